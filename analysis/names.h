@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_NAMES_H
+#define PT_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * Interned strings: the same text has the same number, from 1; 0 is "" and "no room".
+ * Memory: grows with the distinct texts, at most `max`; further ones become 0 and are counted.
+ */
+struct names;
+
+struct names *names_create(uint32_t max);
+void names_destroy(struct names *names);
+uint32_t names_add(struct names *names, const char *text, size_t length);
+const char *names_text(const struct names *names, uint32_t name); /* never NULL */
+uint64_t names_refused(const struct names *names);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_REQUESTS_REQUEST_H
+#define PT_REQUESTS_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pythiatop/snapshot/group.h"
+
+/*
+ * A finished request, as the request engine hands it to the groups.
+ *
+ * `type` and the entries of `path` are interned numbers (names.h, contexts.h), so that finding the
+ * group of a request compares numbers. A request is counted by reference where it is kept for
+ * drill-down; the request engine alone knows how its events and spans are stored (fill.c reads
+ * them back).
+ */
+struct request {
+	uint64_t id; /* counts from 1 in the order of completion */
+	uint32_t type; /* interned name of the request's type */
+	uint32_t group_id; /* set by the groups, 0 before */
+	uint64_t start_ns, end_ns; /* end_ns >= start_ns */
+	enum request_state state;
+	bool tainted;
+	bool skewed;
+	uint32_t n_hosts;
+	uint32_t n_events, n_spans;
+	/* The set of skeleton calling contexts visited: ascending, no doubles. */
+	uint32_t n_path;
+	const uint32_t *path;
+	uint32_t references; /* request_hold(), request_drop() */
+	uint32_t bytes;	     /* memory that goes with it */
+};
+
+/* One more keeper; dropping the last one frees the request. O(1). Defined by the request engine. */
+struct request_pool;
+void request_hold(struct request *request);
+void request_drop(struct request_pool *pool, struct request *request);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PYTHIATOP_ENGINE_H
+#define PYTHIATOP_ENGINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pythiatop/event.h"
+#include "pythiatop/schema.h"
+#include "pythiatop/snapshot/snapshot.h"
+#include "pythiatop/status.h"
+
+/*
+ * The analysis: events in, snapshots out.
+ *
+ * Runs on event time alone: no clock, file or thread. The same calls in the same order give the same
+ * snapshots, byte for byte. One thread at a time may call it.
+ *
+ * Events must come in the order of (ts, host, domain, CPU, sequence): that is the merge's duty.
+ * An event earlier than the last one is not analysed: the caller counts it with engine_late().
+ */
+struct engine;
+
+struct engine_config {
+	uint64_t window_ns;	      /* 0: ten seconds */
+	uint32_t max_groups;	      /* 0: 10,000; requests of further groups count as folded */
+	uint32_t max_open_requests;   /* 0: 200,000 fragments; see analysis/requests */
+	uint32_t max_request_events;  /* 0: 10,000 events of one request */
+	uint64_t max_request_bytes;   /* 0: 4 MiB of event copies of one request */
+	uint64_t max_kept_bytes;      /* 0: 256 MiB of finished requests for drill-down */
+	uint64_t max_pin_bytes;	      /* 0: 256 MiB held by a pin beyond the window */
+};
+
+enum event_domain {
+	DOMAIN_UNKNOWN = 0,
+	DOMAIN_KERNEL,
+	DOMAIN_UST,
+};
+
+struct session_desc {
+	const char *host; /* trace hostname */
+	const char *name;
+	bool live;
+	bool ours; /* created by pythiatop: it supplies a tracepoint before others do */
+};
+
+struct stream_desc {
+	uint32_t session;
+	enum event_domain domain;
+	const char *channel;	    /* "" if not known */
+	const char *kernel_release; /* of the trace, "" if none */
+};
+
+/* Events lost by the tracer: `count` (0: not known how many) of a stream between two instants. */
+struct loss {
+	uint32_t stream;
+	uint64_t begin_ns, end_ns;
+	uint64_t count;
+	bool packets; /* whole packets were lost */
+};
+
+/* NULL if out of memory. `config` may be NULL. */
+struct engine *engine_create(const struct engine_config *config);
+void engine_destroy(struct engine *engine);
+
+/*
+ * Adds a schema before the first event; several may be added. Without any, one is inferred from the
+ * event types and values seen. STATUS_INVALID: `error` (of `size` bytes) says what and where.
+ * The schema is copied.
+ */
+enum status engine_add_schema(
+		struct engine *engine, const struct schema *schema, char *error, size_t size);
+
+/* The schema in force as one, with notes; borrowed until the next call on the engine. */
+const struct schema *engine_schema(struct engine *engine);
+
+/*
+ * New ids. Types with the same name and fields, and sessions with the same host and name, get the
+ * id they had. ID_NONE if out of memory. Everything is copied.
+ */
+uint32_t engine_add_type(struct engine *engine, const struct event_type *type);
+uint32_t engine_add_session(struct engine *engine, const struct session_desc *session);
+uint32_t engine_add_stream(struct engine *engine, const struct stream_desc *stream);
+
+/* A session supplies no more events (for now): another one of its host may supply its tracepoints. */
+void engine_end_session(struct engine *engine, uint32_t session);
+
+/* The name of a process, learned outside events (a statedump, a context). */
+void engine_name_process(struct engine *engine, uint32_t session, int64_t pid, const char *name);
+
+/* Analyses one event. Cannot fail: what has no room is dropped and counted. */
+void engine_feed(struct engine *engine, const struct event *event);
+
+/* Takes note of lost events: requests with activity there meanwhile are tainted. */
+void engine_lose(struct engine *engine, const struct loss *loss);
+
+/* Counts events of a session that came too late to be analysed. */
+void engine_late(struct engine *engine, uint32_t session, uint64_t count);
+
+/*
+ * Event time has reached `ts_ns`: what expires by then expires, at its own deadline, however often
+ * this is called. No later event may be before ts_ns.
+ */
+void engine_advance(struct engine *engine, uint64_t ts_ns);
+
+/* Nothing more will come: open requests are emitted as truncated, the rest is unmatched. */
+void engine_finish(struct engine *engine);
+
+/* Starts a new epoch of all groups, now. */
+void engine_begin_epoch(struct engine *engine);
+
+/*
+ * Answers a focus: fills its parts, and all but `sources`, `lag_ns`, `progress`, `ended`, `notice`.
+ * A rising focus->frozen pins the window, a falling one lets it go.
+ */
+enum status engine_fill(struct engine *engine, const struct focus *focus, struct snapshot *snapshot);
+
+/* Events of a session counted so far, for its row among the sources. */
+struct session_counts {
+	uint64_t events, discarded, discarded_packets, late, duplicates;
+};
+void engine_session_counts(
+		const struct engine *engine, uint32_t session, struct session_counts *counts);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PYTHIATOP_FOCUS_H
+#define PYTHIATOP_FOCUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * What the person looks at: written by the screen (or by batch), answered by a snapshot.
+ * Plain values, copied between threads. A snapshot repeats the focus it answers.
+ */
+
+enum screen {
+	SCREEN_GROUPS = 1, /* the numbers are the keys that lead there */
+	SCREEN_GROUP = 2,
+	SCREEN_TREE = 3,
+	SCREEN_REQUEST = 4,
+	SCREEN_STEPS = 5,
+	SCREEN_STATE = 6,
+	SCREEN_SOURCES = 7,
+	SCREEN_HELP = 8,
+};
+
+/* Which part of the past statistics speak of. */
+enum horizon {
+	HORIZON_WINDOW = 0, /* "10s": the window of the moving state (ten seconds unless configured) */
+	HORIZON_EPOCH,	    /* "epoch": since the last change of instrumentation, or :epoch */
+	HORIZON_ALL,	    /* "all": since attaching, or the whole recording */
+	HORIZON_COUNT
+};
+
+/* Parts of a snapshot; a fill is made only of those asked for. */
+enum focus_part {
+	FOCUS_GROUPS = 1u << 0,
+	FOCUS_GROUP = 1u << 1,
+	FOCUS_REQUEST = 1u << 2,
+	FOCUS_SOURCES = 1u << 3,
+	FOCUS_UNMATCHED = 1u << 4,
+	FOCUS_ALL = FOCUS_GROUPS | FOCUS_GROUP | FOCUS_REQUEST | FOCUS_SOURCES | FOCUS_UNMATCHED,
+};
+
+struct focus {
+	uint64_t serial; /* counts up with every change; a snapshot names the one it answers */
+	enum screen screen;
+	uint32_t parts; /* enum focus_part */
+	enum horizon horizon;
+	uint32_t group_id;   /* 0: the worst group */
+	uint64_t request_id; /* 0: the slowest kept request of the group */
+	/*
+	 * Freeze: the window is pinned as it was when `frozen` rose. While frozen `back_ns` moves the
+	 * instant that everything is shown at back from the pin, by at most the window's length.
+	 */
+	bool frozen;
+	uint64_t back_ns;
+};
+
+#endif
