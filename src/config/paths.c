@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config/paths.h"
+
+static bool join(char *path, size_t size, const char *a, const char *b, const char *c)
+{
+	int length = snprintf(path, size, "%s%s%s", a, b, c);
+
+	return length > 0 && (size_t)length < size;
+}
+
+/* The person's directory for pythiatop, with a '/' at its end. */
+static bool config_home(char *path, size_t size)
+{
+	const char *xdg = getenv("XDG_CONFIG_HOME");
+	const char *home = getenv("HOME");
+
+	if (xdg && xdg[0] == '/') { /* relative ones are to be ignored, says the specification */
+		return join(path, size, xdg, "/pythiatop/", "");
+	}
+	return home && home[0] == '/' && join(path, size, home, "/.config/pythiatop/", "");
+}
+
+/* The directory of the running program, with a '/' at its end. */
+static bool program_directory(char *path, size_t size)
+{
+	ssize_t length = readlink("/proc/self/exe", path, size - 1);
+	char *slash;
+
+	if (length <= 0) {
+		return false;
+	}
+	path[length] = '\0';
+	slash = strrchr(path, '/');
+	if (!slash) {
+		return false;
+	}
+	slash[1] = '\0';
+	return true;
+}
+
+bool paths_config(char *path, size_t size)
+{
+	char home[PATH_MAX];
+
+	return config_home(home, sizeof(home)) && join(path, size, home, "pythiatop.conf", "");
+}
+
+bool paths_sibling(const char *name, char *path, size_t size)
+{
+	char directory[PATH_MAX];
+
+	return program_directory(directory, sizeof(directory)) &&
+			join(path, size, directory, name, "") && access(path, X_OK) == 0;
+}
+
+/* `base` + middle + folder + '/' + name, if such a file can be read. */
+static bool find(char *path, size_t size, const char *base, const char *middle, const char *folder,
+		const char *name)
+{
+	int length = snprintf(path, size, "%s%s%s/%s", base, middle, folder, name);
+
+	return length > 0 && (size_t)length < size && access(path, R_OK) == 0;
+}
+
+bool paths_data(const char *folder, const char *name, char *path, size_t size)
+{
+	bool is_theme = strcmp(folder, "themes") == 0;
+	char base[PATH_MAX];
+
+	if (strchr(name, '/')) {
+		return join(path, size, name, "", "") && access(path, R_OK) == 0;
+	}
+	if (config_home(base, sizeof(base)) && find(path, size, base, "", folder, name)) {
+		return true;
+	}
+	if (program_directory(base, sizeof(base)) &&
+			find(path, size, base, "../share/pythiatop/", folder, name)) {
+		return true;
+	}
+	/* PT_SOURCE_ROOT serves the program in its build directory; not there once installed. */
+	return find(path, size, PT_DATA_ROOT "/", "", folder, name) ||
+			find(path, size, PT_SOURCE_ROOT "/", is_theme ? "" : "analysis/", folder, name);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_CONFIG_PATHS_H
+#define PT_CONFIG_PATHS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Where files are (XDG Base Directory Specification 0.8).
+ *
+ * The person's own come first, then the installed ones, then those of the source tree where the
+ * program runs from its build directory.
+ */
+
+/* The configuration file, whether it exists or not. False: no home directory, or too long. */
+bool paths_config(char *path, size_t size);
+
+/*
+ * An existing data file `folder/name`, folder being "themes" or "schemas": in
+ * $XDG_CONFIG_HOME/pythiatop, the installation, or the source tree. A name with a '/' names itself.
+ */
+bool paths_data(const char *folder, const char *name, char *path, size_t size);
+
+/* A file in the directory of the running program; "pythiatop-source" is found so. */
+bool paths_sibling(const char *name, char *path, size_t size);
+
+#endif

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_OPTIONS_H
+#define PT_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "config/settings.h"
+#include "output/output.h"
+#include "pythiatop/focus.h"
+#include "pythiatop/status.h"
+
+/*
+ * What the command line and the configuration file ask for. The command line wins.
+ *
+ * OPTIONS is the one table of options: the parser, --help, the manual page and the completion are
+ * made of it. X(ID, short letter or 0, long name, argument or NULL, help)
+ * An option with an argument may stand in the configuration file as `name = value`.
+ */
+#define OPTIONS(X)                                                                                 \
+	X(RELAY, 'r', "relay", "HOST", "watch all sessions of the relay daemon on HOST")           \
+	X(LIST, 'l', "list", "URL", "list what the relay daemon at URL has, and end")              \
+	X(BATCH, 'b', "batch", "FORMAT", "no screen: print json, text or csv")                     \
+	X(COUNT, 'n', "count", "N", "with --batch: end after N documents")                         \
+	X(DELAY, 'd', "delay", "SECONDS", "with --batch: time between documents (default 1)")      \
+	X(HORIZON, 'H', "horizon", "WHICH",                                                        \
+		"statistics over 10s, epoch or all (default: 10s live, all for recordings)")       \
+	X(WINDOW, 'w', "window", "SECONDS", "length of the moving window (default 10)")            \
+	X(SCHEMA, 's', "schema", "FILE",                                                           \
+		"what events mean; may be given more than once, also by the name of a ready one")  \
+	X(SHOW_SCHEMA, 0, "show-schema", NULL,                                                     \
+		"print the schema in force, guessed or given, and end")                            \
+	X(THEME, 't', "theme", "NAME", "default, light, colorblind, mono, or a theme of yours")    \
+	X(ASCII, 'a', "ascii", NULL, "draw with ASCII characters only")                            \
+	X(NO_COLOR, 'm', "no-color", NULL, "no colours (as the variable NO_COLOR)")                \
+	X(CONFIG, 'c', "config", "FILE", "read FILE instead of the configuration file")            \
+	X(COMPLETION, 0, "completion", NULL, "print a completion script for bash, and end")        \
+	X(HELP, 'h', "help", NULL, "print this help, and end")                                     \
+	X(VERSION, 'V', "version", NULL, "print the version, and end")
+
+struct options {
+	const char **sources; /* "net://..." or a path; owned array of borrowed or owned texts */
+	uint32_t n_sources;
+	const char *list_url; /* NULL: not asked for */
+	bool batch;
+	enum output_format format;
+	uint64_t count;	   /* 0: no limit */
+	uint64_t delay_ns; /* at least 10 ms */
+	bool horizon_given;
+	enum horizon horizon;
+	uint64_t window_ns;
+	const char **schemas; /* file names, or names of ready schemas */
+	uint32_t n_schemas;
+	bool show_schema;
+	const char *theme; /* NULL: not given */
+	bool ascii;
+	bool no_color;
+	struct settings_file config; /* the person's file; also holds their key bindings */
+};
+
+/*
+ * Parses. STATUS_OK: go on; STATUS_END: all was said on `out`, end with 0; STATUS_INVALID: what is
+ * wrong was said on `err`, end with 2. Free with options_release() in every case.
+ */
+enum status options_parse(
+		struct options *options, int argc, char *const *argv, FILE *out, FILE *err);
+void options_release(struct options *options);
+
+#endif

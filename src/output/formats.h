@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_OUTPUT_FORMATS_H
+#define PT_OUTPUT_FORMATS_H
+
+#include "output/output.h"
+
+/* The writers behind output_write(). STATUS_NO_MEMORY or STATUS_IO; the others show in ferror(). */
+enum status output_json(FILE *out, const struct snapshot *snapshot);
+void output_text(FILE *out, const struct snapshot *snapshot);
+void output_csv(FILE *out, const struct snapshot *snapshot, bool first);
+
+#endif
