@@ -1,2 +1,369 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-typedef int pt_options_placeholder;
+#include <ctype.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "config/duration.h"
+#include "config/paths.h"
+#include "options.h"
+
+enum option_id {
+#define X(id, letter, name, argument, help) OPTION_##id,
+	OPTIONS(X)
+#undef X
+			OPTION_COUNT
+};
+
+static const struct option_row {
+	char letter;
+	const char *name, *argument, *help;
+} rows[] = {
+#define X(id, letter, name, argument, help) {letter, name, argument, help},
+	OPTIONS(X)
+#undef X
+};
+
+#define FIRST_LONG 256 /* getopt's value of option i is FIRST_LONG + i */
+
+static void print_help(FILE *out)
+{
+	char name[64];
+	size_t i;
+
+	fputs("Usage: pythiatop [OPTION]... [SOURCE]...\n"
+	      "Find out why some requests of a distributed system are slow.\n\n"
+	      "SOURCE is any number of\n"
+	      "  HOST or net://HOST[:PORT]                    a relay daemon: all its sessions\n"
+	      "  net://HOST[:PORT]/host/TRACED/SESSION        one session\n"
+	      "  DIRECTORY                                    recorded CTF traces in or below it\n"
+	      "Without any, the sessions of localhost's relay daemon are offered.\n\n",
+			out);
+	for (i = 0; i < OPTION_COUNT; i++) {
+		snprintf(name, sizeof(name), "--%s%s%s", rows[i].name, rows[i].argument ? "=" : "",
+				rows[i].argument ? rows[i].argument : "");
+		fprintf(out, "  %c%c%c %-19s %s\n", rows[i].letter ? '-' : ' ',
+				rows[i].letter ? rows[i].letter : ' ', rows[i].letter ? ',' : ' ',
+				name, rows[i].help);
+	}
+	fputs("\nThe same names with an argument may stand as `name = value` in the file\n"
+	      "~/.config/pythiatop/pythiatop.conf. Exit: 0 done, 1 failed, 2 wrong usage.\n",
+			out);
+}
+
+static void print_completion(FILE *out)
+{
+	size_t i;
+
+	fputs("# bash completion for pythiatop\n_pythiatop()\n{\n"
+	      "\tlocal word=${COMP_WORDS[COMP_CWORD]}\n\tcase $word in\n\t-*)\n"
+	      "\t\tCOMPREPLY=($(compgen -W \"",
+			out);
+	for (i = 0; i < OPTION_COUNT; i++) {
+		fprintf(out, "%s--%s%s", i ? " " : "", rows[i].name, rows[i].argument ? "=" : "");
+	}
+	fputs("\" -- \"$word\"))\n\t\t[[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n\t\t;;\n"
+	      "\t*)\n\t\tCOMPREPLY=($(compgen -d -- \"$word\"))\n\t\t;;\n\tesac\n}\n"
+	      "complete -o filenames -F _pythiatop pythiatop\n",
+			out);
+}
+
+static enum status add_text(const char ***texts, uint32_t *n, const char *text)
+{
+	const char **grown = realloc(*texts, (*n + 1u) * sizeof(*grown));
+	char *copy = strdup(text);
+
+	if (grown) {
+		*texts = grown;
+	}
+	if (!grown || !copy) {
+		free(copy);
+		return STATUS_NO_MEMORY;
+	}
+	grown[(*n)++] = copy;
+	return STATUS_OK;
+}
+
+static enum status add_relay(struct options *options, const char *host)
+{
+	char url[1024];
+
+	if (strstr(host, "://")) {
+		return add_text(&options->sources, &options->n_sources, host);
+	}
+	snprintf(url, sizeof(url), "net://%s", host);
+	return add_text(&options->sources, &options->n_sources, url);
+}
+
+/* A SOURCE is a URL, a directory, or else the name of a host. */
+static enum status add_source(struct options *options, const char *source)
+{
+	struct stat info;
+
+	if (!strstr(source, "://") &&
+			(strchr(source, '/') || strcmp(source, ".") == 0 ||
+					strcmp(source, "..") == 0 || stat(source, &info) == 0)) {
+		return add_text(&options->sources, &options->n_sources, source);
+	}
+	return add_relay(options, source);
+}
+
+static bool parse_count(const char *text, uint64_t *count)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)text[0])) {
+		return false;
+	}
+	errno = 0;
+	*count = strtoull(text, &end, 10);
+	return errno == 0 && *end == '\0' && *count > 0;
+}
+
+static const char *const batch_values = "json, text or csv";
+static const char *const horizon_values = "10s, epoch or all";
+
+/* What is expected instead of `value`, or NULL if it was taken. */
+static const char *set_value(struct options *options, enum option_id id, const char *value)
+{
+	switch (id) {
+	case OPTION_BATCH:
+		options->batch = true;
+		return output_format_parse(value, &options->format) ? NULL : batch_values;
+	case OPTION_DOCUMENTS:
+		return parse_count(value, &options->count) ? NULL : "a number of documents, 1 or more";
+	case OPTION_DELAY:
+		return duration_parse_seconds(value, &options->delay_ns) &&
+						options->delay_ns >= 10000000u
+				? NULL
+				: "seconds, 0.01 or more";
+	case OPTION_HORIZON:
+		options->horizon_given = true;
+		return output_horizon_parse(value, &options->horizon) ? NULL : horizon_values;
+	case OPTION_WINDOW:
+		return duration_parse_seconds(value, &options->window_ns) &&
+						options->window_ns >= 1000000000u &&
+						options->window_ns <= 3600000000000u
+				? NULL
+				: "seconds, 1 to 3600";
+	default:
+		return NULL;
+	}
+}
+
+/* Takes one option, of the command line or of the file. NULL, or what was expected instead. */
+static const char *take(struct options *options, enum option_id id, const char *value)
+{
+	static const char *const no_memory = "more memory than there is";
+
+	switch (id) {
+	case OPTION_RELAY:
+		return add_relay(options, value) == STATUS_OK ? NULL : no_memory;
+	case OPTION_SCHEMA:
+		return add_text(&options->schemas, &options->n_schemas, value) == STATUS_OK
+				? NULL
+				: no_memory;
+	case OPTION_LIST:
+		options->list_url = value;
+		return NULL;
+	case OPTION_THEME:
+		options->theme = value;
+		return NULL;
+	case OPTION_SHOW_SCHEMA:
+		options->show_schema = true;
+		return NULL;
+	case OPTION_ASCII:
+		options->ascii = true;
+		return NULL;
+	case OPTION_NO_COLOR:
+		options->no_color = true;
+		return NULL;
+	default:
+		return set_value(options, id, value);
+	}
+}
+
+/* Values of the configuration file; bindings of keys ("key.quit = q") are the screen's. */
+static enum status take_config(struct options *options, const char *path, bool asked_for, FILE *err)
+{
+	char error[512], standard[PATH_MAX];
+	enum status status;
+	uint32_t i;
+
+	if (!path) {
+		if (!paths_config(standard, sizeof(standard))) {
+			return STATUS_OK;
+		}
+		path = standard;
+	}
+	error[0] = '\0';
+	status = settings_read(&options->config, path, error, sizeof(error));
+	if (status == STATUS_NOT_FOUND) {
+		if (asked_for) {
+			fprintf(err, "pythiatop: cannot open %s: there is no such file\n", path);
+		}
+		return asked_for ? STATUS_INVALID : STATUS_OK;
+	}
+	if (status != STATUS_OK) {
+		fprintf(err, "pythiatop: %s\n", error);
+		return STATUS_INVALID;
+	}
+	for (i = 0; i < options->config.settings.n; i++) {
+		const struct setting *item = &options->config.settings.items[i];
+		const char *expected;
+		size_t id;
+
+		if (strncmp(item->name, "key.", 4) == 0) {
+			continue;
+		}
+		for (id = 0; id < OPTION_COUNT; id++) {
+			if (rows[id].argument && id != OPTION_CONFIG && id != OPTION_LIST &&
+					strcmp(rows[id].name, item->name) == 0) {
+				break;
+			}
+		}
+		expected = id < OPTION_COUNT ? take(options, (enum option_id)id, item->value)
+					     : "an option that takes an argument; see --help";
+		if (expected) {
+			fprintf(err, "pythiatop: %s:%u: %s = %s: expected %s\n", path, item->line,
+					item->name, item->value, expected);
+			return STATUS_INVALID;
+		}
+	}
+	return STATUS_OK;
+}
+
+static void make_getopt(struct option *longs, char *shorts)
+{
+	size_t i;
+
+	for (i = 0; i < OPTION_COUNT; i++) {
+		longs[i] = (struct option){
+			.name = rows[i].name,
+			.has_arg = rows[i].argument ? required_argument : no_argument,
+			.val = FIRST_LONG + (int)i,
+		};
+		if (rows[i].letter) {
+			*shorts++ = rows[i].letter;
+			if (rows[i].argument) {
+				*shorts++ = ':';
+			}
+		}
+	}
+	longs[OPTION_COUNT] = (struct option){.name = NULL};
+	*shorts = '\0';
+}
+
+static enum option_id find_id(int value)
+{
+	size_t i;
+
+	if (value >= FIRST_LONG) {
+		return (enum option_id)(value - FIRST_LONG);
+	}
+	for (i = 0; i < OPTION_COUNT; i++) {
+		if (rows[i].letter == value) {
+			return (enum option_id)i;
+		}
+	}
+	return OPTION_COUNT;
+}
+
+enum option_pass { PASS_CONFIG, PASS_ALL };
+
+/*
+ * One pass over the command line. The first one looks for --config alone, as the file's values come
+ * before those of the command line.
+ */
+static enum status pass(struct options *options, enum option_pass which, int argc,
+		char *const *argv, const char **config, FILE *out, FILE *err)
+{
+	struct option longs[OPTION_COUNT + 1];
+	char shorts[2 * OPTION_COUNT + 1];
+	const char *expected;
+	enum option_id id;
+	int value;
+
+	make_getopt(longs, shorts);
+	optind = 0; /* starts anew, says glibc's manual */
+	opterr = which == PASS_CONFIG;
+	while ((value = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		id = find_id(value);
+		if (id == OPTION_COUNT) {
+			fprintf(err, "Try 'pythiatop --help'.\n");
+			return STATUS_INVALID;
+		}
+		if (which == PASS_CONFIG) {
+			if (id == OPTION_CONFIG) {
+				*config = optarg;
+			} else if (id == OPTION_HELP) {
+				print_help(out);
+				return STATUS_END;
+			} else if (id == OPTION_VERSION) {
+				fprintf(out, "pythiatop %s\n", PT_VERSION);
+				return STATUS_END;
+			} else if (id == OPTION_COMPLETION) {
+				print_completion(out);
+				return STATUS_END;
+			}
+			continue;
+		}
+		expected = id == OPTION_CONFIG ? NULL : take(options, id, optarg);
+		if (expected) {
+			fprintf(err, "pythiatop: --%s=%s: expected %s\n", rows[id].name, optarg,
+					expected);
+			return STATUS_INVALID;
+		}
+	}
+	return STATUS_OK;
+}
+
+enum status options_parse(
+		struct options *options, int argc, char *const *argv, FILE *out, FILE *err)
+{
+	const char *config = NULL;
+	enum status status;
+	const char *no_color;
+
+	*options = (struct options){
+		.delay_ns = 1000000000u,
+		.horizon = HORIZON_WINDOW,
+		.window_ns = 10000000000u,
+	};
+	no_color = getenv("NO_COLOR");
+	options->no_color = no_color && no_color[0] != '\0';
+	status = pass(options, PASS_CONFIG, argc, argv, &config, out, err);
+	if (status == STATUS_OK) {
+		status = take_config(options, config, config != NULL, err);
+	}
+	if (status == STATUS_OK) {
+		status = pass(options, PASS_ALL, argc, argv, &config, out, err);
+	}
+	while (status == STATUS_OK && optind < argc) {
+		if (add_source(options, argv[optind++]) != STATUS_OK) {
+			fprintf(err, "pythiatop: out of memory\n");
+			status = STATUS_INVALID;
+		}
+	}
+	return status;
+}
+
+static void free_texts(const char **texts, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		free((char *)texts[i]);
+	}
+	free(texts);
+}
+
+void options_release(struct options *options)
+{
+	free_texts(options->sources, options->n_sources);
+	free_texts(options->schemas, options->n_schemas);
+	settings_release(&options->config);
+}

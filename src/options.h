@@ -22,7 +22,7 @@
 	X(RELAY, 'r', "relay", "HOST", "watch all sessions of the relay daemon on HOST")           \
 	X(LIST, 'l', "list", "URL", "list what the relay daemon at URL has, and end")              \
 	X(BATCH, 'b', "batch", "FORMAT", "no screen: print json, text or csv")                     \
-	X(COUNT, 'n', "count", "N", "with --batch: end after N documents")                         \
+	X(DOCUMENTS, 'n', "count", "N", "with --batch: end after N documents")                         \
 	X(DELAY, 'd', "delay", "SECONDS", "with --batch: time between documents (default 1)")      \
 	X(HORIZON, 'H', "horizon", "WHICH",                                                        \
 		"statistics over 10s, epoch or all (default: 10s live, all for recordings)")       \
