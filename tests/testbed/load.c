@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The load generator: closed-loop clients, each with one request under way at most, who create,
+ * list and delete their own objects. It is not traced: clients of a real cloud are not either.
+ *
+ * Requests come at random (exponential gaps, so that all clients together reach --rate), except
+ * that servers are created in bursts: an orchestrator works off what was asked for since its last
+ * round, every --burst-ms. That is how several builds come to one host at once.
+ *
+ * Reproducible for a seed in what each client does; when, depends on the machine as well.
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <math.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "process.h"
+#include "wire.h"
+#include "work.h"
+
+#define MAX_CLIENTS 1000
+#define MAX_OWNED   16 /* objects of one kind; a client that has so many deletes one */
+#define BINS	    512 /* of the latency histogram: 16 per octave from 1 us */
+
+enum kind { KIND_SERVER, KIND_FIP, KIND_VOLUME, N_KINDS };
+enum verb { VERB_CREATE, VERB_LIST, VERB_DELETE, N_VERBS };
+
+static const struct {
+	const char *name;
+	uint32_t weight;
+} types[] = {
+#define PT_TYPE(name, weight) {#name, weight},
+#include "types.def"
+#undef PT_TYPE
+};
+#define N_TYPES (sizeof(types) / sizeof(types[0]))
+_Static_assert(N_TYPES == N_KINDS * N_VERBS, "types.def is kind by kind: create, list, delete");
+
+struct tally {
+	uint64_t done, failed;
+	uint32_t bins[BINS];
+};
+
+/* All clients' options and results; the mutex guards the tallies and the log. */
+struct load {
+	const char *dir;
+	uint32_t clients;
+	uint64_t seed;
+	double rate_per_s, duration_s;
+	uint64_t burst_ns;
+	pthread_mutex_t mutex;
+	struct tally tallies[N_TYPES];
+	FILE *log;
+	atomic_bool stop;
+};
+
+struct client {
+	struct load *load;
+	uint32_t number;
+	int fd;
+	uint64_t owned[N_KINDS][MAX_OWNED];
+	uint32_t n_owned[N_KINDS];
+};
+
+static void count(struct load *load, size_t type, const struct message *reply, uint64_t start_ns)
+{
+	uint64_t took_ns = clock_ns() - start_ns;
+	double bin = 16 * log2(fmax(1, (double)took_ns / 1000));
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	pthread_mutex_lock(&load->mutex);
+	load->tallies[type].done++;
+	load->tallies[type].failed += reply->status != 0;
+	load->tallies[type].bins[(size_t)fmin(bin, BINS - 1)]++;
+	if (load->log != NULL) {
+		fprintf(load->log, "%lld.%09ld %s %llu %llu %d\n", (long long)now.tv_sec,
+			now.tv_nsec, types[type].name, (unsigned long long)reply->request_id,
+			(unsigned long long)took_ns, reply->status);
+	}
+	pthread_mutex_unlock(&load->mutex);
+}
+
+/* What to ask next: by weight, but create what is lacking and delete what is too much. */
+static size_t choose(const struct client *client)
+{
+	uint32_t draw = random_below(100);
+	size_t type = 0;
+	uint32_t n;
+
+	while (type < N_TYPES - 1 && draw >= types[type].weight) {
+		draw -= types[type++].weight;
+	}
+	n = client->n_owned[type / N_VERBS];
+	if (type % N_VERBS == VERB_DELETE && n == 0) {
+		return type - VERB_DELETE + VERB_CREATE;
+	}
+	if (type % N_VERBS == VERB_CREATE && n == MAX_OWNED) {
+		return type - VERB_CREATE + VERB_DELETE;
+	}
+	return type;
+}
+
+/* Few images are wanted often, many rarely. */
+static uint64_t choose_image(void)
+{
+	return (uint64_t)fmin(11, random_exponential(2.5));
+}
+
+static void prepare(struct client *client, size_t type, struct message *message)
+{
+	enum kind kind = (enum kind)(type / N_VERBS);
+
+	*message = (struct message){.method = METHOD_server_create + (uint32_t)type,
+		.arg = {client->number}};
+	if (type % N_VERBS == VERB_DELETE) {
+		uint32_t which = random_below(client->n_owned[kind]);
+
+		message->arg[1] = client->owned[kind][which];
+		client->owned[kind][which] = client->owned[kind][--client->n_owned[kind]];
+	} else if (kind == KIND_SERVER) {
+		message->arg[1] = choose_image();
+		message->arg[2] = random_below(4) == 0; /* with a volume */
+	} else {
+		message->arg[1] = random_below(16);
+	}
+}
+
+static int ask(struct client *client, struct message *message)
+{
+	int status;
+
+	if (client->fd < 0) {
+		client->fd = wire_connect(client->load->dir, "api", WIRE_SERVICE);
+		if (client->fd < 0) {
+			return errno;
+		}
+	}
+	status = wire_send(client->fd, message);
+	if (status == 0) {
+		status = wire_receive(client->fd, message);
+	}
+	if (status != 0) {
+		close(client->fd);
+		client->fd = -1;
+	}
+	return status;
+}
+
+static void request(struct client *client)
+{
+	struct load *load = client->load;
+	size_t type = choose(client);
+	enum kind kind = (enum kind)(type / N_VERBS);
+	struct message message;
+	uint64_t start_ns;
+	int status;
+
+	prepare(client, type, &message);
+	if (type == METHOD_server_create - METHOD_server_create && load->burst_ns > 0) {
+		sleep_ns(load->burst_ns - clock_ns() % load->burst_ns);
+	}
+	start_ns = clock_ns();
+	status = ask(client, &message);
+	if (status != 0) {
+		message.status = status;
+		sleep_ns(100000000); /* the api is not there: do not spin */
+	}
+	count(load, type, &message, start_ns);
+	if (message.status == 0 && type % N_VERBS == VERB_CREATE) {
+		client->owned[kind][client->n_owned[kind]++] = message.arg[0];
+	}
+}
+
+static void *client_thread(void *argument)
+{
+	struct client *client = argument;
+	struct load *load = client->load;
+	double gap_ns = 1e9 * load->clients / load->rate_per_s;
+	double due_ns = (double)clock_ns();
+
+	random_seed(load->seed * MAX_CLIENTS + client->number);
+	while (!atomic_load(&load->stop)) {
+		double now_ns;
+
+		due_ns += random_exponential(gap_ns);
+		now_ns = (double)clock_ns();
+		if (due_ns > now_ns) {
+			sleep_ns((uint64_t)fmin(due_ns - now_ns, 10e9));
+		} else if (now_ns - due_ns > 10 * gap_ns) {
+			due_ns = now_ns; /* too slow for the rate: no rush afterwards */
+		}
+		request(client);
+	}
+	return NULL;
+}
+
+static double quantile_ms(const struct tally *tally, double q)
+{
+	uint64_t seen = 0;
+
+	for (size_t i = 0; i < BINS; i++) {
+		seen += tally->bins[i];
+		if ((double)seen >= q * (double)tally->done) {
+			return exp2(((double)i + 0.5) / 16) / 1000;
+		}
+	}
+	return 0;
+}
+
+static void report(struct load *load, double seconds)
+{
+	uint64_t done = 0, failed = 0;
+
+	pthread_mutex_lock(&load->mutex);
+	for (size_t i = 0; i < N_TYPES; i++) {
+		const struct tally *tally = &load->tallies[i];
+
+		done += tally->done;
+		failed += tally->failed;
+		printf("%-20s %7llu requests, p50 %6.1f ms, p95 %6.1f ms\n", types[i].name,
+			(unsigned long long)tally->done, quantile_ms(tally, 0.5),
+			quantile_ms(tally, 0.95));
+	}
+	pthread_mutex_unlock(&load->mutex);
+	printf("%.1f requests/s: %llu in %.1f s, %llu failed\n", (double)done / seconds,
+		(unsigned long long)done, seconds, (unsigned long long)failed);
+	fflush(stdout);
+}
+
+static int read_options(int argc, char **argv, struct load *load)
+{
+	static const struct option table[] = {{"dir", required_argument, NULL, 'd'},
+		{"clients", required_argument, NULL, 'c'}, {"seed", required_argument, NULL, 's'},
+		{"rate", required_argument, NULL, 'r'}, {"duration", required_argument, NULL, 't'},
+		{"burst-ms", required_argument, NULL, 'b'}, {"log", required_argument, NULL, 'l'},
+		{NULL, 0, NULL, 0}};
+	int c;
+
+	while ((c = getopt_long(argc, argv, "", table, NULL)) != -1) {
+		switch (c) {
+		case 'd':
+			load->dir = optarg;
+			break;
+		case 'c':
+			load->clients = (uint32_t)strtoul(optarg, NULL, 10);
+			break;
+		case 's':
+			load->seed = strtoull(optarg, NULL, 10);
+			break;
+		case 'r':
+			load->rate_per_s = strtod(optarg, NULL);
+			break;
+		case 't':
+			load->duration_s = strtod(optarg, NULL);
+			break;
+		case 'b':
+			load->burst_ns = strtoull(optarg, NULL, 10) * 1000000;
+			break;
+		case 'l':
+			load->log = fopen(optarg, "we");
+			if (load->log == NULL) {
+				fprintf(stderr, "pt-load: cannot write %s: %s\n", optarg,
+					strerror(errno));
+				return -1;
+			}
+			break;
+		default:
+			return -1;
+		}
+	}
+	if (load->dir == NULL || load->clients < 1 || load->clients > MAX_CLIENTS ||
+		!(load->rate_per_s > 0)) {
+		fprintf(stderr, "usage: pt-load --dir DIR [--clients 1..%d] [--rate PER_S] [--seed N]"
+			" [--duration S] [--burst-ms N] [--log FILE]\n", MAX_CLIENTS);
+		return -1;
+	}
+	return 0;
+}
+
+/* Waits for the end of the time given, or for a signal to stop. */
+static void wait_for_end(const struct load *load, const sigset_t *signals)
+{
+	double seconds = load->duration_s > 0 ? load->duration_s : 1e8;
+	struct timespec wait = {(time_t)seconds, (long)(fmod(seconds, 1) * 1e9)};
+
+	while (sigtimedwait(signals, NULL, &wait) < 0 && errno == EINTR) {
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static struct load load = {.clients = 20, .seed = 1, .rate_per_s = 130,
+		.burst_ns = 200000000, .mutex = PTHREAD_MUTEX_INITIALIZER};
+	static struct client clients[MAX_CLIENTS];
+	uint64_t start_ns;
+	sigset_t signals;
+
+	if (read_options(argc, argv, &load) != 0) {
+		return 2;
+	}
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	process_adopt("load");
+	start_ns = clock_ns();
+	for (uint32_t i = 0; i < load.clients; i++) {
+		pthread_t thread;
+
+		clients[i] = (struct client){.load = &load, .number = i, .fd = -1};
+		if (pthread_create(&thread, NULL, client_thread, &clients[i]) != 0) {
+			fprintf(stderr, "pt-load: cannot start client %u\n", i);
+			return 1;
+		}
+	}
+	wait_for_end(&load, &signals);
+	atomic_store(&load.stop, true);
+	report(&load, (double)(clock_ns() - start_ns) / 1e9);
+	if (load.log != NULL) {
+		pthread_mutex_lock(&load.mutex); /* whoever still counts, waits for ever */
+		fflush(load.log);
+	}
+	_exit(0); /* requests under way are not waited for */
+}

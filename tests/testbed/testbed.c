@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * pt-testbed: starts the services, waits until they are ready, applies a fault if one is given, and
+ * runs the load. Ends with the load, on a signal, or with its parent, and takes all of it along;
+ * should it be killed, the services notice and end by themselves (node.c).
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <libgen.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "work.h"
+
+#define READY_NS      30000000000 /* a service that has not announced itself by then never will */
+#define MAX_LOAD_ARGS 24
+
+static const struct {
+	const char *program, *name;
+} services[] = {
+	{"pt-volume", "volume"},
+	{"pt-network", "network"},
+	{"pt-compute", "compute-1"},
+	{"pt-compute", "compute-2"},
+	{"pt-scheduler", "scheduler"},
+	{"pt-api", "api"},
+};
+#define N_SERVICES (sizeof(services) / sizeof(services[0]))
+
+struct testbed {
+	char bin[400];		/* where our programs are */
+	char dir[400];		/* the run directory */
+	const char *seed, *fault;
+	bool no_load;
+	char *load_args[MAX_LOAD_ARGS]; /* passed on to pt-load */
+	int n_load_args;
+	pid_t services[N_SERVICES];
+	pid_t load;
+};
+
+/* Starts bin/argv[0] with the signals as we found them. Returns its pid, or -1 (errno). */
+static pid_t spawn(const struct testbed *testbed, char *const argv[])
+{
+	char path[500];
+	pid_t pid;
+
+	snprintf(path, sizeof(path), "%s/%s", testbed->bin, argv[0]);
+	pid = fork();
+	if (pid == 0) {
+		sigset_t none;
+
+		sigemptyset(&none);
+		sigprocmask(SIG_SETMASK, &none, NULL);
+		execv(path, argv);
+		fprintf(stderr, "pt-testbed: cannot run %s: %s\n", path, strerror(errno));
+		_exit(127);
+	}
+	return pid;
+}
+
+static int start_services(struct testbed *testbed)
+{
+	for (size_t i = 0; i < N_SERVICES; i++) {
+		char program[16], name[16], seed[32];
+		char *argv[] = {program, (char[]){"--name"}, name, (char[]){"--dir"}, testbed->dir,
+			(char[]){"--seed"}, seed, NULL};
+
+		snprintf(program, sizeof(program), "%s", services[i].program);
+		snprintf(name, sizeof(name), "%s", services[i].name);
+		snprintf(seed, sizeof(seed), "%llu",
+			strtoull(testbed->seed, NULL, 10) * 100 + (unsigned long long)i);
+		testbed->services[i] = spawn(testbed, argv);
+		if (testbed->services[i] < 0) {
+			perror("pt-testbed: fork");
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* The name of a service that has ended, or NULL. */
+static const char *find_dead(struct testbed *testbed)
+{
+	for (size_t i = 0; i < N_SERVICES; i++) {
+		if (testbed->services[i] > 0 && waitpid(testbed->services[i], NULL, WNOHANG) > 0) {
+			testbed->services[i] = 0;
+			return services[i].name;
+		}
+	}
+	return NULL;
+}
+
+/* 0 when all have announced themselves; -1 if one cannot, or on a signal. */
+static int wait_until_ready(struct testbed *testbed, const sigset_t *signals)
+{
+	uint64_t start_ns = clock_ns();
+	const struct timespec tick = {.tv_nsec = 20000000};
+	size_t ready = 0;
+
+	while (ready < N_SERVICES) {
+		char path[500];
+		struct stat status;
+		const char *dead = find_dead(testbed);
+
+		if (dead != NULL || clock_ns() - start_ns > READY_NS) {
+			fprintf(stderr, "pt-testbed: %s did not start\n",
+				dead != NULL ? dead : services[ready].name);
+			return -1;
+		}
+		snprintf(path, sizeof(path), "%s/%s.port", testbed->dir, services[ready].name);
+		if (stat(path, &status) == 0) {
+			ready++;
+		} else if (sigtimedwait(signals, NULL, &tick) > 0) {
+			return -1;
+		}
+	}
+	return 0;
+}
+
+static int apply_fault(const struct testbed *testbed)
+{
+	char words[256];
+	char *argv[16] = {(char[]){"pt-fault"}, (char[]){"--dir"}, (char[]){""}};
+	int argc = 3, status;
+	char *rest;
+	pid_t pid;
+
+	if (testbed->fault == NULL) {
+		return 0;
+	}
+	if (strlen(testbed->fault) >= sizeof(words)) {
+		fprintf(stderr, "pt-testbed: --fault is too long\n");
+		return -1;
+	}
+	memcpy(words, testbed->fault, strlen(testbed->fault) + 1);
+	argv[2] = (char *)testbed->dir;
+	for (char *word = strtok_r(words, " ", &rest); word != NULL && argc < 15;
+		word = strtok_r(NULL, " ", &rest)) {
+		argv[argc++] = word;
+	}
+	pid = spawn(testbed, argv);
+	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0 ? 0 : -1;
+}
+
+static int start_load(struct testbed *testbed)
+{
+	char *argv[MAX_LOAD_ARGS + 8] = {(char[]){"pt-load"}, (char[]){"--dir"}, testbed->dir,
+		(char[]){"--seed"}, (char *)testbed->seed};
+
+	memcpy(argv + 5, testbed->load_args, sizeof(testbed->load_args));
+	testbed->load = spawn(testbed, argv);
+	return testbed->load > 0 ? 0 : -1;
+}
+
+/* Until the load ends, a service dies, or a signal comes. Returns the exit status. */
+static int watch(struct testbed *testbed, const sigset_t *signals)
+{
+	const struct timespec tick = {.tv_nsec = 200000000};
+
+	for (;;) {
+		const char *dead = find_dead(testbed);
+		int status;
+
+		if (dead != NULL) {
+			fprintf(stderr, "pt-testbed: %s died\n", dead);
+			return 1;
+		}
+		if (testbed->load > 0 && waitpid(testbed->load, &status, WNOHANG) > 0) {
+			testbed->load = 0;
+			return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+		}
+		if (sigtimedwait(signals, NULL, &tick) > 0) {
+			return 0;
+		}
+	}
+}
+
+static void end(struct testbed *testbed)
+{
+	if (testbed->load > 0) {
+		kill(testbed->load, SIGTERM);
+		waitpid(testbed->load, NULL, 0); /* it reports first */
+	}
+	for (size_t i = 0; i < N_SERVICES; i++) {
+		if (testbed->services[i] > 0) {
+			kill(testbed->services[i], SIGTERM);
+		}
+	}
+	for (size_t i = 0; i < N_SERVICES; i++) {
+		if (testbed->services[i] > 0) {
+			waitpid(testbed->services[i], NULL, 0);
+		}
+	}
+	rmdir(testbed->dir);
+}
+
+static int usage(FILE *out)
+{
+	fprintf(out,
+		"usage: pt-testbed [options]\n"
+		"  --dir DIR       run directory, made if missing (default: a new one in /tmp)\n"
+		"  --fault \"FAULT\" as for pt-fault, from the first request on\n"
+		"  --seed N        (1)      --no-load       services only, until a signal\n"
+		"  --clients N     (20)     --rate PER_S    (130)\n"
+		"  --duration S    (0: until a signal)      --burst-ms N  (200; 0: none)\n"
+		"  --log FILE      a line a request: end time, type, request id, ns, status\n");
+	return out == stdout ? 0 : 2;
+}
+
+static int read_options(int argc, char **argv, struct testbed *testbed)
+{
+	static const struct option table[] = {{"dir", required_argument, NULL, 'd'},
+		{"fault", required_argument, NULL, 'f'}, {"seed", required_argument, NULL, 's'},
+		{"no-load", no_argument, NULL, 'n'}, {"help", no_argument, NULL, 'h'},
+		{"clients", required_argument, NULL, 'L'}, {"rate", required_argument, NULL, 'L'},
+		{"duration", required_argument, NULL, 'L'}, {"burst-ms", required_argument, NULL, 'L'},
+		{"log", required_argument, NULL, 'L'}, {NULL, 0, NULL, 0}};
+	static char names[MAX_LOAD_ARGS][16];
+	int c, index = 0;
+
+	while ((c = getopt_long(argc, argv, "", table, &index)) != -1) {
+		switch (c) {
+		case 'd':
+			snprintf(testbed->dir, sizeof(testbed->dir), "%s", optarg);
+			break;
+		case 'f':
+			testbed->fault = optarg;
+			break;
+		case 's':
+			testbed->seed = optarg;
+			break;
+		case 'n':
+			testbed->no_load = true;
+			break;
+		case 'h':
+			exit(usage(stdout));
+		case 'L':
+			if (testbed->n_load_args + 2 < MAX_LOAD_ARGS) {
+				char *name = names[testbed->n_load_args];
+
+				snprintf(name, sizeof(names[0]), "--%s", table[index].name);
+				testbed->load_args[testbed->n_load_args++] = name;
+				testbed->load_args[testbed->n_load_args++] = optarg;
+			}
+			break;
+		default:
+			return -1;
+		}
+	}
+	return optind == argc ? 0 : -1;
+}
+
+/* Our own place and the run directory's. 0, or -1 after a message. */
+static int find_places(struct testbed *testbed)
+{
+	char self[400];
+	ssize_t len = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+	if (len < 0) {
+		perror("pt-testbed: /proc/self/exe");
+		return -1;
+	}
+	self[len] = '\0';
+	snprintf(testbed->bin, sizeof(testbed->bin), "%s", dirname(self));
+	if (testbed->dir[0] == '\0') {
+		snprintf(testbed->dir, sizeof(testbed->dir), "/tmp/pt-testbed.XXXXXX");
+		if (mkdtemp(testbed->dir) == NULL) {
+			perror("pt-testbed: cannot make a run directory in /tmp");
+			return -1;
+		}
+	} else if (mkdir(testbed->dir, 0700) != 0 && errno != EEXIST) {
+		fprintf(stderr, "pt-testbed: cannot make %s: %s\n", testbed->dir, strerror(errno));
+		return -1;
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static struct testbed testbed = {.seed = "1"};
+	sigset_t signals;
+	int status = 1;
+
+	if (read_options(argc, argv, &testbed) != 0) {
+		return usage(stderr);
+	}
+	if (find_places(&testbed) != 0) {
+		return 1;
+	}
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (start_services(&testbed) == 0 && wait_until_ready(&testbed, &signals) == 0 &&
+		apply_fault(&testbed) == 0 &&
+		(testbed.no_load || start_load(&testbed) == 0)) {
+		printf("ready: %s\n", testbed.dir);
+		fflush(stdout);
+		status = watch(&testbed, &signals);
+	}
+	end(&testbed);
+	return status;
+}
