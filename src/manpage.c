@@ -63,34 +63,41 @@ static void put_key(const char *keys, const char *name, const char *help)
 }
 
 static const char head[] =
-		".SH NAME\npythiatop \\- find out why some requests of a distributed system are slow\n"
-		".SH SYNOPSIS\n.B pythiatop\n[\\fIOPTION\\fR]... [\\fISOURCE\\fR]...\n"
-		".SH DESCRIPTION\n"
-		"pythiatop attaches to live LTTng relay daemons, or reads recorded CTF traces, turns "
-		"events into requests, groups requests that should perform alike, and shows where "
-		"their performance varies: down to one request, its spans, and its original events.\n"
-		".PP\nA \\fISOURCE\\fR is one of\n"
-		".TP\n\\fIHOST\\fR, \\fBnet://\\fIHOST\\fR[\\fB:\\fIPORT\\fR]\n"
-		"all sessions of the relay daemon there, including those that appear later (port 5344 "
-		"unless given)\n"
-		".TP\n\\fBnet://\\fIHOST\\fR[\\fB:\\fIPORT\\fR]\\fB/host/\\fITRACED\\fB/\\fISESSION\\fR\n"
-		"one session\n"
-		".TP\n\\fIDIRECTORY\\fR\na recorded CTF 1.8 trace, or a directory with such traces below it\n"
-		".PP\nWithout any, the sessions of localhost's relay daemon are offered.\n";
+                ".SH NAME\npythiatop \\- find out why some requests of a distributed system are "
+                "slow\n"
+                ".SH SYNOPSIS\n.B pythiatop\n[\\fIOPTION\\fR]... [\\fISOURCE\\fR]...\n"
+                ".SH DESCRIPTION\n"
+                "pythiatop attaches to live LTTng relay daemons, or reads recorded CTF traces, "
+                "turns "
+                "events into requests, groups requests that should perform alike, and shows where "
+                "their performance varies: down to one request, its spans, and its original "
+                "events.\n"
+                ".PP\nA \\fISOURCE\\fR is one of\n"
+                ".TP\n\\fIHOST\\fR, \\fBnet://\\fIHOST\\fR[\\fB:\\fIPORT\\fR]\n"
+                "all sessions of the relay daemon there, including those that appear later (port "
+                "5344 "
+                "unless given)\n"
+                ".TP\n\\fBnet://\\fIHOST\\fR[\\fB:\\fIPORT\\fR]\\fB/host/\\fITRACED\\fB/"
+                "\\fISESSION\\fR\n"
+                "one session\n"
+                ".TP\n\\fIDIRECTORY\\fR\na recorded CTF 1.8 trace, or a directory with such traces "
+                "below it\n"
+                ".PP\nWithout any, the sessions of localhost's relay daemon are offered.\n";
 
 static const char tail[] =
-		".SH FILES\n"
-		".TP\n\\fI~/.config/pythiatop/pythiatop.conf\\fR\n"
-		"\\fIname\\fB = \\fIvalue\\fR lines: options that take an argument, and keys "
-		"(\\fBkey.freeze = p F5\\fR). The directory is $XDG_CONFIG_HOME's if that is set.\n"
-		".TP\n\\fI~/.config/pythiatop/themes/\\fR, \\fI~/.config/pythiatop/schemas/\\fR\n"
-		"your own themes and schemas, found by name before the installed ones\n"
-		".SH ENVIRONMENT\n"
-		".TP\n.B NO_COLOR\nif set and not empty: no colours\n"
-		".TP\n.B LANG, LC_ALL, LC_CTYPE\nif not UTF\\-8: ASCII only\n"
-		".SH EXIT STATUS\n0: done. 1: failed, with a word why. 2: wrong usage. 128 + n: ended "
-		"by signal n.\n"
-		".SH SEE ALSO\n.BR lttng (1),\n.BR lttng-relayd (8),\n.BR babeltrace2 (1)\n";
+                ".SH FILES\n"
+                ".TP\n\\fI~/.config/pythiatop/pythiatop.conf\\fR\n"
+                "\\fIname\\fB = \\fIvalue\\fR lines: options that take an argument, and keys "
+                "(\\fBkey.freeze = p F5\\fR). The directory is $XDG_CONFIG_HOME's if that is set.\n"
+                ".TP\n\\fI~/.config/pythiatop/themes/\\fR, \\fI~/.config/pythiatop/schemas/\\fR\n"
+                "your own themes and schemas, found by name before the installed ones\n"
+                ".SH ENVIRONMENT\n"
+                ".TP\n.B NO_COLOR\nif set and not empty: no colours\n"
+                ".TP\n.B LANG, LC_ALL, LC_CTYPE\nif not UTF\\-8: ASCII only\n"
+                ".SH EXIT STATUS\n0: done. 1: failed, with a word why. 2: wrong usage. 128 + n: "
+                "ended "
+                "by signal n.\n"
+                ".SH SEE ALSO\n.BR lttng (1),\n.BR lttng-relayd (8),\n.BR babeltrace2 (1)\n";
 
 int main(void)
 {

@@ -14,12 +14,12 @@ static const struct unit {
 	const char *name;
 	uint64_t ns;
 } units[] = {
-	{"h", 3600000000000u},
-	{"m", 60000000000u},
-	{"s", 1000000000u},
-	{"ms", 1000000u},
-	{"us", 1000u},
-	{"ns", 1u},
+                {"h", 3600000000000u},
+                {"m", 60000000000u},
+                {"s", 1000000000u},
+                {"ms", 1000000u},
+                {"us", 1000u},
+                {"ns", 1u},
 };
 
 #define N_UNITS (sizeof(units) / sizeof(units[0]))
@@ -70,7 +70,7 @@ bool duration_parse_seconds(const char *text, uint64_t *ns)
 	char *rest;
 
 	return parse_number(text, &number, &rest) && *rest == '\0' &&
-			to_ns(number, 1000000000u, ns);
+	       to_ns(number, 1000000000u, ns);
 }
 
 void duration_format(char *out, size_t size, uint64_t ns)

@@ -56,12 +56,12 @@ bool paths_sibling(const char *name, char *path, size_t size)
 	char directory[PATH_MAX];
 
 	return program_directory(directory, sizeof(directory)) &&
-			join(path, size, directory, name, "") && access(path, X_OK) == 0;
+	       join(path, size, directory, name, "") && access(path, X_OK) == 0;
 }
 
 /* `base` + middle + folder + '/' + name, if such a file can be read. */
 static bool find(char *path, size_t size, const char *base, const char *middle, const char *folder,
-		const char *name)
+                const char *name)
 {
 	int length = snprintf(path, size, "%s%s%s/%s", base, middle, folder, name);
 
@@ -80,10 +80,10 @@ bool paths_data(const char *folder, const char *name, char *path, size_t size)
 		return true;
 	}
 	if (program_directory(base, sizeof(base)) &&
-			find(path, size, base, "../share/pythiatop/", folder, name)) {
+	                find(path, size, base, "../share/pythiatop/", folder, name)) {
 		return true;
 	}
 	/* PT_SOURCE_ROOT serves the program in its build directory; not there once installed. */
 	return find(path, size, PT_DATA_ROOT "/", "", folder, name) ||
-			find(path, size, PT_SOURCE_ROOT "/", is_theme ? "" : "analysis/", folder, name);
+	       find(path, size, PT_SOURCE_ROOT "/", is_theme ? "" : "analysis/", folder, name);
 }

@@ -16,6 +16,10 @@ struct schema_file; /* owns a schema */
 
 /* NULL on failure; `error` says what is wrong, where, and what would be right. */
 struct schema_file *schema_file_read(const char *path, char *error, size_t size);
+
+/* The same of a text; `origin` names it in errors. */
+struct schema_file *schema_file_parse(
+		const char *origin, const char *text, size_t length, char *error, size_t size);
 const struct schema *schema_file_schema(const struct schema_file *file);
 void schema_file_destroy(struct schema_file *file);
 

@@ -48,7 +48,7 @@ static enum status load(struct settings_file *file, char *error, size_t error_si
 	fclose(in);
 	if (length > SETTINGS_MAX_BYTES) {
 		snprintf(error, error_size, "%s is larger than %u bytes", file->file,
-				SETTINGS_MAX_BYTES);
+		                SETTINGS_MAX_BYTES);
 		return STATUS_INVALID;
 	}
 	file->text[length] = '\0';
@@ -59,13 +59,13 @@ static enum status load(struct settings_file *file, char *error, size_t error_si
 	return STATUS_OK;
 }
 
-static enum status add(struct settings_file *file, const char *name, const char *value, uint32_t line)
+static enum status add(
+                struct settings_file *file, const char *name, const char *value, uint32_t line)
 {
 	struct settings *settings = &file->settings;
 
 	if (settings->n % 64 == 0) {
-		struct setting *items = realloc(
-				file->items, (settings->n + 64) * sizeof(*items));
+		struct setting *items = realloc(file->items, (settings->n + 64) * sizeof(*items));
 
 		if (!items) {
 			return STATUS_NO_MEMORY;
@@ -73,13 +73,12 @@ static enum status add(struct settings_file *file, const char *name, const char 
 		file->items = items;
 		settings->items = items;
 	}
-	file->items[settings->n++] =
-			(struct setting){.name = name, .value = value, .line = line};
+	file->items[settings->n++] = (struct setting){.name = name, .value = value, .line = line};
 	return STATUS_OK;
 }
 
 static enum status parse_line(struct settings_file *file, char *text, uint32_t line, char *error,
-		size_t error_size)
+                size_t error_size)
 {
 	char *name = trim(text);
 	char *equals;
@@ -97,8 +96,9 @@ static enum status parse_line(struct settings_file *file, char *text, uint32_t l
 	name = trim(name);
 	length = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");
 	if (length == 0 || name[length] != '\0') {
-		snprintf(error, error_size, "%s:%u: a name has letters, digits, '.', '_' and '-' only",
-				file->file, line);
+		snprintf(error, error_size,
+		                "%s:%u: a name has letters, digits, '.', '_' and '-' only",
+		                file->file, line);
 		return STATUS_INVALID;
 	}
 	if (add(file, name, trim(equals + 1), line) != STATUS_OK) {
@@ -108,7 +108,8 @@ static enum status parse_line(struct settings_file *file, char *text, uint32_t l
 	return STATUS_OK;
 }
 
-enum status settings_read(struct settings_file *out, const char *path, char *error, size_t error_size)
+enum status settings_read(
+                struct settings_file *out, const char *path, char *error, size_t error_size)
 {
 	enum status status;
 	uint32_t line = 1;

@@ -37,23 +37,23 @@ static json_t *real_if(bool valid, double value)
 
 static json_t *source(const struct source_row *row)
 {
-	return json_pack("{so so so so so so so so so so so so so so}", "url", text(row->url), "host",
-			text(row->host), "session", text(row->session), "state",
-			text(output_source_state_name(row->state)), "detail", text(row->detail),
-			"events", count(row->events), "discarded", count(row->discarded),
-			"discarded_packets", count(row->discarded_packets), "late",
-			count(row->late), "duplicates", count(row->duplicates), "events_per_s",
-			real_if(true, row->events_per_s), "lag_ns",
-			count_if(row->live && row->events > 0, row->lag_ns), "gaps",
-			count(row->gaps), "streams", count(row->n_streams));
+	return json_pack("{so so so so so so so so so so so so so so}", "url", text(row->url),
+	                "host", text(row->host), "session", text(row->session), "state",
+	                text(output_source_state_name(row->state)), "detail", text(row->detail),
+	                "events", count(row->events), "discarded", count(row->discarded),
+	                "discarded_packets", count(row->discarded_packets), "late",
+	                count(row->late), "duplicates", count(row->duplicates), "events_per_s",
+	                real_if(true, row->events_per_s), "lag_ns",
+	                count_if(row->live && row->events > 0, row->lag_ns), "gaps",
+	                count(row->gaps), "streams", count(row->n_streams));
 }
 
 static json_t *accounting(const struct accounting *a)
 {
 	return json_pack("{so so so so so so so}", "in", count(a->in), "pending", count(a->pending),
-			"in_request", count(a->in_request), "state_only", count(a->state_only),
-			"unmatched", count(a->unmatched), "late", count(a->late), "dropped",
-			count(a->dropped));
+	                "in_request", count(a->in_request), "state_only", count(a->state_only),
+	                "unmatched", count(a->unmatched), "late", count(a->late), "dropped",
+	                count(a->dropped));
 }
 
 static json_t *group(const struct groups_row *row)
@@ -62,22 +62,22 @@ static json_t *group(const struct groups_row *row)
 	bool more = row->count > 1;
 
 	return json_pack("{so so so so so so so so so so so so so so so so}", "id", count(row->id),
-			"type", text(row->type), "path", text(row->path), "count",
-			count(row->count), "tainted", count(row->tainted), "partial",
-			count(row->partial), "rate_per_s", real_if(true, row->rate_per_s),
-			"mean_ns", real_if(some, row->mean_ns), "sd_ns", real_if(more, row->sd_ns),
-			"cov", real_if(more && row->mean_ns > 0, row->cov), "min_ns",
-			count_if(some, row->min_ns), "max_ns", count_if(some, row->max_ns),
-			"p50_ns", count_if(some, row->p50_ns), "p95_ns",
-			count_if(some, row->p95_ns), "p99_ns", count_if(some, row->p99_ns),
-			"variation_share", real_if(more, row->variation_share));
+	                "type", text(row->type), "path", text(row->path), "count",
+	                count(row->count), "tainted", count(row->tainted), "partial",
+	                count(row->partial), "rate_per_s", real_if(true, row->rate_per_s),
+	                "mean_ns", real_if(some, row->mean_ns), "sd_ns", real_if(more, row->sd_ns),
+	                "cov", real_if(more && row->mean_ns > 0, row->cov), "min_ns",
+	                count_if(some, row->min_ns), "max_ns", count_if(some, row->max_ns),
+	                "p50_ns", count_if(some, row->p50_ns), "p95_ns",
+	                count_if(some, row->p95_ns), "p99_ns", count_if(some, row->p99_ns),
+	                "variation_share", real_if(more, row->variation_share));
 }
 
 static json_t *unmatched(const struct unmatched_row *row)
 {
 	return json_pack("{so so so so so}", "event", text(row->event), "total", count(row->total),
-			"unmatched", count(row->unmatched), "why", text(row->why), "role",
-			text(row->role));
+	                "unmatched", count(row->unmatched), "why", text(row->why), "role",
+	                text(row->role));
 }
 
 #define ARRAY(array, view, convert)                                                                \
@@ -99,14 +99,14 @@ enum status output_json(FILE *out, const struct snapshot *snapshot)
 	ARRAY(sources, snapshot->sources, source);
 	ARRAY(groups, snapshot->groups, group);
 	ARRAY(without, snapshot->unmatched, unmatched);
-	document = json_pack("{ss so ss so so so so so so so so}", "schema", "pythiatop/1", "time_ns",
-			count(snapshot->time_ns), "horizon",
-			output_horizon_name(snapshot->focus.horizon), "horizon_ns",
-			count(snapshot->horizon_ns), "events_per_s",
-			real_if(true, snapshot->events_per_s), "discarded",
-			count(snapshot->discarded), "folded", count(snapshot->groups.folded),
-			"sources", sources, "accounting", accounting(&snapshot->accounting),
-			"groups", groups, "unmatched", without);
+	document = json_pack("{ss so ss so so so so so so so so}", "schema", "pythiatop/1",
+	                "time_ns", count(snapshot->time_ns), "horizon",
+	                output_horizon_name(snapshot->focus.horizon), "horizon_ns",
+	                count(snapshot->horizon_ns), "events_per_s",
+	                real_if(true, snapshot->events_per_s), "discarded",
+	                count(snapshot->discarded), "folded", count(snapshot->groups.folded),
+	                "sources", sources, "accounting", accounting(&snapshot->accounting),
+	                "groups", groups, "unmatched", without);
 	if (!document) {
 		return STATUS_NO_MEMORY;
 	}

@@ -20,8 +20,11 @@ static const char *duration(char *cell, bool valid, double ns)
 	if (!valid) {
 		snprintf(cell, CELL_BYTES, "-");
 	} else {
-		snprintf(cell, CELL_BYTES, "%.*f%s", unit == 0 || ns >= 99.95 ? 0 : ns >= 9.995 ? 1 : 2,
-				ns, units[unit]);
+		snprintf(cell, CELL_BYTES, "%.*f%s",
+		                unit == 0 || ns >= 99.95 ? 0
+		                : ns >= 9.995            ? 1
+		                                         : 2,
+		                ns, units[unit]);
 	}
 	return cell;
 }
@@ -42,11 +45,11 @@ static void write_head(FILE *out, const struct snapshot *snapshot)
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &utc);
 	}
 	fprintf(out,
-			"time %s UTC  horizon %s %.1f s  events %" PRIu64 "  %.0f/s  lost %" PRIu64
-			"  late %" PRIu64 "\n",
-			when, output_horizon_name(snapshot->focus.horizon),
-			(double)snapshot->horizon_ns / 1e9, snapshot->accounting.in,
-			snapshot->events_per_s, snapshot->discarded, snapshot->late);
+	                "time %s UTC  horizon %s %.1f s  events %" PRIu64 "  %.0f/s  lost %" PRIu64
+	                "  late %" PRIu64 "\n",
+	                when, output_horizon_name(snapshot->focus.horizon),
+	                (double)snapshot->horizon_ns / 1e9, snapshot->accounting.in,
+	                snapshot->events_per_s, snapshot->discarded, snapshot->late);
 }
 
 static void write_sources(FILE *out, const struct snapshot *snapshot)
@@ -54,15 +57,17 @@ static void write_sources(FILE *out, const struct snapshot *snapshot)
 	char url[CELL_BYTES], detail[CELL_BYTES];
 	uint32_t i;
 
-	fprintf(out, "\n%-40s %-10s %12s %8s %6s %8s\n", "SOURCE", "STATE", "EVENTS", "LOST", "LATE",
-			"COPIES");
+	fprintf(out, "\n%-40s %-10s %12s %8s %6s %8s\n", "SOURCE", "STATE", "EVENTS", "LOST",
+	                "LATE", "COPIES");
 	for (i = 0; i < snapshot->sources.n; i++) {
 		const struct source_row *row = &snapshot->sources.rows[i];
 
-		fprintf(out, "%-40s %-10s %12" PRIu64 " %8" PRIu64 " %6" PRIu64 " %8" PRIu64 "%s%s\n",
-				safe(url, row->url), output_source_state_name(row->state),
-				row->events, row->discarded, row->late, row->duplicates,
-				row->detail[0] ? "  " : "", safe(detail, row->detail));
+		fprintf(out,
+		                "%-40s %-10s %12" PRIu64 " %8" PRIu64 " %6" PRIu64 " %8" PRIu64
+		                "%s%s\n",
+		                safe(url, row->url), output_source_state_name(row->state),
+		                row->events, row->discarded, row->late, row->duplicates,
+		                row->detail[0] ? "  " : "", safe(detail, row->detail));
 	}
 }
 
@@ -72,19 +77,19 @@ static void write_groups(FILE *out, const struct snapshot *snapshot)
 	char mean[CELL_BYTES], p50[CELL_BYTES], p95[CELL_BYTES], p99[CELL_BYTES];
 	uint32_t i;
 
-	fprintf(out, "\n%-24s %-32s %8s %9s %8s %8s %8s %8s %6s %6s\n", "GROUP", "PATH", "N", "RATE/s",
-			"MEAN", "P50", "P95", "P99", "COV", "SHARE");
+	fprintf(out, "\n%-24s %-32s %8s %9s %8s %8s %8s %8s %6s %6s\n", "GROUP", "PATH", "N",
+	                "RATE/s", "MEAN", "P50", "P95", "P99", "COV", "SHARE");
 	for (i = 0; i < snapshot->groups.n; i++) {
 		const struct groups_row *row = &snapshot->groups.rows[i];
 		bool some = row->count > 0;
 
 		fprintf(out, "%s%-23s %-32s %8" PRIu64 " %9.1f %8s %8s %8s %8s ",
-				row->tainted ? "~" : " ", safe(type, row->type),
-				safe(path, row->path), row->count, row->rate_per_s,
-				duration(mean, some, row->mean_ns),
-				duration(p50, some, (double)row->p50_ns),
-				duration(p95, some, (double)row->p95_ns),
-				duration(p99, some, (double)row->p99_ns));
+		                row->tainted ? "~" : " ", safe(type, row->type),
+		                safe(path, row->path), row->count, row->rate_per_s,
+		                duration(mean, some, row->mean_ns),
+		                duration(p50, some, (double)row->p50_ns),
+		                duration(p95, some, (double)row->p95_ns),
+		                duration(p99, some, (double)row->p99_ns));
 		if (row->count > 1) {
 			fprintf(out, "%6.2f %5.1f%%\n", row->cov, row->variation_share * 100);
 		} else {
@@ -106,7 +111,7 @@ static void write_unmatched(FILE *out, const struct snapshot *snapshot)
 		const struct unmatched_row *row = &snapshot->unmatched.rows[i];
 
 		fprintf(out, "%-48s %12" PRIu64 " %12" PRIu64 "  %s\n", safe(event, row->event),
-				row->total, row->unmatched, safe(why, row->why));
+		                row->total, row->unmatched, safe(why, row->why));
 	}
 }
 
@@ -119,8 +124,9 @@ void output_text(FILE *out, const struct snapshot *snapshot)
 	write_groups(out, snapshot);
 	write_unmatched(out, snapshot);
 	fprintf(out,
-			"\nin %" PRIu64 " = in request %" PRIu64 " + pending %" PRIu64 " + state only %" PRIu64
-			" + unmatched %" PRIu64 " + late %" PRIu64 " + dropped %" PRIu64 "\n",
-			a->in, a->in_request, a->pending, a->state_only, a->unmatched, a->late,
-			a->dropped);
+	                "\nin %" PRIu64 " = in request %" PRIu64 " + pending %" PRIu64
+	                " + state only %" PRIu64 " + unmatched %" PRIu64 " + late %" PRIu64
+	                " + dropped %" PRIu64 "\n",
+	                a->in, a->in_request, a->pending, a->state_only, a->unmatched, a->late,
+	                a->dropped);
 }
