@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * pt-testbed: starts the services, waits until they are ready, applies a fault if one is given, and
- * runs the load. Ends with the load, on a signal, or with its parent, and takes all of it along;
- * should it be killed, the services notice and end by themselves (node.c).
+ * runs the load, and a command meanwhile. Ends with the load or the command, on a signal, or with
+ * its parent, and takes all of it along; should it be killed, the others notice and end by
+ * themselves (process.c).
  */
 #include <errno.h>
 #include <getopt.h>
@@ -41,28 +42,45 @@ struct testbed {
 	bool no_load;
 	char *load_args[MAX_LOAD_ARGS]; /* passed on to pt-load */
 	int n_load_args;
+	char *const *command;	/* runs beside the load, with the terminal; NULL: none */
 	pid_t services[N_SERVICES];
-	pid_t load;
+	pid_t load, command_pid;
 };
 
-/* Starts bin/argv[0] with the signals as we found them. Returns its pid, or -1 (errno). */
-static pid_t spawn(const struct testbed *testbed, char *const argv[])
+/*
+ * Starts a program with no signal blocked, which ends with us. With a command, standard output is
+ * the command's alone: ours goes to standard error. Returns the pid, or -1 (errno).
+ */
+static pid_t spawn(const struct testbed *testbed, const char *path, char *const argv[])
 {
-	char path[500];
-	pid_t pid;
+	pid_t parent = getpid();
+	pid_t pid = fork();
 
-	snprintf(path, sizeof(path), "%s/%s", testbed->bin, argv[0]);
-	pid = fork();
 	if (pid == 0) {
 		sigset_t none;
 
+		if (testbed->command != NULL && argv != testbed->command) {
+			dup2(STDERR_FILENO, STDOUT_FILENO);
+		}
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
-		execv(path, argv);
-		fprintf(stderr, "pt-testbed: cannot run %s: %s\n", path, strerror(errno));
+		if (getppid() == parent) {
+			execvp(path, argv);
+			fprintf(stderr, "pt-testbed: cannot run %s: %s\n", path, strerror(errno));
+		}
 		_exit(127);
 	}
 	return pid;
+}
+
+/* Starts the program of ours that argv[0] names. */
+static pid_t spawn_own(const struct testbed *testbed, char *const argv[])
+{
+	char path[500];
+
+	snprintf(path, sizeof(path), "%s/%s", testbed->bin, argv[0]);
+	return spawn(testbed, path, argv);
 }
 
 static int start_services(struct testbed *testbed)
@@ -76,7 +94,7 @@ static int start_services(struct testbed *testbed)
 		snprintf(name, sizeof(name), "%s", services[i].name);
 		snprintf(seed, sizeof(seed), "%llu",
 			strtoull(testbed->seed, NULL, 10) * 100 + (unsigned long long)i);
-		testbed->services[i] = spawn(testbed, argv);
+		testbed->services[i] = spawn_own(testbed, argv);
 		if (testbed->services[i] < 0) {
 			perror("pt-testbed: fork");
 			return -1;
@@ -117,8 +135,12 @@ static int wait_until_ready(struct testbed *testbed, const sigset_t *signals)
 		snprintf(path, sizeof(path), "%s/%s.port", testbed->dir, services[ready].name);
 		if (stat(path, &status) == 0) {
 			ready++;
-		} else if (sigtimedwait(signals, NULL, &tick) > 0) {
-			return -1;
+		} else {
+			int got = sigtimedwait(signals, NULL, &tick);
+
+			if (got > 0 && got != SIGCHLD) {
+				return -1;
+			}
 		}
 	}
 	return 0;
@@ -145,7 +167,7 @@ static int apply_fault(const struct testbed *testbed)
 		word = strtok_r(NULL, " ", &rest)) {
 		argv[argc++] = word;
 	}
-	pid = spawn(testbed, argv);
+	pid = spawn_own(testbed, argv);
 	return pid > 0 && waitpid(pid, &status, 0) == pid && status == 0 ? 0 : -1;
 }
 
@@ -154,49 +176,93 @@ static int start_load(struct testbed *testbed)
 	char *argv[MAX_LOAD_ARGS + 8] = {(char[]){"pt-load"}, (char[]){"--dir"}, testbed->dir,
 		(char[]){"--seed"}, (char *)testbed->seed};
 
+	if (testbed->no_load) {
+		return 0;
+	}
 	memcpy(argv + 5, testbed->load_args, sizeof(testbed->load_args));
-	testbed->load = spawn(testbed, argv);
+	testbed->load = spawn_own(testbed, argv);
 	return testbed->load > 0 ? 0 : -1;
 }
 
-/* Until the load ends, a service dies, or a signal comes. Returns the exit status. */
+static int start_command(struct testbed *testbed)
+{
+	if (testbed->command == NULL) {
+		printf("ready: %s\n", testbed->dir);
+		fflush(stdout);
+		return 0;
+	}
+	setenv("PT_TESTBED_DIR", testbed->dir, 1);
+	testbed->command_pid = spawn(testbed, testbed->command[0], testbed->command);
+	return testbed->command_pid > 0 ? 0 : -1;
+}
+
+/* True when *pid has ended; then *pid is 0, and *status what a shell would say. */
+static bool has_ended(pid_t *pid, int *status)
+{
+	int how;
+
+	if (*pid <= 0 || waitpid(*pid, &how, WNOHANG) != *pid) {
+		return false;
+	}
+	*pid = 0;
+	*status = WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
+	return true;
+}
+
+/* Until the load or the command ends, a service dies, or a signal comes. Returns the status. */
 static int watch(struct testbed *testbed, const sigset_t *signals)
 {
-	const struct timespec tick = {.tv_nsec = 200000000};
+	const struct timespec tick = {.tv_nsec = 100000000};
 
 	for (;;) {
 		const char *dead = find_dead(testbed);
-		int status;
+		int status, got;
 
 		if (dead != NULL) {
 			fprintf(stderr, "pt-testbed: %s died\n", dead);
 			return 1;
 		}
-		if (testbed->load > 0 && waitpid(testbed->load, &status, WNOHANG) > 0) {
-			testbed->load = 0;
-			return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+		if (has_ended(&testbed->command_pid, &status) ||
+			has_ended(&testbed->load, &status)) {
+			return status;
 		}
-		if (sigtimedwait(signals, NULL, &tick) > 0) {
-			return 0;
+		got = sigtimedwait(signals, NULL, &tick);
+		if (got > 0 && got != SIGCHLD) {
+			return testbed->command != NULL ? 128 + got : 0;
 		}
 	}
 }
 
+/* Ends a child that runs, with patience, for it may have something to save or to say. */
+static void end_child(pid_t pid)
+{
+	const struct timespec tick = {.tv_nsec = 20000000};
+
+	if (pid <= 0) {
+		return;
+	}
+	kill(pid, SIGTERM);
+	for (int i = 0; i < 250; i++) {
+		if (waitpid(pid, NULL, WNOHANG) != 0) {
+			return;
+		}
+		nanosleep(&tick, NULL);
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
 static void end(struct testbed *testbed)
 {
-	if (testbed->load > 0) {
-		kill(testbed->load, SIGTERM);
-		waitpid(testbed->load, NULL, 0); /* it reports first */
-	}
+	end_child(testbed->command_pid);
+	end_child(testbed->load);
 	for (size_t i = 0; i < N_SERVICES; i++) {
 		if (testbed->services[i] > 0) {
 			kill(testbed->services[i], SIGTERM);
 		}
 	}
 	for (size_t i = 0; i < N_SERVICES; i++) {
-		if (testbed->services[i] > 0) {
-			waitpid(testbed->services[i], NULL, 0);
-		}
+		end_child(testbed->services[i]);
 	}
 	rmdir(testbed->dir);
 }
@@ -204,7 +270,8 @@ static void end(struct testbed *testbed)
 static int usage(FILE *out)
 {
 	fprintf(out,
-		"usage: pt-testbed [options]\n"
+		"usage: pt-testbed [options] [-- COMMAND [ARGUMENT...]]\n"
+		"Runs the testbed, and COMMAND meanwhile, and ends with it.\n"
 		"  --dir DIR       run directory, made if missing (default: a new one in /tmp)\n"
 		"  --fault \"FAULT\" as for pt-fault, from the first request on\n"
 		"  --seed N        (1)      --no-load       services only, until a signal\n"
@@ -254,7 +321,13 @@ static int read_options(int argc, char **argv, struct testbed *testbed)
 			return -1;
 		}
 	}
-	return optind == argc ? 0 : -1;
+	if (optind < argc) {
+		if (strcmp(argv[optind - 1], "--") != 0) {
+			return -1;
+		}
+		testbed->command = argv + optind;
+	}
+	return 0;
 }
 
 /* Our own place and the run directory's. 0, or -1 after a message. */
@@ -298,13 +371,12 @@ int main(int argc, char **argv)
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGCHLD); /* so that watch() notices ends at once */
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (start_services(&testbed) == 0 && wait_until_ready(&testbed, &signals) == 0 &&
-		apply_fault(&testbed) == 0 &&
-		(testbed.no_load || start_load(&testbed) == 0)) {
-		printf("ready: %s\n", testbed.dir);
-		fflush(stdout);
+		apply_fault(&testbed) == 0 && start_load(&testbed) == 0 &&
+		start_command(&testbed) == 0) {
 		status = watch(&testbed, &signals);
 	}
 	end(&testbed);

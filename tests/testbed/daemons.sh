@@ -1,0 +1,218 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Runs a command beside LTTng daemons of its own: a session daemon, a relay daemon on free loopback
+# ports, and live sessions. All of it ends with the command, on a signal, and with the parent.
+# Any number can run at once, beside the system's own daemons too.
+#
+# As root, they live in a mount namespace with their own /run/lttng and /dev/shm (LTTng 2.13 knows no
+# other way), so whatever is to be traced, and whoever talks to the session daemon, must be started
+# by the command. As another user, a LTTNG_HOME of their own is enough.
+set -u
+
+usage() {
+	cat <<-'END'
+		usage: daemons.sh [options] -- COMMAND [ARGUMENT...]
+		  --session NAME    a live session (default: demo); may be repeated; "none": no session
+		  --events WHAT     all: every user-space event (default);  none
+		                    testbed: every point of the testbed
+		                    skeleton: the testbed's request ends and calls between services
+		                    otherwise: event names or patterns, separated by commas
+		  --timer US        live timer (200000)
+		  --subbuf SIZE     size of each of 8 sub-buffers per CPU (512k)
+		  --dir DIR         keep the relay's output and the daemons' messages there
+		The command finds in its environment:
+		  PT_RELAY          net://127.0.0.1:PORT, where live viewers connect
+		  PT_RELAY_CONTROL, PT_RELAY_DATA   where session daemons send to
+		  PT_RELAYD_PID, PT_SESSIOND_PID, PT_RELAYD (command line that starts the same relayd again)
+		  PT_DIR            a private directory; LTTNG_HOME
+	END
+}
+
+fail() {
+	echo "daemons.sh: $*" >&2
+	exit 1
+}
+
+# Has the process $1 a socket that listens on TCP port $2?
+listens() {
+	local inode
+	for inode in $(awk -v port=":$(printf '%04X' "$2")" \
+		'$4 == "0A" && substr($2, length($2) - 4) == port { print $10 }' /proc/net/tcp); do
+		if readlink "/proc/$1/fd/"* 2>/dev/null | grep -qF "socket:[$inode]"; then
+			return 0
+		fi
+	done
+	return 1
+}
+
+# Ends the process $1: politely, after five seconds not.
+end() {
+	local i
+	[ -n "$1" ] || return 0
+	kill -TERM "$1" 2>/dev/null || return 0
+	for i in $(seq 100); do
+		kill -0 "$1" 2>/dev/null || break
+		[ "$i" -lt 100 ] || kill -KILL "$1" 2>/dev/null
+		sleep 0.05
+	done
+	wait "$1" 2>/dev/null
+}
+
+finish() {
+	local status=$?
+	trap '' INT TERM HUP
+	trap - EXIT
+	end "$command_pid"
+	end "$sessiond_pid"
+	end "$relayd_pid"
+	if [ -n "$remove_dir" ]; then
+		rm -rf "$remove_dir"
+	fi
+	exit "$status"
+}
+
+# Becomes a program that gets SIGTERM should its parent be killed; for use with &.
+start() {
+	exec setpriv --pdeathsig TERM "$@"
+}
+
+start_relayd() {
+	local i base
+	for ((i = 0; i < 20; i++)); do
+		base=$((20000 + RANDOM % 12000)) # below what the kernel gives to others
+		PT_RELAY=net://127.0.0.1:$((base + 2))
+		PT_RELAY_CONTROL=tcp://127.0.0.1:$base
+		PT_RELAY_DATA=tcp://127.0.0.1:$((base + 1))
+		PT_RELAYD="lttng-relayd -C $PT_RELAY_CONTROL -D $PT_RELAY_DATA \
+-L tcp://127.0.0.1:$((base + 2)) -o $PT_DIR/relay"
+		# shellcheck disable=SC2086
+		start $PT_RELAYD >"$PT_DIR/relayd.log" 2>&1 </dev/null &
+		relayd_pid=$!
+		for ((j = 0; j < 100; j++)); do
+			if listens $relayd_pid $base && listens $relayd_pid $((base + 1)) &&
+				listens $relayd_pid $((base + 2)); then
+				export PT_RELAY PT_RELAY_CONTROL PT_RELAY_DATA PT_RELAYD
+				export PT_RELAYD_PID=$relayd_pid
+				return 0
+			fi
+			kill -0 $relayd_pid 2>/dev/null || break
+			sleep 0.05
+		done
+		end "$relayd_pid"
+	done
+	cat "$PT_DIR/relayd.log" >&2
+	fail "lttng-relayd does not start"
+}
+
+start_sessiond() {
+	local i agent_port=$((20000 + RANDOM % 12000))
+	start lttng-sessiond --no-kernel --agent-tcp-port=$agent_port \
+		>"$PT_DIR/sessiond.log" 2>&1 </dev/null &
+	sessiond_pid=$!
+	export PT_SESSIOND_PID=$sessiond_pid
+	for ((i = 0; i < 200; i++)); do
+		if lttng --no-sessiond list >/dev/null 2>&1; then
+			return 0
+		fi
+		kill -0 $sessiond_pid 2>/dev/null || break
+		sleep 0.05
+	done
+	cat "$PT_DIR/sessiond.log" >&2
+	fail "lttng-sessiond does not start"
+}
+
+lttng_do() {
+	lttng --no-sessiond "$@" >>"$PT_DIR/lttng.log" 2>&1 || {
+		cat "$PT_DIR/lttng.log" >&2
+		fail "failed: lttng $*"
+	}
+}
+
+# Creates and starts session $1. Relay files are bounded: 4 of 16 MB per CPU.
+create_session() {
+	lttng_do create "$1" --live="$timer_us" \
+		--ctrl-url="$PT_RELAY_CONTROL" --data-url="$PT_RELAY_DATA"
+	lttng_do enable-channel -u -s "$1" --buffers-uid --subbuf-size="$subbuf" --num-subbuf=8 \
+		--tracefile-size=16M --tracefile-count=4 events
+	lttng_do add-context -u -s "$1" -c events -t vpid -t vtid
+	case $events in
+	none) ;;
+	all) lttng_do enable-event -u -s "$1" -c events -a ;;
+	*) lttng_do enable-event -u -s "$1" -c events "$events" ;;
+	esac
+	lttng_do start "$1"
+}
+
+sessions=() events=all timer_us=200000 subbuf=512k keep_dir='' inside='' original=("$@")
+while [ $# -gt 0 ]; do
+	case $1 in
+	--session | --events | --timer | --subbuf | --dir)
+		[ $# -ge 2 ] || { usage >&2; exit 2; } ;;&
+	--inside) inside=1; shift ;;
+	--session) sessions+=("$2"); shift 2 ;;
+	--events) events=$2; shift 2 ;;
+	--timer) timer_us=$2; shift 2 ;;
+	--subbuf) subbuf=$2; shift 2 ;;
+	--dir) keep_dir=$2; shift 2 ;;
+	--help) usage; exit 0 ;;
+	--) shift; break ;;
+	*) usage >&2; exit 2 ;;
+	esac
+done
+[ $# -gt 0 ] || { usage >&2; exit 2; }
+
+if [ -z "$inside" ]; then
+	if [ "$(id -u)" = 0 ]; then
+		mkdir -p /run/lttng || fail "cannot make /run/lttng"
+		exec setpriv --pdeathsig TERM unshare --mount --propagation private -- \
+			"$BASH" "$0" --inside "${original[@]}"
+	fi
+	exec setpriv --pdeathsig TERM "$BASH" "$0" --inside "${original[@]}"
+fi
+
+here=$(cd "$(dirname "$0")" && pwd)
+request_ends=$(sed -n 's/^PT_TYPE(\([a-z_]*\),.*/api:\1_entry,api:\1_exit/p' "$here/types.def" |
+	paste -sd,)
+case $events in
+testbed) events='api:*,sched:*,compute:*,net:*,vol:*,rpc:*' ;;
+skeleton) events="$request_ends,rpc:*" ;;
+esac
+
+command_pid='' sessiond_pid='' relayd_pid='' remove_dir=''
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+trap 'exit 129' HUP
+
+if [ "$(id -u)" = 0 ]; then
+	mount -t tmpfs -o mode=0755 tmpfs /run/lttng && mount -t tmpfs -o mode=1777 tmpfs /dev/shm ||
+		fail "cannot mount a private /run/lttng and /dev/shm: not allowed here"
+	PT_DIR=/run/lttng/private # goes with the namespace, even if nobody can clean up
+	mkdir -m 0700 $PT_DIR
+else
+	PT_DIR=$(mktemp -d "${XDG_RUNTIME_DIR:-/tmp}/pt-daemons.XXXXXX") || fail "cannot make a directory"
+	remove_dir=$PT_DIR
+fi
+if [ -n "$keep_dir" ]; then
+	mkdir -p "$keep_dir" || fail "cannot make $keep_dir"
+	PT_DIR=$(cd "$keep_dir" && pwd)
+fi
+# LTTng's own environment could send us to somebody else's daemons.
+unset LTTNG_SESSIOND_PATH LTTNG_RELAYD_DISALLOW_CLEAR
+export PT_DIR LTTNG_HOME=${remove_dir:-/run/lttng/private}
+
+start_relayd
+start_sessiond
+for session in "${sessions[@]:-demo}"; do
+	[ "$session" = none ] || create_session "$session"
+done
+
+# In the background, so that signals reach us at once; with our standard input, and without the
+# SIGINT that shells ignore for such commands.
+env --default-signal=INT,QUIT setpriv --pdeathsig TERM "$@" <&0 &
+command_pid=$!
+wait "$command_pid"
+status=$?
+command_pid=''
+exit "$status"
