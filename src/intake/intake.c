@@ -1,0 +1,498 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "intake/intake.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "intake/source.h"
+#include "intake/walk.h"
+
+/* Sources are looked after this often while events flow. */
+#define TICK_NS 20000000u
+
+struct intake *intake_create(const struct intake_sink *sink, const char *program)
+{
+	struct intake *intake = calloc(1, sizeof(*intake));
+
+	if (!intake) {
+		return NULL;
+	}
+	intake->sink = sink;
+	intake->program = program;
+	intake->merge = merge_create(sink);
+	intake->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (!intake->merge || intake->epoll_fd < 0) {
+		intake_destroy(intake);
+		return NULL;
+	}
+	return intake;
+}
+
+void intake_destroy(struct intake *intake)
+{
+	uint32_t i;
+
+	if (!intake) {
+		return;
+	}
+	for (i = 0; i < intake->n; i++) {
+		source_destroy(intake->sources[i]);
+	}
+	free(intake->sources);
+	merge_destroy(intake->merge);
+	if (intake->epoll_fd >= 0) {
+		close(intake->epoll_fd);
+	}
+	free(intake);
+}
+
+/* --- the list of sources ---------------------------------------------------------------------- */
+
+struct source *intake_find(struct intake *intake, const char *text)
+{
+	uint32_t i;
+
+	for (i = 0; i < intake->n; i++) {
+		if (strcmp(intake->sources[i]->text, text) == 0) {
+			return intake->sources[i];
+		}
+	}
+	return NULL;
+}
+
+struct source *intake_add(struct intake *intake, enum source_role role, const char *text)
+{
+	struct source *source, **bigger;
+	uint32_t wanted = intake->max ? intake->max * 2 : 16;
+
+	if (intake->n == INTAKE_MAX_SOURCES) {
+		return NULL;
+	}
+	if (intake->n == intake->max) {
+		bigger = realloc(intake->sources, wanted * sizeof(struct source *));
+		if (!bigger) {
+			return NULL;
+		}
+		intake->sources = bigger;
+		intake->max = wanted;
+	}
+	source = source_create(intake, role, text);
+	if (source) {
+		source->id = intake->next_id++;
+		intake->sources[intake->n++] = source;
+	}
+	return source;
+}
+
+static struct source *find_id(struct intake *intake, uint32_t id)
+{
+	uint32_t i;
+
+	for (i = 0; i < intake->n; i++) {
+		if (intake->sources[i]->id == id) {
+			return intake->sources[i];
+		}
+	}
+	return NULL;
+}
+
+static void remove_source(struct intake *intake, struct source *source)
+{
+	uint32_t i;
+
+	for (i = 0; i < intake->n && intake->sources[i] != source; i++) {
+	}
+	memmove(&intake->sources[i], &intake->sources[i + 1],
+			(intake->n - i - 1) * sizeof(struct source *));
+	intake->n--;
+	source_destroy(source);
+}
+
+bool intake_watch(struct intake *intake, struct source *source)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.u32 = source->id};
+
+	return epoll_ctl(intake->epoll_fd, EPOLL_CTL_ADD, ring_wait_fd(source->child.ring),
+			       &event) == 0 &&
+	       epoll_ctl(intake->epoll_fd, EPOLL_CTL_ADD, source->child.error_fd, &event) == 0 &&
+	       epoll_ctl(intake->epoll_fd, EPOLL_CTL_ADD, source->child.pid_fd, &event) == 0;
+}
+
+void intake_unwatch(struct intake *intake, struct source *source)
+{
+	epoll_ctl(intake->epoll_fd, EPOLL_CTL_DEL, ring_wait_fd(source->child.ring), NULL);
+	epoll_ctl(intake->epoll_fd, EPOLL_CTL_DEL, source->child.error_fd, NULL);
+	epoll_ctl(intake->epoll_fd, EPOLL_CTL_DEL, source->child.pid_fd, NULL);
+}
+
+/* --- attaching and letting go ------------------------------------------------------------------ */
+
+static enum status no_room(char *error, size_t size, const char *text)
+{
+	snprintf(error, size, "%s: no room for more than %u sources", text, INTAKE_MAX_SOURCES);
+	return STATUS_FULL;
+}
+
+/* The source of a relay daemon, which lists its sessions. */
+static struct source *need_relay(struct intake *intake, const struct url *url, bool hidden)
+{
+	char text[URL_MAX];
+	struct source *relay;
+
+	url_format_relay(url, text, sizeof(text));
+	relay = intake_find(intake, text);
+	if (!relay) {
+		relay = intake_add(intake, ROLE_RELAY, text);
+		if (!relay) {
+			return NULL;
+		}
+		relay->url = *url;
+		relay->url.kind = URL_RELAY;
+		relay->hidden = hidden;
+	}
+	relay->wanted = true;
+	relay->hidden = relay->hidden && hidden;
+	return relay;
+}
+
+static void want_session(struct source *session)
+{
+	if (!session->wanted) {
+		session->wanted = true;
+		session->retry_ns = 0;
+		source_say(session, SOURCE_STARTING, "%s", "");
+	}
+}
+
+static enum status attach_relay(struct intake *intake, const struct url *url, bool all)
+{
+	struct source *relay = need_relay(intake, url, false);
+	uint32_t i;
+
+	if (!relay) {
+		return STATUS_FULL;
+	}
+	relay->named = true;
+	relay->attach_all = relay->attach_all || all;
+	for (i = 0; all && i < intake->n; i++) {
+		if (intake->sources[i]->relay == relay) {
+			want_session(intake->sources[i]);
+		}
+	}
+	return STATUS_OK;
+}
+
+static enum status attach_session(struct intake *intake, const struct url *url)
+{
+	struct source *relay = need_relay(intake, url, true), *session;
+	char text[URL_MAX + 300];
+
+	if (!relay) {
+		return STATUS_FULL;
+	}
+	url_format_session(url, url->host, url->session, text, sizeof(text));
+	session = intake_find(intake, text);
+	if (!session) {
+		session = intake_add(intake, ROLE_SESSION, text);
+		if (!session) {
+			return STATUS_FULL;
+		}
+		session->url = *url;
+		session->relay = relay;
+	}
+	session->named = true;
+	want_session(session);
+	return STATUS_OK;
+}
+
+static enum status attach_trace(struct intake *intake, const char *path)
+{
+	struct source *source;
+	const char *name = strrchr(path, '/');
+
+	if (intake_find(intake, path)) {
+		return STATUS_OK;
+	}
+	source = intake_add(intake, ROLE_TRACE, path);
+	if (!source) {
+		return STATUS_FULL;
+	}
+	source->url.kind = URL_DIRECTORY;
+	snprintf(source->url.session, sizeof(source->url.session), "%s",
+			name && name[1] ? name + 1 : path);
+	source->named = true;
+	source->wanted = true;
+	return STATUS_OK;
+}
+
+static enum status attach_directory(
+		struct intake *intake, const char *path, char *error, size_t error_size)
+{
+	struct walk walk;
+	enum status status = walk_traces(&walk, path, error, error_size);
+	uint32_t i;
+
+	for (i = 0; status == STATUS_OK && i < walk.n; i++) {
+		status = attach_trace(intake, walk.paths[i]);
+		if (status != STATUS_OK) {
+			no_room(error, error_size, path);
+		}
+	}
+	if (status == STATUS_OK && walk.full) {
+		snprintf(error, error_size, "%s: more than %u traces, or deeper than %d folders", path,
+				WALK_MAX_TRACES, WALK_MAX_DEPTH);
+		status = STATUS_FULL;
+	}
+	walk_release(&walk);
+	return status;
+}
+
+enum status intake_attach(struct intake *intake, const char *text, char *error, size_t error_size)
+{
+	struct url url;
+	enum status status = url_parse(&url, text, error, error_size);
+
+	if (status != STATUS_OK) {
+		return status;
+	}
+	if (url.kind == URL_DIRECTORY) {
+		return attach_directory(intake, text, error, error_size);
+	}
+	status = url.kind == URL_RELAY ? attach_relay(intake, &url, true)
+				       : attach_session(intake, &url);
+	return status == STATUS_OK ? status : no_room(error, error_size, text);
+}
+
+enum status intake_offer(struct intake *intake, const char *text, char *error, size_t error_size)
+{
+	struct url url;
+	enum status status = url_parse(&url, text, error, error_size);
+
+	if (status != STATUS_OK) {
+		return status;
+	}
+	if (url.kind != URL_RELAY) {
+		snprintf(error, error_size, "%s: expected net://RELAY[:PORT]", text);
+		return STATUS_INVALID;
+	}
+	status = attach_relay(intake, &url, false);
+	return status == STATUS_OK ? status : no_room(error, error_size, text);
+}
+
+/* A session that its relay daemon still lists stays in sight, to be picked again. */
+static void detach_session(struct intake *intake, struct source *session)
+{
+	source_stop(session);
+	session->wanted = false;
+	session->named = false;
+	if (session->listed.present && !session->relay->hidden) {
+		source_say(session, SOURCE_OFFERED, "%s", "");
+	} else {
+		remove_source(intake, session);
+	}
+}
+
+static void detach_relay(struct intake *intake, struct source *relay)
+{
+	uint32_t i = 0;
+
+	while (i < intake->n) {
+		if (intake->sources[i]->relay == relay) {
+			remove_source(intake, intake->sources[i]);
+		} else {
+			i++;
+		}
+	}
+	remove_source(intake, relay);
+}
+
+enum status intake_detach(struct intake *intake, const char *text, char *error, size_t error_size)
+{
+	struct source *source = intake_find(intake, text);
+	char canonical[URL_MAX + 300];
+	struct url url;
+
+	if (!source && url_parse(&url, text, error, error_size) == STATUS_OK) {
+		if (url.kind == URL_RELAY) {
+			url_format_relay(&url, canonical, sizeof(canonical));
+			source = intake_find(intake, canonical);
+		} else if (url.kind == URL_SESSION) {
+			url_format_session(&url, url.host, url.session, canonical,
+					sizeof(canonical));
+			source = intake_find(intake, canonical);
+		}
+	}
+	if (!source) {
+		snprintf(error, error_size, "%s is not a source here; screen 7 lists them", text);
+		return STATUS_NOT_FOUND;
+	}
+	if (source->role == ROLE_RELAY) {
+		detach_relay(intake, source);
+	} else if (source->role == ROLE_SESSION) {
+		detach_session(intake, source);
+	} else {
+		remove_source(intake, source);
+	}
+	return STATUS_OK;
+}
+
+/* --- stepping ----------------------------------------------------------------------------------- */
+
+static void on_left(void *context, struct lane *lane, enum lane_status why)
+{
+	(void)context;
+	source_left(lane->note_context, why);
+}
+
+/* Whose descriptors are readable. */
+static void collect_attention(struct intake *intake)
+{
+	struct epoll_event events[64];
+	int n = epoll_wait(intake->epoll_fd, events, 64, 0), i;
+
+	for (i = 0; i < n; i++) {
+		struct source *source = find_id(intake, events[i].data.u32);
+
+		if (source) {
+			source->attention = true;
+		}
+	}
+}
+
+static void look_after_all(struct intake *intake)
+{
+	uint32_t i;
+	uint64_t deadline_ns = UINT64_MAX;
+
+	collect_attention(intake);
+	/* Listings may add sources behind the current one. */
+	for (i = 0; i < intake->n; i++) {
+		source_listen(intake->sources[i], intake->mono_ns);
+		source_tick(intake->sources[i], intake->mono_ns);
+	}
+	for (i = 0; i < intake->n; i++) {
+		uint64_t due_ns = source_deadline(intake->sources[i]);
+
+		deadline_ns = due_ns < deadline_ns ? due_ns : deadline_ns;
+	}
+	intake->tick_ns = deadline_ns;
+}
+
+bool intake_step(struct intake *intake, uint32_t budget, uint64_t mono_ns)
+{
+	bool more;
+
+	intake->mono_ns = mono_ns;
+	more = merge_step(intake->merge, budget, mono_ns, on_left, intake);
+	if (!more || mono_ns >= intake->tick_ns) {
+		look_after_all(intake);
+		if (more && intake->tick_ns > mono_ns + TICK_NS) {
+			intake->tick_ns = mono_ns + TICK_NS;
+		}
+	}
+	return more;
+}
+
+static bool is_heard(const struct source *source)
+{
+	return source->running && (!source->lane.joined || merge_wants(&source->lane));
+}
+
+bool intake_arm(struct intake *intake)
+{
+	bool nothing = true;
+	uint32_t i;
+
+	for (i = 0; i < intake->n; i++) {
+		if (is_heard(intake->sources[i]) && !ring_arm(intake->sources[i]->child.ring)) {
+			nothing = false;
+		}
+	}
+	return nothing;
+}
+
+int intake_fd(const struct intake *intake)
+{
+	return intake->epoll_fd;
+}
+
+uint64_t intake_deadline(const struct intake *intake)
+{
+	uint64_t merge_ns = merge_deadline(intake->merge);
+
+	return merge_ns < intake->tick_ns ? merge_ns : intake->tick_ns;
+}
+
+/* --- questions ---------------------------------------------------------------------------------- */
+
+bool intake_ended(const struct intake *intake)
+{
+	uint32_t i;
+
+	for (i = 0; i < intake->n; i++) {
+		const struct source *source = intake->sources[i];
+
+		if (source->role != ROLE_TRACE || source->running ||
+				source->state == SOURCE_STARTING) {
+			return false;
+		}
+	}
+	return true;
+}
+
+uint32_t intake_refused(const struct intake *intake, uint32_t index, char *out, size_t size)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < intake->n; i++) {
+		const struct source *source = intake->sources[i];
+
+		if (source->state != SOURCE_REFUSED) {
+			continue;
+		}
+		if (n++ == index) {
+			snprintf(out, size, "%s: %s", source->text, source->detail);
+		}
+	}
+	return n;
+}
+
+static bool has_role(const struct intake *intake, bool recorded)
+{
+	uint32_t i;
+
+	for (i = 0; i < intake->n; i++) {
+		if ((intake->sources[i]->role == ROLE_TRACE) == recorded) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool intake_has_live(const struct intake *intake)
+{
+	return has_role(intake, false);
+}
+
+bool intake_has_recorded(const struct intake *intake)
+{
+	return has_role(intake, true);
+}
+
+bool intake_listed(const struct intake *intake)
+{
+	uint32_t i;
+
+	for (i = 0; i < intake->n; i++) {
+		const struct source *source = intake->sources[i];
+
+		if (source->role == ROLE_RELAY && !source->answered &&
+				source->state != SOURCE_BROKEN && source->state != SOURCE_REFUSED) {
+			return false;
+		}
+	}
+	return true;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_INTAKE_LANE_H
+#define PT_INTAKE_LANE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pythiatop/engine.h"
+#include "pythiatop/event.h"
+#include "pythiatop/snapshot/snapshot.h"
+#include "ring/ring.h"
+
+/*
+ * One source's records on their way into the merge: reads its ring, checks everything, and turns
+ * the ring's own numbers of types and streams into the analysis' ids.
+ *
+ * A lane outlives the reader process behind it: when a relay daemon comes back, lane_open() is
+ * given the new ring and streams keep their rows and ids.
+ *
+ * Thread: the analysis thread. Memory: the bounds below.
+ */
+#define LANE_MAX_TYPES	 65536u	   /* event types of one ring */
+#define LANE_MAX_STREAMS (1u << 20) /* streams of one ring, gone ones included */
+#define LANE_MAX_ROWS	 65536u	   /* distinct (host, session, domain, channel, CPU) */
+
+/* Where everything goes: the engine, or a test's recorder. None may call back into the intake. */
+struct intake_sink {
+	void *context;
+	uint32_t (*add_type)(void *context, const struct event_type *type);
+	uint32_t (*add_session)(void *context, const struct session_desc *session);
+	uint32_t (*add_stream)(void *context, const struct stream_desc *stream);
+	void (*end_session)(void *context, uint32_t session);
+	void (*feed)(void *context, const struct event *event);
+	void (*lose)(void *context, const struct loss *loss);
+	void (*late)(void *context, uint32_t session, uint64_t count);
+	void (*advance)(void *context, uint64_t ts_ns);
+};
+
+/* A (host, session, domain, channel, CPU) that events came from. Texts are owned by the lane. */
+struct lane_row {
+	char *host, *session, *channel, *release;
+	uint32_t session_id, stream_id; /* the analysis' */
+	uint32_t domain;		/* enum event_domain */
+	uint32_t cpu;
+	uint64_t events, discarded, discarded_packets, late;
+};
+
+struct lane_type {
+	uint32_t id; /* the analysis' */
+	uint32_t n_fields;
+	uint32_t n_texts; /* fields that are bytes: their end is checked in every event */
+	uint16_t *texts;
+};
+
+enum lane_head {
+	LANE_NONE = 0, /* the next record, if there is one, was not looked at */
+	LANE_EVENT,
+	LANE_LOSS,
+};
+
+enum lane_status {
+	LANE_MORE = 0, /* stopped at the limit or the budget; bound_ns and head say where */
+	LANE_EMPTY,    /* nothing to read now */
+	LANE_ENDED,    /* its writer said so, and all before was read */
+	LANE_BROKEN,   /* its writer broke the format; `fault` says how */
+};
+
+struct lane {
+	struct ring *ring; /* NULL: none; not owned */
+	const struct intake_sink *sink;
+	/* Told of every record that is not data: STATE, PROGRESS, LISTED, LIST_END. */
+	void (*note)(void *context, const struct record *record);
+	void *note_context;
+	const char *key; /* unique among the lanes: the last word when events tie */
+	const char *host_fallback, *session_fallback; /* where a trace does not tell; not owned */
+	bool live;
+
+	/* Written by lane_run(), read by the merge. */
+	enum lane_head head;
+	struct event event; /* valid if head is LANE_EVENT */
+	struct loss loss;   /* valid if head is LANE_LOSS */
+	uint32_t row;	    /* of the head */
+	uint64_t bound_ns;  /* time of the head; without one, nothing earlier will come */
+	bool timed;	    /* bound_ns was told by at least one record of this ring */
+	int64_t adjust_ns;  /* added to every time of this ring */
+	const char *fault;
+
+	/* The first clock of this ring that has a UUID, for the merge to compare. */
+	bool has_clock;
+	uint8_t clock_uuid[16];
+	int64_t clock_offset_ns;
+	bool clock_changed; /* set when the fields above were; cleared by the merge */
+
+	/* Counts, of all rings so far. */
+	uint64_t events, discarded, discarded_packets, late;
+	uint64_t last_ts_ns; /* of the newest event */
+
+	struct lane_type *types;
+	uint32_t n_types, max_types;
+	uint32_t *map; /* stream number of the ring -> row */
+	uint32_t n_map, max_map;
+	struct lane_row *rows;
+	uint32_t n_rows, max_rows;
+
+	/* The merge's own. */
+	bool joined, stalled, sealed;
+	uint32_t position;
+	uint64_t silent_since_ns;
+	uint64_t patience_ns; /* how long others wait for a silent live one */
+};
+
+void lane_init(struct lane *lane, const struct intake_sink *sink, const char *key);
+void lane_release(struct lane *lane);
+
+/* Reads a fresh ring from now on. */
+void lane_open(struct lane *lane, struct ring *ring);
+
+/* The ring is about to go. What was not read is lost; rows and counts stay. */
+void lane_close(struct lane *lane);
+
+/*
+ * Feeds records with times from *now_ns on and before limit_ns, at most *budget of them, in order,
+ * and sets *now_ns to the last one's time. Events before *now_ns are counted as late. Stops with a
+ * head where the next record is at or past the limit.
+ */
+enum lane_status lane_run(
+		struct lane *lane, uint64_t limit_ns, uint64_t *now_ns, uint32_t *budget);
+
+/* Feeds the head, which must be there. */
+void lane_emit(struct lane *lane, uint64_t *now_ns);
+
+/* Applies a new adjustment to the head as well. */
+void lane_adjust(struct lane *lane, int64_t adjust_ns);
+
+#endif

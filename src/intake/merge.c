@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "intake/merge.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Records without a time that are read in one step, so that a flood of them holds nobody up. */
+#define LOOK_AHEAD_RECORDS 65536u
+
+struct clock_entry {
+	uint8_t uuid[16];
+	int64_t offset_ns;
+	bool sealed; /* an event that uses it went out: it stays */
+};
+
+struct merge {
+	const struct intake_sink *sink;
+	struct lane **heap; /* lanes that take part, the earliest first */
+	uint32_t n, max;
+	struct lane **aside; /* stalled ones */
+	uint32_t n_aside, max_aside;
+	struct clock_entry *clocks;
+	uint32_t n_clocks, max_clocks;
+	uint64_t now_ns;
+};
+
+struct merge *merge_create(const struct intake_sink *sink)
+{
+	struct merge *merge = calloc(1, sizeof(*merge));
+
+	if (merge) {
+		merge->sink = sink;
+	}
+	return merge;
+}
+
+void merge_destroy(struct merge *merge)
+{
+	if (!merge) {
+		return;
+	}
+	free(merge->heap);
+	free(merge->aside);
+	free(merge->clocks);
+	free(merge);
+}
+
+/* --- order ----------------------------------------------------------------------------------- */
+
+static int compare_numbers(uint32_t a, uint32_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int compare_ties(const struct lane *a, const struct lane *b)
+{
+	const struct lane_row *row_a = &a->rows[a->row], *row_b = &b->rows[b->row];
+	int order = strcmp(row_a->host, row_b->host);
+
+	if (order == 0) {
+		order = compare_numbers(a->head == LANE_EVENT ? a->event.cpu : 0,
+				b->head == LANE_EVENT ? b->event.cpu : 0);
+	}
+	if (order == 0) {
+		order = compare_numbers(row_a->domain, row_b->domain);
+	}
+	if (order == 0) {
+		order = strcmp(row_a->session, row_b->session);
+	}
+	return order ? order : strcmp(a->key, b->key);
+}
+
+/* A lane without a head comes before heads of its time: it may still bring a smaller one. */
+static bool before(const struct lane *a, const struct lane *b)
+{
+	if (a->bound_ns != b->bound_ns) {
+		return a->bound_ns < b->bound_ns;
+	}
+	if (a->head == LANE_NONE || b->head == LANE_NONE) {
+		return a->head == LANE_NONE && b->head != LANE_NONE;
+	}
+	return compare_ties(a, b) < 0;
+}
+
+static void place(struct merge *merge, uint32_t position, struct lane *lane)
+{
+	merge->heap[position] = lane;
+	lane->position = position;
+}
+
+static void sift_up(struct merge *merge, uint32_t position)
+{
+	struct lane *lane = merge->heap[position];
+
+	while (position > 0 && before(lane, merge->heap[(position - 1) / 2])) {
+		place(merge, position, merge->heap[(position - 1) / 2]);
+		position = (position - 1) / 2;
+	}
+	place(merge, position, lane);
+}
+
+static void sift_down(struct merge *merge, uint32_t position)
+{
+	struct lane *lane = merge->heap[position];
+
+	for (;;) {
+		uint32_t child = 2 * position + 1;
+
+		if (child >= merge->n) {
+			break;
+		}
+		if (child + 1 < merge->n && before(merge->heap[child + 1], merge->heap[child])) {
+			child++;
+		}
+		if (!before(merge->heap[child], lane)) {
+			break;
+		}
+		place(merge, position, merge->heap[child]);
+		position = child;
+	}
+	place(merge, position, lane);
+}
+
+/* The earliest lane may feed alone what is before this time. */
+static uint64_t limit_of_first(const struct merge *merge)
+{
+	uint64_t limit = UINT64_MAX;
+	uint32_t i;
+
+	for (i = 1; i < merge->n && i <= 2; i++) {
+		if (merge->heap[i]->bound_ns < limit) {
+			limit = merge->heap[i]->bound_ns;
+		}
+	}
+	return limit;
+}
+
+static void heap_remove(struct merge *merge, uint32_t position)
+{
+	struct lane *last = merge->heap[--merge->n];
+
+	if (position == merge->n) {
+		return;
+	}
+	place(merge, position, last);
+	sift_up(merge, position);
+	sift_down(merge, last->position);
+}
+
+static bool reserve(struct lane ***lanes, uint32_t n, uint32_t *max)
+{
+	struct lane **bigger;
+	uint32_t wanted = *max ? *max * 2 : 16;
+
+	if (n < *max) {
+		return true;
+	}
+	bigger = realloc(*lanes, wanted * sizeof(**lanes));
+	if (!bigger) {
+		return false;
+	}
+	*lanes = bigger;
+	*max = wanted;
+	return true;
+}
+
+static void heap_add(struct merge *merge, struct lane *lane)
+{
+	place(merge, merge->n++, lane);
+	sift_up(merge, merge->n - 1);
+}
+
+/* --- taking part ----------------------------------------------------------------------------- */
+
+enum status merge_join(struct merge *merge, struct lane *lane, uint64_t mono_ns)
+{
+	if (merge->n + merge->n_aside >= MERGE_MAX_LANES) {
+		return STATUS_FULL;
+	}
+	/* Room in both, so that going aside and coming back never fails. */
+	if (!reserve(&merge->heap, merge->n + merge->n_aside, &merge->max) ||
+			!reserve(&merge->aside, merge->n + merge->n_aside, &merge->max_aside)) {
+		return STATUS_NO_MEMORY;
+	}
+	lane->joined = true;
+	lane->stalled = false;
+	lane->sealed = false;
+	lane->silent_since_ns = mono_ns;
+	heap_add(merge, lane);
+	return STATUS_OK;
+}
+
+void merge_leave(struct merge *merge, struct lane *lane)
+{
+	if (!lane->joined) {
+		return;
+	}
+	if (lane->stalled) {
+		merge->aside[lane->position] = merge->aside[--merge->n_aside];
+		merge->aside[lane->position]->position = lane->position;
+	} else {
+		heap_remove(merge, lane->position);
+	}
+	lane->joined = false;
+	lane->stalled = false;
+}
+
+static void set_aside(struct merge *merge, struct lane *lane)
+{
+	heap_remove(merge, lane->position);
+	lane->stalled = true;
+	lane->position = merge->n_aside;
+	merge->aside[merge->n_aside++] = lane;
+}
+
+static void take_back(struct merge *merge, struct lane *lane, uint64_t mono_ns)
+{
+	merge_leave(merge, lane);
+	lane->joined = true;
+	lane->silent_since_ns = mono_ns;
+	heap_add(merge, lane);
+}
+
+/* --- clocks ---------------------------------------------------------------------------------- */
+
+static struct clock_entry *find_clock(struct merge *merge, const uint8_t *uuid)
+{
+	uint32_t i;
+
+	for (i = 0; i < merge->n_clocks; i++) {
+		if (memcmp(merge->clocks[i].uuid, uuid, sizeof(merge->clocks[i].uuid)) == 0) {
+			return &merge->clocks[i];
+		}
+	}
+	return NULL;
+}
+
+static struct clock_entry *add_clock(struct merge *merge, const struct lane *lane)
+{
+	struct clock_entry *bigger;
+	uint32_t wanted = merge->max_clocks ? merge->max_clocks * 2 : 8;
+
+	if (merge->n_clocks >= MERGE_MAX_CLOCKS) {
+		return NULL;
+	}
+	if (merge->n_clocks == merge->max_clocks) {
+		bigger = realloc(merge->clocks, wanted * sizeof(*bigger));
+		if (!bigger) {
+			return NULL;
+		}
+		merge->clocks = bigger;
+		merge->max_clocks = wanted;
+	}
+	bigger = &merge->clocks[merge->n_clocks++];
+	memcpy(bigger->uuid, lane->clock_uuid, sizeof(bigger->uuid));
+	bigger->offset_ns = lane->clock_offset_ns;
+	bigger->sealed = false;
+	return bigger;
+}
+
+/* How far a lane's times must move; offsets that no real clock has are left alone. */
+static int64_t adjustment(const struct clock_entry *clock, const struct lane *lane)
+{
+	int64_t by;
+
+	if (__builtin_sub_overflow(clock->offset_ns, lane->clock_offset_ns, &by) ||
+			by > INT64_MAX / 4 || by < INT64_MIN / 4) {
+		return 0;
+	}
+	return by;
+}
+
+static void adjust_all(struct merge *merge, const struct clock_entry *clock)
+{
+	uint32_t i;
+
+	for (i = 0; i < merge->n; i++) {
+		struct lane *lane = merge->heap[i];
+
+		if (lane->has_clock && memcmp(lane->clock_uuid, clock->uuid, 16) == 0) {
+			lane_adjust(lane, adjustment(clock, lane));
+		}
+	}
+	for (i = merge->n / 2; i-- > 0;) {
+		sift_down(merge, i);
+	}
+}
+
+static void meet_clock(struct merge *merge, struct lane *lane)
+{
+	struct clock_entry *clock = find_clock(merge, lane->clock_uuid);
+
+	lane->clock_changed = false;
+	if (!clock) {
+		add_clock(merge, lane);
+	} else if (!clock->sealed && lane->clock_offset_ns < clock->offset_ns) {
+		clock->offset_ns = lane->clock_offset_ns;
+		adjust_all(merge, clock);
+	} else {
+		lane_adjust(lane, adjustment(clock, lane));
+	}
+}
+
+static void seal_clock(struct merge *merge, struct lane *lane)
+{
+	struct clock_entry *clock;
+
+	if (!lane->sealed && lane->has_clock) {
+		lane->sealed = true;
+		clock = find_clock(merge, lane->clock_uuid);
+		if (clock) {
+			clock->sealed = true;
+		}
+	}
+}
+
+/* --- merging --------------------------------------------------------------------------------- */
+
+struct step {
+	struct merge *merge;
+	uint32_t budget;
+	uint64_t mono_ns;
+	merge_left_fn left;
+	void *context;
+};
+
+static void leave(struct step *step, struct lane *lane, enum lane_status why)
+{
+	merge_leave(step->merge, lane);
+	step->left(step->context, lane, why);
+}
+
+/*
+ * Reads a lane up to its next head, but feeds nothing. False: it has left.
+ */
+static bool look_ahead(struct step *step, struct lane *lane)
+{
+	uint64_t unused = 0, before_ns;
+	enum lane_status status;
+	uint32_t budget = LOOK_AHEAD_RECORDS;
+
+	while (lane->head == LANE_NONE && budget > 0) {
+		before_ns = lane->bound_ns;
+		status = lane_run(lane, 0, &unused, &budget);
+		if (status == LANE_ENDED || status == LANE_BROKEN) {
+			leave(step, lane, status);
+			return false;
+		}
+		if (lane->clock_changed) {
+			meet_clock(step->merge, lane);
+			continue;
+		}
+		if (lane->head != LANE_NONE || lane->bound_ns != before_ns) {
+			lane->silent_since_ns = step->mono_ns;
+		}
+		if (status == LANE_EMPTY) {
+			break;
+		}
+	}
+	return true;
+}
+
+/* Every lane that has no head, and something to read. */
+static void look_ahead_all(struct step *step)
+{
+	struct merge *merge = step->merge;
+	uint32_t i = 0;
+
+	while (i < merge->n) {
+		struct lane *lane = merge->heap[i];
+
+		if (lane->head != LANE_NONE) {
+			i++;
+		} else if (!look_ahead(step, lane)) {
+			i = 0; /* it has left: the heap was reordered */
+		} else {
+			i++;
+		}
+	}
+	for (i = merge->n / 2; i-- > 0;) {
+		sift_down(merge, i);
+	}
+}
+
+/* What stalled lanes bring now: late, until one is up to date again. */
+static bool hear_stalled(struct step *step)
+{
+	struct merge *merge = step->merge;
+	bool more = false;
+	uint32_t i = 0;
+
+	while (i < merge->n_aside) {
+		struct lane *lane = merge->aside[i];
+		uint64_t now_ns = merge->now_ns;
+		enum lane_status status = lane_run(lane, merge->now_ns, &now_ns, &step->budget);
+
+		if (status == LANE_ENDED || status == LANE_BROKEN) {
+			leave(step, lane, status);
+			continue;
+		}
+		if (lane->clock_changed) {
+			meet_clock(merge, lane);
+			continue;
+		}
+		if (lane->timed && lane->bound_ns >= merge->now_ns &&
+				(lane->head != LANE_NONE || lane->bound_ns > merge->now_ns)) {
+			take_back(merge, lane, step->mono_ns);
+			continue;
+		}
+		more = more || status == LANE_MORE;
+		i++;
+	}
+	return more;
+}
+
+static bool patience_is_over(const struct lane *lane, uint64_t mono_ns)
+{
+	return lane->live && mono_ns >= lane->silent_since_ns &&
+	       mono_ns - lane->silent_since_ns >= lane->patience_ns;
+}
+
+/* Event time moves to what every lane is past. */
+static void advance(struct merge *merge, uint64_t ts_ns)
+{
+	if (ts_ns > merge->now_ns) {
+		merge->now_ns = ts_ns;
+		merge->sink->advance(merge->sink->context, ts_ns);
+	}
+}
+
+/* Feeds from the earliest lane, which has a head, as long as it is the earliest. */
+static void run_first(struct step *step)
+{
+	struct merge *merge = step->merge;
+	struct lane *lane = merge->heap[0];
+	uint64_t limit_ns = limit_of_first(merge);
+	enum lane_status status;
+
+	seal_clock(merge, lane);
+	lane_emit(lane, &merge->now_ns);
+	step->budget--;
+	status = lane_run(lane, limit_ns, &merge->now_ns, &step->budget);
+	if (status == LANE_ENDED || status == LANE_BROKEN) {
+		leave(step, lane, status);
+		return;
+	}
+	lane->silent_since_ns = step->mono_ns;
+	if (lane->clock_changed) {
+		meet_clock(merge, lane);
+	}
+	sift_down(merge, lane->position);
+}
+
+bool merge_step(struct merge *merge, uint32_t budget, uint64_t mono_ns, merge_left_fn left,
+		void *context)
+{
+	struct step step = {
+		.merge = merge,
+		.budget = budget,
+		.mono_ns = mono_ns,
+		.left = left,
+		.context = context,
+	};
+	bool more = hear_stalled(&step);
+
+	look_ahead_all(&step);
+	while (merge->n > 0 && step.budget > 0) {
+		struct lane *first = merge->heap[0];
+
+		if (first->head != LANE_NONE) {
+			run_first(&step);
+			continue;
+		}
+		/* Nothing earlier can come from anywhere, but this one may still bring it. */
+		if (first->timed) {
+			advance(merge, first->bound_ns);
+		}
+		if (!patience_is_over(first, mono_ns)) {
+			return more;
+		}
+		set_aside(merge, first);
+	}
+	return merge->n > 0 || more;
+}
+
+bool merge_wants(const struct lane *lane)
+{
+	return lane->joined && lane->head == LANE_NONE;
+}
+
+uint64_t merge_deadline(const struct merge *merge)
+{
+	const struct lane *first = merge->n ? merge->heap[0] : NULL;
+
+	if (!first || first->head != LANE_NONE || !first->live) {
+		return UINT64_MAX;
+	}
+	return first->silent_since_ns + first->patience_ns;
+}
+
+uint64_t merge_now(const struct merge *merge)
+{
+	return merge->now_ns;
+}

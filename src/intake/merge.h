@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_INTAKE_MERGE_H
+#define PT_INTAKE_MERGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "intake/lane.h"
+
+/*
+ * Merges lanes into one stream in the order of event time.
+ *
+ * An event goes out once no other lane can bring an earlier one. Ties go by host, CPU, domain,
+ * session, and the lane's key, so the result depends on what the lanes hold, never on when it came
+ * or in which order they were added. (CPU before domain, because that is how one reader orders the
+ * traces of a session: live and recorded then agree.)
+ *
+ * Recorded lanes are waited for without limit. A live one that is silent for longer than its
+ * patience is set aside as stalled; what it brings for a time that is past counts as late, until it
+ * has caught up.
+ *
+ * Sessions of one machine that share a clock (equal UUID) measured its offset each for itself: all
+ * use the offset of the lane that came first, or of the least one among those that begin together.
+ *
+ * Thread: the analysis thread. Time: `mono_ns` is CLOCK_MONOTONIC, told by the caller.
+ */
+#define MERGE_MAX_LANES	 4096u
+#define MERGE_MAX_CLOCKS 1024u
+
+struct merge;
+
+struct merge *merge_create(const struct intake_sink *sink);
+void merge_destroy(struct merge *merge);
+
+/*
+ * Lets a lane take part: others wait for it from now on. It must have a ring. STATUS_FULL,
+ * STATUS_NO_MEMORY. A lane that ended or broke leaves by itself.
+ */
+enum status merge_join(struct merge *merge, struct lane *lane, uint64_t mono_ns);
+void merge_leave(struct merge *merge, struct lane *lane);
+
+/* Told when a lane ends (LANE_ENDED) or breaks (LANE_BROKEN), after it has left. */
+typedef void (*merge_left_fn)(void *context, struct lane *lane, enum lane_status why);
+
+/*
+ * Merges what can be merged, at most `budget` records. True: there is more to do at once. False:
+ * nothing can go out before more records come; wait for the lanes for which merge_wants() is true.
+ */
+bool merge_step(struct merge *merge, uint32_t budget, uint64_t mono_ns, merge_left_fn left,
+		void *context);
+
+/* Whether a record of this lane would be looked at now. */
+bool merge_wants(const struct lane *lane);
+
+/* When the next live lane loses the others' patience; UINT64_MAX: none is waited for. */
+uint64_t merge_deadline(const struct merge *merge);
+
+/* Event time reached: the last event's, or what all lanes are past. 0: none so far. */
+uint64_t merge_now(const struct merge *merge);
+
+#endif

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "intake/source.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void source_say(struct source *source, enum source_state state, const char *format, ...)
+{
+	va_list args;
+
+	source->state = state;
+	va_start(args, format);
+	vsnprintf(source->detail, sizeof(source->detail), format, args);
+	va_end(args);
+}
+
+static void on_note(void *context, const struct record *record);
+
+struct source *source_create(struct intake *intake, enum source_role role, const char *text)
+{
+	struct source *source = calloc(1, sizeof(*source));
+
+	if (!source) {
+		return NULL;
+	}
+	source->text = strdup(text);
+	if (!source->text) {
+		free(source);
+		return NULL;
+	}
+	source->intake = intake;
+	source->role = role;
+	source->child.pid_fd = -1;
+	source->child.error_fd = -1;
+	source->backoff_ns = SOURCE_BACKOFF_NS;
+	lane_init(&source->lane, intake->sink, source->text);
+	source->lane.note = on_note;
+	source->lane.note_context = source;
+	source->lane.live = role != ROLE_TRACE;
+	return source;
+}
+
+void source_destroy(struct source *source)
+{
+	source_stop(source);
+	lane_release(&source->lane);
+	free(source->text);
+	free(source);
+}
+
+/* --- what its process says -------------------------------------------------------------------- */
+
+/* Text of another process: control characters would garble what it is shown in. */
+static void copy_clean(char *out, size_t size, const char *text)
+{
+	size_t i;
+
+	for (i = 0; text[i] && i + 1 < size; i++) {
+		out[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? ' ' : text[i];
+	}
+	out[i] = '\0';
+}
+
+static void note_state(struct source *source, const struct record_state *in)
+{
+	char text[SOURCE_DETAIL];
+	const char *from = record_text(&in->record, (uint32_t)offsetof(struct record_state, text));
+
+	copy_clean(text, sizeof(text), from ? from : "");
+	switch (in->state) {
+	case SOURCE_CONNECTING:
+	case SOURCE_WAITING:
+	case SOURCE_ATTACHED:
+	case SOURCE_ACTIVE:
+		source->told = false;
+		source_say(source, (enum source_state)in->state, "%s", text);
+		break;
+	case SOURCE_BROKEN:
+	case SOURCE_REFUSED:
+		source->told = true;
+		source->answered = false;
+		source_say(source, (enum source_state)in->state, "%s", text);
+		break;
+	default:
+		break; /* the others are ours to judge */
+	}
+}
+
+static void on_note(void *context, const struct record *record)
+{
+	struct source *source = context;
+
+	switch (record->kind) {
+	case RECORD_STATE:
+		note_state(source, (const void *)record);
+		break;
+	case RECORD_PROGRESS:
+		source->done = ((const struct record_progress *)record)->done;
+		source->total = ((const struct record_progress *)record)->total;
+		break;
+	case RECORD_LISTED:
+		if (source->role == ROLE_RELAY) {
+			relay_note_listed(source, (const void *)record);
+		}
+		break;
+	case RECORD_LIST_END:
+		if (source->role == ROLE_RELAY) {
+			relay_note_end(source, source->intake->mono_ns);
+		}
+		break;
+	default:
+		break;
+	}
+}
+
+/* --- starting and ending ---------------------------------------------------------------------- */
+
+/* Another lane still supplies this session of the analysis. */
+static bool is_supplied(const struct intake *intake, const struct lane *but, uint32_t session)
+{
+	uint32_t i, k;
+
+	for (i = 0; i < intake->n; i++) {
+		const struct lane *lane = &intake->sources[i]->lane;
+
+		if (lane == but || !lane->joined) {
+			continue;
+		}
+		for (k = 0; k < lane->n_rows; k++) {
+			if (lane->rows[k].session_id == session) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+static void end_sessions(struct source *source)
+{
+	const struct lane *lane = &source->lane;
+	uint32_t i, k;
+
+	for (i = 0; i < lane->n_rows; i++) {
+		for (k = 0; k < i; k++) {
+			if (lane->rows[k].session_id == lane->rows[i].session_id) {
+				break;
+			}
+		}
+		if (k == i && !is_supplied(source->intake, lane, lane->rows[i].session_id)) {
+			source->intake->sink->end_session(
+					source->intake->sink->context, lane->rows[i].session_id);
+		}
+	}
+}
+
+void source_stop(struct source *source)
+{
+	if (!source->running) {
+		return;
+	}
+	merge_leave(source->intake->merge, &source->lane);
+	if (source->role == ROLE_SESSION && source->lane.timed && !source->gap_open) {
+		source->gap_open = true;
+		source->gap_begin_ns = source->lane.last_ts_ns;
+	}
+	end_sessions(source);
+	lane_close(&source->lane);
+	intake_unwatch(source->intake, source);
+	child_stop(&source->child);
+	source->running = false;
+	source->answered = false;
+}
+
+static const enum child_mode modes[] = {
+	[ROLE_RELAY] = CHILD_LIST,
+	[ROLE_SESSION] = CHILD_LIVE,
+	[ROLE_TRACE] = CHILD_RECORDED,
+};
+
+static void pause_and_retry(struct source *source)
+{
+	source->retry_ns = source->intake->mono_ns + source->backoff_ns;
+	source->backoff_ns *= 2;
+	if (source->backoff_ns > SOURCE_BACKOFF_MAX) {
+		source->backoff_ns = SOURCE_BACKOFF_MAX;
+	}
+}
+
+static void prepare_lane(struct source *source)
+{
+	uint64_t timer_ns = source->listed.live_timer_us * UINT64_C(1000);
+
+	lane_open(&source->lane, source->child.ring);
+	source->lane.patience_ns = 3 * timer_ns > SOURCE_PATIENCE_NS ? 3 * timer_ns
+								      : SOURCE_PATIENCE_NS;
+	source->lane.host_fallback = source->url.host;
+	source->lane.session_fallback = source->url.session;
+}
+
+static void source_start(struct source *source)
+{
+	struct intake *intake = source->intake;
+	char error[256];
+
+	source->finished = false;
+	source->parted = false;
+	source->told = false;
+	source->had_events = false;
+	source->relay_failed = false;
+	source->start_events = source->lane.events;
+	source->sign_ns = intake->mono_ns;
+	if (child_start(&source->child, intake->program, modes[source->role], source->text,
+			    source->listed.live_timer_us, error, sizeof(error)) != STATUS_OK) {
+		source_say(source, source->role == ROLE_TRACE ? SOURCE_REFUSED : SOURCE_BROKEN, "%s",
+				error);
+		pause_and_retry(source);
+		return;
+	}
+	source->running = true;
+	source->attached_ids = source->listed.ids;
+	source->attached_streams = source->listed.streams;
+	prepare_lane(source);
+	if (!intake_watch(intake, source)) {
+		source_stop(source);
+		source_say(source, source->role == ROLE_TRACE ? SOURCE_REFUSED : SOURCE_BROKEN,
+				"out of descriptors; raise `ulimit -n`");
+		pause_and_retry(source);
+		return;
+	}
+	source_say(source, SOURCE_STARTING, "%s", "");
+	/* A recording takes part from its start, so that the same ones always merge alike. */
+	if (source->role == ROLE_TRACE &&
+			merge_join(intake->merge, &source->lane, intake->mono_ns) != STATUS_OK) {
+		source_stop(source);
+		source_say(source, SOURCE_REFUSED, "too many sources at once");
+	}
+}
+
+/* Why its process is no more, in a sentence. */
+static void explain_end(const struct source *source, char *out, size_t size)
+{
+	char end[64], line[256], clean[256];
+
+	if (source->parted) {
+		snprintf(out, size, "its reader process broke the ring's format (%s)",
+				source->lane.fault ? source->lane.fault : "a record");
+		return;
+	}
+	child_describe_end(&source->child, end, sizeof(end));
+	child_last_line(&source->child, line, sizeof(line));
+	copy_clean(clean, sizeof(clean), line);
+	snprintf(out, size, "its reader process %s%s%s", end, clean[0] ? ": " : "", clean);
+}
+
+/* Ends a source whose process failed, or was given up. `why`: in case it did not say so itself. */
+static void source_fail(struct source *source, const char *why)
+{
+	bool refused = source->told && source->state == SOURCE_REFUSED;
+	uint64_t events = source->lane.events;
+	char own_words[SOURCE_DETAIL];
+
+	memcpy(own_words, source->detail, sizeof(own_words));
+	source_stop(source);
+	if (source->role == ROLE_TRACE) {
+		source_say(source, SOURCE_REFUSED, "%s%s", source->told ? own_words : why,
+				events ? "; what was read before counts" : "");
+		return;
+	}
+	source_say(source, refused ? SOURCE_REFUSED : SOURCE_BROKEN, "%s",
+			source->told ? own_words : why);
+	pause_and_retry(source);
+}
+
+static void source_finish(struct source *source)
+{
+	source_stop(source);
+	source->finished = true;
+	if (source->role == ROLE_TRACE) {
+		source_say(source, SOURCE_ENDED, "%s", "");
+		return;
+	}
+	source_say(source, SOURCE_ENDED,
+			"the session has ended; attached again when there is a new one of its name");
+	pause_and_retry(source);
+}
+
+void source_left(struct source *source, enum lane_status why)
+{
+	if (why == LANE_ENDED) {
+		source->finished = true;
+	} else {
+		source->parted = true;
+	}
+}
+
+/* --- while it runs ----------------------------------------------------------------------------- */
+
+/* The source is back after it was lost: what happened meanwhile is unknown. */
+static void close_gap(struct source *source)
+{
+	const struct lane *lane = &source->lane;
+	const struct intake_sink *sink = source->intake->sink;
+	uint32_t i, k;
+
+	source->gap_open = false;
+	source->gaps++;
+	for (i = 0; i < lane->n_rows; i++) {
+		struct loss loss = {
+			.stream = lane->rows[i].stream_id,
+			.begin_ns = source->gap_begin_ns,
+			.end_ns = lane->bound_ns > source->gap_begin_ns ? lane->bound_ns
+									: source->gap_begin_ns,
+		};
+
+		for (k = 0; k < i && lane->rows[k].stream_id != loss.stream; k++) {
+		}
+		if (k == i) {
+			sink->lose(sink->context, &loss);
+		}
+	}
+}
+
+static void note_signs(struct source *source, uint64_t mono_ns)
+{
+	struct lane *lane = &source->lane;
+
+	if (lane->timed && source->gap_open) {
+		close_gap(source);
+	}
+	if (lane->events != source->start_events && !source->had_events) {
+		source->had_events = true;
+		source->backoff_ns = SOURCE_BACKOFF_NS;
+	}
+	if (lane->joined && lane->silent_since_ns > source->sign_ns) {
+		source->sign_ns = lane->silent_since_ns;
+		source->relay_failed = false;
+	}
+	if (ring_used(source->child.ring) > 0) {
+		source->sign_ns = mono_ns;
+	}
+}
+
+static bool is_connecting(const struct source *source)
+{
+	return source->state == SOURCE_STARTING || source->state == SOURCE_CONNECTING;
+}
+
+/* How long it may be silent, and what it means if it is; NULL: as long as it likes. */
+static const char *impatience(const struct source *source, uint64_t *limit_ns)
+{
+	if (source->role == ROLE_TRACE) {
+		*limit_ns = SOURCE_RECORDED_NS;
+		return "its reader process made no progress for 60 s and was ended; "
+		       "the recording may be damaged";
+	}
+	if (is_connecting(source)) {
+		*limit_ns = SOURCE_CONNECT_NS;
+		return "no answer for 10 s; is this the viewers' port of a relay daemon (5344)?";
+	}
+	if (source->role == ROLE_RELAY) {
+		*limit_ns = SOURCE_CONNECT_NS;
+		return "the relay daemon does not answer any more";
+	}
+	*limit_ns = SOURCE_SILENT_NS;
+	if (source->relay->answered && source->relay_failed) {
+		return "nothing came since the relay daemon is back; attaching again";
+	}
+	if (source->relay->answered && source->listed.present &&
+			source->listed.ids != source->attached_ids) {
+		return "the session was made again; attaching to the new one";
+	}
+	if (source->relay->answered && source->listed.streams > source->attached_streams &&
+			source->lane.stalled) {
+		/* lttng-tools bug 1406: silent old streams hide new ones. */
+		return "new streams, but nothing came; attaching again";
+	}
+	return NULL;
+}
+
+static void judge_state(struct source *source)
+{
+	if (source->role != ROLE_RELAY && source->lane.joined) {
+		if (source->lane.stalled && source->had_events) {
+			source_say(source, SOURCE_STALLED,
+					"silent for longer than %" PRIu64 " ms; the others go on",
+					source->lane.patience_ns / 1000000);
+		} else if (source->had_events && source->state != SOURCE_ACTIVE) {
+			source_say(source, SOURCE_ACTIVE, "%s", "");
+		} else if (source->state == SOURCE_ATTACHED && !source->detail[0]) {
+			source_say(source, SOURCE_ATTACHED,
+					"Attached. First events within the live timer (%.3g s).",
+					source->listed.live_timer_us / 1e6);
+		}
+	}
+	if (source->role == ROLE_SESSION && source->relay && !source->relay->answered &&
+			source->relay->was_answered) {
+		source->relay_failed = true;
+	}
+}
+
+static void watch_running(struct source *source, uint64_t mono_ns)
+{
+	char why[SOURCE_DETAIL];
+	const char *text;
+	uint64_t limit_ns = 0;
+
+	if (source->attention) {
+		source->attention = false;
+		child_poll(&source->child);
+	}
+	if (source->finished) {
+		source_finish(source);
+		return;
+	}
+	if (source->parted || (source->child.exited && source->lane.head == LANE_NONE &&
+					      ring_used(source->child.ring) == 0)) {
+		explain_end(source, why, sizeof(why));
+		source_fail(source, why);
+		return;
+	}
+	note_signs(source, mono_ns);
+	judge_state(source);
+	text = impatience(source, &limit_ns);
+	if (text && source->lane.head == LANE_NONE && mono_ns > source->sign_ns &&
+			mono_ns - source->sign_ns >= limit_ns) {
+		source->told = false;
+		source_fail(source, text);
+	}
+}
+
+/* Whether a source that does not run is to be started now. */
+static bool may_start(struct source *source, uint64_t mono_ns)
+{
+	if (source->role == ROLE_TRACE) {
+		return source->state == SOURCE_STARTING;
+	}
+	if (mono_ns < source->retry_ns) {
+		return false;
+	}
+	return source->role == ROLE_RELAY || relay_allows(source);
+}
+
+void source_tick(struct source *source, uint64_t mono_ns)
+{
+	if (!source->wanted) {
+		return;
+	}
+	if (source->running) {
+		watch_running(source, mono_ns);
+	} else if (may_start(source, mono_ns)) {
+		source_start(source);
+	}
+}
+
+uint64_t source_deadline(const struct source *source)
+{
+	if (!source->wanted || (source->role == ROLE_TRACE && !source->running)) {
+		return UINT64_MAX;
+	}
+	if (!source->running && source->retry_ns > source->intake->mono_ns) {
+		return source->retry_ns;
+	}
+	return source->intake->mono_ns + 200000000u;
+}
+
+void source_listen(struct source *source, uint64_t mono_ns)
+{
+	struct lane *lane = &source->lane;
+	uint64_t unused = 0;
+	uint32_t budget = 65536;
+	enum lane_status status = LANE_MORE;
+
+	while (source->running && !lane->joined && budget > 0 && status == LANE_MORE &&
+			!source->finished && !source->parted) {
+		status = lane_run(lane, 0, &unused, &budget);
+		if (status == LANE_ENDED || status == LANE_BROKEN) {
+			source_left(source, status);
+		} else if (source->role == ROLE_SESSION &&
+				(lane->timed || source->state == SOURCE_ATTACHED ||
+						source->state == SOURCE_ACTIVE)) {
+			if (merge_join(source->intake->merge, lane, mono_ns) != STATUS_OK) {
+				source_fail(source, "too many sources at once");
+			}
+		} else if (lane->timed) {
+			/* A listing has no events: its writer does not know what it is. */
+			source->parted = true;
+		}
+	}
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_INTAKE_WALK_H
+#define PT_INTAKE_WALK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pythiatop/status.h"
+
+/*
+ * Finds the recorded traces under a path: a directory that holds a file `metadata` is one; others
+ * are searched, sorted by name, so that the same recording always gives the same list.
+ *
+ * Bounds: WALK_MAX_DEPTH levels, WALK_MAX_TRACES traces, WALK_MAX_ENTRIES names looked at. Symbolic
+ * links are followed for the path itself only, so the walk ends.
+ */
+#define WALK_MAX_DEPTH	   12
+#define WALK_MAX_TRACES  1024u
+#define WALK_MAX_ENTRIES 100000u
+
+struct walk {
+	char **paths; /* owned */
+	uint32_t n;
+	uint32_t entries;
+	int full; /* a bound was reached: there may be more */
+};
+
+/*
+ * STATUS_OK: at least one was found. Otherwise `error` says why not. Free with walk_release(), in
+ * every case.
+ */
+enum status walk_traces(struct walk *walk, const char *path, char *error, size_t error_size);
+void walk_release(struct walk *walk);
+
+#endif
