@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# Builds the project another way, and runs the tests that this way is for:
+# matrix.sh clang|asan|tsan|fuzz SOURCE-DIR BUILD-DIR
+set -eu
+kind=$1 source=$2 build=$3
+
+configure() {
+	cmake -S "$source" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DPT_WERROR=ON \
+		"$@" >"$build.log" || { cat "$build.log"; exit 1; }
+	ninja -C "$build" -j2
+}
+
+run() {
+	ctest --test-dir "$build" --output-on-failure --no-tests=error "$@"
+}
+
+mkdir -p "$(dirname "$build")"
+case $kind in
+clang) # warnings of another compiler
+	configure -DCMAKE_C_COMPILER=clang
+	;;
+asan) # memory and undefined behaviour
+	configure -DPT_SANITIZE=address,undefined
+	run -L 'unit|property|golden'
+	;;
+tsan) # races between threads
+	configure -DPT_SANITIZE=thread
+	run -L threads
+	;;
+fuzz)
+	configure -DCMAKE_C_COMPILER=clang -DPT_FUZZ=ON -DPT_SANITIZE=address,undefined
+	run -L fuzz
+	;;
+*)
+	echo "matrix.sh: no such kind: $kind" >&2
+	exit 2
+	;;
+esac
