@@ -229,6 +229,11 @@ struct ring_fds ring_fds(const struct ring *ring)
 	return ring->fds;
 }
 
+size_t ring_bytes(const struct ring *ring)
+{
+	return ring->bytes;
+}
+
 static bool reader_is_gone(struct ring *ring)
 {
 	return atomic_load(&ring->header->reader_gone) != 0 ||

@@ -154,6 +154,7 @@ struct ring *ring_create(size_t bytes);
 struct ring *ring_attach(const struct ring_fds *fds);
 void ring_destroy(struct ring *ring);
 struct ring_fds ring_fds(const struct ring *ring);
+size_t ring_bytes(const struct ring *ring);
 
 /*
  * Writer. ring_reserve() gives `size` bytes (rounded up to 8) after everything reserved so far, and

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "clocks.h"
+
+#include <string.h>
+
+#define NS_PER_S 1000000000
+
+__extension__ typedef __int128 wide;
+
+static int64_t saturate(wide value)
+{
+	if (value > INT64_MAX) {
+		return INT64_MAX;
+	}
+	return value < INT64_MIN ? INT64_MIN : (int64_t)value;
+}
+
+static wide cycles_to_ns(uint64_t cycles, uint64_t frequency)
+{
+	return (wide)cycles * NS_PER_S / (wide)frequency;
+}
+
+uint64_t clock_rule_scaled_ns(const struct clock_rule *rule, uint64_t cycles)
+{
+	int64_t ns = saturate(cycles_to_ns(cycles, rule->frequency) + rule->offset_ns);
+
+	return ns < 0 ? 0 : (uint64_t)ns;
+}
+
+struct clock_rule clocks_rule(struct clocks *clocks, const bt_clock_class *clock)
+{
+	struct clock_rule rule = {.frequency = bt_clock_class_get_frequency(clock)};
+	bt_uuid uuid = bt_clock_class_get_uuid(clock);
+	int64_t seconds;
+	uint64_t cycles;
+
+	if (rule.frequency == 0) {
+		rule.frequency = NS_PER_S;
+	}
+	bt_clock_class_get_offset(clock, &seconds, &cycles);
+	rule.offset_ns = saturate((wide)seconds * NS_PER_S + cycles_to_ns(cycles, rule.frequency));
+	if (!uuid) {
+		return rule;
+	}
+	memcpy(rule.uuid, uuid, sizeof(rule.uuid));
+	for (uint32_t i = 0; i < clocks->n; i++) {
+		if (memcmp(clocks->known[i].uuid, uuid, sizeof(rule.uuid)) == 0) {
+			rule.shift_ns = saturate((wide)clocks->known[i].offset_ns - rule.offset_ns);
+			rule.offset_ns = clocks->known[i].offset_ns;
+			return rule;
+		}
+	}
+	if (clocks->n < CLOCKS_MAX) {
+		memcpy(clocks->known[clocks->n].uuid, uuid, sizeof(rule.uuid));
+		clocks->known[clocks->n].offset_ns = rule.offset_ns;
+		clocks->n++;
+	}
+	return rule;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_SOURCE_CLOCKS_H
+#define PT_SOURCE_CLOCKS_H
+
+#include <babeltrace2/babeltrace.h>
+#include <stdint.h>
+
+/*
+ * From cycles of a trace's clock to nanoseconds since the Unix epoch.
+ *
+ * The traces of one host that are read together count the same cycles (their clocks have one UUID),
+ * but each wrote down its own idea of when that clock was zero. Two ideas would put cause after
+ * effect: so the first offset seen for a UUID is used for all of them.
+ *
+ * Memory: CLOCKS_MAX UUIDs; a clock beyond them keeps its own offset.
+ */
+#define CLOCKS_MAX 64
+
+struct clock_rule {
+	uint64_t frequency; /* Hz, never 0 */
+	int64_t offset_ns;  /* as used */
+	int64_t shift_ns;   /* offset as used, minus the trace's own */
+	uint8_t uuid[16];   /* all zero: none */
+};
+
+struct clocks {
+	uint32_t n;
+	struct {
+		uint8_t uuid[16];
+		int64_t offset_ns;
+	} known[CLOCKS_MAX];
+};
+
+struct clock_rule clocks_rule(struct clocks *clocks, const bt_clock_class *clock);
+
+/* Saturates instead of wrapping. */
+uint64_t clock_rule_scaled_ns(const struct clock_rule *rule, uint64_t cycles);
+
+static inline uint64_t clock_rule_ns(const struct clock_rule *rule, uint64_t cycles)
+{
+	int64_t ns;
+
+	if (rule->frequency == 1000000000u && cycles <= INT64_MAX &&
+			!__builtin_add_overflow((int64_t)cycles, rule->offset_ns, &ns) && ns >= 0) {
+		return (uint64_t)ns;
+	}
+	return clock_rule_scaled_ns(rule, cycles);
+}
+
+#endif

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_SOURCE_FAULT_H
+#define PT_SOURCE_FAULT_H
+
+#include <stddef.h>
+
+#define FAULT_TEXT_MAX 768
+
+/* What the library said went wrong, in one line: the innermost cause it gave. */
+struct fault {
+	char text[FAULT_TEXT_MAX];
+};
+
+/* Takes the error of the current thread, if there is one; otherwise `otherwise` is the text. */
+void fault_take(struct fault *fault, const char *otherwise);
+
+#endif

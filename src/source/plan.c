@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "plan.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "type_record.h"
+
+#define DEPTH_MAX 8 /* structures inside structures that are flattened; deeper ones are trees */
+
+enum step_kind {
+	/* Make a structure the one at hand, at depth 0. */
+	STEP_COMMON_CONTEXT,
+	STEP_SPECIFIC_CONTEXT,
+	STEP_PAYLOAD,
+	STEP_ENTER, /* make a member of it the structure at the next depth */
+	/* A value. */
+	STEP_UINT,
+	STEP_INT,
+	STEP_BOOL,
+	STEP_BITS,
+	STEP_SINGLE,
+	STEP_DOUBLE,
+	STEP_STRING,
+	STEP_TREE,
+};
+
+struct step {
+	uint8_t kind;
+	uint8_t depth; /* of the structure that the member belongs to */
+	uint16_t slot;
+	uint32_t member;
+};
+
+struct plan {
+	uint32_t type;
+	uint32_t n_slots;
+	uint32_t n_steps, steps_room;
+	struct step *steps;
+};
+
+struct compiler {
+	struct plan *plan;
+	struct type_record type;
+	enum field_scope scope;
+	bool failed;
+};
+
+static void add_step(struct compiler *compiler, struct step step)
+{
+	struct plan *plan = compiler->plan;
+
+	if (plan->n_steps == plan->steps_room) {
+		uint32_t room = plan->steps_room ? 2 * plan->steps_room : 8;
+		struct step *steps = realloc(plan->steps, room * sizeof(*steps));
+
+		if (!steps) {
+			compiler->failed = true;
+			return;
+		}
+		plan->steps = steps;
+		plan->steps_room = room;
+	}
+	plan->steps[plan->n_steps++] = step;
+}
+
+static enum step_kind step_of(bt_field_class_type type)
+{
+	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER)) {
+		return STEP_UINT;
+	}
+	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER)) {
+		return STEP_INT;
+	}
+	switch (type) {
+	case BT_FIELD_CLASS_TYPE_BOOL:
+		return STEP_BOOL;
+	case BT_FIELD_CLASS_TYPE_BIT_ARRAY:
+		return STEP_BITS;
+	case BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL:
+		return STEP_SINGLE;
+	case BT_FIELD_CLASS_TYPE_DOUBLE_PRECISION_REAL:
+		return STEP_DOUBLE;
+	case BT_FIELD_CLASS_TYPE_STRING:
+		return STEP_STRING;
+	default:
+		return STEP_TREE;
+	}
+}
+
+static enum field_kind kind_of(enum step_kind step)
+{
+	switch (step) {
+	case STEP_INT:
+		return FIELD_INT;
+	case STEP_SINGLE:
+	case STEP_DOUBLE:
+		return FIELD_DOUBLE;
+	case STEP_STRING:
+		return FIELD_STRING;
+	case STEP_TREE:
+		return FIELD_TREE;
+	default:
+		return FIELD_UINT;
+	}
+}
+
+static uint8_t base_of(const bt_field_class *class, bt_field_class_type type)
+{
+	if (type == BT_FIELD_CLASS_TYPE_BIT_ARRAY) {
+		return 16;
+	}
+	if (!bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_INTEGER)) {
+		return 10;
+	}
+	return (uint8_t)bt_field_class_integer_get_preferred_display_base(class);
+}
+
+static void add_unsigned_labels(struct type_record *type, const bt_field_class *class)
+{
+	uint64_t n = bt_field_class_enumeration_get_mapping_count(class);
+
+	for (uint64_t i = 0; i < n; i++) {
+		const bt_field_class_enumeration_unsigned_mapping *mapping =
+				bt_field_class_enumeration_unsigned_borrow_mapping_by_index_const(
+						class, i);
+		const bt_integer_range_set_unsigned *ranges =
+				bt_field_class_enumeration_unsigned_mapping_borrow_ranges_const(
+						mapping);
+		const char *label = bt_field_class_enumeration_mapping_get_label(
+				bt_field_class_enumeration_unsigned_mapping_as_mapping_const(
+						mapping));
+		uint64_t n_ranges = bt_integer_range_set_get_range_count(
+				bt_integer_range_set_unsigned_as_range_set_const(ranges));
+
+		for (uint64_t j = 0; j < n_ranges; j++) {
+			const bt_integer_range_unsigned *range =
+					bt_integer_range_set_unsigned_borrow_range_by_index_const(
+							ranges, j);
+
+			type_record_add_label(type, label,
+					bt_integer_range_unsigned_get_lower(range),
+					bt_integer_range_unsigned_get_upper(range));
+		}
+	}
+}
+
+static void add_signed_labels(struct type_record *type, const bt_field_class *class)
+{
+	uint64_t n = bt_field_class_enumeration_get_mapping_count(class);
+
+	for (uint64_t i = 0; i < n; i++) {
+		const bt_field_class_enumeration_signed_mapping *mapping =
+				bt_field_class_enumeration_signed_borrow_mapping_by_index_const(
+						class, i);
+		const bt_integer_range_set_signed *ranges =
+				bt_field_class_enumeration_signed_mapping_borrow_ranges_const(
+						mapping);
+		const char *label = bt_field_class_enumeration_mapping_get_label(
+				bt_field_class_enumeration_signed_mapping_as_mapping_const(
+						mapping));
+		uint64_t n_ranges = bt_integer_range_set_get_range_count(
+				bt_integer_range_set_signed_as_range_set_const(ranges));
+
+		for (uint64_t j = 0; j < n_ranges; j++) {
+			const bt_integer_range_signed *range =
+					bt_integer_range_set_signed_borrow_range_by_index_const(
+							ranges, j);
+
+			type_record_add_label(type, label,
+					(uint64_t)bt_integer_range_signed_get_lower(range),
+					(uint64_t)bt_integer_range_signed_get_upper(range));
+		}
+	}
+}
+
+static void add_value(struct compiler *compiler, const bt_field_class *class, const char *name,
+		uint8_t depth, uint32_t member)
+{
+	bt_field_class_type type = bt_field_class_get_type(class);
+	enum step_kind step = step_of(type);
+	int slot = type_record_add_field(&compiler->type, name, kind_of(step), compiler->scope,
+			base_of(class, type));
+
+	if (slot < 0) {
+		return;
+	}
+	add_step(compiler, (struct step){.kind = (uint8_t)step,
+					   .depth = depth,
+					   .slot = (uint16_t)slot,
+					   .member = member});
+	if (type == BT_FIELD_CLASS_TYPE_UNSIGNED_ENUMERATION) {
+		add_unsigned_labels(&compiler->type, class);
+	} else if (type == BT_FIELD_CLASS_TYPE_SIGNED_ENUMERATION) {
+		add_signed_labels(&compiler->type, class);
+	}
+}
+
+static void add_members(struct compiler *compiler, const bt_field_class *structure,
+		const char *prefix, uint8_t depth)
+{
+	uint64_t n = bt_field_class_structure_get_member_count(structure);
+
+	for (uint64_t i = 0; i < n; i++) {
+		const bt_field_class_structure_member *member =
+				bt_field_class_structure_borrow_member_by_index_const(structure, i);
+		const bt_field_class *class =
+				bt_field_class_structure_member_borrow_field_class_const(member);
+		char name[TYPE_MAX_NAME + 1];
+
+		snprintf(name, sizeof(name), "%s%s%s", prefix, prefix[0] ? "." : "",
+				bt_field_class_structure_member_get_name(member));
+		if (bt_field_class_get_type(class) == BT_FIELD_CLASS_TYPE_STRUCTURE &&
+				depth + 1 < DEPTH_MAX) {
+			add_step(compiler, (struct step){.kind = STEP_ENTER,
+							   .depth = depth,
+							   .member = (uint32_t)i});
+			add_members(compiler, class, name, (uint8_t)(depth + 1));
+		} else {
+			add_value(compiler, class, name, depth, (uint32_t)i);
+		}
+	}
+}
+
+static void add_root(struct compiler *compiler, enum step_kind step, enum field_scope scope,
+		const bt_field_class *class)
+{
+	if (!class || bt_field_class_get_type(class) != BT_FIELD_CLASS_TYPE_STRUCTURE ||
+			bt_field_class_structure_get_member_count(class) == 0) {
+		return;
+	}
+	compiler->scope = scope;
+	add_step(compiler, (struct step){.kind = (uint8_t)step});
+	add_members(compiler, class, "", 0);
+}
+
+struct plan *plan_create(const bt_event_class *event_class, uint32_t type, struct outlet *outlet)
+{
+	const bt_stream_class *stream_class = bt_event_class_borrow_stream_class_const(event_class);
+	const char *name = bt_event_class_get_name(event_class);
+	struct compiler *compiler = calloc(1, sizeof(*compiler));
+	struct plan *plan = calloc(1, sizeof(*plan));
+	char number[32];
+	bool failed;
+
+	if (!compiler || !plan) {
+		free(compiler);
+		free(plan);
+		return NULL;
+	}
+	if (!name || !name[0]) {
+		snprintf(number, sizeof(number), "event-%" PRIu64,
+				bt_event_class_get_id(event_class));
+		name = number;
+	}
+	compiler->plan = plan;
+	type_record_init(&compiler->type, type, name);
+	add_root(compiler, STEP_PAYLOAD, SCOPE_PAYLOAD,
+			bt_event_class_borrow_payload_field_class_const(event_class));
+	add_root(compiler, STEP_SPECIFIC_CONTEXT, SCOPE_CONTEXT,
+			bt_event_class_borrow_specific_context_field_class_const(event_class));
+	add_root(compiler, STEP_COMMON_CONTEXT, SCOPE_CONTEXT,
+			bt_stream_class_borrow_event_common_context_field_class_const(
+					stream_class));
+	plan->type = type;
+	plan->n_slots = compiler->type.head.n_fields;
+	failed = compiler->failed || !type_record_write(&compiler->type, outlet);
+	type_record_release(&compiler->type);
+	free(compiler);
+	if (failed) {
+		plan_destroy(plan);
+		return NULL;
+	}
+	return plan;
+}
+
+void plan_destroy(struct plan *plan)
+{
+	if (plan) {
+		free(plan->steps);
+		free(plan);
+	}
+}
+
+/* A string or a tree behind the slots, and the slot for it. Cut to what an event may have. */
+static bool put_bytes(struct outlet *outlet, uint64_t *slot, const void *bytes, uint64_t length,
+		uint32_t *used)
+{
+	uint64_t room = EVENT_MAX_BYTES - 8 - *used;
+	unsigned char *to;
+	uint32_t at;
+
+	if (*used + 8 >= EVENT_MAX_BYTES) {
+		*slot = EVENT_ABSENT;
+		return true;
+	}
+	if (length > room) {
+		length = room;
+	}
+	to = outlet_extend(outlet, length + 1, &at);
+	if (!to) {
+		return false;
+	}
+	memcpy(to, bytes, length);
+	at -= (uint32_t)offsetof(struct record_event, slots);
+	*used = at + (((uint32_t)length + 8) & ~7u);
+	*slot = (uint64_t)at << 32 | length;
+	return true;
+}
+
+static uint64_t double_bits(double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return bits;
+}
+
+static bool put_tree(struct outlet *outlet, uint64_t *slot, const bt_field *field,
+		struct tree *tree, uint32_t *used)
+{
+	/* Half a tree cannot be read: all of it, or nothing. */
+	if (!tree_encode(tree, field) || *used + tree->size + 16 > EVENT_MAX_BYTES) {
+		*slot = EVENT_ABSENT;
+		return true;
+	}
+	return put_bytes(outlet, slot, tree->bytes, tree->size, used);
+}
+
+bool plan_write(const struct plan *plan, const bt_event *event, struct outlet *outlet,
+		struct tree *tree, struct record_event **written)
+{
+	uint32_t used = plan->n_slots * (uint32_t)sizeof(uint64_t);
+	struct record_event *record =
+			outlet_begin(outlet, sizeof(*record) + used, RECORD_EVENT);
+	const bt_field *at_hand[DEPTH_MAX] = {NULL};
+	const struct step *step = plan->steps, *end = plan->steps + plan->n_steps;
+
+	if (!record) {
+		return false;
+	}
+	record->type = plan->type;
+	for (; step != end; step++) {
+		uint64_t *slot = &record->slots[step->slot];
+		const bt_field *field;
+
+		switch (step->kind) {
+		case STEP_COMMON_CONTEXT:
+			at_hand[0] = bt_event_borrow_common_context_field_const(event);
+			continue;
+		case STEP_SPECIFIC_CONTEXT:
+			at_hand[0] = bt_event_borrow_specific_context_field_const(event);
+			continue;
+		case STEP_PAYLOAD:
+			at_hand[0] = bt_event_borrow_payload_field_const(event);
+			continue;
+		default:
+			field = bt_field_structure_borrow_member_field_by_index_const(
+					at_hand[step->depth], step->member);
+			break;
+		}
+		switch (step->kind) {
+		case STEP_ENTER:
+			at_hand[step->depth + 1] = field;
+			break;
+		case STEP_UINT:
+			*slot = bt_field_integer_unsigned_get_value(field);
+			break;
+		case STEP_INT:
+			*slot = (uint64_t)bt_field_integer_signed_get_value(field);
+			break;
+		case STEP_BOOL:
+			*slot = bt_field_bool_get_value(field) ? 1 : 0;
+			break;
+		case STEP_BITS:
+			*slot = bt_field_bit_array_get_value_as_integer(field);
+			break;
+		case STEP_SINGLE:
+			*slot = double_bits((double)bt_field_real_single_precision_get_value(
+					field));
+			break;
+		case STEP_DOUBLE:
+			*slot = double_bits(bt_field_real_double_precision_get_value(field));
+			break;
+		case STEP_STRING:
+			if (!put_bytes(outlet, slot, bt_field_string_get_value(field),
+					    bt_field_string_get_length(field), &used)) {
+				return false;
+			}
+			break;
+		default:
+			if (!put_tree(outlet, slot, field, tree, &used)) {
+				return false;
+			}
+			break;
+		}
+	}
+	record->bytes = used;
+	*written = record;
+	return true;
+}

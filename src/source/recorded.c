@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "recorded.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "graph.h"
+#include "metadata.h"
+
+#define PROGRESS_STEPS 200
+
+struct recording {
+	struct outlet *outlet;
+	char path[PATH_MAX];
+	char session[NAME_MAX + 1];
+	uint64_t stream_bytes;	       /* of all stream files */
+	uint64_t begin_ns, end_ns;     /* of all streams; equal if not known */
+	uint64_t reported;	       /* progress, in steps */
+	char refusal[STATE_TEXT_MAX];  /* why it cannot be read */
+};
+
+__attribute__((format(printf, 2, 3))) static bool refuse(
+		struct recording *recording, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(recording->refusal, sizeof(recording->refusal), format, arguments);
+	va_end(arguments);
+	return false;
+}
+
+/*
+ * The session's name for traces that do not carry it: the directory's, without what LTTng puts
+ * below a session's (kernel, ust/uid/1000/64-bit, ust/pid/name-pid-date).
+ */
+static void name_session(struct recording *recording)
+{
+	char path[PATH_MAX + 1];
+	char *ust, *base;
+
+	snprintf(path, sizeof(path), "%s/", recording->path);
+	ust = strstr(path, "/ust/");
+	if (ust && ust != path) {
+		*ust = '\0';
+	} else {
+		path[strlen(path) - 1] = '\0';
+		base = strrchr(path, '/');
+		if (base && base != path && strcmp(base, "/kernel") == 0) {
+			*base = '\0';
+		}
+	}
+	base = strrchr(path, '/');
+	snprintf(recording->session, sizeof(recording->session), "%.*s", NAME_MAX,
+			base ? base + 1 : path);
+}
+
+static bool check_metadata(struct recording *recording)
+{
+	char path[PATH_MAX + 16];
+	unsigned char head[METADATA_HEAD_BYTES];
+	ssize_t size;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/metadata", recording->path);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		if (errno == ENOENT) {
+			return refuse(recording,
+					"no trace in %s: there is no file \"metadata\" in it; name "
+					"a directory that has one, or one above such directories",
+					recording->path);
+		}
+		return refuse(recording, "cannot open %s: %s", path, strerror(errno));
+	}
+	size = read(fd, head, sizeof(head));
+	close(fd);
+	if (size < 0) {
+		return refuse(recording, "cannot read %s: %s", path, strerror(errno));
+	}
+	switch (metadata_format_of(head, (size_t)size)) {
+	case METADATA_CTF_1:
+		return true;
+	case METADATA_CTF_2:
+		return refuse(recording,
+				"%s is in CTF 2, which this babeltrace2 cannot read; record it with "
+				"lttng create --trace-format=ctf-1.8, or convert it with a newer "
+				"babeltrace2",
+				recording->path);
+	case METADATA_EMPTY:
+		return refuse(recording, "%s is empty: the recording has no description", path);
+	default:
+		return refuse(recording, "%s is not the metadata of a CTF trace", path);
+	}
+}
+
+/* Sums the sizes of the stream files: all files but metadata and hidden ones, as CTF says. */
+static bool measure(struct recording *recording)
+{
+	DIR *directory = opendir(recording->path);
+	const struct dirent *entry;
+
+	if (!directory) {
+		return refuse(recording, "cannot open %s: %s", recording->path, strerror(errno));
+	}
+	while ((entry = readdir(directory))) {
+		struct stat info;
+
+		if (entry->d_name[0] == '.' || strcmp(entry->d_name, "metadata") == 0 ||
+				fstatat(dirfd(directory), entry->d_name, &info, 0) != 0 ||
+				!S_ISREG(info.st_mode)) {
+			continue;
+		}
+		if (faccessat(dirfd(directory), entry->d_name, R_OK, AT_EACCESS) != 0) {
+			refuse(recording, "cannot read %s/%s: %s", recording->path, entry->d_name,
+					strerror(errno));
+			closedir(directory);
+			return false;
+		}
+		recording->stream_bytes += (uint64_t)info.st_size;
+	}
+	closedir(directory);
+	return true;
+}
+
+static bool check(struct recording *recording, const char *directory)
+{
+	if (!realpath(directory, recording->path)) {
+		return refuse(recording, "cannot open %s: %s", directory, strerror(errno));
+	}
+	name_session(recording);
+	return measure(recording) && check_metadata(recording);
+}
+
+static bt_value *make_parameters(const char *path)
+{
+	bt_value *parameters = bt_value_map_create(), *inputs = bt_value_array_create();
+
+	if (!parameters || !inputs ||
+			bt_value_array_append_string_element(inputs, path) !=
+					BT_VALUE_ARRAY_APPEND_ELEMENT_STATUS_OK ||
+			bt_value_map_insert_entry(parameters, "inputs", inputs) !=
+					BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK) {
+		bt_value_put_ref(parameters);
+		parameters = NULL;
+	}
+	bt_value_put_ref(inputs);
+	return parameters;
+}
+
+static int64_t integer_of(const bt_value *map, const char *name, int64_t otherwise)
+{
+	const bt_value *value = bt_value_map_borrow_entry_value_const(map, name);
+
+	return value && bt_value_is_signed_integer(value) ? bt_value_integer_signed_get(value)
+							  : otherwise;
+}
+
+static void note_ranges(struct recording *recording, const bt_value *trace)
+{
+	const bt_value *streams = bt_value_map_borrow_entry_value_const(trace, "stream-infos");
+	uint64_t n = streams && bt_value_is_array(streams) ? bt_value_array_get_length(streams) : 0;
+
+	for (uint64_t i = 0; i < n; i++) {
+		const bt_value *range = bt_value_map_borrow_entry_value_const(
+				bt_value_array_borrow_element_by_index_const(streams, i),
+				"range-ns");
+		int64_t begin, end;
+
+		if (!range || !bt_value_is_map(range)) {
+			continue;
+		}
+		begin = integer_of(range, "begin", 0);
+		end = integer_of(range, "end", 0);
+		if (begin <= 0 || end < begin) {
+			continue;
+		}
+		if (recording->begin_ns == 0 || (uint64_t)begin < recording->begin_ns) {
+			recording->begin_ns = (uint64_t)begin;
+		}
+		if ((uint64_t)end > recording->end_ns) {
+			recording->end_ns = (uint64_t)end;
+		}
+	}
+}
+
+/* Asks the component class when the recording begins and ends: for the progress alone. */
+static void ask_range(struct recording *recording, const bt_value *parameters)
+{
+	const bt_plugin *plugin = NULL;
+	const bt_component_class_source *class;
+	const bt_value *traces = NULL;
+	bt_query_executor *executor;
+
+	if (bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &plugin) !=
+			BT_PLUGIN_FIND_STATUS_OK) {
+		bt_current_thread_clear_error();
+		return;
+	}
+	class = bt_plugin_borrow_source_component_class_by_name_const(plugin, "fs");
+	executor = bt_query_executor_create(
+			bt_component_class_source_as_component_class_const(class),
+			"babeltrace.trace-infos", parameters);
+	if (executor && bt_query_executor_query(executor, &traces) ==
+					BT_QUERY_EXECUTOR_QUERY_STATUS_OK) {
+		for (uint64_t i = 0; i < bt_value_array_get_length(traces); i++) {
+			note_ranges(recording,
+					bt_value_array_borrow_element_by_index_const(traces, i));
+		}
+	} else {
+		bt_current_thread_clear_error();
+	}
+	bt_value_put_ref(traces);
+	bt_query_executor_put_ref(executor);
+	bt_plugin_put_ref(plugin);
+}
+
+/*
+ * How far reading has come. The library does not tell where in the files it is, so bytes are taken
+ * to be spread evenly over the recording's time.
+ */
+static bool report_progress(struct recording *recording, uint64_t latest_ns)
+{
+	uint64_t span = recording->end_ns - recording->begin_ns, steps;
+
+	if (span < PROGRESS_STEPS || latest_ns < recording->begin_ns) {
+		return true;
+	}
+	steps = (latest_ns - recording->begin_ns) / (span / PROGRESS_STEPS);
+	if (steps <= recording->reported || steps >= PROGRESS_STEPS) {
+		return true;
+	}
+	recording->reported = steps;
+	return outlet_progress(recording->outlet,
+			(uint64_t)((double)recording->stream_bytes * (double)steps /
+					PROGRESS_STEPS),
+			recording->stream_bytes);
+}
+
+/* What is to be said of a trace that was read to its end, or as far as it goes. */
+static void judge(struct recording *recording, const struct graph *graph,
+		const struct traces *traces)
+{
+	uint32_t n_failed;
+	const struct fault *fault = reader_fault(graph_reader(graph), &n_failed);
+	uint64_t events = reader_events(graph_reader(graph));
+
+	if (n_failed > 0) {
+		refuse(recording,
+				"%s is damaged: %u of its stream files could not be read to the end, so "
+				"only %llu events were read (%s)",
+				recording->path, n_failed, (unsigned long long)events, fault->text);
+	} else if (traces_without_clock(traces) > 0) {
+		refuse(recording,
+				"%s has %u streams without a clock: their events have no times and "
+				"cannot be used",
+				recording->path, traces_without_clock(traces));
+	} else if (outlet_bent(recording->outlet) > 0) {
+		refuse(recording,
+				"time runs backwards in %s: %llu events are shown later than they were",
+				recording->path,
+				(unsigned long long)outlet_bent(recording->outlet));
+	}
+}
+
+/* False if the console is gone. */
+static bool read_all(struct recording *recording, const bt_value *parameters,
+		struct traces *traces)
+{
+	struct fault fault;
+	struct graph *graph =
+			graph_create("fs", parameters, recording->outlet, traces, &fault);
+	enum reader_step step = READER_MORE;
+
+	if (!graph) {
+		refuse(recording, "cannot read the trace %s: %s", recording->path, fault.text);
+		return true;
+	}
+	while (step == READER_MORE) {
+		step = graph_run(graph, &fault);
+		if (!report_progress(recording, reader_latest_ns(graph_reader(graph)))) {
+			step = READER_ERROR;
+			fault.text[0] = '\0';
+		}
+	}
+	if (step == READER_ERROR && fault.text[0]) {
+		refuse(recording, "cannot read the trace %s: %s", recording->path, fault.text);
+	} else {
+		judge(recording, graph, traces);
+	}
+	graph_destroy(graph);
+	return step != READER_ERROR || recording->refusal[0];
+}
+
+static bool read_recording(struct recording *recording)
+{
+	struct trace_names names = {.host = "", .session = recording->session};
+	struct traces *traces = traces_create(recording->outlet, &names);
+	bt_value *parameters = make_parameters(recording->path);
+	bool alive = false;
+
+	if (traces && parameters &&
+			outlet_progress(recording->outlet, 0, recording->stream_bytes)) {
+		ask_range(recording, parameters);
+		alive = outlet_state(recording->outlet, SOURCE_ACTIVE, "") &&
+				read_all(recording, parameters, traces);
+	}
+	bt_value_put_ref(parameters);
+	traces_destroy(traces);
+	return alive;
+}
+
+int recorded_read(struct outlet *outlet, const char *directory)
+{
+	struct recording *recording = calloc(1, sizeof(*recording));
+	bool alive = recording != NULL, refused;
+
+	if (!recording) {
+		return EXIT_FAILURE;
+	}
+	recording->outlet = outlet;
+	if (check(recording, directory)) {
+		alive = read_recording(recording);
+	}
+	refused = recording->refusal[0] != '\0';
+	outlet_flush_all(outlet);
+	alive = alive && outlet_progress(outlet, recording->stream_bytes, recording->stream_bytes) &&
+			outlet_state(outlet, refused ? SOURCE_REFUSED : SOURCE_ENDED,
+					recording->refusal) &&
+			outlet_end(outlet);
+	free(recording);
+	return alive && !refused ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_SOURCE_RECORDED_H
+#define PT_SOURCE_RECORDED_H
+
+#include "outlet.h"
+
+/*
+ * Reads one recorded CTF trace directory to its end, as fast as the console takes it.
+ *
+ * States: ACTIVE while reading, ENDED after it; REFUSED with a sentence if the directory is no
+ * trace that can be read, or if some of it could not be (what could be read has been sent by then).
+ * Returns the exit status of the process.
+ */
+int recorded_read(struct outlet *outlet, const char *directory);
+
+#endif

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "type_record.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t add_text(struct type_record *type, const char *text)
+{
+	uint32_t at = type->text_size;
+	uint32_t length = (uint32_t)strnlen(text, TYPE_MAX_NAME);
+
+	if (at + length + 1 > type->text_room) {
+		uint32_t room = (at + length + 1) * 2;
+		char *bytes = realloc(type->text, room);
+
+		if (!bytes) {
+			type->failed = true;
+			return 0;
+		}
+		type->text = bytes;
+		type->text_room = room;
+	}
+	memcpy(type->text + at, text, length);
+	type->text[at + length] = '\0';
+	type->text_size += length + 1;
+	return at;
+}
+
+void type_record_init(struct type_record *type, uint32_t number, const char *name)
+{
+	memset(type, 0, sizeof(*type));
+	type->head.type = number;
+	type->head.name = add_text(type, name ? name : "");
+}
+
+void type_record_release(struct type_record *type)
+{
+	free(type->labels);
+	free(type->text);
+}
+
+int type_record_add_field(struct type_record *type, const char *name, enum field_kind kind,
+		enum field_scope scope, uint8_t base)
+{
+	uint32_t slot = type->head.n_fields;
+
+	if (slot == EVENT_MAX_FIELDS) {
+		type->head.left_out++;
+		return -1;
+	}
+	type->fields[slot] = (struct record_field){
+			.name = add_text(type, name),
+			.kind = (uint8_t)kind,
+			.scope = (uint8_t)scope,
+			.base = base,
+			.first_label = type->head.n_labels,
+	};
+	type->head.n_fields++;
+	return (int)slot;
+}
+
+void type_record_add_label(
+		struct type_record *type, const char *name, uint64_t lower, uint64_t upper)
+{
+	uint32_t index = type->head.n_labels;
+
+	if (index == TYPE_MAX_LABELS) {
+		return;
+	}
+	if (index == type->labels_room) {
+		uint32_t room = index ? 2 * index : 16;
+		struct record_label *labels =
+				realloc(type->labels, room * sizeof(struct record_label));
+
+		if (!labels) {
+			type->failed = true;
+			return;
+		}
+		type->labels = labels;
+		type->labels_room = room;
+	}
+	type->labels[index] = (struct record_label){
+			.name = add_text(type, name),
+			.lower = lower,
+			.upper = upper,
+	};
+	type->head.n_labels++;
+	type->fields[type->head.n_fields - 1].n_labels++;
+}
+
+static size_t text_start(const struct type_record *type)
+{
+	return sizeof(type->head) + type->head.n_fields * sizeof(struct record_field) +
+			type->head.n_labels * sizeof(struct record_label);
+}
+
+static void drop_labels(struct type_record *type)
+{
+	type->head.n_labels = 0;
+	for (uint32_t i = 0; i < type->head.n_fields; i++) {
+		type->fields[i].first_label = type->fields[i].n_labels = 0;
+	}
+}
+
+bool type_record_write(struct type_record *type, struct outlet *outlet)
+{
+	size_t start = text_start(type);
+	struct record_type *record;
+	unsigned char *out;
+
+	if (type->failed) {
+		return false;
+	}
+	if (start + type->text_size > outlet_limit(outlet)) {
+		drop_labels(type);
+		start = text_start(type);
+	}
+	/* Texts were named by their offset among the texts; from now on, from the start. */
+	type->head.name += (uint32_t)start;
+	for (uint32_t i = 0; i < type->head.n_fields; i++) {
+		type->fields[i].name += (uint32_t)start;
+	}
+	for (uint32_t i = 0; i < type->head.n_labels; i++) {
+		type->labels[i].name += (uint32_t)start;
+	}
+	record = outlet_begin(outlet, start + type->text_size, RECORD_TYPE);
+	if (!record) {
+		return false;
+	}
+	type->head.record = record->record;
+	*record = type->head;
+	out = (unsigned char *)(record + 1);
+	memcpy(out, type->fields, type->head.n_fields * sizeof(struct record_field));
+	out += type->head.n_fields * sizeof(struct record_field);
+	if (type->head.n_labels > 0) {
+		memcpy(out, type->labels, type->head.n_labels * sizeof(struct record_label));
+	}
+	memcpy((unsigned char *)record + start, type->text, type->text_size);
+	return outlet_commit(outlet);
+}
