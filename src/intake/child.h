@@ -42,7 +42,7 @@ struct child {
  * STATUS_IO: `error` says what failed; the child is then as after child_stop().
  */
 enum status child_start(struct child *child, const char *program, enum child_mode mode,
-		const char *url, uint32_t timer_us, char *error, size_t error_size);
+                const char *url, uint32_t timer_us, char *error, size_t error_size);
 
 /* Reads what it said and sees whether it ended. Does not wait. */
 void child_poll(struct child *child);
@@ -52,6 +52,9 @@ void child_last_line(const struct child *child, char *out, size_t size);
 
 /* How it ended: "crashed (SIGSEGV)", "ended with code 1". */
 void child_describe_end(const struct child *child, char *out, size_t size);
+
+/* Tells the kernel to end it, and does not wait for that. */
+void child_kill(const struct child *child);
 
 /* Ends it at once, whatever it does, and frees everything. Harmless where there is none. */
 void child_stop(struct child *child);

@@ -38,6 +38,10 @@ void intake_destroy(struct intake *intake)
 	if (!intake) {
 		return;
 	}
+	/* All are killed before any is waited for. */
+	for (i = 0; i < intake->n; i++) {
+		child_kill(&intake->sources[i]->child);
+	}
 	for (i = 0; i < intake->n; i++) {
 		source_destroy(intake->sources[i]);
 	}
@@ -106,7 +110,7 @@ static void remove_source(struct intake *intake, struct source *source)
 	for (i = 0; i < intake->n && intake->sources[i] != source; i++) {
 	}
 	memmove(&intake->sources[i], &intake->sources[i + 1],
-			(intake->n - i - 1) * sizeof(struct source *));
+	                (intake->n - i - 1) * sizeof(struct source *));
 	intake->n--;
 	source_destroy(source);
 }
@@ -116,7 +120,7 @@ bool intake_watch(struct intake *intake, struct source *source)
 	struct epoll_event event = {.events = EPOLLIN, .data.u32 = source->id};
 
 	return epoll_ctl(intake->epoll_fd, EPOLL_CTL_ADD, ring_wait_fd(source->child.ring),
-			       &event) == 0 &&
+	                       &event) == 0 &&
 	       epoll_ctl(intake->epoll_fd, EPOLL_CTL_ADD, source->child.error_fd, &event) == 0 &&
 	       epoll_ctl(intake->epoll_fd, EPOLL_CTL_ADD, source->child.pid_fd, &event) == 0;
 }
@@ -128,7 +132,8 @@ void intake_unwatch(struct intake *intake, struct source *source)
 	epoll_ctl(intake->epoll_fd, EPOLL_CTL_DEL, source->child.pid_fd, NULL);
 }
 
-/* --- attaching and letting go ------------------------------------------------------------------ */
+/* --- attaching and letting go ------------------------------------------------------------------
+ */
 
 static enum status no_room(char *error, size_t size, const char *text)
 {
@@ -222,14 +227,14 @@ static enum status attach_trace(struct intake *intake, const char *path)
 	}
 	source->url.kind = URL_DIRECTORY;
 	snprintf(source->url.session, sizeof(source->url.session), "%s",
-			name && name[1] ? name + 1 : path);
+	                name && name[1] ? name + 1 : path);
 	source->named = true;
 	source->wanted = true;
 	return STATUS_OK;
 }
 
 static enum status attach_directory(
-		struct intake *intake, const char *path, char *error, size_t error_size)
+                struct intake *intake, const char *path, char *error, size_t error_size)
 {
 	struct walk walk;
 	enum status status = walk_traces(&walk, path, error, error_size);
@@ -242,8 +247,8 @@ static enum status attach_directory(
 		}
 	}
 	if (status == STATUS_OK && walk.full) {
-		snprintf(error, error_size, "%s: more than %u traces, or deeper than %d folders", path,
-				WALK_MAX_TRACES, WALK_MAX_DEPTH);
+		snprintf(error, error_size, "%s: more than %u traces, or deeper than %d folders",
+		                path, WALK_MAX_TRACES, WALK_MAX_DEPTH);
 		status = STATUS_FULL;
 	}
 	walk_release(&walk);
@@ -262,7 +267,7 @@ enum status intake_attach(struct intake *intake, const char *text, char *error, 
 		return attach_directory(intake, text, error, error_size);
 	}
 	status = url.kind == URL_RELAY ? attach_relay(intake, &url, true)
-				       : attach_session(intake, &url);
+	                               : attach_session(intake, &url);
 	return status == STATUS_OK ? status : no_room(error, error_size, text);
 }
 
@@ -320,8 +325,8 @@ enum status intake_detach(struct intake *intake, const char *text, char *error, 
 			url_format_relay(&url, canonical, sizeof(canonical));
 			source = intake_find(intake, canonical);
 		} else if (url.kind == URL_SESSION) {
-			url_format_session(&url, url.host, url.session, canonical,
-					sizeof(canonical));
+			url_format_session(
+			                &url, url.host, url.session, canonical, sizeof(canonical));
 			source = intake_find(intake, canonical);
 		}
 	}
@@ -339,7 +344,8 @@ enum status intake_detach(struct intake *intake, const char *text, char *error, 
 	return STATUS_OK;
 }
 
-/* --- stepping ----------------------------------------------------------------------------------- */
+/* --- stepping -----------------------------------------------------------------------------------
+ */
 
 static void on_left(void *context, struct lane *lane, enum lane_status why)
 {
@@ -426,7 +432,8 @@ uint64_t intake_deadline(const struct intake *intake)
 	return merge_ns < intake->tick_ns ? merge_ns : intake->tick_ns;
 }
 
-/* --- questions ---------------------------------------------------------------------------------- */
+/* --- questions ----------------------------------------------------------------------------------
+ */
 
 bool intake_ended(const struct intake *intake)
 {
@@ -436,11 +443,11 @@ bool intake_ended(const struct intake *intake)
 		const struct source *source = intake->sources[i];
 
 		if (source->role != ROLE_TRACE || source->running ||
-				source->state == SOURCE_STARTING) {
+		                source->state == SOURCE_STARTING) {
 			return false;
 		}
 	}
-	return true;
+	return intake->n > 0;
 }
 
 uint32_t intake_refused(const struct intake *intake, uint32_t index, char *out, size_t size)
@@ -482,6 +489,23 @@ bool intake_has_recorded(const struct intake *intake)
 	return has_role(intake, true);
 }
 
+bool intake_any_events(const struct intake *intake)
+{
+	uint32_t i;
+
+	for (i = 0; i < intake->n; i++) {
+		if (intake->sources[i]->lane.events > 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+uint64_t intake_changes(const struct intake *intake)
+{
+	return intake->changes;
+}
+
 bool intake_listed(const struct intake *intake)
 {
 	uint32_t i;
@@ -490,7 +514,7 @@ bool intake_listed(const struct intake *intake)
 		const struct source *source = intake->sources[i];
 
 		if (source->role == ROLE_RELAY && !source->answered &&
-				source->state != SOURCE_BROKEN && source->state != SOURCE_REFUSED) {
+		                source->state != SOURCE_BROKEN && source->state != SOURCE_REFUSED) {
 			return false;
 		}
 	}

@@ -63,8 +63,14 @@ uint32_t intake_refused(const struct intake *intake, uint32_t index, char *out, 
 bool intake_has_live(const struct intake *intake);
 bool intake_has_recorded(const struct intake *intake);
 
+/* At least one event was read. */
+bool intake_any_events(const struct intake *intake);
+
 /* Sessions of the relay daemons were listed at least once, or cannot be. */
 bool intake_listed(const struct intake *intake);
+
+/* Counts up whenever the state of a source changes, or what it says. */
+uint64_t intake_changes(const struct intake *intake);
 
 /* How much of the recorded sources was read, 0..1; < 0: none is recorded. */
 double intake_progress(const struct intake *intake);
@@ -79,6 +85,6 @@ struct intake_view {
 	void *context;
 };
 enum status intake_fill(
-		struct intake *intake, const struct intake_view *view, struct snapshot *snapshot);
+                struct intake *intake, const struct intake_view *view, struct snapshot *snapshot);
 
 #endif

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ROW_NONE UINT32_MAX
+
 void lane_init(struct lane *lane, const struct intake_sink *sink, const char *key)
 {
 	memset(lane, 0, sizeof(*lane));
@@ -22,6 +24,7 @@ static void forget_ring(struct lane *lane)
 	}
 	lane->n_types = 0;
 	lane->n_map = 0;
+	lane->n_streams = 0;
 	lane->head = LANE_NONE;
 	lane->timed = false;
 	lane->fault = NULL;
@@ -96,8 +99,8 @@ static bool grow(void *array, uint32_t n, uint32_t *max, uint32_t bound, size_t 
 	return true;
 }
 
-static bool read_fields(const struct record_type *in, struct field *fields,
-		struct field_label *labels)
+static bool read_fields(
+                const struct record_type *in, struct field *fields, struct field_label *labels)
 {
 	const struct record_field *from = (const void *)(in + 1);
 	const struct record_label *names = (const void *)(from + in->n_fields);
@@ -115,16 +118,16 @@ static bool read_fields(const struct record_type *in, struct field *fields,
 		uint32_t first = from[i].first_label, n = from[i].n_labels;
 
 		fields[i] = (struct field){
-			.name = record_text(&in->record, from[i].name),
-			.kind = from[i].kind,
-			.scope = from[i].scope,
-			.base = from[i].base,
-			.n_labels = n,
-			.labels = n ? labels + first : NULL,
+		                .name = record_text(&in->record, from[i].name),
+		                .kind = from[i].kind,
+		                .scope = from[i].scope,
+		                .base = from[i].base,
+		                .n_labels = n,
+		                .labels = n ? labels + first : NULL,
 		};
 		if (!fields[i].name || fields[i].kind < FIELD_UINT || fields[i].kind > FIELD_TREE ||
-				fields[i].scope > SCOPE_CONTEXT || first > in->n_labels ||
-				n > in->n_labels - first) {
+		                fields[i].scope > SCOPE_CONTEXT || first > in->n_labels ||
+		                n > in->n_labels - first) {
 			return false;
 		}
 	}
@@ -149,13 +152,13 @@ static bool note_texts(struct lane_type *type, const struct field *fields)
 }
 
 static bool register_type(struct lane *lane, const struct record_type *in, struct field *fields,
-		struct field_label *labels)
+                struct field_label *labels)
 {
 	struct lane_type *type = &lane->types[lane->n_types];
 	struct event_type desc = {
-		.name = record_text(&in->record, in->name),
-		.n_fields = in->n_fields,
-		.fields = fields,
+	                .name = record_text(&in->record, in->name),
+	                .n_fields = in->n_fields,
+	                .fields = fields,
 	};
 
 	memset(type, 0, sizeof(*type));
@@ -176,13 +179,13 @@ static bool take_type(struct lane *lane, const struct record *record)
 	bool ok = false;
 
 	if (record->size < sizeof(*in) || in->type != lane->n_types ||
-			in->n_fields > EVENT_MAX_FIELDS ||
-			in->n_labels > record->size / sizeof(struct record_label) ||
-			sizeof(*in) + in->n_fields * sizeof(struct record_field) +
-							in->n_labels * sizeof(struct record_label) >
-					record->size ||
-			!grow(&lane->types, lane->n_types, &lane->max_types, LANE_MAX_TYPES,
-					sizeof(*lane->types))) {
+	                in->n_fields > EVENT_MAX_FIELDS ||
+	                in->n_labels > record->size / sizeof(struct record_label) ||
+	                sizeof(*in) + in->n_fields * sizeof(struct record_field) +
+	                                                in->n_labels * sizeof(struct record_label) >
+	                                record->size ||
+	                !grow(&lane->types, lane->n_types, &lane->max_types, LANE_MAX_TYPES,
+	                                sizeof(*lane->types))) {
 		return false;
 	}
 	fields = calloc(in->n_fields + 1u, sizeof(*fields));
@@ -200,7 +203,7 @@ struct row_texts {
 };
 
 static bool same_stream(const struct lane_row *row, const struct record_stream *in,
-		const struct row_texts *texts)
+                const struct row_texts *texts)
 {
 	return row->domain == in->domain && strcmp(row->host, texts->host) == 0 &&
 	       strcmp(row->session, texts->session) == 0 &&
@@ -212,15 +215,15 @@ static bool same_stream(const struct lane_row *row, const struct record_stream *
 static void identify(struct lane *lane, struct lane_row *row, const struct lane_row *twin)
 {
 	struct session_desc session = {
-		.host = row->host,
-		.name = row->session,
-		.live = lane->live,
-		.ours = strncmp(row->session, "pythiatop-", 10) == 0,
+	                .host = row->host,
+	                .name = row->session,
+	                .live = lane->live,
+	                .ours = strncmp(row->session, "pythiatop-", 10) == 0,
 	};
 	struct stream_desc stream = {
-		.domain = (enum event_domain)row->domain,
-		.channel = row->channel,
-		.kernel_release = row->release,
+	                .domain = (enum event_domain)row->domain,
+	                .channel = row->channel,
+	                .kernel_release = row->release,
 	};
 
 	if (twin) {
@@ -234,7 +237,7 @@ static void identify(struct lane *lane, struct lane_row *row, const struct lane_
 }
 
 static bool add_row(struct lane *lane, const struct record_stream *in,
-		const struct row_texts *texts, const struct lane_row *twin)
+                const struct row_texts *texts, const struct lane_row *twin)
 {
 	struct lane_row *row = &lane->rows[lane->n_rows];
 
@@ -253,11 +256,11 @@ static bool add_row(struct lane *lane, const struct record_stream *in,
 	return true;
 }
 
-/* The row of a stream, a new one if need be; UINT32_MAX if there is no room. */
-static uint32_t find_row(struct lane *lane, const struct record_stream *in,
-		const struct row_texts *texts)
+/* The row of a stream, a new one if need be; ROW_NONE if there is no room. */
+static uint32_t find_row(
+                struct lane *lane, const struct record_stream *in, const struct row_texts *texts)
 {
-	uint32_t i, twin = UINT32_MAX;
+	uint32_t i, twin = ROW_NONE;
 
 	for (i = 0; i < lane->n_rows; i++) {
 		if (same_stream(&lane->rows[i], in, texts)) {
@@ -267,10 +270,9 @@ static uint32_t find_row(struct lane *lane, const struct record_stream *in,
 			twin = i;
 		}
 	}
-	if (!grow(&lane->rows, lane->n_rows, &lane->max_rows, LANE_MAX_ROWS,
-			    sizeof(*lane->rows)) ||
-			!add_row(lane, in, texts, twin == UINT32_MAX ? NULL : &lane->rows[twin])) {
-		return UINT32_MAX;
+	if (!grow(&lane->rows, lane->n_rows, &lane->max_rows, LANE_MAX_ROWS, sizeof(*lane->rows)) ||
+	                !add_row(lane, in, texts, twin == ROW_NONE ? NULL : &lane->rows[twin])) {
+		return ROW_NONE;
 	}
 	return lane->n_rows - 1;
 }
@@ -288,15 +290,28 @@ static void note_clock(struct lane *lane, const struct record_stream *in)
 	lane->clock_offset_ns = in->clock_offset_ns;
 }
 
+/* Streams are announced in any order: those not told of so far have no row. */
+static bool map_reaches(struct lane *lane, uint32_t stream)
+{
+	while (lane->n_map <= stream) {
+		if (stream >= LANE_MAX_STREAMS ||
+		                !grow(&lane->map, lane->n_map, &lane->max_map, LANE_MAX_STREAMS,
+		                                sizeof(*lane->map))) {
+			return false;
+		}
+		lane->map[lane->n_map++] = ROW_NONE;
+	}
+	return true;
+}
+
 static bool take_stream(struct lane *lane, const struct record *record)
 {
 	const struct record_stream *in = (const void *)record;
 	struct row_texts texts;
 	uint32_t row;
 
-	if (record->size < sizeof(*in) || in->stream != lane->n_map || in->domain > DOMAIN_UST ||
-			!grow(&lane->map, lane->n_map, &lane->max_map, LANE_MAX_STREAMS,
-					sizeof(*lane->map))) {
+	if (record->size < sizeof(*in) || in->domain > DOMAIN_UST ||
+	                !map_reaches(lane, in->stream) || lane->map[in->stream] != ROW_NONE) {
 		return false;
 	}
 	texts.host = record_text(record, in->host);
@@ -309,10 +324,11 @@ static bool take_stream(struct lane *lane, const struct record *record)
 	texts.host = texts.host[0] ? texts.host : lane->host_fallback;
 	texts.session = texts.session[0] ? texts.session : lane->session_fallback;
 	row = find_row(lane, in, &texts);
-	if (row == UINT32_MAX) {
+	if (row == ROW_NONE) {
 		return false;
 	}
-	lane->map[lane->n_map++] = row;
+	lane->map[in->stream] = row;
+	lane->n_streams++;
 	note_clock(lane, in);
 	return true;
 }
@@ -327,8 +343,7 @@ static bool texts_end(const struct lane_type *type, const struct event *event)
 
 	for (i = 0; i < type->n_texts; i++) {
 		bytes = event_bytes(event, type->texts[i], &length);
-		if (bytes ? bytes[length] != '\0'
-			  : event->slots[type->texts[i]] != EVENT_ABSENT) {
+		if (bytes ? bytes[length] != '\0' : event->slots[type->texts[i]] != EVENT_ABSENT) {
 			return false;
 		}
 	}
@@ -345,8 +360,8 @@ static inline bool take_event(struct lane *lane, const struct record *record)
 
 	event->bytes = in->bytes;
 	if (record->size < sizeof(*in) || event->bytes > record->size - sizeof(*in) ||
-			event->bytes > EVENT_MAX_BYTES || number >= lane->n_types ||
-			stream >= lane->n_map) {
+	                event->bytes > EVENT_MAX_BYTES || number >= lane->n_types ||
+	                stream >= lane->n_map || lane->map[stream] == ROW_NONE) {
 		return false;
 	}
 	type = &lane->types[number];
@@ -370,16 +385,17 @@ static bool take_loss(struct lane *lane, const struct record *record)
 {
 	const struct record_loss *in = (const void *)record;
 
-	if (record->size < sizeof(*in) || in->stream >= lane->n_map) {
+	if (record->size < sizeof(*in) || in->stream >= lane->n_map ||
+	                lane->map[in->stream] == ROW_NONE) {
 		return false;
 	}
 	lane->row = lane->map[in->stream];
 	lane->loss = (struct loss){
-		.stream = lane->rows[lane->row].stream_id,
-		.begin_ns = adjusted(lane, in->begin_ns),
-		.end_ns = adjusted(lane, in->end_ns),
-		.count = in->count,
-		.packets = in->packets != 0,
+	                .stream = lane->rows[lane->row].stream_id,
+	                .begin_ns = adjusted(lane, in->begin_ns),
+	                .end_ns = adjusted(lane, in->end_ns),
+	                .count = in->count,
+	                .packets = in->packets != 0,
 	};
 	if (lane->loss.end_ns < lane->loss.begin_ns) {
 		lane->loss.end_ns = lane->loss.begin_ns;
@@ -468,9 +484,9 @@ static enum lane_status take_other(struct lane *lane, const struct record *recor
 		break;
 	}
 	if (!ok) {
-		return broken(lane, record->kind == RECORD_TYPE	    ? "an event type"
-				    : record->kind == RECORD_STREAM ? "a stream"
-								    : "a record");
+		return broken(lane, record->kind == RECORD_TYPE     ? "an event type"
+		                    : record->kind == RECORD_STREAM ? "a stream"
+		                                                    : "a record");
 	}
 	ring_next(lane->ring);
 	return LANE_MORE;
@@ -529,8 +545,7 @@ void lane_emit(struct lane *lane, uint64_t *now_ns)
 	emit(lane, now_ns);
 }
 
-enum lane_status lane_run(
-		struct lane *lane, uint64_t limit_ns, uint64_t *now_ns, uint32_t *budget)
+enum lane_status lane_run(struct lane *lane, uint64_t limit_ns, uint64_t *now_ns, uint32_t *budget)
 {
 	const struct record *record;
 	enum lane_status status;

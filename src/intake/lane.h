@@ -19,9 +19,9 @@
  *
  * Thread: the analysis thread. Memory: the bounds below.
  */
-#define LANE_MAX_TYPES	 65536u	   /* event types of one ring */
+#define LANE_MAX_TYPES   65536u     /* event types of one ring */
 #define LANE_MAX_STREAMS (1u << 20) /* streams of one ring, gone ones included */
-#define LANE_MAX_ROWS	 65536u	   /* distinct (host, session, domain, channel, CPU) */
+#define LANE_MAX_ROWS    65536u     /* distinct (host, session, domain, channel, CPU) */
 
 /* Where everything goes: the engine, or a test's recorder. None may call back into the intake. */
 struct intake_sink {
@@ -40,7 +40,7 @@ struct intake_sink {
 struct lane_row {
 	char *host, *session, *channel, *release;
 	uint32_t session_id, stream_id; /* the analysis' */
-	uint32_t domain;		/* enum event_domain */
+	uint32_t domain;                /* enum event_domain */
 	uint32_t cpu;
 	uint64_t events, discarded, discarded_packets, late;
 };
@@ -79,9 +79,9 @@ struct lane {
 	enum lane_head head;
 	struct event event; /* valid if head is LANE_EVENT */
 	struct loss loss;   /* valid if head is LANE_LOSS */
-	uint32_t row;	    /* of the head */
+	uint32_t row;       /* of the head */
 	uint64_t bound_ns;  /* time of the head; without one, nothing earlier will come */
-	bool timed;	    /* bound_ns was told by at least one record of this ring */
+	bool timed;         /* bound_ns was told by at least one record of this ring */
 	int64_t adjust_ns;  /* added to every time of this ring */
 	const char *fault;
 
@@ -98,7 +98,7 @@ struct lane {
 	struct lane_type *types;
 	uint32_t n_types, max_types;
 	uint32_t *map; /* stream number of the ring -> row */
-	uint32_t n_map, max_map;
+	uint32_t n_map, max_map, n_streams;
 	struct lane_row *rows;
 	uint32_t n_rows, max_rows;
 
@@ -123,8 +123,7 @@ void lane_close(struct lane *lane);
  * and sets *now_ns to the last one's time. Events before *now_ns are counted as late. Stops with a
  * head where the next record is at or past the limit.
  */
-enum lane_status lane_run(
-		struct lane *lane, uint64_t limit_ns, uint64_t *now_ns, uint32_t *budget);
+enum lane_status lane_run(struct lane *lane, uint64_t limit_ns, uint64_t *now_ns, uint32_t *budget);
 
 /* Feeds the head, which must be there. */
 void lane_emit(struct lane *lane, uint64_t *now_ns);

@@ -24,7 +24,7 @@
  *
  * Thread: the analysis thread. Time: `mono_ns` is CLOCK_MONOTONIC, told by the caller.
  */
-#define MERGE_MAX_LANES	 4096u
+#define MERGE_MAX_LANES  4096u
 #define MERGE_MAX_CLOCKS 1024u
 
 struct merge;
@@ -47,7 +47,7 @@ typedef void (*merge_left_fn)(void *context, struct lane *lane, enum lane_status
  * nothing can go out before more records come; wait for the lanes for which merge_wants() is true.
  */
 bool merge_step(struct merge *merge, uint32_t budget, uint64_t mono_ns, merge_left_fn left,
-		void *context);
+                void *context);
 
 /* Whether a record of this lane would be looked at now. */
 bool merge_wants(const struct lane *lane);

@@ -9,12 +9,17 @@
 
 void source_say(struct source *source, enum source_state state, const char *format, ...)
 {
+	char detail[SOURCE_DETAIL];
 	va_list args;
 
-	source->state = state;
 	va_start(args, format);
-	vsnprintf(source->detail, sizeof(source->detail), format, args);
+	vsnprintf(detail, sizeof(detail), format, args);
 	va_end(args);
+	if (source->state != state || strcmp(source->detail, detail) != 0) {
+		source->intake->changes++;
+		source->state = state;
+		memcpy(source->detail, detail, sizeof(detail));
+	}
 }
 
 static void on_note(void *context, const struct record *record);
@@ -151,7 +156,7 @@ static void end_sessions(struct source *source)
 		}
 		if (k == i && !is_supplied(source->intake, lane, lane->rows[i].session_id)) {
 			source->intake->sink->end_session(
-					source->intake->sink->context, lane->rows[i].session_id);
+			                source->intake->sink->context, lane->rows[i].session_id);
 		}
 	}
 }
@@ -175,9 +180,9 @@ void source_stop(struct source *source)
 }
 
 static const enum child_mode modes[] = {
-	[ROLE_RELAY] = CHILD_LIST,
-	[ROLE_SESSION] = CHILD_LIVE,
-	[ROLE_TRACE] = CHILD_RECORDED,
+                [ROLE_RELAY] = CHILD_LIST,
+                [ROLE_SESSION] = CHILD_LIVE,
+                [ROLE_TRACE] = CHILD_RECORDED,
 };
 
 static void pause_and_retry(struct source *source)
@@ -194,8 +199,8 @@ static void prepare_lane(struct source *source)
 	uint64_t timer_ns = source->listed.live_timer_us * UINT64_C(1000);
 
 	lane_open(&source->lane, source->child.ring);
-	source->lane.patience_ns = 3 * timer_ns > SOURCE_PATIENCE_NS ? 3 * timer_ns
-								      : SOURCE_PATIENCE_NS;
+	source->lane.patience_ns =
+	                3 * timer_ns > SOURCE_PATIENCE_NS ? 3 * timer_ns : SOURCE_PATIENCE_NS;
 	source->lane.host_fallback = source->url.host;
 	source->lane.session_fallback = source->url.session;
 }
@@ -213,9 +218,9 @@ static void source_start(struct source *source)
 	source->start_events = source->lane.events;
 	source->sign_ns = intake->mono_ns;
 	if (child_start(&source->child, intake->program, modes[source->role], source->text,
-			    source->listed.live_timer_us, error, sizeof(error)) != STATUS_OK) {
-		source_say(source, source->role == ROLE_TRACE ? SOURCE_REFUSED : SOURCE_BROKEN, "%s",
-				error);
+	                    source->listed.live_timer_us, error, sizeof(error)) != STATUS_OK) {
+		source_say(source, source->role == ROLE_TRACE ? SOURCE_REFUSED : SOURCE_BROKEN,
+		                "%s", error);
 		pause_and_retry(source);
 		return;
 	}
@@ -226,14 +231,14 @@ static void source_start(struct source *source)
 	if (!intake_watch(intake, source)) {
 		source_stop(source);
 		source_say(source, source->role == ROLE_TRACE ? SOURCE_REFUSED : SOURCE_BROKEN,
-				"out of descriptors; raise `ulimit -n`");
+		                "out of descriptors; raise `ulimit -n`");
 		pause_and_retry(source);
 		return;
 	}
 	source_say(source, SOURCE_STARTING, "%s", "");
 	/* A recording takes part from its start, so that the same ones always merge alike. */
 	if (source->role == ROLE_TRACE &&
-			merge_join(intake->merge, &source->lane, intake->mono_ns) != STATUS_OK) {
+	                merge_join(intake->merge, &source->lane, intake->mono_ns) != STATUS_OK) {
 		source_stop(source);
 		source_say(source, SOURCE_REFUSED, "too many sources at once");
 	}
@@ -246,7 +251,7 @@ static void explain_end(const struct source *source, char *out, size_t size)
 
 	if (source->parted) {
 		snprintf(out, size, "its reader process broke the ring's format (%s)",
-				source->lane.fault ? source->lane.fault : "a record");
+		                source->lane.fault ? source->lane.fault : "a record");
 		return;
 	}
 	child_describe_end(&source->child, end, sizeof(end));
@@ -266,11 +271,11 @@ static void source_fail(struct source *source, const char *why)
 	source_stop(source);
 	if (source->role == ROLE_TRACE) {
 		source_say(source, SOURCE_REFUSED, "%s%s", source->told ? own_words : why,
-				events ? "; what was read before counts" : "");
+		                events ? "; what was read before counts" : "");
 		return;
 	}
 	source_say(source, refused ? SOURCE_REFUSED : SOURCE_BROKEN, "%s",
-			source->told ? own_words : why);
+	                source->told ? own_words : why);
 	pause_and_retry(source);
 }
 
@@ -283,7 +288,8 @@ static void source_finish(struct source *source)
 		return;
 	}
 	source_say(source, SOURCE_ENDED,
-			"the session has ended; attached again when there is a new one of its name");
+	                "the session has ended; attached again when there is a new one of its "
+	                "name");
 	pause_and_retry(source);
 }
 
@@ -296,7 +302,8 @@ void source_left(struct source *source, enum lane_status why)
 	}
 }
 
-/* --- while it runs ----------------------------------------------------------------------------- */
+/* --- while it runs -----------------------------------------------------------------------------
+ */
 
 /* The source is back after it was lost: what happened meanwhile is unknown. */
 static void close_gap(struct source *source)
@@ -309,10 +316,11 @@ static void close_gap(struct source *source)
 	source->gaps++;
 	for (i = 0; i < lane->n_rows; i++) {
 		struct loss loss = {
-			.stream = lane->rows[i].stream_id,
-			.begin_ns = source->gap_begin_ns,
-			.end_ns = lane->bound_ns > source->gap_begin_ns ? lane->bound_ns
-									: source->gap_begin_ns,
+		                .stream = lane->rows[i].stream_id,
+		                .begin_ns = source->gap_begin_ns,
+		                .end_ns = lane->bound_ns > source->gap_begin_ns
+		                                          ? lane->bound_ns
+		                                          : source->gap_begin_ns,
 		};
 
 		for (k = 0; k < i && lane->rows[k].stream_id != loss.stream; k++) {
@@ -369,11 +377,11 @@ static const char *impatience(const struct source *source, uint64_t *limit_ns)
 		return "nothing came since the relay daemon is back; attaching again";
 	}
 	if (source->relay->answered && source->listed.present &&
-			source->listed.ids != source->attached_ids) {
+	                source->listed.ids != source->attached_ids) {
 		return "the session was made again; attaching to the new one";
 	}
 	if (source->relay->answered && source->listed.streams > source->attached_streams &&
-			source->lane.stalled) {
+	                source->lane.stalled) {
 		/* lttng-tools bug 1406: silent old streams hide new ones. */
 		return "new streams, but nothing came; attaching again";
 	}
@@ -385,18 +393,18 @@ static void judge_state(struct source *source)
 	if (source->role != ROLE_RELAY && source->lane.joined) {
 		if (source->lane.stalled && source->had_events) {
 			source_say(source, SOURCE_STALLED,
-					"silent for longer than %" PRIu64 " ms; the others go on",
-					source->lane.patience_ns / 1000000);
+			                "silent for longer than %" PRIu64 " ms; the others go on",
+			                source->lane.patience_ns / 1000000);
 		} else if (source->had_events && source->state != SOURCE_ACTIVE) {
 			source_say(source, SOURCE_ACTIVE, "%s", "");
 		} else if (source->state == SOURCE_ATTACHED && !source->detail[0]) {
 			source_say(source, SOURCE_ATTACHED,
-					"Attached. First events within the live timer (%.3g s).",
-					source->listed.live_timer_us / 1e6);
+			                "Attached. First events within the live timer (%.3g s).",
+			                source->listed.live_timer_us / 1e6);
 		}
 	}
 	if (source->role == ROLE_SESSION && source->relay && !source->relay->answered &&
-			source->relay->was_answered) {
+	                source->relay->was_answered) {
 		source->relay_failed = true;
 	}
 }
@@ -416,7 +424,7 @@ static void watch_running(struct source *source, uint64_t mono_ns)
 		return;
 	}
 	if (source->parted || (source->child.exited && source->lane.head == LANE_NONE &&
-					      ring_used(source->child.ring) == 0)) {
+	                                      ring_used(source->child.ring) == 0)) {
 		explain_end(source, why, sizeof(why));
 		source_fail(source, why);
 		return;
@@ -425,7 +433,7 @@ static void watch_running(struct source *source, uint64_t mono_ns)
 	judge_state(source);
 	text = impatience(source, &limit_ns);
 	if (text && source->lane.head == LANE_NONE && mono_ns > source->sign_ns &&
-			mono_ns - source->sign_ns >= limit_ns) {
+	                mono_ns - source->sign_ns >= limit_ns) {
 		source->told = false;
 		source_fail(source, text);
 	}
@@ -474,13 +482,13 @@ void source_listen(struct source *source, uint64_t mono_ns)
 	enum lane_status status = LANE_MORE;
 
 	while (source->running && !lane->joined && budget > 0 && status == LANE_MORE &&
-			!source->finished && !source->parted) {
+	                !source->finished && !source->parted) {
 		status = lane_run(lane, 0, &unused, &budget);
 		if (status == LANE_ENDED || status == LANE_BROKEN) {
 			source_left(source, status);
 		} else if (source->role == ROLE_SESSION &&
-				(lane->timed || source->state == SOURCE_ATTACHED ||
-						source->state == SOURCE_ACTIVE)) {
+		                (lane->timed || source->state == SOURCE_ATTACHED ||
+		                                source->state == SOURCE_ACTIVE)) {
 			if (merge_join(source->intake->merge, lane, mono_ns) != STATUS_OK) {
 				source_fail(source, "too many sources at once");
 			}

@@ -20,13 +20,13 @@
  *   a session that cannot be attached now: WAITING, until its relay daemon lists it as attachable
  *   a recording: -> ENDED, or REFUSED when its reader failed
  */
-#define SOURCE_DETAIL	    640u
-#define SOURCE_BACKOFF_NS   250000000u
-#define SOURCE_BACKOFF_MAX  8000000000u
-#define SOURCE_PATIENCE_NS  2000000000u	 /* least wall clock that others wait for a silent one */
-#define SOURCE_CONNECT_NS   10000000000u /* without any sign of life while connecting */
-#define SOURCE_RECORDED_NS  60000000000u /* the same for a recording */
-#define SOURCE_SILENT_NS    5000000000u	 /* after its relay daemon came back */
+#define SOURCE_DETAIL      640u
+#define SOURCE_BACKOFF_NS  250000000u
+#define SOURCE_BACKOFF_MAX 8000000000u
+#define SOURCE_PATIENCE_NS 2000000000u  /* least wall clock that others wait for a silent one */
+#define SOURCE_CONNECT_NS  10000000000u /* without any sign of life while connecting */
+#define SOURCE_RECORDED_NS 60000000000u /* the same for a recording */
+#define SOURCE_SILENT_NS   5000000000u  /* after its relay daemon came back */
 
 enum source_role {
 	ROLE_RELAY = 0, /* lists the sessions of a relay daemon */
@@ -49,10 +49,10 @@ struct source {
 	uint32_t id;
 	char *text; /* URL or path: unique */
 	struct url url;
-	bool wanted;	 /* false: offered only */
-	bool named;	 /* by the person, not by a listing */
+	bool wanted;     /* false: offered only */
+	bool named;      /* by the person, not by a listing */
 	bool attach_all; /* a relay: its sessions are wanted */
-	bool hidden;	 /* a relay that only sessions were named of */
+	bool hidden;     /* a relay that only sessions were named of */
 
 	enum source_state state;
 	char detail[SOURCE_DETAIL];
@@ -60,9 +60,9 @@ struct source {
 
 	struct child child;
 	bool running;
-	bool attention; /* one of its descriptors is readable */
-	bool finished;	/* END was read */
-	bool parted;	/* broke the ring's format */
+	bool attention;    /* one of its descriptors is readable */
+	bool finished;     /* END was read */
+	bool parted;       /* broke the ring's format */
 	uint64_t sign_ns;  /* last record, CLOCK_MONOTONIC */
 	uint64_t retry_ns; /* not before */
 	uint64_t backoff_ns;
@@ -73,18 +73,18 @@ struct source {
 	uint32_t gaps;
 
 	struct listing listed, next; /* of a session: as it is; as the listing now going on says */
-	uint64_t attached_ids;	     /* of the listing it was last attached by */
+	uint64_t attached_ids;       /* of the listing it was last attached by */
 	uint32_t attached_streams;
 	bool relay_failed; /* since the last record */
 
-	bool answered;	    /* a relay: its last listing is complete and true */
-	bool was_answered;  /* ever */
+	bool answered;        /* a relay: its last listing is complete and true */
+	bool was_answered;    /* ever */
 	uint64_t answered_ns; /* since when it answers */
 
 	uint64_t done, total; /* of a recording, bytes */
 	struct lane lane;
 
-	uint64_t start_events; /* of the lane when its process was started */
+	uint64_t start_events;         /* of the lane when its process was started */
 	uint64_t rate_events, rate_ns; /* events and time at the last look, for the rate */
 	double rate;
 };
@@ -108,7 +108,7 @@ void source_left(struct source *source, enum lane_status why);
 void source_stop(struct source *source);
 
 void source_say(struct source *source, enum source_state state, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+                __attribute__((format(printf, 3, 4)));
 
 /* --- relay.c: listings --- */
 
@@ -132,6 +132,7 @@ struct intake {
 	uint32_t next_id;
 	int epoll_fd;
 	uint64_t mono_ns; /* of the step going on */
+	uint64_t changes; /* of any source's state or detail */
 	uint64_t tick_ns; /* when the sources are looked after next */
 };
 

@@ -11,7 +11,7 @@
  * What a person named as a source: a relay daemon, one session of it, or a directory.
  * Plain values, no memory of their own.
  */
-#define URL_MAX		   512 /* bytes of a URL, with its end */
+#define URL_MAX          512   /* bytes of a URL, with its end */
 #define URL_DEFAULT_PORT 5344u /* of the viewers, not of those that trace */
 
 enum url_kind {
@@ -34,9 +34,15 @@ struct url {
  */
 enum status url_parse(struct url *url, const char *text, char *error, size_t error_size);
 
+/*
+ * What a person means by a bare word: an existing path as it is, anything else is the host of a
+ * relay daemon ("relay1" becomes "net://relay1"). URLs and texts with a '/' stay as they are.
+ */
+void url_complete(const char *text, char *out, size_t size);
+
 /* Writes the URL of the relay daemon, or of one of its sessions, in one form for each. */
 void url_format_relay(const struct url *url, char *out, size_t size);
 void url_format_session(const struct url *relay, const char *host, const char *session, char *out,
-		size_t size);
+                size_t size);
 
 #endif

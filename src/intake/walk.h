@@ -14,7 +14,7 @@
  * Bounds: WALK_MAX_DEPTH levels, WALK_MAX_TRACES traces, WALK_MAX_ENTRIES names looked at. Symbolic
  * links are followed for the path itself only, so the walk ends.
  */
-#define WALK_MAX_DEPTH	   12
+#define WALK_MAX_DEPTH   12
 #define WALK_MAX_TRACES  1024u
 #define WALK_MAX_ENTRIES 100000u
 

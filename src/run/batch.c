@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run/batch.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "config/schema_file.h"
+#include "pythiatop/text.h"
+
+#define PROGRESS_NS 100000000u
+#define LIST_NS     15000000000u /* a listing says itself earlier what is wrong */
+
+enum stop_reason {
+	STOP_NOT = 0,
+	STOP_DONE,
+	STOP_SIGNAL,
+	STOP_FAILED, /* told */
+};
+
+/* SIGINT and SIGTERM become readable instead of ending the program with its work half done. */
+static int open_signals(void)
+{
+	sigset_t signals;
+
+	signal(SIGPIPE, SIG_IGN); /* a closed output is an error of the write */
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+static void draw_progress(const struct batch *batch, struct pipeline *pipeline)
+{
+	static const char full[] = "########################################";
+	double part = intake_progress(pipeline_intake(pipeline));
+	int width = (int)sizeof(full) - 1, cells;
+
+	if (part < 0) {
+		return;
+	}
+	cells = (int)(part * width);
+	fprintf(batch->err, "\r[%.*s%*s] %3d %%", cells, full, width - cells, "",
+	                (int)(part * 100));
+	fflush(batch->err);
+}
+
+static void clear_progress(const struct batch *batch)
+{
+	if (batch->progress) {
+		fprintf(batch->err, "\r\033[K");
+		fflush(batch->err);
+	}
+}
+
+static enum stop_reason print(
+                struct pipeline *pipeline, const struct batch *batch, uint64_t *documents)
+{
+	struct focus focus = {
+	                .serial = *documents + 1,
+	                .screen = SCREEN_GROUPS,
+	                .parts = FOCUS_ALL,
+	                .horizon = batch->horizon,
+	};
+	struct snapshot *snapshot = pipeline_answer(pipeline, &focus);
+	enum status status;
+
+	if (!snapshot) {
+		fprintf(batch->err, "pythiatop: out of memory\n");
+		return STOP_FAILED;
+	}
+	status = output_write(batch->out, batch->format, snapshot, *documents == 0);
+	snapshot_destroy(snapshot);
+	if (status != STATUS_OK) {
+		fprintf(batch->err, "pythiatop: cannot write the document: %s\n", strerror(errno));
+		return STOP_FAILED;
+	}
+	(*documents)++;
+	return batch->count && *documents >= batch->count ? STOP_DONE : STOP_NOT;
+}
+
+/* Tells of the sources that could not be read. True: there was one. */
+static bool tell_refused(struct pipeline *pipeline, FILE *err)
+{
+	struct intake *intake = pipeline_intake(pipeline);
+	char sentence[1024], clean[4096];
+	uint32_t i, n = intake_refused(intake, UINT32_MAX, sentence, sizeof(sentence));
+
+	for (i = 0; i < n; i++) {
+		intake_refused(intake, i, sentence, sizeof(sentence));
+		text_escape(clean, sizeof(clean), sentence);
+		fprintf(err, "pythiatop: %s\n", clean);
+	}
+	return n > 0;
+}
+
+/* Whether any event came; a run without one, and with a source that failed, is a failure. */
+static int outcome(struct pipeline *pipeline, FILE *err)
+{
+	bool refused = tell_refused(pipeline, err);
+
+	return refused && !intake_any_events(pipeline_intake(pipeline)) ? 1 : 0;
+}
+
+static enum stop_reason work(struct pipeline *pipeline, uint64_t due_ns, int signals)
+{
+	bool more = pipeline_step(pipeline);
+
+	if (more && pipeline_now_ns() < due_ns) {
+		return pipeline_wait(pipeline, 0, signals) ? STOP_SIGNAL : STOP_NOT;
+	}
+	return pipeline_wait(pipeline, due_ns, signals) ? STOP_SIGNAL : STOP_NOT;
+}
+
+static enum stop_reason read_to_end(
+                struct pipeline *pipeline, const struct batch *batch, int signals)
+{
+	enum stop_reason stop = STOP_NOT;
+	uint64_t due_ns = pipeline_now_ns() + PROGRESS_NS;
+
+	while (stop == STOP_NOT && !pipeline_ended(pipeline)) {
+		stop = work(pipeline, due_ns, signals);
+		if (pipeline_now_ns() >= due_ns) {
+			due_ns = pipeline_now_ns() + PROGRESS_NS;
+			if (batch->progress) {
+				draw_progress(batch, pipeline);
+			}
+		}
+	}
+	clear_progress(batch);
+	return stop;
+}
+
+static int run_recorded(struct pipeline *pipeline, const struct batch *batch, int signals)
+{
+	uint64_t documents = 0;
+
+	if (read_to_end(pipeline, batch, signals) == STOP_SIGNAL) {
+		fprintf(batch->err, "pythiatop: interrupted before the end of the recording\n");
+		return 1;
+	}
+	if (intake_any_events(pipeline_intake(pipeline)) ||
+	                intake_refused(pipeline_intake(pipeline), 0, (char[1]){0}, 1) == 0) {
+		if (print(pipeline, batch, &documents) == STOP_FAILED) {
+			return 1;
+		}
+	}
+	return outcome(pipeline, batch->err);
+}
+
+static int run_live(struct pipeline *pipeline, const struct batch *batch, int signals)
+{
+	uint64_t documents = 0, due_ns = pipeline_now_ns() + batch->delay_ns;
+	enum stop_reason stop = STOP_NOT;
+
+	while (stop == STOP_NOT) {
+		stop = work(pipeline, due_ns, signals);
+		if (stop == STOP_NOT && pipeline_now_ns() >= due_ns) {
+			stop = print(pipeline, batch, &documents);
+			due_ns += batch->delay_ns;
+		}
+	}
+	if (stop == STOP_FAILED) {
+		return 1;
+	}
+	return outcome(pipeline, batch->err);
+}
+
+int batch_run(struct pipeline *pipeline, const struct batch *batch)
+{
+	int signals = open_signals(), code;
+
+	code = intake_has_live(pipeline_intake(pipeline)) ? run_live(pipeline, batch, signals)
+	                                                  : run_recorded(pipeline, batch, signals);
+	if (signals >= 0) {
+		close(signals);
+	}
+	return code;
+}
+
+/* --- --list
+ * ------------------------------------------------------------------------------------------ */
+
+static void print_timer(FILE *out, uint64_t timer_us)
+{
+	if (timer_us) {
+		fprintf(out, " %8.3g s", (double)timer_us / 1e6);
+	} else {
+		fprintf(out, " %10s", "not live");
+	}
+}
+
+static void print_session(FILE *out, const struct source_row *row)
+{
+	char host[256], session[256];
+
+	text_escape(host, sizeof(host), row->host);
+	text_escape(session, sizeof(session), row->session);
+	fprintf(out, "%-24s %-24s", host, session);
+	print_timer(out, row->live_timer_us);
+	fprintf(out, " %7u %7u  %s\n", row->n_streams, row->viewers, row->url);
+}
+
+static int print_list(const struct snapshot *snapshot, FILE *out, FILE *err)
+{
+	const struct sources_view *sources = &snapshot->sources;
+	uint32_t i, n = 0;
+	int code = 0;
+
+	for (i = 0; i < sources->n; i++) {
+		const struct source_row *row = &sources->rows[i];
+
+		if (row->state == SOURCE_OFFERED) {
+			if (n++ == 0) {
+				fprintf(out, "%-24s %-24s %10s %7s %7s  %s\n", "HOST", "SESSION",
+				                "TIMER", "STREAMS", "VIEWERS", "URL");
+			}
+			print_session(out, row);
+		} else if (row->is_relay && row->detail[0]) {
+			fprintf(err, "pythiatop: %s\n", row->detail);
+			code = row->state == SOURCE_WAITING ? code : 1;
+		}
+	}
+	return code;
+}
+
+int batch_list(struct pipeline *pipeline, FILE *out, FILE *err)
+{
+	struct focus focus = {.serial = 1, .screen = SCREEN_SOURCES, .parts = FOCUS_SOURCES};
+	uint64_t due_ns = pipeline_now_ns() + LIST_NS;
+	int signals = open_signals(), code = 1;
+	enum stop_reason stop = STOP_NOT;
+	struct snapshot *snapshot;
+
+	while (stop == STOP_NOT && !intake_listed(pipeline_intake(pipeline)) &&
+	                pipeline_now_ns() < due_ns) {
+		stop = work(pipeline, due_ns, signals);
+	}
+	snapshot = stop == STOP_NOT ? pipeline_answer(pipeline, &focus) : NULL;
+	if (snapshot) {
+		code = print_list(snapshot, out, err);
+	}
+	snapshot_destroy(snapshot);
+	if (signals >= 0) {
+		close(signals);
+	}
+	return code;
+}
+
+/* --- --show-schema
+ * ------------------------------------------------------------------------------------- */
+
+static enum stop_reason read_for(struct pipeline *pipeline, uint64_t live_ns, int signals)
+{
+	uint64_t due_ns = 0;
+	enum stop_reason stop = STOP_NOT;
+
+	while (stop == STOP_NOT) {
+		uint64_t now_ns = pipeline_now_ns();
+
+		if (!due_ns && intake_any_events(pipeline_intake(pipeline))) {
+			due_ns = now_ns + live_ns;
+		}
+		if (due_ns && now_ns >= due_ns) {
+			return STOP_DONE;
+		}
+		stop = work(pipeline, due_ns ? due_ns : UINT64_MAX, signals);
+	}
+	return stop;
+}
+
+int batch_show_schema(struct pipeline *pipeline, uint64_t live_ns, FILE *out, FILE *err)
+{
+	struct batch quiet = {.out = out, .err = err};
+	int signals = open_signals(), code = 1;
+	enum stop_reason stop;
+	const struct schema *schema;
+
+	stop = intake_has_live(pipeline_intake(pipeline)) ? read_for(pipeline, live_ns, signals)
+	                                                  : read_to_end(pipeline, &quiet, signals);
+	schema = stop == STOP_SIGNAL ? NULL : engine_schema(pipeline_engine(pipeline));
+	if (schema) {
+		code = schema_file_write(out, schema) == STATUS_OK ? outcome(pipeline, err) : 1;
+	} else {
+		fprintf(err, "pythiatop: no event came, so there is no schema to show\n");
+		tell_refused(pipeline, err);
+	}
+	if (signals >= 0) {
+		close(signals);
+	}
+	return code;
+}

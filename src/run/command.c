@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config/schema_file.h"
+#include "intake/url.h"
+#include "output/output.h"
+#include "run/pipeline.h"
+
+/*
+ * The commands that a person types after ':' and that are not the screen's own. Each answers by a
+ * notice.
+ */
+
+/* Files are written beside their place and then renamed: never half a file under its name. */
+struct new_file {
+	char path[PATH_MAX], temporary[PATH_MAX];
+	FILE *out;
+};
+
+static bool new_file_open(struct new_file *file, const char *path)
+{
+	if (snprintf(file->path, sizeof(file->path), "%s", path) >= (int)sizeof(file->path) ||
+	                snprintf(file->temporary, sizeof(file->temporary), "%s.%ld", path,
+	                                (long)getpid()) >= (int)sizeof(file->temporary)) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	file->out = fopen(file->temporary, "wxe");
+	return file->out != NULL;
+}
+
+static bool new_file_finish(struct new_file *file, bool written)
+{
+	int error = errno;
+
+	if (fclose(file->out) != 0 && written) {
+		error = errno;
+		written = false;
+	}
+	if (written && rename(file->temporary, file->path) == 0) {
+		return true;
+	}
+	if (written) {
+		error = errno;
+	}
+	unlink(file->temporary);
+	errno = error;
+	return false;
+}
+
+static void answer_written(struct pipeline *pipeline, const char *path, bool written)
+{
+	if (written) {
+		pipeline_notice(pipeline, "Written: %s", path);
+	} else {
+		pipeline_notice(pipeline, "Cannot write %s: %s", path, strerror(errno));
+	}
+}
+
+static void attach(struct pipeline *pipeline, const char *argument)
+{
+	char text[PATH_MAX], error[512];
+
+	url_complete(argument, text, sizeof(text));
+	if (pipeline_ended(pipeline)) {
+		pipeline_notice(pipeline,
+		                "The analysis of the recordings is complete. To add %s, start "
+		                "again with all.",
+		                text);
+		return;
+	}
+	if (intake_attach(pipeline_intake(pipeline), text, error, sizeof(error)) == STATUS_OK) {
+		pipeline_notice(pipeline, "Attaching %s", text);
+	} else {
+		pipeline_notice(pipeline, "%s", error);
+	}
+}
+
+static void detach(struct pipeline *pipeline, const char *argument)
+{
+	char text[PATH_MAX], error[512];
+
+	url_complete(argument, text, sizeof(text));
+	if (intake_detach(pipeline_intake(pipeline), text, error, sizeof(error)) == STATUS_OK) {
+		pipeline_notice(pipeline, "Detached %s", text);
+	} else {
+		pipeline_notice(pipeline, "%s", error);
+	}
+}
+
+static void begin_epoch(struct pipeline *pipeline)
+{
+	engine_begin_epoch(pipeline_engine(pipeline));
+	pipeline_notice(pipeline, "A new epoch begins. Key t shows its statistics.");
+}
+
+static void export_to(struct pipeline *pipeline, enum output_format format, const char *path,
+                const struct focus *focus)
+{
+	struct focus whole = *focus;
+	struct new_file file;
+	struct snapshot *snapshot;
+	bool written;
+
+	if (!new_file_open(&file, path)) {
+		answer_written(pipeline, path, false);
+		return;
+	}
+	whole.parts = FOCUS_ALL;
+	snapshot = pipeline_answer(pipeline, &whole);
+	errno = ENOMEM;
+	written = snapshot && output_write(file.out, format, snapshot, true) == STATUS_OK;
+	written = new_file_finish(&file, written);
+	answer_written(pipeline, path, written);
+	snapshot_destroy(snapshot);
+}
+
+static void save_schema(struct pipeline *pipeline, const char *path)
+{
+	const struct schema *schema = engine_schema(pipeline_engine(pipeline));
+	struct new_file file;
+	bool written;
+
+	if (!schema) {
+		pipeline_notice(pipeline, "There is no schema in force so far: no event has come.");
+		return;
+	}
+	if (!new_file_open(&file, path)) {
+		answer_written(pipeline, path, false);
+		return;
+	}
+	written = schema_file_write(file.out, schema) == STATUS_OK;
+	written = new_file_finish(&file, written);
+	answer_written(pipeline, path, written);
+}
+
+/* If the line begins with this command, its argument without blanks around it; else NULL. */
+static const char *argument_of(const char *line, const char *command)
+{
+	size_t length = strlen(command);
+
+	if (strncmp(line, command, length) != 0 || (line[length] != ' ' && line[length] != '\0')) {
+		return NULL;
+	}
+	return line + length + strspn(line + length, " ");
+}
+
+static void export_command(
+                struct pipeline *pipeline, const char *argument, const struct focus *focus)
+{
+	size_t length = strcspn(argument, " ");
+	const char *path = argument + length + strspn(argument + length, " ");
+	enum output_format format;
+	char name[16];
+
+	snprintf(name, sizeof(name), "%.*s", (int)(length < sizeof(name) ? length : 0), argument);
+	if (!output_format_parse(name, &format) || !*path) {
+		pipeline_notice(pipeline, "expected: export json|csv|text FILE");
+		return;
+	}
+	export_to(pipeline, format, path, focus);
+}
+
+void pipeline_command(struct pipeline *pipeline, const char *line, const struct focus *focus)
+{
+	const char *argument;
+	char text[1024];
+	size_t length;
+
+	snprintf(text, sizeof(text), "%s", line + strspn(line, " "));
+	for (length = strlen(text); length > 0 && text[length - 1] == ' '; length--) {
+		text[length - 1] = '\0';
+	}
+	if ((argument = argument_of(text, "attach")) && *argument) {
+		attach(pipeline, argument);
+	} else if ((argument = argument_of(text, "detach")) && *argument) {
+		detach(pipeline, argument);
+	} else if ((argument = argument_of(text, "epoch")) && !*argument) {
+		begin_epoch(pipeline);
+	} else if ((argument = argument_of(text, "export"))) {
+		export_command(pipeline, argument, focus);
+	} else if ((argument = argument_of(text, "schema save")) && *argument) {
+		save_schema(pipeline, argument);
+	} else {
+		pipeline_notice(pipeline,
+		                "unknown command \"%s\"; there are: attach URL, detach URL, epoch, "
+		                "export FORMAT FILE, schema save FILE",
+		                text);
+	}
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run/pipeline.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "config/paths.h"
+#include "config/schema_file.h"
+
+/* Records in one step: a few milliseconds, so that a key is answered within a frame. */
+#define STEP_RECORDS 4096u
+
+/*
+ * After a step that found something, sources are left alone for this long: they then come in larger
+ * lots, and neither side wakes the other for every few events.
+ */
+#define NAP_NS 3000000u
+
+struct pipeline {
+	struct engine *engine;
+	struct intake *intake;
+	struct intake_sink sink;
+	char program[PATH_MAX];
+	uint64_t fed;
+	bool busy; /* the last step fed something */
+	bool finished;
+	char notice[512];
+	uint64_t notice_serial;
+};
+
+uint64_t pipeline_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t real_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* --- the engine as the sink of the intake -------------------------------------------------------
+ */
+
+static uint32_t sink_add_type(void *context, const struct event_type *type)
+{
+	struct pipeline *pipeline = context;
+
+	return engine_add_type(pipeline->engine, type);
+}
+
+static uint32_t sink_add_session(void *context, const struct session_desc *session)
+{
+	struct pipeline *pipeline = context;
+
+	return engine_add_session(pipeline->engine, session);
+}
+
+static uint32_t sink_add_stream(void *context, const struct stream_desc *stream)
+{
+	struct pipeline *pipeline = context;
+
+	return engine_add_stream(pipeline->engine, stream);
+}
+
+static void sink_end_session(void *context, uint32_t session)
+{
+	struct pipeline *pipeline = context;
+
+	engine_end_session(pipeline->engine, session);
+}
+
+static void sink_feed(void *context, const struct event *event)
+{
+	struct pipeline *pipeline = context;
+
+	pipeline->fed++;
+	engine_feed(pipeline->engine, event);
+}
+
+static void sink_lose(void *context, const struct loss *loss)
+{
+	struct pipeline *pipeline = context;
+
+	pipeline->fed++;
+	engine_lose(pipeline->engine, loss);
+}
+
+static void sink_late(void *context, uint32_t session, uint64_t count)
+{
+	struct pipeline *pipeline = context;
+
+	pipeline->fed++;
+	engine_late(pipeline->engine, session, count);
+}
+
+static void sink_advance(void *context, uint64_t ts_ns)
+{
+	struct pipeline *pipeline = context;
+
+	pipeline->fed++;
+	engine_advance(pipeline->engine, ts_ns);
+}
+
+struct pipeline *pipeline_create(uint64_t window_ns)
+{
+	struct engine_config config = {.window_ns = window_ns};
+	struct pipeline *pipeline = calloc(1, sizeof(*pipeline));
+
+	if (!pipeline) {
+		return NULL;
+	}
+	pipeline->sink = (struct intake_sink){
+	                .context = pipeline,
+	                .add_type = sink_add_type,
+	                .add_session = sink_add_session,
+	                .add_stream = sink_add_stream,
+	                .end_session = sink_end_session,
+	                .feed = sink_feed,
+	                .lose = sink_lose,
+	                .late = sink_late,
+	                .advance = sink_advance,
+	};
+	if (!paths_sibling("pythiatop-source", pipeline->program, sizeof(pipeline->program)) ||
+	                access(pipeline->program, X_OK) != 0) {
+		/* Not beside this program: whatever PATH has. */
+		snprintf(pipeline->program, sizeof(pipeline->program), "pythiatop-source");
+	}
+	pipeline->engine = engine_create(&config);
+	pipeline->intake = intake_create(&pipeline->sink, pipeline->program);
+	if (!pipeline->engine || !pipeline->intake) {
+		pipeline_destroy(pipeline);
+		return NULL;
+	}
+	return pipeline;
+}
+
+void pipeline_destroy(struct pipeline *pipeline)
+{
+	if (!pipeline) {
+		return;
+	}
+	intake_destroy(pipeline->intake);
+	engine_destroy(pipeline->engine);
+	free(pipeline);
+}
+
+struct intake *pipeline_intake(struct pipeline *pipeline)
+{
+	return pipeline->intake;
+}
+
+struct engine *pipeline_engine(struct pipeline *pipeline)
+{
+	return pipeline->engine;
+}
+
+/* --- schemas
+ * -------------------------------------------------------------------------------------- */
+
+/* A file by its path, or a ready schema by its name with or without ".yaml". */
+static void find_schema(const char *name, char *path, size_t size)
+{
+	char file[NAME_MAX + 1];
+
+	if (access(name, F_OK) != 0 && !strchr(name, '/')) {
+		if (paths_data("schemas", name, path, size)) {
+			return;
+		}
+		snprintf(file, sizeof(file), "%s.yaml", name);
+		if (paths_data("schemas", file, path, size)) {
+			return;
+		}
+	}
+	snprintf(path, size, "%s", name);
+}
+
+enum status pipeline_add_schema(
+                struct pipeline *pipeline, const char *name, char *error, size_t error_size)
+{
+	char path[PATH_MAX];
+	struct schema_file *file;
+	enum status status;
+
+	find_schema(name, path, sizeof(path));
+	file = schema_file_read(path, error, error_size);
+	if (!file) {
+		return STATUS_INVALID;
+	}
+	status = engine_add_schema(pipeline->engine, schema_file_schema(file), error, error_size);
+	schema_file_destroy(file);
+	return status;
+}
+
+/* --- stepping and waiting
+ * ------------------------------------------------------------------------- */
+
+bool pipeline_step(struct pipeline *pipeline)
+{
+	uint64_t fed = pipeline->fed;
+	bool more = intake_step(pipeline->intake, STEP_RECORDS, pipeline_now_ns());
+
+	pipeline->busy = pipeline->fed != fed;
+	return more;
+}
+
+/* Waits on up to two descriptors; -1 is none. Returns which were readable, as bits. */
+static unsigned int wait_for(int a, int b, uint64_t until_ns)
+{
+	struct pollfd fds[2] = {{.fd = a, .events = POLLIN}, {.fd = b, .events = POLLIN}};
+	uint64_t now_ns = pipeline_now_ns();
+	uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+	struct timespec timeout = {
+	                .tv_sec = (time_t)(left_ns / 1000000000u),
+	                .tv_nsec = (long)(left_ns % 1000000000u),
+	};
+
+	if (ppoll(fds, 2, until_ns == UINT64_MAX ? NULL : &timeout, NULL) <= 0) {
+		return 0;
+	}
+	return (fds[0].revents ? 1u : 0u) | (fds[1].revents ? 2u : 0u);
+}
+
+bool pipeline_wait(struct pipeline *pipeline, uint64_t deadline_ns, int fd)
+{
+	uint64_t due_ns = intake_deadline(pipeline->intake);
+	uint64_t now_ns = pipeline_now_ns();
+
+	due_ns = due_ns < deadline_ns ? due_ns : deadline_ns;
+	if (pipeline->busy) {
+		uint64_t nap_ns = now_ns + NAP_NS;
+
+		return wait_for(-1, fd, nap_ns < due_ns ? nap_ns : due_ns) & 2u;
+	}
+	if (!intake_arm(pipeline->intake)) {
+		return wait_for(-1, fd, 0) & 2u;
+	}
+	return wait_for(intake_fd(pipeline->intake), fd, due_ns) & 2u;
+}
+
+bool pipeline_ended(struct pipeline *pipeline)
+{
+	if (!intake_ended(pipeline->intake)) {
+		return false;
+	}
+	if (!pipeline->finished) {
+		pipeline->finished = true;
+		engine_finish(pipeline->engine);
+	}
+	return true;
+}
+
+/* --- answering
+ * -------------------------------------------------------------------------------------- */
+
+void pipeline_notice(struct pipeline *pipeline, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(pipeline->notice, sizeof(pipeline->notice), format, args);
+	va_end(args);
+	pipeline->notice_serial++;
+}
+
+uint64_t pipeline_changes(const struct pipeline *pipeline)
+{
+	return pipeline->fed + pipeline->notice_serial + intake_changes(pipeline->intake);
+}
+
+static uint64_t duplicates(void *context, uint32_t session)
+{
+	struct pipeline *pipeline = context;
+	struct session_counts counts = {0};
+
+	engine_session_counts(pipeline->engine, session, &counts);
+	return counts.duplicates;
+}
+
+struct snapshot *pipeline_answer(struct pipeline *pipeline, const struct focus *focus)
+{
+	struct snapshot *snapshot = snapshot_create();
+	struct intake_view view = {
+	                .mono_ns = pipeline_now_ns(),
+	                .real_ns = real_now_ns(),
+	                .duplicates = duplicates,
+	                .context = pipeline,
+	};
+
+	if (!snapshot) {
+		return NULL;
+	}
+	if (engine_fill(pipeline->engine, focus, snapshot) < 0 ||
+	                intake_fill(pipeline->intake, &view, snapshot) < 0) {
+		snapshot_destroy(snapshot);
+		return NULL;
+	}
+	snapshot->notice = snapshot_text(snapshot, pipeline->notice);
+	snapshot->notice_serial = pipeline->notice_serial;
+	return snapshot;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_RUN_PIPELINE_H
+#define PT_RUN_PIPELINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "intake/intake.h"
+#include "pythiatop/engine.h"
+#include "pythiatop/focus.h"
+#include "pythiatop/snapshot/snapshot.h"
+#include "pythiatop/status.h"
+
+/*
+ * Sources and analysis joined: what the console's analysis thread, batch, --list and --show-schema
+ * each drive in their own way.
+ *
+ * Thread: one at a time. Clocks are read here and told to the intake; the engine knows none.
+ */
+struct pipeline;
+
+/* window_ns: length of the moving window, 0 for the usual. NULL if out of memory. */
+struct pipeline *pipeline_create(uint64_t window_ns);
+
+/* Ends all source processes at once. */
+void pipeline_destroy(struct pipeline *pipeline);
+
+/* A schema by its file, or by the name of a ready one. To be called before the first source. */
+enum status pipeline_add_schema(
+                struct pipeline *pipeline, const char *name, char *error, size_t error_size);
+
+struct intake *pipeline_intake(struct pipeline *pipeline);
+struct engine *pipeline_engine(struct pipeline *pipeline);
+
+/* Analyses some thousand events, if there are any. True: there are more at once. */
+bool pipeline_step(struct pipeline *pipeline);
+
+/*
+ * Waits until sources have something, `deadline_ns` (CLOCK_MONOTONIC; UINT64_MAX: none) has come,
+ * or `fd` (-1: none) is readable: then it returns true.
+ */
+bool pipeline_wait(struct pipeline *pipeline, uint64_t deadline_ns, int fd);
+
+/* A snapshot that answers the focus. NULL if out of memory. Free with snapshot_destroy(). */
+struct snapshot *pipeline_answer(struct pipeline *pipeline, const struct focus *focus);
+
+/* A sentence for the person, in the snapshots from now on. */
+void pipeline_notice(struct pipeline *pipeline, const char *format, ...)
+                __attribute__((format(printf, 2, 3)));
+
+/* Counts up with everything that a new snapshot would show. */
+uint64_t pipeline_changes(const struct pipeline *pipeline);
+
+/*
+ * All sources have come to their end: the analysis finishes, once. False as long as one may still
+ * bring something.
+ */
+bool pipeline_ended(struct pipeline *pipeline);
+
+/*
+ * Answers a command line of the console (`attach URL`, `export json FILE`, ...) by a notice.
+ * `focus`: what the person looks at.
+ */
+void pipeline_command(struct pipeline *pipeline, const char *line, const struct focus *focus);
+
+uint64_t pipeline_now_ns(void); /* CLOCK_MONOTONIC */
+
+#endif
