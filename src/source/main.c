@@ -8,18 +8,31 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "intake/url.h"
+#include "listing.h"
+#include "live.h"
 #include "outlet.h"
 #include "recorded.h"
 
 #define MIN_RING_BYTES (2u << 20) /* the longest event must fit a quarter of it */
 
+enum mode {
+	MODE_NONE = 0,
+	MODE_TRACE,
+	MODE_LIVE,
+	MODE_LIST,
+};
+
 struct task {
 	bool has_ring;
 	struct ring_fds fds;
-	const char *trace;
+	enum mode mode;
+	const char *what;
+	uint64_t live_timer_us;
 };
 
 static int usage(void)
@@ -39,7 +52,10 @@ static bool parse(struct task *task, int argc, char **argv)
 {
 	static const struct option options[] = {
 			{"ring", required_argument, NULL, 'r'},
-			{"trace", required_argument, NULL, 't'},
+			{"trace", required_argument, NULL, MODE_TRACE},
+			{"live", required_argument, NULL, MODE_LIVE},
+			{"list", required_argument, NULL, MODE_LIST},
+			{"timer-us", required_argument, NULL, 'u'},
 			{0},
 	};
 	int option;
@@ -49,19 +65,49 @@ static bool parse(struct task *task, int argc, char **argv)
 		case 'r':
 			task->has_ring = parse_ring(optarg, &task->fds);
 			break;
-		case 't':
-			task->trace = optarg;
+		case 'u':
+			task->live_timer_us = strtoull(optarg, NULL, 10);
+			break;
+		case MODE_TRACE:
+		case MODE_LIVE:
+		case MODE_LIST:
+			task->mode = (enum mode)option;
+			task->what = optarg;
 			break;
 		default:
 			return false;
 		}
 	}
-	return task->has_ring && optind == argc && task->trace;
+	return task->has_ring && optind == argc && task->mode != MODE_NONE;
+}
+
+/* A relay may be named with or without net:// before it. */
+static bool parse_url(const char *text, enum mode mode, struct url *url)
+{
+	char complete[URL_MAX], error[2 * URL_MAX];
+	bool bare = mode == MODE_LIST && !strstr(text, "://");
+
+	snprintf(complete, sizeof(complete), bare ? "net://%s" : "%s", text);
+	if (url_parse(url, complete, error, sizeof(error)) != STATUS_OK) {
+		fprintf(stderr, "pythiatop-source: %s\n", error);
+		return false;
+	}
+	return url->kind == (mode == MODE_LIST ? URL_RELAY : URL_SESSION);
 }
 
 static int run(const struct task *task, struct outlet *outlet)
 {
-	return recorded_read(outlet, task->trace);
+	struct url url;
+
+	if (task->mode == MODE_TRACE) {
+		return recorded_read(outlet, task->what);
+	}
+	if (!parse_url(task->what, task->mode, &url)) {
+		return usage();
+	}
+	return task->mode == MODE_LIST
+			? listing_watch(outlet, url.relay, url.port)
+			: live_read(outlet, task->what, &url, task->live_timer_us);
 }
 
 int main(int argc, char **argv)

@@ -331,10 +331,13 @@ int recorded_read(struct outlet *outlet, const char *directory)
 	}
 	refused = recording->refusal[0] != '\0';
 	outlet_flush_all(outlet);
-	alive = alive && outlet_progress(outlet, recording->stream_bytes, recording->stream_bytes) &&
-			outlet_state(outlet, refused ? SOURCE_REFUSED : SOURCE_ENDED,
-					recording->refusal) &&
-			outlet_end(outlet);
+	if (refused) {
+		outlet_state(outlet, SOURCE_REFUSED, recording->refusal);
+	} else if (alive) {
+		alive = outlet_progress(outlet, recording->stream_bytes,
+					recording->stream_bytes) &&
+				outlet_state(outlet, SOURCE_ENDED, "") && outlet_end(outlet);
+	}
 	free(recording);
 	return alive && !refused ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,0 +1,514 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "viewer.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATH_BYTES     4096
+#define PROTOCOL_MAJOR 2
+#define PROTOCOL_MINOR 4
+#define METADATA_LIMIT (64u << 20)
+
+enum command {
+	COMMAND_CONNECT = 1,
+	COMMAND_LIST_SESSIONS = 2,
+	COMMAND_ATTACH_SESSION = 3,
+	COMMAND_GET_METADATA = 6,
+	COMMAND_CREATE_SESSION = 8,
+};
+
+enum { CLIENT_COMMANDS = 1, SEEK_LAST = 2, CREATE_OK = 1 };
+enum attach_answer { ATTACH_OK = 1, ATTACH_ALREADY, ATTACH_UNKNOWN, ATTACH_NOT_LIVE };
+enum metadata_answer { METADATA_OK = 1, METADATA_NONE_NEW };
+
+struct wire_command {
+	uint64_t data_size;
+	uint32_t command, version;
+} __attribute__((packed));
+
+struct wire_connect {
+	uint64_t viewer_session;
+	uint32_t major, minor, type;
+} __attribute__((packed));
+
+struct wire_session {
+	uint64_t id;
+	uint32_t live_timer, clients, streams;
+	char host[VIEWER_HOST_BYTES];
+	char name[VIEWER_NAME_BYTES];
+} __attribute__((packed));
+
+struct wire_attach {
+	uint64_t session, offset;
+	uint32_t seek;
+} __attribute__((packed));
+
+struct wire_attached {
+	uint32_t status, n_streams;
+} __attribute__((packed));
+
+struct wire_stream {
+	uint64_t id, trace;
+	uint32_t is_metadata;
+	char path[PATH_BYTES];
+	char channel[VIEWER_NAME_BYTES];
+} __attribute__((packed));
+
+struct wire_metadata {
+	uint64_t length;
+	uint32_t status;
+} __attribute__((packed));
+
+struct viewer {
+	int fd;
+	int timeout_ms;
+	uint64_t deadline_ms; /* of the answer being waited for */
+	char name[300];	      /* of the relay, for people */
+};
+
+__attribute__((format(printf, 3, 4))) static enum status fail(
+		struct viewer_fault *fault, enum status status, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(fault->text, sizeof(fault->text), format, arguments);
+	va_end(arguments);
+	return status;
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* STATUS_OK once the socket is ready, STATUS_TIMEOUT at the deadline. */
+static enum status wait_ready(const struct viewer *viewer, short events)
+{
+	struct pollfd ready = {.fd = viewer->fd, .events = events};
+
+	for (;;) {
+		uint64_t now = now_ms();
+		int n = now >= viewer->deadline_ms
+				? 0
+				: poll(&ready, 1, (int)(viewer->deadline_ms - now));
+
+		if (n > 0) {
+			return STATUS_OK;
+		}
+		if (n == 0) {
+			return STATUS_TIMEOUT;
+		}
+		if (errno != EINTR) {
+			return STATUS_IO;
+		}
+	}
+}
+
+static enum status send_all(struct viewer *viewer, const void *bytes, size_t size)
+{
+	const char *at = bytes;
+
+	while (size > 0) {
+		ssize_t n = send(viewer->fd, at, size, MSG_NOSIGNAL);
+
+		if (n > 0) {
+			at += n;
+			size -= (size_t)n;
+		} else if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+			enum status status = wait_ready(viewer, POLLOUT);
+
+			if (status != STATUS_OK) {
+				return status;
+			}
+		} else {
+			return STATUS_IO;
+		}
+	}
+	return STATUS_OK;
+}
+
+/* STATUS_END: the peer closed the connection. */
+static enum status receive_all(struct viewer *viewer, void *bytes, size_t size)
+{
+	char *at = bytes;
+
+	while (size > 0) {
+		ssize_t n = recv(viewer->fd, at, size, 0);
+
+		if (n > 0) {
+			at += n;
+			size -= (size_t)n;
+		} else if (n == 0) {
+			return STATUS_END;
+		} else if (errno == EAGAIN || errno == EINTR) {
+			enum status status = wait_ready(viewer, POLLIN);
+
+			if (status != STATUS_OK) {
+				return status;
+			}
+		} else {
+			return STATUS_IO;
+		}
+	}
+	return STATUS_OK;
+}
+
+/* The sentence for what went wrong while waiting for an answer. */
+static enum status explain(
+		const struct viewer *viewer, enum status status, struct viewer_fault *fault)
+{
+	switch (status) {
+	case STATUS_TIMEOUT:
+		return fail(fault, status,
+				"%s accepts connections but has not answered for %d s; is it a relay "
+				"daemon (viewers connect to port 5344), and is it running, not "
+				"stopped?",
+				viewer->name, viewer->timeout_ms / 1000);
+	case STATUS_END:
+		return fail(fault, STATUS_IO,
+				"%s closed the connection; if the relay daemon was stopped, start it "
+				"with: lttng-relayd --daemonize",
+				viewer->name);
+	case STATUS_IO:
+		return fail(fault, status, "the connection to %s was lost: %s", viewer->name,
+				strerror(errno));
+	default:
+		return fail(fault, STATUS_PROTOCOL,
+				"%s does not speak like a relay daemon does to viewers; they connect "
+				"to port 5344, not to 5342 or 5343",
+				viewer->name);
+	}
+}
+
+/* Sends a command with its data in one piece: in two, a delayed ACK would hold up the second. */
+static enum status ask(struct viewer *viewer, enum command command, const void *data, size_t size)
+{
+	unsigned char message[sizeof(struct wire_command) + sizeof(struct wire_connect)];
+	struct wire_command head = {
+			.data_size = htobe64(size),
+			.command = htobe32((uint32_t)command),
+	};
+
+	if (size > sizeof(struct wire_connect)) {
+		return STATUS_INVALID;
+	}
+	viewer->deadline_ms = now_ms() + (uint64_t)viewer->timeout_ms;
+	memcpy(message, &head, sizeof(head));
+	if (size > 0) {
+		memcpy(message + sizeof(head), data, size);
+	}
+	return send_all(viewer, message, sizeof(head) + size);
+}
+
+static enum status shake_hands(struct viewer *viewer)
+{
+	struct wire_connect hello = {
+			.major = htobe32(PROTOCOL_MAJOR),
+			.minor = htobe32(PROTOCOL_MINOR),
+			.type = htobe32(CLIENT_COMMANDS),
+	};
+	enum status status = ask(viewer, COMMAND_CONNECT, &hello, sizeof(hello));
+
+	if (status == STATUS_OK) {
+		status = receive_all(viewer, &hello, sizeof(hello));
+	}
+	if (status == STATUS_OK && be32toh(hello.major) != PROTOCOL_MAJOR) {
+		status = STATUS_PROTOCOL;
+	}
+	return status;
+}
+
+/* Tries one address; errno says why not. */
+static enum status connect_address(struct viewer *viewer, const struct addrinfo *address)
+{
+	int one = 1, error = 0;
+	socklen_t size = sizeof(error);
+
+	viewer->fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	if (viewer->fd < 0) {
+		return STATUS_IO;
+	}
+	viewer->deadline_ms = now_ms() + (uint64_t)viewer->timeout_ms;
+	if (connect(viewer->fd, address->ai_addr, address->ai_addrlen) != 0) {
+		enum status status;
+
+		if (errno != EINPROGRESS) {
+			return STATUS_IO;
+		}
+		status = wait_ready(viewer, POLLOUT);
+		if (status != STATUS_OK) {
+			errno = ETIMEDOUT;
+			return status;
+		}
+		if (getsockopt(viewer->fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0 ||
+				error != 0) {
+			errno = error ? error : errno;
+			return STATUS_IO;
+		}
+	}
+	setsockopt(viewer->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	return STATUS_OK;
+}
+
+static enum status connect_any(struct viewer *viewer, const struct addrinfo *addresses,
+		uint16_t port, struct viewer_fault *fault)
+{
+	enum status status = STATUS_NOT_FOUND;
+
+	for (const struct addrinfo *address = addresses; address; address = address->ai_next) {
+		status = connect_address(viewer, address);
+		if (status == STATUS_OK) {
+			return status;
+		}
+		if (viewer->fd >= 0) {
+			int error = errno;
+
+			close(viewer->fd);
+			viewer->fd = -1;
+			errno = error;
+		}
+	}
+	if (errno == ECONNREFUSED) {
+		return fail(fault, status,
+				"nothing listens at %s; start a relay daemon there with: lttng-relayd "
+				"--daemonize (viewers connect to port 5344%s)",
+				viewer->name, port == 5344 ? "" : ", unless it was told otherwise");
+	}
+	return fail(fault, status, "cannot reach %s: %s; check the name, the network and its firewall",
+			viewer->name, strerror(errno));
+}
+
+enum status viewer_connect(struct viewer **out, const char *relay, uint16_t port, int timeout_ms,
+		struct viewer_fault *fault)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
+	struct addrinfo *addresses = NULL;
+	struct viewer *viewer = calloc(1, sizeof(*viewer));
+	enum status status;
+	char service[8];
+	int error;
+
+	*out = NULL;
+	if (!viewer) {
+		return fail(fault, STATUS_NO_MEMORY, "out of memory");
+	}
+	viewer->fd = -1;
+	viewer->timeout_ms = timeout_ms;
+	snprintf(viewer->name, sizeof(viewer->name), strchr(relay, ':') ? "[%s]:%u" : "%s:%u",
+			relay, port);
+	snprintf(service, sizeof(service), "%u", port);
+	error = getaddrinfo(relay, service, &hints, &addresses);
+	if (error != 0) {
+		status = fail(fault, STATUS_NOT_FOUND,
+				"the host \"%s\" is not known: %s; check its spelling", relay,
+				gai_strerror(error));
+	} else {
+		status = connect_any(viewer, addresses, port, fault);
+		freeaddrinfo(addresses);
+		if (status == STATUS_OK) {
+			status = shake_hands(viewer);
+			if (status != STATUS_OK) {
+				status = explain(viewer, status, fault);
+			}
+		}
+	}
+	if (status != STATUS_OK) {
+		viewer_close(viewer);
+		return status;
+	}
+	*out = viewer;
+	return STATUS_OK;
+}
+
+void viewer_close(struct viewer *viewer)
+{
+	if (viewer) {
+		if (viewer->fd >= 0) {
+			close(viewer->fd);
+		}
+		free(viewer);
+	}
+}
+
+void viewer_list_release(struct viewer_list *list)
+{
+	free(list->sessions);
+	*list = (struct viewer_list){0};
+}
+
+static void take_session(struct viewer_session *session, const struct wire_session *wire)
+{
+	session->id = be64toh(wire->id);
+	session->live_timer_us = be32toh(wire->live_timer);
+	session->viewers = be32toh(wire->clients);
+	session->streams = be32toh(wire->streams);
+	memcpy(session->host, wire->host, sizeof(wire->host));
+	session->host[sizeof(wire->host)] = '\0';
+	memcpy(session->name, wire->name, sizeof(wire->name));
+	session->name[sizeof(wire->name)] = '\0';
+}
+
+static enum status receive_list(struct viewer *viewer, struct viewer_list *list)
+{
+	uint32_t n;
+	enum status status = receive_all(viewer, &n, sizeof(n));
+
+	if (status != STATUS_OK) {
+		return status;
+	}
+	n = be32toh(n);
+	if (n > VIEWER_MAX_SESSIONS) {
+		return STATUS_PROTOCOL;
+	}
+	list->sessions = calloc(n ? n : 1, sizeof(*list->sessions));
+	if (!list->sessions) {
+		return STATUS_NO_MEMORY;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		struct wire_session wire;
+
+		status = receive_all(viewer, &wire, sizeof(wire));
+		if (status != STATUS_OK) {
+			return status;
+		}
+		take_session(&list->sessions[list->n++], &wire);
+	}
+	return STATUS_OK;
+}
+
+enum status viewer_list(struct viewer *viewer, struct viewer_list *list, struct viewer_fault *fault)
+{
+	enum status status = ask(viewer, COMMAND_LIST_SESSIONS, NULL, 0);
+
+	*list = (struct viewer_list){0};
+	if (status == STATUS_OK) {
+		status = receive_list(viewer, list);
+	}
+	return status == STATUS_OK ? status : explain(viewer, status, fault);
+}
+
+static enum status create_session(struct viewer *viewer)
+{
+	uint32_t answer;
+	enum status status = ask(viewer, COMMAND_CREATE_SESSION, NULL, 0);
+
+	if (status == STATUS_OK) {
+		status = receive_all(viewer, &answer, sizeof(answer));
+	}
+	if (status == STATUS_OK && be32toh(answer) != CREATE_OK) {
+		status = STATUS_PROTOCOL;
+	}
+	return status;
+}
+
+/* Attaches; the number of the first metadata stream goes to *metadata. */
+static enum status attach(struct viewer *viewer, uint64_t session, uint64_t *metadata, bool *found)
+{
+	struct wire_attach request = {.session = htobe64(session), .seek = htobe32(SEEK_LAST)};
+	struct wire_attached answer;
+	enum status status = ask(viewer, COMMAND_ATTACH_SESSION, &request, sizeof(request));
+
+	*found = false;
+	if (status == STATUS_OK) {
+		status = receive_all(viewer, &answer, sizeof(answer));
+	}
+	if (status != STATUS_OK) {
+		return status;
+	}
+	switch (be32toh(answer.status)) {
+	case ATTACH_OK:
+		break;
+	case ATTACH_ALREADY:
+		return STATUS_BUSY;
+	case ATTACH_UNKNOWN:
+	case ATTACH_NOT_LIVE:
+		return STATUS_NOT_FOUND;
+	default:
+		return STATUS_PROTOCOL;
+	}
+	if (be32toh(answer.n_streams) > VIEWER_MAX_STREAMS) {
+		return STATUS_PROTOCOL;
+	}
+	for (uint32_t i = 0; i < be32toh(answer.n_streams); i++) {
+		struct wire_stream stream;
+
+		status = receive_all(viewer, &stream, sizeof(stream));
+		if (status != STATUS_OK) {
+			return status;
+		}
+		if (stream.is_metadata && !*found) {
+			*found = true;
+			*metadata = stream.id; /* goes back as it came */
+		}
+	}
+	return STATUS_OK;
+}
+
+static enum status receive_metadata(struct viewer *viewer, uint64_t stream, unsigned char *bytes,
+		size_t room, size_t *size)
+{
+	struct wire_metadata answer;
+	enum status status = ask(viewer, COMMAND_GET_METADATA, &stream, sizeof(stream));
+	uint64_t length;
+
+	if (status == STATUS_OK) {
+		status = receive_all(viewer, &answer, sizeof(answer));
+	}
+	if (status != STATUS_OK) {
+		return status;
+	}
+	length = be64toh(answer.length);
+	if (be32toh(answer.status) == METADATA_NONE_NEW ||
+			(be32toh(answer.status) == METADATA_OK && length == 0)) {
+		return STATUS_NOT_YET;
+	}
+	if (be32toh(answer.status) != METADATA_OK || length > METADATA_LIMIT) {
+		return STATUS_PROTOCOL;
+	}
+	/* The rest of it is left unread: the connection is closed after this. */
+	*size = length < room ? (size_t)length : room;
+	return receive_all(viewer, bytes, *size);
+}
+
+enum status viewer_peek_metadata(struct viewer *viewer, uint64_t session, unsigned char *bytes,
+		size_t room, size_t *size, struct viewer_fault *fault)
+{
+	enum status status = create_session(viewer);
+	uint64_t metadata = 0;
+	bool found = false;
+
+	*size = 0;
+	if (status == STATUS_OK) {
+		status = attach(viewer, session, &metadata, &found);
+	}
+	if (status == STATUS_OK) {
+		status = found ? receive_metadata(viewer, metadata, bytes, room, size)
+			       : STATUS_NOT_YET;
+	}
+	switch (status) {
+	case STATUS_OK:
+	case STATUS_BUSY:
+	case STATUS_NOT_FOUND:
+	case STATUS_NOT_YET:
+		return status;
+	default:
+		return explain(viewer, status, fault);
+	}
+}
