@@ -51,9 +51,12 @@ static bool fail_busy(struct live *live)
 
 static bool fail_gone(struct live *live)
 {
+	char relay[URL_MAX];
+
+	url_format_relay(live->url, relay, sizeof(relay));
 	return fail(live, SOURCE_BROKEN,
-			"%s has no live session \"%s\" of host \"%s\"; see: pythiatop --list net://%s",
-			live->url->relay, live->url->session, live->url->host, live->url->relay);
+			"%s has no live session \"%s\" of host \"%s\"; see: pythiatop --list %s", relay,
+			live->url->session, live->url->host, relay);
 }
 
 /* Looks for the session in the list; *viewers tells of all sessions of its name together. */
