@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# How fast recordings are read: pythiatop against `babeltrace2 -o dummy` on the same trace, in turns,
+# and two sources against one. Prints medians of the ratios of RUNS pairs; fails where one is over
+# its limit.
+#
+# usage: bench.sh [EVENTS [RUNS]]    (3000000 events, 7 runs)
+set -u
+events=${1:-3000000} runs=${2:-7}
+here=$(cd "$(dirname "$0")" && pwd)
+pythiatop=$here/../../build/pythiatop
+[ -x "$pythiatop" ] || { echo "bench.sh: build/pythiatop is missing: ./run build" >&2; exit 1; }
+work=$(mktemp -d "${TMPDIR:-/tmp}/pt-bench.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# Wall and CPU seconds of a command, as "WALL CPU".
+measure() {
+	local TIMEFORMAT='%R %U %S' real user system
+	{ time "$@" >"$work/out" 2>"$work/err"; } 2>"$work/time" || {
+		cat "$work/err" >&2
+		echo "bench.sh: failed: $*" >&2
+		exit 1
+	}
+	read -r real user system <"$work/time"
+	awk -v r="$real" -v u="$user" -v s="$system" 'BEGIN { print r, u + s }'
+}
+
+median() { sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+
+ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4f\n", a / b }'; }
+
+echo "recording two hosts, $events events each" >&2
+# Both at once, so that the traces overlap in time: else one would be read after the other.
+half=
+if [ "$(id -u)" = 0 ]; then
+	PT_HOSTNAME=bench-b "$here/record.sh" "$work/b" "$events" 2 0 1000000000 >"$work/b.path" &
+	half=$!
+	PT_HOSTNAME=bench-a "$here/record.sh" "$work/a" "$events" >"$work/a.path" || exit 1
+	wait $half || exit 1
+else
+	"$here/record.sh" "$work/a" "$events" >"$work/a.path" || exit 1
+fi
+a=$(cat "$work/a.path")
+
+for ((i = 0; i <= runs; i++)); do
+	read -r wall_dummy cpu_dummy < <(measure babeltrace2 -o dummy "$a")
+	read -r wall cpu < <(measure "$pythiatop" --batch=json "$a")
+	[ "$i" -gt 0 ] || continue # the first pair warms the caches
+	ratio "$wall" "$wall_dummy" >>"$work/wall"
+	ratio "$cpu" "$cpu_dummy" >>"$work/cpu"
+	echo "$wall" >>"$work/seconds"
+	if [ -n "$half" ]; then
+		read -r both _ < <(measure "$pythiatop" --batch=json "$a" "$(cat "$work/b.path")")
+		# Twice the events in `both` seconds, against one trace in `wall`.
+		ratio "$(ratio "$wall" "$both")" 0.5 >>"$work/two"
+	fi
+done
+
+failed=0
+report() { # FILE WHAT LIMIT at-most|at-least
+	local value verdict=ok
+	value=$(median <"$work/$1")
+	if awk -v v="$value" -v l="$3" -v most="$4" 'BEGIN { exit !(most == "at-most" ? v > l : v < l) }'; then
+		verdict='MISSED'
+		failed=1
+	fi
+	printf '%-52s %6.3f  (%s %s)  %s\n' "$2" "$value" "${4/-/ }" "$3" "$verdict"
+}
+printf '%s events, %s runs, %s events/s\n' "$events" "$runs" \
+	"$(median <"$work/seconds" | awk -v e="$events" '{ printf "%.0f", e / $1 }')"
+report wall 'wall: --batch=json / babeltrace2 -o dummy' 1.25 at-most
+report cpu 'CPU:  --batch=json / babeltrace2 -o dummy' 2.0 at-most
+if [ -n "$half" ]; then
+	report two 'events/s: two sources / one' 1.25 at-least
+else
+	echo 'two sources / one: not measured: naming a second host needs root'
+fi
+exit $failed
