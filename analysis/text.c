@@ -37,43 +37,76 @@ static size_t decode(const unsigned char *s, uint32_t *code)
 
 static bool reorders_or_hides(uint32_t code)
 {
-	return (code >= 0x200b && code <= 0x200f) || (code >= 0x202a && code <= 0x202e) ||
-			(code >= 0x2060 && code <= 0x206f) || code == 0xfeff;
+	static const struct {
+		uint32_t first, last;
+	} ranges[] = {
+		{0x00ad, 0x00ad},   /* soft hyphen */
+		{0x034f, 0x034f},   /* grapheme joiner */
+		{0x061c, 0x061c},   /* Arabic letter mark */
+		{0x115f, 0x1160},   /* Hangul fillers */
+		{0x17b4, 0x17b5},   /* Khmer inherent vowels */
+		{0x180b, 0x180f},   /* Mongolian selectors */
+		{0x200b, 0x200f},   /* zero width, direction marks */
+		{0x2028, 0x202e},   /* line ends, bidirectional embeddings and overrides */
+		{0x2060, 0x206f},   /* joiners, bidirectional isolates */
+		{0x3164, 0x3164},   /* Hangul filler */
+		{0xfe00, 0xfe0f},   /* variation selectors */
+		{0xfeff, 0xfeff},   /* byte order mark */
+		{0xffa0, 0xffa0},   /* Hangul filler */
+		{0xfff0, 0xfffb},   /* annotations */
+		{0xe0000, 0xe0fff}, /* tags, more selectors */
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+		if (code >= ranges[i].first && code <= ranges[i].last) {
+			return true;
+		}
+	}
+	return false;
+}
+
+size_t text_escape_next(const char **text, char out[TEXT_ESCAPE_BYTES], uint32_t *code)
+{
+	const unsigned char *s = (const unsigned char *)*text;
+	uint32_t c = 0;
+	size_t length;
+
+	*code = 0;
+	out[0] = '\0';
+	if (*s == 0) {
+		return 0;
+	}
+	length = decode(s, &c);
+	*text += length ? length : 1;
+	if (length == 0) {
+		snprintf(out, TEXT_ESCAPE_BYTES, "\\x%02x", *s);
+	} else if (c == '\n' || c == '\t') {
+		snprintf(out, TEXT_ESCAPE_BYTES, "\\%c", c == '\n' ? 'n' : 't');
+	} else if (c < 0x20 || (c >= 0x7f && c < 0xa0)) {
+		snprintf(out, TEXT_ESCAPE_BYTES, "\\x%02x", (unsigned int)c);
+	} else if (reorders_or_hides(c)) {
+		snprintf(out, TEXT_ESCAPE_BYTES, "\\u{%04x}", (unsigned int)c);
+	} else {
+		memcpy(out, s, length);
+		out[length] = '\0';
+		*code = c;
+	}
+	return strlen(out);
 }
 
 size_t text_escape(char *out, size_t size, const char *text)
 {
-	const unsigned char *s = (const unsigned char *)text;
-	size_t used = 0;
+	char piece[TEXT_ESCAPE_BYTES];
+	size_t used = 0, n;
+	uint32_t code;
 
 	if (size == 0) {
 		return 0;
 	}
-	while (*s) {
-		char piece[16];
-		uint32_t code = 0;
-		size_t length = decode(s, &code);
-		int n;
-
-		if (length == 0) {
-			n = snprintf(piece, sizeof(piece), "\\x%02x", *s);
-			length = 1;
-		} else if (code == '\n' || code == '\t') {
-			n = snprintf(piece, sizeof(piece), "\\%c", code == '\n' ? 'n' : 't');
-		} else if (code < 0x20 || (code >= 0x7f && code < 0xa0)) {
-			n = snprintf(piece, sizeof(piece), "\\x%02x", (unsigned int)code);
-		} else if (reorders_or_hides(code)) {
-			n = snprintf(piece, sizeof(piece), "\\u{%04x}", (unsigned int)code);
-		} else {
-			memcpy(piece, s, length);
-			n = (int)length;
-		}
-		if (used + (size_t)n >= size) {
-			break;
-		}
-		memcpy(out + used, piece, (size_t)n);
-		used += (size_t)n;
-		s += length;
+	while ((n = text_escape_next(&text, piece, &code)) > 0 && used + n < size) {
+		memcpy(out + used, piece, n);
+		used += n;
 	}
 	out[used] = '\0';
 	return used;

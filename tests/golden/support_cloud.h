@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef SUPPORT_CLOUD_H
+#define SUPPORT_CLOUD_H
+
+#include "pythiatop/snapshot/snapshot.h"
+
+/*
+ * Snapshots of a small made-up cloud, the same at every call: six groups of requests, of which
+ * "server create" takes 0.4, 1.2 or 2.1 s. They answer a focus as the analysis would.
+ */
+struct cloud {
+	uint32_t tick;	  /* time goes on by a tenth of a second with each */
+	uint32_t groups;  /* 0: the six; else so many */
+	bool hostile;	  /* names from a trace that mean no good */
+	bool lossy;	  /* events are lost, late and lag behind */
+	bool shuffled;	  /* the groups are in the reverse order */
+	bool gone;	  /* nothing asked for is kept any more */
+	bool no_groups;
+	struct source_row *sources; /* instead of its own */
+	uint32_t n_sources;
+	const char *notice;
+	uint64_t notice_serial;
+};
+
+/* `context` is a struct cloud. Free with snapshot_destroy(). */
+struct snapshot *cloud_snapshot(const struct focus *focus, void *context);
+
+#endif

@@ -1,0 +1,640 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "console.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format.h"
+#include "frame.h"
+#include "keymap.h"
+#include "layout.h"
+#include "pattern.h"
+#include "prompt.h"
+#include "views/view.h"
+
+#define LEAST_ROWS    10
+#define LEAST_COLUMNS 40
+#define STEP_NS	      1000000000u
+
+static const struct view_ops *const all_views[] = { &view_groups, &view_group, &view_request,
+	&view_sources, &view_help };
+
+#define N_VIEWS ((int) (sizeof(all_views) / sizeof(all_views[0])))
+
+struct console {
+	const struct console_options *options;
+	const struct console_host *host;
+	struct theme theme;
+	uint32_t theme_serial;
+	struct keymap keymap;
+	struct prompt *prompt;
+	struct pattern search;
+	void *views[N_VIEWS];
+	int view;		 /* the one shown */
+	enum screen came_from;	 /* where help and sources go back to */
+	struct focus focus;	 /* what is wanted; serial 0: nothing asked so far */
+	const struct snapshot *snapshot; /* held; NULL before the first */
+	struct snapshot nothing;	 /* stands for it */
+	uint64_t notice_serial;	 /* of the last notice shown */
+	bool notice;		 /* it is on the screen */
+	char message[512];
+	enum role message_role;
+};
+
+static const struct view_ops *current(const struct console *console)
+{
+	return all_views[console->view];
+}
+
+static const struct snapshot *shown(const struct console *console)
+{
+	return console->snapshot ? console->snapshot : &console->nothing;
+}
+
+__attribute__((format(printf, 3, 4))) static void say(
+		struct console *console, enum role role, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(console->message, sizeof(console->message), format, args);
+	va_end(args);
+	console->message_role = role;
+}
+
+/* Tells the program what is looked at, if that has changed. */
+static void publish_focus(struct console *console, const struct focus *before)
+{
+	struct focus *focus = &console->focus;
+
+	focus->screen = current(console)->screen;
+	focus->parts = current(console)->parts(console->views[console->view], shown(console));
+	if (focus->serial > 0 && before->screen == focus->screen && before->parts == focus->parts &&
+			before->horizon == focus->horizon && before->group_id == focus->group_id &&
+			before->request_id == focus->request_id &&
+			before->frozen == focus->frozen && before->back_ns == focus->back_ns) {
+		return;
+	}
+	focus->serial++;
+	console->host->look(console->host->context, focus);
+}
+
+static bool set_theme(struct console *console, const char *name)
+{
+	struct settings settings = { .file = name };
+	char error[256];
+
+	if (!console->host->theme(console->host->context, name, &settings)) {
+		say(console, ROLE_ERROR, "no theme named %s", name);
+		return false;
+	}
+	if (theme_read(&console->theme, &settings, error, sizeof(error)) != STATUS_OK) {
+		say(console, ROLE_ERROR, "%s", error);
+		return false;
+	}
+	console->theme_serial++;
+	return true;
+}
+
+static bool create_parts(struct console *console)
+{
+	int i;
+
+	console->prompt = prompt_create();
+	for (i = 0; i < N_VIEWS; i++) {
+		console->views[i] = all_views[i]->create();
+		if (!console->views[i]) {
+			return false;
+		}
+	}
+	return console->prompt != NULL;
+}
+
+struct console *console_create(
+		const struct console_options *options, const struct console_host *host)
+{
+	struct console *console = calloc(1, sizeof(*console));
+	const struct focus none = { .serial = 0 };
+	char error[256];
+
+	if (!console) {
+		return NULL;
+	}
+	console->options = options;
+	console->host = host;
+	console->came_from = SCREEN_GROUPS;
+	console->focus.horizon = options->horizon;
+	theme_init(&console->theme);
+	keymap_init(&console->keymap);
+	if (!create_parts(console)) {
+		console_destroy(console);
+		return NULL;
+	}
+	console->nothing.progress = -1;
+	console->nothing.notice = "";
+	set_theme(console, options->theme ? options->theme : options->no_color ? "mono" : "default");
+	if (options->keys && keymap_read(&console->keymap, options->keys, error, sizeof(error)) !=
+					     STATUS_OK) {
+		say(console, ROLE_ERROR, "%s", error);
+	}
+	current(console)->update(console->views[console->view], shown(console));
+	publish_focus(console, &none);
+	return console;
+}
+
+void console_destroy(struct console *console)
+{
+	int i;
+
+	if (!console) {
+		return;
+	}
+	for (i = 0; i < N_VIEWS; i++) {
+		if (console->views[i]) {
+			all_views[i]->destroy(console->views[i]);
+		}
+	}
+	if (console->snapshot) {
+		console->host->release(console->host->context, console->snapshot);
+	}
+	prompt_destroy(console->prompt);
+	pattern_release(&console->search);
+	free(console);
+}
+
+const struct theme *console_theme(const struct console *console, uint32_t *serial)
+{
+	*serial = console->theme_serial;
+	return &console->theme;
+}
+
+/*
+ * "The worst" is asked for once: from then on the screen stays with what it got, instead of jumping
+ * to whatever is the worst a tenth of a second later.
+ */
+static void settle_focus(struct console *console)
+{
+	const struct snapshot *snapshot = console->snapshot;
+	struct focus *focus = &console->focus;
+
+	if (snapshot->focus.serial != focus->serial) {
+		return;
+	}
+	if (focus->screen == SCREEN_GROUP && focus->group_id == 0) {
+		focus->group_id = snapshot->group.id;
+	}
+	if (focus->screen == SCREEN_REQUEST && focus->request_id == 0) {
+		focus->request_id = snapshot->request.id;
+		if (snapshot->request.id) {
+			focus->group_id = snapshot->request.group_id;
+		}
+	}
+}
+
+bool console_take(struct console *console)
+{
+	const struct snapshot *old = console->snapshot;
+	const struct snapshot *newest = console->host->acquire(console->host->context);
+	const struct focus before = console->focus;
+
+	if (!newest) {
+		return false;
+	}
+	if (newest == old) {
+		console->host->release(console->host->context, newest);
+		return false;
+	}
+	console->snapshot = newest;
+	settle_focus(console);
+	current(console)->update(console->views[console->view], newest);
+	if (old) {
+		console->host->release(console->host->context, old);
+	}
+	if (newest->notice_serial != console->notice_serial) {
+		console->notice_serial = newest->notice_serial;
+		console->notice = newest->notice && newest->notice[0];
+	}
+	publish_focus(console, &before);
+	return true;
+}
+
+static int find_view(enum screen screen)
+{
+	int i;
+
+	for (i = 0; i < N_VIEWS; i++) {
+		if (all_views[i]->screen == screen) {
+			return i;
+		}
+	}
+	return 0;
+}
+
+static void show(struct console *console, struct view_call *call)
+{
+	enum screen from = current(console)->screen;
+
+	call->from = from;
+	if ((call->go == SCREEN_HELP || call->go == SCREEN_SOURCES) && from != SCREEN_HELP &&
+			from != SCREEN_SOURCES) {
+		console->came_from = from;
+	}
+	if (call->go == SCREEN_GROUP || call->go == SCREEN_REQUEST) {
+		console->focus.group_id = call->group_id;
+		console->focus.request_id = call->request_id;
+	}
+	console->view = find_view(call->go);
+	if (current(console)->enter) {
+		current(console)->enter(console->views[console->view], call);
+	}
+	current(console)->update(console->views[console->view], shown(console));
+}
+
+/* Out of a screen: up the way that the breadcrumbs show. */
+static void go_back(struct console *console)
+{
+	struct view_call call = { .group_id = console->focus.group_id,
+		.request_id = console->focus.request_id };
+
+	switch (current(console)->screen) {
+	case SCREEN_GROUPS:
+		say(console, ROLE_DIM, "this is the top; q quits");
+		return;
+	case SCREEN_REQUEST:
+		call.go = SCREEN_GROUP;
+		call.request_id = 0;
+		break;
+	case SCREEN_GROUP:
+		call.go = SCREEN_GROUPS;
+		break;
+	default:
+		call.go = console->came_from;
+		break;
+	}
+	show(console, &call);
+}
+
+/* A screen by its number, as chosen on a screen that has nothing better to say. */
+static void go_to(struct console *console, enum screen screen)
+{
+	struct view_call call = { .go = screen, .group_id = console->focus.group_id,
+		.request_id = console->focus.request_id };
+
+	if (screen == current(console)->screen) {
+		say(console, ROLE_DIM, "this is it already");
+		return;
+	}
+	show(console, &call);
+}
+
+static void search_step(struct console *console, int step)
+{
+	struct table *table = current(console)->table(console->views[console->view]);
+
+	if (!console->search.set) {
+		say(console, ROLE_WARN, "nothing is searched for: / begins a search");
+	} else if (!table) {
+		say(console, ROLE_WARN, "nothing to search in this pane; Tab goes to the next");
+	} else if (!table_search(table, &console->search, step)) {
+		say(console, ROLE_WARN, "no match for %s", console->search.text);
+	}
+}
+
+static void open_filter(struct console *console)
+{
+	struct table *table = current(console)->table(console->views[console->view]);
+
+	if (!table) {
+		say(console, ROLE_WARN, "nothing to filter in this pane; Tab goes to the next");
+		return;
+	}
+	prompt_open(console->prompt, PROMPT_FILTER, table->filter.text);
+}
+
+static void take_search(struct console *console, const char *text)
+{
+	struct table *table = current(console)->table(console->views[console->view]);
+	char error[128];
+
+	if (!pattern_set(&console->search, text, false, error, sizeof(error))) {
+		say(console, ROLE_ERROR, "%s: %s", text, error);
+		return;
+	}
+	if (!console->search.set || !table) {
+		return;
+	}
+	search_step(console, 1);
+}
+
+static void take_filter(struct console *console, const char *text)
+{
+	struct table *table = current(console)->table(console->views[console->view]);
+	char error[128];
+
+	if (!table) {
+		return;
+	}
+	if (!pattern_set(&table->filter, text, true, error, sizeof(error))) {
+		say(console, ROLE_ERROR, "%s: %s", text, error);
+		return;
+	}
+	table_update(table, table->data, table->n);
+}
+
+static void take_horizon(struct console *console, const char *name)
+{
+	static const char *const names[HORIZON_COUNT] = { "10s", "epoch", "all" };
+	int i;
+
+	for (i = 0; i < HORIZON_COUNT; i++) {
+		if (strcmp(name, names[i]) == 0) {
+			console->focus.horizon = (enum horizon) i;
+			return;
+		}
+	}
+	say(console, ROLE_ERROR, "horizon is 10s, epoch or all, not \"%s\"", name);
+}
+
+static enum console_answer take_command(struct console *console, const char *line)
+{
+	char text[PROMPT_BYTES], *end;
+
+	text_copy(text, sizeof(text), line + strspn(line, " "));
+	end = text + strlen(text);
+	while (end > text && end[-1] == ' ') {
+		*--end = '\0';
+	}
+	if (strcmp(text, "quit") == 0 || strcmp(text, "q") == 0) {
+		return CONSOLE_QUIT;
+	}
+	if (strncmp(text, "theme ", 6) == 0) {
+		set_theme(console, text + 6 + strspn(text + 6, " "));
+	} else if (strncmp(text, "horizon ", 8) == 0) {
+		take_horizon(console, text + 8 + strspn(text + 8, " "));
+	} else if (strcmp(text, "theme") == 0) {
+		say(console, ROLE_ERROR, "which theme? default, light, colorblind, mono, or one of yours");
+	} else if (text[0]) {
+		console->host->command(console->host->context, text);
+	}
+	return CONSOLE_STAY;
+}
+
+static enum console_answer key_in_prompt(struct console *console, uint32_t key)
+{
+	const char *text = prompt_text(console->prompt);
+
+	if (prompt_key(console->prompt, key) != PROMPT_TAKEN) {
+		return CONSOLE_STAY;
+	}
+	switch (prompt_kind(console->prompt)) {
+	case PROMPT_SEARCH:
+		take_search(console, text);
+		return CONSOLE_STAY;
+	case PROMPT_FILTER:
+		take_filter(console, text);
+		return CONSOLE_STAY;
+	default:
+		return take_command(console, text);
+	}
+}
+
+/* Steps through the window; the first step freezes it. */
+static void step_time(struct console *console, bool back)
+{
+	struct focus *focus = &console->focus;
+	uint64_t window_ns = shown(console)->window_ns;
+
+	if (!back && !focus->frozen) {
+		say(console, ROLE_WARN, "this is now; , steps back");
+		return;
+	}
+	focus->frozen = true;
+	if (back) {
+		if (focus->back_ns + STEP_NS > window_ns) {
+			say(console, ROLE_WARN, "this is the oldest instant of the window");
+			return;
+		}
+		focus->back_ns += STEP_NS;
+	} else if (focus->back_ns == 0) {
+		say(console, ROLE_WARN, "this is where it was frozen");
+	} else {
+		focus->back_ns -= STEP_NS;
+	}
+}
+
+static bool act_on_screens(struct console *console, enum action action)
+{
+	switch (action) {
+	case ACTION_GROUPS:
+		go_to(console, SCREEN_GROUPS);
+		return true;
+	case ACTION_GROUP:
+		go_to(console, SCREEN_GROUP);
+		return true;
+	case ACTION_REQUEST:
+		go_to(console, SCREEN_REQUEST);
+		return true;
+	case ACTION_SOURCES:
+		go_to(console, SCREEN_SOURCES);
+		return true;
+	case ACTION_HELP:
+		if (current(console)->screen == SCREEN_HELP) {
+			go_back(console);
+		} else {
+			go_to(console, SCREEN_HELP);
+		}
+		return true;
+	case ACTION_BACK:
+		go_back(console);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool act_on_lists(struct console *console, enum action action)
+{
+	switch (action) {
+	case ACTION_SEARCH:
+		prompt_open(console->prompt, PROMPT_SEARCH, "");
+		return true;
+	case ACTION_NEXT:
+		search_step(console, 1);
+		return true;
+	case ACTION_PREVIOUS:
+		search_step(console, -1);
+		return true;
+	case ACTION_FILTER:
+		open_filter(console);
+		return true;
+	case ACTION_COMMAND:
+		prompt_open(console->prompt, PROMPT_COMMAND, "");
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool act_on_time(struct console *console, enum action action)
+{
+	struct focus *focus = &console->focus;
+
+	switch (action) {
+	case ACTION_FREEZE:
+		focus->frozen = !focus->frozen;
+		focus->back_ns = 0;
+		return true;
+	case ACTION_EARLIER:
+		step_time(console, true);
+		return true;
+	case ACTION_LATER:
+		step_time(console, false);
+		return true;
+	case ACTION_HORIZON:
+		focus->horizon = (enum horizon) (((int) focus->horizon + 1) % HORIZON_COUNT);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void act(struct console *console, enum action action)
+{
+	struct view_call call = { .go = 0 };
+	char keys[64];
+
+	if (current(console)->act(console->views[console->view], action, &call)) {
+		if (call.message[0]) {
+			say(console, ROLE_WARN, "%s", call.message);
+		}
+		if (call.command[0]) {
+			console->host->command(console->host->context, call.command);
+		}
+		if (call.back) {
+			go_back(console);
+		} else if (call.go) {
+			show(console, &call);
+		}
+		return;
+	}
+	if (!act_on_screens(console, action) && !act_on_lists(console, action) &&
+			!act_on_time(console, action)) {
+		keymap_text(&console->keymap, action, keys, sizeof(keys));
+		say(console, ROLE_WARN, "%s (%s) does nothing here", action_name(action), keys);
+	}
+}
+
+enum console_answer console_key(struct console *console, uint32_t key)
+{
+	const struct focus before = console->focus;
+	enum console_answer answer = CONSOLE_STAY;
+	enum action action;
+	char name[KEY_NAME_BYTES];
+
+	console->message[0] = '\0';
+	if (prompt_is_open(console->prompt)) {
+		answer = key_in_prompt(console, key);
+		publish_focus(console, &before);
+		return answer;
+	}
+	console->notice = false;
+	action = keymap_find(&console->keymap, key);
+	switch (action) {
+	case ACTION_QUIT:
+		return CONSOLE_QUIT;
+	case ACTION_SUSPEND:
+		return CONSOLE_SUSPEND;
+	case ACTION_REDRAW:
+		return CONSOLE_REDRAW;
+	case ACTION_NONE:
+		say(console, ROLE_WARN, "%s is no key here; %s lists those that are",
+				key_text(key, name),
+				key_text(console->keymap.keys[ACTION_HELP][0], (char[16]){ 0 }));
+		return CONSOLE_STAY;
+	default:
+		act(console, action);
+		break;
+	}
+	publish_focus(console, &before);
+	return answer;
+}
+
+/* What the list shows, when that is not all of it. */
+static void draw_list_state(
+		struct console *console, struct canvas *canvas, struct area line)
+{
+	struct table *table = current(console)->table(console->views[console->view]);
+	char text[PATTERN_BYTES + 64];
+	int x = line.x;
+
+	if (!table) {
+		return;
+	}
+	if (table->filter.set) {
+		snprintf(text, sizeof(text), "filter %s: %u of %u %s", table->filter.text,
+				(unsigned int) table->shown, (unsigned int) table->n,
+				table->source->what);
+		x += canvas_text(canvas, line.y, x, line.width, ROLE_NOTICE, text) + 3;
+	}
+	if (console->search.set) {
+		snprintf(text, sizeof(text), "/%s: %u match", console->search.text,
+				(unsigned int) table_count(table, &console->search));
+		canvas_text(canvas, line.y, x, line.x + line.width - x - 12, ROLE_DIM, text);
+	}
+	if (table->shown > (uint32_t) table->page) {
+		snprintf(text, sizeof(text), "%u/%u", (unsigned int) table->cursor + 1,
+				(unsigned int) table->shown);
+		canvas_text_right(canvas, line.y, line.x, line.width, ROLE_DIM, text);
+	}
+}
+
+static void draw_status(struct console *console, struct canvas *canvas, struct area line)
+{
+	layout_cut_columns(&line, 1);
+	layout_cut_columns(&line, -1);
+	if (console->message[0]) {
+		canvas_text(canvas, line.y, line.x, line.width, console->message_role,
+				console->message);
+	} else if (console->notice) {
+		canvas_text(canvas, line.y, line.x, line.width, ROLE_NOTICE,
+				shown(console)->notice);
+	} else {
+		draw_list_state(console, canvas, line);
+	}
+}
+
+void console_draw(struct console *console, struct canvas *canvas)
+{
+	struct area area = { 0, 0, canvas->rows, canvas->columns };
+	struct area keys, status;
+	struct view_frame frame = { canvas, area, shown(console), &console->focus, &console->search,
+		&console->keymap };
+	char text[64];
+
+	canvas_clear(canvas);
+	if (canvas->rows < LEAST_ROWS || canvas->columns < LEAST_COLUMNS) {
+		snprintf(text, sizeof(text), "%dx%d is too small: pythiatop needs %dx%d",
+				canvas->columns, canvas->rows, LEAST_COLUMNS, LEAST_ROWS);
+		canvas_text(canvas, 0, 0, canvas->columns, ROLE_TEXT, text);
+		return;
+	}
+	frame_title(canvas, layout_cut_rows(&area, 1), frame.snapshot,
+			console->options->target ? console->options->target : "");
+	if (console->focus.frozen) {
+		frame_paused(canvas, layout_cut_rows(&area, 1), frame.snapshot, &console->focus,
+				&console->keymap);
+	}
+	keys = layout_cut_rows(&area, -1);
+	status = layout_cut_rows(&area, -1);
+	frame.area = area;
+	current(console)->draw(console->views[console->view], &frame);
+	draw_status(console, canvas, status);
+	if (prompt_is_open(console->prompt)) {
+		layout_cut_columns(&keys, 1);
+		prompt_draw(console->prompt, canvas, keys);
+	} else {
+		frame_keys(canvas, keys, &console->keymap, current(console)->screen);
+	}
+}

@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "frame.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "format.h"
+#include "layout.h"
+
+#define MAX_SEGMENTS 12
+
+/* Behind by more than this, a live source deserves attention. */
+#define LAG_WARN_NS 3000000000u
+
+struct segment {
+	char text[128];
+	enum role role;
+	int priority;
+	bool right;
+};
+
+struct segments {
+	struct segment items[MAX_SEGMENTS];
+	int n;
+};
+
+__attribute__((format(printf, 5, 6))) static void add(struct segments *segments, enum role role,
+		int priority, bool right, const char *format, ...)
+{
+	struct segment *segment = &segments->items[segments->n++];
+	va_list args;
+
+	segment->role = role;
+	segment->priority = priority;
+	segment->right = right;
+	va_start(args, format);
+	vsnprintf(segment->text, sizeof(segment->text), format, args);
+	va_end(args);
+}
+
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* Whole seconds where a fraction would only flicker. */
+static char *horizon_length(char out[FORMAT_BYTES], uint64_t length_ns)
+{
+	if (length_ns >= 10000000000u) {
+		length_ns -= length_ns % 1000000000u;
+	}
+	return format_period(out, (double) length_ns);
+}
+
+static void add_horizon(struct segments *segments, const struct snapshot *snapshot)
+{
+	char length[FORMAT_BYTES];
+
+	switch (snapshot->focus.horizon) {
+	case HORIZON_EPOCH:
+		add(segments, ROLE_HORIZON, 0, false, "epoch %s",
+				horizon_length(length, snapshot->horizon_ns));
+		break;
+	case HORIZON_ALL:
+		add(segments, ROLE_HORIZON, 0, false, "all %s",
+				horizon_length(length, snapshot->horizon_ns));
+		break;
+	default:
+		add(segments, ROLE_HORIZON, 0, false, "last %s",
+				horizon_length(length, snapshot->window_ns));
+		break;
+	}
+}
+
+/* What may make the figures wrong stays in sight, whatever else has no room. */
+static void add_warnings(struct segments *segments, const struct snapshot *snapshot)
+{
+	char text[FORMAT_BYTES];
+
+	if (snapshot->discarded > 0) {
+		add(segments, ROLE_LOST, 0, true, " LOST %s ", format_count(text, snapshot->discarded));
+	}
+	if (snapshot->late > 0) {
+		add(segments, ROLE_WARN, 0, true, "LATE %s", format_count(text, snapshot->late));
+	}
+	if (snapshot->lag_ns > LAG_WARN_NS) {
+		add(segments, ROLE_WARN, 0, true, "LAG %s", format_duration(text, (double) snapshot->lag_ns));
+	}
+}
+
+static void add_progress(struct segments *segments, const struct snapshot *snapshot)
+{
+	char text[FORMAT_BYTES];
+
+	if (snapshot->ended) {
+		add(segments, ROLE_GOOD, 1, true, "at its end");
+	} else if (snapshot->progress >= 0) {
+		add(segments, ROLE_TITLE_TEXT, 1, true, "read %s",
+				format_share(text, snapshot->progress));
+	}
+	if (snapshot->lag_ns > 0 && snapshot->lag_ns <= LAG_WARN_NS) {
+		add(segments, ROLE_TITLE_TEXT, 3, true, "lag %s",
+				format_period(text, (double) (snapshot->lag_ns / 100000000 * 100000000)));
+	}
+	if (snapshot->ended) {
+		add(segments, ROLE_TITLE_TEXT, 2, true, "%s ev",
+				format_count(text, snapshot->accounting.in));
+	} else {
+		add(segments, ROLE_TITLE_TEXT, 2, true, "%s ev/s",
+				format_count(text, (uint64_t) (snapshot->events_per_s + 0.5)));
+	}
+}
+
+static void draw_segments(struct segments *segments, struct canvas *canvas, struct area line)
+{
+	struct layout_item items[MAX_SEGMENTS];
+	int i, x = line.x, end = line.x + line.width, right = 0;
+
+	for (i = 0; i < segments->n; i++) {
+		items[i].width = text_width(segments->items[i].text, canvas->ascii);
+		items[i].priority = segments->items[i].priority;
+	}
+	layout_fit(items, segments->n, 2, line.width);
+	for (i = 0; i < segments->n; i++) {
+		if (items[i].kept && segments->items[i].right) {
+			right += items[i].width + 2;
+		}
+	}
+	for (i = 0; i < segments->n; i++) {
+		const struct segment *segment = &segments->items[i];
+
+		if (!items[i].kept) {
+			continue;
+		}
+		if (segment->right && x < end - right + 2) {
+			x = end - right + 2;
+		}
+		canvas_text(canvas, line.y, x, end - x, segment->role, segment->text);
+		x += items[i].width + 2;
+		right -= segment->right ? items[i].width + 2 : 0;
+	}
+}
+
+void frame_title(struct canvas *canvas, struct area line, const struct snapshot *snapshot,
+		const char *target)
+{
+	struct segments segments = { .n = 0 };
+
+	canvas_fill(canvas, line.y, line.x, line.width, ROLE_TITLE_TEXT, " ");
+	layout_cut_columns(&line, 1);
+	layout_cut_columns(&line, -1);
+	add(&segments, ROLE_TITLE, 4, false, "pythiatop");
+	if (target[0]) {
+		add(&segments, ROLE_TITLE_TEXT, 1, false, "%.60s", target);
+	}
+	if (snapshot->hosts > 0) {
+		add(&segments, ROLE_TITLE_TEXT, 5, false, "%" PRIu32 " host%s", snapshot->hosts,
+				plural(snapshot->hosts));
+		add(&segments, ROLE_TITLE_TEXT, 6, false, "%" PRIu32 " session%s",
+				snapshot->sessions, plural(snapshot->sessions));
+	}
+	add_horizon(&segments, snapshot);
+	add_warnings(&segments, snapshot);
+	add_progress(&segments, snapshot);
+	draw_segments(&segments, canvas, line);
+}
+
+void frame_paused(struct canvas *canvas, struct area line, const struct snapshot *snapshot,
+		const struct focus *focus, const struct keymap *keymap)
+{
+	char back[FORMAT_BYTES], window[FORMAT_BYTES], at[FORMAT_BYTES], on[64], text[256];
+
+	keymap_text(keymap, ACTION_FREEZE, on, sizeof(on));
+	format_period(window, (double) snapshot->window_ns);
+	if (!snapshot->pinned) {
+		snprintf(text, sizeof(text), "  P A U S E D   holding the window ...");
+	} else if (focus->back_ns == 0) {
+		snprintf(text, sizeof(text), "  P A U S E D   at %s   %s goes on%s",
+				format_clock(at, snapshot->time_ns), on,
+				snapshot->pin_trimmed ? "   (oldest detail has gone: no memory left)"
+						      : "");
+	} else {
+		snprintf(text, sizeof(text), "  P A U S E D   at %s   %s back of %s   %s goes on%s",
+				format_clock(at, snapshot->time_ns),
+				format_period(back, (double) focus->back_ns), window, on,
+				snapshot->pin_trimmed ? "   (oldest detail has gone: no memory left)"
+						      : "");
+	}
+	canvas_fill(canvas, line.y, line.x, line.width, ROLE_PAUSED, " ");
+	canvas_text(canvas, line.y, line.x, line.width, ROLE_PAUSED, text);
+}
+
+/* Actions of the key bar, and what has its place where not all fit: larger goes first. */
+static const struct {
+	enum action action;
+	int priority;
+	enum screen screen;
+} bar[] = {
+	{ ACTION_GROUPS, 1, SCREEN_GROUPS },
+	{ ACTION_GROUP, 1, SCREEN_GROUP },
+	{ ACTION_REQUEST, 1, SCREEN_REQUEST },
+	{ ACTION_SOURCES, 1, SCREEN_SOURCES },
+	{ ACTION_HELP, 0, SCREEN_HELP },
+	{ ACTION_SEARCH, 2, 0 },
+	{ ACTION_FILTER, 3, 0 },
+	{ ACTION_SORT, 5, 0 },
+	{ ACTION_HORIZON, 4, 0 },
+	{ ACTION_WORST, 6, 0 },
+	{ ACTION_FREEZE, 3, 0 },
+	{ ACTION_QUIT, 2, 0 },
+};
+
+#define BAR_ITEMS ((int) (sizeof(bar) / sizeof(bar[0])))
+
+void frame_keys(struct canvas *canvas, struct area line, const struct keymap *keymap,
+		enum screen screen)
+{
+	struct layout_item items[BAR_ITEMS];
+	char keys[BAR_ITEMS][KEY_NAME_BYTES];
+	int i, x = line.x + 1;
+
+	for (i = 0; i < BAR_ITEMS; i++) {
+		key_text(keymap->keys[bar[i].action][0], keys[i]);
+		items[i].width = text_width(keys[i], canvas->ascii) +
+				(int) strlen(action_label(bar[i].action));
+		items[i].priority = bar[i].priority;
+	}
+	layout_fit(items, BAR_ITEMS, 2, line.width - 2);
+	for (i = 0; i < BAR_ITEMS; i++) {
+		bool here = bar[i].screen == screen;
+		int from = x;
+
+		if (!items[i].kept) {
+			continue;
+		}
+		x += canvas_text(canvas, line.y, x, line.width, ROLE_KEY, keys[i]);
+		x += canvas_text(canvas, line.y, x, line.width, ROLE_KEY_LABEL,
+				action_label(bar[i].action));
+		if (here) {
+			canvas_paint(canvas, line.y, from, x - from, ROLE_KEY_HERE);
+		}
+		x += 2;
+	}
+}

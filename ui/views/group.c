@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format.h"
+#include "layout.h"
+#include "views/view.h"
+#include "widgets/bar.h"
+#include "widgets/heat.h"
+#include "widgets/table.h"
+
+/* Screen 2: one group. Latency over time, its histogram, the requests kept of it. */
+
+enum pane {
+	PANE_HEAT,
+	PANE_REQUESTS,
+	PANE_COUNT
+};
+
+struct group_screen {
+	enum pane pane;
+	struct heat heat;
+	struct table table;
+	const struct group_view *group;
+	uint32_t shown_id; /* the group that cursor and list are of */
+};
+
+enum column {
+	C_START,
+	C_DURATION,
+	C_BAR,
+	C_SPANS,
+	C_HOSTS,
+	C_STATE,
+	C_COUNT_OF
+};
+
+static const struct table_column columns[] = {
+	[C_START] = { "START", 12, 1, 0 },
+	[C_DURATION] = { "DURATION", 8, 0, TABLE_RIGHT },
+	[C_BAR] = { "", 4, 0, TABLE_FLEX | TABLE_UNSORTED },
+	[C_SPANS] = { "SPANS", 6, 2, TABLE_RIGHT },
+	[C_HOSTS] = { "HOSTS", 5, 3, TABLE_RIGHT },
+	[C_STATE] = { "STATE", 9, 0, 0 },
+};
+
+static const struct group_request *request_at(const void *data, uint32_t row)
+{
+	const struct group_view *group = data;
+
+	return &group->requests[row];
+}
+
+static uint64_t request_key(const void *data, uint32_t row)
+{
+	return request_at(data, row)->id;
+}
+
+static void request_cell(const void *data, uint32_t row, int column, struct table_cell *cell)
+{
+	const struct group_request *request = request_at(data, row);
+
+	switch (column) {
+	case C_START:
+		format_clock(cell->text, request->start_ns);
+		break;
+	case C_DURATION:
+		format_duration(cell->text, (double) request->duration_ns);
+		cell->role = ROLE_STRONG;
+		break;
+	case C_SPANS:
+		format_count(cell->text, request->spans);
+		break;
+	case C_HOSTS:
+		format_count(cell->text, request->hosts);
+		break;
+	case C_STATE:
+		strcpy(cell->text, view_state_name(request->state));
+		cell->role = request->state == REQUEST_COMPLETE ? ROLE_DIM : ROLE_WARN;
+		break;
+	default:
+		break;
+	}
+}
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? -1 : a > b;
+}
+
+static int request_compare(const void *data, uint32_t a, uint32_t b, int column)
+{
+	const struct group_request *one = request_at(data, a), *other = request_at(data, b);
+
+	switch (column) {
+	case C_START:
+		return compare_u64(one->start_ns, other->start_ns);
+	case C_DURATION:
+		return compare_u64(one->duration_ns, other->duration_ns);
+	case C_SPANS:
+		return compare_u64(one->spans, other->spans);
+	case C_HOSTS:
+		return compare_u64(one->hosts, other->hosts);
+	default:
+		return compare_u64(one->state, other->state);
+	}
+}
+
+static uint32_t slowest(const struct group_view *group)
+{
+	uint32_t i, worst = 0;
+
+	for (i = 1; i < group->n_requests; i++) {
+		if (group->requests[i].duration_ns > group->requests[worst].duration_ns) {
+			worst = i;
+		}
+	}
+	return worst;
+}
+
+static bool request_paint(
+		const void *data, uint32_t row, int column, struct canvas *canvas, struct area area)
+{
+	const struct group_view *group = data;
+	uint64_t most_ns;
+
+	if (column != C_BAR) {
+		return false;
+	}
+	most_ns = group->requests[slowest(group)].duration_ns;
+	if (most_ns > 0) {
+		bar_draw(canvas, area.y, area.x, area.width, ROLE_BAR,
+				(double) request_at(data, row)->duration_ns / (double) most_ns);
+	}
+	return true;
+}
+
+static const char *request_mark(const void *data, uint32_t row)
+{
+	return request_at(data, row)->tainted ? "~" : NULL;
+}
+
+static const struct table_source source = {
+	.columns = columns,
+	.n_columns = C_COUNT_OF,
+	.what = "requests",
+	.key = request_key,
+	.cell = request_cell,
+	.compare = request_compare,
+	.paint = request_paint,
+	.mark = request_mark,
+};
+
+static void *group_create(void)
+{
+	struct group_screen *screen = calloc(1, sizeof(*screen));
+
+	if (screen) {
+		table_init(&screen->table, &source);
+	}
+	return screen;
+}
+
+static void group_destroy(void *view)
+{
+	struct group_screen *screen = view;
+
+	table_release(&screen->table);
+	free(screen);
+}
+
+static uint32_t group_parts(const void *view, const struct snapshot *snapshot)
+{
+	(void) view;
+	(void) snapshot;
+	return FOCUS_GROUP;
+}
+
+static void group_update(void *view, const struct snapshot *snapshot)
+{
+	struct group_screen *screen = view;
+
+	screen->group = &snapshot->group;
+	if (snapshot->group.id != 0 && snapshot->group.id != screen->shown_id) {
+		screen->shown_id = snapshot->group.id;
+		screen->heat.placed = false;
+		screen->table.cursor = 0;
+		screen->table.cursor_key = 0;
+	}
+	heat_update(&screen->heat, screen->group);
+	table_update(&screen->table, screen->group, screen->group->n_requests);
+}
+
+static void draw_figures(
+		const struct groups_row *row, const struct view_frame *frame, struct area line)
+{
+	char n[FORMAT_BYTES], rate[FORMAT_BYTES], mean[FORMAT_BYTES], sd[FORMAT_BYTES];
+	char cov[FORMAT_BYTES], p50[FORMAT_BYTES], p95[FORMAT_BYTES], p99[FORMAT_BYTES];
+	char text[512];
+
+	if (row->count == 0) {
+		canvas_text(frame->canvas, line.y, line.x, line.width, ROLE_DIM,
+				"no complete request within this horizon");
+		return;
+	}
+	format_duration(mean, row->mean_ns);
+	format_duration(sd, row->count > 1 ? row->sd_ns : (double) INFINITY);
+	format_ratio(cov, row->count > 1 ? row->cov : (double) INFINITY);
+	snprintf(text, sizeof(text), "n %s  %s  p50 %s  p95 %s  p99 %s  mean %s  sd %s  cov %s",
+			format_count(n, row->count), format_rate(rate, row->rate_per_s),
+			format_duration(p50, (double) row->p50_ns),
+			format_duration(p95, (double) row->p95_ns),
+			format_duration(p99, (double) row->p99_ns), mean, sd, cov);
+	canvas_text(frame->canvas, line.y, line.x, line.width, ROLE_TEXT, text);
+}
+
+/* What is under the cursor, in the title of the heat's pane. */
+static void describe_cell(const struct group_screen *screen, char *out, size_t size)
+{
+	char low[FORMAT_BYTES], high[FORMAT_BYTES], count[FORMAT_BYTES];
+	struct heat_cell cell;
+
+	out[0] = '\0';
+	if (heat_cursor(&screen->heat, &cell)) {
+		snprintf(out, size, "%s of %s..%s%s", format_count(count, cell.count),
+				format_duration(low, cell.low_ns),
+				format_duration(high, cell.high_ns),
+				cell.request ? "  Enter: one of them" : "");
+	}
+}
+
+static void draw_heat(
+		struct group_screen *screen, const struct view_frame *frame, struct area area)
+{
+	struct area title = layout_cut_rows(&area, 1);
+	char text[128], cell[128], width[FORMAT_BYTES];
+
+	heat_draw(&screen->heat, frame->canvas, area, screen->pane == PANE_HEAT);
+	snprintf(text, sizeof(text), "latency over time, cell %s × %d/8 octave",
+			format_period(width, (double) screen->group->heat_cell_ns *
+							(screen->heat.columns ? screen->heat.per_column : 1)),
+			screen->heat.lines ? screen->heat.per_line : 1);
+	describe_cell(screen, cell, sizeof(cell));
+	view_pane(frame, title, text, cell, screen->pane == PANE_HEAT);
+}
+
+static void draw_requests(
+		struct group_screen *screen, const struct view_frame *frame, struct area area)
+{
+	struct area title = layout_cut_rows(&area, 1);
+	char text[128], share[FORMAT_BYTES];
+
+	snprintf(text, sizeof(text), "requests kept: %s of the window",
+			format_share(share, screen->group->sampled_share));
+	view_pane(frame, title, text, "", screen->pane == PANE_REQUESTS);
+	table_draw(&screen->table, frame->canvas, area, screen->pane == PANE_REQUESTS,
+			frame->search);
+}
+
+static void group_draw(void *view, const struct view_frame *frame)
+{
+	struct group_screen *screen = view;
+	const struct group_view *group = screen->group;
+	struct area area = frame->area, crumbs = layout_cut_rows(&area, 1), requests;
+	char name[512];
+
+	layout_cut_columns(&crumbs, 1);
+	layout_cut_columns(&crumbs, -1);
+	if (group->id == 0 || (frame->focus->group_id != 0 && group->id != frame->focus->group_id)) {
+		view_crumbs(frame, crumbs, "group", NULL, "");
+		canvas_text(frame->canvas, area.y + 2, area.x + 3, area.width - 6, ROLE_DIM,
+				view_answers(frame) ? "there is no such group (any more); Esc goes back"
+						    : "…");
+		return;
+	}
+	view_group_name(name, sizeof(name), group->row.type, group->row.path);
+	view_crumbs(frame, crumbs, name, NULL, "");
+	crumbs = layout_cut_rows(&area, 1);
+	layout_cut_columns(&crumbs, 1);
+	draw_figures(&group->row, frame, crumbs);
+	requests = layout_cut_rows(&area, -(area.height * 2 / 5));
+	draw_heat(screen, frame, area);
+	draw_requests(screen, frame, requests);
+}
+
+static bool enter_heat(const struct group_screen *screen, struct view_call *call)
+{
+	struct heat_cell cell;
+
+	if (!heat_cursor(&screen->heat, &cell)) {
+		return false;
+	}
+	if (cell.request == 0) {
+		snprintf(call->message, sizeof(call->message), cell.count ?
+				"no request of this cell was kept; w goes to the slowest that was" :
+				"this cell is empty; w goes to the slowest request kept");
+		return true;
+	}
+	call->go = SCREEN_REQUEST;
+	call->group_id = screen->group->id;
+	call->request_id = cell.request;
+	return true;
+}
+
+static bool enter_row(const struct group_screen *screen, struct view_call *call)
+{
+	uint32_t row = table_row(&screen->table);
+
+	if (row == UINT32_MAX) {
+		return false;
+	}
+	call->go = SCREEN_REQUEST;
+	call->group_id = screen->group->id;
+	call->request_id = screen->group->requests[row].id;
+	return true;
+}
+
+static bool group_act(void *view, enum action action, struct view_call *call)
+{
+	struct group_screen *screen = view;
+	const struct group_view *group = screen->group;
+
+	switch (action) {
+	case ACTION_PANE:
+	case ACTION_PANE_BACK:
+		screen->pane = screen->pane == PANE_HEAT ? PANE_REQUESTS : PANE_HEAT;
+		return true;
+	case ACTION_ENTER:
+		return screen->pane == PANE_HEAT ? enter_heat(screen, call)
+						 : enter_row(screen, call);
+	case ACTION_REQUEST:
+		call->go = SCREEN_REQUEST;
+		call->group_id = group->id;
+		call->request_id = group->row.worst_request;
+		return true;
+	case ACTION_WORST:
+		if (screen->pane == PANE_HEAT) {
+			return heat_act(&screen->heat, action);
+		}
+		return group->n_requests > 0 &&
+				table_select(&screen->table, group->requests[slowest(group)].id);
+	default:
+		return screen->pane == PANE_HEAT ? heat_act(&screen->heat, action)
+						 : table_act(&screen->table, action);
+	}
+}
+
+static struct table *group_table(void *view)
+{
+	struct group_screen *screen = view;
+
+	return screen->pane == PANE_REQUESTS ? &screen->table : NULL;
+}
+
+const struct view_ops view_group = {
+	.screen = SCREEN_GROUP,
+	.about = "One group. Latency over the window: to the right is later, higher is slower, darker is\n"
+		 "more requests, on a logarithmic scale. On the same axis the histogram of the horizon.\n"
+		 "Below, the requests that were kept; ~ events were lost meanwhile.",
+	.create = group_create,
+	.destroy = group_destroy,
+	.parts = group_parts,
+	.update = group_update,
+	.draw = group_draw,
+	.act = group_act,
+	.table = group_table,
+};

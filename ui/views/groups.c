@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format.h"
+#include "layout.h"
+#include "views/first_run.h"
+#include "views/view.h"
+#include "widgets/bar.h"
+#include "widgets/paragraph.h"
+#include "widgets/table.h"
+
+/* Screen 1: the groups of requests, what varies most on top, and what to do next. */
+
+struct groups_screen {
+	struct table table;
+	const struct groups_view *groups;
+	struct first_run first_run;
+	bool empty; /* no group so far */
+};
+
+enum column {
+	C_GROUP,
+	C_COUNT,
+	C_RATE,
+	C_P50,
+	C_P95,
+	C_P99,
+	C_MEAN,
+	C_SD,
+	C_COV,
+	C_MIN,
+	C_MAX,
+	C_LEFT_OUT,
+	C_LATENCY,
+	C_SHARE,
+	C_COUNT_OF
+};
+
+static const struct table_column columns[] = {
+	[C_GROUP] = { "GROUP", 24, 0, TABLE_FLEX },
+	[C_COUNT] = { "N", 5, 1, TABLE_RIGHT },
+	[C_RATE] = { "RATE", 7, 3, TABLE_RIGHT },
+	[C_P50] = { "P50", 6, 2, TABLE_RIGHT },
+	[C_P95] = { "P95", 6, 4, TABLE_RIGHT },
+	[C_P99] = { "P99", 6, 2, TABLE_RIGHT },
+	[C_MEAN] = { "MEAN", 6, 7, TABLE_RIGHT },
+	[C_SD] = { "SD", 6, 7, TABLE_RIGHT },
+	[C_COV] = { "COV", 5, 3, TABLE_RIGHT },
+	[C_MIN] = { "MIN", 6, 9, TABLE_RIGHT },
+	[C_MAX] = { "MAX", 6, 8, TABLE_RIGHT },
+	[C_LEFT_OUT] = { "LEFT OUT", 8, 10, TABLE_RIGHT },
+	[C_LATENCY] = { "MIN..LATENCY..MAX", GROUPS_SPARK_BINS + 1, 6, TABLE_UNSORTED },
+	[C_SHARE] = { "SHARE", 8, 0, TABLE_RIGHT },
+};
+
+static const struct groups_row *row_at(const void *data, uint32_t row)
+{
+	const struct groups_view *groups = data;
+
+	return &groups->rows[row];
+}
+
+static uint64_t row_key(const void *data, uint32_t row)
+{
+	return row_at(data, row)->id;
+}
+
+/* A duration that is only valid from `least` requests on. */
+static void duration_cell(
+		const struct groups_row *row, uint64_t least, double duration_ns, char *text)
+{
+	if (row->count < least) {
+		strcpy(text, "-");
+	} else {
+		format_duration(text, duration_ns);
+	}
+}
+
+static void number_cell(const struct groups_row *row, int column, struct table_cell *cell)
+{
+	char *text = cell->text;
+
+	switch (column) {
+	case C_COUNT:
+		format_count(text, row->count);
+		break;
+	case C_RATE:
+		format_rate(text, row->rate_per_s);
+		break;
+	case C_COV:
+		strcpy(text, "-");
+		if (row->count > 1 && row->mean_ns > 0) {
+			format_ratio(text, row->cov);
+		}
+		break;
+	case C_LEFT_OUT:
+		format_count(text, row->tainted + row->partial);
+		cell->role = row->tainted > 0 ? ROLE_TAINTED : ROLE_DIM;
+		break;
+	case C_SHARE:
+		strcpy(text, "-");
+		if (row->count > 1) {
+			format_share(text, row->variation_share);
+			cell->bar = row->variation_share;
+		}
+		break;
+	default:
+		break;
+	}
+}
+
+static void row_cell(const void *data, uint32_t index, int column, struct table_cell *cell)
+{
+	const struct groups_row *row = row_at(data, index);
+
+	switch (column) {
+	case C_GROUP:
+		view_group_name(cell->text, sizeof(cell->text), row->type, row->path);
+		break;
+	case C_P50:
+		duration_cell(row, 1, (double) row->p50_ns, cell->text);
+		break;
+	case C_P95:
+		duration_cell(row, 1, (double) row->p95_ns, cell->text);
+		break;
+	case C_P99:
+		duration_cell(row, 1, (double) row->p99_ns, cell->text);
+		break;
+	case C_MEAN:
+		duration_cell(row, 1, row->mean_ns, cell->text);
+		break;
+	case C_SD:
+		duration_cell(row, 2, row->sd_ns, cell->text);
+		break;
+	case C_MIN:
+		duration_cell(row, 1, (double) row->min_ns, cell->text);
+		break;
+	case C_MAX:
+		duration_cell(row, 1, (double) row->max_ns, cell->text);
+		break;
+	default:
+		number_cell(row, column, cell);
+		break;
+	}
+}
+
+static double row_number(const struct groups_row *row, int column)
+{
+	switch (column) {
+	case C_COUNT:
+		return (double) row->count;
+	case C_RATE:
+		return row->rate_per_s;
+	case C_P50:
+		return (double) row->p50_ns;
+	case C_P95:
+		return (double) row->p95_ns;
+	case C_P99:
+		return (double) row->p99_ns;
+	case C_MEAN:
+		return row->mean_ns;
+	case C_SD:
+		return row->sd_ns;
+	case C_COV:
+		return row->cov;
+	case C_MIN:
+		return (double) row->min_ns;
+	case C_MAX:
+		return (double) row->max_ns;
+	case C_LEFT_OUT:
+		return (double) (row->tainted + row->partial);
+	default:
+		return row->variation_share;
+	}
+}
+
+static int row_compare(const void *data, uint32_t a, uint32_t b, int column)
+{
+	const struct groups_row *row_a = row_at(data, a), *row_b = row_at(data, b);
+	double number_a, number_b;
+	int order;
+
+	if (column == C_GROUP) {
+		order = strcmp(row_a->type, row_b->type);
+		return order ? order : strcmp(row_a->path, row_b->path);
+	}
+	number_a = row_number(row_a, column);
+	number_b = row_number(row_b, column);
+	return number_a < number_b ? -1 : number_a > number_b;
+}
+
+/* The name has two voices: what the request is, and where it went. */
+static bool row_paint(
+		const void *data, uint32_t index, int column, struct canvas *canvas, struct area area)
+{
+	const struct groups_row *row = row_at(data, index);
+	char path[512];
+	int x;
+
+	if (column == C_LATENCY) {
+		bar_spark(canvas, area.y, area.x, area.width, ROLE_BAR, row->spark,
+				GROUPS_SPARK_BINS);
+		return true;
+	}
+	if (column != C_GROUP) {
+		return false;
+	}
+	x = canvas_text(canvas, area.y, area.x, area.width, ROLE_NAME, row->type);
+	view_path(path, sizeof(path), row->path);
+	canvas_text(canvas, area.y, area.x + x + 1, area.width - x - 1, ROLE_PATH, path);
+	return true;
+}
+
+static const char *row_mark(const void *data, uint32_t row)
+{
+	return row_at(data, row)->tainted > 0 ? "~" : NULL;
+}
+
+static const struct table_source source = {
+	.columns = columns,
+	.n_columns = C_COUNT_OF,
+	.what = "groups",
+	.key = row_key,
+	.cell = row_cell,
+	.compare = row_compare,
+	.paint = row_paint,
+	.mark = row_mark,
+};
+
+static void *groups_create(void)
+{
+	struct groups_screen *screen = calloc(1, sizeof(*screen));
+
+	if (screen) {
+		table_init(&screen->table, &source);
+	}
+	return screen;
+}
+
+static void groups_destroy(void *view)
+{
+	struct groups_screen *screen = view;
+
+	table_release(&screen->table);
+	free(screen);
+}
+
+static uint32_t groups_parts(const void *view, const struct snapshot *snapshot)
+{
+	(void) view;
+	if (snapshot->groups.n == 0) {
+		return FOCUS_GROUPS | FOCUS_SOURCES | FOCUS_UNMATCHED;
+	}
+	return FOCUS_GROUPS;
+}
+
+static void groups_update(void *view, const struct snapshot *snapshot)
+{
+	struct groups_screen *screen = view;
+
+	screen->groups = &snapshot->groups;
+	screen->empty = snapshot->groups.n == 0;
+	table_update(&screen->table, screen->groups, screen->groups->n);
+	if (screen->empty) {
+		first_run_compose(&screen->first_run, snapshot);
+	}
+}
+
+static const struct groups_row *selected(const struct groups_screen *screen)
+{
+	uint32_t row = table_row(&screen->table);
+
+	return row == UINT32_MAX ? NULL : &screen->groups->rows[row];
+}
+
+static void draw_first_run(const struct groups_screen *screen, const struct view_frame *frame)
+{
+	struct area area = frame->area;
+	int i, used;
+
+	layout_cut_rows(&area, area.height / 4);
+	layout_cut_columns(&area, 3);
+	layout_cut_columns(&area, -3);
+	for (i = 0; i < screen->first_run.n && area.height > 0; i++) {
+		used = paragraph_draw(frame->canvas, area, screen->first_run.lines[i].role,
+				screen->first_run.lines[i].text);
+		layout_cut_rows(&area, used + 1);
+	}
+}
+
+/* "0.31s ▁▃█▇▂▁  ▁▄▃▁  3.0s   mean 812ms sd 740ms" */
+static void draw_distribution(
+		const struct groups_row *row, const struct view_frame *frame, struct area line)
+{
+	char low[FORMAT_BYTES], high[FORMAT_BYTES], mean[FORMAT_BYTES], sd[FORMAT_BYTES];
+	char text[256];
+	int x = line.x, end = line.x + line.width;
+
+	if (row->count == 0) {
+		canvas_text(frame->canvas, line.y, x, line.width, ROLE_DIM,
+				"no complete request within this horizon");
+		return;
+	}
+	format_duration(low, (double) row->spark_lo_ns);
+	format_duration(high, (double) row->spark_hi_ns);
+	format_duration(mean, row->mean_ns);
+	x += canvas_text(frame->canvas, line.y, x, end - x, ROLE_DIM, low);
+	bar_spark(frame->canvas, line.y, x + 1, end - x - 1, ROLE_BAR, row->spark,
+			GROUPS_SPARK_BINS);
+	x += GROUPS_SPARK_BINS + 2;
+	x += canvas_text(frame->canvas, line.y, x, end - x, ROLE_DIM, high);
+	if (row->count > 1) {
+		snprintf(text, sizeof(text), "mean %s, sd %s, of %" PRIu64 " requests", mean,
+				format_duration(sd, row->sd_ns), row->count);
+	} else {
+		snprintf(text, sizeof(text), "a single request");
+	}
+	canvas_text(frame->canvas, line.y, x + 3, end - x - 3, ROLE_TEXT, text);
+}
+
+/* What the statistics leave out, or why there is nothing to say yet. */
+static void draw_caveat(const struct groups_screen *screen, const struct groups_row *row,
+		const struct view_frame *frame, struct area line)
+{
+	char tainted[FORMAT_BYTES], partial[FORMAT_BYTES], text[FIRST_RUN_BYTES];
+
+	if (row->tainted > 0 || row->partial > 0) {
+		snprintf(text, sizeof(text),
+				"left out: %s tainted by lost events, %s partial (timed out, cut off, "
+				"merged)", format_count(tainted, row->tainted),
+				format_count(partial, row->partial));
+		canvas_text(frame->canvas, line.y, line.x, line.width,
+				row->tainted > 0 ? ROLE_TAINTED : ROLE_DIM, text);
+		return;
+	}
+	first_run_need_more(text, sizeof(text), screen->groups);
+	canvas_text(frame->canvas, line.y, line.x, line.width, ROLE_DIM, text);
+}
+
+static void draw_next(
+		const struct groups_row *row, const struct view_frame *frame, struct area line)
+{
+	char enter[64], request[64], text[256];
+	int x = line.x;
+
+	x += canvas_text(frame->canvas, line.y, x, line.width, ROLE_NEXT, "NEXT ");
+	keymap_text(frame->keymap, ACTION_ENTER, enter, sizeof(enter));
+	keymap_text(frame->keymap, ACTION_REQUEST, request, sizeof(request));
+	if (row->worst_request) {
+		snprintf(text, sizeof(text), "%s  latency over time     %s  its slowest request",
+				enter, request);
+	} else {
+		snprintf(text, sizeof(text), "%s  latency over time", enter);
+	}
+	canvas_text(frame->canvas, line.y, x, line.x + line.width - x, ROLE_TEXT, text);
+}
+
+static void draw_detail(
+		const struct groups_screen *screen, const struct view_frame *frame, struct area area)
+{
+	const struct groups_row *row = selected(screen);
+	struct area line;
+	char name[512];
+
+	if (!row || area.height < 4) {
+		return;
+	}
+	view_group_name(name, sizeof(name), row->type, row->path);
+	view_pane(frame, layout_cut_rows(&area, 1), name, "", false);
+	layout_cut_columns(&area, 2);
+	draw_distribution(row, frame, layout_cut_rows(&area, 1));
+	draw_caveat(screen, row, frame, layout_cut_rows(&area, 1));
+	line = layout_cut_rows(&area, 1);
+	draw_next(row, frame, line);
+}
+
+static void groups_draw(void *view, const struct view_frame *frame)
+{
+	struct groups_screen *screen = view;
+	struct area area = frame->area, detail;
+
+	if (screen->empty) {
+		draw_first_run(screen, frame);
+		return;
+	}
+	detail = layout_cut_rows(&area, area.height >= 12 ? -4 : 0);
+	table_draw(&screen->table, frame->canvas, area, true, frame->search);
+	draw_detail(screen, frame, detail);
+}
+
+static bool groups_act(void *view, enum action action, struct view_call *call)
+{
+	struct groups_screen *screen = view;
+	const struct groups_row *row = selected(screen);
+
+	switch (action) {
+	case ACTION_ENTER:
+		if (screen->empty) {
+			call->go = SCREEN_SOURCES;
+			call->unmatched = screen->first_run.unmatched && !screen->first_run.pick;
+			return true;
+		}
+		/* fall through */
+	case ACTION_GROUP:
+		call->go = SCREEN_GROUP;
+		call->group_id = row ? row->id : 0;
+		return true;
+	case ACTION_REQUEST:
+		call->go = SCREEN_REQUEST;
+		call->group_id = row ? row->id : 0;
+		call->request_id = row ? row->worst_request : 0;
+		return true;
+	case ACTION_WORST:
+		/* The analysis orders them by share of all variation. */
+		return screen->groups->n > 0 &&
+				table_select(&screen->table, screen->groups->rows[0].id);
+	default:
+		return table_act(&screen->table, action);
+	}
+}
+
+static struct table *groups_table(void *view)
+{
+	struct groups_screen *screen = view;
+
+	return screen->empty ? NULL : &screen->table;
+}
+
+const struct view_ops view_groups = {
+	.screen = SCREEN_GROUPS,
+	.about = "Requests that should perform alike, grouped by what they are and where they went. On\n"
+		 "top: the group with the largest share of all variation (rate x standard deviation).\n"
+		 "N requests within the horizon; COV standard deviation / mean; ~ some are left out\n"
+		 "because the tracer lost events meanwhile.",
+	.create = groups_create,
+	.destroy = groups_destroy,
+	.parts = groups_parts,
+	.update = groups_update,
+	.draw = groups_draw,
+	.act = groups_act,
+	.table = groups_table,
+};

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "views/view.h"
+#include "widgets/table.h"
+
+/* Help: what the screen one came from shows, and all keys as they are bound now. Made from tables. */
+
+#define HELP_LINES 128
+#define HELP_BYTES 160
+
+struct help_line {
+	char keys[64];
+	char text[HELP_BYTES];
+	bool heading;
+};
+
+struct help_screen {
+	enum screen about; /* the screen it is asked on */
+	struct table table;
+	struct help_line lines[HELP_LINES];
+	uint32_t n;
+};
+
+static const struct table_column columns[] = {
+	{ "KEYS", 22, 0, 0 },
+	{ "WHAT THEY DO", 20, 0, TABLE_FLEX },
+};
+
+static uint64_t line_key(const void *data, uint32_t row)
+{
+	(void) data;
+	return row;
+}
+
+static void line_cell(const void *data, uint32_t row, int column, struct table_cell *cell)
+{
+	const struct help_screen *screen = data;
+	const struct help_line *line = &screen->lines[row];
+
+	text_copy(cell->text, sizeof(cell->text), column == 0 ? line->keys : line->text);
+	if (line->heading) {
+		cell->role = ROLE_HORIZON;
+	} else if (column == 0) {
+		cell->role = ROLE_KEY;
+	}
+}
+
+/* Lines without keys, such as headings and explanations, have the whole width. */
+static bool line_paint(
+		const void *data, uint32_t row, int column, struct canvas *canvas, struct area area)
+{
+	const struct help_screen *screen = data;
+	const struct help_line *line = &screen->lines[row];
+
+	if (line->keys[0]) {
+		return false;
+	}
+	if (column == 0) {
+		canvas_text(canvas, area.y, area.x, canvas->columns - area.x,
+				line->heading ? ROLE_HORIZON : ROLE_TEXT, line->text);
+	}
+	return true;
+}
+
+static const struct table_source source = {
+	.columns = columns,
+	.n_columns = 2,
+	.what = "lines",
+	.key = line_key,
+	.cell = line_cell,
+	.paint = line_paint,
+};
+
+static void *help_create(void)
+{
+	struct help_screen *screen = calloc(1, sizeof(*screen));
+
+	if (screen) {
+		screen->about = SCREEN_GROUPS;
+		table_init(&screen->table, &source);
+	}
+	return screen;
+}
+
+static void help_destroy(void *view)
+{
+	struct help_screen *screen = view;
+
+	table_release(&screen->table);
+	free(screen);
+}
+
+static uint32_t help_parts(const void *view, const struct snapshot *snapshot)
+{
+	(void) view;
+	(void) snapshot;
+	return 0;
+}
+
+static void help_enter(void *view, const struct view_call *call)
+{
+	struct help_screen *screen = view;
+
+	screen->about = call->from;
+	screen->table.cursor_key = screen->table.cursor = 0;
+}
+
+static void help_update(void *view, const struct snapshot *snapshot)
+{
+	struct help_screen *screen = view;
+
+	(void) snapshot;
+	table_update(&screen->table, screen, screen->n);
+}
+
+static void add(struct help_screen *screen, const char *keys, const char *text, bool heading)
+{
+	struct help_line *line;
+
+	if (screen->n == HELP_LINES) {
+		return;
+	}
+	line = &screen->lines[screen->n++];
+	text_copy(line->keys, sizeof(line->keys), keys);
+	text_copy(line->text, sizeof(line->text), text);
+	line->heading = heading;
+}
+
+static void add_about(struct help_screen *screen)
+{
+	static const struct view_ops *const views[] = { &view_groups, &view_group, &view_request,
+		&view_sources };
+	char line[HELP_BYTES];
+	const char *text;
+	size_t i, length;
+
+	for (i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
+		if (views[i]->screen != screen->about) {
+			continue;
+		}
+		add(screen, "", "this screen", true);
+		for (text = views[i]->about; *text; text += length + (text[length] == '\n')) {
+			length = strcspn(text, "\n");
+			snprintf(line, sizeof(line), "%.*s", (int) length, text);
+			add(screen, "", line, false);
+		}
+	}
+}
+
+static void add_keys(struct help_screen *screen, const struct keymap *keymap)
+{
+	char keys[64];
+	int section, i;
+
+	for (section = 0; section < ACTION_SECTION_COUNT; section++) {
+		add(screen, "", "", false);
+		add(screen, "", action_section_title((enum action_section) section), true);
+		for (i = 0; i < ACTION_COUNT; i++) {
+			if ((int) action_section((enum action) i) == section) {
+				keymap_text(keymap, (enum action) i, keys, sizeof(keys));
+				add(screen, keys, action_help((enum action) i), false);
+			}
+		}
+	}
+}
+
+static void add_commands(struct help_screen *screen)
+{
+	static const struct {
+		const char *name, *arguments, *help;
+	} commands[] = {
+#define X(name, arguments, help) { name, arguments, help },
+		PYTHIATOP_COMMANDS(X)
+#undef X
+	};
+	char text[64];
+	size_t i;
+
+	add(screen, "", "", false);
+	add(screen, "", "commands", true);
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		snprintf(text, sizeof(text), ":%s %s", commands[i].name, commands[i].arguments);
+		add(screen, text, commands[i].help, false);
+	}
+}
+
+static void add_signs(struct help_screen *screen)
+{
+	static const char *const signs[][2] = {
+		{ "~", "events were lost by the tracer: left out of the statistics" },
+		{ "-", "not measured" },
+		{ "LOST LATE LAG", "events lost by tracers; too late to count; how far behind" },
+		{ "░▒▓█", "few, some, many, most" },
+	};
+	size_t i;
+
+	add(screen, "", "", false);
+	add(screen, "", "signs", true);
+	for (i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
+		add(screen, signs[i][0], signs[i][1], false);
+	}
+}
+
+static void help_draw(void *view, const struct view_frame *frame)
+{
+	struct help_screen *screen = view;
+
+	screen->n = 0;
+	add_about(screen);
+	add_keys(screen, frame->keymap);
+	add_commands(screen);
+	add_signs(screen);
+	table_update(&screen->table, screen, screen->n);
+	table_draw(&screen->table, frame->canvas, frame->area, true, frame->search);
+}
+
+static bool help_act(void *view, enum action action, struct view_call *call)
+{
+	struct help_screen *screen = view;
+
+	if (action == ACTION_ENTER) {
+		call->back = true;
+		return true;
+	}
+	return table_act(&screen->table, action);
+}
+
+static struct table *help_table(void *view)
+{
+	struct help_screen *screen = view;
+
+	return &screen->table;
+}
+
+const struct view_ops view_help = {
+	.screen = SCREEN_HELP,
+	.about = "",
+	.create = help_create,
+	.destroy = help_destroy,
+	.parts = help_parts,
+	.enter = help_enter,
+	.update = help_update,
+	.draw = help_draw,
+	.act = help_act,
+	.table = help_table,
+};

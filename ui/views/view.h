@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef UI_VIEW_H
+#define UI_VIEW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "canvas.h"
+#include "keymap.h"
+#include "pattern.h"
+#include "pythiatop/action.h"
+#include "pythiatop/focus.h"
+#include "pythiatop/snapshot/snapshot.h"
+#include "widgets/table.h"
+
+/*
+ * A screen: how it is made, what it needs of a snapshot, how it is drawn, what keys do in it. One
+ * file, one `struct view_ops` each. A view keeps what the person did (cursor, pane, order), never what
+ * was measured: that comes with each snapshot.
+ */
+
+/* Where, from what and how to draw. */
+struct view_frame {
+	struct canvas *canvas;
+	struct area area;
+	const struct snapshot *snapshot; /* never NULL; all zero before the first */
+	const struct focus *focus;	 /* what is wanted, where the snapshot may answer an older one */
+	const struct pattern *search;
+	const struct keymap *keymap;
+};
+
+/* What a view asks for when a key was pressed. */
+struct view_call {
+	enum screen go;	   /* 0: stay here */
+	enum screen from;  /* with `go`, set by the console: where the person is */
+	uint32_t group_id; /* with `go`; 0: the worst */
+	uint64_t request_id;
+	bool unmatched;	   /* with `go` = SCREEN_SOURCES: in the pane of unmatched events */
+	bool back;	   /* out of this screen */
+	char command[512]; /* for the program; "" if none */
+	char message[256]; /* for the person; "" if none */
+};
+
+struct view_ops {
+	enum screen screen;
+	const char *about; /* what the screen shows, for the help; lines parted by \n */
+
+	void *(*create)(void); /* NULL if out of memory */
+	void (*destroy)(void *view);
+
+	/* Which parts of a snapshot (enum focus_part) it needs, given the newest. */
+	uint32_t (*parts)(const void *view, const struct snapshot *snapshot);
+
+	/* Optional. The person comes in by `call`. */
+	void (*enter)(void *view, const struct view_call *call);
+
+	/* Takes a snapshot, which stays as it is until the next call. */
+	void (*update)(void *view, const struct snapshot *snapshot);
+
+	void (*draw)(void *view, const struct view_frame *frame);
+
+	/* False: the action does nothing here. */
+	bool (*act)(void *view, enum action action, struct view_call *call);
+
+	/* The list that search, filter and sorting work on, or NULL. */
+	struct table *(*table)(void *view);
+};
+
+extern const struct view_ops view_groups, view_group, view_request, view_sources, view_help;
+
+/*
+ * The way from the groups to where the person is, with `right` at the end of the line. `group` and
+ * `request` may be NULL.
+ */
+void view_crumbs(const struct view_frame *frame, struct area line, const char *group,
+		const char *request, const char *right);
+
+/* The title line of a pane. */
+void view_pane(const struct view_frame *frame, struct area line, const char *title,
+		const char *right, bool active);
+
+/* A group as a person names it: "server create api›sched›compute". */
+void view_group_name(char *out, size_t size, const char *type, const char *path);
+
+/* The services of a path ("api>sched") with the sign shown between them. */
+void view_path(char *out, size_t size, const char *path);
+
+/* How a request ended, in a word or two. */
+const char *view_state_name(enum request_state state);
+
+/* Whether the snapshot answers what is wanted now, not what was wanted before the last key. */
+bool view_answers(const struct view_frame *frame);
+
+#endif

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "widgets/table.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "layout.h"
+#include "pythiatop/text.h"
+#include "widgets/bar.h"
+
+#define GUTTER	    2 /* columns before the first: cursor, mark */
+#define HEAT_COLUMNS 4
+
+void table_init(struct table *table, const struct table_source *source)
+{
+	memset(table, 0, sizeof(*table));
+	table->source = source;
+	table->sort_column = -1;
+	table->page = 1;
+	table->visible_columns = UINT32_MAX;
+}
+
+void table_release(struct table *table)
+{
+	pattern_release(&table->filter);
+	free(table->order);
+	table->order = NULL;
+	table->shown = table->n = table->room = 0;
+}
+
+/* The row's cells in one line, as shown. */
+static bool row_matches(
+		const struct table *table, uint32_t row, const struct pattern *pattern)
+{
+	char line[4 * TABLE_CELL_BYTES], visible[4 * TABLE_CELL_BYTES];
+	struct table_cell cell;
+	size_t used = 0;
+	int c;
+
+	line[0] = '\0';
+	for (c = 0; c < table->source->n_columns && used < sizeof(line); c++) {
+		cell.text[0] = '\0';
+		table->source->cell(table->data, row, c, &cell);
+		used += (size_t) snprintf(line + used, sizeof(line) - used, "%s%s",
+				c ? " " : "", cell.text);
+	}
+	text_escape(visible, sizeof(visible), line);
+	return pattern_matches(pattern, visible);
+}
+
+static int compare_rows(const void *a, const void *b, void *context)
+{
+	const struct table *table = context;
+	uint32_t row_a = *(const uint32_t *) a, row_b = *(const uint32_t *) b;
+	bool down = false;
+	int order = 0;
+
+	if (table->sort_column >= 0) {
+		order = table->source->compare(table->data, row_a, row_b, table->sort_column);
+		down = table->source->columns[table->sort_column].flags & TABLE_RIGHT;
+	}
+	if (order == 0) {
+		/* Equal ones keep the order they come in, so that rows do not jump about. */
+		order = row_a < row_b ? -1 : row_a > row_b;
+		down = false;
+	}
+	return down != table->reverse ? -order : order;
+}
+
+static void follow_cursor(struct table *table)
+{
+	uint32_t i;
+
+	if (table->shown == 0) {
+		table->cursor = table->top = 0;
+		return;
+	}
+	for (i = 0; i < table->shown; i++) {
+		if (table->source->key(table->data, table->order[i]) == table->cursor_key) {
+			table->cursor = i;
+			return;
+		}
+	}
+	/* The item has gone: the one in its place takes over. */
+	if (table->cursor >= table->shown) {
+		table->cursor = table->shown - 1;
+	}
+	table->cursor_key = table->source->key(table->data, table->order[table->cursor]);
+}
+
+static void arrange(struct table *table)
+{
+	uint32_t row;
+
+	table->shown = 0;
+	for (row = 0; row < table->n; row++) {
+		if (table->source->hidden && table->source->hidden(table->data, row)) {
+			continue;
+		}
+		if (table->filter.set && !row_matches(table, row, &table->filter)) {
+			continue;
+		}
+		table->order[table->shown++] = row;
+	}
+	if (table->shown > 1) {
+		qsort_r(table->order, table->shown, sizeof(table->order[0]), compare_rows, table);
+	}
+	follow_cursor(table);
+}
+
+void table_update(struct table *table, const void *data, uint32_t n)
+{
+	uint32_t *order;
+
+	if (n > table->room) {
+		order = realloc(table->order, n * sizeof(*order));
+		if (order) {
+			table->order = order;
+			table->room = n;
+		} else {
+			n = table->room; /* shows the first ones */
+		}
+	}
+	table->data = data;
+	table->n = n;
+	arrange(table);
+}
+
+uint32_t table_row(const struct table *table)
+{
+	return table->cursor < table->shown ? table->order[table->cursor] : UINT32_MAX;
+}
+
+void table_move(struct table *table, uint32_t place)
+{
+	if (table->shown == 0) {
+		return;
+	}
+	table->cursor = place < table->shown ? place : table->shown - 1;
+	table->cursor_key = table->source->key(table->data, table->order[table->cursor]);
+}
+
+bool table_select(struct table *table, uint64_t key)
+{
+	uint32_t i;
+
+	for (i = 0; i < table->shown; i++) {
+		if (table->source->key(table->data, table->order[i]) == key) {
+			table_move(table, i);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The next column that can be sorted by and is in sight; after the last, the order they come in. */
+static void next_sort(struct table *table)
+{
+	int c;
+
+	for (c = table->sort_column + 1; c < table->source->n_columns; c++) {
+		if (!(table->source->columns[c].flags & TABLE_UNSORTED) &&
+				(table->visible_columns & 1u << c)) {
+			break;
+		}
+	}
+	table->sort_column = c < table->source->n_columns ? c : -1;
+	table->reverse = false;
+	arrange(table);
+}
+
+bool table_act(struct table *table, enum action action)
+{
+	uint32_t page = table->page > 1 ? (uint32_t) table->page - 1 : 1;
+	uint32_t at = table->cursor;
+
+	switch (action) {
+	case ACTION_UP:
+		table_move(table, at > 0 ? at - 1 : 0);
+		return true;
+	case ACTION_DOWN:
+		table_move(table, at + 1);
+		return true;
+	case ACTION_PAGE_UP:
+		table_move(table, at > page ? at - page : 0);
+		return true;
+	case ACTION_PAGE_DOWN:
+		table_move(table, at + page);
+		return true;
+	case ACTION_FIRST:
+		table_move(table, 0);
+		return true;
+	case ACTION_LAST:
+		table_move(table, UINT32_MAX);
+		return true;
+	case ACTION_SORT:
+		if (!table->source->compare) {
+			return false;
+		}
+		next_sort(table);
+		return true;
+	case ACTION_REVERSE:
+		if (!table->source->compare) {
+			return false;
+		}
+		table->reverse = !table->reverse;
+		arrange(table);
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool table_search(struct table *table, const struct pattern *pattern, int step)
+{
+	uint32_t i, place;
+
+	for (i = 1; i <= table->shown; i++) {
+		place = (table->cursor + (step > 0 ? i : table->shown - i)) % table->shown;
+		if (row_matches(table, table->order[place], pattern)) {
+			table_move(table, place);
+			return true;
+		}
+	}
+	return false;
+}
+
+uint32_t table_count(const struct table *table, const struct pattern *pattern)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < table->shown; i++) {
+		n += row_matches(table, table->order[i], pattern);
+	}
+	return n;
+}
+
+/* Which columns are shown, how wide, from where. */
+struct columns {
+	int x[TABLE_COLUMNS], width[TABLE_COLUMNS];
+	uint32_t visible;
+};
+
+static void place_columns(const struct table_source *source, struct area area, struct columns *out)
+{
+	struct layout_item items[TABLE_COLUMNS];
+	int c, left, flex = 0, x = area.x + GUTTER;
+
+	for (c = 0; c < source->n_columns; c++) {
+		items[c].width = source->columns[c].width;
+		items[c].priority = source->columns[c].priority;
+	}
+	left = layout_fit(items, source->n_columns, 1, area.width - GUTTER);
+	for (c = 0; c < source->n_columns; c++) {
+		flex += items[c].kept && (source->columns[c].flags & TABLE_FLEX);
+	}
+	out->visible = 0;
+	for (c = 0; c < source->n_columns; c++) {
+		out->x[c] = x;
+		out->width[c] = items[c].width;
+		if (!items[c].kept) {
+			continue;
+		}
+		if ((source->columns[c].flags & TABLE_FLEX) && left > 0) {
+			int share = left / flex--;
+
+			out->width[c] += share;
+			left -= share;
+		} else if (left < 0 && (source->columns[c].flags & TABLE_FLEX)) {
+			out->width[c] = out->width[c] + left > 4 ? out->width[c] + left : 4;
+			left = 0;
+		}
+		out->visible |= 1u << c;
+		x += out->width[c] + 1;
+	}
+}
+
+static void draw_header(const struct table *table, struct canvas *canvas, struct area area,
+		const struct columns *columns)
+{
+	const struct table_column *column;
+	char title[64];
+	int c;
+
+	canvas_fill(canvas, area.y, area.x, area.width, ROLE_HEADER, " ");
+	for (c = 0; c < table->source->n_columns; c++) {
+		bool sorted = c == table->sort_column;
+		enum role role = sorted ? ROLE_HEADER_SORT : ROLE_HEADER;
+		bool down;
+
+		if (!(columns->visible & 1u << c)) {
+			continue;
+		}
+		column = &table->source->columns[c];
+		down = (column->flags & TABLE_RIGHT) != 0;
+		snprintf(title, sizeof(title), "%s%s", column->title,
+				!sorted ? "" : down != table->reverse ? "▼" : "▲");
+		if (down) {
+			canvas_text_right(canvas, area.y, columns->x[c], columns->width[c], role,
+					title);
+		} else {
+			canvas_text(canvas, area.y, columns->x[c], columns->width[c], role, title);
+		}
+	}
+}
+
+static void draw_cell(const struct table *table, uint32_t row, int c, struct canvas *canvas,
+		struct area area)
+{
+	const struct table_source *source = table->source;
+	struct table_cell cell = { .role = ROLE_TEXT, .bar = -1 };
+
+	if (source->paint && source->paint(table->data, row, c, canvas, area)) {
+		return;
+	}
+	source->cell(table->data, row, c, &cell);
+	if (cell.bar >= 0 && area.width > HEAT_COLUMNS) {
+		bar_share(canvas, area.y, area.x, HEAT_COLUMNS, cell.bar);
+		area.x += HEAT_COLUMNS;
+		area.width -= HEAT_COLUMNS;
+	}
+	if (source->columns[c].flags & TABLE_RIGHT) {
+		canvas_text_right(canvas, area.y, area.x, area.width, cell.role, cell.text);
+	} else {
+		canvas_text(canvas, area.y, area.x + cell.indent, area.width - cell.indent,
+				cell.role, cell.text);
+	}
+}
+
+static void draw_row(const struct table *table, uint32_t place, struct canvas *canvas,
+		struct area area, const struct columns *columns, bool active,
+		const struct pattern *search)
+{
+	uint32_t row = table->order[place];
+	const char *mark = table->source->mark ? table->source->mark(table->data, row) : NULL;
+	bool here = place == table->cursor;
+	int c;
+
+	for (c = 0; c < table->source->n_columns; c++) {
+		if (columns->visible & 1u << c) {
+			struct area cell = { area.y, columns->x[c], 1, columns->width[c] };
+
+			draw_cell(table, row, c, canvas, cell);
+		}
+	}
+	if (mark) {
+		canvas_text(canvas, area.y, area.x + 1, 1, ROLE_TAINTED, mark);
+	}
+	if (here) {
+		canvas_text(canvas, area.y, area.x, 1, ROLE_TEXT, ">");
+		canvas_paint(canvas, area.y, area.x, area.width,
+				active ? ROLE_SELECTED : ROLE_SELECTED_IDLE);
+	}
+	pattern_highlight(search, canvas, area.y, area.x + GUTTER, area.width - GUTTER);
+}
+
+void table_draw(struct table *table, struct canvas *canvas, struct area area, bool active,
+		const struct pattern *search)
+{
+	struct columns columns;
+	uint32_t i, rows;
+
+	if (area.height < 2) {
+		return;
+	}
+	place_columns(table->source, area, &columns);
+	table->visible_columns = columns.visible;
+	draw_header(table, canvas, layout_cut_rows(&area, 1), &columns);
+	rows = (uint32_t) area.height;
+	table->page = area.height;
+	if (table->cursor < table->top) {
+		table->top = table->cursor;
+	}
+	if (table->cursor >= table->top + rows) {
+		table->top = table->cursor - rows + 1;
+	}
+	if (table->top + rows > table->shown) {
+		table->top = table->shown > rows ? table->shown - rows : 0;
+	}
+	for (i = 0; i < rows && table->top + i < table->shown; i++) {
+		draw_row(table, table->top + i, canvas, layout_cut_rows(&area, 1), &columns, active,
+				search);
+	}
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef UI_TABLE_H
+#define UI_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "canvas.h"
+#include "pattern.h"
+#include "pythiatop/action.h"
+
+/*
+ * A list of rows with columns: cursor, scrolling, sorting, filter, search.
+ *
+ * The cursor stays on its ITEM, known by a key, when rows come, go and change places.
+ *
+ * Memory: 4 bytes a row. Threads: one.
+ */
+#define TABLE_CELL_BYTES 512
+#define TABLE_COLUMNS	 16
+
+enum table_column_flag {
+	TABLE_RIGHT = 1u << 0,	/* numbers: to the right, sorted largest first */
+	TABLE_FLEX = 1u << 1,	/* takes the room that is left; `width` is the least */
+	TABLE_UNSORTED = 1u << 2, /* sorting by it says nothing */
+};
+
+struct table_column {
+	const char *title;
+	uint8_t width;
+	uint8_t priority; /* 0: always shown; of the others the largest is left out first */
+	uint8_t flags;	  /* enum table_column_flag */
+};
+
+/* A cell as text. `bar` in 0..1 draws a heat bar of four columns before it; negative: none. */
+struct table_cell {
+	char text[TABLE_CELL_BYTES]; /* as it came: it is escaped when drawn */
+	enum role role;
+	int indent;
+	double bar;
+};
+
+/* Where the rows come from: rows 0 .. n - 1 in their own order. */
+struct table_source {
+	const struct table_column *columns;
+	int n_columns;
+	const char *what; /* "groups": for messages */
+	uint64_t (*key)(const void *data, uint32_t row);
+	void (*cell)(const void *data, uint32_t row, int column, struct table_cell *cell);
+	/* Order by a column, ascending; NULL: cannot be sorted. */
+	int (*compare)(const void *data, uint32_t a, uint32_t b, int column);
+	/* Optional. Draws a cell itself; false: draw it as text. */
+	bool (*paint)(const void *data, uint32_t row, int column, struct canvas *canvas,
+			struct area area);
+	/* Optional. A sign before the row, or NULL: "~" for tainted. */
+	const char *(*mark)(const void *data, uint32_t row);
+	/* Optional. Whether the row is hidden, as in a folded tree. */
+	bool (*hidden)(const void *data, uint32_t row);
+};
+
+struct table {
+	const struct table_source *source;
+	const void *data;
+	uint32_t n;	  /* rows of the source */
+	uint32_t *order;  /* rows shown, in the order shown */
+	uint32_t shown;
+	uint32_t room;	  /* allocated */
+	uint64_t cursor_key;
+	uint32_t cursor;  /* place in `order` */
+	uint32_t top;
+	int page;	  /* rows drawn last time */
+	int sort_column;  /* -1: as they come */
+	bool reverse;
+	uint32_t visible_columns; /* bits: drawn last time */
+	struct pattern filter;
+};
+
+void table_init(struct table *table, const struct table_source *source);
+void table_release(struct table *table);
+
+/* Takes new rows, which must stay as they are until the next call. */
+void table_update(struct table *table, const void *data, uint32_t n);
+
+/* The row under the cursor, or UINT32_MAX if there is none. */
+uint32_t table_row(const struct table *table);
+
+/* Puts the cursor on the item, if it is shown. */
+bool table_select(struct table *table, uint64_t key);
+
+/* Puts the cursor on the `place`-th row shown. */
+void table_move(struct table *table, uint32_t place);
+
+/* Moves, sorts. False: the action is none of a table's. */
+bool table_act(struct table *table, enum action action);
+
+/* Puts the cursor on the next (-1: previous) row that matches, from the cursor on; around the end. */
+bool table_search(struct table *table, const struct pattern *pattern, int step);
+
+/* Rows shown that match. */
+uint32_t table_count(const struct table *table, const struct pattern *pattern);
+
+/* Draws header and rows. `active`: the keys go here. */
+void table_draw(struct table *table, struct canvas *canvas, struct area area, bool active,
+		const struct pattern *search);
+
+#endif

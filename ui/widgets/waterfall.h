@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef UI_WATERFALL_H
+#define UI_WATERFALL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "canvas.h"
+#include "pythiatop/snapshot/request.h"
+
+/*
+ * The spans of one request as a tree that can be folded, each with a bar on the request's time axis.
+ *
+ * Memory: 16 bytes a span. Threads: one.
+ */
+struct waterfall {
+	const struct request_view *request;
+	uint64_t request_id; /* that the folds are of */
+	uint32_t n, room;
+	bool *folded;	     /* by span: its children are out of sight */
+	bool *hidden;	     /* by span: an ancestor is folded */
+	uint32_t *children;  /* by span: how many */
+	uint64_t *self_ns;   /* by span: its duration without that of its children */
+	int64_t start_ns, end_ns; /* of the axis */
+};
+
+void waterfall_release(struct waterfall *waterfall);
+
+/* Takes a request, which must stay as it is until the next call. */
+void waterfall_update(struct waterfall *waterfall, const struct request_view *request);
+
+/* Folds or unfolds a span. False: nothing to do. */
+bool waterfall_fold(struct waterfall *waterfall, uint32_t span, bool folded);
+
+/* The span with the most self time, or UINT32_MAX. */
+uint32_t waterfall_worst(const struct waterfall *waterfall);
+
+/* Draws a span's bar in one line: dark is the span itself, light what its children did meanwhile. */
+void waterfall_draw(const struct waterfall *waterfall, uint32_t span, struct canvas *canvas,
+		struct area line);
+
+/* The colour of a track. */
+enum role waterfall_role(uint32_t track);
+
+#endif
