@@ -287,9 +287,10 @@ static enum status connect_any(struct viewer *viewer, const struct addrinfo *add
 	}
 	if (errno == ECONNREFUSED) {
 		return fail(fault, status,
-				"nothing listens at %s; start a relay daemon there with: lttng-relayd "
-				"--daemonize (viewers connect to port 5344%s)",
-				viewer->name, port == 5344 ? "" : ", unless it was told otherwise");
+				"No relay daemon at %s.%s Start one: lttng-relayd -d   "
+				"Or open a recording: pythiatop DIR",
+				viewer->name,
+				port == 5344 ? "" : " Viewers connect to port 5344 as a rule.");
 	}
 	return fail(fault, status, "cannot reach %s: %s; check the name, the network and its firewall",
 			viewer->name, strerror(errno));
@@ -325,7 +326,11 @@ enum status viewer_connect(struct viewer **out, const char *relay, uint16_t port
 		if (status == STATUS_OK) {
 			status = shake_hands(viewer);
 			if (status != STATUS_OK) {
-				status = explain(viewer, status, fault);
+				/* Who hangs up on a greeting is no relay daemon's viewer port. */
+				status = explain(viewer,
+						status == STATUS_TIMEOUT ? status
+									 : STATUS_PROTOCOL,
+						fault);
 			}
 		}
 	}
