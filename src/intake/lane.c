@@ -24,7 +24,6 @@ static void forget_ring(struct lane *lane)
 	}
 	lane->n_types = 0;
 	lane->n_map = 0;
-	lane->n_streams = 0;
 	lane->head = LANE_NONE;
 	lane->timed = false;
 	lane->fault = NULL;
@@ -51,6 +50,7 @@ void lane_open(struct lane *lane, struct ring *ring)
 {
 	forget_ring(lane);
 	lane->ring = ring;
+	lane->n_streams = 0;
 	lane->bound_ns = 0;
 	lane->adjust_ns = 0;
 	lane->has_clock = false;

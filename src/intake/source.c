@@ -85,7 +85,7 @@ static void note_state(struct source *source, const struct record_state *in)
 		break;
 	case SOURCE_BROKEN:
 	case SOURCE_REFUSED:
-		source->told = true;
+		source->told = text[0] != '\0';
 		source->answered = false;
 		source_say(source, (enum source_state)in->state, "%s", text);
 		break;
@@ -98,6 +98,7 @@ static void on_note(void *context, const struct record *record)
 {
 	struct source *source = context;
 
+	source->sign_ns = source->intake->mono_ns;
 	switch (record->kind) {
 	case RECORD_STATE:
 		note_state(source, (const void *)record);

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash
+#
+# For tests of the console beside real LTTng daemons. A test begins with
+#   . "$(dirname "$0")/lib.sh"; beside_daemons [options of daemons.sh] -- "$@"
+# and is given SOURCE_DIR BUILD_DIR. It runs again beside the daemons, with PT_RELAY and so on set.
+#
+# The console runs in batch: its newest JSON document is what a person would see now.
+set -u
+
+fail() {
+	echo "FAILED: $*" >&2
+	exit 1
+}
+
+beside_daemons() {
+	local options=()
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	source_dir=$1 build_dir=$2
+	if [ -z "${PT_RELAY:-}" ]; then
+		for tool in lttng-relayd lttng-sessiond babeltrace2; do
+			if ! command -v $tool >/dev/null; then
+				echo "skipped: $tool is not installed"
+				exit 77
+			fi
+		done
+		exec "$source_dir/tests/testbed/daemons.sh" "${options[@]}" -- \
+			"$BASH" "$0" "$source_dir" "$build_dir"
+	fi
+	work=$(mktemp -d "${TMPDIR:-/tmp}/pt-live.XXXXXX")
+	started=()
+	trap finish EXIT
+	trap 'exit 1' INT TERM
+}
+
+# Everything that a test started ends with it.
+finish() {
+	local status=$? pid
+	for pid in "${started[@]}"; do
+		kill -KILL "$pid" 2>/dev/null
+		wait "$pid" 2>/dev/null
+	done
+	rm -rf "$work"
+	exit $status
+}
+
+# Runs a program in the background; its number is $pid.
+background() {
+	"$@" &
+	pid=$!
+	started+=("$pid")
+}
+
+# Writes EVENTS events at RATE a second.
+generate() {
+	background "$build_dir/tests/live/pt-generate" "$1" 1 "$2"
+	generator=$pid
+}
+
+# Starts the console on these sources; documents go to $documents.
+start_console() {
+	documents=$work/documents.${#started[@]}
+	: >"$documents"
+	"$build_dir/pythiatop" --batch=json -d 0.1 "$@" >"$documents" 2>"$documents.err" &
+	console=$!
+	started+=("$console")
+}
+
+# The newest whole document.
+newest() {
+	sed -n 'x;$p' "$documents"
+}
+
+# Waits at most SECONDS until the newest document matches an extended regular expression.
+expect() {
+	local seconds=$1 wanted=$2 i
+	for ((i = 0; i < seconds * 10; i++)); do
+		if newest | grep -Eq -- "$wanted"; then
+			return 0
+		fi
+		kill -0 "$console" 2>/dev/null || fail "the console has ended: $(cat "$documents.err")"
+		sleep 0.1
+	done
+	fail "not within $seconds s: $wanted
+newest document: $(newest)
+$(cat "$documents.err")"
+}
+
+# A row of the sources: URL, state, and an expression for the rest of the row.
+row() {
+	echo "\"url\":\"$1\",\"host\":\"[^\"]*\",\"session\":\"[^\"]*\",\"state\":\"$2\",[^}]*${3:-}"
+}
+
+session_url() {
+	echo "$PT_RELAY/host/$(hostname)/$1"
+}
+
+# The number of events of a source's row.
+events_of() {
+	newest | grep -Eo "$(row "$1" '[a-z]*' '"events":[0-9]+')" | grep -Eo '[0-9]+$'
+}
+
+# Waits until a source has brought more events than it has now.
+expect_more_events() {
+	local seconds=$1 url=$2 before now i
+	before=$(events_of "$url")
+	for ((i = 0; i < seconds * 10; i++)); do
+		now=$(events_of "$url")
+		if [ "${now:-0}" -gt "${before:-0}" ]; then
+			return 0
+		fi
+		sleep 0.1
+	done
+	fail "no more events from $url within $seconds s: $(newest)"
+}
+
+children_of() {
+	ps -o pid= --ppid "$1" | tr -d ' '
+}
+
+# Asks the console to end: it must do so at once, and leave no reader processes.
+end_console() {
+	local children began took child
+	children=$(children_of "$console")
+	began=$(date +%s%N)
+	kill -TERM "$console"
+	wait "$console"
+	took=$((($(date +%s%N) - began) / 1000000))
+	[ $took -lt 500 ] || fail "the console took $took ms to end"
+	for child in $children; do
+		[ ! -d "/proc/$child" ] || fail "the reader process $child is left"
+	done
+}
+
+create_session() {
+	lttng --no-sessiond create "$1" --live=200000 --ctrl-url="$PT_RELAY_CONTROL" \
+		--data-url="$PT_RELAY_DATA" >/dev/null || fail "lttng create $1"
+	fill_session "$1"
+}
+
+fill_session() {
+	lttng --no-sessiond enable-channel -u -s "$1" --buffers-uid events >/dev/null &&
+		lttng --no-sessiond add-context -u -s "$1" -c events -t vpid -t vtid >/dev/null &&
+		lttng --no-sessiond enable-event -u -s "$1" -c events 'gen:*' >/dev/null &&
+		lttng --no-sessiond start "$1" >/dev/null || fail "lttng start $1"
+}
+
+destroy_session() {
+	lttng --no-sessiond destroy "$1" >/dev/null || fail "lttng destroy $1"
+}
