@@ -191,19 +191,17 @@ static void put_stream(struct writer *writer, uint32_t number, const char *host,
 static void put_event(struct writer *writer, uint64_t ts_ns, uint32_t stream, uint32_t cpu,
                 uint64_t value)
 {
-	struct {
-		struct record_event event;
-		uint64_t slot;
-	} out = {
-	                .event = {.record = {.kind = RECORD_EVENT},
-	                                .ts_ns = ts_ns,
-	                                .stream = stream,
-	                                .cpu = cpu,
-	                                .bytes = 8},
-	                .slot = value,
-	};
+	struct record_event *out = ring_reserve(writer->writing, sizeof(*out) + sizeof(value));
 
-	put(writer, &out, sizeof(out));
+	assert_non_null(out);
+	memset(out, 0, sizeof(*out));
+	out->record.kind = RECORD_EVENT;
+	out->record.size = (uint32_t)(sizeof(*out) + sizeof(value));
+	out->ts_ns = ts_ns;
+	out->stream = stream;
+	out->cpu = cpu;
+	out->bytes = sizeof(value);
+	out->slots[0] = value;
 }
 
 static void put_watermark(struct writer *writer, uint64_t ts_ns)
@@ -562,7 +560,7 @@ static void test_garbage_breaks_only_its_lane(void **state)
 		struct intake_sink sink;
 		struct merge *merge;
 		struct writer writer;
-		uint32_t words, i, left = verdict.left;
+		uint32_t words, kind, i, left = verdict.left;
 		uint64_t junk[40];
 
 		make_sink(&sink, &seen);
@@ -579,7 +577,8 @@ static void test_garbage_breaks_only_its_lane(void **state)
 			junk[i] = draw(2) ? draw(64)
 			                  : ((uint64_t)draw(UINT32_MAX) << 32) | draw(300);
 		}
-		((struct record *)junk)->kind = 1 + draw(11);
+		kind = 1 + draw(11);
+		memcpy((char *)junk + offsetof(struct record, kind), &kind, sizeof(kind));
 		put(&writer, junk, words * 8);
 		put_end(&writer);
 		publish(&writer);
