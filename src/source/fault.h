@@ -6,7 +6,7 @@
 
 #define FAULT_TEXT_MAX 768
 
-/* What the library said went wrong, in one line: the innermost cause it gave. */
+/* What the library said went wrong, in one line, without its addresses. */
 struct fault {
 	char text[FAULT_TEXT_MAX];
 };

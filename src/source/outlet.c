@@ -23,7 +23,7 @@ struct outlet {
 	uint64_t final;	 /* nothing before this position can change any more */
 	uint64_t shown;	 /* published up to here */
 	uint64_t newest; /* latest time that was committed */
-	uint64_t floor;	 /* latest time that was let go */
+	uint64_t floor_ns, floor_rank; /* of the latest record that was let go */
 	uint64_t bent;
 
 	uint64_t open; /* where the record being written starts */
@@ -87,7 +87,8 @@ static void show(struct outlet *outlet)
 static void let_go(struct outlet *outlet, uint32_t index, uint64_t position)
 {
 	if (index > outlet->first) {
-		outlet->floor = outlet->staged[index - 1].ts_ns;
+		outlet->floor_ns = outlet->staged[index - 1].ts_ns;
+		outlet->floor_rank = outlet->staged[index - 1].rank;
 	}
 	outlet->first = index;
 	outlet->final = index < outlet->end ? outlet->staged[index].start : position;
@@ -198,8 +199,9 @@ static bool commit_sorted(struct outlet *outlet, uint64_t ts_ns, uint64_t rank, 
 	uint64_t position = outlet->open + size;
 	uint32_t index;
 
-	if (ts_ns < outlet->floor) {
-		ts_ns = outlet->floor;
+	if (ts_ns < outlet->floor_ns || (ts_ns == outlet->floor_ns && rank < outlet->floor_rank)) {
+		/* Too late for its place: the first instant that is still open. */
+		ts_ns = outlet->floor_ns + 1;
 		set_time(outlet->open_at, ts_ns);
 		outlet->bent++;
 	}
@@ -242,12 +244,10 @@ bool outlet_commit_at(struct outlet *outlet, uint64_t ts_ns, uint64_t rank)
 		return commit_sorted(outlet, ts_ns, rank, size);
 	}
 	/* Later than all before it, as nearly always: only this one may still see an equal. */
+	let_go(outlet, outlet->end, outlet->open);
 	outlet->staged[0] = (struct staged){.ts_ns = ts_ns, .rank = rank, .start = outlet->open};
-	outlet->first = 0;
 	outlet->end = 1;
-	outlet->floor = outlet->newest;
 	outlet->newest = ts_ns;
-	outlet->final = outlet->open;
 	return true;
 }
 
@@ -316,7 +316,7 @@ bool outlet_watermark(struct outlet *outlet, uint64_t ts_ns)
 	struct record_watermark *record;
 
 	/* Nothing new is said by going back, or by repeating. */
-	if (ts_ns <= outlet->floor) {
+	if (ts_ns <= outlet->floor_ns) {
 		return true;
 	}
 	record = outlet_begin(outlet, sizeof(*record), RECORD_WATERMARK);

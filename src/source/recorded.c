@@ -23,8 +23,19 @@ struct recording {
 	uint64_t stream_bytes;	       /* of all stream files */
 	uint64_t begin_ns, end_ns;     /* of all streams; equal if not known */
 	uint64_t reported;	       /* progress, in steps */
-	char refusal[STATE_TEXT_MAX];  /* why it cannot be read */
+	char refusal[STATE_TEXT_MAX];  /* why it cannot be read, or not to its end */
+	char remark[STATE_TEXT_MAX];   /* what is odd about it otherwise */
 };
+
+__attribute__((format(printf, 2, 3))) static void remark(
+		struct recording *recording, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(recording->remark, sizeof(recording->remark), format, arguments);
+	va_end(arguments);
+}
 
 __attribute__((format(printf, 2, 3))) static bool refuse(
 		struct recording *recording, const char *format, ...)
@@ -191,7 +202,10 @@ static void note_ranges(struct recording *recording, const bt_value *trace)
 	}
 }
 
-/* Asks the component class when the recording begins and ends: for the progress alone. */
+/*
+ * Asks the component class when the recording begins and ends: for the progress alone. Only once the
+ * trace has been opened: babeltrace2 2.0.4 aborts when asked about one that it cannot open.
+ */
 static void ask_range(struct recording *recording, const bt_value *parameters)
 {
 	const bt_plugin *plugin = NULL;
@@ -255,18 +269,27 @@ static void judge(struct recording *recording, const struct graph *graph,
 	if (n_failed > 0) {
 		refuse(recording,
 				"%s is damaged: %u of its stream files could not be read to the end, so "
-				"only %llu events were read (%s)",
+				"there are only %llu events (%s)",
 				recording->path, n_failed, (unsigned long long)events, fault->text);
 	} else if (traces_without_clock(traces) > 0) {
 		refuse(recording,
-				"%s has %u streams without a clock: their events have no times and "
+				"%s has %u stream(s) without a clock: their events have no times and "
 				"cannot be used",
 				recording->path, traces_without_clock(traces));
 	} else if (outlet_bent(recording->outlet) > 0) {
-		refuse(recording,
+		remark(recording,
 				"time runs backwards in %s: %llu events are shown later than they were",
 				recording->path,
 				(unsigned long long)outlet_bent(recording->outlet));
+	}
+}
+
+static void refuse_for(struct recording *recording, const struct fault *fault)
+{
+	if (fault->text[0] == '/') {
+		refuse(recording, "cannot read %s", fault->text);
+	} else {
+		refuse(recording, "cannot read the trace %s: %s", recording->path, fault->text);
 	}
 }
 
@@ -274,14 +297,18 @@ static void judge(struct recording *recording, const struct graph *graph,
 static bool read_all(struct recording *recording, const bt_value *parameters,
 		struct traces *traces)
 {
-	struct fault fault;
+	struct fault fault = {.text = ""};
 	struct graph *graph =
 			graph_create("fs", parameters, recording->outlet, traces, &fault);
 	enum reader_step step = READER_MORE;
 
 	if (!graph) {
-		refuse(recording, "cannot read the trace %s: %s", recording->path, fault.text);
+		refuse_for(recording, &fault);
 		return true;
+	}
+	ask_range(recording, parameters);
+	if (!outlet_state(recording->outlet, SOURCE_ACTIVE, "")) {
+		step = READER_ERROR;
 	}
 	while (step == READER_MORE) {
 		step = graph_run(graph, &fault);
@@ -291,7 +318,7 @@ static bool read_all(struct recording *recording, const bt_value *parameters,
 		}
 	}
 	if (step == READER_ERROR && fault.text[0]) {
-		refuse(recording, "cannot read the trace %s: %s", recording->path, fault.text);
+		refuse_for(recording, &fault);
 	} else {
 		judge(recording, graph, traces);
 	}
@@ -308,9 +335,7 @@ static bool read_recording(struct recording *recording)
 
 	if (traces && parameters &&
 			outlet_progress(recording->outlet, 0, recording->stream_bytes)) {
-		ask_range(recording, parameters);
-		alive = outlet_state(recording->outlet, SOURCE_ACTIVE, "") &&
-				read_all(recording, parameters, traces);
+		alive = read_all(recording, parameters, traces);
 	}
 	bt_value_put_ref(parameters);
 	traces_destroy(traces);
@@ -336,7 +361,8 @@ int recorded_read(struct outlet *outlet, const char *directory)
 	} else if (alive) {
 		alive = outlet_progress(outlet, recording->stream_bytes,
 					recording->stream_bytes) &&
-				outlet_state(outlet, SOURCE_ENDED, "") && outlet_end(outlet);
+				outlet_state(outlet, SOURCE_ENDED, recording->remark) &&
+				outlet_end(outlet);
 	}
 	free(recording);
 	return alive && !refused ? EXIT_SUCCESS : EXIT_FAILURE;
