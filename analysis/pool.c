@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+
+#include "pool.h"
+
+#define SMALLEST_SHIFT 6
+#define LARGEST_BYTES  ((size_t)1 << (SMALLEST_SHIFT + POOL_CLASSES - 1))
+#define SLAB_BYTES     ((size_t)512 << 10)
+#define SLAB_HEADER    16
+
+struct pool_piece {
+	struct pool_piece *next;
+};
+
+void pool_init(struct pool *pool)
+{
+	*pool = (struct pool){.slabs = NULL};
+}
+
+void pool_release(struct pool *pool)
+{
+	struct pool_piece *slab, *next;
+
+	for (slab = pool->slabs; slab; slab = next) {
+		next = slab->next;
+		free(slab);
+	}
+	pool_init(pool);
+}
+
+static unsigned int class_of(size_t size)
+{
+	if (size <= (size_t)1 << SMALLEST_SHIFT) {
+		return 0;
+	}
+	return 64 - SMALLEST_SHIFT - (unsigned int)__builtin_clzll(size - 1);
+}
+
+/* Cuts a fresh piece; what is left of a slab too short for it feeds the smaller classes. */
+static void *cut(struct pool *pool, unsigned int class)
+{
+	size_t bytes = (size_t)1 << (SMALLEST_SHIFT + class);
+	unsigned char *memory;
+
+	if (pool->slab_left < bytes) {
+		struct pool_piece *slab = malloc(SLAB_BYTES);
+
+		if (!slab) {
+			return NULL;
+		}
+		while (pool->slab_left >= (size_t)1 << SMALLEST_SHIFT) {
+			unsigned int small = class_of(pool->slab_left);
+			struct pool_piece *piece = (struct pool_piece *)(void *)pool->slab_at;
+
+			if ((size_t)1 << (SMALLEST_SHIFT + small) > pool->slab_left) {
+				small--;
+			}
+			piece->next = pool->free[small];
+			pool->free[small] = piece;
+			pool->slab_at += (size_t)1 << (SMALLEST_SHIFT + small);
+			pool->slab_left -= (size_t)1 << (SMALLEST_SHIFT + small);
+		}
+		slab->next = pool->slabs;
+		pool->slabs = slab;
+		pool->slab_at = (unsigned char *)slab + SLAB_HEADER;
+		pool->slab_left = SLAB_BYTES - SLAB_HEADER;
+	}
+	memory = pool->slab_at;
+	pool->slab_at += bytes;
+	pool->slab_left -= bytes;
+	return memory;
+}
+
+void *pool_alloc(struct pool *pool, size_t size)
+{
+	unsigned int class;
+	struct pool_piece *piece;
+
+	if (size > LARGEST_BYTES) {
+		pool->in_use_bytes += size;
+		return malloc(size);
+	}
+	class = class_of(size);
+	pool->in_use_bytes += (size_t)1 << (SMALLEST_SHIFT + class);
+	piece = pool->free[class];
+	if (piece) {
+		pool->free[class] = piece->next;
+		return piece;
+	}
+	return cut(pool, class);
+}
+
+void pool_free(struct pool *pool, void *memory, size_t size)
+{
+	struct pool_piece *piece = memory;
+	unsigned int class;
+
+	if (!memory) {
+		return;
+	}
+	if (size > LARGEST_BYTES) {
+		pool->in_use_bytes -= size;
+		free(memory);
+		return;
+	}
+	class = class_of(size);
+	pool->in_use_bytes -= (size_t)1 << (SMALLEST_SHIFT + class);
+	piece->next = pool->free[class];
+	pool->free[class] = piece;
+}

@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash.h"
+#include "registry.h"
+
+#define FIRST_SUPPLIERS 1024u
+#define MAX_SUPPLIERS	(1u << 20)
+
+void registry_init(struct registry *registry)
+{
+	*registry = (struct registry){.n_hosts = 0};
+}
+
+void registry_release(struct registry *registry)
+{
+	free(registry->hosts);
+	free(registry->sessions);
+	free(registry->streams);
+	free(registry->types);
+	free(registry->suppliers);
+	arena_release(&registry->arena);
+	registry_init(registry);
+}
+
+/* Room for one more item of `size` bytes; the new items are zeroed. */
+static void *reserve(void *items, uint32_t n, uint32_t *room, size_t size)
+{
+	uint32_t more = *room ? *room * 2 : 16;
+	unsigned char *grown;
+
+	if (n < *room) {
+		return items;
+	}
+	if (n >= REGISTRY_MAX_TYPES) {
+		return NULL;
+	}
+	grown = realloc(items, more * size);
+	if (!grown) {
+		return NULL;
+	}
+	memset(grown + *room * size, 0, (more - *room) * size);
+	*room = more;
+	return grown;
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return strcmp(a ? a : "", b ? b : "") == 0;
+}
+
+static bool same_field(const struct field *a, const struct field *b)
+{
+	uint32_t i;
+
+	if (a->kind != b->kind || a->scope != b->scope || a->base != b->base ||
+			a->n_labels != b->n_labels || !same_text(a->name, b->name)) {
+		return false;
+	}
+	for (i = 0; i < a->n_labels; i++) {
+		const struct field_label *la = &a->labels[i], *lb = &b->labels[i];
+
+		if (la->lower != lb->lower || la->upper != lb->upper ||
+				!same_text(la->name, lb->name)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool same_type(const struct event_type *a, const struct event_type *b)
+{
+	uint32_t i;
+
+	if (a->n_fields != b->n_fields || strcmp(a->name, b->name) != 0) {
+		return false;
+	}
+	for (i = 0; i < a->n_fields; i++) {
+		if (!same_field(&a->fields[i], &b->fields[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool copy_field(struct arena *arena, struct field *to, const struct field *from)
+{
+	struct field_label *labels = NULL;
+	uint32_t i;
+
+	*to = *from;
+	to->name = arena_text(arena, from->name ? from->name : "");
+	to->labels = NULL;
+	if (!to->name) {
+		return false;
+	}
+	if (from->n_labels > 0) {
+		labels = arena_alloc(arena, from->n_labels * sizeof(*labels));
+		if (!labels) {
+			return false;
+		}
+		for (i = 0; i < from->n_labels; i++) {
+			labels[i] = from->labels[i];
+			labels[i].name = arena_text(arena, from->labels[i].name);
+			if (!labels[i].name) {
+				return false;
+			}
+		}
+		to->labels = labels;
+	}
+	return true;
+}
+
+static bool copy_type(struct arena *arena, struct event_type *to, const struct event_type *from)
+{
+	uint32_t n = from->n_fields > EVENT_MAX_FIELDS ? EVENT_MAX_FIELDS : from->n_fields;
+	struct field *fields = arena_alloc(arena, (n + 1) * sizeof(*fields));
+	uint32_t i;
+
+	to->name = arena_text(arena, from->name);
+	if (!fields || !to->name) {
+		return false;
+	}
+	for (i = 0; i < n; i++) {
+		if (!copy_field(arena, &fields[i], &from->fields[i])) {
+			return false;
+		}
+	}
+	to->n_fields = n;
+	to->fields = fields;
+	return true;
+}
+
+uint32_t registry_add_type(struct registry *registry, const struct event_type *type, bool *fresh)
+{
+	struct event_type *types;
+	uint32_t i;
+
+	*fresh = false;
+	for (i = 0; i < registry->n_types; i++) {
+		if (same_type(&registry->types[i], type)) {
+			return i;
+		}
+	}
+	types = reserve(registry->types, registry->n_types, &registry->type_room, sizeof(*types));
+	if (!types) {
+		return ID_NONE;
+	}
+	registry->types = types;
+	if (!copy_type(&registry->arena, &types[registry->n_types], type)) {
+		return ID_NONE;
+	}
+	*fresh = true;
+	return registry->n_types++;
+}
+
+static uint32_t add_host(struct registry *registry, const char *name)
+{
+	struct host *hosts;
+	uint32_t i;
+
+	for (i = 0; i < registry->n_hosts; i++) {
+		if (strcmp(registry->hosts[i].name, name) == 0) {
+			return i;
+		}
+	}
+	hosts = reserve(registry->hosts, registry->n_hosts, &registry->host_room, sizeof(*hosts));
+	if (!hosts) {
+		return ID_NONE;
+	}
+	registry->hosts = hosts;
+	hosts[registry->n_hosts].name = arena_text(&registry->arena, name);
+	return hosts[registry->n_hosts].name ? registry->n_hosts++ : ID_NONE;
+}
+
+uint32_t registry_add_session(struct registry *registry, const struct session_desc *desc)
+{
+	struct session *sessions, *session;
+	uint32_t i, host = add_host(registry, desc->host ? desc->host : "");
+
+	if (host == ID_NONE) {
+		return ID_NONE;
+	}
+	for (i = 0; i < registry->n_sessions; i++) {
+		session = &registry->sessions[i];
+		if (session->host == host && same_text(session->desc.name, desc->name)) {
+			session->desc.ours = desc->ours;
+			session->desc.live = desc->live;
+			return i;
+		}
+	}
+	sessions = reserve(registry->sessions, registry->n_sessions, &registry->session_room,
+			sizeof(*sessions));
+	if (!sessions) {
+		return ID_NONE;
+	}
+	registry->sessions = sessions;
+	session = &sessions[registry->n_sessions];
+	session->desc = *desc;
+	session->host = host;
+	session->desc.host = registry->hosts[host].name;
+	session->desc.name = arena_text(&registry->arena, desc->name ? desc->name : "");
+	return session->desc.name ? registry->n_sessions++ : ID_NONE;
+}
+
+uint32_t registry_add_stream(struct registry *registry, const struct stream_desc *desc)
+{
+	struct stream *streams, *stream;
+
+	if (desc->session >= registry->n_sessions) {
+		return ID_NONE;
+	}
+	streams = reserve(registry->streams, registry->n_streams, &registry->stream_room,
+			sizeof(*streams));
+	if (!streams) {
+		return ID_NONE;
+	}
+	registry->streams = streams;
+	stream = &streams[registry->n_streams];
+	stream->desc = *desc;
+	stream->host = registry->sessions[desc->session].host;
+	stream->desc.channel = arena_text(&registry->arena, desc->channel ? desc->channel : "");
+	stream->desc.kernel_release = arena_text(
+			&registry->arena, desc->kernel_release ? desc->kernel_release : "");
+	if (!stream->desc.channel || !stream->desc.kernel_release) {
+		return ID_NONE;
+	}
+	return registry->n_streams++;
+}
+
+void registry_begin_session(struct registry *registry, uint32_t session)
+{
+	if (!registry->sessions[session].active) {
+		registry->sessions[session].active = true;
+		registry->hosts[registry->sessions[session].host].n_active++;
+	}
+}
+
+void registry_end_session(struct registry *registry, uint32_t session)
+{
+	if (session < registry->n_sessions && registry->sessions[session].active) {
+		registry->sessions[session].active = false;
+		registry->hosts[registry->sessions[session].host].n_active--;
+	}
+}
+
+static bool supplies_before(const struct session *a, const struct session *b)
+{
+	if (a->desc.ours != b->desc.ours) {
+		return a->desc.ours;
+	}
+	return strcmp(a->desc.name, b->desc.name) < 0;
+}
+
+static bool grow_suppliers(struct registry *registry)
+{
+	uint32_t room = registry->supplier_room ? registry->supplier_room * 2 : FIRST_SUPPLIERS;
+	struct supplier *grown = calloc(room, sizeof(*grown));
+	uint32_t i;
+
+	if (!grown) {
+		return false;
+	}
+	for (i = 0; i < registry->supplier_room; i++) {
+		const struct supplier *old = &registry->suppliers[i];
+		uint32_t at = (uint32_t)hash_u64(old->key) & (room - 1);
+
+		if (!old->used) {
+			continue;
+		}
+		while (grown[at].used) {
+			at = (at + 1) & (room - 1);
+		}
+		grown[at] = *old;
+	}
+	free(registry->suppliers);
+	registry->suppliers = grown;
+	registry->supplier_room = room;
+	return true;
+}
+
+bool registry_is_copy(struct registry *registry, const struct event *event)
+{
+	const struct stream *stream = &registry->streams[event->stream];
+	uint32_t mine = stream->desc.session;
+	/* Types are < 2^16, hosts too; CPUs beyond 2^31 do not exist. */
+	uint64_t key = (uint64_t)event->type << 48 | (uint64_t)stream->host << 32 | event->cpu;
+	struct supplier *supplier;
+	uint32_t at;
+
+	if (registry->n_suppliers * 2 >= registry->supplier_room &&
+			(registry->n_suppliers >= MAX_SUPPLIERS || !grow_suppliers(registry))) {
+		return false; /* beyond the bound nothing is called a copy */
+	}
+	at = (uint32_t)hash_u64(key) & (registry->supplier_room - 1);
+	while (registry->suppliers[at].used && registry->suppliers[at].key != key) {
+		at = (at + 1) & (registry->supplier_room - 1);
+	}
+	supplier = &registry->suppliers[at];
+	if (!supplier->used) {
+		*supplier = (struct supplier){.key = key, .session = mine, .used = true};
+		registry->n_suppliers++;
+		return false;
+	}
+	if (supplier->session == mine) {
+		return false;
+	}
+	if (!registry->sessions[supplier->session].active) {
+		supplier->session = mine;
+		return false;
+	}
+	if (supplies_before(&registry->sessions[mine], &registry->sessions[supplier->session])) {
+		supplier->session = mine;
+	}
+	return true;
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_REGISTRY_H
+#define PT_REGISTRY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "pythiatop/engine.h"
+
+/*
+ * What the numbers in an event stand for: hosts, sessions, streams and event types, numbered
+ * densely from 0 in the order they are added. Descriptions are copied and live as long as this.
+ *
+ * Memory: what the traces declare; at most REGISTRY_MAX_TYPES event types, and as many sessions
+ * and streams.
+ */
+#define REGISTRY_MAX_TYPES 65536u
+
+struct host {
+	const char *name;
+	uint32_t n_active; /* sessions of it that have begun and not ended */
+};
+
+struct session {
+	struct session_desc desc;
+	uint32_t host;
+	bool active; /* has sent an event since it was added or ended */
+	struct session_counts counts;
+};
+
+struct thread;
+
+struct stream {
+	struct stream_desc desc;
+	uint32_t host;
+	bool carries_schema; /* an event of it was used to make requests */
+	bool has_events;
+	/* The thread of its last event: streams of a CPU rarely change it. */
+	struct thread *last_thread;
+	uint64_t last_thread_key;
+	uint64_t threads_generation;
+};
+
+/* The session that supplies a tracepoint on a CPU of a host, where more than one could. */
+struct supplier {
+	uint64_t key; /* host, CPU, type; see registry.c */
+	uint32_t session;
+	bool used;
+};
+
+struct registry {
+	struct arena arena;
+	uint32_t n_hosts, n_sessions, n_streams, n_types;
+	struct host *hosts;
+	struct session *sessions;
+	struct stream *streams;
+	struct event_type *types;
+	uint32_t host_room, session_room, stream_room, type_room;
+	uint32_t n_suppliers, supplier_room;
+	struct supplier *suppliers;
+};
+
+void registry_init(struct registry *registry);
+void registry_release(struct registry *registry);
+
+/* ID_NONE if out of memory or of room; `*fresh` tells whether it is new. */
+uint32_t registry_add_type(struct registry *registry, const struct event_type *type, bool *fresh);
+uint32_t registry_add_session(struct registry *registry, const struct session_desc *desc);
+uint32_t registry_add_stream(struct registry *registry, const struct stream_desc *desc);
+
+void registry_begin_session(struct registry *registry, uint32_t session);
+void registry_end_session(struct registry *registry, uint32_t session);
+
+/*
+ * Is this event the copy of one that another session of its host supplies? Where several active
+ * sessions have a tracepoint, ours supplies it, else the first by name. The switch to a better
+ * supplier itself drops one event: it is the copy of one that the other has just supplied.
+ * Call only while the host has more than one active session.
+ */
+bool registry_is_copy(struct registry *registry, const struct event *event);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "requests/compile.h"
+#include "requests/infer.h"
+
+static uint16_t find_field(const struct event_type *type, const char *name, int scope)
+{
+	uint32_t i;
+
+	for (i = 0; i < type->n_fields && i < PLAN_NO_FIELD; i++) {
+		if ((scope < 0 || type->fields[i].scope == scope) &&
+				strcmp(type->fields[i].name, name) == 0) {
+			return (uint16_t)i;
+		}
+	}
+	return PLAN_NO_FIELD;
+}
+
+static uint16_t find_number(const struct event_type *type, const char *name, int scope)
+{
+	uint16_t field = find_field(type, name, scope);
+
+	if (field != PLAN_NO_FIELD && type->fields[field].kind != FIELD_UINT &&
+			type->fields[field].kind != FIELD_INT) {
+		return PLAN_NO_FIELD;
+	}
+	return field;
+}
+
+/* The field that a schema calls `key`: payload first, then context, unless it says $ctx. */
+static uint16_t named_field(const struct event_type *type, const char *key)
+{
+	uint16_t field;
+
+	if (strncmp(key, "$ctx.", 5) == 0) {
+		return find_field(type, key + 5, SCOPE_CONTEXT);
+	}
+	field = find_field(type, key, SCOPE_PAYLOAD);
+	return field != PLAN_NO_FIELD ? field : find_field(type, key, SCOPE_CONTEXT);
+}
+
+static bool resolve_key(const struct event_type *type, const char *key, struct plan_key *out)
+{
+	uint16_t field;
+
+	*out = (struct plan_key){.kind = KEY_TID, .field = PLAN_NO_FIELD};
+	if (strcmp(key, "$tid") == 0) {
+		return true;
+	}
+	if (strcmp(key, "$pid") == 0) {
+		out->kind = KEY_PID;
+		return true;
+	}
+	if (strcmp(key, "$cpu") == 0) {
+		out->kind = KEY_CPU;
+		return true;
+	}
+	field = named_field(type, key);
+	if (field == PLAN_NO_FIELD) {
+		return false;
+	}
+	/* The thread by its own name: the same values as $tid, pid namespaces included. */
+	if (type->fields[field].scope == SCOPE_CONTEXT &&
+			(strcmp(type->fields[field].name, "vtid") == 0 ||
+					strcmp(type->fields[field].name, "tid") == 0)) {
+		return true;
+	}
+	out->field = field;
+	out->kind = type->fields[field].kind == FIELD_STRING ||
+					type->fields[field].kind == FIELD_TREE
+			? KEY_FIELD_BYTES
+			: KEY_FIELD_NUMBER;
+	return true;
+}
+
+/* Splits "irq_{name}" into pieces. `spaces`: literal underscores become spaces, for types. */
+static void compile_text(struct names *names, struct arena *arena, const struct event_type *type,
+		const char *text, bool spaces, struct plan_text *out)
+{
+	size_t length = strlen(text);
+	uint32_t n_fields = 0;
+	uint16_t field = PLAN_NO_FIELD;
+	char *copy = arena_text(arena, text);
+	char *at = copy;
+
+	*out = (struct plan_text){.n = 0};
+	out->pieces = arena_alloc(arena, (length + 1) * sizeof(*out->pieces));
+	if (!copy || !out->pieces) {
+		return;
+	}
+	while (*at) {
+		char *open = strchr(at, '{'), *close = open ? strchr(open, '}') : NULL;
+		size_t literal = open && close ? (size_t)(open - at) : strlen(at);
+		size_t i;
+
+		for (i = 0; spaces && i < literal; i++) {
+			at[i] = at[i] == '_' ? ' ' : at[i];
+		}
+		if (literal > 0) {
+			out->pieces[out->n++] = (struct plan_piece){
+					.text = at, .length = (uint32_t)literal, .field = PLAN_NO_FIELD};
+		}
+		at += literal;
+		if (open && close) {
+			*close = '\0';
+			field = named_field(type, open + 1);
+			n_fields += field != PLAN_NO_FIELD;
+			out->pieces[out->n++] = (struct plan_piece){.text = "?",
+					.length = field == PLAN_NO_FIELD ? 1 : 0, .field = field};
+			at = close + 1;
+		}
+	}
+	if (n_fields == 0 && out->n == 1) {
+		out->fixed = names_add(names, out->pieces[0].text, out->pieces[0].length);
+	} else if (n_fields == 1 && (type->fields[field].kind == FIELD_UINT ||
+						    type->fields[field].kind == FIELD_INT)) {
+		out->memo = arena_alloc(arena, sizeof(*out->memo));
+	}
+}
+
+static void compile_type(struct names *names, struct arena *arena, const struct event_type *type,
+		const struct schema_event *event, const char *name, struct plan *plan)
+{
+	char *text;
+	uint32_t i;
+
+	if (event->n_type == 0) {
+		compile_text(names, arena, type, name, true, &plan->type);
+		return;
+	}
+	text = arena_printf(arena, "{%s}", event->type[0]);
+	for (i = 1; text && i < event->n_type; i++) {
+		text = arena_printf(arena, "%s {%s}", text, event->type[i]);
+	}
+	if (text) {
+		compile_text(names, arena, type, text, false, &plan->type);
+	}
+}
+
+static void add_note(struct arena *arena, struct compile_notes *notes,
+		const struct event_type *type, const char *key, const char *what)
+{
+	char *text;
+
+	if (notes->n == COMPILE_MAX_NOTES) {
+		return;
+	}
+	text = arena_printf(arena, "%s has no field \"%s\": its %s is left out", type->name, key,
+			what);
+	if (text) {
+		notes->texts[notes->n++] = text;
+	}
+}
+
+static void compile_binds(struct arena *arena, const struct plan_namespace *namespaces,
+		uint32_t n_namespaces, const struct event_type *type,
+		const struct schema_event *event, struct plan *plan, struct compile_notes *notes)
+{
+	int kind;
+	uint32_t b, n, k;
+
+	for (kind = NS_REQUEST; kind <= NS_LANE; kind++) {
+		for (b = 0; b < event->n_bind; b++) {
+			struct plan_bind *bind = &plan->bind[plan->n_bind];
+
+			for (n = 0; n < n_namespaces; n++) {
+				if (strcmp(namespaces[n].name, event->bind[b].ns) == 0) {
+					break;
+				}
+			}
+			if (n == n_namespaces || !namespaces[n].join ||
+					(int)namespaces[n].kind != kind) {
+				continue;
+			}
+			*bind = (struct plan_bind){.ns = (uint8_t)n,
+					.op = (uint8_t)event->bind[b].op,
+					.n_keys = (uint8_t)event->bind[b].n_keys,
+					.kind = (uint8_t)kind,
+					.global = namespaces[n].global};
+			for (k = 0; k < bind->n_keys; k++) {
+				if (!resolve_key(type, event->bind[b].keys[k], &bind->keys[k])) {
+					add_note(arena, notes, type, event->bind[b].keys[k],
+							"binding");
+					break;
+				}
+			}
+			plan->n_bind += k == bind->n_keys;
+		}
+	}
+}
+
+static void compile_pair(struct arena *arena, const struct event_type *type,
+		const struct schema_event *event, struct plan *plan, struct compile_notes *notes)
+{
+	uint32_t k;
+
+	for (k = 0; k < event->n_pair; k++) {
+		if (!resolve_key(type, event->pair[k], &plan->pair[plan->n_pair])) {
+			add_note(arena, notes, type, event->pair[k], "pairing");
+			plan->role = SPAN_POINT; /* half a key would pair what does not belong */
+			plan->n_pair = 0;
+			return;
+		}
+		plan->n_pair++;
+	}
+	plan->keyed = plan->n_pair > 0 && plan->role != SPAN_POINT;
+}
+
+static void compile_context(const struct event_type *type, struct plan *plan)
+{
+	bool kernel = strchr(type->name, ':') == NULL;
+
+	plan->vtid = find_number(type, "vtid", SCOPE_CONTEXT);
+	plan->vpid = find_number(type, "vpid", SCOPE_CONTEXT);
+	plan->pid_ns = find_number(type, "pid_ns", SCOPE_CONTEXT);
+	plan->procname = find_field(type, "procname", SCOPE_CONTEXT);
+	if (plan->procname != PLAN_NO_FIELD && type->fields[plan->procname].kind != FIELD_STRING) {
+		plan->procname = PLAN_NO_FIELD;
+	}
+	/* A kernel's `tid` is of the host's own namespace, its `vtid` of the process's. */
+	if (kernel && find_number(type, "tid", SCOPE_CONTEXT) != PLAN_NO_FIELD) {
+		plan->vtid = find_number(type, "tid", SCOPE_CONTEXT);
+		plan->vtid_is_host = true;
+	}
+	if (kernel && find_number(type, "pid", SCOPE_CONTEXT) != PLAN_NO_FIELD) {
+		plan->vpid = find_number(type, "pid", SCOPE_CONTEXT);
+	}
+	plan->prev_tid = plan->next_tid = plan->next_comm = plan->prev_comm = PLAN_NO_FIELD;
+	if (strcmp(type->name, "sched_switch") == 0) {
+		plan->prev_tid = find_number(type, "prev_tid", SCOPE_PAYLOAD);
+		plan->next_tid = find_number(type, "next_tid", SCOPE_PAYLOAD);
+		plan->prev_comm = find_field(type, "prev_comm", SCOPE_PAYLOAD);
+		plan->next_comm = find_field(type, "next_comm", SCOPE_PAYLOAD);
+		plan->switches = plan->next_tid != PLAN_NO_FIELD &&
+				plan->prev_tid != PLAN_NO_FIELD;
+	}
+}
+
+struct compile_notes compile_plan(struct names *names, struct arena *arena,
+		const struct plan_namespace *namespaces, uint32_t n_namespaces,
+		const struct event_type *type, const struct schema_event *event, bool skeleton,
+		struct plan *plan)
+{
+	struct compile_notes notes = {.n = 0};
+	const char *colon = strchr(type->name, ':');
+	const char *name;
+
+	memset(plan, 0, sizeof(*plan));
+	compile_context(type, plan);
+	plan->source = event;
+	if (colon) {
+		plan->provider = names_add(names, type->name, (size_t)(colon - type->name));
+	}
+	if (!event) {
+		plan->about_tracer = true;
+		name = infer_span_name(arena, type->name, SPAN_POINT);
+		compile_text(names, arena, type, name ? name : type->name, false, &plan->name);
+		return notes;
+	}
+	plan->role = (uint8_t)event->role;
+	plan->seed = event->seed;
+	plan->skeleton = skeleton;
+	name = event->name ? event->name : infer_span_name(arena, type->name, event->role);
+	if (!name) {
+		name = type->name;
+	}
+	compile_pair(arena, type, event, plan, &notes);
+	compile_text(names, arena, type, name, false, &plan->name);
+	plan->pair_name = names_add(names, name, strlen(name));
+	if (plan->role == SPAN_EXIT && strchr(name, '*')) {
+		plan->any_exit = true;
+		plan->glob = arena_text(arena, name);
+	}
+	if (plan->seed) {
+		compile_type(names, arena, type, event, name, plan);
+	}
+	compile_binds(arena, namespaces, n_namespaces, type, event, plan, &notes);
+	return notes;
+}

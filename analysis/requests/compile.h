@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_REQUESTS_COMPILE_H
+#define PT_REQUESTS_COMPILE_H
+
+#include "arena.h"
+#include "names.h"
+#include "requests/plan.h"
+
+/* What a type lacks of what its schema asks for. */
+#define COMPILE_MAX_NOTES 4
+struct compile_notes {
+	uint32_t n;
+	const char *texts[COMPILE_MAX_NOTES]; /* from the arena */
+};
+
+/*
+ * Makes the plan of one type. `event` NULL: the type belongs to no request. What the plan points to
+ * comes from the arena. A binding whose field the type lacks is left out, and noted.
+ */
+struct compile_notes compile_plan(struct names *names, struct arena *arena,
+		const struct plan_namespace *namespaces, uint32_t n_namespaces,
+		const struct event_type *type, const struct schema_event *event, bool skeleton,
+		struct plan *plan);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "requests/internal.h"
+
+#define MAX_PATH 4096 /* contexts of one request's path */
+
+static int compare_u32(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static bool path_reserve(struct requests *r, uint32_t n)
+{
+	uint32_t *grown;
+
+	if (n <= r->path_room) {
+		return true;
+	}
+	grown = realloc(r->path, n * 2 * sizeof(*grown));
+	if (!grown) {
+		return false;
+	}
+	r->path = grown;
+	r->path_room = n * 2;
+	return true;
+}
+
+static uint32_t sort_unique(uint32_t *items, uint32_t n)
+{
+	uint32_t i, kept = 0;
+
+	qsort(items, n, sizeof(*items), compare_u32);
+	for (i = 0; i < n; i++) {
+		if (kept == 0 || items[i] != items[kept - 1]) {
+			items[kept++] = items[i];
+		}
+	}
+	return kept;
+}
+
+/* The set of skeleton contexts visited, into r->path; returns how many. */
+static uint32_t make_path(struct requests *r, const struct fragment *f, bool *skewed)
+{
+	uint32_t root = contexts_add(r->contexts, 0, f->root_name, f->root_provider);
+	uint32_t i, n = 0, depth = model_path_depth(r->model);
+	const struct spans_input input = {
+			.copies = &f->copies,
+			.registry = r->registry,
+			.root = f->root,
+			.start_ns = f->start_ns,
+			.end_ns = f->end_ns,
+			.skeleton_only = true,
+	};
+
+	*skewed = false;
+	if (!path_reserve(r, 1)) {
+		return 0;
+	}
+	r->path[0] = root;
+	if (f->n_skeleton_spans <= 1 || !spans_build(&r->spans, &input) ||
+			!path_reserve(r, r->spans.n)) {
+		return 1;
+	}
+	for (i = 0; i < r->spans.n; i++) {
+		struct span *span = &r->spans.items[r->spans.order[i]];
+
+		if (i == 0) {
+			span->context = root;
+		} else if (span->depth < depth) {
+			const struct plan *plan = &r->plans[span->entry->type];
+
+			span->context = contexts_add(r->contexts,
+					r->spans.items[span->parent].context, span->entry->name,
+					plan->provider);
+		} else {
+			continue;
+		}
+		r->path[n++] = span->context;
+	}
+	*skewed = r->spans.skew_ns > 0;
+	n = sort_unique(r->path, n);
+	return n > MAX_PATH ? MAX_PATH : n;
+}
+
+/* The hosts it visited, and whether any of them lost events meanwhile. */
+static uint32_t count_hosts(struct requests *r, const struct fragment *f, bool *tainted)
+{
+	struct copy_chunk *chunk = NULL;
+	struct event_copy *copy;
+	uint32_t offset = 0, n = 0, i, last = f->host;
+
+	if (!f->many_hosts || !path_reserve(r, f->copies.n + 1)) {
+		*tainted = losses_touch(&r->losses, f->host, f->start_ns, f->end_ns);
+		return 1;
+	}
+	r->path[n++] = f->host;
+	while ((copy = copies_next(&f->copies, &chunk, &offset))) {
+		uint32_t host = r->registry->streams[copy->stream].host;
+
+		if (host != last) {
+			r->path[n++] = last = host;
+		}
+	}
+	n = sort_unique(r->path, n);
+	*tainted = false;
+	for (i = 0; i < n; i++) {
+		*tainted |= losses_touch(&r->losses, r->path[i], f->start_ns, f->end_ns);
+	}
+	return n;
+}
+
+void fragment_finish(struct requests *r, struct fragment *f, enum request_state state)
+{
+	struct kept_request *kept;
+	bool tainted, skewed;
+	uint32_t n_hosts, n_path, size;
+
+	if (f->end_ns < f->start_ns) {
+		f->end_ns = f->last_ns > f->start_ns ? f->last_ns : f->start_ns;
+	}
+	if (f->over_bound && state == REQUEST_COMPLETE) {
+		state = REQUEST_TRUNCATED;
+	}
+	n_hosts = count_hosts(r, f, &tainted);
+	n_path = make_path(r, f, &skewed);
+	size = (uint32_t)(sizeof(*kept) + n_path * sizeof(uint32_t));
+	kept = pool_alloc(&r->pool->pool, size);
+	r->counts.pending -= f->n_pending;
+	if (!kept) {
+		r->counts.dropped += f->n_pending;
+		fragment_remove(r, f);
+		return;
+	}
+	r->counts.in_request += f->n_pending;
+	*kept = (struct kept_request){
+			.request = {.id = ++r->request_id,
+					.type = f->type,
+					.start_ns = f->start_ns,
+					.end_ns = f->end_ns,
+					.state = f->merged ? REQUEST_MERGED : state,
+					.tainted = tainted,
+					.skewed = skewed,
+					.n_hosts = n_hosts,
+					.n_events = f->n_pending,
+					.n_spans = f->n_spans,
+					.n_path = n_path,
+					.path = kept->path,
+					.references = 1,
+					.bytes = size + f->copies.bytes},
+			.copies = f->copies,
+			.root = f->root,
+			.events_left_out = f->n_left_out,
+			.size = size,
+	};
+	if (n_path > 0) {
+		memcpy(kept->path, r->path, n_path * sizeof(uint32_t));
+	}
+	r->open_bytes -= f->copies.bytes;
+	f->copies = (struct copies){.first = NULL};
+	fragment_remove(r, f);
+	r->emit(r->context, &kept->request);
+	request_drop(r->pool, &kept->request);
+}
+
+void fragment_expire(struct requests *r, struct fragment *f)
+{
+	struct copy_chunk *chunk = NULL;
+	struct event_copy *copy;
+	uint32_t offset = 0;
+
+	r->counts.pending -= f->n_pending;
+	r->counts.state_only += f->n_state;
+	r->counts.unmatched += f->n_pending - f->n_state;
+	while ((copy = copies_next(&f->copies, &chunk, &offset))) {
+		if (!r->plans[copy->type].switches) {
+			type_stats_unmatched(&r->stats[copy->type], copy->ts_ns, WHY_EXPIRED);
+		}
+	}
+	fragment_remove(r, f);
+}

@@ -1,0 +1,477 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "requests/fill.h"
+#include "requests/internal.h"
+#include "requests/values.h"
+
+/* What one fill works on. */
+struct filling {
+	struct requests *r;
+	struct snapshot *snapshot;
+	const struct kept_request *kept;
+	const struct spans *spans;
+	struct request_track *tracks;
+	struct {
+		uint32_t host;
+		int32_t tid;
+	} *track_keys;
+	uint32_t n_tracks;
+	uint32_t *new_index; /* by index of struct spans: where it is in the view */
+	uint32_t *first_child, *next_sibling;
+};
+
+static uint32_t track_of(
+		struct filling *fill, uint32_t host, int32_t tid, int32_t pid)
+{
+	struct request_track *track;
+	uint32_t i, name;
+
+	for (i = 0; i < fill->n_tracks; i++) {
+		if (fill->track_keys[i].host == host && fill->track_keys[i].tid == tid) {
+			return i;
+		}
+	}
+	track = &fill->tracks[fill->n_tracks];
+	fill->track_keys[fill->n_tracks].host = host;
+	fill->track_keys[fill->n_tracks].tid = tid;
+	name = pid >= 0 ? requests_process_name(fill->r, host, pid) : 0;
+	if (!name && tid >= 0) {
+		name = requests_process_name(fill->r, host, tid);
+	}
+	track->host = snapshot_text(fill->snapshot,
+			host < fill->r->registry->n_hosts ? fill->r->registry->hosts[host].name
+							  : "");
+	track->process = snapshot_text(fill->snapshot, names_text(fill->r->names, name));
+	track->pid = pid;
+	track->tid = tid;
+	return fill->n_tracks++;
+}
+
+static struct event event_of(const struct event_copy *copy)
+{
+	return (struct event){.ts_ns = copy->ts_ns,
+			.type = copy->type,
+			.stream = copy->stream,
+			.cpu = copy->cpu,
+			.bytes = copy->bytes,
+			.slots = copy->slots};
+}
+
+/* Are a field's values kept to explain by? Those the schema names; else all scalars and strings. */
+static bool is_value(const struct schema_event *source, const struct field *field)
+{
+	uint32_t i;
+
+	if (field->kind == FIELD_TREE || field->scope != SCOPE_PAYLOAD) {
+		i = source ? source->n_values : 0;
+		if (i == 0) {
+			return false;
+		}
+	}
+	for (i = 0; source && i < source->n_values; i++) {
+		if (strcmp(source->values[i], field->name) == 0) {
+			return true;
+		}
+	}
+	return !source || source->n_values == 0;
+}
+
+/* The values of an event; `all`: also contexts and trees. Returns how many were written. */
+static uint32_t put_values(struct filling *fill, const struct event_copy *copy, bool all,
+		struct request_value *values)
+{
+	const struct event_type *type = &fill->r->registry->types[copy->type];
+	const struct schema_event *source = fill->r->plans[copy->type].source;
+	struct event event = event_of(copy);
+	uint32_t i, n = 0;
+
+	for (i = 0; i < type->n_fields && (i + 1) * 8 <= copy->bytes; i++) {
+		if (all || is_value(source, &type->fields[i])) {
+			values[n++] = (struct request_value){
+					.name = snapshot_text(fill->snapshot, type->fields[i].name),
+					.text = value_text(fill->snapshot, &type->fields[i], &event,
+							i),
+			};
+		}
+	}
+	return n;
+}
+
+static uint32_t n_fields(const struct filling *fill, const struct event_copy *copy)
+{
+	return copy ? fill->r->registry->types[copy->type].n_fields : 0;
+}
+
+/* The values of a span: of its entry, then what only its exit tells, or tells otherwise. */
+static enum status span_values(
+		struct filling *fill, const struct span *span, struct request_span *out)
+{
+	uint32_t room = n_fields(fill, span->entry) + n_fields(fill, span->exit), n = 0, i, j, m;
+	struct request_value *values = snapshot_alloc(fill->snapshot, (room + 1) * sizeof(*values));
+
+	if (!values) {
+		return STATUS_NO_MEMORY;
+	}
+	if (span->entry) {
+		n = put_values(fill, span->entry, false, values);
+	}
+	if (span->exit) {
+		m = n + put_values(fill, span->exit, false, values + n);
+		for (i = j = n; i < m; i++) {
+			uint32_t k;
+
+			for (k = 0; k < n; k++) {
+				if (strcmp(values[k].name, values[i].name) == 0) {
+					break;
+				}
+			}
+			if (k < n) {
+				values[k] = values[i]; /* what it was in the end */
+			} else {
+				values[j++] = values[i];
+			}
+		}
+		n = j;
+	}
+	out->n_values = n;
+	out->values = values;
+	return STATUS_OK;
+}
+
+static uint32_t event_index(const struct spans *spans, const struct event_copy *copy)
+{
+	uint32_t low = 0, high = spans->n_events;
+
+	if (!copy) {
+		return UINT32_MAX;
+	}
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct event_copy *at = spans->events[middle];
+
+		if (at->ts_ns < copy->ts_ns || (at->ts_ns == copy->ts_ns && at->seq < copy->seq)) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low < spans->n_events ? low : UINT32_MAX;
+}
+
+static enum status put_span(
+		struct filling *fill, uint32_t index, uint32_t parent, struct request_span *out)
+{
+	const struct span *span = &fill->spans->items[index];
+	const struct event_copy *copy = span->entry ? span->entry : span->exit;
+	const struct request *request = &fill->kept->request;
+	const struct plan *plan = copy ? &fill->r->plans[copy->type] : NULL;
+	uint32_t name = span->entry ? span->entry->name : 0;
+
+	out->name = snapshot_text(fill->snapshot,
+			name   ? names_text(fill->r->names, name)
+			: plan ? names_text(fill->r->names, copy->name ? copy->name : plan->name.fixed)
+			       : names_text(fill->r->names, request->type));
+	out->provider = snapshot_text(fill->snapshot,
+			plan ? names_text(fill->r->names, plan->provider) : "");
+	out->track = track_of(fill, span->host, span->tid, copy ? copy->pid : -1);
+	out->parent = parent;
+	out->depth = span->depth;
+	out->flags = (span->point ? REQUEST_SPAN_POINT : 0u) |
+			(!span->exit && !span->point && copy ? REQUEST_SPAN_UNCLOSED : 0u) |
+			(!span->entry && copy ? REQUEST_SPAN_UNOPENED : 0u) |
+			(span->skewed ? REQUEST_SPAN_SKEWED : 0u);
+	out->start_ns = (int64_t)(span->start_ns - request->start_ns);
+	out->duration_ns = span->end_ns > span->start_ns ? span->end_ns - span->start_ns : 0;
+	out->first_event = event_index(fill->spans, span->entry);
+	out->last_event = event_index(fill->spans, span->point ? span->entry : span->exit);
+	return span_values(fill, span, out);
+}
+
+/* Children by start: each list is built from the latest to the earliest. */
+static enum status link_children(struct filling *fill)
+{
+	const struct spans *spans = fill->spans;
+	uint32_t i, n = spans->n;
+
+	fill->first_child = snapshot_alloc(fill->snapshot, n * sizeof(uint32_t));
+	fill->next_sibling = snapshot_alloc(fill->snapshot, n * sizeof(uint32_t));
+	fill->new_index = snapshot_alloc(fill->snapshot, n * sizeof(uint32_t));
+	if (!fill->first_child || !fill->next_sibling || !fill->new_index) {
+		return STATUS_NO_MEMORY;
+	}
+	for (i = 0; i < n; i++) {
+		fill->first_child[i] = fill->next_sibling[i] = SPAN_NONE;
+	}
+	for (i = n; i > 0; i--) {
+		uint32_t child = i - 1, parent = spans->items[child].parent;
+		uint32_t *at;
+
+		if (parent == SPAN_NONE) {
+			continue;
+		}
+		/* Items are by entry already; only unopened ones and skew make this walk. */
+		for (at = &fill->first_child[parent]; *at != SPAN_NONE &&
+				spans->items[*at].start_ns < spans->items[child].start_ns;
+				at = &fill->next_sibling[*at]) {
+		}
+		fill->next_sibling[child] = *at;
+		*at = child;
+	}
+	return STATUS_OK;
+}
+
+static enum status put_spans(struct filling *fill, struct request_view *view)
+{
+	const struct spans *spans = fill->spans;
+	struct request_span *out = snapshot_alloc(fill->snapshot, spans->n * sizeof(*out));
+	uint32_t at = spans->root;
+	enum status status = out ? link_children(fill) : STATUS_NO_MEMORY;
+
+	while (status == STATUS_OK && at != SPAN_NONE) {
+		uint32_t parent = spans->items[at].parent;
+
+		fill->new_index[at] = view->n_spans;
+		status = put_span(fill, at, parent == SPAN_NONE ? UINT32_MAX
+								: fill->new_index[parent],
+				&out[view->n_spans]);
+		view->n_spans++;
+		if (fill->first_child[at] != SPAN_NONE) {
+			at = fill->first_child[at];
+			continue;
+		}
+		while (at != SPAN_NONE && fill->next_sibling[at] == SPAN_NONE) {
+			at = spans->items[at].parent;
+		}
+		at = at == SPAN_NONE ? SPAN_NONE : fill->next_sibling[at];
+	}
+	view->spans = out;
+	return status;
+}
+
+static enum status put_events(struct filling *fill, struct request_view *view)
+{
+	const struct spans *spans = fill->spans;
+	struct request_event *out =
+			snapshot_alloc(fill->snapshot, (spans->n_events + 1) * sizeof(*out));
+	uint32_t i;
+
+	if (!out) {
+		return STATUS_NO_MEMORY;
+	}
+	for (i = 0; i < spans->n_events; i++) {
+		const struct event_copy *copy = spans->events[i];
+		const struct event_type *type = &fill->r->registry->types[copy->type];
+		struct request_value *values = snapshot_alloc(
+				fill->snapshot, (type->n_fields + 1) * sizeof(*values));
+
+		if (!values) {
+			return STATUS_NO_MEMORY;
+		}
+		out[i] = (struct request_event){
+				.ts_ns = copy->ts_ns,
+				.name = snapshot_text(fill->snapshot, type->name),
+				.track = track_of(fill, fill->r->registry->streams[copy->stream].host,
+						copy->tid, copy->pid),
+				.cpu = copy->cpu,
+				.n_values = put_values(fill, copy, true, values),
+				.values = values,
+		};
+	}
+	view->n_events = spans->n_events;
+	view->events = out;
+	return STATUS_OK;
+}
+
+enum status requests_fill_request(
+		struct requests *r, const struct request *request, struct snapshot *snapshot)
+{
+	const struct kept_request *kept = (const struct kept_request *)(const void *)request;
+	struct request_view *view = &snapshot->request;
+	struct filling fill = {.r = r, .snapshot = snapshot, .kept = kept, .spans = &r->spans};
+	const struct spans_input input = {
+			.copies = &kept->copies,
+			.registry = r->registry,
+			.root = kept->root,
+			.start_ns = request->start_ns,
+			.end_ns = request->end_ns,
+	};
+	enum status status;
+
+	requests_refresh(r);
+	if (!spans_build(&r->spans, &input)) {
+		return STATUS_NO_MEMORY;
+	}
+	fill.tracks = snapshot_alloc(snapshot, (r->spans.n + 1) * sizeof(*fill.tracks));
+	fill.track_keys = snapshot_alloc(snapshot, (r->spans.n + 1) * sizeof(*fill.track_keys));
+	if (!fill.tracks || !fill.track_keys) {
+		return STATUS_NO_MEMORY;
+	}
+	*view = (struct request_view){
+			.id = request->id,
+			.group_id = request->group_id,
+			.type = snapshot_text(snapshot, names_text(r->names, request->type)),
+			.path = "",
+			.state = request->state,
+			.tainted = request->tainted,
+			.skewed = r->spans.skew_ns > 0,
+			.skew_ns = r->spans.skew_ns,
+			.start_ns = request->start_ns,
+			.duration_ns = request->end_ns - request->start_ns,
+			.events_left_out = kept->events_left_out,
+	};
+	status = put_spans(&fill, view);
+	if (status == STATUS_OK) {
+		status = put_events(&fill, view);
+	}
+	view->tracks = fill.tracks;
+	view->n_tracks = fill.n_tracks;
+	return status;
+}
+
+/* --- events that belong to no request -------------------------------------------------------- */
+
+static const char *why_text(enum unmatched_why why)
+{
+	switch (why) {
+	case WHY_NOTHING_OPEN:
+		return "no request was open on its thread";
+	case WHY_NO_THREAD:
+		return "thread not known yet";
+	case WHY_NO_BINDING:
+		return "nothing in it says what it belongs to";
+	case WHY_EXPIRED:
+		return "joined others, but the start of a request was not among them";
+	case WHY_AMBIGUOUS:
+		return "ambiguous: its thread works on several requests at once";
+	case WHY_TRACER:
+		return "the tracer about itself";
+	case WHY_COUNT:
+		break;
+	}
+	return "";
+}
+
+static const char *role_text(
+		const struct requests *r, uint32_t type, struct snapshot *snapshot)
+{
+	const struct plan *plan = &r->plans[type];
+	const char *name = plan->source && plan->source->name ? plan->source->name
+							      : names_text(r->names,
+									plan->name.fixed);
+
+	if (plan->about_tracer || plan->role == SPAN_POINT) {
+		return "point";
+	}
+	if (plan->role == SPAN_EXIT && r->stats[type].unopened * 2 > r->stats[type].total) {
+		return snapshot_printf(snapshot, "exit of %s, mostly without entry", name);
+	}
+	return snapshot_printf(snapshot, "%s of %s", plan->role == SPAN_ENTRY ? "entry" : "exit",
+			name);
+}
+
+static double recent_rate(const struct type_stats *stats, uint64_t now_ns, uint64_t window_ns)
+{
+	uint64_t second = now_ns / UINT64_C(1000000000);
+	uint64_t n = window_ns / UINT64_C(1000000000), i, sum = 0;
+
+	n = n == 0 ? 1 : n >= UNMATCHED_SECONDS ? UNMATCHED_SECONDS - 1 : n;
+	/* Whole seconds: the one that has just begun does not count. */
+	for (i = 1; i <= n && i <= second; i++) {
+		uint32_t at = (uint32_t)((second - i) % UNMATCHED_SECONDS);
+
+		sum += stats->second_at[at] == second - i ? stats->seconds[at] : 0;
+	}
+	return (double)sum / (double)n;
+}
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct unmatched_row *x = a, *y = b;
+
+	if (x->unmatched != y->unmatched) {
+		return x->unmatched < y->unmatched ? 1 : -1;
+	}
+	return strcmp(x->event, y->event);
+}
+
+enum status requests_fill_unmatched(struct requests *r, uint64_t now_ns, uint64_t window_ns,
+		struct snapshot *snapshot)
+{
+	uint32_t i, n = 0;
+	struct unmatched_row *rows;
+
+	requests_refresh(r);
+	rows = snapshot_alloc(snapshot, (r->n_stats + 1) * sizeof(*rows));
+	if (!rows) {
+		return STATUS_NO_MEMORY;
+	}
+	for (i = 0; i < r->n_stats; i++) {
+		const struct type_stats *stats = &r->stats[i];
+		uint32_t why, most = 0;
+
+		if (stats->unmatched == 0) {
+			continue;
+		}
+		for (why = 1; why < WHY_COUNT; why++) {
+			most = stats->why[why] > stats->why[most] ? why : most;
+		}
+		rows[n++] = (struct unmatched_row){
+				.event = snapshot_text(snapshot, r->registry->types[i].name),
+				.total = stats->total,
+				.unmatched = stats->unmatched,
+				.rate_per_s = recent_rate(stats, now_ns, window_ns),
+				.why = why_text(most),
+				.role = role_text(r, i, snapshot),
+		};
+	}
+	qsort(rows, n, sizeof(*rows), compare_rows);
+	snapshot->unmatched = (struct unmatched_view){
+			.n = n, .rows = rows, .event_names = r->n_stats};
+	return STATUS_OK;
+}
+
+static void add_note(struct arena *arena, const char **notes, uint32_t *n, uint32_t room,
+		const char *event, uint64_t count, const char *what)
+{
+	char *text = *n < room ? arena_printf(arena, "%s: %" PRIu64 " %s", event, count, what)
+			       : NULL;
+
+	if (text) {
+		notes[(*n)++] = text;
+	}
+}
+
+uint32_t requests_notes(
+		struct requests *r, struct arena *arena, const char **notes, uint32_t room)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < r->n_stats; i++) {
+		const struct type_stats *stats = &r->stats[i];
+		const char *event = r->registry->types[i].name;
+
+		if (stats->interleaved) {
+			add_note(arena, notes, &n, room, event, stats->interleaved,
+					"spans overlap with others of their thread without nesting: an "
+					"event loop? What happens inside is ambiguous");
+		}
+		if (stats->nested_seed) {
+			add_note(arena, notes, &n, room, event, stats->nested_seed,
+					"spans begin within one of their kind on the same thread: "
+					"recursion, or an event loop whose requests cannot be told "
+					"apart (ambiguous)");
+		}
+		if (stats->unopened) {
+			add_note(arena, notes, &n, room, event, stats->unopened,
+					"exits had no entry");
+		}
+		if (stats->unclosed) {
+			add_note(arena, notes, &n, room, event, stats->unclosed,
+					"entries had no exit");
+		}
+	}
+	return n;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stddef.h>
+#include <string.h>
+
+#include "requests/glob.h"
+
+#define EXACT (UINT32_MAX / 2)
+
+bool glob_match(const char *glob, const char *text)
+{
+	const char *star = NULL, *resume = NULL;
+
+	while (*text) {
+		if (*glob == '*') {
+			star = glob++;
+			resume = text;
+		} else if (*glob == '?' || *glob == *text) {
+			glob++;
+			text++;
+		} else if (star) {
+			glob = star + 1;
+			text = ++resume;
+		} else {
+			return false;
+		}
+	}
+	while (*glob == '*') {
+		glob++;
+	}
+	return *glob == '\0';
+}
+
+uint32_t glob_weight(const char *glob)
+{
+	uint32_t weight = 0;
+
+	if (!strpbrk(glob, "*?")) {
+		return EXACT;
+	}
+	for (; *glob; glob++) {
+		weight += *glob != '*' && *glob != '?';
+	}
+	return weight;
+}

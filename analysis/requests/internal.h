@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_REQUESTS_INTERNAL_H
+#define PT_REQUESTS_INTERNAL_H
+
+#include "requests/losses.h"
+#include "requests/requests.h"
+#include "requests/spans.h"
+#include "state/threads.h"
+
+/*
+ * What the files of the request engine share, and nobody else includes: fragments (requests in
+ * the making), the intervals that hold them together, and the spans that are open.
+ */
+
+#define MAX_SPAN_DEPTH	256   /* open spans of one thread; beyond, the outermost is given up */
+#define MAX_KEYED_SPANS 65536 /* open spans that pair by key; beyond, the oldest is given up */
+
+/* Lists of fragments by what they wait for: each list is in the order of its deadlines. */
+#define LIST_TENTATIVE (PLAN_MAX_NAMESPACES)	 /* for a start that is late by clock skew */
+#define LIST_ENDING    (PLAN_MAX_NAMESPACES + 1) /* for spans open beyond the end of the root */
+#define LISTS	       (PLAN_MAX_NAMESPACES + 2) /* the others: silent for a namespace's ttl */
+
+/* A value of a namespace, from when it is opened until it is closed. */
+struct interval {
+	struct key key; /* first: see key_table */
+	struct fragment *fragment;
+	struct interval *prev, *next; /* of the fragment */
+	uint64_t last_ns;
+	uint64_t opener; /* seq of the event that opened it */
+	uint32_t serial;
+	uint8_t ns;
+};
+
+struct open_span {
+	struct key key;			  /* first; of keyed ones only */
+	struct open_span *below, *above; /* of the thread; keyed: by age */
+	struct open_span *prev, *next;	  /* of the fragment */
+	struct fragment *fragment;	  /* NULL: belongs to no request */
+	struct thread *thread;		  /* NULL: not known, or keyed */
+	uint64_t seq;
+	uint32_t name, type;
+	bool keyed;
+};
+
+struct fragment {
+	uint64_t serial;
+	struct fragment *prev, *next;	/* of the list by deadline */
+	struct fragment *older, *newer; /* of those with, or without, a seed */
+	struct fragment *next_doomed;
+	uint64_t deadline_ns;
+	uint8_t list; /* which list by deadline */
+	uint8_t ttl_ns_index; /* namespace whose ttl counts */
+	bool seeded, tentative, merged, many_hosts, over_bound;
+	bool ending;	 /* root has ended, waits for other spans */
+	bool superseded; /* its request id began anew */
+	bool is_doomed;	 /* looked at once the event is done */
+	bool root_open;
+	uint32_t host;
+	struct interval *intervals;
+	struct open_span *spans;
+	uint32_t n_open;
+	uint32_t n_spans, n_skeleton_spans;
+	struct copies copies;
+	uint32_t n_pending, n_state, n_left_out;
+	uint64_t first_ns, last_ns;
+	uint64_t root; /* seq of the root's entry; 0: a seed without a span */
+	uint64_t start_ns, end_ns;
+	uint32_t root_type, root_name, root_provider;
+	uint32_t type; /* of the request, interned */
+	uint64_t id_hash; /* of its value of a request namespace; 0: none */
+	uint8_t id_ns;
+};
+
+struct fragment_list {
+	struct fragment *first, *last;
+};
+
+struct requests {
+	struct requests_config config;
+	struct registry *registry;
+	struct model *model;
+	struct names *names;
+	struct contexts *contexts;
+	struct request_pool *pool;
+	requests_emit_fn *emit;
+	void *context;
+
+	const struct plan *plans;
+	struct plan_namespace namespaces[PLAN_MAX_NAMESPACES];
+	uint32_t n_namespaces;
+	bool refresh; /* plans must be asked for anew */
+	struct type_stats *stats;
+	uint32_t n_stats, stats_room;
+
+	struct threads *threads;
+	struct losses losses;
+	struct spans spans; /* scratch */
+	struct key_table intervals, keyed;
+	struct open_span *oldest_keyed, *newest_keyed;
+	struct key_maker makers[PLAN_MAX_BINDS + 1];
+
+	struct fragment_list lists[LISTS];
+	struct fragment_list seeded, unseeded;
+	struct fragment *doomed;
+	uint64_t next_deadline_ns; /* no deadline is before */
+	uint32_t n_fragments;
+	uint64_t open_bytes;
+
+	uint64_t seq, serial, request_id;
+	uint32_t interval_serial;
+	struct requests_counts counts;
+	char *scratch; /* for texts */
+	uint32_t scratch_room;
+	uint32_t *path; /* scratch for emission */
+	uint32_t path_room;
+};
+
+/* Takes up plans and namespaces anew where a type or a schema was added. */
+void requests_refresh(struct requests *r);
+
+/* fragments.c */
+struct fragment *fragment_create(
+		struct requests *r, const struct event *event, uint32_t host, uint8_t ttl_ns_index);
+/* Makes one of two; returns it. The other is gone. */
+struct fragment *fragment_unite(struct requests *r, struct fragment *a, struct fragment *b);
+bool fragments_conflict(const struct fragment *a, const struct fragment *b);
+void fragment_touch(struct requests *r, struct fragment *f, uint64_t now_ns);
+void fragment_wait(struct requests *r, struct fragment *f, uint8_t list, uint64_t deadline_ns);
+void fragment_make_seeded(struct requests *r, struct fragment *f);
+void fragment_doom(struct requests *r, struct fragment *f);
+/* Takes it out of everything and frees it; its events must have been counted. */
+void fragment_remove(struct requests *r, struct fragment *f);
+
+struct interval *interval_open(struct requests *r, struct fragment *f, const struct key *key,
+		uint8_t ns, uint64_t opener, uint64_t now_ns);
+void interval_close(struct requests *r, struct interval *interval);
+/* The open interval of a value; one that was silent for its ttl is closed first. */
+struct interval *interval_find(
+		struct requests *r, const struct key *key, uint8_t ns, uint64_t now_ns);
+
+/* pairing.c */
+struct open_span *span_push(struct requests *r, const struct plan *plan, const struct event *event,
+		struct thread *thread, struct fragment *f, uint32_t name, const struct key *key);
+/* The entry that this exit ends, NULL if it was not seen. `f` NULL: of whatever fragment. */
+struct open_span *span_find(struct requests *r, const struct plan *plan, struct thread *thread,
+		const struct fragment *f, uint32_t name, const struct key *key);
+/* Ends it; spans above it that belong with it were never closed, others overlap with it. */
+void span_pop(struct requests *r, struct open_span *span);
+void span_remove(struct requests *r, struct open_span *span);
+bool spans_release_thread(void *context, struct thread *thread, bool force);
+/* The innermost open span of a fragment on a thread; NULL: none. */
+struct open_span *span_enclosing(const struct thread *thread, const struct fragment *f);
+
+/* emission.c */
+void fragment_finish(struct requests *r, struct fragment *f, enum request_state state);
+void fragment_expire(struct requests *r, struct fragment *f);
+
+/* text.c */
+uint32_t plan_text_make(struct requests *r, const struct plan_text *text,
+		const struct event_type *type, const struct event *event);
+
+#endif

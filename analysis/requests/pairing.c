@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "requests/glob.h"
+#include "requests/internal.h"
+
+static void leave_fragment(struct open_span *span)
+{
+	struct fragment *f = span->fragment;
+
+	if (!f) {
+		return;
+	}
+	*(span->prev ? &span->prev->next : &f->spans) = span->next;
+	if (span->next) {
+		span->next->prev = span->prev;
+	}
+	f->n_open--;
+}
+
+/* Do the open spans of a thread belong to more than one request? */
+static bool is_mixed(const struct thread *thread)
+{
+	const struct open_span *span;
+	const struct fragment *f = NULL;
+
+	for (span = thread->top; span; span = span->below) {
+		if (span->fragment && f && span->fragment != f) {
+			return true;
+		}
+		f = span->fragment ? span->fragment : f;
+	}
+	return false;
+}
+
+static void leave_thread(struct open_span *span)
+{
+	struct thread *thread = span->thread;
+
+	*(span->above ? &span->above->below : &thread->top) = span->below;
+	*(span->below ? &span->below->above : &thread->bottom) = span->above;
+	thread->n_open--;
+	if (thread->mixed) {
+		thread->mixed = is_mixed(thread);
+	}
+}
+
+static void leave_keyed(struct requests *r, struct open_span *span)
+{
+	key_table_remove(&r->keyed, &span->key);
+	key_free(&r->pool->pool, &span->key);
+	*(span->above ? &span->above->below : &r->newest_keyed) = span->below;
+	*(span->below ? &span->below->above : &r->oldest_keyed) = span->above;
+}
+
+void span_remove(struct requests *r, struct open_span *span)
+{
+	leave_fragment(span);
+	if (span->keyed) {
+		leave_keyed(r, span);
+	} else {
+		leave_thread(span);
+	}
+	pool_free(&r->pool->pool, span, sizeof(*span));
+}
+
+static void give_up(struct requests *r, struct open_span *span)
+{
+	r->stats[span->type].unclosed++;
+	span_remove(r, span);
+}
+
+static bool enter_keyed(struct requests *r, struct open_span *span, const struct key *key)
+{
+	struct open_span *same = (struct open_span *)(void *)key_table_find(&r->keyed, key);
+
+	if (same) {
+		give_up(r, same); /* its exit was not seen */
+	}
+	if (r->keyed.n >= MAX_KEYED_SPANS) {
+		give_up(r, r->oldest_keyed);
+	}
+	if (!key_keep(&r->pool->pool, &span->key, key)) {
+		return false;
+	}
+	if (!key_table_insert(&r->keyed, &span->key)) {
+		key_free(&r->pool->pool, &span->key);
+		return false;
+	}
+	span->above = NULL;
+	span->below = r->newest_keyed;
+	*(r->newest_keyed ? &r->newest_keyed->above : &r->oldest_keyed) = span;
+	r->newest_keyed = span;
+	return true;
+}
+
+static void enter_thread(struct requests *r, struct open_span *span, struct thread *thread)
+{
+	if (thread->n_open >= MAX_SPAN_DEPTH) {
+		give_up(r, thread->bottom);
+	}
+	span->thread = thread;
+	span->above = NULL;
+	span->below = thread->top;
+	*(thread->top ? &thread->top->above : &thread->bottom) = span;
+	thread->top = span;
+	thread->n_open++;
+	if (!thread->mixed && span->fragment && span->below &&
+			span->below->fragment != span->fragment) {
+		thread->mixed = is_mixed(thread);
+	}
+}
+
+struct open_span *span_push(struct requests *r, const struct plan *plan, const struct event *event,
+		struct thread *thread, struct fragment *f, uint32_t name, const struct key *key)
+{
+	struct open_span *span;
+
+	if (plan->keyed ? !f || !key : !thread) {
+		return NULL;
+	}
+	span = pool_alloc(&r->pool->pool, sizeof(*span));
+	if (!span) {
+		return NULL;
+	}
+	*span = (struct open_span){
+			.fragment = f,
+			.seq = r->seq,
+			.name = name,
+			.type = event->type,
+			.keyed = plan->keyed,
+	};
+	if (plan->keyed && !enter_keyed(r, span, key)) {
+		pool_free(&r->pool->pool, span, sizeof(*span));
+		return NULL;
+	}
+	if (f) {
+		span->next = f->spans;
+		if (f->spans) {
+			f->spans->prev = span;
+		}
+		f->spans = span;
+		f->n_open++;
+	}
+	if (!plan->keyed) {
+		enter_thread(r, span, thread);
+	}
+	return span;
+}
+
+struct open_span *span_find(struct requests *r, const struct plan *plan, struct thread *thread,
+		const struct fragment *f, uint32_t name, const struct key *key)
+{
+	struct open_span *span;
+
+	if (plan->keyed) {
+		return key ? (struct open_span *)(void *)key_table_find(&r->keyed, key) : NULL;
+	}
+	for (span = thread ? thread->top : NULL; span; span = span->below) {
+		if (f && span->fragment != f) {
+			continue;
+		}
+		if (plan->any_exit ? glob_match(plan->glob, names_text(r->names, span->name))
+				   : span->name == name) {
+			return span;
+		}
+	}
+	return NULL;
+}
+
+void span_pop(struct requests *r, struct open_span *span)
+{
+	struct open_span *above, *next;
+
+	for (above = span->keyed ? NULL : span->above; above; above = next) {
+		next = above->above;
+		if (!above->fragment || above->fragment == span->fragment) {
+			give_up(r, above);
+		} else {
+			r->stats[span->type].interleaved++;
+		}
+	}
+	span_remove(r, span);
+}
+
+bool spans_release_thread(void *context, struct thread *thread, bool force)
+{
+	struct requests *r = context;
+	struct open_span *span, *below;
+
+	for (span = thread->top; span; span = below) {
+		below = span->below;
+		if (!span->fragment || force) {
+			give_up(r, span);
+		}
+	}
+	return thread->top == NULL;
+}
+
+struct open_span *span_enclosing(const struct thread *thread, const struct fragment *f)
+{
+	struct open_span *span = thread ? thread->top : NULL;
+
+	while (span && span->fragment != f) {
+		span = span->below;
+	}
+	return span;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_REQUESTS_REQUESTS_H
+#define PT_REQUESTS_REQUESTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "names.h"
+#include "pythiatop/engine.h"
+#include "registry.h"
+#include "requests/contexts.h"
+#include "requests/kept.h"
+#include "requests/model.h"
+#include "requests/request.h"
+#include "requests/unmatched.h"
+
+/*
+ * From events to requests: joins events that share an interval of a joining namespace into
+ * fragments, pairs entries with exits, and hands on a fragment with a seed as a request once its
+ * root span has ended. (Barham et al., "Using Magpie for request extraction and workload
+ * modelling", OSDI 2004.)
+ *
+ * Units: event time in ns. Threads: one at a time. Cost: a few hash look-ups an event, no malloc.
+ * Memory: at most max_open fragments, max_events events and max_bytes of copies of each, and
+ * REQUESTS_OPEN_BYTES of copies of all; when reached, the oldest fragment without a seed goes
+ * (its events are unmatched), else the oldest request is handed on as truncated.
+ */
+struct requests;
+
+#define REQUESTS_OPEN_BYTES (UINT64_C(512) << 20)
+#define REQUESTS_SKEW_NS    UINT64_C(100000000) /* clocks of hosts differ by no more than this */
+
+struct requests_config {
+	uint32_t max_open, max_events;
+	uint64_t max_bytes;
+};
+
+/* Where the events went that these calls have seen; see struct accounting. */
+struct requests_counts {
+	uint64_t pending, in_request, state_only, unmatched, dropped;
+	uint64_t implicit_stops; /* intervals closed because their value began anew */
+	uint64_t evicted;	 /* fragments, by a bound */
+};
+
+/* Takes a finished request, in the order they are finished; it holds what it keeps. */
+typedef void requests_emit_fn(void *context, struct request *request);
+
+struct requests *requests_create(const struct requests_config *config, struct registry *registry,
+		struct model *model, struct names *names, struct contexts *contexts,
+		struct request_pool *pool, requests_emit_fn *emit, void *context);
+void requests_destroy(struct requests *requests);
+
+/* A type was added to the registry and the model. False if out of memory. */
+bool requests_add_type(struct requests *requests);
+
+/* Analyses one event; what is due by its time must have been expired before. */
+void requests_feed(struct requests *requests, const struct event *event);
+
+/* Runs what is due by now_ns, each at its own deadline and in the order of these. */
+void requests_expire(struct requests *requests, uint64_t now_ns);
+
+/* Nothing more will come: open requests are handed on as truncated, the rest is unmatched. */
+void requests_finish(struct requests *requests);
+
+/* Events of that stream were lost: requests of its host in that time are tainted. */
+void requests_lose(struct requests *requests, const struct loss *loss);
+
+void requests_name_process(
+		struct requests *requests, uint32_t host, int64_t pid, const char *name);
+
+const struct requests_counts *requests_counts(const struct requests *requests);
+const struct type_stats *requests_type_stats(const struct requests *requests, uint32_t type);
+uint32_t requests_open(const struct requests *requests);
+uint32_t requests_process_name(const struct requests *requests, uint32_t host, int64_t pid);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash.h"
+#include "requests/internal.h"
+#include "requests/values.h"
+
+static bool append(struct requests *r, uint32_t *used, const char *text, size_t length)
+{
+	if (r->scratch_room - *used < length + 1) {
+		uint32_t room = (*used + (uint32_t)length + 64) * 2;
+		char *grown = realloc(r->scratch, room);
+
+		if (!grown) {
+			return false;
+		}
+		r->scratch = grown;
+		r->scratch_room = room;
+	}
+	memcpy(r->scratch + *used, text, length);
+	*used += (uint32_t)length;
+	return true;
+}
+
+static uint32_t make(struct requests *r, const struct plan_text *text,
+		const struct event_type *type, const struct event *event)
+{
+	uint32_t i, used = 0;
+
+	for (i = 0; i < text->n; i++) {
+		const struct plan_piece *piece = &text->pieces[i];
+		const struct field *field;
+		char number[64];
+		bool room;
+
+		if (piece->field == PLAN_NO_FIELD) {
+			room = append(r, &used, piece->text, piece->length);
+		} else {
+			field = &type->fields[piece->field];
+			if (field->kind == FIELD_STRING || field->kind == FIELD_TREE) {
+				uint32_t length;
+				const char *bytes = event_bytes(event, piece->field, &length);
+
+				/* A name, not a document. */
+				length = length > 256 ? 256 : length;
+				room = !bytes || field->kind == FIELD_TREE ||
+						append(r, &used, bytes, strnlen(bytes, length));
+			} else {
+				value_scalar(number, sizeof(number), field,
+						event->slots[piece->field]);
+				room = append(r, &used, number, strlen(number));
+			}
+		}
+		if (!room) {
+			return 0;
+		}
+	}
+	return names_add(r->names, r->scratch, used);
+}
+
+uint32_t plan_text_make(struct requests *r, const struct plan_text *text,
+		const struct event_type *type, const struct event *event)
+{
+	uint64_t value = 0;
+	uint32_t i, at, name;
+
+	if (text->fixed || text->n == 0) {
+		return text->fixed;
+	}
+	if (!text->memo) {
+		return make(r, text, type, event);
+	}
+	for (i = 0; i < text->n; i++) {
+		if (text->pieces[i].field != PLAN_NO_FIELD) {
+			value = event->slots[text->pieces[i].field];
+		}
+	}
+	at = (uint32_t)hash_u64(value) & (PLAN_MEMO_SLOTS - 1);
+	if (text->memo->slots[at].name && text->memo->slots[at].value == value) {
+		return text->memo->slots[at].name;
+	}
+	name = make(r, text, type, event);
+	text->memo->slots[at].value = value;
+	text->memo->slots[at].name = name;
+	return name;
+}
