@@ -322,6 +322,7 @@ int main(int argc, char **argv)
 			fprintf(stderr, "pt-load: cannot start client %u\n", i);
 			return 1;
 		}
+		pthread_detach(thread);
 	}
 	wait_for_end(&load, &signals);
 	atomic_store(&load.stop, true);
