@@ -1,5 +1,213 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-int main(void)
+#include <errno.h>
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "intake/url.h"
+#include "options.h"
+#include "pythiatop/console.h"
+#include "run/analysis.h"
+#include "run/batch.h"
+#include "run/pipeline.h"
+
+#define EXIT_USAGE     2
+#define LOCAL_RELAY    "net://localhost"
+#define SCHEMA_LIVE_NS 3000000000u /* how long --show-schema looks at live sources, at least */
+
+static bool add_schemas(struct pipeline *pipeline, const struct options *options)
 {
-	return 1;
+	char error[1024];
+	uint32_t i;
+
+	for (i = 0; i < options->n_schemas; i++) {
+		if (pipeline_add_schema(pipeline, options->schemas[i], error, sizeof(error)) !=
+		                STATUS_OK) {
+			fprintf(stderr, "pythiatop: %s\n", error);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Without a source: a person picks among localhost's sessions, batch takes them all. */
+static int add_local(struct pipeline *pipeline, const struct options *options)
+{
+	char error[512];
+	enum status status = options->batch || options->show_schema
+	                                     ? intake_attach(pipeline_intake(pipeline), LOCAL_RELAY,
+	                                                       error, sizeof(error))
+	                                     : intake_offer(pipeline_intake(pipeline), LOCAL_RELAY,
+	                                                       error, sizeof(error));
+
+	if (status != STATUS_OK) {
+		fprintf(stderr, "pythiatop: %s\n", error);
+		return EXIT_FAILURE;
+	}
+	return EXIT_SUCCESS;
+}
+
+static int add_sources(struct pipeline *pipeline, const struct options *options)
+{
+	char error[1024];
+	enum status status;
+	uint32_t i;
+
+	if (options->n_sources == 0) {
+		return add_local(pipeline, options);
+	}
+	for (i = 0; i < options->n_sources; i++) {
+		status = intake_attach(pipeline_intake(pipeline), options->sources[i], error,
+		                sizeof(error));
+		if (status != STATUS_OK) {
+			fprintf(stderr, "pythiatop: %s\n", error);
+			return status == STATUS_INVALID ? EXIT_USAGE : EXIT_FAILURE;
+		}
+	}
+	return EXIT_SUCCESS;
+}
+
+/* Live sources are watched as they go; a recording is looked at as a whole. */
+static enum horizon choose_horizon(struct pipeline *pipeline, const struct options *options)
+{
+	if (options->horizon_given) {
+		return options->horizon;
+	}
+	return intake_has_live(pipeline_intake(pipeline)) ? HORIZON_WINDOW : HORIZON_ALL;
+}
+
+static int run_batch(struct pipeline *pipeline, const struct options *options)
+{
+	struct batch batch = {
+	                .format = options->format,
+	                .count = options->count,
+	                .delay_ns = options->delay_ns,
+	                .horizon = choose_horizon(pipeline, options),
+	                .out = stdout,
+	                .err = stderr,
+	                .progress = isatty(STDERR_FILENO) == 1,
+	};
+
+	return batch_run(pipeline, &batch);
+}
+
+static void describe_target(const struct options *options, char *out, size_t size)
+{
+	char error[64];
+	struct url url;
+
+	if (options->n_sources == 0) {
+		snprintf(out, size, "localhost");
+	} else if (options->n_sources > 1) {
+		snprintf(out, size, "%u sources", options->n_sources);
+	} else if (url_parse(&url, options->sources[0], error, sizeof(error)) == STATUS_OK &&
+	                url.kind != URL_DIRECTORY) {
+		snprintf(out, size, "%s", url.relay);
+	} else {
+		const char *name = strrchr(options->sources[0], '/');
+
+		snprintf(out, size, "%s", name && name[1] ? name + 1 : options->sources[0]);
+	}
+}
+
+static int run_console(struct pipeline *pipeline, const struct options *options)
+{
+	char target[256];
+	struct console_options console = {
+	                .theme = options->theme,
+	                .keys = &options->config.settings,
+	                .horizon = choose_horizon(pipeline, options),
+	                .ascii = options->ascii,
+	                .no_color = options->no_color,
+	                .target = target,
+	};
+	struct focus focus = {
+	                .screen = SCREEN_GROUPS,
+	                .parts = FOCUS_GROUPS | FOCUS_SOURCES,
+	                .horizon = console.horizon,
+	};
+	struct console_host host;
+	struct analysis *analysis;
+	int code;
+
+	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
+		fprintf(stderr, "pythiatop: no terminal to draw on; for output to a file or pipe: "
+		                "pythiatop --batch=text SOURCE\n");
+		return EXIT_USAGE;
+	}
+	describe_target(options, target, sizeof(target));
+	analysis = analysis_start(pipeline, &focus);
+	if (!analysis) {
+		fprintf(stderr, "pythiatop: cannot start the analysis: %s\n", strerror(errno));
+		return EXIT_FAILURE;
+	}
+	analysis_host(analysis, &host);
+	code = console_run(&console, &host);
+	analysis_stop(analysis);
+	return code;
+}
+
+static int run_list(struct pipeline *pipeline, const struct options *options)
+{
+	char url[URL_MAX], error[1024];
+	enum status status;
+
+	url_complete(options->list_url, url, sizeof(url));
+	status = intake_offer(pipeline_intake(pipeline), url, error, sizeof(error));
+	if (status != STATUS_OK) {
+		fprintf(stderr, "pythiatop: %s\n", error);
+		return EXIT_USAGE;
+	}
+	return batch_list(pipeline, stdout, stderr);
+}
+
+static int run(struct pipeline *pipeline, const struct options *options)
+{
+	int code;
+
+	if (options->list_url) {
+		return run_list(pipeline, options);
+	}
+	if (!add_schemas(pipeline, options)) {
+		return EXIT_USAGE;
+	}
+	code = add_sources(pipeline, options);
+	if (code != EXIT_SUCCESS) {
+		return code;
+	}
+	if (options->show_schema) {
+		return batch_show_schema(pipeline,
+		                options->delay_ns > SCHEMA_LIVE_NS ? options->delay_ns
+		                                                   : SCHEMA_LIVE_NS,
+		                stdout, stderr);
+	}
+	return options->batch ? run_batch(pipeline, options) : run_console(pipeline, options);
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = {0};
+	enum status status;
+	struct pipeline *pipeline;
+	int code;
+
+	setlocale(LC_ALL, "");
+	setlocale(LC_NUMERIC, "C"); /* documents are read by programs */
+	status = options_parse(&options, argc, argv, stdout, stderr);
+	if (status != STATUS_OK) {
+		options_release(&options);
+		return status == STATUS_END ? EXIT_SUCCESS : EXIT_USAGE;
+	}
+	pipeline = pipeline_create(options.window_ns);
+	if (pipeline) {
+		code = run(pipeline, &options);
+		pipeline_destroy(pipeline);
+	} else {
+		fprintf(stderr, "pythiatop: out of memory or descriptors\n");
+		code = EXIT_FAILURE;
+	}
+	options_release(&options);
+	return code;
 }

@@ -450,14 +450,17 @@ bool intake_ended(const struct intake *intake)
 	return intake->n > 0;
 }
 
-uint32_t intake_refused(const struct intake *intake, uint32_t index, char *out, size_t size)
+uint32_t intake_failed(
+                const struct intake *intake, bool broken, uint32_t index, char *out, size_t size)
 {
 	uint32_t i, n = 0;
 
 	for (i = 0; i < intake->n; i++) {
 		const struct source *source = intake->sources[i];
 
-		if (source->state != SOURCE_REFUSED) {
+		if (source->hidden ||
+		                (source->state != SOURCE_REFUSED &&
+		                                (source->state != SOURCE_BROKEN || !broken))) {
 			continue;
 		}
 		if (n++ == index) {

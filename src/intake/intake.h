@@ -56,8 +56,12 @@ uint64_t intake_deadline(const struct intake *intake);
 /* Every source has come to its end, or cannot be read; nothing more will come by itself. */
 bool intake_ended(const struct intake *intake);
 
-/* Sources that were named but cannot be read: their number, and a sentence about one of them. */
-uint32_t intake_refused(const struct intake *intake, uint32_t index, char *out, size_t size);
+/*
+ * Sources that cannot be read, and, if `broken` is true, those that cannot be read just now: their
+ * number, and a sentence about the one with this index.
+ */
+uint32_t intake_failed(
+                const struct intake *intake, bool broken, uint32_t index, char *out, size_t size);
 
 /* Whether any source is, or was, live; whether any is recorded. */
 bool intake_has_live(const struct intake *intake);

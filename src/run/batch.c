@@ -84,26 +84,27 @@ static enum stop_reason print(
 }
 
 /* Tells of the sources that could not be read. True: there was one. */
-static bool tell_refused(struct pipeline *pipeline, FILE *err)
+static bool tell_failed(struct pipeline *pipeline, bool broken, FILE *err)
 {
 	struct intake *intake = pipeline_intake(pipeline);
 	char sentence[1024], clean[4096];
-	uint32_t i, n = intake_refused(intake, UINT32_MAX, sentence, sizeof(sentence));
+	uint32_t i, n = intake_failed(intake, broken, UINT32_MAX, sentence, sizeof(sentence));
 
 	for (i = 0; i < n; i++) {
-		intake_refused(intake, i, sentence, sizeof(sentence));
+		intake_failed(intake, broken, i, sentence, sizeof(sentence));
 		text_escape(clean, sizeof(clean), sentence);
 		fprintf(err, "pythiatop: %s\n", clean);
 	}
 	return n > 0;
 }
 
-/* Whether any event came; a run without one, and with a source that failed, is a failure. */
+/* A run without any event, and with a source that failed, is a failure. */
 static int outcome(struct pipeline *pipeline, FILE *err)
 {
-	bool refused = tell_refused(pipeline, err);
+	bool nothing = !intake_any_events(pipeline_intake(pipeline));
+	bool failed = tell_failed(pipeline, nothing, err);
 
-	return refused && !intake_any_events(pipeline_intake(pipeline)) ? 1 : 0;
+	return failed && nothing ? 1 : 0;
 }
 
 static enum stop_reason work(struct pipeline *pipeline, uint64_t due_ns, int signals)
@@ -144,7 +145,7 @@ static int run_recorded(struct pipeline *pipeline, const struct batch *batch, in
 		return 1;
 	}
 	if (intake_any_events(pipeline_intake(pipeline)) ||
-	                intake_refused(pipeline_intake(pipeline), 0, (char[1]){0}, 1) == 0) {
+	                intake_failed(pipeline_intake(pipeline), false, 0, (char[1]){0}, 1) == 0) {
 		if (print(pipeline, batch, &documents) == STOP_FAILED) {
 			return 1;
 		}
@@ -287,7 +288,7 @@ int batch_show_schema(struct pipeline *pipeline, uint64_t live_ns, FILE *out, FI
 		code = schema_file_write(out, schema) == STATUS_OK ? outcome(pipeline, err) : 1;
 	} else {
 		fprintf(err, "pythiatop: no event came, so there is no schema to show\n");
-		tell_refused(pipeline, err);
+		tell_failed(pipeline, true, err);
 	}
 	if (signals >= 0) {
 		close(signals);

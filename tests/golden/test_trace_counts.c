@@ -113,7 +113,7 @@ static void read_trace(const char *path, struct counts *counts)
 			poll(&fd, 1, 20);
 		}
 	}
-	if (intake_refused(intake, 0, text, sizeof(text))) {
+	if (intake_failed(intake, true, 0, text, sizeof(text))) {
 		print_error("%s\n", text);
 		fail();
 	}
