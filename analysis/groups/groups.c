@@ -1,32 +1,21 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "groups/groups.h"
+#include "groups/internal.h"
+#include "hash.h"
 
-#define KEPT_MAX 1024
+#define FIRST_ROOM 64u
 
-/* First form: one horizon, moments only. Buckets, quantiles and the pin take its place. */
-struct group {
-	uint32_t id, type, n_path;
-	uint32_t *path;
-	uint64_t count, tainted, partial, min_ns, max_ns;
-	double sum, squares;
-	struct request *kept[KEPT_MAX];
-	uint32_t n_kept; /* ever; the newest is kept[(n_kept - 1) % KEPT_MAX] */
-};
+static uint32_t quarters_of(uint64_t window_ns)
+{
+	uint64_t quarters = window_ns / QUARTER_NS + (window_ns % QUARTER_NS != 0);
 
-struct groups {
-	struct groups_config config;
-	const struct names *names;
-	const struct contexts *contexts;
-	struct request_pool *pool;
-	struct group **items;
-	uint32_t n;
-	uint64_t folded, first_ns, now_ns;
-	bool pinned;
-};
+	if (quarters > MAX_QUARTERS) {
+		return MAX_QUARTERS;
+	}
+	return quarters ? (uint32_t)quarters : 1;
+}
 
 struct groups *groups_create(const struct groups_config *config, const struct names *names,
                 const struct contexts *contexts, struct request_pool *pool)
@@ -39,13 +28,29 @@ struct groups *groups_create(const struct groups_config *config, const struct na
 	groups->config = *config;
 	groups->names = names;
 	groups->contexts = contexts;
-	groups->pool = pool;
-	groups->items = calloc(config->max_groups, sizeof(struct group *));
-	if (!groups->items) {
-		free(groups);
+	groups->window = quarters_of(config->window_ns);
+	groups->retention = 2 * groups->window;
+	groups->seal = 1;
+	pool_init(&groups->pool);
+	kept_store_init(&groups->kept, pool);
+	groups->slots = calloc(groups->retention, sizeof(struct slice *));
+	groups->table = calloc(FIRST_ROOM, sizeof(*groups->table));
+	groups->table_room = FIRST_ROOM;
+	if (!groups->slots || !groups->table) {
+		groups_destroy(groups);
 		return NULL;
 	}
 	return groups;
+}
+
+static void group_destroy(struct group *group)
+{
+	free(group->pinned);
+	free(group->ring.records);
+	free(group->path);
+	free(group->services);
+	free(group->label);
+	free(group);
 }
 
 void groups_destroy(struct groups *groups)
@@ -54,32 +59,133 @@ void groups_destroy(struct groups *groups)
 		return;
 	}
 	for (uint32_t i = 0; i < groups->n; i++) {
-		struct group *group = groups->items[i];
-
-		for (uint32_t k = 0; k < KEPT_MAX && k < group->n_kept; k++) {
-			request_drop(groups->pool, group->kept[k]);
-		}
-		free(group->path);
-		free(group);
+		group_destroy(groups->items[i]);
 	}
+	kept_store_release(&groups->kept);
+	pool_release(&groups->pool);
 	free(groups->items);
+	free(groups->rows);
+	free(groups->newest_of_type);
+	free(groups->slots);
+	free(groups->table);
 	free(groups);
 }
 
-static struct group *groups_of(struct groups *groups, const struct request *request)
+static uint32_t key_hash(const struct request *request)
+{
+	uint64_t path = hash_bytes(request->path, request->n_path * sizeof(*request->path));
+
+	return (uint32_t)hash_pair(path, request->type);
+}
+
+static bool key_is(const struct group *group, const struct request *request, uint32_t hash)
+{
+	if (group->hash != hash || group->type != request->type ||
+	                group->n_path != request->n_path) {
+		return false;
+	}
+	for (uint32_t i = 0; i < group->n_path; i++) {
+		if (group->path[i] != request->path[i]) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The place in the table where the group stands, or would stand. */
+static uint32_t *table_place(
+                const struct groups *groups, const struct request *request, uint32_t hash)
+{
+	uint32_t at = hash;
+
+	for (;; at++) {
+		uint32_t *place = &groups->table[at & (groups->table_room - 1)];
+
+		if (!*place || key_is(groups->items[*place - 1], request, hash)) {
+			return place;
+		}
+	}
+}
+
+static bool table_grow(struct groups *groups)
+{
+	uint32_t room = groups->table_room * 2;
+	uint32_t *table = calloc(room, sizeof(*table));
+
+	if (!table) {
+		return false;
+	}
+	for (uint32_t i = 0; i < groups->n; i++) {
+		uint32_t at = groups->items[i]->hash;
+
+		while (table[at & (room - 1)]) {
+			at++;
+		}
+		table[at & (room - 1)] = i + 1;
+	}
+	free(groups->table);
+	groups->table = table;
+	groups->table_room = room;
+	return true;
+}
+
+/* Room for one more group everywhere that groups are listed. */
+static bool groups_reserve(struct groups *groups)
+{
+	uint32_t room = groups->room ? groups->room * 2 : FIRST_ROOM;
+	struct groups_row *rows;
+	struct group **items;
+
+	if (groups->n < groups->room) {
+		return true;
+	}
+	items = realloc(groups->items, room * sizeof(struct group *));
+	if (!items) {
+		return false;
+	}
+	groups->items = items;
+	rows = realloc(groups->rows, room * sizeof(*rows));
+	if (!rows) {
+		return false;
+	}
+	groups->rows = rows;
+	if (!kept_store_reserve_groups(&groups->kept, room)) {
+		return false;
+	}
+	groups->room = room;
+	return true;
+}
+
+/* Room for the groups of a type to be chained. */
+static bool groups_reserve_type(struct groups *groups, uint32_t type)
+{
+	uint32_t n = groups->n_types ? groups->n_types : FIRST_ROOM;
+	uint32_t *newest;
+
+	if (type < groups->n_types) {
+		return true;
+	}
+	while (n <= type && n <= UINT32_MAX / 2) {
+		n *= 2;
+	}
+	newest = n > type ? realloc(groups->newest_of_type, n * sizeof(*newest)) : NULL;
+	if (!newest) {
+		return false;
+	}
+	memset(newest + groups->n_types, 0, (n - groups->n_types) * sizeof(*newest));
+	groups->newest_of_type = newest;
+	groups->n_types = n;
+	return true;
+}
+
+static struct group *group_create(
+                struct groups *groups, const struct request *request, uint32_t hash)
 {
 	struct group *group;
 
-	for (uint32_t i = 0; i < groups->n; i++) {
-		group = groups->items[i];
-		if (group->type == request->type && group->n_path == request->n_path &&
-		                (!group->n_path ||
-		                                !memcmp(group->path, request->path,
-		                                                group->n_path * sizeof(*group->path)))) {
-			return group;
-		}
-	}
-	if (groups->n == groups->config.max_groups) {
+	if (groups->n >= groups->config.max_groups || !groups_reserve(groups) ||
+	                !groups_reserve_type(groups, request->type) ||
+	                ((groups->n + 1) * 2 > groups->table_room && !table_grow(groups))) {
 		return NULL;
 	}
 	group = calloc(1, sizeof(*group));
@@ -88,210 +194,215 @@ static struct group *groups_of(struct groups *groups, const struct request *requ
 	}
 	group->path = calloc(request->n_path + 1, sizeof(*group->path));
 	if (!group->path) {
-		free(group);
+		group_destroy(group);
 		return NULL;
 	}
 	for (uint32_t i = 0; i < request->n_path; i++) {
 		group->path[i] = request->path[i];
 	}
-	group->type = request->type;
 	group->n_path = request->n_path;
+	group->type = request->type;
+	group->hash = hash;
+	group->index = groups->n;
+	group->first_quarter = request->end_ns / QUARTER_NS;
+	group->same_type = groups->newest_of_type[group->type];
+	if (!label_group(groups, group)) {
+		group_destroy(group);
+		return NULL;
+	}
 	groups->items[groups->n++] = group;
-	group->id = groups->n;
+	groups->newest_of_type[group->type] = groups->n;
+	*table_place(groups, request, hash) = groups->n;
 	return group;
+}
+
+static struct group *group_of(struct groups *groups, const struct request *request)
+{
+	uint32_t hash = key_hash(request);
+	uint32_t found = *table_place(groups, request, hash);
+
+	return found ? groups->items[found - 1] : group_create(groups, request, hash);
+}
+
+void group_before_change(struct groups *groups, struct group *group)
+{
+	struct horizons *copy;
+
+	if (!groups->pin.on || group->pinned || group->index >= groups->pin.n_groups) {
+		return;
+	}
+	copy = calloc(1, sizeof(*copy));
+	if (!copy) {
+		groups->pin.trimmed = true;
+		return;
+	}
+	for (uint32_t i = 0; i < HORIZON_COUNT; i++) {
+		if (!totals_copy(&copy->totals[i], &groups->pool, &group->now.totals[i])) {
+			groups->pin.trimmed = true;
+		}
+		copy->slowest[i] = group_slowest(groups, group, (enum horizon)i);
+		groups->pin.bytes += histogram_bytes(&copy->totals[i].histogram);
+	}
+	groups->pin.bytes += sizeof(*copy);
+	group->pinned = copy;
+}
+
+/* The sums that a request counts in; returns how many. */
+static uint32_t totals_of(struct groups *groups, struct group *group, struct slice *slice,
+                const struct request *request, struct totals **sums)
+{
+	uint32_t n = 0;
+
+	sums[n++] = &group->now.totals[HORIZON_ALL];
+	if (groups->epoch && request->start_ns >= groups->epoch_ns) {
+		sums[n++] = &group->now.totals[HORIZON_EPOCH];
+	}
+	if (slice) {
+		sums[n++] = &slice->totals;
+		if (slice->in_window) {
+			sums[n++] = &group->now.totals[HORIZON_WINDOW];
+		}
+	}
+	return n;
+}
+
+static bool is_new_cell(const struct slice *slice, uint32_t bin)
+{
+	uint32_t low = bin / HEAT_CELL_BINS * HEAT_CELL_BINS;
+
+	return !histogram_at(&slice->totals.histogram, bin) &&
+	       !histogram_between(&slice->totals.histogram, low, low + HEAT_CELL_BINS);
 }
 
 void groups_add(struct groups *groups, struct request *request)
 {
-	struct group *group = groups_of(groups, request);
+	bool counts = request->state == REQUEST_COMPLETE && !request->tainted;
 	uint64_t ns = request->end_ns - request->start_ns;
-	struct request **slot;
+	uint64_t quarter = request->end_ns / QUARTER_NS;
+	bool sampled, new_cell = false;
+	struct totals *sums[4];
+	struct group *group;
+	struct slice *slice;
+	uint32_t bin, n;
 
 	groups_advance(groups, request->end_ns);
+	group = group_of(groups, request);
 	if (!group) {
 		groups->folded++;
 		return;
 	}
-	request->group_id = group->id;
-	slot = &group->kept[group->n_kept % KEPT_MAX];
-	if (group->n_kept++ >= KEPT_MAX) {
-		request_drop(groups->pool, *slot);
+	request->group_id = group->index + 1;
+	group_before_change(groups, group);
+	if (!groups->pin.on) {
+		group->row_valid = false;
 	}
-	*slot = request;
-	request_hold(request);
-	if (request->state != REQUEST_COMPLETE) {
-		group->partial++;
-	} else if (request->tainted) {
-		group->tainted++;
-	} else {
-		group->min_ns = !group->count || ns < group->min_ns ? ns : group->min_ns;
-		group->max_ns = ns > group->max_ns ? ns : group->max_ns;
-		group->count++;
-		group->sum += (double)ns;
-		group->squares += (double)ns * (double)ns;
+	if (quarter < group->first_quarter) {
+		group->first_quarter = quarter;
 	}
+	slice = slice_of(groups, group, quarter,
+	                request->start_ns >= groups->epoch_ns ? groups->epoch : groups->epoch - 1);
+	bin = histogram_bin(ns);
+	new_cell = counts && slice && is_new_cell(slice, bin);
+	sampled = keep_sample(group, request);
+	n = totals_of(groups, group, slice, request, sums);
+	for (uint32_t i = 0; i < n; i++) {
+		sums[i]->sampled += sampled;
+		if (!counts) {
+			totals_count(sums[i], request);
+		} else if (!totals_add_complete(sums[i], &groups->pool, ns, bin)) {
+			sums[i]->partial++; /* out of memory: no room for its bin */
+		}
+	}
+	keep_request(groups, group, slice, request, sampled, new_cell);
 }
 
 void groups_advance(struct groups *groups, uint64_t now_ns)
 {
-	if (!groups->first_ns) {
+	uint64_t quarter = now_ns / QUARTER_NS;
+
+	if (!groups->started) {
+		groups->started = true;
 		groups->first_ns = now_ns;
+		groups->now_ns = now_ns;
+		groups->now = quarter;
+		groups->floor = quarter > groups->retention ? quarter - groups->retention + 1 : 0;
 	}
-	groups->now_ns = now_ns > groups->now_ns ? now_ns : groups->now_ns;
+	if (now_ns > groups->now_ns) {
+		groups->now_ns = now_ns;
+	}
+	if (quarter > groups->now) {
+		slices_advance(groups, quarter);
+		keep_bound(groups);
+	}
 }
 
 void groups_begin_epoch(struct groups *groups, uint64_t now_ns)
 {
 	groups_advance(groups, now_ns);
+	groups->epoch++;
+	groups->epoch_ns = now_ns;
+	for (uint32_t i = 0; i < groups->n; i++) {
+		struct group *group = groups->items[i];
+
+		group_before_change(groups, group);
+		totals_clear(&group->now.totals[HORIZON_EPOCH], &groups->pool);
+		keep_release_tops(groups, &group->epoch_tops);
+		group->row_valid = group->row_valid && groups->pin.on;
+	}
 }
 
 void groups_pin(struct groups *groups, uint64_t now_ns)
 {
+	struct pin *pin = &groups->pin;
+
+	groups_unpin(groups);
 	groups_advance(groups, now_ns);
-	groups->pinned = true;
+	memset(pin, 0, sizeof(*pin));
+	pin->on = true;
+	pin->ns = groups->now_ns;
+	pin->quarter = groups->now;
+	pin->n_groups = groups->n;
+	pin->epoch = groups->epoch;
+	pin->epoch_ns = groups->epoch_ns;
+	pin->folded = groups->folded;
+	pin->floor = groups->floor;
+	groups->seal++;
+	kept_pin(&groups->kept);
+}
+
+static void group_unpin(struct groups *groups, struct group *group)
+{
+	uint32_t slowest = group->window_slowest.record;
+
+	for (uint32_t h = 0; group->pinned && h < HORIZON_COUNT; h++) {
+		totals_clear(&group->pinned->totals[h], &groups->pool);
+	}
+	free(group->pinned);
+	group->pinned = NULL;
+	group->row_valid = false;
+	if (slowest && !groups->kept.records[slowest].request) {
+		group_find_window_slowest(groups, group); /* only the pin kept it */
+	}
 }
 
 void groups_unpin(struct groups *groups)
 {
-	groups->pinned = false;
-}
-
-static double group_sd(const struct group *group)
-{
-	double n = (double)group->count;
-	double variance = group->count > 1
-	                                  ? (group->squares - group->sum * group->sum / n) / (n - 1)
-	                                  : 0;
-
-	return variance > 0 ? sqrt(variance) : 0;
-}
-
-static struct request *group_worst(const struct group *group)
-{
-	struct request *worst = NULL;
-
-	for (uint32_t k = 0; k < KEPT_MAX && k < group->n_kept; k++) {
-		struct request *one = group->kept[k];
-
-		if (!worst || one->end_ns - one->start_ns > worst->end_ns - worst->start_ns) {
-			worst = one;
-		}
+	if (!groups->pin.on) {
+		return;
 	}
-	return worst;
-}
-
-static void group_fill_row(const struct groups *groups, const struct group *group, double seconds,
-                struct groups_row *row)
-{
-	const struct request *worst = group_worst(group);
-
-	row->id = group->id;
-	row->type = names_text(groups->names, group->type);
-	row->path = "";
-	row->count = group->count;
-	row->tainted = group->tainted;
-	row->partial = group->partial;
-	row->rate_per_s = seconds > 0 ? (double)group->count / seconds : 0;
-	row->mean_ns = group->count ? group->sum / (double)group->count : 0;
-	row->sd_ns = group_sd(group);
-	row->cov = row->mean_ns > 0 ? row->sd_ns / row->mean_ns : 0;
-	row->min_ns = group->min_ns;
-	row->max_ns = group->max_ns;
-	row->variation_share = row->rate_per_s * row->sd_ns;
-	row->worst_request = worst ? worst->id : 0;
-}
-
-static int by_share(const void *left, const void *right)
-{
-	const struct groups_row *a = left, *b = right;
-
-	if (a->variation_share != b->variation_share) {
-		return a->variation_share > b->variation_share ? -1 : 1;
+	while (slices_trim_pin(groups)) {
 	}
-	return a->id < b->id ? -1 : a->id > b->id;
-}
-
-static enum status group_fill_view(const struct group *group, struct snapshot *snapshot)
-{
-	uint32_t n = group->n_kept < KEPT_MAX ? group->n_kept : KEPT_MAX;
-	struct group_request *list = snapshot_alloc(snapshot, n * sizeof(*list));
-
-	if (!list) {
-		return STATUS_NO_MEMORY;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		const struct request *one = group->kept[(group->n_kept - 1 - i) % KEPT_MAX];
-
-		list[i] = (struct group_request){.id = one->id,
-		                .start_ns = one->start_ns,
-		                .duration_ns = one->end_ns - one->start_ns,
-		                .state = one->state,
-		                .tainted = one->tainted,
-		                .spans = one->n_spans,
-		                .hosts = one->n_hosts};
-	}
-	snapshot->group.id = group->id;
-	snapshot->group.n_requests = n;
-	snapshot->group.requests = list;
-	snapshot->group.sampled_share = 1;
-	return STATUS_OK;
-}
-
-enum status groups_fill(struct groups *groups, const struct focus *focus, uint64_t at_ns,
-                struct snapshot *snapshot)
-{
-	double seconds = at_ns > groups->first_ns ? 1e-9 * (double)(at_ns - groups->first_ns) : 0;
-	struct groups_row *rows = snapshot_alloc(snapshot, (groups->n + 1) * sizeof(*rows));
-	double sum = 0;
-	uint32_t id = focus->group_id;
-	enum status status = STATUS_OK;
-
-	if (!rows) {
-		return STATUS_NO_MEMORY;
-	}
-	snapshot->horizon_ns = at_ns - groups->first_ns;
-	snapshot->pinned = groups->pinned;
+	groups->pin.on = false;
+	kept_unpin(&groups->kept);
 	for (uint32_t i = 0; i < groups->n; i++) {
-		group_fill_row(groups, groups->items[i], seconds, &rows[i]);
-		sum += rows[i].variation_share;
+		group_unpin(groups, groups->items[i]);
 	}
-	for (uint32_t i = 0; i < groups->n && sum > 0; i++) {
-		rows[i].variation_share /= sum;
-	}
-	qsort(rows, groups->n, sizeof(*rows), by_share);
-	snapshot->groups.n = groups->n;
-	snapshot->groups.rows = rows;
-	snapshot->groups.enough = 50;
-	snapshot->groups.folded = groups->folded;
-	for (uint32_t i = 0; i < groups->n; i++) {
-		snapshot->groups.rate_per_s += rows[i].rate_per_s;
-		snapshot->groups.need_more += rows[i].count < 50;
-	}
-	if (!id && groups->n) {
-		id = rows[0].id;
-	}
-	for (uint32_t i = 0; i < groups->n && status == STATUS_OK; i++) {
-		if (rows[i].id == id) {
-			snapshot->focus.group_id = id;
-			snapshot->focus.request_id = focus->request_id ? focus->request_id
-			                                               : rows[i].worst_request;
-			status = group_fill_view(groups->items[id - 1], snapshot);
-			snapshot->group.row = rows[i];
-		}
-	}
-	return status;
+	keep_bound(groups);
 }
 
 struct request *groups_find_request(struct groups *groups, uint64_t id)
 {
-	for (uint32_t i = 0; i < groups->n; i++) {
-		struct group *group = groups->items[i];
+	uint32_t record = kept_find(&groups->kept, id);
 
-		for (uint32_t k = 0; k < KEPT_MAX && k < group->n_kept; k++) {
-			if (group->kept[k]->id == id) {
-				return group->kept[k];
-			}
-		}
-	}
-	return NULL;
+	return record ? groups->kept.records[record].request : NULL;
 }

@@ -16,47 +16,77 @@
  * Requests that should perform alike, and how they do.
  *
  * The key of a group is (type, set of skeleton calling contexts), so that enabling a tracepoint
- * never moves a request to another group. Each group keeps one-second buckets of mergeable
- * statistics for twice the window (so that stepping back in a frozen screen has its ten seconds at
- * every instant), their sum for the horizons `epoch` and `all`, and a uniform sample of requests.
+ * never moves a request to another group. Groups never disappear. Statistics are of complete,
+ * untainted requests; the others are counted.
  *
- * Works on event time alone: the order of calls decides everything.
+ * Time is that of events alone: the order of calls decides everything. A request counts in the
+ * one-second bucket of its end, which is kept as four quarters: columns of the heat map, and the
+ * steps of a frozen screen. Buckets last for twice the window, so that a screen stepped back has its
+ * whole window at every instant; a request that ended before that counts in `epoch` and `all` only.
+ *
+ * Kept for drill-down: of each group a sample (the last 1,024 of at most 2,000 a second, chosen by
+ * the hash of their ids, so uniform where load is steady); the first request of each cell of the heat
+ * map and the slowest of each quarter, for as long as buckets last; the slowest 16 of the whole run
+ * and of the epoch.
+ *
+ * Memory: about 1.2 KiB a group, its histograms (stats/histogram.h: 0.5 to 2 KiB each, usually), and
+ * 256 bytes and a histogram for each quarter with requests. Beyond 256 MiB of these the oldest
+ * quarters of all groups go, and the window is shorter: horizon_ns says so. Kept requests beyond
+ * max_kept_bytes go oldest first, the slowest ones last. What only the pin keeps beyond
+ * max_pin_bytes goes oldest first, requests before buckets; the statistics it shows stay.
+ *
+ * Threads: one.
  */
 struct groups;
 
 struct groups_config {
-	uint64_t window_ns;
-	uint32_t max_groups;	 /* further keys are counted as folded */
+	uint64_t window_ns; /* in quarters of a second, rounded up; at most 17 minutes */
+	uint32_t max_groups;     /* further keys are counted as folded */
 	uint64_t max_kept_bytes; /* of kept requests, all groups together */
-	uint64_t max_pin_bytes;
+	uint64_t max_pin_bytes;	 /* of what only the pin keeps */
 };
 
 struct groups *groups_create(const struct groups_config *config, const struct names *names,
-		const struct contexts *contexts, struct request_pool *pool);
+                const struct contexts *contexts, struct request_pool *pool);
 void groups_destroy(struct groups *groups);
 
 /*
  * Takes one finished request (of any state). The request stays its caller's; what is kept is held.
- * Requests come in the order of their end within the merge's order. Amortised O(1).
+ * Requests come about in the order of their ends, never after event time has passed a later one's
+ * by more than the buckets last. Sets request->group_id (0: no room for its group). Amortised O(1).
  */
 void groups_add(struct groups *groups, struct request *request);
 
 /* Event time has reached now_ns: buckets and kept requests older than the window go. */
 void groups_advance(struct groups *groups, uint64_t now_ns);
 
+/*
+ * A new epoch: it counts the requests that start at now_ns or later. Until the first one is begun
+ * the epoch is everything.
+ */
 void groups_begin_epoch(struct groups *groups, uint64_t now_ns);
 
-/* The pin: the window ending at now_ns stays as it is until groups_unpin(). */
+/*
+ * The pin: what is shown at now_ns stays as it is until groups_unpin(), byte for byte, while
+ * requests come in. A second pin replaces the first.
+ */
 void groups_pin(struct groups *groups, uint64_t now_ns);
 void groups_unpin(struct groups *groups);
 
 /*
- * Fills the parts of a snapshot that are about groups, as of at_ns (the latest time, or an instant
- * of the pinned window). A focus on group 0 is answered by the first row, on request 0 by the
- * slowest kept request of the group: snapshot->focus names them afterwards.
+ * Fills the parts of a snapshot that are about groups, as of at_ns: the latest time, or, while
+ * pinned, an instant at most a window before the pin. Such an instant is rounded down to a quarter
+ * of a second, and shows what had ended by then: what was shown then, plus what was taken in late
+ * (of requests: as far as they are kept). A step before an epoch's begin shows that epoch empty.
+ * Also sets window_ns, horizon_ns, pinned and pin_trimmed.
+ *
+ * A focus on group 0 is answered by the first row, on request 0 by the slowest kept request of the
+ * group in the horizon (else of the whole run, else the newest): snapshot->focus names them
+ * afterwards. O(groups), of which those unchanged since the last fill cost little.
+ * STATUS_NO_MEMORY: the snapshot is not whole.
  */
 enum status groups_fill(struct groups *groups, const struct focus *focus, uint64_t at_ns,
-		struct snapshot *snapshot);
+                struct snapshot *snapshot);
 
 /* A kept request by its id, as of the pin if there is one; NULL if it is not kept (any more). */
 struct request *groups_find_request(struct groups *groups, uint64_t id);

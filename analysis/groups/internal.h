@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_GROUPS_INTERNAL_H
+#define PT_GROUPS_INTERNAL_H
+
+#include "groups/groups.h"
+#include "groups/kept.h"
+#include "pool.h"
+#include "stats/histogram.h"
+#include "stats/moments.h"
+
+/*
+ * What the files of this folder share. Time is cut in quarter-seconds, four to the one-second
+ * bucket: a quarter is a column of the heat map and the step of a frozen screen, so that neither
+ * needs a store of its own. A `slice` is what one group did in one quarter.
+ *
+ * Running totals (`all`, `epoch`, `window`) hold what has been added so far, so that a fill at the
+ * latest time reads them and sums nothing. Slices serve what totals cannot: they are taken out of
+ * the window's total when they leave it, draw the heat map, and take a frozen screen back in time.
+ *
+ * The pin copies nothing when it begins: slices of before are sealed (later ones are new slices,
+ * even of the same quarter), and a group's totals are copied when they first change afterwards.
+ *
+ *   totals.c   what is counted
+ *   groups.c   keys and groups; taking a request; epochs; the pin
+ *   slices.c   time passing: which slices exist, and what they hold
+ *   keep.c     which requests are kept
+ *   label.c    the text that tells a group's path
+ *   view.c     what is shown at an instant: totals, slowest request
+ *   fill.c     views into snapshots
+ */
+#define QUARTER_NS       UINT64_C(250000000)
+#define MAX_QUARTERS     4096 /* of a window: 17 minutes */
+#define MAX_DETAIL_BYTES (UINT64_C(256) << 20)
+#define RING_MAX         1024u
+#define SAMPLES_PER_S    2000u
+#define TOPS_MAX         16u
+#define ENOUGH_REQUESTS  50u
+#define HEAT_CELL_BINS   (HISTOGRAM_OCTAVE_BINS / 8)
+
+struct totals {
+	struct moments moments; /* of complete, untainted requests */
+	struct histogram histogram;
+	uint64_t tainted, partial;
+	uint64_t sampled; /* of all these, how many were taken into the sample */
+};
+
+/* A kept request, by how slow it is. */
+struct slow {
+	uint64_t ns, id;
+	uint32_t record; /* 0: none */
+};
+
+struct slice {
+	struct totals totals;
+	uint64_t quarter;
+	struct slice *older, *newer; /* of its group: by quarter, sealed ones first */
+	struct slice *next;          /* of the same quarter, or in the pin's queue */
+	uint32_t group;
+	uint32_t epoch; /* its requests started in this epoch, or before it: epoch - 1 */
+	uint32_t seal;
+	bool in_window;
+	uint32_t kept; /* first request of each heat cell: chain of records */
+	struct slow slowest;
+};
+
+/* The slowest requests, slowest first; of equal ones the earlier. */
+struct tops {
+	uint32_t n;
+	struct slow items[TOPS_MAX];
+};
+
+/* The last RING_MAX sampled requests, in order of completion. */
+struct ring {
+	uint32_t *records;
+	uint32_t room, next; /* records[(next - 1) % room] is the newest, once room is RING_MAX */
+	uint64_t second;     /* that seen and taken count */
+	uint32_t seen, taken;
+	uint32_t threshold; /* a request whose hash is above is left out */
+};
+
+/* Totals by horizon, as they are or as they were when the pin began. */
+struct horizons {
+	struct totals totals[HORIZON_COUNT];
+	uint64_t slowest[HORIZON_COUNT]; /* request id; of a pin only */
+};
+
+/* What adding and filling touch stands first. */
+struct group {
+	uint32_t index; /* its id is index + 1 */
+	uint32_t type, n_path, hash;
+	uint32_t *path;
+	struct horizons *pinned; /* NULL: as now, or no pin */
+	struct slice *newest, *oldest;
+	uint64_t first_quarter;
+	char *label;    /* services, plus what tells it from a like group */
+	bool row_valid; /* its cached row is of its totals */
+	struct slow window_slowest;
+	struct ring ring;
+	struct horizons now;
+	struct tops tops, epoch_tops;
+	char *services;     /* providers visited: "api>sched" with U+203A */
+	uint32_t same_type; /* index + 1 of the group of its type made before it; 0: none */
+};
+
+struct pin {
+	bool on, trimmed;
+	uint64_t ns, quarter;
+	uint32_t n_groups, epoch;
+	uint64_t folded, epoch_ns;
+	uint64_t floor, trimmed_floor; /* first quarter with slices: then, and of what is left */
+	struct slice *first, *last;    /* that the pin alone keeps, oldest first */
+	uint64_t bytes;                /* of these, and of copied totals */
+};
+
+struct groups {
+	struct groups_config config;
+	const struct names *names;
+	const struct contexts *contexts;
+	struct pool pool; /* of slices and histograms */
+	struct kept_store kept;
+
+	struct group **items;
+	uint32_t n, room;
+	uint32_t *newest_of_type, n_types; /* index + 1, by type */
+	uint32_t *table, table_room; /* group index + 1 by hash of key; at most half full */
+	uint64_t folded;
+
+	bool started;
+	uint64_t first_ns, now_ns;
+	uint64_t now;               /* quarter */
+	uint64_t floor;             /* first quarter that slices are kept of */
+	uint32_t window, retention; /* quarters */
+	struct slice **slots;       /* by quarter % retention */
+
+	uint32_t epoch, seal;
+	uint64_t epoch_ns;
+	struct pin pin;
+
+	struct groups_row *rows; /* by group; cached, see row_valid */
+	uint32_t rows_room;
+	enum horizon rows_horizon;
+	struct totals scratch;
+};
+
+/* Totals. False if out of memory: then nothing, or a part, was counted. */
+bool totals_add_complete(struct totals *totals, struct pool *pool, uint64_t ns, uint32_t bin);
+void totals_count(struct totals *totals, const struct request *request);
+bool totals_merge(struct totals *totals, struct pool *pool, const struct totals *other);
+void totals_subtract(struct totals *totals, const struct totals *other);
+bool totals_copy(struct totals *totals, struct pool *pool, const struct totals *other);
+void totals_clear(struct totals *totals, struct pool *pool);
+
+/* The slice of a quarter that takes requests now, made if need be; NULL if too old, or no memory.
+ */
+struct slice *slice_of(
+                struct groups *groups, struct group *group, uint64_t quarter, uint32_t epoch);
+/* Sealed slices are those the pin shows. */
+bool slice_is_shown(const struct groups *groups, const struct slice *slice);
+void slices_advance(struct groups *groups, uint64_t quarter);
+/* Drops oldest slices while the bound on detail is passed. */
+void slices_bound(struct groups *groups);
+/* Drops the pin's own slices, or the oldest of them only. False if there is none. */
+bool slices_trim_pin(struct groups *groups);
+
+/* Copies a group's totals for the pin, before they change. */
+void group_before_change(struct groups *groups, struct group *group);
+/* The slowest kept request of the group's window has to be found again. */
+void group_find_window_slowest(struct groups *groups, struct group *group);
+
+/* Keeps the request for the reasons that hold. `new_cell`: first of its cell of the heat map. */
+void keep_request(struct groups *groups, struct group *group, struct slice *slice,
+                struct request *request, bool sampled, bool new_cell);
+/* Decides, by the hash of its id, whether the request belongs to the sample of its group. */
+bool keep_sample(struct group *group, const struct request *request);
+void keep_release_slice(struct groups *groups, struct slice *slice);
+void keep_release_tops(struct groups *groups, struct tops *tops);
+/* Brings kept requests, and what the pin holds, within their bounds. */
+void keep_bound(struct groups *groups);
+
+/* Fills services and label of a new group. False if out of memory. */
+bool label_group(struct groups *groups, struct group *group);
+
+/* What is shown, and when. */
+struct view {
+	uint64_t at_ns, start_ns; /* of the horizon */
+	uint64_t quarter;         /* of at_ns */
+	uint64_t floor;           /* first quarter with slices */
+	bool tip;                 /* the latest instant, or the pin itself: totals answer */
+	bool pinned;
+	enum horizon horizon;
+	uint32_t epoch, n_groups;
+	uint64_t epoch_ns, folded;
+};
+
+struct view view_at(const struct groups *groups, enum horizon horizon, uint64_t at_ns);
+/* The group existed then. */
+bool view_has(const struct view *view, const struct group *group);
+/* The slice belongs to the window that ends then. */
+bool view_in_window(
+                const struct groups *groups, const struct view *view, const struct slice *slice);
+/* Borrowed until the next call. NULL if out of memory. */
+const struct totals *view_totals(
+                struct groups *groups, const struct view *view, const struct group *group);
+/* Id of the slowest request kept of a horizon as it is now, 0 if none is. */
+uint64_t group_slowest(
+                const struct groups *groups, const struct group *group, enum horizon horizon);
+/* Id of the slowest complete request kept of the horizon, 0 if none is. */
+uint64_t view_slowest(
+                const struct groups *groups, const struct view *view, const struct group *group);
+/* The request ended by then, within the horizon. */
+bool view_shows_request(const struct groups *groups, const struct view *view,
+                const struct request *request);
+
+#endif

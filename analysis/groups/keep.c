@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "groups/internal.h"
+#include "hash.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+
+/*
+ * The share of a second's requests follows from how many the second before had. Where load grew so
+ * much that the share is too large, the rest of the second is left out: the sample is then uniform
+ * only up to there.
+ */
+bool keep_sample(struct group *group, const struct request *request)
+{
+	struct ring *ring = &group->ring;
+	uint64_t second = request->end_ns / NS_PER_S;
+
+	if (second > ring->second) {
+		bool follows = second == ring->second + 1;
+
+		ring->threshold = follows && ring->seen > SAMPLES_PER_S
+		                                  ? (uint32_t)(SAMPLES_PER_S * (UINT64_C(1) << 32) /
+		                                                    ring->seen)
+		                                  : UINT32_MAX;
+		ring->second = second;
+		ring->seen = 0;
+		ring->taken = 0;
+	}
+	ring->seen += ring->seen < UINT32_MAX;
+	if (ring->taken >= SAMPLES_PER_S || (uint32_t)hash_u64(request->id) > ring->threshold) {
+		return false;
+	}
+	ring->taken++;
+	return true;
+}
+
+/* The ring doubles up to RING_MAX: most groups never need all of it. */
+static bool ring_grow(struct ring *ring)
+{
+	uint32_t room = ring->room ? ring->room * 2 : 8;
+	uint32_t *records = realloc(ring->records, room * sizeof(*records));
+
+	if (!records) {
+		return false;
+	}
+	memset(records + ring->room, 0, (room - ring->room) * sizeof(*records));
+	ring->records = records;
+	ring->room = room;
+	return true;
+}
+
+static void ring_push(struct groups *groups, struct ring *ring, uint32_t record)
+{
+	uint32_t *place;
+
+	if (ring->next == ring->room) {
+		if (ring->room == RING_MAX) {
+			ring->next = 0;
+		} else if (!ring_grow(ring)) {
+			return;
+		}
+	}
+	place = &ring->records[ring->next++];
+	if (*place) {
+		kept_drop(&groups->kept, *place);
+	}
+	*place = record;
+	kept_hold(&groups->kept, record);
+}
+
+static bool tops_wants(const struct tops *tops, uint64_t ns)
+{
+	return tops->n < TOPS_MAX || ns > tops->items[TOPS_MAX - 1].ns;
+}
+
+static void tops_insert(struct groups *groups, struct tops *tops, const struct slow *slow)
+{
+	uint32_t at;
+
+	if (tops->n == TOPS_MAX) {
+		kept_drop(&groups->kept, tops->items[--tops->n].record);
+	}
+	for (at = tops->n++; at > 0 && tops->items[at - 1].ns < slow->ns; at--) {
+		tops->items[at] = tops->items[at - 1];
+	}
+	tops->items[at] = *slow;
+	kept_hold(&groups->kept, slow->record);
+}
+
+static bool tops_has(const struct tops *tops, uint32_t record)
+{
+	for (uint32_t i = 0; i < tops->n; i++) {
+		if (tops->items[i].record == record) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void tops_remove(struct groups *groups, struct tops *tops, uint32_t record)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < tops->n; i++) {
+		if (tops->items[i].record == record) {
+			kept_drop(&groups->kept, record);
+		} else {
+			tops->items[n++] = tops->items[i];
+		}
+	}
+	tops->n = n;
+}
+
+void keep_release_tops(struct groups *groups, struct tops *tops)
+{
+	for (uint32_t i = 0; i < tops->n; i++) {
+		kept_drop(&groups->kept, tops->items[i].record);
+	}
+	tops->n = 0;
+}
+
+static void slice_set_slowest(struct groups *groups, struct group *group, struct slice *slice,
+                const struct slow *slow)
+{
+	if (slice->slowest.record) {
+		kept_drop(&groups->kept, slice->slowest.record);
+	}
+	slice->slowest = *slow;
+	kept_hold(&groups->kept, slow->record);
+	if (slice->in_window &&
+	                (!group->window_slowest.record || slow->ns > group->window_slowest.ns)) {
+		group->window_slowest = *slow;
+	}
+}
+
+void keep_request(struct groups *groups, struct group *group, struct slice *slice,
+                struct request *request, bool sampled, bool new_cell)
+{
+	uint64_t ns = request->end_ns - request->start_ns;
+	bool counts = request->state == REQUEST_COMPLETE && !request->tainted;
+	bool slowest = counts && slice && (!slice->slowest.record || ns > slice->slowest.ns);
+	bool top = counts && tops_wants(&group->tops, ns);
+	bool epoch_top = counts && groups->epoch && request->start_ns >= groups->epoch_ns &&
+	                 tops_wants(&group->epoch_tops, ns);
+	struct slow slow = {.ns = ns, .id = request->id};
+
+	if (!sampled && !new_cell && !slowest && !top && !epoch_top) {
+		return;
+	}
+	slow.record = kept_add(&groups->kept, request, group->index);
+	if (!slow.record) {
+		return;
+	}
+	if (sampled) {
+		ring_push(groups, &group->ring, slow.record);
+	}
+	if (new_cell) {
+		groups->kept.records[slow.record].next_of_slice = slice->kept;
+		slice->kept = slow.record;
+		kept_hold(&groups->kept, slow.record);
+	}
+	if (slowest) {
+		slice_set_slowest(groups, group, slice, &slow);
+	}
+	if (top) {
+		tops_insert(groups, &group->tops, &slow);
+	}
+	if (epoch_top) {
+		tops_insert(groups, &group->epoch_tops, &slow);
+	}
+	kept_drop(&groups->kept, slow.record); /* the reference it came with */
+	keep_bound(groups);
+}
+
+void keep_release_slice(struct groups *groups, struct slice *slice)
+{
+	uint32_t record, next;
+
+	for (record = slice->kept; record; record = next) {
+		next = groups->kept.records[record].next_of_slice;
+		kept_drop(&groups->kept, record);
+	}
+	if (slice->slowest.record) {
+		kept_drop(&groups->kept, slice->slowest.record);
+	}
+}
+
+void group_find_window_slowest(struct groups *groups, struct group *group)
+{
+	memset(&group->window_slowest, 0, sizeof(group->window_slowest));
+	for (struct slice *slice = group->newest; slice; slice = slice->older) {
+		const struct slow *slow = &slice->slowest;
+
+		if (slice->in_window && slow->record &&
+		                groups->kept.records[slow->record].request &&
+		                slow->ns >= group->window_slowest.ns) {
+			group->window_slowest = *slow;
+		}
+	}
+}
+
+/* The oldest kept request goes, unless it is one of the slowest and was not spared yet. */
+static void keep_forget_oldest(struct groups *groups)
+{
+	uint32_t record = kept_oldest(&groups->kept);
+	struct group *group = groups->items[groups->kept.records[record].group];
+	bool top = tops_has(&group->tops, record) || tops_has(&group->epoch_tops, record);
+
+	if (top && kept_spare(&groups->kept, record)) {
+		return;
+	}
+	group_before_change(groups, group);
+	kept_hold(&groups->kept, record);
+	tops_remove(groups, &group->tops, record);
+	tops_remove(groups, &group->epoch_tops, record);
+	kept_forget(&groups->kept, record);
+	if (group->window_slowest.record == record) {
+		group_find_window_slowest(groups, group);
+	}
+	kept_drop(&groups->kept, record);
+	group->row_valid = group->row_valid && groups->pin.on;
+}
+
+void keep_bound(struct groups *groups)
+{
+	struct pin *pin = &groups->pin;
+
+	while (groups->kept.live.bytes > groups->config.max_kept_bytes) {
+		keep_forget_oldest(groups);
+	}
+	while (pin->on && pin->bytes + groups->kept.pinned.bytes > groups->config.max_pin_bytes) {
+		if (!kept_trim_pin(&groups->kept) && !slices_trim_pin(groups)) {
+			break;
+		}
+		pin->trimmed = true;
+	}
+}

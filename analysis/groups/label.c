@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "groups/internal.h"
+
+/*
+ * The text of a group's path is made once, when the group is, from what is known then: the same
+ * stream of requests gives the same texts.
+ */
+#define SEPARATOR    "\u203a"
+#define LABEL_BYTES  256u /* longer labels are cut, between names */
+#define MAX_SERVICES 16u
+
+struct label {
+	char text[LABEL_BYTES];
+	size_t length;
+};
+
+/* Adds a mark and a name, or neither where there is no room for both. */
+static bool label_append(struct label *label, const char *mark, const char *name)
+{
+	size_t marks = strlen(mark), length = strlen(name);
+
+	if (label->length + marks + length + 1 > LABEL_BYTES) {
+		return false;
+	}
+	memcpy(label->text + label->length, mark, marks);
+	memcpy(label->text + label->length + marks, name, length);
+	label->length += marks + length;
+	label->text[label->length] = '\0';
+	return true;
+}
+
+/* Next provider of the path by depth, then by first visit, not named so far; 0 if none is left. */
+static uint32_t next_service(const struct groups *groups, const struct group *group,
+                const uint32_t *named, uint32_t n_named)
+{
+	uint32_t best = 0, best_depth = UINT32_MAX;
+
+	for (uint32_t i = 0; i < group->n_path; i++) {
+		const struct context *context = contexts_get(groups->contexts, group->path[i]);
+		bool known = !context || !context->provider;
+
+		for (uint32_t k = 0; !known && k < n_named; k++) {
+			known = named[k] == context->provider;
+		}
+		if (!known && context->depth < best_depth) {
+			best = context->provider;
+			best_depth = context->depth;
+		}
+	}
+	return best;
+}
+
+static void append_services(
+                const struct groups *groups, const struct group *group, struct label *label)
+{
+	uint32_t named[MAX_SERVICES], n = 0, service;
+
+	while (n < MAX_SERVICES && (service = next_service(groups, group, named, n)) != 0) {
+		const char *name = names_text(groups->names, service);
+
+		if (!label_append(label, n ? SEPARATOR : "", name)) {
+			return;
+		}
+		named[n++] = service;
+	}
+}
+
+/* First context of `group`, by depth and first visit, after `after`, that `other` lacks; 0: none.
+ */
+static uint32_t next_difference(const struct groups *groups, const struct group *group,
+                const struct group *other, uint32_t after)
+{
+	const struct context *last = after ? contexts_get(groups->contexts, after) : NULL;
+	uint32_t best = 0, best_depth = UINT32_MAX, k = 0;
+
+	for (uint32_t i = 0; i < group->n_path; i++) {
+		uint32_t id = group->path[i];
+		const struct context *context = contexts_get(groups->contexts, id);
+
+		while (k < other->n_path && other->path[k] < id) {
+			k++;
+		}
+		if (!context || (k < other->n_path && other->path[k] == id)) {
+			continue;
+		}
+		if (last && (context->depth < last->depth ||
+		                            (context->depth == last->depth && id <= after))) {
+			continue;
+		}
+		if (context->depth < best_depth) {
+			best = id;
+			best_depth = context->depth;
+		}
+	}
+	return best;
+}
+
+static bool label_is_taken(
+                const struct groups *groups, const struct group *group, const struct label *label)
+{
+	for (uint32_t i = group->same_type; i; i = groups->items[i - 1]->same_type) {
+		if (!strcmp(groups->items[i - 1]->label, label->text)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The first group of the type that visited the same services; NULL if none did. */
+static const struct group *first_like(const struct groups *groups, const struct group *group)
+{
+	const struct group *like = NULL;
+
+	for (uint32_t i = group->same_type; i; i = groups->items[i - 1]->same_type) {
+		if (!strcmp(groups->items[i - 1]->services, group->services)) {
+			like = groups->items[i - 1];
+		}
+	}
+	return like;
+}
+
+/* Appends contexts that one of the two lacks, until no group of the type has the same label. */
+static void append_differences(const struct groups *groups, const struct group *group,
+                const struct group *other, struct label *label)
+{
+	const struct group *sides[2][2] = {{group, other}, {other, group}};
+	const char *marks[2] = {"+", "-"};
+	bool first = true;
+
+	for (uint32_t side = 0; side < 2; side++) {
+		uint32_t id = 0;
+
+		while (label_is_taken(groups, group, label) &&
+		                (id = next_difference(groups, sides[side][0], sides[side][1],
+		                                 id)) != 0) {
+			const struct context *context = contexts_get(groups->contexts, id);
+
+			if (first && label->length && !label_append(label, " ", "")) {
+				return;
+			}
+			first = false;
+			if (!label_append(label, marks[side],
+			                    names_text(groups->names, context->name))) {
+				return;
+			}
+		}
+	}
+}
+
+/* The last resort: what differs has the same names, or long ones. */
+static void append_id(const struct group *group, struct label *label)
+{
+	char id[16];
+
+	snprintf(id, sizeof(id), "#%u", group->index + 1);
+	while (label->length && (label->length + sizeof(id) > LABEL_BYTES ||
+	                                        (label->text[label->length] & 0xc0) == 0x80)) {
+		label->length--; /* never within a character */
+	}
+	label_append(label, id, "");
+}
+
+bool label_group(struct groups *groups, struct group *group)
+{
+	struct label label = {.length = 0};
+	const struct group *like;
+
+	append_services(groups, group, &label);
+	group->services = strdup(label.text);
+	if (!group->services) {
+		return false;
+	}
+	like = first_like(groups, group);
+	if (like) {
+		append_differences(groups, group, like, &label);
+	}
+	if (label_is_taken(groups, group, &label)) {
+		append_id(group, &label);
+	}
+	group->label = strdup(label.text);
+	return group->label != NULL;
+}

@@ -1,0 +1,821 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <malloc.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "groups/groups.h"
+#include "hash.h"
+#include "support_request.h"
+
+#define MS      UINT64_C(1000000)
+#define S       UINT64_C(1000000000)
+#define QUARTER (250 * MS)
+#define START   (1000 * S) /* of all streams here */
+
+/* Everything that a test needs, and a stream of random numbers. */
+struct bench {
+	struct request_source source;
+	struct groups *groups;
+	uint64_t seed;
+};
+
+static const struct groups_config usual = {.window_ns = 10 * S,
+                .max_groups = 1000,
+                .max_kept_bytes = UINT64_C(64) << 20,
+                .max_pin_bytes = UINT64_C(64) << 20};
+
+static void bench_init(struct bench *bench, const struct groups_config *config, uint64_t seed)
+{
+	request_source_init(&bench->source);
+	bench->groups = groups_create(
+	                config, bench->source.names, bench->source.contexts, &bench->source.pool);
+	assert_non_null(bench->groups);
+	bench->seed = seed << 32;
+}
+
+static void bench_release(struct bench *bench)
+{
+	groups_destroy(bench->groups);
+	assert_int_equal(request_source_bytes(&bench->source), 0); /* all were let go */
+	request_source_release(&bench->source);
+}
+
+static uint64_t below(struct bench *bench, uint64_t n)
+{
+	return hash_u64(bench->seed++) % n;
+}
+
+static uint64_t lognormal(struct bench *bench, uint64_t median_ns, double sigma)
+{
+	double u = (double)(1 + below(bench, 999999)) / 1e6;
+	double v = (double)below(bench, 1000000) / 1e6;
+
+	return (uint64_t)((double)median_ns *
+	                  exp(sigma * sqrt(-2 * log(u)) * cos(6.283185307179586 * v)));
+}
+
+/* Adds a request and lets it go, as the engine does. Returns its id. */
+static uint64_t add(struct bench *bench, const char *type, uint64_t end_ns, uint64_t duration_ns)
+{
+	struct request *request =
+	                request_source_make(&bench->source, type, end_ns, duration_ns, NULL, 0);
+	uint64_t id = request->id;
+
+	groups_add(bench->groups, request);
+	request_drop(&bench->source.pool, request);
+	return id;
+}
+
+static struct snapshot *fill(
+                struct bench *bench, enum horizon horizon, uint32_t group_id, uint64_t at_ns)
+{
+	struct focus focus = {.parts = FOCUS_ALL, .horizon = horizon, .group_id = group_id};
+	struct snapshot *snapshot = snapshot_create();
+
+	assert_non_null(snapshot);
+	assert_int_equal(groups_fill(bench->groups, &focus, at_ns, snapshot), STATUS_OK);
+	return snapshot;
+}
+
+static void print_row(FILE *out, const struct groups_row *row)
+{
+	fprintf(out, "%u %s %s %lu %lu %lu %a %a %a %a %lu %lu %lu %lu %lu %a %lu %lu %lu", row->id,
+	                row->type, row->path, row->count, row->tainted, row->partial,
+	                row->rate_per_s, row->mean_ns, row->sd_ns, row->cov, row->min_ns,
+	                row->max_ns, row->p50_ns, row->p95_ns, row->p99_ns, row->variation_share,
+	                row->worst_request, row->spark_lo_ns, row->spark_hi_ns);
+	for (uint32_t i = 0; i < GROUPS_SPARK_BINS; i++) {
+		fprintf(out, " %u", row->spark[i]);
+	}
+	fputc('\n', out);
+}
+
+/* All that a snapshot says of groups, as text; `requests` too. Free it. */
+static char *print(const struct snapshot *snapshot, bool requests)
+{
+	const struct group_view *group = &snapshot->group;
+	const struct groups_view *rows = &snapshot->groups;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_non_null(out);
+	fprintf(out, "%lu %u %a %u %lu\n", snapshot->horizon_ns, rows->n, rows->rate_per_s,
+	                rows->need_more, rows->folded);
+	for (uint32_t i = 0; i < rows->n; i++) {
+		print_row(out, &rows->rows[i]);
+	}
+	fprintf(out, "group %u heat %lu %ux%u from %d, histogram %u from %d, sampled %a\n",
+	                group->id, group->heat_start_ns, group->heat_rows, group->heat_cols,
+	                group->heat_low, group->histogram_bins, group->histogram_low,
+	                group->sampled_share);
+	for (uint32_t i = 0; i < group->heat_rows * group->heat_cols; i++) {
+		fprintf(out, "%u:%lu ", group->heat[i], requests ? group->heat_request[i] : 0);
+	}
+	for (uint32_t i = 0; i < group->histogram_bins; i++) {
+		fprintf(out, "%lu ", group->histogram[i]);
+	}
+	for (uint32_t i = 0; requests && i < group->n_requests; i++) {
+		fprintf(out, "\n%lu %lu %lu", group->requests[i].id, group->requests[i].start_ns,
+		                group->requests[i].duration_ns);
+	}
+	fclose(out);
+	return text;
+}
+
+static char *fill_text(struct bench *bench, enum horizon horizon, uint64_t at_ns, bool requests)
+{
+	struct snapshot *snapshot = fill(bench, horizon, 0, at_ns);
+	char *text = print(snapshot, requests);
+
+	snapshot_destroy(snapshot);
+	return text;
+}
+
+/* ---- against a plain list of requests ---- */
+
+#define MODEL_MAX 60000
+
+struct model_request {
+	uint32_t group;
+	uint64_t start_ns, end_ns;
+	enum request_state state;
+	bool tainted;
+};
+
+struct model {
+	struct model_request *items;
+	uint32_t n;
+};
+
+struct expected {
+	uint64_t count, tainted, partial;
+	double mean, sd;
+	uint64_t *sorted;
+};
+
+static int by_value(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+static void expect(const struct model *model, uint32_t group, uint64_t from_end,
+                uint64_t from_start, struct expected *out)
+{
+	double squares = 0;
+
+	out->count = out->tainted = out->partial = 0;
+	out->mean = out->sd = 0;
+	for (uint32_t i = 0; i < model->n; i++) {
+		const struct model_request *one = &model->items[i];
+
+		if (one->group != group || one->end_ns < from_end || one->start_ns < from_start) {
+			continue;
+		}
+		if (one->state != REQUEST_COMPLETE) {
+			out->partial++;
+		} else if (one->tainted) {
+			out->tainted++;
+		} else {
+			out->sorted[out->count++] = one->end_ns - one->start_ns;
+			out->mean += (double)(one->end_ns - one->start_ns);
+		}
+	}
+	out->mean /= out->count ? (double)out->count : 1;
+	for (uint64_t i = 0; i < out->count; i++) {
+		double distance = (double)out->sorted[i] - out->mean;
+
+		squares += distance * distance;
+	}
+	out->sd = out->count > 1 ? sqrt(squares / (double)(out->count - 1)) : 0;
+	qsort(out->sorted, out->count, sizeof(*out->sorted), by_value);
+}
+
+static void assert_near(double a, double b, double relative)
+{
+	assert_true(fabs(a - b) <= relative * fabs(b) + 1e-9);
+}
+
+static void assert_quantile(uint64_t shown, const struct expected *expected, double share)
+{
+	uint64_t rank = (uint64_t)ceil(share * (double)expected->count);
+	uint64_t exact = expected->sorted[rank ? rank - 1 : 0];
+
+	assert_true(fabs((double)shown - (double)exact) <= 0.0055 * (double)exact + 1);
+}
+
+static void assert_row(
+                const struct groups_row *row, const struct expected *expected, uint64_t length_ns)
+{
+	assert_int_equal(row->count, expected->count);
+	assert_int_equal(row->tainted, expected->tainted);
+	assert_int_equal(row->partial, expected->partial);
+	assert_near(row->rate_per_s, 1e9 * (double)expected->count / (double)length_ns, 1e-12);
+	if (row->count) {
+		uint64_t bins = 0;
+
+		assert_near(row->mean_ns, expected->mean, 1e-9);
+		assert_near(row->sd_ns, expected->sd, 1e-6);
+		assert_quantile(row->min_ns, expected, 0);
+		assert_quantile(row->p50_ns, expected, 0.5);
+		assert_quantile(row->p95_ns, expected, 0.95);
+		assert_quantile(row->p99_ns, expected, 0.99);
+		assert_quantile(row->max_ns, expected, 1);
+		for (uint32_t i = 0; i < GROUPS_SPARK_BINS; i++) {
+			bins += row->spark[i];
+		}
+		assert_int_equal(bins, row->count);
+	}
+}
+
+static void assert_fill(struct bench *bench, const struct model *model, enum horizon horizon,
+                uint64_t now_ns, uint64_t epoch_ns, struct expected *expected)
+{
+	uint64_t window = (now_ns / QUARTER - 39) * QUARTER;
+	uint64_t from_end = horizon == HORIZON_WINDOW ? window : 0;
+	uint64_t from_start = horizon == HORIZON_EPOCH ? epoch_ns : 0;
+	uint64_t begin = horizon == HORIZON_WINDOW  ? (window > START ? window : START)
+	                 : horizon == HORIZON_EPOCH ? epoch_ns
+	                                            : START;
+	struct snapshot *snapshot = fill(bench, horizon, 0, now_ns);
+	const struct groups_view *rows = &snapshot->groups;
+	double share = 0, last = INFINITY;
+
+	assert_int_equal(snapshot->horizon_ns, now_ns - begin);
+	for (uint32_t i = 0; i < rows->n; i++) {
+		const struct groups_row *row = &rows->rows[i];
+		double weight = row->rate_per_s * row->sd_ns;
+
+		expect(model, row->id - 1, from_end, from_start, expected);
+		assert_row(row, expected, now_ns - begin);
+		assert_true(row->variation_share <= last);
+		assert_true(i == 0 || weight <= rows->rows[i - 1].rate_per_s *
+		                                                      rows->rows[i - 1].sd_ns *
+		                                                      (1 + 1e-12));
+		last = row->variation_share;
+		share += row->variation_share;
+	}
+	assert_true(rows->n == 0 || share == 0 || fabs(share - 1) < 1e-9);
+	if (rows->n) {
+		assert_int_equal(snapshot->group.id, rows->rows[0].id);
+		assert_int_equal(snapshot->focus.group_id, rows->rows[0].id);
+	}
+	snapshot_destroy(snapshot);
+}
+
+static const char *const types[5] = {"a", "b", "c", "d", "e"};
+
+static void model_add(struct bench *bench, struct model *model, uint64_t now_ns)
+{
+	uint32_t group = (uint32_t)below(bench, 1 + below(bench, 5));
+	uint64_t late = below(bench, 20) ? below(bench, 100 * MS) : below(bench, 30 * S);
+	uint64_t end = now_ns - late < START ? START : now_ns - late;
+	struct model_request one = {.group = group, .end_ns = end};
+	struct request *request;
+
+	one.start_ns = end - lognormal(bench, (group + 1) * 7 * MS, 0.3 * group);
+	one.tainted = below(bench, 50) == 0;
+	one.state = below(bench, 40) ? REQUEST_COMPLETE : (enum request_state)(1 + below(bench, 3));
+	request = request_source_make(
+	                &bench->source, types[group], end, end - one.start_ns, NULL, 0);
+	request->tainted = one.tainted;
+	request->state = one.state;
+	groups_add(bench->groups, request);
+	one.group = request->group_id - 1;
+	request_drop(&bench->source.pool, request);
+	model->items[model->n++] = one;
+}
+
+/* Rows are what the definitions give, whatever the order of ends, for every horizon. */
+static void test_rows_are_those_of_a_plain_list(void **state)
+{
+	struct model model = {.items = calloc(MODEL_MAX, sizeof(struct model_request))};
+	struct expected expected = {.sorted = calloc(MODEL_MAX, sizeof(uint64_t))};
+
+	(void)state;
+	assert_non_null(model.items);
+	assert_non_null(expected.sorted);
+	for (uint64_t seed = 1; seed <= 6; seed++) {
+		uint64_t now = START, epoch = START;
+		struct bench bench;
+
+		bench_init(&bench, &usual, seed);
+		model.n = 0;
+		groups_advance(bench.groups, now);
+		for (uint32_t step = 0; step < 3000; step++) {
+			now += below(&bench, 100) ? below(&bench, 30 * MS) : below(&bench, 8 * S);
+			if (below(&bench, 1000) == 0) {
+				groups_begin_epoch(bench.groups, now);
+				epoch = now++;
+			}
+			model_add(&bench, &model, now);
+			if (below(&bench, 40) == 0) {
+				enum horizon horizon = (enum horizon)below(&bench, 3);
+
+				groups_advance(bench.groups, now);
+				/* Until an epoch begins it is all there is. */
+				assert_fill(&bench, &model,
+				                epoch == START && horizon == HORIZON_EPOCH
+				                                ? HORIZON_ALL
+				                                : horizon,
+				                now, epoch, &expected);
+			}
+		}
+		bench_release(&bench);
+	}
+	free(model.items);
+	free(expected.sorted);
+}
+
+/* Before an epoch is begun by hand, `epoch` and `all` are the same. */
+static void test_first_epoch_is_all(void **state)
+{
+	struct bench bench;
+	char *all, *epoch;
+
+	(void)state;
+	bench_init(&bench, &usual, 7);
+	groups_advance(bench.groups, START);
+	for (uint32_t i = 0; i < 500; i++) {
+		add(&bench, types[i % 3], START + i * 50 * MS, lognormal(&bench, MS, 1));
+	}
+	all = fill_text(&bench, HORIZON_ALL, START + 25 * S, true);
+	epoch = fill_text(&bench, HORIZON_EPOCH, START + 25 * S, true);
+	assert_string_equal(all, epoch);
+	free(all);
+	free(epoch);
+	bench_release(&bench);
+}
+
+/* ---- the pin ---- */
+
+/* A second of traffic of three groups, one of them busy. */
+static void traffic(struct bench *bench, uint64_t from_ns, uint64_t length_ns, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t end = from_ns + (i + 1) * length_ns / (n + 1);
+		uint32_t type = below(bench, 8) ? 0 : 1 + (uint32_t)below(bench, 2);
+
+		add(bench, types[type], end, lognormal(bench, (type + 1) * 20 * MS, 0.5));
+	}
+}
+
+static void test_pinned_views_stay_byte_for_byte(void **state)
+{
+	uint64_t at = START + 31 * S + 77 * MS;
+	char *before[HORIZON_COUNT * 3];
+	struct bench bench;
+
+	(void)state;
+	bench_init(&bench, &usual, 8);
+	groups_advance(bench.groups, START);
+	traffic(&bench, START, 12 * S, 3000);
+	groups_begin_epoch(bench.groups, START + 12 * S);
+	traffic(&bench, START + 12 * S, 19 * S + 77 * MS, 9000);
+	for (uint32_t i = 0; i < HORIZON_COUNT; i++) {
+		before[i] = fill_text(&bench, (enum horizon)i, at, true);
+	}
+	groups_pin(bench.groups, at);
+	for (uint32_t i = 0; i < HORIZON_COUNT; i++) {
+		before[3 + i] = fill_text(&bench, (enum horizon)i, at - 3 * S, true);
+		before[6 + i] = fill_text(&bench, (enum horizon)i, at - 10 * S, true);
+	}
+	for (uint32_t round = 0; round < 60; round++) {
+		uint64_t now = at + round * S;
+		uint64_t id = add(&bench, round % 2 ? "new" : types[0], now, 5 * S);
+
+		assert_null(groups_find_request(bench.groups, id)); /* later than the pin */
+		traffic(&bench, now, S, 400);
+		add(&bench, types[1], at - 100 * MS, 7 * S); /* late: ended before the pin */
+		if (round == 30) {
+			groups_begin_epoch(bench.groups, now + S);
+		}
+		for (uint32_t i = 0; i < 9; i++) {
+			static const uint64_t back[3] = {0, 3 * S, 10 * S};
+			char *text = fill_text(
+			                &bench, (enum horizon)(i % 3), at - back[i / 3], true);
+
+			assert_string_equal(text, before[i]);
+			free(text);
+		}
+	}
+	groups_unpin(bench.groups);
+	for (uint32_t i = 0; i < 9; i++) {
+		free(before[i]);
+	}
+	bench_release(&bench);
+}
+
+/* A console that froze for a while shows afterwards what one shows that did not. */
+static void test_unpinning_catches_up(void **state)
+{
+	struct bench frozen, running;
+	uint64_t now = START;
+
+	(void)state;
+	bench_init(&frozen, &usual, 9);
+	bench_init(&running, &usual, 9);
+	for (uint32_t round = 0; round < 50; round++, now += S) {
+		if (round % 17 == 5) {
+			groups_pin(frozen.groups, now);
+		}
+		if (round % 17 == 12) {
+			groups_unpin(frozen.groups);
+		}
+		if (round == 24) {
+			groups_begin_epoch(frozen.groups, now);
+			groups_begin_epoch(running.groups, now);
+		}
+		groups_advance(frozen.groups, now);
+		groups_advance(running.groups, now);
+		traffic(&frozen, now, S, 100);
+		traffic(&running, now, S, 100);
+	}
+	groups_unpin(frozen.groups);
+	for (uint32_t i = 0; i < HORIZON_COUNT; i++) {
+		char *one = fill_text(&frozen, (enum horizon)i, now, false);
+		char *other = fill_text(&running, (enum horizon)i, now, false);
+
+		assert_string_equal(one, other);
+		free(one);
+		free(other);
+	}
+	bench_release(&frozen);
+	bench_release(&running);
+}
+
+/* Stepping back shows what was shown then, at every quarter of a second. */
+static void test_stepping_back_shows_what_was_shown(void **state)
+{
+	enum { STEPS = 40, FIRST = 80 };
+	static char *live[STEPS + FIRST + 1][HORIZON_COUNT];
+	struct bench bench;
+	uint64_t now = START;
+
+	(void)state;
+	bench_init(&bench, &usual, 10);
+	groups_advance(bench.groups, START);
+	for (uint32_t step = 0; step < STEPS + FIRST; step++, now += QUARTER) {
+		for (uint32_t i = 0; step >= FIRST && i < HORIZON_COUNT; i++) {
+			live[step][i] = fill_text(&bench, (enum horizon)i, now, true);
+		}
+		if (step == FIRST - 10) {
+			groups_begin_epoch(bench.groups, now);
+		}
+		if (step == FIRST + 20) {
+			add(&bench, "a new group", now + MS, 9 * MS);
+		}
+		traffic(&bench, now, QUARTER, 5);
+	}
+	groups_pin(bench.groups, now);
+	traffic(&bench, now, 30 * S, 3000);
+	for (uint32_t step = FIRST; step < STEPS + FIRST; step++) {
+		uint64_t back = (STEPS + FIRST - step) * QUARTER;
+
+		for (uint32_t i = 0; i < HORIZON_COUNT; i++) {
+			char *text = fill_text(&bench, (enum horizon)i, now - back, true);
+
+			assert_string_equal(text, live[step][i]);
+			free(text);
+			free(live[step][i]);
+		}
+	}
+	bench_release(&bench);
+}
+
+/* The pin gives up its oldest detail, says so, and its statistics stay. */
+static void test_pin_bound(void **state)
+{
+	struct groups_config config = usual;
+	struct snapshot *snapshot;
+	struct groups_row row;
+	struct bench bench;
+
+	(void)state;
+	config.max_pin_bytes = 100000;
+	bench_init(&bench, &config, 11);
+	groups_advance(bench.groups, START);
+	traffic(&bench, START, 30 * S, 6000);
+	groups_pin(bench.groups, START + 30 * S);
+	snapshot = fill(&bench, HORIZON_ALL, 0, START + 30 * S);
+	assert_true(snapshot->pinned);
+	assert_false(snapshot->pin_trimmed);
+	row = snapshot->groups.rows[0];
+	snapshot_destroy(snapshot);
+	traffic(&bench, START + 30 * S, 60 * S, 12000);
+	snapshot = fill(&bench, HORIZON_ALL, 0, START + 30 * S);
+	assert_true(snapshot->pin_trimmed);
+	assert_int_equal(snapshot->groups.rows[0].count, row.count);
+	assert_true(snapshot->groups.rows[0].sd_ns == row.sd_ns);
+	assert_int_equal(snapshot->groups.rows[0].p99_ns, row.p99_ns);
+	snapshot_destroy(snapshot);
+	/* Back where detail has gone: what is left of the window, no nonsense. */
+	snapshot = fill(&bench, HORIZON_WINDOW, 0, START + 21 * S);
+	for (uint32_t i = 0; i < snapshot->groups.n; i++) {
+		assert_true(snapshot->groups.rows[i].count <= 6000);
+	}
+	snapshot_destroy(snapshot);
+	groups_unpin(bench.groups);
+	snapshot = fill(&bench, HORIZON_ALL, 0, START + 90 * S);
+	assert_false(snapshot->pinned || snapshot->pin_trimmed);
+	snapshot_destroy(snapshot);
+	bench_release(&bench);
+}
+
+/* ---- kept requests ---- */
+
+static bool is_listed(const struct group_view *group, uint64_t id)
+{
+	for (uint32_t i = 0; i < group->n_requests; i++) {
+		if (group->requests[i].id == id) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* From a cell, from the slowest and from the list: there is a request to open. */
+static void test_drill_down_leads_to_requests(void **state)
+{
+	uint64_t slowest_id = 0, slowest_ns = 0, now = START + 25 * S;
+	struct snapshot *snapshot;
+	struct group_view *group;
+	struct bench bench;
+
+	(void)state;
+	bench_init(&bench, &usual, 12);
+	groups_advance(bench.groups, START);
+	for (uint32_t i = 0; i < 100000; i++) { /* 4,000/s: more than the sample takes */
+		uint64_t ns = lognormal(&bench, 20 * MS, 0.7);
+		uint64_t id = add(&bench, "busy", START + i * (25 * S / 100000), ns);
+
+		if (ns > slowest_ns) {
+			slowest_ns = ns;
+			slowest_id = id;
+		}
+	}
+	snapshot = fill(&bench, HORIZON_ALL, 0, now);
+	assert_int_equal(snapshot->groups.rows[0].worst_request, slowest_id);
+	assert_int_equal(snapshot->focus.request_id, slowest_id);
+	assert_int_equal(groups_find_request(bench.groups, slowest_id)->end_ns -
+	                                 groups_find_request(bench.groups, slowest_id)->start_ns,
+	                slowest_ns);
+	group = &snapshot->group;
+	assert_int_equal(group->heat_cols, 40);
+	for (uint32_t i = 0; i < group->heat_rows * group->heat_cols; i++) {
+		struct request *request;
+
+		assert_true((group->heat[i] == 0) == (group->heat_request[i] == 0));
+		if (!group->heat_request[i]) {
+			continue;
+		}
+		request = groups_find_request(bench.groups, group->heat_request[i]);
+		assert_non_null(request);
+		assert_true(is_listed(group, request->id));
+		assert_int_equal((request->end_ns - group->heat_start_ns) / group->heat_cell_ns,
+		                i % group->heat_cols);
+		assert_int_equal(
+		                (int)floor(8 * log2((double)(request->end_ns - request->start_ns))),
+		                group->heat_low + (int)(i / group->heat_cols));
+	}
+	assert_true(group->sampled_share > 0.4 && group->sampled_share < 0.51);
+	assert_true(group->n_requests >= 1024);
+	for (uint32_t i = 1; i < group->n_requests; i++) {
+		assert_true(group->requests[i].id < group->requests[i - 1].id);
+	}
+	snapshot_destroy(snapshot);
+	bench_release(&bench);
+}
+
+/* The window's slowest changes as it slides; it is always one that is kept. */
+static void test_worst_of_the_window(void **state)
+{
+	enum { N = 4000 };
+	static uint64_t ends[N], durations[N];
+	struct bench bench;
+
+	(void)state;
+	bench_init(&bench, &usual, 13);
+	groups_advance(bench.groups, START);
+	for (uint32_t i = 0; i < N; i++) {
+		ends[i] = START + i * 10 * MS;
+		durations[i] = lognormal(&bench, MS, 1);
+		add(&bench, "a", ends[i], durations[i]);
+		if (i % 97 == 0) {
+			uint64_t from = (ends[i] / QUARTER - 39) * QUARTER, slowest = 0;
+			struct snapshot *snapshot = fill(&bench, HORIZON_WINDOW, 1, ends[i]);
+
+			for (uint32_t k = 0; k <= i; k++) {
+				if (ends[k] >= from &&
+				                (slowest == 0 ||
+				                                durations[k] > durations[slowest -
+				                                                               1])) {
+					slowest = k + 1;
+				}
+			}
+			assert_int_equal(snapshot->groups.rows[0].worst_request, slowest);
+			assert_non_null(groups_find_request(bench.groups, slowest));
+			snapshot_destroy(snapshot);
+		}
+	}
+	bench_release(&bench);
+}
+
+/* Kept requests stay within their bytes; the slowest go last. */
+static void test_bound_on_kept_bytes(void **state)
+{
+	struct groups_config config = usual;
+	struct bench bench;
+	uint64_t slowest;
+
+	(void)state;
+	config.max_kept_bytes = 200000;
+	bench_init(&bench, &config, 14);
+	groups_advance(bench.groups, START);
+	slowest = add(&bench, "a", START + MS, 20 * S);
+	for (uint32_t i = 0; i < 1500; i++) {
+		add(&bench, types[i % 5], START + i * MS, lognormal(&bench, 20 * MS, 0.4));
+		assert_true(request_source_bytes(&bench.source) <= 300000);
+	}
+	assert_non_null(groups_find_request(bench.groups, slowest));
+	assert_null(groups_find_request(bench.groups, 2));
+	bench_release(&bench);
+}
+
+/* ---- groups ---- */
+
+static void assert_path(struct bench *bench, uint32_t id, const char *type, const char *path)
+{
+	struct snapshot *snapshot = fill(bench, HORIZON_ALL, id, START + S);
+
+	assert_int_equal(snapshot->group.id, id);
+	assert_string_equal(snapshot->group.row.type, type);
+	assert_string_equal(snapshot->group.row.path, path);
+	snapshot_destroy(snapshot);
+}
+
+static uint32_t add_path(
+                struct bench *bench, const char *type, const uint32_t *path, uint32_t n_path)
+{
+	struct request *request = request_source_make(
+	                &bench->source, type, START + 500 * MS, MS, path, n_path);
+	uint32_t id;
+
+	groups_add(bench->groups, request);
+	id = request->group_id;
+	request_drop(&bench->source.pool, request);
+	return id;
+}
+
+static void test_keys_and_labels(void **state)
+{
+	struct groups_config config = usual;
+	struct snapshot *snapshot;
+	struct bench bench;
+	uint32_t c[6];
+
+	(void)state;
+	config.max_groups = 6;
+	bench_init(&bench, &config, 15);
+	groups_advance(bench.groups, START);
+	c[0] = request_source_context(&bench.source, 0, "api", "server_create");
+	c[1] = request_source_context(&bench.source, c[0], "sched", "select_host");
+	c[2] = request_source_context(&bench.source, c[1], "compute", "build");
+	c[3] = request_source_context(&bench.source, c[2], "compute", "image_fetch");
+	c[4] = request_source_context(&bench.source, c[2], "compute", "image_cached");
+	c[5] = request_source_context(&bench.source, 0, "", "sys_read");
+	assert_int_equal(add_path(&bench, "create", (uint32_t[]){c[0], c[1], c[2], c[3]}, 4), 1);
+	assert_int_equal(add_path(&bench, "create", (uint32_t[]){c[0], c[1], c[2], c[4]}, 4), 2);
+	assert_int_equal(add_path(&bench, "create", (uint32_t[]){c[0], c[1], c[2]}, 3), 3);
+	assert_int_equal(add_path(&bench, "delete", (uint32_t[]){c[0], c[1], c[2]}, 3), 4);
+	assert_int_equal(add_path(&bench, "sys_read", (uint32_t[]){c[5]}, 1), 5);
+	assert_int_equal(add_path(&bench, "create", NULL, 0), 6);
+	assert_int_equal(add_path(&bench, "create", (uint32_t[]){c[0], c[1], c[2], c[4]}, 4), 2);
+	assert_int_equal(add_path(&bench, "too many", NULL, 0), 0);
+	assert_path(&bench, 1, "create", "api\u203asched\u203acompute");
+	assert_path(&bench, 2, "create", "api\u203asched\u203acompute +image_cached");
+	assert_path(&bench, 3, "create", "api\u203asched\u203acompute -image_fetch");
+	assert_path(&bench, 4, "delete", "api\u203asched\u203acompute");
+	assert_path(&bench, 5, "sys_read", "");
+	assert_path(&bench, 6, "create", "");
+	snapshot = fill(&bench, HORIZON_ALL, 7, START + S);
+	assert_int_equal(snapshot->group.id, 0); /* no such group */
+	assert_int_equal(snapshot->groups.n, 6);
+	assert_int_equal(snapshot->groups.folded, 1);
+	assert_int_equal(snapshot->groups.need_more, 6);
+	snapshot_destroy(snapshot);
+	bench_release(&bench);
+}
+
+/* Requests of no use to statistics are counted, and can still be opened. */
+static void test_tainted_and_partial_are_left_out(void **state)
+{
+	struct request *request;
+	struct snapshot *snapshot;
+	struct bench bench;
+
+	(void)state;
+	bench_init(&bench, &usual, 16);
+	groups_advance(bench.groups, START);
+	for (uint32_t i = 0; i < 4; i++) {
+		request = request_source_make(&bench.source, "a", START + S, 900 * MS, NULL, 0);
+		request->state = (enum request_state)i;
+		request->tainted = i == 0;
+		groups_add(bench.groups, request);
+		request_drop(&bench.source.pool, request);
+	}
+	snapshot = fill(&bench, HORIZON_WINDOW, 0, START + 2 * S);
+	assert_int_equal(snapshot->groups.rows[0].count, 0);
+	assert_int_equal(snapshot->groups.rows[0].tainted, 1);
+	assert_int_equal(snapshot->groups.rows[0].partial, 3);
+	assert_int_equal(snapshot->groups.rows[0].worst_request, 0);
+	assert_int_equal(snapshot->group.n_requests, 4);
+	assert_int_equal(snapshot->group.heat_rows, 0);
+	assert_int_equal(snapshot->group.requests[0].state, REQUEST_MERGED);
+	assert_int_equal(snapshot->group.requests[3].tainted, 1);
+	assert_int_equal(snapshot->focus.request_id, 4);
+	snapshot_destroy(snapshot);
+	bench_release(&bench);
+}
+
+/* Nothing seen so far, nothing asked for, nothing to say: no error. */
+static void test_empty(void **state)
+{
+	struct focus focus = {.parts = FOCUS_SOURCES};
+	struct snapshot *snapshot = snapshot_create();
+	struct bench bench;
+
+	(void)state;
+	bench_init(&bench, &usual, 17);
+	assert_int_equal(groups_fill(bench.groups, &focus, 0, snapshot), STATUS_OK);
+	focus.parts = FOCUS_ALL;
+	assert_int_equal(groups_fill(bench.groups, &focus, 0, snapshot), STATUS_OK);
+	assert_int_equal(snapshot->groups.n, 0);
+	assert_int_equal(snapshot->group.id, 0);
+	assert_null(groups_find_request(bench.groups, 1));
+	groups_pin(bench.groups, 0);
+	groups_unpin(bench.groups);
+	snapshot_destroy(snapshot);
+	bench_release(&bench);
+}
+
+/* Memory is flat once the window has filled, however long it runs, and through pins. */
+static void test_memory_is_flat(void **state)
+{
+	uint64_t kept = 0;
+	struct bench bench;
+	size_t filled = 0;
+
+	(void)state;
+	bench_init(&bench, &usual, 18);
+	groups_advance(bench.groups, START);
+	for (uint32_t second = 0; second < 400; second++) {
+		uint64_t now = START + second * S;
+
+		traffic(&bench, now, S, 300);
+		if (second % 100 == 50) {
+			groups_pin(bench.groups, now + S);
+		}
+		if (second % 100 == 80) {
+			groups_unpin(bench.groups);
+		}
+		if (second == 199) {
+			filled = mallinfo2().uordblks; /* 0 where a sanitizer brings its malloc */
+			kept = request_source_bytes(&bench.source);
+		}
+	}
+	assert_true((double)request_source_bytes(&bench.source) < 1.05 * (double)kept);
+	assert_true((double)mallinfo2().uordblks <= 1.05 * (double)filled);
+	bench_release(&bench);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	                cmocka_unit_test(test_rows_are_those_of_a_plain_list),
+	                cmocka_unit_test(test_first_epoch_is_all),
+	                cmocka_unit_test(test_pinned_views_stay_byte_for_byte),
+	                cmocka_unit_test(test_unpinning_catches_up),
+	                cmocka_unit_test(test_stepping_back_shows_what_was_shown),
+	                cmocka_unit_test(test_pin_bound),
+	                cmocka_unit_test(test_drill_down_leads_to_requests),
+	                cmocka_unit_test(test_worst_of_the_window),
+	                cmocka_unit_test(test_bound_on_kept_bytes),
+	                cmocka_unit_test(test_keys_and_labels),
+	                cmocka_unit_test(test_tainted_and_partial_are_left_out),
+	                cmocka_unit_test(test_empty),
+	                cmocka_unit_test(test_memory_is_flat),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
