@@ -26,6 +26,9 @@ struct groups *groups_create(const struct groups_config *config, const struct na
 		return NULL;
 	}
 	groups->config = *config;
+	if (!config->max_bucket_bytes) {
+		groups->config.max_bucket_bytes = MAX_BUCKET_BYTES;
+	}
 	groups->names = names;
 	groups->contexts = contexts;
 	groups->window = quarters_of(config->window_ns);

@@ -21,16 +21,17 @@
  *
  * Time is that of events alone: the order of calls decides everything. A request counts in the
  * one-second bucket of its end, which is kept as four quarters: columns of the heat map, and the
- * steps of a frozen screen. Buckets last for twice the window, so that a screen stepped back has its
- * whole window at every instant; a request that ended before that counts in `epoch` and `all` only.
+ * steps of a frozen screen. Buckets last for twice the window, so that a screen stepped back has
+ * its whole window at every instant; a request that ended before that counts in `epoch` and `all`
+ * only.
  *
  * Kept for drill-down: of each group a sample (the last 1,024 of at most 2,000 a second, chosen by
- * the hash of their ids, so uniform where load is steady); the first request of each cell of the heat
- * map and the slowest of each quarter, for as long as buckets last; the slowest 16 of the whole run
- * and of the epoch.
+ * the hash of their ids, so uniform where load is steady); the first request of each cell of the
+ * heat map and the slowest of each quarter, for as long as buckets last; the slowest 16 of the
+ * whole run and of the epoch.
  *
- * Memory: about 1.2 KiB a group, its histograms (stats/histogram.h: 0.5 to 2 KiB each, usually), and
- * 256 bytes and a histogram for each quarter with requests. Beyond 256 MiB of these the oldest
+ * Memory: about 1.2 KiB a group, its histograms (stats/histogram.h: usually 0.5 to 2 KiB each), and
+ * 256 bytes and a histogram for each quarter with requests. Beyond max_bucket_bytes the oldest
  * quarters of all groups go, and the window is shorter: horizon_ns says so. Kept requests beyond
  * max_kept_bytes go oldest first, the slowest ones last. What only the pin keeps beyond
  * max_pin_bytes goes oldest first, requests before buckets; the statistics it shows stay.
@@ -40,10 +41,11 @@
 struct groups;
 
 struct groups_config {
-	uint64_t window_ns; /* in quarters of a second, rounded up; at most 17 minutes */
-	uint32_t max_groups;     /* further keys are counted as folded */
-	uint64_t max_kept_bytes; /* of kept requests, all groups together */
-	uint64_t max_pin_bytes;	 /* of what only the pin keeps */
+	uint64_t window_ns;        /* in quarters of a second, rounded up; at most 17 minutes */
+	uint32_t max_groups;       /* further keys are counted as folded */
+	uint64_t max_kept_bytes;   /* of kept requests, all groups together */
+	uint64_t max_pin_bytes;    /* of what only the pin keeps */
+	uint64_t max_bucket_bytes; /* of buckets and totals; 0: 256 MiB */
 };
 
 struct groups *groups_create(const struct groups_config *config, const struct names *names,
@@ -52,8 +54,8 @@ void groups_destroy(struct groups *groups);
 
 /*
  * Takes one finished request (of any state). The request stays its caller's; what is kept is held.
- * Requests come about in the order of their ends, never after event time has passed a later one's
- * by more than the buckets last. Sets request->group_id (0: no room for its group). Amortised O(1).
+ * Requests may come in any order of their ends. Sets request->group_id (0: no room for its group).
+ * Amortised O(1).
  */
 void groups_add(struct groups *groups, struct request *request);
 

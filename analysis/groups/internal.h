@@ -29,8 +29,8 @@
  *   fill.c     views into snapshots
  */
 #define QUARTER_NS       UINT64_C(250000000)
-#define MAX_QUARTERS     4096 /* of a window: 17 minutes */
-#define MAX_DETAIL_BYTES (UINT64_C(256) << 20)
+#define MAX_QUARTERS     4096                  /* of a window: 17 minutes */
+#define MAX_BUCKET_BYTES (UINT64_C(256) << 20) /* unless configured */
 #define RING_MAX         1024u
 #define SAMPLES_PER_S    2000u
 #define TOPS_MAX         16u
@@ -122,7 +122,7 @@ struct groups {
 	struct group **items;
 	uint32_t n, room;
 	uint32_t *newest_of_type, n_types; /* index + 1, by type */
-	uint32_t *table, table_room; /* group index + 1 by hash of key; at most half full */
+	uint32_t *table, table_room;       /* group index + 1 by hash of key; at most half full */
 	uint64_t folded;
 
 	bool started;

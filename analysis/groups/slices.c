@@ -152,7 +152,7 @@ bool slices_trim_pin(struct groups *groups)
 
 void slices_bound(struct groups *groups)
 {
-	while (groups->pool.in_use_bytes > MAX_DETAIL_BYTES + groups->pin.bytes &&
+	while (groups->pool.in_use_bytes > groups->config.max_bucket_bytes + groups->pin.bytes &&
 	                groups->floor < groups->now) {
 		slices_drop(groups, groups->floor++);
 	}

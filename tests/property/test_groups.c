@@ -652,6 +652,44 @@ static void test_bound_on_kept_bytes(void **state)
 	bench_release(&bench);
 }
 
+/* Buckets stay within their bytes: the window gets shorter, says so, and its rows still hold. */
+static void test_bound_on_buckets(void **state)
+{
+	struct groups_config config = usual;
+	struct snapshot *snapshot;
+	struct bench bench;
+	uint64_t first, count = 0;
+
+	(void)state;
+	config.max_bucket_bytes = 100000;
+	bench_init(&bench, &config, 19);
+	groups_advance(bench.groups, START);
+	for (uint32_t i = 0; i < 20000; i++) { /* 20 groups */
+		char type[8];
+
+		snprintf(type, sizeof(type), "%u", i % 20);
+		add(&bench, type, START + i * MS, lognormal(&bench, 20 * MS, 0.4));
+	}
+	snapshot = fill(&bench, HORIZON_WINDOW, 0, START + 20 * S);
+	assert_true(snapshot->horizon_ns > QUARTER && snapshot->horizon_ns < 9 * S);
+	first = START + 20 * S - snapshot->horizon_ns;
+	assert_int_equal(first % QUARTER, 0);
+	for (uint32_t i = 0; i < 20; i++) {
+		assert_true(fabs(snapshot->groups.rows[i].rate_per_s - 50) < 5);
+		count += snapshot->groups.rows[i].count;
+	}
+	assert_int_equal(count, (START + 20 * S - first) / MS);
+	for (uint32_t i = 0; i < snapshot->group.heat_rows * snapshot->group.heat_cols; i++) {
+		assert_true(snapshot->group.heat[i] == 0 ||
+		                snapshot->group.heat_start_ns + i % 40 * QUARTER >= first);
+	}
+	snapshot_destroy(snapshot);
+	snapshot = fill(&bench, HORIZON_ALL, 0, START + 20 * S);
+	assert_int_equal(snapshot->groups.rows[0].count, 1000);
+	snapshot_destroy(snapshot);
+	bench_release(&bench);
+}
+
 /* ---- groups ---- */
 
 static void assert_path(struct bench *bench, uint32_t id, const char *type, const char *path)
@@ -811,6 +849,7 @@ int main(void)
 	                cmocka_unit_test(test_drill_down_leads_to_requests),
 	                cmocka_unit_test(test_worst_of_the_window),
 	                cmocka_unit_test(test_bound_on_kept_bytes),
+	                cmocka_unit_test(test_bound_on_buckets),
 	                cmocka_unit_test(test_keys_and_labels),
 	                cmocka_unit_test(test_tainted_and_partial_are_left_out),
 	                cmocka_unit_test(test_empty),
