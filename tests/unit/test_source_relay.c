@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Peers that are no relay daemon, that lie, fall silent or hang up: whatever they do, the source
+ * process ends by itself with one sentence. (What real relay daemons do is tested with real ones.)
+ */
+#include <arpa/inet.h>
+#include <endian.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "support_source.h"
+
+enum manner {
+	TELLS_TRUTH,	     /* one live session, whose metadata is `metadata` */
+	SENDS_GARBAGE,
+	SAYS_NOTHING,
+	HANGS_UP,
+	WRONG_VERSION,
+	HUGE_LIST,
+	CUT_LIST,
+	LIST_THEN_SILENCE,
+	ATTACHED_BY_ANOTHER, /* only told when attaching */
+	NO_SESSIONS,
+	NOT_LIVE,
+	NAMES_WITHOUT_END,
+	ENDS_AFTER_ATTACH,
+};
+
+struct peer {
+	pid_t pid;
+	uint16_t port;
+};
+
+struct command {
+	uint64_t size;
+	uint32_t command, version;
+} __attribute__((packed));
+
+static bool receive(int fd, void *bytes, size_t size)
+{
+	return size == 0 || recv(fd, bytes, size, MSG_WAITALL) == (ssize_t)size;
+}
+
+static void reply(int fd, const void *bytes, size_t size)
+{
+	if (send(fd, bytes, size, MSG_NOSIGNAL) < 0) {
+		_exit(0);
+	}
+}
+
+static void reply_u32(int fd, uint32_t value)
+{
+	value = htobe32(value);
+	reply(fd, &value, sizeof(value));
+}
+
+static void reply_u64(int fd, uint64_t value)
+{
+	value = htobe64(value);
+	reply(fd, &value, sizeof(value));
+}
+
+static void reply_text(int fd, const char *text, size_t size, bool without_end)
+{
+	char bytes[4096] = {0};
+
+	if (without_end) {
+		memset(bytes, 'x', size);
+	} else {
+		snprintf(bytes, size, "%s", text);
+	}
+	reply(fd, bytes, size);
+}
+
+static void reply_list(int fd, enum manner manner)
+{
+	reply_u32(fd, manner == HUGE_LIST ? 4000000000u
+					  : manner == CUT_LIST ? 3
+					  : manner == NO_SESSIONS ? 0 : 1);
+	if (manner == HUGE_LIST || manner == NO_SESSIONS) {
+		return;
+	}
+	reply_u64(fd, 42);
+	reply_u32(fd, manner == NOT_LIVE ? 0 : 100000);
+	reply_u32(fd, 0);
+	reply_u32(fd, 1);
+	reply_text(fd, "there", 64, manner == NAMES_WITHOUT_END);
+	reply_text(fd, "work", 255, manner == NAMES_WITHOUT_END);
+	if (manner == CUT_LIST) {
+		_exit(0);
+	}
+}
+
+static void reply_attach(int fd, enum manner manner)
+{
+	reply_u32(fd, manner == ATTACHED_BY_ANOTHER ? 2 : 1);
+	reply_u32(fd, manner == ATTACHED_BY_ANOTHER ? 0 : 1);
+	if (manner == ATTACHED_BY_ANOTHER) {
+		return;
+	}
+	reply_u64(fd, 7);
+	reply_u64(fd, 1);
+	reply_u32(fd, 1);
+	reply_text(fd, "path", 4096, false);
+	reply_text(fd, "metadata", 255, false);
+	if (manner == ENDS_AFTER_ATTACH) {
+		close(fd);
+	}
+}
+
+static void reply_metadata(int fd, bool again)
+{
+	static const char metadata[] = "\x1e{\"type\":\"preamble\",\"version\":2}\n";
+
+	if (again) {
+		reply_u64(fd, 0);
+		reply_u32(fd, 2);
+		return;
+	}
+	reply_u64(fd, sizeof(metadata) - 1);
+	reply_u32(fd, 1);
+	reply(fd, metadata, sizeof(metadata) - 1);
+}
+
+static void serve(int fd, enum manner manner)
+{
+	unsigned char data[64];
+	struct command command;
+	uint32_t n_lists = 0, n_metadata = 0;
+
+	if (manner == SENDS_GARBAGE) {
+		for (int i = 0; i < 4096; i++) {
+			reply_u32(fd, (uint32_t)i * 2654435761u);
+		}
+	}
+	if (manner == SAYS_NOTHING) {
+		sleep(30);
+	}
+	while (manner != HANGS_UP && receive(fd, &command, sizeof(command)) &&
+			be64toh(command.size) <= sizeof(data) &&
+			receive(fd, data, be64toh(command.size))) {
+		switch (be32toh(command.command)) {
+		case 1: /* connect */
+			reply_u64(fd, 1);
+			reply_u32(fd, manner == WRONG_VERSION ? 77 : 2);
+			reply_u32(fd, 4);
+			reply_u32(fd, 1);
+			break;
+		case 2: /* list sessions */
+			if (manner == LIST_THEN_SILENCE && n_lists++ > 0) {
+				sleep(30);
+			}
+			reply_list(fd, manner);
+			break;
+		case 3: /* attach */
+			reply_attach(fd, manner);
+			break;
+		case 6: /* get metadata */
+			reply_metadata(fd, n_metadata++ > 0);
+			break;
+		case 7: /* get new streams */
+			reply_u32(fd, 2);
+			reply_u32(fd, 0);
+			break;
+		default: /* create and detach session */
+			reply_u32(fd, 1);
+			break;
+		}
+	}
+	close(fd);
+}
+
+static struct peer start_peer(enum manner manner)
+{
+	struct sockaddr_in address = {
+			.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t size = sizeof(address);
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct peer peer;
+
+	assert_int_equal(bind(listener, (struct sockaddr *)&address, size), 0);
+	assert_int_equal(listen(listener, 8), 0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+	peer.port = ntohs(address.sin_port);
+	peer.pid = fork();
+	if (peer.pid == 0) {
+		signal(SIGPIPE, SIG_IGN);
+		alarm(60);
+		for (;;) {
+			serve(accept(listener, NULL, NULL), manner);
+		}
+	}
+	close(listener);
+	return peer;
+}
+
+static void stop_peer(const struct peer *peer)
+{
+	kill(peer->pid, SIGKILL);
+	waitpid(peer->pid, NULL, 0);
+}
+
+/* Starts a source against such a peer and expects that it ends with these words. */
+static void expect(enum manner manner, bool live, enum source_state state, const char *words)
+{
+	struct peer peer = start_peer(manner);
+	struct source_probe probe = {0};
+	char url[128];
+	const char *arguments[] = {live ? "--live" : "--list", url, NULL};
+	int status;
+
+	snprintf(url, sizeof(url), live ? "net://127.0.0.1:%u/host/there/work" : "127.0.0.1:%u",
+			peer.port);
+	source_probe_start(&probe, arguments);
+	source_probe_run(&probe, 20000);
+	status = source_probe_stop(&probe);
+	stop_peer(&peer);
+	if (probe.broken || probe.state != state || !strstr(probe.text, words)) {
+		fail_msg("manner %d: state %d \"%s\" instead of %d \"%s\" %s", manner, probe.state,
+				probe.text, state, words, probe.why);
+	}
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 1);
+	assert_false(probe.ended);
+}
+
+static void test_listing_survives_liars(void **state)
+{
+	(void)state;
+	expect(SENDS_GARBAGE, false, SOURCE_BROKEN, "does not speak like a relay daemon");
+	expect(HANGS_UP, false, SOURCE_BROKEN, "does not speak like a relay daemon");
+	expect(WRONG_VERSION, false, SOURCE_BROKEN, "does not speak like a relay daemon");
+	expect(HUGE_LIST, false, SOURCE_BROKEN, "does not speak like a relay daemon");
+	expect(CUT_LIST, false, SOURCE_BROKEN, "closed the connection");
+}
+
+static void test_silence_has_an_end(void **state)
+{
+	(void)state;
+	expect(SAYS_NOTHING, false, SOURCE_BROKEN, "has not answered for 5 s");
+	expect(LIST_THEN_SILENCE, false, SOURCE_BROKEN, "has not answered for 5 s");
+	expect(SAYS_NOTHING, true, SOURCE_BROKEN, "has not answered for 5 s");
+}
+
+static void test_live_survives_liars(void **state)
+{
+	(void)state;
+	expect(SENDS_GARBAGE, true, SOURCE_BROKEN, "does not speak like a relay daemon");
+	expect(HANGS_UP, true, SOURCE_BROKEN, "does not speak like a relay daemon");
+	expect(HUGE_LIST, true, SOURCE_BROKEN, "does not speak like a relay daemon");
+	expect(NO_SESSIONS, true, SOURCE_BROKEN, "no live session \"work\"");
+	expect(NOT_LIVE, true, SOURCE_BROKEN, "no live session \"work\"");
+	expect(NAMES_WITHOUT_END, true, SOURCE_BROKEN, "no live session \"work\"");
+	expect(ATTACHED_BY_ANOTHER, true, SOURCE_BROKEN, "another viewer is attached");
+	expect(ENDS_AFTER_ATTACH, true, SOURCE_BROKEN, "could not be read");
+}
+
+static void test_ctf_2_is_refused_by_name(void **state)
+{
+	(void)state;
+	expect(TELLS_TRUTH, true, SOURCE_REFUSED, "--trace-format=ctf-1.8");
+}
+
+static void test_unknown_hosts_and_closed_ports_are_told_apart(void **state)
+{
+	const char *unknown[] = {"--list", "no-such-host.invalid", NULL};
+	const char *closed[] = {"--live", "net://127.0.0.1:1/host/a/b", NULL};
+	struct source_probe probe = {0};
+
+	(void)state;
+	source_probe_start(&probe, unknown);
+	source_probe_run(&probe, 30000);
+	source_probe_stop(&probe);
+	assert_int_equal(probe.state, SOURCE_BROKEN);
+	assert_non_null(strstr(probe.text, "is not known"));
+	memset(&probe, 0, sizeof(probe));
+	source_probe_start(&probe, closed);
+	source_probe_run(&probe, 10000);
+	source_probe_stop(&probe);
+	assert_int_equal(probe.state, SOURCE_BROKEN);
+	assert_non_null(strstr(probe.text, "No relay daemon at 127.0.0.1:1"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(test_listing_survives_liars),
+			cmocka_unit_test(test_silence_has_an_end),
+			cmocka_unit_test(test_live_survives_liars),
+			cmocka_unit_test(test_ctf_2_is_refused_by_name),
+			cmocka_unit_test(test_unknown_hosts_and_closed_ports_are_told_apart),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
