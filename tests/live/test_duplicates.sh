@@ -7,9 +7,9 @@ beside_daemons --events 'gen:*' --session one --session two -- "$@"
 start_console --horizon=all "$PT_RELAY"
 expect 5 "$(row "$(session_url one)" attached)"
 expect 5 "$(row "$(session_url two)" attached)"
-generate 20000 10000
+generate 21000 10000
 wait "$generator"
-expect 10 "$(row "$(session_url one)" '[a-z]*' '"events":20000')"
-expect 10 "$(row "$(session_url two)" '[a-z]*' '"events":20000')"
-expect 10 '"in":40000,.*"dropped":20000'
+expect 10 "$(row "$(session_url one)" '[a-z]*' '"events":21000')"
+expect 10 "$(row "$(session_url two)" '[a-z]*' '"events":21000')"
+expect 10 '"in":42000,.*"dropped":21000'
 end_console
