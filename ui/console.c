@@ -13,6 +13,7 @@
 #include "pattern.h"
 #include "prompt.h"
 #include "views/view.h"
+#include "widgets/paragraph.h"
 
 #define LEAST_ROWS    10
 #define LEAST_COLUMNS 40
@@ -615,9 +616,9 @@ void console_draw(struct console *console, struct canvas *canvas)
 
 	canvas_clear(canvas);
 	if (canvas->rows < LEAST_ROWS || canvas->columns < LEAST_COLUMNS) {
-		snprintf(text, sizeof(text), "%dx%d is too small: pythiatop needs %dx%d",
-				canvas->columns, canvas->rows, LEAST_COLUMNS, LEAST_ROWS);
-		canvas_text(canvas, 0, 0, canvas->columns, ROLE_TEXT, text);
+		snprintf(text, sizeof(text), "pythiatop needs %dx%d, this is %dx%d", LEAST_COLUMNS,
+				LEAST_ROWS, canvas->columns, canvas->rows);
+		paragraph_draw(canvas, area, ROLE_TEXT, text);
 		return;
 	}
 	frame_title(canvas, layout_cut_rows(&area, 1), frame.snapshot,

@@ -85,7 +85,8 @@ char *format_count(char out[FORMAT_BYTES], uint64_t count)
 
 char *format_rate(char out[FORMAT_BYTES], double per_s)
 {
-	char count[FORMAT_BYTES];
+	static const char suffixes[] = "kMGTPE";
+	int i = -1;
 
 	if (!isfinite(per_s) || per_s < 0) {
 		snprintf(out, FORMAT_BYTES, "-");
@@ -93,12 +94,12 @@ char *format_rate(char out[FORMAT_BYTES], double per_s)
 		snprintf(out, FORMAT_BYTES, per_s < 0.0005 ? "%.0f/s" : "%.2g/s", per_s);
 	} else if (per_s < 999.5) {
 		snprintf(out, FORMAT_BYTES, "%.0f/s", per_s);
-	} else if (per_s < 9999.5) {
-		snprintf(out, FORMAT_BYTES, "%.2fk/s", per_s / 1000);
-	} else if (per_s < 1e19) {
-		snprintf(out, FORMAT_BYTES, "%s/s", format_count(count, (uint64_t) per_s));
 	} else {
-		snprintf(out, FORMAT_BYTES, "%.0e/s", per_s);
+		while (per_s >= 999.5 && suffixes[i + 1]) {
+			per_s /= 1000;
+			i++;
+		}
+		snprintf(out, FORMAT_BYTES, "%.*f%c/s", per_s < 9.95 ? 1 : 0, per_s, suffixes[i]);
 	}
 	return out;
 }

@@ -19,7 +19,7 @@ char *format_period(char out[FORMAT_BYTES], double duration_ns);
 /* 7990 41.2k 3.10M: at most 5 columns. */
 char *format_count(char out[FORMAT_BYTES], uint64_t count);
 
-/* 0.25/s 9.3/s 108/s 41.2k/s */
+/* 0.25/s 9.3/s 108/s 4.1k/s 41k/s: at most 6 columns. */
 char *format_rate(char out[FORMAT_BYTES], double per_s);
 
 /* A share of 1: 71% <1% 0% */

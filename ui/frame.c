@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "frame.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -101,8 +102,7 @@ static void add_progress(struct segments *segments, const struct snapshot *snaps
 				format_share(text, snapshot->progress));
 	}
 	if (snapshot->lag_ns > 0 && snapshot->lag_ns <= LAG_WARN_NS) {
-		add(segments, ROLE_TITLE_TEXT, 3, true, "lag %s",
-				format_period(text, (double) (snapshot->lag_ns / 100000000 * 100000000)));
+		add(segments, ROLE_TITLE_TEXT, 3, true, "lag %.1fs", (double) snapshot->lag_ns / 1e9);
 	}
 	if (snapshot->ended) {
 		add(segments, ROLE_TITLE_TEXT, 2, true, "%s ev",
@@ -204,10 +204,10 @@ static const struct {
 	{ ACTION_SOURCES, 1, SCREEN_SOURCES },
 	{ ACTION_HELP, 0, SCREEN_HELP },
 	{ ACTION_SEARCH, 2, 0 },
-	{ ACTION_FILTER, 3, 0 },
-	{ ACTION_SORT, 5, 0 },
-	{ ACTION_HORIZON, 4, 0 },
-	{ ACTION_WORST, 6, 0 },
+	{ ACTION_FILTER, 4, 0 },
+	{ ACTION_SORT, 6, 0 },
+	{ ACTION_HORIZON, 5, 0 },
+	{ ACTION_WORST, 7, 0 },
 	{ ACTION_FREEZE, 3, 0 },
 	{ ACTION_QUIT, 2, 0 },
 };
@@ -218,11 +218,15 @@ void frame_keys(struct canvas *canvas, struct area line, const struct keymap *ke
 		enum screen screen)
 {
 	struct layout_item items[BAR_ITEMS];
-	char keys[BAR_ITEMS][KEY_NAME_BYTES];
+	char keys[BAR_ITEMS][KEY_NAME_BYTES + 1];
 	int i, x = line.x + 1;
 
 	for (i = 0; i < BAR_ITEMS; i++) {
 		key_text(keymap->keys[bar[i].action][0], keys[i]);
+		/* "1groups" and "/search" can be told apart, "ffilter" cannot. */
+		if (isalpha((unsigned char) keys[i][strlen(keys[i]) - (keys[i][0] != 0)])) {
+			strcat(keys[i], " ");
+		}
 		items[i].width = text_width(keys[i], canvas->ascii) +
 				(int) strlen(action_label(bar[i].action));
 		items[i].priority = bar[i].priority;

@@ -31,20 +31,20 @@ struct group_screen {
 enum column {
 	C_START,
 	C_DURATION,
-	C_BAR,
 	C_SPANS,
 	C_HOSTS,
 	C_STATE,
+	C_BAR,
 	C_COUNT_OF
 };
 
 static const struct table_column columns[] = {
-	[C_START] = { "START", 12, 1, 0 },
-	[C_DURATION] = { "DURATION", 8, 0, TABLE_RIGHT },
-	[C_BAR] = { "", 4, 0, TABLE_FLEX | TABLE_UNSORTED },
-	[C_SPANS] = { "SPANS", 6, 2, TABLE_RIGHT },
-	[C_HOSTS] = { "HOSTS", 5, 3, TABLE_RIGHT },
-	[C_STATE] = { "STATE", 9, 0, 0 },
+	[C_START] = { "START", 12, 1, 0, 0 },
+	[C_DURATION] = { "DURATION", 9, 0, TABLE_RIGHT, 0 },
+	[C_SPANS] = { "SPANS", 6, 2, TABLE_RIGHT, 0 },
+	[C_HOSTS] = { "HOSTS", 6, 3, TABLE_RIGHT, 0 },
+	[C_STATE] = { "STATE", 9, 0, 0, 0 },
+	[C_BAR] = { "", 4, 0, TABLE_FLEX | TABLE_UNSORTED, 60 },
 };
 
 static const struct group_request *request_at(const void *data, uint32_t row)
@@ -236,15 +236,11 @@ static void draw_heat(
 		struct group_screen *screen, const struct view_frame *frame, struct area area)
 {
 	struct area title = layout_cut_rows(&area, 1);
-	char text[128], cell[128], width[FORMAT_BYTES];
+	char cell[128];
 
 	heat_draw(&screen->heat, frame->canvas, area, screen->pane == PANE_HEAT);
-	snprintf(text, sizeof(text), "latency over time, cell %s × %d/8 octave",
-			format_period(width, (double) screen->group->heat_cell_ns *
-							(screen->heat.columns ? screen->heat.per_column : 1)),
-			screen->heat.lines ? screen->heat.per_line : 1);
 	describe_cell(screen, cell, sizeof(cell));
-	view_pane(frame, title, text, cell, screen->pane == PANE_HEAT);
+	view_pane(frame, title, "latency over time, histogram", cell, screen->pane == PANE_HEAT);
 }
 
 static void draw_requests(
@@ -260,12 +256,26 @@ static void draw_requests(
 			frame->search);
 }
 
+/* What a cell of the heat map stands for. */
+static void describe_scale(const struct group_screen *screen, char *out, size_t size)
+{
+	char width[FORMAT_BYTES];
+
+	out[0] = '\0';
+	if (screen->heat.lines > 0) {
+		snprintf(out, size, "cell %s × %d/8 octave",
+				format_period(width, (double) screen->group->heat_cell_ns *
+								screen->heat.per_column),
+				screen->heat.per_line);
+	}
+}
+
 static void group_draw(void *view, const struct view_frame *frame)
 {
 	struct group_screen *screen = view;
 	const struct group_view *group = screen->group;
-	struct area area = frame->area, crumbs = layout_cut_rows(&area, 1), requests;
-	char name[512];
+	struct area area = frame->area, crumbs = layout_cut_rows(&area, 1), figures, heat;
+	char name[512], scale[64];
 
 	layout_cut_columns(&crumbs, 1);
 	layout_cut_columns(&crumbs, -1);
@@ -277,13 +287,16 @@ static void group_draw(void *view, const struct view_frame *frame)
 		return;
 	}
 	view_group_name(name, sizeof(name), group->row.type, group->row.path);
-	view_crumbs(frame, crumbs, name, NULL, "");
-	crumbs = layout_cut_rows(&area, 1);
-	layout_cut_columns(&crumbs, 1);
-	draw_figures(&group->row, frame, crumbs);
-	requests = layout_cut_rows(&area, -(area.height * 2 / 5));
-	draw_heat(screen, frame, area);
-	draw_requests(screen, frame, requests);
+	figures = layout_cut_rows(&area, 1);
+	layout_cut_columns(&figures, 1);
+	draw_figures(&group->row, frame, figures);
+	/* What the heat map has no use for, the list gets. */
+	heat = layout_cut_rows(&area,
+			heat_arrange(&screen->heat, area.height * 3 / 5 - 2, area.width) + 2);
+	draw_heat(screen, frame, heat);
+	draw_requests(screen, frame, area);
+	describe_scale(screen, scale, sizeof(scale));
+	view_crumbs(frame, crumbs, name, NULL, scale);
 }
 
 static bool enter_heat(const struct group_screen *screen, struct view_call *call)
@@ -357,9 +370,9 @@ static struct table *group_table(void *view)
 
 const struct view_ops view_group = {
 	.screen = SCREEN_GROUP,
-	.about = "One group. Latency over the window: to the right is later, higher is slower, darker is\n"
-		 "more requests, on a logarithmic scale. On the same axis the histogram of the horizon.\n"
-		 "Below, the requests that were kept; ~ events were lost meanwhile.",
+	.about = "One group. Latency over the window: to the right is later, higher is slower, darker is "
+		 "more requests, on a logarithmic scale. On the same axis the histogram of the horizon. "
+		 "Below, the requests that were kept.",
 	.create = group_create,
 	.destroy = group_destroy,
 	.parts = group_parts,

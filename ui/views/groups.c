@@ -40,20 +40,20 @@ enum column {
 };
 
 static const struct table_column columns[] = {
-	[C_GROUP] = { "GROUP", 24, 0, TABLE_FLEX },
-	[C_COUNT] = { "N", 5, 1, TABLE_RIGHT },
-	[C_RATE] = { "RATE", 7, 3, TABLE_RIGHT },
-	[C_P50] = { "P50", 6, 2, TABLE_RIGHT },
-	[C_P95] = { "P95", 6, 4, TABLE_RIGHT },
-	[C_P99] = { "P99", 6, 2, TABLE_RIGHT },
-	[C_MEAN] = { "MEAN", 6, 7, TABLE_RIGHT },
-	[C_SD] = { "SD", 6, 7, TABLE_RIGHT },
-	[C_COV] = { "COV", 5, 3, TABLE_RIGHT },
-	[C_MIN] = { "MIN", 6, 9, TABLE_RIGHT },
-	[C_MAX] = { "MAX", 6, 8, TABLE_RIGHT },
-	[C_LEFT_OUT] = { "LEFT OUT", 8, 10, TABLE_RIGHT },
-	[C_LATENCY] = { "MIN..LATENCY..MAX", GROUPS_SPARK_BINS + 1, 6, TABLE_UNSORTED },
-	[C_SHARE] = { "SHARE", 8, 0, TABLE_RIGHT },
+	[C_GROUP] = { "GROUP", 31, 0, TABLE_FLEX, 64 },
+	[C_COUNT] = { "N", 5, 1, TABLE_RIGHT, 0 },
+	[C_RATE] = { "RATE", 6, 3, TABLE_RIGHT, 0 },
+	[C_P50] = { "P50", 6, 2, TABLE_RIGHT, 0 },
+	[C_P95] = { "P95", 6, 4, TABLE_RIGHT, 0 },
+	[C_P99] = { "P99", 6, 2, TABLE_RIGHT, 0 },
+	[C_MEAN] = { "MEAN", 6, 7, TABLE_RIGHT, 0 },
+	[C_SD] = { "SD", 6, 7, TABLE_RIGHT, 0 },
+	[C_COV] = { "COV", 4, 3, TABLE_RIGHT, 0 },
+	[C_MIN] = { "MIN", 6, 9, TABLE_RIGHT, 0 },
+	[C_MAX] = { "MAX", 6, 8, TABLE_RIGHT, 0 },
+	[C_LEFT_OUT] = { "LEFT OUT", 9, 10, TABLE_RIGHT, 0 },
+	[C_LATENCY] = { "MIN..LATENCY..MAX", GROUPS_SPARK_BINS + 1, 6, TABLE_UNSORTED, 0 },
+	[C_SHARE] = { "SHARE", 7, 0, TABLE_RIGHT | TABLE_FLEX, 34 },
 };
 
 static const struct groups_row *row_at(const void *data, uint32_t row)
@@ -208,7 +208,8 @@ static bool row_paint(
 	if (column != C_GROUP) {
 		return false;
 	}
-	x = canvas_text(canvas, area.y, area.x, area.width, ROLE_NAME, row->type);
+	x = canvas_text(canvas, area.y, area.x, area.width, ROLE_NAME,
+			row->type[0] ? row->type : "(no name)");
 	view_path(path, sizeof(path), row->path);
 	canvas_text(canvas, area.y, area.x + x + 1, area.width - x - 1, ROLE_PATH, path);
 	return true;
@@ -431,10 +432,9 @@ static struct table *groups_table(void *view)
 
 const struct view_ops view_groups = {
 	.screen = SCREEN_GROUPS,
-	.about = "Requests that should perform alike, grouped by what they are and where they went. On\n"
-		 "top: the group with the largest share of all variation (rate x standard deviation).\n"
-		 "N requests within the horizon; COV standard deviation / mean; ~ some are left out\n"
-		 "because the tracer lost events meanwhile.",
+	.about = "Requests that should perform alike, grouped by what they are and where they went. On "
+		 "top: the group with the largest share of all variation (rate × standard deviation). N "
+		 "is requests within the horizon, COV standard deviation / mean.",
 	.create = groups_create,
 	.destroy = groups_destroy,
 	.parts = groups_parts,

@@ -4,12 +4,13 @@
 #include <string.h>
 
 #include "views/view.h"
+#include "widgets/paragraph.h"
 #include "widgets/table.h"
 
 /* Help: what the screen one came from shows, and all keys as they are bound now. Made from tables. */
 
 #define HELP_LINES 128
-#define HELP_BYTES 160
+#define HELP_BYTES 256
 
 struct help_line {
 	char keys[64];
@@ -25,8 +26,8 @@ struct help_screen {
 };
 
 static const struct table_column columns[] = {
-	{ "KEYS", 22, 0, 0 },
-	{ "WHAT THEY DO", 20, 0, TABLE_FLEX },
+	{ "KEYS", 28, 0, 0, 0 },
+	{ "WHAT THEY DO", 20, 0, TABLE_FLEX, 0 },
 };
 
 static uint64_t line_key(const void *data, uint32_t row)
@@ -129,7 +130,7 @@ static void add(struct help_screen *screen, const char *keys, const char *text, 
 	line->heading = heading;
 }
 
-static void add_about(struct help_screen *screen)
+static void add_about(struct help_screen *screen, const struct view_frame *frame)
 {
 	static const struct view_ops *const views[] = { &view_groups, &view_group, &view_request,
 		&view_sources };
@@ -142,8 +143,8 @@ static void add_about(struct help_screen *screen)
 			continue;
 		}
 		add(screen, "", "this screen", true);
-		for (text = views[i]->about; *text; text += length + (text[length] == '\n')) {
-			length = strcspn(text, "\n");
+		for (text = views[i]->about; *text; text += length + strspn(text + length, " ")) {
+			length = paragraph_line(text, frame->canvas->ascii, frame->area.width - 4);
 			snprintf(line, sizeof(line), "%.*s", (int) length, text);
 			add(screen, "", line, false);
 		}
@@ -209,7 +210,7 @@ static void help_draw(void *view, const struct view_frame *frame)
 	struct help_screen *screen = view;
 
 	screen->n = 0;
-	add_about(screen);
+	add_about(screen, frame);
 	add_keys(screen, frame->keymap);
 	add_commands(screen);
 	add_signs(screen);

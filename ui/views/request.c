@@ -12,6 +12,9 @@
 
 /* Screen 4: one request. Its spans as a waterfall, what a span carried, its original events. */
 
+/* On a narrower screen the events, when one is among them, have the width for themselves. */
+#define BOTH_PANES 120
+
 enum pane {
 	PANE_SPANS,
 	PANE_VALUES,
@@ -81,12 +84,12 @@ enum span_column {
 };
 
 static const struct table_column span_columns[] = {
-	[S_NAME] = { "SPAN", 26, 0, TABLE_FLEX },
-	[S_TRACK] = { "WHERE", 22, 3, 0 },
-	[S_START] = { "START", 7, 4, TABLE_RIGHT },
-	[S_SELF] = { "SELF", 6, 2, TABLE_RIGHT },
-	[S_DURATION] = { "TOTAL", 6, 0, TABLE_RIGHT },
-	[S_BAR] = { "█ itself  ░ below it", 20, 1, TABLE_FLEX },
+	[S_NAME] = { "SPAN", 24, 0, TABLE_FLEX, 60 },
+	[S_TRACK] = { "WHERE", 16, 2, TABLE_FLEX, 28 },
+	[S_START] = { "START", 7, 4, TABLE_RIGHT, 0 },
+	[S_SELF] = { "SELF", 6, 3, TABLE_RIGHT, 0 },
+	[S_DURATION] = { "TOTAL", 6, 0, TABLE_RIGHT, 0 },
+	[S_BAR] = { "█ itself  ░ below it", 20, 1, TABLE_FLEX, 0 },
 };
 
 static uint64_t index_key(const void *data, uint32_t row)
@@ -186,8 +189,8 @@ enum {
 };
 
 static const struct table_column value_columns[] = {
-	{ "VALUE OF", 10, 0, 0 },
-	{ "", 8, 0, TABLE_FLEX },
+	{ "NAME", 12, 0, 0, 0 },
+	{ "VALUE", 8, 0, TABLE_FLEX, 0 },
 };
 
 static uint32_t selected_span(const struct request_screen *screen)
@@ -284,11 +287,11 @@ enum event_column {
 };
 
 static const struct table_column event_columns[] = {
-	[E_TIME] = { "TIME", 8, 0, TABLE_RIGHT },
-	[E_NAME] = { "EVENT", 16, 0, TABLE_FLEX },
-	[E_TRACK] = { "WHERE", 22, 3, 0 },
-	[E_CPU] = { "CPU", 3, 2, TABLE_RIGHT },
-	[E_VALUES] = { "FIELDS", 12, 1, TABLE_FLEX },
+	[E_TIME] = { "TIME", 7, 0, TABLE_RIGHT, 0 },
+	[E_NAME] = { "EVENT", 20, 0, TABLE_FLEX, 44 },
+	[E_TRACK] = { "WHERE", 22, 3, 0, 0 },
+	[E_CPU] = { "CPU", 3, 2, TABLE_RIGHT, 0 },
+	[E_VALUES] = { "FIELDS", 14, 1, TABLE_FLEX, 0 },
 };
 
 static void event_cell(const void *data, uint32_t row, int column, struct table_cell *cell)
@@ -422,15 +425,21 @@ static void draw_spans(
 static void draw_below(
 		struct request_screen *screen, const struct view_frame *frame, struct area area)
 {
-	struct area values = layout_cut_columns(&area, area.width * 2 / 5), title;
+	bool alone = screen->pane == PANE_EVENTS && area.width < BOTH_PANES;
+	struct area values = layout_cut_columns(&area, alone ? 0 : area.width * 9 / 20), title;
 	const struct request_view *request = screen->request;
-	char text[64], more[64] = "";
+	uint32_t span = selected_span(screen);
+	char text[512], more[64] = "";
 
 	layout_cut_columns(&values, -1);
 	title = layout_cut_rows(&values, 1);
-	view_pane(frame, title, "span", "", screen->pane == PANE_VALUES);
-	table_draw(&screen->values, frame->canvas, values, screen->pane == PANE_VALUES,
-			frame->search);
+	snprintf(text, sizeof(text), "span %.400s",
+			span == UINT32_MAX ? "" : request->spans[span].name);
+	if (!alone) {
+		view_pane(frame, title, text, "", screen->pane == PANE_VALUES);
+		table_draw(&screen->values, frame->canvas, values, screen->pane == PANE_VALUES,
+				frame->search);
+	}
 	snprintf(text, sizeof(text), "%" PRIu32 " events", request->n_events);
 	if (request->events_left_out > 0) {
 		snprintf(more, sizeof(more), "%" PRIu32 " more not kept", request->events_left_out);
@@ -560,9 +569,9 @@ static bool request_act(void *view, enum action action, struct view_call *call)
 
 const struct view_ops view_request = {
 	.screen = SCREEN_REQUEST,
-	.about = "One request. Its spans, the caller above what it called; colour and WHERE tell host,\n"
-		 "process and thread. SELF is the time that no span below it covers. ? entry or exit was\n"
-		 "not seen; ! clocks of two hosts differ. Enter: the span's original events.",
+	.about = "One request. Its spans, the caller above what it called; colour and WHERE tell host, "
+		 "process and thread. SELF is the time that no span below it covers. ? entry or exit "
+		 "was not seen; ! clocks of two hosts differ. Enter: the span's original events.",
 	.create = request_create,
 	.destroy = request_destroy,
 	.parts = request_parts,

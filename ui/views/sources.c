@@ -61,18 +61,18 @@ enum source_column {
 };
 
 static const struct table_column source_columns[] = {
-	[C_STATE] = { "STATE", 10, 0, 0 },
-	[C_SOURCE] = { "SOURCE", 20, 0, TABLE_FLEX },
-	[C_EVENTS] = { "EVENTS", 6, 1, TABLE_RIGHT },
-	[C_RATE] = { "RATE", 7, 1, TABLE_RIGHT },
-	[C_LAG] = { "LAG", 6, 2, TABLE_RIGHT },
-	[C_LOST] = { "LOST", 5, 0, TABLE_RIGHT },
-	[C_LATE] = { "LATE", 5, 3, TABLE_RIGHT },
-	[C_GAPS] = { "GAPS", 4, 4, TABLE_RIGHT },
-	[C_COPIES] = { "COPIES", 6, 6, TABLE_RIGHT },
-	[C_STREAMS] = { "STREAMS", 7, 5, TABLE_RIGHT },
-	[C_VIEWERS] = { "VIEWERS", 7, 8, TABLE_RIGHT },
-	[C_TIMER] = { "TIMER", 6, 7, TABLE_RIGHT },
+	[C_STATE] = { "STATE", 10, 0, 0, 0 },
+	[C_SOURCE] = { "SOURCE", 20, 0, TABLE_FLEX, 72 },
+	[C_EVENTS] = { "EVENTS", 7, 1, TABLE_RIGHT, 0 },
+	[C_RATE] = { "RATE", 6, 1, TABLE_RIGHT, 0 },
+	[C_LAG] = { "LAG", 6, 2, TABLE_RIGHT, 0 },
+	[C_LOST] = { "LOST", 5, 0, TABLE_RIGHT, 0 },
+	[C_LATE] = { "LATE", 5, 3, TABLE_RIGHT, 0 },
+	[C_GAPS] = { "GAPS", 5, 4, TABLE_RIGHT, 0 },
+	[C_COPIES] = { "COPIES", 7, 6, TABLE_RIGHT, 0 },
+	[C_STREAMS] = { "STREAMS", 8, 5, TABLE_RIGHT, 0 },
+	[C_VIEWERS] = { "VIEWERS", 8, 8, TABLE_RIGHT, 0 },
+	[C_TIMER] = { "TIMER", 6, 7, TABLE_RIGHT, 0 },
 };
 
 static const struct {
@@ -254,12 +254,12 @@ enum unmatched_column {
 };
 
 static const struct table_column unmatched_columns[] = {
-	[U_EVENT] = { "EVENT", 20, 0, TABLE_FLEX },
-	[U_UNMATCHED] = { "UNMATCHED", 9, 0, TABLE_RIGHT },
-	[U_TOTAL] = { "OF", 6, 2, TABLE_RIGHT },
-	[U_RATE] = { "RATE", 7, 3, TABLE_RIGHT },
-	[U_ROLE] = { "TAKEN FOR", 14, 1, TABLE_FLEX },
-	[U_WHY] = { "WHY", 16, 0, TABLE_FLEX },
+	[U_EVENT] = { "EVENT", 18, 0, TABLE_FLEX, 60 },
+	[U_UNMATCHED] = { "UNMATCHED", 10, 2, TABLE_RIGHT, 0 },
+	[U_TOTAL] = { "OF", 6, 3, TABLE_RIGHT, 0 },
+	[U_RATE] = { "RATE", 6, 0, TABLE_RIGHT, 0 },
+	[U_ROLE] = { "TAKEN FOR", 14, 1, TABLE_FLEX, 40 },
+	[U_WHY] = { "WHY", 22, 0, TABLE_FLEX, 0 },
 };
 
 static const struct unmatched_row *unmatched_at(const void *data, uint32_t row)
@@ -343,11 +343,11 @@ enum stream_column {
 };
 
 static const struct table_column stream_columns[] = {
-	[T_CHANNEL] = { "CHANNEL", 16, 0, TABLE_FLEX },
-	[T_DOMAIN] = { "DOMAIN", 7, 1, 0 },
-	[T_CPU] = { "CPU", 4, 0, TABLE_RIGHT },
-	[T_EVENTS] = { "EVENTS", 7, 0, TABLE_RIGHT },
-	[T_LOST] = { "LOST", 7, 0, TABLE_RIGHT },
+	[T_CHANNEL] = { "CHANNEL", 16, 0, TABLE_FLEX, 60 },
+	[T_DOMAIN] = { "DOMAIN", 7, 1, 0, 0 },
+	[T_CPU] = { "CPU", 4, 0, TABLE_RIGHT, 0 },
+	[T_EVENTS] = { "EVENTS", 7, 0, TABLE_RIGHT, 0 },
+	[T_LOST] = { "LOST", 7, 0, TABLE_RIGHT, 0 },
 };
 
 static const struct source_stream *stream_at(const void *data, uint32_t row)
@@ -490,21 +490,29 @@ static void sources_update(void *view, const struct snapshot *snapshot)
 	update_streams(screen);
 }
 
-/* Where every event went; the sum is always right. */
+/* Where every event went; the sum is always right, so what is zero may be left out. */
 static void draw_accounting(const struct sources_screen *screen, const struct view_frame *frame,
 		struct area line)
 {
 	const struct accounting *a = &screen->snapshot->accounting;
-	char in[FORMAT_BYTES], request[FORMAT_BYTES], pending[FORMAT_BYTES], state[FORMAT_BYTES];
-	char unmatched[FORMAT_BYTES], late[FORMAT_BYTES], dropped[FORMAT_BYTES], text[512];
+	const struct {
+		const char *name;
+		uint64_t count;
+	} parts[] = { { "in requests", a->in_request }, { "pending", a->pending },
+		{ "unmatched", a->unmatched }, { "of the system's state", a->state_only },
+		{ "late", a->late }, { "dropped", a->dropped } };
+	char count[FORMAT_BYTES], text[512];
+	const char *sign = " = ";
+	size_t used, i;
 
-	snprintf(text, sizeof(text),
-			"%s events = %s in requests + %s pending + %s unmatched + %s state + %s late + "
-			"%s dropped",
-			format_count(in, a->in), format_count(request, a->in_request),
-			format_count(pending, a->pending), format_count(unmatched, a->unmatched),
-			format_count(state, a->state_only), format_count(late, a->late),
-			format_count(dropped, a->dropped));
+	used = (size_t) snprintf(text, sizeof(text), "%s events", format_count(count, a->in));
+	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
+		if (parts[i].count > 0) {
+			used += (size_t) snprintf(text + used, sizeof(text) - used, "%s%s %s", sign,
+					format_count(count, parts[i].count), parts[i].name);
+			sign = " + ";
+		}
+	}
 	canvas_text(frame->canvas, line.y, line.x, line.width, ROLE_TEXT, text);
 }
 
@@ -666,9 +674,9 @@ static bool sources_act(void *view, enum action action, struct view_call *call)
 
 const struct view_ops view_sources = {
 	.screen = SCREEN_SOURCES,
-	.about = "Where events come from. LOST by the tracer, LATE for the analysis, GAPS: times it broke\n"
-		 "and came back, COPIES: of events another session had. Below (Tab): events that are in\n"
-		 "no request and why, and the streams of the source under the cursor. Enter attaches an\n"
+	.about = "Where events come from. LOST by the tracer, LATE for the analysis, GAPS: times it broke "
+		 "and came back, COPIES: of events another session had. Below (Tab): events that are in "
+		 "no request and why, and the streams of the source under the cursor. Enter attaches an "
 		 "offered source.",
 	.create = sources_create,
 	.destroy = sources_destroy,

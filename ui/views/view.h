@@ -43,7 +43,7 @@ struct view_call {
 
 struct view_ops {
 	enum screen screen;
-	const char *about; /* what the screen shows, for the help; lines parted by \n */
+	const char *about; /* what the screen shows, for the help */
 
 	void *(*create)(void); /* NULL if out of memory */
 	void (*destroy)(void *view);

@@ -33,7 +33,7 @@ void bar_share(struct canvas *canvas, int y, int x, int width, double share)
 	while (level < 4 && share >= levels[level]) {
 		level++;
 	}
-	length = clamp((int) lround(share * width), 1, width);
+	length = clamp((int) ceil(share * width), 1, width);
 	bar_heat(canvas, y, x, length, level / (double) (UI_HEAT_LEVELS - 1));
 }
 

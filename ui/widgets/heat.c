@@ -10,7 +10,8 @@
 #include "widgets/bar.h"
 
 #define LABEL_COLUMNS	  8  /* "412ms ┤ " */
-#define HISTOGRAM_COLUMNS 22 /* bar and share */
+#define HISTOGRAM_COLUMNS 16 /* least: bar and share */
+#define HISTOGRAM_MOST	  40
 #define PER_OCTAVE	  8
 #define BINS_PER_ROW	  2 /* the histogram has 16 bins an octave */
 
@@ -80,7 +81,7 @@ static bool arrange(struct heat *heat, int lines, int columns)
 		return false;
 	}
 	low = floor_div(low, 2) * 2; /* so that the picture does not move at every request */
-	total = high - low + 1;
+	total = high - low + 1 > PER_OCTAVE ? high - low + 1 : PER_OCTAVE;
 	heat->per_line = (total + lines - 1) / lines;
 	heat->lines = (total + heat->per_line - 1) / heat->per_line;
 	heat->low = low;
@@ -88,6 +89,16 @@ static bool arrange(struct heat *heat, int lines, int columns)
 	heat->columns = (cols + heat->per_column - 1) / heat->per_column;
 	heat->cell_width = columns / heat->columns;
 	return true;
+}
+
+int heat_arrange(struct heat *heat, int lines, int width)
+{
+	int room = width - LABEL_COLUMNS;
+
+	if (room > 2 * HISTOGRAM_COLUMNS) {
+		room -= HISTOGRAM_COLUMNS + 2;
+	}
+	return arrange(heat, lines, room) ? heat->lines : 4;
 }
 
 static int cursor_line(const struct heat *heat)
@@ -289,7 +300,7 @@ static void draw_latency_axis(const struct heat *heat, struct canvas *canvas, st
 static void draw_time_axis(const struct heat *heat, struct canvas *canvas, struct area line)
 {
 	double window_ns = (double) (heat->group->heat_cell_ns * heat->group->heat_cols);
-	int width = heat->columns * heat->cell_width, marks = width / 11, i, x, free_from;
+	int width = heat->columns * heat->cell_width, marks = width / 8, i, x, free_from;
 	char text[FORMAT_BYTES];
 
 	canvas_text(canvas, line.y, line.x - 1, 1, ROLE_AXIS, "└");
@@ -330,6 +341,9 @@ static void draw_histogram(const struct heat *heat, struct canvas *canvas, struc
 		total += count;
 		most = count > most ? count : most;
 	}
+	if (area.width < HISTOGRAM_COLUMNS) {
+		return;
+	}
 	for (line = 0; line < heat->lines && total > 0; line++) {
 		int y = area.y + area.height - 1 - line;
 
@@ -345,14 +359,11 @@ static void draw_histogram(const struct heat *heat, struct canvas *canvas, struc
 
 void heat_draw(struct heat *heat, struct canvas *canvas, struct area area, bool active)
 {
-	struct area time_line = layout_cut_rows(&area, -1), labels, histogram = { 0, 0, 0, 0 };
+	struct area time_line = layout_cut_rows(&area, -1), labels, histogram;
 
+	heat_arrange(heat, area.height, area.width);
 	labels = layout_cut_columns(&area, LABEL_COLUMNS);
-	if (area.width > 2 * HISTOGRAM_COLUMNS) {
-		histogram = layout_cut_columns(&area, -HISTOGRAM_COLUMNS);
-		layout_cut_columns(&area, -2);
-	}
-	if (!arrange(heat, area.height, area.width)) {
+	if (heat->lines == 0) {
 		canvas_text(canvas, area.y + area.height / 2, labels.x + LABEL_COLUMNS, area.width,
 				ROLE_DIM, "no request of this group in the window");
 		return;
@@ -361,6 +372,10 @@ void heat_draw(struct heat *heat, struct canvas *canvas, struct area area, bool 
 		go_worst(heat);
 	}
 	draw_latency_axis(heat, canvas, labels);
+	histogram = area;
+	area = layout_cut_columns(&histogram, heat->columns * heat->cell_width);
+	layout_cut_columns(&histogram, 2);
+	histogram.width = histogram.width > HISTOGRAM_MOST ? HISTOGRAM_MOST : histogram.width;
 	draw_map(heat, canvas, area, active);
 	draw_histogram(heat, canvas, histogram);
 	time_line.x = area.x;

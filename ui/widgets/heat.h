@@ -43,6 +43,9 @@ bool heat_act(struct heat *heat, enum action action);
 /* False: there is no cell. */
 bool heat_cursor(const struct heat *heat, struct heat_cell *cell);
 
+/* Fits the map into the room, time axis left out; the lines it needs of them. */
+int heat_arrange(struct heat *heat, int lines, int width);
+
 /* Draws axis, map, time axis and, where there is room, the histogram to the right. */
 void heat_draw(struct heat *heat, struct canvas *canvas, struct area area, bool active);
 

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* Bytes of text that fit in a line: up to a blank, or as many characters as fit. */
-static size_t line_length(const char *text, bool ascii, int width)
+size_t paragraph_line(const char *text, bool ascii, int width)
 {
 	const char *at = text, *blank = NULL;
 	struct text_piece piece;
@@ -33,7 +32,7 @@ int paragraph_draw(struct canvas *canvas, struct area area, enum role role, cons
 	int y;
 
 	for (y = 0; y < area.height && *text; y++) {
-		length = line_length(text, canvas->ascii, area.width);
+		length = paragraph_line(text, canvas->ascii, area.width);
 		if (length == 0 || y == area.height - 1 || length >= sizeof(line)) {
 			canvas_text(canvas, area.y + y, area.x, area.width, role, text);
 			return y + 1;

@@ -9,8 +9,8 @@
 #include "pythiatop/text.h"
 #include "widgets/bar.h"
 
-#define GUTTER	    2 /* columns before the first: cursor, mark */
-#define HEAT_COLUMNS 4
+#define GUTTER	      2 /* columns before the first: cursor, mark */
+#define SHARE_COLUMNS 4 /* "100%" behind a heat bar */
 
 void table_init(struct table *table, const struct table_source *source)
 {
@@ -263,8 +263,11 @@ static void place_columns(const struct table_source *source, struct area area, s
 			continue;
 		}
 		if ((source->columns[c].flags & TABLE_FLEX) && left > 0) {
-			int share = left / flex--;
+			int share = left / flex--, most = source->columns[c].most;
 
+			if (most && out->width[c] + share > most) {
+				share = most - out->width[c];
+			}
 			out->width[c] += share;
 			left -= share;
 		} else if (left < 0 && (source->columns[c].flags & TABLE_FLEX)) {
@@ -315,10 +318,8 @@ static void draw_cell(const struct table *table, uint32_t row, int c, struct can
 		return;
 	}
 	source->cell(table->data, row, c, &cell);
-	if (cell.bar >= 0 && area.width > HEAT_COLUMNS) {
-		bar_share(canvas, area.y, area.x, HEAT_COLUMNS, cell.bar);
-		area.x += HEAT_COLUMNS;
-		area.width -= HEAT_COLUMNS;
+	if (cell.bar >= 0 && area.width > SHARE_COLUMNS) {
+		bar_share(canvas, area.y, area.x, area.width - SHARE_COLUMNS, cell.bar);
 	}
 	if (source->columns[c].flags & TABLE_RIGHT) {
 		canvas_text_right(canvas, area.y, area.x, area.width, cell.role, cell.text);
@@ -348,7 +349,7 @@ static void draw_row(const struct table *table, uint32_t place, struct canvas *c
 		canvas_text(canvas, area.y, area.x + 1, 1, ROLE_TAINTED, mark);
 	}
 	if (here) {
-		canvas_text(canvas, area.y, area.x, 1, ROLE_TEXT, ">");
+		canvas_text(canvas, area.y, area.x, 1, ROLE_TEXT, active ? ">" : " ");
 		canvas_paint(canvas, area.y, area.x, area.width,
 				active ? ROLE_SELECTED : ROLE_SELECTED_IDLE);
 	}

@@ -31,9 +31,10 @@ struct table_column {
 	uint8_t width;
 	uint8_t priority; /* 0: always shown; of the others the largest is left out first */
 	uint8_t flags;	  /* enum table_column_flag */
+	uint8_t most;	  /* of a flexible one: no wider than this; 0: no limit */
 };
 
-/* A cell as text. `bar` in 0..1 draws a heat bar of four columns before it; negative: none. */
+/* A cell as text. `bar` in 0..1 draws a heat bar before it; negative: none. */
 struct table_cell {
 	char text[TABLE_CELL_BYTES]; /* as it came: it is escaped when drawn */
 	enum role role;
