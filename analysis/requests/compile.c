@@ -235,6 +235,15 @@ static void compile_context(const struct event_type *type, struct plan *plan)
 		plan->switches = plan->next_tid != PLAN_NO_FIELD &&
 				plan->prev_tid != PLAN_NO_FIELD;
 	}
+	if (strcmp(type->name, "lttng_statedump_process_state") == 0) {
+		plan->named_tid = find_number(type, "tid", SCOPE_PAYLOAD);
+		plan->named_pid = find_number(type, "pid", SCOPE_PAYLOAD);
+		plan->named_comm = find_field(type, "name", SCOPE_PAYLOAD);
+		plan->names_process = plan->named_tid != PLAN_NO_FIELD &&
+				plan->named_pid != PLAN_NO_FIELD &&
+				plan->named_comm != PLAN_NO_FIELD &&
+				type->fields[plan->named_comm].kind == FIELD_STRING;
+	}
 }
 
 struct compile_notes compile_plan(struct names *names, struct arena *arena,

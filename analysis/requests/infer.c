@@ -148,9 +148,9 @@ static bool infer_irq(const struct infer_names *names, const struct event_type *
 			{"irq_handler", "irq_{name}", "irq", LANE_IRQ},
 			{"irq_softirq", "softirq_{vec}", "vec", LANE_SOFTIRQ},
 			{"softirq", "softirq_{vec}", "vec", LANE_SOFTIRQ},
-			{"timer_hrtimer_expire", NULL, "hrtimer", LANE_TIMER},
-			{"hrtimer_expire", NULL, "hrtimer", LANE_TIMER},
-			{"timer_expire", NULL, "timer", LANE_TIMER},
+			{"timer_hrtimer_expire", NULL, "hrtimer", LANE_IRQ},
+			{"hrtimer_expire", NULL, "hrtimer", LANE_IRQ},
+			{"timer_expire", NULL, "timer", LANE_SOFTIRQ},
 	};
 	bool entry = stem_of(type->name, "_entry") > 0;
 	size_t i, length = stem_of(type->name, entry ? "_entry" : "_exit");

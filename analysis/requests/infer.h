@@ -28,7 +28,6 @@ enum infer_lane {
 	LANE_THREAD = 0,
 	LANE_IRQ,
 	LANE_SOFTIRQ,
-	LANE_TIMER, /* within a softirq or an interrupt */
 };
 
 struct guess {

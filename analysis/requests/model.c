@@ -22,11 +22,11 @@
 
 struct id_watch {
 	uint32_t type, field;
-	uint32_t n_events, n_proofs;
+	uint32_t n_proofs;
 	bool is_request;
 	struct {
 		uint64_t value, thread;
-		bool used;
+		bool used, proven; /* proven: it stays, so that each value counts once */
 	} seen[ID_SEEN];
 };
 
@@ -312,7 +312,7 @@ static void bind_by_lane(struct model *model, const struct guess *guess,
 	bool kernel = strchr(event->match, ':') == NULL;
 	enum bind_op op = guess->role == SPAN_ENTRY ? BIND_ENTER : BIND_LEAVE;
 
-	if (guess->role == SPAN_POINT || guess->lane == LANE_TIMER) {
+	if (guess->role == SPAN_POINT) {
 		/* What happens in an interrupt is not the interrupted thread's. */
 		if (kernel && strncmp(event->match, "syscall_", 8) != 0 &&
 				strcmp(event->match, "sched_switch") != 0) {
@@ -428,7 +428,9 @@ static void watch_ids(struct model *model)
 	for (i = 0; i < model->n_types; i++) {
 		uint32_t field = infer_bare_id(model->types[i]);
 
-		if (field == UINT32_MAX || infer_request_field(model->types[i]) != UINT32_MAX) {
+		/* An `id` of a kernel's event is one of its own things: a timer, a queue. */
+		if (field == UINT32_MAX || !strchr(model->types[i]->name, ':') ||
+				infer_request_field(model->types[i]) != UINT32_MAX) {
 			continue;
 		}
 		if (!model->watches[i]) {
@@ -715,10 +717,12 @@ void model_watch_id(struct model *model, const struct event *event, uint64_t thr
 	}
 	value = event->slots[watch->field];
 	at = (uint32_t)hash_u64(value) & (ID_SEEN - 1);
-	watch->n_events++;
+	if (watch->seen[at].proven) {
+		return;
+	}
 	if (watch->seen[at].used && watch->seen[at].value == value &&
 			watch->seen[at].thread != thread_key) {
-		watch->seen[at].used = false; /* proof once a value */
+		watch->seen[at].proven = true;
 		watch->n_proofs++;
 	} else {
 		watch->seen[at].used = true;

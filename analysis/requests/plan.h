@@ -92,6 +92,9 @@ struct plan {
 	/* sched_switch */
 	bool switches;
 	uint16_t prev_tid, next_tid, next_comm, prev_comm;
+	/* lttng_statedump_process_state */
+	bool names_process;
+	uint16_t named_tid, named_pid, named_comm;
 	const struct schema_event *source; /* NULL: not in any schema */
 	const char *glob;		   /* of any_exit */
 };

@@ -192,6 +192,21 @@ static struct thread *find_thread(struct requests *r, const struct plan *plan,
 	return thread;
 }
 
+/* A process that was there before the trace began. What was observed since is not overridden. */
+static void take_process(struct requests *r, const struct plan *plan, const struct event *event,
+		const struct stream *stream)
+{
+	struct thread *thread = threads_get(r->threads, stream->host,
+			kernel_thread_key(event->slots[plan->named_tid], event->cpu));
+
+	if (thread && thread->pid < 0) {
+		thread->pid = (int32_t)event->slots[plan->named_pid];
+	}
+	if (thread && thread->comm == 0) {
+		name_thread(r, thread, event, plan->named_comm);
+	}
+}
+
 /* After an event was dealt with: what it says of who runs from now on. */
 static void take_switch(struct requests *r, const struct plan *plan, const struct event *event,
 		const struct stream *stream, struct thread *thread)
@@ -625,7 +640,8 @@ static void leave_span(struct requests *r, struct feed *feed)
 	struct fragment *f = feed->target;
 
 	if (!feed->paired) {
-		r->stats[feed->event->type].unopened++;
+		/* Outside of requests no one keeps spans that pair by key. */
+		r->stats[feed->event->type].unopened += f || !feed->plan->keyed;
 		return;
 	}
 	if (f && f->root_open && f->root == feed->paired->seq) {
@@ -669,7 +685,7 @@ static void judge_doomed(struct requests *r, uint64_t now_ns)
 
 static void unmatched(struct requests *r, const struct feed *feed, enum unmatched_why why)
 {
-	if (feed->plan->switches) {
+	if (feed->plan->switches || feed->plan->names_process) {
 		r->counts.state_only++;
 		return;
 	}
@@ -886,6 +902,9 @@ void requests_feed(struct requests *r, const struct event *event)
 		r->refresh = true;
 	}
 	if (feed.plan->about_tracer) {
+		if (feed.plan->names_process) {
+			take_process(r, feed.plan, event, feed.stream);
+		}
 		unmatched(r, &feed, WHY_TRACER);
 		return;
 	}
