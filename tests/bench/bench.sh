@@ -30,15 +30,16 @@ median() { sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : 
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4f\n", a / b }'; }
 
 echo "recording two hosts, $events events each" >&2
-# Both at once, so that the traces overlap in time: else one would be read after the other.
-half=
+# Both at once and for six seconds, so that the traces overlap in time: else one would be read after
+# the other.
+half= rate=$((events / 6))
 if [ "$(id -u)" = 0 ]; then
-	PT_HOSTNAME=bench-b "$here/record.sh" "$work/b" "$events" 2 0 1000000000 >"$work/b.path" &
+	PT_HOSTNAME=bench-b "$here/record.sh" "$work/b" "$events" 2 $rate 1000000000 >"$work/b.path" &
 	half=$!
-	PT_HOSTNAME=bench-a "$here/record.sh" "$work/a" "$events" >"$work/a.path" || exit 1
+	PT_HOSTNAME=bench-a "$here/record.sh" "$work/a" "$events" 2 $rate >"$work/a.path" || exit 1
 	wait $half || exit 1
 else
-	"$here/record.sh" "$work/a" "$events" >"$work/a.path" || exit 1
+	"$here/record.sh" "$work/a" "$events" 2 $rate >"$work/a.path" || exit 1
 fi
 a=$(cat "$work/a.path")
 
