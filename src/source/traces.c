@@ -9,6 +9,7 @@
 #include "pythiatop/engine.h"
 
 #define NAME_MAX_BYTES 255
+#define SPREAD_MAX_NS  1000000000u /* offsets further apart would delay a live view too much */
 
 /* What belongs to one trace, to be forgotten with it. */
 struct known_trace {
@@ -223,7 +224,9 @@ uint32_t traces_without_clock(const struct traces *traces)
 
 uint64_t traces_clock_spread(const struct traces *traces)
 {
-	return (uint64_t)traces->highest_shift - (uint64_t)traces->lowest_shift;
+	uint64_t spread_ns = (uint64_t)traces->highest_shift - (uint64_t)traces->lowest_shift;
+
+	return spread_ns < SPREAD_MAX_NS ? spread_ns : SPREAD_MAX_NS;
 }
 
 /* Announces the event classes of a stream class that have come since the last time. */

@@ -61,7 +61,7 @@ const struct plan *traces_plan(struct traces *traces, const bt_event_class *even
 /* Streams of which no event has a time. */
 uint32_t traces_without_clock(const struct traces *traces);
 
-/* By how much the clocks that were taken for one disagree, ns. */
+/* By how much the clocks that were taken for one disagree, ns; at most a second. */
 uint64_t traces_clock_spread(const struct traces *traces);
 
 #endif
