@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
+#include <langinfo.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "control/points.h"
 #include "intake/url.h"
 #include "options.h"
 #include "pythiatop/console.h"
@@ -200,6 +202,13 @@ int main(int argc, char **argv)
 		options_release(&options);
 		return status == STATUS_END ? EXIT_SUCCESS : EXIT_USAGE;
 	}
+	if (options.points) {
+		code = points_print(stdout, stderr);
+		options_release(&options);
+		return code;
+	}
+	/* What the terminal cannot show in its character set is drawn in ASCII. */
+	options.ascii = options.ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 	pipeline = pipeline_create(options.window_ns);
 	if (pipeline) {
 		code = run(pipeline, &options);

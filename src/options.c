@@ -176,6 +176,9 @@ static const char *take(struct options *options, enum option_id id, const char *
 	case OPTION_SHOW_SCHEMA:
 		options->show_schema = true;
 		return NULL;
+	case OPTION_POINTS:
+		options->points = true;
+		return NULL;
 	case OPTION_ASCII:
 		options->ascii = true;
 		return NULL;

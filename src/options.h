@@ -31,6 +31,8 @@
 		"what events mean; may be given more than once, also by the name of a ready one")  \
 	X(SHOW_SCHEMA, 0, "show-schema", NULL,                                                     \
 		"print the schema in force, guessed or given, and end")                            \
+	X(POINTS, 0, "points", NULL,                                                               \
+		"print the sessions and tracepoints that this host offers, and end")               \
 	X(THEME, 't', "theme", "NAME", "default, light, colorblind, mono, or a theme of yours")    \
 	X(ASCII, 'a', "ascii", NULL, "draw with ASCII characters only")                            \
 	X(NO_COLOR, 'm', "no-color", NULL, "no colours (as the variable NO_COLOR)")                \
@@ -53,6 +55,7 @@ struct options {
 	const char **schemas; /* file names, or names of ready schemas */
 	uint32_t n_schemas;
 	bool show_schema;
+	bool points;
 	const char *theme; /* NULL: not given */
 	bool ascii;
 	bool no_color;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "config/paths.h"
@@ -59,31 +60,49 @@ bool paths_sibling(const char *name, char *path, size_t size)
 	       join(path, size, directory, name, "") && access(path, X_OK) == 0;
 }
 
-/* `base` + middle + folder + '/' + name, if such a file can be read. */
-static bool find(char *path, size_t size, const char *base, const char *middle, const char *folder,
-                const char *name)
+static const struct kind {
+	const char *folder, *source_folder, *ending;
+} kinds[] = {
+	[PATHS_THEME] = {"themes", "themes", ".theme"},
+	[PATHS_SCHEMA] = {"schemas", "analysis/schemas", ".yaml"},
+};
+
+/* `base` + folder + '/' + name + ending, if such a file can be read. */
+static bool find(char *path, size_t size, const char *base, const char *folder, const char *name,
+		const char *ending)
 {
-	int length = snprintf(path, size, "%s%s%s/%s", base, middle, folder, name);
+	int length = snprintf(path, size, "%s%s/%s%s", base, folder, name, ending);
 
 	return length > 0 && (size_t)length < size && access(path, R_OK) == 0;
 }
 
-bool paths_data(const char *folder, const char *name, char *path, size_t size)
+static bool is_file(const char *path)
 {
-	bool is_theme = strcmp(folder, "themes") == 0;
+	struct stat info;
+
+	return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+bool paths_data(enum paths_kind kind, const char *name, char *path, size_t size)
+{
+	const struct kind *k = &kinds[kind];
 	char base[PATH_MAX];
 
-	if (strchr(name, '/')) {
-		return join(path, size, name, "", "") && access(path, R_OK) == 0;
+	if (strchr(name, '/') || is_file(name)) {
+		return join(path, size, name, "", "");
 	}
-	if (config_home(base, sizeof(base)) && find(path, size, base, "", folder, name)) {
+	if (config_home(base, sizeof(base)) && find(path, size, base, k->folder, name, k->ending)) {
 		return true;
 	}
-	if (program_directory(base, sizeof(base)) &&
-	                find(path, size, base, "../share/pythiatop/", folder, name)) {
-		return true;
+	if (program_directory(base, sizeof(base))) {
+		char data[PATH_MAX];
+
+		if (join(data, sizeof(data), base, "../share/pythiatop/", "") &&
+				find(path, size, data, k->folder, name, k->ending)) {
+			return true;
+		}
 	}
-	/* PT_SOURCE_ROOT serves the program in its build directory; not there once installed. */
-	return find(path, size, PT_DATA_ROOT "/", "", folder, name) ||
-	       find(path, size, PT_SOURCE_ROOT "/", is_theme ? "" : "analysis/", folder, name);
+	/* The source tree serves the program in its build directory; it is not there once installed. */
+	return find(path, size, PT_DATA_ROOT "/", k->folder, name, k->ending) ||
+			find(path, size, PT_SOURCE_ROOT "/", k->source_folder, name, k->ending);
 }

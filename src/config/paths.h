@@ -15,11 +15,17 @@
 /* The configuration file, whether it exists or not. False: no home directory, or too long. */
 bool paths_config(char *path, size_t size);
 
+/* Themes (`themes/NAME.theme`) and ready schemas (`schemas/NAME.yaml`). */
+enum paths_kind {
+	PATHS_THEME = 0,
+	PATHS_SCHEMA,
+};
+
 /*
- * An existing data file `folder/name`, folder being "themes" or "schemas": in
- * $XDG_CONFIG_HOME/pythiatop, the installation, or the source tree. A name with a '/' names itself.
+ * An existing data file by its name, without the ending: in $XDG_CONFIG_HOME/pythiatop, the
+ * installation, or the source tree. A name with a '/', or that is a file as it stands, names itself.
  */
-bool paths_data(const char *folder, const char *name, char *path, size_t size);
+bool paths_data(enum paths_kind kind, const char *name, char *path, size_t size);
 
 /* A file in the directory of the running program; "pythiatop-source" is found so. */
 bool paths_sibling(const char *name, char *path, size_t size);

@@ -191,7 +191,7 @@ static bool host_theme(void *context, const char *name, struct settings *out)
 	struct settings_file file = {0}, *themes;
 	char path[PATH_MAX], error[256];
 
-	if (!paths_data("themes", name, path, sizeof(path)) ||
+	if (!paths_data(PATHS_THEME, name, path, sizeof(path)) ||
 	                settings_read(&file, path, error, sizeof(error)) != STATUS_OK) {
 		settings_release(&file);
 		return false;

@@ -170,23 +170,6 @@ struct engine *pipeline_engine(struct pipeline *pipeline)
 /* --- schemas
  * -------------------------------------------------------------------------------------- */
 
-/* A file by its path, or a ready schema by its name with or without ".yaml". */
-static void find_schema(const char *name, char *path, size_t size)
-{
-	char file[NAME_MAX + 1];
-
-	if (access(name, F_OK) != 0 && !strchr(name, '/')) {
-		if (paths_data("schemas", name, path, size)) {
-			return;
-		}
-		snprintf(file, sizeof(file), "%s.yaml", name);
-		if (paths_data("schemas", file, path, size)) {
-			return;
-		}
-	}
-	snprintf(path, size, "%s", name);
-}
-
 enum status pipeline_add_schema(
                 struct pipeline *pipeline, const char *name, char *error, size_t error_size)
 {
@@ -194,7 +177,12 @@ enum status pipeline_add_schema(
 	struct schema_file *file;
 	enum status status;
 
-	find_schema(name, path, sizeof(path));
+	if (!paths_data(PATHS_SCHEMA, name, path, sizeof(path))) {
+		snprintf(error, error_size,
+		                "no schema %s: give a file, or the name of a ready one",
+		                name);
+		return STATUS_INVALID;
+	}
 	file = schema_file_read(path, error, error_size);
 	if (!file) {
 		return STATUS_INVALID;
