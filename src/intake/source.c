@@ -391,7 +391,8 @@ static const char *impatience(const struct source *source, uint64_t *limit_ns)
 
 static void judge_state(struct source *source)
 {
-	if (source->role != ROLE_RELAY && source->lane.joined) {
+	/* What it said itself about its end stands, also while its last events are still waiting. */
+	if (source->role != ROLE_RELAY && source->lane.joined && !source->told) {
 		if (source->lane.stalled && source->had_events) {
 			source_say(source, SOURCE_STALLED,
 			                "silent for longer than %" PRIu64 " ms; the others go on",

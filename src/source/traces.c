@@ -25,7 +25,8 @@ struct traces {
 	char *host, *session;
 	struct clocks clocks;
 	int64_t lowest_shift, highest_shift;
-	uint32_t n_streams, n_without_clock, n_types;
+	uint32_t n_streams; /* announced */
+	uint32_t n_without_clock, n_types;
 	struct known_trace *first;
 	struct pointer_map streams; /* of all traces */
 	struct pointer_map plans;
@@ -198,7 +199,6 @@ static struct known_stream *add_stream(struct traces *traces, const bt_stream *b
 		return NULL;
 	}
 	stream->stream = bt_stream;
-	stream->number = traces->n_streams++;
 	stream->cpu_member = find_cpu_member(class);
 	stream->domain = trace_domain(bt_trace);
 	stream->has_clock = clock != NULL;
@@ -356,6 +356,7 @@ bool traces_announce(struct traces *traces, struct known_stream *stream)
 		return true;
 	}
 	stream->announced = true;
+	stream->number = traces->n_streams++;
 	channel_name(stream, channel);
 	record = outlet_begin(traces->outlet, sizeof(*record) + 4 * (NAME_MAX_BYTES + 1),
 			RECORD_STREAM);

@@ -127,27 +127,15 @@ static void take_type(struct source_probe *probe, const struct record_type *type
 
 static void take_stream(struct source_probe *probe, const struct record_stream *stream)
 {
-	/* Streams are numbered as they are met, and told of at their first packet. */
-	if (!record_text(&stream->record, stream->host) ||
+	if (stream->stream != probe->n_streams || !record_text(&stream->record, stream->host) ||
 			!record_text(&stream->record, stream->session) ||
 			!record_text(&stream->record, stream->channel) ||
-			!record_text(&stream->record, stream->kernel_release) ||
-			stream->stream > 100000) {
+			!record_text(&stream->record, stream->kernel_release)) {
 		complain(probe, "a stream record is wrong");
 		return;
 	}
-	if (stream->stream >= probe->n_streams) {
-		probe->streams = realloc(probe->streams,
-				(stream->stream + 1) * sizeof(*probe->streams));
-		while (probe->n_streams <= stream->stream) {
-			probe->streams[probe->n_streams++] = NULL;
-		}
-	}
-	if (probe->streams[stream->stream]) {
-		complain(probe, "a stream was announced twice");
-		return;
-	}
-	probe->streams[stream->stream] = copy_of(&stream->record);
+	probe->streams = realloc(probe->streams, (probe->n_streams + 1) * sizeof(*probe->streams));
+	probe->streams[probe->n_streams++] = copy_of(&stream->record);
 }
 
 static void take_time(struct source_probe *probe, uint64_t ts_ns, const char *what)
@@ -158,11 +146,6 @@ static void take_time(struct source_probe *probe, uint64_t ts_ns, const char *wh
 	probe->last_ts_ns = ts_ns;
 }
 
-static bool knows_stream(const struct source_probe *probe, uint32_t stream)
-{
-	return stream < probe->n_streams && probe->streams[stream];
-}
-
 static void take_event(struct source_probe *probe, const struct record_event *record)
 {
 	struct event event = {.ts_ns = record->ts_ns,
@@ -171,7 +154,7 @@ static void take_event(struct source_probe *probe, const struct record_event *re
 			.slots = record->slots};
 	uint64_t before = probe->last_ts_ns;
 
-	if (record->type >= probe->n_types || !knows_stream(probe, record->stream) ||
+	if (record->type >= probe->n_types || record->stream >= probe->n_streams ||
 			record->bytes > EVENT_MAX_BYTES ||
 			record->bytes + sizeof(*record) > record->record.size ||
 			record->bytes < probe->types[record->type]->n_fields * 8) {
@@ -201,7 +184,7 @@ static void take_event(struct source_probe *probe, const struct record_event *re
 
 static void take_loss(struct source_probe *probe, const struct record_loss *loss)
 {
-	if (!knows_stream(probe, loss->stream)) {
+	if (loss->stream >= probe->n_streams) {
 		complain(probe, "a loss names a stream that was not announced");
 	}
 	take_time(probe, loss->begin_ns, "a loss goes back in time");
