@@ -900,6 +900,82 @@ static void test_memory_is_flat(void **state)
 	bench_release(&bench);
 }
 
+static uint64_t any_duration(struct bench *bench, uint64_t end_ns)
+{
+	switch (below(bench, 6)) {
+	case 0:
+		return 0;
+	case 1:
+		return end_ns; /* since time began */
+	case 2:
+		return below(bench, 100);
+	default:
+		return lognormal(bench, 30 * MS, 1);
+	}
+}
+
+/* Any order of calls, with bounds that are reached all the time: counts hold, nothing is leaked. */
+static void test_any_order_of_calls(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 100; seed < 130; seed++) {
+		const struct groups_config tight = {.window_ns = 1 + seed % 3 * 700 * MS,
+		                .max_groups = 4,
+		                .max_kept_bytes = seed % 2 ? 3000 : 100000,
+		                .max_pin_bytes = seed % 5 * 1000,
+		                .max_bucket_bytes = seed % 7 * 4000 + 1};
+		uint64_t now = START, added = 0, pinned = 0, pin_ns = 0;
+		struct snapshot *snapshot;
+		struct bench bench;
+
+		bench_init(&bench, &tight, seed);
+		for (uint32_t step = 0; step < 3000; step++) {
+			uint64_t end = now - below(&bench, below(&bench, 9) ? 300 * MS : 9 * S);
+
+			now += below(&bench, 50) ? below(&bench, 20 * MS) : below(&bench, 5 * S);
+			switch (below(&bench, 40)) {
+			case 0:
+				groups_pin(bench.groups, now);
+				pinned = added;
+				pin_ns = now;
+				break;
+			case 1:
+				groups_unpin(bench.groups);
+				pin_ns = 0;
+				break;
+			case 2:
+				groups_begin_epoch(bench.groups, now);
+				break;
+			case 3:
+				groups_advance(bench.groups, now);
+				break;
+			case 4:
+				groups_find_request(bench.groups, below(&bench, step + 1));
+				break;
+			case 5:
+			case 6:
+				free(fill_text(&bench, (enum horizon)below(&bench, 3),
+				                pin_ns ? pin_ns - below(&bench, 3 * S) : now,
+				                true));
+				break;
+			default:
+				add(&bench, types[below(&bench, 4)], end,
+				                any_duration(&bench, end));
+				added++;
+				break;
+			}
+		}
+		snapshot = fill(&bench, HORIZON_ALL, 0, pin_ns ? pin_ns : now);
+		for (uint32_t i = 0; i < snapshot->groups.n; i++) {
+			added -= pin_ns ? 0 : snapshot->groups.rows[i].count;
+			pinned -= pin_ns ? snapshot->groups.rows[i].count : 0;
+		}
+		assert_int_equal(pin_ns ? pinned : added, 0);
+		snapshot_destroy(snapshot);
+		bench_release(&bench);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -919,6 +995,7 @@ int main(void)
 	                cmocka_unit_test(test_tainted_and_partial_are_left_out),
 	                cmocka_unit_test(test_empty),
 	                cmocka_unit_test(test_memory_is_flat),
+	                cmocka_unit_test(test_any_order_of_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
