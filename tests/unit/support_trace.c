@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PACKET_MAX 8192
+#define PACKET_MAX (1u << 20)
 
 static const char metadata[] =
 		"/* CTF 1.8 */\n"
@@ -232,7 +232,7 @@ static void write_packets(const struct trace_maker *maker, const char *name,
 
 void trace_maker_all_kinds(const struct trace_maker *maker)
 {
-	struct packet packets[2];
+	struct packet *packets = calloc(2, sizeof(*packets));
 
 	trace_maker_metadata(maker);
 	/* CPU 0: instants 100, 200, 300, and in a second packet, 7 lost events later, 400. */
@@ -252,4 +252,43 @@ void trace_maker_all_kinds(const struct trace_maker *maker)
 	put_tick(&packets[0], 200, 5);
 	end_packet(&packets[0]);
 	write_packets(maker, "chan_nel_1", packets, 1);
+	free(packets);
+}
+
+void trace_maker_large(const struct trace_maker *maker)
+{
+	struct packet *packet = calloc(1, sizeof(*packet));
+	char *text = malloc((1u << 20) + sizeof(metadata));
+	int size = sprintf(text, metadata, maker->big_endian ? "be" : "le");
+
+	size += sprintf(text + size, "event { name = \"p:large\"; id = 3; stream_id = 0;\n"
+				     "	fields := struct { string words; u32 n; u64 many[n];\n"
+				     "		enum : u16 { ");
+	for (int i = 0; i < LARGE_LABELS; i++) {
+		size += sprintf(text + size, "label_%d = %d, ", i, i);
+	}
+	size += sprintf(text + size, "} grade;\n");
+	for (int i = 0; i < LARGE_FIELDS; i++) {
+		size += sprintf(text + size, "u8 f%d; ", i);
+	}
+	size += sprintf(text + size, "}; };\n");
+	trace_maker_put(maker, "metadata", text, (size_t)size);
+	begin_packet(packet, maker->big_endian, 100, 300, 0, 0);
+	put_event(packet, 3, 200);
+	memset(packet->bytes + packet->size, 'w', LARGE_STRING);
+	packet->size += LARGE_STRING;
+	put(packet, 0, 1);
+	put(packet, LARGE_SEQUENCE, 4);
+	for (int i = 0; i < LARGE_SEQUENCE; i++) {
+		put(packet, (uint64_t)i, 8);
+	}
+	put(packet, 77, 2);
+	for (int i = 0; i < LARGE_FIELDS; i++) {
+		put(packet, (uint64_t)i, 1);
+	}
+	put_tick(packet, 300, 9);
+	end_packet(packet);
+	write_packets(maker, "large_0", packet, 1);
+	free(text);
+	free(packet);
 }

@@ -28,6 +28,16 @@ void trace_maker_put(const struct trace_maker *maker, const char *name, const vo
 /* Metadata and two streams, of CPU 0 and 1, as test_source_decode.c expects them. */
 void trace_maker_all_kinds(const struct trace_maker *maker);
 
+/*
+ * One event p:large beyond every bound: LARGE_FIELDS numbers, a string of LARGE_STRING bytes, a
+ * sequence of LARGE_SEQUENCE numbers, an enumeration of LARGE_LABELS labels.
+ */
+#define LARGE_FIELDS   300
+#define LARGE_STRING   300000
+#define LARGE_SEQUENCE 40000
+#define LARGE_LABELS   9000
+void trace_maker_large(const struct trace_maker *maker);
+
 /* Only the metadata. */
 void trace_maker_metadata(const struct trace_maker *maker);
 

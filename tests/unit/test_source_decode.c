@@ -258,11 +258,49 @@ static void test_big_endian(void **state)
 	check_made_trace(true);
 }
 
+/* What is beyond a bound is cut or left out as the bound says, and nothing else suffers. */
+static void test_bounds_hold(void **state)
+{
+	struct trace_maker maker;
+	struct seen seen = {0};
+	struct source_probe probe = {.on_record = note, .user = &seen};
+	const struct record_type *type;
+	const struct record_field *grade;
+	uint32_t length;
+
+	(void)state;
+	trace_maker_init(&maker, false);
+	trace_maker_large(&maker);
+	source_probe_read(&probe, maker.directory);
+	if (probe.broken || !probe.ended) {
+		fail_msg("%s: %s %s", maker.directory, probe.why, probe.text);
+	}
+	assert_int_equal(probe.n_events, 2);
+	assert_int_equal(seen.n_ticks, 1);
+	assert_int_equal(seen.ticks[0], 9);
+	type = probe.types[seen.kinds->type];
+	assert_int_equal(type->n_fields, EVENT_MAX_FIELDS);
+	/* words, n, many, grade, 300 numbers, then vpid and vtid. */
+	assert_int_equal(type->left_out, 4 + LARGE_FIELDS + 2 - EVENT_MAX_FIELDS);
+	grade = &source_probe_fields(type)[source_probe_field(&probe, type->type, "grade")];
+	assert_int_equal(grade->n_labels, 8192);
+	assert_int_equal(slot(&probe, &seen, "grade", FIELD_UINT, SCOPE_PAYLOAD), 77);
+	assert_int_equal(slot(&probe, &seen, "f200", FIELD_UINT, SCOPE_PAYLOAD), 200);
+	assert_int_equal(slot(&probe, &seen, "many", FIELD_TREE, SCOPE_PAYLOAD), EVENT_ABSENT);
+	assert_non_null(bytes_of(&probe, &seen, "words", FIELD_STRING, &length));
+	assert_in_range(length, EVENT_MAX_BYTES - 4096, EVENT_MAX_BYTES);
+	assert_in_range(seen.kinds->bytes, 0, EVENT_MAX_BYTES);
+	free(seen.kinds);
+	assert_int_equal(source_probe_stop(&probe), 0);
+	trace_maker_release(&maker);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(test_little_endian),
 			cmocka_unit_test(test_big_endian),
+			cmocka_unit_test(test_bounds_hold),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
