@@ -192,15 +192,15 @@ void engine_feed(struct engine *engine, const struct event *event)
 	}
 	engine->in++;
 	session->counts.events++;
-	if (!session->active) {
-		registry_begin_session(registry, registry->streams[event->stream].desc.session);
+	if (!session->attached) {
+		registry_attach_session(registry, registry->streams[event->stream].desc.session);
 	}
 	if (!engine->started) {
 		engine->started = true;
 		engine->first_ns = event->ts_ns;
 	}
 	engine_advance(engine, event->ts_ns);
-	if (registry->hosts[session->host].n_active > 1 && registry_is_copy(registry, event)) {
+	if (registry->hosts[session->host].n_attached > 1 && registry_is_copy(registry, event)) {
 		engine->duplicates++;
 		session->counts.duplicates++;
 		return;
@@ -279,7 +279,7 @@ static void fill_totals(const struct engine *engine, struct snapshot *snapshot)
 	snapshot->events_per_s = span_ns ? (double)engine->in * 1e9 / (double)span_ns : 0;
 	snapshot->hosts = engine->registry.n_hosts;
 	for (i = 0; i < engine->registry.n_sessions; i++) {
-		snapshot->sessions += engine->registry.sessions[i].active;
+		snapshot->sessions += engine->registry.sessions[i].attached;
 	}
 	snapshot->discarded = engine->discarded;
 	snapshot->late = engine->late;

@@ -187,6 +187,7 @@ uint32_t registry_add_session(struct registry *registry, const struct session_de
 		if (session->host == host && same_text(session->desc.name, desc->name)) {
 			session->desc.ours = desc->ours;
 			session->desc.live = desc->live;
+			registry_attach_session(registry, i);
 			return i;
 		}
 	}
@@ -201,7 +202,11 @@ uint32_t registry_add_session(struct registry *registry, const struct session_de
 	session->host = host;
 	session->desc.host = registry->hosts[host].name;
 	session->desc.name = arena_text(&registry->arena, desc->name ? desc->name : "");
-	return session->desc.name ? registry->n_sessions++ : ID_NONE;
+	if (!session->desc.name) {
+		return ID_NONE;
+	}
+	registry_attach_session(registry, registry->n_sessions);
+	return registry->n_sessions++;
 }
 
 uint32_t registry_add_stream(struct registry *registry, const struct stream_desc *desc)
@@ -229,19 +234,19 @@ uint32_t registry_add_stream(struct registry *registry, const struct stream_desc
 	return registry->n_streams++;
 }
 
-void registry_begin_session(struct registry *registry, uint32_t session)
+void registry_attach_session(struct registry *registry, uint32_t session)
 {
-	if (!registry->sessions[session].active) {
-		registry->sessions[session].active = true;
-		registry->hosts[registry->sessions[session].host].n_active++;
+	if (!registry->sessions[session].attached) {
+		registry->sessions[session].attached = true;
+		registry->hosts[registry->sessions[session].host].n_attached++;
 	}
 }
 
 void registry_end_session(struct registry *registry, uint32_t session)
 {
-	if (session < registry->n_sessions && registry->sessions[session].active) {
-		registry->sessions[session].active = false;
-		registry->hosts[registry->sessions[session].host].n_active--;
+	if (session < registry->n_sessions && registry->sessions[session].attached) {
+		registry->sessions[session].attached = false;
+		registry->hosts[registry->sessions[session].host].n_attached--;
 	}
 }
 
@@ -306,7 +311,7 @@ bool registry_is_copy(struct registry *registry, const struct event *event)
 	if (supplier->session == mine) {
 		return false;
 	}
-	if (!registry->sessions[supplier->session].active) {
+	if (!registry->sessions[supplier->session].attached) {
 		supplier->session = mine;
 		return false;
 	}

@@ -19,13 +19,13 @@
 
 struct host {
 	const char *name;
-	uint32_t n_active; /* sessions of it that have begun and not ended */
+	uint32_t n_attached; /* sessions of it that have not ended */
 };
 
 struct session {
 	struct session_desc desc;
 	uint32_t host;
-	bool active; /* has sent an event since it was added or ended */
+	bool attached; /* not ended, or come back */
 	struct session_counts counts;
 };
 
@@ -69,14 +69,15 @@ uint32_t registry_add_type(struct registry *registry, const struct event_type *t
 uint32_t registry_add_session(struct registry *registry, const struct session_desc *desc);
 uint32_t registry_add_stream(struct registry *registry, const struct stream_desc *desc);
 
-void registry_begin_session(struct registry *registry, uint32_t session);
+/* A session that had ended sends again. */
+void registry_attach_session(struct registry *registry, uint32_t session);
 void registry_end_session(struct registry *registry, uint32_t session);
 
 /*
- * Is this event the copy of one that another session of its host supplies? Where several active
+ * Is this event the copy of one that another session of its host supplies? Where several attached
  * sessions have a tracepoint, ours supplies it, else the first by name. The switch to a better
  * supplier itself drops one event: it is the copy of one that the other has just supplied.
- * Call only while the host has more than one active session.
+ * Call only while the host has more than one attached session.
  */
 bool registry_is_copy(struct registry *registry, const struct event *event);
 

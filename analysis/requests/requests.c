@@ -779,6 +779,20 @@ static void move_root(struct requests *r, struct feed *feed)
 	}
 }
 
+static void make_room(struct requests *r)
+{
+	while (r->n_fragments >= r->config.max_open || r->open_bytes > REQUESTS_OPEN_BYTES) {
+		r->counts.evicted++;
+		if (r->unseeded.first) {
+			fragment_expire(r, r->unseeded.first);
+		} else if (r->seeded.first) {
+			fragment_finish(r, r->seeded.first, REQUEST_TRUNCATED);
+		} else {
+			return;
+		}
+	}
+}
+
 /* Skeleton events open, close and unite. */
 static enum unmatched_why join(struct requests *r, struct feed *feed)
 {
@@ -796,6 +810,10 @@ static enum unmatched_why join(struct requests *r, struct feed *feed)
 	}
 	alone = feed->target == NULL;
 	if (alone) {
+		if (r->n_fragments >= r->config.max_open) {
+			make_room(r);
+			look_up(r, feed); /* what was evicted took its intervals along */
+		}
 		feed->target = open_fragment(r, feed);
 		if (!feed->target) {
 			return feed->thread || feed->plan->n_bind == 0 ? WHY_NOTHING_OPEN
@@ -820,20 +838,6 @@ static void resume_lanes(struct requests *r, struct feed *feed)
 				feed->bound[i].has_key && !feed->bound[i].interval &&
 				!key_table_find(&r->intervals, &feed->bound[i].key)) {
 			resume_lane(r, feed, i);
-		}
-	}
-}
-
-static void make_room(struct requests *r)
-{
-	while (r->n_fragments >= r->config.max_open || r->open_bytes > REQUESTS_OPEN_BYTES) {
-		r->counts.evicted++;
-		if (r->unseeded.first) {
-			fragment_expire(r, r->unseeded.first);
-		} else if (r->seeded.first) {
-			fragment_finish(r, r->seeded.first, REQUEST_TRUNCATED);
-		} else {
-			return;
 		}
 	}
 }
@@ -885,7 +889,7 @@ void requests_feed(struct requests *r, const struct event *event)
 	}
 	r->seq++;
 	r->stats[event->type].total++;
-	if (r->n_fragments >= r->config.max_open || r->open_bytes > REQUESTS_OPEN_BYTES) {
+	if (r->open_bytes > REQUESTS_OPEN_BYTES) {
 		make_room(r);
 	}
 	feed.plan = &r->plans[event->type];
