@@ -11,7 +11,6 @@
 
 #include "node.h"
 #include "points.h"
-#include "rpc.h"
 #include "work.h"
 
 #define LIST_TTL_NS  1000000000
@@ -155,7 +154,7 @@ static int server_create(const struct request *request)
 		work_cpu(16);
 	}
 	write_record(1024);
-	status = rpc_call("scheduler", METHOD_sched_select_host, request->id, &call);
+	status = api_call_sched_select_host("scheduler", request->id, &call);
 	if (status != 0) {
 		return status;
 	}
@@ -163,7 +162,7 @@ static int server_create(const struct request *request)
 	POINT(api, host_chosen, .text = hosts[host]);
 	call.arg[1] = request->message->arg[1];
 	call.arg[2] = request->message->arg[2];
-	status = rpc_call(hosts[host], METHOD_compute_build, request->id, &call);
+	status = api_call_compute_build(hosts[host], request->id, &call);
 	if (status != 0) {
 		return status;
 	}
@@ -185,7 +184,7 @@ static int server_list(const struct request *request)
 			for (size_t i = 0; i < N_HOSTS && status == 0; i++) {
 				struct message call = {.arg = {request->project}};
 
-				status = rpc_call(hosts[i], METHOD_compute_list, request->id, &call);
+				status = api_call_compute_list(hosts[i], request->id, &call);
 			}
 		}
 		SPAN(api, server_list_merge, .count = count) {
@@ -214,13 +213,13 @@ static int server_delete(const struct request *request)
 	}
 	SPAN_CPU(api, server_state_check, 4)
 	call.arg[0] = server[1];
-	status = rpc_call(hosts[server[0]], METHOD_compute_destroy, request->id, &call);
+	status = api_call_compute_destroy(hosts[server[0]], request->id, &call);
 	if (status != 0) {
 		return status;
 	}
 	SPAN(api, server_release) {
 		call.arg[0] = server[0];
-		status = rpc_call("scheduler", METHOD_sched_release_host, request->id, &call);
+		status = api_call_sched_release_host("scheduler", request->id, &call);
 	}
 	remove_record();
 	cache_drop(&server_lists, request->project);
@@ -241,7 +240,7 @@ static int floating_ip_create(const struct request *request)
 	}
 	SPAN_CPU(api, fip_validate, 5)
 	reserve_quota(1);
-	status = rpc_call("network", METHOD_net_fip_create, request->id, &call);
+	status = api_call_net_fip_create("network", request->id, &call);
 	if (status != 0) {
 		return status;
 	}
@@ -261,7 +260,7 @@ static int floating_ip_list(const struct request *request)
 
 	SPAN_LOOKUP(api, fip_list_cached, &fip_lists, request->project, cached)
 	if (!cached) {
-		status = rpc_call("network", METHOD_net_fip_list, request->id, &call);
+		status = api_call_net_fip_list("network", request->id, &call);
 		cache_put(&fip_lists, request->project);
 	}
 	SPAN_CPU(api, fip_list_filter, 6)
@@ -278,7 +277,7 @@ static int floating_ip_delete(const struct request *request)
 		work_cpu(4);
 	}
 	SPAN_CPU(api, fip_disassociate, 6)
-	status = rpc_call("network", METHOD_net_fip_delete, request->id, &call);
+	status = api_call_net_fip_delete("network", request->id, &call);
 	remove_record();
 	cache_drop(&fip_lists, request->project);
 	POINT(api, fip_forgotten, .key = request->message->arg[1]);
@@ -301,9 +300,9 @@ static int volume_create(const struct request *request)
 		work_cpu(1);
 	}
 	reserve_quota(2);
-	status = rpc_call("scheduler", METHOD_sched_select_backend, request->id, &call);
+	status = api_call_sched_select_backend("scheduler", request->id, &call);
 	if (status == 0) {
-		status = rpc_call("volume", METHOD_vol_create, request->id, &call);
+		status = api_call_vol_create("volume", request->id, &call);
 	}
 	if (status != 0) {
 		return status;
@@ -323,7 +322,7 @@ static int volume_list(const struct request *request)
 
 	SPAN_LOOKUP(api, volume_list_cached, &volume_lists, request->project, cached)
 	if (!cached) {
-		status = rpc_call("volume", METHOD_vol_list, request->id, &call);
+		status = api_call_vol_list("volume", request->id, &call);
 		cache_put(&volume_lists, request->project);
 	}
 	SPAN_CPU(api, volume_list_filter, 6)
@@ -341,7 +340,7 @@ static int volume_delete(const struct request *request)
 		work_cpu(4);
 	}
 	SPAN_CPU(api, volume_state_check, 5)
-	status = rpc_call("volume", METHOD_vol_delete, request->id, &call);
+	status = api_call_vol_delete("volume", request->id, &call);
 	remove_record();
 	cache_drop(&volume_lists, request->project);
 	POINT(api, volume_forgotten, .key = request->message->arg[1]);

@@ -28,7 +28,7 @@ function field(name) {
 	thread = field("vtid")
 	request = field("request_id")
 	message = field("msg_id")
-	skeleton = event ~ /^rpc:/ ||
+	skeleton = event ~ /^[a-z]+:(call|serve)_/ ||
 		event ~ /^api:(server|floating_ip|volume)_(create|list|delete)_(entry|exit)$/
 	if (event == "" || thread == "") {
 		wrong("no event or thread")
@@ -47,11 +47,12 @@ event ~ /_entry$/ {
 	if (depth[thread] > deepest) {
 		deepest = depth[thread]
 	}
-	if (event ~ /^rpc:call_/) {
-		called[message] = substr(point, length("rpc:call_") + 1) " " request
+	if (event ~ /:call_/) {
+		called[message] = substr(point, index(point, ":call_") + length(":call_")) " " request
 	}
-	if (event ~ /^rpc:serve_/) {
-		if (called[message] != substr(point, length("rpc:serve_") + 1) " " request) {
+	if (event ~ /:serve_/) {
+		split(point, part, ":serve_")
+		if (called[message] != part[1] "_" part[2] " " request) {
 			wrong("served, but not called so")
 		}
 		served[message] = 1
@@ -67,7 +68,7 @@ event ~ /_exit$/ {
 	} else {
 		depth[thread]--
 	}
-	if (event ~ /^rpc:call_/ && !(message in served)) {
+	if (event ~ /:call_/ && !(message in served)) {
 		wrong("answered, but not served")
 	}
 	fired[point] = 1

@@ -10,7 +10,6 @@
 #include "node.h"
 #include "points.h"
 #include "process.h"
-#include "rpc.h"
 #include "work.h"
 
 #define IMAGE_TTL_NS 5000000000 /* an unused image is dropped from the host after that */
@@ -49,7 +48,7 @@ static int prepare_network(struct build *build)
 	int status = 0;
 
 	SPAN_AS(span, compute, network_prepare) {
-		status = rpc_call("network", METHOD_net_port_allocate, build->request_id, &call);
+		status = compute_call_net_port_allocate("network", build->request_id, &call);
 		SPAN_CPU(compute, vif_plan, 4)
 		span.status = status;
 	}
@@ -64,7 +63,7 @@ static int fetch_image(const struct build *build)
 	int status = 0;
 
 	SPAN_AS(span, compute, image_fetch, .text = build->image_name) {
-		status = rpc_call("volume", METHOD_vol_image_read, build->request_id, &call);
+		status = compute_call_vol_image_read("volume", build->request_id, &call);
 		span.size_bytes = call.arg[1];
 		SPAN(compute, image_store, .size_bytes = call.arg[1]) {
 			lock_take(&disks.lock);
@@ -179,7 +178,7 @@ static int connect_volume(struct build *build)
 	int status = 0;
 
 	SPAN_AS(span, compute, volume_connect) {
-		status = rpc_call("volume", METHOD_vol_attach, build->request_id, &call);
+		status = compute_call_vol_attach("volume", build->request_id, &call);
 		SPAN_DEVICE(compute, target_login, "storage", 2000)
 		SPAN_CPU(compute, path_scan, 10)
 		SPAN_CPU(compute, block_map, 4)
@@ -260,14 +259,14 @@ static int release_devices(uint64_t request_id, uint64_t port, uint64_t attachme
 	SPAN(compute, vif_unplug, .key = port) {
 		SPAN_CPU(compute, vif_down, 3)
 		SPAN_CPU(compute, filter_remove, 4)
-		status = rpc_call("network", METHOD_net_port_release, request_id, &call);
+		status = compute_call_net_port_release("network", request_id, &call);
 	}
 	if (attachment != 0 && status == 0) {
 		SPAN(compute, volume_disconnect, .key = attachment) {
 			SPAN_DEVICE(compute, target_logout, "storage", 1200)
 			SPAN_CPU(compute, block_unmap, 3)
 			call.arg[0] = attachment;
-			status = rpc_call("volume", METHOD_vol_detach, request_id, &call);
+			status = compute_call_vol_detach("volume", request_id, &call);
 		}
 	}
 	return status;
@@ -304,10 +303,11 @@ static void destroy_server(struct message *message)
 	}
 }
 
-static void list_servers(void)
+static void list_servers(struct message *message)
 {
 	uint32_t count = table_count(&instances);
 
+	(void)message;
 	SPAN(compute, list, .count = count) {
 		SPAN_LOCK(compute, list_lock, &stats_lock)
 		SPAN(compute, list_scan, .count = count) {
@@ -325,13 +325,13 @@ static void handle(struct message *message)
 {
 	switch (message->method) {
 	case METHOD_compute_build:
-		build_server(message);
+		compute_serve_build(message, build_server);
 		break;
 	case METHOD_compute_destroy:
-		destroy_server(message);
+		compute_serve_destroy(message, destroy_server);
 		break;
 	case METHOD_compute_list:
-		list_servers();
+		compute_serve_list(message, list_servers);
 		break;
 	default:
 		message->status = EOPNOTSUPP;

@@ -175,8 +175,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 request_ends=$(sed -n 's/^PT_TYPE(\([a-z_]*\),.*/api:\1_entry,api:\1_exit/p' "$here/types.def" |
 	paste -sd,)
 case $events in
-testbed) events='api:*,sched:*,compute:*,net:*,vol:*,rpc:*' ;;
-skeleton) events="$request_ends,rpc:*" ;;
+testbed) events='api:*,sched:*,compute:*,net:*,vol:*' ;;
+skeleton) events="$request_ends,*:call_*,*:serve_*" ;;
 esac
 
 command_pid='' sessiond_pid='' relayd_pid='' remove_dir=''

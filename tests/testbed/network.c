@@ -4,7 +4,6 @@
 
 #include "node.h"
 #include "points.h"
-#include "rpc.h"
 #include "work.h"
 
 #define SUBNET_TTL_NS 700000000
@@ -175,10 +174,11 @@ static void create_fip(struct message *message)
 	}
 }
 
-static void list_fips(void)
+static void list_fips(struct message *message)
 {
 	uint32_t count = table_count(&fips);
 
+	(void)message;
 	SPAN(net, fip_list) {
 		SPAN(net, fip_list_scan, .count = count) {
 			work_cpu(12);
@@ -215,19 +215,19 @@ static void handle(struct message *message)
 {
 	switch (message->method) {
 	case METHOD_net_port_allocate:
-		allocate_port(message);
+		net_serve_port_allocate(message, allocate_port);
 		break;
 	case METHOD_net_port_release:
-		release_port(message);
+		net_serve_port_release(message, release_port);
 		break;
 	case METHOD_net_fip_create:
-		create_fip(message);
+		net_serve_fip_create(message, create_fip);
 		break;
 	case METHOD_net_fip_list:
-		list_fips();
+		net_serve_fip_list(message, list_fips);
 		break;
 	case METHOD_net_fip_delete:
-		delete_fip(message);
+		net_serve_fip_delete(message, delete_fip);
 		break;
 	default:
 		message->status = EOPNOTSUPP;

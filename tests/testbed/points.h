@@ -8,6 +8,7 @@
  * point encloses its own fault; nothing that is traced tells that it was injected.
  */
 #include "fault.h"
+#include "rpc.h"
 #include "tp.h"
 #include "work.h"
 
@@ -31,6 +32,45 @@
 #include "points.def"
 #undef PT_PAIR
 #undef PT_POINT
+
+/*
+ * int PROVIDER_call_CALLEE_METHOD(peer, request_id, message): calls the method, within its span.
+ * void PROVIDER_serve_METHOD(message, handler): has it handled, within its span.
+ * Both ends carry the request's number and the message's own, so that a reader can join them.
+ */
+#define PT_PAIR(provider, name, kind)
+#define PT_POINT(provider, name, kind)
+#define PT_CALL(provider, callee, name)                                                            \
+	static inline int provider##_call_##callee##_##name(                                       \
+		const char *peer, uint64_t request_id, struct message *message)                    \
+	{                                                                                          \
+		uint64_t msg_id = rpc_next_message();                                              \
+		int status = 0;                                                                    \
+                                                                                                   \
+		SPAN_AS(span, provider, call_##callee##_##name, .request_id = request_id,          \
+			.msg_id = msg_id, .text = peer) {                                          \
+			message->method = METHOD_##callee##_##name;                                \
+			message->request_id = request_id;                                          \
+			message->msg_id = msg_id;                                                  \
+			span.status = status = rpc_exchange(peer, message);                        \
+		}                                                                                  \
+		return status;                                                                     \
+	}
+#define PT_SERVE(provider, name)                                                                   \
+	static inline void provider##_serve_##name(                                                \
+		struct message *message, void (*handler)(struct message *))                        \
+	{                                                                                          \
+		SPAN_AS(span, provider, serve_##name, .request_id = message->request_id,           \
+			.msg_id = message->msg_id, .queue_len = message->queue_len) {              \
+			handler(message);                                                          \
+			span.status = message->status;                                             \
+		}                                                                                  \
+	}
+#include "points.def"
+#undef PT_PAIR
+#undef PT_POINT
+#undef PT_CALL
+#undef PT_SERVE
 
 /* The usual leaves of a call tree, one line each. (The kind of the point must fit: see tp.h.) */
 #define SPAN_CPU(provider, point, kib)                                                             \

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "node.h"
-#include "points.h"
 #include "work.h"
 
 #define MAX_PEERS  8
@@ -94,7 +93,12 @@ static void give_connection(const char *name, int fd)
 	}
 }
 
-static int exchange(const char *peer, struct message *message)
+uint64_t rpc_next_message(void)
+{
+	return atomic_fetch_add(&client.next_message, 1);
+}
+
+int rpc_exchange(const char *peer, struct message *message)
 {
 	int fd = take_connection(peer);
 	int status;
@@ -112,51 +116,6 @@ static int exchange(const char *peer, struct message *message)
 	}
 	give_connection(peer, fd);
 	return message->status;
-}
-
-int rpc_call(const char *peer, enum method method, uint64_t request_id, struct message *message)
-{
-	uint64_t msg_id = atomic_fetch_add(&client.next_message, 1);
-	int status = EINVAL;
-
-	message->method = method;
-	message->request_id = request_id;
-	message->msg_id = msg_id;
-	switch (method) {
-#define PT_METHOD(callee, name)                                                                    \
-	case METHOD_##callee##_##name:                                                             \
-		SPAN_AS(span, rpc, call_##callee##_##name, .request_id = request_id,               \
-			.msg_id = msg_id, .text = peer) {                                          \
-			span.status = status = exchange(peer, message);                            \
-		}                                                                                  \
-		break;
-#include "methods.def"
-#undef PT_METHOD
-	default:
-		break;
-	}
-	return status;
-}
-
-/* Handles a message within its span. A client's request of the api has none: the api's own span is
- * the request's root. */
-static void handle(struct message *message)
-{
-	switch (message->method) {
-#define PT_METHOD(callee, name)                                                                    \
-	case METHOD_##callee##_##name:                                                             \
-		SPAN_AS(span, rpc, serve_##callee##_##name, .request_id = message->request_id,     \
-			.msg_id = message->msg_id, .queue_len = message->queue_len) {              \
-			server.service->handle(message);                                           \
-			span.status = message->status;                                             \
-		}                                                                                  \
-		break;
-#include "methods.def"
-#undef PT_METHOD
-	default:
-		server.service->handle(message);
-		break;
-	}
 }
 
 /* Waits for a connection with a message; *queue_len is how many wait behind it. */
@@ -213,7 +172,7 @@ static void *worker_thread(void *unused)
 		message.queue_len = queue_len;
 		message.status = 0;
 		message.payload_bytes = 0;
-		handle(&message);
+		server.service->handle(&message);
 		if (wire_send(fd, &message) != 0 || watch(fd, EPOLL_CTL_MOD) != 0) {
 			close(fd);
 		}

@@ -5,9 +5,7 @@
 #include "wire.h"
 
 /*
- * Calls between services, with their tracepoints: the caller's rpc:call_* encloses the callee's
- * rpc:serve_*, and both carry the request's number and the message's own, so that a reader can
- * join the two ends.
+ * Calls between services; their tracepoints are made in points.h.
  *
  * Threads: a fixed pool of workers serves; one thread waits for messages and queues them. A call
  * blocks its thread and uses one connection, taken from a pool per peer.
@@ -21,10 +19,13 @@ int rpc_serve(int listener, const struct service *service, uint64_t seed);
 /* Where to find peers; once, before the first call. */
 void rpc_init(const char *dir);
 
+/* A number for a message, unique in the testbed. */
+uint64_t rpc_next_message(void);
+
 /*
- * Calls a method of the process named peer, for request_id; *message is the argument and becomes
- * the reply. Returns its status: 0, or an errno.
+ * Sends *message to the process named peer and waits for the reply, which takes its place. Returns
+ * the reply's status: 0, or an errno.
  */
-int rpc_call(const char *peer, enum method method, uint64_t request_id, struct message *message);
+int rpc_exchange(const char *peer, struct message *message);
 
 #endif

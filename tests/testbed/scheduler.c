@@ -7,7 +7,6 @@
 
 #include "node.h"
 #include "points.h"
-#include "rpc.h"
 #include "work.h"
 
 #define N_HOSTS	 2
@@ -84,10 +83,11 @@ static void select_host(struct message *message)
 	message->arg[0] = host;
 }
 
-static void select_backend(void)
+static void select_backend(struct message *message)
 {
 	bool fresh = false;
 
+	(void)message;
 	SPAN(sched, select_backend) {
 		SPAN_CPU(sched, backend_spec_parse, 6)
 		SPAN_LOOKUP(sched, backends_load, &states, 2, fresh)
@@ -113,7 +113,7 @@ static void select_backend(void)
 	}
 }
 
-static void release_host(const struct message *message)
+static void release_host(struct message *message)
 {
 	uint64_t host = message->arg[0] % N_HOSTS;
 
@@ -137,13 +137,13 @@ static void handle(struct message *message)
 {
 	switch (message->method) {
 	case METHOD_sched_select_host:
-		select_host(message);
+		sched_serve_select_host(message, select_host);
 		break;
 	case METHOD_sched_select_backend:
-		select_backend();
+		sched_serve_select_backend(message, select_backend);
 		break;
 	case METHOD_sched_release_host:
-		release_host(message);
+		sched_serve_release_host(message, release_host);
 		break;
 	default:
 		message->status = EOPNOTSUPP;

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # Builds and runs the listings of docs/instrument.md, as they stand there, under private daemons, and
-# looks for the events they promise: test_instrument.sh SOURCE-DIR
+# looks for the events and the group they promise: test_instrument.sh SOURCE-DIR BUILD-DIR
 set -eu
-source_dir=$1
+source_dir=$1 build=$2
 
 # Writes each listing whose fence names a file (```c shop.c) to that file in the current directory.
 extract() {
@@ -28,8 +28,9 @@ count() {
 	grep -c " $1: " "$PT_DIR/events" || true
 }
 
-if [ "${2:-}" != --inside ]; then
-	exec "$source_dir/tests/testbed/daemons.sh" --session none -- "$0" "$source_dir" --inside
+if [ "${3:-}" != --inside ]; then
+	exec "$source_dir/tests/testbed/daemons.sh" --session none -- \
+		"$0" "$source_dir" "$build" --inside
 fi
 
 mkdir "$PT_DIR/doc"
@@ -65,4 +66,12 @@ awk '
 	/ shop:pay_entry: / && at[thread] == order { paid[order]++ }
 	/ shop:order_exit: / { if (at[thread] != order || paid[order] != 1) bad++; delete paid[order] }
 	END { exit bad > 0 }' "$PT_DIR/events" || fail "orders and payments do not nest"
+
+# What the page says the console shows: one group, order; also with the schema.
+for schema in "" "--schema=shop.yaml"; do
+	"$build/pythiatop" ${schema:+"$schema"} --batch=csv "$PT_DIR/relay" >"$PT_DIR/groups"
+	n=$(grep -c '\border\b' "$PT_DIR/groups" || true)
+	[ "$n" = 1 ] && [ "$(wc -l <"$PT_DIR/groups")" = 2 ] && grep -q '\b5000\b' "$PT_DIR/groups" ||
+		fail "not one group of 5000 orders ($schema): $(cat "$PT_DIR/groups")"
+done
 echo "all listings of docs/instrument.md work"

@@ -2,7 +2,7 @@
 /*
  * The LTTng-UST provider of a service, made from points.def.
  *
- * One header serves all providers: PT_PROVIDER names the one to make (api, rpc, ...) and
+ * One header serves all providers: PT_PROVIDER names the one to make (api, sched, ...) and
  * PT_TABLE_<provider> its section of the table; both come from the build. LTTng reads this file
  * several times with other definitions of its macros, hence the unusual guard.
  *

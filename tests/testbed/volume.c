@@ -4,7 +4,6 @@
 
 #include "node.h"
 #include "points.h"
-#include "rpc.h"
 #include "work.h"
 
 #define TYPE_TTL_NS  800000000
@@ -88,10 +87,11 @@ static void create_volume(struct message *message)
 	}
 }
 
-static void list_volumes(void)
+static void list_volumes(struct message *message)
 {
 	uint32_t count = table_count(&volumes);
 
+	(void)message;
 	SPAN(vol, list) {
 		SPAN(vol, list_scan, .count = count) {
 			work_cpu(12);
@@ -202,22 +202,22 @@ static void handle(struct message *message)
 {
 	switch (message->method) {
 	case METHOD_vol_create:
-		create_volume(message);
+		vol_serve_create(message, create_volume);
 		break;
 	case METHOD_vol_list:
-		list_volumes();
+		vol_serve_list(message, list_volumes);
 		break;
 	case METHOD_vol_delete:
-		delete_volume(message);
+		vol_serve_delete(message, delete_volume);
 		break;
 	case METHOD_vol_attach:
-		attach(message);
+		vol_serve_attach(message, attach);
 		break;
 	case METHOD_vol_detach:
-		detach(message);
+		vol_serve_detach(message, detach);
 		break;
 	case METHOD_vol_image_read:
-		read_image(message);
+		vol_serve_image_read(message, read_image);
 		break;
 	default:
 		message->status = EOPNOTSUPP;
