@@ -391,7 +391,8 @@ static const char *impatience(const struct source *source, uint64_t *limit_ns)
 
 static void judge_state(struct source *source)
 {
-	/* What it said itself about its end stands, also while its last events are still waiting. */
+	/* What it said itself about its end stands, also while its last events are still waiting.
+	 */
 	if (source->role != ROLE_RELAY && source->lane.joined && !source->told) {
 		if (source->lane.stalled && source->had_events) {
 			source_say(source, SOURCE_STALLED,
@@ -399,7 +400,8 @@ static void judge_state(struct source *source)
 			                source->lane.patience_ns / 1000000);
 		} else if (source->had_events && source->state != SOURCE_ACTIVE) {
 			source_say(source, SOURCE_ACTIVE, "%s", "");
-		} else if (source->state == SOURCE_ATTACHED && !source->detail[0]) {
+		} else if (source->role == ROLE_SESSION && source->state == SOURCE_ATTACHED &&
+		                !source->detail[0]) {
 			source_say(source, SOURCE_ATTACHED,
 			                "Attached. First events within the live timer (%.3g s).",
 			                source->listed.live_timer_us / 1e6);
@@ -421,6 +423,8 @@ static void watch_running(struct source *source, uint64_t mono_ns)
 		source->attention = false;
 		child_poll(&source->child);
 	}
+	/* Before anything ends it: what came this time counts, however short it was. */
+	note_signs(source, mono_ns);
 	if (source->finished) {
 		source_finish(source);
 		return;
@@ -431,7 +435,6 @@ static void watch_running(struct source *source, uint64_t mono_ns)
 		source_fail(source, why);
 		return;
 	}
-	note_signs(source, mono_ns);
 	judge_state(source);
 	text = impatience(source, &limit_ns);
 	if (text && source->lane.head == LANE_NONE && mono_ns > source->sign_ns &&
