@@ -63,6 +63,7 @@ enum style_attribute {
 	X(SPAN_4, "span.4", STYLE_BOLD)                                                            \
 	X(SPAN_5, "span.5", 0)
 
+/* From heat.0 on they are of bars and the like. */
 #define UI_HEAT_LEVELS 5
 #define UI_SPAN_COLORS 6
 

@@ -44,7 +44,7 @@ static const struct table_column columns[] = {
 	[C_SPANS] = { "SPANS", 6, 2, TABLE_RIGHT, 0 },
 	[C_HOSTS] = { "HOSTS", 6, 3, TABLE_RIGHT, 0 },
 	[C_STATE] = { "STATE", 9, 0, 0, 0 },
-	[C_BAR] = { "", 4, 0, TABLE_FLEX | TABLE_UNSORTED, 60 },
+	[C_BAR] = { "", 4, 0, TABLE_FLEX | TABLE_UNSORTED | TABLE_GRAPHIC, 60 },
 };
 
 static const struct group_request *request_at(const void *data, uint32_t row)

@@ -89,7 +89,7 @@ static const struct table_column span_columns[] = {
 	[S_START] = { "START", 7, 4, TABLE_RIGHT, 0 },
 	[S_SELF] = { "SELF", 6, 3, TABLE_RIGHT, 0 },
 	[S_DURATION] = { "TOTAL", 6, 0, TABLE_RIGHT, 0 },
-	[S_BAR] = { "█ itself  ░ below it", 20, 1, TABLE_FLEX, 0 },
+	[S_BAR] = { "█ itself  ░ below it", 20, 1, TABLE_FLEX | TABLE_GRAPHIC, 0 },
 };
 
 static uint64_t index_key(const void *data, uint32_t row)

@@ -329,6 +329,31 @@ static void draw_cell(const struct table *table, uint32_t row, int c, struct can
 	}
 }
 
+/* The row under the cursor stands out, but for bars, whose colour says something. */
+static void select_row(const struct table *table, struct canvas *canvas, struct area area,
+		const struct columns *columns, bool active)
+{
+	const struct table_source *source = table->source;
+	enum role role = active ? ROLE_SELECTED : ROLE_SELECTED_IDLE;
+	const struct canvas_cell *cell;
+	int c = 0, x;
+
+	canvas_text(canvas, area.y, area.x, 1, ROLE_TEXT, active ? ">" : " ");
+	for (x = area.x; x < area.x + area.width; x++) {
+		while (c < source->n_columns && (!(columns->visible & 1u << c) ||
+				x >= columns->x[c] + columns->width[c])) {
+			c++;
+		}
+		cell = canvas_at(canvas, area.y, x);
+		if (cell && c < source->n_columns && x >= columns->x[c] &&
+				source->columns[c].flags & TABLE_GRAPHIC &&
+				cell->role >= ROLE_HEAT_0) {
+			continue;
+		}
+		canvas_paint(canvas, area.y, x, 1, role);
+	}
+}
+
 static void draw_row(const struct table *table, uint32_t place, struct canvas *canvas,
 		struct area area, const struct columns *columns, bool active,
 		const struct pattern *search)
@@ -349,9 +374,7 @@ static void draw_row(const struct table *table, uint32_t place, struct canvas *c
 		canvas_text(canvas, area.y, area.x + 1, 1, ROLE_TAINTED, mark);
 	}
 	if (here) {
-		canvas_text(canvas, area.y, area.x, 1, ROLE_TEXT, active ? ">" : " ");
-		canvas_paint(canvas, area.y, area.x, area.width,
-				active ? ROLE_SELECTED : ROLE_SELECTED_IDLE);
+		select_row(table, canvas, area, columns, active);
 	}
 	pattern_highlight(search, canvas, area.y, area.x + GUTTER, area.width - GUTTER);
 }

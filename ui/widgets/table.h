@@ -24,6 +24,7 @@ enum table_column_flag {
 	TABLE_RIGHT = 1u << 0,	/* numbers: to the right, sorted largest first */
 	TABLE_FLEX = 1u << 1,	/* takes the room that is left; `width` is the least */
 	TABLE_UNSORTED = 1u << 2, /* sorting by it says nothing */
+	TABLE_GRAPHIC = 1u << 3,  /* bars keep their colours under the cursor */
 };
 
 struct table_column {

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* What keys do: where they lead, what they ask the program for, what they say. */
+#include "support_console.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pythiatop/action.h"
+#include "support_cloud.h"
+
+static void begin(struct bench *bench, struct cloud *cloud)
+{
+	bench->answer = cloud_snapshot;
+	bench->context = cloud;
+	bench_open(bench, 24, 80, false, false);
+	bench_type(bench, "");
+}
+
+static void drill_down_and_back(void **state)
+{
+	struct cloud cloud = { 0 };
+	struct bench bench;
+
+	(void) state;
+	begin(&bench, &cloud);
+	assert_int_equal(bench.focus.screen, SCREEN_GROUPS);
+	assert_int_equal(bench.focus.parts, FOCUS_GROUPS);
+	bench_type(&bench, "j Enter");
+	assert_int_equal(bench.focus.screen, SCREEN_GROUP);
+	assert_int_equal(bench.focus.group_id, 2);
+	assert_true(bench_sees(&bench, "groups › volume create api›volume"));
+	bench_type(&bench, "Enter");
+	assert_int_equal(bench.focus.screen, SCREEN_REQUEST);
+	assert_int_equal(bench.focus.group_id, 2);
+	assert_true(bench.focus.request_id > 1000); /* one of a heat cell */
+	bench_type(&bench, "Enter");
+	assert_true(bench_sees(&bench, "▸ 26 events"));
+	bench_type(&bench, "Esc");
+	assert_int_equal(bench.focus.screen, SCREEN_REQUEST);
+	bench_type(&bench, "Esc");
+	assert_int_equal(bench.focus.screen, SCREEN_GROUP);
+	assert_int_equal(bench.focus.group_id, 2);
+	bench_type(&bench, "Tab j j Enter");
+	assert_int_equal(bench.focus.request_id, 3998);
+	bench_type(&bench, "Backspace Backspace");
+	assert_int_equal(bench.focus.screen, SCREEN_GROUPS);
+	assert_true(bench_sees(&bench, "> volume create"));
+	bench_type(&bench, "Esc");
+	assert_true(bench_sees(&bench, "this is the top"));
+	bench_close(&bench);
+}
+
+/* "The worst" is asked for, then kept to, whatever is the worst later. */
+static void numbers_always_show_something(void **state)
+{
+	struct cloud cloud = { 0 };
+	struct bench bench;
+
+	(void) state;
+	begin(&bench, &cloud);
+	bench_type(&bench, "7 4");
+	assert_int_equal(bench.focus.screen, SCREEN_REQUEST);
+	assert_int_equal(bench.focus.group_id, 1);
+	assert_int_equal(bench.focus.request_id, 100);
+	bench_type(&bench, "7 2");
+	assert_int_equal(bench.focus.screen, SCREEN_GROUP);
+	assert_int_equal(bench.focus.group_id, 1);
+	bench_type(&bench, "1 G 4");
+	assert_int_equal(bench.focus.group_id, 6);
+	assert_int_equal(bench.focus.request_id, 600);
+	bench_type(&bench, "? ?");
+	assert_int_equal(bench.focus.screen, SCREEN_REQUEST);
+	bench_close(&bench);
+}
+
+static void the_cursor_stays_on_its_item(void **state)
+{
+	struct cloud cloud = { 0 };
+	struct bench bench;
+
+	(void) state;
+	begin(&bench, &cloud);
+	bench_type(&bench, "j");
+	assert_true(bench_sees(&bench, "> volume create"));
+	cloud.shuffled = true;
+	bench_show(&bench, cloud_snapshot(&bench.focus, &cloud));
+	assert_true(bench_sees(&bench, "> volume create"));
+	cloud.groups = 1000;
+	bench_show(&bench, cloud_snapshot(&bench.focus, &cloud));
+	assert_true(bench_sees(&bench, "> volume create api›volume")); /* scrolled to */
+	assert_true(bench_sees(&bench, "999/1000"));
+	assert_true(canvas_resize(&bench.canvas, 12, 60));
+	assert_true(bench_sees(&bench, "> volume create"));
+	assert_true(canvas_resize(&bench.canvas, 50, 200));
+	assert_true(bench_sees(&bench, "> volume create"));
+	bench_close(&bench);
+}
+
+static void freeze_and_step(void **state)
+{
+	struct cloud cloud = { 0 };
+	struct bench bench;
+	int i;
+
+	(void) state;
+	begin(&bench, &cloud);
+	bench_type(&bench, ".");
+	assert_true(bench_sees(&bench, "this is now"));
+	bench_type(&bench, "p");
+	assert_true(bench.focus.frozen);
+	assert_true(bench_sees(&bench, "P A U S E D"));
+	bench_type(&bench, ", , .");
+	assert_int_equal(bench.focus.back_ns, 1000000000);
+	for (i = 0; i < 20; i++) {
+		bench_type(&bench, ",");
+	}
+	assert_int_equal(bench.focus.back_ns, 10000000000);
+	assert_true(bench_sees(&bench, "oldest instant"));
+	bench_type(&bench, "Enter Enter"); /* drill-down works while frozen */
+	assert_true(bench.focus.frozen);
+	bench_type(&bench, "p");
+	assert_false(bench.focus.frozen);
+	assert_int_equal(bench.focus.back_ns, 0);
+	assert_false(bench_sees(&bench, "P A U S E D"));
+	bench_close(&bench);
+}
+
+static void horizon_and_commands(void **state)
+{
+	struct cloud cloud = { 0 };
+	struct bench bench;
+
+	(void) state;
+	begin(&bench, &cloud);
+	bench_type(&bench, "t");
+	assert_int_equal(bench.focus.horizon, HORIZON_ALL);
+	assert_true(bench_sees(&bench, "all 74s"));
+	bench_type(&bench, "t");
+	assert_int_equal(bench.focus.horizon, HORIZON_WINDOW);
+	assert_true(bench_sees(&bench, "last 10s"));
+	bench_type(&bench, ":");
+	bench_text(&bench, "horizon epoch");
+	bench_type(&bench, "Enter");
+	assert_int_equal(bench.focus.horizon, HORIZON_EPOCH);
+	bench_type(&bench, ":");
+	bench_text(&bench, "horizon year");
+	bench_type(&bench, "Enter");
+	assert_true(bench_sees(&bench, "horizon is 10s, epoch or all"));
+	bench_type(&bench, ":");
+	bench_text(&bench, " export json /tmp/x ");
+	bench_type(&bench, "Enter");
+	assert_string_equal(bench.command, "export json /tmp/x");
+	cloud.notice = "wrote /tmp/x";
+	cloud.notice_serial = 1;
+	bench_show(&bench, cloud_snapshot(&bench.focus, &cloud));
+	assert_true(bench_sees(&bench, "wrote /tmp/x"));
+	bench_type(&bench, "j");
+	assert_false(bench_sees(&bench, "wrote /tmp/x"));
+	bench_type(&bench, ":");
+	bench_text(&bench, "theme nowhere");
+	bench_type(&bench, "Enter");
+	assert_true(bench_sees(&bench, "no theme named nowhere"));
+	bench_type(&bench, ":");
+	bench_text(&bench, "quit");
+	assert_int_equal(bench_type(&bench, "Enter"), CONSOLE_QUIT);
+	bench_close(&bench);
+}
+
+/* A key never does nothing silently: whatever is pressed, something changes or is said. */
+static void no_key_is_silent(void **state)
+{
+	/* Each ends with a move that leaves no message behind, away from the edges of the heat map. */
+	static const char *const screens[] = { "7 1 j g", "2 j h", "2 Tab j g", "4 j g", "4 Tab j g",
+		"4 Tab Tab j g", "7 j g", "7 Tab j g", "7 j Tab Tab j g", "? j g" };
+	static const char *const keys[] = { "3", "5", "6", "x", "h", "l", "Enter", "s", "S", "w", "n",
+		"N", "Tab", "BackTab", ".", "F7", "Delete" };
+	struct cloud cloud = { 0 };
+	struct canvas before;
+	struct bench bench;
+	size_t s, k;
+
+	(void) state;
+	canvas_init(&before, false);
+	for (s = 0; s < sizeof(screens) / sizeof(screens[0]); s++) {
+		for (k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
+			begin(&bench, &cloud);
+			bench_type(&bench, screens[s]);
+			bench_sees(&bench, "");
+			assert_true(canvas_copy(&before, &bench.canvas));
+			bench_type(&bench, keys[k]);
+			bench_sees(&bench, "");
+			if (canvas_equal(&before, &bench.canvas) && strcmp(keys[k], "w") != 0) {
+				fail_msg("%s on screen %s changes nothing", keys[k], screens[s]);
+			}
+			bench_close(&bench);
+		}
+	}
+	canvas_release(&before);
+}
+
+static void search_goes_round(void **state)
+{
+	struct cloud cloud = { 0 };
+	struct bench bench;
+
+	(void) state;
+	begin(&bench, &cloud);
+	bench_type(&bench, "n");
+	assert_true(bench_sees(&bench, "nothing is searched for"));
+	bench_type(&bench, "/");
+	bench_text(&bench, "list");
+	bench_type(&bench, "Enter");
+	assert_true(bench_sees(&bench, "> server list"));
+	assert_true(bench_sees(&bench, "/list: 2 match"));
+	bench_type(&bench, "n");
+	assert_true(bench_sees(&bench, ">~volume list"));
+	bench_type(&bench, "F3");
+	assert_true(bench_sees(&bench, "> server list"));
+	bench_type(&bench, "N");
+	assert_true(bench_sees(&bench, ">~volume list"));
+	bench_type(&bench, "f");
+	bench_text(&bench, "(");
+	bench_type(&bench, "Enter");
+	assert_true(bench_sees(&bench, "(: "));
+	bench_type(&bench, "f");
+	bench_text(&bench, "nothing like it");
+	bench_type(&bench, "Enter");
+	assert_true(bench_sees(&bench, "0 of 6 groups"));
+	bench_type(&bench, "Enter"); /* no row: the worst group */
+	assert_int_equal(bench.focus.screen, SCREEN_GROUP);
+	bench_close(&bench);
+}
+
+static void keys_from_settings(void **state)
+{
+	static const struct setting items[] = { { "key.quit", "z", 1 }, { "key.help", "q", 2 } };
+	static const struct settings keys = { "my.conf", 2, items };
+	static const struct setting wrong_items[] = { { "key.quit", "", 1 }, { "key.foo", "q", 2 } };
+	static const struct settings wrong = { "my.conf", 2, wrong_items };
+	struct cloud cloud = { 0 };
+	struct bench bench;
+
+	(void) state;
+	begin(&bench, &cloud);
+	console_destroy(bench.console);
+	bench.focus.serial = 0;
+	bench.options.keys = &keys;
+	bench.console = console_create(&bench.options, &bench.host);
+	assert_non_null(bench.console);
+	assert_int_equal(bench_type(&bench, "q"), CONSOLE_STAY);
+	assert_int_equal(bench.focus.screen, SCREEN_HELP);
+	assert_true(bench_sees(&bench, "z quit"));
+	assert_int_equal(bench_type(&bench, "z"), CONSOLE_QUIT);
+	console_destroy(bench.console);
+	bench.focus.serial = 0;
+	bench.options.keys = &wrong;
+	bench.console = console_create(&bench.options, &bench.host);
+	assert_true(bench_sees(&bench, "my.conf:2: key.foo: no such action"));
+	bench_close(&bench);
+}
+
+static void sources_are_attached(void **state)
+{
+	struct cloud cloud = { 0 };
+	struct bench bench;
+
+	(void) state;
+	begin(&bench, &cloud);
+	bench_type(&bench, "7 G");
+	assert_true(bench_sees(&bench, "Enter attaches it"));
+	bench_type(&bench, "Enter");
+	assert_string_equal(bench.command, "attach net://relay1/host/compute-2/mine");
+	bench_type(&bench, "Tab s");
+	assert_true(bench_sees(&bench, "▸ unmatched"));
+	bench_close(&bench);
+}
+
+/* Each says what is missing, and the exact command that helps. */
+static void first_run(void **state)
+{
+	static struct source_row rows[][2] = {
+		{ { .id = 1, .url = "net://localhost:5344", .is_relay = true, .state = SOURCE_BROKEN } },
+		{ { .id = 1, .url = "net://relay1", .is_relay = true, .state = SOURCE_WAITING } },
+		{ { .id = 1, .url = "net://relay1/host/h/x", .session = "x", .host = "h",
+				.state = SOURCE_WAITING } },
+		{ { .id = 1, .url = "net://relay1/host/h/x", .session = "x", .host = "h", .live = true,
+				.state = SOURCE_ATTACHED, .live_timer_us = 2000000 } },
+		{ { .id = 1, .url = "net://relay9", .is_relay = true, .state = SOURCE_BROKEN,
+				.detail = "no route to relay9; check the name" } },
+	};
+	static const char *const expected[] = {
+		"No relay daemon at localhost:5344. Start one: lttng-relayd -d   Or open a",
+		"relay1 has no live session. On the traced host: lttng create mine",
+		"Session \"x\" is not live (made without --live). Recreate it with --live.",
+		"Attached. First events within the live timer (2 s).",
+		"no route to relay9; check the name",
+	};
+	struct snapshot *snapshot;
+	struct cloud cloud = { .no_groups = true, .n_sources = 1 };
+	struct bench bench;
+	size_t i;
+
+	(void) state;
+	for (i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		memset(&bench, 0, sizeof(bench));
+		bench_open(&bench, 24, 80, false, false);
+		assert_int_equal(bench.focus.parts, FOCUS_GROUPS | FOCUS_SOURCES | FOCUS_UNMATCHED);
+		cloud.sources = rows[i];
+		snapshot = cloud_snapshot(&bench.focus, &cloud);
+		memset(&snapshot->accounting, 0, sizeof(snapshot->accounting));
+		bench_show(&bench, snapshot);
+		if (!bench_sees(&bench, expected[i])) {
+			fail_msg("not on the screen: %s", expected[i]);
+		}
+		bench_close(&bench);
+	}
+}
+
+static void events_without_requests(void **state)
+{
+	struct cloud cloud = { .no_groups = true };
+	struct bench bench;
+
+	(void) state;
+	begin(&bench, &cloud);
+	assert_true(bench_sees(&bench, "41.2k events/s, no requests: nothing starts one. 38 event names;"));
+	bench_golden(&bench, "first-run-events");
+	cloud.sources = (struct source_row[]){ { .id = 2, .url = "/traces/a", .state = SOURCE_ENDED } };
+	cloud.n_sources = 1;
+	bench_show(&bench, cloud_snapshot(&bench.focus, &cloud));
+	bench_type(&bench, "Enter");
+	assert_int_equal(bench.focus.screen, SCREEN_SOURCES);
+	assert_true(bench_sees(&bench, "▸ unmatched"));
+	bench_close(&bench);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(drill_down_and_back),
+		cmocka_unit_test(numbers_always_show_something),
+		cmocka_unit_test(the_cursor_stays_on_its_item),
+		cmocka_unit_test(freeze_and_step),
+		cmocka_unit_test(horizon_and_commands),
+		cmocka_unit_test(no_key_is_silent),
+		cmocka_unit_test(search_goes_round),
+		cmocka_unit_test(keys_from_settings),
+		cmocka_unit_test(sources_are_attached),
+		cmocka_unit_test(first_run),
+		cmocka_unit_test(events_without_requests),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
