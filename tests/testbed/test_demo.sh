@@ -26,7 +26,7 @@ is_gone() {
 }
 
 has_documents() {
-	grep -q . "$work/out-$1"
+	[ -s "$work/out-$1" ]
 }
 
 (demo batch --batch=json -n 3) || fail "the demo failed: $(cat "$work/err-batch")"
@@ -36,12 +36,12 @@ lines=$(wc -l <"$work/out-batch")
 [ "$(grep -c '^{"schema":"pythiatop/1".*}$' "$work/out-batch")" -eq 3 ] ||
 	fail "not documents: $(head -c 300 "$work/out-batch")"
 for type in $(sed -n 's/^PT_TYPE(\([a-z_]*\),.*/\1/p' "$source_dir/tests/testbed/types.def"); do
-	tail -n 1 "$work/out-batch" | grep -q "\"type\":\"$type\"" || fail "no group of type $type"
+	tail -n 1 "$work/out-batch" | grep -q "\"type\":\"${type//_/ }\"" || fail "no group of type $type"
 done
 
 for signal in INT TERM HUP; do
 	# A shell's background commands ignore SIGINT, unlike what a terminal runs.
-	(demo $signal semaphore limit=1 --batch=json -d 60) &
+	(demo $signal semaphore limit=1 --batch=json -d 0.5) &
 	within_10s has_documents $signal || fail "no document: $(cat "$work/err-$signal")"
 	kill -$signal "$(process $signal '^[^ ]*bash .*daemons.sh')"
 	within_10s is_gone $signal || fail "left by SIG$signal: $(processes $signal)"

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # The console's groups against the truth: every request that the testbed's clients got an answer to is
-# counted once, under its type, with its duration; and a schema says the same as inference does.
+# counted once, under its type, with its duration; and the schema says the same as inference does,
+# and so does what inference writes down.
 # test_groups.sh SOURCE-DIR BUILD-DIR
 set -eu
 source_dir=$1 build=$2
@@ -32,9 +33,12 @@ lttng --no-sessiond destroy truth >/dev/null
 "$build/pythiatop" --batch=json "$PT_DIR/relay" >"$PT_DIR/inferred"
 "$build/pythiatop" --batch=json --schema "$source_dir/tests/testbed/schema.yaml" "$PT_DIR/relay" \
 	>"$PT_DIR/by-schema"
+"$build/pythiatop" --show-schema "$PT_DIR/relay" >"$PT_DIR/saved.yaml"
+"$build/pythiatop" --batch=json --schema "$PT_DIR/saved.yaml" "$PT_DIR/relay" >"$PT_DIR/by-saved"
 truth "$PT_DIR/log" >"$PT_DIR/truth" || fail "requests failed"
 shown "$PT_DIR/inferred" >"$PT_DIR/inferred-types"
 shown "$PT_DIR/by-schema" >"$PT_DIR/by-schema-types"
+shown "$PT_DIR/by-saved" >"$PT_DIR/by-saved-types"
 [ "$(wc -l <"$PT_DIR/truth")" -eq 9 ] || fail "not all types were asked for"
 
 # What 20 clients had under way at the end is in the trace, but they did not wait for it. They measure
@@ -46,5 +50,7 @@ join -t';' "$PT_DIR/truth" "$PT_DIR/inferred-types" | awk -F';' '
 	END { exit wrong || NR != 9 || more > 20 }' || fail "the console's groups are not the clients' requests"
 [ "$(wc -l <"$PT_DIR/inferred-types")" -eq 9 ] || fail "types that nobody asked for:" \
 	"$(cut -d';' -f1 "$PT_DIR/inferred-types" | paste -sd,)"
-cmp "$PT_DIR/inferred-types" "$PT_DIR/by-schema-types" ||
-	fail "inference and schema differ: $(diff "$PT_DIR/inferred-types" "$PT_DIR/by-schema-types")"
+for other in schema saved; do
+	cmp "$PT_DIR/inferred-types" "$PT_DIR/by-$other-types" ||
+		fail "inference and $other differ: $(diff "$PT_DIR/inferred-types" "$PT_DIR/by-$other-types")"
+done
