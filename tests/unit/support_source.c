@@ -152,7 +152,6 @@ static void take_event(struct source_probe *probe, const struct record_event *re
 			.type = record->type,
 			.bytes = record->bytes,
 			.slots = record->slots};
-	uint64_t before = probe->last_ts_ns;
 
 	if (record->type >= probe->n_types || record->stream >= probe->n_streams ||
 			record->bytes > EVENT_MAX_BYTES ||
@@ -162,9 +161,11 @@ static void take_event(struct source_probe *probe, const struct record_event *re
 		return;
 	}
 	take_time(probe, record->ts_ns, "an event goes back in time");
-	if (probe->n_events > 0 && record->ts_ns == before && record->cpu < probe->last_cpu) {
+	if (probe->n_events > 0 && record->ts_ns == probe->last_event_ns &&
+			record->cpu < probe->last_cpu) {
 		complain(probe, "events of one instant are not ordered by CPU");
 	}
+	probe->last_event_ns = record->ts_ns;
 	probe->last_cpu = record->cpu;
 	for (uint32_t i = 0; i < probe->types[record->type]->n_fields; i++) {
 		uint8_t kind = source_probe_fields(probe->types[record->type])[i].kind;
