@@ -7,6 +7,7 @@
 #include "hash.h"
 
 #define FIRST_ROOM 256u
+#define CACHE_LINE 64u
 
 void kept_store_init(struct kept_store *store, struct request_pool *pool)
 {
@@ -48,6 +49,8 @@ bool kept_store_reserve_groups(struct kept_store *store, uint32_t n)
 	return true;
 }
 
+_Static_assert(sizeof(struct kept) == CACHE_LINE, "a record fits a cache line");
+
 static uint32_t *hash_chain(const struct kept_store *store, uint64_t id)
 {
 	return &store->hash[hash_u64(id) & (store->room - 1)]; /* room is a power of two */
@@ -62,22 +65,23 @@ static bool store_grow(struct kept_store *store)
 	if (room > UINT32_MAX / 2) {
 		return false;
 	}
-	records = realloc(store->records, room * sizeof(*records));
-	if (!records) {
-		return false;
-	}
-	store->records = records;
+	records = aligned_alloc(CACHE_LINE, room * sizeof(*records));
 	hash = calloc(room, sizeof(*hash));
-	if (!hash) {
+	if (!records || !hash) {
+		free(records);
+		free(hash);
 		return false;
 	}
+	memset(&records[0], 0, sizeof(records[0]));
+	if (store->n) {
+		memcpy(records, store->records, store->n * sizeof(*records));
+	}
+	free(store->records);
 	free(store->hash);
+	store->records = records;
 	store->hash = hash;
 	store->room = room;
-	if (!store->n) {
-		memset(&records[0], 0, sizeof(records[0]));
-		store->n = 1;
-	}
+	store->n = store->n ? store->n : 1;
 	for (uint32_t i = 1; i < store->n; i++) {
 		if (records[i].request) {
 			uint32_t *chain = hash_chain(store, records[i].id);

@@ -20,16 +20,16 @@
  * of the requests with kept_oldest() and kept_forget(), which leaves an empty record to those that
  * still refer to it. Threads: the caller's.
  */
-struct kept {
+struct kept {                    /* 64 bytes, and a cache line: there may be a million */
 	struct request *request; /* NULL: forgotten */
 	uint64_t id, bytes;      /* of the request; bytes with this record */
 	uint64_t arrival;        /* counts from 1 in the order of keeping */
 	uint32_t group;          /* index of its group */
-	uint32_t references;
-	uint32_t older, newer; /* among all, or among the pin's own */
+	uint32_t older, newer;   /* among all, or among the pin's own */
 	uint32_t group_older, group_newer;
 	uint32_t next_same_hash;
 	uint32_t next_of_slice; /* for its slice to use */
+	uint8_t references;     /* at most one for each reason, see groups/internal.h */
 	bool pinned;            /* the pin refers to it, and without the pin it would be gone */
 	bool spared;            /* was oldest once, and one of the slowest */
 };
