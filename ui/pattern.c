@@ -37,10 +37,9 @@ void pattern_release(struct pattern *pattern)
 	pattern->text[0] = '\0';
 }
 
-bool pattern_matches(const struct pattern *pattern, const char *visible)
+bool pattern_finds(const struct pattern *pattern, const char *visible)
 {
-	return !pattern->set ||
-			(regexec(&pattern->regex, visible, 0, NULL, 0) == 0) != pattern->negated;
+	return regexec(&pattern->regex, visible, 0, NULL, 0) == 0;
 }
 
 /* The line as text, and for each of its bytes the column it is shown in. */

@@ -25,8 +25,8 @@ bool pattern_set(struct pattern *pattern, const char *text, bool may_negate, cha
 		size_t size);
 void pattern_release(struct pattern *pattern);
 
-/* Whether text in its shown form matches; true if unset. */
-bool pattern_matches(const struct pattern *pattern, const char *visible);
+/* Whether it occurs in text in its shown form, negated or not; it must be set. */
+bool pattern_finds(const struct pattern *pattern, const char *visible);
 
 /* Marks what matches in a line of the canvas. */
 void pattern_highlight(

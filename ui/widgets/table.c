@@ -29,24 +29,32 @@ void table_release(struct table *table)
 	table->shown = table->n = table->room = 0;
 }
 
-/* The row's cells in one line, as shown. */
+/* Names are searched, numbers and bars are not. */
+static bool is_searched(const struct table_column *column)
+{
+	return !(column->flags & (TABLE_RIGHT | TABLE_GRAPHIC));
+}
+
+/* Whether a cell of the row matches, as it is shown; or none does, if the pattern is negated. */
 static bool row_matches(
 		const struct table *table, uint32_t row, const struct pattern *pattern)
 {
-	char line[4 * TABLE_CELL_BYTES], visible[4 * TABLE_CELL_BYTES];
+	char visible[2 * TABLE_CELL_BYTES];
 	struct table_cell cell;
-	size_t used = 0;
 	int c;
 
-	line[0] = '\0';
-	for (c = 0; c < table->source->n_columns && used < sizeof(line); c++) {
+	for (c = 0; c < table->source->n_columns; c++) {
+		if (!is_searched(&table->source->columns[c])) {
+			continue;
+		}
 		cell.text[0] = '\0';
 		table->source->cell(table->data, row, c, &cell);
-		used += (size_t) snprintf(line + used, sizeof(line) - used, "%s%s",
-				c ? " " : "", cell.text);
+		text_escape(visible, sizeof(visible), cell.text);
+		if (pattern_finds(pattern, visible)) {
+			return !pattern->negated;
+		}
 	}
-	text_escape(visible, sizeof(visible), line);
-	return pattern_matches(pattern, visible);
+	return pattern->negated;
 }
 
 static int compare_rows(const void *a, const void *b, void *context)
@@ -103,7 +111,7 @@ static void arrange(struct table *table)
 		}
 		table->order[table->shown++] = row;
 	}
-	if (table->shown > 1) {
+	if (table->shown > 1 && (table->sort_column >= 0 || table->reverse)) {
 		qsort_r(table->order, table->shown, sizeof(table->order[0]), compare_rows, table);
 	}
 	follow_cursor(table);
@@ -376,7 +384,11 @@ static void draw_row(const struct table *table, uint32_t place, struct canvas *c
 	if (here) {
 		select_row(table, canvas, area, columns, active);
 	}
-	pattern_highlight(search, canvas, area.y, area.x + GUTTER, area.width - GUTTER);
+	for (c = 0; c < table->source->n_columns; c++) {
+		if (columns->visible & 1u << c && is_searched(&table->source->columns[c])) {
+			pattern_highlight(search, canvas, area.y, columns->x[c], columns->width[c]);
+		}
+	}
 }
 
 void table_draw(struct table *table, struct canvas *canvas, struct area area, bool active,
