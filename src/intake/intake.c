@@ -38,9 +38,12 @@ void intake_destroy(struct intake *intake)
 	if (!intake) {
 		return;
 	}
-	/* All are killed before any is waited for. */
+	/* All are killed before any is waited for, and all are stopped before any goes. */
 	for (i = 0; i < intake->n; i++) {
 		child_kill(&intake->sources[i]->child);
+	}
+	for (i = 0; i < intake->n; i++) {
+		source_stop(intake->sources[i]);
 	}
 	for (i = 0; i < intake->n; i++) {
 		source_destroy(intake->sources[i]);
