@@ -342,16 +342,16 @@ void groups_advance(struct groups *groups, uint64_t now_ns)
 void groups_begin_epoch(struct groups *groups, uint64_t now_ns)
 {
 	groups_advance(groups, now_ns);
-	groups->epoch++;
-	groups->epoch_ns = now_ns;
 	for (uint32_t i = 0; i < groups->n; i++) {
 		struct group *group = groups->items[i];
 
-		group_before_change(groups, group);
+		group_before_change(groups, group); /* while the old epoch is in force */
 		totals_clear(&group->now.totals[HORIZON_EPOCH], &groups->pool);
 		keep_release_tops(groups, &group->epoch_tops);
 		group->row_valid = group->row_valid && groups->pin.on;
 	}
+	groups->epoch++;
+	groups->epoch_ns = now_ns;
 }
 
 void groups_pin(struct groups *groups, uint64_t now_ns)
@@ -396,6 +396,7 @@ void groups_unpin(struct groups *groups)
 	while (slices_trim_pin(groups)) {
 	}
 	groups->pin.on = false;
+	groups->pin.bytes = 0;
 	kept_unpin(&groups->kept);
 	for (uint32_t i = 0; i < groups->n; i++) {
 		group_unpin(groups, groups->items[i]);

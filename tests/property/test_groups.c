@@ -416,6 +416,37 @@ static void test_pinned_views_stay_byte_for_byte(void **state)
 	bench_release(&bench);
 }
 
+/* The first epoch of all may begin while the screen is frozen. */
+static void test_epoch_begun_while_pinned(void **state)
+{
+	uint64_t at = START + 5 * S;
+	struct snapshot *snapshot;
+	struct bench bench;
+	char *before, *after;
+
+	(void)state;
+	bench_init(&bench, &usual, 22);
+	groups_advance(bench.groups, START);
+	traffic(&bench, START, 5 * S, 300);
+	before = fill_text(&bench, HORIZON_EPOCH, at, true);
+	groups_pin(bench.groups, at);
+	groups_begin_epoch(bench.groups, at + S);
+	free(fill_text(&bench, HORIZON_ALL, at, true)); /* lets go of cached rows */
+	after = fill_text(&bench, HORIZON_EPOCH, at, true);
+	assert_string_equal(before, after);
+	free(before);
+	free(after);
+	groups_unpin(bench.groups);
+	snapshot = fill(&bench, HORIZON_EPOCH, 0, at + 2 * S);
+	assert_int_equal(snapshot->horizon_ns, S);
+	for (uint32_t i = 0; i < snapshot->groups.n; i++) {
+		assert_int_equal(snapshot->groups.rows[i].count, 0);
+		assert_int_equal(snapshot->groups.rows[i].worst_request, 0);
+	}
+	snapshot_destroy(snapshot);
+	bench_release(&bench);
+}
+
 /* A console that froze for a while shows afterwards what one shows that did not. */
 static void test_unpinning_catches_up(void **state)
 {
@@ -982,6 +1013,7 @@ int main(void)
 	                cmocka_unit_test(test_rows_are_those_of_a_plain_list),
 	                cmocka_unit_test(test_first_epoch_is_all),
 	                cmocka_unit_test(test_pinned_views_stay_byte_for_byte),
+	                cmocka_unit_test(test_epoch_begun_while_pinned),
 	                cmocka_unit_test(test_unpinning_catches_up),
 	                cmocka_unit_test(test_stepping_back_shows_what_was_shown),
 	                cmocka_unit_test(test_pin_bound),
