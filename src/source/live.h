@@ -10,15 +10,15 @@
 /*
  * Reads one live session of a relay daemon until it ends.
  *
- * States: CONNECTING, ATTACHED once the session is ours, ACTIVE with the first event. When it fails,
- * BROKEN (trying again may help) or REFUSED (it cannot) with one sentence is the last record, without
- * RECORD_END; a session that was destroyed ends with RECORD_END.
+ * States: CONNECTING, ATTACHED once the session is ours, ACTIVE with the first event. When it
+ * fails, BROKEN (trying again may help) or REFUSED (it cannot) with one sentence is the last
+ * record, without RECORD_END; a session that was destroyed ends with RECORD_END.
  *
  * `live_timer_us` (0: not known) sets how often an idle session is asked for news. May block in
  * the library for as long as a relay daemon that is stopped; the console ends it then.
  * Returns the exit status of the process.
  */
 int live_read(struct outlet *outlet, const char *url_text, const struct url *url,
-		uint64_t live_timer_us);
+                uint64_t live_timer_us);
 
 #endif

@@ -38,8 +38,8 @@ struct task {
 static int usage(void)
 {
 	fprintf(stderr, "usage: pythiatop-source --ring MEMORY,DATA,SPACE "
-			"(--trace DIR | --live URL [--timer-us N] | --list RELAY[:PORT])\n"
-			"pythiatop starts this program; there is no use in starting it by hand\n");
+	                "(--trace DIR | --live URL [--timer-us N] | --list RELAY[:PORT])\n"
+	                "pythiatop starts this program; there is no use in starting it by hand\n");
 	return 2;
 }
 
@@ -51,12 +51,12 @@ static bool parse_ring(const char *text, struct ring_fds *fds)
 static bool parse(struct task *task, int argc, char **argv)
 {
 	static const struct option options[] = {
-			{"ring", required_argument, NULL, 'r'},
-			{"trace", required_argument, NULL, MODE_TRACE},
-			{"live", required_argument, NULL, MODE_LIVE},
-			{"list", required_argument, NULL, MODE_LIST},
-			{"timer-us", required_argument, NULL, 'u'},
-			{0},
+	                {"ring", required_argument, NULL, 'r'},
+	                {"trace", required_argument, NULL, MODE_TRACE},
+	                {"live", required_argument, NULL, MODE_LIVE},
+	                {"list", required_argument, NULL, MODE_LIST},
+	                {"timer-us", required_argument, NULL, 'u'},
+	                {0},
 	};
 	int option;
 
@@ -105,9 +105,8 @@ static int run(const struct task *task, struct outlet *outlet)
 	if (!parse_url(task->what, task->mode, &url)) {
 		return usage();
 	}
-	return task->mode == MODE_LIST
-			? listing_watch(outlet, url.relay, url.port)
-			: live_read(outlet, task->what, &url, task->live_timer_us);
+	return task->mode == MODE_LIST ? listing_watch(outlet, url.relay, url.port)
+	                               : live_read(outlet, task->what, &url, task->live_timer_us);
 }
 
 int main(int argc, char **argv)
@@ -125,7 +124,7 @@ int main(int argc, char **argv)
 	ring = ring_attach(&task.fds);
 	if (!ring || ring_bytes(ring) < MIN_RING_BYTES) {
 		fprintf(stderr, "pythiatop-source: --ring does not name a ring of >= %u bytes\n",
-				MIN_RING_BYTES);
+		                MIN_RING_BYTES);
 		return 2;
 	}
 	outlet = outlet_create(ring);

@@ -13,7 +13,7 @@ static int is_packet(const unsigned char *bytes, size_t size)
 	static const unsigned char swapped[4] = {0x57, 0x1d, 0xd1, 0x75};
 
 	return size > PACKET_HEADER_BYTES &&
-			(memcmp(bytes, magic, 4) == 0 || memcmp(bytes, swapped, 4) == 0);
+	       (memcmp(bytes, magic, 4) == 0 || memcmp(bytes, swapped, 4) == 0);
 }
 
 enum metadata_format metadata_format_of(const unsigned char *bytes, size_t size)
@@ -30,5 +30,5 @@ enum metadata_format metadata_format_of(const unsigned char *bytes, size_t size)
 	}
 	/* TSDL begins with a comment or a word; the comment "CTF 1.8" is a should, not a must. */
 	return bytes[0] == '/' || isspace(bytes[0]) || isalpha(bytes[0]) ? METADATA_CTF_1
-									   : METADATA_OTHER;
+	                                                                 : METADATA_OTHER;
 }

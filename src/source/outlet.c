@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STAGED_MAX	 8192u
+#define STAGED_MAX       8192u
 #define STAGED_BYTES_MAX (1u << 20)
 /*
  * Shown in steps of this: a wake-up is a system call, so not one for each handful of events. Small
@@ -20,9 +20,9 @@ struct staged {
 struct outlet {
 	struct ring *ring;
 	uint64_t slack_ns;
-	uint64_t final;	 /* nothing before this position can change any more */
-	uint64_t shown;	 /* published up to here */
-	uint64_t newest; /* latest time that was committed */
+	uint64_t final;                /* nothing before this position can change any more */
+	uint64_t shown;                /* published up to here */
+	uint64_t newest;               /* latest time that was committed */
 	uint64_t floor_ns, floor_rank; /* of the latest record that was let go */
 	uint64_t bent;
 
@@ -218,10 +218,10 @@ static bool commit_sorted(struct outlet *outlet, uint64_t ts_ns, uint64_t rank, 
 			return false;
 		}
 		memmove(outlet->staged + index + 1, outlet->staged + index,
-				(outlet->end - index) * sizeof(struct staged));
+		                (outlet->end - index) * sizeof(struct staged));
 	}
 	outlet->staged[index] =
-			(struct staged){.ts_ns = ts_ns, .rank = rank, .start = outlet->open};
+	                (struct staged){.ts_ns = ts_ns, .rank = rank, .start = outlet->open};
 	outlet->end++;
 	if (ts_ns > outlet->newest) {
 		outlet->newest = ts_ns;
@@ -283,7 +283,7 @@ bool outlet_state(struct outlet *outlet, enum source_state state, const char *te
 {
 	size_t length = strnlen(text, STATE_TEXT_MAX);
 	struct record_state *record =
-			outlet_begin(outlet, sizeof(*record) + length + 1, RECORD_STATE);
+	                outlet_begin(outlet, sizeof(*record) + length + 1, RECORD_STATE);
 
 	if (!record) {
 		return false;

@@ -14,7 +14,7 @@ struct pointer_map {
 	struct pointer_pair {
 		const void *key; /* NULL: free */
 		void *value;
-	} *pairs;
+	} * pairs;
 	uint32_t n, room; /* room is 0 or a power of two */
 };
 

@@ -8,9 +8,8 @@
  * Reads one recorded CTF trace directory to its end, as fast as the console takes it.
  *
  * States: ACTIVE while reading, ENDED and RECORD_END after it. REFUSED with a sentence, as the last
- * record, if the directory is no trace that can be read, or if some of it could not be: what could be
- * read has been sent by then.
- * Returns the exit status of the process.
+ * record, if the directory is no trace that can be read, or if some of it could not be: what could
+ * be read has been sent by then. Returns the exit status of the process.
  */
 int recorded_read(struct outlet *outlet, const char *directory);
 

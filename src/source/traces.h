@@ -27,10 +27,10 @@ struct known_stream {
 	struct clock_rule clock;
 	uint64_t rank;
 	uint64_t latest_ns; /* of its messages */
-	uint32_t number; /* once announced */
+	uint32_t number;    /* once announced */
 	uint32_t cpu;
 	int32_t cpu_member; /* index in the packet context; -1: none */
-	uint8_t domain;	    /* enum event_domain */
+	uint8_t domain;     /* enum event_domain */
 	bool has_clock;
 	bool announced;
 };

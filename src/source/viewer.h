@@ -8,8 +8,9 @@
 #include "pythiatop/status.h"
 
 /*
- * A small viewer of a relay daemon, beside libbabeltrace2's: it lists the sessions, and looks at the
- * metadata of one. The library's own listing can hang for ever, and its connecting has no timeout.
+ * A small viewer of a relay daemon, beside libbabeltrace2's: it lists the sessions, and looks at
+ * the metadata of one. The library's own listing can hang for ever, and its connecting has no
+ * timeout.
  *
  * The protocol is that of LTTng-tools 2.4 and later (lttng-viewer-abi.h): big-endian, packed.
  * Every answer must be there within `timeout_ms` of the question; counts and sizes in it are
@@ -47,13 +48,13 @@ struct viewer_fault {
  * network fails. STATUS_TIMEOUT: no answer. STATUS_PROTOCOL: what answers is no relay daemon (or
  * not at its port for viewers).
  */
-enum status viewer_connect(struct viewer **viewer, const char *relay, uint16_t port,
-		int timeout_ms, struct viewer_fault *fault);
+enum status viewer_connect(struct viewer **viewer, const char *relay, uint16_t port, int timeout_ms,
+                struct viewer_fault *fault);
 void viewer_close(struct viewer *viewer);
 
 /* The sessions as listed now. The list is overwritten; release it in any case. */
-enum status viewer_list(struct viewer *viewer, struct viewer_list *list,
-		struct viewer_fault *fault);
+enum status viewer_list(
+                struct viewer *viewer, struct viewer_list *list, struct viewer_fault *fault);
 void viewer_list_release(struct viewer_list *list);
 
 /*
@@ -62,6 +63,6 @@ void viewer_list_release(struct viewer_list *list);
  * STATUS_NOT_YET: it has no metadata so far.
  */
 enum status viewer_peek_metadata(struct viewer *viewer, uint64_t session, unsigned char *bytes,
-		size_t room, size_t *size, struct viewer_fault *fault);
+                size_t room, size_t *size, struct viewer_fault *fault);
 
 #endif

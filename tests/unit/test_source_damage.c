@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Recordings that are damaged, cut off, or no recordings at all. The reading process may die of them
- * (that is what it is for); the ring stays sound, and whoever reads it gets a sentence, or sees the
- * process end.
+ * Recordings that are damaged, cut off, or no recordings at all. The reading process may die of
+ * them (that is what it is for); the ring stays sound, and whoever reads it gets a sentence, or
+ * sees the process end.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,12 +19,12 @@
 #include "support_source.h"
 #include "support_trace.h"
 
-#define MUTATIONS  120
+#define MUTATIONS   120
 #define PATIENCE_MS 5000
 
 /* Of a made trace: packet header and context; one p:tick event. */
 #define PACKET_HEAD_BYTES (8 + 5 * 8 + 4)
-#define TICK_BYTES	  (2 + 8 + 8 + 8)
+#define TICK_BYTES        (2 + 8 + 8 + 8)
 
 struct blob {
 	unsigned char bytes[16384];
@@ -110,7 +110,10 @@ static void test_what_is_no_trace_is_refused(void **state)
 	ctf2_packet[37] = 0x1e;
 	trace_maker_put(&maker, "metadata", ctf2_packet, sizeof(ctf2_packet));
 	expect_refused(maker.directory, "--trace-format=ctf-1.8");
-	trace_maker_put(&maker, "metadata", "\x7f" "ELF", 4);
+	trace_maker_put(&maker, "metadata",
+	                "\x7f"
+	                "ELF",
+	                4);
 	expect_refused(maker.directory, "not the metadata of a CTF trace");
 	trace_maker_put(&maker, "metadata", "/* CTF 1.8 */ trace { nonsense", 30);
 	expect_refused(maker.directory, "its metadata is damaged");
@@ -125,10 +128,10 @@ static void test_what_is_no_trace_is_refused(void **state)
 static void test_a_trace_without_a_clock_is_refused(void **state)
 {
 	static const char metadata[] =
-			"/* CTF 1.8 */ typealias integer { size = 8; align = 8; } := u8;\n"
-			"trace { major = 1; minor = 8; byte_order = le; };\n"
-			"stream { };\n"
-			"event { name = \"e\"; fields := struct { u8 n; }; };\n";
+	                "/* CTF 1.8 */ typealias integer { size = 8; align = 8; } := u8;\n"
+	                "trace { major = 1; minor = 8; byte_order = le; };\n"
+	                "stream { };\n"
+	                "event { name = \"e\"; fields := struct { u8 n; }; };\n";
 	struct trace_maker maker;
 
 	(void)state;
@@ -193,7 +196,7 @@ static void test_a_damaged_stream_does_not_hide_the_others(void **state)
 }
 
 static void mutate(const struct trace_maker *maker, const char *name, const struct blob *blob,
-		uint64_t *random)
+                uint64_t *random)
 {
 	struct blob copy = *blob;
 	uint64_t kind = next_random(random) % 4;
@@ -203,7 +206,7 @@ static void mutate(const struct trace_maker *maker, const char *name, const stru
 	} else {
 		for (uint64_t i = 0; i <= next_random(random) % (kind == 1 ? 2 : 12); i++) {
 			copy.bytes[next_random(random) % blob->size] =
-					(unsigned char)next_random(random);
+			                (unsigned char)next_random(random);
 		}
 	}
 	trace_maker_put(maker, name, copy.bytes, copy.size);
@@ -260,12 +263,12 @@ static void test_mutated_traces_leave_the_ring_sound(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-			cmocka_unit_test(test_what_is_no_trace_is_refused),
-			cmocka_unit_test(test_a_trace_without_a_clock_is_refused),
-			cmocka_unit_test(test_unreadable_files_are_named),
-			cmocka_unit_test(test_a_truncated_stream_is_named),
-			cmocka_unit_test(test_a_damaged_stream_does_not_hide_the_others),
-			cmocka_unit_test(test_mutated_traces_leave_the_ring_sound),
+	                cmocka_unit_test(test_what_is_no_trace_is_refused),
+	                cmocka_unit_test(test_a_trace_without_a_clock_is_refused),
+	                cmocka_unit_test(test_unreadable_files_are_named),
+	                cmocka_unit_test(test_a_truncated_stream_is_named),
+	                cmocka_unit_test(test_a_damaged_stream_does_not_hide_the_others),
+	                cmocka_unit_test(test_mutated_traces_leave_the_ring_sound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
