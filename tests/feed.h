@@ -119,7 +119,8 @@ static inline struct accounting feed_accounting(struct feed *feed)
 	return a;
 }
 
-static inline void feed_raw(struct feed *feed, uint32_t stream, uint32_t type, uint64_t ts_ns,
+/* Not inlined: gcc 12 would warn of the paths it thinks a constant number of values could take. */
+static __attribute__((noinline, unused)) void feed_raw(struct feed *feed, uint32_t stream, uint32_t type, uint64_t ts_ns,
 		uint32_t cpu, const union feed_value *values)
 {
 	uint64_t slots[16 + 64];

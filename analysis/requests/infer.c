@@ -23,6 +23,9 @@ static const struct family families[] = {
 
 #define N_FAMILIES (sizeof(families) / sizeof(families[0]))
 
+/* What one exit for all system calls ends: a glob over names of spans. */
+#define ANY_SYSCALL "*syscall_*"
+
 /* What tracers say about themselves: their `start` and `end` enclose no work. */
 static const char *const about_tracer[] = {
 		"lttng_statedump_",
@@ -130,7 +133,7 @@ static bool infer_syscall(const struct infer_names *names, const char *name, str
 	}
 	if (strcmp(name, "exit_syscall") == 0) {
 		guess->role = SPAN_EXIT;
-		guess->name = "*syscall_*";
+		guess->name = ANY_SYSCALL;
 		return true;
 	}
 	return false;
@@ -249,10 +252,34 @@ bool infer_role(const struct infer_names *names, const struct event_type *type,
 	return guess->name != NULL;
 }
 
+/* "{,compat_}syscall_entry_read" and "{,compat_}sys_read" -> "{,compat_}syscall_read"; else NULL. */
+static const char *syscall_name(struct arena *arena, const char *event)
+{
+	static const char *const prefixes[] = {"syscall_entry_", "syscall_exit_", "sys_"};
+	const char *compat = starts(event, "compat_") ? "compat_" : "";
+	const char *rest = event + strlen(compat);
+	size_t i;
+
+	if (strcmp(event, "exit_syscall") == 0) {
+		return ANY_SYSCALL;
+	}
+	for (i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		if (starts(rest, prefixes[i])) {
+			return arena_printf(arena, "%ssyscall_%s", compat,
+					rest + strlen(prefixes[i]));
+		}
+	}
+	return NULL;
+}
+
 const char *infer_span_name(struct arena *arena, const char *event, enum span_role role)
 {
+	const char *name = role == SPAN_POINT ? NULL : syscall_name(arena, event);
 	size_t f, e, length = 0;
 
+	if (name) {
+		return name;
+	}
 	for (f = 0; f < N_FAMILIES && length == 0; f++) {
 		if (role == SPAN_ENTRY) {
 			length = stem_of(event, families[f].entry);

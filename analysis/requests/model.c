@@ -304,18 +304,21 @@ static void bind_by_id(struct model *model, const struct event_type *type, uint3
 	}
 }
 
+/* May an event of the kernel happen in an interrupt? Then it is not the interrupted thread's. */
+static bool may_be_interrupt(const char *name)
+{
+	return !strchr(name, ':') && !strstr(name, "syscall_") && strcmp(name, "sched_switch") != 0;
+}
+
 /* Where nothing names a request: the outermost span of a thread, or of an interrupt, is one. */
 static void bind_by_lane(struct model *model, const struct guess *guess,
 		struct schema_event *event, struct schema_bind *binds)
 {
 	struct arena *arena = &model->arena;
-	bool kernel = strchr(event->match, ':') == NULL;
 	enum bind_op op = guess->role == SPAN_ENTRY ? BIND_ENTER : BIND_LEAVE;
 
 	if (guess->role == SPAN_POINT) {
-		/* What happens in an interrupt is not the interrupted thread's. */
-		if (kernel && strncmp(event->match, "syscall_", 8) != 0 &&
-				strcmp(event->match, "sched_switch") != 0) {
+		if (may_be_interrupt(event->match)) {
 			bind(arena, binds, &event->n_bind, "irq", BIND_BASIC, "$cpu", NULL);
 			bind(arena, binds, &event->n_bind, "softirq", BIND_BASIC, "$cpu", NULL);
 		}
@@ -356,9 +359,11 @@ static struct schema_event *guess_event(struct model *model, uint32_t at, bool a
 		for (i = 0; i < model->n_namespaces; i++) {
 			const struct plan_namespace *ns = &model->namespaces[i];
 
-			if (ns->kind == NS_LANE && ns->join && event->n_bind < 4) {
+			if (ns->kind == NS_LANE && ns->join && event->n_bind < 4 &&
+					(strcmp(ns->lane_key, "$tid") == 0 ||
+							may_be_interrupt(type->name))) {
 				bind(arena, binds, &event->n_bind, ns->name, BIND_BASIC,
-						"$tid", NULL);
+						ns->lane_key, NULL);
 			}
 		}
 	} else if (model->by_id && (request != UINT32_MAX || message != UINT32_MAX)) {
@@ -405,14 +410,14 @@ static void choose_mode(struct model *model)
 static void inferred_namespaces(struct model *model)
 {
 	static const struct plan_namespace by_id[] = {
-			{"req", NS_REQUEST, true, true, REQUEST_TTL_NS},
-			{"msg", NS_MESSAGE, true, true, REQUEST_TTL_NS},
-			{"thr", NS_LANE, false, true, THREAD_TTL_NS},
+			{"req", NS_REQUEST, true, true, REQUEST_TTL_NS, NULL},
+			{"msg", NS_MESSAGE, true, true, REQUEST_TTL_NS, NULL},
+			{"thr", NS_LANE, false, true, THREAD_TTL_NS, "$tid"},
 	};
 	static const struct plan_namespace by_lane[] = {
-			{"irq", NS_LANE, false, true, REQUEST_TTL_NS},
-			{"softirq", NS_LANE, false, true, REQUEST_TTL_NS},
-			{"thr", NS_LANE, false, true, THREAD_TTL_NS},
+			{"irq", NS_LANE, false, true, REQUEST_TTL_NS, "$cpu"},
+			{"softirq", NS_LANE, false, true, REQUEST_TTL_NS, "$cpu"},
+			{"thr", NS_LANE, false, true, THREAD_TTL_NS, "$tid"},
 	};
 
 	memcpy(model->namespaces, model->by_id ? by_id : by_lane, sizeof(by_id));
@@ -544,7 +549,12 @@ static void classify_namespaces(struct model *model)
 						continue;
 					}
 					/* others of its values may come from fields: next_tid */
-					lane |= is_lane_key(bound->keys[0]);
+					if (is_lane_key(bound->keys[0])) {
+						lane = true;
+						ns->lane_key = strcmp(bound->keys[0], "$cpu")
+								? "$tid"
+								: "$cpu";
+					}
 					composed |= bound->n_keys > 1;
 					seeded |= event->seed && bound->op != BIND_BASIC &&
 							bound->op != BIND_STOP &&

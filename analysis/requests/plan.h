@@ -30,6 +30,7 @@ struct plan_namespace {
 	enum namespace_kind kind;
 	bool global, join;
 	uint64_t ttl_ns;
+	const char *lane_key; /* of lanes: what their values are, "$tid" or "$cpu" */
 };
 
 enum key_kind {
