@@ -158,6 +158,8 @@ void frame_title(struct canvas *canvas, struct area line, const struct snapshot 
 	if (snapshot->hosts > 0) {
 		add(&segments, ROLE_TITLE_TEXT, 5, false, "%" PRIu32 " host%s", snapshot->hosts,
 				plural(snapshot->hosts));
+	}
+	if (snapshot->sessions > 0) {
 		add(&segments, ROLE_TITLE_TEXT, 6, false, "%" PRIu32 " session%s",
 				snapshot->sessions, plural(snapshot->sessions));
 	}

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,27 +193,39 @@ static void group_update(void *view, const struct snapshot *snapshot)
 	table_update(&screen->table, screen->group, screen->group->n_requests);
 }
 
+/* The figures of the group, the more telling first: as many as have room. */
 static void draw_figures(
 		const struct groups_row *row, const struct view_frame *frame, struct area line)
 {
-	char n[FORMAT_BYTES], rate[FORMAT_BYTES], mean[FORMAT_BYTES], sd[FORMAT_BYTES];
-	char cov[FORMAT_BYTES], p50[FORMAT_BYTES], p95[FORMAT_BYTES], p99[FORMAT_BYTES];
-	char text[512];
+	const struct {
+		const char *name;
+		double duration_ns;
+		uint64_t least; /* requests it takes to be valid */
+	} durations[] = { { "p50", (double) row->p50_ns, 1 }, { "p95", (double) row->p95_ns, 1 },
+		{ "p99", (double) row->p99_ns, 1 }, { "max", (double) row->max_ns, 1 },
+		{ "mean", row->mean_ns, 1 }, { "sd", row->sd_ns, 2 } };
+	char text[128], n[FORMAT_BYTES], rate[FORMAT_BYTES], cov[FORMAT_BYTES];
+	int x = line.x, end = line.x + line.width;
+	size_t i;
 
 	if (row->count == 0) {
-		canvas_text(frame->canvas, line.y, line.x, line.width, ROLE_DIM,
+		canvas_text(frame->canvas, line.y, x, line.width, ROLE_DIM,
 				"no complete request within this horizon");
 		return;
 	}
-	format_duration(mean, row->mean_ns);
-	format_duration(sd, row->count > 1 ? row->sd_ns : (double) INFINITY);
-	format_ratio(cov, row->count > 1 ? row->cov : (double) INFINITY);
-	snprintf(text, sizeof(text), "n %s  %s  p50 %s  p95 %s  p99 %s  mean %s  sd %s  cov %s",
-			format_count(n, row->count), format_rate(rate, row->rate_per_s),
-			format_duration(p50, (double) row->p50_ns),
-			format_duration(p95, (double) row->p95_ns),
-			format_duration(p99, (double) row->p99_ns), mean, sd, cov);
-	canvas_text(frame->canvas, line.y, line.x, line.width, ROLE_TEXT, text);
+	snprintf(text, sizeof(text), "n %s  %s  cov %s", format_count(n, row->count),
+			format_rate(rate, row->rate_per_s),
+			row->count > 1 && row->mean_ns > 0 ? format_ratio(cov, row->cov) : "-");
+	x += canvas_text(frame->canvas, line.y, x, end - x, ROLE_TEXT, text);
+	for (i = 0; i < sizeof(durations) / sizeof(durations[0]); i++) {
+		snprintf(text, sizeof(text), "  %s %s", durations[i].name,
+				row->count >= durations[i].least
+						? format_duration(n, durations[i].duration_ns)
+						: "-");
+		if (x + (int) strlen(text) <= end) {
+			x += canvas_text(frame->canvas, line.y, x, end - x, ROLE_TEXT, text);
+		}
+	}
 }
 
 /* What is under the cursor, in the title of the heat's pane. */

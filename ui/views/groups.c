@@ -52,7 +52,7 @@ static const struct table_column columns[] = {
 	[C_MIN] = { "MIN", 6, 9, TABLE_RIGHT, 0 },
 	[C_MAX] = { "MAX", 6, 8, TABLE_RIGHT, 0 },
 	[C_LEFT_OUT] = { "LEFT OUT", 9, 10, TABLE_RIGHT, 0 },
-	[C_LATENCY] = { "MIN..LATENCY..MAX", GROUPS_SPARK_BINS + 1, 6, TABLE_UNSORTED | TABLE_GRAPHIC, 0 },
+	[C_LATENCY] = { "LATENCY", GROUPS_SPARK_BINS + 1, 6, TABLE_UNSORTED | TABLE_GRAPHIC, 0 },
 	[C_SHARE] = { "SHARE", 7, 0, TABLE_RIGHT | TABLE_FLEX | TABLE_GRAPHIC, 34 },
 };
 

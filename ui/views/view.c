@@ -31,7 +31,7 @@ void view_group_name(char *out, size_t size, const char *type, const char *path)
 	char services[512];
 
 	view_path(services, sizeof(services), path);
-	snprintf(out, size, "%s %s", type, services);
+	snprintf(out, size, "%s%s%s", type[0] ? type : "(no name)", services[0] ? " " : "", services);
 }
 
 void view_crumbs(const struct view_frame *frame, struct area line, const char *group,
