@@ -84,10 +84,10 @@ static void add_warnings(struct segments *segments, const struct snapshot *snaps
 		add(segments, ROLE_LOST, 0, true, " LOST %s ", format_count(text, snapshot->discarded));
 	}
 	if (snapshot->late > 0) {
-		add(segments, ROLE_WARN, 0, true, "LATE %s", format_count(text, snapshot->late));
+		add(segments, ROLE_TITLE_WARN, 0, true, "LATE %s", format_count(text, snapshot->late));
 	}
 	if (snapshot->lag_ns > LAG_WARN_NS) {
-		add(segments, ROLE_WARN, 0, true, "LAG %s", format_duration(text, (double) snapshot->lag_ns));
+		add(segments, ROLE_TITLE_WARN, 0, true, "LAG %s", format_duration(text, (double) snapshot->lag_ns));
 	}
 }
 
@@ -96,7 +96,7 @@ static void add_progress(struct segments *segments, const struct snapshot *snaps
 	char text[FORMAT_BYTES];
 
 	if (snapshot->ended) {
-		add(segments, ROLE_GOOD, 1, true, "at its end");
+		add(segments, ROLE_TITLE_GOOD, 1, true, "at its end");
 	} else if (snapshot->progress >= 0) {
 		add(segments, ROLE_TITLE_TEXT, 1, true, "read %s",
 				format_share(text, snapshot->progress));

@@ -24,6 +24,8 @@ enum style_attribute {
 	X(TITLE, "title", STYLE_BOLD)                                                              \
 	X(TITLE_TEXT, "title.text", 0)                                                             \
 	X(HORIZON, "title.horizon", STYLE_BOLD)                                                    \
+	X(TITLE_GOOD, "title.good", 0)                                                             \
+	X(TITLE_WARN, "title.warn", STYLE_BOLD)                                                    \
 	X(CRUMB, "crumb", 0)                                                                       \
 	X(CRUMB_HERE, "crumb.here", STYLE_BOLD)                                                    \
 	X(HEADER, "header", STYLE_UNDERLINE)                                                       \

@@ -274,10 +274,13 @@ static void describe_scale(const struct group_screen *screen, char *out, size_t 
 
 	out[0] = '\0';
 	if (screen->heat.lines > 0) {
-		snprintf(out, size, "cell %s × %d/8 octave",
-				format_period(width, (double) screen->group->heat_cell_ns *
-								screen->heat.per_column),
-				screen->heat.per_line);
+		format_period(width, (double) screen->group->heat_cell_ns * screen->heat.per_column);
+		if (screen->heat.per_line % 8 == 0) {
+			snprintf(out, size, "cell %s × %d octave%s", width, screen->heat.per_line / 8,
+					screen->heat.per_line == 8 ? "" : "s");
+		} else {
+			snprintf(out, size, "cell %s × %d/8 octave", width, screen->heat.per_line);
+		}
 	}
 }
 

@@ -274,9 +274,13 @@ static void draw_map(const struct heat *heat, struct canvas *canvas, struct area
 		}
 	}
 	if (heat->placed) {
-		canvas_paint(canvas, area.y + area.height - 1 - cursor_line(heat),
-				area.x + cursor_column(heat) * heat->cell_width, heat->cell_width,
-				active ? ROLE_CURSOR : ROLE_SELECTED_IDLE);
+		int y = area.y + area.height - 1 - cursor_line(heat);
+		int x = area.x + cursor_column(heat) * heat->cell_width;
+		enum role role = active ? ROLE_CURSOR : ROLE_SELECTED_IDLE;
+
+		/* A sign of its own: a dark cell shows no background. */
+		canvas_fill(canvas, y, x, heat->cell_width, role, " ");
+		canvas_fill(canvas, y, x + heat->cell_width / 2, 1, role, "◆");
 	}
 }
 
