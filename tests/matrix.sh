@@ -23,11 +23,13 @@ clang) # warnings of another compiler
 	;;
 asan) # memory and undefined behaviour
 	configure -DPT_SANITIZE=address,undefined
-	run -L 'unit|property|golden'
+	run -R '^(unit|property|golden)/' -j2
+	run -R '^testbed/(groups|demo)$'
 	;;
-tsan) # races between threads
+tsan) # races between threads, of parts and of the whole console
 	configure -DPT_SANITIZE=thread
-	run -L threads
+	run -R '^(unit|property)/' -j2
+	run -R '^testbed/(groups|demo)$'
 	;;
 fuzz)
 	configure -DCMAKE_C_COMPILER=clang -DPT_FUZZ=ON -DPT_SANITIZE=address,undefined
