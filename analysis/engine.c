@@ -25,7 +25,7 @@ struct engine {
 	struct requests *requests;
 	struct groups *groups;
 
-	uint64_t in, late, duplicates, discarded;
+	uint64_t in, late, dropped, discarded; /* dropped: copies and damaged events */
 	uint64_t first_ns, now_ns;
 	bool started;
 	bool pinned;
@@ -182,7 +182,7 @@ void engine_feed(struct engine *engine, const struct event *event)
 
 	if (!is_sound(engine, event)) {
 		engine->in++;
-		engine->duplicates++; /* dropped */
+		engine->dropped++;
 		return;
 	}
 	session = &registry->sessions[registry->streams[event->stream].desc.session];
@@ -201,7 +201,7 @@ void engine_feed(struct engine *engine, const struct event *event)
 	}
 	engine_advance(engine, event->ts_ns);
 	if (registry->hosts[session->host].n_attached > 1 && registry_is_copy(registry, event)) {
-		engine->duplicates++;
+		engine->dropped++;
 		session->counts.duplicates++;
 		return;
 	}
@@ -266,7 +266,7 @@ static void fill_accounting(const struct engine *engine, struct snapshot *snapsh
 			.state_only = counts->state_only,
 			.unmatched = counts->unmatched,
 			.late = engine->late,
-			.dropped = counts->dropped + engine->duplicates,
+			.dropped = counts->dropped + engine->dropped,
 	};
 }
 

@@ -19,6 +19,7 @@ void registry_release(struct registry *registry)
 	free(registry->sessions);
 	free(registry->streams);
 	free(registry->types);
+	free(registry->same_name);
 	free(registry->suppliers);
 	arena_release(&registry->arena);
 	registry_init(registry);
@@ -135,14 +136,23 @@ static bool copy_type(struct arena *arena, struct event_type *to, const struct e
 uint32_t registry_add_type(struct registry *registry, const struct event_type *type, bool *fresh)
 {
 	struct event_type *types;
-	uint32_t i;
+	uint32_t i, first = registry->n_types, *same_name;
 
 	*fresh = false;
 	for (i = 0; i < registry->n_types; i++) {
 		if (same_type(&registry->types[i], type)) {
 			return i;
 		}
+		if (first == registry->n_types && strcmp(registry->types[i].name, type->name) == 0) {
+			first = i;
+		}
 	}
+	same_name = reserve(registry->same_name, registry->n_types, &registry->same_name_room,
+			sizeof(*same_name));
+	if (!same_name) {
+		return ID_NONE;
+	}
+	registry->same_name = same_name;
 	types = reserve(registry->types, registry->n_types, &registry->type_room, sizeof(*types));
 	if (!types) {
 		return ID_NONE;
@@ -151,6 +161,7 @@ uint32_t registry_add_type(struct registry *registry, const struct event_type *t
 	if (!copy_type(&registry->arena, &types[registry->n_types], type)) {
 		return ID_NONE;
 	}
+	same_name[registry->n_types] = first;
 	*fresh = true;
 	return registry->n_types++;
 }
@@ -289,8 +300,8 @@ bool registry_is_copy(struct registry *registry, const struct event *event)
 {
 	const struct stream *stream = &registry->streams[event->stream];
 	uint32_t mine = stream->desc.session;
-	/* Types are < 2^16, hosts too; CPUs beyond 2^31 do not exist. */
-	uint64_t key = (uint64_t)event->type << 48 | (uint64_t)stream->host << 32 | event->cpu;
+	/* Types are < 2^16, hosts too. The fields may differ: each session has its own contexts. */
+	uint64_t key = (uint64_t)registry->same_name[event->type] << 48 | (uint64_t)stream->host << 32 | event->cpu;
 	struct supplier *supplier;
 	uint32_t at;
 

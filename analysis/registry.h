@@ -56,7 +56,8 @@ struct registry {
 	struct session *sessions;
 	struct stream *streams;
 	struct event_type *types;
-	uint32_t host_room, session_room, stream_room, type_room;
+	uint32_t *same_name; /* by type: the first type of its name */
+	uint32_t host_room, session_room, stream_room, type_room, same_name_room;
 	uint32_t n_suppliers, supplier_room;
 	struct supplier *suppliers;
 };

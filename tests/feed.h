@@ -63,6 +63,14 @@ static inline uint32_t feed_stream(struct feed *feed, const char *host, const ch
 					.channel = "channel0"});
 }
 
+/* From now on events are those of the kernel of host alpha, in the same session. */
+static inline void feed_as_kernel(struct feed *feed)
+{
+	feed->stream = engine_add_stream(feed->engine,
+			&(struct stream_desc){.session = feed->session, .domain = DOMAIN_KERNEL,
+					.channel = "kernel"});
+}
+
 static inline uint32_t feed_type(struct feed *feed, const char *name, const char *text)
 {
 	struct field fields[16];

@@ -340,6 +340,8 @@ static const char *why_text(enum unmatched_why why)
 		return "no request was open on its thread";
 	case WHY_NO_THREAD:
 		return "thread not known yet";
+	case WHY_NO_VTID:
+		return "thread not known: record the context vtid";
 	case WHY_NO_BINDING:
 		return "nothing in it says what it belongs to";
 	case WHY_EXPIRED:

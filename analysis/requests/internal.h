@@ -138,7 +138,7 @@ void interval_close(struct requests *r, struct interval *interval);
 struct interval *interval_find(
 		struct requests *r, const struct key *key, uint8_t ns, uint64_t now_ns);
 
-/* pairing.c */
+/* pairing.c: `key` NULL pairs by nesting on the thread, else by that key. */
 struct open_span *span_push(struct requests *r, const struct plan *plan, const struct event *event,
 		struct thread *thread, struct fragment *f, uint32_t name, const struct key *key);
 /* The entry that this exit ends, NULL if it was not seen. `f` NULL: of whatever fragment. */

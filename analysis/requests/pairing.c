@@ -114,7 +114,7 @@ struct open_span *span_push(struct requests *r, const struct plan *plan, const s
 {
 	struct open_span *span;
 
-	if (plan->keyed ? !f || !key : !thread) {
+	if (key ? !f : plan->keyed || !thread) {
 		return NULL;
 	}
 	span = pool_alloc(&r->pool->pool, sizeof(*span));
@@ -126,9 +126,9 @@ struct open_span *span_push(struct requests *r, const struct plan *plan, const s
 			.seq = r->seq,
 			.name = name,
 			.type = event->type,
-			.keyed = plan->keyed,
+			.keyed = key != NULL,
 	};
-	if (plan->keyed && !enter_keyed(r, span, key)) {
+	if (key && !enter_keyed(r, span, key)) {
 		pool_free(&r->pool->pool, span, sizeof(*span));
 		return NULL;
 	}
@@ -140,7 +140,7 @@ struct open_span *span_push(struct requests *r, const struct plan *plan, const s
 		f->spans = span;
 		f->n_open++;
 	}
-	if (!plan->keyed) {
+	if (!key) {
 		enter_thread(r, span, thread);
 	}
 	return span;
@@ -151,7 +151,7 @@ struct open_span *span_find(struct requests *r, const struct plan *plan, struct 
 {
 	struct open_span *span;
 
-	if (plan->keyed) {
+	if (key || plan->keyed) {
 		return key ? (struct open_span *)(void *)key_table_find(&r->keyed, key) : NULL;
 	}
 	for (span = thread ? thread->top : NULL; span; span = span->below) {

@@ -243,7 +243,7 @@ struct feed {
 	struct fragment *target;
 	struct open_span *paired; /* exits: their entry */
 	struct key pair_key;
-	bool has_pair_key;
+	bool keyed; /* pairs by pair_key rather than by nesting on the thread */
 	bool names_new; /* names a request that is not open */
 	uint64_t id_hash;
 	uint8_t id_ns;
@@ -581,7 +581,7 @@ static void keep_copy(struct requests *r, struct feed *feed, uint64_t enclosing)
 	copy->link = feed->link;
 	copy->name = feed->name;
 	copy->skeleton = plan->skeleton;
-	copy->keyed = plan->keyed;
+	copy->keyed = feed->keyed;
 	copy->role = plan->role == SPAN_ENTRY ? COPY_ENTRY
 			: plan->role == SPAN_EXIT ? COPY_EXIT
 						  : COPY_POINT;
@@ -623,7 +623,7 @@ static void begin_request(struct requests *r, struct feed *feed)
 static void enter_span(struct requests *r, struct feed *feed)
 {
 	struct open_span *span = span_push(r, feed->plan, feed->event, feed->thread, feed->target,
-			feed->name, feed->has_pair_key ? &feed->pair_key : NULL);
+			feed->name, feed->keyed ? &feed->pair_key : NULL);
 
 	if (feed->target) {
 		feed->target->n_spans++;
@@ -641,7 +641,7 @@ static void leave_span(struct requests *r, struct feed *feed)
 
 	if (!feed->paired) {
 		/* Outside of requests no one keeps spans that pair by key. */
-		r->stats[feed->event->type].unopened += f || !feed->plan->keyed;
+		r->stats[feed->event->type].unopened += f || !feed->keyed;
 		return;
 	}
 	if (f && f->root_open && f->root == feed->paired->seq) {
@@ -685,6 +685,9 @@ static void judge_doomed(struct requests *r, uint64_t now_ns)
 
 static void unmatched(struct requests *r, const struct feed *feed, enum unmatched_why why)
 {
+	if (why == WHY_NO_THREAD && feed->stream->desc.domain == DOMAIN_UST) {
+		why = WHY_NO_VTID;
+	}
 	if (feed->plan->switches || feed->plan->names_process) {
 		r->counts.state_only++;
 		return;
@@ -803,7 +806,7 @@ static enum unmatched_why join(struct requests *r, struct feed *feed)
 	choose_target(r, feed);
 	if (feed->plan->role == SPAN_EXIT) {
 		feed->paired = span_find(r, feed->plan, feed->thread, feed->target, feed->name,
-				feed->has_pair_key ? &feed->pair_key : NULL);
+				feed->keyed ? &feed->pair_key : NULL);
 		if (feed->paired && !feed->target) {
 			feed->target = feed->paired->fragment;
 		}
@@ -850,13 +853,18 @@ static void prepare_span(struct requests *r, struct feed *feed)
 	feed->name = plan->name.fixed ? plan->name.fixed
 				      : plan_text_make(r, &plan->name, type, feed->event);
 	if (plan->keyed) {
-		feed->has_pair_key = make_key(&r->makers[PLAN_MAX_BINDS], feed,
+		feed->keyed = make_key(&r->makers[PLAN_MAX_BINDS], feed,
 				UINT32_MAX - plan->pair_name, feed->stream->host, plan->pair,
 				plan->n_pair, &feed->pair_key);
+	} else if (!feed->thread && plan->n_bind > 0 && plan->bind[0].kind == NS_REQUEST) {
+		/* Nobody recorded the thread: the request's own name has to do. */
+		feed->keyed = make_key(&r->makers[PLAN_MAX_BINDS], feed,
+				UINT32_MAX - plan->pair_name, feed->stream->host,
+				plan->bind[0].keys, plan->bind[0].n_keys, &feed->pair_key);
 	}
 	if (plan->role == SPAN_EXIT && !plan->skeleton) {
 		feed->paired = span_find(r, plan, feed->thread, NULL, feed->name,
-				feed->has_pair_key ? &feed->pair_key : NULL);
+				feed->keyed ? &feed->pair_key : NULL);
 	}
 }
 
@@ -897,7 +905,7 @@ void requests_feed(struct requests *r, const struct event *event)
 	feed.stream = &r->registry->streams[event->stream];
 	feed.target = NULL;
 	feed.paired = NULL;
-	feed.has_pair_key = feed.names_new = false;
+	feed.keyed = feed.names_new = false;
 	feed.link = feed.name = 0;
 	feed.stream->has_events = true;
 	feed.thread = find_thread(r, feed.plan, event, feed.stream);

@@ -528,6 +528,69 @@ static void two_sessions_are_not_counted_twice(void **state)
 	feed_stop(feed);
 }
 
+/* Each session has contexts of its own: the tracepoint is the same for all that. */
+static void copies_are_known_by_name(void **state)
+{
+	struct feed feed;
+	uint32_t entry, exit, other_entry, other_exit, other, i;
+
+	(void)state;
+	feed_start(&feed, NULL);
+	other = feed_stream(&feed, "alpha", "another");
+	entry = feed_type(&feed, "a:work_entry", "request_id:u vtid:c");
+	exit = feed_type(&feed, "a:work_exit", "request_id:u vtid:c");
+	other_entry = feed_type(&feed, "a:work_entry", "request_id:u vtid:c procname:p");
+	other_exit = feed_type(&feed, "a:work_exit", "request_id:u vtid:c procname:p");
+	for (i = 0; i < 5; i++) {
+		uint64_t t = T0 + i * MS;
+
+		feed_event(&feed, entry, t, 0, V({.u = i}, {.u = 1}));
+		feed_raw(&feed, other, other_entry, t + 1, 0, V({.u = i}, {.u = 1}, {.s = "x"}));
+		feed_event(&feed, exit, t + 2, 0, V({.u = i}, {.u = 1}));
+		feed_raw(&feed, other, other_exit, t + 3, 0, V({.u = i}, {.u = 1}, {.s = "x"}));
+	}
+	assert_int_equal(feed_accounting(&feed).dropped, 10);
+	assert_int_equal(feed_accounting(&feed).in_request, 10);
+	feed_stop(&feed);
+}
+
+/* Without the thread, ids still make requests; what has neither is told what it lacks. */
+static void without_context(void **state)
+{
+	struct feed feed;
+	struct snapshot *snapshot;
+	uint32_t entry, exit, inner_entry, inner_exit, point;
+	uint64_t i;
+
+	(void)state;
+	feed_start(&feed, NULL);
+	entry = feed_type(&feed, "a:work_entry", "request_id:u");
+	exit = feed_type(&feed, "a:work_exit", "request_id:u");
+	inner_entry = feed_type(&feed, "a:inner_entry", "request_id:u");
+	inner_exit = feed_type(&feed, "a:inner_exit", "request_id:u");
+	point = feed_type(&feed, "a:point", "n:u");
+	for (i = 0; i < 10; i++) {
+		feed_event(&feed, entry, T0 + i, 0, V({.u = i}));
+		feed_event(&feed, inner_entry, T0 + i, 0, V({.u = i}));
+		feed_event(&feed, point, T0 + i, 0, V({.u = i}));
+	}
+	for (i = 0; i < 10; i++) {
+		feed_event(&feed, inner_exit, T0 + MS + i, 0, V({.u = i}));
+	}
+	for (i = 0; i < 10; i++) {
+		feed_event(&feed, exit, T0 + 2 * MS + i, 0, V({.u = i}));
+	}
+	snapshot = look(&feed, 0);
+	assert_int_equal(count_of(snapshot, "work"), 10);
+	assert_int_equal(snapshot->request.duration_ns, 2 * MS);
+	assert_int_equal(span_of(snapshot, "inner").duration_ns, MS);
+	assert_int_equal(snapshot->accounting.unmatched, 10);
+	assert_string_equal(snapshot->unmatched.rows[0].why,
+			"thread not known: record the context vtid");
+	snapshot_destroy(snapshot);
+	feed_stop(&feed);
+}
+
 static void bounds_truncate_and_evict(void **state)
 {
 	struct cloud cloud;
@@ -568,6 +631,7 @@ static void bare_kernel_trace(void **state)
 
 	(void)state;
 	feed_start(&feed, NULL);
+	feed_as_kernel(&feed);
 	sched = feed_type(&feed, "sched_switch",
 			"prev_comm:s prev_tid:u next_comm:s next_tid:u");
 	read_entry = feed_type(&feed, "syscall_entry_read", "fd:u");
@@ -641,6 +705,8 @@ int main(void)
 			cmocka_unit_test(late_attach),
 			cmocka_unit_test(loss_taints),
 			cmocka_unit_test(two_sessions_are_not_counted_twice),
+			cmocka_unit_test(copies_are_known_by_name),
+			cmocka_unit_test(without_context),
 			cmocka_unit_test(bounds_truncate_and_evict),
 			cmocka_unit_test(bare_kernel_trace),
 			cmocka_unit_test(old_system_calls),
