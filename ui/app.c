@@ -12,8 +12,8 @@
 #include "terminal.h"
 
 /*
- * The loop: it waits in poll() and nowhere else. A key is answered at once; what new data changes is
- * drawn at most ten times a second, and only if it looks different.
+ * The loop: it waits in poll() and nowhere else. A key is answered at once; what new data changes
+ * is drawn at most ten times a second, and only if it looks different.
  */
 
 #define FRAME_MS 100
@@ -23,7 +23,7 @@ struct app {
 	const struct console_options *options;
 	const struct console_host *host;
 	struct canvas canvas, shown; /* to be drawn; what the terminal shows */
-	bool afresh;		     /* the terminal may show anything */
+	bool afresh;                 /* the terminal may show anything */
 	uint32_t theme_serial;
 	int64_t drawn_ms; /* when data was drawn last */
 	bool key_waits, data_waits;
@@ -34,7 +34,7 @@ static int64_t now_ms(void)
 	struct timespec now;
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t) now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 static bool draw(struct app *app)
@@ -72,7 +72,7 @@ static int poll_timeout(const struct app *app)
 		return -1;
 	}
 	left = app->drawn_ms + FRAME_MS - now_ms();
-	return left < 0 ? 0 : (int) left;
+	return left < 0 ? 0 : (int)left;
 }
 
 /* Takes all keys typed. True: the person quits. */
@@ -114,9 +114,9 @@ static void take_data(struct app *app)
 static int run(struct app *app)
 {
 	struct pollfd fds[] = {
-		{ .fd = STDIN_FILENO, .events = POLLIN },
-		{ .fd = app->host->wake_fd, .events = POLLIN },
-		{ .fd = terminal_signal_fd(), .events = POLLIN },
+	                {.fd = STDIN_FILENO, .events = POLLIN},
+	                {.fd = app->host->wake_fd, .events = POLLIN},
+	                {.fd = terminal_signal_fd(), .events = POLLIN},
 	};
 	bool resized;
 	int signal;
@@ -158,14 +158,18 @@ static int run(struct app *app)
 
 int console_run(const struct console_options *options, const struct console_host *host)
 {
-	struct app app = { .options = options, .host = host, .afresh = true, .theme_serial = UINT32_MAX };
+	struct app app = {.options = options,
+	                .host = host,
+	                .afresh = true,
+	                .theme_serial = UINT32_MAX};
 	enum status status = terminal_open();
 	int code = 1;
 
 	if (status != STATUS_OK) {
-		fprintf(stderr, "pythiatop: %s\n", status == STATUS_NOT_FOUND ?
-				"this type of terminal is not known: set TERM, or use --batch" :
-				strerror(errno));
+		fprintf(stderr, "pythiatop: %s\n",
+		                status == STATUS_NOT_FOUND ? "this type of terminal is not known: "
+		                                             "set TERM, or use --batch"
+		                                           : strerror(errno));
 		return 1;
 	}
 	canvas_init(&app.canvas, options->ascii);

@@ -27,7 +27,7 @@ bool canvas_resize(struct canvas *canvas, int rows, int columns)
 	rows = rows < 1 ? 1 : rows > MAX_ROWS ? MAX_ROWS : rows;
 	columns = columns < 1 ? 1 : columns > MAX_COLUMNS ? MAX_COLUMNS : columns;
 	if (rows != canvas->rows || columns != canvas->columns) {
-		cells = calloc((size_t) rows * (size_t) columns, sizeof(*cells));
+		cells = calloc((size_t)rows * (size_t)columns, sizeof(*cells));
 		if (!cells) {
 			return false;
 		}
@@ -42,7 +42,7 @@ bool canvas_resize(struct canvas *canvas, int rows, int columns)
 
 static size_t cell_count(const struct canvas *canvas)
 {
-	return (size_t) canvas->rows * (size_t) canvas->columns;
+	return (size_t)canvas->rows * (size_t)canvas->columns;
 }
 
 static void cell_set(struct canvas_cell *cell, const char *glyph, uint8_t width, enum role role)
@@ -51,7 +51,7 @@ static void cell_set(struct canvas_cell *cell, const char *glyph, uint8_t width,
 	memset(cell, 0, sizeof(*cell));
 	memcpy(cell->glyph, glyph, strnlen(glyph, sizeof(cell->glyph) - 1));
 	cell->width = width;
-	cell->role = (uint8_t) role;
+	cell->role = (uint8_t)role;
 }
 
 void canvas_clear(struct canvas *canvas)
@@ -66,9 +66,8 @@ void canvas_clear(struct canvas *canvas)
 bool canvas_equal(const struct canvas *a, const struct canvas *b)
 {
 	return a->rows == b->rows && a->columns == b->columns &&
-			(cell_count(a) == 0 ||
-					memcmp(a->cells, b->cells,
-							cell_count(a) * sizeof(*a->cells)) == 0);
+	       (cell_count(a) == 0 ||
+	                       memcmp(a->cells, b->cells, cell_count(a) * sizeof(*a->cells)) == 0);
 }
 
 bool canvas_copy(struct canvas *to, const struct canvas *from)
@@ -85,7 +84,7 @@ struct canvas_cell *canvas_at(const struct canvas *canvas, int y, int x)
 	if (y < 0 || x < 0 || y >= canvas->rows || x >= canvas->columns) {
 		return NULL;
 	}
-	return &canvas->cells[(size_t) y * (size_t) canvas->columns + (size_t) x];
+	return &canvas->cells[(size_t)y * (size_t)canvas->columns + (size_t)x];
 }
 
 /* What is written over half of a wide character blanks its other half. */
@@ -102,12 +101,12 @@ static void unsplit(struct canvas *canvas, int y, int x)
 		return;
 	}
 	if (other) {
-		cell_set(other, " ", 1, (enum role) other->role);
+		cell_set(other, " ", 1, (enum role)other->role);
 	}
 }
 
 static void put(struct canvas *canvas, int y, int x, const char *glyph, uint8_t width,
-		enum role role)
+                enum role role)
 {
 	struct canvas_cell *cell = canvas_at(canvas, y, x);
 	struct canvas_cell *right = width == 2 ? canvas_at(canvas, y, x + 1) : NULL;
@@ -124,7 +123,7 @@ static void put(struct canvas *canvas, int y, int x, const char *glyph, uint8_t 
 }
 
 static void put_piece(
-		struct canvas *canvas, int y, int x, const struct text_piece *piece, enum role role)
+                struct canvas *canvas, int y, int x, const struct text_piece *piece, enum role role)
 {
 	char glyph[2] = "";
 	int i;
@@ -164,7 +163,7 @@ int canvas_text(struct canvas *canvas, int y, int x, int width, enum role role, 
 }
 
 void canvas_text_right(
-		struct canvas *canvas, int y, int x, int width, enum role role, const char *text)
+                struct canvas *canvas, int y, int x, int width, enum role role, const char *text)
 {
 	int needed = text_width(text, canvas->ascii);
 	int shift = needed < width ? width - needed : 0;
@@ -193,7 +192,7 @@ void canvas_paint(struct canvas *canvas, int y, int x, int width, enum role role
 	for (i = 0; i < width; i++) {
 		cell = canvas_at(canvas, y, x + i);
 		if (cell) {
-			cell->role = (uint8_t) role;
+			cell->role = (uint8_t)role;
 		}
 	}
 }

@@ -9,18 +9,18 @@
 #include "text.h"
 
 /*
- * A screen in memory: cells of one visible character and one role each. Views draw here; ui/curses.c
- * copies it to the terminal, tests compare it with a file.
+ * A screen in memory: cells of one visible character and one role each. Views draw here;
+ * ui/curses.c copies it to the terminal, tests compare it with a file.
  *
- * All text passes text_next(), so nothing drawn can be a control sequence. Whatever falls outside of
- * the canvas or the given width is left out; a wide character is never cut in half.
+ * All text passes text_next(), so nothing drawn can be a control sequence. Whatever falls outside
+ * of the canvas or the given width is left out; a wide character is never cut in half.
  *
  * Memory: 16 bytes a cell. Threads: one.
  */
 struct canvas_cell {
 	char glyph[TEXT_PIECE_BYTES + 1]; /* UTF-8; "" in the right half of a wide character */
-	uint8_t width;			  /* columns; 0 in the right half of a wide character */
-	uint8_t role;			  /* enum role */
+	uint8_t width;                    /* columns; 0 in the right half of a wide character */
+	uint8_t role;                     /* enum role */
 };
 
 struct canvas {
@@ -58,11 +58,10 @@ int canvas_text(struct canvas *canvas, int y, int x, int width, enum role role, 
 
 /* The same, at the right end of the `width` columns. */
 void canvas_text_right(
-		struct canvas *canvas, int y, int x, int width, enum role role, const char *text);
+                struct canvas *canvas, int y, int x, int width, enum role role, const char *text);
 
 /* Repeats a character of one column. */
-void canvas_fill(
-		struct canvas *canvas, int y, int x, int width, enum role role, const char *text);
+void canvas_fill(struct canvas *canvas, int y, int x, int width, enum role role, const char *text);
 
 /* Gives cells another role. */
 void canvas_paint(struct canvas *canvas, int y, int x, int width, enum role role);

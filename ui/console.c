@@ -17,12 +17,12 @@
 
 #define LEAST_ROWS    10
 #define LEAST_COLUMNS 40
-#define STEP_NS	      1000000000u
+#define STEP_NS       1000000000u
 
-static const struct view_ops *const all_views[] = { &view_groups, &view_group, &view_request,
-	&view_sources, &view_help };
+static const struct view_ops *const all_views[] = {
+                &view_groups, &view_group, &view_request, &view_sources, &view_help};
 
-#define N_VIEWS ((int) (sizeof(all_views) / sizeof(all_views[0])))
+#define N_VIEWS ((int)(sizeof(all_views) / sizeof(all_views[0])))
 
 struct console {
 	const struct console_options *options;
@@ -33,13 +33,13 @@ struct console {
 	struct prompt *prompt;
 	struct pattern search;
 	void *views[N_VIEWS];
-	int view;		 /* the one shown */
-	enum screen came_from;	 /* where help and sources go back to */
-	struct focus focus;	 /* what is wanted; serial 0: nothing asked so far */
+	int view;                        /* the one shown */
+	enum screen came_from;           /* where help and sources go back to */
+	struct focus focus;              /* what is wanted; serial 0: nothing asked so far */
 	const struct snapshot *snapshot; /* held; NULL before the first */
-	struct snapshot nothing;	 /* stands for it */
-	uint64_t notice_serial;	 /* of the last notice shown */
-	bool notice;		 /* it is on the screen */
+	struct snapshot nothing;         /* stands for it */
+	uint64_t notice_serial;          /* of the last notice shown */
+	bool notice;                     /* it is on the screen */
 	char message[512];
 	enum role message_role;
 };
@@ -55,7 +55,7 @@ static const struct snapshot *shown(const struct console *console)
 }
 
 __attribute__((format(printf, 3, 4))) static void say(
-		struct console *console, enum role role, const char *format, ...)
+                struct console *console, enum role role, const char *format, ...)
 {
 	va_list args;
 
@@ -73,9 +73,9 @@ static void publish_focus(struct console *console, const struct focus *before)
 	focus->screen = current(console)->screen;
 	focus->parts = current(console)->parts(console->views[console->view], shown(console));
 	if (focus->serial > 0 && before->screen == focus->screen && before->parts == focus->parts &&
-			before->horizon == focus->horizon && before->group_id == focus->group_id &&
-			before->request_id == focus->request_id &&
-			before->frozen == focus->frozen && before->back_ns == focus->back_ns) {
+	                before->horizon == focus->horizon && before->group_id == focus->group_id &&
+	                before->request_id == focus->request_id &&
+	                before->frozen == focus->frozen && before->back_ns == focus->back_ns) {
 		return;
 	}
 	focus->serial++;
@@ -84,7 +84,7 @@ static void publish_focus(struct console *console, const struct focus *before)
 
 static bool set_theme(struct console *console, const char *name)
 {
-	struct settings settings = { .file = name };
+	struct settings settings = {.file = name};
 	char error[256];
 
 	if (!console->host->theme(console->host->context, name, &settings)) {
@@ -114,10 +114,10 @@ static bool create_parts(struct console *console)
 }
 
 struct console *console_create(
-		const struct console_options *options, const struct console_host *host)
+                const struct console_options *options, const struct console_host *host)
 {
 	struct console *console = calloc(1, sizeof(*console));
-	const struct focus none = { .serial = 0 };
+	const struct focus none = {.serial = 0};
 	char error[256];
 
 	if (!console) {
@@ -135,9 +135,11 @@ struct console *console_create(
 	}
 	console->nothing.progress = -1;
 	console->nothing.notice = "";
-	set_theme(console, options->theme ? options->theme : options->no_color ? "mono" : "default");
+	set_theme(console, options->theme      ? options->theme
+	                   : options->no_color ? "mono"
+	                                       : "default");
 	if (options->keys && keymap_read(&console->keymap, options->keys, error, sizeof(error)) !=
-					     STATUS_OK) {
+	                                     STATUS_OK) {
 		say(console, ROLE_ERROR, "%s", error);
 	}
 	current(console)->update(console->views[console->view], shown(console));
@@ -239,7 +241,7 @@ static void show(struct console *console, struct view_call *call)
 
 	call->from = from;
 	if ((call->go == SCREEN_HELP || call->go == SCREEN_SOURCES) && from != SCREEN_HELP &&
-			from != SCREEN_SOURCES) {
+	                from != SCREEN_SOURCES) {
 		console->came_from = from;
 	}
 	if (call->go == SCREEN_GROUP || call->go == SCREEN_REQUEST) {
@@ -256,8 +258,8 @@ static void show(struct console *console, struct view_call *call)
 /* Out of a screen: up the way that the breadcrumbs show. */
 static void go_back(struct console *console)
 {
-	struct view_call call = { .group_id = console->focus.group_id,
-		.request_id = console->focus.request_id };
+	struct view_call call = {.group_id = console->focus.group_id,
+	                .request_id = console->focus.request_id};
 
 	switch (current(console)->screen) {
 	case SCREEN_GROUPS:
@@ -280,8 +282,9 @@ static void go_back(struct console *console)
 /* A screen by its number, as chosen on a screen that has nothing better to say. */
 static void go_to(struct console *console, enum screen screen)
 {
-	struct view_call call = { .go = screen, .group_id = console->focus.group_id,
-		.request_id = console->focus.request_id };
+	struct view_call call = {.go = screen,
+	                .group_id = console->focus.group_id,
+	                .request_id = console->focus.request_id};
 
 	if (screen == current(console)->screen) {
 		say(console, ROLE_DIM, "this is it already");
@@ -346,12 +349,12 @@ static void take_filter(struct console *console, const char *text)
 
 static void take_horizon(struct console *console, const char *name)
 {
-	static const char *const names[HORIZON_COUNT] = { "10s", "epoch", "all" };
+	static const char *const names[HORIZON_COUNT] = {"10s", "epoch", "all"};
 	int i;
 
 	for (i = 0; i < HORIZON_COUNT; i++) {
 		if (strcmp(name, names[i]) == 0) {
-			console->focus.horizon = (enum horizon) i;
+			console->focus.horizon = (enum horizon)i;
 			return;
 		}
 	}
@@ -375,7 +378,8 @@ static enum console_answer take_command(struct console *console, const char *lin
 	} else if (strncmp(text, "horizon ", 8) == 0) {
 		take_horizon(console, text + 8 + strspn(text + 8, " "));
 	} else if (strcmp(text, "theme") == 0) {
-		say(console, ROLE_ERROR, "which theme? default, light, colorblind, mono, or one of yours");
+		say(console, ROLE_ERROR,
+		                "which theme? default, light, colorblind, mono, or one of yours");
 	} else if (text[0]) {
 		console->host->command(console->host->context, text);
 	}
@@ -494,7 +498,7 @@ static bool act_on_time(struct console *console, enum action action)
 		step_time(console, false);
 		return true;
 	case ACTION_HORIZON:
-		focus->horizon = (enum horizon) (((int) focus->horizon + 1) % HORIZON_COUNT);
+		focus->horizon = (enum horizon)(((int)focus->horizon + 1) % HORIZON_COUNT);
 		return true;
 	default:
 		return false;
@@ -503,7 +507,7 @@ static bool act_on_time(struct console *console, enum action action)
 
 static void act(struct console *console, enum action action)
 {
-	struct view_call call = { .go = 0 };
+	struct view_call call = {.go = 0};
 	char keys[64];
 
 	if (current(console)->act(console->views[console->view], action, &call)) {
@@ -521,7 +525,7 @@ static void act(struct console *console, enum action action)
 		return;
 	}
 	if (!act_on_screens(console, action) && !act_on_lists(console, action) &&
-			!act_on_time(console, action)) {
+	                !act_on_time(console, action)) {
 		keymap_text(&console->keymap, action, keys, sizeof(keys));
 		say(console, ROLE_WARN, "%s (%s) does nothing here", action_name(action), keys);
 	}
@@ -551,8 +555,8 @@ enum console_answer console_key(struct console *console, uint32_t key)
 		return CONSOLE_REDRAW;
 	case ACTION_NONE:
 		say(console, ROLE_WARN, "%s is no key here; %s lists those that are",
-				key_text(key, name),
-				key_text(console->keymap.keys[ACTION_HELP][0], (char[16]){ 0 }));
+		                key_text(key, name),
+		                key_text(console->keymap.keys[ACTION_HELP][0], (char[16]){0}));
 		return CONSOLE_STAY;
 	default:
 		act(console, action);
@@ -563,8 +567,7 @@ enum console_answer console_key(struct console *console, uint32_t key)
 }
 
 /* What the list shows, when that is not all of it. */
-static void draw_list_state(
-		struct console *console, struct canvas *canvas, struct area line)
+static void draw_list_state(struct console *console, struct canvas *canvas, struct area line)
 {
 	struct table *table = current(console)->table(console->views[console->view]);
 	char text[PATTERN_BYTES + 64];
@@ -575,18 +578,18 @@ static void draw_list_state(
 	}
 	if (table->filter.set) {
 		snprintf(text, sizeof(text), "filter %s: %u of %u %s", table->filter.text,
-				(unsigned int) table->shown, (unsigned int) table->n,
-				table->source->what);
+		                (unsigned int)table->shown, (unsigned int)table->n,
+		                table->source->what);
 		x += canvas_text(canvas, line.y, x, line.width, ROLE_NOTICE, text) + 3;
 	}
 	if (console->search.set) {
 		snprintf(text, sizeof(text), "/%s: %u match", console->search.text,
-				(unsigned int) table_count(table, &console->search));
+		                (unsigned int)table_count(table, &console->search));
 		canvas_text(canvas, line.y, x, line.x + line.width - x - 12, ROLE_DIM, text);
 	}
-	if (table->shown > (uint32_t) table->page) {
-		snprintf(text, sizeof(text), "%u/%u", (unsigned int) table->cursor + 1,
-				(unsigned int) table->shown);
+	if (table->shown > (uint32_t)table->page) {
+		snprintf(text, sizeof(text), "%u/%u", (unsigned int)table->cursor + 1,
+		                (unsigned int)table->shown);
 		canvas_text_right(canvas, line.y, line.x, line.width, ROLE_DIM, text);
 	}
 }
@@ -597,10 +600,10 @@ static void draw_status(struct console *console, struct canvas *canvas, struct a
 	layout_cut_columns(&line, -1);
 	if (console->message[0]) {
 		canvas_text(canvas, line.y, line.x, line.width, console->message_role,
-				console->message);
+		                console->message);
 	} else if (console->notice) {
 		canvas_text(canvas, line.y, line.x, line.width, ROLE_NOTICE,
-				shown(console)->notice);
+		                shown(console)->notice);
 	} else {
 		draw_list_state(console, canvas, line);
 	}
@@ -608,24 +611,24 @@ static void draw_status(struct console *console, struct canvas *canvas, struct a
 
 void console_draw(struct console *console, struct canvas *canvas)
 {
-	struct area area = { 0, 0, canvas->rows, canvas->columns };
+	struct area area = {0, 0, canvas->rows, canvas->columns};
 	struct area keys, status;
-	struct view_frame frame = { canvas, area, shown(console), &console->focus, &console->search,
-		&console->keymap };
+	struct view_frame frame = {canvas, area, shown(console), &console->focus, &console->search,
+	                &console->keymap};
 	char text[64];
 
 	canvas_clear(canvas);
 	if (canvas->rows < LEAST_ROWS || canvas->columns < LEAST_COLUMNS) {
 		snprintf(text, sizeof(text), "pythiatop needs %dx%d, this is %dx%d", LEAST_COLUMNS,
-				LEAST_ROWS, canvas->columns, canvas->rows);
+		                LEAST_ROWS, canvas->columns, canvas->rows);
 		paragraph_draw(canvas, area, ROLE_TEXT, text);
 		return;
 	}
 	frame_title(canvas, layout_cut_rows(&area, 1), frame.snapshot,
-			console->options->target ? console->options->target : "");
+	                console->options->target ? console->options->target : "");
 	if (console->focus.frozen) {
 		frame_paused(canvas, layout_cut_rows(&area, 1), frame.snapshot, &console->focus,
-				&console->keymap);
+		                &console->keymap);
 	}
 	keys = layout_cut_rows(&area, -1);
 	status = layout_cut_rows(&area, -1);

@@ -20,11 +20,11 @@
  * signal handler has no other way to it.
  */
 
-#define N_DEADLY ((int) (sizeof(deadly) / sizeof(deadly[0])))
-#define N_CRASH	 ((int) (sizeof(crash) / sizeof(crash[0])))
+#define N_DEADLY ((int)(sizeof(deadly) / sizeof(deadly[0])))
+#define N_CRASH  ((int)(sizeof(crash) / sizeof(crash[0])))
 
-static const int deadly[] = { SIGTERM, SIGHUP, SIGINT };
-static const int crash[] = { SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT };
+static const int deadly[] = {SIGTERM, SIGHUP, SIGINT};
+static const int crash[] = {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT};
 
 static struct {
 	SCREEN *screen;
@@ -44,7 +44,7 @@ static struct {
 static void on_signal(int signal)
 {
 	int error = errno;
-	char byte = (char) signal;
+	char byte = (char)signal;
 
 	if (signal != SIGWINCH) {
 		terminal.died = signal;
@@ -61,7 +61,7 @@ static void on_crash(int signal, siginfo_t *info, void *context)
 {
 	int i;
 
-	(void) context;
+	(void)context;
 	if (terminal.ours) {
 		terminal.ours = 0;
 		if (write(STDOUT_FILENO, terminal.restore, terminal.restore_length) < 0) {
@@ -74,7 +74,8 @@ static void on_crash(int signal, siginfo_t *info, void *context)
 			sigaction(signal, &terminal.old_crash[i], NULL);
 		}
 	}
-	/* What the kernel raised comes again by itself, with its cause; what was sent must be resent. */
+	/* What the kernel raised comes again by itself, with its cause; what was sent must be
+	 * resent. */
 	if (info->si_code <= 0 || signal == SIGQUIT) {
 		raise(signal);
 	}
@@ -86,7 +87,7 @@ static void add_capability(const char *name)
 	const char *text = tigetstr(name);
 	size_t used = terminal.restore_length;
 
-	if (!text || text == (const char *) -1) {
+	if (!text || text == (const char *)-1) {
 		return;
 	}
 	while (*text && used + 1 < sizeof(terminal.restore)) {
@@ -101,7 +102,7 @@ static void add_capability(const char *name)
 
 static void prepare_restore(void)
 {
-	static const char *const names[] = { "sgr0", "op", "rmkx", "cnorm", "rmcup" };
+	static const char *const names[] = {"sgr0", "op", "rmkx", "cnorm", "rmcup"};
 	size_t i;
 
 	terminal.restore_length = 0;
@@ -112,10 +113,11 @@ static void prepare_restore(void)
 
 static void install_handlers(void)
 {
-	struct sigaction action = { .sa_handler = on_signal };
-	struct sigaction crash_action = { .sa_sigaction = on_crash,
-		.sa_flags = SA_SIGINFO | SA_ONSTACK };
-	stack_t stack = { .ss_size = 4 * (size_t) SIGSTKSZ };
+	/* Restarted are the calls of other threads; poll() never is. */
+	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+	struct sigaction crash_action = {
+	                .sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+	stack_t stack = {.ss_size = 4 * (size_t)SIGSTKSZ};
 	int i;
 
 	sigemptyset(&action.sa_mask);
@@ -136,7 +138,7 @@ static void install_handlers(void)
 
 static void remove_handlers(void)
 {
-	stack_t none = { .ss_flags = SS_DISABLE };
+	stack_t none = {.ss_flags = SS_DISABLE};
 	int i;
 
 	for (i = 0; i < N_DEADLY; i++) {
@@ -170,7 +172,7 @@ enum status terminal_open(void)
 {
 	memset(&terminal, 0, sizeof(terminal));
 	if (tcgetattr(STDIN_FILENO, &terminal.saved) < 0 ||
-			pipe2(terminal.pipe, O_NONBLOCK | O_CLOEXEC) < 0) {
+	                pipe2(terminal.pipe, O_NONBLOCK | O_CLOEXEC) < 0) {
 		return STATUS_IO;
 	}
 	set_escdelay(25);
@@ -219,7 +221,7 @@ int terminal_signal(bool *resized)
 		}
 	}
 	if (*resized && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 &&
-			size.ws_col > 0) {
+	                size.ws_col > 0) {
 		resize_term(size.ws_row, size.ws_col);
 	}
 	return terminal.died;
@@ -244,7 +246,7 @@ static attr_t to_attributes(uint8_t style)
 /* The colour pair of a role is its number + 1; 0 is the terminal's own. */
 static short pair_of(enum role role)
 {
-	return (short) (role + 1);
+	return (short)(role + 1);
 }
 
 void terminal_theme(const struct theme *theme, bool no_color)
@@ -254,10 +256,10 @@ void terminal_theme(const struct theme *theme, bool no_color)
 	int i;
 
 	for (i = 0; i < ROLE_COUNT; i++) {
-		look = theme_look(theme, (enum role) i, colors);
+		look = theme_look(theme, (enum role)i, colors);
 		terminal.looks[i] = to_attributes(look.attributes);
 		if (has_colors()) {
-			init_pair(pair_of((enum role) i), look.fg, look.bg);
+			init_pair(pair_of((enum role)i), look.fg, look.bg);
 		}
 	}
 }
@@ -272,13 +274,13 @@ static void paint_cell(int y, int x, const struct canvas_cell *cell)
 
 	memset(&state, 0, sizeof(state));
 	n = mbsrtowcs(text, &glyph, CCHARW_MAX, &state);
-	if (n == (size_t) -1) {
+	if (n == (size_t)-1) {
 		wcscpy(text, L"?");
 		n = 1;
 	}
 	text[n] = L'\0';
 	setcchar(&out, text, terminal.looks[cell->role],
-			has_colors() ? pair_of((enum role) cell->role) : 0, NULL);
+	                has_colors() ? pair_of((enum role)cell->role) : 0, NULL);
 	mvadd_wch(y, x, &out);
 }
 
@@ -308,18 +310,18 @@ static uint32_t function_key(wint_t code)
 		wint_t code;
 		uint32_t key;
 	} keys[] = {
-		{ KEY_UP, K_UP },
-		{ KEY_DOWN, K_DOWN },
-		{ KEY_LEFT, K_LEFT },
-		{ KEY_RIGHT, K_RIGHT },
-		{ KEY_HOME, K_HOME },
-		{ KEY_END, K_END },
-		{ KEY_PPAGE, K_PAGE_UP },
-		{ KEY_NPAGE, K_PAGE_DOWN },
-		{ KEY_DC, K_DELETE },
-		{ KEY_BTAB, K_BACKTAB },
-		{ KEY_ENTER, K_ENTER },
-		{ KEY_BACKSPACE, K_BACKSPACE },
+	                {KEY_UP, K_UP},
+	                {KEY_DOWN, K_DOWN},
+	                {KEY_LEFT, K_LEFT},
+	                {KEY_RIGHT, K_RIGHT},
+	                {KEY_HOME, K_HOME},
+	                {KEY_END, K_END},
+	                {KEY_PPAGE, K_PAGE_UP},
+	                {KEY_NPAGE, K_PAGE_DOWN},
+	                {KEY_DC, K_DELETE},
+	                {KEY_BTAB, K_BACKTAB},
+	                {KEY_ENTER, K_ENTER},
+	                {KEY_BACKSPACE, K_BACKSPACE},
 	};
 	size_t i;
 
@@ -346,7 +348,7 @@ uint32_t terminal_key(void)
 			break;
 		case OK:
 			/* Enter is CR in raw mode, Backspace one of two characters. */
-			key = code == '\n' ? K_ENTER : code == 8 ? K_BACKSPACE : (uint32_t) code;
+			key = code == '\n' ? K_ENTER : code == 8 ? K_BACKSPACE : (uint32_t)code;
 			break;
 		default:
 			return K_NONE;
@@ -366,7 +368,7 @@ bool terminal_alive(void)
 
 void terminal_suspend(void)
 {
-	struct sigaction standard = { .sa_handler = SIG_DFL }, old;
+	struct sigaction standard = {.sa_handler = SIG_DFL}, old;
 	sigset_t stop, mask;
 
 	endwin();

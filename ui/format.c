@@ -21,10 +21,14 @@ struct unit {
 static const struct unit *pick_unit(double duration_ns)
 {
 	static const struct unit units[] = {
-		{ 86400e9, "d" }, { 3600e9, "h" }, { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" },
-		{ 1, "ns" },
+	                {86400e9, "d"},
+	                {3600e9, "h"},
+	                {1e9, "s"},
+	                {1e6, "ms"},
+	                {1e3, "us"},
+	                {1, "ns"},
 	};
-	static const double from_ns[] = { 1000 * 3600e9, 1000e9, 0.9995e9, 0.9995e6, 0.9995e3, 0 };
+	static const double from_ns[] = {1000 * 3600e9, 1000e9, 0.9995e9, 0.9995e6, 0.9995e3, 0};
 	unsigned int i = 0;
 
 	while (duration_ns < from_ns[i]) {
@@ -68,7 +72,7 @@ char *format_period(char out[FORMAT_BYTES], double duration_ns)
 char *format_count(char out[FORMAT_BYTES], uint64_t count)
 {
 	static const char suffixes[] = "kMGTPE";
-	double value = (double) count;
+	double value = (double)count;
 	int i = -1;
 
 	if (count < 10000) {
@@ -128,7 +132,7 @@ char *format_ratio(char out[FORMAT_BYTES], double ratio)
 
 char *format_clock(char out[FORMAT_BYTES], uint64_t time_ns)
 {
-	time_t seconds = (time_t) (time_ns / 1000000000);
+	time_t seconds = (time_t)(time_ns / 1000000000);
 	struct tm tm;
 
 	if (!localtime_r(&seconds, &tm)) {
@@ -136,6 +140,6 @@ char *format_clock(char out[FORMAT_BYTES], uint64_t time_ns)
 		return out;
 	}
 	snprintf(out, FORMAT_BYTES, "%02d:%02d:%02d.%03u", tm.tm_hour, tm.tm_min, tm.tm_sec,
-			(unsigned int) (time_ns / 1000000 % 1000));
+	                (unsigned int)(time_ns / 1000000 % 1000));
 	return out;
 }

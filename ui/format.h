@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /*
- * Numbers as a person reads them, with their units, in the least room. All write a string of at most
- * FORMAT_BYTES and return it; what is not a finite number is "-".
+ * Numbers as a person reads them, with their units, in the least room. All write a string of at
+ * most FORMAT_BYTES and return it; what is not a finite number is "-".
  */
 #define FORMAT_BYTES 32
 

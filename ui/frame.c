@@ -28,7 +28,7 @@ struct segments {
 };
 
 __attribute__((format(printf, 5, 6))) static void add(struct segments *segments, enum role role,
-		int priority, bool right, const char *format, ...)
+                int priority, bool right, const char *format, ...)
 {
 	struct segment *segment = &segments->items[segments->n++];
 	va_list args;
@@ -52,7 +52,7 @@ static char *horizon_length(char out[FORMAT_BYTES], uint64_t length_ns)
 	if (length_ns >= 10000000000u) {
 		length_ns -= length_ns % 1000000000u;
 	}
-	return format_period(out, (double) length_ns);
+	return format_period(out, (double)length_ns);
 }
 
 static void add_horizon(struct segments *segments, const struct snapshot *snapshot)
@@ -62,15 +62,15 @@ static void add_horizon(struct segments *segments, const struct snapshot *snapsh
 	switch (snapshot->focus.horizon) {
 	case HORIZON_EPOCH:
 		add(segments, ROLE_HORIZON, 0, false, "epoch %s",
-				horizon_length(length, snapshot->horizon_ns));
+		                horizon_length(length, snapshot->horizon_ns));
 		break;
 	case HORIZON_ALL:
 		add(segments, ROLE_HORIZON, 0, false, "all %s",
-				horizon_length(length, snapshot->horizon_ns));
+		                horizon_length(length, snapshot->horizon_ns));
 		break;
 	default:
 		add(segments, ROLE_HORIZON, 0, false, "last %s",
-				horizon_length(length, snapshot->window_ns));
+		                horizon_length(length, snapshot->window_ns));
 		break;
 	}
 }
@@ -81,13 +81,16 @@ static void add_warnings(struct segments *segments, const struct snapshot *snaps
 	char text[FORMAT_BYTES];
 
 	if (snapshot->discarded > 0) {
-		add(segments, ROLE_LOST, 0, true, " LOST %s ", format_count(text, snapshot->discarded));
+		add(segments, ROLE_LOST, 0, true, " LOST %s ",
+		                format_count(text, snapshot->discarded));
 	}
 	if (snapshot->late > 0) {
-		add(segments, ROLE_TITLE_WARN, 0, true, "LATE %s", format_count(text, snapshot->late));
+		add(segments, ROLE_TITLE_WARN, 0, true, "LATE %s",
+		                format_count(text, snapshot->late));
 	}
 	if (snapshot->lag_ns > LAG_WARN_NS) {
-		add(segments, ROLE_TITLE_WARN, 0, true, "LAG %s", format_duration(text, (double) snapshot->lag_ns));
+		add(segments, ROLE_TITLE_WARN, 0, true, "LAG %s",
+		                format_duration(text, (double)snapshot->lag_ns));
 	}
 }
 
@@ -99,17 +102,18 @@ static void add_progress(struct segments *segments, const struct snapshot *snaps
 		add(segments, ROLE_TITLE_GOOD, 1, true, "at its end");
 	} else if (snapshot->progress >= 0) {
 		add(segments, ROLE_TITLE_TEXT, 1, true, "read %s",
-				format_share(text, snapshot->progress));
+		                format_share(text, snapshot->progress));
 	}
 	if (snapshot->lag_ns > 0 && snapshot->lag_ns <= LAG_WARN_NS) {
-		add(segments, ROLE_TITLE_TEXT, 3, true, "lag %.1fs", (double) snapshot->lag_ns / 1e9);
+		add(segments, ROLE_TITLE_TEXT, 3, true, "lag %.1fs",
+		                (double)snapshot->lag_ns / 1e9);
 	}
 	if (snapshot->ended) {
 		add(segments, ROLE_TITLE_TEXT, 2, true, "%s ev",
-				format_count(text, snapshot->accounting.in));
+		                format_count(text, snapshot->accounting.in));
 	} else {
 		add(segments, ROLE_TITLE_TEXT, 2, true, "%s ev/s",
-				format_count(text, (uint64_t) (snapshot->events_per_s + 0.5)));
+		                format_count(text, (uint64_t)(snapshot->events_per_s + 0.5)));
 	}
 }
 
@@ -144,9 +148,9 @@ static void draw_segments(struct segments *segments, struct canvas *canvas, stru
 }
 
 void frame_title(struct canvas *canvas, struct area line, const struct snapshot *snapshot,
-		const char *target)
+                const char *target)
 {
-	struct segments segments = { .n = 0 };
+	struct segments segments = {.n = 0};
 
 	canvas_fill(canvas, line.y, line.x, line.width, ROLE_TITLE_TEXT, " ");
 	layout_cut_columns(&line, 1);
@@ -157,11 +161,11 @@ void frame_title(struct canvas *canvas, struct area line, const struct snapshot 
 	}
 	if (snapshot->hosts > 0) {
 		add(&segments, ROLE_TITLE_TEXT, 5, false, "%" PRIu32 " host%s", snapshot->hosts,
-				plural(snapshot->hosts));
+		                plural(snapshot->hosts));
 	}
 	if (snapshot->sessions > 0) {
 		add(&segments, ROLE_TITLE_TEXT, 6, false, "%" PRIu32 " session%s",
-				snapshot->sessions, plural(snapshot->sessions));
+		                snapshot->sessions, plural(snapshot->sessions));
 	}
 	add_horizon(&segments, snapshot);
 	add_warnings(&segments, snapshot);
@@ -170,25 +174,27 @@ void frame_title(struct canvas *canvas, struct area line, const struct snapshot 
 }
 
 void frame_paused(struct canvas *canvas, struct area line, const struct snapshot *snapshot,
-		const struct focus *focus, const struct keymap *keymap)
+                const struct focus *focus, const struct keymap *keymap)
 {
 	char back[FORMAT_BYTES], window[FORMAT_BYTES], at[FORMAT_BYTES], on[64], text[256];
 
 	keymap_text(keymap, ACTION_FREEZE, on, sizeof(on));
-	format_period(window, (double) snapshot->window_ns);
+	format_period(window, (double)snapshot->window_ns);
 	if (!snapshot->pinned) {
 		snprintf(text, sizeof(text), "  P A U S E D   holding the window ...");
 	} else if (focus->back_ns == 0) {
 		snprintf(text, sizeof(text), "  P A U S E D   at %s   %s goes on%s",
-				format_clock(at, snapshot->time_ns), on,
-				snapshot->pin_trimmed ? "   (oldest detail has gone: no memory left)"
-						      : "");
+		                format_clock(at, snapshot->time_ns), on,
+		                snapshot->pin_trimmed
+		                                ? "   (oldest detail has gone: no memory left)"
+		                                : "");
 	} else {
 		snprintf(text, sizeof(text), "  P A U S E D   at %s   %s back of %s   %s goes on%s",
-				format_clock(at, snapshot->time_ns),
-				format_period(back, (double) focus->back_ns), window, on,
-				snapshot->pin_trimmed ? "   (oldest detail has gone: no memory left)"
-						      : "");
+		                format_clock(at, snapshot->time_ns),
+		                format_period(back, (double)focus->back_ns), window, on,
+		                snapshot->pin_trimmed
+		                                ? "   (oldest detail has gone: no memory left)"
+		                                : "");
 	}
 	canvas_fill(canvas, line.y, line.x, line.width, ROLE_PAUSED, " ");
 	canvas_text(canvas, line.y, line.x, line.width, ROLE_PAUSED, text);
@@ -200,24 +206,24 @@ static const struct {
 	int priority;
 	enum screen screen;
 } bar[] = {
-	{ ACTION_GROUPS, 1, SCREEN_GROUPS },
-	{ ACTION_GROUP, 1, SCREEN_GROUP },
-	{ ACTION_REQUEST, 1, SCREEN_REQUEST },
-	{ ACTION_SOURCES, 1, SCREEN_SOURCES },
-	{ ACTION_HELP, 0, SCREEN_HELP },
-	{ ACTION_SEARCH, 2, 0 },
-	{ ACTION_FILTER, 4, 0 },
-	{ ACTION_SORT, 6, 0 },
-	{ ACTION_HORIZON, 5, 0 },
-	{ ACTION_WORST, 7, 0 },
-	{ ACTION_FREEZE, 3, 0 },
-	{ ACTION_QUIT, 2, 0 },
+                {ACTION_GROUPS, 1, SCREEN_GROUPS},
+                {ACTION_GROUP, 1, SCREEN_GROUP},
+                {ACTION_REQUEST, 1, SCREEN_REQUEST},
+                {ACTION_SOURCES, 1, SCREEN_SOURCES},
+                {ACTION_HELP, 0, SCREEN_HELP},
+                {ACTION_SEARCH, 2, 0},
+                {ACTION_FILTER, 4, 0},
+                {ACTION_SORT, 6, 0},
+                {ACTION_HORIZON, 5, 0},
+                {ACTION_WORST, 7, 0},
+                {ACTION_FREEZE, 3, 0},
+                {ACTION_QUIT, 2, 0},
 };
 
-#define BAR_ITEMS ((int) (sizeof(bar) / sizeof(bar[0])))
+#define BAR_ITEMS ((int)(sizeof(bar) / sizeof(bar[0])))
 
 void frame_keys(struct canvas *canvas, struct area line, const struct keymap *keymap,
-		enum screen screen)
+                enum screen screen)
 {
 	struct layout_item items[BAR_ITEMS];
 	char keys[BAR_ITEMS][KEY_NAME_BYTES + 1];
@@ -226,11 +232,11 @@ void frame_keys(struct canvas *canvas, struct area line, const struct keymap *ke
 	for (i = 0; i < BAR_ITEMS; i++) {
 		key_text(keymap->keys[bar[i].action][0], keys[i]);
 		/* "1groups" and "/search" can be told apart, "ffilter" cannot. */
-		if (isalpha((unsigned char) keys[i][strlen(keys[i]) - (keys[i][0] != 0)])) {
+		if (isalpha((unsigned char)keys[i][strlen(keys[i]) - (keys[i][0] != 0)])) {
 			strcat(keys[i], " ");
 		}
 		items[i].width = text_width(keys[i], canvas->ascii) +
-				(int) strlen(action_label(bar[i].action));
+		                 (int)strlen(action_label(bar[i].action));
 		items[i].priority = bar[i].priority;
 	}
 	layout_fit(items, BAR_ITEMS, 2, line.width - 2);
@@ -243,7 +249,7 @@ void frame_keys(struct canvas *canvas, struct area line, const struct keymap *ke
 		}
 		x += canvas_text(canvas, line.y, x, line.width, ROLE_KEY, keys[i]);
 		x += canvas_text(canvas, line.y, x, line.width, ROLE_KEY_LABEL,
-				action_label(bar[i].action));
+		                action_label(bar[i].action));
 		if (here) {
 			canvas_paint(canvas, line.y, from, x - from, ROLE_KEY_HERE);
 		}

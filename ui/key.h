@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * Keys, whatever library reads them. A key that writes a character is its code point; Ctrl-A is 1, and
- * so on. Others follow beyond the last code point.
+ * Keys, whatever library reads them. A key that writes a character is its code point; Ctrl-A is 1,
+ * and so on. Others follow beyond the last code point.
  */
 enum {
 	K_NONE = 0,
@@ -30,8 +30,8 @@ enum {
 	K_F12 = K_F1 + 11,
 };
 
-#define K_CTRL(letter)	((letter) & 0x1f)
-#define KEY_NAME_BYTES	16
+#define K_CTRL(letter) ((letter)&0x1f)
+#define KEY_NAME_BYTES 16
 
 /* A key by its name ("p", "PgUp", "Ctrl-L"), or K_NONE. */
 uint32_t key_parse(const char *name);

@@ -10,14 +10,14 @@ static const struct {
 	enum action_section section;
 } actions[ACTION_COUNT] = {
 #define X(id, name, section, keys, label, help)                                                    \
-	[ACTION_##id] = { name, keys, label, help, ACTION_SECTION_##section },
-	PYTHIATOP_ACTIONS(X)
+	[ACTION_##id] = {name, keys, label, help, ACTION_SECTION_##section},
+                PYTHIATOP_ACTIONS(X)
 #undef X
 };
 
 static const char *const section_titles[] = {
 #define X(id, title) [ACTION_SECTION_##id] = title,
-	PYTHIATOP_ACTION_SECTIONS(X)
+                PYTHIATOP_ACTION_SECTIONS(X)
 #undef X
 };
 
@@ -55,7 +55,7 @@ static const char *read_keys(const char *text, uint32_t keys[KEYMAP_KEYS], char 
 	memset(keys, 0, KEYMAP_KEYS * sizeof(keys[0]));
 	for (text += strspn(text, " \t"); *text; text += strspn(text, " \t")) {
 		length = strcspn(text, " \t");
-		snprintf(word, size, "%.*s", (int) length, text);
+		snprintf(word, size, "%.*s", (int)length, text);
 		text += length;
 		if (n == KEYMAP_KEYS) {
 			return word;
@@ -85,7 +85,7 @@ static enum action find_name(const char *name)
 
 	for (i = 0; i < ACTION_COUNT; i++) {
 		if (strcmp(actions[i].name, name) == 0) {
-			return (enum action) i;
+			return (enum action)i;
 		}
 	}
 	return ACTION_NONE;
@@ -107,7 +107,7 @@ static void remove_key(uint32_t keys[KEYMAP_KEYS], uint32_t key)
 
 /* Gives the keys to an action. Returns the key that the settings gave to another one, or K_NONE. */
 static uint32_t bind(struct keymap *keymap, enum action action, const uint32_t keys[KEYMAP_KEYS],
-		const bool set[ACTION_COUNT], enum action *other)
+                const bool set[ACTION_COUNT], enum action *other)
 {
 	int i;
 
@@ -126,10 +126,10 @@ static uint32_t bind(struct keymap *keymap, enum action action, const uint32_t k
 }
 
 enum status keymap_read(
-		struct keymap *keymap, const struct settings *settings, char *error, size_t size)
+                struct keymap *keymap, const struct settings *settings, char *error, size_t size)
 {
 	struct keymap new_map = *keymap;
-	bool set[ACTION_COUNT] = { false };
+	bool set[ACTION_COUNT] = {false};
 	uint32_t keys[KEYMAP_KEYS], taken, i;
 	enum action action, other = ACTION_NONE;
 	char word[64];
@@ -143,20 +143,24 @@ enum status keymap_read(
 		}
 		action = find_name(item->name + 4);
 		if (action == ACTION_NONE) {
-			snprintf(error, size, "%s:%u: %s: no such action; ? lists "
-					"them", settings->file, line, item->name);
+			snprintf(error, size,
+			                "%s:%u: %s: no such action; ? lists "
+			                "them",
+			                settings->file, line, item->name);
 			return STATUS_INVALID;
 		}
 		if (read_keys(item->value, keys, word, sizeof(word))) {
-			snprintf(error, size, "%s:%u: %s: \"%s\" is not a key, or one too many (at most "
-					"%d)", settings->file, line, item->name, word, KEYMAP_KEYS);
+			snprintf(error, size,
+			                "%s:%u: %s: \"%s\" is not a key, or one too many (at most "
+			                "%d)",
+			                settings->file, line, item->name, word, KEYMAP_KEYS);
 			return STATUS_INVALID;
 		}
 		taken = bind(&new_map, action, keys, set, &other);
 		if (taken != K_NONE) {
 			snprintf(error, size, "%s:%u: %s: key %s is given to %s already",
-					settings->file, line, item->name, key_text(taken, word),
-					actions[other].name);
+			                settings->file, line, item->name, key_text(taken, word),
+			                actions[other].name);
 			return STATUS_INVALID;
 		}
 		set[action] = true;
@@ -172,7 +176,7 @@ enum action keymap_find(const struct keymap *keymap, uint32_t key)
 	for (i = 0; i < ACTION_COUNT; i++) {
 		for (k = 0; k < KEYMAP_KEYS && keymap->keys[i][k]; k++) {
 			if (keymap->keys[i][k] == key) {
-				return (enum action) i;
+				return (enum action)i;
 			}
 		}
 	}
@@ -187,8 +191,8 @@ char *keymap_text(const struct keymap *keymap, enum action action, char *out, si
 
 	out[0] = '\0';
 	for (k = 0; k < KEYMAP_KEYS && keymap->keys[action][k] && used < size; k++) {
-		used += (size_t) snprintf(out + used, size - used, "%s%s", k ? " " : "",
-				key_text(keymap->keys[action][k], name));
+		used += (size_t)snprintf(out + used, size - used, "%s%s", k ? " " : "",
+		                key_text(keymap->keys[action][k], name));
 	}
 	return out;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "layout.h"
 
-static int needed(const struct layout_item *items, int n, int gap)
+int layout_width(const struct layout_item *items, int n, int gap)
 {
 	int i, width = -gap;
 
@@ -20,11 +20,11 @@ int layout_fit(struct layout_item *items, int n, int gap, int room)
 	for (i = 0; i < n; i++) {
 		items[i].kept = true;
 	}
-	while (needed(items, n, gap) > room) {
+	while (layout_width(items, n, gap) > room) {
 		worst = -1;
 		for (i = 0; i < n; i++) {
 			if (items[i].kept && items[i].priority > 0 &&
-					(worst < 0 || items[i].priority >= items[worst].priority)) {
+			                (worst < 0 || items[i].priority >= items[worst].priority)) {
 				worst = i;
 			}
 		}
@@ -33,7 +33,7 @@ int layout_fit(struct layout_item *items, int n, int gap, int room)
 		}
 		items[worst].kept = false;
 	}
-	return room - needed(items, n, gap);
+	return room - layout_width(items, n, gap);
 }
 
 struct area layout_cut_rows(struct area *area, int height)

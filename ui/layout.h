@@ -16,10 +16,13 @@ struct layout_item {
 };
 
 /*
- * Marks the items that fit in `room` columns with `gap` columns between two. Returns the columns that
- * remain, negative if not even those that must stay fit.
+ * Marks the items that fit in `room` columns with `gap` columns between two. Returns the columns
+ * that remain, negative if not even those that must stay fit.
  */
 int layout_fit(struct layout_item *items, int n, int gap, int room);
+
+/* Columns that the items kept take. */
+int layout_width(const struct layout_item *items, int n, int gap);
 
 /* Cuts `height` lines off the top (negative: off the bottom) of *area and returns them. */
 struct area layout_cut_rows(struct area *area, int height);

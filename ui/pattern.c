@@ -5,7 +5,7 @@
 #include <string.h>
 
 bool pattern_set(struct pattern *pattern, const char *text, bool may_negate, char *error,
-		size_t size)
+                size_t size)
 {
 	bool negated = may_negate && text[0] == '!';
 	regex_t regex;
@@ -45,7 +45,7 @@ bool pattern_finds(const struct pattern *pattern, const char *visible)
 /* The line as text, and for each of its bytes the column it is shown in. */
 static char *line_text(const struct canvas *canvas, int y, int x, int width, int **columns)
 {
-	size_t room = (size_t) width * TEXT_PIECE_BYTES + 1, used = 0, length, b;
+	size_t room = (size_t)width * TEXT_PIECE_BYTES + 1, used = 0, length, b;
 	char *text = malloc(room);
 	const struct canvas_cell *cell;
 	int i;
@@ -70,7 +70,7 @@ static char *line_text(const struct canvas *canvas, int y, int x, int width, int
 }
 
 void pattern_highlight(
-		const struct pattern *pattern, struct canvas *canvas, int y, int x, int width)
+                const struct pattern *pattern, struct canvas *canvas, int y, int x, int width)
 {
 	regmatch_t match;
 	int *columns;
@@ -84,11 +84,13 @@ void pattern_highlight(
 	if (!text) {
 		return;
 	}
-	while (text[at] && regexec(&pattern->regex, text + at, 1, &match, at ? REG_NOTBOL : 0) == 0) {
-		int from = columns[at + (size_t) match.rm_so], to = columns[at + (size_t) match.rm_eo];
+	while (text[at] &&
+	                regexec(&pattern->regex, text + at, 1, &match, at ? REG_NOTBOL : 0) == 0) {
+		int from = columns[at + (size_t)match.rm_so],
+		    to = columns[at + (size_t)match.rm_eo];
 
 		canvas_paint(canvas, y, from, to - from, ROLE_MATCH);
-		at += (size_t) match.rm_eo;
+		at += (size_t)match.rm_eo;
 		if (match.rm_eo == match.rm_so && text[at]) {
 			at++; /* an empty match: go on behind it */
 		}

@@ -17,12 +17,12 @@
 struct pattern {
 	bool set, negated;
 	char text[PATTERN_BYTES]; /* as typed */
-	regex_t regex;		  /* compiled if set */
+	regex_t regex;            /* compiled if set */
 };
 
 /* `text` "" unsets. False: it is no regular expression; `error` says why, *pattern is unchanged. */
 bool pattern_set(struct pattern *pattern, const char *text, bool may_negate, char *error,
-		size_t size);
+                size_t size);
 void pattern_release(struct pattern *pattern);
 
 /* Whether it occurs in text in its shown form, negated or not; it must be set. */
@@ -30,6 +30,6 @@ bool pattern_finds(const struct pattern *pattern, const char *visible);
 
 /* Marks what matches in a line of the canvas. */
 void pattern_highlight(
-		const struct pattern *pattern, struct canvas *canvas, int y, int x, int width);
+                const struct pattern *pattern, struct canvas *canvas, int y, int x, int width);
 
 #endif

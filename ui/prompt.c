@@ -16,8 +16,8 @@ struct prompt {
 	bool open;
 	enum prompt_kind kind;
 	char text[PROMPT_BYTES];
-	size_t at;	/* byte the cursor is on */
-	int recalled;	/* line of the history shown; n: the one being typed */
+	size_t at;                /* byte the cursor is on */
+	int recalled;             /* line of the history shown; n: the one being typed */
 	char typed[PROMPT_BYTES]; /* kept while recalling */
 	struct history histories[PROMPT_KINDS];
 };
@@ -25,8 +25,8 @@ struct prompt {
 static const struct {
 	const char *name, *arguments, *help;
 } commands[] = {
-#define X(name, arguments, help) { name, arguments, help },
-	PYTHIATOP_COMMANDS(X)
+#define X(name, arguments, help) {name, arguments, help},
+                PYTHIATOP_COMMANDS(X)
 #undef X
 };
 
@@ -74,12 +74,13 @@ const char *prompt_text(const struct prompt *prompt)
 
 static void remember(struct history *history, const char *text)
 {
-	if (text[0] == '\0' || (history->n > 0 && strcmp(history->lines[history->n - 1], text) == 0)) {
+	if (text[0] == '\0' ||
+	                (history->n > 0 && strcmp(history->lines[history->n - 1], text) == 0)) {
 		return;
 	}
 	if (history->n == PROMPT_HISTORY) {
 		memmove(history->lines[0], history->lines[1],
-				sizeof(history->lines[0]) * (PROMPT_HISTORY - 1));
+		                sizeof(history->lines[0]) * (PROMPT_HISTORY - 1));
 		history->n--;
 	}
 	text_copy(history->lines[history->n++], PROMPT_BYTES, text);
@@ -124,15 +125,15 @@ static void complete(struct prompt *prompt)
 		common = k;
 	}
 	if (first) {
-		snprintf(prompt->text, sizeof(prompt->text), "%.*s%s", (int) common, first,
-				n == 1 ? " " : "");
+		snprintf(prompt->text, sizeof(prompt->text), "%.*s%s", (int)common, first,
+		                n == 1 ? " " : "");
 		prompt->at = strlen(prompt->text);
 	}
 }
 
 static size_t character_before(const char *text, size_t at)
 {
-	while (at > 0 && ((unsigned char) text[--at] & 0xc0) == 0x80) {
+	while (at > 0 && ((unsigned char)text[--at] & 0xc0) == 0x80) {
 	}
 	return at;
 }
@@ -142,7 +143,7 @@ static size_t character_after(const char *text, size_t at)
 	if (text[at]) {
 		at++;
 	}
-	while (((unsigned char) text[at] & 0xc0) == 0x80) {
+	while (((unsigned char)text[at] & 0xc0) == 0x80) {
 		at++;
 	}
 	return at;
@@ -167,7 +168,7 @@ static void insert(struct prompt *prompt, uint32_t key)
 		return;
 	}
 	memmove(prompt->text + prompt->at + length, prompt->text + prompt->at,
-			used - prompt->at + 1);
+	                used - prompt->at + 1);
 	memcpy(prompt->text + prompt->at, bytes, length);
 	prompt->at += length;
 }
@@ -259,29 +260,29 @@ static void hint(const struct prompt *prompt, char *out, size_t size)
 	}
 	for (i = 0; i < N_COMMANDS && used < size; i++) {
 		if (typed > shown && strncmp(commands[i].name, prompt->text, shown) == 0 &&
-				commands[i].name[shown] == '\0') {
+		                commands[i].name[shown] == '\0') {
 			snprintf(out, size, "%s  %s", commands[i].arguments, commands[i].help);
 			return;
 		}
 		if (strncmp(commands[i].name, prompt->text, typed) == 0) {
-			used += (size_t) snprintf(
-					out + used, size - used, "%s   ", commands[i].name);
+			used += (size_t)snprintf(
+			                out + used, size - used, "%s   ", commands[i].name);
 		}
 	}
 }
 
 void prompt_draw(const struct prompt *prompt, struct canvas *canvas, struct area area)
 {
-	static const char *const signs[] = { ":", "/", "filter: " };
-	static const char *const hints[] = { "", "a regular expression; n and N go on",
-		"a regular expression; ! first leaves out what matches; empty shows all" };
+	static const char *const signs[] = {":", "/", "filter: "};
+	static const char *const hints[] = {"", "a regular expression; n and N go on",
+	                "a regular expression; ! first leaves out what matches; empty shows all"};
 	char before[PROMPT_BYTES], behind[512];
 	int x = area.x, end = area.x + area.width, room, cursor;
 	const char *text = prompt->text;
 
 	x += canvas_text(canvas, area.y, x, area.width, ROLE_PROMPT, signs[prompt->kind]);
 	room = end - x - 1;
-	snprintf(before, sizeof(before), "%.*s", (int) prompt->at, prompt->text);
+	snprintf(before, sizeof(before), "%.*s", (int)prompt->at, prompt->text);
 	/* A line longer than the screen scrolls so that the cursor stays in sight. */
 	while (text_width(before, canvas->ascii) > room && before[0]) {
 		size_t cut = character_after(before, 0);

@@ -11,20 +11,15 @@
 /*
  * A line being typed: a command, a search, a filter. Each kind has a history of its own.
  *
- * Keys: characters, Left Right Home End Backspace Delete Ctrl-A Ctrl-E Ctrl-U Ctrl-W; Up Down recall;
- * Tab completes; Enter takes it; Esc leaves it.
+ * Keys: characters, Left Right Home End Backspace Delete Ctrl-A Ctrl-E Ctrl-U Ctrl-W; Up Down
+ * recall; Tab completes; Enter takes it; Esc leaves it.
  *
  * Memory: constant, PROMPT_HISTORY lines a kind; the oldest goes.
  */
 #define PROMPT_BYTES   256
 #define PROMPT_HISTORY 50
 
-enum prompt_kind {
-	PROMPT_COMMAND,
-	PROMPT_SEARCH,
-	PROMPT_FILTER,
-	PROMPT_KINDS
-};
+enum prompt_kind { PROMPT_COMMAND, PROMPT_SEARCH, PROMPT_FILTER, PROMPT_KINDS };
 
 enum prompt_answer {
 	PROMPT_TYPING, /* goes on */

@@ -14,8 +14,8 @@
  * alone. Threads: one; the signal handlers may run in any.
  *
  * From terminal_open() to terminal_close() SIGTERM, SIGHUP, SIGINT and SIGWINCH only wake
- * terminal_signal_fd(). SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL and SIGQUIT restore the terminal from
- * a string prepared beforehand, then take their former course.
+ * terminal_signal_fd(). SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL and SIGQUIT restore the terminal
+ * from a string prepared beforehand, then take their former course.
  */
 
 /* STATUS_IO: see errno. STATUS_NOT_FOUND: the terminal's type (TERM) is not known. */

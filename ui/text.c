@@ -12,12 +12,42 @@ static const struct likeness {
 	const char *utf8;
 	const char *ascii;
 } likenesses[] = {
-	{ "›", ">" }, { "…", ".." }, { "·", "." }, { "×", "x" }, { "±", "+-" }, { "─", "-" },
-	{ "│", "|" }, { "┤", "|" }, { "└", "+" }, { "├", "|" }, { "┬", "+" }, { "▲", "^" },
-	{ "▼", "v" }, { "▸", "+" }, { "▾", "-" }, { "●", "*" }, { "○", "o" }, { "◆", "*" },
-	{ "█", "#" }, { "▓", "%" }, { "▒", "=" }, { "░", "-" }, { "▁", "." }, { "▂", ":" },
-	{ "▃", "-" }, { "▄", "=" }, { "▅", "+" }, { "▆", "*" }, { "▇", "#" }, { "▏", "." },
-	{ "▎", ":" }, { "▍", "-" }, { "▌", "=" }, { "▋", "+" }, { "▊", "*" }, { "▉", "%" },
+                {"›", ">"},
+                {"…", ".."},
+                {"·", "."},
+                {"×", "x"},
+                {"±", "+-"},
+                {"─", "-"},
+                {"│", "|"},
+                {"┤", "|"},
+                {"└", "+"},
+                {"├", "|"},
+                {"┬", "+"},
+                {"▲", "^"},
+                {"▼", "v"},
+                {"▸", "+"},
+                {"▾", "-"},
+                {"●", "*"},
+                {"○", "o"},
+                {"◆", "*"},
+                {"█", "#"},
+                {"▓", "%"},
+                {"▒", "="},
+                {"░", "-"},
+                {"▁", "."},
+                {"▂", ":"},
+                {"▃", "-"},
+                {"▄", "="},
+                {"▅", "+"},
+                {"▆", "*"},
+                {"▇", "#"},
+                {"▏", "."},
+                {"▎", ":"},
+                {"▍", "-"},
+                {"▌", "="},
+                {"▋", "+"},
+                {"▊", "*"},
+                {"▉", "%"},
 };
 
 size_t text_encode(uint32_t code, char *out)
@@ -27,14 +57,14 @@ size_t text_encode(uint32_t code, char *out)
 
 	out[length] = '\0';
 	if (length == 1) {
-		out[0] = (char) code;
+		out[0] = (char)code;
 		return 1;
 	}
 	for (i = length - 1; i > 0; i--) {
-		out[i] = (char) (0x80 | (code & 0x3f));
+		out[i] = (char)(0x80 | (code & 0x3f));
 		code >>= 6;
 	}
-	out[0] = (char) ((0xf00u >> length & 0xff) | code);
+	out[0] = (char)((0xf00u >> length & 0xff) | code);
 	return length;
 }
 
@@ -44,7 +74,7 @@ static void set_plain(struct text_piece *piece, const char *ascii)
 
 	memmove(piece->bytes, ascii, length);
 	piece->bytes[length] = '\0';
-	piece->length = piece->width = (uint8_t) length;
+	piece->length = piece->width = (uint8_t)length;
 	piece->plain = true;
 }
 
@@ -52,7 +82,7 @@ static void set_escape(struct text_piece *piece, uint32_t code)
 {
 	char escape[TEXT_PIECE_BYTES];
 
-	snprintf(escape, sizeof(escape), "\\u{%04x}", (unsigned int) code & 0x1fffff);
+	snprintf(escape, sizeof(escape), "\\u{%04x}", (unsigned int)code & 0x1fffff);
 	set_plain(piece, escape);
 }
 
@@ -77,15 +107,15 @@ static void take_marks(const char **text, struct text_piece *piece)
 	uint32_t code;
 	size_t length;
 
-	while ((unsigned char) **text >= 0x80) {
+	while ((unsigned char)**text >= 0x80) {
 		next = *text;
 		length = text_escape_next(&next, mark, &code);
-		if (code == 0 || wcwidth((wchar_t) code) != 0 ||
-				piece->length + length > TEXT_PIECE_BYTES) {
+		if (code == 0 || wcwidth((wchar_t)code) != 0 ||
+		                piece->length + length > TEXT_PIECE_BYTES) {
 			return;
 		}
 		memcpy(piece->bytes + piece->length, mark, length + 1);
-		piece->length = (uint8_t) (piece->length + length);
+		piece->length = (uint8_t)(piece->length + length);
 		*text = next;
 	}
 }
@@ -95,7 +125,7 @@ bool text_next(const char **text, bool ascii, struct text_piece *piece)
 	uint32_t code;
 	int width;
 
-	piece->length = (uint8_t) text_escape_next(text, piece->bytes, &code);
+	piece->length = (uint8_t)text_escape_next(text, piece->bytes, &code);
 	if (piece->length == 0) {
 		return false;
 	}
@@ -113,13 +143,13 @@ bool text_next(const char **text, bool ascii, struct text_piece *piece)
 		set_ascii(piece, code);
 		return true;
 	}
-	width = wcwidth((wchar_t) code);
+	width = wcwidth((wchar_t)code);
 	if (width < 1) {
 		set_escape(piece, code);
 		return true;
 	}
 	piece->plain = false;
-	piece->width = (uint8_t) width;
+	piece->width = (uint8_t)width;
 	take_marks(text, piece);
 	return true;
 }
@@ -151,7 +181,7 @@ void text_copy(char *out, size_t size, const char *text)
 
 	if (length >= size) {
 		length = size - 1;
-		while (length > 0 && ((unsigned char) text[length] & 0xc0) == 0x80) {
+		while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80) {
 			length--;
 		}
 	}

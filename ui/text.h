@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 /*
- * Text cut into pieces with their width on the screen. Text from a trace is data: what it must not do
- * to a terminal is decided by text_escape_next() alone; here unprintable characters (as the C library
- * has it) and combining marks without a base are escaped too. The canvas takes no other text than
- * what came through text_next().
+ * Text cut into pieces with their width on the screen. Text from a trace is data: what it must not
+ * do to a terminal is decided by text_escape_next() alone; here unprintable characters (as the C
+ * library has it) and combining marks without a base are escaped too. The canvas takes no other
+ * text than what came through text_next().
  *
  * Threads: any; pure but for the locale's character classes (LC_CTYPE must be a UTF-8 locale unless
  * `ascii`).
@@ -22,8 +22,8 @@
 struct text_piece {
 	char bytes[TEXT_PIECE_BYTES + 1];
 	uint8_t length; /* bytes */
-	uint8_t width;	/* columns */
-	bool plain;	/* one column per byte */
+	uint8_t width;  /* columns */
+	bool plain;     /* one column per byte */
 };
 
 /*

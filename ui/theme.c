@@ -10,8 +10,8 @@ static const struct {
 	const char *name;
 	uint8_t attributes;
 } roles[ROLE_COUNT] = {
-#define X(id, name, attributes) [ROLE_##id] = { name, attributes },
-	UI_ROLES(X)
+#define X(id, name, attributes) [ROLE_##id] = {name, attributes},
+                UI_ROLES(X)
 #undef X
 };
 
@@ -25,15 +25,15 @@ void theme_init(struct theme *theme)
 	int i;
 
 	for (i = 0; i < ROLE_COUNT; i++) {
-		theme->styles[i] = (struct theme_style){ -1, -1, -1, -1, roles[i].attributes };
+		theme->styles[i] = (struct theme_style){-1, -1, -1, -1, roles[i].attributes};
 	}
 }
 
 /* One colour of `length` bytes: a number if `numbers`, else a name; "-" is the terminal's own. */
 static bool read_color(const char *word, size_t length, bool numbers, int16_t *color)
 {
-	static const char *const names[] = { "black", "red", "green", "yellow", "blue", "magenta",
-		"cyan", "white" };
+	static const char *const names[] = {
+	                "black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"};
 	bool bright = false;
 	char text[16], *end;
 	long number;
@@ -51,7 +51,7 @@ static bool read_color(const char *word, size_t length, bool numbers, int16_t *c
 	if (numbers) {
 		errno = 0;
 		number = strtol(text, &end, 10);
-		*color = (int16_t) number;
+		*color = (int16_t)number;
 		return errno == 0 && end != text && *end == '\0' && number >= 0 && number <= 255;
 	}
 	if (strncmp(text, "bright", 6) == 0) {
@@ -60,7 +60,7 @@ static bool read_color(const char *word, size_t length, bool numbers, int16_t *c
 	}
 	for (i = 0; i < 8; i++) {
 		if (strcmp(text, names[i]) == 0) {
-			*color = (int16_t) (bright ? i + 8 : i);
+			*color = (int16_t)(bright ? i + 8 : i);
 			return true;
 		}
 	}
@@ -76,8 +76,8 @@ static bool read_colors(const char *word, bool numbers, int16_t *fg, int16_t *bg
 	if (!slash) {
 		return read_color(word, strlen(word), numbers, fg);
 	}
-	return read_color(word, (size_t) (slash - word), numbers, fg) &&
-			read_color(slash + 1, strlen(slash + 1), numbers, bg);
+	return read_color(word, (size_t)(slash - word), numbers, fg) &&
+	       read_color(slash + 1, strlen(slash + 1), numbers, bg);
 }
 
 static bool read_attribute(const char *word, uint8_t *attributes)
@@ -85,8 +85,8 @@ static bool read_attribute(const char *word, uint8_t *attributes)
 	static const struct {
 		const char *name;
 		uint8_t attribute;
-	} known[] = { { "bold", STYLE_BOLD }, { "dim", STYLE_DIM }, { "underline", STYLE_UNDERLINE },
-		{ "reverse", STYLE_REVERSE } };
+	} known[] = {{"bold", STYLE_BOLD}, {"dim", STYLE_DIM}, {"underline", STYLE_UNDERLINE},
+	                {"reverse", STYLE_REVERSE}};
 	size_t i;
 
 	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
@@ -136,7 +136,7 @@ static int find_role(const char *name)
 }
 
 enum status theme_read(
-		struct theme *theme, const struct settings *settings, char *error, size_t size)
+                struct theme *theme, const struct settings *settings, char *error, size_t size)
 {
 	struct theme new_theme;
 	const struct setting *item;
@@ -149,10 +149,10 @@ enum status theme_read(
 		item = &settings->items[i];
 		role = find_role(item->name);
 		problem = role < 0 ? "is no role of a theme"
-				   : read_style(item->value, &new_theme.styles[role]);
+		                   : read_style(item->value, &new_theme.styles[role]);
 		if (problem) {
 			snprintf(error, size, "%s:%u: %s %s", settings->file,
-					(unsigned int) item->line, item->name, problem);
+			                (unsigned int)item->line, item->name, problem);
 			return STATUS_INVALID;
 		}
 	}
@@ -163,7 +163,7 @@ enum status theme_read(
 struct theme_look theme_look(const struct theme *theme, enum role role, int colors)
 {
 	const struct theme_style *style = &theme->styles[role];
-	struct theme_look look = { -1, -1, style->attributes };
+	struct theme_look look = {-1, -1, style->attributes};
 
 	if (colors >= 256) {
 		look.fg = style->fg256;
@@ -172,11 +172,11 @@ struct theme_look theme_look(const struct theme *theme, enum role role, int colo
 		look.fg = style->fg16;
 		look.bg = style->bg16;
 		if (colors < 16 && look.fg >= 8) {
-			look.fg = (int16_t) (look.fg - 8);
+			look.fg = (int16_t)(look.fg - 8);
 			look.attributes |= STYLE_BOLD;
 		}
 		if (colors < 16 && look.bg >= 8) {
-			look.bg = (int16_t) (look.bg - 8);
+			look.bg = (int16_t)(look.bg - 8);
 		}
 	} else {
 		look.attributes = roles[role].attributes;

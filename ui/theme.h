@@ -16,14 +16,14 @@
  *	heat.3 = 208 yellow bold
  *	selected = 231/24 white/blue bold
  *
- * First the colour on terminals with 256 colours (0 to 255), then the one on those with 16 (black red
- * green yellow blue magenta cyan white, each with "bright" before it), then attributes: bold dim
+ * First the colour on terminals with 256 colours (0 to 255), then the one on those with 16 (black
+ *red green yellow blue magenta cyan white, each with "bright" before it), then attributes: bold dim
  * underline reverse. FOREGROUND/BACKGROUND; "-" is the terminal's own. A terminal with 8 colours
  * shows a bright one as bold. Roles that a file leaves out look as without colours.
  */
 struct theme_style {
 	int16_t fg256, bg256, fg16, bg16; /* -1: the terminal's own */
-	uint8_t attributes;		  /* enum style_attribute */
+	uint8_t attributes;               /* enum style_attribute */
 };
 
 struct theme {
@@ -44,7 +44,7 @@ void theme_init(struct theme *theme);
  * what is wrong; *theme is unchanged.
  */
 enum status theme_read(
-		struct theme *theme, const struct settings *settings, char *error, size_t size);
+                struct theme *theme, const struct settings *settings, char *error, size_t size);
 
 /* The looks of a role on a terminal with so many colours; below 8, those of the built-in theme. */
 struct theme_look theme_look(const struct theme *theme, enum role role, int colors);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * The console on a real terminal, on a made-up cloud that changes ten times a second. For looking at
- * it, and for tests of the terminal itself.
+ * The console on a real terminal, on a made-up cloud that changes ten times a second. For looking
+ * at it, and for tests of the terminal itself.
  *
- *   console_driver [--theme NAME] [--no-color] [--ascii] [--crash] [--groups N] [--lossy] [--hostile]
+ *   console_driver [--theme NAME] [--no-color] [--ascii] [--crash] [--groups N] [--lossy]
+ * [--hostile]
  *
  * --crash: the command `:crash` writes to address 0.
  */
@@ -32,8 +33,8 @@ struct driver {
 /* The next snapshot comes in `ns`, further ones every tenth of a second. */
 static void set_timer(const struct driver *driver, long ns)
 {
-	const struct itimerspec spec = { .it_value = { .tv_nsec = ns },
-		.it_interval = { .tv_nsec = 100000000 } };
+	const struct itimerspec spec = {
+	                .it_value = {.tv_nsec = ns}, .it_interval = {.tv_nsec = 100000000}};
 
 	timerfd_settime(driver->timer, 0, &spec, NULL);
 }
@@ -50,8 +51,8 @@ static const struct snapshot *host_acquire(void *context)
 
 static void host_release(void *context, const struct snapshot *snapshot)
 {
-	(void) context;
-	snapshot_destroy((struct snapshot *) (uintptr_t) snapshot);
+	(void)context;
+	snapshot_destroy((struct snapshot *)(uintptr_t)snapshot);
 }
 
 static void host_look(void *context, const struct focus *focus)
@@ -68,7 +69,7 @@ static void host_command(void *context, const char *line)
 	volatile uintptr_t nowhere = 0;
 
 	if (driver->may_crash && strcmp(line, "crash") == 0) {
-		*(volatile int *) nowhere = 1;
+		*(volatile int *)nowhere = 1;
 	}
 	snprintf(driver->notice, sizeof(driver->notice), "command: %s", line);
 	driver->cloud.notice = driver->notice;
@@ -102,17 +103,20 @@ static void read_options(struct driver *driver, int argc, char **argv)
 		if (strcmp(argv[i], "--theme") == 0 && i + 1 < argc) {
 			driver->options.theme = argv[++i];
 		} else if (strcmp(argv[i], "--groups") == 0 && i + 1 < argc) {
-			driver->cloud.groups = (uint32_t) strtoul(argv[++i], NULL, 10);
+			driver->cloud.groups = (uint32_t)strtoul(argv[++i], NULL, 10);
 		}
 	}
 }
 
 int main(int argc, char **argv)
 {
-	struct driver driver = { .options = { .horizon = HORIZON_EPOCH, .target = "relay1" } };
-	struct console_host host = { .context = &driver, .acquire = host_acquire,
-		.release = host_release, .look = host_look, .command = host_command,
-		.theme = host_theme };
+	struct driver driver = {.options = {.horizon = HORIZON_EPOCH, .target = "relay1"}};
+	struct console_host host = {.context = &driver,
+	                .acquire = host_acquire,
+	                .release = host_release,
+	                .look = host_look,
+	                .command = host_command,
+	                .theme = host_theme};
 	int code;
 
 	setlocale(LC_CTYPE, "");

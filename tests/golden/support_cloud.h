@@ -9,12 +9,12 @@
  * "server create" takes 0.4, 1.2 or 2.1 s. They answer a focus as the analysis would.
  */
 struct cloud {
-	uint32_t tick;	  /* time goes on by a tenth of a second with each */
-	uint32_t groups;  /* 0: the six; else so many */
-	bool hostile;	  /* names from a trace that mean no good */
-	bool lossy;	  /* events are lost, late and lag behind */
-	bool shuffled;	  /* the groups are in the reverse order */
-	bool gone;	  /* nothing asked for is kept any more */
+	uint32_t tick;   /* time goes on by a tenth of a second with each */
+	uint32_t groups; /* 0: the six; else so many */
+	bool hostile;    /* names from a trace that mean no good */
+	bool lossy;      /* events are lost, late and lag behind */
+	bool shuffled;   /* the groups are in the reverse order */
+	bool gone;       /* nothing asked for is kept any more */
 	bool no_groups;
 	struct source_row *sources; /* instead of its own */
 	uint32_t n_sources;

@@ -71,11 +71,17 @@ void bench_open(struct bench *bench, int rows, int columns, bool ascii, bool no_
 	setenv("TZ", "UTC", 1);
 	tzset();
 	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
-	bench->options = (struct console_options){ .horizon = HORIZON_EPOCH, .ascii = ascii,
-		.no_color = no_color, .target = "relay1" };
-	bench->host = (struct console_host){ .context = bench, .acquire = host_acquire,
-		.release = host_release, .look = host_look, .command = host_command,
-		.theme = host_theme, .wake_fd = -1 };
+	bench->options = (struct console_options){.horizon = HORIZON_EPOCH,
+	                .ascii = ascii,
+	                .no_color = no_color,
+	                .target = "relay1"};
+	bench->host = (struct console_host){.context = bench,
+	                .acquire = host_acquire,
+	                .release = host_release,
+	                .look = host_look,
+	                .command = host_command,
+	                .theme = host_theme,
+	                .wake_fd = -1};
 	canvas_init(&bench->canvas, ascii);
 	assert_true(canvas_resize(&bench->canvas, rows, columns));
 	bench->console = console_create(&bench->options, &bench->host);
@@ -91,13 +97,13 @@ void bench_close(struct bench *bench)
 	canvas_release(&bench->canvas);
 	settings_release(&bench->theme);
 	for (i = 0; i < bench->n_old; i++) {
-		snapshot_destroy((struct snapshot *) (uintptr_t) bench->old[i]);
+		snapshot_destroy((struct snapshot *)(uintptr_t)bench->old[i]);
 	}
 }
 
 void bench_show(struct bench *bench, struct snapshot *snapshot)
 {
-	assert_true(bench->n_old < (int) (sizeof(bench->old) / sizeof(bench->old[0])));
+	assert_true(bench->n_old < (int)(sizeof(bench->old) / sizeof(bench->old[0])));
 	snapshot->focus = bench->focus;
 	bench->old[bench->n_old++] = snapshot;
 	bench->snapshot = snapshot;
@@ -142,7 +148,7 @@ enum console_answer bench_type(struct bench *bench, const char *keys)
 void bench_text(struct bench *bench, const char *text)
 {
 	for (; *text; text++) {
-		console_key(bench->console, (unsigned char) *text);
+		console_key(bench->console, (unsigned char)*text);
 	}
 	settle(bench);
 }
@@ -150,7 +156,7 @@ void bench_text(struct bench *bench, const char *text)
 static char role_letter(uint8_t role)
 {
 	static const char letters[] =
-			".abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+	                ".abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
 	return role < sizeof(letters) - 1 ? letters[role] : '?';
 }
@@ -158,7 +164,7 @@ static char role_letter(uint8_t role)
 /* Glyphs, then roles by letter, then which letter is which role. */
 static void dump(FILE *out, const struct canvas *canvas)
 {
-	bool used[ROLE_COUNT] = { false };
+	bool used[ROLE_COUNT] = {false};
 	const struct canvas_cell *cell;
 	int y, x, role;
 
@@ -181,8 +187,8 @@ static void dump(FILE *out, const struct canvas *canvas)
 	}
 	for (role = 0; role < ROLE_COUNT; role++) {
 		if (used[role]) {
-			fprintf(out, "%c %s\n", role_letter((uint8_t) role),
-					theme_role_name((enum role) role));
+			fprintf(out, "%c %s\n", role_letter((uint8_t)role),
+			                theme_role_name((enum role)role));
 		}
 	}
 }
@@ -214,7 +220,7 @@ static void compare(const char *path, const char *expected, const char *actual)
 		return;
 	}
 	while (*line && strcspn(line, "\n") == strcspn(want, "\n") &&
-			strncmp(line, want, strcspn(line, "\n")) == 0) {
+	                strncmp(line, want, strcspn(line, "\n")) == 0) {
 		line += strcspn(line, "\n");
 		line += *line == '\n';
 		want += strcspn(want, "\n");
@@ -223,7 +229,7 @@ static void compare(const char *path, const char *expected, const char *actual)
 	}
 	if (*line || *want) {
 		fail_msg("%s:%d:\nexpected %.*s\ngot      %.*s\n", path, number,
-				(int) strcspn(want, "\n"), want, (int) strcspn(line, "\n"), line);
+		                (int)strcspn(want, "\n"), want, (int)strcspn(line, "\n"), line);
 	}
 }
 
@@ -264,8 +270,8 @@ bool bench_sees(struct bench *bench, const char *text)
 	for (y = 0; y < bench->canvas.rows; y++) {
 		used = 0;
 		for (x = 0; x < bench->canvas.columns && used < sizeof(line); x++) {
-			used += (size_t) snprintf(line + used, sizeof(line) - used, "%s",
-					canvas_at(&bench->canvas, y, x)->glyph);
+			used += (size_t)snprintf(line + used, sizeof(line) - used, "%s",
+			                canvas_at(&bench->canvas, y, x)->glyph);
 		}
 		if (strstr(line, text)) {
 			return true;

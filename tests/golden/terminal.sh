@@ -87,6 +87,25 @@ sees 'unmatched' 'fg resumes'
 mux send-keys -t test q
 restored 0 'q'
 
+# Colours: those of 256, of 8, none.
+colored() { mux capture-pane -e -p -t test | grep -qE $'\e\\[([0-9;]*;)?(3[0-8]|4[0-8]|9[0-7])(;|m)'; }
+begin
+colored || { echo "FAILED: no colours"; failures=$((failures + 1)); }
+mux send-keys -t test q
+restored 0 'q with colours'
+begin --no-color
+! colored || { echo "FAILED: colours despite --no-color"; failures=$((failures + 1)); }
+mux send-keys -t test q
+restored 0 'q without colours'
+driver="env TERM=linux $driver" begin
+colored || { echo "FAILED: no colours of eight"; failures=$((failures + 1)); }
+mux send-keys -t test q
+restored 0 'q with eight colours'
+driver="env TERM=vt100 $driver" begin
+! colored || { echo "FAILED: colours on a vt100"; failures=$((failures + 1)); }
+mux send-keys -t test q
+restored 0 'q on a vt100'
+
 for signal in TERM HUP INT; do
 	begin
 	kill -"$signal" "$(pid)"

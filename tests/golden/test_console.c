@@ -24,10 +24,10 @@ static void begin(struct bench *bench, struct cloud *cloud)
 
 static void drill_down_and_back(void **state)
 {
-	struct cloud cloud = { 0 };
+	struct cloud cloud = {0};
 	struct bench bench;
 
-	(void) state;
+	(void)state;
 	begin(&bench, &cloud);
 	assert_int_equal(bench.focus.screen, SCREEN_GROUPS);
 	assert_int_equal(bench.focus.parts, FOCUS_GROUPS);
@@ -59,10 +59,10 @@ static void drill_down_and_back(void **state)
 /* "The worst" is asked for, then kept to, whatever is the worst later. */
 static void numbers_always_show_something(void **state)
 {
-	struct cloud cloud = { 0 };
+	struct cloud cloud = {0};
 	struct bench bench;
 
-	(void) state;
+	(void)state;
 	begin(&bench, &cloud);
 	bench_type(&bench, "7 4");
 	assert_int_equal(bench.focus.screen, SCREEN_REQUEST);
@@ -81,10 +81,10 @@ static void numbers_always_show_something(void **state)
 
 static void the_cursor_stays_on_its_item(void **state)
 {
-	struct cloud cloud = { 0 };
+	struct cloud cloud = {0};
 	struct bench bench;
 
-	(void) state;
+	(void)state;
 	begin(&bench, &cloud);
 	bench_type(&bench, "j");
 	assert_true(bench_sees(&bench, "> volume create"));
@@ -102,13 +102,32 @@ static void the_cursor_stays_on_its_item(void **state)
 	bench_close(&bench);
 }
 
+/* As long as nothing was selected, what is worst is. */
+static void the_cursor_begins_with_the_worst(void **state)
+{
+	struct cloud cloud = {.shuffled = true};
+	struct bench bench;
+
+	(void)state;
+	begin(&bench, &cloud);
+	assert_true(bench_sees(&bench, ">~volume list"));
+	cloud.shuffled = false;
+	bench_show(&bench, cloud_snapshot(&bench.focus, &cloud));
+	assert_true(bench_sees(&bench, "> server create"));
+	bench_type(&bench, "j k");
+	cloud.shuffled = true;
+	bench_show(&bench, cloud_snapshot(&bench.focus, &cloud));
+	assert_true(bench_sees(&bench, "> server create"));
+	bench_close(&bench);
+}
+
 static void freeze_and_step(void **state)
 {
-	struct cloud cloud = { 0 };
+	struct cloud cloud = {0};
 	struct bench bench;
 	int i;
 
-	(void) state;
+	(void)state;
 	begin(&bench, &cloud);
 	bench_type(&bench, ".");
 	assert_true(bench_sees(&bench, "this is now"));
@@ -133,10 +152,10 @@ static void freeze_and_step(void **state)
 
 static void horizon_and_commands(void **state)
 {
-	struct cloud cloud = { 0 };
+	struct cloud cloud = {0};
 	struct bench bench;
 
-	(void) state;
+	(void)state;
 	begin(&bench, &cloud);
 	bench_type(&bench, "t");
 	assert_int_equal(bench.focus.horizon, HORIZON_ALL);
@@ -175,17 +194,18 @@ static void horizon_and_commands(void **state)
 /* A key never does nothing silently: whatever is pressed, something changes or is said. */
 static void no_key_is_silent(void **state)
 {
-	/* Each ends with a move that leaves no message behind, away from the edges of the heat map. */
-	static const char *const screens[] = { "7 1 j g", "2 j h", "2 Tab j g", "4 j g", "4 Tab j g",
-		"4 Tab Tab j g", "7 j g", "7 Tab j g", "7 j Tab Tab j g", "? j g" };
-	static const char *const keys[] = { "3", "5", "6", "x", "h", "l", "Enter", "s", "S", "w", "n",
-		"N", "Tab", "BackTab", ".", "F7", "Delete" };
-	struct cloud cloud = { 0 };
+	/* Each ends with a move that leaves no message behind, away from the edges of the heat map.
+	 */
+	static const char *const screens[] = {"7 1 j g", "2 j h", "2 Tab j g", "4 j g", "4 Tab j g",
+	                "4 Tab Tab j g", "7 j g", "7 Tab j g", "7 j Tab Tab j g", "? j g"};
+	static const char *const keys[] = {"3", "5", "6", "x", "h", "l", "Enter", "s", "S", "w",
+	                "n", "N", "Tab", "BackTab", ".", "F7", "Delete"};
+	struct cloud cloud = {0};
 	struct canvas before;
 	struct bench bench;
 	size_t s, k;
 
-	(void) state;
+	(void)state;
 	canvas_init(&before, false);
 	for (s = 0; s < sizeof(screens) / sizeof(screens[0]); s++) {
 		for (k = 0; k < sizeof(keys) / sizeof(keys[0]); k++) {
@@ -206,10 +226,10 @@ static void no_key_is_silent(void **state)
 
 static void search_goes_round(void **state)
 {
-	struct cloud cloud = { 0 };
+	struct cloud cloud = {0};
 	struct bench bench;
 
-	(void) state;
+	(void)state;
 	begin(&bench, &cloud);
 	bench_type(&bench, "n");
 	assert_true(bench_sees(&bench, "nothing is searched for"));
@@ -239,14 +259,14 @@ static void search_goes_round(void **state)
 
 static void keys_from_settings(void **state)
 {
-	static const struct setting items[] = { { "key.quit", "z", 1 }, { "key.help", "q", 2 } };
-	static const struct settings keys = { "my.conf", 2, items };
-	static const struct setting wrong_items[] = { { "key.quit", "", 1 }, { "key.foo", "q", 2 } };
-	static const struct settings wrong = { "my.conf", 2, wrong_items };
-	struct cloud cloud = { 0 };
+	static const struct setting items[] = {{"key.quit", "z", 1}, {"key.help", "q", 2}};
+	static const struct settings keys = {"my.conf", 2, items};
+	static const struct setting wrong_items[] = {{"key.quit", "", 1}, {"key.foo", "q", 2}};
+	static const struct settings wrong = {"my.conf", 2, wrong_items};
+	struct cloud cloud = {0};
 	struct bench bench;
 
-	(void) state;
+	(void)state;
 	begin(&bench, &cloud);
 	console_destroy(bench.console);
 	bench.focus.serial = 0;
@@ -267,10 +287,10 @@ static void keys_from_settings(void **state)
 
 static void sources_are_attached(void **state)
 {
-	struct cloud cloud = { 0 };
+	struct cloud cloud = {0};
 	struct bench bench;
 
-	(void) state;
+	(void)state;
 	begin(&bench, &cloud);
 	bench_type(&bench, "7 G");
 	assert_true(bench_sees(&bench, "Enter attaches it"));
@@ -285,28 +305,45 @@ static void sources_are_attached(void **state)
 static void first_run(void **state)
 {
 	static struct source_row rows[][2] = {
-		{ { .id = 1, .url = "net://localhost:5344", .is_relay = true, .state = SOURCE_BROKEN } },
-		{ { .id = 1, .url = "net://relay1", .is_relay = true, .state = SOURCE_WAITING } },
-		{ { .id = 1, .url = "net://relay1/host/h/x", .session = "x", .host = "h",
-				.state = SOURCE_WAITING } },
-		{ { .id = 1, .url = "net://relay1/host/h/x", .session = "x", .host = "h", .live = true,
-				.state = SOURCE_ATTACHED, .live_timer_us = 2000000 } },
-		{ { .id = 1, .url = "net://relay9", .is_relay = true, .state = SOURCE_BROKEN,
-				.detail = "no route to relay9; check the name" } },
+	                {{.id = 1,
+	                                .url = "net://localhost:5344",
+	                                .is_relay = true,
+	                                .state = SOURCE_BROKEN}},
+	                {{.id = 1,
+	                                .url = "net://relay1",
+	                                .is_relay = true,
+	                                .state = SOURCE_WAITING}},
+	                {{.id = 1,
+	                                .url = "net://relay1/host/h/x",
+	                                .session = "x",
+	                                .host = "h",
+	                                .state = SOURCE_WAITING}},
+	                {{.id = 1,
+	                                .url = "net://relay1/host/h/x",
+	                                .session = "x",
+	                                .host = "h",
+	                                .live = true,
+	                                .state = SOURCE_ATTACHED,
+	                                .live_timer_us = 2000000}},
+	                {{.id = 1,
+	                                .url = "net://relay9",
+	                                .is_relay = true,
+	                                .state = SOURCE_BROKEN,
+	                                .detail = "no route to relay9; check the name"}},
 	};
 	static const char *const expected[] = {
-		"No relay daemon at localhost:5344. Start one: lttng-relayd -d   Or open a",
-		"relay1 has no live session. On the traced host: lttng create mine",
-		"Session \"x\" is not live (made without --live). Recreate it with --live.",
-		"Attached. First events within the live timer (2 s).",
-		"no route to relay9; check the name",
+	                "No relay daemon at localhost:5344. Start one: lttng-relayd -d   Or open a",
+	                "relay1 has no live session. On the traced host: lttng create mine",
+	                "Session \"x\" is not live (made without --live). Recreate it with --live.",
+	                "Attached. First events within the live timer (2 s).",
+	                "no route to relay9; check the name",
 	};
 	struct snapshot *snapshot;
-	struct cloud cloud = { .no_groups = true, .n_sources = 1 };
+	struct cloud cloud = {.no_groups = true, .n_sources = 1};
 	struct bench bench;
 	size_t i;
 
-	(void) state;
+	(void)state;
 	for (i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
 		memset(&bench, 0, sizeof(bench));
 		bench_open(&bench, 24, 80, false, false);
@@ -324,14 +361,15 @@ static void first_run(void **state)
 
 static void events_without_requests(void **state)
 {
-	struct cloud cloud = { .no_groups = true };
+	struct cloud cloud = {.no_groups = true};
 	struct bench bench;
 
-	(void) state;
+	(void)state;
 	begin(&bench, &cloud);
-	assert_true(bench_sees(&bench, "41.2k events/s, no requests: nothing starts one. 38 event names;"));
+	assert_true(bench_sees(&bench,
+	                "41.2k events/s, no requests: nothing starts one. 38 event names;"));
 	bench_golden(&bench, "first-run-events");
-	cloud.sources = (struct source_row[]){ { .id = 2, .url = "/traces/a", .state = SOURCE_ENDED } };
+	cloud.sources = (struct source_row[]){{.id = 2, .url = "/traces/a", .state = SOURCE_ENDED}};
 	cloud.n_sources = 1;
 	bench_show(&bench, cloud_snapshot(&bench.focus, &cloud));
 	bench_type(&bench, "Enter");
@@ -343,17 +381,18 @@ static void events_without_requests(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(drill_down_and_back),
-		cmocka_unit_test(numbers_always_show_something),
-		cmocka_unit_test(the_cursor_stays_on_its_item),
-		cmocka_unit_test(freeze_and_step),
-		cmocka_unit_test(horizon_and_commands),
-		cmocka_unit_test(no_key_is_silent),
-		cmocka_unit_test(search_goes_round),
-		cmocka_unit_test(keys_from_settings),
-		cmocka_unit_test(sources_are_attached),
-		cmocka_unit_test(first_run),
-		cmocka_unit_test(events_without_requests),
+	                cmocka_unit_test(drill_down_and_back),
+	                cmocka_unit_test(numbers_always_show_something),
+	                cmocka_unit_test(the_cursor_stays_on_its_item),
+	                cmocka_unit_test(the_cursor_begins_with_the_worst),
+	                cmocka_unit_test(freeze_and_step),
+	                cmocka_unit_test(horizon_and_commands),
+	                cmocka_unit_test(no_key_is_silent),
+	                cmocka_unit_test(search_goes_round),
+	                cmocka_unit_test(keys_from_settings),
+	                cmocka_unit_test(sources_are_attached),
+	                cmocka_unit_test(first_run),
+	                cmocka_unit_test(events_without_requests),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,16 +33,17 @@ static struct snapshot *answer_engine(const struct focus *focus, void *context)
 	return snapshot;
 }
 
-/* One call of `name` on a thread: entry and exit of a request, a step inside that takes most of it. */
+/* One call of `name` on a thread: entry and exit of a request, a step inside that takes most of it.
+ */
 struct call {
 	uint32_t entry, exit, step_entry, step_exit;
 	uint64_t thread;
 };
 
-static void feed_call(
-		struct feed *feed, const struct call *call, uint64_t id, uint64_t at_ns, uint64_t step_ns)
+static void feed_call(struct feed *feed, const struct call *call, uint64_t id, uint64_t at_ns,
+                uint64_t step_ns)
 {
-	const union feed_value values[] = { { .u = id }, { .u = call->thread } };
+	const union feed_value values[] = {{.u = id}, {.u = call->thread}};
 
 	feed_event(feed, call->entry, at_ns, 0, values);
 	feed_event(feed, call->step_entry, at_ns + 1 * MS, 0, values);
@@ -54,18 +55,19 @@ static void feed_call(
 static void feed_cloud(struct feed *feed)
 {
 	static const char fields[] = "request_id:u vtid:c";
-	struct call create = { feed_type(feed, "app:create_entry", fields),
-		feed_type(feed, "app:create_exit", fields),
-		feed_type(feed, "app:lock_entry", fields), feed_type(feed, "app:lock_exit", fields),
-		11 };
-	struct call list = { feed_type(feed, "app:list_entry", fields),
-		feed_type(feed, "app:list_exit", fields),
-		feed_type(feed, "app:query_entry", fields), feed_type(feed, "app:query_exit", fields),
-		12 };
+	struct call create = {feed_type(feed, "app:create_entry", fields),
+	                feed_type(feed, "app:create_exit", fields),
+	                feed_type(feed, "app:lock_entry", fields),
+	                feed_type(feed, "app:lock_exit", fields), 11};
+	struct call list = {feed_type(feed, "app:list_entry", fields),
+	                feed_type(feed, "app:list_exit", fields),
+	                feed_type(feed, "app:query_entry", fields),
+	                feed_type(feed, "app:query_exit", fields), 12};
 	uint64_t i, at_ns = T0;
 
 	for (i = 0; i < 120; i++) {
-		feed_call(feed, &create, 1000 + i, at_ns, (i % 5 == 0 ? 30 : 8) * MS + i % 7 * MS / 8);
+		feed_call(feed, &create, 1000 + i, at_ns,
+		                (i % 5 == 0 ? 30 : 8) * MS + i % 7 * MS / 8);
 		at_ns += 45 * MS;
 		feed_call(feed, &list, 5000 + i, at_ns, 3 * MS + i % 3 * MS / 10);
 		at_ns += 20 * MS;
@@ -78,7 +80,7 @@ static void made_events(void **state)
 	struct bench bench;
 	struct feed feed;
 
-	(void) state;
+	(void)state;
 	feed_start(&feed, NULL);
 	feed_cloud(&feed);
 	bench.answer = answer_engine;
@@ -129,7 +131,7 @@ static void recorded_trace(void **state)
 	struct bench bench;
 	char path[4096];
 
-	(void) state;
+	(void)state;
 	snprintf(path, sizeof(path), "%s/ust-ros2", traces ? traces : PT_TRACES_DIR);
 	if (access(path, R_OK) != 0) {
 		print_message("skipped: no trace at %s\n", path);
@@ -150,8 +152,8 @@ static void recorded_trace(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(made_events),
-		cmocka_unit_test(recorded_trace),
+	                cmocka_unit_test(made_events),
+	                cmocka_unit_test(recorded_trace),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@ struct shot {
 static void take(const struct shot *shot)
 {
 	struct cloud cloud = shot->cloud;
-	struct bench bench = { .answer = cloud_snapshot, .context = &cloud };
+	struct bench bench = {.answer = cloud_snapshot, .context = &cloud};
 
 	bench_open(&bench, shot->rows, shot->columns, shot->ascii, shot->no_color);
 	bench_type(&bench, shot->keys);
@@ -34,43 +34,43 @@ static void take(const struct shot *shot)
 static void screens(void **state)
 {
 	static const struct shot shots[] = {
-		{ "groups-80x24", 24, 80, false, false, "", { 0 } },
-		{ "groups-200x50", 50, 200, false, false, "", { 0 } },
-		{ "groups-80x24-mono", 24, 80, false, true, "", { 0 } },
-		{ "groups-80x24-ascii", 24, 80, true, false, "", { 0 } },
-		{ "groups-40x10", 10, 40, false, false, "", { 0 } },
-		{ "groups-tiny", 9, 39, false, false, "", { 0 } },
-		{ "groups-lossy", 24, 80, false, false, "", { .lossy = true } },
-		{ "groups-lossy-wide", 24, 130, false, false, "G", { .lossy = true } },
-		{ "groups-hostile", 24, 80, false, false, "", { .hostile = true } },
-		{ "groups-hostile-ascii", 24, 80, true, false, "", { .hostile = true } },
-		{ "groups-thousand", 24, 80, false, false, "PgDn PgDn j", { .groups = 1000 } },
-		{ "groups-filter", 24, 80, false, false, "f ! l i s t Enter", { 0 } },
-		{ "groups-search", 24, 80, false, false, "/ c r e a t e Enter n", { 0 } },
-		{ "groups-sorted", 24, 80, false, false, "s s S", { 0 } },
-		{ "groups-paused", 24, 80, false, false, "p , , .", { 0 } },
-		{ "groups-command", 24, 80, false, false, ": e x", { 0 } },
-		{ "group-80x24", 24, 80, false, false, "Enter", { 0 } },
-		{ "group-200x50", 50, 200, false, false, "Enter", { 0 } },
-		{ "group-80x24-ascii", 24, 80, true, true, "2", { 0 } },
-		{ "group-list", 24, 80, false, false, "2 Tab j j s s", { .lossy = true } },
-		{ "group-gone", 24, 80, false, false, "2", { .gone = true } },
-		{ "request-80x24", 24, 80, false, false, "4", { 0 } },
-		{ "request-200x50", 50, 200, false, false, "4 w", { 0 } },
-		{ "request-80x24-ascii", 24, 80, true, true, "4 j j j", { .hostile = true } },
-		{ "request-folded", 24, 80, false, false, "4 j j j h G", { .lossy = true } },
-		{ "request-events", 24, 80, false, false, "4 w Enter", { 0 } },
-		{ "request-gone", 24, 80, false, false, "4", { .gone = true } },
-		{ "sources-80x24", 24, 80, false, false, "7", { .lossy = true } },
-		{ "sources-200x50", 50, 200, false, false, "7 j", { 0 } },
-		{ "sources-80x24-ascii", 24, 80, true, true, "7 w", { 0 } },
-		{ "sources-streams", 24, 80, false, false, "7 j Enter", { 0 } },
-		{ "help-80x24", 24, 80, false, false, "?", { 0 } },
-		{ "help-200x50", 50, 200, false, false, "4 F1", { 0 } },
+	                {"groups-80x24", 24, 80, false, false, "", {0}},
+	                {"groups-200x50", 50, 200, false, false, "", {0}},
+	                {"groups-80x24-mono", 24, 80, false, true, "", {0}},
+	                {"groups-80x24-ascii", 24, 80, true, false, "", {0}},
+	                {"groups-40x10", 10, 40, false, false, "", {0}},
+	                {"groups-tiny", 9, 39, false, false, "", {0}},
+	                {"groups-lossy", 24, 80, false, false, "", {.lossy = true}},
+	                {"groups-lossy-wide", 24, 130, false, false, "G", {.lossy = true}},
+	                {"groups-hostile", 24, 80, false, false, "", {.hostile = true}},
+	                {"groups-hostile-ascii", 24, 80, true, false, "", {.hostile = true}},
+	                {"groups-thousand", 24, 80, false, false, "PgDn PgDn j", {.groups = 1000}},
+	                {"groups-filter", 24, 80, false, false, "f ! l i s t Enter", {0}},
+	                {"groups-search", 24, 80, false, false, "/ c r e a t e Enter n", {0}},
+	                {"groups-sorted", 24, 80, false, false, "s s S", {0}},
+	                {"groups-paused", 24, 80, false, false, "p , , .", {0}},
+	                {"groups-command", 24, 80, false, false, ": e x", {0}},
+	                {"group-80x24", 24, 80, false, false, "Enter", {0}},
+	                {"group-200x50", 50, 200, false, false, "Enter", {0}},
+	                {"group-80x24-ascii", 24, 80, true, true, "2", {0}},
+	                {"group-list", 24, 80, false, false, "2 Tab j j s s", {.lossy = true}},
+	                {"group-gone", 24, 80, false, false, "2", {.gone = true}},
+	                {"request-80x24", 24, 80, false, false, "4", {0}},
+	                {"request-200x50", 50, 200, false, false, "4 w", {0}},
+	                {"request-80x24-ascii", 24, 80, true, true, "4 j j j", {.hostile = true}},
+	                {"request-folded", 24, 80, false, false, "4 j j j h G", {.lossy = true}},
+	                {"request-events", 24, 80, false, false, "4 w Enter", {0}},
+	                {"request-gone", 24, 80, false, false, "4", {.gone = true}},
+	                {"sources-80x24", 24, 80, false, false, "7", {.lossy = true}},
+	                {"sources-200x50", 50, 200, false, false, "7 j", {0}},
+	                {"sources-80x24-ascii", 24, 80, true, true, "7 w", {0}},
+	                {"sources-streams", 24, 80, false, false, "7 j Enter", {0}},
+	                {"help-80x24", 24, 80, false, false, "?", {0}},
+	                {"help-200x50", 50, 200, false, false, "4 F1", {0}},
 	};
 	size_t i;
 
-	(void) state;
+	(void)state;
 	for (i = 0; i < sizeof(shots) / sizeof(shots[0]); i++) {
 		take(&shots[i]);
 	}
@@ -79,7 +79,7 @@ static void screens(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(screens),
+	                cmocka_unit_test(screens),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,18 +19,18 @@
 
 static int set_up(void **state)
 {
-	(void) state;
+	(void)state;
 	return setlocale(LC_CTYPE, "C.UTF-8") ? 0 : -1;
 }
 
 static void keys_have_names(void **state)
 {
-	static const char *const names[] = { "p", "?", "Space", "Enter", "Esc", "BackTab", "PgDn",
-		"F1", "F12", "Ctrl-L", "é", "Backspace", "Tab", "Delete" };
+	static const char *const names[] = {"p", "?", "Space", "Enter", "Esc", "BackTab", "PgDn",
+	                "F1", "F12", "Ctrl-L", "é", "Backspace", "Tab", "Delete"};
 	char out[KEY_NAME_BYTES];
 	size_t i;
 
-	(void) state;
+	(void)state;
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		uint32_t key = key_parse(names[i]);
 
@@ -50,7 +50,7 @@ static void default_keys_do_not_collide(void **state)
 	struct keymap keymap;
 	int i, k;
 
-	(void) state;
+	(void)state;
 	keymap_init(&keymap);
 	for (i = 0; i < ACTION_COUNT; i++) {
 		assert_int_not_equal(keymap.keys[i][0], K_NONE);
@@ -62,14 +62,15 @@ static void default_keys_do_not_collide(void **state)
 	assert_int_equal(keymap_find(&keymap, '3'), ACTION_NONE);
 }
 
-static enum status bind(struct keymap *keymap, const char *const lines[][2], uint32_t n, char error[256])
+static enum status bind(
+                struct keymap *keymap, const char *const lines[][2], uint32_t n, char error[256])
 {
 	struct setting items[8];
-	struct settings settings = { .file = "my.conf", .n = n, .items = items };
+	struct settings settings = {.file = "my.conf", .n = n, .items = items};
 	uint32_t i;
 
 	for (i = 0; i < n; i++) {
-		items[i] = (struct setting){ lines[i][0], lines[i][1], i + 1 };
+		items[i] = (struct setting){lines[i][0], lines[i][1], i + 1};
 	}
 	error[0] = '\0';
 	keymap_init(keymap);
@@ -78,15 +79,15 @@ static enum status bind(struct keymap *keymap, const char *const lines[][2], uin
 
 static void keys_can_be_changed(void **state)
 {
-	static const char *const good[][2] = { { "theme", "light" }, { "key.freeze", "Space F5" },
-		{ "key.quit", "p" } };
-	static const char *const twice[][2] = { { "key.freeze", "x" }, { "key.quit", "q x" } };
-	static const char *const unknown[][2] = { { "key.explode", "x" } };
-	static const char *const no_key[][2] = { { "key.quit", "q Ctrl-?" } };
+	static const char *const good[][2] = {
+	                {"theme", "light"}, {"key.freeze", "Space F5"}, {"key.quit", "p"}};
+	static const char *const twice[][2] = {{"key.freeze", "x"}, {"key.quit", "q x"}};
+	static const char *const unknown[][2] = {{"key.explode", "x"}};
+	static const char *const no_key[][2] = {{"key.quit", "q Ctrl-?"}};
 	struct keymap keymap;
 	char error[256], text[64];
 
-	(void) state;
+	(void)state;
 	assert_int_equal(bind(&keymap, good, 3, error), STATUS_OK);
 	assert_int_equal(keymap_find(&keymap, ' '), ACTION_FREEZE);
 	assert_int_equal(keymap_find(&keymap, 'p'), ACTION_QUIT);
@@ -101,10 +102,11 @@ static void keys_can_be_changed(void **state)
 	assert_non_null(strstr(error, "\"Ctrl-?\" is not a key"));
 }
 
-static enum status read_theme(struct theme *theme, const char *name, const char *value, char error[256])
+static enum status read_theme(
+                struct theme *theme, const char *name, const char *value, char error[256])
 {
-	struct setting item = { name, value, 3 };
-	struct settings settings = { .file = "my.theme", .n = 1, .items = &item };
+	struct setting item = {name, value, 3};
+	struct settings settings = {.file = "my.theme", .n = 1, .items = &item};
 
 	theme_init(theme);
 	error[0] = '\0';
@@ -117,8 +119,9 @@ static void themes_are_read(void **state)
 	struct theme theme;
 	char error[256];
 
-	(void) state;
-	assert_int_equal(read_theme(&theme, "heat.3", "208/16 brightyellow/black bold", error), STATUS_OK);
+	(void)state;
+	assert_int_equal(read_theme(&theme, "heat.3", "208/16 brightyellow/black bold", error),
+	                STATUS_OK);
 	look = theme_look(&theme, ROLE_HEAT_3, 256);
 	assert_int_equal(look.fg, 208);
 	assert_int_equal(look.bg, 16);
@@ -139,7 +142,7 @@ static void wrong_themes_are_told(void **state)
 	struct theme theme;
 	char error[256];
 
-	(void) state;
+	(void)state;
 	assert_int_equal(read_theme(&theme, "heat.9", "1 red", error), STATUS_INVALID);
 	assert_string_equal(error, "my.theme:3: heat.9 is no role of a theme");
 	assert_int_equal(read_theme(&theme, "heat.3", "256 red", error), STATUS_INVALID);
@@ -154,7 +157,7 @@ static void wrong_themes_are_told(void **state)
 /* The files that come with the program: read, and each role named but those of plain text. */
 static void own_themes_are_right(void **state)
 {
-	static const char *const names[] = { "default", "light", "colorblind", "mono" };
+	static const char *const names[] = {"default", "light", "colorblind", "mono"};
 	struct settings_file file;
 	struct theme_look look, expected;
 	struct theme theme, plain;
@@ -162,7 +165,7 @@ static void own_themes_are_right(void **state)
 	size_t i;
 	int role;
 
-	(void) state;
+	(void)state;
 	theme_init(&plain);
 	for (i = 0; i < 4; i++) {
 		snprintf(path, sizeof(path), "%s/themes/%s.theme", PT_SOURCE_DIR, names[i]);
@@ -174,13 +177,14 @@ static void own_themes_are_right(void **state)
 		}
 		for (role = 0; role < ROLE_COUNT; role++) {
 			if (strcmp(names[i], "mono") == 0) {
-				look = theme_look(&theme, (enum role) role, 256);
-				expected = theme_look(&plain, (enum role) role, 256);
+				look = theme_look(&theme, (enum role)role, 256);
+				expected = theme_look(&plain, (enum role)role, 256);
 				assert_int_equal(look.attributes, expected.attributes);
 				assert_int_equal(look.fg, -1);
 				assert_int_equal(look.bg, -1);
-			} else if (!settings_get(&file.settings, theme_role_name((enum role) role))) {
-				fail_msg("%s: no %s", path, theme_role_name((enum role) role));
+			} else if (!settings_get(&file.settings,
+			                           theme_role_name((enum role)role))) {
+				fail_msg("%s: no %s", path, theme_role_name((enum role)role));
 			}
 		}
 		settings_release(&file);
@@ -190,7 +194,7 @@ static void own_themes_are_right(void **state)
 static void type(struct prompt *prompt, const char *text)
 {
 	for (; *text; text++) {
-		assert_int_equal(prompt_key(prompt, (unsigned char) *text), PROMPT_TYPING);
+		assert_int_equal(prompt_key(prompt, (unsigned char)*text), PROMPT_TYPING);
 	}
 }
 
@@ -199,7 +203,7 @@ static void prompt_edits(void **state)
 	struct prompt *prompt = prompt_create();
 	int i;
 
-	(void) state;
+	(void)state;
 	assert_non_null(prompt);
 	prompt_open(prompt, PROMPT_COMMAND, "");
 	type(prompt, "themes light");
@@ -230,7 +234,7 @@ static void prompt_completes_and_recalls(void **state)
 {
 	struct prompt *prompt = prompt_create();
 
-	(void) state;
+	(void)state;
 	prompt_open(prompt, PROMPT_COMMAND, "");
 	type(prompt, "ex");
 	prompt_key(prompt, K_TAB);
@@ -253,10 +257,10 @@ static void prompt_completes_and_recalls(void **state)
 
 static void patterns(void **state)
 {
-	struct pattern pattern = { .set = false };
+	struct pattern pattern = {.set = false};
 	char error[128] = "";
 
-	(void) state;
+	(void)state;
 	assert_true(pattern_set(&pattern, "^serv(er|ice)", true, error, sizeof(error)));
 	assert_true(pattern_finds(&pattern, "Server create"));
 	assert_false(pattern_finds(&pattern, "volume"));
@@ -275,12 +279,12 @@ static void patterns(void **state)
 /* Also of patterns that match nothing, of which there are endlessly many. */
 static void matches_are_highlighted(void **state)
 {
-	struct pattern pattern = { .set = false };
+	struct pattern pattern = {.set = false};
 	struct canvas canvas;
 	char error[128];
 	int x, marked = 0;
 
-	(void) state;
+	(void)state;
 	canvas_init(&canvas, false);
 	assert_true(canvas_resize(&canvas, 1, 20));
 	canvas_text(&canvas, 0, 0, 20, ROLE_TEXT, "漢字 abc ab 漢");
@@ -301,10 +305,9 @@ static void matches_are_highlighted(void **state)
 
 static void the_least_important_goes_first(void **state)
 {
-	struct layout_item items[] = { { 10, 0, false }, { 5, 2, false }, { 5, 1, false },
-		{ 5, 2, false } };
+	struct layout_item items[] = {{10, 0, false}, {5, 2, false}, {5, 1, false}, {5, 2, false}};
 
-	(void) state;
+	(void)state;
 	assert_int_equal(layout_fit(items, 4, 1, 30), 2);
 	assert_true(items[3].kept);
 	assert_int_equal(layout_fit(items, 4, 1, 27), 5);
@@ -320,17 +323,17 @@ static void the_least_important_goes_first(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(keys_have_names),
-		cmocka_unit_test(default_keys_do_not_collide),
-		cmocka_unit_test(keys_can_be_changed),
-		cmocka_unit_test(themes_are_read),
-		cmocka_unit_test(wrong_themes_are_told),
-		cmocka_unit_test(own_themes_are_right),
-		cmocka_unit_test(prompt_edits),
-		cmocka_unit_test(prompt_completes_and_recalls),
-		cmocka_unit_test(patterns),
-		cmocka_unit_test(matches_are_highlighted),
-		cmocka_unit_test(the_least_important_goes_first),
+	                cmocka_unit_test(keys_have_names),
+	                cmocka_unit_test(default_keys_do_not_collide),
+	                cmocka_unit_test(keys_can_be_changed),
+	                cmocka_unit_test(themes_are_read),
+	                cmocka_unit_test(wrong_themes_are_told),
+	                cmocka_unit_test(own_themes_are_right),
+	                cmocka_unit_test(prompt_edits),
+	                cmocka_unit_test(prompt_completes_and_recalls),
+	                cmocka_unit_test(patterns),
+	                cmocka_unit_test(matches_are_highlighted),
+	                cmocka_unit_test(the_least_important_goes_first),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, NULL);

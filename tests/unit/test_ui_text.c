@@ -18,7 +18,7 @@
 
 static int set_up(void **state)
 {
-	(void) state;
+	(void)state;
 	setenv("TZ", "UTC", 1);
 	tzset();
 	return setlocale(LC_CTYPE, "C.UTF-8") ? 0 : -1;
@@ -36,8 +36,8 @@ static const char *drawn(const char *text, int width, bool ascii)
 	assert_true(canvas_resize(&canvas, 1, 40));
 	canvas_text(&canvas, 0, 0, width, ROLE_TEXT, text);
 	for (x = 0; x < 40; x++) {
-		used += (size_t) snprintf(line + used, sizeof(line) - used, "%s",
-				canvas_at(&canvas, 0, x)->glyph);
+		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s",
+		                canvas_at(&canvas, 0, x)->glyph);
 	}
 	while (used > 0 && line[used - 1] == ' ') {
 		line[--used] = '\0';
@@ -48,12 +48,18 @@ static const char *drawn(const char *text, int width, bool ascii)
 
 static void nothing_hostile_is_drawn(void **state)
 {
-	(void) state;
+	(void)state;
 	assert_string_equal(drawn("\x1b[31mred\x07", 40, false), "\\x1b[31mred\\x07");
 	assert_string_equal(drawn("a\nb\tc", 40, false), "a\\nb\\tc");
-	assert_string_equal(drawn("\xc2\x9b" "31m", 40, false), "\\x9b31m");
+	assert_string_equal(drawn("\xc2\x9b"
+	                          "31m",
+	                                    40, false),
+	                "\\x9b31m");
 	assert_string_equal(drawn("\xff\xc3(", 40, false), "\\xff\\xc3(");
-	assert_string_equal(drawn("a\xe2\x80\xae" "b", 40, false), "a\\u{202e}b");
+	assert_string_equal(drawn("a\xe2\x80\xae"
+	                          "b",
+	                                    40, false),
+	                "a\\u{202e}b");
 	assert_string_equal(drawn("zero\xe2\x80\x8bwidth", 40, false), "zero\\u{200b}width");
 	assert_string_equal(drawn("\xd8\x9c", 40, false), "\\u{061c}");
 	assert_string_equal(drawn("\xcc\x81 first", 40, false), "\\u{0301} first");
@@ -64,7 +70,7 @@ static void nothing_hostile_is_drawn(void **state)
 
 static void ascii_stays_ascii(void **state)
 {
-	(void) state;
+	(void)state;
 	assert_string_equal(drawn("api›sched", 40, true), "api>sched");
 	assert_string_equal(drawn("a long text", 6, true), "a lo..");
 	assert_string_equal(drawn("\xc3\xa9", 40, true), "\\u{00e9}");
@@ -73,7 +79,7 @@ static void ascii_stays_ascii(void **state)
 
 static void text_is_cut_at_characters(void **state)
 {
-	(void) state;
+	(void)state;
 	assert_string_equal(drawn("fits", 4, false), "fits");
 	assert_string_equal(drawn("fits not", 4, false), "fit…");
 	assert_string_equal(drawn("漢字漢字", 8, false), "漢字漢字");
@@ -88,7 +94,7 @@ static void halves_of_wide_characters_never_stay(void **state)
 {
 	struct canvas canvas;
 
-	(void) state;
+	(void)state;
 	canvas_init(&canvas, false);
 	assert_true(canvas_resize(&canvas, 1, 8));
 	canvas_text(&canvas, 0, 0, 8, ROLE_TEXT, "漢字");
@@ -110,15 +116,15 @@ static void durations(void **state)
 	static const struct {
 		double ns;
 		const char *text;
-	} cases[] = { { 0, "0ns" }, { 950, "950ns" }, { 999.4, "999ns" }, { 999.6, "1.00us" },
-		{ 12300, "12.3us" }, { 999600, "1.00ms" }, { 80e6, "80.0ms" }, { 412e6, "412ms" },
-		{ 9.994e6, "9.99ms" }, { 9.996e6, "10.0ms" }, { 99.96e6, "100ms" },
-		{ 2.1e9, "2.10s" }, { 999e9, "999s" }, { 1800e9, "0.50h" }, { 7.2e15, "83.3d" },
-		{ -412000, "-412us" }, { INFINITY, "-" }, { NAN, "-" } };
+	} cases[] = {{0, "0ns"}, {950, "950ns"}, {999.4, "999ns"}, {999.6, "1.00us"},
+	                {12300, "12.3us"}, {999600, "1.00ms"}, {80e6, "80.0ms"}, {412e6, "412ms"},
+	                {9.994e6, "9.99ms"}, {9.996e6, "10.0ms"}, {99.96e6, "100ms"},
+	                {2.1e9, "2.10s"}, {999e9, "999s"}, {1800e9, "0.50h"}, {7.2e15, "83.3d"},
+	                {-412000, "-412us"}, {INFINITY, "-"}, {NAN, "-"}};
 	char out[FORMAT_BYTES];
 	size_t i;
 
-	(void) state;
+	(void)state;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		assert_string_equal(format_duration(out, cases[i].ns), cases[i].text);
 	}
@@ -131,7 +137,7 @@ static void counts_rates_shares(void **state)
 {
 	char out[FORMAT_BYTES];
 
-	(void) state;
+	(void)state;
 	assert_string_equal(format_count(out, 0), "0");
 	assert_string_equal(format_count(out, 9999), "9999");
 	assert_string_equal(format_count(out, 41234), "41.2k");
@@ -155,12 +161,12 @@ static void counts_rates_shares(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_hostile_is_drawn),
-		cmocka_unit_test(ascii_stays_ascii),
-		cmocka_unit_test(text_is_cut_at_characters),
-		cmocka_unit_test(halves_of_wide_characters_never_stay),
-		cmocka_unit_test(durations),
-		cmocka_unit_test(counts_rates_shares),
+	                cmocka_unit_test(nothing_hostile_is_drawn),
+	                cmocka_unit_test(ascii_stays_ascii),
+	                cmocka_unit_test(text_is_cut_at_characters),
+	                cmocka_unit_test(halves_of_wide_characters_never_stay),
+	                cmocka_unit_test(durations),
+	                cmocka_unit_test(counts_rates_shares),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, NULL);

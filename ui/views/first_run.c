@@ -10,7 +10,7 @@
 #include "text.h"
 
 __attribute__((format(printf, 3, 4))) static void add(
-		struct first_run *first_run, enum role role, const char *format, ...)
+                struct first_run *first_run, enum role role, const char *format, ...)
 {
 	va_list args;
 
@@ -41,16 +41,20 @@ static void relay_sentence(char *out, size_t size, const struct source_row *row)
 	name[strcspn(name, ":")] = '\0';
 	switch (row->state) {
 	case SOURCE_BROKEN:
-		snprintf(out, size, "No relay daemon at %s. Start one: lttng-relayd -d   Or open a "
-				"recording: pythiatop DIR", address);
+		snprintf(out, size,
+		                "No relay daemon at %s. Start one: lttng-relayd -d   Or open a "
+		                "recording: pythiatop DIR",
+		                address);
 		break;
 	case SOURCE_STARTING:
 	case SOURCE_CONNECTING:
 		snprintf(out, size, "Asking the relay daemon at %s; no answer so far.", address);
 		break;
 	case SOURCE_WAITING:
-		snprintf(out, size, "%s has no live session. On the traced host: lttng create mine "
-				"--live=1000000 --set-url=net://%s", name, name);
+		snprintf(out, size,
+		                "%s has no live session. On the traced host: lttng create mine "
+		                "--live=1000000 --set-url=net://%s",
+		                name, name);
 		break;
 	default:
 		out[0] = '\0';
@@ -64,14 +68,16 @@ static void session_sentence(char *out, size_t size, const struct source_row *ro
 
 	out[0] = '\0';
 	if (row->state == SOURCE_WAITING && !row->live && row->session[0]) {
-		snprintf(out, size, "Session \"%s\" is not live (made without --live). Recreate it "
-				"with --live.", row->session);
+		snprintf(out, size,
+		                "Session \"%s\" is not live (made without --live). Recreate it "
+		                "with --live.",
+		                row->session);
 	} else if (row->state == SOURCE_ATTACHED && row->live_timer_us > 0) {
-		format_period(timer, (double) row->live_timer_us * 1e3);
+		format_period(timer, (double)row->live_timer_us * 1e3);
 		/* A number and its unit stand apart in a sentence. */
 		snprintf(out, size, "Attached. First events within the live timer (%.*s %s).",
-				(int) strspn(timer, "0123456789."), timer,
-				timer + strspn(timer, "0123456789."));
+		                (int)strspn(timer, "0123456789."), timer,
+		                timer + strspn(timer, "0123456789."));
 	} else if (row->state == SOURCE_ATTACHED) {
 		snprintf(out, size, "Attached. No events so far.");
 	} else if (row->state == SOURCE_STARTING || row->state == SOURCE_CONNECTING) {
@@ -98,16 +104,16 @@ static void add_events(struct first_run *first_run, const struct snapshot *snaps
 	if (snapshot->ended) {
 		format_count(rate, snapshot->accounting.in);
 		add(first_run, ROLE_WARN,
-				"%s events, no requests: nothing starts one. %" PRIu32
-				" event names; Enter lists them and why.",
-				rate, snapshot->unmatched.event_names);
+		                "%s events, no requests: nothing starts one. %" PRIu32
+		                " event names; Enter lists them and why.",
+		                rate, snapshot->unmatched.event_names);
 		return;
 	}
-	format_count(rate, (uint64_t) (snapshot->events_per_s + 0.5));
+	format_count(rate, (uint64_t)(snapshot->events_per_s + 0.5));
 	add(first_run, ROLE_WARN,
-			"%s events/s, no requests: nothing starts one. %" PRIu32
-			" event names; Enter lists them and why.",
-			rate, snapshot->unmatched.event_names);
+	                "%s events/s, no requests: nothing starts one. %" PRIu32
+	                " event names; Enter lists them and why.",
+	                rate, snapshot->unmatched.event_names);
 }
 
 void first_run_compose(struct first_run *first_run, const struct snapshot *snapshot)
@@ -137,7 +143,7 @@ void first_run_compose(struct first_run *first_run, const struct snapshot *snaps
 	if (offered > 0) {
 		first_run->pick = true;
 		add(first_run, ROLE_STRONG, "%" PRIu32 " session%s to pick from: Enter shows %s.",
-				offered, offered == 1 ? "" : "s", offered == 1 ? "it" : "them");
+		                offered, offered == 1 ? "" : "s", offered == 1 ? "it" : "them");
 	}
 	if (first_run->n == 0) {
 		add(first_run, ROLE_TEXT, "No requests so far.");
@@ -156,10 +162,11 @@ void first_run_need_more(char *out, size_t size, const struct groups_view *group
 		const struct groups_row *row = &groups->rows[i];
 
 		if (row->count < groups->enough) {
-			snprintf(out, size, "%" PRIu32 " groups, %" PRIu32
-					" need more requests (%s %" PRIu64 " of %" PRIu32 ")",
-					groups->n, groups->need_more, row->type, row->count,
-					groups->enough);
+			snprintf(out, size,
+			                "%" PRIu32 " groups, %" PRIu32
+			                " need more requests (%s %" PRIu64 " of %" PRIu32 ")",
+			                groups->n, groups->need_more, row->type, row->count,
+			                groups->enough);
 			return;
 		}
 	}

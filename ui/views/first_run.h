@@ -18,7 +18,7 @@ struct first_run {
 		enum role role;
 		char text[FIRST_RUN_BYTES];
 	} lines[FIRST_RUN_LINES];
-	bool pick;	/* there is a source to pick on the sources screen */
+	bool pick;      /* there is a source to pick on the sources screen */
 	bool unmatched; /* events come, but start no request */
 };
 

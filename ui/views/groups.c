@@ -40,20 +40,21 @@ enum column {
 };
 
 static const struct table_column columns[] = {
-	[C_GROUP] = { "GROUP", 31, 0, TABLE_FLEX, 64 },
-	[C_COUNT] = { "N", 5, 1, TABLE_RIGHT, 0 },
-	[C_RATE] = { "RATE", 6, 3, TABLE_RIGHT, 0 },
-	[C_P50] = { "P50", 6, 2, TABLE_RIGHT, 0 },
-	[C_P95] = { "P95", 6, 4, TABLE_RIGHT, 0 },
-	[C_P99] = { "P99", 6, 2, TABLE_RIGHT, 0 },
-	[C_MEAN] = { "MEAN", 6, 7, TABLE_RIGHT, 0 },
-	[C_SD] = { "SD", 6, 7, TABLE_RIGHT, 0 },
-	[C_COV] = { "COV", 4, 3, TABLE_RIGHT, 0 },
-	[C_MIN] = { "MIN", 6, 9, TABLE_RIGHT, 0 },
-	[C_MAX] = { "MAX", 6, 8, TABLE_RIGHT, 0 },
-	[C_LEFT_OUT] = { "LEFT OUT", 9, 10, TABLE_RIGHT, 0 },
-	[C_LATENCY] = { "LATENCY", GROUPS_SPARK_BINS + 1, 6, TABLE_UNSORTED | TABLE_GRAPHIC, 0 },
-	[C_SHARE] = { "SHARE", 7, 0, TABLE_RIGHT | TABLE_FLEX | TABLE_GRAPHIC, 34 },
+                [C_GROUP] = {"GROUP", 31, 0, TABLE_FLEX | TABLE_NAME, 52},
+                [C_COUNT] = {"N", 5, 1, TABLE_RIGHT, 0},
+                [C_RATE] = {"RATE", 6, 3, TABLE_RIGHT, 0},
+                [C_P50] = {"P50", 6, 2, TABLE_RIGHT, 0},
+                [C_P95] = {"P95", 6, 4, TABLE_RIGHT, 0},
+                [C_P99] = {"P99", 6, 2, TABLE_RIGHT, 0},
+                [C_MEAN] = {"MEAN", 6, 7, TABLE_RIGHT, 0},
+                [C_SD] = {"SD", 6, 7, TABLE_RIGHT, 0},
+                [C_COV] = {"COV", 4, 3, TABLE_RIGHT, 0},
+                [C_MIN] = {"MIN", 6, 9, TABLE_RIGHT, 0},
+                [C_MAX] = {"MAX", 6, 8, TABLE_RIGHT, 0},
+                [C_LEFT_OUT] = {"LEFT OUT", 9, 10, TABLE_RIGHT, 0},
+                [C_LATENCY] = {"LATENCY", GROUPS_SPARK_BINS + 1, 6, TABLE_UNSORTED | TABLE_GRAPHIC,
+                                0},
+                [C_SHARE] = {"SHARE", 7, 0, TABLE_RIGHT | TABLE_FLEX | TABLE_GRAPHIC, 34},
 };
 
 static const struct groups_row *row_at(const void *data, uint32_t row)
@@ -70,7 +71,7 @@ static uint64_t row_key(const void *data, uint32_t row)
 
 /* A duration that is only valid from `least` requests on. */
 static void duration_cell(
-		const struct groups_row *row, uint64_t least, double duration_ns, char *text)
+                const struct groups_row *row, uint64_t least, double duration_ns, char *text)
 {
 	if (row->count < least) {
 		strcpy(text, "-");
@@ -121,13 +122,13 @@ static void row_cell(const void *data, uint32_t index, int column, struct table_
 		view_group_name(cell->text, sizeof(cell->text), row->type, row->path);
 		break;
 	case C_P50:
-		duration_cell(row, 1, (double) row->p50_ns, cell->text);
+		duration_cell(row, 1, (double)row->p50_ns, cell->text);
 		break;
 	case C_P95:
-		duration_cell(row, 1, (double) row->p95_ns, cell->text);
+		duration_cell(row, 1, (double)row->p95_ns, cell->text);
 		break;
 	case C_P99:
-		duration_cell(row, 1, (double) row->p99_ns, cell->text);
+		duration_cell(row, 1, (double)row->p99_ns, cell->text);
 		break;
 	case C_MEAN:
 		duration_cell(row, 1, row->mean_ns, cell->text);
@@ -136,10 +137,10 @@ static void row_cell(const void *data, uint32_t index, int column, struct table_
 		duration_cell(row, 2, row->sd_ns, cell->text);
 		break;
 	case C_MIN:
-		duration_cell(row, 1, (double) row->min_ns, cell->text);
+		duration_cell(row, 1, (double)row->min_ns, cell->text);
 		break;
 	case C_MAX:
-		duration_cell(row, 1, (double) row->max_ns, cell->text);
+		duration_cell(row, 1, (double)row->max_ns, cell->text);
 		break;
 	default:
 		number_cell(row, column, cell);
@@ -151,15 +152,15 @@ static double row_number(const struct groups_row *row, int column)
 {
 	switch (column) {
 	case C_COUNT:
-		return (double) row->count;
+		return (double)row->count;
 	case C_RATE:
 		return row->rate_per_s;
 	case C_P50:
-		return (double) row->p50_ns;
+		return (double)row->p50_ns;
 	case C_P95:
-		return (double) row->p95_ns;
+		return (double)row->p95_ns;
 	case C_P99:
-		return (double) row->p99_ns;
+		return (double)row->p99_ns;
 	case C_MEAN:
 		return row->mean_ns;
 	case C_SD:
@@ -167,11 +168,11 @@ static double row_number(const struct groups_row *row, int column)
 	case C_COV:
 		return row->cov;
 	case C_MIN:
-		return (double) row->min_ns;
+		return (double)row->min_ns;
 	case C_MAX:
-		return (double) row->max_ns;
+		return (double)row->max_ns;
 	case C_LEFT_OUT:
-		return (double) (row->tainted + row->partial);
+		return (double)(row->tainted + row->partial);
 	default:
 		return row->variation_share;
 	}
@@ -192,9 +193,27 @@ static int row_compare(const void *data, uint32_t a, uint32_t b, int column)
 	return number_a < number_b ? -1 : number_a > number_b;
 }
 
+/* Paths begin alike and end in what tells them apart: the end of a long one is shown. */
+static void draw_path(struct canvas *canvas, int y, int x, int width, const char *path)
+{
+	const char *next;
+	int dots;
+
+	if (text_fits(path, canvas->ascii, width)) {
+		canvas_text(canvas, y, x, width, ROLE_PATH, path);
+		return;
+	}
+	dots = text_width("…", canvas->ascii);
+	while ((next = strstr(path, "›")) && !text_fits(path, canvas->ascii, width - dots)) {
+		path = next + strlen("›");
+	}
+	dots = canvas_text(canvas, y, x, width, ROLE_PATH, "…");
+	canvas_text(canvas, y, x + dots, width - dots, ROLE_PATH, path);
+}
+
 /* The name has two voices: what the request is, and where it went. */
-static bool row_paint(
-		const void *data, uint32_t index, int column, struct canvas *canvas, struct area area)
+static bool row_paint(const void *data, uint32_t index, int column, struct canvas *canvas,
+                struct area area)
 {
 	const struct groups_row *row = row_at(data, index);
 	char path[512];
@@ -202,16 +221,16 @@ static bool row_paint(
 
 	if (column == C_LATENCY) {
 		bar_spark(canvas, area.y, area.x, area.width, ROLE_BAR, row->spark,
-				GROUPS_SPARK_BINS);
+		                GROUPS_SPARK_BINS);
 		return true;
 	}
 	if (column != C_GROUP) {
 		return false;
 	}
 	x = canvas_text(canvas, area.y, area.x, area.width, ROLE_NAME,
-			row->type[0] ? row->type : "(no name)");
+	                row->type[0] ? row->type : "(no name)");
 	view_path(path, sizeof(path), row->path);
-	canvas_text(canvas, area.y, area.x + x + 1, area.width - x - 1, ROLE_PATH, path);
+	draw_path(canvas, area.y, area.x + x + 1, area.width - x - 1, path);
 	return true;
 }
 
@@ -221,14 +240,14 @@ static const char *row_mark(const void *data, uint32_t row)
 }
 
 static const struct table_source source = {
-	.columns = columns,
-	.n_columns = C_COUNT_OF,
-	.what = "groups",
-	.key = row_key,
-	.cell = row_cell,
-	.compare = row_compare,
-	.paint = row_paint,
-	.mark = row_mark,
+                .columns = columns,
+                .n_columns = C_COUNT_OF,
+                .what = "groups",
+                .key = row_key,
+                .cell = row_cell,
+                .compare = row_compare,
+                .paint = row_paint,
+                .mark = row_mark,
 };
 
 static void *groups_create(void)
@@ -237,6 +256,7 @@ static void *groups_create(void)
 
 	if (screen) {
 		table_init(&screen->table, &source);
+		table_stay_on_top(&screen->table);
 	}
 	return screen;
 }
@@ -251,7 +271,7 @@ static void groups_destroy(void *view)
 
 static uint32_t groups_parts(const void *view, const struct snapshot *snapshot)
 {
-	(void) view;
+	(void)view;
 	if (snapshot->groups.n == 0) {
 		return FOCUS_GROUPS | FOCUS_SOURCES | FOCUS_UNMATCHED;
 	}
@@ -287,14 +307,14 @@ static void draw_first_run(const struct groups_screen *screen, const struct view
 	layout_cut_columns(&area, -3);
 	for (i = 0; i < screen->first_run.n && area.height > 0; i++) {
 		used = paragraph_draw(frame->canvas, area, screen->first_run.lines[i].role,
-				screen->first_run.lines[i].text);
+		                screen->first_run.lines[i].text);
 		layout_cut_rows(&area, used + 1);
 	}
 }
 
 /* "0.31s ▁▃█▇▂▁  ▁▄▃▁  3.0s   mean 812ms sd 740ms" */
 static void draw_distribution(
-		const struct groups_row *row, const struct view_frame *frame, struct area line)
+                const struct groups_row *row, const struct view_frame *frame, struct area line)
 {
 	char low[FORMAT_BYTES], high[FORMAT_BYTES], mean[FORMAT_BYTES], sd[FORMAT_BYTES];
 	char text[256];
@@ -302,20 +322,20 @@ static void draw_distribution(
 
 	if (row->count == 0) {
 		canvas_text(frame->canvas, line.y, x, line.width, ROLE_DIM,
-				"no complete request within this horizon");
+		                "no complete request within this horizon");
 		return;
 	}
-	format_duration(low, (double) row->spark_lo_ns);
-	format_duration(high, (double) row->spark_hi_ns);
+	format_duration(low, (double)row->spark_lo_ns);
+	format_duration(high, (double)row->spark_hi_ns);
 	format_duration(mean, row->mean_ns);
 	x += canvas_text(frame->canvas, line.y, x, end - x, ROLE_DIM, low);
 	bar_spark(frame->canvas, line.y, x + 1, end - x - 1, ROLE_BAR, row->spark,
-			GROUPS_SPARK_BINS);
+	                GROUPS_SPARK_BINS);
 	x += GROUPS_SPARK_BINS + 2;
 	x += canvas_text(frame->canvas, line.y, x, end - x, ROLE_DIM, high);
 	if (row->count > 1) {
 		snprintf(text, sizeof(text), "mean %s, sd %s, of %" PRIu64 " requests", mean,
-				format_duration(sd, row->sd_ns), row->count);
+		                format_duration(sd, row->sd_ns), row->count);
 	} else {
 		snprintf(text, sizeof(text), "a single request");
 	}
@@ -324,17 +344,19 @@ static void draw_distribution(
 
 /* What the statistics leave out, or why there is nothing to say yet. */
 static void draw_caveat(const struct groups_screen *screen, const struct groups_row *row,
-		const struct view_frame *frame, struct area line)
+                const struct view_frame *frame, struct area line)
 {
 	char tainted[FORMAT_BYTES], partial[FORMAT_BYTES], text[FIRST_RUN_BYTES];
 
 	if (row->tainted > 0 || row->partial > 0) {
 		snprintf(text, sizeof(text),
-				"left out: %s tainted by lost events, %s partial (timed out, cut off, "
-				"merged)", format_count(tainted, row->tainted),
-				format_count(partial, row->partial));
+		                "left out: %s tainted by lost events, %s partial (timed out, cut "
+		                "off, "
+		                "merged)",
+		                format_count(tainted, row->tainted),
+		                format_count(partial, row->partial));
 		canvas_text(frame->canvas, line.y, line.x, line.width,
-				row->tainted > 0 ? ROLE_TAINTED : ROLE_DIM, text);
+		                row->tainted > 0 ? ROLE_TAINTED : ROLE_DIM, text);
 		return;
 	}
 	first_run_need_more(text, sizeof(text), screen->groups);
@@ -342,7 +364,7 @@ static void draw_caveat(const struct groups_screen *screen, const struct groups_
 }
 
 static void draw_next(
-		const struct groups_row *row, const struct view_frame *frame, struct area line)
+                const struct groups_row *row, const struct view_frame *frame, struct area line)
 {
 	char enter[64], request[64], text[256];
 	int x = line.x;
@@ -352,15 +374,15 @@ static void draw_next(
 	keymap_text(frame->keymap, ACTION_REQUEST, request, sizeof(request));
 	if (row->worst_request) {
 		snprintf(text, sizeof(text), "%s  latency over time     %s  its slowest request",
-				enter, request);
+		                enter, request);
 	} else {
 		snprintf(text, sizeof(text), "%s  latency over time", enter);
 	}
 	canvas_text(frame->canvas, line.y, x, line.x + line.width - x, ROLE_TEXT, text);
 }
 
-static void draw_detail(
-		const struct groups_screen *screen, const struct view_frame *frame, struct area area)
+static void draw_detail(const struct groups_screen *screen, const struct view_frame *frame,
+                struct area area)
 {
 	const struct groups_row *row = selected(screen);
 	struct area line;
@@ -417,7 +439,7 @@ static bool groups_act(void *view, enum action action, struct view_call *call)
 	case ACTION_WORST:
 		/* The analysis orders them by share of all variation. */
 		return screen->groups->n > 0 &&
-				table_select(&screen->table, screen->groups->rows[0].id);
+		       table_select(&screen->table, screen->groups->rows[0].id);
 	default:
 		return table_act(&screen->table, action);
 	}
@@ -431,15 +453,17 @@ static struct table *groups_table(void *view)
 }
 
 const struct view_ops view_groups = {
-	.screen = SCREEN_GROUPS,
-	.about = "Requests that should perform alike, grouped by what they are and where they went. On "
-		 "top: the group with the largest share of all variation (rate × standard deviation). N "
-		 "is requests within the horizon, COV standard deviation / mean.",
-	.create = groups_create,
-	.destroy = groups_destroy,
-	.parts = groups_parts,
-	.update = groups_update,
-	.draw = groups_draw,
-	.act = groups_act,
-	.table = groups_table,
+                .screen = SCREEN_GROUPS,
+                .about = "Requests that should perform alike, grouped by what they are and where "
+                         "they went. On "
+                         "top: the group with the largest share of all variation (rate × standard "
+                         "deviation). N "
+                         "is requests within the horizon, COV standard deviation / mean.",
+                .create = groups_create,
+                .destroy = groups_destroy,
+                .parts = groups_parts,
+                .update = groups_update,
+                .draw = groups_draw,
+                .act = groups_act,
+                .table = groups_table,
 };

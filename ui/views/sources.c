@@ -13,12 +13,7 @@
 
 /* Screen 7: where events come from, and those that became no request. */
 
-enum pane {
-	PANE_SOURCES,
-	PANE_UNMATCHED,
-	PANE_STREAMS,
-	PANE_COUNT
-};
+enum pane { PANE_SOURCES, PANE_UNMATCHED, PANE_STREAMS, PANE_COUNT };
 
 struct sources_screen {
 	enum pane pane;
@@ -37,7 +32,7 @@ static uint64_t text_key(const char *text, uint64_t key)
 {
 	key ^= 0xcbf29ce484222325u;
 	for (; *text; text++) {
-		key = (key ^ (unsigned char) *text) * 0x100000001b3u;
+		key = (key ^ (unsigned char)*text) * 0x100000001b3u;
 	}
 	return key;
 }
@@ -61,34 +56,34 @@ enum source_column {
 };
 
 static const struct table_column source_columns[] = {
-	[C_STATE] = { "STATE", 10, 0, 0, 0 },
-	[C_SOURCE] = { "SOURCE", 20, 0, TABLE_FLEX, 72 },
-	[C_EVENTS] = { "EVENTS", 7, 1, TABLE_RIGHT, 0 },
-	[C_RATE] = { "RATE", 6, 1, TABLE_RIGHT, 0 },
-	[C_LAG] = { "LAG", 6, 2, TABLE_RIGHT, 0 },
-	[C_LOST] = { "LOST", 5, 0, TABLE_RIGHT, 0 },
-	[C_LATE] = { "LATE", 5, 3, TABLE_RIGHT, 0 },
-	[C_GAPS] = { "GAPS", 5, 4, TABLE_RIGHT, 0 },
-	[C_COPIES] = { "COPIES", 7, 6, TABLE_RIGHT, 0 },
-	[C_STREAMS] = { "STREAMS", 8, 5, TABLE_RIGHT, 0 },
-	[C_VIEWERS] = { "VIEWERS", 8, 8, TABLE_RIGHT, 0 },
-	[C_TIMER] = { "TIMER", 6, 7, TABLE_RIGHT, 0 },
+                [C_STATE] = {"STATE", 10, 0, 0, 0},
+                [C_SOURCE] = {"SOURCE", 20, 0, TABLE_FLEX, 72},
+                [C_EVENTS] = {"EVENTS", 7, 1, TABLE_RIGHT, 0},
+                [C_RATE] = {"RATE", 6, 1, TABLE_RIGHT, 0},
+                [C_LAG] = {"LAG", 6, 2, TABLE_RIGHT, 0},
+                [C_LOST] = {"LOST", 5, 0, TABLE_RIGHT, 0},
+                [C_LATE] = {"LATE", 5, 3, TABLE_RIGHT, 0},
+                [C_GAPS] = {"GAPS", 5, 4, TABLE_RIGHT, 0},
+                [C_COPIES] = {"COPIES", 7, 6, TABLE_RIGHT, 0},
+                [C_STREAMS] = {"STREAMS", 8, 5, TABLE_RIGHT, 0},
+                [C_VIEWERS] = {"VIEWERS", 8, 8, TABLE_RIGHT, 0},
+                [C_TIMER] = {"TIMER", 6, 7, TABLE_RIGHT, 0},
 };
 
 static const struct {
 	const char *name;
 	enum role role;
 } states[] = {
-	[SOURCE_STARTING] = { "starting", ROLE_DIM },
-	[SOURCE_CONNECTING] = { "connecting", ROLE_WARN },
-	[SOURCE_WAITING] = { "waiting", ROLE_WARN },
-	[SOURCE_ATTACHED] = { "attached", ROLE_GOOD },
-	[SOURCE_ACTIVE] = { "active", ROLE_GOOD },
-	[SOURCE_STALLED] = { "stalled", ROLE_WARN },
-	[SOURCE_BROKEN] = { "broken", ROLE_BAD },
-	[SOURCE_ENDED] = { "ended", ROLE_DIM },
-	[SOURCE_REFUSED] = { "refused", ROLE_BAD },
-	[SOURCE_OFFERED] = { "offered", ROLE_STRONG },
+                [SOURCE_STARTING] = {"starting", ROLE_DIM},
+                [SOURCE_CONNECTING] = {"connecting", ROLE_WARN},
+                [SOURCE_WAITING] = {"waiting", ROLE_WARN},
+                [SOURCE_ATTACHED] = {"attached", ROLE_GOOD},
+                [SOURCE_ACTIVE] = {"active", ROLE_GOOD},
+                [SOURCE_STALLED] = {"stalled", ROLE_WARN},
+                [SOURCE_BROKEN] = {"broken", ROLE_BAD},
+                [SOURCE_ENDED] = {"ended", ROLE_DIM},
+                [SOURCE_REFUSED] = {"refused", ROLE_BAD},
+                [SOURCE_OFFERED] = {"offered", ROLE_STRONG},
 };
 
 static const struct source_row *source_at(const void *data, uint32_t row)
@@ -114,8 +109,7 @@ static void loss_cell(uint64_t count, struct table_cell *cell)
 static bool measured(const struct source_row *row)
 {
 	return !row->is_relay && row->state != SOURCE_OFFERED &&
-			(row->events > 0 || row->state >= SOURCE_ATTACHED) &&
-			row->state != SOURCE_REFUSED;
+	       (row->events > 0 || row->state >= SOURCE_ATTACHED) && row->state != SOURCE_REFUSED;
 }
 
 static void source_number(const struct source_row *row, int column, struct table_cell *cell)
@@ -166,7 +160,7 @@ static void source_cell(const void *data, uint32_t index, int column, struct tab
 		break;
 	case C_LAG:
 		if (row->live && measured(row)) {
-			format_duration(cell->text, (double) row->lag_ns);
+			format_duration(cell->text, (double)row->lag_ns);
 		}
 		break;
 	case C_VIEWERS:
@@ -176,7 +170,7 @@ static void source_cell(const void *data, uint32_t index, int column, struct tab
 		break;
 	case C_TIMER:
 		if (row->live_timer_us > 0) {
-			format_period(cell->text, (double) row->live_timer_us * 1e3);
+			format_period(cell->text, (double)row->live_timer_us * 1e3);
 		}
 		break;
 	default:
@@ -191,25 +185,25 @@ static double source_figure(const struct source_row *row, int column)
 {
 	switch (column) {
 	case C_EVENTS:
-		return (double) row->events;
+		return (double)row->events;
 	case C_RATE:
 		return row->events_per_s;
 	case C_LAG:
-		return (double) row->lag_ns;
+		return (double)row->lag_ns;
 	case C_LOST:
-		return (double) row->discarded;
+		return (double)row->discarded;
 	case C_LATE:
-		return (double) row->late;
+		return (double)row->late;
 	case C_GAPS:
 		return row->gaps;
 	case C_COPIES:
-		return (double) row->duplicates;
+		return (double)row->duplicates;
 	case C_STREAMS:
 		return row->n_streams;
 	case C_VIEWERS:
 		return row->viewers;
 	default:
-		return (double) row->live_timer_us;
+		return (double)row->live_timer_us;
 	}
 }
 
@@ -218,7 +212,7 @@ static int source_compare(const void *data, uint32_t a, uint32_t b, int column)
 	const struct source_row *one = source_at(data, a), *other = source_at(data, b);
 
 	if (column == C_STATE) {
-		return (int) one->state - (int) other->state;
+		return (int)one->state - (int)other->state;
 	}
 	if (column == C_SOURCE) {
 		return strcmp(one->url, other->url);
@@ -232,34 +226,26 @@ static const char *source_mark(const void *data, uint32_t row)
 }
 
 static const struct table_source source_source = {
-	.columns = source_columns,
-	.n_columns = C_COUNT_OF,
-	.what = "sources",
-	.key = source_key,
-	.cell = source_cell,
-	.compare = source_compare,
-	.mark = source_mark,
+                .columns = source_columns,
+                .n_columns = C_COUNT_OF,
+                .what = "sources",
+                .key = source_key,
+                .cell = source_cell,
+                .compare = source_compare,
+                .mark = source_mark,
 };
 
 /* ---- events that belong to no request ---- */
 
-enum unmatched_column {
-	U_EVENT,
-	U_UNMATCHED,
-	U_TOTAL,
-	U_RATE,
-	U_ROLE,
-	U_WHY,
-	U_COUNT_OF
-};
+enum unmatched_column { U_EVENT, U_UNMATCHED, U_TOTAL, U_RATE, U_ROLE, U_WHY, U_COUNT_OF };
 
 static const struct table_column unmatched_columns[] = {
-	[U_EVENT] = { "EVENT", 18, 0, TABLE_FLEX, 60 },
-	[U_UNMATCHED] = { "UNMATCHED", 10, 2, TABLE_RIGHT, 0 },
-	[U_TOTAL] = { "OF", 6, 3, TABLE_RIGHT, 0 },
-	[U_RATE] = { "RATE", 6, 0, TABLE_RIGHT, 0 },
-	[U_ROLE] = { "TAKEN FOR", 14, 1, TABLE_FLEX, 40 },
-	[U_WHY] = { "WHY", 22, 0, TABLE_FLEX, 0 },
+                [U_EVENT] = {"EVENT", 18, 0, TABLE_FLEX, 60},
+                [U_UNMATCHED] = {"UNMATCHED", 10, 2, TABLE_RIGHT, 0},
+                [U_TOTAL] = {"OF", 6, 3, TABLE_RIGHT, 0},
+                [U_RATE] = {"RATE", 6, 0, TABLE_RIGHT, 0},
+                [U_ROLE] = {"TAKEN FOR", 14, 1, TABLE_FLEX, 40},
+                [U_WHY] = {"WHY", 22, 0, TABLE_FLEX, 0},
 };
 
 static const struct unmatched_row *unmatched_at(const void *data, uint32_t row)
@@ -310,9 +296,9 @@ static int unmatched_compare(const void *data, uint32_t a, uint32_t b, int colum
 	case U_EVENT:
 		return strcmp(one->event, other->event);
 	case U_UNMATCHED:
-		return compare_double((double) one->unmatched, (double) other->unmatched);
+		return compare_double((double)one->unmatched, (double)other->unmatched);
 	case U_TOTAL:
-		return compare_double((double) one->total, (double) other->total);
+		return compare_double((double)one->total, (double)other->total);
 	case U_RATE:
 		return compare_double(one->rate_per_s, other->rate_per_s);
 	case U_ROLE:
@@ -323,31 +309,24 @@ static int unmatched_compare(const void *data, uint32_t a, uint32_t b, int colum
 }
 
 static const struct table_source unmatched_source = {
-	.columns = unmatched_columns,
-	.n_columns = U_COUNT_OF,
-	.what = "event names",
-	.key = unmatched_key,
-	.cell = unmatched_cell,
-	.compare = unmatched_compare,
+                .columns = unmatched_columns,
+                .n_columns = U_COUNT_OF,
+                .what = "event names",
+                .key = unmatched_key,
+                .cell = unmatched_cell,
+                .compare = unmatched_compare,
 };
 
 /* ---- streams of the source under the cursor ---- */
 
-enum stream_column {
-	T_CHANNEL,
-	T_DOMAIN,
-	T_CPU,
-	T_EVENTS,
-	T_LOST,
-	T_COUNT_OF
-};
+enum stream_column { T_CHANNEL, T_DOMAIN, T_CPU, T_EVENTS, T_LOST, T_COUNT_OF };
 
 static const struct table_column stream_columns[] = {
-	[T_CHANNEL] = { "CHANNEL", 16, 0, TABLE_FLEX, 60 },
-	[T_DOMAIN] = { "DOMAIN", 7, 1, 0, 0 },
-	[T_CPU] = { "CPU", 4, 0, TABLE_RIGHT, 0 },
-	[T_EVENTS] = { "EVENTS", 7, 0, TABLE_RIGHT, 0 },
-	[T_LOST] = { "LOST", 7, 0, TABLE_RIGHT, 0 },
+                [T_CHANNEL] = {"CHANNEL", 16, 0, TABLE_FLEX, 60},
+                [T_DOMAIN] = {"DOMAIN", 7, 1, 0, 0},
+                [T_CPU] = {"CPU", 4, 0, TABLE_RIGHT, 0},
+                [T_EVENTS] = {"EVENTS", 7, 0, TABLE_RIGHT, 0},
+                [T_LOST] = {"LOST", 7, 0, TABLE_RIGHT, 0},
 };
 
 static const struct source_stream *stream_at(const void *data, uint32_t row)
@@ -404,19 +383,19 @@ static int stream_compare(const void *data, uint32_t a, uint32_t b, int column)
 	case T_CPU:
 		return compare_double(one->cpu, other->cpu);
 	case T_EVENTS:
-		return compare_double((double) one->events, (double) other->events);
+		return compare_double((double)one->events, (double)other->events);
 	default:
-		return compare_double((double) one->discarded, (double) other->discarded);
+		return compare_double((double)one->discarded, (double)other->discarded);
 	}
 }
 
 static const struct table_source stream_source = {
-	.columns = stream_columns,
-	.n_columns = T_COUNT_OF,
-	.what = "streams",
-	.key = stream_key,
-	.cell = stream_cell,
-	.compare = stream_compare,
+                .columns = stream_columns,
+                .n_columns = T_COUNT_OF,
+                .what = "streams",
+                .key = stream_key,
+                .cell = stream_cell,
+                .compare = stream_compare,
 };
 
 /* ---- the screen ---- */
@@ -446,8 +425,8 @@ static void sources_destroy(void *view)
 
 static uint32_t sources_parts(const void *view, const struct snapshot *snapshot)
 {
-	(void) view;
-	(void) snapshot;
+	(void)view;
+	(void)snapshot;
 	return FOCUS_SOURCES | FOCUS_UNMATCHED;
 }
 
@@ -492,24 +471,24 @@ static void sources_update(void *view, const struct snapshot *snapshot)
 
 /* Where every event went; the sum is always right, so what is zero may be left out. */
 static void draw_accounting(const struct sources_screen *screen, const struct view_frame *frame,
-		struct area line)
+                struct area line)
 {
 	const struct accounting *a = &screen->snapshot->accounting;
 	const struct {
 		const char *name;
 		uint64_t count;
-	} parts[] = { { "in requests", a->in_request }, { "pending", a->pending },
-		{ "unmatched", a->unmatched }, { "of the system's state", a->state_only },
-		{ "late", a->late }, { "dropped", a->dropped } };
+	} parts[] = {{"in requests", a->in_request}, {"pending", a->pending},
+	                {"unmatched", a->unmatched}, {"of the system's state", a->state_only},
+	                {"late", a->late}, {"dropped", a->dropped}};
 	char count[FORMAT_BYTES], text[512];
 	const char *sign = " = ";
 	size_t used, i;
 
-	used = (size_t) snprintf(text, sizeof(text), "%s events", format_count(count, a->in));
+	used = (size_t)snprintf(text, sizeof(text), "%s events", format_count(count, a->in));
 	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		if (parts[i].count > 0) {
-			used += (size_t) snprintf(text + used, sizeof(text) - used, "%s%s %s", sign,
-					format_count(count, parts[i].count), parts[i].name);
+			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s", sign,
+			                format_count(count, parts[i].count), parts[i].name);
 			sign = " + ";
 		}
 	}
@@ -518,7 +497,7 @@ static void draw_accounting(const struct sources_screen *screen, const struct vi
 
 /* The whole name of the source under the cursor, what is wrong with it, what helps. */
 static void draw_detail(const struct sources_screen *screen, const struct view_frame *frame,
-		struct area area)
+                struct area area)
 {
 	const struct source_row *row = selected(screen);
 	char text[FIRST_RUN_BYTES], again[FORMAT_BYTES];
@@ -527,33 +506,35 @@ static void draw_detail(const struct sources_screen *screen, const struct view_f
 
 	if (!row) {
 		canvas_text(frame->canvas, line.y, line.x, line.width, ROLE_DIM,
-				"no source; :attach URL adds one");
+		                "no source; :attach URL adds one");
 		return;
 	}
 	x = canvas_text(frame->canvas, line.y, line.x, line.width, ROLE_DIM, row->url);
 	if (row->state == SOURCE_BROKEN) {
 		snprintf(text, sizeof(text), "tried again in %s",
-				format_period(again, (double) (row->retry_in_ns / 100000000 * 100000000)));
+		                format_period(again, (double)(row->retry_in_ns / 100000000 *
+		                                                     100000000)));
 		canvas_text(frame->canvas, line.y, line.x + x + 3, line.width - x - 3, ROLE_WARN,
-				text);
+		                text);
 	} else if (row->state == SOURCE_OFFERED) {
 		canvas_text(frame->canvas, line.y, line.x + x + 3, line.width - x - 3, ROLE_STRONG,
-				"Enter attaches it");
+		                "Enter attaches it");
 	}
 	first_run_source(text, sizeof(text), row);
 	paragraph_draw(frame->canvas, area, states[row->state].role, text);
 }
 
 static void draw_pane(struct sources_screen *screen, const struct view_frame *frame, enum pane pane,
-		struct area area)
+                struct area area)
 {
 	struct table *table = pane == PANE_UNMATCHED ? &screen->unmatched : &screen->streams;
 	struct area title = layout_cut_rows(&area, 1);
 	char text[128];
 
 	if (pane == PANE_UNMATCHED) {
-		snprintf(text, sizeof(text), "unmatched: events that are in no request, of %" PRIu32
-				" names", screen->snapshot->unmatched.event_names);
+		snprintf(text, sizeof(text),
+		                "unmatched: events that are in no request, of %" PRIu32 " names",
+		                screen->snapshot->unmatched.event_names);
 	} else {
 		snprintf(text, sizeof(text), "streams of the source above");
 	}
@@ -574,10 +555,10 @@ static void sources_draw(void *view, const struct view_frame *frame)
 		table_draw(&screen->sources, frame->canvas, area, true, frame->search);
 		return;
 	}
-	rows = (int) screen->sources.shown + 1;
+	rows = (int)screen->sources.shown + 1;
 	rows = rows < 5 ? 5 : rows > area.height / 2 - 3 ? area.height / 2 - 3 : rows;
 	table_draw(&screen->sources, frame->canvas, layout_cut_rows(&area, rows),
-			screen->pane == PANE_SOURCES, frame->search);
+	                screen->pane == PANE_SOURCES, frame->search);
 	detail = layout_cut_rows(&area, 3);
 	layout_cut_columns(&detail, 2);
 	draw_detail(screen, frame, detail);
@@ -595,9 +576,9 @@ static struct table *sources_table(void *view)
 {
 	struct sources_screen *screen = view;
 
-	return screen->pane == PANE_SOURCES	? &screen->sources
-			: screen->pane == PANE_UNMATCHED ? &screen->unmatched
-							 : &screen->streams;
+	return screen->pane == PANE_SOURCES     ? &screen->sources
+	       : screen->pane == PANE_UNMATCHED ? &screen->unmatched
+	                                        : &screen->streams;
 }
 
 /* Attaches an offered source; goes into the streams of any other. */
@@ -631,8 +612,7 @@ static bool go_worst(struct sources_screen *screen)
 		const struct source_row *row = &sources->rows[i];
 
 		rank = (row->state == SOURCE_BROKEN || row->state == SOURCE_REFUSED ? 1e30 : 0) +
-				(double) row->discarded * 1e9 + (double) row->late * 1e6 +
-				(double) row->lag_ns;
+		       (double)row->discarded * 1e9 + (double)row->late * 1e6 + (double)row->lag_ns;
 		if (rank > most) {
 			most = rank;
 			worst = i;
@@ -648,10 +628,10 @@ static bool sources_act(void *view, enum action action, struct view_call *call)
 
 	switch (action) {
 	case ACTION_PANE:
-		set_pane(screen, (enum pane) ((screen->pane + 1) % PANE_COUNT));
+		set_pane(screen, (enum pane)((screen->pane + 1) % PANE_COUNT));
 		return true;
 	case ACTION_PANE_BACK:
-		set_pane(screen, (enum pane) ((screen->pane + PANE_COUNT - 1) % PANE_COUNT));
+		set_pane(screen, (enum pane)((screen->pane + PANE_COUNT - 1) % PANE_COUNT));
 		return true;
 	case ACTION_BACK:
 		if (screen->pane != PANE_STREAMS) {
@@ -673,17 +653,20 @@ static bool sources_act(void *view, enum action action, struct view_call *call)
 }
 
 const struct view_ops view_sources = {
-	.screen = SCREEN_SOURCES,
-	.about = "Where events come from. LOST by the tracer, LATE for the analysis, GAPS: times it broke "
-		 "and came back, COPIES: of events another session had. Below (Tab): events that are in "
-		 "no request and why, and the streams of the source under the cursor. Enter attaches an "
-		 "offered source.",
-	.create = sources_create,
-	.destroy = sources_destroy,
-	.parts = sources_parts,
-	.enter = sources_enter,
-	.update = sources_update,
-	.draw = sources_draw,
-	.act = sources_act,
-	.table = sources_table,
+                .screen = SCREEN_SOURCES,
+                .about = "Where events come from. LOST by the tracer, LATE for the analysis, GAPS: "
+                         "times it broke "
+                         "and came back, COPIES: of events another session had. Below (Tab): "
+                         "events that are in "
+                         "no request and why, and the streams of the source under the cursor. "
+                         "Enter attaches an "
+                         "offered source.",
+                .create = sources_create,
+                .destroy = sources_destroy,
+                .parts = sources_parts,
+                .enter = sources_enter,
+                .update = sources_update,
+                .draw = sources_draw,
+                .act = sources_act,
+                .table = sources_table,
 };

@@ -12,7 +12,7 @@ void view_path(char *out, size_t size, const char *path)
 	out[0] = '\0';
 	while (*path && used + 4 < size) {
 		end = strchr(path, '>');
-		length = end ? (size_t) (end - path) : strlen(path);
+		length = end ? (size_t)(end - path) : strlen(path);
 		length = length < size - used - 4 ? length : size - used - 4;
 		memcpy(out + used, path, length);
 		used += length;
@@ -31,11 +31,12 @@ void view_group_name(char *out, size_t size, const char *type, const char *path)
 	char services[512];
 
 	view_path(services, sizeof(services), path);
-	snprintf(out, size, "%s%s%s", type[0] ? type : "(no name)", services[0] ? " " : "", services);
+	snprintf(out, size, "%s%s%s", type[0] ? type : "(no name)", services[0] ? " " : "",
+	                services);
 }
 
 void view_crumbs(const struct view_frame *frame, struct area line, const char *group,
-		const char *request, const char *right)
+                const char *request, const char *right)
 {
 	struct canvas *canvas = frame->canvas;
 	int keep = text_width(right, canvas->ascii) + 2;
@@ -58,7 +59,7 @@ void view_crumbs(const struct view_frame *frame, struct area line, const char *g
 }
 
 void view_pane(const struct view_frame *frame, struct area line, const char *title,
-		const char *right, bool active)
+                const char *right, bool active)
 {
 	struct canvas *canvas = frame->canvas;
 	enum role role = active ? ROLE_PANE_ACTIVE : ROLE_PANE;

@@ -15,8 +15,8 @@
 
 /*
  * A screen: how it is made, what it needs of a snapshot, how it is drawn, what keys do in it. One
- * file, one `struct view_ops` each. A view keeps what the person did (cursor, pane, order), never what
- * was measured: that comes with each snapshot.
+ * file, one `struct view_ops` each. A view keeps what the person did (cursor, pane, order), never
+ * what was measured: that comes with each snapshot.
  */
 
 /* Where, from what and how to draw. */
@@ -24,19 +24,19 @@ struct view_frame {
 	struct canvas *canvas;
 	struct area area;
 	const struct snapshot *snapshot; /* never NULL; all zero before the first */
-	const struct focus *focus;	 /* what is wanted, where the snapshot may answer an older one */
+	const struct focus *focus; /* what is wanted, where the snapshot may answer an older one */
 	const struct pattern *search;
 	const struct keymap *keymap;
 };
 
 /* What a view asks for when a key was pressed. */
 struct view_call {
-	enum screen go;	   /* 0: stay here */
+	enum screen go;    /* 0: stay here */
 	enum screen from;  /* with `go`, set by the console: where the person is */
 	uint32_t group_id; /* with `go`; 0: the worst */
 	uint64_t request_id;
-	bool unmatched;	   /* with `go` = SCREEN_SOURCES: in the pane of unmatched events */
-	bool back;	   /* out of this screen */
+	bool unmatched;    /* with `go` = SCREEN_SOURCES: in the pane of unmatched events */
+	bool back;         /* out of this screen */
 	char command[512]; /* for the program; "" if none */
 	char message[256]; /* for the person; "" if none */
 };
@@ -73,11 +73,11 @@ extern const struct view_ops view_groups, view_group, view_request, view_sources
  * `request` may be NULL.
  */
 void view_crumbs(const struct view_frame *frame, struct area line, const char *group,
-		const char *request, const char *right);
+                const char *request, const char *right);
 
 /* The title line of a pane. */
 void view_pane(const struct view_frame *frame, struct area line, const char *title,
-		const char *right, bool active);
+                const char *right, bool active);
 
 /* A group as a person names it: "server create api›sched›compute". */
 void view_group_name(char *out, size_t size, const char *type, const char *path);

@@ -10,21 +10,23 @@ static int clamp(int value, int low, int high)
 
 void bar_heat(struct canvas *canvas, int y, int x, int width, double heat)
 {
-	static const char *const glyphs[UI_HEAT_LEVELS] = { " ", "░", "▒", "▓", "█" };
-	static const char *const ascii[] = { ".", ":", "-", "=", "+", "*", "#", "%", "@" };
+	static const char *const glyphs[UI_HEAT_LEVELS] = {" ", "░", "▒", "▓", "█"};
+	static const char *const ascii[] = {".", ":", "-", "=", "+", "*", "#", "%", "@"};
 	static const int n_ascii = sizeof(ascii) / sizeof(ascii[0]);
-	int level = heat <= 0 ? 0 : clamp((int) ceil(heat * (UI_HEAT_LEVELS - 1)), 1, UI_HEAT_LEVELS - 1);
+	int level = heat <= 0 ? 0
+	                      : clamp((int)ceil(heat * (UI_HEAT_LEVELS - 1)), 1,
+	                                        UI_HEAT_LEVELS - 1);
 	const char *glyph = glyphs[level];
 
 	if (canvas->ascii && level > 0) {
-		glyph = ascii[clamp((int) (heat * n_ascii), 0, n_ascii - 1)];
+		glyph = ascii[clamp((int)(heat * n_ascii), 0, n_ascii - 1)];
 	}
-	canvas_fill(canvas, y, x, width, (enum role) ((int) ROLE_HEAT_0 + level), glyph);
+	canvas_fill(canvas, y, x, width, (enum role)((int)ROLE_HEAT_0 + level), glyph);
 }
 
 void bar_share(struct canvas *canvas, int y, int x, int width, double share)
 {
-	static const double levels[] = { 0, 0.03, 0.10, 0.30 };
+	static const double levels[] = {0, 0.03, 0.10, 0.30};
 	int level = 0, length;
 
 	if (!(share > 0)) {
@@ -33,19 +35,19 @@ void bar_share(struct canvas *canvas, int y, int x, int width, double share)
 	while (level < 4 && share >= levels[level]) {
 		level++;
 	}
-	length = clamp((int) ceil(share * width), 1, width);
-	bar_heat(canvas, y, x, length, level / (double) (UI_HEAT_LEVELS - 1));
+	length = clamp((int)ceil(share * width), 1, width);
+	bar_heat(canvas, y, x, length, level / (double)(UI_HEAT_LEVELS - 1));
 }
 
 void bar_draw(struct canvas *canvas, int y, int x, int width, enum role role, double length)
 {
-	static const char *const parts[] = { "▏", "▎", "▍", "▌", "▋", "▊", "▉" };
+	static const char *const parts[] = {"▏", "▎", "▍", "▌", "▋", "▊", "▉"};
 	int eighths, whole;
 
 	if (!(length > 0) || width <= 0) {
 		return;
 	}
-	eighths = clamp((int) lround(fmin(length, 1) * width * 8), 1, width * 8);
+	eighths = clamp((int)lround(fmin(length, 1) * width * 8), 1, width * 8);
 	whole = eighths / 8;
 	canvas_fill(canvas, y, x, whole, role, "█");
 	if (eighths % 8 != 0) {
@@ -54,9 +56,9 @@ void bar_draw(struct canvas *canvas, int y, int x, int width, enum role role, do
 }
 
 void bar_spark(struct canvas *canvas, int y, int x, int width, enum role role,
-		const uint32_t *counts, int n)
+                const uint32_t *counts, int n)
 {
-	static const char *const glyphs[] = { "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█" };
+	static const char *const glyphs[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 	uint32_t most = 0;
 	int i;
 
@@ -64,7 +66,7 @@ void bar_spark(struct canvas *canvas, int y, int x, int width, enum role role,
 		most = counts[i] > most ? counts[i] : most;
 	}
 	for (i = 0; i < n && i < width && most > 0; i++) {
-		int level = (int) ceil(8.0 * counts[i] / most);
+		int level = (int)ceil(8.0 * counts[i] / most);
 
 		canvas_fill(canvas, y, x + i, 1, role, level == 0 ? " " : glyphs[level - 1]);
 	}

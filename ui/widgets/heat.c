@@ -9,20 +9,20 @@
 #include "layout.h"
 #include "widgets/bar.h"
 
-#define LABEL_COLUMNS	  8  /* "412ms ┤ " */
+#define LABEL_COLUMNS     8  /* "412ms ┤ " */
 #define HISTOGRAM_COLUMNS 16 /* least: bar and share */
-#define HISTOGRAM_MOST	  40
-#define PER_OCTAVE	  8
-#define BINS_PER_ROW	  2 /* the histogram has 16 bins an octave */
+#define HISTOGRAM_MOST    40
+#define PER_OCTAVE        8
+#define BINS_PER_ROW      2 /* the histogram has 16 bins an octave */
 
 static double latency_ns(int32_t eighths)
 {
-	return exp2(eighths / (double) PER_OCTAVE);
+	return exp2(eighths / (double)PER_OCTAVE);
 }
 
 static uint32_t heat_count(const struct group_view *group, uint32_t row, uint32_t column)
 {
-	return group->heat[(size_t) row * group->heat_cols + column];
+	return group->heat[(size_t)row * group->heat_cols + column];
 }
 
 /* Rounds down, also below zero. */
@@ -51,7 +51,7 @@ static bool used_range(const struct group_view *group, int32_t *low, int32_t *hi
 	int32_t at;
 
 	for (i = 0; i < group->heat_rows; i++) {
-		at = group->heat_low + (int32_t) i;
+		at = group->heat_low + (int32_t)i;
 		if (row_used(group, i)) {
 			*low = !any || at < *low ? at : *low;
 			*high = !any || at > *high ? at : *high;
@@ -59,7 +59,7 @@ static bool used_range(const struct group_view *group, int32_t *low, int32_t *hi
 		}
 	}
 	for (i = 0; i < group->histogram_bins; i++) {
-		at = floor_div(group->histogram_low + (int32_t) i, BINS_PER_ROW);
+		at = floor_div(group->histogram_low + (int32_t)i, BINS_PER_ROW);
 		if (group->histogram[i]) {
 			*low = !any || at < *low ? at : *low;
 			*high = !any || at > *high ? at : *high;
@@ -74,7 +74,7 @@ static bool arrange(struct heat *heat, int lines, int columns)
 {
 	const struct group_view *group = heat->group;
 	int32_t low = 0, high = 0;
-	int total, cols = (int) group->heat_cols;
+	int total, cols = (int)group->heat_cols;
 
 	if (lines < 1 || columns < 1 || cols == 0 || !used_range(group, &low, &high)) {
 		heat->lines = heat->columns = 0;
@@ -110,14 +110,14 @@ static int cursor_line(const struct heat *heat)
 
 static int cursor_column(const struct heat *heat)
 {
-	uint64_t width_ns = heat->group->heat_cell_ns * (uint64_t) heat->per_column;
+	uint64_t width_ns = heat->group->heat_cell_ns * (uint64_t)heat->per_column;
 	uint64_t column;
 
 	if (heat->cursor_ns < heat->group->heat_start_ns || width_ns == 0) {
 		return 0;
 	}
 	column = (heat->cursor_ns - heat->group->heat_start_ns) / width_ns;
-	return column >= (uint64_t) heat->columns ? heat->columns - 1 : (int) column;
+	return column >= (uint64_t)heat->columns ? heat->columns - 1 : (int)column;
 }
 
 static void set_cursor(struct heat *heat, int line, int column)
@@ -128,7 +128,7 @@ static void set_cursor(struct heat *heat, int line, int column)
 	column = column < 0 ? 0 : column >= heat->columns ? heat->columns - 1 : column;
 	heat->cursor_log = heat->low + line * heat->per_line;
 	heat->cursor_ns = group->heat_start_ns +
-			(uint64_t) column * (uint64_t) heat->per_column * group->heat_cell_ns;
+	                  (uint64_t)column * (uint64_t)heat->per_column * group->heat_cell_ns;
 	heat->placed = true;
 }
 
@@ -137,7 +137,7 @@ static void read_cell(const struct heat *heat, int line, int column, struct heat
 {
 	const struct group_view *group = heat->group;
 	int32_t from = heat->low + line * heat->per_line - group->heat_low;
-	uint32_t first = (uint32_t) (column * heat->per_column);
+	uint32_t first = (uint32_t)(column * heat->per_column);
 	int32_t r;
 	uint32_t c;
 
@@ -145,13 +145,14 @@ static void read_cell(const struct heat *heat, int line, int column, struct heat
 	cell->low_ns = latency_ns(heat->low + line * heat->per_line);
 	cell->high_ns = latency_ns(heat->low + (line + 1) * heat->per_line);
 	cell->start_ns = group->heat_start_ns + first * group->heat_cell_ns;
-	cell->end_ns = cell->start_ns + (uint64_t) heat->per_column * group->heat_cell_ns;
+	cell->end_ns = cell->start_ns + (uint64_t)heat->per_column * group->heat_cell_ns;
 	for (r = from; r < from + heat->per_line; r++) {
-		if (r < 0 || r >= (int32_t) group->heat_rows) {
+		if (r < 0 || r >= (int32_t)group->heat_rows) {
 			continue;
 		}
-		for (c = first; c < first + (uint32_t) heat->per_column && c < group->heat_cols; c++) {
-			size_t at = (size_t) r * group->heat_cols + c;
+		for (c = first; c < first + (uint32_t)heat->per_column && c < group->heat_cols;
+		                c++) {
+			size_t at = (size_t)r * group->heat_cols + c;
 
 			cell->count += group->heat[at];
 			if (group->heat_request[at]) {
@@ -237,10 +238,8 @@ bool heat_cursor(const struct heat *heat, struct heat_cell *cell)
 /* Many orders of magnitude fit in five steps only on a logarithmic scale. */
 static double intensity(uint64_t count, uint64_t most)
 {
-	if (count == 0) {
-		return 0;
-	}
-	return most <= 1 ? 0.5 : 0.2 + 0.8 * log((double) count) / log((double) most);
+	/* One request is never "many", be it the only one. */
+	return log1p((double)count) / log1p(most > 4 ? (double)most : 4);
 }
 
 static uint64_t largest_cell(const struct heat *heat)
@@ -270,7 +269,7 @@ static void draw_map(const struct heat *heat, struct canvas *canvas, struct area
 		for (column = 0; column < heat->columns; column++) {
 			read_cell(heat, line, column, &cell);
 			bar_heat(canvas, y, area.x + column * heat->cell_width, heat->cell_width,
-					intensity(cell.count, most));
+			                intensity(cell.count, most));
 		}
 	}
 	if (heat->placed) {
@@ -297,13 +296,13 @@ static void draw_latency_axis(const struct heat *heat, struct canvas *canvas, st
 			canvas_text_right(canvas, y, area.x, LABEL_COLUMNS - 2, ROLE_AXIS, text);
 		}
 		canvas_text(canvas, y, area.x + LABEL_COLUMNS - 1, 1, ROLE_AXIS,
-				line % every == 0 && line < heat->lines ? "┤" : "│");
+		                line % every == 0 && line < heat->lines ? "┤" : "│");
 	}
 }
 
 static void draw_time_axis(const struct heat *heat, struct canvas *canvas, struct area line)
 {
-	double window_ns = (double) (heat->group->heat_cell_ns * heat->group->heat_cols);
+	double window_ns = (double)(heat->group->heat_cell_ns * heat->group->heat_cols);
 	int width = heat->columns * heat->cell_width, marks = width / 8, i, x, free_from;
 	char text[FORMAT_BYTES];
 
@@ -328,7 +327,7 @@ static uint64_t bins_of_line(const struct heat *heat, int line)
 	int32_t b, last = first + heat->per_line * BINS_PER_ROW;
 	uint64_t sum = 0;
 
-	for (b = first < 0 ? 0 : first; b < last && b < (int32_t) group->histogram_bins; b++) {
+	for (b = first < 0 ? 0 : first; b < last && b < (int32_t)group->histogram_bins; b++) {
 		sum += group->histogram[b];
 	}
 	return sum;
@@ -352,10 +351,9 @@ static void draw_histogram(const struct heat *heat, struct canvas *canvas, struc
 		int y = area.y + area.height - 1 - line;
 
 		count = bins_of_line(heat, line);
-		bar_draw(canvas, y, area.x, area.width - 5, ROLE_BAR,
-				(double) count / (double) most);
+		bar_draw(canvas, y, area.x, area.width - 5, ROLE_BAR, (double)count / (double)most);
 		if (count > 0) {
-			format_share(text, (double) count / (double) total);
+			format_share(text, (double)count / (double)total);
 			canvas_text_right(canvas, y, area.x, area.width, ROLE_TEXT, text);
 		}
 	}
@@ -369,7 +367,7 @@ void heat_draw(struct heat *heat, struct canvas *canvas, struct area area, bool 
 	labels = layout_cut_columns(&area, LABEL_COLUMNS);
 	if (heat->lines == 0) {
 		canvas_text(canvas, area.y + area.height / 2, labels.x + LABEL_COLUMNS, area.width,
-				ROLE_DIM, "no request of this group in the window");
+		                ROLE_DIM, "no request of this group in the window");
 		return;
 	}
 	if (!heat->placed) {

@@ -11,8 +11,8 @@
 
 /*
  * Latency over time as a heat map, and beside it the histogram on the same axis: x is time, y the
- * logarithm of latency, glyph and colour how many. Columns and rows are put together, or widened, to
- * fit the room.
+ * logarithm of latency, glyph and colour how many. Columns and rows are put together, or widened,
+ * to fit the room.
  *
  * The cursor stays on its instant and latency while the window moves on.
  */
@@ -22,7 +22,7 @@ struct heat {
 	uint64_t cursor_ns; /* end time: the start of its column */
 	int32_t cursor_log; /* latency: 2^(cursor_log / 8) ns */
 	/* How the cells were laid out last time. */
-	int32_t low;	    /* of the lowest line, in 1/8 octaves */
+	int32_t low;         /* of the lowest line, in 1/8 octaves */
 	int lines, per_line; /* lines drawn; 1/8 octaves in each */
 	int columns, per_column, cell_width;
 };

@@ -14,7 +14,7 @@ size_t paragraph_line(const char *text, bool ascii, int width)
 
 		text_next(&next, ascii, &piece);
 		if (used + piece.width > width) {
-			return (size_t) ((blank && *at != ' ' ? blank : at) - text);
+			return (size_t)((blank && *at != ' ' ? blank : at) - text);
 		}
 		if (*at == ' ') {
 			blank = at;
@@ -22,7 +22,7 @@ size_t paragraph_line(const char *text, bool ascii, int width)
 		used += piece.width;
 		at = next;
 	}
-	return (size_t) (at - text);
+	return (size_t)(at - text);
 }
 
 int paragraph_draw(struct canvas *canvas, struct area area, enum role role, const char *text)

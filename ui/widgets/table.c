@@ -9,7 +9,7 @@
 #include "pythiatop/text.h"
 #include "widgets/bar.h"
 
-#define GUTTER	      2 /* columns before the first: cursor, mark */
+#define GUTTER        2 /* columns before the first: cursor, mark */
 #define SHARE_COLUMNS 4 /* "100%" behind a heat bar */
 
 void table_init(struct table *table, const struct table_source *source)
@@ -19,6 +19,11 @@ void table_init(struct table *table, const struct table_source *source)
 	table->sort_column = -1;
 	table->page = 1;
 	table->visible_columns = UINT32_MAX;
+}
+
+void table_stay_on_top(struct table *table)
+{
+	table->on_top = true;
 }
 
 void table_release(struct table *table)
@@ -36,8 +41,7 @@ static bool is_searched(const struct table_column *column)
 }
 
 /* Whether a cell of the row matches, as it is shown; or none does, if the pattern is negated. */
-static bool row_matches(
-		const struct table *table, uint32_t row, const struct pattern *pattern)
+static bool row_matches(const struct table *table, uint32_t row, const struct pattern *pattern)
 {
 	char visible[2 * TABLE_CELL_BYTES];
 	struct table_cell cell;
@@ -60,7 +64,7 @@ static bool row_matches(
 static int compare_rows(const void *a, const void *b, void *context)
 {
 	const struct table *table = context;
-	uint32_t row_a = *(const uint32_t *) a, row_b = *(const uint32_t *) b;
+	uint32_t row_a = *(const uint32_t *)a, row_b = *(const uint32_t *)b;
 	bool down = false;
 	int order = 0;
 
@@ -84,7 +88,7 @@ static void follow_cursor(struct table *table)
 		table->cursor = table->top = 0;
 		return;
 	}
-	for (i = 0; i < table->shown; i++) {
+	for (i = 0; i < table->shown && !table->on_top; i++) {
 		if (table->source->key(table->data, table->order[i]) == table->cursor_key) {
 			table->cursor = i;
 			return;
@@ -145,6 +149,7 @@ void table_move(struct table *table, uint32_t place)
 	if (table->shown == 0) {
 		return;
 	}
+	table->on_top = false;
 	table->cursor = place < table->shown ? place : table->shown - 1;
 	table->cursor_key = table->source->key(table->data, table->order[table->cursor]);
 }
@@ -169,7 +174,7 @@ static void next_sort(struct table *table)
 
 	for (c = table->sort_column + 1; c < table->source->n_columns; c++) {
 		if (!(table->source->columns[c].flags & TABLE_UNSORTED) &&
-				(table->visible_columns & 1u << c)) {
+		                (table->visible_columns & 1u << c)) {
 			break;
 		}
 	}
@@ -180,7 +185,7 @@ static void next_sort(struct table *table)
 
 bool table_act(struct table *table, enum action action)
 {
-	uint32_t page = table->page > 1 ? (uint32_t) table->page - 1 : 1;
+	uint32_t page = table->page > 1 ? (uint32_t)table->page - 1 : 1;
 	uint32_t at = table->cursor;
 
 	switch (action) {
@@ -250,16 +255,46 @@ struct columns {
 	uint32_t visible;
 };
 
+/*
+ * Which columns fit. Names come first: extra columns are shown only where names have all the room
+ * they may want.
+ */
+static int fit_columns(const struct table_source *source, int width,
+                struct layout_item items[TABLE_COLUMNS])
+{
+	const struct table_column *columns = source->columns;
+	bool extra[TABLE_COLUMNS];
+	int c, used = 0;
+
+	for (c = 0; c < source->n_columns; c++) {
+		items[c].width = columns[c].flags & TABLE_NAME ? columns[c].most : columns[c].width;
+		items[c].priority = columns[c].priority;
+	}
+	layout_fit(items, source->n_columns, 1, width);
+	for (c = 0; c < source->n_columns; c++) {
+		extra[c] = items[c].kept && columns[c].priority >= TABLE_EXTRA;
+		used += extra[c] ? columns[c].width + 1 : 0;
+	}
+	/* Again for the others, in the room that the extra ones leave, which are left out here. */
+	for (c = 0; c < source->n_columns; c++) {
+		items[c].width = columns[c].priority < TABLE_EXTRA ? columns[c].width : width + 1;
+	}
+	layout_fit(items, source->n_columns, 1, width - used);
+	for (c = 0; c < source->n_columns; c++) {
+		if (columns[c].priority >= TABLE_EXTRA) {
+			items[c].width = columns[c].width;
+			items[c].kept = extra[c];
+		}
+	}
+	return width - layout_width(items, source->n_columns, 1);
+}
+
 static void place_columns(const struct table_source *source, struct area area, struct columns *out)
 {
 	struct layout_item items[TABLE_COLUMNS];
 	int c, left, flex = 0, x = area.x + GUTTER;
 
-	for (c = 0; c < source->n_columns; c++) {
-		items[c].width = source->columns[c].width;
-		items[c].priority = source->columns[c].priority;
-	}
-	left = layout_fit(items, source->n_columns, 1, area.width - GUTTER);
+	left = fit_columns(source, area.width - GUTTER, items);
 	for (c = 0; c < source->n_columns; c++) {
 		flex += items[c].kept && (source->columns[c].flags & TABLE_FLEX);
 	}
@@ -288,7 +323,7 @@ static void place_columns(const struct table_source *source, struct area area, s
 }
 
 static void draw_header(const struct table *table, struct canvas *canvas, struct area area,
-		const struct columns *columns)
+                const struct columns *columns)
 {
 	const struct table_column *column;
 	char title[64];
@@ -306,10 +341,12 @@ static void draw_header(const struct table *table, struct canvas *canvas, struct
 		column = &table->source->columns[c];
 		down = (column->flags & TABLE_RIGHT) != 0;
 		snprintf(title, sizeof(title), "%s%s", column->title,
-				!sorted ? "" : down != table->reverse ? "▼" : "▲");
+		                !sorted                  ? ""
+		                : down != table->reverse ? "▼"
+		                                         : "▲");
 		if (down) {
 			canvas_text_right(canvas, area.y, columns->x[c], columns->width[c], role,
-					title);
+			                title);
 		} else {
 			canvas_text(canvas, area.y, columns->x[c], columns->width[c], role, title);
 		}
@@ -317,10 +354,10 @@ static void draw_header(const struct table *table, struct canvas *canvas, struct
 }
 
 static void draw_cell(const struct table *table, uint32_t row, int c, struct canvas *canvas,
-		struct area area)
+                struct area area)
 {
 	const struct table_source *source = table->source;
-	struct table_cell cell = { .role = ROLE_TEXT, .bar = -1 };
+	struct table_cell cell = {.role = ROLE_TEXT, .bar = -1};
 
 	if (source->paint && source->paint(table->data, row, c, canvas, area)) {
 		return;
@@ -333,13 +370,13 @@ static void draw_cell(const struct table *table, uint32_t row, int c, struct can
 		canvas_text_right(canvas, area.y, area.x, area.width, cell.role, cell.text);
 	} else {
 		canvas_text(canvas, area.y, area.x + cell.indent, area.width - cell.indent,
-				cell.role, cell.text);
+		                cell.role, cell.text);
 	}
 }
 
 /* The row under the cursor stands out, but for bars, whose colour says something. */
 static void select_row(const struct table *table, struct canvas *canvas, struct area area,
-		const struct columns *columns, bool active)
+                const struct columns *columns, bool active)
 {
 	const struct table_source *source = table->source;
 	enum role role = active ? ROLE_SELECTED : ROLE_SELECTED_IDLE;
@@ -348,14 +385,15 @@ static void select_row(const struct table *table, struct canvas *canvas, struct 
 
 	canvas_text(canvas, area.y, area.x, 1, ROLE_TEXT, active ? ">" : " ");
 	for (x = area.x; x < area.x + area.width; x++) {
-		while (c < source->n_columns && (!(columns->visible & 1u << c) ||
-				x >= columns->x[c] + columns->width[c])) {
+		while (c < source->n_columns &&
+		                (!(columns->visible & 1u << c) ||
+		                                x >= columns->x[c] + columns->width[c])) {
 			c++;
 		}
 		cell = canvas_at(canvas, area.y, x);
 		if (cell && c < source->n_columns && x >= columns->x[c] &&
-				source->columns[c].flags & TABLE_GRAPHIC &&
-				cell->role >= ROLE_HEAT_0) {
+		                source->columns[c].flags & TABLE_GRAPHIC &&
+		                cell->role >= ROLE_HEAT_0) {
 			continue;
 		}
 		canvas_paint(canvas, area.y, x, 1, role);
@@ -363,8 +401,8 @@ static void select_row(const struct table *table, struct canvas *canvas, struct 
 }
 
 static void draw_row(const struct table *table, uint32_t place, struct canvas *canvas,
-		struct area area, const struct columns *columns, bool active,
-		const struct pattern *search)
+                struct area area, const struct columns *columns, bool active,
+                const struct pattern *search)
 {
 	uint32_t row = table->order[place];
 	const char *mark = table->source->mark ? table->source->mark(table->data, row) : NULL;
@@ -373,7 +411,7 @@ static void draw_row(const struct table *table, uint32_t place, struct canvas *c
 
 	for (c = 0; c < table->source->n_columns; c++) {
 		if (columns->visible & 1u << c) {
-			struct area cell = { area.y, columns->x[c], 1, columns->width[c] };
+			struct area cell = {area.y, columns->x[c], 1, columns->width[c]};
 
 			draw_cell(table, row, c, canvas, cell);
 		}
@@ -392,7 +430,7 @@ static void draw_row(const struct table *table, uint32_t place, struct canvas *c
 }
 
 void table_draw(struct table *table, struct canvas *canvas, struct area area, bool active,
-		const struct pattern *search)
+                const struct pattern *search)
 {
 	struct columns columns;
 	uint32_t i, rows;
@@ -403,7 +441,7 @@ void table_draw(struct table *table, struct canvas *canvas, struct area area, bo
 	place_columns(table->source, area, &columns);
 	table->visible_columns = columns.visible;
 	draw_header(table, canvas, layout_cut_rows(&area, 1), &columns);
-	rows = (uint32_t) area.height;
+	rows = (uint32_t)area.height;
 	table->page = area.height;
 	if (table->cursor < table->top) {
 		table->top = table->cursor;
@@ -416,6 +454,6 @@ void table_draw(struct table *table, struct canvas *canvas, struct area area, bo
 	}
 	for (i = 0; i < rows && table->top + i < table->shown; i++) {
 		draw_row(table, table->top + i, canvas, layout_cut_rows(&area, 1), &columns, active,
-				search);
+		                search);
 	}
 }

@@ -18,21 +18,23 @@
  * Memory: 4 bytes a row. Threads: one.
  */
 #define TABLE_CELL_BYTES 512
-#define TABLE_COLUMNS	 16
+#define TABLE_COLUMNS    16
+#define TABLE_EXTRA      6 /* a column of this priority and above is good to have, no more */
 
 enum table_column_flag {
-	TABLE_RIGHT = 1u << 0,	/* numbers: to the right, sorted largest first */
-	TABLE_FLEX = 1u << 1,	/* takes the room that is left; `width` is the least */
+	TABLE_RIGHT = 1u << 0,    /* numbers: to the right, sorted largest first */
+	TABLE_FLEX = 1u << 1,     /* takes the room that is left; `width` is the least */
 	TABLE_UNSORTED = 1u << 2, /* sorting by it says nothing */
 	TABLE_GRAPHIC = 1u << 3,  /* bars keep their colours under the cursor */
+	TABLE_NAME = 1u << 4,     /* has `most` before columns of TABLE_EXTRA have anything */
 };
 
 struct table_column {
 	const char *title;
 	uint8_t width;
 	uint8_t priority; /* 0: always shown; of the others the largest is left out first */
-	uint8_t flags;	  /* enum table_column_flag */
-	uint8_t most;	  /* of a flexible one: no wider than this; 0: no limit */
+	uint8_t flags;    /* enum table_column_flag */
+	uint8_t most;     /* of a flexible one: no wider than this; 0: no limit */
 };
 
 /* A cell as text. `bar` in 0..1 draws a heat bar before it; negative: none. */
@@ -54,7 +56,7 @@ struct table_source {
 	int (*compare)(const void *data, uint32_t a, uint32_t b, int column);
 	/* Optional. Draws a cell itself; false: draw it as text. */
 	bool (*paint)(const void *data, uint32_t row, int column, struct canvas *canvas,
-			struct area area);
+	                struct area area);
 	/* Optional. A sign before the row, or NULL: "~" for tainted. */
 	const char *(*mark)(const void *data, uint32_t row);
 	/* Optional. Whether the row is hidden, as in a folded tree. */
@@ -64,15 +66,16 @@ struct table_source {
 struct table {
 	const struct table_source *source;
 	const void *data;
-	uint32_t n;	  /* rows of the source */
-	uint32_t *order;  /* rows shown, in the order shown */
+	uint32_t n;      /* rows of the source */
+	uint32_t *order; /* rows shown, in the order shown */
 	uint32_t shown;
-	uint32_t room;	  /* allocated */
+	uint32_t room; /* allocated */
 	uint64_t cursor_key;
-	uint32_t cursor;  /* place in `order` */
+	uint32_t cursor; /* place in `order` */
+	bool on_top;     /* nothing was selected so far: the cursor keeps to the first row */
 	uint32_t top;
-	int page;	  /* rows drawn last time */
-	int sort_column;  /* -1: as they come */
+	int page;        /* rows drawn last time */
+	int sort_column; /* -1: as they come */
 	bool reverse;
 	uint32_t visible_columns; /* bits: drawn last time */
 	struct pattern filter;
@@ -80,6 +83,9 @@ struct table {
 
 void table_init(struct table *table, const struct table_source *source);
 void table_release(struct table *table);
+
+/* Until the cursor is moved it is on the first row, whichever that is. */
+void table_stay_on_top(struct table *table);
 
 /* Takes new rows, which must stay as they are until the next call. */
 void table_update(struct table *table, const void *data, uint32_t n);
@@ -96,7 +102,8 @@ void table_move(struct table *table, uint32_t place);
 /* Moves, sorts. False: the action is none of a table's. */
 bool table_act(struct table *table, enum action action);
 
-/* Puts the cursor on the next (-1: previous) row that matches, from the cursor on; around the end. */
+/* Puts the cursor on the next (-1: previous) row that matches, from the cursor on; around the end.
+ */
 bool table_search(struct table *table, const struct pattern *pattern, int step);
 
 /* Rows shown that match. */
@@ -104,6 +111,6 @@ uint32_t table_count(const struct table *table, const struct pattern *pattern);
 
 /* Draws header and rows. `active`: the keys go here. */
 void table_draw(struct table *table, struct canvas *canvas, struct area area, bool active,
-		const struct pattern *search);
+                const struct pattern *search);
 
 #endif

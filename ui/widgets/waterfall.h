@@ -9,7 +9,8 @@
 #include "pythiatop/snapshot/request.h"
 
 /*
- * The spans of one request as a tree that can be folded, each with a bar on the request's time axis.
+ * The spans of one request as a tree that can be folded, each with a bar on the request's time
+ * axis.
  *
  * Memory: 16 bytes a span. Threads: one.
  */
@@ -17,10 +18,10 @@ struct waterfall {
 	const struct request_view *request;
 	uint64_t request_id; /* that the folds are of */
 	uint32_t n, room;
-	bool *folded;	     /* by span: its children are out of sight */
-	bool *hidden;	     /* by span: an ancestor is folded */
-	uint32_t *children;  /* by span: how many */
-	uint64_t *self_ns;   /* by span: its duration without that of its children */
+	bool *folded;             /* by span: its children are out of sight */
+	bool *hidden;             /* by span: an ancestor is folded */
+	uint32_t *children;       /* by span: how many */
+	uint64_t *self_ns;        /* by span: its duration without that of its children */
 	int64_t start_ns, end_ns; /* of the axis */
 };
 
@@ -35,9 +36,10 @@ bool waterfall_fold(struct waterfall *waterfall, uint32_t span, bool folded);
 /* The span with the most self time, or UINT32_MAX. */
 uint32_t waterfall_worst(const struct waterfall *waterfall);
 
-/* Draws a span's bar in one line: dark is the span itself, light what its children did meanwhile. */
+/* Draws a span's bar in one line: dark is the span itself, light what its children did meanwhile.
+ */
 void waterfall_draw(const struct waterfall *waterfall, uint32_t span, struct canvas *canvas,
-		struct area line);
+                struct area line);
 
 /* The colour of a track. */
 enum role waterfall_role(uint32_t track);
