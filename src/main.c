@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "control/points.h"
@@ -188,6 +189,17 @@ static int run(struct pipeline *pipeline, const struct options *options)
 	return options->batch ? run_batch(pipeline, options) : run_console(pipeline, options);
 }
 
+/* Each source takes five descriptors: as many as we may have. */
+static void raise_limits(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct options options = {0};
@@ -209,6 +221,7 @@ int main(int argc, char **argv)
 	}
 	/* What the terminal cannot show in its character set is drawn in ASCII. */
 	options.ascii = options.ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
+	raise_limits();
 	pipeline = pipeline_create(options.window_ns);
 	if (pipeline) {
 		code = run(pipeline, &options);

@@ -23,8 +23,9 @@ struct intake *intake_create(const struct intake_sink *sink, const char *program
 	intake->sink = sink;
 	intake->program = program;
 	intake->merge = merge_create(sink);
+	intake->hosts = hosts_create();
 	intake->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	if (!intake->merge || intake->epoll_fd < 0) {
+	if (!intake->merge || !intake->hosts || intake->epoll_fd < 0) {
 		intake_destroy(intake);
 		return NULL;
 	}
@@ -48,6 +49,7 @@ void intake_destroy(struct intake *intake)
 	for (i = 0; i < intake->n; i++) {
 		source_destroy(intake->sources[i]);
 	}
+	hosts_destroy(intake->hosts);
 	free(intake->sources);
 	merge_destroy(intake->merge);
 	if (intake->epoll_fd >= 0) {
@@ -68,30 +70,6 @@ struct source *intake_find(struct intake *intake, const char *text)
 		}
 	}
 	return NULL;
-}
-
-struct source *intake_add(struct intake *intake, enum source_role role, const char *text)
-{
-	struct source *source, **bigger;
-	uint32_t wanted = intake->max ? intake->max * 2 : 16;
-
-	if (intake->n == INTAKE_MAX_SOURCES) {
-		return NULL;
-	}
-	if (intake->n == intake->max) {
-		bigger = realloc(intake->sources, wanted * sizeof(struct source *));
-		if (!bigger) {
-			return NULL;
-		}
-		intake->sources = bigger;
-		intake->max = wanted;
-	}
-	source = source_create(intake, role, text);
-	if (source) {
-		source->id = intake->next_id++;
-		intake->sources[intake->n++] = source;
-	}
-	return source;
 }
 
 static struct source *find_id(struct intake *intake, uint32_t id)
@@ -116,6 +94,47 @@ static void remove_source(struct intake *intake, struct source *source)
 	                (intake->n - i - 1) * sizeof(struct source *));
 	intake->n--;
 	source_destroy(source);
+}
+
+/* Makes room: the oldest session goes that nobody named, and that is no more. */
+static bool forget_oldest(struct intake *intake)
+{
+	uint32_t i;
+
+	for (i = 0; i < intake->n; i++) {
+		struct source *source = intake->sources[i];
+
+		if (source->role == ROLE_SESSION && !source->named && !source->running &&
+		                !source->listed.present && !source->next.present) {
+			remove_source(intake, source);
+			return true;
+		}
+	}
+	return false;
+}
+
+struct source *intake_add(struct intake *intake, enum source_role role, const char *text)
+{
+	struct source *source, **bigger;
+	uint32_t wanted = intake->max ? intake->max * 2 : 16;
+
+	if (intake->n == INTAKE_MAX_SOURCES && !forget_oldest(intake)) {
+		return NULL;
+	}
+	if (intake->n == intake->max) {
+		bigger = realloc(intake->sources, wanted * sizeof(struct source *));
+		if (!bigger) {
+			return NULL;
+		}
+		intake->sources = bigger;
+		intake->max = wanted;
+	}
+	source = source_create(intake, role, text);
+	if (source) {
+		source->id = intake->next_id++;
+		intake->sources[intake->n++] = source;
+	}
+	return source;
 }
 
 bool intake_watch(struct intake *intake, struct source *source)
@@ -353,7 +372,7 @@ enum status intake_detach(struct intake *intake, const char *text, char *error, 
 static void on_left(void *context, struct lane *lane, enum lane_status why)
 {
 	(void)context;
-	source_left(lane->note_context, why);
+	source_left(lane->context, why);
 }
 
 /* Whose descriptors are readable. */
@@ -473,26 +492,16 @@ uint32_t intake_failed(
 	return n;
 }
 
-static bool has_role(const struct intake *intake, bool recorded)
+bool intake_has_live(const struct intake *intake)
 {
 	uint32_t i;
 
 	for (i = 0; i < intake->n; i++) {
-		if ((intake->sources[i]->role == ROLE_TRACE) == recorded) {
+		if (intake->sources[i]->role != ROLE_TRACE) {
 			return true;
 		}
 	}
 	return false;
-}
-
-bool intake_has_live(const struct intake *intake)
-{
-	return has_role(intake, false);
-}
-
-bool intake_has_recorded(const struct intake *intake)
-{
-	return has_role(intake, true);
 }
 
 bool intake_any_events(const struct intake *intake)

@@ -63,9 +63,8 @@ bool intake_ended(const struct intake *intake);
 uint32_t intake_failed(
                 const struct intake *intake, bool broken, uint32_t index, char *out, size_t size);
 
-/* Whether any source is, or was, live; whether any is recorded. */
+/* Whether any source is live, be it attached or only to be. */
 bool intake_has_live(const struct intake *intake);
-bool intake_has_recorded(const struct intake *intake);
 
 /* At least one event was read. */
 bool intake_any_events(const struct intake *intake);

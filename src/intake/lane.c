@@ -323,6 +323,9 @@ static bool take_stream(struct lane *lane, const struct record *record)
 	}
 	texts.host = texts.host[0] ? texts.host : lane->host_fallback;
 	texts.session = texts.session[0] ? texts.session : lane->session_fallback;
+	if (lane->host_name) {
+		texts.host = lane->host_name(lane->context, texts.host, in->clock_uuid);
+	}
 	row = find_row(lane, in, &texts);
 	if (row == ROW_NONE) {
 		return false;
@@ -445,7 +448,7 @@ static bool take_note(struct lane *lane, const struct record *record)
 		return false;
 	}
 	if (lane->note) {
-		lane->note(lane->note_context, record);
+		lane->note(lane->context, record);
 	}
 	return true;
 }

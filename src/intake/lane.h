@@ -70,7 +70,9 @@ struct lane {
 	const struct intake_sink *sink;
 	/* Told of every record that is not data: STATE, PROGRESS, LISTED, LIST_END. */
 	void (*note)(void *context, const struct record *record);
-	void *note_context;
+	/* Under which name a traced host is known here; NULL: under its own. */
+	const char *(*host_name)(void *context, const char *host, const uint8_t *clock_uuid);
+	void *context;   /* of both */
 	const char *key; /* unique among the lanes: the last word when events tie */
 	const char *host_fallback, *session_fallback; /* where a trace does not tell; not owned */
 	bool live;

@@ -497,8 +497,3 @@ uint64_t merge_deadline(const struct merge *merge)
 	}
 	return first->silent_since_ns + first->patience_ns;
 }
-
-uint64_t merge_now(const struct merge *merge)
-{
-	return merge->now_ns;
-}

@@ -55,7 +55,4 @@ bool merge_wants(const struct lane *lane);
 /* When the next live lane loses the others' patience; UINT64_MAX: none is waited for. */
 uint64_t merge_deadline(const struct merge *merge);
 
-/* Event time reached: the last event's, or what all lanes are past. 0: none so far. */
-uint64_t merge_now(const struct merge *merge);
-
 #endif

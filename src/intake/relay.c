@@ -74,7 +74,6 @@ void relay_note_listed(struct source *relay, const struct record_listed *listed)
 	if (listed->live_timer_us > next->live_timer_us) {
 		next->live_timer_us = listed->live_timer_us;
 	}
-	next->not_live += listed->live_timer_us == 0;
 }
 
 /* A session that nobody named, and that is gone, needs no row any more. */

@@ -23,6 +23,7 @@ void source_say(struct source *source, enum source_state state, const char *form
 }
 
 static void on_note(void *context, const struct record *record);
+static const char *on_host(void *context, const char *host, const uint8_t *clock_uuid);
 
 struct source *source_create(struct intake *intake, enum source_role role, const char *text)
 {
@@ -43,7 +44,8 @@ struct source *source_create(struct intake *intake, enum source_role role, const
 	source->backoff_ns = SOURCE_BACKOFF_NS;
 	lane_init(&source->lane, intake->sink, source->text);
 	source->lane.note = on_note;
-	source->lane.note_context = source;
+	source->lane.host_name = on_host;
+	source->lane.context = source;
 	source->lane.live = role != ROLE_TRACE;
 	return source;
 }
@@ -120,6 +122,14 @@ static void on_note(void *context, const struct record *record)
 	default:
 		break;
 	}
+}
+
+static const char *on_host(void *context, const char *host, const uint8_t *clock_uuid)
+{
+	struct source *source = context;
+
+	return hosts_name(source->intake->hosts, host,
+	                source->relay ? source->relay->text + strlen("net://") : "", clock_uuid);
 }
 
 /* --- starting and ending ---------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "intake/child.h"
+#include "intake/hosts.h"
 #include "intake/intake.h"
 #include "intake/lane.h"
 #include "intake/merge.h"
@@ -39,7 +40,6 @@ struct listing {
 	bool present;
 	uint64_t ids; /* mixed from the ids of its sessions: another value, other sessions */
 	uint32_t live_timer_us, viewers, streams;
-	uint32_t not_live; /* sessions of the name that have no live timer */
 };
 
 struct source {
@@ -132,6 +132,7 @@ struct intake {
 	uint32_t next_id;
 	int epoll_fd;
 	uint64_t mono_ns; /* of the step going on */
+	struct hosts *hosts;
 	uint64_t changes; /* of any source's state or detail */
 	uint64_t tick_ns; /* when the sources are looked after next */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* What people name as sources, and how relay daemons and sessions are written. */
+/* What people name as sources, how relay daemons and sessions are written, and who is who. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "intake/hosts.h"
 #include "intake/url.h"
 #include "intake/walk.h"
 
@@ -143,6 +144,25 @@ static void test_walk(void **state)
 	walk_release(&walk);
 }
 
+static void test_hosts(void **state)
+{
+	static const uint8_t none[16], one[16] = {1}, two[16] = {2};
+	struct hosts *hosts = hosts_create();
+
+	(void)state;
+	assert_string_equal(hosts_name(hosts, "localhost", "r1", one), "localhost");
+	assert_string_equal(hosts_name(hosts, "localhost", "r2", two), "localhost@r2");
+	/* The same machine by its clock, or not known to be another one. */
+	assert_string_equal(hosts_name(hosts, "localhost", "r3", none), "localhost");
+	assert_string_equal(hosts_name(hosts, "web", "r1", one), "web");
+	assert_string_equal(hosts_name(hosts, "web", "r2", one), "web");
+	/* Once named, always named so: started anew, it has another clock. */
+	assert_string_equal(hosts_name(hosts, "localhost", "r2", one), "localhost@r2");
+	/* Recordings never collide. */
+	assert_string_equal(hosts_name(hosts, "web", "", two), "web");
+	hosts_destroy(hosts);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -151,6 +171,7 @@ int main(void)
 	                cmocka_unit_test(test_wrong_ones),
 	                cmocka_unit_test(test_bare_words),
 	                cmocka_unit_test(test_walk),
+	                cmocka_unit_test(test_hosts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
