@@ -76,17 +76,16 @@ struct engine *engine_create(const struct engine_config *config)
 	engine->model = engine->names ? model_create(engine->names) : NULL;
 	if (engine->names && engine->contexts && engine->model) {
 		engine->requests = requests_create(
-				&(struct requests_config){.max_open = c->max_open_requests,
-						.max_events = c->max_request_events,
-						.max_bytes = c->max_request_bytes},
-				&engine->registry, engine->model, engine->names, engine->contexts,
-				&engine->pool, emit, engine);
-		engine->groups = groups_create(
-				&(struct groups_config){.window_ns = c->window_ns,
-						.max_groups = c->max_groups,
-						.max_kept_bytes = c->max_kept_bytes,
-						.max_pin_bytes = c->max_pin_bytes},
-				engine->names, engine->contexts, &engine->pool);
+		                &(struct requests_config){.max_open = c->max_open_requests,
+		                                .max_events = c->max_request_events,
+		                                .max_bytes = c->max_request_bytes},
+		                &engine->registry, engine->model, engine->names, engine->contexts,
+		                &engine->pool, emit, engine);
+		engine->groups = groups_create(&(struct groups_config){.window_ns = c->window_ns,
+		                                               .max_groups = c->max_groups,
+		                                               .max_kept_bytes = c->max_kept_bytes,
+		                                               .max_pin_bytes = c->max_pin_bytes},
+		                engine->names, engine->contexts, &engine->pool);
 	}
 	if (!engine->requests || !engine->groups) {
 		engine_destroy(engine);
@@ -112,7 +111,7 @@ void engine_destroy(struct engine *engine)
 }
 
 enum status engine_add_schema(
-		struct engine *engine, const struct schema *schema, char *error, size_t size)
+                struct engine *engine, const struct schema *schema, char *error, size_t size)
 {
 	return model_add_schema(engine->model, schema, error, size);
 }
@@ -137,7 +136,7 @@ uint32_t engine_add_type(struct engine *engine, const struct event_type *type)
 		return id;
 	}
 	if (!model_add_type(engine->model, &engine->registry.types[id]) ||
-			!requests_add_type(engine->requests)) {
+	                !requests_add_type(engine->requests)) {
 		return ID_NONE;
 	}
 	return id;
@@ -162,7 +161,7 @@ void engine_name_process(struct engine *engine, uint32_t session, int64_t pid, c
 {
 	if (session < engine->registry.n_sessions) {
 		requests_name_process(engine->requests, engine->registry.sessions[session].host,
-				pid, name);
+		                pid, name);
 	}
 }
 
@@ -170,9 +169,9 @@ void engine_name_process(struct engine *engine, uint32_t session, int64_t pid, c
 static bool is_sound(const struct engine *engine, const struct event *event)
 {
 	return event->type < engine->registry.n_types &&
-			event->stream < engine->registry.n_streams &&
-			event->bytes >= engine->registry.types[event->type].n_fields * 8 &&
-			event->bytes <= EVENT_MAX_BYTES;
+	       event->stream < engine->registry.n_streams &&
+	       event->bytes >= engine->registry.types[event->type].n_fields * 8 &&
+	       event->bytes <= EVENT_MAX_BYTES;
 }
 
 void engine_feed(struct engine *engine, const struct event *event)
@@ -260,13 +259,13 @@ static void fill_accounting(const struct engine *engine, struct snapshot *snapsh
 	const struct requests_counts *counts = requests_counts(engine->requests);
 
 	snapshot->accounting = (struct accounting){
-			.in = engine->in,
-			.pending = counts->pending,
-			.in_request = counts->in_request,
-			.state_only = counts->state_only,
-			.unmatched = counts->unmatched,
-			.late = engine->late,
-			.dropped = counts->dropped + engine->dropped,
+	                .in = engine->in,
+	                .pending = counts->pending,
+	                .in_request = counts->in_request,
+	                .state_only = counts->state_only,
+	                .unmatched = counts->unmatched,
+	                .late = engine->late,
+	                .dropped = counts->dropped + engine->dropped,
 	};
 }
 
@@ -319,24 +318,22 @@ enum status engine_fill(struct engine *engine, const struct focus *focus, struct
 	status = groups_fill(engine->groups, focus, snapshot->time_ns, snapshot);
 	if (status == STATUS_OK && (focus->parts & FOCUS_UNMATCHED)) {
 		status = requests_fill_unmatched(engine->requests, engine->now_ns,
-				engine->config.window_ns, snapshot);
+		                engine->config.window_ns, snapshot);
 	}
 	request = status == STATUS_OK && (focus->parts & FOCUS_REQUEST)
-			? groups_find_request(engine->groups, snapshot->focus.request_id)
-			: NULL;
+	                          ? groups_find_request(engine->groups, snapshot->focus.request_id)
+	                          : NULL;
 	if (request) {
 		status = requests_fill_request(engine->requests, request, snapshot);
-		if (snapshot->group.id == request->group_id && snapshot->group.row.path) {
-			snapshot->request.path = snapshot->group.row.path;
-		}
+		snapshot->request.path = snapshot_text(
+		                snapshot, groups_path(engine->groups, request->group_id));
 	}
 	return status;
 }
 
 void engine_session_counts(
-		const struct engine *engine, uint32_t session, struct session_counts *counts)
+                const struct engine *engine, uint32_t session, struct session_counts *counts)
 {
-	*counts = session < engine->registry.n_sessions
-			? engine->registry.sessions[session].counts
-			: (struct session_counts){.events = 0};
+	*counts = session < engine->registry.n_sessions ? engine->registry.sessions[session].counts
+	                                                : (struct session_counts){.events = 0};
 }

@@ -410,3 +410,8 @@ struct request *groups_find_request(struct groups *groups, uint64_t id)
 
 	return record ? groups->kept.records[record].request : NULL;
 }
+
+const char *groups_path(const struct groups *groups, uint32_t id)
+{
+	return id && id <= groups->n ? groups->items[id - 1]->label : "";
+}

@@ -93,4 +93,7 @@ enum status groups_fill(struct groups *groups, const struct focus *focus, uint64
 /* A kept request by its id, as of the pin if there is one; NULL if it is not kept (any more). */
 struct request *groups_find_request(struct groups *groups, uint64_t id);
 
+/* The path of a group as its row shows it, "" if there is no such group. Lives as long as it. */
+const char *groups_path(const struct groups *groups, uint32_t id);
+
 #endif

@@ -13,15 +13,14 @@ struct contexts;
 
 struct context {
 	uint32_t parent;
-	uint32_t name;	   /* interned span name */
+	uint32_t name;     /* interned span name */
 	uint32_t provider; /* interned provider of the entry event, 0 for a kernel's */
-	uint32_t depth;	   /* 1 for children of the root */
+	uint32_t depth;    /* 1 for children of the root */
 };
 
 struct contexts *contexts_create(uint32_t max);
 void contexts_destroy(struct contexts *contexts);
-uint32_t contexts_add(
-		struct contexts *contexts, uint32_t parent, uint32_t name, uint32_t provider);
+uint32_t contexts_add(struct contexts *contexts, uint32_t parent, uint32_t name, uint32_t provider);
 const struct context *contexts_get(const struct contexts *contexts, uint32_t context);
 uint32_t contexts_count(const struct contexts *contexts);
 

@@ -12,13 +12,13 @@
  * the making), the intervals that hold them together, and the spans that are open.
  */
 
-#define MAX_SPAN_DEPTH	256   /* open spans of one thread; beyond, the outermost is given up */
+#define MAX_SPAN_DEPTH  256   /* open spans of one thread; beyond, the outermost is given up */
 #define MAX_KEYED_SPANS 65536 /* open spans that pair by key; beyond, the oldest is given up */
 
 /* Lists of fragments by what they wait for: each list is in the order of its deadlines. */
-#define LIST_TENTATIVE (PLAN_MAX_NAMESPACES)	 /* for a start that is late by clock skew */
+#define LIST_TENTATIVE (PLAN_MAX_NAMESPACES)     /* for a start that is late by clock skew */
 #define LIST_ENDING    (PLAN_MAX_NAMESPACES + 1) /* for spans open beyond the end of the root */
-#define LISTS	       (PLAN_MAX_NAMESPACES + 2) /* the others: silent for a namespace's ttl */
+#define LISTS          (PLAN_MAX_NAMESPACES + 2) /* the others: silent for a namespace's ttl */
 
 /* A value of a namespace, from when it is opened until it is closed. */
 struct interval {
@@ -32,11 +32,11 @@ struct interval {
 };
 
 struct open_span {
-	struct key key;			  /* first; of keyed ones only */
+	struct key key;                  /* first; of keyed ones only */
 	struct open_span *below, *above; /* of the thread; keyed: by age */
-	struct open_span *prev, *next;	  /* of the fragment */
-	struct fragment *fragment;	  /* NULL: belongs to no request */
-	struct thread *thread;		  /* NULL: not known, or keyed */
+	struct open_span *prev, *next;   /* of the fragment */
+	struct fragment *fragment;       /* NULL: belongs to no request */
+	struct thread *thread;           /* NULL: not known, or keyed */
 	uint64_t seq;
 	uint32_t name, type;
 	bool keyed;
@@ -44,16 +44,16 @@ struct open_span {
 
 struct fragment {
 	uint64_t serial;
-	struct fragment *prev, *next;	/* of the list by deadline */
+	struct fragment *prev, *next;   /* of the list by deadline */
 	struct fragment *older, *newer; /* of those with, or without, a seed */
 	struct fragment *next_doomed;
 	uint64_t deadline_ns;
-	uint8_t list; /* which list by deadline */
+	uint8_t list;         /* which list by deadline */
 	uint8_t ttl_ns_index; /* namespace whose ttl counts */
 	bool seeded, tentative, merged, many_hosts, over_bound;
-	bool ending;	 /* root has ended, waits for other spans */
+	bool ending;     /* root has ended, waits for other spans */
 	bool superseded; /* its request id began anew */
-	bool is_doomed;	 /* looked at once the event is done */
+	bool is_doomed;  /* looked at once the event is done */
 	bool root_open;
 	uint32_t host;
 	struct interval *intervals;
@@ -66,7 +66,7 @@ struct fragment {
 	uint64_t root; /* seq of the root's entry; 0: a seed without a span */
 	uint64_t start_ns, end_ns;
 	uint32_t root_type, root_name, root_provider;
-	uint32_t type; /* of the request, interned */
+	uint32_t type;    /* of the request, interned */
 	uint64_t id_hash; /* of its value of a request namespace; 0: none */
 	uint8_t id_ns;
 };
@@ -120,7 +120,7 @@ void requests_refresh(struct requests *r);
 
 /* fragments.c */
 struct fragment *fragment_create(
-		struct requests *r, const struct event *event, uint32_t host, uint8_t ttl_ns_index);
+                struct requests *r, const struct event *event, uint32_t host, uint8_t ttl_ns_index);
 /* Makes one of two; returns it. The other is gone. */
 struct fragment *fragment_unite(struct requests *r, struct fragment *a, struct fragment *b);
 bool fragments_conflict(const struct fragment *a, const struct fragment *b);
@@ -132,18 +132,18 @@ void fragment_doom(struct requests *r, struct fragment *f);
 void fragment_remove(struct requests *r, struct fragment *f);
 
 struct interval *interval_open(struct requests *r, struct fragment *f, const struct key *key,
-		uint8_t ns, uint64_t opener, uint64_t now_ns);
+                uint8_t ns, uint64_t opener, uint64_t now_ns);
 void interval_close(struct requests *r, struct interval *interval);
 /* The open interval of a value; one that was silent for its ttl is closed first. */
 struct interval *interval_find(
-		struct requests *r, const struct key *key, uint8_t ns, uint64_t now_ns);
+                struct requests *r, const struct key *key, uint8_t ns, uint64_t now_ns);
 
 /* pairing.c: `key` NULL pairs by nesting on the thread, else by that key. */
 struct open_span *span_push(struct requests *r, const struct plan *plan, const struct event *event,
-		struct thread *thread, struct fragment *f, uint32_t name, const struct key *key);
+                struct thread *thread, struct fragment *f, uint32_t name, const struct key *key);
 /* The entry that this exit ends, NULL if it was not seen. `f` NULL: of whatever fragment. */
 struct open_span *span_find(struct requests *r, const struct plan *plan, struct thread *thread,
-		const struct fragment *f, uint32_t name, const struct key *key);
+                const struct fragment *f, uint32_t name, const struct key *key);
 /* Ends it; spans above it that belong with it were never closed, others overlap with it. */
 void span_pop(struct requests *r, struct open_span *span);
 void span_remove(struct requests *r, struct open_span *span);
@@ -157,6 +157,6 @@ void fragment_expire(struct requests *r, struct fragment *f);
 
 /* text.c */
 uint32_t plan_text_make(struct requests *r, const struct plan_text *text,
-		const struct event_type *type, const struct event *event);
+                const struct event_type *type, const struct event *event);
 
 #endif

@@ -23,14 +23,16 @@ enum copy_role {
 
 struct event_copy {
 	uint64_t ts_ns;
-	uint64_t seq;  /* counts all events of the engine: order, and the name of a span by its entry */
-	uint64_t span; /* entry: its own seq; exit: that of its entry, 0 unknown; point: enclosing */
+	uint64_t seq; /* counts all events of the engine: order, and the name of a span by its entry
+	               */
+	uint64_t span; /* entry: its own seq; exit: that of its entry, 0 unknown; point: enclosing
+	                */
 	uint32_t type, stream, cpu;
-	uint32_t bytes; /* of the slots that follow */
+	uint32_t bytes;   /* of the slots that follow */
 	int32_t tid, pid; /* -1: not known */
-	uint32_t link;	  /* the message interval that it joined; 0: none */
-	uint32_t name;	  /* of the span, interned; entries only */
-	uint8_t role;	  /* enum copy_role */
+	uint32_t link;    /* the message interval that it joined; 0: none */
+	uint32_t name;    /* of the span, interned; entries only */
+	uint8_t role;     /* enum copy_role */
 	bool skeleton;
 	bool keyed; /* paired by key: encloses nothing on its thread */
 	uint64_t slots[];
@@ -56,7 +58,7 @@ void copies_free(struct pool *pool, struct copies *copies);
 
 /* Walks the copies: *chunk and *offset are 0 at first. NULL at the end. */
 static inline struct event_copy *copies_next(
-		const struct copies *copies, struct copy_chunk **chunk, uint32_t *offset)
+                const struct copies *copies, struct copy_chunk **chunk, uint32_t *offset)
 {
 	struct event_copy *copy;
 

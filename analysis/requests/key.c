@@ -47,7 +47,7 @@ bool key_bytes(struct key_maker *maker, const void *bytes, uint32_t size)
 
 	/* The length first, so that ("ab", "c") and ("a", "bc") differ. */
 	return key_number(maker, (uint64_t)1 << 63 | size) && append(maker, bytes, size) &&
-			append(maker, zeros, (8 - size % 8) % 8);
+	       append(maker, zeros, (8 - size % 8) % 8);
 }
 
 struct key key_view(const struct key_maker *maker)
@@ -115,9 +115,8 @@ struct key *key_table_find(const struct key_table *table, const struct key *key)
 		return NULL;
 	}
 	for (at = (uint32_t)key->hash & (table->room - 1); table->slots[at].item;
-			at = (at + 1) & (table->room - 1)) {
-		if (table->slots[at].hash == key->hash &&
-				same_key(table->slots[at].item, key)) {
+	                at = (at + 1) & (table->room - 1)) {
+		if (table->slots[at].hash == key->hash && same_key(table->slots[at].item, key)) {
 			return table->slots[at].item;
 		}
 	}
@@ -165,7 +164,8 @@ void key_table_remove(struct key_table *table, struct key *item)
 	while (table->slots[hole].item != item) {
 		hole = (hole + 1) & mask;
 	}
-	/* Moves later ones of the run back, so that no tombstones pile up. (Knuth 6.4, algorithm R.) */
+	/* Moves later ones of the run back, so that no tombstones pile up. (Knuth 6.4, algorithm
+	 * R.) */
 	for (at = (hole + 1) & mask; table->slots[at].item; at = (at + 1) & mask) {
 		uint32_t home = (uint32_t)table->slots[at].hash & mask;
 

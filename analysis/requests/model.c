@@ -10,15 +10,15 @@
 #include "requests/model.h"
 #include "requests/schema_copy.h"
 
-#define MAX_SCHEMAS	 16
-#define REQUEST_TTL_NS	 UINT64_C(30000000000)
-#define THREAD_TTL_NS	 UINT64_C(600000000000)
+#define MAX_SCHEMAS      16
+#define REQUEST_TTL_NS   UINT64_C(30000000000)
+#define THREAD_TTL_NS    UINT64_C(600000000000)
 #define PATH_DEPTH_PLAIN 2 /* of groups of outermost spans: they and what they enclose */
-#define MAX_NOTES	 200
+#define MAX_NOTES        200
 
 /* A bare `id` names requests once so many different values were seen on two threads each. */
 #define ID_PROOF 16
-#define ID_SEEN	 256
+#define ID_SEEN  256
 
 struct id_watch {
 	uint32_t type, field;
@@ -47,8 +47,8 @@ struct model {
 	uint32_t n_namespaces;
 	uint32_t path_depth;
 	const struct schema_event **events; /* by type: what its plan was made of, or NULL */
-	bool by_id;			    /* inferred: some pair carries a request id */
-	bool message_by_request;	    /* inferred: message ids always come with request ids */
+	bool by_id;                         /* inferred: some pair carries a request id */
+	bool message_by_request;            /* inferred: message ids always come with request ids */
 	const char **notes;
 	uint32_t n_notes;
 
@@ -92,15 +92,15 @@ void model_destroy(struct model *model)
 }
 
 /* Two schemas that say different things of the same events, or of a namespace, cannot both hold. */
-static enum status check_together(const struct model *model, const struct schema *schema,
-		char *error, size_t size)
+static enum status check_together(
+                const struct model *model, const struct schema *schema, char *error, size_t size)
 {
 	uint32_t s, i, j;
 
 	for (s = 0; s < model->n_schemas; s++) {
 		const struct schema *other = model->schemas[s];
 		bool same_range = strcmp(schema->applies_to ? schema->applies_to : "*",
-						  other->applies_to ? other->applies_to : "*") == 0;
+		                                  other->applies_to ? other->applies_to : "*") == 0;
 
 		for (i = 0; i < schema->n_events && same_range; i++) {
 			for (j = 0; j < other->n_events; j++) {
@@ -108,12 +108,12 @@ static enum status check_together(const struct model *model, const struct schema
 					continue;
 				}
 				snprintf(error, size,
-						"event \"%s\" is in both %s (line %u) and %s (line "
-						"%u), neither more specific: remove one",
-						schema->events[i].match,
-						other->origin, other->events[j].line,
-						schema->origin ? schema->origin : "schema",
-						schema->events[i].line);
+				                "event \"%s\" is in both %s (line %u) and %s (line "
+				                "%u), neither more specific: remove one",
+				                schema->events[i].match, other->origin,
+				                other->events[j].line,
+				                schema->origin ? schema->origin : "schema",
+				                schema->events[i].line);
 				return STATUS_INVALID;
 			}
 		}
@@ -123,12 +123,12 @@ static enum status check_together(const struct model *model, const struct schema
 				const struct schema_namespace *b = &other->namespaces[j];
 
 				if (strcmp(a->name, b->name) == 0 &&
-						(a->scope != b->scope || a->join != b->join)) {
+				                (a->scope != b->scope || a->join != b->join)) {
 					snprintf(error, size,
-							"namespace \"%s\" differs between %s and "
-							"%s in scope or join: rename one",
-							a->name, other->origin,
-							schema->origin ? schema->origin : "schema");
+					                "namespace \"%s\" differs between %s and "
+					                "%s in scope or join: rename one",
+					                a->name, other->origin,
+					                schema->origin ? schema->origin : "schema");
 					return STATUS_INVALID;
 				}
 			}
@@ -138,7 +138,7 @@ static enum status check_together(const struct model *model, const struct schema
 }
 
 enum status model_add_schema(
-		struct model *model, const struct schema *schema, char *error, size_t size)
+                struct model *model, const struct schema *schema, char *error, size_t size)
 {
 	enum status status = schema_check(schema, error, size);
 	const struct schema *copy;
@@ -230,7 +230,7 @@ static bool name_known(const void *context, const char *name)
 	const struct model *model = context;
 
 	return bsearch(&name, model->sorted, model->n_types, sizeof(*model->sorted),
-			       compare_names) != NULL;
+	                       compare_names) != NULL;
 }
 
 /* --- inference ------------------------------------------------------------------------------ */
@@ -258,17 +258,18 @@ static const char *const *texts(struct arena *arena, uint32_t n, const char *a, 
 }
 
 static void bind(struct arena *arena, struct schema_bind *binds, uint32_t *n, const char *ns,
-		enum bind_op op, const char *key, const char *key2)
+                enum bind_op op, const char *key, const char *key2)
 {
 	binds[(*n)++] = (struct schema_bind){
-			.ns = ns,
-			.op = op,
-			.n_keys = key2 ? 2 : 1,
-			.keys = texts(arena, key2 ? 2 : 1, key, key2),
+	                .ns = ns,
+	                .op = op,
+	                .n_keys = key2 ? 2 : 1,
+	                .keys = texts(arena, key2 ? 2 : 1, key, key2),
 	};
 }
 
-/* How a field is written as a key: a context field by its full name, if a payload field hides it. */
+/* How a field is written as a key: a context field by its full name, if a payload field hides it.
+ */
 static const char *key_of(struct arena *arena, const struct event_type *type, uint32_t field)
 {
 	const struct field *f = &type->fields[field];
@@ -278,7 +279,7 @@ static const char *key_of(struct arena *arena, const struct event_type *type, ui
 
 /* Bindings of a type that carries a request id or a message id. */
 static void bind_by_id(struct model *model, const struct event_type *type, uint32_t request,
-		uint32_t message, struct schema_event *event, struct schema_bind *binds)
+                uint32_t message, struct schema_event *event, struct schema_bind *binds)
 {
 	struct arena *arena = &model->arena;
 	const char *id = request != UINT32_MAX ? key_of(arena, type, request) : NULL;
@@ -286,19 +287,19 @@ static void bind_by_id(struct model *model, const struct event_type *type, uint3
 
 	if (id) {
 		bind(arena, binds, &event->n_bind, "req", entry ? BIND_ENTER : BIND_BASIC, id,
-				NULL);
+		                NULL);
 		event->seed = entry;
 	}
 	if (message != UINT32_MAX) {
 		const char *key = key_of(arena, type, message);
 
 		bind(arena, binds, &event->n_bind, "msg", exit ? BIND_LEAVE : BIND_ENTER,
-				id && model->message_by_request ? id : key,
-				id && model->message_by_request ? key : NULL);
+		                id && model->message_by_request ? id : key,
+		                id && model->message_by_request ? key : NULL);
 	}
 	if (entry || exit) {
 		bind(arena, binds, &event->n_bind, "thr", entry ? BIND_ENTER : BIND_LEAVE, "$tid",
-				NULL);
+		                NULL);
 	} else if (!id) {
 		bind(arena, binds, &event->n_bind, "thr", BIND_BASIC, "$tid", NULL);
 	}
@@ -311,8 +312,8 @@ static bool may_be_interrupt(const char *name)
 }
 
 /* Where nothing names a request: the outermost span of a thread, or of an interrupt, is one. */
-static void bind_by_lane(struct model *model, const struct guess *guess,
-		struct schema_event *event, struct schema_bind *binds)
+static void bind_by_lane(struct model *model, const struct guess *guess, struct schema_event *event,
+                struct schema_bind *binds)
 {
 	struct arena *arena = &model->arena;
 	enum bind_op op = guess->role == SPAN_ENTRY ? BIND_ENTER : BIND_LEAVE;
@@ -327,17 +328,17 @@ static void bind_by_lane(struct model *model, const struct guess *guess,
 	}
 	event->seed = guess->role == SPAN_ENTRY;
 	bind(arena, binds, &event->n_bind,
-			guess->lane == LANE_IRQ	      ? "irq"
-			: guess->lane == LANE_SOFTIRQ ? "softirq"
-						      : "thr",
-			op, guess->lane == LANE_THREAD ? "$tid" : "$cpu", NULL);
+	                guess->lane == LANE_IRQ       ? "irq"
+	                : guess->lane == LANE_SOFTIRQ ? "softirq"
+	                                              : "thr",
+	                op, guess->lane == LANE_THREAD ? "$tid" : "$cpu", NULL);
 }
 
 /* What a type most likely means. NULL if out of memory, or of no use (the tracer's own). */
 static struct schema_event *guess_event(struct model *model, uint32_t at, bool attach_only)
 {
 	const struct infer_names names = {
-			.n = model->n_types, .known = name_known, .context = model};
+	                .n = model->n_types, .known = name_known, .context = model};
 	const struct event_type *type = model->types[at];
 	struct arena *arena = &model->arena;
 	struct schema_event *event = arena_alloc(arena, sizeof(*event));
@@ -354,16 +355,17 @@ static struct schema_event *guess_event(struct model *model, uint32_t at, bool a
 	event->name = guess.name;
 	event->bind = binds;
 	event->n_pair = guess.n_pair;
-	event->pair = guess.n_pair ? texts(arena, guess.n_pair, guess.pair[0], guess.pair[1]) : NULL;
+	event->pair = guess.n_pair ? texts(arena, guess.n_pair, guess.pair[0], guess.pair[1])
+	                           : NULL;
 	if (attach_only) {
 		for (i = 0; i < model->n_namespaces; i++) {
 			const struct plan_namespace *ns = &model->namespaces[i];
 
 			if (ns->kind == NS_LANE && ns->join && event->n_bind < 4 &&
-					(strcmp(ns->lane_key, "$tid") == 0 ||
-							may_be_interrupt(type->name))) {
+			                (strcmp(ns->lane_key, "$tid") == 0 ||
+			                                may_be_interrupt(type->name))) {
 				bind(arena, binds, &event->n_bind, ns->name, BIND_BASIC,
-						ns->lane_key, NULL);
+				                ns->lane_key, NULL);
 			}
 		}
 	} else if (model->by_id && (request != UINT32_MAX || message != UINT32_MAX)) {
@@ -380,7 +382,7 @@ static struct schema_event *guess_event(struct model *model, uint32_t at, bool a
 static void choose_mode(struct model *model)
 {
 	const struct infer_names names = {
-			.n = model->n_types, .known = name_known, .context = model};
+	                .n = model->n_types, .known = name_known, .context = model};
 	uint32_t i;
 
 	model->by_id = false;
@@ -393,16 +395,17 @@ static void choose_mode(struct model *model)
 			model->message_by_request = false;
 		}
 		if (!request || !infer_role(&names, model->types[i], &model->arena, &guess) ||
-				guess.about_tracer) {
+		                guess.about_tracer) {
 			continue;
 		}
 		if (guess.role == SPAN_ENTRY) {
 			model->by_id = true;
 		} else if (guess.role == SPAN_POINT) {
 			note(model, arena_printf(&model->arena,
-					"%s carries a request id but is no pair: it joins requests, "
-					"and begins none",
-					model->types[i]->name));
+			                            "%s carries a request id but is no pair: it "
+			                            "joins requests, "
+			                            "and begins none",
+			                            model->types[i]->name));
 		}
 	}
 }
@@ -410,14 +413,14 @@ static void choose_mode(struct model *model)
 static void inferred_namespaces(struct model *model)
 {
 	static const struct plan_namespace by_id[] = {
-			{"req", NS_REQUEST, true, true, REQUEST_TTL_NS, NULL},
-			{"msg", NS_MESSAGE, true, true, REQUEST_TTL_NS, NULL},
-			{"thr", NS_LANE, false, true, THREAD_TTL_NS, "$tid"},
+	                {"req", NS_REQUEST, true, true, REQUEST_TTL_NS, NULL},
+	                {"msg", NS_MESSAGE, true, true, REQUEST_TTL_NS, NULL},
+	                {"thr", NS_LANE, false, true, THREAD_TTL_NS, "$tid"},
 	};
 	static const struct plan_namespace by_lane[] = {
-			{"irq", NS_LANE, false, true, REQUEST_TTL_NS, "$cpu"},
-			{"softirq", NS_LANE, false, true, REQUEST_TTL_NS, "$cpu"},
-			{"thr", NS_LANE, false, true, THREAD_TTL_NS, "$tid"},
+	                {"irq", NS_LANE, false, true, REQUEST_TTL_NS, "$cpu"},
+	                {"softirq", NS_LANE, false, true, REQUEST_TTL_NS, "$cpu"},
+	                {"thr", NS_LANE, false, true, THREAD_TTL_NS, "$tid"},
 	};
 
 	memcpy(model->namespaces, model->by_id ? by_id : by_lane, sizeof(by_id));
@@ -435,7 +438,7 @@ static void watch_ids(struct model *model)
 
 		/* An `id` of a kernel's event is one of its own things: a timer, a queue. */
 		if (field == UINT32_MAX || !strchr(model->types[i]->name, ':') ||
-				infer_request_field(model->types[i]) != UINT32_MAX) {
+		                infer_request_field(model->types[i]) != UINT32_MAX) {
 			continue;
 		}
 		if (!model->watches[i]) {
@@ -483,8 +486,8 @@ static void infer_all(struct model *model)
 
 		model->events[i] = event;
 		compile_plan(model->names, &model->arena, model->namespaces, model->n_namespaces,
-				model->types[i], event, event && inferred_skeleton(model, event),
-				&model->plans[i]);
+		                model->types[i], event, event && inferred_skeleton(model, event),
+		                &model->plans[i]);
 	}
 }
 
@@ -508,11 +511,11 @@ static void merge_namespaces(struct model *model)
 				continue;
 			}
 			model->namespaces[model->n_namespaces++] = (struct plan_namespace){
-					.name = ns->name,
-					.kind = NS_MESSAGE,
-					.global = ns->scope == SCHEMA_GLOBAL,
-					.join = ns->join,
-					.ttl_ns = ns->ttl_ns ? ns->ttl_ns : REQUEST_TTL_NS,
+			                .name = ns->name,
+			                .kind = NS_MESSAGE,
+			                .global = ns->scope == SCHEMA_GLOBAL,
+			                .join = ns->join,
+			                .ttl_ns = ns->ttl_ns ? ns->ttl_ns : REQUEST_TTL_NS,
 			};
 		}
 	}
@@ -521,8 +524,8 @@ static void merge_namespaces(struct model *model)
 static bool is_lane_key(const char *key)
 {
 	return strcmp(key, "$tid") == 0 || strcmp(key, "$cpu") == 0 ||
-			strcmp(key, "$ctx.vtid") == 0 || strcmp(key, "$ctx.tid") == 0 ||
-			strcmp(key, "vtid") == 0;
+	       strcmp(key, "$ctx.vtid") == 0 || strcmp(key, "$ctx.tid") == 0 ||
+	       strcmp(key, "vtid") == 0;
 }
 
 /*
@@ -552,17 +555,18 @@ static void classify_namespaces(struct model *model)
 					if (is_lane_key(bound->keys[0])) {
 						lane = true;
 						ns->lane_key = strcmp(bound->keys[0], "$cpu")
-								? "$tid"
-								: "$cpu";
+						                               ? "$tid"
+						                               : "$cpu";
 					}
 					composed |= bound->n_keys > 1;
 					seeded |= event->seed && bound->op != BIND_BASIC &&
-							bound->op != BIND_STOP &&
-							bound->op != BIND_LEAVE;
+					          bound->op != BIND_STOP && bound->op != BIND_LEAVE;
 				}
 			}
 		}
-		ns->kind = lane && !composed && !ns->global ? NS_LANE : seeded ? NS_REQUEST : NS_MESSAGE;
+		ns->kind = lane && !composed && !ns->global ? NS_LANE
+		           : seeded                         ? NS_REQUEST
+		                                            : NS_MESSAGE;
 		if (ns->kind == NS_REQUEST) {
 			model->path_depth = UINT32_MAX;
 		}
@@ -596,13 +600,15 @@ static void choose(struct model *model, const char *name, struct choice *best)
 			}
 			if (best->event && weight == best->weight && range == best->range) {
 				note(model, arena_printf(&model->arena,
-						"%s: \"%s\" (%s) and \"%s\" (%s) match it equally: "
-						"the first is taken",
-						name, best->event->match, best->schema->origin,
-						event->match, schema->origin));
+				                            "%s: \"%s\" (%s) and \"%s\" (%s) match "
+				                            "it equally: "
+				                            "the first is taken",
+				                            name, best->event->match,
+				                            best->schema->origin, event->match,
+				                            schema->origin));
 			}
 			if (!best->event || weight > best->weight ||
-					(weight == best->weight && range > best->range)) {
+			                (weight == best->weight && range > best->range)) {
 				*best = (struct choice){schema, event, weight, range};
 			}
 		}
@@ -655,9 +661,9 @@ static void use_given(struct model *model)
 		event = choice.event ? choice.event : guess_event(model, i, true);
 		model->events[i] = event;
 		missing = compile_plan(model->names, &model->arena, model->namespaces,
-				model->n_namespaces, model->types[i], event,
-				choice.event && given_skeleton(&choice, model->types[i]->name),
-				&model->plans[i]);
+		                model->n_namespaces, model->types[i], event,
+		                choice.event && given_skeleton(&choice, model->types[i]->name),
+		                &model->plans[i]);
 		for (m = 0; m < missing.n; m++) {
 			note(model, missing.texts[m]);
 		}
@@ -721,8 +727,8 @@ void model_watch_id(struct model *model, const struct event *event, uint64_t thr
 	uint64_t value;
 	uint32_t at;
 
-	if (!watch || watch->is_request || model->types[event->type]->fields[watch->field].kind ==
-			FIELD_STRING) {
+	if (!watch || watch->is_request ||
+	                model->types[event->type]->fields[watch->field].kind == FIELD_STRING) {
 		return;
 	}
 	value = event->slots[watch->field];
@@ -731,7 +737,7 @@ void model_watch_id(struct model *model, const struct event *event, uint64_t thr
 		return;
 	}
 	if (watch->seen[at].used && watch->seen[at].value == value &&
-			watch->seen[at].thread != thread_key) {
+	                watch->seen[at].thread != thread_key) {
 		watch->seen[at].proven = true;
 		watch->n_proofs++;
 	} else {
@@ -763,20 +769,23 @@ static void note_ids(struct model *model)
 
 		if (watch && !watch->is_request && model->n_schemas == 0) {
 			note(model, arena_printf(&model->arena,
-					"%s: field `id` is ambiguous: its values were not seen to "
-					"recur across threads; not taken for a request id",
-					model->types[i]->name));
+			                            "%s: field `id` is ambiguous: its values were "
+			                            "not seen to "
+			                            "recur across threads; not taken for a request "
+			                            "id",
+			                            model->types[i]->name));
 		}
 	}
 }
 
 static void show_inferred(struct model *model, struct schema *schema)
 {
-	struct schema_namespace *namespaces = arena_alloc(
-			&model->shown, (model->n_namespaces + 1) * sizeof(*namespaces));
+	struct schema_namespace *namespaces =
+	                arena_alloc(&model->shown, (model->n_namespaces + 1) * sizeof(*namespaces));
 	struct schema_event *events =
-			arena_alloc(&model->shown, (model->n_types + 1) * sizeof(*events));
-	const char **skeleton = arena_alloc(&model->shown, (model->n_types + 1) * sizeof(*skeleton));
+	                arena_alloc(&model->shown, (model->n_types + 1) * sizeof(*events));
+	const char **skeleton =
+	                arena_alloc(&model->shown, (model->n_types + 1) * sizeof(*skeleton));
 	uint32_t i, j;
 
 	if (!namespaces || !events || !skeleton) {
@@ -784,10 +793,10 @@ static void show_inferred(struct model *model, struct schema *schema)
 	}
 	for (i = 0; i < model->n_namespaces; i++) {
 		namespaces[i] = (struct schema_namespace){
-				.name = model->namespaces[i].name,
-				.scope = model->namespaces[i].global ? SCHEMA_GLOBAL : SCHEMA_HOST,
-				.ttl_ns = model->namespaces[i].ttl_ns,
-				.join = model->namespaces[i].join,
+		                .name = model->namespaces[i].name,
+		                .scope = model->namespaces[i].global ? SCHEMA_GLOBAL : SCHEMA_HOST,
+		                .ttl_ns = model->namespaces[i].ttl_ns,
+		                .join = model->namespaces[i].join,
 		};
 	}
 	for (i = 0; i < model->n_types; i++) {
@@ -837,8 +846,11 @@ static void show_given(struct model *model, struct schema *schema)
 	if (!namespaces || !events || !skeleton || !expect) {
 		return;
 	}
-	*schema = (struct schema){.origin = "several", .namespaces = namespaces, .events = events,
-			.skeleton = skeleton, .expect = expect};
+	*schema = (struct schema){.origin = "several",
+	                .namespaces = namespaces,
+	                .events = events,
+	                .skeleton = skeleton,
+	                .expect = expect};
 	for (s = 0; s < model->n_schemas; s++) {
 		const struct schema *one = model->schemas[s];
 		uint32_t i, j;
@@ -882,7 +894,7 @@ const struct schema *model_schema(struct model *model, const char *const *extra,
 			note(model, "requests are named by request ids");
 		} else if (model->n_types > 0) {
 			note(model, "nothing names a request: the outermost span of each thread is "
-				    "one");
+			            "one");
 		}
 	}
 	notes = arena_alloc(&model->shown, (model->n_notes + n_extra + 1) * sizeof(*notes));

@@ -28,7 +28,7 @@ void model_destroy(struct model *model);
 
 /* See engine_add_schema(). */
 enum status model_add_schema(
-		struct model *model, const struct schema *schema, char *error, size_t size);
+                struct model *model, const struct schema *schema, char *error, size_t size);
 
 /* Types must be added in the order of their numbers, from 0. False if out of memory. The name
  * and fields of `type` are borrowed for as long as the model lives. */
@@ -57,7 +57,6 @@ void model_watch_id(struct model *model, const struct event *event, uint64_t thr
  * The schema in force as one; borrowed until the next call. `extra` are notes of the engine on
  * what it saw (spans that do not nest...). NULL if out of memory.
  */
-const struct schema *model_schema(
-		struct model *model, const char *const *extra, uint32_t n_extra);
+const struct schema *model_schema(struct model *model, const char *const *extra, uint32_t n_extra);
 
 #endif

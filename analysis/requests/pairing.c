@@ -104,13 +104,13 @@ static void enter_thread(struct requests *r, struct open_span *span, struct thre
 	thread->top = span;
 	thread->n_open++;
 	if (!thread->mixed && span->fragment && span->below &&
-			span->below->fragment != span->fragment) {
+	                span->below->fragment != span->fragment) {
 		thread->mixed = is_mixed(thread);
 	}
 }
 
 struct open_span *span_push(struct requests *r, const struct plan *plan, const struct event *event,
-		struct thread *thread, struct fragment *f, uint32_t name, const struct key *key)
+                struct thread *thread, struct fragment *f, uint32_t name, const struct key *key)
 {
 	struct open_span *span;
 
@@ -122,11 +122,11 @@ struct open_span *span_push(struct requests *r, const struct plan *plan, const s
 		return NULL;
 	}
 	*span = (struct open_span){
-			.fragment = f,
-			.seq = r->seq,
-			.name = name,
-			.type = event->type,
-			.keyed = key != NULL,
+	                .fragment = f,
+	                .seq = r->seq,
+	                .name = name,
+	                .type = event->type,
+	                .keyed = key != NULL,
 	};
 	if (key && !enter_keyed(r, span, key)) {
 		pool_free(&r->pool->pool, span, sizeof(*span));
@@ -147,7 +147,7 @@ struct open_span *span_push(struct requests *r, const struct plan *plan, const s
 }
 
 struct open_span *span_find(struct requests *r, const struct plan *plan, struct thread *thread,
-		const struct fragment *f, uint32_t name, const struct key *key)
+                const struct fragment *f, uint32_t name, const struct key *key)
 {
 	struct open_span *span;
 
@@ -159,7 +159,7 @@ struct open_span *span_find(struct requests *r, const struct plan *plan, struct 
 			continue;
 		}
 		if (plan->any_exit ? glob_match(plan->glob, names_text(r->names, span->name))
-				   : span->name == name) {
+		                   : span->name == name) {
 			return span;
 		}
 	}

@@ -15,14 +15,14 @@
  * interned names, so that no event costs a look at a string of the schema.
  */
 #define PLAN_MAX_NAMESPACES 32
-#define PLAN_MAX_BINDS	    8
-#define PLAN_MAX_KEYS	    4
-#define PLAN_NO_FIELD	    UINT16_MAX
+#define PLAN_MAX_BINDS      8
+#define PLAN_MAX_KEYS       4
+#define PLAN_NO_FIELD       UINT16_MAX
 
 enum namespace_kind {
 	NS_REQUEST = 0, /* names a request: seeds open it */
-	NS_MESSAGE,	/* hands work from one thread to another */
-	NS_LANE,	/* where work runs: thread or CPU */
+	NS_MESSAGE,     /* hands work from one thread to another */
+	NS_LANE,        /* where work runs: thread or CPU */
 };
 
 struct plan_namespace {
@@ -63,7 +63,7 @@ struct plan_piece {
 struct plan_text {
 	uint32_t n;
 	struct plan_piece *pieces; /* from the model's arena */
-	uint32_t fixed;		   /* interned, where no piece is a field; else 0 */
+	uint32_t fixed;            /* interned, where no piece is a field; else 0 */
 	/* The last numbers seen and their names, where one number is all that varies. */
 	struct plan_text_memo *memo;
 };
@@ -79,10 +79,10 @@ struct plan_text_memo {
 struct plan {
 	uint8_t role; /* enum span_role */
 	bool seed, skeleton, keyed;
-	bool any_exit;	   /* an exit whose name is a glob over names of open spans */
-	bool about_tracer; /* belongs to no request */
-	uint32_t provider; /* interned */
-	uint32_t pair_name; /* interned: what entry and exit share */
+	bool any_exit;         /* an exit whose name is a glob over names of open spans */
+	bool about_tracer;     /* belongs to no request */
+	uint32_t provider;     /* interned */
+	uint32_t pair_name;    /* interned: what entry and exit share */
 	struct plan_text name; /* of the span */
 	struct plan_text type; /* of the request it begins */
 	uint32_t n_pair, n_bind;
@@ -97,7 +97,7 @@ struct plan {
 	bool names_process;
 	uint16_t named_tid, named_pid, named_comm;
 	const struct schema_event *source; /* NULL: not in any schema */
-	const char *glob;		   /* of any_exit */
+	const char *glob;                  /* of any_exit */
 };
 
 #endif

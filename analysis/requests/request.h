@@ -16,9 +16,9 @@
  * them back).
  */
 struct request {
-	uint64_t id; /* counts from 1 in the order of completion */
-	uint32_t type; /* interned name of the request's type */
-	uint32_t group_id; /* set by the groups, 0 before */
+	uint64_t id;               /* counts from 1 in the order of completion */
+	uint32_t type;             /* interned name of the request's type */
+	uint32_t group_id;         /* set by the groups, 0 before */
 	uint64_t start_ns, end_ns; /* end_ns >= start_ns */
 	enum request_state state;
 	bool tainted;
@@ -29,7 +29,7 @@ struct request {
 	uint32_t n_path;
 	const uint32_t *path;
 	uint32_t references; /* request_hold(), request_drop() */
-	uint32_t bytes;	     /* memory that goes with it */
+	uint32_t bytes;      /* memory that goes with it */
 };
 
 /* One more keeper; dropping the last one frees the request. O(1). Defined by the request engine. */

@@ -5,12 +5,12 @@
 #include "hash.h"
 #include "requests/internal.h"
 
-#define MAX_THREADS	 65536u
-#define HOST_PID_NS	 UINT64_C(0xeffffffc) /* PROC_PID_INIT_INO of Linux: the host's own */
+#define MAX_THREADS 65536u
+#define HOST_PID_NS UINT64_C(0xeffffffc) /* PROC_PID_INIT_INO of Linux: the host's own */
 
 struct requests *requests_create(const struct requests_config *config, struct registry *registry,
-		struct model *model, struct names *names, struct contexts *contexts,
-		struct request_pool *pool, requests_emit_fn *emit, void *context)
+                struct model *model, struct names *names, struct contexts *contexts,
+                struct request_pool *pool, requests_emit_fn *emit, void *context)
 {
 	struct requests *r = calloc(1, sizeof(*r));
 
@@ -99,8 +99,8 @@ void requests_refresh(struct requests *r)
 	same = n == r->n_namespaces;
 	for (i = 0; same && i < n; i++) {
 		same = namespaces[i].kind == r->namespaces[i].kind &&
-				namespaces[i].global == r->namespaces[i].global &&
-				namespaces[i].ttl_ns == r->namespaces[i].ttl_ns;
+		       namespaces[i].global == r->namespaces[i].global &&
+		       namespaces[i].ttl_ns == r->namespaces[i].ttl_ns;
 	}
 	if (!same && r->n_fragments > 0) {
 		requests_finish(r);
@@ -120,15 +120,15 @@ static uint64_t kernel_thread_key(uint64_t tid, uint32_t cpu)
 
 /* The key of the thread that an event happened on; false: not known. */
 static bool thread_key(struct requests *r, const struct plan *plan, const struct event *event,
-		uint32_t host, uint64_t *key)
+                uint32_t host, uint64_t *key)
 {
 	if (plan->vtid != PLAN_NO_FIELD) {
 		uint64_t space = plan->pid_ns != PLAN_NO_FIELD && !plan->vtid_is_host
-				? event->slots[plan->pid_ns] & UINT32_MAX
-				: HOST_PID_NS;
+		                                 ? event->slots[plan->pid_ns] & UINT32_MAX
+		                                 : HOST_PID_NS;
 
 		*key = (uint32_t)event->slots[plan->vtid] |
-				(space == HOST_PID_NS ? 0 : space << 32);
+		       (space == HOST_PID_NS ? 0 : space << 32);
 		if (*key == 0 && plan->vtid_is_host) {
 			*key = kernel_thread_key(0, event->cpu);
 		}
@@ -143,7 +143,7 @@ static bool thread_key(struct requests *r, const struct plan *plan, const struct
 }
 
 static void name_thread(struct requests *r, struct thread *thread, const struct event *event,
-		uint16_t field)
+                uint16_t field)
 {
 	uint32_t length;
 	const char *comm = event_bytes(event, field, &length);
@@ -158,12 +158,12 @@ static void name_thread(struct requests *r, struct thread *thread, const struct 
 		return;
 	}
 	thread->comm = names_add(r->names, comm, length);
-	threads_name_process(r->threads, thread->host,
-			thread->pid >= 0 ? thread->pid : thread->tid, thread->comm);
+	threads_name_process(r->threads, thread->host, thread->pid >= 0 ? thread->pid : thread->tid,
+	                thread->comm);
 }
 
 static struct thread *find_thread(struct requests *r, const struct plan *plan,
-		const struct event *event, struct stream *stream)
+                const struct event *event, struct stream *stream)
 {
 	struct thread *thread;
 	uint64_t key;
@@ -172,7 +172,7 @@ static struct thread *find_thread(struct requests *r, const struct plan *plan,
 		return NULL;
 	}
 	if (stream->last_thread && stream->last_thread_key == key &&
-			stream->threads_generation == threads_generation(r->threads)) {
+	                stream->threads_generation == threads_generation(r->threads)) {
 		thread = stream->last_thread;
 	} else {
 		thread = threads_get(r->threads, stream->host, key);
@@ -194,10 +194,10 @@ static struct thread *find_thread(struct requests *r, const struct plan *plan,
 
 /* A process that was there before the trace began. What was observed since is not overridden. */
 static void take_process(struct requests *r, const struct plan *plan, const struct event *event,
-		const struct stream *stream)
+                const struct stream *stream)
 {
 	struct thread *thread = threads_get(r->threads, stream->host,
-			kernel_thread_key(event->slots[plan->named_tid], event->cpu));
+	                kernel_thread_key(event->slots[plan->named_tid], event->cpu));
 
 	if (thread && thread->pid < 0) {
 		thread->pid = (int32_t)event->slots[plan->named_pid];
@@ -209,7 +209,7 @@ static void take_process(struct requests *r, const struct plan *plan, const stru
 
 /* After an event was dealt with: what it says of who runs from now on. */
 static void take_switch(struct requests *r, const struct plan *plan, const struct event *event,
-		const struct stream *stream, struct thread *thread)
+                const struct stream *stream, struct thread *thread)
 {
 	uint64_t next = kernel_thread_key(event->slots[plan->next_tid], event->cpu);
 	struct thread *to;
@@ -243,7 +243,7 @@ struct feed {
 	struct fragment *target;
 	struct open_span *paired; /* exits: their entry */
 	struct key pair_key;
-	bool keyed; /* pairs by pair_key rather than by nesting on the thread */
+	bool keyed;     /* pairs by pair_key rather than by nesting on the thread */
 	bool names_new; /* names a request that is not open */
 	uint64_t id_hash;
 	uint8_t id_ns;
@@ -271,7 +271,7 @@ static bool key_value(const struct feed *feed, const struct plan_key *part, uint
 
 /* False: a part of the key is absent or not known, so nothing is bound. */
 static bool make_key(struct key_maker *maker, const struct feed *feed, uint32_t space,
-		uint32_t host, const struct plan_key *parts, uint32_t n, struct key *key)
+                uint32_t host, const struct plan_key *parts, uint32_t n, struct key *key)
 {
 	uint64_t value;
 	uint32_t i;
@@ -313,7 +313,7 @@ static bool make_key(struct key_maker *maker, const struct feed *feed, uint32_t 
  *   type that began the request begins it anew.
  */
 static uint8_t acting_op(const struct feed *feed, const struct plan_bind *bind,
-		const struct interval *interval)
+                const struct interval *interval)
 {
 	const struct fragment *f = interval->fragment;
 
@@ -322,10 +322,10 @@ static uint8_t acting_op(const struct feed *feed, const struct plan_bind *bind,
 	}
 	if (f->tentative) {
 		return feed->event->ts_ns - f->first_ns <= REQUESTS_SKEW_NS ? BIND_ENTER
-									    : BIND_SWITCH;
+		                                                            : BIND_SWITCH;
 	}
 	if (bind->op == BIND_START && feed->plan->seed && bind->kind == NS_REQUEST && f->seeded &&
-			f->root_open && f->root_type != feed->event->type) {
+	                f->root_open && f->root_type != feed->event->type) {
 		return BIND_ENTER;
 	}
 	return bind->op;
@@ -343,8 +343,8 @@ static void look_up(struct requests *r, struct feed *feed)
 		bound->interval = NULL;
 		bound->op = bind->op;
 		bound->has_key = make_key(&r->makers[i], feed, bind->ns,
-				bind->global ? ID_NONE : feed->stream->host, bind->keys,
-				bind->n_keys, &bound->key);
+		                bind->global ? ID_NONE : feed->stream->host, bind->keys,
+		                bind->n_keys, &bound->key);
 		if (!bound->has_key) {
 			continue;
 		}
@@ -378,7 +378,7 @@ static void choose_target(struct requests *r, struct feed *feed)
 		struct fragment *f;
 
 		if (bind->kind == NS_REQUEST && bound->has_key && !joins(bound) &&
-				!insists(bound->op) && bound->op != BIND_LEAVE) {
+		                !insists(bound->op) && bound->op != BIND_LEAVE) {
 			feed->names_new = true;
 			feed->id_hash = bound->key.hash;
 			feed->id_ns = bind->ns;
@@ -392,13 +392,13 @@ static void choose_target(struct requests *r, struct feed *feed)
 		}
 		if (!feed->target) {
 			bool other = feed->names_new && f->id_hash && f->id_ns == feed->id_ns &&
-					f->id_hash != feed->id_hash;
+			             f->id_hash != feed->id_hash;
 
 			if (!other || insists(bound->op)) {
 				feed->target = f;
 			}
 		} else if (insists(bound->op) ||
-				(bind->kind != NS_LANE && !fragments_conflict(feed->target, f))) {
+		                (bind->kind != NS_LANE && !fragments_conflict(feed->target, f))) {
 			feed->target = fragment_unite(r, feed->target, f);
 		}
 	}
@@ -416,7 +416,7 @@ static struct fragment *open_fragment(struct requests *r, const struct feed *fee
 		uint8_t op = feed->bound[i].op;
 
 		if (feed->bound[i].has_key &&
-				(op == BIND_START || op == BIND_SWITCH || op == BIND_ENTER)) {
+		                (op == BIND_START || op == BIND_SWITCH || op == BIND_ENTER)) {
 			first = i;
 		}
 	}
@@ -459,7 +459,7 @@ static void open_bound(struct requests *r, struct feed *feed, uint32_t i)
 		return;
 	}
 	bound->interval = interval_open(r, feed->target, &bound->key, feed->plan->bind[i].ns,
-			r->seq, feed->event->ts_ns);
+	                r->seq, feed->event->ts_ns);
 }
 
 /* The value begins anew while its old interval is open. */
@@ -491,7 +491,7 @@ static void resume_lane(struct requests *r, struct feed *feed, uint32_t i)
 	for (span = thread->bottom; span; span = span->above) {
 		if (span->fragment && span->fragment != feed->target && span != feed->paired) {
 			interval_open(r, span->fragment, &feed->bound[i].key,
-					feed->plan->bind[i].ns, span->seq, feed->event->ts_ns);
+			                feed->plan->bind[i].ns, span->seq, feed->event->ts_ns);
 			return;
 		}
 	}
@@ -535,7 +535,7 @@ static void apply_bind(struct requests *r, struct feed *feed, uint32_t i, bool a
 		break;
 	case BIND_LEAVE:
 		if (interval && interval->fragment == feed->target && feed->paired &&
-				feed->paired->seq == interval->opener) {
+		                feed->paired->seq == interval->opener) {
 			close_bound(r, feed, interval);
 		}
 		break;
@@ -560,8 +560,8 @@ static void keep_copy(struct requests *r, struct feed *feed, uint64_t enclosing)
 	struct event_copy *copy = NULL;
 
 	if (f->n_pending < r->config.max_events &&
-			f->copies.bytes + (uint64_t)feed->event->bytes + sizeof(*copy) <=
-					r->config.max_bytes) {
+	                f->copies.bytes + (uint64_t)feed->event->bytes + sizeof(*copy) <=
+	                                r->config.max_bytes) {
 		copy = copies_add(&r->pool->pool, &f->copies, feed->event);
 	}
 	if (!copy) {
@@ -582,12 +582,12 @@ static void keep_copy(struct requests *r, struct feed *feed, uint64_t enclosing)
 	copy->name = feed->name;
 	copy->skeleton = plan->skeleton;
 	copy->keyed = feed->keyed;
-	copy->role = plan->role == SPAN_ENTRY ? COPY_ENTRY
-			: plan->role == SPAN_EXIT ? COPY_EXIT
-						  : COPY_POINT;
-	copy->span = plan->role == SPAN_ENTRY	? r->seq
-			: plan->role == SPAN_EXIT ? (feed->paired ? feed->paired->seq : 0)
-						  : enclosing;
+	copy->role = plan->role == SPAN_ENTRY  ? COPY_ENTRY
+	             : plan->role == SPAN_EXIT ? COPY_EXIT
+	                                       : COPY_POINT;
+	copy->span = plan->role == SPAN_ENTRY  ? r->seq
+	             : plan->role == SPAN_EXIT ? (feed->paired ? feed->paired->seq : 0)
+	                                       : enclosing;
 	f->n_pending++;
 	r->counts.pending++;
 	if (plan->switches) {
@@ -603,7 +603,8 @@ static void begin_request(struct requests *r, struct feed *feed)
 
 	if (f->seeded) {
 		if (!feed->plan->n_pair && plan->role == SPAN_ENTRY && feed->thread &&
-				plan->bind[0].kind == NS_LANE && f->root_type == feed->event->type) {
+		                plan->bind[0].kind == NS_LANE &&
+		                f->root_type == feed->event->type) {
 			r->stats[feed->event->type].nested_seed++;
 		}
 		return;
@@ -623,7 +624,7 @@ static void begin_request(struct requests *r, struct feed *feed)
 static void enter_span(struct requests *r, struct feed *feed)
 {
 	struct open_span *span = span_push(r, feed->plan, feed->event, feed->thread, feed->target,
-			feed->name, feed->keyed ? &feed->pair_key : NULL);
+	                feed->name, feed->keyed ? &feed->pair_key : NULL);
 
 	if (feed->target) {
 		feed->target->n_spans++;
@@ -731,7 +732,8 @@ static enum unmatched_why attach(struct requests *r, struct feed *feed)
 	return feed->thread ? WHY_NO_BINDING : WHY_NO_THREAD;
 }
 
-/* An entry that names the message that its root is said to have come from: the root is its callee. */
+/* An entry that names the message that its root is said to have come from: the root is its callee.
+ */
 static void move_root(struct requests *r, struct feed *feed)
 {
 	struct fragment *f = feed->target;
@@ -744,8 +746,8 @@ static void move_root(struct requests *r, struct feed *feed)
 	for (i = 0; i < feed->plan->n_bind; i++) {
 		const struct interval *interval = feed->bound[i].interval;
 
-		if (feed->plan->bind[i].kind == NS_MESSAGE && interval &&
-				interval->fragment == f && interval->opener == f->root) {
+		if (feed->plan->bind[i].kind == NS_MESSAGE && interval && interval->fragment == f &&
+		                interval->opener == f->root) {
 			for (; enclosing; enclosing = enclosing->below) {
 				outermost = enclosing->fragment == f ? enclosing : outermost;
 			}
@@ -760,11 +762,11 @@ static void move_root(struct requests *r, struct feed *feed)
 			if (copy->seq == outermost->seq) {
 				const struct plan *plan = &r->plans[copy->type];
 				const struct event event = {.ts_ns = copy->ts_ns,
-						.type = copy->type,
-						.stream = copy->stream,
-						.cpu = copy->cpu,
-						.bytes = copy->bytes,
-						.slots = copy->slots};
+				                .type = copy->type,
+				                .stream = copy->stream,
+				                .cpu = copy->cpu,
+				                .bytes = copy->bytes,
+				                .slots = copy->slots};
 
 				f->root = copy->seq;
 				f->root_open = true;
@@ -775,7 +777,7 @@ static void move_root(struct requests *r, struct feed *feed)
 				f->start_ns = copy->ts_ns;
 				f->end_ns = 0;
 				f->type = plan_text_make(r, &plan->type,
-						&r->registry->types[copy->type], &event);
+				                &r->registry->types[copy->type], &event);
 				return;
 			}
 		}
@@ -806,7 +808,7 @@ static enum unmatched_why join(struct requests *r, struct feed *feed)
 	choose_target(r, feed);
 	if (feed->plan->role == SPAN_EXIT) {
 		feed->paired = span_find(r, feed->plan, feed->thread, feed->target, feed->name,
-				feed->keyed ? &feed->pair_key : NULL);
+		                feed->keyed ? &feed->pair_key : NULL);
 		if (feed->paired && !feed->target) {
 			feed->target = feed->paired->fragment;
 		}
@@ -820,7 +822,7 @@ static enum unmatched_why join(struct requests *r, struct feed *feed)
 		feed->target = open_fragment(r, feed);
 		if (!feed->target) {
 			return feed->thread || feed->plan->n_bind == 0 ? WHY_NOTHING_OPEN
-								       : WHY_NO_THREAD;
+			                                               : WHY_NO_THREAD;
 		}
 	}
 	if (feed->plan->role == SPAN_ENTRY && feed->target->seeded) {
@@ -838,8 +840,8 @@ static void resume_lanes(struct requests *r, struct feed *feed)
 
 	for (i = 0; i < feed->plan->n_bind; i++) {
 		if (feed->bound[i].op == BIND_LEAVE && feed->plan->bind[i].kind == NS_LANE &&
-				feed->bound[i].has_key && !feed->bound[i].interval &&
-				!key_table_find(&r->intervals, &feed->bound[i].key)) {
+		                feed->bound[i].has_key && !feed->bound[i].interval &&
+		                !key_table_find(&r->intervals, &feed->bound[i].key)) {
 			resume_lane(r, feed, i);
 		}
 	}
@@ -851,20 +853,20 @@ static void prepare_span(struct requests *r, struct feed *feed)
 	const struct event_type *type = &r->registry->types[feed->event->type];
 
 	feed->name = plan->name.fixed ? plan->name.fixed
-				      : plan_text_make(r, &plan->name, type, feed->event);
+	                              : plan_text_make(r, &plan->name, type, feed->event);
 	if (plan->keyed) {
 		feed->keyed = make_key(&r->makers[PLAN_MAX_BINDS], feed,
-				UINT32_MAX - plan->pair_name, feed->stream->host, plan->pair,
-				plan->n_pair, &feed->pair_key);
+		                UINT32_MAX - plan->pair_name, feed->stream->host, plan->pair,
+		                plan->n_pair, &feed->pair_key);
 	} else if (!feed->thread && plan->n_bind > 0 && plan->bind[0].kind == NS_REQUEST) {
 		/* Nobody recorded the thread: the request's own name has to do. */
 		feed->keyed = make_key(&r->makers[PLAN_MAX_BINDS], feed,
-				UINT32_MAX - plan->pair_name, feed->stream->host,
-				plan->bind[0].keys, plan->bind[0].n_keys, &feed->pair_key);
+		                UINT32_MAX - plan->pair_name, feed->stream->host,
+		                plan->bind[0].keys, plan->bind[0].n_keys, &feed->pair_key);
 	}
 	if (plan->role == SPAN_EXIT && !plan->skeleton) {
 		feed->paired = span_find(r, plan, feed->thread, NULL, feed->name,
-				feed->keyed ? &feed->pair_key : NULL);
+		                feed->keyed ? &feed->pair_key : NULL);
 	}
 }
 
@@ -959,8 +961,8 @@ static struct fragment *earliest(const struct requests *r)
 		struct fragment *f = r->lists[i].first;
 
 		if (f && (!first || f->deadline_ns < first->deadline_ns ||
-					 (f->deadline_ns == first->deadline_ns &&
-							 f->serial < first->serial))) {
+		                         (f->deadline_ns == first->deadline_ns &&
+		                                         f->serial < first->serial))) {
 			first = f;
 		}
 	}
@@ -1017,8 +1019,8 @@ static bool carries_schema(const struct requests *r, const struct stream *stream
 		const struct stream *other = &r->registry->streams[i];
 
 		if (other->desc.session != stream->desc.session ||
-				other->desc.domain != stream->desc.domain ||
-				strcmp(other->desc.channel, stream->desc.channel) != 0) {
+		                other->desc.domain != stream->desc.domain ||
+		                strcmp(other->desc.channel, stream->desc.channel) != 0) {
 			continue;
 		}
 		if (other->carries_schema) {
@@ -1035,7 +1037,7 @@ void requests_lose(struct requests *r, const struct loss *loss)
 
 	if (carries_schema(r, stream)) {
 		losses_add(&r->losses, stream->host, loss->begin_ns,
-				loss->end_ns < loss->begin_ns ? loss->begin_ns : loss->end_ns);
+		                loss->end_ns < loss->begin_ns ? loss->begin_ns : loss->end_ns);
 	}
 }
 

@@ -39,15 +39,15 @@ struct requests_config {
 struct requests_counts {
 	uint64_t pending, in_request, state_only, unmatched, dropped;
 	uint64_t implicit_stops; /* intervals closed because their value began anew */
-	uint64_t evicted;	 /* fragments, by a bound */
+	uint64_t evicted;        /* fragments, by a bound */
 };
 
 /* Takes a finished request, in the order they are finished; it holds what it keeps. */
 typedef void requests_emit_fn(void *context, struct request *request);
 
 struct requests *requests_create(const struct requests_config *config, struct registry *registry,
-		struct model *model, struct names *names, struct contexts *contexts,
-		struct request_pool *pool, requests_emit_fn *emit, void *context);
+                struct model *model, struct names *names, struct contexts *contexts,
+                struct request_pool *pool, requests_emit_fn *emit, void *context);
 void requests_destroy(struct requests *requests);
 
 /* A type was added to the registry and the model. False if out of memory. */
@@ -65,8 +65,7 @@ void requests_finish(struct requests *requests);
 /* Events of that stream were lost: requests of its host in that time are tainted. */
 void requests_lose(struct requests *requests, const struct loss *loss);
 
-void requests_name_process(
-		struct requests *requests, uint32_t host, int64_t pid, const char *name);
+void requests_name_process(struct requests *requests, uint32_t host, int64_t pid, const char *name);
 
 const struct requests_counts *requests_counts(const struct requests *requests);
 const struct type_stats *requests_type_stats(const struct requests *requests, uint32_t type);

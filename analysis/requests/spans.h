@@ -21,17 +21,17 @@
 
 struct span {
 	const struct event_copy *entry; /* NULL: not seen */
-	const struct event_copy *exit;	/* NULL: not seen */
-	uint32_t parent;		/* index, SPAN_NONE for the root */
+	const struct event_copy *exit;  /* NULL: not seen */
+	uint32_t parent;                /* index, SPAN_NONE for the root */
 	uint32_t host;
 	int32_t tid;
 	uint32_t depth;
 	bool point, skewed;
 	bool by_message; /* the parent is the caller */
-	bool by_guess;	 /* the parent is what was open on another thread */
+	bool by_guess;   /* the parent is what was open on another thread */
 	uint64_t start_ns, end_ns;
-	uint32_t below; /* scratch: on its thread, while open */
-	uint8_t mark;	/* scratch */
+	uint32_t below;   /* scratch: on its thread, while open */
+	uint8_t mark;     /* scratch */
 	uint32_t context; /* for the caller's use */
 };
 
@@ -47,7 +47,7 @@ struct spans {
 	uint32_t n, room;
 	struct span *items; /* in the order of their entries */
 	uint32_t *order;    /* of items: a parent before its children */
-	uint32_t root;	    /* SPAN_NONE if out of memory only; without an entry if none was seen */
+	uint32_t root;      /* SPAN_NONE if out of memory only; without an entry if none was seen */
 	uint64_t skew_ns;   /* least violation of cause before effect; 0: none */
 	uint32_t n_events;
 	const struct event_copy **events; /* by time */

@@ -5,10 +5,10 @@
 #include "hash.h"
 #include "state/threads.h"
 
-#define FIRST_SLOTS	1024u
-#define MAX_CPUS	8192u
-#define MAX_PROCESSES	65536u
-#define PROCESS_SLOTS	(MAX_PROCESSES * 2)
+#define FIRST_SLOTS   1024u
+#define MAX_CPUS      8192u
+#define MAX_PROCESSES 65536u
+#define PROCESS_SLOTS (MAX_PROCESSES * 2)
 
 struct cpu {
 	bool known;
@@ -155,7 +155,7 @@ struct thread *threads_get(struct threads *threads, uint32_t host, uint64_t key)
 	uint32_t at;
 
 	for (at = home_of(threads, host, key); threads->slots[at];
-			at = (at + 1) & (threads->room - 1)) {
+	                at = (at + 1) & (threads->room - 1)) {
 		thread = threads->slots[at];
 		if (thread->key == key && thread->host == host) {
 			thread->seen = true;
@@ -172,8 +172,7 @@ struct thread *threads_get(struct threads *threads, uint32_t host, uint64_t key)
 	if (!thread) {
 		return NULL;
 	}
-	*thread = (struct thread){
-			.key = key, .host = host, .pid = -1, .seen = true};
+	*thread = (struct thread){.key = key, .host = host, .pid = -1, .seen = true};
 	thread->tid = key & THREAD_IDLE ? 0 : (int32_t)key;
 	at = home_of(threads, host, key);
 	while (threads->slots[at]) {
@@ -197,7 +196,7 @@ uint32_t threads_count(const struct threads *threads)
 bool threads_current(const struct threads *threads, uint32_t host, uint32_t cpu, uint64_t *key)
 {
 	if (host >= threads->n_hosts || cpu >= threads->hosts[host].n ||
-			!threads->hosts[host].cpus[cpu].known) {
+	                !threads->hosts[host].cpus[cpu].known) {
 		return false;
 	}
 	*key = threads->hosts[host].cpus[cpu].thread;
@@ -249,7 +248,8 @@ static uint32_t process_slot(const struct threads *threads, uint32_t host, int64
 	uint32_t at = (uint32_t)hash_pair((uint64_t)pid, host) & (PROCESS_SLOTS - 1);
 
 	while (threads->processes[at].name &&
-			(threads->processes[at].pid != pid || threads->processes[at].host != host)) {
+	                (threads->processes[at].pid != pid ||
+	                                threads->processes[at].host != host)) {
 		at = (at + 1) & (PROCESS_SLOTS - 1);
 	}
 	return at;
@@ -264,8 +264,7 @@ void threads_name_process(struct threads *threads, uint32_t host, int64_t pid, u
 	}
 	if (!threads->processes[at].name) {
 		if (threads->n_processes >= MAX_PROCESSES) {
-			memset(threads->processes, 0,
-					PROCESS_SLOTS * sizeof(*threads->processes));
+			memset(threads->processes, 0, PROCESS_SLOTS * sizeof(*threads->processes));
 			threads->n_processes = 0;
 			at = process_slot(threads, host, pid);
 		}

@@ -23,10 +23,11 @@
 struct open_span; /* of the request engine */
 
 struct thread {
-	uint64_t key; /* pid namespace << 32, tid; THREAD_IDLE, CPU for what runs when nothing does */
+	uint64_t key; /* pid namespace << 32, tid; THREAD_IDLE, CPU for what runs when nothing does
+	               */
 	uint32_t host;
-	int32_t tid, pid; /* pid -1: not known */
-	uint32_t comm;	  /* interned name, 0: not known */
+	int32_t tid, pid;               /* pid -1: not known */
+	uint32_t comm;                  /* interned name, 0: not known */
 	struct open_span *top, *bottom; /* innermost and outermost open span; NULL if none */
 	uint32_t n_open;
 	bool mixed; /* open spans belong to more than one request */

@@ -34,7 +34,8 @@ static uint64_t random_next(uint64_t *seed)
 #define ORACLE_VALUES 12
 #define ORACLE_SPACES 3
 
-/* What one event of the random input says of each namespace: an operation on a value, or nothing. */
+/* What one event of the random input says of each namespace: an operation on a value, or nothing.
+ */
 struct saying {
 	bool seed;
 	bool binds[ORACLE_SPACES];
@@ -44,7 +45,7 @@ struct saying {
 
 /* Sets as labels: uniting two relabels all of one. Slow and obvious. */
 struct oracle {
-	int set_of[ORACLE_EVENTS]; /* -1: belongs to nothing */
+	int set_of[ORACLE_EVENTS];              /* -1: belongs to nothing */
 	int open[ORACLE_SPACES][ORACLE_VALUES]; /* the set whose interval it is; -1: closed */
 	bool seeded[ORACLE_EVENTS];
 	int n_sets;
@@ -107,7 +108,8 @@ static void oracle_feed(struct oracle *oracle, int event, const struct saying *s
 	}
 }
 
-/* --- the engine, with what it emits laid open -------------------------------------------------- */
+/* --- the engine, with what it emits laid open --------------------------------------------------
+ */
 
 struct bench {
 	struct registry registry;
@@ -143,7 +145,7 @@ static void collect(void *context, struct request *request)
 static void bench_start(struct bench *bench)
 {
 	const struct requests_config config = {
-			.max_open = 2000, .max_events = 10000, .max_bytes = 1u << 22};
+	                .max_open = 2000, .max_events = 10000, .max_bytes = 1u << 22};
 	uint32_t session;
 
 	memset(bench, 0, sizeof(*bench));
@@ -153,12 +155,12 @@ static void bench_start(struct bench *bench)
 	bench->contexts = contexts_create(100000);
 	bench->model = model_create(bench->names);
 	bench->requests = requests_create(&config, &bench->registry, bench->model, bench->names,
-			bench->contexts, &bench->pool, collect, bench);
+	                bench->contexts, &bench->pool, collect, bench);
 	assert_non_null(bench->requests);
 	session = registry_add_session(
-			&bench->registry, &(struct session_desc){.host = "a", .name = "s"});
+	                &bench->registry, &(struct session_desc){.host = "a", .name = "s"});
 	bench->stream = registry_add_stream(&bench->registry,
-			&(struct stream_desc){.session = session, .domain = DOMAIN_UST});
+	                &(struct stream_desc){.session = session, .domain = DOMAIN_UST});
 }
 
 static void bench_stop(struct bench *bench)
@@ -175,11 +177,11 @@ static void bench_stop(struct bench *bench)
 static uint32_t bench_type(struct bench *bench, const char *name)
 {
 	static const struct field fields[] = {
-			{.name = "n", .kind = FIELD_UINT, .base = 10},
-			{.name = "v0", .kind = FIELD_UINT, .base = 10},
-			{.name = "v1", .kind = FIELD_UINT, .base = 10},
-			{.name = "v2", .kind = FIELD_UINT, .base = 10},
-			{.name = "vtid", .kind = FIELD_UINT, .base = 10, .scope = SCOPE_CONTEXT},
+	                {.name = "n", .kind = FIELD_UINT, .base = 10},
+	                {.name = "v0", .kind = FIELD_UINT, .base = 10},
+	                {.name = "v1", .kind = FIELD_UINT, .base = 10},
+	                {.name = "v2", .kind = FIELD_UINT, .base = 10},
+	                {.name = "vtid", .kind = FIELD_UINT, .base = 10, .scope = SCOPE_CONTEXT},
 	};
 	const struct event_type type = {.name = name, .n_fields = 5, .fields = fields};
 	bool fresh;
@@ -196,10 +198,10 @@ static void bench_feed(struct bench *bench, uint32_t type, uint64_t ts_ns, const
 {
 	requests_expire(bench->requests, ts_ns);
 	requests_feed(bench->requests, &(struct event){.ts_ns = ts_ns,
-						       .type = type,
-						       .stream = bench->stream,
-						       .bytes = 40,
-						       .slots = slots});
+	                                               .type = type,
+	                                               .stream = bench->stream,
+	                                               .bytes = 40,
+	                                               .slots = slots});
 }
 
 static bool opens(uint32_t op)
@@ -219,12 +221,16 @@ static void add_random_schema(struct bench *bench)
 	static struct schema_event events[1024];
 	static char names[1024][32];
 	const struct schema_namespace namespaces[] = {
-			{.name = "v0", .scope = SCHEMA_HOST, .ttl_ns = 1000 * MS, .join = true},
-			{.name = "v1", .scope = SCHEMA_HOST, .ttl_ns = 1000 * MS, .join = true},
-			{.name = "v2", .scope = SCHEMA_HOST, .ttl_ns = 1000 * MS, .join = true},
+	                {.name = "v0", .scope = SCHEMA_HOST, .ttl_ns = 1000 * MS, .join = true},
+	                {.name = "v1", .scope = SCHEMA_HOST, .ttl_ns = 1000 * MS, .join = true},
+	                {.name = "v2", .scope = SCHEMA_HOST, .ttl_ns = 1000 * MS, .join = true},
 	};
-	struct schema schema = {.origin = "random", .n_namespaces = 3, .namespaces = namespaces,
-			.events = events, .n_skeleton = 1, .skeleton = everything};
+	struct schema schema = {.origin = "random",
+	                .n_namespaces = 3,
+	                .namespaces = namespaces,
+	                .events = events,
+	                .n_skeleton = 1,
+	                .skeleton = everything};
 	char error[200] = "";
 	uint32_t a, b, c, s;
 
@@ -242,16 +248,16 @@ static void add_random_schema(struct bench *bench)
 				}
 				snprintf(names[schema.n_events], 32, "x:%u%u%u", a, b, c);
 				*event = (struct schema_event){.match = names[schema.n_events],
-						.bind = binds[schema.n_events],
-						.seed = seed};
+				                .bind = binds[schema.n_events],
+				                .seed = seed};
 				for (s = 0; s < 3; s++) {
 					if (ops[s]) {
 						binds[schema.n_events][event->n_bind++] =
-								(struct schema_bind){
-										.ns = spaces[s],
-										.op = ops[s] - 1,
-										.n_keys = 1,
-										.keys = &spaces[s]};
+						                (struct schema_bind){
+						                                .ns = spaces[s],
+						                                .op = ops[s] - 1,
+						                                .n_keys = 1,
+						                                .keys = &spaces[s]};
 					}
 				}
 				schema.n_events++;
@@ -335,14 +341,15 @@ static void sets_are_those_of_the_oracle(void **state)
 		for (i = 0; i < oracle.n_sets; i++) {
 			for (v = 0; v < i; v++) {
 				assert_true(set_to_request[i] == 0 ||
-						set_to_request[i] != set_to_request[v]);
+				                set_to_request[i] != set_to_request[v]);
 			}
 		}
 		bench_stop(&bench);
 	}
 }
 
-/* --- output does not depend on how time is told ------------------------------------------------ */
+/* --- output does not depend on how time is told ------------------------------------------------
+ */
 
 struct script_event {
 	uint64_t ts_ns;
@@ -355,7 +362,7 @@ static int by_time(const void *a, const void *b)
 	const struct script_event *x = a, *y = b;
 
 	return x->ts_ns != y->ts_ns ? (x->ts_ns < y->ts_ns ? -1 : 1)
-				    : (x->order > y->order) - (x->order < y->order);
+	                            : (x->order > y->order) - (x->order < y->order);
 }
 
 /* Everything a snapshot shows of groups and of one request, as one number. */
@@ -372,22 +379,23 @@ static uint64_t digest(struct feed *feed)
 		if (i < snapshot->groups.n) {
 			const struct groups_row *row = &snapshot->groups.rows[i];
 
-			snprintf(text, sizeof(text), "%s %s %" PRIu64 " %" PRIu64 " %.17g %.17g %" PRIu64,
-					row->type, row->path, row->count, row->partial, row->mean_ns,
-					row->sd_ns, row->p99_ns);
+			snprintf(text, sizeof(text),
+			                "%s %s %" PRIu64 " %" PRIu64 " %.17g %.17g %" PRIu64,
+			                row->type, row->path, row->count, row->partial,
+			                row->mean_ns, row->sd_ns, row->p99_ns);
 		} else if (i < snapshot->groups.n + snapshot->request.n_spans) {
 			const struct request_span *span =
-					&snapshot->request.spans[i - snapshot->groups.n];
+			                &snapshot->request.spans[i - snapshot->groups.n];
 
 			snprintf(text, sizeof(text), "%s %" PRId64 " %" PRIu64 " %u %u", span->name,
-					span->start_ns, span->duration_ns, span->parent,
-					span->flags);
+			                span->start_ns, span->duration_ns, span->parent,
+			                span->flags);
 		} else {
 			const struct accounting *a = &snapshot->accounting;
 
 			snprintf(text, sizeof(text),
-					"%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
-					a->in, a->in_request, a->unmatched, a->dropped, a->pending);
+			                "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+			                a->in, a->in_request, a->unmatched, a->dropped, a->pending);
 		}
 		for (c = 0; text[c]; c++) {
 			hash = (hash ^ (unsigned char)text[c]) * 1099511628211u;
@@ -410,10 +418,10 @@ static void make_script(struct script_event *script, uint64_t *seed)
 
 		ts += r % 20 == 0 ? 10000 * MS : r % 7 == 0 ? 60 * MS : r % 1000;
 		script[i] = (struct script_event){.ts_ns = ts,
-				.order = i,
-				.type = (uint32_t)(random_next(seed) % 7),
-				.cpu = 0,
-				.values = {random_next(seed) % 30, random_next(seed) % 8, i}};
+		                .order = i,
+		                .type = (uint32_t)(random_next(seed) % 7),
+		                .cpu = 0,
+		                .values = {random_next(seed) % 30, random_next(seed) % 8, i}};
 	}
 }
 
@@ -438,7 +446,7 @@ static uint64_t run_script(const struct script_event *script, uint64_t advance_s
 			steps = random_next(&advance_seed) % 4;
 			for (s = 1; s <= steps; s++) {
 				engine_advance(feed.engine,
-						script[i - 1].ts_ns + gap / (steps + 1) * s);
+				                script[i - 1].ts_ns + gap / (steps + 1) * s);
 				feed_accounting(&feed);
 			}
 			if (random_next(&advance_seed) % 2) {
@@ -446,9 +454,9 @@ static uint64_t run_script(const struct script_event *script, uint64_t advance_s
 			}
 		}
 		feed_event(&feed, types[script[i].type], script[i].ts_ns, script[i].cpu,
-				(union feed_value[]){{.u = script[i].values[0]},
-						{.u = script[i].values[1]},
-						{.u = script[i].values[2]}});
+		                (union feed_value[]){{.u = script[i].values[0]},
+		                                {.u = script[i].values[1]},
+		                                {.u = script[i].values[2]}});
 	}
 	engine_finish(feed.engine);
 	assert_int_equal(feed_accounting(&feed).pending, 0);
@@ -472,7 +480,8 @@ static void time_may_be_told_as_often_as_one_likes(void **state)
 	free(script);
 }
 
-/* Sources deliver out of order by up to a window; what the merge puts in order is all that counts. */
+/* Sources deliver out of order by up to a window; what the merge puts in order is all that counts.
+ */
 static void a_shuffle_within_the_reorder_window_changes_nothing(void **state)
 {
 	struct script_event *script = calloc(SCRIPT_EVENTS, sizeof(*script));
@@ -496,7 +505,8 @@ static void a_shuffle_within_the_reorder_window_changes_nothing(void **state)
 	free(script);
 }
 
-/* --- memory ------------------------------------------------------------------------------------ */
+/* --- memory ------------------------------------------------------------------------------------
+ */
 
 /* Entries without exits, exits without entries, ever new ids and threads. */
 static void orphans_for_ever_need_no_more_memory(void **state)
@@ -508,18 +518,18 @@ static void orphans_for_ever_need_no_more_memory(void **state)
 	(void)state;
 	bench_start(&bench);
 	static const struct field fields[] = {
-			{.name = "n", .kind = FIELD_UINT, .base = 10},
-			{.name = "request_id", .kind = FIELD_UINT, .base = 10},
-			{.name = "a", .kind = FIELD_UINT, .base = 10},
-			{.name = "b", .kind = FIELD_UINT, .base = 10},
-			{.name = "vtid", .kind = FIELD_UINT, .base = 10, .scope = SCOPE_CONTEXT},
+	                {.name = "n", .kind = FIELD_UINT, .base = 10},
+	                {.name = "request_id", .kind = FIELD_UINT, .base = 10},
+	                {.name = "a", .kind = FIELD_UINT, .base = 10},
+	                {.name = "b", .kind = FIELD_UINT, .base = 10},
+	                {.name = "vtid", .kind = FIELD_UINT, .base = 10, .scope = SCOPE_CONTEXT},
 	};
 	static const char *const type_names[] = {"o:work_entry", "o:work_exit", "o:point"};
 	uint32_t *types[] = {&entry, &exit, &point};
 
 	for (i = 0; i < 3; i++) {
 		const struct event_type type = {
-				.name = type_names[i], .n_fields = 5, .fields = fields};
+		                .name = type_names[i], .n_fields = 5, .fields = fields};
 		bool fresh;
 
 		*types[i] = registry_add_type(&bench.registry, &type, &fresh);
@@ -529,8 +539,11 @@ static void orphans_for_ever_need_no_more_memory(void **state)
 	for (i = 0; i < n; i++) {
 		const uint64_t slots[5] = {ORACLE_EVENTS + i, i, 0, 0, i % 100000};
 
-		bench_feed(&bench, i % 3 == 0 ? entry : i % 3 == 1 ? exit : point, T0 + i * MS / 10,
-				slots);
+		bench_feed(&bench,
+		                i % 3 == 0   ? entry
+		                : i % 3 == 1 ? exit
+		                             : point,
+		                T0 + i * MS / 10, slots);
 		assert_true(requests_open(bench.requests) <= 2000);
 		if (i == n / 2) {
 			half_bytes = bench.pool.pool.in_use_bytes;
@@ -543,10 +556,10 @@ static void orphans_for_ever_need_no_more_memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-			cmocka_unit_test(sets_are_those_of_the_oracle),
-			cmocka_unit_test(time_may_be_told_as_often_as_one_likes),
-			cmocka_unit_test(a_shuffle_within_the_reorder_window_changes_nothing),
-			cmocka_unit_test(orphans_for_ever_need_no_more_memory),
+	                cmocka_unit_test(sets_are_those_of_the_oracle),
+	                cmocka_unit_test(time_may_be_told_as_often_as_one_likes),
+	                cmocka_unit_test(a_shuffle_within_the_reorder_window_changes_nothing),
+	                cmocka_unit_test(orphans_for_ever_need_no_more_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
