@@ -27,31 +27,25 @@ uint64_t clock_rule_scaled_ns(const struct clock_rule *rule, uint64_t cycles)
 	return ns < 0 ? 0 : (uint64_t)ns;
 }
 
-struct clock_rule clocks_rule(struct clocks *clocks, const bt_clock_class *clock)
+struct clock_rule clocks_rule(struct clocks *clocks, const struct clock_description *clock)
 {
-	struct clock_rule rule = {.frequency = bt_clock_class_get_frequency(clock)};
-	bt_uuid uuid = bt_clock_class_get_uuid(clock);
-	int64_t seconds;
-	uint64_t cycles;
+	struct clock_rule rule = {.frequency = clock->frequency ? clock->frequency : NS_PER_S};
 
-	if (rule.frequency == 0) {
-		rule.frequency = NS_PER_S;
-	}
-	bt_clock_class_get_offset(clock, &seconds, &cycles);
-	rule.offset_ns = saturate((wide)seconds * NS_PER_S + cycles_to_ns(cycles, rule.frequency));
-	if (!uuid) {
+	rule.offset_ns = saturate((wide)clock->offset_s * NS_PER_S +
+	                          cycles_to_ns(clock->offset_cycles, rule.frequency));
+	if (!clock->uuid) {
 		return rule;
 	}
-	memcpy(rule.uuid, uuid, sizeof(rule.uuid));
+	memcpy(rule.uuid, clock->uuid, sizeof(rule.uuid));
 	for (uint32_t i = 0; i < clocks->n; i++) {
-		if (memcmp(clocks->known[i].uuid, uuid, sizeof(rule.uuid)) == 0) {
+		if (memcmp(clocks->known[i].uuid, rule.uuid, sizeof(rule.uuid)) == 0) {
 			rule.shift_ns = saturate((wide)clocks->known[i].offset_ns - rule.offset_ns);
 			rule.offset_ns = clocks->known[i].offset_ns;
 			return rule;
 		}
 	}
 	if (clocks->n < CLOCKS_MAX) {
-		memcpy(clocks->known[clocks->n].uuid, uuid, sizeof(rule.uuid));
+		memcpy(clocks->known[clocks->n].uuid, rule.uuid, sizeof(rule.uuid));
 		clocks->known[clocks->n].offset_ns = rule.offset_ns;
 		clocks->n++;
 	}

@@ -2,7 +2,6 @@
 #ifndef PT_SOURCE_CLOCKS_H
 #define PT_SOURCE_CLOCKS_H
 
-#include <babeltrace2/babeltrace.h>
 #include <stdint.h>
 
 /*
@@ -31,7 +30,15 @@ struct clocks {
 	} known[CLOCKS_MAX];
 };
 
-struct clock_rule clocks_rule(struct clocks *clocks, const bt_clock_class *clock);
+/* A clock as its trace describes it. */
+struct clock_description {
+	const uint8_t *uuid;    /* 16 bytes, or NULL */
+	uint64_t frequency;     /* Hz; 0 is taken for 1 GHz */
+	int64_t offset_s;       /* of the origin from the Unix epoch: seconds, */
+	uint64_t offset_cycles; /* and cycles more */
+};
+
+struct clock_rule clocks_rule(struct clocks *clocks, const struct clock_description *clock);
 
 /* Saturates instead of wrapping. */
 uint64_t clock_rule_scaled_ns(const struct clock_rule *rule, uint64_t cycles);

@@ -206,7 +206,13 @@ static struct known_stream *add_stream(struct traces *traces, const bt_stream *b
 	if (!clock) {
 		traces->n_without_clock++;
 	} else {
-		stream->clock = clocks_rule(&traces->clocks, clock);
+		struct clock_description description = {
+		                .uuid = bt_clock_class_get_uuid(clock),
+		                .frequency = bt_clock_class_get_frequency(clock),
+		};
+
+		bt_clock_class_get_offset(clock, &description.offset_s, &description.offset_cycles);
+		stream->clock = clocks_rule(&traces->clocks, &description);
 		if (stream->clock.shift_ns < traces->lowest_shift) {
 			traces->lowest_shift = stream->clock.shift_ns;
 		}
