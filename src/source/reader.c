@@ -27,7 +27,6 @@ struct reader {
 	uint32_t n_inputs;
 	struct input **heap; /* the inputs that are at a message, least first */
 	uint32_t n_heap;
-	bool started;
 	uint32_t starting; /* the first input that has not been brought to its first message */
 	uint64_t events;
 	uint64_t latest_ns;

@@ -235,6 +235,43 @@ static void expect(enum manner manner, bool live, enum source_state state, const
 	assert_false(probe.ended);
 }
 
+static void check_listed(struct source_probe *probe, const struct record *record)
+{
+	const struct record_listed *listed = (const struct record_listed *)record;
+
+	(void)probe;
+	if (record->kind == RECORD_LISTED) {
+		assert_int_equal(listed->id, 42);
+		assert_int_equal(listed->live_timer_us, 100000);
+		assert_int_equal(listed->streams, 1);
+		assert_int_equal(listed->viewers, 0);
+		assert_string_equal(record_text(record, listed->host), "there");
+		assert_string_equal(record_text(record, listed->session), "work");
+	}
+}
+
+/* At once, and again as a sign of life although nothing changes; until it is ended. */
+static void test_listing_tells_what_there_is(void **state)
+{
+	struct peer peer = start_peer(TELLS_TRUTH);
+	struct source_probe probe = {.on_record = check_listed};
+	char relay[64];
+	const char *arguments[] = {"--list", relay, NULL};
+
+	(void)state;
+	snprintf(relay, sizeof(relay), "127.0.0.1:%u", peer.port);
+	source_probe_start(&probe, arguments);
+	for (int i = 0; i < 100 && probe.n_lists < 2 && !probe.broken; i++) {
+		source_probe_step(&probe, 100);
+	}
+	assert_false(probe.broken);
+	assert_int_equal(probe.n_lists, 2);
+	assert_int_equal(probe.n_listed, 2);
+	assert_int_equal(probe.state, SOURCE_CONNECTING); /* no complaint */
+	source_probe_stop(&probe);
+	stop_peer(&peer);
+}
+
 static void test_listing_survives_liars(void **state)
 {
 	(void)state;
@@ -295,6 +332,7 @@ static void test_unknown_hosts_and_closed_ports_are_told_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	                cmocka_unit_test(test_listing_tells_what_there_is),
 	                cmocka_unit_test(test_listing_survives_liars),
 	                cmocka_unit_test(test_silence_has_an_end),
 	                cmocka_unit_test(test_live_survives_liars),
