@@ -161,9 +161,28 @@ static char role_letter(uint8_t role)
 	return role < sizeof(letters) - 1 ? letters[role] : '?';
 }
 
-/* Glyphs, then roles by letter, then which letter is which role. */
-static void dump(FILE *out, const struct canvas *canvas)
+/* "a dim 245", "c title 39/236 bold": colours of 256, - is the terminal's own. */
+static void dump_role(FILE *out, const struct bench *bench, enum role role)
 {
+	static const char *const attributes[] = {" bold", " dim", " underline", " reverse"};
+	uint32_t serial;
+	struct theme_look look = theme_look(console_theme(bench->console, &serial), role,
+	                bench->options.no_color ? 0 : 256);
+	int i;
+
+	fprintf(out, "%c %s", role_letter((uint8_t)role), theme_role_name(role));
+	fprintf(out, look.fg < 0 ? " -" : " %d", look.fg);
+	fprintf(out, look.bg < 0 ? "" : "/%d", look.bg);
+	for (i = 0; i < 4; i++) {
+		fputs(look.attributes & 1u << i ? attributes[i] : "", out);
+	}
+	fputc('\n', out);
+}
+
+/* Glyphs, then roles by letter, then which letter is which role and what that looks like. */
+static void dump(FILE *out, const struct bench *bench)
+{
+	const struct canvas *canvas = &bench->canvas;
 	bool used[ROLE_COUNT] = {false};
 	const struct canvas_cell *cell;
 	int y, x, role;
@@ -187,8 +206,7 @@ static void dump(FILE *out, const struct canvas *canvas)
 	}
 	for (role = 0; role < ROLE_COUNT; role++) {
 		if (used[role]) {
-			fprintf(out, "%c %s\n", role_letter((uint8_t)role),
-			                theme_role_name((enum role)role));
+			dump_role(out, bench, (enum role)role);
 		}
 	}
 }
@@ -243,7 +261,7 @@ void bench_golden(struct bench *bench, const char *name)
 	assert_non_null(out);
 	settle(bench);
 	console_draw(bench->console, &bench->canvas);
-	dump(out, &bench->canvas);
+	dump(out, bench);
 	fclose(out);
 	snprintf(path, sizeof(path), "%s/tests/golden/%s.golden", PT_SOURCE_DIR, name);
 	if (update && strcmp(update, "1") == 0) {

@@ -224,6 +224,26 @@ static void no_key_is_silent(void **state)
 	canvas_release(&before);
 }
 
+/* What has gone says so, and how to go on. */
+static void what_has_gone(void **state)
+{
+	struct cloud cloud = {0};
+	struct bench bench;
+
+	(void)state;
+	begin(&bench, &cloud);
+	bench_type(&bench, "j Enter Enter");
+	assert_true(bench.focus.request_id > 1000);
+	cloud.gone = true;
+	bench_show(&bench, cloud_snapshot(&bench.focus, &cloud));
+	assert_true(bench_sees(&bench, "this request is not kept (any more); w shows the slowest"));
+	cloud.gone = false;
+	bench_type(&bench, "w");
+	assert_int_equal(bench.focus.request_id, 200);
+	assert_int_equal(bench.focus.group_id, 2);
+	bench_close(&bench);
+}
+
 static void search_goes_round(void **state)
 {
 	struct cloud cloud = {0};
@@ -388,6 +408,7 @@ int main(void)
 	                cmocka_unit_test(freeze_and_step),
 	                cmocka_unit_test(horizon_and_commands),
 	                cmocka_unit_test(no_key_is_silent),
+	                cmocka_unit_test(what_has_gone),
 	                cmocka_unit_test(search_goes_round),
 	                cmocka_unit_test(keys_from_settings),
 	                cmocka_unit_test(sources_are_attached),

@@ -145,7 +145,12 @@ void first_run_compose(struct first_run *first_run, const struct snapshot *snaps
 		add(first_run, ROLE_STRONG, "%" PRIu32 " session%s to pick from: Enter shows %s.",
 		                offered, offered == 1 ? "" : "s", offered == 1 ? "it" : "them");
 	}
-	if (first_run->n == 0) {
+	if (first_run->n == 0 && sources->n == 0 && snapshot->focus.serial > 0) {
+		add(first_run, ROLE_TEXT,
+		                "Nothing is watched. :attach net://RELAY or :attach DIR, or start "
+		                "as "
+		                "pythiatop RELAY or pythiatop DIR");
+	} else if (first_run->n == 0) {
 		add(first_run, ROLE_TEXT, "No requests so far.");
 	}
 }

@@ -20,6 +20,7 @@ enum pane { PANE_SPANS, PANE_VALUES, PANE_EVENTS, PANE_COUNT };
 struct request_screen {
 	enum pane pane;
 	const struct request_view *request;
+	uint32_t group_id; /* the group that it is, or was, wanted of */
 	uint64_t shown_id; /* the request that the cursors are of */
 	struct waterfall waterfall;
 	struct table spans, values, events;
@@ -350,6 +351,7 @@ static void request_update(void *view, const struct snapshot *snapshot)
 	struct request_screen *screen = view;
 
 	screen->request = &snapshot->request;
+	screen->group_id = snapshot->focus.group_id;
 	if (screen->request->id != 0 && screen->request->id != screen->shown_id) {
 		screen->shown_id = screen->request->id;
 		screen->pane = PANE_SPANS;
@@ -432,10 +434,10 @@ static void request_draw(void *view, const struct view_frame *frame)
 	draw_crumbs(screen, frame, layout_cut_rows(&area, 1));
 	if (request->id == 0 || other) {
 		canvas_text(frame->canvas, area.y + 2, area.x + 3, area.width - 6, ROLE_DIM,
-		                view_answers(frame)
-		                                ? "this request is not kept (any more); Esc goes "
-		                                  "back to its group"
-		                                : "…");
+		                view_answers(frame) ? "this request is not kept (any more); w "
+		                                      "shows the "
+		                                      "slowest that is"
+		                                    : "…");
 		return;
 	}
 	below = layout_cut_rows(&area, area.height >= 14 ? -(area.height * 9 / 20) : 0);
@@ -497,6 +499,11 @@ static bool act_on_spans(struct request_screen *screen, enum action action, stru
 	case ACTION_RIGHT:
 		return fold(screen, false);
 	case ACTION_WORST:
+		if (screen->request->id == 0) {
+			call->go = SCREEN_REQUEST;
+			call->group_id = screen->group_id;
+			return true;
+		}
 		worst = waterfall_worst(&screen->waterfall);
 		return worst != UINT32_MAX && table_select(&screen->spans, worst);
 	default:
