@@ -295,7 +295,11 @@ static void source_finish(struct source *source)
 	source_stop(source);
 	source->finished = true;
 	if (source->role == ROLE_TRACE) {
-		source_say(source, SOURCE_ENDED, "%s", "");
+		source_say(source, SOURCE_ENDED, "%s",
+		                source->lane.late ? "some of its events are older than what was "
+		                                    "analysed "
+		                                    "before: to see all, start with all recordings"
+		                                  : "");
 		return;
 	}
 	source_say(source, SOURCE_ENDED,

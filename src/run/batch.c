@@ -10,8 +10,9 @@
 #include "config/schema_file.h"
 #include "pythiatop/text.h"
 
-#define PROGRESS_NS 100000000u
-#define LIST_NS     15000000000u /* a listing says itself earlier what is wrong */
+#define PROGRESS_NS    100000000u
+#define FIRST_EVENT_NS 10000000000u
+#define LIST_NS        15000000000u /* a listing says itself earlier what is wrong */
 
 enum stop_reason {
 	STOP_NOT = 0,
@@ -255,21 +256,22 @@ int batch_list(struct pipeline *pipeline, FILE *out, FILE *err)
 /* --- --show-schema
  * ------------------------------------------------------------------------------------- */
 
+/* Looks at live sources for live_ns from the first event on, which must come in reasonable time. */
 static enum stop_reason read_for(struct pipeline *pipeline, uint64_t live_ns, int signals)
 {
-	uint64_t due_ns = 0;
+	uint64_t due_ns = pipeline_now_ns() + FIRST_EVENT_NS + live_ns;
 	enum stop_reason stop = STOP_NOT;
+	bool any = false;
 
 	while (stop == STOP_NOT) {
-		uint64_t now_ns = pipeline_now_ns();
-
-		if (!due_ns && intake_any_events(pipeline_intake(pipeline))) {
-			due_ns = now_ns + live_ns;
+		if (!any && intake_any_events(pipeline_intake(pipeline))) {
+			any = true;
+			due_ns = pipeline_now_ns() + live_ns;
 		}
-		if (due_ns && now_ns >= due_ns) {
+		if (pipeline_now_ns() >= due_ns) {
 			return STOP_DONE;
 		}
-		stop = work(pipeline, due_ns ? due_ns : UINT64_MAX, signals);
+		stop = work(pipeline, due_ns, signals);
 	}
 	return stop;
 }
