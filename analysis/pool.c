@@ -8,9 +8,50 @@
 #define SLAB_BYTES     ((size_t)512 << 10)
 #define SLAB_HEADER    16
 
+/* Under AddressSanitizer every piece is one of malloc's, so that it sees uses after they end. */
+#if defined(__SANITIZE_ADDRESS__)
+#define POOL_PLAIN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define POOL_PLAIN 1
+#endif
+#endif
+#ifndef POOL_PLAIN
+#define POOL_PLAIN 0
+#endif
+
 struct pool_piece {
 	struct pool_piece *next;
+	struct pool_piece *prev; /* of plain ones */
 };
+
+/* A piece of malloc's, in the list of slabs, so that pool_release() finds it. */
+static void *plain_alloc(struct pool *pool, size_t size)
+{
+	struct pool_piece *piece = malloc(sizeof(*piece) + size);
+
+	if (!piece) {
+		return NULL;
+	}
+	piece->prev = NULL;
+	piece->next = pool->slabs;
+	if (pool->slabs) {
+		pool->slabs->prev = piece;
+	}
+	pool->slabs = piece;
+	return piece + 1;
+}
+
+static void plain_free(struct pool *pool, void *memory)
+{
+	struct pool_piece *piece = (struct pool_piece *)memory - 1;
+
+	*(piece->prev ? &piece->prev->next : &pool->slabs) = piece->next;
+	if (piece->next) {
+		piece->next->prev = piece->prev;
+	}
+	free(piece);
+}
 
 void pool_init(struct pool *pool)
 {
@@ -82,6 +123,9 @@ void *pool_alloc(struct pool *pool, size_t size)
 	}
 	class = class_of(size);
 	pool->in_use_bytes += (size_t)1 << (SMALLEST_SHIFT + class);
+	if (POOL_PLAIN) {
+		return plain_alloc(pool, size);
+	}
 	piece = pool->free[class];
 	if (piece) {
 		pool->free[class] = piece->next;
@@ -105,6 +149,10 @@ void pool_free(struct pool *pool, void *memory, size_t size)
 	}
 	class = class_of(size);
 	pool->in_use_bytes -= (size_t)1 << (SMALLEST_SHIFT + class);
+	if (POOL_PLAIN) {
+		plain_free(pool, memory);
+		return;
+	}
 	piece->next = pool->free[class];
 	pool->free[class] = piece;
 }

@@ -66,7 +66,10 @@ void threads_destroy(struct threads *threads)
 		return;
 	}
 	for (i = 0; threads->slots && i < threads->room; i++) {
-		free(threads->slots[i]);
+		if (threads->slots[i]) {
+			threads->release(threads->context, threads->slots[i], true);
+			free(threads->slots[i]);
+		}
 	}
 	for (i = 0; i < threads->n_hosts; i++) {
 		free(threads->hosts[i].cpus);

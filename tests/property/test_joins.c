@@ -553,12 +553,144 @@ static void orphans_for_ever_need_no_more_memory(void **state)
 	bench_stop(&bench);
 }
 
+/* --- whatever comes ----------------------------------------------------------------------------
+ */
+
+#define WILD_EVENTS 40
+
+/* A schema of random sense: any operation, role, key and pair on any namespace. */
+static void add_wild_schema(struct feed *feed, uint64_t *seed)
+{
+	static const char *const spaces[] = {"req", "msg", "fd", "thr", "cpu"};
+	static const char *const keys[] = {"a", "b", "text", "$tid", "$cpu", "$pid", "$ctx.vtid"};
+	static const char *const lane_keys[] = {"$tid", "$cpu"};
+	static const char *const some[] = {"w:e1*", "w:e2*"};
+	static char names[WILD_EVENTS][16];
+	static struct schema_bind binds[WILD_EVENTS][3];
+	static struct schema_event events[WILD_EVENTS];
+	static const char *bind_keys[WILD_EVENTS][3][2], *pair_keys[WILD_EVENTS][2];
+	struct schema_namespace namespaces[5];
+	struct schema schema = {.origin = "wild",
+	                .n_namespaces = 5,
+	                .namespaces = namespaces,
+	                .n_events = WILD_EVENTS,
+	                .events = events,
+	                .skeleton = some,
+	                .n_skeleton = random_next(seed) % 2 ? 0 : 2};
+	char error[200];
+	uint32_t i, b;
+
+	for (i = 0; i < 5; i++) {
+		namespaces[i] = (struct schema_namespace){.name = spaces[i],
+		                .scope = i < 2 ? SCHEMA_GLOBAL : SCHEMA_HOST,
+		                .ttl_ns = (1 + random_next(seed) % 500) * MS,
+		                .join = random_next(seed) % 8 != 0};
+	}
+	for (i = 0; i < WILD_EVENTS; i++) {
+		struct schema_event *event = &events[i];
+
+		snprintf(names[i], sizeof(names[i]), "w:e%u", i);
+		*event = (struct schema_event){.match = names[i],
+		                .role = (enum span_role)(random_next(seed) % 3),
+		                .name = random_next(seed) % 4 ? "work" : "other_{a}",
+		                .seed = random_next(seed) % 3 == 0,
+		                .bind = binds[i],
+		                .n_bind = 1 + (uint32_t)(random_next(seed) % 3),
+		                .pair = pair_keys[i],
+		                .n_pair = random_next(seed) % 5 == 0 ? 1 : 0};
+		pair_keys[i][0] = keys[random_next(seed) % 3];
+		if (event->role == SPAN_EXIT && random_next(seed) % 6 == 0) {
+			event->name = "*o*";
+		}
+		for (b = 0; b < event->n_bind; b++) {
+			uint32_t space = (uint32_t)(random_next(seed) % 5);
+
+			binds[i][b] = (struct schema_bind){.ns = spaces[space],
+			                .op = (enum bind_op)(random_next(seed) % 6),
+			                .n_keys = space < 3 && random_next(seed) % 4 == 0 ? 2 : 1,
+			                .keys = bind_keys[i][b]};
+			bind_keys[i][b][0] = space == 3   ? lane_keys[0]
+			                     : space == 4 ? lane_keys[1]
+			                                  : keys[random_next(seed) % 7];
+			bind_keys[i][b][1] = keys[random_next(seed) % 7];
+		}
+	}
+	if (engine_add_schema(feed->engine, &schema, error, sizeof(error)) != STATUS_OK) {
+		fail_msg("%s", error);
+	}
+}
+
+/* Nothing is to be right here but the account, and that nothing breaks (run it with ASan). */
+static void whatever_comes_is_accounted_for(void **state)
+{
+	static const char long_text[] = "a text that does not fit into a key without more memory";
+	const struct engine_config config = {.max_open_requests = 6,
+	                .max_request_events = 12,
+	                .max_request_bytes = 3000,
+	                .max_groups = 5};
+	uint64_t round, seed = 20261121;
+
+	(void)state;
+	for (round = 0; round < 150; round++) {
+		struct feed feed;
+		uint32_t types[WILD_EVENTS], streams[3], i;
+		uint64_t ts = T0;
+		struct snapshot *snapshot;
+		struct focus focus = {.parts = FOCUS_ALL, .horizon = HORIZON_ALL};
+
+		feed_start(&feed, round % 2 ? &config : NULL);
+		if (round % 5) {
+			add_wild_schema(&feed, &seed);
+		}
+		streams[0] = feed.stream;
+		streams[1] = feed_stream(&feed, "beta", "test");
+		streams[2] = feed_stream(&feed, "alpha", "other");
+		for (i = 0; i < WILD_EVENTS; i++) {
+			char name[16];
+
+			snprintf(name, sizeof(name), "w:e%u", i);
+			types[i] = feed_type(&feed, name,
+			                i % 7 == 6 ? "a:u b:u text:s"
+			                           : "a:u b:u text:s vtid:c vpid:c");
+		}
+		for (i = 0; i < 1500; i++) {
+			uint64_t r = random_next(&seed);
+
+			ts += r % 97 == 0 ? 700 * MS : r % 5 * MS;
+			if (r % 211 == 0) {
+				engine_lose(feed.engine, &(struct loss){.stream = streams[r % 3],
+				                                         .begin_ns = ts - MS,
+				                                         .end_ns = ts,
+				                                         .count = 1});
+			}
+			feed_raw(&feed, streams[r / 7 % 3], types[r / 16 % WILD_EVENTS], ts,
+			                (uint32_t)(r / 1024 % 2),
+			                (union feed_value[]){{.u = r / 2048 % 3},
+			                                {.u = r / 8192 % 3},
+			                                {.s = r / 32768 % 5 ? "x" : long_text},
+			                                {.u = r / 65536 % 3}, {.u = 1}});
+			feed_accounting(&feed);
+			if (r % 499 == 0) {
+				snapshot = snapshot_create();
+				assert_int_equal(engine_fill(feed.engine, &focus, snapshot),
+				                STATUS_OK);
+				snapshot_destroy(snapshot);
+			}
+		}
+		engine_finish(feed.engine);
+		assert_int_equal(feed_accounting(&feed).pending, 0);
+		assert_non_null(engine_schema(feed.engine));
+		feed_stop(&feed);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	                cmocka_unit_test(sets_are_those_of_the_oracle),
 	                cmocka_unit_test(time_may_be_told_as_often_as_one_likes),
 	                cmocka_unit_test(a_shuffle_within_the_reorder_window_changes_nothing),
+	                cmocka_unit_test(whatever_comes_is_accounted_for),
 	                cmocka_unit_test(orphans_for_ever_need_no_more_memory),
 	};
 
