@@ -23,97 +23,41 @@ __attribute__((format(printf, 3, 4))) static void add(
 	first_run->lines[first_run->n++].role = role;
 }
 
-/* "relay1:5344" of "net://relay1:5344/host/..." */
-static void relay_address(char *out, size_t size, const char *url)
-{
-	const char *scheme = strstr(url, "://");
-
-	text_copy(out, size, scheme ? scheme + 3 : url);
-	out[strcspn(out, "/")] = '\0';
-}
-
-static void relay_sentence(char *out, size_t size, const struct source_row *row)
-{
-	char address[256], name[256];
-
-	relay_address(address, sizeof(address), row->url);
-	text_copy(name, sizeof(name), address);
-	name[strcspn(name, ":")] = '\0';
-	switch (row->state) {
-	case SOURCE_BROKEN:
-		snprintf(out, size,
-		                "No relay daemon at %s. Start one: lttng-relayd -d   Or open a "
-		                "recording: pythiatop DIR",
-		                address);
-		break;
-	case SOURCE_STARTING:
-	case SOURCE_CONNECTING:
-		snprintf(out, size, "Asking the relay daemon at %s; no answer so far.", address);
-		break;
-	case SOURCE_WAITING:
-		snprintf(out, size,
-		                "%s has no live session. On the traced host: lttng create mine "
-		                "--live=1000000 --set-url=net://%s",
-		                name, name);
-		break;
-	default:
-		out[0] = '\0';
-		break;
-	}
-}
-
-static void session_sentence(char *out, size_t size, const struct source_row *row)
-{
-	char timer[FORMAT_BYTES];
-
-	out[0] = '\0';
-	if (row->state == SOURCE_WAITING && !row->live && row->session[0]) {
-		snprintf(out, size,
-		                "Session \"%s\" is not live (made without --live). Recreate it "
-		                "with --live.",
-		                row->session);
-	} else if (row->state == SOURCE_ATTACHED && row->live_timer_us > 0) {
-		format_period(timer, (double)row->live_timer_us * 1e3);
-		/* A number and its unit stand apart in a sentence. */
-		snprintf(out, size, "Attached. First events within the live timer (%.*s %s).",
-		                (int)strspn(timer, "0123456789."), timer,
-		                timer + strspn(timer, "0123456789."));
-	} else if (row->state == SOURCE_ATTACHED) {
-		snprintf(out, size, "Attached. No events so far.");
-	} else if (row->state == SOURCE_STARTING || row->state == SOURCE_CONNECTING) {
-		snprintf(out, size, "Opening %s", row->url);
-	}
-}
-
 void first_run_source(char *out, size_t size, const struct source_row *row)
 {
 	if (row->detail[0]) {
 		text_copy(out, size, row->detail);
-	} else if (row->is_relay) {
-		relay_sentence(out, size, row);
+	} else if (row->state == SOURCE_STARTING || row->state == SOURCE_CONNECTING) {
+		snprintf(out, size, "Asking %s; no answer so far.", row->url);
 	} else {
-		session_sentence(out, size, row);
+		out[0] = '\0';
 	}
+}
+
+/* A relay daemon's trouble is that of all its sessions: it is told once. */
+static bool was_told(const struct first_run *first_run, const char *text)
+{
+	int i;
+
+	for (i = 0; i < first_run->n; i++) {
+		if (strcmp(first_run->lines[i].text, text) == 0) {
+			return true;
+		}
+	}
+	return false;
 }
 
 static void add_events(struct first_run *first_run, const struct snapshot *snapshot)
 {
-	char rate[FORMAT_BYTES];
+	char count[FORMAT_BYTES];
 
 	first_run->unmatched = true;
-	if (snapshot->ended) {
-		format_count(rate, snapshot->accounting.in);
-		add(first_run, ROLE_WARN,
-		                "%s events, no requests: nothing starts one. %" PRIu32
-		                " event names; Enter lists them and why.",
-		                rate, snapshot->unmatched.event_names);
-		return;
-	}
-	format_count(rate, (uint64_t)(snapshot->events_per_s + 0.5));
+	format_count(count, snapshot->ended ? snapshot->accounting.in
+	                                    : (uint64_t)(snapshot->events_per_s + 0.5));
 	add(first_run, ROLE_WARN,
-	                "%s events/s, no requests: nothing starts one. %" PRIu32
+	                "%s events%s, no requests: nothing starts one. %" PRIu32
 	                " event names; Enter lists them and why.",
-	                rate, snapshot->unmatched.event_names);
+	                count, snapshot->ended ? "" : "/s", snapshot->unmatched.event_names);
 }
 
 void first_run_compose(struct first_run *first_run, const struct snapshot *snapshot)
@@ -131,7 +75,7 @@ void first_run_compose(struct first_run *first_run, const struct snapshot *snaps
 
 		offered += row->state == SOURCE_OFFERED;
 		first_run_source(text, sizeof(text), row);
-		if (!text[0]) {
+		if (!text[0] || was_told(first_run, text)) {
 			continue;
 		}
 		if (!row->is_relay && sources->n > 1) {

@@ -7,7 +7,7 @@
 
 /*
  * What a person without any request on the screen must know: what is missing, and the exact command
- * that helps. A source's own `detail` is taken where it has one.
+ * that helps. What is wrong with a source it says itself, in `detail`.
  */
 #define FIRST_RUN_LINES 12
 #define FIRST_RUN_BYTES 512
