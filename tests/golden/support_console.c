@@ -88,27 +88,29 @@ void bench_open(struct bench *bench, int rows, int columns, bool ascii, bool no_
 	assert_non_null(bench->console);
 }
 
+static void drop(const struct snapshot *snapshot)
+{
+	snapshot_destroy((struct snapshot *)(uintptr_t)snapshot);
+}
+
 void bench_close(struct bench *bench)
 {
-	int i;
-
 	console_destroy(bench->console);
 	assert_int_equal(bench->held, 0);
 	canvas_release(&bench->canvas);
 	settings_release(&bench->theme);
-	for (i = 0; i < bench->n_old; i++) {
-		snapshot_destroy((struct snapshot *)(uintptr_t)bench->old[i]);
-	}
+	drop(bench->snapshot);
 }
 
 void bench_show(struct bench *bench, struct snapshot *snapshot)
 {
-	assert_true(bench->n_old < (int)(sizeof(bench->old) / sizeof(bench->old[0])));
+	const struct snapshot *old = bench->snapshot;
+
 	snapshot->focus = bench->focus;
-	bench->old[bench->n_old++] = snapshot;
 	bench->snapshot = snapshot;
 	assert_true(console_take(bench->console));
 	assert_int_equal(bench->held, 1);
+	drop(old); /* nothing may look at it any more */
 }
 
 /* Answers until nothing more is asked for. */
@@ -171,8 +173,14 @@ static void dump_role(FILE *out, const struct bench *bench, enum role role)
 	int i;
 
 	fprintf(out, "%c %s", role_letter((uint8_t)role), theme_role_name(role));
-	fprintf(out, look.fg < 0 ? " -" : " %d", look.fg);
-	fprintf(out, look.bg < 0 ? "" : "/%d", look.bg);
+	if (look.fg < 0) {
+		fputs(" -", out);
+	} else {
+		fprintf(out, " %d", look.fg);
+	}
+	if (look.bg >= 0) {
+		fprintf(out, "/%d", look.bg);
+	}
 	for (i = 0; i < 4; i++) {
 		fputs(look.attributes & 1u << i ? attributes[i] : "", out);
 	}

@@ -17,8 +17,7 @@ struct bench {
 	struct console *console;
 	struct canvas canvas;
 	const struct snapshot *snapshot; /* the newest; owned */
-	const struct snapshot *old[64];  /* all given so far; owned, freed at the end */
-	int n_old, held;                 /* how many the console holds */
+	int held;                        /* how many the console holds */
 	struct focus focus;              /* the last that was asked for */
 	char command[256];               /* the last that was sent, "" if none */
 	struct settings_file theme;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pythiatop/action.h"
+#include "key.h"
 #include "support_cloud.h"
 
 static void begin(struct bench *bench, struct cloud *cloud)
@@ -392,6 +392,68 @@ static void events_without_requests(void **state)
 	bench_close(&bench);
 }
 
+static void change_cloud(struct cloud *cloud, uint32_t random)
+{
+	cloud->tick++;
+	cloud->groups = random % 5 == 0 ? random / 5 % 40 : cloud->groups;
+	cloud->hostile = random % 3 == 0;
+	cloud->lossy = random % 7 == 0;
+	cloud->shuffled = random % 2 == 0;
+	cloud->gone = random % 11 == 0;
+	cloud->no_groups = random % 13 == 0;
+}
+
+/* Every line is as wide as the screen, whatever is drawn on it. */
+static void assert_whole(const struct canvas *canvas)
+{
+	int y, x, width;
+
+	for (y = 0; y < canvas->rows; y++) {
+		width = 0;
+		for (x = 0; x < canvas->columns; x++) {
+			width += canvas_at(canvas, y, x)->width;
+		}
+		assert_int_equal(width, canvas->columns);
+	}
+}
+
+/* Any keys on any data in any size: nothing breaks. */
+static void any_keys(void **state)
+{
+	static const char typed[] = "1247?wjkhlgGnN/fsSp,.t:!ae(\x0c";
+	struct cloud cloud = {0};
+	struct bench bench;
+	uint32_t random = 4711, i, key;
+
+	(void)state;
+	begin(&bench, &cloud);
+	for (i = 0; i < 20000; i++) {
+		random = random * 1103515245u + 12345u;
+		if (random >> 16 & 1) {
+			key = (unsigned char)typed[(random >> 17) % (sizeof(typed) - 1)];
+		} else {
+			static const uint32_t others[] = {K_ENTER, K_ESC, K_TAB, K_BACKTAB, K_UP,
+			                K_DOWN, K_LEFT, K_RIGHT, K_HOME, K_END, K_PAGE_UP,
+			                K_PAGE_DOWN, K_BACKSPACE, K_DELETE, 0xe9, 0x6f22};
+
+			key = others[(random >> 17) % (sizeof(others) / sizeof(others[0]))];
+		}
+		console_key(bench.console, key);
+		if (random >> 24 == 0) {
+			assert_true(canvas_resize(&bench.canvas, 1 + (int)(random >> 8 & 63),
+			                1 + (int)(random >> 14 & 255)));
+		}
+		if (i % 16 == 0) {
+			change_cloud(&cloud, random >> 9);
+			bench_type(&bench, "");
+			bench_show(&bench, cloud_snapshot(&bench.focus, &cloud));
+		}
+		console_draw(bench.console, &bench.canvas);
+		assert_whole(&bench.canvas);
+	}
+	bench_close(&bench);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -408,6 +470,7 @@ int main(void)
 	                cmocka_unit_test(sources_are_attached),
 	                cmocka_unit_test(first_run),
 	                cmocka_unit_test(events_without_requests),
+	                cmocka_unit_test(any_keys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
