@@ -11,9 +11,12 @@
 #include "requests/model.h"
 #include "requests/requests.h"
 
+#define NS_PER_S     UINT64_C(1000000000)
 #define MAX_NAMES    (1u << 20)
 #define MAX_CONTEXTS (1u << 20)
 #define MAX_NOTES    400
+
+#define RATE_SECONDS 64 /* of history, hence the longest window with a rate */
 
 struct engine {
 	struct engine_config config;
@@ -30,7 +33,9 @@ struct engine {
 	bool started;
 	bool pinned;
 	uint64_t pinned_ns;
-	struct arena notes; /* of engine_schema() */
+	struct arena notes;             /* of engine_schema() */
+	uint32_t seconds[RATE_SECONDS]; /* events of each of the last seconds of event time */
+	uint64_t second;                /* the latest */
 };
 
 static void or_default(uint64_t *value, uint64_t otherwise)
@@ -165,6 +170,17 @@ void engine_name_process(struct engine *engine, uint32_t session, int64_t pid, c
 	}
 }
 
+/* Seconds of event time that have passed without an event had none. */
+static void turn_seconds(struct engine *engine, uint64_t second)
+{
+	uint64_t i, gone = second - engine->second;
+
+	for (i = 1; i <= gone && i <= RATE_SECONDS; i++) {
+		engine->seconds[(engine->second + i) % RATE_SECONDS] = 0;
+	}
+	engine->second = second;
+}
+
 /* Can the event be read at all? A damaged one must not reach further. */
 static bool is_sound(const struct engine *engine, const struct event *event)
 {
@@ -199,6 +215,7 @@ void engine_feed(struct engine *engine, const struct event *event)
 		engine->first_ns = event->ts_ns;
 	}
 	engine_advance(engine, event->ts_ns);
+	engine->seconds[engine->second % RATE_SECONDS]++;
 	if (registry->hosts[session->host].n_attached > 1 && registry_is_copy(registry, event)) {
 		engine->dropped++;
 		session->counts.duplicates++;
@@ -240,6 +257,9 @@ void engine_advance(struct engine *engine, uint64_t ts_ns)
 		return;
 	}
 	engine->now_ns = ts_ns;
+	if (ts_ns / NS_PER_S != engine->second) {
+		turn_seconds(engine, ts_ns / NS_PER_S);
+	}
 	requests_expire(engine->requests, ts_ns);
 	groups_advance(engine->groups, ts_ns);
 }
@@ -269,13 +289,29 @@ static void fill_accounting(const struct engine *engine, struct snapshot *snapsh
 	};
 }
 
-static void fill_totals(const struct engine *engine, struct snapshot *snapshot)
+/* Over the window, in whole seconds; over everything where that is asked for, or all there is. */
+static double events_per_s(const struct engine *engine, enum horizon horizon)
 {
 	uint64_t span_ns = engine->now_ns - engine->first_ns;
+	uint64_t n = engine->config.window_ns / NS_PER_S, i, sum = 0;
+
+	n = n == 0 ? 1 : n > RATE_SECONDS - 1 ? RATE_SECONDS - 1 : n;
+	if (horizon == HORIZON_ALL || span_ns < (n + 1) * NS_PER_S) {
+		return span_ns ? (double)engine->in * 1e9 / (double)span_ns : 0;
+	}
+	for (i = 1; i <= n; i++) {
+		sum += engine->seconds[(engine->second - i) % RATE_SECONDS];
+	}
+	return (double)sum / (double)n;
+}
+
+static void fill_totals(
+                const struct engine *engine, enum horizon horizon, struct snapshot *snapshot)
+{
 	uint32_t i;
 
 	snapshot->first_ns = engine->first_ns;
-	snapshot->events_per_s = span_ns ? (double)engine->in * 1e9 / (double)span_ns : 0;
+	snapshot->events_per_s = events_per_s(engine, horizon);
 	snapshot->hosts = engine->registry.n_hosts;
 	for (i = 0; i < engine->registry.n_sessions; i++) {
 		snapshot->sessions += engine->registry.sessions[i].attached;
@@ -314,7 +350,7 @@ enum status engine_fill(struct engine *engine, const struct focus *focus, struct
 		snapshot->time_ns = 0;
 	}
 	fill_accounting(engine, snapshot);
-	fill_totals(engine, snapshot);
+	fill_totals(engine, focus->horizon, snapshot);
 	status = groups_fill(engine->groups, focus, snapshot->time_ns, snapshot);
 	if (status == STATUS_OK && (focus->parts & FOCUS_UNMATCHED)) {
 		status = requests_fill_unmatched(engine->requests, engine->now_ns,

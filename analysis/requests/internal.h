@@ -12,8 +12,10 @@
  * the making), the intervals that hold them together, and the spans that are open.
  */
 
-#define MAX_SPAN_DEPTH  256   /* open spans of one thread; beyond, the outermost is given up */
-#define MAX_KEYED_SPANS 65536 /* open spans that pair by key; beyond, the oldest is given up */
+#define MAX_SPAN_DEPTH   4096   /* open spans of one thread; beyond, the outermost is given up */
+#define MAX_ORPHAN_DEPTH 128    /* where the thread works on no request */
+#define MAX_ORPHANS      262144 /* spans of no request; beyond, a new one is not paired */
+#define MAX_KEYED_SPANS  65536  /* open spans that pair by key; beyond, the oldest is given up */
 
 /* Lists of fragments by what they wait for: each list is in the order of its deadlines. */
 #define LIST_TENTATIVE (PLAN_MAX_NAMESPACES)     /* for a start that is late by clock skew */
@@ -103,7 +105,7 @@ struct requests {
 	struct fragment_list seeded, unseeded;
 	struct fragment *doomed;
 	uint64_t next_deadline_ns; /* no deadline is before */
-	uint32_t n_fragments;
+	uint32_t n_fragments, n_orphans;
 	uint64_t open_bytes;
 
 	uint64_t seq, serial, request_id;
@@ -114,6 +116,61 @@ struct requests {
 	uint32_t *path; /* scratch for emission */
 	uint32_t path_room;
 };
+
+/* What one binding of an event comes to. */
+struct bound {
+	bool has_key;
+	uint8_t op; /* as it acts here */
+	struct key key;
+	struct interval *interval; /* open one, or NULL */
+};
+
+struct feed {
+	const struct plan *plan;
+	const struct event *event;
+	struct stream *stream;
+	struct thread *thread; /* NULL: not known */
+	struct bound bound[PLAN_MAX_BINDS];
+	struct fragment *target;
+	struct open_span *paired; /* exits: their entry */
+	struct key pair_key;
+	bool keyed;     /* pairs by pair_key rather than by nesting on the thread */
+	bool names_new; /* names a request that is not open */
+	uint64_t id_hash;
+	uint8_t id_ns;
+	uint32_t name; /* of the span */
+	uint32_t link;
+};
+
+/* whose.c: the thread of an event, NULL if not known; what events say of threads and processes. */
+struct thread *feed_thread(struct requests *r, const struct plan *plan, const struct event *event,
+                struct stream *stream);
+void feed_take_process(struct requests *r, const struct plan *plan, const struct event *event,
+                const struct stream *stream);
+void feed_take_switch(struct requests *r, const struct plan *plan, const struct event *event,
+                const struct stream *stream, struct thread *thread);
+
+/* binding.c */
+/* False: a part of the key is absent or not known, so nothing is bound. */
+bool feed_make_key(struct key_maker *maker, const struct feed *feed, uint32_t space, uint32_t host,
+                const struct plan_key *parts, uint32_t n, struct key *key);
+/* Finds what is open of the values that an event binds, and how its operations act then. */
+void feed_look_up(struct requests *r, struct feed *feed);
+/* Which fragment a skeleton event belongs to; may unite several. */
+void feed_choose_target(struct requests *r, struct feed *feed);
+/* A fragment for an event that joins nothing; NULL: it has no say in opening one. */
+struct fragment *feed_open_fragment(struct requests *r, const struct feed *feed);
+/* Opens and closes; `alone`: the event is the first of its fragment. */
+void feed_apply_bind(struct requests *r, struct feed *feed, uint32_t i, bool alone);
+/* What the span interrupted that held a thread until now, goes on. */
+void feed_resume_lane(struct requests *r, struct feed *feed, uint32_t i);
+
+/* joining.c: WHY_COUNT where the event found its fragment. */
+enum unmatched_why feed_attach(struct requests *r, struct feed *feed);
+enum unmatched_why feed_join(struct requests *r, struct feed *feed);
+void feed_resume_lanes(struct requests *r, struct feed *feed);
+/* Evicts fragments until there is room for one more. */
+void requests_make_room(struct requests *r);
 
 /* Takes up plans and namespaces anew where a type or a schema was added. */
 void requests_refresh(struct requests *r);

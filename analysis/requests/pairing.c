@@ -53,6 +53,7 @@ static void leave_keyed(struct requests *r, struct open_span *span)
 
 void span_remove(struct requests *r, struct open_span *span)
 {
+	r->n_orphans -= !span->fragment;
 	leave_fragment(span);
 	if (span->keyed) {
 		leave_keyed(r, span);
@@ -94,7 +95,8 @@ static bool enter_keyed(struct requests *r, struct open_span *span, const struct
 
 static void enter_thread(struct requests *r, struct open_span *span, struct thread *thread)
 {
-	if (thread->n_open >= MAX_SPAN_DEPTH) {
+	if (thread->n_open >= (thread->bottom && !thread->bottom->fragment ? MAX_ORPHAN_DEPTH
+	                                                                   : MAX_SPAN_DEPTH)) {
 		give_up(r, thread->bottom);
 	}
 	span->thread = thread;
@@ -114,7 +116,7 @@ struct open_span *span_push(struct requests *r, const struct plan *plan, const s
 {
 	struct open_span *span;
 
-	if (key ? !f : plan->keyed || !thread) {
+	if ((key ? !f : plan->keyed || !thread) || (!f && r->n_orphans >= MAX_ORPHANS)) {
 		return NULL;
 	}
 	span = pool_alloc(&r->pool->pool, sizeof(*span));
@@ -143,6 +145,7 @@ struct open_span *span_push(struct requests *r, const struct plan *plan, const s
 	if (!key) {
 		enter_thread(r, span, thread);
 	}
+	r->n_orphans += !f;
 	return span;
 }
 
