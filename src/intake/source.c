@@ -101,6 +101,7 @@ static void on_note(void *context, const struct record *record)
 	struct source *source = context;
 
 	source->sign_ns = source->intake->mono_ns;
+	source->relay_failed = false;
 	switch (record->kind) {
 	case RECORD_STATE:
 		note_state(source, (const void *)record);
@@ -362,7 +363,7 @@ static void note_signs(struct source *source, uint64_t mono_ns)
 		source->relay_failed = false;
 	}
 	if (ring_used(source->child.ring) > 0) {
-		source->sign_ns = mono_ns;
+		source->sign_ns = mono_ns; /* it waits for us, not we for it */
 	}
 }
 
@@ -371,36 +372,61 @@ static bool is_connecting(const struct source *source)
 	return source->state == SOURCE_STARTING || source->state == SOURCE_CONNECTING;
 }
 
-/* How long it may be silent, and what it means if it is; NULL: as long as it likes. */
-static const char *impatience(const struct source *source, uint64_t *limit_ns)
+static bool is_over(uint64_t since_ns, uint64_t limit_ns, uint64_t mono_ns)
 {
-	if (source->role == ROLE_TRACE) {
-		*limit_ns = SOURCE_RECORDED_NS;
-		return "its reader process made no progress for 60 s and was ended; "
-		       "the recording may be damaged";
+	return mono_ns > since_ns && mono_ns - since_ns >= limit_ns;
+}
+
+/* Why to give up on the reader of an attached session, whose relay daemon answers; or NULL. */
+static const char *why_attach_again(const struct source *source, uint64_t mono_ns)
+{
+	const struct listing *listed = &source->listed;
+	/* A relay daemon that was stopped needs a moment to serve all its viewers again. */
+	uint64_t since_ns = source->sign_ns > source->relay->answered_ns
+	                                    ? source->sign_ns
+	                                    : source->relay->answered_ns;
+
+	if (is_over(since_ns, source->relay_failed ? SOURCE_SILENT_NS : SOURCE_CONNECT_NS,
+	                    mono_ns)) {
+		return "its reader process gave no sign of life; starting another one";
 	}
-	if (is_connecting(source)) {
-		*limit_ns = SOURCE_CONNECT_NS;
-		return "no answer for 10 s; is this the viewers' port of a relay daemon (5344)?";
+	if (!is_over(source->lane.silent_since_ns, SOURCE_SILENT_NS, mono_ns)) {
+		return NULL;
 	}
-	if (source->role == ROLE_RELAY) {
-		*limit_ns = SOURCE_CONNECT_NS;
-		return "the relay daemon does not answer any more";
-	}
-	*limit_ns = SOURCE_SILENT_NS;
-	if (source->relay->answered && source->relay_failed) {
-		return "nothing came since the relay daemon is back; attaching again";
-	}
-	if (source->relay->answered && source->listed.present &&
-	                source->listed.ids != source->attached_ids) {
+	if (listed->present && listed->ids != source->attached_ids) {
 		return "the session was made again; attaching to the new one";
 	}
-	if (source->relay->answered && source->listed.streams > source->attached_streams &&
-	                source->lane.stalled) {
+	if (listed->streams > source->attached_streams && source->lane.stalled) {
 		/* lttng-tools bug 1406: silent old streams hide new ones. */
 		return "new streams, but nothing came; attaching again";
 	}
 	return NULL;
+}
+
+/* Why to give up on a reader that runs, in a sentence; NULL: all is well, or may still be. */
+static const char *why_give_up(const struct source *source, uint64_t mono_ns)
+{
+	bool connecting = is_connecting(source);
+
+	if (source->lane.head != LANE_NONE) {
+		return NULL; /* it is not silent: we are not done with what it said */
+	}
+	if (source->role == ROLE_TRACE) {
+		return is_over(source->sign_ns, SOURCE_RECORDED_NS, mono_ns)
+		                       ? "its reader process made no progress for 60 s and was "
+		                         "ended; "
+		                         "the recording may be damaged"
+		                       : NULL;
+	}
+	if (source->role == ROLE_SESSION && !connecting) {
+		return source->relay->answered ? why_attach_again(source, mono_ns) : NULL;
+	}
+	if (!is_over(source->sign_ns, SOURCE_CONNECT_NS, mono_ns)) {
+		return NULL;
+	}
+	return connecting ? "no answer for 10 s; is this the viewers' port of a relay daemon "
+	                    "(5344)?"
+	                  : "the relay daemon does not answer any more";
 }
 
 static void judge_state(struct source *source)
@@ -431,7 +457,6 @@ static void watch_running(struct source *source, uint64_t mono_ns)
 {
 	char why[SOURCE_DETAIL];
 	const char *text;
-	uint64_t limit_ns = 0;
 
 	if (source->attention) {
 		source->attention = false;
@@ -450,9 +475,8 @@ static void watch_running(struct source *source, uint64_t mono_ns)
 		return;
 	}
 	judge_state(source);
-	text = impatience(source, &limit_ns);
-	if (text && source->lane.head == LANE_NONE && mono_ns > source->sign_ns &&
-	                mono_ns - source->sign_ns >= limit_ns) {
+	text = why_give_up(source, mono_ns);
+	if (text) {
 		source->told = false;
 		source_fail(source, text);
 	}

@@ -15,6 +15,7 @@
 
 #define ANSWER_TIMEOUT_MS 5000
 #define NAP_MIN_NS        10000000u
+#define SIGN_OF_LIFE_NS   2000000000u
 #define NAP_MAX_NS        250000000u
 #define CLEAN_UP_S        15 /* detaching and asking why may block: then the process just ends */
 
@@ -23,6 +24,7 @@ struct live {
 	const char *url_text;
 	const struct url *url;
 	uint64_t nap_ns;
+	uint64_t napped_ns; /* since the last sign of life */
 	bool attached, active;
 	/* Why it failed. */
 	enum source_state state;
@@ -183,8 +185,11 @@ static bt_value *make_parameters(const char *url)
 	return parameters;
 }
 
-/* Nothing to read now: everything that is final goes out, then a short sleep. */
-static void nap(struct live *live, const struct graph *graph, const struct traces *traces)
+/*
+ * Nothing to read now: everything that is final goes out, then a short sleep. Now and then the
+ * state is told again, so that the console can tell an idle session from a reader that hangs.
+ */
+static bool nap(struct live *live, const struct graph *graph, const struct traces *traces)
 {
 	uint64_t latest_ns = reader_latest_ns(graph_reader(graph));
 	uint64_t spread_ns = traces_clock_spread(traces);
@@ -193,6 +198,12 @@ static void nap(struct live *live, const struct graph *graph, const struct trace
 	/* All streams have been asked: what may still come is later than what has come. */
 	outlet_flush(live->outlet, latest_ns > spread_ns ? latest_ns - spread_ns : 0);
 	nanosleep(&pause, NULL);
+	live->napped_ns += live->nap_ns;
+	if (live->napped_ns < SIGN_OF_LIFE_NS) {
+		return true;
+	}
+	live->napped_ns = 0;
+	return outlet_state(live->outlet, live->active ? SOURCE_ACTIVE : SOURCE_ATTACHED, "");
 }
 
 static bool tell_progress(struct live *live, const struct graph *graph)
@@ -228,12 +239,10 @@ static bool follow(struct live *live, struct graph *graph, const struct traces *
 		if (step == READER_END) {
 			return true;
 		}
-		if (!tell_progress(live, graph)) {
+		if (!tell_progress(live, graph) ||
+		                (step == READER_AGAIN && !nap(live, graph, traces))) {
 			fault->text[0] = '\0';
 			return false;
-		}
-		if (step == READER_AGAIN) {
-			nap(live, graph, traces);
 		}
 	}
 }

@@ -26,7 +26,12 @@ expect 8 "$(row "$url" active '"gaps":1')"
 expect_more_events 5 "$url"
 grep -q 'was ended by SIGKILL' "$documents" || fail "no word on why"
 
+kill -STOP "$(reader_of "$console")"
+expect 20 "$(row "$url" broken 'no sign of life')"
+expect 8 "$(row "$url" active '"gaps":2')"
+expect_more_events 5 "$url"
+
 kill -KILL "$first"
 expect_more_events 5 "$url"
-expect 3 "$(row "$url" active '"gaps":1')"
+expect 3 "$(row "$url" active '"gaps":2')"
 end_console
