@@ -130,6 +130,7 @@ end_console() {
 	kill -TERM "$console"
 	wait "$console"
 	took=$((($(date +%s%N) - began) / 1000000))
+	! grep -q 'Sanitizer' "$documents.err" || fail "$(cat "$documents.err")"
 	[ $took -lt 500 ] || fail "the console took $took ms to end"
 	for child in $children; do
 		[ ! -d "/proc/$child" ] || fail "the reader process $child is left"
