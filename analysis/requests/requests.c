@@ -101,13 +101,13 @@ void requests_refresh(struct requests *r)
 		       namespaces[i].global == r->namespaces[i].global &&
 		       namespaces[i].ttl_ns == r->namespaces[i].ttl_ns;
 	}
+	r->plans = model_plans(r->model);
+	r->refresh = false;
 	if (!same && r->n_fragments > 0) {
 		requests_finish(r);
 	}
 	memcpy(r->namespaces, namespaces, n * sizeof(*namespaces));
 	r->n_namespaces = n;
-	r->plans = model_plans(r->model);
-	r->refresh = false;
 }
 
 /* --- one event into its fragment ------------------------------------------------------------- */
@@ -387,6 +387,7 @@ void requests_expire(struct requests *r, uint64_t now_ns)
 	if (now_ns < r->next_deadline_ns) {
 		return;
 	}
+	requests_refresh(r);
 	while ((f = earliest(r)) && f->deadline_ns <= now_ns) {
 		if (!f->seeded) {
 			fragment_expire(r, f);
@@ -402,6 +403,7 @@ void requests_expire(struct requests *r, uint64_t now_ns)
 
 void requests_finish(struct requests *r)
 {
+	requests_refresh(r);
 	while (r->seeded.first) {
 		struct fragment *f = r->seeded.first;
 

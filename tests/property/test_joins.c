@@ -670,6 +670,19 @@ static void whatever_comes_is_accounted_for(void **state)
 			                                {.s = r / 32768 % 5 ? "x" : long_text},
 			                                {.u = r / 65536 % 3}, {.u = 1}});
 			feed_accounting(&feed);
+			if (r % 89 == 0) { /* types turn up, and time passes, at any moment */
+				char name[24];
+
+				snprintf(name, sizeof(name), "%s%u_%s", r % 2 ? "w:late" : "late",
+				                (uint32_t)(r / 4096 % 30),
+				                r % 3 ? "entry" : "exit");
+				types[r / 64 % WILD_EVENTS] = feed_type(&feed, name,
+				                r % 5 ? "a:u b:u text:s vtid:c vpid:c"
+				                      : "a:u request_id:u text:s vtid:c vpid:c");
+				ts += r % 4 * 100 * MS;
+				engine_advance(feed.engine, ts);
+				feed_accounting(&feed);
+			}
 			if (r % 499 == 0) {
 				snapshot = snapshot_create();
 				assert_int_equal(engine_fill(feed.engine, &focus, snapshot),

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "requests/compile.h"
+#include "requests/glob.h"
+#include "requests/model_internal.h"
+
+static void merge_namespaces(struct model *model)
+{
+	uint32_t s, i, j;
+
+	model->n_namespaces = 0;
+	for (s = 0; s < model->n_schemas; s++) {
+		for (i = 0; i < model->schemas[s]->n_namespaces; i++) {
+			const struct schema_namespace *ns = &model->schemas[s]->namespaces[i];
+
+			for (j = 0; j < model->n_namespaces; j++) {
+				if (strcmp(model->namespaces[j].name, ns->name) == 0) {
+					break;
+				}
+			}
+			if (j < model->n_namespaces || j == PLAN_MAX_NAMESPACES) {
+				continue;
+			}
+			model->namespaces[model->n_namespaces++] = (struct plan_namespace){
+			                .name = ns->name,
+			                .kind = NS_MESSAGE,
+			                .global = ns->scope == SCHEMA_GLOBAL,
+			                .join = ns->join,
+			                .ttl_ns = ns->ttl_ns ? ns->ttl_ns : REQUEST_TTL_NS,
+			};
+		}
+	}
+}
+
+static bool is_lane_key(const char *key)
+{
+	return strcmp(key, "$tid") == 0 || strcmp(key, "$cpu") == 0 ||
+	       strcmp(key, "$ctx.vtid") == 0 || strcmp(key, "$ctx.tid") == 0 ||
+	       strcmp(key, "vtid") == 0;
+}
+
+/*
+ * A namespace whose values are threads or CPUs says where work runs; of the others, one that a
+ * seed opens names requests; the rest hands work on.
+ */
+static void classify_namespaces(struct model *model)
+{
+	uint32_t n, s, i, b;
+
+	model->path_depth = PATH_DEPTH_PLAIN;
+	for (n = 0; n < model->n_namespaces; n++) {
+		struct plan_namespace *ns = &model->namespaces[n];
+		bool seeded = false, lane = false, composed = false;
+
+		for (s = 0; s < model->n_schemas; s++) {
+			for (i = 0; i < model->schemas[s]->n_events; i++) {
+				const struct schema_event *event = &model->schemas[s]->events[i];
+
+				for (b = 0; b < event->n_bind; b++) {
+					const struct schema_bind *bound = &event->bind[b];
+
+					if (strcmp(bound->ns, ns->name) != 0) {
+						continue;
+					}
+					/* others of its values may come from fields: next_tid */
+					if (is_lane_key(bound->keys[0])) {
+						lane = true;
+						ns->lane_key = strcmp(bound->keys[0], "$cpu")
+						                               ? "$tid"
+						                               : "$cpu";
+					}
+					composed |= bound->n_keys > 1;
+					seeded |= event->seed && bound->op != BIND_BASIC &&
+					          bound->op != BIND_STOP && bound->op != BIND_LEAVE;
+				}
+			}
+		}
+		ns->kind = lane && !composed && !ns->global ? NS_LANE
+		           : seeded                         ? NS_REQUEST
+		                                            : NS_MESSAGE;
+		if (ns->kind == NS_REQUEST) {
+			model->path_depth = UINT32_MAX;
+		}
+	}
+}
+
+struct choice {
+	const struct schema *schema;
+	const struct schema_event *event;
+	uint32_t weight, range;
+};
+
+static void choose(struct model *model, const char *name, struct choice *best)
+{
+	uint32_t s, i;
+
+	*best = (struct choice){.schema = NULL};
+	for (s = 0; s < model->n_schemas; s++) {
+		const struct schema *schema = model->schemas[s];
+		uint32_t range = schema->applies_to ? glob_weight(schema->applies_to) : 0;
+
+		if (schema->applies_to && !glob_match(schema->applies_to, name)) {
+			continue;
+		}
+		for (i = 0; i < schema->n_events; i++) {
+			const struct schema_event *event = &schema->events[i];
+			uint32_t weight = glob_weight(event->match);
+
+			if (!glob_match(event->match, name)) {
+				continue;
+			}
+			if (best->event && weight == best->weight && range == best->range) {
+				model_note(model, arena_printf(&model->arena,
+				                                  "%s: \"%s\" (%s) and \"%s\" (%s) "
+				                                  "match "
+				                                  "it equally: "
+				                                  "the first is taken",
+				                                  name, best->event->match,
+				                                  best->schema->origin,
+				                                  event->match, schema->origin));
+			}
+			if (!best->event || weight > best->weight ||
+			                (weight == best->weight && range > best->range)) {
+				*best = (struct choice){schema, event, weight, range};
+			}
+		}
+	}
+}
+
+static bool given_skeleton(const struct choice *choice, const char *name)
+{
+	const struct schema_event *event = choice->event;
+	uint32_t i;
+
+	if (event->seed) {
+		return true;
+	}
+	for (i = 0; i < choice->schema->n_skeleton; i++) {
+		if (glob_match(choice->schema->skeleton[i], name)) {
+			return true;
+		}
+	}
+	if (choice->schema->n_skeleton > 0) {
+		return false;
+	}
+	/* Without a list: whatever the schema gives a say in what belongs together. */
+	for (i = 0; i < event->n_bind; i++) {
+		if (event->bind[i].op != BIND_BASIC) {
+			return true;
+		}
+	}
+	return event->n_bind > 1;
+}
+
+void model_use_given(struct model *model)
+{
+	uint32_t i, s;
+
+	merge_namespaces(model);
+	classify_namespaces(model);
+	for (s = 0; s < model->n_schemas; s++) {
+		for (i = 0; i < model->schemas[s]->n_notes; i++) {
+			model_note(model, model->schemas[s]->notes[i]);
+		}
+	}
+	for (i = 0; i < model->n_types; i++) {
+		struct choice choice;
+		const struct schema_event *event;
+		struct compile_notes missing = {.n = 0};
+		uint32_t m;
+
+		choose(model, model->types[i]->name, &choice);
+		event = choice.event ? choice.event : model_guess_event(model, i, true);
+		model->events[i] = event;
+		missing = compile_plan(model->names, &model->arena, model->namespaces,
+		                model->n_namespaces, model->types[i], event,
+		                choice.event && given_skeleton(&choice, model->types[i]->name),
+		                &model->plans[i]);
+		for (m = 0; m < missing.n; m++) {
+			model_note(model, missing.texts[m]);
+		}
+	}
+}

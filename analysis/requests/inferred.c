@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "hash.h"
+#include "requests/compile.h"
+#include "requests/model_internal.h"
+
+/* The field that names a request in this type, a promoted bare `id` included. */
+static uint32_t request_field(const struct model *model, uint32_t type)
+{
+	uint32_t field = infer_request_field(model->types[type]);
+
+	if (field == UINT32_MAX && model->watches[type] && model->watches[type]->is_request) {
+		field = model->watches[type]->field;
+	}
+	return field;
+}
+
+static const char *const *texts(struct arena *arena, uint32_t n, const char *a, const char *b)
+{
+	const char **list = arena_alloc(arena, 2 * sizeof(*list));
+
+	if (list) {
+		list[0] = a;
+		list[1] = n > 1 ? b : NULL;
+	}
+	return list;
+}
+
+static void bind(struct arena *arena, struct schema_bind *binds, uint32_t *n, const char *ns,
+                enum bind_op op, const char *key, const char *key2)
+{
+	binds[(*n)++] = (struct schema_bind){
+	                .ns = ns,
+	                .op = op,
+	                .n_keys = key2 ? 2 : 1,
+	                .keys = texts(arena, key2 ? 2 : 1, key, key2),
+	};
+}
+
+/* How a field is written as a key: a context field by its full name, if a payload field hides it.
+ */
+static const char *key_of(struct arena *arena, const struct event_type *type, uint32_t field)
+{
+	const struct field *f = &type->fields[field];
+
+	return f->scope == SCOPE_CONTEXT ? arena_printf(arena, "$ctx.%s", f->name) : f->name;
+}
+
+/* Bindings of a type that carries a request id or a message id. */
+static void bind_by_id(struct model *model, const struct event_type *type, uint32_t request,
+                uint32_t message, struct schema_event *event, struct schema_bind *binds)
+{
+	struct arena *arena = &model->arena;
+	const char *id = request != UINT32_MAX ? key_of(arena, type, request) : NULL;
+	bool entry = event->role == SPAN_ENTRY, exit = event->role == SPAN_EXIT;
+
+	if (id) {
+		bind(arena, binds, &event->n_bind, "req", entry ? BIND_ENTER : BIND_BASIC, id,
+		                NULL);
+		event->seed = entry;
+	}
+	if (message != UINT32_MAX) {
+		const char *key = key_of(arena, type, message);
+
+		bind(arena, binds, &event->n_bind, "msg", exit ? BIND_LEAVE : BIND_ENTER,
+		                id && model->message_by_request ? id : key,
+		                id && model->message_by_request ? key : NULL);
+	}
+	if (entry || exit) {
+		bind(arena, binds, &event->n_bind, "thr", entry ? BIND_ENTER : BIND_LEAVE, "$tid",
+		                NULL);
+	} else if (!id) {
+		bind(arena, binds, &event->n_bind, "thr", BIND_BASIC, "$tid", NULL);
+	}
+}
+
+/* May an event of the kernel happen in an interrupt? Then it is not the interrupted thread's. */
+static bool may_be_interrupt(const char *name)
+{
+	return !strchr(name, ':') && !strstr(name, "syscall_") && strcmp(name, "sched_switch") != 0;
+}
+
+/* Where nothing names a request: the outermost span of a thread, or of an interrupt, is one. */
+static void bind_by_lane(struct model *model, const struct guess *guess, struct schema_event *event,
+                struct schema_bind *binds)
+{
+	struct arena *arena = &model->arena;
+	enum bind_op op = guess->role == SPAN_ENTRY ? BIND_ENTER : BIND_LEAVE;
+
+	if (guess->role == SPAN_POINT) {
+		if (may_be_interrupt(event->match)) {
+			bind(arena, binds, &event->n_bind, "irq", BIND_BASIC, "$cpu", NULL);
+			bind(arena, binds, &event->n_bind, "softirq", BIND_BASIC, "$cpu", NULL);
+		}
+		bind(arena, binds, &event->n_bind, "thr", BIND_BASIC, "$tid", NULL);
+		return;
+	}
+	event->seed = guess->role == SPAN_ENTRY;
+	bind(arena, binds, &event->n_bind,
+	                guess->lane == LANE_IRQ       ? "irq"
+	                : guess->lane == LANE_SOFTIRQ ? "softirq"
+	                                              : "thr",
+	                op, guess->lane == LANE_THREAD ? "$tid" : "$cpu", NULL);
+}
+
+/* What a type most likely means. NULL if out of memory, or of no use (the tracer's own). */
+struct schema_event *model_guess_event(struct model *model, uint32_t at, bool attach_only)
+{
+	const struct infer_names names = {
+	                .n = model->n_types, .known = model_knows_name, .context = model};
+	const struct event_type *type = model->types[at];
+	struct arena *arena = &model->arena;
+	struct schema_event *event = arena_alloc(arena, sizeof(*event));
+	struct schema_bind *binds = arena_alloc(arena, 4 * sizeof(*binds));
+	uint32_t i, request = request_field(model, at), message = infer_message_field(type);
+	struct guess guess;
+
+	if (!event || !binds || !infer_role(&names, type, arena, &guess) || guess.about_tracer) {
+		return NULL;
+	}
+	model_note(model, guess.note);
+	event->match = type->name;
+	event->role = guess.role;
+	event->name = guess.name;
+	event->bind = binds;
+	event->n_pair = guess.n_pair;
+	event->pair = guess.n_pair ? texts(arena, guess.n_pair, guess.pair[0], guess.pair[1])
+	                           : NULL;
+	if (attach_only) {
+		for (i = 0; i < model->n_namespaces; i++) {
+			const struct plan_namespace *ns = &model->namespaces[i];
+
+			if (ns->kind == NS_LANE && ns->join && event->n_bind < 4 &&
+			                (strcmp(ns->lane_key, "$tid") == 0 ||
+			                                may_be_interrupt(type->name))) {
+				bind(arena, binds, &event->n_bind, ns->name, BIND_BASIC,
+				                ns->lane_key, NULL);
+			}
+		}
+	} else if (model->by_id && (request != UINT32_MAX || message != UINT32_MAX)) {
+		bind_by_id(model, type, request, message, event, binds);
+	} else if (model->by_id) {
+		bind(arena, binds, &event->n_bind, "thr", BIND_BASIC, "$tid", NULL);
+	} else {
+		bind_by_lane(model, &guess, event, binds);
+	}
+	return event;
+}
+
+/* Which way requests are named: by an id on some pair of events, or by nothing. */
+static void choose_mode(struct model *model)
+{
+	const struct infer_names names = {
+	                .n = model->n_types, .known = model_knows_name, .context = model};
+	uint32_t i;
+
+	model->by_id = false;
+	model->message_by_request = true;
+	for (i = 0; i < model->n_types; i++) {
+		bool request = request_field(model, i) != UINT32_MAX;
+		struct guess guess;
+
+		if (infer_message_field(model->types[i]) != UINT32_MAX && !request) {
+			model->message_by_request = false;
+		}
+		if (!request || !infer_role(&names, model->types[i], &model->arena, &guess) ||
+		                guess.about_tracer) {
+			continue;
+		}
+		if (guess.role == SPAN_ENTRY) {
+			model->by_id = true;
+		} else if (guess.role == SPAN_POINT) {
+			model_note(model, arena_printf(&model->arena,
+			                                  "%s carries a request id but is no pair: "
+			                                  "it "
+			                                  "joins requests, "
+			                                  "and begins none",
+			                                  model->types[i]->name));
+		}
+	}
+}
+
+static void inferred_namespaces(struct model *model)
+{
+	static const struct plan_namespace by_id[] = {
+	                {"req", NS_REQUEST, true, true, REQUEST_TTL_NS, NULL},
+	                {"msg", NS_MESSAGE, true, true, REQUEST_TTL_NS, NULL},
+	                {"thr", NS_LANE, false, true, THREAD_TTL_NS, "$tid"},
+	};
+	static const struct plan_namespace by_lane[] = {
+	                {"irq", NS_LANE, false, true, REQUEST_TTL_NS, "$cpu"},
+	                {"softirq", NS_LANE, false, true, REQUEST_TTL_NS, "$cpu"},
+	                {"thr", NS_LANE, false, true, THREAD_TTL_NS, "$tid"},
+	};
+
+	memcpy(model->namespaces, model->by_id ? by_id : by_lane, sizeof(by_id));
+	model->n_namespaces = 3;
+	model->path_depth = model->by_id ? UINT32_MAX : PATH_DEPTH_PLAIN;
+}
+
+static void watch_ids(struct model *model)
+{
+	uint32_t i;
+
+	model->n_watches = 0;
+	for (i = 0; i < model->n_types; i++) {
+		uint32_t field = infer_bare_id(model->types[i]);
+
+		/* An `id` of a kernel's event is one of its own things: a timer, a queue. */
+		if (field == UINT32_MAX || !strchr(model->types[i]->name, ':') ||
+		                infer_request_field(model->types[i]) != UINT32_MAX) {
+			continue;
+		}
+		if (!model->watches[i]) {
+			model->watches[i] = calloc(1, sizeof(*model->watches[i]));
+			if (!model->watches[i]) {
+				continue;
+			}
+			model->watches[i]->type = i;
+			model->watches[i]->field = field;
+		}
+		model->n_watches += !model->watches[i]->is_request;
+	}
+}
+
+static bool is_lane_skeleton(const struct schema_event *event)
+{
+	return event->role != SPAN_POINT && (event->seed || event->bind[0].op == BIND_LEAVE);
+}
+
+/* Inferred: what carries ids, or, where nothing does, what could be an outermost span. */
+static bool inferred_skeleton(const struct model *model, const struct schema_event *event)
+{
+	uint32_t i;
+
+	if (!model->by_id) {
+		return is_lane_skeleton(event);
+	}
+	for (i = 0; i < event->n_bind; i++) {
+		if (strcmp(event->bind[i].ns, "thr") != 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void model_infer(struct model *model)
+{
+	uint32_t i;
+
+	choose_mode(model);
+	inferred_namespaces(model);
+	watch_ids(model);
+	for (i = 0; i < model->n_types; i++) {
+		const struct schema_event *event = model_guess_event(model, i, false);
+
+		model->events[i] = event;
+		compile_plan(model->names, &model->arena, model->namespaces, model->n_namespaces,
+		                model->types[i], event, event && inferred_skeleton(model, event),
+		                &model->plans[i]);
+	}
+}
+
+bool model_watches_ids(const struct model *model)
+{
+	return model->n_schemas == 0 && !model->by_id && model->n_watches > 0;
+}
+
+void model_watch_id(struct model *model, const struct event *event, uint64_t thread_key)
+{
+	struct id_watch *watch = model->watches[event->type];
+	uint64_t value;
+	uint32_t at;
+
+	if (!watch || watch->is_request ||
+	                model->types[event->type]->fields[watch->field].kind == FIELD_STRING) {
+		return;
+	}
+	value = event->slots[watch->field];
+	at = (uint32_t)hash_u64(value) & (ID_SEEN - 1);
+	if (watch->seen[at].proven) {
+		return;
+	}
+	if (watch->seen[at].used && watch->seen[at].value == value &&
+	                watch->seen[at].thread != thread_key) {
+		watch->seen[at].proven = true;
+		watch->n_proofs++;
+	} else {
+		watch->seen[at].used = true;
+		watch->seen[at].value = value;
+		watch->seen[at].thread = thread_key;
+	}
+	if (watch->n_proofs >= ID_PROOF) {
+		uint32_t i;
+
+		/* What is proven of one type holds for its like: a pair is told as a whole. */
+		for (i = 0; i < model->n_types; i++) {
+			if (model->watches[i]) {
+				model->watches[i]->is_request = true;
+			}
+		}
+		model->dirty = true;
+	}
+}
