@@ -377,7 +377,7 @@ static inline bool take_event(struct lane *lane, const struct record *record)
 	event->stream = lane->rows[lane->row].stream_id;
 	event->cpu = in->cpu;
 	event->slots = in->slots;
-	if (type->n_texts && !texts_end(type, event)) {
+	if (event->ts_ns > LANE_MAX_TS_NS || (type->n_texts && !texts_end(type, event))) {
 		return false;
 	}
 	lane->head = LANE_EVENT;
@@ -400,6 +400,9 @@ static bool take_loss(struct lane *lane, const struct record *record)
 	                .count = in->count,
 	                .packets = in->packets != 0,
 	};
+	if (lane->loss.begin_ns > LANE_MAX_TS_NS) {
+		return false;
+	}
 	if (lane->loss.end_ns < lane->loss.begin_ns) {
 		lane->loss.end_ns = lane->loss.begin_ns;
 	}
@@ -416,6 +419,9 @@ static bool take_watermark(struct lane *lane, const struct record *record)
 		return false;
 	}
 	ts_ns = adjusted(lane, in->ts_ns);
+	if (ts_ns > LANE_MAX_TS_NS) {
+		return false;
+	}
 	if (ts_ns > lane->bound_ns) {
 		lane->bound_ns = ts_ns;
 	}

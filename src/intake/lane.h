@@ -19,9 +19,10 @@
  *
  * Thread: the analysis thread. Memory: the bounds below.
  */
-#define LANE_MAX_TYPES   65536u     /* event types of one ring */
-#define LANE_MAX_STREAMS (1u << 20) /* streams of one ring, gone ones included */
-#define LANE_MAX_ROWS    65536u     /* distinct (host, session, domain, channel, CPU) */
+#define LANE_MAX_TYPES   65536u                        /* event types of one ring */
+#define LANE_MAX_STREAMS (1u << 20)                    /* streams of one ring, gone ones included */
+#define LANE_MAX_TS_NS   UINT64_C(7258118400000000000) /* the year 2200: no clock is that wrong */
+#define LANE_MAX_ROWS    65536u /* distinct (host, session, domain, channel, CPU) */
 
 /* Where everything goes: the engine, or a test's recorder. None may call back into the intake. */
 struct intake_sink {

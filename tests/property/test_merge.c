@@ -540,6 +540,34 @@ static void on_verdict(void *context, struct lane *lane, enum lane_status why)
 	}
 }
 
+/* An event of the year 2300 would make everything that follows late. */
+static void test_impossible_time(void **state)
+{
+	static struct seen seen;
+	struct intake_sink sink;
+	struct verdict verdict = {0};
+	struct writer writer;
+	struct merge *merge;
+
+	(void)state;
+	make_sink(&sink, &seen);
+	merge = merge_create(&sink);
+	open_writer(&writer, &sink, "future", true);
+	merge_join(merge, &writer.lane, 1);
+	write_head(&writer, 0);
+	put_event(&writer, 1000, 0, 0, 1);
+	put_event(&writer, UINT64_C(10413792000000000000), 0, 0, 2);
+	publish(&writer);
+	while (verdict.left == 0) {
+		merge_step(merge, 100, 1, on_verdict, &verdict);
+	}
+	assert_int_equal(verdict.broken, 1);
+	assert_int_equal(seen.n, 1);
+	assert_int_equal(seen.late, 0);
+	merge_destroy(merge);
+	close_writer(&writer);
+}
+
 static uint32_t on_any_type(void *context, const struct event_type *type)
 {
 	struct seen *seen = context;
@@ -599,6 +627,7 @@ int main(void)
 	                cmocka_unit_test(test_any_split_and_timing),
 	                cmocka_unit_test(test_silent_live_source),
 	                cmocka_unit_test(test_one_clock_for_equal_uuids),
+	                cmocka_unit_test(test_impossible_time),
 	                cmocka_unit_test(test_garbage_breaks_only_its_lane),
 	};
 
