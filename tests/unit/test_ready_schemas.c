@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "config/schema_file.h"
+#include "feed.h"
+
+/* The schemas that ship with the program: they load, and say what they should of real names. */
+#define MS     UINT64_C(1000000)
+#define T0     UINT64_C(1700000000000000000)
+#define V(...) ((union feed_value[]){__VA_ARGS__})
+
+static void start_with(struct feed *feed, const char *name)
+{
+	char path[512], error[512] = "";
+	struct schema_file *file;
+
+	snprintf(path, sizeof(path), "%s/analysis/schemas/%s.yaml", PT_SOURCE_DIR, name);
+	file = schema_file_read(path, error, sizeof(error));
+	if (!file) {
+		fail_msg("%s", error);
+	}
+	feed_start(feed, NULL);
+	if (engine_add_schema(feed->engine, schema_file_schema(file), error, sizeof(error)) !=
+	                STATUS_OK) {
+		fail_msg("%s", error);
+	}
+	schema_file_destroy(file);
+}
+
+static uint64_t count_of(const struct snapshot *snapshot, const char *type)
+{
+	uint32_t i;
+	uint64_t count = 0;
+
+	for (i = 0; i < snapshot->groups.n; i++) {
+		if (strcmp(snapshot->groups.rows[i].type, type) == 0) {
+			count += snapshot->groups.rows[i].count;
+		}
+	}
+	return count;
+}
+
+static struct snapshot *look(struct feed *feed, uint64_t request)
+{
+	struct snapshot *snapshot = snapshot_create();
+	struct focus focus = {.parts = FOCUS_ALL, .horizon = HORIZON_ALL, .request_id = request};
+
+	assert_non_null(snapshot);
+	assert_int_equal(engine_fill(feed->engine, &focus, snapshot), STATUS_OK);
+	return snapshot;
+}
+
+static void kernel(void **state)
+{
+	struct feed feed;
+	struct snapshot *snapshot;
+	uint32_t sched, entry, exit, irq_entry, irq_exit, issue, complete, softirq_entry,
+	                softirq_exit, waking, i, disks = 0;
+
+	(void)state;
+	start_with(&feed, "lttng-kernel");
+	feed_as_kernel(&feed);
+	sched = feed_type(&feed, "sched_switch", "prev_comm:s prev_tid:u next_comm:s next_tid:u");
+	entry = feed_type(&feed, "syscall_entry_fsync", "fd:u");
+	exit = feed_type(&feed, "syscall_exit_fsync", "ret:i");
+	irq_entry = feed_type(&feed, "irq_handler_entry", "irq:u name:s");
+	irq_exit = feed_type(&feed, "irq_handler_exit", "irq:u ret:u");
+	softirq_entry = feed_type(&feed, "irq_softirq_entry", "vec:u");
+	softirq_exit = feed_type(&feed, "irq_softirq_exit", "vec:u");
+	issue = feed_type(&feed, "block_rq_issue", "dev:u sector:u bytes:u");
+	complete = feed_type(&feed, "block_rq_complete", "dev:u sector:u");
+	waking = feed_type(&feed, "sched_waking", "tid:u");
+
+	feed_event(&feed, sched, T0, 0, V({.s = "swapper/0"}, {.u = 0}, {.s = "db"}, {.u = 42}));
+	feed_event(&feed, entry, T0 + MS, 0, V({.u = 3}));
+	feed_event(&feed, issue, T0 + 2 * MS, 0, V({.u = 8}, {.u = 1000}, {.u = 4096}));
+	feed_event(&feed, issue, T0 + 3 * MS, 0, V({.u = 8}, {.u = 2000}, {.u = 4096}));
+	/* They end in the order the disk likes, on whatever CPU. */
+	feed_event(&feed, irq_entry, T0 + 4 * MS, 0, V({.u = 19}, {.s = "ahci"}));
+	feed_event(&feed, complete, T0 + 4 * MS, 0, V({.u = 8}, {.u = 1000}));
+	feed_event(&feed, irq_exit, T0 + 5 * MS, 0, V({.u = 19}, {.u = 1}));
+	feed_event(&feed, softirq_entry, T0 + 5 * MS, 0, V({.u = 4}));
+	feed_event(&feed, complete, T0 + 6 * MS, 0, V({.u = 8}, {.u = 2000}));
+	feed_event(&feed, waking, T0 + 6 * MS, 0, V({.u = 42}));
+	feed_event(&feed, softirq_exit, T0 + 6 * MS, 0, V({.u = 4}));
+	feed_event(&feed, exit, T0 + 7 * MS, 0, V({.i = 0}));
+	engine_finish(feed.engine);
+	snapshot = look(&feed, 3);
+	assert_int_equal(count_of(snapshot, "syscall fsync"), 1);
+	assert_int_equal(count_of(snapshot, "irq ahci"), 1);
+	assert_int_equal(count_of(snapshot, "softirq 4"), 1);
+	assert_string_equal(snapshot->request.type, "syscall fsync");
+	assert_int_equal(snapshot->request.duration_ns, 6 * MS);
+	for (i = 0; i < snapshot->request.n_spans; i++) {
+		if (strcmp(snapshot->request.spans[i].name, "disk") == 0) {
+			assert_int_equal(snapshot->request.spans[i].duration_ns,
+			                disks ? 3 * MS : 2 * MS);
+			assert_int_equal(snapshot->request.spans[i].parent, 0);
+			disks++;
+		}
+	}
+	assert_int_equal(disks, 2);
+	assert_int_equal(snapshot->accounting.unmatched, 0);
+	snapshot_destroy(snapshot);
+	feed_stop(&feed);
+}
+
+static void ros2(void **state)
+{
+	struct feed feed;
+	struct snapshot *snapshot;
+	uint32_t start, end, publish, write, i;
+
+	(void)state;
+	start_with(&feed, "ros2");
+	start = feed_type(&feed, "ros2:callback_start",
+	                "callback:x is_intra_process:u vtid:c procname:p");
+	end = feed_type(&feed, "ros2:callback_end", "callback:x vtid:c procname:p");
+	publish = feed_type(&feed, "ros2:rclcpp_publish", "message:x vtid:c procname:p");
+	write = feed_type(&feed, "dds:write", "writer:x vtid:c procname:p");
+	for (i = 0; i < 3; i++) {
+		uint64_t t = T0 + i * 10 * MS;
+
+		feed_event(&feed, start, t, 0,
+		                V({.u = 0xa0 + i / 2}, {.u = 0}, {.u = 7}, {.s = "sink"}));
+		feed_event(&feed, publish, t + MS, 0, V({.u = 1}, {.u = 7}, {.s = "sink"}));
+		feed_event(&feed, write, t + MS, 0, V({.u = 2}, {.u = 7}, {.s = "sink"}));
+		feed_event(&feed, end, t + 2 * MS, 0,
+		                V({.u = 0xa0 + i / 2}, {.u = 7}, {.s = "sink"}));
+	}
+	snapshot = look(&feed, 1);
+	assert_int_equal(count_of(snapshot, "sink 0xa0"), 2);
+	assert_int_equal(count_of(snapshot, "sink 0xa1"), 1);
+	assert_int_equal(snapshot->request.n_events, 4);
+	assert_string_equal(snapshot->request.tracks[0].process, "sink");
+	snapshot_destroy(snapshot);
+	feed_stop(&feed);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	                cmocka_unit_test(kernel),
+	                cmocka_unit_test(ros2),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
