@@ -198,6 +198,49 @@ static void skew_is_reported_not_believed(void **state)
 	feed_stop(feed);
 }
 
+/* What names the request 50 ms before it begins, by another host's clock, waits and joins it. */
+static void skew_before_the_start(void **state)
+{
+	struct cloud cloud;
+	struct feed *feed = &cloud.feed;
+	uint32_t sent;
+	struct snapshot *snapshot;
+
+	(void)state;
+	cloud_start(&cloud, NULL);
+	sent = feed_type(feed, "lb:sent", "request_id:u");
+	feed_raw(feed, cloud.beta, sent, T0 - 50 * MS, 0, V({.u = 7}));
+	feed_event(feed, cloud.create_entry, T0, 0, V({.u = 7}, {.u = 10}, {.u = 1}));
+	feed_event(feed, cloud.create_exit, T0 + 8 * MS, 0,
+	                V({.u = 7}, {.i = 0}, {.u = 10}, {.u = 1}));
+	snapshot = look(feed, 0);
+	assert_int_equal(snapshot->accounting.in_request, 3);
+	assert_int_equal(snapshot->request.duration_ns, 8 * MS);
+	assert_int_equal(span_of(snapshot, "sent").start_ns, -50 * (int64_t)MS);
+	snapshot_destroy(snapshot);
+	feed_stop(feed);
+}
+
+/* An inner span that carries the id neither restarts nor ends what the outer one opened. */
+static void inner_spans_leave_the_thread_bound(void **state)
+{
+	struct cloud cloud;
+	struct feed *feed = &cloud.feed;
+
+	(void)state;
+	cloud_start(&cloud, NULL);
+	feed_event(feed, cloud.create_entry, T0, 0, V({.u = 7}, {.u = 10}, {.u = 1}));
+	feed_event(feed, cloud.call_entry, T0 + 1, 0,
+	                V({.u = 7}, {.u = 1007}, {.u = 10}, {.u = 1}));
+	feed_event(feed, cloud.call_exit, T0 + 2, 0, V({.u = 7}, {.u = 1007}, {.u = 10}, {.u = 1}));
+	feed_event(feed, cloud.point, T0 + 3, 0, V({.u = 0}, {.u = 10}, {.u = 1}));
+	feed_event(feed, cloud.create_exit, T0 + 4, 0, V({.u = 7}, {.i = 0}, {.u = 10}, {.u = 1}));
+	feed_event(feed, cloud.point, T0 + 5, 0, V({.u = 0}, {.u = 10}, {.u = 1}));
+	assert_int_equal(feed_accounting(feed).in_request, 5);
+	assert_int_equal(feed_accounting(feed).unmatched, 1);
+	feed_stop(feed);
+}
+
 /* Many at once on one host each, ids interleaved: nobody gets another's events. */
 static void concurrent_requests_stay_apart(void **state)
 {
@@ -696,6 +739,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	                cmocka_unit_test(spans_across_hosts),
 	                cmocka_unit_test(skew_is_reported_not_believed),
+	                cmocka_unit_test(skew_before_the_start),
+	                cmocka_unit_test(inner_spans_leave_the_thread_bound),
 	                cmocka_unit_test(concurrent_requests_stay_apart),
 	                cmocka_unit_test(asynchronous_end_is_waited_for),
 	                cmocka_unit_test(silence_times_out_and_the_end_truncates),
