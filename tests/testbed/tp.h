@@ -31,18 +31,18 @@
 
 #define PT_CLASS(name, fields)                                                                     \
 	LTTNG_UST_TRACEPOINT_EVENT_CLASS(PT_PROVIDER, name,                                        \
-		LTTNG_UST_TP_ARGS(const struct span *, span),                                      \
-		LTTNG_UST_TP_FIELDS(PT_COMMON_FIELDS fields))
+	                LTTNG_UST_TP_ARGS(const struct span *, span),                              \
+	                LTTNG_UST_TP_FIELDS(PT_COMMON_FIELDS fields))
 
-#define F_REQUEST   lttng_ust_field_integer(uint64_t, request_id, span->request_id)
-#define F_MESSAGE   lttng_ust_field_integer(uint64_t, msg_id, span->msg_id)
-#define F_STATUS    lttng_ust_field_integer(int32_t, status, span->status)
-#define F_QUEUE	    lttng_ust_field_integer(uint32_t, queue_len, span->queue_len)
-#define F_SIZE	    lttng_ust_field_integer(uint64_t, size_bytes, span->size_bytes)
-#define F_KEY	    lttng_ust_field_integer(uint64_t, cache_key, span->key)
-#define F_HIT	    lttng_ust_field_integer(uint8_t, cache_hit, span->cache_hit)
-#define F_OBJECT    lttng_ust_field_integer(uint64_t, object, span->key)
-#define F_COUNT	    lttng_ust_field_integer(uint32_t, count, span->count)
+#define F_REQUEST    lttng_ust_field_integer(uint64_t, request_id, span->request_id)
+#define F_MESSAGE    lttng_ust_field_integer(uint64_t, msg_id, span->msg_id)
+#define F_STATUS     lttng_ust_field_integer(int32_t, status, span->status)
+#define F_QUEUE      lttng_ust_field_integer(uint32_t, queue_len, span->queue_len)
+#define F_SIZE       lttng_ust_field_integer(uint64_t, size_bytes, span->size_bytes)
+#define F_KEY        lttng_ust_field_integer(uint64_t, cache_key, span->key)
+#define F_HIT        lttng_ust_field_integer(uint8_t, cache_hit, span->cache_hit)
+#define F_OBJECT     lttng_ust_field_integer(uint64_t, object, span->key)
+#define F_COUNT      lttng_ust_field_integer(uint32_t, count, span->count)
 #define F_TEXT(name) lttng_ust_field_string(name, span->text)
 
 PT_CLASS(plain_entry, )
@@ -76,7 +76,7 @@ PT_CLASS(host_entry, F_TEXT(chosen_host))
 
 #define PT_INSTANCE(provider, name, kind)                                                          \
 	LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(provider, kind, provider, name,                        \
-		LTTNG_UST_TP_ARGS(const struct span *, span))
+	                LTTNG_UST_TP_ARGS(const struct span *, span))
 #define PT_PAIR(provider, name, kind)                                                              \
 	PT_INSTANCE(provider, name##_entry, kind##_entry)                                          \
 	PT_INSTANCE(provider, name##_exit, kind##_exit)

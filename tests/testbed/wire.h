@@ -22,14 +22,14 @@ enum method {
 };
 
 struct message {
-	uint32_t method;	/* enum method */
-	int32_t status;		/* of the reply: 0, or an errno */
-	uint64_t request_id;	/* 0 in a client's request; the api gives one, its reply tells it */
+	uint32_t method;     /* enum method */
+	int32_t status;      /* of the reply: 0, or an errno */
+	uint64_t request_id; /* 0 in a client's request; the api gives one, its reply tells it */
 	uint64_t msg_id;
 	uint64_t arg[3];
 	char text[24];
 	uint32_t payload_bytes; /* these follow, at most WIRE_PAYLOAD_BYTES */
-	uint32_t queue_len;	/* filled by the receiver: messages waiting before this one */
+	uint32_t queue_len;     /* filled by the receiver: messages waiting before this one */
 };
 
 #define WIRE_PAYLOAD_BYTES (64U * 1024)

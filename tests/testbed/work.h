@@ -25,7 +25,7 @@ void sleep_ns(uint64_t ns);
 void random_seed(uint64_t seed);
 uint64_t random_u64(void);
 uint32_t random_below(uint32_t limit); /* 0 if limit is 0 */
-double random_unit(void);	       /* in (0, 1) */
+double random_unit(void);              /* in (0, 1) */
 double random_exponential(double mean);
 double random_normal(void);
 
@@ -40,7 +40,10 @@ struct lock {
 	pthread_mutex_t mutex;
 	atomic_uint waiting;
 };
-#define LOCK_INIT {.mutex = PTHREAD_MUTEX_INITIALIZER}
+#define LOCK_INIT                                                                                  \
+	{                                                                                          \
+		.mutex = PTHREAD_MUTEX_INITIALIZER                                                 \
+	}
 
 uint32_t lock_waiting(struct lock *lock);
 void lock_take(struct lock *lock);
@@ -56,7 +59,10 @@ struct semaphore {
 	uint64_t next_ticket, now_serving;
 	uint32_t held;
 };
-#define SEMAPHORE_INIT {.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER}
+#define SEMAPHORE_INIT                                                                             \
+	{                                                                                          \
+		.mutex = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER            \
+	}
 
 /* How many hold it or wait for it. */
 uint32_t semaphore_queue_len(struct semaphore *semaphore);
@@ -103,7 +109,7 @@ struct table {
 };
 
 uint64_t table_add(struct table *table, uint64_t value0, uint64_t value1); /* never 0 */
-bool table_take(struct table *table, uint64_t number, uint64_t value[2]); /* removes it */
+bool table_take(struct table *table, uint64_t number, uint64_t value[2]);  /* removes it */
 uint32_t table_count(struct table *table);
 
 #endif
