@@ -65,6 +65,7 @@ generate() {
 start_console() {
 	documents=$work/documents.${#started[@]}
 	: >"$documents"
+	seen=0
 	"$build_dir/pythiatop" --batch=json -d 0.1 "$@" >"$documents" 2>"$documents.err" &
 	console=$!
 	started+=("$console")
@@ -75,11 +76,14 @@ newest() {
 	sed -n 'x;$p' "$documents"
 }
 
-# Waits at most SECONDS until the newest document matches an extended regular expression.
+# Waits at most SECONDS until a document matches an extended regular expression: the one that the last
+# call found, or one after it. So states that last for a moment only are not missed.
 expect() {
-	local seconds=$1 wanted=$2 i
+	local seconds=$1 wanted=$2 i found
 	for ((i = 0; i < seconds * 10; i++)); do
-		if newest | grep -Eq -- "$wanted"; then
+		found=$(tail -n "+$((seen + 1))" "$documents" | grep -Enm1 -- "$wanted" | cut -d: -f1)
+		if [ -n "$found" ]; then
+			seen=$((seen + found - 1))
 			return 0
 		fi
 		kill -0 "$console" 2>/dev/null || fail "the console has ended: $(cat "$documents.err")"
