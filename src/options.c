@@ -5,10 +5,10 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "config/duration.h"
 #include "config/paths.h"
+#include "intake/url.h"
 #include "options.h"
 
 enum option_id {
@@ -98,17 +98,12 @@ static enum status add_relay(struct options *options, const char *host)
 	return add_text(&options->sources, &options->n_sources, url);
 }
 
-/* A SOURCE is a URL, a directory, or else the name of a host. */
 static enum status add_source(struct options *options, const char *source)
 {
-	struct stat info;
+	char url[PATH_MAX];
 
-	if (!strstr(source, "://") &&
-	                (strchr(source, '/') || strcmp(source, ".") == 0 ||
-	                                strcmp(source, "..") == 0 || stat(source, &info) == 0)) {
-		return add_text(&options->sources, &options->n_sources, source);
-	}
-	return add_relay(options, source);
+	url_complete(source, url, sizeof(url));
+	return add_text(&options->sources, &options->n_sources, url);
 }
 
 static bool parse_count(const char *text, uint64_t *count)

@@ -16,7 +16,7 @@
  * Runs on event time alone: no clock, file or thread. The same calls in the same order give the same
  * snapshots, byte for byte. One thread at a time may call it.
  *
- * Events must come in the order of (ts, host, domain, CPU, sequence): that is the merge's duty.
+ * Events must come in the order of (ts, host, CPU, domain, session, sequence): the merge's duty.
  * An event earlier than the last one is not analysed: the caller counts it with engine_late().
  */
 struct engine;

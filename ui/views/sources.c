@@ -159,7 +159,9 @@ static void source_cell(const void *data, uint32_t index, int column, struct tab
 		}
 		break;
 	case C_LAG:
-		if (row->live && measured(row)) {
+		/* A lag is known only of what is being read. */
+		if (row->live && measured(row) &&
+				(row->state == SOURCE_ACTIVE || row->state == SOURCE_STALLED)) {
 			format_duration(cell->text, (double)row->lag_ns);
 		}
 		break;
