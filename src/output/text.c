@@ -35,6 +35,18 @@ static const char *safe(char *cell, const char *text)
 	return cell;
 }
 
+/* Pads by what is seen: a continuation byte of UTF-8 takes no column. */
+static void write_padded(FILE *out, const char *text, int columns)
+{
+	const char *c;
+	int used = 0;
+
+	for (c = text; *c; c++) {
+		used += (*c & 0xc0) != 0x80;
+	}
+	fprintf(out, "%s%*s", text, used < columns ? columns - used : 1, "");
+}
+
 static void write_head(FILE *out, const struct snapshot *snapshot)
 {
 	time_t seconds = (time_t)(snapshot->time_ns / 1000000000u);
@@ -62,11 +74,11 @@ static void write_sources(FILE *out, const struct snapshot *snapshot)
 	for (i = 0; i < snapshot->sources.n; i++) {
 		const struct source_row *row = &snapshot->sources.rows[i];
 
+		write_padded(out, safe(url, row->url), 40);
 		fprintf(out,
-		                "%-40s %-10s %12" PRIu64 " %8" PRIu64 " %6" PRIu64 " %8" PRIu64
+		                " %-10s %12" PRIu64 " %8" PRIu64 " %6" PRIu64 " %8" PRIu64
 		                "%s%s\n",
-		                safe(url, row->url), output_source_state_name(row->state),
-		                row->events, row->discarded, row->late, row->duplicates,
+		                output_source_state_name(row->state), row->events, row->discarded, row->late, row->duplicates,
 		                row->detail[0] ? "  " : "", safe(detail, row->detail));
 	}
 }
@@ -77,15 +89,16 @@ static void write_groups(FILE *out, const struct snapshot *snapshot)
 	char mean[CELL_BYTES], p50[CELL_BYTES], p95[CELL_BYTES], p99[CELL_BYTES];
 	uint32_t i;
 
-	fprintf(out, "\n%-24s %-32s %8s %9s %8s %8s %8s %8s %6s %6s\n", "GROUP", "PATH", "N",
+	fprintf(out, "\n %-36s%-32s %8s %9s %8s %8s %8s %8s %6s %6s\n", "GROUP", "PATH", "N",
 	                "RATE/s", "MEAN", "P50", "P95", "P99", "COV", "SHARE");
 	for (i = 0; i < snapshot->groups.n; i++) {
 		const struct groups_row *row = &snapshot->groups.rows[i];
 		bool some = row->count > 0;
 
-		fprintf(out, "%s%-23s %-32s %8" PRIu64 " %9.1f %8s %8s %8s %8s ",
-		                row->tainted ? "~" : " ", safe(type, row->type),
-		                safe(path, row->path), row->count, row->rate_per_s,
+		fputc(row->tainted ? '~' : ' ', out);
+		write_padded(out, safe(type, row->type), 36);
+		write_padded(out, safe(path, row->path), 32);
+		fprintf(out, " %8" PRIu64 " %9.1f %8s %8s %8s %8s ", row->count, row->rate_per_s,
 		                duration(mean, some, row->mean_ns),
 		                duration(p50, some, (double)row->p50_ns),
 		                duration(p95, some, (double)row->p95_ns),
@@ -110,8 +123,8 @@ static void write_unmatched(FILE *out, const struct snapshot *snapshot)
 	for (i = 0; i < snapshot->unmatched.n; i++) {
 		const struct unmatched_row *row = &snapshot->unmatched.rows[i];
 
-		fprintf(out, "%-48s %12" PRIu64 " %12" PRIu64 "  %s\n", safe(event, row->event),
-		                row->total, row->unmatched, safe(why, row->why));
+		write_padded(out, safe(event, row->event), 48);
+		fprintf(out, " %12" PRIu64 " %12" PRIu64 "  %s\n", row->total, row->unmatched, safe(why, row->why));
 	}
 }
 
