@@ -31,7 +31,7 @@ done
 generator=$!
 trap 'kill $generator 2>/dev/null' EXIT
 sleep 1 # the session lives once the application has registered
-result=$("$probe" "$seconds" $fill '?' 'the first line' $'\e' "$work/export.json" \
+result=$("$probe" "$seconds" $fill '?' 'WHAT THEY DO' $'\e' "$work/export.json" \
 	"$pythiatop" "$PT_RELAY")
 echo "$result"
 field() { sed -E "s/.*\"$1\":([0-9.]+).*/\1/" <<<"$result"; }
