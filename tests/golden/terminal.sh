@@ -9,7 +9,7 @@ export LC_ALL=C.UTF-8 TZ=UTC
 unset TMUX NO_COLOR
 # Built with sanitizers, it is still the console's own handlers that are tested.
 handlers=handle_segv=0:handle_abort=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0
-export ASAN_OPTIONS=$handlers UBSAN_OPTIONS=$handlers
+export ASAN_OPTIONS=$handlers UBSAN_OPTIONS=$handlers TSAN_OPTIONS=$handlers
 socket=pythiatop-test-$$
 failures=0
 
