@@ -8,7 +8,9 @@
 
 #include "arena.h"
 
-#define CHUNK_BYTES 4096u
+/* Chunks grow with the arena: few calls for a large one, little waste in a small one. */
+#define FIRST_CHUNK_BYTES 4096u
+#define MOST_CHUNK_BYTES  (64u << 10)
 
 struct arena_chunk {
 	struct arena_chunk *next;
@@ -27,8 +29,10 @@ void *arena_alloc(struct arena *arena, size_t size)
 	}
 	size = (size + align - 1) / align * align;
 	if (!chunk || chunk->size - chunk->used < size) {
-		size_t room = size > CHUNK_BYTES ? size : CHUNK_BYTES;
+		size_t room = chunk ? chunk->size * 2 : FIRST_CHUNK_BYTES;
 
+		room = room > MOST_CHUNK_BYTES ? MOST_CHUNK_BYTES : room;
+		room = room < size ? size : room;
 		chunk = calloc(1, sizeof(*chunk) + room);
 		if (!chunk) {
 			return NULL;
@@ -57,24 +61,29 @@ char *arena_text(struct arena *arena, const char *text)
 	return arena_text_n(arena, text, strlen(text));
 }
 
+char *arena_vprintf(struct arena *arena, const char *format, va_list args)
+{
+	va_list again;
+	char *text;
+	int length;
+
+	va_copy(again, args);
+	length = vsnprintf(NULL, 0, format, args);
+	text = length < 0 ? NULL : arena_alloc(arena, (size_t)length + 1);
+	if (text) {
+		vsnprintf(text, (size_t)length + 1, format, again);
+	}
+	va_end(again);
+	return text;
+}
+
 char *arena_printf(struct arena *arena, const char *format, ...)
 {
 	va_list args;
 	char *text;
-	int length;
 
 	va_start(args, format);
-	length = vsnprintf(NULL, 0, format, args);
-	va_end(args);
-	if (length < 0) {
-		return NULL;
-	}
-	text = arena_alloc(arena, (size_t)length + 1);
-	if (!text) {
-		return NULL;
-	}
-	va_start(args, format);
-	vsnprintf(text, (size_t)length + 1, format, args);
+	text = arena_vprintf(arena, format, args);
 	va_end(args);
 	return text;
 }

@@ -2,6 +2,7 @@
 #ifndef PT_ARENA_H
 #define PT_ARENA_H
 
+#include <stdarg.h>
 #include <stddef.h>
 
 /*
@@ -21,6 +22,8 @@ char *arena_text_n(struct arena *arena, const char *text, size_t length);
 char *arena_text(struct arena *arena, const char *text);
 char *arena_printf(struct arena *arena, const char *format, ...)
                 __attribute__((format(printf, 2, 3)));
+char *arena_vprintf(struct arena *arena, const char *format, va_list args)
+		__attribute__((format(printf, 2, 0)));
 void arena_release(struct arena *arena);
 
 #endif

@@ -2,7 +2,11 @@
 #ifndef PT_OUTPUT_FORMATS_H
 #define PT_OUTPUT_FORMATS_H
 
-#include "output/output.h"
+#include <stdio.h>
+
+#include "output/names.h"
+#include "pythiatop/snapshot/snapshot.h"
+#include "pythiatop/status.h"
 
 /* The writers behind output_write(). STATUS_NO_MEMORY or STATUS_IO; the others show in ferror(). */
 enum status output_json(FILE *out, const struct snapshot *snapshot);

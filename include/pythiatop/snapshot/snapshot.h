@@ -54,7 +54,7 @@ struct snapshot {
 	struct request_view request;
 	struct sources_view sources;
 	struct unmatched_view unmatched;
-	struct snapshot_chunk *arena; /* owned; see below */
+	struct arena *arena; /* owned; see below */
 };
 
 /*
