@@ -69,7 +69,7 @@ kill -KILL "$generator"
 trace=$(dirname "$(find "$PT_DIR/relay" -name metadata | head -n 1)")
 run --batch=text "$trace"
 expect_code 0 "a recording"
-grep -q '^GROUP' "$work/out" || fail "a recording as text: $(cat "$work/out")"
+grep -q '^ GROUP' "$work/out" || fail "a recording as text: $(cat "$work/out")"
 run --batch=json "$trace" "$work/garbage"
 expect_code 0 "a recording and garbage"
 grep -q "$work/garbage: ." "$work/err" || fail "the garbage beside a recording is not told"
