@@ -38,7 +38,11 @@ uint64_t log_add(struct event_log *log, const struct event *event);
 void log_hold(struct event_log *log, uint64_t number);
 void log_release(struct event_log *log, uint64_t number);
 
-/* Events before this time go, unless held. A pin keeps what is in [from_ns, ...] as well. */
+/*
+ * Events before this time go, unless held. A pin keeps what is in [from_ns, the newest event] as
+ * well, and the older held ones of that moment; when memory is short, what came after the pin goes
+ * first.
+ */
 void log_expire(struct event_log *log, uint64_t before_ns);
 void log_pin(struct event_log *log, uint64_t from_ns);
 void log_unpin(struct event_log *log);
@@ -53,6 +57,8 @@ void log_each(const struct event_log *log, uint64_t from_ns, uint64_t to_ns,
 
 /* Time before which events of the window had to go for memory; 0: none had to. */
 uint64_t log_trimmed(const struct event_log *log);
+/* Held events that had to go for memory. */
+uint64_t log_held_lost(const struct event_log *log);
 uint64_t log_bytes(const struct event_log *log);
 
 #endif
