@@ -10,10 +10,12 @@
 #include "requests/fill.h"
 #include "requests/model.h"
 #include "requests/requests.h"
+#include "state/log.h"
 
 #define MAX_NAMES    (1u << 20)
 #define MAX_CONTEXTS (1u << 20)
 #define MAX_NOTES    400
+#define MAX_HELD     (UINT64_C(64) << 20) /* bytes of events that are older than the window */
 
 struct engine {
 	struct engine_config config;
@@ -24,6 +26,7 @@ struct engine {
 	struct model *model;
 	struct requests *requests;
 	struct groups *groups;
+	struct event_log *log;
 
 	uint64_t in, late, dropped, discarded; /* dropped: copies and damaged events */
 	uint64_t first_ns, now_ns;
@@ -36,6 +39,12 @@ struct engine {
 static void or_default(uint64_t *value, uint64_t otherwise)
 {
 	*value = *value ? *value : otherwise;
+}
+
+/* Where the window that ends at this time begins. */
+static uint64_t window_begin(const struct engine *engine, uint64_t ts_ns)
+{
+	return ts_ns > engine->config.window_ns ? ts_ns - engine->config.window_ns : 0;
 }
 
 static void or_default_u32(uint32_t *value, uint32_t otherwise)
@@ -69,11 +78,15 @@ struct engine *engine_create(const struct engine_config *config)
 	or_default(&c->max_request_bytes, UINT64_C(4) << 20);
 	or_default(&c->max_kept_bytes, UINT64_C(256) << 20);
 	or_default(&c->max_pin_bytes, UINT64_C(256) << 20);
+	or_default(&c->max_log_bytes, UINT64_C(512) << 20);
 	registry_init(&engine->registry);
 	pool_init(&engine->pool.pool);
 	engine->names = names_create(MAX_NAMES);
 	engine->contexts = contexts_create(MAX_CONTEXTS);
 	engine->model = engine->names ? model_create(engine->names) : NULL;
+	engine->log = log_create(&(struct event_log_config){.max_bytes = c->max_log_bytes,
+	                .max_held_bytes = MAX_HELD,
+	                .window = c->keep_events});
 	if (engine->names && engine->contexts && engine->model) {
 		engine->requests = requests_create(
 		                &(struct requests_config){.max_open = c->max_open_requests,
@@ -87,7 +100,7 @@ struct engine *engine_create(const struct engine_config *config)
 		                                               .max_pin_bytes = c->max_pin_bytes},
 		                engine->names, engine->contexts, &engine->pool);
 	}
-	if (!engine->requests || !engine->groups) {
+	if (!engine->requests || !engine->groups || !engine->log) {
 		engine_destroy(engine);
 		return NULL;
 	}
@@ -99,6 +112,7 @@ void engine_destroy(struct engine *engine)
 	if (!engine) {
 		return;
 	}
+	log_destroy(engine->log);
 	groups_destroy(engine->groups);
 	requests_destroy(engine->requests);
 	model_destroy(engine->model);
@@ -204,6 +218,7 @@ void engine_feed(struct engine *engine, const struct event *event)
 		session->counts.duplicates++;
 		return;
 	}
+	log_add(engine->log, event);
 	requests_feed(engine->requests, event);
 }
 
@@ -242,6 +257,7 @@ void engine_advance(struct engine *engine, uint64_t ts_ns)
 	engine->now_ns = ts_ns;
 	requests_expire(engine->requests, ts_ns);
 	groups_advance(engine->groups, ts_ns);
+	log_expire(engine->log, window_begin(engine, ts_ns));
 }
 
 void engine_finish(struct engine *engine)
@@ -289,16 +305,18 @@ static uint64_t follow_pin(struct engine *engine, const struct focus *focus)
 {
 	if (focus->frozen && !engine->pinned) {
 		groups_pin(engine->groups, engine->now_ns);
+		log_pin(engine->log, window_begin(engine, engine->now_ns));
 		engine->pinned_ns = engine->now_ns;
 	} else if (!focus->frozen && engine->pinned) {
 		groups_unpin(engine->groups);
+		log_unpin(engine->log);
 	}
 	engine->pinned = focus->frozen;
 	if (!engine->pinned) {
 		return engine->now_ns;
 	}
 	if (focus->back_ns > engine->config.window_ns) {
-		return engine->pinned_ns - engine->config.window_ns;
+		return window_begin(engine, engine->pinned_ns);
 	}
 	return engine->pinned_ns - focus->back_ns;
 }
@@ -329,6 +347,50 @@ enum status engine_fill(struct engine *engine, const struct focus *focus, struct
 		                snapshot, groups_path(engine->groups, request->group_id));
 	}
 	return status;
+}
+
+struct dump {
+	bool (*take)(void *context, const struct event *event);
+	void *context;
+};
+
+static bool dump_one(void *context, uint64_t number, const struct event *event, bool older)
+{
+	const struct dump *dump = context;
+
+	(void)number;
+	(void)older;
+	return dump->take(dump->context, event);
+}
+
+enum status engine_dump(struct engine *engine, const struct focus *focus,
+                bool (*take)(void *context, const struct event *event), void *context)
+{
+	struct dump dump = {.take = take, .context = context};
+	uint64_t at_ns = follow_pin(engine, focus);
+
+	if (!engine->config.keep_events) {
+		return STATUS_NOT_FOUND;
+	}
+	at_ns = focus->state_at_ns ? focus->state_at_ns : at_ns;
+	log_each(engine->log, window_begin(engine, at_ns), at_ns, dump_one, &dump);
+	return STATUS_OK;
+}
+
+const struct event_type *engine_type(const struct engine *engine, uint32_t type)
+{
+	return type < engine->registry.n_types ? &engine->registry.types[type] : NULL;
+}
+
+const struct stream_desc *engine_stream(const struct engine *engine, uint32_t stream)
+{
+	return stream < engine->registry.n_streams ? &engine->registry.streams[stream].desc : NULL;
+}
+
+const struct session_desc *engine_session(const struct engine *engine, uint32_t session)
+{
+	return session < engine->registry.n_sessions ? &engine->registry.sessions[session].desc
+	                                             : NULL;
 }
 
 void engine_session_counts(
