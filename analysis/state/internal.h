@@ -204,6 +204,9 @@ void files_destroy(struct state_cx *cx);
 void files_on_fork(struct state_cx *cx, struct thread_state *parent, struct thread_state *child,
                 uint64_t flags);
 void files_on_exec(struct state_cx *cx, struct thread_state *thread);
+/* The statedump lists the thread, after its pid is known. file_table is the kernel's address of its
+ * table (lttng-modules >= 2.12: fds are listed by it); 0: not told. */
+void files_on_statedump(struct state_cx *cx, struct thread_state *thread, uint64_t file_table);
 void files_on_free(struct state_cx *cx, struct thread_state *thread); /* dead: lets go of fds */
 void files_on_forget(struct state_cx *cx, struct thread_state *thread); /* its memory goes */
 /* Events of a CPU (CPU_NONE: of any) of a host were lost until now. */

@@ -83,8 +83,10 @@ struct state_thread {
 	uint64_t switches, migrations, wakeups;
 	uint64_t max_runqueue_ns;
 	uint64_t read_bytes, write_bytes; /* by system calls */
+	/* disk: of block requests it issued; net: of read_bytes and write_bytes, on IP sockets. */
 	uint64_t disk_read_bytes, disk_write_bytes, net_read_bytes, net_write_bytes;
 	uint64_t io_ns;                 /* in reads and writes */
+	uint64_t pages_allocated, pages_freed;
 	uint32_t open_fds, stack_depth; /* user-space call stack, innermost in `context` */
 	const char *context;
 	uint32_t n_perf;
