@@ -18,6 +18,7 @@
  */
 #define STATE_FIELDS   14
 #define STATE_NO_FIELD UINT16_MAX
+#define STATE_PERF     32 /* different perf counters; further ones are left out */
 
 struct state_cx;
 struct state_plan;
@@ -39,7 +40,6 @@ struct call {
 	uint64_t *slots;
 };
 
-/* A CPU of a host, from its first kernel event on. */
 enum cpu_mode {
 	CPU_UNKNOWN = 0,
 	CPU_IDLE,
@@ -49,31 +49,63 @@ enum cpu_mode {
 	CPU_SOFTIRQ,
 };
 
-/* The state's part of a thread; never NULL for threads from the calls below. */
+/* What a blocked thread waits for. */
+enum wait_kind {
+	WAIT_OTHER = 0,
+	WAIT_DISK,
+	WAIT_NET,
+	WAIT_LOCK,
+	WAIT_TIMER,
+};
+
+/* A value of thread_state.status: since when it holds is the attribute's. */
+struct thread_what {
+	enum thread_status status;
+	enum wait_kind wait; /* of THREAD_BLOCKED */
+	bool woken;          /* of THREAD_WAIT_CPU: by a wake-up, not preempted */
+	uint32_t syscall;    /* interned name of the call it is in; 0: none */
+};
+
+static inline uint64_t what_pack(struct thread_what what)
+{
+	return (uint64_t)what.syscall << 32 | (uint64_t)what.woken << 16 |
+	       (uint64_t)what.wait << 8 | (uint64_t)what.status;
+}
+
+static inline struct thread_what what_unpack(uint64_t value)
+{
+	return (struct thread_what){.status = (enum thread_status)(value & 0xff),
+	                .wait = (enum wait_kind)(value >> 8 & 0xff),
+	                .woken = (value >> 16 & 1) != 0,
+	                .syscall = (uint32_t)(value >> 32)};
+}
+
+/* The state's part of a thread: outlives struct thread until nothing of the window is about it. */
 struct thread_state {
-	struct thread *thread;
-	struct thread_state *prev, *next;    /* of all, living or dead, oldest first */
-	uint64_t id;                         /* for focus: never reused, unlike a tid */
-	uint64_t first_ns;                   /* first seen */
-	uint64_t born_ns, dead_ns;           /* 0: not seen */
-	uint64_t fork_number;                /* in the log, held while it lives; 0: not seen */
+	struct thread *thread;            /* NULL: it has gone, this is its past */
+	struct thread_state *prev, *next; /* of all, oldest first */
+	uint64_t id;                      /* for focus: never reused, unlike a tid */
+	uint64_t first_ns;                /* first seen */
+	uint64_t born_ns, dead_ns;        /* 0: not seen */
+	uint64_t fork_number;             /* in the log, held while it lives; 0: not seen */
 	uint32_t host;
-	int32_t tid, pid, ppid, vtid, vpid;  /* -1: not known */
-	uint32_t on_cpu;                     /* CPU_NONE: none that we know of */
-	bool exited, uncertain, kernel;      /* kernel: seen in kernel events */
-	uint32_t cpu_of_queue;
+	int32_t tid, pid, ppid, vtid, vpid; /* -1: not known */
+	uint32_t on_cpu;                    /* CPU_NONE: none that we know of */
+	bool exited, uncertain;
+	bool kthread; /* of the kernel: its CPU time is the kernel's */
 	struct call call;
-	struct attribute status;             /* see status_pack() in kernel.h */
-	struct attribute comm;               /* interned */
-	struct attribute waker;              /* tid + 1 of who woke it last */
-	struct attribute switches, migrations, wakeups;
-	struct attribute stack;              /* depth << 32 | interned name of the innermost span */
-	struct attribute *perf;              /* by index of cx->perf_names; n_perf of them */
-	uint64_t *perf_last;
+	struct attribute status; /* what_pack() */
+	struct attribute comm;   /* interned */
+	struct attribute prio;   /* PRIO_KNOWN | as u32 */
+	struct attribute waker;  /* tid + 1 of who woke it last */
+	struct attribute migrations;
+	struct attribute *perf; /* running totals, by cx->perf_names; n_perf of them */
 	uint32_t n_perf;
-	struct file_table *files;            /* files.c's; on_* below keep it */
+	struct file_table *files; /* files.c's; on_* below keep it */
 	struct thread_io *io;
 };
+
+#define PRIO_KNOWN (UINT64_C(1) << 32)
 
 typedef void state_handle(
                 struct state_cx *cx, const struct state_plan *plan, const struct event *event);
@@ -106,40 +138,48 @@ struct call_rule {
 struct state_plan {
 	state_handle *handle; /* NULL: of no interest */
 	uint16_t slots[STATE_FIELDS];
-	uint16_t ctx_tid, ctx_pid;          /* of the kernel's contexts */
-	uint16_t vtid, vpid, pid_ns, procname; /* of user-space contexts */
+	uint16_t ctx_tid, vpid, pid_ns, procname; /* contexts */
 	uint32_t call;                      /* interned name of the system call */
 	const struct call_rule *call_rule;  /* entries: slots_call are `in`; exits: `out` */
 	uint16_t slots_call[STATE_FIELDS];
-	uint16_t *perf;                     /* slots of perf_* contexts, by cx->perf_names */
 	uint32_t n_perf;
+	uint16_t perf_slots[8];  /* of perf_* contexts */
+	uint8_t perf_index[8];   /* in cx->perf_names */
 };
 
+#define IRQ_DEPTH 8
+#define SOFTIRQS  10 /* of Linux; its numbers are stable */
+
 struct cpu_state {
-	bool known;  /* there was a kernel event */
-	uint32_t softirqs; /* being served, a bit each; nested ones are possible by loss only */
-	uint32_t irq_depth;
-	struct thread_state *current; /* NULL: not known, or idle */
-	bool idle;
-	bool seen_switch;
-	uint64_t irq_begin_ns[8], softirq_begin_ns[16], raised_ns[16];
-	int32_t irq_number[8];
-	uint64_t first_ns;
+	uint64_t first_ns;            /* 0: no kernel event so far */
+	struct thread_state *current; /* NULL: not known, or the idle loop */
+	bool idle;                    /* it is the idle loop */
+	uint32_t irq_depth, softirq_depth;
+	uint64_t irq_begin_ns[IRQ_DEPTH];
+	int32_t irq_number[IRQ_DEPTH];
+	uint32_t irq_name[IRQ_DEPTH];
+	bool in_timer;            /* a high resolution timer's function runs */
+	int32_t softirq;          /* the one being served; valid if softirq_depth > 0 */
+	uint64_t softirq_begin_ns;
+	uint64_t raised_ns[SOFTIRQS]; /* 0: not pending, or not seen */
 	struct attribute mode;    /* enum cpu_mode */
-	struct attribute thread;  /* tid + 1 of the current thread; 0: not known */
+	struct attribute running; /* tid + 1 of the current thread; 0: not known */
 	struct attribute frequency_khz;
+	uint64_t perf_last[STATE_PERF]; /* counters of the CPU when last seen */
+	uint32_t perf_seen;
+};
+
+/* How prev_state of sched_switch reads, by kernel release; see kernel.c. */
+struct switch_states {
+	uint32_t preempted, dead;
 };
 
 struct host_state {
 	struct cpu_state *cpus;
 	uint32_t n_cpus;
-	bool has_kernel, statedump;
-	const char *kernel_release; /* registry's; "" */
-	uint32_t runnable_bits;     /* of prev_state: that mean preempted; see kernel.c */
-	bool reporting_states;      /* prev_state of Linux >= 4.14 */
-	uint32_t n_alive;
-	struct attribute events;    /* running total */
-	uint64_t discarded;
+	bool statedump;
+	struct switch_states states;
+	struct attribute events; /* running total, sampled */
 };
 
 struct state_cx {
@@ -152,13 +192,16 @@ struct state_cx {
 	uint64_t number;             /* of the event being handled, in the log */
 	struct host_state *hosts;    /* by registry host */
 	uint32_t n_hosts;
-	const struct state_plan *plans; /* by event type */
+	struct state_plan *plans;    /* by event type */
+	uint32_t n_plans, plan_room;
 	struct files *files;         /* of files.c, disks.c, net.c: theirs alone */
 	struct disks *disks;
 	struct nets *nets;
-	struct irqs *irqs;
-	struct calls *calls;
-	uint32_t perf_names[32];     /* interned */
+	struct series calls; /* struct call_record, by end */
+	struct series irqs;  /* struct irq_record, by end */
+	uint64_t last_id;    /* of a thread */
+	bool has_wakeup;     /* sched_wakeup is traced: sched_waking alone does not queue */
+	uint32_t perf_names[STATE_PERF]; /* interned */
 	uint32_t n_perf;
 	struct thread_state *oldest, *newest; /* of all threads */
 };
@@ -241,7 +284,50 @@ void nets_expire(struct state_cx *cx);
 enum status nets_fill(struct state_cx *cx, uint64_t from_ns, uint64_t at_ns,
                 struct snapshot *snapshot);
 
-/* irqs.c */
+/* --- state.c, kernel.c, calls.c, irqs.c, perf.c, users.c -------------------------------------- */
+
+struct call_record {
+	uint64_t end_ns, duration_ns;
+	uint32_t name, process; /* interned */
+	uint32_t host;
+	int32_t tid, pid;
+	bool failed;
+};
+
+struct irq_record {
+	uint64_t end_ns, duration_ns;
+	uint64_t raised_ns; /* from raise to entry; UINT64_MAX: not seen */
+	uint32_t host, cpu;
+	uint32_t name; /* interned; 0: not told */
+	int32_t number;
+	bool soft;
+};
+
+extern const struct state_rule kernel_rules[];
+extern const struct state_rule dump_rules[];
 extern const struct state_rule irqs_rules[];
+extern const struct state_rule users_rules[];
+/* Of system calls, found by what their names begin with. */
+void calls_entry(struct state_cx *cx, const struct state_plan *plan, const struct event *event);
+void calls_exit(struct state_cx *cx, const struct state_plan *plan, const struct event *event);
+/* The call a thread is in has ended, or nobody will know: lets go of its entry. */
+void call_close(struct state_cx *cx, struct call *call);
+enum status calls_fill(struct state_cx *cx, const struct focus *focus, uint64_t from_ns,
+                uint64_t at_ns, struct snapshot *snapshot);
+enum status irqs_fill(
+                struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot);
+
+/* A CPU; NULL: the event has none, or out of memory. Its first event is noted. */
+struct cpu_state *state_cpu(struct state_cx *cx, uint32_t host, uint32_t cpu);
+/* What a CPU does has changed: takes down its mode and its thread's status. */
+void cpu_changed(struct state_cx *cx, struct cpu_state *cpu, uint64_t now_ns);
+/* Nobody knows what it does from now on, until its next sched_switch. */
+void cpu_forget(struct state_cx *cx, struct cpu_state *cpu, uint64_t now_ns);
+void thread_name(struct state_cx *cx, struct thread_state *thread, uint64_t at_ns,
+                const char *comm, uint32_t length);
+/* It is no more; its past stays for the window. */
+void thread_die(struct state_cx *cx, struct thread_state *thread, uint64_t now_ns);
+/* Perf counters of an event go to who ran since the last one. */
+void perf_take(struct state_cx *cx, const struct state_plan *plan, const struct event *event);
 
 #endif

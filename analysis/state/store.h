@@ -34,6 +34,7 @@ struct series {
 struct attribute {
 	uint64_t since_ns, value; /* ongoing */
 	struct series past;       /* of struct past_value */
+	bool cut;                 /* older values have gone */
 };
 
 struct past_value {
@@ -76,7 +77,7 @@ void attribute_release(struct store *store, struct attribute *attribute);
 /* Walks over the values of [from, to), cut at its ends; `walk` must be zeroed before. */
 struct attribute_walk {
 	uint32_t next;
-	bool started, done;
+	bool started;
 	uint64_t begin_ns, end_ns, value; /* of this step */
 	uint64_t since_ns;                /* when the value really began */
 };
