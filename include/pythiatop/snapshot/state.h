@@ -39,6 +39,11 @@ enum fd_kind {
 	FD_EVENT, /* epoll, eventfd, timerfd, signalfd, inotify */
 };
 
+/* As people and programs read them: "run_user", "pipe", "statedump". */
+const char *thread_status_name(enum thread_status status);
+const char *fd_kind_name(enum fd_kind kind);
+const char *fd_confidence_name(enum fd_confidence confidence);
+
 struct state_host {
 	const char *host, *kernel; /* release, "" if no kernel trace */
 	bool has_kernel;           /* kernel events come from it */
