@@ -11,10 +11,12 @@
 #include "requests/model.h"
 #include "requests/requests.h"
 #include "state/log.h"
+#include "state/state.h"
 
 #define MAX_NAMES    (1u << 20)
 #define MAX_CONTEXTS (1u << 20)
 #define MAX_NOTES    400
+#define MAX_THREADS  65536u
 #define MAX_HELD     (UINT64_C(64) << 20) /* bytes of events that are older than the window */
 
 struct engine {
@@ -27,6 +29,8 @@ struct engine {
 	struct requests *requests;
 	struct groups *groups;
 	struct event_log *log;
+	struct threads *threads;
+	struct state *state;
 
 	uint64_t in, late, dropped, discarded; /* dropped: copies and damaged events */
 	uint64_t first_ns, now_ns;
@@ -50,6 +54,14 @@ static uint64_t window_begin(const struct engine *engine, uint64_t ts_ns)
 static void or_default_u32(uint32_t *value, uint32_t otherwise)
 {
 	*value = *value ? *value : otherwise;
+}
+
+static bool release_thread(void *context, struct thread *thread, bool force)
+{
+	struct engine *engine = context;
+
+	return requests_release_thread(engine->requests, thread, force) &&
+	       state_release_thread(engine->state, thread, force);
 }
 
 static void emit(void *context, struct request *request)
@@ -78,6 +90,7 @@ struct engine *engine_create(const struct engine_config *config)
 	or_default(&c->max_request_bytes, UINT64_C(4) << 20);
 	or_default(&c->max_kept_bytes, UINT64_C(256) << 20);
 	or_default(&c->max_pin_bytes, UINT64_C(256) << 20);
+	or_default(&c->max_state_bytes, UINT64_C(256) << 20);
 	or_default(&c->max_log_bytes, UINT64_C(512) << 20);
 	registry_init(&engine->registry);
 	pool_init(&engine->pool.pool);
@@ -87,20 +100,27 @@ struct engine *engine_create(const struct engine_config *config)
 	engine->log = log_create(&(struct event_log_config){.max_bytes = c->max_log_bytes,
 	                .max_held_bytes = MAX_HELD,
 	                .window = c->keep_events});
-	if (engine->names && engine->contexts && engine->model) {
+	engine->threads = threads_create(MAX_THREADS, release_thread, engine);
+	if (engine->names && engine->contexts && engine->model && engine->threads && engine->log) {
+		engine->state = state_create(
+		                &(struct state_config){.window_ns = c->window_ns,
+		                                .max_bytes = c->max_state_bytes,
+		                                .max_pin_bytes = c->max_pin_bytes,
+		                                .innermost = requests_innermost},
+		                &engine->registry, engine->names, engine->threads, engine->log);
 		engine->requests = requests_create(
 		                &(struct requests_config){.max_open = c->max_open_requests,
 		                                .max_events = c->max_request_events,
 		                                .max_bytes = c->max_request_bytes},
 		                &engine->registry, engine->model, engine->names, engine->contexts,
-		                &engine->pool, emit, engine);
+		                engine->threads, &engine->pool, emit, engine);
 		engine->groups = groups_create(&(struct groups_config){.window_ns = c->window_ns,
 		                                               .max_groups = c->max_groups,
 		                                               .max_kept_bytes = c->max_kept_bytes,
 		                                               .max_pin_bytes = c->max_pin_bytes},
 		                engine->names, engine->contexts, &engine->pool);
 	}
-	if (!engine->requests || !engine->groups || !engine->log) {
+	if (!engine->requests || !engine->groups || !engine->state) {
 		engine_destroy(engine);
 		return NULL;
 	}
@@ -112,9 +132,11 @@ void engine_destroy(struct engine *engine)
 	if (!engine) {
 		return;
 	}
+	state_destroy(engine->state);
 	log_destroy(engine->log);
 	groups_destroy(engine->groups);
 	requests_destroy(engine->requests);
+	threads_destroy(engine->threads);
 	model_destroy(engine->model);
 	contexts_destroy(engine->contexts);
 	names_destroy(engine->names);
@@ -150,7 +172,8 @@ uint32_t engine_add_type(struct engine *engine, const struct event_type *type)
 		return id;
 	}
 	if (!model_add_type(engine->model, &engine->registry.types[id]) ||
-	                !requests_add_type(engine->requests)) {
+	                !requests_add_type(engine->requests) ||
+	                !state_add_type(engine->state)) {
 		return ID_NONE;
 	}
 	return id;
@@ -174,8 +197,8 @@ void engine_end_session(struct engine *engine, uint32_t session)
 void engine_name_process(struct engine *engine, uint32_t session, int64_t pid, const char *name)
 {
 	if (session < engine->registry.n_sessions) {
-		requests_name_process(engine->requests, engine->registry.sessions[session].host,
-		                pid, name);
+		threads_name_process(engine->threads, engine->registry.sessions[session].host, pid,
+		                names_add(engine->names, name, strlen(name)));
 	}
 }
 
@@ -192,6 +215,7 @@ void engine_feed(struct engine *engine, const struct event *event)
 {
 	struct registry *registry = &engine->registry;
 	struct session *session;
+	uint64_t number;
 
 	if (!is_sound(engine, event)) {
 		engine->in++;
@@ -218,8 +242,8 @@ void engine_feed(struct engine *engine, const struct event *event)
 		session->counts.duplicates++;
 		return;
 	}
-	log_add(engine->log, event);
-	requests_feed(engine->requests, event);
+	number = log_add(engine->log, event);
+	requests_feed(engine->requests, event, state_feed(engine->state, event, number));
 }
 
 void engine_lose(struct engine *engine, const struct loss *loss)
@@ -237,6 +261,7 @@ void engine_lose(struct engine *engine, const struct loss *loss)
 		engine->discarded += loss->count;
 	}
 	requests_lose(engine->requests, loss);
+	state_lose(engine->state, loss);
 }
 
 void engine_late(struct engine *engine, uint32_t session, uint64_t count)
@@ -257,6 +282,7 @@ void engine_advance(struct engine *engine, uint64_t ts_ns)
 	engine->now_ns = ts_ns;
 	requests_expire(engine->requests, ts_ns);
 	groups_advance(engine->groups, ts_ns);
+	state_advance(engine->state, ts_ns);
 	log_expire(engine->log, window_begin(engine, ts_ns));
 }
 
@@ -305,10 +331,12 @@ static uint64_t follow_pin(struct engine *engine, const struct focus *focus)
 {
 	if (focus->frozen && !engine->pinned) {
 		groups_pin(engine->groups, engine->now_ns);
+		state_pin(engine->state, engine->now_ns);
 		log_pin(engine->log, window_begin(engine, engine->now_ns));
 		engine->pinned_ns = engine->now_ns;
 	} else if (!focus->frozen && engine->pinned) {
 		groups_unpin(engine->groups);
+		state_unpin(engine->state);
 		log_unpin(engine->log);
 	}
 	engine->pinned = focus->frozen;
@@ -337,6 +365,9 @@ enum status engine_fill(struct engine *engine, const struct focus *focus, struct
 	if (status == STATUS_OK && (focus->parts & FOCUS_UNMATCHED)) {
 		status = requests_fill_unmatched(engine->requests, engine->now_ns,
 		                engine->config.window_ns, snapshot);
+	}
+	if (status == STATUS_OK && (focus->parts & FOCUS_STATE)) {
+		status = state_fill(engine->state, focus, snapshot->time_ns, snapshot);
 	}
 	request = status == STATUS_OK && (focus->parts & FOCUS_REQUEST)
 	                          ? groups_find_request(engine->groups, snapshot->focus.request_id)
@@ -375,6 +406,11 @@ enum status engine_dump(struct engine *engine, const struct focus *focus,
 	at_ns = focus->state_at_ns ? focus->state_at_ns : at_ns;
 	log_each(engine->log, window_begin(engine, at_ns), at_ns, dump_one, &dump);
 	return STATUS_OK;
+}
+
+uint64_t engine_dump_begin(const struct engine *engine)
+{
+	return log_trimmed(engine->log);
 }
 
 const struct event_type *engine_type(const struct engine *engine, uint32_t type)

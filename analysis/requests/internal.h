@@ -147,7 +147,6 @@ struct open_span *span_find(struct requests *r, const struct plan *plan, struct 
 /* Ends it; spans above it that belong with it were never closed, others overlap with it. */
 void span_pop(struct requests *r, struct open_span *span);
 void span_remove(struct requests *r, struct open_span *span);
-bool spans_release_thread(void *context, struct thread *thread, bool force);
 /* The innermost open span of a fragment on a thread; NULL: none. */
 struct open_span *span_enclosing(const struct thread *thread, const struct fragment *f);
 

@@ -181,9 +181,13 @@ void span_pop(struct requests *r, struct open_span *span)
 	span_remove(r, span);
 }
 
-bool spans_release_thread(void *context, struct thread *thread, bool force)
+uint32_t requests_innermost(const struct thread *thread)
 {
-	struct requests *r = context;
+	return thread->top->name;
+}
+
+bool requests_release_thread(struct requests *r, struct thread *thread, bool force)
+{
 	struct open_span *span, *below;
 
 	for (span = thread->top; span; span = below) {

@@ -5,12 +5,10 @@
 #include "hash.h"
 #include "requests/internal.h"
 
-#define MAX_THREADS 65536u
-#define HOST_PID_NS UINT64_C(0xeffffffc) /* PROC_PID_INIT_INO of Linux: the host's own */
-
 struct requests *requests_create(const struct requests_config *config, struct registry *registry,
                 struct model *model, struct names *names, struct contexts *contexts,
-                struct request_pool *pool, requests_emit_fn *emit, void *context)
+                struct threads *threads, struct request_pool *pool, requests_emit_fn *emit,
+                void *context)
 {
 	struct requests *r = calloc(1, sizeof(*r));
 
@@ -22,16 +20,12 @@ struct requests *requests_create(const struct requests_config *config, struct re
 	r->model = model;
 	r->names = names;
 	r->contexts = contexts;
+	r->threads = threads;
 	r->pool = pool;
 	r->emit = emit;
 	r->context = context;
 	r->refresh = true;
 	r->next_deadline_ns = UINT64_MAX;
-	r->threads = threads_create(MAX_THREADS, spans_release_thread, r);
-	if (!r->threads) {
-		requests_destroy(r);
-		return NULL;
-	}
 	return r;
 }
 
@@ -48,7 +42,6 @@ void requests_destroy(struct requests *r)
 	while (r->seeded.first) {
 		fragment_remove(r, r->seeded.first);
 	}
-	threads_destroy(r->threads);
 	losses_release(&r->losses);
 	spans_release(&r->spans);
 	key_table_release(&r->intervals);
@@ -113,11 +106,6 @@ void requests_refresh(struct requests *r)
 
 /* --- whose event it is ----------------------------------------------------------------------- */
 
-static uint64_t kernel_thread_key(uint64_t tid, uint32_t cpu)
-{
-	return tid == 0 ? THREAD_IDLE | cpu : (uint32_t)tid;
-}
-
 /* The key of the thread that an event happened on; false: not known. */
 static bool thread_key(struct requests *r, const struct plan *plan, const struct event *event,
                 uint32_t host, uint64_t *key)
@@ -125,18 +113,16 @@ static bool thread_key(struct requests *r, const struct plan *plan, const struct
 	if (plan->vtid != PLAN_NO_FIELD) {
 		uint64_t space = plan->pid_ns != PLAN_NO_FIELD && !plan->vtid_is_host
 		                                 ? event->slots[plan->pid_ns] & UINT32_MAX
-		                                 : HOST_PID_NS;
+		                                 : THREAD_HOST_NS;
 
-		*key = (uint32_t)event->slots[plan->vtid] |
-		       (space == HOST_PID_NS ? 0 : space << 32);
+		*key = thread_ns_key(space, event->slots[plan->vtid]);
 		if (*key == 0 && plan->vtid_is_host) {
-			*key = kernel_thread_key(0, event->cpu);
+			*key = thread_host_key(0, event->cpu);
 		}
-		*key &= ~THREAD_IDLE | (plan->vtid_is_host ? THREAD_IDLE : 0);
 		return true;
 	}
 	if (plan->switches) {
-		*key = kernel_thread_key(event->slots[plan->prev_tid], event->cpu);
+		*key = thread_host_key(event->slots[plan->prev_tid], event->cpu);
 		return true;
 	}
 	return threads_current(r->threads, host, event->cpu, key);
@@ -175,7 +161,8 @@ static struct thread *find_thread(struct requests *r, const struct plan *plan,
 	                stream->threads_generation == threads_generation(r->threads)) {
 		thread = stream->last_thread;
 	} else {
-		thread = threads_get(r->threads, stream->host, key);
+		thread = threads_get(r->threads, stream->host,
+		                threads_resolve(r->threads, stream->host, key));
 		if (!thread) {
 			return NULL;
 		}
@@ -183,45 +170,13 @@ static struct thread *find_thread(struct requests *r, const struct plan *plan,
 		stream->last_thread_key = key;
 		stream->threads_generation = threads_generation(r->threads);
 	}
-	if (plan->vpid != PLAN_NO_FIELD) {
+	if (plan->vpid != PLAN_NO_FIELD && (!thread->state || thread->pid < 0)) {
 		thread->pid = (int32_t)event->slots[plan->vpid];
 	}
 	if (plan->procname != PLAN_NO_FIELD && thread->comm == 0) {
 		name_thread(r, thread, event, plan->procname);
 	}
 	return thread;
-}
-
-/* A process that was there before the trace began. What was observed since is not overridden. */
-static void take_process(struct requests *r, const struct plan *plan, const struct event *event,
-                const struct stream *stream)
-{
-	struct thread *thread = threads_get(r->threads, stream->host,
-	                kernel_thread_key(event->slots[plan->named_tid], event->cpu));
-
-	if (thread && thread->pid < 0) {
-		thread->pid = (int32_t)event->slots[plan->named_pid];
-	}
-	if (thread && thread->comm == 0) {
-		name_thread(r, thread, event, plan->named_comm);
-	}
-}
-
-/* After an event was dealt with: what it says of who runs from now on. */
-static void take_switch(struct requests *r, const struct plan *plan, const struct event *event,
-                const struct stream *stream, struct thread *thread)
-{
-	uint64_t next = kernel_thread_key(event->slots[plan->next_tid], event->cpu);
-	struct thread *to;
-
-	if (thread && plan->prev_comm != PLAN_NO_FIELD) {
-		name_thread(r, thread, event, plan->prev_comm);
-	}
-	threads_switch(r->threads, stream->host, event->cpu, next);
-	to = threads_get(r->threads, stream->host, next);
-	if (to && plan->next_comm != PLAN_NO_FIELD) {
-		name_thread(r, to, event, plan->next_comm);
-	}
 }
 
 /* --- the values that an event binds ---------------------------------------------------------- */
@@ -243,6 +198,7 @@ struct feed {
 	struct fragment *target;
 	struct open_span *paired; /* exits: their entry */
 	struct key pair_key;
+	bool used;      /* by the state */
 	bool keyed;     /* pairs by pair_key rather than by nesting on the thread */
 	bool names_new; /* names a request that is not open */
 	uint64_t id_hash;
@@ -590,7 +546,7 @@ static void keep_copy(struct requests *r, struct feed *feed, uint64_t enclosing)
 	                                       : enclosing;
 	f->n_pending++;
 	r->counts.pending++;
-	if (plan->switches) {
+	if (feed->used) {
 		f->n_state++;
 	}
 }
@@ -689,7 +645,7 @@ static void unmatched(struct requests *r, const struct feed *feed, enum unmatche
 	if (why == WHY_NO_THREAD && feed->stream->desc.domain == DOMAIN_UST) {
 		why = WHY_NO_VTID;
 	}
-	if (feed->plan->switches || feed->plan->names_process) {
+	if (feed->used) {
 		r->counts.state_only++;
 		return;
 	}
@@ -889,7 +845,7 @@ static void belong(struct requests *r, struct feed *feed)
 	fragment_touch(r, f, feed->event->ts_ns);
 }
 
-void requests_feed(struct requests *r, const struct event *event)
+void requests_feed(struct requests *r, const struct event *event, bool used)
 {
 	struct feed feed;
 	enum unmatched_why why;
@@ -904,6 +860,7 @@ void requests_feed(struct requests *r, const struct event *event)
 	}
 	feed.plan = &r->plans[event->type];
 	feed.event = event;
+	feed.used = used;
 	feed.stream = &r->registry->streams[event->stream];
 	feed.target = NULL;
 	feed.paired = NULL;
@@ -916,9 +873,6 @@ void requests_feed(struct requests *r, const struct event *event)
 		r->refresh = true;
 	}
 	if (feed.plan->about_tracer) {
-		if (feed.plan->names_process) {
-			take_process(r, feed.plan, event, feed.stream);
-		}
 		unmatched(r, &feed, WHY_TRACER);
 		return;
 	}
@@ -944,9 +898,6 @@ void requests_feed(struct requests *r, const struct event *event)
 	}
 	if (r->doomed) {
 		judge_doomed(r, event->ts_ns);
-	}
-	if (feed.plan->switches) {
-		take_switch(r, feed.plan, event, feed.stream, feed.thread);
 	}
 }
 
@@ -1039,16 +990,6 @@ void requests_lose(struct requests *r, const struct loss *loss)
 		losses_add(&r->losses, stream->host, loss->begin_ns,
 		                loss->end_ns < loss->begin_ns ? loss->begin_ns : loss->end_ns);
 	}
-}
-
-void requests_name_process(struct requests *r, uint32_t host, int64_t pid, const char *name)
-{
-	threads_name_process(r->threads, host, pid, names_add(r->names, name, strlen(name)));
-}
-
-uint32_t requests_process_name(const struct requests *r, uint32_t host, int64_t pid)
-{
-	return threads_process_name(r->threads, host, pid);
 }
 
 const struct requests_counts *requests_counts(const struct requests *r)

@@ -18,6 +18,7 @@
  */
 #define STATE_FIELDS   14
 #define STATE_NO_FIELD UINT16_MAX
+#define STATE_PLAN_PERF 8 /* of one event type */
 #define STATE_PERF     32 /* different perf counters; further ones are left out */
 
 struct state_cx;
@@ -31,6 +32,7 @@ struct nets;
 /* The system call that a thread is in. */
 struct call {
 	bool open;
+	bool inherited; /* by fork: the child returns from its parent's call */
 	uint32_t name;   /* interned: "openat", without syscall_entry_ and compat_ */
 	uint32_t type;   /* event type of the entry */
 	uint64_t number; /* of the entry, in the log; held while the call is open */
@@ -143,8 +145,8 @@ struct state_plan {
 	const struct call_rule *call_rule;  /* entries: slots_call are `in`; exits: `out` */
 	uint16_t slots_call[STATE_FIELDS];
 	uint32_t n_perf;
-	uint16_t perf_slots[8];  /* of perf_* contexts */
-	uint8_t perf_index[8];   /* in cx->perf_names */
+	uint16_t perf_slots[STATE_PLAN_PERF];  /* of perf_* contexts */
+	uint8_t perf_index[STATE_PLAN_PERF];   /* in cx->perf_names */
 };
 
 #define IRQ_DEPTH 8
@@ -160,7 +162,7 @@ struct cpu_state {
 	uint32_t irq_name[IRQ_DEPTH];
 	bool in_timer;            /* a high resolution timer's function runs */
 	int32_t softirq;          /* the one being served; valid if softirq_depth > 0 */
-	uint64_t softirq_begin_ns;
+	uint64_t softirq_begin_ns, softirq_wait_ns;
 	uint64_t raised_ns[SOFTIRQS]; /* 0: not pending, or not seen */
 	struct attribute mode;    /* enum cpu_mode */
 	struct attribute running; /* tid + 1 of the current thread; 0: not known */
@@ -188,6 +190,7 @@ struct state_cx {
 	struct threads *threads;
 	struct event_log *log;
 	struct store store;
+	uint32_t (*innermost)(const struct thread *thread); /* see struct state_config */
 	uint64_t now_ns, window_ns;
 	uint64_t number;             /* of the event being handled, in the log */
 	struct host_state *hosts;    /* by registry host */
@@ -200,7 +203,7 @@ struct state_cx {
 	struct series calls; /* struct call_record, by end */
 	struct series irqs;  /* struct irq_record, by end */
 	uint64_t last_id;    /* of a thread */
-	bool has_wakeup;     /* sched_wakeup is traced: sched_waking alone does not queue */
+	bool has_waking, has_wakeup; /* which of sched_waking and sched_wakeup is traced */
 	uint32_t perf_names[STATE_PERF]; /* interned */
 	uint32_t n_perf;
 	struct thread_state *oldest, *newest; /* of all threads */
@@ -256,6 +259,9 @@ void files_on_forget(struct state_cx *cx, struct thread_state *thread); /* its m
 void files_on_loss(struct state_cx *cx, uint32_t host, uint32_t cpu, const struct loss *loss);
 /* Forgets what ended before cx->store.horizon_ns. */
 void files_expire(struct state_cx *cx);
+/* Calls that made fds which were closed a window ago are no longer held in the log. O(1): called as
+ * time goes on, so that a dump holds exactly what is still referenced. */
+void files_let_go(struct state_cx *cx);
 /* view->fds; and for view->threads, one call each. The window is (from_ns, at_ns]. */
 enum status files_fill(struct state_cx *cx, const struct focus *focus, uint64_t from_ns,
                 uint64_t at_ns, struct snapshot *snapshot);
@@ -316,6 +322,12 @@ enum status calls_fill(struct state_cx *cx, const struct focus *focus, uint64_t 
                 uint64_t at_ns, struct snapshot *snapshot);
 enum status irqs_fill(
                 struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot);
+
+/* Tells those who keep things by thread. */
+void state_on_fork(struct state_cx *cx, struct thread_state *parent, struct thread_state *child,
+                uint64_t flags);
+void state_on_exec(struct state_cx *cx, struct thread_state *thread);
+void state_on_statedump(struct state_cx *cx, struct thread_state *thread, uint64_t file_table);
 
 /* A CPU; NULL: the event has none, or out of memory. Its first event is noted. */
 struct cpu_state *state_cpu(struct state_cx *cx, uint32_t host, uint32_t cpu);

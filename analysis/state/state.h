@@ -25,6 +25,8 @@ struct state_config {
 	uint64_t window_ns;
 	uint64_t max_bytes;
 	uint64_t max_pin_bytes;
+	/* The interned name of a thread's innermost open span (top is not NULL). */
+	uint32_t (*innermost)(const struct thread *thread);
 };
 
 struct state *state_create(const struct state_config *config, struct registry *registry,
@@ -37,6 +39,9 @@ void state_lose(struct state *state, const struct loss *loss);
 void state_advance(struct state *state, uint64_t now_ns); /* collects what left the window */
 void state_pin(struct state *state, uint64_t now_ns);
 void state_unpin(struct state *state);
+
+/* Called before a thread of the table goes; false: it runs, or is in a system call. */
+bool state_release_thread(struct state *state, struct thread *thread, bool force);
 
 /* Fills snapshot->state as of at_ns, for the focus' thread and fd. */
 enum status state_fill(struct state *state, const struct focus *focus, uint64_t at_ns,

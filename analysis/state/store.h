@@ -22,6 +22,7 @@
 struct store {
 	struct pool pool;
 	uint64_t horizon_ns; /* what ended before has gone, or goes when looked at next */
+	uint64_t trimmed_ns; /* before it detail is missing for want of memory; 0: none */
 	uint64_t failed;     /* records that had no room: out of memory */
 };
 

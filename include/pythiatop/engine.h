@@ -126,6 +126,10 @@ enum status engine_fill(struct engine *engine, const struct focus *focus, struct
  */
 enum status engine_dump(struct engine *engine, const struct focus *focus,
 		bool (*take)(void *context, const struct event *event), void *context);
+
+/* Time before which events of the window had to go for memory; 0: none had to. */
+uint64_t engine_dump_begin(const struct engine *engine);
+
 const struct event_type *engine_type(const struct engine *engine, uint32_t type);
 const struct stream_desc *engine_stream(const struct engine *engine, uint32_t stream);
 const struct session_desc *engine_session(const struct engine *engine, uint32_t session);

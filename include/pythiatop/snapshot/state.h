@@ -84,9 +84,14 @@ struct state_thread {
 	bool uncertain;        /* events were lost since */
 	bool measured;         /* the times below are known: there are kernel events */
 	uint64_t cpu_ns, user_ns, syscall_ns; /* cpu = user + syscall */
+	uint64_t irq_ns; /* its CPU served interrupts meanwhile; not in cpu_ns */
 	uint64_t runqueue_ns, blocked_ns;
 	uint64_t switches, migrations, wakeups;
 	uint64_t max_runqueue_ns;
+	/* From a wake-up until it ran; valid if latencies > 0. */
+	uint64_t latencies, latency_ns, latency_min_ns, latency_max_ns;
+	bool has_prio;
+	int32_t prio; /* as the tracer gives it: 20 is nice 0 */
 	uint64_t read_bytes, write_bytes; /* by system calls */
 	/* disk: of block requests it issued; net: of read_bytes and write_bytes, on IP sockets. */
 	uint64_t disk_read_bytes, disk_write_bytes, net_read_bytes, net_write_bytes;
