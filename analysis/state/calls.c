@@ -63,6 +63,7 @@ void calls_entry(struct state_cx *cx, const struct state_plan *plan, const struc
 	struct call *call;
 
 	if (!thread) {
+		cx->no_use = true;
 		return;
 	}
 	call = &thread->call;
@@ -131,6 +132,7 @@ void calls_exit(struct state_cx *cx, const struct state_plan *plan, const struct
 	int64_t ret = field_int(plan, event, 0, 0);
 
 	if (!thread) {
+		cx->no_use = true;
 		return;
 	}
 	if (thread->call.open && ends(cx, &thread->call, plan->call)) {

@@ -142,6 +142,7 @@ struct state_plan {
 	uint16_t slots[STATE_FIELDS];
 	uint16_t ctx_tid, vpid, pid_ns, procname; /* contexts */
 	uint32_t call;                      /* interned name of the system call */
+	uint16_t fd_slot;                   /* of an entry's argument */
 	const struct call_rule *call_rule;  /* entries: slots_call are `in`; exits: `out` */
 	uint16_t slots_call[STATE_FIELDS];
 	uint32_t n_perf;
@@ -193,6 +194,7 @@ struct state_cx {
 	uint32_t (*innermost)(const struct thread *thread); /* see struct state_config */
 	uint64_t now_ns, window_ns;
 	uint64_t number;             /* of the event being handled, in the log */
+	bool no_use;                 /* set by its handler: it tells nothing, after all */
 	struct host_state *hosts;    /* by registry host */
 	uint32_t n_hosts;
 	struct state_plan *plans;    /* by event type */

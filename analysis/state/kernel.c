@@ -98,6 +98,24 @@ static bool is_one_of(const char *name, const char *const *names)
 	return false;
 }
 
+static enum wait_kind wait_of_fd(struct state_cx *cx, const struct thread_state *thread)
+{
+	const struct call *call = &thread->call;
+	uint16_t slot = cx->plans[call->type].fd_slot;
+
+	if (call->bytes == 0 || slot == STATE_NO_FIELD) {
+		return WAIT_OTHER;
+	}
+	switch (files_kind(cx, thread, (int32_t)call->slots[slot])) {
+	case FD_FILE:
+		return WAIT_DISK;
+	case FD_SOCKET:
+		return WAIT_NET;
+	default:
+		return WAIT_OTHER;
+	}
+}
+
 /*
  * What a thread that blocks in a call waits for, as far as the call tells; who wakes it will tell
  * more, where the call leaves it open.
@@ -122,7 +140,7 @@ static enum wait_kind wait_of(struct state_cx *cx, const struct thread_state *th
 	       : is_one_of(name, timers) ? WAIT_TIMER
 	       : is_one_of(name, disks)  ? WAIT_DISK
 	       : is_one_of(name, nets)   ? WAIT_NET
-	                                 : WAIT_OTHER;
+	                                 : wait_of_fd(cx, thread);
 }
 
 static void switch_out(struct state_cx *cx, struct host_state *host, struct thread_state *prev,

@@ -67,6 +67,14 @@ static uint16_t find_field(const struct event_type *type, const char *names)
 	return STATE_NO_FIELD;
 }
 
+/* The same, if it is a number. */
+static uint16_t find_number(const struct event_type *type, const char *names)
+{
+	uint16_t slot = find_field(type, names);
+
+	return slot != STATE_NO_FIELD && is_number(&type->fields[slot]) ? slot : STATE_NO_FIELD;
+}
+
 static void find_fields(
                 const struct event_type *type, const char *const *fields, uint16_t *slots)
 {
@@ -157,11 +165,10 @@ static void plan_call(struct state_cx *cx, struct state_plan *plan, const struct
 	if (entry) {
 		plan->handle = calls_entry;
 		plan->call_rule = rule;
+		plan->fd_slot = find_number(type, "fd|sockfd|s");
 	} else {
-		plan->slots[0] = find_field(type, "ret");
-		if (plan->slots[0] != STATE_NO_FIELD && is_number(&type->fields[plan->slots[0]])) {
-			plan->handle = calls_exit;
-		}
+		plan->slots[0] = find_number(type, "ret");
+		plan->handle = plan->slots[0] != STATE_NO_FIELD ? calls_exit : NULL;
 	}
 }
 
@@ -237,7 +244,8 @@ bool state_add_type(struct state *state)
 		uint32_t i;
 		bool done = false;
 
-		*plan = (struct state_plan){.handle = NULL};
+		*plan = (struct state_plan){.fd_slot = STATE_NO_FIELD};
+		memset(plan->slots_call, 0xff, sizeof(plan->slots_call)); /* STATE_NO_FIELD */
 		memset(plan->slots_call, 0xff, sizeof(plan->slots_call)); /* STATE_NO_FIELD */
 		plan_contexts(cx, plan, type);
 		for (i = 0; !done && i < sizeof(rule_tables) / sizeof(*rule_tables); i++) {
@@ -667,6 +675,7 @@ bool state_feed(struct state *state, const struct event *event, uint64_t number)
 	}
 	cx->now_ns = event->ts_ns;
 	cx->number = number;
+	cx->no_use = false;
 	cx->registry->streams[event->stream].last_cpu = event->cpu;
 	if (plan->n_perf > 0) {
 		perf_take(cx, plan, event);
@@ -675,7 +684,7 @@ bool state_feed(struct state *state, const struct event *event, uint64_t number)
 	if (store_bytes(&cx->store) > state->trim_above_bytes) {
 		trim(state);
 	}
-	return true;
+	return !cx->no_use;
 }
 
 void state_lose(struct state *state, const struct loss *loss)
