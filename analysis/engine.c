@@ -111,7 +111,8 @@ struct engine *engine_create(const struct engine_config *config)
 		engine->requests = requests_create(
 		                &(struct requests_config){.max_open = c->max_open_requests,
 		                                .max_events = c->max_request_events,
-		                                .max_bytes = c->max_request_bytes},
+		                                .max_bytes = c->max_request_bytes,
+		                                .state = engine->state},
 		                &engine->registry, engine->model, engine->names, engine->contexts,
 		                engine->threads, &engine->pool, emit, engine);
 		engine->groups = groups_create(&(struct groups_config){.window_ns = c->window_ns,

@@ -324,6 +324,9 @@ enum status requests_fill_request(
 	                .duration_ns = request->end_ns - request->start_ns,
 	                .events_left_out = kept->events_left_out,
 	};
+	if (kept->resources) {
+		view->resources = *kept->resources;
+	}
 	status = put_spans(&fill, view);
 	if (status == STATUS_OK) {
 		status = put_events(&fill, view);

@@ -5,6 +5,7 @@
 #include "requests/losses.h"
 #include "requests/requests.h"
 #include "requests/spans.h"
+#include "requests/usage.h"
 #include "state/threads.h"
 
 /*
@@ -61,6 +62,7 @@ struct fragment {
 	uint32_t n_open;
 	uint32_t n_spans, n_skeleton_spans;
 	struct copies copies;
+	struct usage usage; /* empty without kernel events */
 	uint32_t n_pending, n_state, n_left_out;
 	uint64_t first_ns, last_ns;
 	uint64_t root; /* seq of the root's entry; 0: a seed without a span */

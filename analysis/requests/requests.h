@@ -13,6 +13,7 @@
 #include "requests/model.h"
 #include "requests/request.h"
 #include "requests/unmatched.h"
+#include "state/state.h"
 #include "state/threads.h"
 
 /*
@@ -36,6 +37,7 @@ struct requests;
 struct requests_config {
 	uint32_t max_open, max_events;
 	uint64_t max_bytes;
+	struct state *state; /* tells what requests used; NULL: that is not measured */
 };
 
 /* Where the events went that these calls have seen; see struct accounting. */

@@ -448,21 +448,12 @@ static void add_blocked(struct state_resources *out, enum wait_kind wait, uint64
 	}
 }
 
-void fill_resources(struct state_cx *cx, uint32_t host, uint64_t key, uint64_t from_ns,
+/* What a thread did between two instants. */
+static void add_slice(struct state_cx *cx, const struct thread_state *thread, uint64_t from_ns,
                 uint64_t to_ns, struct state_resources *out)
 {
-	const struct thread_state *thread = host < cx->n_hosts && cx->hosts[host].n_cpus > 0
-	                                                    ? thread_then(cx, host, key, from_ns)
-	                                                    : NULL;
 	struct attribute_walk walk = {.next = 0};
 
-	if (host < cx->n_hosts && cx->hosts[host].n_cpus > 0) {
-		out->measured = true;
-	}
-	if (!thread) {
-		out->unknown_ns += to_ns - from_ns;
-		return;
-	}
 	files_add_resources(cx, thread, from_ns, to_ns, out);
 	while (attribute_step(&thread->status, from_ns, to_ns, &walk)) {
 		struct thread_what what = what_unpack(walk.value);
@@ -486,6 +477,39 @@ void fill_resources(struct state_cx *cx, uint32_t host, uint64_t key, uint64_t f
 		default:
 			out->unknown_ns += ns;
 			break;
+		}
+	}
+}
+
+static bool is_owner(const struct resources_of *of, uint64_t owner)
+{
+	uint32_t i;
+
+	for (i = 0; i < of->n_owners; i++) {
+		if (of->owners[i] == owner) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void fill_resources(
+                struct state_cx *cx, const struct resources_of *of, struct state_resources *out)
+{
+	struct attribute_walk walk = {.next = 0};
+	const struct thread_state *thread;
+
+	if (of->host >= cx->n_hosts || cx->hosts[of->host].n_cpus == 0) {
+		return;
+	}
+	thread = thread_then(cx, of->host, of->key, of->from_ns);
+	if (!thread) {
+		return;
+	}
+	out->measured = true;
+	while (attribute_step(&thread->owner, of->from_ns, of->to_ns, &walk)) {
+		if (is_owner(of, walk.value)) {
+			add_slice(cx, thread, walk.begin_ns, walk.end_ns, out);
 		}
 	}
 }

@@ -19,7 +19,12 @@ uint32_t fill_users(struct state_cx *cx, uint64_t at_ns, struct snapshot *snapsh
 enum status fill_state(struct state_cx *cx, const struct focus *focus, uint64_t at_ns,
                 struct snapshot *snapshot);
 /* See state_add_resources(). */
-void fill_resources(struct state_cx *cx, uint32_t host, uint64_t key, uint64_t from_ns,
-                uint64_t to_ns, struct state_resources *out);
+struct resources_of {
+	uint32_t host, n_owners;
+	uint64_t key, from_ns, to_ns;
+	const uint64_t *owners;
+};
+void fill_resources(
+                struct state_cx *cx, const struct resources_of *of, struct state_resources *out);
 
 #endif

@@ -101,6 +101,7 @@ struct thread_state {
 	struct attribute prio;   /* PRIO_KNOWN | as u32 */
 	struct attribute waker;  /* tid + 1 of who woke it last */
 	struct attribute migrations;
+	struct attribute owner;  /* whom it works for; see state_set_owner() */
 	struct attribute *perf; /* running totals, by cx->perf_names; n_perf of them */
 	uint32_t n_perf;
 	struct file_table *files; /* files.c's; on_* below keep it */

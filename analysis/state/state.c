@@ -521,6 +521,7 @@ static void forget_thread(struct state_cx *cx, struct thread_state *thread)
 	attribute_release(&cx->store, &thread->prio);
 	attribute_release(&cx->store, &thread->waker);
 	attribute_release(&cx->store, &thread->migrations);
+	attribute_release(&cx->store, &thread->owner);
 	for (i = 0; i < thread->n_perf; i++) {
 		attribute_release(&cx->store, &thread->perf[i]);
 	}
@@ -538,6 +539,7 @@ static void expire_thread(struct state_cx *cx, struct thread_state *thread)
 	attribute_expire(&cx->store, &thread->prio);
 	attribute_expire(&cx->store, &thread->waker);
 	attribute_expire(&cx->store, &thread->migrations);
+	attribute_expire(&cx->store, &thread->owner);
 	for (i = 0; i < thread->n_perf; i++) {
 		attribute_expire(&cx->store, &thread->perf[i]);
 	}
@@ -783,8 +785,23 @@ enum status state_fill(struct state *state, const struct focus *focus, uint64_t 
 	                snapshot);
 }
 
-void state_add_resources(struct state *state, uint32_t host, uint64_t thread_key, uint64_t from_ns,
-                uint64_t to_ns, struct state_resources *out)
+void state_set_owner(struct state *state, struct thread *thread, uint64_t owner)
 {
-	fill_resources(&state->cx, host, thread_key, from_ns, to_ns, out);
+	if (thread->state) {
+		attribute_set(&state->cx.store, &thread->state->owner, state->cx.now_ns, owner);
+	}
+}
+
+void state_add_resources(struct state *state, uint32_t host, uint64_t thread_key, uint64_t from_ns,
+                uint64_t to_ns, const uint64_t *owners, uint32_t n_owners,
+                struct state_resources *out)
+{
+	fill_resources(&state->cx,
+	                &(struct resources_of){.host = host,
+	                                .key = thread_key,
+	                                .from_ns = from_ns,
+	                                .to_ns = to_ns,
+	                                .owners = owners,
+	                                .n_owners = n_owners},
+	                out);
 }

@@ -47,11 +47,15 @@ bool state_release_thread(struct state *state, struct thread *thread, bool force
 enum status state_fill(struct state *state, const struct focus *focus, uint64_t at_ns,
                 struct snapshot *snapshot);
 
+/* The thread works for `owner` from now on (0: nobody we know of). Cheap, and nothing for a thread
+ * that no kernel event was about. */
+void state_set_owner(struct state *state, struct thread *thread, uint64_t owner);
 /*
- * What a thread did between two instants of the last window, added to *out: for the resources of
- * requests, which name the (host, thread key, from, to) slices that are theirs.
+ * What a thread did for any of the owners between two instants of the last window, added to *out:
+ * the resources of requests. Each instant of a thread is one owner's, or nobody's.
  */
 void state_add_resources(struct state *state, uint32_t host, uint64_t thread_key, uint64_t from_ns,
-                uint64_t to_ns, struct state_resources *out);
+                uint64_t to_ns, const uint64_t *owners, uint32_t n_owners,
+                struct state_resources *out);
 
 #endif
