@@ -15,17 +15,17 @@
  */
 
 const struct state_pane_ops *const state_panes[STATE_PANES] = {
-                [STATE_CPU] = &state_cpu,
-                [STATE_IO] = &state_io,
-                [STATE_PERF] = &state_perf,
-                [STATE_PROCESS] = &state_process,
-                [STATE_EVENTS] = &state_events,
-                [STATE_CALLS] = &state_calls,
-                [STATE_CALLERS] = &state_callers,
-                [STATE_IRQS] = &state_irqs,
-                [STATE_DISKS] = &state_disks,
-                [STATE_NETS] = &state_nets,
-                [STATE_HOSTS] = &state_hosts,
+                [STATE_CPU] = &state_pane_cpu,
+                [STATE_IO] = &state_pane_io,
+                [STATE_PERF] = &state_pane_perf,
+                [STATE_PROCESS] = &state_pane_process,
+                [STATE_EVENTS] = &state_pane_events,
+                [STATE_CALLS] = &state_pane_calls,
+                [STATE_CALLERS] = &state_pane_callers,
+                [STATE_IRQS] = &state_pane_irqs,
+                [STATE_DISKS] = &state_pane_disks,
+                [STATE_NETS] = &state_pane_nets,
+                [STATE_HOSTS] = &state_pane_hosts,
 };
 
 static void *create(void)
@@ -38,7 +38,7 @@ static void *create(void)
 		table_stay_on_top(&screen->tables[i]);
 	}
 	if (screen) {
-		screen->perf_source = *state_perf.source;
+		screen->perf_source = *state_pane_perf.source;
 		screen->tables[STATE_PERF].source = &screen->perf_source;
 		screen->tables[STATE_EVENTS].on_top = false;
 	}
@@ -392,7 +392,7 @@ static bool toggle_tree(struct state_screen *screen, struct view_call *call)
 	rows->sort_column = -1;
 	rows->reverse = false;
 	state_tree_update(screen);
-	table_update(rows, screen, state_cpu.count(screen));
+	table_update(rows, screen, state_pane_cpu.count(screen));
 	snprintf(call->message, sizeof(call->message),
 	                screen->tree.on ? "a tree of processes: h and l fold and unfold"
 	                                : "threads by CPU time");
@@ -404,7 +404,7 @@ static void leave_tree(struct state_screen *screen)
 {
 	if (screen->pane == STATE_CPU && screen->tree.on) {
 		screen->tree.on = false;
-		table_update(&screen->tables[STATE_CPU], screen, state_cpu.count(screen));
+		table_update(&screen->tables[STATE_CPU], screen, state_pane_cpu.count(screen));
 	}
 }
 

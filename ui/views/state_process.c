@@ -320,7 +320,7 @@ static double fd_figure(const struct state_screen *screen, uint32_t row, int col
 
 static int fd_compare(const void *data, uint32_t a, uint32_t b, int column)
 {
-	return state_compare(&state_process, data, a, b, column);
+	return state_compare(&state_pane_process, data, a, b, column);
 }
 
 static const char *fd_mark(const void *data, uint32_t row)
@@ -343,7 +343,7 @@ static const struct table_source fd_source = {
                 .mark = fd_mark,
 };
 
-const struct state_pane_ops state_process = {
+const struct state_pane_ops state_pane_process = {
                 "process", &fd_source, count_fds, fd_figure, F_LATENCY};
 
 /* ---- original events ---- */
@@ -422,7 +422,7 @@ static const struct table_source event_source = {
                 .mark = event_mark,
 };
 
-const struct state_pane_ops state_events = {"events", &event_source, count_events, NULL, -1};
+const struct state_pane_ops state_pane_events = {"events", &event_source, count_events, NULL, -1};
 
 /* What the events are of. */
 void state_draw_events_of(const struct state_screen *screen, const struct view_frame *frame,

@@ -73,8 +73,9 @@ struct state_pane_ops {
 	int worst; /* column of which the largest is the worst; -1: none is */
 };
 
-extern const struct state_pane_ops state_cpu, state_io, state_process, state_events, state_calls,
-                state_callers, state_irqs, state_disks, state_nets, state_hosts;
+extern const struct state_pane_ops state_pane_cpu, state_pane_io, state_pane_process,
+                state_pane_events, state_pane_calls, state_pane_callers, state_pane_irqs,
+                state_pane_disks, state_pane_nets, state_pane_hosts;
 extern const struct state_pane_ops *const state_panes[STATE_PANES];
 
 /* state_cells.c: cells of figures that may not be known ("-"), and the order of rows. */
@@ -88,7 +89,7 @@ int state_compare(const struct state_pane_ops *pane, const void *data, uint32_t 
                 int column);
 
 /* state_threads.c */
-extern const struct state_pane_ops state_perf;
+extern const struct state_pane_ops state_pane_perf;
 void state_perf_update(struct state_screen *screen); /* columns for the counters there are */
 const struct state_thread *state_cpu_thread(const struct state_screen *screen, uint32_t row);
 /* Bars of CPUs and what is not measured, above the table. */
@@ -101,7 +102,7 @@ void state_tree_release(struct state_tree *tree);
 /* Folds or unfolds a row; goes to the parent where there is nothing to fold. */
 bool state_tree_fold(struct state_screen *screen, bool fold);
 
-/* state_process.c */
+/* state_pane_process.c */
 const struct state_thread *state_chosen(const struct state_screen *screen); /* or NULL */
 void state_draw_process(const struct state_screen *screen, const struct view_frame *frame,
                 struct area *area);

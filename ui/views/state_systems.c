@@ -158,12 +158,12 @@ static double call_figure(const struct state_screen *screen, uint32_t row, int c
 
 static int call_compare(const void *data, uint32_t a, uint32_t b, int column)
 {
-	return state_compare(&state_calls, data, a, b, column);
+	return state_compare(&state_pane_calls, data, a, b, column);
 }
 
 static int caller_compare(const void *data, uint32_t a, uint32_t b, int column)
 {
-	return state_compare(&state_callers, data, a, b, column);
+	return state_compare(&state_pane_callers, data, a, b, column);
 }
 
 /* Rows of single callers are in the other pane. */
@@ -206,8 +206,9 @@ static const struct table_source caller_source = {
                 .hidden = caller_hidden,
 };
 
-const struct state_pane_ops state_calls = {"calls", &call_source, count_calls, call_figure, S_MAX};
-const struct state_pane_ops state_callers = {
+const struct state_pane_ops state_pane_calls = {
+                "calls", &call_source, count_calls, call_figure, S_MAX};
+const struct state_pane_ops state_pane_callers = {
                 "callers", &caller_source, count_calls, call_figure, S_MAX};
 
 /* ---- interrupts ---- */
@@ -311,7 +312,7 @@ static void irq_cell(const void *data, uint32_t row, int column, struct table_ce
 
 static int irq_compare(const void *data, uint32_t a, uint32_t b, int column)
 {
-	return state_compare(&state_irqs, data, a, b, column);
+	return state_compare(&state_pane_irqs, data, a, b, column);
 }
 
 static uint32_t count_irqs(const struct state_screen *screen)
@@ -328,7 +329,7 @@ static const struct table_source irq_source = {
                 .compare = irq_compare,
 };
 
-const struct state_pane_ops state_irqs = {"irq", &irq_source, count_irqs, irq_figure, Q_MAX};
+const struct state_pane_ops state_pane_irqs = {"irq", &irq_source, count_irqs, irq_figure, Q_MAX};
 
 /* ---- disks ---- */
 
@@ -441,7 +442,7 @@ static double disk_figure(const struct state_screen *screen, uint32_t row, int c
 
 static int disk_compare(const void *data, uint32_t a, uint32_t b, int column)
 {
-	return state_compare(&state_disks, data, a, b, column);
+	return state_compare(&state_pane_disks, data, a, b, column);
 }
 
 static uint32_t count_disks(const struct state_screen *screen)
@@ -458,7 +459,8 @@ static const struct table_source disk_source = {
                 .compare = disk_compare,
 };
 
-const struct state_pane_ops state_disks = {"disks", &disk_source, count_disks, disk_figure, D_MAX};
+const struct state_pane_ops state_pane_disks = {
+                "disks", &disk_source, count_disks, disk_figure, D_MAX};
 
 /* ---- networks ---- */
 
@@ -532,7 +534,7 @@ static double net_figure(const struct state_screen *screen, uint32_t row, int co
 
 static int net_compare(const void *data, uint32_t a, uint32_t b, int column)
 {
-	return state_compare(&state_nets, data, a, b, column);
+	return state_compare(&state_pane_nets, data, a, b, column);
 }
 
 static uint32_t count_nets(const struct state_screen *screen)
@@ -549,7 +551,7 @@ static const struct table_source net_source = {
                 .compare = net_compare,
 };
 
-const struct state_pane_ops state_nets = {"net", &net_source, count_nets, net_figure, -1};
+const struct state_pane_ops state_pane_nets = {"net", &net_source, count_nets, net_figure, -1};
 
 /* ---- hosts ---- */
 
@@ -662,7 +664,7 @@ static void host_cell(const void *data, uint32_t row, int column, struct table_c
 
 static int host_compare(const void *data, uint32_t a, uint32_t b, int column)
 {
-	return state_compare(&state_hosts, data, a, b, column);
+	return state_compare(&state_pane_hosts, data, a, b, column);
 }
 
 static uint32_t count_hosts(const struct state_screen *screen)
@@ -679,4 +681,5 @@ static const struct table_source host_source = {
                 .compare = host_compare,
 };
 
-const struct state_pane_ops state_hosts = {"hosts", &host_source, count_hosts, host_figure, H_LOST};
+const struct state_pane_ops state_pane_hosts = {
+                "hosts", &host_source, count_hosts, host_figure, H_LOST};

@@ -226,7 +226,7 @@ static double cpu_figure(const struct state_screen *screen, uint32_t row, int co
 
 static int cpu_compare(const void *data, uint32_t a, uint32_t b, int column)
 {
-	return state_compare(&state_cpu, data, a, b, column);
+	return state_compare(&state_pane_cpu, data, a, b, column);
 }
 
 static uint64_t cpu_key(const void *data, uint32_t row)
@@ -262,7 +262,8 @@ static const struct table_source cpu_source = {
                 .hidden = cpu_hidden,
 };
 
-const struct state_pane_ops state_cpu = {"cpu", &cpu_source, count_cpu, cpu_figure, C_RUNQUEUE};
+const struct state_pane_ops state_pane_cpu = {
+                "cpu", &cpu_source, count_cpu, cpu_figure, C_RUNQUEUE};
 
 /* ---- I/O ---- */
 
@@ -392,7 +393,7 @@ static double io_figure(const struct state_screen *screen, uint32_t row, int col
 
 static int io_compare(const void *data, uint32_t a, uint32_t b, int column)
 {
-	return state_compare(&state_io, data, a, b, column);
+	return state_compare(&state_pane_io, data, a, b, column);
 }
 
 static const struct table_source io_source = {
@@ -405,7 +406,7 @@ static const struct table_source io_source = {
                 .mark = thread_mark,
 };
 
-const struct state_pane_ops state_io = {"io", &io_source, count_threads, io_figure, I_TIME};
+const struct state_pane_ops state_pane_io = {"io", &io_source, count_threads, io_figure, I_TIME};
 
 /* ---- performance counters: a column for each context that some thread has ---- */
 
@@ -467,7 +468,7 @@ static double perf_figure(const struct state_screen *screen, uint32_t row, int c
 
 static int perf_compare(const void *data, uint32_t a, uint32_t b, int column)
 {
-	return state_compare(&state_perf, data, a, b, column);
+	return state_compare(&state_pane_perf, data, a, b, column);
 }
 
 static const struct table_source perf_source = {
@@ -480,7 +481,8 @@ static const struct table_source perf_source = {
                 .mark = thread_mark,
 };
 
-const struct state_pane_ops state_perf = {"perf", &perf_source, count_threads, perf_figure, -1};
+const struct state_pane_ops state_pane_perf = {
+                "perf", &perf_source, count_threads, perf_figure, -1};
 
 /* Adds a name in the order of names, so that columns keep their places. */
 static void add_perf(struct state_screen *screen, int *n, const char *name)
