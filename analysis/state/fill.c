@@ -402,6 +402,9 @@ enum status fill_state(struct state_cx *cx, const struct focus *focus, uint64_t 
 	if (status == STATUS_OK) {
 		status = nets_fill(cx, from_ns, at_ns, snapshot);
 	}
+	if (status == STATUS_OK) {
+		status = events_fill(cx, focus, from_ns, at_ns, snapshot);
+	}
 	return status;
 }
 

@@ -206,7 +206,7 @@ struct state_cx {
 	struct series calls; /* struct call_record, by end */
 	struct series irqs;  /* struct irq_record, by end */
 	uint64_t last_id;    /* of a thread */
-	bool has_waking, has_wakeup; /* which of sched_waking and sched_wakeup is traced */
+	bool has_waking;     /* sched_waking is traced: it tells the waker better */
 	uint32_t perf_names[STATE_PERF]; /* interned */
 	uint32_t n_perf;
 	struct thread_state *oldest, *newest; /* of all threads */
@@ -325,6 +325,10 @@ enum status calls_fill(struct state_cx *cx, const struct focus *focus, uint64_t 
                 uint64_t at_ns, struct snapshot *snapshot);
 enum status irqs_fill(
                 struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot);
+
+/* events.c: view->events */
+enum status events_fill(struct state_cx *cx, const struct focus *focus, uint64_t from_ns,
+                uint64_t at_ns, struct snapshot *snapshot);
 
 /* Tells those who keep things by thread. */
 void state_on_fork(struct state_cx *cx, struct thread_state *parent, struct thread_state *child,

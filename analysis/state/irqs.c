@@ -10,7 +10,8 @@
  * out.
  */
 
-#define MAX_KINDS 4096u
+#define MAX_KINDS  4096u
+#define MAX_SHARED 8u /* names of one interrupt; further ones are left out */
 
 static struct cpu_state *cpu_of(struct state_cx *cx, const struct event *event)
 {
@@ -175,12 +176,39 @@ const struct state_rule irqs_rules[] = {
 /* --- the table ------------------------------------------------------------------------------- */
 
 struct kind {
-	uint32_t host, name;
+	uint32_t host, n_names;
+	uint32_t names[MAX_SHARED]; /* of those that share it, interned */
 	int32_t number;
 	bool soft;
 	uint64_t count, total_ns, min_ns, max_ns;
 	uint64_t raised, raised_total_ns, raised_max_ns;
 };
+
+static void add_name(struct kind *kind, uint32_t name)
+{
+	uint32_t i = 0;
+
+	while (i < kind->n_names && kind->names[i] != name) {
+		i++;
+	}
+	if (name && i == kind->n_names && i < MAX_SHARED) {
+		kind->names[kind->n_names++] = name;
+	}
+}
+
+/* "ehci_hcd:usb2, ioc0" */
+static const char *show_names(
+                const struct state_cx *cx, const struct kind *kind, struct snapshot *snapshot)
+{
+	const char *text = kind->n_names > 0 ? names_text(cx->names, kind->names[0]) : "";
+	uint32_t i;
+
+	for (i = 1; i < kind->n_names; i++) {
+		text = snapshot_printf(snapshot, "%s, %s", text,
+		                names_text(cx->names, kind->names[i]));
+	}
+	return snapshot_text(snapshot, text);
+}
 
 static struct kind *find_kind(struct kind *kinds, uint32_t *n, const struct irq_record *record)
 {
@@ -201,7 +229,7 @@ static struct kind *find_kind(struct kind *kinds, uint32_t *n, const struct irq_
 		                .soft = record->soft,
 		                .min_ns = UINT64_MAX};
 	}
-	kinds[i].name = record->name ? record->name : kinds[i].name;
+	add_name(&kinds[i], record->name);
 	return &kinds[i];
 }
 
@@ -263,14 +291,12 @@ enum status irqs_fill(
 	out = snapshot_alloc(snapshot, (n + 1) * sizeof(*out));
 	for (i = 0; out && i < n; i++) {
 		const struct kind *k = &kinds[i];
-		const char *name = names_text(cx->names, k->name);
+		bool known = k->soft && k->number >= 0 && k->number < SOFTIRQS;
 
-		if (k->soft && k->number >= 0 && k->number < SOFTIRQS) {
-			name = softirq_names[k->number];
-		}
 		out[i] = (struct state_irq){
 		                .host = snapshot_text(snapshot, cx->registry->hosts[k->host].name),
-		                .name = snapshot_text(snapshot, name),
+		                .name = known ? softirq_names[k->number]
+		                              : show_names(cx, k, snapshot),
 		                .soft = k->soft,
 		                .number = k->number,
 		                .count = k->count,

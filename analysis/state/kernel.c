@@ -313,7 +313,10 @@ static void enqueue(struct state_cx *cx, struct thread_state *thread, uint64_t n
 	}
 }
 
-/* It is woken, on the waker's CPU; sched_wakeup tells when it is on a run queue. */
+/*
+ * It is woken, on the waker's CPU: from now on it waits for a CPU only. sched_wakeup comes when it
+ * is on a run queue, maybe later and on that queue's CPU; it counts where sched_waking is missing.
+ */
 static void sched_waking(
                 struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
@@ -321,9 +324,7 @@ static void sched_waking(
 
 	if (thread) {
 		set_waker(cx, thread, event);
-		if (!cx->has_wakeup) {
-			enqueue(cx, thread, event->ts_ns);
-		}
+		enqueue(cx, thread, event->ts_ns);
 	}
 }
 

@@ -258,7 +258,6 @@ bool state_add_type(struct state *state)
 			plan->handle = only_perf;
 		}
 		cx->has_waking |= strcmp(type->name, "sched_waking") == 0;
-		cx->has_wakeup |= strcmp(type->name, "sched_wakeup") == 0;
 	}
 	return true;
 }
