@@ -37,8 +37,9 @@ enum focus_part {
 	FOCUS_SOURCES = 1u << 3,
 	FOCUS_UNMATCHED = 1u << 4,
 	FOCUS_STATE = 1u << 5,
+	FOCUS_EVENTS = 1u << 6, /* with FOCUS_STATE: original events of the thread or fd in focus */
 	FOCUS_ALL = FOCUS_GROUPS | FOCUS_GROUP | FOCUS_REQUEST | FOCUS_SOURCES | FOCUS_UNMATCHED |
-		    FOCUS_STATE,
+		    FOCUS_STATE | FOCUS_EVENTS,
 };
 
 struct focus {

@@ -358,7 +358,7 @@ void made_state_fill(
 	FILL(disks, made_disks);
 	FILL(nets, made_nets);
 	FILL(irqs, made_irqs);
-	if (focus->thread_id || focus->fd_id) {
+	if (focus->parts & FOCUS_EVENTS) {
 		FILL(events, made_events);
 	}
 }

@@ -59,9 +59,10 @@ static void destroy(void *view)
 
 static uint32_t parts(const void *view, const struct snapshot *snapshot)
 {
-	(void)view;
+	const struct state_screen *screen = view;
+
 	(void)snapshot;
-	return FOCUS_STATE;
+	return screen->pane == STATE_EVENTS ? FOCUS_STATE | FOCUS_EVENTS : FOCUS_STATE;
 }
 
 static void want(const void *view, struct focus *focus)
@@ -112,10 +113,16 @@ static void look_at_calls(struct state_screen *screen)
 	}
 }
 
+/* The rows of the pane that is shown; those of the others are not looked at meanwhile. */
+static void take_rows(struct state_screen *screen)
+{
+	table_update(&screen->tables[screen->pane], screen,
+	                state_panes[screen->pane]->count(screen));
+}
+
 static void update(void *view, const struct snapshot *snapshot)
 {
 	struct state_screen *screen = view;
-	int i;
 
 	screen->snapshot = snapshot;
 	screen->state = &snapshot->state;
@@ -129,9 +136,7 @@ static void update(void *view, const struct snapshot *snapshot)
 	                screen->state->n_threads > 0) {
 		screen->pane = STATE_CPU; /* there are no counters any more */
 	}
-	for (i = 0; i < STATE_PANES; i++) {
-		table_update(&screen->tables[i], screen, state_panes[i]->count(screen));
-	}
+	take_rows(screen);
 }
 
 /* ---- drawing ---- */
@@ -276,7 +281,7 @@ static bool enter_call(struct state_screen *screen, uint32_t row)
 	text_copy(screen->call, sizeof(screen->call), call->name);
 	text_copy(screen->call_host, sizeof(screen->call_host), call->host);
 	screen->pane = STATE_CALLERS;
-	table_update(&screen->tables[STATE_CALLERS], screen, screen->state->n_syscalls);
+	take_rows(screen);
 	table_move(&screen->tables[STATE_CALLERS], 0);
 	return true;
 }
@@ -408,9 +413,8 @@ static void leave_tree(struct state_screen *screen)
 	}
 }
 
-static bool act(void *view, enum action action, struct view_call *call)
+static bool act_on_pane(struct state_screen *screen, enum action action, struct view_call *call)
 {
-	struct state_screen *screen = view;
 
 	switch (action) {
 	case ACTION_PANE:
@@ -438,7 +442,19 @@ static bool act(void *view, enum action action, struct view_call *call)
 	default:
 		break;
 	}
-	return table_act(table(view), action);
+	return table_act(table(screen), action);
+}
+
+static bool act(void *view, enum action action, struct view_call *call)
+{
+	struct state_screen *screen = view;
+	enum state_pane before = screen->pane;
+	bool done = act_on_pane(screen, action, call);
+
+	if (screen->pane != before) {
+		take_rows(screen);
+	}
+	return done;
 }
 
 static void enter(void *view, const struct view_call *call)
