@@ -88,6 +88,7 @@ static int run_batch(struct pipeline *pipeline, const struct options *options)
 	                .count = options->count,
 	                .delay_ns = options->delay_ns,
 	                .horizon = choose_horizon(pipeline, options),
+	                .select = options->state_of.set ? &options->state_of : NULL,
 	                .out = stdout,
 	                .err = stderr,
 	                .progress = isatty(STDERR_FILENO) == 1,
@@ -117,6 +118,7 @@ static void describe_target(const struct options *options, char *out, size_t siz
 
 static int run_console(struct pipeline *pipeline, const struct options *options)
 {
+	bool at = options->state_at.kind != INSTANT_NONE;
 	char target[256];
 	struct console_options console = {
 	                .theme = options->theme,
@@ -125,10 +127,14 @@ static int run_console(struct pipeline *pipeline, const struct options *options)
 	                .ascii = options->ascii,
 	                .no_color = options->no_color,
 	                .target = target,
+	                .screen = at ? SCREEN_STATE : SCREEN_GROUPS,
+	                .frozen = at,
+	                .back_ns = options->state_at.kind == INSTANT_BACK ? options->state_at.ns : 0,
 	};
 	struct focus focus = {
-	                .screen = SCREEN_GROUPS,
-	                .parts = FOCUS_GROUPS | FOCUS_SOURCES,
+	                .screen = console.screen,
+	                .frozen = at,
+	                .parts = at ? FOCUS_STATE : FOCUS_GROUPS | FOCUS_SOURCES,
 	                .horizon = console.horizon,
 	};
 	struct console_host host;
@@ -180,6 +186,10 @@ static int run(struct pipeline *pipeline, const struct options *options)
 	if (code != EXIT_SUCCESS) {
 		return code;
 	}
+	if (options->state_at.kind != INSTANT_NONE) {
+		pipeline_hold(pipeline, &options->state_at,
+		                !intake_has_live(pipeline_intake(pipeline)));
+	}
 	if (options->show_schema) {
 		return batch_show_schema(pipeline,
 		                options->delay_ns > SCHEMA_LIVE_NS ? options->delay_ns
@@ -222,7 +232,9 @@ int main(int argc, char **argv)
 	/* What the terminal cannot show in its character set is drawn in ASCII. */
 	options.ascii = options.ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 	raise_limits();
-	pipeline = pipeline_create(options.window_ns);
+	/* Plain batch has no use for the original events, so it does not pay for them. */
+	pipeline = pipeline_create(options.window_ns,
+	                !options.batch || options.state_of.set);
 	if (pipeline) {
 		code = run(pipeline, &options);
 		pipeline_destroy(pipeline);
