@@ -29,13 +29,13 @@ static inline void kernel_start(struct kernel_feed *kernel, const struct engine_
 	if (!kernel->engine) {
 		abort();
 	}
-	kernel->session = engine_add_session(kernel->engine,
-	                &(struct session_desc){.host = "alpha", .name = "kernel"});
-	kernel->stream = engine_add_stream(kernel->engine,
-	                &(struct stream_desc){.session = kernel->session,
-	                                .domain = DOMAIN_KERNEL,
-	                                .channel = "channel0",
-	                                .kernel_release = "6.2.0"});
+	kernel->session = engine_add_session(
+	                kernel->engine, &(struct session_desc){.host = "alpha", .name = "kernel"});
+	kernel->stream = engine_add_stream(
+	                kernel->engine, &(struct stream_desc){.session = kernel->session,
+	                                                .domain = DOMAIN_KERNEL,
+	                                                .channel = "channel0",
+	                                                .kernel_release = "6.2.0"});
 }
 
 static inline void kernel_stop(struct kernel_feed *kernel)
@@ -118,7 +118,7 @@ static inline void kernel_event(
 		uint8_t kind = words.fields[i].kind;
 
 		words.slots[i] = kind == FIELD_STRING ? kernel_bytes(&words, values[i],
-		                                                 (uint32_t)strlen(values[i]))
+		                                                        (uint32_t)strlen(values[i]))
 		                 : kind == FIELD_TREE ? kernel_array(&words, values[i])
 		                 : kind == FIELD_INT  ? (uint64_t)strtoll(values[i], NULL, 0)
 		                                      : strtoull(values[i], NULL, 0);
@@ -136,13 +136,14 @@ static inline void kernel_event(
 }
 
 /* The CPU runs another thread; the one before goes on being runnable. */
-static inline void kernel_run(
-                struct kernel_feed *kernel, uint64_t ts_ns, uint32_t cpu, int64_t prev, int64_t next)
+static inline void kernel_run(struct kernel_feed *kernel, uint64_t ts_ns, uint32_t cpu,
+                int64_t prev, int64_t next)
 {
 	char text[200];
 
 	snprintf(text, sizeof(text),
-	                "sched_switch prev_comm:s=c%ld prev_tid:i=%ld prev_state:i=0 next_comm:s=c%ld "
+	                "sched_switch prev_comm:s=c%ld prev_tid:i=%ld prev_state:i=0 "
+	                "next_comm:s=c%ld "
 	                "next_tid:i=%ld",
 	                (long)prev, (long)prev, (long)next, (long)next);
 	kernel_event(kernel, ts_ns, cpu, text);

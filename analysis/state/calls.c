@@ -35,7 +35,7 @@ void call_close(struct state_cx *cx, struct call *call)
 /* A copy of the entry, in memory that the thread keeps for its next calls. */
 static void keep_entry(struct state_cx *cx, struct call *call, const struct event *event)
 {
-	if (event->bytes > MAX_ENTRY_BYTES) {
+	if (event->bytes == 0 || event->bytes > MAX_ENTRY_BYTES) {
 		return;
 	}
 	if (event->bytes > call->room) {

@@ -19,9 +19,9 @@
  * Memory: histories of the window in the store; at most MAX_PENDING pending, the oldest of which
  * goes; one whose completion was not seen for FORGET_NS goes, too; MAX_DISKS devices.
  */
-#define MAX_PENDING 65536u
-#define MAX_DISKS   4096u
-#define FORGET_NS   (UINT64_C(180) * 1000000000) /* far beyond the kernel's own time limit, 30 s */
+#define MAX_PENDING  65536u
+#define MAX_DISKS    4096u
+#define FORGET_NS    (UINT64_C(180) * 1000000000) /* far beyond the kernel's own time limit, 30 s */
 #define SECTOR_BYTES 512u
 #define FIRST_SLOTS  256u
 #define RWBS_WRITE   1u
@@ -51,9 +51,9 @@ struct disk {
 	struct disk *next;
 	uint32_t host;
 	uint64_t dev;
-	uint32_t name;           /* interned; 0: not told */
+	uint32_t name; /* interned; 0: not told */
 	bool has_requests;
-	struct series ops[2];    /* requests, bios: struct disk_op */
+	struct series ops[2]; /* requests, bios: struct disk_op */
 	struct attribute pending[2];
 };
 
@@ -208,13 +208,12 @@ static struct pending *add(struct state_cx *cx, struct disk *disk, uint64_t sect
 
 enum { RQ_DEV, RQ_SECTOR, RQ_SECTORS, RQ_RWBS, RQ_TID, RQ_ERROR };
 
-static void note_thread(struct state_cx *cx, struct pending *request,
-                const struct state_plan *plan, const struct event *event)
+static void note_thread(struct state_cx *cx, struct pending *request, const struct state_plan *plan,
+                const struct event *event)
 {
 	int64_t tid = field_int(plan, event, RQ_TID, -1);
-	const struct thread_state *thread = tid >= 0
-	                                                ? state_thread(cx, event_host(cx, event), tid)
-	                                                : state_current(cx, event);
+	const struct thread_state *thread = tid >= 0 ? state_thread(cx, event_host(cx, event), tid)
+	                                             : state_current(cx, event);
 
 	if (thread) {
 		request->tid = thread->tid;
@@ -227,8 +226,8 @@ static bool has_data(const struct state_plan *plan, const struct event *event)
 	return field_int(plan, event, RQ_SECTORS, 0) != 0;
 }
 
-static struct disk *event_disk(struct state_cx *cx, const struct state_plan *plan,
-                const struct event *event)
+static struct disk *event_disk(
+                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	return disk_of(cx, event_host(cx, event), (uint64_t)field_int(plan, event, RQ_DEV, 0));
 }
@@ -259,8 +258,7 @@ static struct pending *begin(struct state_cx *cx, const struct state_plan *plan,
 	return request;
 }
 
-static void rq_insert(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+static void rq_insert(struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	if (has_data(plan, event)) {
 		begin(cx, plan, event, false);
@@ -268,8 +266,7 @@ static void rq_insert(
 }
 
 /* Issued again, it was put back, or its completion lost: its latency is from the last issue. */
-static void rq_issue(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+static void rq_issue(struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct pending *request = has_data(plan, event) ? begin(cx, plan, event, false) : NULL;
 
@@ -278,8 +275,7 @@ static void rq_issue(
 	}
 }
 
-static void bio_queue(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+static void bio_queue(struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct pending *request = has_data(plan, event) ? begin(cx, plan, event, true) : NULL;
 
@@ -289,14 +285,13 @@ static void bio_queue(
 }
 
 /* It was merged into a request, which carries its bytes. */
-static void bio_merge(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+static void bio_merge(struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct disk *disk = event_disk(cx, plan, event);
-	struct pending *request = disk ? find(cx->disks, disk,
-	                                            (uint64_t)field_int(plan, event, RQ_SECTOR, 0),
-	                                            true)
-	                               : NULL;
+	struct pending *request =
+	                disk ? find(cx->disks, disk, (uint64_t)field_int(plan, event, RQ_SECTOR, 0),
+	                                       true)
+	                     : NULL;
 
 	if (request) {
 		drop(cx, request);
@@ -305,12 +300,10 @@ static void bio_merge(
 
 static void give_to_thread(struct state_cx *cx, const struct pending *request)
 {
-	struct thread_state *thread =
-	                state_find_thread(cx, request->disk->host, request->tid);
+	struct thread_state *thread = state_find_thread(cx, request->disk->host, request->tid);
 
 	if (thread && thread->id == request->thread_id && !(request->rwbs & RWBS_DISCARD)) {
-		thread_io_add(cx, thread,
-		                request->rwbs & RWBS_WRITE ? IO_DISK_WRITE : IO_DISK_READ,
+		thread_io_add(cx, thread, request->rwbs & RWBS_WRITE ? IO_DISK_WRITE : IO_DISK_READ,
 		                request->done_bytes, 0);
 	}
 }
@@ -391,18 +384,28 @@ static void dump_device(
 	}
 }
 
-#define RQ_FIELDS {"dev", "sector", "nr_sector", "rwbs", "tid|pid", "error|errors"}
+#define RQ_FIELDS                                                                                  \
+	{                                                                                          \
+		"dev", "sector", "nr_sector", "rwbs", "tid|pid", "error|errors"                    \
+	}
 
 const struct state_rule disks_rules[] = {
-                {.names = "block_rq_insert", .handle = rq_insert, .fields = RQ_FIELDS,
+                {.names = "block_rq_insert",
+                                .handle = rq_insert,
+                                .fields = RQ_FIELDS,
                                 .required = 3},
-                {.names = "block_rq_issue", .handle = rq_issue, .fields = RQ_FIELDS,
+                {.names = "block_rq_issue", .handle = rq_issue, .fields = RQ_FIELDS, .required = 3},
+                {.names = "block_rq_complete",
+                                .handle = rq_complete,
+                                .fields = RQ_FIELDS,
                                 .required = 3},
-                {.names = "block_rq_complete", .handle = rq_complete, .fields = RQ_FIELDS,
+                {.names = "block_bio_queue",
+                                .handle = bio_queue,
+                                .fields = RQ_FIELDS,
                                 .required = 3},
-                {.names = "block_bio_queue", .handle = bio_queue, .fields = RQ_FIELDS,
-                                .required = 3},
-                {.names = "block_bio_complete", .handle = bio_complete, .fields = RQ_FIELDS,
+                {.names = "block_bio_complete",
+                                .handle = bio_complete,
+                                .fields = RQ_FIELDS,
                                 .required = 3},
                 {.names = "block_bio_backmerge|block_bio_frontmerge",
                                 .handle = bio_merge,
@@ -497,8 +500,8 @@ static const char *name_of(
 	                                    (unsigned int)(disk->dev & 0xfffff));
 }
 
-enum status disks_fill(struct state_cx *cx, uint64_t from_ns, uint64_t at_ns,
-                struct snapshot *snapshot)
+enum status disks_fill(
+                struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot)
 {
 	struct state_view *view = &snapshot->state;
 	struct state_disk *out = snapshot_alloc(snapshot, (cx->disks->n + 1) * sizeof(*out));
@@ -511,8 +514,8 @@ enum status disks_fill(struct state_cx *cx, uint64_t from_ns, uint64_t at_ns,
 	for (disk = cx->disks->first; disk; disk = disk->next) {
 		const uint32_t kind = disk->has_requests ? 0 : 1;
 
-		*out = (struct state_disk){
-		                .host = snapshot_text(snapshot, cx->registry->hosts[disk->host].name),
+		*out = (struct state_disk){.host = snapshot_text(snapshot,
+		                                           cx->registry->hosts[disk->host].name),
 		                .name = name_of(cx, disk, snapshot),
 		                .pending = (uint32_t)attribute_at(&disk->pending[kind], at_ns)};
 		sum(&disk->ops[kind], from_ns, at_ns, out);

@@ -254,8 +254,8 @@ static void unlink_closed(struct fds *fds, struct fd *fd)
 
 /* --- tables ---------------------------------------------------------------------------------- */
 
-struct file_table *table_create(struct fds *fds, uint32_t host, int32_t pid,
-                struct thread_state *owner)
+struct file_table *table_create(
+                struct fds *fds, uint32_t host, int32_t pid, struct thread_state *owner)
 {
 	struct file_table *table = pool_alloc(&fds->store->pool, sizeof(*table));
 
@@ -435,8 +435,7 @@ void fds_rename(struct fds *fds, struct fd *fd, struct making *making, uint64_t 
 		fds_tell(fds, fd, making);
 		return;
 	}
-	*name = (struct fd_name){
-	                .older = fd->names, .making = fd->making, .until_ns = now_ns};
+	*name = (struct fd_name){.older = fd->names, .making = fd->making, .until_ns = now_ns};
 	fd->names = name;
 	making_let_go(fds, fd->making);
 	fd->making = making;
@@ -610,8 +609,7 @@ static void merge_fd(struct fds *fds, struct fd *from, struct fd *into)
 	drop_fd(fds, from);
 }
 
-void table_merge(struct fds *fds, struct file_table *from, struct file_table *into,
-                uint64_t now_ns)
+void table_merge(struct fds *fds, struct file_table *from, struct file_table *into, uint64_t now_ns)
 {
 	struct fd *fd, *next;
 

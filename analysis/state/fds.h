@@ -23,8 +23,8 @@
  * Memory: from the store, which its owner bounds by the horizon; at most FDS_MAX fds; beyond, the
  * one closed longest ago goes, and where all are open a further one is not kept, but counted.
  */
-#define FDS_MAX      (1u << 20)
-#define FDS_MAX_PATH 4096u
+#define FDS_MAX       (1u << 20)
+#define FDS_MAX_PATH  4096u
 #define FDS_ADDRESSES 1024u /* buckets */
 
 struct thread_state;
@@ -34,7 +34,8 @@ struct file_table;
 struct making {
 	uint32_t refs, holds, length;
 	uint64_t entry, exit;  /* numbers in the log, held while `holds`; 0: none */
-	struct making *origin; /* of a duplicate: of the file it came from; of a connection: the socket */
+	struct making *origin; /* of a duplicate: of the file it came from; of a connection: the
+	                          socket */
 	char path[];           /* or peer, `length` bytes and a 0; "" if not told here */
 };
 
@@ -64,9 +65,9 @@ struct fd_io {
 
 struct fd {
 	struct fd *next_hash;
-	struct fd *prev, *next;                 /* in its table */
+	struct fd *prev, *next;   /* in its table */
 	struct fd *older, *newer; /* of those closed, by time; or of open ones with history */
-	bool has_history, holds; /* holds: its making's events in the log */
+	bool has_history, holds;  /* holds: its making's events in the log */
 	struct file_table *table;
 	uint64_t id;
 	struct making *making;
@@ -83,8 +84,8 @@ struct file_table {
 	struct file_table *prev, *next;
 	struct fd *first;
 	uint32_t host;
-	uint32_t users;   /* threads */
-	uint32_t ghosts;  /* dead threads that still tell whose fds these were */
+	uint32_t users;  /* threads */
+	uint32_t ghosts; /* dead threads that still tell whose fds these were */
 	uint32_t n_open;
 	int32_t pid;      /* -1: not known so far */
 	uint32_t name;    /* interned, of the owner when it went */
@@ -103,7 +104,7 @@ struct fds {
 	uint32_t n_slots, n_open, n_all;
 	struct fd *closed_oldest, *closed_newest;
 	struct fd *closed_holding; /* the oldest of these that holds */
-	struct fd *history; /* open ones with operations or names to forget */
+	struct fd *history;        /* open ones with operations or names to forget */
 	uint64_t next_id;
 	uint64_t refused;    /* fds that had no room */
 	uint64_t trimmed_ns; /* closed ones had to go that were closed by then; 0: none */
@@ -125,10 +126,10 @@ struct making *making_create(struct fds *fds, uint64_t entry, uint64_t exit, con
                 uint32_t length, struct making *origin);
 struct making *making_share(struct making *making);
 void making_release(struct fds *fds, struct making *making); /* a reference that holds */
-const char *making_path(const struct making *making); /* never NULL */
+const char *making_path(const struct making *making);        /* never NULL */
 
-struct file_table *table_create(struct fds *fds, uint32_t host, int32_t pid,
-                struct thread_state *owner);
+struct file_table *table_create(
+                struct fds *fds, uint32_t host, int32_t pid, struct thread_state *owner);
 /* A copy of all that is open, at a fork. */
 struct file_table *table_copy(struct fds *fds, const struct file_table *table, int32_t pid,
                 struct thread_state *owner, uint64_t now_ns);
@@ -141,8 +142,8 @@ void table_forget(struct fds *fds, struct file_table *table); /* one ghost less 
 /* Closes what an exec closes. */
 void table_exec(struct fds *fds, struct file_table *table, uint64_t now_ns);
 /* Two tables turn out to be one: `from` gives all to `into`, and keeps its users. */
-void table_merge(struct fds *fds, struct file_table *from, struct file_table *into,
-                uint64_t now_ns);
+void table_merge(
+                struct fds *fds, struct file_table *from, struct file_table *into, uint64_t now_ns);
 
 struct fd *fds_find(const struct fds *fds, const struct file_table *table, int32_t number);
 /*

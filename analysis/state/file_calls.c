@@ -9,26 +9,27 @@
  * System calls that make, copy, pass, close or use file descriptors, and what the tracer lists of
  * them. Values of flags are Linux' (generic; those of alpha, mips, parisc and sparc differ).
  */
-#define AT_FDCWD      (-100)
-#define O_CLOEXEC     02000000
-#define F_DUPFD	      0
-#define F_SETFD	      2
-#define F_DUPFD_CLOEXEC 1030
-#define FD_CLOEXEC    1
-#define ERROR_EBADF   (-9)
-#define AF_UNIX	      1
-#define AF_INET	      2
-#define AF_INET6      10
-#define CLONE_FILES   0x400
+#define AT_FDCWD            (-100)
+#define O_CLOEXEC           02000000
+#define F_DUPFD             0
+#define F_SETFD             2
+#define F_DUPFD_CLOEXEC     1030
+#define FD_CLOEXEC          1
+#define ERROR_EBADF         (-9)
+#define AF_UNIX             1
+#define AF_INET             2
+#define AF_INET6            10
+#define CLONE_FILES         0x400
 #define CLOSE_RANGE_UNSHARE 2
 #define CLOSE_RANGE_CLOEXEC 4
-#define PEER_LENGTH   64
-#define MAX_NUMBERS   16
+#define PEER_LENGTH         64
+#define MAX_NUMBERS         16
 
 /* --- values of the entry and the exit -------------------------------------------------------- */
 
 /* What is used again and again about the end of a call. */
-struct using {
+struct using
+{
 	struct state_cx *cx;
 	struct fds *fds;
 	const struct call_end *end;
@@ -232,8 +233,8 @@ static void end_open(struct state_cx *cx, const struct call_end *end)
 		made.path = joined;
 		made.length = length;
 	}
-	made.close_on_exec = argument(&using, OPEN_FLAGS, &flags) ? yes_if(flags & O_CLOEXEC)
-	                                                          : FD_MAYBE;
+	made.close_on_exec =
+	                argument(&using, OPEN_FLAGS, &flags) ? yes_if(flags & O_CLOEXEC) : FD_MAYBE;
 	make_fd(&using, &made);
 }
 
@@ -275,10 +276,10 @@ static void duplicate(const struct using *using, int32_t from, enum fd_answer cl
 		return;
 	}
 	make_fd(using, &(struct made){.number = using->end->ret,
-	                .kind = old->kind,
-	                .close_on_exec = close_on_exec,
-	                .network = old->network,
-	                .origin = root_of(old)});
+	                               .kind = old->kind,
+	                               .close_on_exec = close_on_exec,
+	                               .network = old->network,
+	                               .origin = root_of(old)});
 }
 
 enum { DUP_OLD, DUP_FLAGS };
@@ -332,10 +333,11 @@ static void make_pair(struct state_cx *cx, const struct call_end *end, enum fd_k
 	}
 	for (i = 0; i < 2; i++) {
 		make_fd(&using, &(struct made){.number = (int32_t)numbers[i],
-		                .kind = kind,
-		                .close_on_exec = yes_if(
-		                                argument_or(&using, PAIR_FLAGS, 0) & O_CLOEXEC),
-		                .network = FD_NO});
+		                                .kind = kind,
+		                                .close_on_exec = yes_if(
+		                                                argument_or(&using, PAIR_FLAGS, 0) &
+		                                                O_CLOEXEC),
+		                                .network = FD_NO});
 	}
 }
 
@@ -361,11 +363,13 @@ static void end_socket(struct state_cx *cx, const struct call_end *end)
 
 	if (end->ret >= 0 && use(&using, cx, end)) {
 		make_fd(&using, &(struct made){.number = end->ret,
-		                .kind = FD_SOCKET,
-		                .close_on_exec = argument(&using, SOCKET_TYPE, &type)
-		                                                 ? yes_if(type & O_CLOEXEC)
-		                                                 : FD_MAYBE,
-		                .network = network_of(argument_or(&using, SOCKET_FAMILY, -1))});
+		                                .kind = FD_SOCKET,
+		                                .close_on_exec =
+		                                                argument(&using, SOCKET_TYPE, &type)
+		                                                                ? yes_if(type & O_CLOEXEC)
+		                                                                : FD_MAYBE,
+		                                .network = network_of(argument_or(
+		                                                &using, SOCKET_FAMILY, -1))});
 	}
 }
 
@@ -394,8 +398,7 @@ static uint32_t peer_text(const struct using *using, const struct event *event,
 			n += snprintf(text + n, PEER_LENGTH - (size_t)n, "%x%s",
 			                (unsigned int)address[i] & 65535u, i < 7 ? ":" : "]:");
 		}
-		n += snprintf(text + n, PEER_LENGTH - (size_t)n, "%u",
-		                (unsigned int)port & 65535u);
+		n += snprintf(text + n, PEER_LENGTH - (size_t)n, "%u", (unsigned int)port & 65535u);
 	}
 	return n > 0 ? (uint32_t)n : 0;
 }
@@ -429,7 +432,7 @@ static void end_accept(struct state_cx *cx, const struct call_end *end)
 
 /* Errors of connect() that leave the connection to be made meanwhile. */
 #define ERROR_EINPROGRESS (-115)
-#define ERROR_EINTR	  (-4)
+#define ERROR_EINTR       (-4)
 
 enum { CONNECT_FD = 4 };
 
@@ -530,7 +533,7 @@ static void end_make(struct state_cx *cx, const struct call_end *end)
 	made.length = (uint32_t)snprintf(path, sizeof(path), "%s%.*s", maker->path,
 	                name && length < FDS_MAX_PATH / 2 ? (int)length : 0, name ? name : "");
 	made.kind = maker->kind;
-	made.close_on_exec = maker->close_on_exec == -1 ? FD_YES
+	made.close_on_exec = maker->close_on_exec == -1  ? FD_YES
 	                     : maker->close_on_exec == 0 ? FD_NO
 	                     : argument(&using, MAKE_FLAGS, &flags)
 	                                     ? yes_if(flags & maker->close_on_exec)
@@ -690,17 +693,16 @@ static void end_copy(struct state_cx *cx, const struct call_end *end)
 	if (end->ret >= 0 && use(&using, cx, end)) {
 		count(&using, fd_argument(&using, TRANSFER_FD), false, (uint64_t)end->ret, false,
 		                using.now_ns - using.began_ns);
-		count(&using, fd_argument(&using, TRANSFER_TO), true, (uint64_t)end->ret, false,
-		                0);
+		count(&using, fd_argument(&using, TRANSFER_TO), true, (uint64_t)end->ret, false, 0);
 	}
 }
 
 bool files_is_transfer(const struct call_rule *rule)
 {
-	return rule && (rule->end == end_read || rule->end == end_write ||
-	                               rule->end == end_receive || rule->end == end_send ||
-	                               rule->end == end_receive_many ||
-	                               rule->end == end_send_many || rule->end == end_copy);
+	return rule &&
+	       (rule->end == end_read || rule->end == end_write || rule->end == end_receive ||
+	                       rule->end == end_send || rule->end == end_receive_many ||
+	                       rule->end == end_send_many || rule->end == end_copy);
 }
 
 /* --- the statedump --------------------------------------------------------------------------- */
@@ -813,10 +815,7 @@ const struct call_rule files_calls[] = {
                 {.names = "creat", .end = end_creat, .in = {"pathname|filename|path"}},
                 {.names = "dup|dup2|dup3", .end = end_dup, .in = {"fildes|oldfd|fd", "flags"}},
                 {.names = "fcntl|fcntl64", .end = end_fcntl, .in = {"fd", "cmd", "arg"}},
-                {.names = "pipe|pipe2",
-                                .end = end_pipe,
-                                .in = {"flags"},
-                                .out = {"fildes|pipefd"}},
+                {.names = "pipe|pipe2", .end = end_pipe, .in = {"flags"}, .out = {"fildes|pipefd"}},
                 {.names = "socketpair",
                                 .end = end_socketpair,
                                 .in = {"type"},
@@ -840,17 +839,13 @@ const struct call_rule files_calls[] = {
                                 .end = end_close_range,
                                 .in = {"fd|first", "max_fd|last", "flags"}},
                 {.names = "unshare", .end = end_unshare, .in = {"unshare_flags|flags"}},
-                {.names = "read|pread|pread64|readv|preadv|preadv2",
-                                .end = end_read,
-                                .in = {"fd"}},
+                {.names = "read|pread|pread64|readv|preadv|preadv2", .end = end_read, .in = {"fd"}},
                 {.names = "write|pwrite|pwrite64|writev|pwritev|pwritev2",
                                 .end = end_write,
                                 .in = {"fd"}},
                 {.names = "recv|recvfrom|recvmsg", .end = end_receive, .in = {"fd|sockfd"}},
                 {.names = "send|sendto|sendmsg", .end = end_send, .in = {"fd|sockfd"}},
-                {.names = "recvmmsg|recvmmsg_time64",
-                                .end = end_receive_many,
-                                .in = {"fd|sockfd"}},
+                {.names = "recvmmsg|recvmmsg_time64", .end = end_receive_many, .in = {"fd|sockfd"}},
                 {.names = "sendmmsg", .end = end_send_many, .in = {"fd|sockfd"}},
                 {.names = "sendfile|sendfile64|splice|tee|copy_file_range",
                                 .end = end_copy,

@@ -105,8 +105,7 @@ struct file_table *files_table(struct state_cx *cx, struct thread_state *thread)
 
 		thread->files = table ? share(table) : NULL;
 	} else {
-		thread->files = table_create(
-		                &cx->files->fds, thread->host, thread->pid, thread);
+		thread->files = table_create(&cx->files->fds, thread->host, thread->pid, thread);
 	}
 	return thread->files;
 }
@@ -194,7 +193,8 @@ void files_on_statedump(struct state_cx *cx, struct thread_state *thread, uint64
 void files_on_free(struct state_cx *cx, struct thread_state *thread)
 {
 	if (thread->files) {
-		/* It stays a ghost: the fds it had are shown as its own until they are forgotten. */
+		/* It stays a ghost: the fds it had are shown as its own until they are forgotten.
+		 */
 		table_leave(&cx->files->fds, thread->files, true, cx->now_ns);
 	}
 }
@@ -250,8 +250,7 @@ void files_on_loss(struct state_cx *cx, uint32_t host, uint32_t cpu, const struc
 		if (on->losses[1].begin_ns < on->losses[0].begin_ns) {
 			on->losses[0].begin_ns = on->losses[1].begin_ns;
 		}
-		memmove(&on->losses[1], &on->losses[2],
-		                (FILES_LOSSES - 2) * sizeof(on->losses[0]));
+		memmove(&on->losses[1], &on->losses[2], (FILES_LOSSES - 2) * sizeof(on->losses[0]));
 		on->n_losses--;
 	}
 	on->losses[on->n_losses].begin_ns = loss->begin_ns;

@@ -29,8 +29,7 @@ struct files {
 /* The table of a living thread, new if nothing is known. NULL: out of memory. */
 struct file_table *files_table(struct state_cx *cx, struct thread_state *thread);
 /* The thread has another table from now on; the caller's use of it is taken over. */
-void files_set_table(
-                struct state_cx *cx, struct thread_state *thread, struct file_table *table);
+void files_set_table(struct state_cx *cx, struct thread_state *thread, struct file_table *table);
 /* Were events lost that could have been about this fd, as known at an instant? */
 bool files_uncertain(const struct files *files, const struct fd *fd, uint64_t at_ns);
 /* Is it a call that reads or writes? Its time counts as such while it lasts. */

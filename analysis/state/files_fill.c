@@ -73,8 +73,8 @@ static void add_row(struct rows *rows, const struct fd *fd, uint64_t from_ns, ui
 	}
 }
 
-static void add_table(struct rows *rows, const struct file_table *table,
-                const struct focus *focus, uint64_t from_ns, uint64_t at_ns)
+static void add_table(struct rows *rows, const struct file_table *table, const struct focus *focus,
+                uint64_t from_ns, uint64_t at_ns)
 {
 	const struct fd *fd;
 
@@ -209,8 +209,7 @@ void files_fill_thread(struct state_cx *cx, const struct thread_state *thread, u
 	out->disk_write_bytes = sums.bytes[IO_DISK_WRITE];
 	out->io_ns = sums.duration_ns + running_ns(cx, thread, from_ns, at_ns);
 	if (thread->io) {
-		out->pages_allocated = attribute_gain(
-		                &thread->io->pages_allocated, from_ns, at_ns);
+		out->pages_allocated = attribute_gain(&thread->io->pages_allocated, from_ns, at_ns);
 		out->pages_freed = attribute_gain(&thread->io->pages_freed, from_ns, at_ns);
 	}
 	if (thread->files) {
@@ -240,8 +239,8 @@ enum fd_kind files_kind(const struct state_cx *cx, const struct thread_state *th
 	return found ? (enum fd_kind)found->kind : FD_UNKNOWN;
 }
 
-void files_add_resources(struct state_cx *cx, const struct thread_state *thread,
-                uint64_t from_ns, uint64_t to_ns, struct state_resources *out)
+void files_add_resources(struct state_cx *cx, const struct thread_state *thread, uint64_t from_ns,
+                uint64_t to_ns, struct state_resources *out)
 {
 	struct io_sums sums;
 

@@ -138,8 +138,7 @@ static void count(struct state_cx *cx, struct traffic *traffic, const struct sta
 	                (uint32_t)field_int(plan, event, NET_LENGTH, 0));
 }
 
-static void net_queue(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+static void net_queue(struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct net *net = event_net(cx, plan, event);
 
@@ -148,8 +147,7 @@ static void net_queue(
 	}
 }
 
-static void net_xmit(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+static void net_xmit(struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct net *net = event_net(cx, plan, event);
 
@@ -178,9 +176,13 @@ static void dump_interface(
 }
 
 const struct state_rule nets_rules[] = {
-                {.names = "net_dev_queue", .handle = net_queue, .fields = {"len", "name"},
+                {.names = "net_dev_queue",
+                                .handle = net_queue,
+                                .fields = {"len", "name"},
                                 .required = 1},
-                {.names = "net_dev_xmit", .handle = net_xmit, .fields = {"len", "name", "rc"},
+                {.names = "net_dev_xmit",
+                                .handle = net_xmit,
+                                .fields = {"len", "name", "rc"},
                                 .required = 1},
                 {.names = "netif_receive_skb|net_if_receive_skb",
                                 .handle = net_receive,
@@ -217,8 +219,8 @@ static int compare_nets(const void *a, const void *b)
 	return order ? order : strcmp(x->name, y->name);
 }
 
-enum status nets_fill(struct state_cx *cx, uint64_t from_ns, uint64_t at_ns,
-                struct snapshot *snapshot)
+enum status nets_fill(
+                struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot)
 {
 	struct state_view *view = &snapshot->state;
 	struct state_net *out = snapshot_alloc(snapshot, (cx->nets->n + 1) * sizeof(*out));
@@ -231,8 +233,8 @@ enum status nets_fill(struct state_cx *cx, uint64_t from_ns, uint64_t at_ns,
 	for (net = cx->nets->first; net; net = net->next) {
 		const struct traffic *sent = net->has_xmit ? &net->sent : &net->queued;
 
-		out[n++] = (struct state_net){
-		                .host = snapshot_text(snapshot, cx->registry->hosts[net->host].name),
+		out[n++] = (struct state_net){.host = snapshot_text(snapshot,
+		                                              cx->registry->hosts[net->host].name),
 		                .name = snapshot_text(snapshot, names_text(cx->names, net->name)),
 		                .received_packets = attribute_gain(
 		                                &net->received.packets, from_ns, at_ns),

@@ -20,7 +20,7 @@ enum io_way {
 };
 
 struct thread_io {
-	struct series ops; /* struct io_op */
+	struct series ops;                             /* struct io_op */
 	struct attribute pages_allocated, pages_freed; /* running totals */
 };
 

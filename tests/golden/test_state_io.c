@@ -4,7 +4,6 @@
  * what lttng-analyses computed of them. Where the two differ, the test says which is right and why.
  */
 #include <limits.h>
-#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,64 +11,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 #include <cmocka.h>
 #include <jansson.h>
 
-#include "intake/intake.h"
+#include "trace_feed.h"
 
-#define SOURCE_PROGRAM PT_BUILD_DIR "/pythiatop-source"
-#define SECOND	       UINT64_C(1000000000)
-#define DEADLINE_NS    (120 * SECOND)
-
-static uint32_t add_type(void *context, const struct event_type *type)
-{
-	return engine_add_type(context, type);
-}
-
-static uint32_t add_session(void *context, const struct session_desc *session)
-{
-	return engine_add_session(context, session);
-}
-
-static uint32_t add_stream(void *context, const struct stream_desc *stream)
-{
-	return engine_add_stream(context, stream);
-}
-
-static void end_session(void *context, uint32_t session)
-{
-	engine_end_session(context, session);
-}
-
-static void feed(void *context, const struct event *event)
-{
-	engine_feed(context, event);
-}
-
-static void lose(void *context, const struct loss *loss)
-{
-	engine_lose(context, loss);
-}
-
-static void late(void *context, uint32_t session, uint64_t count)
-{
-	engine_late(context, session, count);
-}
-
-static void advance(void *context, uint64_t ts_ns)
-{
-	engine_advance(context, ts_ns);
-}
-
-static uint64_t mono_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
-}
+#define SECOND UINT64_C(1000000000)
 
 static const char *folder(const char *variable, const char *otherwise)
 {
@@ -82,32 +29,11 @@ static const char *folder(const char *variable, const char *otherwise)
 static struct engine *read_trace(const char *name)
 {
 	struct engine *engine = engine_create(&(struct engine_config){.window_ns = 60 * SECOND});
-	struct intake_sink sink = {.context = engine,
-	                .add_type = add_type,
-	                .add_session = add_session,
-	                .add_stream = add_stream,
-	                .end_session = end_session,
-	                .feed = feed,
-	                .lose = lose,
-	                .late = late,
-	                .advance = advance};
-	struct intake *intake = intake_create(&sink, SOURCE_PROGRAM);
-	uint64_t start_ns = mono_now_ns();
-	char path[PATH_MAX], text[512];
+	char path[PATH_MAX];
 
 	assert_non_null(engine);
-	assert_non_null(intake);
 	snprintf(path, sizeof(path), "%s/%s", folder("PYTHIATOP_TRACES", PT_TRACES_DIR), name);
-	assert_int_equal(intake_attach(intake, path, text, sizeof(text)), STATUS_OK);
-	while (!intake_ended(intake)) {
-		assert_true(mono_now_ns() - start_ns < DEADLINE_NS);
-		if (!intake_step(intake, 10000, mono_now_ns()) && intake_arm(intake)) {
-			struct pollfd fd = {.fd = intake_fd(intake), .events = POLLIN};
-
-			poll(&fd, 1, 20);
-		}
-	}
-	intake_destroy(intake);
+	trace_feed(engine, path);
 	return engine;
 }
 
@@ -136,11 +62,12 @@ static json_t *table(json_t *document, const char *wanted)
 	json_t *results = json_object_get(document, "results"), *result;
 	size_t i;
 
-	json_array_foreach (results, i, result) {
+	json_array_foreach(results, i, result)
+	{
 		json_t *class = json_object_get(result, "class");
-		const char *title = json_is_string(class)
-		                                    ? json_string_value(class)
-		                                    : json_string_value(json_object_get(class, "title"));
+		const char *title = json_is_string(class) ? json_string_value(class)
+		                                          : json_string_value(json_object_get(
+		                                                            class, "title"));
 
 		if (title && strstr(title, wanted)) {
 			return json_object_get(result, "data");
@@ -169,7 +96,8 @@ static const char *text_of(json_t *row, size_t column, const char *name)
 
 /* --- by thread and by file ------------------------------------------------------------------- */
 
-static __attribute__((noinline)) const struct state_thread *thread_of(const struct snapshot *snapshot, int64_t tid)
+static __attribute__((noinline)) const struct state_thread *thread_of(
+                const struct snapshot *snapshot, int64_t tid)
 {
 	uint32_t i;
 
@@ -186,20 +114,21 @@ static __attribute__((noinline)) const struct state_thread *thread_of(const stru
  * All bytes agree. Of the network's, the reference counts local sockets and those of netlink, too;
  * here they are those of IP sockets, which are never more.
  */
-static void check_threads(const struct snapshot *snapshot, json_t *usage, const char *title,
-                bool write)
+static void check_threads(
+                const struct snapshot *snapshot, json_t *usage, const char *title, bool write)
 {
 	json_t *rows = table(usage, title), *row;
 	size_t i;
 
 	assert_int_equal(json_array_size(rows), 10);
-	json_array_foreach (rows, i, row) {
+	json_array_foreach(rows, i, row)
+	{
 		const struct state_thread *thread = thread_of(snapshot, member(row, 0, "tid"));
 
 		assert_int_equal(write ? thread->write_bytes : thread->read_bytes, value(row, 1));
 		assert_int_equal(thread->pid, member(row, 0, "pid"));
-		assert_true((int64_t)(write ? thread->net_write_bytes
-		                            : thread->net_read_bytes) <= value(row, 3));
+		assert_true((int64_t)(write ? thread->net_write_bytes : thread->net_read_bytes) <=
+		                value(row, 3));
 	}
 }
 
@@ -211,7 +140,8 @@ static void check_files(const struct snapshot *snapshot, json_t *usage, const ch
 	uint32_t n = 0, f;
 	size_t i;
 
-	json_array_foreach (rows, i, row) {
+	json_array_foreach(rows, i, row)
+	{
 		const char *path = text_of(row, 0, "path");
 		uint64_t bytes = 0;
 
@@ -251,7 +181,8 @@ static void check_pipe(const struct snapshot *snapshot)
 
 /* --- disks ----------------------------------------------------------------------------------- */
 
-static __attribute__((noinline)) const struct state_disk *disk_of(const struct snapshot *snapshot, const char *name)
+static __attribute__((noinline)) const struct state_disk *disk_of(
+                const struct snapshot *snapshot, const char *name)
 {
 	uint32_t i;
 
@@ -274,11 +205,9 @@ static void check_disk(const struct snapshot *snapshot, json_t *usage, json_t *s
 
 	assert_string_equal(text_of(latency, 0, "name"), there);
 	assert_int_equal(disk->read_bytes + disk->write_bytes, value(sectors, 1) * 512);
-	assert_int_equal(disk->reads + disk->writes,
-	                value(latency, 1));
-	assert_int_equal(disk->mean_ns,
-	                (uint64_t)json_number_value(json_object_get(
-	                                json_array_get(latency, 3), "value")));
+	assert_int_equal(disk->reads + disk->writes, value(latency, 1));
+	assert_int_equal(disk->mean_ns, (uint64_t)json_number_value(json_object_get(
+	                                                json_array_get(latency, 3), "value")));
 	assert_int_equal(disk->max_ns, value(latency, 4));
 	assert_int_equal(disk->pending, 0);
 	assert_int_equal(disk->errors, 0);
@@ -291,7 +220,8 @@ static void check_blocks(const struct snapshot *snapshot, json_t *usage, bool in
 	uint32_t d, t;
 	size_t i;
 
-	json_array_foreach (rows, i, row) {
+	json_array_foreach(rows, i, row)
+	{
 		const struct state_thread *thread = thread_of(snapshot, member(row, 0, "tid"));
 
 		if (!inserted) {
@@ -315,7 +245,8 @@ static void check_blocks(const struct snapshot *snapshot, json_t *usage, bool in
 
 /* --- interfaces and pages -------------------------------------------------------------------- */
 
-static __attribute__((noinline)) const struct state_net *net_of(const struct snapshot *snapshot, const char *name)
+static __attribute__((noinline)) const struct state_net *net_of(
+                const struct snapshot *snapshot, const char *name)
 {
 	uint32_t i;
 
@@ -340,7 +271,8 @@ static void check_pages(const struct snapshot *snapshot, json_t *memory)
 	size_t i;
 
 	assert_int_equal(json_array_size(rows), 10);
-	json_array_foreach (rows, i, row) {
+	json_array_foreach(rows, i, row)
+	{
 		const struct state_thread *thread = thread_of(snapshot, member(row, 0, "tid"));
 
 		assert_true((int64_t)thread->pages_allocated >= value(row, 1));
@@ -348,7 +280,8 @@ static void check_pages(const struct snapshot *snapshot, json_t *memory)
 	}
 	assert_true(more <= 296);
 	rows = table(memory, "freed");
-	json_array_foreach (rows, i, row) {
+	json_array_foreach(rows, i, row)
+	{
 		assert_true((int64_t)thread_of(snapshot, member(row, 0, "tid"))->pages_freed >=
 		                value(row, 1));
 	}
@@ -356,8 +289,8 @@ static void check_pages(const struct snapshot *snapshot, json_t *memory)
 
 /* --- the traces ------------------------------------------------------------------------------ */
 
-static void check_trace(const char *name, void (*more)(const struct snapshot *snapshot,
-                                                          json_t *usage, json_t *stats))
+static void check_trace(const char *name,
+                void (*more)(const struct snapshot *snapshot, json_t *usage, json_t *stats))
 {
 	json_t *usage = oracle(name, "io.runusage"), *stats = oracle(name, "io.runstats");
 	struct snapshot *snapshot;

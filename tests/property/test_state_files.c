@@ -15,13 +15,13 @@
 
 #include "kernel_feed.h"
 
-#define MS	  UINT64_C(1000000)
-#define WINDOW	  (1000 * MS)
+#define MS        UINT64_C(1000000)
+#define WINDOW    (1000 * MS)
 #define PROCESSES 5
-#define NUMBERS	  24
-#define THREAD	  1000 /* tid of a process' second thread: its pid and this */
-#define STEPS	  6000
-#define SEEDS	  12
+#define NUMBERS   24
+#define THREAD    1000 /* tid of a process' second thread: its pid and this */
+#define STEPS     6000
+#define SEEDS     12
 
 /* --- the model ------------------------------------------------------------------------------- */
 
@@ -61,7 +61,8 @@ struct model {
 
 static uint32_t pick(struct model *model, uint32_t n)
 {
-	model->random = model->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	model->random = model->random * UINT64_C(6364136223846793005) +
+	                UINT64_C(1442695040888963407);
 	return (uint32_t)(model->random >> 33) % n;
 }
 
@@ -117,8 +118,7 @@ static void add_op(struct model *model, struct life *life, bool write, uint64_t 
 		life->ops = realloc(life->ops, life->room * sizeof(*life->ops));
 		assert_non_null(life->ops);
 	}
-	life->ops[life->n++] =
-	                (struct op){.at_ns = model->now_ns, .bytes = bytes, .write = write};
+	life->ops[life->n++] = (struct op){.at_ns = model->now_ns, .bytes = bytes, .write = write};
 }
 
 /* --- events ---------------------------------------------------------------------------------- */
@@ -242,7 +242,8 @@ static void copy_bytes(struct model *model, struct process *process)
 	int32_t from = (int32_t)pick(model, NUMBERS), to = (int32_t)pick(model, NUMBERS);
 	uint64_t bytes = pick(model, 70000);
 
-	tell(model, "syscall_entry_sendfile64 out_fd:i=%d in_fd:i=%d offset:u=0 count:u=1", to, from);
+	tell(model, "syscall_entry_sendfile64 out_fd:i=%d in_fd:i=%d offset:u=0 count:u=1", to,
+	                from);
 	tell(model, "syscall_exit_sendfile64 ret:i=%lu", (unsigned long)bytes);
 	add_op(model, used(model, process, from), false, bytes);
 	add_op(model, used(model, process, to), true, bytes);
@@ -256,8 +257,9 @@ static void list(struct model *model, struct process *process)
 	char path[32];
 
 	snprintf(path, sizeof(path), "/listed%u", model->n_paths++);
-	tell(model, "lttng_statedump_file_descriptor pid:i=%d fd:i=%d flags:u=%d fmode:u=0 "
-	            "filename:s=%s",
+	tell(model,
+	                "lttng_statedump_file_descriptor pid:i=%d fd:i=%d flags:u=%d fmode:u=0 "
+	                "filename:s=%s",
 	                process->pid, number, close_on_exec ? 02000000 : 0, path);
 	if (!life) {
 		life = add_life(model, process, number, "");
@@ -295,8 +297,10 @@ static void exec(struct model *model, struct process *process)
 static void start_thread(struct model *model, struct process *process)
 {
 	if (!process->has_thread) {
-		tell(model, "sched_process_fork parent_comm:s=p parent_tid:i=%d parent_pid:i=%d "
-		            "child_comm:s=t child_tid:i=%d child_pid:i=%d",
+		tell(model,
+		                "sched_process_fork parent_comm:s=p parent_tid:i=%d "
+		                "parent_pid:i=%d "
+		                "child_comm:s=t child_tid:i=%d child_pid:i=%d",
 		                process->pid, process->pid, process->pid + THREAD, process->pid);
 		process->has_thread = true;
 	}
@@ -311,8 +315,9 @@ static void fork_process(struct model *model, struct process *process)
 		return;
 	}
 	run_thread(model, process->pid);
-	tell(model, "sched_process_fork parent_comm:s=p parent_tid:i=%d parent_pid:i=%d "
-	            "child_comm:s=p child_tid:i=%d child_pid:i=%d",
+	tell(model,
+	                "sched_process_fork parent_comm:s=p parent_tid:i=%d parent_pid:i=%d "
+	                "child_comm:s=p child_tid:i=%d child_pid:i=%d",
 	                process->pid, process->pid, child->pid, child->pid);
 	child->alive = true;
 	for (number = 0; number < NUMBERS; number++) {

@@ -203,7 +203,7 @@ static void duplicates(void **state)
 	call(&bench, "dup3 oldfd:u=4 newfd:u=6 flags:i=524288", "ret:i=6");
 	call(&bench, "fcntl fd:u=3 cmd:u=0 arg:u=10", "ret:i=10");
 	call(&bench, "fcntl fd:u=3 cmd:u=1030 arg:u=10", "ret:i=11");
-	call(&bench, "fcntl fd:u=11 cmd:u=2 arg:u=0", "ret:i=0"); /* no longer closed by exec */
+	call(&bench, "fcntl fd:u=11 cmd:u=2 arg:u=0", "ret:i=0");    /* no longer closed by exec */
 	call(&bench, "fcntl fd:u=3 cmd:u=3 arg:u=0", "ret:i=32768"); /* F_GETFL makes no fd */
 	call(&bench, "dup2 oldfd:u=3 newfd:u=3", "ret:i=3");
 	call(&bench, "dup fildes:u=99", "ret:i=-9");
@@ -371,14 +371,17 @@ static void sockets(void **state)
 	begin(&bench);
 	call(&bench, "socket family:i=2 type:i=1 protocol:i=0", "ret:i=3");
 	expect(&bench, A, 3, "", FD_SOCKET, FD_OBSERVED);
-	call(&bench, "connect fd:i=3 family:u=2 dport:u=443 v4addr:a=192,0,2,7 v6addr:a=", "ret:i=-115");
+	call(&bench, "connect fd:i=3 family:u=2 dport:u=443 v4addr:a=192,0,2,7 v6addr:a=",
+	                "ret:i=-115");
 	expect(&bench, A, 3, "192.0.2.7:443", FD_SOCKET, FD_OBSERVED);
 	between = bench.now_ns;
-	call(&bench, "connect fd:i=3 family:u=2 dport:u=53 v4addr:a=192,0,2,8 v6addr:a=", "ret:i=0");
+	call(&bench, "connect fd:i=3 family:u=2 dport:u=53 v4addr:a=192,0,2,8 v6addr:a=",
+	                "ret:i=0");
 	expect(&bench, A, 3, "192.0.2.8:53", FD_SOCKET, FD_OBSERVED);
 	assert_string_equal(look_at(&bench, A, 3, between)->path, "192.0.2.7:443");
 	assert_string_equal(look_at(&bench, A, 3, between - MS)->path, "");
-	call(&bench, "connect fd:i=3 family:u=2 dport:u=54 v4addr:a=192,0,2,9 v6addr:a=", "ret:i=-111");
+	call(&bench, "connect fd:i=3 family:u=2 dport:u=54 v4addr:a=192,0,2,9 v6addr:a=",
+	                "ret:i=-111");
 	expect(&bench, A, 3, "192.0.2.8:53", FD_SOCKET, FD_OBSERVED);
 
 	call(&bench, "accept4 fd:i=20 flags:i=524288",
@@ -692,7 +695,8 @@ static void million_leave_nothing(void **state)
 		struct event event = {.ts_ns = now, .bytes = 8, .slots = slots};
 		uint64_t entry = log_add(log, &event), exit = log_add(log, &event);
 		struct fd *fd = fds_open(&fds, table, (int32_t)(i % 500),
-		                making_create(&fds, entry, exit, path, sizeof(path) - 1, NULL), now);
+		                making_create(&fds, entry, exit, path, sizeof(path) - 1, NULL),
+		                now);
 
 		assert_non_null(fd);
 		fds_count(&fds, fd, i % 2, 100, 10, now);
@@ -730,8 +734,8 @@ static void million_leave_nothing(void **state)
 /* At the bound the one closed longest ago goes; where all are open, the further one is left out. */
 static void bound(void **state)
 {
-	struct event_log *log = log_create(
-	                &(struct event_log_config){.max_bytes = 1 << 20, .max_held_bytes = 1 << 20});
+	struct event_log *log = log_create(&(struct event_log_config){
+	                .max_bytes = 1 << 20, .max_held_bytes = 1 << 20});
 	struct file_table *table;
 	struct store store;
 	struct fds fds;
