@@ -161,18 +161,9 @@ static bool choose(void *context, uint64_t number, const struct event *event, bo
 
 static void find_fd(struct choosing *choosing, uint64_t id)
 {
-	const struct file_table *table;
 	const struct making *making;
-	const struct fd *fd;
 
-	for (table = choosing->cx->files->fds.tables; table; table = table->next) {
-		for (fd = table->first; fd && fd->id != id; fd = fd->next) {
-		}
-		if (fd) {
-			choosing->fd = fd;
-			break;
-		}
-	}
+	choosing->fd = fds_by_id(&choosing->cx->files->fds, id);
 	making = choosing->fd ? choosing->fd->making : NULL;
 	for (; making && choosing->n_making + 2 <= MAX_MAKING; making = making->origin) {
 		choosing->making[choosing->n_making++] = making->entry;

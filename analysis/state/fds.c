@@ -114,6 +114,26 @@ struct fd *fds_find(const struct fds *fds, const struct file_table *table, int32
 	return NULL;
 }
 
+static const struct fd *id_in(const struct fd *fd, uint64_t id)
+{
+	while (fd && fd->id != id) {
+		fd = fd->next;
+	}
+	return fd;
+}
+
+const struct fd *fds_by_id(const struct fds *fds, uint64_t id)
+{
+	const struct file_table *table;
+	const struct fd *fd = NULL;
+
+	for (table = fds->tables; table && !fd; table = table->next) {
+		fd = id_in(table->open_first, id);
+		fd = fd ? fd : id_in(table->closed_first, id);
+	}
+	return fd;
+}
+
 static void resize(struct fds *fds, uint32_t n_slots)
 {
 	struct fd **old = fds->slots, *fd, *next;
@@ -166,24 +186,28 @@ static void remove_slot(struct fds *fds, struct fd *fd)
 
 /* --- lists ----------------------------------------------------------------------------------- */
 
+static struct fd **list_of(const struct fd *fd)
+{
+	return fd->closed_ns ? &fd->table->closed_first : &fd->table->open_first;
+}
+
 static void link_table(struct file_table *table, struct fd *fd)
 {
+	struct fd **first;
+
 	fd->table = table;
+	first = list_of(fd);
 	fd->prev = NULL;
-	fd->next = table->first;
-	if (table->first) {
-		table->first->prev = fd;
+	fd->next = *first;
+	if (*first) {
+		(*first)->prev = fd;
 	}
-	table->first = fd;
+	*first = fd;
 }
 
 static void unlink_table(struct fd *fd)
 {
-	if (fd->prev) {
-		fd->prev->next = fd->next;
-	} else {
-		fd->table->first = fd->next;
-	}
+	*(fd->prev ? &fd->prev->next : list_of(fd)) = fd->next;
 	if (fd->next) {
 		fd->next->prev = fd->prev;
 	}
@@ -309,7 +333,7 @@ struct file_table *table_at(const struct fds *fds, uint32_t host, uint64_t addre
 /* With its last fd and its last thread a table goes. */
 static void drop_table_if_unused(struct fds *fds, struct file_table *table)
 {
-	if (table->users || table->ghosts || table->first) {
+	if (table->users || table->ghosts || table->open_first || table->closed_first) {
 		return;
 	}
 	if (table->prev) {
@@ -421,7 +445,9 @@ void fds_close(struct fds *fds, struct fd *fd, uint64_t now_ns)
 {
 	remove_slot(fds, fd);
 	unlink_history(fds, fd);
+	unlink_table(fd);
 	fd->closed_ns = now_ns;
+	link_table(fd->table, fd);
 	link_closed(fds, fd);
 	count_open(fds, fd->table, -1, now_ns);
 }
@@ -487,12 +513,9 @@ struct file_table *table_copy(struct fds *fds, const struct file_table *table, i
 	struct file_table *copy = table_create(fds, table->host, pid, owner);
 	const struct fd *fd;
 
-	for (fd = table->first; copy && fd; fd = fd->next) {
+	for (fd = table->open_first; copy && fd; fd = fd->next) {
 		struct fd *twin;
 
-		if (fd->closed_ns) {
-			continue;
-		}
 		twin = fds_open(fds, copy, fd->number, making_share(fd->making), now_ns);
 		if (twin) {
 			twin->opened_ns = fd->opened_ns;
@@ -508,12 +531,8 @@ struct file_table *table_copy(struct fds *fds, const struct file_table *table, i
 
 static void close_all(struct fds *fds, struct file_table *table, uint64_t now_ns)
 {
-	struct fd *fd;
-
-	for (fd = table->first; fd; fd = fd->next) {
-		if (!fd->closed_ns) {
-			fds_close(fds, fd, now_ns);
-		}
+	while (table->open_first) {
+		fds_close(fds, table->open_first, now_ns);
 	}
 }
 
@@ -536,12 +555,10 @@ void table_forget(struct fds *fds, struct file_table *table)
 
 void table_exec(struct fds *fds, struct file_table *table, uint64_t now_ns)
 {
-	struct fd *fd;
+	struct fd *fd, *next;
 
-	for (fd = table->first; fd; fd = fd->next) {
-		if (fd->closed_ns) {
-			continue;
-		}
+	for (fd = table->open_first; fd; fd = next) {
+		next = fd->next;
 		if (fd->close_on_exec == FD_YES) {
 			fds_close(fds, fd, now_ns);
 		} else if (fd->close_on_exec == FD_MAYBE && !fd->uncertain_ns) {
@@ -609,31 +626,38 @@ static void merge_fd(struct fds *fds, struct fd *from, struct fd *into)
 	drop_fd(fds, from);
 }
 
+/* Of a table to another; open ones have gone from the slots meanwhile. */
+static void move_fd(struct fds *fds, struct fd *fd, struct file_table *into, uint64_t now_ns)
+{
+	struct file_table *from = fd->table;
+
+	unlink_table(fd);
+	link_table(into, fd);
+	if (!fd->closed_ns) {
+		count_open(fds, from, -1, now_ns);
+		add_slot(fds, fd);
+		count_open(fds, into, 1, now_ns);
+	}
+}
+
 void table_merge(struct fds *fds, struct file_table *from, struct file_table *into, uint64_t now_ns)
 {
-	struct fd *fd, *next;
+	struct fd *fd;
 
 	from->users++; /* it must not go with its last fd */
-	for (fd = from->first; fd; fd = next) {
-		struct fd *same = fd->closed_ns ? NULL : fds_find(fds, into, fd->number);
+	while ((fd = from->open_first)) {
+		struct fd *same = fds_find(fds, into, fd->number);
 
-		next = fd->next;
-		if (!fd->closed_ns) {
-			count_open(fds, from, -1, now_ns);
-		}
 		if (same) {
+			count_open(fds, from, -1, now_ns);
 			merge_fd(fds, fd, same);
-			continue;
-		}
-		if (!fd->closed_ns) {
+		} else {
 			remove_slot(fds, fd);
+			move_fd(fds, fd, into, now_ns);
 		}
-		unlink_table(fd);
-		link_table(into, fd);
-		if (!fd->closed_ns) {
-			add_slot(fds, fd);
-			count_open(fds, into, 1, now_ns);
-		}
+	}
+	while ((fd = from->closed_first)) {
+		move_fd(fds, fd, into, now_ns);
 	}
 	from->users--;
 }
@@ -689,18 +713,12 @@ void fds_release(struct fds *fds)
 	struct file_table *table;
 
 	while ((table = fds->tables)) {
-		struct fd *fd;
-
 		table->users = 1;
 		table->ghosts = 0;
-		for (fd = table->first; fd; fd = fd->next) {
-			if (!fd->closed_ns) {
-				fds_close(fds, fd, UINT64_MAX);
-			}
-		}
-		while ((fd = table->first)) {
-			unlink_closed(fds, fd);
-			drop_fd(fds, fd);
+		close_all(fds, table, UINT64_MAX);
+		while (table->closed_first) {
+			unlink_closed(fds, table->closed_first);
+			drop_fd(fds, table->closed_first);
 		}
 		table->users = 0;
 		table_set_address(fds, table, 0);

@@ -82,7 +82,7 @@ struct fd {
 
 struct file_table {
 	struct file_table *prev, *next;
-	struct fd *first;
+	struct fd *open_first, *closed_first;
 	uint32_t host;
 	uint32_t users;  /* threads */
 	uint32_t ghosts; /* dead threads that still tell whose fds these were */
@@ -145,6 +145,8 @@ void table_exec(struct fds *fds, struct file_table *table, uint64_t now_ns);
 void table_merge(
                 struct fds *fds, struct file_table *from, struct file_table *into, uint64_t now_ns);
 
+/* Open or closed within the history; NULL: none. Looks at all. */
+const struct fd *fds_by_id(const struct fds *fds, uint64_t id);
 struct fd *fds_find(const struct fds *fds, const struct file_table *table, int32_t number);
 /*
  * A new fd of that number; one that is open under it was closed by a call nobody saw. Takes over

@@ -586,7 +586,7 @@ static void end_close_range(struct state_cx *cx, const struct call_end *end)
 {
 	struct using using;
 	int64_t first, last, flags;
-	struct fd *fd;
+	struct fd *fd, *next;
 
 	if (end->ret < 0 || !use(&using, cx, end) || !argument(&using, RANGE_FIRST, &first) ||
 	                !argument(&using, RANGE_LAST, &last)) {
@@ -598,8 +598,9 @@ static void end_close_range(struct state_cx *cx, const struct call_end *end)
 	}
 	first = (uint32_t)first;
 	last = (uint32_t)last;
-	for (fd = using.table->first; fd; fd = fd->next) {
-		if (fd->closed_ns || fd->number < first || fd->number > last) {
+	for (fd = using.table->open_first; fd; fd = next) {
+		next = fd->next;
+		if (fd->number < first || fd->number > last) {
 			continue;
 		}
 		if (flags & CLOSE_RANGE_CLOEXEC) {

@@ -73,16 +73,21 @@ static void add_row(struct rows *rows, const struct fd *fd, uint64_t from_ns, ui
 	}
 }
 
-static void add_table(struct rows *rows, const struct file_table *table, const struct focus *focus,
+static void add_list(struct rows *rows, const struct fd *fd, const struct focus *focus,
                 uint64_t from_ns, uint64_t at_ns)
 {
-	const struct fd *fd;
-
-	for (fd = table->first; fd; fd = fd->next) {
+	for (; fd; fd = fd->next) {
 		if (!focus->fd_id || fd->id == focus->fd_id) {
 			add_row(rows, fd, from_ns, at_ns);
 		}
 	}
+}
+
+static void add_table(struct rows *rows, const struct file_table *table, const struct focus *focus,
+                uint64_t from_ns, uint64_t at_ns)
+{
+	add_list(rows, table->open_first, focus, from_ns, at_ns);
+	add_list(rows, table->closed_first, focus, from_ns, at_ns);
 }
 
 static const struct thread_state *find_thread(const struct state_cx *cx, uint64_t id)
