@@ -12,8 +12,10 @@
 #include "intake/url.h"
 #include "options.h"
 #include "pythiatop/console.h"
+#include "pythiatop/text.h"
 #include "run/analysis.h"
 #include "run/batch.h"
+#include "run/dump.h"
 #include "run/pipeline.h"
 
 #define EXIT_USAGE     2
@@ -172,6 +174,28 @@ static int run_list(struct pipeline *pipeline, const struct options *options)
 	return batch_list(pipeline, stdout, stderr);
 }
 
+/* What --dump and --dump-text ask for, at the end of the run. */
+static int write_dumps(struct pipeline *pipeline, const struct options *options, int code)
+{
+	const struct focus focus = {.screen = SCREEN_STATE};
+	char said[1024], clean[4096];
+	bool written;
+
+	if (options->dump_directory && code == EXIT_SUCCESS) {
+		written = dump_traces(pipeline, &focus, options->dump_directory, said, sizeof(said));
+		text_escape(clean, sizeof(clean), said);
+		fprintf(stderr, "pythiatop: %s\n", clean);
+		code = written ? code : EXIT_FAILURE;
+	}
+	if (options->dump_file && code == EXIT_SUCCESS) {
+		written = dump_text(pipeline, &focus, options->dump_file, said, sizeof(said));
+		text_escape(clean, sizeof(clean), said);
+		fprintf(stderr, "pythiatop: %s\n", clean);
+		code = written ? code : EXIT_FAILURE;
+	}
+	return code;
+}
+
 static int run(struct pipeline *pipeline, const struct options *options)
 {
 	int code;
@@ -196,7 +220,8 @@ static int run(struct pipeline *pipeline, const struct options *options)
 		                                                   : SCHEMA_LIVE_NS,
 		                stdout, stderr);
 	}
-	return options->batch ? run_batch(pipeline, options) : run_console(pipeline, options);
+	code = options->batch ? run_batch(pipeline, options) : run_console(pipeline, options);
+	return write_dumps(pipeline, options, code);
 }
 
 /* Each source takes five descriptors: as many as we may have. */
@@ -234,7 +259,8 @@ int main(int argc, char **argv)
 	raise_limits();
 	/* Plain batch has no use for the original events, so it does not pay for them. */
 	pipeline = pipeline_create(options.window_ns,
-	                !options.batch || options.state_of.set);
+	                !options.batch || options.dump_directory || options.dump_file ||
+	                                options.state_of.set);
 	if (pipeline) {
 		code = run(pipeline, &options);
 		pipeline_destroy(pipeline);

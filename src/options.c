@@ -179,6 +179,12 @@ static const char *take(struct options *options, enum option_id id, const char *
 	case OPTION_LIST:
 		options->list_url = value;
 		return NULL;
+	case OPTION_DUMP:
+		options->dump_directory = value;
+		return NULL;
+	case OPTION_DUMP_TEXT:
+		options->dump_file = value;
+		return NULL;
 	case OPTION_THEME:
 		options->theme = value;
 		return NULL;

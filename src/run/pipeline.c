@@ -185,6 +185,11 @@ struct intake *pipeline_intake(struct pipeline *pipeline)
 	return pipeline->intake;
 }
 
+const char *pipeline_program(const struct pipeline *pipeline)
+{
+	return pipeline->program;
+}
+
 struct engine *pipeline_engine(struct pipeline *pipeline)
 {
 	return pipeline->engine;

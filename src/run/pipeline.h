@@ -23,7 +23,7 @@ struct pipeline;
 
 /*
  * window_ns: length of the moving window, 0 for the usual. keep_events: hold the original events of
- * the window, so that they can be shown. NULL if out of memory.
+ * the window, so that they can be dumped. NULL if out of memory.
  */
 struct pipeline *pipeline_create(uint64_t window_ns, bool keep_events);
 
@@ -35,6 +35,7 @@ enum status pipeline_add_schema(
                 struct pipeline *pipeline, const char *name, char *error, size_t error_size);
 
 struct intake *pipeline_intake(struct pipeline *pipeline);
+const char *pipeline_program(const struct pipeline *pipeline); /* path of pythiatop-source */
 struct engine *pipeline_engine(struct pipeline *pipeline);
 
 /*
