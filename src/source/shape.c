@@ -8,6 +8,8 @@
 
 #include "output/tree_text.h"
 
+#define LENGTH_DISTANCE 8 /* fields between an array and its length, at most */
+
 enum how {
 	AS_NOTHING = 0,
 	AS_NUMBER,
@@ -188,25 +190,40 @@ static struct cursor tree_cursor(const struct event *event, uint32_t field)
 	return (struct cursor){bytes, bytes + length};
 }
 
-/* Does the field before it hold the number of elements, and says so by its name? */
-static bool has_length(const struct event_type *type, const struct event *event, uint32_t field,
-                uint32_t n)
+static size_t prefix_of(const char *name)
 {
-	const struct field *before = &type->fields[field - (field > 0)];
-	const char *name = strrchr(type->fields[field].name, '.');
-	size_t prefix = name ? (size_t)(name + 1 - type->fields[field].name) : 0;
-	const char *length = before->name + prefix;
+	const char *dot = strrchr(name, '.');
 
-	if (field == 0 || before->kind != FIELD_UINT || event->slots[field - 1] != n ||
-	                before->n_labels > 0 || before->scope != type->fields[field].scope ||
-	                strlen(before->name) <= prefix ||
-	                strncmp(before->name, type->fields[field].name, prefix) != 0) {
-		return false;
-	}
-	name = type->fields[field].name + prefix;
+	return dot ? (size_t)(dot + 1 - name) : 0;
+}
+
+/* Is `length` the name "NAME_length" or "_NAME_length"? */
+static bool names_length(const char *length, const char *name)
+{
 	length += length[0] == '_' && name[0] != '_';
 	return strncmp(length, name, strlen(name)) == 0 &&
 	       strcmp(length + strlen(name), "_length") == 0;
+}
+
+/* The member before it that holds the number of its elements, and says so by its name; NULL: none. */
+static const char *length_name(const struct event_type *type, const struct event *event,
+                uint32_t index, uint32_t n)
+{
+	const struct field *field = &type->fields[index];
+	size_t prefix = prefix_of(field->name);
+
+	for (uint32_t i = index; i > 0 && index - i < LENGTH_DISTANCE; i--) {
+		const struct field *before = &type->fields[i - 1];
+
+		if (before->kind == FIELD_UINT && before->n_labels == 0 &&
+		                before->scope == field->scope && event->slots[i - 1] == n &&
+		                prefix_of(before->name) == prefix &&
+		                strncmp(before->name, field->name, prefix) == 0 &&
+		                names_length(before->name + prefix, field->name + prefix)) {
+			return before->name + prefix;
+		}
+	}
+	return NULL;
 }
 
 static uint8_t read_tree(struct shape *shape, const struct event_type *type,
@@ -218,7 +235,7 @@ static uint8_t read_tree(struct shape *shape, const struct event_type *type,
 
 	if (!plain && cursor.end - cursor.at >= (ptrdiff_t)sizeof(node)) {
 		memcpy(&node, cursor.at, sizeof(node));
-		if (node.kind == TREE_ARRAY && has_length(type, event, field, node.n)) {
+		if (node.kind == TREE_ARRAY && length_name(type, event, field, node.n)) {
 			node_next(&cursor);
 			add_bytes(shape, "(", 1);
 			if (add_elements(shape, &cursor, node.n, 0)) {
@@ -497,20 +514,6 @@ static bt_field_class *tree_class(bt_trace_class *trace_class, struct cursor *cu
 	}
 }
 
-static bt_field_class *sequence_class(bt_trace_class *trace_class, const struct event *event,
-                uint32_t field, uint8_t base, bt_field_class *length)
-{
-	struct cursor cursor = tree_cursor(event, field);
-	struct node node = node_next(&cursor);
-	bt_field_class *element = element_class(trace_class, &cursor, node.n, base);
-	bt_field_class *class = element ? bt_field_class_array_dynamic_create(
-	                                                  trace_class, element, length)
-	                                : NULL;
-
-	bt_field_class_put_ref(element);
-	return class;
-}
-
 /* What all steps through the fields of one scope share. */
 struct walk {
 	const struct shape *shape;
@@ -521,8 +524,28 @@ struct walk {
 	uint32_t next; /* field */
 };
 
+static bt_field_class *sequence_class(
+                const struct walk *walk, uint32_t index, bt_field_class *structure)
+{
+	struct cursor cursor = tree_cursor(walk->event, index);
+	struct node node = node_next(&cursor);
+	const char *name = length_name(walk->type, walk->event, index, node.n);
+	bt_field_class_structure_member *member =
+	                bt_field_class_structure_borrow_member_by_name(structure, name);
+	bt_field_class *length =
+	                member ? bt_field_class_structure_member_borrow_field_class(member) : NULL;
+	bt_field_class *element = element_class(walk->trace_class, &cursor, node.n,
+	                walk->type->fields[index].base);
+	bt_field_class *class = element ? bt_field_class_array_dynamic_create(
+	                                                  walk->trace_class, element, length)
+	                                : NULL;
+
+	bt_field_class_put_ref(element);
+	return class;
+}
+
 static bt_field_class *leaf_class(
-                const struct walk *walk, uint32_t index, bt_field_class *before)
+                const struct walk *walk, uint32_t index, bt_field_class *structure)
 {
 	const struct field *field = &walk->type->fields[index];
 	struct cursor cursor;
@@ -531,7 +554,7 @@ static bt_field_class *leaf_class(
 	case AS_NUMBER:
 		return number_class(walk->trace_class, field);
 	case AS_SEQUENCE:
-		return sequence_class(walk->trace_class, walk->event, index, field->base, before);
+		return sequence_class(walk, index, structure);
 	case AS_TREE:
 		cursor = tree_cursor(walk->event, index);
 		return tree_class(walk->trace_class, &cursor, field->base);
@@ -560,7 +583,7 @@ static const struct field *walk_next(struct walk *walk, const char *prefix, size
 static bt_field_class *structure_class(struct walk *walk, const char *prefix, size_t n)
 {
 	bt_field_class *class = bt_field_class_structure_create(walk->trace_class);
-	bt_field_class *member, *before = NULL;
+	bt_field_class *member;
 	const struct field *field;
 
 	while (class && (field = walk_next(walk, prefix, n))) {
@@ -569,9 +592,8 @@ static bt_field_class *structure_class(struct walk *walk, const char *prefix, si
 		if (dot) {
 			member = structure_class(walk, field->name, (size_t)(dot + 1 - field->name));
 		} else {
-			member = leaf_class(walk, walk->next++, before);
+			member = leaf_class(walk, walk->next++, class);
 		}
-		before = member; /* the structure keeps it */
 		if (!append(class, rest, dot ? (size_t)(dot - rest) : strlen(rest), member)) {
 			bt_field_class_put_ref(class);
 			class = NULL;

@@ -18,10 +18,12 @@
  *   numbers   64 bits wide, in the base they had; with labels: enumerations
  *   strings   as such; a value that is absent is left out of its event
  *   a.b       a structure `a` again
- *   arrays    as arrays of the length found; after a field NAME_length that holds it: as sequences
+ *   arrays    as arrays of the length found; after a member NAME_length that holds it: as sequences
  *   variants  as a structure of the option that was chosen
  *   other trees (arrays of unlike things, empty arrays without a length, names that CTF cannot
  *   express, nested deeper than SHAPE_MAX_DEPTH)   as text
+ * Structures without members are not in our types, so they are lost; so is the base of numbers inside
+ * of structures inside of arrays.
  */
 #define SHAPE_MAX_DEPTH 16
 
