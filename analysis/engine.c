@@ -10,11 +10,15 @@
 #include "requests/fill.h"
 #include "requests/model.h"
 #include "requests/requests.h"
+#include "state/log.h"
+#include "state/state.h"
 
 #define NS_PER_S     UINT64_C(1000000000)
 #define MAX_NAMES    (1u << 20)
 #define MAX_CONTEXTS (1u << 20)
 #define MAX_NOTES    400
+#define MAX_THREADS  65536u
+#define MAX_HELD     (UINT64_C(64) << 20) /* bytes of events that are older than the window */
 
 #define RATE_SECONDS 64 /* of history, hence the longest window with a rate */
 
@@ -27,6 +31,9 @@ struct engine {
 	struct model *model;
 	struct requests *requests;
 	struct groups *groups;
+	struct event_log *log;
+	struct threads *threads;
+	struct state *state;
 
 	uint64_t in, late, dropped, discarded; /* dropped: copies and damaged events */
 	uint64_t first_ns, now_ns;
@@ -43,9 +50,23 @@ static void or_default(uint64_t *value, uint64_t otherwise)
 	*value = *value ? *value : otherwise;
 }
 
+/* Where the window that ends at this time begins. */
+static uint64_t window_begin(const struct engine *engine, uint64_t ts_ns)
+{
+	return ts_ns > engine->config.window_ns ? ts_ns - engine->config.window_ns : 0;
+}
+
 static void or_default_u32(uint32_t *value, uint32_t otherwise)
 {
 	*value = *value ? *value : otherwise;
+}
+
+static bool release_thread(void *context, struct thread *thread, bool force)
+{
+	struct engine *engine = context;
+
+	return requests_release_thread(engine->requests, thread, force) &&
+	       state_release_thread(engine->state, thread, force);
 }
 
 static void emit(void *context, struct request *request)
@@ -74,25 +95,38 @@ struct engine *engine_create(const struct engine_config *config)
 	or_default(&c->max_request_bytes, UINT64_C(4) << 20);
 	or_default(&c->max_kept_bytes, UINT64_C(256) << 20);
 	or_default(&c->max_pin_bytes, UINT64_C(256) << 20);
+	or_default(&c->max_state_bytes, UINT64_C(256) << 20);
+	or_default(&c->max_log_bytes, UINT64_C(512) << 20);
 	registry_init(&engine->registry);
 	pool_init(&engine->pool.pool);
 	engine->names = names_create(MAX_NAMES);
 	engine->contexts = contexts_create(MAX_CONTEXTS);
 	engine->model = engine->names ? model_create(engine->names) : NULL;
-	if (engine->names && engine->contexts && engine->model) {
+	engine->log = log_create(&(struct event_log_config){.max_bytes = c->max_log_bytes,
+	                .max_held_bytes = MAX_HELD,
+	                .window = c->keep_events});
+	engine->threads = threads_create(MAX_THREADS, release_thread, engine);
+	if (engine->names && engine->contexts && engine->model && engine->threads && engine->log) {
+		engine->state = state_create(
+		                &(struct state_config){.window_ns = c->window_ns,
+		                                .max_bytes = c->max_state_bytes,
+		                                .max_pin_bytes = c->max_pin_bytes,
+		                                .innermost = requests_innermost},
+		                &engine->registry, engine->names, engine->threads, engine->log);
 		engine->requests = requests_create(
 		                &(struct requests_config){.max_open = c->max_open_requests,
 		                                .max_events = c->max_request_events,
-		                                .max_bytes = c->max_request_bytes},
+		                                .max_bytes = c->max_request_bytes,
+		                                .state = engine->state},
 		                &engine->registry, engine->model, engine->names, engine->contexts,
-		                &engine->pool, emit, engine);
+		                engine->threads, &engine->pool, emit, engine);
 		engine->groups = groups_create(&(struct groups_config){.window_ns = c->window_ns,
 		                                               .max_groups = c->max_groups,
 		                                               .max_kept_bytes = c->max_kept_bytes,
 		                                               .max_pin_bytes = c->max_pin_bytes},
 		                engine->names, engine->contexts, &engine->pool);
 	}
-	if (!engine->requests || !engine->groups) {
+	if (!engine->requests || !engine->groups || !engine->state) {
 		engine_destroy(engine);
 		return NULL;
 	}
@@ -104,8 +138,11 @@ void engine_destroy(struct engine *engine)
 	if (!engine) {
 		return;
 	}
+	state_destroy(engine->state);
+	log_destroy(engine->log);
 	groups_destroy(engine->groups);
 	requests_destroy(engine->requests);
+	threads_destroy(engine->threads);
 	model_destroy(engine->model);
 	contexts_destroy(engine->contexts);
 	names_destroy(engine->names);
@@ -141,7 +178,8 @@ uint32_t engine_add_type(struct engine *engine, const struct event_type *type)
 		return id;
 	}
 	if (!model_add_type(engine->model, &engine->registry.types[id]) ||
-	                !requests_add_type(engine->requests)) {
+	                !requests_add_type(engine->requests) ||
+	                !state_add_type(engine->state)) {
 		return ID_NONE;
 	}
 	return id;
@@ -165,8 +203,8 @@ void engine_end_session(struct engine *engine, uint32_t session)
 void engine_name_process(struct engine *engine, uint32_t session, int64_t pid, const char *name)
 {
 	if (session < engine->registry.n_sessions) {
-		requests_name_process(engine->requests, engine->registry.sessions[session].host,
-		                pid, name);
+		threads_name_process(engine->threads, engine->registry.sessions[session].host, pid,
+		                names_add(engine->names, name, strlen(name)));
 	}
 }
 
@@ -194,6 +232,7 @@ void engine_feed(struct engine *engine, const struct event *event)
 {
 	struct registry *registry = &engine->registry;
 	struct session *session;
+	uint64_t number;
 
 	if (!is_sound(engine, event)) {
 		engine->in++;
@@ -221,7 +260,8 @@ void engine_feed(struct engine *engine, const struct event *event)
 		session->counts.duplicates++;
 		return;
 	}
-	requests_feed(engine->requests, event);
+	number = log_add(engine->log, event);
+	requests_feed(engine->requests, event, state_feed(engine->state, event, number));
 }
 
 void engine_lose(struct engine *engine, const struct loss *loss)
@@ -239,6 +279,7 @@ void engine_lose(struct engine *engine, const struct loss *loss)
 		engine->discarded += loss->count;
 	}
 	requests_lose(engine->requests, loss);
+	state_lose(engine->state, loss);
 }
 
 void engine_late(struct engine *engine, uint32_t session, uint64_t count)
@@ -262,6 +303,8 @@ void engine_advance(struct engine *engine, uint64_t ts_ns)
 	}
 	requests_expire(engine->requests, ts_ns);
 	groups_advance(engine->groups, ts_ns);
+	state_advance(engine->state, ts_ns);
+	log_expire(engine->log, window_begin(engine, ts_ns));
 }
 
 void engine_finish(struct engine *engine)
@@ -325,16 +368,20 @@ static uint64_t follow_pin(struct engine *engine, const struct focus *focus)
 {
 	if (focus->frozen && !engine->pinned) {
 		groups_pin(engine->groups, engine->now_ns);
+		state_pin(engine->state, engine->now_ns);
+		log_pin(engine->log, window_begin(engine, engine->now_ns));
 		engine->pinned_ns = engine->now_ns;
 	} else if (!focus->frozen && engine->pinned) {
 		groups_unpin(engine->groups);
+		state_unpin(engine->state);
+		log_unpin(engine->log);
 	}
 	engine->pinned = focus->frozen;
 	if (!engine->pinned) {
 		return engine->now_ns;
 	}
 	if (focus->back_ns > engine->config.window_ns) {
-		return engine->pinned_ns - engine->config.window_ns;
+		return window_begin(engine, engine->pinned_ns);
 	}
 	return engine->pinned_ns - focus->back_ns;
 }
@@ -356,6 +403,9 @@ enum status engine_fill(struct engine *engine, const struct focus *focus, struct
 		status = requests_fill_unmatched(engine->requests, engine->now_ns,
 		                engine->config.window_ns, snapshot);
 	}
+	if (status == STATUS_OK && (focus->parts & FOCUS_STATE)) {
+		status = state_fill(engine->state, focus, snapshot->time_ns, snapshot);
+	}
 	request = status == STATUS_OK && (focus->parts & FOCUS_REQUEST)
 	                          ? groups_find_request(engine->groups, snapshot->focus.request_id)
 	                          : NULL;
@@ -365,6 +415,55 @@ enum status engine_fill(struct engine *engine, const struct focus *focus, struct
 		                snapshot, groups_path(engine->groups, request->group_id));
 	}
 	return status;
+}
+
+struct dump {
+	bool (*take)(void *context, const struct event *event);
+	void *context;
+};
+
+static bool dump_one(void *context, uint64_t number, const struct event *event, bool older)
+{
+	const struct dump *dump = context;
+
+	(void)number;
+	(void)older;
+	return dump->take(dump->context, event);
+}
+
+enum status engine_dump(struct engine *engine, const struct focus *focus,
+                bool (*take)(void *context, const struct event *event), void *context)
+{
+	struct dump dump = {.take = take, .context = context};
+	uint64_t at_ns = follow_pin(engine, focus);
+
+	if (!engine->config.keep_events) {
+		return STATUS_NOT_FOUND;
+	}
+	at_ns = focus->state_at_ns ? focus->state_at_ns : at_ns;
+	log_each(engine->log, window_begin(engine, at_ns), at_ns, dump_one, &dump);
+	return STATUS_OK;
+}
+
+uint64_t engine_dump_begin(const struct engine *engine)
+{
+	return log_trimmed(engine->log);
+}
+
+const struct event_type *engine_type(const struct engine *engine, uint32_t type)
+{
+	return type < engine->registry.n_types ? &engine->registry.types[type] : NULL;
+}
+
+const struct stream_desc *engine_stream(const struct engine *engine, uint32_t stream)
+{
+	return stream < engine->registry.n_streams ? &engine->registry.streams[stream].desc : NULL;
+}
+
+const struct session_desc *engine_session(const struct engine *engine, uint32_t session)
+{
+	return session < engine->registry.n_sessions ? &engine->registry.sessions[session].desc
+	                                             : NULL;
 }
 
 void engine_session_counts(

@@ -12,8 +12,10 @@
 #include "intake/url.h"
 #include "options.h"
 #include "pythiatop/console.h"
+#include "pythiatop/text.h"
 #include "run/analysis.h"
 #include "run/batch.h"
+#include "run/dump.h"
 #include "run/pipeline.h"
 
 #define EXIT_USAGE     2
@@ -88,6 +90,7 @@ static int run_batch(struct pipeline *pipeline, const struct options *options)
 	                .count = options->count,
 	                .delay_ns = options->delay_ns,
 	                .horizon = choose_horizon(pipeline, options),
+	                .select = options->state_of.set ? &options->state_of : NULL,
 	                .out = stdout,
 	                .err = stderr,
 	                .progress = isatty(STDERR_FILENO) == 1,
@@ -117,6 +120,7 @@ static void describe_target(const struct options *options, char *out, size_t siz
 
 static int run_console(struct pipeline *pipeline, const struct options *options)
 {
+	bool at = options->state_at.kind != INSTANT_NONE;
 	char target[256];
 	struct console_options console = {
 	                .theme = options->theme,
@@ -125,10 +129,14 @@ static int run_console(struct pipeline *pipeline, const struct options *options)
 	                .ascii = options->ascii,
 	                .no_color = options->no_color,
 	                .target = target,
+	                .screen = at ? SCREEN_STATE : SCREEN_GROUPS,
+	                .frozen = at,
+	                .back_ns = options->state_at.kind == INSTANT_BACK ? options->state_at.ns : 0,
 	};
 	struct focus focus = {
-	                .screen = SCREEN_GROUPS,
-	                .parts = FOCUS_GROUPS | FOCUS_SOURCES,
+	                .screen = console.screen,
+	                .frozen = at,
+	                .parts = at ? FOCUS_STATE : FOCUS_GROUPS | FOCUS_SOURCES,
 	                .horizon = console.horizon,
 	};
 	struct console_host host;
@@ -166,6 +174,28 @@ static int run_list(struct pipeline *pipeline, const struct options *options)
 	return batch_list(pipeline, stdout, stderr);
 }
 
+/* What --dump and --dump-text ask for, at the end of the run. */
+static int write_dumps(struct pipeline *pipeline, const struct options *options, int code)
+{
+	const struct focus focus = {.screen = SCREEN_STATE};
+	char said[1024], clean[4096];
+	bool written;
+
+	if (options->dump_directory && code == EXIT_SUCCESS) {
+		written = dump_traces(pipeline, &focus, options->dump_directory, said, sizeof(said));
+		text_escape(clean, sizeof(clean), said);
+		fprintf(stderr, "pythiatop: %s\n", clean);
+		code = written ? code : EXIT_FAILURE;
+	}
+	if (options->dump_file && code == EXIT_SUCCESS) {
+		written = dump_text(pipeline, &focus, options->dump_file, said, sizeof(said));
+		text_escape(clean, sizeof(clean), said);
+		fprintf(stderr, "pythiatop: %s\n", clean);
+		code = written ? code : EXIT_FAILURE;
+	}
+	return code;
+}
+
 static int run(struct pipeline *pipeline, const struct options *options)
 {
 	int code;
@@ -180,13 +210,18 @@ static int run(struct pipeline *pipeline, const struct options *options)
 	if (code != EXIT_SUCCESS) {
 		return code;
 	}
+	if (options->state_at.kind != INSTANT_NONE) {
+		pipeline_hold(pipeline, &options->state_at,
+		                !intake_has_live(pipeline_intake(pipeline)));
+	}
 	if (options->show_schema) {
 		return batch_show_schema(pipeline,
 		                options->delay_ns > SCHEMA_LIVE_NS ? options->delay_ns
 		                                                   : SCHEMA_LIVE_NS,
 		                stdout, stderr);
 	}
-	return options->batch ? run_batch(pipeline, options) : run_console(pipeline, options);
+	code = options->batch ? run_batch(pipeline, options) : run_console(pipeline, options);
+	return write_dumps(pipeline, options, code);
 }
 
 /* Each source takes five descriptors: as many as we may have. */
@@ -222,7 +257,10 @@ int main(int argc, char **argv)
 	/* What the terminal cannot show in its character set is drawn in ASCII. */
 	options.ascii = options.ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 	raise_limits();
-	pipeline = pipeline_create(options.window_ns);
+	/* Plain batch has no use for the original events, so it does not pay for them. */
+	pipeline = pipeline_create(options.window_ns,
+	                !options.batch || options.dump_directory || options.dump_file ||
+	                                options.state_of.set);
 	if (pipeline) {
 		code = run(pipeline, &options);
 		pipeline_destroy(pipeline);

@@ -145,6 +145,15 @@ static const char *set_value(struct options *options, enum option_id id, const c
 		                                       options->window_ns <= 3600000000000u
 		                       ? NULL
 		                       : "seconds, 1 to 3600";
+	case OPTION_STATE_AT:
+		return instant_parse(value, &options->state_at)
+		                       ? NULL
+		                       : "a time: 2026-01-31 10:00:06.5 or 10:00:06 (UTC), seconds "
+		                         "since 1970, or -3.2s";
+	case OPTION_STATE_OF:
+		return output_select_parse(value, &options->state_of)
+		                       ? NULL
+		                       : "a list of host=, pid=, tid=, fd=, cpu=, disk=";
 	default:
 		return NULL;
 	}
@@ -164,6 +173,12 @@ static const char *take(struct options *options, enum option_id id, const char *
 		                       : no_memory;
 	case OPTION_LIST:
 		options->list_url = value;
+		return NULL;
+	case OPTION_DUMP:
+		options->dump_directory = value;
+		return NULL;
+	case OPTION_DUMP_TEXT:
+		options->dump_file = value;
 		return NULL;
 	case OPTION_THEME:
 		options->theme = value;

@@ -6,8 +6,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "config/instant.h"
 #include "config/settings.h"
 #include "output/output.h"
+#include "output/select.h"
 #include "pythiatop/focus.h"
 #include "pythiatop/status.h"
 
@@ -27,6 +29,14 @@
 	X(HORIZON, 'H', "horizon", "WHICH",                                                        \
 		"statistics over 10s, epoch or all (default: 10s live, all for recordings)")       \
 	X(WINDOW, 'w', "window", "SECONDS", "length of the moving window (default 10)")            \
+	X(STATE_AT, 0, "state-at", "TIME",                                                         \
+		"show the instant TIME: 2026-01-31 10:00:06.5, 10:00:06 (UTC), or -3.2s")          \
+	X(STATE_OF, 0, "state-of", "LIST",                                                         \
+		"with --batch: the state of host=H,pid=N,tid=N,fd=N,cpu=N,disk=D (any of them)")   \
+	X(DUMP, 0, "dump", "DIR",                                                                  \
+		"at the end, write the window's original events as CTF traces in DIR")             \
+	X(DUMP_TEXT, 0, "dump-text", "FILE",                                                       \
+		"at the end, write the window's original events to FILE, as text")                 \
 	X(SCHEMA, 's', "schema", "FILE",                                                           \
 		"what events mean; may be given more than once, also by the name of a ready one")  \
 	X(SHOW_SCHEMA, 0, "show-schema", NULL,                                                     \
@@ -52,6 +62,9 @@ struct options {
 	bool horizon_given;
 	enum horizon horizon;
 	uint64_t window_ns;
+	struct instant state_at;       /* kind INSTANT_NONE: not given */
+	struct output_select state_of; /* set: given */
+	const char *dump_directory, *dump_file; /* NULL: not asked for */
 	const char **schemas; /* file names, or names of ready schemas */
 	uint32_t n_schemas;
 	bool show_schema;

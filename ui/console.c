@@ -20,7 +20,7 @@
 #define STEP_NS       1000000000u
 
 static const struct view_ops *const all_views[] = {
-                &view_groups, &view_group, &view_request, &view_sources, &view_help};
+                &view_groups, &view_group, &view_request, &view_state, &view_sources, &view_help};
 
 #define N_VIEWS ((int)(sizeof(all_views) / sizeof(all_views[0])))
 
@@ -35,6 +35,8 @@ struct console {
 	void *views[N_VIEWS];
 	int view;                        /* the one shown */
 	enum screen came_from;           /* where help and sources go back to */
+	enum screen state_from;          /* where the state goes back to */
+	uint64_t moment_ns;              /* to be shown once the window is pinned; 0: none */
 	struct focus focus;              /* what is wanted; serial 0: nothing asked so far */
 	const struct snapshot *snapshot; /* held; NULL before the first */
 	struct snapshot nothing;         /* stands for it */
@@ -72,10 +74,15 @@ static void publish_focus(struct console *console, const struct focus *before)
 
 	focus->screen = current(console)->screen;
 	focus->parts = current(console)->parts(console->views[console->view], shown(console));
+	focus->thread_id = focus->fd_id = 0;
+	if (current(console)->focus) {
+		current(console)->focus(console->views[console->view], focus);
+	}
 	if (focus->serial > 0 && before->screen == focus->screen && before->parts == focus->parts &&
 	                before->horizon == focus->horizon && before->group_id == focus->group_id &&
 	                before->request_id == focus->request_id &&
-	                before->frozen == focus->frozen && before->back_ns == focus->back_ns) {
+	                before->frozen == focus->frozen && before->back_ns == focus->back_ns &&
+	                before->thread_id == focus->thread_id && before->fd_id == focus->fd_id) {
 		return;
 	}
 	focus->serial++;
@@ -97,6 +104,18 @@ static bool set_theme(struct console *console, const char *name)
 	}
 	console->theme_serial++;
 	return true;
+}
+
+static int find_view(enum screen screen)
+{
+	int i;
+
+	for (i = 0; i < N_VIEWS; i++) {
+		if (all_views[i]->screen == screen) {
+			return i;
+		}
+	}
+	return 0;
 }
 
 static bool create_parts(struct console *console)
@@ -126,7 +145,11 @@ struct console *console_create(
 	console->options = options;
 	console->host = host;
 	console->came_from = SCREEN_GROUPS;
+	console->state_from = SCREEN_GROUPS;
 	console->focus.horizon = options->horizon;
+	console->focus.frozen = options->frozen;
+	console->focus.back_ns = options->back_ns;
+	console->view = find_view(options->screen);
 	theme_init(&console->theme);
 	keymap_init(&console->keymap);
 	if (!create_parts(console)) {
@@ -196,6 +219,31 @@ static void settle_focus(struct console *console)
 	}
 }
 
+/*
+ * Moves the time cursor to the moment that was asked for, once the window is pinned: from then on
+ * it is a step back as any other.
+ */
+static void settle_moment(struct console *console)
+{
+	const struct snapshot *snapshot = shown(console);
+	uint64_t pinned_ns = snapshot->time_ns + snapshot->focus.back_ns, back_ns;
+	char window[FORMAT_BYTES];
+
+	if (!console->moment_ns || !console->focus.frozen || !snapshot->pinned) {
+		return;
+	}
+	back_ns = pinned_ns > console->moment_ns ? pinned_ns - console->moment_ns : 0;
+	console->moment_ns = 0;
+	if (back_ns > snapshot->window_ns) {
+		say(console, ROLE_WARN,
+		                "that instant has left the window of %s: this is another one; "
+		                "--window keeps more",
+		                format_period(window, (double)snapshot->window_ns));
+		return;
+	}
+	console->focus.back_ns = back_ns;
+}
+
 bool console_take(struct console *console)
 {
 	const struct snapshot *old = console->snapshot;
@@ -211,6 +259,7 @@ bool console_take(struct console *console)
 	}
 	console->snapshot = newest;
 	settle_focus(console);
+	settle_moment(console);
 	current(console)->update(console->views[console->view], newest);
 	if (old) {
 		console->host->release(console->host->context, old);
@@ -223,18 +272,6 @@ bool console_take(struct console *console)
 	return true;
 }
 
-static int find_view(enum screen screen)
-{
-	int i;
-
-	for (i = 0; i < N_VIEWS; i++) {
-		if (all_views[i]->screen == screen) {
-			return i;
-		}
-	}
-	return 0;
-}
-
 static void show(struct console *console, struct view_call *call)
 {
 	enum screen from = current(console)->screen;
@@ -243,6 +280,15 @@ static void show(struct console *console, struct view_call *call)
 	if ((call->go == SCREEN_HELP || call->go == SCREEN_SOURCES) && from != SCREEN_HELP &&
 	                from != SCREEN_SOURCES) {
 		console->came_from = from;
+	}
+	if (call->go == SCREEN_STATE &&
+	                (from == SCREEN_GROUPS || from == SCREEN_GROUP || from == SCREEN_REQUEST)) {
+		console->state_from = from;
+	}
+	if (call->go == SCREEN_STATE && call->moment.at_ns) {
+		console->focus.frozen = true;
+		console->moment_ns = call->moment.at_ns;
+		settle_moment(console);
 	}
 	if (call->go == SCREEN_GROUP || call->go == SCREEN_REQUEST) {
 		console->focus.group_id = call->group_id;
@@ -271,6 +317,9 @@ static void go_back(struct console *console)
 		break;
 	case SCREEN_GROUP:
 		call.go = SCREEN_GROUPS;
+		break;
+	case SCREEN_STATE:
+		call.go = console->state_from;
 		break;
 	default:
 		call.go = console->came_from;
@@ -425,7 +474,7 @@ static void step_time(struct console *console, bool back)
 	} else if (focus->back_ns == 0) {
 		say(console, ROLE_WARN, "this is where it was frozen");
 	} else {
-		focus->back_ns -= STEP_NS;
+		focus->back_ns -= focus->back_ns < STEP_NS ? focus->back_ns : STEP_NS;
 	}
 }
 
@@ -440,6 +489,9 @@ static bool act_on_screens(struct console *console, enum action action)
 		return true;
 	case ACTION_REQUEST:
 		go_to(console, SCREEN_REQUEST);
+		return true;
+	case ACTION_STATE:
+		go_to(console, SCREEN_STATE);
 		return true;
 	case ACTION_SOURCES:
 		go_to(console, SCREEN_SOURCES);
@@ -490,6 +542,7 @@ static bool act_on_time(struct console *console, enum action action)
 	case ACTION_FREEZE:
 		focus->frozen = !focus->frozen;
 		focus->back_ns = 0;
+		console->moment_ns = 0;
 		return true;
 	case ACTION_EARLIER:
 		step_time(console, true);

@@ -87,6 +87,24 @@ char *format_count(char out[FORMAT_BYTES], uint64_t count)
 	return out;
 }
 
+char *format_bytes(char out[FORMAT_BYTES], uint64_t bytes)
+{
+	static const char suffixes[] = "kMGTPE";
+	double value = (double)bytes;
+	int i = -1;
+
+	if (bytes < 1000) {
+		snprintf(out, FORMAT_BYTES, "%" PRIu64 "B", bytes);
+		return out;
+	}
+	while (value >= 999.5 && suffixes[i + 1]) {
+		value /= 1000;
+		i++;
+	}
+	snprintf(out, FORMAT_BYTES, "%.*f%cB", decimals3(value), value, suffixes[i]);
+	return out;
+}
+
 char *format_rate(char out[FORMAT_BYTES], double per_s)
 {
 	static const char suffixes[] = "kMGTPE";

@@ -19,6 +19,9 @@ char *format_period(char out[FORMAT_BYTES], double duration_ns);
 /* 7990 41.2k 3.10M: at most 5 columns. */
 char *format_count(char out[FORMAT_BYTES], uint64_t count);
 
+/* 0B 950B 12.3kB 4.10MB, of 1000 each: at most 6 columns. */
+char *format_bytes(char out[FORMAT_BYTES], uint64_t bytes);
+
 /* 0.25/s 9.3/s 108/s 4.1k/s 41k/s: at most 6 columns. */
 char *format_rate(char out[FORMAT_BYTES], double per_s);
 

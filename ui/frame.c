@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -204,20 +205,24 @@ void frame_paused(struct canvas *canvas, struct area line, const struct snapshot
 static const struct {
 	enum action action;
 	int priority;
-	enum screen screen;
+	enum screen screen; /* that it leads to */
+	enum screen only;   /* that it is for; 0: all */
 } bar[] = {
-                {ACTION_GROUPS, 1, SCREEN_GROUPS},
-                {ACTION_GROUP, 1, SCREEN_GROUP},
-                {ACTION_REQUEST, 1, SCREEN_REQUEST},
-                {ACTION_SOURCES, 1, SCREEN_SOURCES},
-                {ACTION_HELP, 0, SCREEN_HELP},
-                {ACTION_SEARCH, 2, 0},
-                {ACTION_FILTER, 4, 0},
-                {ACTION_SORT, 6, 0},
-                {ACTION_HORIZON, 5, 0},
-                {ACTION_WORST, 7, 0},
-                {ACTION_FREEZE, 3, 0},
-                {ACTION_QUIT, 2, 0},
+                {ACTION_GROUPS, 1, SCREEN_GROUPS, 0},
+                {ACTION_GROUP, 1, SCREEN_GROUP, 0},
+                {ACTION_REQUEST, 1, SCREEN_REQUEST, 0},
+                {ACTION_STATE, 1, SCREEN_STATE, 0},
+                {ACTION_SOURCES, 1, SCREEN_SOURCES, 0},
+                {ACTION_THREAD, 1, 0, SCREEN_REQUEST},
+                {ACTION_FOREST, 5, 0, SCREEN_STATE},
+                {ACTION_HELP, 0, SCREEN_HELP, 0},
+                {ACTION_SEARCH, 2, 0, 0},
+                {ACTION_FILTER, 4, 0, 0},
+                {ACTION_SORT, 6, 0, 0},
+                {ACTION_HORIZON, 5, 0, 0},
+                {ACTION_WORST, 7, 0, 0},
+                {ACTION_FREEZE, 3, 0, 0},
+                {ACTION_QUIT, 2, 0, 0},
 };
 
 #define BAR_ITEMS ((int)(sizeof(bar) / sizeof(bar[0])))
@@ -238,6 +243,10 @@ void frame_keys(struct canvas *canvas, struct area line, const struct keymap *ke
 		items[i].width = text_width(keys[i], canvas->ascii) +
 		                 (int)strlen(action_label(bar[i].action));
 		items[i].priority = bar[i].priority;
+		if (bar[i].only && bar[i].only != screen) {
+			items[i].width = line.width + 1; /* never fits */
+			items[i].priority = INT_MAX;
+		}
 	}
 	layout_fit(items, BAR_ITEMS, 2, line.width - 2);
 	for (i = 0; i < BAR_ITEMS; i++) {

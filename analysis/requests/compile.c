@@ -228,22 +228,10 @@ static void compile_context(const struct event_type *type, struct plan *plan)
 	if (kernel && find_number(type, "pid", SCOPE_CONTEXT) != PLAN_NO_FIELD) {
 		plan->vpid = find_number(type, "pid", SCOPE_CONTEXT);
 	}
-	plan->prev_tid = plan->next_tid = plan->next_comm = plan->prev_comm = PLAN_NO_FIELD;
+	plan->prev_tid = PLAN_NO_FIELD;
 	if (strcmp(type->name, "sched_switch") == 0) {
 		plan->prev_tid = find_number(type, "prev_tid", SCOPE_PAYLOAD);
-		plan->next_tid = find_number(type, "next_tid", SCOPE_PAYLOAD);
-		plan->prev_comm = find_field(type, "prev_comm", SCOPE_PAYLOAD);
-		plan->next_comm = find_field(type, "next_comm", SCOPE_PAYLOAD);
-		plan->switches = plan->next_tid != PLAN_NO_FIELD && plan->prev_tid != PLAN_NO_FIELD;
-	}
-	if (strcmp(type->name, "lttng_statedump_process_state") == 0) {
-		plan->named_tid = find_number(type, "tid", SCOPE_PAYLOAD);
-		plan->named_pid = find_number(type, "pid", SCOPE_PAYLOAD);
-		plan->named_comm = find_field(type, "name", SCOPE_PAYLOAD);
-		plan->names_process = plan->named_tid != PLAN_NO_FIELD &&
-		                      plan->named_pid != PLAN_NO_FIELD &&
-		                      plan->named_comm != PLAN_NO_FIELD &&
-		                      type->fields[plan->named_comm].kind == FIELD_STRING;
+		plan->switches = plan->prev_tid != PLAN_NO_FIELD;
 	}
 }
 

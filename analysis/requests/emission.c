@@ -113,6 +113,22 @@ static uint32_t count_hosts(struct requests *r, const struct fragment *f, bool *
 	return n;
 }
 
+/* What it used; NULL: not measured, or out of memory. */
+static struct state_resources *measure(struct requests *r, const struct fragment *f)
+{
+	struct state_resources *resources, sum;
+
+	if (f->usage.n_threads == 0) {
+		return NULL;
+	}
+	sum = usage_sum(r->config.state, &f->usage, f->start_ns, f->end_ns);
+	resources = sum.measured ? pool_alloc(&r->pool->pool, sizeof(*resources)) : NULL;
+	if (resources) {
+		*resources = sum;
+	}
+	return resources;
+}
+
 void fragment_finish(struct requests *r, struct fragment *f, enum request_state state)
 {
 	struct kept_request *kept;
@@ -156,6 +172,10 @@ void fragment_finish(struct requests *r, struct fragment *f, enum request_state 
 	                .events_left_out = f->n_left_out,
 	                .size = size,
 	};
+	kept->resources = measure(r, f);
+	if (kept->resources) {
+		kept->request.bytes += (uint32_t)sizeof(*kept->resources);
+	}
 	if (n_path > 0) {
 		memcpy(kept->path, r->path, n_path * sizeof(uint32_t));
 	}

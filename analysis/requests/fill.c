@@ -36,9 +36,9 @@ static uint32_t track_of(struct filling *fill, uint32_t host, int32_t tid, int32
 	track = &fill->tracks[fill->n_tracks];
 	fill->track_keys[fill->n_tracks].host = host;
 	fill->track_keys[fill->n_tracks].tid = tid;
-	name = pid >= 0 ? requests_process_name(fill->r, host, pid) : 0;
+	name = pid >= 0 ? threads_process_name(fill->r->threads, host, pid) : 0;
 	if (!name && tid >= 0) {
-		name = requests_process_name(fill->r, host, tid);
+		name = threads_process_name(fill->r->threads, host, tid);
 	}
 	track->host = snapshot_text(fill->snapshot,
 	                host < fill->r->registry->n_hosts ? fill->r->registry->hosts[host].name
@@ -324,6 +324,9 @@ enum status requests_fill_request(
 	                .duration_ns = request->end_ns - request->start_ns,
 	                .events_left_out = kept->events_left_out,
 	};
+	if (kept->resources) {
+		view->resources = *kept->resources;
+	}
 	status = put_spans(&fill, view);
 	if (status == STATUS_OK) {
 		status = put_events(&fill, view);

@@ -118,6 +118,7 @@ void fragment_remove(struct requests *r, struct fragment *f)
 	age_remove(f->seeded ? &r->seeded : &r->unseeded, f);
 	r->open_bytes -= f->copies.bytes;
 	copies_free(&r->pool->pool, &f->copies);
+	usage_release(&r->pool->pool, &f->usage);
 	pool_free(&r->pool->pool, f, sizeof(*f));
 	r->n_fragments--;
 }
@@ -277,6 +278,7 @@ struct fragment *fragment_unite(struct requests *r, struct fragment *a, struct f
 	to->n_left_out += from->n_left_out;
 	to->first_ns = from->first_ns < to->first_ns ? from->first_ns : to->first_ns;
 	move_members(to, from);
+	usage_append(&r->pool->pool, &to->usage, &from->usage);
 	from->copies.bytes = 0;
 	fragment_remove(r, from);
 	return to;

@@ -5,6 +5,7 @@
 #include "requests/losses.h"
 #include "requests/requests.h"
 #include "requests/spans.h"
+#include "requests/usage.h"
 #include "state/threads.h"
 
 /*
@@ -63,6 +64,7 @@ struct fragment {
 	uint32_t n_open;
 	uint32_t n_spans, n_skeleton_spans;
 	struct copies copies;
+	struct usage usage; /* empty without kernel events */
 	uint32_t n_pending, n_state, n_left_out;
 	uint64_t first_ns, last_ns;
 	uint64_t root; /* seq of the root's entry; 0: a seed without a span */
@@ -134,6 +136,7 @@ struct feed {
 	struct fragment *target;
 	struct open_span *paired; /* exits: their entry */
 	struct key pair_key;
+	bool used;      /* by the state */
 	bool keyed;     /* pairs by pair_key rather than by nesting on the thread */
 	bool names_new; /* names a request that is not open */
 	uint64_t id_hash;
@@ -142,13 +145,9 @@ struct feed {
 	uint32_t link;
 };
 
-/* whose.c: the thread of an event, NULL if not known; what events say of threads and processes. */
+/* whose.c: the thread of an event, NULL if not known. */
 struct thread *feed_thread(struct requests *r, const struct plan *plan, const struct event *event,
                 struct stream *stream);
-void feed_take_process(struct requests *r, const struct plan *plan, const struct event *event,
-                const struct stream *stream);
-void feed_take_switch(struct requests *r, const struct plan *plan, const struct event *event,
-                const struct stream *stream, struct thread *thread);
 
 /* binding.c */
 /* False: a part of the key is absent or not known, so nothing is bound. */
@@ -204,7 +203,6 @@ struct open_span *span_find(struct requests *r, const struct plan *plan, struct 
 /* Ends it; spans above it that belong with it were never closed, others overlap with it. */
 void span_pop(struct requests *r, struct open_span *span);
 void span_remove(struct requests *r, struct open_span *span);
-bool spans_release_thread(void *context, struct thread *thread, bool force);
 /* The innermost open span of a fragment on a thread; NULL: none. */
 struct open_span *span_enclosing(const struct thread *thread, const struct fragment *f);
 

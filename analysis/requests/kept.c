@@ -91,6 +91,7 @@ void request_drop(struct request_pool *pool, struct request *request)
 
 	if (--request->references == 0) {
 		copies_free(&pool->pool, &kept->copies);
+		pool_free(&pool->pool, kept->resources, sizeof(*kept->resources));
 		pool_free(&pool->pool, kept, kept->size);
 	}
 }

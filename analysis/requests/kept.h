@@ -7,6 +7,7 @@
 
 #include "pool.h"
 #include "pythiatop/event.h"
+#include "pythiatop/snapshot/state.h"
 #include "requests/request.h"
 
 /*
@@ -86,6 +87,7 @@ struct kept_request {
 	struct request request; /* first: struct request * is struct kept_request * */
 	struct copies copies;
 	uint64_t root; /* seq of the root's entry; 0: a seed without a span */
+	struct state_resources *resources; /* NULL: not measured */
 	uint32_t events_left_out;
 	uint32_t size; /* of this allocation */
 	uint32_t path[];

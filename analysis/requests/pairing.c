@@ -31,7 +31,24 @@ static bool is_mixed(const struct thread *thread)
 	return false;
 }
 
-static void leave_thread(struct open_span *span)
+/* Whom the thread works for: the fragment of its innermost span that has one. */
+static void note_owner(struct requests *r, struct thread *thread)
+{
+	const struct open_span *span = thread->top;
+
+	if (!thread->state || !r->config.state) {
+		return;
+	}
+	while (span && !span->fragment) {
+		span = span->below;
+	}
+	state_set_owner(r->config.state, thread, span ? span->fragment->serial : 0);
+	if (span) {
+		usage_add(&r->pool->pool, &span->fragment->usage, thread, span->fragment->serial);
+	}
+}
+
+static void leave_thread(struct requests *r, struct open_span *span)
 {
 	struct thread *thread = span->thread;
 
@@ -41,6 +58,7 @@ static void leave_thread(struct open_span *span)
 	if (thread->mixed) {
 		thread->mixed = is_mixed(thread);
 	}
+	note_owner(r, thread);
 }
 
 static void leave_keyed(struct requests *r, struct open_span *span)
@@ -58,7 +76,7 @@ void span_remove(struct requests *r, struct open_span *span)
 	if (span->keyed) {
 		leave_keyed(r, span);
 	} else {
-		leave_thread(span);
+		leave_thread(r, span);
 	}
 	pool_free(&r->pool->pool, span, sizeof(*span));
 }
@@ -109,6 +127,7 @@ static void enter_thread(struct requests *r, struct open_span *span, struct thre
 	                span->below->fragment != span->fragment) {
 		thread->mixed = is_mixed(thread);
 	}
+	note_owner(r, thread);
 }
 
 struct open_span *span_push(struct requests *r, const struct plan *plan, const struct event *event,
@@ -184,9 +203,13 @@ void span_pop(struct requests *r, struct open_span *span)
 	span_remove(r, span);
 }
 
-bool spans_release_thread(void *context, struct thread *thread, bool force)
+uint32_t requests_innermost(const struct thread *thread)
 {
-	struct requests *r = context;
+	return thread->top->name;
+}
+
+bool requests_release_thread(struct requests *r, struct thread *thread, bool force)
+{
 	struct open_span *span, *below;
 
 	for (span = thread->top; span; span = below) {

@@ -92,10 +92,7 @@ struct plan {
 	bool vtid_is_host; /* the kernel's `tid`: always of the host's own pid namespace */
 	/* sched_switch */
 	bool switches;
-	uint16_t prev_tid, next_tid, next_comm, prev_comm;
-	/* lttng_statedump_process_state */
-	bool names_process;
-	uint16_t named_tid, named_pid, named_comm;
+	uint16_t prev_tid;
 	const struct schema_event *source; /* NULL: not in any schema */
 	const char *glob;                  /* of any_exit */
 };

@@ -5,11 +5,10 @@
 #include "hash.h"
 #include "requests/internal.h"
 
-#define MAX_THREADS 65536u
-
 struct requests *requests_create(const struct requests_config *config, struct registry *registry,
                 struct model *model, struct names *names, struct contexts *contexts,
-                struct request_pool *pool, requests_emit_fn *emit, void *context)
+                struct threads *threads, struct request_pool *pool, requests_emit_fn *emit,
+		void *context)
 {
 	struct requests *r = calloc(1, sizeof(*r));
 
@@ -21,16 +20,12 @@ struct requests *requests_create(const struct requests_config *config, struct re
 	r->model = model;
 	r->names = names;
 	r->contexts = contexts;
+	r->threads = threads;
 	r->pool = pool;
 	r->emit = emit;
 	r->context = context;
 	r->refresh = true;
 	r->next_deadline_ns = UINT64_MAX;
-	r->threads = threads_create(MAX_THREADS, spans_release_thread, r);
-	if (!r->threads) {
-		requests_destroy(r);
-		return NULL;
-	}
 	return r;
 }
 
@@ -47,7 +42,6 @@ void requests_destroy(struct requests *r)
 	while (r->seeded.first) {
 		fragment_remove(r, r->seeded.first);
 	}
-	threads_destroy(r->threads);
 	losses_release(&r->losses);
 	spans_release(&r->spans);
 	key_table_release(&r->intervals);
@@ -150,7 +144,7 @@ static void keep_copy(struct requests *r, struct feed *feed, uint64_t enclosing)
 	                                       : enclosing;
 	f->n_pending++;
 	r->counts.pending++;
-	if (plan->switches) {
+	if (feed->used) {
 		f->n_state++;
 	}
 }
@@ -250,7 +244,7 @@ static void unmatched(struct requests *r, const struct feed *feed, enum unmatche
 	if (why == WHY_NO_THREAD && feed->stream->desc.domain == DOMAIN_UST) {
 		why = WHY_NO_VTID;
 	}
-	if (feed->plan->switches || feed->plan->names_process) {
+	if (feed->used) {
 		r->counts.state_only++;
 		return;
 	}
@@ -300,7 +294,7 @@ static void belong(struct requests *r, struct feed *feed)
 	fragment_touch(r, f, feed->event->ts_ns);
 }
 
-void requests_feed(struct requests *r, const struct event *event)
+void requests_feed(struct requests *r, const struct event *event, bool used)
 {
 	struct feed feed;
 	enum unmatched_why why;
@@ -315,6 +309,7 @@ void requests_feed(struct requests *r, const struct event *event)
 	}
 	feed.plan = &r->plans[event->type];
 	feed.event = event;
+	feed.used = used;
 	feed.stream = &r->registry->streams[event->stream];
 	feed.target = NULL;
 	feed.paired = NULL;
@@ -327,9 +322,6 @@ void requests_feed(struct requests *r, const struct event *event)
 		r->refresh = true;
 	}
 	if (feed.plan->about_tracer) {
-		if (feed.plan->names_process) {
-			feed_take_process(r, feed.plan, event, feed.stream);
-		}
 		unmatched(r, &feed, WHY_TRACER);
 		return;
 	}
@@ -355,9 +347,6 @@ void requests_feed(struct requests *r, const struct event *event)
 	}
 	if (r->doomed) {
 		judge_doomed(r, event->ts_ns);
-	}
-	if (feed.plan->switches) {
-		feed_take_switch(r, feed.plan, event, feed.stream, feed.thread);
 	}
 }
 
@@ -452,16 +441,6 @@ void requests_lose(struct requests *r, const struct loss *loss)
 		losses_add(&r->losses, stream->host, loss->begin_ns,
 		                loss->end_ns < loss->begin_ns ? loss->begin_ns : loss->end_ns);
 	}
-}
-
-void requests_name_process(struct requests *r, uint32_t host, int64_t pid, const char *name)
-{
-	threads_name_process(r->threads, host, pid, names_add(r->names, name, strlen(name)));
-}
-
-uint32_t requests_process_name(const struct requests *r, uint32_t host, int64_t pid)
-{
-	return threads_process_name(r->threads, host, pid);
 }
 
 const struct requests_counts *requests_counts(const struct requests *r)

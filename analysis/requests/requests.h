@@ -13,12 +13,16 @@
 #include "requests/model.h"
 #include "requests/request.h"
 #include "requests/unmatched.h"
+#include "state/state.h"
+#include "state/threads.h"
 
 /*
  * From events to requests: joins events that share an interval of a joining namespace into
  * fragments, pairs entries with exits, and hands on a fragment with a seed as a request once its
  * root span has ended. (Barham et al., "Using Magpie for request extraction and workload
  * modelling", OSDI 2004.)
+ *
+ * Threads are the engine's, shared with the state; the table must outlive this.
  *
  * Units: event time in ns. Threads: one at a time. Cost: a few hash look-ups an event, no malloc.
  * Memory: at most max_open fragments, max_events events and max_bytes of copies of each, and
@@ -33,6 +37,7 @@ struct requests;
 struct requests_config {
 	uint32_t max_open, max_events;
 	uint64_t max_bytes;
+	struct state *state; /* tells what requests used; NULL: that is not measured */
 };
 
 /* Where the events went that these calls have seen; see struct accounting. */
@@ -47,14 +52,23 @@ typedef void requests_emit_fn(void *context, struct request *request);
 
 struct requests *requests_create(const struct requests_config *config, struct registry *registry,
                 struct model *model, struct names *names, struct contexts *contexts,
-                struct request_pool *pool, requests_emit_fn *emit, void *context);
+                struct threads *threads, struct request_pool *pool, requests_emit_fn *emit,
+                void *context);
 void requests_destroy(struct requests *requests);
 
 /* A type was added to the registry and the model. False if out of memory. */
 bool requests_add_type(struct requests *requests);
 
-/* Analyses one event; what is due by its time must have been expired before. */
-void requests_feed(struct requests *requests, const struct event *event);
+/*
+ * Analyses one event; what is due by its time must have been expired before. `used`: the state has
+ * use for it, so that it is not unmatched where no request has.
+ */
+void requests_feed(struct requests *requests, const struct event *event, bool used);
+
+/* Called before a thread of the table goes: closes its spans; false: those of requests are left. */
+bool requests_release_thread(struct requests *requests, struct thread *thread, bool force);
+/* The interned name of a thread's innermost open span, of those there are. */
+uint32_t requests_innermost(const struct thread *thread);
 
 /* Runs what is due by now_ns, each at its own deadline and in the order of these. */
 void requests_expire(struct requests *requests, uint64_t now_ns);
@@ -65,11 +79,8 @@ void requests_finish(struct requests *requests);
 /* Events of that stream were lost: requests of its host in that time are tainted. */
 void requests_lose(struct requests *requests, const struct loss *loss);
 
-void requests_name_process(struct requests *requests, uint32_t host, int64_t pid, const char *name);
-
 const struct requests_counts *requests_counts(const struct requests *requests);
 const struct type_stats *requests_type_stats(const struct requests *requests, uint32_t type);
 uint32_t requests_open(const struct requests *requests);
-uint32_t requests_process_name(const struct requests *requests, uint32_t host, int64_t pid);
 
 #endif

@@ -9,6 +9,8 @@
 #define MAX_CPUS      8192u
 #define MAX_PROCESSES 65536u
 #define PROCESS_SLOTS (MAX_PROCESSES * 2)
+#define MAX_ALIASES   65536u
+#define ALIAS_SLOTS   (MAX_ALIASES * 2)
 
 struct cpu {
 	bool known;
@@ -25,6 +27,11 @@ struct process {
 	int64_t pid; /* 0 and name 0: empty */
 };
 
+struct alias {
+	uint64_t key, real_key; /* key 0: empty */
+	uint32_t host;
+};
+
 struct threads {
 	struct thread **slots;
 	uint32_t n, room, max, hand;
@@ -35,6 +42,8 @@ struct threads {
 	uint32_t n_hosts;
 	struct process *processes;
 	uint32_t n_processes;
+	struct alias *aliases; /* NULL: there were none */
+	uint32_t n_aliases;
 };
 
 struct threads *threads_create(uint32_t max, threads_release_fn *release, void *context)
@@ -77,6 +86,7 @@ void threads_destroy(struct threads *threads)
 	free(threads->hosts);
 	free(threads->slots);
 	free(threads->processes);
+	free(threads->aliases);
 	free(threads);
 }
 
@@ -152,18 +162,56 @@ static bool grow(struct threads *threads)
 	return true;
 }
 
+/* The slot of a thread, or the empty one where it would go. */
+static uint32_t slot_of(const struct threads *threads, uint32_t host, uint64_t key)
+{
+	uint32_t at = home_of(threads, host, key);
+
+	while (threads->slots[at] &&
+	                (threads->slots[at]->key != key || threads->slots[at]->host != host)) {
+		at = (at + 1) & (threads->room - 1);
+	}
+	return at;
+}
+
+struct thread *threads_find(struct threads *threads, uint32_t host, uint64_t key)
+{
+	struct thread *thread = threads->slots[slot_of(threads, host, key)];
+
+	if (thread) {
+		thread->seen = true;
+	}
+	return thread;
+}
+
+void threads_remove(struct threads *threads, struct thread *thread)
+{
+	uint32_t at = slot_of(threads, thread->host, thread->key);
+
+	threads->release(threads->context, thread, true);
+	remove_slot(threads, at);
+	threads->generation++;
+	free(thread);
+}
+
+void threads_each(struct threads *threads, void (*each)(void *context, struct thread *thread),
+                void *context)
+{
+	uint32_t i;
+
+	for (i = 0; i < threads->room; i++) {
+		if (threads->slots[i]) {
+			each(context, threads->slots[i]);
+		}
+	}
+}
+
 struct thread *threads_get(struct threads *threads, uint32_t host, uint64_t key)
 {
-	struct thread *thread;
-	uint32_t at;
+	struct thread *thread = threads_find(threads, host, key);
 
-	for (at = home_of(threads, host, key); threads->slots[at];
-	                at = (at + 1) & (threads->room - 1)) {
-		thread = threads->slots[at];
-		if (thread->key == key && thread->host == host) {
-			thread->seen = true;
-			return thread;
-		}
+	if (thread) {
+		return thread;
 	}
 	if (threads->n >= threads->max) {
 		evict_one(threads);
@@ -177,11 +225,7 @@ struct thread *threads_get(struct threads *threads, uint32_t host, uint64_t key)
 	}
 	*thread = (struct thread){.key = key, .host = host, .pid = -1, .seen = true};
 	thread->tid = key & THREAD_IDLE ? 0 : (int32_t)key;
-	at = home_of(threads, host, key);
-	while (threads->slots[at]) {
-		at = (at + 1) & (threads->room - 1);
-	}
-	threads->slots[at] = thread;
+	threads->slots[slot_of(threads, host, key)] = thread;
 	threads->n++;
 	return thread;
 }
@@ -279,4 +323,53 @@ void threads_name_process(struct threads *threads, uint32_t host, int64_t pid, u
 uint32_t threads_process_name(const struct threads *threads, uint32_t host, int64_t pid)
 {
 	return threads->processes[process_slot(threads, host, pid)].name;
+}
+
+static uint32_t alias_slot(const struct threads *threads, uint32_t host, uint64_t key)
+{
+	uint32_t at = (uint32_t)hash_pair(key, host) & (ALIAS_SLOTS - 1);
+
+	while (threads->aliases[at].key &&
+	                (threads->aliases[at].key != key || threads->aliases[at].host != host)) {
+		at = (at + 1) & (ALIAS_SLOTS - 1);
+	}
+	return at;
+}
+
+void threads_alias(struct threads *threads, uint32_t host, uint64_t key, uint64_t real_key)
+{
+	struct alias *alias;
+
+	if (key == real_key || key == 0) {
+		return;
+	}
+	if (!threads->aliases) {
+		threads->aliases = calloc(ALIAS_SLOTS, sizeof(*threads->aliases));
+		if (!threads->aliases) {
+			return;
+		}
+	}
+	alias = &threads->aliases[alias_slot(threads, host, key)];
+	if (alias->key == key && alias->real_key == real_key) {
+		return;
+	}
+	if (!alias->key && threads->n_aliases >= MAX_ALIASES) {
+		memset(threads->aliases, 0, ALIAS_SLOTS * sizeof(*threads->aliases));
+		threads->n_aliases = 0;
+		alias = &threads->aliases[alias_slot(threads, host, key)];
+	}
+	threads->n_aliases += !alias->key;
+	*alias = (struct alias){.key = key, .real_key = real_key, .host = host};
+	threads->generation++;
+}
+
+uint64_t threads_resolve(const struct threads *threads, uint32_t host, uint64_t key)
+{
+	const struct alias *alias;
+
+	if (!threads->aliases || key >> 32 == 0) {
+		return key;
+	}
+	alias = &threads->aliases[alias_slot(threads, host, key)];
+	return alias->key ? alias->real_key : key;
 }

@@ -18,9 +18,24 @@
  * Memory: at most `max` threads; beyond, one that was not seen lately and is in no open span goes.
  * A CPU's thread is not known before its first sched_switch.
  */
-#define THREAD_IDLE (UINT64_C(1) << 63)
+#define THREAD_IDLE   (UINT64_C(1) << 63)
+#define THREAD_HOST_NS UINT64_C(0xeffffffc) /* PROC_PID_INIT_INO of Linux: the host's own */
 
-struct open_span; /* of the request engine */
+/* The key of a thread as the host's kernel counts. */
+static inline uint64_t thread_host_key(uint64_t tid, uint32_t cpu)
+{
+	return tid == 0 ? THREAD_IDLE | cpu : (uint32_t)tid;
+}
+
+/* The key of a thread of a pid namespace. */
+static inline uint64_t thread_ns_key(uint64_t space, uint64_t tid)
+{
+	return (uint32_t)tid |
+	       (space == THREAD_HOST_NS ? 0 : (space << 32 & ~THREAD_IDLE));
+}
+
+struct open_span;    /* of the request engine */
+struct thread_state; /* of the state */
 
 struct thread {
 	uint64_t key; /* pid namespace << 32, tid; THREAD_IDLE, CPU for what runs when nothing does
@@ -32,6 +47,7 @@ struct thread {
 	uint32_t n_open;
 	bool mixed; /* open spans belong to more than one request */
 	bool seen;  /* since the last sweep */
+	struct thread_state *state; /* NULL: no kernel event was about it */
 };
 
 struct threads;
@@ -45,7 +61,24 @@ void threads_destroy(struct threads *threads);
 /* The thread of that key, new if it was not known. NULL if out of memory. */
 struct thread *threads_get(struct threads *threads, uint32_t host, uint64_t key);
 
-/* Counts up whenever a thread goes: pointers held from before are no longer valid. */
+/* The same, NULL if it was not known. */
+struct thread *threads_find(struct threads *threads, uint32_t host, uint64_t key);
+/* It has ended, or its tid begins anew: lets go of it at once. */
+void threads_remove(struct threads *threads, struct thread *thread);
+/* Calls `each` for every thread, in no order that may be shown. */
+void threads_each(struct threads *threads, void (*each)(void *context, struct thread *thread),
+                void *context);
+
+/*
+ * A thread of another pid namespace than the host's own has a tid in each: events of either are
+ * its. At most 65,536 such threads; then all are learned anew.
+ */
+void threads_alias(struct threads *threads, uint32_t host, uint64_t key, uint64_t real_key);
+/* The host's key of a thread; `key` itself if it is not known to have another. */
+uint64_t threads_resolve(const struct threads *threads, uint32_t host, uint64_t key);
+
+/* Counts up whenever a thread goes: pointers held from before are no longer valid;
+ * or a key has come to mean another thread. */
 uint64_t threads_generation(const struct threads *threads);
 uint32_t threads_count(const struct threads *threads);
 

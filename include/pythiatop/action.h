@@ -16,12 +16,14 @@
 	X(GROUPS, "groups", SCREENS, "1", "groups", "request groups, the most varying first")      \
 	X(GROUP, "group", SCREENS, "2", "group", "one group: latency over time, its requests")     \
 	X(REQUEST, "request", SCREENS, "4", "request", "one request: its spans and events")        \
+	X(STATE, "state", SCREENS, "6", "state", "the systems: CPU, I/O, processes, calls, disks") \
 	X(SOURCES, "sources", SCREENS, "7", "sources", "sources, streams, unmatched events")       \
 	X(HELP, "help", SCREENS, "? F1", "help", "this help")                                      \
 	X(PANE, "pane", SCREENS, "Tab", "", "next pane of the screen")                             \
 	X(PANE_BACK, "pane-back", SCREENS, "BackTab", "", "previous pane")                         \
 	X(ENTER, "enter", SCREENS, "Enter", "", "go into what is selected")                        \
 	X(BACK, "back", SCREENS, "Esc Backspace", "", "go back out")                               \
+	X(THREAD, "thread", SCREENS, "o", "thread", "the thread of this span, at the span's start") \
 	X(WORST, "worst", SCREENS, "w", "worst", "the worst here: group, cell, request, span")     \
 	X(UP, "up", MOVE, "k Up", "", "up")                                                        \
 	X(DOWN, "down", MOVE, "j Down", "", "down")                                                \
@@ -37,6 +39,7 @@
 	X(FILTER, "filter", FIND, "f F4", "filter", "show only what matches; a leading ! negates") \
 	X(SORT, "sort", FIND, "s F6", "sort", "sort by the next column")                           \
 	X(REVERSE, "reverse", FIND, "S", "", "reverse the order")                                  \
+	X(FOREST, "forest", FIND, "T", "tree", "state: threads as a tree of processes, or by use")     \
 	X(FREEZE, "freeze", TIME, "p", "freeze", "freeze the picture, or let it go on")            \
 	X(EARLIER, "earlier", TIME, ",", "", "one second back")                                    \
 	X(LATER, "later", TIME, ".", "", "one second forth")                                       \
@@ -76,6 +79,8 @@ enum action_section {
 #define PYTHIATOP_COMMANDS(X)                                                                      \
 	X("attach", "URL", "watch a relay daemon, a session of it, or a recording")                \
 	X("detach", "URL", "stop watching it")                                                     \
+	X("dump", "DIR", "write the window's original events as CTF traces in a new directory")    \
+	X("dump-text", "FILE", "write the window's original events to a file, as text")            \
 	X("epoch", "", "begin a new epoch: statistics start afresh there")                         \
 	X("export json", "FILE", "write what is shown to a file, as JSON")                         \
 	X("export csv", "FILE", "... as comma-separated values")                                   \

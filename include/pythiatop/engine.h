@@ -29,6 +29,9 @@ struct engine_config {
 	uint64_t max_request_bytes;   /* 0: 4 MiB of event copies of one request */
 	uint64_t max_kept_bytes;      /* 0: 256 MiB of finished requests for drill-down */
 	uint64_t max_pin_bytes;	      /* 0: 256 MiB held by a pin beyond the window */
+	uint64_t max_state_bytes;     /* 0: 256 MiB of the state's history */
+	uint64_t max_log_bytes;	      /* 0: 512 MiB of original events of the window */
+	bool keep_events;	      /* keep the original events of the window, for dumps */
 };
 
 enum event_domain {
@@ -114,6 +117,22 @@ void engine_begin_epoch(struct engine *engine);
  * A rising focus->frozen pins the window, a falling one lets it go.
  */
 enum status engine_fill(struct engine *engine, const struct focus *focus, struct snapshot *snapshot);
+
+/*
+ * The original events of the window up to the focus' instant, after the older ones that are still
+ * referenced (an open fd's open, a running call's entry), in the order they were fed. Borrowed until
+ * the next call on the engine. Stops when `take` returns false. STATUS_NOT_FOUND: keep_events is
+ * off. The type and the stream of an event are described by engine_type() and engine_stream().
+ */
+enum status engine_dump(struct engine *engine, const struct focus *focus,
+		bool (*take)(void *context, const struct event *event), void *context);
+
+/* Time before which events of the window had to go for memory; 0: none had to. */
+uint64_t engine_dump_begin(const struct engine *engine);
+
+const struct event_type *engine_type(const struct engine *engine, uint32_t type);
+const struct stream_desc *engine_stream(const struct engine *engine, uint32_t stream);
+const struct session_desc *engine_session(const struct engine *engine, uint32_t session);
 
 /* Events of a session counted so far, for its row among the sources. */
 struct session_counts {

@@ -36,7 +36,10 @@ enum focus_part {
 	FOCUS_REQUEST = 1u << 2,
 	FOCUS_SOURCES = 1u << 3,
 	FOCUS_UNMATCHED = 1u << 4,
-	FOCUS_ALL = FOCUS_GROUPS | FOCUS_GROUP | FOCUS_REQUEST | FOCUS_SOURCES | FOCUS_UNMATCHED,
+	FOCUS_STATE = 1u << 5,
+	FOCUS_EVENTS = 1u << 6, /* with FOCUS_STATE: original events of the thread or fd in focus */
+	FOCUS_ALL = FOCUS_GROUPS | FOCUS_GROUP | FOCUS_REQUEST | FOCUS_SOURCES | FOCUS_UNMATCHED |
+		    FOCUS_STATE | FOCUS_EVENTS,
 };
 
 struct focus {
@@ -52,6 +55,12 @@ struct focus {
 	 */
 	bool frozen;
 	uint64_t back_ns;
+	/*
+	 * State: shown at this instant instead (--state-at); 0: at the snapshot's time. The fds and
+	 * original events are those of this thread (state_thread.id) or fd (state_fd.id); 0: of all.
+	 */
+	uint64_t state_at_ns;
+	uint64_t thread_id, fd_id;
 };
 
 #endif

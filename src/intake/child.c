@@ -22,6 +22,7 @@ static const char *const mode_options[] = {
                 [CHILD_LIST] = "--list",
                 [CHILD_LIVE] = "--live",
                 [CHILD_RECORDED] = "--trace",
+                [CHILD_WRITE] = "--write",
 };
 
 /*
@@ -135,6 +136,9 @@ enum status child_start(struct child *child, const char *program, enum child_mod
 		child->error_fd = errors[0];
 		fcntl(errors[0], F_SETFL, O_NONBLOCK);
 		failed = run_program(child, program, mode, url, timer_us, errors[1]);
+		if (mode == CHILD_WRITE) {
+			ring_turn(child->ring, child->pid);
+		}
 		close(errors[1]);
 	}
 	if (failed) {

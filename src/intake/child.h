@@ -23,6 +23,7 @@ enum child_mode {
 	CHILD_LIST = 0, /* what a relay daemon has, again and again */
 	CHILD_LIVE,
 	CHILD_RECORDED,
+	CHILD_WRITE, /* a dump: the ring is turned round, see ring_turn() */
 };
 
 struct child {
@@ -38,7 +39,7 @@ struct child {
 };
 
 /*
- * Starts `program` on a URL (or path). timer_us: the live timer of the session, 0 if not known.
+ * Starts `program` on a URL (or path, which CHILD_WRITE writes to). timer_us: the live timer of the session, 0 if not known.
  * STATUS_IO: `error` says what failed; the child is then as after child_stop().
  */
 enum status child_start(struct child *child, const char *program, enum child_mode mode,

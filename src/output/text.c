@@ -5,10 +5,8 @@
 #include "output/formats.h"
 #include "pythiatop/text.h"
 
-#define CELL_BYTES 256
-
 /* A latency with three significant digits, or "-" where there is none. */
-static const char *duration(char *cell, bool valid, double ns)
+const char *output_duration(char *cell, bool valid, double ns)
 {
 	static const char *const units[] = {"ns", "us", "ms", "s"};
 	size_t unit = 0;
@@ -18,9 +16,9 @@ static const char *duration(char *cell, bool valid, double ns)
 		unit++;
 	}
 	if (!valid) {
-		snprintf(cell, CELL_BYTES, "-");
+		snprintf(cell, OUTPUT_CELL, "-");
 	} else {
-		snprintf(cell, CELL_BYTES, "%.*f%s",
+		snprintf(cell, OUTPUT_CELL, "%.*f%s",
 		                unit == 0 || ns >= 99.95 ? 0
 		                : ns >= 9.995            ? 1
 		                                         : 2,
@@ -29,9 +27,9 @@ static const char *duration(char *cell, bool valid, double ns)
 	return cell;
 }
 
-static const char *safe(char *cell, const char *text)
+const char *output_safe(char *cell, const char *text)
 {
-	text_escape(cell, CELL_BYTES, text);
+	text_escape(cell, OUTPUT_CELL, text);
 	return cell;
 }
 
@@ -66,7 +64,7 @@ static void write_head(FILE *out, const struct snapshot *snapshot)
 
 static void write_sources(FILE *out, const struct snapshot *snapshot)
 {
-	char url[CELL_BYTES], detail[CELL_BYTES];
+	char url[OUTPUT_CELL], detail[OUTPUT_CELL];
 	uint32_t i;
 
 	fprintf(out, "\n%-40s %-10s %12s %8s %6s %8s\n", "SOURCE", "STATE", "EVENTS", "LOST",
@@ -74,19 +72,19 @@ static void write_sources(FILE *out, const struct snapshot *snapshot)
 	for (i = 0; i < snapshot->sources.n; i++) {
 		const struct source_row *row = &snapshot->sources.rows[i];
 
-		write_padded(out, safe(url, row->url), 40);
+		write_padded(out, output_safe(url, row->url), 40);
 		fprintf(out,
 		                " %-10s %12" PRIu64 " %8" PRIu64 " %6" PRIu64 " %8" PRIu64
 		                "%s%s\n",
 		                output_source_state_name(row->state), row->events, row->discarded, row->late, row->duplicates,
-		                row->detail[0] ? "  " : "", safe(detail, row->detail));
+		                row->detail[0] ? "  " : "", output_safe(detail, row->detail));
 	}
 }
 
 static void write_groups(FILE *out, const struct snapshot *snapshot)
 {
-	char type[CELL_BYTES], path[CELL_BYTES];
-	char mean[CELL_BYTES], p50[CELL_BYTES], p95[CELL_BYTES], p99[CELL_BYTES];
+	char type[OUTPUT_CELL], path[OUTPUT_CELL];
+	char mean[OUTPUT_CELL], p50[OUTPUT_CELL], p95[OUTPUT_CELL], p99[OUTPUT_CELL];
 	uint32_t i;
 
 	fprintf(out, "\n %-36s%-32s %8s %9s %8s %8s %8s %8s %6s %6s\n", "GROUP", "PATH", "N",
@@ -96,13 +94,13 @@ static void write_groups(FILE *out, const struct snapshot *snapshot)
 		bool some = row->count > 0;
 
 		fputc(row->tainted ? '~' : ' ', out);
-		write_padded(out, safe(type, row->type), 36);
-		write_padded(out, safe(path, row->path), 32);
+		write_padded(out, output_safe(type, row->type), 36);
+		write_padded(out, output_safe(path, row->path), 32);
 		fprintf(out, " %8" PRIu64 " %9.1f %8s %8s %8s %8s ", row->count, row->rate_per_s,
-		                duration(mean, some, row->mean_ns),
-		                duration(p50, some, (double)row->p50_ns),
-		                duration(p95, some, (double)row->p95_ns),
-		                duration(p99, some, (double)row->p99_ns));
+		                output_duration(mean, some, row->mean_ns),
+		                output_duration(p50, some, (double)row->p50_ns),
+		                output_duration(p95, some, (double)row->p95_ns),
+		                output_duration(p99, some, (double)row->p99_ns));
 		if (row->count > 1) {
 			fprintf(out, "%6.2f %5.1f%%\n", row->cov, row->variation_share * 100);
 		} else {
@@ -113,7 +111,7 @@ static void write_groups(FILE *out, const struct snapshot *snapshot)
 
 static void write_unmatched(FILE *out, const struct snapshot *snapshot)
 {
-	char event[CELL_BYTES], why[CELL_BYTES];
+	char event[OUTPUT_CELL], why[OUTPUT_CELL];
 	uint32_t i;
 
 	if (snapshot->unmatched.n == 0) {
@@ -123,8 +121,8 @@ static void write_unmatched(FILE *out, const struct snapshot *snapshot)
 	for (i = 0; i < snapshot->unmatched.n; i++) {
 		const struct unmatched_row *row = &snapshot->unmatched.rows[i];
 
-		write_padded(out, safe(event, row->event), 48);
-		fprintf(out, " %12" PRIu64 " %12" PRIu64 "  %s\n", row->total, row->unmatched, safe(why, row->why));
+		write_padded(out, output_safe(event, row->event), 48);
+		fprintf(out, " %12" PRIu64 " %12" PRIu64 "  %s\n", row->total, row->unmatched, output_safe(why, row->why));
 	}
 }
 
@@ -136,6 +134,7 @@ void output_text(FILE *out, const struct snapshot *snapshot)
 	write_sources(out, snapshot);
 	write_groups(out, snapshot);
 	write_unmatched(out, snapshot);
+	output_text_state(out, &snapshot->state);
 	fprintf(out,
 	                "\nin %" PRIu64 " = in request %" PRIu64 " + pending %" PRIu64
 	                " + state only %" PRIu64 " + unmatched %" PRIu64 " + late %" PRIu64

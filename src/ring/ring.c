@@ -11,6 +11,7 @@
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define MEMORY_MAGIC   0x70797269u
@@ -42,7 +43,7 @@ struct ring {
 	struct ring_header *header;
 	unsigned char *data;
 	uint64_t bytes;
-	bool is_reader;
+	bool is_reader, is_owner;
 
 	/* Writer. `tail` is what was last seen of the reader's. */
 	uint64_t reserved, published;
@@ -130,7 +131,7 @@ struct ring *ring_create(size_t bytes)
 		return NULL;
 	}
 	ring->bytes = bytes;
-	ring->is_reader = true;
+	ring->is_reader = ring->is_owner = true;
 	ring->fds.memory = make_memory(bytes);
 	ring->fds.data_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	ring->fds.space_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -180,6 +181,12 @@ struct ring *ring_attach(const struct ring_fds *fds)
 	return ring;
 }
 
+void ring_turn(struct ring *ring, pid_t reader)
+{
+	ring->is_reader = false;
+	ring->header->reader_pid = reader;
+}
+
 static void wake(int event_fd)
 {
 	uint64_t one = 1;
@@ -211,7 +218,7 @@ void ring_destroy(struct ring *ring)
 		}
 		munmap(ring->header, HEADER_BYTES + 2 * ring->bytes);
 	}
-	if (ring->is_reader) {
+	if (ring->is_owner) {
 		int fds[] = {ring->fds.memory, ring->fds.data_event, ring->fds.space_event};
 
 		for (size_t i = 0; i < sizeof(fds) / sizeof(fds[0]); i++) {
@@ -233,10 +240,20 @@ size_t ring_bytes(const struct ring *ring)
 	return ring->bytes;
 }
 
+/* A child of ours that has ended stays known until its parent asks for its status. */
+static bool has_ended(pid_t pid)
+{
+	siginfo_t info = {.si_pid = 0};
+
+	if (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0) {
+		return info.si_pid != 0;
+	}
+	return kill(pid, 0) != 0 && errno == ESRCH;
+}
+
 static bool reader_is_gone(struct ring *ring)
 {
-	return atomic_load(&ring->header->reader_gone) != 0 ||
-	       (kill(ring->header->reader_pid, 0) != 0 && errno == ESRCH);
+	return atomic_load(&ring->header->reader_gone) != 0 || has_ended(ring->header->reader_pid);
 }
 
 /*

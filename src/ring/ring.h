@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "pythiatop/event.h"
 #include "pythiatop/status.h"
@@ -12,7 +13,8 @@
 /*
  * The seam between a source process and the console: a bounded ring of records in shared memory.
  *
- * One writer process (pythiatop-source), one reader (the analysis thread of pythiatop). The memory
+ * One writer process (pythiatop-source), one reader (the analysis thread of pythiatop); the other
+ * way round where pythiatop has a dump written, see ring_turn(). The memory
  * is a memfd: one page of header, then the data, which both sides map twice in a row, so that a
  * record never wraps. Two eventfds, inherited by the child as well, wake a waiting side.
  * When the ring is full the writer waits: nothing is ever lost here, and the lag shows.
@@ -152,6 +154,12 @@ struct ring *ring_create(size_t bytes);
 
 /* The writing side, in the child, from inherited descriptors. NULL with errno on failure. */
 struct ring *ring_attach(const struct ring_fds *fds);
+
+/*
+ * Before anything was written: the side that made the ring is the writing one from now on, and the
+ * child `reader`, which has attached or will, the reading one.
+ */
+void ring_turn(struct ring *ring, pid_t reader);
 void ring_destroy(struct ring *ring);
 struct ring_fds ring_fds(const struct ring *ring);
 size_t ring_bytes(const struct ring *ring);

@@ -58,16 +58,55 @@ static void clear_progress(const struct batch *batch)
 	}
 }
 
+/* With the part of the state that is asked for: its thread, then its fd are found by a look first. */
+static struct snapshot *answer(struct pipeline *pipeline, const struct output_select *select,
+                struct focus *focus)
+{
+	struct snapshot *snapshot = pipeline_answer(pipeline, focus);
+
+	while (snapshot && select && output_select_focus(select, snapshot, focus)) {
+		snapshot_destroy(snapshot);
+		snapshot = pipeline_answer(pipeline, focus);
+	}
+	if (snapshot && select && output_select_apply(select, snapshot) != STATUS_OK) {
+		snapshot_destroy(snapshot);
+		snapshot = NULL;
+	}
+	return snapshot;
+}
+
+/* An instant was asked for, and is there, or never will be. */
+static bool is_settled(struct pipeline *pipeline)
+{
+	return pipeline_held(pipeline)->status > HOLD_WAITS;
+}
+
+/* True: there is none, or it is there; else what went wrong is told. */
+static bool check_instant(struct pipeline *pipeline, FILE *err)
+{
+	char sentence[512];
+
+	if (pipeline_held(pipeline)->status != HOLD_FAILED) {
+		return true;
+	}
+	hold_sentence(pipeline_held(pipeline), sentence, sizeof(sentence));
+	fprintf(err, "pythiatop: %s\n", sentence);
+	return false;
+}
+
 static enum stop_reason print(
                 struct pipeline *pipeline, const struct batch *batch, uint64_t *documents)
 {
+	const struct hold *hold = pipeline_held(pipeline);
 	struct focus focus = {
 	                .serial = *documents + 1,
 	                .screen = SCREEN_GROUPS,
 	                .parts = FOCUS_ALL,
 	                .horizon = batch->horizon,
+	                .frozen = hold->status == HOLD_HELD,
+	                .back_ns = hold->back_ns,
 	};
-	struct snapshot *snapshot = pipeline_answer(pipeline, &focus);
+	struct snapshot *snapshot = answer(pipeline, batch->select, &focus);
 	enum status status;
 
 	if (!snapshot) {
@@ -124,7 +163,7 @@ static enum stop_reason read_to_end(
 	enum stop_reason stop = STOP_NOT;
 	uint64_t due_ns = pipeline_now_ns() + PROGRESS_NS;
 
-	while (stop == STOP_NOT && !pipeline_ended(pipeline)) {
+	while (stop == STOP_NOT && !pipeline_ended(pipeline) && !is_settled(pipeline)) {
 		stop = work(pipeline, due_ns, signals);
 		if (pipeline_now_ns() >= due_ns) {
 			due_ns = pipeline_now_ns() + PROGRESS_NS;
@@ -145,6 +184,10 @@ static int run_recorded(struct pipeline *pipeline, const struct batch *batch, in
 		fprintf(batch->err, "pythiatop: interrupted before the end of the recording\n");
 		return 1;
 	}
+	if (!check_instant(pipeline, batch->err)) {
+		tell_failed(pipeline, true, batch->err);
+		return 1;
+	}
 	if (intake_any_events(pipeline_intake(pipeline)) ||
 	                intake_failed(pipeline_intake(pipeline), false, 0, (char[1]){0}, 1) == 0) {
 		if (print(pipeline, batch, &documents) == STOP_FAILED) {
@@ -161,9 +204,18 @@ static int run_live(struct pipeline *pipeline, const struct batch *batch, int si
 
 	while (stop == STOP_NOT) {
 		stop = work(pipeline, due_ns, signals);
+		if (is_settled(pipeline)) {
+			stop = check_instant(pipeline, batch->err) ? STOP_DONE : STOP_FAILED;
+			if (stop == STOP_DONE) {
+				stop = print(pipeline, batch, &documents);
+			}
+			break;
+		}
 		if (stop == STOP_NOT && pipeline_now_ns() >= due_ns) {
-			stop = print(pipeline, batch, &documents);
 			due_ns += batch->delay_ns;
+			if (pipeline_held(pipeline)->status == HOLD_NONE) {
+				stop = print(pipeline, batch, &documents);
+			}
 		}
 	}
 	if (stop == STOP_FAILED) {

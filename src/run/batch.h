@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "output/output.h"
+#include "output/select.h"
 #include "run/pipeline.h"
 
 /*
@@ -19,11 +20,15 @@ struct batch {
 	uint64_t count;    /* documents; 0: no limit. Recordings give one */
 	uint64_t delay_ns; /* between documents */
 	enum horizon horizon;
+	const struct output_select *select; /* of the state; NULL: all */
 	FILE *out, *err;
 	bool progress; /* draw a bar on `err` */
 };
 
-/* Recordings: the final document. With a live source: one every delay. */
+/*
+ * Recordings: the final document. With a live source: one every delay. Where the pipeline is to
+ * hold an instant: that one's, and no more.
+ */
 int batch_run(struct pipeline *pipeline, const struct batch *batch);
 
 /* What the relay daemons that are offered have, as a table. */

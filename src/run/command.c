@@ -9,49 +9,14 @@
 #include "config/schema_file.h"
 #include "intake/url.h"
 #include "output/output.h"
+#include "run/dump.h"
+#include "run/new_file.h"
 #include "run/pipeline.h"
 
 /*
  * The commands that a person types after ':' and that are not the screen's own. Each answers by a
  * notice.
  */
-
-/* Files are written beside their place and then renamed: never half a file under its name. */
-struct new_file {
-	char path[PATH_MAX], temporary[PATH_MAX];
-	FILE *out;
-};
-
-static bool new_file_open(struct new_file *file, const char *path)
-{
-	if (snprintf(file->path, sizeof(file->path), "%s", path) >= (int)sizeof(file->path) ||
-	                snprintf(file->temporary, sizeof(file->temporary), "%s.%ld", path,
-	                                (long)getpid()) >= (int)sizeof(file->temporary)) {
-		errno = ENAMETOOLONG;
-		return false;
-	}
-	file->out = fopen(file->temporary, "wxe");
-	return file->out != NULL;
-}
-
-static bool new_file_finish(struct new_file *file, bool written)
-{
-	int error = errno;
-
-	if (fclose(file->out) != 0 && written) {
-		error = errno;
-		written = false;
-	}
-	if (written && rename(file->temporary, file->path) == 0) {
-		return true;
-	}
-	if (written) {
-		error = errno;
-	}
-	unlink(file->temporary);
-	errno = error;
-	return false;
-}
 
 static void answer_written(struct pipeline *pipeline, const char *path, bool written)
 {
@@ -169,7 +134,7 @@ static void export_command(
 void pipeline_command(struct pipeline *pipeline, const char *line, const struct focus *focus)
 {
 	const char *argument;
-	char text[1024];
+	char text[1024], said[512];
 	size_t length;
 
 	snprintf(text, sizeof(text), "%s", line + strspn(line, " "));
@@ -186,10 +151,16 @@ void pipeline_command(struct pipeline *pipeline, const char *line, const struct 
 		export_command(pipeline, argument, focus);
 	} else if ((argument = argument_of(text, "schema save")) && *argument) {
 		save_schema(pipeline, argument);
+	} else if ((argument = argument_of(text, "dump-text")) && *argument) {
+		dump_text(pipeline, focus, argument, said, sizeof(said));
+		pipeline_notice(pipeline, "%s", said);
+	} else if ((argument = argument_of(text, "dump")) && *argument) {
+		dump_traces(pipeline, focus, argument, said, sizeof(said));
+		pipeline_notice(pipeline, "%s", said);
 	} else {
 		pipeline_notice(pipeline,
-		                "unknown command \"%s\"; there are: attach URL, detach URL, epoch, "
-		                "export FORMAT FILE, schema save FILE",
+		                "unknown command \"%s\"; there are: attach URL, detach URL, dump DIR, "
+		                "dump-text FILE, epoch, export FORMAT FILE, schema save FILE",
 		                text);
 	}
 }

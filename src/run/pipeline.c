@@ -31,6 +31,8 @@ struct pipeline {
 	uint64_t fed;
 	bool busy; /* the last step fed something */
 	bool finished;
+	uint64_t window_ns;
+	struct hold hold;
 	char notice[512];
 	uint64_t notice_serial;
 };
@@ -82,11 +84,30 @@ static void sink_end_session(void *context, uint32_t session)
 	engine_end_session(pipeline->engine, session);
 }
 
+static void tell_hold(struct pipeline *pipeline)
+{
+	char sentence[512];
+
+	if (pipeline->hold.status == HOLD_FAILED) {
+		hold_sentence(&pipeline->hold, sentence, sizeof(sentence));
+		pipeline_notice(pipeline, "%s", sentence);
+	}
+}
+
+static void see(struct pipeline *pipeline, uint64_t ts_ns)
+{
+	if (pipeline->hold.status == HOLD_WAITS) {
+		hold_see(&pipeline->hold, pipeline->engine, ts_ns);
+		tell_hold(pipeline);
+	}
+}
+
 static void sink_feed(void *context, const struct event *event)
 {
 	struct pipeline *pipeline = context;
 
 	pipeline->fed++;
+	see(pipeline, event->ts_ns);
 	engine_feed(pipeline->engine, event);
 }
 
@@ -111,12 +132,13 @@ static void sink_advance(void *context, uint64_t ts_ns)
 	struct pipeline *pipeline = context;
 
 	pipeline->fed++;
+	see(pipeline, ts_ns);
 	engine_advance(pipeline->engine, ts_ns);
 }
 
-struct pipeline *pipeline_create(uint64_t window_ns)
+struct pipeline *pipeline_create(uint64_t window_ns, bool keep_events)
 {
-	struct engine_config config = {.window_ns = window_ns};
+	struct engine_config config = {.window_ns = window_ns, .keep_events = keep_events};
 	struct pipeline *pipeline = calloc(1, sizeof(*pipeline));
 
 	if (!pipeline) {
@@ -133,6 +155,7 @@ struct pipeline *pipeline_create(uint64_t window_ns)
 	                .late = sink_late,
 	                .advance = sink_advance,
 	};
+	pipeline->window_ns = window_ns ? window_ns : UINT64_C(10000000000);
 	if (!paths_sibling("pythiatop-source", pipeline->program, sizeof(pipeline->program)) ||
 	                access(pipeline->program, X_OK) != 0) {
 		/* Not beside this program: whatever PATH has. */
@@ -160,6 +183,11 @@ void pipeline_destroy(struct pipeline *pipeline)
 struct intake *pipeline_intake(struct pipeline *pipeline)
 {
 	return pipeline->intake;
+}
+
+const char *pipeline_program(const struct pipeline *pipeline)
+{
+	return pipeline->program;
 }
 
 struct engine *pipeline_engine(struct pipeline *pipeline)
@@ -245,6 +273,10 @@ bool pipeline_ended(struct pipeline *pipeline)
 	}
 	if (!pipeline->finished) {
 		pipeline->finished = true;
+		if (pipeline->hold.status == HOLD_WAITS) {
+			hold_end(&pipeline->hold, pipeline->engine);
+			tell_hold(pipeline);
+		}
 		engine_finish(pipeline->engine);
 	}
 	return true;
@@ -277,8 +309,19 @@ static uint64_t duplicates(void *context, uint32_t session)
 	return counts.duplicates;
 }
 
-struct snapshot *pipeline_answer(struct pipeline *pipeline, const struct focus *focus)
+void pipeline_hold(struct pipeline *pipeline, const struct instant *instant, bool from_end)
 {
+	hold_begin(&pipeline->hold, instant, from_end, pipeline->window_ns);
+}
+
+const struct hold *pipeline_held(const struct pipeline *pipeline)
+{
+	return &pipeline->hold;
+}
+
+struct snapshot *pipeline_answer(struct pipeline *pipeline, const struct focus *wanted)
+{
+	struct focus focus = *wanted;
 	struct snapshot *snapshot = snapshot_create();
 	struct intake_view view = {
 	                .mono_ns = pipeline_now_ns(),
@@ -290,7 +333,12 @@ struct snapshot *pipeline_answer(struct pipeline *pipeline, const struct focus *
 	if (!snapshot) {
 		return NULL;
 	}
-	if (engine_fill(pipeline->engine, focus, snapshot) < 0 ||
+	if (pipeline->hold.status == HOLD_WAITS) {
+		/* Another instant is to be pinned than this one. */
+		focus.frozen = false;
+		focus.back_ns = 0;
+	}
+	if (engine_fill(pipeline->engine, &focus, snapshot) < 0 ||
 	                intake_fill(pipeline->intake, &view, snapshot) < 0) {
 		snapshot_destroy(snapshot);
 		return NULL;

@@ -11,6 +11,7 @@
 #include "pythiatop/focus.h"
 #include "pythiatop/snapshot/snapshot.h"
 #include "pythiatop/status.h"
+#include "run/hold.h"
 
 /*
  * Sources and analysis joined: what the console's analysis thread, batch, --list and --show-schema
@@ -20,8 +21,11 @@
  */
 struct pipeline;
 
-/* window_ns: length of the moving window, 0 for the usual. NULL if out of memory. */
-struct pipeline *pipeline_create(uint64_t window_ns);
+/*
+ * window_ns: length of the moving window, 0 for the usual. keep_events: hold the original events of
+ * the window, so that they can be dumped. NULL if out of memory.
+ */
+struct pipeline *pipeline_create(uint64_t window_ns, bool keep_events);
 
 /* Ends all source processes at once. */
 void pipeline_destroy(struct pipeline *pipeline);
@@ -31,7 +35,15 @@ enum status pipeline_add_schema(
                 struct pipeline *pipeline, const char *name, char *error, size_t error_size);
 
 struct intake *pipeline_intake(struct pipeline *pipeline);
+const char *pipeline_program(const struct pipeline *pipeline); /* path of pythiatop-source */
 struct engine *pipeline_engine(struct pipeline *pipeline);
+
+/*
+ * Pins the window at an instant when event time comes by; until then no answer is frozen. Told as a
+ * notice if it cannot be. Before the first step; from_end: see struct hold.
+ */
+void pipeline_hold(struct pipeline *pipeline, const struct instant *instant, bool from_end);
+const struct hold *pipeline_held(const struct pipeline *pipeline);
 
 /* Analyses some thousand events, if there are any. True: there are more at once. */
 bool pipeline_step(struct pipeline *pipeline);

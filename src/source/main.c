@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * pythiatop-source: reads one source and writes it to a ring. Started by pythiatop, never by hand:
+ * pythiatop-source: reads one source and writes it to a ring; or, with --write, the other way round:
+ * what is in a ring becomes traces in a directory. Started by pythiatop, never by hand:
  * libbabeltrace2 may abort, crash or hang on what it reads, and this process may with it.
  */
 #include <getopt.h>
@@ -17,6 +18,7 @@
 #include "live.h"
 #include "outlet.h"
 #include "recorded.h"
+#include "write.h"
 
 #define MIN_RING_BYTES (2u << 20) /* the longest event must fit a quarter of it */
 
@@ -25,6 +27,7 @@ enum mode {
 	MODE_TRACE,
 	MODE_LIVE,
 	MODE_LIST,
+	MODE_WRITE,
 };
 
 struct task {
@@ -38,7 +41,8 @@ struct task {
 static int usage(void)
 {
 	fprintf(stderr, "usage: pythiatop-source --ring MEMORY,DATA,SPACE "
-	                "(--trace DIR | --live URL [--timer-us N] | --list RELAY[:PORT])\n"
+	                "(--trace DIR | --live URL [--timer-us N] | --list RELAY[:PORT] | "
+	                "--write DIR)\n"
 	                "pythiatop starts this program; there is no use in starting it by hand\n");
 	return 2;
 }
@@ -55,6 +59,7 @@ static bool parse(struct task *task, int argc, char **argv)
 	                {"trace", required_argument, NULL, MODE_TRACE},
 	                {"live", required_argument, NULL, MODE_LIVE},
 	                {"list", required_argument, NULL, MODE_LIST},
+	                {"write", required_argument, NULL, MODE_WRITE},
 	                {"timer-us", required_argument, NULL, 'u'},
 	                {0},
 	};
@@ -71,6 +76,7 @@ static bool parse(struct task *task, int argc, char **argv)
 		case MODE_TRACE:
 		case MODE_LIVE:
 		case MODE_LIST:
+		case MODE_WRITE:
 			task->mode = (enum mode)option;
 			task->what = optarg;
 			break;
@@ -127,9 +133,14 @@ int main(int argc, char **argv)
 		                MIN_RING_BYTES);
 		return 2;
 	}
-	outlet = outlet_create(ring);
-	status = outlet ? run(&task, outlet) : EXIT_FAILURE;
-	outlet_destroy(outlet);
+	if (task.mode == MODE_WRITE) {
+		signal(SIGXFSZ, SIG_IGN); /* a file beyond the limit is an error of its write */
+		status = write_trace(ring, task.what);
+	} else {
+		outlet = outlet_create(ring);
+		status = outlet ? run(&task, outlet) : EXIT_FAILURE;
+		outlet_destroy(outlet);
+	}
 	ring_destroy(ring);
 	return status;
 }

@@ -109,6 +109,10 @@ static enum field_kind kind_of(enum step_kind step)
 
 static uint8_t base_of(const bt_field_class *class, bt_field_class_type type)
 {
+	while (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_ARRAY)) {
+		class = bt_field_class_array_borrow_element_field_class_const(class);
+		type = bt_field_class_get_type(class);
+	}
 	if (type == BT_FIELD_CLASS_TYPE_BIT_ARRAY) {
 		return 16;
 	}

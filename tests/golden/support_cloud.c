@@ -363,6 +363,19 @@ static void fill_request(
 	request->skew_ns = cloud->lossy ? 412000 : 0;
 	request->start_ns = snapshot->time_ns - 3ull * SECOND;
 	request->duration_ns = 2060ull * MS;
+	if (cloud->measured) {
+		request->resources = (struct state_resources){.measured = true,
+		                .cpu_ns = 131 * MS,
+		                .runqueue_ns = 42 * MS,
+		                .blocked_ns = 1880ull * MS,
+		                .irq_ns = 300000,
+		                .blocked_lock_ns = 1722ull * MS,
+		                .blocked_disk_ns = 140 * MS,
+		                .blocked_net_ns = 18 * MS,
+		                .disk_read_bytes = 4100000,
+		                .net_read_bytes = 812,
+		                .net_write_bytes = 2100};
+	}
 	fill_tracks(snapshot, request);
 	fill_spans(snapshot, cloud, request);
 }
@@ -499,6 +512,9 @@ struct snapshot *cloud_snapshot(const struct focus *focus, void *context)
 	}
 	if (focus->parts & FOCUS_SOURCES) {
 		fill_sources(snapshot, cloud);
+	}
+	if (focus->parts & FOCUS_STATE) {
+		made_state_fill(snapshot, focus, &cloud->state);
 	}
 	if (focus->parts & FOCUS_UNMATCHED) {
 		snapshot->unmatched.n = 4;

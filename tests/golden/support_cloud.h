@@ -3,6 +3,7 @@
 #define SUPPORT_CLOUD_H
 
 #include "pythiatop/snapshot/snapshot.h"
+#include "support_state.h"
 
 /*
  * Snapshots of a small made-up cloud, the same at every call: six groups of requests, of which
@@ -16,6 +17,8 @@ struct cloud {
 	bool shuffled;   /* the groups are in the reverse order */
 	bool gone;       /* nothing asked for is kept any more */
 	bool no_groups;
+	struct made_state state;
+	bool measured;   /* requests have resources */
 	struct source_row *sources; /* instead of its own */
 	uint32_t n_sources;
 	const char *notice;

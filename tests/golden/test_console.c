@@ -197,9 +197,11 @@ static void no_key_is_silent(void **state)
 	/* Each ends with a move that leaves no message behind, away from the edges of the heat map.
 	 */
 	static const char *const screens[] = {"7 1 j g", "2 j h", "2 Tab j g", "4 j g", "4 Tab j g",
-	                "4 Tab Tab j g", "7 j g", "7 Tab j g", "7 j Tab Tab j g", "? j g"};
+	                "4 Tab Tab j g", "6 j g", "6 Tab j g", "6 T j g", "6 j Enter j g",
+	                "6 Tab Tab Tab Tab j g", "6 BackTab j g", "7 j g", "7 Tab j g",
+	                "7 j Tab Tab j g", "? j g"};
 	static const char *const keys[] = {"3", "5", "6", "x", "h", "l", "Enter", "s", "S", "w",
-	                "n", "N", "Tab", "BackTab", ".", "F7", "Delete"};
+	                "n", "N", "T", "o", "Tab", "BackTab", ".", "F7", "Delete"};
 	struct cloud cloud = {0};
 	struct canvas before;
 	struct bench bench;
@@ -241,6 +243,106 @@ static void what_has_gone(void **state)
 	bench_type(&bench, "w");
 	assert_int_equal(bench.focus.request_id, 200);
 	assert_int_equal(bench.focus.group_id, 2);
+	bench_close(&bench);
+}
+
+/* From a thread to its process, an fd, its events; and the focus that is asked for on the way. */
+static void into_the_state(void **state)
+{
+	struct cloud cloud = {0};
+	struct bench bench;
+
+	(void)state;
+	begin(&bench, &cloud);
+	bench_type(&bench, "6");
+	assert_int_equal(bench.focus.screen, SCREEN_STATE);
+	assert_int_equal(bench.focus.parts, FOCUS_STATE);
+	assert_int_equal(bench.focus.thread_id, 0);
+	bench_type(&bench, "j Enter");
+	assert_int_equal(bench.focus.thread_id, 12);
+	assert_true(bench_sees(&bench, "thread 1211  of process 1204  on compute-1"));
+	bench_type(&bench, "j j Enter");
+	assert_int_equal(bench.focus.fd_id, 33);
+	assert_true(bench_sees(&bench, "fd 9 (not known what it is) of compute 1204"));
+	bench_type(&bench, "Esc");
+	assert_int_equal(bench.focus.fd_id, 0);
+	assert_int_equal(bench.focus.thread_id, 12);
+	bench_type(&bench, "Esc");
+	assert_int_equal(bench.focus.thread_id, 0); /* the table of threads needs no fds */
+	assert_true(bench_sees(&bench, ">  19.0"));
+	bench_type(&bench, "Esc");
+	assert_int_equal(bench.focus.screen, SCREEN_GROUPS);
+	bench_close(&bench);
+}
+
+/* A call, who calls it, the calling thread, and back the same way. */
+static void from_a_call_to_its_caller(void **state)
+{
+	struct cloud cloud = {0};
+	struct bench bench;
+
+	(void)state;
+	begin(&bench, &cloud);
+	bench_type(&bench, "6 Tab Tab Tab Tab j Enter");
+	assert_true(bench_sees(&bench, "who calls futex on compute-1"));
+	assert_false(bench_sees(&bench, "tar"));
+	bench_type(&bench, "Enter");
+	assert_int_equal(bench.focus.thread_id, 12);
+	bench_type(&bench, "Esc Esc");
+	assert_true(bench_sees(&bench, "SYSTEM CALL"));
+	assert_true(bench_sees(&bench, "> futex"));
+	bench_close(&bench);
+}
+
+/* The thread of a span as it was when the span began; Esc goes back to the request. */
+static void from_a_span_to_its_thread(void **state)
+{
+	struct cloud cloud = {0};
+	struct bench bench;
+
+	(void)state;
+	begin(&bench, &cloud);
+	bench_type(&bench, "4 w o"); /* sem.acquire began 104 ms after 22:13:17 */
+	assert_int_equal(bench.focus.screen, SCREEN_STATE);
+	assert_true(bench.focus.frozen);
+	assert_int_equal(bench.focus.back_ns, 2896000000);
+	assert_int_equal(bench.focus.thread_id, 12);
+	bench_type(&bench, ". . .");
+	assert_int_equal(bench.focus.back_ns, 0);
+	bench_type(&bench, "Esc");
+	assert_int_equal(bench.focus.screen, SCREEN_REQUEST);
+	assert_int_equal(bench.focus.request_id, 100);
+	bench_type(&bench, "p G o"); /* notify: the same thread, at another moment */
+	assert_int_equal(bench.focus.back_ns, 980000000);
+	bench_type(&bench, "p");
+	assert_false(bench.focus.frozen);
+	bench_close(&bench);
+}
+
+/* Folded processes stay folded; sorting leaves the tree. */
+static void a_tree_of_processes(void **state)
+{
+	struct cloud cloud = {0};
+	struct bench bench;
+
+	(void)state;
+	begin(&bench, &cloud);
+	bench_type(&bench, "6 T j h");
+	assert_true(bench_sees(&bench, "▸ systemd"));
+	assert_false(bench_sees(&bench, "bash"));
+	cloud.tick++;
+	bench_show(&bench, cloud_snapshot(&bench.focus, &cloud));
+	assert_false(bench_sees(&bench, "bash"));
+	bench_type(&bench, "l j j h"); /* from a thread to its process */
+	assert_true(bench_sees(&bench, "▾ compute"));
+	bench_type(&bench, "Enter");
+	assert_int_equal(bench.focus.thread_id, 13);
+	bench_type(&bench, "Esc s");
+	assert_false(bench_sees(&bench, "▾"));
+	bench_type(&bench, "f");
+	bench_text(&bench, "controller|^77$");
+	bench_type(&bench, "Enter");
+	assert_true(bench_sees(&bench, "2 of 8 threads"));
 	bench_close(&bench);
 }
 
@@ -465,6 +567,10 @@ int main(void)
 	                cmocka_unit_test(horizon_and_commands),
 	                cmocka_unit_test(no_key_is_silent),
 	                cmocka_unit_test(what_has_gone),
+	                cmocka_unit_test(into_the_state),
+	                cmocka_unit_test(from_a_call_to_its_caller),
+	                cmocka_unit_test(from_a_span_to_its_thread),
+	                cmocka_unit_test(a_tree_of_processes),
 	                cmocka_unit_test(search_goes_round),
 	                cmocka_unit_test(keys_from_settings),
 	                cmocka_unit_test(sources_are_attached),

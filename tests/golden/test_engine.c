@@ -109,7 +109,7 @@ static struct snapshot *answer_pipeline(const struct focus *focus, void *context
 /* Reads a trace to its end. */
 static struct pipeline *read_trace(const char *path)
 {
-	struct pipeline *pipeline = pipeline_create(0);
+	struct pipeline *pipeline = pipeline_create(0, false);
 	char error[256];
 
 	assert_non_null(pipeline);

@@ -118,6 +118,7 @@ struct bench {
 	struct request_pool pool;
 	struct model *model;
 	struct requests *requests;
+	struct threads *threads;
 	uint32_t stream;
 	int request_of[ORACLE_EVENTS]; /* by event number; 0: none */
 	uint64_t n_requests, n_events;
@@ -142,6 +143,11 @@ static void collect(void *context, struct request *request)
 	}
 }
 
+static bool release_thread(void *context, struct thread *thread, bool force)
+{
+	return requests_release_thread(((struct bench *)context)->requests, thread, force);
+}
+
 static void bench_start(struct bench *bench)
 {
 	const struct requests_config config = {
@@ -154,8 +160,10 @@ static void bench_start(struct bench *bench)
 	bench->names = names_create(100000);
 	bench->contexts = contexts_create(100000);
 	bench->model = model_create(bench->names);
+	bench->threads = threads_create(1000, release_thread, bench);
+	assert_non_null(bench->threads);
 	bench->requests = requests_create(&config, &bench->registry, bench->model, bench->names,
-	                bench->contexts, &bench->pool, collect, bench);
+	                bench->contexts, bench->threads, &bench->pool, collect, bench);
 	assert_non_null(bench->requests);
 	session = registry_add_session(
 	                &bench->registry, &(struct session_desc){.host = "a", .name = "s"});
@@ -166,6 +174,7 @@ static void bench_start(struct bench *bench)
 static void bench_stop(struct bench *bench)
 {
 	requests_destroy(bench->requests);
+	threads_destroy(bench->threads);
 	assert_int_equal(bench->pool.pool.in_use_bytes, 0); /* nothing is lost */
 	model_destroy(bench->model);
 	contexts_destroy(bench->contexts);
@@ -201,7 +210,7 @@ static void bench_feed(struct bench *bench, uint32_t type, uint64_t ts_ns, const
 	                                               .type = type,
 	                                               .stream = bench->stream,
 	                                               .bytes = 40,
-	                                               .slots = slots});
+	                                               .slots = slots}, false);
 }
 
 static bool opens(uint32_t op)

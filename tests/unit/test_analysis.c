@@ -35,7 +35,7 @@ static int set_up(void **state)
 	struct screen_side *side = calloc(1, sizeof(*side));
 
 	setenv("PATH", PT_BUILD_DIR, 1); /* where pythiatop-source is */
-	side->pipeline = pipeline_create(0);
+	side->pipeline = pipeline_create(0, false);
 	assert_non_null(side->pipeline);
 	side->focus = (struct focus){
 	                .serial = 1,

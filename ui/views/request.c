@@ -390,6 +390,57 @@ static void draw_crumbs(const struct request_screen *screen, const struct view_f
 	view_crumbs(frame, line, group, name, right);
 }
 
+/* Adds ` name duration` if there is any. */
+static void add_time(char *text, size_t size, const char *name, uint64_t ns)
+{
+	size_t used = strlen(text);
+	char duration[FORMAT_BYTES];
+
+	if (ns > 0 && used < size) {
+		snprintf(text + used, size - used, "%s %s", name,
+		                format_duration(duration, (double)ns));
+	}
+}
+
+/* ` name read/written` if there is any. */
+static void add_bytes(char *text, size_t size, const char *name, uint64_t in, uint64_t out)
+{
+	size_t used = strlen(text);
+	char one[FORMAT_BYTES], two[FORMAT_BYTES];
+
+	if (in + out > 0 && used < size) {
+		snprintf(text + used, size - used, "%s %s/%s", name, format_bytes(one, in),
+		                format_bytes(two, out));
+	}
+}
+
+/* What it used of its hosts, over all of its threads. */
+static void draw_resources(const struct request_screen *screen, const struct view_frame *frame,
+                struct area line)
+{
+	const struct state_resources *used = &screen->request->resources;
+	char text[512] = "", cpu[FORMAT_BYTES];
+
+	if (!used->measured) {
+		canvas_text(frame->canvas, line.y, line.x + 1, line.width - 2, ROLE_DIM,
+		                "CPU not measured: no kernel events of its hosts");
+		return;
+	}
+	snprintf(text, sizeof(text), "cpu %s", format_duration(cpu, (double)used->cpu_ns));
+	add_time(text, sizeof(text), "  run queue", used->runqueue_ns);
+	add_time(text, sizeof(text), "  blocked", used->blocked_ns);
+	add_time(text, sizeof(text), ": lock", used->blocked_lock_ns);
+	add_time(text, sizeof(text), " disk", used->blocked_disk_ns);
+	add_time(text, sizeof(text), " net", used->blocked_net_ns);
+	add_time(text, sizeof(text), " timer", used->blocked_timer_ns);
+	add_time(text, sizeof(text), " other", used->blocked_other_ns);
+	add_time(text, sizeof(text), "  irq", used->irq_ns);
+	add_time(text, sizeof(text), "  unknown", used->unknown_ns);
+	add_bytes(text, sizeof(text), "  disk", used->disk_read_bytes, used->disk_write_bytes);
+	add_bytes(text, sizeof(text), "  net", used->net_read_bytes, used->net_write_bytes);
+	canvas_text(frame->canvas, line.y, line.x + 1, line.width - 2, ROLE_TEXT, text);
+}
+
 static void draw_spans(
                 struct request_screen *screen, const struct view_frame *frame, struct area area)
 {
@@ -440,6 +491,7 @@ static void request_draw(void *view, const struct view_frame *frame)
 		                                    : "…");
 		return;
 	}
+	draw_resources(screen, frame, layout_cut_rows(&area, 1));
 	below = layout_cut_rows(&area, area.height >= 14 ? -(area.height * 9 / 20) : 0);
 	draw_spans(screen, frame, area);
 	if (below.height > 0) {
@@ -487,6 +539,33 @@ static bool fold(struct request_screen *screen, bool folded)
 	return false;
 }
 
+/* To the thread that the span ran in, as it was when the span began. */
+static bool go_to_thread(const struct request_screen *screen, struct view_call *call)
+{
+	const struct request_view *request = screen->request;
+	uint32_t span = selected_span(screen);
+	const struct request_track *track;
+
+	if (span == UINT32_MAX || request->spans[span].track >= request->n_tracks) {
+		return false;
+	}
+	track = &request->tracks[request->spans[span].track];
+	if (track->tid < 0) {
+		snprintf(call->message, sizeof(call->message),
+		                "the thread of this span is not known: add the context vtid to its "
+		                "channel");
+		return true;
+	}
+	call->go = SCREEN_STATE;
+	call->group_id = request->group_id;
+	call->request_id = request->id;
+	text_copy(call->moment.host, sizeof(call->moment.host), track->host);
+	call->moment.pid = track->pid;
+	call->moment.tid = track->tid;
+	call->moment.at_ns = request->start_ns + (uint64_t)request->spans[span].start_ns;
+	return true;
+}
+
 static bool act_on_spans(struct request_screen *screen, enum action action, struct view_call *call)
 {
 	uint32_t worst;
@@ -526,6 +605,8 @@ static bool request_act(void *view, enum action action, struct view_call *call)
 	bool done;
 
 	switch (action) {
+	case ACTION_THREAD:
+		return go_to_thread(screen, call);
 	case ACTION_PANE:
 		screen->pane = (enum pane)((screen->pane + 1) % PANE_COUNT);
 		return true;
@@ -554,7 +635,7 @@ const struct view_ops view_request = {
                          "process and thread. SELF is the time that no span below it covers. ? "
                          "entry or exit "
                          "was not seen; ! clocks of two hosts differ. Enter: the span's original "
-                         "events.",
+                         "events. o: its thread as it was when the span began.",
                 .create = request_create,
                 .destroy = request_destroy,
                 .parts = request_parts,

@@ -27,16 +27,6 @@ static int compare_double(double a, double b)
 	return a < b ? -1 : a > b;
 }
 
-/* A name that does not change while rows come and go (FNV-1a). */
-static uint64_t text_key(const char *text, uint64_t key)
-{
-	key ^= 0xcbf29ce484222325u;
-	for (; *text; text++) {
-		key = (key ^ (unsigned char)*text) * 0x100000001b3u;
-	}
-	return key;
-}
-
 /* ---- sources ---- */
 
 enum source_column {
@@ -259,7 +249,7 @@ static const struct unmatched_row *unmatched_at(const void *data, uint32_t row)
 
 static uint64_t unmatched_key(const void *data, uint32_t row)
 {
-	return text_key(unmatched_at(data, row)->event, 0);
+	return view_text_key(unmatched_at(data, row)->event, 0);
 }
 
 static void unmatched_cell(const void *data, uint32_t index, int column, struct table_cell *cell)
@@ -342,7 +332,7 @@ static uint64_t stream_key(const void *data, uint32_t row)
 {
 	const struct source_stream *stream = stream_at(data, row);
 
-	return text_key(stream->channel, text_key(stream->domain, stream->cpu));
+	return view_text_key(stream->channel, view_text_key(stream->domain, stream->cpu));
 }
 
 static void stream_cell(const void *data, uint32_t index, int column, struct table_cell *cell)

@@ -77,6 +77,16 @@ void view_pane(const struct view_frame *frame, struct area line, const char *tit
 	}
 }
 
+/* FNV-1a. */
+uint64_t view_text_key(const char *text, uint64_t key)
+{
+	key ^= 0xcbf29ce484222325u;
+	for (; *text; text++) {
+		key = (key ^ (unsigned char)*text) * 0x100000001b3u;
+	}
+	return key;
+}
+
 bool view_answers(const struct view_frame *frame)
 {
 	return frame->snapshot->focus.serial >= frame->focus->serial;

@@ -29,12 +29,20 @@ struct view_frame {
 	const struct keymap *keymap;
 };
 
+/* A thread at an instant: where a span began. */
+struct view_moment {
+	char host[256];
+	int64_t pid, tid; /* of the trace: the kernel's or those of a pid namespace; -1: not known */
+	uint64_t at_ns;   /* 0: no moment */
+};
+
 /* What a view asks for when a key was pressed. */
 struct view_call {
 	enum screen go;    /* 0: stay here */
 	enum screen from;  /* with `go`, set by the console: where the person is */
 	uint32_t group_id; /* with `go`; 0: the worst */
 	uint64_t request_id;
+	struct view_moment moment; /* with `go` = SCREEN_STATE: of this thread, frozen then */
 	bool unmatched;    /* with `go` = SCREEN_SOURCES: in the pane of unmatched events */
 	bool back;         /* out of this screen */
 	char command[512]; /* for the program; "" if none */
@@ -51,6 +59,9 @@ struct view_ops {
 	/* Which parts of a snapshot (enum focus_part) it needs, given the newest. */
 	uint32_t (*parts)(const void *view, const struct snapshot *snapshot);
 
+	/* Optional. What it wants of the focus besides: the thread or fd that it is about. */
+	void (*focus)(const void *view, struct focus *focus);
+
 	/* Optional. The person comes in by `call`. */
 	void (*enter)(void *view, const struct view_call *call);
 
@@ -66,7 +77,8 @@ struct view_ops {
 	struct table *(*table)(void *view);
 };
 
-extern const struct view_ops view_groups, view_group, view_request, view_sources, view_help;
+extern const struct view_ops view_groups, view_group, view_request, view_state, view_sources,
+                view_help;
 
 /*
  * The way from the groups to where the person is, with `right` at the end of the line. `group` and
@@ -84,6 +96,9 @@ void view_group_name(char *out, size_t size, const char *type, const char *path)
 
 /* The services of a path ("api>sched") with the sign shown between them. */
 void view_path(char *out, size_t size, const char *path);
+
+/* A key for rows that are known by their names, which stays while they come and go. */
+uint64_t view_text_key(const char *text, uint64_t key);
 
 /* How a request ended, in a word or two. */
 const char *view_state_name(enum request_state state);

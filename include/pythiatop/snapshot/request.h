@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "pythiatop/snapshot/group.h"
+#include "pythiatop/snapshot/state.h"
 
 /* A field and its value as text. Not escaped: whoever shows it does that. */
 struct request_value {
@@ -63,6 +64,7 @@ struct request_view {
 	uint64_t start_ns, duration_ns;
 	uint32_t n_tracks, n_spans, n_events;
 	uint32_t events_left_out; /* beyond the bound of events per request */
+	struct state_resources resources;
 	const struct request_track *tracks;
 	const struct request_span *spans;
 	const struct request_event *events;

@@ -11,6 +11,7 @@
 #include "pythiatop/snapshot/groups.h"
 #include "pythiatop/snapshot/request.h"
 #include "pythiatop/snapshot/sources.h"
+#include "pythiatop/snapshot/state.h"
 #include "pythiatop/snapshot/unmatched.h"
 
 /*
@@ -54,6 +55,7 @@ struct snapshot {
 	struct request_view request;
 	struct sources_view sources;
 	struct unmatched_view unmatched;
+	struct state_view state;
 	struct arena *arena; /* owned; see below */
 };
 

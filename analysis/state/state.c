@@ -1,0 +1,806 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "state/fill.h"
+#include "state/internal.h"
+
+#define SAMPLES	 100 /* of the number of events, per window */
+#define SWEEPS	 8   /* of the collector, per window */
+#define MAX_CPUS 8192u
+/* A view back at the window's beginning needs the window before it. */
+#define KEPT_WINDOWS 2
+
+struct state {
+	struct state_cx cx;
+	struct state_config config;
+	uint64_t next_sample_ns, next_sweep_ns;
+	uint64_t trim_above_bytes; /* no look at the bound below */
+	bool pinned;
+	uint64_t pinned_ns;
+};
+
+/* --- which events are wanted ----------------------------------------------------------------- */
+
+static const struct state_rule *const rule_tables[] = {kernel_rules, dump_rules, irqs_rules,
+                users_rules, files_rules, disks_rules, nets_rules};
+
+/* Is `name` among "a|b|c"? */
+static bool is_among(const char *names, const char *name, size_t length)
+{
+	while (names) {
+		const char *bar = strchr(names, '|');
+		size_t n = bar ? (size_t)(bar - names) : strlen(names);
+
+		if (n == length && strncmp(names, name, n) == 0) {
+			return true;
+		}
+		names = bar ? bar + 1 : NULL;
+	}
+	return false;
+}
+
+static bool is_number(const struct field *field)
+{
+	return field->kind == FIELD_UINT || field->kind == FIELD_INT;
+}
+
+/* The field of that name, or of the first of its alternatives that the type has. */
+static uint16_t find_field(const struct event_type *type, const char *names)
+{
+	while (names) {
+		const char *bar = strchr(names, '|');
+		size_t n = bar ? (size_t)(bar - names) : strlen(names);
+		uint16_t i;
+
+		for (i = 0; i < type->n_fields; i++) {
+			const struct field *field = &type->fields[i];
+
+			if (field->scope == SCOPE_PAYLOAD && strlen(field->name) == n &&
+			                strncmp(field->name, names, n) == 0) {
+				return i;
+			}
+		}
+		names = bar ? bar + 1 : NULL;
+	}
+	return STATE_NO_FIELD;
+}
+
+/* The same, if it is a number. */
+static uint16_t find_number(const struct event_type *type, const char *names)
+{
+	uint16_t slot = find_field(type, names);
+
+	return slot != STATE_NO_FIELD && is_number(&type->fields[slot]) ? slot : STATE_NO_FIELD;
+}
+
+static void find_fields(
+                const struct event_type *type, const char *const *fields, uint16_t *slots)
+{
+	uint32_t i;
+
+	for (i = 0; i < STATE_FIELDS; i++) {
+		slots[i] = fields[i] ? find_field(type, fields[i]) : STATE_NO_FIELD;
+	}
+}
+
+/* The type has what the rule insists on, and what must be numbers or texts are. */
+static bool fits(const struct event_type *type, const struct state_rule *rule,
+                const struct state_plan *plan)
+{
+	uint32_t i;
+
+	for (i = 0; i < rule->required; i++) {
+		if (plan->slots[i] == STATE_NO_FIELD || !is_number(&type->fields[plan->slots[i]])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool plan_rule(struct state_plan *plan, const struct event_type *type,
+                const struct state_rule *rules)
+{
+	for (; rules->names; rules++) {
+		if (is_among(rules->names, type->name, strlen(type->name))) {
+			find_fields(type, rules->fields, plan->slots);
+			if (fits(type, rules, plan)) {
+				plan->handle = rules->handle;
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* What follows one of the prefixes, NULL if the name begins with none. */
+static const char *after_prefix(const char *name, const char *const *prefixes)
+{
+	for (; *prefixes; prefixes++) {
+		size_t n = strlen(*prefixes);
+
+		if (strncmp(name, *prefixes, n) == 0) {
+			return name + n;
+		}
+	}
+	return NULL;
+}
+
+static const struct call_rule *find_call_rule(const char *name)
+{
+	const struct call_rule *rule;
+
+	for (rule = files_calls; rule->names; rule++) {
+		if (is_among(rule->names, name, strlen(name))) {
+			return rule;
+		}
+	}
+	return NULL;
+}
+
+static void plan_call(struct state_cx *cx, struct state_plan *plan, const struct event_type *type)
+{
+	static const char *const entries[] = {
+	                "syscall_entry_", "compat_syscall_entry_", "compat_sys_", "sys_", NULL};
+	static const char *const exits[] = {"syscall_exit_", "compat_syscall_exit_", NULL};
+	const char *name = after_prefix(type->name, entries);
+	const struct call_rule *rule;
+	bool entry = name != NULL;
+
+	if (!name) {
+		name = after_prefix(type->name, exits);
+	}
+	if (!name && strcmp(type->name, "exit_syscall") == 0) {
+		name = ""; /* of any */
+	}
+	if (!name) {
+		return;
+	}
+	plan->call = names_add(cx->names, name, strlen(name));
+	rule = find_call_rule(name);
+	if (rule) {
+		find_fields(type, entry ? rule->in : rule->out, plan->slots_call);
+	}
+	if (entry) {
+		plan->handle = calls_entry;
+		plan->call_rule = rule;
+		plan->fd_slot = find_number(type, "fd|sockfd|s");
+	} else {
+		plan->slots[0] = find_number(type, "ret");
+		plan->handle = plan->slots[0] != STATE_NO_FIELD ? calls_exit : NULL;
+	}
+}
+
+/* Only where there is a perf counter to be taken. */
+static void only_perf(struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+{
+	(void)cx;
+	(void)plan;
+	(void)event;
+}
+
+static void plan_perf(struct state_cx *cx, struct state_plan *plan, const struct field *field,
+                uint16_t slot)
+{
+	uint32_t name = names_add(cx->names, field->name, strlen(field->name)), i = 0;
+
+	while (i < cx->n_perf && cx->perf_names[i] != name) {
+		i++;
+	}
+	if (i >= STATE_PERF || plan->n_perf >= STATE_PLAN_PERF) {
+		return;
+	}
+	if (i == cx->n_perf) {
+		cx->perf_names[cx->n_perf++] = name;
+	}
+	plan->perf_slots[plan->n_perf] = slot;
+	plan->perf_index[plan->n_perf++] = (uint8_t)i;
+}
+
+static void plan_contexts(
+                struct state_cx *cx, struct state_plan *plan, const struct event_type *type)
+{
+	uint16_t i;
+
+	plan->ctx_tid = plan->vpid = plan->pid_ns = plan->procname = STATE_NO_FIELD;
+	for (i = 0; i < type->n_fields; i++) {
+		const struct field *field = &type->fields[i];
+
+		if (field->scope != SCOPE_CONTEXT) {
+			continue;
+		}
+		if (is_number(field) && strcmp(field->name, "tid") == 0) {
+			plan->ctx_tid = i;
+		} else if (is_number(field) && strcmp(field->name, "vpid") == 0) {
+			plan->vpid = i;
+		} else if (is_number(field) && strcmp(field->name, "pid_ns") == 0) {
+			plan->pid_ns = i;
+		} else if (field->kind == FIELD_STRING && strcmp(field->name, "procname") == 0) {
+			plan->procname = i;
+		} else if (is_number(field) && strncmp(field->name, "perf_", 5) == 0) {
+			plan_perf(cx, plan, field, i);
+		}
+	}
+}
+
+bool state_add_type(struct state *state)
+{
+	struct state_cx *cx = &state->cx;
+
+	if (cx->registry->n_types > cx->plan_room) {
+		uint32_t room = cx->registry->n_types * 2;
+		struct state_plan *plans = realloc(cx->plans, room * sizeof(*plans));
+
+		if (!plans) {
+			return false;
+		}
+		cx->plans = plans;
+		cx->plan_room = room;
+	}
+	for (; cx->n_plans < cx->registry->n_types; cx->n_plans++) {
+		const struct event_type *type = &cx->registry->types[cx->n_plans];
+		struct state_plan *plan = &cx->plans[cx->n_plans];
+		uint32_t i;
+		bool done = false;
+
+		*plan = (struct state_plan){.fd_slot = STATE_NO_FIELD};
+		memset(plan->slots_call, 0xff, sizeof(plan->slots_call)); /* STATE_NO_FIELD */
+		memset(plan->slots_call, 0xff, sizeof(plan->slots_call)); /* STATE_NO_FIELD */
+		plan_contexts(cx, plan, type);
+		for (i = 0; !done && i < sizeof(rule_tables) / sizeof(*rule_tables); i++) {
+			done = plan_rule(plan, type, rule_tables[i]);
+		}
+		if (!done) {
+			plan_call(cx, plan, type);
+		}
+		if (!plan->handle && plan->n_perf > 0) {
+			plan->handle = only_perf;
+		}
+		cx->has_waking |= strcmp(type->name, "sched_waking") == 0;
+	}
+	return true;
+}
+
+/* --- hosts, CPUs, threads -------------------------------------------------------------------- */
+
+/*
+ * prev_state of sched_switch: before Linux 4.14 the raw state of the task, in which a bit that
+ * moved with every new state means preempted; since then reporting bits of their own.
+ * (include/linux/sched.h of these releases.)
+ */
+static struct switch_states states_of(const char *release)
+{
+	unsigned int major = 0, minor = 0;
+	uint32_t version;
+
+	if (sscanf(release, "%u.%u", &major, &minor) != 2) {
+		return (struct switch_states){.preempted = 0x100, .dead = 0x30};
+	}
+	version = major * 1000 + minor;
+	if (version >= 4014) {
+		return (struct switch_states){.preempted = 0x100, .dead = 0x30};
+	}
+	return (struct switch_states){.preempted = version >= 4008   ? 4096
+	                                           : version >= 4002 ? 2048
+	                                           : version >= 3009 ? 1024
+	                                                             : 512,
+	                .dead = 16 | 32 | 64};
+}
+
+static const char *release_of(const struct registry *registry, uint32_t host)
+{
+	uint32_t i;
+
+	for (i = 0; i < registry->n_streams; i++) {
+		const struct stream *stream = &registry->streams[i];
+
+		if (stream->host == host && stream->desc.domain == DOMAIN_KERNEL &&
+		                stream->desc.kernel_release[0] != '\0') {
+			return stream->desc.kernel_release;
+		}
+	}
+	return "";
+}
+
+static bool reserve_hosts(struct state_cx *cx)
+{
+	uint32_t n = cx->registry->n_hosts;
+	struct host_state *hosts;
+
+	if (n <= cx->n_hosts) {
+		return true;
+	}
+	hosts = realloc(cx->hosts, n * sizeof(*hosts));
+	if (!hosts) {
+		return false;
+	}
+	memset(hosts + cx->n_hosts, 0, (n - cx->n_hosts) * sizeof(*hosts));
+	cx->hosts = hosts;
+	cx->n_hosts = n;
+	return true;
+}
+
+struct cpu_state *state_cpu(struct state_cx *cx, uint32_t host, uint32_t cpu)
+{
+	struct host_state *on = &cx->hosts[host];
+
+	if (cpu >= MAX_CPUS) {
+		return NULL;
+	}
+	if (cpu >= on->n_cpus) {
+		struct cpu_state *cpus = realloc(on->cpus, (cpu + 1) * sizeof(*cpus));
+
+		if (!cpus) {
+			return NULL;
+		}
+		if (on->n_cpus == 0) {
+			on->states = states_of(release_of(cx->registry, host));
+		}
+		memset(cpus + on->n_cpus, 0, (cpu + 1 - on->n_cpus) * sizeof(*cpus));
+		on->cpus = cpus;
+		on->n_cpus = cpu + 1;
+	}
+	if (on->cpus[cpu].first_ns == 0) {
+		on->cpus[cpu].first_ns = cx->now_ns;
+	}
+	return &on->cpus[cpu];
+}
+
+struct thread_state *state_current(struct state_cx *cx, const struct event *event)
+{
+	struct cpu_state *cpu = state_cpu(cx, event_host(cx, event), event->cpu);
+	const struct state_plan *plan = &cx->plans[event->type];
+	struct thread_state *thread;
+
+	if (!cpu || cpu->current || cpu->idle || plan->ctx_tid == STATE_NO_FIELD) {
+		return cpu ? cpu->current : NULL;
+	}
+	/* Nobody saw it begin to run, but the event says who does. */
+	thread = state_thread(cx, event_host(cx, event), (int64_t)event->slots[plan->ctx_tid]);
+	if (thread && thread->on_cpu == CPU_NONE) {
+		cpu->current = thread;
+		thread->on_cpu = event->cpu;
+		attribute_set(&cx->store, &cpu->running, event->ts_ns, (uint64_t)thread->tid + 1);
+		cpu_changed(cx, cpu, event->ts_ns);
+	}
+	return cpu->current;
+}
+
+struct thread_state *state_find_thread(struct state_cx *cx, uint32_t host, int64_t tid)
+{
+	struct thread *thread;
+
+	if (tid <= 0 || tid > INT32_MAX) {
+		return NULL;
+	}
+	thread = threads_find(cx->threads, host, (uint64_t)tid);
+	return thread ? thread->state : NULL;
+}
+
+struct thread_state *state_thread(struct state_cx *cx, uint32_t host, int64_t tid)
+{
+	struct thread *thread;
+	struct thread_state *state;
+
+	if (tid <= 0 || tid > INT32_MAX) {
+		return NULL;
+	}
+	thread = threads_get(cx->threads, host, (uint64_t)tid);
+	if (!thread || thread->state) {
+		return thread ? thread->state : NULL;
+	}
+	state = pool_alloc(&cx->store.pool, sizeof(*state));
+	if (!state) {
+		return NULL;
+	}
+	*state = (struct thread_state){.thread = thread,
+	                .prev = cx->newest,
+	                .id = ++cx->last_id,
+	                .first_ns = cx->now_ns,
+	                .host = host,
+	                .tid = (int32_t)tid,
+	                .pid = thread->pid,
+	                .ppid = -1,
+	                .vtid = -1,
+	                .vpid = -1,
+	                .on_cpu = CPU_NONE};
+	*(cx->newest ? &cx->newest->next : &cx->oldest) = state;
+	cx->newest = state;
+	thread->state = state;
+	attribute_set(&cx->store, &state->comm, cx->now_ns, thread->comm);
+	return state;
+}
+
+void thread_name(struct state_cx *cx, struct thread_state *thread, uint64_t at_ns,
+                const char *comm, uint32_t length)
+{
+	const char *old = names_text(cx->names, (uint32_t)thread->comm.value);
+	uint32_t name;
+
+	length = (uint32_t)strnlen(comm, length > 64 ? 64 : length);
+	if (strncmp(old, comm, length) == 0 && old[length] == '\0') {
+		return;
+	}
+	name = names_add(cx->names, comm, length);
+	attribute_set(&cx->store, &thread->comm, at_ns, name);
+	if (thread->thread) {
+		thread->thread->comm = name;
+	}
+	if (thread->pid < 0 || thread->pid == thread->tid) {
+		threads_name_process(cx->threads, thread->host, thread->tid, name);
+	} else if (!threads_process_name(cx->threads, thread->host, thread->pid)) {
+		threads_name_process(cx->threads, thread->host, thread->pid, name);
+	}
+}
+
+const char *state_process_name(
+                const struct state_cx *cx, const struct thread_state *thread, uint64_t at_ns)
+{
+	uint32_t name = threads_process_name(cx->threads, thread->host,
+	                thread->pid >= 0 ? thread->pid : thread->tid);
+
+	return names_text(cx->names, name ? name : (uint32_t)attribute_at(&thread->comm, at_ns));
+}
+
+/* What it holds of others; its past stays. */
+static void end_thread(struct state_cx *cx, struct thread_state *thread, uint64_t now_ns)
+{
+	struct cpu_state *cpu = thread->on_cpu != CPU_NONE
+	                                        ? state_cpu(cx, thread->host, thread->on_cpu)
+	                                        : NULL;
+
+	if (cpu && cpu->current == thread) {
+		cpu_forget(cx, cpu, now_ns);
+	}
+	call_close(cx, &thread->call);
+	pool_free(&cx->store.pool, thread->call.slots, thread->call.room);
+	thread->call = (struct call){.open = false};
+	files_on_free(cx, thread);
+	if (thread->fork_number) {
+		log_release(cx->log, thread->fork_number);
+		thread->fork_number = 0;
+	}
+	thread->dead_ns = now_ns;
+	thread->thread->state = NULL;
+	thread->thread = NULL;
+}
+
+void thread_die(struct state_cx *cx, struct thread_state *thread, uint64_t now_ns)
+{
+	struct thread *shared = thread->thread;
+
+	attribute_set(&cx->store, &thread->status, now_ns, THREAD_DEAD);
+	end_thread(cx, thread, now_ns);
+	threads_remove(cx->threads, shared);
+}
+
+bool state_release_thread(struct state *state, struct thread *thread, bool force)
+{
+	struct thread_state *kept = thread->state;
+
+	if (!kept) {
+		return true;
+	}
+	if (!force && (kept->on_cpu != CPU_NONE || kept->call.open)) {
+		return false;
+	}
+	attribute_set(&state->cx.store, &kept->status, state->cx.now_ns, THREAD_UNKNOWN);
+	end_thread(&state->cx, kept, state->cx.now_ns);
+	return true;
+}
+
+void state_on_fork(struct state_cx *cx, struct thread_state *parent, struct thread_state *child,
+                uint64_t flags)
+{
+	files_on_fork(cx, parent, child, flags);
+}
+
+void state_on_exec(struct state_cx *cx, struct thread_state *thread)
+{
+	files_on_exec(cx, thread);
+}
+
+void state_on_statedump(struct state_cx *cx, struct thread_state *thread, uint64_t file_table)
+{
+	files_on_statedump(cx, thread, file_table);
+}
+
+/* --- the collector --------------------------------------------------------------------------- */
+
+static void forget_thread(struct state_cx *cx, struct thread_state *thread)
+{
+	uint32_t i;
+
+	*(thread->prev ? &thread->prev->next : &cx->oldest) = thread->next;
+	*(thread->next ? &thread->next->prev : &cx->newest) = thread->prev;
+	files_on_forget(cx, thread);
+	attribute_release(&cx->store, &thread->status);
+	attribute_release(&cx->store, &thread->comm);
+	attribute_release(&cx->store, &thread->prio);
+	attribute_release(&cx->store, &thread->waker);
+	attribute_release(&cx->store, &thread->migrations);
+	attribute_release(&cx->store, &thread->owner);
+	for (i = 0; i < thread->n_perf; i++) {
+		attribute_release(&cx->store, &thread->perf[i]);
+	}
+	pool_free(&cx->store.pool, thread->perf, thread->n_perf * sizeof(*thread->perf));
+	pool_free(&cx->store.pool, thread->call.slots, thread->call.room);
+	pool_free(&cx->store.pool, thread, sizeof(*thread));
+}
+
+static void expire_thread(struct state_cx *cx, struct thread_state *thread)
+{
+	uint32_t i;
+
+	attribute_expire(&cx->store, &thread->status);
+	attribute_expire(&cx->store, &thread->comm);
+	attribute_expire(&cx->store, &thread->prio);
+	attribute_expire(&cx->store, &thread->waker);
+	attribute_expire(&cx->store, &thread->migrations);
+	attribute_expire(&cx->store, &thread->owner);
+	for (i = 0; i < thread->n_perf; i++) {
+		attribute_expire(&cx->store, &thread->perf[i]);
+	}
+}
+
+static void expire_host(struct state_cx *cx, struct host_state *host)
+{
+	uint32_t i;
+
+	attribute_expire(&cx->store, &host->events);
+	for (i = 0; i < host->n_cpus; i++) {
+		attribute_expire(&cx->store, &host->cpus[i].mode);
+		attribute_expire(&cx->store, &host->cpus[i].running);
+		attribute_expire(&cx->store, &host->cpus[i].frequency_khz);
+	}
+}
+
+static void sweep(struct state_cx *cx)
+{
+	struct thread_state *thread, *next;
+	uint32_t i;
+
+	for (i = 0; i < cx->n_hosts; i++) {
+		expire_host(cx, &cx->hosts[i]);
+	}
+	for (thread = cx->oldest; thread; thread = next) {
+		next = thread->next;
+		if (thread->dead_ns && thread->dead_ns <= cx->store.horizon_ns) {
+			forget_thread(cx, thread);
+		} else {
+			expire_thread(cx, thread);
+		}
+	}
+	files_expire(cx);
+	disks_expire(cx);
+	nets_expire(cx);
+	series_expire(&cx->store, &cx->calls);
+	series_expire(&cx->store, &cx->irqs);
+}
+
+static void move_horizon(struct state *state)
+{
+	uint64_t kept_ns = KEPT_WINDOWS * state->cx.window_ns;
+	uint64_t now_ns = state->pinned ? state->pinned_ns : state->cx.now_ns;
+
+	if (now_ns > kept_ns && now_ns - kept_ns > state->cx.store.horizon_ns) {
+		state->cx.store.horizon_ns = now_ns - kept_ns;
+	}
+}
+
+/* Too much: the oldest detail goes, a quarter of what is left at a time. */
+static void trim(struct state *state)
+{
+	struct store *store = &state->cx.store;
+	uint64_t bound = state->config.max_bytes +
+	                 (state->pinned ? state->config.max_pin_bytes : 0);
+
+	move_horizon(state);
+	sweep(&state->cx);
+	while (store_bytes(store) > bound - bound / 8 && store->horizon_ns < state->cx.now_ns) {
+		store->horizon_ns += (state->cx.now_ns - store->horizon_ns + 3) / 4;
+		store->trimmed_ns = store->horizon_ns;
+		sweep(&state->cx);
+	}
+	/* What is left is the present: looking again pays after a while only. */
+	state->trim_above_bytes = bound;
+	if (store_bytes(store) > bound - bound / 8) {
+		state->trim_above_bytes = store_bytes(store) + bound / 8;
+	}
+}
+
+static void sample(struct state_cx *cx)
+{
+	uint32_t i;
+
+	for (i = 0; i < cx->n_hosts; i++) {
+		uint64_t events = 0;
+		uint32_t s;
+
+		for (s = 0; s < cx->registry->n_sessions; s++) {
+			const struct session *session = &cx->registry->sessions[s];
+
+			events += session->host == i ? session->counts.events : 0;
+		}
+		attribute_set(&cx->store, &cx->hosts[i].events, cx->now_ns, events);
+	}
+}
+
+void state_advance(struct state *state, uint64_t now_ns)
+{
+	struct state_cx *cx = &state->cx;
+
+	cx->now_ns = now_ns;
+	files_let_go(cx);
+	if (now_ns < state->next_sample_ns) {
+		return;
+	}
+	if (reserve_hosts(cx)) {
+		sample(cx);
+	}
+	state->next_sample_ns = now_ns + cx->window_ns / SAMPLES;
+	if (now_ns >= state->next_sweep_ns) {
+		state->next_sweep_ns = now_ns + cx->window_ns / SWEEPS;
+		move_horizon(state);
+		sweep(cx);
+	}
+}
+
+void state_pin(struct state *state, uint64_t now_ns)
+{
+	state->pinned = true;
+	state->pinned_ns = now_ns;
+	state->trim_above_bytes = state->config.max_bytes + state->config.max_pin_bytes;
+}
+
+void state_unpin(struct state *state)
+{
+	state->pinned = false;
+	state->trim_above_bytes = state->config.max_bytes;
+	state->next_sweep_ns = 0;
+}
+
+/* --- events ---------------------------------------------------------------------------------- */
+
+bool state_feed(struct state *state, const struct event *event, uint64_t number)
+{
+	struct state_cx *cx = &state->cx;
+	const struct state_plan *plan = &cx->plans[event->type];
+
+	if (!plan->handle) {
+		return false;
+	}
+	if (event_host(cx, event) >= cx->n_hosts && !reserve_hosts(cx)) {
+		return false;
+	}
+	cx->now_ns = event->ts_ns;
+	cx->number = number;
+	cx->no_use = false;
+	cx->registry->streams[event->stream].last_cpu = event->cpu;
+	if (plan->n_perf > 0) {
+		perf_take(cx, plan, event);
+	}
+	plan->handle(cx, plan, event);
+	if (store_bytes(&cx->store) > state->trim_above_bytes) {
+		trim(state);
+	}
+	return !cx->no_use;
+}
+
+void state_lose(struct state *state, const struct loss *loss)
+{
+	struct state_cx *cx = &state->cx;
+	const struct stream *stream = &cx->registry->streams[loss->stream];
+	struct host_state *host;
+	struct thread_state *thread;
+	uint32_t i;
+
+	if (stream->desc.domain == DOMAIN_UST || stream->host >= cx->n_hosts) {
+		return;
+	}
+	host = &cx->hosts[stream->host];
+	for (i = 0; i < host->n_cpus; i++) {
+		if (stream->last_cpu == CPU_NONE || stream->last_cpu == i) {
+			cpu_forget(cx, &host->cpus[i], cx->now_ns);
+		}
+	}
+	files_on_loss(cx, stream->host, stream->last_cpu, loss);
+	/* Calls may have ended, and threads have been woken, unseen. */
+	for (thread = cx->oldest; thread; thread = thread->next) {
+		if (thread->host == stream->host && thread->thread) {
+			thread->uncertain = true;
+		}
+	}
+}
+
+/* --- creation -------------------------------------------------------------------------------- */
+
+struct state *state_create(const struct state_config *config, struct registry *registry,
+                struct names *names, struct threads *threads, struct event_log *log)
+{
+	struct state *state = calloc(1, sizeof(*state));
+
+	if (!state) {
+		return NULL;
+	}
+	state->config = *config;
+	state->trim_above_bytes = config->max_bytes;
+	state->cx.registry = registry;
+	state->cx.names = names;
+	state->cx.threads = threads;
+	state->cx.log = log;
+	state->cx.window_ns = config->window_ns;
+	state->cx.innermost = config->innermost;
+	store_init(&state->cx.store);
+	if (!files_create(&state->cx) || !disks_create(&state->cx) || !nets_create(&state->cx)) {
+		state_destroy(state);
+		return NULL;
+	}
+	return state;
+}
+
+void state_destroy(struct state *state)
+{
+	struct state_cx *cx;
+	uint32_t i;
+
+	if (!state) {
+		return;
+	}
+	cx = &state->cx;
+	while (cx->oldest) {
+		if (cx->oldest->thread) {
+			cx->oldest->thread->state = NULL;
+		}
+		forget_thread(cx, cx->oldest);
+	}
+	for (i = 0; i < cx->n_hosts; i++) {
+		uint32_t c;
+
+		for (c = 0; c < cx->hosts[i].n_cpus; c++) {
+			attribute_release(&cx->store, &cx->hosts[i].cpus[c].mode);
+			attribute_release(&cx->store, &cx->hosts[i].cpus[c].running);
+			attribute_release(&cx->store, &cx->hosts[i].cpus[c].frequency_khz);
+		}
+		attribute_release(&cx->store, &cx->hosts[i].events);
+		free(cx->hosts[i].cpus);
+	}
+	series_release(&cx->store, &cx->calls);
+	series_release(&cx->store, &cx->irqs);
+	nets_destroy(cx);
+	disks_destroy(cx);
+	files_destroy(cx);
+	free(cx->hosts);
+	free(cx->plans);
+	store_release(&cx->store);
+	free(state);
+}
+
+enum status state_fill(struct state *state, const struct focus *focus, uint64_t at_ns,
+                struct snapshot *snapshot)
+{
+	return fill_state(&state->cx, focus, focus->state_at_ns ? focus->state_at_ns : at_ns,
+	                snapshot);
+}
+
+void state_set_owner(struct state *state, struct thread *thread, uint64_t owner)
+{
+	if (thread->state) {
+		attribute_set(&state->cx.store, &thread->state->owner, state->cx.now_ns, owner);
+	}
+}
+
+void state_add_resources(struct state *state, uint32_t host, uint64_t thread_key, uint64_t from_ns,
+                uint64_t to_ns, const uint64_t *owners, uint32_t n_owners,
+                struct state_resources *out)
+{
+	fill_resources(&state->cx,
+	                &(struct resources_of){.host = host,
+	                                .key = thread_key,
+	                                .from_ns = from_ns,
+	                                .to_ns = to_ns,
+	                                .owners = owners,
+	                                .n_owners = n_owners},
+	                out);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_STATE_STATE_H
+#define PT_STATE_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "names.h"
+#include "pythiatop/engine.h"
+#include "registry.h"
+#include "state/log.h"
+#include "state/threads.h"
+
+/*
+ * The live state of the watched systems: who runs, waits and blocks, which calls are open, which
+ * file is behind an fd; now, and at any instant of the window, then collected. (Desfossez, Dagenais
+ * et al., the live state system of LTTng, 2014.)
+ *
+ * state_feed() is called for every event before the requests see it; it tells whether it used it.
+ * Event time alone; one thread; everything bounded by max_bytes (oldest detail goes first).
+ */
+struct state;
+
+struct state_config {
+	uint64_t window_ns;
+	uint64_t max_bytes;
+	uint64_t max_pin_bytes;
+	/* The interned name of a thread's innermost open span (top is not NULL). */
+	uint32_t (*innermost)(const struct thread *thread);
+};
+
+struct state *state_create(const struct state_config *config, struct registry *registry,
+                struct names *names, struct threads *threads, struct event_log *log);
+void state_destroy(struct state *state);
+
+bool state_add_type(struct state *state); /* a type was added to the registry */
+bool state_feed(struct state *state, const struct event *event, uint64_t number);
+void state_lose(struct state *state, const struct loss *loss);
+void state_advance(struct state *state, uint64_t now_ns); /* collects what left the window */
+void state_pin(struct state *state, uint64_t now_ns);
+void state_unpin(struct state *state);
+
+/* Called before a thread of the table goes; false: it runs, or is in a system call. */
+bool state_release_thread(struct state *state, struct thread *thread, bool force);
+
+/* Fills snapshot->state as of at_ns, for the focus' thread and fd. */
+enum status state_fill(struct state *state, const struct focus *focus, uint64_t at_ns,
+                struct snapshot *snapshot);
+
+/* The thread works for `owner` from now on (0: nobody we know of). Cheap, and nothing for a thread
+ * that no kernel event was about. */
+void state_set_owner(struct state *state, struct thread *thread, uint64_t owner);
+/*
+ * What a thread did for any of the owners between two instants of the last window, added to *out:
+ * the resources of requests. Each instant of a thread is one owner's, or nobody's.
+ */
+void state_add_resources(struct state *state, uint32_t host, uint64_t thread_key, uint64_t from_ns,
+                uint64_t to_ns, const uint64_t *owners, uint32_t n_owners,
+                struct state_resources *out);
+
+#endif

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <string.h>
+
+#include "state/store.h"
+
+#define LEAST_BYTES 64u
+
+void store_init(struct store *store)
+{
+	*store = (struct store){.horizon_ns = 0};
+	pool_init(&store->pool);
+}
+
+void store_release(struct store *store)
+{
+	pool_release(&store->pool);
+}
+
+uint64_t store_bytes(const struct store *store)
+{
+	return store->pool.in_use_bytes;
+}
+
+/* --- series ---------------------------------------------------------------------------------- */
+
+static uint32_t least_room(uint32_t size)
+{
+	uint32_t room = 1;
+
+	while (room * size < LEAST_BYTES) {
+		room *= 2;
+	}
+	return room;
+}
+
+static uint64_t time_at(const struct series *series, uint32_t i)
+{
+	uint64_t at_ns;
+
+	memcpy(&at_ns, series_at(series, i), sizeof(at_ns));
+	return at_ns;
+}
+
+/* Moves the records to a ring of another size; they fit. */
+static bool set_room(struct store *store, struct series *series, uint32_t room)
+{
+	unsigned char *ring = pool_alloc(&store->pool, (size_t)room * series->size);
+	uint32_t i;
+
+	if (!ring) {
+		return false;
+	}
+	for (i = 0; i < series->n; i++) {
+		memcpy(ring + (size_t)i * series->size, series_at(series, i), series->size);
+	}
+	pool_free(&store->pool, series->ring, (size_t)series->room * series->size);
+	series->ring = ring;
+	series->room = room;
+	series->first = 0;
+	return true;
+}
+
+static void drop_first(struct series *series)
+{
+	series->first = (series->first + 1) & (series->room - 1);
+	series->n--;
+}
+
+static void shrink(struct store *store, struct series *series)
+{
+	uint32_t room = series->room;
+
+	if (series->n == 0) {
+		series_release(store, series);
+		return;
+	}
+	while (room > least_room(series->size) && series->n * 4 <= room) {
+		room /= 2;
+	}
+	if (room < series->room) {
+		set_room(store, series, room); /* else it stays as it is */
+	}
+}
+
+void *series_push(struct store *store, struct series *series, uint32_t size, uint64_t at_ns)
+{
+	void *record;
+
+	if (series->n == series->room) {
+		uint32_t room = series->room ? series->room * 2 : least_room(size);
+
+		series->size = size;
+		if (room == 0 || !set_room(store, series, room)) {
+			store->failed++;
+			return NULL;
+		}
+	}
+	record = series_at(series, series->n++);
+	memcpy(record, &at_ns, sizeof(at_ns));
+	return record;
+}
+
+void series_expire(struct store *store, struct series *series)
+{
+	uint32_t n = series->n;
+
+	while (series->n > 0 && time_at(series, 0) <= store->horizon_ns) {
+		drop_first(series);
+	}
+	if (n > 0 && series->n * 4 <= series->room) {
+		shrink(store, series);
+	}
+}
+
+void series_release(struct store *store, struct series *series)
+{
+	pool_free(&store->pool, series->ring, (size_t)series->room * series->size);
+	*series = (struct series){.ring = NULL};
+}
+
+uint32_t series_from(const struct series *series, uint64_t at_ns)
+{
+	uint32_t low = 0, high = series->n;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (time_at(series, middle) < at_ns) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low;
+}
+
+/* --- attributes ------------------------------------------------------------------------------ */
+
+static const struct past_value *past_at(const struct attribute *attribute, uint32_t i)
+{
+	return (const struct past_value *)series_at(&attribute->past, i);
+}
+
+static bool is_fresh(const struct attribute *attribute)
+{
+	return attribute->since_ns == 0 && attribute->value == 0;
+}
+
+/* What began and ended before the horizon; makes room without growing where it can. */
+static void drop_past(const struct store *store, struct attribute *attribute)
+{
+	while (attribute->past.n > 0) {
+		uint64_t end_ns = attribute->past.n > 1 ? past_at(attribute, 1)->at_ns
+		                                        : attribute->since_ns;
+
+		if (end_ns > store->horizon_ns) {
+			return;
+		}
+		drop_first(&attribute->past);
+		attribute->cut = true;
+	}
+}
+
+void attribute_set(struct store *store, struct attribute *attribute, uint64_t at_ns, uint64_t value)
+{
+	struct past_value *past;
+
+	if (attribute->value == value) {
+		return;
+	}
+	if (is_fresh(attribute) || attribute->since_ns >= at_ns) {
+		uint32_t n = attribute->past.n;
+
+		if (n > 0 && past_at(attribute, n - 1)->value == value) {
+			attribute->since_ns = past_at(attribute, n - 1)->at_ns;
+			attribute->past.n--;
+		} else if (attribute->since_ns < at_ns) {
+			attribute->since_ns = at_ns;
+		}
+		attribute->value = value;
+		return;
+	}
+	if (attribute->past.n == attribute->past.room) {
+		drop_past(store, attribute);
+	}
+	past = series_push(store, &attribute->past, sizeof(*past), attribute->since_ns);
+	if (past) {
+		past->value = attribute->value;
+	} else {
+		attribute->cut = true; /* no memory: that time takes on its predecessor's value */
+	}
+	attribute->since_ns = at_ns;
+	attribute->value = value;
+}
+
+void attribute_add(struct store *store, struct attribute *attribute, uint64_t at_ns, uint64_t more)
+{
+	attribute_set(store, attribute, at_ns, attribute->value + more);
+}
+
+/* The index of the past value in force at an instant; UINT32_MAX: before the first. */
+static uint32_t past_index(const struct attribute *attribute, uint64_t at_ns)
+{
+	uint32_t after = at_ns == UINT64_MAX ? attribute->past.n
+	                                     : series_from(&attribute->past, at_ns + 1);
+
+	return after > 0 ? after - 1 : UINT32_MAX;
+}
+
+uint64_t attribute_since(const struct attribute *attribute, uint64_t at_ns, uint64_t *since_ns)
+{
+	uint32_t i;
+
+	*since_ns = 0;
+	if (at_ns >= attribute->since_ns) {
+		*since_ns = attribute->since_ns;
+		return attribute->value;
+	}
+	i = past_index(attribute, at_ns);
+	if (i == UINT32_MAX) {
+		return 0;
+	}
+	*since_ns = past_at(attribute, i)->at_ns;
+	return past_at(attribute, i)->value;
+}
+
+uint64_t attribute_at(const struct attribute *attribute, uint64_t at_ns)
+{
+	uint64_t since_ns;
+
+	return attribute_since(attribute, at_ns, &since_ns);
+}
+
+uint64_t attribute_gain(const struct attribute *attribute, uint64_t from_ns, uint64_t to_ns)
+{
+	uint64_t since_ns, from = attribute_since(attribute, from_ns, &since_ns);
+	uint64_t to = attribute_at(attribute, to_ns);
+
+	/* Of a total whose beginning has gone, the oldest known value is where it counts from. */
+	if (since_ns == 0 && attribute->cut) {
+		from = attribute->past.n > 0 ? past_at(attribute, 0)->value : attribute->value;
+	}
+	return to > from ? to - from : 0;
+}
+
+void attribute_expire(struct store *store, struct attribute *attribute)
+{
+	uint32_t n = attribute->past.n;
+
+	drop_past(store, attribute);
+	if (n > 0 && attribute->past.n * 4 <= attribute->past.room) {
+		shrink(store, &attribute->past);
+	}
+}
+
+void attribute_release(struct store *store, struct attribute *attribute)
+{
+	series_release(store, &attribute->past);
+	*attribute = (struct attribute){.value = 0};
+}
+
+bool attribute_step(const struct attribute *attribute, uint64_t from_ns, uint64_t to_ns,
+                struct attribute_walk *walk)
+{
+	uint32_t n = attribute->past.n;
+
+	if (!walk->started) {
+		uint32_t i = past_index(attribute, from_ns);
+
+		walk->started = true;
+		walk->next = from_ns >= attribute->since_ns ? n : i;
+		walk->end_ns = from_ns;
+	}
+	walk->begin_ns = walk->end_ns;
+	if (walk->begin_ns >= to_ns) {
+		return false;
+	}
+	if (walk->next == UINT32_MAX) { /* before the first value */
+		walk->value = 0;
+		walk->since_ns = 0;
+		walk->next = 0;
+	} else if (walk->next < n) {
+		walk->value = past_at(attribute, walk->next)->value;
+		walk->since_ns = past_at(attribute, walk->next)->at_ns;
+		walk->next++;
+	} else {
+		walk->value = attribute->value;
+		walk->since_ns = attribute->since_ns;
+		walk->end_ns = to_ns;
+		return true;
+	}
+	walk->end_ns = walk->next < n ? past_at(attribute, walk->next)->at_ns : attribute->since_ns;
+	if (walk->end_ns > to_ns) {
+		walk->end_ns = to_ns;
+	}
+	return true;
+}

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run/dump.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "intake/child.h"
+#include "output/event_text.h"
+#include "pythiatop/ids.h"
+#include "run/new_file.h"
+#include "source/outlet.h"
+#include "source/type_record.h"
+
+#define SECOND_NS     UINT64_C(1000000000)
+#define END_WAIT_MS   60000 /* for the last packets to reach the disk */
+#define REMOVE_FILES  16    /* open directories while removing a tree */
+
+/* What all events of a dump go through. */
+struct dump {
+	const struct engine *engine;
+	uint64_t n, first_ns, last_ns;
+	struct event_text text;
+
+	struct outlet *outlet;
+	uint32_t *types, *streams; /* by number of the engine: number in the ring */
+	uint32_t types_room, streams_room, n_types, n_streams;
+	bool failed;
+};
+
+static void count(struct dump *dump, const struct event *event)
+{
+	dump->first_ns = dump->n++ ? dump->first_ns : event->ts_ns;
+	dump->last_ns = event->ts_ns;
+}
+
+static void say_written(const struct dump *dump, const char *path, char *said, size_t size)
+{
+	uint64_t begin_ns = engine_dump_begin(dump->engine);
+	uint64_t span_ns = dump->last_ns - dump->first_ns;
+	int n = snprintf(said, size, "Written: %s, %" PRIu64 " events of %.3f s", path, dump->n,
+	                (double)span_ns / 1e9);
+
+	if (begin_ns > dump->first_ns && n > 0 && (size_t)n < size) {
+		snprintf(said + n, size - (size_t)n,
+		                "; of the window, what is older than %.3f s had to go for memory",
+		                begin_ns < dump->last_ns
+		                                ? (double)(dump->last_ns - begin_ns) / 1e9
+		                                : 0.0);
+	}
+}
+
+static bool say_failed(const char *path, const char *why, char *said, size_t size)
+{
+	snprintf(said, size, "Cannot write %s: %s", path, why);
+	return false;
+}
+
+/* --- Text -------------------------------------------------------------------------------------- */
+
+static const char *host_of(const struct engine *engine, uint32_t stream)
+{
+	return engine_session(engine, engine_stream(engine, stream)->session)->host;
+}
+
+static bool take_text(void *context, const struct event *event)
+{
+	struct dump *dump = context;
+
+	count(dump, event);
+	dump->failed = !event_text_write(&dump->text, event, engine_type(dump->engine, event->type),
+	                host_of(dump->engine, event->stream));
+	return !dump->failed;
+}
+
+bool dump_text(struct pipeline *pipeline, const struct focus *focus, const char *path, char *said,
+                size_t size)
+{
+	struct dump dump = {.engine = pipeline_engine(pipeline)};
+	struct new_file file;
+	bool written;
+
+	if (!new_file_open(&file, path)) {
+		return say_failed(path, strerror(errno), said, size);
+	}
+	event_text_init(&dump.text, file.out);
+	written = engine_dump(pipeline_engine(pipeline), focus, take_text, &dump) == STATUS_OK &&
+	          !dump.failed;
+	event_text_release(&dump.text);
+	if (!new_file_finish(&file, written)) {
+		return say_failed(path, strerror(errno), said, size);
+	}
+	say_written(&dump, path, said, size);
+	return true;
+}
+
+/* --- Traces ------------------------------------------------------------------------------------ */
+
+/* Makes room for number `index` in a table, filled with ID_NONE. */
+static bool reach(uint32_t **table, uint32_t *room, uint32_t index)
+{
+	uint32_t wanted = index < 16 ? 32 : index * 2;
+	uint32_t *grown;
+
+	if (index < *room) {
+		return true;
+	}
+	grown = realloc(*table, wanted * sizeof(*grown));
+	if (!grown) {
+		return false;
+	}
+	memset(grown + *room, 0xff, (wanted - *room) * sizeof(*grown));
+	*table = grown;
+	*room = wanted;
+	return true;
+}
+
+static bool send_type(struct dump *dump, const struct event_type *type)
+{
+	struct type_record *record = malloc(sizeof(*record));
+	bool sent;
+
+	if (!record) {
+		return false;
+	}
+	type_record_init(record, dump->n_types++, type->name);
+	for (uint32_t i = 0; i < type->n_fields; i++) {
+		const struct field *field = &type->fields[i];
+
+		type_record_add_field(record, field->name, (enum field_kind)field->kind,
+		                (enum field_scope)field->scope, field->base);
+		for (uint32_t j = 0; j < field->n_labels; j++) {
+			type_record_add_label(record, field->labels[j].name, field->labels[j].lower,
+			                field->labels[j].upper);
+		}
+	}
+	sent = type_record_write(record, dump->outlet);
+	type_record_release(record);
+	free(record);
+	return sent;
+}
+
+static uint32_t add_text(struct outlet *outlet, const char *text)
+{
+	size_t n = strnlen(text, TYPE_MAX_NAME);
+	uint32_t at = 0;
+	char *to = outlet_extend(outlet, n + 1, &at);
+
+	if (to) {
+		memcpy(to, text, n);
+		to[n] = '\0';
+	}
+	return at;
+}
+
+static bool send_stream(struct dump *dump, const struct stream_desc *stream)
+{
+	const struct session_desc *session = engine_session(dump->engine, stream->session);
+	struct record_stream *record =
+	                outlet_begin(dump->outlet, sizeof(*record), RECORD_STREAM);
+
+	if (!record) {
+		return false;
+	}
+	*record = (struct record_stream){.record = record->record,
+	                .stream = dump->n_streams++,
+	                .domain = stream->domain,
+	                .cpu = CPU_NONE};
+	record->host = add_text(dump->outlet, session->host);
+	record->session = add_text(dump->outlet, session->name);
+	record->channel = add_text(dump->outlet, stream->channel);
+	record->kernel_release = add_text(dump->outlet, stream->kernel_release);
+	return record->host && record->session && record->channel && record->kernel_release &&
+	       outlet_commit(dump->outlet);
+}
+
+/* What the event names is sent before it. */
+static bool introduce(struct dump *dump, const struct event *event)
+{
+	if (!reach(&dump->types, &dump->types_room, event->type) ||
+	                !reach(&dump->streams, &dump->streams_room, event->stream)) {
+		return false;
+	}
+	if (dump->types[event->type] == ID_NONE) {
+		dump->types[event->type] = dump->n_types;
+		if (!send_type(dump, engine_type(dump->engine, event->type))) {
+			return false;
+		}
+	}
+	if (dump->streams[event->stream] == ID_NONE) {
+		dump->streams[event->stream] = dump->n_streams;
+		return send_stream(dump, engine_stream(dump->engine, event->stream));
+	}
+	return true;
+}
+
+static bool send_event(struct dump *dump, const struct event *event)
+{
+	struct record_event *record = outlet_begin(
+	                dump->outlet, sizeof(*record) + event->bytes, RECORD_EVENT);
+
+	if (!record) {
+		return false;
+	}
+	record->ts_ns = event->ts_ns;
+	record->type = dump->types[event->type];
+	record->stream = dump->streams[event->stream];
+	record->cpu = event->cpu;
+	record->bytes = event->bytes;
+	memcpy(record->slots, event->slots, event->bytes);
+	return outlet_commit_at(dump->outlet, event->ts_ns, 0);
+}
+
+static bool take_event(void *context, const struct event *event)
+{
+	struct dump *dump = context;
+
+	count(dump, event);
+	dump->failed = !introduce(dump, event) || !send_event(dump, event);
+	return !dump->failed;
+}
+
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *place)
+{
+	(void)info;
+	(void)kind;
+	(void)place;
+	return remove(path);
+}
+
+/* Waits for the writing process to end. True: it did all. */
+static bool finish_child(struct child *child)
+{
+	struct pollfd fds[2] = {{.fd = child->pid_fd, .events = POLLIN},
+	                {.fd = child->error_fd, .events = POLLIN}};
+	uint64_t until_ns = pipeline_now_ns() + END_WAIT_MS * UINT64_C(1000000);
+
+	child_poll(child);
+	while (!child->exited && pipeline_now_ns() < until_ns) {
+		poll(fds, 2, 1000);
+		child_poll(child);
+	}
+	return child->exited && child->signal == 0 && child->exit_code == 0;
+}
+
+static void say_child_failed(
+                const struct child *child, const char *path, char *said, size_t size)
+{
+	char words[512];
+
+	child_last_line(child, words, sizeof(words));
+	if (!child->exited) {
+		snprintf(words, sizeof(words), "the disk did not take it within a minute");
+	} else if (child->signal) {
+		child_describe_end(child, words, sizeof(words));
+		say_failed(path, "", said, size);
+		snprintf(said + strlen(said), size - strlen(said),
+		                "the writing process %s; is there room on the disk?", words);
+		return;
+	}
+	say_failed(path, words[0] ? words : "the writing process gave no reason", said, size);
+}
+
+/* Writes into a directory that exists. False: `said` says why. */
+static bool write_traces(struct pipeline *pipeline, const struct focus *focus,
+                const char *temporary, const char *path, char *said, size_t size)
+{
+	struct dump dump = {.engine = pipeline_engine(pipeline)};
+	struct child child;
+	bool written;
+
+	if (child_start(&child, pipeline_program(pipeline), CHILD_WRITE, temporary, 0, said,
+	                    size) != STATUS_OK) {
+		return false;
+	}
+	dump.outlet = outlet_create(child.ring);
+	written = dump.outlet && engine_dump(pipeline_engine(pipeline), focus, take_event, &dump) ==
+	                                         STATUS_OK &&
+	          !dump.failed && outlet_end(dump.outlet);
+	/* Where the ring came to its end early, the child knows why. */
+	written = finish_child(&child) && written;
+	if (written) {
+		say_written(&dump, path, said, size);
+	} else {
+		say_child_failed(&child, path, said, size);
+	}
+	child_stop(&child);
+	outlet_destroy(dump.outlet);
+	free(dump.types);
+	free(dump.streams);
+	return written;
+}
+
+bool dump_traces(struct pipeline *pipeline, const struct focus *focus, const char *directory,
+                char *said, size_t size)
+{
+	char temporary[PATH_MAX];
+	struct stat info;
+	bool written;
+
+	if (lstat(directory, &info) == 0) {
+		return say_failed(directory, "it exists already; name a new directory", said, size);
+	}
+	if (snprintf(temporary, sizeof(temporary), "%s.%ld", directory, (long)getpid()) >=
+	                (int)sizeof(temporary)) {
+		return say_failed(directory, strerror(ENAMETOOLONG), said, size);
+	}
+	if (mkdir(temporary, 0777) != 0) {
+		return say_failed(directory, strerror(errno), said, size);
+	}
+	written = write_traces(pipeline, focus, temporary, directory, said, size);
+	if (written && rename(temporary, directory) != 0) {
+		written = say_failed(directory, strerror(errno), said, size);
+	}
+	if (!written && nftw(temporary, remove_one, REMOVE_FILES, FTW_DEPTH | FTW_PHYS) != 0) {
+		snprintf(said + strlen(said), size - strlen(said),
+		                "; what was written is left, incomplete, in %s", temporary);
+	}
+	return written;
+}
