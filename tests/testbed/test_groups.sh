@@ -42,11 +42,11 @@ shown "$PT_DIR/by-saved" >"$PT_DIR/by-saved-types"
 [ "$(wc -l <"$PT_DIR/truth")" -eq 9 ] || fail "not all types were asked for"
 
 # What 20 clients had under way at the end is in the trace, but they did not wait for it. They measure
-# a little more than the api does: their own connection.
+# more than the api does: their own connection, and on a busy machine their own wait for a CPU.
 join -t';' "$PT_DIR/truth" "$PT_DIR/inferred-types" | awk -F';' '
 	{ printf "%-20s clients %4d, mean %8.3f ms; console %4d, mean %8.3f ms\n", $1, $2, $3 / 1e6, $4, $5 / 1e6
 	  more += $4 - $2
-	  if ($4 < $2 || $5 > $3 * (1.02 + 2 * ($4 - $2) / $2) + 1e5 || $5 < $3 * 0.95 - 1e6) { print "  wrong"; wrong = 1 } }
+	  if ($4 < $2 || $5 > $3 * (1.02 + 2 * ($4 - $2) / $2) + 1e5 || $5 < $3 * 0.7 - 2e6) { print "  wrong"; wrong = 1 } }
 	END { exit wrong || NR != 9 || more > 20 }' || fail "the console's groups are not the clients' requests"
 [ "$(wc -l <"$PT_DIR/inferred-types")" -eq 9 ] || fail "types that nobody asked for:" \
 	"$(cut -d';' -f1 "$PT_DIR/inferred-types" | paste -sd,)"
