@@ -290,7 +290,8 @@ static void exec_with_shared_table(void **state)
 	(void)state;
 	begin(&bench);
 	call(&bench, "open filename:s=/a flags:i=524288 mode:u=0", "ret:i=3");
-	event(&bench, "syscall_entry_clone clone_flags:u=0x411"); /* CLONE_FILES */
+	event(&bench, "syscall_entry_clone flags:u=0x411"); /* CLONE_FILES, as newer tracers spell
+	                                                       it */
 	event(&bench, "sched_process_fork parent_comm:s=a parent_tid:i=100 parent_pid:i=100 "
 	              "child_comm:s=a child_tid:i=300 child_pid:i=300");
 	event(&bench, "syscall_exit_clone ret:i=300");
