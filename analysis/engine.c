@@ -37,6 +37,7 @@ struct engine {
 	bool started;
 	bool pinned;
 	uint64_t pinned_ns;
+	uint64_t next_tidy_ns; /* see tidy() */
 	struct arena notes; /* of engine_schema() */
 };
 
@@ -216,7 +217,8 @@ void engine_feed(struct engine *engine, const struct event *event)
 {
 	struct registry *registry = &engine->registry;
 	struct session *session;
-	uint64_t number;
+	uint64_t number = 0;
+	bool used;
 
 	if (!is_sound(engine, event)) {
 		engine->in++;
@@ -229,7 +231,6 @@ void engine_feed(struct engine *engine, const struct event *event)
 		return;
 	}
 	engine->in++;
-	session->counts.events++;
 	if (!session->attached) {
 		registry_attach_session(registry, registry->streams[event->stream].desc.session);
 	}
@@ -238,13 +239,27 @@ void engine_feed(struct engine *engine, const struct event *event)
 		engine->first_ns = event->ts_ns;
 	}
 	engine_advance(engine, event->ts_ns);
+	session->counts.events++;
 	if (registry->hosts[session->host].n_attached > 1 && registry_is_copy(registry, event)) {
 		engine->dropped++;
 		session->counts.duplicates++;
 		return;
 	}
-	number = log_add(engine->log, event);
-	requests_feed(engine->requests, event, state_feed(engine->state, event, number));
+	used = state_uses(engine->state, event->type);
+	if (used || engine->config.keep_events) {
+		number = log_add(engine->log, event);
+	}
+	requests_feed(engine->requests, event, used && state_feed(engine->state, event, number));
+}
+
+/* State and log let go of what has left the window: now and then, and before anybody looks. */
+static void tidy(struct engine *engine)
+{
+	uint64_t tick_ns = state_tick_ns(engine->config.window_ns);
+
+	state_advance(engine->state, engine->now_ns);
+	log_expire(engine->log, window_begin(engine, engine->now_ns));
+	engine->next_tidy_ns = (engine->now_ns / tick_ns + 1) * tick_ns;
 }
 
 void engine_lose(struct engine *engine, const struct loss *loss)
@@ -261,6 +276,7 @@ void engine_lose(struct engine *engine, const struct loss *loss)
 		session->counts.discarded += loss->count;
 		engine->discarded += loss->count;
 	}
+	tidy(engine);
 	requests_lose(engine->requests, loss);
 	state_lose(engine->state, loss);
 }
@@ -283,8 +299,9 @@ void engine_advance(struct engine *engine, uint64_t ts_ns)
 	engine->now_ns = ts_ns;
 	requests_expire(engine->requests, ts_ns);
 	groups_advance(engine->groups, ts_ns);
-	state_advance(engine->state, ts_ns);
-	log_expire(engine->log, window_begin(engine, ts_ns));
+	if (ts_ns >= engine->next_tidy_ns) {
+		tidy(engine);
+	}
 }
 
 void engine_finish(struct engine *engine)
@@ -330,6 +347,7 @@ static void fill_totals(const struct engine *engine, struct snapshot *snapshot)
 /* A frozen focus pins the window at the moment it is first seen. */
 static uint64_t follow_pin(struct engine *engine, const struct focus *focus)
 {
+	tidy(engine);
 	if (focus->frozen && !engine->pinned) {
 		groups_pin(engine->groups, engine->now_ns);
 		state_pin(engine->state, engine->now_ns);

@@ -162,7 +162,7 @@ static struct thread *find_thread(struct requests *r, const struct plan *plan,
 		thread = stream->last_thread;
 	} else {
 		thread = threads_get(r->threads, stream->host,
-		                threads_resolve(r->threads, stream->host, key));
+		                key >> 32 ? threads_resolve(r->threads, stream->host, key) : key);
 		if (!thread) {
 			return NULL;
 		}
