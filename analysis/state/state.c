@@ -788,10 +788,11 @@ enum status state_fill(struct state *state, const struct focus *focus, uint64_t 
 	                snapshot);
 }
 
-void state_set_owner(struct state *state, struct thread *thread, uint64_t owner)
+void state_set_owner(
+                struct state *state, struct thread *thread, uint64_t owner, uint64_t now_ns)
 {
 	if (thread->state) {
-		attribute_set(&state->cx.store, &thread->state->owner, state->cx.now_ns, owner);
+		attribute_set(&state->cx.store, &thread->state->owner, now_ns, owner);
 	}
 }
 

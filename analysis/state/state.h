@@ -60,7 +60,8 @@ enum status state_fill(struct state *state, const struct focus *focus, uint64_t 
 
 /* The thread works for `owner` from now on (0: nobody we know of). Cheap, and nothing for a thread
  * that no kernel event was about. */
-void state_set_owner(struct state *state, struct thread *thread, uint64_t owner);
+void state_set_owner(
+                struct state *state, struct thread *thread, uint64_t owner, uint64_t now_ns);
 /*
  * What a thread did for any of the owners between two instants of the last window, added to *out:
  * the resources of requests. Each instant of a thread is one owner's, or nobody's.
