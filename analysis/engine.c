@@ -40,6 +40,7 @@ struct engine {
 	bool started;
 	bool pinned;
 	uint64_t pinned_ns;
+	uint64_t next_tidy_ns;          /* see tidy() */
 	struct arena notes;             /* of engine_schema() */
 	uint32_t seconds[RATE_SECONDS]; /* events of each of the last seconds of event time */
 	uint64_t second;                /* the latest */
@@ -232,7 +233,8 @@ void engine_feed(struct engine *engine, const struct event *event)
 {
 	struct registry *registry = &engine->registry;
 	struct session *session;
-	uint64_t number;
+	uint64_t number = 0;
+	bool used;
 
 	if (!is_sound(engine, event)) {
 		engine->in++;
@@ -260,8 +262,21 @@ void engine_feed(struct engine *engine, const struct event *event)
 		session->counts.duplicates++;
 		return;
 	}
-	number = log_add(engine->log, event);
-	requests_feed(engine->requests, event, state_feed(engine->state, event, number));
+	used = state_uses(engine->state, event->type);
+	if (used || engine->config.keep_events) {
+		number = log_add(engine->log, event);
+	}
+	requests_feed(engine->requests, event, used && state_feed(engine->state, event, number));
+}
+
+/* State and log let go of what has left the window: now and then, and before anybody looks. */
+static void tidy(struct engine *engine)
+{
+	uint64_t tick_ns = state_tick_ns(engine->config.window_ns);
+
+	state_advance(engine->state, engine->now_ns);
+	log_expire(engine->log, window_begin(engine, engine->now_ns));
+	engine->next_tidy_ns = (engine->now_ns / tick_ns + 1) * tick_ns;
 }
 
 void engine_lose(struct engine *engine, const struct loss *loss)
@@ -278,6 +293,7 @@ void engine_lose(struct engine *engine, const struct loss *loss)
 		session->counts.discarded += loss->count;
 		engine->discarded += loss->count;
 	}
+	tidy(engine);
 	requests_lose(engine->requests, loss);
 	state_lose(engine->state, loss);
 }
@@ -303,8 +319,9 @@ void engine_advance(struct engine *engine, uint64_t ts_ns)
 	}
 	requests_expire(engine->requests, ts_ns);
 	groups_advance(engine->groups, ts_ns);
-	state_advance(engine->state, ts_ns);
-	log_expire(engine->log, window_begin(engine, ts_ns));
+	if (ts_ns >= engine->next_tidy_ns) {
+		tidy(engine);
+	}
 }
 
 void engine_finish(struct engine *engine)
@@ -366,6 +383,7 @@ static void fill_totals(
 /* A frozen focus pins the window at the moment it is first seen. */
 static uint64_t follow_pin(struct engine *engine, const struct focus *focus)
 {
+	tidy(engine);
 	if (focus->frozen && !engine->pinned) {
 		groups_pin(engine->groups, engine->now_ns);
 		state_pin(engine->state, engine->now_ns);

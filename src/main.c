@@ -177,7 +177,12 @@ static int run_list(struct pipeline *pipeline, const struct options *options)
 /* What --dump and --dump-text ask for, at the end of the run. */
 static int write_dumps(struct pipeline *pipeline, const struct options *options, int code)
 {
-	const struct focus focus = {.screen = SCREEN_STATE};
+	const struct hold *hold = pipeline_held(pipeline);
+	/* On a screen the person may have gone on to other times. */
+	bool held = options->batch && hold->status == HOLD_HELD;
+	const struct focus focus = {.screen = SCREEN_STATE,
+	                .frozen = held,
+	                .back_ns = held ? hold->back_ns : 0};
 	char said[1024], clean[4096];
 	bool written;
 

@@ -110,6 +110,7 @@ struct requests {
 	uint32_t n_fragments, n_orphans;
 	uint64_t open_bytes;
 
+	uint64_t now_ns; /* of the last event */
 	uint64_t seq, serial, request_id;
 	uint32_t interval_serial;
 	struct requests_counts counts;

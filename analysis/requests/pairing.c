@@ -42,7 +42,7 @@ static void note_owner(struct requests *r, struct thread *thread)
 	while (span && !span->fragment) {
 		span = span->below;
 	}
-	state_set_owner(r->config.state, thread, span ? span->fragment->serial : 0);
+	state_set_owner(r->config.state, thread, span ? span->fragment->serial : 0, r->now_ns);
 	if (span) {
 		usage_add(&r->pool->pool, &span->fragment->usage, thread, span->fragment->serial);
 	}

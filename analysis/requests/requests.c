@@ -303,6 +303,7 @@ void requests_feed(struct requests *r, const struct event *event, bool used)
 		requests_refresh(r);
 	}
 	r->seq++;
+	r->now_ns = event->ts_ns;
 	r->stats[event->type].total++;
 	if (r->open_bytes > REQUESTS_OPEN_BYTES) {
 		requests_make_room(r);

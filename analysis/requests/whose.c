@@ -59,7 +59,7 @@ struct thread *feed_thread(struct requests *r, const struct plan *plan, const st
 		thread = stream->last_thread;
 	} else {
 		thread = threads_get(r->threads, stream->host,
-				threads_resolve(r->threads, stream->host, key));
+				key >> 32 ? threads_resolve(r->threads, stream->host, key) : key);
 		if (!thread) {
 			return NULL;
 		}

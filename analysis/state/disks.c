@@ -308,6 +308,17 @@ static void give_to_thread(struct state_cx *cx, const struct pending *request)
 	}
 }
 
+/* Where they are seen, the requests to the devices below are what a thread's bios became. */
+static bool shows_requests(const struct state_cx *cx, uint32_t host)
+{
+	const struct disk *disk = cx->disks->first;
+
+	while (disk && (disk->host != host || !disk->has_requests)) {
+		disk = disk->next;
+	}
+	return disk != NULL;
+}
+
 static void finish(struct state_cx *cx, struct pending *request)
 {
 	struct disk *disk = request->disk;
@@ -321,7 +332,7 @@ static void finish(struct state_cx *cx, struct pending *request)
 			            (request->error ? OP_ERROR : 0);
 			op->duration_ns = cx->now_ns - request->issued_ns;
 		}
-		if (request->bio != disk->has_requests) {
+		if (!request->bio || !shows_requests(cx, disk->host)) {
 			give_to_thread(cx, request);
 		}
 	}

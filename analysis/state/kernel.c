@@ -9,13 +9,13 @@
  * Jivan, Montplaisir, Dagenais.)
  */
 
-#define CLONE_FILES  0x400u
-#define COMM_LENGTH  15u
-#define KTHREADD     2
-#define SOFTIRQ_NET_TX 2
-#define SOFTIRQ_NET_RX 3
-#define SOFTIRQ_BLOCK  4
-#define SOFTIRQ_TIMER  1
+#define CLONE_FILES     0x400u
+#define COMM_LENGTH     15u
+#define KTHREADD        2
+#define SOFTIRQ_NET_TX  2
+#define SOFTIRQ_NET_RX  3
+#define SOFTIRQ_BLOCK   4
+#define SOFTIRQ_TIMER   1
 #define SOFTIRQ_HRTIMER 8
 
 /* --- CPUs ------------------------------------------------------------------------------------ */
@@ -124,8 +124,8 @@ static enum wait_kind wait_of(struct state_cx *cx, const struct thread_state *th
 {
 	static const char *const locks[] = {"futex", "futex_waitv", "futex_time64", "semop",
 	                "semtimedop", "flock", NULL};
-	static const char *const timers[] = {"nanosleep", "clock_nanosleep",
-	                "clock_nanosleep_time64", NULL};
+	static const char *const timers[] = {
+	                "nanosleep", "clock_nanosleep", "clock_nanosleep_time64", NULL};
 	static const char *const disks[] = {"fsync", "fdatasync", "sync", "syncfs",
 	                "sync_file_range", "msync", "readahead", NULL};
 	static const char *const nets[] = {"recvfrom", "recvmsg", "recvmmsg", "sendto", "sendmsg",
@@ -146,8 +146,7 @@ static enum wait_kind wait_of(struct state_cx *cx, const struct thread_state *th
 static void switch_out(struct state_cx *cx, struct host_state *host, struct thread_state *prev,
                 int64_t prev_state, uint64_t now_ns)
 {
-	struct thread_what what = {
-	                .status = status_after(&host->states, prev_state),
+	struct thread_what what = {.status = status_after(&host->states, prev_state),
 	                .syscall = prev->call.open ? prev->call.name : 0};
 
 	if (what.status == THREAD_BLOCKED) {
@@ -196,8 +195,15 @@ static void take_name(struct state_cx *cx, struct thread_state *thread,
 	}
 }
 
-enum { SWITCH_PREV, SWITCH_NEXT, SWITCH_STATE, SWITCH_PREV_COMM, SWITCH_NEXT_COMM, SWITCH_PREV_PRIO,
-	SWITCH_NEXT_PRIO };
+enum {
+	SWITCH_PREV,
+	SWITCH_NEXT,
+	SWITCH_STATE,
+	SWITCH_PREV_COMM,
+	SWITCH_NEXT_COMM,
+	SWITCH_PREV_PRIO,
+	SWITCH_NEXT_PRIO
+};
 
 static void sched_switch(
                 struct state_cx *cx, const struct state_plan *plan, const struct event *event)
@@ -385,14 +391,19 @@ static uint64_t clone_flags(
                 struct state_cx *cx, const struct thread_state *parent, bool same_process)
 {
 	const struct call *call = &parent->call;
+	bool is_clone = strcmp(names_text(cx->names, call->name), "clone") == 0;
 
 	if (call->open && call->bytes > 0) {
 		const struct event_type *type = &cx->registry->types[call->type];
 		uint32_t i;
 
 		for (i = 0; i < type->n_fields; i++) {
-			if (strcmp(type->fields[i].name, "clone_flags") == 0 &&
-			                type->fields[i].kind <= FIELD_INT) {
+			const struct field *field = &type->fields[i];
+
+			if (field->kind <= FIELD_INT &&
+			                (strcmp(field->name, "clone_flags") == 0 ||
+			                                (is_clone && strcmp(field->name, "flags") ==
+			                                                                0))) {
 				return call->slots[i];
 			}
 		}
@@ -401,8 +412,8 @@ static uint64_t clone_flags(
 }
 
 /* In another pid namespace it has another tid: that is what its user-space events carry. */
-static void take_namespace(struct state_cx *cx, struct thread_state *thread, uint64_t space,
-                uint64_t vtid)
+static void take_namespace(
+                struct state_cx *cx, struct thread_state *thread, uint64_t space, uint64_t vtid)
 {
 	thread->vtid = (int32_t)vtid;
 	if (space != THREAD_HOST_NS && vtid != 0) {
@@ -435,7 +446,8 @@ static void sched_fork(
 {
 	uint32_t host = event_host(cx, event);
 	int64_t child_tid = field_int(plan, event, FORK_CHILD, 0);
-	struct thread_state *parent = state_thread(cx, host, field_int(plan, event, FORK_PARENT, 0));
+	struct thread_state *parent =
+	                state_thread(cx, host, field_int(plan, event, FORK_PARENT, 0));
 	struct thread_state *child = state_find_thread(cx, host, child_tid);
 
 	if (child) { /* its tid begins anew: the old one's end was not seen */
@@ -569,8 +581,8 @@ static void sched_free(
 static void power_frequency(
                 struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
-	struct cpu_state *cpu = state_cpu(cx, event_host(cx, event),
-	                (uint32_t)field_int(plan, event, 1, event->cpu));
+	struct cpu_state *cpu = state_cpu(
+	                cx, event_host(cx, event), (uint32_t)field_int(plan, event, 1, event->cpu));
 
 	if (cpu) {
 		attribute_set(&cx->store, &cpu->frequency_khz, event->ts_ns,
@@ -582,8 +594,7 @@ const struct state_rule kernel_rules[] = {
                 {.names = "sched_switch",
                                 .handle = sched_switch,
                                 .fields = {"prev_tid|prev_pid", "next_tid|next_pid", "prev_state",
-                                                "prev_comm", "next_comm", "prev_prio",
-                                                "next_prio"},
+                                                "prev_comm", "next_comm", "prev_prio", "next_prio"},
                                 .required = 2},
                 {.names = "sched_waking",
                                 .handle = sched_waking,
@@ -627,8 +638,17 @@ const struct state_rule kernel_rules[] = {
 
 /* --- what was there before ------------------------------------------------------------------- */
 
-enum { DUMP_TID, DUMP_PID, DUMP_PPID, DUMP_VTID, DUMP_VPID, DUMP_NAME, DUMP_TYPE, DUMP_NS,
-	DUMP_TABLE };
+enum {
+	DUMP_TID,
+	DUMP_PID,
+	DUMP_PPID,
+	DUMP_VTID,
+	DUMP_VPID,
+	DUMP_NAME,
+	DUMP_TYPE,
+	DUMP_NS,
+	DUMP_TABLE
+};
 
 /* Fills only what is missing: what was observed since is newer than the list. */
 static void dump_process(

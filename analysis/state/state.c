@@ -6,7 +6,7 @@
 #include "state/fill.h"
 #include "state/internal.h"
 
-#define SAMPLES	 100 /* of the number of events, per window */
+#define TICKS    10 /* between samples of the number of events */
 #define SWEEPS	 8   /* of the collector, per window */
 #define MAX_CPUS 8192u
 /* A view back at the window's beginning needs the window before it. */
@@ -610,7 +610,8 @@ static void trim(struct state *state)
 	}
 }
 
-static void sample(struct state_cx *cx)
+/* At an instant that does not depend on when events come, so that a look back is exact. */
+static void sample(struct state_cx *cx, uint64_t at_ns)
 {
 	uint32_t i;
 
@@ -623,13 +624,14 @@ static void sample(struct state_cx *cx)
 
 			events += session->host == i ? session->counts.events : 0;
 		}
-		attribute_set(&cx->store, &cx->hosts[i].events, cx->now_ns, events);
+		attribute_set(&cx->store, &cx->hosts[i].events, at_ns, events);
 	}
 }
 
 void state_advance(struct state *state, uint64_t now_ns)
 {
 	struct state_cx *cx = &state->cx;
+	uint64_t step_ns = TICKS * state_tick_ns(cx->window_ns);
 
 	cx->now_ns = now_ns;
 	files_let_go(cx);
@@ -637,9 +639,9 @@ void state_advance(struct state *state, uint64_t now_ns)
 		return;
 	}
 	if (reserve_hosts(cx)) {
-		sample(cx);
+		sample(cx, now_ns / step_ns * step_ns);
 	}
-	state->next_sample_ns = now_ns + cx->window_ns / SAMPLES;
+	state->next_sample_ns = (now_ns / step_ns + 1) * step_ns;
 	if (now_ns >= state->next_sweep_ns) {
 		state->next_sweep_ns = now_ns + cx->window_ns / SWEEPS;
 		move_horizon(state);
@@ -663,14 +665,16 @@ void state_unpin(struct state *state)
 
 /* --- events ---------------------------------------------------------------------------------- */
 
+bool state_uses(const struct state *state, uint32_t type)
+{
+	return state->cx.plans[type].handle != NULL;
+}
+
 bool state_feed(struct state *state, const struct event *event, uint64_t number)
 {
 	struct state_cx *cx = &state->cx;
 	const struct state_plan *plan = &cx->plans[event->type];
 
-	if (!plan->handle) {
-		return false;
-	}
 	if (event_host(cx, event) >= cx->n_hosts && !reserve_hosts(cx)) {
 		return false;
 	}
@@ -784,10 +788,11 @@ enum status state_fill(struct state *state, const struct focus *focus, uint64_t 
 	                snapshot);
 }
 
-void state_set_owner(struct state *state, struct thread *thread, uint64_t owner)
+void state_set_owner(
+                struct state *state, struct thread *thread, uint64_t owner, uint64_t now_ns)
 {
 	if (thread->state) {
-		attribute_set(&state->cx.store, &thread->state->owner, state->cx.now_ns, owner);
+		attribute_set(&state->cx.store, &thread->state->owner, now_ns, owner);
 	}
 }
 

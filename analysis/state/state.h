@@ -16,7 +16,7 @@
  * file is behind an fd; now, and at any instant of the window, then collected. (Desfossez, Dagenais
  * et al., the live state system of LTTng, 2014.)
  *
- * state_feed() is called for every event before the requests see it; it tells whether it used it.
+ * state_feed() is called for every event of use before the requests see it.
  * Event time alone; one thread; everything bounded by max_bytes (oldest detail goes first).
  */
 struct state;
@@ -34,9 +34,20 @@ struct state *state_create(const struct state_config *config, struct registry *r
 void state_destroy(struct state *state);
 
 bool state_add_type(struct state *state); /* a type was added to the registry */
+/* Are events of that type of any use? Others need not be fed. */
+bool state_uses(const struct state *state, uint32_t type);
+/* Takes an event of such a type; false: it told nothing, after all. */
 bool state_feed(struct state *state, const struct event *event, uint64_t number);
 void state_lose(struct state *state, const struct loss *loss);
-void state_advance(struct state *state, uint64_t now_ns); /* collects what left the window */
+
+/* Collects what left the window, and samples: to be called, before the event of that time, when
+ * event time reaches a multiple of state_tick_ns(), and before anybody looks. */
+void state_advance(struct state *state, uint64_t now_ns);
+static inline uint64_t state_tick_ns(uint64_t window_ns)
+{
+	return window_ns / 1000 + 1;
+}
+
 void state_pin(struct state *state, uint64_t now_ns);
 void state_unpin(struct state *state);
 
@@ -49,7 +60,8 @@ enum status state_fill(struct state *state, const struct focus *focus, uint64_t 
 
 /* The thread works for `owner` from now on (0: nobody we know of). Cheap, and nothing for a thread
  * that no kernel event was about. */
-void state_set_owner(struct state *state, struct thread *thread, uint64_t owner);
+void state_set_owner(
+                struct state *state, struct thread *thread, uint64_t owner, uint64_t now_ns);
 /*
  * What a thread did for any of the owners between two instants of the last window, added to *out:
  * the resources of requests. Each instant of a thread is one owner's, or nobody's.

@@ -4,6 +4,7 @@
 #include "state/store.h"
 
 #define LEAST_BYTES 64u
+#define NEAR        8u
 
 void store_init(struct store *store)
 {
@@ -201,10 +202,16 @@ void attribute_add(struct store *store, struct attribute *attribute, uint64_t at
 /* The index of the past value in force at an instant; UINT32_MAX: before the first. */
 static uint32_t past_index(const struct attribute *attribute, uint64_t at_ns)
 {
-	uint32_t after = at_ns == UINT64_MAX ? attribute->past.n
-	                                     : series_from(&attribute->past, at_ns + 1);
+	uint32_t n = attribute->past.n, i;
 
-	return after > 0 ? after - 1 : UINT32_MAX;
+	/* Most often it is asked about what was just now. */
+	for (i = 1; i <= n && i <= NEAR; i++) {
+		if (past_at(attribute, n - i)->at_ns <= at_ns) {
+			return n - i;
+		}
+	}
+	n = series_from(&attribute->past, at_ns + 1);
+	return n > 0 ? n - 1 : UINT32_MAX;
 }
 
 uint64_t attribute_since(const struct attribute *attribute, uint64_t at_ns, uint64_t *since_ns)

@@ -112,17 +112,19 @@ static void stopped_or_stepped_back(void **state)
 /* All of the time of all CPUs is somewhere. */
 static void time_is_conserved(void **state)
 {
-	json_t *document, *host;
+	json_t *document, *hosts, *host;
 	size_t i;
 
 	(void)state;
-	json_array_foreach(json_object_get(state_at("--state-at=-1s", &document), "hosts"), i, host)
+	hosts = json_object_get(state_at("--state-at=-1s", &document), "hosts");
+	json_array_foreach(hosts, i, host)
 	{
 		assert_int_equal(number(host, "capacity_ns"),
 		                number(host, "threads_ns") + number(host, "idle_ns") +
 		                                number(host, "irq_ns") +
 		                                number(host, "unknown_ns"));
 	}
+	assert_true(i > 0);
 	json_decref(document);
 }
 

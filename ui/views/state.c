@@ -477,7 +477,8 @@ const struct view_ops view_state = {
                          "CPU, I/O, performance counters, one process with its fds, original "
                          "events, system calls, interrupts, disks, networks, hosts. Enter goes in: "
                          "thread, fd, the events that made it; call, who calls it. p and , . move "
-                         "all of it through time. ~ uncertain: events were lost. - not measured.",
+                         "all of it through time. ~ uncertain: events were lost. x closed. - not "
+                         "measured.",
                 .create = create,
                 .destroy = destroy,
                 .parts = parts,

@@ -255,8 +255,7 @@ static void fd_cell(const void *data, uint32_t row, int column, struct table_cel
 		cell->role = fd->open ? ROLE_STRONG : ROLE_DIM;
 		break;
 	case F_PATH:
-		snprintf(cell->text, sizeof(cell->text), "%.400s%s", fd->path[0] ? fd->path : "-",
-		                fd->open ? "" : " (closed)");
+		state_text(cell, fd->path);
 		cell->role = fd->open ? ROLE_NAME : ROLE_DIM;
 		break;
 	case F_KIND:
@@ -325,7 +324,9 @@ static int fd_compare(const void *data, uint32_t a, uint32_t b, int column)
 
 static const char *fd_mark(const void *data, uint32_t row)
 {
-	return fd_at(data, row)->uncertain ? "~" : NULL;
+	const struct state_fd *fd = fd_at(data, row);
+
+	return fd->uncertain ? "~" : fd->open ? NULL : "x";
 }
 
 static uint32_t count_fds(const struct state_screen *screen)
