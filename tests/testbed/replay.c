@@ -80,7 +80,8 @@ struct replay {
 	int control, data;
 	struct stream streams[STREAMS_MAX];
 	uint32_t n_streams;
-	uint64_t first_ns; /* on the trace's clock */
+	uint64_t first_ns, last_ns; /* on the trace's clock */
+	uint64_t shift_ns;          /* of the last session; 0: there was none */
 };
 
 __attribute__((noreturn, format(printf, 1, 2))) static void die(const char *format, ...)
@@ -492,6 +493,7 @@ static void send_packet(struct replay *replay, struct stream *stream, const stru
 	send_index(replay, stream, head);
 	stream->at += size;
 	stream->n_sent++;
+	replay->last_ns = head->end_ns > replay->last_ns ? head->end_ns : replay->last_ns;
 	stream->told_ns = head->end_ns;
 }
 
@@ -556,9 +558,14 @@ static void send_all(struct replay *replay)
 static void replay_once(struct replay *replay)
 {
 	uint64_t now_ns = clock_ns(CLOCK_REALTIME), metadata;
-	char *description = describe(replay,
-	                now_ns > replay->first_ns ? now_ns - replay->first_ns : 0);
+	uint64_t shift_ns = now_ns > replay->first_ns ? now_ns - replay->first_ns : 0;
+	uint64_t after_ns = replay->shift_ns + replay->last_ns - replay->first_ns + TIMER_NS;
+	char *description;
 
+	/* Faster than it was recorded, the last session ended later than now. */
+	shift_ns = replay->shift_ns && after_ns > shift_ns ? after_ns : shift_ns;
+	replay->shift_ns = shift_ns;
+	description = describe(replay, shift_ns);
 	replay->control = dial(replay->control_port);
 	say_hello(replay);
 	replay->data = dial(replay->data_port);
