@@ -21,7 +21,7 @@ void *arena_alloc(struct arena *arena, size_t size);
 char *arena_text_n(struct arena *arena, const char *text, size_t length);
 char *arena_text(struct arena *arena, const char *text);
 char *arena_printf(struct arena *arena, const char *format, ...)
-                __attribute__((format(printf, 2, 3)));
+		__attribute__((format(printf, 2, 3)));
 char *arena_vprintf(struct arena *arena, const char *format, va_list args)
 		__attribute__((format(printf, 2, 0)));
 void arena_release(struct arena *arena);

@@ -104,28 +104,27 @@ struct engine *engine_create(const struct engine_config *config)
 	engine->contexts = contexts_create(MAX_CONTEXTS);
 	engine->model = engine->names ? model_create(engine->names) : NULL;
 	engine->log = log_create(&(struct event_log_config){.max_bytes = c->max_log_bytes,
-	                .max_held_bytes = MAX_HELD,
-	                .window = c->keep_events});
+			.max_held_bytes = MAX_HELD,
+			.window = c->keep_events});
 	engine->threads = threads_create(MAX_THREADS, release_thread, engine);
 	if (engine->names && engine->contexts && engine->model && engine->threads && engine->log) {
-		engine->state = state_create(
-		                &(struct state_config){.window_ns = c->window_ns,
-		                                .max_bytes = c->max_state_bytes,
-		                                .max_pin_bytes = c->max_pin_bytes,
-		                                .innermost = requests_innermost},
-		                &engine->registry, engine->names, engine->threads, engine->log);
+		engine->state = state_create(&(struct state_config){.window_ns = c->window_ns,
+							     .max_bytes = c->max_state_bytes,
+							     .max_pin_bytes = c->max_pin_bytes,
+							     .innermost = requests_innermost},
+				&engine->registry, engine->names, engine->threads, engine->log);
 		engine->requests = requests_create(
-		                &(struct requests_config){.max_open = c->max_open_requests,
-		                                .max_events = c->max_request_events,
-		                                .max_bytes = c->max_request_bytes,
-		                                .state = engine->state},
-		                &engine->registry, engine->model, engine->names, engine->contexts,
-		                engine->threads, &engine->pool, emit, engine);
+				&(struct requests_config){.max_open = c->max_open_requests,
+						.max_events = c->max_request_events,
+						.max_bytes = c->max_request_bytes,
+						.state = engine->state},
+				&engine->registry, engine->model, engine->names, engine->contexts,
+				engine->threads, &engine->pool, emit, engine);
 		engine->groups = groups_create(&(struct groups_config){.window_ns = c->window_ns,
-		                                               .max_groups = c->max_groups,
-		                                               .max_kept_bytes = c->max_kept_bytes,
-		                                               .max_pin_bytes = c->max_pin_bytes},
-		                engine->names, engine->contexts, &engine->pool);
+							       .max_groups = c->max_groups,
+							       .max_kept_bytes = c->max_kept_bytes,
+							       .max_pin_bytes = c->max_pin_bytes},
+				engine->names, engine->contexts, &engine->pool);
 	}
 	if (!engine->requests || !engine->groups || !engine->state) {
 		engine_destroy(engine);
@@ -154,7 +153,7 @@ void engine_destroy(struct engine *engine)
 }
 
 enum status engine_add_schema(
-                struct engine *engine, const struct schema *schema, char *error, size_t size)
+		struct engine *engine, const struct schema *schema, char *error, size_t size)
 {
 	return model_add_schema(engine->model, schema, error, size);
 }
@@ -179,8 +178,7 @@ uint32_t engine_add_type(struct engine *engine, const struct event_type *type)
 		return id;
 	}
 	if (!model_add_type(engine->model, &engine->registry.types[id]) ||
-	                !requests_add_type(engine->requests) ||
-	                !state_add_type(engine->state)) {
+			!requests_add_type(engine->requests) || !state_add_type(engine->state)) {
 		return ID_NONE;
 	}
 	return id;
@@ -205,7 +203,7 @@ void engine_name_process(struct engine *engine, uint32_t session, int64_t pid, c
 {
 	if (session < engine->registry.n_sessions) {
 		threads_name_process(engine->threads, engine->registry.sessions[session].host, pid,
-		                names_add(engine->names, name, strlen(name)));
+				names_add(engine->names, name, strlen(name)));
 	}
 }
 
@@ -339,13 +337,13 @@ static void fill_accounting(const struct engine *engine, struct snapshot *snapsh
 	const struct requests_counts *counts = requests_counts(engine->requests);
 
 	snapshot->accounting = (struct accounting){
-	                .in = engine->in,
-	                .pending = counts->pending,
-	                .in_request = counts->in_request,
-	                .state_only = counts->state_only,
-	                .unmatched = counts->unmatched,
-	                .late = engine->late,
-	                .dropped = counts->dropped + engine->dropped,
+			.in = engine->in,
+			.pending = counts->pending,
+			.in_request = counts->in_request,
+			.state_only = counts->state_only,
+			.unmatched = counts->unmatched,
+			.late = engine->late,
+			.dropped = counts->dropped + engine->dropped,
 	};
 }
 
@@ -366,7 +364,7 @@ static double events_per_s(const struct engine *engine, enum horizon horizon)
 }
 
 static void fill_totals(
-                const struct engine *engine, enum horizon horizon, struct snapshot *snapshot)
+		const struct engine *engine, enum horizon horizon, struct snapshot *snapshot)
 {
 	uint32_t i;
 
@@ -419,18 +417,18 @@ enum status engine_fill(struct engine *engine, const struct focus *focus, struct
 	status = groups_fill(engine->groups, focus, snapshot->time_ns, snapshot);
 	if (status == STATUS_OK && (focus->parts & FOCUS_UNMATCHED)) {
 		status = requests_fill_unmatched(engine->requests, engine->now_ns,
-		                engine->config.window_ns, snapshot);
+				engine->config.window_ns, snapshot);
 	}
 	if (status == STATUS_OK && (focus->parts & FOCUS_STATE)) {
 		status = state_fill(engine->state, focus, snapshot->time_ns, snapshot);
 	}
 	request = status == STATUS_OK && (focus->parts & FOCUS_REQUEST)
-	                          ? groups_find_request(engine->groups, snapshot->focus.request_id)
-	                          : NULL;
+				  ? groups_find_request(engine->groups, snapshot->focus.request_id)
+				  : NULL;
 	if (request) {
 		status = requests_fill_request(engine->requests, request, snapshot);
 		snapshot->request.path = snapshot_text(
-		                snapshot, groups_path(engine->groups, request->group_id));
+				snapshot, groups_path(engine->groups, request->group_id));
 	}
 	return status;
 }
@@ -450,7 +448,7 @@ static bool dump_one(void *context, uint64_t number, const struct event *event, 
 }
 
 enum status engine_dump(struct engine *engine, const struct focus *focus,
-                bool (*take)(void *context, const struct event *event), void *context)
+		bool (*take)(void *context, const struct event *event), void *context)
 {
 	struct dump dump = {.take = take, .context = context};
 	uint64_t at_ns = follow_pin(engine, focus);
@@ -481,12 +479,12 @@ const struct stream_desc *engine_stream(const struct engine *engine, uint32_t st
 const struct session_desc *engine_session(const struct engine *engine, uint32_t session)
 {
 	return session < engine->registry.n_sessions ? &engine->registry.sessions[session].desc
-	                                             : NULL;
+						     : NULL;
 }
 
 void engine_session_counts(
-                const struct engine *engine, uint32_t session, struct session_counts *counts)
+		const struct engine *engine, uint32_t session, struct session_counts *counts)
 {
 	*counts = session < engine->registry.n_sessions ? engine->registry.sessions[session].counts
-	                                                : (struct session_counts){.events = 0};
+							: (struct session_counts){.events = 0};
 }

@@ -131,11 +131,11 @@ uint32_t names_add(struct names *names, const char *text, size_t length)
 	}
 	hash = hash_bytes(text, length);
 	for (at = (uint32_t)hash & (names->n_slots - 1); names->slots[at];
-	                at = (at + 1) & (names->n_slots - 1)) {
+			at = (at + 1) & (names->n_slots - 1)) {
 		const struct entry *entry = &names->entries[names->slots[at]];
 
 		if (entry->hash == hash && entry->length == length &&
-		                memcmp(entry->text, text, length) == 0) {
+				memcmp(entry->text, text, length) == 0) {
 			return names->slots[at];
 		}
 	}

@@ -56,14 +56,14 @@ static bool same_field(const struct field *a, const struct field *b)
 	uint32_t i;
 
 	if (a->kind != b->kind || a->scope != b->scope || a->base != b->base ||
-	                a->n_labels != b->n_labels || !same_text(a->name, b->name)) {
+			a->n_labels != b->n_labels || !same_text(a->name, b->name)) {
 		return false;
 	}
 	for (i = 0; i < a->n_labels; i++) {
 		const struct field_label *la = &a->labels[i], *lb = &b->labels[i];
 
 		if (la->lower != lb->lower || la->upper != lb->upper ||
-		                !same_text(la->name, lb->name)) {
+				!same_text(la->name, lb->name)) {
 			return false;
 		}
 	}
@@ -144,12 +144,12 @@ uint32_t registry_add_type(struct registry *registry, const struct event_type *t
 			return i;
 		}
 		if (first == registry->n_types &&
-		                strcmp(registry->types[i].name, type->name) == 0) {
+				strcmp(registry->types[i].name, type->name) == 0) {
 			first = i;
 		}
 	}
 	same_name = reserve(registry->same_name, registry->n_types, &registry->same_name_room,
-	                sizeof(*same_name));
+			sizeof(*same_name));
 	if (!same_name) {
 		return ID_NONE;
 	}
@@ -204,7 +204,7 @@ uint32_t registry_add_session(struct registry *registry, const struct session_de
 		}
 	}
 	sessions = reserve(registry->sessions, registry->n_sessions, &registry->session_room,
-	                sizeof(*sessions));
+			sizeof(*sessions));
 	if (!sessions) {
 		return ID_NONE;
 	}
@@ -229,7 +229,7 @@ uint32_t registry_add_stream(struct registry *registry, const struct stream_desc
 		return ID_NONE;
 	}
 	streams = reserve(registry->streams, registry->n_streams, &registry->stream_room,
-	                sizeof(*streams));
+			sizeof(*streams));
 	if (!streams) {
 		return ID_NONE;
 	}
@@ -240,7 +240,7 @@ uint32_t registry_add_stream(struct registry *registry, const struct stream_desc
 	stream->host = registry->sessions[desc->session].host;
 	stream->desc.channel = arena_text(&registry->arena, desc->channel ? desc->channel : "");
 	stream->desc.kernel_release = arena_text(
-	                &registry->arena, desc->kernel_release ? desc->kernel_release : "");
+			&registry->arena, desc->kernel_release ? desc->kernel_release : "");
 	if (!stream->desc.channel || !stream->desc.kernel_release) {
 		return ID_NONE;
 	}
@@ -304,12 +304,12 @@ bool registry_is_copy(struct registry *registry, const struct event *event)
 	uint32_t mine = stream->desc.session;
 	/* Types are < 2^16, hosts too. The fields may differ: each session has its own contexts. */
 	uint64_t key = (uint64_t)registry->same_name[event->type] << 48 |
-	               (uint64_t)stream->host << 32 | event->cpu;
+		       (uint64_t)stream->host << 32 | event->cpu;
 	struct supplier *supplier;
 	uint32_t at;
 
 	if (registry->n_suppliers * 2 >= registry->supplier_room &&
-	                (registry->n_suppliers >= MAX_SUPPLIERS || !grow_suppliers(registry))) {
+			(registry->n_suppliers >= MAX_SUPPLIERS || !grow_suppliers(registry))) {
 		return false; /* beyond the bound nothing is called a copy */
 	}
 	at = (uint32_t)hash_u64(key) & (registry->supplier_room - 1);

@@ -11,14 +11,14 @@
 const char *thread_status_name(enum thread_status status)
 {
 	static const char *const names[] = {
-	                [THREAD_UNKNOWN] = "unknown",
-	                [THREAD_WAIT_FORK] = "wait_fork",
-	                [THREAD_WAIT_CPU] = "wait_cpu",
-	                [THREAD_BLOCKED] = "blocked",
-	                [THREAD_RUN_USER] = "run_user",
-	                [THREAD_RUN_SYSCALL] = "run_syscall",
-	                [THREAD_INTERRUPTED] = "interrupted",
-	                [THREAD_DEAD] = "dead",
+			[THREAD_UNKNOWN] = "unknown",
+			[THREAD_WAIT_FORK] = "wait_fork",
+			[THREAD_WAIT_CPU] = "wait_cpu",
+			[THREAD_BLOCKED] = "blocked",
+			[THREAD_RUN_USER] = "run_user",
+			[THREAD_RUN_SYSCALL] = "run_syscall",
+			[THREAD_INTERRUPTED] = "interrupted",
+			[THREAD_DEAD] = "dead",
 	};
 
 	return NAME(names, status);
@@ -27,11 +27,11 @@ const char *thread_status_name(enum thread_status status)
 const char *fd_kind_name(enum fd_kind kind)
 {
 	static const char *const names[] = {
-	                [FD_UNKNOWN] = "unknown",
-	                [FD_FILE] = "file",
-	                [FD_SOCKET] = "socket",
-	                [FD_PIPE] = "pipe",
-	                [FD_EVENT] = "event",
+			[FD_UNKNOWN] = "unknown",
+			[FD_FILE] = "file",
+			[FD_SOCKET] = "socket",
+			[FD_PIPE] = "pipe",
+			[FD_EVENT] = "event",
 	};
 
 	return NAME(names, kind);
@@ -40,9 +40,9 @@ const char *fd_kind_name(enum fd_kind kind)
 const char *fd_confidence_name(enum fd_confidence confidence)
 {
 	static const char *const names[] = {
-	                [FD_OBSERVED] = "observed",
-	                [FD_STATEDUMP] = "statedump",
-	                [FD_GUESSED] = "guessed",
+			[FD_OBSERVED] = "observed",
+			[FD_STATEDUMP] = "statedump",
+			[FD_GUESSED] = "guessed",
 	};
 
 	return NAME(names, confidence);

@@ -16,9 +16,10 @@ static size_t decode(const unsigned char *s, uint32_t *code)
 		*code = s[0];
 		return 1;
 	}
-	length = s[0] >= 0xf0 && s[0] < 0xf8 ? 4 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
-			: s[0] >= 0xc0 && s[0] < 0xe0			       ? 2
-									       : 0;
+	length = s[0] >= 0xf0 && s[0] < 0xf8   ? 4
+		 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3
+		 : s[0] >= 0xc0 && s[0] < 0xe0 ? 2
+					       : 0;
 	if (length == 0) {
 		return 0;
 	}
@@ -40,21 +41,21 @@ static bool reorders_or_hides(uint32_t code)
 	static const struct {
 		uint32_t first, last;
 	} ranges[] = {
-		{0x00ad, 0x00ad},   /* soft hyphen */
-		{0x034f, 0x034f},   /* grapheme joiner */
-		{0x061c, 0x061c},   /* Arabic letter mark */
-		{0x115f, 0x1160},   /* Hangul fillers */
-		{0x17b4, 0x17b5},   /* Khmer inherent vowels */
-		{0x180b, 0x180f},   /* Mongolian selectors */
-		{0x200b, 0x200f},   /* zero width, direction marks */
-		{0x2028, 0x202e},   /* line ends, bidirectional embeddings and overrides */
-		{0x2060, 0x206f},   /* joiners, bidirectional isolates */
-		{0x3164, 0x3164},   /* Hangul filler */
-		{0xfe00, 0xfe0f},   /* variation selectors */
-		{0xfeff, 0xfeff},   /* byte order mark */
-		{0xffa0, 0xffa0},   /* Hangul filler */
-		{0xfff0, 0xfffb},   /* annotations */
-		{0xe0000, 0xe0fff}, /* tags, more selectors */
+			{0x00ad, 0x00ad},   /* soft hyphen */
+			{0x034f, 0x034f},   /* grapheme joiner */
+			{0x061c, 0x061c},   /* Arabic letter mark */
+			{0x115f, 0x1160},   /* Hangul fillers */
+			{0x17b4, 0x17b5},   /* Khmer inherent vowels */
+			{0x180b, 0x180f},   /* Mongolian selectors */
+			{0x200b, 0x200f},   /* zero width, direction marks */
+			{0x2028, 0x202e},   /* line ends, bidirectional embeddings and overrides */
+			{0x2060, 0x206f},   /* joiners, bidirectional isolates */
+			{0x3164, 0x3164},   /* Hangul filler */
+			{0xfe00, 0xfe0f},   /* variation selectors */
+			{0xfeff, 0xfeff},   /* byte order mark */
+			{0xffa0, 0xffa0},   /* Hangul filler */
+			{0xfff0, 0xfffb},   /* annotations */
+			{0xe0000, 0xe0fff}, /* tags, more selectors */
 	};
 	size_t i;
 

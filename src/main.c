@@ -29,7 +29,7 @@ static bool add_schemas(struct pipeline *pipeline, const struct options *options
 
 	for (i = 0; i < options->n_schemas; i++) {
 		if (pipeline_add_schema(pipeline, options->schemas[i], error, sizeof(error)) !=
-		                STATUS_OK) {
+				STATUS_OK) {
 			fprintf(stderr, "pythiatop: %s\n", error);
 			return false;
 		}
@@ -42,10 +42,10 @@ static int add_local(struct pipeline *pipeline, const struct options *options)
 {
 	char error[512];
 	enum status status = options->batch || options->show_schema
-	                                     ? intake_attach(pipeline_intake(pipeline), LOCAL_RELAY,
-	                                                       error, sizeof(error))
-	                                     : intake_offer(pipeline_intake(pipeline), LOCAL_RELAY,
-	                                                       error, sizeof(error));
+					     ? intake_attach(pipeline_intake(pipeline), LOCAL_RELAY,
+							       error, sizeof(error))
+					     : intake_offer(pipeline_intake(pipeline), LOCAL_RELAY,
+							       error, sizeof(error));
 
 	if (status != STATUS_OK) {
 		fprintf(stderr, "pythiatop: %s\n", error);
@@ -65,7 +65,7 @@ static int add_sources(struct pipeline *pipeline, const struct options *options)
 	}
 	for (i = 0; i < options->n_sources; i++) {
 		status = intake_attach(pipeline_intake(pipeline), options->sources[i], error,
-		                sizeof(error));
+				sizeof(error));
 		if (status != STATUS_OK) {
 			fprintf(stderr, "pythiatop: %s\n", error);
 			return status == STATUS_INVALID ? EXIT_USAGE : EXIT_FAILURE;
@@ -86,14 +86,14 @@ static enum horizon choose_horizon(struct pipeline *pipeline, const struct optio
 static int run_batch(struct pipeline *pipeline, const struct options *options)
 {
 	struct batch batch = {
-	                .format = options->format,
-	                .count = options->count,
-	                .delay_ns = options->delay_ns,
-	                .horizon = choose_horizon(pipeline, options),
-	                .select = options->state_of.set ? &options->state_of : NULL,
-	                .out = stdout,
-	                .err = stderr,
-	                .progress = isatty(STDERR_FILENO) == 1,
+			.format = options->format,
+			.count = options->count,
+			.delay_ns = options->delay_ns,
+			.horizon = choose_horizon(pipeline, options),
+			.select = options->state_of.set ? &options->state_of : NULL,
+			.out = stdout,
+			.err = stderr,
+			.progress = isatty(STDERR_FILENO) == 1,
 	};
 
 	return batch_run(pipeline, &batch);
@@ -109,7 +109,7 @@ static void describe_target(const struct options *options, char *out, size_t siz
 	} else if (options->n_sources > 1) {
 		snprintf(out, size, "%u sources", options->n_sources);
 	} else if (url_parse(&url, options->sources[0], error, sizeof(error)) == STATUS_OK &&
-	                url.kind != URL_DIRECTORY) {
+			url.kind != URL_DIRECTORY) {
 		snprintf(out, size, "%s", url.relay);
 	} else {
 		const char *name = strrchr(options->sources[0], '/');
@@ -123,21 +123,22 @@ static int run_console(struct pipeline *pipeline, const struct options *options)
 	bool at = options->state_at.kind != INSTANT_NONE;
 	char target[256];
 	struct console_options console = {
-	                .theme = options->theme,
-	                .keys = &options->config.settings,
-	                .horizon = choose_horizon(pipeline, options),
-	                .ascii = options->ascii,
-	                .no_color = options->no_color,
-	                .target = target,
-	                .screen = at ? SCREEN_STATE : SCREEN_GROUPS,
-	                .frozen = at,
-	                .back_ns = options->state_at.kind == INSTANT_BACK ? options->state_at.ns : 0,
+			.theme = options->theme,
+			.keys = &options->config.settings,
+			.horizon = choose_horizon(pipeline, options),
+			.ascii = options->ascii,
+			.no_color = options->no_color,
+			.target = target,
+			.screen = at ? SCREEN_STATE : SCREEN_GROUPS,
+			.frozen = at,
+			.back_ns = options->state_at.kind == INSTANT_BACK ? options->state_at.ns
+									  : 0,
 	};
 	struct focus focus = {
-	                .screen = console.screen,
-	                .frozen = at,
-	                .parts = at ? FOCUS_STATE : FOCUS_GROUPS | FOCUS_SOURCES,
-	                .horizon = console.horizon,
+			.screen = console.screen,
+			.frozen = at,
+			.parts = at ? FOCUS_STATE : FOCUS_GROUPS | FOCUS_SOURCES,
+			.horizon = console.horizon,
 	};
 	struct console_host host;
 	struct analysis *analysis;
@@ -145,7 +146,7 @@ static int run_console(struct pipeline *pipeline, const struct options *options)
 
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
 		fprintf(stderr, "pythiatop: no terminal to draw on; for output to a file or pipe: "
-		                "pythiatop --batch=text SOURCE\n");
+				"pythiatop --batch=text SOURCE\n");
 		return EXIT_USAGE;
 	}
 	describe_target(options, target, sizeof(target));
@@ -181,13 +182,14 @@ static int write_dumps(struct pipeline *pipeline, const struct options *options,
 	/* On a screen the person may have gone on to other times. */
 	bool held = options->batch && hold->status == HOLD_HELD;
 	const struct focus focus = {.screen = SCREEN_STATE,
-	                .frozen = held,
-	                .back_ns = held ? hold->back_ns : 0};
+			.frozen = held,
+			.back_ns = held ? hold->back_ns : 0};
 	char said[1024], clean[4096];
 	bool written;
 
 	if (options->dump_directory && code == EXIT_SUCCESS) {
-		written = dump_traces(pipeline, &focus, options->dump_directory, said, sizeof(said));
+		written = dump_traces(
+				pipeline, &focus, options->dump_directory, said, sizeof(said));
 		text_escape(clean, sizeof(clean), said);
 		fprintf(stderr, "pythiatop: %s\n", clean);
 		code = written ? code : EXIT_FAILURE;
@@ -217,13 +219,13 @@ static int run(struct pipeline *pipeline, const struct options *options)
 	}
 	if (options->state_at.kind != INSTANT_NONE) {
 		pipeline_hold(pipeline, &options->state_at,
-		                !intake_has_live(pipeline_intake(pipeline)));
+				!intake_has_live(pipeline_intake(pipeline)));
 	}
 	if (options->show_schema) {
 		return batch_show_schema(pipeline,
-		                options->delay_ns > SCHEMA_LIVE_NS ? options->delay_ns
-		                                                   : SCHEMA_LIVE_NS,
-		                stdout, stderr);
+				options->delay_ns > SCHEMA_LIVE_NS ? options->delay_ns
+								   : SCHEMA_LIVE_NS,
+				stdout, stderr);
 	}
 	code = options->batch ? run_batch(pipeline, options) : run_console(pipeline, options);
 	return write_dumps(pipeline, options, code);
@@ -263,9 +265,9 @@ int main(int argc, char **argv)
 	options.ascii = options.ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 	raise_limits();
 	/* Plain batch has no use for the original events, so it does not pay for them. */
-	pipeline = pipeline_create(options.window_ns,
-	                !options.batch || options.dump_directory || options.dump_file ||
-	                                options.state_of.set);
+	pipeline = pipeline_create(options.window_ns, !options.batch || options.dump_directory ||
+								      options.dump_file ||
+								      options.state_of.set);
 	if (pipeline) {
 		code = run(pipeline, &options);
 		pipeline_destroy(pipeline);

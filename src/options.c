@@ -15,7 +15,7 @@ enum option_id {
 #define X(id, letter, name, argument, help) OPTION_##id,
 	OPTIONS(X)
 #undef X
-	                OPTION_COUNT
+			OPTION_COUNT
 };
 
 static const struct option_row {
@@ -23,7 +23,7 @@ static const struct option_row {
 	const char *name, *argument, *help;
 } rows[] = {
 #define X(id, letter, name, argument, help) {letter, name, argument, help},
-                OPTIONS(X)
+		OPTIONS(X)
 #undef X
 };
 
@@ -41,17 +41,17 @@ static void print_help(FILE *out)
 	      "  net://HOST[:PORT]/host/TRACED/SESSION        one session\n"
 	      "  DIRECTORY                                    recorded CTF traces in or below it\n"
 	      "Without any, the sessions of localhost's relay daemon are offered.\n\n",
-	                out);
+			out);
 	for (i = 0; i < OPTION_COUNT; i++) {
 		snprintf(name, sizeof(name), "--%s%s%s", rows[i].name, rows[i].argument ? "=" : "",
-		                rows[i].argument ? rows[i].argument : "");
+				rows[i].argument ? rows[i].argument : "");
 		fprintf(out, "  %c%c%c %-19s %s\n", rows[i].letter ? '-' : ' ',
-		                rows[i].letter ? rows[i].letter : ' ', rows[i].letter ? ',' : ' ',
-		                name, rows[i].help);
+				rows[i].letter ? rows[i].letter : ' ', rows[i].letter ? ',' : ' ',
+				name, rows[i].help);
 	}
 	fputs("\nThe same names with an argument may stand as `name = value` in the file\n"
 	      "~/.config/pythiatop/pythiatop.conf. Exit: 0 done, 1 failed, 2 wrong usage.\n",
-	                out);
+			out);
 }
 
 static void print_completion(FILE *out)
@@ -61,14 +61,14 @@ static void print_completion(FILE *out)
 	fputs("# bash completion for pythiatop\n_pythiatop()\n{\n"
 	      "\tlocal word=${COMP_WORDS[COMP_CWORD]}\n\tcase $word in\n\t-*)\n"
 	      "\t\tCOMPREPLY=($(compgen -W \"",
-	                out);
+			out);
 	for (i = 0; i < OPTION_COUNT; i++) {
 		fprintf(out, "%s--%s%s", i ? " " : "", rows[i].name, rows[i].argument ? "=" : "");
 	}
 	fputs("\" -- \"$word\"))\n\t\t[[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n\t\t;;\n"
 	      "\t*)\n\t\tCOMPREPLY=($(compgen -d -- \"$word\"))\n\t\t;;\n\tesac\n}\n"
 	      "complete -o filenames -F _pythiatop pythiatop\n",
-	                out);
+			out);
 }
 
 static enum status add_text(const char ***texts, uint32_t *n, const char *text)
@@ -130,30 +130,30 @@ static const char *set_value(struct options *options, enum option_id id, const c
 		return output_format_parse(value, &options->format) ? NULL : batch_values;
 	case OPTION_DOCUMENTS:
 		return parse_count(value, &options->count) ? NULL
-		                                           : "a number of documents, 1 or more";
+							   : "a number of documents, 1 or more";
 	case OPTION_DELAY:
 		return duration_parse_seconds(value, &options->delay_ns) &&
-		                                       options->delay_ns >= 10000000u
-		                       ? NULL
-		                       : "seconds, 0.01 or more";
+						       options->delay_ns >= 10000000u
+				       ? NULL
+				       : "seconds, 0.01 or more";
 	case OPTION_HORIZON:
 		options->horizon_given = true;
 		return output_horizon_parse(value, &options->horizon) ? NULL : horizon_values;
 	case OPTION_WINDOW:
 		return duration_parse_seconds(value, &options->window_ns) &&
-		                                       options->window_ns >= 1000000000u &&
-		                                       options->window_ns <= 3600000000000u
-		                       ? NULL
-		                       : "seconds, 1 to 3600";
+						       options->window_ns >= 1000000000u &&
+						       options->window_ns <= 3600000000000u
+				       ? NULL
+				       : "seconds, 1 to 3600";
 	case OPTION_STATE_AT:
 		return instant_parse(value, &options->state_at)
-		                       ? NULL
-		                       : "a time: 2026-01-31 10:00:06.5 or 10:00:06 (UTC), seconds "
-		                         "since 1970, or -3.2s";
+				       ? NULL
+				       : "a time: 2026-01-31 10:00:06.5 or 10:00:06 (UTC), seconds "
+					 "since 1970, or -3.2s";
 	case OPTION_STATE_OF:
 		return output_select_parse(value, &options->state_of)
-		                       ? NULL
-		                       : "a list of host=, pid=, tid=, fd=, cpu=, disk=";
+				       ? NULL
+				       : "a list of host=, pid=, tid=, fd=, cpu=, disk=";
 	default:
 		return NULL;
 	}
@@ -169,8 +169,8 @@ static const char *take(struct options *options, enum option_id id, const char *
 		return add_relay(options, value) == STATUS_OK ? NULL : no_memory;
 	case OPTION_SCHEMA:
 		return add_text(&options->schemas, &options->n_schemas, value) == STATUS_OK
-		                       ? NULL
-		                       : no_memory;
+				       ? NULL
+				       : no_memory;
 	case OPTION_LIST:
 		options->list_url = value;
 		return NULL;
@@ -235,15 +235,15 @@ static enum status take_config(struct options *options, const char *path, bool a
 		}
 		for (id = 0; id < OPTION_COUNT; id++) {
 			if (rows[id].argument && id != OPTION_CONFIG && id != OPTION_LIST &&
-			                strcmp(rows[id].name, item->name) == 0) {
+					strcmp(rows[id].name, item->name) == 0) {
 				break;
 			}
 		}
 		expected = id < OPTION_COUNT ? take(options, (enum option_id)id, item->value)
-		                             : "an option that takes an argument; see --help";
+					     : "an option that takes an argument; see --help";
 		if (expected) {
 			fprintf(err, "pythiatop: %s:%u: %s = %s: expected %s\n", path, item->line,
-			                item->name, item->value, expected);
+					item->name, item->value, expected);
 			return STATUS_INVALID;
 		}
 	}
@@ -256,9 +256,9 @@ static void make_getopt(struct option *longs, char *shorts)
 
 	for (i = 0; i < OPTION_COUNT; i++) {
 		longs[i] = (struct option){
-		                .name = rows[i].name,
-		                .has_arg = rows[i].argument ? required_argument : no_argument,
-		                .val = FIRST_LONG + (int)i,
+				.name = rows[i].name,
+				.has_arg = rows[i].argument ? required_argument : no_argument,
+				.val = FIRST_LONG + (int)i,
 		};
 		if (rows[i].letter) {
 			*shorts++ = rows[i].letter;
@@ -293,7 +293,7 @@ enum option_pass { PASS_CONFIG, PASS_ALL };
  * before those of the command line.
  */
 static enum status pass(struct options *options, enum option_pass which, int argc,
-                char *const *argv, const char **config, FILE *out, FILE *err)
+		char *const *argv, const char **config, FILE *out, FILE *err)
 {
 	struct option longs[OPTION_COUNT + 1];
 	char shorts[2 * OPTION_COUNT + 1];
@@ -328,7 +328,7 @@ static enum status pass(struct options *options, enum option_pass which, int arg
 		expected = id == OPTION_CONFIG ? NULL : take(options, id, optarg);
 		if (expected) {
 			fprintf(err, "pythiatop: --%s=%s: expected %s\n", rows[id].name, optarg,
-			                expected);
+					expected);
 			return STATUS_INVALID;
 		}
 	}
@@ -336,16 +336,16 @@ static enum status pass(struct options *options, enum option_pass which, int arg
 }
 
 enum status options_parse(
-                struct options *options, int argc, char *const *argv, FILE *out, FILE *err)
+		struct options *options, int argc, char *const *argv, FILE *out, FILE *err)
 {
 	const char *config = NULL;
 	enum status status;
 	const char *no_color;
 
 	*options = (struct options){
-	                .delay_ns = 1000000000u,
-	                .horizon = HORIZON_WINDOW,
-	                .window_ns = 10000000000u,
+			.delay_ns = 1000000000u,
+			.horizon = HORIZON_WINDOW,
+			.window_ns = 10000000000u,
 	};
 	no_color = getenv("NO_COLOR");
 	options->no_color = no_color && no_color[0] != '\0';

@@ -24,25 +24,28 @@
 	X(RELAY, 'r', "relay", "HOST", "watch all sessions of the relay daemon on HOST")           \
 	X(LIST, 'l', "list", "URL", "list what the relay daemon at URL has, and end")              \
 	X(BATCH, 'b', "batch", "FORMAT", "no screen: print json, text or csv")                     \
-	X(DOCUMENTS, 'n', "count", "N", "with --batch: end after N documents")                         \
+	X(DOCUMENTS, 'n', "count", "N", "with --batch: end after N documents")                     \
 	X(DELAY, 'd', "delay", "SECONDS", "with --batch: time between documents (default 1)")      \
 	X(HORIZON, 'H', "horizon", "WHICH",                                                        \
-		"statistics over 10s, epoch or all (default: 10s live, all for recordings)")       \
+			"statistics over 10s, epoch or all (default: 10s live, all for "           \
+			"recordings)")                                                             \
 	X(WINDOW, 'w', "window", "SECONDS", "length of the moving window (default 10)")            \
 	X(STATE_AT, 0, "state-at", "TIME",                                                         \
-		"show the instant TIME: 2026-01-31 10:00:06.5, 10:00:06 (UTC), or -3.2s")          \
+			"show the instant TIME: 2026-01-31 10:00:06.5, 10:00:06 (UTC), or -3.2s")  \
 	X(STATE_OF, 0, "state-of", "LIST",                                                         \
-		"with --batch: the state of host=H,pid=N,tid=N,fd=N,cpu=N,disk=D (any of them)")   \
+			"with --batch: the state of host=H,pid=N,tid=N,fd=N,cpu=N,disk=D (any of " \
+			"them)")                                                                   \
 	X(DUMP, 0, "dump", "DIR",                                                                  \
-		"at the end, write the window's original events as CTF traces in DIR")             \
+			"at the end, write the window's original events as CTF traces in DIR")     \
 	X(DUMP_TEXT, 0, "dump-text", "FILE",                                                       \
-		"at the end, write the window's original events to FILE, as text")                 \
+			"at the end, write the window's original events to FILE, as text")         \
 	X(SCHEMA, 's', "schema", "FILE",                                                           \
-		"what events mean; may be given more than once, also by the name of a ready one")  \
+			"what events mean; may be given more than once, also by the name of a "    \
+			"ready one")                                                               \
 	X(SHOW_SCHEMA, 0, "show-schema", NULL,                                                     \
-		"print the schema in force, guessed or given, and end")                            \
+			"print the schema in force, guessed or given, and end")                    \
 	X(POINTS, 0, "points", NULL,                                                               \
-		"print the sessions and tracepoints that this host offers, and end")               \
+			"print the sessions and tracepoints that this host offers, and end")       \
 	X(THEME, 't', "theme", "NAME", "default, light, colorblind, mono, or a theme of yours")    \
 	X(ASCII, 'a', "ascii", NULL, "draw with ASCII characters only")                            \
 	X(NO_COLOR, 'm', "no-color", NULL, "no colours (as the variable NO_COLOR)")                \
@@ -57,15 +60,15 @@ struct options {
 	const char *list_url; /* NULL: not asked for */
 	bool batch;
 	enum output_format format;
-	uint64_t count;	   /* 0: no limit */
+	uint64_t count;    /* 0: no limit */
 	uint64_t delay_ns; /* at least 10 ms */
 	bool horizon_given;
 	enum horizon horizon;
 	uint64_t window_ns;
-	struct instant state_at;       /* kind INSTANT_NONE: not given */
-	struct output_select state_of; /* set: given */
+	struct instant state_at;                /* kind INSTANT_NONE: not given */
+	struct output_select state_of;          /* set: given */
 	const char *dump_directory, *dump_file; /* NULL: not asked for */
-	const char **schemas; /* file names, or names of ready schemas */
+	const char **schemas;                   /* file names, or names of ready schemas */
 	uint32_t n_schemas;
 	bool show_schema;
 	bool points;

@@ -41,11 +41,11 @@ static inline void feed_start(struct feed *feed, const struct engine_config *con
 		abort();
 	}
 	feed->session = engine_add_session(
-	                feed->engine, &(struct session_desc){.host = "alpha", .name = "test"});
+			feed->engine, &(struct session_desc){.host = "alpha", .name = "test"});
 	feed->stream = engine_add_stream(
-	                feed->engine, &(struct stream_desc){.session = feed->session,
-	                                              .domain = DOMAIN_UST,
-	                                              .channel = "channel0"});
+			feed->engine, &(struct stream_desc){.session = feed->session,
+						      .domain = DOMAIN_UST,
+						      .channel = "channel0"});
 }
 
 static inline void feed_stop(struct feed *feed)
@@ -57,20 +57,20 @@ static inline void feed_stop(struct feed *feed)
 static inline uint32_t feed_stream(struct feed *feed, const char *host, const char *session)
 {
 	uint32_t id = engine_add_session(
-	                feed->engine, &(struct session_desc){.host = host, .name = session});
+			feed->engine, &(struct session_desc){.host = host, .name = session});
 
 	return engine_add_stream(feed->engine, &(struct stream_desc){.session = id,
-	                                                       .domain = DOMAIN_UST,
-	                                                       .channel = "channel0"});
+							       .domain = DOMAIN_UST,
+							       .channel = "channel0"});
 }
 
 /* From now on events are those of the kernel of host alpha, in the same session. */
 static inline void feed_as_kernel(struct feed *feed)
 {
 	feed->stream = engine_add_stream(
-	                feed->engine, &(struct stream_desc){.session = feed->session,
-	                                              .domain = DOMAIN_KERNEL,
-	                                              .channel = "kernel"});
+			feed->engine, &(struct stream_desc){.session = feed->session,
+						      .domain = DOMAIN_KERNEL,
+						      .channel = "kernel"});
 }
 
 static inline uint32_t feed_type(struct feed *feed, const char *name, const char *text)
@@ -89,8 +89,8 @@ static inline uint32_t feed_type(struct feed *feed, const char *name, const char
 		*strchr(at, ':') = '\0';
 		field->name = at;
 		field->kind = kind == 's' || kind == 'p' ? FIELD_STRING
-		              : kind == 'i'              ? FIELD_INT
-		                                         : FIELD_UINT;
+			      : kind == 'i'              ? FIELD_INT
+							 : FIELD_UINT;
 		field->scope = kind == 'c' || kind == 'p' ? SCOPE_CONTEXT : SCOPE_PAYLOAD;
 		field->base = kind == 'x' ? 16 : 10;
 	}
@@ -118,12 +118,12 @@ static inline struct accounting feed_accounting(struct feed *feed)
 	a = snapshot->accounting;
 	snapshot_destroy(snapshot);
 	if (a.in != feed->n_fed || a.in != a.pending + a.in_request + a.state_only + a.unmatched +
-	                                                           a.late + a.dropped) {
+								   a.late + a.dropped) {
 		fprintf(stderr,
-		                "accounting: in %lu (fed %lu) != pending %lu + in_request %lu + "
-		                "state_only %lu + unmatched %lu + late %lu + dropped %lu\n",
-		                a.in, feed->n_fed, a.pending, a.in_request, a.state_only,
-		                a.unmatched, a.late, a.dropped);
+				"accounting: in %lu (fed %lu) != pending %lu + in_request %lu + "
+				"state_only %lu + unmatched %lu + late %lu + dropped %lu\n",
+				a.in, feed->n_fed, a.pending, a.in_request, a.state_only,
+				a.unmatched, a.late, a.dropped);
 		abort();
 	}
 	return a;
@@ -131,7 +131,7 @@ static inline struct accounting feed_accounting(struct feed *feed)
 
 /* Not inlined: gcc 12 would warn of the paths it thinks a constant number of values could take. */
 static __attribute__((noinline, unused)) void feed_raw(struct feed *feed, uint32_t stream,
-                uint32_t type, uint64_t ts_ns, uint32_t cpu, const union feed_value *values)
+		uint32_t type, uint64_t ts_ns, uint32_t cpu, const union feed_value *values)
 {
 	uint64_t slots[16 + 64];
 	uint32_t i, used = feed->n_fields[type] * 8;
@@ -151,16 +151,16 @@ static __attribute__((noinline, unused)) void feed_raw(struct feed *feed, uint32
 		}
 	}
 	engine_feed(feed->engine, &(struct event){.ts_ns = ts_ns,
-	                                          .type = type,
-	                                          .stream = stream,
-	                                          .cpu = cpu,
-	                                          .bytes = used,
-	                                          .slots = slots});
+						  .type = type,
+						  .stream = stream,
+						  .cpu = cpu,
+						  .bytes = used,
+						  .slots = slots});
 	feed->n_fed++;
 }
 
 static inline void feed_event(struct feed *feed, uint32_t type, uint64_t ts_ns, uint32_t cpu,
-                const union feed_value *values)
+		const union feed_value *values)
 {
 	feed_raw(feed, feed->stream, type, ts_ns, cpu, values);
 	feed_accounting(feed);

@@ -30,12 +30,12 @@ static inline void kernel_start(struct kernel_feed *kernel, const struct engine_
 		abort();
 	}
 	kernel->session = engine_add_session(
-	                kernel->engine, &(struct session_desc){.host = "alpha", .name = "kernel"});
+			kernel->engine, &(struct session_desc){.host = "alpha", .name = "kernel"});
 	kernel->stream = engine_add_stream(
-	                kernel->engine, &(struct stream_desc){.session = kernel->session,
-	                                                .domain = DOMAIN_KERNEL,
-	                                                .channel = "channel0",
-	                                                .kernel_release = "6.2.0"});
+			kernel->engine, &(struct stream_desc){.session = kernel->session,
+							.domain = DOMAIN_KERNEL,
+							.channel = "channel0",
+							.kernel_release = "6.2.0"});
 }
 
 static inline void kernel_stop(struct kernel_feed *kernel)
@@ -87,7 +87,7 @@ static inline uint64_t kernel_array(struct kernel_words *words, char *text)
 }
 
 static inline void kernel_event(
-                struct kernel_feed *kernel, uint64_t ts_ns, uint32_t cpu, const char *text)
+		struct kernel_feed *kernel, uint64_t ts_ns, uint32_t cpu, const char *text)
 {
 	static struct kernel_words words;
 	char *values[KERNEL_FIELDS], *save = NULL, *at;
@@ -108,9 +108,9 @@ static inline void kernel_event(
 		values[words.type.n_fields++] = value + 1;
 		field->name = at;
 		field->kind = colon[1] == 's'   ? FIELD_STRING
-		              : colon[1] == 'a' ? FIELD_TREE
-		              : colon[1] == 'i' ? FIELD_INT
-		                                : FIELD_UINT;
+			      : colon[1] == 'a' ? FIELD_TREE
+			      : colon[1] == 'i' ? FIELD_INT
+						: FIELD_UINT;
 		field->base = 10;
 	}
 	words.used = words.type.n_fields * 8;
@@ -118,34 +118,34 @@ static inline void kernel_event(
 		uint8_t kind = words.fields[i].kind;
 
 		words.slots[i] = kind == FIELD_STRING ? kernel_bytes(&words, values[i],
-		                                                        (uint32_t)strlen(values[i]))
-		                 : kind == FIELD_TREE ? kernel_array(&words, values[i])
-		                 : kind == FIELD_INT  ? (uint64_t)strtoll(values[i], NULL, 0)
-		                                      : strtoull(values[i], NULL, 0);
+									(uint32_t)strlen(values[i]))
+				 : kind == FIELD_TREE ? kernel_array(&words, values[i])
+				 : kind == FIELD_INT  ? (uint64_t)strtoll(values[i], NULL, 0)
+						      : strtoull(values[i], NULL, 0);
 	}
 	id = engine_add_type(kernel->engine, &words.type);
 	if (id == ID_NONE) {
 		abort();
 	}
 	engine_feed(kernel->engine, &(struct event){.ts_ns = ts_ns,
-	                                            .type = id,
-	                                            .stream = kernel->stream,
-	                                            .cpu = cpu,
-	                                            .bytes = words.used ? words.used : 8,
-	                                            .slots = words.slots});
+						    .type = id,
+						    .stream = kernel->stream,
+						    .cpu = cpu,
+						    .bytes = words.used ? words.used : 8,
+						    .slots = words.slots});
 }
 
 /* The CPU runs another thread; the one before goes on being runnable. */
 static inline void kernel_run(struct kernel_feed *kernel, uint64_t ts_ns, uint32_t cpu,
-                int64_t prev, int64_t next)
+		int64_t prev, int64_t next)
 {
 	char text[200];
 
 	snprintf(text, sizeof(text),
-	                "sched_switch prev_comm:s=c%ld prev_tid:i=%ld prev_state:i=0 "
-	                "next_comm:s=c%ld "
-	                "next_tid:i=%ld",
-	                (long)prev, (long)prev, (long)next, (long)next);
+			"sched_switch prev_comm:s=c%ld prev_tid:i=%ld prev_state:i=0 "
+			"next_comm:s=c%ld "
+			"next_tid:i=%ld",
+			(long)prev, (long)prev, (long)next, (long)next);
 	kernel_event(kernel, ts_ns, cpu, text);
 }
 
@@ -164,7 +164,7 @@ static inline struct snapshot *kernel_state(struct kernel_feed *kernel, uint64_t
 /* The fd of that process and number, open if there are several; NULL: none. (Not inlined: gcc 12
  * would warn wherever a test takes for granted that there is one.) */
 static __attribute__((noinline, unused)) const struct state_fd *kernel_fd(
-                const struct snapshot *snapshot, int64_t pid, int32_t number)
+		const struct snapshot *snapshot, int64_t pid, int32_t number)
 {
 	const struct state_fd *found = NULL;
 	uint32_t i;
@@ -180,7 +180,7 @@ static __attribute__((noinline, unused)) const struct state_fd *kernel_fd(
 }
 
 static __attribute__((noinline, unused)) const struct state_thread *kernel_thread(
-                const struct snapshot *snapshot, int64_t tid)
+		const struct snapshot *snapshot, int64_t tid)
 {
 	uint32_t i;
 

@@ -68,14 +68,14 @@ static inline uint64_t trace_feed_now_ns(void)
 static inline void trace_feed(struct engine *engine, const char *directory)
 {
 	struct intake_sink sink = {.context = engine,
-	                .add_type = trace_feed_type,
-	                .add_session = trace_feed_session,
-	                .add_stream = trace_feed_stream,
-	                .end_session = trace_feed_end,
-	                .feed = trace_feed_event,
-	                .lose = trace_feed_loss,
-	                .late = trace_feed_late,
-	                .advance = trace_feed_time};
+			.add_type = trace_feed_type,
+			.add_session = trace_feed_session,
+			.add_stream = trace_feed_stream,
+			.end_session = trace_feed_end,
+			.feed = trace_feed_event,
+			.lose = trace_feed_loss,
+			.late = trace_feed_late,
+			.advance = trace_feed_time};
 	struct intake *intake = intake_create(&sink, PT_BUILD_DIR "/pythiatop-source");
 	uint64_t start_ns = trace_feed_now_ns();
 	char text[512] = "";

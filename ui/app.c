@@ -114,9 +114,9 @@ static void take_data(struct app *app)
 static int run(struct app *app)
 {
 	struct pollfd fds[] = {
-	                {.fd = STDIN_FILENO, .events = POLLIN},
-	                {.fd = app->host->wake_fd, .events = POLLIN},
-	                {.fd = terminal_signal_fd(), .events = POLLIN},
+			{.fd = STDIN_FILENO, .events = POLLIN},
+			{.fd = app->host->wake_fd, .events = POLLIN},
+			{.fd = terminal_signal_fd(), .events = POLLIN},
 	};
 	bool resized;
 	int signal;
@@ -159,17 +159,17 @@ static int run(struct app *app)
 int console_run(const struct console_options *options, const struct console_host *host)
 {
 	struct app app = {.options = options,
-	                .host = host,
-	                .afresh = true,
-	                .theme_serial = UINT32_MAX};
+			.host = host,
+			.afresh = true,
+			.theme_serial = UINT32_MAX};
 	enum status status = terminal_open();
 	int code = 1;
 
 	if (status != STATUS_OK) {
 		fprintf(stderr, "pythiatop: %s\n",
-		                status == STATUS_NOT_FOUND ? "this type of terminal is not known: "
-		                                             "set TERM, or use --batch"
-		                                           : strerror(errno));
+				status == STATUS_NOT_FOUND ? "this type of terminal is not known: "
+							     "set TERM, or use --batch"
+							   : strerror(errno));
 		return 1;
 	}
 	canvas_init(&app.canvas, options->ascii);

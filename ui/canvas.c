@@ -67,7 +67,7 @@ bool canvas_equal(const struct canvas *a, const struct canvas *b)
 {
 	return a->rows == b->rows && a->columns == b->columns &&
 	       (cell_count(a) == 0 ||
-	                       memcmp(a->cells, b->cells, cell_count(a) * sizeof(*a->cells)) == 0);
+			       memcmp(a->cells, b->cells, cell_count(a) * sizeof(*a->cells)) == 0);
 }
 
 bool canvas_copy(struct canvas *to, const struct canvas *from)
@@ -106,7 +106,7 @@ static void unsplit(struct canvas *canvas, int y, int x)
 }
 
 static void put(struct canvas *canvas, int y, int x, const char *glyph, uint8_t width,
-                enum role role)
+		enum role role)
 {
 	struct canvas_cell *cell = canvas_at(canvas, y, x);
 	struct canvas_cell *right = width == 2 ? canvas_at(canvas, y, x + 1) : NULL;
@@ -123,7 +123,7 @@ static void put(struct canvas *canvas, int y, int x, const char *glyph, uint8_t 
 }
 
 static void put_piece(
-                struct canvas *canvas, int y, int x, const struct text_piece *piece, enum role role)
+		struct canvas *canvas, int y, int x, const struct text_piece *piece, enum role role)
 {
 	char glyph[2] = "";
 	int i;
@@ -163,7 +163,7 @@ int canvas_text(struct canvas *canvas, int y, int x, int width, enum role role, 
 }
 
 void canvas_text_right(
-                struct canvas *canvas, int y, int x, int width, enum role role, const char *text)
+		struct canvas *canvas, int y, int x, int width, enum role role, const char *text)
 {
 	int needed = text_width(text, canvas->ascii);
 	int shift = needed < width ? width - needed : 0;

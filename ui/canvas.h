@@ -58,7 +58,7 @@ int canvas_text(struct canvas *canvas, int y, int x, int width, enum role role, 
 
 /* The same, at the right end of the `width` columns. */
 void canvas_text_right(
-                struct canvas *canvas, int y, int x, int width, enum role role, const char *text);
+		struct canvas *canvas, int y, int x, int width, enum role role, const char *text);
 
 /* Repeats a character of one column. */
 void canvas_fill(struct canvas *canvas, int y, int x, int width, enum role role, const char *text);

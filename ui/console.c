@@ -20,7 +20,7 @@
 #define STEP_NS       1000000000u
 
 static const struct view_ops *const all_views[] = {
-                &view_groups, &view_group, &view_request, &view_state, &view_sources, &view_help};
+		&view_groups, &view_group, &view_request, &view_state, &view_sources, &view_help};
 
 #define N_VIEWS ((int)(sizeof(all_views) / sizeof(all_views[0])))
 
@@ -57,7 +57,7 @@ static const struct snapshot *shown(const struct console *console)
 }
 
 __attribute__((format(printf, 3, 4))) static void say(
-                struct console *console, enum role role, const char *format, ...)
+		struct console *console, enum role role, const char *format, ...)
 {
 	va_list args;
 
@@ -79,10 +79,10 @@ static void publish_focus(struct console *console, const struct focus *before)
 		current(console)->focus(console->views[console->view], focus);
 	}
 	if (focus->serial > 0 && before->screen == focus->screen && before->parts == focus->parts &&
-	                before->horizon == focus->horizon && before->group_id == focus->group_id &&
-	                before->request_id == focus->request_id &&
-	                before->frozen == focus->frozen && before->back_ns == focus->back_ns &&
-	                before->thread_id == focus->thread_id && before->fd_id == focus->fd_id) {
+			before->horizon == focus->horizon && before->group_id == focus->group_id &&
+			before->request_id == focus->request_id &&
+			before->frozen == focus->frozen && before->back_ns == focus->back_ns &&
+			before->thread_id == focus->thread_id && before->fd_id == focus->fd_id) {
 		return;
 	}
 	focus->serial++;
@@ -133,7 +133,7 @@ static bool create_parts(struct console *console)
 }
 
 struct console *console_create(
-                const struct console_options *options, const struct console_host *host)
+		const struct console_options *options, const struct console_host *host)
 {
 	struct console *console = calloc(1, sizeof(*console));
 	const struct focus none = {.serial = 0};
@@ -159,10 +159,10 @@ struct console *console_create(
 	console->nothing.progress = -1;
 	console->nothing.notice = "";
 	set_theme(console, options->theme      ? options->theme
-	                   : options->no_color ? "mono"
-	                                       : "default");
+			   : options->no_color ? "mono"
+					       : "default");
 	if (options->keys && keymap_read(&console->keymap, options->keys, error, sizeof(error)) !=
-	                                     STATUS_OK) {
+					     STATUS_OK) {
 		say(console, ROLE_ERROR, "%s", error);
 	}
 	current(console)->update(console->views[console->view], shown(console));
@@ -236,9 +236,9 @@ static void settle_moment(struct console *console)
 	console->moment_ns = 0;
 	if (back_ns > snapshot->window_ns) {
 		say(console, ROLE_WARN,
-		                "that instant has left the window of %s: this is another one; "
-		                "--window keeps more",
-		                format_period(window, (double)snapshot->window_ns));
+				"that instant has left the window of %s: this is another one; "
+				"--window keeps more",
+				format_period(window, (double)snapshot->window_ns));
 		return;
 	}
 	console->focus.back_ns = back_ns;
@@ -278,11 +278,11 @@ static void show(struct console *console, struct view_call *call)
 
 	call->from = from;
 	if ((call->go == SCREEN_HELP || call->go == SCREEN_SOURCES) && from != SCREEN_HELP &&
-	                from != SCREEN_SOURCES) {
+			from != SCREEN_SOURCES) {
 		console->came_from = from;
 	}
 	if (call->go == SCREEN_STATE &&
-	                (from == SCREEN_GROUPS || from == SCREEN_GROUP || from == SCREEN_REQUEST)) {
+			(from == SCREEN_GROUPS || from == SCREEN_GROUP || from == SCREEN_REQUEST)) {
 		console->state_from = from;
 	}
 	if (call->go == SCREEN_STATE && call->moment.at_ns) {
@@ -305,7 +305,7 @@ static void show(struct console *console, struct view_call *call)
 static void go_back(struct console *console)
 {
 	struct view_call call = {.group_id = console->focus.group_id,
-	                .request_id = console->focus.request_id};
+			.request_id = console->focus.request_id};
 
 	switch (current(console)->screen) {
 	case SCREEN_GROUPS:
@@ -332,8 +332,8 @@ static void go_back(struct console *console)
 static void go_to(struct console *console, enum screen screen)
 {
 	struct view_call call = {.go = screen,
-	                .group_id = console->focus.group_id,
-	                .request_id = console->focus.request_id};
+			.group_id = console->focus.group_id,
+			.request_id = console->focus.request_id};
 
 	if (screen == current(console)->screen) {
 		say(console, ROLE_DIM, "this is it already");
@@ -428,7 +428,7 @@ static enum console_answer take_command(struct console *console, const char *lin
 		take_horizon(console, text + 8 + strspn(text + 8, " "));
 	} else if (strcmp(text, "theme") == 0) {
 		say(console, ROLE_ERROR,
-		                "which theme? default, light, colorblind, mono, or one of yours");
+				"which theme? default, light, colorblind, mono, or one of yours");
 	} else if (text[0]) {
 		console->host->command(console->host->context, text);
 	}
@@ -578,7 +578,7 @@ static void act(struct console *console, enum action action)
 		return;
 	}
 	if (!act_on_screens(console, action) && !act_on_lists(console, action) &&
-	                !act_on_time(console, action)) {
+			!act_on_time(console, action)) {
 		keymap_text(&console->keymap, action, keys, sizeof(keys));
 		say(console, ROLE_WARN, "%s (%s) does nothing here", action_name(action), keys);
 	}
@@ -608,8 +608,8 @@ enum console_answer console_key(struct console *console, uint32_t key)
 		return CONSOLE_REDRAW;
 	case ACTION_NONE:
 		say(console, ROLE_WARN, "%s is no key here; %s lists those that are",
-		                key_text(key, name),
-		                key_text(console->keymap.keys[ACTION_HELP][0], (char[16]){0}));
+				key_text(key, name),
+				key_text(console->keymap.keys[ACTION_HELP][0], (char[16]){0}));
 		return CONSOLE_STAY;
 	default:
 		act(console, action);
@@ -631,18 +631,18 @@ static void draw_list_state(struct console *console, struct canvas *canvas, stru
 	}
 	if (table->filter.set) {
 		snprintf(text, sizeof(text), "filter %s: %u of %u %s", table->filter.text,
-		                (unsigned int)table->shown, (unsigned int)table->n,
-		                table->source->what);
+				(unsigned int)table->shown, (unsigned int)table->n,
+				table->source->what);
 		x += canvas_text(canvas, line.y, x, line.width, ROLE_NOTICE, text) + 3;
 	}
 	if (console->search.set) {
 		snprintf(text, sizeof(text), "/%s: %u match", console->search.text,
-		                (unsigned int)table_count(table, &console->search));
+				(unsigned int)table_count(table, &console->search));
 		canvas_text(canvas, line.y, x, line.x + line.width - x - 12, ROLE_DIM, text);
 	}
 	if (table->shown > (uint32_t)table->page) {
 		snprintf(text, sizeof(text), "%u/%u", (unsigned int)table->cursor + 1,
-		                (unsigned int)table->shown);
+				(unsigned int)table->shown);
 		canvas_text_right(canvas, line.y, line.x, line.width, ROLE_DIM, text);
 	}
 }
@@ -653,10 +653,10 @@ static void draw_status(struct console *console, struct canvas *canvas, struct a
 	layout_cut_columns(&line, -1);
 	if (console->message[0]) {
 		canvas_text(canvas, line.y, line.x, line.width, console->message_role,
-		                console->message);
+				console->message);
 	} else if (console->notice) {
 		canvas_text(canvas, line.y, line.x, line.width, ROLE_NOTICE,
-		                shown(console)->notice);
+				shown(console)->notice);
 	} else {
 		draw_list_state(console, canvas, line);
 	}
@@ -667,21 +667,21 @@ void console_draw(struct console *console, struct canvas *canvas)
 	struct area area = {0, 0, canvas->rows, canvas->columns};
 	struct area keys, status;
 	struct view_frame frame = {canvas, area, shown(console), &console->focus, &console->search,
-	                &console->keymap};
+			&console->keymap};
 	char text[64];
 
 	canvas_clear(canvas);
 	if (canvas->rows < LEAST_ROWS || canvas->columns < LEAST_COLUMNS) {
 		snprintf(text, sizeof(text), "pythiatop needs %dx%d, this is %dx%d", LEAST_COLUMNS,
-		                LEAST_ROWS, canvas->columns, canvas->rows);
+				LEAST_ROWS, canvas->columns, canvas->rows);
 		paragraph_draw(canvas, area, ROLE_TEXT, text);
 		return;
 	}
 	frame_title(canvas, layout_cut_rows(&area, 1), frame.snapshot,
-	                console->options->target ? console->options->target : "");
+			console->options->target ? console->options->target : "");
 	if (console->focus.frozen) {
 		frame_paused(canvas, layout_cut_rows(&area, 1), frame.snapshot, &console->focus,
-		                &console->keymap);
+				&console->keymap);
 	}
 	keys = layout_cut_rows(&area, -1);
 	status = layout_cut_rows(&area, -1);

@@ -23,7 +23,7 @@ enum console_answer {
 
 /* NULL if out of memory. options and host must outlive it. */
 struct console *console_create(
-                const struct console_options *options, const struct console_host *host);
+		const struct console_options *options, const struct console_host *host);
 void console_destroy(struct console *console);
 
 /* Takes the newest snapshot of the host. True if there is a new one. */

@@ -116,7 +116,7 @@ static void install_handlers(void)
 	/* Restarted are the calls of other threads; poll() never is. */
 	struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
 	struct sigaction crash_action = {
-	                .sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+			.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 	stack_t stack = {.ss_size = 4 * (size_t)SIGSTKSZ};
 	int i;
 
@@ -172,7 +172,7 @@ enum status terminal_open(void)
 {
 	memset(&terminal, 0, sizeof(terminal));
 	if (tcgetattr(STDIN_FILENO, &terminal.saved) < 0 ||
-	                pipe2(terminal.pipe, O_NONBLOCK | O_CLOEXEC) < 0) {
+			pipe2(terminal.pipe, O_NONBLOCK | O_CLOEXEC) < 0) {
 		return STATUS_IO;
 	}
 	set_escdelay(25);
@@ -221,7 +221,7 @@ int terminal_signal(bool *resized)
 		}
 	}
 	if (*resized && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 &&
-	                size.ws_col > 0) {
+			size.ws_col > 0) {
 		resize_term(size.ws_row, size.ws_col);
 	}
 	return terminal.died;
@@ -280,7 +280,7 @@ static void paint_cell(int y, int x, const struct canvas_cell *cell)
 	}
 	text[n] = L'\0';
 	setcchar(&out, text, terminal.looks[cell->role],
-	                has_colors() ? pair_of((enum role)cell->role) : 0, NULL);
+			has_colors() ? pair_of((enum role)cell->role) : 0, NULL);
 	mvadd_wch(y, x, &out);
 }
 
@@ -310,18 +310,18 @@ static uint32_t function_key(wint_t code)
 		wint_t code;
 		uint32_t key;
 	} keys[] = {
-	                {KEY_UP, K_UP},
-	                {KEY_DOWN, K_DOWN},
-	                {KEY_LEFT, K_LEFT},
-	                {KEY_RIGHT, K_RIGHT},
-	                {KEY_HOME, K_HOME},
-	                {KEY_END, K_END},
-	                {KEY_PPAGE, K_PAGE_UP},
-	                {KEY_NPAGE, K_PAGE_DOWN},
-	                {KEY_DC, K_DELETE},
-	                {KEY_BTAB, K_BACKTAB},
-	                {KEY_ENTER, K_ENTER},
-	                {KEY_BACKSPACE, K_BACKSPACE},
+			{KEY_UP, K_UP},
+			{KEY_DOWN, K_DOWN},
+			{KEY_LEFT, K_LEFT},
+			{KEY_RIGHT, K_RIGHT},
+			{KEY_HOME, K_HOME},
+			{KEY_END, K_END},
+			{KEY_PPAGE, K_PAGE_UP},
+			{KEY_NPAGE, K_PAGE_DOWN},
+			{KEY_DC, K_DELETE},
+			{KEY_BTAB, K_BACKTAB},
+			{KEY_ENTER, K_ENTER},
+			{KEY_BACKSPACE, K_BACKSPACE},
 	};
 	size_t i;
 

@@ -21,12 +21,12 @@ struct unit {
 static const struct unit *pick_unit(double duration_ns)
 {
 	static const struct unit units[] = {
-	                {86400e9, "d"},
-	                {3600e9, "h"},
-	                {1e9, "s"},
-	                {1e6, "ms"},
-	                {1e3, "us"},
-	                {1, "ns"},
+			{86400e9, "d"},
+			{3600e9, "h"},
+			{1e9, "s"},
+			{1e6, "ms"},
+			{1e3, "us"},
+			{1, "ns"},
 	};
 	static const double from_ns[] = {1000 * 3600e9, 1000e9, 0.9995e9, 0.9995e6, 0.9995e3, 0};
 	unsigned int i = 0;
@@ -158,6 +158,6 @@ char *format_clock(char out[FORMAT_BYTES], uint64_t time_ns)
 		return out;
 	}
 	snprintf(out, FORMAT_BYTES, "%02d:%02d:%02d.%03u", tm.tm_hour, tm.tm_min, tm.tm_sec,
-	                (unsigned int)(time_ns / 1000000 % 1000));
+			(unsigned int)(time_ns / 1000000 % 1000));
 	return out;
 }

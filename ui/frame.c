@@ -29,7 +29,7 @@ struct segments {
 };
 
 __attribute__((format(printf, 5, 6))) static void add(struct segments *segments, enum role role,
-                int priority, bool right, const char *format, ...)
+		int priority, bool right, const char *format, ...)
 {
 	struct segment *segment = &segments->items[segments->n++];
 	va_list args;
@@ -63,15 +63,15 @@ static void add_horizon(struct segments *segments, const struct snapshot *snapsh
 	switch (snapshot->focus.horizon) {
 	case HORIZON_EPOCH:
 		add(segments, ROLE_HORIZON, 0, false, "epoch %s",
-		                horizon_length(length, snapshot->horizon_ns));
+				horizon_length(length, snapshot->horizon_ns));
 		break;
 	case HORIZON_ALL:
 		add(segments, ROLE_HORIZON, 0, false, "all %s",
-		                horizon_length(length, snapshot->horizon_ns));
+				horizon_length(length, snapshot->horizon_ns));
 		break;
 	default:
 		add(segments, ROLE_HORIZON, 0, false, "last %s",
-		                horizon_length(length, snapshot->window_ns));
+				horizon_length(length, snapshot->window_ns));
 		break;
 	}
 }
@@ -83,15 +83,15 @@ static void add_warnings(struct segments *segments, const struct snapshot *snaps
 
 	if (snapshot->discarded > 0) {
 		add(segments, ROLE_LOST, 0, true, " LOST %s ",
-		                format_count(text, snapshot->discarded));
+				format_count(text, snapshot->discarded));
 	}
 	if (snapshot->late > 0) {
 		add(segments, ROLE_TITLE_WARN, 0, true, "LATE %s",
-		                format_count(text, snapshot->late));
+				format_count(text, snapshot->late));
 	}
 	if (snapshot->lag_ns > LAG_WARN_NS) {
 		add(segments, ROLE_TITLE_WARN, 0, true, "LAG %s",
-		                format_duration(text, (double)snapshot->lag_ns));
+				format_duration(text, (double)snapshot->lag_ns));
 	}
 }
 
@@ -103,18 +103,18 @@ static void add_progress(struct segments *segments, const struct snapshot *snaps
 		add(segments, ROLE_TITLE_GOOD, 1, true, "at its end");
 	} else if (snapshot->progress >= 0) {
 		add(segments, ROLE_TITLE_TEXT, 1, true, "read %s",
-		                format_share(text, snapshot->progress));
+				format_share(text, snapshot->progress));
 	}
 	if (snapshot->lag_ns > 0 && snapshot->lag_ns <= LAG_WARN_NS) {
 		add(segments, ROLE_TITLE_TEXT, 3, true, "lag %.1fs",
-		                (double)snapshot->lag_ns / 1e9);
+				(double)snapshot->lag_ns / 1e9);
 	}
 	if (snapshot->ended) {
 		add(segments, ROLE_TITLE_TEXT, 2, true, "%s ev",
-		                format_count(text, snapshot->accounting.in));
+				format_count(text, snapshot->accounting.in));
 	} else {
 		add(segments, ROLE_TITLE_TEXT, 2, true, "%s ev/s",
-		                format_count(text, (uint64_t)(snapshot->events_per_s + 0.5)));
+				format_count(text, (uint64_t)(snapshot->events_per_s + 0.5)));
 	}
 }
 
@@ -149,7 +149,7 @@ static void draw_segments(struct segments *segments, struct canvas *canvas, stru
 }
 
 void frame_title(struct canvas *canvas, struct area line, const struct snapshot *snapshot,
-                const char *target)
+		const char *target)
 {
 	struct segments segments = {.n = 0};
 
@@ -162,11 +162,11 @@ void frame_title(struct canvas *canvas, struct area line, const struct snapshot 
 	}
 	if (snapshot->hosts > 0) {
 		add(&segments, ROLE_TITLE_TEXT, 5, false, "%" PRIu32 " host%s", snapshot->hosts,
-		                plural(snapshot->hosts));
+				plural(snapshot->hosts));
 	}
 	if (snapshot->sessions > 0) {
 		add(&segments, ROLE_TITLE_TEXT, 6, false, "%" PRIu32 " session%s",
-		                snapshot->sessions, plural(snapshot->sessions));
+				snapshot->sessions, plural(snapshot->sessions));
 	}
 	add_horizon(&segments, snapshot);
 	add_warnings(&segments, snapshot);
@@ -175,7 +175,7 @@ void frame_title(struct canvas *canvas, struct area line, const struct snapshot 
 }
 
 void frame_paused(struct canvas *canvas, struct area line, const struct snapshot *snapshot,
-                const struct focus *focus, const struct keymap *keymap)
+		const struct focus *focus, const struct keymap *keymap)
 {
 	char back[FORMAT_BYTES], window[FORMAT_BYTES], at[FORMAT_BYTES], on[64], text[256];
 
@@ -185,17 +185,17 @@ void frame_paused(struct canvas *canvas, struct area line, const struct snapshot
 		snprintf(text, sizeof(text), "  P A U S E D   holding the window ...");
 	} else if (focus->back_ns == 0) {
 		snprintf(text, sizeof(text), "  P A U S E D   at %s   %s goes on%s",
-		                format_clock(at, snapshot->time_ns), on,
-		                snapshot->pin_trimmed
-		                                ? "   (oldest detail has gone: no memory left)"
-		                                : "");
+				format_clock(at, snapshot->time_ns), on,
+				snapshot->pin_trimmed
+						? "   (oldest detail has gone: no memory left)"
+						: "");
 	} else {
 		snprintf(text, sizeof(text), "  P A U S E D   at %s   %s back of %s   %s goes on%s",
-		                format_clock(at, snapshot->time_ns),
-		                format_period(back, (double)focus->back_ns), window, on,
-		                snapshot->pin_trimmed
-		                                ? "   (oldest detail has gone: no memory left)"
-		                                : "");
+				format_clock(at, snapshot->time_ns),
+				format_period(back, (double)focus->back_ns), window, on,
+				snapshot->pin_trimmed
+						? "   (oldest detail has gone: no memory left)"
+						: "");
 	}
 	canvas_fill(canvas, line.y, line.x, line.width, ROLE_PAUSED, " ");
 	canvas_text(canvas, line.y, line.x, line.width, ROLE_PAUSED, text);
@@ -208,27 +208,27 @@ static const struct {
 	enum screen screen; /* that it leads to */
 	enum screen only;   /* that it is for; 0: all */
 } bar[] = {
-                {ACTION_GROUPS, 1, SCREEN_GROUPS, 0},
-                {ACTION_GROUP, 1, SCREEN_GROUP, 0},
-                {ACTION_REQUEST, 1, SCREEN_REQUEST, 0},
-                {ACTION_STATE, 1, SCREEN_STATE, 0},
-                {ACTION_SOURCES, 1, SCREEN_SOURCES, 0},
-                {ACTION_THREAD, 1, 0, SCREEN_REQUEST},
-                {ACTION_FOREST, 5, 0, SCREEN_STATE},
-                {ACTION_HELP, 0, SCREEN_HELP, 0},
-                {ACTION_SEARCH, 2, 0, 0},
-                {ACTION_FILTER, 4, 0, 0},
-                {ACTION_SORT, 6, 0, 0},
-                {ACTION_HORIZON, 5, 0, 0},
-                {ACTION_WORST, 7, 0, 0},
-                {ACTION_FREEZE, 3, 0, 0},
-                {ACTION_QUIT, 2, 0, 0},
+		{ACTION_GROUPS, 1, SCREEN_GROUPS, 0},
+		{ACTION_GROUP, 1, SCREEN_GROUP, 0},
+		{ACTION_REQUEST, 1, SCREEN_REQUEST, 0},
+		{ACTION_STATE, 1, SCREEN_STATE, 0},
+		{ACTION_SOURCES, 1, SCREEN_SOURCES, 0},
+		{ACTION_THREAD, 1, 0, SCREEN_REQUEST},
+		{ACTION_FOREST, 5, 0, SCREEN_STATE},
+		{ACTION_HELP, 0, SCREEN_HELP, 0},
+		{ACTION_SEARCH, 2, 0, 0},
+		{ACTION_FILTER, 4, 0, 0},
+		{ACTION_SORT, 6, 0, 0},
+		{ACTION_HORIZON, 5, 0, 0},
+		{ACTION_WORST, 7, 0, 0},
+		{ACTION_FREEZE, 3, 0, 0},
+		{ACTION_QUIT, 2, 0, 0},
 };
 
 #define BAR_ITEMS ((int)(sizeof(bar) / sizeof(bar[0])))
 
 void frame_keys(struct canvas *canvas, struct area line, const struct keymap *keymap,
-                enum screen screen)
+		enum screen screen)
 {
 	struct layout_item items[BAR_ITEMS];
 	char keys[BAR_ITEMS][KEY_NAME_BYTES + 1];
@@ -241,7 +241,7 @@ void frame_keys(struct canvas *canvas, struct area line, const struct keymap *ke
 			strcat(keys[i], " ");
 		}
 		items[i].width = text_width(keys[i], canvas->ascii) +
-		                 (int)strlen(action_label(bar[i].action));
+				 (int)strlen(action_label(bar[i].action));
 		items[i].priority = bar[i].priority;
 		if (bar[i].only && bar[i].only != screen) {
 			items[i].width = line.width + 1; /* never fits */
@@ -258,7 +258,7 @@ void frame_keys(struct canvas *canvas, struct area line, const struct keymap *ke
 		}
 		x += canvas_text(canvas, line.y, x, line.width, ROLE_KEY, keys[i]);
 		x += canvas_text(canvas, line.y, x, line.width, ROLE_KEY_LABEL,
-		                action_label(bar[i].action));
+				action_label(bar[i].action));
 		if (here) {
 			canvas_paint(canvas, line.y, from, x - from, ROLE_KEY_HERE);
 		}

@@ -14,13 +14,13 @@
 
 /* Title: what is watched, what the figures speak of, what must not be overlooked. */
 void frame_title(struct canvas *canvas, struct area line, const struct snapshot *snapshot,
-                const char *target);
+		const char *target);
 
 /* The banner while the picture is frozen. */
 void frame_paused(struct canvas *canvas, struct area line, const struct snapshot *snapshot,
-                const struct focus *focus, const struct keymap *keymap);
+		const struct focus *focus, const struct keymap *keymap);
 
 void frame_keys(struct canvas *canvas, struct area line, const struct keymap *keymap,
-                enum screen screen);
+		enum screen screen);
 
 #endif

@@ -13,21 +13,21 @@ static const struct {
 	const char *name;
 	uint32_t key;
 } named[] = {
-                {"Space", K_SPACE},
-                {"Enter", K_ENTER},
-                {"Esc", K_ESC},
-                {"Tab", K_TAB},
-                {"BackTab", K_BACKTAB},
-                {"Backspace", K_BACKSPACE},
-                {"Delete", K_DELETE},
-                {"Up", K_UP},
-                {"Down", K_DOWN},
-                {"Left", K_LEFT},
-                {"Right", K_RIGHT},
-                {"Home", K_HOME},
-                {"End", K_END},
-                {"PgUp", K_PAGE_UP},
-                {"PgDn", K_PAGE_DOWN},
+		{"Space", K_SPACE},
+		{"Enter", K_ENTER},
+		{"Esc", K_ESC},
+		{"Tab", K_TAB},
+		{"BackTab", K_BACKTAB},
+		{"Backspace", K_BACKSPACE},
+		{"Delete", K_DELETE},
+		{"Up", K_UP},
+		{"Down", K_DOWN},
+		{"Left", K_LEFT},
+		{"Right", K_RIGHT},
+		{"Home", K_HOME},
+		{"End", K_END},
+		{"PgUp", K_PAGE_UP},
+		{"PgDn", K_PAGE_DOWN},
 };
 
 uint32_t key_parse(const char *name)

@@ -11,13 +11,13 @@ static const struct {
 } actions[ACTION_COUNT] = {
 #define X(id, name, section, keys, label, help)                                                    \
 	[ACTION_##id] = {name, keys, label, help, ACTION_SECTION_##section},
-                PYTHIATOP_ACTIONS(X)
+		PYTHIATOP_ACTIONS(X)
 #undef X
 };
 
 static const char *const section_titles[] = {
 #define X(id, title) [ACTION_SECTION_##id] = title,
-                PYTHIATOP_ACTION_SECTIONS(X)
+		PYTHIATOP_ACTION_SECTIONS(X)
 #undef X
 };
 
@@ -107,7 +107,7 @@ static void remove_key(uint32_t keys[KEYMAP_KEYS], uint32_t key)
 
 /* Gives the keys to an action. Returns the key that the settings gave to another one, or K_NONE. */
 static uint32_t bind(struct keymap *keymap, enum action action, const uint32_t keys[KEYMAP_KEYS],
-                const bool set[ACTION_COUNT], enum action *other)
+		const bool set[ACTION_COUNT], enum action *other)
 {
 	int i;
 
@@ -126,7 +126,7 @@ static uint32_t bind(struct keymap *keymap, enum action action, const uint32_t k
 }
 
 enum status keymap_read(
-                struct keymap *keymap, const struct settings *settings, char *error, size_t size)
+		struct keymap *keymap, const struct settings *settings, char *error, size_t size)
 {
 	struct keymap new_map = *keymap;
 	bool set[ACTION_COUNT] = {false};
@@ -144,23 +144,23 @@ enum status keymap_read(
 		action = find_name(item->name + 4);
 		if (action == ACTION_NONE) {
 			snprintf(error, size,
-			                "%s:%u: %s: no such action; ? lists "
-			                "them",
-			                settings->file, line, item->name);
+					"%s:%u: %s: no such action; ? lists "
+					"them",
+					settings->file, line, item->name);
 			return STATUS_INVALID;
 		}
 		if (read_keys(item->value, keys, word, sizeof(word))) {
 			snprintf(error, size,
-			                "%s:%u: %s: \"%s\" is not a key, or one too many (at most "
-			                "%d)",
-			                settings->file, line, item->name, word, KEYMAP_KEYS);
+					"%s:%u: %s: \"%s\" is not a key, or one too many (at most "
+					"%d)",
+					settings->file, line, item->name, word, KEYMAP_KEYS);
 			return STATUS_INVALID;
 		}
 		taken = bind(&new_map, action, keys, set, &other);
 		if (taken != K_NONE) {
 			snprintf(error, size, "%s:%u: %s: key %s is given to %s already",
-			                settings->file, line, item->name, key_text(taken, word),
-			                actions[other].name);
+					settings->file, line, item->name, key_text(taken, word),
+					actions[other].name);
 			return STATUS_INVALID;
 		}
 		set[action] = true;
@@ -192,7 +192,7 @@ char *keymap_text(const struct keymap *keymap, enum action action, char *out, si
 	out[0] = '\0';
 	for (k = 0; k < KEYMAP_KEYS && keymap->keys[action][k] && used < size; k++) {
 		used += (size_t)snprintf(out + used, size - used, "%s%s", k ? " " : "",
-		                key_text(keymap->keys[action][k], name));
+				key_text(keymap->keys[action][k], name));
 	}
 	return out;
 }

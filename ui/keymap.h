@@ -28,7 +28,7 @@ void keymap_init(struct keymap *keymap);
  * `error` (of `size` bytes) names the file, line and what is wrong; *keymap is unchanged.
  */
 enum status keymap_read(
-                struct keymap *keymap, const struct settings *settings, char *error, size_t size);
+		struct keymap *keymap, const struct settings *settings, char *error, size_t size);
 
 /* ACTION_NONE if the key does nothing. */
 enum action keymap_find(const struct keymap *keymap, uint32_t key);

@@ -24,7 +24,7 @@ int layout_fit(struct layout_item *items, int n, int gap, int room)
 		worst = -1;
 		for (i = 0; i < n; i++) {
 			if (items[i].kept && items[i].priority > 0 &&
-			                (worst < 0 || items[i].priority >= items[worst].priority)) {
+					(worst < 0 || items[i].priority >= items[worst].priority)) {
 				worst = i;
 			}
 		}

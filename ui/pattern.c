@@ -5,7 +5,7 @@
 #include <string.h>
 
 bool pattern_set(struct pattern *pattern, const char *text, bool may_negate, char *error,
-                size_t size)
+		size_t size)
 {
 	bool negated = may_negate && text[0] == '!';
 	regex_t regex;
@@ -70,7 +70,7 @@ static char *line_text(const struct canvas *canvas, int y, int x, int width, int
 }
 
 void pattern_highlight(
-                const struct pattern *pattern, struct canvas *canvas, int y, int x, int width)
+		const struct pattern *pattern, struct canvas *canvas, int y, int x, int width)
 {
 	regmatch_t match;
 	int *columns;
@@ -85,7 +85,7 @@ void pattern_highlight(
 		return;
 	}
 	while (text[at] &&
-	                regexec(&pattern->regex, text + at, 1, &match, at ? REG_NOTBOL : 0) == 0) {
+			regexec(&pattern->regex, text + at, 1, &match, at ? REG_NOTBOL : 0) == 0) {
 		int from = columns[at + (size_t)match.rm_so],
 		    to = columns[at + (size_t)match.rm_eo];
 

@@ -22,7 +22,7 @@ struct pattern {
 
 /* `text` "" unsets. False: it is no regular expression; `error` says why, *pattern is unchanged. */
 bool pattern_set(struct pattern *pattern, const char *text, bool may_negate, char *error,
-                size_t size);
+		size_t size);
 void pattern_release(struct pattern *pattern);
 
 /* Whether it occurs in text in its shown form, negated or not; it must be set. */
@@ -30,6 +30,6 @@ bool pattern_finds(const struct pattern *pattern, const char *visible);
 
 /* Marks what matches in a line of the canvas. */
 void pattern_highlight(
-                const struct pattern *pattern, struct canvas *canvas, int y, int x, int width);
+		const struct pattern *pattern, struct canvas *canvas, int y, int x, int width);
 
 #endif

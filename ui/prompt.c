@@ -26,7 +26,7 @@ static const struct {
 	const char *name, *arguments, *help;
 } commands[] = {
 #define X(name, arguments, help) {name, arguments, help},
-                PYTHIATOP_COMMANDS(X)
+		PYTHIATOP_COMMANDS(X)
 #undef X
 };
 
@@ -75,12 +75,12 @@ const char *prompt_text(const struct prompt *prompt)
 static void remember(struct history *history, const char *text)
 {
 	if (text[0] == '\0' ||
-	                (history->n > 0 && strcmp(history->lines[history->n - 1], text) == 0)) {
+			(history->n > 0 && strcmp(history->lines[history->n - 1], text) == 0)) {
 		return;
 	}
 	if (history->n == PROMPT_HISTORY) {
 		memmove(history->lines[0], history->lines[1],
-		                sizeof(history->lines[0]) * (PROMPT_HISTORY - 1));
+				sizeof(history->lines[0]) * (PROMPT_HISTORY - 1));
 		history->n--;
 	}
 	text_copy(history->lines[history->n++], PROMPT_BYTES, text);
@@ -126,7 +126,7 @@ static void complete(struct prompt *prompt)
 	}
 	if (first) {
 		snprintf(prompt->text, sizeof(prompt->text), "%.*s%s", (int)common, first,
-		                n == 1 ? " " : "");
+				n == 1 ? " " : "");
 		prompt->at = strlen(prompt->text);
 	}
 }
@@ -168,7 +168,7 @@ static void insert(struct prompt *prompt, uint32_t key)
 		return;
 	}
 	memmove(prompt->text + prompt->at + length, prompt->text + prompt->at,
-	                used - prompt->at + 1);
+			used - prompt->at + 1);
 	memcpy(prompt->text + prompt->at, bytes, length);
 	prompt->at += length;
 }
@@ -260,13 +260,13 @@ static void hint(const struct prompt *prompt, char *out, size_t size)
 	}
 	for (i = 0; i < N_COMMANDS && used < size; i++) {
 		if (typed > shown && strncmp(commands[i].name, prompt->text, shown) == 0 &&
-		                commands[i].name[shown] == '\0') {
+				commands[i].name[shown] == '\0') {
 			snprintf(out, size, "%s  %s", commands[i].arguments, commands[i].help);
 			return;
 		}
 		if (strncmp(commands[i].name, prompt->text, typed) == 0) {
 			used += (size_t)snprintf(
-			                out + used, size - used, "%s   ", commands[i].name);
+					out + used, size - used, "%s   ", commands[i].name);
 		}
 	}
 }
@@ -275,7 +275,7 @@ void prompt_draw(const struct prompt *prompt, struct canvas *canvas, struct area
 {
 	static const char *const signs[] = {":", "/", "filter: "};
 	static const char *const hints[] = {"", "a regular expression; n and N go on",
-	                "a regular expression; ! first leaves out what matches; empty shows all"};
+			"a regular expression; ! first leaves out what matches; empty shows all"};
 	char before[PROMPT_BYTES], behind[512];
 	int x = area.x, end = area.x + area.width, room, cursor;
 	const char *text = prompt->text;

@@ -73,7 +73,7 @@ enum role {
 #define X(id, name, attributes) ROLE_##id,
 	UI_ROLES(X)
 #undef X
-	ROLE_COUNT
+			ROLE_COUNT
 };
 
 #endif

@@ -11,7 +11,7 @@ static const struct {
 	uint8_t attributes;
 } roles[ROLE_COUNT] = {
 #define X(id, name, attributes) [ROLE_##id] = {name, attributes},
-                UI_ROLES(X)
+		UI_ROLES(X)
 #undef X
 };
 
@@ -33,7 +33,7 @@ void theme_init(struct theme *theme)
 static bool read_color(const char *word, size_t length, bool numbers, int16_t *color)
 {
 	static const char *const names[] = {
-	                "black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"};
+			"black", "red", "green", "yellow", "blue", "magenta", "cyan", "white"};
 	bool bright = false;
 	char text[16], *end;
 	long number;
@@ -86,7 +86,7 @@ static bool read_attribute(const char *word, uint8_t *attributes)
 		const char *name;
 		uint8_t attribute;
 	} known[] = {{"bold", STYLE_BOLD}, {"dim", STYLE_DIM}, {"underline", STYLE_UNDERLINE},
-	                {"reverse", STYLE_REVERSE}};
+			{"reverse", STYLE_REVERSE}};
 	size_t i;
 
 	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
@@ -136,7 +136,7 @@ static int find_role(const char *name)
 }
 
 enum status theme_read(
-                struct theme *theme, const struct settings *settings, char *error, size_t size)
+		struct theme *theme, const struct settings *settings, char *error, size_t size)
 {
 	struct theme new_theme;
 	const struct setting *item;
@@ -149,10 +149,10 @@ enum status theme_read(
 		item = &settings->items[i];
 		role = find_role(item->name);
 		problem = role < 0 ? "is no role of a theme"
-		                   : read_style(item->value, &new_theme.styles[role]);
+				   : read_style(item->value, &new_theme.styles[role]);
 		if (problem) {
 			snprintf(error, size, "%s:%u: %s %s", settings->file,
-			                (unsigned int)item->line, item->name, problem);
+					(unsigned int)item->line, item->name, problem);
 			return STATUS_INVALID;
 		}
 	}

@@ -44,7 +44,7 @@ void theme_init(struct theme *theme);
  * what is wrong; *theme is unchanged.
  */
 enum status theme_read(
-                struct theme *theme, const struct settings *settings, char *error, size_t size);
+		struct theme *theme, const struct settings *settings, char *error, size_t size);
 
 /* The looks of a role on a terminal with so many colours; below 8, those of the built-in theme. */
 struct theme_look theme_look(const struct theme *theme, enum role role, int colors);

@@ -14,7 +14,7 @@ static const double row_shares[AT_COUNT] = {0, SPARK_LOW, 0.5, 0.95, 0.99, SPARK
 
 /* Even steps of log time between two bins; a narrow range is widened to a bin each. */
 static void row_fill_spark(struct groups_row *row, const struct histogram *histogram, uint32_t low,
-                uint32_t high)
+		uint32_t high)
 {
 	uint64_t counts[GROUPS_SPARK_BINS] = {0};
 	uint32_t span = high - low + 1;
@@ -59,7 +59,7 @@ static void row_fill(struct groups_row *row, const struct totals *totals)
 
 /* The row of a group, from the cache where its totals have not changed. NULL if out of memory. */
 static struct groups_row *row_of(
-                struct groups *groups, const struct view *view, struct group *group)
+		struct groups *groups, const struct view *view, struct group *group)
 {
 	struct groups_row *row = &groups->rows[group->index];
 	const struct totals *totals;
@@ -131,7 +131,7 @@ static void rows_prefetch(const struct groups *groups, const struct view *view, 
 
 /* Brings the cached rows up to date, and lists those that exist in their order. */
 static enum status rows_update(struct groups *groups, const struct view *view, struct place *places,
-                uint32_t *n_places)
+		uint32_t *n_places)
 {
 	uint64_t length_ns = view->at_ns > view->start_ns ? view->at_ns - view->start_ns : 0;
 	double sum = 0;
@@ -156,7 +156,7 @@ static enum status rows_update(struct groups *groups, const struct view *view, s
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		groups->rows[places[i].index].variation_share =
-		                sum > 0 ? places[i].weight / sum : 0;
+				sum > 0 ? places[i].weight / sum : 0;
 	}
 	qsort(places, n, sizeof(*places), by_weight);
 	*n_places = n;
@@ -172,7 +172,7 @@ static void row_name(const struct groups *groups, struct groups_row *row, struct
 }
 
 static enum status fill_rows(struct groups *groups, const struct view *view,
-                const struct place *places, uint32_t n, struct snapshot *snapshot)
+		const struct place *places, uint32_t n, struct snapshot *snapshot)
 {
 	struct groups_row *rows = snapshot_alloc(snapshot, n * sizeof(*rows));
 	struct groups_view *out = &snapshot->groups;
@@ -195,11 +195,11 @@ static enum status fill_rows(struct groups *groups, const struct view *view,
 
 /* Counts a slice's cells into its column. */
 static void heat_count(struct group_view *out, const struct slice *slice, uint32_t column,
-                uint64_t *counts, uint32_t *heat)
+		uint64_t *counts, uint32_t *heat)
 {
 	memset(counts, 0, out->heat_rows * sizeof(*counts));
 	histogram_coarsen(&slice->totals.histogram, HISTOGRAM_SHIFT_PER_8TH,
-	                (uint32_t)out->heat_low, out->heat_rows, counts);
+			(uint32_t)out->heat_low, out->heat_rows, counts);
 	for (uint32_t row = 0; row < out->heat_rows; row++) {
 		uint32_t *cell = &heat[row * out->heat_cols + column];
 		uint64_t n = counts[row] + *cell;
@@ -209,7 +209,7 @@ static void heat_count(struct group_view *out, const struct slice *slice, uint32
 }
 
 static void heat_name(const struct groups *groups, const struct group_view *out, uint32_t record,
-                uint32_t column, uint64_t *requests)
+		uint32_t column, uint64_t *requests)
 {
 	const struct request *request = groups->kept.records[record].request;
 	uint32_t row;
@@ -226,12 +226,12 @@ static void heat_name(const struct groups *groups, const struct group_view *out,
 
 /* Columns are the quarters of the window; rows span what was observed in it. */
 static enum status fill_heat(struct groups *groups, const struct view *window,
-                const struct group *group, const struct histogram *histogram,
-                struct snapshot *snapshot)
+		const struct group *group, const struct histogram *histogram,
+		struct snapshot *snapshot)
 {
 	static const double ends[2] = {0, 1};
 	uint64_t first = window->quarter + 1 > groups->window ? window->quarter + 1 - groups->window
-	                                                      : 0;
+							      : 0;
 	struct group_view *out = &snapshot->group;
 	uint64_t *counts, *requests;
 	uint32_t *heat, bins[2];
@@ -262,7 +262,7 @@ static enum status fill_heat(struct groups *groups, const struct view *window,
 		}
 		heat_count(out, slice, column, counts, heat);
 		for (record = slice->kept; record;
-		                record = groups->kept.records[record].next_of_slice) {
+				record = groups->kept.records[record].next_of_slice) {
 			heat_name(groups, out, record, column, requests);
 		}
 		if (slice->slowest.record) {
@@ -287,14 +287,14 @@ static enum status fill_histogram(const struct histogram *histogram, struct snap
 	histogram_quantiles(histogram, ends, 2, bins);
 	out->histogram_low = (int32_t)(bins[0] >> HISTOGRAM_SHIFT_PER_16TH);
 	out->histogram_bins =
-	                (bins[1] >> HISTOGRAM_SHIFT_PER_16TH) - (uint32_t)out->histogram_low + 1;
+			(bins[1] >> HISTOGRAM_SHIFT_PER_16TH) - (uint32_t)out->histogram_low + 1;
 	counts = snapshot_alloc(snapshot, out->histogram_bins * sizeof(*counts));
 	if (!counts) {
 		out->histogram_bins = 0;
 		return STATUS_NO_MEMORY;
 	}
 	histogram_coarsen(histogram, HISTOGRAM_SHIFT_PER_16TH, (uint32_t)out->histogram_low,
-	                out->histogram_bins, counts);
+			out->histogram_bins, counts);
 	out->histogram = counts;
 	return STATUS_OK;
 }
@@ -311,7 +311,7 @@ static void request_list(const struct request *request, struct group_request *ou
 }
 
 static enum status fill_requests(struct groups *groups, const struct view *view,
-                const struct group *group, struct snapshot *snapshot)
+		const struct group *group, struct snapshot *snapshot)
 {
 	uint32_t newest = kept_newest_of(&groups->kept, group->index), n = 0;
 	struct group_request *list;
@@ -336,7 +336,7 @@ static enum status fill_requests(struct groups *groups, const struct view *view,
 }
 
 static enum status fill_group(struct groups *groups, const struct view *view,
-                const struct group *group, struct snapshot *snapshot)
+		const struct group *group, struct snapshot *snapshot)
 {
 	struct view window = view_at(groups, HORIZON_WINDOW, view->at_ns);
 	struct group_view *out = &snapshot->group;
@@ -364,7 +364,7 @@ static enum status fill_group(struct groups *groups, const struct view *view,
 
 /* The slowest of the horizon; else of what the group ever had; else the newest, of any state. */
 static uint64_t default_request(
-                struct groups *groups, const struct view *view, const struct group *group)
+		struct groups *groups, const struct view *view, const struct group *group)
 {
 	struct view all = *view;
 	uint64_t id = groups->rows[group->index].worst_request;
@@ -378,7 +378,7 @@ static uint64_t default_request(
 }
 
 enum status groups_fill(struct groups *groups, const struct focus *focus, uint64_t at_ns,
-                struct snapshot *snapshot)
+		struct snapshot *snapshot)
 {
 	struct place *places;
 	enum status status = STATUS_OK;

@@ -18,7 +18,7 @@ static uint32_t quarters_of(uint64_t window_ns)
 }
 
 struct groups *groups_create(const struct groups_config *config, const struct names *names,
-                const struct contexts *contexts, struct request_pool *pool)
+		const struct contexts *contexts, struct request_pool *pool)
 {
 	struct groups *groups = calloc(1, sizeof(*groups));
 
@@ -84,7 +84,7 @@ static uint32_t key_hash(const struct request *request)
 static bool key_is(const struct group *group, const struct request *request, uint32_t hash)
 {
 	if (group->hash != hash || group->type != request->type ||
-	                group->n_path != request->n_path) {
+			group->n_path != request->n_path) {
 		return false;
 	}
 	for (uint32_t i = 0; i < group->n_path; i++) {
@@ -97,7 +97,7 @@ static bool key_is(const struct group *group, const struct request *request, uin
 
 /* The place in the table where the group stands, or would stand. */
 static uint32_t *table_place(
-                const struct groups *groups, const struct request *request, uint32_t hash)
+		const struct groups *groups, const struct request *request, uint32_t hash)
 {
 	uint32_t at = hash;
 
@@ -182,13 +182,13 @@ static bool groups_reserve_type(struct groups *groups, uint32_t type)
 }
 
 static struct group *group_create(
-                struct groups *groups, const struct request *request, uint32_t hash)
+		struct groups *groups, const struct request *request, uint32_t hash)
 {
 	struct group *group;
 
 	if (groups->n >= groups->config.max_groups || !groups_reserve(groups) ||
-	                !groups_reserve_type(groups, request->type) ||
-	                ((groups->n + 1) * 2 > groups->table_room && !table_grow(groups))) {
+			!groups_reserve_type(groups, request->type) ||
+			((groups->n + 1) * 2 > groups->table_room && !table_grow(groups))) {
 		return NULL;
 	}
 	group = calloc(1, sizeof(*group));
@@ -252,7 +252,7 @@ void group_before_change(struct groups *groups, struct group *group)
 
 /* The sums that a request counts in; returns how many. */
 static uint32_t totals_of(struct groups *groups, struct group *group, struct slice *slice,
-                const struct request *request, struct totals **sums)
+		const struct request *request, struct totals **sums)
 {
 	uint32_t n = 0;
 
@@ -303,7 +303,7 @@ void groups_add(struct groups *groups, struct request *request)
 		group->first_quarter = quarter;
 	}
 	slice = slice_of(groups, group, quarter,
-	                request->start_ns >= groups->epoch_ns ? groups->epoch : groups->epoch - 1);
+			request->start_ns >= groups->epoch_ns ? groups->epoch : groups->epoch - 1);
 	bin = histogram_bin(ns);
 	new_cell = counts && slice && is_new_cell(slice, bin);
 	sampled = keep_sample(group, request);

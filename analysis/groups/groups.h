@@ -49,7 +49,7 @@ struct groups_config {
 };
 
 struct groups *groups_create(const struct groups_config *config, const struct names *names,
-                const struct contexts *contexts, struct request_pool *pool);
+		const struct contexts *contexts, struct request_pool *pool);
 void groups_destroy(struct groups *groups);
 
 /*
@@ -88,7 +88,7 @@ void groups_unpin(struct groups *groups);
  * STATUS_NO_MEMORY: the snapshot is not whole.
  */
 enum status groups_fill(struct groups *groups, const struct focus *focus, uint64_t at_ns,
-                struct snapshot *snapshot);
+		struct snapshot *snapshot);
 
 /* A kept request by its id, as of the pin if there is one; NULL if it is not kept (any more). */
 struct request *groups_find_request(struct groups *groups, uint64_t id);

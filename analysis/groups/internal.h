@@ -153,7 +153,7 @@ void totals_clear(struct totals *totals, struct pool *pool);
 /* The slice of a quarter that takes requests now, made if need be; NULL if too old, or no memory.
  */
 struct slice *slice_of(
-                struct groups *groups, struct group *group, uint64_t quarter, uint32_t epoch);
+		struct groups *groups, struct group *group, uint64_t quarter, uint32_t epoch);
 /* Sealed slices are those the pin shows. */
 bool slice_is_shown(const struct groups *groups, const struct slice *slice);
 void slices_advance(struct groups *groups, uint64_t quarter);
@@ -169,7 +169,7 @@ void group_find_window_slowest(struct groups *groups, struct group *group);
 
 /* Keeps the request for the reasons that hold. `new_cell`: first of its cell of the heat map. */
 void keep_request(struct groups *groups, struct group *group, struct slice *slice,
-                struct request *request, bool sampled, bool new_cell);
+		struct request *request, bool sampled, bool new_cell);
 /* Decides, by the hash of its id, whether the request belongs to the sample of its group. */
 bool keep_sample(struct group *group, const struct request *request);
 void keep_release_slice(struct groups *groups, struct slice *slice);
@@ -197,18 +197,18 @@ struct view view_at(const struct groups *groups, enum horizon horizon, uint64_t 
 bool view_has(const struct view *view, const struct group *group);
 /* The slice belongs to the window that ends then. */
 bool view_in_window(
-                const struct groups *groups, const struct view *view, const struct slice *slice);
+		const struct groups *groups, const struct view *view, const struct slice *slice);
 /* Borrowed until the next call. NULL if out of memory. */
 const struct totals *view_totals(
-                struct groups *groups, const struct view *view, const struct group *group);
+		struct groups *groups, const struct view *view, const struct group *group);
 /* Id of the slowest request kept of a horizon as it is now, 0 if none is. */
 uint64_t group_slowest(
-                const struct groups *groups, const struct group *group, enum horizon horizon);
+		const struct groups *groups, const struct group *group, enum horizon horizon);
 /* Id of the slowest complete request kept of the horizon, 0 if none is. */
 uint64_t view_slowest(
-                const struct groups *groups, const struct view *view, const struct group *group);
+		const struct groups *groups, const struct view *view, const struct group *group);
 /* The request ended by then, within the horizon. */
 bool view_shows_request(const struct groups *groups, const struct view *view,
-                const struct request *request);
+		const struct request *request);
 
 #endif

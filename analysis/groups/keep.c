@@ -21,9 +21,9 @@ bool keep_sample(struct group *group, const struct request *request)
 		bool follows = second == ring->second + 1;
 
 		ring->threshold = follows && ring->seen > SAMPLES_PER_S
-		                                  ? (uint32_t)(SAMPLES_PER_S * (UINT64_C(1) << 32) /
-		                                                    ring->seen)
-		                                  : UINT32_MAX;
+						  ? (uint32_t)(SAMPLES_PER_S * (UINT64_C(1) << 32) /
+								    ring->seen)
+						  : UINT32_MAX;
 		ring->second = second;
 		ring->seen = 0;
 		ring->taken = 0;
@@ -122,7 +122,7 @@ void keep_release_tops(struct groups *groups, struct tops *tops)
 }
 
 static void slice_set_slowest(struct groups *groups, struct group *group, struct slice *slice,
-                const struct slow *slow)
+		const struct slow *slow)
 {
 	if (slice->slowest.record) {
 		kept_drop(&groups->kept, slice->slowest.record);
@@ -130,20 +130,20 @@ static void slice_set_slowest(struct groups *groups, struct group *group, struct
 	slice->slowest = *slow;
 	kept_hold(&groups->kept, slow->record);
 	if (slice->in_window &&
-	                (!group->window_slowest.record || slow->ns > group->window_slowest.ns)) {
+			(!group->window_slowest.record || slow->ns > group->window_slowest.ns)) {
 		group->window_slowest = *slow;
 	}
 }
 
 void keep_request(struct groups *groups, struct group *group, struct slice *slice,
-                struct request *request, bool sampled, bool new_cell)
+		struct request *request, bool sampled, bool new_cell)
 {
 	uint64_t ns = request->end_ns - request->start_ns;
 	bool counts = request->state == REQUEST_COMPLETE && !request->tainted;
 	bool slowest = counts && slice && (!slice->slowest.record || ns > slice->slowest.ns);
 	bool top = counts && tops_wants(&group->tops, ns);
 	bool epoch_top = counts && groups->epoch && request->start_ns >= groups->epoch_ns &&
-	                 tops_wants(&group->epoch_tops, ns);
+			 tops_wants(&group->epoch_tops, ns);
 	struct slow slow = {.ns = ns, .id = request->id};
 
 	if (!sampled && !new_cell && !slowest && !top && !epoch_top) {
@@ -194,8 +194,8 @@ void group_find_window_slowest(struct groups *groups, struct group *group)
 		const struct slow *slow = &slice->slowest;
 
 		if (slice->in_window && slow->record &&
-		                groups->kept.records[slow->record].request &&
-		                slow->ns >= group->window_slowest.ns) {
+				groups->kept.records[slow->record].request &&
+				slow->ns >= group->window_slowest.ns) {
 			group->window_slowest = *slow;
 		}
 	}

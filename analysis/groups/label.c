@@ -35,7 +35,7 @@ static bool label_append(struct label *label, const char *mark, const char *name
 
 /* Next provider of the path by depth, then by first visit, not named so far; 0 if none is left. */
 static uint32_t next_service(const struct groups *groups, const struct group *group,
-                const uint32_t *named, uint32_t n_named)
+		const uint32_t *named, uint32_t n_named)
 {
 	uint32_t best = 0, best_depth = UINT32_MAX;
 
@@ -55,7 +55,7 @@ static uint32_t next_service(const struct groups *groups, const struct group *gr
 }
 
 static void append_services(
-                const struct groups *groups, const struct group *group, struct label *label)
+		const struct groups *groups, const struct group *group, struct label *label)
 {
 	uint32_t named[MAX_SERVICES], n = 0, service;
 
@@ -72,7 +72,7 @@ static void append_services(
 /* First context of `group`, by depth and first visit, after `after`, that `other` lacks; 0: none.
  */
 static uint32_t next_difference(const struct groups *groups, const struct group *group,
-                const struct group *other, uint32_t after)
+		const struct group *other, uint32_t after)
 {
 	const struct context *last = after ? contexts_get(groups->contexts, after) : NULL;
 	uint32_t best = 0, best_depth = UINT32_MAX, k = 0;
@@ -88,7 +88,7 @@ static uint32_t next_difference(const struct groups *groups, const struct group 
 			continue;
 		}
 		if (last && (context->depth < last->depth ||
-		                            (context->depth == last->depth && id <= after))) {
+					    (context->depth == last->depth && id <= after))) {
 			continue;
 		}
 		if (context->depth < best_depth) {
@@ -100,7 +100,7 @@ static uint32_t next_difference(const struct groups *groups, const struct group 
 }
 
 static bool label_is_taken(
-                const struct groups *groups, const struct group *group, const struct label *label)
+		const struct groups *groups, const struct group *group, const struct label *label)
 {
 	for (uint32_t i = group->same_type; i; i = groups->items[i - 1]->same_type) {
 		if (!strcmp(groups->items[i - 1]->label, label->text)) {
@@ -125,7 +125,7 @@ static const struct group *first_like(const struct groups *groups, const struct 
 
 /* Appends contexts that one of the two lacks, until no group of the type has the same label. */
 static void append_differences(const struct groups *groups, const struct group *group,
-                const struct group *other, struct label *label)
+		const struct group *other, struct label *label)
 {
 	const struct group *sides[2][2] = {{group, other}, {other, group}};
 	const char *marks[2] = {"+", "-"};
@@ -135,8 +135,8 @@ static void append_differences(const struct groups *groups, const struct group *
 		uint32_t id = 0;
 
 		while (label_is_taken(groups, group, label) &&
-		                (id = next_difference(groups, sides[side][0], sides[side][1],
-		                                 id)) != 0) {
+				(id = next_difference(groups, sides[side][0], sides[side][1],
+						 id)) != 0) {
 			const struct context *context = contexts_get(groups->contexts, id);
 
 			if (first && label->length && !label_append(label, " ", "")) {
@@ -144,7 +144,7 @@ static void append_differences(const struct groups *groups, const struct group *
 			}
 			first = false;
 			if (!label_append(label, marks[side],
-			                    names_text(groups->names, context->name))) {
+					    names_text(groups->names, context->name))) {
 				return;
 			}
 		}
@@ -158,7 +158,7 @@ static void append_id(const struct group *group, struct label *label)
 
 	snprintf(id, sizeof(id), "#%u", group->index + 1);
 	while (label->length && (label->length + sizeof(id) > LABEL_BYTES ||
-	                                        (label->text[label->length] & 0xc0) == 0x80)) {
+						(label->text[label->length] & 0xc0) == 0x80)) {
 		label->length--; /* never within a character */
 	}
 	label_append(label, id, "");

@@ -48,7 +48,7 @@ struct slice *slice_of(struct groups *groups, struct group *group, uint64_t quar
 
 	while (older && older->quarter >= quarter) {
 		if (older->quarter == quarter && older->epoch == epoch &&
-		                older->seal == groups->seal) {
+				older->seal == groups->seal) {
 			return older;
 		}
 		if (older->quarter == quarter && older->seal < groups->seal) {
@@ -153,7 +153,7 @@ bool slices_trim_pin(struct groups *groups)
 void slices_bound(struct groups *groups)
 {
 	while (groups->pool.in_use_bytes > groups->config.max_bucket_bytes + groups->pin.bytes &&
-	                groups->floor < groups->now) {
+			groups->floor < groups->now) {
 		slices_drop(groups, groups->floor++);
 	}
 }

@@ -12,7 +12,7 @@ static uint64_t later_of(uint64_t a, uint64_t b)
 static uint64_t window_begin(const struct groups *groups, const struct view *view)
 {
 	uint64_t begin =
-	                view->quarter + 1 > groups->window ? view->quarter + 1 - groups->window : 0;
+			view->quarter + 1 > groups->window ? view->quarter + 1 - groups->window : 0;
 
 	return later_of(begin, view->floor);
 }
@@ -82,13 +82,13 @@ bool view_in_window(const struct groups *groups, const struct view *view, const 
 
 /* The window of an instant in the past is the sum of its slices. */
 static const struct totals *sum_window(
-                struct groups *groups, const struct view *view, const struct group *group)
+		struct groups *groups, const struct view *view, const struct group *group)
 {
 	const struct slice *slice = group->newest;
 
 	for (; slice && slice->quarter >= window_begin(groups, view); slice = slice->older) {
 		if (view_in_window(groups, view, slice) &&
-		                !totals_merge(&groups->scratch, &groups->pool, &slice->totals)) {
+				!totals_merge(&groups->scratch, &groups->pool, &slice->totals)) {
 			return NULL;
 		}
 	}
@@ -97,7 +97,7 @@ static const struct totals *sum_window(
 
 /* Longer horizons of an instant in the past are the pin's less the slices since. */
 static const struct totals *subtract_since(struct groups *groups, const struct view *view,
-                const struct group *group, enum horizon horizon)
+		const struct group *group, enum horizon horizon)
 {
 	const struct horizons *pinned = group->pinned ? group->pinned : &group->now;
 	const struct slice *slice = group->newest;
@@ -107,7 +107,7 @@ static const struct totals *subtract_since(struct groups *groups, const struct v
 	}
 	for (; slice && slice->quarter >= view->quarter; slice = slice->older) {
 		if (slice_is_shown(groups, slice) &&
-		                (horizon == HORIZON_ALL || slice->epoch == view->epoch)) {
+				(horizon == HORIZON_ALL || slice->epoch == view->epoch)) {
 			totals_subtract(&groups->scratch, &slice->totals);
 		}
 	}
@@ -115,7 +115,7 @@ static const struct totals *subtract_since(struct groups *groups, const struct v
 }
 
 const struct totals *view_totals(
-                struct groups *groups, const struct view *view, const struct group *group)
+		struct groups *groups, const struct view *view, const struct group *group)
 {
 	enum horizon horizon = view->horizon;
 
@@ -124,7 +124,7 @@ const struct totals *view_totals(
 	}
 	if (view->tip) {
 		const struct horizons *tip =
-		                view->pinned && group->pinned ? group->pinned : &group->now;
+				view->pinned && group->pinned ? group->pinned : &group->now;
 
 		return &tip->totals[horizon];
 	}
@@ -141,7 +141,7 @@ const struct totals *view_totals(
 uint64_t group_slowest(const struct groups *groups, const struct group *group, enum horizon horizon)
 {
 	const struct tops *tops = horizon == HORIZON_EPOCH && groups->epoch ? &group->epoch_tops
-	                                                                    : &group->tops;
+									    : &group->tops;
 
 	if (horizon == HORIZON_WINDOW) {
 		return group->window_slowest.id;
@@ -150,7 +150,7 @@ uint64_t group_slowest(const struct groups *groups, const struct group *group, e
 }
 
 bool view_shows_request(
-                const struct groups *groups, const struct view *view, const struct request *request)
+		const struct groups *groups, const struct view *view, const struct request *request)
 {
 	uint64_t quarter = request->end_ns / QUARTER_NS;
 
@@ -164,7 +164,7 @@ bool view_shows_request(
 }
 
 static uint64_t search_slowest(
-                const struct groups *groups, const struct view *view, const struct group *group)
+		const struct groups *groups, const struct view *view, const struct group *group)
 {
 	uint32_t record = kept_newest_of(&groups->kept, group->index);
 	uint64_t slowest_ns = 0, id = 0;
@@ -175,7 +175,7 @@ static uint64_t search_slowest(
 
 		/* Of equal ones the earlier, which comes later here. */
 		if (request->state == REQUEST_COMPLETE && !request->tainted && ns >= slowest_ns &&
-		                view_shows_request(groups, view, request)) {
+				view_shows_request(groups, view, request)) {
 			slowest_ns = ns;
 			id = request->id;
 		}
@@ -184,7 +184,7 @@ static uint64_t search_slowest(
 }
 
 uint64_t view_slowest(
-                const struct groups *groups, const struct view *view, const struct group *group)
+		const struct groups *groups, const struct view *view, const struct group *group)
 {
 	uint64_t id;
 

@@ -22,7 +22,7 @@ static bool key_value(const struct feed *feed, const struct plan_key *part, uint
 
 /* False: a part of the key is absent or not known, so nothing is bound. */
 bool feed_make_key(struct key_maker *maker, const struct feed *feed, uint32_t space, uint32_t host,
-                const struct plan_key *parts, uint32_t n, struct key *key)
+		const struct plan_key *parts, uint32_t n, struct key *key)
 {
 	uint64_t value;
 	uint32_t i;
@@ -64,7 +64,7 @@ bool feed_make_key(struct key_maker *maker, const struct feed *feed, uint32_t sp
  *   type that began the request begins it anew.
  */
 static uint8_t acting_op(const struct feed *feed, const struct plan_bind *bind,
-                const struct interval *interval)
+		const struct interval *interval)
 {
 	const struct fragment *f = interval->fragment;
 
@@ -73,10 +73,10 @@ static uint8_t acting_op(const struct feed *feed, const struct plan_bind *bind,
 	}
 	if (f->tentative) {
 		return feed->event->ts_ns - f->first_ns <= REQUESTS_SKEW_NS ? BIND_ENTER
-		                                                            : BIND_SWITCH;
+									    : BIND_SWITCH;
 	}
 	if (bind->op == BIND_START && feed->plan->seed && bind->kind == NS_REQUEST && f->seeded &&
-	                f->root_open && f->root_type != feed->event->type) {
+			f->root_open && f->root_type != feed->event->type) {
 		return BIND_ENTER;
 	}
 	return bind->op;
@@ -94,8 +94,8 @@ void feed_look_up(struct requests *r, struct feed *feed)
 		bound->interval = NULL;
 		bound->op = bind->op;
 		bound->has_key = feed_make_key(&r->makers[i], feed, bind->ns,
-		                bind->global ? ID_NONE : feed->stream->host, bind->keys,
-		                bind->n_keys, &bound->key);
+				bind->global ? ID_NONE : feed->stream->host, bind->keys,
+				bind->n_keys, &bound->key);
 		if (!bound->has_key) {
 			continue;
 		}
@@ -129,7 +129,7 @@ void feed_choose_target(struct requests *r, struct feed *feed)
 		struct fragment *f;
 
 		if (bind->kind == NS_REQUEST && bound->has_key && !joins(bound) &&
-		                !insists(bound->op) && bound->op != BIND_LEAVE) {
+				!insists(bound->op) && bound->op != BIND_LEAVE) {
 			feed->names_new = true;
 			feed->id_hash = bound->key.hash;
 			feed->id_ns = bind->ns;
@@ -143,13 +143,13 @@ void feed_choose_target(struct requests *r, struct feed *feed)
 		}
 		if (!feed->target) {
 			bool other = feed->names_new && f->id_hash && f->id_ns == feed->id_ns &&
-			             f->id_hash != feed->id_hash;
+				     f->id_hash != feed->id_hash;
 
 			if (!other || insists(bound->op)) {
 				feed->target = f;
 			}
 		} else if (insists(bound->op) ||
-		                (bind->kind != NS_LANE && !fragments_conflict(feed->target, f))) {
+				(bind->kind != NS_LANE && !fragments_conflict(feed->target, f))) {
 			feed->target = fragment_unite(r, feed->target, f);
 		}
 	}
@@ -167,7 +167,7 @@ struct fragment *feed_open_fragment(struct requests *r, const struct feed *feed)
 		uint8_t op = feed->bound[i].op;
 
 		if (feed->bound[i].has_key &&
-		                (op == BIND_START || op == BIND_SWITCH || op == BIND_ENTER)) {
+				(op == BIND_START || op == BIND_SWITCH || op == BIND_ENTER)) {
 			first = i;
 		}
 	}
@@ -210,7 +210,7 @@ static void open_bound(struct requests *r, struct feed *feed, uint32_t i)
 		return;
 	}
 	bound->interval = interval_open(r, feed->target, &bound->key, feed->plan->bind[i].ns,
-	                r->seq, feed->event->ts_ns);
+			r->seq, feed->event->ts_ns);
 }
 
 /* The value begins anew while its old interval is open. */
@@ -242,7 +242,7 @@ void feed_resume_lane(struct requests *r, struct feed *feed, uint32_t i)
 	for (span = thread->bottom; span; span = span->above) {
 		if (span->fragment && span->fragment != feed->target && span != feed->paired) {
 			interval_open(r, span->fragment, &feed->bound[i].key,
-			                feed->plan->bind[i].ns, span->seq, feed->event->ts_ns);
+					feed->plan->bind[i].ns, span->seq, feed->event->ts_ns);
 			return;
 		}
 	}
@@ -286,7 +286,7 @@ void feed_apply_bind(struct requests *r, struct feed *feed, uint32_t i, bool alo
 		break;
 	case BIND_LEAVE:
 		if (interval && interval->fragment == feed->target && feed->paired &&
-		                feed->paired->seq == interval->opener) {
+				feed->paired->seq == interval->opener) {
 			close_bound(r, feed, interval);
 		}
 		break;

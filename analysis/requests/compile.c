@@ -10,7 +10,7 @@ static uint16_t find_field(const struct event_type *type, const char *name, int 
 
 	for (i = 0; i < type->n_fields && i < PLAN_NO_FIELD; i++) {
 		if ((scope < 0 || type->fields[i].scope == scope) &&
-		                strcmp(type->fields[i].name, name) == 0) {
+				strcmp(type->fields[i].name, name) == 0) {
 			return (uint16_t)i;
 		}
 	}
@@ -22,7 +22,7 @@ static uint16_t find_number(const struct event_type *type, const char *name, int
 	uint16_t field = find_field(type, name, scope);
 
 	if (field != PLAN_NO_FIELD && type->fields[field].kind != FIELD_UINT &&
-	                type->fields[field].kind != FIELD_INT) {
+			type->fields[field].kind != FIELD_INT) {
 		return PLAN_NO_FIELD;
 	}
 	return field;
@@ -62,21 +62,21 @@ static bool resolve_key(const struct event_type *type, const char *key, struct p
 	}
 	/* The thread by its own name: the same values as $tid, pid namespaces included. */
 	if (type->fields[field].scope == SCOPE_CONTEXT &&
-	                (strcmp(type->fields[field].name, "vtid") == 0 ||
-	                                strcmp(type->fields[field].name, "tid") == 0)) {
+			(strcmp(type->fields[field].name, "vtid") == 0 ||
+					strcmp(type->fields[field].name, "tid") == 0)) {
 		return true;
 	}
 	out->field = field;
 	out->kind = type->fields[field].kind == FIELD_STRING ||
-	                                            type->fields[field].kind == FIELD_TREE
-	                            ? KEY_FIELD_BYTES
-	                            : KEY_FIELD_NUMBER;
+						    type->fields[field].kind == FIELD_TREE
+				    ? KEY_FIELD_BYTES
+				    : KEY_FIELD_NUMBER;
 	return true;
 }
 
 /* Splits "irq_{name}" into pieces. `spaces`: literal underscores become spaces, for types. */
 static void compile_text(struct names *names, struct arena *arena, const struct event_type *type,
-                const char *text, bool spaces, struct plan_text *out)
+		const char *text, bool spaces, struct plan_text *out)
 {
 	size_t length = strlen(text);
 	uint32_t n_fields = 0;
@@ -99,8 +99,8 @@ static void compile_text(struct names *names, struct arena *arena, const struct 
 		}
 		if (literal > 0) {
 			out->pieces[out->n++] = (struct plan_piece){.text = at,
-			                .length = (uint32_t)literal,
-			                .field = PLAN_NO_FIELD};
+					.length = (uint32_t)literal,
+					.field = PLAN_NO_FIELD};
 		}
 		at += literal;
 		if (open && close) {
@@ -108,21 +108,21 @@ static void compile_text(struct names *names, struct arena *arena, const struct 
 			field = named_field(type, open + 1);
 			n_fields += field != PLAN_NO_FIELD;
 			out->pieces[out->n++] = (struct plan_piece){.text = "?",
-			                .length = field == PLAN_NO_FIELD ? 1 : 0,
-			                .field = field};
+					.length = field == PLAN_NO_FIELD ? 1 : 0,
+					.field = field};
 			at = close + 1;
 		}
 	}
 	if (n_fields == 0 && out->n == 1) {
 		out->fixed = names_add(names, out->pieces[0].text, out->pieces[0].length);
 	} else if (n_fields == 1 && (type->fields[field].kind == FIELD_UINT ||
-	                                            type->fields[field].kind == FIELD_INT)) {
+						    type->fields[field].kind == FIELD_INT)) {
 		out->memo = arena_alloc(arena, sizeof(*out->memo));
 	}
 }
 
 static void compile_type(struct names *names, struct arena *arena, const struct event_type *type,
-                const struct schema_event *event, const char *name, struct plan *plan)
+		const struct schema_event *event, const char *name, struct plan *plan)
 {
 	char *text;
 	uint32_t i;
@@ -141,7 +141,7 @@ static void compile_type(struct names *names, struct arena *arena, const struct 
 }
 
 static void add_note(struct arena *arena, struct compile_notes *notes,
-                const struct event_type *type, const char *key, const char *what)
+		const struct event_type *type, const char *key, const char *what)
 {
 	char *text;
 
@@ -149,15 +149,15 @@ static void add_note(struct arena *arena, struct compile_notes *notes,
 		return;
 	}
 	text = arena_printf(
-	                arena, "%s has no field \"%s\": its %s is left out", type->name, key, what);
+			arena, "%s has no field \"%s\": its %s is left out", type->name, key, what);
 	if (text) {
 		notes->texts[notes->n++] = text;
 	}
 }
 
 static void compile_binds(struct arena *arena, const struct plan_namespace *namespaces,
-                uint32_t n_namespaces, const struct event_type *type,
-                const struct schema_event *event, struct plan *plan, struct compile_notes *notes)
+		uint32_t n_namespaces, const struct event_type *type,
+		const struct schema_event *event, struct plan *plan, struct compile_notes *notes)
 {
 	int kind;
 	uint32_t b, n, k;
@@ -172,18 +172,18 @@ static void compile_binds(struct arena *arena, const struct plan_namespace *name
 				}
 			}
 			if (n == n_namespaces || !namespaces[n].join ||
-			                (int)namespaces[n].kind != kind) {
+					(int)namespaces[n].kind != kind) {
 				continue;
 			}
 			*bind = (struct plan_bind){.ns = (uint8_t)n,
-			                .op = (uint8_t)event->bind[b].op,
-			                .n_keys = (uint8_t)event->bind[b].n_keys,
-			                .kind = (uint8_t)kind,
-			                .global = namespaces[n].global};
+					.op = (uint8_t)event->bind[b].op,
+					.n_keys = (uint8_t)event->bind[b].n_keys,
+					.kind = (uint8_t)kind,
+					.global = namespaces[n].global};
 			for (k = 0; k < bind->n_keys; k++) {
 				if (!resolve_key(type, event->bind[b].keys[k], &bind->keys[k])) {
 					add_note(arena, notes, type, event->bind[b].keys[k],
-					                "binding");
+							"binding");
 					break;
 				}
 			}
@@ -193,7 +193,7 @@ static void compile_binds(struct arena *arena, const struct plan_namespace *name
 }
 
 static void compile_pair(struct arena *arena, const struct event_type *type,
-                const struct schema_event *event, struct plan *plan, struct compile_notes *notes)
+		const struct schema_event *event, struct plan *plan, struct compile_notes *notes)
 {
 	uint32_t k;
 
@@ -236,9 +236,9 @@ static void compile_context(const struct event_type *type, struct plan *plan)
 }
 
 struct compile_notes compile_plan(struct names *names, struct arena *arena,
-                const struct plan_namespace *namespaces, uint32_t n_namespaces,
-                const struct event_type *type, const struct schema_event *event, bool skeleton,
-                struct plan *plan)
+		const struct plan_namespace *namespaces, uint32_t n_namespaces,
+		const struct event_type *type, const struct schema_event *event, bool skeleton,
+		struct plan *plan)
 {
 	struct compile_notes notes = {.n = 0};
 	const char *colon = strchr(type->name, ':');

@@ -18,8 +18,8 @@ struct compile_notes {
  * comes from the arena. A binding whose field the type lacks is left out, and noted.
  */
 struct compile_notes compile_plan(struct names *names, struct arena *arena,
-                const struct plan_namespace *namespaces, uint32_t n_namespaces,
-                const struct event_type *type, const struct schema_event *event, bool skeleton,
-                struct plan *plan);
+		const struct plan_namespace *namespaces, uint32_t n_namespaces,
+		const struct event_type *type, const struct schema_event *event, bool skeleton,
+		struct plan *plan);
 
 #endif

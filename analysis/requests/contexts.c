@@ -83,7 +83,7 @@ uint32_t contexts_add(struct contexts *contexts, uint32_t parent, uint32_t name,
 	uint32_t at;
 
 	for (at = (uint32_t)hash & (contexts->n_slots - 1); contexts->slots[at];
-	                at = (at + 1) & (contexts->n_slots - 1)) {
+			at = (at + 1) & (contexts->n_slots - 1)) {
 		const struct context *node = &contexts->nodes[contexts->slots[at]];
 
 		if (node->parent == parent && node->name == name && node->provider == provider) {
@@ -91,7 +91,7 @@ uint32_t contexts_add(struct contexts *contexts, uint32_t parent, uint32_t name,
 		}
 	}
 	if (contexts->n > contexts->max ||
-	                (contexts->n == contexts->n_slots / 2 && !grow(contexts))) {
+			(contexts->n == contexts->n_slots / 2 && !grow(contexts))) {
 		contexts->refused++;
 		return parent;
 	}
@@ -100,10 +100,10 @@ uint32_t contexts_add(struct contexts *contexts, uint32_t parent, uint32_t name,
 		at = (at + 1) & (contexts->n_slots - 1);
 	}
 	contexts->nodes[contexts->n] = (struct context){
-	                .parent = parent,
-	                .name = name,
-	                .provider = provider,
-	                .depth = contexts->nodes[parent].depth + 1,
+			.parent = parent,
+			.name = name,
+			.provider = provider,
+			.depth = contexts->nodes[parent].depth + 1,
 	};
 	contexts->slots[at] = contexts->n;
 	return contexts->n++;

@@ -48,12 +48,12 @@ static uint32_t make_path(struct requests *r, const struct fragment *f, bool *sk
 	uint32_t root = contexts_add(r->contexts, 0, f->root_name, f->root_provider);
 	uint32_t i, n = 0, depth = model_path_depth(r->model);
 	const struct spans_input input = {
-	                .copies = &f->copies,
-	                .registry = r->registry,
-	                .root = f->root,
-	                .start_ns = f->start_ns,
-	                .end_ns = f->end_ns,
-	                .skeleton_only = true,
+			.copies = &f->copies,
+			.registry = r->registry,
+			.root = f->root,
+			.start_ns = f->start_ns,
+			.end_ns = f->end_ns,
+			.skeleton_only = true,
 	};
 
 	*skewed = false;
@@ -62,7 +62,7 @@ static uint32_t make_path(struct requests *r, const struct fragment *f, bool *sk
 	}
 	r->path[0] = root;
 	if (f->n_skeleton_spans <= 1 || !spans_build(&r->spans, &input) ||
-	                !path_reserve(r, r->spans.n)) {
+			!path_reserve(r, r->spans.n)) {
 		return 1;
 	}
 	for (i = 0; i < r->spans.n; i++) {
@@ -74,8 +74,8 @@ static uint32_t make_path(struct requests *r, const struct fragment *f, bool *sk
 			const struct plan *plan = &r->plans[span->entry->type];
 
 			span->context = contexts_add(r->contexts,
-			                r->spans.items[span->parent].context, span->entry->name,
-			                plan->provider);
+					r->spans.items[span->parent].context, span->entry->name,
+					plan->provider);
 		} else {
 			continue;
 		}
@@ -153,24 +153,24 @@ void fragment_finish(struct requests *r, struct fragment *f, enum request_state 
 	}
 	r->counts.in_request += f->n_pending;
 	*kept = (struct kept_request){
-	                .request = {.id = ++r->request_id,
-	                                .type = f->type,
-	                                .start_ns = f->start_ns,
-	                                .end_ns = f->end_ns,
-	                                .state = f->merged ? REQUEST_MERGED : state,
-	                                .tainted = tainted,
-	                                .skewed = skewed,
-	                                .n_hosts = n_hosts,
-	                                .n_events = f->n_pending,
-	                                .n_spans = f->n_spans,
-	                                .n_path = n_path,
-	                                .path = kept->path,
-	                                .references = 1,
-	                                .bytes = size + f->copies.bytes},
-	                .copies = f->copies,
-	                .root = f->root,
-	                .events_left_out = f->n_left_out,
-	                .size = size,
+			.request = {.id = ++r->request_id,
+					.type = f->type,
+					.start_ns = f->start_ns,
+					.end_ns = f->end_ns,
+					.state = f->merged ? REQUEST_MERGED : state,
+					.tainted = tainted,
+					.skewed = skewed,
+					.n_hosts = n_hosts,
+					.n_events = f->n_pending,
+					.n_spans = f->n_spans,
+					.n_path = n_path,
+					.path = kept->path,
+					.references = 1,
+					.bytes = size + f->copies.bytes},
+			.copies = f->copies,
+			.root = f->root,
+			.events_left_out = f->n_left_out,
+			.size = size,
 	};
 	kept->resources = measure(r, f);
 	if (kept->resources) {

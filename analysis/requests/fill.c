@@ -41,8 +41,8 @@ static uint32_t track_of(struct filling *fill, uint32_t host, int32_t tid, int32
 		name = threads_process_name(fill->r->threads, host, tid);
 	}
 	track->host = snapshot_text(fill->snapshot,
-	                host < fill->r->registry->n_hosts ? fill->r->registry->hosts[host].name
-	                                                  : "");
+			host < fill->r->registry->n_hosts ? fill->r->registry->hosts[host].name
+							  : "");
 	track->process = snapshot_text(fill->snapshot, names_text(fill->r->names, name));
 	track->pid = pid;
 	track->tid = tid;
@@ -52,11 +52,11 @@ static uint32_t track_of(struct filling *fill, uint32_t host, int32_t tid, int32
 static struct event event_of(const struct event_copy *copy)
 {
 	return (struct event){.ts_ns = copy->ts_ns,
-	                .type = copy->type,
-	                .stream = copy->stream,
-	                .cpu = copy->cpu,
-	                .bytes = copy->bytes,
-	                .slots = copy->slots};
+			.type = copy->type,
+			.stream = copy->stream,
+			.cpu = copy->cpu,
+			.bytes = copy->bytes,
+			.slots = copy->slots};
 }
 
 /* Are a field's values kept to explain by? Those the schema names; else all scalars and strings. */
@@ -80,7 +80,7 @@ static bool is_value(const struct schema_event *source, const struct field *fiel
 
 /* The values of an event; `all`: also contexts and trees. Returns how many were written. */
 static uint32_t put_values(struct filling *fill, const struct event_copy *copy, bool all,
-                struct request_value *values)
+		struct request_value *values)
 {
 	const struct event_type *type = &fill->r->registry->types[copy->type];
 	const struct schema_event *source = fill->r->plans[copy->type].source;
@@ -90,9 +90,9 @@ static uint32_t put_values(struct filling *fill, const struct event_copy *copy, 
 	for (i = 0; i < type->n_fields && (i + 1) * 8 <= copy->bytes; i++) {
 		if (all || is_value(source, &type->fields[i])) {
 			values[n++] = (struct request_value){
-			                .name = snapshot_text(fill->snapshot, type->fields[i].name),
-			                .text = value_text(fill->snapshot, &type->fields[i], &event,
-			                                i),
+					.name = snapshot_text(fill->snapshot, type->fields[i].name),
+					.text = value_text(fill->snapshot, &type->fields[i], &event,
+							i),
 			};
 		}
 	}
@@ -106,7 +106,7 @@ static uint32_t n_fields(const struct filling *fill, const struct event_copy *co
 
 /* The values of a span: of its entry, then what only its exit tells, or tells otherwise. */
 static enum status span_values(
-                struct filling *fill, const struct span *span, struct request_span *out)
+		struct filling *fill, const struct span *span, struct request_span *out)
 {
 	uint32_t room = n_fields(fill, span->entry) + n_fields(fill, span->exit), n = 0, i, j, m;
 	struct request_value *values = snapshot_alloc(fill->snapshot, (room + 1) * sizeof(*values));
@@ -161,7 +161,7 @@ static uint32_t event_index(const struct spans *spans, const struct event_copy *
 }
 
 static enum status put_span(
-                struct filling *fill, uint32_t index, uint32_t parent, struct request_span *out)
+		struct filling *fill, uint32_t index, uint32_t parent, struct request_span *out)
 {
 	const struct span *span = &fill->spans->items[index];
 	const struct event_copy *copy = span->entry ? span->entry : span->exit;
@@ -170,19 +170,19 @@ static enum status put_span(
 	uint32_t name = span->entry ? span->entry->name : 0;
 
 	out->name = snapshot_text(fill->snapshot,
-	                name   ? names_text(fill->r->names, name)
-	                : plan ? names_text(fill->r->names,
-	                                         copy->name ? copy->name : plan->name.fixed)
-	                       : names_text(fill->r->names, request->type));
+			name   ? names_text(fill->r->names, name)
+			: plan ? names_text(fill->r->names,
+						 copy->name ? copy->name : plan->name.fixed)
+			       : names_text(fill->r->names, request->type));
 	out->provider = snapshot_text(
-	                fill->snapshot, plan ? names_text(fill->r->names, plan->provider) : "");
+			fill->snapshot, plan ? names_text(fill->r->names, plan->provider) : "");
 	out->track = track_of(fill, span->host, span->tid, copy ? copy->pid : -1);
 	out->parent = parent;
 	out->depth = span->depth;
 	out->flags = (span->point ? REQUEST_SPAN_POINT : 0u) |
-	             (!span->exit && !span->point && copy ? REQUEST_SPAN_UNCLOSED : 0u) |
-	             (!span->entry && copy ? REQUEST_SPAN_UNOPENED : 0u) |
-	             (span->skewed ? REQUEST_SPAN_SKEWED : 0u);
+		     (!span->exit && !span->point && copy ? REQUEST_SPAN_UNCLOSED : 0u) |
+		     (!span->entry && copy ? REQUEST_SPAN_UNOPENED : 0u) |
+		     (span->skewed ? REQUEST_SPAN_SKEWED : 0u);
 	out->start_ns = (int64_t)(span->start_ns - request->start_ns);
 	out->duration_ns = span->end_ns > span->start_ns ? span->end_ns - span->start_ns : 0;
 	out->first_event = event_index(fill->spans, span->entry);
@@ -214,9 +214,9 @@ static enum status link_children(struct filling *fill)
 		}
 		/* Items are by entry already; only unopened ones and skew make this walk. */
 		for (at = &fill->first_child[parent];
-		                *at != SPAN_NONE &&
-		                spans->items[*at].start_ns < spans->items[child].start_ns;
-		                at = &fill->next_sibling[*at]) {
+				*at != SPAN_NONE &&
+				spans->items[*at].start_ns < spans->items[child].start_ns;
+				at = &fill->next_sibling[*at]) {
 		}
 		fill->next_sibling[child] = *at;
 		*at = child;
@@ -236,8 +236,8 @@ static enum status put_spans(struct filling *fill, struct request_view *view)
 
 		fill->new_index[at] = view->n_spans;
 		status = put_span(fill, at,
-		                parent == SPAN_NONE ? UINT32_MAX : fill->new_index[parent],
-		                &out[view->n_spans]);
+				parent == SPAN_NONE ? UINT32_MAX : fill->new_index[parent],
+				&out[view->n_spans]);
 		view->n_spans++;
 		if (fill->first_child[at] != SPAN_NONE) {
 			at = fill->first_child[at];
@@ -256,7 +256,7 @@ static enum status put_events(struct filling *fill, struct request_view *view)
 {
 	const struct spans *spans = fill->spans;
 	struct request_event *out =
-	                snapshot_alloc(fill->snapshot, (spans->n_events + 1) * sizeof(*out));
+			snapshot_alloc(fill->snapshot, (spans->n_events + 1) * sizeof(*out));
 	uint32_t i;
 
 	if (!out) {
@@ -266,20 +266,20 @@ static enum status put_events(struct filling *fill, struct request_view *view)
 		const struct event_copy *copy = spans->events[i];
 		const struct event_type *type = &fill->r->registry->types[copy->type];
 		struct request_value *values = snapshot_alloc(
-		                fill->snapshot, (type->n_fields + 1) * sizeof(*values));
+				fill->snapshot, (type->n_fields + 1) * sizeof(*values));
 
 		if (!values) {
 			return STATUS_NO_MEMORY;
 		}
 		out[i] = (struct request_event){
-		                .ts_ns = copy->ts_ns,
-		                .name = snapshot_text(fill->snapshot, type->name),
-		                .track = track_of(fill,
-		                                fill->r->registry->streams[copy->stream].host,
-		                                copy->tid, copy->pid),
-		                .cpu = copy->cpu,
-		                .n_values = put_values(fill, copy, true, values),
-		                .values = values,
+				.ts_ns = copy->ts_ns,
+				.name = snapshot_text(fill->snapshot, type->name),
+				.track = track_of(fill,
+						fill->r->registry->streams[copy->stream].host,
+						copy->tid, copy->pid),
+				.cpu = copy->cpu,
+				.n_values = put_values(fill, copy, true, values),
+				.values = values,
 		};
 	}
 	view->n_events = spans->n_events;
@@ -288,17 +288,17 @@ static enum status put_events(struct filling *fill, struct request_view *view)
 }
 
 enum status requests_fill_request(
-                struct requests *r, const struct request *request, struct snapshot *snapshot)
+		struct requests *r, const struct request *request, struct snapshot *snapshot)
 {
 	const struct kept_request *kept = (const struct kept_request *)(const void *)request;
 	struct request_view *view = &snapshot->request;
 	struct filling fill = {.r = r, .snapshot = snapshot, .kept = kept, .spans = &r->spans};
 	const struct spans_input input = {
-	                .copies = &kept->copies,
-	                .registry = r->registry,
-	                .root = kept->root,
-	                .start_ns = request->start_ns,
-	                .end_ns = request->end_ns,
+			.copies = &kept->copies,
+			.registry = r->registry,
+			.root = kept->root,
+			.start_ns = request->start_ns,
+			.end_ns = request->end_ns,
 	};
 	enum status status;
 
@@ -312,17 +312,17 @@ enum status requests_fill_request(
 		return STATUS_NO_MEMORY;
 	}
 	*view = (struct request_view){
-	                .id = request->id,
-	                .group_id = request->group_id,
-	                .type = snapshot_text(snapshot, names_text(r->names, request->type)),
-	                .path = "",
-	                .state = request->state,
-	                .tainted = request->tainted,
-	                .skewed = r->spans.skew_ns > 0,
-	                .skew_ns = r->spans.skew_ns,
-	                .start_ns = request->start_ns,
-	                .duration_ns = request->end_ns - request->start_ns,
-	                .events_left_out = kept->events_left_out,
+			.id = request->id,
+			.group_id = request->group_id,
+			.type = snapshot_text(snapshot, names_text(r->names, request->type)),
+			.path = "",
+			.state = request->state,
+			.tainted = request->tainted,
+			.skewed = r->spans.skew_ns > 0,
+			.skew_ns = r->spans.skew_ns,
+			.start_ns = request->start_ns,
+			.duration_ns = request->end_ns - request->start_ns,
+			.events_left_out = kept->events_left_out,
 	};
 	if (kept->resources) {
 		view->resources = *kept->resources;
@@ -365,8 +365,8 @@ static const char *role_text(const struct requests *r, uint32_t type, struct sna
 {
 	const struct plan *plan = &r->plans[type];
 	const char *name = plan->source && plan->source->name
-	                                   ? plan->source->name
-	                                   : names_text(r->names, plan->name.fixed);
+					   ? plan->source->name
+					   : names_text(r->names, plan->name.fixed);
 
 	if (plan->about_tracer || plan->role == SPAN_POINT) {
 		return "point";
@@ -375,7 +375,7 @@ static const char *role_text(const struct requests *r, uint32_t type, struct sna
 		return snapshot_printf(snapshot, "exit of %s, mostly without entry", name);
 	}
 	return snapshot_printf(
-	                snapshot, "%s of %s", plan->role == SPAN_ENTRY ? "entry" : "exit", name);
+			snapshot, "%s of %s", plan->role == SPAN_ENTRY ? "entry" : "exit", name);
 }
 
 static double recent_rate(const struct type_stats *stats, uint64_t now_ns, uint64_t window_ns)
@@ -404,7 +404,7 @@ static int compare_rows(const void *a, const void *b)
 }
 
 enum status requests_fill_unmatched(
-                struct requests *r, uint64_t now_ns, uint64_t window_ns, struct snapshot *snapshot)
+		struct requests *r, uint64_t now_ns, uint64_t window_ns, struct snapshot *snapshot)
 {
 	uint32_t i, n = 0;
 	struct unmatched_row *rows;
@@ -425,25 +425,25 @@ enum status requests_fill_unmatched(
 			most = stats->why[why] > stats->why[most] ? why : most;
 		}
 		rows[n++] = (struct unmatched_row){
-		                .event = snapshot_text(snapshot, r->registry->types[i].name),
-		                .total = stats->total,
-		                .unmatched = stats->unmatched,
-		                .rate_per_s = recent_rate(stats, now_ns, window_ns),
-		                .why = why_text(most),
-		                .role = role_text(r, i, snapshot),
+				.event = snapshot_text(snapshot, r->registry->types[i].name),
+				.total = stats->total,
+				.unmatched = stats->unmatched,
+				.rate_per_s = recent_rate(stats, now_ns, window_ns),
+				.why = why_text(most),
+				.role = role_text(r, i, snapshot),
 		};
 	}
 	qsort(rows, n, sizeof(*rows), compare_rows);
 	snapshot->unmatched =
-	                (struct unmatched_view){.n = n, .rows = rows, .event_names = r->n_stats};
+			(struct unmatched_view){.n = n, .rows = rows, .event_names = r->n_stats};
 	return STATUS_OK;
 }
 
 static void add_note(struct arena *arena, const char **notes, uint32_t *n, uint32_t room,
-                const char *event, uint64_t count, const char *what)
+		const char *event, uint64_t count, const char *what)
 {
 	char *text = *n < room ? arena_printf(arena, "%s: %" PRIu64 " %s", event, count, what)
-	                       : NULL;
+			       : NULL;
 
 	if (text) {
 		notes[(*n)++] = text;
@@ -460,23 +460,23 @@ uint32_t requests_notes(struct requests *r, struct arena *arena, const char **no
 
 		if (stats->interleaved) {
 			add_note(arena, notes, &n, room, event, stats->interleaved,
-			                "spans overlap with others of their thread without "
-			                "nesting: an "
-			                "event loop? What happens inside is ambiguous");
+					"spans overlap with others of their thread without "
+					"nesting: an "
+					"event loop? What happens inside is ambiguous");
 		}
 		if (stats->nested_seed) {
 			add_note(arena, notes, &n, room, event, stats->nested_seed,
-			                "spans begin within one of their kind on the same thread: "
-			                "recursion, or an event loop whose requests cannot be told "
-			                "apart (ambiguous)");
+					"spans begin within one of their kind on the same thread: "
+					"recursion, or an event loop whose requests cannot be told "
+					"apart (ambiguous)");
 		}
 		if (stats->unopened) {
 			add_note(arena, notes, &n, room, event, stats->unopened,
-			                "exits had no entry");
+					"exits had no entry");
 		}
 		if (stats->unclosed) {
 			add_note(arena, notes, &n, room, event, stats->unclosed,
-			                "entries had no exit");
+					"entries had no exit");
 		}
 	}
 	return n;

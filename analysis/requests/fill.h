@@ -8,15 +8,15 @@
 
 /* Writes snapshot->request from a kept request. */
 enum status requests_fill_request(struct requests *requests, const struct request *request,
-                struct snapshot *snapshot);
+		struct snapshot *snapshot);
 
 /* Writes snapshot->unmatched: the event types of which some events belong to no request. Rates are
  * over the window that ends at now_ns. */
 enum status requests_fill_unmatched(struct requests *requests, uint64_t now_ns, uint64_t window_ns,
-                struct snapshot *snapshot);
+		struct snapshot *snapshot);
 
 /* What was seen of spans that a reader of the schema should know; texts from the arena. */
 uint32_t requests_notes(
-                struct requests *requests, struct arena *arena, const char **notes, uint32_t room);
+		struct requests *requests, struct arena *arena, const char **notes, uint32_t room);
 
 #endif

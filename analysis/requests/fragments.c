@@ -41,7 +41,7 @@ void fragment_wait(struct requests *r, struct fragment *f, uint8_t list, uint64_
 }
 
 struct fragment *fragment_create(
-                struct requests *r, const struct event *event, uint32_t host, uint8_t ttl_ns_index)
+		struct requests *r, const struct event *event, uint32_t host, uint8_t ttl_ns_index)
 {
 	struct fragment *f = pool_alloc(&r->pool->pool, sizeof(*f));
 
@@ -49,12 +49,12 @@ struct fragment *fragment_create(
 		return NULL;
 	}
 	*f = (struct fragment){
-	                .serial = ++r->serial,
-	                .list = ttl_ns_index,
-	                .ttl_ns_index = ttl_ns_index,
-	                .host = host,
-	                .first_ns = event->ts_ns,
-	                .last_ns = event->ts_ns,
+			.serial = ++r->serial,
+			.list = ttl_ns_index,
+			.ttl_ns_index = ttl_ns_index,
+			.host = host,
+			.first_ns = event->ts_ns,
+			.last_ns = event->ts_ns,
 	};
 	list_append(&r->lists[f->list], f);
 	age_append(&r->unseeded, f);
@@ -68,7 +68,7 @@ void fragment_touch(struct requests *r, struct fragment *f, uint64_t now_ns)
 	f->last_ns = now_ns;
 	if (!f->ending && !f->tentative) {
 		fragment_wait(r, f, f->ttl_ns_index,
-		                now_ns + r->namespaces[f->ttl_ns_index].ttl_ns);
+				now_ns + r->namespaces[f->ttl_ns_index].ttl_ns);
 	}
 }
 
@@ -124,7 +124,7 @@ void fragment_remove(struct requests *r, struct fragment *f)
 }
 
 struct interval *interval_open(struct requests *r, struct fragment *f, const struct key *key,
-                uint8_t ns, uint64_t opener, uint64_t now_ns)
+		uint8_t ns, uint64_t opener, uint64_t now_ns)
 {
 	struct interval *interval = pool_alloc(&r->pool->pool, sizeof(*interval));
 
@@ -182,7 +182,7 @@ void interval_close(struct requests *r, struct interval *interval)
 }
 
 struct interval *interval_find(
-                struct requests *r, const struct key *key, uint8_t ns, uint64_t now_ns)
+		struct requests *r, const struct key *key, uint8_t ns, uint64_t now_ns)
 {
 	struct interval *interval = (struct interval *)(void *)key_table_find(&r->intervals, key);
 

@@ -23,11 +23,11 @@ static void merge_namespaces(struct model *model)
 				continue;
 			}
 			model->namespaces[model->n_namespaces++] = (struct plan_namespace){
-			                .name = ns->name,
-			                .kind = NS_MESSAGE,
-			                .global = ns->scope == SCHEMA_GLOBAL,
-			                .join = ns->join,
-			                .ttl_ns = ns->ttl_ns ? ns->ttl_ns : REQUEST_TTL_NS,
+					.name = ns->name,
+					.kind = NS_MESSAGE,
+					.global = ns->scope == SCHEMA_GLOBAL,
+					.join = ns->join,
+					.ttl_ns = ns->ttl_ns ? ns->ttl_ns : REQUEST_TTL_NS,
 			};
 		}
 	}
@@ -67,18 +67,18 @@ static void classify_namespaces(struct model *model)
 					if (is_lane_key(bound->keys[0])) {
 						lane = true;
 						ns->lane_key = strcmp(bound->keys[0], "$cpu")
-						                               ? "$tid"
-						                               : "$cpu";
+									       ? "$tid"
+									       : "$cpu";
 					}
 					composed |= bound->n_keys > 1;
 					seeded |= event->seed && bound->op != BIND_BASIC &&
-					          bound->op != BIND_STOP && bound->op != BIND_LEAVE;
+						  bound->op != BIND_STOP && bound->op != BIND_LEAVE;
 				}
 			}
 		}
 		ns->kind = lane && !composed && !ns->global ? NS_LANE
-		           : seeded                         ? NS_REQUEST
-		                                            : NS_MESSAGE;
+			   : seeded                         ? NS_REQUEST
+							    : NS_MESSAGE;
 		if (ns->kind == NS_REQUEST) {
 			model->path_depth = UINT32_MAX;
 		}
@@ -112,16 +112,16 @@ static void choose(struct model *model, const char *name, struct choice *best)
 			}
 			if (best->event && weight == best->weight && range == best->range) {
 				model_note(model, arena_printf(&model->arena,
-				                                  "%s: \"%s\" (%s) and \"%s\" (%s) "
-				                                  "match "
-				                                  "it equally: "
-				                                  "the first is taken",
-				                                  name, best->event->match,
-				                                  best->schema->origin,
-				                                  event->match, schema->origin));
+								  "%s: \"%s\" (%s) and \"%s\" (%s) "
+								  "match "
+								  "it equally: "
+								  "the first is taken",
+								  name, best->event->match,
+								  best->schema->origin,
+								  event->match, schema->origin));
 			}
 			if (!best->event || weight > best->weight ||
-			                (weight == best->weight && range > best->range)) {
+					(weight == best->weight && range > best->range)) {
 				*best = (struct choice){schema, event, weight, range};
 			}
 		}
@@ -174,9 +174,9 @@ void model_use_given(struct model *model)
 		event = choice.event ? choice.event : model_guess_event(model, i, true);
 		model->events[i] = event;
 		missing = compile_plan(model->names, &model->arena, model->namespaces,
-		                model->n_namespaces, model->types[i], event,
-		                choice.event && given_skeleton(&choice, model->types[i]->name),
-		                &model->plans[i]);
+				model->n_namespaces, model->types[i], event,
+				choice.event && given_skeleton(&choice, model->types[i]->name),
+				&model->plans[i]);
 		for (m = 0; m < missing.n; m++) {
 			model_note(model, missing.texts[m]);
 		}

@@ -11,14 +11,14 @@ struct family {
 };
 
 static const struct family families[] = {
-                {"_entry", {"_exit"}},
-                {"_enter", {"_exit", "_leave"}},
-                {"_begin", {"_end"}},
-                {"_start", {"_stop", "_done", "_end", "_finish", "_finished"}},
-                {":entry", {":exit"}},
-                {":enter", {":exit", ":leave"}},
-                {":begin", {":end"}},
-                {":start", {":stop", ":done", ":end", ":finish"}},
+		{"_entry", {"_exit"}},
+		{"_enter", {"_exit", "_leave"}},
+		{"_begin", {"_end"}},
+		{"_start", {"_stop", "_done", "_end", "_finish", "_finished"}},
+		{":entry", {":exit"}},
+		{":enter", {":exit", ":leave"}},
+		{":begin", {":end"}},
+		{":start", {":stop", ":done", ":end", ":finish"}},
 };
 
 #define N_FAMILIES (sizeof(families) / sizeof(families[0]))
@@ -28,13 +28,13 @@ static const struct family families[] = {
 
 /* What tracers say about themselves: their `start` and `end` enclose no work. */
 static const char *const about_tracer[] = {
-                "lttng_statedump_",
-                "lttng_ust_statedump:",
-                "lttng_ust_lib:",
-                "lttng_ust_dl:",
-                "lttng_logger",
-                "lttng_ust_tracef:",
-                "lttng_ust_tracelog:",
+		"lttng_statedump_",
+		"lttng_ust_statedump:",
+		"lttng_ust_lib:",
+		"lttng_ust_dl:",
+		"lttng_logger",
+		"lttng_ust_tracef:",
+		"lttng_ust_tracelog:",
 };
 
 static bool starts(const char *text, const char *prefix)
@@ -66,7 +66,7 @@ static bool known(const struct infer_names *names, const char *name)
 }
 
 static bool known_with(const struct infer_names *names, const char *stem, size_t length,
-                const char *suffix)
+		const char *suffix)
 {
 	char text[512];
 
@@ -107,7 +107,7 @@ static char *span_name(struct arena *arena, const char *stem, size_t length)
  * exit_syscall for all, which closes whatever system call its thread is in.
  */
 static bool infer_syscall(const struct infer_names *names, const char *name, struct arena *arena,
-                struct guess *guess)
+		struct guess *guess)
 {
 	const char *compat = starts(name, "compat_") ? "compat_" : "";
 	const char *rest = name + strlen(compat);
@@ -118,12 +118,12 @@ static bool infer_syscall(const struct infer_names *names, const char *name, str
 		const char *call = rest + strlen(entry ? "syscall_entry_" : "syscall_exit_");
 
 		snprintf(other, sizeof(other), "%ssyscall_%s_%s", compat, entry ? "exit" : "entry",
-		                call);
+				call);
 		guess->role = known(names, other) ? (entry ? SPAN_ENTRY : SPAN_EXIT) : SPAN_POINT;
 		guess->name = arena_printf(arena, "%ssyscall_%s", compat, call);
 		if (guess->role == SPAN_POINT) {
 			guess->note = arena_printf(
-			                arena, "%s: no %s is known: a point", name, other);
+					arena, "%s: no %s is known: a point", name, other);
 		}
 		return true;
 	}
@@ -142,19 +142,19 @@ static bool infer_syscall(const struct infer_names *names, const char *name, str
 
 /* Interrupts pair by CPU, not by the thread that they happen to interrupt. */
 static bool infer_irq(const struct infer_names *names, const struct event_type *type,
-                struct arena *arena, struct guess *guess)
+		struct arena *arena, struct guess *guess)
 {
 	static const struct {
 		const char *stem; /* `_entry`, `_exit` follow */
 		const char *name, *key;
 		enum infer_lane lane;
 	} irqs[] = {
-	                {"irq_handler", "irq_{name}", "irq", LANE_IRQ},
-	                {"irq_softirq", "softirq_{vec}", "vec", LANE_SOFTIRQ},
-	                {"softirq", "softirq_{vec}", "vec", LANE_SOFTIRQ},
-	                {"timer_hrtimer_expire", NULL, "hrtimer", LANE_IRQ},
-	                {"hrtimer_expire", NULL, "hrtimer", LANE_IRQ},
-	                {"timer_expire", NULL, "timer", LANE_SOFTIRQ},
+			{"irq_handler", "irq_{name}", "irq", LANE_IRQ},
+			{"irq_softirq", "softirq_{vec}", "vec", LANE_SOFTIRQ},
+			{"softirq", "softirq_{vec}", "vec", LANE_SOFTIRQ},
+			{"timer_hrtimer_expire", NULL, "hrtimer", LANE_IRQ},
+			{"hrtimer_expire", NULL, "hrtimer", LANE_IRQ},
+			{"timer_expire", NULL, "timer", LANE_SOFTIRQ},
 	};
 	bool entry = stem_of(type->name, "_entry") > 0;
 	size_t i, length = stem_of(type->name, entry ? "_entry" : "_exit");
@@ -164,7 +164,7 @@ static bool infer_irq(const struct infer_names *names, const struct event_type *
 	}
 	for (i = 0; i < sizeof(irqs) / sizeof(irqs[0]); i++) {
 		if (strlen(irqs[i].stem) == length &&
-		                strncmp(irqs[i].stem, type->name, length) == 0) {
+				strncmp(irqs[i].stem, type->name, length) == 0) {
 			break;
 		}
 	}
@@ -187,7 +187,7 @@ static bool infer_irq(const struct infer_names *names, const struct event_type *
 }
 
 static void infer_family(const struct infer_names *names, const struct event_type *type,
-                struct arena *arena, struct guess *guess)
+		struct arena *arena, struct guess *guess)
 {
 	const char *name = type->name;
 	size_t f, e, length;
@@ -205,7 +205,7 @@ static void infer_family(const struct infer_names *names, const struct event_typ
 		}
 		if (length && !guess->note) {
 			guess->note = arena_printf(arena, "%s: no %.*s%s is known: a point", name,
-			                (int)length, name, family->exits[0]);
+					(int)length, name, family->exits[0]);
 		}
 		for (e = 0; e < 6 && family->exits[e]; e++) {
 			length = stem_of(name, family->exits[e]);
@@ -220,7 +220,7 @@ static void infer_family(const struct infer_names *names, const struct event_typ
 }
 
 bool infer_role(const struct infer_names *names, const struct event_type *type, struct arena *arena,
-                struct guess *guess)
+		struct guess *guess)
 {
 	bool kernel = strchr(type->name, ':') == NULL;
 	size_t i;
@@ -247,7 +247,7 @@ bool infer_role(const struct infer_names *names, const struct event_type *type, 
 		guess->name = "{addr}";
 	} else if (starts(type->name, "ros2:callback_") && has_field(type, "callback")) {
 		guess->name = has_field(type, "procname") ? "callback_{procname}_{callback}"
-		                                          : "callback_{callback}";
+							  : "callback_{callback}";
 	}
 	return guess->name != NULL;
 }
@@ -267,7 +267,7 @@ static const char *syscall_name(struct arena *arena, const char *event)
 	for (i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
 		if (starts(rest, prefixes[i])) {
 			return arena_printf(
-			                arena, "%ssyscall_%s", compat, rest + strlen(prefixes[i]));
+					arena, "%ssyscall_%s", compat, rest + strlen(prefixes[i]));
 		}
 	}
 	return NULL;
@@ -302,7 +302,7 @@ static uint32_t find_field(const struct event_type *type, const char *name)
 		const char *dot = strrchr(field->name, '.');
 
 		if (field->kind != FIELD_UINT && field->kind != FIELD_INT &&
-		                field->kind != FIELD_STRING) {
+				field->kind != FIELD_STRING) {
 			continue;
 		}
 		if (strcmp(dot ? dot + 1 : field->name, name) == 0) {

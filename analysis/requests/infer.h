@@ -42,7 +42,7 @@ struct guess {
 
 /* False if out of memory. */
 bool infer_role(const struct infer_names *names, const struct event_type *type, struct arena *arena,
-                struct guess *guess);
+		struct guess *guess);
 
 /*
  * The name of a span by that of its entry or exit, where a schema gives none:

@@ -29,13 +29,13 @@ static const char *const *texts(struct arena *arena, uint32_t n, const char *a, 
 }
 
 static void bind(struct arena *arena, struct schema_bind *binds, uint32_t *n, const char *ns,
-                enum bind_op op, const char *key, const char *key2)
+		enum bind_op op, const char *key, const char *key2)
 {
 	binds[(*n)++] = (struct schema_bind){
-	                .ns = ns,
-	                .op = op,
-	                .n_keys = key2 ? 2 : 1,
-	                .keys = texts(arena, key2 ? 2 : 1, key, key2),
+			.ns = ns,
+			.op = op,
+			.n_keys = key2 ? 2 : 1,
+			.keys = texts(arena, key2 ? 2 : 1, key, key2),
 	};
 }
 
@@ -50,7 +50,7 @@ static const char *key_of(struct arena *arena, const struct event_type *type, ui
 
 /* Bindings of a type that carries a request id or a message id. */
 static void bind_by_id(struct model *model, const struct event_type *type, uint32_t request,
-                uint32_t message, struct schema_event *event, struct schema_bind *binds)
+		uint32_t message, struct schema_event *event, struct schema_bind *binds)
 {
 	struct arena *arena = &model->arena;
 	const char *id = request != UINT32_MAX ? key_of(arena, type, request) : NULL;
@@ -58,19 +58,19 @@ static void bind_by_id(struct model *model, const struct event_type *type, uint3
 
 	if (id) {
 		bind(arena, binds, &event->n_bind, "req", entry ? BIND_ENTER : BIND_BASIC, id,
-		                NULL);
+				NULL);
 		event->seed = entry;
 	}
 	if (message != UINT32_MAX) {
 		const char *key = key_of(arena, type, message);
 
 		bind(arena, binds, &event->n_bind, "msg", exit ? BIND_LEAVE : BIND_ENTER,
-		                id && model->message_by_request ? id : key,
-		                id && model->message_by_request ? key : NULL);
+				id && model->message_by_request ? id : key,
+				id && model->message_by_request ? key : NULL);
 	}
 	if (entry || exit) {
 		bind(arena, binds, &event->n_bind, "thr", entry ? BIND_ENTER : BIND_LEAVE, "$tid",
-		                NULL);
+				NULL);
 	} else if (!id) {
 		bind(arena, binds, &event->n_bind, "thr", BIND_BASIC, "$tid", NULL);
 	}
@@ -84,7 +84,7 @@ static bool may_be_interrupt(const char *name)
 
 /* Where nothing names a request: the outermost span of a thread, or of an interrupt, is one. */
 static void bind_by_lane(struct model *model, const struct guess *guess, struct schema_event *event,
-                struct schema_bind *binds)
+		struct schema_bind *binds)
 {
 	struct arena *arena = &model->arena;
 	enum bind_op op = guess->role == SPAN_ENTRY ? BIND_ENTER : BIND_LEAVE;
@@ -99,17 +99,17 @@ static void bind_by_lane(struct model *model, const struct guess *guess, struct 
 	}
 	event->seed = guess->role == SPAN_ENTRY;
 	bind(arena, binds, &event->n_bind,
-	                guess->lane == LANE_IRQ       ? "irq"
-	                : guess->lane == LANE_SOFTIRQ ? "softirq"
-	                                              : "thr",
-	                op, guess->lane == LANE_THREAD ? "$tid" : "$cpu", NULL);
+			guess->lane == LANE_IRQ       ? "irq"
+			: guess->lane == LANE_SOFTIRQ ? "softirq"
+						      : "thr",
+			op, guess->lane == LANE_THREAD ? "$tid" : "$cpu", NULL);
 }
 
 /* What a type most likely means. NULL if out of memory, or of no use (the tracer's own). */
 struct schema_event *model_guess_event(struct model *model, uint32_t at, bool attach_only)
 {
 	const struct infer_names names = {
-	                .n = model->n_types, .known = model_knows_name, .context = model};
+			.n = model->n_types, .known = model_knows_name, .context = model};
 	const struct event_type *type = model->types[at];
 	struct arena *arena = &model->arena;
 	struct schema_event *event = arena_alloc(arena, sizeof(*event));
@@ -127,16 +127,16 @@ struct schema_event *model_guess_event(struct model *model, uint32_t at, bool at
 	event->bind = binds;
 	event->n_pair = guess.n_pair;
 	event->pair = guess.n_pair ? texts(arena, guess.n_pair, guess.pair[0], guess.pair[1])
-	                           : NULL;
+				   : NULL;
 	if (attach_only) {
 		for (i = 0; i < model->n_namespaces; i++) {
 			const struct plan_namespace *ns = &model->namespaces[i];
 
 			if (ns->kind == NS_LANE && ns->join && event->n_bind < 4 &&
-			                (strcmp(ns->lane_key, "$tid") == 0 ||
-			                                may_be_interrupt(type->name))) {
+					(strcmp(ns->lane_key, "$tid") == 0 ||
+							may_be_interrupt(type->name))) {
 				bind(arena, binds, &event->n_bind, ns->name, BIND_BASIC,
-				                ns->lane_key, NULL);
+						ns->lane_key, NULL);
 			}
 		}
 	} else if (model->by_id && (request != UINT32_MAX || message != UINT32_MAX)) {
@@ -153,7 +153,7 @@ struct schema_event *model_guess_event(struct model *model, uint32_t at, bool at
 static void choose_mode(struct model *model)
 {
 	const struct infer_names names = {
-	                .n = model->n_types, .known = model_knows_name, .context = model};
+			.n = model->n_types, .known = model_knows_name, .context = model};
 	uint32_t i;
 
 	model->by_id = false;
@@ -166,18 +166,18 @@ static void choose_mode(struct model *model)
 			model->message_by_request = false;
 		}
 		if (!request || !infer_role(&names, model->types[i], &model->arena, &guess) ||
-		                guess.about_tracer) {
+				guess.about_tracer) {
 			continue;
 		}
 		if (guess.role == SPAN_ENTRY) {
 			model->by_id = true;
 		} else if (guess.role == SPAN_POINT) {
 			model_note(model, arena_printf(&model->arena,
-			                                  "%s carries a request id but is no pair: "
-			                                  "it "
-			                                  "joins requests, "
-			                                  "and begins none",
-			                                  model->types[i]->name));
+							  "%s carries a request id but is no pair: "
+							  "it "
+							  "joins requests, "
+							  "and begins none",
+							  model->types[i]->name));
 		}
 	}
 }
@@ -185,14 +185,14 @@ static void choose_mode(struct model *model)
 static void inferred_namespaces(struct model *model)
 {
 	static const struct plan_namespace by_id[] = {
-	                {"req", NS_REQUEST, true, true, REQUEST_TTL_NS, NULL},
-	                {"msg", NS_MESSAGE, true, true, REQUEST_TTL_NS, NULL},
-	                {"thr", NS_LANE, false, true, THREAD_TTL_NS, "$tid"},
+			{"req", NS_REQUEST, true, true, REQUEST_TTL_NS, NULL},
+			{"msg", NS_MESSAGE, true, true, REQUEST_TTL_NS, NULL},
+			{"thr", NS_LANE, false, true, THREAD_TTL_NS, "$tid"},
 	};
 	static const struct plan_namespace by_lane[] = {
-	                {"irq", NS_LANE, false, true, REQUEST_TTL_NS, "$cpu"},
-	                {"softirq", NS_LANE, false, true, REQUEST_TTL_NS, "$cpu"},
-	                {"thr", NS_LANE, false, true, THREAD_TTL_NS, "$tid"},
+			{"irq", NS_LANE, false, true, REQUEST_TTL_NS, "$cpu"},
+			{"softirq", NS_LANE, false, true, REQUEST_TTL_NS, "$cpu"},
+			{"thr", NS_LANE, false, true, THREAD_TTL_NS, "$tid"},
 	};
 
 	memcpy(model->namespaces, model->by_id ? by_id : by_lane, sizeof(by_id));
@@ -210,7 +210,7 @@ static void watch_ids(struct model *model)
 
 		/* An `id` of a kernel's event is one of its own things: a timer, a queue. */
 		if (field == UINT32_MAX || !strchr(model->types[i]->name, ':') ||
-		                infer_request_field(model->types[i]) != UINT32_MAX) {
+				infer_request_field(model->types[i]) != UINT32_MAX) {
 			continue;
 		}
 		if (!model->watches[i]) {
@@ -258,8 +258,8 @@ void model_infer(struct model *model)
 
 		model->events[i] = event;
 		compile_plan(model->names, &model->arena, model->namespaces, model->n_namespaces,
-		                model->types[i], event, event && inferred_skeleton(model, event),
-		                &model->plans[i]);
+				model->types[i], event, event && inferred_skeleton(model, event),
+				&model->plans[i]);
 	}
 }
 
@@ -275,7 +275,7 @@ void model_watch_id(struct model *model, const struct event *event, uint64_t thr
 	uint32_t at;
 
 	if (!watch || watch->is_request ||
-	                model->types[event->type]->fields[watch->field].kind == FIELD_STRING) {
+			model->types[event->type]->fields[watch->field].kind == FIELD_STRING) {
 		return;
 	}
 	value = event->slots[watch->field];
@@ -284,7 +284,7 @@ void model_watch_id(struct model *model, const struct event *event, uint64_t thr
 		return;
 	}
 	if (watch->seen[at].used && watch->seen[at].value == value &&
-	                watch->seen[at].thread != thread_key) {
+			watch->seen[at].thread != thread_key) {
 		watch->seen[at].proven = true;
 		watch->n_proofs++;
 	} else {

@@ -148,12 +148,12 @@ struct feed {
 
 /* whose.c: the thread of an event, NULL if not known. */
 struct thread *feed_thread(struct requests *r, const struct plan *plan, const struct event *event,
-                struct stream *stream);
+		struct stream *stream);
 
 /* binding.c */
 /* False: a part of the key is absent or not known, so nothing is bound. */
 bool feed_make_key(struct key_maker *maker, const struct feed *feed, uint32_t space, uint32_t host,
-                const struct plan_key *parts, uint32_t n, struct key *key);
+		const struct plan_key *parts, uint32_t n, struct key *key);
 /* Finds what is open of the values that an event binds, and how its operations act then. */
 void feed_look_up(struct requests *r, struct feed *feed);
 /* Which fragment a skeleton event belongs to; may unite several. */
@@ -177,7 +177,7 @@ void requests_refresh(struct requests *r);
 
 /* fragments.c */
 struct fragment *fragment_create(
-                struct requests *r, const struct event *event, uint32_t host, uint8_t ttl_ns_index);
+		struct requests *r, const struct event *event, uint32_t host, uint8_t ttl_ns_index);
 /* Makes one of two; returns it. The other is gone. */
 struct fragment *fragment_unite(struct requests *r, struct fragment *a, struct fragment *b);
 bool fragments_conflict(const struct fragment *a, const struct fragment *b);
@@ -189,18 +189,18 @@ void fragment_doom(struct requests *r, struct fragment *f);
 void fragment_remove(struct requests *r, struct fragment *f);
 
 struct interval *interval_open(struct requests *r, struct fragment *f, const struct key *key,
-                uint8_t ns, uint64_t opener, uint64_t now_ns);
+		uint8_t ns, uint64_t opener, uint64_t now_ns);
 void interval_close(struct requests *r, struct interval *interval);
 /* The open interval of a value; one that was silent for its ttl is closed first. */
 struct interval *interval_find(
-                struct requests *r, const struct key *key, uint8_t ns, uint64_t now_ns);
+		struct requests *r, const struct key *key, uint8_t ns, uint64_t now_ns);
 
 /* pairing.c: `key` NULL pairs by nesting on the thread, else by that key. */
 struct open_span *span_push(struct requests *r, const struct plan *plan, const struct event *event,
-                struct thread *thread, struct fragment *f, uint32_t name, const struct key *key);
+		struct thread *thread, struct fragment *f, uint32_t name, const struct key *key);
 /* The entry that this exit ends, NULL if it was not seen. `f` NULL: of whatever fragment. */
 struct open_span *span_find(struct requests *r, const struct plan *plan, struct thread *thread,
-                const struct fragment *f, uint32_t name, const struct key *key);
+		const struct fragment *f, uint32_t name, const struct key *key);
 /* Ends it; spans above it that belong with it were never closed, others overlap with it. */
 void span_pop(struct requests *r, struct open_span *span);
 void span_remove(struct requests *r, struct open_span *span);
@@ -213,6 +213,6 @@ void fragment_expire(struct requests *r, struct fragment *f);
 
 /* text.c */
 uint32_t plan_text_make(struct requests *r, const struct plan_text *text,
-                const struct event_type *type, const struct event *event);
+		const struct event_type *type, const struct event *event);
 
 #endif

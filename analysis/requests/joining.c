@@ -51,7 +51,7 @@ static void move_root(struct requests *r, struct feed *feed)
 		const struct interval *interval = feed->bound[i].interval;
 
 		if (feed->plan->bind[i].kind == NS_MESSAGE && interval && interval->fragment == f &&
-		                interval->opener == f->root) {
+				interval->opener == f->root) {
 			for (; enclosing; enclosing = enclosing->below) {
 				outermost = enclosing->fragment == f ? enclosing : outermost;
 			}
@@ -66,11 +66,11 @@ static void move_root(struct requests *r, struct feed *feed)
 			if (copy->seq == outermost->seq) {
 				const struct plan *plan = &r->plans[copy->type];
 				const struct event event = {.ts_ns = copy->ts_ns,
-				                .type = copy->type,
-				                .stream = copy->stream,
-				                .cpu = copy->cpu,
-				                .bytes = copy->bytes,
-				                .slots = copy->slots};
+						.type = copy->type,
+						.stream = copy->stream,
+						.cpu = copy->cpu,
+						.bytes = copy->bytes,
+						.slots = copy->slots};
 
 				f->root = copy->seq;
 				f->root_open = true;
@@ -81,7 +81,7 @@ static void move_root(struct requests *r, struct feed *feed)
 				f->start_ns = copy->ts_ns;
 				f->end_ns = 0;
 				f->type = plan_text_make(r, &plan->type,
-				                &r->registry->types[copy->type], &event);
+						&r->registry->types[copy->type], &event);
 				return;
 			}
 		}
@@ -112,7 +112,7 @@ enum unmatched_why feed_join(struct requests *r, struct feed *feed)
 	feed_choose_target(r, feed);
 	if (feed->plan->role == SPAN_EXIT) {
 		feed->paired = span_find(r, feed->plan, feed->thread, feed->target, feed->name,
-		                feed->keyed ? &feed->pair_key : NULL);
+				feed->keyed ? &feed->pair_key : NULL);
 		if (feed->paired && !feed->target) {
 			feed->target = feed->paired->fragment;
 		}
@@ -126,7 +126,7 @@ enum unmatched_why feed_join(struct requests *r, struct feed *feed)
 		feed->target = feed_open_fragment(r, feed);
 		if (!feed->target) {
 			return feed->thread || feed->plan->n_bind == 0 ? WHY_NOTHING_OPEN
-			                                               : WHY_NO_THREAD;
+								       : WHY_NO_THREAD;
 		}
 	}
 	if (feed->plan->role == SPAN_ENTRY && feed->target->seeded) {
@@ -144,8 +144,8 @@ void feed_resume_lanes(struct requests *r, struct feed *feed)
 
 	for (i = 0; i < feed->plan->n_bind; i++) {
 		if (feed->bound[i].op == BIND_LEAVE && feed->plan->bind[i].kind == NS_LANE &&
-		                feed->bound[i].has_key && !feed->bound[i].interval &&
-		                !key_table_find(&r->intervals, &feed->bound[i].key)) {
+				feed->bound[i].has_key && !feed->bound[i].interval &&
+				!key_table_find(&r->intervals, &feed->bound[i].key)) {
 			feed_resume_lane(r, feed, i);
 		}
 	}

@@ -25,9 +25,9 @@ enum copy_role {
 struct event_copy {
 	uint64_t ts_ns;
 	uint64_t seq; /* counts all events of the engine: order, and the name of a span by its entry
-	               */
+		       */
 	uint64_t span; /* entry: its own seq; exit: that of its entry, 0 unknown; point: enclosing
-	                */
+			*/
 	uint32_t type, stream, cpu;
 	uint32_t bytes;   /* of the slots that follow */
 	int32_t tid, pid; /* -1: not known */
@@ -59,7 +59,7 @@ void copies_free(struct pool *pool, struct copies *copies);
 
 /* Walks the copies: *chunk and *offset are 0 at first. NULL at the end. */
 static inline struct event_copy *copies_next(
-                const struct copies *copies, struct copy_chunk **chunk, uint32_t *offset)
+		const struct copies *copies, struct copy_chunk **chunk, uint32_t *offset)
 {
 	struct event_copy *copy;
 
@@ -86,7 +86,7 @@ static inline struct event_copy *copies_next(
 struct kept_request {
 	struct request request; /* first: struct request * is struct kept_request * */
 	struct copies copies;
-	uint64_t root; /* seq of the root's entry; 0: a seed without a span */
+	uint64_t root;                     /* seq of the root's entry; 0: a seed without a span */
 	struct state_resources *resources; /* NULL: not measured */
 	uint32_t events_left_out;
 	uint32_t size; /* of this allocation */

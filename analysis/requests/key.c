@@ -115,7 +115,7 @@ struct key *key_table_find(const struct key_table *table, const struct key *key)
 		return NULL;
 	}
 	for (at = (uint32_t)key->hash & (table->room - 1); table->slots[at].item;
-	                at = (at + 1) & (table->room - 1)) {
+			at = (at + 1) & (table->room - 1)) {
 		if (table->slots[at].hash == key->hash && same_key(table->slots[at].item, key)) {
 			return table->slots[at].item;
 		}

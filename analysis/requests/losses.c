@@ -19,13 +19,13 @@ static struct host_losses *host_of(struct losses *losses, uint32_t host)
 {
 	if (host >= losses->n_hosts) {
 		struct host_losses **grown =
-		                realloc(losses->hosts, (host + 1) * sizeof(struct host_losses *));
+				realloc(losses->hosts, (host + 1) * sizeof(struct host_losses *));
 
 		if (!grown) {
 			return NULL;
 		}
 		memset(grown + losses->n_hosts, 0,
-		                (host + 1 - losses->n_hosts) * sizeof(struct host_losses *));
+				(host + 1 - losses->n_hosts) * sizeof(struct host_losses *));
 		losses->hosts = grown;
 		losses->n_hosts = host + 1;
 	}
@@ -46,8 +46,8 @@ bool losses_add(struct losses *losses, uint32_t host, uint64_t begin_ns, uint64_
 	if (of->n == LOSSES_PER_HOST) {
 		of->items[1].begin_ns = of->items[0].begin_ns;
 		of->items[1].end_ns = of->items[1].end_ns > of->items[0].end_ns
-		                                      ? of->items[1].end_ns
-		                                      : of->items[0].end_ns;
+						      ? of->items[1].end_ns
+						      : of->items[0].end_ns;
 		memmove(&of->items[0], &of->items[1], (LOSSES_PER_HOST - 1) * sizeof(of->items[0]));
 		of->n--;
 	}

@@ -40,14 +40,14 @@ void model_destroy(struct model *model)
 
 /* Two schemas that say different things of the same events, or of a namespace, cannot both hold. */
 static enum status check_together(
-                const struct model *model, const struct schema *schema, char *error, size_t size)
+		const struct model *model, const struct schema *schema, char *error, size_t size)
 {
 	uint32_t s, i, j;
 
 	for (s = 0; s < model->n_schemas; s++) {
 		const struct schema *other = model->schemas[s];
 		bool same_range = strcmp(schema->applies_to ? schema->applies_to : "*",
-		                                  other->applies_to ? other->applies_to : "*") == 0;
+						  other->applies_to ? other->applies_to : "*") == 0;
 
 		for (i = 0; i < schema->n_events && same_range; i++) {
 			for (j = 0; j < other->n_events; j++) {
@@ -55,12 +55,12 @@ static enum status check_together(
 					continue;
 				}
 				snprintf(error, size,
-				                "event \"%s\" is in both %s (line %u) and %s (line "
-				                "%u), neither more specific: remove one",
-				                schema->events[i].match, other->origin,
-				                other->events[j].line,
-				                schema->origin ? schema->origin : "schema",
-				                schema->events[i].line);
+						"event \"%s\" is in both %s (line %u) and %s (line "
+						"%u), neither more specific: remove one",
+						schema->events[i].match, other->origin,
+						other->events[j].line,
+						schema->origin ? schema->origin : "schema",
+						schema->events[i].line);
 				return STATUS_INVALID;
 			}
 		}
@@ -70,12 +70,12 @@ static enum status check_together(
 				const struct schema_namespace *b = &other->namespaces[j];
 
 				if (strcmp(a->name, b->name) == 0 &&
-				                (a->scope != b->scope || a->join != b->join)) {
+						(a->scope != b->scope || a->join != b->join)) {
 					snprintf(error, size,
-					                "namespace \"%s\" differs between %s and "
-					                "%s in scope or join: rename one",
-					                a->name, other->origin,
-					                schema->origin ? schema->origin : "schema");
+							"namespace \"%s\" differs between %s and "
+							"%s in scope or join: rename one",
+							a->name, other->origin,
+							schema->origin ? schema->origin : "schema");
 					return STATUS_INVALID;
 				}
 			}
@@ -85,7 +85,7 @@ static enum status check_together(
 }
 
 enum status model_add_schema(
-                struct model *model, const struct schema *schema, char *error, size_t size)
+		struct model *model, const struct schema *schema, char *error, size_t size)
 {
 	enum status status = schema_check(schema, error, size);
 	const struct schema *copy;
@@ -177,7 +177,7 @@ bool model_knows_name(const void *context, const char *name)
 	const struct model *model = context;
 
 	return bsearch(&name, model->sorted, model->n_types, sizeof(*model->sorted),
-	                       compare_names) != NULL;
+			       compare_names) != NULL;
 }
 
 static void make_plans(struct model *model)

@@ -28,7 +28,7 @@ void model_destroy(struct model *model);
 
 /* See engine_add_schema(). */
 enum status model_add_schema(
-                struct model *model, const struct schema *schema, char *error, size_t size);
+		struct model *model, const struct schema *schema, char *error, size_t size);
 
 /* Types must be added in the order of their numbers, from 0. False if out of memory. The name
  * and fields of `type` are borrowed for as long as the model lives. */

@@ -114,7 +114,7 @@ static bool enter_keyed(struct requests *r, struct open_span *span, const struct
 static void enter_thread(struct requests *r, struct open_span *span, struct thread *thread)
 {
 	if (thread->n_open >= (thread->bottom && !thread->bottom->fragment ? MAX_ORPHAN_DEPTH
-	                                                                   : MAX_SPAN_DEPTH)) {
+									   : MAX_SPAN_DEPTH)) {
 		give_up(r, thread->bottom);
 	}
 	span->thread = thread;
@@ -124,14 +124,14 @@ static void enter_thread(struct requests *r, struct open_span *span, struct thre
 	thread->top = span;
 	thread->n_open++;
 	if (!thread->mixed && span->fragment && span->below &&
-	                span->below->fragment != span->fragment) {
+			span->below->fragment != span->fragment) {
 		thread->mixed = is_mixed(thread);
 	}
 	note_owner(r, thread);
 }
 
 struct open_span *span_push(struct requests *r, const struct plan *plan, const struct event *event,
-                struct thread *thread, struct fragment *f, uint32_t name, const struct key *key)
+		struct thread *thread, struct fragment *f, uint32_t name, const struct key *key)
 {
 	struct open_span *span;
 
@@ -143,11 +143,11 @@ struct open_span *span_push(struct requests *r, const struct plan *plan, const s
 		return NULL;
 	}
 	*span = (struct open_span){
-	                .fragment = f,
-	                .seq = r->seq,
-	                .name = name,
-	                .type = event->type,
-	                .keyed = key != NULL,
+			.fragment = f,
+			.seq = r->seq,
+			.name = name,
+			.type = event->type,
+			.keyed = key != NULL,
 	};
 	if (key && !enter_keyed(r, span, key)) {
 		pool_free(&r->pool->pool, span, sizeof(*span));
@@ -169,7 +169,7 @@ struct open_span *span_push(struct requests *r, const struct plan *plan, const s
 }
 
 struct open_span *span_find(struct requests *r, const struct plan *plan, struct thread *thread,
-                const struct fragment *f, uint32_t name, const struct key *key)
+		const struct fragment *f, uint32_t name, const struct key *key)
 {
 	struct open_span *span;
 
@@ -181,7 +181,7 @@ struct open_span *span_find(struct requests *r, const struct plan *plan, struct 
 			continue;
 		}
 		if (plan->any_exit ? glob_match(plan->glob, names_text(r->names, span->name))
-		                   : span->name == name) {
+				   : span->name == name) {
 			return span;
 		}
 	}

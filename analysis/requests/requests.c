@@ -6,8 +6,8 @@
 #include "requests/internal.h"
 
 struct requests *requests_create(const struct requests_config *config, struct registry *registry,
-                struct model *model, struct names *names, struct contexts *contexts,
-                struct threads *threads, struct request_pool *pool, requests_emit_fn *emit,
+		struct model *model, struct names *names, struct contexts *contexts,
+		struct threads *threads, struct request_pool *pool, requests_emit_fn *emit,
 		void *context)
 {
 	struct requests *r = calloc(1, sizeof(*r));
@@ -114,8 +114,8 @@ static void keep_copy(struct requests *r, struct feed *feed, uint64_t enclosing)
 	struct event_copy *copy = NULL;
 
 	if (f->n_pending < r->config.max_events &&
-	                f->copies.bytes + (uint64_t)feed->event->bytes + sizeof(*copy) <=
-	                                r->config.max_bytes) {
+			f->copies.bytes + (uint64_t)feed->event->bytes + sizeof(*copy) <=
+					r->config.max_bytes) {
 		copy = copies_add(&r->pool->pool, &f->copies, feed->event);
 	}
 	if (!copy) {
@@ -137,11 +137,11 @@ static void keep_copy(struct requests *r, struct feed *feed, uint64_t enclosing)
 	copy->skeleton = plan->skeleton;
 	copy->keyed = feed->keyed;
 	copy->role = plan->role == SPAN_ENTRY  ? COPY_ENTRY
-	             : plan->role == SPAN_EXIT ? COPY_EXIT
-	                                       : COPY_POINT;
+		     : plan->role == SPAN_EXIT ? COPY_EXIT
+					       : COPY_POINT;
 	copy->span = plan->role == SPAN_ENTRY  ? r->seq
-	             : plan->role == SPAN_EXIT ? (feed->paired ? feed->paired->seq : 0)
-	                                       : enclosing;
+		     : plan->role == SPAN_EXIT ? (feed->paired ? feed->paired->seq : 0)
+					       : enclosing;
 	f->n_pending++;
 	r->counts.pending++;
 	if (feed->used) {
@@ -158,8 +158,8 @@ static void begin_request(struct requests *r, struct feed *feed)
 	if (f->seeded) {
 		/* The same work within itself, where only the thread tells requests apart. */
 		if (feed->plan->role == SPAN_ENTRY && !feed->keyed &&
-		                feed->plan->bind[0].kind == NS_LANE && f->root_open &&
-		                f->root_name == feed->name) {
+				feed->plan->bind[0].kind == NS_LANE && f->root_open &&
+				f->root_name == feed->name) {
 			r->stats[feed->event->type].nested_seed++;
 		}
 		return;
@@ -179,7 +179,7 @@ static void begin_request(struct requests *r, struct feed *feed)
 static void enter_span(struct requests *r, struct feed *feed)
 {
 	struct open_span *span = span_push(r, feed->plan, feed->event, feed->thread, feed->target,
-	                feed->name, feed->keyed ? &feed->pair_key : NULL);
+			feed->name, feed->keyed ? &feed->pair_key : NULL);
 
 	if (feed->target) {
 		feed->target->n_spans++;
@@ -258,20 +258,20 @@ static void prepare_span(struct requests *r, struct feed *feed)
 	const struct event_type *type = &r->registry->types[feed->event->type];
 
 	feed->name = plan->name.fixed ? plan->name.fixed
-	                              : plan_text_make(r, &plan->name, type, feed->event);
+				      : plan_text_make(r, &plan->name, type, feed->event);
 	if (plan->keyed) {
 		feed->keyed = feed_make_key(&r->makers[PLAN_MAX_BINDS], feed,
-		                UINT32_MAX - plan->pair_name, feed->stream->host, plan->pair,
-		                plan->n_pair, &feed->pair_key);
+				UINT32_MAX - plan->pair_name, feed->stream->host, plan->pair,
+				plan->n_pair, &feed->pair_key);
 	} else if (!feed->thread && plan->n_bind > 0 && plan->bind[0].kind == NS_REQUEST) {
 		/* Nobody recorded the thread: the request's own name has to do. */
 		feed->keyed = feed_make_key(&r->makers[PLAN_MAX_BINDS], feed,
-		                UINT32_MAX - plan->pair_name, feed->stream->host,
-		                plan->bind[0].keys, plan->bind[0].n_keys, &feed->pair_key);
+				UINT32_MAX - plan->pair_name, feed->stream->host,
+				plan->bind[0].keys, plan->bind[0].n_keys, &feed->pair_key);
 	}
 	if (plan->role == SPAN_EXIT && !plan->skeleton) {
 		feed->paired = span_find(r, plan, feed->thread, NULL, feed->name,
-		                feed->keyed ? &feed->pair_key : NULL);
+				feed->keyed ? &feed->pair_key : NULL);
 	}
 }
 
@@ -362,8 +362,8 @@ static struct fragment *earliest(const struct requests *r)
 		struct fragment *f = r->lists[i].first;
 
 		if (f && (!first || f->deadline_ns < first->deadline_ns ||
-		                         (f->deadline_ns == first->deadline_ns &&
-		                                         f->serial < first->serial))) {
+					 (f->deadline_ns == first->deadline_ns &&
+							 f->serial < first->serial))) {
 			first = f;
 		}
 	}
@@ -422,8 +422,8 @@ static bool carries_schema(const struct requests *r, const struct stream *stream
 		const struct stream *other = &r->registry->streams[i];
 
 		if (other->desc.session != stream->desc.session ||
-		                other->desc.domain != stream->desc.domain ||
-		                strcmp(other->desc.channel, stream->desc.channel) != 0) {
+				other->desc.domain != stream->desc.domain ||
+				strcmp(other->desc.channel, stream->desc.channel) != 0) {
 			continue;
 		}
 		if (other->carries_schema) {
@@ -440,7 +440,7 @@ void requests_lose(struct requests *r, const struct loss *loss)
 
 	if (carries_schema(r, stream)) {
 		losses_add(&r->losses, stream->host, loss->begin_ns,
-		                loss->end_ns < loss->begin_ns ? loss->begin_ns : loss->end_ns);
+				loss->end_ns < loss->begin_ns ? loss->begin_ns : loss->end_ns);
 	}
 }
 

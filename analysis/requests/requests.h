@@ -51,9 +51,9 @@ struct requests_counts {
 typedef void requests_emit_fn(void *context, struct request *request);
 
 struct requests *requests_create(const struct requests_config *config, struct registry *registry,
-                struct model *model, struct names *names, struct contexts *contexts,
-                struct threads *threads, struct request_pool *pool, requests_emit_fn *emit,
-                void *context);
+		struct model *model, struct names *names, struct contexts *contexts,
+		struct threads *threads, struct request_pool *pool, requests_emit_fn *emit,
+		void *context);
 void requests_destroy(struct requests *requests);
 
 /* A type was added to the registry and the model. False if out of memory. */

@@ -7,14 +7,14 @@
 #include "requests/schema_copy.h"
 
 static enum status __attribute__((format(printf, 5, 6))) invalid(const struct schema *schema,
-                uint32_t line, char *error, size_t size, const char *format, ...)
+		uint32_t line, char *error, size_t size, const char *format, ...)
 {
 	const char *origin = schema->origin ? schema->origin : "schema";
 	va_list args;
 	int used;
 
 	used = line ? snprintf(error, size, "%s:%u: ", origin, line)
-	            : snprintf(error, size, "%s: ", origin);
+		    : snprintf(error, size, "%s: ", origin);
 	if (used >= 0 && (size_t)used < size) {
 		va_start(args, format);
 		vsnprintf(error + used, size - (size_t)used, format, args);
@@ -45,32 +45,32 @@ static bool key_is_sound(const char *key)
 }
 
 static enum status check_bind(const struct schema *schema, const struct schema_event *event,
-                const struct schema_bind *bind, char *error, size_t size)
+		const struct schema_bind *bind, char *error, size_t size)
 {
 	uint32_t i;
 
 	if (!bind->ns || !find_namespace(schema, bind->ns)) {
 		return invalid(schema, event->line, error, size,
-		                "event \"%s\" binds namespace \"%s\", which is not defined: add it "
-		                "to `namespaces`",
-		                event->match, bind->ns ? bind->ns : "");
+				"event \"%s\" binds namespace \"%s\", which is not defined: add it "
+				"to `namespaces`",
+				event->match, bind->ns ? bind->ns : "");
 	}
 	if (bind->op > BIND_LEAVE) {
 		return invalid(schema, event->line, error, size,
-		                "event \"%s\": unknown operation on namespace \"%s\"", event->match,
-		                bind->ns);
+				"event \"%s\": unknown operation on namespace \"%s\"", event->match,
+				bind->ns);
 	}
 	if (bind->n_keys == 0 || bind->n_keys > PLAN_MAX_KEYS) {
 		return invalid(schema, event->line, error, size,
-		                "event \"%s\": a binding of \"%s\" needs 1 to %d keys, not %u",
-		                event->match, bind->ns, PLAN_MAX_KEYS, bind->n_keys);
+				"event \"%s\": a binding of \"%s\" needs 1 to %d keys, not %u",
+				event->match, bind->ns, PLAN_MAX_KEYS, bind->n_keys);
 	}
 	for (i = 0; i < bind->n_keys; i++) {
 		if (!key_is_sound(bind->keys[i])) {
 			return invalid(schema, event->line, error, size,
-			                "event \"%s\": unknown key \"%s\": a field's name, "
-			                "$ctx.NAME, $tid, $pid or $cpu",
-			                event->match, bind->keys[i]);
+					"event \"%s\": unknown key \"%s\": a field's name, "
+					"$ctx.NAME, $tid, $pid or $cpu",
+					event->match, bind->keys[i]);
 		}
 	}
 	return STATUS_OK;
@@ -85,17 +85,17 @@ static enum status check_event(const struct schema *schema, uint32_t at, char *e
 		return invalid(schema, event->line, error, size, "an event has no `match`");
 	}
 	if (event->n_bind > PLAN_MAX_BINDS || event->n_pair > PLAN_MAX_KEYS ||
-	                event->n_type > PLAN_MAX_KEYS) {
+			event->n_type > PLAN_MAX_KEYS) {
 		return invalid(schema, event->line, error, size,
-		                "event \"%s\": at most %d bindings, %d keys of a pair and %d "
-		                "fields "
-		                "of a type",
-		                event->match, PLAN_MAX_BINDS, PLAN_MAX_KEYS, PLAN_MAX_KEYS);
+				"event \"%s\": at most %d bindings, %d keys of a pair and %d "
+				"fields "
+				"of a type",
+				event->match, PLAN_MAX_BINDS, PLAN_MAX_KEYS, PLAN_MAX_KEYS);
 	}
 	if (event->seed && event->n_bind == 0) {
 		return invalid(schema, event->line, error, size,
-		                "event \"%s\" is a seed but binds nothing: nothing could join it",
-		                event->match);
+				"event \"%s\" is a seed but binds nothing: nothing could join it",
+				event->match);
 	}
 	for (i = 0; i < event->n_bind; i++) {
 		enum status status = check_bind(schema, event, &event->bind[i], error, size);
@@ -107,15 +107,15 @@ static enum status check_event(const struct schema *schema, uint32_t at, char *e
 	for (i = 0; i < event->n_pair; i++) {
 		if (!key_is_sound(event->pair[i])) {
 			return invalid(schema, event->line, error, size,
-			                "event \"%s\": unknown key \"%s\" in `pair`", event->match,
-			                event->pair[i]);
+					"event \"%s\": unknown key \"%s\" in `pair`", event->match,
+					event->pair[i]);
 		}
 	}
 	for (i = 0; i < at; i++) {
 		if (strcmp(schema->events[i].match, event->match) == 0) {
 			return invalid(schema, event->line, error, size,
-			                "event \"%s\" is there twice (also at line %u)",
-			                event->match, schema->events[i].line);
+					"event \"%s\" is there twice (also at line %u)",
+					event->match, schema->events[i].line);
 		}
 	}
 	return STATUS_OK;
@@ -127,7 +127,7 @@ enum status schema_check(const struct schema *schema, char *error, size_t size)
 
 	if (schema->n_namespaces > PLAN_MAX_NAMESPACES) {
 		return invalid(schema, 0, error, size, "more than %d namespaces",
-		                PLAN_MAX_NAMESPACES);
+				PLAN_MAX_NAMESPACES);
 	}
 	for (i = 0; i < schema->n_namespaces; i++) {
 		if (!schema->namespaces[i].name || !*schema->namespaces[i].name) {
@@ -136,8 +136,8 @@ enum status schema_check(const struct schema *schema, char *error, size_t size)
 		for (j = 0; j < i; j++) {
 			if (strcmp(schema->namespaces[i].name, schema->namespaces[j].name) == 0) {
 				return invalid(schema, 0, error, size,
-				                "namespace \"%s\" is defined twice",
-				                schema->namespaces[i].name);
+						"namespace \"%s\" is defined twice",
+						schema->namespaces[i].name);
 			}
 		}
 	}
@@ -219,7 +219,7 @@ struct schema *schema_copy(struct arena *arena, const struct schema *schema)
 	copy->origin = copy_text(&copier, schema->origin ? schema->origin : "schema");
 	copy->applies_to = copy_text(&copier, schema->applies_to);
 	namespaces = copy_array(
-	                &copier, schema->namespaces, schema->n_namespaces, sizeof(*namespaces));
+			&copier, schema->namespaces, schema->n_namespaces, sizeof(*namespaces));
 	events = copy_array(&copier, schema->events, schema->n_events, sizeof(*events));
 	expect = copy_array(&copier, schema->expect, schema->n_expect, sizeof(*expect));
 	if (copier.failed) {

@@ -12,13 +12,13 @@ static void note_ids(struct model *model)
 
 		if (watch && !watch->is_request && model->n_schemas == 0) {
 			model_note(model, arena_printf(&model->arena,
-			                                  "%s: field `id` is ambiguous: its values "
-			                                  "were "
-			                                  "not seen to "
-			                                  "recur across threads; not taken for a "
-			                                  "request "
-			                                  "id",
-			                                  model->types[i]->name));
+							  "%s: field `id` is ambiguous: its values "
+							  "were "
+							  "not seen to "
+							  "recur across threads; not taken for a "
+							  "request "
+							  "id",
+							  model->types[i]->name));
 		}
 	}
 }
@@ -26,11 +26,11 @@ static void note_ids(struct model *model)
 static void show_inferred(struct model *model, struct schema *schema)
 {
 	struct schema_namespace *namespaces =
-	                arena_alloc(&model->shown, (model->n_namespaces + 1) * sizeof(*namespaces));
+			arena_alloc(&model->shown, (model->n_namespaces + 1) * sizeof(*namespaces));
 	struct schema_event *events =
-	                arena_alloc(&model->shown, (model->n_types + 1) * sizeof(*events));
+			arena_alloc(&model->shown, (model->n_types + 1) * sizeof(*events));
 	const char **skeleton =
-	                arena_alloc(&model->shown, (model->n_types + 1) * sizeof(*skeleton));
+			arena_alloc(&model->shown, (model->n_types + 1) * sizeof(*skeleton));
 	uint32_t i, j;
 
 	if (!namespaces || !events || !skeleton) {
@@ -38,10 +38,10 @@ static void show_inferred(struct model *model, struct schema *schema)
 	}
 	for (i = 0; i < model->n_namespaces; i++) {
 		namespaces[i] = (struct schema_namespace){
-		                .name = model->namespaces[i].name,
-		                .scope = model->namespaces[i].global ? SCHEMA_GLOBAL : SCHEMA_HOST,
-		                .ttl_ns = model->namespaces[i].ttl_ns,
-		                .join = model->namespaces[i].join,
+				.name = model->namespaces[i].name,
+				.scope = model->namespaces[i].global ? SCHEMA_GLOBAL : SCHEMA_HOST,
+				.ttl_ns = model->namespaces[i].ttl_ns,
+				.join = model->namespaces[i].join,
 		};
 	}
 	for (i = 0; i < model->n_types; i++) {
@@ -92,10 +92,10 @@ static void show_given(struct model *model, struct schema *schema)
 		return;
 	}
 	*schema = (struct schema){.origin = "several",
-	                .namespaces = namespaces,
-	                .events = events,
-	                .skeleton = skeleton,
-	                .expect = expect};
+			.namespaces = namespaces,
+			.events = events,
+			.skeleton = skeleton,
+			.expect = expect};
 	for (s = 0; s < model->n_schemas; s++) {
 		const struct schema *one = model->schemas[s];
 		uint32_t i, j;
@@ -139,8 +139,8 @@ const struct schema *model_schema(struct model *model, const char *const *extra,
 			model_note(model, "requests are named by request ids");
 		} else if (model->n_types > 0) {
 			model_note(model, "nothing names a request: the outermost span of each "
-			                  "thread is "
-			                  "one");
+					  "thread is "
+					  "one");
 		}
 	}
 	notes = arena_alloc(&model->shown, (model->n_notes + n_extra + 1) * sizeof(*notes));

@@ -164,7 +164,7 @@ static void close_open(struct spans *spans, uint32_t index)
 	for (i = spans->n_open; i > 0; i--) {
 		if (spans->open[i - 1] == index) {
 			memmove(&spans->open[i - 1], &spans->open[i],
-			                (spans->n_open - i) * sizeof(*spans->open));
+					(spans->n_open - i) * sizeof(*spans->open));
 			spans->n_open--;
 			return;
 		}
@@ -172,24 +172,24 @@ static void close_open(struct spans *spans, uint32_t index)
 }
 
 static void enter(struct spans *spans, const struct spans_input *input,
-                const struct event_copy *copy, uint32_t *top)
+		const struct event_copy *copy, uint32_t *top)
 {
 	uint32_t index = spans->n++;
 	struct span *span = &spans->items[index];
 
 	*span = (struct span){
-	                .entry = copy,
-	                .parent = *top,
-	                .host = host_of(input, copy),
-	                .tid = copy->tid,
-	                .point = copy->role == COPY_POINT,
-	                .start_ns = copy->ts_ns,
-	                .end_ns = copy->ts_ns,
-	                .below = *top,
+			.entry = copy,
+			.parent = *top,
+			.host = host_of(input, copy),
+			.tid = copy->tid,
+			.point = copy->role == COPY_POINT,
+			.start_ns = copy->ts_ns,
+			.end_ns = copy->ts_ns,
+			.below = *top,
 	};
 	if (copy->link) {
 		uint32_t *first = map_at(
-		                *top == SPAN_NONE ? &spans->senders : &spans->callers, copy->link);
+				*top == SPAN_NONE ? &spans->senders : &spans->callers, copy->link);
 
 		if (*first == SPAN_NONE) {
 			*first = span->point ? *top == SPAN_NONE ? index : *top : index;
@@ -213,7 +213,7 @@ static void enter(struct spans *spans, const struct spans_input *input,
 }
 
 static void leave(struct spans *spans, const struct spans_input *input,
-                const struct event_copy *copy, uint32_t *top)
+		const struct event_copy *copy, uint32_t *top)
 {
 	uint32_t index = copy->span ? *map_at(&spans->by_seq, copy->span) : SPAN_NONE;
 	struct span *span;
@@ -224,12 +224,12 @@ static void leave(struct spans *spans, const struct spans_input *input,
 		}
 		index = spans->n++;
 		spans->items[index] = (struct span){
-		                .exit = copy,
-		                .parent = *top,
-		                .host = host_of(input, copy),
-		                .tid = copy->tid,
-		                .start_ns = copy->ts_ns,
-		                .end_ns = copy->ts_ns,
+				.exit = copy,
+				.parent = *top,
+				.host = host_of(input, copy),
+				.tid = copy->tid,
+				.start_ns = copy->ts_ns,
+				.end_ns = copy->ts_ns,
 		};
 		return;
 	}
@@ -239,7 +239,7 @@ static void leave(struct spans *spans, const struct spans_input *input,
 	close_open(spans, index);
 	if (!span->entry->keyed) {
 		uint32_t *own = map_at(
-		                &spans->tops, (uint64_t)span->host << 32 | (uint32_t)span->tid);
+				&spans->tops, (uint64_t)span->host << 32 | (uint32_t)span->tid);
 
 		/* Down to this one, if it is still on the stack. */
 		uint32_t at = *own;
@@ -270,8 +270,8 @@ static void adopt_by_message(struct spans *spans)
 			caller = *map_at(&spans->senders, span->entry->link);
 		}
 		if (caller != SPAN_NONE && caller != i &&
-		                (spans->items[caller].tid != span->tid ||
-		                                spans->items[caller].host != span->host)) {
+				(spans->items[caller].tid != span->tid ||
+						spans->items[caller].host != span->host)) {
 			span->parent = caller;
 			span->by_message = true;
 		}
@@ -322,13 +322,13 @@ static void complete_times(struct spans *spans)
 
 		if (!span->entry) {
 			span->start_ns = parent->start_ns < span->end_ns ? parent->start_ns
-			                                                 : span->end_ns;
+									 : span->end_ns;
 		} else if (!span->exit && !span->point) {
 			span->end_ns = parent->end_ns > span->start_ns ? parent->end_ns
-			                                               : span->start_ns;
+								       : span->start_ns;
 		}
 		if (span->by_message && span->host != parent->host &&
-		                span->start_ns < parent->start_ns) {
+				span->start_ns < parent->start_ns) {
 			span->skewed = true;
 			if (parent->start_ns - span->start_ns > spans->skew_ns) {
 				spans->skew_ns = parent->start_ns - span->start_ns;
@@ -347,7 +347,7 @@ bool spans_build(struct spans *spans, const struct spans_input *input)
 	for (i = 0; i < spans->n_events; i++) {
 		const struct event_copy *copy = spans->events[i];
 		uint32_t *top = map_at(&spans->tops,
-		                (uint64_t)host_of(input, copy) << 32 | (uint32_t)copy->tid);
+				(uint64_t)host_of(input, copy) << 32 | (uint32_t)copy->tid);
 
 		if (copy->role == COPY_EXIT) {
 			leave(spans, input, copy, top);

@@ -25,7 +25,7 @@ static bool append(struct requests *r, uint32_t *used, const char *text, size_t 
 }
 
 static uint32_t make(struct requests *r, const struct plan_text *text,
-                const struct event_type *type, const struct event *event)
+		const struct event_type *type, const struct event *event)
 {
 	uint32_t i, used = 0;
 
@@ -49,7 +49,7 @@ static uint32_t make(struct requests *r, const struct plan_text *text,
 				       append(r, &used, bytes, strnlen(bytes, length));
 			} else {
 				value_scalar(number, sizeof(number), field,
-				                event->slots[piece->field]);
+						event->slots[piece->field]);
 				room = append(r, &used, number, strlen(number));
 			}
 		}
@@ -61,7 +61,7 @@ static uint32_t make(struct requests *r, const struct plan_text *text,
 }
 
 uint32_t plan_text_make(struct requests *r, const struct plan_text *text,
-                const struct event_type *type, const struct event *event)
+		const struct event_type *type, const struct event *event)
 {
 	uint64_t value = 0;
 	uint32_t i, at, name;

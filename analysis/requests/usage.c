@@ -35,7 +35,7 @@ static void add_thread(struct pool *pool, struct usage *usage, uint32_t host, ui
 		}
 	}
 	threads = grow(pool, usage->threads, usage->n_threads, &usage->thread_room,
-	                sizeof(*threads));
+			sizeof(*threads));
 	if (threads) {
 		usage->threads = threads;
 		threads[usage->n_threads++] = (struct usage_thread){.host = host, .key = key};
@@ -85,15 +85,15 @@ void usage_release(struct pool *pool, struct usage *usage)
 	*usage = (struct usage){.n_threads = 0};
 }
 
-struct state_resources usage_sum(struct state *state, const struct usage *usage, uint64_t from_ns,
-                uint64_t to_ns)
+struct state_resources usage_sum(
+		struct state *state, const struct usage *usage, uint64_t from_ns, uint64_t to_ns)
 {
 	struct state_resources sum = {.measured = false};
 	uint32_t i;
 
 	for (i = 0; i < usage->n_threads; i++) {
 		state_add_resources(state, usage->threads[i].host, usage->threads[i].key, from_ns,
-		                to_ns, usage->owners, usage->n_owners, &sum);
+				to_ns, usage->owners, usage->n_owners, &sum);
 	}
 	return sum;
 }

@@ -38,7 +38,7 @@ void usage_add(struct pool *pool, struct usage *usage, const struct thread *thre
 void usage_append(struct pool *pool, struct usage *usage, struct usage *from);
 void usage_release(struct pool *pool, struct usage *usage);
 /* What it used between two instants. */
-struct state_resources usage_sum(struct state *state, const struct usage *usage, uint64_t from_ns,
-                uint64_t to_ns);
+struct state_resources usage_sum(
+		struct state *state, const struct usage *usage, uint64_t from_ns, uint64_t to_ns);
 
 #endif

@@ -17,9 +17,9 @@ static const char *label_of(const struct field *field, uint64_t value)
 		const struct field_label *label = &field->labels[i];
 
 		if (field->kind == FIELD_INT ? (int64_t)value >= (int64_t)label->lower &&
-		                                                (int64_t)value <=
-		                                                                (int64_t)label->upper
-		                             : value >= label->lower && value <= label->upper) {
+								(int64_t)value <=
+										(int64_t)label->upper
+					     : value >= label->lower && value <= label->upper) {
 			return label->name;
 		}
 	}
@@ -134,7 +134,7 @@ static bool put_node(struct printer *p, int depth)
 	char text[64];
 
 	if (depth > MAX_TREE_DEPTH || p->used + 1 >= p->size || !take(p, &kind, 4) ||
-	                !take(p, &n, 4)) {
+			!take(p, &n, 4)) {
 		return false;
 	}
 	switch (kind) {
@@ -166,9 +166,9 @@ static bool put_node(struct printer *p, int depth)
 static const char *tree_text(struct snapshot *snapshot, const char *bytes, uint32_t length)
 {
 	struct printer printer = {
-	                .at = (const unsigned char *)bytes,
-	                .end = (const unsigned char *)bytes + length,
-	                .size = (size_t)length * 4 + 64,
+			.at = (const unsigned char *)bytes,
+			.end = (const unsigned char *)bytes + length,
+			.size = (size_t)length * 4 + 64,
 	};
 	const char *text;
 
@@ -187,7 +187,7 @@ static const char *tree_text(struct snapshot *snapshot, const char *bytes, uint3
 }
 
 const char *value_text(struct snapshot *snapshot, const struct field *field,
-                const struct event *event, uint32_t at)
+		const struct event *event, uint32_t at)
 {
 	char text[128];
 	const char *bytes;

@@ -19,6 +19,6 @@ void value_scalar(char *text, size_t size, const struct field *field, uint64_t s
 /* Any value, in the snapshot's memory; at most VALUE_MAX_BYTES. Never NULL; "" if absent. */
 #define VALUE_MAX_BYTES 65536
 const char *value_text(struct snapshot *snapshot, const struct field *field,
-                const struct event *event, uint32_t at);
+		const struct event *event, uint32_t at);
 
 #endif

@@ -5,12 +5,12 @@
 
 /* The key of the thread that an event happened on; false: not known. */
 static bool thread_key(struct requests *r, const struct plan *plan, const struct event *event,
-                uint32_t host, uint64_t *key)
+		uint32_t host, uint64_t *key)
 {
 	if (plan->vtid != PLAN_NO_FIELD) {
 		uint64_t space = plan->pid_ns != PLAN_NO_FIELD && !plan->vtid_is_host
-		                                 ? event->slots[plan->pid_ns] & UINT32_MAX
-		                                 : THREAD_HOST_NS;
+						 ? event->slots[plan->pid_ns] & UINT32_MAX
+						 : THREAD_HOST_NS;
 
 		*key = thread_ns_key(space, event->slots[plan->vtid]);
 		if (*key == 0 && plan->vtid_is_host) {
@@ -26,7 +26,7 @@ static bool thread_key(struct requests *r, const struct plan *plan, const struct
 }
 
 static void name_thread(struct requests *r, struct thread *thread, const struct event *event,
-                uint16_t field)
+		uint16_t field)
 {
 	uint32_t length;
 	const char *comm = event_bytes(event, field, &length);
@@ -42,11 +42,11 @@ static void name_thread(struct requests *r, struct thread *thread, const struct 
 	}
 	thread->comm = names_add(r->names, comm, length);
 	threads_name_process(r->threads, thread->host, thread->pid >= 0 ? thread->pid : thread->tid,
-	                thread->comm);
+			thread->comm);
 }
 
 struct thread *feed_thread(struct requests *r, const struct plan *plan, const struct event *event,
-                struct stream *stream)
+		struct stream *stream)
 {
 	struct thread *thread;
 	uint64_t key;
@@ -55,7 +55,7 @@ struct thread *feed_thread(struct requests *r, const struct plan *plan, const st
 		return NULL;
 	}
 	if (stream->last_thread && stream->last_thread_key == key &&
-	                stream->threads_generation == threads_generation(r->threads)) {
+			stream->threads_generation == threads_generation(r->threads)) {
 		thread = stream->last_thread;
 	} else {
 		thread = threads_get(r->threads, stream->host,

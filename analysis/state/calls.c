@@ -14,8 +14,8 @@
  */
 
 #define MAX_ENTRY_BYTES 4096u
-#define MAX_ERRNO	4095
-#define MAX_ROWS	10000u
+#define MAX_ERRNO       4095
+#define MAX_ROWS        10000u
 
 static bool is_error(int64_t ret)
 {
@@ -79,33 +79,33 @@ void calls_entry(struct state_cx *cx, const struct state_plan *plan, const struc
 }
 
 static void tell_end(struct state_cx *cx, struct thread_state *thread,
-                const struct state_plan *plan, const struct event *event, int64_t ret)
+		const struct state_plan *plan, const struct event *event, int64_t ret)
 {
 	const struct call *call = &thread->call;
 	const struct state_plan *entered = &cx->plans[call->type];
 	const struct event entry = {.ts_ns = call->ts_ns,
-	                .type = call->type,
-	                .stream = event->stream,
-	                .cpu = event->cpu,
-	                .bytes = call->bytes,
-	                .slots = call->slots};
+			.type = call->type,
+			.stream = event->stream,
+			.cpu = event->cpu,
+			.bytes = call->bytes,
+			.slots = call->slots};
 	const struct call_end end = {.thread = thread,
-	                .call = call,
-	                .exit = event,
-	                .entry = call->bytes > 0 ? &entry : NULL,
-	                .in = entered->slots_call,
-	                .out = plan->slots_call,
-	                .ret = ret};
+			.call = call,
+			.exit = event,
+			.entry = call->bytes > 0 ? &entry : NULL,
+			.in = entered->slots_call,
+			.out = plan->slots_call,
+			.ret = ret};
 
 	entered->call_rule->end(cx, &end);
 }
 
 static void count_call(struct state_cx *cx, const struct thread_state *thread,
-                const struct event *event, int64_t ret)
+		const struct event *event, int64_t ret)
 {
 	const struct call *call = &thread->call;
-	struct call_record *record = series_push(
-	                &cx->store, &cx->calls, sizeof(*record), event->ts_ns);
+	struct call_record *record =
+			series_push(&cx->store, &cx->calls, sizeof(*record), event->ts_ns);
 
 	if (record) {
 		record->duration_ns = event->ts_ns - call->ts_ns;
@@ -170,8 +170,8 @@ static struct row *find_row(struct rows *rows, const struct row *like)
 	uint32_t at = (uint32_t)key & (rows->room - 1);
 
 	while (rows->items[at].used &&
-	                (rows->items[at].name != like->name || rows->items[at].host != like->host ||
-	                                rows->items[at].tid != like->tid)) {
+			(rows->items[at].name != like->name || rows->items[at].host != like->host ||
+					rows->items[at].tid != like->tid)) {
 		at = (at + 1) & (rows->room - 1);
 	}
 	if (!rows->items[at].used) {
@@ -205,21 +205,21 @@ static void count_row(struct rows *rows, const struct row *like, const struct ca
 }
 
 static void count_running(
-                struct state_cx *cx, struct rows *rows, uint64_t at_ns, uint64_t thread_id)
+		struct state_cx *cx, struct rows *rows, uint64_t at_ns, uint64_t thread_id)
 {
 	const struct thread_state *thread;
 
 	for (thread = cx->oldest; thread; thread = thread->next) {
 		struct thread_what what = what_unpack(attribute_at(&thread->status, at_ns));
 		struct row like = {.host = thread->host,
-		                .name = what.syscall,
-		                .process = (uint32_t)attribute_at(&thread->comm, at_ns),
-		                .pid = thread->pid,
-		                .tid = thread->tid};
+				.name = what.syscall,
+				.process = (uint32_t)attribute_at(&thread->comm, at_ns),
+				.pid = thread->pid,
+				.tid = thread->tid};
 		struct row *row;
 
 		if (what.syscall == 0 || what.status == THREAD_DEAD ||
-		                (thread_id && thread->id != thread_id)) {
+				(thread_id && thread->id != thread_id)) {
 			continue;
 		}
 		row = find_row(rows, &like);
@@ -267,7 +267,7 @@ static const struct thread_state *find_by_id(const struct state_cx *cx, uint64_t
 }
 
 static void collect(struct state_cx *cx, struct rows *rows, uint64_t thread_id, uint64_t from_ns,
-                uint64_t at_ns)
+		uint64_t at_ns)
 {
 	const struct thread_state *only = find_by_id(cx, thread_id);
 	uint32_t i = series_from(&cx->calls, from_ns + 1);
@@ -275,15 +275,16 @@ static void collect(struct state_cx *cx, struct rows *rows, uint64_t thread_id, 
 	for (; i < cx->calls.n; i++) {
 		const struct call_record *record = series_at(&cx->calls, i);
 		struct row like = {.host = record->host,
-		                .name = record->name,
-		                .process = record->process,
-		                .pid = record->pid,
-		                .tid = record->tid};
+				.name = record->name,
+				.process = record->process,
+				.pid = record->pid,
+				.tid = record->tid};
 
 		if (record->end_ns > at_ns) {
 			break;
 		}
-		if (thread_id && (!only || record->tid != only->tid || record->host != only->host)) {
+		if (thread_id &&
+				(!only || record->tid != only->tid || record->host != only->host)) {
 			continue;
 		}
 		count_row(rows, &like, record);
@@ -299,22 +300,22 @@ static void collect(struct state_cx *cx, struct rows *rows, uint64_t thread_id, 
 static void show_row(const struct state_cx *cx, const struct row *row, struct state_syscall *out)
 {
 	*out = (struct state_syscall){.host = cx->registry->hosts[row->host].name,
-	                .name = names_text(cx->names, row->name),
-	                .process = names_text(cx->names, row->process),
-	                .pid = row->pid,
-	                .tid = row->tid,
-	                .count = row->count,
-	                .errors = row->errors,
-	                .total_ns = row->total_ns,
-	                .min_ns = row->count ? row->min_ns : 0,
-	                .max_ns = row->max_ns,
-	                .running = row->running,
-	                .mean_ns = row->mean,
-	                .sd_ns = fill_sd(row->m2, row->count)};
+			.name = names_text(cx->names, row->name),
+			.process = names_text(cx->names, row->process),
+			.pid = row->pid,
+			.tid = row->tid,
+			.count = row->count,
+			.errors = row->errors,
+			.total_ns = row->total_ns,
+			.min_ns = row->count ? row->min_ns : 0,
+			.max_ns = row->max_ns,
+			.running = row->running,
+			.mean_ns = row->mean,
+			.sd_ns = fill_sd(row->m2, row->count)};
 }
 
 enum status calls_fill(struct state_cx *cx, const struct focus *focus, uint64_t from_ns,
-                uint64_t at_ns, struct snapshot *snapshot)
+		uint64_t at_ns, struct snapshot *snapshot)
 {
 	struct state_view *view = &snapshot->state;
 	struct state_syscall *out;

@@ -102,7 +102,7 @@ static struct disk *disk_of(struct state_cx *cx, uint32_t host, uint64_t dev)
 /* --- pending requests ------------------------------------------------------------------------ */
 
 static struct pending **slot_of(
-                const struct disks *disks, const struct disk *disk, uint64_t sector, bool bio)
+		const struct disks *disks, const struct disk *disk, uint64_t sector, bool bio)
 {
 	uint64_t hash = hash_pair(sector, (uintptr_t)disk + bio);
 
@@ -110,7 +110,7 @@ static struct pending **slot_of(
 }
 
 static struct pending *find(
-                const struct disks *disks, const struct disk *disk, uint64_t sector, bool bio)
+		const struct disks *disks, const struct disk *disk, uint64_t sector, bool bio)
 {
 	struct pending *at = *slot_of(disks, disk, sector, bio);
 
@@ -141,7 +141,7 @@ static void grow(struct disks *disks)
 static void count_pending(struct state_cx *cx, struct disk *disk, bool bio, bool more)
 {
 	attribute_set(&cx->store, &disk->pending[bio], cx->now_ns,
-	                more ? disk->pending[bio].value + 1 : disk->pending[bio].value - 1);
+			more ? disk->pending[bio].value + 1 : disk->pending[bio].value - 1);
 }
 
 static void unhash(struct disks *disks, struct pending *gone)
@@ -191,11 +191,11 @@ static struct pending *add(struct state_cx *cx, struct disk *disk, uint64_t sect
 		return NULL;
 	}
 	*fresh = (struct pending){.older = disks->newest,
-	                .disk = disk,
-	                .sector = sector,
-	                .since_ns = cx->now_ns,
-	                .tid = -1,
-	                .bio = bio};
+			.disk = disk,
+			.sector = sector,
+			.since_ns = cx->now_ns,
+			.tid = -1,
+			.bio = bio};
 	*(disks->newest ? &disks->newest->newer : &disks->oldest) = fresh;
 	disks->newest = fresh;
 	disks->n_pending++;
@@ -209,11 +209,11 @@ static struct pending *add(struct state_cx *cx, struct disk *disk, uint64_t sect
 enum { RQ_DEV, RQ_SECTOR, RQ_SECTORS, RQ_RWBS, RQ_TID, RQ_ERROR };
 
 static void note_thread(struct state_cx *cx, struct pending *request, const struct state_plan *plan,
-                const struct event *event)
+		const struct event *event)
 {
 	int64_t tid = field_int(plan, event, RQ_TID, -1);
 	const struct thread_state *thread = tid >= 0 ? state_thread(cx, event_host(cx, event), tid)
-	                                             : state_current(cx, event);
+						     : state_current(cx, event);
 
 	if (thread) {
 		request->tid = thread->tid;
@@ -227,13 +227,13 @@ static bool has_data(const struct state_plan *plan, const struct event *event)
 }
 
 static struct disk *event_disk(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	return disk_of(cx, event_host(cx, event), (uint64_t)field_int(plan, event, RQ_DEV, 0));
 }
 
 static struct pending *begin(struct state_cx *cx, const struct state_plan *plan,
-                const struct event *event, bool bio)
+		const struct event *event, bool bio)
 {
 	struct disk *disk = event_disk(cx, plan, event);
 	uint64_t sector = (uint64_t)field_int(plan, event, RQ_SECTOR, 0);
@@ -252,7 +252,7 @@ static struct pending *begin(struct state_cx *cx, const struct state_plan *plan,
 	}
 	if (request) {
 		request->bytes = (uint64_t)(uint32_t)field_int(plan, event, RQ_SECTORS, 0) *
-		                 SECTOR_BYTES;
+				 SECTOR_BYTES;
 		request->rwbs = (uint32_t)field_int(plan, event, RQ_RWBS, 0);
 	}
 	return request;
@@ -289,9 +289,9 @@ static void bio_merge(struct state_cx *cx, const struct state_plan *plan, const 
 {
 	struct disk *disk = event_disk(cx, plan, event);
 	struct pending *request =
-	                disk ? find(cx->disks, disk, (uint64_t)field_int(plan, event, RQ_SECTOR, 0),
-	                                       true)
-	                     : NULL;
+			disk ? find(cx->disks, disk, (uint64_t)field_int(plan, event, RQ_SECTOR, 0),
+					       true)
+			     : NULL;
 
 	if (request) {
 		drop(cx, request);
@@ -304,7 +304,7 @@ static void give_to_thread(struct state_cx *cx, const struct pending *request)
 
 	if (thread && thread->id == request->thread_id && !(request->rwbs & RWBS_DISCARD)) {
 		thread_io_add(cx, thread, request->rwbs & RWBS_WRITE ? IO_DISK_WRITE : IO_DISK_READ,
-		                request->done_bytes, 0);
+				request->done_bytes, 0);
 	}
 }
 
@@ -328,8 +328,8 @@ static void finish(struct state_cx *cx, struct pending *request)
 		op = series_push(&cx->store, &disk->ops[request->bio], sizeof(*op), cx->now_ns);
 		if (op) {
 			op->bytes = (request->done_bytes & OP_BYTES) |
-			            (request->rwbs & RWBS_WRITE ? OP_WRITE : 0) |
-			            (request->error ? OP_ERROR : 0);
+				    (request->rwbs & RWBS_WRITE ? OP_WRITE : 0) |
+				    (request->error ? OP_ERROR : 0);
 			op->duration_ns = cx->now_ns - request->issued_ns;
 		}
 		if (!request->bio || !shows_requests(cx, disk->host)) {
@@ -341,7 +341,7 @@ static void finish(struct state_cx *cx, struct pending *request)
 
 /* A request may be completed in parts: the rest begins where the part ended. */
 static void end(struct state_cx *cx, const struct state_plan *plan, const struct event *event,
-                bool bio)
+		bool bio)
 {
 	struct disk *disk = has_data(plan, event) ? event_disk(cx, plan, event) : NULL;
 	uint64_t sector = (uint64_t)field_int(plan, event, RQ_SECTOR, 0);
@@ -365,13 +365,13 @@ static void end(struct state_cx *cx, const struct state_plan *plan, const struct
 }
 
 static void rq_complete(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	end(cx, plan, event, false);
 }
 
 static void bio_complete(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	end(cx, plan, event, true);
 }
@@ -379,15 +379,15 @@ static void bio_complete(
 enum { NAME_DEV, NAME_TEXT };
 
 static void dump_device(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct disk *disk = event_disk(cx, plan, event);
 	const char *name = NULL;
 	uint32_t length = 0;
 
 	if (disk && has_field(plan, NAME_TEXT) &&
-	                cx->registry->types[event->type].fields[plan->slots[NAME_TEXT]].kind ==
-	                                FIELD_STRING) {
+			cx->registry->types[event->type].fields[plan->slots[NAME_TEXT]].kind ==
+					FIELD_STRING) {
 		name = event_bytes(event, plan->slots[NAME_TEXT], &length);
 	}
 	if (name) {
@@ -401,32 +401,32 @@ static void dump_device(
 	}
 
 const struct state_rule disks_rules[] = {
-                {.names = "block_rq_insert",
-                                .handle = rq_insert,
-                                .fields = RQ_FIELDS,
-                                .required = 3},
-                {.names = "block_rq_issue", .handle = rq_issue, .fields = RQ_FIELDS, .required = 3},
-                {.names = "block_rq_complete",
-                                .handle = rq_complete,
-                                .fields = RQ_FIELDS,
-                                .required = 3},
-                {.names = "block_bio_queue",
-                                .handle = bio_queue,
-                                .fields = RQ_FIELDS,
-                                .required = 3},
-                {.names = "block_bio_complete",
-                                .handle = bio_complete,
-                                .fields = RQ_FIELDS,
-                                .required = 3},
-                {.names = "block_bio_backmerge|block_bio_frontmerge",
-                                .handle = bio_merge,
-                                .fields = RQ_FIELDS,
-                                .required = 3},
-                {.names = "lttng_statedump_block_device",
-                                .handle = dump_device,
-                                .fields = {"dev", "diskname|name"},
-                                .required = 1},
-                {.names = NULL},
+		{.names = "block_rq_insert",
+				.handle = rq_insert,
+				.fields = RQ_FIELDS,
+				.required = 3},
+		{.names = "block_rq_issue", .handle = rq_issue, .fields = RQ_FIELDS, .required = 3},
+		{.names = "block_rq_complete",
+				.handle = rq_complete,
+				.fields = RQ_FIELDS,
+				.required = 3},
+		{.names = "block_bio_queue",
+				.handle = bio_queue,
+				.fields = RQ_FIELDS,
+				.required = 3},
+		{.names = "block_bio_complete",
+				.handle = bio_complete,
+				.fields = RQ_FIELDS,
+				.required = 3},
+		{.names = "block_bio_backmerge|block_bio_frontmerge",
+				.handle = bio_merge,
+				.fields = RQ_FIELDS,
+				.required = 3},
+		{.names = "lttng_statedump_block_device",
+				.handle = dump_device,
+				.fields = {"dev", "diskname|name"},
+				.required = 1},
+		{.names = NULL},
 };
 
 /* --- the window ------------------------------------------------------------------------------ */
@@ -503,16 +503,16 @@ static void sum(const struct series *ops, uint64_t from_ns, uint64_t at_ns, stru
 }
 
 static const char *name_of(
-                const struct state_cx *cx, const struct disk *disk, struct snapshot *snapshot)
+		const struct state_cx *cx, const struct disk *disk, struct snapshot *snapshot)
 {
 	/* dev_t of the kernel: 12 bits of major, 20 of minor. */
 	return disk->name ? snapshot_text(snapshot, names_text(cx->names, disk->name))
-	                  : snapshot_printf(snapshot, "(%u,%u)", (unsigned int)(disk->dev >> 20),
-	                                    (unsigned int)(disk->dev & 0xfffff));
+			  : snapshot_printf(snapshot, "(%u,%u)", (unsigned int)(disk->dev >> 20),
+					    (unsigned int)(disk->dev & 0xfffff));
 }
 
 enum status disks_fill(
-                struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot)
+		struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot)
 {
 	struct state_view *view = &snapshot->state;
 	struct state_disk *out = snapshot_alloc(snapshot, (cx->disks->n + 1) * sizeof(*out));
@@ -526,9 +526,9 @@ enum status disks_fill(
 		const uint32_t kind = disk->has_requests ? 0 : 1;
 
 		*out = (struct state_disk){.host = snapshot_text(snapshot,
-		                                           cx->registry->hosts[disk->host].name),
-		                .name = name_of(cx, disk, snapshot),
-		                .pending = (uint32_t)attribute_at(&disk->pending[kind], at_ns)};
+							   cx->registry->hosts[disk->host].name),
+				.name = name_of(cx, disk, snapshot),
+				.pending = (uint32_t)attribute_at(&disk->pending[kind], at_ns)};
 		sum(&disk->ops[kind], from_ns, at_ns, out);
 		out++;
 		view->n_disks++;

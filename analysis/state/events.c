@@ -50,7 +50,7 @@ static uint16_t find_tid(const struct event_type *type)
 
 	for (i = 0; i < type->n_fields; i++) {
 		if (type->fields[i].scope == SCOPE_CONTEXT &&
-		                strcmp(type->fields[i].name, "vtid") == 0) {
+				strcmp(type->fields[i].name, "vtid") == 0) {
 			return (uint16_t)i;
 		}
 	}
@@ -68,10 +68,10 @@ static int64_t tid_of(struct choosing *choosing, const struct event *event)
 	if (is_kernel(cx, event)) {
 		host = at < cx->n_hosts ? &cx->hosts[at] : NULL;
 		return host && event->cpu < host->n_cpus
-		                       ? (int64_t)attribute_at(&host->cpus[event->cpu].running,
-		                                         event->ts_ns) -
-		                                         1
-		                       : -1;
+				       ? (int64_t)attribute_at(&host->cpus[event->cpu].running,
+							 event->ts_ns) -
+							 1
+				       : -1;
 	}
 	if (*slot == NOT_LOOKED) {
 		*slot = find_tid(&cx->registry->types[event->type]);
@@ -125,8 +125,8 @@ static bool is_of_fd(struct choosing *choosing, const struct event *event, int64
 	const struct thread_state *thread;
 
 	if (!plan || tid <= 0 || !is_kernel(cx, event) ||
-	                event_host(cx, event) != fd->table->host || event->ts_ns < fd->known_ns ||
-	                (fd->closed_ns && event->ts_ns > fd->closed_ns)) {
+			event_host(cx, event) != fd->table->host || event->ts_ns < fd->known_ns ||
+			(fd->closed_ns && event->ts_ns > fd->closed_ns)) {
 		return false;
 	}
 	if (plan->fd_slot == STATE_NO_FIELD) {
@@ -150,8 +150,8 @@ static bool choose(void *context, uint64_t number, const struct event *event, bo
 	struct choosing *choosing = context;
 	int64_t tid = tid_of(choosing, event);
 	bool wanted = choosing->thread
-	                              ? is_of_thread(choosing, event, tid)
-	                              : made_it(choosing, number) || is_of_fd(choosing, event, tid);
+				      ? is_of_thread(choosing, event, tid)
+				      : made_it(choosing, number) || is_of_fd(choosing, event, tid);
 
 	if (wanted) {
 		choosing->newest[choosing->n++ % MAX_EVENTS] = (struct chosen){number, tid, older};
@@ -181,7 +181,7 @@ static void find_thread(struct choosing *choosing, uint64_t id)
 
 /* "fd = 4, count = 8192": the payload. */
 static const char *values(
-                struct snapshot *snapshot, const struct event_type *type, const struct event *event)
+		struct snapshot *snapshot, const struct event_type *type, const struct event *event)
 {
 	char text[1024] = "";
 	size_t used = 0;
@@ -190,15 +190,15 @@ static const char *values(
 	for (i = 0; i < type->n_fields && used < sizeof(text); i++) {
 		if (type->fields[i].scope == SCOPE_PAYLOAD) {
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s = %s",
-			                used ? ", " : "", type->fields[i].name,
-			                value_text(snapshot, &type->fields[i], event, i));
+					used ? ", " : "", type->fields[i].name,
+					value_text(snapshot, &type->fields[i], event, i));
 		}
 	}
 	return snapshot_text(snapshot, text);
 }
 
 static bool show(const struct choosing *choosing, const struct chosen *chosen,
-                struct snapshot *snapshot, struct state_event *out)
+		struct snapshot *snapshot, struct state_event *out)
 {
 	const struct registry *registry = choosing->cx->registry;
 	struct event event;
@@ -207,18 +207,18 @@ static bool show(const struct choosing *choosing, const struct chosen *chosen,
 		return false;
 	}
 	*out = (struct state_event){.ts_ns = event.ts_ns,
-	                .host = snapshot_text(snapshot,
-	                                registry->hosts[event_host(choosing->cx, &event)].name),
-	                .name = snapshot_text(snapshot, registry->types[event.type].name),
-	                .values = values(snapshot, &registry->types[event.type], &event),
-	                .cpu = event.cpu,
-	                .tid = chosen->tid,
-	                .older = chosen->older};
+			.host = snapshot_text(snapshot,
+					registry->hosts[event_host(choosing->cx, &event)].name),
+			.name = snapshot_text(snapshot, registry->types[event.type].name),
+			.values = values(snapshot, &registry->types[event.type], &event),
+			.cpu = event.cpu,
+			.tid = chosen->tid,
+			.older = chosen->older};
 	return true;
 }
 
 static enum status fill(struct choosing *choosing, uint64_t from_ns, uint64_t at_ns,
-                struct snapshot *snapshot)
+		struct snapshot *snapshot)
 {
 	struct state_view *view = &snapshot->state;
 	uint64_t i, n;
@@ -229,15 +229,15 @@ static enum status fill(struct choosing *choosing, uint64_t from_ns, uint64_t at
 	out = snapshot_alloc(snapshot, (n + 1) * sizeof(*out));
 	for (i = 0; out && i < n; i++) {
 		view->n_events += show(choosing,
-		                &choosing->newest[(choosing->n - 1 - i) % MAX_EVENTS], snapshot,
-		                &out[view->n_events]);
+				&choosing->newest[(choosing->n - 1 - i) % MAX_EVENTS], snapshot,
+				&out[view->n_events]);
 	}
 	view->events = out;
 	return out ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 enum status events_fill(struct state_cx *cx, const struct focus *focus, uint64_t from_ns,
-                uint64_t at_ns, struct snapshot *snapshot)
+		uint64_t at_ns, struct snapshot *snapshot)
 {
 	uint32_t n_types = cx->registry->n_types;
 	struct choosing *choosing;

@@ -17,7 +17,7 @@ bool fds_init(struct fds *fds, struct store *store, struct event_log *log)
 /* --- makings --------------------------------------------------------------------------------- */
 
 struct making *making_create(struct fds *fds, uint64_t entry, uint64_t exit, const char *path,
-                uint32_t length, struct making *origin)
+		uint32_t length, struct making *origin)
 {
 	struct making *making;
 
@@ -31,11 +31,11 @@ struct making *making_create(struct fds *fds, uint64_t entry, uint64_t exit, con
 		return NULL;
 	}
 	*making = (struct making){.refs = 1,
-	                .holds = 1,
-	                .length = length,
-	                .entry = entry,
-	                .exit = exit,
-	                .origin = origin};
+			.holds = 1,
+			.length = length,
+			.entry = entry,
+			.exit = exit,
+			.origin = origin};
 	memcpy(making->path, path, length);
 	making->path[length] = '\0';
 	if (entry) {
@@ -279,7 +279,7 @@ static void unlink_closed(struct fds *fds, struct fd *fd)
 /* --- tables ---------------------------------------------------------------------------------- */
 
 struct file_table *table_create(
-                struct fds *fds, uint32_t host, int32_t pid, struct thread_state *owner)
+		struct fds *fds, uint32_t host, int32_t pid, struct thread_state *owner)
 {
 	struct file_table *table = pool_alloc(&fds->store->pool, sizeof(*table));
 
@@ -288,7 +288,7 @@ struct file_table *table_create(
 		return NULL;
 	}
 	*table = (struct file_table){
-	                .host = host, .pid = pid, .owner = owner, .users = 1, .next = fds->tables};
+			.host = host, .pid = pid, .owner = owner, .users = 1, .next = fds->tables};
 	if (fds->tables) {
 		fds->tables->prev = table;
 	}
@@ -413,7 +413,7 @@ static bool make_room(struct fds *fds)
 }
 
 struct fd *fds_open(struct fds *fds, struct file_table *table, int32_t number,
-                struct making *making, uint64_t now_ns)
+		struct making *making, uint64_t now_ns)
 {
 	struct fd *fd = fds_find(fds, table, number);
 
@@ -428,12 +428,12 @@ struct fd *fds_open(struct fds *fds, struct file_table *table, int32_t number,
 		return NULL;
 	}
 	*fd = (struct fd){.id = fds->next_id++,
-	                .making = making,
-	                .holds = true,
-	                .known_ns = now_ns,
-	                .number = number,
-	                .close_on_exec = FD_MAYBE,
-	                .network = FD_MAYBE};
+			.making = making,
+			.holds = true,
+			.known_ns = now_ns,
+			.number = number,
+			.close_on_exec = FD_MAYBE,
+			.network = FD_MAYBE};
 	link_table(table, fd);
 	add_slot(fds, fd);
 	fds->n_all++;
@@ -475,7 +475,7 @@ void fds_tell(struct fds *fds, struct fd *fd, struct making *making)
 }
 
 void fds_count(struct fds *fds, struct fd *fd, bool write, uint64_t bytes, uint64_t duration_ns,
-                uint64_t now_ns)
+		uint64_t now_ns)
 {
 	struct fd_io *io = fd->io;
 	struct fd_op *op;
@@ -508,7 +508,7 @@ void fds_count(struct fds *fds, struct fd *fd, bool write, uint64_t bytes, uint6
 /* --- tables as a whole ----------------------------------------------------------------------- */
 
 struct file_table *table_copy(struct fds *fds, const struct file_table *table, int32_t pid,
-                struct thread_state *owner, uint64_t now_ns)
+		struct thread_state *owner, uint64_t now_ns)
 {
 	struct file_table *copy = table_create(fds, table->host, pid, owner);
 	const struct fd *fd;

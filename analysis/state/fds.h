@@ -35,7 +35,7 @@ struct making {
 	uint32_t refs, holds, length;
 	uint64_t entry, exit;  /* numbers in the log, held while `holds`; 0: none */
 	struct making *origin; /* of a duplicate: of the file it came from; of a connection: the
-	                          socket */
+				  socket */
 	char path[];           /* or peer, `length` bytes and a 0; "" if not told here */
 };
 
@@ -123,16 +123,16 @@ void fds_let_go(struct fds *fds, uint64_t closed_ns);
  * reference to `origin` is taken over.
  */
 struct making *making_create(struct fds *fds, uint64_t entry, uint64_t exit, const char *path,
-                uint32_t length, struct making *origin);
+		uint32_t length, struct making *origin);
 struct making *making_share(struct making *making);
 void making_release(struct fds *fds, struct making *making); /* a reference that holds */
 const char *making_path(const struct making *making);        /* never NULL */
 
 struct file_table *table_create(
-                struct fds *fds, uint32_t host, int32_t pid, struct thread_state *owner);
+		struct fds *fds, uint32_t host, int32_t pid, struct thread_state *owner);
 /* A copy of all that is open, at a fork. */
 struct file_table *table_copy(struct fds *fds, const struct file_table *table, int32_t pid,
-                struct thread_state *owner, uint64_t now_ns);
+		struct thread_state *owner, uint64_t now_ns);
 /* Where the kernel has it; 0: nobody knows any more. Found by that as long as it has users. */
 void table_set_address(struct fds *fds, struct file_table *table, uint64_t address);
 struct file_table *table_at(const struct fds *fds, uint32_t host, uint64_t address);
@@ -143,7 +143,7 @@ void table_forget(struct fds *fds, struct file_table *table); /* one ghost less 
 void table_exec(struct fds *fds, struct file_table *table, uint64_t now_ns);
 /* Two tables turn out to be one: `from` gives all to `into`, and keeps its users. */
 void table_merge(
-                struct fds *fds, struct file_table *from, struct file_table *into, uint64_t now_ns);
+		struct fds *fds, struct file_table *from, struct file_table *into, uint64_t now_ns);
 
 /* Open or closed within the history; NULL: none. Looks at all. */
 const struct fd *fds_by_id(const struct fds *fds, uint64_t id);
@@ -153,7 +153,7 @@ struct fd *fds_find(const struct fds *fds, const struct file_table *table, int32
  * the reference to `making`. Known since now_ns; the caller sets the rest. NULL: no room.
  */
 struct fd *fds_open(struct fds *fds, struct file_table *table, int32_t number,
-                struct making *making, uint64_t now_ns);
+		struct making *making, uint64_t now_ns);
 void fds_close(struct fds *fds, struct fd *fd, uint64_t now_ns);
 /* Another making (a reference taken over) from now_ns on. */
 void fds_rename(struct fds *fds, struct fd *fd, struct making *making, uint64_t now_ns);
@@ -161,7 +161,7 @@ void fds_rename(struct fds *fds, struct fd *fd, struct making *making, uint64_t 
 void fds_tell(struct fds *fds, struct fd *fd, struct making *making);
 /* A read or write ended. */
 void fds_count(struct fds *fds, struct fd *fd, bool write, uint64_t bytes, uint64_t duration_ns,
-                uint64_t now_ns);
+		uint64_t now_ns);
 
 /* As of an instant; the window is (from_ns, at_ns]. False: it was not there, or closed before. */
 struct fd_at {

@@ -40,16 +40,16 @@ struct using
 static bool use(struct using *using, struct state_cx *cx, const struct call_end *end)
 {
 	*using = (struct using){.cx = cx,
-	                .fds = &cx->files->fds,
-	                .end = end,
-	                .now_ns = end->exit->ts_ns,
-	                .began_ns = end->call->ts_ns};
+			.fds = &cx->files->fds,
+			.end = end,
+			.now_ns = end->exit->ts_ns,
+			.began_ns = end->call->ts_ns};
 	using->table = files_table(cx, end->thread);
 	return using->table != NULL;
 }
 
 static const struct field *field_of(
-                const struct using *using, const struct event *event, uint16_t slot)
+		const struct using *using, const struct event *event, uint16_t slot)
 {
 	return &using->cx->registry->types[event->type].fields[slot];
 }
@@ -60,7 +60,7 @@ static bool argument(const struct using *using, uint32_t i, int64_t *value)
 	const struct call_end *end = using->end;
 
 	if (!end->entry || end->in[i] == STATE_NO_FIELD ||
-	                field_of(using, end->entry, end->in[i])->kind > FIELD_INT) {
+			field_of(using, end->entry, end->in[i])->kind > FIELD_INT) {
 		return false;
 	}
 	*value = (int64_t)end->entry->slots[end->in[i]];
@@ -86,7 +86,7 @@ static const char *text_argument(const struct using *using, uint32_t i, uint32_t
 
 	*length = 0;
 	if (!end->entry || end->in[i] == STATE_NO_FIELD ||
-	                field_of(using, end->entry, end->in[i])->kind != FIELD_STRING) {
+			field_of(using, end->entry, end->in[i])->kind != FIELD_STRING) {
 		return NULL;
 	}
 	return event_bytes(end->entry, end->in[i], length);
@@ -94,7 +94,7 @@ static const char *text_argument(const struct using *using, uint32_t i, uint32_t
 
 /* The numbers of an array of an event; 0: there are none, or not that many. */
 static uint32_t numbers_of(const struct using *using, const struct event *event, uint16_t slot,
-                uint64_t *numbers, uint32_t max)
+		uint64_t *numbers, uint32_t max)
 {
 	uint32_t length, head[2], i;
 	const char *tree;
@@ -160,13 +160,13 @@ static void make_fd(const struct using *using, const struct made *made)
 		return;
 	}
 	making = making_create(using->fds, using->end->call->number, using->cx->number,
-	                made->path ? made->path : "", made->path ? made->length : 0, made->origin);
+			made->path ? made->path : "", made->path ? made->length : 0, made->origin);
 	fd = fds_find(using->fds, using->table, (int32_t)made->number);
 	if (fd && fd->confidence != FD_OBSERVED && fd->known_ns > using->began_ns) {
 		fds_tell(using->fds, fd, making);
 	} else {
 		fd = fds_open(using->fds, using->table, (int32_t)made->number, making,
-		                using->now_ns);
+				using->now_ns);
 	}
 	if (fd) {
 		describe(fd, using, made);
@@ -212,7 +212,7 @@ static uint32_t join(const struct using *using, const char *path, uint32_t lengt
 		return 0;
 	}
 	n = snprintf(joined, FDS_MAX_PATH, "%s%s%.*s", base,
-	                base[strlen(base) - 1] == '/' ? "" : "/", (int)length, path);
+			base[strlen(base) - 1] == '/' ? "" : "/", (int)length, path);
 	return n > 0 && (uint32_t)n < FDS_MAX_PATH ? (uint32_t)n : 0;
 }
 
@@ -234,7 +234,7 @@ static void end_open(struct state_cx *cx, const struct call_end *end)
 		made.length = length;
 	}
 	made.close_on_exec =
-	                argument(&using, OPEN_FLAGS, &flags) ? yes_if(flags & O_CLOEXEC) : FD_MAYBE;
+			argument(&using, OPEN_FLAGS, &flags) ? yes_if(flags & O_CLOEXEC) : FD_MAYBE;
 	make_fd(&using, &made);
 }
 
@@ -276,10 +276,10 @@ static void duplicate(const struct using *using, int32_t from, enum fd_answer cl
 		return;
 	}
 	make_fd(using, &(struct made){.number = using->end->ret,
-	                               .kind = old->kind,
-	                               .close_on_exec = close_on_exec,
-	                               .network = old->network,
-	                               .origin = root_of(old)});
+				       .kind = old->kind,
+				       .close_on_exec = close_on_exec,
+				       .network = old->network,
+				       .origin = root_of(old)});
 }
 
 enum { DUP_OLD, DUP_FLAGS };
@@ -290,7 +290,7 @@ static void end_dup(struct state_cx *cx, const struct call_end *end)
 
 	if (end->ret >= 0 && use(&using, cx, end)) {
 		duplicate(&using, fd_argument(&using, DUP_OLD),
-		                yes_if(argument_or(&using, DUP_FLAGS, 0) & O_CLOEXEC));
+				yes_if(argument_or(&using, DUP_FLAGS, 0) & O_CLOEXEC));
 	}
 }
 
@@ -307,7 +307,7 @@ static void end_fcntl(struct state_cx *cx, const struct call_end *end)
 	}
 	if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {
 		duplicate(&using, fd_argument(&using, FCNTL_FD),
-		                yes_if(command == F_DUPFD_CLOEXEC));
+				yes_if(command == F_DUPFD_CLOEXEC));
 	} else if (command == F_SETFD && argument(&using, FCNTL_ARGUMENT, &argument_value)) {
 		fd = used_fd(&using, fd_argument(&using, FCNTL_FD));
 		if (fd) {
@@ -328,16 +328,16 @@ static void make_pair(struct state_cx *cx, const struct call_end *end, enum fd_k
 	uint32_t i;
 
 	if (end->ret < 0 || !use(&using, cx, end) ||
-	                numbers_of(&using, end->exit, end->out[PAIR_FDS], numbers, 2) != 2) {
+			numbers_of(&using, end->exit, end->out[PAIR_FDS], numbers, 2) != 2) {
 		return;
 	}
 	for (i = 0; i < 2; i++) {
 		make_fd(&using, &(struct made){.number = (int32_t)numbers[i],
-		                                .kind = kind,
-		                                .close_on_exec = yes_if(
-		                                                argument_or(&using, PAIR_FLAGS, 0) &
-		                                                O_CLOEXEC),
-		                                .network = FD_NO});
+						.kind = kind,
+						.close_on_exec = yes_if(
+								argument_or(&using, PAIR_FLAGS, 0) &
+								O_CLOEXEC),
+						.network = FD_NO});
 	}
 }
 
@@ -363,40 +363,40 @@ static void end_socket(struct state_cx *cx, const struct call_end *end)
 
 	if (end->ret >= 0 && use(&using, cx, end)) {
 		make_fd(&using, &(struct made){.number = end->ret,
-		                                .kind = FD_SOCKET,
-		                                .close_on_exec =
-		                                                argument(&using, SOCKET_TYPE, &type)
-		                                                                ? yes_if(type & O_CLOEXEC)
-		                                                                : FD_MAYBE,
-		                                .network = network_of(argument_or(
-		                                                &using, SOCKET_FAMILY, -1))});
+						.kind = FD_SOCKET,
+						.close_on_exec =
+								argument(&using, SOCKET_TYPE, &type)
+										? yes_if(type & O_CLOEXEC)
+										: FD_MAYBE,
+						.network = network_of(argument_or(
+								&using, SOCKET_FAMILY, -1))});
 	}
 }
 
 /* "192.0.2.1:80", "[2001:db8::1]:80"; 0: not told. */
 static uint32_t peer_text(const struct using *using, const struct event *event,
-                const uint16_t *slots, char *text)
+		const uint16_t *slots, char *text)
 {
 	uint64_t address[MAX_NUMBERS];
 	int64_t port;
 	int n = 0;
 
 	if (!event || slots[1] == STATE_NO_FIELD ||
-	                field_of(using, event, slots[1])->kind > FIELD_INT) {
+			field_of(using, event, slots[1])->kind > FIELD_INT) {
 		return 0;
 	}
 	port = (int64_t)event->slots[slots[1]];
 	if (numbers_of(using, event, slots[2], address, 4) == 4) {
 		n = snprintf(text, PEER_LENGTH, "%u.%u.%u.%u:%u", (unsigned int)address[0] & 255u,
-		                (unsigned int)address[1] & 255u, (unsigned int)address[2] & 255u,
-		                (unsigned int)address[3] & 255u, (unsigned int)port & 65535u);
+				(unsigned int)address[1] & 255u, (unsigned int)address[2] & 255u,
+				(unsigned int)address[3] & 255u, (unsigned int)port & 65535u);
 	} else if (numbers_of(using, event, slots[3], address, 8) == 8) {
 		uint32_t i;
 
 		n = snprintf(text, PEER_LENGTH, "[");
 		for (i = 0; i < 8; i++) {
 			n += snprintf(text + n, PEER_LENGTH - (size_t)n, "%x%s",
-			                (unsigned int)address[i] & 65535u, i < 7 ? ":" : "]:");
+					(unsigned int)address[i] & 65535u, i < 7 ? ":" : "]:");
 		}
 		n += snprintf(text + n, PEER_LENGTH - (size_t)n, "%u", (unsigned int)port & 65535u);
 	}
@@ -422,7 +422,7 @@ static void end_accept(struct state_cx *cx, const struct call_end *end)
 		listening->kind = FD_SOCKET;
 	}
 	if (end->out[ACCEPT_FAMILY] != STATE_NO_FIELD &&
-	                end->exit->slots[end->out[ACCEPT_FAMILY]] != 0) {
+			end->exit->slots[end->out[ACCEPT_FAMILY]] != 0) {
 		made.network = network_of((int64_t)end->exit->slots[end->out[ACCEPT_FAMILY]]);
 	}
 	made.length = peer_text(&using, end->exit, end->out, text);
@@ -445,7 +445,7 @@ static void end_connect(struct state_cx *cx, const struct call_end *end)
 	uint32_t length;
 
 	if ((end->ret < 0 && end->ret != ERROR_EINPROGRESS && end->ret != ERROR_EINTR) ||
-	                !use(&using, cx, end)) {
+			!use(&using, cx, end)) {
 		return;
 	}
 	fd = used_fd(&using, fd_argument(&using, CONNECT_FD));
@@ -463,7 +463,7 @@ static void end_connect(struct state_cx *cx, const struct call_end *end)
 	/* A socket that is connected anew forgets the last peer, not where it comes from. */
 	origin = fd->making && fd->making->length > 0 ? fd->making->origin : fd->making;
 	making = making_create(using.fds, end->call->number, cx->number, text, length,
-	                making_share(origin));
+			making_share(origin));
 	if (making) {
 		fds_rename(using.fds, fd, making, using.now_ns);
 	}
@@ -478,24 +478,24 @@ struct maker {
 };
 
 static const struct maker makers[] = {
-                {"epoll_create", "anon_inode:[eventpoll]", FD_EVENT, 0},
-                {"epoll_create1", "anon_inode:[eventpoll]", FD_EVENT, O_CLOEXEC},
-                {"eventfd", "anon_inode:[eventfd]", FD_EVENT, 0},
-                {"eventfd2", "anon_inode:[eventfd]", FD_EVENT, O_CLOEXEC},
-                {"timerfd_create", "anon_inode:[timerfd]", FD_EVENT, O_CLOEXEC},
-                {"signalfd", "anon_inode:[signalfd]", FD_EVENT, 0},
-                {"signalfd4", "anon_inode:[signalfd]", FD_EVENT, O_CLOEXEC},
-                {"inotify_init", "anon_inode:inotify", FD_EVENT, 0},
-                {"inotify_init1", "anon_inode:inotify", FD_EVENT, O_CLOEXEC},
-                {"fanotify_init", "anon_inode:[fanotify]", FD_EVENT, 1},
-                {"perf_event_open", "anon_inode:[perf_event]", FD_UNKNOWN, 8},
-                {"pidfd_open", "anon_inode:[pidfd]", FD_UNKNOWN, -1},
-                {"pidfd_getfd", "", FD_UNKNOWN, -1},
-                {"userfaultfd", "anon_inode:[userfaultfd]", FD_EVENT, O_CLOEXEC},
-                {"io_uring_setup", "anon_inode:[io_uring]", FD_UNKNOWN, -1},
-                {"memfd_create", "/memfd:", FD_FILE, 1},
-                {"memfd_secret", "/secretmem", FD_FILE, O_CLOEXEC},
-                {"open_by_handle_at", "", FD_FILE, O_CLOEXEC},
+		{"epoll_create", "anon_inode:[eventpoll]", FD_EVENT, 0},
+		{"epoll_create1", "anon_inode:[eventpoll]", FD_EVENT, O_CLOEXEC},
+		{"eventfd", "anon_inode:[eventfd]", FD_EVENT, 0},
+		{"eventfd2", "anon_inode:[eventfd]", FD_EVENT, O_CLOEXEC},
+		{"timerfd_create", "anon_inode:[timerfd]", FD_EVENT, O_CLOEXEC},
+		{"signalfd", "anon_inode:[signalfd]", FD_EVENT, 0},
+		{"signalfd4", "anon_inode:[signalfd]", FD_EVENT, O_CLOEXEC},
+		{"inotify_init", "anon_inode:inotify", FD_EVENT, 0},
+		{"inotify_init1", "anon_inode:inotify", FD_EVENT, O_CLOEXEC},
+		{"fanotify_init", "anon_inode:[fanotify]", FD_EVENT, 1},
+		{"perf_event_open", "anon_inode:[perf_event]", FD_UNKNOWN, 8},
+		{"pidfd_open", "anon_inode:[pidfd]", FD_UNKNOWN, -1},
+		{"pidfd_getfd", "", FD_UNKNOWN, -1},
+		{"userfaultfd", "anon_inode:[userfaultfd]", FD_EVENT, O_CLOEXEC},
+		{"io_uring_setup", "anon_inode:[io_uring]", FD_UNKNOWN, -1},
+		{"memfd_create", "/memfd:", FD_FILE, 1},
+		{"memfd_secret", "/secretmem", FD_FILE, O_CLOEXEC},
+		{"open_by_handle_at", "", FD_FILE, O_CLOEXEC},
 };
 
 enum { MAKE_FLAGS, MAKE_OLD, MAKE_NAME };
@@ -531,13 +531,13 @@ static void end_make(struct state_cx *cx, const struct call_end *end)
 	}
 	name = text_argument(&using, MAKE_NAME, &length);
 	made.length = (uint32_t)snprintf(path, sizeof(path), "%s%.*s", maker->path,
-	                name && length < FDS_MAX_PATH / 2 ? (int)length : 0, name ? name : "");
+			name && length < FDS_MAX_PATH / 2 ? (int)length : 0, name ? name : "");
 	made.kind = maker->kind;
 	made.close_on_exec = maker->close_on_exec == -1  ? FD_YES
-	                     : maker->close_on_exec == 0 ? FD_NO
-	                     : argument(&using, MAKE_FLAGS, &flags)
-	                                     ? yes_if(flags & maker->close_on_exec)
-	                                     : FD_MAYBE;
+			     : maker->close_on_exec == 0 ? FD_NO
+			     : argument(&using, MAKE_FLAGS, &flags)
+					     ? yes_if(flags & maker->close_on_exec)
+					     : FD_MAYBE;
 	make_fd(&using, &made);
 }
 
@@ -589,7 +589,7 @@ static void end_close_range(struct state_cx *cx, const struct call_end *end)
 	struct fd *fd, *next;
 
 	if (end->ret < 0 || !use(&using, cx, end) || !argument(&using, RANGE_FIRST, &first) ||
-	                !argument(&using, RANGE_LAST, &last)) {
+			!argument(&using, RANGE_LAST, &last)) {
 		return;
 	}
 	flags = argument_or(&using, RANGE_FLAGS, 0);
@@ -625,7 +625,7 @@ static void end_unshare(struct state_cx *cx, const struct call_end *end)
 enum { TRANSFER_FD, TRANSFER_TO };
 
 static void count(const struct using *using, int32_t number, bool write, uint64_t bytes,
-                bool is_socket, uint64_t thread_ns)
+		bool is_socket, uint64_t thread_ns)
 {
 	struct fd *fd = used_fd(using, number);
 	enum io_way way = write ? IO_WRITE : IO_READ;
@@ -638,20 +638,20 @@ static void count(const struct using *using, int32_t number, bool write, uint64_
 			way = write ? IO_NET_WRITE : IO_NET_READ;
 		}
 		fds_count(using->fds, fd, write, bytes, using->now_ns - using->began_ns,
-		                using->now_ns);
+				using->now_ns);
 	}
 	thread_io_add(using->cx, using->end->thread, way, bytes, thread_ns);
 }
 
 static void transfer(struct state_cx *cx, const struct call_end *end, bool write, bool is_socket,
-                bool counts_bytes)
+		bool counts_bytes)
 {
 	struct using using;
 
 	if (end->ret >= 0 && use(&using, cx, end)) {
 		count(&using, fd_argument(&using, TRANSFER_FD), write,
-		                counts_bytes ? (uint64_t)end->ret : 0, is_socket,
-		                using.now_ns - using.began_ns);
+				counts_bytes ? (uint64_t)end->ret : 0, is_socket,
+				using.now_ns - using.began_ns);
 	}
 }
 
@@ -693,7 +693,7 @@ static void end_copy(struct state_cx *cx, const struct call_end *end)
 
 	if (end->ret >= 0 && use(&using, cx, end)) {
 		count(&using, fd_argument(&using, TRANSFER_FD), false, (uint64_t)end->ret, false,
-		                using.now_ns - using.began_ns);
+				using.now_ns - using.began_ns);
 		count(&using, fd_argument(&using, TRANSFER_TO), true, (uint64_t)end->ret, false, 0);
 	}
 }
@@ -702,8 +702,8 @@ bool files_is_transfer(const struct call_rule *rule)
 {
 	return rule &&
 	       (rule->end == end_read || rule->end == end_write || rule->end == end_receive ||
-	                       rule->end == end_send || rule->end == end_receive_many ||
-	                       rule->end == end_send_many || rule->end == end_copy);
+			       rule->end == end_send || rule->end == end_receive_many ||
+			       rule->end == end_send_many || rule->end == end_copy);
 }
 
 /* --- the statedump --------------------------------------------------------------------------- */
@@ -714,14 +714,14 @@ enum fd_kind files_kind_of_path(const char *path, uint32_t length)
 		const char *begin;
 		enum fd_kind kind;
 	} kinds[] = {
-	                {"socket:[", FD_SOCKET},
-	                {"pipe:[", FD_PIPE},
-	                {"anon_inode:[event", FD_EVENT}, /* eventpoll, eventfd */
-	                {"anon_inode:[timerfd]", FD_EVENT},
-	                {"anon_inode:[signalfd]", FD_EVENT},
-	                {"anon_inode:inotify", FD_EVENT},
-	                {"anon_inode:[fanotify]", FD_EVENT},
-	                {"/", FD_FILE},
+			{"socket:[", FD_SOCKET},
+			{"pipe:[", FD_PIPE},
+			{"anon_inode:[event", FD_EVENT}, /* eventpoll, eventfd */
+			{"anon_inode:[timerfd]", FD_EVENT},
+			{"anon_inode:[signalfd]", FD_EVENT},
+			{"anon_inode:inotify", FD_EVENT},
+			{"anon_inode:[fanotify]", FD_EVENT},
+			{"/", FD_FILE},
 	};
 	uint32_t i;
 
@@ -738,14 +738,14 @@ enum fd_kind files_kind_of_path(const char *path, uint32_t length)
 enum { DUMP_FD, DUMP_PID, DUMP_TABLE, DUMP_FLAGS, DUMP_PATH };
 
 static struct file_table *dumped_table(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	uint32_t host = event_host(cx, event);
 	struct thread_state *thread;
 
 	if (has_field(plan, DUMP_TABLE)) {
 		return table_at(&cx->files->fds, host,
-		                (uint64_t)field_int(plan, event, DUMP_TABLE, 0));
+				(uint64_t)field_int(plan, event, DUMP_TABLE, 0));
 	}
 	thread = state_thread(cx, host, field_int(plan, event, DUMP_PID, 0));
 	if (!thread) {
@@ -772,8 +772,8 @@ void files_dump_fd(struct state_cx *cx, const struct state_plan *plan, const str
 		return;
 	}
 	if (has_field(plan, DUMP_PATH) &&
-	                cx->registry->types[event->type].fields[plan->slots[DUMP_PATH]].kind ==
-	                                FIELD_STRING) {
+			cx->registry->types[event->type].fields[plan->slots[DUMP_PATH]].kind ==
+					FIELD_STRING) {
 		path = event_bytes(event, plan->slots[DUMP_PATH], &length);
 	}
 	fd = fds_find(fds, table, number);
@@ -781,7 +781,7 @@ void files_dump_fd(struct state_cx *cx, const struct state_plan *plan, const str
 		return;
 	}
 	making = making_create(fds, cx->number, 0, path ? path : "", length,
-	                fd ? making_share(fd->making) : NULL);
+			fd ? making_share(fd->making) : NULL);
 	if (!making) {
 		return;
 	}
@@ -798,7 +798,7 @@ void files_dump_fd(struct state_cx *cx, const struct state_plan *plan, const str
 		fd->confidence = FD_STATEDUMP;
 		if (fd->close_on_exec == FD_MAYBE && has_field(plan, DUMP_FLAGS)) {
 			fd->close_on_exec = (uint8_t)yes_if(
-			                field_int(plan, event, DUMP_FLAGS, 0) & O_CLOEXEC);
+					field_int(plan, event, DUMP_FLAGS, 0) & O_CLOEXEC);
 		}
 	}
 	if (fd->kind == FD_UNKNOWN && path) {
@@ -810,46 +810,46 @@ void files_dump_fd(struct state_cx *cx, const struct state_plan *plan, const str
 }
 
 const struct call_rule files_calls[] = {
-                {.names = "open|openat|openat2",
-                                .end = end_open,
-                                .in = {"filename|pathname|path", "flags|how.flags", "dfd|dirfd"}},
-                {.names = "creat", .end = end_creat, .in = {"pathname|filename|path"}},
-                {.names = "dup|dup2|dup3", .end = end_dup, .in = {"fildes|oldfd|fd", "flags"}},
-                {.names = "fcntl|fcntl64", .end = end_fcntl, .in = {"fd", "cmd", "arg"}},
-                {.names = "pipe|pipe2", .end = end_pipe, .in = {"flags"}, .out = {"fildes|pipefd"}},
-                {.names = "socketpair",
-                                .end = end_socketpair,
-                                .in = {"type"},
-                                .out = {"socket|usockvec|sv"}},
-                {.names = "socket", .end = end_socket, .in = {"family|domain", "type"}},
-                {.names = "accept|accept4",
-                                .end = end_accept,
-                                .in = {"fd|sockfd", "flags"},
-                                .out = {"family", "sport", "v4addr", "v6addr"}},
-                {.names = "connect",
-                                .end = end_connect,
-                                .in = {"family", "dport", "v4addr", "v6addr", "fd|sockfd"}},
-                {.names = "epoll_create|epoll_create1|eventfd|eventfd2|timerfd_create|signalfd|"
-                          "signalfd4|inotify_init|inotify_init1|fanotify_init|perf_event_open|"
-                          "pidfd_open|pidfd_getfd|userfaultfd|io_uring_setup|memfd_create|"
-                          "memfd_secret|open_by_handle_at",
-                                .end = end_make,
-                                .in = {"flags", "ufd", "uname|name|uname_ptr"}},
-                {.names = "close", .end = end_close, .in = {"fd"}},
-                {.names = "close_range",
-                                .end = end_close_range,
-                                .in = {"fd|first", "max_fd|last", "flags"}},
-                {.names = "unshare", .end = end_unshare, .in = {"unshare_flags|flags"}},
-                {.names = "read|pread|pread64|readv|preadv|preadv2", .end = end_read, .in = {"fd"}},
-                {.names = "write|pwrite|pwrite64|writev|pwritev|pwritev2",
-                                .end = end_write,
-                                .in = {"fd"}},
-                {.names = "recv|recvfrom|recvmsg", .end = end_receive, .in = {"fd|sockfd"}},
-                {.names = "send|sendto|sendmsg", .end = end_send, .in = {"fd|sockfd"}},
-                {.names = "recvmmsg|recvmmsg_time64", .end = end_receive_many, .in = {"fd|sockfd"}},
-                {.names = "sendmmsg", .end = end_send_many, .in = {"fd|sockfd"}},
-                {.names = "sendfile|sendfile64|splice|tee|copy_file_range",
-                                .end = end_copy,
-                                .in = {"in_fd|fd_in|fdin", "out_fd|fd_out|fdout"}},
-                {.names = NULL},
+		{.names = "open|openat|openat2",
+				.end = end_open,
+				.in = {"filename|pathname|path", "flags|how.flags", "dfd|dirfd"}},
+		{.names = "creat", .end = end_creat, .in = {"pathname|filename|path"}},
+		{.names = "dup|dup2|dup3", .end = end_dup, .in = {"fildes|oldfd|fd", "flags"}},
+		{.names = "fcntl|fcntl64", .end = end_fcntl, .in = {"fd", "cmd", "arg"}},
+		{.names = "pipe|pipe2", .end = end_pipe, .in = {"flags"}, .out = {"fildes|pipefd"}},
+		{.names = "socketpair",
+				.end = end_socketpair,
+				.in = {"type"},
+				.out = {"socket|usockvec|sv"}},
+		{.names = "socket", .end = end_socket, .in = {"family|domain", "type"}},
+		{.names = "accept|accept4",
+				.end = end_accept,
+				.in = {"fd|sockfd", "flags"},
+				.out = {"family", "sport", "v4addr", "v6addr"}},
+		{.names = "connect",
+				.end = end_connect,
+				.in = {"family", "dport", "v4addr", "v6addr", "fd|sockfd"}},
+		{.names = "epoll_create|epoll_create1|eventfd|eventfd2|timerfd_create|signalfd|"
+			  "signalfd4|inotify_init|inotify_init1|fanotify_init|perf_event_open|"
+			  "pidfd_open|pidfd_getfd|userfaultfd|io_uring_setup|memfd_create|"
+			  "memfd_secret|open_by_handle_at",
+				.end = end_make,
+				.in = {"flags", "ufd", "uname|name|uname_ptr"}},
+		{.names = "close", .end = end_close, .in = {"fd"}},
+		{.names = "close_range",
+				.end = end_close_range,
+				.in = {"fd|first", "max_fd|last", "flags"}},
+		{.names = "unshare", .end = end_unshare, .in = {"unshare_flags|flags"}},
+		{.names = "read|pread|pread64|readv|preadv|preadv2", .end = end_read, .in = {"fd"}},
+		{.names = "write|pwrite|pwrite64|writev|pwritev|pwritev2",
+				.end = end_write,
+				.in = {"fd"}},
+		{.names = "recv|recvfrom|recvmsg", .end = end_receive, .in = {"fd|sockfd"}},
+		{.names = "send|sendto|sendmsg", .end = end_send, .in = {"fd|sockfd"}},
+		{.names = "recvmmsg|recvmmsg_time64", .end = end_receive_many, .in = {"fd|sockfd"}},
+		{.names = "sendmmsg", .end = end_send_many, .in = {"fd|sockfd"}},
+		{.names = "sendfile|sendfile64|splice|tee|copy_file_range",
+				.end = end_copy,
+				.in = {"in_fd|fd_in|fdin", "out_fd|fd_out|fdout"}},
+		{.names = NULL},
 };

@@ -111,7 +111,7 @@ struct file_table *files_table(struct state_cx *cx, struct thread_state *thread)
 }
 
 void files_on_fork(struct state_cx *cx, struct thread_state *parent, struct thread_state *child,
-                uint64_t flags)
+		uint64_t flags)
 {
 	struct file_table *table;
 
@@ -122,7 +122,7 @@ void files_on_fork(struct state_cx *cx, struct thread_state *parent, struct thre
 		}
 	} else if (parent->files) {
 		table = table_copy(&cx->files->fds, files_table(cx, parent), child->pid, child,
-		                cx->now_ns);
+				cx->now_ns);
 		files_set_table(cx, child, table);
 	}
 }
@@ -271,7 +271,7 @@ bool files_uncertain(const struct files *files, const struct fd *fd, uint64_t at
 	on = &files->hosts[host];
 	for (i = 0; i < on->n_losses; i++) {
 		if (on->losses[i].end_ns >= fd->known_ns && on->losses[i].begin_ns <= at_ns &&
-		                (!fd->closed_ns || on->losses[i].begin_ns <= fd->closed_ns)) {
+				(!fd->closed_ns || on->losses[i].begin_ns <= fd->closed_ns)) {
 			return true;
 		}
 	}
@@ -299,15 +299,15 @@ void files_let_go(struct state_cx *cx)
 }
 
 const struct state_rule files_rules[] = {
-                {.names = "lttng_statedump_file_descriptor",
-                                .handle = files_dump_fd,
-                                .fields = {"fd", "pid", "file_table_address", "flags", "filename"},
-                                .required = 1},
-                {.names = "kmem_mm_page_alloc|mm_page_alloc",
-                                .handle = pages_alloc,
-                                .fields = {"order"}},
-                {.names = "kmem_mm_page_free|mm_page_free|kmem_mm_page_free_direct",
-                                .handle = pages_free,
-                                .fields = {"order"}},
-                {.names = NULL},
+		{.names = "lttng_statedump_file_descriptor",
+				.handle = files_dump_fd,
+				.fields = {"fd", "pid", "file_table_address", "flags", "filename"},
+				.required = 1},
+		{.names = "kmem_mm_page_alloc|mm_page_alloc",
+				.handle = pages_alloc,
+				.fields = {"order"}},
+		{.names = "kmem_mm_page_free|mm_page_free|kmem_mm_page_free_direct",
+				.handle = pages_free,
+				.fields = {"order"}},
+		{.names = NULL},
 };

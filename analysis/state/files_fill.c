@@ -74,7 +74,7 @@ static void add_row(struct rows *rows, const struct fd *fd, uint64_t from_ns, ui
 }
 
 static void add_list(struct rows *rows, const struct fd *fd, const struct focus *focus,
-                uint64_t from_ns, uint64_t at_ns)
+		uint64_t from_ns, uint64_t at_ns)
 {
 	for (; fd; fd = fd->next) {
 		if (!focus->fd_id || fd->id == focus->fd_id) {
@@ -84,7 +84,7 @@ static void add_list(struct rows *rows, const struct fd *fd, const struct focus 
 }
 
 static void add_table(struct rows *rows, const struct file_table *table, const struct focus *focus,
-                uint64_t from_ns, uint64_t at_ns)
+		uint64_t from_ns, uint64_t at_ns)
 {
 	add_list(rows, table->open_first, focus, from_ns, at_ns);
 	add_list(rows, table->closed_first, focus, from_ns, at_ns);
@@ -101,7 +101,7 @@ static const struct thread_state *find_thread(const struct state_cx *cx, uint64_
 }
 
 static void collect(struct rows *rows, const struct state_cx *cx, const struct focus *focus,
-                uint64_t from_ns, uint64_t at_ns)
+		uint64_t from_ns, uint64_t at_ns)
 {
 	const struct file_table *table;
 
@@ -119,39 +119,39 @@ static void collect(struct rows *rows, const struct state_cx *cx, const struct f
 }
 
 static const char *process_of(
-                const struct state_cx *cx, const struct file_table *table, uint64_t at_ns)
+		const struct state_cx *cx, const struct file_table *table, uint64_t at_ns)
 {
 	return table->owner ? state_process_name(cx, table->owner, at_ns)
-	                    : names_text(cx->names, table->name);
+			    : names_text(cx->names, table->name);
 }
 
 static void show(const struct state_cx *cx, const struct row *row, uint64_t at_ns,
-                struct snapshot *snapshot, struct state_fd *out)
+		struct snapshot *snapshot, struct state_fd *out)
 {
 	const struct fd *fd = row->fd;
 	const struct file_table *table = fd->table;
 
 	*out = (struct state_fd){
-	                .id = fd->id,
-	                .host = snapshot_text(snapshot, cx->registry->hosts[table->host].name),
-	                .pid = table->owner ? table->owner->pid : table->pid,
-	                .process = snapshot_text(snapshot, process_of(cx, table, at_ns)),
-	                .fd = fd->number,
-	                .path = snapshot_text(snapshot, row->at.path),
-	                .kind = (enum fd_kind)fd->kind,
-	                .confidence = (enum fd_confidence)fd->confidence,
-	                .open = row->at.open,
-	                .uncertain = files_uncertain(cx->files, fd, at_ns),
-	                .opened_ns = fd->opened_ns,
-	                .closed_ns = row->at.open ? 0 : fd->closed_ns,
-	                .read_bytes = row->at.total.read_bytes,
-	                .write_bytes = row->at.total.write_bytes,
-	                .reads = row->at.total.reads,
-	                .writes = row->at.total.writes,
-	                .read_ns = row->at.total.read_ns,
-	                .write_ns = row->at.total.write_ns,
-	                .window_read_bytes = row->at.window_read_bytes,
-	                .window_write_bytes = row->at.window_write_bytes,
+			.id = fd->id,
+			.host = snapshot_text(snapshot, cx->registry->hosts[table->host].name),
+			.pid = table->owner ? table->owner->pid : table->pid,
+			.process = snapshot_text(snapshot, process_of(cx, table, at_ns)),
+			.fd = fd->number,
+			.path = snapshot_text(snapshot, row->at.path),
+			.kind = (enum fd_kind)fd->kind,
+			.confidence = (enum fd_confidence)fd->confidence,
+			.open = row->at.open,
+			.uncertain = files_uncertain(cx->files, fd, at_ns),
+			.opened_ns = fd->opened_ns,
+			.closed_ns = row->at.open ? 0 : fd->closed_ns,
+			.read_bytes = row->at.total.read_bytes,
+			.write_bytes = row->at.total.write_bytes,
+			.reads = row->at.total.reads,
+			.writes = row->at.total.writes,
+			.read_ns = row->at.total.read_ns,
+			.write_ns = row->at.total.write_ns,
+			.window_read_bytes = row->at.window_read_bytes,
+			.window_write_bytes = row->at.window_write_bytes,
 	};
 	if (out->pid < 0 && table->owner) {
 		out->pid = table->owner->tid; /* its process is not known: at least whose it is */
@@ -159,7 +159,7 @@ static void show(const struct state_cx *cx, const struct row *row, uint64_t at_n
 }
 
 enum status files_fill(struct state_cx *cx, const struct focus *focus, uint64_t from_ns,
-                uint64_t at_ns, struct snapshot *snapshot)
+		uint64_t at_ns, struct snapshot *snapshot)
 {
 	struct state_view *view = &snapshot->state;
 	struct rows rows = {.items = NULL};
@@ -188,20 +188,20 @@ enum status files_fill(struct state_cx *cx, const struct focus *focus, uint64_t 
 
 /* The time of a read or write that is still under way. */
 static uint64_t running_ns(const struct state_cx *cx, const struct thread_state *thread,
-                uint64_t from_ns, uint64_t at_ns)
+		uint64_t from_ns, uint64_t at_ns)
 {
 	const struct call *call = &thread->call;
 	uint64_t begin_ns = call->ts_ns > from_ns ? call->ts_ns : from_ns;
 
 	if (!call->open || call->inherited || begin_ns >= at_ns ||
-	                !files_is_transfer(cx->plans[call->type].call_rule)) {
+			!files_is_transfer(cx->plans[call->type].call_rule)) {
 		return 0;
 	}
 	return at_ns - begin_ns;
 }
 
 void files_fill_thread(struct state_cx *cx, const struct thread_state *thread, uint64_t from_ns,
-                uint64_t at_ns, struct state_thread *out)
+		uint64_t at_ns, struct state_thread *out)
 {
 	struct io_sums sums;
 
@@ -238,14 +238,14 @@ uint32_t files_count_open(const struct state_cx *cx, uint32_t host, uint64_t at_
 enum fd_kind files_kind(const struct state_cx *cx, const struct thread_state *thread, int32_t fd)
 {
 	const struct fd *found = thread->files && !thread->dead_ns
-	                                         ? fds_find(&cx->files->fds, thread->files, fd)
-	                                         : NULL;
+						 ? fds_find(&cx->files->fds, thread->files, fd)
+						 : NULL;
 
 	return found ? (enum fd_kind)found->kind : FD_UNKNOWN;
 }
 
 void files_add_resources(struct state_cx *cx, const struct thread_state *thread, uint64_t from_ns,
-                uint64_t to_ns, struct state_resources *out)
+		uint64_t to_ns, struct state_resources *out)
 {
 	struct io_sums sums;
 

@@ -46,7 +46,7 @@ static const char *name_at(const struct state_cx *cx, uint32_t host, int64_t tid
 }
 
 static void show_cpu(struct state_cx *cx, uint32_t host, uint32_t number, uint64_t from_ns,
-                uint64_t at_ns, struct snapshot *snapshot, struct state_cpu *out)
+		uint64_t at_ns, struct snapshot *snapshot, struct state_cpu *out)
 {
 	const struct cpu_state *cpu = &cx->hosts[host].cpus[number];
 	const struct times times = cpu_times(cpu, from_ns, at_ns);
@@ -54,18 +54,18 @@ static void show_cpu(struct state_cx *cx, uint32_t host, uint32_t number, uint64
 	const char *name = "";
 
 	*out = (struct state_cpu){.host = snapshot_text(snapshot, cx->registry->hosts[host].name),
-	                .cpu = number,
-	                .known_ns = at_ns - from_ns - times.by_mode[CPU_UNKNOWN],
-	                .user_ns = times.by_mode[CPU_USER],
-	                .syscall_ns = times.by_mode[CPU_SYSCALL],
-	                .irq_ns = times.by_mode[CPU_IRQ],
-	                .softirq_ns = times.by_mode[CPU_SOFTIRQ],
-	                .idle_ns = times.by_mode[CPU_IDLE],
-	                .tid = (int64_t)running - 1,
-	                .frequency_khz = attribute_at(&cpu->frequency_khz, at_ns)};
+			.cpu = number,
+			.known_ns = at_ns - from_ns - times.by_mode[CPU_UNKNOWN],
+			.user_ns = times.by_mode[CPU_USER],
+			.syscall_ns = times.by_mode[CPU_SYSCALL],
+			.irq_ns = times.by_mode[CPU_IRQ],
+			.softirq_ns = times.by_mode[CPU_SOFTIRQ],
+			.idle_ns = times.by_mode[CPU_IDLE],
+			.tid = (int64_t)running - 1,
+			.frequency_khz = attribute_at(&cpu->frequency_khz, at_ns)};
 	if (out->known_ns > 0) {
 		out->busy_percent = 100.0 * (double)(out->known_ns - out->idle_ns) /
-		                    (double)out->known_ns;
+				    (double)out->known_ns;
 	}
 	if (out->tid > 0) {
 		name = name_at(cx, host, out->tid, at_ns);
@@ -76,7 +76,7 @@ static void show_cpu(struct state_cx *cx, uint32_t host, uint32_t number, uint64
 }
 
 static enum status fill_cpus(
-                struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot)
+		struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot)
 {
 	struct state_view *view = &snapshot->state;
 	struct state_cpu *out;
@@ -96,7 +96,7 @@ static enum status fill_cpus(
 		for (i = 0; i < cx->hosts[host].n_cpus; i++) {
 			if (is_there(&cx->hosts[host].cpus[i], at_ns)) {
 				show_cpu(cx, host, i, from_ns, at_ns, snapshot,
-				                &out[view->n_cpus++]);
+						&out[view->n_cpus++]);
 			}
 		}
 	}
@@ -119,7 +119,7 @@ static const char *kernel_of(const struct registry *registry, uint32_t host)
 }
 
 static void add_cpus(const struct host_state *host, uint64_t from_ns, uint64_t at_ns,
-                struct state_host *out)
+		struct state_host *out)
 {
 	uint32_t i;
 
@@ -141,11 +141,11 @@ static void add_cpus(const struct host_state *host, uint64_t from_ns, uint64_t a
 }
 
 static enum status fill_hosts(
-                struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot)
+		struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot)
 {
 	struct state_view *view = &snapshot->state;
 	struct state_host *out =
-	                snapshot_alloc(snapshot, (cx->registry->n_hosts + 1) * sizeof(*out));
+			snapshot_alloc(snapshot, (cx->registry->n_hosts + 1) * sizeof(*out));
 	uint32_t i, s;
 
 	if (!out) {
@@ -162,7 +162,7 @@ static enum status fill_hosts(
 		if (i < cx->n_hosts) {
 			out[i].statedump = cx->hosts[i].statedump;
 			out[i].events_per_s = (double)attribute_gain(
-			                &cx->hosts[i].events, from_ns, at_ns);
+					&cx->hosts[i].events, from_ns, at_ns);
 			add_cpus(&cx->hosts[i], from_ns, at_ns, &out[i]);
 			out[i].open_fds = files_count_open(cx, i, at_ns);
 		}
@@ -190,8 +190,8 @@ static bool is_running(enum thread_status status)
 
 /* One step of a thread's life; `before` is what it was. */
 static void add_step(struct state_thread *out, const struct attribute_walk *walk,
-                struct thread_what what, struct thread_what before, uint64_t before_ns,
-                uint64_t from_ns)
+		struct thread_what what, struct thread_what before, uint64_t before_ns,
+		uint64_t from_ns)
 {
 	uint64_t ns = walk->end_ns - walk->begin_ns;
 
@@ -229,12 +229,12 @@ static void add_step(struct state_thread *out, const struct attribute_walk *walk
 				out->latencies++;
 				out->latency_ns += waited_ns;
 				out->latency_max_ns = waited_ns > out->latency_max_ns
-				                                      ? waited_ns
-				                                      : out->latency_max_ns;
-				out->latency_min_ns = out->latencies == 1 ||
-				                                      waited_ns < out->latency_min_ns
-				                                      ? waited_ns
-				                                      : out->latency_min_ns;
+								      ? waited_ns
+								      : out->latency_max_ns;
+				out->latency_min_ns =
+						out->latencies == 1 || waited_ns < out->latency_min_ns
+								? waited_ns
+								: out->latency_min_ns;
 			}
 		}
 	}
@@ -242,7 +242,7 @@ static void add_step(struct state_thread *out, const struct attribute_walk *walk
 }
 
 static void add_life(const struct thread_state *thread, uint64_t from_ns, uint64_t at_ns,
-                struct state_thread *out)
+		struct state_thread *out)
 {
 	struct attribute_walk walk = {.next = 0};
 	struct thread_what before = {.status = THREAD_UNKNOWN};
@@ -269,8 +269,8 @@ static const char *waits_for(const struct state_cx *cx, struct thread_what what)
 }
 
 static enum status show_perf(struct state_cx *cx, const struct thread_state *thread,
-                uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot,
-                struct state_thread *out)
+		uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot,
+		struct state_thread *out)
 {
 	struct state_perf *perf;
 	uint32_t i;
@@ -292,31 +292,30 @@ static enum status show_perf(struct state_cx *cx, const struct thread_state *thr
 }
 
 static enum status show_thread(struct state_cx *cx, const struct thread_state *thread,
-                uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot,
-                struct state_thread *out)
+		uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot,
+		struct state_thread *out)
 {
 	uint64_t since_ns, prio = attribute_at(&thread->prio, at_ns);
-	struct thread_what what =
-	                what_unpack(attribute_since(&thread->status, at_ns, &since_ns));
+	struct thread_what what = what_unpack(attribute_since(&thread->status, at_ns, &since_ns));
 
 	*out = (struct state_thread){.id = thread->id,
-	                .host = snapshot_text(snapshot, cx->registry->hosts[thread->host].name),
-	                .tid = thread->tid,
-	                .pid = thread->pid,
-	                .ppid = thread->ppid,
-	                .vtid = thread->vtid,
-	                .vpid = thread->vpid,
-	                .status = what.status,
-	                .since_ns = what.status == THREAD_UNKNOWN ? 0 : since_ns,
-	                .waker_tid = (int64_t)attribute_at(&thread->waker, at_ns) - 1,
-	                .uncertain = thread->uncertain,
-	                .measured = true,
-	                .has_prio = prio != 0,
-	                .prio = (int32_t)(uint32_t)prio,
-	                .migrations = attribute_gain(&thread->migrations, from_ns, at_ns),
-	                .context = ""};
+			.host = snapshot_text(snapshot, cx->registry->hosts[thread->host].name),
+			.tid = thread->tid,
+			.pid = thread->pid,
+			.ppid = thread->ppid,
+			.vtid = thread->vtid,
+			.vpid = thread->vpid,
+			.status = what.status,
+			.since_ns = what.status == THREAD_UNKNOWN ? 0 : since_ns,
+			.waker_tid = (int64_t)attribute_at(&thread->waker, at_ns) - 1,
+			.uncertain = thread->uncertain,
+			.measured = true,
+			.has_prio = prio != 0,
+			.prio = (int32_t)(uint32_t)prio,
+			.migrations = attribute_gain(&thread->migrations, from_ns, at_ns),
+			.context = ""};
 	out->name = snapshot_text(snapshot,
-	                names_text(cx->names, (uint32_t)attribute_at(&thread->comm, at_ns)));
+			names_text(cx->names, (uint32_t)attribute_at(&thread->comm, at_ns)));
 	out->syscall = snapshot_text(snapshot, names_text(cx->names, what.syscall));
 	out->waits_for = snapshot_text(snapshot, waits_for(cx, what));
 	add_life(thread, from_ns, at_ns, out);
@@ -338,7 +337,7 @@ static int compare_threads(const void *a, const void *b)
 }
 
 static enum status fill_threads(
-                struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot)
+		struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot)
 {
 	struct state_view *view = &snapshot->state;
 	const struct thread_state *thread;
@@ -358,7 +357,7 @@ static enum status fill_threads(
 	for (thread = cx->oldest; thread && status == STATUS_OK; thread = thread->next) {
 		if (lived(thread, from_ns, at_ns)) {
 			status = show_thread(cx, thread, from_ns, at_ns, snapshot,
-			                &out[view->n_threads++]);
+					&out[view->n_threads++]);
 		}
 		if (lived(thread, at_ns, at_ns)) {
 			((struct state_host *)view->hosts)[thread->host].threads++;
@@ -372,7 +371,7 @@ static enum status fill_threads(
 /* --- all of it ------------------------------------------------------------------------------- */
 
 enum status fill_state(struct state_cx *cx, const struct focus *focus, uint64_t at_ns,
-                struct snapshot *snapshot)
+		struct snapshot *snapshot)
 {
 	struct state_view *view = &snapshot->state;
 	uint64_t from_ns = at_ns > cx->window_ns ? at_ns - cx->window_ns : 0;
@@ -412,9 +411,10 @@ enum status fill_state(struct state_cx *cx, const struct focus *focus, uint64_t 
 
 /* The thread that had that key then; NULL: no kernel event was about it. */
 static const struct thread_state *thread_then(
-                struct state_cx *cx, uint32_t host, uint64_t key, uint64_t from_ns)
+		struct state_cx *cx, uint32_t host, uint64_t key, uint64_t from_ns)
 {
-	struct thread *shared = threads_find(cx->threads, host, threads_resolve(cx->threads, host, key));
+	struct thread *shared =
+			threads_find(cx->threads, host, threads_resolve(cx->threads, host, key));
 	const struct thread_state *thread = shared ? shared->state : NULL;
 
 	if (thread && thread->first_ns <= from_ns) {
@@ -422,7 +422,7 @@ static const struct thread_state *thread_then(
 	}
 	for (thread = cx->newest; thread; thread = thread->prev) {
 		if (thread->host == host && (uint64_t)thread->tid == key &&
-		                thread->first_ns <= from_ns) {
+				thread->first_ns <= from_ns) {
 			return thread;
 		}
 	}
@@ -453,7 +453,7 @@ static void add_blocked(struct state_resources *out, enum wait_kind wait, uint64
 
 /* What a thread did between two instants. */
 static void add_slice(struct state_cx *cx, const struct thread_state *thread, uint64_t from_ns,
-                uint64_t to_ns, struct state_resources *out)
+		uint64_t to_ns, struct state_resources *out)
 {
 	struct attribute_walk walk = {.next = 0};
 
@@ -496,8 +496,7 @@ static bool is_owner(const struct resources_of *of, uint64_t owner)
 	return false;
 }
 
-void fill_resources(
-                struct state_cx *cx, const struct resources_of *of, struct state_resources *out)
+void fill_resources(struct state_cx *cx, const struct resources_of *of, struct state_resources *out)
 {
 	struct attribute_walk walk = {.next = 0};
 	const struct thread_state *thread;

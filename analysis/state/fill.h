@@ -11,13 +11,13 @@ double fill_sd(double m2, uint64_t n);
 
 /* The user-space call stack of a thread, as of now; it lives with the request engine's spans. */
 void fill_stack(const struct state_cx *cx, const struct thread *thread, uint64_t at_ns,
-                struct snapshot *snapshot, struct state_thread *out);
+		struct snapshot *snapshot, struct state_thread *out);
 /* Threads that only user space tells of, into *out; returns how many. */
 uint32_t fill_users(struct state_cx *cx, uint64_t at_ns, struct snapshot *snapshot,
-                struct state_thread *out);
+		struct state_thread *out);
 
 enum status fill_state(struct state_cx *cx, const struct focus *focus, uint64_t at_ns,
-                struct snapshot *snapshot);
+		struct snapshot *snapshot);
 /* See state_add_resources(). */
 struct resources_of {
 	uint32_t host, n_owners;
@@ -25,6 +25,6 @@ struct resources_of {
 	const uint64_t *owners;
 };
 void fill_resources(
-                struct state_cx *cx, const struct resources_of *of, struct state_resources *out);
+		struct state_cx *cx, const struct resources_of *of, struct state_resources *out);
 
 #endif

@@ -16,10 +16,10 @@
  * Order of one event: its rule's handler; for the exit of a system call the call_rule's handler,
  * while the call is still open; then the call is closed.
  */
-#define STATE_FIELDS   14
-#define STATE_NO_FIELD UINT16_MAX
-#define STATE_PLAN_PERF 8 /* of one event type */
-#define STATE_PERF     32 /* different perf counters; further ones are left out */
+#define STATE_FIELDS    14
+#define STATE_NO_FIELD  UINT16_MAX
+#define STATE_PLAN_PERF 8  /* of one event type */
+#define STATE_PERF      32 /* different perf counters; further ones are left out */
 
 struct state_cx;
 struct state_plan;
@@ -32,7 +32,7 @@ struct nets;
 /* The system call that a thread is in. */
 struct call {
 	bool open;
-	bool inherited; /* by fork: the child returns from its parent's call */
+	bool inherited;  /* by fork: the child returns from its parent's call */
 	uint32_t name;   /* interned: "openat", without syscall_entry_ and compat_ */
 	uint32_t type;   /* event type of the entry */
 	uint64_t number; /* of the entry, in the log; held while the call is open */
@@ -77,9 +77,9 @@ static inline uint64_t what_pack(struct thread_what what)
 static inline struct thread_what what_unpack(uint64_t value)
 {
 	return (struct thread_what){.status = (enum thread_status)(value & 0xff),
-	                .wait = (enum wait_kind)(value >> 8 & 0xff),
-	                .woken = (value >> 16 & 1) != 0,
-	                .syscall = (uint32_t)(value >> 32)};
+			.wait = (enum wait_kind)(value >> 8 & 0xff),
+			.woken = (value >> 16 & 1) != 0,
+			.syscall = (uint32_t)(value >> 32)};
 }
 
 /* The state's part of a thread: outlives struct thread until nothing of the window is about it. */
@@ -101,7 +101,7 @@ struct thread_state {
 	struct attribute prio;   /* PRIO_KNOWN | as u32 */
 	struct attribute waker;  /* tid + 1 of who woke it last */
 	struct attribute migrations;
-	struct attribute owner;  /* whom it works for; see state_set_owner() */
+	struct attribute owner; /* whom it works for; see state_set_owner() */
 	struct attribute *perf; /* running totals, by cx->perf_names; n_perf of them */
 	uint32_t n_perf;
 	struct file_table *files; /* files.c's; on_* below keep it */
@@ -111,7 +111,7 @@ struct thread_state {
 #define PRIO_KNOWN (UINT64_C(1) << 32)
 
 typedef void state_handle(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event);
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event);
 
 /* An event that a file wants. A field may have alternatives: "prev_tid|prev_pid". */
 struct state_rule {
@@ -142,13 +142,13 @@ struct state_plan {
 	state_handle *handle; /* NULL: of no interest */
 	uint16_t slots[STATE_FIELDS];
 	uint16_t ctx_tid, vpid, pid_ns, procname; /* contexts */
-	uint32_t call;                      /* interned name of the system call */
-	uint16_t fd_slot;                   /* of an entry's argument */
-	const struct call_rule *call_rule;  /* entries: slots_call are `in`; exits: `out` */
+	uint32_t call;                            /* interned name of the system call */
+	uint16_t fd_slot;                         /* of an entry's argument */
+	const struct call_rule *call_rule;        /* entries: slots_call are `in`; exits: `out` */
 	uint16_t slots_call[STATE_FIELDS];
 	uint32_t n_perf;
-	uint16_t perf_slots[STATE_PLAN_PERF];  /* of perf_* contexts */
-	uint8_t perf_index[STATE_PLAN_PERF];   /* in cx->perf_names */
+	uint16_t perf_slots[STATE_PLAN_PERF]; /* of perf_* contexts */
+	uint8_t perf_index[STATE_PLAN_PERF];  /* in cx->perf_names */
 };
 
 #define IRQ_DEPTH 8
@@ -162,12 +162,12 @@ struct cpu_state {
 	uint64_t irq_begin_ns[IRQ_DEPTH];
 	int32_t irq_number[IRQ_DEPTH];
 	uint32_t irq_name[IRQ_DEPTH];
-	bool in_timer;            /* a high resolution timer's function runs */
-	int32_t softirq;          /* the one being served; valid if softirq_depth > 0 */
+	bool in_timer;   /* a high resolution timer's function runs */
+	int32_t softirq; /* the one being served; valid if softirq_depth > 0 */
 	uint64_t softirq_begin_ns, softirq_wait_ns;
 	uint64_t raised_ns[SOFTIRQS]; /* 0: not pending, or not seen */
-	struct attribute mode;    /* enum cpu_mode */
-	struct attribute running; /* tid + 1 of the current thread; 0: not known */
+	struct attribute mode;        /* enum cpu_mode */
+	struct attribute running;     /* tid + 1 of the current thread; 0: not known */
 	struct attribute frequency_khz;
 	uint64_t perf_last[STATE_PERF]; /* counters of the CPU when last seen */
 	uint32_t perf_seen;
@@ -194,19 +194,19 @@ struct state_cx {
 	struct store store;
 	uint32_t (*innermost)(const struct thread *thread); /* see struct state_config */
 	uint64_t now_ns, window_ns;
-	uint64_t number;             /* of the event being handled, in the log */
-	bool no_use;                 /* set by its handler: it tells nothing, after all */
-	struct host_state *hosts;    /* by registry host */
+	uint64_t number;          /* of the event being handled, in the log */
+	bool no_use;              /* set by its handler: it tells nothing, after all */
+	struct host_state *hosts; /* by registry host */
 	uint32_t n_hosts;
-	struct state_plan *plans;    /* by event type */
+	struct state_plan *plans; /* by event type */
 	uint32_t n_plans, plan_room;
-	struct files *files;         /* of files.c, disks.c, net.c: theirs alone */
+	struct files *files; /* of files.c, disks.c, net.c: theirs alone */
 	struct disks *disks;
 	struct nets *nets;
-	struct series calls; /* struct call_record, by end */
-	struct series irqs;  /* struct irq_record, by end */
-	uint64_t last_id;    /* of a thread */
-	bool has_waking;     /* sched_waking is traced: it tells the waker better */
+	struct series calls;             /* struct call_record, by end */
+	struct series irqs;              /* struct irq_record, by end */
+	uint64_t last_id;                /* of a thread */
+	bool has_waking;                 /* sched_waking is traced: it tells the waker better */
 	uint32_t perf_names[STATE_PERF]; /* interned */
 	uint32_t n_perf;
 	struct thread_state *oldest, *newest; /* of all threads */
@@ -226,7 +226,7 @@ static inline bool has_field(const struct state_plan *plan, uint32_t field)
 
 /* Value of a field of the rule; `otherwise` if the type does not have it. */
 static inline int64_t field_int(const struct state_plan *plan, const struct event *event,
-                uint32_t field, int64_t otherwise)
+		uint32_t field, int64_t otherwise)
 {
 	return has_field(plan, field) ? (int64_t)event->slots[plan->slots[field]] : otherwise;
 }
@@ -240,7 +240,7 @@ struct thread_state *state_thread(struct state_cx *cx, uint32_t host, int64_t ti
 struct thread_state *state_find_thread(struct state_cx *cx, uint32_t host, int64_t tid);
 /* The name of its process at an instant, "" if not known. */
 const char *state_process_name(
-                const struct state_cx *cx, const struct thread_state *thread, uint64_t at_ns);
+		const struct state_cx *cx, const struct thread_state *thread, uint64_t at_ns);
 
 /* --- what the other files do; called by state.c ---------------------------------------------- */
 
@@ -251,12 +251,12 @@ bool files_create(struct state_cx *cx);
 void files_destroy(struct state_cx *cx);
 /* flags: of clone(2), CLONE_FILES tells sharing; where not known, set for threads of a process. */
 void files_on_fork(struct state_cx *cx, struct thread_state *parent, struct thread_state *child,
-                uint64_t flags);
+		uint64_t flags);
 void files_on_exec(struct state_cx *cx, struct thread_state *thread);
 /* The statedump lists the thread, after its pid is known. file_table is the kernel's address of its
  * table (lttng-modules >= 2.12: fds are listed by it); 0: not told. */
 void files_on_statedump(struct state_cx *cx, struct thread_state *thread, uint64_t file_table);
-void files_on_free(struct state_cx *cx, struct thread_state *thread); /* dead: lets go of fds */
+void files_on_free(struct state_cx *cx, struct thread_state *thread);   /* dead: lets go of fds */
 void files_on_forget(struct state_cx *cx, struct thread_state *thread); /* its memory goes */
 /* Events of a CPU (CPU_NONE: of any) of a host were lost until now. */
 void files_on_loss(struct state_cx *cx, uint32_t host, uint32_t cpu, const struct loss *loss);
@@ -267,31 +267,31 @@ void files_expire(struct state_cx *cx);
 void files_let_go(struct state_cx *cx);
 /* view->fds; and for view->threads, one call each. The window is (from_ns, at_ns]. */
 enum status files_fill(struct state_cx *cx, const struct focus *focus, uint64_t from_ns,
-                uint64_t at_ns, struct snapshot *snapshot);
+		uint64_t at_ns, struct snapshot *snapshot);
 void files_fill_thread(struct state_cx *cx, const struct thread_state *thread, uint64_t from_ns,
-                uint64_t at_ns, struct state_thread *out);
+		uint64_t at_ns, struct state_thread *out);
 uint32_t files_count_open(const struct state_cx *cx, uint32_t host, uint64_t at_ns);
 /* What the fd of a thread's call is now: for what it is blocked on. */
 enum fd_kind files_kind(const struct state_cx *cx, const struct thread_state *thread, int32_t fd);
 /* Disk and network bytes of a thread in (from, to], added to *out. */
-void files_add_resources(struct state_cx *cx, const struct thread_state *thread,
-                uint64_t from_ns, uint64_t to_ns, struct state_resources *out);
+void files_add_resources(struct state_cx *cx, const struct thread_state *thread, uint64_t from_ns,
+		uint64_t to_ns, struct state_resources *out);
 
 /* disks.c */
 extern const struct state_rule disks_rules[];
 bool disks_create(struct state_cx *cx);
 void disks_destroy(struct state_cx *cx);
 void disks_expire(struct state_cx *cx);
-enum status disks_fill(struct state_cx *cx, uint64_t from_ns, uint64_t at_ns,
-                struct snapshot *snapshot);
+enum status disks_fill(
+		struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot);
 
 /* net.c */
 extern const struct state_rule nets_rules[];
 bool nets_create(struct state_cx *cx);
 void nets_destroy(struct state_cx *cx);
 void nets_expire(struct state_cx *cx);
-enum status nets_fill(struct state_cx *cx, uint64_t from_ns, uint64_t at_ns,
-                struct snapshot *snapshot);
+enum status nets_fill(
+		struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot);
 
 /* --- state.c, kernel.c, calls.c, irqs.c, perf.c, users.c -------------------------------------- */
 
@@ -322,17 +322,17 @@ void calls_exit(struct state_cx *cx, const struct state_plan *plan, const struct
 /* The call a thread is in has ended, or nobody will know: lets go of its entry. */
 void call_close(struct state_cx *cx, struct call *call);
 enum status calls_fill(struct state_cx *cx, const struct focus *focus, uint64_t from_ns,
-                uint64_t at_ns, struct snapshot *snapshot);
+		uint64_t at_ns, struct snapshot *snapshot);
 enum status irqs_fill(
-                struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot);
+		struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot);
 
 /* events.c: view->events */
 enum status events_fill(struct state_cx *cx, const struct focus *focus, uint64_t from_ns,
-                uint64_t at_ns, struct snapshot *snapshot);
+		uint64_t at_ns, struct snapshot *snapshot);
 
 /* Tells those who keep things by thread. */
 void state_on_fork(struct state_cx *cx, struct thread_state *parent, struct thread_state *child,
-                uint64_t flags);
+		uint64_t flags);
 void state_on_exec(struct state_cx *cx, struct thread_state *thread);
 void state_on_statedump(struct state_cx *cx, struct thread_state *thread, uint64_t file_table);
 
@@ -342,8 +342,8 @@ struct cpu_state *state_cpu(struct state_cx *cx, uint32_t host, uint32_t cpu);
 void cpu_changed(struct state_cx *cx, struct cpu_state *cpu, uint64_t now_ns);
 /* Nobody knows what it does from now on, until its next sched_switch. */
 void cpu_forget(struct state_cx *cx, struct cpu_state *cpu, uint64_t now_ns);
-void thread_name(struct state_cx *cx, struct thread_state *thread, uint64_t at_ns,
-                const char *comm, uint32_t length);
+void thread_name(struct state_cx *cx, struct thread_state *thread, uint64_t at_ns, const char *comm,
+		uint32_t length);
 /* It is no more; its past stays for the window. */
 void thread_die(struct state_cx *cx, struct thread_state *thread, uint64_t now_ns);
 /* Perf counters of an event go to who ran since the last one. */

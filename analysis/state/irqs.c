@@ -18,8 +18,7 @@ static struct cpu_state *cpu_of(struct state_cx *cx, const struct event *event)
 	return state_cpu(cx, event_host(cx, event), event->cpu);
 }
 
-static void irq_entry(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+static void irq_entry(struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct cpu_state *cpu = cpu_of(cx, event);
 	uint32_t depth, length;
@@ -39,8 +38,7 @@ static void irq_entry(
 	cpu_changed(cx, cpu, event->ts_ns);
 }
 
-static void irq_exit(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+static void irq_exit(struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct cpu_state *cpu = cpu_of(cx, event);
 	struct irq_record *record;
@@ -68,7 +66,7 @@ static void irq_exit(
 }
 
 static void softirq_raise(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct cpu_state *cpu = cpu_of(cx, event);
 	uint64_t number = (uint64_t)field_int(plan, event, 0, 0);
@@ -80,7 +78,7 @@ static void softirq_raise(
 }
 
 static void softirq_entry(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct cpu_state *cpu = cpu_of(cx, event);
 
@@ -99,7 +97,7 @@ static void softirq_entry(
 }
 
 static void softirq_exit(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct cpu_state *cpu = cpu_of(cx, event);
 	struct irq_record *record;
@@ -125,7 +123,7 @@ static void softirq_exit(
 
 /* Who is woken in there waits for time. */
 static void timer_entry(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct cpu_state *cpu = cpu_of(cx, event);
 
@@ -136,7 +134,7 @@ static void timer_entry(
 }
 
 static void timer_exit(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct cpu_state *cpu = cpu_of(cx, event);
 
@@ -147,30 +145,26 @@ static void timer_exit(
 }
 
 const struct state_rule irqs_rules[] = {
-                {.names = "irq_handler_entry",
-                                .handle = irq_entry,
-                                .fields = {"irq", "name"},
-                                .required = 1},
-                {.names = "irq_handler_exit",
-                                .handle = irq_exit,
-                                .fields = {"irq"},
-                                .required = 1},
-                {.names = "softirq_raise|irq_softirq_raise",
-                                .handle = softirq_raise,
-                                .fields = {"vec"},
-                                .required = 1},
-                {.names = "softirq_entry|irq_softirq_entry",
-                                .handle = softirq_entry,
-                                .fields = {"vec"},
-                                .required = 1},
-                {.names = "softirq_exit|irq_softirq_exit",
-                                .handle = softirq_exit,
-                                .fields = {"vec"},
-                                .required = 1},
-                {.names = "hrtimer_expire_entry|timer_hrtimer_expire_entry",
-                                .handle = timer_entry},
-                {.names = "hrtimer_expire_exit|timer_hrtimer_expire_exit", .handle = timer_exit},
-                {.names = NULL},
+		{.names = "irq_handler_entry",
+				.handle = irq_entry,
+				.fields = {"irq", "name"},
+				.required = 1},
+		{.names = "irq_handler_exit", .handle = irq_exit, .fields = {"irq"}, .required = 1},
+		{.names = "softirq_raise|irq_softirq_raise",
+				.handle = softirq_raise,
+				.fields = {"vec"},
+				.required = 1},
+		{.names = "softirq_entry|irq_softirq_entry",
+				.handle = softirq_entry,
+				.fields = {"vec"},
+				.required = 1},
+		{.names = "softirq_exit|irq_softirq_exit",
+				.handle = softirq_exit,
+				.fields = {"vec"},
+				.required = 1},
+		{.names = "hrtimer_expire_entry|timer_hrtimer_expire_entry", .handle = timer_entry},
+		{.names = "hrtimer_expire_exit|timer_hrtimer_expire_exit", .handle = timer_exit},
+		{.names = NULL},
 };
 
 /* --- the table ------------------------------------------------------------------------------- */
@@ -198,14 +192,14 @@ static void add_name(struct kind *kind, uint32_t name)
 
 /* "ehci_hcd:usb2, ioc0" */
 static const char *show_names(
-                const struct state_cx *cx, const struct kind *kind, struct snapshot *snapshot)
+		const struct state_cx *cx, const struct kind *kind, struct snapshot *snapshot)
 {
 	const char *text = kind->n_names > 0 ? names_text(cx->names, kind->names[0]) : "";
 	uint32_t i;
 
 	for (i = 1; i < kind->n_names; i++) {
-		text = snapshot_printf(snapshot, "%s, %s", text,
-		                names_text(cx->names, kind->names[i]));
+		text = snapshot_printf(
+				snapshot, "%s, %s", text, names_text(cx->names, kind->names[i]));
 	}
 	return snapshot_text(snapshot, text);
 }
@@ -216,7 +210,7 @@ static struct kind *find_kind(struct kind *kinds, uint32_t *n, const struct irq_
 
 	for (i = 0; i < *n; i++) {
 		if (kinds[i].number == record->number && kinds[i].soft == record->soft &&
-		                kinds[i].host == record->host) {
+				kinds[i].host == record->host) {
 			break;
 		}
 	}
@@ -225,9 +219,9 @@ static struct kind *find_kind(struct kind *kinds, uint32_t *n, const struct irq_
 			return NULL;
 		}
 		kinds[(*n)++] = (struct kind){.host = record->host,
-		                .number = record->number,
-		                .soft = record->soft,
-		                .min_ns = UINT64_MAX};
+				.number = record->number,
+				.soft = record->soft,
+				.min_ns = UINT64_MAX};
 	}
 	add_name(&kinds[i], record->name);
 	return &kinds[i];
@@ -242,9 +236,8 @@ static void count_irq(struct kind *kind, const struct irq_record *record)
 	if (record->raised_ns != UINT64_MAX) {
 		kind->raised++;
 		kind->raised_total_ns += record->raised_ns;
-		kind->raised_max_ns = record->raised_ns > kind->raised_max_ns
-		                                      ? record->raised_ns
-		                                      : kind->raised_max_ns;
+		kind->raised_max_ns = record->raised_ns > kind->raised_max_ns ? record->raised_ns
+									      : kind->raised_max_ns;
 	}
 }
 
@@ -263,10 +256,10 @@ static int compare_kinds(const void *a, const void *b)
 
 /* include/linux/interrupt.h */
 static const char *const softirq_names[SOFTIRQS] = {"hi", "timer", "net_tx", "net_rx", "block",
-                "irq_poll", "tasklet", "sched", "hrtimer", "rcu"};
+		"irq_poll", "tasklet", "sched", "hrtimer", "rcu"};
 
 enum status irqs_fill(
-                struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot)
+		struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot)
 {
 	struct kind *kinds = calloc(MAX_KINDS, sizeof(*kinds));
 	struct state_irq *out;
@@ -294,18 +287,18 @@ enum status irqs_fill(
 		bool known = k->soft && k->number >= 0 && k->number < SOFTIRQS;
 
 		out[i] = (struct state_irq){
-		                .host = snapshot_text(snapshot, cx->registry->hosts[k->host].name),
-		                .name = known ? softirq_names[k->number]
-		                              : show_names(cx, k, snapshot),
-		                .soft = k->soft,
-		                .number = k->number,
-		                .count = k->count,
-		                .total_ns = k->total_ns,
-		                .min_ns = k->min_ns,
-		                .max_ns = k->max_ns,
-		                .raised = k->raised,
-		                .raise_mean_ns = k->raised ? k->raised_total_ns / k->raised : 0,
-		                .raise_max_ns = k->raised_max_ns};
+				.host = snapshot_text(snapshot, cx->registry->hosts[k->host].name),
+				.name = known ? softirq_names[k->number]
+					      : show_names(cx, k, snapshot),
+				.soft = k->soft,
+				.number = k->number,
+				.count = k->count,
+				.total_ns = k->total_ns,
+				.min_ns = k->min_ns,
+				.max_ns = k->max_ns,
+				.raised = k->raised,
+				.raise_mean_ns = k->raised ? k->raised_total_ns / k->raised : 0,
+				.raise_max_ns = k->raised_max_ns};
 	}
 	snapshot->state.n_irqs = out ? n : 0;
 	snapshot->state.irqs = out;

@@ -44,8 +44,8 @@ void cpu_changed(struct state_cx *cx, struct cpu_state *cpu, uint64_t now_ns)
 		struct thread_what what = {.syscall = thread->call.open ? thread->call.name : 0};
 
 		what.status = mode == CPU_IRQ || mode == CPU_SOFTIRQ ? THREAD_INTERRUPTED
-		              : mode == CPU_SYSCALL                  ? THREAD_RUN_SYSCALL
-		                                                     : THREAD_RUN_USER;
+			      : mode == CPU_SYSCALL                  ? THREAD_RUN_SYSCALL
+								     : THREAD_RUN_USER;
 		attribute_set(&cx->store, &thread->status, now_ns, what_pack(what));
 	}
 }
@@ -123,13 +123,13 @@ static enum wait_kind wait_of_fd(struct state_cx *cx, const struct thread_state 
 static enum wait_kind wait_of(struct state_cx *cx, const struct thread_state *thread)
 {
 	static const char *const locks[] = {"futex", "futex_waitv", "futex_time64", "semop",
-	                "semtimedop", "flock", NULL};
+			"semtimedop", "flock", NULL};
 	static const char *const timers[] = {
-	                "nanosleep", "clock_nanosleep", "clock_nanosleep_time64", NULL};
+			"nanosleep", "clock_nanosleep", "clock_nanosleep_time64", NULL};
 	static const char *const disks[] = {"fsync", "fdatasync", "sync", "syncfs",
-	                "sync_file_range", "msync", "readahead", NULL};
+			"sync_file_range", "msync", "readahead", NULL};
 	static const char *const nets[] = {"recvfrom", "recvmsg", "recvmmsg", "sendto", "sendmsg",
-	                "sendmmsg", "accept", "accept4", "connect", NULL};
+			"sendmmsg", "accept", "accept4", "connect", NULL};
 	const char *name;
 
 	if (!thread->call.open) {
@@ -140,14 +140,14 @@ static enum wait_kind wait_of(struct state_cx *cx, const struct thread_state *th
 	       : is_one_of(name, timers) ? WAIT_TIMER
 	       : is_one_of(name, disks)  ? WAIT_DISK
 	       : is_one_of(name, nets)   ? WAIT_NET
-	                                 : wait_of_fd(cx, thread);
+					 : wait_of_fd(cx, thread);
 }
 
 static void switch_out(struct state_cx *cx, struct host_state *host, struct thread_state *prev,
-                int64_t prev_state, uint64_t now_ns)
+		int64_t prev_state, uint64_t now_ns)
 {
 	struct thread_what what = {.status = status_after(&host->states, prev_state),
-	                .syscall = prev->call.open ? prev->call.name : 0};
+			.syscall = prev->call.open ? prev->call.name : 0};
 
 	if (what.status == THREAD_BLOCKED) {
 		what.wait = wait_of(cx, prev);
@@ -158,7 +158,7 @@ static void switch_out(struct state_cx *cx, struct host_state *host, struct thre
 
 /* A thread runs on one CPU: where it was on another, events of that one were lost. */
 static void switch_in(struct state_cx *cx, uint32_t host, uint32_t cpu_number,
-                struct thread_state *next, uint64_t now_ns)
+		struct thread_state *next, uint64_t now_ns)
 {
 	if (next->on_cpu != CPU_NONE && next->on_cpu != cpu_number) {
 		struct cpu_state *other = state_cpu(cx, host, next->on_cpu);
@@ -171,7 +171,7 @@ static void switch_in(struct state_cx *cx, uint32_t host, uint32_t cpu_number,
 }
 
 static void take_prio(struct state_cx *cx, struct thread_state *thread,
-                const struct state_plan *plan, const struct event *event, uint32_t field)
+		const struct state_plan *plan, const struct event *event, uint32_t field)
 {
 	if (has_field(plan, field)) {
 		uint64_t prio = PRIO_KNOWN | (uint32_t)event->slots[plan->slots[field]];
@@ -181,7 +181,7 @@ static void take_prio(struct state_cx *cx, struct thread_state *thread,
 }
 
 static void take_name(struct state_cx *cx, struct thread_state *thread,
-                const struct state_plan *plan, const struct event *event, uint32_t field)
+		const struct state_plan *plan, const struct event *event, uint32_t field)
 {
 	uint32_t length;
 	const char *comm;
@@ -206,7 +206,7 @@ enum {
 };
 
 static void sched_switch(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	uint32_t host = event_host(cx, event);
 	int64_t prev_tid = field_int(plan, event, SWITCH_PREV, 0);
@@ -226,7 +226,7 @@ static void sched_switch(
 		take_name(cx, prev, plan, event, SWITCH_PREV_COMM);
 		take_prio(cx, prev, plan, event, SWITCH_PREV_PRIO);
 		switch_out(cx, &cx->hosts[host], prev, field_int(plan, event, SWITCH_STATE, -1),
-		                event->ts_ns);
+				event->ts_ns);
 	}
 	next = state_thread(cx, host, next_tid);
 	if (next) {
@@ -240,7 +240,7 @@ static void sched_switch(
 	cpu->current = next;
 	cpu->idle = next_tid == 0;
 	threads_switch(cx->threads, host, event->cpu,
-	                thread_host_key((uint64_t)next_tid, event->cpu));
+			thread_host_key((uint64_t)next_tid, event->cpu));
 	attribute_set(&cx->store, &cpu->running, event->ts_ns, (uint64_t)next_tid + 1);
 	cpu_changed(cx, cpu, event->ts_ns);
 }
@@ -284,7 +284,7 @@ static void refine_wait(struct thread_state *thread, enum wait_kind kind)
 }
 
 static struct thread_state *woken(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	uint32_t host = event_host(cx, event);
 	struct thread_state *thread = state_thread(cx, host, field_int(plan, event, WAKE_TID, 0));
@@ -324,7 +324,7 @@ static void enqueue(struct state_cx *cx, struct thread_state *thread, uint64_t n
  * is on a run queue, maybe later and on that queue's CPU; it counts where sched_waking is missing.
  */
 static void sched_waking(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct thread_state *thread = woken(cx, plan, event);
 
@@ -335,7 +335,7 @@ static void sched_waking(
 }
 
 static void sched_wakeup(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct thread_state *thread = woken(cx, plan, event);
 
@@ -348,10 +348,10 @@ static void sched_wakeup(
 }
 
 static void sched_migrate(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct thread_state *thread =
-	                state_thread(cx, event_host(cx, event), field_int(plan, event, 0, 0));
+			state_thread(cx, event_host(cx, event), field_int(plan, event, 0, 0));
 
 	if (thread) {
 		take_name(cx, thread, plan, event, 1);
@@ -360,10 +360,10 @@ static void sched_migrate(
 }
 
 static void sched_setprio(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct thread_state *thread =
-	                state_thread(cx, event_host(cx, event), field_int(plan, event, 0, 0));
+			state_thread(cx, event_host(cx, event), field_int(plan, event, 0, 0));
 
 	if (thread) {
 		take_prio(cx, thread, plan, event, 1);
@@ -388,7 +388,7 @@ static void inherit_call(struct thread_state *parent, struct thread_state *child
 
 /* The flags of the call that makes it, where its entry was kept and has them. */
 static uint64_t clone_flags(
-                struct state_cx *cx, const struct thread_state *parent, bool same_process)
+		struct state_cx *cx, const struct thread_state *parent, bool same_process)
 {
 	const struct call *call = &parent->call;
 	bool is_clone = strcmp(names_text(cx->names, call->name), "clone") == 0;
@@ -401,9 +401,9 @@ static uint64_t clone_flags(
 			const struct field *field = &type->fields[i];
 
 			if (field->kind <= FIELD_INT &&
-			                (strcmp(field->name, "clone_flags") == 0 ||
-			                                (is_clone && strcmp(field->name, "flags") ==
-			                                                                0))) {
+					(strcmp(field->name, "clone_flags") == 0 ||
+							(is_clone && strcmp(field->name, "flags") ==
+											0))) {
 				return call->slots[i];
 			}
 		}
@@ -413,12 +413,12 @@ static uint64_t clone_flags(
 
 /* In another pid namespace it has another tid: that is what its user-space events carry. */
 static void take_namespace(
-                struct state_cx *cx, struct thread_state *thread, uint64_t space, uint64_t vtid)
+		struct state_cx *cx, struct thread_state *thread, uint64_t space, uint64_t vtid)
 {
 	thread->vtid = (int32_t)vtid;
 	if (space != THREAD_HOST_NS && vtid != 0) {
 		threads_alias(cx->threads, thread->host, thread_ns_key(space, vtid),
-		                thread_host_key((uint64_t)thread->tid, 0));
+				thread_host_key((uint64_t)thread->tid, 0));
 	}
 }
 
@@ -434,7 +434,7 @@ static uint64_t last_number(const struct event *event, uint16_t slot)
 	}
 	memcpy(header, tree, sizeof(header));
 	if (header[0] != TREE_ARRAY || header[1] == 0 ||
-	                length < sizeof(header) + (uint64_t)header[1] * 16) {
+			length < sizeof(header) + (uint64_t)header[1] * 16) {
 		return 0;
 	}
 	memcpy(&value, tree + sizeof(header) + (size_t)header[1] * 16 - 8, sizeof(value));
@@ -442,12 +442,12 @@ static uint64_t last_number(const struct event *event, uint16_t slot)
 }
 
 static void sched_fork(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	uint32_t host = event_host(cx, event);
 	int64_t child_tid = field_int(plan, event, FORK_CHILD, 0);
 	struct thread_state *parent =
-	                state_thread(cx, host, field_int(plan, event, FORK_PARENT, 0));
+			state_thread(cx, host, field_int(plan, event, FORK_PARENT, 0));
 	struct thread_state *child = state_find_thread(cx, host, child_tid);
 
 	if (child) { /* its tid begins anew: the old one's end was not seen */
@@ -465,14 +465,14 @@ static void sched_fork(
 	log_hold(cx->log, cx->number);
 	if (has_field(plan, FORK_NS) && has_field(plan, FORK_VTIDS)) {
 		take_namespace(cx, child, (uint64_t)field_int(plan, event, FORK_NS, 0),
-		                last_number(event, plan->slots[FORK_VTIDS]));
+				last_number(event, plan->slots[FORK_VTIDS]));
 	}
 	if (parent) {
 		bool same;
 
 		if (parent->pid < 0) {
 			parent->thread->pid = parent->pid =
-			                (int32_t)field_int(plan, event, FORK_PARENT_PID, -1);
+					(int32_t)field_int(plan, event, FORK_PARENT_PID, -1);
 		}
 		same = child->pid >= 0 && child->pid == parent->pid;
 		child->ppid = same ? parent->ppid : parent->pid;
@@ -489,7 +489,7 @@ enum { EXEC_TID, EXEC_OLD_TID, EXEC_FILENAME };
  * others of the process.
  */
 static struct thread_state *take_over(struct state_cx *cx, struct thread_state *old, int64_t tid,
-                const struct event *event)
+		const struct event *event)
 {
 	struct thread_state *leader = state_find_thread(cx, old->host, tid), *thread;
 	uint32_t cpu_number = old->on_cpu;
@@ -513,7 +513,7 @@ static struct thread_state *take_over(struct state_cx *cx, struct thread_state *
 		cpu->current = thread;
 		thread->on_cpu = cpu_number;
 		threads_switch(cx->threads, old->host, cpu_number,
-		                thread_host_key((uint64_t)tid, cpu_number));
+				thread_host_key((uint64_t)tid, cpu_number));
 		attribute_set(&cx->store, &cpu->running, event->ts_ns, (uint64_t)tid + 1);
 	}
 	thread_die(cx, old, event->ts_ns);
@@ -524,7 +524,7 @@ static struct thread_state *take_over(struct state_cx *cx, struct thread_state *
 }
 
 static void sched_exec(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	int64_t tid = field_int(plan, event, EXEC_TID, 0);
 	int64_t old_tid = field_int(plan, event, EXEC_OLD_TID, tid);
@@ -539,8 +539,8 @@ static void sched_exec(
 		return;
 	}
 	path = has_field(plan, EXEC_FILENAME)
-	                       ? event_bytes(event, plan->slots[EXEC_FILENAME], &length)
-	                       : NULL;
+			       ? event_bytes(event, plan->slots[EXEC_FILENAME], &length)
+			       : NULL;
 	if (path) {
 		base = path;
 		for (i = 0; i < length; i++) {
@@ -550,16 +550,16 @@ static void sched_exec(
 		}
 		length -= (uint32_t)(base - path);
 		thread_name(cx, thread, event->ts_ns, base,
-		                length > COMM_LENGTH ? COMM_LENGTH : length);
+				length > COMM_LENGTH ? COMM_LENGTH : length);
 	}
 	state_on_exec(cx, thread);
 }
 
 static void sched_exit(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct thread_state *thread =
-	                state_thread(cx, event_host(cx, event), field_int(plan, event, 0, 0));
+			state_thread(cx, event_host(cx, event), field_int(plan, event, 0, 0));
 
 	if (thread) {
 		thread->exited = true;
@@ -568,10 +568,10 @@ static void sched_exit(
 
 /* A tid may be given anew before the kernel frees its last owner: that one's end is not ours. */
 static void sched_free(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct thread_state *thread =
-	                state_find_thread(cx, event_host(cx, event), field_int(plan, event, 0, 0));
+			state_find_thread(cx, event_host(cx, event), field_int(plan, event, 0, 0));
 
 	if (thread && (thread->exited || thread->born_ns == 0) && thread->on_cpu == CPU_NONE) {
 		thread_die(cx, thread, event->ts_ns);
@@ -579,61 +579,61 @@ static void sched_free(
 }
 
 static void power_frequency(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct cpu_state *cpu = state_cpu(
-	                cx, event_host(cx, event), (uint32_t)field_int(plan, event, 1, event->cpu));
+			cx, event_host(cx, event), (uint32_t)field_int(plan, event, 1, event->cpu));
 
 	if (cpu) {
 		attribute_set(&cx->store, &cpu->frequency_khz, event->ts_ns,
-		                event->slots[plan->slots[0]]);
+				event->slots[plan->slots[0]]);
 	}
 }
 
 const struct state_rule kernel_rules[] = {
-                {.names = "sched_switch",
-                                .handle = sched_switch,
-                                .fields = {"prev_tid|prev_pid", "next_tid|next_pid", "prev_state",
-                                                "prev_comm", "next_comm", "prev_prio", "next_prio"},
-                                .required = 2},
-                {.names = "sched_waking",
-                                .handle = sched_waking,
-                                .fields = {"tid|pid", "comm", "prio", "target_cpu"},
-                                .required = 1},
-                {.names = "sched_wakeup|sched_wakeup_new",
-                                .handle = sched_wakeup,
-                                .fields = {"tid|pid", "comm", "prio", "target_cpu"},
-                                .required = 1},
-                {.names = "sched_migrate_task",
-                                .handle = sched_migrate,
-                                .fields = {"tid|pid", "comm"},
-                                .required = 1},
-                {.names = "sched_pi_setprio",
-                                .handle = sched_setprio,
-                                .fields = {"tid|pid", "newprio"},
-                                .required = 2},
-                {.names = "sched_process_fork",
-                                .handle = sched_fork,
-                                .fields = {"parent_tid", "child_tid", "parent_pid", "child_pid",
-                                                "child_comm", "child_ns_inum|ns_inum", "vtids"},
-                                .required = 2},
-                {.names = "sched_process_exec",
-                                .handle = sched_exec,
-                                .fields = {"tid|pid", "old_tid|old_pid", "filename"},
-                                .required = 1},
-                {.names = "sched_process_exit",
-                                .handle = sched_exit,
-                                .fields = {"tid|pid"},
-                                .required = 1},
-                {.names = "sched_process_free",
-                                .handle = sched_free,
-                                .fields = {"tid|pid"},
-                                .required = 1},
-                {.names = "power_cpu_frequency|cpu_frequency",
-                                .handle = power_frequency,
-                                .fields = {"state|frequency", "cpu_id|cpu"},
-                                .required = 1},
-                {.names = NULL},
+		{.names = "sched_switch",
+				.handle = sched_switch,
+				.fields = {"prev_tid|prev_pid", "next_tid|next_pid", "prev_state",
+						"prev_comm", "next_comm", "prev_prio", "next_prio"},
+				.required = 2},
+		{.names = "sched_waking",
+				.handle = sched_waking,
+				.fields = {"tid|pid", "comm", "prio", "target_cpu"},
+				.required = 1},
+		{.names = "sched_wakeup|sched_wakeup_new",
+				.handle = sched_wakeup,
+				.fields = {"tid|pid", "comm", "prio", "target_cpu"},
+				.required = 1},
+		{.names = "sched_migrate_task",
+				.handle = sched_migrate,
+				.fields = {"tid|pid", "comm"},
+				.required = 1},
+		{.names = "sched_pi_setprio",
+				.handle = sched_setprio,
+				.fields = {"tid|pid", "newprio"},
+				.required = 2},
+		{.names = "sched_process_fork",
+				.handle = sched_fork,
+				.fields = {"parent_tid", "child_tid", "parent_pid", "child_pid",
+						"child_comm", "child_ns_inum|ns_inum", "vtids"},
+				.required = 2},
+		{.names = "sched_process_exec",
+				.handle = sched_exec,
+				.fields = {"tid|pid", "old_tid|old_pid", "filename"},
+				.required = 1},
+		{.names = "sched_process_exit",
+				.handle = sched_exit,
+				.fields = {"tid|pid"},
+				.required = 1},
+		{.names = "sched_process_free",
+				.handle = sched_free,
+				.fields = {"tid|pid"},
+				.required = 1},
+		{.names = "power_cpu_frequency|cpu_frequency",
+				.handle = power_frequency,
+				.fields = {"state|frequency", "cpu_id|cpu"},
+				.required = 1},
+		{.names = NULL},
 };
 
 /* --- what was there before ------------------------------------------------------------------- */
@@ -652,10 +652,10 @@ enum {
 
 /* Fills only what is missing: what was observed since is newer than the list. */
 static void dump_process(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct thread_state *thread = state_thread(
-	                cx, event_host(cx, event), field_int(plan, event, DUMP_TID, 0));
+			cx, event_host(cx, event), field_int(plan, event, DUMP_TID, 0));
 
 	if (!thread) {
 		return;
@@ -672,7 +672,7 @@ static void dump_process(
 	}
 	if (thread->vtid < 0 && has_field(plan, DUMP_NS) && has_field(plan, DUMP_VTID)) {
 		take_namespace(cx, thread, (uint64_t)field_int(plan, event, DUMP_NS, 0),
-		                (uint64_t)field_int(plan, event, DUMP_VTID, 0));
+				(uint64_t)field_int(plan, event, DUMP_VTID, 0));
 	}
 	if (thread->comm.value == 0) {
 		take_name(cx, thread, plan, event, DUMP_NAME);
@@ -685,10 +685,10 @@ static void dump_process(
 
 /* From lttng-modules 2.12 on, one for each pid namespace that the process is in. */
 static void dump_pid_ns(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct thread_state *thread =
-	                state_thread(cx, event_host(cx, event), field_int(plan, event, 0, 0));
+			state_thread(cx, event_host(cx, event), field_int(plan, event, 0, 0));
 	uint64_t space = (uint64_t)field_int(plan, event, 3, 0);
 
 	if (!thread) {
@@ -703,14 +703,14 @@ static void dump_pid_ns(
 }
 
 const struct state_rule dump_rules[] = {
-                {.names = "lttng_statedump_process_state",
-                                .handle = dump_process,
-                                .fields = {"tid", "pid", "ppid", "vtid", "vpid", "name", "type",
-                                                "ns_inum", "file_table_address"},
-                                .required = 2},
-                {.names = "lttng_statedump_process_pid_ns",
-                                .handle = dump_pid_ns,
-                                .fields = {"tid", "vtid", "vpid", "ns_inum"},
-                                .required = 4},
-                {.names = NULL},
+		{.names = "lttng_statedump_process_state",
+				.handle = dump_process,
+				.fields = {"tid", "pid", "ppid", "vtid", "vpid", "name", "type",
+						"ns_inum", "file_table_address"},
+				.required = 2},
+		{.names = "lttng_statedump_process_pid_ns",
+				.handle = dump_pid_ns,
+				.fields = {"tid", "vtid", "vpid", "ns_inum"},
+				.required = 4},
+		{.names = NULL},
 };

@@ -8,8 +8,8 @@
  * Events lie one after the other in chunks; the end of a chunk holds the offsets of its records, so
  * that a number is found by its chunk and an index. Numbers are contiguous within a chunk.
  *
- * A pin sets the chunks of that moment aside (`pinned`): they stay as they are while the window goes
- * on in chunks of its own, and join it again, to expire, when the pin goes.
+ * A pin sets the chunks of that moment aside (`pinned`): they stay as they are while the window
+ * goes on in chunks of its own, and join it again, to expire, when the pin goes.
  */
 #define MAX_CHUNK_BYTES (1u << 20)
 #define MIN_BUCKETS     1024u
@@ -109,11 +109,11 @@ void log_destroy(struct event_log *log)
 static void record_write(struct record *record, const struct event *event)
 {
 	*record = (struct record){
-	                .ts_ns = event->ts_ns,
-	                .type = event->type,
-	                .stream = event->stream,
-	                .cpu = event->cpu,
-	                .bytes = event->bytes,
+			.ts_ns = event->ts_ns,
+			.type = event->type,
+			.stream = event->stream,
+			.cpu = event->cpu,
+			.bytes = event->bytes,
 	};
 	if (event->bytes) {
 		memcpy(record + 1, event->slots, event->bytes);
@@ -123,12 +123,12 @@ static void record_write(struct record *record, const struct event *event)
 static void record_read(const struct record *record, struct event *out)
 {
 	*out = (struct event){
-	                .ts_ns = record->ts_ns,
-	                .type = record->type,
-	                .stream = record->stream,
-	                .cpu = record->cpu,
-	                .bytes = record->bytes,
-	                .slots = (const uint64_t *)(record + 1),
+			.ts_ns = record->ts_ns,
+			.type = record->type,
+			.stream = record->stream,
+			.cpu = record->cpu,
+			.bytes = record->bytes,
+			.slots = (const uint64_t *)(record + 1),
 	};
 }
 
@@ -331,8 +331,8 @@ static struct chunk *chunk_create(struct event_log *log, uint32_t record_bytes)
 		return NULL;
 	}
 	*chunk = (struct chunk){.size = (uint32_t)size,
-	                .first_number = log->last_number,
-	                .previous = log->window.tail};
+			.first_number = log->last_number,
+			.previous = log->window.tail};
 	log->chunk_bytes += size;
 	*(log->window.tail ? &log->window.tail->next : &log->window.head) = chunk;
 	log->window.tail = chunk;
@@ -345,7 +345,7 @@ static void add_to_window(struct event_log *log, const struct event *event)
 	uint32_t size = record_size(event->bytes);
 
 	if (!chunk || chunk->first_number + chunk->n != log->last_number ||
-	                chunk->size - chunk->used < size + (chunk->n + 1) * sizeof(uint32_t)) {
+			chunk->size - chunk->used < size + (chunk->n + 1) * sizeof(uint32_t)) {
 		chunk = chunk_create(log, size);
 	}
 	if (!chunk) {
@@ -394,7 +394,7 @@ static struct record *chunks_find(const struct chunks *chunks, uint64_t number)
 		chunk = chunk->previous;
 	}
 	if (!chunk || number < chunk->first_number + chunk->gone ||
-	                number >= chunk->first_number + chunk->n) {
+			number >= chunk->first_number + chunk->n) {
 		return NULL;
 	}
 	return chunk_record(chunk, (uint32_t)(number - chunk->first_number));
@@ -491,7 +491,8 @@ void log_unpin(struct event_log *log)
 	expire(log, &log->window, log->before_ns);
 }
 
-/* --- Reading ----------------------------------------------------------------------------------- */
+/* --- Reading -----------------------------------------------------------------------------------
+ */
 
 bool log_get(const struct event_log *log, uint64_t number, struct event *out)
 {
@@ -531,7 +532,7 @@ static struct cursor cursor_of(const struct chunks *chunks)
 
 /* The next event by number of the held, the pinned and the window's. */
 static const struct record *take_next(struct cursor *pinned, struct cursor *window,
-                const struct kept **kept, uint64_t *number)
+		const struct kept **kept, uint64_t *number)
 {
 	uint64_t from_pinned = cursor_number(pinned), from_window = cursor_number(window);
 	uint64_t from_kept = *kept ? (*kept)->number : UINT64_MAX;
@@ -551,8 +552,8 @@ static const struct record *take_next(struct cursor *pinned, struct cursor *wind
 }
 
 void log_each(const struct event_log *log, uint64_t from_ns, uint64_t to_ns,
-                bool (*take)(void *context, uint64_t number, const struct event *event, bool older),
-                void *context)
+		bool (*take)(void *context, uint64_t number, const struct event *event, bool older),
+		void *context)
 {
 	struct cursor pinned = cursor_of(&log->pinned), window = cursor_of(&log->window);
 	const struct kept *kept = log->oldest;
@@ -563,7 +564,7 @@ void log_each(const struct event_log *log, uint64_t from_ns, uint64_t to_ns,
 
 	for (;;) {
 		is_held = kept && kept->number < cursor_number(&pinned) &&
-		          kept->number < cursor_number(&window);
+			  kept->number < cursor_number(&window);
 		record = take_next(&pinned, &window, &kept, &number);
 		if (!record || record->ts_ns > to_ns) {
 			return;

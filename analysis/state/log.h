@@ -52,8 +52,8 @@ bool log_get(const struct event_log *log, uint64_t number, struct event *out);
 
 /* All kept events up to `to_ns`, held older ones first, by number. Stops when `take` says false. */
 void log_each(const struct event_log *log, uint64_t from_ns, uint64_t to_ns,
-                bool (*take)(void *context, uint64_t number, const struct event *event, bool older),
-                void *context);
+		bool (*take)(void *context, uint64_t number, const struct event *event, bool older),
+		void *context);
 
 /* Time before which events of the window had to go for memory; 0: none had to. */
 uint64_t log_trimmed(const struct event_log *log);

@@ -117,25 +117,25 @@ static struct net *net_of(struct state_cx *cx, uint32_t host, const char *name, 
 enum { NET_LENGTH, NET_NAME, NET_CODE };
 
 static struct net *event_net(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	const char *name = NULL;
 	uint32_t length = 0;
 
 	if (has_field(plan, NET_NAME) &&
-	                cx->registry->types[event->type].fields[plan->slots[NET_NAME]].kind ==
-	                                FIELD_STRING) {
+			cx->registry->types[event->type].fields[plan->slots[NET_NAME]].kind ==
+					FIELD_STRING) {
 		name = event_bytes(event, plan->slots[NET_NAME], &length);
 	}
 	return name ? net_of(cx, event_host(cx, event), name, length) : NULL;
 }
 
 static void count(struct state_cx *cx, struct traffic *traffic, const struct state_plan *plan,
-                const struct event *event)
+		const struct event *event)
 {
 	attribute_add(&cx->store, &traffic->packets, event->ts_ns, 1);
 	attribute_add(&cx->store, &traffic->bytes, event->ts_ns,
-	                (uint32_t)field_int(plan, event, NET_LENGTH, 0));
+			(uint32_t)field_int(plan, event, NET_LENGTH, 0));
 }
 
 static void net_queue(struct state_cx *cx, const struct state_plan *plan, const struct event *event)
@@ -160,7 +160,7 @@ static void net_xmit(struct state_cx *cx, const struct state_plan *plan, const s
 }
 
 static void net_receive(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct net *net = event_net(cx, plan, event);
 
@@ -170,28 +170,28 @@ static void net_receive(
 }
 
 static void dump_interface(
-                struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	event_net(cx, plan, event);
 }
 
 const struct state_rule nets_rules[] = {
-                {.names = "net_dev_queue",
-                                .handle = net_queue,
-                                .fields = {"len", "name"},
-                                .required = 1},
-                {.names = "net_dev_xmit",
-                                .handle = net_xmit,
-                                .fields = {"len", "name", "rc"},
-                                .required = 1},
-                {.names = "netif_receive_skb|net_if_receive_skb",
-                                .handle = net_receive,
-                                .fields = {"len", "name"},
-                                .required = 1},
-                {.names = "lttng_statedump_network_interface",
-                                .handle = dump_interface,
-                                .fields = {NULL, "name"}},
-                {.names = NULL},
+		{.names = "net_dev_queue",
+				.handle = net_queue,
+				.fields = {"len", "name"},
+				.required = 1},
+		{.names = "net_dev_xmit",
+				.handle = net_xmit,
+				.fields = {"len", "name", "rc"},
+				.required = 1},
+		{.names = "netif_receive_skb|net_if_receive_skb",
+				.handle = net_receive,
+				.fields = {"len", "name"},
+				.required = 1},
+		{.names = "lttng_statedump_network_interface",
+				.handle = dump_interface,
+				.fields = {NULL, "name"}},
+		{.names = NULL},
 };
 
 static void expire_traffic(struct state_cx *cx, struct traffic *traffic)
@@ -220,7 +220,7 @@ static int compare_nets(const void *a, const void *b)
 }
 
 enum status nets_fill(
-                struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot)
+		struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot)
 {
 	struct state_view *view = &snapshot->state;
 	struct state_net *out = snapshot_alloc(snapshot, (cx->nets->n + 1) * sizeof(*out));
@@ -234,14 +234,14 @@ enum status nets_fill(
 		const struct traffic *sent = net->has_xmit ? &net->sent : &net->queued;
 
 		out[n++] = (struct state_net){.host = snapshot_text(snapshot,
-		                                              cx->registry->hosts[net->host].name),
-		                .name = snapshot_text(snapshot, names_text(cx->names, net->name)),
-		                .received_packets = attribute_gain(
-		                                &net->received.packets, from_ns, at_ns),
-		                .received_bytes = attribute_gain(
-		                                &net->received.bytes, from_ns, at_ns),
-		                .sent_packets = attribute_gain(&sent->packets, from_ns, at_ns),
-		                .sent_bytes = attribute_gain(&sent->bytes, from_ns, at_ns)};
+							      cx->registry->hosts[net->host].name),
+				.name = snapshot_text(snapshot, names_text(cx->names, net->name)),
+				.received_packets = attribute_gain(
+						&net->received.packets, from_ns, at_ns),
+				.received_bytes = attribute_gain(
+						&net->received.bytes, from_ns, at_ns),
+				.sent_packets = attribute_gain(&sent->packets, from_ns, at_ns),
+				.sent_bytes = attribute_gain(&sent->bytes, from_ns, at_ns)};
 	}
 	qsort(out, n, sizeof(*out), compare_nets);
 	view->nets = out;

@@ -22,7 +22,7 @@ void pages_alloc(struct state_cx *cx, const struct state_plan *plan, const struc
 
 	if (io) {
 		attribute_add(&cx->store, &io->pages_allocated, event->ts_ns,
-		                pages_of(plan, event));
+				pages_of(plan, event));
 	}
 }
 

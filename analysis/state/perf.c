@@ -10,7 +10,7 @@
 
 /* Room for the counter; its total so far is 0. */
 static struct attribute *counter_of(
-                struct state_cx *cx, struct thread_state *thread, uint32_t index)
+		struct state_cx *cx, struct thread_state *thread, uint32_t index)
 {
 	struct attribute *grown;
 

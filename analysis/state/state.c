@@ -7,7 +7,7 @@
 #include "state/internal.h"
 
 #define TICKS    10 /* between samples of the number of events */
-#define SWEEPS	 8   /* of the collector, per window */
+#define SWEEPS   8  /* of the collector, per window */
 #define MAX_CPUS 8192u
 /* A view back at the window's beginning needs the window before it. */
 #define KEPT_WINDOWS 2
@@ -24,7 +24,7 @@ struct state {
 /* --- which events are wanted ----------------------------------------------------------------- */
 
 static const struct state_rule *const rule_tables[] = {kernel_rules, dump_rules, irqs_rules,
-                users_rules, files_rules, disks_rules, nets_rules};
+		users_rules, files_rules, disks_rules, nets_rules};
 
 /* Is `name` among "a|b|c"? */
 static bool is_among(const char *names, const char *name, size_t length)
@@ -58,7 +58,7 @@ static uint16_t find_field(const struct event_type *type, const char *names)
 			const struct field *field = &type->fields[i];
 
 			if (field->scope == SCOPE_PAYLOAD && strlen(field->name) == n &&
-			                strncmp(field->name, names, n) == 0) {
+					strncmp(field->name, names, n) == 0) {
 				return i;
 			}
 		}
@@ -75,8 +75,7 @@ static uint16_t find_number(const struct event_type *type, const char *names)
 	return slot != STATE_NO_FIELD && is_number(&type->fields[slot]) ? slot : STATE_NO_FIELD;
 }
 
-static void find_fields(
-                const struct event_type *type, const char *const *fields, uint16_t *slots)
+static void find_fields(const struct event_type *type, const char *const *fields, uint16_t *slots)
 {
 	uint32_t i;
 
@@ -87,7 +86,7 @@ static void find_fields(
 
 /* The type has what the rule insists on, and what must be numbers or texts are. */
 static bool fits(const struct event_type *type, const struct state_rule *rule,
-                const struct state_plan *plan)
+		const struct state_plan *plan)
 {
 	uint32_t i;
 
@@ -100,7 +99,7 @@ static bool fits(const struct event_type *type, const struct state_rule *rule,
 }
 
 static bool plan_rule(struct state_plan *plan, const struct event_type *type,
-                const struct state_rule *rules)
+		const struct state_rule *rules)
 {
 	for (; rules->names; rules++) {
 		if (is_among(rules->names, type->name, strlen(type->name))) {
@@ -142,7 +141,7 @@ static const struct call_rule *find_call_rule(const char *name)
 static void plan_call(struct state_cx *cx, struct state_plan *plan, const struct event_type *type)
 {
 	static const char *const entries[] = {
-	                "syscall_entry_", "compat_syscall_entry_", "compat_sys_", "sys_", NULL};
+			"syscall_entry_", "compat_syscall_entry_", "compat_sys_", "sys_", NULL};
 	static const char *const exits[] = {"syscall_exit_", "compat_syscall_exit_", NULL};
 	const char *name = after_prefix(type->name, entries);
 	const struct call_rule *rule;
@@ -181,7 +180,7 @@ static void only_perf(struct state_cx *cx, const struct state_plan *plan, const 
 }
 
 static void plan_perf(struct state_cx *cx, struct state_plan *plan, const struct field *field,
-                uint16_t slot)
+		uint16_t slot)
 {
 	uint32_t name = names_add(cx->names, field->name, strlen(field->name)), i = 0;
 
@@ -199,7 +198,7 @@ static void plan_perf(struct state_cx *cx, struct state_plan *plan, const struct
 }
 
 static void plan_contexts(
-                struct state_cx *cx, struct state_plan *plan, const struct event_type *type)
+		struct state_cx *cx, struct state_plan *plan, const struct event_type *type)
 {
 	uint16_t i;
 
@@ -282,10 +281,10 @@ static struct switch_states states_of(const char *release)
 		return (struct switch_states){.preempted = 0x100, .dead = 0x30};
 	}
 	return (struct switch_states){.preempted = version >= 4008   ? 4096
-	                                           : version >= 4002 ? 2048
-	                                           : version >= 3009 ? 1024
-	                                                             : 512,
-	                .dead = 16 | 32 | 64};
+						   : version >= 4002 ? 2048
+						   : version >= 3009 ? 1024
+								     : 512,
+			.dead = 16 | 32 | 64};
 }
 
 static const char *release_of(const struct registry *registry, uint32_t host)
@@ -296,7 +295,7 @@ static const char *release_of(const struct registry *registry, uint32_t host)
 		const struct stream *stream = &registry->streams[i];
 
 		if (stream->host == host && stream->desc.domain == DOMAIN_KERNEL &&
-		                stream->desc.kernel_release[0] != '\0') {
+				stream->desc.kernel_release[0] != '\0') {
 			return stream->desc.kernel_release;
 		}
 	}
@@ -395,16 +394,16 @@ struct thread_state *state_thread(struct state_cx *cx, uint32_t host, int64_t ti
 		return NULL;
 	}
 	*state = (struct thread_state){.thread = thread,
-	                .prev = cx->newest,
-	                .id = ++cx->last_id,
-	                .first_ns = cx->now_ns,
-	                .host = host,
-	                .tid = (int32_t)tid,
-	                .pid = thread->pid,
-	                .ppid = -1,
-	                .vtid = -1,
-	                .vpid = -1,
-	                .on_cpu = CPU_NONE};
+			.prev = cx->newest,
+			.id = ++cx->last_id,
+			.first_ns = cx->now_ns,
+			.host = host,
+			.tid = (int32_t)tid,
+			.pid = thread->pid,
+			.ppid = -1,
+			.vtid = -1,
+			.vpid = -1,
+			.on_cpu = CPU_NONE};
 	*(cx->newest ? &cx->newest->next : &cx->oldest) = state;
 	cx->newest = state;
 	thread->state = state;
@@ -412,8 +411,8 @@ struct thread_state *state_thread(struct state_cx *cx, uint32_t host, int64_t ti
 	return state;
 }
 
-void thread_name(struct state_cx *cx, struct thread_state *thread, uint64_t at_ns,
-                const char *comm, uint32_t length)
+void thread_name(struct state_cx *cx, struct thread_state *thread, uint64_t at_ns, const char *comm,
+		uint32_t length)
 {
 	const char *old = names_text(cx->names, (uint32_t)thread->comm.value);
 	uint32_t name;
@@ -435,10 +434,10 @@ void thread_name(struct state_cx *cx, struct thread_state *thread, uint64_t at_n
 }
 
 const char *state_process_name(
-                const struct state_cx *cx, const struct thread_state *thread, uint64_t at_ns)
+		const struct state_cx *cx, const struct thread_state *thread, uint64_t at_ns)
 {
-	uint32_t name = threads_process_name(cx->threads, thread->host,
-	                thread->pid >= 0 ? thread->pid : thread->tid);
+	uint32_t name = threads_process_name(
+			cx->threads, thread->host, thread->pid >= 0 ? thread->pid : thread->tid);
 
 	return names_text(cx->names, name ? name : (uint32_t)attribute_at(&thread->comm, at_ns));
 }
@@ -447,8 +446,8 @@ const char *state_process_name(
 static void end_thread(struct state_cx *cx, struct thread_state *thread, uint64_t now_ns)
 {
 	struct cpu_state *cpu = thread->on_cpu != CPU_NONE
-	                                        ? state_cpu(cx, thread->host, thread->on_cpu)
-	                                        : NULL;
+						? state_cpu(cx, thread->host, thread->on_cpu)
+						: NULL;
 
 	if (cpu && cpu->current == thread) {
 		cpu_forget(cx, cpu, now_ns);
@@ -491,7 +490,7 @@ bool state_release_thread(struct state *state, struct thread *thread, bool force
 }
 
 void state_on_fork(struct state_cx *cx, struct thread_state *parent, struct thread_state *child,
-                uint64_t flags)
+		uint64_t flags)
 {
 	files_on_fork(cx, parent, child, flags);
 }
@@ -593,8 +592,8 @@ static void move_horizon(struct state *state)
 static void trim(struct state *state)
 {
 	struct store *store = &state->cx.store;
-	uint64_t bound = state->config.max_bytes +
-	                 (state->pinned ? state->config.max_pin_bytes : 0);
+	uint64_t bound =
+			state->config.max_bytes + (state->pinned ? state->config.max_pin_bytes : 0);
 
 	move_horizon(state);
 	sweep(&state->cx);
@@ -721,7 +720,7 @@ void state_lose(struct state *state, const struct loss *loss)
 /* --- creation -------------------------------------------------------------------------------- */
 
 struct state *state_create(const struct state_config *config, struct registry *registry,
-                struct names *names, struct threads *threads, struct event_log *log)
+		struct names *names, struct threads *threads, struct event_log *log)
 {
 	struct state *state = calloc(1, sizeof(*state));
 
@@ -782,14 +781,13 @@ void state_destroy(struct state *state)
 }
 
 enum status state_fill(struct state *state, const struct focus *focus, uint64_t at_ns,
-                struct snapshot *snapshot)
+		struct snapshot *snapshot)
 {
 	return fill_state(&state->cx, focus, focus->state_at_ns ? focus->state_at_ns : at_ns,
-	                snapshot);
+			snapshot);
 }
 
-void state_set_owner(
-                struct state *state, struct thread *thread, uint64_t owner, uint64_t now_ns)
+void state_set_owner(struct state *state, struct thread *thread, uint64_t owner, uint64_t now_ns)
 {
 	if (thread->state) {
 		attribute_set(&state->cx.store, &thread->state->owner, now_ns, owner);
@@ -797,15 +795,15 @@ void state_set_owner(
 }
 
 void state_add_resources(struct state *state, uint32_t host, uint64_t thread_key, uint64_t from_ns,
-                uint64_t to_ns, const uint64_t *owners, uint32_t n_owners,
-                struct state_resources *out)
+		uint64_t to_ns, const uint64_t *owners, uint32_t n_owners,
+		struct state_resources *out)
 {
 	fill_resources(&state->cx,
-	                &(struct resources_of){.host = host,
-	                                .key = thread_key,
-	                                .from_ns = from_ns,
-	                                .to_ns = to_ns,
-	                                .owners = owners,
-	                                .n_owners = n_owners},
-	                out);
+			&(struct resources_of){.host = host,
+					.key = thread_key,
+					.from_ns = from_ns,
+					.to_ns = to_ns,
+					.owners = owners,
+					.n_owners = n_owners},
+			out);
 }

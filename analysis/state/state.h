@@ -30,7 +30,7 @@ struct state_config {
 };
 
 struct state *state_create(const struct state_config *config, struct registry *registry,
-                struct names *names, struct threads *threads, struct event_log *log);
+		struct names *names, struct threads *threads, struct event_log *log);
 void state_destroy(struct state *state);
 
 bool state_add_type(struct state *state); /* a type was added to the registry */
@@ -56,18 +56,17 @@ bool state_release_thread(struct state *state, struct thread *thread, bool force
 
 /* Fills snapshot->state as of at_ns, for the focus' thread and fd. */
 enum status state_fill(struct state *state, const struct focus *focus, uint64_t at_ns,
-                struct snapshot *snapshot);
+		struct snapshot *snapshot);
 
 /* The thread works for `owner` from now on (0: nobody we know of). Cheap, and nothing for a thread
  * that no kernel event was about. */
-void state_set_owner(
-                struct state *state, struct thread *thread, uint64_t owner, uint64_t now_ns);
+void state_set_owner(struct state *state, struct thread *thread, uint64_t owner, uint64_t now_ns);
 /*
  * What a thread did for any of the owners between two instants of the last window, added to *out:
  * the resources of requests. Each instant of a thread is one owner's, or nobody's.
  */
 void state_add_resources(struct state *state, uint32_t host, uint64_t thread_key, uint64_t from_ns,
-                uint64_t to_ns, const uint64_t *owners, uint32_t n_owners,
-                struct state_resources *out);
+		uint64_t to_ns, const uint64_t *owners, uint32_t n_owners,
+		struct state_resources *out);
 
 #endif

@@ -152,7 +152,7 @@ static void drop_past(const struct store *store, struct attribute *attribute)
 {
 	while (attribute->past.n > 0) {
 		uint64_t end_ns = attribute->past.n > 1 ? past_at(attribute, 1)->at_ns
-		                                        : attribute->since_ns;
+							: attribute->since_ns;
 
 		if (end_ns > store->horizon_ns) {
 			return;
@@ -267,7 +267,7 @@ void attribute_release(struct store *store, struct attribute *attribute)
 }
 
 bool attribute_step(const struct attribute *attribute, uint64_t from_ns, uint64_t to_ns,
-                struct attribute_walk *walk)
+		struct attribute_walk *walk)
 {
 	uint32_t n = attribute->past.n;
 

@@ -60,16 +60,14 @@ static inline void *series_at(const struct series *series, uint32_t i)
 }
 
 /* Takes a new value from at_ns on; nothing is kept of a value that did not change or last. */
-void attribute_set(struct store *store, struct attribute *attribute, uint64_t at_ns,
-                uint64_t value);
+void attribute_set(
+		struct store *store, struct attribute *attribute, uint64_t at_ns, uint64_t value);
 /* The value in force at an instant; 0 before the first one. */
 uint64_t attribute_at(const struct attribute *attribute, uint64_t at_ns);
 /* The same, and when that value began. */
-uint64_t attribute_since(
-                const struct attribute *attribute, uint64_t at_ns, uint64_t *since_ns);
+uint64_t attribute_since(const struct attribute *attribute, uint64_t at_ns, uint64_t *since_ns);
 /* As attribute_set(value + more), for running totals. */
-void attribute_add(struct store *store, struct attribute *attribute, uint64_t at_ns,
-                uint64_t more);
+void attribute_add(struct store *store, struct attribute *attribute, uint64_t at_ns, uint64_t more);
 /* What a running total gained after from_ns and until to_ns. */
 uint64_t attribute_gain(const struct attribute *attribute, uint64_t from_ns, uint64_t to_ns);
 void attribute_expire(struct store *store, struct attribute *attribute);
@@ -83,6 +81,6 @@ struct attribute_walk {
 	uint64_t since_ns;                /* when the value really began */
 };
 bool attribute_step(const struct attribute *attribute, uint64_t from_ns, uint64_t to_ns,
-                struct attribute_walk *walk);
+		struct attribute_walk *walk);
 
 #endif

@@ -18,7 +18,7 @@ struct thread_io *thread_io_get(struct state_cx *cx, struct thread_state *thread
 }
 
 void thread_io_add(struct state_cx *cx, struct thread_state *thread, enum io_way way,
-                uint64_t bytes, uint64_t duration_ns)
+		uint64_t bytes, uint64_t duration_ns)
 {
 	struct thread_io *io = thread_io_get(cx, thread);
 	struct io_op *op = io ? series_push(&cx->store, &io->ops, sizeof(*op), cx->now_ns) : NULL;
@@ -58,7 +58,7 @@ static uint64_t cut(uint64_t begin_ns, uint64_t end_ns, uint64_t from_ns, uint64
 }
 
 void thread_io_sum(const struct thread_state *thread, uint64_t from_ns, uint64_t to_ns,
-                struct io_sums *out)
+		struct io_sums *out)
 {
 	uint32_t i;
 

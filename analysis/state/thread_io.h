@@ -33,7 +33,7 @@ struct io_op {
 /* NULL: out of memory (counted). */
 struct thread_io *thread_io_get(struct state_cx *cx, struct thread_state *thread);
 void thread_io_add(struct state_cx *cx, struct thread_state *thread, enum io_way way,
-                uint64_t bytes, uint64_t duration_ns);
+		uint64_t bytes, uint64_t duration_ns);
 void thread_io_expire(struct state_cx *cx, struct thread_state *thread);
 void thread_io_release(struct state_cx *cx, struct thread_state *thread);
 
@@ -43,7 +43,7 @@ struct io_sums {
 };
 /* What ended in (from, to]; durations are of what lies between. */
 void thread_io_sum(const struct thread_state *thread, uint64_t from_ns, uint64_t to_ns,
-                struct io_sums *out);
+		struct io_sums *out);
 
 /* pages.c */
 void pages_alloc(struct state_cx *cx, const struct state_plan *plan, const struct event *event);

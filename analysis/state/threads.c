@@ -168,7 +168,7 @@ static uint32_t slot_of(const struct threads *threads, uint32_t host, uint64_t k
 	uint32_t at = home_of(threads, host, key);
 
 	while (threads->slots[at] &&
-	                (threads->slots[at]->key != key || threads->slots[at]->host != host)) {
+			(threads->slots[at]->key != key || threads->slots[at]->host != host)) {
 		at = (at + 1) & (threads->room - 1);
 	}
 	return at;
@@ -195,7 +195,7 @@ void threads_remove(struct threads *threads, struct thread *thread)
 }
 
 void threads_each(struct threads *threads, void (*each)(void *context, struct thread *thread),
-                void *context)
+		void *context)
 {
 	uint32_t i;
 
@@ -243,7 +243,7 @@ uint32_t threads_count(const struct threads *threads)
 bool threads_current(const struct threads *threads, uint32_t host, uint32_t cpu, uint64_t *key)
 {
 	if (host >= threads->n_hosts || cpu >= threads->hosts[host].n ||
-	                !threads->hosts[host].cpus[cpu].known) {
+			!threads->hosts[host].cpus[cpu].known) {
 		return false;
 	}
 	*key = threads->hosts[host].cpus[cpu].thread;
@@ -295,8 +295,8 @@ static uint32_t process_slot(const struct threads *threads, uint32_t host, int64
 	uint32_t at = (uint32_t)hash_pair((uint64_t)pid, host) & (PROCESS_SLOTS - 1);
 
 	while (threads->processes[at].name &&
-	                (threads->processes[at].pid != pid ||
-	                                threads->processes[at].host != host)) {
+			(threads->processes[at].pid != pid ||
+					threads->processes[at].host != host)) {
 		at = (at + 1) & (PROCESS_SLOTS - 1);
 	}
 	return at;
@@ -330,7 +330,7 @@ static uint32_t alias_slot(const struct threads *threads, uint32_t host, uint64_
 	uint32_t at = (uint32_t)hash_pair(key, host) & (ALIAS_SLOTS - 1);
 
 	while (threads->aliases[at].key &&
-	                (threads->aliases[at].key != key || threads->aliases[at].host != host)) {
+			(threads->aliases[at].key != key || threads->aliases[at].host != host)) {
 		at = (at + 1) & (ALIAS_SLOTS - 1);
 	}
 	return at;

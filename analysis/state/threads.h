@@ -18,7 +18,7 @@
  * Memory: at most `max` threads; beyond, one that was not seen lately and is in no open span goes.
  * A CPU's thread is not known before its first sched_switch.
  */
-#define THREAD_IDLE   (UINT64_C(1) << 63)
+#define THREAD_IDLE    (UINT64_C(1) << 63)
 #define THREAD_HOST_NS UINT64_C(0xeffffffc) /* PROC_PID_INIT_INO of Linux: the host's own */
 
 /* The key of a thread as the host's kernel counts. */
@@ -30,8 +30,7 @@ static inline uint64_t thread_host_key(uint64_t tid, uint32_t cpu)
 /* The key of a thread of a pid namespace. */
 static inline uint64_t thread_ns_key(uint64_t space, uint64_t tid)
 {
-	return (uint32_t)tid |
-	       (space == THREAD_HOST_NS ? 0 : (space << 32 & ~THREAD_IDLE));
+	return (uint32_t)tid | (space == THREAD_HOST_NS ? 0 : (space << 32 & ~THREAD_IDLE));
 }
 
 struct open_span;    /* of the request engine */
@@ -39,14 +38,14 @@ struct thread_state; /* of the state */
 
 struct thread {
 	uint64_t key; /* pid namespace << 32, tid; THREAD_IDLE, CPU for what runs when nothing does
-	               */
+		       */
 	uint32_t host;
 	int32_t tid, pid;               /* pid -1: not known */
 	uint32_t comm;                  /* interned name, 0: not known */
 	struct open_span *top, *bottom; /* innermost and outermost open span; NULL if none */
 	uint32_t n_open;
-	bool mixed; /* open spans belong to more than one request */
-	bool seen;  /* since the last sweep */
+	bool mixed;                 /* open spans belong to more than one request */
+	bool seen;                  /* since the last sweep */
 	struct thread_state *state; /* NULL: no kernel event was about it */
 };
 
@@ -67,7 +66,7 @@ struct thread *threads_find(struct threads *threads, uint32_t host, uint64_t key
 void threads_remove(struct threads *threads, struct thread *thread);
 /* Calls `each` for every thread, in no order that may be shown. */
 void threads_each(struct threads *threads, void (*each)(void *context, struct thread *thread),
-                void *context);
+		void *context);
 
 /*
  * A thread of another pid namespace than the host's own has a tid in each: events of either are

@@ -117,12 +117,12 @@ static void bin_set(struct histogram *histogram, uint32_t at, uint64_t n)
 
 /* Moves the bins into a run for pages first..last of `width`. False if out of memory. */
 static bool histogram_reshape(struct histogram *histogram, struct pool *pool, uint32_t first,
-                uint32_t last, uint32_t width)
+		uint32_t last, uint32_t width)
 {
 	struct histogram shaped = {.count = histogram->count,
-	                .first_page = (uint16_t)first,
-	                .pages = (uint16_t)(last - first + 1),
-	                .width = (uint8_t)width};
+			.first_page = (uint16_t)first,
+			.pages = (uint16_t)(last - first + 1),
+			.width = (uint8_t)width};
 	uint32_t from = histogram->first_page * HISTOGRAM_PAGE_BINS;
 
 	while (1u << shaped.room < shaped.pages || run_bytes(&shaped) < SMALLEST_RUN) {
@@ -137,12 +137,12 @@ static bool histogram_reshape(struct histogram *histogram, struct pool *pool, ui
 		size_t shift = (size_t)(from - first * HISTOGRAM_PAGE_BINS) << width;
 
 		memcpy((uint8_t *)shaped.bins + shift, histogram->bins,
-		                (size_t)histogram->pages * HISTOGRAM_PAGE_BINS << width);
+				(size_t)histogram->pages * HISTOGRAM_PAGE_BINS << width);
 	} else {
 		for (uint32_t bin = from; bin < from + histogram->pages * HISTOGRAM_PAGE_BINS;
-		                bin++) {
+				bin++) {
 			bin_set(&shaped, bin - first * HISTOGRAM_PAGE_BINS,
-			                histogram_at(histogram, bin));
+					histogram_at(histogram, bin));
 		}
 	}
 	histogram_clear(histogram, pool);
@@ -152,7 +152,7 @@ static bool histogram_reshape(struct histogram *histogram, struct pool *pool, ui
 
 /* Makes room for pages first..last, and for counts up to `most` in a bin. */
 static bool histogram_fit(struct histogram *histogram, struct pool *pool, uint32_t first,
-                uint32_t last, uint64_t most)
+		uint32_t last, uint64_t most)
 {
 	uint32_t width = histogram->width, old_first = histogram->first_page;
 	uint32_t old_last = old_first + histogram->pages - 1u;
@@ -164,7 +164,7 @@ static bool histogram_fit(struct histogram *histogram, struct pool *pool, uint32
 		first = first < old_first ? first : old_first;
 		last = last > old_last ? last : old_last;
 		if (first == old_first && width == histogram->width &&
-		                last - first < 1u << histogram->room) {
+				last - first < 1u << histogram->room) {
 			/* The run is zero behind the pages in use. */
 			histogram->pages = (uint16_t)(last - first + 1);
 			return true;
@@ -194,7 +194,7 @@ bool histogram_merge(struct histogram *histogram, struct pool *pool, const struc
 		return true;
 	}
 	if (!histogram_fit(histogram, pool, other->first_page,
-	                    other->first_page + other->pages - 1u, 0)) {
+			    other->first_page + other->pages - 1u, 0)) {
 		return false;
 	}
 	for (uint32_t bin = from; bin < from + other->pages * HISTOGRAM_PAGE_BINS; bin++) {
@@ -218,7 +218,7 @@ void histogram_subtract(struct histogram *histogram, const struct histogram *oth
 		if (have) {
 			less = less < have ? less : have;
 			bin_set(histogram, bin - histogram->first_page * HISTOGRAM_PAGE_BINS,
-			                have - less);
+					have - less);
 			histogram->count -= less;
 		}
 	}
@@ -286,13 +286,13 @@ static void page_read(const struct histogram *histogram, uint32_t page, uint64_t
 		break;
 	default:
 		memcpy(counts, (const uint64_t *)histogram->bins + at,
-		                HISTOGRAM_PAGE_BINS * sizeof(*counts));
+				HISTOGRAM_PAGE_BINS * sizeof(*counts));
 		break;
 	}
 }
 
 void histogram_quantiles(
-                const struct histogram *histogram, const double *shares, uint32_t n, uint32_t *bins)
+		const struct histogram *histogram, const double *shares, uint32_t n, uint32_t *bins)
 {
 	uint64_t seen = 0, counts[HISTOGRAM_PAGE_BINS] = {0};
 	uint32_t page = histogram->first_page, at = HISTOGRAM_PAGE_BINS;
@@ -313,7 +313,7 @@ void histogram_quantiles(
 }
 
 void histogram_coarsen(const struct histogram *histogram, uint32_t shift, uint32_t low, uint32_t n,
-                uint64_t *counts)
+		uint64_t *counts)
 {
 	uint64_t fine[HISTOGRAM_PAGE_BINS];
 
@@ -330,7 +330,7 @@ void histogram_coarsen(const struct histogram *histogram, uint32_t shift, uint32
 }
 
 void histogram_spread(const struct histogram *histogram, uint32_t low, uint32_t high, uint32_t n,
-                uint64_t *counts)
+		uint64_t *counts)
 {
 	uint64_t fine[HISTOGRAM_PAGE_BINS];
 	uint32_t span = high - low, at = 0;

@@ -115,15 +115,15 @@ uint64_t histogram_between(const struct histogram *histogram, uint32_t from, uin
  * count must be above 0, and the shares between 0 and 1.
  */
 void histogram_quantiles(const struct histogram *histogram, const double *shares, uint32_t n,
-                uint32_t *bins);
+		uint32_t *bins);
 
 /* Adds the counts to n coarser bins: bin b to counts[(b >> shift) - low], where that exists. */
 void histogram_coarsen(const struct histogram *histogram, uint32_t shift, uint32_t low, uint32_t n,
-                uint64_t *counts);
+		uint64_t *counts);
 
 /* Adds the counts to n even parts of the bins [low, high); what lies outside to the outer parts. */
 void histogram_spread(const struct histogram *histogram, uint32_t low, uint32_t high, uint32_t n,
-                uint64_t *counts);
+		uint64_t *counts);
 
 /* Bytes of memory it holds, without the struct itself. */
 size_t histogram_bytes(const struct histogram *histogram);

@@ -9,8 +9,8 @@
  * X(ID, name, section, default keys, label in the key bar or "", help)
  *
  * `name` is what a person writes to rebind it (`key.freeze = p F5`). Keys are separated by blanks:
- * a printable character, or Space Enter Esc Tab BackTab Backspace Delete Up Down Left Right Home End
- * PgUp PgDn F1..F12 Ctrl-A..Ctrl-Z.
+ * a printable character, or Space Enter Esc Tab BackTab Backspace Delete Up Down Left Right Home
+ * End PgUp PgDn F1..F12 Ctrl-A..Ctrl-Z.
  */
 #define PYTHIATOP_ACTIONS(X)                                                                       \
 	X(GROUPS, "groups", SCREENS, "1", "groups", "request groups, the most varying first")      \
@@ -23,7 +23,8 @@
 	X(PANE_BACK, "pane-back", SCREENS, "BackTab", "", "previous pane")                         \
 	X(ENTER, "enter", SCREENS, "Enter", "", "go into what is selected")                        \
 	X(BACK, "back", SCREENS, "Esc Backspace", "", "go back out")                               \
-	X(THREAD, "thread", SCREENS, "o", "thread", "the thread of this span, at the span's start") \
+	X(THREAD, "thread", SCREENS, "o", "thread",                                                \
+			"the thread of this span, at the span's start")                            \
 	X(WORST, "worst", SCREENS, "w", "worst", "the worst here: group, cell, request, span")     \
 	X(UP, "up", MOVE, "k Up", "", "up")                                                        \
 	X(DOWN, "down", MOVE, "j Down", "", "down")                                                \
@@ -39,7 +40,7 @@
 	X(FILTER, "filter", FIND, "f F4", "filter", "show only what matches; a leading ! negates") \
 	X(SORT, "sort", FIND, "s F6", "sort", "sort by the next column")                           \
 	X(REVERSE, "reverse", FIND, "S", "", "reverse the order")                                  \
-	X(FOREST, "forest", FIND, "T", "tree", "state: threads as a tree of processes, or by use")     \
+	X(FOREST, "forest", FIND, "T", "tree", "state: threads as a tree of processes, or by use") \
 	X(FREEZE, "freeze", TIME, "p", "freeze", "freeze the picture, or let it go on")            \
 	X(EARLIER, "earlier", TIME, ",", "", "one second back")                                    \
 	X(LATER, "later", TIME, ".", "", "one second forth")                                       \
@@ -61,7 +62,7 @@ enum action {
 #define X(id, name, section, keys, label, help) ACTION_##id,
 	PYTHIATOP_ACTIONS(X)
 #undef X
-	ACTION_COUNT,
+			ACTION_COUNT,
 	ACTION_NONE = ACTION_COUNT,
 };
 
@@ -69,7 +70,7 @@ enum action_section {
 #define X(id, title) ACTION_SECTION_##id,
 	PYTHIATOP_ACTION_SECTIONS(X)
 #undef X
-	ACTION_SECTION_COUNT,
+			ACTION_SECTION_COUNT,
 };
 
 /*

@@ -36,14 +36,14 @@ struct console_host {
 };
 
 struct console_options {
-	const char *theme;	     /* NULL: "default" (or "mono" where NO_COLOR is set) */
+	const char *theme;           /* NULL: "default" (or "mono" where NO_COLOR is set) */
 	const struct settings *keys; /* the person's key bindings, or NULL */
 	enum horizon horizon;
 	enum screen screen; /* to begin with; 0: the groups */
-	bool frozen;	    /* begin frozen, */
+	bool frozen;        /* begin frozen, */
 	uint64_t back_ns;   /* this long before where the window is pinned */
-	bool ascii;    /* no other characters than ASCII */
-	bool no_color; /* NO_COLOR is set, or --no-color */
+	bool ascii;         /* no other characters than ASCII */
+	bool no_color;      /* NO_COLOR is set, or --no-color */
 	const char *target; /* what is watched, for the title: "relay1", "2 recordings" */
 };
 

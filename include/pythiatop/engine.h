@@ -13,8 +13,8 @@
 /*
  * The analysis: events in, snapshots out.
  *
- * Runs on event time alone: no clock, file or thread. The same calls in the same order give the same
- * snapshots, byte for byte. One thread at a time may call it.
+ * Runs on event time alone: no clock, file or thread. The same calls in the same order give the
+ * same snapshots, byte for byte. One thread at a time may call it.
  *
  * Events must come in the order of (ts, host, CPU, domain, session, sequence): the merge's duty.
  * An event earlier than the last one is not analysed: the caller counts it with engine_late().
@@ -22,16 +22,16 @@
 struct engine;
 
 struct engine_config {
-	uint64_t window_ns;	      /* 0: ten seconds */
-	uint32_t max_groups;	      /* 0: 10,000; requests of further groups count as folded */
-	uint32_t max_open_requests;   /* 0: 200,000 fragments; see analysis/requests */
-	uint32_t max_request_events;  /* 0: 10,000 events of one request */
-	uint64_t max_request_bytes;   /* 0: 4 MiB of event copies of one request */
-	uint64_t max_kept_bytes;      /* 0: 256 MiB of finished requests for drill-down */
-	uint64_t max_pin_bytes;	      /* 0: 256 MiB held by a pin beyond the window */
-	uint64_t max_state_bytes;     /* 0: 256 MiB of the state's history */
-	uint64_t max_log_bytes;	      /* 0: 512 MiB of original events of the window */
-	bool keep_events;	      /* keep the original events of the window, for dumps */
+	uint64_t window_ns;          /* 0: ten seconds */
+	uint32_t max_groups;         /* 0: 10,000; requests of further groups count as folded */
+	uint32_t max_open_requests;  /* 0: 200,000 fragments; see analysis/requests */
+	uint32_t max_request_events; /* 0: 10,000 events of one request */
+	uint64_t max_request_bytes;  /* 0: 4 MiB of event copies of one request */
+	uint64_t max_kept_bytes;     /* 0: 256 MiB of finished requests for drill-down */
+	uint64_t max_pin_bytes;      /* 0: 256 MiB held by a pin beyond the window */
+	uint64_t max_state_bytes;    /* 0: 256 MiB of the state's history */
+	uint64_t max_log_bytes;      /* 0: 512 MiB of original events of the window */
+	bool keep_events;            /* keep the original events of the window, for dumps */
 };
 
 enum event_domain {
@@ -50,7 +50,7 @@ struct session_desc {
 struct stream_desc {
 	uint32_t session;
 	enum event_domain domain;
-	const char *channel;	    /* "" if not known */
+	const char *channel;        /* "" if not known */
 	const char *kernel_release; /* of the trace, "" if none */
 };
 
@@ -85,7 +85,8 @@ uint32_t engine_add_type(struct engine *engine, const struct event_type *type);
 uint32_t engine_add_session(struct engine *engine, const struct session_desc *session);
 uint32_t engine_add_stream(struct engine *engine, const struct stream_desc *stream);
 
-/* A session supplies no more events (for now): another one of its host may supply its tracepoints. */
+/* A session supplies no more events (for now): another one of its host may supply its tracepoints.
+ */
 void engine_end_session(struct engine *engine, uint32_t session);
 
 /* The name of a process, learned outside events (a statedump, a context). */
@@ -116,13 +117,14 @@ void engine_begin_epoch(struct engine *engine);
  * Answers a focus: fills its parts, and all but `sources`, `lag_ns`, `progress`, `ended`, `notice`.
  * A rising focus->frozen pins the window, a falling one lets it go.
  */
-enum status engine_fill(struct engine *engine, const struct focus *focus, struct snapshot *snapshot);
+enum status engine_fill(
+		struct engine *engine, const struct focus *focus, struct snapshot *snapshot);
 
 /*
  * The original events of the window up to the focus' instant, after the older ones that are still
- * referenced (an open fd's open, a running call's entry), in the order they were fed. Borrowed until
- * the next call on the engine. Stops when `take` returns false. STATUS_NOT_FOUND: keep_events is
- * off. The type and the stream of an event are described by engine_type() and engine_stream().
+ * referenced (an open fd's open, a running call's entry), in the order they were fed. Borrowed
+ * until the next call on the engine. Stops when `take` returns false. STATUS_NOT_FOUND: keep_events
+ * is off. The type and the stream of an event are described by engine_type() and engine_stream().
  */
 enum status engine_dump(struct engine *engine, const struct focus *focus,
 		bool (*take)(void *context, const struct event *event), void *context);

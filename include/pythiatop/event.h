@@ -57,9 +57,9 @@ enum field_scope {
 	SCOPE_CONTEXT, /* the stream's or the event's context: vtid, vpid, perf counters */
 };
 
-#define EVENT_MAX_FIELDS 256	      /* per event type; further ones are left out, and counted */
-#define EVENT_MAX_BYTES	 (256u << 10) /* slots and bytes of one event; longer values are cut */
-#define EVENT_ABSENT	 UINT64_MAX   /* slot of an optional or unreadable string or tree */
+#define EVENT_MAX_FIELDS 256          /* per event type; further ones are left out, and counted */
+#define EVENT_MAX_BYTES  (256u << 10) /* slots and bytes of one event; longer values are cut */
+#define EVENT_ABSENT     UINT64_MAX   /* slot of an optional or unreadable string or tree */
 
 /* A name for a range of values of an enumeration, both ends included. */
 struct field_label {
@@ -83,11 +83,11 @@ struct event_type {
 };
 
 struct event {
-	uint64_t ts_ns;	 /* since the Unix epoch */
-	uint32_t type;	 /* from engine_add_type() */
+	uint64_t ts_ns;  /* since the Unix epoch */
+	uint32_t type;   /* from engine_add_type() */
 	uint32_t stream; /* from engine_add_stream(): which session, host, domain and channel */
-	uint32_t cpu;	 /* CPU_NONE if the trace does not say */
-	uint32_t bytes;	 /* size of what `slots` points to; at least 8 per field */
+	uint32_t cpu;    /* CPU_NONE if the trace does not say */
+	uint32_t bytes;  /* size of what `slots` points to; at least 8 per field */
 	const uint64_t *slots;
 };
 

@@ -23,9 +23,10 @@ enum screen {
 
 /* Which part of the past statistics speak of. */
 enum horizon {
-	HORIZON_WINDOW = 0, /* "10s": the window of the moving state (ten seconds unless configured) */
-	HORIZON_EPOCH,	    /* "epoch": since the last change of instrumentation, or :epoch */
-	HORIZON_ALL,	    /* "all": since attaching, or the whole recording */
+	HORIZON_WINDOW = 0, /* "10s": the window of the moving state (ten seconds unless configured)
+			     */
+	HORIZON_EPOCH,      /* "epoch": since the last change of instrumentation, or :epoch */
+	HORIZON_ALL,        /* "all": since attaching, or the whole recording */
 	HORIZON_COUNT
 };
 
@@ -50,14 +51,16 @@ struct focus {
 	uint32_t group_id;   /* 0: the worst group */
 	uint64_t request_id; /* 0: the slowest kept request of the group */
 	/*
-	 * Freeze: the window is pinned as it was when `frozen` rose. While frozen `back_ns` moves the
-	 * instant that everything is shown at back from the pin, by at most the window's length.
+	 * Freeze: the window is pinned as it was when `frozen` rose. While frozen `back_ns` moves
+	 * the instant that everything is shown at back from the pin, by at most the window's
+	 * length.
 	 */
 	bool frozen;
 	uint64_t back_ns;
 	/*
 	 * State: shown at this instant instead (--state-at); 0: at the snapshot's time. The fds and
-	 * original events are those of this thread (state_thread.id) or fd (state_fd.id); 0: of all.
+	 * original events are those of this thread (state_thread.id) or fd (state_fd.id); 0: of
+	 * all.
 	 */
 	uint64_t state_at_ns;
 	uint64_t thread_id, fd_id;

@@ -9,7 +9,7 @@
  * from 0 by the engine in the order they are added and never reused. Groups and requests are
  * numbered from 1; 0 means "none" for them.
  */
-#define ID_NONE	 UINT32_MAX
+#define ID_NONE  UINT32_MAX
 #define CPU_NONE UINT32_MAX
 
 #endif

@@ -23,16 +23,16 @@
 
 enum schema_scope {
 	SCHEMA_HOST = 0, /* the same value on two hosts is two things */
-	SCHEMA_GLOBAL,	/* the same value on two hosts is the same thing */
+	SCHEMA_GLOBAL,   /* the same value on two hosts is the same thing */
 };
 
 enum bind_op {
 	BIND_BASIC = 0, /* joins the open interval of this value */
-	BIND_START,	/* opens one; an open one is closed first, and counted as an implicit stop */
-	BIND_STOP,	/* joins and closes */
-	BIND_SWITCH,	/* stop + start */
-	BIND_ENTER,	/* opens one unless it is open, else joins: nested entries of a span */
-	BIND_LEAVE,	/* joins; closes if this exit pairs with the entry that opened it */
+	BIND_START,  /* opens one; an open one is closed first, and counted as an implicit stop */
+	BIND_STOP,   /* joins and closes */
+	BIND_SWITCH, /* stop + start */
+	BIND_ENTER,  /* opens one unless it is open, else joins: nested entries of a span */
+	BIND_LEAVE,  /* joins; closes if this exit pairs with the entry that opened it */
 };
 
 enum span_role {
@@ -59,7 +59,7 @@ struct schema_event {
 	const char *match; /* glob over the event's name; the more specific one wins */
 	enum span_role role;
 	const char *name; /* of the span; NULL: derived. "{field}" is replaced by its value */
-	bool seed;	  /* makes a fragment a request */
+	bool seed;        /* makes a fragment a request */
 	uint32_t n_type;
 	const char *const *type; /* fields whose values form the request type; none: span name */
 	uint32_t n_pair;
@@ -79,7 +79,7 @@ struct schema_expect {
 };
 
 struct schema {
-	const char *origin;	/* file name, or "inferred" */
+	const char *origin;     /* file name, or "inferred" */
 	const char *applies_to; /* glob over event names; NULL: all */
 	uint32_t n_namespaces, n_events, n_skeleton, n_expect;
 	const struct schema_namespace *namespaces;
@@ -87,7 +87,8 @@ struct schema {
 	const char *const *skeleton; /* globs; only these events start, stop or unite */
 	const struct schema_expect *expect;
 	uint32_t n_notes;
-	const char *const *notes; /* what inference guessed, or could not pair; printed as comments */
+	const char *const
+			*notes; /* what inference guessed, or could not pair; printed as comments */
 };
 
 #endif

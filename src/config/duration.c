@@ -14,12 +14,12 @@ static const struct unit {
 	const char *name;
 	uint64_t ns;
 } units[] = {
-                {"h", 3600000000000u},
-                {"m", 60000000000u},
-                {"s", 1000000000u},
-                {"ms", 1000000u},
-                {"us", 1000u},
-                {"ns", 1u},
+		{"h", 3600000000000u},
+		{"m", 60000000000u},
+		{"s", 1000000000u},
+		{"ms", 1000000u},
+		{"us", 1000u},
+		{"ns", 1u},
 };
 
 #define N_UNITS (sizeof(units) / sizeof(units[0]))

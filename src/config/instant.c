@@ -60,7 +60,7 @@ static bool parse_time_of_day(const char *text, uint64_t *ns)
 	uint64_t fraction;
 
 	if (!take_pair(&text, 23, ':', &hour) || !take_pair(&text, 59, ':', &minute) ||
-	                !take_pair(&text, 59, '\0', &second) || !parse_fraction(text, &fraction)) {
+			!take_pair(&text, 59, '\0', &second) || !parse_fraction(text, &fraction)) {
 		return false;
 	}
 	*ns = ((uint64_t)hour * 3600 + (uint64_t)minute * 60 + (uint64_t)second) * SECOND +
@@ -76,8 +76,8 @@ static bool parse_date(const char *text, uint64_t *ns)
 	time_t seconds;
 
 	if (!take_pair(&text, 99, '\0', &century) || !take_pair(&text, 99, '-', &year) ||
-	                !take_pair(&text, 12, '-', &month) || !take_pair(&text, 31, '\0', &day) ||
-	                (*text != ' ' && *text != 'T') || !parse_time_of_day(text + 1, &of_day)) {
+			!take_pair(&text, 12, '-', &month) || !take_pair(&text, 31, '\0', &day) ||
+			(*text != ' ' && *text != 'T') || !parse_time_of_day(text + 1, &of_day)) {
 		return false;
 	}
 	tm.tm_year = century * 100 + year - 1900;

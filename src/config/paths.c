@@ -63,8 +63,8 @@ bool paths_sibling(const char *name, char *path, size_t size)
 static const struct kind {
 	const char *folder, *source_folder, *ending;
 } kinds[] = {
-	[PATHS_THEME] = {"themes", "themes", ".theme"},
-	[PATHS_SCHEMA] = {"schemas", "analysis/schemas", ".yaml"},
+		[PATHS_THEME] = {"themes", "themes", ".theme"},
+		[PATHS_SCHEMA] = {"schemas", "analysis/schemas", ".yaml"},
 };
 
 /* `base` + folder + '/' + name + ending, if such a file can be read. */
@@ -102,7 +102,8 @@ bool paths_data(enum paths_kind kind, const char *name, char *path, size_t size)
 			return true;
 		}
 	}
-	/* The source tree serves the program in its build directory; it is not there once installed. */
+	/* The source tree serves the program in its build directory; it is not there once
+	 * installed. */
 	return find(path, size, PT_DATA_ROOT "/", k->folder, name, k->ending) ||
-			find(path, size, PT_SOURCE_ROOT "/", k->source_folder, name, k->ending);
+	       find(path, size, PT_SOURCE_ROOT "/", k->source_folder, name, k->ending);
 }

@@ -23,7 +23,8 @@ enum paths_kind {
 
 /*
  * An existing data file by its name, without the ending: in $XDG_CONFIG_HOME/pythiatop, the
- * installation, or the source tree. A name with a '/', or that is a file as it stands, names itself.
+ * installation, or the source tree. A name with a '/', or that is a file as it stands, names
+ * itself.
  */
 bool paths_data(enum paths_kind kind, const char *name, char *path, size_t size);
 

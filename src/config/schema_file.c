@@ -28,7 +28,7 @@ struct complaint {
 };
 
 __attribute__((format(printf, 3, 0))) static void take_complaint(
-                cyaml_log_t level, void *context, const char *format, va_list args)
+		cyaml_log_t level, void *context, const char *format, va_list args)
 {
 	struct complaint *complaint = context;
 	char line[256];
@@ -42,7 +42,7 @@ __attribute__((format(printf, 3, 0))) static void take_complaint(
 	place = strstr(line, "(line: ");
 	if (place && !complaint->where[0]) {
 		snprintf(complaint->where, sizeof(complaint->where), "%u",
-		                (unsigned int)strtoul(place + strlen("(line: "), NULL, 10));
+				(unsigned int)strtoul(place + strlen("(line: "), NULL, 10));
 	} else if (!place && !complaint->what[0]) {
 		const char *text = strncmp(line, "Load: ", 6) == 0 ? line + 6 : line;
 
@@ -53,12 +53,12 @@ __attribute__((format(printf, 3, 0))) static void take_complaint(
 static cyaml_config_t cyaml_setup(struct complaint *complaint)
 {
 	return (cyaml_config_t){
-	                .log_fn = take_complaint,
-	                .log_ctx = complaint,
-	                .mem_fn = cyaml_mem,
-	                .log_level = CYAML_LOG_ERROR,
-	                .flags = CYAML_CFG_NO_ALIAS, /* aliases can grow a small file without bound
-	                                              */
+			.log_fn = take_complaint,
+			.log_ctx = complaint,
+			.mem_fn = cyaml_mem,
+			.log_level = CYAML_LOG_ERROR,
+			.flags = CYAML_CFG_NO_ALIAS, /* aliases can grow a small file without bound
+						      */
 	};
 }
 
@@ -80,7 +80,7 @@ static char *read_text(const char *path, size_t *length, char *error, size_t siz
 	*length = fread(text, 1, SCHEMA_MAX_BYTES + 1, in);
 	if (ferror(in) || *length > SCHEMA_MAX_BYTES) {
 		snprintf(error, size, "cannot read schema %s: %s", path,
-		                ferror(in) ? strerror(errno) : "larger than 8 MiB");
+				ferror(in) ? strerror(errno) : "larger than 8 MiB");
 		free(text);
 		text = NULL;
 	}
@@ -106,18 +106,18 @@ static void find_lines(struct schema_file *file, const char *text, size_t length
 	}
 	root = yaml_document_get_root_node(&document);
 	for (pair = root ? root->data.mapping.pairs.start : NULL;
-	                pair && pair < root->data.mapping.pairs.top; pair++) {
+			pair && pair < root->data.mapping.pairs.top; pair++) {
 		yaml_node_t *key = yaml_document_get_node(&document, pair->key);
 		yaml_node_t *value = yaml_document_get_node(&document, pair->value);
 		uint32_t i;
 
 		if (key->type != YAML_SCALAR_NODE || value->type != YAML_SEQUENCE_NODE ||
-		                strcmp((const char *)key->data.scalar.value, "events") != 0) {
+				strcmp((const char *)key->data.scalar.value, "events") != 0) {
 			continue;
 		}
 		for (i = 0; i < file->schema.n_events; i++) {
 			yaml_node_t *event = yaml_document_get_node(
-			                &document, value->data.sequence.items.start[i]);
+					&document, value->data.sequence.items.start[i]);
 
 			file->events[i].line = (uint32_t)event->start_mark.line + 1;
 		}
@@ -145,10 +145,10 @@ static enum status take_namespaces(struct schema_file *file, char *error, size_t
 		to->join = !from->join || *from->join;
 		if (!duration_parse(from->ttl, &to->ttl_ns) || to->ttl_ns == 0) {
 			snprintf(error, size,
-			                "%s: namespace %s: ttl \"%s\" is not a duration such as "
-			                "30s or "
-			                "10m",
-			                file->origin, from->name, from->ttl);
+					"%s: namespace %s: ttl \"%s\" is not a duration such as "
+					"30s or "
+					"10m",
+					file->origin, from->name, from->ttl);
 			return STATUS_INVALID;
 		}
 	}
@@ -176,25 +176,25 @@ static enum status take_events(struct schema_file *file)
 		}
 		for (j = 0; j < from->n_bind; j++) {
 			bind[j] = (struct schema_bind){
-			                .ns = from->bind[j].ns,
-			                .op = from->bind[j].op,
-			                .n_keys = from->bind[j].n_key,
-			                .keys = (const char *const *)from->bind[j].key,
+					.ns = from->bind[j].ns,
+					.op = from->bind[j].op,
+					.n_keys = from->bind[j].n_key,
+					.keys = (const char *const *)from->bind[j].key,
 			};
 		}
 		file->events[i] = (struct schema_event){
-		                .match = from->match,
-		                .role = from->span,
-		                .name = from->name,
-		                .seed = from->seed,
-		                .n_type = from->n_type,
-		                .type = (const char *const *)from->type,
-		                .n_pair = from->n_pair,
-		                .pair = (const char *const *)from->pair,
-		                .n_values = from->n_values,
-		                .values = (const char *const *)from->values,
-		                .n_bind = from->n_bind,
-		                .bind = bind,
+				.match = from->match,
+				.role = from->span,
+				.name = from->name,
+				.seed = from->seed,
+				.n_type = from->n_type,
+				.type = (const char *const *)from->type,
+				.n_pair = from->n_pair,
+				.pair = (const char *const *)from->pair,
+				.n_values = from->n_values,
+				.values = (const char *const *)from->values,
+				.n_bind = from->n_bind,
+				.bind = bind,
 		};
 		file->schema.n_events = i + 1;
 	}
@@ -220,8 +220,8 @@ static enum status take_expect(struct schema_file *file, char *error, size_t siz
 		to->group_by = (const char *const *)from->group_by;
 		if (from->p50 && !duration_parse(from->p50, &to->p50_ns)) {
 			snprintf(error, size,
-			                "%s: expect %s: p50 \"%s\" is not a duration such as 500ms",
-			                file->origin, from->type, from->p50);
+					"%s: expect %s: p50 \"%s\" is not a duration such as 500ms",
+					file->origin, from->type, from->p50);
 			return STATUS_INVALID;
 		}
 	}
@@ -231,23 +231,23 @@ static enum status take_expect(struct schema_file *file, char *error, size_t siz
 }
 
 static enum status load(
-                struct schema_file *file, const char *text, size_t length, char *error, size_t size)
+		struct schema_file *file, const char *text, size_t length, char *error, size_t size)
 {
 	struct complaint complaint = {.what = ""};
 	cyaml_config_t setup = cyaml_setup(&complaint);
 	cyaml_err_t result = cyaml_load_data((const uint8_t *)text, length, &setup, &schema_yaml,
-	                (cyaml_data_t **)&file->yaml, NULL);
+			(cyaml_data_t **)&file->yaml, NULL);
 	enum status status;
 
 	if (result != CYAML_OK || !file->yaml) {
 		snprintf(error, size, "%s%s%s: %s", file->origin, complaint.where[0] ? ":" : "",
-		                complaint.where,
-		                complaint.what[0] ? complaint.what : cyaml_strerror(result));
+				complaint.where,
+				complaint.what[0] ? complaint.what : cyaml_strerror(result));
 		return STATUS_INVALID;
 	}
 	if (file->yaml->version != SCHEMA_VERSION) {
 		snprintf(error, size, "%s: schema version %u; this program reads version %u",
-		                file->origin, file->yaml->version, SCHEMA_VERSION);
+				file->origin, file->yaml->version, SCHEMA_VERSION);
 		return STATUS_INVALID;
 	}
 	file->schema.origin = file->origin;
@@ -268,7 +268,7 @@ static enum status load(
 }
 
 struct schema_file *schema_file_parse(
-                const char *origin, const char *text, size_t length, char *error, size_t size)
+		const char *origin, const char *text, size_t length, char *error, size_t size)
 {
 	struct schema_file *file = calloc(1, sizeof(*file));
 
@@ -354,25 +354,25 @@ static enum status draft_events(struct draft *draft, const struct schema *schema
 		}
 		for (j = 0; j < from->n_bind; j++) {
 			bind[j] = (struct yaml_bind){
-			                .ns = (char *)from->bind[j].ns,
-			                .key = (char **)from->bind[j].keys,
-			                .n_key = from->bind[j].n_keys,
-			                .op = from->bind[j].op,
+					.ns = (char *)from->bind[j].ns,
+					.key = (char **)from->bind[j].keys,
+					.n_key = from->bind[j].n_keys,
+					.op = from->bind[j].op,
 			};
 		}
 		draft->yaml.events[i] = (struct yaml_event){
-		                .match = (char *)from->match,
-		                .span = from->role,
-		                .name = (char *)from->name,
-		                .seed = from->seed,
-		                .type = from->n_type ? (char **)from->type : NULL,
-		                .n_type = from->n_type,
-		                .pair = from->n_pair ? (char **)from->pair : NULL,
-		                .n_pair = from->n_pair,
-		                .values = from->n_values ? (char **)from->values : NULL,
-		                .n_values = from->n_values,
-		                .bind = bind,
-		                .n_bind = from->n_bind,
+				.match = (char *)from->match,
+				.span = from->role,
+				.name = (char *)from->name,
+				.seed = from->seed,
+				.type = from->n_type ? (char **)from->type : NULL,
+				.n_type = from->n_type,
+				.pair = from->n_pair ? (char **)from->pair : NULL,
+				.n_pair = from->n_pair,
+				.values = from->n_values ? (char **)from->values : NULL,
+				.n_values = from->n_values,
+				.bind = bind,
+				.n_bind = from->n_bind,
 		};
 		draft->yaml.n_events = i + 1;
 	}
@@ -400,10 +400,10 @@ static enum status draft_rest(struct draft *draft, const struct schema *schema)
 
 		duration_format(draft->ttl[i], sizeof(draft->ttl[i]), from->ttl_ns);
 		yaml->namespaces[i] = (struct yaml_namespace){
-		                .name = (char *)from->name,
-		                .scope = from->scope,
-		                .ttl = draft->ttl[i],
-		                .join = from->join ? NULL : &draft->no,
+				.name = (char *)from->name,
+				.scope = from->scope,
+				.ttl = draft->ttl[i],
+				.join = from->join ? NULL : &draft->no,
 		};
 	}
 	yaml->n_namespaces = schema->n_namespaces;
@@ -412,10 +412,10 @@ static enum status draft_rest(struct draft *draft, const struct schema *schema)
 
 		duration_format(draft->p50[i], sizeof(draft->p50[i]), from->p50_ns);
 		yaml->expect[i] = (struct yaml_expect){
-		                .type = (char *)from->type,
-		                .p50 = from->p50_ns ? draft->p50[i] : NULL,
-		                .group_by = from->n_group_by ? (char **)from->group_by : NULL,
-		                .n_group_by = from->n_group_by,
+				.type = (char *)from->type,
+				.p50 = from->p50_ns ? draft->p50[i] : NULL,
+				.group_by = from->n_group_by ? (char **)from->group_by : NULL,
+				.n_group_by = from->n_group_by,
 		};
 	}
 	yaml->n_expect = schema->n_expect;
@@ -467,7 +467,7 @@ enum status schema_file_write(FILE *out, const struct schema *schema)
 		status = draft_rest(&draft, schema);
 	}
 	if (status == STATUS_OK && cyaml_save_data(&text, &length, &setup, &schema_yaml,
-	                                           (cyaml_data_t *)&draft.yaml, 0) != CYAML_OK) {
+						   (cyaml_data_t *)&draft.yaml, 0) != CYAML_OK) {
 		status = STATUS_NO_MEMORY;
 	}
 	if (status == STATUS_OK) {

@@ -48,7 +48,7 @@ static enum status load(struct settings_file *file, char *error, size_t error_si
 	fclose(in);
 	if (length > SETTINGS_MAX_BYTES) {
 		snprintf(error, error_size, "%s is larger than %u bytes", file->file,
-		                SETTINGS_MAX_BYTES);
+				SETTINGS_MAX_BYTES);
 		return STATUS_INVALID;
 	}
 	file->text[length] = '\0';
@@ -60,7 +60,7 @@ static enum status load(struct settings_file *file, char *error, size_t error_si
 }
 
 static enum status add(
-                struct settings_file *file, const char *name, const char *value, uint32_t line)
+		struct settings_file *file, const char *name, const char *value, uint32_t line)
 {
 	struct settings *settings = &file->settings;
 
@@ -78,7 +78,7 @@ static enum status add(
 }
 
 static enum status parse_line(struct settings_file *file, char *text, uint32_t line, char *error,
-                size_t error_size)
+		size_t error_size)
 {
 	char *name = trim(text);
 	char *equals;
@@ -97,8 +97,8 @@ static enum status parse_line(struct settings_file *file, char *text, uint32_t l
 	length = strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");
 	if (length == 0 || name[length] != '\0') {
 		snprintf(error, error_size,
-		                "%s:%u: a name has letters, digits, '.', '_' and '-' only",
-		                file->file, line);
+				"%s:%u: a name has letters, digits, '.', '_' and '-' only",
+				file->file, line);
 		return STATUS_INVALID;
 	}
 	if (add(file, name, trim(equals + 1), line) != STATUS_OK) {
@@ -109,7 +109,7 @@ static enum status parse_line(struct settings_file *file, char *text, uint32_t l
 }
 
 enum status settings_read(
-                struct settings_file *out, const char *path, char *error, size_t error_size)
+		struct settings_file *out, const char *path, char *error, size_t error_size)
 {
 	enum status status;
 	uint32_t line = 1;

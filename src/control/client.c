@@ -62,8 +62,8 @@ struct control_client *control_open(const char *path, char *error, size_t size)
 	}
 	if (client && client->buffer) {
 		failure = pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0
-		                          ? errno
-		                          : spawn(client, path, in, out);
+					  ? errno
+					  : spawn(client, path, in, out);
 		client->in = in[1];
 		client->out = out[0];
 		if (in[0] >= 0) {
@@ -108,7 +108,7 @@ static json_t *read_line(struct control_client *client, uint64_t deadline_ms, en
 {
 	for (;;) {
 		char *end = memchr(client->buffer + client->scanned, '\n',
-		                client->used - client->scanned);
+				client->used - client->scanned);
 		struct pollfd poll_out = {.fd = client->out, .events = POLLIN};
 		uint64_t now = now_ms();
 		ssize_t length;
@@ -150,7 +150,7 @@ static enum status send(struct control_client *client, const char *verb)
 {
 	char text[128];
 	int length = snprintf(text, sizeof(text), "{\"id\":%lld,\"do\":\"%s\"}\n",
-	                (long long)++client->last_id, verb);
+			(long long)++client->last_id, verb);
 	struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
 	ssize_t written;
 
@@ -166,15 +166,15 @@ static enum status explain(enum status status, uint32_t timeout_ms, char *error,
 	switch (status) {
 	case STATUS_TIMEOUT:
 		snprintf(error, size,
-		                "no answer within %.1f s: the session daemon, or a traced process "
-		                "that "
-		                "it waits for, is stopped",
-		                timeout_ms / 1e3);
+				"no answer within %.1f s: the session daemon, or a traced process "
+				"that "
+				"it waits for, is stopped",
+				timeout_ms / 1e3);
 		break;
 	case STATUS_PROTOCOL:
 		snprintf(error, size,
-		                "pythiatop-control answered with what is not its protocol; is "
-		                "it of another version?");
+				"pythiatop-control answered with what is not its protocol; is "
+				"it of another version?");
 		break;
 	default:
 		snprintf(error, size, "pythiatop-control ended without an answer");
@@ -184,8 +184,8 @@ static enum status explain(enum status status, uint32_t timeout_ms, char *error,
 }
 
 enum status control_ask(struct control_client *client, const char *verb, uint32_t timeout_ms,
-                void (*take)(void *context, const json_t *line), void *context, char *error,
-                size_t size)
+		void (*take)(void *context, const json_t *line), void *context, char *error,
+		size_t size)
 {
 	uint64_t deadline = now_ms() + timeout_ms;
 	enum status status = send(client, verb);
@@ -207,7 +207,7 @@ enum status control_ask(struct control_client *client, const char *verb, uint32_
 			const char *help = json_string_value(json_object_get(line, "help"));
 
 			snprintf(error, size, "%s%s%s", what ? what : "failed",
-			                help && help[0] ? ": " : "", help ? help : "");
+					help && help[0] ? ": " : "", help ? help : "");
 			json_decref(line);
 			return STATUS_NOT_FOUND;
 		}

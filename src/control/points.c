@@ -24,7 +24,7 @@ static void print_session(void *context, const json_t *line)
 	double timer_us = (double)json_integer_value(json_object_get(session, "live_timer_us"));
 
 	fprintf(context, "session %-24s %-8s ", text_of(session, "name", name, sizeof(name)),
-	                json_is_true(json_object_get(session, "active")) ? "active" : "stopped");
+			json_is_true(json_object_get(session, "active")) ? "active" : "stopped");
 	if (timer_us > 0) {
 		fprintf(context, "live %.3g s  ", timer_us / 1e6);
 	} else {
@@ -45,7 +45,7 @@ static void print_point(void *context, const json_t *line)
 	json_array_foreach(fields, i, field)
 	{
 		fprintf(context, "%s%s", i ? ", " : " ",
-		                text_of(field, "name", name, sizeof(name)));
+				text_of(field, "name", name, sizeof(name)));
 		fprintf(context, ":%s", text_of(field, "type", type, sizeof(type)));
 	}
 	fputc('\n', context);
@@ -67,10 +67,10 @@ int points_print(FILE *out, FILE *err)
 		return 1;
 	}
 	status = control_ask(
-	                client, "sessions", TIMEOUT_MS, print_session, out, error, sizeof(error));
+			client, "sessions", TIMEOUT_MS, print_session, out, error, sizeof(error));
 	if (status == STATUS_OK) {
 		status = control_ask(client, "points", TIMEOUT_MS, print_point, out, error,
-		                sizeof(error));
+				sizeof(error));
 	}
 	control_close(client);
 	if (status != STATUS_OK) {

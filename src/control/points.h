@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 /*
- * --points: prints what the tracer of this host offers: its sessions, and the tracepoints of running
- * applications with their fields, as one needs them to write a schema or to enable them.
+ * --points: prints what the tracer of this host offers: its sessions, and the tracepoints of
+ * running applications with their fields, as one needs them to write a schema or to enable them.
  * Returns the exit code; what went wrong is said on `err`.
  */
 int points_print(FILE *out, FILE *err);

@@ -6,7 +6,7 @@
 bool answer_send(json_t *line)
 {
 	bool sent = line && json_dumpf(line, stdout, JSON_COMPACT) == 0 &&
-	            putc('\n', stdout) != EOF && fflush(stdout) == 0;
+		    putc('\n', stdout) != EOF && fflush(stdout) == 0;
 
 	json_decref(line);
 	return sent;
@@ -26,5 +26,5 @@ bool answer_ok(json_int_t id, json_t *more)
 bool answer_error(json_int_t id, const char *error, const char *help)
 {
 	return answer_send(json_pack(
-	                "{sI sb ss ss}", "id", id, "ok", 0, "error", error, "help", help));
+			"{sI sb ss ss}", "id", id, "ok", 0, "error", error, "help", help));
 }

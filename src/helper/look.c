@@ -48,9 +48,9 @@ bool look_sessions(json_int_t id)
 	}
 	for (i = 0; i < n && sent; i++) {
 		sent = answer_send(json_pack("{sI s{so sb sI so}}", "id", id, "session", "name",
-		                name_json(sessions[i].name), "active", (int)sessions[i].enabled,
-		                "live_timer_us", (json_int_t)sessions[i].live_timer_interval,
-		                "output", name_json(sessions[i].path)));
+				name_json(sessions[i].name), "active", (int)sessions[i].enabled,
+				"live_timer_us", (json_int_t)sessions[i].live_timer_interval,
+				"output", name_json(sessions[i].path)));
 	}
 	free(sessions);
 	return sent && answer_ok(id, json_pack("{si}", "count", n));
@@ -110,9 +110,9 @@ static json_t *fields_json(const struct lttng_event_field *fields, int n, const 
 		}
 		if (fields[low].event.pid == pid && fields[low].field_name[0] != '\0') {
 			json_array_append_new(array,
-			                json_pack("{so ss}", "name",
-			                                name_json(fields[low].field_name), "type",
-			                                type_name(fields[low].type)));
+					json_pack("{so ss}", "name",
+							name_json(fields[low].field_name), "type",
+							type_name(fields[low].type)));
 		}
 	}
 	return array;
@@ -120,7 +120,7 @@ static json_t *fields_json(const struct lttng_event_field *fields, int n, const 
 
 /* One line for each name; rows of one name, one a process, stand together. */
 static bool send_points(json_int_t id, const struct lttng_event *events, int n,
-                const struct lttng_event_field *fields, int n_fields)
+		const struct lttng_event_field *fields, int n_fields)
 {
 	int count = 0;
 	int i, next;
@@ -131,9 +131,9 @@ static bool send_points(json_int_t id, const struct lttng_event *events, int n,
 		}
 		count++;
 		if (!answer_send(json_pack("{sI s{so si si so}}", "id", id, "point", "name",
-		                    name_json(events[i].name), "loglevel", events[i].loglevel,
-		                    "processes", next - i, "fields",
-		                    fields_json(fields, n_fields, events[i].name)))) {
+				    name_json(events[i].name), "loglevel", events[i].loglevel,
+				    "processes", next - i, "fields",
+				    fields_json(fields, n_fields, events[i].name)))) {
 			return false;
 		}
 	}

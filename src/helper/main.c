@@ -22,17 +22,17 @@ static bool say_hello(json_int_t id)
 
 	gethostname(host, sizeof(host) - 1);
 	return answer_ok(id, json_pack("{si ss ss ss si}", "protocol", CONTROL_PROTOCOL, "version",
-	                                     PT_VERSION, "host", host, "user",
-	                                     user ? user->pw_name : "", "pid", (int)getpid()));
+					     PT_VERSION, "host", host, "user",
+					     user ? user->pw_name : "", "pid", (int)getpid()));
 }
 
 static const struct verb {
 	const char *name;
 	bool (*run)(json_int_t id);
 } verbs[] = {
-                {"hello", say_hello},
-                {"sessions", look_sessions},
-                {"points", look_points},
+		{"hello", say_hello},
+		{"sessions", look_sessions},
+		{"points", look_points},
 };
 
 static bool answer_line(const char *text, size_t length)
@@ -46,7 +46,7 @@ static bool answer_line(const char *text, size_t length)
 
 	if (!json_is_object(request)) {
 		sent = answer_error(0, request ? "a request is a JSON object" : error.text,
-		                "send {\"id\":1,\"do\":\"hello\"}");
+				"send {\"id\":1,\"do\":\"hello\"}");
 		json_decref(request);
 		return sent;
 	}
@@ -95,7 +95,7 @@ int main(int argc, char **argv)
 	if (argc > 1) {
 		printf("pythiatop-control %s: answers JSON lines on standard input; pythiatop "
 		       "starts it\n",
-		                PT_VERSION);
+				PT_VERSION);
 		return strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "--help") == 0 ? 0 : 2;
 	}
 	line = malloc(CONTROL_MAX_LINE);
@@ -105,8 +105,8 @@ int main(int argc, char **argv)
 	}
 	while (goes_on && (length = read_line(line, CONTROL_MAX_LINE)) != -1) {
 		goes_on = length == -2 ? answer_error(0, "a line is longer than 1 MiB",
-		                                         "send shorter requests")
-		                       : answer_line(line, (size_t)length);
+							 "send shorter requests")
+				       : answer_line(line, (size_t)length);
 	}
 	free(line);
 	return 0;

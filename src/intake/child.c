@@ -19,10 +19,10 @@
 extern char **environ;
 
 static const char *const mode_options[] = {
-                [CHILD_LIST] = "--list",
-                [CHILD_LIVE] = "--live",
-                [CHILD_RECORDED] = "--trace",
-                [CHILD_WRITE] = "--write",
+		[CHILD_LIST] = "--list",
+		[CHILD_LIVE] = "--live",
+		[CHILD_RECORDED] = "--trace",
+		[CHILD_WRITE] = "--write",
 };
 
 /*
@@ -30,7 +30,7 @@ static const char *const mode_options[] = {
  * let it through exec in spite of FD_CLOEXEC.
  */
 static int describe_files(
-                posix_spawn_file_actions_t *files, const struct ring_fds *fds, int error_fd)
+		posix_spawn_file_actions_t *files, const struct ring_fds *fds, int error_fd)
 {
 	int failed = posix_spawn_file_actions_init(files);
 
@@ -40,7 +40,7 @@ static int describe_files(
 	failed = posix_spawn_file_actions_addopen(files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	if (!failed) {
 		failed = posix_spawn_file_actions_addopen(
-		                files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+				files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
 	}
 	if (!failed) {
 		failed = posix_spawn_file_actions_adddup2(files, error_fd, STDERR_FILENO);
@@ -53,7 +53,7 @@ static int describe_files(
 	}
 	if (!failed) {
 		failed = posix_spawn_file_actions_adddup2(
-		                files, fds->space_event, fds->space_event);
+				files, fds->space_event, fds->space_event);
 	}
 	if (failed) {
 		posix_spawn_file_actions_destroy(files);
@@ -73,7 +73,7 @@ static int describe_process(posix_spawnattr_t *attributes)
 	sigemptyset(&none);
 	sigfillset(&all);
 	posix_spawnattr_setflags(attributes,
-	                POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+			POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	posix_spawnattr_setpgroup(attributes, 0);
 	posix_spawnattr_setsigmask(attributes, &none);
 	posix_spawnattr_setsigdefault(attributes, &all);
@@ -93,7 +93,7 @@ static int spawn(struct child *child, const char *program, char *const *argument
 	failed = describe_process(&attributes);
 	if (!failed) {
 		failed = posix_spawnp(
-		                &child->pid, program, &files, &attributes, arguments, environ);
+				&child->pid, program, &files, &attributes, arguments, environ);
 		posix_spawnattr_destroy(&attributes);
 	}
 	posix_spawn_file_actions_destroy(&files);
@@ -101,12 +101,12 @@ static int spawn(struct child *child, const char *program, char *const *argument
 }
 
 static int run_program(struct child *child, const char *program, enum child_mode mode,
-                const char *url, uint32_t timer_us, int error_fd)
+		const char *url, uint32_t timer_us, int error_fd)
 {
 	struct ring_fds fds = ring_fds(child->ring);
 	char ring[48], timer[16];
 	const char *arguments[] = {"pythiatop-source", "--ring", ring, mode_options[mode], url,
-	                mode == CHILD_LIVE ? "--timer-us" : NULL, timer, NULL};
+			mode == CHILD_LIVE ? "--timer-us" : NULL, timer, NULL};
 	int failed;
 
 	snprintf(ring, sizeof(ring), "%d,%d,%d", fds.memory, fds.data_event, fds.space_event);
@@ -121,7 +121,7 @@ static int run_program(struct child *child, const char *program, enum child_mode
 }
 
 enum status child_start(struct child *child, const char *program, enum child_mode mode,
-                const char *url, uint32_t timer_us, char *error, size_t error_size)
+		const char *url, uint32_t timer_us, char *error, size_t error_size)
 {
 	int errors[2] = {-1, -1};
 	int failed = 0;
@@ -190,7 +190,7 @@ void child_poll(struct child *child)
 		return;
 	}
 	if (!child->exited && waitid(P_PIDFD, (id_t)child->pid_fd, &info, WEXITED | WNOHANG) == 0 &&
-	                info.si_pid != 0) {
+			info.si_pid != 0) {
 		child->exited = true;
 		child->signal = info.si_code == CLD_EXITED ? 0 : info.si_status;
 		child->exit_code = info.si_code == CLD_EXITED ? info.si_status : 0;

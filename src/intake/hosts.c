@@ -54,7 +54,7 @@ static bool clocks_differ(const uint8_t *a, const uint8_t *b)
 
 /* Another relay daemon knows another machine by this name. */
 static bool is_taken(const struct hosts *hosts, const char *name, const char *relay,
-                const uint8_t *clock_uuid)
+		const uint8_t *clock_uuid)
 {
 	uint32_t i;
 
@@ -62,8 +62,8 @@ static bool is_taken(const struct hosts *hosts, const char *name, const char *re
 		const struct host *other = &hosts->items[i];
 
 		if (strcmp(other->name, name) == 0 && other->relay[0] &&
-		                strcmp(other->relay, relay) != 0 &&
-		                clocks_differ(other->clock_uuid, clock_uuid)) {
+				strcmp(other->relay, relay) != 0 &&
+				clocks_differ(other->clock_uuid, clock_uuid)) {
 			return true;
 		}
 	}
@@ -88,7 +88,7 @@ static bool reserve(struct hosts *hosts)
 }
 
 const char *hosts_name(
-                struct hosts *hosts, const char *host, const char *relay, const uint8_t *clock_uuid)
+		struct hosts *hosts, const char *host, const char *relay, const uint8_t *clock_uuid)
 {
 	struct host *added;
 	int length;
@@ -96,7 +96,7 @@ const char *hosts_name(
 
 	for (i = 0; i < hosts->n; i++) {
 		if (strcmp(hosts->items[i].name, host) == 0 &&
-		                strcmp(hosts->items[i].relay, relay) == 0) {
+				strcmp(hosts->items[i].relay, relay) == 0) {
 			return hosts->items[i].shown;
 		}
 	}
@@ -108,8 +108,8 @@ const char *hosts_name(
 	added->relay = strdup(relay);
 	memcpy(added->clock_uuid, clock_uuid, UUID_BYTES);
 	length = is_taken(hosts, host, relay, clock_uuid)
-	                         ? asprintf(&added->shown, "%s@%s", host, relay)
-	                         : asprintf(&added->shown, "%s", host);
+				 ? asprintf(&added->shown, "%s@%s", host, relay)
+				 : asprintf(&added->shown, "%s", host);
 	if (length < 0) {
 		added->shown = NULL;
 	}

@@ -23,6 +23,6 @@ void hosts_destroy(struct hosts *hosts);
 
 /* The name to use; valid as long as `hosts`, or as `host` where there is no room. */
 const char *hosts_name(struct hosts *hosts, const char *host, const char *relay,
-                const uint8_t *clock_uuid);
+		const uint8_t *clock_uuid);
 
 #endif

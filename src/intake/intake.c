@@ -91,7 +91,7 @@ static void remove_source(struct intake *intake, struct source *source)
 	for (i = 0; i < intake->n && intake->sources[i] != source; i++) {
 	}
 	memmove(&intake->sources[i], &intake->sources[i + 1],
-	                (intake->n - i - 1) * sizeof(struct source *));
+			(intake->n - i - 1) * sizeof(struct source *));
 	intake->n--;
 	source_destroy(source);
 }
@@ -105,7 +105,7 @@ static bool forget_oldest(struct intake *intake)
 		struct source *source = intake->sources[i];
 
 		if (source->role == ROLE_SESSION && !source->named && !source->running &&
-		                !source->listed.present && !source->next.present) {
+				!source->listed.present && !source->next.present) {
 			remove_source(intake, source);
 			return true;
 		}
@@ -142,7 +142,7 @@ bool intake_watch(struct intake *intake, struct source *source)
 	struct epoll_event event = {.events = EPOLLIN, .data.u32 = source->id};
 
 	return epoll_ctl(intake->epoll_fd, EPOLL_CTL_ADD, ring_wait_fd(source->child.ring),
-	                       &event) == 0 &&
+			       &event) == 0 &&
 	       epoll_ctl(intake->epoll_fd, EPOLL_CTL_ADD, source->child.error_fd, &event) == 0 &&
 	       epoll_ctl(intake->epoll_fd, EPOLL_CTL_ADD, source->child.pid_fd, &event) == 0;
 }
@@ -249,14 +249,14 @@ static enum status attach_trace(struct intake *intake, const char *path)
 	}
 	source->url.kind = URL_DIRECTORY;
 	snprintf(source->url.session, sizeof(source->url.session), "%s",
-	                name && name[1] ? name + 1 : path);
+			name && name[1] ? name + 1 : path);
 	source->named = true;
 	source->wanted = true;
 	return STATUS_OK;
 }
 
 static enum status attach_directory(
-                struct intake *intake, const char *path, char *error, size_t error_size)
+		struct intake *intake, const char *path, char *error, size_t error_size)
 {
 	struct walk walk;
 	enum status status = walk_traces(&walk, path, error, error_size);
@@ -270,7 +270,7 @@ static enum status attach_directory(
 	}
 	if (status == STATUS_OK && walk.full) {
 		snprintf(error, error_size, "%s: more than %u traces, or deeper than %d folders",
-		                path, WALK_MAX_TRACES, WALK_MAX_DEPTH);
+				path, WALK_MAX_TRACES, WALK_MAX_DEPTH);
 		status = STATUS_FULL;
 	}
 	walk_release(&walk);
@@ -289,7 +289,7 @@ enum status intake_attach(struct intake *intake, const char *text, char *error, 
 		return attach_directory(intake, text, error, error_size);
 	}
 	status = url.kind == URL_RELAY ? attach_relay(intake, &url, true)
-	                               : attach_session(intake, &url);
+				       : attach_session(intake, &url);
 	return status == STATUS_OK ? status : no_room(error, error_size, text);
 }
 
@@ -348,7 +348,7 @@ enum status intake_detach(struct intake *intake, const char *text, char *error, 
 			source = intake_find(intake, canonical);
 		} else if (url.kind == URL_SESSION) {
 			url_format_session(
-			                &url, url.host, url.session, canonical, sizeof(canonical));
+					&url, url.host, url.session, canonical, sizeof(canonical));
 			source = intake_find(intake, canonical);
 		}
 	}
@@ -465,7 +465,7 @@ bool intake_ended(const struct intake *intake)
 		const struct source *source = intake->sources[i];
 
 		if (source->role != ROLE_TRACE || source->running ||
-		                source->state == SOURCE_STARTING) {
+				source->state == SOURCE_STARTING) {
 			return false;
 		}
 	}
@@ -473,7 +473,7 @@ bool intake_ended(const struct intake *intake)
 }
 
 uint32_t intake_failed(
-                const struct intake *intake, bool broken, uint32_t index, char *out, size_t size)
+		const struct intake *intake, bool broken, uint32_t index, char *out, size_t size)
 {
 	uint32_t i, n = 0;
 
@@ -481,8 +481,8 @@ uint32_t intake_failed(
 		const struct source *source = intake->sources[i];
 
 		if (source->hidden ||
-		                (source->state != SOURCE_REFUSED &&
-		                                (source->state != SOURCE_BROKEN || !broken))) {
+				(source->state != SOURCE_REFUSED &&
+						(source->state != SOURCE_BROKEN || !broken))) {
 			continue;
 		}
 		if (n++ == index) {
@@ -529,7 +529,7 @@ bool intake_listed(const struct intake *intake)
 		const struct source *source = intake->sources[i];
 
 		if (source->role == ROLE_RELAY && !source->answered &&
-		                source->state != SOURCE_BROKEN && source->state != SOURCE_REFUSED) {
+				source->state != SOURCE_BROKEN && source->state != SOURCE_REFUSED) {
 			return false;
 		}
 	}

@@ -61,7 +61,7 @@ bool intake_ended(const struct intake *intake);
  * number, and a sentence about the one with this index.
  */
 uint32_t intake_failed(
-                const struct intake *intake, bool broken, uint32_t index, char *out, size_t size);
+		const struct intake *intake, bool broken, uint32_t index, char *out, size_t size);
 
 /* Whether any source is live, be it attached or only to be. */
 bool intake_has_live(const struct intake *intake);
@@ -88,6 +88,6 @@ struct intake_view {
 	void *context;
 };
 enum status intake_fill(
-                struct intake *intake, const struct intake_view *view, struct snapshot *snapshot);
+		struct intake *intake, const struct intake_view *view, struct snapshot *snapshot);
 
 #endif

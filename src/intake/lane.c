@@ -100,7 +100,7 @@ static bool grow(void *array, uint32_t n, uint32_t *max, uint32_t bound, size_t 
 }
 
 static bool read_fields(
-                const struct record_type *in, struct field *fields, struct field_label *labels)
+		const struct record_type *in, struct field *fields, struct field_label *labels)
 {
 	const struct record_field *from = (const void *)(in + 1);
 	const struct record_label *names = (const void *)(from + in->n_fields);
@@ -118,16 +118,16 @@ static bool read_fields(
 		uint32_t first = from[i].first_label, n = from[i].n_labels;
 
 		fields[i] = (struct field){
-		                .name = record_text(&in->record, from[i].name),
-		                .kind = from[i].kind,
-		                .scope = from[i].scope,
-		                .base = from[i].base,
-		                .n_labels = n,
-		                .labels = n ? labels + first : NULL,
+				.name = record_text(&in->record, from[i].name),
+				.kind = from[i].kind,
+				.scope = from[i].scope,
+				.base = from[i].base,
+				.n_labels = n,
+				.labels = n ? labels + first : NULL,
 		};
 		if (!fields[i].name || fields[i].kind < FIELD_UINT || fields[i].kind > FIELD_TREE ||
-		                fields[i].scope > SCOPE_CONTEXT || first > in->n_labels ||
-		                n > in->n_labels - first) {
+				fields[i].scope > SCOPE_CONTEXT || first > in->n_labels ||
+				n > in->n_labels - first) {
 			return false;
 		}
 	}
@@ -152,13 +152,13 @@ static bool note_texts(struct lane_type *type, const struct field *fields)
 }
 
 static bool register_type(struct lane *lane, const struct record_type *in, struct field *fields,
-                struct field_label *labels)
+		struct field_label *labels)
 {
 	struct lane_type *type = &lane->types[lane->n_types];
 	struct event_type desc = {
-	                .name = record_text(&in->record, in->name),
-	                .n_fields = in->n_fields,
-	                .fields = fields,
+			.name = record_text(&in->record, in->name),
+			.n_fields = in->n_fields,
+			.fields = fields,
 	};
 
 	memset(type, 0, sizeof(*type));
@@ -179,13 +179,13 @@ static bool take_type(struct lane *lane, const struct record *record)
 	bool ok = false;
 
 	if (record->size < sizeof(*in) || in->type != lane->n_types ||
-	                in->n_fields > EVENT_MAX_FIELDS ||
-	                in->n_labels > record->size / sizeof(struct record_label) ||
-	                sizeof(*in) + in->n_fields * sizeof(struct record_field) +
-	                                                in->n_labels * sizeof(struct record_label) >
-	                                record->size ||
-	                !grow(&lane->types, lane->n_types, &lane->max_types, LANE_MAX_TYPES,
-	                                sizeof(*lane->types))) {
+			in->n_fields > EVENT_MAX_FIELDS ||
+			in->n_labels > record->size / sizeof(struct record_label) ||
+			sizeof(*in) + in->n_fields * sizeof(struct record_field) +
+							in->n_labels * sizeof(struct record_label) >
+					record->size ||
+			!grow(&lane->types, lane->n_types, &lane->max_types, LANE_MAX_TYPES,
+					sizeof(*lane->types))) {
 		return false;
 	}
 	fields = calloc(in->n_fields + 1u, sizeof(*fields));
@@ -203,7 +203,7 @@ struct row_texts {
 };
 
 static bool same_stream(const struct lane_row *row, const struct record_stream *in,
-                const struct row_texts *texts)
+		const struct row_texts *texts)
 {
 	return row->domain == in->domain && strcmp(row->host, texts->host) == 0 &&
 	       strcmp(row->session, texts->session) == 0 &&
@@ -215,15 +215,15 @@ static bool same_stream(const struct lane_row *row, const struct record_stream *
 static void identify(struct lane *lane, struct lane_row *row, const struct lane_row *twin)
 {
 	struct session_desc session = {
-	                .host = row->host,
-	                .name = row->session,
-	                .live = lane->live,
-	                .ours = strncmp(row->session, "pythiatop-", 10) == 0,
+			.host = row->host,
+			.name = row->session,
+			.live = lane->live,
+			.ours = strncmp(row->session, "pythiatop-", 10) == 0,
 	};
 	struct stream_desc stream = {
-	                .domain = (enum event_domain)row->domain,
-	                .channel = row->channel,
-	                .kernel_release = row->release,
+			.domain = (enum event_domain)row->domain,
+			.channel = row->channel,
+			.kernel_release = row->release,
 	};
 
 	if (twin) {
@@ -237,7 +237,7 @@ static void identify(struct lane *lane, struct lane_row *row, const struct lane_
 }
 
 static bool add_row(struct lane *lane, const struct record_stream *in,
-                const struct row_texts *texts, const struct lane_row *twin)
+		const struct row_texts *texts, const struct lane_row *twin)
 {
 	struct lane_row *row = &lane->rows[lane->n_rows];
 
@@ -258,7 +258,7 @@ static bool add_row(struct lane *lane, const struct record_stream *in,
 
 /* The row of a stream, a new one if need be; ROW_NONE if there is no room. */
 static uint32_t find_row(
-                struct lane *lane, const struct record_stream *in, const struct row_texts *texts)
+		struct lane *lane, const struct record_stream *in, const struct row_texts *texts)
 {
 	uint32_t i, twin = ROW_NONE;
 
@@ -271,7 +271,7 @@ static uint32_t find_row(
 		}
 	}
 	if (!grow(&lane->rows, lane->n_rows, &lane->max_rows, LANE_MAX_ROWS, sizeof(*lane->rows)) ||
-	                !add_row(lane, in, texts, twin == ROW_NONE ? NULL : &lane->rows[twin])) {
+			!add_row(lane, in, texts, twin == ROW_NONE ? NULL : &lane->rows[twin])) {
 		return ROW_NONE;
 	}
 	return lane->n_rows - 1;
@@ -295,8 +295,8 @@ static bool map_reaches(struct lane *lane, uint32_t stream)
 {
 	while (lane->n_map <= stream) {
 		if (stream >= LANE_MAX_STREAMS ||
-		                !grow(&lane->map, lane->n_map, &lane->max_map, LANE_MAX_STREAMS,
-		                                sizeof(*lane->map))) {
+				!grow(&lane->map, lane->n_map, &lane->max_map, LANE_MAX_STREAMS,
+						sizeof(*lane->map))) {
 			return false;
 		}
 		lane->map[lane->n_map++] = ROW_NONE;
@@ -311,7 +311,7 @@ static bool take_stream(struct lane *lane, const struct record *record)
 	uint32_t row;
 
 	if (record->size < sizeof(*in) || in->domain > DOMAIN_UST ||
-	                !map_reaches(lane, in->stream) || lane->map[in->stream] != ROW_NONE) {
+			!map_reaches(lane, in->stream) || lane->map[in->stream] != ROW_NONE) {
 		return false;
 	}
 	texts.host = record_text(record, in->host);
@@ -363,8 +363,8 @@ static inline bool take_event(struct lane *lane, const struct record *record)
 
 	event->bytes = in->bytes;
 	if (record->size < sizeof(*in) || event->bytes > record->size - sizeof(*in) ||
-	                event->bytes > EVENT_MAX_BYTES || number >= lane->n_types ||
-	                stream >= lane->n_map || lane->map[stream] == ROW_NONE) {
+			event->bytes > EVENT_MAX_BYTES || number >= lane->n_types ||
+			stream >= lane->n_map || lane->map[stream] == ROW_NONE) {
 		return false;
 	}
 	type = &lane->types[number];
@@ -389,16 +389,16 @@ static bool take_loss(struct lane *lane, const struct record *record)
 	const struct record_loss *in = (const void *)record;
 
 	if (record->size < sizeof(*in) || in->stream >= lane->n_map ||
-	                lane->map[in->stream] == ROW_NONE) {
+			lane->map[in->stream] == ROW_NONE) {
 		return false;
 	}
 	lane->row = lane->map[in->stream];
 	lane->loss = (struct loss){
-	                .stream = lane->rows[lane->row].stream_id,
-	                .begin_ns = adjusted(lane, in->begin_ns),
-	                .end_ns = adjusted(lane, in->end_ns),
-	                .count = in->count,
-	                .packets = in->packets != 0,
+			.stream = lane->rows[lane->row].stream_id,
+			.begin_ns = adjusted(lane, in->begin_ns),
+			.end_ns = adjusted(lane, in->end_ns),
+			.count = in->count,
+			.packets = in->packets != 0,
 	};
 	if (lane->loss.begin_ns > LANE_MAX_TS_NS) {
 		return false;
@@ -494,8 +494,8 @@ static enum lane_status take_other(struct lane *lane, const struct record *recor
 	}
 	if (!ok) {
 		return broken(lane, record->kind == RECORD_TYPE     ? "an event type"
-		                    : record->kind == RECORD_STREAM ? "a stream"
-		                                                    : "a record");
+				    : record->kind == RECORD_STREAM ? "a stream"
+								    : "a record");
 	}
 	ring_next(lane->ring);
 	return LANE_MORE;

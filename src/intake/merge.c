@@ -59,7 +59,7 @@ static int compare_ties(const struct lane *a, const struct lane *b)
 
 	if (order == 0) {
 		order = compare_numbers(a->head == LANE_EVENT ? a->event.cpu : 0,
-		                b->head == LANE_EVENT ? b->event.cpu : 0);
+				b->head == LANE_EVENT ? b->event.cpu : 0);
 	}
 	if (order == 0) {
 		order = compare_numbers(row_a->domain, row_b->domain);
@@ -179,7 +179,7 @@ enum status merge_join(struct merge *merge, struct lane *lane, uint64_t mono_ns)
 	}
 	/* Room in both, so that going aside and coming back never fails. */
 	if (!reserve(&merge->heap, merge->n + merge->n_aside, &merge->max) ||
-	                !reserve(&merge->aside, merge->n + merge->n_aside, &merge->max_aside)) {
+			!reserve(&merge->aside, merge->n + merge->n_aside, &merge->max_aside)) {
 		return STATUS_NO_MEMORY;
 	}
 	lane->joined = true;
@@ -264,7 +264,7 @@ static int64_t adjustment(const struct clock_entry *clock, const struct lane *la
 	int64_t by;
 
 	if (__builtin_sub_overflow(clock->offset_ns, lane->clock_offset_ns, &by) ||
-	                by > INT64_MAX / 4 || by < INT64_MIN / 4) {
+			by > INT64_MAX / 4 || by < INT64_MIN / 4) {
 		return 0;
 	}
 	return by;
@@ -403,7 +403,7 @@ static bool hear_stalled(struct step *step)
 			continue;
 		}
 		if (lane->timed && lane->bound_ns >= merge->now_ns &&
-		                (lane->head != LANE_NONE || lane->bound_ns > merge->now_ns)) {
+				(lane->head != LANE_NONE || lane->bound_ns > merge->now_ns)) {
 			take_back(merge, lane, step->mono_ns);
 			continue;
 		}
@@ -452,14 +452,14 @@ static void run_first(struct step *step)
 }
 
 bool merge_step(struct merge *merge, uint32_t budget, uint64_t mono_ns, merge_left_fn left,
-                void *context)
+		void *context)
 {
 	struct step step = {
-	                .merge = merge,
-	                .budget = budget,
-	                .mono_ns = mono_ns,
-	                .left = left,
-	                .context = context,
+			.merge = merge,
+			.budget = budget,
+			.mono_ns = mono_ns,
+			.left = left,
+			.context = context,
 	};
 	bool more = hear_stalled(&step);
 

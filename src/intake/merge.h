@@ -47,7 +47,7 @@ typedef void (*merge_left_fn)(void *context, struct lane *lane, enum lane_status
  * nothing can go out before more records come; wait for the lanes for which merge_wants() is true.
  */
 bool merge_step(struct merge *merge, uint32_t budget, uint64_t mono_ns, merge_left_fn left,
-                void *context);
+		void *context);
 
 /* Whether a record of this lane would be looked at now. */
 bool merge_wants(const struct lane *lane);

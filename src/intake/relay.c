@@ -19,7 +19,7 @@ static struct source *add_session(struct source *relay, const char *host, const 
 	struct source *source;
 
 	if (strlen(host) >= sizeof(relay->url.host) ||
-	                strlen(session) >= sizeof(relay->url.session)) {
+			strlen(session) >= sizeof(relay->url.session)) {
 		return NULL;
 	}
 	url_format_session(&relay->url, host, session, text, sizeof(text));
@@ -54,7 +54,7 @@ void relay_note_listed(struct source *relay, const struct record_listed *listed)
 	struct listing *next;
 
 	if (!host || !session || !host[0] || !session[0] || strchr(host, '/') ||
-	                strchr(session, '/')) {
+			strchr(session, '/')) {
 		return; /* cannot be attached by a URL */
 	}
 	source = find_session(relay, host, session);
@@ -118,9 +118,9 @@ void relay_note_end(struct source *relay, uint64_t mono_ns)
 		source_say(relay, SOURCE_ACTIVE, "%s", "");
 	} else {
 		source_say(relay, SOURCE_WAITING,
-		                "%s has no live session. On the traced host: "
-		                "lttng create mine --live=1000000 --set-url=net://%s",
-		                relay_name(relay), relay_name(relay));
+				"%s has no live session. On the traced host: "
+				"lttng create mine --live=1000000 --set-url=net://%s",
+				relay_name(relay), relay_name(relay));
 	}
 }
 
@@ -131,8 +131,8 @@ bool relay_allows(struct source *session)
 
 	if (!relay->answered) {
 		source_say(session,
-		                relay->state == SOURCE_BROKEN ? SOURCE_BROKEN : SOURCE_CONNECTING,
-		                "%s", relay->detail);
+				relay->state == SOURCE_BROKEN ? SOURCE_BROKEN : SOURCE_CONNECTING,
+				"%s", relay->detail);
 		session->retry_ns = relay->retry_ns;
 		return false;
 	}
@@ -141,10 +141,10 @@ bool relay_allows(struct source *session)
 			return false; /* it says that it has ended */
 		}
 		source_say(session, SOURCE_WAITING,
-		                "%s has no session \"%s\" of host \"%s\"; see: pythiatop --list "
-		                "net://%s",
-		                relay_name(relay), session->url.session, session->url.host,
-		                relay_name(relay));
+				"%s has no session \"%s\" of host \"%s\"; see: pythiatop --list "
+				"net://%s",
+				relay_name(relay), session->url.session, session->url.host,
+				relay_name(relay));
 		return false;
 	}
 	if (session->state == SOURCE_REFUSED && listed->ids == session->attached_ids) {
@@ -152,17 +152,17 @@ bool relay_allows(struct source *session)
 	}
 	if (listed->live_timer_us == 0) {
 		source_say(session, SOURCE_WAITING,
-		                "Session \"%s\" is not live (made without --live). Recreate it "
-		                "with --live.",
-		                session->url.session);
+				"Session \"%s\" is not live (made without --live). Recreate it "
+				"with --live.",
+				session->url.session);
 		return false;
 	}
 	if (listed->viewers > 0) {
 		source_say(session, SOURCE_WAITING,
-		                "another viewer is attached to session \"%s\", and there can be "
-		                "only "
-		                "one: end the other one (babeltrace2, or another pythiatop)",
-		                session->url.session);
+				"another viewer is attached to session \"%s\", and there can be "
+				"only "
+				"one: end the other one (babeltrace2, or another pythiatop)",
+				session->url.session);
 		return false;
 	}
 	return true;

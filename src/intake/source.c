@@ -130,7 +130,7 @@ static const char *on_host(void *context, const char *host, const uint8_t *clock
 	struct source *source = context;
 
 	return hosts_name(source->intake->hosts, host,
-	                source->relay ? source->relay->text + strlen("net://") : "", clock_uuid);
+			source->relay ? source->relay->text + strlen("net://") : "", clock_uuid);
 }
 
 /* --- starting and ending ---------------------------------------------------------------------- */
@@ -168,7 +168,7 @@ static void end_sessions(struct source *source)
 		}
 		if (k == i && !is_supplied(source->intake, lane, lane->rows[i].session_id)) {
 			source->intake->sink->end_session(
-			                source->intake->sink->context, lane->rows[i].session_id);
+					source->intake->sink->context, lane->rows[i].session_id);
 		}
 	}
 }
@@ -192,9 +192,9 @@ void source_stop(struct source *source)
 }
 
 static const enum child_mode modes[] = {
-                [ROLE_RELAY] = CHILD_LIST,
-                [ROLE_SESSION] = CHILD_LIVE,
-                [ROLE_TRACE] = CHILD_RECORDED,
+		[ROLE_RELAY] = CHILD_LIST,
+		[ROLE_SESSION] = CHILD_LIVE,
+		[ROLE_TRACE] = CHILD_RECORDED,
 };
 
 static void pause_and_retry(struct source *source)
@@ -212,7 +212,7 @@ static void prepare_lane(struct source *source)
 
 	lane_open(&source->lane, source->child.ring);
 	source->lane.patience_ns =
-	                3 * timer_ns > SOURCE_PATIENCE_NS ? 3 * timer_ns : SOURCE_PATIENCE_NS;
+			3 * timer_ns > SOURCE_PATIENCE_NS ? 3 * timer_ns : SOURCE_PATIENCE_NS;
 	source->lane.host_fallback = source->url.host;
 	source->lane.session_fallback = source->url.session;
 }
@@ -230,9 +230,9 @@ static void source_start(struct source *source)
 	source->start_events = source->lane.events;
 	source->sign_ns = intake->mono_ns;
 	if (child_start(&source->child, intake->program, modes[source->role], source->text,
-	                    source->listed.live_timer_us, error, sizeof(error)) != STATUS_OK) {
+			    source->listed.live_timer_us, error, sizeof(error)) != STATUS_OK) {
 		source_say(source, source->role == ROLE_TRACE ? SOURCE_REFUSED : SOURCE_BROKEN,
-		                "%s", error);
+				"%s", error);
 		pause_and_retry(source);
 		return;
 	}
@@ -243,14 +243,14 @@ static void source_start(struct source *source)
 	if (!intake_watch(intake, source)) {
 		source_stop(source);
 		source_say(source, source->role == ROLE_TRACE ? SOURCE_REFUSED : SOURCE_BROKEN,
-		                "out of descriptors; raise `ulimit -n`");
+				"out of descriptors; raise `ulimit -n`");
 		pause_and_retry(source);
 		return;
 	}
 	source_say(source, SOURCE_STARTING, "%s", "");
 	/* A recording takes part from its start, so that the same ones always merge alike. */
 	if (source->role == ROLE_TRACE &&
-	                merge_join(intake->merge, &source->lane, intake->mono_ns) != STATUS_OK) {
+			merge_join(intake->merge, &source->lane, intake->mono_ns) != STATUS_OK) {
 		source_stop(source);
 		source_say(source, SOURCE_REFUSED, "too many sources at once");
 	}
@@ -263,7 +263,7 @@ static void explain_end(const struct source *source, char *out, size_t size)
 
 	if (source->parted) {
 		snprintf(out, size, "its reader process broke the ring's format (%s)",
-		                source->lane.fault ? source->lane.fault : "a record");
+				source->lane.fault ? source->lane.fault : "a record");
 		return;
 	}
 	child_describe_end(&source->child, end, sizeof(end));
@@ -283,11 +283,11 @@ static void source_fail(struct source *source, const char *why)
 	source_stop(source);
 	if (source->role == ROLE_TRACE) {
 		source_say(source, SOURCE_REFUSED, "%s%s", source->told ? own_words : why,
-		                events ? "; what was read before counts" : "");
+				events ? "; what was read before counts" : "");
 		return;
 	}
 	source_say(source, refused ? SOURCE_REFUSED : SOURCE_BROKEN, "%s",
-	                source->told ? own_words : why);
+			source->told ? own_words : why);
 	pause_and_retry(source);
 }
 
@@ -297,15 +297,15 @@ static void source_finish(struct source *source)
 	source->finished = true;
 	if (source->role == ROLE_TRACE) {
 		source_say(source, SOURCE_ENDED, "%s",
-		                source->lane.late ? "some of its events are older than what was "
-		                                    "analysed "
-		                                    "before: to see all, start with all recordings"
-		                                  : "");
+				source->lane.late ? "some of its events are older than what was "
+						    "analysed "
+						    "before: to see all, start with all recordings"
+						  : "");
 		return;
 	}
 	source_say(source, SOURCE_ENDED,
-	                "the session has ended; attached again when there is a new one of its "
-	                "name");
+			"the session has ended; attached again when there is a new one of its "
+			"name");
 	pause_and_retry(source);
 }
 
@@ -332,11 +332,11 @@ static void close_gap(struct source *source)
 	source->gaps++;
 	for (i = 0; i < lane->n_rows; i++) {
 		struct loss loss = {
-		                .stream = lane->rows[i].stream_id,
-		                .begin_ns = source->gap_begin_ns,
-		                .end_ns = lane->bound_ns > source->gap_begin_ns
-		                                          ? lane->bound_ns
-		                                          : source->gap_begin_ns,
+				.stream = lane->rows[i].stream_id,
+				.begin_ns = source->gap_begin_ns,
+				.end_ns = lane->bound_ns > source->gap_begin_ns
+							  ? lane->bound_ns
+							  : source->gap_begin_ns,
 		};
 
 		for (k = 0; k < i && lane->rows[k].stream_id != loss.stream; k++) {
@@ -383,11 +383,11 @@ static const char *why_attach_again(const struct source *source, uint64_t mono_n
 	const struct listing *listed = &source->listed;
 	/* A relay daemon that was stopped needs a moment to serve all its viewers again. */
 	uint64_t since_ns = source->sign_ns > source->relay->answered_ns
-	                                    ? source->sign_ns
-	                                    : source->relay->answered_ns;
+					    ? source->sign_ns
+					    : source->relay->answered_ns;
 
 	if (is_over(since_ns, source->relay_failed ? SOURCE_SILENT_NS : SOURCE_CONNECT_NS,
-	                    mono_ns)) {
+			    mono_ns)) {
 		return "its reader process gave no sign of life; starting another one";
 	}
 	if (!is_over(source->lane.silent_since_ns, SOURCE_SILENT_NS, mono_ns)) {
@@ -413,10 +413,10 @@ static const char *why_give_up(const struct source *source, uint64_t mono_ns)
 	}
 	if (source->role == ROLE_TRACE) {
 		return is_over(source->sign_ns, SOURCE_RECORDED_NS, mono_ns)
-		                       ? "its reader process made no progress for 60 s and was "
-		                         "ended; "
-		                         "the recording may be damaged"
-		                       : NULL;
+				       ? "its reader process made no progress for 60 s and was "
+					 "ended; "
+					 "the recording may be damaged"
+				       : NULL;
 	}
 	if (source->role == ROLE_SESSION && !connecting) {
 		return source->relay->answered ? why_attach_again(source, mono_ns) : NULL;
@@ -425,8 +425,8 @@ static const char *why_give_up(const struct source *source, uint64_t mono_ns)
 		return NULL;
 	}
 	return connecting ? "no answer for 10 s; is this the viewers' port of a relay daemon "
-	                    "(5344)?"
-	                  : "the relay daemon does not answer any more";
+			    "(5344)?"
+			  : "the relay daemon does not answer any more";
 }
 
 static void judge_state(struct source *source)
@@ -436,19 +436,19 @@ static void judge_state(struct source *source)
 	if (source->role != ROLE_RELAY && source->lane.joined && !source->told) {
 		if (source->lane.stalled && source->had_events) {
 			source_say(source, SOURCE_STALLED,
-			                "silent for longer than %" PRIu64 " ms; the others go on",
-			                source->lane.patience_ns / 1000000);
+					"silent for longer than %" PRIu64 " ms; the others go on",
+					source->lane.patience_ns / 1000000);
 		} else if (source->had_events && source->state != SOURCE_ACTIVE) {
 			source_say(source, SOURCE_ACTIVE, "%s", "");
 		} else if (source->role == ROLE_SESSION && source->state == SOURCE_ATTACHED &&
-		                !source->detail[0]) {
+				!source->detail[0]) {
 			source_say(source, SOURCE_ATTACHED,
-			                "Attached. First events within the live timer (%.3g s).",
-			                source->listed.live_timer_us / 1e6);
+					"Attached. First events within the live timer (%.3g s).",
+					source->listed.live_timer_us / 1e6);
 		}
 	}
 	if (source->role == ROLE_SESSION && source->relay && !source->relay->answered &&
-	                source->relay->was_answered) {
+			source->relay->was_answered) {
 		source->relay_failed = true;
 	}
 }
@@ -469,7 +469,7 @@ static void watch_running(struct source *source, uint64_t mono_ns)
 		return;
 	}
 	if (source->parted || (source->child.exited && source->lane.head == LANE_NONE &&
-	                                      ring_used(source->child.ring) == 0)) {
+					      ring_used(source->child.ring) == 0)) {
 		explain_end(source, why, sizeof(why));
 		source_fail(source, why);
 		return;
@@ -525,13 +525,13 @@ void source_listen(struct source *source, uint64_t mono_ns)
 	enum lane_status status = LANE_MORE;
 
 	while (source->running && !lane->joined && budget > 0 && status == LANE_MORE &&
-	                !source->finished && !source->parted) {
+			!source->finished && !source->parted) {
 		status = lane_run(lane, 0, &unused, &budget);
 		if (status == LANE_ENDED || status == LANE_BROKEN) {
 			source_left(source, status);
 		} else if (source->role == ROLE_SESSION &&
-		                (lane->timed || source->state == SOURCE_ATTACHED ||
-		                                source->state == SOURCE_ACTIVE)) {
+				(lane->timed || source->state == SOURCE_ATTACHED ||
+						source->state == SOURCE_ACTIVE)) {
 			if (merge_join(source->intake->merge, lane, mono_ns) != STATUS_OK) {
 				source_fail(source, "too many sources at once");
 			}

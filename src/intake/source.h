@@ -108,7 +108,7 @@ void source_left(struct source *source, enum lane_status why);
 void source_stop(struct source *source);
 
 void source_say(struct source *source, enum source_state state, const char *format, ...)
-                __attribute__((format(printf, 3, 4)));
+		__attribute__((format(printf, 3, 4)));
 
 /* --- relay.c: listings --- */
 

@@ -26,9 +26,9 @@ static const char *after_scheme(const char *text)
 static enum status complain(char *error, size_t size, const char *text, const char *what)
 {
 	snprintf(error, size,
-	                "%s: %s; expected net://RELAY[:PORT] or "
-	                "net://RELAY[:PORT]/host/HOST/SESSION",
-	                text, what);
+			"%s: %s; expected net://RELAY[:PORT] or "
+			"net://RELAY[:PORT]/host/HOST/SESSION",
+			text, what);
 	return STATUS_INVALID;
 }
 
@@ -88,9 +88,9 @@ static const char *parse_authority(struct url *url, const char *text, size_t len
 	}
 	url->port = URL_DEFAULT_PORT;
 	if (colon < text + length &&
-	                (*colon != ':' ||
-	                                !parse_port(colon + 1, (size_t)(text + length - colon - 1),
-	                                                &url->port))) {
+			(*colon != ':' ||
+					!parse_port(colon + 1, (size_t)(text + length - colon - 1),
+							&url->port))) {
 		return "the port is not a number from 1 to 65535";
 	}
 	return NULL;
@@ -120,8 +120,8 @@ enum status url_parse(struct url *url, const char *text, char *error, size_t err
 	rest = slash + 6;
 	slash = strchr(rest, '/');
 	if (!slash || !take(url->host, sizeof(url->host), rest, (size_t)(slash - rest)) ||
-	                !take(url->session, sizeof(url->session), slash + 1, strlen(slash + 1)) ||
-	                strchr(url->session, '/')) {
+			!take(url->session, sizeof(url->session), slash + 1, strlen(slash + 1)) ||
+			strchr(url->session, '/')) {
 		return complain(error, error_size, text, "host or session is missing or too long");
 	}
 	url->kind = URL_SESSION;
@@ -131,7 +131,7 @@ enum status url_parse(struct url *url, const char *text, char *error, size_t err
 void url_complete(const char *text, char *out, size_t size)
 {
 	bool bare = !strchr(text, '/') && strcmp(text, ".") != 0 && strcmp(text, "..") != 0 &&
-	            access(text, F_OK) != 0;
+		    access(text, F_OK) != 0;
 
 	snprintf(out, size, bare ? "net://%s" : "%s", text);
 }
@@ -144,12 +144,12 @@ void url_format_relay(const struct url *url, char *out, size_t size)
 		snprintf(out, size, bracketed ? "net://[%s]" : "net://%s", url->relay);
 	} else {
 		snprintf(out, size, bracketed ? "net://[%s]:%u" : "net://%s:%u", url->relay,
-		                (unsigned int)url->port);
+				(unsigned int)url->port);
 	}
 }
 
 void url_format_session(const struct url *relay, const char *host, const char *session, char *out,
-                size_t size)
+		size_t size)
 {
 	size_t length;
 

@@ -43,6 +43,6 @@ void url_complete(const char *text, char *out, size_t size);
 /* Writes the URL of the relay daemon, or of one of its sessions, in one form for each. */
 void url_format_relay(const struct url *url, char *out, size_t size);
 void url_format_session(const struct url *relay, const char *host, const char *session, char *out,
-                size_t size);
+		size_t size);
 
 #endif

@@ -31,14 +31,14 @@ static uint64_t lag_ns(const struct source *source, uint64_t real_ns)
 	const struct lane *lane = &source->lane;
 
 	if (source->role != ROLE_SESSION || !lane->joined || !lane->timed ||
-	                lane->bound_ns >= real_ns) {
+			lane->bound_ns >= real_ns) {
 		return 0;
 	}
 	return real_ns - lane->bound_ns;
 }
 
 static bool fill_streams(
-                const struct source *source, struct source_row *row, struct snapshot *snapshot)
+		const struct source *source, struct source_row *row, struct snapshot *snapshot)
 {
 	const struct lane *lane = &source->lane;
 	struct source_stream *streams = snapshot_alloc(snapshot, lane->n_rows * sizeof(*streams));
@@ -51,11 +51,11 @@ static bool fill_streams(
 		const struct lane_row *from = &lane->rows[i];
 
 		streams[i] = (struct source_stream){
-		                .channel = snapshot_text(snapshot, from->channel),
-		                .domain = domain_name(from->domain),
-		                .cpu = from->cpu,
-		                .events = from->events,
-		                .discarded = from->discarded,
+				.channel = snapshot_text(snapshot, from->channel),
+				.domain = domain_name(from->domain),
+				.cpu = from->cpu,
+				.events = from->events,
+				.discarded = from->discarded,
 		};
 	}
 	row->n_stream_rows = lane->n_rows;
@@ -65,7 +65,7 @@ static bool fill_streams(
 
 /* Two sources may be of one session (a recording's kernel and user-space traces): told once. */
 static uint64_t duplicates(
-                struct intake *intake, const struct source *source, const struct intake_view *view)
+		struct intake *intake, const struct source *source, const struct intake_view *view)
 {
 	const struct lane *lane = &source->lane;
 	uint64_t sum = 0;
@@ -97,7 +97,7 @@ static uint64_t duplicates(
 }
 
 static void fill_names(
-                const struct source *source, struct source_row *row, struct snapshot *snapshot)
+		const struct source *source, struct source_row *row, struct snapshot *snapshot)
 {
 	const struct lane *lane = &source->lane;
 	const char *host = lane->n_rows ? lane->rows[0].host : source->url.host;
@@ -113,7 +113,7 @@ static void fill_names(
 }
 
 static bool fill_row(struct intake *intake, struct source *source, const struct intake_view *view,
-                struct source_row *row, struct snapshot *snapshot)
+		struct source_row *row, struct snapshot *snapshot)
 {
 	const struct lane *lane = &source->lane;
 
@@ -137,7 +137,7 @@ static bool fill_row(struct intake *intake, struct source *source, const struct 
 }
 
 static enum status fill_rows(
-                struct intake *intake, const struct intake_view *view, struct snapshot *snapshot)
+		struct intake *intake, const struct intake_view *view, struct snapshot *snapshot)
 {
 	struct source_row *rows = snapshot_alloc(snapshot, (intake->n + 1u) * sizeof(*rows));
 	uint32_t i, n = 0;
@@ -147,7 +147,7 @@ static enum status fill_rows(
 	}
 	for (i = 0; i < intake->n; i++) {
 		if (!intake->sources[i]->hidden &&
-		                !fill_row(intake, intake->sources[i], view, &rows[n++], snapshot)) {
+				!fill_row(intake, intake->sources[i], view, &rows[n++], snapshot)) {
 			return STATUS_NO_MEMORY;
 		}
 	}
@@ -182,7 +182,7 @@ double intake_progress(const struct intake *intake)
 }
 
 enum status intake_fill(
-                struct intake *intake, const struct intake_view *view, struct snapshot *snapshot)
+		struct intake *intake, const struct intake_view *view, struct snapshot *snapshot)
 {
 	uint32_t i;
 

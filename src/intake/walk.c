@@ -65,7 +65,7 @@ static enum status walk_entry(struct walk *walk, const char *path, const char *n
 		return STATUS_FULL;
 	}
 	if (snprintf(child, sizeof(child), "%s/%s", path, name) >= (int)sizeof(child) ||
-	                lstat(child, &info) != 0 || !S_ISDIR(info.st_mode)) {
+			lstat(child, &info) != 0 || !S_ISDIR(info.st_mode)) {
 		return STATUS_OK;
 	}
 	return walk_into(walk, child, depth + 1);
@@ -111,7 +111,7 @@ enum status walk_traces(struct walk *walk, const char *path, char *error, size_t
 	}
 	if (!S_ISDIR(info.st_mode)) {
 		snprintf(error, error_size, "%s is not a directory; give the directory of a trace",
-		                path);
+				path);
 		return STATUS_INVALID;
 	}
 	status = walk_into(walk, path, 0);
@@ -121,7 +121,7 @@ enum status walk_traces(struct walk *walk, const char *path, char *error, size_t
 	}
 	if (walk->n == 0) {
 		snprintf(error, error_size,
-		                "%s: no trace there: no directory with a file `metadata`", path);
+				"%s: no trace there: no directory with a file `metadata`", path);
 		return STATUS_NOT_FOUND;
 	}
 	return STATUS_OK;

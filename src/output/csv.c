@@ -29,12 +29,12 @@ static void write_text(FILE *out, const char *text)
 static void write_row(FILE *out, const struct snapshot *snapshot, const struct groups_row *row)
 {
 	fprintf(out, "%" PRIu64 ",%s,%" PRIu32 ",", snapshot->time_ns,
-	                output_horizon_name(snapshot->focus.horizon), row->id);
+			output_horizon_name(snapshot->focus.horizon), row->id);
 	write_text(out, row->type);
 	fputc(',', out);
 	write_text(out, row->path);
 	fprintf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%.12g,", row->count, row->tainted,
-	                row->partial, row->rate_per_s);
+			row->partial, row->rate_per_s);
 	if (row->count > 0) {
 		fprintf(out, "%.12g", row->mean_ns);
 	}
@@ -46,7 +46,7 @@ static void write_row(FILE *out, const struct snapshot *snapshot, const struct g
 	}
 	if (row->count > 0) {
 		fprintf(out, "%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",",
-		                row->min_ns, row->max_ns, row->p50_ns, row->p95_ns, row->p99_ns);
+				row->min_ns, row->max_ns, row->p50_ns, row->p95_ns, row->p99_ns);
 	} else {
 		fputs(",,,,,", out);
 	}
@@ -64,7 +64,7 @@ void output_csv(FILE *out, const struct snapshot *snapshot, bool first)
 		fputs("time_ns,horizon,id,type,path,count,tainted,partial,rate_per_s,mean_ns,sd_ns,"
 		      "cov,"
 		      "min_ns,max_ns,p50_ns,p95_ns,p99_ns,variation_share\n",
-		                out);
+				out);
 	}
 	for (i = 0; i < snapshot->groups.n; i++) {
 		write_row(out, snapshot, &snapshot->groups.rows[i]);

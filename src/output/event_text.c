@@ -42,10 +42,10 @@ static void write_time(struct event_text *text, uint64_t ts_ns)
 
 	localtime_r(&seconds, &local);
 	fprintf(text->out, "[%02d:%02d:%02d.%09" PRIu64 "] ", local.tm_hour, local.tm_min,
-	                local.tm_sec, ts_ns % SECOND_NS);
+			local.tm_sec, ts_ns % SECOND_NS);
 	if (text->last_ns) {
 		fprintf(text->out, "(+%" PRIu64 ".%09" PRIu64 ") ", since_ns / SECOND_NS,
-		                since_ns % SECOND_NS);
+				since_ns % SECOND_NS);
 	} else {
 		fprintf(text->out, "(+?.%s) ", "?????????");
 	}
@@ -129,15 +129,15 @@ static void write_number(FILE *out, const struct field *field, uint64_t value)
 }
 
 static size_t print_bytes(char *out, size_t size, const struct field *field, const char *bytes,
-                uint32_t length)
+		uint32_t length)
 {
 	return field->kind == FIELD_TREE ? tree_text(out, size, bytes, length, field->base)
-	                                 : quoted_text(out, size, bytes);
+					 : quoted_text(out, size, bytes);
 }
 
 /* Strings and trees: the first try tells how much room it takes. */
 static bool write_bytes(struct event_text *text, const struct event *event, uint32_t index,
-                const struct field *field)
+		const struct field *field)
 {
 	uint32_t length;
 	const char *bytes = event_bytes(event, index, &length);
@@ -169,7 +169,8 @@ struct walk {
 	uint32_t next; /* field */
 };
 
-/* The next field whose name begins with the first n letters of `prefix`; absent ones are not said. */
+/* The next field whose name begins with the first n letters of `prefix`; absent ones are not said.
+ */
 static const struct field *walk_next(struct walk *walk, const char *prefix, size_t n)
 {
 	for (; walk->next < walk->type->n_fields; walk->next++) {
@@ -178,7 +179,7 @@ static const struct field *walk_next(struct walk *walk, const char *prefix, size
 		uint32_t length;
 
 		if (field->scope == walk->scope &&
-		                (!is_text || event_bytes(walk->event, walk->next, &length))) {
+				(!is_text || event_bytes(walk->event, walk->next, &length))) {
 			return strncmp(field->name, prefix, n) == 0 ? field : NULL;
 		}
 	}
@@ -197,15 +198,15 @@ static bool write_members(struct event_text *text, struct walk *walk, const char
 		const char *rest = field->name + n, *dot = strchr(rest, '.');
 		char name[256];
 
-		snprintf(name, sizeof(name), "%.*s", (int)(dot ? (size_t)(dot - rest) : strlen(rest)),
-		                rest);
+		snprintf(name, sizeof(name), "%.*s",
+				(int)(dot ? (size_t)(dot - rest) : strlen(rest)), rest);
 		fputs(between, text->out);
 		write_clean(text->out, name);
 		fputs(" = ", text->out);
 		between = ", ";
 		if (dot) {
-			done = write_members(text, walk, field->name,
-			                (size_t)(dot + 1 - field->name));
+			done = write_members(
+					text, walk, field->name, (size_t)(dot + 1 - field->name));
 		} else if (field->kind == FIELD_STRING || field->kind == FIELD_TREE) {
 			done = write_bytes(text, walk->event, walk->next++, field);
 		} else if (field->kind == FIELD_DOUBLE) {
@@ -230,7 +231,7 @@ static bool has_context(const struct event_type *type)
 }
 
 bool event_text_write(struct event_text *text, const struct event *event,
-                const struct event_type *type, const char *host)
+		const struct event_type *type, const char *host)
 {
 	struct walk context = {type, event, SCOPE_CONTEXT, 0};
 	struct walk payload = {type, event, SCOPE_PAYLOAD, 0};

@@ -16,7 +16,7 @@ void output_csv(FILE *out, const struct snapshot *snapshot, bool first);
 /* Cells of the tables for people; `cell` has OUTPUT_CELL bytes and is returned. */
 #define OUTPUT_CELL 256
 const char *output_duration(char *cell, bool valid, double ns); /* "-" if not valid */
-const char *output_safe(char *cell, const char *text);		 /* escaped */
+const char *output_safe(char *cell, const char *text);          /* escaped */
 
 /* The state of the systems, the first rows of each table; nothing where there is none. */
 void output_text_state(FILE *out, const struct state_view *state);

@@ -39,24 +39,24 @@ json_t *json_real_if(bool valid, double value)
 static json_t *source(const struct source_row *row)
 {
 	return json_pack("{so so so so so so so so so so so so so so}", "url", json_text(row->url),
-	                "host", json_text(row->host), "session", json_text(row->session), "state",
-	                json_text(output_source_state_name(row->state)), "detail",
-	                json_text(row->detail), "events", json_count(row->events), "discarded",
-	                json_count(row->discarded), "discarded_packets",
-	                json_count(row->discarded_packets), "late", json_count(row->late),
-	                "duplicates", json_count(row->duplicates), "events_per_s",
-	                json_real_if(true, row->events_per_s), "lag_ns",
-	                json_count_if(row->live && row->events > 0, row->lag_ns), "gaps",
-	                json_count(row->gaps), "streams", json_count(row->n_streams));
+			"host", json_text(row->host), "session", json_text(row->session), "state",
+			json_text(output_source_state_name(row->state)), "detail",
+			json_text(row->detail), "events", json_count(row->events), "discarded",
+			json_count(row->discarded), "discarded_packets",
+			json_count(row->discarded_packets), "late", json_count(row->late),
+			"duplicates", json_count(row->duplicates), "events_per_s",
+			json_real_if(true, row->events_per_s), "lag_ns",
+			json_count_if(row->live && row->events > 0, row->lag_ns), "gaps",
+			json_count(row->gaps), "streams", json_count(row->n_streams));
 }
 
 static json_t *accounting(const struct accounting *a)
 {
 	return json_pack("{so so so so so so so}", "in", json_count(a->in), "pending",
-	                json_count(a->pending), "in_request", json_count(a->in_request),
-	                "state_only", json_count(a->state_only), "unmatched",
-	                json_count(a->unmatched), "late", json_count(a->late), "dropped",
-	                json_count(a->dropped));
+			json_count(a->pending), "in_request", json_count(a->in_request),
+			"state_only", json_count(a->state_only), "unmatched",
+			json_count(a->unmatched), "late", json_count(a->late), "dropped",
+			json_count(a->dropped));
 }
 
 static json_t *group(const struct groups_row *row)
@@ -65,25 +65,25 @@ static json_t *group(const struct groups_row *row)
 	bool more = row->count > 1;
 
 	return json_pack("{so so so so so so so so so so so so so so so so}", "id",
-	                json_count(row->id), "type", json_text(row->type), "path",
-	                json_text(row->path), "count", json_count(row->count), "tainted",
-	                json_count(row->tainted), "partial", json_count(row->partial), "rate_per_s",
-	                json_real_if(true, row->rate_per_s), "mean_ns",
-	                json_real_if(some, row->mean_ns), "sd_ns", json_real_if(more, row->sd_ns),
-	                "cov", json_real_if(more && row->mean_ns > 0, row->cov), "min_ns",
-	                json_count_if(some, row->min_ns), "max_ns",
-	                json_count_if(some, row->max_ns), "p50_ns",
-	                json_count_if(some, row->p50_ns), "p95_ns",
-	                json_count_if(some, row->p95_ns), "p99_ns",
-	                json_count_if(some, row->p99_ns), "variation_share",
-	                json_real_if(more, row->variation_share));
+			json_count(row->id), "type", json_text(row->type), "path",
+			json_text(row->path), "count", json_count(row->count), "tainted",
+			json_count(row->tainted), "partial", json_count(row->partial), "rate_per_s",
+			json_real_if(true, row->rate_per_s), "mean_ns",
+			json_real_if(some, row->mean_ns), "sd_ns", json_real_if(more, row->sd_ns),
+			"cov", json_real_if(more && row->mean_ns > 0, row->cov), "min_ns",
+			json_count_if(some, row->min_ns), "max_ns",
+			json_count_if(some, row->max_ns), "p50_ns",
+			json_count_if(some, row->p50_ns), "p95_ns",
+			json_count_if(some, row->p95_ns), "p99_ns",
+			json_count_if(some, row->p99_ns), "variation_share",
+			json_real_if(more, row->variation_share));
 }
 
 static json_t *unmatched(const struct unmatched_row *row)
 {
 	return json_pack("{so so so so so}", "event", json_text(row->event), "total",
-	                json_count(row->total), "unmatched", json_count(row->unmatched), "why",
-	                json_text(row->why), "role", json_text(row->role));
+			json_count(row->total), "unmatched", json_count(row->unmatched), "why",
+			json_text(row->why), "role", json_text(row->role));
 }
 
 #define ARRAY(array, view, convert)                                                                \
@@ -106,14 +106,14 @@ enum status output_json(FILE *out, const struct snapshot *snapshot)
 	ARRAY(groups, snapshot->groups, group);
 	ARRAY(without, snapshot->unmatched, unmatched);
 	document = json_pack("{ss so ss so so so so so so so so so}", "schema", "pythiatop/1",
-	                "time_ns", json_count(snapshot->time_ns), "horizon",
-	                output_horizon_name(snapshot->focus.horizon), "horizon_ns",
-	                json_count(snapshot->horizon_ns), "events_per_s",
-	                json_real_if(true, snapshot->events_per_s), "discarded",
-	                json_count(snapshot->discarded), "folded",
-	                json_count(snapshot->groups.folded), "sources", sources, "accounting",
-	                accounting(&snapshot->accounting), "groups", groups, "unmatched", without,
-	                "state", output_json_state(&snapshot->state));
+			"time_ns", json_count(snapshot->time_ns), "horizon",
+			output_horizon_name(snapshot->focus.horizon), "horizon_ns",
+			json_count(snapshot->horizon_ns), "events_per_s",
+			json_real_if(true, snapshot->events_per_s), "discarded",
+			json_count(snapshot->discarded), "folded",
+			json_count(snapshot->groups.folded), "sources", sources, "accounting",
+			accounting(&snapshot->accounting), "groups", groups, "unmatched", without,
+			"state", output_json_state(&snapshot->state));
 	if (!document) {
 		return STATUS_NO_MEMORY;
 	}

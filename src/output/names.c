@@ -6,16 +6,16 @@
 static const char *const format_names[] = {"json", "text", "csv"};
 static const char *const horizon_names[] = {"10s", "epoch", "all"};
 static const char *const state_names[] = {
-                [SOURCE_STARTING] = "starting",
-                [SOURCE_CONNECTING] = "connecting",
-                [SOURCE_WAITING] = "waiting",
-                [SOURCE_ATTACHED] = "attached",
-                [SOURCE_ACTIVE] = "active",
-                [SOURCE_STALLED] = "stalled",
-                [SOURCE_BROKEN] = "broken",
-                [SOURCE_ENDED] = "ended",
-                [SOURCE_REFUSED] = "refused",
-                [SOURCE_OFFERED] = "offered",
+		[SOURCE_STARTING] = "starting",
+		[SOURCE_CONNECTING] = "connecting",
+		[SOURCE_WAITING] = "waiting",
+		[SOURCE_ATTACHED] = "attached",
+		[SOURCE_ACTIVE] = "active",
+		[SOURCE_STALLED] = "stalled",
+		[SOURCE_BROKEN] = "broken",
+		[SOURCE_ENDED] = "ended",
+		[SOURCE_REFUSED] = "refused",
+		[SOURCE_OFFERED] = "offered",
 };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))

@@ -10,8 +10,8 @@
 /* Snapshots for programs and files: the same values that the screen shows. */
 enum output_format {
 	OUTPUT_JSON = 0, /* one document a snapshot, on one line */
-	OUTPUT_TEXT,	 /* tables for people */
-	OUTPUT_CSV,	 /* one line a group and snapshot, after one line of column names */
+	OUTPUT_TEXT,     /* tables for people */
+	OUTPUT_CSV,      /* one line a group and snapshot, after one line of column names */
 };
 
 bool output_format_parse(const char *name, enum output_format *format);

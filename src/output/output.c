@@ -3,7 +3,7 @@
 #include "output/output.h"
 
 enum status output_write(
-                FILE *out, enum output_format format, const struct snapshot *snapshot, bool first)
+		FILE *out, enum output_format format, const struct snapshot *snapshot, bool first)
 {
 	enum status status = STATUS_OK;
 

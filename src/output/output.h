@@ -10,8 +10,8 @@
 #include "pythiatop/status.h"
 
 /*
- * Writes one snapshot and flushes. `first`: nothing was written to this file before (CSV then begins
- * with its column names). STATUS_IO with errno if the file does not take it.
+ * Writes one snapshot and flushes. `first`: nothing was written to this file before (CSV then
+ * begins with its column names). STATUS_IO with errno if the file does not take it.
  */
 enum status output_write(
 		FILE *out, enum output_format format, const struct snapshot *snapshot, bool first);

@@ -83,17 +83,18 @@ static bool is_thread(const struct output_select *select, const struct state_thr
 {
 	return is_host(select, thread->host) &&
 	       ((is_id(select->pid, thread->pid) && is_id(select->tid, thread->tid)) ||
-	                       (is_id(select->pid, thread->vpid) &&
-	                                       is_id(select->tid, thread->vtid)));
+			       (is_id(select->pid, thread->vpid) &&
+					       is_id(select->tid, thread->vtid)));
 }
 
 bool output_select_focus(const struct output_select *select, const struct snapshot *snapshot,
-                struct focus *focus)
+		struct focus *focus)
 {
 	const struct state_view *state = &snapshot->state;
 	uint32_t i;
 
-	/* Of a whole process the calls of all threads are wanted: it is not one thread that is meant. */
+	/* Of a whole process the calls of all threads are wanted: it is not one thread that is
+	 * meant. */
 	if (!focus->thread_id && (select->tid >= 0 || (select->pid >= 0 && select->fd >= 0))) {
 		for (i = 0; i < state->n_threads; i++) {
 			if (is_thread(select, &state->threads[i])) {

@@ -28,7 +28,7 @@ bool output_select_parse(const char *text, struct output_select *select);
  * that is meant. False: no one is, this snapshot is all there is.
  */
 bool output_select_focus(const struct output_select *select, const struct snapshot *snapshot,
-                struct focus *focus);
+		struct focus *focus);
 
 /* Leaves in snapshot->state what was asked for. STATUS_NO_MEMORY: it is as before. */
 enum status output_select_apply(const struct output_select *select, struct snapshot *snapshot);

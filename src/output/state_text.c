@@ -43,8 +43,8 @@ static void write_instant(FILE *out, const struct state_view *state)
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &utc);
 	}
 	fprintf(out, "\nSTATE at %s.%09" PRIu64 " UTC, of the %.3g s before%s\n", when,
-	                state->at_ns % 1000000000u, (double)state->window_ns / 1e9,
-	                state->trimmed ? "; memory bound reached: oldest detail has gone" : "");
+			state->at_ns % 1000000000u, (double)state->window_ns / 1e9,
+			state->trimmed ? "; memory bound reached: oldest detail has gone" : "");
 }
 
 static void write_hosts(FILE *out, const struct state_view *state)
@@ -57,17 +57,17 @@ static void write_hosts(FILE *out, const struct state_view *state)
 
 		if (!row->has_kernel) {
 			fprintf(out, "host %s  CPU not measured: no kernel events of it\n",
-			                output_safe(host, row->host));
+					output_safe(host, row->host));
 			continue;
 		}
 		fprintf(out,
-		                "host %s  kernel %s  %" PRIu32 " CPUs  %" PRIu32
-		                " threads  %" PRIu32 " fds  %.0f events/s  lost %" PRIu64 "%s\n",
-		                output_safe(host, row->host), output_safe(kernel, row->kernel),
-		                row->cpus, row->threads, row->open_fds, row->events_per_s,
-		                row->discarded,
-		                row->statedump ? ""
-		                               : "  (no statedump: what is older is not known)");
+				"host %s  kernel %s  %" PRIu32 " CPUs  %" PRIu32
+				" threads  %" PRIu32 " fds  %.0f events/s  lost %" PRIu64 "%s\n",
+				output_safe(host, row->host), output_safe(kernel, row->kernel),
+				row->cpus, row->threads, row->open_fds, row->events_per_s,
+				row->discarded,
+				row->statedump ? ""
+					       : "  (no statedump: what is older is not known)");
 	}
 	write_rest(out, state->n_hosts);
 }
@@ -103,22 +103,22 @@ static void write_threads(FILE *out, const struct state_view *state)
 
 	if (state->n_threads > 0) {
 		fprintf(out, "\n%8s %8s %8s %12s %12s %-12s %8s %8s  %-20s %s\n", "CPU", "RUNQ",
-		                "BLOCKED", "READ B", "WRITE B", "STATUS", "PID", "TID", "NAME",
-		                "HOST");
+				"BLOCKED", "READ B", "WRITE B", "STATUS", "PID", "TID", "NAME",
+				"HOST");
 	}
 	for (i = 0; i < top(state->n_threads); i++) {
 		const struct state_thread *row = &state->threads[i];
 		bool known = row->measured;
 
 		fprintf(out, "%8s %8s %8s %12s %12s %-12s %8s %8s %s%-20s %s\n",
-		                output_duration(cpu, known, (double)row->cpu_ns),
-		                output_duration(queue, known, (double)row->runqueue_ns),
-		                output_duration(blocked, known, (double)row->blocked_ns),
-		                number(reads, known, row->read_bytes),
-		                number(writes, known, row->write_bytes),
-		                thread_status_name(row->status), id(pid, row->pid),
-		                id(tid, row->tid), row->uncertain ? "~" : " ",
-		                output_safe(name, row->name), output_safe(host, row->host));
+				output_duration(cpu, known, (double)row->cpu_ns),
+				output_duration(queue, known, (double)row->runqueue_ns),
+				output_duration(blocked, known, (double)row->blocked_ns),
+				number(reads, known, row->read_bytes),
+				number(writes, known, row->write_bytes),
+				thread_status_name(row->status), id(pid, row->pid),
+				id(tid, row->tid), row->uncertain ? "~" : " ",
+				output_safe(name, row->name), output_safe(host, row->host));
 	}
 	write_rest(out, state->n_threads);
 }
@@ -131,18 +131,18 @@ static void write_syscalls(FILE *out, const struct state_view *state)
 
 	if (state->n_syscalls > 0) {
 		fprintf(out, "\n%-24s %-20s %10s %8s %8s %8s %8s\n", "SYSTEM CALL", "PROCESS",
-		                "COUNT", "ERRORS", "TOTAL", "MEAN", "MAX");
+				"COUNT", "ERRORS", "TOTAL", "MEAN", "MAX");
 	}
 	for (i = 0; i < top(state->n_syscalls); i++) {
 		const struct state_syscall *row = &state->syscalls[i];
 		bool some = row->count > 0;
 
 		fprintf(out, "%-24s %-20s %10" PRIu64 " %8" PRIu64 " %8s %8s %8s\n",
-		                output_safe(name, row->name), output_safe(process, row->process),
-		                row->count, row->errors,
-		                output_duration(total, true, (double)row->total_ns),
-		                output_duration(mean, some, row->mean_ns),
-		                output_duration(most, some, (double)row->max_ns));
+				output_safe(name, row->name), output_safe(process, row->process),
+				row->count, row->errors,
+				output_duration(total, true, (double)row->total_ns),
+				output_duration(mean, some, row->mean_ns),
+				output_duration(most, some, (double)row->max_ns));
 	}
 	write_rest(out, state->n_syscalls);
 }
@@ -154,17 +154,17 @@ static void write_fds(FILE *out, const struct state_view *state)
 
 	if (state->n_fds > 0) {
 		fprintf(out, "\n%5s %8s %-20s %12s %12s %-9s %s\n", "FD", "PID", "PROCESS",
-		                "READ B", "WRITE B", "KNOWN BY", "PATH");
+				"READ B", "WRITE B", "KNOWN BY", "PATH");
 	}
 	for (i = 0; i < top(state->n_fds); i++) {
 		const struct state_fd *row = &state->fds[i];
 
 		fprintf(out, "%5" PRId32 " %8s %-20s %12" PRIu64 " %12" PRIu64 " %-9s%s%s%s\n",
-		                row->fd, id(pid, row->pid), output_safe(process, row->process),
-		                row->read_bytes, row->write_bytes,
-		                fd_confidence_name(row->confidence), row->uncertain ? "~" : " ",
-		                row->path[0] ? output_safe(path, row->path) : "-",
-		                row->open ? "" : " (closed)");
+				row->fd, id(pid, row->pid), output_safe(process, row->process),
+				row->read_bytes, row->write_bytes,
+				fd_confidence_name(row->confidence), row->uncertain ? "~" : " ",
+				row->path[0] ? output_safe(path, row->path) : "-",
+				row->open ? "" : " (closed)");
 	}
 	write_rest(out, state->n_fds);
 }
@@ -176,19 +176,19 @@ static void write_disks(FILE *out, const struct state_view *state)
 
 	if (state->n_disks > 0) {
 		fprintf(out, "\n%-24s %-12s %8s %8s %12s %12s %8s %8s %7s\n", "HOST", "DISK",
-		                "READS", "WRITES", "READ B", "WRITE B", "MEAN", "MAX", "PENDING");
+				"READS", "WRITES", "READ B", "WRITE B", "MEAN", "MAX", "PENDING");
 	}
 	for (i = 0; i < top(state->n_disks); i++) {
 		const struct state_disk *row = &state->disks[i];
 		bool some = row->reads + row->writes > 0;
 
 		fprintf(out,
-		                "%-24s %-12s %8" PRIu64 " %8" PRIu64 " %12" PRIu64 " %12" PRIu64
-		                " %8s %8s %7" PRIu32 "\n",
-		                output_safe(host, row->host), output_safe(name, row->name),
-		                row->reads, row->writes, row->read_bytes, row->write_bytes,
-		                output_duration(mean, some, (double)row->mean_ns),
-		                output_duration(most, some, (double)row->max_ns), row->pending);
+				"%-24s %-12s %8" PRIu64 " %8" PRIu64 " %12" PRIu64 " %12" PRIu64
+				" %8s %8s %7" PRIu32 "\n",
+				output_safe(host, row->host), output_safe(name, row->name),
+				row->reads, row->writes, row->read_bytes, row->write_bytes,
+				output_duration(mean, some, (double)row->mean_ns),
+				output_duration(most, some, (double)row->max_ns), row->pending);
 	}
 	write_rest(out, state->n_disks);
 }
@@ -200,17 +200,17 @@ static void write_nets(FILE *out, const struct state_view *state)
 
 	if (state->n_nets > 0) {
 		fprintf(out, "\n%-24s %-12s %10s %12s %10s %12s\n", "HOST", "INTERFACE", "RECEIVED",
-		                "BYTES", "SENT", "BYTES");
+				"BYTES", "SENT", "BYTES");
 	}
 	for (i = 0; i < top(state->n_nets); i++) {
 		const struct state_net *row = &state->nets[i];
 
 		fprintf(out,
-		                "%-24s %-12s %10" PRIu64 " %12" PRIu64 " %10" PRIu64 " %12" PRIu64
-		                "\n",
-		                output_safe(host, row->host), output_safe(name, row->name),
-		                row->received_packets, row->received_bytes, row->sent_packets,
-		                row->sent_bytes);
+				"%-24s %-12s %10" PRIu64 " %12" PRIu64 " %10" PRIu64 " %12" PRIu64
+				"\n",
+				output_safe(host, row->host), output_safe(name, row->name),
+				row->received_packets, row->received_bytes, row->sent_packets,
+				row->sent_bytes);
 	}
 	write_rest(out, state->n_nets);
 }
@@ -223,18 +223,18 @@ static void write_irqs(FILE *out, const struct state_view *state)
 
 	if (state->n_irqs > 0) {
 		fprintf(out, "\n%-24s %-7s %4s %-20s %8s %8s %8s %8s\n", "HOST", "KIND", "NO.",
-		                "NAME", "COUNT", "TOTAL", "MAX", "WAITED");
+				"NAME", "COUNT", "TOTAL", "MAX", "WAITED");
 	}
 	for (i = 0; i < top(state->n_irqs); i++) {
 		const struct state_irq *row = &state->irqs[i];
 
 		fprintf(out, "%-24s %-7s %4s %-20s %8" PRIu64 " %8s %8s %8s\n",
-		                output_safe(host, row->host), row->soft ? "softirq" : "irq",
-		                id(number_, row->number), output_safe(name, row->name), row->count,
-		                output_duration(total, true, (double)row->total_ns),
-		                output_duration(most, row->count > 0, (double)row->max_ns),
-		                output_duration(raise, row->raised > 0,
-		                                (double)row->raise_mean_ns));
+				output_safe(host, row->host), row->soft ? "softirq" : "irq",
+				id(number_, row->number), output_safe(name, row->name), row->count,
+				output_duration(total, true, (double)row->total_ns),
+				output_duration(most, row->count > 0, (double)row->max_ns),
+				output_duration(raise, row->raised > 0,
+						(double)row->raise_mean_ns));
 	}
 	write_rest(out, state->n_irqs);
 }
@@ -251,8 +251,8 @@ static void write_events(FILE *out, const struct state_view *state)
 		const struct state_event *row = &state->events[i];
 
 		fprintf(out, "%-20" PRIu64 " %8s %-32s %s%s\n", row->ts_ns, id(tid, row->tid),
-		                output_safe(name, row->name), output_safe(values, row->values),
-		                row->older ? " (kept from before the window)" : "");
+				output_safe(name, row->name), output_safe(values, row->values),
+				row->older ? " (kept from before the window)" : "");
 	}
 	write_rest(out, state->n_events);
 }

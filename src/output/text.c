@@ -19,10 +19,10 @@ const char *output_duration(char *cell, bool valid, double ns)
 		snprintf(cell, OUTPUT_CELL, "-");
 	} else {
 		snprintf(cell, OUTPUT_CELL, "%.*f%s",
-		                unit == 0 || ns >= 99.95 ? 0
-		                : ns >= 9.995            ? 1
-		                                         : 2,
-		                ns, units[unit]);
+				unit == 0 || ns >= 99.95 ? 0
+				: ns >= 9.995            ? 1
+							 : 2,
+				ns, units[unit]);
 	}
 	return cell;
 }
@@ -55,11 +55,11 @@ static void write_head(FILE *out, const struct snapshot *snapshot)
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &utc);
 	}
 	fprintf(out,
-	                "time %s UTC  horizon %s %.1f s  events %" PRIu64 "  %.0f/s  lost %" PRIu64
-	                "  late %" PRIu64 "\n",
-	                when, output_horizon_name(snapshot->focus.horizon),
-	                (double)snapshot->horizon_ns / 1e9, snapshot->accounting.in,
-	                snapshot->events_per_s, snapshot->discarded, snapshot->late);
+			"time %s UTC  horizon %s %.1f s  events %" PRIu64 "  %.0f/s  lost %" PRIu64
+			"  late %" PRIu64 "\n",
+			when, output_horizon_name(snapshot->focus.horizon),
+			(double)snapshot->horizon_ns / 1e9, snapshot->accounting.in,
+			snapshot->events_per_s, snapshot->discarded, snapshot->late);
 }
 
 static void write_sources(FILE *out, const struct snapshot *snapshot)
@@ -68,16 +68,15 @@ static void write_sources(FILE *out, const struct snapshot *snapshot)
 	uint32_t i;
 
 	fprintf(out, "\n%-40s %-10s %12s %8s %6s %8s\n", "SOURCE", "STATE", "EVENTS", "LOST",
-	                "LATE", "COPIES");
+			"LATE", "COPIES");
 	for (i = 0; i < snapshot->sources.n; i++) {
 		const struct source_row *row = &snapshot->sources.rows[i];
 
 		write_padded(out, output_safe(url, row->url), 40);
-		fprintf(out,
-		                " %-10s %12" PRIu64 " %8" PRIu64 " %6" PRIu64 " %8" PRIu64
-		                "%s%s\n",
-		                output_source_state_name(row->state), row->events, row->discarded, row->late, row->duplicates,
-		                row->detail[0] ? "  " : "", output_safe(detail, row->detail));
+		fprintf(out, " %-10s %12" PRIu64 " %8" PRIu64 " %6" PRIu64 " %8" PRIu64 "%s%s\n",
+				output_source_state_name(row->state), row->events, row->discarded,
+				row->late, row->duplicates, row->detail[0] ? "  " : "",
+				output_safe(detail, row->detail));
 	}
 }
 
@@ -88,7 +87,7 @@ static void write_groups(FILE *out, const struct snapshot *snapshot)
 	uint32_t i;
 
 	fprintf(out, "\n %-36s%-32s %8s %9s %8s %8s %8s %8s %6s %6s\n", "GROUP", "PATH", "N",
-	                "RATE/s", "MEAN", "P50", "P95", "P99", "COV", "SHARE");
+			"RATE/s", "MEAN", "P50", "P95", "P99", "COV", "SHARE");
 	for (i = 0; i < snapshot->groups.n; i++) {
 		const struct groups_row *row = &snapshot->groups.rows[i];
 		bool some = row->count > 0;
@@ -97,10 +96,10 @@ static void write_groups(FILE *out, const struct snapshot *snapshot)
 		write_padded(out, output_safe(type, row->type), 36);
 		write_padded(out, output_safe(path, row->path), 32);
 		fprintf(out, " %8" PRIu64 " %9.1f %8s %8s %8s %8s ", row->count, row->rate_per_s,
-		                output_duration(mean, some, row->mean_ns),
-		                output_duration(p50, some, (double)row->p50_ns),
-		                output_duration(p95, some, (double)row->p95_ns),
-		                output_duration(p99, some, (double)row->p99_ns));
+				output_duration(mean, some, row->mean_ns),
+				output_duration(p50, some, (double)row->p50_ns),
+				output_duration(p95, some, (double)row->p95_ns),
+				output_duration(p99, some, (double)row->p99_ns));
 		if (row->count > 1) {
 			fprintf(out, "%6.2f %5.1f%%\n", row->cov, row->variation_share * 100);
 		} else {
@@ -122,7 +121,8 @@ static void write_unmatched(FILE *out, const struct snapshot *snapshot)
 		const struct unmatched_row *row = &snapshot->unmatched.rows[i];
 
 		write_padded(out, output_safe(event, row->event), 48);
-		fprintf(out, " %12" PRIu64 " %12" PRIu64 "  %s\n", row->total, row->unmatched, output_safe(why, row->why));
+		fprintf(out, " %12" PRIu64 " %12" PRIu64 "  %s\n", row->total, row->unmatched,
+				output_safe(why, row->why));
 	}
 }
 
@@ -136,9 +136,9 @@ void output_text(FILE *out, const struct snapshot *snapshot)
 	write_unmatched(out, snapshot);
 	output_text_state(out, &snapshot->state);
 	fprintf(out,
-	                "\nin %" PRIu64 " = in request %" PRIu64 " + pending %" PRIu64
-	                " + state only %" PRIu64 " + unmatched %" PRIu64 " + late %" PRIu64
-	                " + dropped %" PRIu64 "\n",
-	                a->in, a->in_request, a->pending, a->state_only, a->unmatched, a->late,
-	                a->dropped);
+			"\nin %" PRIu64 " = in request %" PRIu64 " + pending %" PRIu64
+			" + state only %" PRIu64 " + unmatched %" PRIu64 " + late %" PRIu64
+			" + dropped %" PRIu64 "\n",
+			a->in, a->in_request, a->pending, a->state_only, a->unmatched, a->late,
+			a->dropped);
 }

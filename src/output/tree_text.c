@@ -77,14 +77,14 @@ static bool put_string(struct sheet *sheet, uint32_t n, bool quoted)
 		step = n - at < sizeof(piece) - 1 ? n - at : (uint32_t)sizeof(piece) - 1;
 		/* Not in the middle of a character. */
 		while (at + step < n && step > 1 && (sheet->at[at + step] & 0xc0) == 0x80 &&
-		                step > sizeof(piece) - 5) {
+				step > sizeof(piece) - 5) {
 			step--;
 		}
 		memcpy(piece, sheet->at + at, step);
 		piece[step] = '\0';
 		while (text_escape_next(&rest, shown, &code)) {
 			put(sheet, "%s%s", quoted && (code == '"' || code == '\\') ? "\\" : "",
-			                shown);
+					shown);
 		}
 	}
 	put(sheet, "%s", quoted ? "\"" : "");
@@ -138,7 +138,7 @@ static bool put_members(struct sheet *sheet, uint32_t n, unsigned depth)
 	for (uint32_t i = 0; i < n; i++) {
 		put(sheet, "%s", i ? ", " : "");
 		if (!take(sheet, head, sizeof(head)) || head[0] != TREE_STRING ||
-		                !put_string(sheet, head[1], false)) {
+				!put_string(sheet, head[1], false)) {
 			return false;
 		}
 		put(sheet, " = ");
@@ -178,10 +178,10 @@ static bool put_node(struct sheet *sheet, unsigned depth)
 size_t tree_text(char *out, size_t size, const void *tree, size_t length, uint8_t base)
 {
 	struct sheet sheet = {.out = out,
-	                .size = size,
-	                .at = tree,
-	                .end = (const unsigned char *)tree + length,
-	                .base = base};
+			.size = size,
+			.at = tree,
+			.end = (const unsigned char *)tree + length,
+			.base = base};
 
 	if (size > 0) {
 		out[0] = '\0';

@@ -78,10 +78,10 @@ static int ring_map(struct ring *ring)
 		return -1;
 	}
 	if (mmap(base, HEADER_BYTES + ring->bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-	                    ring->fds.memory, 0) == MAP_FAILED ||
-	                mmap(base + HEADER_BYTES + ring->bytes, ring->bytes, PROT_READ | PROT_WRITE,
-	                                MAP_SHARED | MAP_FIXED, ring->fds.memory,
-	                                HEADER_BYTES) == MAP_FAILED) {
+			    ring->fds.memory, 0) == MAP_FAILED ||
+			mmap(base + HEADER_BYTES + ring->bytes, ring->bytes, PROT_READ | PROT_WRITE,
+					MAP_SHARED | MAP_FIXED, ring->fds.memory,
+					HEADER_BYTES) == MAP_FAILED) {
 		int error = errno;
 
 		munmap(base, whole);
@@ -105,7 +105,7 @@ static int make_memory(uint64_t bytes)
 		return -1;
 	}
 	if (ftruncate(fd, (off_t)(HEADER_BYTES + bytes)) != 0 ||
-	                fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+			fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
 		int error = errno;
 
 		close(fd);
@@ -136,7 +136,7 @@ struct ring *ring_create(size_t bytes)
 	ring->fds.data_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	ring->fds.space_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (ring->fds.memory < 0 || ring->fds.data_event < 0 || ring->fds.space_event < 0 ||
-	                ring_map(ring) != 0) {
+			ring_map(ring) != 0) {
 		ring_destroy(ring);
 		return NULL;
 	}
@@ -162,7 +162,7 @@ struct ring *ring_attach(const struct ring_fds *fds)
 	}
 	ring->bytes = (uint64_t)info.st_size - HEADER_BYTES;
 	if ((uint64_t)info.st_size < HEADER_BYTES + MIN_BYTES ||
-	                (ring->bytes & (ring->bytes - 1)) != 0) {
+			(ring->bytes & (ring->bytes - 1)) != 0) {
 		free(ring);
 		errno = EINVAL;
 		return NULL;
@@ -172,7 +172,7 @@ struct ring *ring_attach(const struct ring_fds *fds)
 		return NULL;
 	}
 	if (ring->header->magic != MEMORY_MAGIC || ring->header->version != RING_VERSION ||
-	                ring->header->bytes != ring->bytes) {
+			ring->header->bytes != ring->bytes) {
 		munmap(ring->header, HEADER_BYTES + 2 * ring->bytes);
 		free(ring);
 		errno = EPROTO;
@@ -318,7 +318,7 @@ void ring_publish(struct ring *ring, uint64_t end)
 	ring->published = end;
 	atomic_store(&ring->header->head, end);
 	if (atomic_load(&ring->header->reader_waits) != 0 &&
-	                atomic_exchange(&ring->header->reader_waits, 0) != 0) {
+			atomic_exchange(&ring->header->reader_waits, 0) != 0) {
 		wake(ring->fds.data_event);
 	}
 }
@@ -337,7 +337,7 @@ static void give_back(struct ring *ring)
 	ring->given_back = ring->tail;
 	atomic_store(&ring->header->tail, ring->tail);
 	if (atomic_load(&ring->header->writer_waits) != 0 &&
-	                atomic_exchange(&ring->header->writer_waits, 0) != 0) {
+			atomic_exchange(&ring->header->writer_waits, 0) != 0) {
 		wake(ring->fds.space_event);
 	}
 }
@@ -379,7 +379,7 @@ const struct record *ring_peek(struct ring *ring, bool *broken)
 	/* Read once: the writer could change it between the check and its use. */
 	size = *(const volatile uint32_t *)&record->size;
 	if (size < sizeof(*record) || (size & 7) != 0 || size > record_limit(ring) ||
-	                size > ring->head - ring->tail) {
+			size > ring->head - ring->tail) {
 		*broken = true;
 		return NULL;
 	}

@@ -31,9 +31,9 @@
  * ends the source ("its reader process broke the ring's format").
  */
 
-#define RING_VERSION	    1u
+#define RING_VERSION       1u
 #define RING_DEFAULT_BYTES (8u << 20)
-#define RING_MAX_RECORD	    (1u << 20) /* bytes of one record; at most a quarter of the ring */
+#define RING_MAX_RECORD    (1u << 20) /* bytes of one record; at most a quarter of the ring */
 
 enum record_kind {
 	RECORD_EVENT = 1,
@@ -41,11 +41,11 @@ enum record_kind {
 	RECORD_STREAM,
 	RECORD_WATERMARK, /* no event before ts_ns will come (any more) */
 	RECORD_LOSS,
-	RECORD_STATE,	 /* what the source is doing; shown on the sources screen */
+	RECORD_STATE,    /* what the source is doing; shown on the sources screen */
 	RECORD_PROGRESS, /* of a recording */
-	RECORD_LISTED,	 /* a session that a relay daemon lists */
+	RECORD_LISTED,   /* a session that a relay daemon lists */
 	RECORD_LIST_END, /* all that are listed now have been named */
-	RECORD_END,	 /* nothing more will come */
+	RECORD_END,      /* nothing more will come */
 };
 
 struct record {
@@ -56,10 +56,10 @@ struct record {
 struct record_event {
 	struct record record;
 	uint64_t ts_ns;
-	uint32_t type;	 /* number of a RECORD_TYPE of this ring */
+	uint32_t type;   /* number of a RECORD_TYPE of this ring */
 	uint32_t stream; /* number of a RECORD_STREAM of this ring */
-	uint32_t cpu;	 /* or CPU_NONE */
-	uint32_t bytes;	 /* of slots and what they refer to; as struct event */
+	uint32_t cpu;    /* or CPU_NONE */
+	uint32_t bytes;  /* of slots and what they refer to; as struct event */
 	uint64_t slots[];
 };
 
@@ -95,11 +95,11 @@ struct record_stream {
 	struct record record;
 	uint32_t stream;
 	uint32_t domain; /* enum event_domain */
-	uint32_t cpu;	 /* or CPU_NONE where a stream is of several */
-	uint32_t host;	 /* trace hostname, "" if the trace does not tell */
+	uint32_t cpu;    /* or CPU_NONE where a stream is of several */
+	uint32_t host;   /* trace hostname, "" if the trace does not tell */
 	uint32_t session, channel, kernel_release;
 	uint32_t reserved;
-	uint8_t clock_uuid[16]; /* all zero: none */
+	uint8_t clock_uuid[16];  /* all zero: none */
 	int64_t clock_offset_ns; /* of the clock's origin from the Unix epoch, as used in ts_ns */
 };
 
@@ -130,7 +130,7 @@ struct record_progress {
 
 struct record_listed {
 	struct record record;
-	uint64_t id; /* of the relay daemon: another one when a session is made again */
+	uint64_t id;            /* of the relay daemon: another one when a session is made again */
 	uint32_t live_timer_us; /* 0: not a live session */
 	uint32_t viewers, streams;
 	uint32_t host, session; /* texts, as above */
@@ -142,7 +142,7 @@ struct ring; /* opaque: one side of a ring */
 /* The descriptors a writer needs, for the child to inherit. */
 struct ring_fds {
 	int memory;
-	int data_event;	 /* written by the writer: there is something to read */
+	int data_event;  /* written by the writer: there is something to read */
 	int space_event; /* written by the reader: there is room again */
 };
 

@@ -78,7 +78,7 @@ static void take_orders(struct analysis *analysis, struct orders *orders)
 	orders->n_commands = analysis->n_commands;
 	orders->refused = analysis->refused;
 	memcpy(orders->commands, analysis->commands,
-	                orders->n_commands * sizeof(orders->commands[0]));
+			orders->n_commands * sizeof(orders->commands[0]));
 	analysis->focus_changed = false;
 	analysis->n_commands = 0;
 	analysis->refused = 0;
@@ -96,7 +96,7 @@ static bool follow_orders(struct analysis *analysis, struct orders *orders)
 	}
 	if (orders->refused) {
 		pipeline_notice(analysis->pipeline, "too many commands at once; %u were left out",
-		                orders->refused);
+				orders->refused);
 	}
 	return orders->focus_changed || orders->n_commands || orders->refused;
 }
@@ -130,7 +130,7 @@ static void *analysis_main(void *context)
 		pipeline_ended(pipeline);
 		now_ns = pipeline_now_ns();
 		due_ns = answered_ns +
-		         (pipeline_changes(pipeline) != changes ? REFRESH_NS : IDLE_REFRESH_NS);
+			 (pipeline_changes(pipeline) != changes ? REFRESH_NS : IDLE_REFRESH_NS);
 		if (asked || now_ns >= due_ns) {
 			changes = pipeline_changes(pipeline);
 			answer(analysis, &orders.focus);
@@ -143,8 +143,7 @@ static void *analysis_main(void *context)
 	return NULL;
 }
 
-/* --- the screen's side
- * ----------------------------------------------------------------------------- */
+/* --- the screen's side --- */
 
 static const struct snapshot *host_acquire(void *context)
 {
@@ -192,7 +191,7 @@ static bool host_theme(void *context, const char *name, struct settings *out)
 	char path[PATH_MAX], error[256];
 
 	if (!paths_data(PATHS_THEME, name, path, sizeof(path)) ||
-	                settings_read(&file, path, error, sizeof(error)) != STATUS_OK) {
+			settings_read(&file, path, error, sizeof(error)) != STATUS_OK) {
 		settings_release(&file);
 		return false;
 	}
@@ -210,18 +209,17 @@ static bool host_theme(void *context, const char *name, struct settings *out)
 void analysis_host(struct analysis *analysis, struct console_host *host)
 {
 	*host = (struct console_host){
-	                .context = analysis,
-	                .acquire = host_acquire,
-	                .release = host_release,
-	                .look = host_look,
-	                .command = host_command,
-	                .theme = host_theme,
-	                .wake_fd = analysis->wake_fd,
+			.context = analysis,
+			.acquire = host_acquire,
+			.release = host_release,
+			.look = host_look,
+			.command = host_command,
+			.theme = host_theme,
+			.wake_fd = analysis->wake_fd,
 	};
 }
 
-/* --- starting and stopping
- * --------------------------------------------------------------------------- */
+/* --- starting and stopping --- */
 
 static void analysis_free(struct analysis *analysis)
 {
@@ -271,8 +269,8 @@ struct analysis *analysis_start(struct pipeline *pipeline, const struct focus *f
 	analysis->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	analysis->asked_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	failed = !analysis->publisher || analysis->wake_fd < 0 || analysis->asked_fd < 0
-	                         ? ENOMEM
-	                         : start_thread(analysis);
+				 ? ENOMEM
+				 : start_thread(analysis);
 	if (failed) {
 		analysis_free(analysis);
 		errno = failed;

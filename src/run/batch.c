@@ -46,7 +46,7 @@ static void draw_progress(const struct batch *batch, struct pipeline *pipeline)
 	}
 	cells = (int)(part * width);
 	fprintf(batch->err, "\r[%.*s%*s] %3d %%", cells, full, width - cells, "",
-	                (int)(part * 100));
+			(int)(part * 100));
 	fflush(batch->err);
 }
 
@@ -58,9 +58,10 @@ static void clear_progress(const struct batch *batch)
 	}
 }
 
-/* With the part of the state that is asked for: its thread, then its fd are found by a look first. */
-static struct snapshot *answer(struct pipeline *pipeline, const struct output_select *select,
-                struct focus *focus)
+/* With the part of the state that is asked for: its thread, then its fd are found by a look first.
+ */
+static struct snapshot *answer(
+		struct pipeline *pipeline, const struct output_select *select, struct focus *focus)
 {
 	struct snapshot *snapshot = pipeline_answer(pipeline, focus);
 
@@ -95,16 +96,16 @@ static bool check_instant(struct pipeline *pipeline, FILE *err)
 }
 
 static enum stop_reason print(
-                struct pipeline *pipeline, const struct batch *batch, uint64_t *documents)
+		struct pipeline *pipeline, const struct batch *batch, uint64_t *documents)
 {
 	const struct hold *hold = pipeline_held(pipeline);
 	struct focus focus = {
-	                .serial = *documents + 1,
-	                .screen = SCREEN_GROUPS,
-	                .parts = FOCUS_ALL,
-	                .horizon = batch->horizon,
-	                .frozen = hold->status == HOLD_HELD,
-	                .back_ns = hold->back_ns,
+			.serial = *documents + 1,
+			.screen = SCREEN_GROUPS,
+			.parts = FOCUS_ALL,
+			.horizon = batch->horizon,
+			.frozen = hold->status == HOLD_HELD,
+			.back_ns = hold->back_ns,
 	};
 	struct snapshot *snapshot = answer(pipeline, batch->select, &focus);
 	enum status status;
@@ -158,7 +159,7 @@ static enum stop_reason work(struct pipeline *pipeline, uint64_t due_ns, int sig
 }
 
 static enum stop_reason read_to_end(
-                struct pipeline *pipeline, const struct batch *batch, int signals)
+		struct pipeline *pipeline, const struct batch *batch, int signals)
 {
 	enum stop_reason stop = STOP_NOT;
 	uint64_t due_ns = pipeline_now_ns() + PROGRESS_NS;
@@ -189,7 +190,7 @@ static int run_recorded(struct pipeline *pipeline, const struct batch *batch, in
 		return 1;
 	}
 	if (intake_any_events(pipeline_intake(pipeline)) ||
-	                intake_failed(pipeline_intake(pipeline), false, 0, (char[1]){0}, 1) == 0) {
+			intake_failed(pipeline_intake(pipeline), false, 0, (char[1]){0}, 1) == 0) {
 		if (print(pipeline, batch, &documents) == STOP_FAILED) {
 			return 1;
 		}
@@ -229,15 +230,14 @@ int batch_run(struct pipeline *pipeline, const struct batch *batch)
 	int signals = open_signals(), code;
 
 	code = intake_has_live(pipeline_intake(pipeline)) ? run_live(pipeline, batch, signals)
-	                                                  : run_recorded(pipeline, batch, signals);
+							  : run_recorded(pipeline, batch, signals);
 	if (signals >= 0) {
 		close(signals);
 	}
 	return code;
 }
 
-/* --- --list
- * ------------------------------------------------------------------------------------------ */
+/* --- --list --- */
 
 static void print_timer(FILE *out, uint64_t timer_us)
 {
@@ -271,7 +271,7 @@ static int print_list(const struct snapshot *snapshot, FILE *out, FILE *err)
 		if (row->state == SOURCE_OFFERED) {
 			if (n++ == 0) {
 				fprintf(out, "%-24s %-24s %10s %7s %7s  %s\n", "HOST", "SESSION",
-				                "TIMER", "STREAMS", "VIEWERS", "URL");
+						"TIMER", "STREAMS", "VIEWERS", "URL");
 			}
 			print_session(out, row);
 		} else if (row->is_relay && row->detail[0]) {
@@ -291,7 +291,7 @@ int batch_list(struct pipeline *pipeline, FILE *out, FILE *err)
 	struct snapshot *snapshot;
 
 	while (stop == STOP_NOT && !intake_listed(pipeline_intake(pipeline)) &&
-	                pipeline_now_ns() < due_ns) {
+			pipeline_now_ns() < due_ns) {
 		stop = work(pipeline, due_ns, signals);
 	}
 	snapshot = stop == STOP_NOT ? pipeline_answer(pipeline, &focus) : NULL;
@@ -305,8 +305,7 @@ int batch_list(struct pipeline *pipeline, FILE *out, FILE *err)
 	return code;
 }
 
-/* --- --show-schema
- * ------------------------------------------------------------------------------------- */
+/* --- --show-schema --- */
 
 /* Looks at live sources for live_ns from the first event on, which must come in reasonable time. */
 static enum stop_reason read_for(struct pipeline *pipeline, uint64_t live_ns, int signals)
@@ -336,7 +335,7 @@ int batch_show_schema(struct pipeline *pipeline, uint64_t live_ns, FILE *out, FI
 	const struct schema *schema;
 
 	stop = intake_has_live(pipeline_intake(pipeline)) ? read_for(pipeline, live_ns, signals)
-	                                                  : read_to_end(pipeline, &quiet, signals);
+							  : read_to_end(pipeline, &quiet, signals);
 	schema = stop == STOP_SIGNAL ? NULL : engine_schema(pipeline_engine(pipeline));
 	if (schema) {
 		code = schema_file_write(out, schema) == STATUS_OK ? outcome(pipeline, err) : 1;

@@ -34,9 +34,9 @@ static void attach(struct pipeline *pipeline, const char *argument)
 	url_complete(argument, text, sizeof(text));
 	if (pipeline_ended(pipeline)) {
 		pipeline_notice(pipeline,
-		                "The analysis of the recordings is complete. To add %s, start "
-		                "again with all.",
-		                text);
+				"The analysis of the recordings is complete. To add %s, start "
+				"again with all.",
+				text);
 		return;
 	}
 	if (intake_attach(pipeline_intake(pipeline), text, error, sizeof(error)) == STATUS_OK) {
@@ -65,7 +65,7 @@ static void begin_epoch(struct pipeline *pipeline)
 }
 
 static void export_to(struct pipeline *pipeline, enum output_format format, const char *path,
-                const struct focus *focus)
+		const struct focus *focus)
 {
 	struct focus whole = *focus;
 	struct new_file file;
@@ -116,7 +116,7 @@ static const char *argument_of(const char *line, const char *command)
 }
 
 static void export_command(
-                struct pipeline *pipeline, const char *argument, const struct focus *focus)
+		struct pipeline *pipeline, const char *argument, const struct focus *focus)
 {
 	size_t length = strcspn(argument, " ");
 	const char *path = argument + length + strspn(argument + length, " ");
@@ -159,8 +159,9 @@ void pipeline_command(struct pipeline *pipeline, const char *line, const struct 
 		pipeline_notice(pipeline, "%s", said);
 	} else {
 		pipeline_notice(pipeline,
-		                "unknown command \"%s\"; there are: attach URL, detach URL, dump DIR, "
-		                "dump-text FILE, epoch, export FORMAT FILE, schema save FILE",
-		                text);
+				"unknown command \"%s\"; there are: attach URL, detach URL, dump "
+				"DIR, "
+				"dump-text FILE, epoch, export FORMAT FILE, schema save FILE",
+				text);
 	}
 }

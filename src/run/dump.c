@@ -19,9 +19,9 @@
 #include "source/outlet.h"
 #include "source/type_record.h"
 
-#define SECOND_NS     UINT64_C(1000000000)
-#define END_WAIT_MS   60000 /* for the last packets to reach the disk */
-#define REMOVE_FILES  16    /* open directories while removing a tree */
+#define SECOND_NS    UINT64_C(1000000000)
+#define END_WAIT_MS  60000 /* for the last packets to reach the disk */
+#define REMOVE_FILES 16    /* open directories while removing a tree */
 
 /* What all events of a dump go through. */
 struct dump {
@@ -46,14 +46,13 @@ static void say_written(const struct dump *dump, const char *path, char *said, s
 	uint64_t begin_ns = engine_dump_begin(dump->engine);
 	uint64_t span_ns = dump->last_ns - dump->first_ns;
 	int n = snprintf(said, size, "Written: %s, %" PRIu64 " events of %.3f s", path, dump->n,
-	                (double)span_ns / 1e9);
+			(double)span_ns / 1e9);
 
 	if (begin_ns > dump->first_ns && n > 0 && (size_t)n < size) {
 		snprintf(said + n, size - (size_t)n,
-		                "; of the window, what is older than %.3f s had to go for memory",
-		                begin_ns < dump->last_ns
-		                                ? (double)(dump->last_ns - begin_ns) / 1e9
-		                                : 0.0);
+				"; of the window, what is older than %.3f s had to go for memory",
+				begin_ns < dump->last_ns ? (double)(dump->last_ns - begin_ns) / 1e9
+							 : 0.0);
 	}
 }
 
@@ -63,7 +62,8 @@ static bool say_failed(const char *path, const char *why, char *said, size_t siz
 	return false;
 }
 
-/* --- Text -------------------------------------------------------------------------------------- */
+/* --- Text --------------------------------------------------------------------------------------
+ */
 
 static const char *host_of(const struct engine *engine, uint32_t stream)
 {
@@ -76,12 +76,12 @@ static bool take_text(void *context, const struct event *event)
 
 	count(dump, event);
 	dump->failed = !event_text_write(&dump->text, event, engine_type(dump->engine, event->type),
-	                host_of(dump->engine, event->stream));
+			host_of(dump->engine, event->stream));
 	return !dump->failed;
 }
 
 bool dump_text(struct pipeline *pipeline, const struct focus *focus, const char *path, char *said,
-                size_t size)
+		size_t size)
 {
 	struct dump dump = {.engine = pipeline_engine(pipeline)};
 	struct new_file file;
@@ -92,7 +92,7 @@ bool dump_text(struct pipeline *pipeline, const struct focus *focus, const char 
 	}
 	event_text_init(&dump.text, file.out);
 	written = engine_dump(pipeline_engine(pipeline), focus, take_text, &dump) == STATUS_OK &&
-	          !dump.failed;
+		  !dump.failed;
 	event_text_release(&dump.text);
 	if (!new_file_finish(&file, written)) {
 		return say_failed(path, strerror(errno), said, size);
@@ -101,7 +101,8 @@ bool dump_text(struct pipeline *pipeline, const struct focus *focus, const char 
 	return true;
 }
 
-/* --- Traces ------------------------------------------------------------------------------------ */
+/* --- Traces ------------------------------------------------------------------------------------
+ */
 
 /* Makes room for number `index` in a table, filled with ID_NONE. */
 static bool reach(uint32_t **table, uint32_t *room, uint32_t index)
@@ -135,10 +136,10 @@ static bool send_type(struct dump *dump, const struct event_type *type)
 		const struct field *field = &type->fields[i];
 
 		type_record_add_field(record, field->name, (enum field_kind)field->kind,
-		                (enum field_scope)field->scope, field->base);
+				(enum field_scope)field->scope, field->base);
 		for (uint32_t j = 0; j < field->n_labels; j++) {
 			type_record_add_label(record, field->labels[j].name, field->labels[j].lower,
-			                field->labels[j].upper);
+					field->labels[j].upper);
 		}
 	}
 	sent = type_record_write(record, dump->outlet);
@@ -163,16 +164,15 @@ static uint32_t add_text(struct outlet *outlet, const char *text)
 static bool send_stream(struct dump *dump, const struct stream_desc *stream)
 {
 	const struct session_desc *session = engine_session(dump->engine, stream->session);
-	struct record_stream *record =
-	                outlet_begin(dump->outlet, sizeof(*record), RECORD_STREAM);
+	struct record_stream *record = outlet_begin(dump->outlet, sizeof(*record), RECORD_STREAM);
 
 	if (!record) {
 		return false;
 	}
 	*record = (struct record_stream){.record = record->record,
-	                .stream = dump->n_streams++,
-	                .domain = stream->domain,
-	                .cpu = CPU_NONE};
+			.stream = dump->n_streams++,
+			.domain = stream->domain,
+			.cpu = CPU_NONE};
 	record->host = add_text(dump->outlet, session->host);
 	record->session = add_text(dump->outlet, session->name);
 	record->channel = add_text(dump->outlet, stream->channel);
@@ -185,7 +185,7 @@ static bool send_stream(struct dump *dump, const struct stream_desc *stream)
 static bool introduce(struct dump *dump, const struct event *event)
 {
 	if (!reach(&dump->types, &dump->types_room, event->type) ||
-	                !reach(&dump->streams, &dump->streams_room, event->stream)) {
+			!reach(&dump->streams, &dump->streams_room, event->stream)) {
 		return false;
 	}
 	if (dump->types[event->type] == ID_NONE) {
@@ -203,8 +203,8 @@ static bool introduce(struct dump *dump, const struct event *event)
 
 static bool send_event(struct dump *dump, const struct event *event)
 {
-	struct record_event *record = outlet_begin(
-	                dump->outlet, sizeof(*record) + event->bytes, RECORD_EVENT);
+	struct record_event *record =
+			outlet_begin(dump->outlet, sizeof(*record) + event->bytes, RECORD_EVENT);
 
 	if (!record) {
 		return false;
@@ -239,7 +239,7 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
 static bool finish_child(struct child *child)
 {
 	struct pollfd fds[2] = {{.fd = child->pid_fd, .events = POLLIN},
-	                {.fd = child->error_fd, .events = POLLIN}};
+			{.fd = child->error_fd, .events = POLLIN}};
 	uint64_t until_ns = pipeline_now_ns() + END_WAIT_MS * UINT64_C(1000000);
 
 	child_poll(child);
@@ -250,8 +250,7 @@ static bool finish_child(struct child *child)
 	return child->exited && child->signal == 0 && child->exit_code == 0;
 }
 
-static void say_child_failed(
-                const struct child *child, const char *path, char *said, size_t size)
+static void say_child_failed(const struct child *child, const char *path, char *said, size_t size)
 {
 	char words[512];
 
@@ -262,7 +261,7 @@ static void say_child_failed(
 		child_describe_end(child, words, sizeof(words));
 		say_failed(path, "", said, size);
 		snprintf(said + strlen(said), size - strlen(said),
-		                "the writing process %s; is there room on the disk?", words);
+				"the writing process %s; is there room on the disk?", words);
 		return;
 	}
 	say_failed(path, words[0] ? words : "the writing process gave no reason", said, size);
@@ -270,20 +269,20 @@ static void say_child_failed(
 
 /* Writes into a directory that exists. False: `said` says why. */
 static bool write_traces(struct pipeline *pipeline, const struct focus *focus,
-                const char *temporary, const char *path, char *said, size_t size)
+		const char *temporary, const char *path, char *said, size_t size)
 {
 	struct dump dump = {.engine = pipeline_engine(pipeline)};
 	struct child child;
 	bool written;
 
 	if (child_start(&child, pipeline_program(pipeline), CHILD_WRITE, temporary, 0, said,
-	                    size) != STATUS_OK) {
+			    size) != STATUS_OK) {
 		return false;
 	}
 	dump.outlet = outlet_create(child.ring);
-	written = dump.outlet && engine_dump(pipeline_engine(pipeline), focus, take_event, &dump) ==
-	                                         STATUS_OK &&
-	          !dump.failed && outlet_end(dump.outlet);
+	written = dump.outlet &&
+		  engine_dump(pipeline_engine(pipeline), focus, take_event, &dump) == STATUS_OK &&
+		  !dump.failed && outlet_end(dump.outlet);
 	/* Where the ring came to its end early, the child knows why. */
 	written = finish_child(&child) && written;
 	if (written) {
@@ -299,7 +298,7 @@ static bool write_traces(struct pipeline *pipeline, const struct focus *focus,
 }
 
 bool dump_traces(struct pipeline *pipeline, const struct focus *focus, const char *directory,
-                char *said, size_t size)
+		char *said, size_t size)
 {
 	char temporary[PATH_MAX];
 	struct stat info;
@@ -309,7 +308,7 @@ bool dump_traces(struct pipeline *pipeline, const struct focus *focus, const cha
 		return say_failed(directory, "it exists already; name a new directory", said, size);
 	}
 	if (snprintf(temporary, sizeof(temporary), "%s.%ld", directory, (long)getpid()) >=
-	                (int)sizeof(temporary)) {
+			(int)sizeof(temporary)) {
 		return say_failed(directory, strerror(ENAMETOOLONG), said, size);
 	}
 	if (mkdir(temporary, 0777) != 0) {
@@ -321,7 +320,7 @@ bool dump_traces(struct pipeline *pipeline, const struct focus *focus, const cha
 	}
 	if (!written && nftw(temporary, remove_one, REMOVE_FILES, FTW_DEPTH | FTW_PHYS) != 0) {
 		snprintf(said + strlen(said), size - strlen(said),
-		                "; what was written is left, incomplete, in %s", temporary);
+				"; what was written is left, incomplete, in %s", temporary);
 	}
 	return written;
 }

@@ -8,9 +8,9 @@
 void hold_begin(struct hold *hold, const struct instant *instant, bool from_end, uint64_t window_ns)
 {
 	*hold = (struct hold){.status = HOLD_WAITS,
-	                .instant = *instant,
-	                .from_end = from_end,
-	                .window_ns = window_ns};
+			.instant = *instant,
+			.from_end = from_end,
+			.window_ns = window_ns};
 }
 
 /* The engine pins what a frozen focus first sees. */
@@ -56,7 +56,7 @@ void hold_see(struct hold *hold, struct engine *engine, uint64_t ts_ns)
 	/* Events of that very nanosecond belong to it. */
 	if (hold->status == HOLD_WAITS && ts_ns > hold->at_ns) {
 		pin(hold, engine, hold->at_ns,
-		                hold->instant.kind == INSTANT_BACK ? hold->instant.ns : 0);
+				hold->instant.kind == INSTANT_BACK ? hold->instant.ns : 0);
 	}
 	hold->last_ns = ts_ns;
 }
@@ -73,7 +73,7 @@ void hold_end(struct hold *hold, struct engine *engine)
 	if (hold->instant.kind != INSTANT_BACK && hold->at_ns == hold->last_ns) {
 		pin(hold, engine, 0, 0);
 	} else if (hold->instant.kind == INSTANT_BACK && hold->instant.ns <= hold->window_ns &&
-	                hold->instant.ns <= hold->last_ns - hold->first_ns) {
+			hold->instant.ns <= hold->last_ns - hold->first_ns) {
 		pin(hold, engine, 0, hold->instant.ns);
 	}
 }
@@ -90,15 +90,15 @@ void hold_sentence(const struct hold *hold, char *out, size_t size)
 		snprintf(out, size, "--state-at: no event came");
 	} else if (hold->instant.kind == INSTANT_BACK && hold->instant.ns > hold->window_ns) {
 		snprintf(out, size,
-		                "--state-at=-%s: the window is %s; keep more by --window=SECONDS, "
-		                "or give the time itself (the last event is of %s)",
-		                back, window, last);
+				"--state-at=-%s: the window is %s; keep more by --window=SECONDS, "
+				"or give the time itself (the last event is of %s)",
+				back, window, last);
 	} else if (hold->at_ns != UINT64_MAX && hold->at_ns > hold->last_ns) {
 		snprintf(out, size, "--state-at: that is after the last event, of %s", last);
 	} else {
 		snprintf(out, size,
-		                "--state-at: that is before the first event, of %s: what was "
-		                "before is not known",
-		                first);
+				"--state-at: that is before the first event, of %s: what was "
+				"before is not known",
+				first);
 	}
 }

@@ -34,7 +34,7 @@ struct hold {
 };
 
 void hold_begin(struct hold *hold, const struct instant *instant, bool from_end,
-                uint64_t window_ns);
+		uint64_t window_ns);
 
 /* Event time goes on to ts_ns: to be called before the engine hears of it. */
 void hold_see(struct hold *hold, struct engine *engine, uint64_t ts_ns);

@@ -7,8 +7,8 @@
 bool new_file_open(struct new_file *file, const char *path)
 {
 	if (snprintf(file->path, sizeof(file->path), "%s", path) >= (int)sizeof(file->path) ||
-	                snprintf(file->temporary, sizeof(file->temporary), "%s.%ld", path,
-	                                (long)getpid()) >= (int)sizeof(file->temporary)) {
+			snprintf(file->temporary, sizeof(file->temporary), "%s.%ld", path,
+					(long)getpid()) >= (int)sizeof(file->temporary)) {
 		errno = ENAMETOOLONG;
 		return false;
 	}

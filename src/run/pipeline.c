@@ -145,19 +145,19 @@ struct pipeline *pipeline_create(uint64_t window_ns, bool keep_events)
 		return NULL;
 	}
 	pipeline->sink = (struct intake_sink){
-	                .context = pipeline,
-	                .add_type = sink_add_type,
-	                .add_session = sink_add_session,
-	                .add_stream = sink_add_stream,
-	                .end_session = sink_end_session,
-	                .feed = sink_feed,
-	                .lose = sink_lose,
-	                .late = sink_late,
-	                .advance = sink_advance,
+			.context = pipeline,
+			.add_type = sink_add_type,
+			.add_session = sink_add_session,
+			.add_stream = sink_add_stream,
+			.end_session = sink_end_session,
+			.feed = sink_feed,
+			.lose = sink_lose,
+			.late = sink_late,
+			.advance = sink_advance,
 	};
 	pipeline->window_ns = window_ns ? window_ns : UINT64_C(10000000000);
 	if (!paths_sibling("pythiatop-source", pipeline->program, sizeof(pipeline->program)) ||
-	                access(pipeline->program, X_OK) != 0) {
+			access(pipeline->program, X_OK) != 0) {
 		/* Not beside this program: whatever PATH has. */
 		snprintf(pipeline->program, sizeof(pipeline->program), "pythiatop-source");
 	}
@@ -195,20 +195,18 @@ struct engine *pipeline_engine(struct pipeline *pipeline)
 	return pipeline->engine;
 }
 
-/* --- schemas
- * -------------------------------------------------------------------------------------- */
+/* --- schemas --- */
 
 enum status pipeline_add_schema(
-                struct pipeline *pipeline, const char *name, char *error, size_t error_size)
+		struct pipeline *pipeline, const char *name, char *error, size_t error_size)
 {
 	char path[PATH_MAX];
 	struct schema_file *file;
 	enum status status;
 
 	if (!paths_data(PATHS_SCHEMA, name, path, sizeof(path))) {
-		snprintf(error, error_size,
-		                "no schema %s: give a file, or the name of a ready one",
-		                name);
+		snprintf(error, error_size, "no schema %s: give a file, or the name of a ready one",
+				name);
 		return STATUS_INVALID;
 	}
 	file = schema_file_read(path, error, error_size);
@@ -220,8 +218,7 @@ enum status pipeline_add_schema(
 	return status;
 }
 
-/* --- stepping and waiting
- * ------------------------------------------------------------------------- */
+/* --- stepping and waiting --- */
 
 bool pipeline_step(struct pipeline *pipeline)
 {
@@ -239,8 +236,8 @@ static unsigned int wait_for(int a, int b, uint64_t until_ns)
 	uint64_t now_ns = pipeline_now_ns();
 	uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
 	struct timespec timeout = {
-	                .tv_sec = (time_t)(left_ns / 1000000000u),
-	                .tv_nsec = (long)(left_ns % 1000000000u),
+			.tv_sec = (time_t)(left_ns / 1000000000u),
+			.tv_nsec = (long)(left_ns % 1000000000u),
 	};
 
 	if (ppoll(fds, 2, until_ns == UINT64_MAX ? NULL : &timeout, NULL) <= 0) {
@@ -282,8 +279,7 @@ bool pipeline_ended(struct pipeline *pipeline)
 	return true;
 }
 
-/* --- answering
- * -------------------------------------------------------------------------------------- */
+/* --- answering --- */
 
 void pipeline_notice(struct pipeline *pipeline, const char *format, ...)
 {
@@ -324,10 +320,10 @@ struct snapshot *pipeline_answer(struct pipeline *pipeline, const struct focus *
 	struct focus focus = *wanted;
 	struct snapshot *snapshot = snapshot_create();
 	struct intake_view view = {
-	                .mono_ns = pipeline_now_ns(),
-	                .real_ns = real_now_ns(),
-	                .duplicates = duplicates,
-	                .context = pipeline,
+			.mono_ns = pipeline_now_ns(),
+			.real_ns = real_now_ns(),
+			.duplicates = duplicates,
+			.context = pipeline,
 	};
 
 	if (!snapshot) {
@@ -339,7 +335,7 @@ struct snapshot *pipeline_answer(struct pipeline *pipeline, const struct focus *
 		focus.back_ns = 0;
 	}
 	if (engine_fill(pipeline->engine, &focus, snapshot) < 0 ||
-	                intake_fill(pipeline->intake, &view, snapshot) < 0) {
+			intake_fill(pipeline->intake, &view, snapshot) < 0) {
 		snapshot_destroy(snapshot);
 		return NULL;
 	}

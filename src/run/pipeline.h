@@ -32,7 +32,7 @@ void pipeline_destroy(struct pipeline *pipeline);
 
 /* A schema by its file, or by the name of a ready one. To be called before the first source. */
 enum status pipeline_add_schema(
-                struct pipeline *pipeline, const char *name, char *error, size_t error_size);
+		struct pipeline *pipeline, const char *name, char *error, size_t error_size);
 
 struct intake *pipeline_intake(struct pipeline *pipeline);
 const char *pipeline_program(const struct pipeline *pipeline); /* path of pythiatop-source */
@@ -59,7 +59,7 @@ struct snapshot *pipeline_answer(struct pipeline *pipeline, const struct focus *
 
 /* A sentence for the person, in the snapshots from now on. */
 void pipeline_notice(struct pipeline *pipeline, const char *format, ...)
-                __attribute__((format(printf, 2, 3)));
+		__attribute__((format(printf, 2, 3)));
 
 /* Counts up with everything that a new snapshot would show. */
 uint64_t pipeline_changes(const struct pipeline *pipeline);

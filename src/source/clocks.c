@@ -32,7 +32,7 @@ struct clock_rule clocks_rule(struct clocks *clocks, const struct clock_descript
 	struct clock_rule rule = {.frequency = clock->frequency ? clock->frequency : NS_PER_S};
 
 	rule.offset_ns = saturate((wide)clock->offset_s * NS_PER_S +
-	                          cycles_to_ns(clock->offset_cycles, rule.frequency));
+				  cycles_to_ns(clock->offset_cycles, rule.frequency));
 	if (!clock->uuid) {
 		return rule;
 	}

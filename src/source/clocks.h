@@ -48,7 +48,7 @@ static inline uint64_t clock_rule_ns(const struct clock_rule *rule, uint64_t cyc
 	int64_t ns;
 
 	if (rule->frequency == 1000000000u && cycles <= INT64_MAX &&
-	                !__builtin_add_overflow((int64_t)cycles, rule->offset_ns, &ns) && ns >= 0) {
+			!__builtin_add_overflow((int64_t)cycles, rule->offset_ns, &ns) && ns >= 0) {
 		return (uint64_t)ns;
 	}
 	return clock_rule_scaled_ns(rule, cycles);

@@ -28,14 +28,14 @@ static int length_for_people(const char *message)
 static const struct {
 	const char *begins, *means;
 } known[] = {
-                {"Cannot create trace for",
-                                "its metadata is damaged, or describes what is not CTF 1.8"},
-                {"Failed to index CTF stream file", "it is cut off, or a packet's size is wrong"},
-                {"User function returned EOF", "it ends in the middle of a packet"},
-                {"Invalid CTF magic number", "a packet does not begin as CTF packets do"},
-                {"Invalid packet or content size", "a packet has an impossible size"},
-                {"No stream class with ID", "a packet's stream class is not in the metadata"},
-                {"No event class with ID", "an event's class is not in the metadata"},
+		{"Cannot create trace for",
+				"its metadata is damaged, or describes what is not CTF 1.8"},
+		{"Failed to index CTF stream file", "it is cut off, or a packet's size is wrong"},
+		{"User function returned EOF", "it ends in the middle of a packet"},
+		{"Invalid CTF magic number", "a packet does not begin as CTF packets do"},
+		{"Invalid packet or content size", "a packet has an impossible size"},
+		{"No stream class with ID", "a packet's stream class is not in the metadata"},
+		{"No event class with ID", "an event's class is not in the metadata"},
 };
 
 static void explain(char *out, size_t size, const char *message)
@@ -71,13 +71,13 @@ static void describe(struct fault *fault, const bt_error *error)
 	char what[FAULT_TEXT_MAX / 3];
 
 	explain(what, sizeof(what),
-	                bt_error_cause_get_message(bt_error_borrow_cause_by_index(error, 0)));
+			bt_error_cause_get_message(bt_error_borrow_cause_by_index(error, 0)));
 	for (uint64_t i = 0; i < n; i++) {
 		int length;
 		const char *path = quoted_path(
-		                bt_error_cause_get_message(
-		                                bt_error_borrow_cause_by_index(error, i)),
-		                &length);
+				bt_error_cause_get_message(
+						bt_error_borrow_cause_by_index(error, i)),
+				&length);
 
 		if (length > 0) {
 			snprintf(fault->text, sizeof(fault->text), "%.*s: %s", length, path, what);

@@ -13,8 +13,8 @@ struct graph {
 };
 
 static bt_component_class_initialize_method_status sink_initialize(bt_self_component_sink *self,
-                bt_self_component_sink_configuration *configuration, const bt_value *parameters,
-                void *data)
+		bt_self_component_sink_configuration *configuration, const bt_value *parameters,
+		void *data)
 {
 	struct graph *graph = data;
 
@@ -26,7 +26,7 @@ static bt_component_class_initialize_method_status sink_initialize(bt_self_compo
 
 		snprintf(name, sizeof(name), "in%" PRIu64, i);
 		if (bt_self_component_sink_add_input_port(self, name, NULL, NULL) !=
-		                BT_SELF_COMPONENT_ADD_PORT_STATUS_OK) {
+				BT_SELF_COMPONENT_ADD_PORT_STATUS_OK) {
 			return BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
 		}
 	}
@@ -39,18 +39,18 @@ static struct graph *self_graph(bt_self_component_sink *self)
 }
 
 static bt_component_class_sink_graph_is_configured_method_status sink_configured(
-                bt_self_component_sink *self)
+		bt_self_component_sink *self)
 {
 	uint64_t n = bt_component_sink_get_input_port_count(
-	                bt_self_component_sink_as_component_sink(self));
+			bt_self_component_sink_as_component_sink(self));
 
 	for (uint64_t i = 0; i < n; i++) {
 		bt_message_iterator *iterator = NULL;
 		bt_message_iterator_create_from_sink_component_status status =
-		                bt_message_iterator_create_from_sink_component(self,
-		                                bt_self_component_sink_borrow_input_port_by_index(
-		                                                self, i),
-		                                &iterator);
+				bt_message_iterator_create_from_sink_component(self,
+						bt_self_component_sink_borrow_input_port_by_index(
+								self, i),
+						&iterator);
 
 		if (status != BT_MESSAGE_ITERATOR_CREATE_FROM_SINK_COMPONENT_STATUS_OK) {
 			return (bt_component_class_sink_graph_is_configured_method_status)status;
@@ -100,20 +100,20 @@ static const bt_component_class_sink *make_sink_class(void)
 }
 
 static const bt_component_source *add_source(
-                struct graph *graph, const char *class_name, const bt_value *parameters)
+		struct graph *graph, const char *class_name, const bt_value *parameters)
 {
 	const bt_plugin *plugin = NULL;
 	const bt_component_class_source *class;
 	const bt_component_source *source = NULL;
 
 	if (bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &plugin) !=
-	                BT_PLUGIN_FIND_STATUS_OK) {
+			BT_PLUGIN_FIND_STATUS_OK) {
 		return NULL;
 	}
 	class = bt_plugin_borrow_source_component_class_by_name_const(plugin, class_name);
 	if (class) {
 		bt_graph_add_source_component(graph->graph, class, "source", parameters,
-		                BT_LOGGING_LEVEL_WARNING, &source);
+				BT_LOGGING_LEVEL_WARNING, &source);
 	}
 	bt_plugin_put_ref(plugin);
 	return source;
@@ -121,16 +121,16 @@ static const bt_component_source *add_source(
 
 /* One input of the sink for each output of the source. */
 static bool connect_all(struct graph *graph, const bt_component_source *source,
-                const bt_component_sink *sink)
+		const bt_component_sink *sink)
 {
 	for (uint64_t i = 0; i < graph->n_ports; i++) {
 		const bt_port_output *output =
-		                bt_component_source_borrow_output_port_by_index_const(source, i);
+				bt_component_source_borrow_output_port_by_index_const(source, i);
 		const bt_port_input *input =
-		                bt_component_sink_borrow_input_port_by_index_const(sink, i);
+				bt_component_sink_borrow_input_port_by_index_const(sink, i);
 
 		if (bt_graph_connect_ports(graph->graph, output, input, NULL) !=
-		                BT_GRAPH_CONNECT_PORTS_STATUS_OK) {
+				BT_GRAPH_CONNECT_PORTS_STATUS_OK) {
 			return false;
 		}
 	}
@@ -138,7 +138,7 @@ static bool connect_all(struct graph *graph, const bt_component_source *source,
 }
 
 static bool build(struct graph *graph, const char *class_name, const bt_value *parameters,
-                struct outlet *outlet, struct traces *traces)
+		struct outlet *outlet, struct traces *traces)
 {
 	const bt_component_class_sink *sink_class = make_sink_class();
 	const bt_component_source *source;
@@ -152,9 +152,9 @@ static bool build(struct graph *graph, const char *class_name, const bt_value *p
 		graph->reader = reader_create(outlet, traces, (uint32_t)graph->n_ports);
 	}
 	if (graph->reader && bt_graph_add_sink_component_with_initialize_method_data(graph->graph,
-	                                     sink_class, "records", NULL, graph,
-	                                     BT_LOGGING_LEVEL_WARNING,
-	                                     &sink) == BT_GRAPH_ADD_COMPONENT_STATUS_OK) {
+					     sink_class, "records", NULL, graph,
+					     BT_LOGGING_LEVEL_WARNING,
+					     &sink) == BT_GRAPH_ADD_COMPONENT_STATUS_OK) {
 		built = connect_all(graph, source, sink);
 	}
 	bt_component_class_sink_put_ref(sink_class);
@@ -162,7 +162,7 @@ static bool build(struct graph *graph, const char *class_name, const bt_value *p
 }
 
 struct graph *graph_create(const char *component_class, const bt_value *parameters,
-                struct outlet *outlet, struct traces *traces, struct fault *fault)
+		struct outlet *outlet, struct traces *traces, struct fault *fault)
 {
 	struct graph *graph = calloc(1, sizeof(*graph));
 

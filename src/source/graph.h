@@ -22,7 +22,7 @@ struct graph;
  * the fault filled in; then the component could not be made of what the parameters name.
  */
 struct graph *graph_create(const char *component_class, const bt_value *parameters,
-                struct outlet *outlet, struct traces *traces, struct fault *fault);
+		struct outlet *outlet, struct traces *traces, struct fault *fault);
 void graph_destroy(struct graph *graph);
 
 /* Works for a while. READER_ERROR fills the fault; "" if only the console is gone. */

@@ -28,8 +28,8 @@ static bool write_session(struct outlet *outlet, const struct viewer_session *se
 	uint32_t at = sizeof(*record);
 
 	record = outlet_begin(outlet,
-	                sizeof(*record) + strlen(session->host) + strlen(session->name) + 2,
-	                RECORD_LISTED);
+			sizeof(*record) + strlen(session->host) + strlen(session->name) + 2,
+			RECORD_LISTED);
 	if (!record) {
 		return false;
 	}
@@ -51,7 +51,7 @@ static bool write_list(struct outlet *outlet, const struct viewer_list *list)
 		}
 	}
 	if (!outlet_begin(outlet, sizeof(struct record), RECORD_LIST_END) ||
-	                !outlet_commit(outlet)) {
+			!outlet_commit(outlet)) {
 		return false;
 	}
 	outlet_flush_all(outlet);
@@ -98,7 +98,7 @@ int listing_watch(struct outlet *outlet, const char *relay, uint16_t port)
 		return EXIT_FAILURE;
 	}
 	if (viewer_connect(&viewer, relay, port, ANSWER_TIMEOUT_MS, &fault) != STATUS_OK ||
-	                watch(outlet, viewer, &fault)) {
+			watch(outlet, viewer, &fault)) {
 		outlet_state(outlet, SOURCE_BROKEN, fault.text);
 	}
 	viewer_close(viewer);

@@ -32,7 +32,7 @@ struct live {
 };
 
 __attribute__((format(printf, 3, 4))) static bool fail(
-                struct live *live, enum source_state state, const char *format, ...)
+		struct live *live, enum source_state state, const char *format, ...)
 {
 	va_list arguments;
 
@@ -46,9 +46,9 @@ __attribute__((format(printf, 3, 4))) static bool fail(
 static bool fail_busy(struct live *live)
 {
 	return fail(live, SOURCE_BROKEN,
-	                "another viewer is attached to session \"%s\" of %s, and there can be only "
-	                "one: end the other one (babeltrace2, or another pythiatop)",
-	                live->url->session, live->url->host);
+			"another viewer is attached to session \"%s\" of %s, and there can be only "
+			"one: end the other one (babeltrace2, or another pythiatop)",
+			live->url->session, live->url->host);
 }
 
 static bool fail_gone(struct live *live)
@@ -57,13 +57,13 @@ static bool fail_gone(struct live *live)
 
 	url_format_relay(live->url, relay, sizeof(relay));
 	return fail(live, SOURCE_BROKEN,
-	                "%s has no live session \"%s\" of host \"%s\"; see: pythiatop --list %s",
-	                relay, live->url->session, live->url->host, relay);
+			"%s has no live session \"%s\" of host \"%s\"; see: pythiatop --list %s",
+			relay, live->url->session, live->url->host, relay);
 }
 
 /* Looks for the session in the list; *viewers tells of all sessions of its name together. */
 static const struct viewer_session *find_session(
-                const struct live *live, const struct viewer_list *list, uint32_t *viewers)
+		const struct live *live, const struct viewer_list *list, uint32_t *viewers)
 {
 	const struct viewer_session *found = NULL;
 
@@ -72,7 +72,7 @@ static const struct viewer_session *find_session(
 		const struct viewer_session *session = &list->sessions[i];
 
 		if (session->live_timer_us != 0 && strcmp(session->host, live->url->host) == 0 &&
-		                strcmp(session->name, live->url->session) == 0) {
+				strcmp(session->name, live->url->session) == 0) {
 			found = session;
 			*viewers += session->viewers;
 		}
@@ -111,7 +111,7 @@ static bool connect_viewer(struct live *live, struct viewer **viewer)
 	struct viewer_fault fault;
 
 	if (viewer_connect(viewer, live->url->relay, live->url->port, ANSWER_TIMEOUT_MS, &fault) ==
-	                STATUS_OK) {
+			STATUS_OK) {
 		return true;
 	}
 	return fail(live, SOURCE_BROKEN, "%s", fault.text);
@@ -146,22 +146,22 @@ static void diagnose(struct live *live, const struct fault *fault)
 	}
 	if (check_session(live, viewer, &id)) {
 		enum status status = viewer_peek_metadata(
-		                viewer, id, head, sizeof(head), &size, &viewer_fault);
+				viewer, id, head, sizeof(head), &size, &viewer_fault);
 
 		if (status == STATUS_BUSY) {
 			fail_busy(live);
 		} else if (status == STATUS_NOT_FOUND) {
 			fail_gone(live);
 		} else if (status == STATUS_OK &&
-		                metadata_format_of(head, size) == METADATA_CTF_2) {
+				metadata_format_of(head, size) == METADATA_CTF_2) {
 			fail(live, SOURCE_REFUSED,
-			                "session \"%s\" is traced in CTF 2, which this babeltrace2 "
-			                "cannot read; recreate it with lttng create "
-			                "--trace-format=ctf-1.8 --live",
-			                live->url->session);
+					"session \"%s\" is traced in CTF 2, which this babeltrace2 "
+					"cannot read; recreate it with lttng create "
+					"--trace-format=ctf-1.8 --live",
+					live->url->session);
 		} else {
 			fail(live, SOURCE_BROKEN, "session \"%s\" could not be read: %s",
-			                live->url->session, fault->text);
+					live->url->session, fault->text);
 		}
 	}
 	viewer_close(viewer);
@@ -172,12 +172,12 @@ static bt_value *make_parameters(const char *url)
 	bt_value *parameters = bt_value_map_create(), *inputs = bt_value_array_create();
 
 	if (!parameters || !inputs ||
-	                bt_value_array_append_string_element(inputs, url) !=
-	                                BT_VALUE_ARRAY_APPEND_ELEMENT_STATUS_OK ||
-	                bt_value_map_insert_entry(parameters, "inputs", inputs) !=
-	                                BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK ||
-	                bt_value_map_insert_string_entry(parameters, "session-not-found-action",
-	                                "end") != BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK) {
+			bt_value_array_append_string_element(inputs, url) !=
+					BT_VALUE_ARRAY_APPEND_ELEMENT_STATUS_OK ||
+			bt_value_map_insert_entry(parameters, "inputs", inputs) !=
+					BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK ||
+			bt_value_map_insert_string_entry(parameters, "session-not-found-action",
+					"end") != BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK) {
 		bt_value_put_ref(parameters);
 		parameters = NULL;
 	}
@@ -221,7 +221,7 @@ static bool tell_progress(struct live *live, const struct graph *graph)
 
 /* Runs the graph to its end. False with live->why set if it failed; "" if the console is gone. */
 static bool follow(struct live *live, struct graph *graph, const struct traces *traces,
-                struct fault *fault)
+		struct fault *fault)
 {
 	const struct fault *input_fault;
 	uint32_t n_failed;
@@ -240,7 +240,7 @@ static bool follow(struct live *live, struct graph *graph, const struct traces *
 			return true;
 		}
 		if (!tell_progress(live, graph) ||
-		                (step == READER_AGAIN && !nap(live, graph, traces))) {
+				(step == READER_AGAIN && !nap(live, graph, traces))) {
 			fault->text[0] = '\0';
 			return false;
 		}
@@ -265,7 +265,7 @@ static bool read_session(struct live *live)
 	outlet_flush_all(live->outlet);
 	if (!ended) {
 		fail(live, SOURCE_BROKEN, "session \"%s\" could not be read: %s",
-		                live->url->session, fault.text);
+				live->url->session, fault.text);
 	}
 	/* From here on the network may block again. What has come is out already. */
 	alarm(CLEAN_UP_S);
@@ -289,13 +289,13 @@ static uint64_t nap_for(uint64_t live_timer_us)
 }
 
 int live_read(struct outlet *outlet, const char *url_text, const struct url *url,
-                uint64_t live_timer_us)
+		uint64_t live_timer_us)
 {
 	struct live live = {
-	                .outlet = outlet,
-	                .url_text = url_text,
-	                .url = url,
-	                .nap_ns = nap_for(live_timer_us),
+			.outlet = outlet,
+			.url_text = url_text,
+			.url = url,
+			.nap_ns = nap_for(live_timer_us),
 	};
 
 	if (!outlet_state(outlet, SOURCE_CONNECTING, "")) {

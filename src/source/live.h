@@ -19,6 +19,6 @@
  * Returns the exit status of the process.
  */
 int live_read(struct outlet *outlet, const char *url_text, const struct url *url,
-                uint64_t live_timer_us);
+		uint64_t live_timer_us);
 
 #endif

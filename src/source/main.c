@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * pythiatop-source: reads one source and writes it to a ring; or, with --write, the other way round:
- * what is in a ring becomes traces in a directory. Started by pythiatop, never by hand:
+ * pythiatop-source: reads one source and writes it to a ring; or, with --write, the other way
+ * round: what is in a ring becomes traces in a directory. Started by pythiatop, never by hand:
  * libbabeltrace2 may abort, crash or hang on what it reads, and this process may with it.
  */
 #include <getopt.h>
@@ -41,9 +41,9 @@ struct task {
 static int usage(void)
 {
 	fprintf(stderr, "usage: pythiatop-source --ring MEMORY,DATA,SPACE "
-	                "(--trace DIR | --live URL [--timer-us N] | --list RELAY[:PORT] | "
-	                "--write DIR)\n"
-	                "pythiatop starts this program; there is no use in starting it by hand\n");
+			"(--trace DIR | --live URL [--timer-us N] | --list RELAY[:PORT] | "
+			"--write DIR)\n"
+			"pythiatop starts this program; there is no use in starting it by hand\n");
 	return 2;
 }
 
@@ -55,13 +55,13 @@ static bool parse_ring(const char *text, struct ring_fds *fds)
 static bool parse(struct task *task, int argc, char **argv)
 {
 	static const struct option options[] = {
-	                {"ring", required_argument, NULL, 'r'},
-	                {"trace", required_argument, NULL, MODE_TRACE},
-	                {"live", required_argument, NULL, MODE_LIVE},
-	                {"list", required_argument, NULL, MODE_LIST},
-	                {"write", required_argument, NULL, MODE_WRITE},
-	                {"timer-us", required_argument, NULL, 'u'},
-	                {0},
+			{"ring", required_argument, NULL, 'r'},
+			{"trace", required_argument, NULL, MODE_TRACE},
+			{"live", required_argument, NULL, MODE_LIVE},
+			{"list", required_argument, NULL, MODE_LIST},
+			{"write", required_argument, NULL, MODE_WRITE},
+			{"timer-us", required_argument, NULL, 'u'},
+			{0},
 	};
 	int option;
 
@@ -112,7 +112,7 @@ static int run(const struct task *task, struct outlet *outlet)
 		return usage();
 	}
 	return task->mode == MODE_LIST ? listing_watch(outlet, url.relay, url.port)
-	                               : live_read(outlet, task->what, &url, task->live_timer_us);
+				       : live_read(outlet, task->what, &url, task->live_timer_us);
 }
 
 int main(int argc, char **argv)
@@ -130,7 +130,7 @@ int main(int argc, char **argv)
 	ring = ring_attach(&task.fds);
 	if (!ring || ring_bytes(ring) < MIN_RING_BYTES) {
 		fprintf(stderr, "pythiatop-source: --ring does not name a ring of >= %u bytes\n",
-		                MIN_RING_BYTES);
+				MIN_RING_BYTES);
 		return 2;
 	}
 	if (task.mode == MODE_WRITE) {

@@ -30,5 +30,5 @@ enum metadata_format metadata_format_of(const unsigned char *bytes, size_t size)
 	}
 	/* TSDL begins with a comment or a word; the comment "CTF 1.8" is a should, not a must. */
 	return bytes[0] == '/' || isspace(bytes[0]) || isalpha(bytes[0]) ? METADATA_CTF_1
-	                                                                 : METADATA_OTHER;
+									 : METADATA_OTHER;
 }

@@ -218,10 +218,10 @@ static bool commit_sorted(struct outlet *outlet, uint64_t ts_ns, uint64_t rank, 
 			return false;
 		}
 		memmove(outlet->staged + index + 1, outlet->staged + index,
-		                (outlet->end - index) * sizeof(struct staged));
+				(outlet->end - index) * sizeof(struct staged));
 	}
 	outlet->staged[index] =
-	                (struct staged){.ts_ns = ts_ns, .rank = rank, .start = outlet->open};
+			(struct staged){.ts_ns = ts_ns, .rank = rank, .start = outlet->open};
 	outlet->end++;
 	if (ts_ns > outlet->newest) {
 		outlet->newest = ts_ns;
@@ -283,7 +283,7 @@ bool outlet_state(struct outlet *outlet, enum source_state state, const char *te
 {
 	size_t length = strnlen(text, STATE_TEXT_MAX);
 	struct record_state *record =
-	                outlet_begin(outlet, sizeof(*record) + length + 1, RECORD_STATE);
+			outlet_begin(outlet, sizeof(*record) + length + 1, RECORD_STATE);
 
 	if (!record) {
 		return false;

@@ -128,25 +128,25 @@ static void add_unsigned_labels(struct type_record *type, const bt_field_class *
 
 	for (uint64_t i = 0; i < n; i++) {
 		const bt_field_class_enumeration_unsigned_mapping *mapping =
-		                bt_field_class_enumeration_unsigned_borrow_mapping_by_index_const(
-		                                class, i);
+				bt_field_class_enumeration_unsigned_borrow_mapping_by_index_const(
+						class, i);
 		const bt_integer_range_set_unsigned *ranges =
-		                bt_field_class_enumeration_unsigned_mapping_borrow_ranges_const(
-		                                mapping);
+				bt_field_class_enumeration_unsigned_mapping_borrow_ranges_const(
+						mapping);
 		const char *label = bt_field_class_enumeration_mapping_get_label(
-		                bt_field_class_enumeration_unsigned_mapping_as_mapping_const(
-		                                mapping));
+				bt_field_class_enumeration_unsigned_mapping_as_mapping_const(
+						mapping));
 		uint64_t n_ranges = bt_integer_range_set_get_range_count(
-		                bt_integer_range_set_unsigned_as_range_set_const(ranges));
+				bt_integer_range_set_unsigned_as_range_set_const(ranges));
 
 		for (uint64_t j = 0; j < n_ranges; j++) {
 			const bt_integer_range_unsigned *range =
-			                bt_integer_range_set_unsigned_borrow_range_by_index_const(
-			                                ranges, j);
+					bt_integer_range_set_unsigned_borrow_range_by_index_const(
+							ranges, j);
 
 			type_record_add_label(type, label,
-			                bt_integer_range_unsigned_get_lower(range),
-			                bt_integer_range_unsigned_get_upper(range));
+					bt_integer_range_unsigned_get_lower(range),
+					bt_integer_range_unsigned_get_upper(range));
 		}
 	}
 }
@@ -157,44 +157,44 @@ static void add_signed_labels(struct type_record *type, const bt_field_class *cl
 
 	for (uint64_t i = 0; i < n; i++) {
 		const bt_field_class_enumeration_signed_mapping *mapping =
-		                bt_field_class_enumeration_signed_borrow_mapping_by_index_const(
-		                                class, i);
+				bt_field_class_enumeration_signed_borrow_mapping_by_index_const(
+						class, i);
 		const bt_integer_range_set_signed *ranges =
-		                bt_field_class_enumeration_signed_mapping_borrow_ranges_const(
-		                                mapping);
+				bt_field_class_enumeration_signed_mapping_borrow_ranges_const(
+						mapping);
 		const char *label = bt_field_class_enumeration_mapping_get_label(
-		                bt_field_class_enumeration_signed_mapping_as_mapping_const(
-		                                mapping));
+				bt_field_class_enumeration_signed_mapping_as_mapping_const(
+						mapping));
 		uint64_t n_ranges = bt_integer_range_set_get_range_count(
-		                bt_integer_range_set_signed_as_range_set_const(ranges));
+				bt_integer_range_set_signed_as_range_set_const(ranges));
 
 		for (uint64_t j = 0; j < n_ranges; j++) {
 			const bt_integer_range_signed *range =
-			                bt_integer_range_set_signed_borrow_range_by_index_const(
-			                                ranges, j);
+					bt_integer_range_set_signed_borrow_range_by_index_const(
+							ranges, j);
 
 			type_record_add_label(type, label,
-			                (uint64_t)bt_integer_range_signed_get_lower(range),
-			                (uint64_t)bt_integer_range_signed_get_upper(range));
+					(uint64_t)bt_integer_range_signed_get_lower(range),
+					(uint64_t)bt_integer_range_signed_get_upper(range));
 		}
 	}
 }
 
 static void add_value(struct compiler *compiler, const bt_field_class *class, const char *name,
-                uint8_t depth, uint32_t member)
+		uint8_t depth, uint32_t member)
 {
 	bt_field_class_type type = bt_field_class_get_type(class);
 	enum step_kind step = step_of(type);
 	int slot = type_record_add_field(&compiler->type, name, kind_of(step), compiler->scope,
-	                base_of(class, type));
+			base_of(class, type));
 
 	if (slot < 0) {
 		return;
 	}
 	add_step(compiler, (struct step){.kind = (uint8_t)step,
-	                                   .depth = depth,
-	                                   .slot = (uint16_t)slot,
-	                                   .member = member});
+					   .depth = depth,
+					   .slot = (uint16_t)slot,
+					   .member = member});
 	if (type == BT_FIELD_CLASS_TYPE_UNSIGNED_ENUMERATION) {
 		add_unsigned_labels(&compiler->type, class);
 	} else if (type == BT_FIELD_CLASS_TYPE_SIGNED_ENUMERATION) {
@@ -203,24 +203,24 @@ static void add_value(struct compiler *compiler, const bt_field_class *class, co
 }
 
 static void add_members(struct compiler *compiler, const bt_field_class *structure,
-                const char *prefix, uint8_t depth)
+		const char *prefix, uint8_t depth)
 {
 	uint64_t n = bt_field_class_structure_get_member_count(structure);
 
 	for (uint64_t i = 0; i < n; i++) {
 		const bt_field_class_structure_member *member =
-		                bt_field_class_structure_borrow_member_by_index_const(structure, i);
+				bt_field_class_structure_borrow_member_by_index_const(structure, i);
 		const bt_field_class *class =
-		                bt_field_class_structure_member_borrow_field_class_const(member);
+				bt_field_class_structure_member_borrow_field_class_const(member);
 		char name[TYPE_MAX_NAME + 1];
 
 		snprintf(name, sizeof(name), "%s%s%s", prefix, prefix[0] ? "." : "",
-		                bt_field_class_structure_member_get_name(member));
+				bt_field_class_structure_member_get_name(member));
 		if (bt_field_class_get_type(class) == BT_FIELD_CLASS_TYPE_STRUCTURE &&
-		                depth + 1 < DEPTH_MAX) {
+				depth + 1 < DEPTH_MAX) {
 			add_step(compiler, (struct step){.kind = STEP_ENTER,
-			                                   .depth = depth,
-			                                   .member = (uint32_t)i});
+							   .depth = depth,
+							   .member = (uint32_t)i});
 			add_members(compiler, class, name, (uint8_t)(depth + 1));
 		} else {
 			add_value(compiler, class, name, depth, (uint32_t)i);
@@ -229,10 +229,10 @@ static void add_members(struct compiler *compiler, const bt_field_class *structu
 }
 
 static void add_root(struct compiler *compiler, enum step_kind step, enum field_scope scope,
-                const bt_field_class *class)
+		const bt_field_class *class)
 {
 	if (!class || bt_field_class_get_type(class) != BT_FIELD_CLASS_TYPE_STRUCTURE ||
-	                bt_field_class_structure_get_member_count(class) == 0) {
+			bt_field_class_structure_get_member_count(class) == 0) {
 		return;
 	}
 	compiler->scope = scope;
@@ -256,18 +256,18 @@ struct plan *plan_create(const bt_event_class *event_class, uint32_t type, struc
 	}
 	if (!name || !name[0]) {
 		snprintf(number, sizeof(number), "event-%" PRIu64,
-		                bt_event_class_get_id(event_class));
+				bt_event_class_get_id(event_class));
 		name = number;
 	}
 	compiler->plan = plan;
 	type_record_init(&compiler->type, type, name);
 	add_root(compiler, STEP_PAYLOAD, SCOPE_PAYLOAD,
-	                bt_event_class_borrow_payload_field_class_const(event_class));
+			bt_event_class_borrow_payload_field_class_const(event_class));
 	add_root(compiler, STEP_SPECIFIC_CONTEXT, SCOPE_CONTEXT,
-	                bt_event_class_borrow_specific_context_field_class_const(event_class));
+			bt_event_class_borrow_specific_context_field_class_const(event_class));
 	add_root(compiler, STEP_COMMON_CONTEXT, SCOPE_CONTEXT,
-	                bt_stream_class_borrow_event_common_context_field_class_const(
-	                                stream_class));
+			bt_stream_class_borrow_event_common_context_field_class_const(
+					stream_class));
 	plan->type = type;
 	plan->n_slots = compiler->type.head.n_fields;
 	failed = compiler->failed || !type_record_write(&compiler->type, outlet);
@@ -290,7 +290,7 @@ void plan_destroy(struct plan *plan)
 
 /* A string or a tree behind the slots, and the slot for it. Cut to what an event may have. */
 static bool put_bytes(struct outlet *outlet, uint64_t *slot, const void *bytes, uint64_t length,
-                uint32_t *used)
+		uint32_t *used)
 {
 	uint64_t room = EVENT_MAX_BYTES - 8 - *used;
 	unsigned char *to;
@@ -323,7 +323,7 @@ static uint64_t double_bits(double value)
 }
 
 static bool put_tree(struct outlet *outlet, uint64_t *slot, const bt_field *field,
-                struct tree *tree, uint32_t *used)
+		struct tree *tree, uint32_t *used)
 {
 	/* Half a tree cannot be read: all of it, or nothing. */
 	if (!tree_encode(tree, field) || *used + tree->size + 16 > EVENT_MAX_BYTES) {
@@ -334,7 +334,7 @@ static bool put_tree(struct outlet *outlet, uint64_t *slot, const bt_field *fiel
 }
 
 bool plan_write(const struct plan *plan, const bt_event *event, struct outlet *outlet,
-                struct tree *tree, struct record_event **written)
+		struct tree *tree, struct record_event **written)
 {
 	uint32_t used = plan->n_slots * (uint32_t)sizeof(uint64_t);
 	struct record_event *record = outlet_begin(outlet, sizeof(*record) + used, RECORD_EVENT);
@@ -362,7 +362,7 @@ bool plan_write(const struct plan *plan, const bt_event *event, struct outlet *o
 			continue;
 		default:
 			field = bt_field_structure_borrow_member_field_by_index_const(
-			                at_hand[step->depth], step->member);
+					at_hand[step->depth], step->member);
 			break;
 		}
 		switch (step->kind) {
@@ -383,14 +383,14 @@ bool plan_write(const struct plan *plan, const bt_event *event, struct outlet *o
 			break;
 		case STEP_SINGLE:
 			*slot = double_bits(
-			                (double)bt_field_real_single_precision_get_value(field));
+					(double)bt_field_real_single_precision_get_value(field));
 			break;
 		case STEP_DOUBLE:
 			*slot = double_bits(bt_field_real_double_precision_get_value(field));
 			break;
 		case STEP_STRING:
 			if (!put_bytes(outlet, slot, bt_field_string_get_value(field),
-			                    bt_field_string_get_length(field), &used)) {
+					    bt_field_string_get_length(field), &used)) {
 				return false;
 			}
 			break;

@@ -30,6 +30,6 @@ void plan_destroy(struct plan *plan);
 
 /* The record is begun, filled, and left open: the caller commits it. False as outlet_begin(). */
 bool plan_write(const struct plan *plan, const bt_event *event, struct outlet *outlet,
-                struct tree *tree, struct record_event **record);
+		struct tree *tree, struct record_event **record);
 
 #endif

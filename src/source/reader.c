@@ -144,7 +144,7 @@ static void heap_add(struct reader *reader, struct input *input)
 }
 
 static struct known_stream *stream_of(
-                struct reader *reader, struct input *input, const bt_stream *stream)
+		struct reader *reader, struct input *input, const bt_stream *stream)
 {
 	input->stream = traces_stream(reader->traces, stream);
 	return input->stream;
@@ -177,19 +177,19 @@ static struct span loss_span(const struct known_stream *stream, const bt_message
 	if (bt_message_get_type(message) == BT_MESSAGE_TYPE_DISCARDED_EVENTS) {
 		if (bt_stream_class_discarded_events_have_default_clock_snapshots(class)) {
 			span.begin_ns = snapshot_ns(stream,
-			                bt_message_discarded_events_borrow_beginning_default_clock_snapshot_const(
-			                                message));
+					bt_message_discarded_events_borrow_beginning_default_clock_snapshot_const(
+							message));
 			span.end_ns = snapshot_ns(stream,
-			                bt_message_discarded_events_borrow_end_default_clock_snapshot_const(
-			                                message));
+					bt_message_discarded_events_borrow_end_default_clock_snapshot_const(
+							message));
 		}
 	} else if (bt_stream_class_discarded_packets_have_default_clock_snapshots(class)) {
 		span.begin_ns = snapshot_ns(stream,
-		                bt_message_discarded_packets_borrow_beginning_default_clock_snapshot_const(
-		                                message));
+				bt_message_discarded_packets_borrow_beginning_default_clock_snapshot_const(
+						message));
 		span.end_ns = snapshot_ns(stream,
-		                bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(
-		                                message));
+				bt_message_discarded_packets_borrow_end_default_clock_snapshot_const(
+						message));
 	}
 	return span;
 }
@@ -207,7 +207,7 @@ static bool write_loss(struct reader *reader, struct input *input, const bt_mess
 		return false;
 	}
 	known = packets ? bt_message_discarded_packets_get_count(message, &count)
-	                : bt_message_discarded_events_get_count(message, &count);
+			: bt_message_discarded_events_get_count(message, &count);
 	record = outlet_begin(reader->outlet, sizeof(*record), RECORD_LOSS);
 	if (!record) {
 		return false;
@@ -228,7 +228,7 @@ static bool write_event(struct reader *reader, struct input *input, const bt_mes
 	struct record_event *record;
 
 	if (!plan || (!stream->announced && !traces_announce(reader->traces, stream)) ||
-	                !plan_write(plan, event, reader->outlet, &reader->tree, &record)) {
+			!plan_write(plan, event, reader->outlet, &reader->tree, &record)) {
 		return false;
 	}
 	record->ts_ns = input->ts_ns;
@@ -242,13 +242,13 @@ static bool write_event(struct reader *reader, struct input *input, const bt_mes
 static bool write_inactivity(struct reader *reader, const bt_message *message)
 {
 	const bt_clock_snapshot *snapshot =
-	                bt_message_message_iterator_inactivity_borrow_clock_snapshot_const(message);
+			bt_message_message_iterator_inactivity_borrow_clock_snapshot_const(message);
 	uint64_t spread = traces_clock_spread(reader->traces), ts_ns;
 	int64_t ns;
 
 	if (bt_clock_snapshot_get_ns_from_origin(snapshot, &ns) !=
-	                                BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK ||
-	                ns < 0 || (uint64_t)ns < spread) {
+					BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK ||
+			ns < 0 || (uint64_t)ns < spread) {
 		return true;
 	}
 	ts_ns = (uint64_t)ns - spread;
@@ -265,7 +265,7 @@ enum arrival {
 };
 
 static enum arrival arrive_event(
-                struct reader *reader, struct input *input, const bt_message *message)
+		struct reader *reader, struct input *input, const bt_message *message)
 {
 	const bt_event *event = bt_message_event_borrow_event_const(message);
 	struct known_stream *stream = stream_of(reader, input, bt_event_borrow_stream_const(event));
@@ -276,14 +276,14 @@ static enum arrival arrive_event(
 	input->is_event = true;
 	if (stream->has_clock) {
 		stream->latest_ns = snapshot_ns(stream,
-		                bt_message_event_borrow_default_clock_snapshot_const(message));
+				bt_message_event_borrow_default_clock_snapshot_const(message));
 	}
 	input_at(input, stream, stream->latest_ns);
 	return ARRIVAL_TIMED;
 }
 
 static enum arrival arrive_loss(struct reader *reader, struct input *input,
-                const bt_message *message, const bt_stream *bt_stream)
+		const bt_message *message, const bt_stream *bt_stream)
 {
 	struct known_stream *stream = stream_of(reader, input, bt_stream);
 
@@ -305,13 +305,13 @@ static enum arrival arrive(struct reader *reader, struct input *input, const bt_
 		return arrive_event(reader, input, message);
 	case BT_MESSAGE_TYPE_DISCARDED_EVENTS:
 		return arrive_loss(reader, input, message,
-		                bt_message_discarded_events_borrow_stream_const(message));
+				bt_message_discarded_events_borrow_stream_const(message));
 	case BT_MESSAGE_TYPE_DISCARDED_PACKETS:
 		return arrive_loss(reader, input, message,
-		                bt_message_discarded_packets_borrow_stream_const(message));
+				bt_message_discarded_packets_borrow_stream_const(message));
 	case BT_MESSAGE_TYPE_STREAM_BEGINNING:
 		stream = stream_of(reader, input,
-		                bt_message_stream_beginning_borrow_stream_const(message));
+				bt_message_stream_beginning_borrow_stream_const(message));
 		outlet_set_slack(reader->outlet, traces_clock_spread(reader->traces));
 		return stream ? ARRIVAL_HANDLED : ARRIVAL_ERROR;
 	case BT_MESSAGE_TYPE_PACKET_BEGINNING:
@@ -401,7 +401,7 @@ static bool write_message(struct reader *reader, struct input *input)
 {
 	const bt_message *message = input->messages[input->next];
 	bool written = input->is_event ? write_event(reader, input, message)
-	                               : write_loss(reader, input, message);
+				       : write_loss(reader, input, message);
 
 	if (input->ts_ns > reader->latest_ns) {
 		reader->latest_ns = input->ts_ns;

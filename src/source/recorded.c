@@ -28,7 +28,7 @@ struct recording {
 };
 
 __attribute__((format(printf, 2, 3))) static void remark(
-                struct recording *recording, const char *format, ...)
+		struct recording *recording, const char *format, ...)
 {
 	va_list arguments;
 
@@ -38,7 +38,7 @@ __attribute__((format(printf, 2, 3))) static void remark(
 }
 
 __attribute__((format(printf, 2, 3))) static bool refuse(
-                struct recording *recording, const char *format, ...)
+		struct recording *recording, const char *format, ...)
 {
 	va_list arguments;
 
@@ -70,7 +70,7 @@ static void name_session(struct recording *recording)
 	}
 	base = strrchr(path, '/');
 	snprintf(recording->session, sizeof(recording->session), "%.*s", NAME_MAX,
-	                base ? base + 1 : path);
+			base ? base + 1 : path);
 }
 
 static bool check_metadata(struct recording *recording)
@@ -85,9 +85,9 @@ static bool check_metadata(struct recording *recording)
 	if (fd < 0) {
 		if (errno == ENOENT) {
 			return refuse(recording,
-			                "no trace in %s: there is no file \"metadata\" in it; name "
-			                "a directory that has one, or one above such directories",
-			                recording->path);
+					"no trace in %s: there is no file \"metadata\" in it; name "
+					"a directory that has one, or one above such directories",
+					recording->path);
 		}
 		return refuse(recording, "cannot open %s: %s", path, strerror(errno));
 	}
@@ -101,10 +101,11 @@ static bool check_metadata(struct recording *recording)
 		return true;
 	case METADATA_CTF_2:
 		return refuse(recording,
-		                "%s is in CTF 2, which this babeltrace2 cannot read; record it with "
-		                "lttng create --trace-format=ctf-1.8, or convert it with a newer "
-		                "babeltrace2",
-		                recording->path);
+				"%s is in CTF 2, which this babeltrace2 cannot read; record it "
+				"with "
+				"lttng create --trace-format=ctf-1.8, or convert it with a newer "
+				"babeltrace2",
+				recording->path);
 	case METADATA_EMPTY:
 		return refuse(recording, "%s is empty: the recording has no description", path);
 	default:
@@ -125,13 +126,13 @@ static bool measure(struct recording *recording)
 		struct stat info;
 
 		if (entry->d_name[0] == '.' || strcmp(entry->d_name, "metadata") == 0 ||
-		                fstatat(dirfd(directory), entry->d_name, &info, 0) != 0 ||
-		                !S_ISREG(info.st_mode)) {
+				fstatat(dirfd(directory), entry->d_name, &info, 0) != 0 ||
+				!S_ISREG(info.st_mode)) {
 			continue;
 		}
 		if (faccessat(dirfd(directory), entry->d_name, R_OK, AT_EACCESS) != 0) {
 			refuse(recording, "cannot read %s/%s: %s", recording->path, entry->d_name,
-			                strerror(errno));
+					strerror(errno));
 			closedir(directory);
 			return false;
 		}
@@ -155,10 +156,10 @@ static bt_value *make_parameters(const char *path)
 	bt_value *parameters = bt_value_map_create(), *inputs = bt_value_array_create();
 
 	if (!parameters || !inputs ||
-	                bt_value_array_append_string_element(inputs, path) !=
-	                                BT_VALUE_ARRAY_APPEND_ELEMENT_STATUS_OK ||
-	                bt_value_map_insert_entry(parameters, "inputs", inputs) !=
-	                                BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK) {
+			bt_value_array_append_string_element(inputs, path) !=
+					BT_VALUE_ARRAY_APPEND_ELEMENT_STATUS_OK ||
+			bt_value_map_insert_entry(parameters, "inputs", inputs) !=
+					BT_VALUE_MAP_INSERT_ENTRY_STATUS_OK) {
 		bt_value_put_ref(parameters);
 		parameters = NULL;
 	}
@@ -171,7 +172,7 @@ static int64_t integer_of(const bt_value *map, const char *name, int64_t otherwi
 	const bt_value *value = bt_value_map_borrow_entry_value_const(map, name);
 
 	return value && bt_value_is_signed_integer(value) ? bt_value_integer_signed_get(value)
-	                                                  : otherwise;
+							  : otherwise;
 }
 
 static void note_ranges(struct recording *recording, const bt_value *trace)
@@ -181,8 +182,8 @@ static void note_ranges(struct recording *recording, const bt_value *trace)
 
 	for (uint64_t i = 0; i < n; i++) {
 		const bt_value *range = bt_value_map_borrow_entry_value_const(
-		                bt_value_array_borrow_element_by_index_const(streams, i),
-		                "range-ns");
+				bt_value_array_borrow_element_by_index_const(streams, i),
+				"range-ns");
 		int64_t begin, end;
 
 		if (!range || !bt_value_is_map(range)) {
@@ -214,19 +215,19 @@ static void ask_range(struct recording *recording, const bt_value *parameters)
 	bt_query_executor *executor;
 
 	if (bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &plugin) !=
-	                BT_PLUGIN_FIND_STATUS_OK) {
+			BT_PLUGIN_FIND_STATUS_OK) {
 		bt_current_thread_clear_error();
 		return;
 	}
 	class = bt_plugin_borrow_source_component_class_by_name_const(plugin, "fs");
 	executor = bt_query_executor_create(
-	                bt_component_class_source_as_component_class_const(class),
-	                "babeltrace.trace-infos", parameters);
+			bt_component_class_source_as_component_class_const(class),
+			"babeltrace.trace-infos", parameters);
 	if (executor && bt_query_executor_query(executor, &traces) ==
-	                                BT_QUERY_EXECUTOR_QUERY_STATUS_OK) {
+					BT_QUERY_EXECUTOR_QUERY_STATUS_OK) {
 		for (uint64_t i = 0; i < bt_value_array_get_length(traces); i++) {
 			note_ranges(recording,
-			                bt_value_array_borrow_element_by_index_const(traces, i));
+					bt_value_array_borrow_element_by_index_const(traces, i));
 		}
 	} else {
 		bt_current_thread_clear_error();
@@ -253,14 +254,14 @@ static bool report_progress(struct recording *recording, uint64_t latest_ns)
 	}
 	recording->reported = steps;
 	return outlet_progress(recording->outlet,
-	                (uint64_t)((double)recording->stream_bytes * (double)steps /
-	                                PROGRESS_STEPS),
-	                recording->stream_bytes);
+			(uint64_t)((double)recording->stream_bytes * (double)steps /
+					PROGRESS_STEPS),
+			recording->stream_bytes);
 }
 
 /* What is to be said of a trace that was read to its end, or as far as it goes. */
 static void judge(
-                struct recording *recording, const struct graph *graph, const struct traces *traces)
+		struct recording *recording, const struct graph *graph, const struct traces *traces)
 {
 	uint32_t n_failed;
 	const struct fault *fault = reader_fault(graph_reader(graph), &n_failed);
@@ -268,20 +269,20 @@ static void judge(
 
 	if (n_failed > 0) {
 		refuse(recording,
-		                "%s is damaged: %u of its stream files could not be read to the "
-		                "end, so there are only %llu events (%s)",
-		                recording->path, n_failed, (unsigned long long)events, fault->text);
+				"%s is damaged: %u of its stream files could not be read to the "
+				"end, so there are only %llu events (%s)",
+				recording->path, n_failed, (unsigned long long)events, fault->text);
 	} else if (traces_without_clock(traces) > 0) {
 		refuse(recording,
-		                "%s has %u stream(s) without a clock: their events have no times "
-		                "and cannot be used",
-		                recording->path, traces_without_clock(traces));
+				"%s has %u stream(s) without a clock: their events have no times "
+				"and cannot be used",
+				recording->path, traces_without_clock(traces));
 	} else if (outlet_bent(recording->outlet) > 0) {
 		remark(recording,
-		                "time runs backwards in %s: %llu events are shown later than they "
-		                "were",
-		                recording->path,
-		                (unsigned long long)outlet_bent(recording->outlet));
+				"time runs backwards in %s: %llu events are shown later than they "
+				"were",
+				recording->path,
+				(unsigned long long)outlet_bent(recording->outlet));
 	}
 }
 
@@ -333,7 +334,7 @@ static bool read_recording(struct recording *recording)
 	bool alive = false;
 
 	if (traces && parameters &&
-	                outlet_progress(recording->outlet, 0, recording->stream_bytes)) {
+			outlet_progress(recording->outlet, 0, recording->stream_bytes)) {
 		alive = read_all(recording, parameters, traces);
 	}
 	bt_value_put_ref(parameters);
@@ -359,7 +360,7 @@ int recorded_read(struct outlet *outlet, const char *directory)
 		outlet_state(outlet, SOURCE_REFUSED, recording->refusal);
 	} else if (alive) {
 		alive = outlet_progress(outlet, recording->stream_bytes, recording->stream_bytes) &&
-		        outlet_state(outlet, SOURCE_ENDED, recording->remark) && outlet_end(outlet);
+			outlet_state(outlet, SOURCE_ENDED, recording->remark) && outlet_end(outlet);
 	}
 	free(recording);
 	return alive && !refused ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -97,7 +97,7 @@ static bool add_elements(struct shape *shape, struct cursor *cursor, uint32_t n,
 			continue;
 		}
 		if (shape->n - start != length ||
-		                memcmp(shape->text + first, shape->text + start, length) != 0) {
+				memcmp(shape->text + first, shape->text + start, length) != 0) {
 			return false;
 		}
 		shape->n = start;
@@ -130,7 +130,7 @@ static bool add_member(struct shape *shape, struct cursor *cursor, unsigned dept
 }
 
 static bool add_compound(
-                struct shape *shape, struct cursor *cursor, struct node node, unsigned depth)
+		struct shape *shape, struct cursor *cursor, struct node node, unsigned depth)
 {
 	char head[16];
 
@@ -205,9 +205,10 @@ static bool names_length(const char *length, const char *name)
 	       strcmp(length + strlen(name), "_length") == 0;
 }
 
-/* The member before it that holds the number of its elements, and says so by its name; NULL: none. */
+/* The member before it that holds the number of its elements, and says so by its name; NULL: none.
+ */
 static const char *length_name(const struct event_type *type, const struct event *event,
-                uint32_t index, uint32_t n)
+		uint32_t index, uint32_t n)
 {
 	const struct field *field = &type->fields[index];
 	size_t prefix = prefix_of(field->name);
@@ -216,10 +217,10 @@ static const char *length_name(const struct event_type *type, const struct event
 		const struct field *before = &type->fields[i - 1];
 
 		if (before->kind == FIELD_UINT && before->n_labels == 0 &&
-		                before->scope == field->scope && event->slots[i - 1] == n &&
-		                prefix_of(before->name) == prefix &&
-		                strncmp(before->name, field->name, prefix) == 0 &&
-		                names_length(before->name + prefix, field->name + prefix)) {
+				before->scope == field->scope && event->slots[i - 1] == n &&
+				prefix_of(before->name) == prefix &&
+				strncmp(before->name, field->name, prefix) == 0 &&
+				names_length(before->name + prefix, field->name + prefix)) {
 			return before->name + prefix;
 		}
 	}
@@ -227,7 +228,7 @@ static const char *length_name(const struct event_type *type, const struct event
 }
 
 static uint8_t read_tree(struct shape *shape, const struct event_type *type,
-                const struct event *event, uint32_t field, bool plain)
+		const struct event *event, uint32_t field, bool plain)
 {
 	struct cursor cursor = tree_cursor(event, field);
 	size_t start = shape->n;
@@ -251,7 +252,7 @@ static uint8_t read_tree(struct shape *shape, const struct event_type *type,
 }
 
 static void read_field(struct shape *shape, const struct event_type *type,
-                const struct event *event, uint32_t field, bool plain)
+		const struct event *event, uint32_t field, bool plain)
 {
 	uint8_t kind = type->fields[field].kind;
 	uint32_t length;
@@ -273,7 +274,7 @@ static void read_field(struct shape *shape, const struct event_type *type,
 }
 
 bool shape_read(struct shape *shape, const struct event_type *type, const struct event *event,
-                bool plain)
+		bool plain)
 {
 	shape->n = 0;
 	shape->failed = false;
@@ -298,7 +299,8 @@ void shape_release(struct shape *shape)
 	memset(shape, 0, sizeof(*shape));
 }
 
-/* --- Classes ----------------------------------------------------------------------------------- */
+/* --- Classes -----------------------------------------------------------------------------------
+ */
 
 /* A member under a name that CTF can express and that the structure does not have. */
 static bool append(bt_field_class *structure, const char *name, size_t n, bt_field_class *member)
@@ -312,13 +314,13 @@ static bool append(bt_field_class *structure, const char *name, size_t n, bt_fie
 	}
 	clean[length] = '\0';
 	while (length < sizeof(clean) - 1 &&
-	                (length == 0 || bt_field_class_structure_borrow_member_by_name_const(
-	                                                structure, clean))) {
+			(length == 0 || bt_field_class_structure_borrow_member_by_name_const(
+							structure, clean))) {
 		clean[length++] = '_';
 		clean[length] = '\0';
 	}
 	done = member && bt_field_class_structure_append_member(structure, clean, member) ==
-	                                 BT_FIELD_CLASS_STRUCTURE_APPEND_MEMBER_STATUS_OK;
+					 BT_FIELD_CLASS_STRUCTURE_APPEND_MEMBER_STATUS_OK;
 	bt_field_class_put_ref(member);
 	return done;
 }
@@ -327,7 +329,7 @@ static bt_field_class *based(bt_field_class *integer, uint8_t base)
 {
 	if (integer && (base == 2 || base == 8 || base == 16)) {
 		bt_field_class_integer_set_preferred_display_base(
-		                integer, (bt_field_class_integer_preferred_display_base)base);
+				integer, (bt_field_class_integer_preferred_display_base)base);
 	}
 	return integer;
 }
@@ -352,13 +354,13 @@ static bool map_unsigned(bt_field_class *class, const struct field *field, uint3
 		const struct field_label *each = &field->labels[i];
 
 		if (strcmp(each->name, field->labels[label].name) == 0 &&
-		                each->lower <= each->upper) {
+				each->lower <= each->upper) {
 			done = bt_integer_range_set_unsigned_add_range(
-			                       ranges, each->lower, each->upper) == 0;
+					       ranges, each->lower, each->upper) == 0;
 		}
 	}
 	done = done && bt_field_class_enumeration_unsigned_add_mapping(
-	                               class, field->labels[label].name, ranges) == 0;
+				       class, field->labels[label].name, ranges) == 0;
 	bt_integer_range_set_unsigned_put_ref(ranges);
 	return done;
 }
@@ -372,13 +374,13 @@ static bool map_signed(bt_field_class *class, const struct field *field, uint32_
 		const struct field_label *each = &field->labels[i];
 
 		if (strcmp(each->name, field->labels[label].name) == 0 &&
-		                (int64_t)each->lower <= (int64_t)each->upper) {
+				(int64_t)each->lower <= (int64_t)each->upper) {
 			done = bt_integer_range_set_signed_add_range(ranges, (int64_t)each->lower,
-			                       (int64_t)each->upper) == 0;
+					       (int64_t)each->upper) == 0;
 		}
 	}
 	done = done && bt_field_class_enumeration_signed_add_mapping(
-	                               class, field->labels[label].name, ranges) == 0;
+				       class, field->labels[label].name, ranges) == 0;
 	bt_integer_range_set_signed_put_ref(ranges);
 	return done;
 }
@@ -387,13 +389,13 @@ static bt_field_class *enumeration_class(bt_trace_class *trace_class, const stru
 {
 	bool is_signed = field->kind == FIELD_INT;
 	bt_field_class *class = is_signed ? bt_field_class_enumeration_signed_create(trace_class)
-	                                  : bt_field_class_enumeration_unsigned_create(trace_class);
+					  : bt_field_class_enumeration_unsigned_create(trace_class);
 	bool done = class != NULL;
 
 	for (uint32_t i = 0; done && i < field->n_labels; i++) {
 		if (is_first_of_name(field, i)) {
 			done = is_signed ? map_signed(class, field, i)
-			                 : map_unsigned(class, field, i);
+					 : map_unsigned(class, field, i);
 		}
 	}
 	if (!done) {
@@ -412,8 +414,8 @@ static bt_field_class *number_class(bt_trace_class *trace_class, const struct fi
 		return enumeration_class(trace_class, field);
 	}
 	return based(field->kind == FIELD_INT ? bt_field_class_integer_signed_create(trace_class)
-	                                      : bt_field_class_integer_unsigned_create(trace_class),
-	                field->base);
+					      : bt_field_class_integer_unsigned_create(trace_class),
+			field->base);
 }
 
 static void skip(struct cursor *cursor)
@@ -442,12 +444,11 @@ static void skip(struct cursor *cursor)
 	}
 }
 
-static bt_field_class *tree_class(
-                bt_trace_class *trace_class, struct cursor *cursor, uint8_t base);
+static bt_field_class *tree_class(bt_trace_class *trace_class, struct cursor *cursor, uint8_t base);
 
 /* The class of n elements' first; the cursor is then behind all of them. */
 static bt_field_class *element_class(
-                bt_trace_class *trace_class, struct cursor *cursor, uint32_t n, uint8_t base)
+		bt_trace_class *trace_class, struct cursor *cursor, uint32_t n, uint8_t base)
 {
 	bt_field_class *class;
 
@@ -462,18 +463,19 @@ static bt_field_class *element_class(
 }
 
 static bt_field_class *array_class(
-                bt_trace_class *trace_class, struct cursor *cursor, uint32_t n, uint8_t base)
+		bt_trace_class *trace_class, struct cursor *cursor, uint32_t n, uint8_t base)
 {
 	bt_field_class *element = element_class(trace_class, cursor, n, base);
 	bt_field_class *class =
-	                element ? bt_field_class_array_static_create(trace_class, element, n) : NULL;
+			element ? bt_field_class_array_static_create(trace_class, element, n)
+				: NULL;
 
 	bt_field_class_put_ref(element);
 	return class;
 }
 
 static bt_field_class *members_class(
-                bt_trace_class *trace_class, struct cursor *cursor, uint32_t n, uint8_t base)
+		bt_trace_class *trace_class, struct cursor *cursor, uint32_t n, uint8_t base)
 {
 	bt_field_class *class = bt_field_class_structure_create(trace_class);
 
@@ -509,8 +511,8 @@ static bt_field_class *tree_class(bt_trace_class *trace_class, struct cursor *cu
 	case TREE_ARRAY:
 		return array_class(trace_class, cursor, node.n, base);
 	default:
-		return members_class(trace_class, cursor, node.kind == TREE_VARIANT ? 1 : node.n,
-		                base);
+		return members_class(
+				trace_class, cursor, node.kind == TREE_VARIANT ? 1 : node.n, base);
 	}
 }
 
@@ -525,27 +527,27 @@ struct walk {
 };
 
 static bt_field_class *sequence_class(
-                const struct walk *walk, uint32_t index, bt_field_class *structure)
+		const struct walk *walk, uint32_t index, bt_field_class *structure)
 {
 	struct cursor cursor = tree_cursor(walk->event, index);
 	struct node node = node_next(&cursor);
 	const char *name = length_name(walk->type, walk->event, index, node.n);
 	bt_field_class_structure_member *member =
-	                bt_field_class_structure_borrow_member_by_name(structure, name);
+			bt_field_class_structure_borrow_member_by_name(structure, name);
 	bt_field_class *length =
-	                member ? bt_field_class_structure_member_borrow_field_class(member) : NULL;
-	bt_field_class *element = element_class(walk->trace_class, &cursor, node.n,
-	                walk->type->fields[index].base);
+			member ? bt_field_class_structure_member_borrow_field_class(member) : NULL;
+	bt_field_class *element = element_class(
+			walk->trace_class, &cursor, node.n, walk->type->fields[index].base);
 	bt_field_class *class = element ? bt_field_class_array_dynamic_create(
-	                                                  walk->trace_class, element, length)
-	                                : NULL;
+							  walk->trace_class, element, length)
+					: NULL;
 
 	bt_field_class_put_ref(element);
 	return class;
 }
 
 static bt_field_class *leaf_class(
-                const struct walk *walk, uint32_t index, bt_field_class *structure)
+		const struct walk *walk, uint32_t index, bt_field_class *structure)
 {
 	const struct field *field = &walk->type->fields[index];
 	struct cursor cursor;
@@ -569,8 +571,8 @@ static const struct field *walk_next(struct walk *walk, const char *prefix, size
 	const struct field *field;
 
 	while (walk->next < walk->type->n_fields &&
-	                (walk->type->fields[walk->next].scope != walk->scope ||
-	                                walk->shape->how[walk->next] == AS_NOTHING)) {
+			(walk->type->fields[walk->next].scope != walk->scope ||
+					walk->shape->how[walk->next] == AS_NOTHING)) {
 		walk->next++;
 	}
 	if (walk->next == walk->type->n_fields) {
@@ -590,7 +592,8 @@ static bt_field_class *structure_class(struct walk *walk, const char *prefix, si
 		const char *rest = field->name + n, *dot = strchr(rest, '.');
 
 		if (dot) {
-			member = structure_class(walk, field->name, (size_t)(dot + 1 - field->name));
+			member = structure_class(
+					walk, field->name, (size_t)(dot + 1 - field->name));
 		} else {
 			member = leaf_class(walk, walk->next++, class);
 		}
@@ -603,14 +606,15 @@ static bt_field_class *structure_class(struct walk *walk, const char *prefix, si
 }
 
 bt_field_class *shape_class(const struct shape *shape, bt_trace_class *trace_class,
-                const struct event_type *type, const struct event *event, enum field_scope scope)
+		const struct event_type *type, const struct event *event, enum field_scope scope)
 {
 	struct walk walk = {shape, trace_class, type, event, scope, 0};
 
 	return structure_class(&walk, "", 0);
 }
 
-/* --- Values ------------------------------------------------------------------------------------ */
+/* --- Values ------------------------------------------------------------------------------------
+ */
 
 static bool set_string(bt_field *field, const char *bytes, size_t n)
 {
@@ -746,13 +750,13 @@ static bool fill_structure(struct walk *walk, bt_field *structure, const char *p
 		const char *dot = strchr(field->name + n, '.');
 
 		done = dot ? fill_structure(walk, to, field->name, (size_t)(dot + 1 - field->name))
-		           : fill_leaf(walk, walk->next++, to);
+			   : fill_leaf(walk, walk->next++, to);
 	}
 	return done;
 }
 
 bool shape_fill(const struct shape *shape, bt_field *field, const struct event_type *type,
-                const struct event *event, enum field_scope scope)
+		const struct event *event, enum field_scope scope)
 {
 	struct walk walk = {shape, NULL, type, event, scope, 0};
 

@@ -22,8 +22,8 @@
  *   variants  as a structure of the option that was chosen
  *   other trees (arrays of unlike things, empty arrays without a length, names that CTF cannot
  *   express, nested deeper than SHAPE_MAX_DEPTH)   as text
- * Structures without members are not in our types, so they are lost; so is the base of numbers inside
- * of structures inside of arrays.
+ * Structures without members are not in our types, so they are lost; so is the base of numbers
+ * inside of structures inside of arrays.
  */
 #define SHAPE_MAX_DEPTH 16
 
@@ -32,7 +32,7 @@ struct shape {
 	char *text; /* the same for all events that fit the same classes; ends in 0 */
 	size_t n, room;
 	size_t context; /* of it: what tells of the contexts */
-	bool failed;	/* out of memory */
+	bool failed;    /* out of memory */
 };
 
 void shape_release(struct shape *shape);

@@ -119,7 +119,7 @@ static struct known_trace *find_trace(struct traces *traces, const bt_trace *bt_
 	trace->traces = traces;
 	trace->trace = bt_trace;
 	if (bt_trace_add_destruction_listener(bt_trace, trace_ended, trace, &id) !=
-	                BT_TRACE_ADD_LISTENER_STATUS_OK) {
+			BT_TRACE_ADD_LISTENER_STATUS_OK) {
 		free(trace);
 		return NULL;
 	}
@@ -152,18 +152,18 @@ static uint8_t trace_domain(const bt_trace *trace)
 static int32_t find_cpu_member(const bt_stream_class *stream_class)
 {
 	const bt_field_class *context =
-	                bt_stream_class_borrow_packet_context_field_class_const(stream_class);
+			bt_stream_class_borrow_packet_context_field_class_const(stream_class);
 	uint64_t n = context ? bt_field_class_structure_get_member_count(context) : 0;
 
 	for (uint64_t i = 0; i < n && i < INT32_MAX; i++) {
 		const bt_field_class_structure_member *member =
-		                bt_field_class_structure_borrow_member_by_index_const(context, i);
+				bt_field_class_structure_borrow_member_by_index_const(context, i);
 		bt_field_class_type type = bt_field_class_get_type(
-		                bt_field_class_structure_member_borrow_field_class_const(member));
+				bt_field_class_structure_member_borrow_field_class_const(member));
 
 		if (strcmp(bt_field_class_structure_member_get_name(member), "cpu_id") == 0 &&
-		                bt_field_class_type_is(
-		                                type, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER)) {
+				bt_field_class_type_is(
+						type, BT_FIELD_CLASS_TYPE_UNSIGNED_INTEGER)) {
 			return (int32_t)i;
 		}
 	}
@@ -177,7 +177,7 @@ static void set_cpu(struct known_stream *stream, uint32_t cpu)
 
 	stream->cpu = cpu;
 	stream->rank = (uint64_t)(cpu & 0xffffff) << 40 | (uint64_t)stream->domain << 38 |
-	               (channel & 0x3fff) << 24 | (id & 0xffffff);
+		       (channel & 0x3fff) << 24 | (id & 0xffffff);
 }
 
 static struct known_stream *add_stream(struct traces *traces, const bt_stream *bt_stream)
@@ -207,8 +207,8 @@ static struct known_stream *add_stream(struct traces *traces, const bt_stream *b
 		traces->n_without_clock++;
 	} else {
 		struct clock_description description = {
-		                .uuid = bt_clock_class_get_uuid(clock),
-		                .frequency = bt_clock_class_get_frequency(clock),
+				.uuid = bt_clock_class_get_uuid(clock),
+				.frequency = bt_clock_class_get_frequency(clock),
 		};
 
 		bt_clock_class_get_offset(clock, &description.offset_s, &description.offset_cycles);
@@ -250,7 +250,7 @@ static bool announce_classes(struct traces *traces, const bt_stream_class *class
 	}
 	for (uint64_t i = 0; i < n; i++) {
 		const bt_event_class *event_class =
-		                bt_stream_class_borrow_event_class_by_index_const(class, i);
+				bt_stream_class_borrow_event_class_by_index_const(class, i);
 		struct plan *plan;
 
 		if (pointer_map_find(&trace->event_classes, event_class)) {
@@ -290,7 +290,7 @@ const struct plan *traces_plan(struct traces *traces, const bt_event_class *even
 	const struct plan *plan = pointer_map_find(&traces->plans, event_class);
 
 	if (!plan && announce_classes(traces,
-	                             bt_event_class_borrow_stream_class_const(event_class))) {
+				     bt_event_class_borrow_stream_class_const(event_class))) {
 		plan = pointer_map_find(&traces->plans, event_class);
 	}
 	return plan;
@@ -305,8 +305,8 @@ void traces_begin_packet(struct known_stream *stream, const bt_packet *packet)
 		return;
 	}
 	cpu = bt_field_integer_unsigned_get_value(
-	                bt_field_structure_borrow_member_field_by_index_const(
-	                                context, (uint64_t)stream->cpu_member));
+			bt_field_structure_borrow_member_field_by_index_const(
+					context, (uint64_t)stream->cpu_member));
 	set_cpu(stream, cpu < CPU_NONE ? (uint32_t)cpu : CPU_NONE);
 }
 
@@ -331,7 +331,7 @@ static void channel_name(const struct known_stream *stream, char name[NAME_MAX_B
 		const char *rest = at + strlen(suffix);
 
 		if (!*rest || (*rest == '_' && rest[1] &&
-		                              rest[1 + strspn(rest + 1, "0123456789")] == '\0')) {
+					      rest[1 + strspn(rest + 1, "0123456789")] == '\0')) {
 			*at = '\0';
 			return;
 		}
@@ -366,7 +366,7 @@ bool traces_announce(struct traces *traces, struct known_stream *stream)
 	stream->number = traces->n_streams++;
 	channel_name(stream, channel);
 	record = outlet_begin(
-	                traces->outlet, sizeof(*record) + 4 * (NAME_MAX_BYTES + 1), RECORD_STREAM);
+			traces->outlet, sizeof(*record) + 4 * (NAME_MAX_BYTES + 1), RECORD_STREAM);
 	if (!record) {
 		return false;
 	}

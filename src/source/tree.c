@@ -80,7 +80,7 @@ static bool encode_array(struct tree *tree, const bt_field *field, unsigned dept
 	}
 	for (uint64_t i = 0; i < n; i++) {
 		if (!encode(tree, bt_field_array_borrow_element_field_by_index_const(field, i),
-		                    depth)) {
+				    depth)) {
 			return false;
 		}
 	}
@@ -97,13 +97,13 @@ static bool encode_struct(struct tree *tree, const bt_field *field, unsigned dep
 	}
 	for (uint64_t i = 0; i < n; i++) {
 		const bt_field_class_structure_member *member =
-		                bt_field_class_structure_borrow_member_by_index_const(class, i);
+				bt_field_class_structure_borrow_member_by_index_const(class, i);
 
 		if (!add_name(tree, bt_field_class_structure_member_get_name(member)) ||
-		                !encode(tree,
-		                                bt_field_structure_borrow_member_field_by_index_const(
-		                                                field, i),
-		                                depth)) {
+				!encode(tree,
+						bt_field_structure_borrow_member_field_by_index_const(
+								field, i),
+						depth)) {
 			return false;
 		}
 	}
@@ -113,7 +113,7 @@ static bool encode_struct(struct tree *tree, const bt_field *field, unsigned dep
 static bool encode_variant(struct tree *tree, const bt_field *field, unsigned depth)
 {
 	const bt_field_class_variant_option *option =
-	                bt_field_variant_borrow_selected_option_class_const(field);
+			bt_field_variant_borrow_selected_option_class_const(field);
 
 	return add_node(tree, TREE_VARIANT, 1, 0) &&
 	       add_name(tree, bt_field_class_variant_option_get_name(option)) &&
@@ -144,7 +144,7 @@ static bool encode_scalar(struct tree *tree, const bt_field *field, bt_field_cla
 	}
 	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_SIGNED_INTEGER)) {
 		return add_number(
-		                tree, TREE_INT, (uint64_t)bt_field_integer_signed_get_value(field));
+				tree, TREE_INT, (uint64_t)bt_field_integer_signed_get_value(field));
 	}
 	if (type == BT_FIELD_CLASS_TYPE_SINGLE_PRECISION_REAL) {
 		return add_double(tree, (double)bt_field_real_single_precision_get_value(field));
@@ -154,7 +154,7 @@ static bool encode_scalar(struct tree *tree, const bt_field *field, bt_field_cla
 	}
 	if (type == BT_FIELD_CLASS_TYPE_STRING) {
 		return add_string(tree, bt_field_string_get_value(field),
-		                bt_field_string_get_length(field));
+				bt_field_string_get_length(field));
 	}
 	return false;
 }

@@ -40,7 +40,7 @@ void type_record_release(struct type_record *type)
 }
 
 int type_record_add_field(struct type_record *type, const char *name, enum field_kind kind,
-                enum field_scope scope, uint8_t base)
+		enum field_scope scope, uint8_t base)
 {
 	uint32_t slot = type->head.n_fields;
 
@@ -49,18 +49,18 @@ int type_record_add_field(struct type_record *type, const char *name, enum field
 		return -1;
 	}
 	type->fields[slot] = (struct record_field){
-	                .name = add_text(type, name),
-	                .kind = (uint8_t)kind,
-	                .scope = (uint8_t)scope,
-	                .base = base,
-	                .first_label = type->head.n_labels,
+			.name = add_text(type, name),
+			.kind = (uint8_t)kind,
+			.scope = (uint8_t)scope,
+			.base = base,
+			.first_label = type->head.n_labels,
 	};
 	type->head.n_fields++;
 	return (int)slot;
 }
 
 void type_record_add_label(
-                struct type_record *type, const char *name, uint64_t lower, uint64_t upper)
+		struct type_record *type, const char *name, uint64_t lower, uint64_t upper)
 {
 	uint32_t index = type->head.n_labels;
 
@@ -70,7 +70,7 @@ void type_record_add_label(
 	if (index == type->labels_room) {
 		uint32_t room = index ? 2 * index : 16;
 		struct record_label *labels =
-		                realloc(type->labels, room * sizeof(struct record_label));
+				realloc(type->labels, room * sizeof(struct record_label));
 
 		if (!labels) {
 			type->failed = true;
@@ -80,9 +80,9 @@ void type_record_add_label(
 		type->labels_room = room;
 	}
 	type->labels[index] = (struct record_label){
-	                .name = add_text(type, name),
-	                .lower = lower,
-	                .upper = upper,
+			.name = add_text(type, name),
+			.lower = lower,
+			.upper = upper,
 	};
 	type->head.n_labels++;
 	type->fields[type->head.n_fields - 1].n_labels++;

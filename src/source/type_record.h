@@ -32,11 +32,11 @@ void type_record_release(struct type_record *type);
 
 /* Returns the slot of the field, or -1 if there are EVENT_MAX_FIELDS already (it is counted). */
 int type_record_add_field(struct type_record *type, const char *name, enum field_kind kind,
-                enum field_scope scope, uint8_t base);
+		enum field_scope scope, uint8_t base);
 
 /* Adds a label to the field that was added last. */
 void type_record_add_label(
-                struct type_record *type, const char *name, uint64_t lower, uint64_t upper);
+		struct type_record *type, const char *name, uint64_t lower, uint64_t upper);
 
 bool type_record_write(struct type_record *type, struct outlet *outlet);
 

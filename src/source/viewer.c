@@ -80,7 +80,7 @@ struct viewer {
 };
 
 __attribute__((format(printf, 3, 4))) static enum status fail(
-                struct viewer_fault *fault, enum status status, const char *format, ...)
+		struct viewer_fault *fault, enum status status, const char *format, ...)
 {
 	va_list arguments;
 
@@ -106,8 +106,8 @@ static enum status wait_ready(const struct viewer *viewer, short events)
 	for (;;) {
 		uint64_t now = now_ms();
 		int n = now >= viewer->deadline_ms
-		                        ? 0
-		                        : poll(&ready, 1, (int)(viewer->deadline_ms - now));
+					? 0
+					: poll(&ready, 1, (int)(viewer->deadline_ms - now));
 
 		if (n > 0) {
 			return STATUS_OK;
@@ -172,27 +172,27 @@ static enum status receive_all(struct viewer *viewer, void *bytes, size_t size)
 
 /* The sentence for what went wrong while waiting for an answer. */
 static enum status explain(
-                const struct viewer *viewer, enum status status, struct viewer_fault *fault)
+		const struct viewer *viewer, enum status status, struct viewer_fault *fault)
 {
 	switch (status) {
 	case STATUS_TIMEOUT:
 		return fail(fault, status,
-		                "%s accepts connections but has not answered for %d s; is it a "
-		                "relay daemon (viewers connect to port 5344), and not stopped?",
-		                viewer->name, viewer->timeout_ms / 1000);
+				"%s accepts connections but has not answered for %d s; is it a "
+				"relay daemon (viewers connect to port 5344), and not stopped?",
+				viewer->name, viewer->timeout_ms / 1000);
 	case STATUS_END:
 		return fail(fault, STATUS_IO,
-		                "%s closed the connection; if the relay daemon was stopped, start "
-		                "it with: lttng-relayd --daemonize",
-		                viewer->name);
+				"%s closed the connection; if the relay daemon was stopped, start "
+				"it with: lttng-relayd --daemonize",
+				viewer->name);
 	case STATUS_IO:
 		return fail(fault, status, "the connection to %s was lost: %s", viewer->name,
-		                strerror(errno));
+				strerror(errno));
 	default:
 		return fail(fault, STATUS_PROTOCOL,
-		                "%s does not speak like a relay daemon does to viewers; they "
-		                "connect to port 5344, not to 5342 or 5343",
-		                viewer->name);
+				"%s does not speak like a relay daemon does to viewers; they "
+				"connect to port 5344, not to 5342 or 5343",
+				viewer->name);
 	}
 }
 
@@ -201,8 +201,8 @@ static enum status ask(struct viewer *viewer, enum command command, const void *
 {
 	unsigned char message[sizeof(struct wire_command) + sizeof(struct wire_connect)];
 	struct wire_command head = {
-	                .data_size = htobe64(size),
-	                .command = htobe32((uint32_t)command),
+			.data_size = htobe64(size),
+			.command = htobe32((uint32_t)command),
 	};
 
 	if (size > sizeof(struct wire_connect)) {
@@ -219,9 +219,9 @@ static enum status ask(struct viewer *viewer, enum command command, const void *
 static enum status shake_hands(struct viewer *viewer)
 {
 	struct wire_connect hello = {
-	                .major = htobe32(PROTOCOL_MAJOR),
-	                .minor = htobe32(PROTOCOL_MINOR),
-	                .type = htobe32(CLIENT_COMMANDS),
+			.major = htobe32(PROTOCOL_MAJOR),
+			.minor = htobe32(PROTOCOL_MINOR),
+			.type = htobe32(CLIENT_COMMANDS),
 	};
 	enum status status = ask(viewer, COMMAND_CONNECT, &hello, sizeof(hello));
 
@@ -257,7 +257,7 @@ static enum status connect_address(struct viewer *viewer, const struct addrinfo 
 			return status;
 		}
 		if (getsockopt(viewer->fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0 ||
-		                error != 0) {
+				error != 0) {
 			errno = error ? error : errno;
 			return STATUS_IO;
 		}
@@ -267,7 +267,7 @@ static enum status connect_address(struct viewer *viewer, const struct addrinfo 
 }
 
 static enum status connect_any(struct viewer *viewer, const struct addrinfo *addresses,
-                uint16_t port, struct viewer_fault *fault)
+		uint16_t port, struct viewer_fault *fault)
 {
 	enum status status = STATUS_NOT_FOUND;
 
@@ -286,18 +286,18 @@ static enum status connect_any(struct viewer *viewer, const struct addrinfo *add
 	}
 	if (errno == ECONNREFUSED) {
 		return fail(fault, status,
-		                "No relay daemon at %s.%s Start one: lttng-relayd -d   "
-		                "Or open a recording: pythiatop DIR",
-		                viewer->name,
-		                port == 5344 ? "" : " Viewers connect to port 5344 as a rule.");
+				"No relay daemon at %s.%s Start one: lttng-relayd -d   "
+				"Or open a recording: pythiatop DIR",
+				viewer->name,
+				port == 5344 ? "" : " Viewers connect to port 5344 as a rule.");
 	}
 	return fail(fault, status,
-	                "cannot reach %s: %s; check the name, the network and its firewall",
-	                viewer->name, strerror(errno));
+			"cannot reach %s: %s; check the name, the network and its firewall",
+			viewer->name, strerror(errno));
 }
 
 enum status viewer_connect(struct viewer **out, const char *relay, uint16_t port, int timeout_ms,
-                struct viewer_fault *fault)
+		struct viewer_fault *fault)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
 	struct addrinfo *addresses = NULL;
@@ -313,13 +313,13 @@ enum status viewer_connect(struct viewer **out, const char *relay, uint16_t port
 	viewer->fd = -1;
 	viewer->timeout_ms = timeout_ms;
 	snprintf(viewer->name, sizeof(viewer->name), strchr(relay, ':') ? "[%s]:%u" : "%s:%u",
-	                relay, port);
+			relay, port);
 	snprintf(service, sizeof(service), "%u", port);
 	error = getaddrinfo(relay, service, &hints, &addresses);
 	if (error != 0) {
 		status = fail(fault, STATUS_NOT_FOUND,
-		                "the host \"%s\" is not known: %s; check its spelling", relay,
-		                gai_strerror(error));
+				"the host \"%s\" is not known: %s; check its spelling", relay,
+				gai_strerror(error));
 	} else {
 		status = connect_any(viewer, addresses, port, fault);
 		freeaddrinfo(addresses);
@@ -328,8 +328,8 @@ enum status viewer_connect(struct viewer **out, const char *relay, uint16_t port
 			if (status != STATUS_OK) {
 				/* Who hangs up on a greeting is no relay daemon's viewer port. */
 				status = explain(viewer,
-				                status == STATUS_TIMEOUT ? status : STATUS_PROTOCOL,
-				                fault);
+						status == STATUS_TIMEOUT ? status : STATUS_PROTOCOL,
+						fault);
 			}
 		}
 	}
@@ -466,7 +466,7 @@ static enum status attach(struct viewer *viewer, uint64_t session, uint64_t *met
 }
 
 static enum status receive_metadata(struct viewer *viewer, uint64_t stream, unsigned char *bytes,
-                size_t room, size_t *size)
+		size_t room, size_t *size)
 {
 	struct wire_metadata answer;
 	enum status status = ask(viewer, COMMAND_GET_METADATA, &stream, sizeof(stream));
@@ -480,7 +480,7 @@ static enum status receive_metadata(struct viewer *viewer, uint64_t stream, unsi
 	}
 	length = be64toh(answer.length);
 	if (be32toh(answer.status) == METADATA_NONE_NEW ||
-	                (be32toh(answer.status) == METADATA_OK && length == 0)) {
+			(be32toh(answer.status) == METADATA_OK && length == 0)) {
 		return STATUS_NOT_YET;
 	}
 	if (be32toh(answer.status) != METADATA_OK || length > METADATA_LIMIT) {
@@ -492,7 +492,7 @@ static enum status receive_metadata(struct viewer *viewer, uint64_t stream, unsi
 }
 
 enum status viewer_peek_metadata(struct viewer *viewer, uint64_t session, unsigned char *bytes,
-                size_t room, size_t *size, struct viewer_fault *fault)
+		size_t room, size_t *size, struct viewer_fault *fault)
 {
 	enum status status = create_session(viewer);
 	uint64_t metadata = 0;
@@ -504,7 +504,7 @@ enum status viewer_peek_metadata(struct viewer *viewer, uint64_t session, unsign
 	}
 	if (status == STATUS_OK) {
 		status = found ? receive_metadata(viewer, metadata, bytes, room, size)
-		               : STATUS_NOT_YET;
+			       : STATUS_NOT_YET;
 	}
 	switch (status) {
 	case STATUS_OK:

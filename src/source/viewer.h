@@ -49,12 +49,12 @@ struct viewer_fault {
  * not at its port for viewers).
  */
 enum status viewer_connect(struct viewer **viewer, const char *relay, uint16_t port, int timeout_ms,
-                struct viewer_fault *fault);
+		struct viewer_fault *fault);
 void viewer_close(struct viewer *viewer);
 
 /* The sessions as listed now. The list is overwritten; release it in any case. */
 enum status viewer_list(
-                struct viewer *viewer, struct viewer_list *list, struct viewer_fault *fault);
+		struct viewer *viewer, struct viewer_list *list, struct viewer_fault *fault);
 void viewer_list_release(struct viewer_list *list);
 
 /*
@@ -63,6 +63,6 @@ void viewer_list_release(struct viewer_list *list);
  * STATUS_NOT_YET: it has no metadata so far.
  */
 enum status viewer_peek_metadata(struct viewer *viewer, uint64_t session, unsigned char *bytes,
-                size_t room, size_t *size, struct viewer_fault *fault);
+		size_t room, size_t *size, struct viewer_fault *fault);
 
 #endif

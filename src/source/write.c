@@ -78,7 +78,8 @@ struct writer {
 	const char *why; /* it failed; NULL: the library knows */
 };
 
-/* --- Types and streams of the ring ------------------------------------------------------------- */
+/* --- Types and streams of the ring -------------------------------------------------------------
+ */
 
 static bool fail(struct writer *writer, const char *why)
 {
@@ -108,21 +109,21 @@ static bool take_type(struct writer *writer, const struct record_type *record)
 	names = (const struct record_label *)(from + copy->n_fields);
 	for (uint32_t i = 0; i < copy->n_labels; i++) {
 		labels[i] = (struct field_label){record_text(&copy->record, names[i].name),
-		                names[i].lower, names[i].upper};
+				names[i].lower, names[i].upper};
 	}
 	for (uint32_t i = 0; i < copy->n_fields; i++) {
 		fields[i] = (struct field){.name = record_text(&copy->record, from[i].name),
-		                .kind = from[i].kind,
-		                .scope = from[i].scope,
-		                .base = from[i].base,
-		                .n_labels = from[i].n_labels,
-		                .labels = labels + from[i].first_label};
+				.kind = from[i].kind,
+				.scope = from[i].scope,
+				.base = from[i].base,
+				.n_labels = from[i].n_labels,
+				.labels = labels + from[i].first_label};
 	}
 	types[writer->n_types++] = (struct in_type){
-	                .type = {record_text(&copy->record, copy->name), copy->n_fields, fields},
-	                .copy = copy,
-	                .fields = fields,
-	                .labels = labels};
+			.type = {record_text(&copy->record, copy->name), copy->n_fields, fields},
+			.copy = copy,
+			.fields = fields,
+			.labels = labels};
 	return true;
 }
 
@@ -138,7 +139,7 @@ static bool name_trace(const struct out_trace *out)
 	bool done;
 
 	if (asprintf(&name, "%s/%s", out->host[0] ? out->host : "unknown",
-	                    domain_name(out->domain)) < 0) {
+			    domain_name(out->domain)) < 0) {
 		return false;
 	}
 	for (char *at = name; at < name + strlen(out->host); at++) {
@@ -156,11 +157,11 @@ static bool describe_trace(const struct out_trace *out, const struct record_stre
 	return name_trace(out) &&
 	       bt_trace_set_environment_entry_string(out->trace, "hostname", out->host) == 0 &&
 	       bt_trace_set_environment_entry_string(
-	                       out->trace, "domain", domain_name(out->domain)) == 0 &&
+			       out->trace, "domain", domain_name(out->domain)) == 0 &&
 	       bt_trace_set_environment_entry_string(out->trace, "trace_name",
-	                       record_text(&record->record, record->session)) == 0 &&
+			       record_text(&record->record, record->session)) == 0 &&
 	       (!release[0] || bt_trace_set_environment_entry_string(
-	                                       out->trace, "kernel_release", release) == 0);
+					       out->trace, "kernel_release", release) == 0);
 }
 
 static struct out_trace *make_trace(struct writer *writer, const struct record_stream *record)
@@ -187,7 +188,7 @@ static struct out_trace *make_trace(struct writer *writer, const struct record_s
 static bool take_stream(struct writer *writer, const struct record_stream *record)
 {
 	struct out_trace **streams =
-	                realloc(writer->streams, (writer->n_streams + 1) * sizeof(*streams));
+			realloc(writer->streams, (writer->n_streams + 1) * sizeof(*streams));
 	const char *host = record_text(&record->record, record->host);
 	struct out_trace *out = writer->traces;
 
@@ -203,7 +204,8 @@ static bool take_stream(struct writer *writer, const struct record_stream *recor
 	return out ? true : fail(writer, "out of memory");
 }
 
-/* --- Classes ----------------------------------------------------------------------------------- */
+/* --- Classes -----------------------------------------------------------------------------------
+ */
 
 static bt_field_class *packet_context(bt_trace_class *trace_class)
 {
@@ -219,14 +221,14 @@ static bt_field_class *packet_context(bt_trace_class *trace_class)
 }
 
 static bool set_up_class(const struct writer *writer, struct out_class *out,
-                const struct event_type *type, const struct event *event)
+		const struct event_type *type, const struct event *event)
 {
 	bt_trace_class *trace_class = out->trace->class;
 	bt_field_class *packet = packet_context(trace_class);
-	bt_field_class *context = shape_class(
-	                &writer->shape, trace_class, type, event, SCOPE_CONTEXT);
+	bt_field_class *context =
+			shape_class(&writer->shape, trace_class, type, event, SCOPE_CONTEXT);
 	bool done = packet && context &&
-	            bt_stream_class_set_default_clock_class(out->class, out->trace->clock) == 0;
+		    bt_stream_class_set_default_clock_class(out->class, out->trace->clock) == 0;
 
 	if (done) {
 		bt_stream_class_set_supports_packets(out->class, BT_TRUE, BT_TRUE, BT_TRUE);
@@ -244,7 +246,7 @@ static bool set_up_class(const struct writer *writer, struct out_class *out,
 }
 
 static struct out_class *make_class(const struct writer *writer, struct out_trace *trace, char *key,
-                const struct event_type *type, const struct event *event)
+		const struct event_type *type, const struct event *event)
 {
 	struct out_class *out = calloc(1, sizeof(*out));
 
@@ -269,7 +271,7 @@ static struct out_class *make_class(const struct writer *writer, struct out_trac
 
 /* Types with the same contexts share a stream class: this names it. */
 static char *class_key(const struct writer *writer, const struct event_type *type,
-                const struct event *event)
+		const struct event *event)
 {
 	size_t size = writer->shape.context + 8, n;
 	char *key;
@@ -282,20 +284,20 @@ static char *class_key(const struct writer *writer, const struct event_type *typ
 		return NULL;
 	}
 	n = (size_t)snprintf(key, size, "%d%.*s", event->cpu != CPU_NONE,
-	                (int)writer->shape.context, writer->shape.text);
+			(int)writer->shape.context, writer->shape.text);
 	for (uint32_t i = 0; i < type->n_fields; i++) {
 		const struct field *field = &type->fields[i];
 
 		if (field->scope == SCOPE_CONTEXT) {
 			n += (size_t)snprintf(key + n, size - n, ",%s %u %u %u", field->name,
-			                field->kind, field->base, field->n_labels);
+					field->kind, field->base, field->n_labels);
 		}
 	}
 	return key;
 }
 
 static struct out_class *find_class(const struct writer *writer, struct out_trace *trace,
-                const struct event_type *type, const struct event *event)
+		const struct event_type *type, const struct event *event)
 {
 	char *key = class_key(writer, type, event);
 	struct out_class *out = trace->classes;
@@ -314,11 +316,11 @@ static struct out_class *find_class(const struct writer *writer, struct out_trac
 }
 
 static struct layout *make_layout(const struct writer *writer, struct out_trace *trace,
-                const struct event_type *type, const struct event *event)
+		const struct event_type *type, const struct event *event)
 {
 	struct layout *layout = calloc(1, sizeof(*layout));
-	bt_field_class *payload = shape_class(
-	                &writer->shape, trace->class, type, event, SCOPE_PAYLOAD);
+	bt_field_class *payload =
+			shape_class(&writer->shape, trace->class, type, event, SCOPE_PAYLOAD);
 	bool done = false;
 
 	if (layout && payload) {
@@ -340,14 +342,14 @@ static struct layout *make_layout(const struct writer *writer, struct out_trace 
 	return done ? layout : NULL;
 }
 
-static struct layout *find_layout(
-                struct in_type *type, const struct out_trace *trace, bool has_cpu, const char *shape)
+static struct layout *find_layout(struct in_type *type, const struct out_trace *trace, bool has_cpu,
+		const char *shape)
 {
 	for (struct layout **link = &type->layouts; *link; link = &(*link)->next) {
 		struct layout *layout = *link;
 
 		if (layout->class->trace == trace && layout->class->has_cpu == has_cpu &&
-		                strcmp(layout->shape, shape) == 0) {
+				strcmp(layout->shape, shape) == 0) {
 			*link = layout->next;
 			layout->next = type->layouts;
 			type->layouts = layout;
@@ -358,7 +360,7 @@ static struct layout *find_layout(
 }
 
 static struct layout *layout_of(struct writer *writer, struct in_type *type,
-                struct out_trace *trace, const struct event *event)
+		struct out_trace *trace, const struct event *event)
 {
 	bool has_cpu = event->cpu != CPU_NONE;
 	struct layout *layout;
@@ -384,7 +386,8 @@ static struct layout *layout_of(struct writer *writer, struct in_type *type,
 	return layout;
 }
 
-/* --- Messages ---------------------------------------------------------------------------------- */
+/* --- Messages ----------------------------------------------------------------------------------
+ */
 
 static bool push(struct writer *writer, const bt_message *message)
 {
@@ -396,7 +399,7 @@ static bool push(struct writer *writer, const bt_message *message)
 }
 
 static bool begin_packet(struct writer *writer, bt_self_message_iterator *iterator,
-                struct out_stream *out, uint64_t ts_ns)
+		struct out_stream *out, uint64_t ts_ns)
 {
 	out->packet = bt_packet_create(out->stream);
 	if (!out->packet) {
@@ -404,20 +407,20 @@ static bool begin_packet(struct writer *writer, bt_self_message_iterator *iterat
 	}
 	if (out->class->has_cpu) {
 		bt_field_integer_unsigned_set_value(
-		                bt_field_structure_borrow_member_field_by_index(
-		                                bt_packet_borrow_context_field(out->packet), 0),
-		                out->cpu);
+				bt_field_structure_borrow_member_field_by_index(
+						bt_packet_borrow_context_field(out->packet), 0),
+				out->cpu);
 	}
 	out->begin_ns = ts_ns;
 	return push(writer, bt_message_packet_beginning_create_with_default_clock_snapshot(
-	                                    iterator, out->packet, ts_ns));
+					    iterator, out->packet, ts_ns));
 }
 
-static bool end_packet(struct writer *writer, bt_self_message_iterator *iterator,
-                struct out_stream *out)
+static bool end_packet(
+		struct writer *writer, bt_self_message_iterator *iterator, struct out_stream *out)
 {
-	bool done = push(writer, bt_message_packet_end_create_with_default_clock_snapshot(iterator,
-	                                         out->packet, out->end_ns));
+	bool done = push(writer, bt_message_packet_end_create_with_default_clock_snapshot(
+						 iterator, out->packet, out->end_ns));
 
 	bt_packet_put_ref(out->packet);
 	out->packet = NULL;
@@ -425,7 +428,7 @@ static bool end_packet(struct writer *writer, bt_self_message_iterator *iterator
 }
 
 static struct out_stream *make_stream(struct writer *writer, bt_self_message_iterator *iterator,
-                struct out_class *class, uint32_t cpu)
+		struct out_class *class, uint32_t cpu)
 {
 	struct out_stream *out = calloc(1, sizeof(*out));
 	char name[32];
@@ -438,7 +441,7 @@ static struct out_stream *make_stream(struct writer *writer, bt_self_message_ite
 	out->stream = bt_stream_create(class->class, class->trace->trace);
 	snprintf(name, sizeof(name), cpu == CPU_NONE ? "stream" : "stream_%" PRIu32, cpu);
 	if (!out->stream || bt_stream_set_name(out->stream, name) != 0 ||
-	                !push(writer, bt_message_stream_beginning_create(iterator, out->stream))) {
+			!push(writer, bt_message_stream_beginning_create(iterator, out->stream))) {
 		bt_stream_put_ref(out->stream);
 		free(out);
 		return NULL;
@@ -449,7 +452,7 @@ static struct out_stream *make_stream(struct writer *writer, bt_self_message_ite
 }
 
 static struct out_stream *stream_of(struct writer *writer, bt_self_message_iterator *iterator,
-                struct out_class *class, uint32_t cpu)
+		struct out_class *class, uint32_t cpu)
 {
 	struct out_stream *out = class->streams;
 
@@ -460,32 +463,32 @@ static struct out_stream *stream_of(struct writer *writer, bt_self_message_itera
 }
 
 static bool fill(const struct writer *writer, bt_message *message, const struct event_type *type,
-                const struct event *event)
+		const struct event *event)
 {
 	bt_event *to = bt_message_event_borrow_event(message);
 	bt_field *context = bt_event_borrow_common_context_field(to);
 
 	return (!context || shape_fill(&writer->shape, context, type, event, SCOPE_CONTEXT)) &&
 	       shape_fill(&writer->shape, bt_event_borrow_payload_field(to), type, event,
-	                       SCOPE_PAYLOAD);
+			       SCOPE_PAYLOAD);
 }
 
 static bool write_event(struct writer *writer, bt_self_message_iterator *iterator,
-                const struct record_event *record)
+		const struct record_event *record)
 {
 	struct event event = {record->ts_ns, record->type, record->stream, record->cpu,
-	                record->bytes, record->slots};
+			record->bytes, record->slots};
 	struct in_type *type = &writer->types[event.type];
 	struct layout *layout = layout_of(writer, type, writer->streams[event.stream], &event);
-	struct out_stream *out = layout ? stream_of(writer, iterator, layout->class, event.cpu)
-	                                : NULL;
+	struct out_stream *out =
+			layout ? stream_of(writer, iterator, layout->class, event.cpu) : NULL;
 	bt_message *message;
 
 	if (!out) {
 		return false;
 	}
 	if (out->packet && event.ts_ns - out->begin_ns >= WRITE_PACKET_NS &&
-	                !end_packet(writer, iterator, out)) {
+			!end_packet(writer, iterator, out)) {
 		return false;
 	}
 	if (!out->packet && !begin_packet(writer, iterator, out, event.ts_ns)) {
@@ -493,7 +496,7 @@ static bool write_event(struct writer *writer, bt_self_message_iterator *iterato
 	}
 	out->end_ns = event.ts_ns;
 	message = bt_message_event_create_with_packet_and_default_clock_snapshot(
-	                iterator, layout->event_class, out->packet, event.ts_ns);
+			iterator, layout->event_class, out->packet, event.ts_ns);
 	if (!message || !fill(writer, message, &type->type, &event)) {
 		bt_message_put_ref(message);
 		return false;
@@ -513,8 +516,8 @@ static bool end_one(struct writer *writer, bt_self_message_iterator *iterator)
 			}
 			class->streams = out->next;
 			if (!end_packet(writer, iterator, out) ||
-			                !push(writer, bt_message_stream_end_create(
-			                                              iterator, out->stream))) {
+					!push(writer, bt_message_stream_end_create(
+								      iterator, out->stream))) {
 				fail(writer, "out of memory");
 			}
 			bt_stream_put_ref(out->stream);
@@ -569,10 +572,10 @@ static bool take(struct writer *writer, bt_self_message_iterator *iterator)
 }
 
 static bt_message_iterator_class_next_method_status next(bt_self_message_iterator *iterator,
-                bt_message_array_const messages, uint64_t capacity, uint64_t *count)
+		bt_message_array_const messages, uint64_t capacity, uint64_t *count)
 {
 	struct writer *writer = bt_self_component_get_data(
-	                bt_self_message_iterator_borrow_component(iterator));
+			bt_self_message_iterator_borrow_component(iterator));
 	uint64_t n = 0;
 
 	while (n + PENDING_MAX <= capacity) {
@@ -592,14 +595,15 @@ static bt_message_iterator_class_next_method_status next(bt_self_message_iterato
 	}
 	*count = n;
 	return n ? BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_OK
-	         : BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_END;
+		 : BT_MESSAGE_ITERATOR_CLASS_NEXT_METHOD_STATUS_END;
 }
 
-/* --- The graph --------------------------------------------------------------------------------- */
+/* --- The graph ---------------------------------------------------------------------------------
+ */
 
 static bt_component_class_initialize_method_status initialize(bt_self_component_source *self,
-                bt_self_component_source_configuration *configuration, const bt_value *parameters,
-                void *data)
+		bt_self_component_source_configuration *configuration, const bt_value *parameters,
+		void *data)
 {
 	struct writer *writer = data;
 
@@ -608,21 +612,21 @@ static bt_component_class_initialize_method_status initialize(bt_self_component_
 	writer->self = bt_self_component_source_as_self_component(self);
 	bt_self_component_set_data(writer->self, writer);
 	return bt_self_component_source_add_output_port(self, "out", NULL, NULL) == 0
-	                       ? BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK
-	                       : BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
+			       ? BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_OK
+			       : BT_COMPONENT_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
 }
 
 static const bt_component_source *add_source(bt_graph *graph, struct writer *writer)
 {
 	bt_message_iterator_class *iterator = bt_message_iterator_class_create(next);
 	bt_component_class_source *class =
-	                iterator ? bt_component_class_source_create("ring", iterator) : NULL;
+			iterator ? bt_component_class_source_create("ring", iterator) : NULL;
 	const bt_component_source *source = NULL;
 
 	if (class) {
 		bt_component_class_source_set_initialize_method(class, initialize);
-		bt_graph_add_source_component_with_initialize_method_data(graph, class, "ring", NULL,
-		                writer, BT_LOGGING_LEVEL_NONE, &source);
+		bt_graph_add_source_component_with_initialize_method_data(
+				graph, class, "ring", NULL, writer, BT_LOGGING_LEVEL_NONE, &source);
 	}
 	bt_component_class_source_put_ref(class);
 	bt_message_iterator_class_put_ref(iterator);
@@ -640,10 +644,10 @@ static const bt_component_sink *add_sink(bt_graph *graph, const char *directory)
 		class = bt_plugin_borrow_sink_component_class_by_name_const(plugin, "fs");
 	}
 	if (class && parameters &&
-	                bt_value_map_insert_string_entry(parameters, "path", directory) == 0 &&
-	                bt_value_map_insert_bool_entry(parameters, "quiet", BT_TRUE) == 0) {
+			bt_value_map_insert_string_entry(parameters, "path", directory) == 0 &&
+			bt_value_map_insert_bool_entry(parameters, "quiet", BT_TRUE) == 0) {
 		bt_graph_add_sink_component(
-		                graph, class, "fs", parameters, BT_LOGGING_LEVEL_NONE, &sink);
+				graph, class, "fs", parameters, BT_LOGGING_LEVEL_NONE, &sink);
 	}
 	bt_plugin_put_ref(plugin);
 	bt_value_put_ref(parameters);
@@ -657,9 +661,9 @@ static bool run(bt_graph *graph, struct writer *writer)
 
 	return sink &&
 	       bt_graph_connect_ports(graph,
-	                       bt_component_source_borrow_output_port_by_index_const(source, 0),
-	                       bt_component_sink_borrow_input_port_by_index_const(sink, 0),
-	                       NULL) == 0 &&
+			       bt_component_source_borrow_output_port_by_index_const(source, 0),
+			       bt_component_sink_borrow_input_port_by_index_const(sink, 0),
+			       NULL) == 0 &&
 	       bt_graph_run(graph) == BT_GRAPH_RUN_STATUS_OK;
 }
 
@@ -724,7 +728,8 @@ static void release(struct writer *writer)
 	shape_release(&writer->shape);
 }
 
-/* --- Is it all there? -------------------------------------------------------------------------- */
+/* --- Is it all there? --------------------------------------------------------------------------
+ */
 
 /* Opens the trace whose metadata file this is, as any reader would. */
 static int open_again(const char *path, const struct stat *info, int kind, struct FTW *place)
@@ -744,15 +749,15 @@ static int open_again(const char *path, const struct stat *info, int kind, struc
 	parameters = bt_value_map_create();
 	graph = bt_graph_create(0);
 	if (directory && graph && parameters &&
-	                bt_value_map_insert_empty_array_entry(parameters, "inputs", &inputs) == 0 &&
-	                bt_value_array_append_string_element(inputs, directory) == 0 &&
-	                bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE,
-	                                &plugin) == 0) {
+			bt_value_map_insert_empty_array_entry(parameters, "inputs", &inputs) == 0 &&
+			bt_value_array_append_string_element(inputs, directory) == 0 &&
+			bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE,
+					&plugin) == 0) {
 		class = bt_plugin_borrow_source_component_class_by_name_const(plugin, "fs");
 	}
 	if (class) {
 		bt_graph_add_source_component(
-		                graph, class, "fs", parameters, BT_LOGGING_LEVEL_NONE, &source);
+				graph, class, "fs", parameters, BT_LOGGING_LEVEL_NONE, &source);
 	}
 	bt_graph_put_ref(graph);
 	bt_plugin_put_ref(plugin);
@@ -771,7 +776,8 @@ int write_trace(struct ring *ring, const char *directory)
 	if (!done) {
 		fault_take(&fault, "out of memory");
 	}
-	/* Descriptions are written when the traces go, and those are the writer's and the graph's. */
+	/* Descriptions are written when the traces go, and those are the writer's and the graph's.
+	 */
 	release(&writer);
 	bt_graph_put_ref(graph);
 	if (done && nftw(directory, open_again, 16, FTW_PHYS) != 0) {

@@ -18,7 +18,7 @@
  *
  * Memory: for each event type at most WRITE_MAX_SHAPES classes; beyond, its trees become text.
  */
-#define WRITE_PACKET_NS	 200000000u
+#define WRITE_PACKET_NS  200000000u
 #define WRITE_MAX_SHAPES 64u
 
 int write_trace(struct ring *ring, const char *directory);

@@ -29,7 +29,7 @@ static void report(const char *what, uint64_t events, double seconds)
 
 	getrusage(RUSAGE_SELF, &usage);
 	printf("%-24s %9" PRIu64 " events  %7.1f ns/event  peak %ld MiB\n", what, events,
-	                seconds * 1e9 / (double)events, usage.ru_maxrss / 1024);
+			seconds * 1e9 / (double)events, usage.ru_maxrss / 1024);
 }
 
 /* Each thread is somewhere in its request; the next event is that of a pseudo-random thread. */
@@ -59,11 +59,11 @@ static void requests_of_three(uint64_t n_events)
 		slots[2] = phase[thread] == 1 ? i : ids[thread];
 		slots[3] = seed & 1023;
 		engine_feed(feed.engine, &(struct event){.ts_ns = ts += 1000 + (seed & 511),
-		                                         .type = types[phase[thread]],
-		                                         .stream = feed.stream,
-		                                         .cpu = thread & 3,
-		                                         .bytes = sizeof(slots),
-		                                         .slots = slots});
+							 .type = types[phase[thread]],
+							 .stream = feed.stream,
+							 .cpu = thread & 3,
+							 .bytes = sizeof(slots),
+							 .slots = slots});
 		phase[thread] = (phase[thread] + 1) % 3;
 	}
 	engine_finish(feed.engine);
@@ -84,7 +84,7 @@ static void system_calls(uint64_t n_events)
 	exit = feed_type(&feed, "syscall_exit_read", "ret:i");
 	waking = feed_type(&feed, "sched_waking", "comm:s tid:u prio:i");
 	sched = feed_type(&feed, "sched_switch",
-	                "prev_comm:s prev_tid:u prev_state:u next_comm:s next_tid:u");
+			"prev_comm:s prev_tid:u prev_state:u next_comm:s next_tid:u");
 	start = cpu_seconds();
 	for (i = 0; i < n_events; i++) {
 		uint32_t cpu;
@@ -95,22 +95,22 @@ static void system_calls(uint64_t n_events)
 		switch (phase[cpu]) {
 		case 0:
 			feed_raw(&feed, feed.stream, sched, ts, cpu,
-			                (union feed_value[]){{.s = "old"}, {.u = running[cpu]},
-			                                {.u = 0}, {.s = "worker"},
-			                                {.u = 100 + (seed >> 8 & 63) * 4 + cpu}});
+					(union feed_value[]){{.s = "old"}, {.u = running[cpu]},
+							{.u = 0}, {.s = "worker"},
+							{.u = 100 + (seed >> 8 & 63) * 4 + cpu}});
 			running[cpu] = 100 + (seed >> 8 & 63) * 4 + cpu;
 			break;
 		case 1:
 			feed_raw(&feed, feed.stream, entry, ts, cpu,
-			                (union feed_value[]){{.u = 3}, {.u = 4096}});
+					(union feed_value[]){{.u = 3}, {.u = 4096}});
 			break;
 		case 2:
 			feed_raw(&feed, feed.stream, waking, ts, cpu,
-			                (union feed_value[]){{.s = "other"}, {.u = 5}, {.i = 20}});
+					(union feed_value[]){{.s = "other"}, {.u = 5}, {.i = 20}});
 			break;
 		default:
 			feed_raw(&feed, feed.stream, exit, ts, cpu,
-			                (union feed_value[]){{.i = 4096}});
+					(union feed_value[]){{.i = 4096}});
 		}
 		phase[cpu] = (phase[cpu] + 1) % 4;
 	}

@@ -52,9 +52,9 @@ static double uniform(uint64_t x)
 static void bench_init(struct bench *bench)
 {
 	const struct groups_config config = {.window_ns = 10 * S,
-	                .max_groups = 20000,
-	                .max_kept_bytes = UINT64_C(256) << 20,
-	                .max_pin_bytes = UINT64_C(256) << 20};
+			.max_groups = 20000,
+			.max_kept_bytes = UINT64_C(256) << 20,
+			.max_pin_bytes = UINT64_C(256) << 20};
 
 	pool_init(&bench->pool.pool);
 	bench->names = names_create(100000);
@@ -76,7 +76,7 @@ static void bench_init(struct bench *bench)
 		uint32_t id = names_add(bench->names, name, (size_t)length);
 
 		bench->path[i] = contexts_add(
-		                bench->contexts, i ? bench->path[i - 1] : 0, id, bench->types[0]);
+				bench->contexts, i ? bench->path[i - 1] : 0, id, bench->types[0]);
 	}
 }
 
@@ -94,13 +94,13 @@ static struct request *bench_make(struct bench *bench, uint64_t end_ns)
 	memcpy(kept->path, bench->path, sizeof(bench->path));
 	kept->size = (uint32_t)size;
 	kept->request = (struct request){.id = id,
-	                .type = bench->types[hash_u64(id * 7) % bench->n_groups],
-	                .end_ns = end_ns,
-	                .start_ns = end_ns - (uint64_t)(2e7 * exp(0.6 * spread)),
-	                .n_path = PATH,
-	                .path = kept->path,
-	                .references = 1,
-	                .bytes = (uint32_t)size};
+			.type = bench->types[hash_u64(id * 7) % bench->n_groups],
+			.end_ns = end_ns,
+			.start_ns = end_ns - (uint64_t)(2e7 * exp(0.6 * spread)),
+			.n_path = PATH,
+			.path = kept->path,
+			.references = 1,
+			.bytes = (uint32_t)size};
 	return &kept->request;
 }
 
@@ -112,7 +112,7 @@ static double bench_second(struct bench *bench, uint64_t from_ns)
 	for (uint32_t done = 0; done < bench->per_s; done += BATCH) {
 		for (uint32_t i = 0; i < BATCH; i++) {
 			bench->batch[i] = bench_make(
-			                bench, from_ns + (done + i) * (S / bench->per_s));
+					bench, from_ns + (done + i) * (S / bench->per_s));
 		}
 		spent -= now_ns();
 		for (uint32_t i = 0; i < BATCH; i++) {
@@ -169,8 +169,8 @@ static void bench_case(uint32_t n_groups, uint32_t per_s, uint32_t seconds)
 		same[i] = bench_fill(&bench, now + S - 1);
 	}
 	printf("groups %6u  requests/s %8u  add %6.1f ns  fill %7.3f ms  unchanged %7.3f ms\n",
-	                n_groups, per_s, median(add, seconds), median(changed, seconds),
-	                median(same, seconds));
+			n_groups, per_s, median(add, seconds), median(changed, seconds),
+			median(same, seconds));
 	groups_destroy(bench.groups);
 	pool_release(&bench.pool.pool);
 	contexts_destroy(bench.contexts);

@@ -72,14 +72,14 @@ static bool listen_for(struct probe *probe, uint64_t wait_ns, bool want_marker)
 			probe->tail_length = keep;
 		}
 		length = read(probe->terminal, probe->tail + probe->tail_length,
-		                sizeof(probe->tail) - probe->tail_length);
+				sizeof(probe->tail) - probe->tail_length);
 		if (length <= 0) {
 			probe->closed = errno != EINTR;
 			continue;
 		}
 		probe->tail_length += (size_t)length;
 		if (want_marker && memmem(probe->tail, probe->tail_length, probe->marker,
-		                                   strlen(probe->marker))) {
+						   strlen(probe->marker))) {
 			probe->tail_length = 0;
 			return true;
 		}
@@ -124,7 +124,7 @@ static uint64_t tree_memory_kib(pid_t pid)
 			continue;
 		}
 		snprintf(children, sizeof(children), "/proc/%d/task/%s/children", (int)pid,
-		                task->d_name);
+				task->d_name);
 		file = fopen(children, "re");
 		while (file && fscanf(file, "%d", &child) == 1) {
 			sum += tree_memory_kib(child);
@@ -181,7 +181,7 @@ static double percentile_ms(const struct probe *probe, double share)
 }
 
 static void run(struct probe *probe, uint64_t seconds, uint64_t fill, const char *key,
-                const char *back, const char *export)
+		const char *back, const char *export)
 {
 	uint64_t start = now_ns();
 	uint64_t next_memory = start + fill * NS_PER_S;
@@ -198,7 +198,7 @@ static void run(struct probe *probe, uint64_t seconds, uint64_t fill, const char
 		answered = listen_for(probe, LOST_NS, true);
 		if (probe->n_answers < MAX_KEYS && !probe->closed) {
 			probe->answer_ns[probe->n_answers++] =
-			                answered ? now_ns() - typed : LOST_NS;
+					answered ? now_ns() - typed : LOST_NS;
 		}
 		type(probe, back);
 		listen_for(probe, NS_PER_S / 5, false);
@@ -225,7 +225,7 @@ int main(int argc, char **argv)
 
 	if (argc < 8) {
 		fprintf(stderr, "usage: console_probe SECONDS FILL KEY MARKER BACK EXPORT "
-		                "COMMAND...\n");
+				"COMMAND...\n");
 		return 2;
 	}
 	probe.marker = argv[4];
@@ -240,7 +240,7 @@ int main(int argc, char **argv)
 		_exit(127);
 	}
 	run(&probe, strtoull(argv[1], NULL, 10), strtoull(argv[2], NULL, 10), argv[3], argv[5],
-	                argv[6]);
+			argv[6]);
 	quit = now_ns();
 	type(&probe, "q");
 	while (waitpid(probe.child, &status, WNOHANG) == 0) {
@@ -254,10 +254,10 @@ int main(int argc, char **argv)
 	printf("{\"keys\":%zu,\"key_p50_ms\":%.1f,\"key_p99_ms\":%.1f,\"key_max_ms\":%.1f,"
 	       "\"memory_low_kib\":%llu,\"memory_high_kib\":%llu,\"memory_last_kib\":%llu,"
 	       "\"quit_ms\":%.1f,\"exit\":%d}\n",
-	                probe.n_answers, percentile_ms(&probe, 0.5), percentile_ms(&probe, 0.99),
-	                percentile_ms(&probe, 1.0), (unsigned long long)probe.memory_low,
-	                (unsigned long long)probe.memory_high,
-	                (unsigned long long)probe.memory_last, (double)quit / 1e6,
-	                WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+			probe.n_answers, percentile_ms(&probe, 0.5), percentile_ms(&probe, 0.99),
+			percentile_ms(&probe, 1.0), (unsigned long long)probe.memory_low,
+			(unsigned long long)probe.memory_high,
+			(unsigned long long)probe.memory_last, (double)quit / 1e6,
+			WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
 	return 0;
 }

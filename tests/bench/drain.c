@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 		}
 		if (!record) {
 			if (ring_arm(ring) && poll(&ready, 1, 1000) == 0 &&
-			                waitpid(child, NULL, WNOHANG) == child) {
+					waitpid(child, NULL, WNOHANG) == child) {
 				fprintf(stderr, "drain: the source ended early\n");
 				return 1;
 			}

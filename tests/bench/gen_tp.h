@@ -14,21 +14,17 @@
 
 LTTNG_UST_TRACEPOINT_EVENT(gen, request_entry,
 		LTTNG_UST_TP_ARGS(uint64_t, request_id, uint32_t, kind),
-		LTTNG_UST_TP_FIELDS(
-				lttng_ust_field_integer(uint64_t, request_id, request_id)
-				lttng_ust_field_integer(uint32_t, kind, kind)))
+		LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(uint64_t, request_id, request_id)
+						lttng_ust_field_integer(uint32_t, kind, kind)))
 
-LTTNG_UST_TRACEPOINT_EVENT(gen, point,
-		LTTNG_UST_TP_ARGS(uint64_t, request_id, uint32_t, length),
-		LTTNG_UST_TP_FIELDS(
-				lttng_ust_field_integer(uint64_t, request_id, request_id)
-				lttng_ust_field_integer(uint32_t, length, length)))
+LTTNG_UST_TRACEPOINT_EVENT(gen, point, LTTNG_UST_TP_ARGS(uint64_t, request_id, uint32_t, length),
+		LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(uint64_t, request_id, request_id)
+						lttng_ust_field_integer(uint32_t, length, length)))
 
 LTTNG_UST_TRACEPOINT_EVENT(gen, request_exit,
 		LTTNG_UST_TP_ARGS(uint64_t, request_id, int32_t, status),
-		LTTNG_UST_TP_FIELDS(
-				lttng_ust_field_integer(uint64_t, request_id, request_id)
-				lttng_ust_field_integer(int32_t, status, status)))
+		LTTNG_UST_TP_FIELDS(lttng_ust_field_integer(uint64_t, request_id, request_id)
+						lttng_ust_field_integer(int32_t, status, status)))
 
 #endif
 

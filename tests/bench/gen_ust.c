@@ -4,8 +4,8 @@
  * fast traces are read. Each request is three events of two fields: entry, a point, exit.
  *
  * usage: gen_ust EVENTS [THREADS [EVENTS_PER_S [FIRST_ID]]]
- * Waits after every 1000 requests of a thread if it is ahead of EVENTS_PER_S (0: never). Request ids
- * count from FIRST_ID (1): on two hosts that are watched together they must differ.
+ * Waits after every 1000 requests of a thread if it is ahead of EVENTS_PER_S (0: never). Request
+ * ids count from FIRST_ID (1): on two hosts that are watched together they must differ.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@
 
 #define EVENTS_PER_REQUEST 3
 #define REQUESTS_PER_LOOK  1000
-#define NS_PER_S	   1000000000u
+#define NS_PER_S           1000000000u
 
 struct worker {
 	pthread_t thread;

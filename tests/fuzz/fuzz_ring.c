@@ -141,13 +141,13 @@ static bool write_step(struct ring *writer, const uint8_t **data, size_t *size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct intake_sink sink = {.add_type = add_type,
-	                .add_session = add_session,
-	                .add_stream = add_stream,
-	                .end_session = end_session,
-	                .feed = feed,
-	                .lose = lose,
-	                .late = late,
-	                .advance = advance};
+			.add_session = add_session,
+			.add_stream = add_stream,
+			.end_session = end_session,
+			.feed = feed,
+			.lose = lose,
+			.late = late,
+			.advance = advance};
 	struct ring *reader = ring_create(64u << 10);
 	struct fuzz_sink *context = calloc(1, sizeof(*context));
 	uint64_t now_ns = 0;

@@ -35,7 +35,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	char error[512] = "";
 	struct schema_file *file =
-	                schema_file_parse("fuzz", (const char *)data, size, error, sizeof(error));
+			schema_file_parse("fuzz", (const char *)data, size, error, sizeof(error));
 	struct engine *engine;
 
 	if (!file) {
@@ -46,7 +46,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	engine = engine_create(NULL);
 	if (engine && engine_add_schema(engine, schema_file_schema(file), error, sizeof(error)) ==
-	                                STATUS_OK) {
+					STATUS_OK) {
 		check_round_trip(schema_file_schema(file));
 	}
 	engine_destroy(engine);

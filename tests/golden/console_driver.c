@@ -34,7 +34,7 @@ struct driver {
 static void set_timer(const struct driver *driver, long ns)
 {
 	const struct itimerspec spec = {
-	                .it_value = {.tv_nsec = ns}, .it_interval = {.tv_nsec = 100000000}};
+			.it_value = {.tv_nsec = ns}, .it_interval = {.tv_nsec = 100000000}};
 
 	timerfd_settime(driver->timer, 0, &spec, NULL);
 }
@@ -119,11 +119,11 @@ int main(int argc, char **argv)
 {
 	struct driver driver = {.options = {.horizon = HORIZON_EPOCH, .target = "relay1"}};
 	struct console_host host = {.context = &driver,
-	                .acquire = host_acquire,
-	                .release = host_release,
-	                .look = host_look,
-	                .command = host_command,
-	                .theme = host_theme};
+			.acquire = host_acquire,
+			.release = host_release,
+			.look = host_look,
+			.command = host_command,
+			.theme = host_theme};
 	int code;
 
 	setlocale(LC_CTYPE, "");

@@ -18,7 +18,7 @@ struct cloud {
 	bool gone;       /* nothing asked for is kept any more */
 	bool no_groups;
 	struct made_state state;
-	bool measured;   /* requests have resources */
+	bool measured;              /* requests have resources */
 	struct source_row *sources; /* instead of its own */
 	uint32_t n_sources;
 	const char *notice;

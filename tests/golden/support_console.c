@@ -72,16 +72,16 @@ void bench_open(struct bench *bench, int rows, int columns, bool ascii, bool no_
 	tzset();
 	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
 	bench->options = (struct console_options){.horizon = HORIZON_EPOCH,
-	                .ascii = ascii,
-	                .no_color = no_color,
-	                .target = "relay1"};
+			.ascii = ascii,
+			.no_color = no_color,
+			.target = "relay1"};
 	bench->host = (struct console_host){.context = bench,
-	                .acquire = host_acquire,
-	                .release = host_release,
-	                .look = host_look,
-	                .command = host_command,
-	                .theme = host_theme,
-	                .wake_fd = -1};
+			.acquire = host_acquire,
+			.release = host_release,
+			.look = host_look,
+			.command = host_command,
+			.theme = host_theme,
+			.wake_fd = -1};
 	canvas_init(&bench->canvas, ascii);
 	assert_true(canvas_resize(&bench->canvas, rows, columns));
 	bench->console = console_create(&bench->options, &bench->host);
@@ -158,7 +158,7 @@ void bench_text(struct bench *bench, const char *text)
 static char role_letter(uint8_t role)
 {
 	static const char letters[] =
-	                ".abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+			".abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
 	return role < sizeof(letters) - 1 ? letters[role] : '?';
 }
@@ -169,7 +169,7 @@ static void dump_role(FILE *out, const struct bench *bench, enum role role)
 	static const char *const attributes[] = {" bold", " dim", " underline", " reverse"};
 	uint32_t serial;
 	struct theme_look look = theme_look(console_theme(bench->console, &serial), role,
-	                bench->options.no_color ? 0 : 256);
+			bench->options.no_color ? 0 : 256);
 	int i;
 
 	fprintf(out, "%c %s", role_letter((uint8_t)role), theme_role_name(role));
@@ -246,7 +246,7 @@ static void compare(const char *path, const char *expected, const char *actual)
 		return;
 	}
 	while (*line && strcspn(line, "\n") == strcspn(want, "\n") &&
-	                strncmp(line, want, strcspn(line, "\n")) == 0) {
+			strncmp(line, want, strcspn(line, "\n")) == 0) {
 		line += strcspn(line, "\n");
 		line += *line == '\n';
 		want += strcspn(want, "\n");
@@ -255,7 +255,7 @@ static void compare(const char *path, const char *expected, const char *actual)
 	}
 	if (*line || *want) {
 		fail_msg("%s:%d:\nexpected %.*s\ngot      %.*s\n", path, number,
-		                (int)strcspn(want, "\n"), want, (int)strcspn(line, "\n"), line);
+				(int)strcspn(want, "\n"), want, (int)strcspn(line, "\n"), line);
 	}
 }
 
@@ -297,7 +297,7 @@ bool bench_sees(struct bench *bench, const char *text)
 		used = 0;
 		for (x = 0; x < bench->canvas.columns && used < sizeof(line); x++) {
 			used += (size_t)snprintf(line + used, sizeof(line) - used, "%s",
-			                canvas_at(&bench->canvas, y, x)->glyph);
+					canvas_at(&bench->canvas, y, x)->glyph);
 		}
 		if (strstr(line, text)) {
 			return true;

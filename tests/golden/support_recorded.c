@@ -85,14 +85,14 @@ struct engine *recorded_read(const char *name, uint64_t window_ns)
 {
 	struct engine *engine = engine_create(&(struct engine_config){.window_ns = window_ns});
 	const struct intake_sink sink = {.context = engine,
-	                .add_type = add_type,
-	                .add_session = add_session,
-	                .add_stream = add_stream,
-	                .end_session = end_session,
-	                .feed = feed,
-	                .lose = lose,
-	                .late = late,
-	                .advance = advance};
+			.add_type = add_type,
+			.add_session = add_session,
+			.add_stream = add_stream,
+			.end_session = end_session,
+			.feed = feed,
+			.lose = lose,
+			.late = late,
+			.advance = advance};
 	struct intake *intake = intake_create(&sink, SOURCE_PROGRAM);
 	uint64_t start_ns = mono_now_ns();
 	char path[PATH_MAX], text[512];
@@ -129,7 +129,7 @@ json_t *reference_load(const char *trace, const char *analysis)
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s%s/%s.%s_mi.json", folder ? folder : traces(),
-	                folder ? "" : "/../oracle", trace, analysis);
+			folder ? "" : "/../oracle", trace, analysis);
 	return json_load_file(path, 0, NULL);
 }
 
@@ -138,10 +138,11 @@ json_t *reference_table(json_t *document, const char *wanted)
 	json_t *results = json_object_get(document, "results"), *result;
 	size_t i;
 
-	json_array_foreach (results, i, result) {
+	json_array_foreach(results, i, result)
+	{
 		json_t *class = json_object_get(result, "class");
 		const char *title = json_string_value(
-		                json_is_string(class) ? class : json_object_get(class, "title"));
+				json_is_string(class) ? class : json_object_get(class, "title"));
 
 		if (title && strstr(title, wanted)) {
 			return json_object_get(result, "data");

@@ -14,6 +14,6 @@ struct made_state {
 
 /* Fills snapshot->state as of snapshot->time_ns. */
 void made_state_fill(struct snapshot *snapshot, const struct focus *focus,
-                const struct made_state *made);
+		const struct made_state *made);
 
 #endif

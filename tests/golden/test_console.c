@@ -197,11 +197,11 @@ static void no_key_is_silent(void **state)
 	/* Each ends with a move that leaves no message behind, away from the edges of the heat map.
 	 */
 	static const char *const screens[] = {"7 1 j g", "2 j h", "2 Tab j g", "4 j g", "4 Tab j g",
-	                "4 Tab Tab j g", "6 j g", "6 Tab j g", "6 T j g", "6 j Enter j g",
-	                "6 Tab Tab Tab Tab j g", "6 BackTab j g", "7 j g", "7 Tab j g",
-	                "7 j Tab Tab j g", "? j g"};
+			"4 Tab Tab j g", "6 j g", "6 Tab j g", "6 T j g", "6 j Enter j g",
+			"6 Tab Tab Tab Tab j g", "6 BackTab j g", "7 j g", "7 Tab j g",
+			"7 j Tab Tab j g", "? j g"};
 	static const char *const keys[] = {"3", "5", "6", "x", "h", "l", "Enter", "s", "S", "w",
-	                "n", "N", "T", "o", "Tab", "BackTab", ".", "F7", "Delete"};
+			"n", "N", "T", "o", "Tab", "BackTab", ".", "F7", "Delete"};
 	struct cloud cloud = {0};
 	struct canvas before;
 	struct bench bench;
@@ -427,31 +427,31 @@ static void sources_are_attached(void **state)
 static void first_run(void **state)
 {
 	static struct source_row rows[] = {
-	                {.id = 1,
-	                                .url = "net://localhost",
-	                                .is_relay = true,
-	                                .state = SOURCE_BROKEN,
-	                                .detail = "No relay daemon at localhost:5344. Start one: "
-	                                          "lttng-relayd -d   Or open a recording: "
-	                                          "pythiatop DIR"},
-	                {.id = 2,
-	                                .url = "net://localhost/host/h/s",
-	                                .host = "h",
-	                                .session = "s",
-	                                .state = SOURCE_BROKEN,
-	                                .detail = "No relay daemon at localhost:5344. Start one: "
-	                                          "lttng-relayd -d   Or open a recording: "
-	                                          "pythiatop DIR"},
-	                {.id = 3,
-	                                .url = "net://relay1",
-	                                .is_relay = true,
-	                                .state = SOURCE_CONNECTING},
-	                {.id = 4,
-	                                .url = "net://relay2/host/h/x",
-	                                .session = "x",
-	                                .host = "h",
-	                                .live = true,
-	                                .state = SOURCE_OFFERED},
+			{.id = 1,
+					.url = "net://localhost",
+					.is_relay = true,
+					.state = SOURCE_BROKEN,
+					.detail = "No relay daemon at localhost:5344. Start one: "
+						  "lttng-relayd -d   Or open a recording: "
+						  "pythiatop DIR"},
+			{.id = 2,
+					.url = "net://localhost/host/h/s",
+					.host = "h",
+					.session = "s",
+					.state = SOURCE_BROKEN,
+					.detail = "No relay daemon at localhost:5344. Start one: "
+						  "lttng-relayd -d   Or open a recording: "
+						  "pythiatop DIR"},
+			{.id = 3,
+					.url = "net://relay1",
+					.is_relay = true,
+					.state = SOURCE_CONNECTING},
+			{.id = 4,
+					.url = "net://relay2/host/h/x",
+					.session = "x",
+					.host = "h",
+					.live = true,
+					.state = SOURCE_OFFERED},
 	};
 	struct snapshot *snapshot;
 	struct cloud cloud = {.no_groups = true, .sources = rows, .n_sources = 4};
@@ -483,7 +483,7 @@ static void events_without_requests(void **state)
 	(void)state;
 	begin(&bench, &cloud);
 	assert_true(bench_sees(&bench,
-	                "41.2k events/s, no requests: nothing starts one. 38 event names;"));
+			"41.2k events/s, no requests: nothing starts one. 38 event names;"));
 	bench_golden(&bench, "first-run-events");
 	cloud.sources = (struct source_row[]){{.id = 2, .url = "/traces/a", .state = SOURCE_ENDED}};
 	cloud.n_sources = 1;
@@ -535,15 +535,15 @@ static void any_keys(void **state)
 			key = (unsigned char)typed[(random >> 17) % (sizeof(typed) - 1)];
 		} else {
 			static const uint32_t others[] = {K_ENTER, K_ESC, K_TAB, K_BACKTAB, K_UP,
-			                K_DOWN, K_LEFT, K_RIGHT, K_HOME, K_END, K_PAGE_UP,
-			                K_PAGE_DOWN, K_BACKSPACE, K_DELETE, 0xe9, 0x6f22};
+					K_DOWN, K_LEFT, K_RIGHT, K_HOME, K_END, K_PAGE_UP,
+					K_PAGE_DOWN, K_BACKSPACE, K_DELETE, 0xe9, 0x6f22};
 
 			key = others[(random >> 17) % (sizeof(others) / sizeof(others[0]))];
 		}
 		console_key(bench.console, key);
 		if (random >> 24 == 0) {
 			assert_true(canvas_resize(&bench.canvas, 1 + (int)(random >> 8 & 63),
-			                1 + (int)(random >> 14 & 255)));
+					1 + (int)(random >> 14 & 255)));
 		}
 		if (i % 16 == 0) {
 			change_cloud(&cloud, random >> 9);
@@ -559,24 +559,24 @@ static void any_keys(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(drill_down_and_back),
-	                cmocka_unit_test(numbers_always_show_something),
-	                cmocka_unit_test(the_cursor_stays_on_its_item),
-	                cmocka_unit_test(the_cursor_begins_with_the_worst),
-	                cmocka_unit_test(freeze_and_step),
-	                cmocka_unit_test(horizon_and_commands),
-	                cmocka_unit_test(no_key_is_silent),
-	                cmocka_unit_test(what_has_gone),
-	                cmocka_unit_test(into_the_state),
-	                cmocka_unit_test(from_a_call_to_its_caller),
-	                cmocka_unit_test(from_a_span_to_its_thread),
-	                cmocka_unit_test(a_tree_of_processes),
-	                cmocka_unit_test(search_goes_round),
-	                cmocka_unit_test(keys_from_settings),
-	                cmocka_unit_test(sources_are_attached),
-	                cmocka_unit_test(first_run),
-	                cmocka_unit_test(events_without_requests),
-	                cmocka_unit_test(any_keys),
+			cmocka_unit_test(drill_down_and_back),
+			cmocka_unit_test(numbers_always_show_something),
+			cmocka_unit_test(the_cursor_stays_on_its_item),
+			cmocka_unit_test(the_cursor_begins_with_the_worst),
+			cmocka_unit_test(freeze_and_step),
+			cmocka_unit_test(horizon_and_commands),
+			cmocka_unit_test(no_key_is_silent),
+			cmocka_unit_test(what_has_gone),
+			cmocka_unit_test(into_the_state),
+			cmocka_unit_test(from_a_call_to_its_caller),
+			cmocka_unit_test(from_a_span_to_its_thread),
+			cmocka_unit_test(a_tree_of_processes),
+			cmocka_unit_test(search_goes_round),
+			cmocka_unit_test(keys_from_settings),
+			cmocka_unit_test(sources_are_attached),
+			cmocka_unit_test(first_run),
+			cmocka_unit_test(events_without_requests),
+			cmocka_unit_test(any_keys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -41,7 +41,7 @@ struct call {
 };
 
 static void feed_call(struct feed *feed, const struct call *call, uint64_t id, uint64_t at_ns,
-                uint64_t step_ns)
+		uint64_t step_ns)
 {
 	const union feed_value values[] = {{.u = id}, {.u = call->thread}};
 
@@ -56,18 +56,18 @@ static void feed_cloud(struct feed *feed)
 {
 	static const char fields[] = "request_id:u vtid:c";
 	struct call create = {feed_type(feed, "app:create_entry", fields),
-	                feed_type(feed, "app:create_exit", fields),
-	                feed_type(feed, "app:lock_entry", fields),
-	                feed_type(feed, "app:lock_exit", fields), 11};
+			feed_type(feed, "app:create_exit", fields),
+			feed_type(feed, "app:lock_entry", fields),
+			feed_type(feed, "app:lock_exit", fields), 11};
 	struct call list = {feed_type(feed, "app:list_entry", fields),
-	                feed_type(feed, "app:list_exit", fields),
-	                feed_type(feed, "app:query_entry", fields),
-	                feed_type(feed, "app:query_exit", fields), 12};
+			feed_type(feed, "app:list_exit", fields),
+			feed_type(feed, "app:query_entry", fields),
+			feed_type(feed, "app:query_exit", fields), 12};
 	uint64_t i, at_ns = T0;
 
 	for (i = 0; i < 120; i++) {
 		feed_call(feed, &create, 1000 + i, at_ns,
-		                (i % 5 == 0 ? 30 : 8) * MS + i % 7 * MS / 8);
+				(i % 5 == 0 ? 30 : 8) * MS + i % 7 * MS / 8);
 		at_ns += 45 * MS;
 		feed_call(feed, &list, 5000 + i, at_ns, 3 * MS + i % 3 * MS / 10);
 		at_ns += 20 * MS;
@@ -152,8 +152,8 @@ static void recorded_trace(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(made_events),
-	                cmocka_unit_test(recorded_trace),
+			cmocka_unit_test(made_events),
+			cmocka_unit_test(recorded_trace),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -38,7 +38,7 @@ static int run(const char *options, json_t **document)
 	int code;
 
 	snprintf(command, sizeof(command), "'%s/pythiatop' --batch=json %s '%s' 2>/dev/null",
-	                PT_BUILD_DIR, options, trace());
+			PT_BUILD_DIR, options, trace());
 	out = popen(command, "r");
 	assert_non_null(out);
 	*document = json_loadf(out, 0, NULL);
@@ -84,7 +84,7 @@ static void forget_hindsight(json_t *state)
 static void stopped_or_stepped_back(void **state)
 {
 	static const char *const arrays[] = {
-	                "hosts", "cpus", "threads", "syscalls", "fds", "disks", "nets", "irqs"};
+			"hosts", "cpus", "threads", "syscalls", "fds", "disks", "nets", "irqs"};
 	json_t *stopped, *back, *a, *b, *end;
 	char at[64];
 	size_t i;
@@ -92,7 +92,7 @@ static void stopped_or_stepped_back(void **state)
 	(void)state;
 	a = state_at("", &end);
 	snprintf(at, sizeof(at), "--state-at=%" JSON_INTEGER_FORMAT,
-	                number(a, "at_ns") - 3000000000);
+			number(a, "at_ns") - 3000000000);
 	a = state_at(at, &stopped);
 	b = state_at("--state-at=-3s", &back);
 	forget_hindsight(a);
@@ -120,9 +120,9 @@ static void time_is_conserved(void **state)
 	json_array_foreach(hosts, i, host)
 	{
 		assert_int_equal(number(host, "capacity_ns"),
-		                number(host, "threads_ns") + number(host, "idle_ns") +
-		                                number(host, "irq_ns") +
-		                                number(host, "unknown_ns"));
+				number(host, "threads_ns") + number(host, "idle_ns") +
+						number(host, "irq_ns") +
+						number(host, "unknown_ns"));
 	}
 	assert_true(i > 0);
 	json_decref(document);
@@ -143,8 +143,8 @@ static void one_fd(void **state)
 	number_of_fd = number(fd, "fd");
 	json_decref(document);
 	snprintf(options, sizeof(options),
-	                "--state-of=pid=%" JSON_INTEGER_FORMAT ",fd=%" JSON_INTEGER_FORMAT, pid,
-	                number_of_fd);
+			"--state-of=pid=%" JSON_INTEGER_FORMAT ",fd=%" JSON_INTEGER_FORMAT, pid,
+			number_of_fd);
 	all = state_at(options, &document);
 	assert_int_equal(json_array_size(json_object_get(all, "threads")), 0);
 	assert_int_equal(json_array_size(json_object_get(all, "cpus")), 0);
@@ -157,7 +157,7 @@ static void one_fd(void **state)
 	json_array_foreach(json_object_get(all, "events"), i, event)
 	{
 		assert_non_null(strstr(
-		                json_string_value(json_object_get(event, "name")), "syscall_"));
+				json_string_value(json_object_get(event, "name")), "syscall_"));
 	}
 	assert_true(i > 0);
 	json_decref(document);
@@ -166,7 +166,7 @@ static void one_fd(void **state)
 static void no_such_instant(void **state)
 {
 	static const char *const options[] = {"--state-at=-11s", "--state-at='2001-01-01 00:00:00'",
-	                "--state-at='2051-01-01 00:00:00'"};
+			"--state-at='2051-01-01 00:00:00'"};
 	json_t *document;
 	size_t i;
 
@@ -184,10 +184,10 @@ static void no_such_instant(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(stopped_or_stepped_back),
-	                cmocka_unit_test(time_is_conserved),
-	                cmocka_unit_test(one_fd),
-	                cmocka_unit_test(no_such_instant),
+			cmocka_unit_test(stopped_or_stepped_back),
+			cmocka_unit_test(time_is_conserved),
+			cmocka_unit_test(one_fd),
+			cmocka_unit_test(no_such_instant),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

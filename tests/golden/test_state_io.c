@@ -52,7 +52,7 @@ static json_t *oracle(const char *trace, const char *analysis)
 	char path[PATH_MAX];
 
 	snprintf(path, sizeof(path), "%s/../oracle/%s.%s_mi.json",
-	                folder("PYTHIATOP_TRACES", PT_TRACES_DIR), trace, analysis);
+			folder("PYTHIATOP_TRACES", PT_TRACES_DIR), trace, analysis);
 	return json_load_file(path, 0, NULL);
 }
 
@@ -66,8 +66,8 @@ static json_t *table(json_t *document, const char *wanted)
 	{
 		json_t *class = json_object_get(result, "class");
 		const char *title = json_is_string(class) ? json_string_value(class)
-		                                          : json_string_value(json_object_get(
-		                                                            class, "title"));
+							  : json_string_value(json_object_get(
+									    class, "title"));
 
 		if (title && strstr(title, wanted)) {
 			return json_object_get(result, "data");
@@ -97,7 +97,7 @@ static const char *text_of(json_t *row, size_t column, const char *name)
 /* --- by thread and by file ------------------------------------------------------------------- */
 
 static __attribute__((noinline)) const struct state_thread *thread_of(
-                const struct snapshot *snapshot, int64_t tid)
+		const struct snapshot *snapshot, int64_t tid)
 {
 	uint32_t i;
 
@@ -115,7 +115,7 @@ static __attribute__((noinline)) const struct state_thread *thread_of(
  * here they are those of IP sockets, which are never more.
  */
 static void check_threads(
-                const struct snapshot *snapshot, json_t *usage, const char *title, bool write)
+		const struct snapshot *snapshot, json_t *usage, const char *title, bool write)
 {
 	json_t *rows = table(usage, title), *row;
 	size_t i;
@@ -128,13 +128,13 @@ static void check_threads(
 		assert_int_equal(write ? thread->write_bytes : thread->read_bytes, value(row, 1));
 		assert_int_equal(thread->pid, member(row, 0, "pid"));
 		assert_true((int64_t)(write ? thread->net_write_bytes : thread->net_read_bytes) <=
-		                value(row, 3));
+				value(row, 3));
 	}
 }
 
 /* What the reference calls unknown are pipes and local sockets: it follows neither. */
 static void check_files(const struct snapshot *snapshot, json_t *usage, const char *title,
-                bool write, uint32_t least)
+		bool write, uint32_t least)
 {
 	json_t *rows = table(usage, title), *row;
 	uint32_t n = 0, f;
@@ -182,7 +182,7 @@ static void check_pipe(const struct snapshot *snapshot)
 /* --- disks ----------------------------------------------------------------------------------- */
 
 static __attribute__((noinline)) const struct state_disk *disk_of(
-                const struct snapshot *snapshot, const char *name)
+		const struct snapshot *snapshot, const char *name)
 {
 	uint32_t i;
 
@@ -197,7 +197,7 @@ static __attribute__((noinline)) const struct state_disk *disk_of(
 
 /* Requests go to the whole disk, whichever partition the reference names instead. */
 static void check_disk(const struct snapshot *snapshot, json_t *usage, json_t *stats,
-                const char *name, const char *there)
+		const char *name, const char *there)
 {
 	const struct state_disk *disk = disk_of(snapshot, name);
 	json_t *sectors = json_array_get(table(usage, "per-disk-top-sector"), 0);
@@ -207,7 +207,7 @@ static void check_disk(const struct snapshot *snapshot, json_t *usage, json_t *s
 	assert_int_equal(disk->read_bytes + disk->write_bytes, value(sectors, 1) * 512);
 	assert_int_equal(disk->reads + disk->writes, value(latency, 1));
 	assert_int_equal(disk->mean_ns, (uint64_t)json_number_value(json_object_get(
-	                                                json_array_get(latency, 3), "value")));
+							json_array_get(latency, 3), "value")));
 	assert_int_equal(disk->max_ns, value(latency, 4));
 	assert_int_equal(disk->pending, 0);
 	assert_int_equal(disk->errors, 0);
@@ -246,7 +246,7 @@ static void check_blocks(const struct snapshot *snapshot, json_t *usage, bool in
 /* --- interfaces and pages -------------------------------------------------------------------- */
 
 static __attribute__((noinline)) const struct state_net *net_of(
-                const struct snapshot *snapshot, const char *name)
+		const struct snapshot *snapshot, const char *name)
 {
 	uint32_t i;
 
@@ -283,14 +283,14 @@ static void check_pages(const struct snapshot *snapshot, json_t *memory)
 	json_array_foreach(rows, i, row)
 	{
 		assert_true((int64_t)thread_of(snapshot, member(row, 0, "tid"))->pages_freed >=
-		                value(row, 1));
+				value(row, 1));
 	}
 }
 
 /* --- the traces ------------------------------------------------------------------------------ */
 
 static void check_trace(const char *name,
-                void (*more)(const struct snapshot *snapshot, json_t *usage, json_t *stats))
+		void (*more)(const struct snapshot *snapshot, json_t *usage, json_t *stats))
 {
 	json_t *usage = oracle(name, "io.runusage"), *stats = oracle(name, "io.runstats");
 	struct snapshot *snapshot;
@@ -358,8 +358,8 @@ static void trace_6_2(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(trace_4_4),
-	                cmocka_unit_test(trace_6_2),
+			cmocka_unit_test(trace_4_4),
+			cmocka_unit_test(trace_6_2),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

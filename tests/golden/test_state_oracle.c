@@ -17,7 +17,7 @@
 #include "support_recorded.h"
 
 #define FIRST_IRQS_NS 20000
-#define WINDOW UINT64_C(60000000000) /* longer than the traces */
+#define WINDOW        UINT64_C(60000000000) /* longer than the traces */
 
 static const char *const recorded[] = {"kernel-6.2-2cpu", "kernel-4.4-basic"};
 #define TRACES (sizeof(recorded) / sizeof(*recorded))
@@ -67,7 +67,7 @@ static const struct state_thread *thread_of(const struct state_view *view, int64
 static double span_of(json_t *reference)
 {
 	json_t *range = json_object_get(
-	                json_array_get(json_object_get(reference, "results"), 0), "time-range");
+			json_array_get(json_object_get(reference, "results"), 0), "time-range");
 
 	return json_number_value(json_object_get(json_object_get(range, "end"), "value")) -
 	       json_number_value(json_object_get(json_object_get(range, "begin"), "value"));
@@ -97,9 +97,10 @@ static void cpu_time_of_threads(void **state)
 		for (i = 0; i < looked.view->n_cpus; i++) {
 			unknown_ns += span - (double)looked.view->cpus[i].known_ns;
 		}
-		json_array_foreach (reference_table(looked.reference, "per-process"), i, row) {
+		json_array_foreach(reference_table(looked.reference, "per-process"), i, row)
+		{
 			const struct state_thread *thread = thread_of(
-			                looked.view, (int64_t)reference_number(row, 0, "tid"));
+					looked.view, (int64_t)reference_number(row, 0, "tid"));
 			double theirs = reference_number(row, 3, "value") * span;
 			double more = theirs - (double)(thread->cpu_ns + thread->irq_ns);
 
@@ -135,22 +136,23 @@ static void use_of_cpus(void **state)
 			continue;
 		}
 		span = span_of(looked.reference);
-		json_array_foreach (reference_table(looked.reference, "per-cpu"), i, row) {
+		json_array_foreach(reference_table(looked.reference, "per-cpu"), i, row)
+		{
 			const struct state_cpu *cpu = &looked.view->cpus[i];
 			double used = reference_number(row, 1, "value") * span;
 			double unknown = span - (double)cpu->known_ns;
 
 			assert_int_equal(cpu->cpu, reference_number(row, 0, "id"));
 			assert_true(used >= (double)(cpu->user_ns + cpu->syscall_ns) - 1000);
-			assert_true(used <= (double)(cpu->known_ns - cpu->idle_ns) + unknown +
-			                                1000);
+			assert_true(used <=
+					(double)(cpu->known_ns - cpu->idle_ns) + unknown + 1000);
 			theirs += used;
 			unknown_ns += unknown;
 			compared++;
 		}
 		for (i = 0; i < looked.view->n_threads; i++) {
 			ours += (double)(looked.view->threads[i].cpu_ns +
-			                 looked.view->threads[i].irq_ns);
+					 looked.view->threads[i].irq_ns);
 		}
 		/* Interrupts before a CPU's first switch are known to us, so not in unknown. */
 		assert_true(theirs >= ours - 1000);
@@ -176,15 +178,16 @@ static void scheduling_latencies(void **state)
 		if (!look(&looked, recorded[t], "sched.runstats")) {
 			continue;
 		}
-		json_array_foreach (reference_table(looked.reference, "per_tid_stats"), i, row) {
+		json_array_foreach(reference_table(looked.reference, "per_tid_stats"), i, row)
+		{
 			const struct state_thread *thread = thread_of(
-			                looked.view, (int64_t)reference_number(row, 0, "tid"));
+					looked.view, (int64_t)reference_number(row, 0, "tid"));
 
 			assert_int_equal(thread->latencies, reference_number(row, 1, "value"));
 			assert_int_equal(thread->latency_min_ns, reference_number(row, 2, "value"));
 			assert_true(fabs(reference_number(row, 3, "value") -
-			                            (double)thread->latency_ns /
-			                                            (double)thread->latencies) < 1);
+						    (double)thread->latency_ns /
+								    (double)thread->latencies) < 1);
 			assert_int_equal(thread->latency_max_ns, reference_number(row, 4, "value"));
 			compared++;
 		}
@@ -196,7 +199,7 @@ static void scheduling_latencies(void **state)
 }
 
 static const struct state_syscall *call_of(
-                const struct state_view *view, int64_t tid, const char *name)
+		const struct state_view *view, int64_t tid, const char *name)
 {
 	uint32_t i;
 
@@ -251,32 +254,35 @@ static void system_calls(void **state)
 		if (!look(&looked, recorded[t], "syscallstats.run")) {
 			continue;
 		}
-		json_array_foreach (json_object_get(looked.reference, "results"), i, result) {
-			const char *title = json_string_value(json_object_get(
-			                json_object_get(result, "class"), "title"));
+		json_array_foreach(json_object_get(looked.reference, "results"), i, result)
+		{
+			const char *title = json_string_value(
+					json_object_get(json_object_get(result, "class"), "title"));
 			const char *at = title ? strstr(title, "TID: ") : NULL;
 			int64_t tid = at ? strtoll(at + 5, NULL, 10) : -1;
 
 			if (!at) {
 				continue; /* totals */
 			}
-			json_array_foreach (json_object_get(result, "data"), j, row) {
+			json_array_foreach(json_object_get(result, "data"), j, row)
+			{
 				json_t *first = json_array_get(row, 0);
-				const char *name = json_string_value(json_object_get(first, "name"));
+				const char *name =
+						json_string_value(json_object_get(first, "name"));
 				const struct state_syscall *call = call_of(looked.view, tid, name);
-				uint64_t errors = errors_in(json_string_value(json_object_get(
-				                json_array_get(row, 6), "value")));
+				uint64_t errors = errors_in(json_string_value(
+						json_object_get(json_array_get(row, 6), "value")));
 
 				compared++;
 				if (strcmp(name, "unknown") == 0 &&
-				                call->count > reference_number(row, 1, "value")) {
+						call->count > reference_number(row, 1, "value")) {
 					sigreturns++;
 					continue;
 				}
 				assert_int_equal(call->count, reference_number(row, 1, "value"));
 				assert_int_equal(call->min_ns, reference_number(row, 2, "value"));
-				assert_true(fabs(call->mean_ns - reference_number(row, 3, "value")) <
-				                1);
+				assert_true(fabs(call->mean_ns -
+							    reference_number(row, 3, "value")) < 1);
 				assert_int_equal(call->max_ns, reference_number(row, 4, "value"));
 				assert_int_equal(call->errors, errors);
 			}
@@ -303,30 +309,31 @@ static void interrupts(void **state)
 		if (!look(&looked, recorded[t], "irq.runstats")) {
 			continue;
 		}
-		json_array_foreach (reference_table(looked.reference, "hard-stats"), i, row) {
+		json_array_foreach(reference_table(looked.reference, "hard-stats"), i, row)
+		{
 			const char *name = json_string_value(
-			                json_object_get(json_array_get(row, 0), "name"));
+					json_object_get(json_array_get(row, 0), "name"));
 			uint32_t k = 0;
 
 			while (k < looked.view->n_irqs &&
-			                (looked.view->irqs[k].soft ||
-			                                looked.view->irqs[k].number !=
-			                                                reference_number(
-			                                                                row, 0,
-			                                                                "nr"))) {
+					(looked.view->irqs[k].soft ||
+							looked.view->irqs[k].number !=
+									reference_number(row, 0,
+											"nr"))) {
 				k++;
 			}
 			assert_true(k < looked.view->n_irqs);
 			assert_string_equal(looked.view->irqs[k].name, name);
 			assert_int_equal(looked.view->irqs[k].count,
-			                reference_number(row, 1, "value"));
+					reference_number(row, 1, "value"));
 			assert_int_equal(looked.view->irqs[k].min_ns,
-			                reference_number(row, 2, "value"));
+					reference_number(row, 2, "value"));
 			assert_true(fabs((double)looked.view->irqs[k].total_ns /
-			                                            (double)looked.view->irqs[k].count -
-			                            reference_number(row, 3, "value")) < 1);
+								    (double)looked.view->irqs[k]
+										    .count -
+						    reference_number(row, 3, "value")) < 1);
 			assert_int_equal(looked.view->irqs[k].max_ns,
-			                reference_number(row, 4, "value"));
+					reference_number(row, 4, "value"));
 			compared++;
 		}
 		leave(&looked);
@@ -336,7 +343,8 @@ static void interrupts(void **state)
 	}
 }
 
-/* CPUs x window = threads + idle + irq + unknown, and threads = the sum of them all, at any time. */
+/* CPUs x window = threads + idle + irq + unknown, and threads = the sum of them all, at any time.
+ */
 static void conserved(void **state)
 {
 	uint32_t t, k, compared = 0;
@@ -371,8 +379,8 @@ static void conserved(void **state)
 			assert_int_equal(view->n_hosts, 1);
 			assert_int_equal(host->capacity_ns, view->n_cpus * view->window_ns);
 			assert_int_equal(host->capacity_ns, host->threads_ns + host->idle_ns +
-			                                                    host->irq_ns +
-			                                                    host->unknown_ns);
+									    host->irq_ns +
+									    host->unknown_ns);
 			for (i = 0; i < view->n_threads; i++) {
 				threads_ns += view->threads[i].cpu_ns;
 			}
@@ -390,12 +398,12 @@ static void conserved(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(cpu_time_of_threads),
-	                cmocka_unit_test(use_of_cpus),
-	                cmocka_unit_test(scheduling_latencies),
-	                cmocka_unit_test(system_calls),
-	                cmocka_unit_test(interrupts),
-	                cmocka_unit_test(conserved),
+			cmocka_unit_test(cpu_time_of_threads),
+			cmocka_unit_test(use_of_cpus),
+			cmocka_unit_test(scheduling_latencies),
+			cmocka_unit_test(system_calls),
+			cmocka_unit_test(interrupts),
+			cmocka_unit_test(conserved),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -88,15 +88,15 @@ static uint64_t mono_now_ns(void)
 static void read_trace(const char *path, struct counts *counts)
 {
 	struct intake_sink sink = {
-	                .context = counts,
-	                .add_type = any_type,
-	                .add_session = any_session,
-	                .add_stream = any_stream,
-	                .end_session = any_end,
-	                .feed = count_event,
-	                .lose = count_loss,
-	                .late = count_late,
-	                .advance = count_time,
+			.context = counts,
+			.add_type = any_type,
+			.add_session = any_session,
+			.add_stream = any_stream,
+			.end_session = any_end,
+			.feed = count_event,
+			.lose = count_loss,
+			.late = count_late,
+			.advance = count_time,
 	};
 	struct intake *intake = intake_create(&sink, SOURCE_PROGRAM);
 	uint64_t start_ns = mono_now_ns();
@@ -146,7 +146,7 @@ static void check_trace(const char *name)
 	assert_int_equal(counts.events, count_with_babeltrace(path));
 	assert_int_equal(counts.late, 0);
 	print_message("%s: %llu events, %llu lost\n", name, (unsigned long long)counts.events,
-	                (unsigned long long)counts.lost);
+			(unsigned long long)counts.lost);
 	if (strcmp(name, "multi-domain-lost") == 0) {
 		assert_int_equal(counts.lost, 728);
 	}
@@ -185,23 +185,23 @@ static void test_what_is_no_trace(void **state)
 
 	(void)state;
 	assert_int_equal(intake_attach(intake, "/nonexistent/trace", error, sizeof(error)),
-	                STATUS_NOT_FOUND);
+			STATUS_NOT_FOUND);
 	assert_non_null(strstr(error, "/nonexistent/trace"));
 	assert_int_equal(intake_attach(intake, PT_SOURCE_DIR "/themes", error, sizeof(error)),
-	                STATUS_NOT_FOUND);
+			STATUS_NOT_FOUND);
 	assert_non_null(strstr(error, "no trace"));
 	assert_int_equal(intake_attach(intake, PT_SOURCE_DIR "/LICENSE", error, sizeof(error)),
-	                STATUS_INVALID);
+			STATUS_INVALID);
 	assert_int_equal(intake_attach(intake, "net://relay:99999", error, sizeof(error)),
-	                STATUS_INVALID);
+			STATUS_INVALID);
 	intake_destroy(intake);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(test_all_traces),
-	                cmocka_unit_test(test_what_is_no_trace),
+			cmocka_unit_test(test_all_traces),
+			cmocka_unit_test(test_what_is_no_trace),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

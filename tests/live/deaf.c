@@ -20,9 +20,9 @@ int main(int argc, char **argv)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	if (argc != 2 || listener < 0 ||
-	                bind(listener, (struct sockaddr *)&address, sizeof(address)) != 0 ||
-	                listen(listener, 16) != 0 ||
-	                getsockname(listener, (struct sockaddr *)&address, &size) != 0) {
+			bind(listener, (struct sockaddr *)&address, sizeof(address)) != 0 ||
+			listen(listener, 16) != 0 ||
+			getsockname(listener, (struct sockaddr *)&address, &size) != 0) {
 		return 1;
 	}
 	file = fopen(argv[1], "w");

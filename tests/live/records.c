@@ -20,7 +20,7 @@ static void print_record(struct source_probe *probe, const struct record *record
 	}
 	type = probe->types[event->type];
 	printf("%" PRIu64 " %u %s", event->ts_ns, event->cpu,
-	                record_text(&type->record, type->name));
+			record_text(&type->record, type->name));
 	for (uint32_t i = 0; i < event->bytes / 8; i++) {
 		printf(" %" PRIx64, event->slots[i]);
 	}

@@ -30,14 +30,14 @@ uint64_t request_source_bytes(const struct request_source *source)
 }
 
 uint32_t request_source_context(struct request_source *source, uint32_t parent,
-                const char *provider, const char *name)
+		const char *provider, const char *name)
 {
 	return contexts_add(source->contexts, parent, names_add(source->names, name, strlen(name)),
-	                *provider ? names_add(source->names, provider, strlen(provider)) : 0);
+			*provider ? names_add(source->names, provider, strlen(provider)) : 0);
 }
 
 struct request *request_source_make(struct request_source *source, const char *type,
-                uint64_t end_ns, uint64_t duration_ns, const uint32_t *path, uint32_t n_path)
+		uint64_t end_ns, uint64_t duration_ns, const uint32_t *path, uint32_t n_path)
 {
 	size_t size = sizeof(struct kept_request) + n_path * sizeof(*path);
 	struct kept_request *kept = pool_alloc(&source->pool.pool, size);

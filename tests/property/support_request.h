@@ -24,10 +24,10 @@ uint64_t request_source_bytes(const struct request_source *source);
 
 /* A context below another: "provider:name". Provider "" for a kernel's. */
 uint32_t request_source_context(struct request_source *source, uint32_t parent,
-                const char *provider, const char *name);
+		const char *provider, const char *name);
 
 /* A complete request with one reference, the caller's. The path is copied, and must ascend. */
 struct request *request_source_make(struct request_source *source, const char *type,
-                uint64_t end_ns, uint64_t duration_ns, const uint32_t *path, uint32_t n_path);
+		uint64_t end_ns, uint64_t duration_ns, const uint32_t *path, uint32_t n_path);
 
 #endif

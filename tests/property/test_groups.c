@@ -28,15 +28,15 @@ struct bench {
 };
 
 static const struct groups_config usual = {.window_ns = 10 * S,
-                .max_groups = 1000,
-                .max_kept_bytes = UINT64_C(64) << 20,
-                .max_pin_bytes = UINT64_C(64) << 20};
+		.max_groups = 1000,
+		.max_kept_bytes = UINT64_C(64) << 20,
+		.max_pin_bytes = UINT64_C(64) << 20};
 
 static void bench_init(struct bench *bench, const struct groups_config *config, uint64_t seed)
 {
 	request_source_init(&bench->source);
 	bench->groups = groups_create(
-	                config, bench->source.names, bench->source.contexts, &bench->source.pool);
+			config, bench->source.names, bench->source.contexts, &bench->source.pool);
 	assert_non_null(bench->groups);
 	bench->seed = seed << 32;
 }
@@ -59,14 +59,14 @@ static uint64_t lognormal(struct bench *bench, uint64_t median_ns, double sigma)
 	double v = (double)below(bench, 1000000) / 1e6;
 
 	return (uint64_t)((double)median_ns *
-	                  exp(sigma * sqrt(-2 * log(u)) * cos(6.283185307179586 * v)));
+			  exp(sigma * sqrt(-2 * log(u)) * cos(6.283185307179586 * v)));
 }
 
 /* Adds a request and lets it go, as the engine does. Returns its id. */
 static uint64_t add(struct bench *bench, const char *type, uint64_t end_ns, uint64_t duration_ns)
 {
 	struct request *request =
-	                request_source_make(&bench->source, type, end_ns, duration_ns, NULL, 0);
+			request_source_make(&bench->source, type, end_ns, duration_ns, NULL, 0);
 	uint64_t id = request->id;
 
 	groups_add(bench->groups, request);
@@ -75,7 +75,7 @@ static uint64_t add(struct bench *bench, const char *type, uint64_t end_ns, uint
 }
 
 static struct snapshot *fill(
-                struct bench *bench, enum horizon horizon, uint32_t group_id, uint64_t at_ns)
+		struct bench *bench, enum horizon horizon, uint32_t group_id, uint64_t at_ns)
 {
 	struct focus focus = {.parts = FOCUS_ALL, .horizon = horizon, .group_id = group_id};
 	struct snapshot *snapshot = snapshot_create();
@@ -88,10 +88,10 @@ static struct snapshot *fill(
 static void print_row(FILE *out, const struct groups_row *row)
 {
 	fprintf(out, "%u %s %s %lu %lu %lu %a %a %a %a %lu %lu %lu %lu %lu %a %lu %lu %lu", row->id,
-	                row->type, row->path, row->count, row->tainted, row->partial,
-	                row->rate_per_s, row->mean_ns, row->sd_ns, row->cov, row->min_ns,
-	                row->max_ns, row->p50_ns, row->p95_ns, row->p99_ns, row->variation_share,
-	                row->worst_request, row->spark_lo_ns, row->spark_hi_ns);
+			row->type, row->path, row->count, row->tainted, row->partial,
+			row->rate_per_s, row->mean_ns, row->sd_ns, row->cov, row->min_ns,
+			row->max_ns, row->p50_ns, row->p95_ns, row->p99_ns, row->variation_share,
+			row->worst_request, row->spark_lo_ns, row->spark_hi_ns);
 	for (uint32_t i = 0; i < GROUPS_SPARK_BINS; i++) {
 		fprintf(out, " %u", row->spark[i]);
 	}
@@ -109,14 +109,14 @@ static char *print(const struct snapshot *snapshot, bool requests)
 
 	assert_non_null(out);
 	fprintf(out, "%lu %u %a %u %lu\n", snapshot->horizon_ns, rows->n, rows->rate_per_s,
-	                rows->need_more, rows->folded);
+			rows->need_more, rows->folded);
 	for (uint32_t i = 0; i < rows->n; i++) {
 		print_row(out, &rows->rows[i]);
 	}
 	fprintf(out, "group %u heat %lu %ux%u from %d, histogram %u from %d, sampled %a\n",
-	                group->id, group->heat_start_ns, group->heat_rows, group->heat_cols,
-	                group->heat_low, group->histogram_bins, group->histogram_low,
-	                group->sampled_share);
+			group->id, group->heat_start_ns, group->heat_rows, group->heat_cols,
+			group->heat_low, group->histogram_bins, group->histogram_low,
+			group->sampled_share);
 	for (uint32_t i = 0; i < group->heat_rows * group->heat_cols; i++) {
 		fprintf(out, "%u:%lu ", group->heat[i], requests ? group->heat_request[i] : 0);
 	}
@@ -125,7 +125,7 @@ static char *print(const struct snapshot *snapshot, bool requests)
 	}
 	for (uint32_t i = 0; requests && i < group->n_requests; i++) {
 		fprintf(out, "\n%lu %lu %lu", group->requests[i].id, group->requests[i].start_ns,
-		                group->requests[i].duration_ns);
+				group->requests[i].duration_ns);
 	}
 	fclose(out);
 	return text;
@@ -170,7 +170,7 @@ static int by_value(const void *left, const void *right)
 }
 
 static void expect(const struct model *model, uint32_t group, uint64_t from_end,
-                uint64_t from_start, struct expected *out)
+		uint64_t from_start, struct expected *out)
 {
 	double squares = 0;
 
@@ -215,7 +215,7 @@ static void assert_quantile(uint64_t shown, const struct expected *expected, dou
 }
 
 static void assert_row(
-                const struct groups_row *row, const struct expected *expected, uint64_t length_ns)
+		const struct groups_row *row, const struct expected *expected, uint64_t length_ns)
 {
 	assert_int_equal(row->count, expected->count);
 	assert_int_equal(row->tainted, expected->tainted);
@@ -239,14 +239,14 @@ static void assert_row(
 }
 
 static void assert_fill(struct bench *bench, const struct model *model, enum horizon horizon,
-                uint64_t now_ns, uint64_t epoch_ns, struct expected *expected)
+		uint64_t now_ns, uint64_t epoch_ns, struct expected *expected)
 {
 	uint64_t window = (now_ns / QUARTER - 39) * QUARTER;
 	uint64_t from_end = horizon == HORIZON_WINDOW ? window : 0;
 	uint64_t from_start = horizon == HORIZON_EPOCH ? epoch_ns : 0;
 	uint64_t begin = horizon == HORIZON_WINDOW  ? (window > START ? window : START)
-	                 : horizon == HORIZON_EPOCH ? epoch_ns
-	                                            : START;
+			 : horizon == HORIZON_EPOCH ? epoch_ns
+						    : START;
 	struct snapshot *snapshot = fill(bench, horizon, 0, now_ns);
 	const struct groups_view *rows = &snapshot->groups;
 	double share = 0, last = INFINITY;
@@ -260,8 +260,8 @@ static void assert_fill(struct bench *bench, const struct model *model, enum hor
 		assert_row(row, expected, now_ns - begin);
 		assert_true(row->variation_share <= last);
 		assert_true(i == 0 || weight <= rows->rows[i - 1].rate_per_s *
-		                                                      rows->rows[i - 1].sd_ns *
-		                                                      (1 + 1e-12));
+								      rows->rows[i - 1].sd_ns *
+								      (1 + 1e-12));
 		last = row->variation_share;
 		share += row->variation_share;
 	}
@@ -287,7 +287,7 @@ static void model_add(struct bench *bench, struct model *model, uint64_t now_ns)
 	one.tainted = below(bench, 50) == 0;
 	one.state = below(bench, 40) ? REQUEST_COMPLETE : (enum request_state)(1 + below(bench, 3));
 	request = request_source_make(
-	                &bench->source, types[group], end, end - one.start_ns, NULL, 0);
+			&bench->source, types[group], end, end - one.start_ns, NULL, 0);
 	request->tainted = one.tainted;
 	request->state = one.state;
 	groups_add(bench->groups, request);
@@ -325,10 +325,10 @@ static void test_rows_are_those_of_a_plain_list(void **state)
 				groups_advance(bench.groups, now);
 				/* Until an epoch begins it is all there is. */
 				assert_fill(&bench, &model,
-				                epoch == START && horizon == HORIZON_EPOCH
-				                                ? HORIZON_ALL
-				                                : horizon,
-				                now, epoch, &expected);
+						epoch == START && horizon == HORIZON_EPOCH
+								? HORIZON_ALL
+								: horizon,
+						now, epoch, &expected);
 			}
 		}
 		bench_release(&bench);
@@ -403,7 +403,7 @@ static void test_pinned_views_stay_byte_for_byte(void **state)
 		for (uint32_t i = 0; i < 9; i++) {
 			static const uint64_t back[3] = {0, 3 * S, 10 * S};
 			char *text = fill_text(
-			                &bench, (enum horizon)(i % 3), at - back[i / 3], true);
+					&bench, (enum horizon)(i % 3), at - back[i / 3], true);
 
 			assert_string_equal(text, before[i]);
 			free(text);
@@ -508,7 +508,7 @@ static void test_stepping_back_shows_what_was_shown(void **state)
 		}
 		traffic(&bench, now, QUARTER, 5);
 		add(&bench, types[step % 3], now + QUARTER - 1,
-		                6 * S); /* across the epoch's begin */
+				6 * S); /* across the epoch's begin */
 	}
 	groups_pin(bench.groups, now);
 	traffic(&bench, now, 30 * S, 3000);
@@ -600,8 +600,8 @@ static void test_drill_down_leads_to_requests(void **state)
 	assert_int_equal(snapshot->groups.rows[0].worst_request, slowest_id);
 	assert_int_equal(snapshot->focus.request_id, slowest_id);
 	assert_int_equal(groups_find_request(bench.groups, slowest_id)->end_ns -
-	                                 groups_find_request(bench.groups, slowest_id)->start_ns,
-	                slowest_ns);
+					 groups_find_request(bench.groups, slowest_id)->start_ns,
+			slowest_ns);
 	group = &snapshot->group;
 	assert_int_equal(group->heat_cols, 40);
 	for (uint32_t i = 0; i < group->heat_rows * group->heat_cols; i++) {
@@ -615,10 +615,10 @@ static void test_drill_down_leads_to_requests(void **state)
 		assert_non_null(request);
 		assert_true(is_listed(group, request->id));
 		assert_int_equal((request->end_ns - group->heat_start_ns) / group->heat_cell_ns,
-		                i % group->heat_cols);
+				i % group->heat_cols);
 		assert_int_equal(
-		                (int)floor(8 * log2((double)(request->end_ns - request->start_ns))),
-		                group->heat_low + (int)(i / group->heat_cols));
+				(int)floor(8 * log2((double)(request->end_ns - request->start_ns))),
+				group->heat_low + (int)(i / group->heat_cols));
 	}
 	assert_true(group->sampled_share > 0.4 && group->sampled_share < 0.51);
 	assert_true(group->n_requests >= 1024);
@@ -642,7 +642,7 @@ static void test_worst_of_the_window(void **state)
 	for (uint32_t i = 0; i < N; i++) {
 		ends[i] = START + i * 10 * MS;
 		durations[i] = (1 + below(&bench, 30)) *
-		               MS; /* many are equal: the first one counts */
+			       MS; /* many are equal: the first one counts */
 		add(&bench, "a", ends[i], durations[i]);
 		if (i % 97 == 0) {
 			uint64_t from = (ends[i] / QUARTER - 39) * QUARTER, slowest = 0;
@@ -650,9 +650,9 @@ static void test_worst_of_the_window(void **state)
 
 			for (uint32_t k = 0; k <= i; k++) {
 				if (ends[k] >= from &&
-				                (slowest == 0 ||
-				                                durations[k] > durations[slowest -
-				                                                               1])) {
+						(slowest == 0 ||
+								durations[k] > durations[slowest -
+											       1])) {
 					slowest = k + 1;
 				}
 			}
@@ -771,7 +771,7 @@ static void test_bound_on_buckets(void **state)
 	assert_int_equal(count, (START + 20 * S - first) / MS);
 	for (uint32_t i = 0; i < snapshot->group.heat_rows * snapshot->group.heat_cols; i++) {
 		assert_true(snapshot->group.heat[i] == 0 ||
-		                snapshot->group.heat_start_ns + i % 40 * QUARTER >= first);
+				snapshot->group.heat_start_ns + i % 40 * QUARTER >= first);
 	}
 	snapshot_destroy(snapshot);
 	snapshot = fill(&bench, HORIZON_ALL, 0, START + 20 * S);
@@ -793,10 +793,10 @@ static void assert_path(struct bench *bench, uint32_t id, const char *type, cons
 }
 
 static uint32_t add_path(
-                struct bench *bench, const char *type, const uint32_t *path, uint32_t n_path)
+		struct bench *bench, const char *type, const uint32_t *path, uint32_t n_path)
 {
 	struct request *request = request_source_make(
-	                &bench->source, type, START + 500 * MS, MS, path, n_path);
+			&bench->source, type, START + 500 * MS, MS, path, n_path);
 	uint32_t id;
 
 	groups_add(bench->groups, request);
@@ -951,10 +951,10 @@ static void test_any_order_of_calls(void **state)
 	(void)state;
 	for (uint64_t seed = 100; seed < 130; seed++) {
 		const struct groups_config tight = {.window_ns = 1 + seed % 3 * 700 * MS,
-		                .max_groups = 4,
-		                .max_kept_bytes = seed % 2 ? 3000 : 100000,
-		                .max_pin_bytes = seed % 5 * 1000,
-		                .max_bucket_bytes = seed % 7 * 4000 + 1};
+				.max_groups = 4,
+				.max_kept_bytes = seed % 2 ? 3000 : 100000,
+				.max_pin_bytes = seed % 5 * 1000,
+				.max_bucket_bytes = seed % 7 * 4000 + 1};
 		uint64_t now = START, added = 0, pinned = 0, pin_ns = 0;
 		struct snapshot *snapshot;
 		struct bench bench;
@@ -986,12 +986,12 @@ static void test_any_order_of_calls(void **state)
 			case 5:
 			case 6:
 				free(fill_text(&bench, (enum horizon)below(&bench, 3),
-				                pin_ns ? pin_ns - below(&bench, 3 * S) : now,
-				                true));
+						pin_ns ? pin_ns - below(&bench, 3 * S) : now,
+						true));
 				break;
 			default:
 				add(&bench, types[below(&bench, 4)], end,
-				                any_duration(&bench, end));
+						any_duration(&bench, end));
 				added++;
 				break;
 			}
@@ -1010,24 +1010,24 @@ static void test_any_order_of_calls(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(test_rows_are_those_of_a_plain_list),
-	                cmocka_unit_test(test_first_epoch_is_all),
-	                cmocka_unit_test(test_pinned_views_stay_byte_for_byte),
-	                cmocka_unit_test(test_epoch_begun_while_pinned),
-	                cmocka_unit_test(test_unpinning_catches_up),
-	                cmocka_unit_test(test_stepping_back_shows_what_was_shown),
-	                cmocka_unit_test(test_pin_bound),
-	                cmocka_unit_test(test_drill_down_leads_to_requests),
-	                cmocka_unit_test(test_worst_of_the_window),
-	                cmocka_unit_test(test_bound_on_kept_bytes),
-	                cmocka_unit_test(test_sample_of_a_sudden_load),
-	                cmocka_unit_test(test_pin_keeps_requests_beyond_the_bound),
-	                cmocka_unit_test(test_bound_on_buckets),
-	                cmocka_unit_test(test_keys_and_labels),
-	                cmocka_unit_test(test_tainted_and_partial_are_left_out),
-	                cmocka_unit_test(test_empty),
-	                cmocka_unit_test(test_memory_is_flat),
-	                cmocka_unit_test(test_any_order_of_calls),
+			cmocka_unit_test(test_rows_are_those_of_a_plain_list),
+			cmocka_unit_test(test_first_epoch_is_all),
+			cmocka_unit_test(test_pinned_views_stay_byte_for_byte),
+			cmocka_unit_test(test_epoch_begun_while_pinned),
+			cmocka_unit_test(test_unpinning_catches_up),
+			cmocka_unit_test(test_stepping_back_shows_what_was_shown),
+			cmocka_unit_test(test_pin_bound),
+			cmocka_unit_test(test_drill_down_leads_to_requests),
+			cmocka_unit_test(test_worst_of_the_window),
+			cmocka_unit_test(test_bound_on_kept_bytes),
+			cmocka_unit_test(test_sample_of_a_sudden_load),
+			cmocka_unit_test(test_pin_keeps_requests_beyond_the_bound),
+			cmocka_unit_test(test_bound_on_buckets),
+			cmocka_unit_test(test_keys_and_labels),
+			cmocka_unit_test(test_tainted_and_partial_are_left_out),
+			cmocka_unit_test(test_empty),
+			cmocka_unit_test(test_memory_is_flat),
+			cmocka_unit_test(test_any_order_of_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

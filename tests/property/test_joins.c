@@ -151,7 +151,7 @@ static bool release_thread(void *context, struct thread *thread, bool force)
 static void bench_start(struct bench *bench)
 {
 	const struct requests_config config = {
-	                .max_open = 2000, .max_events = 10000, .max_bytes = 1u << 22};
+			.max_open = 2000, .max_events = 10000, .max_bytes = 1u << 22};
 	uint32_t session;
 
 	memset(bench, 0, sizeof(*bench));
@@ -163,12 +163,12 @@ static void bench_start(struct bench *bench)
 	bench->threads = threads_create(1000, release_thread, bench);
 	assert_non_null(bench->threads);
 	bench->requests = requests_create(&config, &bench->registry, bench->model, bench->names,
-	                bench->contexts, bench->threads, &bench->pool, collect, bench);
+			bench->contexts, bench->threads, &bench->pool, collect, bench);
 	assert_non_null(bench->requests);
 	session = registry_add_session(
-	                &bench->registry, &(struct session_desc){.host = "a", .name = "s"});
+			&bench->registry, &(struct session_desc){.host = "a", .name = "s"});
 	bench->stream = registry_add_stream(&bench->registry,
-	                &(struct stream_desc){.session = session, .domain = DOMAIN_UST});
+			&(struct stream_desc){.session = session, .domain = DOMAIN_UST});
 }
 
 static void bench_stop(struct bench *bench)
@@ -186,11 +186,11 @@ static void bench_stop(struct bench *bench)
 static uint32_t bench_type(struct bench *bench, const char *name)
 {
 	static const struct field fields[] = {
-	                {.name = "n", .kind = FIELD_UINT, .base = 10},
-	                {.name = "v0", .kind = FIELD_UINT, .base = 10},
-	                {.name = "v1", .kind = FIELD_UINT, .base = 10},
-	                {.name = "v2", .kind = FIELD_UINT, .base = 10},
-	                {.name = "vtid", .kind = FIELD_UINT, .base = 10, .scope = SCOPE_CONTEXT},
+			{.name = "n", .kind = FIELD_UINT, .base = 10},
+			{.name = "v0", .kind = FIELD_UINT, .base = 10},
+			{.name = "v1", .kind = FIELD_UINT, .base = 10},
+			{.name = "v2", .kind = FIELD_UINT, .base = 10},
+			{.name = "vtid", .kind = FIELD_UINT, .base = 10, .scope = SCOPE_CONTEXT},
 	};
 	const struct event_type type = {.name = name, .n_fields = 5, .fields = fields};
 	bool fresh;
@@ -206,11 +206,13 @@ static uint32_t bench_type(struct bench *bench, const char *name)
 static void bench_feed(struct bench *bench, uint32_t type, uint64_t ts_ns, const uint64_t *slots)
 {
 	requests_expire(bench->requests, ts_ns);
-	requests_feed(bench->requests, &(struct event){.ts_ns = ts_ns,
-	                                               .type = type,
-	                                               .stream = bench->stream,
-	                                               .bytes = 40,
-	                                               .slots = slots}, false);
+	requests_feed(bench->requests,
+			&(struct event){.ts_ns = ts_ns,
+					.type = type,
+					.stream = bench->stream,
+					.bytes = 40,
+					.slots = slots},
+			false);
 }
 
 static bool opens(uint32_t op)
@@ -230,16 +232,16 @@ static void add_random_schema(struct bench *bench)
 	static struct schema_event events[1024];
 	static char names[1024][32];
 	const struct schema_namespace namespaces[] = {
-	                {.name = "v0", .scope = SCHEMA_HOST, .ttl_ns = 1000 * MS, .join = true},
-	                {.name = "v1", .scope = SCHEMA_HOST, .ttl_ns = 1000 * MS, .join = true},
-	                {.name = "v2", .scope = SCHEMA_HOST, .ttl_ns = 1000 * MS, .join = true},
+			{.name = "v0", .scope = SCHEMA_HOST, .ttl_ns = 1000 * MS, .join = true},
+			{.name = "v1", .scope = SCHEMA_HOST, .ttl_ns = 1000 * MS, .join = true},
+			{.name = "v2", .scope = SCHEMA_HOST, .ttl_ns = 1000 * MS, .join = true},
 	};
 	struct schema schema = {.origin = "random",
-	                .n_namespaces = 3,
-	                .namespaces = namespaces,
-	                .events = events,
-	                .n_skeleton = 1,
-	                .skeleton = everything};
+			.n_namespaces = 3,
+			.namespaces = namespaces,
+			.events = events,
+			.n_skeleton = 1,
+			.skeleton = everything};
 	char error[200] = "";
 	uint32_t a, b, c, s;
 
@@ -257,16 +259,16 @@ static void add_random_schema(struct bench *bench)
 				}
 				snprintf(names[schema.n_events], 32, "x:%u%u%u", a, b, c);
 				*event = (struct schema_event){.match = names[schema.n_events],
-				                .bind = binds[schema.n_events],
-				                .seed = seed};
+						.bind = binds[schema.n_events],
+						.seed = seed};
 				for (s = 0; s < 3; s++) {
 					if (ops[s]) {
 						binds[schema.n_events][event->n_bind++] =
-						                (struct schema_bind){
-						                                .ns = spaces[s],
-						                                .op = ops[s] - 1,
-						                                .n_keys = 1,
-						                                .keys = &spaces[s]};
+								(struct schema_bind){
+										.ns = spaces[s],
+										.op = ops[s] - 1,
+										.n_keys = 1,
+										.keys = &spaces[s]};
 					}
 				}
 				schema.n_events++;
@@ -350,7 +352,7 @@ static void sets_are_those_of_the_oracle(void **state)
 		for (i = 0; i < oracle.n_sets; i++) {
 			for (v = 0; v < i; v++) {
 				assert_true(set_to_request[i] == 0 ||
-				                set_to_request[i] != set_to_request[v]);
+						set_to_request[i] != set_to_request[v]);
 			}
 		}
 		bench_stop(&bench);
@@ -371,7 +373,7 @@ static int by_time(const void *a, const void *b)
 	const struct script_event *x = a, *y = b;
 
 	return x->ts_ns != y->ts_ns ? (x->ts_ns < y->ts_ns ? -1 : 1)
-	                            : (x->order > y->order) - (x->order < y->order);
+				    : (x->order > y->order) - (x->order < y->order);
 }
 
 /* Everything a snapshot shows of groups and of one request, as one number. */
@@ -389,22 +391,22 @@ static uint64_t digest(struct feed *feed)
 			const struct groups_row *row = &snapshot->groups.rows[i];
 
 			snprintf(text, sizeof(text),
-			                "%s %s %" PRIu64 " %" PRIu64 " %.17g %.17g %" PRIu64,
-			                row->type, row->path, row->count, row->partial,
-			                row->mean_ns, row->sd_ns, row->p99_ns);
+					"%s %s %" PRIu64 " %" PRIu64 " %.17g %.17g %" PRIu64,
+					row->type, row->path, row->count, row->partial,
+					row->mean_ns, row->sd_ns, row->p99_ns);
 		} else if (i < snapshot->groups.n + snapshot->request.n_spans) {
 			const struct request_span *span =
-			                &snapshot->request.spans[i - snapshot->groups.n];
+					&snapshot->request.spans[i - snapshot->groups.n];
 
 			snprintf(text, sizeof(text), "%s %" PRId64 " %" PRIu64 " %u %u", span->name,
-			                span->start_ns, span->duration_ns, span->parent,
-			                span->flags);
+					span->start_ns, span->duration_ns, span->parent,
+					span->flags);
 		} else {
 			const struct accounting *a = &snapshot->accounting;
 
 			snprintf(text, sizeof(text),
-			                "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
-			                a->in, a->in_request, a->unmatched, a->dropped, a->pending);
+					"%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64,
+					a->in, a->in_request, a->unmatched, a->dropped, a->pending);
 		}
 		for (c = 0; text[c]; c++) {
 			hash = (hash ^ (unsigned char)text[c]) * 1099511628211u;
@@ -427,10 +429,10 @@ static void make_script(struct script_event *script, uint64_t *seed)
 
 		ts += r % 20 == 0 ? 10000 * MS : r % 7 == 0 ? 60 * MS : r % 1000;
 		script[i] = (struct script_event){.ts_ns = ts,
-		                .order = i,
-		                .type = (uint32_t)(random_next(seed) % 7),
-		                .cpu = 0,
-		                .values = {random_next(seed) % 30, random_next(seed) % 8, i}};
+				.order = i,
+				.type = (uint32_t)(random_next(seed) % 7),
+				.cpu = 0,
+				.values = {random_next(seed) % 30, random_next(seed) % 8, i}};
 	}
 }
 
@@ -455,7 +457,7 @@ static uint64_t run_script(const struct script_event *script, uint64_t advance_s
 			steps = random_next(&advance_seed) % 4;
 			for (s = 1; s <= steps; s++) {
 				engine_advance(feed.engine,
-				                script[i - 1].ts_ns + gap / (steps + 1) * s);
+						script[i - 1].ts_ns + gap / (steps + 1) * s);
 				feed_accounting(&feed);
 			}
 			if (random_next(&advance_seed) % 2) {
@@ -463,9 +465,9 @@ static uint64_t run_script(const struct script_event *script, uint64_t advance_s
 			}
 		}
 		feed_event(&feed, types[script[i].type], script[i].ts_ns, script[i].cpu,
-		                (union feed_value[]){{.u = script[i].values[0]},
-		                                {.u = script[i].values[1]},
-		                                {.u = script[i].values[2]}});
+				(union feed_value[]){{.u = script[i].values[0]},
+						{.u = script[i].values[1]},
+						{.u = script[i].values[2]}});
 	}
 	engine_finish(feed.engine);
 	assert_int_equal(feed_accounting(&feed).pending, 0);
@@ -527,18 +529,18 @@ static void orphans_for_ever_need_no_more_memory(void **state)
 	(void)state;
 	bench_start(&bench);
 	static const struct field fields[] = {
-	                {.name = "n", .kind = FIELD_UINT, .base = 10},
-	                {.name = "request_id", .kind = FIELD_UINT, .base = 10},
-	                {.name = "a", .kind = FIELD_UINT, .base = 10},
-	                {.name = "b", .kind = FIELD_UINT, .base = 10},
-	                {.name = "vtid", .kind = FIELD_UINT, .base = 10, .scope = SCOPE_CONTEXT},
+			{.name = "n", .kind = FIELD_UINT, .base = 10},
+			{.name = "request_id", .kind = FIELD_UINT, .base = 10},
+			{.name = "a", .kind = FIELD_UINT, .base = 10},
+			{.name = "b", .kind = FIELD_UINT, .base = 10},
+			{.name = "vtid", .kind = FIELD_UINT, .base = 10, .scope = SCOPE_CONTEXT},
 	};
 	static const char *const type_names[] = {"o:work_entry", "o:work_exit", "o:point"};
 	uint32_t *types[] = {&entry, &exit, &point};
 
 	for (i = 0; i < 3; i++) {
 		const struct event_type type = {
-		                .name = type_names[i], .n_fields = 5, .fields = fields};
+				.name = type_names[i], .n_fields = 5, .fields = fields};
 		bool fresh;
 
 		*types[i] = registry_add_type(&bench.registry, &type, &fresh);
@@ -549,10 +551,10 @@ static void orphans_for_ever_need_no_more_memory(void **state)
 		const uint64_t slots[5] = {ORACLE_EVENTS + i, i, 0, 0, i % 100000};
 
 		bench_feed(&bench,
-		                i % 3 == 0   ? entry
-		                : i % 3 == 1 ? exit
-		                             : point,
-		                T0 + i * MS / 10, slots);
+				i % 3 == 0   ? entry
+				: i % 3 == 1 ? exit
+					     : point,
+				T0 + i * MS / 10, slots);
 		assert_true(requests_open(bench.requests) <= 2000);
 		if (i == n / 2) {
 			half_bytes = bench.pool.pool.in_use_bytes;
@@ -580,33 +582,33 @@ static void add_wild_schema(struct feed *feed, uint64_t *seed)
 	static const char *bind_keys[WILD_EVENTS][3][2], *pair_keys[WILD_EVENTS][2];
 	struct schema_namespace namespaces[5];
 	struct schema schema = {.origin = "wild",
-	                .n_namespaces = 5,
-	                .namespaces = namespaces,
-	                .n_events = WILD_EVENTS,
-	                .events = events,
-	                .skeleton = some,
-	                .n_skeleton = random_next(seed) % 2 ? 0 : 2};
+			.n_namespaces = 5,
+			.namespaces = namespaces,
+			.n_events = WILD_EVENTS,
+			.events = events,
+			.skeleton = some,
+			.n_skeleton = random_next(seed) % 2 ? 0 : 2};
 	char error[200];
 	uint32_t i, b;
 
 	for (i = 0; i < 5; i++) {
 		namespaces[i] = (struct schema_namespace){.name = spaces[i],
-		                .scope = i < 2 ? SCHEMA_GLOBAL : SCHEMA_HOST,
-		                .ttl_ns = (1 + random_next(seed) % 500) * MS,
-		                .join = random_next(seed) % 8 != 0};
+				.scope = i < 2 ? SCHEMA_GLOBAL : SCHEMA_HOST,
+				.ttl_ns = (1 + random_next(seed) % 500) * MS,
+				.join = random_next(seed) % 8 != 0};
 	}
 	for (i = 0; i < WILD_EVENTS; i++) {
 		struct schema_event *event = &events[i];
 
 		snprintf(names[i], sizeof(names[i]), "w:e%u", i);
 		*event = (struct schema_event){.match = names[i],
-		                .role = (enum span_role)(random_next(seed) % 3),
-		                .name = random_next(seed) % 4 ? "work" : "other_{a}",
-		                .seed = random_next(seed) % 3 == 0,
-		                .bind = binds[i],
-		                .n_bind = 1 + (uint32_t)(random_next(seed) % 3),
-		                .pair = pair_keys[i],
-		                .n_pair = random_next(seed) % 5 == 0 ? 1 : 0};
+				.role = (enum span_role)(random_next(seed) % 3),
+				.name = random_next(seed) % 4 ? "work" : "other_{a}",
+				.seed = random_next(seed) % 3 == 0,
+				.bind = binds[i],
+				.n_bind = 1 + (uint32_t)(random_next(seed) % 3),
+				.pair = pair_keys[i],
+				.n_pair = random_next(seed) % 5 == 0 ? 1 : 0};
 		pair_keys[i][0] = keys[random_next(seed) % 3];
 		if (event->role == SPAN_EXIT && random_next(seed) % 6 == 0) {
 			event->name = "*o*";
@@ -615,12 +617,12 @@ static void add_wild_schema(struct feed *feed, uint64_t *seed)
 			uint32_t space = (uint32_t)(random_next(seed) % 5);
 
 			binds[i][b] = (struct schema_bind){.ns = spaces[space],
-			                .op = (enum bind_op)(random_next(seed) % 6),
-			                .n_keys = space < 3 && random_next(seed) % 4 == 0 ? 2 : 1,
-			                .keys = bind_keys[i][b]};
+					.op = (enum bind_op)(random_next(seed) % 6),
+					.n_keys = space < 3 && random_next(seed) % 4 == 0 ? 2 : 1,
+					.keys = bind_keys[i][b]};
 			bind_keys[i][b][0] = space == 3   ? lane_keys[0]
-			                     : space == 4 ? lane_keys[1]
-			                                  : keys[random_next(seed) % 7];
+					     : space == 4 ? lane_keys[1]
+							  : keys[random_next(seed) % 7];
 			bind_keys[i][b][1] = keys[random_next(seed) % 7];
 		}
 	}
@@ -634,9 +636,9 @@ static void whatever_comes_is_accounted_for(void **state)
 {
 	static const char long_text[] = "a text that does not fit into a key without more memory";
 	const struct engine_config config = {.max_open_requests = 6,
-	                .max_request_events = 12,
-	                .max_request_bytes = 3000,
-	                .max_groups = 5};
+			.max_request_events = 12,
+			.max_request_bytes = 3000,
+			.max_groups = 5};
 	uint64_t round, seed = 20261121;
 
 	(void)state;
@@ -659,8 +661,8 @@ static void whatever_comes_is_accounted_for(void **state)
 
 			snprintf(name, sizeof(name), "w:e%u", i);
 			types[i] = feed_type(&feed, name,
-			                i % 7 == 6 ? "a:u b:u text:s"
-			                           : "a:u b:u text:s vtid:c vpid:c");
+					i % 7 == 6 ? "a:u b:u text:s"
+						   : "a:u b:u text:s vtid:c vpid:c");
 		}
 		for (i = 0; i < 1500; i++) {
 			uint64_t r = random_next(&seed);
@@ -668,26 +670,26 @@ static void whatever_comes_is_accounted_for(void **state)
 			ts += r % 97 == 0 ? 700 * MS : r % 5 * MS;
 			if (r % 211 == 0) {
 				engine_lose(feed.engine, &(struct loss){.stream = streams[r % 3],
-				                                         .begin_ns = ts - MS,
-				                                         .end_ns = ts,
-				                                         .count = 1});
+									 .begin_ns = ts - MS,
+									 .end_ns = ts,
+									 .count = 1});
 			}
 			feed_raw(&feed, streams[r / 7 % 3], types[r / 16 % WILD_EVENTS], ts,
-			                (uint32_t)(r / 1024 % 2),
-			                (union feed_value[]){{.u = r / 2048 % 3},
-			                                {.u = r / 8192 % 3},
-			                                {.s = r / 32768 % 5 ? "x" : long_text},
-			                                {.u = r / 65536 % 3}, {.u = 1}});
+					(uint32_t)(r / 1024 % 2),
+					(union feed_value[]){{.u = r / 2048 % 3},
+							{.u = r / 8192 % 3},
+							{.s = r / 32768 % 5 ? "x" : long_text},
+							{.u = r / 65536 % 3}, {.u = 1}});
 			feed_accounting(&feed);
 			if (r % 89 == 0) { /* types turn up, and time passes, at any moment */
 				char name[24];
 
 				snprintf(name, sizeof(name), "%s%u_%s", r % 2 ? "w:late" : "late",
-				                (uint32_t)(r / 4096 % 30),
-				                r % 3 ? "entry" : "exit");
+						(uint32_t)(r / 4096 % 30),
+						r % 3 ? "entry" : "exit");
 				types[r / 64 % WILD_EVENTS] = feed_type(&feed, name,
-				                r % 5 ? "a:u b:u text:s vtid:c vpid:c"
-				                      : "a:u request_id:u text:s vtid:c vpid:c");
+						r % 5 ? "a:u b:u text:s vtid:c vpid:c"
+						      : "a:u request_id:u text:s vtid:c vpid:c");
 				ts += r % 4 * 100 * MS;
 				engine_advance(feed.engine, ts);
 				feed_accounting(&feed);
@@ -695,7 +697,7 @@ static void whatever_comes_is_accounted_for(void **state)
 			if (r % 499 == 0) {
 				snapshot = snapshot_create();
 				assert_int_equal(engine_fill(feed.engine, &focus, snapshot),
-				                STATUS_OK);
+						STATUS_OK);
 				snapshot_destroy(snapshot);
 			}
 		}
@@ -709,11 +711,11 @@ static void whatever_comes_is_accounted_for(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(sets_are_those_of_the_oracle),
-	                cmocka_unit_test(time_may_be_told_as_often_as_one_likes),
-	                cmocka_unit_test(a_shuffle_within_the_reorder_window_changes_nothing),
-	                cmocka_unit_test(whatever_comes_is_accounted_for),
-	                cmocka_unit_test(orphans_for_ever_need_no_more_memory),
+			cmocka_unit_test(sets_are_those_of_the_oracle),
+			cmocka_unit_test(time_may_be_told_as_often_as_one_likes),
+			cmocka_unit_test(a_shuffle_within_the_reorder_window_changes_nothing),
+			cmocka_unit_test(whatever_comes_is_accounted_for),
+			cmocka_unit_test(orphans_for_ever_need_no_more_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

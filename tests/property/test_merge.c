@@ -110,15 +110,15 @@ static void make_sink(struct intake_sink *sink, struct seen *seen)
 {
 	memset(seen, 0, sizeof(*seen));
 	*sink = (struct intake_sink){
-	                .context = seen,
-	                .add_type = on_type,
-	                .add_session = on_session,
-	                .add_stream = on_stream,
-	                .end_session = on_end,
-	                .feed = on_feed,
-	                .lose = on_lose,
-	                .late = on_late,
-	                .advance = on_advance,
+			.context = seen,
+			.add_type = on_type,
+			.add_session = on_session,
+			.add_stream = on_stream,
+			.end_session = on_end,
+			.feed = on_feed,
+			.lose = on_lose,
+			.late = on_late,
+			.advance = on_advance,
 	};
 }
 
@@ -153,9 +153,9 @@ static void put_type(struct writer *writer)
 		struct record_field field;
 		char text[24];
 	} out = {
-	                .type = {.record = {.kind = RECORD_TYPE}, .n_fields = 1},
-	                .field = {.kind = FIELD_UINT, .base = 10},
-	                .text = "test:event\0n",
+			.type = {.record = {.kind = RECORD_TYPE}, .n_fields = 1},
+			.field = {.kind = FIELD_UINT, .base = 10},
+			.text = "test:event\0n",
 	};
 
 	out.type.name = (uint32_t)offsetof(__typeof__(out), text);
@@ -164,17 +164,17 @@ static void put_type(struct writer *writer)
 }
 
 static void put_stream(struct writer *writer, uint32_t number, const char *host, uint32_t cpu,
-                uint8_t clock, int64_t offset_ns)
+		uint8_t clock, int64_t offset_ns)
 {
 	struct {
 		struct record_stream stream;
 		char text[48];
 	} out = {
-	                .stream = {.record = {.kind = RECORD_STREAM},
-	                                .stream = number,
-	                                .domain = DOMAIN_UST,
-	                                .cpu = cpu,
-	                                .clock_offset_ns = offset_ns},
+			.stream = {.record = {.kind = RECORD_STREAM},
+					.stream = number,
+					.domain = DOMAIN_UST,
+					.cpu = cpu,
+					.clock_offset_ns = offset_ns},
 	};
 	uint32_t at = (uint32_t)offsetof(__typeof__(out), text);
 
@@ -189,7 +189,7 @@ static void put_stream(struct writer *writer, uint32_t number, const char *host,
 }
 
 static void put_event(struct writer *writer, uint64_t ts_ns, uint32_t stream, uint32_t cpu,
-                uint64_t value)
+		uint64_t value)
 {
 	struct record_event *out = ring_reserve(writer->writing, sizeof(*out) + sizeof(value));
 
@@ -219,7 +219,7 @@ static void put_end(struct writer *writer)
 }
 
 static void open_writer(
-                struct writer *writer, const struct intake_sink *sink, const char *key, bool live)
+		struct writer *writer, const struct intake_sink *sink, const char *key, bool live)
 {
 	struct ring_fds fds;
 
@@ -292,10 +292,10 @@ static void make_items(struct item *items)
 		/* Every other event ties with the one before. */
 		ts_ns += draw(2) * draw(1000);
 		items[i] = (struct item){
-		                .ts_ns = ts_ns,
-		                .lane = draw(LANES),
-		                .cpu = draw(2),
-		                .value = i,
+				.ts_ns = ts_ns,
+				.lane = draw(LANES),
+				.cpu = draw(2),
+				.value = i,
 		};
 	}
 	qsort(items, EVENTS, sizeof(*items), by_order);
@@ -310,7 +310,7 @@ static void write_head(struct writer *writer, uint32_t lane)
 
 /* Writes the next item of a lane, sometimes with a watermark first. False: none is left. */
 static bool write_next(
-                struct writer *writer, uint32_t lane, const struct item *items, uint32_t *next)
+		struct writer *writer, uint32_t lane, const struct item *items, uint32_t *next)
 {
 	while (*next < EVENTS && items[*next].lane != lane) {
 		(*next)++;
@@ -322,7 +322,7 @@ static bool write_next(
 		put_watermark(writer, items[*next].ts_ns - draw(2));
 	}
 	put_event(writer, items[*next].ts_ns, items[*next].cpu, items[*next].cpu,
-	                items[*next].value);
+			items[*next].value);
 	(*next)++;
 	return true;
 }
@@ -522,8 +522,7 @@ static void test_one_clock_for_equal_uuids(void **state)
 	}
 }
 
-/* --- a writer that lies
- * ---------------------------------------------------------------------------- */
+/* --- a writer that lies --- */
 
 struct verdict {
 	uint32_t left, broken;
@@ -603,7 +602,7 @@ static void test_garbage_breaks_only_its_lane(void **state)
 		words = 1 + draw(40);
 		for (i = 0; i < words; i++) {
 			junk[i] = draw(2) ? draw(64)
-			                  : ((uint64_t)draw(UINT32_MAX) << 32) | draw(300);
+					  : ((uint64_t)draw(UINT32_MAX) << 32) | draw(300);
 		}
 		kind = 1 + draw(11);
 		memcpy((char *)junk + offsetof(struct record, kind), &kind, sizeof(kind));
@@ -624,11 +623,11 @@ static void test_garbage_breaks_only_its_lane(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(test_any_split_and_timing),
-	                cmocka_unit_test(test_silent_live_source),
-	                cmocka_unit_test(test_one_clock_for_equal_uuids),
-	                cmocka_unit_test(test_impossible_time),
-	                cmocka_unit_test(test_garbage_breaks_only_its_lane),
+			cmocka_unit_test(test_any_split_and_timing),
+			cmocka_unit_test(test_silent_live_source),
+			cmocka_unit_test(test_one_clock_for_equal_uuids),
+			cmocka_unit_test(test_impossible_time),
+			cmocka_unit_test(test_garbage_breaks_only_its_lane),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

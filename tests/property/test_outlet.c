@@ -49,7 +49,7 @@ static void bench_release(struct bench *bench)
 static void put(struct bench *bench, uint64_t ts_ns, uint64_t rank, uint64_t number, uint32_t words)
 {
 	struct record_event *event = outlet_begin(
-	                bench->outlet, sizeof(*event) + 2 * sizeof(uint64_t), RECORD_EVENT);
+			bench->outlet, sizeof(*event) + 2 * sizeof(uint64_t), RECORD_EVENT);
 	uint64_t *more;
 	uint32_t at;
 
@@ -173,7 +173,7 @@ static void check_shuffled(uint64_t slack_ns, uint64_t seed)
 
 		now += next_random(&seed) % 4;
 		put(&bench, now - back, next_random(&seed) % RANKS, i,
-		                (uint32_t)(next_random(&seed) % 8));
+				(uint32_t)(next_random(&seed) % 8));
 		if (next_random(&seed) % 50 == 0) {
 			put_type(&bench);
 		}
@@ -260,12 +260,12 @@ static void test_state_texts_are_cut(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(test_equal_times_are_ordered_by_rank),
-	                cmocka_unit_test(test_records_without_time_come_before_what_is_held_back),
-	                cmocka_unit_test(test_within_the_slack_all_is_sorted),
-	                cmocka_unit_test(test_what_comes_too_late_is_counted_and_kept),
-	                cmocka_unit_test(test_holding_back_is_bounded),
-	                cmocka_unit_test(test_state_texts_are_cut),
+			cmocka_unit_test(test_equal_times_are_ordered_by_rank),
+			cmocka_unit_test(test_records_without_time_come_before_what_is_held_back),
+			cmocka_unit_test(test_within_the_slack_all_is_sorted),
+			cmocka_unit_test(test_what_comes_too_late_is_counted_and_kept),
+			cmocka_unit_test(test_holding_back_is_bounded),
+			cmocka_unit_test(test_state_texts_are_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -299,14 +299,14 @@ static void test_texts_stay_inside_their_record(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(test_every_record_arrives_in_order),
-	                cmocka_unit_test(test_writer_gives_up_when_the_reader_goes),
-	                cmocka_unit_test(test_writer_gives_up_when_the_reader_died),
-	                cmocka_unit_test(test_stop_ends_a_waiting_writer),
-	                cmocka_unit_test(test_what_cannot_ever_fit_is_refused),
-	                cmocka_unit_test(test_a_broken_writer_is_found_out),
-	                cmocka_unit_test(test_memory_cannot_be_cut_off),
-	                cmocka_unit_test(test_texts_stay_inside_their_record),
+			cmocka_unit_test(test_every_record_arrives_in_order),
+			cmocka_unit_test(test_writer_gives_up_when_the_reader_goes),
+			cmocka_unit_test(test_writer_gives_up_when_the_reader_died),
+			cmocka_unit_test(test_stop_ends_a_waiting_writer),
+			cmocka_unit_test(test_what_cannot_ever_fit_is_refused),
+			cmocka_unit_test(test_a_broken_writer_is_found_out),
+			cmocka_unit_test(test_memory_cannot_be_cut_off),
+			cmocka_unit_test(test_texts_stay_inside_their_record),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

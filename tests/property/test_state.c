@@ -51,7 +51,7 @@ static uint64_t naive_at(const struct naive *naive, uint64_t at_ns)
 }
 
 static void check_attribute(const struct attribute *attribute, const struct naive *naive,
-                uint64_t horizon_ns, uint64_t now_ns)
+		uint64_t horizon_ns, uint64_t now_ns)
 {
 	uint64_t from_ns = horizon_ns + draw(now_ns - horizon_ns + 1);
 	uint64_t to_ns = from_ns + draw(now_ns - from_ns + 1), at_ns = from_ns, next_ns = from_ns;
@@ -171,7 +171,7 @@ static enum thread_status running_status(const struct world *world, uint32_t cpu
 
 	return world->in_irq[cpu] || world->in_softirq[cpu] ? THREAD_INTERRUPTED
 	       : life->in_call                              ? THREAD_RUN_SYSCALL
-	                                                    : THREAD_RUN_USER;
+							    : THREAD_RUN_USER;
 }
 
 static void switch_to(struct world *world, uint32_t cpu, int next, bool blocks)
@@ -180,10 +180,10 @@ static void switch_to(struct world *world, uint32_t cpu, int next, bool blocks)
 	char words[256];
 
 	snprintf(words, sizeof(words),
-	                "sched_switch prev_comm:s=t%d prev_tid:i=%d prev_prio:i=20 prev_state:i=%d "
-	                "next_comm:s=t%d next_tid:i=%d next_prio:i=20",
-	                prev, prev < 0 ? 0 : 100 + prev, blocks ? 1 : 0, next,
-	                next < 0 ? 0 : 100 + next);
+			"sched_switch prev_comm:s=t%d prev_tid:i=%d prev_prio:i=20 prev_state:i=%d "
+			"next_comm:s=t%d next_tid:i=%d next_prio:i=20",
+			prev, prev < 0 ? 0 : 100 + prev, blocks ? 1 : 0, next,
+			next < 0 ? 0 : 100 + next);
 	kernel_event(&world->kernel, world->now_ns, cpu, words);
 	if (prev >= 0) {
 		world->lives[prev].cpu = -1;
@@ -211,7 +211,7 @@ static void wake(struct world *world, uint32_t cpu)
 	life->ready = true;
 	live(world, thread, THREAD_WAIT_CPU);
 	snprintf(words, sizeof(words), "sched_waking comm:s=t%d tid:i=%d prio:i=20 target_cpu:i=0",
-	                thread, 100 + thread);
+			thread, 100 + thread);
 	kernel_event(&world->kernel, world->now_ns, cpu, words);
 }
 
@@ -222,9 +222,9 @@ static void interrupt(struct world *world, uint32_t cpu)
 
 	*in = !*in;
 	kernel_event(&world->kernel, world->now_ns, cpu,
-	                soft ? *in ? "softirq_entry vec:u=3" : "softirq_exit vec:u=3"
-	                : *in  ? "irq_handler_entry irq:i=7 name:s=nic"
-	                       : "irq_handler_exit irq:i=7 ret:i=1");
+			soft  ? *in ? "softirq_entry vec:u=3" : "softirq_exit vec:u=3"
+			: *in ? "irq_handler_entry irq:i=7 name:s=nic"
+			      : "irq_handler_exit irq:i=7 ret:i=1");
 	if (world->running[cpu] >= 0) {
 		live(world, world->running[cpu], running_status(world, cpu));
 	}
@@ -235,7 +235,7 @@ static void call(struct world *world, uint32_t cpu)
 	struct life *life = &world->lives[world->running[cpu]];
 
 	kernel_event(&world->kernel, world->now_ns, cpu,
-	                life->in_call ? "syscall_exit_getpid ret:i=1" : "syscall_entry_getpid");
+			life->in_call ? "syscall_exit_getpid ret:i=1" : "syscall_entry_getpid");
 	life->in_call = !life->in_call;
 	live(world, world->running[cpu], running_status(world, cpu));
 }
@@ -252,7 +252,7 @@ static void act(struct world *world)
 	case 0:
 	case 1:
 		if (!quiet || (next >= 0 && (world->lives[next].cpu >= 0 ||
-		                                            !world->lives[next].ready))) {
+							    !world->lives[next].ready))) {
 			break;
 		}
 		next = next < 0 ? -1 : next;
@@ -317,8 +317,8 @@ static void check_host(const struct state_view *view)
 	assert_int_equal(view->n_hosts, 1);
 	assert_int_equal(view->hosts[0].capacity_ns, view->n_cpus * view->window_ns);
 	assert_int_equal(view->hosts[0].capacity_ns,
-	                view->hosts[0].threads_ns + view->hosts[0].idle_ns +
-	                                view->hosts[0].irq_ns + view->hosts[0].unknown_ns);
+			view->hosts[0].threads_ns + view->hosts[0].idle_ns + view->hosts[0].irq_ns +
+					view->hosts[0].unknown_ns);
 	for (i = 0; i < view->n_threads; i++) {
 		threads_ns += view->threads[i].cpu_ns;
 	}
@@ -337,8 +337,8 @@ static void check_world(struct world *world, const struct focus *focus, uint64_t
 	check_host(view);
 	for (i = 0; i < view->n_threads; i++) {
 		const struct state_thread *thread = &view->threads[i];
-		const struct sums sums = naive_life(
-		                &world->lives[thread->tid - 100], at_ns - WINDOW, at_ns);
+		const struct sums sums =
+				naive_life(&world->lives[thread->tid - 100], at_ns - WINDOW, at_ns);
 
 		assert_int_equal(thread->status, sums.status);
 		assert_int_equal(thread->cpu_ns, sums.cpu_ns);
@@ -403,9 +403,9 @@ static void schedules_of_the_window(void **state)
 					uint64_t at_ns = world->now_ns - back_ns;
 
 					check_world(world,
-					                &(struct focus){.parts = FOCUS_STATE,
-					                                .state_at_ns = at_ns},
-					                at_ns);
+							&(struct focus){.parts = FOCUS_STATE,
+									.state_at_ns = at_ns},
+							at_ns);
 				}
 			}
 			check_pinned(world);
@@ -422,21 +422,21 @@ static void fork_and_free(struct kernel_feed *kernel, uint64_t ts_ns, int tid, i
 	char words[256];
 
 	snprintf(words, sizeof(words),
-	                "sched_process_fork parent_tid:i=10 parent_pid:i=10 child_tid:i=%d "
-	                "child_pid:i=%d child_comm:s=child%d",
-	                tid, tid, generation);
+			"sched_process_fork parent_tid:i=10 parent_pid:i=10 child_tid:i=%d "
+			"child_pid:i=%d child_comm:s=child%d",
+			tid, tid, generation);
 	kernel_event(kernel, ts_ns, 0, words);
 	snprintf(words, sizeof(words),
-	                "sched_switch prev_comm:s=p prev_tid:i=10 prev_state:i=0 prev_prio:i=20 "
-	                "next_comm:s=child%d next_tid:i=%d next_prio:i=20",
-	                generation, tid);
+			"sched_switch prev_comm:s=p prev_tid:i=10 prev_state:i=0 prev_prio:i=20 "
+			"next_comm:s=child%d next_tid:i=%d next_prio:i=20",
+			generation, tid);
 	kernel_event(kernel, ts_ns + 100, 0, words);
 	snprintf(words, sizeof(words), "sched_process_exit tid:i=%d", tid);
 	kernel_event(kernel, ts_ns + 200, 0, words);
 	snprintf(words, sizeof(words),
-	                "sched_switch prev_comm:s=child%d prev_tid:i=%d prev_state:i=32 "
-	                "prev_prio:i=20 next_comm:s=p next_tid:i=10 next_prio:i=20",
-	                generation, tid);
+			"sched_switch prev_comm:s=child%d prev_tid:i=%d prev_state:i=32 "
+			"prev_prio:i=20 next_comm:s=p next_tid:i=10 next_prio:i=20",
+			generation, tid);
 	kernel_event(kernel, ts_ns + 300, 0, words);
 	snprintf(words, sizeof(words), "sched_process_free tid:i=%d", tid);
 	kernel_event(kernel, ts_ns + 400, 0, words);
@@ -520,8 +520,8 @@ static void a_bound_is_kept(void **state)
 	int i;
 
 	(void)state;
-	kernel_start(&kernel, &(struct engine_config){
-	                                       .window_ns = WINDOW, .max_state_bytes = 1u << 20});
+	kernel_start(&kernel,
+			&(struct engine_config){.window_ns = WINDOW, .max_state_bytes = 1u << 20});
 	for (i = 0; i < 20000; i++) {
 		fork_and_free(&kernel, T0 + (uint64_t)i * 1000, 1000 + i, i % 7);
 	}
@@ -537,12 +537,12 @@ static void a_bound_is_kept(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(values_of_the_window),
-	                cmocka_unit_test(totals_of_the_window),
-	                cmocka_unit_test(schedules_of_the_window),
-	                cmocka_unit_test(generations_of_a_tid),
-	                cmocka_unit_test(memory_is_flat),
-	                cmocka_unit_test(a_bound_is_kept),
+			cmocka_unit_test(values_of_the_window),
+			cmocka_unit_test(totals_of_the_window),
+			cmocka_unit_test(schedules_of_the_window),
+			cmocka_unit_test(generations_of_a_tid),
+			cmocka_unit_test(memory_is_flat),
+			cmocka_unit_test(a_bound_is_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -62,12 +62,12 @@ struct model {
 static uint32_t pick(struct model *model, uint32_t n)
 {
 	model->random = model->random * UINT64_C(6364136223846793005) +
-	                UINT64_C(1442695040888963407);
+			UINT64_C(1442695040888963407);
 	return (uint32_t)(model->random >> 33) % n;
 }
 
 static struct life *add_life(
-                struct model *model, struct process *process, int32_t number, const char *path)
+		struct model *model, struct process *process, int32_t number, const char *path)
 {
 	struct life *life = calloc(1, sizeof(*life));
 
@@ -131,7 +131,7 @@ static void pass(struct model *model)
 }
 
 static void tell(struct model *model, const char *format, ...)
-                __attribute__((format(printf, 2, 3)));
+		__attribute__((format(printf, 2, 3)));
 
 static void tell(struct model *model, const char *format, ...)
 {
@@ -163,7 +163,7 @@ static void open_file(struct model *model, struct process *process)
 
 	snprintf(path, sizeof(path), "/file%u", model->n_paths++);
 	tell(model, "syscall_entry_openat dfd:i=-100 filename:s=%s flags:i=%d mode:u=0", path,
-	                close_on_exec ? 02000000 : 0);
+			close_on_exec ? 02000000 : 0);
 	if (pick(model, 10) == 0) {
 		tell(model, "syscall_exit_openat ret:i=-2");
 		return;
@@ -243,7 +243,7 @@ static void copy_bytes(struct model *model, struct process *process)
 	uint64_t bytes = pick(model, 70000);
 
 	tell(model, "syscall_entry_sendfile64 out_fd:i=%d in_fd:i=%d offset:u=0 count:u=1", to,
-	                from);
+			from);
 	tell(model, "syscall_exit_sendfile64 ret:i=%lu", (unsigned long)bytes);
 	add_op(model, used(model, process, from), false, bytes);
 	add_op(model, used(model, process, to), true, bytes);
@@ -258,9 +258,9 @@ static void list(struct model *model, struct process *process)
 
 	snprintf(path, sizeof(path), "/listed%u", model->n_paths++);
 	tell(model,
-	                "lttng_statedump_file_descriptor pid:i=%d fd:i=%d flags:u=%d fmode:u=0 "
-	                "filename:s=%s",
-	                process->pid, number, close_on_exec ? 02000000 : 0, path);
+			"lttng_statedump_file_descriptor pid:i=%d fd:i=%d flags:u=%d fmode:u=0 "
+			"filename:s=%s",
+			process->pid, number, close_on_exec ? 02000000 : 0, path);
 	if (!life) {
 		life = add_life(model, process, number, "");
 		life->confidence = FD_GUESSED;
@@ -286,7 +286,7 @@ static void exec(struct model *model, struct process *process)
 		return;
 	}
 	tell(model, "sched_process_exec filename:s=/bin/x tid:i=%d old_tid:i=%d", process->pid,
-	                process->pid);
+			process->pid);
 	for (number = 0; number < NUMBERS; number++) {
 		if (process->open[number] && process->open[number]->close_on_exec == 1) {
 			end_life(model, process, number);
@@ -298,10 +298,10 @@ static void start_thread(struct model *model, struct process *process)
 {
 	if (!process->has_thread) {
 		tell(model,
-		                "sched_process_fork parent_comm:s=p parent_tid:i=%d "
-		                "parent_pid:i=%d "
-		                "child_comm:s=t child_tid:i=%d child_pid:i=%d",
-		                process->pid, process->pid, process->pid + THREAD, process->pid);
+				"sched_process_fork parent_comm:s=p parent_tid:i=%d "
+				"parent_pid:i=%d "
+				"child_comm:s=t child_tid:i=%d child_pid:i=%d",
+				process->pid, process->pid, process->pid + THREAD, process->pid);
 		process->has_thread = true;
 	}
 }
@@ -316,9 +316,9 @@ static void fork_process(struct model *model, struct process *process)
 	}
 	run_thread(model, process->pid);
 	tell(model,
-	                "sched_process_fork parent_comm:s=p parent_tid:i=%d parent_pid:i=%d "
-	                "child_comm:s=p child_tid:i=%d child_pid:i=%d",
-	                process->pid, process->pid, child->pid, child->pid);
+			"sched_process_fork parent_comm:s=p parent_tid:i=%d parent_pid:i=%d "
+			"child_comm:s=p child_tid:i=%d child_pid:i=%d",
+			process->pid, process->pid, child->pid, child->pid);
 	child->alive = true;
 	for (number = 0; number < NUMBERS; number++) {
 		const struct life *old = process->open[number];
@@ -363,17 +363,17 @@ static void end_process(struct model *model, struct process *process)
 static void step(struct model *model)
 {
 	static void (*const calls[])(struct model *, struct process *) = {open_file, open_file,
-	                open_file, make_pipe, duplicate, close_one, close_one, close_many, transfer,
-	                transfer, transfer, transfer, transfer, copy_bytes};
+			open_file, make_pipe, duplicate, close_one, close_one, close_many, transfer,
+			transfer, transfer, transfer, transfer, copy_bytes};
 	static void (*const others[])(struct model *, struct process *) = {
-	                list, exec, start_thread, fork_process, fork_process, end_process};
+			list, exec, start_thread, fork_process, fork_process, end_process};
 	struct process *process = &model->processes[pick(model, PROCESSES)];
 
 	if (!process->alive) {
 		process = model->processes;
 	}
 	run_thread(model, process->has_thread && pick(model, 2) ? process->pid + THREAD
-	                                                        : process->pid);
+								: process->pid);
 	if (pick(model, 8) > 0) {
 		calls[pick(model, sizeof(calls) / sizeof(*calls))](model, process);
 	} else {
@@ -411,7 +411,7 @@ static int compare_fds(const void *a, const void *b)
 }
 
 static void compare_fd(const struct life *life, const struct state_fd *fd, uint64_t from_ns,
-                uint64_t at_ns)
+		uint64_t at_ns)
 {
 	uint64_t totals[2] = {0, 0}, counts[2] = {0, 0}, window[2] = {0, 0};
 	uint32_t i;
@@ -577,8 +577,8 @@ static void pin_answers_like_all(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(window_answers_like_all),
-	                cmocka_unit_test(pin_answers_like_all),
+			cmocka_unit_test(window_answers_like_all),
+			cmocka_unit_test(pin_answers_like_all),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -131,7 +131,7 @@ static void test_quantiles(void **state)
 			uint64_t rank = (uint64_t)ceil(shares[i] * n);
 
 			assert_true(close_enough(histogram_bin_middle(bins[i]),
-			                samples[rank ? rank - 1 : 0]));
+					samples[rank ? rank - 1 : 0]));
 		}
 		histogram_clear(&histogram, &pool);
 	}
@@ -227,7 +227,7 @@ static void test_coarsening(void **state)
 	pool_init(&pool);
 	for (uint32_t i = 0; i < N_SAMPLES; i++) {
 		assert_true(histogram_add(
-		                &histogram, &pool, histogram_bin(draw(LOGNORMAL, &seed))));
+				&histogram, &pool, histogram_bin(draw(LOGNORMAL, &seed))));
 	}
 	for (uint32_t shift = 2; shift <= 3; shift++) {
 		memset(counts, 0, sizeof(counts));
@@ -236,7 +236,7 @@ static void test_coarsening(void **state)
 			uint32_t bin = (i + 100) << shift;
 
 			assert_int_equal(counts[i],
-			                histogram_between(&histogram, bin, bin + (1u << shift)));
+					histogram_between(&histogram, bin, bin + (1u << shift)));
 			sum += counts[i];
 		}
 	}
@@ -263,7 +263,7 @@ static void test_moments(void **state)
 		}
 		for (uint32_t i = 0; i < N_SAMPLES; i++) {
 			squares += ((long double)samples[i] - mean) *
-			           ((long double)samples[i] - mean);
+				   ((long double)samples[i] - mean);
 		}
 		sd = sqrtl(squares / (N_SAMPLES - 1));
 		assert_true(fabsl(moments_mean(&moments) - mean) <= 1e-12L * mean);
@@ -286,12 +286,12 @@ static void test_moments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(test_bins),
-	                cmocka_unit_test(test_quantiles),
-	                cmocka_unit_test(test_merge_and_subtract),
-	                cmocka_unit_test(test_widening),
-	                cmocka_unit_test(test_coarsening),
-	                cmocka_unit_test(test_moments),
+			cmocka_unit_test(test_bins),
+			cmocka_unit_test(test_quantiles),
+			cmocka_unit_test(test_merge_and_subtract),
+			cmocka_unit_test(test_widening),
+			cmocka_unit_test(test_coarsening),
+			cmocka_unit_test(test_moments),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

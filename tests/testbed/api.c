@@ -350,8 +350,8 @@ static int volume_delete(const struct request *request)
 static void handle(struct message *message)
 {
 	struct request request = {.message = message,
-	                .id = atomic_fetch_add(&next_request, 1),
-	                .project = 1 + message->arg[0] % 8};
+			.id = atomic_fetch_add(&next_request, 1),
+			.project = 1 + message->arg[0] % 8};
 
 	message->request_id = request.id;
 	switch (message->method) {

@@ -213,12 +213,12 @@ static uint64_t activate(const struct build *build)
 static void build_server(struct message *message)
 {
 	struct build build = {.request_id = message->request_id,
-	                .image = 1 + message->arg[1],
-	                .flags = message->arg[2]};
+			.image = 1 + message->arg[1],
+			.flags = message->arg[2]};
 	int status = 0;
 
 	snprintf(build.image_name, sizeof(build.image_name), "image-%02u",
-	                (unsigned int)(build.image % 100));
+			(unsigned int)(build.image % 100));
 	SPAN_AS(span, compute, build, .text = build.image_name) {
 		validate();
 		status = prepare_network(&build);

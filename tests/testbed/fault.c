@@ -97,9 +97,9 @@ static bool read_dist(const char *text, struct delay *delay)
 		const char *prefix;
 		bool two; /* a second parameter follows a comma */
 	} dists[] = {[DIST_CONST] = {"const:", false},
-	                [DIST_UNIFORM] = {"uniform:", true},
-	                [DIST_EXP] = {"exp:", false},
-	                [DIST_LOGNORMAL] = {"lognormal:", true}};
+			[DIST_UNIFORM] = {"uniform:", true},
+			[DIST_EXP] = {"exp:", false},
+			[DIST_LOGNORMAL] = {"lognormal:", true}};
 
 	for (size_t i = 0; i < sizeof(dists) / sizeof(dists[0]); i++) {
 		size_t len = strlen(dists[i].prefix);
@@ -185,9 +185,9 @@ static int apply_delay(const struct command *command, const char *const values[M
 	}
 	if (!read_dist(values[1], &delay)) {
 		return fail(command,
-		                "dist must be const:T, uniform:T,T, exp:T or lognormal:T,SIGMA "
-		                "with times such as 20ms, at most 60s",
-		                values[1]);
+				"dist must be const:T, uniform:T,T, exp:T or lognormal:T,SIGMA "
+				"with times such as 20ms, at most 60s",
+				values[1]);
 	}
 	if (values[2] != NULL) {
 		char *end;
@@ -209,19 +209,19 @@ static int apply_delay(const struct command *command, const char *const values[M
 static const struct fault {
 	const char *name;
 	const char *keys[MAX_KEYS]; /* values are passed to apply in this order, NULL if not given
-	                             */
+				     */
 	int (*apply)(const struct command *command, const char *const values[MAX_KEYS]);
 	const char *help;
 } faults[] = {
-                {"none", {NULL}, apply_none, "ends all faults"},
-                {"semaphore", {"limit"}, apply_semaphore,
-                                "[limit=1]: so many builds at once on each compute host; the "
-                                "others queue"},
-                {"delay", {"point", "dist", "p"}, apply_delay,
-                                "point=PROVIDER:NAME "
-                                "dist=const:T|uniform:T,T|exp:T|lognormal:T,SIGMA [p=1]: waits at\n"
-                                "          a point (within it, if it is a pair), with probability "
-                                "p"},
+		{"none", {NULL}, apply_none, "ends all faults"},
+		{"semaphore", {"limit"}, apply_semaphore,
+				"[limit=1]: so many builds at once on each compute host; the "
+				"others queue"},
+		{"delay", {"point", "dist", "p"}, apply_delay,
+				"point=PROVIDER:NAME "
+				"dist=const:T|uniform:T,T|exp:T|lognormal:T,SIGMA [p=1]: waits at\n"
+				"          a point (within it, if it is a pair), with probability "
+				"p"},
 };
 
 void fault_print_usage(FILE *out)
@@ -262,7 +262,7 @@ static int apply_words(const struct command *command, char *words)
 		}
 		*equals = '\0';
 		while (key < MAX_KEYS && fault->keys[key] != NULL &&
-		                strcmp(fault->keys[key], word) != 0) {
+				strcmp(fault->keys[key], word) != 0) {
 			key++;
 		}
 		if (key == MAX_KEYS || fault->keys[key] == NULL) {

@@ -13,8 +13,8 @@
 static int usage(FILE *out)
 {
 	fprintf(out, "usage: pt-fault --dir RUN FAULT [KEY=VALUE...]\n"
-	             "       pt-fault --list      names all points\n"
-	             "Faults add up until \"none\":\n");
+		     "       pt-fault --list      names all points\n"
+		     "Faults add up until \"none\":\n");
 	fault_print_usage(out);
 	return out == stdout ? 0 : 2;
 }
@@ -31,7 +31,7 @@ static int tell(const char *dir, const char *name, const char *command)
 		return -1;
 	}
 	if (send(fd, command, strlen(command), MSG_NOSIGNAL) < 0 ||
-	                (got = recv(fd, reply, sizeof(reply) - 1, 0)) <= 0) {
+			(got = recv(fd, reply, sizeof(reply) - 1, 0)) <= 0) {
 		fprintf(stderr, "pt-fault: no answer of %s\n", name);
 		close(fd);
 		return -1;
@@ -52,7 +52,7 @@ static int tell_all(const char *dir, const char *command)
 
 	if (listing == NULL) {
 		fprintf(stderr, "pt-fault: cannot open the run directory %s: %s\n", dir,
-		                strerror(errno));
+				strerror(errno));
 		return 1;
 	}
 	for (const struct dirent *entry; (entry = readdir(listing)) != NULL;) {
@@ -60,7 +60,7 @@ static int tell_all(const char *dir, const char *command)
 		size_t len = strlen(entry->d_name);
 
 		if (len > 5 && len < sizeof(name) &&
-		                strcmp(entry->d_name + len - 5, ".port") == 0) {
+				strcmp(entry->d_name + len - 5, ".port") == 0) {
 			memcpy(name, entry->d_name, len - 5);
 			name[len - 5] = '\0';
 			failed += tell(dir, name, command) != 0;

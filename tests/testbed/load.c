@@ -83,9 +83,9 @@ static void count(struct load *load, size_t type, const struct message *reply, u
 	load->tallies[type].bins[(size_t)fmin(bin, BINS - 1)]++;
 	if (load->log != NULL) {
 		fprintf(load->log, "%lld.%09ld %s %llu %llu %d\n", (long long)now.tv_sec,
-		                now.tv_nsec, types[type].name,
-		                (unsigned long long)reply->request_id, (unsigned long long)took_ns,
-		                reply->status);
+				now.tv_nsec, types[type].name,
+				(unsigned long long)reply->request_id, (unsigned long long)took_ns,
+				reply->status);
 	}
 	pthread_mutex_unlock(&load->mutex);
 }
@@ -121,7 +121,7 @@ static void prepare(struct client *client, size_t type, struct message *message)
 	enum kind kind = (enum kind)(type / N_VERBS);
 
 	*message = (struct message){
-	                .method = METHOD_server_create + (uint32_t)type, .arg = {client->number}};
+			.method = METHOD_server_create + (uint32_t)type, .arg = {client->number}};
 	if (type % N_VERBS == VERB_DELETE) {
 		uint32_t which = random_below(client->n_owned[kind]);
 
@@ -228,24 +228,24 @@ static void report(struct load *load, double seconds)
 		done += tally->done;
 		failed += tally->failed;
 		printf("%-20s %7llu requests, p50 %6.1f ms, p95 %6.1f ms\n", types[i].name,
-		                (unsigned long long)tally->done, quantile_ms(tally, 0.5),
-		                quantile_ms(tally, 0.95));
+				(unsigned long long)tally->done, quantile_ms(tally, 0.5),
+				quantile_ms(tally, 0.95));
 	}
 	pthread_mutex_unlock(&load->mutex);
 	printf("%.1f requests/s: %llu in %.1f s, %llu failed\n", (double)done / seconds,
-	                (unsigned long long)done, seconds, (unsigned long long)failed);
+			(unsigned long long)done, seconds, (unsigned long long)failed);
 	fflush(stdout);
 }
 
 static int read_options(int argc, char **argv, struct load *load)
 {
 	static const struct option table[] = {{"dir", required_argument, NULL, 'd'},
-	                {"clients", required_argument, NULL, 'c'},
-	                {"seed", required_argument, NULL, 's'},
-	                {"rate", required_argument, NULL, 'r'},
-	                {"duration", required_argument, NULL, 't'},
-	                {"burst-ms", required_argument, NULL, 'b'},
-	                {"log", required_argument, NULL, 'l'}, {NULL, 0, NULL, 0}};
+			{"clients", required_argument, NULL, 'c'},
+			{"seed", required_argument, NULL, 's'},
+			{"rate", required_argument, NULL, 'r'},
+			{"duration", required_argument, NULL, 't'},
+			{"burst-ms", required_argument, NULL, 'b'},
+			{"log", required_argument, NULL, 'l'}, {NULL, 0, NULL, 0}};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", table, NULL)) != -1) {
@@ -272,7 +272,7 @@ static int read_options(int argc, char **argv, struct load *load)
 			load->log = fopen(optarg, "we");
 			if (load->log == NULL) {
 				fprintf(stderr, "pt-load: cannot write %s: %s\n", optarg,
-				                strerror(errno));
+						strerror(errno));
 				return -1;
 			}
 			break;
@@ -281,12 +281,12 @@ static int read_options(int argc, char **argv, struct load *load)
 		}
 	}
 	if (load->dir == NULL || load->clients < 1 || load->clients > MAX_CLIENTS ||
-	                !(load->rate_per_s > 0)) {
+			!(load->rate_per_s > 0)) {
 		fprintf(stderr,
-		                "usage: pt-load --dir DIR [--clients 1..%d] [--rate PER_S] [--seed "
-		                "N]"
-		                " [--duration S] [--burst-ms N] [--log FILE]\n",
-		                MAX_CLIENTS);
+				"usage: pt-load --dir DIR [--clients 1..%d] [--rate PER_S] [--seed "
+				"N]"
+				" [--duration S] [--burst-ms N] [--log FILE]\n",
+				MAX_CLIENTS);
 		return -1;
 	}
 	return 0;
@@ -305,10 +305,10 @@ static void wait_for_end(const struct load *load, const sigset_t *signals)
 int main(int argc, char **argv)
 {
 	static struct load load = {.clients = 20,
-	                .seed = 1,
-	                .rate_per_s = 130,
-	                .burst_ns = 200000000,
-	                .mutex = PTHREAD_MUTEX_INITIALIZER};
+			.seed = 1,
+			.rate_per_s = 130,
+			.burst_ns = 200000000,
+			.mutex = PTHREAD_MUTEX_INITIALIZER};
 	static struct client clients[MAX_CLIENTS];
 	uint64_t start_ns;
 	sigset_t signals;

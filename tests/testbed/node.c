@@ -62,8 +62,8 @@ struct options {
 static int read_options(int argc, char **argv, struct options *options)
 {
 	static const struct option table[] = {{"name", required_argument, NULL, 'n'},
-	                {"dir", required_argument, NULL, 'd'},
-	                {"seed", required_argument, NULL, 's'}, {NULL, 0, NULL, 0}};
+			{"dir", required_argument, NULL, 'd'},
+			{"seed", required_argument, NULL, 's'}, {NULL, 0, NULL, 0}};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "", table, NULL)) != -1) {
@@ -126,7 +126,7 @@ int node_main(int argc, char **argv, const struct service *service)
 	process_adopt(options.name);
 	if (start(&options, service) != 0) {
 		fprintf(stderr, "%s: cannot start in %s: %s\n", options.name, options.dir,
-		                strerror(errno));
+				strerror(errno));
 		return 1;
 	}
 	while (sigwait(&signals, &got) != 0) {

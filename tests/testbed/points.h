@@ -42,13 +42,13 @@
 #define PT_POINT(provider, name, kind)
 #define PT_CALL(provider, callee, name)                                                            \
 	static inline int provider##_call_##callee##_##name(                                       \
-	                const char *peer, uint64_t request_id, struct message *message)            \
+			const char *peer, uint64_t request_id, struct message *message)            \
 	{                                                                                          \
 		uint64_t msg_id = rpc_next_message();                                              \
 		int status = 0;                                                                    \
                                                                                                    \
 		SPAN_AS(span, provider, call_##callee##_##name, .request_id = request_id,          \
-		                .msg_id = msg_id, .text = peer) {                                  \
+				.msg_id = msg_id, .text = peer) {                                  \
 			message->method = METHOD_##callee##_##name;                                \
 			message->request_id = request_id;                                          \
 			message->msg_id = msg_id;                                                  \
@@ -58,10 +58,10 @@
 	}
 #define PT_SERVE(provider, name)                                                                   \
 	static inline void provider##_serve_##name(                                                \
-	                struct message *message, void (*handler)(struct message *))                \
+			struct message *message, void (*handler)(struct message *))                \
 	{                                                                                          \
 		SPAN_AS(span, provider, serve_##name, .request_id = message->request_id,           \
-		                .msg_id = message->msg_id, .queue_len = message->queue_len) {      \
+				.msg_id = message->msg_id, .queue_len = message->queue_len) {      \
 			handler(message);                                                          \
 			span.status = message->status;                                             \
 		}                                                                                  \

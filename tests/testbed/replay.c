@@ -42,7 +42,7 @@
 #define WAIT_VIEWER_S 30
 #define LINGER_S      5 /* the relay daemon forgets what nobody has asked for when a session ends */
 #define NOTHING_SENT  UINT64_MAX
-#define MAGIC	      0xc1fc1fc1u
+#define MAGIC         0xc1fc1fc1u
 #define REPLY_OK      10u
 
 enum command {
@@ -104,7 +104,8 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* --- Messages: big-endian, packed --------------------------------------------------------------- */
+/* --- Messages: big-endian, packed ---------------------------------------------------------------
+ */
 
 struct message {
 	unsigned char *bytes;
@@ -199,8 +200,8 @@ static void expect_ok(struct replay *replay, const char *what)
 static int dial(uint16_t port)
 {
 	struct sockaddr_in to = {.sin_family = AF_INET,
-	                .sin_port = htons(port),
-	                .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+			.sin_port = htons(port),
+			.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof(to)) != 0) {
@@ -209,7 +210,7 @@ static int dial(uint16_t port)
 	return fd;
 }
 
-/* --- The trace ------------------------------------------------------------------------------------ */
+/* --- The trace --- */
 
 static const unsigned char *map_file(const char *path, size_t *size)
 {
@@ -237,7 +238,7 @@ static bool packet_at(const struct stream *stream, struct packet_head *head)
 	}
 	memcpy(head, stream->bytes + stream->at, sizeof(*head));
 	if (head->magic != MAGIC || head->packet_bits / 8 > stream->size - stream->at ||
-	                head->packet_bits < sizeof(*head) * 8) {
+			head->packet_bits < sizeof(*head) * 8) {
 		die("a packet is not as pythiatop --dump writes them");
 	}
 	return true;
@@ -272,7 +273,8 @@ static char *with_value(char *text, const char *name, const char *value)
 
 	end = at ? strchr(at, ';') : NULL;
 	if (!end) {
-		die("the description has no \"%s\": was the trace written by pythiatop --dump?", name);
+		die("the description has no \"%s\": was the trace written by pythiatop --dump?",
+				name);
 	}
 	*at = '\0';
 	if (asprintf(&result, "%s%s%s%s", text, name, value, end) < 0) {
@@ -304,7 +306,7 @@ static char *describe(const struct replay *replay, uint64_t shift_ns)
 	return with_value(text, "hostname = ", value);
 }
 
-/* --- The session ---------------------------------------------------------------------------------- */
+/* --- The session --- */
 
 static void say_hello(struct replay *replay)
 {
@@ -427,8 +429,8 @@ static bool has_viewer(struct viewer *viewer, const struct replay *replay)
 	}
 	for (uint32_t i = 0; i < list.n; i++) {
 		found = found || (strcmp(list.sessions[i].name, replay->session) == 0 &&
-		                                 strcmp(list.sessions[i].host, replay->host) == 0 &&
-		                                 list.sessions[i].viewers > 0);
+						 strcmp(list.sessions[i].host, replay->host) == 0 &&
+						 list.sessions[i].viewers > 0);
 	}
 	viewer_list_release(&list);
 	return found;
@@ -442,9 +444,9 @@ static void wait_for_viewer(const struct replay *replay)
 	struct url url;
 
 	if (!replay->relay || url_parse(&url, replay->relay, error, sizeof(error)) != STATUS_OK ||
-	                viewer_connect(&viewer, url.relay, url.port, 5000, &fault) != STATUS_OK) {
+			viewer_connect(&viewer, url.relay, url.port, 5000, &fault) != STATUS_OK) {
 		die("--wait-viewer: cannot ask the relay daemon %s",
-		                replay->relay ? replay->relay : "(no --relay)");
+				replay->relay ? replay->relay : "(no --relay)");
 	}
 	for (int i = 0; !has_viewer(viewer, replay); i++) {
 		if (i == WAIT_VIEWER_S * 20) {
@@ -456,10 +458,10 @@ static void wait_for_viewer(const struct replay *replay)
 	usleep(300000); /* it has attached; now it asks for the streams */
 }
 
-/* --- Sending -------------------------------------------------------------------------------------- */
+/* --- Sending --- */
 
-static void send_index(struct replay *replay, const struct stream *stream,
-                const struct packet_head *head)
+static void send_index(
+		struct replay *replay, const struct stream *stream, const struct packet_head *head)
 {
 	struct message message = {.bytes = NULL};
 
@@ -477,7 +479,8 @@ static void send_index(struct replay *replay, const struct stream *stream,
 	expect_ok(replay, "take an index");
 }
 
-static void send_packet(struct replay *replay, struct stream *stream, const struct packet_head *head)
+static void send_packet(
+		struct replay *replay, struct stream *stream, const struct packet_head *head)
 {
 	struct message message = {.bytes = NULL};
 	size_t size = head->packet_bits / 8;
@@ -542,7 +545,7 @@ static void send_all(struct replay *replay)
 		next = NULL;
 		for (uint32_t i = 0; i < replay->n_streams; i++) {
 			if (packet_at(&replay->streams[i], &head) &&
-			                (!next || head.end_ns < least.end_ns)) {
+					(!next || head.end_ns < least.end_ns)) {
 				next = &replay->streams[i];
 				least = head;
 			}
@@ -578,8 +581,8 @@ static void replay_once(struct replay *replay)
 	sleep(LINGER_S);
 	for (uint32_t i = 0; i < replay->n_streams; i++) {
 		close_stream(replay, replay->streams[i].handle,
-		                replay->streams[i].n_sent ? replay->streams[i].n_sent - 1
-		                                          : NOTHING_SENT);
+				replay->streams[i].n_sent ? replay->streams[i].n_sent - 1
+							  : NOTHING_SENT);
 	}
 	close_stream(replay, metadata, NOTHING_SENT);
 	close(replay->data);
@@ -589,15 +592,15 @@ static void replay_once(struct replay *replay)
 static bool parse(struct replay *replay, int argc, char **argv)
 {
 	static const struct option options[] = {
-	                {"relay", required_argument, NULL, 'r'},
-	                {"control", required_argument, NULL, 'c'},
-	                {"data", required_argument, NULL, 'd'},
-	                {"host", required_argument, NULL, 'h'},
-	                {"session", required_argument, NULL, 's'},
-	                {"speed", required_argument, NULL, 'x'},
-	                {"wait-viewer", no_argument, NULL, 'w'},
-	                {"loop", required_argument, NULL, 'l'},
-	                {0},
+			{"relay", required_argument, NULL, 'r'},
+			{"control", required_argument, NULL, 'c'},
+			{"data", required_argument, NULL, 'd'},
+			{"host", required_argument, NULL, 'h'},
+			{"session", required_argument, NULL, 's'},
+			{"speed", required_argument, NULL, 'x'},
+			{"wait-viewer", no_argument, NULL, 'w'},
+			{"loop", required_argument, NULL, 'l'},
+			{0},
 	};
 	int option;
 
@@ -640,9 +643,10 @@ int main(int argc, char **argv)
 	static struct replay replay = {.host = "replayed", .session = "replay", .loops = 1};
 
 	if (!parse(&replay, argc, argv)) {
-		fprintf(stderr, "usage: pt-replay [--relay net://HOST:PORT] --control PORT --data PORT "
-		                "[--host NAME] [--session NAME] [--speed X] [--wait-viewer] "
-		                "[--loop N] TRACE\n");
+		fprintf(stderr, "usage: pt-replay [--relay net://HOST:PORT] --control PORT --data "
+				"PORT "
+				"[--host NAME] [--session NAME] [--speed X] [--wait-viewer] "
+				"[--loop N] TRACE\n");
 		return 2;
 	}
 	open_streams(&replay);

@@ -56,7 +56,7 @@ static struct peer *find_peer(const char *name)
 	size_t i = 0;
 
 	while (i < MAX_PEERS - 1 && client.peers[i].name[0] != '\0' &&
-	                strcmp(client.peers[i].name, name) != 0) {
+			strcmp(client.peers[i].name, name) != 0) {
 		i++;
 	}
 	snprintf(client.peers[i].name, sizeof(client.peers[i].name), "%s", name);

@@ -36,8 +36,8 @@ struct span {
 #define SPAN_AS(var, provider, ...) SPAN_FOR(var, provider, __VA_ARGS__, .open = true)
 #define SPAN_FOR(var, provider, point, ...)                                                        \
 	for (struct span var __attribute__((cleanup(provider##_##point##_leave))) =                \
-	                                provider##_##point##_enter((struct span){__VA_ARGS__});    \
-	                var.open; var.open = false)
+					provider##_##point##_enter((struct span){__VA_ARGS__});    \
+			var.open; var.open = false)
 
 /* POINT(provider, point, .field = value...): a single tracepoint, provider:point. */
 #define POINT(provider, ...)           POINT_AT(provider, __VA_ARGS__, .open = true)

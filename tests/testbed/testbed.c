@@ -27,12 +27,12 @@
 static const struct {
 	const char *program, *name;
 } services[] = {
-                {"pt-volume", "volume"},
-                {"pt-network", "network"},
-                {"pt-compute", "compute-1"},
-                {"pt-compute", "compute-2"},
-                {"pt-scheduler", "scheduler"},
-                {"pt-api", "api"},
+		{"pt-volume", "volume"},
+		{"pt-network", "network"},
+		{"pt-compute", "compute-1"},
+		{"pt-compute", "compute-2"},
+		{"pt-scheduler", "scheduler"},
+		{"pt-api", "api"},
 };
 #define N_SERVICES (sizeof(services) / sizeof(services[0]))
 
@@ -89,12 +89,12 @@ static int start_services(struct testbed *testbed)
 	for (size_t i = 0; i < N_SERVICES; i++) {
 		char program[16], name[16], seed[32];
 		char *argv[] = {program, (char[]){"--name"}, name, (char[]){"--dir"}, testbed->dir,
-		                (char[]){"--seed"}, seed, NULL};
+				(char[]){"--seed"}, seed, NULL};
 
 		snprintf(program, sizeof(program), "%s", services[i].program);
 		snprintf(name, sizeof(name), "%s", services[i].name);
 		snprintf(seed, sizeof(seed), "%llu",
-		                strtoull(testbed->seed, NULL, 10) * 100 + (unsigned long long)i);
+				strtoull(testbed->seed, NULL, 10) * 100 + (unsigned long long)i);
 		testbed->services[i] = spawn_own(testbed, argv);
 		if (testbed->services[i] < 0) {
 			perror("pt-testbed: fork");
@@ -130,7 +130,7 @@ static int wait_until_ready(struct testbed *testbed, const sigset_t *signals)
 
 		if (dead != NULL || clock_ns() - start_ns > READY_NS) {
 			fprintf(stderr, "pt-testbed: %s did not start\n",
-			                dead != NULL ? dead : services[ready].name);
+					dead != NULL ? dead : services[ready].name);
 			return -1;
 		}
 		snprintf(path, sizeof(path), "%s/%s.port", testbed->dir, services[ready].name);
@@ -165,7 +165,7 @@ static int apply_fault(const struct testbed *testbed)
 	memcpy(words, testbed->fault, strlen(testbed->fault) + 1);
 	argv[2] = (char *)testbed->dir;
 	for (char *word = strtok_r(words, " ", &rest); word != NULL && argc < 15;
-	                word = strtok_r(NULL, " ", &rest)) {
+			word = strtok_r(NULL, " ", &rest)) {
 		argv[argc++] = word;
 	}
 	pid = spawn_own(testbed, argv);
@@ -175,7 +175,7 @@ static int apply_fault(const struct testbed *testbed)
 static int start_load(struct testbed *testbed)
 {
 	char *argv[MAX_LOAD_ARGS + 8] = {(char[]){"pt-load"}, (char[]){"--dir"}, testbed->dir,
-	                (char[]){"--seed"}, (char *)testbed->seed};
+			(char[]){"--seed"}, (char *)testbed->seed};
 
 	if (testbed->no_load) {
 		return 0;
@@ -224,7 +224,7 @@ static int watch(struct testbed *testbed, const sigset_t *signals)
 			return 1;
 		}
 		if (has_ended(&testbed->command_pid, &status) ||
-		                has_ended(&testbed->load, &status)) {
+				has_ended(&testbed->load, &status)) {
 			return status;
 		}
 		got = sigtimedwait(signals, NULL, &tick);
@@ -267,28 +267,28 @@ static void end(struct testbed *testbed)
 static int usage(FILE *out)
 {
 	fprintf(out, "usage: pt-testbed [options] [-- COMMAND [ARGUMENT...]]\n"
-	             "Runs the testbed, and COMMAND meanwhile, and ends with it.\n"
-	             "  --dir DIR       run directory, made if missing (default: a new one in "
-	             "/tmp)\n"
-	             "  --fault \"FAULT\" as for pt-fault, from the first request on\n"
-	             "  --seed N        (1)      --no-load       services only, until a signal\n"
-	             "  --clients N     (20)     --rate PER_S    (130)\n"
-	             "  --duration S    (0: until a signal)      --burst-ms N  (200; 0: none)\n"
-	             "  --log FILE      a line a request: end time, type, request id, ns, "
-	             "status\n");
+		     "Runs the testbed, and COMMAND meanwhile, and ends with it.\n"
+		     "  --dir DIR       run directory, made if missing (default: a new one in "
+		     "/tmp)\n"
+		     "  --fault \"FAULT\" as for pt-fault, from the first request on\n"
+		     "  --seed N        (1)      --no-load       services only, until a signal\n"
+		     "  --clients N     (20)     --rate PER_S    (130)\n"
+		     "  --duration S    (0: until a signal)      --burst-ms N  (200; 0: none)\n"
+		     "  --log FILE      a line a request: end time, type, request id, ns, "
+		     "status\n");
 	return out == stdout ? 0 : 2;
 }
 
 static int read_options(int argc, char **argv, struct testbed *testbed)
 {
 	static const struct option table[] = {{"dir", required_argument, NULL, 'd'},
-	                {"fault", required_argument, NULL, 'f'},
-	                {"seed", required_argument, NULL, 's'}, {"no-load", no_argument, NULL, 'n'},
-	                {"help", no_argument, NULL, 'h'}, {"clients", required_argument, NULL, 'L'},
-	                {"rate", required_argument, NULL, 'L'},
-	                {"duration", required_argument, NULL, 'L'},
-	                {"burst-ms", required_argument, NULL, 'L'},
-	                {"log", required_argument, NULL, 'L'}, {NULL, 0, NULL, 0}};
+			{"fault", required_argument, NULL, 'f'},
+			{"seed", required_argument, NULL, 's'}, {"no-load", no_argument, NULL, 'n'},
+			{"help", no_argument, NULL, 'h'}, {"clients", required_argument, NULL, 'L'},
+			{"rate", required_argument, NULL, 'L'},
+			{"duration", required_argument, NULL, 'L'},
+			{"burst-ms", required_argument, NULL, 'L'},
+			{"log", required_argument, NULL, 'L'}, {NULL, 0, NULL, 0}};
 	static char names[MAX_LOAD_ARGS][16];
 	int c, index = 0;
 
@@ -375,8 +375,8 @@ int main(int argc, char **argv)
 	sigprocmask(SIG_BLOCK, &signals, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (start_services(&testbed) == 0 && wait_until_ready(&testbed, &signals) == 0 &&
-	                apply_fault(&testbed) == 0 && start_load(&testbed) == 0 &&
-	                start_command(&testbed) == 0) {
+			apply_fault(&testbed) == 0 && start_load(&testbed) == 0 &&
+			start_command(&testbed) == 0) {
 		status = watch(&testbed, &signals);
 	}
 	end(&testbed);

@@ -31,8 +31,8 @@
 
 #define PT_CLASS(name, fields)                                                                     \
 	LTTNG_UST_TRACEPOINT_EVENT_CLASS(PT_PROVIDER, name,                                        \
-	                LTTNG_UST_TP_ARGS(const struct span *, span),                              \
-	                LTTNG_UST_TP_FIELDS(PT_COMMON_FIELDS fields))
+			LTTNG_UST_TP_ARGS(const struct span *, span),                              \
+			LTTNG_UST_TP_FIELDS(PT_COMMON_FIELDS fields))
 
 #define F_REQUEST    lttng_ust_field_integer(uint64_t, request_id, span->request_id)
 #define F_MESSAGE    lttng_ust_field_integer(uint64_t, msg_id, span->msg_id)
@@ -76,7 +76,7 @@ PT_CLASS(host_entry, F_TEXT(chosen_host))
 
 #define PT_INSTANCE(provider, name, kind)                                                          \
 	LTTNG_UST_TRACEPOINT_EVENT_INSTANCE(provider, kind, provider, name,                        \
-	                LTTNG_UST_TP_ARGS(const struct span *, span))
+			LTTNG_UST_TP_ARGS(const struct span *, span))
 #define PT_PAIR(provider, name, kind)                                                              \
 	PT_INSTANCE(provider, name##_entry, kind##_entry)                                          \
 	PT_INSTANCE(provider, name##_exit, kind##_exit)

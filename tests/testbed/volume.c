@@ -110,7 +110,7 @@ static void delete_volume(struct message *message)
 	SPAN(vol, delete) {
 		SPAN(vol, delete_find, .key = message->arg[0]) {
 			message->status =
-			                table_take(&volumes, message->arg[0], volume) ? 0 : ENOENT;
+					table_take(&volumes, message->arg[0], volume) ? 0 : ENOENT;
 		}
 		SPAN(vol, unexport) {
 			SPAN_LOCK(vol, unexport_lock, &target_lock)
@@ -160,8 +160,8 @@ static void detach(struct message *message)
 	SPAN(vol, detach) {
 		SPAN(vol, detach_find, .key = message->arg[0]) {
 			message->status = table_take(&attachments, message->arg[0], ignored)
-			                                  ? 0
-			                                  : ENOENT;
+							  ? 0
+							  : ENOENT;
 		}
 		SPAN_DEVICE(vol, session_close, "storage", 900)
 		SPAN(vol, detach_record) {
@@ -231,8 +231,8 @@ static void handle(struct message *message)
 static int start(const char *dir)
 {
 	return journal_open(&metadata, dir, "volume-metadata") == 0
-	                       ? journal_open(&records, dir, "volume-records")
-	                       : -1;
+			       ? journal_open(&records, dir, "volume-records")
+			       : -1;
 }
 
 int main(int argc, char **argv)

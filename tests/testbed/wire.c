@@ -93,7 +93,7 @@ int wire_listen(uint16_t *port)
 		return -1;
 	}
 	if (bind(fd, (struct sockaddr *)&address, sizeof(address)) != 0 || listen(fd, 64) != 0 ||
-	                getsockname(fd, (struct sockaddr *)&address, &size) != 0) {
+			getsockname(fd, (struct sockaddr *)&address, &size) != 0) {
 		close(fd);
 		return -1;
 	}

@@ -150,7 +150,7 @@ bool cache_has(struct cache *cache, uint64_t key)
 
 	pthread_mutex_lock(&cache->mutex);
 	found = cache->slots[slot].key == key &&
-	        (cache->ttl_ns == 0 || clock_ns() < cache->slots[slot].expires_ns);
+		(cache->ttl_ns == 0 || clock_ns() < cache->slots[slot].expires_ns);
 	pthread_mutex_unlock(&cache->mutex);
 	return found;
 }

@@ -95,7 +95,7 @@ int source_probe_field(const struct source_probe *probe, uint32_t number, const 
 
 	for (uint32_t i = 0; i < type->n_fields; i++) {
 		if (strcmp(record_text(&type->record, source_probe_fields(type)[i].name), name) ==
-		                0) {
+				0) {
 			return (int)i;
 		}
 	}
@@ -105,10 +105,10 @@ int source_probe_field(const struct source_probe *probe, uint32_t number, const 
 static void take_type(struct source_probe *probe, const struct record_type *type)
 {
 	uint64_t need = sizeof(*type) + (uint64_t)type->n_fields * sizeof(struct record_field) +
-	                (uint64_t)type->n_labels * sizeof(struct record_label);
+			(uint64_t)type->n_labels * sizeof(struct record_label);
 
 	if (type->type != probe->n_types || need > type->record.size ||
-	                !record_text(&type->record, type->name)) {
+			!record_text(&type->record, type->name)) {
 		complain(probe, "a type record is wrong");
 		return;
 	}
@@ -116,8 +116,8 @@ static void take_type(struct source_probe *probe, const struct record_type *type
 		const struct record_field *field = &source_probe_fields(type)[i];
 
 		if (!record_text(&type->record, field->name) || field->kind < FIELD_UINT ||
-		                field->kind > FIELD_TREE ||
-		                field->first_label + field->n_labels > type->n_labels) {
+				field->kind > FIELD_TREE ||
+				field->first_label + field->n_labels > type->n_labels) {
 			complain(probe, "a field of a type record is wrong");
 		}
 	}
@@ -128,9 +128,9 @@ static void take_type(struct source_probe *probe, const struct record_type *type
 static void take_stream(struct source_probe *probe, const struct record_stream *stream)
 {
 	if (stream->stream != probe->n_streams || !record_text(&stream->record, stream->host) ||
-	                !record_text(&stream->record, stream->session) ||
-	                !record_text(&stream->record, stream->channel) ||
-	                !record_text(&stream->record, stream->kernel_release)) {
+			!record_text(&stream->record, stream->session) ||
+			!record_text(&stream->record, stream->channel) ||
+			!record_text(&stream->record, stream->kernel_release)) {
 		complain(probe, "a stream record is wrong");
 		return;
 	}
@@ -149,20 +149,20 @@ static void take_time(struct source_probe *probe, uint64_t ts_ns, const char *wh
 static void take_event(struct source_probe *probe, const struct record_event *record)
 {
 	struct event event = {.ts_ns = record->ts_ns,
-	                .type = record->type,
-	                .bytes = record->bytes,
-	                .slots = record->slots};
+			.type = record->type,
+			.bytes = record->bytes,
+			.slots = record->slots};
 
 	if (record->type >= probe->n_types || record->stream >= probe->n_streams ||
-	                record->bytes > EVENT_MAX_BYTES ||
-	                record->bytes + sizeof(*record) > record->record.size ||
-	                record->bytes < probe->types[record->type]->n_fields * 8) {
+			record->bytes > EVENT_MAX_BYTES ||
+			record->bytes + sizeof(*record) > record->record.size ||
+			record->bytes < probe->types[record->type]->n_fields * 8) {
 		complain(probe, "an event names what was not announced, or is too short");
 		return;
 	}
 	take_time(probe, record->ts_ns, "an event goes back in time");
 	if (probe->n_events > 0 && record->ts_ns == probe->last_event_ns &&
-	                record->cpu < probe->last_cpu) {
+			record->cpu < probe->last_cpu) {
 		complain(probe, "events of one instant are not ordered by CPU");
 	}
 	probe->last_event_ns = record->ts_ns;
@@ -172,7 +172,7 @@ static void take_event(struct source_probe *probe, const struct record_event *re
 		uint32_t length;
 
 		if ((kind == FIELD_STRING || kind == FIELD_TREE) &&
-		                event.slots[i] != EVENT_ABSENT) {
+				event.slots[i] != EVENT_ABSENT) {
 			const char *bytes = event_bytes(&event, i, &length);
 
 			if (!bytes || bytes[length] != '\0') {
@@ -212,7 +212,7 @@ static void take(struct source_probe *probe, const struct record *record)
 		break;
 	case RECORD_WATERMARK:
 		take_time(probe, ((const struct record_watermark *)record)->ts_ns,
-		                "a watermark goes back in time");
+				"a watermark goes back in time");
 		probe->n_watermarks++;
 		break;
 	case RECORD_LOSS:
@@ -266,8 +266,8 @@ static bool drain(struct source_probe *probe)
 bool source_probe_step(struct source_probe *probe, int timeout_ms)
 {
 	struct pollfd ready[] = {
-	                {.fd = ring_wait_fd(probe->ring), .events = POLLIN},
-	                {.fd = probe->stderr_fd, .events = 0}, /* POLLHUP: the process is gone */
+			{.fd = ring_wait_fd(probe->ring), .events = POLLIN},
+			{.fd = probe->stderr_fd, .events = 0}, /* POLLHUP: the process is gone */
 	};
 
 	if (drain(probe)) {
@@ -286,8 +286,8 @@ bool source_probe_run(struct source_probe *probe, int timeout_ms)
 	while (!probe->ended && !probe->broken && now_ms() < deadline) {
 		siginfo_t info = {0};
 		bool gone = waitid(P_PID, (id_t)probe->pid, &info, WEXITED | WNOHANG | WNOWAIT) ==
-		                            0 &&
-		            info.si_pid == probe->pid;
+					    0 &&
+			    info.si_pid == probe->pid;
 
 		if (!source_probe_step(probe, 200) && gone) {
 			return false;

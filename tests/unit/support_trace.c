@@ -10,58 +10,58 @@
 #define PACKET_MAX (1u << 20)
 
 static const char metadata[] =
-                "/* CTF 1.8 */\n"
-                "typealias integer { size = 8; align = 8; signed = false; } := u8;\n"
-                "typealias integer { size = 16; align = 8; signed = false; } := u16;\n"
-                "typealias integer { size = 32; align = 8; signed = false; } := u32;\n"
-                "typealias integer { size = 64; align = 8; signed = false; } := u64;\n"
-                "typealias integer { size = 8; align = 8; signed = true; } := i8;\n"
-                "typealias integer { size = 16; align = 8; signed = true; } := i16;\n"
-                "typealias integer { size = 32; align = 8; signed = true; } := i32;\n"
-                "typealias integer { size = 64; align = 8; signed = true; } := i64;\n"
-                "typealias integer { size = 64; align = 8; signed = false;\n"
-                "	map = clock.monotonic.value; } := clock_u64;\n"
-                "typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := "
-                "letter;\n"
-                "trace { major = 1; minor = 8; byte_order = %s;\n"
-                "	packet.header := struct { u32 magic; u32 stream_id; }; };\n"
-                "env { hostname = \"maker\"; domain = \"ust\"; trace_name = \"made\"; };\n"
-                "clock { name = monotonic; uuid = \"11223344-5566-7788-99aa-bbccddeeff00\";\n"
-                "	freq = 1000000000; offset_s = 1700000000; offset = 5; };\n"
-                "stream { id = 0;\n"
-                "	event.header := struct { u16 id; clock_u64 timestamp; };\n"
-                "	packet.context := struct { clock_u64 timestamp_begin; clock_u64 "
-                "timestamp_end;\n"
-                "		u64 content_size; u64 packet_size; u64 events_discarded; u32 "
-                "cpu_id; };\n"
-                "	event.context := struct { i32 vpid; i32 vtid; };\n"
-                "};\n"
-                "event { name = \"p:kinds\"; id = 0; stream_id = 0;\n"
-                "	context := struct { u8 prio; };\n"
-                "	fields := struct {\n"
-                "		u8 a8; i8 b8; u16 a16; i16 b16; u32 a32; i32 b32; u64 a64; i64 "
-                "b64;\n"
-                "		integer { size = 3; align = 1; signed = false; } bits3;\n"
-                "		integer { size = 5; align = 1; signed = true; } bits5;\n"
-                "		integer { size = 32; align = 8; signed = false; base = 16; } hex;\n"
-                "		floating_point { exp_dig = 8; mant_dig = 24; align = 8; } single;\n"
-                "		floating_point { exp_dig = 11; mant_dig = 53; align = 8; } twice;\n"
-                "		string { encoding = UTF8; } words;\n"
-                "		enum : u8 { zero, low = 1 ... 9, high = 10 ... 255 } grade;\n"
-                "		enum : i16 { minus = -5 ... -1, plus = 1 } sign;\n"
-                "		struct { u8 x; struct { u16 y; string z; } deep; } nest;\n"
-                "		u16 three[3];\n"
-                "		letter text[8];\n"
-                "		u8 n; i32 many[n];\n"
-                "		enum : u8 { number = 0, word = 1 } tag;\n"
-                "		variant <tag> { u32 number; string word; } choice;\n"
-                "		struct { u8 k; string v; } pairs[2];\n"
-                "	};\n"
-                "};\n"
-                "event { name = \"p:tick\"; id = 1; stream_id = 0; fields := struct { u64 n; }; "
-                "};\n"
-                "event { name = \"p:never\"; id = 2; stream_id = 0; fields := struct { u8 q; }; "
-                "};\n";
+		"/* CTF 1.8 */\n"
+		"typealias integer { size = 8; align = 8; signed = false; } := u8;\n"
+		"typealias integer { size = 16; align = 8; signed = false; } := u16;\n"
+		"typealias integer { size = 32; align = 8; signed = false; } := u32;\n"
+		"typealias integer { size = 64; align = 8; signed = false; } := u64;\n"
+		"typealias integer { size = 8; align = 8; signed = true; } := i8;\n"
+		"typealias integer { size = 16; align = 8; signed = true; } := i16;\n"
+		"typealias integer { size = 32; align = 8; signed = true; } := i32;\n"
+		"typealias integer { size = 64; align = 8; signed = true; } := i64;\n"
+		"typealias integer { size = 64; align = 8; signed = false;\n"
+		"	map = clock.monotonic.value; } := clock_u64;\n"
+		"typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := "
+		"letter;\n"
+		"trace { major = 1; minor = 8; byte_order = %s;\n"
+		"	packet.header := struct { u32 magic; u32 stream_id; }; };\n"
+		"env { hostname = \"maker\"; domain = \"ust\"; trace_name = \"made\"; };\n"
+		"clock { name = monotonic; uuid = \"11223344-5566-7788-99aa-bbccddeeff00\";\n"
+		"	freq = 1000000000; offset_s = 1700000000; offset = 5; };\n"
+		"stream { id = 0;\n"
+		"	event.header := struct { u16 id; clock_u64 timestamp; };\n"
+		"	packet.context := struct { clock_u64 timestamp_begin; clock_u64 "
+		"timestamp_end;\n"
+		"		u64 content_size; u64 packet_size; u64 events_discarded; u32 "
+		"cpu_id; };\n"
+		"	event.context := struct { i32 vpid; i32 vtid; };\n"
+		"};\n"
+		"event { name = \"p:kinds\"; id = 0; stream_id = 0;\n"
+		"	context := struct { u8 prio; };\n"
+		"	fields := struct {\n"
+		"		u8 a8; i8 b8; u16 a16; i16 b16; u32 a32; i32 b32; u64 a64; i64 "
+		"b64;\n"
+		"		integer { size = 3; align = 1; signed = false; } bits3;\n"
+		"		integer { size = 5; align = 1; signed = true; } bits5;\n"
+		"		integer { size = 32; align = 8; signed = false; base = 16; } hex;\n"
+		"		floating_point { exp_dig = 8; mant_dig = 24; align = 8; } single;\n"
+		"		floating_point { exp_dig = 11; mant_dig = 53; align = 8; } twice;\n"
+		"		string { encoding = UTF8; } words;\n"
+		"		enum : u8 { zero, low = 1 ... 9, high = 10 ... 255 } grade;\n"
+		"		enum : i16 { minus = -5 ... -1, plus = 1 } sign;\n"
+		"		struct { u8 x; struct { u16 y; string z; } deep; } nest;\n"
+		"		u16 three[3];\n"
+		"		letter text[8];\n"
+		"		u8 n; i32 many[n];\n"
+		"		enum : u8 { number = 0, word = 1 } tag;\n"
+		"		variant <tag> { u32 number; string word; } choice;\n"
+		"		struct { u8 k; string v; } pairs[2];\n"
+		"	};\n"
+		"};\n"
+		"event { name = \"p:tick\"; id = 1; stream_id = 0; fields := struct { u64 n; }; "
+		"};\n"
+		"event { name = \"p:never\"; id = 2; stream_id = 0; fields := struct { u8 q; }; "
+		"};\n";
 
 struct packet {
 	unsigned char bytes[PACKET_MAX];
@@ -93,7 +93,7 @@ void trace_maker_release(struct trace_maker *maker)
 }
 
 void trace_maker_put(
-                const struct trace_maker *maker, const char *name, const void *bytes, size_t size)
+		const struct trace_maker *maker, const char *name, const void *bytes, size_t size)
 {
 	char path[128];
 	FILE *file;
@@ -145,7 +145,7 @@ static void put_double(struct packet *packet, double value)
 }
 
 static void begin_packet(struct packet *packet, bool big_endian, uint64_t begin, uint64_t end,
-                uint64_t discarded, uint32_t cpu)
+		uint64_t discarded, uint32_t cpu)
 {
 	packet->size = 0;
 	packet->big_endian = big_endian;
@@ -224,7 +224,7 @@ static void put_kinds(struct packet *packet, uint64_t timestamp)
 }
 
 static void write_packets(const struct trace_maker *maker, const char *name,
-                const struct packet *packets, size_t n)
+		const struct packet *packets, size_t n)
 {
 	unsigned char *bytes = malloc(n * PACKET_MAX);
 	size_t size = 0;
@@ -269,8 +269,8 @@ void trace_maker_large(const struct trace_maker *maker)
 	int size = sprintf(text, metadata, maker->big_endian ? "be" : "le");
 
 	size += sprintf(text + size, "event { name = \"p:large\"; id = 3; stream_id = 0;\n"
-	                             "	fields := struct { string words; u32 n; u64 many[n];\n"
-	                             "		enum : u16 { ");
+				     "	fields := struct { string words; u32 n; u64 many[n];\n"
+				     "		enum : u16 { ");
 	for (int i = 0; i < LARGE_LABELS; i++) {
 		size += sprintf(text + size, "label_%d = %d, ", i, i);
 	}

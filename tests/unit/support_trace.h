@@ -23,7 +23,7 @@ void trace_maker_release(struct trace_maker *maker);
 
 /* Writes a file into the directory. */
 void trace_maker_put(
-                const struct trace_maker *maker, const char *name, const void *bytes, size_t size);
+		const struct trace_maker *maker, const char *name, const void *bytes, size_t size);
 
 /* Metadata and two streams, of CPU 0 and 1, as test_source_decode.c expects them. */
 void trace_maker_all_kinds(const struct trace_maker *maker);

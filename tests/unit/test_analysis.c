@@ -38,10 +38,10 @@ static int set_up(void **state)
 	side->pipeline = pipeline_create(0, false);
 	assert_non_null(side->pipeline);
 	side->focus = (struct focus){
-	                .serial = 1,
-	                .screen = SCREEN_GROUPS,
-	                .parts = FOCUS_ALL,
-	                .horizon = HORIZON_ALL,
+			.serial = 1,
+			.screen = SCREEN_GROUPS,
+			.parts = FOCUS_ALL,
+			.horizon = HORIZON_ALL,
 	};
 	*state = side;
 	return 0;
@@ -129,7 +129,7 @@ static void expect_notice(struct screen_side *side, const char *command, const c
 static void test_every_focus_is_answered(void **state)
 {
 	static const enum focus_part parts[] = {FOCUS_GROUPS, FOCUS_ALL, FOCUS_SOURCES,
-	                FOCUS_GROUPS | FOCUS_GROUP, FOCUS_REQUEST};
+			FOCUS_GROUPS | FOCUS_GROUP, FOCUS_REQUEST};
 	struct screen_side *side = *state;
 	const struct snapshot *held[4] = {NULL};
 	uint64_t held_time[4] = {0}, held_in[4] = {0};
@@ -142,8 +142,8 @@ static void test_every_focus_is_answered(void **state)
 		skip();
 	}
 	assert_int_equal(
-	                intake_attach(pipeline_intake(side->pipeline), TRACE, error, sizeof(error)),
-	                STATUS_OK);
+			intake_attach(pipeline_intake(side->pipeline), TRACE, error, sizeof(error)),
+			STATUS_OK);
 	start(side);
 	for (i = 0; i < NO_CHANGES || !ended; i++) {
 		const struct snapshot *snapshot;
@@ -231,11 +231,11 @@ static void test_at_most_so_many_are_held(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test_setup_teardown(
-	                                test_every_focus_is_answered, set_up, tear_down),
-	                cmocka_unit_test_setup_teardown(test_commands, set_up, tear_down),
-	                cmocka_unit_test_setup_teardown(
-	                                test_at_most_so_many_are_held, set_up, tear_down),
+			cmocka_unit_test_setup_teardown(
+					test_every_focus_is_answered, set_up, tear_down),
+			cmocka_unit_test_setup_teardown(test_commands, set_up, tear_down),
+			cmocka_unit_test_setup_teardown(
+					test_at_most_so_many_are_held, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

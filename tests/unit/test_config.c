@@ -42,8 +42,8 @@ static void durations(void **state)
 		uint64_t ns;
 	} good[] = {{"30s", 30000000000u}, {"10m", 600000000000u}, {"1.5ms", 1500000u},
 			{"250us", 250000u}, {"7ns", 7u}, {"2h", 7200000000000u}, {"0s", 0u}};
-	static const char *const bad[] = {"", "s", "10", "10 s", "-1s", "1x", "nans", "1e99s", "0x1s",
-			"infs"};
+	static const char *const bad[] = {
+			"", "s", "10", "10 s", "-1s", "1x", "nans", "1e99s", "0x1s", "infs"};
 	char text[32];
 	uint64_t ns;
 	size_t i;
@@ -66,7 +66,8 @@ static void durations(void **state)
 
 static void settings(void **state)
 {
-	char *path = write_file("# a comment\n\n theme = light \nkey.quit=q  Q\ntheme = mono\nempty =\n");
+	char *path = write_file(
+			"# a comment\n\n theme = light \nkey.quit=q  Q\ntheme = mono\nempty =\n");
 	struct settings_file file;
 	char error[256] = "";
 
@@ -85,9 +86,9 @@ static void settings(void **state)
 static void settings_errors(void **state)
 {
 	static const char *const bad[][2] = {
-		{"a = 1\nnonsense\n", ":2: expected `name = value`"},
-		{"a b = 1\n", ":1: a name has letters"},
-		{"= 1\n", ":1: a name has letters"},
+			{"a = 1\nnonsense\n", ":2: expected `name = value`"},
+			{"a b = 1\n", ":1: a name has letters"},
+			{"= 1\n", ":1: a name has letters"},
 	};
 	struct settings_file file;
 	char error[256];
@@ -187,16 +188,16 @@ static void schemas(void **state)
 static void schema_errors(void **state)
 {
 	static const char *const bad[][2] = {
-		{"schema: 1\nevents:\n  - match: a\n    sede: true\n", "sede"},
-		{"schema: 1\nevents:\n  - span: entry\n", "match"},
-		{"schema: 1\nevents:\n  - {match: a, span: sideways}\n", ":3"},
-		{"schema: 2\n", "version 2"},
-		{"events: []\n", "schema"},
-		{"schema: 1\nnamespaces:\n  - {name: req, ttl: 30}\n", "ttl \"30\""},
-		{"schema: 1\nexpect:\n  - {type: x, p50: soon}\n", "p50 \"soon\""},
-		{"schema: [1\n", ""},
-		{"", ""},
-		{"a: &x [1]\nb: *x\n", ""},
+			{"schema: 1\nevents:\n  - match: a\n    sede: true\n", "sede"},
+			{"schema: 1\nevents:\n  - span: entry\n", "match"},
+			{"schema: 1\nevents:\n  - {match: a, span: sideways}\n", ":3"},
+			{"schema: 2\n", "version 2"},
+			{"events: []\n", "schema"},
+			{"schema: 1\nnamespaces:\n  - {name: req, ttl: 30}\n", "ttl \"30\""},
+			{"schema: 1\nexpect:\n  - {type: x, p50: soon}\n", "p50 \"soon\""},
+			{"schema: [1\n", ""},
+			{"", ""},
+			{"a: &x [1]\nb: *x\n", ""},
 	};
 	size_t i;
 
@@ -216,11 +217,11 @@ static void schema_errors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(durations),
-		cmocka_unit_test(settings),
-		cmocka_unit_test(settings_errors),
-		cmocka_unit_test(schemas),
-		cmocka_unit_test(schema_errors),
+			cmocka_unit_test(durations),
+			cmocka_unit_test(settings),
+			cmocka_unit_test(settings_errors),
+			cmocka_unit_test(schemas),
+			cmocka_unit_test(schema_errors),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -24,18 +24,18 @@ static void understood(void **state)
 		enum instant_kind kind;
 		uint64_t ns;
 	} cases[] = {
-	                {"2026-01-31 10:00:06.25", INSTANT_ABSOLUTE, FIRST + 6250 * SECOND / 1000},
-	                {"2026-01-31T10:00:00", INSTANT_ABSOLUTE, FIRST},
-	                {"2024-02-29 00:00:00", INSTANT_ABSOLUTE, UINT64_C(1709164800) * SECOND},
-	                {"1970-01-01 00:00:00.000000001", INSTANT_ABSOLUTE, 1},
-	                {"10:00:06.5", INSTANT_OF_DAY, 36006 * SECOND + SECOND / 2},
-	                {"00:00:00", INSTANT_OF_DAY, 0},
-	                {"1769853600", INSTANT_ABSOLUTE, FIRST},
-	                {"1769853600.000000007", INSTANT_ABSOLUTE, FIRST + 7},
-	                {"1769853600000000007", INSTANT_ABSOLUTE, FIRST + 7},
-	                {"13", INSTANT_ABSOLUTE, 13 * SECOND},
-	                {"-3.2s", INSTANT_BACK, 3200 * SECOND / 1000},
-	                {"-250ms", INSTANT_BACK, SECOND / 4},
+			{"2026-01-31 10:00:06.25", INSTANT_ABSOLUTE, FIRST + 6250 * SECOND / 1000},
+			{"2026-01-31T10:00:00", INSTANT_ABSOLUTE, FIRST},
+			{"2024-02-29 00:00:00", INSTANT_ABSOLUTE, UINT64_C(1709164800) * SECOND},
+			{"1970-01-01 00:00:00.000000001", INSTANT_ABSOLUTE, 1},
+			{"10:00:06.5", INSTANT_OF_DAY, 36006 * SECOND + SECOND / 2},
+			{"00:00:00", INSTANT_OF_DAY, 0},
+			{"1769853600", INSTANT_ABSOLUTE, FIRST},
+			{"1769853600.000000007", INSTANT_ABSOLUTE, FIRST + 7},
+			{"1769853600000000007", INSTANT_ABSOLUTE, FIRST + 7},
+			{"13", INSTANT_ABSOLUTE, 13 * SECOND},
+			{"-3.2s", INSTANT_BACK, 3200 * SECOND / 1000},
+			{"-250ms", INSTANT_BACK, SECOND / 4},
 	};
 	struct instant instant;
 	size_t i;
@@ -53,10 +53,10 @@ static void understood(void **state)
 static void refused(void **state)
 {
 	static const char *const cases[] = {"", "now", "-", "-3", "-3.2", "--3s", "10:00",
-	                "10:00:60", "24:00:00", "10:00:06.", "10:00:06.0000000001", "10:00:06x",
-	                "2026-02-30 10:00:00", "2026-13-01 10:00:00", "2026-00-01 10:00:00",
-	                "2026-01-31", "2026-01-31  10:00:00", "1.5.2", "1769853600.",
-	                "99999999999999999999", "9223372036854775808", "0x10", "+5", " 5"};
+			"10:00:60", "24:00:00", "10:00:06.", "10:00:06.0000000001", "10:00:06x",
+			"2026-02-30 10:00:00", "2026-13-01 10:00:00", "2026-00-01 10:00:00",
+			"2026-01-31", "2026-01-31  10:00:00", "1.5.2", "1769853600.",
+			"99999999999999999999", "9223372036854775808", "0x10", "+5", " 5"};
 	struct instant instant;
 	size_t i;
 
@@ -112,19 +112,19 @@ static void held(void **state)
 		uint64_t back_ns;
 		const char *sentence;
 	} cases[] = {
-	                {"10:00:06.5", true, HOLD_HELD, 0, ""},
-	                {"10:00:06", true, HOLD_HELD, 0, ""},
-	                {"10:00:30", true, HOLD_HELD, 0, ""},
-	                {"-3s", true, HOLD_HELD, 3 * SECOND, ""},
-	                {"-10s", true, HOLD_HELD, 10 * SECOND, ""},
-	                {"-3s", false, HOLD_HELD, 3 * SECOND, ""},
-	                {"-11s", true, HOLD_FAILED, 0, "the window is 10s; keep more by --window"},
-	                {"10:00:31", true, HOLD_FAILED, 0,
-	                                "after the last event, of 2026-01-31 "
-	                                "10:00:30.000000000 UTC"},
-	                {"09:59:59", true, HOLD_FAILED, 0,
-	                                "before the first event, of 2026-01-31 "
-	                                "10:00:00.000000000 UTC"},
+			{"10:00:06.5", true, HOLD_HELD, 0, ""},
+			{"10:00:06", true, HOLD_HELD, 0, ""},
+			{"10:00:30", true, HOLD_HELD, 0, ""},
+			{"-3s", true, HOLD_HELD, 3 * SECOND, ""},
+			{"-10s", true, HOLD_HELD, 10 * SECOND, ""},
+			{"-3s", false, HOLD_HELD, 3 * SECOND, ""},
+			{"-11s", true, HOLD_FAILED, 0, "the window is 10s; keep more by --window"},
+			{"10:00:31", true, HOLD_FAILED, 0,
+					"after the last event, of 2026-01-31 "
+					"10:00:30.000000000 UTC"},
+			{"09:59:59", true, HOLD_FAILED, 0,
+					"before the first event, of 2026-01-31 "
+					"10:00:00.000000000 UTC"},
 	};
 	char sentence[512];
 	size_t i;
@@ -153,10 +153,10 @@ static void held(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(understood),
-	                cmocka_unit_test(refused),
-	                cmocka_unit_test(of_the_day),
-	                cmocka_unit_test(held),
+			cmocka_unit_test(understood),
+			cmocka_unit_test(refused),
+			cmocka_unit_test(of_the_day),
+			cmocka_unit_test(held),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

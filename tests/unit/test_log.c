@@ -16,8 +16,8 @@
 static struct event_log *make(uint64_t max_bytes, uint64_t max_held_bytes, bool window)
 {
 	struct event_log *log = log_create(&(struct event_log_config){.max_bytes = max_bytes,
-	                .max_held_bytes = max_held_bytes,
-	                .window = window});
+			.max_held_bytes = max_held_bytes,
+			.window = window});
 
 	assert_non_null(log);
 	return log;
@@ -27,11 +27,11 @@ static uint64_t add(struct event_log *log, uint64_t ts_ns, uint64_t value)
 {
 	uint64_t slots[3] = {value, value + 1, value + 2};
 	struct event event = {.ts_ns = ts_ns,
-	                .type = (uint32_t)value,
-	                .stream = 7,
-	                .cpu = 3,
-	                .bytes = sizeof(slots),
-	                .slots = slots};
+			.type = (uint32_t)value,
+			.stream = 7,
+			.cpu = 3,
+			.bytes = sizeof(slots),
+			.slots = slots};
 
 	return log_add(log, &event);
 }
@@ -55,7 +55,7 @@ static bool see(void *context, uint64_t number, const struct event *event, bool 
 }
 
 static void expect(struct event_log *log, uint64_t from_ns, uint64_t to_ns, uint32_t n,
-                const uint64_t *numbers, uint32_t n_older)
+		const uint64_t *numbers, uint32_t n_older)
 {
 	struct seen seen = {.n = 0};
 
@@ -330,15 +330,15 @@ static void random_use_agrees_with_a_plain_model(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(the_window_moves),
-	                cmocka_unit_test(a_held_event_outlives_the_window),
-	                cmocka_unit_test(what_is_older_comes_only_if_held),
-	                cmocka_unit_test(a_pin_keeps_its_window),
-	                cmocka_unit_test(full_memory_takes_the_oldest),
-	                cmocka_unit_test(while_pinned_the_newer_go_first),
-	                cmocka_unit_test(without_a_window_only_held_ones_stay),
-	                cmocka_unit_test(the_longest_event_fits),
-	                cmocka_unit_test(random_use_agrees_with_a_plain_model),
+			cmocka_unit_test(the_window_moves),
+			cmocka_unit_test(a_held_event_outlives_the_window),
+			cmocka_unit_test(what_is_older_comes_only_if_held),
+			cmocka_unit_test(a_pin_keeps_its_window),
+			cmocka_unit_test(full_memory_takes_the_oldest),
+			cmocka_unit_test(while_pinned_the_newer_go_first),
+			cmocka_unit_test(without_a_window_only_held_ones_stay),
+			cmocka_unit_test(the_longest_event_fits),
+			cmocka_unit_test(random_use_agrees_with_a_plain_model),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

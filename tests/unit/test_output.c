@@ -16,26 +16,44 @@
 #include "pythiatop/text.h"
 
 static const struct groups_row rows[] = {
-	{.id = 1, .type = "server create", .path = "api\u203asched", .count = 3, .tainted = 2,
-			.rate_per_s = 0.3, .mean_ns = 2e6, .sd_ns = 1e6, .cov = 0.5, .min_ns = 1000000,
-			.max_ns = 3000000, .p50_ns = 2000000, .p95_ns = 3000000, .p99_ns = 3000000,
-			.variation_share = 1.0},
-	{.id = 2, .type = "evil\x1b]0;x\x07\xff,\"q\"", .path = "", .count = 0},
+		{.id = 1,
+				.type = "server create",
+				.path = "api\u203asched",
+				.count = 3,
+				.tainted = 2,
+				.rate_per_s = 0.3,
+				.mean_ns = 2e6,
+				.sd_ns = 1e6,
+				.cov = 0.5,
+				.min_ns = 1000000,
+				.max_ns = 3000000,
+				.p50_ns = 2000000,
+				.p95_ns = 3000000,
+				.p99_ns = 3000000,
+				.variation_share = 1.0},
+		{.id = 2, .type = "evil\x1b]0;x\x07\xff,\"q\"", .path = "", .count = 0},
 };
 
 static const struct source_row sources[] = {
-	{.id = 1, .url = "net://relay1", .host = "h", .session = "s", .state = SOURCE_BROKEN,
-			.detail = "relayd died", .live = true, .events = 10, .lag_ns = 5},
+		{.id = 1,
+				.url = "net://relay1",
+				.host = "h",
+				.session = "s",
+				.state = SOURCE_BROKEN,
+				.detail = "relayd died",
+				.live = true,
+				.events = 10,
+				.lag_ns = 5},
 };
 
 static struct snapshot example(void)
 {
 	return (struct snapshot){
-		.focus.horizon = HORIZON_ALL,
-		.time_ns = 1000000000000000123u,
-		.accounting = {.in = 10, .in_request = 9, .unmatched = 1},
-		.groups = {.n = 2, .rows = rows},
-		.sources = {.n = 1, .rows = sources},
+			.focus.horizon = HORIZON_ALL,
+			.time_ns = 1000000000000000123u,
+			.accounting = {.in = 10, .in_request = 9, .unmatched = 1},
+			.groups = {.n = 2, .rows = rows},
+			.sources = {.n = 1, .rows = sources},
 	};
 }
 
@@ -85,8 +103,8 @@ static void as_csv(void **state)
 	assert_non_null(strstr(text,
 			"1000000000000000123,all,1,server create,api\u203asched,3,2,0,0.3,2000000,"
 			"1000000,0.5,1000000,3000000,2000000,3000000,3000000,1\n"));
-	assert_non_null(strstr(text,
-			"all,2,\"evil\\x1b]0;x\\x07\\xff,\"\"q\"\"\",,0,0,0,0,,,,,,,,,\n"));
+	assert_non_null(strstr(
+			text, "all,2,\"evil\\x1b]0;x\\x07\\xff,\"\"q\"\"\",,0,0,0,0,,,,,,,,,\n"));
 	free(text);
 }
 
@@ -117,14 +135,16 @@ static void full_disk(void **state)
 static void escapes(void **state)
 {
 	static const char *const cases[][2] = {
-		{"plain \u203a \u4e16", "plain \u203a \u4e16"},
-		{"a\tb\nc", "a\\tb\\nc"},
-		{"\x1b[31m", "\\x1b[31m"},
-		{"\xc2\x9b" "31m", "\\x9b31m"},
-		{"\xc0\xaf", "\\xc0\\xaf"},
-		{"\xed\xa0\x80", "\\xed\\xa0\\x80"},
-		{"x\u202egnp", "x\\u{202e}gnp"},
-		{"\xf0\x9f", "\\xf0\\x9f"},
+			{"plain \u203a \u4e16", "plain \u203a \u4e16"},
+			{"a\tb\nc", "a\\tb\\nc"},
+			{"\x1b[31m", "\\x1b[31m"},
+			{"\xc2\x9b"
+			 "31m",
+					"\\x9b31m"},
+			{"\xc0\xaf", "\\xc0\\xaf"},
+			{"\xed\xa0\x80", "\\xed\\xa0\\x80"},
+			{"x\u202egnp", "x\\u{202e}gnp"},
+			{"\xf0\x9f", "\\xf0\\x9f"},
 	};
 	char out[64];
 	size_t i;
@@ -141,11 +161,11 @@ static void escapes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_json),
-		cmocka_unit_test(as_csv),
-		cmocka_unit_test(as_text),
-		cmocka_unit_test(full_disk),
-		cmocka_unit_test(escapes),
+			cmocka_unit_test(as_json),
+			cmocka_unit_test(as_csv),
+			cmocka_unit_test(as_text),
+			cmocka_unit_test(full_disk),
+			cmocka_unit_test(escapes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

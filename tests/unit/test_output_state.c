@@ -16,85 +16,85 @@
 #include "output/select.h"
 
 static const struct state_host hosts[] = {
-                {.host = "a", .kernel = "6.2", .has_kernel = true, .cpus = 2, .capacity_ns = 20},
-                {.host = "b", .kernel = ""},
+		{.host = "a", .kernel = "6.2", .has_kernel = true, .cpus = 2, .capacity_ns = 20},
+		{.host = "b", .kernel = ""},
 };
 static const struct state_cpu cpus[] = {
-                {.host = "a", .cpu = 0, .busy_percent = 25, .known_ns = 8, .tid = 7, .name = "x"},
-                {.host = "a", .cpu = 1, .tid = -1, .name = ""},
+		{.host = "a", .cpu = 0, .busy_percent = 25, .known_ns = 8, .tid = 7, .name = "x"},
+		{.host = "a", .cpu = 1, .tid = -1, .name = ""},
 };
 static const struct state_perf perf[] = {{"perf_cpu_cycles", 42}};
 static const struct state_thread threads[] = {
-                {.id = 1,
-                                .host = "a",
-                                .tid = 7,
-                                .pid = 7,
-                                .ppid = 1,
-                                .vtid = -1,
-                                .vpid = -1,
-                                .name = "x\x1b",
-                                .status = THREAD_RUN_SYSCALL,
-                                .syscall = "read",
-                                .waits_for = "",
-                                .waker_tid = -1,
-                                .measured = true,
-                                .cpu_ns = 5,
-                                .read_bytes = 8000,
-                                .context = "",
-                                .n_perf = 1,
-                                .perf = perf},
-                {.id = 2,
-                                .host = "a",
-                                .tid = 8,
-                                .pid = 7,
-                                .ppid = -1,
-                                .vtid = 3,
-                                .vpid = 3,
-                                .name = "",
-                                .syscall = "",
-                                .waits_for = "",
-                                .waker_tid = -1,
-                                .measured = true,
-                                .context = ""},
-                {.id = 3,
-                                .host = "b",
-                                .tid = 7,
-                                .pid = 7,
-                                .ppid = -1,
-                                .vtid = -1,
-                                .vpid = -1,
-                                .name = "ust",
-                                .syscall = "",
-                                .waits_for = "",
-                                .waker_tid = -1,
-                                .context = "main",
-                                .stack_depth = 1},
+		{.id = 1,
+				.host = "a",
+				.tid = 7,
+				.pid = 7,
+				.ppid = 1,
+				.vtid = -1,
+				.vpid = -1,
+				.name = "x\x1b",
+				.status = THREAD_RUN_SYSCALL,
+				.syscall = "read",
+				.waits_for = "",
+				.waker_tid = -1,
+				.measured = true,
+				.cpu_ns = 5,
+				.read_bytes = 8000,
+				.context = "",
+				.n_perf = 1,
+				.perf = perf},
+		{.id = 2,
+				.host = "a",
+				.tid = 8,
+				.pid = 7,
+				.ppid = -1,
+				.vtid = 3,
+				.vpid = 3,
+				.name = "",
+				.syscall = "",
+				.waits_for = "",
+				.waker_tid = -1,
+				.measured = true,
+				.context = ""},
+		{.id = 3,
+				.host = "b",
+				.tid = 7,
+				.pid = 7,
+				.ppid = -1,
+				.vtid = -1,
+				.vpid = -1,
+				.name = "ust",
+				.syscall = "",
+				.waits_for = "",
+				.waker_tid = -1,
+				.context = "main",
+				.stack_depth = 1},
 };
 static const struct state_syscall calls[] = {
-                {.host = "a", .name = "read", .process = "", .pid = -1, .tid = -1, .count = 2},
-                {.host = "a", .name = "read", .process = "x", .pid = 7, .tid = 7, .count = 2},
+		{.host = "a", .name = "read", .process = "", .pid = -1, .tid = -1, .count = 2},
+		{.host = "a", .name = "read", .process = "x", .pid = 7, .tid = 7, .count = 2},
 };
 static const struct state_fd fds[] = {
-                {.id = 9,
-                                .host = "a",
-                                .pid = 7,
-                                .process = "x",
-                                .fd = 4,
-                                .path = "/tmp/test",
-                                .kind = FD_FILE,
-                                .open = true,
-                                .opened_ns = 1},
-                {.id = 10,
-                                .host = "a",
-                                .pid = 9,
-                                .process = "y",
-                                .fd = 4,
-                                .path = "",
-                                .confidence = FD_GUESSED,
-                                .open = true},
+		{.id = 9,
+				.host = "a",
+				.pid = 7,
+				.process = "x",
+				.fd = 4,
+				.path = "/tmp/test",
+				.kind = FD_FILE,
+				.open = true,
+				.opened_ns = 1},
+		{.id = 10,
+				.host = "a",
+				.pid = 9,
+				.process = "y",
+				.fd = 4,
+				.path = "",
+				.confidence = FD_GUESSED,
+				.open = true},
 };
 static const struct state_disk disks[] = {
-                {.host = "a", .name = "sda"}, {.host = "a", .name = "sdb"}};
+		{.host = "a", .name = "sda"}, {.host = "a", .name = "sdb"}};
 
 static struct snapshot *example(void)
 {
@@ -102,20 +102,20 @@ static struct snapshot *example(void)
 
 	assert_non_null(snapshot);
 	snapshot->state = (struct state_view){.at_ns = 100,
-	                .window_ns = 10,
-	                .measured = true,
-	                .n_hosts = 2,
-	                .hosts = hosts,
-	                .n_cpus = 2,
-	                .cpus = cpus,
-	                .n_threads = 3,
-	                .threads = threads,
-	                .n_syscalls = 2,
-	                .syscalls = calls,
-	                .n_fds = 2,
-	                .fds = fds,
-	                .n_disks = 2,
-	                .disks = disks};
+			.window_ns = 10,
+			.measured = true,
+			.n_hosts = 2,
+			.hosts = hosts,
+			.n_cpus = 2,
+			.cpus = cpus,
+			.n_threads = 3,
+			.threads = threads,
+			.n_syscalls = 2,
+			.syscalls = calls,
+			.n_fds = 2,
+			.fds = fds,
+			.n_disks = 2,
+			.disks = disks};
 	return snapshot;
 }
 
@@ -182,7 +182,7 @@ static void nothing_measured_is_null(void **state)
 	assert_true(json_is_null(json_object_get(row(all, "syscalls", 0), "process")));
 	assert_true(json_is_null(json_object_get(row(all, "fds", 1), "path")));
 	assert_string_equal(json_string_value(json_object_get(row(all, "fds", 1), "confidence")),
-	                "guessed");
+			"guessed");
 	assert_int_equal(rows(all, "nets"), 0);
 	assert_int_equal(rows(all, "irqs"), 0);
 	json_decref(document);
@@ -206,8 +206,8 @@ static void bounded(void **state)
 	all = state_of(snapshot, &document);
 	assert_int_equal(rows(all, "disks"), 1000);
 	assert_int_equal(json_integer_value(json_object_get(
-	                                 json_object_get(all, "left_out"), "disks")),
-	                500);
+					 json_object_get(all, "left_out"), "disks")),
+			500);
 	json_decref(document);
 	snapshot_destroy(snapshot);
 }
@@ -250,10 +250,10 @@ static void selected(void **state)
 		const char *text;
 		uint32_t hosts, cpus, threads, syscalls, fds, disks;
 	} cases[] = {
-	                {"host=a", 1, 2, 2, 2, 2, 2}, {"host=b", 1, 0, 1, 0, 0, 0},
-	                {"cpu=1", 2, 1, 0, 0, 0, 0}, {"disk=sda", 2, 0, 0, 0, 0, 1},
-	                {"pid=7,host=a", 1, 0, 2, 1, 1, 0}, {"tid=99", 2, 0, 0, 0, 0, 0},
-	                {"tid=3", 2, 0, 1, 0, 0, 0}, /* of a pid namespace */
+			{"host=a", 1, 2, 2, 2, 2, 2}, {"host=b", 1, 0, 1, 0, 0, 0},
+			{"cpu=1", 2, 1, 0, 0, 0, 0}, {"disk=sda", 2, 0, 0, 0, 0, 1},
+			{"pid=7,host=a", 1, 0, 2, 1, 1, 0}, {"tid=99", 2, 0, 0, 0, 0, 0},
+			{"tid=3", 2, 0, 1, 0, 0, 0}, /* of a pid namespace */
 	};
 	struct output_select select;
 	size_t i;
@@ -298,12 +298,12 @@ static void one_is_looked_for(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(nothing_measured_is_null),
-	                cmocka_unit_test(bounded),
-	                cmocka_unit_test(as_text),
-	                cmocka_unit_test(selection_is_understood),
-	                cmocka_unit_test(selected),
-	                cmocka_unit_test(one_is_looked_for),
+			cmocka_unit_test(nothing_measured_is_null),
+			cmocka_unit_test(bounded),
+			cmocka_unit_test(as_text),
+			cmocka_unit_test(selection_is_understood),
+			cmocka_unit_test(selected),
+			cmocka_unit_test(one_is_looked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

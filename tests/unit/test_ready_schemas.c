@@ -25,7 +25,7 @@ static void start_with(struct feed *feed, const char *name)
 	}
 	feed_start(feed, NULL);
 	if (engine_add_schema(feed->engine, schema_file_schema(file), error, sizeof(error)) !=
-	                STATUS_OK) {
+			STATUS_OK) {
 		fail_msg("%s", error);
 	}
 	schema_file_destroy(file);
@@ -59,7 +59,7 @@ static void kernel(void **state)
 	struct feed feed;
 	struct snapshot *snapshot;
 	uint32_t sched, entry, exit, irq_entry, irq_exit, issue, complete, softirq_entry,
-	                softirq_exit, waking, i, disks = 0;
+			softirq_exit, waking, i, disks = 0;
 
 	(void)state;
 	start_with(&feed, "lttng-kernel");
@@ -98,7 +98,7 @@ static void kernel(void **state)
 	for (i = 0; i < snapshot->request.n_spans; i++) {
 		if (strcmp(snapshot->request.spans[i].name, "disk") == 0) {
 			assert_int_equal(snapshot->request.spans[i].duration_ns,
-			                disks ? 3 * MS : 2 * MS);
+					disks ? 3 * MS : 2 * MS);
 			assert_int_equal(snapshot->request.spans[i].parent, 0);
 			disks++;
 		}
@@ -118,7 +118,7 @@ static void ros2(void **state)
 	(void)state;
 	start_with(&feed, "ros2");
 	start = feed_type(&feed, "ros2:callback_start",
-	                "callback:x is_intra_process:u vtid:c procname:p");
+			"callback:x is_intra_process:u vtid:c procname:p");
 	end = feed_type(&feed, "ros2:callback_end", "callback:x vtid:c procname:p");
 	publish = feed_type(&feed, "ros2:rclcpp_publish", "message:x vtid:c procname:p");
 	write = feed_type(&feed, "dds:write", "writer:x vtid:c procname:p");
@@ -126,11 +126,11 @@ static void ros2(void **state)
 		uint64_t t = T0 + i * 10 * MS;
 
 		feed_event(&feed, start, t, 0,
-		                V({.u = 0xa0 + i / 2}, {.u = 0}, {.u = 7}, {.s = "sink"}));
+				V({.u = 0xa0 + i / 2}, {.u = 0}, {.u = 7}, {.s = "sink"}));
 		feed_event(&feed, publish, t + MS, 0, V({.u = 1}, {.u = 7}, {.s = "sink"}));
 		feed_event(&feed, write, t + MS, 0, V({.u = 2}, {.u = 7}, {.s = "sink"}));
 		feed_event(&feed, end, t + 2 * MS, 0,
-		                V({.u = 0xa0 + i / 2}, {.u = 7}, {.s = "sink"}));
+				V({.u = 0xa0 + i / 2}, {.u = 7}, {.s = "sink"}));
 	}
 	snapshot = look(&feed, 1);
 	assert_int_equal(count_of(snapshot, "sink 0xa0"), 2);
@@ -144,8 +144,8 @@ static void ros2(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(kernel),
-	                cmocka_unit_test(ros2),
+			cmocka_unit_test(kernel),
+			cmocka_unit_test(ros2),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,16 +96,16 @@ static void cloud_start(struct cloud *cloud, const struct engine_config *config)
 	feed_start(feed, config);
 	cloud->beta = feed_stream(feed, "beta", "test");
 	cloud->create_entry =
-	                feed_type(feed, "api:server_create_entry", "request_id:u vtid:c vpid:c");
+			feed_type(feed, "api:server_create_entry", "request_id:u vtid:c vpid:c");
 	cloud->create_exit = feed_type(
-	                feed, "api:server_create_exit", "request_id:u status:i vtid:c vpid:c");
+			feed, "api:server_create_exit", "request_id:u status:i vtid:c vpid:c");
 	cloud->call_entry =
-	                feed_type(feed, "rpc:call_entry", "request_id:u msg_id:u vtid:c vpid:c");
+			feed_type(feed, "rpc:call_entry", "request_id:u msg_id:u vtid:c vpid:c");
 	cloud->call_exit = feed_type(feed, "rpc:call_exit", "request_id:u msg_id:u vtid:c vpid:c");
 	cloud->serve_entry =
-	                feed_type(feed, "rpc:serve_entry", "request_id:u msg_id:u vtid:c vpid:c");
+			feed_type(feed, "rpc:serve_entry", "request_id:u msg_id:u vtid:c vpid:c");
 	cloud->serve_exit =
-	                feed_type(feed, "rpc:serve_exit", "request_id:u msg_id:u vtid:c vpid:c");
+			feed_type(feed, "rpc:serve_exit", "request_id:u msg_id:u vtid:c vpid:c");
 	cloud->lock_entry = feed_type(feed, "compute:lock_entry", "queue_len:u vtid:c vpid:c");
 	cloud->lock_exit = feed_type(feed, "compute:lock_exit", "vtid:c vpid:c");
 	cloud->point = feed_type(feed, "compute:point", "n:u vtid:c vpid:c");
@@ -120,19 +120,19 @@ static void cloud_request(struct cloud *cloud, uint64_t id, uint64_t t)
 
 	feed_event(feed, cloud->create_entry, t, 0, V({.u = id}, {.u = 10}, {.u = 1}));
 	feed_event(feed, cloud->call_entry, t + 1 * MS, 0,
-	                V({.u = id}, {.u = id + 1000}, {.u = 10}, {.u = 1}));
+			V({.u = id}, {.u = id + 1000}, {.u = 10}, {.u = 1}));
 	feed_raw(feed, cloud->beta, cloud->serve_entry, t + 2 * MS, 0,
-	                V({.u = id}, {.u = id + 1000}, {.u = 20}, {.u = 2}));
+			V({.u = id}, {.u = id + 1000}, {.u = 20}, {.u = 2}));
 	feed_raw(feed, cloud->beta, cloud->lock_entry, t + 3 * MS, 0,
-	                V({.u = 4}, {.u = 20}, {.u = 2}));
+			V({.u = 4}, {.u = 20}, {.u = 2}));
 	feed_raw(feed, cloud->beta, cloud->point, t + 4 * MS, 0, V({.u = 1}, {.u = 20}, {.u = 2}));
 	feed_raw(feed, cloud->beta, cloud->lock_exit, t + 5 * MS, 0, V({.u = 20}, {.u = 2}));
 	feed_raw(feed, cloud->beta, cloud->serve_exit, t + 6 * MS, 0,
-	                V({.u = id}, {.u = id + 1000}, {.u = 20}, {.u = 2}));
+			V({.u = id}, {.u = id + 1000}, {.u = 20}, {.u = 2}));
 	feed_event(feed, cloud->call_exit, t + 7 * MS, 0,
-	                V({.u = id}, {.u = id + 1000}, {.u = 10}, {.u = 1}));
+			V({.u = id}, {.u = id + 1000}, {.u = 10}, {.u = 1}));
 	feed_event(feed, cloud->create_exit, t + 8 * MS, 0,
-	                V({.u = id}, {.i = 0}, {.u = 10}, {.u = 1}));
+			V({.u = id}, {.i = 0}, {.u = 10}, {.u = 1}));
 }
 
 static void spans_across_hosts(void **state)
@@ -175,16 +175,16 @@ static void skew_is_reported_not_believed(void **state)
 	(void)state;
 	cloud_start(&cloud, NULL);
 	feed_raw(feed, cloud.beta, cloud.serve_entry, t - 3 * MS, 0,
-	                V({.u = 7}, {.u = 1007}, {.u = 20}, {.u = 2}));
+			V({.u = 7}, {.u = 1007}, {.u = 20}, {.u = 2}));
 	feed_event(feed, cloud.create_entry, t, 0, V({.u = 7}, {.u = 10}, {.u = 1}));
 	feed_event(feed, cloud.call_entry, t + 1 * MS, 0,
-	                V({.u = 7}, {.u = 1007}, {.u = 10}, {.u = 1}));
+			V({.u = 7}, {.u = 1007}, {.u = 10}, {.u = 1}));
 	feed_raw(feed, cloud.beta, cloud.serve_exit, t + 2 * MS, 0,
-	                V({.u = 7}, {.u = 1007}, {.u = 20}, {.u = 2}));
+			V({.u = 7}, {.u = 1007}, {.u = 20}, {.u = 2}));
 	feed_event(feed, cloud.call_exit, t + 7 * MS, 0,
-	                V({.u = 7}, {.u = 1007}, {.u = 10}, {.u = 1}));
+			V({.u = 7}, {.u = 1007}, {.u = 10}, {.u = 1}));
 	feed_event(feed, cloud.create_exit, t + 8 * MS, 0,
-	                V({.u = 7}, {.i = 0}, {.u = 10}, {.u = 1}));
+			V({.u = 7}, {.i = 0}, {.u = 10}, {.u = 1}));
 	snapshot = look(feed, 0);
 	assert_int_equal(count_of(snapshot, "server create"), 1);
 	assert_int_equal(snapshot->groups.n, 1);
@@ -212,7 +212,7 @@ static void skew_before_the_start(void **state)
 	feed_raw(feed, cloud.beta, sent, T0 - 50 * MS, 0, V({.u = 7}));
 	feed_event(feed, cloud.create_entry, T0, 0, V({.u = 7}, {.u = 10}, {.u = 1}));
 	feed_event(feed, cloud.create_exit, T0 + 8 * MS, 0,
-	                V({.u = 7}, {.i = 0}, {.u = 10}, {.u = 1}));
+			V({.u = 7}, {.i = 0}, {.u = 10}, {.u = 1}));
 	snapshot = look(feed, 0);
 	assert_int_equal(snapshot->accounting.in_request, 3);
 	assert_int_equal(snapshot->request.duration_ns, 8 * MS);
@@ -231,7 +231,7 @@ static void inner_spans_leave_the_thread_bound(void **state)
 	cloud_start(&cloud, NULL);
 	feed_event(feed, cloud.create_entry, T0, 0, V({.u = 7}, {.u = 10}, {.u = 1}));
 	feed_event(feed, cloud.call_entry, T0 + 1, 0,
-	                V({.u = 7}, {.u = 1007}, {.u = 10}, {.u = 1}));
+			V({.u = 7}, {.u = 1007}, {.u = 10}, {.u = 1}));
 	feed_event(feed, cloud.call_exit, T0 + 2, 0, V({.u = 7}, {.u = 1007}, {.u = 10}, {.u = 1}));
 	feed_event(feed, cloud.point, T0 + 3, 0, V({.u = 0}, {.u = 10}, {.u = 1}));
 	feed_event(feed, cloud.create_exit, T0 + 4, 0, V({.u = 7}, {.i = 0}, {.u = 10}, {.u = 1}));
@@ -253,15 +253,15 @@ static void concurrent_requests_stay_apart(void **state)
 	cloud_start(&cloud, NULL);
 	for (i = 0; i < 50; i++) {
 		feed_event(feed, cloud.create_entry, T0 + i * MS, 0,
-		                V({.u = i}, {.u = 100 + i}, {.u = 1}));
+				V({.u = i}, {.u = 100 + i}, {.u = 1}));
 	}
 	for (i = 0; i < 50; i++) {
 		feed_event(feed, cloud.point, T0 + 60 * MS, 0,
-		                V({.u = i}, {.u = 100 + i}, {.u = 1}));
+				V({.u = i}, {.u = 100 + i}, {.u = 1}));
 	}
 	for (i = 0; i < 50; i++) {
 		feed_event(feed, cloud.create_exit, T0 + 100 * MS + i * MS, 0,
-		                V({.u = i}, {.i = 0}, {.u = 100 + i}, {.u = 1}));
+				V({.u = i}, {.i = 0}, {.u = 100 + i}, {.u = 1}));
 	}
 	snapshot = look(feed, 0);
 	assert_int_equal(count_of(snapshot, "server create"), 50);
@@ -283,12 +283,12 @@ static void asynchronous_end_is_waited_for(void **state)
 	cloud_start(&cloud, NULL);
 	feed_event(feed, cloud.create_entry, T0, 0, V({.u = 7}, {.u = 10}, {.u = 1}));
 	feed_raw(feed, cloud.beta, cloud.serve_entry, T0 + 1 * MS, 0,
-	                V({.u = 7}, {.u = 1007}, {.u = 20}, {.u = 2}));
+			V({.u = 7}, {.u = 1007}, {.u = 20}, {.u = 2}));
 	feed_event(feed, cloud.create_exit, T0 + 2 * MS, 0,
-	                V({.u = 7}, {.i = 0}, {.u = 10}, {.u = 1}));
+			V({.u = 7}, {.i = 0}, {.u = 10}, {.u = 1}));
 	assert_int_equal(feed_accounting(feed).pending, 3);
 	feed_raw(feed, cloud.beta, cloud.serve_exit, T0 + 50 * MS, 0,
-	                V({.u = 7}, {.u = 1007}, {.u = 20}, {.u = 2}));
+			V({.u = 7}, {.u = 1007}, {.u = 20}, {.u = 2}));
 	snapshot = look(feed, 0);
 	assert_near(snapshot->groups.rows[0].max_ns, 2 * MS);
 	assert_int_equal(span_of(snapshot, "serve").duration_ns, 49 * MS);
@@ -298,9 +298,9 @@ static void asynchronous_end_is_waited_for(void **state)
 	/* One that never ends holds its request up for 100 ms, no longer. */
 	feed_event(feed, cloud.create_entry, T0 + 1000 * MS, 0, V({.u = 8}, {.u = 10}, {.u = 1}));
 	feed_raw(feed, cloud.beta, cloud.serve_entry, T0 + 1001 * MS, 0,
-	                V({.u = 8}, {.u = 1008}, {.u = 20}, {.u = 2}));
+			V({.u = 8}, {.u = 1008}, {.u = 20}, {.u = 2}));
 	feed_event(feed, cloud.create_exit, T0 + 1002 * MS, 0,
-	                V({.u = 8}, {.i = 0}, {.u = 10}, {.u = 1}));
+			V({.u = 8}, {.i = 0}, {.u = 10}, {.u = 1}));
 	engine_advance(feed->engine, T0 + 1101 * MS);
 	assert_int_equal(feed_accounting(feed).pending, 3);
 	engine_advance(feed->engine, T0 + 1102 * MS);
@@ -354,10 +354,10 @@ static void event_loop_with_ids(void **state)
 	feed_event(feed, cloud.create_entry, T0 + 2 * MS, 0, V({.u = 2}, {.u = 10}, {.u = 1}));
 	feed_event(feed, cloud.point, T0 + 3 * MS, 0, V({.u = 0}, {.u = 10}, {.u = 1}));
 	feed_event(feed, cloud.create_exit, T0 + 10 * MS, 0,
-	                V({.u = 1}, {.i = 0}, {.u = 10}, {.u = 1}));
+			V({.u = 1}, {.i = 0}, {.u = 10}, {.u = 1}));
 	feed_event(feed, cloud.point, T0 + 11 * MS, 0, V({.u = 0}, {.u = 10}, {.u = 1}));
 	feed_event(feed, cloud.create_exit, T0 + 14 * MS, 0,
-	                V({.u = 2}, {.i = 0}, {.u = 10}, {.u = 1}));
+			V({.u = 2}, {.i = 0}, {.u = 10}, {.u = 1}));
 	snapshot = look(feed, 0);
 	assert_int_equal(count_of(snapshot, "server create"), 2);
 	assert_near(snapshot->groups.rows[0].min_ns, 10 * MS);
@@ -424,18 +424,18 @@ static void fan_out_to_a_pool(void **state)
 	feed_event(feed, cloud.create_entry, T0, 0, V({.u = 7}, {.u = 10}, {.u = 1}));
 	for (i = 0; i < 3; i++) {
 		feed_event(feed, cloud.serve_entry, T0 + (i + 1) * MS, 0,
-		                V({.u = 7}, {.u = 50 + i}, {.u = 20 + i}, {.u = 1}));
+				V({.u = 7}, {.u = 50 + i}, {.u = 20 + i}, {.u = 1}));
 		feed_event(feed, cloud.point, T0 + (i + 1) * MS, 0,
-		                V({.u = i}, {.u = 20 + i}, {.u = 1}));
+				V({.u = i}, {.u = 20 + i}, {.u = 1}));
 	}
 	for (i = 0; i < 3; i++) {
 		feed_event(feed, cloud.serve_exit, T0 + (i + 10) * MS, 0,
-		                V({.u = 7}, {.u = 50 + i}, {.u = 20 + i}, {.u = 1}));
+				V({.u = 7}, {.u = 50 + i}, {.u = 20 + i}, {.u = 1}));
 		feed_event(feed, cloud.point, T0 + (i + 10) * MS, 0,
-		                V({.u = i}, {.u = 20 + i}, {.u = 1})); /* the thread is free */
+				V({.u = i}, {.u = 20 + i}, {.u = 1})); /* the thread is free */
 	}
 	feed_event(feed, cloud.create_exit, T0 + 20 * MS, 0,
-	                V({.u = 7}, {.i = 0}, {.u = 10}, {.u = 1}));
+			V({.u = 7}, {.i = 0}, {.u = 10}, {.u = 1}));
 	snapshot = look(feed, 0);
 	assert_int_equal(snapshot->accounting.in_request, 11);
 	assert_int_equal(snapshot->accounting.unmatched, 3);
@@ -456,7 +456,7 @@ static void pairing_survives_missing_ends(void **state)
 	feed_event(feed, cloud.lock_exit, T0 + 1 * MS, 0, V({.u = 10}, {.u = 1})); /* no entry */
 	feed_event(feed, cloud.lock_entry, T0 + 2 * MS, 0, V({.u = 0}, {.u = 10}, {.u = 1}));
 	feed_event(feed, cloud.create_exit, T0 + 4 * MS, 0,
-	                V({.u = 7}, {.i = 0}, {.u = 10}, {.u = 1})); /* the lock was never left */
+			V({.u = 7}, {.i = 0}, {.u = 10}, {.u = 1})); /* the lock was never left */
 	snapshot = look(feed, 0);
 	assert_int_equal(snapshot->request.n_spans, 3);
 	assert_int_equal(snapshot->request.spans[1].flags, REQUEST_SPAN_UNOPENED);
@@ -482,10 +482,10 @@ static void late_attach(void **state)
 	assert_int_equal(feed_accounting(feed).unmatched, 1);
 	/* A start that comes later than any skew is a request of its own. */
 	feed_event(feed, cloud.create_exit, T0 + 200 * MS, 0,
-	                V({.u = 8}, {.i = 0}, {.u = 10}, {.u = 1}));
+			V({.u = 8}, {.i = 0}, {.u = 10}, {.u = 1}));
 	feed_event(feed, cloud.create_entry, T0 + 400 * MS, 0, V({.u = 8}, {.u = 10}, {.u = 1}));
 	feed_event(feed, cloud.create_exit, T0 + 401 * MS, 0,
-	                V({.u = 8}, {.i = 0}, {.u = 10}, {.u = 1}));
+			V({.u = 8}, {.i = 0}, {.u = 10}, {.u = 1}));
 	assert_int_equal(feed_accounting(feed).unmatched, 2);
 	assert_int_equal(feed_accounting(feed).in_request, 2);
 	feed_stop(feed);
@@ -503,20 +503,20 @@ static void loss_taints(void **state)
 	cloud_request(&cloud, 1, T0);
 	feed_event(feed, cloud.create_entry, T0 + 100 * MS, 0, V({.u = 2}, {.u = 10}, {.u = 1}));
 	engine_lose(feed->engine, &(struct loss){.stream = feed->stream,
-	                                          .begin_ns = T0 + 101 * MS,
-	                                          .end_ns = T0 + 102 * MS,
-	                                          .count = 3});
+						  .begin_ns = T0 + 101 * MS,
+						  .end_ns = T0 + 102 * MS,
+						  .count = 3});
 	feed_event(feed, cloud.create_exit, T0 + 105 * MS, 0,
-	                V({.u = 2}, {.i = 0}, {.u = 10}, {.u = 1}));
+			V({.u = 2}, {.i = 0}, {.u = 10}, {.u = 1}));
 	/* Elsewhere, meanwhile: not tainted. */
 	feed_raw(feed, cloud.beta, cloud.create_entry, T0 + 105 * MS, 0,
-	                V({.u = 3}, {.u = 30}, {.u = 2}));
+			V({.u = 3}, {.u = 30}, {.u = 2}));
 	engine_lose(feed->engine, &(struct loss){.stream = feed->stream,
-	                                          .begin_ns = T0 + 105 * MS,
-	                                          .end_ns = T0 + 106 * MS,
-	                                          .count = 3});
+						  .begin_ns = T0 + 105 * MS,
+						  .end_ns = T0 + 106 * MS,
+						  .count = 3});
 	feed_raw(feed, cloud.beta, cloud.create_exit, T0 + 107 * MS, 0,
-	                V({.u = 3}, {.i = 0}, {.u = 30}, {.u = 2}));
+			V({.u = 3}, {.i = 0}, {.u = 30}, {.u = 2}));
 	snapshot = look(feed, 2);
 	assert_true(snapshot->request.tainted);
 	assert_int_equal(snapshot->discarded, 6);
@@ -540,21 +540,21 @@ static void two_sessions_are_not_counted_twice(void **state)
 	(void)state;
 	cloud_start(&cloud, NULL);
 	ours_session = engine_add_session(feed->engine,
-	                &(struct session_desc){.host = "alpha", .name = "zz", .ours = true});
+			&(struct session_desc){.host = "alpha", .name = "zz", .ours = true});
 	ours = engine_add_stream(feed->engine, &(struct stream_desc){.session = ours_session,
-	                                                       .domain = DOMAIN_UST,
-	                                                       .channel = "explore"});
+							       .domain = DOMAIN_UST,
+							       .channel = "explore"});
 	for (i = 0; i < 10; i++) {
 		uint64_t t = T0 + i * 10 * MS;
 
 		feed_raw(feed, feed->stream, cloud.create_entry, t, 0,
-		                V({.u = i}, {.u = 10}, {.u = 1}));
+				V({.u = i}, {.u = 10}, {.u = 1}));
 		feed_raw(feed, ours, cloud.create_entry, t + 1, 0,
-		                V({.u = i}, {.u = 10}, {.u = 1}));
+				V({.u = i}, {.u = 10}, {.u = 1}));
 		feed_raw(feed, feed->stream, cloud.create_exit, t + MS, 0,
-		                V({.u = i}, {.i = 0}, {.u = 10}, {.u = 1}));
+				V({.u = i}, {.i = 0}, {.u = 10}, {.u = 1}));
 		feed_raw(feed, ours, cloud.create_exit, t + MS + 1, 0,
-		                V({.u = i}, {.i = 0}, {.u = 10}, {.u = 1}));
+				V({.u = i}, {.i = 0}, {.u = 10}, {.u = 1}));
 	}
 	assert_int_equal(feed_accounting(feed).dropped, 20);
 	assert_int_equal(feed_accounting(feed).in_request, 20);
@@ -566,9 +566,9 @@ static void two_sessions_are_not_counted_twice(void **state)
 	/* Once ours has ended, the other supplies. */
 	engine_end_session(feed->engine, ours_session);
 	feed_raw(feed, feed->stream, cloud.create_entry, T0 + 2 * S, 0,
-	                V({.u = 99}, {.u = 10}, {.u = 1}));
+			V({.u = 99}, {.u = 10}, {.u = 1}));
 	feed_raw(feed, feed->stream, cloud.create_exit, T0 + 2 * S + 1, 0,
-	                V({.u = 99}, {.i = 0}, {.u = 10}, {.u = 1}));
+			V({.u = 99}, {.i = 0}, {.u = 10}, {.u = 1}));
 	assert_int_equal(feed_accounting(feed).in_request, 22);
 	feed_stop(feed);
 }
@@ -631,7 +631,7 @@ static void without_context(void **state)
 	assert_int_equal(span_of(snapshot, "inner").duration_ns, MS);
 	assert_int_equal(snapshot->accounting.unmatched, 10);
 	assert_string_equal(snapshot->unmatched.rows[0].why,
-	                "thread not known: record the context vtid");
+			"thread not known: record the context vtid");
 	snapshot_destroy(snapshot);
 	feed_stop(&feed);
 }
@@ -648,7 +648,7 @@ static void bounds_truncate_and_evict(void **state)
 	cloud_start(&cloud, &config);
 	for (i = 0; i < 6; i++) {
 		feed_event(feed, cloud.create_entry, T0 + i, 0,
-		                V({.u = i}, {.u = 10 + i}, {.u = 1}));
+				V({.u = i}, {.u = 10 + i}, {.u = 1}));
 	}
 	assert_int_equal(feed_accounting(feed).pending, 4);
 	assert_int_equal(feed_accounting(feed).in_request, 2); /* the oldest, as truncated */
@@ -686,16 +686,16 @@ static void bare_kernel_trace(void **state)
 
 	feed_event(&feed, read_entry, T0, 0, V({.u = 3})); /* whose? not known yet */
 	feed_event(&feed, sched, T0 + 1, 0,
-	                V({.s = "swapper/0"}, {.u = 0}, {.s = "cat"}, {.u = 42}));
+			V({.s = "swapper/0"}, {.u = 0}, {.s = "cat"}, {.u = 42}));
 	feed_event(&feed, read_entry, T0 + MS, 0, V({.u = 3}));
 	feed_event(&feed, irq_entry, T0 + 2 * MS, 0, V({.u = 19}, {.s = "ahci"}));
 	feed_event(&feed, waking, T0 + 2 * MS, 0, V({.u = 50}));
 	feed_event(&feed, irq_exit, T0 + 3 * MS, 0, V({.u = 19}, {.u = 1}));
 	feed_event(&feed, sched, T0 + 4 * MS, 0,
-	                V({.s = "cat"}, {.u = 42}, {.s = "swapper/0"}, {.u = 0}));
+			V({.s = "cat"}, {.u = 42}, {.s = "swapper/0"}, {.u = 0}));
 	/* It goes on where it left off, on the other CPU. */
 	feed_event(&feed, sched, T0 + 5 * MS, 1,
-	                V({.s = "swapper/1"}, {.u = 0}, {.s = "cat"}, {.u = 42}));
+			V({.s = "swapper/1"}, {.u = 0}, {.s = "cat"}, {.u = 42}));
 	feed_event(&feed, read_exit, T0 + 6 * MS, 1, V({.i = 10}));
 	snapshot = look(&feed, 2);
 	assert_int_equal(count_of(snapshot, "syscall read"), 1);
@@ -737,25 +737,25 @@ static void old_system_calls(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(spans_across_hosts),
-	                cmocka_unit_test(skew_is_reported_not_believed),
-	                cmocka_unit_test(skew_before_the_start),
-	                cmocka_unit_test(inner_spans_leave_the_thread_bound),
-	                cmocka_unit_test(concurrent_requests_stay_apart),
-	                cmocka_unit_test(asynchronous_end_is_waited_for),
-	                cmocka_unit_test(silence_times_out_and_the_end_truncates),
-	                cmocka_unit_test(event_loop_with_ids),
-	                cmocka_unit_test(hidden_ids),
-	                cmocka_unit_test(fan_out_to_a_pool),
-	                cmocka_unit_test(pairing_survives_missing_ends),
-	                cmocka_unit_test(late_attach),
-	                cmocka_unit_test(loss_taints),
-	                cmocka_unit_test(two_sessions_are_not_counted_twice),
-	                cmocka_unit_test(copies_are_known_by_name),
-	                cmocka_unit_test(without_context),
-	                cmocka_unit_test(bounds_truncate_and_evict),
-	                cmocka_unit_test(bare_kernel_trace),
-	                cmocka_unit_test(old_system_calls),
+			cmocka_unit_test(spans_across_hosts),
+			cmocka_unit_test(skew_is_reported_not_believed),
+			cmocka_unit_test(skew_before_the_start),
+			cmocka_unit_test(inner_spans_leave_the_thread_bound),
+			cmocka_unit_test(concurrent_requests_stay_apart),
+			cmocka_unit_test(asynchronous_end_is_waited_for),
+			cmocka_unit_test(silence_times_out_and_the_end_truncates),
+			cmocka_unit_test(event_loop_with_ids),
+			cmocka_unit_test(hidden_ids),
+			cmocka_unit_test(fan_out_to_a_pool),
+			cmocka_unit_test(pairing_survives_missing_ends),
+			cmocka_unit_test(late_attach),
+			cmocka_unit_test(loss_taints),
+			cmocka_unit_test(two_sessions_are_not_counted_twice),
+			cmocka_unit_test(copies_are_known_by_name),
+			cmocka_unit_test(without_context),
+			cmocka_unit_test(bounds_truncate_and_evict),
+			cmocka_unit_test(bare_kernel_trace),
+			cmocka_unit_test(old_system_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

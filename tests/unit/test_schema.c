@@ -29,41 +29,41 @@ struct expectation {
 static void names_tell_roles(void **state)
 {
 	static const struct expectation expectations[] = {
-	                {"app:work_entry", "app:work_exit", SPAN_ENTRY, "work", 0},
-	                {"app:work_exit", "app:work_entry", SPAN_EXIT, "work", 0},
-	                {"app:work_entry", "app:other_exit", SPAN_POINT, NULL, 0},
-	                {"app:work_exit", "app:other_entry", SPAN_POINT, NULL, 0},
-	                {"app:x_enter", "app:x_leave", SPAN_ENTRY, "x", 0},
-	                {"app:x_begin", "app:x_end", SPAN_ENTRY, "x", 0},
-	                {"app:x_end", "app:x_begin", SPAN_EXIT, "x", 0},
-	                {"app:x_start", "app:x_stop", SPAN_ENTRY, "x", 0},
-	                {"app:x_start", "app:x_done", SPAN_ENTRY, "x", 0},
-	                {"app:x_done", "app:x_start", SPAN_EXIT, "x", 0},
-	                {"app:x_end", "app:x_start", SPAN_EXIT, "x", 0},
-	                {"app:enter", "app:exit", SPAN_ENTRY, "app", 0},
-	                {"app:exit", "app:enter", SPAN_EXIT, "app", 0},
-	                {"app:begin", "app:end", SPAN_ENTRY, "app", 0},
-	                {"app:start", "app:stop", SPAN_ENTRY, "app", 0},
-	                {"syscall_entry_read", "syscall_exit_read", SPAN_ENTRY, "syscall_read", 0},
-	                {"syscall_exit_read", "syscall_entry_read", SPAN_EXIT, "syscall_read", 0},
-	                {"compat_syscall_entry_read", "compat_syscall_exit_read", SPAN_ENTRY,
-	                                "compat_syscall_read", 0},
-	                {"syscall_entry_read", "compat_syscall_exit_read", SPAN_POINT,
-	                                "syscall_read", 0},
-	                {"sys_open", "exit_syscall", SPAN_ENTRY, "syscall_open", 0},
-	                {"compat_sys_open", "exit_syscall", SPAN_ENTRY, "compat_syscall_open", 0},
-	                {"exit_syscall", "sys_open", SPAN_EXIT, "*syscall_*", 0},
-	                {"irq_handler_entry", "irq_handler_exit", SPAN_ENTRY, "irq_{name}", 1},
-	                {"softirq_entry", "softirq_exit", SPAN_ENTRY, "softirq_{vec}", 1},
-	                {"irq_softirq_exit", "irq_softirq_entry", SPAN_EXIT, "softirq_{vec}", 1},
-	                {"x86_irq_vectors_local_timer_entry", "x86_irq_vectors_local_timer_exit",
-	                                SPAN_ENTRY, "x86_irq_vectors_local_timer", 1},
-	                {"sched_switch", "sched_waking", SPAN_POINT, NULL, 0},
-	                {"lttng_statedump_start", "lttng_statedump_end", SPAN_POINT, NULL, 0},
-	                {"lttng_ust_statedump:start", "lttng_ust_statedump:end", SPAN_POINT, NULL,
-	                                0},
-	                {"_entry", "_exit", SPAN_POINT, NULL, 0},
-	                {"", "_exit", SPAN_POINT, NULL, 0},
+			{"app:work_entry", "app:work_exit", SPAN_ENTRY, "work", 0},
+			{"app:work_exit", "app:work_entry", SPAN_EXIT, "work", 0},
+			{"app:work_entry", "app:other_exit", SPAN_POINT, NULL, 0},
+			{"app:work_exit", "app:other_entry", SPAN_POINT, NULL, 0},
+			{"app:x_enter", "app:x_leave", SPAN_ENTRY, "x", 0},
+			{"app:x_begin", "app:x_end", SPAN_ENTRY, "x", 0},
+			{"app:x_end", "app:x_begin", SPAN_EXIT, "x", 0},
+			{"app:x_start", "app:x_stop", SPAN_ENTRY, "x", 0},
+			{"app:x_start", "app:x_done", SPAN_ENTRY, "x", 0},
+			{"app:x_done", "app:x_start", SPAN_EXIT, "x", 0},
+			{"app:x_end", "app:x_start", SPAN_EXIT, "x", 0},
+			{"app:enter", "app:exit", SPAN_ENTRY, "app", 0},
+			{"app:exit", "app:enter", SPAN_EXIT, "app", 0},
+			{"app:begin", "app:end", SPAN_ENTRY, "app", 0},
+			{"app:start", "app:stop", SPAN_ENTRY, "app", 0},
+			{"syscall_entry_read", "syscall_exit_read", SPAN_ENTRY, "syscall_read", 0},
+			{"syscall_exit_read", "syscall_entry_read", SPAN_EXIT, "syscall_read", 0},
+			{"compat_syscall_entry_read", "compat_syscall_exit_read", SPAN_ENTRY,
+					"compat_syscall_read", 0},
+			{"syscall_entry_read", "compat_syscall_exit_read", SPAN_POINT,
+					"syscall_read", 0},
+			{"sys_open", "exit_syscall", SPAN_ENTRY, "syscall_open", 0},
+			{"compat_sys_open", "exit_syscall", SPAN_ENTRY, "compat_syscall_open", 0},
+			{"exit_syscall", "sys_open", SPAN_EXIT, "*syscall_*", 0},
+			{"irq_handler_entry", "irq_handler_exit", SPAN_ENTRY, "irq_{name}", 1},
+			{"softirq_entry", "softirq_exit", SPAN_ENTRY, "softirq_{vec}", 1},
+			{"irq_softirq_exit", "irq_softirq_entry", SPAN_EXIT, "softirq_{vec}", 1},
+			{"x86_irq_vectors_local_timer_entry", "x86_irq_vectors_local_timer_exit",
+					SPAN_ENTRY, "x86_irq_vectors_local_timer", 1},
+			{"sched_switch", "sched_waking", SPAN_POINT, NULL, 0},
+			{"lttng_statedump_start", "lttng_statedump_end", SPAN_POINT, NULL, 0},
+			{"lttng_ust_statedump:start", "lttng_ust_statedump:end", SPAN_POINT, NULL,
+					0},
+			{"_entry", "_exit", SPAN_POINT, NULL, 0},
+			{"", "_exit", SPAN_POINT, NULL, 0},
 	};
 	uint32_t i;
 
@@ -78,10 +78,10 @@ static void names_tell_roles(void **state)
 
 		assert_true(infer_role(&names, &type, &arena, &guess));
 		if (guess.role != e->role ||
-		                strcmp(guess.name ? guess.name : "", e->name ? e->name : "") ||
-		                guess.n_pair != e->n_pair) {
+				strcmp(guess.name ? guess.name : "", e->name ? e->name : "") ||
+				guess.n_pair != e->n_pair) {
 			fail_msg("%s (with %s): role %d name %s pair %u", e->event, e->other,
-			                (int)guess.role, guess.name, guess.n_pair);
+					(int)guess.role, guess.name, guess.n_pair);
 		}
 		arena_release(&arena);
 	}
@@ -90,11 +90,11 @@ static void names_tell_roles(void **state)
 static void fields_tell_requests(void **state)
 {
 	const struct field fields[] = {
-	                {.name = "id", .kind = FIELD_UINT},
-	                {.name = "header.trace_id", .kind = FIELD_STRING},
-	                {.name = "req_id", .kind = FIELD_UINT},
-	                {.name = "message_id", .kind = FIELD_INT},
-	                {.name = "request_id", .kind = FIELD_TREE},
+			{.name = "id", .kind = FIELD_UINT},
+			{.name = "header.trace_id", .kind = FIELD_STRING},
+			{.name = "req_id", .kind = FIELD_UINT},
+			{.name = "message_id", .kind = FIELD_INT},
+			{.name = "request_id", .kind = FIELD_TREE},
 	};
 	struct event_type type = {.name = "x", .n_fields = 5, .fields = fields};
 
@@ -172,9 +172,9 @@ static void inference_is_incremental_and_says_what_it_lacks(void **state)
 /* --- what is refused -------------------------------------------------------------------------- */
 
 static const struct schema_namespace plain_namespaces[] = {
-                {.name = "req", .scope = SCHEMA_GLOBAL, .ttl_ns = 30000 * MS, .join = true},
-                {.name = "fd", .scope = SCHEMA_HOST, .ttl_ns = 30000 * MS, .join = true},
-                {.name = "thr", .scope = SCHEMA_HOST, .ttl_ns = 30000 * MS, .join = true},
+		{.name = "req", .scope = SCHEMA_GLOBAL, .ttl_ns = 30000 * MS, .join = true},
+		{.name = "fd", .scope = SCHEMA_HOST, .ttl_ns = 30000 * MS, .join = true},
+		{.name = "thr", .scope = SCHEMA_HOST, .ttl_ns = 30000 * MS, .join = true},
 };
 static const char *const key_request[] = {"request_id"};
 static const char *const key_fd[] = {"fd"};
@@ -198,13 +198,13 @@ static void errors_say_what_and_where(void **state)
 	const char *const bad_key[] = {"$foo"};
 	struct schema_bind bind = {.ns = "nowhere", .n_keys = 1, .keys = key_fd};
 	struct schema_event events[2] = {
-	                {.match = "a:b", .bind = &bind, .n_bind = 1, .line = 12}, {.match = ""}};
+			{.match = "a:b", .bind = &bind, .n_bind = 1, .line = 12}, {.match = ""}};
 	struct schema_namespace namespaces[2] = {plain_namespaces[0], plain_namespaces[0]};
 	struct schema schema = {.origin = "my.yaml",
-	                .n_namespaces = 3,
-	                .namespaces = plain_namespaces,
-	                .n_events = 1,
-	                .events = events};
+			.n_namespaces = 3,
+			.namespaces = plain_namespaces,
+			.n_events = 1,
+			.events = events};
 
 	(void)state;
 	assert_refused(&schema, "my.yaml:12: event \"a:b\" binds namespace \"nowhere\"");
@@ -232,10 +232,10 @@ static void two_schemas_must_agree(void **state)
 	struct schema_bind bind = {.ns = "fd", .n_keys = 1, .keys = key_fd};
 	struct schema_event event = {.match = "a:b", .bind = &bind, .n_bind = 1, .line = 3};
 	struct schema one = {.origin = "one.yaml",
-	                .n_namespaces = 3,
-	                .namespaces = plain_namespaces,
-	                .n_events = 1,
-	                .events = &event};
+			.n_namespaces = 3,
+			.namespaces = plain_namespaces,
+			.n_events = 1,
+			.events = &event};
 	struct schema two = one;
 	struct schema_namespace other = {.name = "fd", .scope = SCHEMA_GLOBAL, .join = true};
 	struct engine *engine = engine_create(NULL);
@@ -269,33 +269,33 @@ static void two_schemas_must_agree(void **state)
 static void service_start(struct feed *feed, uint32_t *types)
 {
 	static const struct schema_bind begin[] = {
-	                BIND("req", BIND_START, key_request), BIND("thr", BIND_START, key_tid)};
+			BIND("req", BIND_START, key_request), BIND("thr", BIND_START, key_tid)};
 	static const struct schema_bind end[] = {
-	                BIND("req", BIND_STOP, key_request), BIND("thr", BIND_STOP, key_tid)};
+			BIND("req", BIND_STOP, key_request), BIND("thr", BIND_STOP, key_tid)};
 	static const struct schema_bind send[] = {
-	                BIND("thr", BIND_BASIC, key_tid), BIND("fd", BIND_START, key_fd)};
+			BIND("thr", BIND_BASIC, key_tid), BIND("fd", BIND_START, key_fd)};
 	static const struct schema_bind receive[] = {
-	                BIND("fd", BIND_STOP, key_fd), BIND("thr", BIND_SWITCH, key_tid)};
+			BIND("fd", BIND_STOP, key_fd), BIND("thr", BIND_SWITCH, key_tid)};
 	static const struct schema_bind both[] = {
-	                BIND("req", BIND_BASIC, key_request), BIND("fd", BIND_BASIC, key_fd)};
+			BIND("req", BIND_BASIC, key_request), BIND("fd", BIND_BASIC, key_fd)};
 	static const struct schema_bind step[] = {BIND("thr", BIND_BASIC, key_tid)};
 	static const struct schema_event events[] = {
-	                {.match = "s:begin_entry",
-	                                .role = SPAN_ENTRY,
-	                                .seed = true,
-	                                .bind = begin,
-	                                .n_bind = 2},
-	                {.match = "s:begin_exit", .role = SPAN_EXIT, .bind = end, .n_bind = 2},
-	                {.match = "s:send", .bind = send, .n_bind = 2},
-	                {.match = "s:receive", .bind = receive, .n_bind = 2},
-	                {.match = "s:both", .bind = both, .n_bind = 2},
-	                {.match = "s:*", .bind = step, .n_bind = 1},
+			{.match = "s:begin_entry",
+					.role = SPAN_ENTRY,
+					.seed = true,
+					.bind = begin,
+					.n_bind = 2},
+			{.match = "s:begin_exit", .role = SPAN_EXIT, .bind = end, .n_bind = 2},
+			{.match = "s:send", .bind = send, .n_bind = 2},
+			{.match = "s:receive", .bind = receive, .n_bind = 2},
+			{.match = "s:both", .bind = both, .n_bind = 2},
+			{.match = "s:*", .bind = step, .n_bind = 1},
 	};
 	static const struct schema schema = {.origin = "service",
-	                .n_namespaces = 3,
-	                .namespaces = plain_namespaces,
-	                .n_events = 6,
-	                .events = events};
+			.n_namespaces = 3,
+			.namespaces = plain_namespaces,
+			.n_events = 6,
+			.events = events};
 	char error[256] = "";
 
 	feed_start(feed, NULL);
@@ -437,7 +437,7 @@ static uint64_t replay(struct feed *feed, const uint32_t *types)
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
 		r = seed >> 33;
 		feed_event(feed, types[r % 5], T0 + i * 1000, 0,
-		                V({.u = r / 8 % 6}, {.u = r / 64 % 4}));
+				V({.u = r / 8 % 6}, {.u = r / 64 % 4}));
 	}
 	engine_finish(feed->engine);
 	snapshot = look(feed, 0);
@@ -475,7 +475,7 @@ static void what_is_shown_can_be_loaded(void **state)
 	expected = replay(&first, types);
 	feed_start(&second, NULL);
 	if (engine_add_schema(second.engine, engine_schema(first.engine), error, sizeof(error)) !=
-	                STATUS_OK) {
+			STATUS_OK) {
 		fail_msg("%s", error);
 	}
 	declare(&second, types);
@@ -503,18 +503,18 @@ static void globs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(names_tell_roles),
-	                cmocka_unit_test(fields_tell_requests),
-	                cmocka_unit_test(bare_id_must_travel),
-	                cmocka_unit_test(inference_is_incremental_and_says_what_it_lacks),
-	                cmocka_unit_test(errors_say_what_and_where),
-	                cmocka_unit_test(two_schemas_must_agree),
-	                cmocka_unit_test(work_follows_a_connection),
-	                cmocka_unit_test(conflicting_ids_are_merged_and_said_so),
-	                cmocka_unit_test(an_id_that_begins_anew),
-	                cmocka_unit_test(enabling_a_point_changes_no_request),
-	                cmocka_unit_test(what_is_shown_can_be_loaded),
-	                cmocka_unit_test(globs),
+			cmocka_unit_test(names_tell_roles),
+			cmocka_unit_test(fields_tell_requests),
+			cmocka_unit_test(bare_id_must_travel),
+			cmocka_unit_test(inference_is_incremental_and_says_what_it_lacks),
+			cmocka_unit_test(errors_say_what_and_where),
+			cmocka_unit_test(two_schemas_must_agree),
+			cmocka_unit_test(work_follows_a_connection),
+			cmocka_unit_test(conflicting_ids_are_merged_and_said_so),
+			cmocka_unit_test(an_id_that_begins_anew),
+			cmocka_unit_test(enabling_a_point_changes_no_request),
+			cmocka_unit_test(what_is_shown_can_be_loaded),
+			cmocka_unit_test(globs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

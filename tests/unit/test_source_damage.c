@@ -111,9 +111,9 @@ static void test_what_is_no_trace_is_refused(void **state)
 	trace_maker_put(&maker, "metadata", ctf2_packet, sizeof(ctf2_packet));
 	expect_refused(maker.directory, "--trace-format=ctf-1.8");
 	trace_maker_put(&maker, "metadata",
-	                "\x7f"
-	                "ELF",
-	                4);
+			"\x7f"
+			"ELF",
+			4);
 	expect_refused(maker.directory, "not the metadata of a CTF trace");
 	trace_maker_put(&maker, "metadata", "/* CTF 1.8 */ trace { nonsense", 30);
 	expect_refused(maker.directory, "its metadata is damaged");
@@ -128,10 +128,10 @@ static void test_what_is_no_trace_is_refused(void **state)
 static void test_a_trace_without_a_clock_is_refused(void **state)
 {
 	static const char metadata[] =
-	                "/* CTF 1.8 */ typealias integer { size = 8; align = 8; } := u8;\n"
-	                "trace { major = 1; minor = 8; byte_order = le; };\n"
-	                "stream { };\n"
-	                "event { name = \"e\"; fields := struct { u8 n; }; };\n";
+			"/* CTF 1.8 */ typealias integer { size = 8; align = 8; } := u8;\n"
+			"trace { major = 1; minor = 8; byte_order = le; };\n"
+			"stream { };\n"
+			"event { name = \"e\"; fields := struct { u8 n; }; };\n";
 	struct trace_maker maker;
 
 	(void)state;
@@ -196,7 +196,7 @@ static void test_a_damaged_stream_does_not_hide_the_others(void **state)
 }
 
 static void mutate(const struct trace_maker *maker, const char *name, const struct blob *blob,
-                uint64_t *random)
+		uint64_t *random)
 {
 	struct blob copy = *blob;
 	uint64_t kind = next_random(random) % 4;
@@ -206,7 +206,7 @@ static void mutate(const struct trace_maker *maker, const char *name, const stru
 	} else {
 		for (uint64_t i = 0; i <= next_random(random) % (kind == 1 ? 2 : 12); i++) {
 			copy.bytes[next_random(random) % blob->size] =
-			                (unsigned char)next_random(random);
+					(unsigned char)next_random(random);
 		}
 	}
 	trace_maker_put(maker, name, copy.bytes, copy.size);
@@ -263,12 +263,12 @@ static void test_mutated_traces_leave_the_ring_sound(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(test_what_is_no_trace_is_refused),
-	                cmocka_unit_test(test_a_trace_without_a_clock_is_refused),
-	                cmocka_unit_test(test_unreadable_files_are_named),
-	                cmocka_unit_test(test_a_truncated_stream_is_named),
-	                cmocka_unit_test(test_a_damaged_stream_does_not_hide_the_others),
-	                cmocka_unit_test(test_mutated_traces_leave_the_ring_sound),
+			cmocka_unit_test(test_what_is_no_trace_is_refused),
+			cmocka_unit_test(test_a_trace_without_a_clock_is_refused),
+			cmocka_unit_test(test_unreadable_files_are_named),
+			cmocka_unit_test(test_a_truncated_stream_is_named),
+			cmocka_unit_test(test_a_damaged_stream_does_not_hide_the_others),
+			cmocka_unit_test(test_mutated_traces_leave_the_ring_sound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -61,7 +61,7 @@ static void note(struct source_probe *probe, const struct record *record)
 }
 
 static uint64_t slot(const struct source_probe *probe, const struct seen *seen, const char *name,
-                enum field_kind kind, enum field_scope scope)
+		enum field_kind kind, enum field_scope scope)
 {
 	int index = source_probe_field(probe, seen->kinds->type, name);
 	const struct record_field *field;
@@ -76,17 +76,17 @@ static uint64_t slot(const struct source_probe *probe, const struct seen *seen, 
 }
 
 static const char *bytes_of(const struct source_probe *probe, const struct seen *seen,
-                const char *name, enum field_kind kind, uint32_t *length)
+		const char *name, enum field_kind kind, uint32_t *length)
 {
 	struct event event = {.bytes = seen->kinds->bytes, .slots = seen->kinds->slots};
 
 	slot(probe, seen, name, kind, SCOPE_PAYLOAD);
 	return event_bytes(&event, (uint32_t)source_probe_field(probe, seen->kinds->type, name),
-	                length);
+			length);
 }
 
 static void check_string(const struct source_probe *probe, const struct seen *seen,
-                const char *name, const char *expected)
+		const char *name, const char *expected)
 {
 	uint32_t length;
 
@@ -115,27 +115,27 @@ static const char *print_tree(const char *at, char **out)
 	case TREE_INT:
 		memcpy(&value, at, sizeof(value));
 		*out += sprintf(*out, head[0] == TREE_INT ? "%lldi " : "%lluu ",
-		                (unsigned long long)value);
+				(unsigned long long)value);
 		return at + 8;
 	case TREE_STRING:
 		*out += sprintf(*out, "'%.*s' ", (int)head[1], at);
 		return at + ((head[1] + 7) & ~7u);
 	default:
 		*out += sprintf(*out, head[0] == TREE_ARRAY    ? "[ "
-		                      : head[0] == TREE_STRUCT ? "{ "
-		                                               : "< ");
+				      : head[0] == TREE_STRUCT ? "{ "
+							       : "< ");
 		for (uint32_t i = 0; i < head[1] * (head[0] == TREE_ARRAY ? 1 : 2); i++) {
 			at = print_tree(at, out);
 		}
 		*out += sprintf(*out, head[0] == TREE_ARRAY    ? "] "
-		                      : head[0] == TREE_STRUCT ? "} "
-		                                               : "> ");
+				      : head[0] == TREE_STRUCT ? "} "
+							       : "> ");
 		return at;
 	}
 }
 
 static void check_tree(const struct source_probe *probe, const struct seen *seen, const char *name,
-                const char *expected)
+		const char *expected)
 {
 	char text[512] = "", *out = text;
 	uint32_t length;
@@ -150,9 +150,9 @@ static void check_labels(const struct source_probe *probe, const struct seen *se
 {
 	const struct record_type *type = probe->types[seen->kinds->type];
 	const struct record_field *grade =
-	                &source_probe_fields(type)[source_probe_field(probe, type->type, "grade")];
+			&source_probe_fields(type)[source_probe_field(probe, type->type, "grade")];
 	const struct record_field *sign =
-	                &source_probe_fields(type)[source_probe_field(probe, type->type, "sign")];
+			&source_probe_fields(type)[source_probe_field(probe, type->type, "sign")];
 	const struct record_label *label = source_probe_labels(type) + grade->first_label;
 
 	assert_int_equal(grade->n_labels, 3);
@@ -201,15 +201,15 @@ static void check_kinds(const struct source_probe *probe, const struct seen *see
 	check_tree(probe, seen, "choice", "< 'word' 'chosen' > ");
 	check_tree(probe, seen, "pairs", "[ { 'k' 41u 'v' 'v1' } { 'k' 42u 'v' '' } ] ");
 	assert_int_equal(source_probe_fields(probe->types[seen->kinds->type])
-	                                 [source_probe_field(probe, seen->kinds->type, "hex")]
-	                                                 .base,
-	                16);
+					 [source_probe_field(probe, seen->kinds->type, "hex")]
+							 .base,
+			16);
 }
 
 static void check_made_trace(bool big_endian)
 {
 	static const uint64_t ticks[] = {1, 3, 2, 4, 5, 6},
-	                      times[] = {100, 150, 200, 200, 200, 400};
+			      times[] = {100, 150, 200, 200, 200, 400};
 	static const uint32_t cpus[] = {0, 1, 0, 1, 1, 0};
 	struct trace_maker maker;
 	struct seen seen = {0};
@@ -238,11 +238,11 @@ static void check_made_trace(bool big_endian)
 	assert_int_equal(seen.loss_end, BASE_NS + 500);
 	assert_int_equal(seen.loss_after, 6);
 	assert_string_equal(
-	                record_text(&probe.streams[0]->record, probe.streams[0]->host), "maker");
+			record_text(&probe.streams[0]->record, probe.streams[0]->host), "maker");
 	assert_string_equal(
-	                record_text(&probe.streams[0]->record, probe.streams[0]->session), "made");
+			record_text(&probe.streams[0]->record, probe.streams[0]->session), "made");
 	assert_string_equal(record_text(&probe.streams[0]->record, probe.streams[0]->channel),
-	                "chan_nel");
+			"chan_nel");
 	assert_int_equal(probe.streams[0]->clock_uuid[0], 0x11);
 	assert_int_equal(probe.streams[0]->clock_offset_ns, BASE_NS);
 	free(seen.kinds);
@@ -302,9 +302,9 @@ static void test_bounds_hold(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(test_little_endian),
-	                cmocka_unit_test(test_big_endian),
-	                cmocka_unit_test(test_bounds_hold),
+			cmocka_unit_test(test_little_endian),
+			cmocka_unit_test(test_big_endian),
+			cmocka_unit_test(test_bounds_hold),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

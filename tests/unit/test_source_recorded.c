@@ -69,7 +69,7 @@ static void check_recording(const struct recording *recording)
 	for (uint64_t i = 0; i < probe.n_streams; i++) {
 		if (recording->domain != DOES_NOT_SAY) {
 			assert_int_equal(probe.streams[i]->domain,
-			                recording->domain == IS_KERNEL ? 1 : 2);
+					recording->domain == IS_KERNEL ? 1 : 2);
 		}
 	}
 	assert_int_equal(source_probe_stop(&probe), 0);
@@ -110,7 +110,7 @@ static void test_lost_events_show(void **state)
 {
 	(void)state;
 	check_recording(&(struct recording){
-	                .name = "multi-domain-lost/kernel", .domain = IS_KERNEL, .lost = 728});
+			.name = "multi-domain-lost/kernel", .domain = IS_KERNEL, .lost = 728});
 }
 
 static void test_ust_of_several_domains(void **state)
@@ -122,13 +122,13 @@ static void test_ust_of_several_domains(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(test_kernel_6_2),
-	                cmocka_unit_test(test_kernel_4_4),
-	                cmocka_unit_test(test_kernel_bigendian),
-	                cmocka_unit_test(test_ust_cyg_profile),
-	                cmocka_unit_test(test_ust_ros2),
-	                cmocka_unit_test(test_lost_events_show),
-	                cmocka_unit_test(test_ust_of_several_domains),
+			cmocka_unit_test(test_kernel_6_2),
+			cmocka_unit_test(test_kernel_4_4),
+			cmocka_unit_test(test_kernel_bigendian),
+			cmocka_unit_test(test_ust_cyg_profile),
+			cmocka_unit_test(test_ust_ros2),
+			cmocka_unit_test(test_lost_events_show),
+			cmocka_unit_test(test_ust_of_several_domains),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

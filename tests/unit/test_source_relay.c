@@ -85,9 +85,9 @@ static void reply_text(int fd, const char *text, size_t size, bool without_end)
 static void reply_list(int fd, enum manner manner)
 {
 	reply_u32(fd, manner == HUGE_LIST       ? 4000000000u
-	                : manner == CUT_LIST    ? 3
-	                : manner == NO_SESSIONS ? 0
-	                                        : 1);
+			: manner == CUT_LIST    ? 3
+			: manner == NO_SESSIONS ? 0
+						: 1);
 	if (manner == HUGE_LIST || manner == NO_SESSIONS) {
 		return;
 	}
@@ -148,8 +148,8 @@ static void serve(int fd, enum manner manner)
 		sleep(30);
 	}
 	while (manner != HANGS_UP && receive(fd, &command, sizeof(command)) &&
-	                be64toh(command.size) <= sizeof(data) &&
-	                receive(fd, data, be64toh(command.size))) {
+			be64toh(command.size) <= sizeof(data) &&
+			receive(fd, data, be64toh(command.size))) {
 		switch (be32toh(command.command)) {
 		case 1: /* connect */
 			reply_u64(fd, 1);
@@ -184,7 +184,7 @@ static void serve(int fd, enum manner manner)
 static struct peer start_peer(enum manner manner)
 {
 	struct sockaddr_in address = {
-	                .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+			.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t size = sizeof(address);
 	int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	struct peer peer;
@@ -221,14 +221,14 @@ static void expect(enum manner manner, bool live, enum source_state state, const
 	int status;
 
 	snprintf(url, sizeof(url), live ? "net://127.0.0.1:%u/host/there/work" : "127.0.0.1:%u",
-	                peer.port);
+			peer.port);
 	source_probe_start(&probe, arguments);
 	source_probe_run(&probe, 20000);
 	status = source_probe_stop(&probe);
 	stop_peer(&peer);
 	if (probe.broken || probe.state != state || !strstr(probe.text, words)) {
 		fail_msg("manner %d: state %d \"%s\" instead of %d \"%s\" %s", manner, probe.state,
-		                probe.text, state, words, probe.why);
+				probe.text, state, words, probe.why);
 	}
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 1);
@@ -332,12 +332,12 @@ static void test_unknown_hosts_and_closed_ports_are_told_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(test_listing_tells_what_there_is),
-	                cmocka_unit_test(test_listing_survives_liars),
-	                cmocka_unit_test(test_silence_has_an_end),
-	                cmocka_unit_test(test_live_survives_liars),
-	                cmocka_unit_test(test_ctf_2_is_refused_by_name),
-	                cmocka_unit_test(test_unknown_hosts_and_closed_ports_are_told_apart),
+			cmocka_unit_test(test_listing_tells_what_there_is),
+			cmocka_unit_test(test_listing_survives_liars),
+			cmocka_unit_test(test_silence_has_an_end),
+			cmocka_unit_test(test_live_survives_liars),
+			cmocka_unit_test(test_ctf_2_is_refused_by_name),
+			cmocka_unit_test(test_unknown_hosts_and_closed_ports_are_told_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

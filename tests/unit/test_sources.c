@@ -23,8 +23,7 @@
 
 #define SECOND_NS 1000000000u
 
-/* --- the reader
- * ----------------------------------------------------------------------------------- */
+/* --- the reader --- */
 
 static struct ring *out_ring;
 
@@ -175,7 +174,7 @@ static int play(int argc, char **argv)
 	struct ring_fds fds;
 
 	if (argc < 5 || sscanf(argv[2], "%d,%d,%d", &fds.memory, &fds.data_event,
-	                                &fds.space_event) != 3) {
+					&fds.space_event) != 3) {
 		return 2;
 	}
 	out_ring = ring_attach(&fds);
@@ -189,8 +188,7 @@ static int play(int argc, char **argv)
 	return 0;
 }
 
-/* --- the console's side
- * ---------------------------------------------------------------------------- */
+/* --- the console's side --- */
 
 struct world {
 	struct intake *intake;
@@ -277,15 +275,15 @@ static int set_up(void **state)
 	assert_non_null(mkdtemp(world->directory));
 	setenv("PT_TEST_DIRECTORY", world->directory, 1);
 	world->sink = (struct intake_sink){
-	                .context = world,
-	                .add_type = one_type,
-	                .add_session = one_session,
-	                .add_stream = one_stream,
-	                .end_session = on_end,
-	                .feed = on_feed,
-	                .lose = on_lose,
-	                .late = on_late,
-	                .advance = on_advance,
+			.context = world,
+			.add_type = one_type,
+			.add_session = one_session,
+			.add_stream = one_stream,
+			.end_session = on_end,
+			.feed = on_feed,
+			.lose = on_lose,
+			.late = on_late,
+			.advance = on_advance,
 	};
 	world->mono_ns = SECOND_NS;
 	world->intake = intake_create(&world->sink, "/proc/self/exe");
@@ -320,7 +318,7 @@ static const struct source_row *find_row(const struct snapshot *snapshot, const 
 		const char *url = snapshot->sources.rows[i].url;
 
 		if (strlen(url) >= strlen(end) &&
-		                strcmp(url + strlen(url) - strlen(end), end) == 0) {
+				strcmp(url + strlen(url) - strlen(end), end) == 0) {
 			return &snapshot->sources.rows[i];
 		}
 	}
@@ -349,7 +347,7 @@ static struct source_row look(struct world *world, const char *end, char *detail
 
 /* Steps for real time, but told time stands still, until the source is in this state. */
 static struct source_row await(
-                struct world *world, const char *end, enum source_state state, const char *detail)
+		struct world *world, const char *end, enum source_state state, const char *detail)
 {
 	struct source_row row = {0};
 	char text[1024] = "";
@@ -514,21 +512,21 @@ static void test_offered_then_picked(void **state)
 
 	list(world, "one 1 1000000 0\ntwo 2 1000000 0\n");
 	assert_int_equal(intake_offer(world->intake, "net://relay", error, sizeof(error)),
-	                STATUS_OK);
+			STATUS_OK);
 	await(world, "/one", SOURCE_OFFERED, "");
 	await(world, "/two", SOURCE_OFFERED, "");
 	attach(world, "net://relay/host/host1/two");
 	await(world, "/two", SOURCE_ACTIVE, "");
 	await(world, "/one", SOURCE_OFFERED, "");
 	assert_int_equal(intake_detach(world->intake, "net://relay/host/host1/two", error,
-	                                 sizeof(error)),
-	                STATUS_OK);
+					 sizeof(error)),
+			STATUS_OK);
 	await(world, "/two", SOURCE_OFFERED, "");
 	assert_int_equal(intake_detach(world->intake, "net://relay", error, sizeof(error)),
-	                STATUS_OK);
+			STATUS_OK);
 	assert_int_equal(look(world, "/one", error, sizeof(error)).state, SOURCE_STARTING);
 	assert_int_equal(intake_detach(world->intake, "net://relay", error, sizeof(error)),
-	                STATUS_NOT_FOUND);
+			STATUS_NOT_FOUND);
 }
 
 static void make_trace(const struct world *world, const char *name, char *path, size_t size)
@@ -585,17 +583,17 @@ static void test_recordings_that_fail(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test_setup_teardown(test_backoff, set_up, tear_down),
-	                cmocka_unit_test_setup_teardown(
-	                                test_crash_is_told_and_its_gap_counted, set_up, tear_down),
-	                cmocka_unit_test_setup_teardown(test_garbage, set_up, tear_down),
-	                cmocka_unit_test_setup_teardown(test_waiting_for_what, set_up, tear_down),
-	                cmocka_unit_test_setup_teardown(
-	                                test_session_ends_and_returns, set_up, tear_down),
-	                cmocka_unit_test_setup_teardown(
-	                                test_offered_then_picked, set_up, tear_down),
-	                cmocka_unit_test_setup_teardown(
-	                                test_recordings_that_fail, set_up, tear_down),
+			cmocka_unit_test_setup_teardown(test_backoff, set_up, tear_down),
+			cmocka_unit_test_setup_teardown(
+					test_crash_is_told_and_its_gap_counted, set_up, tear_down),
+			cmocka_unit_test_setup_teardown(test_garbage, set_up, tear_down),
+			cmocka_unit_test_setup_teardown(test_waiting_for_what, set_up, tear_down),
+			cmocka_unit_test_setup_teardown(
+					test_session_ends_and_returns, set_up, tear_down),
+			cmocka_unit_test_setup_teardown(
+					test_offered_then_picked, set_up, tear_down),
+			cmocka_unit_test_setup_teardown(
+					test_recordings_that_fail, set_up, tear_down),
 	};
 
 	if (argc > 1 && strcmp(argv[1], "--ring") == 0) {

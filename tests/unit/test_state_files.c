@@ -35,9 +35,9 @@ static void begin(struct bench *bench)
 	bench->now_ns = TEN;
 	kernel_run(&bench->kernel, bench->now_ns, 0, 0, A);
 	kernel_event(&bench->kernel, bench->now_ns, 0,
-	                "lttng_statedump_process_state tid:i=100 pid:i=100 ppid:i=1 name:s=a");
+			"lttng_statedump_process_state tid:i=100 pid:i=100 ppid:i=1 name:s=a");
 	kernel_event(&bench->kernel, bench->now_ns, 0,
-	                "lttng_statedump_process_state tid:i=200 pid:i=200 ppid:i=1 name:s=b");
+			"lttng_statedump_process_state tid:i=200 pid:i=200 ppid:i=1 name:s=b");
 }
 
 static void finish(struct bench *bench)
@@ -95,7 +95,7 @@ static uint32_t count_fds(struct kernel_feed *kernel)
 }
 
 static void expect(struct bench *bench, int64_t pid, int32_t number, const char *path,
-                enum fd_kind kind, enum fd_confidence confidence)
+		enum fd_kind kind, enum fd_confidence confidence)
 {
 	const struct state_fd *fd = look(bench, pid, number);
 
@@ -129,7 +129,7 @@ static bool dump_one(void *context, const struct event *event)
 		size_t used = strlen(dumped->text);
 
 		snprintf(dumped->text + used, sizeof(dumped->text) - used, "%s@%lu ",
-		                type->name + 8, (unsigned long)((event->ts_ns - TEN) / MS));
+				type->name + 8, (unsigned long)((event->ts_ns - TEN) / MS));
 	}
 	return true;
 }
@@ -252,7 +252,7 @@ static void forks(void **state)
 	call(&bench, "read fd:u=3 count:u=100", "ret:i=100");
 	event(&bench, "syscall_entry_clone clone_flags:u=0x1200011");
 	event(&bench, "sched_process_fork parent_comm:s=a parent_tid:i=100 parent_pid:i=100 "
-	              "child_comm:s=a child_tid:i=300 child_pid:i=300");
+		      "child_comm:s=a child_tid:i=300 child_pid:i=300");
 	event(&bench, "syscall_exit_clone ret:i=300");
 	expect(&bench, 300, 3, "/a", FD_FILE, FD_OBSERVED);
 	assert_int_equal(look(&bench, 300, 3)->read_bytes, 0); /* that was its parent */
@@ -265,7 +265,7 @@ static void forks(void **state)
 	/* A thread shares the table of its process, until it asks for its own. */
 	run(&bench, A);
 	event(&bench, "sched_process_fork parent_comm:s=a parent_tid:i=100 parent_pid:i=100 "
-	              "child_comm:s=a child_tid:i=101 child_pid:i=100");
+		      "child_comm:s=a child_tid:i=101 child_pid:i=100");
 	run(&bench, 101);
 	call(&bench, "open filename:s=/t flags:i=0 mode:u=0", "ret:i=4");
 	run(&bench, A);
@@ -283,7 +283,7 @@ static void forks(void **state)
 	expect_closed(&bench, 300, 3);
 	call(&bench, "vfork", "ret:i=301");
 	event(&bench, "sched_process_fork parent_comm:s=a parent_tid:i=100 parent_pid:i=100 "
-	              "child_comm:s=a child_tid:i=302 child_pid:i=302");
+		      "child_comm:s=a child_tid:i=302 child_pid:i=302");
 	expect(&bench, 302, 4, "/t", FD_FILE, FD_OBSERVED);
 	event(&bench, "sched_process_exit comm:s=a tid:i=302 prio:i=20");
 	expect(&bench, 302, 4, "/t", FD_FILE, FD_OBSERVED);
@@ -302,9 +302,9 @@ static void exec_with_shared_table(void **state)
 	begin(&bench);
 	call(&bench, "open filename:s=/a flags:i=524288 mode:u=0", "ret:i=3");
 	event(&bench, "syscall_entry_clone flags:u=0x411"); /* CLONE_FILES, as newer tracers spell
-	                                                       it */
+							       it */
 	event(&bench, "sched_process_fork parent_comm:s=a parent_tid:i=100 parent_pid:i=100 "
-	              "child_comm:s=a child_tid:i=300 child_pid:i=300");
+		      "child_comm:s=a child_tid:i=300 child_pid:i=300");
 	event(&bench, "syscall_exit_clone ret:i=300");
 	run(&bench, 300);
 	call(&bench, "open filename:s=/b flags:i=0 mode:u=0", "ret:i=4");
@@ -384,21 +384,21 @@ static void sockets(void **state)
 	call(&bench, "socket family:i=2 type:i=1 protocol:i=0", "ret:i=3");
 	expect(&bench, A, 3, "", FD_SOCKET, FD_OBSERVED);
 	call(&bench, "connect fd:i=3 family:u=2 dport:u=443 v4addr:a=192,0,2,7 v6addr:a=",
-	                "ret:i=-115");
+			"ret:i=-115");
 	expect(&bench, A, 3, "192.0.2.7:443", FD_SOCKET, FD_OBSERVED);
 	between = bench.now_ns;
 	call(&bench, "connect fd:i=3 family:u=2 dport:u=53 v4addr:a=192,0,2,8 v6addr:a=",
-	                "ret:i=0");
+			"ret:i=0");
 	expect(&bench, A, 3, "192.0.2.8:53", FD_SOCKET, FD_OBSERVED);
 	assert_string_equal(look_at(&bench, A, 3, between)->path, "192.0.2.7:443");
 	assert_string_equal(look_at(&bench, A, 3, between - MS)->path, "");
 	call(&bench, "connect fd:i=3 family:u=2 dport:u=54 v4addr:a=192,0,2,9 v6addr:a=",
-	                "ret:i=-111");
+			"ret:i=-111");
 	expect(&bench, A, 3, "192.0.2.8:53", FD_SOCKET, FD_OBSERVED);
 
 	call(&bench, "accept4 fd:i=20 flags:i=524288",
-	                "ret:i=4 family:u=10 sport:u=8080 v4addr:a= "
-	                "v6addr:a=0x2001,0xdb8,0,0,0,0,0,1");
+			"ret:i=4 family:u=10 sport:u=8080 v4addr:a= "
+			"v6addr:a=0x2001,0xdb8,0,0,0,0,0,1");
 	expect(&bench, A, 4, "[2001:db8:0:0:0:0:0:1]:8080", FD_SOCKET, FD_OBSERVED);
 	expect(&bench, A, 20, "", FD_SOCKET, FD_GUESSED);
 	call(&bench, "accept fd:i=21", "ret:i=5 family:u=1 sport:u=0 v4addr:a= v6addr:a=");
@@ -528,13 +528,13 @@ static void statedump(void **state)
 	call(&bench, "open filename:s=/seen flags:i=0 mode:u=0", "ret:i=3");
 	call(&bench, "socket family:i=2 type:i=1 protocol:i=0", "ret:i=4");
 	event(&bench, "lttng_statedump_file_descriptor pid:i=100 fd:i=0 flags:u=32770 fmode:u=0 "
-	              "filename:s=/dev/pts/1");
+		      "filename:s=/dev/pts/1");
 	event(&bench, "lttng_statedump_file_descriptor pid:i=100 fd:i=1 flags:u=524289 fmode:u=0 "
-	              "filename:s=pipe:[77]");
+		      "filename:s=pipe:[77]");
 	event(&bench, "lttng_statedump_file_descriptor pid:i=100 fd:i=3 flags:u=524288 fmode:u=0 "
-	              "filename:s=/other");
+		      "filename:s=/other");
 	event(&bench, "lttng_statedump_file_descriptor pid:i=100 fd:i=4 flags:u=2 fmode:u=0 "
-	              "filename:s=socket:[88]");
+		      "filename:s=socket:[88]");
 	expect(&bench, A, 0, "/dev/pts/1", FD_FILE, FD_STATEDUMP);
 	assert_int_equal(look(&bench, A, 0)->read_bytes, 5);
 	assert_int_equal(look(&bench, A, 0)->opened_ns, 0);
@@ -561,19 +561,19 @@ static void statedump_by_table(void **state)
 	run(&bench, 401);
 	call(&bench, "read fd:u=3 count:u=5", "ret:i=5"); /* of what process? not told so far */
 	event(&bench, "lttng_statedump_process_state tid:i=400 pid:i=400 ppid:i=1 name:s=p "
-	              "file_table_address:u=0xffff888000001000");
+		      "file_table_address:u=0xffff888000001000");
 	event(&bench, "lttng_statedump_file_descriptor file_table_address:u=0xffff888000001000 "
-	              "fd:i=3 flags:u=0 fmode:u=0 filename:s=/three");
+		      "fd:i=3 flags:u=0 fmode:u=0 filename:s=/three");
 	event(&bench, "lttng_statedump_file_descriptor file_table_address:u=0xffff888000001000 "
-	              "fd:i=4 flags:u=0 fmode:u=0 filename:s=/four");
+		      "fd:i=4 flags:u=0 fmode:u=0 filename:s=/four");
 	event(&bench, "lttng_statedump_process_state tid:i=401 pid:i=400 ppid:i=1 name:s=t "
-	              "file_table_address:u=0xffff888000001000");
+		      "file_table_address:u=0xffff888000001000");
 	event(&bench, "lttng_statedump_process_state tid:i=500 pid:i=500 ppid:i=1 name:s=q "
-	              "file_table_address:u=0xffff888000002000");
+		      "file_table_address:u=0xffff888000002000");
 	event(&bench, "lttng_statedump_file_descriptor file_table_address:u=0xffff888000002000 "
-	              "fd:i=3 flags:u=0 fmode:u=0 filename:s=/of_q");
+		      "fd:i=3 flags:u=0 fmode:u=0 filename:s=/of_q");
 	event(&bench, "lttng_statedump_file_descriptor file_table_address:u=0xffff888000003000 "
-	              "fd:i=3 flags:u=0 fmode:u=0 filename:s=/of_nobody");
+		      "fd:i=3 flags:u=0 fmode:u=0 filename:s=/of_nobody");
 	expect(&bench, 400, 3, "/three", FD_FILE, FD_STATEDUMP);
 	expect(&bench, 400, 4, "/four", FD_FILE, FD_STATEDUMP);
 	expect(&bench, 500, 3, "/of_q", FD_FILE, FD_STATEDUMP);
@@ -594,9 +594,9 @@ static void losses(void **state)
 	before = bench.now_ns;
 	bench.now_ns += 10 * MS;
 	engine_lose(bench.kernel.engine, &(struct loss){.stream = bench.kernel.stream,
-	                                                 .begin_ns = before + 5 * MS,
-	                                                 .end_ns = before + 10 * MS,
-	                                                 .count = 7});
+							 .begin_ns = before + 5 * MS,
+							 .end_ns = before + 10 * MS,
+							 .count = 7});
 	run(&bench, A);
 	call(&bench, "open filename:s=/b flags:i=0 mode:u=0", "ret:i=4");
 	assert_true(look(&bench, A, 3)->uncertain);
@@ -609,9 +609,9 @@ static void losses(void **state)
 	assert_false(look(&bench, A, 3)->uncertain);
 	for (uint32_t i = 0; i < 200; i++) {
 		engine_lose(bench.kernel.engine, &(struct loss){.stream = bench.kernel.stream,
-		                                                 .begin_ns = bench.now_ns,
-		                                                 .end_ns = bench.now_ns + MS,
-		                                                 .count = 1});
+								 .begin_ns = bench.now_ns,
+								 .end_ns = bench.now_ns + MS,
+								 .count = 1});
 		bench.now_ns += 2 * MS;
 	}
 	run(&bench, A);
@@ -631,7 +631,7 @@ static void races(void **state)
 	(void)state;
 	begin(&bench);
 	event(&bench, "sched_process_fork parent_comm:s=a parent_tid:i=100 parent_pid:i=100 "
-	              "child_comm:s=a child_tid:i=101 child_pid:i=100");
+		      "child_comm:s=a child_tid:i=101 child_pid:i=100");
 	bench.now_ns += MS;
 	kernel_run(kernel, bench.now_ns, 1, 0, 101);
 	call(&bench, "open filename:s=/old flags:i=0 mode:u=0", "ret:i=3");
@@ -690,7 +690,7 @@ static void million_leave_nothing(void **state)
 {
 	static const char path[] = "/tmp/some/file";
 	struct event_log *log = log_create(&(struct event_log_config){
-	                .max_bytes = 1 << 20, .max_held_bytes = 64 << 20});
+			.max_bytes = 1 << 20, .max_held_bytes = 64 << 20});
 	uint64_t slots[1] = {0}, first_bytes = 0, now = SECOND;
 	struct file_table *table;
 	struct store store;
@@ -707,8 +707,8 @@ static void million_leave_nothing(void **state)
 		struct event event = {.ts_ns = now, .bytes = 8, .slots = slots};
 		uint64_t entry = log_add(log, &event), exit = log_add(log, &event);
 		struct fd *fd = fds_open(&fds, table, (int32_t)(i % 500),
-		                making_create(&fds, entry, exit, path, sizeof(path) - 1, NULL),
-		                now);
+				making_create(&fds, entry, exit, path, sizeof(path) - 1, NULL),
+				now);
 
 		assert_non_null(fd);
 		fds_count(&fds, fd, i % 2, 100, 10, now);
@@ -727,7 +727,7 @@ static void million_leave_nothing(void **state)
 		}
 	}
 	assert_in_range(store_bytes(&store), first_bytes - first_bytes / 50,
-	                first_bytes + first_bytes / 50);
+			first_bytes + first_bytes / 50);
 	table_leave(&fds, table, false, now);
 	store.horizon_ns = now;
 	fds_let_go(&fds, now);
@@ -777,7 +777,7 @@ static void churn_stays_flat(void **state)
 static void bound(void **state)
 {
 	struct event_log *log = log_create(&(struct event_log_config){
-	                .max_bytes = 1 << 20, .max_held_bytes = 1 << 20});
+			.max_bytes = 1 << 20, .max_held_bytes = 1 << 20});
 	struct file_table *table;
 	struct store store;
 	struct fds fds;
@@ -806,22 +806,22 @@ static void bound(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(example),
-	                cmocka_unit_test(duplicates),
-	                cmocka_unit_test(forks),
-	                cmocka_unit_test(exec_with_shared_table),
-	                cmocka_unit_test(makers),
-	                cmocka_unit_test(sockets),
-	                cmocka_unit_test(paths),
-	                cmocka_unit_test(transfers),
-	                cmocka_unit_test(statedump),
-	                cmocka_unit_test(statedump_by_table),
-	                cmocka_unit_test(losses),
-	                cmocka_unit_test(races),
-	                cmocka_unit_test(generations),
-	                cmocka_unit_test(million_leave_nothing),
-	                cmocka_unit_test(churn_stays_flat),
-	                cmocka_unit_test(bound),
+			cmocka_unit_test(example),
+			cmocka_unit_test(duplicates),
+			cmocka_unit_test(forks),
+			cmocka_unit_test(exec_with_shared_table),
+			cmocka_unit_test(makers),
+			cmocka_unit_test(sockets),
+			cmocka_unit_test(paths),
+			cmocka_unit_test(transfers),
+			cmocka_unit_test(statedump),
+			cmocka_unit_test(statedump_by_table),
+			cmocka_unit_test(losses),
+			cmocka_unit_test(races),
+			cmocka_unit_test(generations),
+			cmocka_unit_test(million_leave_nothing),
+			cmocka_unit_test(churn_stays_flat),
+			cmocka_unit_test(bound),
 	};
 	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 

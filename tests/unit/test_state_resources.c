@@ -18,7 +18,7 @@ static struct snapshot *request_of(struct engine *engine, const char *type)
 
 	for (id = 1; id < 10; id++) {
 		const struct focus focus = {
-		                .parts = FOCUS_ALL, .horizon = HORIZON_ALL, .request_id = id};
+				.parts = FOCUS_ALL, .horizon = HORIZON_ALL, .request_id = id};
 		struct snapshot *snapshot = snapshot_create();
 
 		assert_non_null(snapshot);
@@ -45,21 +45,21 @@ static void slices_of_a_call(void **state)
 	kernel_event(&kernel, T0 - 3, 2, "syscall_entry_read fd:u=3 count:u=10");
 	kernel_event(&kernel, T0 - 2, 2, "syscall_exit_read ret:i=10");
 	kernel_event(&kernel, T0, 0,
-	                "sched_switch prev_comm:s=idle prev_tid:i=0 prev_state:i=0 "
-	                "next_comm:s=cat next_tid:i=42");
+			"sched_switch prev_comm:s=idle prev_tid:i=0 prev_state:i=0 "
+			"next_comm:s=cat next_tid:i=42");
 	kernel_event(&kernel, T0 + 1 * MS, 0, "syscall_entry_read fd:u=3 count:u=10");
 	kernel_event(&kernel, T0 + 2 * MS, 0, "irq_handler_entry irq:i=7 name:s=nic");
 	kernel_event(&kernel, T0 + 2 * MS + MS / 2, 0, "irq_handler_exit irq:i=7 ret:i=1");
 	kernel_event(&kernel, T0 + 3 * MS, 0,
-	                "sched_switch prev_comm:s=cat prev_tid:i=42 prev_state:i=2 "
-	                "next_comm:s=idle next_tid:i=0");
+			"sched_switch prev_comm:s=cat prev_tid:i=42 prev_state:i=2 "
+			"next_comm:s=idle next_tid:i=0");
 	kernel_event(&kernel, T0 + 5 * MS - 1, 1, "irq_softirq_entry vec:u=4");
 	kernel_event(&kernel, T0 + 5 * MS, 1,
-	                "sched_waking comm:s=cat tid:i=42 prio:i=20 target_cpu:i=0");
+			"sched_waking comm:s=cat tid:i=42 prio:i=20 target_cpu:i=0");
 	kernel_event(&kernel, T0 + 5 * MS + 1, 1, "irq_softirq_exit vec:u=4");
 	kernel_event(&kernel, T0 + 7 * MS, 0,
-	                "sched_switch prev_comm:s=idle prev_tid:i=0 prev_state:i=0 "
-	                "next_comm:s=cat next_tid:i=42");
+			"sched_switch prev_comm:s=idle prev_tid:i=0 prev_state:i=0 "
+			"next_comm:s=cat next_tid:i=42");
 	kernel_event(&kernel, T0 + 8 * MS, 0, "syscall_exit_read ret:i=10");
 	snapshot = request_of(kernel.engine, "syscall read");
 	used = &snapshot->request.resources;
@@ -79,8 +79,8 @@ static void slices_of_a_call(void **state)
 static void user_space_meets_the_kernel(void **state)
 {
 	static const struct field fields[] = {
-	                {.name = "vtid", .kind = FIELD_UINT, .scope = SCOPE_CONTEXT, .base = 10},
-	                {.name = "request_id", .kind = FIELD_UINT, .base = 10}};
+			{.name = "vtid", .kind = FIELD_UINT, .scope = SCOPE_CONTEXT, .base = 10},
+			{.name = "request_id", .kind = FIELD_UINT, .base = 10}};
 	struct event_type entry = {.name = "app:serve_entry", .n_fields = 2, .fields = fields};
 	struct event_type exit = {.name = "app:serve_exit", .n_fields = 2, .fields = fields};
 	const uint64_t slots[] = {42, 7};
@@ -91,20 +91,20 @@ static void user_space_meets_the_kernel(void **state)
 	(void)state;
 	kernel_start(&kernel, NULL);
 	event.stream = engine_add_stream(kernel.engine,
-	                &(struct stream_desc){.session = kernel.session, .domain = DOMAIN_UST});
+			&(struct stream_desc){.session = kernel.session, .domain = DOMAIN_UST});
 	event.type = engine_add_type(kernel.engine, &entry);
 	engine_add_type(kernel.engine, &exit);
 	kernel_event(&kernel, T0, 0,
-	                "sched_switch prev_comm:s=idle prev_tid:i=0 prev_state:i=0 "
-	                "next_comm:s=srv next_tid:i=42");
+			"sched_switch prev_comm:s=idle prev_tid:i=0 prev_state:i=0 "
+			"next_comm:s=srv next_tid:i=42");
 	event.ts_ns = T0 + 1 * MS;
 	engine_feed(kernel.engine, &event);
 	kernel_event(&kernel, T0 + 3 * MS, 0,
-	                "sched_switch prev_comm:s=srv prev_tid:i=42 prev_state:i=0 "
-	                "next_comm:s=other next_tid:i=43");
+			"sched_switch prev_comm:s=srv prev_tid:i=42 prev_state:i=0 "
+			"next_comm:s=other next_tid:i=43");
 	kernel_event(&kernel, T0 + 4 * MS, 0,
-	                "sched_switch prev_comm:s=other prev_tid:i=43 prev_state:i=1 "
-	                "next_comm:s=srv next_tid:i=42");
+			"sched_switch prev_comm:s=other prev_tid:i=43 prev_state:i=1 "
+			"next_comm:s=srv next_tid:i=42");
 	event.type = engine_add_type(kernel.engine, &exit);
 	event.ts_ns = T0 + 6 * MS;
 	engine_feed(kernel.engine, &event);
@@ -121,8 +121,8 @@ static void user_space_meets_the_kernel(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(slices_of_a_call),
-	                cmocka_unit_test(user_space_meets_the_kernel),
+			cmocka_unit_test(slices_of_a_call),
+			cmocka_unit_test(user_space_meets_the_kernel),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

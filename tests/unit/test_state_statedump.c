@@ -22,46 +22,46 @@
 #define OF_KERNEL UINT64_C(0xffffffffab844c00)
 
 static const char metadata[] =
-                "/* CTF 1.8 */\n"
-                "typealias integer { size = 16; align = 8; signed = false; } := u16;\n"
-                "typealias integer { size = 32; align = 8; signed = false; } := u32;\n"
-                "typealias integer { size = 64; align = 8; signed = false; } := u64;\n"
-                "typealias integer { size = 32; align = 8; signed = true; } := i32;\n"
-                "typealias integer { size = 64; align = 8; signed = true; } := i64;\n"
-                "typealias integer { size = 64; align = 8; signed = false; base = 16; } := x64;\n"
-                "typealias integer { size = 32; align = 8; signed = false; base = 16; } := x32;\n"
-                "typealias integer { size = 32; align = 8; signed = false; base = 8; } := o32;\n"
-                "typealias integer { size = 64; align = 8; signed = false;\n"
-                "	map = clock.monotonic.value; } := clock_u64;\n"
-                "typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := "
-                "letter;\n"
-                "trace { major = 1; minor = 8; byte_order = le;\n"
-                "	packet.header := struct { u32 magic; u32 stream_id; }; };\n"
-                "env { hostname = \"maker\"; domain = \"kernel\"; kernel_release = \"6.2.0\";\n"
-                "	tracer_name = \"lttng-modules\"; tracer_major = 2; tracer_minor = 13; };\n"
-                "clock { name = monotonic; uuid = \"11223344-5566-7788-99aa-bbccddeeff00\";\n"
-                "	freq = 1000000000; offset_s = 1700000000; offset = 0; };\n"
-                "stream { id = 0;\n"
-                "	event.header := struct { u16 id; clock_u64 timestamp; };\n"
-                "	packet.context := struct { clock_u64 timestamp_begin; clock_u64 "
-                "timestamp_end;\n"
-                "		u64 content_size; u64 packet_size; u64 events_discarded; u32 "
-                "cpu_id; };\n"
-                "};\n"
-                "event { name = \"sched_switch\"; id = 0; stream_id = 0; fields := struct {\n"
-                "	letter _prev_comm[16]; i32 _prev_tid; i32 _prev_prio; i64 _prev_state;\n"
-                "	letter _next_comm[16]; i32 _next_tid; i32 _next_prio; }; };\n"
-                "event { name = \"lttng_statedump_process_state\"; id = 1; stream_id = 0;\n"
-                "	fields := struct { i32 _tid; i32 _pid; i32 _ppid; letter _name[16];\n"
-                "	i32 _type; i32 _mode; i32 _submode; i32 _status; u32 _cpu;\n"
-                "	x64 _file_table_address; }; };\n"
-                "event { name = \"lttng_statedump_file_descriptor\"; id = 2; stream_id = 0;\n"
-                "	fields := struct { x64 _file_table_address; i32 _fd; o32 _flags;\n"
-                "	x32 _fmode; string _filename; }; };\n"
-                "event { name = \"syscall_entry_read\"; id = 3; stream_id = 0;\n"
-                "	fields := struct { u32 _fd; u64 _count; }; };\n"
-                "event { name = \"syscall_exit_read\"; id = 4; stream_id = 0;\n"
-                "	fields := struct { i64 _ret; x64 _buf; }; };\n";
+		"/* CTF 1.8 */\n"
+		"typealias integer { size = 16; align = 8; signed = false; } := u16;\n"
+		"typealias integer { size = 32; align = 8; signed = false; } := u32;\n"
+		"typealias integer { size = 64; align = 8; signed = false; } := u64;\n"
+		"typealias integer { size = 32; align = 8; signed = true; } := i32;\n"
+		"typealias integer { size = 64; align = 8; signed = true; } := i64;\n"
+		"typealias integer { size = 64; align = 8; signed = false; base = 16; } := x64;\n"
+		"typealias integer { size = 32; align = 8; signed = false; base = 16; } := x32;\n"
+		"typealias integer { size = 32; align = 8; signed = false; base = 8; } := o32;\n"
+		"typealias integer { size = 64; align = 8; signed = false;\n"
+		"	map = clock.monotonic.value; } := clock_u64;\n"
+		"typealias integer { size = 8; align = 8; signed = false; encoding = UTF8; } := "
+		"letter;\n"
+		"trace { major = 1; minor = 8; byte_order = le;\n"
+		"	packet.header := struct { u32 magic; u32 stream_id; }; };\n"
+		"env { hostname = \"maker\"; domain = \"kernel\"; kernel_release = \"6.2.0\";\n"
+		"	tracer_name = \"lttng-modules\"; tracer_major = 2; tracer_minor = 13; };\n"
+		"clock { name = monotonic; uuid = \"11223344-5566-7788-99aa-bbccddeeff00\";\n"
+		"	freq = 1000000000; offset_s = 1700000000; offset = 0; };\n"
+		"stream { id = 0;\n"
+		"	event.header := struct { u16 id; clock_u64 timestamp; };\n"
+		"	packet.context := struct { clock_u64 timestamp_begin; clock_u64 "
+		"timestamp_end;\n"
+		"		u64 content_size; u64 packet_size; u64 events_discarded; u32 "
+		"cpu_id; };\n"
+		"};\n"
+		"event { name = \"sched_switch\"; id = 0; stream_id = 0; fields := struct {\n"
+		"	letter _prev_comm[16]; i32 _prev_tid; i32 _prev_prio; i64 _prev_state;\n"
+		"	letter _next_comm[16]; i32 _next_tid; i32 _next_prio; }; };\n"
+		"event { name = \"lttng_statedump_process_state\"; id = 1; stream_id = 0;\n"
+		"	fields := struct { i32 _tid; i32 _pid; i32 _ppid; letter _name[16];\n"
+		"	i32 _type; i32 _mode; i32 _submode; i32 _status; u32 _cpu;\n"
+		"	x64 _file_table_address; }; };\n"
+		"event { name = \"lttng_statedump_file_descriptor\"; id = 2; stream_id = 0;\n"
+		"	fields := struct { x64 _file_table_address; i32 _fd; o32 _flags;\n"
+		"	x32 _fmode; string _filename; }; };\n"
+		"event { name = \"syscall_entry_read\"; id = 3; stream_id = 0;\n"
+		"	fields := struct { u32 _fd; u64 _count; }; };\n"
+		"event { name = \"syscall_exit_read\"; id = 4; stream_id = 0;\n"
+		"	fields := struct { i64 _ret; x64 _buf; }; };\n";
 
 struct packet {
 	unsigned char bytes[8192];
@@ -107,7 +107,7 @@ static void put_switch(struct packet *packet, int32_t prev, int32_t next)
 }
 
 static void put_process(
-                struct packet *packet, int32_t tid, int32_t pid, const char *name, uint64_t table)
+		struct packet *packet, int32_t tid, int32_t pid, const char *name, uint64_t table)
 {
 	put_event(packet, 1);
 	put(packet, (uint32_t)tid, 4);
@@ -123,7 +123,7 @@ static void put_process(
 }
 
 static void put_fd(
-                struct packet *packet, uint64_t table, int32_t fd, uint32_t flags, const char *path)
+		struct packet *packet, uint64_t table, int32_t fd, uint32_t flags, const char *path)
 {
 	put_event(packet, 2);
 	put(packet, table, 8);
@@ -187,7 +187,7 @@ static void make_trace(const struct trace_maker *maker)
 /* --- what is made of it ---------------------------------------------------------------------- */
 
 static void expect(const struct snapshot *snapshot, int64_t pid, int32_t number, const char *path,
-                enum fd_kind kind, uint64_t read_bytes)
+		enum fd_kind kind, uint64_t read_bytes)
 {
 	const struct state_fd *fd = kernel_fd(snapshot, pid, number);
 

@@ -26,7 +26,7 @@ static int set_up(void **state)
 static void keys_have_names(void **state)
 {
 	static const char *const names[] = {"p", "?", "Space", "Enter", "Esc", "BackTab", "PgDn",
-	                "F1", "F12", "Ctrl-L", "é", "Backspace", "Tab", "Delete"};
+			"F1", "F12", "Ctrl-L", "é", "Backspace", "Tab", "Delete"};
 	char out[KEY_NAME_BYTES];
 	size_t i;
 
@@ -63,7 +63,7 @@ static void default_keys_do_not_collide(void **state)
 }
 
 static enum status bind(
-                struct keymap *keymap, const char *const lines[][2], uint32_t n, char error[256])
+		struct keymap *keymap, const char *const lines[][2], uint32_t n, char error[256])
 {
 	struct setting items[8];
 	struct settings settings = {.file = "my.conf", .n = n, .items = items};
@@ -80,7 +80,7 @@ static enum status bind(
 static void keys_can_be_changed(void **state)
 {
 	static const char *const good[][2] = {
-	                {"theme", "light"}, {"key.freeze", "Space F5"}, {"key.quit", "p"}};
+			{"theme", "light"}, {"key.freeze", "Space F5"}, {"key.quit", "p"}};
 	static const char *const twice[][2] = {{"key.freeze", "x"}, {"key.quit", "q x"}};
 	static const char *const unknown[][2] = {{"key.explode", "x"}};
 	static const char *const no_key[][2] = {{"key.quit", "q Ctrl-?"}};
@@ -103,7 +103,7 @@ static void keys_can_be_changed(void **state)
 }
 
 static enum status read_theme(
-                struct theme *theme, const char *name, const char *value, char error[256])
+		struct theme *theme, const char *name, const char *value, char error[256])
 {
 	struct setting item = {name, value, 3};
 	struct settings settings = {.file = "my.theme", .n = 1, .items = &item};
@@ -121,7 +121,7 @@ static void themes_are_read(void **state)
 
 	(void)state;
 	assert_int_equal(read_theme(&theme, "heat.3", "208/16 brightyellow/black bold", error),
-	                STATUS_OK);
+			STATUS_OK);
 	look = theme_look(&theme, ROLE_HEAT_3, 256);
 	assert_int_equal(look.fg, 208);
 	assert_int_equal(look.bg, 16);
@@ -183,7 +183,7 @@ static void own_themes_are_right(void **state)
 				assert_int_equal(look.fg, -1);
 				assert_int_equal(look.bg, -1);
 			} else if (!settings_get(&file.settings,
-			                           theme_role_name((enum role)role))) {
+						   theme_role_name((enum role)role))) {
 				fail_msg("%s: no %s", path, theme_role_name((enum role)role));
 			}
 		}
@@ -323,17 +323,17 @@ static void the_least_important_goes_first(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(keys_have_names),
-	                cmocka_unit_test(default_keys_do_not_collide),
-	                cmocka_unit_test(keys_can_be_changed),
-	                cmocka_unit_test(themes_are_read),
-	                cmocka_unit_test(wrong_themes_are_told),
-	                cmocka_unit_test(own_themes_are_right),
-	                cmocka_unit_test(prompt_edits),
-	                cmocka_unit_test(prompt_completes_and_recalls),
-	                cmocka_unit_test(patterns),
-	                cmocka_unit_test(matches_are_highlighted),
-	                cmocka_unit_test(the_least_important_goes_first),
+			cmocka_unit_test(keys_have_names),
+			cmocka_unit_test(default_keys_do_not_collide),
+			cmocka_unit_test(keys_can_be_changed),
+			cmocka_unit_test(themes_are_read),
+			cmocka_unit_test(wrong_themes_are_told),
+			cmocka_unit_test(own_themes_are_right),
+			cmocka_unit_test(prompt_edits),
+			cmocka_unit_test(prompt_completes_and_recalls),
+			cmocka_unit_test(patterns),
+			cmocka_unit_test(matches_are_highlighted),
+			cmocka_unit_test(the_least_important_goes_first),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, NULL);

@@ -37,7 +37,7 @@ static const char *drawn(const char *text, int width, bool ascii)
 	canvas_text(&canvas, 0, 0, width, ROLE_TEXT, text);
 	for (x = 0; x < 40; x++) {
 		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s",
-		                canvas_at(&canvas, 0, x)->glyph);
+				canvas_at(&canvas, 0, x)->glyph);
 	}
 	while (used > 0 && line[used - 1] == ' ') {
 		line[--used] = '\0';
@@ -52,14 +52,14 @@ static void nothing_hostile_is_drawn(void **state)
 	assert_string_equal(drawn("\x1b[31mred\x07", 40, false), "\\x1b[31mred\\x07");
 	assert_string_equal(drawn("a\nb\tc", 40, false), "a\\nb\\tc");
 	assert_string_equal(drawn("\xc2\x9b"
-	                          "31m",
-	                                    40, false),
-	                "\\x9b31m");
+				  "31m",
+					    40, false),
+			"\\x9b31m");
 	assert_string_equal(drawn("\xff\xc3(", 40, false), "\\xff\\xc3(");
 	assert_string_equal(drawn("a\xe2\x80\xae"
-	                          "b",
-	                                    40, false),
-	                "a\\u{202e}b");
+				  "b",
+					    40, false),
+			"a\\u{202e}b");
 	assert_string_equal(drawn("zero\xe2\x80\x8bwidth", 40, false), "zero\\u{200b}width");
 	assert_string_equal(drawn("\xd8\x9c", 40, false), "\\u{061c}");
 	assert_string_equal(drawn("\xcc\x81 first", 40, false), "\\u{0301} first");
@@ -117,10 +117,10 @@ static void durations(void **state)
 		double ns;
 		const char *text;
 	} cases[] = {{0, "0ns"}, {950, "950ns"}, {999.4, "999ns"}, {999.6, "1.00us"},
-	                {12300, "12.3us"}, {999600, "1.00ms"}, {80e6, "80.0ms"}, {412e6, "412ms"},
-	                {9.994e6, "9.99ms"}, {9.996e6, "10.0ms"}, {99.96e6, "100ms"},
-	                {2.1e9, "2.10s"}, {999e9, "999s"}, {1800e9, "0.50h"}, {7.2e15, "83.3d"},
-	                {-412000, "-412us"}, {INFINITY, "-"}, {NAN, "-"}};
+			{12300, "12.3us"}, {999600, "1.00ms"}, {80e6, "80.0ms"}, {412e6, "412ms"},
+			{9.994e6, "9.99ms"}, {9.996e6, "10.0ms"}, {99.96e6, "100ms"},
+			{2.1e9, "2.10s"}, {999e9, "999s"}, {1800e9, "0.50h"}, {7.2e15, "83.3d"},
+			{-412000, "-412us"}, {INFINITY, "-"}, {NAN, "-"}};
 	char out[FORMAT_BYTES];
 	size_t i;
 
@@ -161,12 +161,12 @@ static void counts_rates_shares(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(nothing_hostile_is_drawn),
-	                cmocka_unit_test(ascii_stays_ascii),
-	                cmocka_unit_test(text_is_cut_at_characters),
-	                cmocka_unit_test(halves_of_wide_characters_never_stay),
-	                cmocka_unit_test(durations),
-	                cmocka_unit_test(counts_rates_shares),
+			cmocka_unit_test(nothing_hostile_is_drawn),
+			cmocka_unit_test(ascii_stays_ascii),
+			cmocka_unit_test(text_is_cut_at_characters),
+			cmocka_unit_test(halves_of_wide_characters_never_stay),
+			cmocka_unit_test(durations),
+			cmocka_unit_test(counts_rates_shares),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, NULL);

@@ -24,15 +24,15 @@ static int set_up(void **state)
 static void self_time(void **state)
 {
 	static const struct request_span spans[] = {
-	                {.name = "root", .parent = UINT32_MAX, .start_ns = 0, .duration_ns = 100},
-	                {.name = "a", .parent = 0, .start_ns = -10, .duration_ns = 30},
-	                {.name = "b", .parent = 0, .start_ns = 10, .duration_ns = 30},
-	                {.name = "inside b", .parent = 2, .start_ns = 15, .duration_ns = 5},
-	                {.name = "c", .parent = 0, .start_ns = 90, .duration_ns = 50},
-	                {.name = "point", .parent = 0, .start_ns = 95, .flags = REQUEST_SPAN_POINT},
+			{.name = "root", .parent = UINT32_MAX, .start_ns = 0, .duration_ns = 100},
+			{.name = "a", .parent = 0, .start_ns = -10, .duration_ns = 30},
+			{.name = "b", .parent = 0, .start_ns = 10, .duration_ns = 30},
+			{.name = "inside b", .parent = 2, .start_ns = 15, .duration_ns = 5},
+			{.name = "c", .parent = 0, .start_ns = 90, .duration_ns = 50},
+			{.name = "point", .parent = 0, .start_ns = 95, .flags = REQUEST_SPAN_POINT},
 	};
 	const struct request_view request = {
-	                .id = 7, .duration_ns = 100, .n_spans = 6, .spans = spans};
+			.id = 7, .duration_ns = 100, .n_spans = 6, .spans = spans};
 	struct waterfall waterfall = {.n = 0};
 
 	(void)state;
@@ -50,9 +50,9 @@ static void self_time(void **state)
 static void folding(void **state)
 {
 	static const struct request_span spans[] = {
-	                {.name = "root", .parent = UINT32_MAX, .duration_ns = 9},
-	                {.name = "a", .parent = 0, .duration_ns = 9},
-	                {.name = "b", .parent = 1, .duration_ns = 9},
+			{.name = "root", .parent = UINT32_MAX, .duration_ns = 9},
+			{.name = "a", .parent = 0, .duration_ns = 9},
+			{.name = "b", .parent = 1, .duration_ns = 9},
 	};
 	struct request_view request = {.id = 7, .duration_ns = 9, .n_spans = 3, .spans = spans};
 	struct waterfall waterfall = {.n = 0};
@@ -114,13 +114,13 @@ static void heat_cells(void **state)
 	static uint32_t counts[ROWS * COLS];
 	static uint64_t requests[ROWS * COLS];
 	struct group_view group = {.id = 1,
-	                .heat_start_ns = 1000,
-	                .heat_cell_ns = 100,
-	                .heat_cols = COLS,
-	                .heat_rows = ROWS,
-	                .heat_low = 80,
-	                .heat = counts,
-	                .heat_request = requests};
+			.heat_start_ns = 1000,
+			.heat_cell_ns = 100,
+			.heat_cols = COLS,
+			.heat_rows = ROWS,
+			.heat_low = 80,
+			.heat = counts,
+			.heat_request = requests};
 	struct heat heat = {.lines = 0};
 	struct heat_cell cell;
 
@@ -166,8 +166,8 @@ static void paragraphs(void **state)
 	assert_int_equal(paragraph_line("unbreakable", false, 4), 4);
 	assert_int_equal(paragraph_draw(&canvas, area, ROLE_TEXT, "two words here"), 2);
 	assert_int_equal(paragraph_draw(&canvas, area, ROLE_TEXT,
-	                                 "one two three four five six seven"),
-	                3);
+					 "one two three four five six seven"),
+			3);
 	assert_string_equal(canvas_at(&canvas, 2, 9)->glyph, "…");
 	assert_int_equal(paragraph_draw(&canvas, area, ROLE_TEXT, ""), 0);
 	canvas_release(&canvas);
@@ -176,11 +176,11 @@ static void paragraphs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(self_time),
-	                cmocka_unit_test(folding),
-	                cmocka_unit_test(shares),
-	                cmocka_unit_test(heat_cells),
-	                cmocka_unit_test(paragraphs),
+			cmocka_unit_test(self_time),
+			cmocka_unit_test(folding),
+			cmocka_unit_test(shares),
+			cmocka_unit_test(heat_cells),
+			cmocka_unit_test(paragraphs),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, NULL);

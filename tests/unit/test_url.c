@@ -47,7 +47,7 @@ static void test_sessions(void **state)
 
 	(void)state;
 	assert_int_equal(url_parse(&url, "net://r:99/host/web-1/my session", error, sizeof(error)),
-	                STATUS_OK);
+			STATUS_OK);
 	assert_int_equal(url.kind, URL_SESSION);
 	assert_string_equal(url.host, "web-1");
 	assert_string_equal(url.session, "my session");
@@ -58,9 +58,9 @@ static void test_sessions(void **state)
 static void test_wrong_ones(void **state)
 {
 	static const char *const wrong[] = {"", "net://", "net:///host/a/b", "net://r:0",
-	                "net://r:65536", "net://r:", "net://r:5x", "net://r:-1", "net://r/session",
-	                "net://r/host/", "net://r/host/h", "net://r/host//s", "net://r/host/h/",
-	                "net://r/host/h/a/b", "net://[::1", "net://[::1]x", "net://r/hosts/h/s"};
+			"net://r:65536", "net://r:", "net://r:5x", "net://r:-1", "net://r/session",
+			"net://r/host/", "net://r/host/h", "net://r/host//s", "net://r/host/h/",
+			"net://r/host/h/a/b", "net://[::1", "net://[::1]x", "net://r/hosts/h/s"};
 	char error[256], too_long[700];
 	struct url url;
 	size_t i;
@@ -166,12 +166,12 @@ static void test_hosts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(test_relays),
-	                cmocka_unit_test(test_sessions),
-	                cmocka_unit_test(test_wrong_ones),
-	                cmocka_unit_test(test_bare_words),
-	                cmocka_unit_test(test_walk),
-	                cmocka_unit_test(test_hosts),
+			cmocka_unit_test(test_relays),
+			cmocka_unit_test(test_sessions),
+			cmocka_unit_test(test_wrong_ones),
+			cmocka_unit_test(test_bare_words),
+			cmocka_unit_test(test_walk),
+			cmocka_unit_test(test_hosts),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

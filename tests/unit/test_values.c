@@ -21,18 +21,18 @@ static void scalars(void **state)
 		uint64_t slot;
 		const char *text;
 	} cases[] = {
-	                {{.kind = FIELD_UINT, .base = 10}, 42, "42"},
-	                {{.kind = FIELD_INT, .base = 10}, (uint64_t)-42, "-42"},
-	                {{.kind = FIELD_UINT, .base = 16}, 0x4033a7, "0x4033a7"},
-	                {{.kind = FIELD_UINT, .base = 8}, 0644, "0644"},
-	                {{.kind = FIELD_UINT, .base = 2}, 5, "0b101"},
-	                {{.kind = FIELD_UINT, .base = 2}, 0, "0b0"},
-	                {{.kind = FIELD_UINT, .base = 10, .n_labels = 2, .labels = labels}, 5,
-	                                "BUSY"},
-	                {{.kind = FIELD_UINT, .base = 10, .n_labels = 2, .labels = labels}, 77,
-	                                "77"},
-	                {{.kind = FIELD_INT, .base = 10, .n_labels = 1, .labels = negative},
-	                                (uint64_t)-3, "ERROR"},
+			{{.kind = FIELD_UINT, .base = 10}, 42, "42"},
+			{{.kind = FIELD_INT, .base = 10}, (uint64_t)-42, "-42"},
+			{{.kind = FIELD_UINT, .base = 16}, 0x4033a7, "0x4033a7"},
+			{{.kind = FIELD_UINT, .base = 8}, 0644, "0644"},
+			{{.kind = FIELD_UINT, .base = 2}, 5, "0b101"},
+			{{.kind = FIELD_UINT, .base = 2}, 0, "0b0"},
+			{{.kind = FIELD_UINT, .base = 10, .n_labels = 2, .labels = labels}, 5,
+					"BUSY"},
+			{{.kind = FIELD_UINT, .base = 10, .n_labels = 2, .labels = labels}, 77,
+					"77"},
+			{{.kind = FIELD_INT, .base = 10, .n_labels = 1, .labels = negative},
+					(uint64_t)-3, "ERROR"},
 	};
 	char text[128];
 	double number = 2.5;
@@ -110,7 +110,7 @@ static void trees(void **state)
 	string(&writer, "option");
 	number(&writer, TREE_UINT, 7);
 	assert_string_equal(text_of(snapshot, &writer, writer.used),
-	                "{a=-1, list=[2, two], v={option=7}}");
+			"{a=-1, list=[2, two], v={option=7}}");
 	/* Wherever it is cut, it is shown as far as it goes. */
 	for (cut = 0; cut < writer.used; cut++) {
 		const char *text = text_of(snapshot, &writer, cut);
@@ -150,9 +150,9 @@ static void strings(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	                cmocka_unit_test(scalars),
-	                cmocka_unit_test(trees),
-	                cmocka_unit_test(strings),
+			cmocka_unit_test(scalars),
+			cmocka_unit_test(trees),
+			cmocka_unit_test(strings),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

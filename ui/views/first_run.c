@@ -10,7 +10,7 @@
 #include "text.h"
 
 __attribute__((format(printf, 3, 4))) static void add(
-                struct first_run *first_run, enum role role, const char *format, ...)
+		struct first_run *first_run, enum role role, const char *format, ...)
 {
 	va_list args;
 
@@ -53,11 +53,11 @@ static void add_events(struct first_run *first_run, const struct snapshot *snaps
 
 	first_run->unmatched = true;
 	format_count(count, snapshot->ended ? snapshot->accounting.in
-	                                    : (uint64_t)(snapshot->events_per_s + 0.5));
+					    : (uint64_t)(snapshot->events_per_s + 0.5));
 	add(first_run, ROLE_WARN,
-	                "%s events%s, no requests: nothing starts one. %" PRIu32
-	                " event names; Enter lists them and why.",
-	                count, snapshot->ended ? "" : "/s", snapshot->unmatched.event_names);
+			"%s events%s, no requests: nothing starts one. %" PRIu32
+			" event names; Enter lists them and why.",
+			count, snapshot->ended ? "" : "/s", snapshot->unmatched.event_names);
 }
 
 void first_run_compose(struct first_run *first_run, const struct snapshot *snapshot)
@@ -87,13 +87,13 @@ void first_run_compose(struct first_run *first_run, const struct snapshot *snaps
 	if (offered > 0) {
 		first_run->pick = true;
 		add(first_run, ROLE_STRONG, "%" PRIu32 " session%s to pick from: Enter shows %s.",
-		                offered, offered == 1 ? "" : "s", offered == 1 ? "it" : "them");
+				offered, offered == 1 ? "" : "s", offered == 1 ? "it" : "them");
 	}
 	if (first_run->n == 0 && sources->n == 0 && snapshot->focus.serial > 0) {
 		add(first_run, ROLE_TEXT,
-		                "Nothing is watched. :attach net://RELAY or :attach DIR, or start "
-		                "as "
-		                "pythiatop RELAY or pythiatop DIR");
+				"Nothing is watched. :attach net://RELAY or :attach DIR, or start "
+				"as "
+				"pythiatop RELAY or pythiatop DIR");
 	} else if (first_run->n == 0) {
 		add(first_run, ROLE_TEXT, "No requests so far.");
 	}
@@ -112,10 +112,10 @@ void first_run_need_more(char *out, size_t size, const struct groups_view *group
 
 		if (row->count < groups->enough) {
 			snprintf(out, size,
-			                "%" PRIu32 " groups, %" PRIu32
-			                " need more requests (%s %" PRIu64 " of %" PRIu32 ")",
-			                groups->n, groups->need_more, row->type, row->count,
-			                groups->enough);
+					"%" PRIu32 " groups, %" PRIu32
+					" need more requests (%s %" PRIu64 " of %" PRIu32 ")",
+					groups->n, groups->need_more, row->type, row->count,
+					groups->enough);
 			return;
 		}
 	}

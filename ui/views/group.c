@@ -26,12 +26,12 @@ struct group_screen {
 enum column { C_START, C_DURATION, C_SPANS, C_HOSTS, C_STATE, C_BAR, C_COUNT_OF };
 
 static const struct table_column columns[] = {
-                [C_START] = {"START", 12, 1, 0, 0},
-                [C_DURATION] = {"DURATION", 9, 0, TABLE_RIGHT, 0},
-                [C_SPANS] = {"SPANS", 6, 2, TABLE_RIGHT, 0},
-                [C_HOSTS] = {"HOSTS", 6, 3, TABLE_RIGHT, 0},
-                [C_STATE] = {"STATE", 9, 0, 0, 0},
-                [C_BAR] = {"", 4, 0, TABLE_FLEX | TABLE_UNSORTED | TABLE_GRAPHIC, 60},
+		[C_START] = {"START", 12, 1, 0, 0},
+		[C_DURATION] = {"DURATION", 9, 0, TABLE_RIGHT, 0},
+		[C_SPANS] = {"SPANS", 6, 2, TABLE_RIGHT, 0},
+		[C_HOSTS] = {"HOSTS", 6, 3, TABLE_RIGHT, 0},
+		[C_STATE] = {"STATE", 9, 0, 0, 0},
+		[C_BAR] = {"", 4, 0, TABLE_FLEX | TABLE_UNSORTED | TABLE_GRAPHIC, 60},
 };
 
 static const struct group_request *request_at(const void *data, uint32_t row)
@@ -109,7 +109,7 @@ static uint32_t slowest(const struct group_view *group)
 }
 
 static bool request_paint(
-                const void *data, uint32_t row, int column, struct canvas *canvas, struct area area)
+		const void *data, uint32_t row, int column, struct canvas *canvas, struct area area)
 {
 	const struct group_view *group = data;
 	uint64_t most_ns;
@@ -120,7 +120,7 @@ static bool request_paint(
 	most_ns = group->requests[slowest(group)].duration_ns;
 	if (most_ns > 0) {
 		bar_draw(canvas, area.y, area.x, area.width, ROLE_BAR,
-		                (double)request_at(data, row)->duration_ns / (double)most_ns);
+				(double)request_at(data, row)->duration_ns / (double)most_ns);
 	}
 	return true;
 }
@@ -131,14 +131,14 @@ static const char *request_mark(const void *data, uint32_t row)
 }
 
 static const struct table_source source = {
-                .columns = columns,
-                .n_columns = C_COUNT_OF,
-                .what = "requests",
-                .key = request_key,
-                .cell = request_cell,
-                .compare = request_compare,
-                .paint = request_paint,
-                .mark = request_mark,
+		.columns = columns,
+		.n_columns = C_COUNT_OF,
+		.what = "requests",
+		.key = request_key,
+		.cell = request_cell,
+		.compare = request_compare,
+		.paint = request_paint,
+		.mark = request_mark,
 };
 
 static void *group_create(void)
@@ -183,33 +183,33 @@ static void group_update(void *view, const struct snapshot *snapshot)
 
 /* The figures of the group, the more telling first: as many as have room. */
 static void draw_figures(
-                const struct groups_row *row, const struct view_frame *frame, struct area line)
+		const struct groups_row *row, const struct view_frame *frame, struct area line)
 {
 	const struct {
 		const char *name;
 		double duration_ns;
 		uint64_t least; /* requests it takes to be valid */
 	} durations[] = {{"p50", (double)row->p50_ns, 1}, {"p95", (double)row->p95_ns, 1},
-	                {"p99", (double)row->p99_ns, 1}, {"max", (double)row->max_ns, 1},
-	                {"mean", row->mean_ns, 1}, {"sd", row->sd_ns, 2}};
+			{"p99", (double)row->p99_ns, 1}, {"max", (double)row->max_ns, 1},
+			{"mean", row->mean_ns, 1}, {"sd", row->sd_ns, 2}};
 	char text[128], n[FORMAT_BYTES], rate[FORMAT_BYTES], cov[FORMAT_BYTES];
 	int x = line.x, end = line.x + line.width;
 	size_t i;
 
 	if (row->count == 0) {
 		canvas_text(frame->canvas, line.y, x, line.width, ROLE_DIM,
-		                "no complete request within this horizon");
+				"no complete request within this horizon");
 		return;
 	}
 	snprintf(text, sizeof(text), "n %s  %s  cov %s", format_count(n, row->count),
-	                format_rate(rate, row->rate_per_s),
-	                row->count > 1 && row->mean_ns > 0 ? format_ratio(cov, row->cov) : "-");
+			format_rate(rate, row->rate_per_s),
+			row->count > 1 && row->mean_ns > 0 ? format_ratio(cov, row->cov) : "-");
 	x += canvas_text(frame->canvas, line.y, x, end - x, ROLE_TEXT, text);
 	for (i = 0; i < sizeof(durations) / sizeof(durations[0]); i++) {
 		snprintf(text, sizeof(text), "  %s %s", durations[i].name,
-		                row->count >= durations[i].least
-		                                ? format_duration(n, durations[i].duration_ns)
-		                                : "-");
+				row->count >= durations[i].least
+						? format_duration(n, durations[i].duration_ns)
+						: "-");
 		if (x + (int)strlen(text) <= end) {
 			x += canvas_text(frame->canvas, line.y, x, end - x, ROLE_TEXT, text);
 		}
@@ -225,9 +225,9 @@ static void describe_cell(const struct group_screen *screen, char *out, size_t s
 	out[0] = '\0';
 	if (heat_cursor(&screen->heat, &cell)) {
 		snprintf(out, size, "%s of %s..%s%s", format_count(count, cell.count),
-		                format_duration(low, cell.low_ns),
-		                format_duration(high, cell.high_ns),
-		                cell.request ? "  Enter: one of them" : "");
+				format_duration(low, cell.low_ns),
+				format_duration(high, cell.high_ns),
+				cell.request ? "  Enter: one of them" : "");
 	}
 }
 
@@ -242,16 +242,16 @@ static void draw_heat(struct group_screen *screen, const struct view_frame *fram
 }
 
 static void draw_requests(
-                struct group_screen *screen, const struct view_frame *frame, struct area area)
+		struct group_screen *screen, const struct view_frame *frame, struct area area)
 {
 	struct area title = layout_cut_rows(&area, 1);
 	char text[128], share[FORMAT_BYTES];
 
 	snprintf(text, sizeof(text), "requests kept: %s of the window",
-	                format_share(share, screen->group->sampled_share));
+			format_share(share, screen->group->sampled_share));
 	view_pane(frame, title, text, "", screen->pane == PANE_REQUESTS);
 	table_draw(&screen->table, frame->canvas, area, screen->pane == PANE_REQUESTS,
-	                frame->search);
+			frame->search);
 }
 
 /* What a cell of the heat map stands for. */
@@ -264,8 +264,8 @@ static void describe_scale(const struct group_screen *screen, char *out, size_t 
 		format_period(width, (double)screen->group->heat_cell_ns * screen->heat.per_column);
 		if (screen->heat.per_line % 8 == 0) {
 			snprintf(out, size, "cell %s × %d octave%s", width,
-			                screen->heat.per_line / 8,
-			                screen->heat.per_line == 8 ? "" : "s");
+					screen->heat.per_line / 8,
+					screen->heat.per_line == 8 ? "" : "s");
 		} else {
 			snprintf(out, size, "cell %s × %d/8 octave", width, screen->heat.per_line);
 		}
@@ -282,12 +282,12 @@ static void group_draw(void *view, const struct view_frame *frame)
 	layout_cut_columns(&crumbs, 1);
 	layout_cut_columns(&crumbs, -1);
 	if (group->id == 0 ||
-	                (frame->focus->group_id != 0 && group->id != frame->focus->group_id)) {
+			(frame->focus->group_id != 0 && group->id != frame->focus->group_id)) {
 		view_crumbs(frame, crumbs, "group", NULL, "");
 		canvas_text(frame->canvas, area.y + 2, area.x + 3, area.width - 6, ROLE_DIM,
-		                view_answers(frame)
-		                                ? "there is no such group (any more); Esc goes back"
-		                                : "…");
+				view_answers(frame)
+						? "there is no such group (any more); Esc goes back"
+						: "…");
 		return;
 	}
 	view_group_name(name, sizeof(name), group->row.type, group->row.path);
@@ -296,7 +296,7 @@ static void group_draw(void *view, const struct view_frame *frame)
 	draw_figures(&group->row, frame, figures);
 	/* What the heat map has no use for, the list gets. */
 	heat = layout_cut_rows(&area,
-	                heat_arrange(&screen->heat, area.height * 3 / 5 - 2, area.width) + 2);
+			heat_arrange(&screen->heat, area.height * 3 / 5 - 2, area.width) + 2);
 	draw_heat(screen, frame, heat);
 	draw_requests(screen, frame, area);
 	describe_scale(screen, scale, sizeof(scale));
@@ -312,10 +312,10 @@ static bool enter_heat(const struct group_screen *screen, struct view_call *call
 	}
 	if (cell.request == 0) {
 		snprintf(call->message, sizeof(call->message),
-		                cell.count ? "no request of this cell was kept; w goes to the "
-		                             "slowest that was"
-		                           : "this cell is empty; w goes to the slowest request "
-		                             "kept");
+				cell.count ? "no request of this cell was kept; w goes to the "
+					     "slowest that was"
+					   : "this cell is empty; w goes to the slowest request "
+					     "kept");
 		return true;
 	}
 	call->go = SCREEN_REQUEST;
@@ -349,7 +349,7 @@ static bool group_act(void *view, enum action action, struct view_call *call)
 		return true;
 	case ACTION_ENTER:
 		return screen->pane == PANE_HEAT ? enter_heat(screen, call)
-		                                 : enter_row(screen, call);
+						 : enter_row(screen, call);
 	case ACTION_REQUEST:
 		call->go = SCREEN_REQUEST;
 		call->group_id = group->id;
@@ -363,7 +363,7 @@ static bool group_act(void *view, enum action action, struct view_call *call)
 		       table_select(&screen->table, group->requests[slowest(group)].id);
 	default:
 		return screen->pane == PANE_HEAT ? heat_act(&screen->heat, action)
-		                                 : table_act(&screen->table, action);
+						 : table_act(&screen->table, action);
 	}
 }
 
@@ -375,17 +375,17 @@ static struct table *group_table(void *view)
 }
 
 const struct view_ops view_group = {
-                .screen = SCREEN_GROUP,
-                .about = "One group. Latency over the window: to the right is later, higher is "
-                         "slower, darker is "
-                         "more requests, on a logarithmic scale. On the same axis the histogram of "
-                         "the horizon. "
-                         "Below, the requests that were kept.",
-                .create = group_create,
-                .destroy = group_destroy,
-                .parts = group_parts,
-                .update = group_update,
-                .draw = group_draw,
-                .act = group_act,
-                .table = group_table,
+		.screen = SCREEN_GROUP,
+		.about = "One group. Latency over the window: to the right is later, higher is "
+			 "slower, darker is "
+			 "more requests, on a logarithmic scale. On the same axis the histogram of "
+			 "the horizon. "
+			 "Below, the requests that were kept.",
+		.create = group_create,
+		.destroy = group_destroy,
+		.parts = group_parts,
+		.update = group_update,
+		.draw = group_draw,
+		.act = group_act,
+		.table = group_table,
 };

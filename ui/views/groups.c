@@ -40,21 +40,21 @@ enum column {
 };
 
 static const struct table_column columns[] = {
-                [C_GROUP] = {"GROUP", 31, 0, TABLE_FLEX | TABLE_NAME, 52},
-                [C_COUNT] = {"N", 5, 1, TABLE_RIGHT, 0},
-                [C_RATE] = {"RATE", 6, 3, TABLE_RIGHT, 0},
-                [C_P50] = {"P50", 6, 2, TABLE_RIGHT, 0},
-                [C_P95] = {"P95", 6, 4, TABLE_RIGHT, 0},
-                [C_P99] = {"P99", 6, 2, TABLE_RIGHT, 0},
-                [C_MEAN] = {"MEAN", 6, 7, TABLE_RIGHT, 0},
-                [C_SD] = {"SD", 6, 7, TABLE_RIGHT, 0},
-                [C_COV] = {"COV", 4, 3, TABLE_RIGHT, 0},
-                [C_MIN] = {"MIN", 6, 9, TABLE_RIGHT, 0},
-                [C_MAX] = {"MAX", 6, 8, TABLE_RIGHT, 0},
-                [C_LEFT_OUT] = {"LEFT OUT", 9, 10, TABLE_RIGHT, 0},
-                [C_LATENCY] = {"LATENCY", GROUPS_SPARK_BINS + 1, 6, TABLE_UNSORTED | TABLE_GRAPHIC,
-                                0},
-                [C_SHARE] = {"SHARE", 7, 0, TABLE_RIGHT | TABLE_FLEX | TABLE_GRAPHIC, 34},
+		[C_GROUP] = {"GROUP", 31, 0, TABLE_FLEX | TABLE_NAME, 52},
+		[C_COUNT] = {"N", 5, 1, TABLE_RIGHT, 0},
+		[C_RATE] = {"RATE", 6, 3, TABLE_RIGHT, 0},
+		[C_P50] = {"P50", 6, 2, TABLE_RIGHT, 0},
+		[C_P95] = {"P95", 6, 4, TABLE_RIGHT, 0},
+		[C_P99] = {"P99", 6, 2, TABLE_RIGHT, 0},
+		[C_MEAN] = {"MEAN", 6, 7, TABLE_RIGHT, 0},
+		[C_SD] = {"SD", 6, 7, TABLE_RIGHT, 0},
+		[C_COV] = {"COV", 4, 3, TABLE_RIGHT, 0},
+		[C_MIN] = {"MIN", 6, 9, TABLE_RIGHT, 0},
+		[C_MAX] = {"MAX", 6, 8, TABLE_RIGHT, 0},
+		[C_LEFT_OUT] = {"LEFT OUT", 9, 10, TABLE_RIGHT, 0},
+		[C_LATENCY] = {"LATENCY", GROUPS_SPARK_BINS + 1, 6, TABLE_UNSORTED | TABLE_GRAPHIC,
+				0},
+		[C_SHARE] = {"SHARE", 7, 0, TABLE_RIGHT | TABLE_FLEX | TABLE_GRAPHIC, 34},
 };
 
 static const struct groups_row *row_at(const void *data, uint32_t row)
@@ -71,7 +71,7 @@ static uint64_t row_key(const void *data, uint32_t row)
 
 /* A duration that is only valid from `least` requests on. */
 static void duration_cell(
-                const struct groups_row *row, uint64_t least, double duration_ns, char *text)
+		const struct groups_row *row, uint64_t least, double duration_ns, char *text)
 {
 	if (row->count < least) {
 		strcpy(text, "-");
@@ -213,7 +213,7 @@ static void draw_path(struct canvas *canvas, int y, int x, int width, const char
 
 /* The name has two voices: what the request is, and where it went. */
 static bool row_paint(const void *data, uint32_t index, int column, struct canvas *canvas,
-                struct area area)
+		struct area area)
 {
 	const struct groups_row *row = row_at(data, index);
 	char path[512];
@@ -221,14 +221,14 @@ static bool row_paint(const void *data, uint32_t index, int column, struct canva
 
 	if (column == C_LATENCY) {
 		bar_spark(canvas, area.y, area.x, area.width, ROLE_BAR, row->spark,
-		                GROUPS_SPARK_BINS);
+				GROUPS_SPARK_BINS);
 		return true;
 	}
 	if (column != C_GROUP) {
 		return false;
 	}
 	x = canvas_text(canvas, area.y, area.x, area.width, ROLE_NAME,
-	                row->type[0] ? row->type : "(no name)");
+			row->type[0] ? row->type : "(no name)");
 	view_path(path, sizeof(path), row->path);
 	draw_path(canvas, area.y, area.x + x + 1, area.width - x - 1, path);
 	return true;
@@ -240,14 +240,14 @@ static const char *row_mark(const void *data, uint32_t row)
 }
 
 static const struct table_source source = {
-                .columns = columns,
-                .n_columns = C_COUNT_OF,
-                .what = "groups",
-                .key = row_key,
-                .cell = row_cell,
-                .compare = row_compare,
-                .paint = row_paint,
-                .mark = row_mark,
+		.columns = columns,
+		.n_columns = C_COUNT_OF,
+		.what = "groups",
+		.key = row_key,
+		.cell = row_cell,
+		.compare = row_compare,
+		.paint = row_paint,
+		.mark = row_mark,
 };
 
 static void *groups_create(void)
@@ -307,14 +307,14 @@ static void draw_first_run(const struct groups_screen *screen, const struct view
 	layout_cut_columns(&area, -3);
 	for (i = 0; i < screen->first_run.n && area.height > 0; i++) {
 		used = paragraph_draw(frame->canvas, area, screen->first_run.lines[i].role,
-		                screen->first_run.lines[i].text);
+				screen->first_run.lines[i].text);
 		layout_cut_rows(&area, used + 1);
 	}
 }
 
 /* "0.31s ▁▃█▇▂▁  ▁▄▃▁  3.0s   mean 812ms sd 740ms" */
 static void draw_distribution(
-                const struct groups_row *row, const struct view_frame *frame, struct area line)
+		const struct groups_row *row, const struct view_frame *frame, struct area line)
 {
 	char low[FORMAT_BYTES], high[FORMAT_BYTES], mean[FORMAT_BYTES], sd[FORMAT_BYTES];
 	char text[256];
@@ -322,7 +322,7 @@ static void draw_distribution(
 
 	if (row->count == 0) {
 		canvas_text(frame->canvas, line.y, x, line.width, ROLE_DIM,
-		                "no complete request within this horizon");
+				"no complete request within this horizon");
 		return;
 	}
 	format_duration(low, (double)row->spark_lo_ns);
@@ -330,12 +330,12 @@ static void draw_distribution(
 	format_duration(mean, row->mean_ns);
 	x += canvas_text(frame->canvas, line.y, x, end - x, ROLE_DIM, low);
 	bar_spark(frame->canvas, line.y, x + 1, end - x - 1, ROLE_BAR, row->spark,
-	                GROUPS_SPARK_BINS);
+			GROUPS_SPARK_BINS);
 	x += GROUPS_SPARK_BINS + 2;
 	x += canvas_text(frame->canvas, line.y, x, end - x, ROLE_DIM, high);
 	if (row->count > 1) {
 		snprintf(text, sizeof(text), "mean %s, sd %s, of %" PRIu64 " requests", mean,
-		                format_duration(sd, row->sd_ns), row->count);
+				format_duration(sd, row->sd_ns), row->count);
 	} else {
 		snprintf(text, sizeof(text), "a single request");
 	}
@@ -344,19 +344,19 @@ static void draw_distribution(
 
 /* What the statistics leave out, or why there is nothing to say yet. */
 static void draw_caveat(const struct groups_screen *screen, const struct groups_row *row,
-                const struct view_frame *frame, struct area line)
+		const struct view_frame *frame, struct area line)
 {
 	char tainted[FORMAT_BYTES], partial[FORMAT_BYTES], text[FIRST_RUN_BYTES];
 
 	if (row->tainted > 0 || row->partial > 0) {
 		snprintf(text, sizeof(text),
-		                "left out: %s tainted by lost events, %s partial (timed out, cut "
-		                "off, "
-		                "merged)",
-		                format_count(tainted, row->tainted),
-		                format_count(partial, row->partial));
+				"left out: %s tainted by lost events, %s partial (timed out, cut "
+				"off, "
+				"merged)",
+				format_count(tainted, row->tainted),
+				format_count(partial, row->partial));
 		canvas_text(frame->canvas, line.y, line.x, line.width,
-		                row->tainted > 0 ? ROLE_TAINTED : ROLE_DIM, text);
+				row->tainted > 0 ? ROLE_TAINTED : ROLE_DIM, text);
 		return;
 	}
 	first_run_need_more(text, sizeof(text), screen->groups);
@@ -364,7 +364,7 @@ static void draw_caveat(const struct groups_screen *screen, const struct groups_
 }
 
 static void draw_next(
-                const struct groups_row *row, const struct view_frame *frame, struct area line)
+		const struct groups_row *row, const struct view_frame *frame, struct area line)
 {
 	char enter[64], request[64], text[256];
 	int x = line.x;
@@ -374,7 +374,7 @@ static void draw_next(
 	keymap_text(frame->keymap, ACTION_REQUEST, request, sizeof(request));
 	if (row->worst_request) {
 		snprintf(text, sizeof(text), "%s  latency over time     %s  its slowest request",
-		                enter, request);
+				enter, request);
 	} else {
 		snprintf(text, sizeof(text), "%s  latency over time", enter);
 	}
@@ -382,7 +382,7 @@ static void draw_next(
 }
 
 static void draw_detail(const struct groups_screen *screen, const struct view_frame *frame,
-                struct area area)
+		struct area area)
 {
 	const struct groups_row *row = selected(screen);
 	struct area line;
@@ -453,17 +453,17 @@ static struct table *groups_table(void *view)
 }
 
 const struct view_ops view_groups = {
-                .screen = SCREEN_GROUPS,
-                .about = "Requests that should perform alike, grouped by what they are and where "
-                         "they went. On "
-                         "top: the group with the largest share of all variation (rate × standard "
-                         "deviation). N "
-                         "is requests within the horizon, COV standard deviation / mean.",
-                .create = groups_create,
-                .destroy = groups_destroy,
-                .parts = groups_parts,
-                .update = groups_update,
-                .draw = groups_draw,
-                .act = groups_act,
-                .table = groups_table,
+		.screen = SCREEN_GROUPS,
+		.about = "Requests that should perform alike, grouped by what they are and where "
+			 "they went. On "
+			 "top: the group with the largest share of all variation (rate × standard "
+			 "deviation). N "
+			 "is requests within the horizon, COV standard deviation / mean.",
+		.create = groups_create,
+		.destroy = groups_destroy,
+		.parts = groups_parts,
+		.update = groups_update,
+		.draw = groups_draw,
+		.act = groups_act,
+		.table = groups_table,
 };

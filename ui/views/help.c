@@ -27,8 +27,8 @@ struct help_screen {
 };
 
 static const struct table_column columns[] = {
-                {"KEYS", 28, 0, 0, 0},
-                {"WHAT THEY DO", 20, 0, TABLE_FLEX, 0},
+		{"KEYS", 28, 0, 0, 0},
+		{"WHAT THEY DO", 20, 0, TABLE_FLEX, 0},
 };
 
 static uint64_t line_key(const void *data, uint32_t row)
@@ -52,7 +52,7 @@ static void line_cell(const void *data, uint32_t row, int column, struct table_c
 
 /* Lines without keys, such as headings and explanations, have the whole width. */
 static bool line_paint(
-                const void *data, uint32_t row, int column, struct canvas *canvas, struct area area)
+		const void *data, uint32_t row, int column, struct canvas *canvas, struct area area)
 {
 	const struct help_screen *screen = data;
 	const struct help_line *line = &screen->lines[row];
@@ -62,18 +62,18 @@ static bool line_paint(
 	}
 	if (column == 0) {
 		canvas_text(canvas, area.y, area.x, canvas->columns - area.x,
-		                line->heading ? ROLE_HORIZON : ROLE_TEXT, line->text);
+				line->heading ? ROLE_HORIZON : ROLE_TEXT, line->text);
 	}
 	return true;
 }
 
 static const struct table_source source = {
-                .columns = columns,
-                .n_columns = 2,
-                .what = "lines",
-                .key = line_key,
-                .cell = line_cell,
-                .paint = line_paint,
+		.columns = columns,
+		.n_columns = 2,
+		.what = "lines",
+		.key = line_key,
+		.cell = line_cell,
+		.paint = line_paint,
 };
 
 static void *help_create(void)
@@ -134,7 +134,7 @@ static void add(struct help_screen *screen, const char *keys, const char *text, 
 static void add_about(struct help_screen *screen, const struct view_frame *frame)
 {
 	static const struct view_ops *const views[] = {
-	                &view_groups, &view_group, &view_request, &view_sources};
+			&view_groups, &view_group, &view_request, &view_sources};
 	char line[HELP_BYTES];
 	const char *text;
 	size_t i, length;
@@ -175,7 +175,7 @@ static void add_commands(struct help_screen *screen)
 		const char *name, *arguments, *help;
 	} commands[] = {
 #define X(name, arguments, help) {name, arguments, help},
-	                PYTHIATOP_COMMANDS(X)
+			PYTHIATOP_COMMANDS(X)
 #undef X
 	};
 	char text[64];
@@ -192,11 +192,11 @@ static void add_commands(struct help_screen *screen)
 static void add_signs(struct help_screen *screen)
 {
 	static const char *const signs[][2] = {
-	                {"~", "events were lost by the tracer: left out of the statistics"},
-	                {"-", "not measured"},
-	                {"LOST LATE LAG", "events lost by tracers; too late to count; how far "
-	                                  "behind"},
-	                {"░▒▓█", "few, some, many, most"},
+			{"~", "events were lost by the tracer: left out of the statistics"},
+			{"-", "not measured"},
+			{"LOST LATE LAG", "events lost by tracers; too late to count; how far "
+					  "behind"},
+			{"░▒▓█", "few, some, many, most"},
 	};
 	size_t i;
 
@@ -239,14 +239,14 @@ static struct table *help_table(void *view)
 }
 
 const struct view_ops view_help = {
-                .screen = SCREEN_HELP,
-                .about = "",
-                .create = help_create,
-                .destroy = help_destroy,
-                .parts = help_parts,
-                .enter = help_enter,
-                .update = help_update,
-                .draw = help_draw,
-                .act = help_act,
-                .table = help_table,
+		.screen = SCREEN_HELP,
+		.about = "",
+		.create = help_create,
+		.destroy = help_destroy,
+		.parts = help_parts,
+		.enter = help_enter,
+		.update = help_update,
+		.draw = help_draw,
+		.act = help_act,
+		.table = help_table,
 };

@@ -63,7 +63,7 @@ static void values_text(const struct request_value *values, uint32_t n, char *ou
 	out[0] = '\0';
 	for (i = 0; i < n && used < size; i++) {
 		used += (size_t)snprintf(out + used, size - used, "%s%s=%s", i ? " " : "",
-		                values[i].name, values[i].text);
+				values[i].name, values[i].text);
 	}
 }
 
@@ -72,12 +72,12 @@ static void values_text(const struct request_value *values, uint32_t n, char *ou
 enum span_column { S_NAME, S_TRACK, S_START, S_SELF, S_DURATION, S_BAR, S_COUNT_OF };
 
 static const struct table_column span_columns[] = {
-                [S_NAME] = {"SPAN", 24, 0, TABLE_FLEX, 60},
-                [S_TRACK] = {"WHERE", 16, 2, TABLE_FLEX, 28},
-                [S_START] = {"START", 7, 4, TABLE_RIGHT, 0},
-                [S_SELF] = {"SELF", 6, 3, TABLE_RIGHT, 0},
-                [S_DURATION] = {"TOTAL", 6, 0, TABLE_RIGHT, 0},
-                [S_BAR] = {"█ itself  ░ below it", 20, 1, TABLE_FLEX | TABLE_GRAPHIC, 0},
+		[S_NAME] = {"SPAN", 24, 0, TABLE_FLEX, 60},
+		[S_TRACK] = {"WHERE", 16, 2, TABLE_FLEX, 28},
+		[S_START] = {"START", 7, 4, TABLE_RIGHT, 0},
+		[S_SELF] = {"SELF", 6, 3, TABLE_RIGHT, 0},
+		[S_DURATION] = {"TOTAL", 6, 0, TABLE_RIGHT, 0},
+		[S_BAR] = {"█ itself  ░ below it", 20, 1, TABLE_FLEX | TABLE_GRAPHIC, 0},
 };
 
 static uint64_t index_key(const void *data, uint32_t row)
@@ -96,7 +96,7 @@ static void span_cell(const void *data, uint32_t row, int column, struct table_c
 	case S_NAME:
 		fold = screen->waterfall.children[row] == 0 ? "  "
 		       : screen->waterfall.folded[row]      ? "▸ "
-		                                            : "▾ ";
+							    : "▾ ";
 		snprintf(cell->text, sizeof(cell->text), "%s%s", fold, span->name);
 		cell->indent = span->depth < 20 ? (int)span->depth : 20;
 		break;
@@ -129,7 +129,7 @@ static void span_cell(const void *data, uint32_t row, int column, struct table_c
 }
 
 static bool span_paint(
-                const void *data, uint32_t row, int column, struct canvas *canvas, struct area area)
+		const void *data, uint32_t row, int column, struct canvas *canvas, struct area area)
 {
 	if (column != S_BAR) {
 		return false;
@@ -154,14 +154,14 @@ static bool span_hidden(const void *data, uint32_t row)
 }
 
 static const struct table_source span_source = {
-                .columns = span_columns,
-                .n_columns = S_COUNT_OF,
-                .what = "spans",
-                .key = index_key,
-                .cell = span_cell,
-                .paint = span_paint,
-                .mark = span_mark,
-                .hidden = span_hidden,
+		.columns = span_columns,
+		.n_columns = S_COUNT_OF,
+		.what = "spans",
+		.key = index_key,
+		.cell = span_cell,
+		.paint = span_paint,
+		.mark = span_mark,
+		.hidden = span_hidden,
 };
 
 /* ---- values of the span under the cursor: first what is known of it, then what it carried ---- */
@@ -169,8 +169,8 @@ static const struct table_source span_source = {
 enum { OWN_NAME, OWN_TRACK, OWN_START, OWN_TOTAL, OWN_SELF, OWN_STATE, OWN_ROWS };
 
 static const struct table_column value_columns[] = {
-                {"NAME", 12, 0, 0, 0},
-                {"VALUE", 8, 0, TABLE_FLEX, 0},
+		{"NAME", 12, 0, 0, 0},
+		{"VALUE", 8, 0, TABLE_FLEX, 0},
 };
 
 static uint32_t selected_span(const struct request_screen *screen)
@@ -195,7 +195,7 @@ static const char *span_state(const struct request_span *span)
 }
 
 static void own_cell(const struct request_screen *screen, uint32_t index, uint32_t row, bool name,
-                struct table_cell *cell)
+		struct table_cell *cell)
 {
 	static const char *const names[] = {"span", "where", "start", "total", "self", "state"};
 	const struct request_span *span = &screen->request->spans[index];
@@ -208,7 +208,7 @@ static void own_cell(const struct request_screen *screen, uint32_t index, uint32
 	switch (row) {
 	case OWN_NAME:
 		snprintf(cell->text, sizeof(cell->text), "%s%s%s", span->provider,
-		                span->provider[0] ? ":" : "", span->name);
+				span->provider[0] ? ":" : "", span->name);
 		cell->role = ROLE_STRONG;
 		break;
 	case OWN_TRACK:
@@ -248,11 +248,11 @@ static void value_cell(const void *data, uint32_t row, int column, struct table_
 }
 
 static const struct table_source value_source = {
-                .columns = value_columns,
-                .n_columns = 2,
-                .what = "values",
-                .key = index_key,
-                .cell = value_cell,
+		.columns = value_columns,
+		.n_columns = 2,
+		.what = "values",
+		.key = index_key,
+		.cell = value_cell,
 };
 
 /* ---- original events ---- */
@@ -260,11 +260,11 @@ static const struct table_source value_source = {
 enum event_column { E_TIME, E_NAME, E_TRACK, E_CPU, E_VALUES, E_COUNT_OF };
 
 static const struct table_column event_columns[] = {
-                [E_TIME] = {"TIME", 7, 0, TABLE_RIGHT, 0},
-                [E_NAME] = {"EVENT", 20, 0, TABLE_FLEX, 44},
-                [E_TRACK] = {"WHERE", 22, 3, 0, 0},
-                [E_CPU] = {"CPU", 3, 2, TABLE_RIGHT, 0},
-                [E_VALUES] = {"FIELDS", 14, 1, TABLE_FLEX, 0},
+		[E_TIME] = {"TIME", 7, 0, TABLE_RIGHT, 0},
+		[E_NAME] = {"EVENT", 20, 0, TABLE_FLEX, 44},
+		[E_TRACK] = {"WHERE", 22, 3, 0, 0},
+		[E_CPU] = {"CPU", 3, 2, TABLE_RIGHT, 0},
+		[E_VALUES] = {"FIELDS", 14, 1, TABLE_FLEX, 0},
 };
 
 static void event_cell(const void *data, uint32_t row, int column, struct table_cell *cell)
@@ -299,11 +299,11 @@ static void event_cell(const void *data, uint32_t row, int column, struct table_
 }
 
 static const struct table_source event_source = {
-                .columns = event_columns,
-                .n_columns = E_COUNT_OF,
-                .what = "events",
-                .key = index_key,
-                .cell = event_cell,
+		.columns = event_columns,
+		.n_columns = E_COUNT_OF,
+		.what = "events",
+		.key = index_key,
+		.cell = event_cell,
 };
 
 /* ---- the screen ---- */
@@ -343,7 +343,7 @@ static void update_values(struct request_screen *screen)
 	uint32_t span = selected_span(screen);
 
 	table_update(&screen->values, screen,
-	                span == UINT32_MAX ? 0 : OWN_ROWS + screen->request->spans[span].n_values);
+			span == UINT32_MAX ? 0 : OWN_ROWS + screen->request->spans[span].n_values);
 }
 
 static void request_update(void *view, const struct snapshot *snapshot)
@@ -365,7 +365,7 @@ static void request_update(void *view, const struct snapshot *snapshot)
 }
 
 static void draw_crumbs(const struct request_screen *screen, const struct view_frame *frame,
-                struct area line)
+		struct area line)
 {
 	const struct request_view *request = screen->request;
 	char group[512], name[64], right[128], clock[FORMAT_BYTES], duration[FORMAT_BYTES];
@@ -379,13 +379,13 @@ static void draw_crumbs(const struct request_screen *screen, const struct view_f
 	}
 	view_group_name(group, sizeof(group), request->type, request->path);
 	snprintf(name, sizeof(name), "request %s",
-	                format_duration(duration, (double)request->duration_ns));
+			format_duration(duration, (double)request->duration_ns));
 	snprintf(right, sizeof(right), "%s  %s%s", format_clock(clock, request->start_ns),
-	                view_state_name(request->state), request->tainted ? " ~ events lost" : "");
+			view_state_name(request->state), request->tainted ? " ~ events lost" : "");
 	if (request->skewed) {
 		snprintf(right, sizeof(right), "clocks differ by %s or more  %s",
-		                format_duration(skew, (double)request->skew_ns),
-		                view_state_name(request->state));
+				format_duration(skew, (double)request->skew_ns),
+				view_state_name(request->state));
 	}
 	view_crumbs(frame, line, group, name, right);
 }
@@ -398,7 +398,7 @@ static void add_time(char *text, size_t size, const char *name, uint64_t ns)
 
 	if (ns > 0 && used < size) {
 		snprintf(text + used, size - used, "%s %s", name,
-		                format_duration(duration, (double)ns));
+				format_duration(duration, (double)ns));
 	}
 }
 
@@ -410,20 +410,20 @@ static void add_bytes(char *text, size_t size, const char *name, uint64_t in, ui
 
 	if (in + out > 0 && used < size) {
 		snprintf(text + used, size - used, "%s %s/%s", name, format_bytes(one, in),
-		                format_bytes(two, out));
+				format_bytes(two, out));
 	}
 }
 
 /* What it used of its hosts, over all of its threads. */
 static void draw_resources(const struct request_screen *screen, const struct view_frame *frame,
-                struct area line)
+		struct area line)
 {
 	const struct state_resources *used = &screen->request->resources;
 	char text[512] = "", cpu[FORMAT_BYTES];
 
 	if (!used->measured) {
 		canvas_text(frame->canvas, line.y, line.x + 1, line.width - 2, ROLE_DIM,
-		                "CPU not measured: no kernel events of its hosts");
+				"CPU not measured: no kernel events of its hosts");
 		return;
 	}
 	snprintf(text, sizeof(text), "cpu %s", format_duration(cpu, (double)used->cpu_ns));
@@ -442,13 +442,13 @@ static void draw_resources(const struct request_screen *screen, const struct vie
 }
 
 static void draw_spans(
-                struct request_screen *screen, const struct view_frame *frame, struct area area)
+		struct request_screen *screen, const struct view_frame *frame, struct area area)
 {
 	table_draw(&screen->spans, frame->canvas, area, screen->pane == PANE_SPANS, frame->search);
 }
 
 static void draw_below(
-                struct request_screen *screen, const struct view_frame *frame, struct area area)
+		struct request_screen *screen, const struct view_frame *frame, struct area area)
 {
 	bool alone = screen->pane == PANE_EVENTS && area.width < BOTH_PANES;
 	struct area values = layout_cut_columns(&area, alone ? 0 : area.width * 9 / 20), title;
@@ -459,11 +459,11 @@ static void draw_below(
 	layout_cut_columns(&values, -1);
 	title = layout_cut_rows(&values, 1);
 	snprintf(text, sizeof(text), "span %.400s",
-	                span == UINT32_MAX ? "" : request->spans[span].name);
+			span == UINT32_MAX ? "" : request->spans[span].name);
 	if (!alone) {
 		view_pane(frame, title, text, "", screen->pane == PANE_VALUES);
 		table_draw(&screen->values, frame->canvas, values, screen->pane == PANE_VALUES,
-		                frame->search);
+				frame->search);
 	}
 	snprintf(text, sizeof(text), "%" PRIu32 " events", request->n_events);
 	if (request->events_left_out > 0) {
@@ -472,7 +472,7 @@ static void draw_below(
 	title = layout_cut_rows(&area, 1);
 	view_pane(frame, title, text, more, screen->pane == PANE_EVENTS);
 	table_draw(&screen->events, frame->canvas, area, screen->pane == PANE_EVENTS,
-	                frame->search);
+			frame->search);
 }
 
 static void request_draw(void *view, const struct view_frame *frame)
@@ -485,10 +485,10 @@ static void request_draw(void *view, const struct view_frame *frame)
 	draw_crumbs(screen, frame, layout_cut_rows(&area, 1));
 	if (request->id == 0 || other) {
 		canvas_text(frame->canvas, area.y + 2, area.x + 3, area.width - 6, ROLE_DIM,
-		                view_answers(frame) ? "this request is not kept (any more); w "
-		                                      "shows the "
-		                                      "slowest that is"
-		                                    : "…");
+				view_answers(frame) ? "this request is not kept (any more); w "
+						      "shows the "
+						      "slowest that is"
+						    : "…");
 		return;
 	}
 	draw_resources(screen, frame, layout_cut_rows(&area, 1));
@@ -513,7 +513,7 @@ static bool enter_span(struct request_screen *screen, struct view_call *call)
 	}
 	if (event == UINT32_MAX || event >= screen->request->n_events) {
 		snprintf(call->message, sizeof(call->message),
-		                "no event of this span was kept; Tab goes to those of the request");
+				"no event of this span was kept; Tab goes to those of the request");
 		return true;
 	}
 	screen->pane = PANE_EVENTS;
@@ -552,8 +552,8 @@ static bool go_to_thread(const struct request_screen *screen, struct view_call *
 	track = &request->tracks[request->spans[span].track];
 	if (track->tid < 0) {
 		snprintf(call->message, sizeof(call->message),
-		                "the thread of this span is not known: add the context vtid to its "
-		                "channel");
+				"the thread of this span is not known: add the context vtid to its "
+				"channel");
 		return true;
 	}
 	call->go = SCREEN_STATE;
@@ -596,7 +596,7 @@ static struct table *request_table(void *view)
 
 	return screen->pane == PANE_SPANS    ? &screen->spans
 	       : screen->pane == PANE_VALUES ? &screen->values
-	                                     : &screen->events;
+					     : &screen->events;
 }
 
 static bool request_act(void *view, enum action action, struct view_call *call)
@@ -623,24 +623,24 @@ static bool request_act(void *view, enum action action, struct view_call *call)
 		break;
 	}
 	done = screen->pane == PANE_SPANS ? act_on_spans(screen, action, call)
-	                                  : table_act(request_table(screen), action);
+					  : table_act(request_table(screen), action);
 	update_values(screen);
 	return done;
 }
 
 const struct view_ops view_request = {
-                .screen = SCREEN_REQUEST,
-                .about = "One request. Its spans, the caller above what it called; colour and "
-                         "WHERE tell host, "
-                         "process and thread. SELF is the time that no span below it covers. ? "
-                         "entry or exit "
-                         "was not seen; ! clocks of two hosts differ. Enter: the span's original "
-                         "events. o: its thread as it was when the span began.",
-                .create = request_create,
-                .destroy = request_destroy,
-                .parts = request_parts,
-                .update = request_update,
-                .draw = request_draw,
-                .act = request_act,
-                .table = request_table,
+		.screen = SCREEN_REQUEST,
+		.about = "One request. Its spans, the caller above what it called; colour and "
+			 "WHERE tell host, "
+			 "process and thread. SELF is the time that no span below it covers. ? "
+			 "entry or exit "
+			 "was not seen; ! clocks of two hosts differ. Enter: the span's original "
+			 "events. o: its thread as it was when the span began.",
+		.create = request_create,
+		.destroy = request_destroy,
+		.parts = request_parts,
+		.update = request_update,
+		.draw = request_draw,
+		.act = request_act,
+		.table = request_table,
 };

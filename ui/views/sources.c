@@ -46,34 +46,34 @@ enum source_column {
 };
 
 static const struct table_column source_columns[] = {
-                [C_STATE] = {"STATE", 10, 0, 0, 0},
-                [C_SOURCE] = {"SOURCE", 20, 0, TABLE_FLEX, 72},
-                [C_EVENTS] = {"EVENTS", 7, 1, TABLE_RIGHT, 0},
-                [C_RATE] = {"RATE", 6, 1, TABLE_RIGHT, 0},
-                [C_LAG] = {"LAG", 6, 2, TABLE_RIGHT, 0},
-                [C_LOST] = {"LOST", 5, 0, TABLE_RIGHT, 0},
-                [C_LATE] = {"LATE", 5, 3, TABLE_RIGHT, 0},
-                [C_GAPS] = {"GAPS", 5, 4, TABLE_RIGHT, 0},
-                [C_COPIES] = {"COPIES", 7, 6, TABLE_RIGHT, 0},
-                [C_STREAMS] = {"STREAMS", 8, 5, TABLE_RIGHT, 0},
-                [C_VIEWERS] = {"VIEWERS", 8, 8, TABLE_RIGHT, 0},
-                [C_TIMER] = {"TIMER", 6, 7, TABLE_RIGHT, 0},
+		[C_STATE] = {"STATE", 10, 0, 0, 0},
+		[C_SOURCE] = {"SOURCE", 20, 0, TABLE_FLEX, 72},
+		[C_EVENTS] = {"EVENTS", 7, 1, TABLE_RIGHT, 0},
+		[C_RATE] = {"RATE", 6, 1, TABLE_RIGHT, 0},
+		[C_LAG] = {"LAG", 6, 2, TABLE_RIGHT, 0},
+		[C_LOST] = {"LOST", 5, 0, TABLE_RIGHT, 0},
+		[C_LATE] = {"LATE", 5, 3, TABLE_RIGHT, 0},
+		[C_GAPS] = {"GAPS", 5, 4, TABLE_RIGHT, 0},
+		[C_COPIES] = {"COPIES", 7, 6, TABLE_RIGHT, 0},
+		[C_STREAMS] = {"STREAMS", 8, 5, TABLE_RIGHT, 0},
+		[C_VIEWERS] = {"VIEWERS", 8, 8, TABLE_RIGHT, 0},
+		[C_TIMER] = {"TIMER", 6, 7, TABLE_RIGHT, 0},
 };
 
 static const struct {
 	const char *name;
 	enum role role;
 } states[] = {
-                [SOURCE_STARTING] = {"starting", ROLE_DIM},
-                [SOURCE_CONNECTING] = {"connecting", ROLE_WARN},
-                [SOURCE_WAITING] = {"waiting", ROLE_WARN},
-                [SOURCE_ATTACHED] = {"attached", ROLE_GOOD},
-                [SOURCE_ACTIVE] = {"active", ROLE_GOOD},
-                [SOURCE_STALLED] = {"stalled", ROLE_WARN},
-                [SOURCE_BROKEN] = {"broken", ROLE_BAD},
-                [SOURCE_ENDED] = {"ended", ROLE_DIM},
-                [SOURCE_REFUSED] = {"refused", ROLE_BAD},
-                [SOURCE_OFFERED] = {"offered", ROLE_STRONG},
+		[SOURCE_STARTING] = {"starting", ROLE_DIM},
+		[SOURCE_CONNECTING] = {"connecting", ROLE_WARN},
+		[SOURCE_WAITING] = {"waiting", ROLE_WARN},
+		[SOURCE_ATTACHED] = {"attached", ROLE_GOOD},
+		[SOURCE_ACTIVE] = {"active", ROLE_GOOD},
+		[SOURCE_STALLED] = {"stalled", ROLE_WARN},
+		[SOURCE_BROKEN] = {"broken", ROLE_BAD},
+		[SOURCE_ENDED] = {"ended", ROLE_DIM},
+		[SOURCE_REFUSED] = {"refused", ROLE_BAD},
+		[SOURCE_OFFERED] = {"offered", ROLE_STRONG},
 };
 
 static const struct source_row *source_at(const void *data, uint32_t row)
@@ -218,13 +218,13 @@ static const char *source_mark(const void *data, uint32_t row)
 }
 
 static const struct table_source source_source = {
-                .columns = source_columns,
-                .n_columns = C_COUNT_OF,
-                .what = "sources",
-                .key = source_key,
-                .cell = source_cell,
-                .compare = source_compare,
-                .mark = source_mark,
+		.columns = source_columns,
+		.n_columns = C_COUNT_OF,
+		.what = "sources",
+		.key = source_key,
+		.cell = source_cell,
+		.compare = source_compare,
+		.mark = source_mark,
 };
 
 /* ---- events that belong to no request ---- */
@@ -232,12 +232,12 @@ static const struct table_source source_source = {
 enum unmatched_column { U_EVENT, U_UNMATCHED, U_TOTAL, U_RATE, U_ROLE, U_WHY, U_COUNT_OF };
 
 static const struct table_column unmatched_columns[] = {
-                [U_EVENT] = {"EVENT", 18, 0, TABLE_FLEX, 60},
-                [U_UNMATCHED] = {"UNMATCHED", 10, 2, TABLE_RIGHT, 0},
-                [U_TOTAL] = {"OF", 6, 3, TABLE_RIGHT, 0},
-                [U_RATE] = {"RATE", 6, 0, TABLE_RIGHT, 0},
-                [U_ROLE] = {"TAKEN FOR", 14, 1, TABLE_FLEX, 40},
-                [U_WHY] = {"WHY", 22, 0, TABLE_FLEX, 0},
+		[U_EVENT] = {"EVENT", 18, 0, TABLE_FLEX, 60},
+		[U_UNMATCHED] = {"UNMATCHED", 10, 2, TABLE_RIGHT, 0},
+		[U_TOTAL] = {"OF", 6, 3, TABLE_RIGHT, 0},
+		[U_RATE] = {"RATE", 6, 0, TABLE_RIGHT, 0},
+		[U_ROLE] = {"TAKEN FOR", 14, 1, TABLE_FLEX, 40},
+		[U_WHY] = {"WHY", 22, 0, TABLE_FLEX, 0},
 };
 
 static const struct unmatched_row *unmatched_at(const void *data, uint32_t row)
@@ -301,12 +301,12 @@ static int unmatched_compare(const void *data, uint32_t a, uint32_t b, int colum
 }
 
 static const struct table_source unmatched_source = {
-                .columns = unmatched_columns,
-                .n_columns = U_COUNT_OF,
-                .what = "event names",
-                .key = unmatched_key,
-                .cell = unmatched_cell,
-                .compare = unmatched_compare,
+		.columns = unmatched_columns,
+		.n_columns = U_COUNT_OF,
+		.what = "event names",
+		.key = unmatched_key,
+		.cell = unmatched_cell,
+		.compare = unmatched_compare,
 };
 
 /* ---- streams of the source under the cursor ---- */
@@ -314,11 +314,11 @@ static const struct table_source unmatched_source = {
 enum stream_column { T_CHANNEL, T_DOMAIN, T_CPU, T_EVENTS, T_LOST, T_COUNT_OF };
 
 static const struct table_column stream_columns[] = {
-                [T_CHANNEL] = {"CHANNEL", 16, 0, TABLE_FLEX, 60},
-                [T_DOMAIN] = {"DOMAIN", 7, 1, 0, 0},
-                [T_CPU] = {"CPU", 4, 0, TABLE_RIGHT, 0},
-                [T_EVENTS] = {"EVENTS", 7, 0, TABLE_RIGHT, 0},
-                [T_LOST] = {"LOST", 7, 0, TABLE_RIGHT, 0},
+		[T_CHANNEL] = {"CHANNEL", 16, 0, TABLE_FLEX, 60},
+		[T_DOMAIN] = {"DOMAIN", 7, 1, 0, 0},
+		[T_CPU] = {"CPU", 4, 0, TABLE_RIGHT, 0},
+		[T_EVENTS] = {"EVENTS", 7, 0, TABLE_RIGHT, 0},
+		[T_LOST] = {"LOST", 7, 0, TABLE_RIGHT, 0},
 };
 
 static const struct source_stream *stream_at(const void *data, uint32_t row)
@@ -382,12 +382,12 @@ static int stream_compare(const void *data, uint32_t a, uint32_t b, int column)
 }
 
 static const struct table_source stream_source = {
-                .columns = stream_columns,
-                .n_columns = T_COUNT_OF,
-                .what = "streams",
-                .key = stream_key,
-                .cell = stream_cell,
-                .compare = stream_compare,
+		.columns = stream_columns,
+		.n_columns = T_COUNT_OF,
+		.what = "streams",
+		.key = stream_key,
+		.cell = stream_cell,
+		.compare = stream_compare,
 };
 
 /* ---- the screen ---- */
@@ -463,15 +463,15 @@ static void sources_update(void *view, const struct snapshot *snapshot)
 
 /* Where every event went; the sum is always right, so what is zero may be left out. */
 static void draw_accounting(const struct sources_screen *screen, const struct view_frame *frame,
-                struct area line)
+		struct area line)
 {
 	const struct accounting *a = &screen->snapshot->accounting;
 	const struct {
 		const char *name;
 		uint64_t count;
 	} parts[] = {{"in requests", a->in_request}, {"pending", a->pending},
-	                {"unmatched", a->unmatched}, {"of the system's state", a->state_only},
-	                {"late", a->late}, {"dropped", a->dropped}};
+			{"unmatched", a->unmatched}, {"of the system's state", a->state_only},
+			{"late", a->late}, {"dropped", a->dropped}};
 	char count[FORMAT_BYTES], text[512];
 	const char *sign = " = ";
 	size_t used, i;
@@ -480,7 +480,7 @@ static void draw_accounting(const struct sources_screen *screen, const struct vi
 	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		if (parts[i].count > 0) {
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s", sign,
-			                format_count(count, parts[i].count), parts[i].name);
+					format_count(count, parts[i].count), parts[i].name);
 			sign = " + ";
 		}
 	}
@@ -489,7 +489,7 @@ static void draw_accounting(const struct sources_screen *screen, const struct vi
 
 /* The whole name of the source under the cursor, what is wrong with it, what helps. */
 static void draw_detail(const struct sources_screen *screen, const struct view_frame *frame,
-                struct area area)
+		struct area area)
 {
 	const struct source_row *row = selected(screen);
 	char text[FIRST_RUN_BYTES], again[FORMAT_BYTES];
@@ -498,26 +498,26 @@ static void draw_detail(const struct sources_screen *screen, const struct view_f
 
 	if (!row) {
 		canvas_text(frame->canvas, line.y, line.x, line.width, ROLE_DIM,
-		                "no source; :attach URL adds one");
+				"no source; :attach URL adds one");
 		return;
 	}
 	x = canvas_text(frame->canvas, line.y, line.x, line.width, ROLE_DIM, row->url);
 	if (row->state == SOURCE_BROKEN) {
 		snprintf(text, sizeof(text), "tried again in %s",
-		                format_period(again, (double)(row->retry_in_ns / 100000000 *
-		                                                     100000000)));
+				format_period(again, (double)(row->retry_in_ns / 100000000 *
+								     100000000)));
 		canvas_text(frame->canvas, line.y, line.x + x + 3, line.width - x - 3, ROLE_WARN,
-		                text);
+				text);
 	} else if (row->state == SOURCE_OFFERED) {
 		canvas_text(frame->canvas, line.y, line.x + x + 3, line.width - x - 3, ROLE_STRONG,
-		                "Enter attaches it");
+				"Enter attaches it");
 	}
 	first_run_source(text, sizeof(text), row);
 	paragraph_draw(frame->canvas, area, states[row->state].role, text);
 }
 
 static void draw_pane(struct sources_screen *screen, const struct view_frame *frame, enum pane pane,
-                struct area area)
+		struct area area)
 {
 	struct table *table = pane == PANE_UNMATCHED ? &screen->unmatched : &screen->streams;
 	struct area title = layout_cut_rows(&area, 1);
@@ -525,8 +525,8 @@ static void draw_pane(struct sources_screen *screen, const struct view_frame *fr
 
 	if (pane == PANE_UNMATCHED) {
 		snprintf(text, sizeof(text),
-		                "unmatched: events that are in no request, of %" PRIu32 " names",
-		                screen->snapshot->unmatched.event_names);
+				"unmatched: events that are in no request, of %" PRIu32 " names",
+				screen->snapshot->unmatched.event_names);
 	} else {
 		snprintf(text, sizeof(text), "streams of the source above");
 	}
@@ -550,7 +550,7 @@ static void sources_draw(void *view, const struct view_frame *frame)
 	rows = (int)screen->sources.shown + 1;
 	rows = rows < 5 ? 5 : rows > area.height / 2 - 3 ? area.height / 2 - 3 : rows;
 	table_draw(&screen->sources, frame->canvas, layout_cut_rows(&area, rows),
-	                screen->pane == PANE_SOURCES, frame->search);
+			screen->pane == PANE_SOURCES, frame->search);
 	detail = layout_cut_rows(&area, 3);
 	layout_cut_columns(&detail, 2);
 	draw_detail(screen, frame, detail);
@@ -570,7 +570,7 @@ static struct table *sources_table(void *view)
 
 	return screen->pane == PANE_SOURCES     ? &screen->sources
 	       : screen->pane == PANE_UNMATCHED ? &screen->unmatched
-	                                        : &screen->streams;
+						: &screen->streams;
 }
 
 /* Attaches an offered source; goes into the streams of any other. */
@@ -645,20 +645,20 @@ static bool sources_act(void *view, enum action action, struct view_call *call)
 }
 
 const struct view_ops view_sources = {
-                .screen = SCREEN_SOURCES,
-                .about = "Where events come from. LOST by the tracer, LATE for the analysis, GAPS: "
-                         "times it broke "
-                         "and came back, COPIES: of events another session had. Below (Tab): "
-                         "events that are in "
-                         "no request and why, and the streams of the source under the cursor. "
-                         "Enter attaches an "
-                         "offered source.",
-                .create = sources_create,
-                .destroy = sources_destroy,
-                .parts = sources_parts,
-                .enter = sources_enter,
-                .update = sources_update,
-                .draw = sources_draw,
-                .act = sources_act,
-                .table = sources_table,
+		.screen = SCREEN_SOURCES,
+		.about = "Where events come from. LOST by the tracer, LATE for the analysis, GAPS: "
+			 "times it broke "
+			 "and came back, COPIES: of events another session had. Below (Tab): "
+			 "events that are in "
+			 "no request and why, and the streams of the source under the cursor. "
+			 "Enter attaches an "
+			 "offered source.",
+		.create = sources_create,
+		.destroy = sources_destroy,
+		.parts = sources_parts,
+		.enter = sources_enter,
+		.update = sources_update,
+		.draw = sources_draw,
+		.act = sources_act,
+		.table = sources_table,
 };

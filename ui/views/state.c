@@ -15,17 +15,17 @@
  */
 
 const struct state_pane_ops *const state_panes[STATE_PANES] = {
-                [STATE_CPU] = &state_pane_cpu,
-                [STATE_IO] = &state_pane_io,
-                [STATE_PERF] = &state_pane_perf,
-                [STATE_PROCESS] = &state_pane_process,
-                [STATE_EVENTS] = &state_pane_events,
-                [STATE_CALLS] = &state_pane_calls,
-                [STATE_CALLERS] = &state_pane_callers,
-                [STATE_IRQS] = &state_pane_irqs,
-                [STATE_DISKS] = &state_pane_disks,
-                [STATE_NETS] = &state_pane_nets,
-                [STATE_HOSTS] = &state_pane_hosts,
+		[STATE_CPU] = &state_pane_cpu,
+		[STATE_IO] = &state_pane_io,
+		[STATE_PERF] = &state_pane_perf,
+		[STATE_PROCESS] = &state_pane_process,
+		[STATE_EVENTS] = &state_pane_events,
+		[STATE_CALLS] = &state_pane_calls,
+		[STATE_CALLERS] = &state_pane_callers,
+		[STATE_IRQS] = &state_pane_irqs,
+		[STATE_DISKS] = &state_pane_disks,
+		[STATE_NETS] = &state_pane_nets,
+		[STATE_HOSTS] = &state_pane_hosts,
 };
 
 static void *create(void)
@@ -96,7 +96,7 @@ static uint64_t find_moment(const struct state_screen *screen)
 			return thread->id;
 		}
 		if (thread->vtid == moment->tid &&
-		                (moment->pid < 0 || thread->vpid == moment->pid)) {
+				(moment->pid < 0 || thread->vpid == moment->pid)) {
 			inside = thread->id;
 		}
 	}
@@ -117,7 +117,7 @@ static void look_at_calls(struct state_screen *screen)
 static void take_rows(struct state_screen *screen)
 {
 	table_update(&screen->tables[screen->pane], screen,
-	                state_panes[screen->pane]->count(screen));
+			state_panes[screen->pane]->count(screen));
 }
 
 static void update(void *view, const struct snapshot *snapshot)
@@ -133,7 +133,7 @@ static void update(void *view, const struct snapshot *snapshot)
 	state_perf_update(screen);
 	state_tree_update(screen);
 	if (screen->pane == STATE_PERF && screen->perf_source.n_columns <= 3 &&
-	                screen->state->n_threads > 0) {
+			screen->state->n_threads > 0) {
 		screen->pane = STATE_CPU; /* there are no counters any more */
 	}
 	take_rows(screen);
@@ -148,7 +148,7 @@ static bool is_stop(const struct state_screen *screen, enum state_pane pane)
 
 /* The names of the panes, and to the right of which instant and window all of it is. */
 static void draw_tabs(
-                const struct state_screen *screen, const struct view_frame *frame, struct area line)
+		const struct state_screen *screen, const struct view_frame *frame, struct area line)
 {
 	const struct state_view *state = screen->state;
 	char text[128] = "", at[FORMAT_BYTES], window[FORMAT_BYTES];
@@ -157,11 +157,11 @@ static void draw_tabs(
 
 	if (state->at_ns > 0) {
 		snprintf(text, sizeof(text), "%s%s %s", state->trimmed ? "~trimmed " : "",
-		                format_clock(at, state->at_ns),
-		                format_period(window,
-		                                (double)(state->window_ns / 10000000 * 10000000)));
+				format_clock(at, state->at_ns),
+				format_period(window,
+						(double)(state->window_ns / 10000000 * 10000000)));
 		canvas_text_right(frame->canvas, line.y, line.x, line.width - 1,
-		                state->trimmed ? ROLE_TAINTED : ROLE_HORIZON, text);
+				state->trimmed ? ROLE_TAINTED : ROLE_HORIZON, text);
 		end -= text_width(text, frame->canvas->ascii) + 2;
 	}
 	for (i = 0; i < STATE_PANES; i++) {
@@ -171,14 +171,14 @@ static void draw_tabs(
 		here = screen->pane == (enum state_pane)i ||
 		       (screen->pane == STATE_CALLERS && i == STATE_CALLS);
 		x += canvas_text(frame->canvas, line.y, x, end - x, ROLE_PANE_ACTIVE,
-		                here ? "▸" : " ");
+				here ? "▸" : " ");
 		x += canvas_text(frame->canvas, line.y, x, end - x,
-		                here ? ROLE_PANE_ACTIVE : ROLE_PANE, state_panes[i]->name);
+				here ? ROLE_PANE_ACTIVE : ROLE_PANE, state_panes[i]->name);
 	}
 }
 
 static void draw_callers_of(const struct state_screen *screen, const struct view_frame *frame,
-                struct area *area)
+		struct area *area)
 {
 	struct area line = layout_cut_rows(area, 1);
 	char text[512];
@@ -189,7 +189,7 @@ static void draw_callers_of(const struct state_screen *screen, const struct view
 
 /* Why a table has no row. */
 static void draw_nothing(
-                const struct state_screen *screen, const struct view_frame *frame, struct area area)
+		const struct state_screen *screen, const struct view_frame *frame, struct area area)
 {
 	const struct state_view *state = screen->state;
 	const char *text = "nothing of this kind in the window";
@@ -203,7 +203,7 @@ static void draw_nothing(
 		text = "no event of it in the window";
 	}
 	if (area.height > 2 && screen->tables[screen->pane].shown == 0 &&
-	                !screen->tables[screen->pane].filter.set) {
+			!screen->tables[screen->pane].filter.set) {
 		canvas_text(frame->canvas, area.y + 2, area.x + 3, area.width - 6, ROLE_DIM, text);
 	}
 }
@@ -258,7 +258,7 @@ static const struct state_thread *thread_under_cursor(const struct state_screen 
 		return NULL;
 	}
 	return screen->pane == STATE_CPU ? state_cpu_thread(screen, row)
-	                                 : &screen->state->threads[row];
+					 : &screen->state->threads[row];
 }
 
 static bool enter_thread(struct state_screen *screen)
@@ -399,8 +399,8 @@ static bool toggle_tree(struct state_screen *screen, struct view_call *call)
 	state_tree_update(screen);
 	table_update(rows, screen, state_pane_cpu.count(screen));
 	snprintf(call->message, sizeof(call->message),
-	                screen->tree.on ? "a tree of processes: h and l fold and unfold"
-	                                : "threads by CPU time");
+			screen->tree.on ? "a tree of processes: h and l fold and unfold"
+					: "threads by CPU time");
 	return true;
 }
 
@@ -472,20 +472,20 @@ static void enter(void *view, const struct view_call *call)
 }
 
 const struct view_ops view_state = {
-                .screen = SCREEN_STATE,
-                .about = "The systems at an instant and in the window before it (top right). Tab: "
-                         "CPU, I/O, performance counters, one process with its fds, original "
-                         "events, system calls, interrupts, disks, networks, hosts. Enter goes in: "
-                         "thread, fd, the events that made it; call, who calls it. p and , . move "
-                         "all of it through time. ~ uncertain: events were lost. x closed. - not "
-                         "measured.",
-                .create = create,
-                .destroy = destroy,
-                .parts = parts,
-                .focus = want,
-                .enter = enter,
-                .update = update,
-                .draw = draw,
-                .act = act,
-                .table = table,
+		.screen = SCREEN_STATE,
+		.about = "The systems at an instant and in the window before it (top right). Tab: "
+			 "CPU, I/O, performance counters, one process with its fds, original "
+			 "events, system calls, interrupts, disks, networks, hosts. Enter goes in: "
+			 "thread, fd, the events that made it; call, who calls it. p and , . move "
+			 "all of it through time. ~ uncertain: events were lost. x closed. - not "
+			 "measured.",
+		.create = create,
+		.destroy = destroy,
+		.parts = parts,
+		.focus = want,
+		.enter = enter,
+		.update = update,
+		.draw = draw,
+		.act = act,
+		.table = table,
 };

@@ -52,7 +52,7 @@ void state_text(struct table_cell *cell, const char *text)
 }
 
 int state_compare(const struct state_pane_ops *pane, const void *data, uint32_t a, uint32_t b,
-                int column)
+		int column)
 {
 	double one = pane->figure(data, a, column), other = pane->figure(data, b, column);
 	struct table_cell cell_a, cell_b;

@@ -32,7 +32,7 @@ struct fact_line {
 
 /* Adds a fact, two blanks after the one before. */
 __attribute__((format(printf, 2, 3))) static void add(
-                struct fact_line *line, const char *format, ...)
+		struct fact_line *line, const char *format, ...)
 {
 	va_list args;
 	int length;
@@ -67,15 +67,15 @@ static void who(struct fact_line *line, const struct state_thread *thread)
 }
 
 static void what(struct fact_line *line, const struct state_screen *screen,
-                const struct state_thread *thread)
+		const struct state_thread *thread)
 {
 	char since[FORMAT_BYTES], period[FORMAT_BYTES];
 
 	add(line, "%s", thread_status_name(thread->status));
 	if (thread->since_ns > 0 && thread->since_ns <= screen->state->at_ns) {
 		add(line, "since %s (%s)", format_clock(since, thread->since_ns),
-		                format_duration(period,
-		                                (double)(screen->state->at_ns - thread->since_ns)));
+				format_duration(period,
+						(double)(screen->state->at_ns - thread->since_ns)));
 	}
 	if (thread->syscall[0]) {
 		add(line, "in %.40s", thread->syscall);
@@ -97,9 +97,9 @@ static void time_spent(struct fact_line *line, const struct state_thread *thread
 		return;
 	}
 	add(line, "cpu %s (%s user)", format_duration(one, (double)thread->cpu_ns),
-	                format_duration(two, (double)thread->user_ns));
+			format_duration(two, (double)thread->user_ns));
 	add(line, "run queue %s (longest %s)", format_duration(one, (double)thread->runqueue_ns),
-	                format_duration(two, (double)thread->max_runqueue_ns));
+			format_duration(two, (double)thread->max_runqueue_ns));
 	add(line, "blocked %s", format_duration(one, (double)thread->blocked_ns));
 }
 
@@ -111,12 +111,12 @@ static void transferred(struct fact_line *line, const struct state_thread *threa
 		return;
 	}
 	add(line, "read %s write %s in %s", format_bytes(one, thread->read_bytes),
-	                format_bytes(two, thread->write_bytes),
-	                format_duration((char[FORMAT_BYTES]){0}, (double)thread->io_ns));
+			format_bytes(two, thread->write_bytes),
+			format_duration((char[FORMAT_BYTES]){0}, (double)thread->io_ns));
 	add(line, "disk %s/%s", format_bytes(one, thread->disk_read_bytes),
-	                format_bytes(two, thread->disk_write_bytes));
+			format_bytes(two, thread->disk_write_bytes));
 	add(line, "net %s/%s", format_bytes(one, thread->net_read_bytes),
-	                format_bytes(two, thread->net_write_bytes));
+			format_bytes(two, thread->net_write_bytes));
 }
 
 /* How it moved about, and where it is in its own calls. */
@@ -126,7 +126,7 @@ static void path(struct fact_line *line, const struct state_thread *thread)
 
 	if (thread->measured) {
 		add(line, "%s switches  %s migrations", format_count(one, thread->switches),
-		                format_count(two, thread->migrations));
+				format_count(two, thread->migrations));
 	}
 	if (thread->stack_depth > 0) {
 		add(line, "in %.200s", thread->context[0] ? thread->context : "-");
@@ -135,7 +135,7 @@ static void path(struct fact_line *line, const struct state_thread *thread)
 }
 
 static void draw_line(const struct view_frame *frame, struct area *area, enum role role,
-                const struct fact_line *text)
+		const struct fact_line *text)
 {
 	struct area line;
 
@@ -146,7 +146,7 @@ static void draw_line(const struct view_frame *frame, struct area *area, enum ro
 }
 
 static void draw_missing(const struct state_screen *screen, const struct view_frame *frame,
-                struct area *area)
+		struct area *area)
 {
 	struct area line = layout_cut_rows(area, 2);
 	char text[512];
@@ -155,20 +155,20 @@ static void draw_missing(const struct state_screen *screen, const struct view_fr
 		snprintf(text, sizeof(text), "…");
 	} else if (screen->moment.host[0]) {
 		snprintf(text, sizeof(text),
-		                "thread %" PRId64 " of %.200s is not known at this instant",
-		                screen->moment.tid, screen->moment.host);
+				"thread %" PRId64 " of %.200s is not known at this instant",
+				screen->moment.tid, screen->moment.host);
 	} else {
 		snprintf(text, sizeof(text), "%s",
-		                screen->thread_id
-		                                ? "this thread is not known at this instant"
-		                                : "no thread was chosen: Enter on one in the pane "
-		                                  "cpu or io; fds of all processes:");
+				screen->thread_id
+						? "this thread is not known at this instant"
+						: "no thread was chosen: Enter on one in the pane "
+						  "cpu or io; fds of all processes:");
 	}
 	canvas_text(frame->canvas, line.y, line.x + 1, line.width - 2, ROLE_WARN, text);
 }
 
 void state_draw_process(const struct state_screen *screen, const struct view_frame *frame,
-                struct area *area)
+		struct area *area)
 {
 	const struct state_thread *thread = state_chosen(screen);
 	struct fact_line lines[5] = {{.used = 0}};
@@ -210,17 +210,17 @@ enum fd_column {
 };
 
 static const struct table_column fd_columns[] = {
-                [F_FD] = {"FD", 5, 0, 0, 0},
-                [F_PATH] = {"FILE OR PEER", 18, 0, TABLE_FLEX, 80},
-                [F_KIND] = {"KIND", 7, 4, 0, 0},
-                [F_READ] = {"READ", 6, 0, TABLE_RIGHT, 0},
-                [F_WRITE] = {"WRITE", 6, 0, TABLE_RIGHT, 0},
-                [F_COUNT] = {"OPS", 5, 2, TABLE_RIGHT, 0},
-                [F_LATENCY] = {"MEAN", 6, 1, TABLE_RIGHT, 0},
-                [F_KNOWN] = {"KNOWN BY", 9, 3, 0, 0},
-                [F_WINDOW] = {"IN WINDOW", 9, 6, TABLE_RIGHT, 0},
-                [F_OPENED] = {"OPENED", 12, 5, 0, 0},
-                [F_PROCESS] = {"PROCESS", 14, 7, TABLE_FLEX, 30},
+		[F_FD] = {"FD", 5, 0, 0, 0},
+		[F_PATH] = {"FILE OR PEER", 18, 0, TABLE_FLEX, 80},
+		[F_KIND] = {"KIND", 7, 4, 0, 0},
+		[F_READ] = {"READ", 6, 0, TABLE_RIGHT, 0},
+		[F_WRITE] = {"WRITE", 6, 0, TABLE_RIGHT, 0},
+		[F_COUNT] = {"OPS", 5, 2, TABLE_RIGHT, 0},
+		[F_LATENCY] = {"MEAN", 6, 1, TABLE_RIGHT, 0},
+		[F_KNOWN] = {"KNOWN BY", 9, 3, 0, 0},
+		[F_WINDOW] = {"IN WINDOW", 9, 6, TABLE_RIGHT, 0},
+		[F_OPENED] = {"OPENED", 12, 5, 0, 0},
+		[F_PROCESS] = {"PROCESS", 14, 7, TABLE_FLEX, 30},
 };
 
 static const struct state_fd *fd_at(const struct state_screen *screen, uint32_t row)
@@ -335,29 +335,29 @@ static uint32_t count_fds(const struct state_screen *screen)
 }
 
 static const struct table_source fd_source = {
-                .columns = fd_columns,
-                .n_columns = F_COUNT_OF,
-                .what = "fds",
-                .key = fd_key,
-                .cell = fd_cell,
-                .compare = fd_compare,
-                .mark = fd_mark,
+		.columns = fd_columns,
+		.n_columns = F_COUNT_OF,
+		.what = "fds",
+		.key = fd_key,
+		.cell = fd_cell,
+		.compare = fd_compare,
+		.mark = fd_mark,
 };
 
 const struct state_pane_ops state_pane_process = {
-                "process", &fd_source, count_fds, fd_figure, F_LATENCY};
+		"process", &fd_source, count_fds, fd_figure, F_LATENCY};
 
 /* ---- original events ---- */
 
 enum event_column { E_AGO, E_CLOCK, E_NAME, E_TID, E_CPU, E_VALUES, E_COUNT_OF };
 
 static const struct table_column event_columns[] = {
-                [E_AGO] = {"AGO", 7, 0, TABLE_RIGHT | TABLE_UNSORTED, 0},
-                [E_CLOCK] = {"TIME", 12, 3, TABLE_UNSORTED, 0},
-                [E_NAME] = {"EVENT", 20, 0, TABLE_FLEX | TABLE_UNSORTED, 44},
-                [E_TID] = {"TID", 7, 2, TABLE_UNSORTED, 0},
-                [E_CPU] = {"CPU", 3, 4, TABLE_RIGHT | TABLE_UNSORTED, 0},
-                [E_VALUES] = {"FIELDS", 20, 1, TABLE_FLEX | TABLE_UNSORTED, 0},
+		[E_AGO] = {"AGO", 7, 0, TABLE_RIGHT | TABLE_UNSORTED, 0},
+		[E_CLOCK] = {"TIME", 12, 3, TABLE_UNSORTED, 0},
+		[E_NAME] = {"EVENT", 20, 0, TABLE_FLEX | TABLE_UNSORTED, 44},
+		[E_TID] = {"TID", 7, 2, TABLE_UNSORTED, 0},
+		[E_CPU] = {"CPU", 3, 4, TABLE_RIGHT | TABLE_UNSORTED, 0},
+		[E_VALUES] = {"FIELDS", 20, 1, TABLE_FLEX | TABLE_UNSORTED, 0},
 };
 
 static const struct state_event *event_at(const void *data, uint32_t row)
@@ -381,7 +381,7 @@ static void event_cell(const void *data, uint32_t row, int column, struct table_
 	switch (column) {
 	case E_AGO:
 		state_duration(cell, event->ts_ns <= screen->state->at_ns,
-		                (double)(screen->state->at_ns - event->ts_ns));
+				(double)(screen->state->at_ns - event->ts_ns));
 		break;
 	case E_CLOCK:
 		format_clock(cell->text, event->ts_ns);
@@ -415,19 +415,19 @@ static uint32_t count_events(const struct state_screen *screen)
 }
 
 static const struct table_source event_source = {
-                .columns = event_columns,
-                .n_columns = E_COUNT_OF,
-                .what = "events",
-                .key = event_key,
-                .cell = event_cell,
-                .mark = event_mark,
+		.columns = event_columns,
+		.n_columns = E_COUNT_OF,
+		.what = "events",
+		.key = event_key,
+		.cell = event_cell,
+		.mark = event_mark,
 };
 
 const struct state_pane_ops state_pane_events = {"events", &event_source, count_events, NULL, -1};
 
 /* What the events are of. */
 void state_draw_events_of(const struct state_screen *screen, const struct view_frame *frame,
-                struct area *area)
+		struct area *area)
 {
 	const struct state_thread *thread = state_chosen(screen);
 	struct fact_line line = {.used = 0};
@@ -438,8 +438,8 @@ void state_draw_events_of(const struct state_screen *screen, const struct view_f
 			const struct state_fd *fd = &screen->state->fds[i];
 
 			add(&line, "fd %" PRId32 " %.300s of %.80s %" PRId64, fd->fd,
-			                fd->path[0] ? fd->path : "(not known what it is)",
-			                fd->process, fd->pid);
+					fd->path[0] ? fd->path : "(not known what it is)",
+					fd->process, fd->pid);
 			break;
 		}
 	}

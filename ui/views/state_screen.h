@@ -74,8 +74,8 @@ struct state_pane_ops {
 };
 
 extern const struct state_pane_ops state_pane_cpu, state_pane_io, state_pane_process,
-                state_pane_events, state_pane_calls, state_pane_callers, state_pane_irqs,
-                state_pane_disks, state_pane_nets, state_pane_hosts;
+		state_pane_events, state_pane_calls, state_pane_callers, state_pane_irqs,
+		state_pane_disks, state_pane_nets, state_pane_hosts;
 extern const struct state_pane_ops *const state_panes[STATE_PANES];
 
 /* state_cells.c: cells of figures that may not be known ("-"), and the order of rows. */
@@ -86,7 +86,7 @@ void state_count(struct table_cell *cell, bool valid, uint64_t count);
 void state_id(struct table_cell *cell, int64_t id); /* -1: not known */
 void state_text(struct table_cell *cell, const char *text);
 int state_compare(const struct state_pane_ops *pane, const void *data, uint32_t a, uint32_t b,
-                int column);
+		int column);
 
 /* state_threads.c */
 extern const struct state_pane_ops state_pane_perf;
@@ -94,7 +94,7 @@ void state_perf_update(struct state_screen *screen); /* columns for the counters
 const struct state_thread *state_cpu_thread(const struct state_screen *screen, uint32_t row);
 /* Bars of CPUs and what is not measured, above the table. */
 void state_draw_cpus(const struct state_screen *screen, const struct view_frame *frame,
-                struct area *area);
+		struct area *area);
 
 /* state_tree.c */
 void state_tree_update(struct state_screen *screen);
@@ -105,8 +105,8 @@ bool state_tree_fold(struct state_screen *screen, bool fold);
 /* state_pane_process.c */
 const struct state_thread *state_chosen(const struct state_screen *screen); /* or NULL */
 void state_draw_process(const struct state_screen *screen, const struct view_frame *frame,
-                struct area *area);
+		struct area *area);
 void state_draw_events_of(const struct state_screen *screen, const struct view_frame *frame,
-                struct area *area);
+		struct area *area);
 
 #endif

@@ -28,31 +28,31 @@ enum call_column {
 };
 
 static const struct table_column call_columns[] = {
-                [S_CALL] = {"SYSTEM CALL", 18, 0, TABLE_FLEX, 44},
-                [S_COUNT] = {"COUNT", 6, 0, TABLE_RIGHT, 0},
-                [S_ERRORS] = {"ERRORS", 6, 1, TABLE_RIGHT, 0},
-                [S_TOTAL] = {"TOTAL", 6, 0, TABLE_RIGHT, 0},
-                [S_MEAN] = {"MEAN", 6, 1, TABLE_RIGHT, 0},
-                [S_MIN] = {"MIN", 6, 4, TABLE_RIGHT, 0},
-                [S_MAX] = {"MAX", 6, 2, TABLE_RIGHT, 0},
-                [S_SD] = {"SD", 6, 5, TABLE_RIGHT, 0},
-                [S_RUNNING] = {"NOW", 4, 3, TABLE_RIGHT, 0},
-                [S_HOST] = {"HOST", 10, 3, TABLE_FLEX, 24},
+		[S_CALL] = {"SYSTEM CALL", 18, 0, TABLE_FLEX, 44},
+		[S_COUNT] = {"COUNT", 6, 0, TABLE_RIGHT, 0},
+		[S_ERRORS] = {"ERRORS", 6, 1, TABLE_RIGHT, 0},
+		[S_TOTAL] = {"TOTAL", 6, 0, TABLE_RIGHT, 0},
+		[S_MEAN] = {"MEAN", 6, 1, TABLE_RIGHT, 0},
+		[S_MIN] = {"MIN", 6, 4, TABLE_RIGHT, 0},
+		[S_MAX] = {"MAX", 6, 2, TABLE_RIGHT, 0},
+		[S_SD] = {"SD", 6, 5, TABLE_RIGHT, 0},
+		[S_RUNNING] = {"NOW", 4, 3, TABLE_RIGHT, 0},
+		[S_HOST] = {"HOST", 10, 3, TABLE_FLEX, 24},
 };
 
 static const struct table_column caller_columns[] = {
-                [S_CALL] = {"CALLER", 16, 0, TABLE_FLEX, 44},
-                [S_PID] = {"PID", 7, 2, 0, 0},
-                [S_TID] = {"TID", 7, 0, 0, 0},
-                [S_COUNT] = {"COUNT", 6, 0, TABLE_RIGHT, 0},
-                [S_ERRORS] = {"ERRORS", 6, 1, TABLE_RIGHT, 0},
-                [S_TOTAL] = {"TOTAL", 6, 0, TABLE_RIGHT, 0},
-                [S_MEAN] = {"MEAN", 6, 1, TABLE_RIGHT, 0},
-                [S_MIN] = {"MIN", 6, 4, TABLE_RIGHT, 0},
-                [S_MAX] = {"MAX", 6, 1, TABLE_RIGHT, 0},
-                [S_SD] = {"SD", 6, 5, TABLE_RIGHT, 0},
-                [S_RUNNING] = {"NOW", 4, 3, TABLE_RIGHT, 0},
-                [S_HOST] = {"HOST", 10, 6, TABLE_FLEX, 24},
+		[S_CALL] = {"CALLER", 16, 0, TABLE_FLEX, 44},
+		[S_PID] = {"PID", 7, 2, 0, 0},
+		[S_TID] = {"TID", 7, 0, 0, 0},
+		[S_COUNT] = {"COUNT", 6, 0, TABLE_RIGHT, 0},
+		[S_ERRORS] = {"ERRORS", 6, 1, TABLE_RIGHT, 0},
+		[S_TOTAL] = {"TOTAL", 6, 0, TABLE_RIGHT, 0},
+		[S_MEAN] = {"MEAN", 6, 1, TABLE_RIGHT, 0},
+		[S_MIN] = {"MIN", 6, 4, TABLE_RIGHT, 0},
+		[S_MAX] = {"MAX", 6, 1, TABLE_RIGHT, 0},
+		[S_SD] = {"SD", 6, 5, TABLE_RIGHT, 0},
+		[S_RUNNING] = {"NOW", 4, 3, TABLE_RIGHT, 0},
+		[S_HOST] = {"HOST", 10, 6, TABLE_FLEX, 24},
 };
 
 static const struct state_syscall *call_at(const struct state_screen *screen, uint32_t row)
@@ -187,29 +187,29 @@ static uint32_t count_calls(const struct state_screen *screen)
 }
 
 static const struct table_source call_source = {
-                .columns = call_columns,
-                .n_columns = S_SUMMED_COUNT_OF,
-                .what = "system calls",
-                .key = call_key,
-                .cell = call_cell,
-                .compare = call_compare,
-                .hidden = call_hidden,
+		.columns = call_columns,
+		.n_columns = S_SUMMED_COUNT_OF,
+		.what = "system calls",
+		.key = call_key,
+		.cell = call_cell,
+		.compare = call_compare,
+		.hidden = call_hidden,
 };
 
 static const struct table_source caller_source = {
-                .columns = caller_columns,
-                .n_columns = S_COUNT_OF,
-                .what = "callers",
-                .key = call_key,
-                .cell = caller_cell,
-                .compare = caller_compare,
-                .hidden = caller_hidden,
+		.columns = caller_columns,
+		.n_columns = S_COUNT_OF,
+		.what = "callers",
+		.key = call_key,
+		.cell = caller_cell,
+		.compare = caller_compare,
+		.hidden = caller_hidden,
 };
 
 const struct state_pane_ops state_pane_calls = {
-                "calls", &call_source, count_calls, call_figure, S_MAX};
+		"calls", &call_source, count_calls, call_figure, S_MAX};
 const struct state_pane_ops state_pane_callers = {
-                "callers", &caller_source, count_calls, call_figure, S_MAX};
+		"callers", &caller_source, count_calls, call_figure, S_MAX};
 
 /* ---- interrupts ---- */
 
@@ -229,17 +229,17 @@ enum irq_column {
 };
 
 static const struct table_column irq_columns[] = {
-                [Q_KIND] = {"KIND", 7, 1, 0, 0},
-                [Q_NUMBER] = {"NO.", 4, 2, 0, 0},
-                [Q_NAME] = {"NAME", 12, 0, TABLE_FLEX, 40},
-                [Q_COUNT] = {"COUNT", 6, 0, TABLE_RIGHT, 0},
-                [Q_TOTAL] = {"TOTAL", 6, 0, TABLE_RIGHT, 0},
-                [Q_MEAN] = {"MEAN", 6, 1, TABLE_RIGHT, 0},
-                [Q_MIN] = {"MIN", 6, 5, TABLE_RIGHT, 0},
-                [Q_MAX] = {"MAX", 6, 1, TABLE_RIGHT, 0},
-                [Q_WAIT] = {"WAITED", 6, 2, TABLE_RIGHT, 0},
-                [Q_WAIT_MAX] = {"LONGEST", 7, 4, TABLE_RIGHT, 0},
-                [Q_HOST] = {"HOST", 10, 3, TABLE_FLEX, 24},
+		[Q_KIND] = {"KIND", 7, 1, 0, 0},
+		[Q_NUMBER] = {"NO.", 4, 2, 0, 0},
+		[Q_NAME] = {"NAME", 12, 0, TABLE_FLEX, 40},
+		[Q_COUNT] = {"COUNT", 6, 0, TABLE_RIGHT, 0},
+		[Q_TOTAL] = {"TOTAL", 6, 0, TABLE_RIGHT, 0},
+		[Q_MEAN] = {"MEAN", 6, 1, TABLE_RIGHT, 0},
+		[Q_MIN] = {"MIN", 6, 5, TABLE_RIGHT, 0},
+		[Q_MAX] = {"MAX", 6, 1, TABLE_RIGHT, 0},
+		[Q_WAIT] = {"WAITED", 6, 2, TABLE_RIGHT, 0},
+		[Q_WAIT_MAX] = {"LONGEST", 7, 4, TABLE_RIGHT, 0},
+		[Q_HOST] = {"HOST", 10, 3, TABLE_FLEX, 24},
 };
 
 static const struct state_irq *irq_at(const struct state_screen *screen, uint32_t row)
@@ -321,12 +321,12 @@ static uint32_t count_irqs(const struct state_screen *screen)
 }
 
 static const struct table_source irq_source = {
-                .columns = irq_columns,
-                .n_columns = Q_COUNT_OF,
-                .what = "interrupts",
-                .key = irq_key,
-                .cell = irq_cell,
-                .compare = irq_compare,
+		.columns = irq_columns,
+		.n_columns = Q_COUNT_OF,
+		.what = "interrupts",
+		.key = irq_key,
+		.cell = irq_cell,
+		.compare = irq_compare,
 };
 
 const struct state_pane_ops state_pane_irqs = {"irq", &irq_source, count_irqs, irq_figure, Q_MAX};
@@ -348,16 +348,16 @@ enum disk_column {
 };
 
 static const struct table_column disk_columns[] = {
-                [D_NAME] = {"DISK", 10, 0, TABLE_FLEX, 24},
-                [D_READS] = {"READS", 6, 2, TABLE_RIGHT, 0},
-                [D_READ] = {"READ", 6, 0, TABLE_RIGHT, 0},
-                [D_WRITES] = {"WRITES", 6, 2, TABLE_RIGHT, 0},
-                [D_WRITTEN] = {"WRITTEN", 7, 0, TABLE_RIGHT, 0},
-                [D_MEAN] = {"MEAN", 6, 0, TABLE_RIGHT, 0},
-                [D_MAX] = {"MAX", 6, 1, TABLE_RIGHT, 0},
-                [D_PENDING] = {"PENDING", 7, 1, TABLE_RIGHT, 0},
-                [D_ERRORS] = {"ERRORS", 6, 3, TABLE_RIGHT, 0},
-                [D_HOST] = {"HOST", 10, 4, TABLE_FLEX, 24},
+		[D_NAME] = {"DISK", 10, 0, TABLE_FLEX, 24},
+		[D_READS] = {"READS", 6, 2, TABLE_RIGHT, 0},
+		[D_READ] = {"READ", 6, 0, TABLE_RIGHT, 0},
+		[D_WRITES] = {"WRITES", 6, 2, TABLE_RIGHT, 0},
+		[D_WRITTEN] = {"WRITTEN", 7, 0, TABLE_RIGHT, 0},
+		[D_MEAN] = {"MEAN", 6, 0, TABLE_RIGHT, 0},
+		[D_MAX] = {"MAX", 6, 1, TABLE_RIGHT, 0},
+		[D_PENDING] = {"PENDING", 7, 1, TABLE_RIGHT, 0},
+		[D_ERRORS] = {"ERRORS", 6, 3, TABLE_RIGHT, 0},
+		[D_HOST] = {"HOST", 10, 4, TABLE_FLEX, 24},
 };
 
 static const struct state_disk *disk_at(const struct state_screen *screen, uint32_t row)
@@ -451,28 +451,28 @@ static uint32_t count_disks(const struct state_screen *screen)
 }
 
 static const struct table_source disk_source = {
-                .columns = disk_columns,
-                .n_columns = D_COUNT_OF,
-                .what = "disks",
-                .key = disk_key,
-                .cell = disk_cell,
-                .compare = disk_compare,
+		.columns = disk_columns,
+		.n_columns = D_COUNT_OF,
+		.what = "disks",
+		.key = disk_key,
+		.cell = disk_cell,
+		.compare = disk_compare,
 };
 
 const struct state_pane_ops state_pane_disks = {
-                "disks", &disk_source, count_disks, disk_figure, D_MAX};
+		"disks", &disk_source, count_disks, disk_figure, D_MAX};
 
 /* ---- networks ---- */
 
 enum net_column { N_NAME, N_RECEIVED, N_RECEIVED_BYTES, N_SENT, N_SENT_BYTES, N_HOST, N_COUNT_OF };
 
 static const struct table_column net_columns[] = {
-                [N_NAME] = {"INTERFACE", 12, 0, TABLE_FLEX, 24},
-                [N_RECEIVED] = {"RECEIVED", 8, 1, TABLE_RIGHT, 0},
-                [N_RECEIVED_BYTES] = {"BYTES", 7, 0, TABLE_RIGHT, 0},
-                [N_SENT] = {"SENT", 8, 1, TABLE_RIGHT, 0},
-                [N_SENT_BYTES] = {"BYTES", 7, 0, TABLE_RIGHT, 0},
-                [N_HOST] = {"HOST", 12, 2, TABLE_FLEX, 24},
+		[N_NAME] = {"INTERFACE", 12, 0, TABLE_FLEX, 24},
+		[N_RECEIVED] = {"RECEIVED", 8, 1, TABLE_RIGHT, 0},
+		[N_RECEIVED_BYTES] = {"BYTES", 7, 0, TABLE_RIGHT, 0},
+		[N_SENT] = {"SENT", 8, 1, TABLE_RIGHT, 0},
+		[N_SENT_BYTES] = {"BYTES", 7, 0, TABLE_RIGHT, 0},
+		[N_HOST] = {"HOST", 12, 2, TABLE_FLEX, 24},
 };
 
 static const struct state_net *net_at(const struct state_screen *screen, uint32_t row)
@@ -543,12 +543,12 @@ static uint32_t count_nets(const struct state_screen *screen)
 }
 
 static const struct table_source net_source = {
-                .columns = net_columns,
-                .n_columns = N_COUNT_OF,
-                .what = "interfaces",
-                .key = net_key,
-                .cell = net_cell,
-                .compare = net_compare,
+		.columns = net_columns,
+		.n_columns = N_COUNT_OF,
+		.what = "interfaces",
+		.key = net_key,
+		.cell = net_cell,
+		.compare = net_compare,
 };
 
 const struct state_pane_ops state_pane_nets = {"net", &net_source, count_nets, net_figure, -1};
@@ -572,18 +572,18 @@ enum host_column {
 };
 
 static const struct table_column host_columns[] = {
-                [H_HOST] = {"HOST", 12, 0, TABLE_FLEX, 32},
-                [H_CPUS] = {"CPUS", 4, 2, TABLE_RIGHT, 0},
-                [H_THREADS] = {"IN USE", 6, 0, TABLE_RIGHT, 0},
-                [H_IRQ] = {"IRQ", 5, 1, TABLE_RIGHT, 0},
-                [H_IDLE] = {"IDLE", 5, 1, TABLE_RIGHT, 0},
-                [H_UNKNOWN] = {"UNKNOWN", 7, 1, TABLE_RIGHT, 0},
-                [H_N_THREADS] = {"THREADS", 7, 3, TABLE_RIGHT, 0},
-                [H_FDS] = {"FDS", 5, 4, TABLE_RIGHT, 0},
-                [H_RATE] = {"EVENTS", 8, 2, TABLE_RIGHT, 0},
-                [H_LOST] = {"LOST", 5, 0, TABLE_RIGHT, 0},
-                [H_KERNEL] = {"KERNEL", 12, 5, TABLE_FLEX, 30},
-                [H_DUMP] = {"BEFORE", 8, 6, 0, 0},
+		[H_HOST] = {"HOST", 12, 0, TABLE_FLEX, 32},
+		[H_CPUS] = {"CPUS", 4, 2, TABLE_RIGHT, 0},
+		[H_THREADS] = {"IN USE", 6, 0, TABLE_RIGHT, 0},
+		[H_IRQ] = {"IRQ", 5, 1, TABLE_RIGHT, 0},
+		[H_IDLE] = {"IDLE", 5, 1, TABLE_RIGHT, 0},
+		[H_UNKNOWN] = {"UNKNOWN", 7, 1, TABLE_RIGHT, 0},
+		[H_N_THREADS] = {"THREADS", 7, 3, TABLE_RIGHT, 0},
+		[H_FDS] = {"FDS", 5, 4, TABLE_RIGHT, 0},
+		[H_RATE] = {"EVENTS", 8, 2, TABLE_RIGHT, 0},
+		[H_LOST] = {"LOST", 5, 0, TABLE_RIGHT, 0},
+		[H_KERNEL] = {"KERNEL", 12, 5, TABLE_FLEX, 30},
+		[H_DUMP] = {"BEFORE", 8, 6, 0, 0},
 };
 
 static const struct state_host *host_at(const struct state_screen *screen, uint32_t row)
@@ -673,13 +673,13 @@ static uint32_t count_hosts(const struct state_screen *screen)
 }
 
 static const struct table_source host_source = {
-                .columns = host_columns,
-                .n_columns = H_COUNT_OF,
-                .what = "hosts",
-                .key = host_key,
-                .cell = host_cell,
-                .compare = host_compare,
+		.columns = host_columns,
+		.n_columns = H_COUNT_OF,
+		.what = "hosts",
+		.key = host_key,
+		.cell = host_cell,
+		.compare = host_compare,
 };
 
 const struct state_pane_ops state_pane_hosts = {
-                "hosts", &host_source, count_hosts, host_figure, H_LOST};
+		"hosts", &host_source, count_hosts, host_figure, H_LOST};

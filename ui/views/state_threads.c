@@ -62,27 +62,27 @@ enum cpu_column {
 };
 
 static const struct table_column cpu_columns[] = {
-                [C_CPU] = {"CPU%", 5, 0, TABLE_RIGHT, 0},
-                [C_RUNQUEUE] = {"RUNQ", 6, 1, TABLE_RIGHT, 0},
-                [C_BLOCKED] = {"BLOCKED", 7, 1, TABLE_RIGHT, 0},
-                [C_STATUS] = {"STATUS", 11, 2, 0, 0},
-                [C_PID] = {"PID", 7, 4, 0, 0},
-                [C_TID] = {"TID", 7, 0, 0, 0},
-                [C_NAME] = {"NAME", 16, 0, TABLE_FLEX, 44},
-                [C_HOST] = {"HOST", 10, 3, TABLE_FLEX, 24},
-                [C_WHAT] = {"IN, WAITS FOR", 14, 5, TABLE_FLEX, 30},
-                [C_USER] = {"USER", 6, 6, TABLE_RIGHT, 0},
-                [C_SYSTEM] = {"SYSTEM", 6, 6, TABLE_RIGHT, 0},
-                [C_LONGEST] = {"LONGEST", 7, 7, TABLE_RIGHT, 0},
-                [C_SWITCHES] = {"SWITCH", 6, 8, TABLE_RIGHT, 0},
-                [C_WAKEUPS] = {"WOKEN", 6, 9, TABLE_RIGHT, 0},
-                [C_MIGRATIONS] = {"MIGR", 5, 10, TABLE_RIGHT, 0},
+		[C_CPU] = {"CPU%", 5, 0, TABLE_RIGHT, 0},
+		[C_RUNQUEUE] = {"RUNQ", 6, 1, TABLE_RIGHT, 0},
+		[C_BLOCKED] = {"BLOCKED", 7, 1, TABLE_RIGHT, 0},
+		[C_STATUS] = {"STATUS", 11, 2, 0, 0},
+		[C_PID] = {"PID", 7, 4, 0, 0},
+		[C_TID] = {"TID", 7, 0, 0, 0},
+		[C_NAME] = {"NAME", 16, 0, TABLE_FLEX, 44},
+		[C_HOST] = {"HOST", 10, 3, TABLE_FLEX, 24},
+		[C_WHAT] = {"IN, WAITS FOR", 14, 5, TABLE_FLEX, 30},
+		[C_USER] = {"USER", 6, 6, TABLE_RIGHT, 0},
+		[C_SYSTEM] = {"SYSTEM", 6, 6, TABLE_RIGHT, 0},
+		[C_LONGEST] = {"LONGEST", 7, 7, TABLE_RIGHT, 0},
+		[C_SWITCHES] = {"SWITCH", 6, 8, TABLE_RIGHT, 0},
+		[C_WAKEUPS] = {"WOKEN", 6, 9, TABLE_RIGHT, 0},
+		[C_MIGRATIONS] = {"MIGR", 5, 10, TABLE_RIGHT, 0},
 };
 
 static double share_of_window(const struct state_screen *screen, uint64_t ns)
 {
 	return screen->state->window_ns > 0 ? 100 * (double)ns / (double)screen->state->window_ns
-	                                    : NAN;
+					    : NAN;
 }
 
 static void status_cell(const struct state_thread *thread, struct table_cell *cell)
@@ -110,9 +110,9 @@ static void status_cell(const struct state_thread *thread, struct table_cell *ce
 static void what_cell(const struct state_thread *thread, struct table_cell *cell)
 {
 	if (thread->syscall[0] && thread->waits_for[0] &&
-	                strcmp(thread->syscall, thread->waits_for) != 0) {
+			strcmp(thread->syscall, thread->waits_for) != 0) {
 		snprintf(cell->text, sizeof(cell->text), "%s: %s", thread->syscall,
-		                thread->waits_for);
+				thread->waits_for);
 	} else {
 		state_text(cell, thread->waits_for[0] ? thread->waits_for : thread->syscall);
 	}
@@ -129,7 +129,7 @@ static void cpu_cell(const void *data, uint32_t row, int column, struct table_ce
 		strcpy(cell->text, "-");
 		if (known && screen->state->window_ns > 0) {
 			snprintf(cell->text, sizeof(cell->text), "%.1f",
-			                share_of_window(screen, thread->cpu_ns));
+					share_of_window(screen, thread->cpu_ns));
 		}
 		cell->role = ROLE_STRONG;
 		break;
@@ -154,10 +154,10 @@ static void cpu_cell(const void *data, uint32_t row, int column, struct table_ce
 			const struct state_node *node = &screen->tree.nodes[row];
 
 			snprintf(cell->text, sizeof(cell->text), "%s%s",
-			                !node->parental ? "  "
-			                : node->folded  ? "▸ "
-			                                : "▾ ",
-			                thread->name[0] ? thread->name : "-");
+					!node->parental ? "  "
+					: node->folded  ? "▸ "
+							: "▾ ",
+					thread->name[0] ? thread->name : "-");
 			cell->indent = node->depth < 8 ? (int)node->depth : 8;
 		}
 		cell->role = ROLE_NAME;
@@ -252,18 +252,18 @@ static uint32_t count_cpu(const struct state_screen *screen)
 }
 
 static const struct table_source cpu_source = {
-                .columns = cpu_columns,
-                .n_columns = C_COUNT_OF,
-                .what = "threads",
-                .key = cpu_key,
-                .cell = cpu_cell,
-                .compare = cpu_compare,
-                .mark = cpu_mark,
-                .hidden = cpu_hidden,
+		.columns = cpu_columns,
+		.n_columns = C_COUNT_OF,
+		.what = "threads",
+		.key = cpu_key,
+		.cell = cpu_cell,
+		.compare = cpu_compare,
+		.mark = cpu_mark,
+		.hidden = cpu_hidden,
 };
 
 const struct state_pane_ops state_pane_cpu = {
-                "cpu", &cpu_source, count_cpu, cpu_figure, C_RUNQUEUE};
+		"cpu", &cpu_source, count_cpu, cpu_figure, C_RUNQUEUE};
 
 /* ---- I/O ---- */
 
@@ -283,17 +283,17 @@ enum io_column {
 };
 
 static const struct table_column io_columns[] = {
-                [I_READ] = {"READ", 6, 0, TABLE_RIGHT, 0},
-                [I_WRITE] = {"WRITE", 6, 0, TABLE_RIGHT, 0},
-                [I_DISK] = {"DISK", 6, 1, TABLE_RIGHT, 0},
-                [I_NET] = {"NET", 6, 1, TABLE_RIGHT, 0},
-                [I_OTHER] = {"OTHER", 6, 2, TABLE_RIGHT, 0},
-                [I_TIME] = {"TIME", 6, 1, TABLE_RIGHT, 0},
-                [I_PID] = {"PID", 7, 5, 0, 0},
-                [I_TID] = {"TID", 7, 0, 0, 0},
-                [I_NAME] = {"NAME", 15, 0, TABLE_FLEX, 44},
-                [I_HOST] = {"HOST", 10, 3, TABLE_FLEX, 24},
-                [I_FDS] = {"FDS", 5, 6, TABLE_RIGHT, 0},
+		[I_READ] = {"READ", 6, 0, TABLE_RIGHT, 0},
+		[I_WRITE] = {"WRITE", 6, 0, TABLE_RIGHT, 0},
+		[I_DISK] = {"DISK", 6, 1, TABLE_RIGHT, 0},
+		[I_NET] = {"NET", 6, 1, TABLE_RIGHT, 0},
+		[I_OTHER] = {"OTHER", 6, 2, TABLE_RIGHT, 0},
+		[I_TIME] = {"TIME", 6, 1, TABLE_RIGHT, 0},
+		[I_PID] = {"PID", 7, 5, 0, 0},
+		[I_TID] = {"TID", 7, 0, 0, 0},
+		[I_NAME] = {"NAME", 15, 0, TABLE_FLEX, 44},
+		[I_HOST] = {"HOST", 10, 3, TABLE_FLEX, 24},
+		[I_FDS] = {"FDS", 5, 6, TABLE_RIGHT, 0},
 };
 
 static uint64_t disk_bytes(const struct state_thread *thread)
@@ -397,13 +397,13 @@ static int io_compare(const void *data, uint32_t a, uint32_t b, int column)
 }
 
 static const struct table_source io_source = {
-                .columns = io_columns,
-                .n_columns = I_COUNT_OF,
-                .what = "threads",
-                .key = thread_key,
-                .cell = io_cell,
-                .compare = io_compare,
-                .mark = thread_mark,
+		.columns = io_columns,
+		.n_columns = I_COUNT_OF,
+		.what = "threads",
+		.key = thread_key,
+		.cell = io_cell,
+		.compare = io_compare,
+		.mark = thread_mark,
 };
 
 const struct state_pane_ops state_pane_io = {"io", &io_source, count_threads, io_figure, I_TIME};
@@ -413,9 +413,9 @@ const struct state_pane_ops state_pane_io = {"io", &io_source, count_threads, io
 enum perf_column { P_TID, P_NAME, P_HOST, P_FIRST };
 
 static const struct table_column perf_fixed[] = {
-                [P_TID] = {"TID", 7, 0, 0, 0},
-                [P_NAME] = {"NAME", 16, 0, TABLE_FLEX, 44},
-                [P_HOST] = {"HOST", 10, 3, TABLE_FLEX, 24},
+		[P_TID] = {"TID", 7, 0, 0, 0},
+		[P_NAME] = {"NAME", 16, 0, TABLE_FLEX, 44},
+		[P_HOST] = {"HOST", 10, 3, TABLE_FLEX, 24},
 };
 
 static const struct state_perf *find_perf(const struct state_thread *thread, const char *name)
@@ -472,17 +472,17 @@ static int perf_compare(const void *data, uint32_t a, uint32_t b, int column)
 }
 
 static const struct table_source perf_source = {
-                .columns = perf_fixed,
-                .n_columns = P_FIRST,
-                .what = "threads",
-                .key = thread_key,
-                .cell = perf_cell,
-                .compare = perf_compare,
-                .mark = thread_mark,
+		.columns = perf_fixed,
+		.n_columns = P_FIRST,
+		.what = "threads",
+		.key = thread_key,
+		.cell = perf_cell,
+		.compare = perf_compare,
+		.mark = thread_mark,
 };
 
 const struct state_pane_ops state_pane_perf = {
-                "perf", &perf_source, count_threads, perf_figure, -1};
+		"perf", &perf_source, count_threads, perf_figure, -1};
 
 /* Adds a name in the order of names, so that columns keep their places. */
 static void add_perf(struct state_screen *screen, int *n, const char *name)
@@ -531,11 +531,11 @@ void state_perf_update(struct state_screen *screen)
 		size_t width;
 
 		snprintf(screen->perf_titles[i], sizeof(screen->perf_titles[i]), "%.16s",
-		                short_name(screen->perf_names[i]));
+				short_name(screen->perf_names[i]));
 		width = strlen(screen->perf_titles[i]);
 		screen->perf_columns[i] = (struct table_column){screen->perf_titles[i],
-		                (uint8_t)(width > 6 ? width + 1 : 7), (uint8_t)(i - P_FIRST + 1),
-		                TABLE_RIGHT, 0};
+				(uint8_t)(width > 6 ? width + 1 : 7), (uint8_t)(i - P_FIRST + 1),
+				TABLE_RIGHT, 0};
 	}
 	screen->perf_source = perf_source;
 	screen->perf_source.columns = screen->perf_columns;
@@ -548,7 +548,7 @@ void state_perf_update(struct state_screen *screen)
 /* ---- above the CPU table ---- */
 
 static void draw_cpu(const struct state_screen *screen, const struct view_frame *frame,
-                const struct state_cpu *cpu, struct area cell)
+		const struct state_cpu *cpu, struct area cell)
 {
 	char text[300];
 	int x = cell.x;
@@ -571,7 +571,7 @@ static void draw_cpu(const struct state_screen *screen, const struct view_frame 
 
 /* Hosts that no kernel event comes from, in a line; none: no line. */
 static void draw_not_measured(const struct state_screen *screen, const struct view_frame *frame,
-                struct area *area)
+		struct area *area)
 {
 	char text[512] = "CPU not measured: no kernel events of ";
 	size_t used = strlen(text);
@@ -582,7 +582,7 @@ static void draw_not_measured(const struct state_screen *screen, const struct vi
 	for (i = 0; i < screen->state->n_hosts && used < sizeof(text); i++) {
 		if (!screen->state->hosts[i].has_kernel) {
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", between,
-			                screen->state->hosts[i].host);
+					screen->state->hosts[i].host);
 			between = ", ";
 		}
 	}
@@ -593,7 +593,7 @@ static void draw_not_measured(const struct state_screen *screen, const struct vi
 }
 
 void state_draw_cpus(const struct state_screen *screen, const struct view_frame *frame,
-                struct area *area)
+		struct area *area)
 {
 	int width = screen->state->n_hosts > 1 ? 32 : 23;
 	int per_line = area->width / width > 0 ? area->width / width : 1;
@@ -611,7 +611,7 @@ void state_draw_cpus(const struct state_screen *screen, const struct view_frame 
 		if (i + 1 == fit && n > fit) {
 			snprintf(text, sizeof(text), "and %" PRIu32 " more", n - i);
 			canvas_text_right(frame->canvas, cell.y, cell.x, cell.width - 1, ROLE_DIM,
-			                text);
+					text);
 			break;
 		}
 		draw_cpu(screen, frame, &screen->state->cpus[i], cell);

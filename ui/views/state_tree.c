@@ -62,13 +62,13 @@ static int compare_threads(const void *a, const void *b, void *context)
 
 	/* Of two generations of a tid the living one is asked for: it comes last. */
 	return order ? order
-	             : (threads[*(const uint32_t *)b].status == THREAD_DEAD) -
-	                                       (one->status == THREAD_DEAD);
+		     : (threads[*(const uint32_t *)b].status == THREAD_DEAD) -
+					       (one->status == THREAD_DEAD);
 }
 
 /* The last thread with this id, or NONE. */
 static uint32_t find(const struct state_tree *tree, const struct state_view *state,
-                const char *host, int64_t tid)
+		const char *host, int64_t tid)
 {
 	uint32_t low = 0, high = tree->n, middle;
 
@@ -95,7 +95,7 @@ static void find_parents(struct state_tree *tree, const struct state_view *state
 		tree->places[i] = (struct state_place){NONE, NONE, NONE, false};
 	}
 	qsort_r(tree->sorted, tree->n, sizeof(tree->sorted[0]), compare_threads,
-	                (void *)(uintptr_t)state->threads);
+			(void *)(uintptr_t)state->threads);
 	/* From the last on, so that children come in the order of the threads. */
 	for (i = tree->n; i-- > 0;) {
 		const struct state_thread *thread = &state->threads[i];
@@ -124,24 +124,24 @@ static bool is_folded(const struct state_tree *tree, uint64_t id)
 }
 
 static void place(struct state_tree *tree, const struct state_view *state, uint32_t thread,
-                uint32_t parent, uint32_t *n)
+		uint32_t parent, uint32_t *n)
 {
 	const struct state_node *above = parent == NONE ? NULL : &tree->nodes[parent];
 	struct state_node *node = &tree->nodes[*n];
 
 	tree->places[thread].placed = true;
 	*node = (struct state_node){.thread = thread,
-	                .parent = parent,
-	                .depth = above ? above->depth + 1 : 0,
-	                .parental = tree->places[thread].first != NONE,
-	                .hidden = above && (above->hidden || above->folded)};
+			.parent = parent,
+			.depth = above ? above->depth + 1 : 0,
+			.parental = tree->places[thread].first != NONE,
+			.hidden = above && (above->hidden || above->folded)};
 	node->folded = node->parental && is_folded(tree, state->threads[thread].id);
 	(*n)++;
 }
 
 /* The thread and all below it, each before its children. Reused ids could make a circle. */
 static void place_all(
-                struct state_tree *tree, const struct state_view *state, uint32_t root, uint32_t *n)
+		struct state_tree *tree, const struct state_view *state, uint32_t root, uint32_t *n)
 {
 	struct state_place *above;
 	uint32_t at = *n, next;

@@ -32,11 +32,11 @@ void view_group_name(char *out, size_t size, const char *type, const char *path)
 
 	view_path(services, sizeof(services), path);
 	snprintf(out, size, "%s%s%s", type[0] ? type : "(no name)", services[0] ? " " : "",
-	                services);
+			services);
 }
 
 void view_crumbs(const struct view_frame *frame, struct area line, const char *group,
-                const char *request, const char *right)
+		const char *request, const char *right)
 {
 	struct canvas *canvas = frame->canvas;
 	int keep = text_width(right, canvas->ascii) + 2;
@@ -59,7 +59,7 @@ void view_crumbs(const struct view_frame *frame, struct area line, const char *g
 }
 
 void view_pane(const struct view_frame *frame, struct area line, const char *title,
-                const char *right, bool active)
+		const char *right, bool active)
 {
 	struct canvas *canvas = frame->canvas;
 	enum role role = active ? ROLE_PANE_ACTIVE : ROLE_PANE;

@@ -32,7 +32,8 @@ struct view_frame {
 /* A thread at an instant: where a span began. */
 struct view_moment {
 	char host[256];
-	int64_t pid, tid; /* of the trace: the kernel's or those of a pid namespace; -1: not known */
+	int64_t pid, tid; /* of the trace: the kernel's or those of a pid namespace; -1: not known
+			   */
 	uint64_t at_ns;   /* 0: no moment */
 };
 
@@ -43,10 +44,10 @@ struct view_call {
 	uint32_t group_id; /* with `go`; 0: the worst */
 	uint64_t request_id;
 	struct view_moment moment; /* with `go` = SCREEN_STATE: of this thread, frozen then */
-	bool unmatched;    /* with `go` = SCREEN_SOURCES: in the pane of unmatched events */
-	bool back;         /* out of this screen */
-	char command[512]; /* for the program; "" if none */
-	char message[256]; /* for the person; "" if none */
+	bool unmatched;            /* with `go` = SCREEN_SOURCES: in the pane of unmatched events */
+	bool back;                 /* out of this screen */
+	char command[512];         /* for the program; "" if none */
+	char message[256];         /* for the person; "" if none */
 };
 
 struct view_ops {
@@ -78,18 +79,18 @@ struct view_ops {
 };
 
 extern const struct view_ops view_groups, view_group, view_request, view_state, view_sources,
-                view_help;
+		view_help;
 
 /*
  * The way from the groups to where the person is, with `right` at the end of the line. `group` and
  * `request` may be NULL.
  */
 void view_crumbs(const struct view_frame *frame, struct area line, const char *group,
-                const char *request, const char *right);
+		const char *request, const char *right);
 
 /* The title line of a pane. */
 void view_pane(const struct view_frame *frame, struct area line, const char *title,
-                const char *right, bool active);
+		const char *right, bool active);
 
 /* A group as a person names it: "server create api›sched›compute". */
 void view_group_name(char *out, size_t size, const char *type, const char *path);

@@ -14,8 +14,8 @@ void bar_heat(struct canvas *canvas, int y, int x, int width, double heat)
 	static const char *const ascii[] = {".", ":", "-", "=", "+", "*", "#", "%", "@"};
 	static const int n_ascii = sizeof(ascii) / sizeof(ascii[0]);
 	int level = heat <= 0 ? 0
-	                      : clamp((int)ceil(heat * (UI_HEAT_LEVELS - 1)), 1,
-	                                        UI_HEAT_LEVELS - 1);
+			      : clamp((int)ceil(heat * (UI_HEAT_LEVELS - 1)), 1,
+						UI_HEAT_LEVELS - 1);
 	const char *glyph = glyphs[level];
 
 	if (canvas->ascii && level > 0) {
@@ -56,7 +56,7 @@ void bar_draw(struct canvas *canvas, int y, int x, int width, enum role role, do
 }
 
 void bar_spark(struct canvas *canvas, int y, int x, int width, enum role role,
-                const uint32_t *counts, int n)
+		const uint32_t *counts, int n)
 {
 	static const char *const glyphs[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 	uint32_t most = 0;

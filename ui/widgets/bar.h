@@ -19,6 +19,6 @@ void bar_draw(struct canvas *canvas, int y, int x, int width, enum role role, do
 
 /* Counts as columns of one line, each up to the largest. */
 void bar_spark(struct canvas *canvas, int y, int x, int width, enum role role,
-                const uint32_t *counts, int n);
+		const uint32_t *counts, int n);
 
 #endif

@@ -128,7 +128,7 @@ static void set_cursor(struct heat *heat, int line, int column)
 	column = column < 0 ? 0 : column >= heat->columns ? heat->columns - 1 : column;
 	heat->cursor_log = heat->low + line * heat->per_line;
 	heat->cursor_ns = group->heat_start_ns +
-	                  (uint64_t)column * (uint64_t)heat->per_column * group->heat_cell_ns;
+			  (uint64_t)column * (uint64_t)heat->per_column * group->heat_cell_ns;
 	heat->placed = true;
 }
 
@@ -151,7 +151,7 @@ static void read_cell(const struct heat *heat, int line, int column, struct heat
 			continue;
 		}
 		for (c = first; c < first + (uint32_t)heat->per_column && c < group->heat_cols;
-		                c++) {
+				c++) {
 			size_t at = (size_t)r * group->heat_cols + c;
 
 			cell->count += group->heat[at];
@@ -269,7 +269,7 @@ static void draw_map(const struct heat *heat, struct canvas *canvas, struct area
 		for (column = 0; column < heat->columns; column++) {
 			read_cell(heat, line, column, &cell);
 			bar_heat(canvas, y, area.x + column * heat->cell_width, heat->cell_width,
-			                intensity(cell.count, most));
+					intensity(cell.count, most));
 		}
 	}
 	if (heat->placed) {
@@ -296,7 +296,7 @@ static void draw_latency_axis(const struct heat *heat, struct canvas *canvas, st
 			canvas_text_right(canvas, y, area.x, LABEL_COLUMNS - 2, ROLE_AXIS, text);
 		}
 		canvas_text(canvas, y, area.x + LABEL_COLUMNS - 1, 1, ROLE_AXIS,
-		                line % every == 0 && line < heat->lines ? "┤" : "│");
+				line % every == 0 && line < heat->lines ? "┤" : "│");
 	}
 }
 
@@ -367,7 +367,7 @@ void heat_draw(struct heat *heat, struct canvas *canvas, struct area area, bool 
 	labels = layout_cut_columns(&area, LABEL_COLUMNS);
 	if (heat->lines == 0) {
 		canvas_text(canvas, area.y + area.height / 2, labels.x + LABEL_COLUMNS, area.width,
-		                ROLE_DIM, "no request of this group in the window");
+				ROLE_DIM, "no request of this group in the window");
 		return;
 	}
 	if (!heat->placed) {

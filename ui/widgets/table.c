@@ -174,7 +174,7 @@ static void next_sort(struct table *table)
 
 	for (c = table->sort_column + 1; c < table->source->n_columns; c++) {
 		if (!(table->source->columns[c].flags & TABLE_UNSORTED) &&
-		                (table->visible_columns & 1u << c)) {
+				(table->visible_columns & 1u << c)) {
 			break;
 		}
 	}
@@ -260,7 +260,7 @@ struct columns {
  * they may want.
  */
 static int fit_columns(const struct table_source *source, int width,
-                struct layout_item items[TABLE_COLUMNS])
+		struct layout_item items[TABLE_COLUMNS])
 {
 	const struct table_column *columns = source->columns;
 	bool extra[TABLE_COLUMNS];
@@ -323,7 +323,7 @@ static void place_columns(const struct table_source *source, struct area area, s
 }
 
 static void draw_header(const struct table *table, struct canvas *canvas, struct area area,
-                const struct columns *columns)
+		const struct columns *columns)
 {
 	const struct table_column *column;
 	char title[64];
@@ -341,12 +341,12 @@ static void draw_header(const struct table *table, struct canvas *canvas, struct
 		column = &table->source->columns[c];
 		down = (column->flags & TABLE_RIGHT) != 0;
 		snprintf(title, sizeof(title), "%s%s", column->title,
-		                !sorted                  ? ""
-		                : down != table->reverse ? "▼"
-		                                         : "▲");
+				!sorted                  ? ""
+				: down != table->reverse ? "▼"
+							 : "▲");
 		if (down) {
 			canvas_text_right(canvas, area.y, columns->x[c], columns->width[c], role,
-			                title);
+					title);
 		} else {
 			canvas_text(canvas, area.y, columns->x[c], columns->width[c], role, title);
 		}
@@ -354,7 +354,7 @@ static void draw_header(const struct table *table, struct canvas *canvas, struct
 }
 
 static void draw_cell(const struct table *table, uint32_t row, int c, struct canvas *canvas,
-                struct area area)
+		struct area area)
 {
 	const struct table_source *source = table->source;
 	struct table_cell cell = {.role = ROLE_TEXT, .bar = -1};
@@ -370,13 +370,13 @@ static void draw_cell(const struct table *table, uint32_t row, int c, struct can
 		canvas_text_right(canvas, area.y, area.x, area.width, cell.role, cell.text);
 	} else {
 		canvas_text(canvas, area.y, area.x + cell.indent, area.width - cell.indent,
-		                cell.role, cell.text);
+				cell.role, cell.text);
 	}
 }
 
 /* The row under the cursor stands out, but for bars, whose colour says something. */
 static void select_row(const struct table *table, struct canvas *canvas, struct area area,
-                const struct columns *columns, bool active)
+		const struct columns *columns, bool active)
 {
 	const struct table_source *source = table->source;
 	enum role role = active ? ROLE_SELECTED : ROLE_SELECTED_IDLE;
@@ -386,14 +386,14 @@ static void select_row(const struct table *table, struct canvas *canvas, struct 
 	canvas_text(canvas, area.y, area.x, 1, ROLE_TEXT, active ? ">" : " ");
 	for (x = area.x; x < area.x + area.width; x++) {
 		while (c < source->n_columns &&
-		                (!(columns->visible & 1u << c) ||
-		                                x >= columns->x[c] + columns->width[c])) {
+				(!(columns->visible & 1u << c) ||
+						x >= columns->x[c] + columns->width[c])) {
 			c++;
 		}
 		cell = canvas_at(canvas, area.y, x);
 		if (cell && c < source->n_columns && x >= columns->x[c] &&
-		                source->columns[c].flags & TABLE_GRAPHIC &&
-		                cell->role >= ROLE_HEAT_0) {
+				source->columns[c].flags & TABLE_GRAPHIC &&
+				cell->role >= ROLE_HEAT_0) {
 			continue;
 		}
 		canvas_paint(canvas, area.y, x, 1, role);
@@ -401,8 +401,8 @@ static void select_row(const struct table *table, struct canvas *canvas, struct 
 }
 
 static void draw_row(const struct table *table, uint32_t place, struct canvas *canvas,
-                struct area area, const struct columns *columns, bool active,
-                const struct pattern *search)
+		struct area area, const struct columns *columns, bool active,
+		const struct pattern *search)
 {
 	uint32_t row = table->order[place];
 	const char *mark = table->source->mark ? table->source->mark(table->data, row) : NULL;
@@ -430,7 +430,7 @@ static void draw_row(const struct table *table, uint32_t place, struct canvas *c
 }
 
 void table_draw(struct table *table, struct canvas *canvas, struct area area, bool active,
-                const struct pattern *search)
+		const struct pattern *search)
 {
 	struct columns columns;
 	uint32_t i, rows;
@@ -454,6 +454,6 @@ void table_draw(struct table *table, struct canvas *canvas, struct area area, bo
 	}
 	for (i = 0; i < rows && table->top + i < table->shown; i++) {
 		draw_row(table, table->top + i, canvas, layout_cut_rows(&area, 1), &columns, active,
-		                search);
+				search);
 	}
 }

@@ -56,7 +56,7 @@ struct table_source {
 	int (*compare)(const void *data, uint32_t a, uint32_t b, int column);
 	/* Optional. Draws a cell itself; false: draw it as text. */
 	bool (*paint)(const void *data, uint32_t row, int column, struct canvas *canvas,
-	                struct area area);
+			struct area area);
 	/* Optional. A sign before the row, or NULL: "~" for tainted. */
 	const char *(*mark)(const void *data, uint32_t row);
 	/* Optional. Whether the row is hidden, as in a folded tree. */
@@ -111,6 +111,6 @@ uint32_t table_count(const struct table *table, const struct pattern *pattern);
 
 /* Draws header and rows. `active`: the keys go here. */
 void table_draw(struct table *table, struct canvas *canvas, struct area area, bool active,
-                const struct pattern *search);
+		const struct pattern *search);
 
 #endif

@@ -58,9 +58,9 @@ static void measure(struct waterfall *waterfall)
 		waterfall->self_ns[i] = span->duration_ns;
 		waterfall->children[i] = 0;
 		waterfall->start_ns = span->start_ns < waterfall->start_ns ? span->start_ns
-		                                                           : waterfall->start_ns;
+									   : waterfall->start_ns;
 		waterfall->end_ns = span_end(span) > waterfall->end_ns ? span_end(span)
-		                                                       : waterfall->end_ns;
+								       : waterfall->end_ns;
 		if (covered_ns) {
 			covered_ns[i] = span->start_ns;
 		}
@@ -78,7 +78,7 @@ static void measure(struct waterfall *waterfall)
 			continue;
 		}
 		from = span->start_ns > covered_ns[span->parent] ? span->start_ns
-		                                                 : covered_ns[span->parent];
+								 : covered_ns[span->parent];
 		to = span_end(span) < span_end(parent) ? span_end(span) : span_end(parent);
 		if (to > from) {
 			waterfall->self_ns[span->parent] -= (uint64_t)(to - from);
@@ -95,7 +95,7 @@ static void hide(struct waterfall *waterfall)
 	for (i = 0; i < waterfall->n; i++) {
 		parent = waterfall->request->spans[i].parent;
 		waterfall->hidden[i] = parent < i &&
-		                       (waterfall->hidden[parent] || waterfall->folded[parent]);
+				       (waterfall->hidden[parent] || waterfall->folded[parent]);
 	}
 }
 
@@ -122,7 +122,7 @@ void waterfall_update(struct waterfall *waterfall, const struct request_view *re
 bool waterfall_fold(struct waterfall *waterfall, uint32_t span, bool folded)
 {
 	if (span >= waterfall->n || waterfall->children[span] == 0 ||
-	                waterfall->folded[span] == folded) {
+			waterfall->folded[span] == folded) {
 		return false;
 	}
 	waterfall->folded[span] = folded;
@@ -136,9 +136,9 @@ uint32_t waterfall_worst(const struct waterfall *waterfall)
 
 	for (i = 0; i < waterfall->n; i++) {
 		if (!waterfall->hidden[i] &&
-		                (worst == UINT32_MAX ||
-		                                waterfall->self_ns[i] >
-		                                                waterfall->self_ns[worst])) {
+				(worst == UINT32_MAX ||
+						waterfall->self_ns[i] >
+								waterfall->self_ns[worst])) {
 			worst = i;
 		}
 	}
@@ -152,7 +152,7 @@ enum role waterfall_role(uint32_t track)
 
 /* Columns [*from, *to) of a span; at least one. */
 static void span_columns(const struct waterfall *waterfall, const struct request_span *span,
-                int width, int *from, int *to)
+		int width, int *from, int *to)
 {
 	double length = (double)(waterfall->end_ns - waterfall->start_ns);
 	double scale = length > 0 ? width / length : 0;
@@ -166,7 +166,7 @@ static void span_columns(const struct waterfall *waterfall, const struct request
 }
 
 void waterfall_draw(const struct waterfall *waterfall, uint32_t index, struct canvas *canvas,
-                struct area line)
+		struct area line)
 {
 	const struct request_view *request = waterfall->request;
 	const struct request_span *span = &request->spans[index];
@@ -185,7 +185,7 @@ void waterfall_draw(const struct waterfall *waterfall, uint32_t index, struct ca
 	canvas_fill(canvas, line.y, line.x + from, to - from, role, "█");
 	for (i = index + 1; i < waterfall->n; i++) {
 		if (request->spans[i].parent != index ||
-		                request->spans[i].flags & REQUEST_SPAN_POINT) {
+				request->spans[i].flags & REQUEST_SPAN_POINT) {
 			continue;
 		}
 		span_columns(waterfall, &request->spans[i], line.width, &child_from, &child_to);

@@ -39,7 +39,7 @@ uint32_t waterfall_worst(const struct waterfall *waterfall);
 /* Draws a span's bar in one line: dark is the span itself, light what its children did meanwhile.
  */
 void waterfall_draw(const struct waterfall *waterfall, uint32_t span, struct canvas *canvas,
-                struct area line);
+		struct area line);
 
 /* The colour of a track. */
 enum role waterfall_role(uint32_t track);

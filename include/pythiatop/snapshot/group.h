@@ -11,7 +11,7 @@ enum request_state {
 	REQUEST_COMPLETE = 0,
 	REQUEST_TIMEOUT,   /* silent for longer than its time to live */
 	REQUEST_TRUNCATED, /* a bound was reached, or the trace ended first */
-	REQUEST_MERGED,	   /* two requests with conflicting ids were joined: not averaged */
+	REQUEST_MERGED,    /* two requests with conflicting ids were joined: not averaged */
 };
 
 struct group_request {

@@ -22,10 +22,12 @@ struct request_track {
 };
 
 enum request_span_flag {
-	REQUEST_SPAN_POINT = 1u << 0,	 /* a single event, no duration */
+	REQUEST_SPAN_POINT = 1u << 0,    /* a single event, no duration */
 	REQUEST_SPAN_UNCLOSED = 1u << 1, /* its exit was not seen; drawn to the end of its parent */
-	REQUEST_SPAN_UNOPENED = 1u << 2, /* its entry was not seen; drawn from the start of its parent */
-	REQUEST_SPAN_SKEWED = 1u << 3,	 /* begins before what caused it, or ends after: clocks differ */
+	REQUEST_SPAN_UNOPENED =
+			1u << 2, /* its entry was not seen; drawn from the start of its parent */
+	REQUEST_SPAN_SKEWED =
+			1u << 3, /* begins before what caused it, or ends after: clocks differ */
 };
 
 struct request_span {

@@ -24,7 +24,7 @@ struct accounting {
 	uint64_t in_request; /* in a request that was emitted, complete or not */
 	uint64_t state_only; /* used by the state of the system alone */
 	uint64_t unmatched;  /* never joined anything, or its fragment expired */
-	uint64_t late;	     /* came after its time was closed */
+	uint64_t late;       /* came after its time was closed */
 	uint64_t dropped;    /* a bound, or a copy of an event seen in another session */
 };
 
@@ -33,22 +33,23 @@ struct accounting {
  * for are zero. Everything it points to lives in one arena and goes with it.
  */
 struct snapshot {
-	struct focus focus; /* that it answers, with ids of "the worst" filled in */
-	uint64_t time_ns;   /* event time it speaks of; 0: no event so far */
-	uint64_t first_ns;  /* of the first event */
-	uint64_t window_ns; /* length of the window */
+	struct focus focus;  /* that it answers, with ids of "the worst" filled in */
+	uint64_t time_ns;    /* event time it speaks of; 0: no event so far */
+	uint64_t first_ns;   /* of the first event */
+	uint64_t window_ns;  /* length of the window */
 	uint64_t horizon_ns; /* length of the horizon so far */
-	bool pinned;	     /* frozen, and the pin holds */
+	bool pinned;         /* frozen, and the pin holds */
 	bool pin_trimmed;    /* the pin's memory bound was reached: oldest detail has gone */
 	struct accounting accounting;
 	double events_per_s;
 	uint32_t hosts, sessions;
 	uint64_t discarded; /* events lost by the tracers, of all sources */
 	uint64_t late;
-	uint64_t lag_ns; /* the largest of any attached live source */
-	double progress; /* of recorded sources, 0..1; < 0: nothing recorded */
-	bool ended;	 /* all sources are at their end: nothing more will come */
-	const char *notice; /* answer to the last command or what a new user must know; "" if none */
+	uint64_t lag_ns;    /* the largest of any attached live source */
+	double progress;    /* of recorded sources, 0..1; < 0: nothing recorded */
+	bool ended;         /* all sources are at their end: nothing more will come */
+	const char *notice; /* answer to the last command or what a new user must know; "" if none
+			     */
 	uint64_t notice_serial; /* counts up with every new notice */
 	struct groups_view groups;
 	struct group_view group;
@@ -66,7 +67,7 @@ struct snapshot {
 void *snapshot_alloc(struct snapshot *snapshot, size_t size);
 const char *snapshot_text(struct snapshot *snapshot, const char *text);
 const char *snapshot_printf(struct snapshot *snapshot, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+		__attribute__((format(printf, 2, 3)));
 
 /* A new, zeroed snapshot, or NULL. Free with snapshot_destroy(). */
 struct snapshot *snapshot_create(void);

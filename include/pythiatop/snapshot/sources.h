@@ -8,12 +8,13 @@
 enum source_state {
 	SOURCE_STARTING = 0, /* its process is being started */
 	SOURCE_CONNECTING,   /* no answer from the relay daemon so far */
-	SOURCE_WAITING,	     /* connected; no session (of that name), or not live, or watched by another */
-	SOURCE_ATTACHED,     /* attached; no event so far */
+	SOURCE_WAITING,  /* connected; no session (of that name), or not live, or watched by another
+			  */
+	SOURCE_ATTACHED, /* attached; no event so far */
 	SOURCE_ACTIVE,
 	SOURCE_STALLED, /* silent for longer than the merge waits; what comes counts as late */
-	SOURCE_BROKEN,	/* its process or its relay daemon died: tried again at retry_ns */
-	SOURCE_ENDED,	/* recording read to its end, or session destroyed */
+	SOURCE_BROKEN,  /* its process or its relay daemon died: tried again at retry_ns */
+	SOURCE_ENDED,   /* recording read to its end, or session destroyed */
 	SOURCE_REFUSED, /* cannot be read, and trying again will not help */
 	SOURCE_OFFERED, /* listed for the person to pick; not attached */
 };
@@ -33,13 +34,13 @@ struct source_row {
 	enum source_state state;
 	const char *detail; /* why, and what to do about it; "" if all is well */
 	bool live;
-	bool is_relay; /* a relay daemon itself: its sessions have rows of their own */
+	bool is_relay;          /* a relay daemon itself: its sessions have rows of their own */
 	uint64_t live_timer_us; /* 0: not known */
 	uint32_t viewers, n_streams;
 	uint64_t events, discarded, discarded_packets, late, duplicates;
 	double events_per_s;
-	uint64_t lag_ns; /* wall clock minus the last event (or beacon) analysed; live only */
-	uint32_t gaps;	 /* times it was lost and found again */
+	uint64_t lag_ns;      /* wall clock minus the last event (or beacon) analysed; live only */
+	uint32_t gaps;        /* times it was lost and found again */
 	uint64_t retry_in_ns; /* valid if BROKEN */
 	uint32_t n_stream_rows;
 	const struct source_stream *streams;

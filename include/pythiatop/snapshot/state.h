@@ -91,11 +91,11 @@ struct state_thread {
 	/* From a wake-up until it ran; valid if latencies > 0. */
 	uint64_t latencies, latency_ns, latency_min_ns, latency_max_ns;
 	bool has_prio;
-	int32_t prio; /* as the tracer gives it: 20 is nice 0 */
+	int32_t prio;                     /* as the tracer gives it: 20 is nice 0 */
 	uint64_t read_bytes, write_bytes; /* by system calls */
 	/* disk: of block requests it issued; net: of read_bytes and write_bytes, on IP sockets. */
 	uint64_t disk_read_bytes, disk_write_bytes, net_read_bytes, net_write_bytes;
-	uint64_t io_ns;                 /* in reads and writes */
+	uint64_t io_ns; /* in reads and writes */
 	uint64_t pages_allocated, pages_freed;
 	uint32_t open_fds, stack_depth; /* user-space call stack, innermost in `context` */
 	const char *context;
@@ -144,7 +144,7 @@ struct state_irq {
 	int64_t number;
 	uint64_t count, total_ns, min_ns, max_ns;
 	uint64_t raise_mean_ns,
-	                raise_max_ns; /* softirq: from raise to entry; valid if raised > 0 */
+			raise_max_ns; /* softirq: from raise to entry; valid if raised > 0 */
 	uint64_t raised;
 };
 
@@ -177,7 +177,7 @@ struct state_resources {
 	bool measured; /* false: there are no kernel events of its hosts */
 	uint64_t cpu_ns, runqueue_ns, blocked_ns, irq_ns, unknown_ns; /* sum over its threads */
 	uint64_t blocked_disk_ns, blocked_net_ns, blocked_lock_ns, blocked_timer_ns,
-	                blocked_other_ns;
+			blocked_other_ns;
 	uint64_t disk_read_bytes, disk_write_bytes, net_read_bytes, net_write_bytes;
 };
 

@@ -7,7 +7,7 @@
 /* Event names of which some events belong to no request: how many, why, and what was guessed. */
 struct unmatched_row {
 	const char *event;
-	uint64_t total;	    /* events of this name seen */
+	uint64_t total;     /* events of this name seen */
 	uint64_t unmatched; /* of these, joined to nothing or in a fragment that expired */
 	double rate_per_s;  /* of unmatched ones, over the window */
 	const char *why;    /* the commonest reason, a short sentence */
