@@ -104,8 +104,7 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* --- Messages: big-endian, packed ---------------------------------------------------------------
- */
+/* --- Messages: big-endian, packed --- */
 
 struct message {
 	unsigned char *bytes;
