@@ -275,7 +275,8 @@ static void system_calls(void **state)
 
 				compared++;
 				if (strcmp(name, "unknown") == 0 &&
-						call->count > reference_number(row, 1, "value")) {
+						(double)call->count >
+								reference_number(row, 1, "value")) {
 					sigreturns++;
 					continue;
 				}
@@ -317,7 +318,7 @@ static void interrupts(void **state)
 
 			while (k < looked.view->n_irqs &&
 					(looked.view->irqs[k].soft ||
-							looked.view->irqs[k].number !=
+							(double)looked.view->irqs[k].number !=
 									reference_number(row, 0,
 											"nr"))) {
 				k++;

@@ -283,7 +283,9 @@ static void groups_update(void *view, const struct snapshot *snapshot)
 	struct groups_screen *screen = view;
 
 	screen->groups = &snapshot->groups;
-	screen->empty = snapshot->groups.n == 0;
+	/* A snapshot made for another screen says nothing of groups. */
+	screen->empty = snapshot->groups.n == 0 &&
+			(snapshot->focus.parts == 0 || (snapshot->focus.parts & FOCUS_GROUPS));
 	table_update(&screen->table, screen->groups, screen->groups->n);
 	if (screen->empty) {
 		first_run_compose(&screen->first_run, snapshot);
