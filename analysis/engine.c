@@ -138,11 +138,12 @@ void engine_destroy(struct engine *engine)
 	if (!engine) {
 		return;
 	}
+	/* First: letting go of a thread closes its spans and ends its state. */
+	threads_destroy(engine->threads);
 	state_destroy(engine->state);
 	log_destroy(engine->log);
 	groups_destroy(engine->groups);
 	requests_destroy(engine->requests);
-	threads_destroy(engine->threads);
 	model_destroy(engine->model);
 	contexts_destroy(engine->contexts);
 	names_destroy(engine->names);
