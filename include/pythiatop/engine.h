@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pythiatop/baseline.h"
 #include "pythiatop/event.h"
 #include "pythiatop/schema.h"
 #include "pythiatop/snapshot/snapshot.h"
@@ -109,6 +110,15 @@ void engine_advance(struct engine *engine, uint64_t ts_ns);
 
 /* Nothing more will come: open requests are emitted as truncated, the rest is unmatched. */
 void engine_finish(struct engine *engine);
+
+/*
+ * Compares with a baseline from now on; it is copied. NULL: with none. STATUS_NO_MEMORY: the last
+ * one stays.
+ */
+enum status engine_set_baseline(struct engine *engine, const struct baseline *baseline);
+
+/* The groups as they are, as a baseline; borrowed until the next call. NULL if out of memory. */
+const struct baseline *engine_baseline(struct engine *engine, enum horizon horizon);
 
 /* Starts a new epoch of all groups, now. */
 void engine_begin_epoch(struct engine *engine);
