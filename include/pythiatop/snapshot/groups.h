@@ -58,13 +58,18 @@ struct groups_row {
 	uint32_t spark[GROUPS_SPARK_BINS];
 };
 
+struct group_location; /* group.h */
+struct tree_view;      /* tree.h */
+
 struct groups_view {
 	uint32_t n;
 	const struct groups_row *rows;
 	double rate_per_s;  /* of all groups together */
 	uint32_t need_more; /* groups with fewer than `enough` requests */
 	uint32_t enough;    /* requests a group needs before anything is said of it */
-	uint64_t folded;    /* requests of groups beyond the bound on groups, in no row */
+	const struct group_location *locations; /* one for each row; with FOCUS_LOCATE, else NULL */
+	const struct tree_view *trees;          /* likewise */
+	uint64_t folded; /* requests of groups beyond the bound on groups, in no row */
 };
 
 #endif
