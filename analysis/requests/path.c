@@ -136,7 +136,11 @@ static int64_t clamp(int64_t ns)
 /* From the root's start, by the clock of whose it is. */
 static int64_t since(const struct spans *spans, uint64_t ns)
 {
-	return clamp((int64_t)(ns - spans->items[spans->root].start_ns));
+	uint64_t start_ns = spans->items[spans->root].start_ns;
+	uint64_t apart_ns = ns > start_ns ? ns - start_ns : start_ns - ns;
+	int64_t far_ns = apart_ns > (uint64_t)FAR_NS ? FAR_NS : (int64_t)apart_ns;
+
+	return ns > start_ns ? far_ns : -far_ns;
 }
 
 /* --- the clocks of hosts --------------------------------------------------------------------- */
