@@ -217,6 +217,16 @@ static void turn_seconds(struct engine *engine, uint64_t second)
 		engine->seconds[(engine->second + i) % RATE_SECONDS] = 0;
 	}
 	engine->second = second;
+bool engine_next_symbol(struct engine *engine, struct symbol_query *query)
+{
+	return requests_next_symbol(engine->requests, query);
+}
+
+void engine_name_symbol(struct engine *engine, uint32_t id, const char *name)
+{
+	names_show(engine->names, id, name);
+}
+
 }
 
 /* Can the event be read at all? A damaged one must not reach further. */

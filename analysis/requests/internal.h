@@ -2,6 +2,7 @@
 #ifndef PT_REQUESTS_INTERNAL_H
 #define PT_REQUESTS_INTERNAL_H
 
+#include "requests/addresses.h"
 #include "requests/losses.h"
 #include "requests/measured.h"
 #include "requests/path.h"
@@ -112,6 +113,8 @@ struct requests {
 	uint32_t n_stats, stats_room;
 
 	struct threads *threads;
+	struct addresses *addresses;
+	struct address_space space; /* of the last event's process */
 	struct losses losses;
 	struct spans spans; /* scratch */
 	struct key_table intervals, keyed;
