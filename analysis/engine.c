@@ -77,6 +77,13 @@ static void emit(void *context, struct request *request)
 	groups_add(engine->groups, request);
 }
 
+static bool measure(void *context, const struct request *request, struct measured *out)
+{
+	struct engine *engine = context;
+
+	return requests_measure(engine->requests, request, out);
+}
+
 struct engine *engine_create(const struct engine_config *config)
 {
 	struct engine *engine = calloc(1, sizeof(*engine));
@@ -123,7 +130,9 @@ struct engine *engine_create(const struct engine_config *config)
 		engine->groups = groups_create(&(struct groups_config){.window_ns = c->window_ns,
 							       .max_groups = c->max_groups,
 							       .max_kept_bytes = c->max_kept_bytes,
-							       .max_pin_bytes = c->max_pin_bytes},
+							       .max_pin_bytes = c->max_pin_bytes,
+							       .measure = measure,
+							       .measurer = engine},
 				engine->names, engine->contexts, &engine->pool);
 	}
 	if (!engine->requests || !engine->groups || !engine->state) {
