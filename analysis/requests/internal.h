@@ -238,6 +238,8 @@ bool measuring_build(struct requests *r, const struct request *request);
 uint32_t measuring_name(struct requests *r, const struct request *request);
 /* Its critical path, into r->measuring.path. False if out of memory. */
 bool measuring_walk(struct requests *r);
+/* What a piece of the path is called that no span owns: interned; 0: it is the span's own. */
+uint32_t measuring_part(struct requests *r, const struct path_piece *piece);
 /* The context that owns a piece of the path. */
 uint32_t measuring_owner(struct requests *r, const struct path_piece *piece);
 /* What a span is called: interned; 0: nobody told. */
