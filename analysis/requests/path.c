@@ -435,6 +435,7 @@ static void scale(struct path *path, uint32_t first, uint64_t sum_ns, uint64_t w
 	}
 	path->n = n;
 	path->skewed = true;
+	path->skew_ns = sum_ns - wait_ns > path->skew_ns ? sum_ns - wait_ns : path->skew_ns;
 }
 
 /* The walk leaves the callee that it is within: the caller is where it began to wait. */
@@ -736,6 +737,7 @@ bool path_find(struct path *path, const struct spans *spans, const struct path_k
 
 	path->n = 0;
 	path->skewed = false;
+	path->skew_ns = 0;
 	if (spans->root == SPAN_NONE || !reserve_nodes(path, spans->n)) {
 		return false;
 	}
