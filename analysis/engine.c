@@ -217,15 +217,6 @@ void engine_name_process(struct engine *engine, uint32_t session, int64_t pid, c
 	}
 }
 
-/* Seconds of event time that have passed without an event had none. */
-static void turn_seconds(struct engine *engine, uint64_t second)
-{
-	uint64_t i, gone = second - engine->second;
-
-	for (i = 1; i <= gone && i <= RATE_SECONDS; i++) {
-		engine->seconds[(engine->second + i) % RATE_SECONDS] = 0;
-	}
-	engine->second = second;
 bool engine_next_symbol(struct engine *engine, struct symbol_query *query)
 {
 	return requests_next_symbol(engine->requests, query);
@@ -236,6 +227,15 @@ void engine_name_symbol(struct engine *engine, uint32_t id, const char *name)
 	names_show(engine->names, id, name);
 }
 
+/* Seconds of event time that have passed without an event had none. */
+static void turn_seconds(struct engine *engine, uint64_t second)
+{
+	uint64_t i, gone = second - engine->second;
+
+	for (i = 1; i <= gone && i <= RATE_SECONDS; i++) {
+		engine->seconds[(engine->second + i) % RATE_SECONDS] = 0;
+	}
+	engine->second = second;
 }
 
 /* Can the event be read at all? A damaged one must not reach further. */
@@ -422,6 +422,24 @@ static uint64_t follow_pin(struct engine *engine, const struct focus *focus)
 	return engine->pinned_ns - focus->back_ns;
 }
 
+/* The request in focus beside another one: the one asked for, else one like most of its group. */
+static enum status fill_compare(
+		struct engine *engine, const struct focus *focus, struct snapshot *snapshot)
+{
+	const struct request *a = groups_find_request(engine->groups, snapshot->focus.request_id);
+	uint64_t other = focus->compare_id;
+	enum status status;
+
+	if (!other && a) {
+		other = groups_median_request(
+				engine->groups, focus, snapshot->time_ns, a->group_id);
+	}
+	status = requests_fill_compare(engine->requests, a,
+			groups_find_request(engine->groups, other), snapshot);
+	snapshot->compare.b_is_median = !focus->compare_id;
+	return status;
+}
+
 enum status engine_fill(struct engine *engine, const struct focus *focus, struct snapshot *snapshot)
 {
 	enum status status;
@@ -449,6 +467,9 @@ enum status engine_fill(struct engine *engine, const struct focus *focus, struct
 		status = requests_fill_request(engine->requests, request, snapshot);
 		snapshot->request.path = snapshot_text(
 				snapshot, groups_path(engine->groups, request->group_id));
+	}
+	if (status == STATUS_OK && (focus->parts & FOCUS_COMPARE)) {
+		status = fill_compare(engine, focus, snapshot);
 	}
 	return status;
 }
