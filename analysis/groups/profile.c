@@ -173,7 +173,7 @@ bool profile_list(struct profile *profile, struct profile_bound *bound,
 
 	out->mark++;
 	out->n = 0;
-	out->folded_spans = 0;
+	out->folded_spans = measured->folded;
 	if (!profile->n && node_add(profile, 0) == NO_NODE) {
 		return false;
 	}
