@@ -245,6 +245,8 @@ bool measuring_walk(struct requests *r);
 uint32_t measuring_part(struct requests *r, const struct path_piece *piece);
 /* The context that owns a piece of the path. */
 uint32_t measuring_owner(struct requests *r, const struct path_piece *piece);
+/* requests_measure() that leaves its spans and its path behind, of whatever request. */
+bool measuring_whole(struct requests *r, const struct request *request, struct measured *out);
 /* What a span is called: interned; 0: nobody told. */
 uint32_t span_name(const struct requests *r, const struct span *span);
 
