@@ -442,7 +442,7 @@ bool measuring_whole(struct requests *r, const struct request *request, struct m
 	if (!measuring_build(r, request)) {
 		return false;
 	}
-	out->folded = measuring_name(r, request);
+	out->folded = measuring_name(r, request) + kept_of(request)->spans_left_out;
 	if (!measuring_walk(r) || !put_segments(r, out) || !put_visits(r, out)) {
 		return false;
 	}
