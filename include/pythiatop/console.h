@@ -24,9 +24,9 @@ struct console_host {
 
 	/*
 	 * A command as typed after ':' (without it) that is not the screen's own (`theme`, `quit`):
-	 *   attach URL | baseline load|save [FILE] | detach URL | epoch | export
-	 * json|csv|text|folded FILE | schema save FILE Its answer comes as `notice` of a later
-	 * snapshot.
+	 *   attach URL | baseline load|save [FILE] | detach URL | epoch
+	 *   export json|csv|text|folded FILE | schema save FILE
+	 * Its answer comes as `notice` of a later snapshot.
 	 */
 	void (*command)(void *context, const char *line);
 
