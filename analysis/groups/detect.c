@@ -31,10 +31,15 @@ void detect_forget(struct groups_row *row)
 	memset(row->modes, 0, sizeof(row->modes));
 }
 
+bool detect_is_lossy(uint64_t count, uint64_t tainted)
+{
+	return (double)tainted > LOSSY_SHARE * (double)(count + tainted);
+}
+
 bool detect_may_speak(struct groups_row *row, uint32_t enough)
 {
 	row->missing = row->count < enough ? enough - (uint32_t)row->count : 0;
-	row->lossy = (double)row->tainted > LOSSY_SHARE * (double)(row->count + row->tainted);
+	row->lossy = detect_is_lossy(row->count, row->tainted);
 	if (!row->missing && !row->lossy) {
 		return true;
 	}

@@ -39,6 +39,9 @@ struct detect_median {
 /* Share whose quantile is the lower 95 % bound of the median of n samples; n must be above 10. */
 double detect_median_low_share(uint64_t n);
 
+/* More than a tenth of the complete requests is tainted. */
+bool detect_is_lossy(uint64_t count, uint64_t tainted);
+
 /* Sets `missing` and `lossy` from the counts, and forgets the verdict if they say so. True if a
  * verdict may be given. */
 bool detect_may_speak(struct groups_row *row, uint32_t enough);

@@ -325,8 +325,6 @@ bool instant_at(struct groups *groups, const struct view *view, const struct gro
 /* Borrowed until the next call. NULL if out of memory. */
 const struct location *instant_location(
 		struct groups *groups, const struct instant *instant, const struct group *group);
-/* More than a tenth of the complete requests is tainted. */
-bool view_is_lossy(const struct totals *totals);
 
 const char *context_name(const struct groups *groups, uint32_t context);
 enum status fill_location(struct groups *groups, const struct view *view, const struct group *group,

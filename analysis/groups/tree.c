@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "groups/detect.h"
 #include "groups/internal.h"
 
 /*
@@ -411,7 +412,7 @@ enum status fill_tree(struct groups *groups, const struct view *view, const stru
 	}
 	count(out, &instant, totals, &all);
 	count_end(out, all);
-	out->lossy = view_is_lossy(totals);
+	out->lossy = detect_is_lossy(totals->moments.count, totals->tainted);
 	location = instant_location(groups, &instant, group);
 	if (!location || !tree_begin(groups, &rest) || !grow(groups, &instant, &rest)) {
 		return STATUS_NO_MEMORY;
