@@ -112,10 +112,9 @@ void groups_unpin(struct groups *groups);
  * afterwards. O(groups), of which those unchanged since the last fill cost little.
  *
  * Verdicts (detection) are given on what has changed, within a bound on the work of a fill that
- * 100 groups in doubt reach, or 1,000 clear ones: the group in focus and those on top first, others
- * in turn. One that has to wait shows its last verdict of the horizon; n_modes is 0 where there is
- * none so far. FOCUS_THOROUGH judges all.
- * STATUS_NO_MEMORY: the snapshot is not whole.
+ * some 100 groups in doubt reach, or 1,000 clear ones: the group in focus and those on top first,
+ * others in turn. One that has to wait shows its last verdict of the horizon; n_modes is 0 where
+ * there is none so far. FOCUS_THOROUGH judges all. STATUS_NO_MEMORY: the snapshot is not whole.
  */
 enum status groups_fill(struct groups *groups, const struct focus *focus, uint64_t at_ns,
 		struct snapshot *snapshot);

@@ -7,12 +7,12 @@
 /*
  * When verdicts are given. A verdict holds for as long as the totals that it speaks of, so only
  * rows that have changed are judged anew: the one in focus and those on top in every fill, the
- * others in turn while the fill's work lasts (some 8 ms). Those that have to wait keep the verdict
+ * others in turn while the fill's work lasts (some 5 ms). Those that have to wait keep the verdict
  * of before, and of a fresh horizon have none. Work is counted, not timed: the same calls give the
  * same snapshots.
  */
 #define JUDGED_FIRST 64u
-#define WORK_OF_FILL UINT64_C(1500000)
+#define WORK_OF_FILL UINT64_C(1000000)
 
 /* False if out of memory. */
 static bool judge_group(
