@@ -8,6 +8,8 @@
 #include "pythiatop/snapshot/snapshot.h"
 #include "pythiatop/status.h"
 
+struct json_out;
+
 /* The writers behind output_write(). STATUS_NO_MEMORY or STATUS_IO; the others show in ferror(). */
 enum status output_json(FILE *out, const struct snapshot *snapshot);
 void output_text(FILE *out, const struct snapshot *snapshot);
@@ -20,5 +22,8 @@ const char *output_safe(char *cell, const char *text);          /* escaped */
 
 /* The state of the systems, the first rows of each table; nothing where there is none. */
 void output_text_state(FILE *out, const struct state_view *state);
+
+/* The state of the systems: "state" of a document. */
+void output_json_state(struct json_out *json, const struct state_view *state);
 
 #endif

@@ -3,14 +3,9 @@
 #include <math.h>
 
 #include "output/formats.h"
+#include "output/json_out.h"
 #include "output/json_values.h"
 #include "pythiatop/text.h"
-
-/*
- * Significant digits of a real number: more than any statistic here is worth, few enough that the
- * last bits of a sum do not show.
- */
-#define DIGITS 12
 
 json_t *json_text(const char *value)
 {
@@ -86,41 +81,37 @@ static json_t *unmatched(const struct unmatched_row *row)
 			json_text(row->why), "role", json_text(row->role));
 }
 
-#define ARRAY(array, view, convert)                                                                \
+#define ROWS(json, key, view, convert)                                                             \
 	do {                                                                                       \
 		uint32_t i_;                                                                       \
+		json_out_open(json, key, '[');                                                     \
 		for (i_ = 0; i_ < (view).n; i_++) {                                                \
-			json_array_append_new(array, convert(&(view).rows[i_]));                   \
+			json_out_tree(json, NULL, convert(&(view).rows[i_]));                      \
 		}                                                                                  \
+		json_out_close(json, ']');                                                         \
 	} while (0)
 
 enum status output_json(FILE *out, const struct snapshot *snapshot)
 {
-	json_t *sources = json_array();
-	json_t *groups = json_array();
-	json_t *without = json_array();
-	json_t *document;
-	int failed;
+	struct json_out json = {.file = out};
 
-	ARRAY(sources, snapshot->sources, source);
-	ARRAY(groups, snapshot->groups, group);
-	ARRAY(without, snapshot->unmatched, unmatched);
-	document = json_pack("{ss so ss so so so so so so so so so}", "schema", "pythiatop/1",
-			"time_ns", json_count(snapshot->time_ns), "horizon",
-			output_horizon_name(snapshot->focus.horizon), "horizon_ns",
-			json_count(snapshot->horizon_ns), "events_per_s",
-			json_real_if(true, snapshot->events_per_s), "discarded",
-			json_count(snapshot->discarded), "folded",
-			json_count(snapshot->groups.folded), "sources", sources, "accounting",
-			accounting(&snapshot->accounting), "groups", groups, "unmatched", without,
-			"state", output_json_state(&snapshot->state));
-	if (!document) {
+	json_out_open(&json, NULL, '{');
+	JSON_OUT_MEMBERS(&json, {"schema", value_text("pythiatop/1")},
+			{"time_ns", value_count(snapshot->time_ns)},
+			{"horizon", value_text(output_horizon_name(snapshot->focus.horizon))},
+			{"horizon_ns", value_count(snapshot->horizon_ns)},
+			{"events_per_s", value_real_if(true, snapshot->events_per_s)},
+			{"discarded", value_count(snapshot->discarded)},
+			{"folded", value_count(snapshot->groups.folded)});
+	ROWS(&json, "sources", snapshot->sources, source);
+	json_out_tree(&json, "accounting", accounting(&snapshot->accounting));
+	ROWS(&json, "groups", snapshot->groups, group);
+	ROWS(&json, "unmatched", snapshot->unmatched, unmatched);
+	output_json_state(&json, &snapshot->state);
+	json_out_close(&json, '}');
+	json_out_flush(&json);
+	if (json.failed) {
 		return STATUS_NO_MEMORY;
 	}
-	failed = json_dumpf(document, out, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS));
-	json_decref(document);
-	if (failed || fputc('\n', out) == EOF) {
-		return STATUS_IO;
-	}
-	return STATUS_OK;
+	return fputc('\n', out) == EOF || ferror(out) ? STATUS_IO : STATUS_OK;
 }

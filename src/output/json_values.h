@@ -6,15 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pythiatop/snapshot/state.h"
-
 /* Values of a document. All return a new reference, NULL if out of memory. */
 json_t *json_text(const char *value); /* escaped: what a trace holds need not be UTF-8 */
 json_t *json_count(uint64_t value);
 json_t *json_count_if(bool valid, uint64_t value); /* null if not */
 json_t *json_real_if(bool valid, double value);
-
-/* The state of the systems: "state" of a document. */
-json_t *output_json_state(const struct state_view *state);
 
 #endif
