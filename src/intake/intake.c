@@ -504,6 +504,11 @@ bool intake_has_live(const struct intake *intake)
 	return false;
 }
 
+void intake_tell_progress(struct intake *intake)
+{
+	intake->tell_progress = true;
+}
+
 bool intake_any_events(const struct intake *intake)
 {
 	uint32_t i;

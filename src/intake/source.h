@@ -60,6 +60,7 @@ struct source {
 
 	struct child child;
 	bool running;
+	bool leaving;      /* it said all it had to, and is on its way out: nobody waits for that */
 	bool attention;    /* one of its descriptors is readable */
 	bool finished;     /* END was read */
 	bool parted;       /* broke the ring's format */
@@ -135,6 +136,7 @@ struct intake {
 	struct hosts *hosts;
 	uint64_t changes; /* of any source's state or detail */
 	uint64_t tick_ns; /* when the sources are looked after next */
+	bool tell_progress;
 };
 
 struct source *intake_find(struct intake *intake, const char *text);
