@@ -493,7 +493,13 @@ static void watch_running(struct source *source, uint64_t mono_ns)
 
 	if (source->attention) {
 		source->attention = false;
+		ring_hush(source->child.ring);
 		child_poll(&source->child);
+		if (source->child.exited) {
+			/* Readable for ever, they would keep us awake until its last events are
+			 * due. */
+			intake_unwatch_exit(source->intake, source);
+		}
 	}
 	/* Before anything ends it: what came this time counts, however short it was. */
 	note_signs(source, mono_ns);

@@ -143,5 +143,6 @@ struct source *intake_find(struct intake *intake, const char *text);
 struct source *intake_add(struct intake *intake, enum source_role role, const char *text);
 bool intake_watch(struct intake *intake, struct source *source);
 void intake_unwatch(struct intake *intake, struct source *source);
+void intake_unwatch_exit(struct intake *intake, struct source *source); /* but not its ring */
 
 #endif
