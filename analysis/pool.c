@@ -28,7 +28,7 @@ struct pool_piece {
 	struct pool_piece *prev; /* of plain ones */
 };
 
-/* A piece of malloc's, in the list of slabs, so that pool_release() finds it. */
+/* A piece of malloc's, in a list of its own, so that pool_release() finds it. */
 static void *plain_alloc(struct pool *pool, size_t size)
 {
 	struct pool_piece *piece = malloc(sizeof(*piece) + size);
@@ -37,11 +37,11 @@ static void *plain_alloc(struct pool *pool, size_t size)
 		return NULL;
 	}
 	piece->prev = NULL;
-	piece->next = pool->slabs;
-	if (pool->slabs) {
-		pool->slabs->prev = piece;
+	piece->next = pool->plain;
+	if (pool->plain) {
+		pool->plain->prev = piece;
 	}
-	pool->slabs = piece;
+	pool->plain = piece;
 	return piece + 1;
 }
 
@@ -49,7 +49,7 @@ static void plain_free(struct pool *pool, void *memory)
 {
 	struct pool_piece *piece = (struct pool_piece *)memory - 1;
 
-	*(piece->prev ? &piece->prev->next : &pool->slabs) = piece->next;
+	*(piece->prev ? &piece->prev->next : &pool->plain) = piece->next;
 	if (piece->next) {
 		piece->next->prev = piece->prev;
 	}
@@ -61,14 +61,20 @@ void pool_init(struct pool *pool)
 	*pool = (struct pool){.slabs = NULL};
 }
 
+static void free_list(struct pool_piece *pieces)
+{
+	struct pool_piece *next;
+
+	for (; pieces; pieces = next) {
+		next = pieces->next;
+		free(pieces);
+	}
+}
+
 void pool_release(struct pool *pool)
 {
-	struct pool_piece *slab, *next;
-
-	for (slab = pool->slabs; slab; slab = next) {
-		next = slab->next;
-		free(slab);
-	}
+	free_list(pool->slabs);
+	free_list(pool->plain);
 	pool_init(pool);
 }
 
@@ -136,20 +142,27 @@ static void *cut(struct pool *pool, unsigned int class)
 	return memory;
 }
 
+static bool is_plain(size_t size)
+{
+	return POOL_PLAIN || size > LARGEST_BYTES;
+}
+
+/* What a piece takes: the size of its class, if it has one. */
+static size_t charge(size_t size)
+{
+	return size > LARGEST_BYTES ? size : (size_t)1 << (SMALLEST_SHIFT + class_of(size));
+}
+
 void *pool_alloc(struct pool *pool, size_t size)
 {
 	unsigned int class;
 	struct pool_piece *piece;
 
-	if (size > LARGEST_BYTES) {
-		pool->in_use_bytes += size;
-		return malloc(size);
-	}
-	class = class_of(size);
-	pool->in_use_bytes += (size_t)1 << (SMALLEST_SHIFT + class);
-	if (POOL_PLAIN) {
+	pool->in_use_bytes += charge(size);
+	if (is_plain(size)) {
 		return plain_alloc(pool, size);
 	}
+	class = class_of(size);
 	piece = pool->free[class];
 	if (piece) {
 		pool->free[class] = piece->next;
@@ -166,17 +179,12 @@ void pool_free(struct pool *pool, void *memory, size_t size)
 	if (!memory) {
 		return;
 	}
-	if (size > LARGEST_BYTES) {
-		pool->in_use_bytes -= size;
-		free(memory);
-		return;
-	}
-	class = class_of(size);
-	pool->in_use_bytes -= (size_t)1 << (SMALLEST_SHIFT + class);
-	if (POOL_PLAIN) {
+	pool->in_use_bytes -= charge(size);
+	if (is_plain(size)) {
 		plain_free(pool, memory);
 		return;
 	}
+	class = class_of(size);
 	piece->next = pool->free[class];
 	pool->free[class] = piece;
 }
