@@ -12,6 +12,7 @@ struct json_out;
 
 /* The writers behind output_write(). STATUS_NO_MEMORY or STATUS_IO; the others show in ferror(). */
 enum status output_json(FILE *out, const struct snapshot *snapshot);
+enum status output_folded(FILE *out, const struct snapshot *snapshot, enum output_weight weight);
 void output_text(FILE *out, const struct snapshot *snapshot);
 void output_csv(FILE *out, const struct snapshot *snapshot, bool first);
 
@@ -19,11 +20,30 @@ void output_csv(FILE *out, const struct snapshot *snapshot, bool first);
 #define OUTPUT_CELL 256
 const char *output_duration(char *cell, bool valid, double ns); /* "-" if not valid */
 const char *output_safe(char *cell, const char *text);          /* escaped */
+/* Fills up to a column by what is seen: a continuation byte of UTF-8 takes none. */
+void output_padded(FILE *out, const char *text, int columns);
+/* "varies+modes"; "" if not flagged. */
+const char *output_flags(char *cell, const struct groups_row *row);
+
+/* Where the groups vary that were flagged, or vary most. */
+void output_text_location(FILE *out, const struct groups_view *groups);
 
 /* The state of the systems, the first rows of each table; nothing where there is none. */
 void output_text_state(FILE *out, const struct state_view *state);
 
 /* The state of the systems: "state" of a document. */
 void output_json_state(struct json_out *json, const struct state_view *state);
+
+/* Group i of the view, with what is said of its variation: a row of "groups" of a document. */
+void output_json_group(struct json_out *json, const struct groups_view *groups, uint32_t i);
+
+/*
+ * "contexts" of a document: the tree of all groups together, if it is there, then one a group. Each
+ * has at most OUTPUT_TREE_ROWS rows and all together OUTPUT_ROWS, the largest totals first at every
+ * level; `left_out` tells how many more there are.
+ */
+#define OUTPUT_TREE_ROWS 1000
+#define OUTPUT_ROWS      20000
+void output_json_contexts(struct json_out *json, const struct snapshot *snapshot);
 
 #endif

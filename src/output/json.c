@@ -1,117 +1,73 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <jansson.h>
-#include <math.h>
-
 #include "output/formats.h"
 #include "output/json_out.h"
-#include "output/json_values.h"
-#include "pythiatop/text.h"
 
-json_t *json_text(const char *value)
+static void source(struct json_out *json, const struct source_row *row)
 {
-	char safe[4096];
-
-	/* JSON needs UTF-8; what a trace holds need not be. */
-	text_escape(safe, sizeof(safe), value ? value : "");
-	return json_string(safe);
+	JSON_OUT_ROW(json, {"url", value_text(row->url)}, {"host", value_text(row->host)},
+			{"session", value_text(row->session)},
+			{"state", value_text(output_source_state_name(row->state))},
+			{"detail", value_text(row->detail)}, {"events", value_count(row->events)},
+			{"discarded", value_count(row->discarded)},
+			{"discarded_packets", value_count(row->discarded_packets)},
+			{"late", value_count(row->late)},
+			{"duplicates", value_count(row->duplicates)},
+			{"events_per_s", value_real_if(true, row->events_per_s)},
+			{"lag_ns", value_count_if(row->live && row->events > 0, row->lag_ns)},
+			{"gaps", value_count(row->gaps)}, {"streams", value_count(row->n_streams)});
 }
 
-json_t *json_count(uint64_t value)
+static void accounting(struct json_out *json, const struct accounting *a)
 {
-	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
+	json_out_open(json, "accounting", '{');
+	JSON_OUT_MEMBERS(json, {"in", value_count(a->in)}, {"pending", value_count(a->pending)},
+			{"in_request", value_count(a->in_request)},
+			{"state_only", value_count(a->state_only)},
+			{"unmatched", value_count(a->unmatched)}, {"late", value_count(a->late)},
+			{"dropped", value_count(a->dropped)});
+	json_out_close(json, '}');
 }
 
-json_t *json_count_if(bool valid, uint64_t value)
+static void unmatched(struct json_out *json, const struct unmatched_row *row)
 {
-	return valid ? json_count(value) : json_null();
+	JSON_OUT_ROW(json, {"event", value_text(row->event)}, {"total", value_count(row->total)},
+			{"unmatched", value_count(row->unmatched)}, {"why", value_text(row->why)},
+			{"role", value_text(row->role)});
 }
-
-json_t *json_real_if(bool valid, double value)
-{
-	return valid && isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *source(const struct source_row *row)
-{
-	return json_pack("{so so so so so so so so so so so so so so}", "url", json_text(row->url),
-			"host", json_text(row->host), "session", json_text(row->session), "state",
-			json_text(output_source_state_name(row->state)), "detail",
-			json_text(row->detail), "events", json_count(row->events), "discarded",
-			json_count(row->discarded), "discarded_packets",
-			json_count(row->discarded_packets), "late", json_count(row->late),
-			"duplicates", json_count(row->duplicates), "events_per_s",
-			json_real_if(true, row->events_per_s), "lag_ns",
-			json_count_if(row->live && row->events > 0, row->lag_ns), "gaps",
-			json_count(row->gaps), "streams", json_count(row->n_streams));
-}
-
-static json_t *accounting(const struct accounting *a)
-{
-	return json_pack("{so so so so so so so}", "in", json_count(a->in), "pending",
-			json_count(a->pending), "in_request", json_count(a->in_request),
-			"state_only", json_count(a->state_only), "unmatched",
-			json_count(a->unmatched), "late", json_count(a->late), "dropped",
-			json_count(a->dropped));
-}
-
-static json_t *group(const struct groups_row *row)
-{
-	bool some = row->count > 0;
-	bool more = row->count > 1;
-
-	return json_pack("{so so so so so so so so so so so so so so so so}", "id",
-			json_count(row->id), "type", json_text(row->type), "path",
-			json_text(row->path), "count", json_count(row->count), "tainted",
-			json_count(row->tainted), "partial", json_count(row->partial), "rate_per_s",
-			json_real_if(true, row->rate_per_s), "mean_ns",
-			json_real_if(some, row->mean_ns), "sd_ns", json_real_if(more, row->sd_ns),
-			"cov", json_real_if(more && row->mean_ns > 0, row->cov), "min_ns",
-			json_count_if(some, row->min_ns), "max_ns",
-			json_count_if(some, row->max_ns), "p50_ns",
-			json_count_if(some, row->p50_ns), "p95_ns",
-			json_count_if(some, row->p95_ns), "p99_ns",
-			json_count_if(some, row->p99_ns), "variation_share",
-			json_real_if(more, row->variation_share));
-}
-
-static json_t *unmatched(const struct unmatched_row *row)
-{
-	return json_pack("{so so so so so}", "event", json_text(row->event), "total",
-			json_count(row->total), "unmatched", json_count(row->unmatched), "why",
-			json_text(row->why), "role", json_text(row->role));
-}
-
-#define ROWS(json, key, view, convert)                                                             \
-	do {                                                                                       \
-		uint32_t i_;                                                                       \
-		json_out_open(json, key, '[');                                                     \
-		for (i_ = 0; i_ < (view).n; i_++) {                                                \
-			json_out_tree(json, NULL, convert(&(view).rows[i_]));                      \
-		}                                                                                  \
-		json_out_close(json, ']');                                                         \
-	} while (0)
 
 enum status output_json(FILE *out, const struct snapshot *snapshot)
 {
 	struct json_out json = {.file = out};
+	uint32_t i;
 
 	json_out_open(&json, NULL, '{');
 	JSON_OUT_MEMBERS(&json, {"schema", value_text("pythiatop/1")},
 			{"time_ns", value_count(snapshot->time_ns)},
 			{"horizon", value_text(output_horizon_name(snapshot->focus.horizon))},
+			{"metric", value_text(output_metric_name(snapshot->focus.metric))},
 			{"horizon_ns", value_count(snapshot->horizon_ns)},
 			{"events_per_s", value_real_if(true, snapshot->events_per_s)},
 			{"discarded", value_count(snapshot->discarded)},
 			{"folded", value_count(snapshot->groups.folded)});
-	ROWS(&json, "sources", snapshot->sources, source);
-	json_out_tree(&json, "accounting", accounting(&snapshot->accounting));
-	ROWS(&json, "groups", snapshot->groups, group);
-	ROWS(&json, "unmatched", snapshot->unmatched, unmatched);
+	json_out_open(&json, "sources", '[');
+	for (i = 0; i < snapshot->sources.n; i++) {
+		source(&json, &snapshot->sources.rows[i]);
+	}
+	json_out_close(&json, ']');
+	accounting(&json, &snapshot->accounting);
+	json_out_open(&json, "groups", '[');
+	for (i = 0; i < snapshot->groups.n; i++) {
+		output_json_group(&json, &snapshot->groups, i);
+	}
+	json_out_close(&json, ']');
+	output_json_contexts(&json, snapshot);
+	json_out_open(&json, "unmatched", '[');
+	for (i = 0; i < snapshot->unmatched.n; i++) {
+		unmatched(&json, &snapshot->unmatched.rows[i]);
+	}
+	json_out_close(&json, ']');
 	output_json_state(&json, &snapshot->state);
 	json_out_close(&json, '}');
 	json_out_flush(&json);
-	if (json.failed) {
-		return STATUS_NO_MEMORY;
-	}
 	return fputc('\n', out) == EOF || ferror(out) ? STATUS_IO : STATUS_OK;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "output/json_out.h"
 
-#include <inttypes.h>
+#include <jansson.h>
 #include <string.h>
 
 #include "pythiatop/text.h"
@@ -143,19 +143,4 @@ void json_out_members(struct json_out *json, const struct member *members, size_
 	for (i = 0; i < n; i++) {
 		json_out_value(json, members[i].name, members[i].value);
 	}
-}
-
-static int put_piece(const char *bytes, size_t n, void *json)
-{
-	put(json, bytes, n);
-	return 0;
-}
-
-void json_out_tree(struct json_out *json, const char *name, json_t *tree)
-{
-	put_name(json, name);
-	if (json_dump_callback(tree, put_piece, json, FORMAT | JSON_ENCODE_ANY) != 0) {
-		json->failed = true;
-	}
-	json_decref(tree);
 }

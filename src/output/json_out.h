@@ -2,7 +2,6 @@
 #ifndef PT_OUTPUT_JSON_OUT_H
 #define PT_OUTPUT_JSON_OUT_H
 
-#include <jansson.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,8 +28,7 @@
 
 struct json_out {
 	FILE *file;
-	bool more;   /* something stands before, on this level */
-	bool failed; /* a tree could not be made, or not be written */
+	bool more; /* something stands before, on this level */
 	size_t used;
 	char bytes[JSON_OUT_BYTES];
 };
@@ -63,9 +61,6 @@ void json_out_close(struct json_out *json, char bracket);
 void json_out_value(struct json_out *json, const char *name, struct value value);
 void json_out_members(struct json_out *json, const struct member *members, size_t n);
 void json_out_flush(struct json_out *json);
-
-/* A part that was made by jansson; takes it over. NULL is what jansson gives when out of memory. */
-void json_out_tree(struct json_out *json, const char *name, json_t *tree);
 
 #define JSON_OUT_MEMBERS(json, ...)                                                                \
 	json_out_members(json, (const struct member[]){__VA_ARGS__},                               \
@@ -115,6 +110,17 @@ static inline struct value value_real_if(bool valid, double real)
 static inline struct value value_text(const char *text)
 {
 	return (struct value){.kind = VALUE_TEXT, .text = text ? text : ""};
+}
+
+static inline struct value value_text_if(bool valid, const char *text)
+{
+	return valid ? value_text(text) : value_null();
+}
+
+/* Null if there is none. */
+static inline struct value value_name(const char *text)
+{
+	return value_text_if(text && text[0], text);
 }
 
 #endif

@@ -15,16 +15,11 @@ static struct value id(int64_t value)
 	return value < 0 ? value_null() : value_number(value);
 }
 
-static struct value name(const char *value)
-{
-	return value && value[0] ? value_text(value) : value_null();
-}
-
 static void host(struct json_out *json, const struct state_host *row)
 {
 	bool known = row->has_kernel;
 
-	JSON_OUT_ROW(json, {"host", value_text(row->host)}, {"kernel", name(row->kernel)},
+	JSON_OUT_ROW(json, {"host", value_text(row->host)}, {"kernel", value_name(row->kernel)},
 			{"has_kernel", value_flag(row->has_kernel)},
 			{"statedump", value_flag(row->statedump)},
 			{"cpus", value_count_if(known, row->cpus)},
@@ -51,7 +46,7 @@ static void cpu(struct json_out *json, const struct state_cpu *row)
 			{"irq_ns", value_count_if(known, row->irq_ns)},
 			{"softirq_ns", value_count_if(known, row->softirq_ns)},
 			{"idle_ns", value_count_if(known, row->idle_ns)}, {"tid", id(row->tid)},
-			{"name", name(row->name)},
+			{"name", value_name(row->name)},
 			{"frequency_khz", value_count_if(row->frequency_khz > 0,
 							  row->frequency_khz)});
 }
@@ -76,10 +71,11 @@ static void thread(struct json_out *json, const struct state_thread *row)
 	json_out_open(json, NULL, '{');
 	JSON_OUT_MEMBERS(json, {"host", value_text(row->host)}, {"tid", id(row->tid)},
 			{"pid", id(row->pid)}, {"ppid", id(row->ppid)}, {"vtid", id(row->vtid)},
-			{"vpid", id(row->vpid)}, {"name", name(row->name)},
+			{"vpid", id(row->vpid)}, {"name", value_name(row->name)},
 			{"status", value_text(thread_status_name(row->status))},
 			{"since_ns", value_count_if(row->since_ns > 0, row->since_ns)},
-			{"syscall", name(row->syscall)}, {"waits_for", name(row->waits_for)},
+			{"syscall", value_name(row->syscall)},
+			{"waits_for", value_name(row->waits_for)},
 			{"waker_tid", id(row->waker_tid)},
 			{"uncertain", value_flag(row->uncertain)},
 			{"cpu_ns", value_count_if(known, row->cpu_ns)},
@@ -106,7 +102,7 @@ static void thread(struct json_out *json, const struct state_thread *row)
 			{"io_ns", value_count_if(known, row->io_ns)},
 			{"open_fds", value_count_if(known, row->open_fds)},
 			{"stack_depth", value_count(row->stack_depth)},
-			{"context", name(row->context)});
+			{"context", value_name(row->context)});
 	perf(json, row);
 	json_out_close(json, '}');
 }
@@ -115,8 +111,8 @@ static void syscall(struct json_out *json, const struct state_syscall *row)
 {
 	bool some = row->count > 0;
 
-	JSON_OUT_ROW(json, {"host", name(row->host)}, {"name", value_text(row->name)},
-			{"process", name(row->process)}, {"pid", id(row->pid)},
+	JSON_OUT_ROW(json, {"host", value_name(row->host)}, {"name", value_text(row->name)},
+			{"process", value_name(row->process)}, {"pid", id(row->pid)},
 			{"tid", id(row->tid)}, {"count", value_count(row->count)},
 			{"errors", value_count(row->errors)},
 			{"running", value_count(row->running)},
@@ -130,8 +126,9 @@ static void syscall(struct json_out *json, const struct state_syscall *row)
 static void fd(struct json_out *json, const struct state_fd *row)
 {
 	JSON_OUT_ROW(json, {"host", value_text(row->host)}, {"pid", id(row->pid)},
-			{"process", name(row->process)}, {"fd", id(row->fd)},
-			{"path", name(row->path)}, {"kind", value_text(fd_kind_name(row->kind))},
+			{"process", value_name(row->process)}, {"fd", id(row->fd)},
+			{"path", value_name(row->path)},
+			{"kind", value_text(fd_kind_name(row->kind))},
 			{"confidence", value_text(fd_confidence_name(row->confidence))},
 			{"open", value_flag(row->open)}, {"uncertain", value_flag(row->uncertain)},
 			{"opened_ns", value_count_if(row->opened_ns > 0, row->opened_ns)},
@@ -172,7 +169,7 @@ static void irq(struct json_out *json, const struct state_irq *row)
 {
 	bool some = row->count > 0, raised = row->raised > 0;
 
-	JSON_OUT_ROW(json, {"host", value_text(row->host)}, {"name", name(row->name)},
+	JSON_OUT_ROW(json, {"host", value_text(row->host)}, {"name", value_name(row->name)},
 			{"soft", value_flag(row->soft)}, {"number", id(row->number)},
 			{"count", value_count(row->count)},
 			{"total_ns", value_count(row->total_ns)},

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "output/formats.h"
+#include "output/json_out.h"
+
+/*
+ * Groups, where they vary, and their calling contexts as JSON. What was not measured, or is not
+ * said yet, is null.
+ */
+
+static void flags(struct json_out *json, uint32_t detection)
+{
+	uint32_t i;
+
+	json_out_open(json, "flags", '[');
+	for (i = 0; i < OUTPUT_DETECTIONS; i++) {
+		if (detection & 1u << i) {
+			json_out_value(json, NULL, value_text(output_detections[i]));
+		}
+	}
+	json_out_close(json, ']');
+}
+
+static void modes(struct json_out *json, const struct groups_row *row)
+{
+	uint32_t i;
+
+	json_out_open(json, "modes", '[');
+	for (i = 0; i < row->n_modes && i < GROUPS_MAX_MODES; i++) {
+		const struct groups_mode *mode = &row->modes[i];
+
+		JSON_OUT_ROW(json, {"peak_ns", value_count(mode->peak_ns)},
+				{"low_ns", value_count(mode->low_ns)},
+				{"high_ns", value_count(mode->high_ns)},
+				{"share", value_real_if(true, mode->share)});
+	}
+	json_out_close(json, ']');
+}
+
+static void detection(struct json_out *json, const struct groups_row *row)
+{
+	bool said = row->missing == 0 && !row->lossy;
+
+	json_out_open(json, "detection", '{');
+	if (said) {
+		flags(json, row->detection);
+	} else {
+		json_out_value(json, "flags", value_null());
+	}
+	JSON_OUT_MEMBERS(json, {"missing", value_count(row->missing)},
+			{"lossy", value_flag(row->lossy)},
+			{"cov_low", value_real_if(said && row->count > 1, row->cov_low)});
+	if (said) {
+		modes(json, row);
+	} else {
+		json_out_value(json, "modes", value_null());
+	}
+	JSON_OUT_MEMBERS(json, {"tail_ratio", value_real_if(row->count > 0, row->tail_ratio)},
+			{"objective_ns", value_count_if(said && row->objective_ns,
+							 row->objective_ns)},
+			{"shift", value_real_if(said && row->shift > 0, row->shift)});
+	json_out_close(json, '}');
+}
+
+static void segments(struct json_out *json, const struct group_location *location)
+{
+	uint32_t i;
+
+	json_out_open(json, "segments", '[');
+	for (i = 0; i < location->n_segments; i++) {
+		const struct group_segment *segment = &location->segments[i];
+
+		JSON_OUT_ROW(json, {"id", value_count(segment->context)},
+				{"context", value_text(segment->name)},
+				{"where", value_text(segment->where)},
+				{"mean_ns", value_real_if(true, segment->mean_ns)},
+				{"sd_ns", value_real_if(true, segment->sd_ns)},
+				{"phi", value_real_if(true, segment->phi)},
+				{"phi_low", value_real_if(true, segment->phi_low)},
+				{"phi_high", value_real_if(true, segment->phi_high)},
+				{"tail_share", value_real_if(true, segment->tail_share)},
+				{"disagrees", value_flag(segment->disagrees)});
+	}
+	json_out_close(json, ']');
+}
+
+/* Pairs name their segments by id. */
+static void pairs(struct json_out *json, const struct group_location *location)
+{
+	uint32_t i;
+
+	json_out_open(json, "pairs", '[');
+	for (i = 0; i < location->n_pairs; i++) {
+		const struct group_pair *pair = &location->pairs[i];
+
+		JSON_OUT_ROW(json, {"a", value_count(location->segments[pair->a].context)},
+				{"b", value_count(location->segments[pair->b].context)},
+				{"share", value_real_if(true, pair->share)},
+				{"correlation", value_real_if(true, pair->correlation)});
+	}
+	json_out_close(json, ']');
+}
+
+static void location(struct json_out *json, const struct group_location *location)
+{
+	bool located = location->located;
+
+	json_out_open(json, "location", '{');
+	JSON_OUT_MEMBERS(json, {"located", value_flag(located)},
+			{"missing", value_count(location->missing)},
+			{"requests", value_count_if(located, location->requests)},
+			{"skewed", value_count_if(located, location->skewed)},
+			{"first_component", value_real_if(located, location->first_component)},
+			{"common_cause", located ? value_flag(location->common_cause)
+						 : value_null()});
+	json_out_close(json, '}');
+}
+
+void output_json_group(struct json_out *json, const struct groups_view *groups, uint32_t i)
+{
+	const struct groups_row *row = &groups->rows[i];
+	const struct group_location *where = groups->locations ? &groups->locations[i] : NULL;
+	bool some = row->count > 0;
+	bool more = row->count > 1;
+	bool located = where && where->located;
+
+	json_out_open(json, NULL, '{');
+	JSON_OUT_MEMBERS(json, {"id", value_count(row->id)}, {"type", value_text(row->type)},
+			{"path", value_text(row->path)}, {"count", value_count(row->count)},
+			{"tainted", value_count(row->tainted)},
+			{"partial", value_count(row->partial)},
+			{"rate_per_s", value_real_if(true, row->rate_per_s)},
+			{"mean_ns", value_real_if(some, row->mean_ns)},
+			{"sd_ns", value_real_if(more, row->sd_ns)},
+			{"cov", value_real_if(more && row->mean_ns > 0, row->cov)},
+			{"min_ns", value_count_if(some, row->min_ns)},
+			{"max_ns", value_count_if(some, row->max_ns)},
+			{"p50_ns", value_count_if(some, row->p50_ns)},
+			{"p95_ns", value_count_if(some, row->p95_ns)},
+			{"p99_ns", value_count_if(some, row->p99_ns)},
+			{"variation_share", value_real_if(more, row->variation_share)});
+	detection(json, row);
+	if (where) {
+		location(json, where);
+	} else {
+		json_out_value(json, "location", value_null());
+	}
+	if (located) {
+		segments(json, where);
+		pairs(json, where);
+	} else {
+		JSON_OUT_MEMBERS(json, {"segments", value_null()}, {"pairs", value_null()});
+	}
+	json_out_close(json, '}');
+}
+
+/* --- calling contexts --- */
+
+static void context(struct json_out *json, const struct tree_view *tree, const struct tree_row *row)
+{
+	bool known = row->mark != TREE_NO_POINT;
+	bool located = tree->located && !tree->all;
+
+	JSON_OUT_ROW(json, {"id", value_count(row->context)}, {"context", value_text(row->name)},
+			{"provider", value_name(row->provider)},
+			{"parent", value_count_if(row->parent != UINT32_MAX, row->parent)},
+			{"depth", value_count(row->depth)},
+			{"point", known ? value_text(output_mark_name(row->mark)) : value_null()},
+			{"count", value_count_if(known, row->count)},
+			{"requests", value_count_if(known, row->requests)},
+			{"total_ns", value_real_if(known, row->total_ns)},
+			{"self_ns", value_real_if(known, row->self_ns)},
+			{"mean_ns", value_real_if(row->count > 0, row->mean_ns)},
+			{"sd_ns", value_real_if(row->count > 1, row->sd_ns)},
+			{"segment_mean_ns", value_real_if(located, row->segment_mean_ns)},
+			{"segment_sd_ns", value_real_if(located, row->segment_sd_ns)},
+			{"phi", value_real_if(located, row->phi)},
+			{"phi_low", value_real_if(located, row->phi_low)},
+			{"phi_high", value_real_if(located, row->phi_high)},
+			{"phi_below", value_real_if(located, row->phi_below)},
+			{"tail_share", value_real_if(located, row->tail_share)});
+}
+
+/* Rows are depth first, so that the parents of those taken are taken. */
+static void tree(struct json_out *json, const struct tree_view *view, uint32_t *room)
+{
+	uint32_t i, n = view->n < OUTPUT_TREE_ROWS ? view->n : OUTPUT_TREE_ROWS;
+
+	n = n < *room ? n : *room;
+	*room -= n;
+	json_out_open(json, NULL, '{');
+	JSON_OUT_MEMBERS(json, {"group", view->all ? value_null() : value_count(view->group_id)},
+			{"type", value_name(view->type)}, {"path", value_name(view->path)},
+			{"requests", value_count(view->requests)},
+			{"counted", value_count_if(!view->all, view->counted)},
+			{"sampled_share", value_real_if(view->requests > 0, view->sampled_share)},
+			{"located", value_flag(view->located && !view->all)},
+			{"missing", value_count_if(!view->all, view->missing)},
+			{"lossy", value_flag(view->lossy)},
+			{"max_depth", value_count(view->max_depth)},
+			{"folded_spans", value_count(view->folded_spans)});
+	json_out_open(json, "rows", '[');
+	for (i = 0; i < n; i++) {
+		context(json, view, &view->rows[i]);
+	}
+	json_out_close(json, ']');
+	json_out_value(json, "left_out", value_count(view->n - n));
+	json_out_close(json, '}');
+}
+
+void output_json_contexts(struct json_out *json, const struct snapshot *snapshot)
+{
+	uint32_t i, room = OUTPUT_ROWS;
+
+	json_out_open(json, "contexts", '[');
+	if (snapshot->tree.all && snapshot->tree.n > 0) {
+		tree(json, &snapshot->tree, &room);
+	}
+	for (i = 0; snapshot->groups.trees && i < snapshot->groups.n; i++) {
+		tree(json, &snapshot->groups.trees[i], &room);
+	}
+	json_out_close(json, ']');
+}
