@@ -17,7 +17,12 @@ void kept_store_init(struct kept_store *store, struct request_pool *pool)
 
 void kept_store_release(struct kept_store *store)
 {
-	free(store->records); /* the requests go with their pool */
+	for (uint32_t i = 1; i < store->n; i++) {
+		if (store->records[i].request) {
+			request_drop(store->pool, store->records[i].request);
+		}
+	}
+	free(store->records);
 	free(store->hash);
 	free(store->group_newest);
 	memset(store, 0, sizeof(*store));
