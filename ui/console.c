@@ -161,6 +161,7 @@ struct console *console_create(
 	console->state_from = SCREEN_GROUPS;
 	console->request_from = console->compare_from = SCREEN_GROUP;
 	console->focus.horizon = options->horizon;
+	console->focus.metric = options->metric;
 	console->focus.frozen = options->frozen;
 	console->focus.back_ns = options->back_ns;
 	console->view = find_view(options->screen);

@@ -72,7 +72,7 @@ static bool take_side(struct comparing *c, const struct request *request, struct
 	if (!request) {
 		return true;
 	}
-	if (!requests_measure(c->r, request, &measured)) {
+	if (!measuring_whole(c->r, request, &measured)) {
 		return false;
 	}
 	side->n_segments = measured.n_segments;

@@ -436,19 +436,25 @@ static bool measure_plain(struct requests *r, const struct request *request, str
 	return true;
 }
 
-bool requests_measure(struct requests *r, const struct request *request, struct measured *out)
+bool measuring_whole(struct requests *r, const struct request *request, struct measured *out)
 {
 	*out = (struct measured){.total_ns = request->end_ns - request->start_ns};
-	if (is_plain(r, kept_of(request))) {
-		return measure_plain(r, request, out);
-	}
 	if (!measuring_build(r, request)) {
 		return false;
 	}
-	out->folded = measuring_name(r, request);
+	out->folded = measuring_name(r, request) + kept_of(request)->spans_left_out;
 	if (!measuring_walk(r) || !put_segments(r, out) || !put_visits(r, out)) {
 		return false;
 	}
 	out->skewed = r->measuring.path.skewed;
 	return true;
+}
+
+bool requests_measure(struct requests *r, const struct request *request, struct measured *out)
+{
+	if (!is_plain(r, kept_of(request))) {
+		return measuring_whole(r, request, out);
+	}
+	*out = (struct measured){.total_ns = request->end_ns - request->start_ns};
+	return measure_plain(r, request, out);
 }

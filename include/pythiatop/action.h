@@ -86,6 +86,8 @@ enum action_section {
  */
 #define PYTHIATOP_COMMANDS(X)                                                                      \
 	X("attach", "URL", "watch a relay daemon, a session of it, or a recording")                \
+	X("baseline load", "FILE", "compare with how the groups performed when FILE was saved")    \
+	X("baseline save", "FILE", "save how the groups perform now, to compare with later")       \
 	X("detach", "URL", "stop watching it")                                                     \
 	X("dump", "DIR", "write the window's original events as CTF traces in a new directory")    \
 	X("dump-text", "FILE", "write the window's original events to a file, as text")            \

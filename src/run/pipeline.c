@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "config/baseline_file.h"
 #include "config/paths.h"
 #include "config/schema_file.h"
 #include "intake/symbols.h"
@@ -182,6 +183,22 @@ void pipeline_destroy(struct pipeline *pipeline)
 	intake_destroy(pipeline->intake);
 	engine_destroy(pipeline->engine);
 	free(pipeline);
+}
+
+enum status pipeline_set_baseline(
+		struct pipeline *pipeline, const char *path, char *error, size_t error_size)
+{
+	struct baseline_file *file = baseline_file_read(path, error, error_size);
+	enum status status = STATUS_INVALID;
+
+	if (file) {
+		status = engine_set_baseline(pipeline->engine, baseline_file_baseline(file));
+		baseline_file_destroy(file);
+		if (status != STATUS_OK) {
+			snprintf(error, error_size, "%s: out of memory", path);
+		}
+	}
+	return status;
 }
 
 struct intake *pipeline_intake(struct pipeline *pipeline)

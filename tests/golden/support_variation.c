@@ -23,14 +23,14 @@ void made_location_fill(struct snapshot *snapshot, const struct made_variation *
 		struct group_location *location)
 {
 	static const struct group_segment segments[] = {
-			{9, "sem.acquire", "api.server_create>compute.build_instance", 641e6, 731e6,
+			{9, "sem.acquire", "api.server_create›compute.build_instance", 641e6, 731e6,
 					0.969, 0.949, 0.989, 0.981, false},
-			{10, "driver.spawn", "api.server_create>compute.build_instance", 96e6, 14e6,
+			{10, "driver.spawn", "api.server_create›compute.build_instance", 96e6, 14e6,
 					0.012, 0.004, 0.022, 0.004, false},
-			{8, "image.fetch", "api.server_create>compute.build_instance", 31e6, 18e6,
+			{8, "image.fetch", "api.server_create›compute.build_instance", 31e6, 18e6,
 					0.014, 0.002, 0.028, 0.121, true},
-			{7, "compute.build_instance", "api.server_create", 5e6, 2e6, 0.003, 0.001,
-					0.005, 0.002, false},
+			{14, "(wait)", "api.server_create›compute.build_instance", 7e6, 2e6, 0.003,
+					0.001, 0.005, 0.002, false},
 			{0, "(rest)", "", 38e6, 6e6, 0.002, -0.004, 0.008, -0.108, false},
 	};
 	static const struct group_pair pairs[] = {
@@ -63,15 +63,14 @@ static const struct made_row made_rows[] = {
 		{"api.server_create", 1, NONE, TREE_ON, 444, 2, 812, 740, 2, 1, 0.001, 0.001, 0},
 		{"scheduler.select_host", 3, 0, TREE_ON, 444, 9, 11, 3, 9, 3, 0.001, 0.002, -0.001},
 		{"filter.ram", 4, 1, TREE_ON, 888, 2, 1, 1, 2, 1, 0, 0.001, 0},
-		{"compute.build_instance", 7, 0, TREE_ON, 444, 5, 790, 738, 5, 2, 0.003, 0.002,
-				0.002},
+		{"compute.build_instance", 7, 0, TREE_ON, 444, 5, 790, 738, 5, 2, 0, 0.002, 0.002},
 		{"image.fetch", 8, 3, TREE_ON, 444, 31, 31, 18, 31, 18, 0.014, 0.013, 0.121},
 		{"sem.acquire", 9, 3, TREE_ON, 444, 641, 641, 731, 641, 731, 0.969, 0.02, 0.981},
 		{"network.plug", 11, 3, TREE_OFF, 0, 0, 0, 0, 0, 0, 0, 0, 0},
 		{"driver.spawn", 10, 3, TREE_ON, 444, 96, 96, 14, 96, 14, 0.012, 0.009, 0.004},
 		{"volume.attach", 12, 3, TREE_PROPOSED, 0, 0, 0, 0, 0, 0, 0, 0, 0},
 		{"db.commit", 13, 3, TREE_NEVER_SEEN, 0, 0, 0, 0, 0, 0, 0, 0, 0},
-		{"(wait)", 14, 3, TREE_NO_POINT, 0, 0, 0, 0, 7, 2, 0, 0.001, -0.107},
+		{"(wait)", 14, 3, TREE_NO_POINT, 0, 0, 0, 0, 7, 2, 0.003, 0.002, -0.107},
 };
 
 #define N_ROWS (sizeof(made_rows) / sizeof(made_rows[0]))

@@ -440,7 +440,7 @@ static void from_a_segment_to_events(void **state)
 	bench_type(&bench, "o");
 	assert_true(bench_sees(&bench, "▸ 26 events"));
 	assert_true(bench_sees(&bench, "nova:driver.spawn_entry"));
-	bench_type(&bench, "Esc Esc j Enter"); /* network.plug is off */
+	bench_type(&bench, "Esc Esc j j Enter"); /* network.plug is off */
 	assert_int_equal(bench.focus.screen, SCREEN_TREE);
 	assert_true(bench_sees(&bench, "its tracepoint is not on"));
 	bench_close(&bench);

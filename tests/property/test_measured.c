@@ -6,8 +6,7 @@
 
 #include <cmocka.h>
 
-#include "requests/measured.h"
-#include "requests/requests.h"
+#include "requests/internal.h"
 #include "state/log.h"
 #include "state/state.h"
 #include "trace_feed.h"
@@ -30,8 +29,16 @@ struct lab {
 	struct request_pool pool;
 	struct requests *requests;
 	uint64_t now_ns, tidy_ns;
-	uint64_t n, n_spans, n_segments, n_split, measuring_ns;
+	uint64_t n, n_spans, n_segments, n_split, n_plain, measuring_ns;
 };
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
 
 static bool release_thread(void *context, struct thread *thread, bool force)
 {
@@ -51,14 +58,45 @@ static void check_visits(const struct measured *m)
 	}
 }
 
+/* Those of one span are measured without a tree: to the same result. */
+static void check_plain(
+		struct lab *lab, const struct request *request, const struct measured *plain)
+{
+	static struct measured_segment segments[16];
+	static struct measured_visit visits[16];
+	struct measured short_way = *plain, long_way;
+
+	if (request->n_spans != 1 || plain->n_segments > 16 || plain->n_visits > 16) {
+		return;
+	}
+	memcpy(segments, plain->segments, plain->n_segments * sizeof(*segments));
+	memcpy(visits, plain->visits, plain->n_visits * sizeof(*visits));
+	assert_true(measuring_whole(lab->requests, request, &long_way));
+	assert_int_equal(short_way.folded, long_way.folded);
+	assert_int_equal(short_way.n_segments, long_way.n_segments);
+	assert_int_equal(short_way.n_visits, long_way.n_visits);
+	for (uint32_t i = 0; i < long_way.n_segments; i++) {
+		assert_int_equal(segments[i].context, long_way.segments[i].context);
+		assert_int_equal(segments[i].ns, long_way.segments[i].ns);
+	}
+	for (uint32_t i = 0; i < long_way.n_visits; i++) {
+		assert_int_equal(visits[i].context, long_way.visits[i].context);
+		assert_int_equal(visits[i].count, long_way.visits[i].count);
+		assert_int_equal(visits[i].total_ns, long_way.visits[i].total_ns);
+		assert_int_equal(visits[i].self_ns, long_way.visits[i].self_ns);
+		assert_true(visits[i].squares == long_way.visits[i].squares);
+	}
+	lab->n_plain++;
+}
+
 static void measure(void *context, struct request *request)
 {
 	struct lab *lab = context;
-	uint64_t sum_ns = 0, start_ns = trace_feed_now_ns();
+	uint64_t sum_ns = 0, start_ns = cpu_ns();
 	struct measured m;
 
 	assert_true(requests_measure(lab->requests, request, &m));
-	lab->measuring_ns += trace_feed_now_ns() - start_ns;
+	lab->measuring_ns += cpu_ns() - start_ns;
 	assert_int_equal(m.total_ns, request->end_ns - request->start_ns);
 	for (uint32_t i = 0; i < m.n_segments; i++) {
 		const struct context *at = contexts_get(lab->contexts, m.segments[i].context);
@@ -72,6 +110,7 @@ static void measure(void *context, struct request *request)
 	}
 	assert_int_equal(sum_ns, m.total_ns);
 	check_visits(&m);
+	check_plain(lab, request, &m);
 	lab->n++;
 	lab->n_spans += request->n_spans;
 	lab->n_segments += m.n_segments;
@@ -219,7 +258,7 @@ static void measure_trace(const char *name, uint64_t at_least, bool kernel)
 			(double)lab.n_segments / (double)(lab.n + !lab.n),
 			(double)lab.measuring_ns / 1e3 / (double)(lab.n + !lab.n),
 			(unsigned long)lab.n_split);
-	assert_true(lab.n >= at_least);
+	assert_true(lab.n >= at_least && lab.n_plain >= at_least / 2);
 	assert_true(!kernel || lab.n_split > 0);
 	lab_stop(&lab);
 }

@@ -251,24 +251,6 @@ static int row_compare(const void *data, uint32_t a, uint32_t b, int column)
 	return number_a < number_b ? -1 : number_a > number_b;
 }
 
-/* Paths begin alike and end in what tells them apart: the end of a long one is shown. */
-static void draw_path(struct canvas *canvas, int y, int x, int width, const char *path)
-{
-	const char *next;
-	int dots;
-
-	if (text_fits(path, canvas->ascii, width)) {
-		canvas_text(canvas, y, x, width, ROLE_PATH, path);
-		return;
-	}
-	dots = text_width("…", canvas->ascii);
-	while ((next = strstr(path, "›")) && !text_fits(path, canvas->ascii, width - dots)) {
-		path = next + strlen("›");
-	}
-	dots = canvas_text(canvas, y, x, width, ROLE_PATH, "…");
-	canvas_text(canvas, y, x + dots, width - dots, ROLE_PATH, path);
-}
-
 /* The name has two voices: what the request is, and where it went. */
 static bool row_paint(const void *data, uint32_t index, int column, struct canvas *canvas,
 		struct area area)
@@ -288,7 +270,7 @@ static bool row_paint(const void *data, uint32_t index, int column, struct canva
 	x = canvas_text(canvas, area.y, area.x, area.width, ROLE_NAME,
 			row->type[0] ? row->type : "(no name)");
 	view_path(path, sizeof(path), row->path);
-	draw_path(canvas, area.y, area.x + x + 1, area.width - x - 1, path);
+	view_draw_path(canvas, area.y, area.x + x + 1, area.width - x - 1, path);
 	return true;
 }
 

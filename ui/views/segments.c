@@ -46,8 +46,7 @@ static void row_cell(const void *data, uint32_t row, int column, struct table_ce
 		view_segment_name(cell->text, sizeof(cell->text), segment);
 		break;
 	case C_WHERE:
-		view_path(cell->text, sizeof(cell->text), segment->where);
-		cell->role = ROLE_PATH;
+		text_copy(cell->text, sizeof(cell->text), segment->where);
 		break;
 	case C_MEAN:
 		format_duration(cell->text, segment->mean_ns);
@@ -72,6 +71,10 @@ static bool row_paint(
 	const struct group_segment *segment = segment_at(data, row);
 	char text[2 * FORMAT_BYTES];
 
+	if (column == C_WHERE) {
+		view_draw_path(canvas, area.y, area.x, area.width, segment->where);
+		return true;
+	}
 	if (column != C_SHARE) {
 		return false;
 	}

@@ -31,6 +31,23 @@ void view_path(char *out, size_t size, const char *path)
 	}
 }
 
+void view_draw_path(struct canvas *canvas, int y, int x, int width, const char *path)
+{
+	const char *next;
+	int dots;
+
+	if (text_fits(path, canvas->ascii, width)) {
+		canvas_text(canvas, y, x, width, ROLE_PATH, path);
+		return;
+	}
+	dots = text_width("…", canvas->ascii);
+	while ((next = strstr(path, "›")) && !text_fits(path, canvas->ascii, width - dots)) {
+		path = next + strlen("›");
+	}
+	dots = canvas_text(canvas, y, x, width, ROLE_PATH, "…");
+	canvas_text(canvas, y, x + dots, width - dots, ROLE_PATH, path);
+}
+
 void view_group_name(char *out, size_t size, const char *type, const char *path)
 {
 	char services[512];
@@ -181,9 +198,11 @@ void view_verdict(char *out, size_t size, const struct groups_row *row)
 
 void view_segment_name(char *out, size_t size, const struct group_segment *segment)
 {
-	const char *caller = strrchr(segment->where, '>');
+	const char *caller = segment->where, *next;
 
-	caller = caller ? caller + 1 : segment->where;
+	while ((next = strstr(caller, "›"))) {
+		caller = next + strlen("›");
+	}
 	if (segment->name[0] == '(' && caller[0]) {
 		snprintf(out, size, "%.120s %.120s", caller, segment->name);
 	} else {

@@ -357,7 +357,7 @@ static void draw_modes(const struct heat *heat, struct canvas *canvas, struct ar
 	const struct groups_row *row = &heat->group->row;
 	uint32_t i, n = row->n_modes < GROUPS_MAX_MODES ? row->n_modes : GROUPS_MAX_MODES;
 	char text[FORMAT_BYTES], share[FORMAT_BYTES];
-	int line, low, high, bottom = area.y + area.height - 1;
+	int line, low, high, bottom = area.y + area.height - 1, named = -1;
 
 	for (i = 0; i < n; i++) {
 		enum role role = (enum role)((int)ROLE_SPAN_0 + (int)i % UI_SPAN_COLORS);
@@ -372,8 +372,12 @@ static void draw_modes(const struct heat *heat, struct canvas *canvas, struct ar
 		}
 		snprintf(text, sizeof(text), "├ %s mode %s", names[i],
 				format_share(share, row->modes[i].share));
-		canvas_text(canvas, bottom - line_of(heat, row->modes[i].peak_ns), area.x,
-				area.width, role, text);
+		/* Of two that share a line the slower one is named above it. */
+		line = line_of(heat, row->modes[i].peak_ns);
+		named = line > named ? line : named + 1;
+		if (named < heat->lines) {
+			canvas_text(canvas, bottom - named, area.x, area.width, role, text);
+		}
 	}
 }
 
