@@ -164,6 +164,7 @@ static int run_console(struct pipeline *pipeline, const struct options *options)
 		return EXIT_USAGE;
 	}
 	describe_target(options, target, sizeof(target));
+	intake_tell_progress(pipeline_intake(pipeline));
 	analysis = analysis_start(pipeline, &focus);
 	if (!analysis) {
 		fprintf(stderr, "pythiatop: cannot start the analysis: %s\n", strerror(errno));

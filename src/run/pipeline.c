@@ -20,8 +20,8 @@
 #define STEP_RECORDS 4096u
 
 /*
- * After a step that found something, sources are left alone for this long: they then come in larger
- * lots, and neither side wakes the other for every few events.
+ * After a step that found something, sources are left alone for this long, unless one ends: they
+ * then come in larger lots, and neither side wakes the other for every few events.
  */
 #define NAP_NS 3000000u
 
@@ -286,7 +286,9 @@ bool pipeline_wait(struct pipeline *pipeline, uint64_t deadline_ns, int fd)
 	if (pipeline->busy) {
 		uint64_t nap_ns = now_ns + NAP_NS;
 
-		return wait_for(-1, fd, nap_ns < due_ns ? nap_ns : due_ns) & 2u;
+		return wait_for(intake_fd(pipeline->intake), fd,
+				       nap_ns < due_ns ? nap_ns : due_ns) &
+		       2u;
 	}
 	if (!intake_arm(pipeline->intake)) {
 		return wait_for(-1, fd, 0) & 2u;
