@@ -241,9 +241,6 @@ static int compare_rows(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 
-	if (x->used != y->used) {
-		return y->used - x->used;
-	}
 	if (x->total_ns != y->total_ns) {
 		return x->total_ns < y->total_ns ? 1 : -1;
 	}
@@ -314,6 +311,19 @@ static void show_row(const struct state_cx *cx, const struct row *row, struct st
 			.sd_ns = fill_sd(row->m2, row->count)};
 }
 
+/* The rows in a row, the longest first: no more a table to find any in. */
+static void order_rows(struct rows *rows)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; i < rows->room && n < rows->n; i++) {
+		if (rows->items[i].used) {
+			rows->items[n++] = rows->items[i];
+		}
+	}
+	qsort(rows->items, n, sizeof(*rows->items), compare_rows);
+}
+
 enum status calls_fill(struct state_cx *cx, const struct focus *focus, uint64_t from_ns,
 		uint64_t at_ns, struct snapshot *snapshot)
 {
@@ -327,7 +337,7 @@ enum status calls_fill(struct state_cx *cx, const struct focus *focus, uint64_t 
 		return STATUS_NO_MEMORY;
 	}
 	collect(cx, &rows, focus->thread_id, from_ns, at_ns);
-	qsort(rows.items, rows.room, sizeof(*rows.items), compare_rows);
+	order_rows(&rows);
 	view->n_syscalls = rows.n < MAX_ROWS ? rows.n : MAX_ROWS;
 	out = snapshot_alloc(snapshot, (view->n_syscalls + 1) * sizeof(*out));
 	for (i = 0; out && i < view->n_syscalls; i++) {

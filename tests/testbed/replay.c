@@ -20,6 +20,7 @@
  *   --speed X                    times as fast as it was recorded; 0 (default): unpaced
  *   --wait-viewer                send events only when somebody watches the session
  *   --loop N                     N times in a row; 0: until it is ended
+ *   --keep-time                  with the times of the recording, instead of from now on
  *   --pythiatop PROGRAM          what re-cuts (default: ../pythiatop beside this program)
  */
 #include <arpa/inet.h>
@@ -97,7 +98,7 @@ struct replay {
 	char *metadata; /* its text */
 	uint16_t control_port, data_port;
 	double speed;
-	bool wait_viewer;
+	bool wait_viewer, keep_time;
 	unsigned long rounds; /* ULONG_MAX: for ever */
 
 	int control, data;
@@ -674,6 +675,9 @@ static uint64_t shift_of(const struct replay *replay, uint64_t now_ns)
 {
 	uint64_t begin_ns = now_ns;
 
+	if (replay->keep_time) {
+		return 0;
+	}
 	if (replay->speed > 1 && replay->rounds != ULONG_MAX) {
 		double total_ns = (double)round_ns(replay) * (double)replay->rounds;
 
@@ -854,6 +858,7 @@ static bool parse(struct replay *replay, int argc, char **argv)
 			{"speed", required_argument, NULL, 'x'},
 			{"wait-viewer", no_argument, NULL, 'w'},
 			{"loop", required_argument, NULL, 'l'},
+			{"keep-time", no_argument, NULL, 'k'},
 			{"pythiatop", required_argument, NULL, 'p'},
 			{0},
 	};
@@ -886,6 +891,9 @@ static bool parse(struct replay *replay, int argc, char **argv)
 			replay->rounds = strtoul(optarg, NULL, 10);
 			replay->rounds = replay->rounds ? replay->rounds : ULONG_MAX;
 			break;
+		case 'k':
+			replay->keep_time = true;
+			break;
 		case 'p':
 			replay->pythiatop = optarg;
 			break;
@@ -908,7 +916,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: pt-replay [--relay net://HOST:PORT] --control PORT --data "
 				"PORT "
 				"[--host NAME] [--session NAME] [--speed X] [--wait-viewer] "
-				"[--loop N] [--pythiatop PROGRAM] TRACE\n");
+				"[--loop N] [--keep-time] [--pythiatop PROGRAM] TRACE\n");
 		return 2;
 	}
 	n = open_traces(replays, argv[optind]);
