@@ -74,10 +74,11 @@ enum action_section {
 };
 
 /*
- * Commands typed after ':'. X(name, arguments, help). `horizon`, `quit` and `theme` are the
- * screen's own; the program answers the others.
+ * Commands typed after ':'. X(name, arguments, help). `at`, `horizon`, `quit` and `theme` are
+ * the screen's own; the program answers the others.
  */
 #define PYTHIATOP_COMMANDS(X)                                                                      \
+	X("at", "TIME", "freeze, and show that instant: 10:00:06.5 (UTC), or -3.2s")               \
 	X("attach", "URL", "watch a relay daemon, a session of it, or a recording")                \
 	X("detach", "URL", "stop watching it")                                                     \
 	X("dump", "DIR", "write the window's original events as CTF traces in a new directory")    \

@@ -87,8 +87,8 @@ uint32_t engine_add_stream(struct engine *engine, const struct stream_desc *stre
 
 /*
  * A session supplies no more events (for now): another one of its host may supply its tracepoints.
- * After the last one of all, what is open is emitted as at engine_finish(): what would end it cannot
- * be seen any more, even if a session of that name begins later.
+ * After the last one of all, what is open is emitted as at engine_finish(): what would end it
+ * cannot be seen any more, even if a session of that name begins later.
  */
 void engine_end_session(struct engine *engine, uint32_t session);
 

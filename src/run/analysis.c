@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <urcu/urcu-memb.h>
 
+#include "config/instant.h"
 #include "config/paths.h"
 #include "config/settings.h"
 #include "run/publish.h"
@@ -222,6 +223,13 @@ static bool host_theme(void *context, const char *name, struct settings *out)
 	return true;
 }
 
+static bool host_instant(void *context, const char *text, uint64_t first_ns, uint64_t now_ns,
+		uint64_t *at_ns)
+{
+	(void)context;
+	return instant_read(text, first_ns, now_ns, at_ns);
+}
+
 void analysis_host(struct analysis *analysis, struct console_host *host)
 {
 	*host = (struct console_host){
@@ -231,6 +239,7 @@ void analysis_host(struct analysis *analysis, struct console_host *host)
 			.look = host_look,
 			.command = host_command,
 			.theme = host_theme,
+			.instant = host_instant,
 			.wake_fd = analysis->wake_fd,
 	};
 }
