@@ -13,6 +13,7 @@
 
 #include "config/paths.h"
 #include "config/schema_file.h"
+#include "run/dump_job.h"
 
 /* Records in one step: a few milliseconds, so that a key is answered within a frame. */
 #define STEP_RECORDS 4096u
@@ -22,6 +23,8 @@
  * lots, and neither side wakes the other for every few events.
  */
 #define NAP_NS 3000000u
+
+#define DUMP_LOOK_NS 100000000u /* between looks at how far a dump is */
 
 struct pipeline {
 	struct engine *engine;
@@ -33,6 +36,7 @@ struct pipeline {
 	bool finished;
 	uint64_t window_ns;
 	struct hold hold;
+	struct dump_job dump_job;
 	char notice[512];
 	uint64_t notice_serial;
 };
@@ -175,6 +179,7 @@ void pipeline_destroy(struct pipeline *pipeline)
 	if (!pipeline) {
 		return;
 	}
+	dump_job_stop(&pipeline->dump_job);
 	intake_destroy(pipeline->intake);
 	engine_destroy(pipeline->engine);
 	free(pipeline);
@@ -188,6 +193,11 @@ struct intake *pipeline_intake(struct pipeline *pipeline)
 const char *pipeline_program(const struct pipeline *pipeline)
 {
 	return pipeline->program;
+}
+
+struct dump_job *pipeline_dump_job(struct pipeline *pipeline)
+{
+	return &pipeline->dump_job;
 }
 
 struct engine *pipeline_engine(struct pipeline *pipeline)
@@ -224,7 +234,11 @@ bool pipeline_step(struct pipeline *pipeline)
 {
 	uint64_t fed = pipeline->fed;
 	bool more = intake_step(pipeline->intake, STEP_RECORDS, pipeline_now_ns());
+	char said[PATH_MAX + 128];
 
+	if (dump_job_poll(&pipeline->dump_job, said, sizeof(said))) {
+		pipeline_notice(pipeline, "%s", said);
+	}
 	pipeline->busy = pipeline->fed != fed;
 	return more;
 }
@@ -252,6 +266,9 @@ bool pipeline_wait(struct pipeline *pipeline, uint64_t deadline_ns, int fd)
 	uint64_t now_ns = pipeline_now_ns();
 
 	due_ns = due_ns < deadline_ns ? due_ns : deadline_ns;
+	if (pipeline->dump_job.pid > 0 && due_ns > now_ns + DUMP_LOOK_NS) {
+		due_ns = now_ns + DUMP_LOOK_NS;
+	}
 	if (pipeline->busy) {
 		uint64_t nap_ns = now_ns + NAP_NS;
 
