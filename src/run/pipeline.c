@@ -13,6 +13,7 @@
 
 #include "config/paths.h"
 #include "config/schema_file.h"
+#include "intake/symbols.h"
 #include "run/dump_job.h"
 
 /* Records in one step: a few milliseconds, so that a key is answered within a frame. */
@@ -30,6 +31,7 @@ struct pipeline {
 	struct engine *engine;
 	struct intake *intake;
 	struct intake_sink sink;
+	struct symbols *symbols; /* NULL: there is no thread for them */
 	char program[PATH_MAX];
 	uint64_t fed;
 	bool busy; /* the last step fed something */
@@ -171,6 +173,7 @@ struct pipeline *pipeline_create(uint64_t window_ns, bool keep_events)
 		pipeline_destroy(pipeline);
 		return NULL;
 	}
+	pipeline->symbols = symbols_create();
 	return pipeline;
 }
 
@@ -180,6 +183,7 @@ void pipeline_destroy(struct pipeline *pipeline)
 		return;
 	}
 	dump_job_stop(&pipeline->dump_job);
+	symbols_destroy(pipeline->symbols);
 	intake_destroy(pipeline->intake);
 	engine_destroy(pipeline->engine);
 	free(pipeline);
@@ -240,7 +244,17 @@ bool pipeline_step(struct pipeline *pipeline)
 		pipeline_notice(pipeline, "%s", said);
 	}
 	pipeline->busy = pipeline->fed != fed;
+	if (pipeline->symbols && symbols_exchange(pipeline->symbols, pipeline->engine)) {
+		pipeline->fed++; /* what is shown has changed */
+	}
 	return more;
+}
+
+void pipeline_settle(struct pipeline *pipeline, uint64_t timeout_ns)
+{
+	if (pipeline->symbols) {
+		symbols_settle(pipeline->symbols, pipeline->engine, timeout_ns);
+	}
 }
 
 /* Waits on up to two descriptors; -1 is none. Returns which were readable, as bits. */

@@ -52,6 +52,9 @@ bool pipeline_step(struct pipeline *pipeline);
 /* The dump that is being written, if there is one; its answers are notices. */
 struct dump_job *pipeline_dump_job(struct pipeline *pipeline);
 
+/* Waits until all functions have been looked up that spans are named by, or for that long. */
+void pipeline_settle(struct pipeline *pipeline, uint64_t timeout_ns);
+
 /*
  * Waits until sources have something, `deadline_ns` (CLOCK_MONOTONIC; UINT64_MAX: none) has come,
  * or `fd` (-1: none) is readable: then it returns true.

@@ -30,7 +30,7 @@ static void drill_down_and_back(void **state)
 	(void)state;
 	begin(&bench, &cloud);
 	assert_int_equal(bench.focus.screen, SCREEN_GROUPS);
-	assert_int_equal(bench.focus.parts, FOCUS_GROUPS);
+	assert_int_equal(bench.focus.parts, FOCUS_GROUPS | FOCUS_GROUP | FOCUS_TREE);
 	bench_type(&bench, "j Enter");
 	assert_int_equal(bench.focus.screen, SCREEN_GROUP);
 	assert_int_equal(bench.focus.group_id, 2);
@@ -46,7 +46,7 @@ static void drill_down_and_back(void **state)
 	bench_type(&bench, "Esc");
 	assert_int_equal(bench.focus.screen, SCREEN_GROUP);
 	assert_int_equal(bench.focus.group_id, 2);
-	bench_type(&bench, "Tab j j Enter");
+	bench_type(&bench, "Tab Tab j j Enter");
 	assert_int_equal(bench.focus.request_id, 3998);
 	bench_type(&bench, "Backspace Backspace");
 	assert_int_equal(bench.focus.screen, SCREEN_GROUPS);
