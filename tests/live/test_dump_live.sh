@@ -41,7 +41,7 @@ analysed() {
 		[ -s "$work/now.json" ] && break
 		sleep 0.1
 	done
-	grep -o '"in":[0-9]*' "$work/now.json" | cut -d: -f2
+	grep -o '"in":[0-9]*' "$work/now.json" 2>/dev/null | cut -d: -f2 | grep . || echo 0
 }
 
 "$build_dir/testbed/pt-replay" --relay "$PT_RELAY" --control "${PT_RELAY_CONTROL##*:}" \
@@ -50,8 +50,10 @@ analysed() {
 started+=("$!")
 "${tmux[@]}" new-session -d -x 160 -y 40 "$build_dir/pythiatop --schema=lttng-kernel \
 	$PT_RELAY/host/desktop/dump; echo ended with \$?; sleep 60" || fail "tmux"
-shows '[0-9]+ ev/s'
-sleep 4 # the window fills
+for _ in $(seq 30); do # the window fills
+	[ "$(analysed)" -gt 60000 ] && break
+	sleep 1
+done
 
 # A dump of the live window: as many events as were told, in order, of at most the window.
 command_line "dump $work/whole"
