@@ -131,6 +131,7 @@ struct engine *engine_create(const struct engine_config *config)
 							       .max_groups = c->max_groups,
 							       .max_kept_bytes = c->max_kept_bytes,
 							       .max_pin_bytes = c->max_pin_bytes,
+							       .cov_limit = c->cov_limit,
 							       .measure = measure,
 							       .measurer = engine},
 				engine->names, engine->contexts, &engine->pool);
@@ -165,7 +166,15 @@ void engine_destroy(struct engine *engine)
 enum status engine_add_schema(
 		struct engine *engine, const struct schema *schema, char *error, size_t size)
 {
-	return model_add_schema(engine->model, schema, error, size);
+	enum status status = model_add_schema(engine->model, schema, error, size);
+
+	for (uint32_t i = 0; status == STATUS_OK && i < schema->n_expect; i++) {
+		if (schema->expect[i].p50_ns) {
+			status = groups_expect(engine->groups, schema->expect[i].type,
+					schema->expect[i].p50_ns);
+		}
+	}
+	return status;
 }
 
 const struct schema *engine_schema(struct engine *engine)
@@ -354,6 +363,16 @@ void engine_advance(struct engine *engine, uint64_t ts_ns)
 void engine_finish(struct engine *engine)
 {
 	requests_finish(engine->requests);
+}
+
+enum status engine_set_baseline(struct engine *engine, const struct baseline *baseline)
+{
+	return groups_set_baseline(engine->groups, baseline);
+}
+
+const struct baseline *engine_baseline(struct engine *engine, enum horizon horizon)
+{
+	return groups_baseline(engine->groups, horizon, engine->now_ns);
 }
 
 void engine_begin_epoch(struct engine *engine)

@@ -677,6 +677,22 @@ static void tag(struct console *console, uint64_t request_id)
 			keymap_text(&console->keymap, ACTION_COMPARE, compare, sizeof(compare)));
 }
 
+/* There is something to compare with, and it is another request. */
+static bool may_compare(struct console *console, const struct view_call *call)
+{
+	bool here = current(console)->screen == SCREEN_COMPARE;
+
+	if (here && !call->median && !console->tagged) {
+		say(console, ROLE_WARN, "no other request is tagged to compare with");
+		return false;
+	}
+	if (!call->median && call->request_id == console->tagged) {
+		say(console, ROLE_WARN, "this is the tagged request itself: go to another one");
+		return false;
+	}
+	return true;
+}
+
 static void act(struct console *console, enum action action)
 {
 	struct view_call call = {.go = 0};
@@ -686,10 +702,7 @@ static void act(struct console *console, enum action action)
 		if (call.tag) {
 			tag(console, call.tag);
 		}
-		if (call.go == SCREEN_COMPARE && !call.median &&
-				call.request_id == console->tagged) {
-			say(console, ROLE_WARN,
-					"this is the tagged request itself: go to another one");
+		if (call.go == SCREEN_COMPARE && !may_compare(console, &call)) {
 			return;
 		}
 		if (call.message[0]) {

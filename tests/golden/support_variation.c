@@ -23,15 +23,14 @@ void made_location_fill(struct snapshot *snapshot, const struct made_variation *
 		struct group_location *location)
 {
 	static const struct group_segment segments[] = {
-			{9, "sem.acquire", "api.server_create>compute.build_instance>sem.acquire",
-					641e6, 731e6, 0.969, 0.949, 0.989, 0.981, false},
-			{10, "driver.spawn",
-					"api.server_create>compute.build_instance>driver.spawn",
-					96e6, 14e6, 0.012, 0.004, 0.022, 0.004, false},
-			{8, "image.fetch", "api.server_create>compute.build_instance>image.fetch",
-					31e6, 18e6, 0.014, 0.002, 0.028, 0.121, true},
-			{7, "compute.build_instance", "api.server_create>compute.build_instance",
-					5e6, 2e6, 0.003, 0.001, 0.005, 0.002, false},
+			{9, "sem.acquire", "api.server_create>compute.build_instance", 641e6, 731e6,
+					0.969, 0.949, 0.989, 0.981, false},
+			{10, "driver.spawn", "api.server_create>compute.build_instance", 96e6, 14e6,
+					0.012, 0.004, 0.022, 0.004, false},
+			{8, "image.fetch", "api.server_create>compute.build_instance", 31e6, 18e6,
+					0.014, 0.002, 0.028, 0.121, true},
+			{7, "compute.build_instance", "api.server_create", 5e6, 2e6, 0.003, 0.001,
+					0.005, 0.002, false},
 			{0, "(rest)", "", 38e6, 6e6, 0.002, -0.004, 0.008, -0.108, false},
 	};
 	static const struct group_pair pairs[] = {

@@ -77,6 +77,6 @@ done
 
 # Functions go by their names, from the binary that the statedump tells of.
 "$build/pythiatop" --batch=folded "$PT_DIR/relay" >"$PT_DIR/folded"
-grep -q '^order_shop;order;shop-functions:serve;pay [0-9]*$' "$PT_DIR/folded" ||
+grep -q '^order_shop;order;shop-functions:pay;pay [0-9]*$' "$PT_DIR/folded" ||
 	fail "no function pay within order: $(cat "$PT_DIR/folded")"
 echo "all listings of docs/instrument.md work"

@@ -24,6 +24,7 @@ struct compare_screen {
 	const struct compare_view *compare;
 	const struct request_view *request; /* for the way that led here */
 	bool given;                         /* the snapshot has a comparison at all */
+	bool placed;                        /* the cursor was put on the largest difference */
 	struct outline outline;
 	struct table tree, ranked, values;
 	uint64_t a_id, b_id; /* that cursors and folds are of */
@@ -125,6 +126,9 @@ static void paint_share(const struct compare_screen *screen, int64_t ns, struct 
 {
 	char text[FORMAT_BYTES];
 
+	if (ns == 0) {
+		return;
+	}
 	format_share(text, share_of(screen, ns));
 	canvas_text_right(canvas, area.y, area.x, SHARE_COLUMNS - 1, ROLE_TEXT, text);
 	bar_share(canvas, area.y, area.x + SHARE_COLUMNS, area.width - SHARE_COLUMNS,
@@ -281,6 +285,13 @@ static void arrange(struct compare_screen *screen)
 	table_update(&screen->tree, screen, screen->outline.lines);
 }
 
+static void select_row(struct compare_screen *screen, uint32_t row)
+{
+	outline_reveal(&screen->outline, row);
+	arrange(screen);
+	table_select(&screen->tree, outline_key(&screen->outline, row));
+}
+
 static void compare_enter(void *view, const struct view_call *call)
 {
 	struct compare_screen *screen = view;
@@ -307,6 +318,7 @@ static void compare_update(void *view, const struct snapshot *snapshot)
 		screen->tree.cursor_key = screen->ranked.cursor_key = screen->values.cursor_key = 0;
 		screen->tree.cursor = screen->ranked.cursor = screen->values.cursor = 0;
 		outline_restart(&screen->outline);
+		screen->placed = false;
 	}
 	screen->all_ns = 0;
 	for (i = 0; i < compare->n; i++) {
@@ -317,6 +329,10 @@ static void compare_update(void *view, const struct snapshot *snapshot)
 	arrange(screen);
 	table_update(&screen->ranked, screen, compare->n_ranked);
 	table_update(&screen->values, screen, compare->n_values);
+	if (!screen->placed && compare->n_ranked > 0) {
+		screen->placed = true;
+		select_row(screen, compare->ranked[0]);
+	}
 }
 
 static void draw_crumbs(const struct compare_screen *screen, const struct view_frame *frame,
@@ -375,11 +391,13 @@ static void draw_below(
 	char text[64];
 
 	layout_cut_columns(&ranked, -1);
-	snprintf(text, sizeof(text), "%" PRIu32 " contexts differ", screen->compare->n_ranked);
+	snprintf(text, sizeof(text), "%" PRIu32 " context%s", screen->compare->n_ranked,
+			screen->compare->n_ranked == 1 ? " differs" : "s differ");
 	view_pane(frame, layout_cut_rows(&ranked, 1), text, "", screen->pane == PANE_RANKED);
 	table_draw(&screen->ranked, frame->canvas, ranked, screen->pane == PANE_RANKED,
 			frame->search);
-	snprintf(text, sizeof(text), "%" PRIu32 " values differ", screen->compare->n_values);
+	snprintf(text, sizeof(text), "%" PRIu32 " value%s", screen->compare->n_values,
+			screen->compare->n_values == 1 ? " differs" : "s differ");
 	view_pane(frame, layout_cut_rows(&area, 1), text, "", screen->pane == PANE_VALUES);
 	table_draw(&screen->values, frame->canvas, area, screen->pane == PANE_VALUES,
 			frame->search);
@@ -421,13 +439,6 @@ static void compare_draw(void *view, const struct view_frame *frame)
 	if (below.height > 0) {
 		draw_below(screen, frame, below);
 	}
-}
-
-static void select_row(struct compare_screen *screen, uint32_t row)
-{
-	outline_reveal(&screen->outline, row);
-	arrange(screen);
-	table_select(&screen->tree, outline_key(&screen->outline, row));
 }
 
 static uint32_t selected(const struct compare_screen *screen)

@@ -192,8 +192,6 @@ static void group_update(void *view, const struct snapshot *snapshot)
 		screen->heat.placed = false;
 		screen->table.cursor = 0;
 		screen->table.cursor_key = 0;
-		screen->segments.table.cursor = 0;
-		screen->segments.table.cursor_key = 0;
 	}
 	heat_update(&screen->heat, screen->group);
 	segments_update(&screen->segments, screen->group);

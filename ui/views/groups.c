@@ -118,7 +118,7 @@ static void median_cell(const struct groups_row *row, struct table_cell *cell)
 static void modes_cell(const struct groups_row *row, struct table_cell *cell)
 {
 	strcpy(cell->text, "-");
-	if (is_judged(row)) {
+	if (is_judged(row) && row->n_modes > 0) {
 		snprintf(cell->text, sizeof(cell->text), "%" PRIu32, row->n_modes);
 		flag_cell(row->detection & DETECTION_MODES, "!", cell);
 	}

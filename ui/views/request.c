@@ -126,7 +126,7 @@ static void span_cell(const void *data, uint32_t row, int column, struct table_c
 		break;
 	case S_PATH:
 		strcpy(cell->text, "-");
-		if (waterfall_has_path(&screen->waterfall)) {
+		if (waterfall_has_path(&screen->waterfall) && !(span->flags & REQUEST_SPAN_POINT)) {
 			format_duration(cell->text, (double)span->path_ns);
 			cell->role = span->path_ns > 0 ? ROLE_CRITICAL : ROLE_DIM;
 		}
@@ -200,7 +200,7 @@ static const struct table_column piece_columns[] = {
 		[P_AT] = {"AT", 7, 1, TABLE_RIGHT, 0},
 		[P_FOR] = {"FOR", 7, 0, TABLE_RIGHT, 0},
 		[P_SPAN] = {"SPAN", 14, 0, TABLE_FLEX, 40},
-		[P_WHAT] = {"WHAT", 10, 0, 0, 0},
+		[P_WHAT] = {"WHAT", 12, 0, TABLE_FLEX, 24},
 		[P_TRACK] = {"WHERE", 14, 6, TABLE_FLEX, 28},
 		[P_SHARE] = {"", 5, 5, TABLE_RIGHT, 0},
 };
@@ -451,9 +451,35 @@ static uint32_t request_parts(const void *view, const struct snapshot *snapshot)
 	return FOCUS_REQUEST;
 }
 
+/* While the cursor moves over spans, the path shows where each is on it: its longest piece. */
+static void follow_span(struct request_screen *screen, uint32_t span)
+{
+	const struct request_view *request = screen->request;
+	const struct waterfall *waterfall = &screen->waterfall;
+	uint32_t i, longest = UINT32_MAX;
+	int64_t ns, most_ns = -1;
+
+	if (span == UINT32_MAX || screen->pane != PANE_SPANS) {
+		return;
+	}
+	for (i = waterfall->first_piece[span]; i < waterfall->first_piece[span + 1]; i++) {
+		ns = request->pieces[waterfall->pieces[i]].to_ns -
+		     request->pieces[waterfall->pieces[i]].from_ns;
+		if (ns > most_ns) {
+			most_ns = ns;
+			longest = waterfall->pieces[i];
+		}
+	}
+	if (longest != UINT32_MAX) {
+		table_select(&screen->path, longest);
+	}
+}
+
 static void update_values(struct request_screen *screen)
 {
 	uint32_t span = selected_span(screen);
+
+	follow_span(screen, span);
 
 	table_update(&screen->values, screen,
 			span == UINT32_MAX ? 0 : OWN_ROWS + screen->request->spans[span].n_values);
@@ -650,7 +676,8 @@ static void draw_path(
 	const struct request_view *request = screen->request;
 	char text[128];
 
-	snprintf(text, sizeof(text), "critical path: %" PRIu32 " pieces", request->n_pieces);
+	snprintf(text, sizeof(text), "critical path: %" PRIu32 " piece%s", request->n_pieces,
+			request->n_pieces == 1 ? "" : "s");
 	view_pane(frame, layout_cut_rows(&area, 1), text, "", screen->pane == PANE_PATH);
 	if (request->n_pieces == 0) {
 		canvas_text(frame->canvas, area.y + 1, area.x + 3, area.width - 4, ROLE_DIM,

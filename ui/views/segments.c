@@ -43,7 +43,7 @@ static void row_cell(const void *data, uint32_t row, int column, struct table_ce
 
 	switch (column) {
 	case C_NAME:
-		text_copy(cell->text, sizeof(cell->text), segment->name);
+		view_segment_name(cell->text, sizeof(cell->text), segment);
 		break;
 	case C_WHERE:
 		view_path(cell->text, sizeof(cell->text), segment->where);
@@ -115,6 +115,7 @@ static const struct table_source source = {
 void segments_init(struct segments *segments)
 {
 	table_init(&segments->table, &source);
+	table_stay_on_top(&segments->table);
 	segments->table.given_column = C_SHARE;
 	segments->group = NULL;
 }
@@ -128,6 +129,11 @@ void segments_update(struct segments *segments, const struct group_view *group)
 {
 	const struct group_location *location = &group->location;
 
+	if (group->id != 0 && group->id != segments->shown_id) {
+		segments->shown_id = group->id;
+		table_move(&segments->table, 0);
+		table_stay_on_top(&segments->table);
+	}
 	segments->group = group;
 	table_update(&segments->table, segments, location->located ? location->n_segments : 0);
 }
@@ -153,14 +159,15 @@ static void draw_title(const struct segments *segments, const struct view_frame 
 static void draw_pair(const struct group_location *location, const struct group_pair *pair,
 		const struct view_frame *frame, struct area line)
 {
-	char text[640], share[FORMAT_BYTES];
+	char text[640], share[FORMAT_BYTES], a[256], b[256];
 
 	if (pair->a >= location->n_segments || pair->b >= location->n_segments) {
 		return;
 	}
-	snprintf(text, sizeof(text), "%s: %.200s, %.200s %s of the variance (r %+.2f)",
-			pair->share < 0 ? "against each other" : "together",
-			location->segments[pair->a].name, location->segments[pair->b].name,
+	view_segment_name(a, sizeof(a), &location->segments[pair->a]);
+	view_segment_name(b, sizeof(b), &location->segments[pair->b]);
+	snprintf(text, sizeof(text), "%s: %s, %s %s of the variance (r %+.2f)",
+			pair->share < 0 ? "against each other" : "together", a, b,
 			format_share(share, pair->share), pair->correlation);
 	canvas_text(frame->canvas, line.y, line.x + 2, line.width - 3, ROLE_DIM, text);
 }

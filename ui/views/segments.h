@@ -11,6 +11,7 @@
 struct segments {
 	struct table table;
 	const struct group_view *group;
+	uint32_t shown_id; /* the group that the cursor is of */
 };
 
 void segments_init(struct segments *segments);

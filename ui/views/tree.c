@@ -117,22 +117,26 @@ static void share_cell(char *text, bool valid, double share)
 	}
 }
 
-/* Whether it has a share of the variance: what never was recorded has none, not zero. */
-static bool has_share(const struct tree_screen *screen, const struct tree_row *row)
+/* Spans, that is, not single events, which take no time. */
+static bool has_times(const struct tree_row *row)
 {
-	return screen->tree->located && (row->count > 0 || row->mark == TREE_NO_POINT);
+	return row->count > 0 && row->total_ns > 0;
 }
 
-/* Own time a request; of a part that no tracepoint tells, as far as it is on the critical path. */
+/* Whether it can have a share of the variance: what never was recorded has none, not zero. */
+static bool has_share(const struct tree_screen *screen, const struct tree_row *row)
+{
+	return screen->tree->located &&
+	       (has_times(row) || row->segment_mean_ns > 0 || row->mark == TREE_NO_POINT);
+}
+
+/* Own time of a span; of a part that no tracepoint tells, on the critical path of a request. */
 static void self_cell(const struct tree_screen *screen, const struct tree_row *row, char *text)
 {
-	const struct tree_view *tree = screen->tree;
-
 	if (row->mark == TREE_NO_POINT && row->count == 0) {
-		time_cell(text, tree->located, row->segment_mean_ns);
+		time_cell(text, screen->tree->located, row->segment_mean_ns);
 	} else {
-		time_cell(text, row->count > 0 && tree->requests > 0,
-				row->self_ns / (double)tree->requests);
+		time_cell(text, has_times(row), row->self_ns / (double)row->count);
 	}
 }
 
@@ -154,16 +158,16 @@ static void row_cell(const void *data, uint32_t line, int column, struct table_c
 		}
 		break;
 	case C_TOTAL:
-		time_cell(cell->text, row->count > 0, row->total_ns);
+		time_cell(cell->text, has_times(row), row->total_ns);
 		break;
 	case C_SELF:
 		self_cell(screen, row, cell->text);
 		break;
 	case C_MEAN:
-		time_cell(cell->text, row->count > 0, row->mean_ns);
+		time_cell(cell->text, has_times(row), row->mean_ns);
 		break;
 	case C_SD:
-		time_cell(cell->text, row->count > 1, row->sd_ns);
+		time_cell(cell->text, has_times(row) && row->count > 1, row->sd_ns);
 		break;
 	case C_OWN:
 		time_cell(cell->text, located, row->segment_sd_ns);
@@ -217,7 +221,7 @@ static void paint_share(const struct tree_screen *screen, uint32_t line, struct 
 	double share = !located ? time_share(screen, line) : folded ? row->phi_below : row->phi;
 	char text[FORMAT_BYTES], shown[2 * FORMAT_BYTES];
 
-	if (!located && row->count == 0) {
+	if (!located && (!has_times(row) || screen->tree->located)) {
 		canvas_text_right(canvas, area.y, area.x, SHARE_COLUMNS, ROLE_TEXT, "-");
 		return;
 	}
@@ -346,9 +350,10 @@ static void sum_times(struct tree_screen *screen)
 /* Puts rows in lines anew. */
 static void arrange(struct tree_screen *screen)
 {
-	static const int columns[] = {[BY_SHARE] = C_SHARE,
+	/* Of own time the column of time shows the sum, that of SELF one span's. */
+	const int columns[] = {[BY_SHARE] = C_SHARE,
 			[BY_TIME] = C_TOTAL,
-			[BY_SELF] = C_SELF,
+			[BY_SELF] = screen->tree->located ? -1 : C_SHARE,
 			[BY_OWN] = C_OWN};
 
 	screen->filtered = screen->table.filter.set;
@@ -741,12 +746,12 @@ static struct table *tree_table(void *view)
 
 const struct view_ops view_tree = {
 		.screen = SCREEN_TREE,
-		.about = "Calling contexts: who called whom, over all hosts. SELF is own time a "
-			 "request; MEAN and SD are of one span. OF VARIANCE is the share of the "
-			 "variance of the group's time that a context's own part of the critical "
-			 "path explains, ± half of its 90 % interval; \"all\" of a folded one is "
-			 "with what it calls. Enter: the slowest request, there. o: its original "
-			 "events there.",
+		.about = "Calling contexts: who called whom, over all hosts. MEAN, SD and SELF, "
+			 "which leaves out what it calls, are of one span. OF VARIANCE: the share "
+			 "of the variance of the group's time that a context's own part of the "
+			 "critical path explains, ± half of its 90% interval; \"all\" of a folded "
+			 "one is with what it calls. Enter: the slowest request, there. o: its "
+			 "original events there.",
 		.create = tree_create,
 		.destroy = tree_destroy,
 		.parts = tree_parts,

@@ -128,7 +128,8 @@ static void add_modes(char *out, size_t size, const struct groups_row *row)
 	uint32_t i, n = row->n_modes < GROUPS_MAX_MODES ? row->n_modes : GROUPS_MAX_MODES;
 
 	if (row->n_modes < 2) {
-		append(out, size, "one latency");
+		append(out, size, "%s",
+				row->n_modes == 1 ? "one latency" : "latencies not told apart");
 		return;
 	}
 	if (row->n_modes > GROUPS_MAX_MODES) {
@@ -178,7 +179,19 @@ void view_verdict(char *out, size_t size, const struct groups_row *row)
 	}
 }
 
-/* No span of what that context calls is recorded. */
+void view_segment_name(char *out, size_t size, const struct group_segment *segment)
+{
+	const char *caller = strrchr(segment->where, '>');
+
+	caller = caller ? caller + 1 : segment->where;
+	if (segment->name[0] == '(' && caller[0]) {
+		snprintf(out, size, "%.120s %.120s", caller, segment->name);
+	} else {
+		text_copy(out, size, segment->name);
+	}
+}
+
+/* No span of what that context calls is recorded; a part that is no span counts as its caller. */
 static bool nothing_deeper(const struct tree_view *tree, uint32_t context)
 {
 	uint32_t row, i;
@@ -188,8 +201,11 @@ static bool nothing_deeper(const struct tree_view *tree, uint32_t context)
 	if (row == tree->n) {
 		return false;
 	}
+	if (tree->rows[row].mark == TREE_NO_POINT && tree->rows[row].parent < row) {
+		row = tree->rows[row].parent;
+	}
 	for (i = row + 1; i < tree->n && i <= row + tree->rows[row].n_below; i++) {
-		if (tree->rows[i].count > 0) {
+		if (tree->rows[i].total_ns > 0) {
 			return false;
 		}
 	}
@@ -200,7 +216,7 @@ void view_location(char *out, size_t size, const struct group_location *location
 		const struct tree_view *tree)
 {
 	const struct group_segment *first = location->segments;
-	char share[FORMAT_BYTES], low[FORMAT_BYTES], high[FORMAT_BYTES];
+	char share[FORMAT_BYTES], low[FORMAT_BYTES], high[FORMAT_BYTES], name[256];
 
 	out[0] = '\0';
 	if (!location->located) {
@@ -220,14 +236,15 @@ void view_location(char *out, size_t size, const struct group_location *location
 	if (location->n_segments == 0) {
 		return;
 	}
-	append(out, size, "inside %.200s %s of the variance (%s to %s)", first->name,
+	view_segment_name(name, sizeof(name), first);
+	append(out, size, "inside %s %s of the variance (%s to %s)", name,
 			format_share(share, first->phi), format_share(low, first->phi_low),
 			format_share(high, first->phi_high));
 	if (tree && nothing_deeper(tree, first->context)) {
 		append(out, size, "; nothing deeper is on");
 	} else if (location->n_segments > 1 && location->segments[1].phi > 0.1) {
-		append(out, size, ", %.200s %s", location->segments[1].name,
-				format_share(share, location->segments[1].phi));
+		view_segment_name(name, sizeof(name), &location->segments[1]);
+		append(out, size, ", %s %s", name, format_share(share, location->segments[1].phi));
 	}
 }
 

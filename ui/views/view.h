@@ -123,6 +123,9 @@ void view_share(char *out, size_t size, double share, double low, double high);
  */
 void view_verdict(char *out, size_t size, const struct groups_row *row);
 
+/* A segment as a person names it: "sem.acquire", of what is no span "poll (wait)". */
+void view_segment_name(char *out, size_t size, const struct group_segment *segment);
+
 /*
  * Where it varies, in a sentence; or why nobody can tell. The tree of the group, or NULL, tells
  * whether anything is recorded below that place.
