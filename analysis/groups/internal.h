@@ -188,7 +188,8 @@ struct tree_work {
 	uint64_t *places; /* by context: serial and branch */
 	uint32_t n_places, serial;
 	struct branch *branches;
-	struct branch_order *orders;
+	struct profile_sums *sums; /* by branch */
+	uint32_t *order;           /* branches by row */
 	uint32_t n, room;
 };
 

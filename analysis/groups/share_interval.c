@@ -10,7 +10,7 @@
 #define RESAMPLES  199u /* 5 % and 95 % are exact ranks */
 #define LEADERS    3u   /* columns that the length of blocks is asked of */
 #define LONGER     2u   /* than estimates of a variance want: t needs its error as well */
-#define MAX_BLOCKS 128u
+#define MAX_BLOCKS 64u
 #define MIN_BLOCKS 5u
 #define LARGEST_T  6.0  /* resamples that lack what matters say no more than that */
 #define SMALLEST   1e-9 /* errors of shares below that are those of rounding */

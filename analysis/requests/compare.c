@@ -72,9 +72,11 @@ static bool take_side(struct comparing *c, const struct request *request, struct
 	if (!request) {
 		return true;
 	}
-	if (!requests_measure(c->r, request, &measured)) {
+	/* One of a single span is measured without the tree of spans that is compared. */
+	if (!requests_measure(c->r, request, &measured) || !measuring_build(c->r, request)) {
 		return false;
 	}
+	measuring_name(c->r, request);
 	side->n_segments = measured.n_segments;
 	side->n_visits = measured.n_visits;
 	side->n_spans = c->r->spans.n;

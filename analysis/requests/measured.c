@@ -445,7 +445,7 @@ bool requests_measure(struct requests *r, const struct request *request, struct 
 	if (!measuring_build(r, request)) {
 		return false;
 	}
-	out->folded = measuring_name(r, request);
+	out->folded = measuring_name(r, request) + kept_of(request)->spans_left_out;
 	if (!measuring_walk(r) || !put_segments(r, out) || !put_visits(r, out)) {
 		return false;
 	}

@@ -159,6 +159,39 @@ static void callbacks(void **state)
 	feed_stop(&feed);
 }
 
+/* More calls than a request may keep: what is kept is right, the rest is its caller's own time. */
+static void beyond_the_bound(void **state)
+{
+	struct feed feed;
+	struct snapshot *snapshot;
+	uint32_t entry, exit;
+	uint64_t i, kept;
+
+	(void)state;
+	feed_start(&feed, &(struct engine_config){.max_request_events = 20});
+	entry = feed_type(&feed, "lttng_ust_cyg_profile:func_entry", "addr:x vtid:c vpid:c");
+	exit = feed_type(&feed, "lttng_ust_cyg_profile:func_exit", "addr:x vtid:c vpid:c");
+	feed_event(&feed, entry, T0, 0, V({.u = 0x10}, {.u = 7}, {.u = 7}));
+	for (i = 0; i < 100; i++) {
+		feed_event(&feed, entry, T0 + 10 * i, 0, V({.u = 0x20}, {.u = 7}, {.u = 7}));
+		feed_event(&feed, entry, T0 + 10 * i + 1, 0, V({.u = 0x30}, {.u = 7}, {.u = 7}));
+		feed_event(&feed, exit, T0 + 10 * i + 4, 0, V({.u = 0x30}, {.u = 7}, {.u = 7}));
+		feed_event(&feed, exit, T0 + 10 * i + 9, 0, V({.u = 0x20}, {.u = 7}, {.u = 7}));
+	}
+	feed_event(&feed, exit, T0 + 1000, 0, V({.u = 0x10}, {.u = 7}, {.u = 7}));
+	snapshot = look(&feed);
+	assert_int_equal(snapshot->groups.rows[0].partial, 1);
+	assert_int_equal(snapshot->tree.n, 3);
+	kept = snapshot->tree.rows[1].count;
+	assert_int_equal(kept, 5); /* the last one's entries are the 18th and 19th event of 20 */
+	assert_row(snapshot, 0, "0x10", 0, 1, 1000 - 9 * kept);
+	assert_row(snapshot, 1, "0x20", 1, kept, 6 * kept);
+	assert_row(snapshot, 2, "0x30", 2, kept, 3 * kept);
+	assert_int_equal(snapshot->tree.folded_spans, 2 * (100 - kept));
+	snapshot_destroy(snapshot);
+	feed_stop(&feed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -166,6 +199,7 @@ int main(void)
 			cmocka_unit_test(entered_before),
 			cmocka_unit_test(fast),
 			cmocka_unit_test(callbacks),
+			cmocka_unit_test(beyond_the_bound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
