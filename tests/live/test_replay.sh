@@ -20,12 +20,12 @@ told() {
 	grep -o '"accounting":.*' "$1" | sed 's/[{[]/\n&/g'
 }
 
-# The same of an instant in the middle: not what was counted so far, for it was read on a little; nor
-# what threads wait for, which their wake-up tells later.
+# Of an instant in the middle, the statistics of the groups and the state: not what was counted so far,
+# nor what is made of the requests kept so far, for it was read on a little; nor what threads wait for,
+# which their wake-up tells later.
 told_then() {
-	grep -o '"accounting":.*' "$1" |
-		sed -E 's/^"accounting":\{[^}]*\}//; s/"unmatched":.*"state":/"state":/; s/"waits_for":[^,]*,//g
-			s/[{[]/\n&/g'
+	grep -o '{"id":[0-9]*,"type":[^{[]*' "$1"
+	grep -o '"state":{"at_ns".*' "$1" | sed -E 's/"waits_for":[^,]*,//g; s/[{[]/\n&/g'
 }
 
 same() { # WHAT TOLD LIVE RECORDED
@@ -62,6 +62,7 @@ for pair in kernel-6.2-2cpu:101669:6 kernel-4.4-basic:134500:3; do
 	start_console --schema=lttng-kernel --horizon=all --window=3600 "$url"
 	expect 20 "$(row "$url" '[a-z]*' "\"events\":$events[,}]")"
 	expect 12 "$(row "$url" '(ended|waiting)')"
+	sleep 0.5 # what is newest then is whole, and not of before
 	newest >"$work/live"
 	end_console
 	same "$name" told "$work/live" "$work/$name.recorded"
