@@ -62,7 +62,7 @@ struct fragment {
 	uint8_t ttl_ns_index; /* namespace whose ttl counts */
 	bool seeded, tentative, merged, many_hosts, over_bound;
 	bool ending;     /* root has ended, waits for other spans */
-	bool superseded; /* its request id began anew */
+	bool superseded; /* its request id began anew, or the thread of its root has ended */
 	bool is_doomed;  /* looked at once the event is done */
 	bool root_open;
 	uint32_t host;
@@ -226,6 +226,12 @@ struct open_span *span_find(struct requests *r, const struct plan *plan, struct 
 /* Ends it; spans above it that belong with it were never closed, others overlap with it. */
 void span_pop(struct requests *r, struct open_span *span);
 void span_remove(struct requests *r, struct open_span *span);
+/*
+ * A thread that enters a system call has left the one before, whose exit was not seen: lost, or cut
+ * off by the end of a recording that begins anew. A request that this call was is truncated; else
+ * everything that the thread does would be taken for a part of it.
+ */
+void span_end_lost_call(struct requests *r, const struct event *event, struct thread *thread);
 /* The innermost open span of a fragment on a thread; NULL: none. */
 struct open_span *span_enclosing(const struct thread *thread, const struct fragment *f);
 

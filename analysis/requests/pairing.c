@@ -210,6 +210,29 @@ void span_pop(struct requests *r, struct open_span *span)
 	span_remove(r, span);
 }
 
+void span_end_lost_call(struct requests *r, const struct event *event, struct thread *thread)
+{
+	const struct state *state = r->config.state;
+	struct open_span *span = thread->top;
+
+	if (!span || !state || !state_enters_call(state, event->type)) {
+		return;
+	}
+	while (span && !state_enters_call(state, span->type)) {
+		span = span->below;
+	}
+	if (!span) {
+		return;
+	}
+	r->stats[span->type].unclosed++;
+	if (span->fragment && span->fragment->seeded && span->fragment->root == span->seq) {
+		span->fragment->end_ns = span->fragment->last_ns;
+		fragment_finish(r, span->fragment, REQUEST_TRUNCATED);
+	} else {
+		span_pop(r, span);
+	}
+}
+
 uint32_t requests_innermost(const struct thread *thread)
 {
 	return thread->top->name;
@@ -220,9 +243,17 @@ bool requests_release_thread(struct requests *r, struct thread *thread, bool for
 	struct open_span *span, *below;
 
 	for (span = thread->top; span; span = below) {
+		struct fragment *f = span->fragment;
+		bool is_root = f && f->root == span->seq && f->root_open;
+
 		below = span->below;
-		if (!span->fragment || force) {
-			give_up(r, span);
+		if (f && !force) {
+			continue;
+		}
+		give_up(r, span);
+		if (is_root && f->n_open == 0) {
+			f->superseded = true; /* by whoever gets its id: no more will come of it */
+			fragment_doom(r, f);
 		}
 	}
 	return thread->top == NULL;

@@ -379,6 +379,9 @@ void requests_feed(struct requests *r, const struct event *event, bool used)
 		unmatched(r, &feed, WHY_TRACER);
 		return;
 	}
+	if (feed.plan->role == SPAN_ENTRY && feed.thread) {
+		span_end_lost_call(r, event, feed.thread);
+	}
 	if (feed.plan->role != SPAN_POINT) {
 		prepare_span(r, &feed);
 	}

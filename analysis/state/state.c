@@ -668,6 +668,11 @@ bool state_uses(const struct state *state, uint32_t type)
 	return state->cx.plans[type].handle != NULL;
 }
 
+bool state_enters_call(const struct state *state, uint32_t type)
+{
+	return state->cx.plans[type].handle == calls_entry;
+}
+
 bool state_feed(struct state *state, const struct event *event, uint64_t number)
 {
 	struct state_cx *cx = &state->cx;

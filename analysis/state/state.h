@@ -68,6 +68,8 @@ struct state_doing {
 
 /* Are there kernel events at all? Without them state_doing() knows nothing. */
 bool state_has_kernel(const struct state *state);
+/* Does an event of this type begin a system call? A thread is in one at a time. */
+bool state_enters_call(const struct state *state, uint32_t type);
 /* Is it told who wakes whom (sched_waking)? */
 bool state_has_wakers(const struct state *state);
 /* False: no kernel event told of that thread then. O(log changes of its status). */
