@@ -20,12 +20,9 @@ struct times {
 
 static struct times cpu_times(const struct cpu_state *cpu, uint64_t from_ns, uint64_t to_ns)
 {
-	struct attribute_walk walk = {.next = 0};
 	struct times times = {.by_mode = {0}};
 
-	while (attribute_step(&cpu->mode, from_ns, to_ns, &walk)) {
-		times.by_mode[walk.value] += walk.end_ns - walk.begin_ns;
-	}
+	attribute_times(&cpu->mode, from_ns, to_ns, times.by_mode);
 	return times;
 }
 
@@ -45,6 +42,17 @@ static const char *name_at(const struct state_cx *cx, uint32_t host, int64_t tid
 		}
 	}
 	return "";
+}
+
+static void add_to_host(struct state_host *host, const struct times *times, uint64_t window_ns)
+{
+	host->cpus++;
+	host->has_kernel = true;
+	host->capacity_ns += window_ns;
+	host->threads_ns += times->by_mode[CPU_USER] + times->by_mode[CPU_SYSCALL];
+	host->idle_ns += times->by_mode[CPU_IDLE];
+	host->irq_ns += times->by_mode[CPU_IRQ] + times->by_mode[CPU_SOFTIRQ];
+	host->unknown_ns += times->by_mode[CPU_UNKNOWN];
 }
 
 static void show_cpu(struct state_cx *cx, uint32_t host, uint32_t number, uint64_t from_ns,
@@ -75,8 +83,10 @@ static void show_cpu(struct state_cx *cx, uint32_t host, uint32_t number, uint64
 		name = "idle";
 	}
 	out->name = snapshot_text(snapshot, name);
+	add_to_host((struct state_host *)&snapshot->state.hosts[host], &times, at_ns - from_ns);
 }
 
+/* After the hosts, to which it adds their CPUs. */
 static enum status fill_cpus(
 		struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot)
 {
@@ -120,28 +130,6 @@ static const char *kernel_of(const struct registry *registry, uint32_t host)
 	return "";
 }
 
-static void add_cpus(const struct host_state *host, uint64_t from_ns, uint64_t at_ns,
-		struct state_host *out)
-{
-	uint32_t i;
-
-	for (i = 0; i < host->n_cpus; i++) {
-		struct times times;
-
-		if (!is_there(&host->cpus[i], at_ns)) {
-			continue;
-		}
-		times = cpu_times(&host->cpus[i], from_ns, at_ns);
-		out->cpus++;
-		out->capacity_ns += at_ns - from_ns;
-		out->threads_ns += times.by_mode[CPU_USER] + times.by_mode[CPU_SYSCALL];
-		out->idle_ns += times.by_mode[CPU_IDLE];
-		out->irq_ns += times.by_mode[CPU_IRQ] + times.by_mode[CPU_SOFTIRQ];
-		out->unknown_ns += times.by_mode[CPU_UNKNOWN];
-	}
-	out->has_kernel = out->cpus > 0;
-}
-
 static enum status fill_hosts(
 		struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot)
 {
@@ -165,7 +153,6 @@ static enum status fill_hosts(
 			out[i].statedump = cx->hosts[i].statedump;
 			out[i].events_per_s = (double)attribute_gain(
 					&cx->hosts[i].events, from_ns, at_ns);
-			add_cpus(&cx->hosts[i], from_ns, at_ns, &out[i]);
 			out[i].open_fds = files_count_open(cx, i, at_ns);
 		}
 		if (at_ns > from_ns) {
@@ -389,6 +376,9 @@ enum status fill_state(struct state_cx *cx, const struct focus *focus, uint64_t 
 	}
 	if (status == STATUS_OK) {
 		status = fill_threads(cx, from_ns, at_ns, snapshot);
+	}
+	if (focus->parts & FOCUS_BRIEF) {
+		return status;
 	}
 	if (status == STATUS_OK) {
 		status = calls_fill(cx, focus, from_ns, at_ns, snapshot);

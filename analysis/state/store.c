@@ -305,3 +305,32 @@ bool attribute_step(const struct attribute *attribute, uint64_t from_ns, uint64_
 	}
 	return true;
 }
+
+void attribute_times(const struct attribute *attribute, uint64_t from_ns, uint64_t to_ns,
+		uint64_t *by_value)
+{
+	uint32_t i = from_ns < attribute->since_ns ? past_index(attribute, from_ns)
+						   : attribute->past.n;
+	uint64_t at_ns = from_ns, value = 0;
+
+	if (i == UINT32_MAX) {
+		i = 0; /* 0 is in force until the first value */
+	} else if (i < attribute->past.n) {
+		value = past_at(attribute, i++)->value;
+	} else {
+		value = attribute->value;
+	}
+	for (; i < attribute->past.n && past_at(attribute, i)->at_ns < to_ns; i++) {
+		const struct past_value *past = past_at(attribute, i);
+
+		by_value[value] += past->at_ns - at_ns;
+		at_ns = past->at_ns;
+		value = past->value;
+	}
+	if (i == attribute->past.n && attribute->since_ns > at_ns && attribute->since_ns < to_ns) {
+		by_value[value] += attribute->since_ns - at_ns;
+		at_ns = attribute->since_ns;
+		value = attribute->value;
+	}
+	by_value[value] += to_ns > at_ns ? to_ns - at_ns : 0;
+}

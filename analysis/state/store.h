@@ -73,6 +73,13 @@ uint64_t attribute_gain(const struct attribute *attribute, uint64_t from_ns, uin
 void attribute_expire(struct store *store, struct attribute *attribute);
 void attribute_release(struct store *store, struct attribute *attribute);
 
+/*
+ * How long each value was in force within [from, to), in ns, added to by_value[], which has a place
+ * for each value that the attribute ever takes (and 0). The sums of a walk, several times as fast.
+ */
+void attribute_times(const struct attribute *attribute, uint64_t from_ns, uint64_t to_ns,
+		uint64_t *by_value);
+
 /* Walks over the values of [from, to), cut at its ends; `walk` must be zeroed before. */
 struct attribute_walk {
 	uint32_t next;

@@ -104,7 +104,7 @@ struct costs {
 static void look(struct engine *engine, struct costs *costs)
 {
 	const struct focus focus = {.screen = SCREEN_STATE,
-			.parts = FOCUS_STATE,
+			.parts = FOCUS_STATE | FOCUS_BRIEF,
 			.horizon = HORIZON_WINDOW};
 	struct snapshot *snapshot = snapshot_create();
 	uint64_t began_ns = cpu_ns();

@@ -258,7 +258,7 @@ static void into_the_state(void **state)
 	begin(&bench, &cloud);
 	bench_type(&bench, "6");
 	assert_int_equal(bench.focus.screen, SCREEN_STATE);
-	assert_int_equal(bench.focus.parts, FOCUS_STATE);
+	assert_int_equal(bench.focus.parts, FOCUS_STATE | FOCUS_BRIEF);
 	assert_int_equal(bench.focus.thread_id, 0);
 	bench_type(&bench, "j Enter");
 	assert_int_equal(bench.focus.thread_id, 12);

@@ -62,7 +62,17 @@ static uint32_t parts(const void *view, const struct snapshot *snapshot)
 	const struct state_screen *screen = view;
 
 	(void)snapshot;
-	return screen->pane == STATE_EVENTS ? FOCUS_STATE | FOCUS_EVENTS : FOCUS_STATE;
+	switch (screen->pane) {
+	case STATE_CPU:
+	case STATE_IO:
+	case STATE_PERF:
+	case STATE_HOSTS:
+		return FOCUS_STATE | FOCUS_BRIEF;
+	case STATE_EVENTS:
+		return FOCUS_STATE | FOCUS_EVENTS;
+	default:
+		return FOCUS_STATE;
+	}
 }
 
 static void want(const void *view, struct focus *focus)
