@@ -101,7 +101,7 @@ struct engine *engine_create(const struct engine_config *config)
 	or_default_u32(&c->max_open_requests, 200000);
 	or_default_u32(&c->max_request_events, 10000);
 	or_default(&c->max_request_bytes, UINT64_C(4) << 20);
-	or_default(&c->max_kept_bytes, UINT64_C(256) << 20);
+	or_default(&c->max_kept_bytes, UINT64_C(32) << 20);
 	or_default(&c->max_pin_bytes, UINT64_C(256) << 20);
 	or_default(&c->max_state_bytes, UINT64_C(256) << 20);
 	or_default(&c->max_log_bytes, UINT64_C(512) << 20);

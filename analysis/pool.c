@@ -6,8 +6,7 @@
 #include "pool.h"
 
 #define SMALLEST_SHIFT 6
-#define STEPS          4u /* classes of an octave */
-#define LARGEST_BYTES  ((size_t)1 << (SMALLEST_SHIFT + (POOL_CLASSES - 1) / STEPS))
+#define LARGEST_BYTES  ((size_t)1 << (SMALLEST_SHIFT + POOL_CLASSES - 1))
 #define FIRST_BYTES    ((size_t)128 << 10)
 #define SLAB_BYTES     ((size_t)2 << 20)
 #define SLAB_HEADER    16
@@ -79,23 +78,12 @@ void pool_release(struct pool *pool)
 	pool_init(pool);
 }
 
-/* The bytes of a class: 64, 80, 96, 112, 128, 160... */
-static size_t bytes_of(unsigned int class)
-{
-	return (size_t)(STEPS + class % STEPS) << (SMALLEST_SHIFT - 2 + class / STEPS);
-}
-
-/* The least class that holds so many bytes. */
 static unsigned int class_of(size_t size)
 {
-	unsigned int octave;
-
 	if (size <= (size_t)1 << SMALLEST_SHIFT) {
 		return 0;
 	}
-	octave = 63 - (unsigned int)__builtin_clzll(size - 1) - SMALLEST_SHIFT;
-	return octave * STEPS + (unsigned int)((size - 1) >> (octave + SMALLEST_SHIFT - 2)) -
-	       STEPS + 1;
+	return 64 - SMALLEST_SHIFT - (unsigned int)__builtin_clzll(size - 1);
 }
 
 /*
@@ -124,21 +112,22 @@ static bool add_slab(struct pool *pool)
 static void use_up(struct pool *pool)
 {
 	while (pool->slab_left >= (size_t)1 << SMALLEST_SHIFT) {
-		unsigned int small = pool->slab_left < LARGEST_BYTES ? class_of(pool->slab_left)
-								     : POOL_CLASSES - 1;
+		unsigned int small = class_of(pool->slab_left);
 		struct pool_piece *piece = (struct pool_piece *)(void *)pool->slab_at;
 
-		small -= bytes_of(small) > pool->slab_left;
+		if ((size_t)1 << (SMALLEST_SHIFT + small) > pool->slab_left) {
+			small--;
+		}
 		piece->next = pool->free[small];
 		pool->free[small] = piece;
-		pool->slab_at += bytes_of(small);
-		pool->slab_left -= bytes_of(small);
+		pool->slab_at += (size_t)1 << (SMALLEST_SHIFT + small);
+		pool->slab_left -= (size_t)1 << (SMALLEST_SHIFT + small);
 	}
 }
 
 static void *cut(struct pool *pool, unsigned int class)
 {
-	size_t bytes = bytes_of(class);
+	size_t bytes = (size_t)1 << (SMALLEST_SHIFT + class);
 	unsigned char *memory;
 
 	if (pool->slab_left < bytes) {
@@ -161,7 +150,7 @@ static bool is_plain(size_t size)
 /* What a piece takes: the size of its class, if it has one. */
 static size_t charge(size_t size)
 {
-	return size > LARGEST_BYTES ? size : bytes_of(class_of(size));
+	return size > LARGEST_BYTES ? size : (size_t)1 << (SMALLEST_SHIFT + class_of(size));
 }
 
 void *pool_alloc(struct pool *pool, size_t size)

@@ -45,7 +45,7 @@
 #define QUARTER_NS       UINT64_C(250000000)
 #define MAX_QUARTERS     4096                  /* of a window: 17 minutes */
 #define MAX_BUCKET_BYTES (UINT64_C(256) << 20) /* unless configured */
-#define RING_MAX         256u
+#define RING_MAX         1024u
 #define SAMPLES_PER_S    2000u
 #define TOPS_MAX         16u
 #define ENOUGH_REQUESTS  50u

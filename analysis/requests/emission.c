@@ -143,10 +143,8 @@ void fragment_finish(struct requests *r, struct fragment *f, enum request_state 
 	}
 	n_hosts = count_hosts(r, f, &tainted);
 	n_path = make_path(r, f, &skewed);
-	r->open_bytes -= f->copies.bytes;
-	copies_trim(&r->pool->pool, &f->copies);
-	r->open_bytes += f->copies.bytes;
-	size = (uint32_t)(sizeof(*kept) + n_path * sizeof(uint32_t));
+	size = (uint32_t)(offsetof(struct kept_request, path) + n_path * sizeof(uint32_t));
+	size = size < sizeof(*kept) ? (uint32_t)sizeof(*kept) : size;
 	kept = pool_alloc(&r->pool->pool, size);
 	r->counts.pending -= f->n_pending;
 	if (!kept) {

@@ -6,7 +6,6 @@
 /* A small request fits into the first chunk; each further one is four times as large. */
 #define FIRST_CHUNK 512u
 #define LAST_CHUNK  65536u
-#define TRIM_BYTES  64u /* less in vain is not worth a copy */
 
 static struct copy_chunk *add_chunk(struct pool *pool, struct copies *copies, uint32_t need)
 {
@@ -52,26 +51,6 @@ struct event_copy *copies_add(struct pool *pool, struct copies *copies, const st
 		memcpy(copy->slots, event->slots, event->bytes);
 	}
 	return copy;
-}
-
-void copies_trim(struct pool *pool, struct copies *copies)
-{
-	struct copy_chunk *chunk = copies->first, *trimmed;
-	uint32_t size;
-
-	if (!chunk || chunk->next || chunk->size - sizeof(*chunk) - chunk->used < TRIM_BYTES) {
-		return;
-	}
-	size = (uint32_t)sizeof(*chunk) + chunk->used;
-	trimmed = pool_alloc(pool, size);
-	if (!trimmed) {
-		return;
-	}
-	memcpy(trimmed, chunk, size);
-	trimmed->size = size;
-	copies->first = copies->last = trimmed;
-	copies->bytes = size;
-	pool_free(pool, chunk, chunk->size);
 }
 
 void copies_append(struct copies *copies, struct copies *tail)

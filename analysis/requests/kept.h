@@ -55,8 +55,6 @@ struct copies {
 
 /* Room for the copy of an event; NULL if out of memory. The slots are copied, the rest is not. */
 struct event_copy *copies_add(struct pool *pool, struct copies *copies, const struct event *event);
-/* Nothing more comes: gives back what a first chunk has left. Copies move. */
-void copies_trim(struct pool *pool, struct copies *copies);
 void copies_append(struct copies *copies, struct copies *tail); /* tail is empty afterwards */
 void copies_free(struct pool *pool, struct copies *copies);
 

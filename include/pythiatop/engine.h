@@ -28,7 +28,7 @@ struct engine_config {
 	uint32_t max_open_requests;  /* 0: 200,000 fragments; see analysis/requests */
 	uint32_t max_request_events; /* 0: 10,000 events of one request */
 	uint64_t max_request_bytes;  /* 0: 4 MiB of event copies of one request */
-	uint64_t max_kept_bytes;     /* 0: 256 MiB of finished requests for drill-down */
+	uint64_t max_kept_bytes;     /* 0: 32 MiB of finished requests for drill-down */
 	uint64_t max_pin_bytes;      /* 0: 256 MiB held by a pin beyond the window */
 	uint64_t max_state_bytes;    /* 0: 256 MiB of the state's history */
 	uint64_t max_log_bytes;      /* 0: 512 MiB of original events of the window */

@@ -154,7 +154,7 @@ static void add_schema(struct engine *engine, const char *path)
 	struct schema_file *file = schema_file_read(path, error, sizeof(error));
 
 	if (!file || engine_add_schema(engine, schema_file_schema(file), error, sizeof(error)) !=
-				     STATUS_OK) {
+					STATUS_OK) {
 		fprintf(stderr, "%s: %s\n", path, error);
 		exit(EXIT_FAILURE);
 	}
@@ -165,7 +165,8 @@ int main(int argc, char **argv)
 {
 	uint32_t rounds = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 10;
 	const char *trace = argc > 2 ? argv[2] : PT_TRACES_DIR "/kernel-6.2-2cpu";
-	const char *schema = argc > 3 ? argv[3] : PT_SOURCE_DIR "/analysis/schemas/lttng-kernel.yaml";
+	const char *schema =
+			argc > 3 ? argv[3] : PT_SOURCE_DIR "/analysis/schemas/lttng-kernel.yaml";
 	struct recording recording = {.engine = engine_create(NULL)};
 	struct costs costs = {0};
 	struct stat there;

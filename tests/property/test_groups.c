@@ -623,7 +623,7 @@ static void test_drill_down_leads_to_requests(void **state)
 				group->heat_low + (int)(i / group->heat_cols));
 	}
 	assert_true(group->sampled_share > 0.4 && group->sampled_share < 0.51);
-	assert_true(group->n_requests >= 256);
+	assert_true(group->n_requests >= 1024);
 	for (uint32_t i = 1; i < group->n_requests; i++) {
 		assert_true(group->requests[i].id < group->requests[i - 1].id);
 	}

@@ -109,6 +109,64 @@ static void kernel(void **state)
 	feed_stop(&feed);
 }
 
+static uint64_t partial_of(const struct snapshot *snapshot, const char *type)
+{
+	uint64_t partial = 0;
+	uint32_t i;
+
+	for (i = 0; i < snapshot->groups.n; i++) {
+		if (strcmp(snapshot->groups.rows[i].type, type) == 0) {
+			partial += snapshot->groups.rows[i].partial;
+		}
+	}
+	return partial;
+}
+
+/*
+ * A system call whose exit is lost ends, cut off, with the next one of its thread, and does not
+ * take that in; exit() ends with its thread. Nothing of either stays open.
+ */
+static void calls_that_do_not_return(void **state)
+{
+	struct feed feed;
+	struct snapshot *snapshot;
+	uint32_t sched, poll, read, read_exit, exit, gone;
+
+	(void)state;
+	start_with(&feed, "lttng-kernel");
+	feed_as_kernel(&feed);
+	sched = feed_type(&feed, "sched_switch",
+			"prev_comm:s prev_tid:u prev_state:u next_comm:s next_tid:u");
+	poll = feed_type(&feed, "syscall_entry_poll", "fds:u");
+	read = feed_type(&feed, "syscall_entry_read", "fd:u");
+	read_exit = feed_type(&feed, "syscall_exit_read", "ret:i");
+	exit = feed_type(&feed, "syscall_entry_exit", "error_code:i");
+	gone = feed_type(&feed, "sched_process_free", "comm:s tid:u");
+
+	feed_event(&feed, sched, T0, 0,
+			V({.s = "swapper/0"}, {.u = 0}, {.u = 0}, {.s = "db"}, {.u = 42}));
+	feed_event(&feed, poll, T0 + MS, 0, V({.u = 3}));
+	feed_event(&feed, read, T0 + 5 * MS, 0, V({.u = 3}));
+	feed_event(&feed, read_exit, T0 + 7 * MS, 0, V({.i = 1}));
+	feed_event(&feed, exit, T0 + 8 * MS, 0, V({.i = 0}));
+	snapshot = look(&feed, 2);
+	assert_int_equal(partial_of(snapshot, "syscall poll"), 1);
+	assert_int_equal(count_of(snapshot, "syscall read"), 1);
+	assert_string_equal(snapshot->request.type, "syscall read");
+	assert_int_equal(snapshot->request.duration_ns, 2 * MS);
+	assert_int_equal(snapshot->accounting.pending, 1);
+	snapshot_destroy(snapshot);
+
+	feed_event(&feed, sched, T0 + 9 * MS, 0,
+			V({.s = "db"}, {.u = 42}, {.u = 0x20}, {.s = "swapper/0"}, {.u = 0}));
+	feed_event(&feed, gone, T0 + 10 * MS, 0, V({.s = "db"}, {.u = 42}));
+	snapshot = look(&feed, 0);
+	assert_int_equal(partial_of(snapshot, "syscall exit"), 1);
+	assert_int_equal(snapshot->accounting.pending, 0);
+	snapshot_destroy(snapshot);
+	feed_stop(&feed);
+}
+
 static void ros2(void **state)
 {
 	struct feed feed;
@@ -145,6 +203,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(kernel),
+			cmocka_unit_test(calls_that_do_not_return),
 			cmocka_unit_test(ros2),
 	};
 
