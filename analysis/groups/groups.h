@@ -17,9 +17,9 @@
 /*
  * Requests that should perform alike, and how they do.
  *
- * The key of a group is (type, set of skeleton calling contexts), so that enabling a tracepoint
- * never moves a request to another group. Groups never disappear. Statistics are of complete,
- * untainted requests; the others are counted.
+ * The key of a group is (type, its variant where a schema groups by fields, set of skeleton calling
+ * contexts), so that enabling a tracepoint never moves a request to another group. Groups never
+ * disappear. Statistics are of complete, untainted requests; the others are counted.
  *
  * Time is that of events alone: the order of calls decides everything. A request counts in the
  * one-second bucket of its end, which is kept as four quarters: columns of the heat map, and the
@@ -72,6 +72,9 @@ void groups_destroy(struct groups *groups);
  * the most specific one holds. STATUS_NO_MEMORY: nothing changes.
  */
 enum status groups_expect(struct groups *groups, const char *type, uint64_t p50_ns);
+
+/* Names that contexts or types go by are shown otherwise from now on: paths follow. O(1). */
+void groups_renamed(struct groups *groups);
 
 /* See engine_set_baseline() and engine_baseline(). Memory: that of the baseline, once more. */
 enum status groups_set_baseline(struct groups *groups, const struct baseline *baseline);
@@ -129,7 +132,8 @@ struct request *groups_find_request(struct groups *groups, uint64_t id);
 uint64_t groups_median_request(
 		struct groups *groups, const struct focus *focus, uint64_t at_ns, uint32_t id);
 
-/* The path of a group as its row shows it, "" if there is no such group. Lives as long as it. */
+/* The path of a group as its row shows it, "" if there is no such group. Borrowed until the next
+ * fill. */
 const char *groups_path(const struct groups *groups, uint32_t id);
 
 #endif

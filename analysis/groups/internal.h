@@ -111,7 +111,7 @@ struct horizons {
 /* What adding and filling touch stands first. */
 struct group {
 	uint32_t index; /* its id is index + 1 */
-	uint32_t type, n_path, hash;
+	uint32_t type, variant, n_path, hash;
 	uint32_t *path;
 	struct horizons *pinned; /* NULL: as now, or no pin */
 	struct slice *newest, *oldest;
@@ -123,7 +123,7 @@ struct group {
 	struct ring ring;
 	struct horizons now;
 	struct tops tops, epoch_tops;
-	char *services;        /* providers visited: "api>sched" with U+203A */
+	char *services;        /* providers visited, variant: "api>sched image=a", U+203A */
 	uint32_t same_type;    /* index + 1 of the group of its type made before it; 0: none */
 	uint64_t objective_ns; /* median that a schema expects; 0: none */
 	const struct baseline_group *was; /* in the baseline; NULL: not there */
@@ -197,6 +197,7 @@ struct groups {
 	struct groups_config config;
 	const struct names *names;
 	const struct contexts *contexts;
+	bool renamed;     /* names of contexts or types may be shown otherwise than labels say */
 	struct pool pool; /* of slices and histograms */
 	struct kept_store kept;
 
@@ -290,6 +291,10 @@ void observed_release(struct groups *groups, struct observed *observed);
 
 /* Fills services and label of a new group. False if out of memory. */
 bool label_group(struct groups *groups, struct group *group);
+/* Again, where functions have got names since. O(groups) then, else nothing. */
+void label_again(struct groups *groups);
+/* groups.c: what goes by a group's type and path: its objective, and itself in the baseline. */
+void group_named(struct groups *groups, struct group *group);
 
 /* Gives verdicts on rows that changed, but for SLOW; the rows must be up to date. */
 enum status judge_rows(struct groups *groups, const struct view *view, const struct focus *focus,

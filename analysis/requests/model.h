@@ -40,13 +40,18 @@ bool model_add_type(struct model *model, const struct event_type *type);
  */
 const struct plan *model_plans(struct model *model);
 
-/* What a type's plan was made of; NULL: it belongs to no request. */
-const struct schema_event *model_event(const struct model *model, uint32_t type);
-
 uint32_t model_namespaces(struct model *model, const struct plan_namespace **namespaces);
 
 /* Without a global name for requests, groups are told apart by contexts of this depth at most. */
 uint32_t model_path_depth(const struct model *model);
+
+/*
+ * What the given schemas expect requests of a type to be grouped by: of the most specific glob, of
+ * equal ones the first; NULL: nothing. Lives as long as the model.
+ */
+const struct schema_expect *model_group_by(const struct model *model, const char *type);
+/* Is anything grouped so? */
+bool model_groups_by(const struct model *model);
 
 /* Observation of bare `id` fields: the types with one that nothing else names a request of. */
 bool model_watches_ids(const struct model *model);
