@@ -86,10 +86,11 @@ static enum horizon choose_horizon(struct pipeline *pipeline, const struct optio
 static int run_batch(struct pipeline *pipeline, const struct options *options)
 {
 	struct batch batch = {
-			.format = options->format,
+			.style = options->style,
 			.count = options->count,
 			.delay_ns = options->delay_ns,
 			.horizon = choose_horizon(pipeline, options),
+			.metric = options->metric,
 			.select = options->state_of.set ? &options->state_of : NULL,
 			.out = stdout,
 			.err = stderr,

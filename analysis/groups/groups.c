@@ -5,7 +5,9 @@
 #include "groups/internal.h"
 #include "hash.h"
 
-#define FIRST_ROOM 64u
+#define FIRST_ROOM       64u
+#define MAX_CONTEXTS     (UINT64_C(1) << 18)
+#define MAX_SAMPLE_BYTES (UINT64_C(128) << 20)
 
 static uint32_t quarters_of(uint64_t window_ns)
 {
@@ -35,19 +37,28 @@ struct groups *groups_create(const struct groups_config *config, const struct na
 	groups->retention = 2 * groups->window;
 	groups->seal = 1;
 	pool_init(&groups->pool);
+	pool_init(&groups->samples.pool);
+	groups->samples.max_bytes =
+			config->max_sample_bytes ? config->max_sample_bytes : MAX_SAMPLE_BYTES;
+	groups->contexts_bound.max = config->max_contexts ? config->max_contexts : MAX_CONTEXTS;
+	groups->sample_slots = calloc(groups->window, sizeof(struct sample *));
 	kept_store_init(&groups->kept, pool);
 	groups->slots = calloc(groups->retention, sizeof(struct slice *));
 	groups->table = calloc(FIRST_ROOM, sizeof(*groups->table));
 	groups->table_room = FIRST_ROOM;
-	if (!groups->slots || !groups->table) {
+	if (!groups->slots || !groups->table || !groups->sample_slots) {
 		groups_destroy(groups);
 		return NULL;
 	}
 	return groups;
 }
 
-static void group_destroy(struct group *group)
+static void group_destroy(struct groups *groups, struct group *group)
 {
+	if (group->pinned) {
+		observed_release(groups, &group->pinned->observed);
+	}
+	observed_release(groups, &group->now.observed);
 	free(group->pinned);
 	free(group->ring.records);
 	free(group->path);
@@ -62,10 +73,13 @@ void groups_destroy(struct groups *groups)
 		return;
 	}
 	for (uint32_t i = 0; i < groups->n; i++) {
-		group_destroy(groups->items[i]);
+		group_destroy(groups, groups->items[i]);
 	}
 	kept_store_release(&groups->kept);
 	pool_release(&groups->pool);
+	pool_release(&groups->samples.pool);
+	profile_items_release(&groups->items_of_one);
+	free(groups->sample_slots);
 	free(groups->items);
 	free(groups->rows);
 	free(groups->newest_of_type);
@@ -197,7 +211,7 @@ static struct group *group_create(
 	}
 	group->path = calloc(request->n_path + 1, sizeof(*group->path));
 	if (!group->path) {
-		group_destroy(group);
+		group_destroy(groups, group);
 		return NULL;
 	}
 	for (uint32_t i = 0; i < request->n_path; i++) {
@@ -210,7 +224,7 @@ static struct group *group_create(
 	group->first_quarter = request->end_ns / QUARTER_NS;
 	group->same_type = groups->newest_of_type[group->type];
 	if (!label_group(groups, group)) {
-		group_destroy(group);
+		group_destroy(groups, group);
 		return NULL;
 	}
 	groups->items[groups->n++] = group;
@@ -245,6 +259,9 @@ void group_before_change(struct groups *groups, struct group *group)
 		}
 		copy->slowest[i] = group_slowest(groups, group, (enum horizon)i);
 		groups->pin.bytes += histogram_bytes(&copy->totals[i].histogram);
+	}
+	if (!observed_copy(&copy->observed, &group->now.observed)) {
+		groups->pin.trimmed = true;
 	}
 	groups->pin.bytes += sizeof(*copy);
 	group->pinned = copy;
@@ -316,6 +333,9 @@ void groups_add(struct groups *groups, struct request *request)
 			sums[i]->partial++; /* out of memory: no room for its bin */
 		}
 	}
+	if (sampled) {
+		observe_request(groups, group, request, slice && slice->in_window);
+	}
 	keep_request(groups, group, slice, request, sampled, new_cell);
 }
 
@@ -348,6 +368,7 @@ void groups_begin_epoch(struct groups *groups, uint64_t now_ns)
 		group_before_change(groups, group); /* while the old epoch is in force */
 		totals_clear(&group->now.totals[HORIZON_EPOCH], &groups->pool);
 		keep_release_tops(groups, &group->epoch_tops);
+		observe_begin_epoch(group);
 		group->row_valid = group->row_valid && groups->pin.on;
 	}
 	groups->epoch++;
@@ -379,6 +400,9 @@ static void group_unpin(struct groups *groups, struct group *group)
 
 	for (uint32_t h = 0; group->pinned && h < HORIZON_COUNT; h++) {
 		totals_clear(&group->pinned->totals[h], &groups->pool);
+	}
+	if (group->pinned) {
+		observed_release(groups, &group->pinned->observed);
 	}
 	free(group->pinned);
 	group->pinned = NULL;

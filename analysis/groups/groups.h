@@ -10,6 +10,7 @@
 #include "pythiatop/snapshot/snapshot.h"
 #include "pythiatop/status.h"
 #include "requests/contexts.h"
+#include "requests/measured.h"
 #include "requests/request.h"
 
 /*
@@ -36,6 +37,10 @@
  * max_kept_bytes go oldest first, the slowest ones last. What only the pin keeps beyond
  * max_pin_bytes goes oldest first, requests before buckets; the statistics it shows stay.
  *
+ * Of the sample of each group the contexts that its time was spent in are summed up, and the last
+ * 1,024 are kept for intervals: see profile.h and sample.h, whose bounds are max_contexts and
+ * max_sample_bytes. A pin holds at most as much of either once more.
+ *
  * Threads: one.
  */
 struct groups;
@@ -46,6 +51,14 @@ struct groups_config {
 	uint64_t max_kept_bytes;   /* of kept requests, all groups together */
 	uint64_t max_pin_bytes;    /* of what only the pin keeps */
 	uint64_t max_bucket_bytes; /* of buckets and totals; 0: 256 MiB */
+	uint64_t max_contexts;     /* pairs of group and context; 0: 262,144 */
+	uint64_t max_sample_bytes; /* of measured requests; 0: 128 MiB */
+	/*
+	 * Tells where the time of a request went; borrowed until the next call. False: not known.
+	 * NULL: nothing is said of it.
+	 */
+	bool (*measure)(void *measurer, const struct request *request, struct measured *out);
+	void *measurer;
 };
 
 struct groups *groups_create(const struct groups_config *config, const struct names *names,

@@ -4,6 +4,8 @@
 
 #include "groups/groups.h"
 #include "groups/kept.h"
+#include "groups/profile.h"
+#include "groups/sample.h"
 #include "pool.h"
 #include "stats/histogram.h"
 #include "stats/moments.h"
@@ -24,6 +26,9 @@
  *   groups.c   keys and groups; taking a request; epochs; the pin
  *   slices.c   time passing: which slices exist, and what they hold
  *   keep.c     which requests are kept
+ *   profile.c  where the time of requests went: sums for each context
+ *   sample.c   the last sampled requests of each group, packed
+ *   observe.c  sampled requests into profiles and samples
  *   label.c    the text that tells a group's path
  *   view.c     what is shown at an instant: totals, slowest request
  *   fill.c     views into snapshots
@@ -78,9 +83,17 @@ struct ring {
 	uint32_t threshold; /* a request whose hash is above is left out */
 };
 
+/* Where the time of the sampled requests went. */
+struct observed {
+	struct profile profile;  /* sums of each horizon */
+	struct sample_ring ring; /* the last of them */
+	uint64_t changes;        /* counts up */
+};
+
 /* Totals by horizon, as they are or as they were when the pin began. */
 struct horizons {
 	struct totals totals[HORIZON_COUNT];
+	struct observed observed;
 	uint64_t slowest[HORIZON_COUNT]; /* request id; of a pin only */
 };
 
@@ -132,6 +145,11 @@ struct groups {
 	uint32_t window, retention; /* quarters */
 	struct slice **slots;       /* by quarter % retention */
 
+	struct samples samples;
+	struct sample **sample_slots; /* of the window's, by quarter % window */
+	struct profile_bound contexts_bound;
+	struct profile_items items_of_one; /* the request being taken in */
+
 	uint32_t epoch, seal;
 	uint64_t epoch_ns;
 	struct pin pin;
@@ -176,6 +194,19 @@ void keep_release_slice(struct groups *groups, struct slice *slice);
 void keep_release_tops(struct groups *groups, struct tops *tops);
 /* Brings kept requests, and what the pin holds, within their bounds. */
 void keep_bound(struct groups *groups);
+
+/* Measures a sampled request, and counts where its time went. */
+void observe_request(struct groups *groups, struct group *group, const struct request *request,
+		bool in_window);
+/* The window begins after that quarter. */
+void observe_leave_window(struct groups *groups, uint64_t quarter);
+void observe_begin_epoch(struct group *group);
+/* Counts a sample in a horizon, or takes it away again. */
+void observed_count(struct observed *observed, enum horizon horizon, const struct sample *sample,
+		bool away);
+/* False if out of memory: *copy is empty then. */
+bool observed_copy(struct observed *copy, const struct observed *observed);
+void observed_release(struct groups *groups, struct observed *observed);
 
 /* Fills services and label of a new group. False if out of memory. */
 bool label_group(struct groups *groups, struct group *group);

@@ -44,6 +44,7 @@ void requests_destroy(struct requests *r)
 	}
 	losses_release(&r->losses);
 	spans_release(&r->spans);
+	measuring_release(&r->measuring);
 	key_table_release(&r->intervals);
 	key_table_release(&r->keyed);
 	for (i = 0; i <= PLAN_MAX_BINDS; i++) {

@@ -85,6 +85,7 @@ enum action_section {
 	X("epoch", "", "begin a new epoch: statistics start afresh there")                         \
 	X("export json", "FILE", "write what is shown to a file, as JSON")                         \
 	X("export csv", "FILE", "... as comma-separated values")                                   \
+	X("export folded", "FILE", "write the calling contexts to a file, for flame graphs")       \
 	X("export text", "FILE", "... as text")                                                    \
 	X("horizon", "10s|epoch|all", "which part of the past statistics speak of")                \
 	X("quit", "", "quit")                                                                      \

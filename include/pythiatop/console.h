@@ -24,7 +24,7 @@ struct console_host {
 
 	/*
 	 * A command as typed after ':' (without it) that is not the screen's own (`theme`, `quit`):
-	 *   attach URL | detach URL | epoch | export json|csv|text FILE | schema save FILE
+	 *   attach URL | detach URL | epoch | export json|csv|text|folded FILE | schema save FILE
 	 * Its answer comes as `notice` of a later snapshot.
 	 */
 	void (*command)(void *context, const char *line);

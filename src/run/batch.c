@@ -104,6 +104,8 @@ static enum stop_reason print(
 			.screen = SCREEN_GROUPS,
 			.parts = FOCUS_ALL,
 			.horizon = batch->horizon,
+			.metric = batch->metric,
+			.tree_of_all = true,
 			.frozen = hold->status == HOLD_HELD,
 			.back_ns = hold->back_ns,
 	};
@@ -114,7 +116,7 @@ static enum stop_reason print(
 		fprintf(batch->err, "pythiatop: out of memory\n");
 		return STOP_FAILED;
 	}
-	status = output_write(batch->out, batch->format, snapshot, *documents == 0);
+	status = output_write(batch->out, &batch->style, snapshot, *documents == 0);
 	snapshot_destroy(snapshot);
 	if (status != STATUS_OK) {
 		fprintf(batch->err, "pythiatop: cannot write the document: %s\n", strerror(errno));

@@ -64,7 +64,7 @@ static void begin_epoch(struct pipeline *pipeline)
 	pipeline_notice(pipeline, "A new epoch begins. Key t shows its statistics.");
 }
 
-static void export_to(struct pipeline *pipeline, enum output_format format, const char *path,
+static void export_to(struct pipeline *pipeline, const struct output_style *style, const char *path,
 		const struct focus *focus)
 {
 	struct focus whole = *focus;
@@ -77,9 +77,10 @@ static void export_to(struct pipeline *pipeline, enum output_format format, cons
 		return;
 	}
 	whole.parts = FOCUS_ALL;
+	whole.tree_of_all = true;
 	snapshot = pipeline_answer(pipeline, &whole);
 	errno = ENOMEM;
-	written = snapshot && output_write(file.out, format, snapshot, true) == STATUS_OK;
+	written = snapshot && output_write(file.out, style, snapshot, true) == STATUS_OK;
 	written = new_file_finish(&file, written);
 	answer_written(pipeline, path, written);
 	snapshot_destroy(snapshot);
@@ -120,15 +121,15 @@ static void export_command(
 {
 	size_t length = strcspn(argument, " ");
 	const char *path = argument + length + strspn(argument + length, " ");
-	enum output_format format;
+	struct output_style style = {.weight = OUTPUT_SELF};
 	char name[16];
 
 	snprintf(name, sizeof(name), "%.*s", (int)(length < sizeof(name) ? length : 0), argument);
-	if (!output_format_parse(name, &format) || !*path) {
-		pipeline_notice(pipeline, "expected: export json|csv|text FILE");
+	if (!output_format_parse(name, &style.format) || !*path) {
+		pipeline_notice(pipeline, "expected: export json|csv|text|folded FILE");
 		return;
 	}
-	export_to(pipeline, format, path, focus);
+	export_to(pipeline, &style, path, focus);
 }
 
 void pipeline_command(struct pipeline *pipeline, const char *line, const struct focus *focus)
