@@ -637,21 +637,21 @@ enum status pythia_decide(struct pythia *pythia, uint32_t id, enum step_decision
 	return status;
 }
 
-enum status pythia_propose(struct pythia *pythia, const char *provider, const char *name,
-		bool enable, uint64_t now_ns, char *error, size_t size)
+enum status pythia_propose_point(struct pythia *pythia, uint32_t at, bool enable, uint64_t now_ns,
+		char *error, size_t size)
 {
-	uint32_t at = points_find(&pythia->points, intern(pythia, provider), intern(pythia, name));
-	struct point *point = at == POINT_NONE ? NULL : &pythia->points.items[at];
+	struct point *point = at < pythia->points.n ? &pythia->points.items[at] : NULL;
 	struct step_part part = {.point = at, .enable = enable};
 	struct step *step = steps_proposed(&pythia->steps);
+	const char *name = point ? names_text(pythia->names, point->name) : "this";
 	char title[TITLE_BYTES];
 
 	part.hosts = !point ? 0 : enable ? point_off(point) : point->ours;
 	if (!part.hosts || !point->entry) {
 		snprintf(error, size,
 				enable ? "%s: no host offers it, or it is recorded everywhere"
-				       : "%s: it is not recorded because of a step: only those can "
-					 "be disabled",
+				       : "%s: no step records it; only what steps enabled is "
+					 "disabled",
 				name);
 		return STATUS_INVALID;
 	}
@@ -672,6 +672,15 @@ enum status pythia_propose(struct pythia *pythia, const char *provider, const ch
 	step->predicted = cost_of_parts(pythia, &part, 1);
 	point->pinned = enable;
 	return STATUS_OK;
+}
+
+enum status pythia_propose(struct pythia *pythia, const char *provider, const char *name,
+		bool enable, uint64_t now_ns, char *error, size_t size)
+{
+	return pythia_propose_point(pythia,
+			points_find(&pythia->points, intern(pythia, provider),
+					intern(pythia, name)),
+			enable, now_ns, error, size);
 }
 
 void pythia_undo_all(struct pythia *pythia, enum step_by by, uint64_t now_ns)

@@ -83,7 +83,9 @@ void pythia_learned(struct pythia *pythia, const struct pythia_look *look);
 
 enum status pythia_decide(struct pythia *pythia, uint32_t step, enum step_decision decision,
 		enum step_by by, uint64_t now_ns, char *error, size_t size);
-/* Proposes a point by hand; `row` as it was shown, from the tree of a group of that type. */
+/* Proposes a point by hand: by its span, or by its number (tree rows of points that are off). */
+enum status pythia_propose_point(struct pythia *pythia, uint32_t point, bool enable,
+		uint64_t now_ns, char *error, size_t size);
 enum status pythia_propose(struct pythia *pythia, const char *provider, const char *name,
 		bool enable, uint64_t now_ns, char *error, size_t size);
 void pythia_undo_all(struct pythia *pythia, enum step_by by, uint64_t now_ns);

@@ -4,6 +4,7 @@
 
 #include "hash.h"
 #include "pythia/strategy.h"
+#include "pythiatop/step.h"
 
 /* A point that costs next to nothing is not worth any number of times more than one that does. */
 #define COST_FLOOR 10.0 /* events/s */
@@ -47,6 +48,18 @@ static uint32_t take_best(struct choice *choice, uint32_t max, const double *ran
 	}
 	return n;
 }
+
+/* What edges each strategy looks at. */
+enum {
+	EDGES_hybrid = EDGE_BY_PHI,
+	EDGES_hierarchical = EDGE_BY_PHI,
+	EDGES_flat = EDGE_BY_PHI,
+	EDGES_historic = EDGE_BY_PHI,
+	EDGES_cross_layer = EDGE_BY_PHI,
+	EDGES_random = EDGE_BY_PHI,
+	EDGES_all = EDGE_BY_PHI,
+	EDGES_pythia = EDGE_BY_VARIANCE,
+};
 
 /* --- hybrid ---------------------------------------------------------------------------------- */
 
@@ -201,17 +214,10 @@ static uint32_t choose_pythia(struct choice *choice)
 }
 
 static const struct strategy table[] = {
-		{"hybrid", "children of the edge, split by the time they take", EDGE_BY_PHI,
-				choose_hybrid},
-		{"hierarchical", "children of the edge, the longest first", EDGE_BY_PHI,
-				choose_hierarchical},
-		{"flat", "evenly through the edge's time", EDGE_BY_PHI, choose_flat},
-		{"historic", "what explained before, else as hybrid", EDGE_BY_PHI, choose_historic},
-		{"cross-layer", "kernel events", EDGE_BY_PHI, choose_cross_layer},
-		{"random", "any points of the edge", EDGE_BY_PHI, choose_random},
-		{"all", "all points of the edge", EDGE_BY_PHI, choose_all},
-		{"pythia", "all children of the edge of the largest variance", EDGE_BY_VARIANCE,
-				choose_pythia},
+#define X(id, title, says)                                                                         \
+	{.name = title, .edges = (enum edge_rule)EDGES_##id, .choose = choose_##id},
+		PYTHIATOP_STRATEGIES(X)
+#undef X
 };
 
 const struct strategy *strategies(uint32_t *n)

@@ -43,7 +43,7 @@ enum edge_rule {
 };
 
 struct strategy {
-	const char *name, *help;
+	const char *name;
 	enum edge_rule edges;
 	uint32_t (*choose)(struct choice *choice); /* returns how many */
 };

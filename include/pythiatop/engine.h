@@ -154,9 +154,8 @@ uint64_t engine_dump_begin(const struct engine *engine);
  */
 void engine_set_mode(struct engine *engine, enum step_mode mode);
 void engine_set_budget(struct engine *engine, const struct step_budget *budget);
-/* STATUS_NOT_FOUND: there is no strategy of that name. engine_strategies() lists them. */
+/* STATUS_NOT_FOUND: there is no strategy of that name (see PYTHIATOP_STRATEGIES). */
 enum status engine_set_strategy(struct engine *engine, const char *name);
-const char *const *engine_strategies(void); /* NULL at the end */
 
 /* What a host's applications offer now, all of it: replaces what was offered there before. */
 enum status engine_offer(struct engine *engine, const char *host, const struct step_offer *offers,

@@ -14,6 +14,17 @@
  *            -> rejected  -> failed  -> undoing -> undone (by itself: it cost too much)
  */
 
+/* How points are chosen. X(id, name, help); the first is the usual one. */
+#define PYTHIATOP_STRATEGIES(X)                                                                    \
+	X(hybrid, "hybrid", "children of the edge, split by the time they take")                   \
+	X(hierarchical, "hierarchical", "children of the edge, the longest first")                 \
+	X(flat, "flat", "evenly through the edge's time")                                          \
+	X(historic, "historic", "what explained before, else as hybrid")                           \
+	X(cross_layer, "cross-layer", "kernel events")                                             \
+	X(random, "random", "any points of the edge")                                              \
+	X(all, "all", "all points of the edge")                                                    \
+	X(pythia, "pythia", "all children of the edge of the largest variance")
+
 /* What may be done without asking. */
 enum step_mode {
 	MODE_OBSERVE = 0, /* steps are proposed, none can be approved */
