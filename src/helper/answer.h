@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /*
  * The control protocol, version 2: JSON objects, one a line, both ways.
@@ -65,11 +66,39 @@
 #define CONTROL_MAX_QUEUE 64
 #define CONTROL_LEASE_MS  10000
 
-/* Sends one line and flushes. False: nobody reads any more. Takes the reference of `line`. */
-bool answer_send(json_t *line);
+/*
+ * The worker's side of it (helper/worker.h): one answer, written to standard output. In front of
+ * each line stands a letter for the guardian, which does not want to parse rows.
+ */
+#define ANSWER_ROW    '+'
+#define ANSWER_OK     '.'
+#define ANSWER_FAILED '!'
 
-/* The last line of an answer. `more` (may be NULL) is merged into it; its reference is taken. */
-bool answer_ok(json_int_t id, json_t *more);
-bool answer_error(json_int_t id, const char *error, const char *help);
+struct answer {
+	json_int_t id;
+	uint64_t began_ns; /* 0: lttng-ctl was not called so far */
+	uint32_t rows;
+	bool deaf; /* nobody reads any more */
+};
+
+/* To be called before each call of lttng-ctl: notes when the first one began. */
+void answer_calling(struct answer *answer);
+
+/* A row {key: value}; takes the reference of `value`, NULL is "out of memory". */
+void answer_row(struct answer *answer, const char *key, json_t *value);
+
+/* The last line. `more` (may be NULL) is merged into it; its reference is taken. */
+void answer_ok(struct answer *answer, json_t *more);
+void answer_error(struct answer *answer, const char *error, const char *help);
+
+/* An error of lttng-ctl, with what people do about it. */
+void answer_lttng(struct answer *answer, int code);
+const char *answer_help(int code); /* "" if there is nothing to say */
+
+/* {"what","error","help"} of something that this host does not have. */
+void answer_lack(struct answer *answer, const char *what, int code);
+
+/* Text of other processes need not be UTF-8, but JSON is. */
+json_t *answer_text(const char *text);
 
 #endif
