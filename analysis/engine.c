@@ -94,6 +94,13 @@ static void begin_epoch(void *context)
 	engine_begin_epoch(context);
 }
 
+static bool measure(void *context, const struct request *request, struct measured *out)
+{
+	struct engine *engine = context;
+
+	return requests_measure(engine->requests, request, out);
+}
+
 struct engine *engine_create(const struct engine_config *config)
 {
 	struct engine *engine = calloc(1, sizeof(*engine));
@@ -140,7 +147,9 @@ struct engine *engine_create(const struct engine_config *config)
 		engine->groups = groups_create(&(struct groups_config){.window_ns = c->window_ns,
 							       .max_groups = c->max_groups,
 							       .max_kept_bytes = c->max_kept_bytes,
-							       .max_pin_bytes = c->max_pin_bytes},
+							       .max_pin_bytes = c->max_pin_bytes,
+							       .measure = measure,
+							       .measurer = engine},
 				engine->names, engine->contexts, &engine->pool);
 	}
 	if (!engine->requests || !engine->groups || !engine->state ||
@@ -245,6 +254,16 @@ static void turn_seconds(struct engine *engine, uint64_t second)
 		engine->seconds[(engine->second + i) % RATE_SECONDS] = 0;
 	}
 	engine->second = second;
+bool engine_next_symbol(struct engine *engine, struct symbol_query *query)
+{
+	return requests_next_symbol(engine->requests, query);
+}
+
+void engine_name_symbol(struct engine *engine, uint32_t id, const char *name)
+{
+	names_show(engine->names, id, name);
+}
+
 }
 
 /* Can the event be read at all? A damaged one must not reach further. */

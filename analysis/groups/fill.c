@@ -335,6 +335,45 @@ static enum status fill_requests(struct groups *groups, const struct view *view,
 	return STATUS_OK;
 }
 
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* Of kept ones, the newest of those nearest to the median of the horizon. */
+static uint64_t median_request(
+		struct groups *groups, const struct view *view, const struct group *group)
+{
+	uint64_t median_ns = groups->rows[group->index].p50_ns, nearest = UINT64_MAX, id = 0;
+	uint32_t record = kept_newest_of(&groups->kept, group->index);
+
+	for (; record; record = kept_older_of(&groups->kept, record)) {
+		const struct request *request = groups->kept.records[record].request;
+		uint64_t off = distance(request->end_ns - request->start_ns, median_ns);
+
+		if (request->state == REQUEST_COMPLETE && !request->tainted && off < nearest &&
+				view_shows_request(groups, view, request)) {
+			nearest = off;
+			id = request->id;
+		}
+	}
+	return id;
+}
+
+uint64_t groups_median_request(
+		struct groups *groups, const struct focus *focus, uint64_t at_ns, uint32_t id)
+{
+	struct view view = view_at(groups, focus->horizon, at_ns);
+
+	if (!id || id > view.n_groups || !view_has(&view, groups->items[id - 1])) {
+		return 0;
+	}
+	rows_switch(groups, view.horizon);
+	return row_of(groups, &view, groups->items[id - 1])
+			       ? median_request(groups, &view, groups->items[id - 1])
+			       : 0;
+}
+
 static enum status fill_group(struct groups *groups, const struct view *view,
 		const struct group *group, struct snapshot *snapshot)
 {
@@ -359,7 +398,33 @@ static enum status fill_group(struct groups *groups, const struct view *view,
 	}
 	totals = view_totals(groups, view, group);
 	status = totals ? fill_histogram(&totals->histogram, snapshot) : STATUS_NO_MEMORY;
-	return status == STATUS_OK ? fill_requests(groups, view, group, snapshot) : status;
+	if (status == STATUS_OK) {
+		status = fill_requests(groups, view, group, snapshot);
+	}
+	out->median_request = median_request(groups, view, group);
+	return status == STATUS_OK ? fill_location(groups, view, group, snapshot, &out->location)
+				   : status;
+}
+
+/* Where each group varies, and its tree: in the order of the rows. */
+static enum status fill_locations(struct groups *groups, const struct view *view,
+		const struct place *places, uint32_t n, struct snapshot *snapshot)
+{
+	struct group_location *locations = snapshot_alloc(snapshot, n * sizeof(*locations));
+	struct tree_view *trees = snapshot_alloc(snapshot, n * sizeof(*trees));
+	enum status status = locations && trees ? STATUS_OK : STATUS_NO_MEMORY;
+
+	for (uint32_t i = 0; status == STATUS_OK && i < n; i++) {
+		const struct group *group = groups->items[places[i].index];
+
+		status = fill_location(groups, view, group, snapshot, &locations[i]);
+		if (status == STATUS_OK) {
+			status = fill_tree(groups, view, group, snapshot, &trees[i]);
+		}
+	}
+	snapshot->groups.locations = locations;
+	snapshot->groups.trees = trees;
+	return status;
 }
 
 /* The slowest of the horizon; else of what the group ever had; else the newest, of any state. */
@@ -394,7 +459,7 @@ enum status groups_fill(struct groups *groups, const struct focus *focus, uint64
 	snapshot->horizon_ns = view.at_ns > view.start_ns ? view.at_ns - view.start_ns : 0;
 	snapshot->pinned = view.pinned;
 	snapshot->pin_trimmed = view.pinned && groups->pin.trimmed;
-	if (!(focus->parts & (FOCUS_GROUPS | FOCUS_GROUP | FOCUS_REQUEST))) {
+	if (!(focus->parts & (FOCUS_GROUPS | FOCUS_GROUP | FOCUS_REQUEST | FOCUS_TREE))) {
 		return STATUS_OK;
 	}
 	places = snapshot_alloc(snapshot, (view.n_groups + 1) * sizeof(*places));
@@ -404,6 +469,9 @@ enum status groups_fill(struct groups *groups, const struct focus *focus, uint64
 	status = rows_update(groups, &view, places, &n);
 	if (status == STATUS_OK && (focus->parts & FOCUS_GROUPS)) {
 		status = fill_rows(groups, &view, places, n, snapshot);
+	}
+	if (status == STATUS_OK && (focus->parts & FOCUS_GROUPS) && (focus->parts & FOCUS_LOCATE)) {
+		status = fill_locations(groups, &view, places, n, snapshot);
 	}
 	if (!id && n) {
 		id = places[0].index + 1;
@@ -418,6 +486,13 @@ enum status groups_fill(struct groups *groups, const struct focus *focus, uint64
 	}
 	if (status == STATUS_OK && group && (focus->parts & FOCUS_GROUP)) {
 		status = fill_group(groups, &view, group, snapshot);
+	}
+	if (status == STATUS_OK && (focus->parts & FOCUS_TREE)) {
+		if (focus->tree_of_all) {
+			status = fill_tree_of_all(groups, &view, snapshot, &snapshot->tree);
+		} else if (group) {
+			status = fill_tree(groups, &view, group, snapshot, &snapshot->tree);
+		}
 	}
 	return status;
 }

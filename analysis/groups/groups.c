@@ -78,6 +78,9 @@ void groups_destroy(struct groups *groups)
 	kept_store_release(&groups->kept);
 	pool_release(&groups->pool);
 	pool_release(&groups->samples.pool);
+	profile_release(&groups->past.profile);
+	location_release(&groups->located.location);
+	tree_work_release(&groups->tree);
 	profile_items_release(&groups->items_of_one);
 	free(groups->sample_slots);
 	free(groups->items);

@@ -106,6 +106,13 @@ enum status groups_fill(struct groups *groups, const struct focus *focus, uint64
 /* A kept request by its id, as of the pin if there is one; NULL if it is not kept (any more). */
 struct request *groups_find_request(struct groups *groups, uint64_t id);
 
+/*
+ * A kept request of the group, complete, of the horizon in focus, nearest to the median of that;
+ * 0: none.
+ */
+uint64_t groups_median_request(
+		struct groups *groups, const struct focus *focus, uint64_t at_ns, uint32_t id);
+
 /* The path of a group as its row shows it, "" if there is no such group. Lives as long as it. */
 const char *groups_path(const struct groups *groups, uint32_t id);
 

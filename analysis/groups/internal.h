@@ -4,6 +4,7 @@
 
 #include "groups/groups.h"
 #include "groups/kept.h"
+#include "groups/locate.h"
 #include "groups/profile.h"
 #include "groups/sample.h"
 #include "pool.h"
@@ -29,6 +30,9 @@
  *   profile.c  where the time of requests went: sums for each context
  *   sample.c   the last sampled requests of each group, packed
  *   observe.c  sampled requests into profiles and samples
+ *   locate.c   shares of the variance, by share_interval.c with their intervals
+ *   where.c    what is located at an instant
+ *   tree.c     the calling-context tree
  *   label.c    the text that tells a group's path
  *   view.c     what is shown at an instant: totals, slowest request
  *   fill.c     views into snapshots
@@ -48,6 +52,8 @@ struct totals {
 	uint64_t tainted, partial;
 	uint64_t sampled; /* of all these, how many were taken into the sample */
 };
+
+#define REST_NAME "(rest)"
 
 /* A kept request, by how slow it is. */
 struct slow {
@@ -125,6 +131,44 @@ struct pin {
 	uint64_t bytes;                /* of these, and of copied totals */
 };
 
+/* What is shown, and when. */
+struct view {
+	uint64_t at_ns, start_ns; /* of the horizon */
+	uint64_t quarter;         /* of at_ns */
+	uint64_t floor;           /* first quarter with slices */
+	bool tip;                 /* the latest instant, or the pin itself: totals answer */
+	bool pinned;
+	enum horizon horizon;
+	uint32_t epoch, n_groups;
+	uint64_t epoch_ns, folded;
+};
+
+/* Where time went at an instant; borrowed until the next look. */
+struct instant {
+	struct view view;
+	const struct profile *profile;
+	const struct sample_ring *ring;
+	uint64_t changes;
+};
+
+/* The location made last, kept while it holds. */
+struct located {
+	bool valid;
+	uint32_t group;
+	uint64_t changes;
+	struct view view;
+	struct location location;
+};
+
+/* Memory that trees are made in; grows with the contexts that there are. */
+struct tree_work {
+	uint64_t *places; /* by context: serial and branch */
+	uint32_t n_places, serial;
+	struct branch *branches;
+	struct branch_order *orders;
+	uint32_t n, room;
+};
+
 struct groups {
 	struct groups_config config;
 	const struct names *names;
@@ -149,6 +193,9 @@ struct groups {
 	struct sample **sample_slots; /* of the window's, by quarter % window */
 	struct profile_bound contexts_bound;
 	struct profile_items items_of_one; /* the request being taken in */
+	struct observed past;              /* of an instant stepped back to */
+	struct located located;
+	struct tree_work tree;
 
 	uint32_t epoch, seal;
 	uint64_t epoch_ns;
@@ -211,18 +258,6 @@ void observed_release(struct groups *groups, struct observed *observed);
 /* Fills services and label of a new group. False if out of memory. */
 bool label_group(struct groups *groups, struct group *group);
 
-/* What is shown, and when. */
-struct view {
-	uint64_t at_ns, start_ns; /* of the horizon */
-	uint64_t quarter;         /* of at_ns */
-	uint64_t floor;           /* first quarter with slices */
-	bool tip;                 /* the latest instant, or the pin itself: totals answer */
-	bool pinned;
-	enum horizon horizon;
-	uint32_t epoch, n_groups;
-	uint64_t epoch_ns, folded;
-};
-
 struct view view_at(const struct groups *groups, enum horizon horizon, uint64_t at_ns);
 /* The group existed then. */
 bool view_has(const struct view *view, const struct group *group);
@@ -238,8 +273,27 @@ uint64_t group_slowest(
 /* Id of the slowest complete request kept of the horizon, 0 if none is. */
 uint64_t view_slowest(
 		const struct groups *groups, const struct view *view, const struct group *group);
-/* The request ended by then, within the horizon. */
+/* A request with these ends had ended by then, within the horizon. */
+bool view_shows(const struct groups *groups, const struct view *view, uint64_t start_ns,
+		uint64_t end_ns);
 bool view_shows_request(const struct groups *groups, const struct view *view,
 		const struct request *request);
+/* False if out of memory. */
+bool instant_at(struct groups *groups, const struct view *view, const struct group *group,
+		struct instant *out);
+/* Borrowed until the next call. NULL if out of memory. */
+const struct location *instant_location(
+		struct groups *groups, const struct instant *instant, const struct group *group);
+/* More than a tenth of the complete requests is tainted. */
+bool view_is_lossy(const struct totals *totals);
+
+const char *context_name(const struct groups *groups, uint32_t context);
+enum status fill_location(struct groups *groups, const struct view *view, const struct group *group,
+		struct snapshot *snapshot, struct group_location *out);
+enum status fill_tree(struct groups *groups, const struct view *view, const struct group *group,
+		struct snapshot *snapshot, struct tree_view *out);
+enum status fill_tree_of_all(struct groups *groups, const struct view *view,
+		struct snapshot *snapshot, struct tree_view *out);
+void tree_work_release(struct tree_work *work);
 
 #endif

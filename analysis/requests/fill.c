@@ -167,13 +167,10 @@ static enum status put_span(
 	const struct event_copy *copy = span->entry ? span->entry : span->exit;
 	const struct request *request = &fill->kept->request;
 	const struct plan *plan = copy ? &fill->r->plans[copy->type] : NULL;
-	uint32_t name = span->entry ? span->entry->name : 0;
 
 	out->name = snapshot_text(fill->snapshot,
-			name   ? names_text(fill->r->names, name)
-			: plan ? names_text(fill->r->names,
-						 copy->name ? copy->name : plan->name.fixed)
-			       : names_text(fill->r->names, request->type));
+			names_text(fill->r->names,
+					copy ? span_name(fill->r, span) : request->type));
 	out->provider = snapshot_text(
 			fill->snapshot, plan ? names_text(fill->r->names, plan->provider) : "");
 	out->track = track_of(fill, span->host, span->tid, copy ? copy->pid : -1);
@@ -224,7 +221,8 @@ static enum status link_children(struct filling *fill)
 	return STATUS_OK;
 }
 
-static enum status put_spans(struct filling *fill, struct request_view *view)
+static enum status put_spans(
+		struct filling *fill, struct request_view *view, struct request_span **written)
 {
 	const struct spans *spans = fill->spans;
 	struct request_span *out = snapshot_alloc(fill->snapshot, spans->n * sizeof(*out));
@@ -248,6 +246,7 @@ static enum status put_spans(struct filling *fill, struct request_view *view)
 		}
 		at = at == SPAN_NONE ? SPAN_NONE : fill->next_sibling[at];
 	}
+	*written = out;
 	view->spans = out;
 	return status;
 }
@@ -287,23 +286,55 @@ static enum status put_events(struct filling *fill, struct request_view *view)
 	return STATUS_OK;
 }
 
+/* The critical path, and of each span what it has of it. `spans` were just written. */
+static enum status put_path(
+		struct filling *fill, struct request_span *spans, struct request_view *view)
+{
+	struct requests *r = fill->r;
+	const struct path *path = &r->measuring.path;
+	struct request_piece *out;
+	int64_t at_ns = 0;
+	uint32_t i;
+
+	if (!measuring_walk(r)) {
+		return STATUS_NO_MEMORY;
+	}
+	out = snapshot_alloc(fill->snapshot, (path->n + 1) * sizeof(*out));
+	if (!out) {
+		return STATUS_NO_MEMORY;
+	}
+	for (i = 0; i < path->n; i++) {
+		const struct path_piece *piece = &path->pieces[i];
+
+		out[i] = (struct request_piece){
+				.span = fill->new_index[piece->span],
+				.from_ns = at_ns,
+				.to_ns = at_ns + (int64_t)piece->ns,
+				.what = snapshot_text(fill->snapshot,
+						names_text(r->names, measuring_part(r, piece))),
+		};
+		at_ns = out[i].to_ns;
+		if (piece->what != PATH_WAIT && piece->what != PATH_TRANSIT) {
+			spans[out[i].span].path_ns += piece->ns;
+		}
+	}
+	view->n_pieces = path->n;
+	view->pieces = out;
+	view->skewed |= path->skewed;
+	view->skew_ns = path->skew_ns > view->skew_ns ? path->skew_ns : view->skew_ns;
+	return STATUS_OK;
+}
+
 enum status requests_fill_request(
 		struct requests *r, const struct request *request, struct snapshot *snapshot)
 {
 	const struct kept_request *kept = (const struct kept_request *)(const void *)request;
 	struct request_view *view = &snapshot->request;
 	struct filling fill = {.r = r, .snapshot = snapshot, .kept = kept, .spans = &r->spans};
-	const struct spans_input input = {
-			.copies = &kept->copies,
-			.registry = r->registry,
-			.root = kept->root,
-			.start_ns = request->start_ns,
-			.end_ns = request->end_ns,
-	};
+	struct request_span *spans = NULL;
 	enum status status;
 
-	requests_refresh(r);
-	if (!spans_build(&r->spans, &input)) {
+	if (!measuring_build(r, request)) {
 		return STATUS_NO_MEMORY;
 	}
 	fill.tracks = snapshot_alloc(snapshot, (r->spans.n + 1) * sizeof(*fill.tracks));
@@ -327,7 +358,10 @@ enum status requests_fill_request(
 	if (kept->resources) {
 		view->resources = *kept->resources;
 	}
-	status = put_spans(&fill, view);
+	status = put_spans(&fill, view, &spans);
+	if (status == STATUS_OK) {
+		status = put_path(&fill, spans, view);
+	}
 	if (status == STATUS_OK) {
 		status = put_events(&fill, view);
 	}

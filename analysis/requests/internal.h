@@ -2,6 +2,7 @@
 #ifndef PT_REQUESTS_INTERNAL_H
 #define PT_REQUESTS_INTERNAL_H
 
+#include "requests/addresses.h"
 #include "requests/losses.h"
 #include "requests/measured.h"
 #include "requests/path.h"
@@ -112,6 +113,8 @@ struct requests {
 	uint32_t n_stats, stats_room;
 
 	struct threads *threads;
+	struct addresses *addresses;
+	struct address_space space; /* of the last event's process */
 	struct losses losses;
 	struct spans spans; /* scratch */
 	struct key_table intervals, keyed;
@@ -235,6 +238,8 @@ bool measuring_build(struct requests *r, const struct request *request);
 uint32_t measuring_name(struct requests *r, const struct request *request);
 /* Its critical path, into r->measuring.path. False if out of memory. */
 bool measuring_walk(struct requests *r);
+/* What a piece of the path is called that no span owns: interned; 0: it is the span's own. */
+uint32_t measuring_part(struct requests *r, const struct path_piece *piece);
 /* The context that owns a piece of the path. */
 uint32_t measuring_owner(struct requests *r, const struct path_piece *piece);
 /* What a span is called: interned; 0: nobody told. */

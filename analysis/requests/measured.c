@@ -99,35 +99,64 @@ static uint32_t blocked_name(struct requests *r, uint32_t on)
 	return memo[1];
 }
 
-uint32_t measuring_owner(struct requests *r, const struct path_piece *piece)
+uint32_t measuring_part(struct requests *r, const struct path_piece *piece)
 {
 	struct measuring *m = &r->measuring;
-	uint32_t context = r->spans.items[piece->span].context, name;
 
 	switch ((enum path_what)piece->what) {
 	case PATH_WAIT:
-		name = intern(r, &m->wait, "(wait)");
-		break;
+		return intern(r, &m->wait, "(wait)");
 	case PATH_TRANSIT:
-		name = intern(r, &m->transit, "(transit)");
-		break;
+		return intern(r, &m->transit, "(transit)");
 	case PATH_RUNNABLE:
-		name = intern(r, &m->runnable, "(runnable)");
-		break;
+		return intern(r, &m->runnable, "(runnable)");
 	case PATH_BLOCKED:
-		name = blocked_name(r, piece->on);
-		break;
+		return blocked_name(r, piece->on);
 	default:
-		return context;
+		return 0;
 	}
-	return contexts_add(r->contexts, context, name, 0);
+}
+
+uint32_t measuring_owner(struct requests *r, const struct path_piece *piece)
+{
+	uint32_t context = r->spans.items[piece->span].context;
+	uint32_t part = measuring_part(r, piece);
+
+	return part ? contexts_add(r->contexts, context, part, 0) : context;
 }
 
 /* --- the path -------------------------------------------------------------------------------- */
 
+/* What the state knows of a span's thread. */
+static bool doing(
+		void *context, const struct span *span, uint64_t before_ns, struct path_doing *out)
+{
+	struct requests *r = context;
+	const struct event_copy *copy = span->entry ? span->entry : span->exit;
+	struct state_doing known;
+
+	if (!copy || !state_doing(r->config.state, span->host, span->tid, copy->pid, before_ns,
+				     &known)) {
+		return false;
+	}
+	*out = (struct path_doing){.what = PATH_SELF,
+			.on = known.blocked_on,
+			.since_ns = known.since_ns,
+			.waker_tid = known.waker_tid};
+	if (known.status == THREAD_BLOCKED) {
+		out->what = PATH_BLOCKED;
+	} else if (known.status == THREAD_WAIT_CPU || known.status == THREAD_WAIT_FORK) {
+		out->what = PATH_RUNNABLE;
+	}
+	return true;
+}
+
 bool measuring_walk(struct requests *r)
 {
-	return path_find(&r->measuring.path, &r->spans, NULL);
+	const struct path_kernel kernel = {.context = r, .doing = doing};
+	bool measured = r->config.state && state_has_kernel(r->config.state);
+
+	return path_find(&r->measuring.path, &r->spans, measured ? &kernel : NULL);
 }
 
 /* --- by context ------------------------------------------------------------------------------ */

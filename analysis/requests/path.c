@@ -136,7 +136,11 @@ static int64_t clamp(int64_t ns)
 /* From the root's start, by the clock of whose it is. */
 static int64_t since(const struct spans *spans, uint64_t ns)
 {
-	return clamp((int64_t)(ns - spans->items[spans->root].start_ns));
+	uint64_t start_ns = spans->items[spans->root].start_ns;
+	uint64_t apart_ns = ns > start_ns ? ns - start_ns : start_ns - ns;
+	int64_t far_ns = apart_ns > (uint64_t)FAR_NS ? FAR_NS : (int64_t)apart_ns;
+
+	return ns > start_ns ? far_ns : -far_ns;
 }
 
 /* --- the clocks of hosts --------------------------------------------------------------------- */
@@ -431,6 +435,7 @@ static void scale(struct path *path, uint32_t first, uint64_t sum_ns, uint64_t w
 	}
 	path->n = n;
 	path->skewed = true;
+	path->skew_ns = sum_ns - wait_ns > path->skew_ns ? sum_ns - wait_ns : path->skew_ns;
 }
 
 /* The walk leaves the callee that it is within: the caller is where it began to wait. */
@@ -732,6 +737,7 @@ bool path_find(struct path *path, const struct spans *spans, const struct path_k
 
 	path->n = 0;
 	path->skewed = false;
+	path->skew_ns = 0;
 	if (spans->root == SPAN_NONE || !reserve_nodes(path, spans->n)) {
 		return false;
 	}

@@ -70,6 +70,7 @@ struct path {
 	uint32_t n, room;
 	struct path_piece *pieces; /* by time, without gaps */
 	bool skewed;               /* a callee took longer than its caller's wait */
+	uint64_t skew_ns;          /* by how much, at most */
 
 	struct path_node *nodes;
 	struct path_key *keys;

@@ -26,6 +26,11 @@ struct requests *requests_create(const struct requests_config *config, struct re
 	r->context = context;
 	r->refresh = true;
 	r->next_deadline_ns = UINT64_MAX;
+	r->addresses = addresses_create(names);
+	if (!r->addresses) {
+		free(r);
+		return NULL;
+	}
 	return r;
 }
 
@@ -42,6 +47,7 @@ void requests_destroy(struct requests *r)
 	while (r->seeded.first) {
 		fragment_remove(r, r->seeded.first);
 	}
+	addresses_destroy(r->addresses);
 	losses_release(&r->losses);
 	spans_release(&r->spans);
 	measuring_release(&r->measuring);
@@ -73,7 +79,7 @@ bool requests_add_type(struct requests *r)
 	}
 	r->n_stats = n;
 	r->refresh = true;
-	return true;
+	return addresses_add_type(r->addresses, &r->registry->types[n - 1]);
 }
 
 /*
@@ -253,6 +259,24 @@ static void unmatched(struct requests *r, const struct feed *feed, enum unmatche
 	type_stats_unmatched(&r->stats[feed->event->type], feed->event->ts_ns, why);
 }
 
+/* A span that was entered before anything was known of its address still goes by the number. */
+static void name_as_entered(struct requests *r, struct feed *feed)
+{
+	const struct address_space space = r->space;
+	uint32_t number;
+
+	if (span_find(r, feed->plan, feed->thread, NULL, feed->name, NULL)) {
+		return;
+	}
+	r->space.pid = -1;
+	number = plan_text_make(
+			r, &feed->plan->name, &r->registry->types[feed->event->type], feed->event);
+	r->space = space;
+	if (span_find(r, feed->plan, feed->thread, NULL, number, NULL)) {
+		feed->name = number;
+	}
+}
+
 static void prepare_span(struct requests *r, struct feed *feed)
 {
 	const struct plan *plan = feed->plan;
@@ -260,6 +284,9 @@ static void prepare_span(struct requests *r, struct feed *feed)
 
 	feed->name = plan->name.fixed ? plan->name.fixed
 				      : plan_text_make(r, &plan->name, type, feed->event);
+	if (plan->name.symbolic && plan->role == SPAN_EXIT) {
+		name_as_entered(r, feed);
+	}
 	if (plan->keyed) {
 		feed->keyed = feed_make_key(&r->makers[PLAN_MAX_BINDS], feed,
 				UINT32_MAX - plan->pair_name, feed->stream->host, plan->pair,
@@ -319,6 +346,12 @@ void requests_feed(struct requests *r, const struct event *event, bool used)
 	feed.link = feed.name = 0;
 	feed.stream->has_events = true;
 	feed.thread = feed_thread(r, feed.plan, event, feed.stream);
+	r->space = (struct address_space){.host = feed.stream->host,
+			.pid_ns = feed.thread ? (uint32_t)(feed.thread->key >> 32) : 0,
+			.pid = feed.thread ? feed.thread->pid : -1};
+	if (addresses_uses(r->addresses, event->type)) {
+		addresses_learn(r->addresses, &r->space, event);
+	}
 	if (feed.thread && model_watches_ids(r->model)) {
 		model_watch_id(r->model, event, feed.thread->key);
 		r->refresh = true;
@@ -443,6 +476,11 @@ void requests_lose(struct requests *r, const struct loss *loss)
 		losses_add(&r->losses, stream->host, loss->begin_ns,
 				loss->end_ns < loss->begin_ns ? loss->begin_ns : loss->end_ns);
 	}
+}
+
+bool requests_next_symbol(struct requests *r, struct symbol_query *query)
+{
+	return addresses_next(r->addresses, query);
 }
 
 const struct requests_counts *requests_counts(const struct requests *r)

@@ -95,6 +95,23 @@ void engine_end_session(struct engine *engine, uint32_t session);
 /* The name of a process, learned outside events (a statedump, a context). */
 void engine_name_process(struct engine *engine, uint32_t session, int64_t pid, const char *name);
 
+/*
+ * Which function is at a place in a binary that spans are named by, only the file tells. The next
+ * place that was met for the first time; false: none. Borrowed until the next call.
+ */
+struct symbol_query {
+	uint32_t id;
+	const char *path;   /* on the traced host; not to be trusted */
+	const char *module; /* how the binary is called: "libfoo.so" */
+	const uint8_t *build_id;
+	uint32_t build_id_bytes; /* at least 1 */
+	uint64_t offset;         /* from where the binary's first byte is mapped */
+};
+bool engine_next_symbol(struct engine *engine, struct symbol_query *query);
+
+/* From now on the place is shown as `name`; its statistics stay its own, whatever it is called. */
+void engine_name_symbol(struct engine *engine, uint32_t id, const char *name);
+
 /* Analyses one event. Cannot fail: what has no room is dropped and counted. */
 void engine_feed(struct engine *engine, const struct event *event);
 
