@@ -245,15 +245,6 @@ void engine_name_process(struct engine *engine, uint32_t session, int64_t pid, c
 	}
 }
 
-/* Seconds of event time that have passed without an event had none. */
-static void turn_seconds(struct engine *engine, uint64_t second)
-{
-	uint64_t i, gone = second - engine->second;
-
-	for (i = 1; i <= gone && i <= RATE_SECONDS; i++) {
-		engine->seconds[(engine->second + i) % RATE_SECONDS] = 0;
-	}
-	engine->second = second;
 bool engine_next_symbol(struct engine *engine, struct symbol_query *query)
 {
 	return requests_next_symbol(engine->requests, query);
@@ -264,6 +255,15 @@ void engine_name_symbol(struct engine *engine, uint32_t id, const char *name)
 	names_show(engine->names, id, name);
 }
 
+/* Seconds of event time that have passed without an event had none. */
+static void turn_seconds(struct engine *engine, uint64_t second)
+{
+	uint64_t i, gone = second - engine->second;
+
+	for (i = 1; i <= gone && i <= RATE_SECONDS; i++) {
+		engine->seconds[(engine->second + i) % RATE_SECONDS] = 0;
+	}
+	engine->second = second;
 }
 
 /* Can the event be read at all? A damaged one must not reach further. */
