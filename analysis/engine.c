@@ -382,6 +382,11 @@ void engine_finish(struct engine *engine)
 	requests_finish(engine->requests);
 }
 
+uint64_t engine_time(const struct engine *engine)
+{
+	return engine->now_ns;
+}
+
 void engine_begin_epoch(struct engine *engine)
 {
 	groups_begin_epoch(engine->groups, engine->now_ns);

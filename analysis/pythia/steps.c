@@ -234,12 +234,18 @@ uint32_t step_events(const struct points *points, const struct step *step, bool 
 
 const struct step_order *steps_next_order(struct steps *steps, const struct points *points)
 {
+	bool watched = false;
+
+	for (uint32_t i = 0; i < steps->n; i++) {
+		watched |= steps->items[i].state == STEP_WATCHED;
+	}
 	for (uint32_t i = 0; i < steps->n && !steps->in_flight; i++) {
 		struct step *step = &steps->items[i];
 		bool undo = step->state == STEP_UNDOING;
 		uint32_t n;
 
-		if ((!undo && step->state != STEP_APPROVED) || step->ordered) {
+		/* What one step costs is seen before the next; undoing waits for nothing. */
+		if ((!undo && (step->state != STEP_APPROVED || watched)) || step->ordered) {
 			continue;
 		}
 		n = step_events(points, step, undo, NULL);
@@ -249,6 +255,7 @@ const struct step_order *steps_next_order(struct steps *steps, const struct poin
 		step_events(points, step, undo, steps->events);
 		steps->order = (struct step_order){.step = step->id,
 				.undo = undo,
+				.skeleton = step->kind == STEP_SKELETON,
 				.watch_s = step->kind == STEP_LEARN ? LEARN_S : WATCH_S,
 				.n = n,
 				.events = steps->events};

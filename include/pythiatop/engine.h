@@ -139,6 +139,9 @@ enum status engine_set_baseline(struct engine *engine, const struct baseline *ba
 /* The groups as they are, as a baseline; borrowed until the next call. NULL if out of memory. */
 const struct baseline *engine_baseline(struct engine *engine, enum horizon horizon);
 
+/* The latest event time; 0: none so far. */
+uint64_t engine_time(const struct engine *engine);
+
 /* Starts a new epoch of all groups, now. */
 void engine_begin_epoch(struct engine *engine);
 

@@ -82,7 +82,7 @@ struct step_budget {
 /* What the hosts are told: to carry a step out, or to take it back. */
 struct step_order {
 	uint32_t step;
-	bool undo;
+	bool undo, skeleton;
 	uint32_t watch_s; /* how long it is watched after it is done; of learning: how long it lasts
 			   */
 	uint32_t n;

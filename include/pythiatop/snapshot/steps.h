@@ -50,6 +50,14 @@ struct steps_finding {
 	const char *const *history; /* what was tried and what it showed, oldest first */
 };
 
+/* Whether a host can be controlled. */
+struct steps_control {
+	const char *host;
+	bool ready;
+	const char *session; /* ours there; "" if none */
+	const char *text;    /* why it is not ready, and what to do; "" if it is */
+};
+
 struct steps_view {
 	enum step_mode mode;
 	const char *strategy;
@@ -59,6 +67,8 @@ struct steps_view {
 	const char *lacks;      /* what keeps it from proposing more; "" if nothing */
 	uint32_t n;             /* newest first */
 	const struct step_row *rows;
+	uint32_t n_controls;
+	const struct steps_control *controls;
 	uint32_t n_findings; /* verdicts first, then by what the variation costs */
 	const struct steps_finding *findings;
 	/* Points: a pair of entry and exit, or a single tracepoint. */
