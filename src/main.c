@@ -258,7 +258,8 @@ int main(int argc, char **argv)
 		return status == STATUS_END ? EXIT_SUCCESS : EXIT_USAGE;
 	}
 	if (options.points) {
-		code = points_print(stdout, stderr);
+		code = points_print(options.controls, options.n_controls, options.control_ssh,
+				stdout, stderr);
 		options_release(&options);
 		return code;
 	}

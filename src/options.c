@@ -8,6 +8,7 @@
 
 #include "config/duration.h"
 #include "config/paths.h"
+#include "control/hosts.h"
 #include "intake/url.h"
 #include "options.h"
 
@@ -98,6 +99,44 @@ static enum status add_relay(struct options *options, const char *host)
 	return add_text(&options->sources, &options->n_sources, url);
 }
 
+/* NULL, or what was expected instead. The last one of a host wins: the command line's. */
+static const char *add_control(struct options *options, const char *option)
+{
+	static const char *const expected = "HOST=ssh://[user@]host[:port] or HOST=local";
+	size_t name = strcspn(option, "=") + 1;
+	char error[256];
+	uint32_t i;
+
+	if (!control_option_check(option, error, sizeof(error))) {
+		return expected;
+	}
+	for (i = 0; i < options->n_controls; i++) {
+		if (strncmp(options->controls[i], option, name) == 0) {
+			char *copy = strdup(option);
+
+			if (!copy) {
+				return "more memory than there is";
+			}
+			free((char *)(uintptr_t)options->controls[i]);
+			options->controls[i] = copy;
+			return NULL;
+		}
+	}
+	return add_text(&options->controls, &options->n_controls, option) == STATUS_OK
+			       ? NULL
+			       : "more memory than there is";
+}
+
+static const char *set_control_relay(struct options *options, const char *url)
+{
+	char taken[512], error[512];
+
+	options->control_relay = url;
+	return control_relay_url(url, NULL, false, taken, sizeof(taken), error, sizeof(error))
+			       ? NULL
+			       : "net://HOST[:CONTROL[:DATA]], where LTTng sends sessions to";
+}
+
 static enum status add_source(struct options *options, const char *source)
 {
 	char url[PATH_MAX];
@@ -178,6 +217,13 @@ static const char *take(struct options *options, enum option_id id, const char *
 		return add_text(&options->schemas, &options->n_schemas, value) == STATUS_OK
 				       ? NULL
 				       : no_memory;
+	case OPTION_CONTROL:
+		return add_control(options, value);
+	case OPTION_CONTROL_RELAY:
+		return set_control_relay(options, value);
+	case OPTION_CONTROL_SSH:
+		options->control_ssh = value;
+		return NULL;
 	case OPTION_LIST:
 		options->list_url = value;
 		return NULL;
@@ -391,5 +437,6 @@ void options_release(struct options *options)
 {
 	free_texts(options->sources, options->n_sources);
 	free_texts(options->schemas, options->n_schemas);
+	free_texts(options->controls, options->n_controls);
 	settings_release(&options->config);
 }

@@ -50,7 +50,13 @@
 	X(SHOW_SCHEMA, 0, "show-schema", NULL,                                                     \
 			"print the schema in force, guessed or given, and end")                    \
 	X(POINTS, 0, "points", NULL,                                                               \
-			"print the sessions and tracepoints that this host offers, and end")       \
+			"print the sessions and tracepoints that hosts offer (this one, or "        \
+			"those of --control), and end")                                            \
+	X(CONTROL, 0, "control", "HOST=HOW",                                                       \
+			"control HOST's tracing by HOW: ssh://[user@]host[:port], or local")       \
+	X(CONTROL_RELAY, 0, "control.relay_url", "URL",                                            \
+			"the relay daemon as controlled hosts see it")                             \
+	X(CONTROL_SSH, 0, "control.ssh", "PROGRAM", "reach hosts by PROGRAM instead of ssh")       \
 	X(THEME, 't', "theme", "NAME", "default, light, colorblind, mono, or a theme of yours")    \
 	X(ASCII, 'a', "ascii", NULL, "draw with ASCII characters only")                            \
 	X(NO_COLOR, 'm', "no-color", NULL, "no colours (as the variable NO_COLOR)")                \
@@ -78,6 +84,10 @@ struct options {
 	uint32_t n_schemas;
 	bool show_schema;
 	bool points;
+	const char **controls; /* HOST=HOW each, checked */
+	uint32_t n_controls;
+	const char *control_relay; /* NULL: not given */
+	const char *control_ssh;   /* NULL: ssh */
 	const char *theme; /* NULL: not given */
 	bool ascii;
 	bool no_color;

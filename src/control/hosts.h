@@ -115,6 +115,12 @@ uint64_t control_hosts_due_ns(const struct control_hosts *hosts);
  */
 bool control_hosts_step(struct control_hosts *hosts, uint64_t now_ns);
 
+/*
+ * What helpers had to say unasked, such as "compute-2: undid pythiatop-root-12, whose owner is
+ * gone": takes the oldest. At most 16 are kept, the oldest goes first. False: there is none.
+ */
+bool control_hosts_notice(struct control_hosts *hosts, char *out, size_t size);
+
 /* --- asking --- */
 
 enum control_domain {
@@ -290,8 +296,8 @@ struct control_create {
 };
 
 /*
- * Each returns the number of the ask, never 0. Arguments are copied. timeout_ns 0: 20 s, for a
- * stopped application holds a call up for 5 s.
+ * Each returns the number of the ask; 0: out of memory, and `done` will not be called. Arguments
+ * are copied. timeout_ns 0: 20 s, for a stopped application holds a call up for 5 s.
  */
 uint64_t control_ask_sessions(struct control_hosts *hosts, int host, uint64_t timeout_ns,
 		control_done_fn done, void *context);

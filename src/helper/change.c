@@ -156,7 +156,8 @@ static int read_rules(struct change *change, bool enable)
 	for (j = 0; j < change->rules.n; j++) {
 		change->n_on += change->rules.items[j].enabled;
 	}
-	if (code < 0 || !enable) {
+	/* A flight recorder is for later: what a live session shows now does not serve it. */
+	if (code < 0 || !enable || change->session == change->helper->owner.flight) {
 		return code;
 	}
 	n = lttng_list_sessions(&sessions);
