@@ -334,13 +334,11 @@ static struct process *make_process(struct addresses *a, const struct address_sp
 		return NULL;
 	}
 	process->serial = ++a->serial;
-	process->used = true;
 	process->next = a->hand ? a->hand->next : process;
 	if (a->hand) {
 		a->hand->next = process;
-	} else {
-		a->hand = process;
 	}
+	a->hand = process; /* the hand comes to it after all others */
 	return process;
 }
 

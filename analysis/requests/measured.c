@@ -140,6 +140,7 @@ static bool doing(
 		return false;
 	}
 	*out = (struct path_doing){.what = PATH_SELF,
+			.sure = known.status != THREAD_UNKNOWN,
 			.on = known.blocked_on,
 			.since_ns = known.since_ns,
 			.waker_tid = known.waker_tid};
@@ -153,8 +154,10 @@ static bool doing(
 
 bool measuring_walk(struct requests *r)
 {
-	const struct path_kernel kernel = {.context = r, .doing = doing};
 	bool measured = r->config.state && state_has_kernel(r->config.state);
+	const struct path_kernel kernel = {.context = r,
+			.wakes = measured && state_has_wakers(r->config.state),
+			.doing = doing};
 
 	return path_find(&r->measuring.path, &r->spans, measured ? &kernel : NULL);
 }
@@ -271,6 +274,12 @@ static uint64_t within(const struct span *outer, const struct span *span)
 	return end_ns > start_ns ? end_ns - start_ns : 0;
 }
 
+/* Of a span whose entry was not seen nobody knows how long it took: it is no visit. */
+static bool is_visit(const struct span *span)
+{
+	return span->entry || !span->exit;
+}
+
 /* One visit a span, by its index; what is within it on its own thread is not its own. */
 static void visit_spans(const struct spans *spans, struct measured_visit *visits)
 {
@@ -281,7 +290,7 @@ static void visit_spans(const struct spans *spans, struct measured_visit *visits
 		uint64_t ns = duration(span);
 
 		visits[i] = (struct measured_visit){.context = span->context,
-				.count = 1,
+				.count = is_visit(span),
 				.total_ns = ns,
 				.self_ns = ns,
 				.squares = (measured_uint128)ns * ns};
@@ -291,8 +300,8 @@ static void visit_spans(const struct spans *spans, struct measured_visit *visits
 		struct measured_visit *outer;
 		uint64_t ns;
 
-		if (span->parent == SPAN_NONE || span->below != span->parent ||
-				(span->entry && span->entry->keyed)) {
+		if (span->parent == SPAN_NONE || span->below != span->parent || !span->entry ||
+				span->entry->keyed) {
 			continue;
 		}
 		outer = &visits[span->parent];
@@ -304,7 +313,7 @@ static void visit_spans(const struct spans *spans, struct measured_visit *visits
 static bool put_visits(struct requests *r, struct measured *out)
 {
 	struct measuring *m = &r->measuring;
-	uint32_t i, n = r->spans.n, kept = 0;
+	uint32_t i, n = r->spans.n, n_visits = 0, kept = 0;
 	struct measured_visit *visits;
 	void *items = m->visits;
 
@@ -314,8 +323,13 @@ static bool put_visits(struct requests *r, struct measured *out)
 		return false;
 	}
 	visit_spans(&r->spans, visits);
-	sort_visits(visits, n);
 	for (i = 0; i < n; i++) {
+		if (visits[i].count) {
+			visits[n_visits++] = visits[i];
+		}
+	}
+	sort_visits(visits, n_visits);
+	for (i = 0; i < n_visits; i++) {
 		struct measured_visit *last = kept > 0 ? &visits[kept - 1] : NULL;
 
 		if (last && last->context == visits[i].context) {

@@ -20,7 +20,7 @@ struct measured_segment {
 	uint64_t ns; /* above 0 */
 };
 
-/* All spans of a context, on the critical path or not. */
+/* All spans of a context whose entry was seen, on the critical path or not; points take no time. */
 struct measured_visit {
 	uint32_t context;
 	uint32_t count;

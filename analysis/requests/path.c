@@ -151,6 +151,12 @@ static bool crosses_hosts(const struct spans *spans, const struct span *span)
 	       spans->items[span->parent].host != span->host;
 }
 
+/* Points take no time, and of a span whose entry was not seen nobody knows how much. */
+static bool takes_time(const struct span *span)
+{
+	return !span->point && (span->entry || !span->exit);
+}
+
 /* Is the parent of a span the call itself, rather than a span within which a point sent it? */
 static bool is_called(const struct span *span)
 {
@@ -175,8 +181,8 @@ static void find_gaps(const struct spans *spans, struct path_node *nodes)
 		const struct span *span = &spans->items[i];
 		struct path_node *parent;
 
-		if (span->parent == SPAN_NONE || span->point || !span->entry ||
-				span->below != span->parent || span->by_guess) {
+		if (span->parent == SPAN_NONE || !takes_time(span) || span->below != span->parent ||
+				span->by_guess) {
 			continue;
 		}
 		parent = &nodes[span->parent];
@@ -345,7 +351,7 @@ static void set_joins(struct path *path, const struct spans *spans)
 					     ? span->parent
 					     : find_join(nodes, span->parent, node->end_ns);
 		set_jump(nodes, index);
-		if (span->point || node->join == SPAN_NONE) {
+		if (!takes_time(span) || node->join == SPAN_NONE) {
 			continue;
 		}
 		path->keys[n++] = (struct path_key){
@@ -557,7 +563,7 @@ static void sort_by_thread(struct walk *walk)
 	for (i = 0; i < spans->n; i++) {
 		const struct span *span = &spans->items[i];
 
-		if (span->entry && !span->point) {
+		if (span->entry && takes_time(span)) {
 			walk->path->keys[walk->n_keys++] =
 					(struct path_key){.major = thread_of(span->host, span->tid),
 							.minor_ns = since(spans, span->start_ns),
@@ -667,12 +673,37 @@ static bool own_time(struct walk *walk, int64_t to_ns)
 
 /* --- all of it ------------------------------------------------------------------------------- */
 
+/*
+ * Could the span that the walk is in have waited for the end of that one? Not while its own thread
+ * was not blocked, as the kernel tells; of another host's no clock tells.
+ */
+static bool could_await(struct walk *walk, uint32_t index)
+{
+	const struct span *span = &walk->spans->items[walk->at];
+	const struct span *other = &walk->spans->items[index];
+	const struct path_node *node = &walk->nodes[index];
+	uint64_t end_ns = walk->spans->items[walk->spans->root].start_ns +
+			  (uint64_t)(node->end_ns - walk->nodes[walk->at].shift_ns);
+	struct path_doing doing;
+
+	if (!walk->kernel || !walk->kernel->wakes || node->callee_of_wait || node->retry ||
+			other->host != span->host || other->tid == span->tid) {
+		return true;
+	}
+	return !walk->kernel->doing(walk->kernel->context, span, end_ns, &doing) || !doing.sure ||
+	       doing.what == PATH_BLOCKED;
+}
+
 /* One span of the way: its own time, back to the child that ended last, or to its start. */
 static bool step(struct walk *walk)
 {
 	struct path_node *node = &walk->nodes[walk->at];
 	uint32_t child = last_to_end(walk, walk->at);
 
+	if (child != SPAN_NONE && !could_await(walk, child)) {
+		node->first = walk->nodes[child].next;
+		return true;
+	}
 	if (child == SPAN_NONE) {
 		if (own_time(walk, node->start_ns)) {
 			if (walk->at == walk->spans->root) {

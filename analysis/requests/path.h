@@ -18,6 +18,9 @@
  * Chow et al., "The Mystery Machine", OSDI 2014; wake-ups as Giraldeau & Dagenais, "Wait analysis
  * of distributed systems using kernel tracing", TPDS 2016.)
  *
+ * Where the kernel tells of wake-ups, the end of a child on another thread counts only if the
+ * span's own thread was blocked then; the path goes on in the span of the request that woke it.
+ *
  * Between hosts clocks differ, so that only durations are compared: what the caller waited beyond
  * the callee's duration is one piece, placed before the callee. A callee that took longer than the
  * caller waited is scaled to the wait. The wait is the longest stretch of the call's span without a
@@ -26,9 +29,9 @@
  * them count as transit. A message without an answer is followed by the clocks, as it comes.
  *
  * Units: ns. The pieces add up to the root's duration exactly, whatever the input; points take no
- * time. Cost: O(n log n) in spans, and in the changes of the threads' status on the path.
- * Memory: of the largest request; at most PATH_MAX_PIECES pieces, beyond which a span's time is no
- * longer told apart by what its thread did.
+ * time, nor do spans whose entry was not seen. Cost: O(n log n) in spans, and in the changes of the
+ * threads' status on the path. Memory: of the largest request; at most PATH_MAX_PIECES pieces,
+ * beyond which a span's time is no longer told apart by what its thread did.
  */
 #define PATH_MAX_PIECES 65536u
 
@@ -50,6 +53,7 @@ struct path_piece {
 /* What a thread did just before an instant, and since when. */
 struct path_doing {
 	uint8_t what; /* PATH_SELF, PATH_RUNNABLE, PATH_BLOCKED */
+	bool sure;    /* false: PATH_SELF for want of anything better */
 	uint32_t on;
 	uint64_t since_ns;
 	int32_t waker_tid; /* of PATH_BLOCKED: who woke it, at its end; -1: not known */
@@ -58,6 +62,7 @@ struct path_doing {
 /* What the kernel told of the thread of a span; false: nothing. */
 struct path_kernel {
 	void *context;
+	bool wakes; /* it tells of wake-ups */
 	bool (*doing)(void *context, const struct span *span, uint64_t before_ns,
 			struct path_doing *out);
 };

@@ -820,6 +820,11 @@ bool state_has_kernel(const struct state *state)
 	return false;
 }
 
+bool state_has_wakers(const struct state *state)
+{
+	return state->cx.has_waking;
+}
+
 bool state_doing(struct state *state, uint32_t host, int32_t tid, int32_t pid, uint64_t before_ns,
 		struct state_doing *out)
 {

@@ -68,6 +68,8 @@ struct state_doing {
 
 /* Are there kernel events at all? Without them state_doing() knows nothing. */
 bool state_has_kernel(const struct state *state);
+/* Is it told who wakes whom (sched_waking)? */
+bool state_has_wakers(const struct state *state);
 /* False: no kernel event told of that thread then. O(log changes of its status). */
 bool state_doing(struct state *state, uint32_t host, int32_t tid, int32_t pid, uint64_t before_ns,
 		struct state_doing *out);

@@ -12,6 +12,7 @@
 
 #define PROGRESS_NS    100000000u
 #define FIRST_EVENT_NS 10000000000u
+#define SYMBOLS_NS     10000000000u /* files may be on a disk that is slow */
 #define LIST_NS        15000000000u /* a listing says itself earlier what is wrong */
 
 enum stop_reason {
@@ -191,6 +192,7 @@ static int run_recorded(struct pipeline *pipeline, const struct batch *batch, in
 		tell_failed(pipeline, true, batch->err);
 		return 1;
 	}
+	pipeline_settle(pipeline, SYMBOLS_NS);
 	if (intake_any_events(pipeline_intake(pipeline)) ||
 			intake_failed(pipeline_intake(pipeline), false, 0, (char[1]){0}, 1) == 0) {
 		if (print(pipeline, batch, &documents) == STOP_FAILED) {

@@ -48,6 +48,9 @@ const struct hold *pipeline_held(const struct pipeline *pipeline);
 /* Analyses some thousand events, if there are any. True: there are more at once. */
 bool pipeline_step(struct pipeline *pipeline);
 
+/* Waits until all functions have been looked up that spans are named by, or for that long. */
+void pipeline_settle(struct pipeline *pipeline, uint64_t timeout_ns);
+
 /*
  * Waits until sources have something, `deadline_ns` (CLOCK_MONOTONIC; UINT64_MAX: none) has come,
  * or `fd` (-1: none) is readable: then it returns true.

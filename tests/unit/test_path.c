@@ -372,7 +372,7 @@ static void unclosed_and_unopened(void **state)
 			->role = COPY_EXIT;
 	assert_int_equal(b, 2);
 	scene_leave(&s, a, 50, 0);
-	assert_string_equal(scene_path(&s, NULL), "? 20, a 30");
+	assert_string_equal(scene_path(&s, NULL), "a 50");
 	scene_stop(&s);
 }
 
