@@ -540,6 +540,11 @@ void engine_set_mode(struct engine *engine, enum step_mode mode)
 	pythia_set_mode(engine->loop.pythia, mode, engine->now_ns);
 }
 
+const struct step_budget *engine_budget(const struct engine *engine)
+{
+	return pythia_budget(engine->loop.pythia);
+}
+
 void engine_set_budget(struct engine *engine, const struct step_budget *budget)
 {
 	pythia_set_budget(engine->loop.pythia, budget);

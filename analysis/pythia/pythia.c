@@ -79,6 +79,11 @@ enum step_mode pythia_mode(const struct pythia *pythia)
 	return pythia->mode;
 }
 
+const struct step_budget *pythia_budget(const struct pythia *pythia)
+{
+	return &pythia->budget;
+}
+
 void pythia_set_budget(struct pythia *pythia, const struct step_budget *budget)
 {
 	pythia->budget = *budget;

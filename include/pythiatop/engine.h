@@ -173,6 +173,7 @@ uint64_t engine_dump_begin(const struct engine *engine);
  * calls in the same order take the same decisions.
  */
 void engine_set_mode(struct engine *engine, enum step_mode mode);
+const struct step_budget *engine_budget(const struct engine *engine);
 void engine_set_budget(struct engine *engine, const struct step_budget *budget);
 /* STATUS_NOT_FOUND: there is no strategy of that name (see PYTHIATOP_STRATEGIES). */
 enum status engine_set_strategy(struct engine *engine, const char *name);

@@ -10,6 +10,7 @@
 #include "intake/url.h"
 #include "output/output.h"
 #include "run/dump.h"
+#include "run/loop_commands.h"
 #include "run/new_file.h"
 #include "run/pipeline.h"
 
@@ -158,7 +159,7 @@ void pipeline_command(struct pipeline *pipeline, const char *line, const struct 
 	} else if ((argument = argument_of(text, "dump")) && *argument) {
 		dump_traces(pipeline, focus, argument, said, sizeof(said));
 		pipeline_notice(pipeline, "%s", said);
-	} else {
+	} else if (!loop_command(pipeline, text)) {
 		pipeline_notice(pipeline,
 				"unknown command \"%s\"; there are: attach URL, detach URL, dump "
 				"DIR, "

@@ -14,7 +14,7 @@
 #define NS_PER_S   UINT64_C(1000000000)
 #define OFFERS_NS  (30 * NS_PER_S) /* between looks at what a host offers */
 #define RETRY_NS   (5 * NS_PER_S)
-#define MAX_HOSTS  64u
+#define MAX_HOSTS  CONDUCTOR_MAX_FDS
 #define TEXT_BYTES 512
 
 /* A host, by its index among the control hosts. */
@@ -75,8 +75,8 @@ struct conductor *conductor_create(const struct conductor_setup *setup, char *er
 		snprintf(program, sizeof(program), "pythiatop-control");
 	}
 	snprintf(console, sizeof(console), "%s %d", conductor->own_name, (int)getpid());
-	conductor->hosts = control_hosts_create(
-			&(struct control_setup){.program = program, .console = console});
+	conductor->hosts = control_hosts_create(&(struct control_setup){
+			.program = program, .ssh = setup->ssh, .console = console});
 	if (!conductor->hosts) {
 		snprintf(error, size, "out of memory");
 		conductor_destroy(conductor);
@@ -608,6 +608,11 @@ bool conductor_set_strategy(struct conductor *conductor, const char *name)
 	}
 	decisions_strategy(conductor->decisions, name);
 	return true;
+}
+
+const struct step_budget *conductor_budget(const struct conductor *conductor)
+{
+	return engine_budget(conductor->setup.engine);
 }
 
 void conductor_set_budget(struct conductor *conductor, const struct step_budget *budget)

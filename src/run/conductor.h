@@ -23,6 +23,8 @@
  */
 struct conductor;
 
+#define CONDUCTOR_MAX_FDS 64u /* hosts, with two descriptors each */
+
 /* What it needs of the sources: to watch a session of ours. */
 struct conductor_sources {
 	void *context;
@@ -38,6 +40,7 @@ struct conductor_setup {
 	const char *relay_url;  /* as the traced hosts see it; NULL: taken from `relay` if that is
 				   sure */
 	uint32_t live_timer_us; /* of our sessions; 0: the usual */
+	const char *ssh;        /* the program that reaches hosts; NULL: ssh */
 	const char *log;        /* file that decisions are appended to; NULL: none */
 };
 
@@ -64,6 +67,8 @@ bool conductor_propose(struct conductor *conductor, uint32_t context, bool enabl
 		size_t size);
 void conductor_undo_all(struct conductor *conductor);
 bool conductor_set_strategy(struct conductor *conductor, const char *name);
+/* The budget in force. */
+const struct step_budget *conductor_budget(const struct conductor *conductor);
 void conductor_set_budget(struct conductor *conductor, const struct step_budget *budget);
 
 /* Fills `controls` of snapshot->steps: what each host's control is up to. */
