@@ -22,12 +22,6 @@
 #define OVERSHOOT      2.0
 #define TITLE_BYTES    256
 
-static const struct step_budget usual_budget = {.events_per_s = 5000,
-		.bytes_per_s = 500e3,
-		.cpu_share = 0.02,
-		.learn_events_per_s = 50000,
-		.points = 3};
-
 struct pythia *pythia_create(struct names *names)
 {
 	struct pythia *pythia = calloc(1, sizeof(*pythia));
@@ -39,7 +33,7 @@ struct pythia *pythia_create(struct names *names)
 	pythia->names = names;
 	points_init(&pythia->points, names);
 	space_init(&pythia->space);
-	pythia->budget = usual_budget;
+	pythia->budget = STEP_USUAL_BUDGET;
 	pythia->strategy = strategies(&n);
 	return pythia;
 }
@@ -88,7 +82,7 @@ void pythia_set_budget(struct pythia *pythia, const struct step_budget *budget)
 {
 	pythia->budget = *budget;
 	if (pythia->budget.points == 0) {
-		pythia->budget.points = usual_budget.points;
+		pythia->budget.points = STEP_USUAL_BUDGET.points;
 	}
 }
 

@@ -255,7 +255,7 @@ const struct step_order *steps_next_order(struct steps *steps, const struct poin
 		step_events(points, step, undo, steps->events);
 		steps->order = (struct step_order){.step = step->id,
 				.undo = undo,
-				.skeleton = step->kind == STEP_SKELETON,
+				.kind = step->kind,
 				.watch_s = step->kind == STEP_LEARN ? LEARN_S : WATCH_S,
 				.n = n,
 				.events = steps->events};

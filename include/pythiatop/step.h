@@ -79,10 +79,19 @@ struct step_budget {
 	uint32_t points;           /* of one step */
 };
 
+/* Unless something else is said. */
+#define STEP_USUAL_BUDGET                                                                          \
+	((struct step_budget){.events_per_s = 5000,                                                \
+			.bytes_per_s = 500e3,                                                      \
+			.cpu_share = 0.02,                                                         \
+			.learn_events_per_s = 50000,                                               \
+			.points = 3})
+
 /* What the hosts are told: to carry a step out, or to take it back. */
 struct step_order {
 	uint32_t step;
-	bool undo, skeleton;
+	enum step_kind kind;
+	bool undo;
 	uint32_t watch_s; /* how long it is watched after it is done; of learning: how long it lasts
 			   */
 	uint32_t n;

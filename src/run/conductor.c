@@ -30,15 +30,16 @@ struct player {
 /* The order that the hosts are at. */
 struct playing {
 	bool on, undo;
+	enum step_kind kind;
 	uint32_t step, watch_s;
 	uint32_t open; /* asks without an answer */
 	bool failed;
-	char error[TEXT_BYTES];
+	char error[CONTROL_NAME_BYTES + TEXT_BYTES];
 };
 
 /* A step that is being watched. */
 struct watching {
-	bool on, asked;
+	bool on, asked, learning;
 	uint32_t step;
 	uint64_t begin_ns, end_ns;
 	uint64_t events, discarded; /* of our sessions, at the begin */
@@ -116,7 +117,7 @@ void conductor_see_host(struct conductor *conductor, const char *host)
 {
 	char error[TEXT_BYTES];
 
-	if (strcmp(host, conductor->own_name) == 0 &&
+	if (conductor->setup.own_host && strcmp(host, conductor->own_name) == 0 &&
 			control_hosts_find(conductor->hosts, host) < 0 &&
 			control_hosts_count(conductor->hosts) < MAX_HOSTS) {
 		control_hosts_add(conductor->hosts, host, "local", error, sizeof(error));
@@ -344,7 +345,8 @@ static void tell_host(struct conductor *conductor, int at, const struct control_
 	}
 	if (n > 0) {
 		ask = enable ? control_ask_enable(conductor->hosts, at, CONTROL_LIVE,
-					       order->skeleton ? CONTROL_SKELETON : CONTROL_EXPLORE,
+					       order->kind == STEP_SKELETON ? CONTROL_SKELETON
+									    : CONTROL_EXPLORE,
 					       rules, n, attached, n_attached, 0, on_changed,
 					       conductor)
 			     : control_ask_disable(conductor->hosts, at, CONTROL_LIVE, rules, n, 0,
@@ -410,6 +412,7 @@ static void play(struct conductor *conductor, uint64_t now_ns)
 	decisions_order(conductor->decisions, order);
 	conductor->playing = (struct playing){.on = true,
 			.undo = order->undo,
+			.kind = order->kind,
 			.step = order->step,
 			.watch_s = order->watch_s,
 			.open = 1};
@@ -487,6 +490,7 @@ static void begin_watch(struct conductor *conductor, uint64_t now_ns)
 {
 	conductor->watching = (struct watching){.on = true,
 			.step = conductor->playing.step,
+			.learning = conductor->playing.kind == STEP_LEARN,
 			.begin_ns = now_ns,
 			.end_ns = now_ns + conductor->playing.watch_s * NS_PER_S,
 			.events = own_events(conductor),
@@ -523,6 +527,9 @@ static void watch(struct conductor *conductor, uint64_t now_ns)
 	conductor->changed = true;
 	engine_watch_over(conductor->setup.engine, &seen);
 	decisions_watch(conductor->decisions, &seen);
+	if (watching->learning) {
+		conductor->setup.sources.learned(conductor->setup.sources.context);
+	}
 }
 
 /* --- the caller's loop ----------------------------------------------------------------------- */

@@ -30,15 +30,17 @@ struct conductor_sources {
 	void *context;
 	/* A session of ours was made there; `relay` as given to conductor_create(). */
 	void (*attach)(void *context, const char *host, const char *session);
+	void (*learned)(void *context);               /* where points stand: worth saving */
 	void (*say)(void *context, const char *text); /* for the person */
 };
 
 struct conductor_setup {
 	struct engine *engine;
 	struct conductor_sources sources;
-	const char *relay;      /* of the console's first live source: "net://relay1"; NULL: none */
-	const char *relay_url;  /* as the traced hosts see it; NULL: taken from `relay` if that is
-				   sure */
+	const char *relay;     /* of the console's first live source: "net://relay1"; NULL: none */
+	const char *relay_url; /* as the traced hosts see it; NULL: taken from `relay` if that is
+				  sure */
+	bool own_host;         /* control this host without being told to, once traces of it come */
 	uint32_t live_timer_us; /* of our sessions; 0: the usual */
 	const char *ssh;        /* the program that reaches hosts; NULL: ssh */
 	const char *log;        /* file that decisions are appended to; NULL: none */

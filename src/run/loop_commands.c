@@ -32,16 +32,27 @@ static bool parse_number(const char *text, uint32_t *number)
 	return *text >= '0' && *text <= '9' && !*end && !errno && value <= UINT32_MAX;
 }
 
-static void set_mode(struct pipeline *pipeline, const char *name)
+bool loop_mode_parse(const char *text, enum step_mode *mode)
 {
 	for (uint32_t i = 0; i < MODE_COUNT; i++) {
-		if (strcmp(name, mode_names[i]) == 0) {
-			conductor_set_mode(pipeline_conductor(pipeline), (enum step_mode)i);
-			pipeline_notice(pipeline, "mode: %s", name);
-			return;
+		if (strcmp(text, mode_names[i]) == 0) {
+			*mode = (enum step_mode)i;
+			return true;
 		}
 	}
-	pipeline_notice(pipeline, "expected: mode observe|approve|autopilot");
+	return false;
+}
+
+static void set_mode(struct pipeline *pipeline, const char *name)
+{
+	enum step_mode mode;
+
+	if (loop_mode_parse(name, &mode)) {
+		conductor_set_mode(pipeline_conductor(pipeline), mode);
+		pipeline_notice(pipeline, "mode: %s", name);
+	} else {
+		pipeline_notice(pipeline, "expected: mode observe|approve|autopilot");
+	}
 }
 
 static void decide(struct pipeline *pipeline, enum step_decision decision, const char *argument)
@@ -155,7 +166,7 @@ static void set_budget(struct pipeline *pipeline, const char *text)
 			budget.events_per_s, budget.bytes_per_s, 100 * budget.cpu_share);
 }
 
-static void save_profile(struct pipeline *pipeline, const char *path)
+bool loop_save_profile(struct pipeline *pipeline, const char *path)
 {
 	const struct profile *profile = engine_profile(pipeline_engine(pipeline));
 	struct new_file file;
@@ -163,15 +174,17 @@ static void save_profile(struct pipeline *pipeline, const char *path)
 
 	if (!new_file_open(&file, path)) {
 		pipeline_notice(pipeline, "Cannot write %s: %s", path, strerror(errno));
-		return;
+		return false;
 	}
 	errno = ENOMEM;
 	written = profile && profile_file_write(file.out, profile) == STATUS_OK;
-	if (new_file_finish(&file, written)) {
+	written = new_file_finish(&file, written);
+	if (written) {
 		pipeline_notice(pipeline, "Written: %s", path);
 	} else {
 		pipeline_notice(pipeline, "Cannot write %s: %s", path, strerror(errno));
 	}
+	return written;
 }
 
 static void load_profile(struct pipeline *pipeline, const char *path)
@@ -191,7 +204,7 @@ static void profile_command(struct pipeline *pipeline, const char *argument)
 	const char *path = split(argument, what, sizeof(what));
 
 	if (strcmp(what, "save") == 0 && *path) {
-		save_profile(pipeline, path);
+		loop_save_profile(pipeline, path);
 	} else if (strcmp(what, "load") == 0 && *path) {
 		load_profile(pipeline, path);
 	} else {

@@ -15,6 +15,7 @@
 #include "config/profile_file.h"
 #include "config/schema_file.h"
 #include "intake/url.h"
+#include "run/loop_commands.h"
 #include "intake/symbols.h"
 
 /* Records in one step: a few milliseconds, so that a key is answered within a frame. */
@@ -226,6 +227,15 @@ static void attach_own(void *context, const char *host, const char *session)
 	}
 }
 
+static void save_learned(void *context)
+{
+	char path[PATH_MAX];
+
+	if (paths_state(PIPELINE_PROFILE, path, sizeof(path))) {
+		loop_save_profile(context, path);
+	}
+}
+
 static void say(void *context, const char *text)
 {
 	pipeline_notice(context, "%s", text);
@@ -239,8 +249,10 @@ bool pipeline_conduct(struct pipeline *pipeline, const struct conductor_setup *s
 	snprintf(pipeline->relay, sizeof(pipeline->relay), "%s", setup->relay ? setup->relay : "");
 	own.relay = setup->relay ? pipeline->relay : NULL;
 	own.engine = pipeline->engine;
-	own.sources = (struct conductor_sources){
-			.context = pipeline, .attach = attach_own, .say = say};
+	own.sources = (struct conductor_sources){.context = pipeline,
+			.attach = attach_own,
+			.learned = save_learned,
+			.say = say};
 	pipeline->conductor = conductor_create(&own, error, error_size);
 	return pipeline->conductor != NULL;
 }

@@ -2,6 +2,8 @@
 #ifndef PT_RUN_PIPELINE_H
 #define PT_RUN_PIPELINE_H
 
+#define PIPELINE_PROFILE "profile.json" /* what was learned last, in the state directory */
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
