@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pythia/internal.h"
@@ -69,6 +69,39 @@ static enum status fill_steps(struct pythia *pythia, struct snapshot *snapshot)
 	}
 	view->rows = rows;
 	return status;
+}
+
+/* What is recorded because of steps. */
+static enum status fill_rules(struct pythia *pythia, struct snapshot *snapshot)
+{
+	struct steps_view *view = &snapshot->steps;
+	struct step_part *parts = calloc(pythia->points.n + 1, sizeof(*parts));
+	struct step all = {.parts = parts};
+	struct step_event *rules;
+	uint32_t n;
+
+	for (uint32_t i = 0; parts && i < pythia->points.n; i++) {
+		if (pythia->points.items[i].ours) {
+			parts[all.n_parts++] = (struct step_part){.point = i,
+					.hosts = pythia->points.items[i].ours,
+					.enable = true};
+		}
+	}
+	n = step_events(&pythia->points, &all, false, NULL);
+	rules = parts ? snapshot_alloc(snapshot, (n + 1) * sizeof(*rules)) : NULL;
+	if (!rules) {
+		free(parts);
+		return STATUS_NO_MEMORY;
+	}
+	step_events(&pythia->points, &all, false, rules);
+	free(parts);
+	for (uint32_t i = 0; i < n; i++) {
+		rules[i].host = snapshot_text(snapshot, rules[i].host);
+		rules[i].name = snapshot_text(snapshot, rules[i].name);
+	}
+	view->rules = rules;
+	view->n_rules = n;
+	return STATUS_OK;
 }
 
 static const char *path_of(const struct snapshot *snapshot, uint32_t group_id)
@@ -163,6 +196,7 @@ enum status pythia_fill(struct pythia *pythia, struct snapshot *snapshot)
 		view->ever_enabled += point->ever;
 	}
 	status = fill_steps(pythia, snapshot);
+	status = status == STATUS_OK ? fill_rules(pythia, snapshot) : status;
 	return status == STATUS_OK ? fill_findings(pythia, snapshot) : status;
 }
 

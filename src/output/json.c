@@ -108,8 +108,8 @@ enum status output_json(FILE *out, const struct snapshot *snapshot)
 		json_array_append_new(groups, output_json_group(&snapshot->groups, i));
 	}
 	ARRAY(without, snapshot->unmatched, unmatched);
-	document = json_pack("{ss so ss ss so so so so so so so so so so}", "schema", "pythiatop/1",
-			"time_ns", json_count(snapshot->time_ns), "horizon",
+	document = json_pack("{ss so ss ss so so so so so so so so so so so so so so so}", "schema",
+			"pythiatop/1", "time_ns", json_count(snapshot->time_ns), "horizon",
 			output_horizon_name(snapshot->focus.horizon), "metric",
 			output_metric_name(snapshot->focus.metric), "horizon_ns",
 			json_count(snapshot->horizon_ns), "events_per_s",
@@ -117,7 +117,12 @@ enum status output_json(FILE *out, const struct snapshot *snapshot)
 			json_count(snapshot->discarded), "folded",
 			json_count(snapshot->groups.folded), "sources", sources, "accounting",
 			accounting(&snapshot->accounting), "groups", groups, "contexts",
-			output_json_contexts(snapshot), "unmatched", without, "state",
+			output_json_contexts(snapshot), "steps",
+			output_json_steps(&snapshot->steps), "rules",
+			output_json_rules(&snapshot->steps), "findings",
+			output_json_findings(&snapshot->steps), "budget",
+			output_json_budget(&snapshot->steps), "points",
+			output_json_points(&snapshot->steps), "unmatched", without, "state",
 			output_json_state(&snapshot->state));
 	if (!document) {
 		return STATUS_NO_MEMORY;

@@ -29,6 +29,13 @@ json_t *json_object_of(const struct json_member *members, size_t n);
 			sizeof((const struct json_member[]){__VA_ARGS__}) /                        \
 					sizeof(struct json_member))
 
+/* "steps", "rules", "findings", "budget" and "points" of a document. */
+json_t *output_json_steps(const struct steps_view *view);
+json_t *output_json_rules(const struct steps_view *view);
+json_t *output_json_findings(const struct steps_view *view);
+json_t *output_json_budget(const struct steps_view *view);
+json_t *output_json_points(const struct steps_view *view);
+
 /* The state of the systems: "state" of a document. */
 json_t *output_json_state(const struct state_view *state);
 

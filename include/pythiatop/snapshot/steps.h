@@ -67,6 +67,8 @@ struct steps_view {
 	const char *lacks;      /* what keeps it from proposing more; "" if nothing */
 	uint32_t n;             /* newest first */
 	const struct step_row *rows;
+	uint32_t n_rules; /* event rules in force because of steps */
+	const struct step_event *rules;
 	uint32_t n_controls;
 	const struct steps_control *controls;
 	uint32_t n_findings; /* verdicts first, then by what the variation costs */
