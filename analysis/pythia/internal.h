@@ -39,6 +39,8 @@ struct finding {
 	uint32_t judged_epoch; /* the epoch that was last decided on */
 	char *history[PYTHIA_MAX_HISTORY];
 	uint32_t n_history;
+	uint64_t *told_nothing; /* points that did, a bit each: they and what they enclose */
+	uint32_t told_words;
 };
 
 struct pythia {
@@ -55,7 +57,7 @@ struct pythia {
 	uint64_t now_ns;
 	uint32_t epoch;
 	uint64_t boring_ns; /* when points were last judged boring or not */
-	bool learn_refused; /* a person did not want it */
+	bool learn_tried;   /* or a person did not want it */
 	char lacks[256];
 
 	/* Predicted events/s of each point if it is on, by the rates of the last look. */
@@ -82,6 +84,9 @@ struct finding *finding_of(struct pythia *pythia, uint32_t group_id, bool make, 
 void finding_release(struct finding *finding);
 void finding_note(struct finding *finding, const char *format, ...)
 		__attribute__((format(printf, 2, 3)));
+/* A point was on in this search, and what it encloses held next to nothing. */
+void finding_rule_out(struct finding *finding, uint32_t point);
+bool finding_rules_out(const struct finding *finding, uint32_t point);
 /* Decides on a group that there is enough to see of; may add a proposed step. */
 void finding_search(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_look *look);

@@ -278,7 +278,7 @@ static bool propose_learning(struct pythia *pythia, const struct groups_view *gr
 	for (uint32_t i = 0; i < groups->n; i++) {
 		enough += groups->rows[i].count >= FEW_REQUESTS;
 	}
-	if (pythia->space.learned || pythia->learn_refused || !enough) {
+	if (pythia->space.learned || pythia->learn_tried || !enough) {
 		return false;
 	}
 	parts = gather(pythia, is_off, true, &n);
@@ -409,6 +409,7 @@ static void judge_boring(struct pythia *pythia, const struct pythia_look *look)
 	pythia->boring_ns = pythia->now_ns;
 	for (uint32_t d = 0; d < look->n_details; d++) {
 		const struct tree_view *tree = look->details[d].tree;
+		struct finding *finding = finding_of(pythia, look->details[d].row->id, false, 0);
 
 		for (uint32_t i = 0; i < tree->n && tree->located; i++) {
 			const struct tree_row *row = &tree->rows[i];
@@ -420,6 +421,9 @@ static void judge_boring(struct pythia *pythia, const struct pythia_look *look)
 			}
 			if (row_is_boring(tree, row) && !is_on_path(pythia, at)) {
 				pythia->points.items[at].boring++;
+				if (finding) {
+					finding_rule_out(finding, at);
+				}
 			} else {
 				pythia->points.items[at].boring = 0;
 			}
@@ -469,6 +473,7 @@ static void reopen(struct pythia *pythia, struct finding *finding)
 		finding->calm = finding->fruitless = finding->n_given_up = 0;
 		finding->judged_epoch = UINT32_MAX;
 		finding->started_ns = pythia->now_ns;
+		finding->told_words = 0; /* what told nothing then may tell now */
 	}
 }
 
@@ -626,7 +631,7 @@ enum status pythia_decide(struct pythia *pythia, uint32_t id, enum step_decision
 	status = step_decide(step, decision, by, now_ns, error, size);
 	if (status == STATUS_OK && decision == STEP_REJECT) {
 		bar_points(pythia, step);
-		pythia->learn_refused |= step->kind == STEP_LEARN;
+		pythia->learn_tried |= step->kind == STEP_LEARN;
 		finding = finding_of(pythia, step->group_id, false, 0);
 		if (finding) {
 			finding_note(finding, "rejected: %s", step->title);
@@ -685,7 +690,13 @@ enum status pythia_propose(struct pythia *pythia, const char *provider, const ch
 void pythia_undo_all(struct pythia *pythia, enum step_by by, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < pythia->steps.n; i++) {
-		step_undo(&pythia->steps.items[i], by, now_ns);
+		struct step *step = &pythia->steps.items[i];
+
+		/* To undo a disabling would be to enable. */
+		if (step->kind != STEP_DISABLE || step->state == STEP_PROPOSED ||
+				step->state == STEP_APPROVED) {
+			step_undo(step, by, now_ns);
+		}
 	}
 	pythia->mode = MODE_OBSERVE;
 }
@@ -777,6 +788,7 @@ void pythia_watch_over(struct pythia *pythia, const struct step_watch *watch,
 	}
 	step->actual = watch->actual;
 	if (step->kind == STEP_LEARN) {
+		pythia->learn_tried = true;
 		step_say(step, "%u places of %u points learned", pythia->space.n, pythia->points.n);
 		step_undo(step, step->by, now_ns);
 	} else {

@@ -24,6 +24,7 @@ void finding_release(struct finding *finding)
 {
 	free(finding->text);
 	free(finding->where);
+	free(finding->told_nothing);
 	for (uint32_t i = 0; i < finding->n_history; i++) {
 		free(finding->history[i]);
 	}
@@ -46,6 +47,29 @@ struct finding *finding_of(struct pythia *pythia, uint32_t group_id, bool make, 
 			.judged_epoch = UINT32_MAX,
 			.started_ns = pythia->now_ns};
 	return &pythia->findings[pythia->n_findings++];
+}
+
+void finding_rule_out(struct finding *finding, uint32_t point)
+{
+	if (point / 64 >= finding->told_words) {
+		uint32_t words = point / 64 + 1;
+		uint64_t *bits = realloc(finding->told_nothing, words * sizeof(*bits));
+
+		if (!bits) {
+			return;
+		}
+		memset(bits + finding->told_words, 0,
+				(words - finding->told_words) * sizeof(*bits));
+		finding->told_nothing = bits;
+		finding->told_words = words;
+	}
+	finding->told_nothing[point / 64] |= UINT64_C(1) << point % 64;
+}
+
+bool finding_rules_out(const struct finding *finding, uint32_t point)
+{
+	return point / 64 < finding->told_words &&
+	       (finding->told_nothing[point / 64] >> point % 64 & 1);
 }
 
 static void set_text(char **at, const char *text)
@@ -258,19 +282,20 @@ static void set_positions(struct pythia *pythia)
 }
 
 /* Points that nobody saw fire, of the provider whose time the edge is. */
-static void add_never_seen(struct pythia *pythia, uint32_t provider)
+static void add_never_seen(struct pythia *pythia, const struct finding *finding, uint32_t provider)
 {
 	for (uint32_t i = 0; i < pythia->points.n; i++) {
 		const struct point *point = &pythia->points.items[i];
 
 		if (point->provider == provider && !point->placed && !point->ever &&
-				!point->skeleton && !point->kernel && can_enable(pythia, point)) {
+				!point->skeleton && !point->kernel &&
+				!finding_rules_out(finding, i) && can_enable(pythia, point)) {
 			add_candidate(pythia, SPACE_NONE, i, CANDIDATE_NONE, 0);
 		}
 	}
 }
 
-static void find_candidates(struct pythia *pythia, uint32_t edge)
+static void find_candidates(struct pythia *pythia, const struct finding *finding, uint32_t edge)
 {
 	const struct space *space = &pythia->space;
 	double edge_ns = own_time(pythia, edge);
@@ -279,16 +304,18 @@ static void find_candidates(struct pythia *pythia, uint32_t edge)
 	pythia->n_candidates = 0;
 	while (at != SPACE_NONE) {
 		const struct point *point = &pythia->points.items[space->nodes[at].point];
-		bool skip = is_visible(point);
+		bool out = finding_rules_out(finding, space->nodes[at].point);
+		bool skip = out || is_visible(point);
 
-		if (can_enable(pythia, point)) {
+		if (!out && can_enable(pythia, point)) {
 			add_candidate(pythia, at, space->nodes[at].point,
 					container_of(pythia, at, edge), edge_ns);
 		}
 		at = space_next(space, edge, at, skip);
 	}
 	if (pythia->n_candidates == 0 && !space->learned) {
-		add_never_seen(pythia, pythia->points.items[space->nodes[edge].point].provider);
+		add_never_seen(pythia, finding,
+				pythia->points.items[space->nodes[edge].point].provider);
 	}
 	set_positions(pythia);
 }
@@ -493,7 +520,7 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 
 		pythia->n_candidates = 0;
 		if (!edges[i].leaf) {
-			find_candidates(pythia, edges[i].node);
+			find_candidates(pythia, finding, edges[i].node);
 		}
 		if (pythia->n_candidates == 0) {
 			if (row->phi_low >= VERDICT_PHI) {
