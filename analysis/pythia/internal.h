@@ -17,6 +17,7 @@
  *   cost.c      what that costs
  *   steps.c     the list of steps
  *   search.c    a group: its edges, candidates, verdict
+ *   norms.c     what is normal
  *   pythia.c    the loop
  *   fill.c      into snapshots; profile.c  from and to files' values
  */
@@ -43,6 +44,15 @@ struct finding {
 	uint32_t told_words;
 };
 
+/* How a group performed when points were learned. */
+struct norm {
+	uint32_t type, path; /* interned */
+	uint64_t count;
+	double p50_ns, cov;
+	uint32_t n_modes;
+	bool applies; /* it was learned before this run, so what varies now is not in it */
+};
+
 struct pythia {
 	struct names *names;
 	struct points points;
@@ -57,7 +67,9 @@ struct pythia {
 	uint64_t now_ns;
 	uint32_t epoch;
 	uint64_t boring_ns; /* when points were last judged boring or not */
-	bool learn_tried;   /* or a person did not want it */
+	struct norm *norms;
+	uint32_t n_norms, norms_room;
+	bool learn_tried; /* or a person did not want it */
 	char lacks[256];
 
 	/* Predicted events/s of each point if it is on, by the rates of the last look. */
@@ -78,6 +90,12 @@ double cost_of_point(const struct pythia *pythia, uint32_t point); /* events/s; 
 struct step_cost cost_of_parts(
 		const struct pythia *pythia, const struct step_part *parts, uint32_t n);
 struct step_cost cost_spent(const struct pythia *pythia);
+
+/* norms.c */
+void norms_learn(struct pythia *pythia, const struct groups_row *row);
+void norms_set(struct pythia *pythia, const struct norm *norm);
+/* A group performs as it did when it was learned, whatever that is. */
+bool norms_hold(const struct pythia *pythia, const struct groups_row *row);
 
 /* search.c */
 struct finding *finding_of(struct pythia *pythia, uint32_t group_id, bool make, uint32_t type);

@@ -65,6 +65,17 @@ static enum status learn_type(struct pythia *pythia, const struct profile_type *
 		}
 	}
 	free(nodes);
+	for (uint32_t i = 0; i < type->n_norms; i++) {
+		const struct profile_norm *norm = &type->norms[i];
+
+		norms_set(pythia, &(struct norm){.type = intern(pythia, type->type),
+						  .path = intern(pythia, norm->path),
+						  .count = norm->count,
+						  .p50_ns = norm->p50_ns,
+						  .cov = norm->cov,
+						  .n_modes = norm->n_modes,
+						  .applies = true});
+	}
 	return status;
 }
 
@@ -110,6 +121,28 @@ static uint32_t write_type(const struct pythia *pythia, uint32_t root, uint32_t 
 	return n;
 }
 
+/* NULL if out of memory. */
+static struct profile_norm *write_norms(
+		const struct pythia *pythia, uint32_t type, struct arena *arena, uint32_t *n)
+{
+	struct profile_norm *norms = arena_alloc(arena, (pythia->n_norms + 1) * sizeof(*norms));
+
+	*n = 0;
+	for (uint32_t i = 0; norms && i < pythia->n_norms; i++) {
+		const struct norm *norm = &pythia->norms[i];
+
+		if (norm->type == type) {
+			norms[(*n)++] = (struct profile_norm){
+					.path = names_text(pythia->names, norm->path),
+					.count = norm->count,
+					.p50_ns = norm->p50_ns,
+					.cov = norm->cov,
+					.n_modes = norm->n_modes};
+		}
+	}
+	return norms;
+}
+
 static uint64_t requests_below(const struct space *space, uint32_t root)
 {
 	uint64_t most = 0;
@@ -132,15 +165,17 @@ const struct profile *pythia_profile(const struct pythia *pythia, struct arena *
 	}
 	*profile = (struct profile){.origin = "", .types = types};
 	for (uint32_t root = 0; root < space->n; root++) {
+		struct profile_norm *norms;
 		struct profile_node *nodes;
-		uint32_t n;
+		uint32_t n, n_norms;
 
 		if (space->nodes[root].parent != SPACE_NONE) {
 			continue;
 		}
 		n = write_type(pythia, root, number, NULL);
 		nodes = arena_alloc(arena, (n + 1) * sizeof(*nodes));
-		if (!nodes) {
+		norms = write_norms(pythia, space->nodes[root].type, arena, &n_norms);
+		if (!nodes || !norms) {
 			return NULL;
 		}
 		write_type(pythia, root, number, nodes);
@@ -148,7 +183,9 @@ const struct profile *pythia_profile(const struct pythia *pythia, struct arena *
 				.type = names_text(pythia->names, space->nodes[root].type),
 				.requests = requests_below(space, root),
 				.n = n,
-				.nodes = nodes};
+				.nodes = nodes,
+				.n_norms = n_norms,
+				.norms = norms};
 	}
 	return profile;
 }

@@ -49,6 +49,7 @@ void pythia_destroy(struct pythia *pythia)
 	points_release(&pythia->points);
 	space_release(&pythia->space);
 	steps_release(&pythia->steps);
+	free(pythia->norms);
 	free(pythia->rates);
 	free(pythia->candidates);
 	free(pythia->chosen);
@@ -357,11 +358,10 @@ uint32_t pythia_wants(const struct pythia *pythia, const struct groups_view *gro
 	for (uint32_t i = 0; i < groups->n && n < PYTHIA_DETAILS; i++) {
 		const struct groups_row *row = &groups->rows[i];
 
-		if (row->detection && row->missing == 0) {
+		if (row->detection && row->missing == 0 && !norms_hold(pythia, row)) {
 			ids[n++] = row->id;
 		}
 	}
-	(void)pythia;
 	return n;
 }
 
@@ -443,7 +443,7 @@ static void judge_calm(struct pythia *pythia, const struct pythia_look *look)
 			continue;
 		}
 		finding->calm_ns = pythia->now_ns;
-		finding->calm = row->detection ? 0 : finding->calm + 1;
+		finding->calm = row->detection && !norms_hold(pythia, row) ? 0 : finding->calm + 1;
 		if (finding->calm < CALM_LOOKS) {
 			continue;
 		}
@@ -598,6 +598,9 @@ void pythia_learned(struct pythia *pythia, const struct pythia_look *look)
 					intern(pythia, detail->row->type), detail->tree, true,
 					pythia->nodes);
 		}
+	}
+	for (uint32_t i = 0; i < look->groups->n; i++) {
+		norms_learn(pythia, &look->groups->rows[i]);
 	}
 	pythia->space.learned = true;
 }

@@ -22,11 +22,21 @@ struct profile_node {
 	uint32_t explained; /* how often it was the answer */
 };
 
+/* How a group of the type performed when it was learned: what is normal. */
+struct profile_norm {
+	const char *path;
+	uint64_t count; /* requests */
+	double p50_ns, cov;
+	uint32_t n_modes;
+};
+
 struct profile_type {
 	const char *type;  /* of requests */
 	uint64_t requests; /* that it was learned from */
 	uint32_t n;
 	const struct profile_node *nodes;
+	uint32_t n_norms;
+	const struct profile_norm *norms;
 };
 
 struct profile {
