@@ -17,6 +17,7 @@ struct profile_file {
 	char *origin;
 	struct profile_type *types;
 	struct profile_node *nodes; /* of all types */
+	struct profile_norm *norms; /* likewise */
 };
 
 /* --- reading --- */
@@ -50,16 +51,48 @@ static bool take_node(const struct complaint *complaint, const char *type, size_
 	return true;
 }
 
+static bool take_norms(const struct complaint *complaint, json_t *array, struct profile_type *type,
+		struct profile_norm *norms)
+{
+	json_error_t error;
+	json_int_t count, modes;
+	json_t *norm;
+	size_t i;
+
+	if (!json_is_array(array)) {
+		return complain(complaint, "type \"%s\": expected an array of norms", type->type);
+	}
+	json_array_foreach(array, i, norm)
+	{
+		if (json_unpack_ex(norm, &error, JSON_STRICT, "{s:s, s:I, s:F, s:F, s:I}", "path",
+				    &norms[i].path, "count", &count, "p50_ns", &norms[i].p50_ns,
+				    "cov", &norms[i].cov, "modes", &modes) != 0) {
+			return complain(complaint, "type \"%s\", norm %zu: %s", type->type, i,
+					error.text);
+		}
+		if (count < 0 || modes < 0 || modes > UINT32_MAX || norms[i].p50_ns < 0 ||
+				norms[i].cov < 0) {
+			return complain(complaint, "type \"%s\", norm %zu: a negative number",
+					type->type, i);
+		}
+		norms[i].count = (uint64_t)count;
+		norms[i].n_modes = (uint32_t)modes;
+	}
+	type->norms = norms;
+	type->n_norms = (uint32_t)i;
+	return true;
+}
+
 static bool take_type(const struct complaint *complaint, size_t at, json_t *object,
-		struct profile_type *type, struct profile_node *nodes)
+		struct profile_type *type, struct profile_node *nodes, struct profile_norm *norms)
 {
 	json_error_t error;
 	json_int_t requests;
-	json_t *array, *node;
+	json_t *array, *node, *norm_array;
 	size_t i;
 
-	if (json_unpack_ex(object, &error, JSON_STRICT, "{s:s, s:I, s:o}", "type", &type->type,
-			    "requests", &requests, "nodes", &array) != 0) {
+	if (json_unpack_ex(object, &error, JSON_STRICT, "{s:s, s:I, s:o, s:o}", "type", &type->type,
+			    "requests", &requests, "nodes", &array, "norms", &norm_array) != 0) {
 		return complain(complaint, "type %zu: %s", at, error.text);
 	}
 	if (requests < 0 || !json_is_array(array)) {
@@ -76,34 +109,38 @@ static bool take_type(const struct complaint *complaint, size_t at, json_t *obje
 		}
 	}
 	type->n = (uint32_t)i;
-	return true;
+	return take_norms(complaint, norm_array, type, norms);
 }
 
 static bool take_types(const struct complaint *complaint, json_t *array, struct profile_file *file)
 {
-	size_t n_nodes = 0, i;
+	size_t n_nodes = 0, n_norms = 0, i;
 	json_t *object;
 
 	json_array_foreach(array, i, object)
 	{
 		n_nodes += json_array_size(json_object_get(object, "nodes"));
+		n_norms += json_array_size(json_object_get(object, "norms"));
 	}
-	if (!json_is_array(array) || n_nodes > MAX_NODES) {
+	if (!json_is_array(array) || n_nodes + n_norms > MAX_NODES) {
 		return complain(complaint,
 				"expected \"types\" to be an array, of at most %u nodes together",
 				MAX_NODES);
 	}
 	file->types = calloc(json_array_size(array) + 1, sizeof(*file->types));
 	file->nodes = calloc(n_nodes + 1, sizeof(*file->nodes));
-	if (!file->types || !file->nodes) {
+	file->norms = calloc(n_norms + 1, sizeof(*file->norms));
+	if (!file->types || !file->nodes || !file->norms) {
 		return complain(complaint, "out of memory");
 	}
-	n_nodes = 0;
+	n_nodes = n_norms = 0;
 	json_array_foreach(array, i, object)
 	{
-		if (!take_type(complaint, i, object, &file->types[i], file->nodes + n_nodes)) {
+		if (!take_type(complaint, i, object, &file->types[i], file->nodes + n_nodes,
+				    file->norms + n_norms)) {
 			return false;
 		}
+		n_norms += file->types[i].n_norms;
 		n_nodes += file->types[i].n;
 	}
 	file->profile = (struct profile){
@@ -142,6 +179,7 @@ void profile_file_destroy(struct profile_file *file)
 		free(file->origin);
 		free(file->types);
 		free(file->nodes);
+		free(file->norms);
 		free(file);
 	}
 }
@@ -166,15 +204,25 @@ enum status profile_file_write(FILE *out, const struct profile *profile)
 
 	for (uint32_t i = 0; i < profile->n; i++) {
 		const struct profile_type *type = &profile->types[i];
-		json_t *nodes = json_array();
+		json_t *nodes = json_array(), *norms = json_array();
 
 		for (uint32_t j = 0; j < type->n; j++) {
 			json_array_append_new(nodes, node_json(&type->nodes[j]));
 		}
-		json_array_append_new(
-				types, json_pack("{so sI so}", "type", json_file_text(type->type),
-						       "requests", (json_int_t)type->requests,
-						       "nodes", nodes));
+		for (uint32_t j = 0; j < type->n_norms; j++) {
+			const struct profile_norm *norm = &type->norms[j];
+
+			json_array_append_new(
+					norms, json_pack("{so sI sf sf sI}", "path",
+							       json_file_text(norm->path), "count",
+							       (json_int_t)norm->count, "p50_ns",
+							       norm->p50_ns, "cov", norm->cov,
+							       "modes", (json_int_t)norm->n_modes));
+		}
+		json_array_append_new(types,
+				json_pack("{so sI so so}", "type", json_file_text(type->type),
+						"requests", (json_int_t)type->requests, "nodes",
+						nodes, "norms", norms));
 	}
 	document = json_pack(
 			"{ss si so}", "format", FORMAT, "version", PROFILE_VERSION, "types", types);
