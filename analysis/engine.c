@@ -148,6 +148,7 @@ struct engine *engine_create(const struct engine_config *config)
 							       .max_groups = c->max_groups,
 							       .max_kept_bytes = c->max_kept_bytes,
 							       .max_pin_bytes = c->max_pin_bytes,
+							       .cov_limit = c->cov_limit,
 							       .measure = measure,
 							       .measurer = engine},
 				engine->names, engine->contexts, &engine->pool);
@@ -192,7 +193,15 @@ void engine_destroy(struct engine *engine)
 enum status engine_add_schema(
 		struct engine *engine, const struct schema *schema, char *error, size_t size)
 {
-	return model_add_schema(engine->model, schema, error, size);
+	enum status status = model_add_schema(engine->model, schema, error, size);
+
+	for (uint32_t i = 0; status == STATUS_OK && i < schema->n_expect; i++) {
+		if (schema->expect[i].p50_ns) {
+			status = groups_expect(engine->groups, schema->expect[i].type,
+					schema->expect[i].p50_ns);
+		}
+	}
+	return status;
 }
 
 const struct schema *engine_schema(struct engine *engine)
@@ -387,6 +396,16 @@ uint64_t engine_time(const struct engine *engine)
 	return engine->now_ns;
 }
 
+enum status engine_set_baseline(struct engine *engine, const struct baseline *baseline)
+{
+	return groups_set_baseline(engine->groups, baseline);
+}
+
+const struct baseline *engine_baseline(struct engine *engine, enum horizon horizon)
+{
+	return groups_baseline(engine->groups, horizon, engine->now_ns);
+}
+
 void engine_begin_epoch(struct engine *engine)
 {
 	groups_begin_epoch(engine->groups, engine->now_ns);
@@ -463,6 +482,24 @@ static uint64_t follow_pin(struct engine *engine, const struct focus *focus)
 	return engine->pinned_ns - focus->back_ns;
 }
 
+/* The request in focus beside another one: the one asked for, else one like most of its group. */
+static enum status fill_compare(
+		struct engine *engine, const struct focus *focus, struct snapshot *snapshot)
+{
+	const struct request *a = groups_find_request(engine->groups, snapshot->focus.request_id);
+	uint64_t other = focus->compare_id;
+	enum status status;
+
+	if (!other && a) {
+		other = groups_median_request(
+				engine->groups, focus, snapshot->time_ns, a->group_id);
+	}
+	status = requests_fill_compare(engine->requests, a,
+			groups_find_request(engine->groups, other), snapshot);
+	snapshot->compare.b_is_median = !focus->compare_id;
+	return status;
+}
+
 enum status engine_fill(struct engine *engine, const struct focus *focus, struct snapshot *snapshot)
 {
 	enum status status;
@@ -496,6 +533,9 @@ enum status engine_fill(struct engine *engine, const struct focus *focus, struct
 		status = requests_fill_request(engine->requests, request, snapshot);
 		snapshot->request.path = snapshot_text(
 				snapshot, groups_path(engine->groups, request->group_id));
+	}
+	if (status == STATUS_OK && (focus->parts & FOCUS_COMPARE)) {
+		status = fill_compare(engine, focus, snapshot);
 	}
 	return status;
 }

@@ -39,6 +39,18 @@ static bool add_schemas(struct pipeline *pipeline, const struct options *options
 	return true;
 }
 
+static bool set_baseline(struct pipeline *pipeline, const struct options *options)
+{
+	char error[1024];
+
+	if (options->baseline && pipeline_set_baseline(pipeline, options->baseline, error,
+						 sizeof(error)) != STATUS_OK) {
+		fprintf(stderr, "pythiatop: %s\n", error);
+		return false;
+	}
+	return true;
+}
+
 /* Without a source: a person picks among localhost's sessions, batch takes them all. */
 static int add_local(struct pipeline *pipeline, const struct options *options)
 {
@@ -130,6 +142,7 @@ static int run_console(struct pipeline *pipeline, const struct options *options)
 			.theme = options->theme,
 			.keys = &options->config.settings,
 			.horizon = choose_horizon(pipeline, options),
+			.metric = options->metric,
 			.ascii = options->ascii,
 			.no_color = options->no_color,
 			.target = target,
@@ -154,6 +167,7 @@ static int run_console(struct pipeline *pipeline, const struct options *options)
 		return EXIT_USAGE;
 	}
 	describe_target(options, target, sizeof(target));
+	intake_tell_progress(pipeline_intake(pipeline));
 	analysis = analysis_start(pipeline, &focus);
 	if (!analysis) {
 		fprintf(stderr, "pythiatop: cannot start the analysis: %s\n", strerror(errno));
@@ -286,7 +300,7 @@ static int run(struct pipeline *pipeline, const struct options *options)
 	if (options->list_url) {
 		return run_list(pipeline, options);
 	}
-	if (!add_schemas(pipeline, options)) {
+	if (!add_schemas(pipeline, options) || !set_baseline(pipeline, options)) {
 		return EXIT_USAGE;
 	}
 	code = add_sources(pipeline, options);

@@ -302,6 +302,9 @@ static const char *take(struct options *options, enum option_id id, const char *
 	case OPTION_DUMP_TEXT:
 		options->dump_file = value;
 		return NULL;
+	case OPTION_BASELINE:
+		options->baseline = value;
+		return NULL;
 	case OPTION_THEME:
 		options->theme = value;
 		return NULL;

@@ -36,6 +36,8 @@
 			"recordings)")                                                             \
 	X(METRIC, 0, "metric", "WHICH",                                                            \
 			"the worst group by: variance (rate x sd, default), cov, or modes")        \
+	X(BASELINE, 0, "baseline", "FILE",                                                         \
+			"compare with how the groups performed then, as :baseline save wrote it")  \
 	X(WINDOW, 'w', "window", "SECONDS", "length of the moving window (default 10)")            \
 	X(STATE_AT, 0, "state-at", "TIME",                                                         \
 			"show the instant TIME: 2026-01-31 10:00:06.5, 10:00:06 (UTC), or -3.2s")  \
@@ -113,7 +115,8 @@ struct options {
 	const char *learn;         /* NULL: not given */
 	struct batch_until until;
 	const char *log;   /* NULL: none */
-	const char *theme; /* NULL: not given */
+	const char *baseline; /* NULL: not given */
+	const char *theme;    /* NULL: not given */
 	bool ascii;
 	bool no_color;
 	struct settings_file config; /* the person's file; also holds their key bindings */

@@ -4,6 +4,7 @@
 
 #include "groups/internal.h"
 #include "hash.h"
+#include "requests/glob.h"
 
 #define FIRST_ROOM       64u
 #define MAX_CONTEXTS     (UINT64_C(1) << 18)
@@ -28,6 +29,9 @@ struct groups *groups_create(const struct groups_config *config, const struct na
 		return NULL;
 	}
 	groups->config = *config;
+	if (!(config->cov_limit > 0)) {
+		groups->config.cov_limit = DETECT_COV_LIMIT;
+	}
 	if (!config->max_bucket_bytes) {
 		groups->config.max_bucket_bytes = MAX_BUCKET_BYTES;
 	}
@@ -85,6 +89,13 @@ void groups_destroy(struct groups *groups)
 	free(groups->sample_slots);
 	free(groups->items);
 	free(groups->rows);
+	free(groups->medians);
+	for (uint32_t i = 0; i < groups->n_objectives; i++) {
+		free(groups->objectives[i].type);
+	}
+	free(groups->objectives);
+	baseline_copy_destroy(groups->baseline);
+	arena_release(&groups->made_arena);
 	free(groups->newest_of_type);
 	free(groups->slots);
 	free(groups->table);
@@ -153,6 +164,7 @@ static bool table_grow(struct groups *groups)
 static bool groups_reserve(struct groups *groups)
 {
 	uint32_t room = groups->room ? groups->room * 2 : FIRST_ROOM;
+	struct detect_median *medians;
 	struct groups_row *rows;
 	struct group **items;
 
@@ -169,6 +181,11 @@ static bool groups_reserve(struct groups *groups)
 		return false;
 	}
 	groups->rows = rows;
+	medians = realloc(groups->medians, room * sizeof(*medians));
+	if (!medians) {
+		return false;
+	}
+	groups->medians = medians;
 	if (!kept_store_reserve_groups(&groups->kept, room)) {
 		return false;
 	}
@@ -196,6 +213,43 @@ static bool groups_reserve_type(struct groups *groups, uint32_t type)
 	groups->newest_of_type = newest;
 	groups->n_types = n;
 	return true;
+}
+
+/* Of the most specific glob that matches; of equal ones the first. */
+static uint64_t objective_of(const struct groups *groups, const char *type)
+{
+	const struct objective *best = NULL;
+
+	for (uint32_t i = 0; i < groups->n_objectives; i++) {
+		const struct objective *objective = &groups->objectives[i];
+
+		if (glob_match(objective->type, type) &&
+				(!best || glob_weight(objective->type) > glob_weight(best->type))) {
+			best = objective;
+		}
+	}
+	return best ? best->p50_ns : 0;
+}
+
+enum status groups_expect(struct groups *groups, const char *type, uint64_t p50_ns)
+{
+	size_t bytes = (groups->n_objectives + 1u) * sizeof(*groups->objectives);
+	struct objective *objectives = realloc(groups->objectives, bytes);
+	char *copy = strdup(type);
+
+	groups->objectives = objectives ? objectives : groups->objectives;
+	if (!objectives || !copy) {
+		free(copy);
+		return STATUS_NO_MEMORY;
+	}
+	objectives[groups->n_objectives++] = (struct objective){.type = copy, .p50_ns = p50_ns};
+	for (uint32_t i = 0; i < groups->n; i++) {
+		struct group *group = groups->items[i];
+
+		group->objective_ns = objective_of(groups, names_text(groups->names, group->type));
+		groups->rows[i].objective_ns = group->objective_ns;
+	}
+	return STATUS_OK;
 }
 
 static struct group *group_create(
@@ -230,6 +284,9 @@ static struct group *group_create(
 		group_destroy(groups, group);
 		return NULL;
 	}
+	group->objective_ns = objective_of(groups, names_text(groups->names, group->type));
+	baseline_apply(groups, group);
+	memset(&groups->rows[groups->n], 0, sizeof(*groups->rows));
 	groups->items[groups->n++] = group;
 	groups->newest_of_type[group->type] = groups->n;
 	*table_place(groups, request, hash) = groups->n;

@@ -2,6 +2,8 @@
 #ifndef PT_GROUPS_INTERNAL_H
 #define PT_GROUPS_INTERNAL_H
 
+#include "arena.h"
+#include "groups/detect.h"
 #include "groups/groups.h"
 #include "groups/kept.h"
 #include "groups/locate.h"
@@ -34,6 +36,9 @@
  *   where.c    what is located at an instant
  *   tree.c     the calling-context tree
  *   label.c    the text that tells a group's path
+ *   detect.c   the rules of detection; judge.c: when they are applied
+ *   metric.c   what rows are ordered by
+ *   baseline.c the groups as a baseline, and compared with one
  *   view.c     what is shown at an instant: totals, slowest request
  *   fill.c     views into snapshots
  */
@@ -113,12 +118,15 @@ struct group {
 	uint64_t first_quarter;
 	char *label;    /* services, plus what tells it from a like group */
 	bool row_valid; /* its cached row is of its totals */
+	bool judged;    /* its verdict is of its row */
 	struct slow window_slowest;
 	struct ring ring;
 	struct horizons now;
 	struct tops tops, epoch_tops;
-	char *services;     /* providers visited: "api>sched" with U+203A */
-	uint32_t same_type; /* index + 1 of the group of its type made before it; 0: none */
+	char *services;        /* providers visited: "api>sched" with U+203A */
+	uint32_t same_type;    /* index + 1 of the group of its type made before it; 0: none */
+	uint64_t objective_ns; /* median that a schema expects; 0: none */
+	const struct baseline_group *was; /* in the baseline; NULL: not there */
 };
 
 struct pin {
@@ -130,6 +138,21 @@ struct pin {
 	struct slice *first, *last;    /* that the pin alone keeps, oldest first */
 	uint64_t bytes;                /* of these, and of copied totals */
 };
+
+/* What a schema expects of the types that a glob matches. */
+struct objective {
+	char *type;
+	uint64_t p50_ns;
+};
+
+/* A row of the groups, in their order. */
+struct place {
+	double value;  /* of the metric in focus */
+	double weight; /* count x sd */
+	uint32_t index;
+};
+
+struct baseline_copy;
 
 /* What is shown, and when. */
 struct view {
@@ -165,7 +188,8 @@ struct tree_work {
 	uint64_t *places; /* by context: serial and branch */
 	uint32_t n_places, serial;
 	struct branch *branches;
-	struct branch_order *orders;
+	struct profile_sums *sums; /* by branch */
+	uint32_t *order;           /* branches by row */
 	uint32_t n, room;
 };
 
@@ -204,6 +228,15 @@ struct groups {
 	struct groups_row *rows; /* by group; cached, see row_valid */
 	uint32_t rows_room;
 	enum horizon rows_horizon;
+	struct detect_median *medians; /* by group, of its row */
+	struct detect_medians compared_medians;
+	uint32_t judge_next; /* group whose turn it is to be judged */
+
+	struct objective *objectives;
+	uint32_t n_objectives;
+	struct baseline_copy *baseline; /* NULL: none */
+	struct arena made_arena;
+	struct baseline made; /* the one that was asked for last */
 	struct totals scratch;
 };
 
@@ -258,6 +291,14 @@ void observed_release(struct groups *groups, struct observed *observed);
 /* Fills services and label of a new group. False if out of memory. */
 bool label_group(struct groups *groups, struct group *group);
 
+/* Gives verdicts on rows that changed, but for SLOW; the rows must be up to date. */
+enum status judge_rows(struct groups *groups, const struct view *view, const struct focus *focus,
+		const struct place *places, uint32_t n);
+
+/* Looks the group up in the baseline. */
+void baseline_apply(struct groups *groups, struct group *group);
+void baseline_copy_destroy(struct baseline_copy *copy);
+
 struct view view_at(const struct groups *groups, enum horizon horizon, uint64_t at_ns);
 /* The group existed then. */
 bool view_has(const struct view *view, const struct group *group);
@@ -284,8 +325,6 @@ bool instant_at(struct groups *groups, const struct view *view, const struct gro
 /* Borrowed until the next call. NULL if out of memory. */
 const struct location *instant_location(
 		struct groups *groups, const struct instant *instant, const struct group *group);
-/* More than a tenth of the complete requests is tainted. */
-bool view_is_lossy(const struct totals *totals);
 
 const char *context_name(const struct groups *groups, uint32_t context);
 enum status fill_location(struct groups *groups, const struct view *view, const struct group *group,

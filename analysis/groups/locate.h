@@ -17,8 +17,8 @@
  *
  * Intervals: bootstrap-t over circular blocks (Hall 1988; Politis & Romano 1992), because
  * durations are skewed, few, and follow from each other: percentile intervals of 90 % cover 65 to
- * 85 % then. Blocks are as long as the influence of the largest shares asks for (Politis & White
- * 2004), at least a 128th and at most a fifth of the samples. Where the sums speak of N requests
+ * 85 % then. Blocks are twice as long as the influence of the largest shares asks for (Politis &
+ * White 2004), at least a 64th and at most a fifth of the samples. Where the sums speak of N requests
  * and the samples of n of these, an interval is narrower by sqrt(n / N). A context beyond the
  * LOCATE_LISTED largest has an interval of the normal distribution, from the same blocks.
  *

@@ -111,7 +111,7 @@ void observe_request(struct groups *groups, struct group *group, const struct re
 	head.end_ns = request->end_ns;
 	head.request.duration_ns = request->end_ns - request->start_ns;
 	head.request.folded_spans = groups->items_of_one.folded_spans;
-	head.request.skewed = complete && (measured.skewed || request->skewed);
+	head.request.skewed = complete && measured.skewed;
 	head.request.counted = complete && !head.request.skewed &&
 			       head.request.duration_ns <= MOMENTS_MAX_NS;
 	if (observed->ring.n == SAMPLES_MAX) {

@@ -9,7 +9,8 @@
 
 #define RESAMPLES  199u /* 5 % and 95 % are exact ranks */
 #define LEADERS    3u   /* columns that the length of blocks is asked of */
-#define MAX_BLOCKS 128u
+#define LONGER     2u   /* than estimates of a variance want: t needs its error as well */
+#define MAX_BLOCKS 64u
 #define MIN_BLOCKS 5u
 #define LARGEST_T  6.0  /* resamples that lack what matters say no more than that */
 #define SMALLEST   1e-9 /* errors of shares below that are those of rounding */
@@ -113,7 +114,7 @@ static bool choose_length(struct series *series, const double *parts)
 
 			influence[i] = s * d - series->phi[leader] * d * d;
 		}
-		own = bootstrap_block_length(influence, n);
+		own = LONGER * bootstrap_block_length(influence, n);
 		length = own > length ? own : length;
 	}
 	free(influence);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "groups/detect.h"
 #include "groups/internal.h"
 
 /*
@@ -13,22 +14,20 @@ struct branch {
 	uint32_t node;        /* of the group's profile; NO_NODE: none */
 	uint32_t child, next; /* the first below it; the next one of its parent; 0: none */
 	uint32_t row;
-	struct profile_sums sums;
+	double weight; /* what children are ordered by */
 };
 
-struct branch_order {
-	double weight;
-	uint32_t branch;
-};
-
-#define NO_NODE UINT32_MAX
-#define NO_ROW  UINT32_MAX
+#define NO_NODE       UINT32_MAX
+#define NO_ROW        UINT32_MAX
+#define PREFETCH_ROWS 8
+#define CACHE_LINE    64
 
 void tree_work_release(struct tree_work *work)
 {
 	free(work->places);
 	free(work->branches);
-	free(work->orders);
+	free(work->sums);
+	free(work->order);
 	memset(work, 0, sizeof(*work));
 }
 
@@ -51,22 +50,45 @@ static bool tree_work_begin(struct tree_work *work, uint32_t n_contexts)
 	return true;
 }
 
+static bool branches_grow(struct tree_work *work)
+{
+	uint32_t room = work->room ? work->room * 2 : 256;
+	struct branch *branches = realloc(work->branches, room * sizeof(*branches));
+	struct profile_sums *sums;
+	uint32_t *order_of_rows;
+
+	if (!branches) {
+		return false;
+	}
+	work->branches = branches;
+	order_of_rows = realloc(work->order, room * sizeof(*order_of_rows));
+	if (!order_of_rows) {
+		return false;
+	}
+	work->order = order_of_rows;
+	sums = realloc(work->sums, room * sizeof(*sums));
+	if (!sums) {
+		return false;
+	}
+	work->sums = sums;
+	work->room = room;
+	return true;
+}
+
 static uint32_t branch_add(struct tree_work *work, uint32_t context, uint32_t parent)
 {
-	if (work->n == work->room) {
-		uint32_t room = work->room ? work->room * 2 : 256;
-		struct branch *branches = realloc(work->branches, room * sizeof(*branches));
+	struct branch *branch;
 
-		if (!branches) {
-			return NO_NODE;
-		}
-		work->branches = branches;
-		work->room = room;
+	if (work->n == work->room && !branches_grow(work)) {
+		return NO_NODE;
 	}
-	memset(&work->branches[work->n], 0, sizeof(*work->branches));
-	work->branches[work->n].context = context;
-	work->branches[work->n].parent = parent;
-	work->branches[work->n].node = NO_NODE;
+	memset(&work->sums[work->n], 0, sizeof(*work->sums));
+	branch = &work->branches[work->n];
+	*branch = (struct branch){.context = context, .parent = parent, .node = NO_NODE};
+	if (work->n) { /* the first is what all hang from */
+		branch->next = work->branches[parent].child;
+		work->branches[parent].child = work->n;
+	}
 	work->places[context] = (uint64_t)work->serial << 32 | work->n;
 	return work->n++;
 }
@@ -121,6 +143,12 @@ static bool grow(struct groups *groups, const struct instant *instant, uint32_t 
 		const struct profile_sums *sums = &node->sums[instant->view.horizon];
 		uint32_t branch;
 
+		if (i + PREFETCH_ROWS < profile->n) {
+			const void *ahead = &node[PREFETCH_ROWS].sums[instant->view.horizon];
+
+			__builtin_prefetch(ahead);
+			__builtin_prefetch((const char *)ahead + CACHE_LINE);
+		}
 		if (!is_visited(sums)) {
 			continue;
 		}
@@ -137,45 +165,73 @@ static bool grow(struct groups *groups, const struct instant *instant, uint32_t 
 			return false;
 		}
 		groups->tree.branches[branch].node = i;
-		sums_add(&groups->tree.branches[branch].sums, sums);
+		sums_add(&groups->tree.sums[branch], sums);
 	}
 	return true;
 }
 
-static int by_weight(const void *left, const void *right)
+/* Of two lists of siblings the one whose first comes first: the heavier, of equal ones the older.
+ */
+static bool is_before(const struct tree_work *work, uint32_t a, uint32_t b)
 {
-	const struct branch_order *a = left, *b = right;
+	double left = work->branches[a].weight, right = work->branches[b].weight;
 
-	if (a->weight != b->weight) {
-		return a->weight < b->weight ? -1 : 1;
+	return left > right || (left == right && a < b);
+}
+
+static uint32_t merge(struct tree_work *work, uint32_t a, uint32_t b)
+{
+	uint32_t first = 0, *link = &first;
+
+	while (a && b) {
+		uint32_t *from = is_before(work, a, b) ? &a : &b;
+
+		*link = *from;
+		link = &work->branches[*from].next;
+		*from = *link;
 	}
-	return a->branch > b->branch ? -1 : a->branch < b->branch;
+	*link = a ? a : b;
+	return first;
+}
+
+/* Merge sort of a list, bottom up: lists[i] is sorted, of 2^i branches, or empty. */
+static uint32_t sort_siblings(struct tree_work *work, uint32_t list)
+{
+	uint32_t lists[32] = {0}, sorted = 0;
+
+	while (list) {
+		uint32_t one = list, i;
+
+		list = work->branches[one].next;
+		work->branches[one].next = 0;
+		for (i = 0; lists[i]; i++) {
+			one = merge(work, lists[i], one);
+			lists[i] = 0;
+		}
+		lists[i] = one;
+	}
+	for (uint32_t i = 0; i < 32; i++) {
+		sorted = merge(work, lists[i], sorted);
+	}
+	return sorted;
 }
 
 /* Children in the order of their time; those without spans, of their part of the path. */
-static bool order(struct tree_work *work)
+static void order(struct tree_work *work)
 {
-	struct branch_order *orders = realloc(work->orders, work->n * sizeof(*orders));
+	for (uint32_t i = 0; i < work->n; i++) {
+		const struct profile_sums *sums = &work->sums[i];
 
-	if (!orders) {
-		return false;
+		work->branches[i].weight =
+				sums->spans ? (double)sums->total : (double)sums->segment;
 	}
-	work->orders = orders;
-	for (uint32_t i = 1; i < work->n; i++) {
-		const struct profile_sums *sums = &work->branches[i].sums;
+	for (uint32_t i = 0; i < work->n; i++) {
+		uint32_t child = work->branches[i].child;
 
-		orders[i - 1].branch = i;
-		orders[i - 1].weight = sums->spans ? (double)sums->total : (double)sums->segment;
+		if (child && work->branches[child].next) {
+			work->branches[i].child = sort_siblings(work, child);
+		}
 	}
-	qsort(orders, work->n - 1, sizeof(*orders), by_weight);
-	for (uint32_t i = 0; i + 1 < work->n; i++) { /* the last to be put in front comes first */
-		struct branch *branch = &work->branches[orders[i].branch];
-		struct branch *parent = &work->branches[branch->parent];
-
-		branch->next = parent->child;
-		parent->child = orders[i].branch;
-	}
-	return true;
 }
 
 /* The next branch depth first; 0 after the last. */
@@ -196,16 +252,37 @@ static enum tree_mark mark_of(const char *name)
 	return name[0] == '(' ? TREE_NO_POINT : TREE_ON;
 }
 
-static void row_name(const struct groups *groups, struct tree_row *row, uint32_t context,
+/* Names recur: copies made last are used again. */
+struct copies {
+	struct {
+		uint32_t name;
+		const char *text;
+	} of[256];
+};
+
+static const char *copy_name(const struct groups *groups, struct copies *copies, uint32_t name,
 		struct snapshot *snapshot)
+{
+	uint32_t at = name % 256;
+
+	if (!name) {
+		return "";
+	}
+	if (copies->of[at].name != name) {
+		copies->of[at].name = name;
+		copies->of[at].text = snapshot_text(snapshot, names_text(groups->names, name));
+	}
+	return copies->of[at].text;
+}
+
+static void row_name(const struct groups *groups, struct tree_row *row, uint32_t context,
+		struct copies *copies, struct snapshot *snapshot)
 {
 	const struct context *known = contexts_get(groups->contexts, context);
 
 	row->context = context;
-	row->name = context ? snapshot_text(snapshot, context_name(groups, context)) : REST_NAME;
-	row->provider = known->provider ? snapshot_text(snapshot, names_text(groups->names,
-										  known->provider))
-					: "";
+	row->name = context ? copy_name(groups, copies, known->name, snapshot) : REST_NAME;
+	row->provider = copy_name(groups, copies, known->provider, snapshot);
 	row->mark = mark_of(row->name);
 }
 
@@ -231,38 +308,64 @@ static void row_locate(struct tree_row *row, const struct located_segment *segme
 	row->tail_share = segment->tail_share;
 }
 
+/* Numbers the branches depth first; returns how many rows that makes. */
+static uint32_t number_rows(struct tree_work *work)
+{
+	uint32_t n = 0;
+
+	for (uint32_t at = next_branch(work, 0); at; at = next_branch(work, at)) {
+		work->branches[at].row = n;
+		work->order[n++] = at;
+	}
+	return n;
+}
+
+static void fill_tree_row(struct groups *groups, const struct branch *branch,
+		const struct location *location, struct tree_row *rows)
+{
+	const struct tree_work *work = &groups->tree;
+	struct tree_row *row = &rows[branch->row];
+
+	row->parent = branch->parent ? work->branches[branch->parent].row : NO_ROW;
+	row->depth = branch->parent ? rows[row->parent].depth + 1 : 0;
+	row_sums(row, &work->sums[branch - work->branches]);
+	if (location && location->located && branch->node != NO_NODE) {
+		row_locate(row, &location->nodes[branch->node]);
+	}
+}
+
 /* `location` may be NULL: rows have no shares then. */
 static enum status fill_tree_rows(struct groups *groups, const struct location *location,
 		struct snapshot *snapshot, struct tree_view *out)
 {
 	struct tree_work *work = &groups->tree;
 	struct tree_row *rows = snapshot_alloc(snapshot, work->n * sizeof(*rows));
-	uint32_t n = 0;
+	struct copies copies = {0};
 
 	if (!rows) {
 		return STATUS_NO_MEMORY;
 	}
-	for (uint32_t at = next_branch(work, 0); at; at = next_branch(work, at)) {
-		struct branch *branch = &work->branches[at];
-		struct tree_row *row = &rows[n];
+	out->n = number_rows(work);
+	out->rows = rows;
+	for (uint32_t i = 0; i < out->n; i++) {
+		const struct branch *branch = &work->branches[work->order[i]];
 
-		branch->row = n++;
-		row->parent = branch->parent ? work->branches[branch->parent].row : NO_ROW;
-		row->depth = branch->parent ? rows[row->parent].depth + 1 : 0;
-		row_name(groups, row, branch->context, snapshot);
-		row_sums(row, &branch->sums);
-		if (location && location->located && branch->node != NO_NODE) {
-			row_locate(row, &location->nodes[branch->node]);
+		if (i + PREFETCH_ROWS < out->n) { /* there may be more than fit a cache */
+			uint32_t ahead = work->order[i + PREFETCH_ROWS];
+
+			__builtin_prefetch(&work->branches[ahead]);
+			__builtin_prefetch(&work->sums[ahead]);
+			__builtin_prefetch((const char *)&work->sums[ahead] + CACHE_LINE);
 		}
+		row_name(groups, &rows[i], branch->context, &copies, snapshot);
+		fill_tree_row(groups, branch, location, rows);
 	}
-	for (uint32_t i = n; i-- > 0;) {
+	for (uint32_t i = out->n; i-- > 0;) {
 		if (rows[i].parent != NO_ROW) {
 			rows[rows[i].parent].n_below += rows[i].n_below + 1;
 			rows[rows[i].parent].phi_below += rows[i].phi_below;
 		}
 	}
-	out->n = n;
-	out->rows = rows;
 	return STATUS_OK;
 }
 
@@ -309,12 +412,12 @@ enum status fill_tree(struct groups *groups, const struct view *view, const stru
 	}
 	count(out, &instant, totals, &all);
 	count_end(out, all);
-	out->lossy = view_is_lossy(totals);
+	out->lossy = detect_is_lossy(totals->moments.count, totals->tainted);
 	location = instant_location(groups, &instant, group);
-	if (!location || !tree_begin(groups, &rest) || !grow(groups, &instant, &rest) ||
-			!order(&groups->tree)) {
+	if (!location || !tree_begin(groups, &rest) || !grow(groups, &instant, &rest)) {
 		return STATUS_NO_MEMORY;
 	}
+	order(&groups->tree);
 	out->missing = out->lossy ? 0 : location->missing;
 	out->located = location->located && !out->lossy;
 	return fill_tree_rows(groups, out->lossy ? NULL : location, snapshot, out);
@@ -348,8 +451,6 @@ enum status fill_tree_of_all(struct groups *groups, const struct view *view,
 		}
 	}
 	count_end(out, all);
-	if (!order(&groups->tree)) {
-		return STATUS_NO_MEMORY;
-	}
+	order(&groups->tree);
 	return fill_tree_rows(groups, NULL, snapshot, out);
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "groups/detect.h"
 #include "groups/internal.h"
 
 #define CHAIN_LINK "\u203a"
@@ -117,11 +118,6 @@ const struct location *instant_location(
 	return located->valid ? &located->location : NULL;
 }
 
-bool view_is_lossy(const struct totals *totals)
-{
-	return 10 * totals->tainted > totals->moments.count + totals->tainted;
-}
-
 /* ---- into snapshots ---- */
 
 const char *context_name(const struct groups *groups, uint32_t context)
@@ -210,7 +206,7 @@ enum status fill_location(struct groups *groups, const struct view *view, const 
 	if (!totals) {
 		return STATUS_NO_MEMORY;
 	}
-	lossy = view_is_lossy(totals);
+	lossy = detect_is_lossy(totals->moments.count, totals->tainted);
 	if (!instant_at(groups, view, group, &instant)) {
 		return STATUS_NO_MEMORY;
 	}

@@ -361,6 +361,9 @@ static uint32_t mapping_behind(const struct process *process, uint64_t address)
 
 static void remove_mappings(struct process *process, uint32_t from, uint32_t to)
 {
+	if (from == to) {
+		return;
+	}
 	memmove(process->mappings + from, process->mappings + to,
 			(process->n - to) * sizeof(*process->mappings));
 	process->n -= to - from;
@@ -569,6 +572,43 @@ static struct symbol *find_symbol(struct addresses *a, enum space kind,
 }
 
 /*
+ * "Node::Node(...)::{lambda(...)#1}", "std::_Bind<void (Node::*(...))(...)>": of what C++ calls a
+ * function, what people do. Arguments go, and within templates what is nested twice. Brackets that
+ * do not match are left as they are.
+ */
+static uint32_t shorten(const char *text, uint32_t length, char out[MAX_SYMBOL])
+{
+	uint32_t i, used = 0, depth = 0, limit = 0, hidden = 0;
+
+	for (i = 0; i < length && used + 4 < MAX_SYMBOL; i++) {
+		bool opens = text[i] == '(' || text[i] == '<';
+		bool closes = text[i] == ')' || text[i] == '>';
+
+		if (closes && depth-- == 0) {
+			break;
+		}
+		if (closes && depth == limit && hidden > 0) {
+			memcpy(out + used, "...", 3);
+			used += 3;
+			hidden = 0;
+		}
+		if (depth <= limit) {
+			out[used++] = text[i];
+		} else {
+			hidden++;
+		}
+		if (opens && depth++ == 0) {
+			limit = text[i] == '<' ? 2 : 0;
+		}
+	}
+	if (i < length || depth > 0) {
+		used = length < MAX_SYMBOL ? length : MAX_SYMBOL;
+		memcpy(out, text, used);
+	}
+	return used;
+}
+
+/*
  * Several callbacks may have one symbol (all that std::bind made of methods of one class): they are
  * told apart by their order, which is the same in every run.
  */
@@ -576,7 +616,11 @@ static void learn_symbol(struct addresses *a, const struct lesson_plan *plan,
 		const struct address_space *space, const struct event *event)
 {
 	struct process *process = make_process(a, space);
-	uint32_t text = text_of(a, event, plan->text, MAX_SYMBOL);
+	char brief[MAX_SYMBOL];
+	uint32_t length;
+	const char *bytes = event_bytes(event, plan->text, &length);
+	uint32_t used = bytes ? shorten(bytes, (uint32_t)strnlen(bytes, length), brief) : 0;
+	uint32_t text = names_add(a->names, brief, used);
 	char numbered[MAX_SYMBOL + 16];
 	struct symbol *count, *symbol;
 

@@ -5,7 +5,7 @@
 
 #include "requests/fill.h"
 #include "requests/internal.h"
-#include "requests/values.h"
+#include "requests/span_values.h"
 
 /* What one fill works on. */
 struct filling {
@@ -47,97 +47,6 @@ static uint32_t track_of(struct filling *fill, uint32_t host, int32_t tid, int32
 	track->pid = pid;
 	track->tid = tid;
 	return fill->n_tracks++;
-}
-
-static struct event event_of(const struct event_copy *copy)
-{
-	return (struct event){.ts_ns = copy->ts_ns,
-			.type = copy->type,
-			.stream = copy->stream,
-			.cpu = copy->cpu,
-			.bytes = copy->bytes,
-			.slots = copy->slots};
-}
-
-/* Are a field's values kept to explain by? Those the schema names; else all scalars and strings. */
-static bool is_value(const struct schema_event *source, const struct field *field)
-{
-	uint32_t i;
-
-	if (field->kind == FIELD_TREE || field->scope != SCOPE_PAYLOAD) {
-		i = source ? source->n_values : 0;
-		if (i == 0) {
-			return false;
-		}
-	}
-	for (i = 0; source && i < source->n_values; i++) {
-		if (strcmp(source->values[i], field->name) == 0) {
-			return true;
-		}
-	}
-	return !source || source->n_values == 0;
-}
-
-/* The values of an event; `all`: also contexts and trees. Returns how many were written. */
-static uint32_t put_values(struct filling *fill, const struct event_copy *copy, bool all,
-		struct request_value *values)
-{
-	const struct event_type *type = &fill->r->registry->types[copy->type];
-	const struct schema_event *source = fill->r->plans[copy->type].source;
-	struct event event = event_of(copy);
-	uint32_t i, n = 0;
-
-	for (i = 0; i < type->n_fields && (i + 1) * 8 <= copy->bytes; i++) {
-		if (all || is_value(source, &type->fields[i])) {
-			values[n++] = (struct request_value){
-					.name = snapshot_text(fill->snapshot, type->fields[i].name),
-					.text = value_text(fill->snapshot, &type->fields[i], &event,
-							i),
-			};
-		}
-	}
-	return n;
-}
-
-static uint32_t n_fields(const struct filling *fill, const struct event_copy *copy)
-{
-	return copy ? fill->r->registry->types[copy->type].n_fields : 0;
-}
-
-/* The values of a span: of its entry, then what only its exit tells, or tells otherwise. */
-static enum status span_values(
-		struct filling *fill, const struct span *span, struct request_span *out)
-{
-	uint32_t room = n_fields(fill, span->entry) + n_fields(fill, span->exit), n = 0, i, j, m;
-	struct request_value *values = snapshot_alloc(fill->snapshot, (room + 1) * sizeof(*values));
-
-	if (!values) {
-		return STATUS_NO_MEMORY;
-	}
-	if (span->entry) {
-		n = put_values(fill, span->entry, false, values);
-	}
-	if (span->exit) {
-		m = n + put_values(fill, span->exit, false, values + n);
-		for (i = j = n; i < m; i++) {
-			uint32_t k;
-
-			for (k = 0; k < n; k++) {
-				if (strcmp(values[k].name, values[i].name) == 0) {
-					break;
-				}
-			}
-			if (k < n) {
-				values[k] = values[i]; /* what it was in the end */
-			} else {
-				values[j++] = values[i];
-			}
-		}
-		n = j;
-	}
-	out->n_values = n;
-	out->values = values;
-	return STATUS_OK;
 }
 
 static uint32_t event_index(const struct spans *spans, const struct event_copy *copy)
@@ -184,7 +93,7 @@ static enum status put_span(
 	out->duration_ns = span->end_ns > span->start_ns ? span->end_ns - span->start_ns : 0;
 	out->first_event = event_index(fill->spans, span->entry);
 	out->last_event = event_index(fill->spans, span->point ? span->entry : span->exit);
-	return span_values(fill, span, out);
+	return span_values(fill->r, fill->snapshot, span, &out->values, &out->n_values);
 }
 
 /* Children by start: each list is built from the latest to the earliest. */
@@ -277,7 +186,8 @@ static enum status put_events(struct filling *fill, struct request_view *view)
 						fill->r->registry->streams[copy->stream].host,
 						copy->tid, copy->pid),
 				.cpu = copy->cpu,
-				.n_values = put_values(fill, copy, true, values),
+				.n_values = event_values(
+						fill->r, fill->snapshot, copy, VALUES_ALL, values),
 				.values = values,
 		};
 	}

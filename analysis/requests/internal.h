@@ -49,6 +49,7 @@ struct open_span {
 	uint64_t seq;
 	uint32_t name, type;
 	bool keyed;
+	bool kept; /* a copy of its entry is: its exit's is, too */
 };
 
 struct fragment {
@@ -72,6 +73,7 @@ struct fragment {
 	struct copies copies;
 	struct usage usage; /* empty without kernel events */
 	uint32_t n_pending, n_state, n_left_out;
+	uint32_t n_spans_left_out; /* their entries were beyond a bound */
 	uint64_t first_ns, last_ns;
 	uint64_t root; /* seq of the root's entry; 0: a seed without a span */
 	uint64_t start_ns, end_ns;
@@ -163,6 +165,7 @@ struct feed {
 	uint8_t id_ns;
 	uint32_t name; /* of the span */
 	uint32_t link;
+	bool kept; /* there is a copy */
 };
 
 /* whose.c: the thread of an event, NULL if not known. */
@@ -242,6 +245,8 @@ bool measuring_walk(struct requests *r);
 uint32_t measuring_part(struct requests *r, const struct path_piece *piece);
 /* The context that owns a piece of the path. */
 uint32_t measuring_owner(struct requests *r, const struct path_piece *piece);
+/* requests_measure() that leaves its spans and its path behind, of whatever request. */
+bool measuring_whole(struct requests *r, const struct request *request, struct measured *out);
 /* What a span is called: interned; 0: nobody told. */
 uint32_t span_name(const struct requests *r, const struct span *span);
 

@@ -230,18 +230,34 @@ static void *reserve(void **items, uint32_t *room, uint32_t n, size_t size)
 	return grown;
 }
 
+static bool reserve_segments(struct measuring *m, uint32_t n)
+{
+	void *items = m->segments;
+	bool done = reserve(&items, &m->segment_room, n, sizeof(*m->segments)) != NULL;
+
+	m->segments = items;
+	return done;
+}
+
+static bool reserve_visits(struct measuring *m, uint32_t n)
+{
+	void *items = m->visits;
+	bool done = reserve(&items, &m->visit_room, n, sizeof(*m->visits)) != NULL;
+
+	m->visits = items;
+	return done;
+}
+
 static bool put_segments(struct requests *r, struct measured *out)
 {
 	struct measuring *m = &r->measuring;
 	uint32_t i, n = m->path.n, kept = 0;
 	struct measured_segment *segments;
-	void *items = m->segments;
 
-	segments = reserve(&items, &m->segment_room, n + 1, sizeof(*segments));
-	m->segments = items;
-	if (!segments) {
+	if (!reserve_segments(m, n + 1)) {
 		return false;
 	}
+	segments = m->segments;
 	for (i = 0; i < n; i++) {
 		segments[i] = (struct measured_segment){
 				.context = measuring_owner(r, &m->path.pieces[i]),
@@ -310,26 +326,13 @@ static void visit_spans(const struct spans *spans, struct measured_visit *visits
 	}
 }
 
-static bool put_visits(struct requests *r, struct measured *out)
+/* One a context; returns how many. */
+static uint32_t unite_visits(struct measured_visit *visits, uint32_t n)
 {
-	struct measuring *m = &r->measuring;
-	uint32_t i, n = r->spans.n, n_visits = 0, kept = 0;
-	struct measured_visit *visits;
-	void *items = m->visits;
+	uint32_t i, kept = 0;
 
-	visits = reserve(&items, &m->visit_room, n, sizeof(*visits));
-	m->visits = items;
-	if (!visits) {
-		return false;
-	}
-	visit_spans(&r->spans, visits);
+	sort_visits(visits, n);
 	for (i = 0; i < n; i++) {
-		if (visits[i].count) {
-			visits[n_visits++] = visits[i];
-		}
-	}
-	sort_visits(visits, n_visits);
-	for (i = 0; i < n_visits; i++) {
 		struct measured_visit *last = kept > 0 ? &visits[kept - 1] : NULL;
 
 		if (last && last->context == visits[i].context) {
@@ -341,21 +344,117 @@ static bool put_visits(struct requests *r, struct measured *out)
 			visits[kept++] = visits[i];
 		}
 	}
-	out->visits = visits;
-	out->n_visits = kept;
+	return kept;
+}
+
+static bool put_visits(struct requests *r, struct measured *out)
+{
+	struct measuring *m = &r->measuring;
+	uint32_t i, n = 0;
+
+	if (!reserve_visits(m, r->spans.n)) {
+		return false;
+	}
+	visit_spans(&r->spans, m->visits);
+	for (i = 0; i < r->spans.n; i++) {
+		if (m->visits[i].count) {
+			m->visits[n++] = m->visits[i];
+		}
+	}
+	out->visits = m->visits;
+	out->n_visits = unite_visits(m->visits, n);
 	return true;
 }
 
-bool requests_measure(struct requests *r, const struct request *request, struct measured *out)
+/* --- one span: most requests of a busy service --------------------------------------------- */
+
+/* Has it one span alone, of which nothing but points is to be told? Then there is no tree. */
+static bool is_plain(const struct requests *r, const struct kept_request *kept)
+{
+	const struct event_copy *copy;
+	struct copy_chunk *chunk = NULL;
+	uint32_t offset = 0;
+	bool has_root = false;
+
+	if (kept->request.n_spans != 1 || kept->root == 0 || kept->events_left_out > 0 ||
+			(r->config.state && state_has_kernel(r->config.state))) {
+		return false;
+	}
+	while ((copy = copies_next(&kept->copies, &chunk, &offset))) {
+		if (copy->link) {
+			return false; /* may have been caused by another point */
+		}
+		has_root |= copy->seq == kept->root;
+	}
+	return has_root;
+}
+
+static void put_plain_visits(struct requests *r, const struct kept_request *kept, uint32_t root,
+		struct measured *out)
+{
+	struct measured_visit *visits = r->measuring.visits;
+	struct copy_chunk *chunk = NULL;
+	const struct event_copy *copy;
+	uint32_t offset = 0, n = 0;
+
+	while ((copy = copies_next(&kept->copies, &chunk, &offset))) {
+		struct measured_visit *visit = &visits[n];
+		uint32_t name = copy->name ? copy->name : r->plans[copy->type].name.fixed;
+
+		if (copy->role == COPY_EXIT) {
+			continue;
+		}
+		*visit = (struct measured_visit){.context = root, .count = 1};
+		n++;
+		if (copy->seq == kept->root) {
+			visit->total_ns = visit->self_ns = out->total_ns;
+			visit->squares = (measured_uint128)out->total_ns * out->total_ns;
+			continue;
+		}
+		visit->context = contexts_add(
+				r->contexts, root, name, r->plans[copy->type].provider);
+		out->folded += visit->context == root;
+	}
+	out->visits = visits;
+	out->n_visits = unite_visits(visits, n);
+}
+
+static bool measure_plain(struct requests *r, const struct request *request, struct measured *out)
+{
+	const struct kept_request *kept = kept_of(request);
+	struct measuring *m = &r->measuring;
+	uint32_t root = root_context(r, request);
+
+	requests_refresh(r);
+	if (!reserve_segments(m, 1) || !reserve_visits(m, kept->copies.n)) {
+		return false;
+	}
+	m->segments[0] = (struct measured_segment){.context = root, .ns = out->total_ns};
+	out->segments = m->segments;
+	out->n_segments = out->total_ns > 0;
+	put_plain_visits(r, kept, root, out);
+	return true;
+}
+
+bool measuring_whole(struct requests *r, const struct request *request, struct measured *out)
 {
 	*out = (struct measured){.total_ns = request->end_ns - request->start_ns};
 	if (!measuring_build(r, request)) {
 		return false;
 	}
-	out->folded = measuring_name(r, request);
+	out->folded = measuring_name(r, request) + kept_of(request)->spans_left_out;
 	if (!measuring_walk(r) || !put_segments(r, out) || !put_visits(r, out)) {
 		return false;
 	}
 	out->skewed = r->measuring.path.skewed;
 	return true;
+}
+
+bool requests_measure(struct requests *r, const struct request *request, struct measured *out)
+{
+	if (!is_plain(r, kept_of(request))) {
+		return measuring_whole(r, request, out);
+	}
+	*out = (struct measured){.total_ns = request->end_ns - request->start_ns};
+	return measure_plain(r, request, out);
 }

@@ -29,9 +29,9 @@ struct measured_visit {
 };
 
 struct measured {
-	uint64_t total_ns;   /* end - start; the segments add up to it, exactly */
-	uint32_t folded;     /* spans that count as their ancestors: too deep, or no room */
-	bool skewed;         /* a callee took longer than its caller's wait: left out of shares */
+	uint64_t total_ns; /* end - start; the segments add up to it, exactly */
+	uint32_t folded;   /* spans that count as their ancestors: too deep, or no room for them */
+	bool skewed;       /* clocks contradict the path: left out of shares; see path.h */
 	uint32_t n_segments; /* ascending contexts, no doubles */
 	const struct measured_segment *segments;
 	uint32_t n_visits; /* ascending contexts, no doubles */

@@ -421,6 +421,13 @@ static int64_t floor_of(const struct walk *walk)
 	return node->start_ns < node->wait_ns ? node->start_ns : node->wait_ns;
 }
 
+/* Clocks differ so that the path is not as it was. */
+static void note_skew(struct path *path, uint64_t ns)
+{
+	path->skewed = true;
+	path->skew_ns = ns > path->skew_ns ? ns : path->skew_ns;
+}
+
 /* Scales the pieces since the walk came into a callee to the time its caller waited. */
 static void scale(struct path *path, uint32_t first, uint64_t sum_ns, uint64_t wait_ns)
 {
@@ -440,8 +447,7 @@ static void scale(struct path *path, uint32_t first, uint64_t sum_ns, uint64_t w
 		}
 	}
 	path->n = n;
-	path->skewed = true;
-	path->skew_ns = sum_ns - wait_ns > path->skew_ns ? sum_ns - wait_ns : path->skew_ns;
+	note_skew(path, sum_ns - wait_ns);
 }
 
 /* The walk leaves the callee that it is within: the caller is where it began to wait. */
@@ -531,6 +537,7 @@ static bool is_callee_here(const struct walk *walk, uint32_t index)
 static void leave_span(struct walk *walk)
 {
 	const struct span *span = &walk->spans->items[walk->at];
+	const struct path_node *node = &walk->nodes[walk->at];
 
 	if (is_callee_here(walk, walk->at)) {
 		if (!go_to_retry(walk)) {
@@ -540,8 +547,12 @@ static void leave_span(struct walk *walk)
 	}
 	if (span->by_message && span->cause != SPAN_NONE) {
 		bool far = walk->spans->items[span->cause].host != span->host;
+		int64_t sent_ns = sent(walk, span);
 
-		go_down(walk, sent(walk, span), far ? span->parent : walk->at,
+		if (far && sent_ns > walk->now_ns && !node->callee_of_wait && !node->retry) {
+			note_skew(walk->path, (uint64_t)(sent_ns - walk->now_ns));
+		}
+		go_down(walk, sent_ns, far ? span->parent : walk->at,
 				far ? PATH_TRANSIT : PATH_WAIT, 0);
 	}
 	walk->at = span->parent;

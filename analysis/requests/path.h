@@ -74,8 +74,10 @@ struct path_key;
 struct path {
 	uint32_t n, room;
 	struct path_piece *pieces; /* by time, without gaps */
-	bool skewed;               /* a callee took longer than its caller's wait */
-	uint64_t skew_ns;          /* by how much, at most */
+	/* A callee took longer than its caller's wait, or began before a message without an answer
+	 * was sent; by how much, at most. */
+	bool skewed;
+	uint64_t skew_ns;
 
 	struct path_node *nodes;
 	struct path_key *keys;

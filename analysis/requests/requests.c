@@ -113,6 +113,21 @@ void requests_refresh(struct requests *r)
 
 /* --- one event into its fragment ------------------------------------------------------------- */
 
+/*
+ * Is there room in its request? An exit may take as much again, if its entry was kept: so every
+ * span that is shown has its length, however many more there are.
+ */
+static bool has_room(const struct requests *r, const struct feed *feed)
+{
+	const struct fragment *f = feed->target;
+	uint32_t times =
+			feed->plan->role == SPAN_EXIT && feed->paired && feed->paired->kept ? 2 : 1;
+
+	return f->n_pending < (uint64_t)r->config.max_events * times &&
+	       f->copies.bytes + (uint64_t)feed->event->bytes + sizeof(struct event_copy) <=
+			       r->config.max_bytes * times;
+}
+
 static void keep_copy(struct requests *r, struct feed *feed, uint64_t enclosing)
 {
 	struct fragment *f = feed->target;
@@ -120,9 +135,7 @@ static void keep_copy(struct requests *r, struct feed *feed, uint64_t enclosing)
 	uint32_t before = f->copies.bytes;
 	struct event_copy *copy = NULL;
 
-	if (f->n_pending < r->config.max_events &&
-			f->copies.bytes + (uint64_t)feed->event->bytes + sizeof(*copy) <=
-					r->config.max_bytes) {
+	if (has_room(r, feed)) {
 		copy = copies_add(&r->pool->pool, &f->copies, feed->event);
 	}
 	if (!copy) {
@@ -132,6 +145,7 @@ static void keep_copy(struct requests *r, struct feed *feed, uint64_t enclosing)
 		return;
 	}
 	r->open_bytes += f->copies.bytes - before;
+	feed->kept = true;
 	copy->ts_ns = feed->event->ts_ns;
 	copy->seq = r->seq;
 	copy->type = feed->event->type;
@@ -188,8 +202,12 @@ static void enter_span(struct requests *r, struct feed *feed)
 	struct open_span *span = span_push(r, feed->plan, feed->event, feed->thread, feed->target,
 			feed->name, feed->keyed ? &feed->pair_key : NULL);
 
+	if (span) {
+		span->kept = feed->kept;
+	}
 	if (feed->target) {
 		feed->target->n_spans++;
+		feed->target->n_spans_left_out += !feed->kept;
 		feed->target->n_skeleton_spans += feed->plan->skeleton;
 		if (!span && feed->target->root == r->seq) {
 			feed->target->root_open = false; /* no memory: end it as a single event */
@@ -342,7 +360,7 @@ void requests_feed(struct requests *r, const struct event *event, bool used)
 	feed.stream = &r->registry->streams[event->stream];
 	feed.target = NULL;
 	feed.paired = NULL;
-	feed.keyed = feed.names_new = false;
+	feed.keyed = feed.names_new = feed.kept = false;
 	feed.link = feed.name = 0;
 	feed.stream->has_events = true;
 	feed.thread = feed_thread(r, feed.plan, event, feed.stream);

@@ -5,6 +5,8 @@
 
 #include "state/fill.h"
 
+#define MAX_GONE 256u /* of threads that are gone, so many are looked at to find one */
+
 double fill_sd(double m2, uint64_t n)
 {
 	return n > 1 && m2 > 0 ? sqrt(m2 / (double)(n - 1)) : 0;
@@ -440,6 +442,26 @@ static uint32_t blocked_on(struct state_cx *cx, struct thread_what what)
 					     : names_add(cx->names, kind, strlen(kind));
 }
 
+/* The last thread of that tid, be it gone: for requests that have just ended. */
+static const struct thread_state *latest_thread(struct state_cx *cx, uint32_t host, int32_t tid)
+{
+	uint64_t key = thread_host_key((uint64_t)tid, 0);
+	const struct thread *shared =
+			threads_find(cx->threads, host, threads_resolve(cx->threads, host, key));
+	const struct thread_state *thread = cx->newest;
+	uint32_t i;
+
+	if (shared) {
+		return shared->state;
+	}
+	for (i = 0; thread && i < MAX_GONE; i++, thread = thread->prev) {
+		if (thread->host == host && thread->tid == tid) {
+			return thread;
+		}
+	}
+	return NULL;
+}
+
 bool fill_doing(struct state_cx *cx, uint32_t host, int32_t tid, int32_t pid, uint64_t before_ns,
 		struct state_doing *out)
 {
@@ -449,7 +471,7 @@ bool fill_doing(struct state_cx *cx, uint32_t host, int32_t tid, int32_t pid, ui
 	if (host >= cx->n_hosts || cx->hosts[host].n_cpus == 0 || tid < 0 || before_ns == 0) {
 		return false;
 	}
-	thread = thread_then(cx, host, thread_host_key((uint64_t)tid, 0), before_ns - 1);
+	thread = latest_thread(cx, host, tid);
 	/* A tid of another pid namespace may be that of another process here. */
 	if (!thread || (pid >= 0 && thread->pid >= 0 && pid != thread->pid)) {
 		return false;

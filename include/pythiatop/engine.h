@@ -35,6 +35,7 @@ struct engine_config {
 	uint64_t max_state_bytes;    /* 0: 256 MiB of the state's history */
 	uint64_t max_log_bytes;      /* 0: 512 MiB of original events of the window */
 	bool keep_events;            /* keep the original events of the window, for dumps */
+	double cov_limit;            /* a group varies whose CoV is surely above; 0: 0.25 */
 };
 
 enum event_domain {
@@ -136,7 +137,8 @@ void engine_finish(struct engine *engine);
  */
 enum status engine_set_baseline(struct engine *engine, const struct baseline *baseline);
 
-/* The groups as they are, as a baseline; borrowed until the next call. NULL if out of memory. */
+/* The groups as they are shown (while pinned: as of the pin) as a baseline; borrowed until the next
+ * call of this. NULL if out of memory. */
 const struct baseline *engine_baseline(struct engine *engine, enum horizon horizon);
 
 /* The latest event time; 0: none so far. */

@@ -19,6 +19,7 @@ enum screen {
 	SCREEN_STATE = 6,
 	SCREEN_SOURCES = 7,
 	SCREEN_HELP = 8,
+	SCREEN_COMPARE = 9, /* one request laid over another; no number leads there */
 };
 
 /* Which part of the past statistics speak of. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "output/json_values.h"
+#include "output/formats.h"
+#include "output/json_out.h"
 
 /*
- * Steps as JSON: what was proposed and done, what is recorded because of it, what it may cost, and
- * what was found. What is not known is null.
+ * The loop as JSON: what was proposed and done, what is recorded because of it, what was found, and
+ * what it may cost. What is not known is null.
  */
 
 static const char *const kinds[] = {"skeleton", "learn", "enable", "disable"};
@@ -13,119 +14,131 @@ static const char *const doers[] = {"nobody", "person", "autopilot", "watch"};
 static const char *const modes[] = {"observe", "approve", "autopilot"};
 static const char *const rules[] = {"none", "code", "variable", "healthy", "diffuse", "spent"};
 
-static json_t *cost(const struct step_cost *cost)
+static void cost(struct json_out *json, const char *name, const struct step_cost *cost)
 {
-	return OBJECT({"events_per_s", json_real_if(cost->events_per_s >= 0, cost->events_per_s)},
-			{"bytes_per_s", json_real_if(cost->bytes_per_s >= 0, cost->bytes_per_s)},
-			{"cpu_share", json_real_if(cost->cpu_share >= 0, cost->cpu_share)});
+	json_out_open(json, name, '{');
+	JSON_OUT_MEMBERS(json,
+			{"events_per_s",
+					value_real_if(cost->events_per_s >= 0, cost->events_per_s)},
+			{"bytes_per_s", value_real_if(cost->bytes_per_s >= 0, cost->bytes_per_s)},
+			{"cpu_share", value_real_if(cost->cpu_share >= 0, cost->cpu_share)});
+	json_out_close(json, '}');
 }
 
-static json_t *event(const struct step_event *event)
+static void event(struct json_out *json, const struct step_event *event)
 {
-	return OBJECT({"host", json_text(event->host)}, {"event", json_text(event->name)},
-			{"domain", json_string(event->kernel ? "kernel" : "ust")});
+	JSON_OUT_ROW(json, {"host", value_text(event->host)}, {"event", value_text(event->name)},
+			{"domain", value_text(event->kernel ? "kernel" : "ust")});
 }
 
-static json_t *events(const struct step_row *row, bool enable)
+static void events(struct json_out *json, const char *name, const struct step_row *row, bool enable)
 {
-	json_t *array = json_array();
-
+	json_out_open(json, name, '[');
 	for (uint32_t i = 0; i < row->n_events; i++) {
 		if (row->events[i].enable == enable) {
-			json_array_append_new(array, event(&row->events[i]));
+			event(json, &row->events[i]);
 		}
 	}
-	return array;
+	json_out_close(json, ']');
 }
 
-static json_t *step(const struct step_row *row)
+static void step(struct json_out *json, const struct step_row *row)
 {
-	return OBJECT({"id", json_count(row->id)}, {"kind", json_string(kinds[row->kind])},
-			{"state", json_string(states[row->state])},
-			{"by", json_string(doers[row->by])},
-			{"group", json_count_if(row->group_id != 0, row->group_id)},
-			{"title", json_text(row->title)}, {"why", json_text(row->why)},
-			{"effect", json_text(row->effect)},
-			{"proposed_ns", json_count(row->proposed_ns)},
-			{"decided_ns", json_count_if(row->decided_ns != 0, row->decided_ns)},
-			{"done_ns", json_count_if(row->done_ns != 0, row->done_ns)},
-			{"ended_ns", json_count_if(row->ended_ns != 0, row->ended_ns)},
-			{"points", json_count(row->n_points)}, {"enable", events(row, true)},
-			{"disable", events(row, false)}, {"predicted", cost(&row->predicted)},
-			{"actual", cost(&row->actual)});
+	json_out_open(json, NULL, '{');
+	JSON_OUT_MEMBERS(json, {"id", value_count(row->id)}, {"kind", value_text(kinds[row->kind])},
+			{"state", value_text(states[row->state])},
+			{"by", value_text(doers[row->by])},
+			{"group", value_count_if(row->group_id != 0, row->group_id)},
+			{"title", value_text(row->title)}, {"why", value_text(row->why)},
+			{"effect", value_text(row->effect)},
+			{"proposed_ns", value_count(row->proposed_ns)},
+			{"decided_ns", value_count_if(row->decided_ns != 0, row->decided_ns)},
+			{"done_ns", value_count_if(row->done_ns != 0, row->done_ns)},
+			{"ended_ns", value_count_if(row->ended_ns != 0, row->ended_ns)},
+			{"points", value_count(row->n_points)});
+	events(json, "enable", row, true);
+	events(json, "disable", row, false);
+	cost(json, "predicted", &row->predicted);
+	cost(json, "actual", &row->actual);
+	json_out_close(json, '}');
 }
 
-json_t *output_json_steps(const struct steps_view *view)
+static void finding(struct json_out *json, const struct steps_finding *finding)
 {
-	json_t *array = json_array();
-
-	for (uint32_t i = 0; i < view->n; i++) {
-		json_array_append_new(array, step(&view->rows[i]));
-	}
-	return array;
-}
-
-/* The event rules in force because of steps. */
-json_t *output_json_rules(const struct steps_view *view)
-{
-	json_t *array = json_array();
-
-	for (uint32_t i = 0; i < view->n_rules; i++) {
-		json_array_append_new(array, event(&view->rules[i]));
-	}
-	return array;
-}
-
-static json_t *finding(const struct steps_finding *finding)
-{
-	json_t *history = json_array();
 	bool figures = finding->requests > 0;
 
+	json_out_open(json, NULL, '{');
+	JSON_OUT_MEMBERS(json, {"group", value_count(finding->group_id)},
+			{"type", value_text(finding->type)}, {"path", value_text(finding->path)},
+			{"stopped_by", value_text_if(finding->rule != STOP_NONE,
+						       rules[finding->rule])},
+			{"text", value_text(finding->text)}, {"where", value_name(finding->where)},
+			{"phi", value_real_if(figures, finding->phi)},
+			{"phi_low", value_real_if(figures, finding->phi_low)},
+			{"phi_high", value_real_if(figures, finding->phi_high)},
+			{"requests", value_count(finding->requests)},
+			{"steps", value_count(finding->n_steps)},
+			{"seconds", value_real_if(true, finding->seconds)});
+	json_out_open(json, "history", '[');
 	for (uint32_t i = 0; i < finding->n_history; i++) {
-		json_array_append_new(history, json_text(finding->history[i]));
+		json_out_value(json, NULL, value_text(finding->history[i]));
 	}
-	return OBJECT({"group", json_count(finding->group_id)}, {"type", json_text(finding->type)},
-			{"path", json_text(finding->path)},
-			{"stopped_by", finding->rule == STOP_NONE
-							? json_null()
-							: json_string(rules[finding->rule])},
-			{"text", json_text(finding->text)}, {"where", json_name(finding->where)},
-			{"phi", json_real_if(figures, finding->phi)},
-			{"phi_low", json_real_if(figures, finding->phi_low)},
-			{"phi_high", json_real_if(figures, finding->phi_high)},
-			{"requests", json_count(finding->requests)},
-			{"steps", json_count(finding->n_steps)},
-			{"seconds", json_real_if(true, finding->seconds)}, {"history", history});
+	json_out_close(json, ']');
+	json_out_close(json, '}');
 }
 
-json_t *output_json_findings(const struct steps_view *view)
+static void budget(struct json_out *json, const struct steps_view *view)
 {
-	json_t *array = json_array();
+	const struct step_budget *bound = &view->budget;
 
+	json_out_open(json, "budget", '{');
+	JSON_OUT_MEMBERS(json, {"mode", value_text(modes[view->mode])},
+			{"strategy", value_name(view->strategy)},
+			{"events_per_s", value_real_if(bound->events_per_s > 0,
+							 bound->events_per_s)},
+			{"bytes_per_s", value_real_if(bound->bytes_per_s > 0, bound->bytes_per_s)},
+			{"cpu_share", value_real_if(bound->cpu_share > 0, bound->cpu_share)},
+			{"points_per_step", value_count(bound->points)});
+	cost(json, "spent", &view->spent);
+	json_out_value(json, "lacks", value_name(view->lacks));
+	json_out_close(json, '}');
+}
+
+static void control(struct json_out *json, const struct steps_control *control)
+{
+	JSON_OUT_ROW(json, {"host", value_text(control->host)},
+			{"ready", value_flag(control->ready)},
+			{"session", value_name(control->session)},
+			{"text", value_name(control->text)});
+}
+
+void output_json_loop(struct json_out *json, const struct steps_view *view)
+{
+	json_out_open(json, "steps", '[');
+	for (uint32_t i = 0; i < view->n; i++) {
+		step(json, &view->rows[i]);
+	}
+	json_out_close(json, ']');
+	json_out_open(json, "rules", '[');
+	for (uint32_t i = 0; i < view->n_rules; i++) {
+		event(json, &view->rules[i]);
+	}
+	json_out_close(json, ']');
+	json_out_open(json, "findings", '[');
 	for (uint32_t i = 0; i < view->n_findings; i++) {
-		json_array_append_new(array, finding(&view->findings[i]));
+		finding(json, &view->findings[i]);
 	}
-	return array;
-}
-
-json_t *output_json_budget(const struct steps_view *view)
-{
-	const struct step_budget *budget = &view->budget;
-
-	return OBJECT({"mode", json_string(modes[view->mode])},
-			{"strategy", json_name(view->strategy)},
-			{"events_per_s", json_real_if(budget->events_per_s > 0,
-							 budget->events_per_s)},
-			{"bytes_per_s", json_real_if(budget->bytes_per_s > 0, budget->bytes_per_s)},
-			{"cpu_share", json_real_if(budget->cpu_share > 0, budget->cpu_share)},
-			{"points_per_step", json_count(budget->points)},
-			{"spent", cost(&view->spent)}, {"lacks", json_name(view->lacks)});
-}
-
-json_t *output_json_points(const struct steps_view *view)
-{
-	return OBJECT({"skeleton", json_count(view->skeleton)},
-			{"enabled", json_count(view->enabled)},
-			{"ever_enabled", json_count(view->ever_enabled)},
-			{"known", json_count(view->known)});
+	json_out_close(json, ']');
+	budget(json, view);
+	json_out_open(json, "points", '{');
+	JSON_OUT_MEMBERS(json, {"skeleton", value_count(view->skeleton)},
+			{"enabled", value_count(view->enabled)},
+			{"ever_enabled", value_count(view->ever_enabled)},
+			{"known", value_count(view->known)});
+	json_out_close(json, '}');
+	json_out_open(json, "controls", '[');
+	for (uint32_t i = 0; i < view->n_controls; i++) {
+		control(json, &view->controls[i]);
+	}
+	json_out_close(json, ']');
 }

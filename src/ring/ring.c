@@ -323,6 +323,11 @@ void ring_publish(struct ring *ring, uint64_t end)
 	}
 }
 
+void ring_wake(struct ring *ring)
+{
+	wake(ring->fds.data_event);
+}
+
 void ring_stop(struct ring *ring)
 {
 	atomic_store(&ring->stopped, true);
@@ -399,6 +404,11 @@ void ring_next(struct ring *ring)
 int ring_wait_fd(const struct ring *ring)
 {
 	return ring->fds.data_event;
+}
+
+void ring_hush(struct ring *ring)
+{
+	drain(ring->fds.data_event);
 }
 
 bool ring_arm(struct ring *ring)

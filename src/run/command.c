@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/baseline_file.h"
+#include "config/paths.h"
 #include "config/schema_file.h"
 #include "intake/url.h"
 #include "output/output.h"
@@ -106,6 +108,63 @@ static void save_schema(struct pipeline *pipeline, const char *path)
 	answer_written(pipeline, path, written);
 }
 
+/* The file that is meant: the person's own of that name where none is given. */
+static const char *baseline_path(
+		struct pipeline *pipeline, const char *argument, char *path, size_t size)
+{
+	if (*argument) {
+		return argument;
+	}
+	if (!paths_state("baseline.json", path, size)) {
+		pipeline_notice(pipeline, "There is no place for a baseline: %s. Name a file.",
+				strerror(errno));
+		return NULL;
+	}
+	return path;
+}
+
+static void save_baseline(
+		struct pipeline *pipeline, const char *argument, const struct focus *focus)
+{
+	const struct baseline *baseline;
+	char standard[PATH_MAX];
+	const char *path = baseline_path(pipeline, argument, standard, sizeof(standard));
+	struct new_file file;
+	bool written;
+
+	if (!path) {
+		return;
+	}
+	baseline = engine_baseline(pipeline_engine(pipeline), focus->horizon);
+	if (!baseline || baseline->n == 0) {
+		pipeline_notice(pipeline, "There is nothing to save: no request was complete in "
+					  "that time.");
+		return;
+	}
+	if (!new_file_open(&file, path)) {
+		answer_written(pipeline, path, false);
+		return;
+	}
+	written = baseline_file_write(file.out, baseline) == STATUS_OK;
+	written = new_file_finish(&file, written);
+	answer_written(pipeline, path, written);
+}
+
+static void load_baseline(struct pipeline *pipeline, const char *argument)
+{
+	char standard[PATH_MAX], error[512];
+	const char *path = baseline_path(pipeline, argument, standard, sizeof(standard));
+
+	if (!path) {
+		return;
+	}
+	if (pipeline_set_baseline(pipeline, path, error, sizeof(error)) == STATUS_OK) {
+		pipeline_notice(pipeline, "Comparing with the baseline %s", path);
+	} else {
+		pipeline_notice(pipeline, "%s", error);
+	}
+}
+
 /* If the line begins with this command, its argument without blanks around it; else NULL. */
 static const char *argument_of(const char *line, const char *command)
 {
@@ -153,6 +212,10 @@ void pipeline_command(struct pipeline *pipeline, const char *line, const struct 
 		export_command(pipeline, argument, focus);
 	} else if ((argument = argument_of(text, "schema save")) && *argument) {
 		save_schema(pipeline, argument);
+	} else if ((argument = argument_of(text, "baseline save"))) {
+		save_baseline(pipeline, argument, focus);
+	} else if ((argument = argument_of(text, "baseline load"))) {
+		load_baseline(pipeline, argument);
 	} else if ((argument = argument_of(text, "dump-text")) && *argument) {
 		dump_text(pipeline, focus, argument, said, sizeof(said));
 		pipeline_notice(pipeline, "%s", said);
@@ -161,7 +224,8 @@ void pipeline_command(struct pipeline *pipeline, const char *line, const struct 
 		pipeline_notice(pipeline, "%s", said);
 	} else if (!loop_command(pipeline, text)) {
 		pipeline_notice(pipeline,
-				"unknown command \"%s\"; there are: attach URL, detach URL, dump "
+				"unknown command \"%s\"; there are: attach URL, baseline load "
+				"FILE, baseline save FILE, detach URL, dump "
 				"DIR, "
 				"dump-text FILE, epoch, export FORMAT FILE, schema save FILE",
 				text);

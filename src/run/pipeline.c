@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "config/baseline_file.h"
 #include "config/paths.h"
 #include "config/profile_file.h"
 #include "config/schema_file.h"
@@ -22,8 +23,8 @@
 #define STEP_RECORDS 4096u
 
 /*
- * After a step that found something, sources are left alone for this long: they then come in larger
- * lots, and neither side wakes the other for every few events.
+ * After a step that found something, sources are left alone for this long, unless one ends: they
+ * then come in larger lots, and neither side wakes the other for every few events.
  */
 #define NAP_NS 3000000u
 
@@ -192,6 +193,22 @@ void pipeline_destroy(struct pipeline *pipeline)
 	intake_destroy(pipeline->intake);
 	engine_destroy(pipeline->engine);
 	free(pipeline);
+}
+
+enum status pipeline_set_baseline(
+		struct pipeline *pipeline, const char *path, char *error, size_t error_size)
+{
+	struct baseline_file *file = baseline_file_read(path, error, error_size);
+	enum status status = STATUS_INVALID;
+
+	if (file) {
+		status = engine_set_baseline(pipeline->engine, baseline_file_baseline(file));
+		baseline_file_destroy(file);
+		if (status != STATUS_OK) {
+			snprintf(error, error_size, "%s: out of memory", path);
+		}
+	}
+	return status;
 }
 
 struct intake *pipeline_intake(struct pipeline *pipeline)
@@ -364,7 +381,8 @@ bool pipeline_wait(struct pipeline *pipeline, uint64_t deadline_ns, int fd)
 	if (pipeline->busy) {
 		uint64_t nap_ns = now_ns + NAP_NS;
 
-		return wait_for(pipeline, -1, fd, nap_ns < due_ns ? nap_ns : due_ns);
+		return wait_for(pipeline, intake_fd(pipeline->intake), fd,
+				nap_ns < due_ns ? nap_ns : due_ns);
 	}
 	if (!intake_arm(pipeline->intake)) {
 		return wait_for(pipeline, -1, fd, 0);

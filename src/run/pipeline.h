@@ -49,6 +49,10 @@ enum status pipeline_learn(
 enum status pipeline_add_schema(
 		struct pipeline *pipeline, const char *name, char *error, size_t error_size);
 
+/* Compares with the baseline in a file from now on. On failure the last one stays. */
+enum status pipeline_set_baseline(
+		struct pipeline *pipeline, const char *path, char *error, size_t error_size);
+
 struct intake *pipeline_intake(struct pipeline *pipeline);
 const char *pipeline_program(const struct pipeline *pipeline); /* path of pythiatop-source */
 struct engine *pipeline_engine(struct pipeline *pipeline);

@@ -348,6 +348,19 @@ static void one_way_across_hosts(void **state)
 	scene_leave(&s, b, 50, 0);
 	scene_leave(&s, a, 80, 0);
 	assert_string_equal(scene_path(&s, NULL), "a 10, a(transit) 4, b 36, a 30");
+	assert_false(s.path.skewed);
+	scene_stop(&s);
+
+	/* Begun before it was sent: that cannot be, and nobody knows by how much. */
+	scene_start(&s);
+	a = scene_enter(&s, "a", 0, A, 1, 0);
+	scene_point(&s, 10, A, 1, 7);
+	b = scene_enter(&s, "b", 7, B, 9, 7);
+	scene_leave(&s, b, 50, 0);
+	scene_leave(&s, a, 80, 0);
+	assert_string_equal(scene_path(&s, NULL), "a 7, b 43, a 30");
+	assert_true(s.path.skewed);
+	assert_int_equal(s.path.skew_ns, 3);
 	scene_stop(&s);
 }
 

@@ -295,18 +295,35 @@ static void damaged(void **state)
 
 static void registered(void **state)
 {
+	static const char *const forms[][2] = {
+			{"f()", "f()"},
+			{"A::A(std::vector<int> const&)::{lambda(B<C>)#1}",
+					"A::A(...)::{lambda(...)#1}"},
+			{"std::_Bind<void (N::*(N*, std::_Placeholder<1>))(std::shared_ptr<S<T> "
+			 ">)>",
+					"std::_Bind<void (N::*(...))(std::shared_ptr<...>)>"},
+			{"A::operator->(", "A::operator->("},
+			{")(", ")("},
+			{"f(int", "f(int"},
+	};
 	struct world world = world_create();
 	char long_one[400];
+	uint32_t i;
 
 	(void)state;
 	learn(&world, 3, 7, (uint64_t[2]){0x10}, 2, 1, "Node::cb(int)", 13);
 	learn(&world, 3, 7, (uint64_t[2]){0x20}, 2, 1, "Node::cb(int)", 13);
 	learn(&world, 3, 7, (uint64_t[2]){0x10}, 2, 1, "Node::cb(int)", 13);
 	learn(&world, 3, 8, (uint64_t[2]){0x20}, 2, 1, "Node::cb(int)", 13);
-	assert_string_equal(name_of(&world, 7, 0x10), "Node::cb(int)");
-	assert_string_equal(name_of(&world, 7, 0x20), "Node::cb(int)#2");
-	assert_string_equal(name_of(&world, 8, 0x20), "Node::cb(int)");
+	assert_string_equal(name_of(&world, 7, 0x10), "Node::cb(...)");
+	assert_string_equal(name_of(&world, 7, 0x20), "Node::cb(...)#2");
+	assert_string_equal(name_of(&world, 8, 0x20), "Node::cb(...)");
 	assert_string_equal(name_of(&world, 8, 0x10), "");
+	for (i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		learn(&world, 3, 9, (uint64_t[2]){i}, 2, 1, forms[i][0],
+				(uint32_t)strlen(forms[i][0]));
+		assert_string_equal(name_of(&world, 9, i), forms[i][1]);
+	}
 	memset(long_one, 'x', sizeof(long_one));
 	learn(&world, 3, 8, (uint64_t[2]){0x30}, 2, 1, long_one, 400);
 	assert_int_equal(strlen(name_of(&world, 8, 0x30)), 160);

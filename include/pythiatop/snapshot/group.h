@@ -26,7 +26,7 @@ struct group_request {
 struct group_segment {
 	uint32_t context;      /* 0: the rest, all segments not listed */
 	const char *name;      /* of the context: "sem.acquire"; "(rest)" */
-	const char *where;     /* the chain that leads there: "server_create>build_instance" */
+	const char *where;     /* the chain that leads there: "server_create›build_instance" */
 	double mean_ns, sd_ns; /* 0 where a request does not have it */
 	double phi, phi_low, phi_high; /* Cov(S, T) / Var(T), 90 % block-bootstrap interval */
 	double tail_share; /* of the difference between the slowest 5 % and the faster half */

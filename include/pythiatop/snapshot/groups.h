@@ -23,7 +23,7 @@ struct groups_mode {
 };
 
 /*
- * The groups of requests, one row each, ordered by share of all variation, largest first.
+ * The groups of requests, one row each, ordered by the metric in focus, largest first.
  * Statistics are of complete, untainted requests that ended within the horizon.
  */
 struct groups_row {
@@ -44,13 +44,13 @@ struct groups_row {
 	double tail_ratio;      /* p99 / p50; valid if count > 0 */
 	/*
 	 * Whether it varies. While `missing` is not 0 (or the group is lossy) nothing is said:
-	 * detection is 0 and the fields below are not valid.
+	 * detection, cov_low, n_modes and shift are 0.
 	 */
 	uint32_t missing;   /* requests missing until something is said; 0: enough */
 	bool lossy;         /* more than a tenth of the requests is tainted: nothing is said */
 	uint32_t detection; /* enum detection */
-	double cov_low;     /* lower 95 % bootstrap bound of cov */
-	uint32_t n_modes;   /* at least 1 */
+	double cov_low;     /* lower 95 % bound of cov, by bootstrap where that decides */
+	uint32_t n_modes;   /* 0: of thousands of groups, not its turn to be judged yet */
 	struct groups_mode modes[GROUPS_MAX_MODES];
 	uint64_t objective_ns; /* median that the schema expects; 0: none */
 	double shift;          /* median / the baseline's; 0: no baseline of this group */
