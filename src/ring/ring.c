@@ -359,6 +359,15 @@ static bool refresh_head(struct ring *ring)
 	return true;
 }
 
+static void disarm(struct ring *ring)
+{
+	if (ring->armed) {
+		ring->armed = false;
+		atomic_store(&ring->header->reader_waits, 0);
+		drain(ring->fds.data_event);
+	}
+}
+
 const struct record *ring_peek(struct ring *ring, bool *broken)
 {
 	const struct record *record;
@@ -372,14 +381,16 @@ const struct record *ring_peek(struct ring *ring, bool *broken)
 		}
 		if (ring->head == ring->tail) {
 			give_back(ring);
+			/*
+			 * Rung for nothing: the writer was between seeing that we wait and ringing
+			 * when we took what it had. Unless hushed, the bell would ring until there
+			 * is something again. (Who waits arms again, and that looks once more.)
+			 */
+			disarm(ring);
 			return NULL;
 		}
 	}
-	if (ring->armed) {
-		ring->armed = false;
-		atomic_store(&ring->header->reader_waits, 0);
-		drain(ring->fds.data_event);
-	}
+	disarm(ring);
 	record = (const struct record *)(ring->data + (ring->tail & (ring->bytes - 1)));
 	/* Read once: the writer could change it between the check and its use. */
 	size = *(const volatile uint32_t *)&record->size;

@@ -18,6 +18,7 @@
 #include "intake/url.h"
 #include "run/loop_commands.h"
 #include "intake/symbols.h"
+#include "run/dump_job.h"
 
 /* Records in one step: a few milliseconds, so that a key is answered within a frame. */
 #define STEP_RECORDS 4096u
@@ -27,6 +28,8 @@
  * then come in larger lots, and neither side wakes the other for every few events.
  */
 #define NAP_NS 3000000u
+
+#define DUMP_LOOK_NS 100000000u /* between looks at how far a dump is */
 
 struct pipeline {
 	struct engine *engine;
@@ -42,6 +45,7 @@ struct pipeline {
 	struct hold hold;
 	struct conductor *conductor; /* NULL: no host is controlled */
 	char relay[URL_MAX];         /* of the first live source */
+	struct dump_job dump_job;
 	char notice[512];
 	uint64_t notice_serial;
 };
@@ -188,6 +192,7 @@ void pipeline_destroy(struct pipeline *pipeline)
 	if (!pipeline) {
 		return;
 	}
+	dump_job_stop(&pipeline->dump_job);
 	symbols_destroy(pipeline->symbols);
 	conductor_destroy(pipeline->conductor);
 	intake_destroy(pipeline->intake);
@@ -219,6 +224,11 @@ struct intake *pipeline_intake(struct pipeline *pipeline)
 const char *pipeline_program(const struct pipeline *pipeline)
 {
 	return pipeline->program;
+}
+
+struct dump_job *pipeline_dump_job(struct pipeline *pipeline)
+{
+	return &pipeline->dump_job;
 }
 
 struct engine *pipeline_engine(struct pipeline *pipeline)
@@ -325,9 +335,13 @@ bool pipeline_step(struct pipeline *pipeline)
 {
 	uint64_t fed = pipeline->fed;
 	bool more = intake_step(pipeline->intake, STEP_RECORDS, pipeline_now_ns());
+	char said[PATH_MAX + 128];
 
 	if (pipeline->conductor && conductor_step(pipeline->conductor, pipeline_now_ns())) {
 		pipeline->conducted++;
+	}
+	if (dump_job_poll(&pipeline->dump_job, said, sizeof(said))) {
+		pipeline_notice(pipeline, "%s", said);
 	}
 	pipeline->busy = pipeline->fed != fed;
 	if (pipeline->symbols && symbols_exchange(pipeline->symbols, pipeline->engine)) {
@@ -378,6 +392,9 @@ bool pipeline_wait(struct pipeline *pipeline, uint64_t deadline_ns, int fd)
 	uint64_t now_ns = pipeline_now_ns();
 
 	due_ns = due_ns < deadline_ns ? due_ns : deadline_ns;
+	if (pipeline->dump_job.pid > 0 && due_ns > now_ns + DUMP_LOOK_NS) {
+		due_ns = now_ns + DUMP_LOOK_NS;
+	}
 	if (pipeline->busy) {
 		uint64_t nap_ns = now_ns + NAP_NS;
 
