@@ -255,6 +255,10 @@ void session_create(const struct helper *helper, struct answer *answer, const js
 	}
 	answer_calling(answer);
 	code = create_empty(&wish);
+	if (code == -LTTNG_ERR_EXIST_SESS) {
+		answer_error(answer, "our session is there already", "destroy it first");
+		return;
+	}
 	if (code < 0) {
 		answer_lttng(answer, code);
 		return;

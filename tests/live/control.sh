@@ -7,7 +7,7 @@
 helper=$build_dir/pythiatop-control
 export XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
 relay=net://127.0.0.1:${PT_RELAY_CONTROL##*:}:${PT_RELAY_DATA##*:}
-records=$XDG_STATE_HOME/pythiatop/control
+records=$XDG_STATE_HOME/pythiatop/control/$(hostname)
 
 # Starts a console that controls the hosts given (default: this one); it is told things from now on.
 start_driver() {
