@@ -228,7 +228,8 @@ bool ask_deadlines(struct control_hosts *hosts, int host, uint64_t now_ns)
 		} else if (now_ns >= ask->deadline_ns) {
 			ask_abandon(hosts, ask, now_ns, STATUS_TIMEOUT,
 					"no answer in time: the session daemon, or a traced "
-					"process that it waits for, is stopped");
+					"process or relay daemon that it waits for, is stopped or "
+					"cut off");
 			ask = hosts->asks;
 		} else if (ask->giving_up) {
 			ask_abandon(hosts, ask, now_ns, STATUS_END, "given up");

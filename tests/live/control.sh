@@ -58,7 +58,7 @@ $said"
 
 # Our sessions, whoever's of the consoles; "?" if the session daemon does not say.
 ours() {
-	lttng --no-sessiond list >"$work/list" 2>/dev/null || echo "?"
+	timeout 2 lttng --no-sessiond list >"$work/list" 2>/dev/null || echo "?"
 	grep -Eo 'pythiatop-[^ ]*' "$work/list"
 }
 

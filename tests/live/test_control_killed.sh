@@ -3,6 +3,10 @@
 # kill -9 and SIGSTOP of each process that control is made of, while a session of ours records:
 # afterwards none is left, or --undo removes it; other people's sessions are as before; the console
 # goes on, or says what to do.
+#
+# A session daemon that waits for a relay daemon answers nobody, unless it was started with this; what
+# it was asked is done later, then.
+export LTTNG_NETWORK_SOCKET_TIMEOUT=2000
 . "$(dirname "$0")/lib.sh"
 beside_daemons --events 'gen:request_exit' -- "$@"
 . "$source_dir/tests/live/control.sh"
@@ -117,6 +121,35 @@ expect_none 3 "traced process killed"
 unchanged "traced process killed"
 generate 100000000 20000
 sleep 0.5
+
+# --- the relay daemon ---
+start_acting
+kill -STOP "$PT_RELAYD_PID"
+sleep 0.5
+tells ' ready generation=1 ' state
+kill -KILL "$driver"
+exec {driver_fd}>&-
+expect_none 13 "relay daemon stopped, console killed"
+expect_no_record
+kill -CONT "$PT_RELAYD_PID"
+unchanged "relay daemon stopped"
+
+start_acting
+kill -KILL "$PT_RELAYD_PID"
+sleep 0.5
+tells '^answer 0 ' destroy
+tells 'Unable to connect to lttng-relayd: can this host reach' "create $relay"
+# shellcheck disable=SC2086
+background $PT_RELAYD >"$work/relayd.log" 2>&1
+for _ in $(seq 100); do
+	tell "create $relay"
+	grep -q '^answer 0 ' <<<"$said" && break
+	sleep 0.1
+done
+tells '^change gen:point done' 'enable gen:point'
+end_driver
+expect_none 3 "relay daemon killed"
+unchanged "relay daemon killed"
 
 # --- the session daemon ---
 start_acting
