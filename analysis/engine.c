@@ -77,6 +77,13 @@ static void emit(void *context, struct request *request)
 	groups_add(engine->groups, request);
 }
 
+static bool measure(void *context, const struct request *request, struct measured *out)
+{
+	struct engine *engine = context;
+
+	return requests_measure(engine->requests, request, out);
+}
+
 struct engine *engine_create(const struct engine_config *config)
 {
 	struct engine *engine = calloc(1, sizeof(*engine));
@@ -123,7 +130,10 @@ struct engine *engine_create(const struct engine_config *config)
 		engine->groups = groups_create(&(struct groups_config){.window_ns = c->window_ns,
 							       .max_groups = c->max_groups,
 							       .max_kept_bytes = c->max_kept_bytes,
-							       .max_pin_bytes = c->max_pin_bytes},
+							       .max_pin_bytes = c->max_pin_bytes,
+							       .cov_limit = c->cov_limit,
+							       .measure = measure,
+							       .measurer = engine},
 				engine->names, engine->contexts, &engine->pool);
 	}
 	if (!engine->requests || !engine->groups || !engine->state) {
@@ -156,7 +166,15 @@ void engine_destroy(struct engine *engine)
 enum status engine_add_schema(
 		struct engine *engine, const struct schema *schema, char *error, size_t size)
 {
-	return model_add_schema(engine->model, schema, error, size);
+	enum status status = model_add_schema(engine->model, schema, error, size);
+
+	for (uint32_t i = 0; status == STATUS_OK && i < schema->n_expect; i++) {
+		if (schema->expect[i].p50_ns) {
+			status = groups_expect(engine->groups, schema->expect[i].type,
+					schema->expect[i].p50_ns);
+		}
+	}
+	return status;
 }
 
 const struct schema *engine_schema(struct engine *engine)
@@ -206,6 +224,16 @@ void engine_name_process(struct engine *engine, uint32_t session, int64_t pid, c
 		threads_name_process(engine->threads, engine->registry.sessions[session].host, pid,
 				names_add(engine->names, name, strlen(name)));
 	}
+}
+
+bool engine_next_symbol(struct engine *engine, struct symbol_query *query)
+{
+	return requests_next_symbol(engine->requests, query);
+}
+
+void engine_name_symbol(struct engine *engine, uint32_t id, const char *name)
+{
+	names_show(engine->names, id, name);
 }
 
 /* Seconds of event time that have passed without an event had none. */
@@ -328,6 +356,16 @@ void engine_finish(struct engine *engine)
 	requests_finish(engine->requests);
 }
 
+enum status engine_set_baseline(struct engine *engine, const struct baseline *baseline)
+{
+	return groups_set_baseline(engine->groups, baseline);
+}
+
+const struct baseline *engine_baseline(struct engine *engine, enum horizon horizon)
+{
+	return groups_baseline(engine->groups, horizon, engine->now_ns);
+}
+
 void engine_begin_epoch(struct engine *engine)
 {
 	groups_begin_epoch(engine->groups, engine->now_ns);
@@ -403,6 +441,24 @@ static uint64_t follow_pin(struct engine *engine, const struct focus *focus)
 	return engine->pinned_ns - focus->back_ns;
 }
 
+/* The request in focus beside another one: the one asked for, else one like most of its group. */
+static enum status fill_compare(
+		struct engine *engine, const struct focus *focus, struct snapshot *snapshot)
+{
+	const struct request *a = groups_find_request(engine->groups, snapshot->focus.request_id);
+	uint64_t other = focus->compare_id;
+	enum status status;
+
+	if (!other && a) {
+		other = groups_median_request(
+				engine->groups, focus, snapshot->time_ns, a->group_id);
+	}
+	status = requests_fill_compare(engine->requests, a,
+			groups_find_request(engine->groups, other), snapshot);
+	snapshot->compare.b_is_median = !focus->compare_id;
+	return status;
+}
+
 enum status engine_fill(struct engine *engine, const struct focus *focus, struct snapshot *snapshot)
 {
 	enum status status;
@@ -430,6 +486,9 @@ enum status engine_fill(struct engine *engine, const struct focus *focus, struct
 		status = requests_fill_request(engine->requests, request, snapshot);
 		snapshot->request.path = snapshot_text(
 				snapshot, groups_path(engine->groups, request->group_id));
+	}
+	if (status == STATUS_OK && (focus->parts & FOCUS_COMPARE)) {
+		status = fill_compare(engine, focus, snapshot);
 	}
 	return status;
 }

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +9,7 @@
 
 struct entry {
 	const char *text;
+	const char *shown; /* NULL: as it is */
 	size_t length;
 	uint64_t hash;
 };
@@ -159,7 +159,28 @@ uint32_t names_add(struct names *names, const char *text, size_t length)
 
 const char *names_text(const struct names *names, uint32_t name)
 {
+	const struct entry *entry = &names->entries[name < names->n ? name : 0];
+
+	return entry->shown ? entry->shown : entry->text;
+}
+
+const char *names_own_text(const struct names *names, uint32_t name)
+{
 	return name < names->n ? names->entries[name].text : "";
+}
+
+bool names_show(struct names *names, uint32_t name, const char *text)
+{
+	const char *shown = names_text(names, name);
+
+	if (name == 0 || name >= names->n || strcmp(shown, text) == 0) {
+		return name > 0 && name < names->n;
+	}
+	shown = keep_text(names, text, strlen(text));
+	if (shown) {
+		names->entries[name].shown = shown;
+	}
+	return shown != NULL;
 }
 
 uint64_t names_refused(const struct names *names)

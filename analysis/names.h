@@ -2,6 +2,7 @@
 #ifndef PT_NAMES_H
 #define PT_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,7 +15,12 @@ struct names;
 struct names *names_create(uint32_t max);
 void names_destroy(struct names *names);
 uint32_t names_add(struct names *names, const char *text, size_t length);
-const char *names_text(const struct names *names, uint32_t name); /* never NULL */
+/* What is shown of a name: its own text, or what was given in its place. Never NULL. */
+const char *names_text(const struct names *names, uint32_t name);
+/* Its own text, by which it is found. */
+const char *names_own_text(const struct names *names, uint32_t name);
+/* From now on `text` is shown of a name. It stays the same name. False if there is no room. */
+bool names_show(struct names *names, uint32_t name, const char *text);
 uint64_t names_refused(const struct names *names);
 
 #endif

@@ -37,6 +37,18 @@ static bool add_schemas(struct pipeline *pipeline, const struct options *options
 	return true;
 }
 
+static bool set_baseline(struct pipeline *pipeline, const struct options *options)
+{
+	char error[1024];
+
+	if (options->baseline && pipeline_set_baseline(pipeline, options->baseline, error,
+						 sizeof(error)) != STATUS_OK) {
+		fprintf(stderr, "pythiatop: %s\n", error);
+		return false;
+	}
+	return true;
+}
+
 /* Without a source: a person picks among localhost's sessions, batch takes them all. */
 static int add_local(struct pipeline *pipeline, const struct options *options)
 {
@@ -86,10 +98,11 @@ static enum horizon choose_horizon(struct pipeline *pipeline, const struct optio
 static int run_batch(struct pipeline *pipeline, const struct options *options)
 {
 	struct batch batch = {
-			.format = options->format,
+			.style = options->style,
 			.count = options->count,
 			.delay_ns = options->delay_ns,
 			.horizon = choose_horizon(pipeline, options),
+			.metric = options->metric,
 			.select = options->state_of.set ? &options->state_of : NULL,
 			.out = stdout,
 			.err = stderr,
@@ -126,6 +139,7 @@ static int run_console(struct pipeline *pipeline, const struct options *options)
 			.theme = options->theme,
 			.keys = &options->config.settings,
 			.horizon = choose_horizon(pipeline, options),
+			.metric = options->metric,
 			.ascii = options->ascii,
 			.no_color = options->no_color,
 			.target = target,
@@ -210,7 +224,7 @@ static int run(struct pipeline *pipeline, const struct options *options)
 	if (options->list_url) {
 		return run_list(pipeline, options);
 	}
-	if (!add_schemas(pipeline, options)) {
+	if (!add_schemas(pipeline, options) || !set_baseline(pipeline, options)) {
 		return EXIT_USAGE;
 	}
 	code = add_sources(pipeline, options);

@@ -157,8 +157,11 @@ static bool parse_count(const char *text, uint64_t *count)
 	return errno == 0 && *end == '\0' && *count > 0;
 }
 
-static const char *const batch_values = "json, text or csv";
+static const char *const batch_values = "json, text, csv or folded";
 static const char *const horizon_values = "10s, epoch or all";
+
+static const char *const metric_values = "variance, cov or modes";
+static const char *const weight_values = "self or variance";
 
 /* What is expected instead of `value`, or NULL if it was taken. */
 static const char *set_value(struct options *options, enum option_id id, const char *value)
@@ -166,7 +169,7 @@ static const char *set_value(struct options *options, enum option_id id, const c
 	switch (id) {
 	case OPTION_BATCH:
 		options->batch = true;
-		return output_format_parse(value, &options->format) ? NULL : batch_values;
+		return output_format_parse(value, &options->style.format) ? NULL : batch_values;
 	case OPTION_DOCUMENTS:
 		return parse_count(value, &options->count) ? NULL
 							   : "a number of documents, 1 or more";
@@ -178,6 +181,10 @@ static const char *set_value(struct options *options, enum option_id id, const c
 	case OPTION_HORIZON:
 		options->horizon_given = true;
 		return output_horizon_parse(value, &options->horizon) ? NULL : horizon_values;
+	case OPTION_METRIC:
+		return output_metric_parse(value, &options->metric) ? NULL : metric_values;
+	case OPTION_WEIGHT:
+		return output_weight_parse(value, &options->style.weight) ? NULL : weight_values;
 	case OPTION_WINDOW:
 		return duration_parse_seconds(value, &options->window_ns) &&
 						       options->window_ns >= 1000000000u &&
@@ -225,6 +232,9 @@ static const char *take(struct options *options, enum option_id id, const char *
 		return NULL;
 	case OPTION_DUMP_TEXT:
 		options->dump_file = value;
+		return NULL;
+	case OPTION_BASELINE:
+		options->baseline = value;
 		return NULL;
 	case OPTION_THEME:
 		options->theme = value;
@@ -407,6 +417,11 @@ enum status options_parse(
 			fprintf(err, "pythiatop: out of memory\n");
 			status = STATUS_INVALID;
 		}
+	}
+	/* Flame graph tools add up lines of the same stack: one document, unless more are wanted.
+	 */
+	if (options->style.format == OUTPUT_FOLDED && options->count == 0) {
+		options->count = 1;
 	}
 	return status;
 }

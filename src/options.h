@@ -23,12 +23,19 @@
 #define OPTIONS(X)                                                                                 \
 	X(RELAY, 'r', "relay", "HOST", "watch all sessions of the relay daemon on HOST")           \
 	X(LIST, 'l', "list", "URL", "list what the relay daemon at URL has, and end")              \
-	X(BATCH, 'b', "batch", "FORMAT", "no screen: print json, text or csv")                     \
+	X(BATCH, 'b', "batch", "FORMAT",                                                           \
+			"no screen: print json, text, csv, or folded (flame graph)")               \
+	X(WEIGHT, 0, "weight", "WHAT",                                                             \
+			"with --batch=folded: self (time in ns, default) or variance (us^2)")      \
 	X(DOCUMENTS, 'n', "count", "N", "with --batch: end after N documents")                     \
 	X(DELAY, 'd', "delay", "SECONDS", "with --batch: time between documents (default 1)")      \
 	X(HORIZON, 'H', "horizon", "WHICH",                                                        \
 			"statistics over 10s, epoch or all (default: 10s live, all for "           \
 			"recordings)")                                                             \
+	X(METRIC, 0, "metric", "WHICH",                                                            \
+			"the worst group by: variance (rate x sd, default), cov, or modes")        \
+	X(BASELINE, 0, "baseline", "FILE",                                                         \
+			"compare with how the groups performed then, as :baseline save wrote it")  \
 	X(WINDOW, 'w', "window", "SECONDS", "length of the moving window (default 10)")            \
 	X(STATE_AT, 0, "state-at", "TIME",                                                         \
 			"show the instant TIME: 2026-01-31 10:00:06.5, 10:00:06 (UTC), or -3.2s")  \
@@ -65,11 +72,12 @@ struct options {
 	uint32_t n_sources;
 	const char *list_url; /* NULL: not asked for */
 	bool batch;
-	enum output_format format;
+	struct output_style style;
 	uint64_t count;    /* 0: no limit */
 	uint64_t delay_ns; /* at least 10 ms */
 	bool horizon_given;
 	enum horizon horizon;
+	enum metric metric;
 	uint64_t window_ns;
 	struct instant state_at;                /* kind INSTANT_NONE: not given */
 	struct output_select state_of;          /* set: given */
@@ -82,7 +90,8 @@ struct options {
 	uint32_t n_controls;
 	const char *control_relay; /* NULL: not given */
 	const char *control_ssh;   /* NULL: ssh */
-	const char *theme; /* NULL: not given */
+	const char *baseline;	   /* NULL: not given */
+	const char *theme;	   /* NULL: not given */
 	bool ascii;
 	bool no_color;
 	struct settings_file config; /* the person's file; also holds their key bindings */

@@ -65,18 +65,10 @@ static inline uint64_t trace_feed_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static inline void trace_feed(struct engine *engine, const char *directory)
+/* The same, into anything that takes events. */
+static inline void trace_feed_into(const struct intake_sink *sink, const char *directory)
 {
-	struct intake_sink sink = {.context = engine,
-			.add_type = trace_feed_type,
-			.add_session = trace_feed_session,
-			.add_stream = trace_feed_stream,
-			.end_session = trace_feed_end,
-			.feed = trace_feed_event,
-			.lose = trace_feed_loss,
-			.late = trace_feed_late,
-			.advance = trace_feed_time};
-	struct intake *intake = intake_create(&sink, PT_BUILD_DIR "/pythiatop-source");
+	struct intake *intake = intake_create(sink, PT_BUILD_DIR "/pythiatop-source");
 	uint64_t start_ns = trace_feed_now_ns();
 	char text[512] = "";
 
@@ -102,6 +94,20 @@ static inline void trace_feed(struct engine *engine, const char *directory)
 		abort();
 	}
 	intake_destroy(intake);
+}
+
+static inline void trace_feed(struct engine *engine, const char *directory)
+{
+	trace_feed_into(&(struct intake_sink){.context = engine,
+					.add_type = trace_feed_type,
+					.add_session = trace_feed_session,
+					.add_stream = trace_feed_stream,
+					.end_session = trace_feed_end,
+					.feed = trace_feed_event,
+					.lose = trace_feed_loss,
+					.late = trace_feed_late,
+					.advance = trace_feed_time},
+			directory);
 }
 
 #endif

@@ -19,8 +19,8 @@
 #define LEAST_COLUMNS 40
 #define STEP_NS       1000000000u
 
-static const struct view_ops *const all_views[] = {
-		&view_groups, &view_group, &view_request, &view_state, &view_sources, &view_help};
+static const struct view_ops *const all_views[] = {&view_groups, &view_group, &view_tree,
+		&view_request, &view_compare, &view_state, &view_sources, &view_help};
 
 #define N_VIEWS ((int)(sizeof(all_views) / sizeof(all_views[0])))
 
@@ -36,6 +36,9 @@ struct console {
 	int view;                        /* the one shown */
 	enum screen came_from;           /* where help and sources go back to */
 	enum screen state_from;          /* where the state goes back to */
+	enum screen request_from;        /* where a request does: its group, or the tree */
+	enum screen compare_from;        /* where a comparison does: the request, or the group */
+	uint64_t tagged;                 /* request to compare with; 0: none */
 	uint64_t moment_ns;              /* to be shown once the window is pinned; 0: none */
 	struct focus focus;              /* what is wanted; serial 0: nothing asked so far */
 	const struct snapshot *snapshot; /* held; NULL before the first */
@@ -67,22 +70,32 @@ __attribute__((format(printf, 3, 4))) static void say(
 	console->message_role = role;
 }
 
+static bool same_focus(const struct focus *a, const struct focus *b)
+{
+	return a->screen == b->screen && a->parts == b->parts && a->horizon == b->horizon &&
+	       a->metric == b->metric && a->group_id == b->group_id &&
+	       a->request_id == b->request_id && a->compare_id == b->compare_id &&
+	       a->tree_of_all == b->tree_of_all && a->frozen == b->frozen &&
+	       a->back_ns == b->back_ns && a->thread_id == b->thread_id && a->fd_id == b->fd_id;
+}
+
 /* Tells the program what is looked at, if that has changed. */
 static void publish_focus(struct console *console, const struct focus *before)
 {
 	struct focus *focus = &console->focus;
+	uint32_t group_id = focus->group_id;
 
 	focus->screen = current(console)->screen;
 	focus->parts = current(console)->parts(console->views[console->view], shown(console));
 	focus->thread_id = focus->fd_id = 0;
+	focus->tree_of_all = false;
 	if (current(console)->focus) {
 		current(console)->focus(console->views[console->view], focus);
 	}
-	if (focus->serial > 0 && before->screen == focus->screen && before->parts == focus->parts &&
-			before->horizon == focus->horizon && before->group_id == focus->group_id &&
-			before->request_id == focus->request_id &&
-			before->frozen == focus->frozen && before->back_ns == focus->back_ns &&
-			before->thread_id == focus->thread_id && before->fd_id == focus->fd_id) {
+	if (focus->group_id != group_id) {
+		focus->request_id = 0; /* it was of another group */
+	}
+	if (focus->serial > 0 && same_focus(before, focus)) {
 		return;
 	}
 	focus->serial++;
@@ -146,7 +159,9 @@ struct console *console_create(
 	console->host = host;
 	console->came_from = SCREEN_GROUPS;
 	console->state_from = SCREEN_GROUPS;
+	console->request_from = console->compare_from = SCREEN_GROUP;
 	console->focus.horizon = options->horizon;
+	console->focus.metric = options->metric;
 	console->focus.frozen = options->frozen;
 	console->focus.back_ns = options->back_ns;
 	console->view = find_view(options->screen);
@@ -211,6 +226,12 @@ static void settle_focus(struct console *console)
 	if (focus->screen == SCREEN_GROUP && focus->group_id == 0) {
 		focus->group_id = snapshot->group.id;
 	}
+	if (focus->screen == SCREEN_TREE && focus->group_id == 0) {
+		focus->group_id = snapshot->tree.group_id;
+	}
+	if (focus->screen == SCREEN_COMPARE && focus->compare_id == 0) {
+		focus->compare_id = snapshot->compare.b.id;
+	}
 	if (focus->screen == SCREEN_REQUEST && focus->request_id == 0) {
 		focus->request_id = snapshot->request.id;
 		if (snapshot->request.id) {
@@ -272,27 +293,42 @@ bool console_take(struct console *console)
 	return true;
 }
 
-static void show(struct console *console, struct view_call *call)
+/* Where Esc leads to from a screen that can be come to from several. */
+static void remember_way(struct console *console, const struct view_call *call)
 {
-	enum screen from = current(console)->screen;
+	enum screen from = call->from;
 
-	call->from = from;
 	if ((call->go == SCREEN_HELP || call->go == SCREEN_SOURCES) && from != SCREEN_HELP &&
 			from != SCREEN_SOURCES) {
 		console->came_from = from;
 	}
-	if (call->go == SCREEN_STATE &&
-			(from == SCREEN_GROUPS || from == SCREEN_GROUP || from == SCREEN_REQUEST)) {
+	if (call->go == SCREEN_STATE && from != SCREEN_STATE && from != SCREEN_SOURCES &&
+			from != SCREEN_HELP) {
 		console->state_from = from;
 	}
+	if (call->go == SCREEN_REQUEST &&
+			(from == SCREEN_TREE || from == SCREEN_GROUP || from == SCREEN_GROUPS)) {
+		console->request_from = from == SCREEN_TREE ? SCREEN_TREE : SCREEN_GROUP;
+	}
+	if (call->go == SCREEN_COMPARE && from != SCREEN_COMPARE) {
+		console->compare_from = from == SCREEN_REQUEST ? SCREEN_REQUEST : SCREEN_GROUP;
+	}
+}
+
+static void show(struct console *console, struct view_call *call)
+{
+	call->from = current(console)->screen;
+	remember_way(console, call);
 	if (call->go == SCREEN_STATE && call->moment.at_ns) {
 		console->focus.frozen = true;
 		console->moment_ns = call->moment.at_ns;
 		settle_moment(console);
 	}
-	if (call->go == SCREEN_GROUP || call->go == SCREEN_REQUEST) {
+	if (call->go == SCREEN_GROUP || call->go == SCREEN_TREE || call->go == SCREEN_REQUEST ||
+			call->go == SCREEN_COMPARE) {
 		console->focus.group_id = call->group_id;
 		console->focus.request_id = call->request_id;
+		console->focus.compare_id = call->median ? 0 : console->tagged;
 	}
 	console->view = find_view(call->go);
 	if (current(console)->enter) {
@@ -312,8 +348,14 @@ static void go_back(struct console *console)
 		say(console, ROLE_DIM, "this is the top; q quits");
 		return;
 	case SCREEN_REQUEST:
-		call.go = SCREEN_GROUP;
+		call.go = console->request_from;
 		call.request_id = 0;
+		break;
+	case SCREEN_COMPARE:
+		call.go = console->compare_from;
+		break;
+	case SCREEN_TREE:
+		call.go = console->focus.tree_of_all ? SCREEN_GROUPS : SCREEN_GROUP;
 		break;
 	case SCREEN_GROUP:
 		call.go = SCREEN_GROUPS;
@@ -410,6 +452,31 @@ static void take_horizon(struct console *console, const char *name)
 	say(console, ROLE_ERROR, "horizon is 10s, epoch or all, not \"%s\"", name);
 }
 
+static const char *const metric_names[METRIC_COUNT] = {"variance", "cov", "modes"};
+
+static void take_metric(struct console *console, const char *name)
+{
+	int i;
+
+	for (i = 0; i < METRIC_COUNT; i++) {
+		if (strcmp(name, metric_names[i]) == 0) {
+			console->focus.metric = (enum metric)i;
+			return;
+		}
+	}
+	say(console, ROLE_ERROR, "metric is variance, cov or modes, not \"%s\"", name);
+}
+
+static void next_metric(struct console *console)
+{
+	static const char *const what[METRIC_COUNT] = {"rate × standard deviation",
+			"the lower bound of sd / mean", "how far apart the modes are"};
+	enum metric *metric = &console->focus.metric;
+
+	*metric = (enum metric)(((int)*metric + 1) % METRIC_COUNT);
+	say(console, ROLE_NOTICE, "groups ordered by %s: %s", metric_names[*metric], what[*metric]);
+}
+
 static enum console_answer take_command(struct console *console, const char *line)
 {
 	char text[PROMPT_BYTES], *end;
@@ -426,6 +493,8 @@ static enum console_answer take_command(struct console *console, const char *lin
 		set_theme(console, text + 6 + strspn(text + 6, " "));
 	} else if (strncmp(text, "horizon ", 8) == 0) {
 		take_horizon(console, text + 8 + strspn(text + 8, " "));
+	} else if (strcmp(text, "metric") == 0 || strncmp(text, "metric ", 7) == 0) {
+		take_metric(console, text + 6 + strspn(text + 6, " "));
 	} else if (strcmp(text, "theme") == 0) {
 		say(console, ROLE_ERROR,
 				"which theme? default, light, colorblind, mono, or one of yours");
@@ -487,6 +556,9 @@ static bool act_on_screens(struct console *console, enum action action)
 	case ACTION_GROUP:
 		go_to(console, SCREEN_GROUP);
 		return true;
+	case ACTION_TREE:
+		go_to(console, SCREEN_TREE);
+		return true;
 	case ACTION_REQUEST:
 		go_to(console, SCREEN_REQUEST);
 		return true;
@@ -526,6 +598,9 @@ static bool act_on_lists(struct console *console, enum action action)
 	case ACTION_FILTER:
 		open_filter(console);
 		return true;
+	case ACTION_METRIC:
+		next_metric(console);
+		return true;
 	case ACTION_COMMAND:
 		prompt_open(console->prompt, PROMPT_COMMAND, "");
 		return true;
@@ -558,12 +633,49 @@ static bool act_on_time(struct console *console, enum action action)
 	}
 }
 
+/* Tags a request, or takes its tag away. */
+static void tag(struct console *console, uint64_t request_id)
+{
+	char compare[64];
+
+	if (console->tagged == request_id) {
+		console->tagged = 0;
+		say(console, ROLE_NOTICE, "no request is tagged any more");
+		return;
+	}
+	console->tagged = request_id;
+	say(console, ROLE_NOTICE, "tagged: %s on another request compares the two",
+			keymap_text(&console->keymap, ACTION_COMPARE, compare, sizeof(compare)));
+}
+
+/* There is something to compare with, and it is another request. */
+static bool may_compare(struct console *console, const struct view_call *call)
+{
+	bool here = current(console)->screen == SCREEN_COMPARE;
+
+	if (here && !call->median && !console->tagged) {
+		say(console, ROLE_WARN, "no other request is tagged to compare with");
+		return false;
+	}
+	if (!call->median && call->request_id == console->tagged) {
+		say(console, ROLE_WARN, "this is the tagged request itself: go to another one");
+		return false;
+	}
+	return true;
+}
+
 static void act(struct console *console, enum action action)
 {
 	struct view_call call = {.go = 0};
 	char keys[64];
 
 	if (current(console)->act(console->views[console->view], action, &call)) {
+		if (call.tag) {
+			tag(console, call.tag);
+		}
+		if (call.go == SCREEN_COMPARE && !may_compare(console, &call)) {
+			return;
+		}
 		if (call.message[0]) {
 			say(console, ROLE_WARN, "%s", call.message);
 		}
@@ -667,7 +779,7 @@ void console_draw(struct console *console, struct canvas *canvas)
 	struct area area = {0, 0, canvas->rows, canvas->columns};
 	struct area keys, status;
 	struct view_frame frame = {canvas, area, shown(console), &console->focus, &console->search,
-			&console->keymap};
+			&console->keymap, console->tagged};
 	char text[64];
 
 	canvas_clear(canvas);

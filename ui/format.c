@@ -132,6 +132,8 @@ char *format_share(char out[FORMAT_BYTES], double share)
 		snprintf(out, FORMAT_BYTES, "-");
 	} else if (share > 0 && share < 0.005) {
 		snprintf(out, FORMAT_BYTES, "<1%%");
+	} else if (share < 0 && share > -0.005) {
+		snprintf(out, FORMAT_BYTES, "0%%"); /* not "-0%" */
 	} else {
 		snprintf(out, FORMAT_BYTES, "%.0f%%", share * 100);
 	}

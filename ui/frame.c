@@ -206,15 +206,20 @@ static const struct {
 	enum action action;
 	int priority;
 	enum screen screen; /* that it leads to */
-	enum screen only;   /* that it is for; 0: all */
+	uint32_t only;      /* screens that it is for, a bit each; 0: all */
 } bar[] = {
 		{ACTION_GROUPS, 1, SCREEN_GROUPS, 0},
 		{ACTION_GROUP, 1, SCREEN_GROUP, 0},
+		{ACTION_TREE, 1, SCREEN_TREE, 0},
 		{ACTION_REQUEST, 1, SCREEN_REQUEST, 0},
 		{ACTION_STATE, 1, SCREEN_STATE, 0},
 		{ACTION_SOURCES, 1, SCREEN_SOURCES, 0},
-		{ACTION_THREAD, 1, 0, SCREEN_REQUEST},
-		{ACTION_FOREST, 5, 0, SCREEN_STATE},
+		{ACTION_THREAD, 3, 0, 1u << SCREEN_REQUEST | 1u << SCREEN_TREE},
+		{ACTION_COMPARE, 2, 0, 1u << SCREEN_REQUEST | 1u << SCREEN_GROUP},
+		{ACTION_TAG, 5, 0, 1u << SCREEN_REQUEST | 1u << SCREEN_GROUP},
+		{ACTION_ALL, 2, 0, 1u << SCREEN_TREE},
+		{ACTION_METRIC, 3, 0, 1u << SCREEN_GROUPS},
+		{ACTION_FOREST, 5, 0, 1u << SCREEN_STATE},
 		{ACTION_HELP, 0, SCREEN_HELP, 0},
 		{ACTION_SEARCH, 2, 0, 0},
 		{ACTION_FILTER, 4, 0, 0},
@@ -243,7 +248,7 @@ void frame_keys(struct canvas *canvas, struct area line, const struct keymap *ke
 		items[i].width = text_width(keys[i], canvas->ascii) +
 				 (int)strlen(action_label(bar[i].action));
 		items[i].priority = bar[i].priority;
-		if (bar[i].only && bar[i].only != screen) {
+		if (bar[i].only && !(bar[i].only & 1u << screen)) {
 			items[i].width = line.width + 1; /* never fits */
 			items[i].priority = INT_MAX;
 		}

@@ -58,6 +58,7 @@ enum style_attribute {
 	X(HEAT_3, "heat.3", STYLE_BOLD)                                                            \
 	X(HEAT_4, "heat.4", STYLE_BOLD)                                                            \
 	X(BAR, "bar", 0)                                                                           \
+	X(CRITICAL, "critical", STYLE_BOLD)                                                        \
 	X(SPAN_0, "span.0", STYLE_BOLD)                                                            \
 	X(SPAN_1, "span.1", 0)                                                                     \
 	X(SPAN_2, "span.2", STYLE_BOLD)                                                            \

@@ -3,14 +3,24 @@
 #include <string.h>
 
 #include "groups/internal.h"
+#include "groups/metric.h"
 
 #define SPARK_LOW     0.005
 #define SPARK_HIGH    0.995
 #define PREFETCH_ROWS 4
 #define CACHE_LINE    64
 
-enum { AT_MIN, AT_SPARK_LOW, AT_P50, AT_P95, AT_P99, AT_SPARK_HIGH, AT_MAX, AT_COUNT };
-static const double row_shares[AT_COUNT] = {0, SPARK_LOW, 0.5, 0.95, 0.99, SPARK_HIGH, 1};
+enum {
+	AT_MIN,
+	AT_SPARK_LOW,
+	AT_MEDIAN_LOW,
+	AT_P50,
+	AT_P95,
+	AT_P99,
+	AT_SPARK_HIGH,
+	AT_MAX,
+	AT_COUNT
+};
 
 /* Even steps of log time between two bins; a narrow range is widened to a bin each. */
 static void row_fill_spark(struct groups_row *row, const struct histogram *histogram, uint32_t low,
@@ -33,27 +43,37 @@ static void row_fill_spark(struct groups_row *row, const struct histogram *histo
 	}
 }
 
-/* All of a row but its rate, its share and its texts. */
-static void row_fill(struct groups_row *row, const struct totals *totals)
+/* All of a row but its rate, its share, its texts and its verdict. */
+static void row_fill(
+		struct groups_row *row, struct detect_median *median, const struct totals *totals)
 {
+	double shares[AT_COUNT] = {0, SPARK_LOW, 0.5, 0.5, 0.95, 0.99, SPARK_HIGH, 1};
 	uint32_t bins[AT_COUNT];
 
-	memset(row, 0, sizeof(*row));
 	row->count = totals->moments.count;
 	row->tainted = totals->tainted;
 	row->partial = totals->partial;
 	if (!totals->histogram.count) {
+		memset(row, 0, sizeof(*row));
+		row->tainted = totals->tainted;
+		row->partial = totals->partial;
+		detect_may_speak(row, ENOUGH_REQUESTS);
 		return;
+	}
+	if (detect_may_speak(row, ENOUGH_REQUESTS)) {
+		shares[AT_MEDIAN_LOW] = detect_median_low_share(totals->histogram.count);
 	}
 	row->mean_ns = moments_mean(&totals->moments);
 	row->sd_ns = moments_sd(&totals->moments);
 	row->cov = row->mean_ns > 0 ? row->sd_ns / row->mean_ns : 0;
-	histogram_quantiles(&totals->histogram, row_shares, AT_COUNT, bins);
+	histogram_quantiles(&totals->histogram, shares, AT_COUNT, bins);
+	*median = (struct detect_median){(uint16_t)bins[AT_P50], (uint16_t)bins[AT_MEDIAN_LOW]};
 	row->min_ns = histogram_bin_middle(bins[AT_MIN]);
 	row->max_ns = histogram_bin_middle(bins[AT_MAX]);
 	row->p50_ns = histogram_bin_middle(bins[AT_P50]);
 	row->p95_ns = histogram_bin_middle(bins[AT_P95]);
 	row->p99_ns = histogram_bin_middle(bins[AT_P99]);
+	row->tail_ratio = row->p50_ns ? (double)row->p99_ns / (double)row->p50_ns : 0;
 	row_fill_spark(row, &totals->histogram, bins[AT_SPARK_LOW], bins[AT_SPARK_HIGH]);
 }
 
@@ -72,22 +92,22 @@ static struct groups_row *row_of(
 	if (!totals) {
 		return NULL;
 	}
-	row_fill(row, totals);
+	row_fill(row, &groups->medians[group->index], totals);
 	row->id = group->index + 1;
+	row->objective_ns = group->objective_ns;
 	row->worst_request = view_slowest(groups, view, group);
 	group->row_valid = view->tip;
+	group->judged = false;
 	return row;
 }
 
-struct place {
-	double weight; /* count x sd: the rate x sd that rows are ordered by, times the horizon */
-	uint32_t index;
-};
-
-static int by_weight(const void *left, const void *right)
+static int by_value(const void *left, const void *right)
 {
 	const struct place *a = left, *b = right;
 
+	if (a->value != b->value) {
+		return a->value > b->value ? -1 : 1;
+	}
 	if (a->weight != b->weight) {
 		return a->weight > b->weight ? -1 : 1;
 	}
@@ -103,6 +123,7 @@ static void rows_switch(struct groups *groups, enum horizon horizon)
 	groups->rows_horizon = horizon;
 	for (uint32_t i = 0; i < groups->n; i++) {
 		groups->items[i]->row_valid = false;
+		detect_forget(&groups->rows[i]);
 	}
 }
 
@@ -129,15 +150,45 @@ static void rows_prefetch(const struct groups *groups, const struct view *view, 
 	}
 }
 
-/* Brings the cached rows up to date, and lists those that exist in their order. */
-static enum status rows_update(struct groups *groups, const struct view *view, struct place *places,
-		uint32_t *n_places)
+/* By the metric, of equal ones by their weight, then by age. */
+static void places_sort(
+		const struct groups *groups, enum metric metric, struct place *places, uint32_t n)
 {
+	for (uint32_t i = 0; i < n; i++) {
+		places[i].value = metric_value(metric, &groups->rows[places[i].index]);
+	}
+	qsort(places, n, sizeof(*places), by_value);
+}
+
+/* What a row says of itself among all rows. `sum`: of their weights. */
+static void rows_compare(struct groups *groups, const struct place *places, uint32_t n, double sum)
+{
+	uint32_t limit = detect_medians_limit(&groups->compared_medians);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct groups_row *row = &groups->rows[places[i].index];
+
+		row->variation_share = sum > 0 ? places[i].weight / sum : 0;
+		row->detection &= ~(uint32_t)DETECTION_SLOW;
+		if (!row->missing && !row->lossy) {
+			row->detection |=
+					detect_slow(row, &groups->medians[places[i].index], limit);
+		}
+	}
+}
+
+/* Brings the cached rows up to date, and lists those that exist in their order. */
+static enum status rows_update(struct groups *groups, const struct view *view,
+		const struct focus *focus, struct place *places, uint32_t *n_places)
+{
+	struct detect_medians *medians = &groups->compared_medians;
+	enum status status;
 	uint64_t length_ns = view->at_ns > view->start_ns ? view->at_ns - view->start_ns : 0;
 	double sum = 0;
 	uint32_t n = 0;
 
 	rows_switch(groups, view->horizon);
+	memset(medians, 0, sizeof(*medians));
 	for (uint32_t i = 0; i < view->n_groups; i++) {
 		struct groups_row *row;
 
@@ -150,17 +201,21 @@ static enum status rows_update(struct groups *groups, const struct view *view, s
 			return STATUS_NO_MEMORY;
 		}
 		row->rate_per_s = length_ns ? 1e9 * (double)row->count / (double)length_ns : 0;
-		places[n].weight = (double)row->count * row->sd_ns;
+		places[n].weight = metric_value(METRIC_VARIANCE, row);
 		places[n].index = i;
 		sum += places[n++].weight;
+		if (!row->missing && !row->lossy) {
+			detect_medians_add(medians, groups->medians[i].bin);
+		}
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		groups->rows[places[i].index].variation_share =
-				sum > 0 ? places[i].weight / sum : 0;
-	}
-	qsort(places, n, sizeof(*places), by_weight);
+	rows_compare(groups, places, n, sum);
 	*n_places = n;
-	return STATUS_OK;
+	places_sort(groups, focus->metric, places, n);
+	status = judge_rows(groups, view, focus, places, n);
+	if (focus->metric != METRIC_VARIANCE) {
+		places_sort(groups, focus->metric, places, n); /* verdicts have changed */
+	}
+	return status;
 }
 
 static void row_name(const struct groups *groups, struct groups_row *row, struct snapshot *snapshot)
@@ -335,6 +390,45 @@ static enum status fill_requests(struct groups *groups, const struct view *view,
 	return STATUS_OK;
 }
 
+static uint64_t distance(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : b - a;
+}
+
+/* Of kept ones, the newest of those nearest to the median of the horizon. */
+static uint64_t median_request(
+		struct groups *groups, const struct view *view, const struct group *group)
+{
+	uint64_t median_ns = groups->rows[group->index].p50_ns, nearest = UINT64_MAX, id = 0;
+	uint32_t record = kept_newest_of(&groups->kept, group->index);
+
+	for (; record; record = kept_older_of(&groups->kept, record)) {
+		const struct request *request = groups->kept.records[record].request;
+		uint64_t off = distance(request->end_ns - request->start_ns, median_ns);
+
+		if (request->state == REQUEST_COMPLETE && !request->tainted && off < nearest &&
+				view_shows_request(groups, view, request)) {
+			nearest = off;
+			id = request->id;
+		}
+	}
+	return id;
+}
+
+uint64_t groups_median_request(
+		struct groups *groups, const struct focus *focus, uint64_t at_ns, uint32_t id)
+{
+	struct view view = view_at(groups, focus->horizon, at_ns);
+
+	if (!id || id > view.n_groups || !view_has(&view, groups->items[id - 1])) {
+		return 0;
+	}
+	rows_switch(groups, view.horizon);
+	return row_of(groups, &view, groups->items[id - 1])
+			       ? median_request(groups, &view, groups->items[id - 1])
+			       : 0;
+}
+
 static enum status fill_group(struct groups *groups, const struct view *view,
 		const struct group *group, struct snapshot *snapshot)
 {
@@ -359,7 +453,33 @@ static enum status fill_group(struct groups *groups, const struct view *view,
 	}
 	totals = view_totals(groups, view, group);
 	status = totals ? fill_histogram(&totals->histogram, snapshot) : STATUS_NO_MEMORY;
-	return status == STATUS_OK ? fill_requests(groups, view, group, snapshot) : status;
+	if (status == STATUS_OK) {
+		status = fill_requests(groups, view, group, snapshot);
+	}
+	out->median_request = median_request(groups, view, group);
+	return status == STATUS_OK ? fill_location(groups, view, group, snapshot, &out->location)
+				   : status;
+}
+
+/* Where each group varies, and its tree: in the order of the rows. */
+static enum status fill_locations(struct groups *groups, const struct view *view,
+		const struct place *places, uint32_t n, struct snapshot *snapshot)
+{
+	struct group_location *locations = snapshot_alloc(snapshot, n * sizeof(*locations));
+	struct tree_view *trees = snapshot_alloc(snapshot, n * sizeof(*trees));
+	enum status status = locations && trees ? STATUS_OK : STATUS_NO_MEMORY;
+
+	for (uint32_t i = 0; status == STATUS_OK && i < n; i++) {
+		const struct group *group = groups->items[places[i].index];
+
+		status = fill_location(groups, view, group, snapshot, &locations[i]);
+		if (status == STATUS_OK) {
+			status = fill_tree(groups, view, group, snapshot, &trees[i]);
+		}
+	}
+	snapshot->groups.locations = locations;
+	snapshot->groups.trees = trees;
+	return status;
 }
 
 /* The slowest of the horizon; else of what the group ever had; else the newest, of any state. */
@@ -394,16 +514,19 @@ enum status groups_fill(struct groups *groups, const struct focus *focus, uint64
 	snapshot->horizon_ns = view.at_ns > view.start_ns ? view.at_ns - view.start_ns : 0;
 	snapshot->pinned = view.pinned;
 	snapshot->pin_trimmed = view.pinned && groups->pin.trimmed;
-	if (!(focus->parts & (FOCUS_GROUPS | FOCUS_GROUP | FOCUS_REQUEST))) {
+	if (!(focus->parts & (FOCUS_GROUPS | FOCUS_GROUP | FOCUS_REQUEST | FOCUS_TREE))) {
 		return STATUS_OK;
 	}
 	places = snapshot_alloc(snapshot, (view.n_groups + 1) * sizeof(*places));
 	if (!places) {
 		return STATUS_NO_MEMORY;
 	}
-	status = rows_update(groups, &view, places, &n);
+	status = rows_update(groups, &view, focus, places, &n);
 	if (status == STATUS_OK && (focus->parts & FOCUS_GROUPS)) {
 		status = fill_rows(groups, &view, places, n, snapshot);
+	}
+	if (status == STATUS_OK && (focus->parts & FOCUS_GROUPS) && (focus->parts & FOCUS_LOCATE)) {
+		status = fill_locations(groups, &view, places, n, snapshot);
 	}
 	if (!id && n) {
 		id = places[0].index + 1;
@@ -418,6 +541,13 @@ enum status groups_fill(struct groups *groups, const struct focus *focus, uint64
 	}
 	if (status == STATUS_OK && group && (focus->parts & FOCUS_GROUP)) {
 		status = fill_group(groups, &view, group, snapshot);
+	}
+	if (status == STATUS_OK && (focus->parts & FOCUS_TREE)) {
+		if (focus->tree_of_all) {
+			status = fill_tree_of_all(groups, &view, snapshot, &snapshot->tree);
+		} else if (group) {
+			status = fill_tree(groups, &view, group, snapshot, &snapshot->tree);
+		}
 	}
 	return status;
 }

@@ -4,8 +4,11 @@
 
 #include "groups/internal.h"
 #include "hash.h"
+#include "requests/glob.h"
 
-#define FIRST_ROOM 64u
+#define FIRST_ROOM       64u
+#define MAX_CONTEXTS     (UINT64_C(1) << 18)
+#define MAX_SAMPLE_BYTES (UINT64_C(128) << 20)
 
 static uint32_t quarters_of(uint64_t window_ns)
 {
@@ -26,6 +29,9 @@ struct groups *groups_create(const struct groups_config *config, const struct na
 		return NULL;
 	}
 	groups->config = *config;
+	if (!(config->cov_limit > 0)) {
+		groups->config.cov_limit = DETECT_COV_LIMIT;
+	}
 	if (!config->max_bucket_bytes) {
 		groups->config.max_bucket_bytes = MAX_BUCKET_BYTES;
 	}
@@ -35,19 +41,28 @@ struct groups *groups_create(const struct groups_config *config, const struct na
 	groups->retention = 2 * groups->window;
 	groups->seal = 1;
 	pool_init(&groups->pool);
+	pool_init(&groups->samples.pool);
+	groups->samples.max_bytes =
+			config->max_sample_bytes ? config->max_sample_bytes : MAX_SAMPLE_BYTES;
+	groups->contexts_bound.max = config->max_contexts ? config->max_contexts : MAX_CONTEXTS;
+	groups->sample_slots = calloc(groups->window, sizeof(struct sample *));
 	kept_store_init(&groups->kept, pool);
 	groups->slots = calloc(groups->retention, sizeof(struct slice *));
 	groups->table = calloc(FIRST_ROOM, sizeof(*groups->table));
 	groups->table_room = FIRST_ROOM;
-	if (!groups->slots || !groups->table) {
+	if (!groups->slots || !groups->table || !groups->sample_slots) {
 		groups_destroy(groups);
 		return NULL;
 	}
 	return groups;
 }
 
-static void group_destroy(struct group *group)
+static void group_destroy(struct groups *groups, struct group *group)
 {
+	if (group->pinned) {
+		observed_release(groups, &group->pinned->observed);
+	}
+	observed_release(groups, &group->now.observed);
 	free(group->pinned);
 	free(group->ring.records);
 	free(group->path);
@@ -62,12 +77,25 @@ void groups_destroy(struct groups *groups)
 		return;
 	}
 	for (uint32_t i = 0; i < groups->n; i++) {
-		group_destroy(groups->items[i]);
+		group_destroy(groups, groups->items[i]);
 	}
 	kept_store_release(&groups->kept);
 	pool_release(&groups->pool);
+	pool_release(&groups->samples.pool);
+	profile_release(&groups->past.profile);
+	location_release(&groups->located.location);
+	tree_work_release(&groups->tree);
+	profile_items_release(&groups->items_of_one);
+	free(groups->sample_slots);
 	free(groups->items);
 	free(groups->rows);
+	free(groups->medians);
+	for (uint32_t i = 0; i < groups->n_objectives; i++) {
+		free(groups->objectives[i].type);
+	}
+	free(groups->objectives);
+	baseline_copy_destroy(groups->baseline);
+	arena_release(&groups->made_arena);
 	free(groups->newest_of_type);
 	free(groups->slots);
 	free(groups->table);
@@ -136,6 +164,7 @@ static bool table_grow(struct groups *groups)
 static bool groups_reserve(struct groups *groups)
 {
 	uint32_t room = groups->room ? groups->room * 2 : FIRST_ROOM;
+	struct detect_median *medians;
 	struct groups_row *rows;
 	struct group **items;
 
@@ -152,6 +181,11 @@ static bool groups_reserve(struct groups *groups)
 		return false;
 	}
 	groups->rows = rows;
+	medians = realloc(groups->medians, room * sizeof(*medians));
+	if (!medians) {
+		return false;
+	}
+	groups->medians = medians;
 	if (!kept_store_reserve_groups(&groups->kept, room)) {
 		return false;
 	}
@@ -181,6 +215,43 @@ static bool groups_reserve_type(struct groups *groups, uint32_t type)
 	return true;
 }
 
+/* Of the most specific glob that matches; of equal ones the first. */
+static uint64_t objective_of(const struct groups *groups, const char *type)
+{
+	const struct objective *best = NULL;
+
+	for (uint32_t i = 0; i < groups->n_objectives; i++) {
+		const struct objective *objective = &groups->objectives[i];
+
+		if (glob_match(objective->type, type) &&
+				(!best || glob_weight(objective->type) > glob_weight(best->type))) {
+			best = objective;
+		}
+	}
+	return best ? best->p50_ns : 0;
+}
+
+enum status groups_expect(struct groups *groups, const char *type, uint64_t p50_ns)
+{
+	size_t bytes = (groups->n_objectives + 1u) * sizeof(*groups->objectives);
+	struct objective *objectives = realloc(groups->objectives, bytes);
+	char *copy = strdup(type);
+
+	groups->objectives = objectives ? objectives : groups->objectives;
+	if (!objectives || !copy) {
+		free(copy);
+		return STATUS_NO_MEMORY;
+	}
+	objectives[groups->n_objectives++] = (struct objective){.type = copy, .p50_ns = p50_ns};
+	for (uint32_t i = 0; i < groups->n; i++) {
+		struct group *group = groups->items[i];
+
+		group->objective_ns = objective_of(groups, names_text(groups->names, group->type));
+		groups->rows[i].objective_ns = group->objective_ns;
+	}
+	return STATUS_OK;
+}
+
 static struct group *group_create(
 		struct groups *groups, const struct request *request, uint32_t hash)
 {
@@ -197,7 +268,7 @@ static struct group *group_create(
 	}
 	group->path = calloc(request->n_path + 1, sizeof(*group->path));
 	if (!group->path) {
-		group_destroy(group);
+		group_destroy(groups, group);
 		return NULL;
 	}
 	for (uint32_t i = 0; i < request->n_path; i++) {
@@ -210,9 +281,12 @@ static struct group *group_create(
 	group->first_quarter = request->end_ns / QUARTER_NS;
 	group->same_type = groups->newest_of_type[group->type];
 	if (!label_group(groups, group)) {
-		group_destroy(group);
+		group_destroy(groups, group);
 		return NULL;
 	}
+	group->objective_ns = objective_of(groups, names_text(groups->names, group->type));
+	baseline_apply(groups, group);
+	memset(&groups->rows[groups->n], 0, sizeof(*groups->rows));
 	groups->items[groups->n++] = group;
 	groups->newest_of_type[group->type] = groups->n;
 	*table_place(groups, request, hash) = groups->n;
@@ -245,6 +319,9 @@ void group_before_change(struct groups *groups, struct group *group)
 		}
 		copy->slowest[i] = group_slowest(groups, group, (enum horizon)i);
 		groups->pin.bytes += histogram_bytes(&copy->totals[i].histogram);
+	}
+	if (!observed_copy(&copy->observed, &group->now.observed)) {
+		groups->pin.trimmed = true;
 	}
 	groups->pin.bytes += sizeof(*copy);
 	group->pinned = copy;
@@ -316,6 +393,9 @@ void groups_add(struct groups *groups, struct request *request)
 			sums[i]->partial++; /* out of memory: no room for its bin */
 		}
 	}
+	if (sampled) {
+		observe_request(groups, group, request, slice && slice->in_window);
+	}
 	keep_request(groups, group, slice, request, sampled, new_cell);
 }
 
@@ -348,6 +428,7 @@ void groups_begin_epoch(struct groups *groups, uint64_t now_ns)
 		group_before_change(groups, group); /* while the old epoch is in force */
 		totals_clear(&group->now.totals[HORIZON_EPOCH], &groups->pool);
 		keep_release_tops(groups, &group->epoch_tops);
+		observe_begin_epoch(group);
 		group->row_valid = group->row_valid && groups->pin.on;
 	}
 	groups->epoch++;
@@ -379,6 +460,9 @@ static void group_unpin(struct groups *groups, struct group *group)
 
 	for (uint32_t h = 0; group->pinned && h < HORIZON_COUNT; h++) {
 		totals_clear(&group->pinned->totals[h], &groups->pool);
+	}
+	if (group->pinned) {
+		observed_release(groups, &group->pinned->observed);
 	}
 	free(group->pinned);
 	group->pinned = NULL;

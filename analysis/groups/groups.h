@@ -6,10 +6,12 @@
 #include <stdint.h>
 
 #include "names.h"
+#include "pythiatop/baseline.h"
 #include "pythiatop/focus.h"
 #include "pythiatop/snapshot/snapshot.h"
 #include "pythiatop/status.h"
 #include "requests/contexts.h"
+#include "requests/measured.h"
 #include "requests/request.h"
 
 /*
@@ -36,6 +38,10 @@
  * max_kept_bytes go oldest first, the slowest ones last. What only the pin keeps beyond
  * max_pin_bytes goes oldest first, requests before buckets; the statistics it shows stay.
  *
+ * Of the sample of each group the contexts that its time was spent in are summed up, and the last
+ * 1,024 are kept for intervals: see profile.h and sample.h, whose bounds are max_contexts and
+ * max_sample_bytes. A pin holds at most as much of either once more.
+ *
  * Threads: one.
  */
 struct groups;
@@ -46,11 +52,30 @@ struct groups_config {
 	uint64_t max_kept_bytes;   /* of kept requests, all groups together */
 	uint64_t max_pin_bytes;    /* of what only the pin keeps */
 	uint64_t max_bucket_bytes; /* of buckets and totals; 0: 256 MiB */
+	double cov_limit;          /* a CoV that is surely above varies; 0: DETECT_COV_LIMIT */
+	uint64_t max_contexts;     /* pairs of group and context; 0: 262,144 */
+	uint64_t max_sample_bytes; /* of measured requests; 0: 128 MiB */
+	/*
+	 * Tells where the time of a request went; borrowed until the next call. False: not known.
+	 * NULL: nothing is said of it.
+	 */
+	bool (*measure)(void *measurer, const struct request *request, struct measured *out);
+	void *measurer;
 };
 
 struct groups *groups_create(const struct groups_config *config, const struct names *names,
 		const struct contexts *contexts, struct request_pool *pool);
 void groups_destroy(struct groups *groups);
+
+/*
+ * Types that match the glob are expected to have a median of at most p50_ns. Where several match
+ * the most specific one holds. STATUS_NO_MEMORY: nothing changes.
+ */
+enum status groups_expect(struct groups *groups, const char *type, uint64_t p50_ns);
+
+/* See engine_set_baseline() and engine_baseline(). Memory: that of the baseline, once more. */
+enum status groups_set_baseline(struct groups *groups, const struct baseline *baseline);
+const struct baseline *groups_baseline(struct groups *groups, enum horizon horizon, uint64_t at_ns);
 
 /*
  * Takes one finished request (of any state). The request stays its caller's; what is kept is held.
@@ -85,13 +110,24 @@ void groups_unpin(struct groups *groups);
  * A focus on group 0 is answered by the first row, on request 0 by the slowest kept request of the
  * group in the horizon (else of the whole run, else the newest): snapshot->focus names them
  * afterwards. O(groups), of which those unchanged since the last fill cost little.
- * STATUS_NO_MEMORY: the snapshot is not whole.
+ *
+ * Verdicts (detection) are given on what has changed, within a bound on the work of a fill that
+ * some 100 groups in doubt reach, or 1,000 clear ones: the group in focus and those on top first,
+ * others in turn. One that has to wait shows its last verdict of the horizon; n_modes is 0 where
+ * there is none so far. FOCUS_THOROUGH judges all. STATUS_NO_MEMORY: the snapshot is not whole.
  */
 enum status groups_fill(struct groups *groups, const struct focus *focus, uint64_t at_ns,
 		struct snapshot *snapshot);
 
 /* A kept request by its id, as of the pin if there is one; NULL if it is not kept (any more). */
 struct request *groups_find_request(struct groups *groups, uint64_t id);
+
+/*
+ * A kept request of the group, complete, of the horizon in focus, nearest to the median of that;
+ * 0: none.
+ */
+uint64_t groups_median_request(
+		struct groups *groups, const struct focus *focus, uint64_t at_ns, uint32_t id);
 
 /* The path of a group as its row shows it, "" if there is no such group. Lives as long as it. */
 const char *groups_path(const struct groups *groups, uint32_t id);

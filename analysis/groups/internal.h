@@ -2,8 +2,13 @@
 #ifndef PT_GROUPS_INTERNAL_H
 #define PT_GROUPS_INTERNAL_H
 
+#include "arena.h"
+#include "groups/detect.h"
 #include "groups/groups.h"
 #include "groups/kept.h"
+#include "groups/locate.h"
+#include "groups/profile.h"
+#include "groups/sample.h"
 #include "pool.h"
 #include "stats/histogram.h"
 #include "stats/moments.h"
@@ -24,7 +29,16 @@
  *   groups.c   keys and groups; taking a request; epochs; the pin
  *   slices.c   time passing: which slices exist, and what they hold
  *   keep.c     which requests are kept
+ *   profile.c  where the time of requests went: sums for each context
+ *   sample.c   the last sampled requests of each group, packed
+ *   observe.c  sampled requests into profiles and samples
+ *   locate.c   shares of the variance, by share_interval.c with their intervals
+ *   where.c    what is located at an instant
+ *   tree.c     the calling-context tree
  *   label.c    the text that tells a group's path
+ *   detect.c   the rules of detection; judge.c: when they are applied
+ *   metric.c   what rows are ordered by
+ *   baseline.c the groups as a baseline, and compared with one
  *   view.c     what is shown at an instant: totals, slowest request
  *   fill.c     views into snapshots
  */
@@ -43,6 +57,8 @@ struct totals {
 	uint64_t tainted, partial;
 	uint64_t sampled; /* of all these, how many were taken into the sample */
 };
+
+#define REST_NAME "(rest)"
 
 /* A kept request, by how slow it is. */
 struct slow {
@@ -78,9 +94,17 @@ struct ring {
 	uint32_t threshold; /* a request whose hash is above is left out */
 };
 
+/* Where the time of the sampled requests went. */
+struct observed {
+	struct profile profile;  /* sums of each horizon */
+	struct sample_ring ring; /* the last of them */
+	uint64_t changes;        /* counts up */
+};
+
 /* Totals by horizon, as they are or as they were when the pin began. */
 struct horizons {
 	struct totals totals[HORIZON_COUNT];
+	struct observed observed;
 	uint64_t slowest[HORIZON_COUNT]; /* request id; of a pin only */
 };
 
@@ -94,12 +118,15 @@ struct group {
 	uint64_t first_quarter;
 	char *label;    /* services, plus what tells it from a like group */
 	bool row_valid; /* its cached row is of its totals */
+	bool judged;    /* its verdict is of its row */
 	struct slow window_slowest;
 	struct ring ring;
 	struct horizons now;
 	struct tops tops, epoch_tops;
-	char *services;     /* providers visited: "api>sched" with U+203A */
-	uint32_t same_type; /* index + 1 of the group of its type made before it; 0: none */
+	char *services;        /* providers visited: "api>sched" with U+203A */
+	uint32_t same_type;    /* index + 1 of the group of its type made before it; 0: none */
+	uint64_t objective_ns; /* median that a schema expects; 0: none */
+	const struct baseline_group *was; /* in the baseline; NULL: not there */
 };
 
 struct pin {
@@ -110,6 +137,60 @@ struct pin {
 	uint64_t floor, trimmed_floor; /* first quarter with slices: then, and of what is left */
 	struct slice *first, *last;    /* that the pin alone keeps, oldest first */
 	uint64_t bytes;                /* of these, and of copied totals */
+};
+
+/* What a schema expects of the types that a glob matches. */
+struct objective {
+	char *type;
+	uint64_t p50_ns;
+};
+
+/* A row of the groups, in their order. */
+struct place {
+	double value;  /* of the metric in focus */
+	double weight; /* count x sd */
+	uint32_t index;
+};
+
+struct baseline_copy;
+
+/* What is shown, and when. */
+struct view {
+	uint64_t at_ns, start_ns; /* of the horizon */
+	uint64_t quarter;         /* of at_ns */
+	uint64_t floor;           /* first quarter with slices */
+	bool tip;                 /* the latest instant, or the pin itself: totals answer */
+	bool pinned;
+	enum horizon horizon;
+	uint32_t epoch, n_groups;
+	uint64_t epoch_ns, folded;
+};
+
+/* Where time went at an instant; borrowed until the next look. */
+struct instant {
+	struct view view;
+	const struct profile *profile;
+	const struct sample_ring *ring;
+	uint64_t changes;
+};
+
+/* The location made last, kept while it holds. */
+struct located {
+	bool valid;
+	uint32_t group;
+	uint64_t changes;
+	struct view view;
+	struct location location;
+};
+
+/* Memory that trees are made in; grows with the contexts that there are. */
+struct tree_work {
+	uint64_t *places; /* by context: serial and branch */
+	uint32_t n_places, serial;
+	struct branch *branches;
+	struct profile_sums *sums; /* by branch */
+	uint32_t *order;           /* branches by row */
+	uint32_t n, room;
 };
 
 struct groups {
@@ -132,6 +213,14 @@ struct groups {
 	uint32_t window, retention; /* quarters */
 	struct slice **slots;       /* by quarter % retention */
 
+	struct samples samples;
+	struct sample **sample_slots; /* of the window's, by quarter % window */
+	struct profile_bound contexts_bound;
+	struct profile_items items_of_one; /* the request being taken in */
+	struct observed past;              /* of an instant stepped back to */
+	struct located located;
+	struct tree_work tree;
+
 	uint32_t epoch, seal;
 	uint64_t epoch_ns;
 	struct pin pin;
@@ -139,6 +228,15 @@ struct groups {
 	struct groups_row *rows; /* by group; cached, see row_valid */
 	uint32_t rows_room;
 	enum horizon rows_horizon;
+	struct detect_median *medians; /* by group, of its row */
+	struct detect_medians compared_medians;
+	uint32_t judge_next; /* group whose turn it is to be judged */
+
+	struct objective *objectives;
+	uint32_t n_objectives;
+	struct baseline_copy *baseline; /* NULL: none */
+	struct arena made_arena;
+	struct baseline made; /* the one that was asked for last */
 	struct totals scratch;
 };
 
@@ -177,20 +275,29 @@ void keep_release_tops(struct groups *groups, struct tops *tops);
 /* Brings kept requests, and what the pin holds, within their bounds. */
 void keep_bound(struct groups *groups);
 
+/* Measures a sampled request, and counts where its time went. */
+void observe_request(struct groups *groups, struct group *group, const struct request *request,
+		bool in_window);
+/* The window begins after that quarter. */
+void observe_leave_window(struct groups *groups, uint64_t quarter);
+void observe_begin_epoch(struct group *group);
+/* Counts a sample in a horizon, or takes it away again. */
+void observed_count(struct observed *observed, enum horizon horizon, const struct sample *sample,
+		bool away);
+/* False if out of memory: *copy is empty then. */
+bool observed_copy(struct observed *copy, const struct observed *observed);
+void observed_release(struct groups *groups, struct observed *observed);
+
 /* Fills services and label of a new group. False if out of memory. */
 bool label_group(struct groups *groups, struct group *group);
 
-/* What is shown, and when. */
-struct view {
-	uint64_t at_ns, start_ns; /* of the horizon */
-	uint64_t quarter;         /* of at_ns */
-	uint64_t floor;           /* first quarter with slices */
-	bool tip;                 /* the latest instant, or the pin itself: totals answer */
-	bool pinned;
-	enum horizon horizon;
-	uint32_t epoch, n_groups;
-	uint64_t epoch_ns, folded;
-};
+/* Gives verdicts on rows that changed, but for SLOW; the rows must be up to date. */
+enum status judge_rows(struct groups *groups, const struct view *view, const struct focus *focus,
+		const struct place *places, uint32_t n);
+
+/* Looks the group up in the baseline. */
+void baseline_apply(struct groups *groups, struct group *group);
+void baseline_copy_destroy(struct baseline_copy *copy);
 
 struct view view_at(const struct groups *groups, enum horizon horizon, uint64_t at_ns);
 /* The group existed then. */
@@ -207,8 +314,25 @@ uint64_t group_slowest(
 /* Id of the slowest complete request kept of the horizon, 0 if none is. */
 uint64_t view_slowest(
 		const struct groups *groups, const struct view *view, const struct group *group);
-/* The request ended by then, within the horizon. */
+/* A request with these ends had ended by then, within the horizon. */
+bool view_shows(const struct groups *groups, const struct view *view, uint64_t start_ns,
+		uint64_t end_ns);
 bool view_shows_request(const struct groups *groups, const struct view *view,
 		const struct request *request);
+/* False if out of memory. */
+bool instant_at(struct groups *groups, const struct view *view, const struct group *group,
+		struct instant *out);
+/* Borrowed until the next call. NULL if out of memory. */
+const struct location *instant_location(
+		struct groups *groups, const struct instant *instant, const struct group *group);
+
+const char *context_name(const struct groups *groups, uint32_t context);
+enum status fill_location(struct groups *groups, const struct view *view, const struct group *group,
+		struct snapshot *snapshot, struct group_location *out);
+enum status fill_tree(struct groups *groups, const struct view *view, const struct group *group,
+		struct snapshot *snapshot, struct tree_view *out);
+enum status fill_tree_of_all(struct groups *groups, const struct view *view,
+		struct snapshot *snapshot, struct tree_view *out);
+void tree_work_release(struct tree_work *work);
 
 #endif

@@ -114,6 +114,7 @@ static void slices_drop(struct groups *groups, uint64_t quarter)
 	struct slice **slot = &groups->slots[quarter % groups->retention];
 	struct slice *slice, *next;
 
+	observe_leave_window(groups, quarter);
 	for (slice = *slot; slice; slice = next) {
 		next = slice->next;
 		slice_leave_window(groups, slice);
@@ -170,6 +171,9 @@ static void slices_advance_one(struct groups *groups)
 
 	for (; now >= groups->window && slice; slice = slice->next) {
 		slice_leave_window(groups, slice);
+	}
+	if (now >= groups->window) {
+		observe_leave_window(groups, now - groups->window);
 	}
 	if (now >= groups->retention) {
 		slices_drop(groups, now - groups->retention);

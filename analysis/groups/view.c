@@ -149,10 +149,10 @@ uint64_t group_slowest(const struct groups *groups, const struct group *group, e
 	return tops->n ? tops->items[0].id : 0;
 }
 
-bool view_shows_request(
-		const struct groups *groups, const struct view *view, const struct request *request)
+bool view_shows(const struct groups *groups, const struct view *view, uint64_t start_ns,
+		uint64_t end_ns)
 {
-	uint64_t quarter = request->end_ns / QUARTER_NS;
+	uint64_t quarter = end_ns / QUARTER_NS;
 
 	if (quarter >= view_end(view)) {
 		return false;
@@ -160,7 +160,13 @@ bool view_shows_request(
 	if (view->horizon == HORIZON_WINDOW) {
 		return quarter >= window_begin(groups, view);
 	}
-	return view->horizon == HORIZON_ALL || !view->epoch || request->start_ns >= view->epoch_ns;
+	return view->horizon == HORIZON_ALL || !view->epoch || start_ns >= view->epoch_ns;
+}
+
+bool view_shows_request(
+		const struct groups *groups, const struct view *view, const struct request *request)
+{
+	return view_shows(groups, view, request->start_ns, request->end_ns);
 }
 
 static uint64_t search_slowest(

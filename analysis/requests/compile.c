@@ -74,6 +74,9 @@ static bool resolve_key(const struct event_type *type, const char *key, struct p
 	return true;
 }
 
+/* "{$symbol.addr}": the function at the address that the field `addr` holds. */
+#define SYMBOL "$symbol."
+
 /* Splits "irq_{name}" into pieces. `spaces`: literal underscores become spaces, for types. */
 static void compile_text(struct names *names, struct arena *arena, const struct event_type *type,
 		const char *text, bool spaces, struct plan_text *out)
@@ -104,19 +107,25 @@ static void compile_text(struct names *names, struct arena *arena, const struct 
 		}
 		at += literal;
 		if (open && close) {
+			bool symbol = strncmp(open + 1, SYMBOL, strlen(SYMBOL)) == 0;
+
 			*close = '\0';
-			field = named_field(type, open + 1);
+			field = symbol ? find_number(type, open + 1 + strlen(SYMBOL), SCOPE_PAYLOAD)
+				       : named_field(type, open + 1);
 			n_fields += field != PLAN_NO_FIELD;
+			out->symbolic |= symbol;
 			out->pieces[out->n++] = (struct plan_piece){.text = "?",
 					.length = field == PLAN_NO_FIELD ? 1 : 0,
-					.field = field};
+					.field = field,
+					.symbol = symbol && field != PLAN_NO_FIELD};
 			at = close + 1;
 		}
 	}
 	if (n_fields == 0 && out->n == 1) {
 		out->fixed = names_add(names, out->pieces[0].text, out->pieces[0].length);
-	} else if (n_fields == 1 && (type->fields[field].kind == FIELD_UINT ||
-						    type->fields[field].kind == FIELD_INT)) {
+	} else if (n_fields == 1 && !out->symbolic &&
+			(type->fields[field].kind == FIELD_UINT ||
+					type->fields[field].kind == FIELD_INT)) {
 		out->memo = arena_alloc(arena, sizeof(*out->memo));
 	}
 }

@@ -170,6 +170,7 @@ void fragment_finish(struct requests *r, struct fragment *f, enum request_state 
 			.copies = f->copies,
 			.root = f->root,
 			.events_left_out = f->n_left_out,
+			.spans_left_out = f->n_spans_left_out,
 			.size = size,
 	};
 	kept->resources = measure(r, f);

@@ -5,7 +5,7 @@
 
 #include "requests/fill.h"
 #include "requests/internal.h"
-#include "requests/values.h"
+#include "requests/span_values.h"
 
 /* What one fill works on. */
 struct filling {
@@ -49,97 +49,6 @@ static uint32_t track_of(struct filling *fill, uint32_t host, int32_t tid, int32
 	return fill->n_tracks++;
 }
 
-static struct event event_of(const struct event_copy *copy)
-{
-	return (struct event){.ts_ns = copy->ts_ns,
-			.type = copy->type,
-			.stream = copy->stream,
-			.cpu = copy->cpu,
-			.bytes = copy->bytes,
-			.slots = copy->slots};
-}
-
-/* Are a field's values kept to explain by? Those the schema names; else all scalars and strings. */
-static bool is_value(const struct schema_event *source, const struct field *field)
-{
-	uint32_t i;
-
-	if (field->kind == FIELD_TREE || field->scope != SCOPE_PAYLOAD) {
-		i = source ? source->n_values : 0;
-		if (i == 0) {
-			return false;
-		}
-	}
-	for (i = 0; source && i < source->n_values; i++) {
-		if (strcmp(source->values[i], field->name) == 0) {
-			return true;
-		}
-	}
-	return !source || source->n_values == 0;
-}
-
-/* The values of an event; `all`: also contexts and trees. Returns how many were written. */
-static uint32_t put_values(struct filling *fill, const struct event_copy *copy, bool all,
-		struct request_value *values)
-{
-	const struct event_type *type = &fill->r->registry->types[copy->type];
-	const struct schema_event *source = fill->r->plans[copy->type].source;
-	struct event event = event_of(copy);
-	uint32_t i, n = 0;
-
-	for (i = 0; i < type->n_fields && (i + 1) * 8 <= copy->bytes; i++) {
-		if (all || is_value(source, &type->fields[i])) {
-			values[n++] = (struct request_value){
-					.name = snapshot_text(fill->snapshot, type->fields[i].name),
-					.text = value_text(fill->snapshot, &type->fields[i], &event,
-							i),
-			};
-		}
-	}
-	return n;
-}
-
-static uint32_t n_fields(const struct filling *fill, const struct event_copy *copy)
-{
-	return copy ? fill->r->registry->types[copy->type].n_fields : 0;
-}
-
-/* The values of a span: of its entry, then what only its exit tells, or tells otherwise. */
-static enum status span_values(
-		struct filling *fill, const struct span *span, struct request_span *out)
-{
-	uint32_t room = n_fields(fill, span->entry) + n_fields(fill, span->exit), n = 0, i, j, m;
-	struct request_value *values = snapshot_alloc(fill->snapshot, (room + 1) * sizeof(*values));
-
-	if (!values) {
-		return STATUS_NO_MEMORY;
-	}
-	if (span->entry) {
-		n = put_values(fill, span->entry, false, values);
-	}
-	if (span->exit) {
-		m = n + put_values(fill, span->exit, false, values + n);
-		for (i = j = n; i < m; i++) {
-			uint32_t k;
-
-			for (k = 0; k < n; k++) {
-				if (strcmp(values[k].name, values[i].name) == 0) {
-					break;
-				}
-			}
-			if (k < n) {
-				values[k] = values[i]; /* what it was in the end */
-			} else {
-				values[j++] = values[i];
-			}
-		}
-		n = j;
-	}
-	out->n_values = n;
-	out->values = values;
-	return STATUS_OK;
-}
-
 static uint32_t event_index(const struct spans *spans, const struct event_copy *copy)
 {
 	uint32_t low = 0, high = spans->n_events;
@@ -167,13 +76,10 @@ static enum status put_span(
 	const struct event_copy *copy = span->entry ? span->entry : span->exit;
 	const struct request *request = &fill->kept->request;
 	const struct plan *plan = copy ? &fill->r->plans[copy->type] : NULL;
-	uint32_t name = span->entry ? span->entry->name : 0;
 
 	out->name = snapshot_text(fill->snapshot,
-			name   ? names_text(fill->r->names, name)
-			: plan ? names_text(fill->r->names,
-						 copy->name ? copy->name : plan->name.fixed)
-			       : names_text(fill->r->names, request->type));
+			names_text(fill->r->names,
+					copy ? span_name(fill->r, span) : request->type));
 	out->provider = snapshot_text(
 			fill->snapshot, plan ? names_text(fill->r->names, plan->provider) : "");
 	out->track = track_of(fill, span->host, span->tid, copy ? copy->pid : -1);
@@ -187,7 +93,7 @@ static enum status put_span(
 	out->duration_ns = span->end_ns > span->start_ns ? span->end_ns - span->start_ns : 0;
 	out->first_event = event_index(fill->spans, span->entry);
 	out->last_event = event_index(fill->spans, span->point ? span->entry : span->exit);
-	return span_values(fill, span, out);
+	return span_values(fill->r, fill->snapshot, span, &out->values, &out->n_values);
 }
 
 /* Children by start: each list is built from the latest to the earliest. */
@@ -224,7 +130,8 @@ static enum status link_children(struct filling *fill)
 	return STATUS_OK;
 }
 
-static enum status put_spans(struct filling *fill, struct request_view *view)
+static enum status put_spans(
+		struct filling *fill, struct request_view *view, struct request_span **written)
 {
 	const struct spans *spans = fill->spans;
 	struct request_span *out = snapshot_alloc(fill->snapshot, spans->n * sizeof(*out));
@@ -248,6 +155,7 @@ static enum status put_spans(struct filling *fill, struct request_view *view)
 		}
 		at = at == SPAN_NONE ? SPAN_NONE : fill->next_sibling[at];
 	}
+	*written = out;
 	view->spans = out;
 	return status;
 }
@@ -278,12 +186,52 @@ static enum status put_events(struct filling *fill, struct request_view *view)
 						fill->r->registry->streams[copy->stream].host,
 						copy->tid, copy->pid),
 				.cpu = copy->cpu,
-				.n_values = put_values(fill, copy, true, values),
+				.n_values = event_values(
+						fill->r, fill->snapshot, copy, VALUES_ALL, values),
 				.values = values,
 		};
 	}
 	view->n_events = spans->n_events;
 	view->events = out;
+	return STATUS_OK;
+}
+
+/* The critical path, and of each span what it has of it. `spans` were just written. */
+static enum status put_path(
+		struct filling *fill, struct request_span *spans, struct request_view *view)
+{
+	struct requests *r = fill->r;
+	const struct path *path = &r->measuring.path;
+	struct request_piece *out;
+	int64_t at_ns = 0;
+	uint32_t i;
+
+	if (!measuring_walk(r)) {
+		return STATUS_NO_MEMORY;
+	}
+	out = snapshot_alloc(fill->snapshot, (path->n + 1) * sizeof(*out));
+	if (!out) {
+		return STATUS_NO_MEMORY;
+	}
+	for (i = 0; i < path->n; i++) {
+		const struct path_piece *piece = &path->pieces[i];
+
+		out[i] = (struct request_piece){
+				.span = fill->new_index[piece->span],
+				.from_ns = at_ns,
+				.to_ns = at_ns + (int64_t)piece->ns,
+				.what = snapshot_text(fill->snapshot,
+						names_text(r->names, measuring_part(r, piece))),
+		};
+		at_ns = out[i].to_ns;
+		if (piece->what != PATH_WAIT && piece->what != PATH_TRANSIT) {
+			spans[out[i].span].path_ns += piece->ns;
+		}
+	}
+	view->n_pieces = path->n;
+	view->pieces = out;
+	view->skewed |= path->skewed;
+	view->skew_ns = path->skew_ns > view->skew_ns ? path->skew_ns : view->skew_ns;
 	return STATUS_OK;
 }
 
@@ -293,17 +241,10 @@ enum status requests_fill_request(
 	const struct kept_request *kept = (const struct kept_request *)(const void *)request;
 	struct request_view *view = &snapshot->request;
 	struct filling fill = {.r = r, .snapshot = snapshot, .kept = kept, .spans = &r->spans};
-	const struct spans_input input = {
-			.copies = &kept->copies,
-			.registry = r->registry,
-			.root = kept->root,
-			.start_ns = request->start_ns,
-			.end_ns = request->end_ns,
-	};
+	struct request_span *spans = NULL;
 	enum status status;
 
-	requests_refresh(r);
-	if (!spans_build(&r->spans, &input)) {
+	if (!measuring_build(r, request)) {
 		return STATUS_NO_MEMORY;
 	}
 	fill.tracks = snapshot_alloc(snapshot, (r->spans.n + 1) * sizeof(*fill.tracks));
@@ -327,7 +268,10 @@ enum status requests_fill_request(
 	if (kept->resources) {
 		view->resources = *kept->resources;
 	}
-	status = put_spans(&fill, view);
+	status = put_spans(&fill, view, &spans);
+	if (status == STATUS_OK) {
+		status = put_path(&fill, spans, view);
+	}
 	if (status == STATUS_OK) {
 		status = put_events(&fill, view);
 	}

@@ -10,6 +10,14 @@
 enum status requests_fill_request(struct requests *requests, const struct request *request,
 		struct snapshot *snapshot);
 
+/*
+ * Writes snapshot->compare from two kept requests, but for b_is_median; NULL: not kept (any more),
+ * then there are no rows. Of spans of one context the first eight are compared one by one, and at
+ * most 1,000 values that differ are listed; what only names a request or message is not a value.
+ */
+enum status requests_fill_compare(struct requests *requests, const struct request *a,
+		const struct request *b, struct snapshot *snapshot);
+
 /* Writes snapshot->unmatched: the event types of which some events belong to no request. Rates are
  * over the window that ends at now_ns. */
 enum status requests_fill_unmatched(struct requests *requests, uint64_t now_ns, uint64_t window_ns,

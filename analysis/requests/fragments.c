@@ -276,6 +276,7 @@ struct fragment *fragment_unite(struct requests *r, struct fragment *a, struct f
 	to->n_pending += from->n_pending;
 	to->n_state += from->n_state;
 	to->n_left_out += from->n_left_out;
+	to->n_spans_left_out += from->n_spans_left_out;
 	to->first_ns = from->first_ns < to->first_ns ? from->first_ns : to->first_ns;
 	move_members(to, from);
 	usage_append(&r->pool->pool, &to->usage, &from->usage);

@@ -244,10 +244,12 @@ bool infer_role(const struct infer_names *names, const struct event_type *type, 
 	}
 	/* Functions and callbacks are told apart by their address, there is no other name. */
 	if (starts(type->name, "lttng_ust_cyg_profile") && has_field(type, "addr")) {
-		guess->name = "{addr}";
+		guess->name = "{$symbol.addr}";
+	} else if (strcmp(type->name, "lttng_ust_cyg_profile_fast:func_exit") == 0) {
+		guess->name = "*"; /* of whatever function was entered last */
 	} else if (starts(type->name, "ros2:callback_") && has_field(type, "callback")) {
-		guess->name = has_field(type, "procname") ? "callback_{procname}_{callback}"
-							  : "callback_{callback}";
+		guess->name = has_field(type, "procname") ? "callback_{procname}_{$symbol.callback}"
+							  : "callback_{$symbol.callback}";
 	}
 	return guess->name != NULL;
 }

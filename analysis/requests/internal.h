@@ -2,7 +2,10 @@
 #ifndef PT_REQUESTS_INTERNAL_H
 #define PT_REQUESTS_INTERNAL_H
 
+#include "requests/addresses.h"
 #include "requests/losses.h"
+#include "requests/measured.h"
+#include "requests/path.h"
 #include "requests/requests.h"
 #include "requests/spans.h"
 #include "requests/usage.h"
@@ -17,6 +20,9 @@
 #define MAX_ORPHAN_DEPTH 128    /* where the thread works on no request */
 #define MAX_ORPHANS      262144 /* spans of no request; beyond, a new one is not paired */
 #define MAX_KEYED_SPANS  65536  /* open spans that pair by key; beyond, the oldest is given up */
+
+#define MEASURING_MEMO    64u  /* names of what threads are blocked on */
+#define MAX_CONTEXT_DEPTH 256u /* deeper spans count as their ancestor there */
 
 /* Lists of fragments by what they wait for: each list is in the order of its deadlines. */
 #define LIST_TENTATIVE (PLAN_MAX_NAMESPACES)     /* for a start that is late by clock skew */
@@ -43,6 +49,7 @@ struct open_span {
 	uint64_t seq;
 	uint32_t name, type;
 	bool keyed;
+	bool kept; /* a copy of its entry is: its exit's is, too */
 };
 
 struct fragment {
@@ -66,6 +73,7 @@ struct fragment {
 	struct copies copies;
 	struct usage usage; /* empty without kernel events */
 	uint32_t n_pending, n_state, n_left_out;
+	uint32_t n_spans_left_out; /* their entries were beyond a bound */
 	uint64_t first_ns, last_ns;
 	uint64_t root; /* seq of the root's entry; 0: a seed without a span */
 	uint64_t start_ns, end_ns;
@@ -77,6 +85,16 @@ struct fragment {
 
 struct fragment_list {
 	struct fragment *first, *last;
+};
+
+/* What measuring a request works on, used again; see measured.c. */
+struct measuring {
+	struct path path;
+	struct measured_segment *segments;
+	struct measured_visit *visits;
+	uint32_t segment_room, visit_room;
+	uint32_t wait, transit, runnable, blocked; /* interned names of parts that no span owns */
+	uint32_t blocked_on[MEASURING_MEMO][2];    /* name of a call: that of the part */
 };
 
 struct requests {
@@ -97,6 +115,8 @@ struct requests {
 	uint32_t n_stats, stats_room;
 
 	struct threads *threads;
+	struct addresses *addresses;
+	struct address_space space; /* of the last event's process */
 	struct losses losses;
 	struct spans spans; /* scratch */
 	struct key_table intervals, keyed;
@@ -118,6 +138,7 @@ struct requests {
 	uint32_t scratch_room;
 	uint32_t *path; /* scratch for emission */
 	uint32_t path_room;
+	struct measuring measuring; /* scratch for measured.c */
 };
 
 /* What one binding of an event comes to. */
@@ -144,6 +165,7 @@ struct feed {
 	uint8_t id_ns;
 	uint32_t name; /* of the span */
 	uint32_t link;
+	bool kept; /* there is a copy */
 };
 
 /* whose.c: the thread of an event, NULL if not known. */
@@ -210,6 +232,23 @@ struct open_span *span_enclosing(const struct thread *thread, const struct fragm
 /* emission.c */
 void fragment_finish(struct requests *r, struct fragment *f, enum request_state state);
 void fragment_expire(struct requests *r, struct fragment *f);
+
+/* measured.c */
+void measuring_release(struct measuring *measuring);
+/* The spans of a finished request, whole, into r->spans. False if out of memory. */
+bool measuring_build(struct requests *r, const struct request *request);
+/* Gives each of them its calling context; returns how many count as their ancestors. */
+uint32_t measuring_name(struct requests *r, const struct request *request);
+/* Its critical path, into r->measuring.path. False if out of memory. */
+bool measuring_walk(struct requests *r);
+/* What a piece of the path is called that no span owns: interned; 0: it is the span's own. */
+uint32_t measuring_part(struct requests *r, const struct path_piece *piece);
+/* The context that owns a piece of the path. */
+uint32_t measuring_owner(struct requests *r, const struct path_piece *piece);
+/* requests_measure() that leaves its spans and its path behind, of whatever request. */
+bool measuring_whole(struct requests *r, const struct request *request, struct measured *out);
+/* What a span is called: interned; 0: nobody told. */
+uint32_t span_name(const struct requests *r, const struct span *span);
 
 /* text.c */
 uint32_t plan_text_make(struct requests *r, const struct plan_text *text,

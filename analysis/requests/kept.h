@@ -89,6 +89,7 @@ struct kept_request {
 	uint64_t root;                     /* seq of the root's entry; 0: a seed without a span */
 	struct state_resources *resources; /* NULL: not measured */
 	uint32_t events_left_out;
+	uint32_t spans_left_out; /* whose entries are among these */
 	uint32_t size; /* of this allocation */
 	uint32_t path[];
 };

@@ -168,6 +168,14 @@ struct open_span *span_push(struct requests *r, const struct plan *plan, const s
 	return span;
 }
 
+/* An exit that does not name its span ends one of its own provider. */
+static bool ends_any(
+		const struct requests *r, const struct plan *plan, const struct open_span *span)
+{
+	return r->plans[span->type].provider == plan->provider &&
+	       glob_match(plan->glob, names_text(r->names, span->name));
+}
+
 struct open_span *span_find(struct requests *r, const struct plan *plan, struct thread *thread,
 		const struct fragment *f, uint32_t name, const struct key *key)
 {
@@ -180,8 +188,7 @@ struct open_span *span_find(struct requests *r, const struct plan *plan, struct 
 		if (f && span->fragment != f) {
 			continue;
 		}
-		if (plan->any_exit ? glob_match(plan->glob, names_text(r->names, span->name))
-				   : span->name == name) {
+		if (plan->any_exit ? ends_any(r, plan, span) : span->name == name) {
 			return span;
 		}
 	}

@@ -58,12 +58,14 @@ struct plan_piece {
 	const char *text;
 	uint32_t length;
 	uint16_t field; /* PLAN_NO_FIELD: literal */
+	bool symbol;    /* the field is an address: what that is called */
 };
 
 struct plan_text {
 	uint32_t n;
 	struct plan_piece *pieces; /* from the model's arena */
 	uint32_t fixed;            /* interned, where no piece is a field; else 0 */
+	bool symbolic;             /* some piece is a symbol */
 	/* The last numbers seen and their names, where one number is all that varies. */
 	struct plan_text_memo *memo;
 };

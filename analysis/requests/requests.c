@@ -26,6 +26,11 @@ struct requests *requests_create(const struct requests_config *config, struct re
 	r->context = context;
 	r->refresh = true;
 	r->next_deadline_ns = UINT64_MAX;
+	r->addresses = addresses_create(names);
+	if (!r->addresses) {
+		free(r);
+		return NULL;
+	}
 	return r;
 }
 
@@ -42,8 +47,10 @@ void requests_destroy(struct requests *r)
 	while (r->seeded.first) {
 		fragment_remove(r, r->seeded.first);
 	}
+	addresses_destroy(r->addresses);
 	losses_release(&r->losses);
 	spans_release(&r->spans);
+	measuring_release(&r->measuring);
 	key_table_release(&r->intervals);
 	key_table_release(&r->keyed);
 	for (i = 0; i <= PLAN_MAX_BINDS; i++) {
@@ -72,7 +79,7 @@ bool requests_add_type(struct requests *r)
 	}
 	r->n_stats = n;
 	r->refresh = true;
-	return true;
+	return addresses_add_type(r->addresses, &r->registry->types[n - 1]);
 }
 
 /*
@@ -106,6 +113,21 @@ void requests_refresh(struct requests *r)
 
 /* --- one event into its fragment ------------------------------------------------------------- */
 
+/*
+ * Is there room in its request? An exit may take as much again, if its entry was kept: so every
+ * span that is shown has its length, however many more there are.
+ */
+static bool has_room(const struct requests *r, const struct feed *feed)
+{
+	const struct fragment *f = feed->target;
+	uint32_t times =
+			feed->plan->role == SPAN_EXIT && feed->paired && feed->paired->kept ? 2 : 1;
+
+	return f->n_pending < (uint64_t)r->config.max_events * times &&
+	       f->copies.bytes + (uint64_t)feed->event->bytes + sizeof(struct event_copy) <=
+			       r->config.max_bytes * times;
+}
+
 static void keep_copy(struct requests *r, struct feed *feed, uint64_t enclosing)
 {
 	struct fragment *f = feed->target;
@@ -113,9 +135,7 @@ static void keep_copy(struct requests *r, struct feed *feed, uint64_t enclosing)
 	uint32_t before = f->copies.bytes;
 	struct event_copy *copy = NULL;
 
-	if (f->n_pending < r->config.max_events &&
-			f->copies.bytes + (uint64_t)feed->event->bytes + sizeof(*copy) <=
-					r->config.max_bytes) {
+	if (has_room(r, feed)) {
 		copy = copies_add(&r->pool->pool, &f->copies, feed->event);
 	}
 	if (!copy) {
@@ -125,6 +145,7 @@ static void keep_copy(struct requests *r, struct feed *feed, uint64_t enclosing)
 		return;
 	}
 	r->open_bytes += f->copies.bytes - before;
+	feed->kept = true;
 	copy->ts_ns = feed->event->ts_ns;
 	copy->seq = r->seq;
 	copy->type = feed->event->type;
@@ -181,8 +202,12 @@ static void enter_span(struct requests *r, struct feed *feed)
 	struct open_span *span = span_push(r, feed->plan, feed->event, feed->thread, feed->target,
 			feed->name, feed->keyed ? &feed->pair_key : NULL);
 
+	if (span) {
+		span->kept = feed->kept;
+	}
 	if (feed->target) {
 		feed->target->n_spans++;
+		feed->target->n_spans_left_out += !feed->kept;
 		feed->target->n_skeleton_spans += feed->plan->skeleton;
 		if (!span && feed->target->root == r->seq) {
 			feed->target->root_open = false; /* no memory: end it as a single event */
@@ -252,6 +277,24 @@ static void unmatched(struct requests *r, const struct feed *feed, enum unmatche
 	type_stats_unmatched(&r->stats[feed->event->type], feed->event->ts_ns, why);
 }
 
+/* A span that was entered before anything was known of its address still goes by the number. */
+static void name_as_entered(struct requests *r, struct feed *feed)
+{
+	const struct address_space space = r->space;
+	uint32_t number;
+
+	if (span_find(r, feed->plan, feed->thread, NULL, feed->name, NULL)) {
+		return;
+	}
+	r->space.pid = -1;
+	number = plan_text_make(
+			r, &feed->plan->name, &r->registry->types[feed->event->type], feed->event);
+	r->space = space;
+	if (span_find(r, feed->plan, feed->thread, NULL, number, NULL)) {
+		feed->name = number;
+	}
+}
+
 static void prepare_span(struct requests *r, struct feed *feed)
 {
 	const struct plan *plan = feed->plan;
@@ -259,6 +302,9 @@ static void prepare_span(struct requests *r, struct feed *feed)
 
 	feed->name = plan->name.fixed ? plan->name.fixed
 				      : plan_text_make(r, &plan->name, type, feed->event);
+	if (plan->name.symbolic && plan->role == SPAN_EXIT) {
+		name_as_entered(r, feed);
+	}
 	if (plan->keyed) {
 		feed->keyed = feed_make_key(&r->makers[PLAN_MAX_BINDS], feed,
 				UINT32_MAX - plan->pair_name, feed->stream->host, plan->pair,
@@ -314,10 +360,16 @@ void requests_feed(struct requests *r, const struct event *event, bool used)
 	feed.stream = &r->registry->streams[event->stream];
 	feed.target = NULL;
 	feed.paired = NULL;
-	feed.keyed = feed.names_new = false;
+	feed.keyed = feed.names_new = feed.kept = false;
 	feed.link = feed.name = 0;
 	feed.stream->has_events = true;
 	feed.thread = feed_thread(r, feed.plan, event, feed.stream);
+	r->space = (struct address_space){.host = feed.stream->host,
+			.pid_ns = feed.thread ? (uint32_t)(feed.thread->key >> 32) : 0,
+			.pid = feed.thread ? feed.thread->pid : -1};
+	if (addresses_uses(r->addresses, event->type)) {
+		addresses_learn(r->addresses, &r->space, event);
+	}
 	if (feed.thread && model_watches_ids(r->model)) {
 		model_watch_id(r->model, event, feed.thread->key);
 		r->refresh = true;
@@ -442,6 +494,11 @@ void requests_lose(struct requests *r, const struct loss *loss)
 		losses_add(&r->losses, stream->host, loss->begin_ns,
 				loss->end_ns < loss->begin_ns ? loss->begin_ns : loss->end_ns);
 	}
+}
+
+bool requests_next_symbol(struct requests *r, struct symbol_query *query)
+{
+	return addresses_next(r->addresses, query);
 }
 
 const struct requests_counts *requests_counts(const struct requests *r)

@@ -171,6 +171,17 @@ static void close_open(struct spans *spans, uint32_t index)
 	}
 }
 
+/* The thread that sent a message hears of it again. */
+static void answer(struct spans *spans, const struct event_copy *copy, uint32_t host)
+{
+	uint32_t sender = *map_at(&spans->callers, copy->link);
+
+	if (sender != SPAN_NONE && spans->items[sender].tid == copy->tid &&
+			spans->items[sender].host == host) {
+		spans->items[sender].answer_ns = copy->ts_ns;
+	}
+}
+
 static void enter(struct spans *spans, const struct spans_input *input,
 		const struct event_copy *copy, uint32_t *top)
 {
@@ -186,13 +197,16 @@ static void enter(struct spans *spans, const struct spans_input *input,
 			.start_ns = copy->ts_ns,
 			.end_ns = copy->ts_ns,
 			.below = *top,
+			.cause = SPAN_NONE,
 	};
 	if (copy->link) {
 		uint32_t *first = map_at(
 				*top == SPAN_NONE ? &spans->senders : &spans->callers, copy->link);
 
 		if (*first == SPAN_NONE) {
-			*first = span->point ? *top == SPAN_NONE ? index : *top : index;
+			*first = index;
+		} else {
+			answer(spans, copy, span->host);
 		}
 	}
 	if (span->parent == SPAN_NONE) {
@@ -218,6 +232,9 @@ static void leave(struct spans *spans, const struct spans_input *input,
 	uint32_t index = copy->span ? *map_at(&spans->by_seq, copy->span) : SPAN_NONE;
 	struct span *span;
 
+	if (copy->link) {
+		answer(spans, copy, host_of(input, copy));
+	}
 	if (index == SPAN_NONE) {
 		if (input->skeleton_only) {
 			return;
@@ -226,6 +243,8 @@ static void leave(struct spans *spans, const struct spans_input *input,
 		spans->items[index] = (struct span){
 				.exit = copy,
 				.parent = *top,
+				.below = *top,
+				.cause = SPAN_NONE,
 				.host = host_of(input, copy),
 				.tid = copy->tid,
 				.start_ns = copy->ts_ns,
@@ -260,19 +279,24 @@ static void adopt_by_message(struct spans *spans)
 
 	for (i = 0; i < spans->n; i++) {
 		struct span *span = &spans->items[i];
-		uint32_t caller;
+		uint32_t cause, caller;
 
 		if (!span->by_guess || !span->entry || !span->entry->link || i == spans->root) {
 			continue;
 		}
-		caller = *map_at(&spans->callers, span->entry->link);
-		if (caller == SPAN_NONE) {
-			caller = *map_at(&spans->senders, span->entry->link);
+		cause = *map_at(&spans->callers, span->entry->link);
+		if (cause == SPAN_NONE) {
+			cause = *map_at(&spans->senders, span->entry->link);
 		}
+		caller = cause != SPAN_NONE && spans->items[cause].point &&
+							 !spans->items[cause].by_guess
+					 ? spans->items[cause].parent
+					 : cause;
 		if (caller != SPAN_NONE && caller != i &&
 				(spans->items[caller].tid != span->tid ||
 						spans->items[caller].host != span->host)) {
 			span->parent = caller;
+			span->cause = cause;
 			span->by_message = true;
 		}
 	}
@@ -357,7 +381,10 @@ bool spans_build(struct spans *spans, const struct spans_input *input)
 	}
 	if (spans->root == SPAN_NONE) {
 		spans->root = spans->n++;
-		spans->items[spans->root] = (struct span){.parent = SPAN_NONE, .tid = -1};
+		spans->items[spans->root] = (struct span){.parent = SPAN_NONE,
+				.tid = -1,
+				.below = SPAN_NONE,
+				.cause = SPAN_NONE};
 	}
 	spans->items[spans->root].start_ns = input->start_ns;
 	spans->items[spans->root].end_ns = input->end_ns;

@@ -30,9 +30,11 @@ struct span {
 	bool by_message; /* the parent is the caller */
 	bool by_guess;   /* the parent is what was open on another thread */
 	uint64_t start_ns, end_ns;
-	uint32_t below;   /* scratch: on its thread, while open */
-	uint8_t mark;     /* scratch */
-	uint32_t context; /* for the caller's use */
+	uint32_t cause;     /* by_message: the span or point that sent it; else SPAN_NONE */
+	uint64_t answer_ns; /* of a sender: last event of the message on its thread; 0: none */
+	uint32_t below;     /* that encloses it on its thread; SPAN_NONE: none */
+	uint8_t mark;       /* scratch */
+	uint32_t context;   /* for the caller's use */
 };
 
 /* Numbers by number, for one build. */

@@ -24,10 +24,17 @@ static bool append(struct requests *r, uint32_t *used, const char *text, size_t 
 	return true;
 }
 
+/* The name of the place at an address of the process that the event is of; 0: not known. */
+static uint32_t symbol_of(
+		struct requests *r, const struct event *event, const struct plan_piece *piece)
+{
+	return addresses_name(r->addresses, &r->space, event->slots[piece->field]);
+}
+
 static uint32_t make(struct requests *r, const struct plan_text *text,
 		const struct event_type *type, const struct event *event)
 {
-	uint32_t i, used = 0;
+	uint32_t i, symbol, used = 0;
 
 	for (i = 0; i < text->n; i++) {
 		const struct plan_piece *piece = &text->pieces[i];
@@ -37,6 +44,13 @@ static uint32_t make(struct requests *r, const struct plan_text *text,
 
 		if (piece->field == PLAN_NO_FIELD) {
 			room = append(r, &used, piece->text, piece->length);
+		} else if (piece->symbol && (symbol = symbol_of(r, event, piece)) != 0) {
+			const char *own = names_own_text(r->names, symbol);
+
+			if (text->n == 1) {
+				return symbol; /* itself, so that it goes by what is shown of it */
+			}
+			room = append(r, &used, own, strlen(own));
 		} else {
 			field = &type->fields[piece->field];
 			if (field->kind == FIELD_STRING || field->kind == FIELD_TREE) {

@@ -5,6 +5,8 @@
 
 #include "state/fill.h"
 
+#define MAX_GONE 256u /* of threads that are gone, so many are looked at to find one */
+
 double fill_sd(double m2, uint64_t n)
 {
 	return n > 1 && m2 > 0 ? sqrt(m2 / (double)(n - 1)) : 0;
@@ -258,14 +260,16 @@ static void add_life(const struct thread_state *thread, uint64_t from_ns, uint64
 	out->cpu_ns = out->user_ns + out->syscall_ns;
 }
 
+/* By enum wait_kind. */
+static const char *const wait_kinds[] = {"", "disk", "net", "lock", "timer"};
+
 static const char *waits_for(const struct state_cx *cx, struct thread_what what)
 {
-	static const char *const kinds[] = {"", "disk", "net", "lock", "timer"};
-
 	if (what.status != THREAD_BLOCKED) {
 		return "";
 	}
-	return what.wait != WAIT_OTHER ? kinds[what.wait] : names_text(cx->names, what.syscall);
+	return what.wait != WAIT_OTHER ? wait_kinds[what.wait]
+				       : names_text(cx->names, what.syscall);
 }
 
 static enum status show_perf(struct state_cx *cx, const struct thread_state *thread,
@@ -427,6 +431,64 @@ static const struct thread_state *thread_then(
 		}
 	}
 	return shared ? shared->state : NULL;
+}
+
+static uint32_t blocked_on(struct state_cx *cx, struct thread_what what)
+{
+	const char *kind = wait_kinds[what.wait];
+
+	return what.status != THREAD_BLOCKED ? 0
+	       : what.syscall                ? what.syscall
+					     : names_add(cx->names, kind, strlen(kind));
+}
+
+/* The last thread of that tid, be it gone: for requests that have just ended. */
+static const struct thread_state *latest_thread(struct state_cx *cx, uint32_t host, int32_t tid)
+{
+	uint64_t key = thread_host_key((uint64_t)tid, 0);
+	const struct thread *shared =
+			threads_find(cx->threads, host, threads_resolve(cx->threads, host, key));
+	const struct thread_state *thread = cx->newest;
+	uint32_t i;
+
+	if (shared) {
+		return shared->state;
+	}
+	for (i = 0; thread && i < MAX_GONE; i++, thread = thread->prev) {
+		if (thread->host == host && thread->tid == tid) {
+			return thread;
+		}
+	}
+	return NULL;
+}
+
+bool fill_doing(struct state_cx *cx, uint32_t host, int32_t tid, int32_t pid, uint64_t before_ns,
+		struct state_doing *out)
+{
+	const struct thread_state *thread;
+	struct thread_what what, then;
+
+	if (host >= cx->n_hosts || cx->hosts[host].n_cpus == 0 || tid < 0 || before_ns == 0) {
+		return false;
+	}
+	thread = latest_thread(cx, host, tid);
+	/* A tid of another pid namespace may be that of another process here. */
+	if (!thread || (pid >= 0 && thread->pid >= 0 && pid != thread->pid)) {
+		return false;
+	}
+	what = what_unpack(attribute_since(&thread->status, before_ns - 1, &out->since_ns));
+	then = what_unpack(attribute_at(&thread->status, before_ns));
+	if (out->since_ns == 0) {
+		return false; /* before the first event about it, or longer ago than is kept */
+	}
+	out->status = what.status;
+	out->blocked_on = blocked_on(cx, what);
+	/* A wake-up without sched_waking may be told by the CPU where the thread will run. */
+	out->waker_tid = what.status == THREAD_BLOCKED && then.status == THREAD_WAIT_CPU &&
+							 cx->has_waking
+					 ? (int32_t)attribute_at(&thread->waker, before_ns) - 1
+					 : -1;
+	return true;
 }
 
 static void add_blocked(struct state_resources *out, enum wait_kind wait, uint64_t ns)

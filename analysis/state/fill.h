@@ -24,6 +24,9 @@ struct resources_of {
 	uint64_t key, from_ns, to_ns;
 	const uint64_t *owners;
 };
+/* See state_doing(). */
+bool fill_doing(struct state_cx *cx, uint32_t host, int32_t tid, int32_t pid, uint64_t before_ns,
+		struct state_doing *out);
 void fill_resources(
 		struct state_cx *cx, const struct resources_of *of, struct state_resources *out);
 

@@ -298,13 +298,15 @@ static struct thread_state *woken(
 	return thread;
 }
 
+/* Who runs when an interrupt or a timer wakes a thread has nothing to do with it. */
 static void set_waker(struct state_cx *cx, struct thread_state *thread, const struct event *event)
 {
 	const struct thread_state *waker = state_current(cx, event);
+	const struct cpu_state *cpu = state_cpu(cx, event_host(cx, event), event->cpu);
+	bool told = waker && waker != thread && cpu && cpu->irq_depth == 0 && !cpu->in_timer;
 
-	if (waker && waker != thread) {
-		attribute_set(&cx->store, &thread->waker, event->ts_ns, (uint64_t)waker->tid + 1);
-	}
+	attribute_set(&cx->store, &thread->waker, event->ts_ns,
+			told ? (uint64_t)waker->tid + 1 : 0);
 }
 
 static void enqueue(struct state_cx *cx, struct thread_state *thread, uint64_t now_ns)

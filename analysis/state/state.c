@@ -807,3 +807,26 @@ void state_add_resources(struct state *state, uint32_t host, uint64_t thread_key
 					.n_owners = n_owners},
 			out);
 }
+
+bool state_has_kernel(const struct state *state)
+{
+	uint32_t i;
+
+	for (i = 0; i < state->cx.n_hosts; i++) {
+		if (state->cx.hosts[i].n_cpus > 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool state_has_wakers(const struct state *state)
+{
+	return state->cx.has_waking;
+}
+
+bool state_doing(struct state *state, uint32_t host, int32_t tid, int32_t pid, uint64_t before_ns,
+		struct state_doing *out)
+{
+	return fill_doing(&state->cx, host, tid, pid, before_ns, out);
+}

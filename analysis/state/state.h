@@ -58,6 +58,22 @@ bool state_release_thread(struct state *state, struct thread *thread, bool force
 enum status state_fill(struct state *state, const struct focus *focus, uint64_t at_ns,
 		struct snapshot *snapshot);
 
+/* What a thread did just before an instant: for critical paths. */
+struct state_doing {
+	enum thread_status status;
+	uint64_t since_ns;
+	uint32_t blocked_on; /* interned: the call it is blocked in, else what for; 0: not told */
+	int32_t waker_tid;   /* who ended a block, at that instant; -1: not told, an interrupt */
+};
+
+/* Are there kernel events at all? Without them state_doing() knows nothing. */
+bool state_has_kernel(const struct state *state);
+/* Is it told who wakes whom (sched_waking)? */
+bool state_has_wakers(const struct state *state);
+/* False: no kernel event told of that thread then. O(log changes of its status). */
+bool state_doing(struct state *state, uint32_t host, int32_t tid, int32_t pid, uint64_t before_ns,
+		struct state_doing *out);
+
 /* The thread works for `owner` from now on (0: nobody we know of). Cheap, and nothing for a thread
  * that no kernel event was about. */
 void state_set_owner(struct state *state, struct thread *thread, uint64_t owner, uint64_t now_ns);

@@ -15,6 +15,7 @@
 #define PYTHIATOP_ACTIONS(X)                                                                       \
 	X(GROUPS, "groups", SCREENS, "1", "groups", "request groups, the most varying first")      \
 	X(GROUP, "group", SCREENS, "2", "group", "one group: latency over time, its requests")     \
+	X(TREE, "tree", SCREENS, "3", "tree", "calling contexts: where the time varies")           \
 	X(REQUEST, "request", SCREENS, "4", "request", "one request: its spans and events")        \
 	X(STATE, "state", SCREENS, "6", "state", "the systems: CPU, I/O, processes, calls, disks") \
 	X(SOURCES, "sources", SCREENS, "7", "sources", "sources, streams, unmatched events")       \
@@ -23,9 +24,13 @@
 	X(PANE_BACK, "pane-back", SCREENS, "BackTab", "", "previous pane")                         \
 	X(ENTER, "enter", SCREENS, "Enter", "", "go into what is selected")                        \
 	X(BACK, "back", SCREENS, "Esc Backspace", "", "go back out")                               \
-	X(THREAD, "thread", SCREENS, "o", "thread",                                                \
-			"the thread of this span, at the span's start")                            \
-	X(WORST, "worst", SCREENS, "w", "worst", "the worst here: group, cell, request, span")     \
+	X(THREAD, "thread", SCREENS, "o", "original",                                              \
+			"the thread of this span at its start; a context's original events")       \
+	X(ALL, "all", SCREENS, "A", "all", "tree: of this group, or of all groups together")       \
+	X(TAG, "tag", SCREENS, "Space", "tag", "tag this request, to compare others with it")      \
+	X(COMPARE, "compare", SCREENS, "c", "compare",                                             \
+			"compare with the tagged request, else the group's median one")            \
+	X(WORST, "worst", SCREENS, "w", "worst", "the worst here: group, cell, child, span, ...")  \
 	X(UP, "up", MOVE, "k Up", "", "up")                                                        \
 	X(DOWN, "down", MOVE, "j Down", "", "down")                                                \
 	X(LEFT, "left", MOVE, "h Left", "", "left; fold what lies below")                          \
@@ -40,7 +45,9 @@
 	X(FILTER, "filter", FIND, "f F4", "filter", "show only what matches; a leading ! negates") \
 	X(SORT, "sort", FIND, "s F6", "sort", "sort by the next column")                           \
 	X(REVERSE, "reverse", FIND, "S", "", "reverse the order")                                  \
-	X(FOREST, "forest", FIND, "T", "tree", "state: threads as a tree of processes, or by use") \
+	X(METRIC, "metric", FIND, "v", "metric", "order groups by: variance, cov, modes")          \
+	X(FOREST, "forest", FIND, "T", "forest",                                                   \
+			"state: threads as a tree of processes, or by use")                        \
 	X(FREEZE, "freeze", TIME, "p", "freeze", "freeze the picture, or let it go on")            \
 	X(EARLIER, "earlier", TIME, ",", "", "one second back")                                    \
 	X(LATER, "later", TIME, ".", "", "one second forth")                                       \
@@ -74,19 +81,23 @@ enum action_section {
 };
 
 /*
- * Commands typed after ':'. X(name, arguments, help). `horizon`, `quit` and `theme` are the
- * screen's own; the program answers the others.
+ * Commands typed after ':'. X(name, arguments, help). `horizon`, `metric`, `quit` and `theme` are
+ * the screen's own; the program answers the others.
  */
 #define PYTHIATOP_COMMANDS(X)                                                                      \
 	X("attach", "URL", "watch a relay daemon, a session of it, or a recording")                \
+	X("baseline load", "FILE", "compare with how the groups performed when FILE was saved")    \
+	X("baseline save", "FILE", "save how the groups perform now, to compare with later")       \
 	X("detach", "URL", "stop watching it")                                                     \
 	X("dump", "DIR", "write the window's original events as CTF traces in a new directory")    \
 	X("dump-text", "FILE", "write the window's original events to a file, as text")            \
 	X("epoch", "", "begin a new epoch: statistics start afresh there")                         \
 	X("export json", "FILE", "write what is shown to a file, as JSON")                         \
 	X("export csv", "FILE", "... as comma-separated values")                                   \
+	X("export folded", "FILE", "write the calling contexts to a file, for flame graphs")       \
 	X("export text", "FILE", "... as text")                                                    \
 	X("horizon", "10s|epoch|all", "which part of the past statistics speak of")                \
+	X("metric", "variance|cov|modes", "what groups are ordered by")                            \
 	X("quit", "", "quit")                                                                      \
 	X("schema save", "FILE", "write the schema in force to a file")                            \
 	X("theme", "NAME", "change the colours: default, light, colorblind, mono")

@@ -24,7 +24,8 @@ struct console_host {
 
 	/*
 	 * A command as typed after ':' (without it) that is not the screen's own (`theme`, `quit`):
-	 *   attach URL | detach URL | epoch | export json|csv|text FILE | schema save FILE
+	 *   attach URL | baseline load|save [FILE] | detach URL | epoch
+	 *   export json|csv|text|folded FILE | schema save FILE
 	 * Its answer comes as `notice` of a later snapshot.
 	 */
 	void (*command)(void *context, const char *line);
@@ -39,6 +40,7 @@ struct console_options {
 	const char *theme;           /* NULL: "default" (or "mono" where NO_COLOR is set) */
 	const struct settings *keys; /* the person's key bindings, or NULL */
 	enum horizon horizon;
+	enum metric metric;
 	enum screen screen; /* to begin with; 0: the groups */
 	bool frozen;        /* begin frozen, */
 	uint64_t back_ns;   /* this long before where the window is pinned */

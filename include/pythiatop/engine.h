@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pythiatop/baseline.h"
 #include "pythiatop/event.h"
 #include "pythiatop/schema.h"
 #include "pythiatop/snapshot/snapshot.h"
@@ -32,6 +33,7 @@ struct engine_config {
 	uint64_t max_state_bytes;    /* 0: 256 MiB of the state's history */
 	uint64_t max_log_bytes;      /* 0: 512 MiB of original events of the window */
 	bool keep_events;            /* keep the original events of the window, for dumps */
+	double cov_limit;            /* a group varies whose CoV is surely above; 0: 0.25 */
 };
 
 enum event_domain {
@@ -92,6 +94,23 @@ void engine_end_session(struct engine *engine, uint32_t session);
 /* The name of a process, learned outside events (a statedump, a context). */
 void engine_name_process(struct engine *engine, uint32_t session, int64_t pid, const char *name);
 
+/*
+ * Which function is at a place in a binary that spans are named by, only the file tells. The next
+ * place that was met for the first time; false: none. Borrowed until the next call.
+ */
+struct symbol_query {
+	uint32_t id;
+	const char *path;   /* on the traced host; not to be trusted */
+	const char *module; /* how the binary is called: "libfoo.so" */
+	const uint8_t *build_id;
+	uint32_t build_id_bytes; /* at least 1 */
+	uint64_t offset;         /* from where the binary's first byte is mapped */
+};
+bool engine_next_symbol(struct engine *engine, struct symbol_query *query);
+
+/* From now on the place is shown as `name`; its statistics stay its own, whatever it is called. */
+void engine_name_symbol(struct engine *engine, uint32_t id, const char *name);
+
 /* Analyses one event. Cannot fail: what has no room is dropped and counted. */
 void engine_feed(struct engine *engine, const struct event *event);
 
@@ -109,6 +128,16 @@ void engine_advance(struct engine *engine, uint64_t ts_ns);
 
 /* Nothing more will come: open requests are emitted as truncated, the rest is unmatched. */
 void engine_finish(struct engine *engine);
+
+/*
+ * Compares with a baseline from now on; it is copied. NULL: with none. STATUS_NO_MEMORY: the last
+ * one stays.
+ */
+enum status engine_set_baseline(struct engine *engine, const struct baseline *baseline);
+
+/* The groups as they are shown (while pinned: as of the pin) as a baseline; borrowed until the next
+ * call of this. NULL if out of memory. */
+const struct baseline *engine_baseline(struct engine *engine, enum horizon horizon);
 
 /* Starts a new epoch of all groups, now. */
 void engine_begin_epoch(struct engine *engine);

@@ -19,6 +19,7 @@ enum screen {
 	SCREEN_STATE = 6,
 	SCREEN_SOURCES = 7,
 	SCREEN_HELP = 8,
+	SCREEN_COMPARE = 9, /* one request laid over another; no number leads there */
 };
 
 /* Which part of the past statistics speak of. */
@@ -30,6 +31,14 @@ enum horizon {
 	HORIZON_COUNT
 };
 
+/* What groups are ordered by: how much "the worst" is. */
+enum metric {
+	METRIC_VARIANCE = 0, /* rate x sd: what the variation costs in total */
+	METRIC_COV,          /* the lower bound of sd / mean */
+	METRIC_MODES,        /* how far apart the modes are */
+	METRIC_COUNT
+};
+
 /* Parts of a snapshot; a fill is made only of those asked for. */
 enum focus_part {
 	FOCUS_GROUPS = 1u << 0,
@@ -39,8 +48,13 @@ enum focus_part {
 	FOCUS_UNMATCHED = 1u << 4,
 	FOCUS_STATE = 1u << 5,
 	FOCUS_EVENTS = 1u << 6, /* with FOCUS_STATE: original events of the thread or fd in focus */
+	FOCUS_TREE = 1u << 7,
+	FOCUS_COMPARE = 1u << 8,   /* the request in focus with compare_id */
+	FOCUS_LOCATE = 1u << 9,    /* with FOCUS_GROUPS: where each group varies, and all trees */
+	FOCUS_THOROUGH = 1u << 10, /* every group is judged anew, however long that takes */
 	FOCUS_ALL = FOCUS_GROUPS | FOCUS_GROUP | FOCUS_REQUEST | FOCUS_SOURCES | FOCUS_UNMATCHED |
-		    FOCUS_STATE | FOCUS_EVENTS,
+		    FOCUS_STATE | FOCUS_EVENTS | FOCUS_TREE | FOCUS_COMPARE | FOCUS_LOCATE |
+		    FOCUS_THOROUGH,
 };
 
 struct focus {
@@ -48,8 +62,11 @@ struct focus {
 	enum screen screen;
 	uint32_t parts; /* enum focus_part */
 	enum horizon horizon;
+	enum metric metric;
 	uint32_t group_id;   /* 0: the worst group */
 	uint64_t request_id; /* 0: the slowest kept request of the group */
+	uint64_t compare_id; /* 0: the kept request nearest to the group's median */
+	bool tree_of_all;    /* the tree of all groups together, not of the group in focus */
 	/*
 	 * Freeze: the window is pinned as it was when `frozen` rose. While frozen `back_ns` moves
 	 * the instant that everything is shown at back from the pin, by at most the window's

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,16 +16,48 @@ static bool join(char *path, size_t size, const char *a, const char *b, const ch
 	return length > 0 && (size_t)length < size;
 }
 
-/* The person's directory for pythiatop, with a '/' at its end. */
-static bool config_home(char *path, size_t size)
+/* The person's directory of a kind for pythiatop, with a '/' at its end. */
+static bool person_home(const char *variable, const char *otherwise, char *path, size_t size)
 {
-	const char *xdg = getenv("XDG_CONFIG_HOME");
+	const char *xdg = getenv(variable);
 	const char *home = getenv("HOME");
 
 	if (xdg && xdg[0] == '/') { /* relative ones are to be ignored, says the specification */
 		return join(path, size, xdg, "/pythiatop/", "");
 	}
-	return home && home[0] == '/' && join(path, size, home, "/.config/pythiatop/", "");
+	return home && home[0] == '/' && join(path, size, home, otherwise, "/pythiatop/");
+}
+
+static bool config_home(char *path, size_t size)
+{
+	return person_home("XDG_CONFIG_HOME", "/.config", path, size);
+}
+
+/* Makes each directory on the way to a file. */
+static bool make_directories(const char *path)
+{
+	char part[PATH_MAX];
+	size_t i;
+
+	for (i = 1; path[i] && i < sizeof(part); i++) {
+		if (path[i] == '/') {
+			memcpy(part, path, i);
+			part[i] = '\0';
+			if (mkdir(part, 0700) != 0 && errno != EEXIST) {
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
+bool paths_state(const char *name, char *path, size_t size)
+{
+	char home[PATH_MAX];
+
+	errno = ENOENT;
+	return person_home("XDG_STATE_HOME", "/.local/state", home, sizeof(home)) &&
+	       join(path, size, home, name, "") && make_directories(path);
 }
 
 /* The directory of the running program, with a '/' at its end. */

@@ -15,6 +15,12 @@
 /* The configuration file, whether it exists or not. False: no home directory, or too long. */
 bool paths_config(char *path, size_t size);
 
+/*
+ * The file of that name among what the program keeps from run to run, in $XDG_STATE_HOME/pythiatop.
+ * Makes the directories. False: no home directory, too long, or errno.
+ */
+bool paths_state(const char *name, char *path, size_t size);
+
 /* Themes (`themes/NAME.theme`) and ready schemas (`schemas/NAME.yaml`). */
 enum paths_kind {
 	PATHS_THEME = 0,

@@ -36,6 +36,26 @@ json_t *json_real_if(bool valid, double value)
 	return valid && isfinite(value) ? json_real(value) : json_null();
 }
 
+json_t *json_name(const char *value)
+{
+	return value && value[0] ? json_text(value) : json_null();
+}
+
+json_t *json_object_of(const struct json_member *members, size_t n)
+{
+	json_t *object = json_object();
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		/* A reference to a missing value is taken, too, so the rest must go on. */
+		if (json_object_set_new(object, members[i].name, members[i].value) != 0) {
+			json_decref(object);
+			object = NULL;
+		}
+	}
+	return object;
+}
+
 static json_t *source(const struct source_row *row)
 {
 	return json_pack("{so so so so so so so so so so so so so so}", "url", json_text(row->url),
@@ -59,26 +79,6 @@ static json_t *accounting(const struct accounting *a)
 			json_count(a->dropped));
 }
 
-static json_t *group(const struct groups_row *row)
-{
-	bool some = row->count > 0;
-	bool more = row->count > 1;
-
-	return json_pack("{so so so so so so so so so so so so so so so so}", "id",
-			json_count(row->id), "type", json_text(row->type), "path",
-			json_text(row->path), "count", json_count(row->count), "tainted",
-			json_count(row->tainted), "partial", json_count(row->partial), "rate_per_s",
-			json_real_if(true, row->rate_per_s), "mean_ns",
-			json_real_if(some, row->mean_ns), "sd_ns", json_real_if(more, row->sd_ns),
-			"cov", json_real_if(more && row->mean_ns > 0, row->cov), "min_ns",
-			json_count_if(some, row->min_ns), "max_ns",
-			json_count_if(some, row->max_ns), "p50_ns",
-			json_count_if(some, row->p50_ns), "p95_ns",
-			json_count_if(some, row->p95_ns), "p99_ns",
-			json_count_if(some, row->p99_ns), "variation_share",
-			json_real_if(more, row->variation_share));
-}
-
 static json_t *unmatched(const struct unmatched_row *row)
 {
 	return json_pack("{so so so so so}", "event", json_text(row->event), "total",
@@ -100,20 +100,25 @@ enum status output_json(FILE *out, const struct snapshot *snapshot)
 	json_t *groups = json_array();
 	json_t *without = json_array();
 	json_t *document;
+	uint32_t i;
 	int failed;
 
 	ARRAY(sources, snapshot->sources, source);
-	ARRAY(groups, snapshot->groups, group);
+	for (i = 0; i < snapshot->groups.n; i++) {
+		json_array_append_new(groups, output_json_group(&snapshot->groups, i));
+	}
 	ARRAY(without, snapshot->unmatched, unmatched);
-	document = json_pack("{ss so ss so so so so so so so so so}", "schema", "pythiatop/1",
+	document = json_pack("{ss so ss ss so so so so so so so so so so}", "schema", "pythiatop/1",
 			"time_ns", json_count(snapshot->time_ns), "horizon",
-			output_horizon_name(snapshot->focus.horizon), "horizon_ns",
+			output_horizon_name(snapshot->focus.horizon), "metric",
+			output_metric_name(snapshot->focus.metric), "horizon_ns",
 			json_count(snapshot->horizon_ns), "events_per_s",
 			json_real_if(true, snapshot->events_per_s), "discarded",
 			json_count(snapshot->discarded), "folded",
 			json_count(snapshot->groups.folded), "sources", sources, "accounting",
-			accounting(&snapshot->accounting), "groups", groups, "unmatched", without,
-			"state", output_json_state(&snapshot->state));
+			accounting(&snapshot->accounting), "groups", groups, "contexts",
+			output_json_contexts(snapshot), "unmatched", without, "state",
+			output_json_state(&snapshot->state));
 	if (!document) {
 		return STATUS_NO_MEMORY;
 	}

@@ -3,8 +3,18 @@
 
 #include "output/names.h"
 
-static const char *const format_names[] = {"json", "text", "csv"};
+static const char *const format_names[] = {"json", "text", "csv", "folded"};
 static const char *const horizon_names[] = {"10s", "epoch", "all"};
+static const char *const metric_names[] = {"variance", "cov", "modes"};
+static const char *const weight_names[] = {"self", "variance"};
+static const char *const mark_names[] = {
+		[TREE_ON] = "on",
+		[TREE_OFF] = "off",
+		[TREE_NEVER_SEEN] = "never seen",
+		[TREE_PROPOSED] = "proposed",
+		[TREE_NO_POINT] = "no point",
+};
+const char *const output_detections[OUTPUT_DETECTIONS] = {"varies", "modes", "slow", "shifted"};
 static const char *const state_names[] = {
 		[SOURCE_STARTING] = "starting",
 		[SOURCE_CONNECTING] = "connecting",
@@ -58,6 +68,38 @@ bool output_horizon_parse(const char *name, enum horizon *horizon)
 	}
 	*horizon = (enum horizon)found;
 	return true;
+}
+
+const char *output_metric_name(enum metric metric)
+{
+	return metric < METRIC_COUNT ? metric_names[metric] : "?";
+}
+
+bool output_metric_parse(const char *name, enum metric *metric)
+{
+	size_t found;
+
+	if (!find(metric_names, COUNT(metric_names), name, &found)) {
+		return false;
+	}
+	*metric = (enum metric)found;
+	return true;
+}
+
+bool output_weight_parse(const char *name, enum output_weight *weight)
+{
+	size_t found;
+
+	if (!find(weight_names, COUNT(weight_names), name, &found)) {
+		return false;
+	}
+	*weight = (enum output_weight)found;
+	return true;
+}
+
+const char *output_mark_name(enum tree_mark mark)
+{
+	return (size_t)mark < COUNT(mark_names) ? mark_names[mark] : "?";
 }
 
 const char *output_source_state_name(enum source_state state)

@@ -2,12 +2,12 @@
 #include "output/formats.h"
 #include "output/output.h"
 
-enum status output_write(
-		FILE *out, enum output_format format, const struct snapshot *snapshot, bool first)
+enum status output_write(FILE *out, const struct output_style *style,
+		const struct snapshot *snapshot, bool first)
 {
 	enum status status = STATUS_OK;
 
-	switch (format) {
+	switch (style->format) {
 	case OUTPUT_JSON:
 		status = output_json(out, snapshot);
 		break;
@@ -16,6 +16,9 @@ enum status output_write(
 		break;
 	case OUTPUT_CSV:
 		output_csv(out, snapshot, first);
+		break;
+	case OUTPUT_FOLDED:
+		status = output_folded(out, snapshot, style->weight);
 		break;
 	}
 	if (status == STATUS_OK && (fflush(out) != 0 || ferror(out))) {

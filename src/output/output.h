@@ -9,11 +9,16 @@
 #include "pythiatop/snapshot/snapshot.h"
 #include "pythiatop/status.h"
 
+struct output_style {
+	enum output_format format;
+	enum output_weight weight; /* of OUTPUT_FOLDED */
+};
+
 /*
  * Writes one snapshot and flushes. `first`: nothing was written to this file before (CSV then
  * begins with its column names). STATUS_IO with errno if the file does not take it.
  */
-enum status output_write(
-		FILE *out, enum output_format format, const struct snapshot *snapshot, bool first);
+enum status output_write(FILE *out, const struct output_style *style,
+		const struct snapshot *snapshot, bool first);
 
 #endif

@@ -8,46 +8,17 @@
  */
 #define ROWS 1000
 
-struct member {
-	const char *name;
-	json_t *value;
-};
-
-/* Takes over the values. NULL if one of them could not be made. */
-static json_t *object(const struct member *members, size_t n)
-{
-	json_t *object = json_object();
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		if (json_object_set_new(object, members[i].name, members[i].value) != 0) {
-			json_decref(object);
-			object = NULL;
-		}
-	}
-	return object;
-}
-
-#define OBJECT(...)                                                                                \
-	object((const struct member[]){__VA_ARGS__},                                               \
-			sizeof((const struct member[]){__VA_ARGS__}) / sizeof(struct member))
-
 /* An id, or null where -1 says that it is not known. */
 static json_t *id(int64_t value)
 {
 	return value < 0 ? json_null() : json_integer(value);
 }
 
-static json_t *name(const char *value)
-{
-	return value && value[0] ? json_text(value) : json_null();
-}
-
 static json_t *host(const struct state_host *row)
 {
 	bool known = row->has_kernel;
 
-	return OBJECT({"host", json_text(row->host)}, {"kernel", name(row->kernel)},
+	return OBJECT({"host", json_text(row->host)}, {"kernel", json_name(row->kernel)},
 			{"has_kernel", json_boolean(row->has_kernel)},
 			{"statedump", json_boolean(row->statedump)},
 			{"cpus", json_count_if(known, row->cpus)},
@@ -74,7 +45,7 @@ static json_t *cpu(const struct state_cpu *row)
 			{"irq_ns", json_count_if(known, row->irq_ns)},
 			{"softirq_ns", json_count_if(known, row->softirq_ns)},
 			{"idle_ns", json_count_if(known, row->idle_ns)}, {"tid", id(row->tid)},
-			{"name", name(row->name)},
+			{"name", json_name(row->name)},
 			{"frequency_khz",
 					json_count_if(row->frequency_khz > 0, row->frequency_khz)});
 }
@@ -98,11 +69,11 @@ static json_t *thread(const struct state_thread *row)
 
 	return OBJECT({"host", json_text(row->host)}, {"tid", id(row->tid)}, {"pid", id(row->pid)},
 			{"ppid", id(row->ppid)}, {"vtid", id(row->vtid)}, {"vpid", id(row->vpid)},
-			{"name", name(row->name)},
+			{"name", json_name(row->name)},
 			{"status", json_string(thread_status_name(row->status))},
 			{"since_ns", json_count_if(row->since_ns > 0, row->since_ns)},
-			{"syscall", name(row->syscall)}, {"waits_for", name(row->waits_for)},
-			{"waker_tid", id(row->waker_tid)},
+			{"syscall", json_name(row->syscall)},
+			{"waits_for", json_name(row->waits_for)}, {"waker_tid", id(row->waker_tid)},
 			{"uncertain", json_boolean(row->uncertain)},
 			{"cpu_ns", json_count_if(known, row->cpu_ns)},
 			{"user_ns", json_count_if(known, row->user_ns)},
@@ -128,15 +99,15 @@ static json_t *thread(const struct state_thread *row)
 			{"io_ns", json_count_if(known, row->io_ns)},
 			{"open_fds", json_count_if(known, row->open_fds)},
 			{"stack_depth", json_count(row->stack_depth)},
-			{"context", name(row->context)}, {"perf", perf(row)});
+			{"context", json_name(row->context)}, {"perf", perf(row)});
 }
 
 static json_t *syscall(const struct state_syscall *row)
 {
 	bool some = row->count > 0;
 
-	return OBJECT({"host", name(row->host)}, {"name", json_text(row->name)},
-			{"process", name(row->process)}, {"pid", id(row->pid)},
+	return OBJECT({"host", json_name(row->host)}, {"name", json_text(row->name)},
+			{"process", json_name(row->process)}, {"pid", id(row->pid)},
 			{"tid", id(row->tid)}, {"count", json_count(row->count)},
 			{"errors", json_count(row->errors)}, {"running", json_count(row->running)},
 			{"total_ns", json_count(row->total_ns)},
@@ -149,8 +120,9 @@ static json_t *syscall(const struct state_syscall *row)
 static json_t *fd(const struct state_fd *row)
 {
 	return OBJECT({"host", json_text(row->host)}, {"pid", id(row->pid)},
-			{"process", name(row->process)}, {"fd", id(row->fd)},
-			{"path", name(row->path)}, {"kind", json_string(fd_kind_name(row->kind))},
+			{"process", json_name(row->process)}, {"fd", id(row->fd)},
+			{"path", json_name(row->path)},
+			{"kind", json_string(fd_kind_name(row->kind))},
 			{"confidence", json_string(fd_confidence_name(row->confidence))},
 			{"open", json_boolean(row->open)},
 			{"uncertain", json_boolean(row->uncertain)},
@@ -192,7 +164,7 @@ static json_t *irq(const struct state_irq *row)
 {
 	bool some = row->count > 0, raised = row->raised > 0;
 
-	return OBJECT({"host", json_text(row->host)}, {"name", name(row->name)},
+	return OBJECT({"host", json_text(row->host)}, {"name", json_name(row->name)},
 			{"soft", json_boolean(row->soft)}, {"number", id(row->number)},
 			{"count", json_count(row->count)}, {"total_ns", json_count(row->total_ns)},
 			{"min_ns", json_count_if(some, row->min_ns)},

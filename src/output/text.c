@@ -33,8 +33,7 @@ const char *output_safe(char *cell, const char *text)
 	return cell;
 }
 
-/* Pads by what is seen: a continuation byte of UTF-8 takes no column. */
-static void write_padded(FILE *out, const char *text, int columns)
+void output_padded(FILE *out, const char *text, int columns)
 {
 	const char *c;
 	int used = 0;
@@ -43,6 +42,21 @@ static void write_padded(FILE *out, const char *text, int columns)
 		used += (*c & 0xc0) != 0x80;
 	}
 	fprintf(out, "%s%*s", text, used < columns ? columns - used : 1, "");
+}
+
+const char *output_flags(char *cell, const struct groups_row *row)
+{
+	size_t used = 0;
+	uint32_t i;
+
+	cell[0] = '\0';
+	for (i = 0; i < OUTPUT_DETECTIONS; i++) {
+		if (row->detection & 1u << i) {
+			used += (size_t)snprintf(cell + used, OUTPUT_CELL - used, "%s%s",
+					used ? "+" : "", output_detections[i]);
+		}
+	}
+	return cell;
 }
 
 static void write_head(FILE *out, const struct snapshot *snapshot)
@@ -72,11 +86,35 @@ static void write_sources(FILE *out, const struct snapshot *snapshot)
 	for (i = 0; i < snapshot->sources.n; i++) {
 		const struct source_row *row = &snapshot->sources.rows[i];
 
-		write_padded(out, output_safe(url, row->url), 40);
+		output_padded(out, output_safe(url, row->url), 40);
 		fprintf(out, " %-10s %12" PRIu64 " %8" PRIu64 " %6" PRIu64 " %8" PRIu64 "%s%s\n",
 				output_source_state_name(row->state), row->events, row->discarded,
 				row->late, row->duplicates, row->detail[0] ? "  " : "",
 				output_safe(detail, row->detail));
+	}
+}
+
+/* Modes, tail and what is flagged; how many requests are missing until something is said. */
+static void write_says(FILE *out, const struct groups_row *row)
+{
+	char cell[OUTPUT_CELL];
+
+	if (row->missing || row->lossy) {
+		fprintf(out, "%5s ", "-");
+	} else {
+		fprintf(out, "%5" PRIu32 " ", row->n_modes);
+	}
+	if (row->count > 0) {
+		fprintf(out, "%6.2f  ", row->tail_ratio);
+	} else {
+		fprintf(out, "%6s  ", "-");
+	}
+	if (row->lossy) {
+		fprintf(out, "lossy\n");
+	} else if (row->missing) {
+		fprintf(out, "%" PRIu32 " more\n", row->missing);
+	} else {
+		fprintf(out, "%s\n", row->detection ? output_flags(cell, row) : "-");
 	}
 }
 
@@ -86,25 +124,27 @@ static void write_groups(FILE *out, const struct snapshot *snapshot)
 	char mean[OUTPUT_CELL], p50[OUTPUT_CELL], p95[OUTPUT_CELL], p99[OUTPUT_CELL];
 	uint32_t i;
 
-	fprintf(out, "\n %-36s%-32s %8s %9s %8s %8s %8s %8s %6s %6s\n", "GROUP", "PATH", "N",
-			"RATE/s", "MEAN", "P50", "P95", "P99", "COV", "SHARE");
+	fprintf(out, "\n %-36s%-32s %8s %9s %8s %8s %8s %8s %6s %6s %5s %6s  %s\n", "GROUP", "PATH",
+			"N", "RATE/s", "MEAN", "P50", "P95", "P99", "COV", "SHARE", "MODES", "TAIL",
+			"SAYS");
 	for (i = 0; i < snapshot->groups.n; i++) {
 		const struct groups_row *row = &snapshot->groups.rows[i];
 		bool some = row->count > 0;
 
 		fputc(row->tainted ? '~' : ' ', out);
-		write_padded(out, output_safe(type, row->type), 36);
-		write_padded(out, output_safe(path, row->path), 32);
+		output_padded(out, output_safe(type, row->type), 36);
+		output_padded(out, output_safe(path, row->path), 32);
 		fprintf(out, " %8" PRIu64 " %9.1f %8s %8s %8s %8s ", row->count, row->rate_per_s,
 				output_duration(mean, some, row->mean_ns),
 				output_duration(p50, some, (double)row->p50_ns),
 				output_duration(p95, some, (double)row->p95_ns),
 				output_duration(p99, some, (double)row->p99_ns));
 		if (row->count > 1) {
-			fprintf(out, "%6.2f %5.1f%%\n", row->cov, row->variation_share * 100);
+			fprintf(out, "%6.2f %5.1f%% ", row->cov, row->variation_share * 100);
 		} else {
-			fprintf(out, "%6s %6s\n", "-", "-");
+			fprintf(out, "%6s %6s ", "-", "-");
 		}
+		write_says(out, row);
 	}
 }
 
@@ -120,7 +160,7 @@ static void write_unmatched(FILE *out, const struct snapshot *snapshot)
 	for (i = 0; i < snapshot->unmatched.n; i++) {
 		const struct unmatched_row *row = &snapshot->unmatched.rows[i];
 
-		write_padded(out, output_safe(event, row->event), 48);
+		output_padded(out, output_safe(event, row->event), 48);
 		fprintf(out, " %12" PRIu64 " %12" PRIu64 "  %s\n", row->total, row->unmatched,
 				output_safe(why, row->why));
 	}
@@ -133,6 +173,7 @@ void output_text(FILE *out, const struct snapshot *snapshot)
 	write_head(out, snapshot);
 	write_sources(out, snapshot);
 	write_groups(out, snapshot);
+	output_text_location(out, &snapshot->groups);
 	write_unmatched(out, snapshot);
 	output_text_state(out, &snapshot->state);
 	fprintf(out,

@@ -12,6 +12,7 @@
 
 #define PROGRESS_NS    100000000u
 #define FIRST_EVENT_NS 10000000000u
+#define SYMBOLS_NS     10000000000u /* files may be on a disk that is slow */
 #define LIST_NS        15000000000u /* a listing says itself earlier what is wrong */
 
 enum stop_reason {
@@ -104,6 +105,8 @@ static enum stop_reason print(
 			.screen = SCREEN_GROUPS,
 			.parts = FOCUS_ALL,
 			.horizon = batch->horizon,
+			.metric = batch->metric,
+			.tree_of_all = true,
 			.frozen = hold->status == HOLD_HELD,
 			.back_ns = hold->back_ns,
 	};
@@ -114,7 +117,7 @@ static enum stop_reason print(
 		fprintf(batch->err, "pythiatop: out of memory\n");
 		return STOP_FAILED;
 	}
-	status = output_write(batch->out, batch->format, snapshot, *documents == 0);
+	status = output_write(batch->out, &batch->style, snapshot, *documents == 0);
 	snapshot_destroy(snapshot);
 	if (status != STATUS_OK) {
 		fprintf(batch->err, "pythiatop: cannot write the document: %s\n", strerror(errno));
@@ -189,6 +192,7 @@ static int run_recorded(struct pipeline *pipeline, const struct batch *batch, in
 		tell_failed(pipeline, true, batch->err);
 		return 1;
 	}
+	pipeline_settle(pipeline, SYMBOLS_NS);
 	if (intake_any_events(pipeline_intake(pipeline)) ||
 			intake_failed(pipeline_intake(pipeline), false, 0, (char[1]){0}, 1) == 0) {
 		if (print(pipeline, batch, &documents) == STOP_FAILED) {

@@ -16,10 +16,11 @@
  * 0, or 1 if something failed, which is then told on `err`.
  */
 struct batch {
-	enum output_format format;
+	struct output_style style;
 	uint64_t count;    /* documents; 0: no limit. Recordings give one */
 	uint64_t delay_ns; /* between documents */
 	enum horizon horizon;
+	enum metric metric;
 	const struct output_select *select; /* of the state; NULL: all */
 	FILE *out, *err;
 	bool progress; /* draw a bar on `err` */

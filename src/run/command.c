@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "config/baseline_file.h"
+#include "config/paths.h"
 #include "config/schema_file.h"
 #include "intake/url.h"
 #include "output/output.h"
@@ -64,7 +66,7 @@ static void begin_epoch(struct pipeline *pipeline)
 	pipeline_notice(pipeline, "A new epoch begins. Key t shows its statistics.");
 }
 
-static void export_to(struct pipeline *pipeline, enum output_format format, const char *path,
+static void export_to(struct pipeline *pipeline, const struct output_style *style, const char *path,
 		const struct focus *focus)
 {
 	struct focus whole = *focus;
@@ -77,9 +79,10 @@ static void export_to(struct pipeline *pipeline, enum output_format format, cons
 		return;
 	}
 	whole.parts = FOCUS_ALL;
+	whole.tree_of_all = true;
 	snapshot = pipeline_answer(pipeline, &whole);
 	errno = ENOMEM;
-	written = snapshot && output_write(file.out, format, snapshot, true) == STATUS_OK;
+	written = snapshot && output_write(file.out, style, snapshot, true) == STATUS_OK;
 	written = new_file_finish(&file, written);
 	answer_written(pipeline, path, written);
 	snapshot_destroy(snapshot);
@@ -104,6 +107,63 @@ static void save_schema(struct pipeline *pipeline, const char *path)
 	answer_written(pipeline, path, written);
 }
 
+/* The file that is meant: the person's own of that name where none is given. */
+static const char *baseline_path(
+		struct pipeline *pipeline, const char *argument, char *path, size_t size)
+{
+	if (*argument) {
+		return argument;
+	}
+	if (!paths_state("baseline.json", path, size)) {
+		pipeline_notice(pipeline, "There is no place for a baseline: %s. Name a file.",
+				strerror(errno));
+		return NULL;
+	}
+	return path;
+}
+
+static void save_baseline(
+		struct pipeline *pipeline, const char *argument, const struct focus *focus)
+{
+	const struct baseline *baseline;
+	char standard[PATH_MAX];
+	const char *path = baseline_path(pipeline, argument, standard, sizeof(standard));
+	struct new_file file;
+	bool written;
+
+	if (!path) {
+		return;
+	}
+	baseline = engine_baseline(pipeline_engine(pipeline), focus->horizon);
+	if (!baseline || baseline->n == 0) {
+		pipeline_notice(pipeline, "There is nothing to save: no request was complete in "
+					  "that time.");
+		return;
+	}
+	if (!new_file_open(&file, path)) {
+		answer_written(pipeline, path, false);
+		return;
+	}
+	written = baseline_file_write(file.out, baseline) == STATUS_OK;
+	written = new_file_finish(&file, written);
+	answer_written(pipeline, path, written);
+}
+
+static void load_baseline(struct pipeline *pipeline, const char *argument)
+{
+	char standard[PATH_MAX], error[512];
+	const char *path = baseline_path(pipeline, argument, standard, sizeof(standard));
+
+	if (!path) {
+		return;
+	}
+	if (pipeline_set_baseline(pipeline, path, error, sizeof(error)) == STATUS_OK) {
+		pipeline_notice(pipeline, "Comparing with the baseline %s", path);
+	} else {
+		pipeline_notice(pipeline, "%s", error);
+	}
+}
+
 /* If the line begins with this command, its argument without blanks around it; else NULL. */
 static const char *argument_of(const char *line, const char *command)
 {
@@ -120,15 +180,15 @@ static void export_command(
 {
 	size_t length = strcspn(argument, " ");
 	const char *path = argument + length + strspn(argument + length, " ");
-	enum output_format format;
+	struct output_style style = {.weight = OUTPUT_SELF};
 	char name[16];
 
 	snprintf(name, sizeof(name), "%.*s", (int)(length < sizeof(name) ? length : 0), argument);
-	if (!output_format_parse(name, &format) || !*path) {
-		pipeline_notice(pipeline, "expected: export json|csv|text FILE");
+	if (!output_format_parse(name, &style.format) || !*path) {
+		pipeline_notice(pipeline, "expected: export json|csv|text|folded FILE");
 		return;
 	}
-	export_to(pipeline, format, path, focus);
+	export_to(pipeline, &style, path, focus);
 }
 
 void pipeline_command(struct pipeline *pipeline, const char *line, const struct focus *focus)
@@ -151,6 +211,10 @@ void pipeline_command(struct pipeline *pipeline, const char *line, const struct 
 		export_command(pipeline, argument, focus);
 	} else if ((argument = argument_of(text, "schema save")) && *argument) {
 		save_schema(pipeline, argument);
+	} else if ((argument = argument_of(text, "baseline save"))) {
+		save_baseline(pipeline, argument, focus);
+	} else if ((argument = argument_of(text, "baseline load"))) {
+		load_baseline(pipeline, argument);
 	} else if ((argument = argument_of(text, "dump-text")) && *argument) {
 		dump_text(pipeline, focus, argument, said, sizeof(said));
 		pipeline_notice(pipeline, "%s", said);
@@ -159,7 +223,8 @@ void pipeline_command(struct pipeline *pipeline, const char *line, const struct 
 		pipeline_notice(pipeline, "%s", said);
 	} else {
 		pipeline_notice(pipeline,
-				"unknown command \"%s\"; there are: attach URL, detach URL, dump "
+				"unknown command \"%s\"; there are: attach URL, baseline load "
+				"FILE, baseline save FILE, detach URL, dump "
 				"DIR, "
 				"dump-text FILE, epoch, export FORMAT FILE, schema save FILE",
 				text);

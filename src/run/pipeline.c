@@ -11,8 +11,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "config/baseline_file.h"
 #include "config/paths.h"
 #include "config/schema_file.h"
+#include "intake/symbols.h"
 
 /* Records in one step: a few milliseconds, so that a key is answered within a frame. */
 #define STEP_RECORDS 4096u
@@ -27,6 +29,7 @@ struct pipeline {
 	struct engine *engine;
 	struct intake *intake;
 	struct intake_sink sink;
+	struct symbols *symbols; /* NULL: there is no thread for them */
 	char program[PATH_MAX];
 	uint64_t fed;
 	bool busy; /* the last step fed something */
@@ -167,6 +170,7 @@ struct pipeline *pipeline_create(uint64_t window_ns, bool keep_events)
 		pipeline_destroy(pipeline);
 		return NULL;
 	}
+	pipeline->symbols = symbols_create();
 	return pipeline;
 }
 
@@ -175,9 +179,26 @@ void pipeline_destroy(struct pipeline *pipeline)
 	if (!pipeline) {
 		return;
 	}
+	symbols_destroy(pipeline->symbols);
 	intake_destroy(pipeline->intake);
 	engine_destroy(pipeline->engine);
 	free(pipeline);
+}
+
+enum status pipeline_set_baseline(
+		struct pipeline *pipeline, const char *path, char *error, size_t error_size)
+{
+	struct baseline_file *file = baseline_file_read(path, error, error_size);
+	enum status status = STATUS_INVALID;
+
+	if (file) {
+		status = engine_set_baseline(pipeline->engine, baseline_file_baseline(file));
+		baseline_file_destroy(file);
+		if (status != STATUS_OK) {
+			snprintf(error, error_size, "%s: out of memory", path);
+		}
+	}
+	return status;
 }
 
 struct intake *pipeline_intake(struct pipeline *pipeline)
@@ -226,7 +247,17 @@ bool pipeline_step(struct pipeline *pipeline)
 	bool more = intake_step(pipeline->intake, STEP_RECORDS, pipeline_now_ns());
 
 	pipeline->busy = pipeline->fed != fed;
+	if (pipeline->symbols && symbols_exchange(pipeline->symbols, pipeline->engine)) {
+		pipeline->fed++; /* what is shown has changed */
+	}
 	return more;
+}
+
+void pipeline_settle(struct pipeline *pipeline, uint64_t timeout_ns)
+{
+	if (pipeline->symbols) {
+		symbols_settle(pipeline->symbols, pipeline->engine, timeout_ns);
+	}
 }
 
 /* Waits on up to two descriptors; -1 is none. Returns which were readable, as bits. */

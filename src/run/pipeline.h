@@ -34,6 +34,10 @@ void pipeline_destroy(struct pipeline *pipeline);
 enum status pipeline_add_schema(
 		struct pipeline *pipeline, const char *name, char *error, size_t error_size);
 
+/* Compares with the baseline in a file from now on. On failure the last one stays. */
+enum status pipeline_set_baseline(
+		struct pipeline *pipeline, const char *path, char *error, size_t error_size);
+
 struct intake *pipeline_intake(struct pipeline *pipeline);
 const char *pipeline_program(const struct pipeline *pipeline); /* path of pythiatop-source */
 struct engine *pipeline_engine(struct pipeline *pipeline);
@@ -47,6 +51,9 @@ const struct hold *pipeline_held(const struct pipeline *pipeline);
 
 /* Analyses some thousand events, if there are any. True: there are more at once. */
 bool pipeline_step(struct pipeline *pipeline);
+
+/* Waits until all functions have been looked up that spans are named by, or for that long. */
+void pipeline_settle(struct pipeline *pipeline, uint64_t timeout_ns);
 
 /*
  * Waits until sources have something, `deadline_ns` (CLOCK_MONOTONIC; UINT64_MAX: none) has come,

@@ -4,8 +4,10 @@
  *
  *   bench_groups [SECONDS]      seconds of event time per case, 4 by default
  *
- * One line per case: groups, requests a second of event time, ns per groups_add(), ms per fill with
- * all groups changed since the last, ms per fill with none changed. Medians over the seconds.
+ * One line per case: groups, contexts of each, requests a second of event time, ns per groups_add()
+ * (measuring is not among it); then ms per fill: with all groups changed since the last, with none
+ * changed; of the group in focus with where it varies, of its tree, of the tree of all groups.
+ * Medians over the seconds. The last cases measure requests of 10 contexts each.
  */
 #include <math.h>
 #include <stdio.h>
@@ -23,9 +25,15 @@
 #define START       (1000 * S)
 #define PATH        8u
 #define MAX_SECONDS 600u
+#define VISITED     10u
 #define BATCH       500u /* divides every case's requests a second */
 
 struct bench {
+	uint32_t n_contexts; /* of each group that a request may have; 0: nothing is measured */
+	uint32_t *inner;     /* the contexts, by group */
+	struct measured measured;
+	struct measured_segment segments[VISITED];
+	struct measured_visit visits[VISITED];
 	struct names *names;
 	struct contexts *contexts;
 	struct request_pool pool;
@@ -40,7 +48,7 @@ static uint64_t now_ns(void)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_MONOTONIC, &ts);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts); /* others may keep the machine busy */
 	return (uint64_t)ts.tv_sec * S + (uint64_t)ts.tv_nsec;
 }
 
@@ -49,16 +57,66 @@ static double uniform(uint64_t x)
 	return (double)(hash_u64(x) >> 11) * 0x1p-53;
 }
 
+/* The duration is spread over ten of the group's contexts. */
+static bool measure(void *context, const struct request *request, struct measured *out)
+{
+	struct bench *bench = context;
+	uint64_t left = request->end_ns - request->start_ns;
+	uint32_t first = (uint32_t)(hash_u64(request->id) % (bench->n_contexts - VISITED + 1));
+	const uint32_t *inner =
+			&bench->inner[(request->type - bench->types[0]) * bench->n_contexts];
+
+	for (uint32_t i = 0; i < VISITED; i++) {
+		uint64_t share = hash_u64(request->id * VISITED + i) % (2 * left / VISITED);
+		uint64_t ns = i + 1 == VISITED || share > left ? left : share + 1;
+
+		left -= ns;
+		bench->segments[i].context = inner[first + i];
+		bench->segments[i].ns = ns;
+		bench->visits[i] = (struct measured_visit){.context = inner[first + i],
+				.count = 1,
+				.total_ns = ns,
+				.self_ns = ns,
+				.squares = (measured_uint128)ns * ns};
+		if (!left) {
+			left = 1;
+		}
+	}
+	bench->measured.total_ns = request->end_ns - request->start_ns;
+	bench->measured.n_segments = bench->measured.n_visits = VISITED;
+	bench->measured.segments = bench->segments;
+	bench->measured.visits = bench->visits;
+	*out = bench->measured;
+	return true;
+}
+
+static void make_contexts(struct bench *bench)
+{
+	bench->inner = calloc((size_t)bench->n_groups * bench->n_contexts, sizeof(*bench->inner));
+	if (!bench->inner) {
+		exit(1);
+	}
+	for (uint32_t i = 0; i < bench->n_groups * bench->n_contexts; i++) {
+		uint32_t within = i % bench->n_contexts;
+		uint32_t parent = within ? bench->inner[i - within + (within - 1) / 3] : 0;
+
+		bench->inner[i] = contexts_add(bench->contexts, parent,
+				bench->types[i / bench->n_contexts], within + 1);
+	}
+}
+
 static void bench_init(struct bench *bench)
 {
 	const struct groups_config config = {.window_ns = 10 * S,
 			.max_groups = 20000,
 			.max_kept_bytes = UINT64_C(256) << 20,
-			.max_pin_bytes = UINT64_C(256) << 20};
+			.max_pin_bytes = UINT64_C(256) << 20,
+			.measure = bench->n_contexts ? measure : NULL,
+			.measurer = bench};
 
 	pool_init(&bench->pool.pool);
 	bench->names = names_create(100000);
-	bench->contexts = contexts_create(1000);
+	bench->contexts = contexts_create(1u << 20);
 	bench->types = calloc(bench->n_groups, sizeof(*bench->types));
 	bench->groups = groups_create(&config, bench->names, bench->contexts, &bench->pool);
 	if (!bench->types || !bench->groups) {
@@ -69,6 +127,9 @@ static void bench_init(struct bench *bench)
 		int length = snprintf(name, sizeof(name), "type %u", i);
 
 		bench->types[i] = names_add(bench->names, name, (size_t)length);
+	}
+	if (bench->n_contexts) {
+		make_contexts(bench);
 	}
 	for (uint32_t i = 0; i < PATH; i++) {
 		char name[32];
@@ -126,9 +187,9 @@ static double bench_second(struct bench *bench, uint64_t from_ns)
 	return (double)spent / bench->per_s;
 }
 
-static double bench_fill(struct bench *bench, uint64_t at_ns)
+static double bench_fill(struct bench *bench, uint64_t at_ns, uint32_t parts, bool all)
 {
-	struct focus focus = {.parts = FOCUS_GROUPS | FOCUS_GROUP, .horizon = HORIZON_WINDOW};
+	struct focus focus = {.parts = parts, .horizon = HORIZON_WINDOW, .tree_of_all = all};
 	struct snapshot *snapshot = snapshot_create();
 	uint64_t begin = now_ns();
 
@@ -153,10 +214,11 @@ static double median(double *values, uint32_t n)
 	return values[n / 2];
 }
 
-static void bench_case(uint32_t n_groups, uint32_t per_s, uint32_t seconds)
+static void bench_case(uint32_t n_groups, uint32_t n_contexts, uint32_t per_s, uint32_t seconds)
 {
-	static double add[MAX_SECONDS], changed[MAX_SECONDS], same[MAX_SECONDS];
-	struct bench bench = {.n_groups = n_groups, .per_s = per_s};
+	static double add[MAX_SECONDS], changed[MAX_SECONDS], same[MAX_SECONDS], group[MAX_SECONDS],
+			tree[MAX_SECONDS], of_all[MAX_SECONDS];
+	struct bench bench = {.n_groups = n_groups, .n_contexts = n_contexts, .per_s = per_s};
 	uint64_t now = START;
 
 	bench_init(&bench);
@@ -164,29 +226,45 @@ static void bench_case(uint32_t n_groups, uint32_t per_s, uint32_t seconds)
 		bench_second(&bench, now);
 	}
 	for (uint32_t i = 0; i < seconds; i++, now += S) {
+		uint64_t at = now + S - 1;
+
 		add[i] = bench_second(&bench, now);
-		changed[i] = bench_fill(&bench, now + S - 1);
-		same[i] = bench_fill(&bench, now + S - 1);
+		changed[i] = bench_fill(&bench, at, FOCUS_GROUPS, false);
+		same[i] = bench_fill(&bench, at, FOCUS_GROUPS, false);
+		group[i] = bench_fill(&bench, at, FOCUS_GROUP, false);
+		tree[i] = bench_fill(&bench, at, FOCUS_TREE, false);
+		of_all[i] = bench_fill(&bench, at, FOCUS_TREE, true);
 	}
-	printf("groups %6u  requests/s %8u  add %6.1f ns  fill %7.3f ms  unchanged %7.3f ms\n",
-			n_groups, per_s, median(add, seconds), median(changed, seconds),
-			median(same, seconds));
+	printf("groups %5u  contexts %3u  requests/s %7u  add %6.1f ns  groups %7.3f ms  "
+	       "unchanged %6.3f  group %7.3f  tree %6.3f  of all %7.3f\n",
+			n_groups, n_contexts, per_s, median(add, seconds), median(changed, seconds),
+			median(same, seconds), median(group, seconds), median(tree, seconds),
+			median(of_all, seconds));
+	fflush(stdout);
 	groups_destroy(bench.groups);
 	pool_release(&bench.pool.pool);
 	contexts_destroy(bench.contexts);
 	names_destroy(bench.names);
 	free(bench.types);
+	free(bench.inner);
 }
 
 int main(int argc, char **argv)
 {
 	unsigned long seconds = argc > 1 ? strtoul(argv[1], NULL, 10) : 4;
+	uint32_t n;
 
 	seconds = seconds < 1 ? 1 : seconds > MAX_SECONDS ? MAX_SECONDS : seconds;
-	bench_case(1, 1000000, (uint32_t)seconds);
-	bench_case(9, 1000000, (uint32_t)seconds);
-	bench_case(100, 1000000, (uint32_t)seconds);
-	bench_case(1000, 200000, (uint32_t)seconds);
-	bench_case(10000, 100000, (uint32_t)seconds);
+	n = (uint32_t)seconds;
+	bench_case(1, 0, 1000000, n);
+	bench_case(9, 0, 1000000, n);
+	bench_case(100, 0, 1000000, n);
+	bench_case(1000, 0, 200000, n);
+	bench_case(10000, 0, 100000, n);
+	bench_case(1, 10, 2000, n);
+	bench_case(1, 60, 2000, n);
+	bench_case(9, 20, 1000000, n);
+	bench_case(1000, 100, 20000, n);
+	bench_case(10000, 10, 100000, n);
 	return 0;
 }

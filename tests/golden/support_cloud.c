@@ -26,6 +26,12 @@ static const struct groups_row six[] = {
 				.p95_ns = 2100ull * MS,
 				.p99_ns = 2900ull * MS,
 				.variation_share = 0.71,
+				.detection = DETECTION_VARIES | DETECTION_MODES,
+				.cov_low = 0.86,
+				.n_modes = 3,
+				.modes = {{404 * MS, 300 * MS, 800 * MS, 0.61},
+						{1190 * MS, 800 * MS, 1700ull * MS, 0.27},
+						{2100ull * MS, 1700ull * MS, 3000ull * MS, 0.12}},
 				.spark = {2, 11, 40, 30, 6, 1, 0, 0, 14, 22, 9, 1, 0, 3, 11, 2}},
 		{.type = "volume create",
 				.path = "api>volume",
@@ -40,6 +46,9 @@ static const struct groups_row six[] = {
 				.p95_ns = 220 * MS,
 				.p99_ns = 1100ull * MS,
 				.variation_share = 0.14,
+				.detection = DETECTION_VARIES | DETECTION_SLOW,
+				.cov_low = 0.55,
+				.objective_ns = 50 * MS,
 				.spark = {1, 20, 60, 44, 22, 12, 6, 5, 3, 2, 2, 1, 1, 0, 0, 1}},
 		{.type = "server delete",
 				.path = "api>compute",
@@ -54,6 +63,9 @@ static const struct groups_row six[] = {
 				.p95_ns = 180 * MS,
 				.p99_ns = 240 * MS,
 				.variation_share = 0.06,
+				.detection = DETECTION_SHIFTED,
+				.cov_low = 0.31,
+				.shift = 1.8,
 				.spark = {5, 9, 14, 22, 30, 28, 20, 15, 11, 8, 6, 4, 3, 2, 1, 1}},
 		{.type = "server list",
 				.path = "api",
@@ -131,10 +143,18 @@ static void fill_row(struct snapshot *snapshot, const struct cloud *cloud, uint3
 {
 	*row = six[index % 6];
 	row->id = index + 1;
+	row->n_modes = row->n_modes ? row->n_modes : 1;
+	row->tail_ratio = (double)row->p99_ns / (double)row->p50_ns;
+	row->missing = row->count < 50 ? 50 - (uint32_t)row->count : 0;
+	row->lossy = row->tainted > row->count / 10;
+	if (index == 0 && cloud->variation.missing) {
+		row->missing = cloud->variation.missing;
+	}
 	row->worst_request = (uint64_t)(index + 1) * 100;
 	row->spark_lo_ns = row->min_ns;
 	row->spark_hi_ns = row->max_ns;
 	row->tainted = cloud->lossy && index % 3 == 0 ? 7 : row->tainted;
+	row->lossy |= cloud->variation.lossy && index == 0;
 	if (cloud->hostile) {
 		row->type = hostile_names[index % 6][0];
 		row->path = hostile_names[index % 6][1];
@@ -243,6 +263,8 @@ static void fill_group(struct snapshot *snapshot, const struct cloud *cloud, uin
 	fill_heat(snapshot, group);
 	fill_histogram(snapshot, group);
 	fill_kept(snapshot, cloud, group);
+	made_location_fill(snapshot, &cloud->variation, &group->location);
+	group->median_request = 3997;
 }
 
 struct made_span {
@@ -338,6 +360,9 @@ static void fill_spans(
 	}
 	request->spans = spans;
 	request->n_spans = N_SPANS;
+	if (!cloud->no_path) {
+		made_path_fill(snapshot, request, spans, N_SPANS);
+	}
 	request->events = events;
 	request->n_events = 2 * N_SPANS;
 	request->events_left_out = cloud->lossy ? 31 : 0;
@@ -491,6 +516,19 @@ static void fill_frame(
 	snapshot->notice_serial = cloud->notice_serial;
 }
 
+static void fill_tree(
+		struct snapshot *snapshot, const struct cloud *cloud, const struct focus *focus)
+{
+	uint32_t id = focus->group_id ? focus->group_id : 1;
+	struct groups_row row;
+
+	if (!focus->tree_of_all && (cloud->no_groups || id > (cloud->groups ? cloud->groups : 6))) {
+		return;
+	}
+	fill_row(snapshot, cloud, id - 1, &row);
+	made_tree_fill(snapshot, &cloud->variation, focus->tree_of_all, &row);
+}
+
 struct snapshot *cloud_snapshot(const struct focus *focus, void *context)
 {
 	const struct cloud *cloud = context;
@@ -509,6 +547,13 @@ struct snapshot *cloud_snapshot(const struct focus *focus, void *context)
 	}
 	if (focus->parts & FOCUS_REQUEST) {
 		fill_request(snapshot, cloud, focus);
+	}
+	if (focus->parts & FOCUS_TREE && !cloud->gone) {
+		fill_tree(snapshot, cloud, focus);
+	}
+	if (focus->parts & FOCUS_COMPARE && !cloud->gone && !cloud->no_groups) {
+		made_compare_fill(
+				snapshot, &cloud->variation, focus->request_id, focus->compare_id);
 	}
 	if (focus->parts & FOCUS_SOURCES) {
 		fill_sources(snapshot, cloud);

@@ -4,6 +4,7 @@
 
 #include "pythiatop/snapshot/snapshot.h"
 #include "support_state.h"
+#include "support_variation.h"
 
 /*
  * Snapshots of a small made-up cloud, the same at every call: six groups of requests, of which
@@ -18,6 +19,8 @@ struct cloud {
 	bool gone;       /* nothing asked for is kept any more */
 	bool no_groups;
 	struct made_state state;
+	struct made_variation variation;
+	bool no_path;               /* requests have no critical path */
 	bool measured;              /* requests have resources */
 	struct source_row *sources; /* instead of its own */
 	uint32_t n_sources;

@@ -30,7 +30,7 @@ static void drill_down_and_back(void **state)
 	(void)state;
 	begin(&bench, &cloud);
 	assert_int_equal(bench.focus.screen, SCREEN_GROUPS);
-	assert_int_equal(bench.focus.parts, FOCUS_GROUPS);
+	assert_int_equal(bench.focus.parts, FOCUS_GROUPS | FOCUS_GROUP | FOCUS_TREE);
 	bench_type(&bench, "j Enter");
 	assert_int_equal(bench.focus.screen, SCREEN_GROUP);
 	assert_int_equal(bench.focus.group_id, 2);
@@ -46,7 +46,7 @@ static void drill_down_and_back(void **state)
 	bench_type(&bench, "Esc");
 	assert_int_equal(bench.focus.screen, SCREEN_GROUP);
 	assert_int_equal(bench.focus.group_id, 2);
-	bench_type(&bench, "Tab j j Enter");
+	bench_type(&bench, "Tab Tab j j Enter");
 	assert_int_equal(bench.focus.request_id, 3998);
 	bench_type(&bench, "Backspace Backspace");
 	assert_int_equal(bench.focus.screen, SCREEN_GROUPS);
@@ -196,12 +196,14 @@ static void no_key_is_silent(void **state)
 {
 	/* Each ends with a move that leaves no message behind, away from the edges of the heat map.
 	 */
-	static const char *const screens[] = {"7 1 j g", "2 j h", "2 Tab j g", "4 j g", "4 Tab j g",
-			"4 Tab Tab j g", "6 j g", "6 Tab j g", "6 T j g", "6 j Enter j g",
-			"6 Tab Tab Tab Tab j g", "6 BackTab j g", "7 j g", "7 Tab j g",
-			"7 j Tab Tab j g", "? j g"};
-	static const char *const keys[] = {"3", "5", "6", "x", "h", "l", "Enter", "s", "S", "w",
-			"n", "N", "T", "o", "Tab", "BackTab", ".", "F7", "Delete"};
+	static const char *const screens[] = {"7 1 j g", "2 j h", "2 Tab j g", "2 Tab Tab j g",
+			"3 j g", "3 A j g", "4 j g", "4 Tab j g", "4 Tab Tab j g",
+			"4 Tab Tab Tab j g", "4 c g", "4 c Tab j g", "4 c Tab Tab j g", "6 j g",
+			"6 Tab j g", "6 T j g", "6 j Enter j g", "6 Tab Tab Tab Tab j g",
+			"6 BackTab j g", "7 j g", "7 Tab j g", "7 j Tab Tab j g", "? j g"};
+	static const char *const keys[] = {"3", "5", "A", "c", "v", "Space", "6", "x", "h", "l",
+			"Enter", "s", "S", "w", "n", "N", "T", "o", "Tab", "BackTab", ".", "F7",
+			"Delete"};
 	struct cloud cloud = {0};
 	struct canvas before;
 	struct bench bench;
@@ -343,6 +345,212 @@ static void a_tree_of_processes(void **state)
 	bench_text(&bench, "controller|^77$");
 	bench_type(&bench, "Enter");
 	assert_true(bench_sees(&bench, "2 of 8 threads"));
+	bench_close(&bench);
+}
+
+/* To the worst place step by step; what was folded stays so, and the cursor on its item. */
+static void down_the_tree(void **state)
+{
+	struct cloud cloud = {0};
+	struct bench bench;
+
+	(void)state;
+	begin(&bench, &cloud);
+	bench_type(&bench, "3");
+	assert_int_equal(bench.focus.screen, SCREEN_TREE);
+	assert_int_equal(bench.focus.parts, FOCUS_TREE);
+	assert_int_equal(bench.focus.group_id, 1);
+	assert_false(bench.focus.tree_of_all);
+	bench_type(&bench, "w");
+	assert_true(bench_sees(&bench, ">  ▾ ● compute.build_instance"));
+	bench_type(&bench, "w");
+	assert_true(bench_sees(&bench, ">     ● sem.acquire"));
+	bench_type(&bench, "w");
+	assert_true(bench_sees(&bench, "nothing is known below it"));
+	cloud.variation.moved = true;
+	bench_show(&bench, cloud_snapshot(&bench.focus, &cloud));
+	assert_true(bench_sees(&bench, ">     ● sem.acquire"));
+	bench_type(&bench, "h h");
+	assert_true(bench_sees(&bench, ">  ▸ ● compute.build_instance"));
+	assert_true(bench_sees(&bench, "100% all"));
+	cloud.variation.moved = false;
+	bench_show(&bench, cloud_snapshot(&bench.focus, &cloud));
+	assert_false(bench_sees(&bench, "sem.acquire  "));
+	bench_type(&bench, "w"); /* opens what is on the way */
+	assert_true(bench_sees(&bench, ">     ● sem.acquire"));
+	bench_type(&bench, "Esc");
+	assert_int_equal(bench.focus.screen, SCREEN_GROUP);
+	bench_close(&bench);
+}
+
+/* Which order siblings stand in is told; without shares of the variance there is none by them. */
+static void order_of_the_tree(void **state)
+{
+	static const char *const orders[] = {
+			"by time", "by self time", "by own variance", "by share"};
+	struct cloud cloud = {0};
+	struct bench bench;
+	size_t i;
+
+	(void)state;
+	begin(&bench, &cloud);
+	bench_type(&bench, "3");
+	assert_true(bench_sees(&bench, "by share"));
+	for (i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+		bench_type(&bench, "s");
+		assert_true(bench_sees(&bench, orders[i]));
+	}
+	bench_type(&bench, "A");
+	assert_true(bench.focus.tree_of_all);
+	assert_true(bench_sees(&bench, "calling contexts of all groups"));
+	assert_true(bench_sees(&bench, "by time"));
+	bench_type(&bench, "s");
+	assert_true(bench_sees(&bench, "by self time"));
+	bench_type(&bench, "s");
+	assert_true(bench_sees(&bench, "by time"));
+	bench_type(&bench, "A");
+	assert_false(bench.focus.tree_of_all);
+	bench_type(&bench, "1 3"); /* never of all where a group is at hand */
+	assert_false(bench.focus.tree_of_all);
+	cloud.variation.missing = 19;
+	bench_show(&bench, cloud_snapshot(&bench.focus, &cloud));
+	assert_true(bench_sees(&bench, "not yet: 19 more requests"));
+	assert_true(bench_sees(&bench, "OF TIME"));
+	bench_close(&bench);
+}
+
+/* From a segment to its context, to the slowest request there, to its events; back by the same way.
+ */
+static void from_a_segment_to_events(void **state)
+{
+	struct cloud cloud = {0};
+	struct bench bench;
+
+	(void)state;
+	begin(&bench, &cloud);
+	bench_type(&bench, "Enter Tab j Enter");
+	assert_int_equal(bench.focus.screen, SCREEN_TREE);
+	assert_true(bench_sees(&bench, ">     ● driver.spawn"));
+	bench_type(&bench, "Enter");
+	assert_int_equal(bench.focus.screen, SCREEN_REQUEST);
+	assert_int_equal(bench.focus.request_id, 100);
+	assert_true(bench_sees(&bench, ">   ▾ driver.spawn"));
+	bench_type(&bench, "Esc");
+	assert_int_equal(bench.focus.screen, SCREEN_TREE);
+	bench_type(&bench, "o");
+	assert_true(bench_sees(&bench, "▸ 26 events"));
+	assert_true(bench_sees(&bench, "nova:driver.spawn_entry"));
+	bench_type(&bench, "Esc Esc j j Enter"); /* network.plug is off */
+	assert_int_equal(bench.focus.screen, SCREEN_TREE);
+	assert_true(bench_sees(&bench, "its tracepoint is not on"));
+	bench_close(&bench);
+}
+
+/* Where a request did not go, that is said, not hidden behind another span. */
+static void a_request_that_went_elsewhere(void **state)
+{
+	struct cloud cloud = {.variation.rows = 3};
+	struct bench bench;
+
+	(void)state;
+	begin(&bench, &cloud);
+	bench_type(&bench, "3 G Enter");
+	assert_int_equal(bench.focus.screen, SCREEN_REQUEST);
+	assert_true(bench_sees(&bench, "did not pass there"));
+	bench_type(&bench, "j");
+	assert_false(bench_sees(&bench, "did not pass there"));
+	bench_close(&bench);
+}
+
+/* With the tagged request, else with the one nearest to the median. */
+static void requests_are_compared(void **state)
+{
+	struct cloud cloud = {0};
+	struct bench bench;
+
+	(void)state;
+	begin(&bench, &cloud);
+	bench_type(&bench, "4 c");
+	assert_int_equal(bench.focus.screen, SCREEN_COMPARE);
+	assert_int_equal(bench.focus.parts, FOCUS_REQUEST | FOCUS_COMPARE);
+	assert_int_equal(bench.focus.request_id, 100);
+	assert_int_equal(bench.focus.compare_id, 3997); /* and it stays that one */
+	assert_true(bench_sees(&bench, "nearest to its group's median"));
+	assert_true(bench_sees(&bench, ">     sem.acquire"));
+	bench_type(&bench, "j w");
+	assert_true(bench_sees(&bench, ">     sem.acquire"));
+	bench_type(&bench, "Esc");
+	assert_int_equal(bench.focus.screen, SCREEN_REQUEST);
+	bench_type(&bench, "Esc Tab Tab j Space k c");
+	assert_int_equal(bench.focus.screen, SCREEN_COMPARE);
+	assert_int_equal(bench.focus.request_id, 4000);
+	assert_int_equal(bench.focus.compare_id, 3999);
+	assert_true(bench_sees(&bench, "   tagged"));
+	bench_type(&bench, "c"); /* the median instead */
+	assert_int_equal(bench.focus.compare_id, 3997);
+	bench_type(&bench, "c");
+	assert_int_equal(bench.focus.compare_id, 3999);
+	bench_type(&bench, "Tab j Enter"); /* to a difference, then to who took longer there */
+	assert_true(bench_sees(&bench, ">     image.fetch"));
+	bench_type(&bench, "Enter");
+	assert_int_equal(bench.focus.screen, SCREEN_REQUEST);
+	assert_int_equal(bench.focus.request_id, 3999);
+	assert_true(bench_sees(&bench, ">     image.fetch"));
+	bench_type(&bench, "c");
+	assert_true(bench_sees(&bench, "this is the tagged request itself"));
+	bench_type(&bench, "Space c");
+	assert_int_equal(bench.focus.compare_id, 3997);
+	bench_type(&bench, "Esc Esc");
+	assert_int_equal(bench.focus.screen, SCREEN_GROUP);
+	bench_close(&bench);
+}
+
+/* The order of groups is the screen's own choice, told in the header. */
+static void metrics(void **state)
+{
+	struct cloud cloud = {0};
+	struct bench bench;
+
+	(void)state;
+	begin(&bench, &cloud);
+	assert_int_equal(bench.focus.metric, METRIC_VARIANCE);
+	assert_true(bench_sees(&bench, "SHARE▼"));
+	bench_type(&bench, "v");
+	assert_int_equal(bench.focus.metric, METRIC_COV);
+	assert_true(bench_sees(&bench, "COV▼"));
+	bench_type(&bench, ":");
+	bench_text(&bench, "metric modes");
+	bench_type(&bench, "Enter");
+	assert_int_equal(bench.focus.metric, METRIC_MODES);
+	assert_true(bench_sees(&bench, "MODES▼"));
+	bench_type(&bench, ":");
+	bench_text(&bench, "metric mean");
+	bench_type(&bench, "Enter");
+	assert_true(bench_sees(&bench, "metric is variance, cov or modes, not \"mean\""));
+	assert_string_equal(bench.command, ""); /* nothing for the program to do */
+	bench_close(&bench);
+}
+
+/* Below the list is where the group under the cursor varies, and of no other. */
+static void the_group_under_the_cursor(void **state)
+{
+	struct cloud cloud = {0};
+	struct snapshot *snapshot;
+	struct bench bench;
+
+	(void)state;
+	begin(&bench, &cloud);
+	assert_int_equal(bench.focus.group_id, 1);
+	assert_true(bench_sees(&bench, "inside sem.acquire 97%"));
+	bench_type(&bench, "j");
+	assert_int_equal(bench.focus.group_id, 2);
+	snapshot = cloud_snapshot(&bench.focus, &cloud);
+	snapshot->group.id = 1; /* an answer to what was asked before */
+	bench_show(&bench, snapshot);
+	assert_false(bench_sees(&bench, "inside sem.acquire"));
+	bench_type(&bench, "4 1 j 7 4"); /* the slowest one of the group, not the one seen before */
+	assert_int_equal(bench.focus.group_id, 3);
+	assert_int_equal(bench.focus.request_id, 300);
 	bench_close(&bench);
 }
 
@@ -503,6 +711,14 @@ static void change_cloud(struct cloud *cloud, uint32_t random)
 	cloud->shuffled = random % 2 == 0;
 	cloud->gone = random % 11 == 0;
 	cloud->no_groups = random % 13 == 0;
+	cloud->no_path = random % 17 == 0;
+	cloud->variation = (struct made_variation){.missing = random % 5 == 1 ? 19 : 0,
+			.lossy = random % 7 == 1,
+			.common = random % 3 == 1,
+			.hostile = random % 3 == 2,
+			.moved = random % 2,
+			.folded = random % 4 == 1,
+			.rows = random % 9 == 0 ? random % 700 : 0};
 }
 
 /* Every line is as wide as the screen, whatever is drawn on it. */
@@ -522,7 +738,7 @@ static void assert_whole(const struct canvas *canvas)
 /* Any keys on any data in any size: nothing breaks. */
 static void any_keys(void **state)
 {
-	static const char typed[] = "1247?wjkhlgGnN/fsSp,.t:!ae(\x0c";
+	static const char typed[] = "12347?wjkhlgGnN/fsSp,.t:!ae(cAvo \x0c";
 	struct cloud cloud = {0};
 	struct bench bench;
 	uint32_t random = 4711, i, key;
@@ -571,6 +787,13 @@ int main(void)
 			cmocka_unit_test(from_a_call_to_its_caller),
 			cmocka_unit_test(from_a_span_to_its_thread),
 			cmocka_unit_test(a_tree_of_processes),
+			cmocka_unit_test(down_the_tree),
+			cmocka_unit_test(order_of_the_tree),
+			cmocka_unit_test(from_a_segment_to_events),
+			cmocka_unit_test(a_request_that_went_elsewhere),
+			cmocka_unit_test(requests_are_compared),
+			cmocka_unit_test(metrics),
+			cmocka_unit_test(the_group_under_the_cursor),
 			cmocka_unit_test(search_goes_round),
 			cmocka_unit_test(keys_from_settings),
 			cmocka_unit_test(sources_are_attached),

@@ -90,8 +90,12 @@ static void made_events(void **state)
 	bench_golden(&bench, "engine-groups");
 	bench_type(&bench, "Enter");
 	bench_golden(&bench, "engine-group");
-	bench_type(&bench, "4 w");
+	bench_type(&bench, "3 w");
+	bench_golden(&bench, "engine-tree");
+	bench_type(&bench, "Enter");
 	bench_golden(&bench, "engine-request");
+	bench_type(&bench, "c");
+	bench_golden(&bench, "engine-compare");
 	bench_close(&bench);
 	feed_stop(&feed);
 }
@@ -143,6 +147,8 @@ static void recorded_trace(void **state)
 	bench_open(&bench, 30, 110, false, false);
 	bench_type(&bench, "t");
 	bench_golden(&bench, "trace-groups");
+	bench_type(&bench, "3 A");
+	bench_golden(&bench, "trace-tree");
 	bench_type(&bench, "4");
 	bench_golden(&bench, "trace-request");
 	bench_close(&bench);

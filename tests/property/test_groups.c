@@ -95,6 +95,8 @@ static void print_row(FILE *out, const struct groups_row *row)
 	for (uint32_t i = 0; i < GROUPS_SPARK_BINS; i++) {
 		fprintf(out, " %u", row->spark[i]);
 	}
+	fprintf(out, " %u %u %d %a %u", row->missing, row->detection, row->lossy, row->cov_low,
+			row->n_modes);
 	fputc('\n', out);
 }
 

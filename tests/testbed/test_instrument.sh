@@ -74,4 +74,9 @@ for schema in "" "--schema=shop.yaml"; do
 	[ "$n" = 1 ] && [ "$(wc -l <"$PT_DIR/groups")" = 2 ] && grep -q '\b5000\b' "$PT_DIR/groups" ||
 		fail "not one group of 5000 orders ($schema): $(cat "$PT_DIR/groups")"
 done
+
+# Functions go by their names, from the binary that the statedump tells of.
+"$build/pythiatop" --batch=folded "$PT_DIR/relay" >"$PT_DIR/folded"
+grep -q '^order_shop;order;shop-functions:pay;pay [0-9]*$' "$PT_DIR/folded" ||
+	fail "no function pay within order: $(cat "$PT_DIR/folded")"
 echo "all listings of docs/instrument.md work"

@@ -125,7 +125,9 @@ static char *write(enum output_format format, const struct snapshot *snapshot)
 	char *text = NULL;
 	FILE *out = open_memstream(&text, &size);
 
-	assert_int_equal(output_write(out, format, snapshot, true), STATUS_OK);
+	assert_int_equal(
+			output_write(out, &(struct output_style){.format = format}, snapshot, true),
+			STATUS_OK);
 	fclose(out);
 	return text;
 }

@@ -11,6 +11,7 @@
 
 #include "widgets/bar.h"
 #include "widgets/heat.h"
+#include "widgets/outline.h"
 #include "widgets/paragraph.h"
 #include "widgets/waterfall.h"
 
@@ -173,10 +174,157 @@ static void paragraphs(void **state)
 	canvas_release(&canvas);
 }
 
+#define LARGE (2 * OUTLINE_CHOICES + 201)
+
+/* A tree for outlines: each row's parent, and a number to sort by. */
+struct plain_tree {
+	uint32_t parents[LARGE];
+	int numbers[LARGE];
+};
+
+static uint32_t plain_parent(const void *data, uint32_t row)
+{
+	return ((const struct plain_tree *)data)->parents[row];
+}
+
+static uint64_t plain_key(const void *data, uint32_t row, uint64_t parent)
+{
+	(void)data;
+	return parent * 1000 + row + 1;
+}
+
+static int by_number(const void *data, uint32_t a, uint32_t b)
+{
+	const int *numbers = ((const struct plain_tree *)data)->numbers;
+
+	return (numbers[a] < numbers[b]) - (numbers[a] > numbers[b]);
+}
+
+static const struct outline_source plain = {plain_parent, plain_key};
+
+static void assert_lines(const struct outline *outline, const uint32_t *rows, uint32_t n)
+{
+	uint32_t i;
+
+	assert_int_equal(outline->lines, n);
+	for (i = 0; i < n; i++) {
+		assert_int_equal(outline->line[i].row, rows[i]);
+		assert_int_equal(outline->line[i].key, outline_key(outline, rows[i]));
+	}
+}
+
+/* Siblings are sorted, children stay below their parent; what is folded stays so. */
+static void outlines(void **state)
+{
+	static const struct plain_tree tree = {.parents = {UINT32_MAX, 0, 1, 0, 3, 3, UINT32_MAX},
+			.numbers = {1, 10, 5, 20, 3, 3, 2}};
+	struct outline outline;
+
+	(void)state;
+	outline_init(&outline, &plain);
+	outline_update(&outline, &tree, 7, NULL, false);
+	assert_lines(&outline, (uint32_t[]){0, 1, 2, 3, 4, 5, 6}, 7);
+	outline_update(&outline, &tree, 7, by_number, false);
+	assert_lines(&outline, (uint32_t[]){6, 0, 3, 4, 5, 1, 2}, 7);
+	assert_false(outline_fold(&outline, 3, true)); /* a leaf */
+	assert_true(outline_fold(&outline, 2, true));
+	outline_update(&outline, &tree, 7, by_number, false);
+	assert_lines(&outline, (uint32_t[]){6, 0, 3, 1, 2}, 5);
+	assert_false(outline_fold(&outline, 2, true)); /* is so already */
+	assert_true(outline_is_parent(&outline, 3));
+	assert_false(outline_is_parent(&outline, 2));
+	assert_int_equal(outline_line_of(&outline, 1), 3);
+	assert_int_equal(outline_line_of(&outline, 5), UINT32_MAX);
+	outline_update(&outline, &tree, 7, NULL, true); /* as for a filter */
+	assert_lines(&outline, (uint32_t[]){0, 1, 2, 3, 4, 5, 6}, 7);
+	outline_update(&outline, &tree, 4, NULL, false); /* fewer rows: folds are by name */
+	assert_lines(&outline, (uint32_t[]){0, 1, 2, 3}, 4);
+	outline_update(&outline, &tree, 7, NULL, false);
+	outline_reveal(&outline, 5);
+	outline_update(&outline, &tree, 7, NULL, false);
+	assert_lines(&outline, (uint32_t[]){0, 1, 2, 3, 4, 5, 6}, 7);
+	outline_release(&outline);
+}
+
+/* A large tree begins folded below what has room; the last folds of many are remembered. */
+static void large_outlines(void **state)
+{
+	enum { PARENTS = LARGE / 2 };
+	static struct plain_tree tree;
+	struct outline outline;
+	uint32_t i;
+
+	(void)state;
+	tree.parents[0] = UINT32_MAX;
+	for (i = 1; i < LARGE; i++) {
+		tree.parents[i] = i <= PARENTS ? 0 : i - PARENTS;
+	}
+	outline_init(&outline, &plain);
+	outline_update(&outline, &tree, LARGE, NULL, false);
+	assert_int_equal(outline.lines, 1 + PARENTS);
+	for (i = 1; i <= PARENTS; i++) {
+		assert_true(outline_fold(&outline, outline_line_of(&outline, i), false));
+		outline_update(&outline, &tree, LARGE, NULL, false);
+	}
+	assert_int_equal(outline.lines, 1 + PARENTS + OUTLINE_CHOICES);
+	assert_false(outline.line[outline_line_of(&outline, 1)].open);
+	assert_true(outline.line[outline_line_of(&outline, PARENTS)].open);
+	outline_release(&outline);
+}
+
+/* The pieces of the critical path are found by span, wherever they come in time. */
+static void critical_path(void **state)
+{
+	static const struct request_span spans[] = {
+			{.name = "root", .parent = UINT32_MAX, .duration_ns = 100, .path_ns = 30},
+			{.name = "a", .parent = 0, .duration_ns = 90, .path_ns = 0},
+			{.name = "b", .parent = 0, .duration_ns = 70, .path_ns = 70},
+	};
+	static const struct request_piece pieces[] = {
+			{0, 0, 10, ""}, {2, 10, 40, ""}, {0, 40, 60, "(wait)"}, {2, 60, 100, ""}};
+	struct request_view request = {.id = 7,
+			.duration_ns = 100,
+			.n_spans = 3,
+			.spans = spans,
+			.n_pieces = 4,
+			.pieces = pieces};
+	struct waterfall waterfall = {.n = 0};
+	struct canvas canvas;
+	const struct area line = {0, 0, 1, 10};
+	/* Off the path, and with nothing below, the root is grey at its end. */
+	static const char *const drawn[] = {"█", "░", "░", "░", "═", "═", "░", "░", "░", "▒"};
+	int x;
+
+	(void)state;
+	waterfall_update(&waterfall, &request);
+	assert_true(waterfall_has_path(&waterfall));
+	assert_int_equal(waterfall.first_piece[1], 2);
+	assert_int_equal(waterfall.first_piece[2], 2);
+	assert_int_equal(waterfall.pieces[waterfall.first_piece[2] + 1], 3);
+	assert_int_equal(waterfall_worst(&waterfall), 2); /* though "a" is longer */
+	canvas_init(&canvas, false);
+	assert_true(canvas_resize(&canvas, 1, 10));
+	waterfall_draw(&waterfall, 0, &canvas, line);
+	for (x = 0; x < 10; x++) {
+		assert_string_equal(canvas_at(&canvas, 0, x)->glyph, drawn[x]);
+		assert_int_equal(canvas_at(&canvas, 0, x)->role == ROLE_CRITICAL,
+				x == 0 || x == 4 || x == 5);
+	}
+	canvas_release(&canvas);
+	request.n_pieces = 0;
+	waterfall_update(&waterfall, &request);
+	assert_false(waterfall_has_path(&waterfall));
+	assert_int_equal(waterfall_worst(&waterfall), 1); /* by self time */
+	waterfall_release(&waterfall);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(self_time),
+			cmocka_unit_test(critical_path),
+			cmocka_unit_test(outlines),
+			cmocka_unit_test(large_outlines),
 			cmocka_unit_test(folding),
 			cmocka_unit_test(shares),
 			cmocka_unit_test(heat_cells),

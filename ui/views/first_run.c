@@ -113,8 +113,9 @@ void first_run_need_more(char *out, size_t size, const struct groups_view *group
 		if (row->count < groups->enough) {
 			snprintf(out, size,
 					"%" PRIu32 " groups, %" PRIu32
-					" need more requests (%s %" PRIu64 " of %" PRIu32 ")",
-					groups->n, groups->need_more, row->type, row->count,
+					" need%s more requests (%s %" PRIu64 " of %" PRIu32 ")",
+					groups->n, groups->need_more,
+					groups->need_more == 1 ? "s" : "", row->type, row->count,
 					groups->enough);
 			return;
 		}

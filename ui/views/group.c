@@ -6,19 +6,27 @@
 
 #include "format.h"
 #include "layout.h"
+#include "views/segments.h"
 #include "views/view.h"
 #include "widgets/bar.h"
 #include "widgets/heat.h"
 #include "widgets/table.h"
 
-/* Screen 2: one group. Latency over time, its histogram, the requests kept of it. */
+/* Screen 2: one group. Latency over time, its histogram, where it varies, the requests kept of it.
+ */
 
-enum pane { PANE_HEAT, PANE_REQUESTS, PANE_COUNT };
+/* On a narrower screen segments and requests share their place: the one last used has it. */
+#define BOTH_PANES 140
+
+enum pane { PANE_HEAT, PANE_SEGMENTS, PANE_REQUESTS, PANE_COUNT };
 
 struct group_screen {
 	enum pane pane;
 	struct heat heat;
+	bool requests; /* of the lower panes, that of the requests was used last */
+	struct segments segments;
 	struct table table;
+	uint64_t tagged;
 	const struct group_view *group;
 	uint32_t shown_id; /* the group that cursor and list are of */
 };
@@ -34,11 +42,14 @@ static const struct table_column columns[] = {
 		[C_BAR] = {"", 4, 0, TABLE_FLEX | TABLE_UNSORTED | TABLE_GRAPHIC, 60},
 };
 
+static const struct group_screen *screen_of(const void *data)
+{
+	return data;
+}
+
 static const struct group_request *request_at(const void *data, uint32_t row)
 {
-	const struct group_view *group = data;
-
-	return &group->requests[row];
+	return &screen_of(data)->group->requests[row];
 }
 
 static uint64_t request_key(const void *data, uint32_t row)
@@ -111,7 +122,7 @@ static uint32_t slowest(const struct group_view *group)
 static bool request_paint(
 		const void *data, uint32_t row, int column, struct canvas *canvas, struct area area)
 {
-	const struct group_view *group = data;
+	const struct group_view *group = screen_of(data)->group;
 	uint64_t most_ns;
 
 	if (column != C_BAR) {
@@ -127,6 +138,9 @@ static bool request_paint(
 
 static const char *request_mark(const void *data, uint32_t row)
 {
+	if (request_at(data, row)->id == screen_of(data)->tagged) {
+		return "◆";
+	}
 	return request_at(data, row)->tainted ? "~" : NULL;
 }
 
@@ -147,6 +161,7 @@ static void *group_create(void)
 
 	if (screen) {
 		table_init(&screen->table, &source);
+		segments_init(&screen->segments);
 	}
 	return screen;
 }
@@ -156,6 +171,7 @@ static void group_destroy(void *view)
 	struct group_screen *screen = view;
 
 	table_release(&screen->table);
+	segments_release(&screen->segments);
 	free(screen);
 }
 
@@ -178,7 +194,8 @@ static void group_update(void *view, const struct snapshot *snapshot)
 		screen->table.cursor_key = 0;
 	}
 	heat_update(&screen->heat, screen->group);
-	table_update(&screen->table, screen->group, screen->group->n_requests);
+	segments_update(&screen->segments, screen->group);
+	table_update(&screen->table, screen, screen->group->n_requests);
 }
 
 /* The figures of the group, the more telling first: as many as have room. */
@@ -216,6 +233,18 @@ static void draw_figures(
 	}
 }
 
+static void draw_verdict(
+		const struct groups_row *row, const struct view_frame *frame, struct area line)
+{
+	char text[512];
+	enum role role = row->missing > 0 || row->lossy ? ROLE_DIM
+			 : row->detection               ? ROLE_BAD
+							: ROLE_TEXT;
+
+	view_verdict(text, sizeof(text), row);
+	canvas_text(frame->canvas, line.y, line.x, line.width, role, text);
+}
+
 /* What is under the cursor, in the title of the heat's pane. */
 static void describe_cell(const struct group_screen *screen, char *out, size_t size)
 {
@@ -247,11 +276,33 @@ static void draw_requests(
 	struct area title = layout_cut_rows(&area, 1);
 	char text[128], share[FORMAT_BYTES];
 
+	screen->tagged = frame->tagged;
+
 	snprintf(text, sizeof(text), "requests kept: %s of the window",
 			format_share(share, screen->group->sampled_share));
 	view_pane(frame, title, text, "", screen->pane == PANE_REQUESTS);
 	table_draw(&screen->table, frame->canvas, area, screen->pane == PANE_REQUESTS,
 			frame->search);
+}
+
+static void draw_below(
+		struct group_screen *screen, const struct view_frame *frame, struct area area)
+{
+	struct area left;
+
+	if (area.width < BOTH_PANES) {
+		if (screen->requests) {
+			draw_requests(screen, frame, area);
+		} else {
+			segments_draw(&screen->segments, frame, area,
+					screen->pane == PANE_SEGMENTS);
+		}
+		return;
+	}
+	left = layout_cut_columns(&area, area.width / 2);
+	layout_cut_columns(&left, -1);
+	segments_draw(&screen->segments, frame, left, screen->pane == PANE_SEGMENTS);
+	draw_requests(screen, frame, area);
 }
 
 /* What a cell of the heat map stands for. */
@@ -294,11 +345,16 @@ static void group_draw(void *view, const struct view_frame *frame)
 	figures = layout_cut_rows(&area, 1);
 	layout_cut_columns(&figures, 1);
 	draw_figures(&group->row, frame, figures);
+	if (area.height >= 18) {
+		figures = layout_cut_rows(&area, 1);
+		layout_cut_columns(&figures, 1);
+		draw_verdict(&group->row, frame, figures);
+	}
 	/* What the heat map has no use for, the list gets. */
 	heat = layout_cut_rows(&area,
 			heat_arrange(&screen->heat, area.height * 3 / 5 - 2, area.width) + 2);
 	draw_heat(screen, frame, heat);
-	draw_requests(screen, frame, area);
+	draw_below(screen, frame, area);
 	describe_scale(screen, scale, sizeof(scale));
 	view_crumbs(frame, crumbs, name, NULL, scale);
 }
@@ -337,33 +393,90 @@ static bool enter_row(const struct group_screen *screen, struct view_call *call)
 	return true;
 }
 
+/* The request under the cursor, be it of a cell or of the list; 0: none. */
+static uint64_t request_here(const struct group_screen *screen)
+{
+	uint32_t row = table_row(&screen->table);
+	struct heat_cell cell;
+
+	switch (screen->pane) {
+	case PANE_HEAT:
+		return heat_cursor(&screen->heat, &cell) ? cell.request : 0;
+	case PANE_REQUESTS:
+		return row == UINT32_MAX ? 0 : screen->group->requests[row].id;
+	default:
+		return 0;
+	}
+}
+
+static bool tag_or_compare(
+		const struct group_screen *screen, enum action action, struct view_call *call)
+{
+	uint64_t request_id = request_here(screen);
+
+	if (request_id == 0) {
+		snprintf(call->message, sizeof(call->message),
+				"no request is selected: Tab goes to the list of them");
+	} else if (action == ACTION_TAG) {
+		call->tag = request_id;
+	} else {
+		call->go = SCREEN_COMPARE;
+		call->group_id = screen->group->id;
+		call->request_id = request_id;
+	}
+	return true;
+}
+
+static void change_pane(struct group_screen *screen, int step)
+{
+	screen->pane = (enum pane)(((int)screen->pane + PANE_COUNT + step) % PANE_COUNT);
+	if (screen->pane != PANE_HEAT) {
+		screen->requests = screen->pane == PANE_REQUESTS;
+	}
+}
+
+static bool act_on_pane(struct group_screen *screen, enum action action, struct view_call *call)
+{
+	const struct group_view *group = screen->group;
+
+	if (screen->pane == PANE_SEGMENTS) {
+		return segments_act(&screen->segments, action, call);
+	}
+	if (action == ACTION_ENTER) {
+		return screen->pane == PANE_HEAT ? enter_heat(screen, call)
+						 : enter_row(screen, call);
+	}
+	if (screen->pane == PANE_HEAT) {
+		return heat_act(&screen->heat, action);
+	}
+	if (action == ACTION_WORST) {
+		return group->n_requests > 0 &&
+		       table_select(&screen->table, group->requests[slowest(group)].id);
+	}
+	return table_act(&screen->table, action);
+}
+
 static bool group_act(void *view, enum action action, struct view_call *call)
 {
 	struct group_screen *screen = view;
-	const struct group_view *group = screen->group;
 
 	switch (action) {
 	case ACTION_PANE:
-	case ACTION_PANE_BACK:
-		screen->pane = screen->pane == PANE_HEAT ? PANE_REQUESTS : PANE_HEAT;
+		change_pane(screen, 1);
 		return true;
-	case ACTION_ENTER:
-		return screen->pane == PANE_HEAT ? enter_heat(screen, call)
-						 : enter_row(screen, call);
+	case ACTION_PANE_BACK:
+		change_pane(screen, -1);
+		return true;
+	case ACTION_TAG:
+	case ACTION_COMPARE:
+		return tag_or_compare(screen, action, call);
 	case ACTION_REQUEST:
 		call->go = SCREEN_REQUEST;
-		call->group_id = group->id;
-		call->request_id = group->row.worst_request;
+		call->group_id = screen->group->id;
+		call->request_id = screen->group->row.worst_request;
 		return true;
-	case ACTION_WORST:
-		if (screen->pane == PANE_HEAT) {
-			return heat_act(&screen->heat, action);
-		}
-		return group->n_requests > 0 &&
-		       table_select(&screen->table, group->requests[slowest(group)].id);
 	default:
-		return screen->pane == PANE_HEAT ? heat_act(&screen->heat, action)
-						 : table_act(&screen->table, action);
+		return act_on_pane(screen, action, call);
 	}
 }
 
@@ -371,7 +484,9 @@ static struct table *group_table(void *view)
 {
 	struct group_screen *screen = view;
 
-	return screen->pane == PANE_REQUESTS ? &screen->table : NULL;
+	return screen->pane == PANE_REQUESTS   ? &screen->table
+	       : screen->pane == PANE_SEGMENTS ? &screen->segments.table
+					       : NULL;
 }
 
 const struct view_ops view_group = {
@@ -380,7 +495,10 @@ const struct view_ops view_group = {
 			 "slower, darker is "
 			 "more requests, on a logarithmic scale. On the same axis the histogram of "
 			 "the horizon. "
-			 "Below, the requests that were kept.",
+			 "and its modes. Below, where it varies: segments of the critical path as "
+			 "100% of the variance (± half of the 90% interval, TAIL of the slowest "
+			 "requests' excess, ≠ where the two disagree); and the requests kept. "
+			 "Space tags one, c compares.",
 		.create = group_create,
 		.destroy = group_destroy,
 		.parts = group_parts,

@@ -17,6 +17,8 @@
 struct groups_screen {
 	struct table table;
 	const struct groups_view *groups;
+	const struct group_view *group; /* the one under the cursor, or the one before it */
+	const struct tree_view *tree;   /* of the same */
 	struct first_run first_run;
 	bool empty; /* no group so far */
 };
@@ -30,7 +32,9 @@ enum column {
 	C_P99,
 	C_MEAN,
 	C_SD,
+	C_TAIL,
 	C_COV,
+	C_MODES,
 	C_MIN,
 	C_MAX,
 	C_LEFT_OUT,
@@ -40,19 +44,21 @@ enum column {
 };
 
 static const struct table_column columns[] = {
-		[C_GROUP] = {"GROUP", 31, 0, TABLE_FLEX | TABLE_NAME, 52},
+		[C_GROUP] = {"GROUP", 29, 0, TABLE_FLEX | TABLE_NAME, 52},
 		[C_COUNT] = {"N", 5, 1, TABLE_RIGHT, 0},
 		[C_RATE] = {"RATE", 6, 3, TABLE_RIGHT, 0},
-		[C_P50] = {"P50", 6, 2, TABLE_RIGHT, 0},
+		[C_P50] = {"P50", 7, 2, TABLE_RIGHT, 0},
 		[C_P95] = {"P95", 6, 4, TABLE_RIGHT, 0},
 		[C_P99] = {"P99", 6, 2, TABLE_RIGHT, 0},
-		[C_MEAN] = {"MEAN", 6, 7, TABLE_RIGHT, 0},
-		[C_SD] = {"SD", 6, 7, TABLE_RIGHT, 0},
-		[C_COV] = {"COV", 4, 3, TABLE_RIGHT, 0},
+		[C_MEAN] = {"MEAN", 6, 8, TABLE_RIGHT, 0},
+		[C_SD] = {"SD", 6, 5, TABLE_RIGHT, 0},
+		[C_TAIL] = {"TAIL", 5, 6, TABLE_RIGHT, 0},
+		[C_COV] = {"COV", 5, 1, TABLE_RIGHT, 0},
+		[C_MODES] = {"MODES", 6, 1, TABLE_RIGHT, 0},
 		[C_MIN] = {"MIN", 6, 9, TABLE_RIGHT, 0},
 		[C_MAX] = {"MAX", 6, 8, TABLE_RIGHT, 0},
 		[C_LEFT_OUT] = {"LEFT OUT", 9, 10, TABLE_RIGHT, 0},
-		[C_LATENCY] = {"LATENCY", GROUPS_SPARK_BINS + 1, 6, TABLE_UNSORTED | TABLE_GRAPHIC,
+		[C_LATENCY] = {"LATENCY", GROUPS_SPARK_BINS + 1, 7, TABLE_UNSORTED | TABLE_GRAPHIC,
 				0},
 		[C_SHARE] = {"SHARE", 7, 0, TABLE_RIGHT | TABLE_FLEX | TABLE_GRAPHIC, 34},
 };
@@ -80,6 +86,44 @@ static void duration_cell(
 	}
 }
 
+/* Whether enough is known to judge it. */
+static bool is_judged(const struct groups_row *row)
+{
+	return row->missing == 0 && !row->lossy;
+}
+
+/* The figure that is the reason why a group is flagged stands out, by a sign and a colour. */
+static void flag_cell(bool flagged, const char *sign, struct table_cell *cell)
+{
+	size_t used = strlen(cell->text);
+
+	if (flagged) {
+		snprintf(cell->text + used, sizeof(cell->text) - used, "%s", sign);
+		cell->role = ROLE_BAD;
+	}
+}
+
+static void median_cell(const struct groups_row *row, struct table_cell *cell)
+{
+	uint32_t why = is_judged(row) ? row->detection : 0;
+
+	duration_cell(row, 1, (double)row->p50_ns, cell->text);
+	if (why & DETECTION_SLOW) {
+		flag_cell(true, "!", cell);
+	} else {
+		flag_cell(why & DETECTION_SHIFTED, row->shift < 1 ? "↓" : "↑", cell);
+	}
+}
+
+static void modes_cell(const struct groups_row *row, struct table_cell *cell)
+{
+	strcpy(cell->text, "-");
+	if (is_judged(row) && row->n_modes > 0) {
+		snprintf(cell->text, sizeof(cell->text), "%" PRIu32, row->n_modes);
+		flag_cell(row->detection & DETECTION_MODES, "!", cell);
+	}
+}
+
 static void number_cell(const struct groups_row *row, int column, struct table_cell *cell)
 {
 	char *text = cell->text;
@@ -95,6 +139,16 @@ static void number_cell(const struct groups_row *row, int column, struct table_c
 		strcpy(text, "-");
 		if (row->count > 1 && row->mean_ns > 0) {
 			format_ratio(text, row->cov);
+			flag_cell(is_judged(row) && row->detection & DETECTION_VARIES, "!", cell);
+		}
+		break;
+	case C_MODES:
+		modes_cell(row, cell);
+		break;
+	case C_TAIL:
+		strcpy(text, "-");
+		if (row->count > 0) {
+			format_ratio(text, row->tail_ratio);
 		}
 		break;
 	case C_LEFT_OUT:
@@ -122,7 +176,7 @@ static void row_cell(const void *data, uint32_t index, int column, struct table_
 		view_group_name(cell->text, sizeof(cell->text), row->type, row->path);
 		break;
 	case C_P50:
-		duration_cell(row, 1, (double)row->p50_ns, cell->text);
+		median_cell(row, cell);
 		break;
 	case C_P95:
 		duration_cell(row, 1, (double)row->p95_ns, cell->text);
@@ -165,8 +219,12 @@ static double row_number(const struct groups_row *row, int column)
 		return row->mean_ns;
 	case C_SD:
 		return row->sd_ns;
+	case C_TAIL:
+		return row->tail_ratio;
 	case C_COV:
 		return row->cov;
+	case C_MODES:
+		return is_judged(row) ? row->n_modes : 0;
 	case C_MIN:
 		return (double)row->min_ns;
 	case C_MAX:
@@ -193,24 +251,6 @@ static int row_compare(const void *data, uint32_t a, uint32_t b, int column)
 	return number_a < number_b ? -1 : number_a > number_b;
 }
 
-/* Paths begin alike and end in what tells them apart: the end of a long one is shown. */
-static void draw_path(struct canvas *canvas, int y, int x, int width, const char *path)
-{
-	const char *next;
-	int dots;
-
-	if (text_fits(path, canvas->ascii, width)) {
-		canvas_text(canvas, y, x, width, ROLE_PATH, path);
-		return;
-	}
-	dots = text_width("…", canvas->ascii);
-	while ((next = strstr(path, "›")) && !text_fits(path, canvas->ascii, width - dots)) {
-		path = next + strlen("›");
-	}
-	dots = canvas_text(canvas, y, x, width, ROLE_PATH, "…");
-	canvas_text(canvas, y, x + dots, width - dots, ROLE_PATH, path);
-}
-
 /* The name has two voices: what the request is, and where it went. */
 static bool row_paint(const void *data, uint32_t index, int column, struct canvas *canvas,
 		struct area area)
@@ -230,7 +270,7 @@ static bool row_paint(const void *data, uint32_t index, int column, struct canva
 	x = canvas_text(canvas, area.y, area.x, area.width, ROLE_NAME,
 			row->type[0] ? row->type : "(no name)");
 	view_path(path, sizeof(path), row->path);
-	draw_path(canvas, area.y, area.x + x + 1, area.width - x - 1, path);
+	view_draw_path(canvas, area.y, area.x + x + 1, area.width - x - 1, path);
 	return true;
 }
 
@@ -275,21 +315,7 @@ static uint32_t groups_parts(const void *view, const struct snapshot *snapshot)
 	if (snapshot->groups.n == 0) {
 		return FOCUS_GROUPS | FOCUS_SOURCES | FOCUS_UNMATCHED;
 	}
-	return FOCUS_GROUPS;
-}
-
-static void groups_update(void *view, const struct snapshot *snapshot)
-{
-	struct groups_screen *screen = view;
-
-	screen->groups = &snapshot->groups;
-	/* A snapshot made for another screen says nothing of groups. */
-	screen->empty = snapshot->groups.n == 0 &&
-			(snapshot->focus.parts == 0 || (snapshot->focus.parts & FOCUS_GROUPS));
-	table_update(&screen->table, screen->groups, screen->groups->n);
-	if (screen->empty) {
-		first_run_compose(&screen->first_run, snapshot);
-	}
+	return FOCUS_GROUPS | FOCUS_GROUP | FOCUS_TREE;
 }
 
 static const struct groups_row *selected(const struct groups_screen *screen)
@@ -297,6 +323,36 @@ static const struct groups_row *selected(const struct groups_screen *screen)
 	uint32_t row = table_row(&screen->table);
 
 	return row == UINT32_MAX ? NULL : &screen->groups->rows[row];
+}
+
+/* Where the group under the cursor varies is shown below the list. */
+static void groups_focus(const void *view, struct focus *focus)
+{
+	const struct groups_row *row = selected(view);
+
+	if (row) {
+		focus->group_id = row->id;
+	}
+}
+
+static void groups_update(void *view, const struct snapshot *snapshot)
+{
+	static const int columns_of[METRIC_COUNT] = {[METRIC_VARIANCE] = C_SHARE,
+			[METRIC_COV] = C_COV,
+			[METRIC_MODES] = C_MODES};
+	struct groups_screen *screen = view;
+
+	screen->groups = &snapshot->groups;
+	screen->group = &snapshot->group;
+	screen->tree = &snapshot->tree;
+	screen->table.given_column = columns_of[snapshot->focus.metric];
+	/* A snapshot made for another screen says nothing of groups. */
+	screen->empty = snapshot->groups.n == 0 &&
+			(snapshot->focus.parts == 0 || (snapshot->focus.parts & FOCUS_GROUPS));
+	table_update(&screen->table, screen->groups, screen->groups->n);
+	if (screen->empty) {
+		first_run_compose(&screen->first_run, snapshot);
+	}
 }
 
 static void draw_first_run(const struct groups_screen *screen, const struct view_frame *frame)
@@ -344,7 +400,35 @@ static void draw_distribution(
 	canvas_text(frame->canvas, line.y, x + 3, end - x - 3, ROLE_TEXT, text);
 }
 
-/* What the statistics leave out, or why there is nothing to say yet. */
+/* "varies: CoV ≥ 0.86; three latencies: 412ms 61%  1.20s 27%  2.10s 12%", or that nothing is said.
+ */
+static void draw_verdict(
+		const struct groups_row *row, const struct view_frame *frame, struct area line)
+{
+	char text[512];
+
+	view_verdict(text, sizeof(text), row);
+	canvas_text(frame->canvas, line.y, line.x, line.width,
+			!is_judged(row)  ? ROLE_DIM
+			: row->detection ? ROLE_BAD
+					 : ROLE_TEXT,
+			text);
+}
+
+/* Where it varies, in one sentence. */
+static void draw_location(const struct groups_screen *screen, const struct groups_row *row,
+		const struct view_frame *frame, struct area line)
+{
+	char text[1024];
+
+	if (!is_judged(row) || screen->group->id != row->id) {
+		return;
+	}
+	view_location(text, sizeof(text), &screen->group->location, screen->tree);
+	canvas_text(frame->canvas, line.y, line.x, line.width, ROLE_TEXT, text);
+}
+
+/* What the statistics leave out, or which groups have too few requests. */
 static void draw_caveat(const struct groups_screen *screen, const struct groups_row *row,
 		const struct view_frame *frame, struct area line)
 {
@@ -368,26 +452,32 @@ static void draw_caveat(const struct groups_screen *screen, const struct groups_
 static void draw_next(
 		const struct groups_row *row, const struct view_frame *frame, struct area line)
 {
-	char enter[64], request[64], text[256];
-	int x = line.x;
+	static const struct {
+		enum action action;
+		const char *text;
+	} next[] = {{ACTION_ENTER, "latency over time"}, {ACTION_TREE, "where it varies"},
+			{ACTION_REQUEST, "its slowest request"}};
+	int x = line.x, end = line.x + line.width;
+	char keys[64], text[128];
+	size_t i;
 
 	x += canvas_text(frame->canvas, line.y, x, line.width, ROLE_NEXT, "NEXT ");
-	keymap_text(frame->keymap, ACTION_ENTER, enter, sizeof(enter));
-	keymap_text(frame->keymap, ACTION_REQUEST, request, sizeof(request));
-	if (row->worst_request) {
-		snprintf(text, sizeof(text), "%s  latency over time     %s  its slowest request",
-				enter, request);
-	} else {
-		snprintf(text, sizeof(text), "%s  latency over time", enter);
+	for (i = 0; i < sizeof(next) / sizeof(next[0]); i++) {
+		if (next[i].action == ACTION_REQUEST && !row->worst_request) {
+			continue;
+		}
+		keymap_text(frame->keymap, next[i].action, keys, sizeof(keys));
+		snprintf(text, sizeof(text), "%s  %s   ", keys, next[i].text);
+		x += canvas_text(frame->canvas, line.y, x, end - x, ROLE_TEXT, text);
 	}
-	canvas_text(frame->canvas, line.y, x, line.x + line.width - x, ROLE_TEXT, text);
 }
 
+/* The group under the cursor: the more lines there are the more is told, what to do next always. */
 static void draw_detail(const struct groups_screen *screen, const struct view_frame *frame,
 		struct area area)
 {
 	const struct groups_row *row = selected(screen);
-	struct area line;
+	struct area next;
 	char name[512];
 
 	if (!row || area.height < 4) {
@@ -396,10 +486,16 @@ static void draw_detail(const struct groups_screen *screen, const struct view_fr
 	view_group_name(name, sizeof(name), row->type, row->path);
 	view_pane(frame, layout_cut_rows(&area, 1), name, "", false);
 	layout_cut_columns(&area, 2);
-	draw_distribution(row, frame, layout_cut_rows(&area, 1));
-	draw_caveat(screen, row, frame, layout_cut_rows(&area, 1));
-	line = layout_cut_rows(&area, 1);
-	draw_next(row, frame, line);
+	next = layout_cut_rows(&area, -1);
+	draw_next(row, frame, next);
+	draw_verdict(row, frame, layout_cut_rows(&area, 1));
+	draw_location(screen, row, frame, layout_cut_rows(&area, 1));
+	if (area.height > 0) {
+		draw_distribution(row, frame, layout_cut_rows(&area, 1));
+	}
+	if (area.height > 0) {
+		draw_caveat(screen, row, frame, layout_cut_rows(&area, 1));
+	}
 }
 
 static void groups_draw(void *view, const struct view_frame *frame)
@@ -411,7 +507,7 @@ static void groups_draw(void *view, const struct view_frame *frame)
 		draw_first_run(screen, frame);
 		return;
 	}
-	detail = layout_cut_rows(&area, area.height >= 12 ? -4 : 0);
+	detail = layout_cut_rows(&area, area.height >= 16 ? -6 : area.height >= 12 ? -4 : 0);
 	table_draw(&screen->table, frame->canvas, area, true, frame->search);
 	draw_detail(screen, frame, detail);
 }
@@ -433,13 +529,17 @@ static bool groups_act(void *view, enum action action, struct view_call *call)
 		call->go = SCREEN_GROUP;
 		call->group_id = row ? row->id : 0;
 		return true;
+	case ACTION_TREE:
+		call->go = SCREEN_TREE;
+		call->group_id = row ? row->id : 0;
+		return true;
 	case ACTION_REQUEST:
 		call->go = SCREEN_REQUEST;
 		call->group_id = row ? row->id : 0;
 		call->request_id = row ? row->worst_request : 0;
 		return true;
 	case ACTION_WORST:
-		/* The analysis orders them by share of all variation. */
+		/* The analysis orders them by the metric chosen. */
 		return screen->groups->n > 0 &&
 		       table_select(&screen->table, screen->groups->rows[0].id);
 	default:
@@ -457,13 +557,14 @@ static struct table *groups_table(void *view)
 const struct view_ops view_groups = {
 		.screen = SCREEN_GROUPS,
 		.about = "Requests that should perform alike, grouped by what they are and where "
-			 "they went. On "
-			 "top: the group with the largest share of all variation (rate × standard "
-			 "deviation). N "
-			 "is requests within the horizon, COV standard deviation / mean.",
+			 "they went. On top: what varies most by the metric (v): SHARE of all "
+			 "variation (rate × standard deviation), COV standard deviation / mean, "
+			 "MODES latencies that stand apart. TAIL is P99 / P50, N requests within "
+			 "the horizon. A figure with ! is why its group is flagged.",
 		.create = groups_create,
 		.destroy = groups_destroy,
 		.parts = groups_parts,
+		.focus = groups_focus,
 		.update = groups_update,
 		.draw = groups_draw,
 		.act = groups_act,

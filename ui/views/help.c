@@ -133,8 +133,8 @@ static void add(struct help_screen *screen, const char *keys, const char *text, 
 
 static void add_about(struct help_screen *screen, const struct view_frame *frame)
 {
-	static const struct view_ops *const views[] = {
-			&view_groups, &view_group, &view_request, &view_sources};
+	static const struct view_ops *const views[] = {&view_groups, &view_group, &view_tree,
+			&view_request, &view_compare, &view_sources};
 	char line[HELP_BYTES];
 	const char *text;
 	size_t i, length;
@@ -196,6 +196,9 @@ static void add_signs(struct help_screen *screen)
 			{"-", "not measured"},
 			{"LOST LATE LAG", "events lost by tracers; too late to count; how far "
 					  "behind"},
+			{"!", "why a group is flagged: that figure; ↑ ↓ moved against the "
+			      "baseline"},
+			{"● ○ · +", "a tracepoint: on, off, never seen, proposed"},
 			{"░▒▓█", "few, some, many, most"},
 	};
 	size_t i;

@@ -10,12 +10,16 @@
 #include "widgets/table.h"
 #include "widgets/waterfall.h"
 
-/* Screen 4: one request. Its spans as a waterfall, what a span carried, its original events. */
+/*
+ * Screen 4: one request. Its spans as a waterfall with its critical path, what a span carried, its
+ * original events.
+ */
 
-/* On a narrower screen the events, when one is among them, have the width for themselves. */
-#define BOTH_PANES 120
+/* So wide that values, path and events have room side by side, or values and path at least. */
+#define THREE_PANES 160
+#define TWO_PANES   70
 
-enum pane { PANE_SPANS, PANE_VALUES, PANE_EVENTS, PANE_COUNT };
+enum pane { PANE_SPANS, PANE_PATH, PANE_VALUES, PANE_EVENTS, PANE_COUNT };
 
 struct request_screen {
 	enum pane pane;
@@ -23,7 +27,12 @@ struct request_screen {
 	uint32_t group_id; /* the group that it is, or was, wanted of */
 	uint64_t shown_id; /* the request that the cursors are of */
 	struct waterfall waterfall;
-	struct table spans, values, events;
+	struct table spans, path, values, events;
+	/* The span that the person came for, until its request is there. */
+	uint64_t chain;       /* 0: none in particular */
+	uint64_t chain_of_id; /* 0: whichever request comes */
+	bool chain_events;    /* its original events */
+	bool chain_missed;    /* the request was not there */
 };
 
 static const struct request_screen *screen_of(const void *data)
@@ -69,16 +78,16 @@ static void values_text(const struct request_value *values, uint32_t n, char *ou
 
 /* ---- spans ---- */
 
-enum span_column { S_NAME, S_TRACK, S_START, S_SELF, S_DURATION, S_BAR, S_COUNT_OF };
+enum span_column { S_NAME, S_TRACK, S_START, S_SELF, S_PATH, S_DURATION, S_BAR, S_COUNT_OF };
 
-static const struct table_column span_columns[] = {
-		[S_NAME] = {"SPAN", 24, 0, TABLE_FLEX, 60},
-		[S_TRACK] = {"WHERE", 16, 2, TABLE_FLEX, 28},
-		[S_START] = {"START", 7, 4, TABLE_RIGHT, 0},
-		[S_SELF] = {"SELF", 6, 3, TABLE_RIGHT, 0},
-		[S_DURATION] = {"TOTAL", 6, 0, TABLE_RIGHT, 0},
-		[S_BAR] = {"█ itself  ░ below it", 20, 1, TABLE_FLEX | TABLE_GRAPHIC, 0},
-};
+#define SPAN_COLUMNS(bar)                                                                          \
+	[S_NAME] = {"SPAN", 24, 0, TABLE_FLEX, 60}, [S_TRACK] = {"WHERE", 16, 2, TABLE_FLEX, 28},  \
+	[S_START] = {"START", 7, 4, TABLE_RIGHT, 0}, [S_SELF] = {"SELF", 6, 3, TABLE_RIGHT, 0},    \
+	[S_PATH] = {"PATH", 6, 1, TABLE_RIGHT, 0}, [S_DURATION] = {"TOTAL", 6, 0, TABLE_RIGHT, 0}, \
+	[S_BAR] = {bar, 20, 1, TABLE_FLEX | TABLE_GRAPHIC, 0}
+
+static const struct table_column span_columns[] = {SPAN_COLUMNS("█ itself  ░ below it")};
+static const struct table_column path_columns[] = {SPAN_COLUMNS("█ path ═ wait ▒ ░")};
 
 static uint64_t index_key(const void *data, uint32_t row)
 {
@@ -113,6 +122,13 @@ static void span_cell(const void *data, uint32_t row, int column, struct table_c
 			strcpy(cell->text, "-");
 		} else {
 			format_duration(cell->text, (double)screen->waterfall.self_ns[row]);
+		}
+		break;
+	case S_PATH:
+		strcpy(cell->text, "-");
+		if (waterfall_has_path(&screen->waterfall) && !(span->flags & REQUEST_SPAN_POINT)) {
+			format_duration(cell->text, (double)span->path_ns);
+			cell->role = span->path_ns > 0 ? ROLE_CRITICAL : ROLE_DIM;
 		}
 		break;
 	case S_DURATION:
@@ -164,9 +180,100 @@ static const struct table_source span_source = {
 		.hidden = span_hidden,
 };
 
+/* The same where the critical path is known. */
+static const struct table_source path_span_source = {
+		.columns = path_columns,
+		.n_columns = S_COUNT_OF,
+		.what = "spans",
+		.key = index_key,
+		.cell = span_cell,
+		.paint = span_paint,
+		.mark = span_mark,
+		.hidden = span_hidden,
+};
+
+/* ---- the critical path, piece by piece ---- */
+
+enum piece_column { P_AT, P_FOR, P_SPAN, P_WHAT, P_TRACK, P_SHARE, P_COUNT_OF };
+
+static const struct table_column piece_columns[] = {
+		[P_AT] = {"AT", 7, 1, TABLE_RIGHT, 0},
+		[P_FOR] = {"FOR", 7, 0, TABLE_RIGHT, 0},
+		[P_SPAN] = {"SPAN", 14, 0, TABLE_FLEX, 40},
+		[P_WHAT] = {"WHAT", 12, 0, TABLE_FLEX, 24},
+		[P_TRACK] = {"WHERE", 14, 6, TABLE_FLEX, 28},
+		[P_SHARE] = {"", 5, 5, TABLE_RIGHT, 0},
+};
+
+static void piece_cell(const void *data, uint32_t row, int column, struct table_cell *cell)
+{
+	const struct request_view *request = screen_of(data)->request;
+	const struct request_piece *piece = &request->pieces[row];
+	const struct request_span *span =
+			piece->span < request->n_spans ? &request->spans[piece->span] : NULL;
+	double length_ns = (double)(piece->to_ns - piece->from_ns);
+
+	switch (column) {
+	case P_AT:
+		format_duration(cell->text, (double)piece->from_ns);
+		cell->role = ROLE_DIM;
+		break;
+	case P_FOR:
+		format_duration(cell->text, length_ns);
+		cell->role = ROLE_STRONG;
+		break;
+	case P_SPAN:
+		text_copy(cell->text, sizeof(cell->text), span ? span->name : "-");
+		break;
+	case P_WHAT:
+		text_copy(cell->text, sizeof(cell->text), piece->what[0] ? piece->what : "itself");
+		cell->role = piece->what[0] ? ROLE_WARN : ROLE_TEXT;
+		break;
+	case P_TRACK:
+		if (span) {
+			track_text(request, span->track, cell->text, sizeof(cell->text));
+			cell->role = waterfall_role(span->track);
+		}
+		break;
+	default:
+		format_share(cell->text, request->duration_ns
+							 ? length_ns / (double)request->duration_ns
+							 : 0);
+		break;
+	}
+}
+
+static int piece_compare(const void *data, uint32_t a, uint32_t b, int column)
+{
+	const struct request_piece *one = &screen_of(data)->request->pieces[a];
+	const struct request_piece *other = &screen_of(data)->request->pieces[b];
+	int64_t one_ns = one->to_ns - one->from_ns, other_ns = other->to_ns - other->from_ns;
+
+	switch (column) {
+	case P_AT:
+		return one->from_ns < other->from_ns ? -1 : one->from_ns > other->from_ns;
+	case P_WHAT:
+		return strcmp(one->what, other->what);
+	case P_SPAN:
+	case P_TRACK:
+		return one->span < other->span ? -1 : one->span > other->span;
+	default:
+		return one_ns < other_ns ? -1 : one_ns > other_ns;
+	}
+}
+
+static const struct table_source piece_source = {
+		.columns = piece_columns,
+		.n_columns = P_COUNT_OF,
+		.what = "pieces",
+		.key = index_key,
+		.cell = piece_cell,
+		.compare = piece_compare,
+};
+
 /* ---- values of the span under the cursor: first what is known of it, then what it carried ---- */
 
-enum { OWN_NAME, OWN_TRACK, OWN_START, OWN_TOTAL, OWN_SELF, OWN_STATE, OWN_ROWS };
+enum { OWN_NAME, OWN_TRACK, OWN_START, OWN_TOTAL, OWN_SELF, OWN_PATH, OWN_STATE, OWN_ROWS };
 
 static const struct table_column value_columns[] = {
 		{"NAME", 12, 0, 0, 0},
@@ -197,7 +304,8 @@ static const char *span_state(const struct request_span *span)
 static void own_cell(const struct request_screen *screen, uint32_t index, uint32_t row, bool name,
 		struct table_cell *cell)
 {
-	static const char *const names[] = {"span", "where", "start", "total", "self", "state"};
+	static const char *const names[] = {
+			"span", "where", "start", "total", "self", "path", "state"};
 	const struct request_span *span = &screen->request->spans[index];
 
 	if (name) {
@@ -222,6 +330,9 @@ static void own_cell(const struct request_screen *screen, uint32_t index, uint32
 		break;
 	case OWN_SELF:
 		span_cell(screen, index, S_SELF, cell);
+		break;
+	case OWN_PATH:
+		span_cell(screen, index, S_PATH, cell);
 		break;
 	default:
 		strcpy(cell->text, span_state(span));
@@ -314,6 +425,7 @@ static void *request_create(void)
 
 	if (screen) {
 		table_init(&screen->spans, &span_source);
+		table_init(&screen->path, &piece_source);
 		table_init(&screen->values, &value_source);
 		table_init(&screen->events, &event_source);
 	}
@@ -325,6 +437,7 @@ static void request_destroy(void *view)
 	struct request_screen *screen = view;
 
 	table_release(&screen->spans);
+	table_release(&screen->path);
 	table_release(&screen->values);
 	table_release(&screen->events);
 	waterfall_release(&screen->waterfall);
@@ -338,12 +451,105 @@ static uint32_t request_parts(const void *view, const struct snapshot *snapshot)
 	return FOCUS_REQUEST;
 }
 
+/* While the cursor moves over spans, the path shows where each is on it: its longest piece. */
+static void follow_span(struct request_screen *screen, uint32_t span)
+{
+	const struct request_view *request = screen->request;
+	const struct waterfall *waterfall = &screen->waterfall;
+	uint32_t i, longest = UINT32_MAX;
+	int64_t ns, most_ns = -1;
+
+	if (span == UINT32_MAX || screen->pane != PANE_SPANS) {
+		return;
+	}
+	for (i = waterfall->first_piece[span]; i < waterfall->first_piece[span + 1]; i++) {
+		ns = request->pieces[waterfall->pieces[i]].to_ns -
+		     request->pieces[waterfall->pieces[i]].from_ns;
+		if (ns > most_ns) {
+			most_ns = ns;
+			longest = waterfall->pieces[i];
+		}
+	}
+	if (longest != UINT32_MAX) {
+		table_select(&screen->path, longest);
+	}
+}
+
 static void update_values(struct request_screen *screen)
 {
 	uint32_t span = selected_span(screen);
 
+	follow_span(screen, span);
+
 	table_update(&screen->values, screen,
 			span == UINT32_MAX ? 0 : OWN_ROWS + screen->request->spans[span].n_values);
+}
+
+static void request_enter(void *view, const struct view_call *call)
+{
+	struct request_screen *screen = view;
+
+	screen->chain = call->chain;
+	screen->chain_of_id = call->request_id;
+	screen->chain_events = call->events;
+	screen->chain_missed = false;
+}
+
+static uint64_t chain_key(const struct request_view *request, uint32_t span)
+{
+	const struct request_span *at = &request->spans[span];
+
+	return view_chain_key(at->provider, at->name,
+			at->parent < span ? chain_key(request, at->parent) : 0);
+}
+
+/* Of the spans of a calling context the one that is most on the critical path, else the longest. */
+static uint32_t find_chain(const struct request_view *request, uint64_t chain)
+{
+	uint32_t i, found = UINT32_MAX;
+
+	for (i = 0; i < request->n_spans; i++) {
+		const struct request_span *span = &request->spans[i];
+		const struct request_span *best = &request->spans[found < i ? found : i];
+
+		if (chain_key(request, i) == chain &&
+				(found == UINT32_MAX || span->path_ns > best->path_ns ||
+						(span->path_ns == best->path_ns &&
+								span->duration_ns >
+										best->duration_ns))) {
+			found = i;
+		}
+	}
+	return found;
+}
+
+static void show_events(struct request_screen *screen, uint32_t span)
+{
+	const struct request_span *at = &screen->request->spans[span];
+	uint32_t event = at->first_event != UINT32_MAX ? at->first_event : at->last_event;
+
+	if (event < screen->request->n_events) {
+		screen->pane = PANE_EVENTS;
+		table_select(&screen->events, event);
+	}
+}
+
+/* The cursor goes where the person came for, once the request is there. */
+static void go_to_chain(struct request_screen *screen)
+{
+	const struct request_view *request = screen->request;
+	uint32_t span;
+
+	if (screen->chain == 0 || request->id == 0 ||
+			(screen->chain_of_id != 0 && request->id != screen->chain_of_id)) {
+		return;
+	}
+	span = find_chain(request, screen->chain);
+	screen->chain = 0;
+	screen->chain_missed = span == UINT32_MAX;
+	if (!screen->chain_missed && table_select(&screen->spans, span) && screen->chain_events) {
+		show_events(screen, span);
+	}
 }
 
 static void request_update(void *view, const struct snapshot *snapshot)
@@ -356,11 +562,15 @@ static void request_update(void *view, const struct snapshot *snapshot)
 		screen->shown_id = screen->request->id;
 		screen->pane = PANE_SPANS;
 		screen->spans.cursor_key = screen->values.cursor_key = 0;
-		screen->events.cursor_key = 0;
+		screen->events.cursor_key = screen->path.cursor_key = 0;
 	}
 	waterfall_update(&screen->waterfall, screen->request);
+	screen->spans.source =
+			waterfall_has_path(&screen->waterfall) ? &path_span_source : &span_source;
 	table_update(&screen->spans, screen, screen->waterfall.n);
+	table_update(&screen->path, screen, screen->request->n_pieces);
 	table_update(&screen->events, screen, screen->request->n_events);
+	go_to_chain(screen);
 	update_values(screen);
 }
 
@@ -447,32 +657,83 @@ static void draw_spans(
 	table_draw(&screen->spans, frame->canvas, area, screen->pane == PANE_SPANS, frame->search);
 }
 
-static void draw_below(
+static void draw_values(
 		struct request_screen *screen, const struct view_frame *frame, struct area area)
 {
-	bool alone = screen->pane == PANE_EVENTS && area.width < BOTH_PANES;
-	struct area values = layout_cut_columns(&area, alone ? 0 : area.width * 9 / 20), title;
-	const struct request_view *request = screen->request;
 	uint32_t span = selected_span(screen);
-	char text[512], more[64] = "";
+	char text[512];
 
-	layout_cut_columns(&values, -1);
-	title = layout_cut_rows(&values, 1);
 	snprintf(text, sizeof(text), "span %.400s",
-			span == UINT32_MAX ? "" : request->spans[span].name);
-	if (!alone) {
-		view_pane(frame, title, text, "", screen->pane == PANE_VALUES);
-		table_draw(&screen->values, frame->canvas, values, screen->pane == PANE_VALUES,
-				frame->search);
+			span == UINT32_MAX ? "" : screen->request->spans[span].name);
+	view_pane(frame, layout_cut_rows(&area, 1), text, "", screen->pane == PANE_VALUES);
+	table_draw(&screen->values, frame->canvas, area, screen->pane == PANE_VALUES,
+			frame->search);
+}
+
+static void draw_path(
+		struct request_screen *screen, const struct view_frame *frame, struct area area)
+{
+	const struct request_view *request = screen->request;
+	char text[128];
+
+	snprintf(text, sizeof(text), "critical path: %" PRIu32 " piece%s", request->n_pieces,
+			request->n_pieces == 1 ? "" : "s");
+	view_pane(frame, layout_cut_rows(&area, 1), text, "", screen->pane == PANE_PATH);
+	if (request->n_pieces == 0) {
+		canvas_text(frame->canvas, area.y + 1, area.x + 3, area.width - 4, ROLE_DIM,
+				request->state == REQUEST_COMPLETE
+						? "not known"
+						: "only complete requests have one");
+		return;
 	}
+	table_draw(&screen->path, frame->canvas, area, screen->pane == PANE_PATH, frame->search);
+}
+
+static void draw_events(
+		struct request_screen *screen, const struct view_frame *frame, struct area area)
+{
+	const struct request_view *request = screen->request;
+	char text[64], more[64] = "";
+
 	snprintf(text, sizeof(text), "%" PRIu32 " events", request->n_events);
 	if (request->events_left_out > 0) {
 		snprintf(more, sizeof(more), "%" PRIu32 " more not kept", request->events_left_out);
 	}
-	title = layout_cut_rows(&area, 1);
-	view_pane(frame, title, text, more, screen->pane == PANE_EVENTS);
+	view_pane(frame, layout_cut_rows(&area, 1), text, more, screen->pane == PANE_EVENTS);
 	table_draw(&screen->events, frame->canvas, area, screen->pane == PANE_EVENTS,
 			frame->search);
+}
+
+/* The path beside the values; the events take the place of both where all have no room. */
+static void draw_below(
+		struct request_screen *screen, const struct view_frame *frame, struct area area)
+{
+	bool three = area.width >= THREE_PANES, two = area.width >= TWO_PANES;
+	struct area part;
+
+	if (!three && screen->pane == PANE_EVENTS) {
+		draw_events(screen, frame, area);
+		return;
+	}
+	if (!two) {
+		if (screen->pane == PANE_VALUES) {
+			draw_values(screen, frame, area);
+		} else {
+			draw_path(screen, frame, area);
+		}
+		return;
+	}
+	part = layout_cut_columns(&area, three ? area.width * 3 / 10 : area.width * 12 / 20);
+	layout_cut_columns(&part, -1);
+	draw_path(screen, frame, part);
+	if (three) {
+		part = layout_cut_columns(&area, area.width * 2 / 5);
+		layout_cut_columns(&part, -1);
+		draw_values(screen, frame, part);
+		draw_events(screen, frame, area);
+	} else {
+		draw_values(screen, frame, area);
+	}
 }
 
 static void request_draw(void *view, const struct view_frame *frame)
@@ -491,7 +752,13 @@ static void request_draw(void *view, const struct view_frame *frame)
 						    : "…");
 		return;
 	}
-	draw_resources(screen, frame, layout_cut_rows(&area, 1));
+	if (screen->chain_missed) {
+		canvas_text(frame->canvas, area.y, area.x + 1, area.width - 2, ROLE_WARN,
+				"the slowest request of the group did not pass there");
+		layout_cut_rows(&area, 1);
+	} else {
+		draw_resources(screen, frame, layout_cut_rows(&area, 1));
+	}
 	below = layout_cut_rows(&area, area.height >= 14 ? -(area.height * 9 / 20) : 0);
 	draw_spans(screen, frame, area);
 	if (below.height > 0) {
@@ -502,22 +769,16 @@ static void request_draw(void *view, const struct view_frame *frame)
 /* Into the events of the span. */
 static bool enter_span(struct request_screen *screen, struct view_call *call)
 {
-	uint32_t span = selected_span(screen), event;
+	uint32_t span = selected_span(screen);
 
 	if (span == UINT32_MAX) {
 		return false;
 	}
-	event = screen->request->spans[span].first_event;
-	if (event == UINT32_MAX) {
-		event = screen->request->spans[span].last_event;
-	}
-	if (event == UINT32_MAX || event >= screen->request->n_events) {
+	show_events(screen, span);
+	if (screen->pane != PANE_EVENTS) {
 		snprintf(call->message, sizeof(call->message),
 				"no event of this span was kept; Tab goes to those of the request");
-		return true;
 	}
-	screen->pane = PANE_EVENTS;
-	table_select(&screen->events, event);
 	return true;
 }
 
@@ -590,11 +851,56 @@ static bool act_on_spans(struct request_screen *screen, enum action action, stru
 	}
 }
 
+/* To the span of a piece; w to the longest piece. */
+static bool act_on_path(struct request_screen *screen, enum action action)
+{
+	const struct request_view *request = screen->request;
+	uint32_t row = table_row(&screen->path), i, longest = 0;
+
+	switch (action) {
+	case ACTION_ENTER:
+		if (row == UINT32_MAX || !table_select(&screen->spans, request->pieces[row].span)) {
+			return false;
+		}
+		screen->pane = PANE_SPANS;
+		return true;
+	case ACTION_WORST:
+		for (i = 1; i < request->n_pieces; i++) {
+			const struct request_piece *at = &request->pieces[i];
+			const struct request_piece *most = &request->pieces[longest];
+
+			longest = at->to_ns - at->from_ns > most->to_ns - most->from_ns ? i
+											: longest;
+		}
+		return table_select(&screen->path, longest);
+	default:
+		return table_act(&screen->path, action);
+	}
+}
+
+/* Another request is laid over this one. */
+static bool tag_or_compare(
+		const struct request_screen *screen, enum action action, struct view_call *call)
+{
+	if (screen->request->id == 0) {
+		return false;
+	}
+	if (action == ACTION_TAG) {
+		call->tag = screen->request->id;
+	} else {
+		call->go = SCREEN_COMPARE;
+		call->group_id = screen->request->group_id;
+		call->request_id = screen->request->id;
+	}
+	return true;
+}
+
 static struct table *request_table(void *view)
 {
 	struct request_screen *screen = view;
 
 	return screen->pane == PANE_SPANS    ? &screen->spans
+	       : screen->pane == PANE_PATH   ? &screen->path
 	       : screen->pane == PANE_VALUES ? &screen->values
 					     : &screen->events;
 }
@@ -604,7 +910,11 @@ static bool request_act(void *view, enum action action, struct view_call *call)
 	struct request_screen *screen = view;
 	bool done;
 
+	screen->chain_missed = false; /* it has been said */
 	switch (action) {
+	case ACTION_TAG:
+	case ACTION_COMPARE:
+		return tag_or_compare(screen, action, call);
 	case ACTION_THREAD:
 		return go_to_thread(screen, call);
 	case ACTION_PANE:
@@ -622,8 +932,9 @@ static bool request_act(void *view, enum action action, struct view_call *call)
 	default:
 		break;
 	}
-	done = screen->pane == PANE_SPANS ? act_on_spans(screen, action, call)
-					  : table_act(request_table(screen), action);
+	done = screen->pane == PANE_SPANS  ? act_on_spans(screen, action, call)
+	       : screen->pane == PANE_PATH ? act_on_path(screen, action)
+					   : table_act(request_table(screen), action);
 	update_values(screen);
 	return done;
 }
@@ -634,11 +945,15 @@ const struct view_ops view_request = {
 			 "WHERE tell host, "
 			 "process and thread. SELF is the time that no span below it covers. ? "
 			 "entry or exit "
-			 "was not seen; ! clocks of two hosts differ. Enter: the span's original "
-			 "events. o: its thread as it was when the span began.",
+			 "was not seen; ! clocks of two hosts differ. PATH is the span's part of "
+			 "the critical path, which adds up to the request's time: █ work, ═ waits "
+			 "on it; ▒ the span itself elsewhere. Enter: the span's original events. "
+			 "o: its thread as it was when the span began. Space tags the request, c "
+			 "compares it.",
 		.create = request_create,
 		.destroy = request_destroy,
 		.parts = request_parts,
+		.enter = request_enter,
 		.update = request_update,
 		.draw = request_draw,
 		.act = request_act,

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "views/view.h"
 
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "format.h"
 
 void view_path(char *out, size_t size, const char *path)
 {
@@ -24,6 +29,23 @@ void view_path(char *out, size_t size, const char *path)
 		}
 		out[used] = '\0';
 	}
+}
+
+void view_draw_path(struct canvas *canvas, int y, int x, int width, const char *path)
+{
+	const char *next;
+	int dots;
+
+	if (text_fits(path, canvas->ascii, width)) {
+		canvas_text(canvas, y, x, width, ROLE_PATH, path);
+		return;
+	}
+	dots = text_width("…", canvas->ascii);
+	while ((next = strstr(path, "›")) && !text_fits(path, canvas->ascii, width - dots)) {
+		path = next + strlen("›");
+	}
+	dots = canvas_text(canvas, y, x, width, ROLE_PATH, "…");
+	canvas_text(canvas, y, x + dots, width - dots, ROLE_PATH, path);
 }
 
 void view_group_name(char *out, size_t size, const char *type, const char *path)
@@ -85,6 +107,164 @@ uint64_t view_text_key(const char *text, uint64_t key)
 		key = (key ^ (unsigned char)*text) * 0x100000001b3u;
 	}
 	return key;
+}
+
+uint64_t view_chain_key(const char *provider, const char *name, uint64_t parent)
+{
+	/* Not the same for ("a", "bc") and ("ab", "c"). */
+	return view_text_key(name, view_text_key(provider, parent) + 1);
+}
+
+void view_share(char *out, size_t size, double share, double low, double high)
+{
+	char text[FORMAT_BYTES];
+
+	if (!isfinite(low) || !isfinite(high)) {
+		snprintf(out, size, "%s", format_share(text, share));
+		return;
+	}
+	snprintf(out, size, "%s ±%.0f", format_share(text, share), (high - low) * 50);
+}
+
+__attribute__((format(printf, 3, 4))) static void append(
+		char *out, size_t size, const char *format, ...)
+{
+	size_t used = strlen(out);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(out + used, size - used, format, args);
+	va_end(args);
+}
+
+/* "three latencies: 412ms 61%  1.20s 27%  2.10s 12%" */
+static void add_modes(char *out, size_t size, const struct groups_row *row)
+{
+	static const char *const words[] = {"no", "one", "two", "three", "four"};
+	char peak[FORMAT_BYTES], share[FORMAT_BYTES];
+	uint32_t i, n = row->n_modes < GROUPS_MAX_MODES ? row->n_modes : GROUPS_MAX_MODES;
+
+	if (row->n_modes < 2) {
+		append(out, size, "%s",
+				row->n_modes == 1 ? "one latency" : "latencies not told apart");
+		return;
+	}
+	if (row->n_modes > GROUPS_MAX_MODES) {
+		append(out, size, "%" PRIu32 " latencies:", row->n_modes);
+	} else {
+		append(out, size, "%s latencies:", words[n]);
+	}
+	for (i = 0; i < n; i++) {
+		append(out, size, "%s%s %s", i ? "  " : " ",
+				format_duration(peak, (double)row->modes[i].peak_ns),
+				format_share(share, row->modes[i].share));
+	}
+}
+
+void view_verdict(char *out, size_t size, const struct groups_row *row)
+{
+	char number[FORMAT_BYTES], more[FORMAT_BYTES];
+
+	out[0] = '\0';
+	if (row->lossy) {
+		append(out, size, "%s of %s requests lost events: nothing is said of it",
+				format_count(number, row->tainted),
+				format_count(more, row->tainted + row->count));
+		return;
+	}
+	if (row->missing > 0) {
+		append(out, size, "not yet: %" PRIu32 " more request%s", row->missing,
+				row->missing == 1 ? "" : "s");
+		return;
+	}
+	if (row->detection & DETECTION_VARIES) {
+		append(out, size, "varies: CoV ≥ %s; ", format_ratio(number, row->cov_low));
+	} else {
+		append(out, size, "%s", row->detection ? "" : "not flagged: ");
+	}
+	add_modes(out, size, row);
+	if (row->detection & DETECTION_SLOW && row->objective_ns > 0 &&
+			row->p50_ns > row->objective_ns) {
+		append(out, size, "; slower than its objective of %s",
+				format_duration(number, (double)row->objective_ns));
+	} else if (row->detection & DETECTION_SLOW) {
+		append(out, size, "; slower than the other groups");
+	}
+	if (row->detection & DETECTION_SHIFTED && row->shift > 0) {
+		append(out, size, "; median %s times the baseline's",
+				format_ratio(number, row->shift));
+	}
+}
+
+void view_segment_name(char *out, size_t size, const struct group_segment *segment)
+{
+	const char *caller = segment->where, *next;
+
+	while ((next = strstr(caller, "›"))) {
+		caller = next + strlen("›");
+	}
+	if (segment->name[0] == '(' && caller[0]) {
+		snprintf(out, size, "%.120s %.120s", caller, segment->name);
+	} else {
+		text_copy(out, size, segment->name);
+	}
+}
+
+/* No span of what that context calls is recorded; a part that is no span counts as its caller. */
+static bool nothing_deeper(const struct tree_view *tree, uint32_t context)
+{
+	uint32_t row, i;
+
+	for (row = 0; row < tree->n && tree->rows[row].context != context; row++) {
+	}
+	if (row == tree->n) {
+		return false;
+	}
+	if (tree->rows[row].mark == TREE_NO_POINT && tree->rows[row].parent < row) {
+		row = tree->rows[row].parent;
+	}
+	for (i = row + 1; i < tree->n && i <= row + tree->rows[row].n_below; i++) {
+		if (tree->rows[i].total_ns > 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+void view_location(char *out, size_t size, const struct group_location *location,
+		const struct tree_view *tree)
+{
+	const struct group_segment *first = location->segments;
+	char share[FORMAT_BYTES], low[FORMAT_BYTES], high[FORMAT_BYTES], name[256];
+
+	out[0] = '\0';
+	if (!location->located) {
+		if (location->missing > 0) {
+			append(out, size, "where: not yet, %" PRIu32 " more request%s",
+					location->missing, location->missing == 1 ? "" : "s");
+		}
+		return;
+	}
+	if (location->common_cause) {
+		append(out, size,
+				"no single place: a common cause (%s) moves all; look at hosts and "
+				"kernel",
+				format_share(share, location->first_component));
+		return;
+	}
+	if (location->n_segments == 0) {
+		return;
+	}
+	view_segment_name(name, sizeof(name), first);
+	append(out, size, "inside %s %s of the variance (%s to %s)", name,
+			format_share(share, first->phi), format_share(low, first->phi_low),
+			format_share(high, first->phi_high));
+	if (tree && nothing_deeper(tree, first->context)) {
+		append(out, size, "; nothing deeper is on");
+	} else if (location->n_segments > 1 && location->segments[1].phi > 0.1) {
+		view_segment_name(name, sizeof(name), &location->segments[1]);
+		append(out, size, ", %s %s", name, format_share(share, location->segments[1].phi));
+	}
 }
 
 bool view_answers(const struct view_frame *frame)

@@ -27,6 +27,7 @@ struct view_frame {
 	const struct focus *focus; /* what is wanted, where the snapshot may answer an older one */
 	const struct pattern *search;
 	const struct keymap *keymap;
+	uint64_t tagged; /* request that others are compared with; 0: none */
 };
 
 /* A thread at an instant: where a span began. */
@@ -44,10 +45,19 @@ struct view_call {
 	uint32_t group_id; /* with `go`; 0: the worst */
 	uint64_t request_id;
 	struct view_moment moment; /* with `go` = SCREEN_STATE: of this thread, frozen then */
-	bool unmatched;            /* with `go` = SCREEN_SOURCES: in the pane of unmatched events */
-	bool back;                 /* out of this screen */
-	char command[512];         /* for the program; "" if none */
-	char message[256];         /* for the person; "" if none */
+	/*
+	 * With `go` = SCREEN_REQUEST: the span of this calling context, known by the names that
+	 * lead there (view_chain_key()), or its original events; 0: none in particular.
+	 */
+	uint64_t chain;
+	bool events;
+	uint32_t context;  /* with `go` = SCREEN_TREE: the row of this context; 0: none */
+	bool median;       /* with `go` = SCREEN_COMPARE: not with the tagged request */
+	uint64_t tag;      /* this request is tagged, or no more; 0: none */
+	bool unmatched;    /* with `go` = SCREEN_SOURCES: in the pane of unmatched events */
+	bool back;         /* out of this screen */
+	char command[512]; /* for the program; "" if none */
+	char message[256]; /* for the person; "" if none */
 };
 
 struct view_ops {
@@ -78,8 +88,8 @@ struct view_ops {
 	struct table *(*table)(void *view);
 };
 
-extern const struct view_ops view_groups, view_group, view_request, view_state, view_sources,
-		view_help;
+extern const struct view_ops view_groups, view_group, view_tree, view_request, view_compare,
+		view_state, view_sources, view_help;
 
 /*
  * The way from the groups to where the person is, with `right` at the end of the line. `group` and
@@ -98,8 +108,33 @@ void view_group_name(char *out, size_t size, const char *type, const char *path)
 /* The services of a path ("api>sched") with the sign shown between them. */
 void view_path(char *out, size_t size, const char *path);
 
+/* Paths begin alike and end in what tells them apart: the end of a long one is shown. */
+void view_draw_path(struct canvas *canvas, int y, int x, int width, const char *path);
+
 /* A key for rows that are known by their names, which stays while they come and go. */
 uint64_t view_text_key(const char *text, uint64_t key);
+
+/* The same for a calling context: a span's name, below the one that `parent` names (0: none). */
+uint64_t view_chain_key(const char *provider, const char *name, uint64_t parent);
+
+/* "97% ±2": a share of the variance with half of its 90 % interval. */
+void view_share(char *out, size_t size, double share, double low, double high);
+
+/*
+ * Whether and how a group varies: "varies: CoV ≥ 0.86; three latencies: 412ms 61% ...", or how many
+ * requests are missing until that can be told.
+ */
+void view_verdict(char *out, size_t size, const struct groups_row *row);
+
+/* A segment as a person names it: "sem.acquire", of what is no span "poll (wait)". */
+void view_segment_name(char *out, size_t size, const struct group_segment *segment);
+
+/*
+ * Where it varies, in a sentence; or why nobody can tell. The tree of the group, or NULL, tells
+ * whether anything is recorded below that place.
+ */
+void view_location(char *out, size_t size, const struct group_location *location,
+		const struct tree_view *tree);
 
 /* How a request ended, in a word or two. */
 const char *view_state_name(enum request_state state);

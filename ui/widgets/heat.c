@@ -12,6 +12,7 @@
 #define LABEL_COLUMNS     8  /* "412ms ┤ " */
 #define HISTOGRAM_COLUMNS 16 /* least: bar and share */
 #define HISTOGRAM_MOST    40
+#define MODE_COLUMNS      14 /* "├ 1st mode 61%" */
 #define PER_OCTAVE        8
 #define BINS_PER_ROW      2 /* the histogram has 16 bins an octave */
 
@@ -333,6 +334,53 @@ static uint64_t bins_of_line(const struct heat *heat, int line)
 	return sum;
 }
 
+static bool has_modes(const struct heat *heat)
+{
+	const struct groups_row *row = &heat->group->row;
+
+	return row->missing == 0 && !row->lossy && row->n_modes > 1;
+}
+
+/* The line that a latency is in. */
+static int line_of(const struct heat *heat, uint64_t ns)
+{
+	int32_t eighths = (int32_t)floor(log2(ns > 0 ? (double)ns : 1) * PER_OCTAVE);
+	int line = floor_div(eighths - heat->low, heat->per_line);
+
+	return line < 0 ? 0 : line >= heat->lines ? heat->lines - 1 : line;
+}
+
+/* A brace for each mode, with its name where its peak is. */
+static void draw_modes(const struct heat *heat, struct canvas *canvas, struct area area)
+{
+	static const char *const names[GROUPS_MAX_MODES] = {"1st", "2nd", "3rd", "4th"};
+	const struct groups_row *row = &heat->group->row;
+	uint32_t i, n = row->n_modes < GROUPS_MAX_MODES ? row->n_modes : GROUPS_MAX_MODES;
+	char text[FORMAT_BYTES], share[FORMAT_BYTES];
+	int line, low, high, bottom = area.y + area.height - 1, named = -1;
+
+	for (i = 0; i < n; i++) {
+		enum role role = (enum role)((int)ROLE_SPAN_0 + (int)i % UI_SPAN_COLORS);
+
+		low = line_of(heat, row->modes[i].low_ns);
+		high = line_of(heat, row->modes[i].high_ns) - (i + 1 < n);
+		for (line = low; line <= high; line++) {
+			canvas_text(canvas, bottom - line, area.x, 1, role,
+					line == high  ? "┌"
+					: line == low ? "└"
+						      : "│");
+		}
+		snprintf(text, sizeof(text), "├ %s mode %s", names[i],
+				format_share(share, row->modes[i].share));
+		/* Of two that share a line the slower one is named above it. */
+		line = line_of(heat, row->modes[i].peak_ns);
+		named = line > named ? line : named + 1;
+		if (named < heat->lines) {
+			canvas_text(canvas, bottom - named, area.x, area.width, role, text);
+		}
+	}
+}
+
 static void draw_histogram(const struct heat *heat, struct canvas *canvas, struct area area)
 {
 	uint64_t total = 0, most = 0, count;
@@ -347,6 +395,10 @@ static void draw_histogram(const struct heat *heat, struct canvas *canvas, struc
 	if (area.width < HISTOGRAM_COLUMNS) {
 		return;
 	}
+	if (total > 0 && area.width >= HISTOGRAM_COLUMNS + MODE_COLUMNS && has_modes(heat)) {
+		draw_modes(heat, canvas, layout_cut_columns(&area, -MODE_COLUMNS));
+	}
+	area.width = area.width > HISTOGRAM_MOST ? HISTOGRAM_MOST : area.width;
 	for (line = 0; line < heat->lines && total > 0; line++) {
 		int y = area.y + area.height - 1 - line;
 
@@ -377,7 +429,9 @@ void heat_draw(struct heat *heat, struct canvas *canvas, struct area area, bool 
 	histogram = area;
 	area = layout_cut_columns(&histogram, heat->columns * heat->cell_width);
 	layout_cut_columns(&histogram, 2);
-	histogram.width = histogram.width > HISTOGRAM_MOST ? HISTOGRAM_MOST : histogram.width;
+	if (histogram.width > HISTOGRAM_MOST + MODE_COLUMNS) {
+		histogram.width = HISTOGRAM_MOST + MODE_COLUMNS;
+	}
 	draw_map(heat, canvas, area, active);
 	draw_histogram(heat, canvas, histogram);
 	time_line.x = area.x;

@@ -16,7 +16,7 @@ void table_init(struct table *table, const struct table_source *source)
 {
 	memset(table, 0, sizeof(*table));
 	table->source = source;
-	table->sort_column = -1;
+	table->sort_column = table->given_column = -1;
 	table->page = 1;
 	table->visible_columns = UINT32_MAX;
 }
@@ -325,25 +325,27 @@ static void place_columns(const struct table_source *source, struct area area, s
 static void draw_header(const struct table *table, struct canvas *canvas, struct area area,
 		const struct columns *columns)
 {
+	bool given = table->sort_column < 0;
+	int order = given ? table->given_column : table->sort_column;
 	const struct table_column *column;
 	char title[64];
 	int c;
 
 	canvas_fill(canvas, area.y, area.x, area.width, ROLE_HEADER, " ");
 	for (c = 0; c < table->source->n_columns; c++) {
-		bool sorted = c == table->sort_column;
+		bool sorted = c == order, down, falls;
 		enum role role = sorted ? ROLE_HEADER_SORT : ROLE_HEADER;
-		bool down;
 
 		if (!(columns->visible & 1u << c)) {
 			continue;
 		}
 		column = &table->source->columns[c];
 		down = (column->flags & TABLE_RIGHT) != 0;
+		falls = (given ? !table->given_reverse : down) != table->reverse;
 		snprintf(title, sizeof(title), "%s%s", column->title,
-				!sorted                  ? ""
-				: down != table->reverse ? "▼"
-							 : "▲");
+				!sorted ? ""
+				: falls ? "▼"
+					: "▲");
 		if (down) {
 			canvas_text_right(canvas, area.y, columns->x[c], columns->width[c], role,
 					title);

@@ -22,8 +22,44 @@ struct group_request {
 	uint32_t spans, hosts;
 };
 
+/* A segment of the critical path: the own time of one calling context. */
+struct group_segment {
+	uint32_t context;      /* 0: the rest, all segments not listed */
+	const char *name;      /* of the context: "sem.acquire"; "(rest)" */
+	const char *where;     /* the chain that leads there: "server_create›build_instance" */
+	double mean_ns, sd_ns; /* 0 where a request does not have it */
+	double phi, phi_low, phi_high; /* Cov(S, T) / Var(T), 90 % block-bootstrap interval */
+	double tail_share; /* of the difference between the slowest 5 % and the faster half */
+	bool disagrees;    /* tail share and phi tell different stories */
+};
+
+/* Two segments that vary together, or against each other. */
+struct group_pair {
+	uint32_t a, b;      /* indices of segments, a < b */
+	double share;       /* 2 Cov(A, B) / Var(T) */
+	double correlation; /* -1..1 */
+};
+
 /*
- * One group in full: latency over time, histogram, and the requests kept of it.
+ * Where the time of a group's requests varies: phi of all segments adds up to 1.
+ * (Huang et al., "Statistical analysis of latency through semantic profiling", EuroSys 2017.)
+ */
+struct group_location {
+	bool located;      /* all below is valid */
+	uint32_t missing;  /* requests missing until then; 0 with !located: nothing varies, or lossy
+			    */
+	uint64_t requests; /* that it speaks of */
+	uint64_t skewed;   /* left out: clocks of hosts differ by more than a wait */
+	uint32_t n_segments; /* by phi, largest first; the rest last */
+	const struct group_segment *segments;
+	uint32_t n_pairs; /* by absolute share, largest first */
+	const struct group_pair *pairs;
+	double first_component; /* share of the total variance of the segments; 0..1 */
+	bool common_cause;      /* no phi above 0.2, and the first component above 0.6 */
+};
+
+/*
+ * One group in full: latency over time, histogram, where it varies, and the requests kept of it.
  *
  * heat: row-major, heat_rows rows of heat_cols cells; column 0 is the oldest, row 0 the lowest
  * latency. Column c covers [heat_start_ns + c * heat_cell_ns, + heat_cell_ns) of the requests'
@@ -46,6 +82,8 @@ struct group_view {
 	const uint64_t *histogram;
 	uint32_t n_requests; /* newest first */
 	const struct group_request *requests;
+	struct group_location location;
+	uint64_t median_request; /* a kept one nearest to the median of the horizon; 0: none */
 	double sampled_share; /* of the requests in the window that a request was kept of; 0..1 */
 };
 

@@ -2,12 +2,28 @@
 #ifndef PYTHIATOP_SNAPSHOT_GROUPS_H
 #define PYTHIATOP_SNAPSHOT_GROUPS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define GROUPS_SPARK_BINS 16
+#define GROUPS_MAX_MODES  4
+
+/* Why a group is flagged. */
+enum detection {
+	DETECTION_VARIES = 1u << 0,  /* lower bootstrap bound of the CoV above the limit */
+	DETECTION_MODES = 1u << 1,   /* several modes (valley test) */
+	DETECTION_SLOW = 1u << 2,    /* median above its objective, or above P95 of all medians */
+	DETECTION_SHIFTED = 1u << 3, /* differs from the baseline */
+};
+
+/* A mode of the latencies: a hill between two valleys of the histogram. */
+struct groups_mode {
+	uint64_t peak_ns, low_ns, high_ns; /* high_ns is the next one's low_ns */
+	double share;                      /* of the requests; 0..1 */
+};
 
 /*
- * The groups of requests, one row each, ordered by share of all variation, largest first.
+ * The groups of requests, one row each, ordered by the metric in focus, largest first.
  * Statistics are of complete, untainted requests that ended within the horizon.
  */
 struct groups_row {
@@ -25,9 +41,25 @@ struct groups_row {
 	uint64_t min_ns, max_ns, p50_ns, p95_ns, p99_ns; /* valid if count > 0; +-0.55 % */
 	double variation_share; /* rate x sd over the sum of it; 0..1; valid if count > 1 */
 	uint64_t worst_request; /* slowest one still kept; 0: none */
+	double tail_ratio;      /* p99 / p50; valid if count > 0 */
+	/*
+	 * Whether it varies. While `missing` is not 0 (or the group is lossy) nothing is said:
+	 * detection, cov_low, n_modes and shift are 0.
+	 */
+	uint32_t missing;   /* requests missing until something is said; 0: enough */
+	bool lossy;         /* more than a tenth of the requests is tainted: nothing is said */
+	uint32_t detection; /* enum detection */
+	double cov_low;     /* lower 95 % bound of cov, by bootstrap where that decides */
+	uint32_t n_modes;   /* 0: of thousands of groups, not its turn to be judged yet */
+	struct groups_mode modes[GROUPS_MAX_MODES];
+	uint64_t objective_ns; /* median that the schema expects; 0: none */
+	double shift;          /* median / the baseline's; 0: no baseline of this group */
 	uint64_t spark_lo_ns, spark_hi_ns; /* latency range of `spark`, even steps of log time */
 	uint32_t spark[GROUPS_SPARK_BINS];
 };
+
+struct group_location; /* group.h */
+struct tree_view;      /* tree.h */
 
 struct groups_view {
 	uint32_t n;
@@ -35,7 +67,9 @@ struct groups_view {
 	double rate_per_s;  /* of all groups together */
 	uint32_t need_more; /* groups with fewer than `enough` requests */
 	uint32_t enough;    /* requests a group needs before anything is said of it */
-	uint64_t folded;    /* requests of groups beyond the bound on groups, in no row */
+	const struct group_location *locations; /* one for each row; with FOCUS_LOCATE, else NULL */
+	const struct tree_view *trees;          /* likewise */
+	uint64_t folded; /* requests of groups beyond the bound on groups, in no row */
 };
 
 #endif

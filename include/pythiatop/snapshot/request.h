@@ -42,6 +42,18 @@ struct request_span {
 	uint32_t n_values;
 	const struct request_value *values;
 	uint32_t first_event, last_event; /* into events; UINT32_MAX: not seen */
+	uint64_t path_ns; /* of the critical path within it, without its children's */
+};
+
+/*
+ * A piece of the critical path; they follow each other without a gap from the request's start to
+ * its end. `what` is "" where the span itself worked, else "(wait)", "(transit)", "(runnable)",
+ * "(blocked: futex)".
+ */
+struct request_piece {
+	uint32_t span;
+	int64_t from_ns, to_ns; /* from the request's start */
+	const char *what;
 };
 
 struct request_event {
@@ -64,12 +76,13 @@ struct request_view {
 	bool skewed;
 	uint64_t skew_ns; /* least violation of cause before effect between hosts; 0: none */
 	uint64_t start_ns, duration_ns;
-	uint32_t n_tracks, n_spans, n_events;
+	uint32_t n_tracks, n_spans, n_events, n_pieces;
 	uint32_t events_left_out; /* beyond the bound of events per request */
 	struct state_resources resources;
 	const struct request_track *tracks;
 	const struct request_span *spans;
 	const struct request_event *events;
+	const struct request_piece *pieces; /* by time */
 };
 
 #endif

@@ -7,11 +7,13 @@
 #include <stdint.h>
 
 #include "pythiatop/focus.h"
+#include "pythiatop/snapshot/compare.h"
 #include "pythiatop/snapshot/group.h"
 #include "pythiatop/snapshot/groups.h"
 #include "pythiatop/snapshot/request.h"
 #include "pythiatop/snapshot/sources.h"
 #include "pythiatop/snapshot/state.h"
+#include "pythiatop/snapshot/tree.h"
 #include "pythiatop/snapshot/unmatched.h"
 
 /*
@@ -57,6 +59,8 @@ struct snapshot {
 	struct sources_view sources;
 	struct unmatched_view unmatched;
 	struct state_view state;
+	struct tree_view tree;
+	struct compare_view compare;
 	struct arena *arena; /* owned; see below */
 };
 

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "groups/internal.h"
+#include "hash.h"
+
+#define STEPS (HISTOGRAM_BINS >> HISTOGRAM_SHIFT_PER_16TH)
+
+/* A copy of a baseline, and its groups by hash of their names. */
+struct baseline_copy {
+	struct arena arena;
+	const struct baseline_group *groups;
+	uint32_t *table, room; /* index + 1; at most half full */
+};
+
+void baseline_copy_destroy(struct baseline_copy *copy)
+{
+	if (copy) {
+		arena_release(&copy->arena);
+		free(copy);
+	}
+}
+
+/* The place where the group stands, or would stand. */
+static uint32_t *baseline_place(
+		const struct baseline_copy *copy, const char *type, const char *path)
+{
+	uint64_t at = hash_pair(hash_bytes(type, strlen(type)), hash_bytes(path, strlen(path)));
+
+	for (;; at++) {
+		uint32_t *place = &copy->table[at & (copy->room - 1)];
+
+		if (!*place || (!strcmp(copy->groups[*place - 1].type, type) &&
+					       !strcmp(copy->groups[*place - 1].path, path))) {
+			return place;
+		}
+	}
+}
+
+static bool baseline_group_copy(
+		struct arena *arena, struct baseline_group *to, const struct baseline_group *from)
+{
+	size_t bytes = from->histogram_bins * sizeof(*from->histogram);
+	uint64_t *histogram = arena_alloc(arena, bytes + 1);
+
+	*to = *from;
+	to->type = arena_text(arena, from->type);
+	to->path = arena_text(arena, from->path);
+	to->histogram = histogram;
+	if (!to->type || !to->path || !histogram) {
+		return false;
+	}
+	if (bytes) {
+		memcpy(histogram, from->histogram, bytes);
+	}
+	return true;
+}
+
+/* A histogram that no durations can have made compares to nothing. */
+static bool is_sound(const struct baseline_group *group)
+{
+	return group->histogram_low >= 0 && (uint32_t)group->histogram_low <= STEPS &&
+	       group->histogram_bins <= STEPS - (uint32_t)group->histogram_low;
+}
+
+static struct baseline_copy *baseline_copy_create(const struct baseline *baseline)
+{
+	struct baseline_copy *copy = calloc(1, sizeof(*copy));
+	struct baseline_group *groups;
+
+	if (!copy) {
+		return NULL;
+	}
+	copy->room = 2;
+	while (copy->room / 2 < baseline->n + 1u && copy->room <= UINT32_MAX / 4) {
+		copy->room *= 2;
+	}
+	groups = arena_alloc(&copy->arena, (baseline->n + 1u) * sizeof(*groups));
+	copy->table = arena_alloc(&copy->arena, copy->room * sizeof(*copy->table));
+	copy->groups = groups;
+	if (!groups || !copy->table) {
+		baseline_copy_destroy(copy);
+		return NULL;
+	}
+	for (uint32_t i = 0; i < baseline->n; i++) {
+		uint32_t *place;
+
+		if (!is_sound(&baseline->groups[i])) {
+			continue;
+		}
+		if (!baseline_group_copy(&copy->arena, &groups[i], &baseline->groups[i])) {
+			baseline_copy_destroy(copy);
+			return NULL;
+		}
+		place = baseline_place(copy, groups[i].type, groups[i].path);
+		*place = *place ? *place : i + 1; /* of two alike the first holds */
+	}
+	return copy;
+}
+
+void baseline_apply(struct groups *groups, struct group *group)
+{
+	const struct baseline_copy *copy = groups->baseline;
+	uint32_t found = 0;
+
+	if (copy) {
+		found = *baseline_place(copy, names_text(groups->names, group->type), group->label);
+	}
+	group->was = found ? &copy->groups[found - 1] : NULL;
+	group->judged = false;
+}
+
+enum status groups_set_baseline(struct groups *groups, const struct baseline *baseline)
+{
+	struct baseline_copy *copy = baseline ? baseline_copy_create(baseline) : NULL;
+
+	if (baseline && !copy) {
+		return STATUS_NO_MEMORY;
+	}
+	baseline_copy_destroy(groups->baseline);
+	groups->baseline = copy;
+	for (uint32_t i = 0; i < groups->n; i++) {
+		baseline_apply(groups, groups->items[i]);
+		groups->rows[i].shift = 0;
+		groups->rows[i].detection &= ~(uint32_t)DETECTION_SHIFTED;
+	}
+	return STATUS_OK;
+}
+
+/* False if out of memory. */
+static bool baseline_fill_group(
+		struct arena *arena, struct baseline_group *out, const struct totals *totals)
+{
+	static const double ends[2] = {0, 1};
+	uint64_t *counts;
+	uint32_t bins[2];
+
+	histogram_quantiles(&totals->histogram, ends, 2, bins);
+	out->count = totals->moments.count;
+	out->mean_ns = moments_mean(&totals->moments);
+	out->sd_ns = moments_sd(&totals->moments);
+	out->histogram_low = (int32_t)(bins[0] >> HISTOGRAM_SHIFT_PER_16TH);
+	out->histogram_bins =
+			(bins[1] >> HISTOGRAM_SHIFT_PER_16TH) - (uint32_t)out->histogram_low + 1;
+	counts = arena_alloc(arena, out->histogram_bins * sizeof(*counts));
+	if (!counts) {
+		return false;
+	}
+	histogram_coarsen(&totals->histogram, HISTOGRAM_SHIFT_PER_16TH,
+			(uint32_t)out->histogram_low, out->histogram_bins, counts);
+	out->histogram = counts;
+	return true;
+}
+
+const struct baseline *groups_baseline(struct groups *groups, enum horizon horizon, uint64_t at_ns)
+{
+	struct view view = view_at(groups, horizon, at_ns);
+	struct arena *arena = &groups->made_arena;
+	struct baseline_group *list;
+
+	arena_release(arena);
+	list = arena_alloc(arena, (view.n_groups + 1u) * sizeof(*list));
+	if (!list) {
+		return NULL;
+	}
+	groups->made = (struct baseline){.origin = "", .time_ns = view.at_ns, .groups = list};
+	for (uint32_t i = 0; i < view.n_groups; i++) {
+		const struct group *group = groups->items[i];
+		const struct totals *totals = view_totals(groups, &view, group);
+
+		if (!totals) {
+			return NULL;
+		}
+		if (!totals->histogram.count || !view_has(&view, group)) {
+			continue;
+		}
+		list->type = arena_text(arena, names_text(groups->names, group->type));
+		list->path = arena_text(arena, group->label);
+		if (!list->type || !list->path || !baseline_fill_group(arena, list, totals)) {
+			return NULL;
+		}
+		list++;
+		groups->made.n++;
+	}
+	return &groups->made;
+}

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "groups/locate.h"
+
+#include <gsl/gsl_eigen.h>
+#include <gsl/gsl_errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "groups/share_interval.h"
+
+#define TAIL_SHARE        0.95
+#define FASTER_SHARE      0.5
+#define COMMON_PHI        0.2
+#define COMMON_COMPONENT  0.6
+#define DISAGREES         0.2
+#define SMALLEST_PAIR     0.01
+#define WIDTH_MAX         (LOCATE_LISTED + 1)
+#define NORMAL_90_PERCENT 1.6448536269514722
+
+/* One column for each listed segment, and one for the rest. */
+struct work {
+	struct location *out;
+	const struct profile *profile;
+	enum horizon horizon;
+	const struct profile_counts *counts;
+	struct sample *const *samples;
+	uint32_t n;
+
+	uint32_t width;
+	uint32_t *columns;           /* by node */
+	double *durations;           /* by sample, ns */
+	double *parts;               /* by sample and column, ns */
+	double *slowest, *faster;    /* by node: sums over the tail, and over the faster half */
+	struct share_blocks *blocks; /* by node: see share_interval.h */
+	double mean, variance;       /* of `durations`; the latter times n */
+};
+
+static const struct profile_sums *sums_of(const struct work *work, uint32_t node)
+{
+	return &work->profile->nodes[node].sums[work->horizon];
+}
+
+/* ---- which segments there are ---- */
+
+struct candidate {
+	double weight, phi;
+	uint32_t node;
+};
+
+static int by_weight(const void *left, const void *right)
+{
+	const struct candidate *a = left, *b = right;
+
+	if (a->weight != b->weight) {
+		return a->weight > b->weight ? -1 : 1;
+	}
+	return a->node < b->node ? -1 : a->node > b->node;
+}
+
+static int by_phi(const void *left, const void *right)
+{
+	const struct candidate *a = left, *b = right;
+
+	if (a->phi != b->phi) {
+		return a->phi > b->phi ? -1 : 1;
+	}
+	return a->node < b->node ? -1 : a->node > b->node;
+}
+
+/* Those that matter are listed: by their share, or by how much they vary on their own. */
+static bool list_segments(struct work *work, double variance)
+{
+	struct location *out = work->out;
+	struct candidate *candidates = malloc(out->n_nodes * sizeof(*candidates));
+	uint32_t n = 0;
+
+	if (!candidates) {
+		return false;
+	}
+	for (uint32_t i = 0; i < out->n_nodes; i++) {
+		struct located_segment *segment = &out->nodes[i];
+		const struct profile_sums *sums = sums_of(work, i);
+
+		if (!sums->segment) {
+			continue;
+		}
+		segment->mean_ns = (double)sums->segment / (double)work->counts->counted;
+		segment->sd_ns = profile_segment_sd(work->counts, sums);
+		segment->phi = profile_covariance(work->counts, sums) / variance;
+		candidates[n++] = (struct candidate){.node = i,
+				.phi = segment->phi,
+				.weight = fmax(fabs(segment->phi),
+						segment->sd_ns * segment->sd_ns / variance)};
+	}
+	qsort(candidates, n, sizeof(*candidates), by_weight);
+	out->has_rest = n > LOCATE_LISTED;
+	out->rest.phi = out->has_rest ? 1 : 0;
+	for (uint32_t i = LOCATE_LISTED; i < n; i++) {
+		out->rest.mean_ns += out->nodes[candidates[i].node].mean_ns;
+	}
+	out->n_listed = n < LOCATE_LISTED ? n : LOCATE_LISTED;
+	qsort(candidates, out->n_listed, sizeof(*candidates), by_phi);
+	for (uint32_t i = 0; i < out->n_nodes; i++) {
+		work->columns[i] = out->n_listed;
+	}
+	for (uint32_t i = 0; i < out->n_listed; i++) {
+		out->listed[i] = candidates[i].node;
+		work->columns[candidates[i].node] = i;
+		out->rest.phi -= out->has_rest ? candidates[i].phi : 0;
+	}
+	work->width = out->n_listed + out->has_rest;
+	free(candidates);
+	return true;
+}
+
+/* ---- what the samples tell ---- */
+
+static int by_value(const void *left, const void *right)
+{
+	double a = *(const double *)left, b = *(const double *)right;
+
+	return a < b ? -1 : a > b;
+}
+
+/* The durations that the tail begins at, and that the faster half ends at. */
+static bool find_tail(const struct work *work, double *tail, double *half)
+{
+	double *sorted = malloc(work->n * sizeof(*sorted));
+
+	if (!sorted) {
+		return false;
+	}
+	memcpy(sorted, work->durations, work->n * sizeof(*sorted));
+	qsort(sorted, work->n, sizeof(*sorted), by_value);
+	*tail = sorted[(uint32_t)ceil(TAIL_SHARE * work->n) - 1];
+	*half = sorted[(uint32_t)ceil(FASTER_SHARE * work->n) - 1];
+	free(sorted);
+	return true;
+}
+
+static void read_durations(struct work *work)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < work->n; i++) {
+		work->durations[i] = (double)work->samples[i]->request.duration_ns;
+		sum += work->durations[i];
+	}
+	work->mean = sum / work->n;
+	for (uint32_t i = 0; i < work->n; i++) {
+		double distance = work->durations[i] - work->mean;
+
+		work->variance += distance * distance;
+	}
+}
+
+/* E[S | the tail] - E[S | the faster half], over the same of T: adds up to 1 as S does to T. */
+static void read_tails(struct work *work, const double *n_of, const double *t_of)
+{
+	struct location *out = work->out;
+	double span = t_of[0] / n_of[0] - t_of[1] / n_of[1];
+
+	for (uint32_t i = 0; i < out->n_nodes; i++) {
+		double share = (work->slowest[i] / n_of[0] - work->faster[i] / n_of[1]) / span;
+
+		out->nodes[i].tail_share = share;
+		if (out->has_rest && work->columns[i] == out->n_listed) {
+			out->rest.tail_share += share;
+		}
+	}
+}
+
+static bool read_samples(struct work *work)
+{
+	double tail, half, n_of[2] = {0}, t_of[2] = {0};
+
+	if (!find_tail(work, &tail, &half)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < work->n; i++) {
+		struct sample_reader reader = sample_read(work->samples[i]);
+		bool slow = work->durations[i] >= tail, fast = work->durations[i] <= half;
+		double *parts = &work->parts[i * work->width];
+		struct profile_item item;
+
+		n_of[0] += slow;
+		n_of[1] += fast;
+		t_of[0] += slow ? work->durations[i] : 0;
+		t_of[1] += fast ? work->durations[i] : 0;
+		while (sample_next(&reader, &item)) {
+			double part = (double)item.segment_ns;
+
+			if (!item.segment_ns) {
+				continue;
+			}
+			parts[work->columns[item.node]] += part;
+			work->slowest[item.node] += slow ? part : 0;
+			work->faster[item.node] += fast ? part : 0;
+		}
+	}
+	read_tails(work, n_of, t_of);
+	return true;
+}
+
+/* ---- intervals ---- */
+
+static void set_interval(struct located_segment *segment, double below, double above)
+{
+	segment->phi_low = segment->phi - below;
+	segment->phi_high = segment->phi + above;
+}
+
+/* Of contexts that are not listed: few requests have them, if any, so only those are looked at. */
+static bool unlisted_intervals(struct work *work, uint32_t length, double narrower)
+{
+	struct location *out = work->out;
+	struct share_totals totals;
+
+	if (!share_totals_init(&totals, work->durations, work->n, length)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < work->n; i++) {
+		struct sample_reader reader = sample_read(work->samples[i]);
+		struct profile_item item;
+
+		while (sample_next(&reader, &item)) {
+			if (item.segment_ns && work->columns[item.node] == out->n_listed) {
+				share_blocks_add(&work->blocks[item.node], &totals, i,
+						(double)item.segment_ns);
+			}
+		}
+	}
+	for (uint32_t i = 0; i < out->n_nodes; i++) {
+		double half = NORMAL_90_PERCENT * narrower;
+
+		if (work->columns[i] == out->n_listed && sums_of(work, i)->segment) {
+			half *= share_blocks_error(&work->blocks[i], &totals);
+			set_interval(&out->nodes[i], half, half);
+		}
+	}
+	share_totals_release(&totals);
+	return true;
+}
+
+static bool make_intervals(struct work *work)
+{
+	struct location *out = work->out;
+	double below[WIDTH_MAX], above[WIDTH_MAX];
+	double narrower = sqrt((double)work->n / (double)work->counts->counted);
+	uint32_t length;
+
+	if (!share_intervals(work->durations, work->parts, work->n, work->width,
+			    work->samples[work->n - 1]->id, below, above, &length)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < out->n_listed; i++) {
+		set_interval(&out->nodes[out->listed[i]], below[i] * narrower, above[i] * narrower);
+	}
+	if (out->has_rest) {
+		set_interval(&out->rest, below[out->n_listed] * narrower,
+				above[out->n_listed] * narrower);
+		return unlisted_intervals(work, length, narrower);
+	}
+	return true;
+}
+
+/* ---- segments together ---- */
+
+static void make_covariances(const struct work *work, double *matrix)
+{
+	double means[WIDTH_MAX] = {0}, distances[WIDTH_MAX];
+	uint32_t width = work->width;
+
+	for (uint32_t i = 0; i < work->n; i++) {
+		for (uint32_t a = 0; a < width; a++) {
+			means[a] += work->parts[i * width + a] / work->n;
+		}
+	}
+	memset(matrix, 0, width * width * sizeof(*matrix));
+	for (uint32_t i = 0; i < work->n; i++) {
+		for (uint32_t a = 0; a < width; a++) {
+			distances[a] = work->parts[i * width + a] - means[a];
+		}
+		for (uint32_t a = 0; a < width; a++) {
+			for (uint32_t b = 0; b <= a; b++) {
+				matrix[a * width + b] += distances[a] * distances[b];
+			}
+		}
+	}
+	for (uint32_t a = 0; a < width; a++) {
+		for (uint32_t b = 0; b < a; b++) {
+			matrix[b * width + a] = matrix[a * width + b];
+		}
+	}
+}
+
+/* The largest ones are kept, in order. */
+static void pair_insert(struct location *out, const struct group_pair *pair)
+{
+	uint32_t at;
+
+	if (out->n_pairs == LOCATE_PAIRS) {
+		if (fabs(pair->share) <= fabs(out->pairs[LOCATE_PAIRS - 1].share)) {
+			return;
+		}
+		out->n_pairs--;
+	}
+	for (at = out->n_pairs++; at && fabs(out->pairs[at - 1].share) < fabs(pair->share); at--) {
+		out->pairs[at] = out->pairs[at - 1];
+	}
+	out->pairs[at] = *pair;
+}
+
+static void find_pairs(const struct work *work, const double *matrix)
+{
+	uint32_t width = work->width;
+
+	for (uint32_t a = 0; a < width; a++) {
+		for (uint32_t b = a + 1; b < width; b++) {
+			double both = matrix[a * width + b];
+			double scale = sqrt(matrix[a * width + a] * matrix[b * width + b]);
+			struct group_pair pair = {.a = a, .b = b};
+
+			pair.share = 2 * both / work->variance;
+			pair.correlation = scale > 0 ? both / scale : 0;
+			if (fabs(pair.share) >= SMALLEST_PAIR) {
+				pair_insert(work->out, &pair);
+			}
+		}
+	}
+}
+
+/* The share of the first principal component of the segments' variances. It spoils the matrix. */
+static bool find_component(struct work *work, double *matrix)
+{
+	gsl_eigen_symm_workspace *workspace;
+	double values[WIDTH_MAX], trace = 0, largest = 0;
+	gsl_matrix_view view = gsl_matrix_view_array(matrix, work->width, work->width);
+	gsl_vector_view vector = gsl_vector_view_array(values, work->width);
+
+	gsl_set_error_handler_off();
+	workspace = gsl_eigen_symm_alloc(work->width);
+	if (!workspace) {
+		return false;
+	}
+	for (uint32_t i = 0; i < work->width; i++) {
+		trace += matrix[i * work->width + i];
+	}
+	if (trace > 0 && gsl_eigen_symm(&view.matrix, &vector.vector, workspace) == GSL_SUCCESS) {
+		for (uint32_t i = 0; i < work->width; i++) {
+			largest = fmax(largest, values[i]);
+		}
+		work->out->first_component = fmin(largest / trace, 1);
+	}
+	gsl_eigen_symm_free(workspace);
+	return true;
+}
+
+static bool look_together(struct work *work)
+{
+	double *matrix = malloc((size_t)work->width * work->width * sizeof(*matrix));
+	double largest = -INFINITY;
+	bool ok;
+
+	if (!matrix) {
+		return false;
+	}
+	make_covariances(work, matrix);
+	find_pairs(work, matrix);
+	ok = find_component(work, matrix);
+	free(matrix);
+	for (uint32_t i = 0; i < work->out->n_listed; i++) {
+		largest = fmax(largest, work->out->nodes[work->out->listed[i]].phi);
+	}
+	work->out->common_cause =
+			largest <= COMMON_PHI && work->out->first_component > COMMON_COMPONENT;
+	return ok;
+}
+
+/* How much the rest varies is not among the sums: from the samples. */
+static void find_rest_sd(struct work *work)
+{
+	double sum = 0, squares = 0;
+
+	for (uint32_t i = 0; i < work->n; i++) {
+		sum += work->parts[i * work->width + work->out->n_listed];
+	}
+	for (uint32_t i = 0; i < work->n; i++) {
+		double part = work->parts[i * work->width + work->out->n_listed];
+
+		squares += (part - sum / work->n) * (part - sum / work->n);
+	}
+	work->out->rest.sd_ns = sqrt(squares / (work->n - 1));
+}
+
+static bool work_allocate(struct work *work)
+{
+	uint32_t n_nodes = work->out->n_nodes;
+
+	work->columns = calloc(n_nodes, sizeof(*work->columns));
+	work->slowest = calloc(n_nodes, sizeof(*work->slowest));
+	work->faster = calloc(n_nodes, sizeof(*work->faster));
+	work->blocks = calloc(n_nodes, sizeof(*work->blocks));
+	work->durations = calloc(work->n, sizeof(*work->durations));
+	work->parts = calloc((size_t)work->n * WIDTH_MAX, sizeof(*work->parts));
+	work->out->nodes = calloc(n_nodes, sizeof(*work->out->nodes));
+	return work->columns && work->slowest && work->faster && work->blocks && work->durations &&
+	       work->parts && work->out->nodes;
+}
+
+static void work_release(struct work *work)
+{
+	free(work->columns);
+	free(work->slowest);
+	free(work->faster);
+	free(work->blocks);
+	free(work->durations);
+	free(work->parts);
+}
+
+static bool work_do(struct work *work, double variance)
+{
+	read_durations(work);
+	if (!(work->variance > 0)) {
+		return true; /* nothing varied lately */
+	}
+	if (!list_segments(work, variance) || !read_samples(work) || !make_intervals(work) ||
+			!look_together(work)) {
+		return false;
+	}
+	if (work->out->has_rest) {
+		find_rest_sd(work);
+	}
+	work->out->located = true;
+	return true;
+}
+
+bool location_make(struct location *out, const struct profile *profile, enum horizon horizon,
+		struct sample *const *samples, uint32_t n_samples, uint32_t enough)
+{
+	const struct profile_counts *counts = &profile->counts[horizon];
+	struct work work = {.out = out,
+			.profile = profile,
+			.horizon = horizon,
+			.counts = counts,
+			.samples = samples,
+			.n = n_samples};
+	uint64_t n = n_samples < counts->counted ? n_samples : counts->counted;
+	double variance = profile_variance(counts);
+	bool ok;
+
+	memset(out, 0, sizeof(*out));
+	out->requests = counts->counted;
+	out->skewed = counts->skewed;
+	if (n < enough) {
+		out->missing = enough - (uint32_t)n;
+		return true;
+	}
+	if (!(variance > 0)) {
+		return true;
+	}
+	out->n_nodes = profile->n;
+	ok = work_allocate(&work) && work_do(&work, variance);
+	work_release(&work);
+	if (!ok) {
+		location_release(out);
+	}
+	return ok;
+}
+
+void location_release(struct location *location)
+{
+	free(location->nodes);
+	memset(location, 0, sizeof(*location));
+}
+
+bool location_disagrees(const struct located_segment *segment)
+{
+	return fabs(segment->tail_share - segment->phi) > DISAGREES &&
+	       (segment->tail_share < segment->phi_low || segment->tail_share > segment->phi_high);
+}

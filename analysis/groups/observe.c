@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "groups/internal.h"
+
+bool observed_copy(struct observed *copy, const struct observed *observed)
+{
+	copy->changes = observed->changes;
+	if (!profile_copy(&copy->profile, &observed->profile)) {
+		memset(copy, 0, sizeof(*copy));
+		return false;
+	}
+	if (!sample_ring_copy(&copy->ring, &observed->ring)) {
+		profile_release(&copy->profile);
+		memset(copy, 0, sizeof(*copy));
+		return false;
+	}
+	return true;
+}
+
+void observed_release(struct groups *groups, struct observed *observed)
+{
+	profile_release(&observed->profile);
+	sample_ring_release(&groups->samples, &observed->ring);
+}
+
+void observed_count(struct observed *observed, enum horizon horizon, const struct sample *sample,
+		bool away)
+{
+	struct sample_reader reader = sample_read(sample);
+	struct profile_item item;
+
+	profile_count_request(&observed->profile, horizon, &sample->request, away);
+	while (sample_next(&reader, &item)) {
+		profile_count_item(&observed->profile, horizon, &sample->request, &item, away);
+	}
+	observed->changes++;
+}
+
+static void sample_enter_window(struct groups *groups, struct group *group, struct sample *sample)
+{
+	struct sample **slot = &groups->sample_slots[sample->end_ns / QUARTER_NS % groups->window];
+
+	sample->next_of_quarter = *slot;
+	if (*slot) {
+		(*slot)->link_of_quarter = &sample->next_of_quarter;
+	}
+	*slot = sample;
+	sample->link_of_quarter = slot;
+	observed_count(&group->now.observed, HORIZON_WINDOW, sample, false);
+}
+
+static void sample_leave_window(struct groups *groups, struct sample *sample)
+{
+	struct group *group = groups->items[sample->group];
+
+	if (!sample->link_of_quarter) {
+		return;
+	}
+	group_before_change(groups, group);
+	*sample->link_of_quarter = sample->next_of_quarter;
+	if (sample->next_of_quarter) {
+		sample->next_of_quarter->link_of_quarter = sample->link_of_quarter;
+	}
+	sample->link_of_quarter = NULL;
+	observed_count(&group->now.observed, HORIZON_WINDOW, sample, true);
+}
+
+void observe_leave_window(struct groups *groups, uint64_t quarter)
+{
+	struct sample **slot = &groups->sample_slots[quarter % groups->window];
+
+	while (*slot && (*slot)->end_ns / QUARTER_NS == quarter) {
+		sample_leave_window(groups, *slot);
+	}
+}
+
+static void drop_oldest(struct groups *groups, struct group *group)
+{
+	struct sample_ring *ring = &group->now.observed.ring;
+
+	group_before_change(groups, group);
+	sample_leave_window(groups, ring_at(ring, 0));
+	samples_drop_oldest(&groups->samples, ring);
+	group->now.observed.changes++;
+}
+
+void observe_begin_epoch(struct group *group)
+{
+	profile_clear(&group->now.observed.profile, HORIZON_EPOCH);
+	group->now.observed.changes++;
+}
+
+void observe_request(struct groups *groups, struct group *group, const struct request *request,
+		bool in_window)
+{
+	struct observed *observed = &group->now.observed;
+	struct sample *sample, head = {.group = group->index};
+	struct measured measured;
+	bool complete = request->state == REQUEST_COMPLETE;
+
+	if (!groups->config.measure || request->tainted ||
+			!groups->config.measure(groups->config.measurer, request, &measured) ||
+			!profile_list(&observed->profile, &groups->contexts_bound, groups->contexts,
+					&measured, &groups->items_of_one)) {
+		return;
+	}
+	head.id = request->id;
+	head.start_ns = request->start_ns;
+	head.end_ns = request->end_ns;
+	head.request.duration_ns = request->end_ns - request->start_ns;
+	head.request.folded_spans = groups->items_of_one.folded_spans;
+	head.request.skewed = complete && measured.skewed;
+	head.request.counted = complete && !head.request.skewed &&
+			       head.request.duration_ns <= MOMENTS_MAX_NS;
+	if (observed->ring.n == SAMPLES_MAX) {
+		drop_oldest(groups, group);
+	}
+	sample = samples_add(&groups->samples, &observed->ring, &head, &groups->items_of_one);
+	if (!sample) {
+		return;
+	}
+	observed_count(observed, HORIZON_ALL, sample, false);
+	if (groups->epoch && request->start_ns >= groups->epoch_ns) {
+		observed_count(observed, HORIZON_EPOCH, sample, false);
+	}
+	if (in_window) {
+		sample_enter_window(groups, group, sample);
+	}
+	while (samples_full(&groups->samples)) {
+		drop_oldest(groups, groups->items[groups->samples.oldest->group]);
+	}
+}

@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "requests/internal.h"
+
+#define FEW 32u /* so few are sorted by insertion */
+
+void measuring_release(struct measuring *measuring)
+{
+	path_release(&measuring->path);
+	free(measuring->segments);
+	free(measuring->visits);
+	*measuring = (struct measuring){.segment_room = 0};
+}
+
+static const struct kept_request *kept_of(const struct request *request)
+{
+	return (const struct kept_request *)(const void *)request;
+}
+
+/* --- contexts -------------------------------------------------------------------------------- */
+
+uint32_t span_name(const struct requests *r, const struct span *span)
+{
+	const struct event_copy *copy = span->entry ? span->entry : span->exit;
+
+	return !copy ? 0 : copy->name ? copy->name : r->plans[copy->type].name.fixed;
+}
+
+/* The emission named it first, and a parent's number is below those of its children. */
+static uint32_t root_context(struct requests *r, const struct request *request)
+{
+	return request->n_path > 0 ? request->path[0]
+				   : contexts_add(r->contexts, 0, request->type, 0);
+}
+
+bool measuring_build(struct requests *r, const struct request *request)
+{
+	const struct kept_request *kept = kept_of(request);
+	const struct spans_input input = {
+			.copies = &kept->copies,
+			.registry = r->registry,
+			.root = kept->root,
+			.start_ns = request->start_ns,
+			.end_ns = request->end_ns,
+	};
+
+	requests_refresh(r);
+	return spans_build(&r->spans, &input);
+}
+
+uint32_t measuring_name(struct requests *r, const struct request *request)
+{
+	struct spans *spans = &r->spans;
+	uint32_t i, folded = 0;
+
+	spans->items[spans->root].context = root_context(r, request);
+	for (i = 1; i < spans->n; i++) {
+		struct span *span = &spans->items[spans->order[i]];
+		const struct event_copy *copy = span->entry ? span->entry : span->exit;
+		uint32_t above = spans->items[span->parent].context;
+
+		span->context = span->depth < MAX_CONTEXT_DEPTH
+						? contexts_add(r->contexts, above,
+								  span_name(r, span),
+								  r->plans[copy->type].provider)
+						: above;
+		folded += span->context == above;
+	}
+	return folded;
+}
+
+static uint32_t intern(struct requests *r, uint32_t *name, const char *text)
+{
+	if (!*name) {
+		*name = names_add(r->names, text, strlen(text));
+	}
+	return *name;
+}
+
+/* "(blocked: futex)" */
+static uint32_t blocked_name(struct requests *r, uint32_t on)
+{
+	uint32_t *memo = r->measuring.blocked_on[on % MEASURING_MEMO];
+	char text[128];
+	int length;
+
+	if (!on) {
+		return intern(r, &r->measuring.blocked, "(blocked)");
+	}
+	if (memo[0] != on) {
+		length = snprintf(
+				text, sizeof(text), "(blocked: %.100s)", names_text(r->names, on));
+		memo[0] = on;
+		memo[1] = names_add(r->names, text, (size_t)length);
+	}
+	return memo[1];
+}
+
+uint32_t measuring_part(struct requests *r, const struct path_piece *piece)
+{
+	struct measuring *m = &r->measuring;
+
+	switch ((enum path_what)piece->what) {
+	case PATH_WAIT:
+		return intern(r, &m->wait, "(wait)");
+	case PATH_TRANSIT:
+		return intern(r, &m->transit, "(transit)");
+	case PATH_RUNNABLE:
+		return intern(r, &m->runnable, "(runnable)");
+	case PATH_BLOCKED:
+		return blocked_name(r, piece->on);
+	default:
+		return 0;
+	}
+}
+
+uint32_t measuring_owner(struct requests *r, const struct path_piece *piece)
+{
+	uint32_t context = r->spans.items[piece->span].context;
+	uint32_t part = measuring_part(r, piece);
+
+	return part ? contexts_add(r->contexts, context, part, 0) : context;
+}
+
+/* --- the path -------------------------------------------------------------------------------- */
+
+/* What the state knows of a span's thread. */
+static bool doing(
+		void *context, const struct span *span, uint64_t before_ns, struct path_doing *out)
+{
+	struct requests *r = context;
+	const struct event_copy *copy = span->entry ? span->entry : span->exit;
+	struct state_doing known;
+
+	if (!copy || !state_doing(r->config.state, span->host, span->tid, copy->pid, before_ns,
+				     &known)) {
+		return false;
+	}
+	*out = (struct path_doing){.what = PATH_SELF,
+			.sure = known.status != THREAD_UNKNOWN,
+			.on = known.blocked_on,
+			.since_ns = known.since_ns,
+			.waker_tid = known.waker_tid};
+	if (known.status == THREAD_BLOCKED) {
+		out->what = PATH_BLOCKED;
+	} else if (known.status == THREAD_WAIT_CPU || known.status == THREAD_WAIT_FORK) {
+		out->what = PATH_RUNNABLE;
+	}
+	return true;
+}
+
+bool measuring_walk(struct requests *r)
+{
+	bool measured = r->config.state && state_has_kernel(r->config.state);
+	const struct path_kernel kernel = {.context = r,
+			.wakes = measured && state_has_wakers(r->config.state),
+			.doing = doing};
+
+	return path_find(&r->measuring.path, &r->spans, measured ? &kernel : NULL);
+}
+
+/* --- by context ------------------------------------------------------------------------------ */
+
+static int compare_segments(const void *a, const void *b)
+{
+	const struct measured_segment *x = a, *y = b;
+
+	return x->context < y->context ? -1 : x->context > y->context;
+}
+
+static int compare_visits(const void *a, const void *b)
+{
+	const struct measured_visit *x = a, *y = b;
+
+	return x->context < y->context ? -1 : x->context > y->context;
+}
+
+static void sort_segments(struct measured_segment *items, uint32_t n)
+{
+	uint32_t i, j;
+
+	if (n > FEW) {
+		qsort(items, n, sizeof(*items), compare_segments);
+		return;
+	}
+	for (i = 1; i < n; i++) {
+		struct measured_segment item = items[i];
+
+		for (j = i; j > 0 && item.context < items[j - 1].context; j--) {
+			items[j] = items[j - 1];
+		}
+		items[j] = item;
+	}
+}
+
+static void sort_visits(struct measured_visit *items, uint32_t n)
+{
+	uint32_t i, j;
+
+	if (n > FEW) {
+		qsort(items, n, sizeof(*items), compare_visits);
+		return;
+	}
+	for (i = 1; i < n; i++) {
+		struct measured_visit item = items[i];
+
+		for (j = i; j > 0 && item.context < items[j - 1].context; j--) {
+			items[j] = items[j - 1];
+		}
+		items[j] = item;
+	}
+}
+
+/* Room for n; NULL if out of memory. */
+static void *reserve(void **items, uint32_t *room, uint32_t n, size_t size)
+{
+	void *grown;
+
+	if (n <= *room) {
+		return *items;
+	}
+	grown = realloc(*items, (n + n / 2) * size);
+	if (grown) {
+		*items = grown;
+		*room = n + n / 2;
+	}
+	return grown;
+}
+
+static bool reserve_segments(struct measuring *m, uint32_t n)
+{
+	void *items = m->segments;
+	bool done = reserve(&items, &m->segment_room, n, sizeof(*m->segments)) != NULL;
+
+	m->segments = items;
+	return done;
+}
+
+static bool reserve_visits(struct measuring *m, uint32_t n)
+{
+	void *items = m->visits;
+	bool done = reserve(&items, &m->visit_room, n, sizeof(*m->visits)) != NULL;
+
+	m->visits = items;
+	return done;
+}
+
+static bool put_segments(struct requests *r, struct measured *out)
+{
+	struct measuring *m = &r->measuring;
+	uint32_t i, n = m->path.n, kept = 0;
+	struct measured_segment *segments;
+
+	if (!reserve_segments(m, n + 1)) {
+		return false;
+	}
+	segments = m->segments;
+	for (i = 0; i < n; i++) {
+		segments[i] = (struct measured_segment){
+				.context = measuring_owner(r, &m->path.pieces[i]),
+				.ns = m->path.pieces[i].ns};
+	}
+	sort_segments(segments, n);
+	for (i = 0; i < n; i++) {
+		if (kept > 0 && segments[kept - 1].context == segments[i].context) {
+			segments[kept - 1].ns += segments[i].ns;
+		} else {
+			segments[kept++] = segments[i];
+		}
+	}
+	out->segments = segments;
+	out->n_segments = kept;
+	return true;
+}
+
+static uint64_t duration(const struct span *span)
+{
+	return span->end_ns > span->start_ns ? span->end_ns - span->start_ns : 0;
+}
+
+/* The part of a span that is within the one around it, on its thread. */
+static uint64_t within(const struct span *outer, const struct span *span)
+{
+	uint64_t start_ns = span->start_ns > outer->start_ns ? span->start_ns : outer->start_ns;
+	uint64_t end_ns = span->end_ns < outer->end_ns ? span->end_ns : outer->end_ns;
+
+	return end_ns > start_ns ? end_ns - start_ns : 0;
+}
+
+/* Of a span whose entry was not seen nobody knows how long it took: it is no visit. */
+static bool is_visit(const struct span *span)
+{
+	return span->entry || !span->exit;
+}
+
+/* One visit a span, by its index; what is within it on its own thread is not its own. */
+static void visit_spans(const struct spans *spans, struct measured_visit *visits)
+{
+	uint32_t i;
+
+	for (i = 0; i < spans->n; i++) {
+		const struct span *span = &spans->items[i];
+		uint64_t ns = duration(span);
+
+		visits[i] = (struct measured_visit){.context = span->context,
+				.count = is_visit(span),
+				.total_ns = ns,
+				.self_ns = ns,
+				.squares = (measured_uint128)ns * ns};
+	}
+	for (i = 0; i < spans->n; i++) {
+		const struct span *span = &spans->items[i];
+		struct measured_visit *outer;
+		uint64_t ns;
+
+		if (span->parent == SPAN_NONE || span->below != span->parent || !span->entry ||
+				span->entry->keyed) {
+			continue;
+		}
+		outer = &visits[span->parent];
+		ns = within(&spans->items[span->parent], span);
+		outer->self_ns -= ns < outer->self_ns ? ns : outer->self_ns;
+	}
+}
+
+/* One a context; returns how many. */
+static uint32_t unite_visits(struct measured_visit *visits, uint32_t n)
+{
+	uint32_t i, kept = 0;
+
+	sort_visits(visits, n);
+	for (i = 0; i < n; i++) {
+		struct measured_visit *last = kept > 0 ? &visits[kept - 1] : NULL;
+
+		if (last && last->context == visits[i].context) {
+			last->count += visits[i].count;
+			last->total_ns += visits[i].total_ns;
+			last->self_ns += visits[i].self_ns;
+			last->squares += visits[i].squares;
+		} else {
+			visits[kept++] = visits[i];
+		}
+	}
+	return kept;
+}
+
+static bool put_visits(struct requests *r, struct measured *out)
+{
+	struct measuring *m = &r->measuring;
+	uint32_t i, n = 0;
+
+	if (!reserve_visits(m, r->spans.n)) {
+		return false;
+	}
+	visit_spans(&r->spans, m->visits);
+	for (i = 0; i < r->spans.n; i++) {
+		if (m->visits[i].count) {
+			m->visits[n++] = m->visits[i];
+		}
+	}
+	out->visits = m->visits;
+	out->n_visits = unite_visits(m->visits, n);
+	return true;
+}
+
+/* --- one span: most requests of a busy service --------------------------------------------- */
+
+/* Has it one span alone, of which nothing but points is to be told? Then there is no tree. */
+static bool is_plain(const struct requests *r, const struct kept_request *kept)
+{
+	const struct event_copy *copy;
+	struct copy_chunk *chunk = NULL;
+	uint32_t offset = 0;
+	bool has_root = false;
+
+	if (kept->request.n_spans != 1 || kept->root == 0 || kept->events_left_out > 0 ||
+			(r->config.state && state_has_kernel(r->config.state))) {
+		return false;
+	}
+	while ((copy = copies_next(&kept->copies, &chunk, &offset))) {
+		if (copy->link) {
+			return false; /* may have been caused by another point */
+		}
+		has_root |= copy->seq == kept->root;
+	}
+	return has_root;
+}
+
+static void put_plain_visits(struct requests *r, const struct kept_request *kept, uint32_t root,
+		struct measured *out)
+{
+	struct measured_visit *visits = r->measuring.visits;
+	struct copy_chunk *chunk = NULL;
+	const struct event_copy *copy;
+	uint32_t offset = 0, n = 0;
+
+	while ((copy = copies_next(&kept->copies, &chunk, &offset))) {
+		struct measured_visit *visit = &visits[n];
+		uint32_t name = copy->name ? copy->name : r->plans[copy->type].name.fixed;
+
+		if (copy->role == COPY_EXIT) {
+			continue;
+		}
+		*visit = (struct measured_visit){.context = root, .count = 1};
+		n++;
+		if (copy->seq == kept->root) {
+			visit->total_ns = visit->self_ns = out->total_ns;
+			visit->squares = (measured_uint128)out->total_ns * out->total_ns;
+			continue;
+		}
+		visit->context = contexts_add(
+				r->contexts, root, name, r->plans[copy->type].provider);
+		out->folded += visit->context == root;
+	}
+	out->visits = visits;
+	out->n_visits = unite_visits(visits, n);
+}
+
+static bool measure_plain(struct requests *r, const struct request *request, struct measured *out)
+{
+	const struct kept_request *kept = kept_of(request);
+	struct measuring *m = &r->measuring;
+	uint32_t root = root_context(r, request);
+
+	requests_refresh(r);
+	if (!reserve_segments(m, 1) || !reserve_visits(m, kept->copies.n)) {
+		return false;
+	}
+	m->segments[0] = (struct measured_segment){.context = root, .ns = out->total_ns};
+	out->segments = m->segments;
+	out->n_segments = out->total_ns > 0;
+	put_plain_visits(r, kept, root, out);
+	return true;
+}
+
+bool measuring_whole(struct requests *r, const struct request *request, struct measured *out)
+{
+	*out = (struct measured){.total_ns = request->end_ns - request->start_ns};
+	if (!measuring_build(r, request)) {
+		return false;
+	}
+	out->folded = measuring_name(r, request) + kept_of(request)->spans_left_out;
+	if (!measuring_walk(r) || !put_segments(r, out) || !put_visits(r, out)) {
+		return false;
+	}
+	out->skewed = r->measuring.path.skewed;
+	return true;
+}
+
+bool requests_measure(struct requests *r, const struct request *request, struct measured *out)
+{
+	if (!is_plain(r, kept_of(request))) {
+		return measuring_whole(r, request, out);
+	}
+	*out = (struct measured){.total_ns = request->end_ns - request->start_ns};
+	return measure_plain(r, request, out);
+}

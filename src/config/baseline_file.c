@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "config/baseline_file.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "pythiatop/text.h"
+
+#define FORMAT  "pythiatop-baseline"
+#define VERSION 1
+#define DIGITS  17 /* a double is read back as it was */
+
+struct baseline_file {
+	struct baseline baseline;
+	json_t *document; /* owns the texts */
+	char *origin;
+	struct baseline_group *groups;
+	uint64_t *bins; /* of all groups */
+};
+
+/* --- reading --- */
+
+struct complaint {
+	const char *path;
+	char *text;
+	size_t size;
+};
+
+__attribute__((format(printf, 2, 3))) static bool complain(
+		const struct complaint *complaint, const char *format, ...)
+{
+	char what[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(what, sizeof(what), format, args);
+	va_end(args);
+	snprintf(complaint->text, complaint->size, "%s: %s", complaint->path, what);
+	return false;
+}
+
+/* A whole number, not negative: what JSON's integers may be. */
+static bool take_count(json_int_t value, uint64_t *out)
+{
+	*out = (uint64_t)value;
+	return value >= 0;
+}
+
+/* Appends the group's bins to those of the groups before it. */
+static bool take_bins(json_t *array, struct baseline_group *group, uint64_t *bins)
+{
+	json_t *bin;
+	size_t i;
+
+	json_array_foreach(array, i, bin)
+	{
+		if (!json_is_integer(bin) || !take_count(json_integer_value(bin), &bins[i])) {
+			return false;
+		}
+	}
+	group->histogram = bins;
+	group->histogram_bins = (uint32_t)i;
+	return true;
+}
+
+static bool take_group(const struct complaint *complaint, size_t at, json_t *object,
+		struct baseline_group *group, uint64_t *bins)
+{
+	json_error_t error;
+	json_int_t count, low;
+	json_t *histogram;
+
+	if (json_unpack_ex(object, &error, JSON_STRICT, "{s:s, s:s, s:I, s:F, s:F, s:I, s:o}",
+			    "type", &group->type, "path", &group->path, "count", &count, "mean_ns",
+			    &group->mean_ns, "sd_ns", &group->sd_ns, "histogram_low", &low,
+			    "histogram", &histogram) != 0) {
+		return complain(complaint, "group %zu: %s", at, error.text);
+	}
+	if (!take_count(count, &group->count) || group->mean_ns < 0 || group->sd_ns < 0) {
+		return complain(complaint, "group %zu (%s): negative count, mean_ns or sd_ns", at,
+				group->type);
+	}
+	if (low < 0 || !json_is_array(histogram) ||
+			(size_t)low + json_array_size(histogram) > BASELINE_MAX_BINS) {
+		return complain(complaint,
+				"group %zu (%s): expected a histogram of bins 0 to %u: an array "
+				"that begins at histogram_low",
+				at, group->type, BASELINE_MAX_BINS - 1);
+	}
+	group->histogram_low = (int32_t)low;
+	if (!take_bins(histogram, group, bins)) {
+		return complain(complaint,
+				"group %zu (%s): a histogram's bins are counts, 0 or more", at,
+				group->type);
+	}
+	return true;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct baseline_group *x = *(const struct baseline_group *const *)a;
+	const struct baseline_group *y = *(const struct baseline_group *const *)b;
+	int order = strcmp(x->type, y->type);
+
+	return order ? order : strcmp(x->path, y->path);
+}
+
+/* Two answers to how a group performed are none. */
+static bool check_unique(
+		const struct complaint *complaint, const struct baseline_group *groups, uint32_t n)
+{
+	const struct baseline_group **sorted = malloc((n + 1) * sizeof(*sorted));
+	bool unique = true;
+	uint32_t i;
+
+	if (!sorted) {
+		return complain(complaint, "out of memory");
+	}
+	for (i = 0; i < n; i++) {
+		sorted[i] = &groups[i];
+	}
+	qsort(sorted, n, sizeof(*sorted), compare);
+	for (i = 1; unique && i < n; i++) {
+		unique = compare(&sorted[i - 1], &sorted[i]) != 0 ||
+			 complain(complaint, "the group \"%s\" \"%s\" is there twice",
+					 sorted[i]->type, sorted[i]->path);
+	}
+	free(sorted);
+	return unique;
+}
+
+static bool take_groups(
+		const struct complaint *complaint, json_t *array, struct baseline_file *file)
+{
+	size_t n = json_array_size(array), n_bins = 0, i;
+	json_t *object;
+
+	if (!json_is_array(array) || n > BASELINE_MAX_GROUPS) {
+		return complain(complaint, "expected \"groups\" to be an array of at most %u",
+				BASELINE_MAX_GROUPS);
+	}
+	json_array_foreach(array, i, object)
+	{
+		n_bins += json_array_size(json_object_get(object, "histogram"));
+	}
+	file->groups = calloc(n + 1, sizeof(*file->groups));
+	file->bins = calloc(n_bins + 1, sizeof(*file->bins));
+	if (!file->groups || !file->bins) {
+		return complain(complaint, "out of memory");
+	}
+	n_bins = 0;
+	json_array_foreach(array, i, object)
+	{
+		if (!take_group(complaint, i, object, &file->groups[i], file->bins + n_bins)) {
+			return false;
+		}
+		n_bins += file->groups[i].histogram_bins;
+	}
+	file->baseline.n = (uint32_t)n;
+	file->baseline.groups = file->groups;
+	return check_unique(complaint, file->groups, file->baseline.n);
+}
+
+static bool take_document(const struct complaint *complaint, struct baseline_file *file)
+{
+	json_t *format = json_object_get(file->document, "format");
+	json_t *version = json_object_get(file->document, "version");
+	json_error_t error;
+	const char *text;
+	json_int_t time_ns;
+	json_t *groups;
+	int number;
+
+	/* First what it is, so that another kind of file is not told of its keys. */
+	if (!json_is_string(format) || strcmp(json_string_value(format), FORMAT) != 0) {
+		return complain(complaint,
+				"not a baseline: expected \"format\": \"%s\", as `:baseline save` "
+				"writes it",
+				FORMAT);
+	}
+	if (!json_is_integer(version) || json_integer_value(version) != VERSION) {
+		return complain(complaint,
+				"a baseline of another version: this program reads version %d; "
+				"save it anew",
+				VERSION);
+	}
+	if (json_unpack_ex(file->document, &error, JSON_STRICT, "{s:s, s:i, s:I, s:o}", "format",
+			    &text, "version", &number, "time_ns", &time_ns, "groups",
+			    &groups) != 0) {
+		return complain(complaint, "%s", error.text);
+	}
+	if (!take_count(time_ns, &file->baseline.time_ns)) {
+		return complain(complaint, "expected time_ns to be 0 or more");
+	}
+	return take_groups(complaint, groups, file);
+}
+
+static json_t *load(const struct complaint *complaint)
+{
+	FILE *in = fopen(complaint->path, "re");
+	json_t *document = NULL;
+	json_error_t error;
+	struct stat info;
+
+	if (!in) {
+		complain(complaint, "cannot open it: %s", strerror(errno));
+		return NULL;
+	}
+	if (fstat(fileno(in), &info) != 0 || !S_ISREG(info.st_mode)) {
+		complain(complaint, "not a file");
+	} else if (info.st_size > BASELINE_MAX_BYTES) {
+		complain(complaint, "larger than %u MiB", BASELINE_MAX_BYTES >> 20);
+	} else {
+		document = json_loadf(in, JSON_REJECT_DUPLICATES, &error);
+		if (!document) {
+			complain(complaint, "line %d: %s", error.line, error.text);
+		}
+	}
+	fclose(in);
+	return document;
+}
+
+struct baseline_file *baseline_file_read(const char *path, char *error, size_t size)
+{
+	struct complaint complaint = {.path = path, .text = error, .size = size};
+	struct baseline_file *file = calloc(1, sizeof(*file));
+
+	if (!file) {
+		complain(&complaint, "out of memory");
+		return NULL;
+	}
+	file->origin = strdup(path);
+	file->baseline.origin = file->origin ? file->origin : "";
+	file->document = load(&complaint);
+	if (!file->document || !take_document(&complaint, file)) {
+		baseline_file_destroy(file);
+		return NULL;
+	}
+	return file;
+}
+
+const struct baseline *baseline_file_baseline(const struct baseline_file *file)
+{
+	return &file->baseline;
+}
+
+void baseline_file_destroy(struct baseline_file *file)
+{
+	if (file) {
+		json_decref(file->document);
+		free(file->origin);
+		free(file->groups);
+		free(file->bins);
+		free(file);
+	}
+}
+
+/* --- writing --- */
+
+/* As it is, since groups are found again by their names; escaped where JSON could not hold it. */
+static json_t *text(const char *value)
+{
+	json_t *plain = json_string(value);
+	char safe[4096];
+
+	if (plain) {
+		return plain;
+	}
+	text_escape(safe, sizeof(safe), value);
+	return json_string(safe);
+}
+
+static json_t *group(const struct baseline_group *group)
+{
+	json_t *histogram = json_array();
+	uint32_t i;
+
+	for (i = 0; i < group->histogram_bins; i++) {
+		json_array_append_new(histogram, json_integer((json_int_t)group->histogram[i]));
+	}
+	return json_pack("{so so sI sf sf si so}", "type", text(group->type), "path",
+			text(group->path), "count", (json_int_t)group->count, "mean_ns",
+			group->mean_ns, "sd_ns", group->sd_ns, "histogram_low",
+			group->histogram_low, "histogram", histogram);
+}
+
+enum status baseline_file_write(FILE *out, const struct baseline *baseline)
+{
+	json_t *groups = json_array(), *document;
+	uint32_t i;
+	int failed;
+
+	for (i = 0; i < baseline->n; i++) {
+		if (json_array_append_new(groups, group(&baseline->groups[i])) != 0) {
+			json_decref(groups);
+			return STATUS_NO_MEMORY;
+		}
+	}
+	document = json_pack("{ss si sI so}", "format", FORMAT, "version", VERSION, "time_ns",
+			(json_int_t)baseline->time_ns, "groups", groups);
+	if (!document) {
+		return STATUS_NO_MEMORY;
+	}
+	failed = json_dumpf(document, out, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS));
+	json_decref(document);
+	return failed || fputc('\n', out) == EOF ? STATUS_IO : STATUS_OK;
+}

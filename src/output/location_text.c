@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+
+#include "output/formats.h"
+
+/* Where the groups vary, for people: the segments that hold most of the variance of each. */
+#define GROUPS   10
+#define SEGMENTS 6
+
+static void write_segment(FILE *out, const struct group_segment *segment)
+{
+	char name[OUTPUT_CELL], where[OUTPUT_CELL], mean[OUTPUT_CELL], sd[OUTPUT_CELL];
+
+	fprintf(out, "  %5.1f%% %5.1f%%..%5.1f%% %6.1f%%%s %8s %8s  ", segment->phi * 100,
+			segment->phi_low * 100, segment->phi_high * 100, segment->tail_share * 100,
+			segment->disagrees ? "!" : " ",
+			output_duration(mean, true, segment->mean_ns),
+			output_duration(sd, true, segment->sd_ns));
+	output_padded(out, output_safe(name, segment->name), 32);
+	fprintf(out, "%s\n", output_safe(where, segment->where));
+}
+
+static void write_group(
+		FILE *out, const struct groups_row *row, const struct group_location *location)
+{
+	char type[OUTPUT_CELL], path[OUTPUT_CELL];
+	uint32_t i;
+
+	fprintf(out, " %s  %s  of %" PRIu64 " requests%s\n", output_safe(type, row->type),
+			output_safe(path, row->path), location->requests,
+			location->common_cause ? ": a common cause, no segment stands out" : "");
+	for (i = 0; i < location->n_segments && i < SEGMENTS; i++) {
+		write_segment(out, &location->segments[i]);
+	}
+}
+
+void output_text_location(FILE *out, const struct groups_view *groups)
+{
+	uint32_t i, n = 0;
+
+	for (i = 0; groups->locations && i < groups->n && n < GROUPS; i++) {
+		if (!groups->locations[i].located) {
+			continue;
+		}
+		if (n++ == 0) {
+			fprintf(out,
+					"\nWHERE IT VARIES: %s, 90 %% INTERVAL, OF THE TAIL, MEAN, "
+					"SD\n",
+					"SHARE OF THE VARIANCE");
+		}
+		write_group(out, &groups->rows[i], &groups->locations[i]);
+	}
+}

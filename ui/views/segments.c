@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "views/segments.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "format.h"
+#include "layout.h"
+#include "widgets/bar.h"
+
+#define SHARE_COLUMNS 9 /* "100% ±12" */
+#define MOST_PAIRS    4
+
+enum column { C_NAME, C_WHERE, C_MEAN, C_SD, C_TAIL, C_SHARE, C_COUNT_OF };
+
+static const struct table_column columns[] = {
+		[C_NAME] = {"SEGMENT", 22, 0, TABLE_FLEX, 40},
+		[C_WHERE] = {"BELOW", 20, 6, TABLE_FLEX, 70},
+		[C_MEAN] = {"MEAN", 6, 2, TABLE_RIGHT, 0},
+		[C_SD] = {"SD", 6, 1, TABLE_RIGHT, 0},
+		[C_TAIL] = {"TAIL", 6, 1, TABLE_RIGHT, 0},
+		[C_SHARE] = {"OF VARIANCE", 18, 0, TABLE_FLEX | TABLE_GRAPHIC, 50},
+};
+
+static const struct group_segment *segment_at(const void *data, uint32_t row)
+{
+	const struct segments *segments = data;
+
+	return &segments->group->location.segments[row];
+}
+
+static uint64_t row_key(const void *data, uint32_t row)
+{
+	return segment_at(data, row)->context;
+}
+
+static void row_cell(const void *data, uint32_t row, int column, struct table_cell *cell)
+{
+	const struct group_segment *segment = segment_at(data, row);
+	char text[FORMAT_BYTES];
+
+	switch (column) {
+	case C_NAME:
+		view_segment_name(cell->text, sizeof(cell->text), segment);
+		break;
+	case C_WHERE:
+		text_copy(cell->text, sizeof(cell->text), segment->where);
+		break;
+	case C_MEAN:
+		format_duration(cell->text, segment->mean_ns);
+		break;
+	case C_SD:
+		format_duration(cell->text, segment->sd_ns);
+		break;
+	case C_TAIL:
+		/* What tells another story than the variance does is never left unsaid. */
+		snprintf(cell->text, sizeof(cell->text), "%s%s", segment->disagrees ? "≠" : "",
+				format_share(text, segment->tail_share));
+		cell->role = segment->disagrees ? ROLE_WARN : ROLE_TEXT;
+		break;
+	default:
+		break;
+	}
+}
+
+static bool row_paint(
+		const void *data, uint32_t row, int column, struct canvas *canvas, struct area area)
+{
+	const struct group_segment *segment = segment_at(data, row);
+	char text[2 * FORMAT_BYTES];
+
+	if (column == C_WHERE) {
+		view_draw_path(canvas, area.y, area.x, area.width, segment->where);
+		return true;
+	}
+	if (column != C_SHARE) {
+		return false;
+	}
+	view_share(text, sizeof(text), segment->phi, segment->phi_low, segment->phi_high);
+	canvas_text_right(canvas, area.y, area.x, SHARE_COLUMNS, ROLE_STRONG, text);
+	bar_share(canvas, area.y, area.x + SHARE_COLUMNS + 1, area.width - SHARE_COLUMNS - 1,
+			segment->phi);
+	return true;
+}
+
+static double row_number(const struct group_segment *segment, int column)
+{
+	return column == C_MEAN   ? segment->mean_ns
+	       : column == C_SD   ? segment->sd_ns
+	       : column == C_TAIL ? segment->tail_share
+				  : segment->phi;
+}
+
+static int row_compare(const void *data, uint32_t a, uint32_t b, int column)
+{
+	const struct group_segment *one = segment_at(data, a), *other = segment_at(data, b);
+	double number_one = row_number(one, column), number_other = row_number(other, column);
+
+	if (column == C_NAME || column == C_WHERE) {
+		return column == C_NAME ? strcmp(one->name, other->name)
+					: strcmp(one->where, other->where);
+	}
+	return number_one < number_other ? -1 : number_one > number_other;
+}
+
+static const struct table_source source = {
+		.columns = columns,
+		.n_columns = C_COUNT_OF,
+		.what = "segments",
+		.key = row_key,
+		.cell = row_cell,
+		.compare = row_compare,
+		.paint = row_paint,
+};
+
+void segments_init(struct segments *segments)
+{
+	table_init(&segments->table, &source);
+	table_stay_on_top(&segments->table);
+	segments->table.given_column = C_SHARE;
+	segments->group = NULL;
+}
+
+void segments_release(struct segments *segments)
+{
+	table_release(&segments->table);
+}
+
+void segments_update(struct segments *segments, const struct group_view *group)
+{
+	const struct group_location *location = &group->location;
+
+	if (group->id != 0 && group->id != segments->shown_id) {
+		segments->shown_id = group->id;
+		table_move(&segments->table, 0);
+		table_stay_on_top(&segments->table);
+	}
+	segments->group = group;
+	table_update(&segments->table, segments, location->located ? location->n_segments : 0);
+}
+
+static void draw_title(const struct segments *segments, const struct view_frame *frame,
+		struct area line, bool active)
+{
+	const struct group_location *location = &segments->group->location;
+	char title[128] = "segments of the variance", right[128] = "", number[FORMAT_BYTES];
+
+	if (location->located) {
+		snprintf(title, sizeof(title), "100%% of the variance of %s requests",
+				format_count(number, location->requests));
+	}
+	if (location->located && location->skewed > 0) {
+		snprintf(right, sizeof(right), "%s left out: clocks differ",
+				format_count(number, location->skewed));
+	}
+	view_pane(frame, line, title, right, active);
+}
+
+/* "together: sem.acquire, driver.spawn 12% (r +0.81)" */
+static void draw_pair(const struct group_location *location, const struct group_pair *pair,
+		const struct view_frame *frame, struct area line)
+{
+	char text[640], share[FORMAT_BYTES], a[256], b[256];
+
+	if (pair->a >= location->n_segments || pair->b >= location->n_segments) {
+		return;
+	}
+	view_segment_name(a, sizeof(a), &location->segments[pair->a]);
+	view_segment_name(b, sizeof(b), &location->segments[pair->b]);
+	snprintf(text, sizeof(text), "%s: %s, %s %s of the variance (r %+.2f)",
+			pair->share < 0 ? "against each other" : "together", a, b,
+			format_share(share, pair->share), pair->correlation);
+	canvas_text(frame->canvas, line.y, line.x + 2, line.width - 3, ROLE_DIM, text);
+}
+
+static int pairs_shown(const struct group_location *location, int height)
+{
+	int n = height / 5 < MOST_PAIRS ? height / 5 : MOST_PAIRS;
+
+	return (uint32_t)n < location->n_pairs ? n : (int)location->n_pairs;
+}
+
+/* Why there is nothing to show. */
+static void draw_nothing(
+		const struct segments *segments, const struct view_frame *frame, struct area area)
+{
+	const struct group_location *location = &segments->group->location;
+	char text[512];
+
+	view_location(text, sizeof(text), location, NULL);
+	if (text[0] == '\0') {
+		snprintf(text, sizeof(text), "%s",
+				segments->group->row.lossy
+						? "too many requests lost events: nothing is said"
+						: "the time of its requests does not vary");
+	}
+	canvas_text(frame->canvas, area.y + 1, area.x + 3, area.width - 6, ROLE_DIM, text);
+}
+
+void segments_draw(struct segments *segments, const struct view_frame *frame, struct area area,
+		bool active)
+{
+	const struct group_location *location = &segments->group->location;
+	struct area pairs, cause = {0};
+	char text[512];
+	int i, n;
+
+	draw_title(segments, frame, layout_cut_rows(&area, 1), active);
+	if (!location->located) {
+		draw_nothing(segments, frame, area);
+		return;
+	}
+	n = pairs_shown(location, area.height);
+	pairs = layout_cut_rows(&area, -n);
+	if (location->common_cause && area.height > 3) {
+		cause = layout_cut_rows(&area, -1);
+		view_location(text, sizeof(text), location, NULL);
+		canvas_text(frame->canvas, cause.y, cause.x + 2, cause.width - 3, ROLE_WARN, text);
+	}
+	table_draw(&segments->table, frame->canvas, area, active, frame->search);
+	for (i = 0; i < n; i++) {
+		draw_pair(location, &location->pairs[i], frame, layout_cut_rows(&pairs, 1));
+	}
+}
+
+bool segments_act(struct segments *segments, enum action action, struct view_call *call)
+{
+	const struct group_location *location = &segments->group->location;
+	uint32_t row = table_row(&segments->table);
+
+	switch (action) {
+	case ACTION_ENTER:
+		if (row == UINT32_MAX) {
+			return false;
+		}
+		call->go = SCREEN_TREE;
+		call->group_id = segments->group->id;
+		call->context = location->segments[row].context;
+		return true;
+	case ACTION_WORST:
+		return row != UINT32_MAX &&
+		       table_select(&segments->table, location->segments[0].context);
+	default:
+		return table_act(&segments->table, action);
+	}
+}

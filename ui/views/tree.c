@@ -1,0 +1,764 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format.h"
+#include "layout.h"
+#include "views/view.h"
+#include "widgets/bar.h"
+#include "widgets/outline.h"
+#include "widgets/table.h"
+
+/* Screen 3: the calling contexts of a group, or of all groups, and where its time varies. */
+
+#define NONE          UINT32_MAX
+#define SHARE_COLUMNS 9  /* "100% ±12" */
+#define NARROW        60 /* below, names need the room */
+
+/* What siblings are ordered by. */
+enum order { BY_SHARE, BY_TIME, BY_SELF, BY_OWN, ORDER_COUNT };
+
+struct tree_screen {
+	struct table table;
+	struct outline outline;
+	const struct tree_view *tree;
+	bool all;       /* of all groups together, not of the group in focus */
+	bool given;     /* the snapshot has a tree at all */
+	uint64_t shown; /* the group that cursor and folds are of; UINT64_MAX: all */
+	bool ordered;   /* somebody chose an order */
+	enum order order;
+	bool reverse;
+	bool filtered;    /* lines are those of all rows */
+	uint32_t context; /* to put the cursor on when its tree comes; 0: none */
+	double all_ns;    /* own time of all rows together */
+	double *self_ns;  /* by row: own time with all below; room rows */
+	uint32_t n, room;
+};
+
+enum column {
+	C_CONTEXT,
+	C_COUNT,
+	C_REQUESTS,
+	C_TOTAL,
+	C_SELF,
+	C_MEAN,
+	C_SD,
+	C_OWN,
+	C_BELOW,
+	C_TAIL,
+	C_SHARE,
+	C_COUNT_OF
+};
+
+#define COLUMNS(share)                                                                             \
+	[C_CONTEXT] = {"CONTEXT", 29, 0, TABLE_FLEX | TABLE_NAME, 64},                             \
+	[C_COUNT] = {"COUNT", 5, 1, TABLE_RIGHT, 0},                                               \
+	[C_REQUESTS] = {"REQUESTS", 8, 9, TABLE_RIGHT, 0},                                         \
+	[C_TOTAL] = {"TOTAL", 6, 7, TABLE_RIGHT, 0}, [C_SELF] = {"SELF", 6, 2, TABLE_RIGHT, 0},    \
+	[C_MEAN] = {"MEAN", 6, 1, TABLE_RIGHT, 0}, [C_SD] = {"SD", 6, 3, TABLE_RIGHT, 0},          \
+	[C_OWN] = {"OWN SD", 7, 6, TABLE_RIGHT, 0}, [C_BELOW] = {"BELOW", 6, 8, TABLE_RIGHT, 0},   \
+	[C_TAIL] = {"TAIL", 5, 6, TABLE_RIGHT, 0},                                                 \
+	[C_SHARE] = {share, 16, 0, TABLE_FLEX | TABLE_UNSORTED | TABLE_GRAPHIC, 40}
+
+static const struct table_column variance_columns[] = {COLUMNS("OF VARIANCE")};
+static const struct table_column time_columns[] = {COLUMNS("OF TIME")};
+
+static const struct tree_screen *screen_of(const void *data)
+{
+	return data;
+}
+
+static const struct tree_row *row_at(const struct tree_screen *screen, uint32_t line)
+{
+	return &screen->tree->rows[screen->outline.line[line].row];
+}
+
+static uint64_t line_key(const void *data, uint32_t line)
+{
+	return screen_of(data)->outline.line[line].key;
+}
+
+/* It stands for all below it. */
+static bool is_folded(const struct tree_screen *screen, uint32_t line)
+{
+	const struct outline_line *at = &screen->outline.line[line];
+
+	return !at->open && outline_is_parent(&screen->outline, at->row);
+}
+
+static const struct {
+	const char *sign, *word;
+	enum role role;
+} marks[] = {
+		[TREE_ON] = {"●", "", ROLE_GOOD},
+		[TREE_OFF] = {"○", "off", ROLE_DIM},
+		[TREE_NEVER_SEEN] = {"·", "never seen", ROLE_DIM},
+		[TREE_PROPOSED] = {"+", "proposed", ROLE_NEXT},
+		[TREE_NO_POINT] = {" ", "", ROLE_DIM},
+};
+
+static void time_cell(char *text, bool valid, double ns)
+{
+	if (valid) {
+		format_duration(text, ns);
+	} else {
+		strcpy(text, "-");
+	}
+}
+
+static void share_cell(char *text, bool valid, double share)
+{
+	if (valid) {
+		format_share(text, share);
+	} else {
+		strcpy(text, "-");
+	}
+}
+
+/* Spans, that is, not single events, which take no time. */
+static bool has_times(const struct tree_row *row)
+{
+	return row->count > 0 && row->total_ns > 0;
+}
+
+/* Whether it can have a share of the variance: what never was recorded has none, not zero. */
+static bool has_share(const struct tree_screen *screen, const struct tree_row *row)
+{
+	return screen->tree->located &&
+	       (has_times(row) || row->segment_mean_ns > 0 || row->mark == TREE_NO_POINT);
+}
+
+/* Own time of a span; of a part that no tracepoint tells, on the critical path of a request. */
+static void self_cell(const struct tree_screen *screen, const struct tree_row *row, char *text)
+{
+	if (row->mark == TREE_NO_POINT && row->count == 0) {
+		time_cell(text, screen->tree->located, row->segment_mean_ns);
+	} else {
+		time_cell(text, has_times(row), row->self_ns / (double)row->count);
+	}
+}
+
+static void row_cell(const void *data, uint32_t line, int column, struct table_cell *cell)
+{
+	const struct tree_screen *screen = screen_of(data);
+	const struct tree_row *row = row_at(screen, line);
+	bool located = has_share(screen, row);
+
+	switch (column) {
+	case C_CONTEXT:
+		text_copy(cell->text, sizeof(cell->text), row->name);
+		break;
+	case C_COUNT:
+	case C_REQUESTS:
+		strcpy(cell->text, "-");
+		if (row->count > 0) {
+			format_count(cell->text, column == C_COUNT ? row->count : row->requests);
+		}
+		break;
+	case C_TOTAL:
+		time_cell(cell->text, has_times(row), row->total_ns);
+		break;
+	case C_SELF:
+		self_cell(screen, row, cell->text);
+		break;
+	case C_MEAN:
+		time_cell(cell->text, has_times(row), row->mean_ns);
+		break;
+	case C_SD:
+		time_cell(cell->text, has_times(row) && row->count > 1, row->sd_ns);
+		break;
+	case C_OWN:
+		time_cell(cell->text, located, row->segment_sd_ns);
+		break;
+	case C_BELOW:
+		share_cell(cell->text, located, row->phi_below);
+		break;
+	case C_TAIL:
+		share_cell(cell->text, located, row->tail_share);
+		break;
+	default:
+		break;
+	}
+}
+
+/* Two voices: what is known of its tracepoint, and its name. */
+static void paint_context(const struct tree_screen *screen, uint32_t line, struct canvas *canvas,
+		struct area area)
+{
+	const struct outline_line *at = &screen->outline.line[line];
+	const struct tree_row *row = &screen->tree->rows[at->row];
+	int most = area.width / 2, x = area.x, end = area.x + area.width;
+	const char *fold = at->open ? "▾ " : is_folded(screen, line) ? "▸ " : "  ";
+
+	x += (int)row->depth < most ? (int)row->depth : most;
+	x += canvas_text(canvas, area.y, x, end - x, ROLE_DIM, fold);
+	x += canvas_text(canvas, area.y, x, end - x, marks[row->mark].role, marks[row->mark].sign);
+	x += 1 + canvas_text(canvas, area.y, x + 1, end - x - 1,
+				 row->count > 0 ? ROLE_TEXT : ROLE_DIM, row->name);
+	if (marks[row->mark].word[0] && text_fits(marks[row->mark].word, true, end - x - 2)) {
+		canvas_text(canvas, area.y, x + 2, end - x - 2, marks[row->mark].role,
+				marks[row->mark].word);
+	}
+}
+
+static double time_share(const struct tree_screen *screen, uint32_t line)
+{
+	uint32_t row = screen->outline.line[line].row;
+	double ns = is_folded(screen, line) ? screen->self_ns[row]
+					    : screen->tree->rows[row].self_ns;
+
+	return screen->all_ns > 0 ? ns / screen->all_ns : 0;
+}
+
+/* "97% ±2 ████"; of a folded one with all below it, of which no interval is known. */
+static void paint_share(const struct tree_screen *screen, uint32_t line, struct canvas *canvas,
+		struct area area)
+{
+	const struct tree_row *row = row_at(screen, line);
+	bool located = has_share(screen, row), folded = is_folded(screen, line);
+	double share = !located ? time_share(screen, line) : folded ? row->phi_below : row->phi;
+	char text[FORMAT_BYTES], shown[2 * FORMAT_BYTES];
+
+	if (!located && (!has_times(row) || screen->tree->located)) {
+		canvas_text_right(canvas, area.y, area.x, SHARE_COLUMNS, ROLE_TEXT, "-");
+		return;
+	}
+	if (folded) {
+		snprintf(shown, sizeof(shown), "%s all", format_share(text, share));
+	} else if (located) {
+		view_share(shown, sizeof(shown), share, row->phi_low, row->phi_high);
+	} else {
+		format_share(shown, share);
+	}
+	canvas_text_right(canvas, area.y, area.x, SHARE_COLUMNS, ROLE_TEXT, shown);
+	bar_share(canvas, area.y, area.x + SHARE_COLUMNS + 1, area.width - SHARE_COLUMNS - 1,
+			share);
+}
+
+static bool row_paint(const void *data, uint32_t line, int column, struct canvas *canvas,
+		struct area area)
+{
+	if (column == C_CONTEXT) {
+		paint_context(screen_of(data), line, canvas, area);
+	} else if (column == C_SHARE) {
+		paint_share(screen_of(data), line, canvas, area);
+	}
+	return column == C_CONTEXT || column == C_SHARE;
+}
+
+static const struct table_source variance_source = {
+		.columns = variance_columns,
+		.n_columns = C_COUNT_OF,
+		.what = "contexts",
+		.key = line_key,
+		.cell = row_cell,
+		.paint = row_paint,
+};
+
+/* The same without shares of the variance: heat is own time. */
+static const struct table_source time_source = {
+		.columns = time_columns,
+		.n_columns = C_COUNT_OF,
+		.what = "contexts",
+		.key = line_key,
+		.cell = row_cell,
+		.paint = row_paint,
+};
+
+/* ---- rows ---- */
+
+static uint32_t row_parent(const void *data, uint32_t row)
+{
+	return screen_of(data)->tree->rows[row].parent;
+}
+
+static uint64_t row_key(const void *data, uint32_t row, uint64_t parent)
+{
+	const struct tree_row *at = &screen_of(data)->tree->rows[row];
+
+	return view_chain_key(at->provider, at->name, parent);
+}
+
+static const struct outline_source rows = {.parent = row_parent, .key = row_key};
+
+static enum order order_of(const struct tree_screen *screen)
+{
+	bool of_variance = screen->order == BY_SHARE || screen->order == BY_OWN;
+
+	if (!screen->ordered) {
+		return screen->tree->located ? BY_SHARE : BY_TIME;
+	}
+	return of_variance && !screen->tree->located ? BY_TIME : screen->order;
+}
+
+static double weight(const struct tree_row *row, enum order order)
+{
+	switch (order) {
+	case BY_SHARE:
+		return row->phi_below;
+	case BY_SELF:
+		return row->self_ns;
+	case BY_OWN:
+		return row->segment_sd_ns;
+	default:
+		return row->total_ns;
+	}
+}
+
+static int compare_rows(const void *data, uint32_t a, uint32_t b)
+{
+	const struct tree_screen *screen = screen_of(data);
+	enum order order = order_of(screen);
+	double one = weight(&screen->tree->rows[a], order);
+	double other = weight(&screen->tree->rows[b], order);
+	int before = one > other ? -1 : one < other;
+
+	return screen->reverse ? -before : before;
+}
+
+/* Own time with all below: children come after their parent. */
+static void sum_times(struct tree_screen *screen)
+{
+	const struct tree_view *tree = screen->tree;
+	double *bigger;
+	uint32_t row;
+
+	screen->n = tree->n;
+	if (tree->n > screen->room) {
+		bigger = realloc(screen->self_ns, tree->n * sizeof(*bigger));
+		if (!bigger) {
+			screen->n = screen->room; /* shows the first rows */
+		} else {
+			screen->self_ns = bigger;
+			screen->room = tree->n;
+		}
+	}
+	screen->all_ns = 0;
+	for (row = 0; row < screen->n; row++) {
+		screen->self_ns[row] = tree->rows[row].self_ns;
+		screen->all_ns += tree->rows[row].self_ns;
+	}
+	for (row = screen->n; row-- > 0;) {
+		if (tree->rows[row].parent < row) {
+			screen->self_ns[tree->rows[row].parent] += screen->self_ns[row];
+		}
+	}
+}
+
+/* Puts rows in lines anew. */
+static void arrange(struct tree_screen *screen)
+{
+	/* Of own time the column of time shows the sum, that of SELF one span's. */
+	const int columns[] = {[BY_SHARE] = C_SHARE,
+			[BY_TIME] = C_TOTAL,
+			[BY_SELF] = screen->tree->located ? -1 : C_SHARE,
+			[BY_OWN] = C_OWN};
+
+	screen->filtered = screen->table.filter.set;
+	outline_update(&screen->outline, screen, screen->n, compare_rows, screen->filtered);
+	screen->table.source = screen->tree->located ? &variance_source : &time_source;
+	screen->table.given_column = columns[order_of(screen)];
+	screen->table.given_reverse = screen->reverse;
+	table_update(&screen->table, screen, screen->outline.lines);
+}
+
+static void select_row(struct tree_screen *screen, uint32_t row)
+{
+	outline_reveal(&screen->outline, row);
+	arrange(screen);
+	table_select(&screen->table, outline_key(&screen->outline, row));
+}
+
+/* ---- the screen ---- */
+
+static void *tree_create(void)
+{
+	struct tree_screen *screen = calloc(1, sizeof(*screen));
+
+	if (screen) {
+		table_init(&screen->table, &time_source);
+		outline_init(&screen->outline, &rows);
+	}
+	return screen;
+}
+
+static void tree_destroy(void *view)
+{
+	struct tree_screen *screen = view;
+
+	table_release(&screen->table);
+	outline_release(&screen->outline);
+	free(screen->self_ns);
+	free(screen);
+}
+
+static uint32_t tree_parts(const void *view, const struct snapshot *snapshot)
+{
+	(void)view;
+	(void)snapshot;
+	return FOCUS_TREE;
+}
+
+static void tree_focus(const void *view, struct focus *focus)
+{
+	focus->tree_of_all = screen_of(view)->all;
+}
+
+static void tree_enter(void *view, const struct view_call *call)
+{
+	struct tree_screen *screen = view;
+
+	screen->context = call->context;
+	if (call->group_id != 0) {
+		screen->all = false;
+	}
+}
+
+/* The cursor goes where the person came for, once its tree is there. */
+static void find_context(struct tree_screen *screen)
+{
+	uint32_t row;
+
+	if (screen->context == 0 || screen->n == 0 || screen->tree->all != screen->all) {
+		return;
+	}
+	for (row = 0; row < screen->n; row++) {
+		if (screen->tree->rows[row].context == screen->context) {
+			select_row(screen, row);
+			break;
+		}
+	}
+	screen->context = 0;
+}
+
+static void tree_update(void *view, const struct snapshot *snapshot)
+{
+	struct tree_screen *screen = view;
+	const struct tree_view *tree = &snapshot->tree;
+	uint64_t shown = tree->all ? UINT64_MAX : tree->group_id;
+
+	screen->tree = tree;
+	screen->given = snapshot->focus.parts & FOCUS_TREE;
+	if (screen->given && !tree->all && tree->group_id == 0 && snapshot->focus.group_id == 0) {
+		screen->all = true; /* there is no group */
+	}
+	if (shown != 0 && shown != screen->shown) {
+		screen->shown = shown;
+		screen->table.cursor = 0;
+		screen->table.cursor_key = 0;
+		outline_restart(&screen->outline);
+	}
+	sum_times(screen);
+	arrange(screen);
+	find_context(screen);
+}
+
+static void draw_crumbs(
+		const struct tree_screen *screen, const struct view_frame *frame, struct area line)
+{
+	const struct tree_view *tree = screen->tree;
+	char name[512], right[64], count[FORMAT_BYTES];
+
+	layout_cut_columns(&line, 1);
+	layout_cut_columns(&line, -1);
+	right[0] = '\0';
+	if (line.width >= NARROW) {
+		snprintf(right, sizeof(right), "%s request%s", format_count(count, tree->requests),
+				tree->requests == 1 ? "" : "s");
+	}
+	if (tree->all) {
+		view_crumbs(frame, line, "calling contexts of all groups", NULL, right);
+	} else if (tree->group_id == 0) {
+		view_crumbs(frame, line, "group", "calling contexts", "");
+	} else {
+		view_group_name(name, sizeof(name), tree->type, tree->path);
+		view_crumbs(frame, line, name, "calling contexts", right);
+	}
+}
+
+/* What the shares speak of, or why there are none. */
+static void variance_text(const struct tree_view *tree, char *out, size_t size)
+{
+	char count[FORMAT_BYTES];
+
+	if (tree->all) {
+		snprintf(out, size, "all groups together: time only, variance is of one group");
+	} else if (tree->lossy) {
+		snprintf(out, size, "too many requests lost events: nothing is said of variance");
+	} else if (tree->missing > 0) {
+		snprintf(out, size, "not yet: %" PRIu32 " more request%s", tree->missing,
+				tree->missing == 1 ? "" : "s");
+	} else if (!tree->located) {
+		snprintf(out, size, "the time of its requests does not vary");
+	} else {
+		snprintf(out, size, "variance of %s requests, ± half of the 90%% interval",
+				format_count(count, tree->counted));
+	}
+}
+
+static void draw_terms(
+		const struct tree_screen *screen, const struct view_frame *frame, struct area line)
+{
+	static const char *const orders[] = {[BY_SHARE] = "by share",
+			[BY_TIME] = "by time",
+			[BY_SELF] = "by self time",
+			[BY_OWN] = "by own variance"};
+	const struct tree_view *tree = screen->tree;
+	const char *order = orders[order_of(screen)];
+	char text[256], more[128], number[FORMAT_BYTES];
+	int keep = (int)strlen(order) + 2, x;
+
+	layout_cut_columns(&line, 1);
+	layout_cut_columns(&line, -1);
+	variance_text(tree, text, sizeof(text));
+	x = canvas_text(frame->canvas, line.y, line.x, line.width - keep,
+			tree->lossy ? ROLE_TAINTED : ROLE_DIM, text);
+	if (tree->folded_spans > 0) {
+		snprintf(more, sizeof(more), "; %s spans beyond the bound count as their callers'",
+				format_count(number, tree->folded_spans));
+		x += canvas_text(frame->canvas, line.y, line.x + x, line.width - keep - x,
+				ROLE_WARN, more);
+	}
+	if (tree->requests > 0 && tree->sampled_share < 0.995) {
+		snprintf(more, sizeof(more), "; sampled %s",
+				format_share(number, tree->sampled_share));
+		canvas_text(frame->canvas, line.y, line.x + x, line.width - keep - x, ROLE_DIM,
+				more);
+	}
+	canvas_text_right(frame->canvas, line.y, line.x, line.width, ROLE_DIM, order);
+}
+
+/* All that is known of the row under the cursor. */
+static void draw_row(
+		const struct tree_screen *screen, const struct view_frame *frame, struct area line)
+{
+	uint32_t at = table_row(&screen->table);
+	char text[1024], mean[FORMAT_BYTES], sd[FORMAT_BYTES], a[FORMAT_BYTES], b[FORMAT_BYTES],
+			c[FORMAT_BYTES], tail[FORMAT_BYTES];
+	const struct tree_row *row;
+
+	if (at == NONE) {
+		return;
+	}
+	row = row_at(screen, at);
+	if (has_share(screen, row)) {
+		snprintf(text, sizeof(text),
+				"%.200s: %s (%s to %s), of the tail %s; on the path %s, sd %s",
+				row->name, format_share(a, row->phi), format_share(b, row->phi_low),
+				format_share(c, row->phi_high), format_share(tail, row->tail_share),
+				format_duration(mean, row->segment_mean_ns),
+				format_duration(sd, row->segment_sd_ns));
+	} else if (row->count > 0) {
+		snprintf(text, sizeof(text), "%.200s: in %s of %s requests, %s a request, own %s",
+				row->name, format_count(a, row->requests),
+				format_count(b, screen->tree->requests),
+				format_duration(mean,
+						row->total_ns / (double)screen->tree->requests),
+				format_duration(sd, row->self_ns / (double)screen->tree->requests));
+	} else {
+		snprintf(text, sizeof(text), "%.200s: %s", row->name,
+				row->mark == TREE_NO_POINT ? "a part of the critical path"
+							   : "no span so far");
+	}
+	canvas_text(frame->canvas, line.y, line.x + 1, line.width - 2, ROLE_STRONG, text);
+}
+
+static void draw_marks(const struct view_frame *frame, struct area line)
+{
+	static const char *const words[] = {[TREE_ON] = "on",
+			[TREE_OFF] = "off",
+			[TREE_NEVER_SEEN] = "never seen",
+			[TREE_PROPOSED] = "proposed"};
+	struct canvas *canvas = frame->canvas;
+	int i, x = line.x + 1, end = line.x + line.width;
+
+	for (i = TREE_ON; i <= TREE_PROPOSED; i++) {
+		x += canvas_text(canvas, line.y, x, end - x, marks[i].role, marks[i].sign) + 1;
+		x += canvas_text(canvas, line.y, x, end - x, ROLE_DIM, words[i]) + 2;
+	}
+	canvas_text(canvas, line.y, x, end - x, ROLE_DIM, "( ) no tracepoint");
+}
+
+static void draw_nothing(
+		const struct tree_screen *screen, const struct view_frame *frame, struct area area)
+{
+	const char *text = "…";
+
+	if (screen->given && view_answers(frame)) {
+		text = !screen->tree->all && screen->tree->group_id == 0
+				       ? "there is no such group (any more); Esc goes back"
+				       : "no request was sampled within this horizon: t changes it";
+	}
+	canvas_text(frame->canvas, area.y + 2, area.x + 3, area.width - 6, ROLE_DIM, text);
+}
+
+static void tree_draw(void *view, const struct view_frame *frame)
+{
+	struct tree_screen *screen = view;
+	struct area area = frame->area, below;
+	bool other = screen->tree->all != screen->all ||
+		     (!screen->all && frame->focus->group_id != 0 &&
+				     screen->tree->group_id != frame->focus->group_id);
+
+	if (screen->filtered != screen->table.filter.set) {
+		arrange(screen);
+	}
+	draw_crumbs(screen, frame, layout_cut_rows(&area, 1));
+	if (screen->tree->n == 0 || other) {
+		draw_nothing(screen, frame, area);
+		return;
+	}
+	draw_terms(screen, frame, layout_cut_rows(&area, 1));
+	below = layout_cut_rows(&area, area.height >= 12 ? -2 : area.height >= 8 ? -1 : 0);
+	table_draw(&screen->table, frame->canvas, area, true, frame->search);
+	if (below.height > 0) {
+		draw_row(screen, frame, layout_cut_rows(&below, 1));
+	}
+	if (below.height > 0) {
+		draw_marks(frame, layout_cut_rows(&below, 1));
+	}
+}
+
+/* Left folds, or goes to the caller; right unfolds. */
+static bool fold(struct tree_screen *screen, bool fold)
+{
+	uint32_t line = table_row(&screen->table);
+	const struct tree_row *row;
+
+	if (line == NONE) {
+		return false;
+	}
+	if (outline_fold(&screen->outline, line, fold)) {
+		arrange(screen);
+		return true;
+	}
+	row = row_at(screen, line);
+	if (fold && row->parent < screen->n) {
+		return table_select(&screen->table, outline_key(&screen->outline, row->parent));
+	}
+	return false;
+}
+
+/* To the child that most of the variance, else of the time, is in or below. */
+static bool go_worst(struct tree_screen *screen, struct view_call *call)
+{
+	enum order order = screen->tree->located ? BY_SHARE : BY_TIME;
+	uint32_t line = table_row(&screen->table), at, row, worst = NONE;
+	const struct tree_row *all = screen->tree->rows;
+
+	if (line == NONE) {
+		return false;
+	}
+	at = screen->outline.line[line].row;
+	for (row = at + 1; row < screen->n && row <= at + all[at].n_below; row++) {
+		if (all[row].parent == at &&
+				(worst == NONE || weight(&all[row], order) >
+								  weight(&all[worst], order))) {
+			worst = row;
+		}
+	}
+	if (worst == NONE) {
+		snprintf(call->message, sizeof(call->message), "nothing is known below it");
+	} else if (screen->tree->located && all[at].phi > all[worst].phi_below) {
+		snprintf(call->message, sizeof(call->message),
+				"most of what varies here is its own, not of what it calls");
+	} else {
+		select_row(screen, worst);
+	}
+	return true;
+}
+
+/* To the slowest request of the group, at the span of this context. */
+static bool enter_row(const struct tree_screen *screen, bool events, struct view_call *call)
+{
+	uint32_t line = table_row(&screen->table), row;
+
+	if (line == NONE) {
+		return false;
+	}
+	row = screen->outline.line[line].row;
+	if (screen->tree->rows[row].mark == TREE_NO_POINT &&
+			screen->tree->rows[row].parent < screen->n) {
+		row = screen->tree->rows[row].parent;
+	}
+	if (screen->tree->rows[row].count == 0) {
+		snprintf(call->message, sizeof(call->message),
+				"no request was seen there: its tracepoint is not on");
+		return true;
+	}
+	call->go = SCREEN_REQUEST;
+	call->group_id = screen->tree->group_id;
+	call->chain = outline_key(&screen->outline, row);
+	call->events = events;
+	return true;
+}
+
+static bool next_order(struct tree_screen *screen)
+{
+	enum order order = order_of(screen);
+
+	do {
+		order = (enum order)((order + 1) % ORDER_COUNT);
+	} while (!screen->tree->located && (order == BY_SHARE || order == BY_OWN));
+	screen->ordered = true;
+	screen->order = order;
+	screen->reverse = false;
+	arrange(screen);
+	return true;
+}
+
+static bool tree_act(void *view, enum action action, struct view_call *call)
+{
+	struct tree_screen *screen = view;
+
+	switch (action) {
+	case ACTION_ENTER:
+	case ACTION_THREAD:
+		return enter_row(screen, action == ACTION_THREAD, call);
+	case ACTION_ALL:
+		screen->all = !screen->all;
+		return true;
+	case ACTION_LEFT:
+		return fold(screen, true);
+	case ACTION_RIGHT:
+		return fold(screen, false);
+	case ACTION_WORST:
+		return go_worst(screen, call);
+	case ACTION_SORT:
+		return next_order(screen);
+	case ACTION_REVERSE:
+		screen->reverse = !screen->reverse;
+		arrange(screen);
+		return true;
+	default:
+		return table_act(&screen->table, action);
+	}
+}
+
+static struct table *tree_table(void *view)
+{
+	struct tree_screen *screen = view;
+
+	return &screen->table;
+}
+
+const struct view_ops view_tree = {
+		.screen = SCREEN_TREE,
+		.about = "Calling contexts: who called whom, over all hosts. MEAN, SD and SELF, "
+			 "which leaves out what it calls, are of one span. OF VARIANCE: the share "
+			 "of the variance of the group's time that a context's own part of the "
+			 "critical path explains, ± half of its 90% interval; \"all\" of a folded "
+			 "one is with what it calls. Enter: the slowest request, there. o: its "
+			 "original events there.",
+		.create = tree_create,
+		.destroy = tree_destroy,
+		.parts = tree_parts,
+		.focus = tree_focus,
+		.enter = tree_enter,
+		.update = tree_update,
+		.draw = tree_draw,
+		.act = tree_act,
+		.table = tree_table,
+};
