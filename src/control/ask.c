@@ -201,21 +201,16 @@ void ask_refusals(struct control_hosts *hosts)
 	}
 }
 
-/* Tells the helper, and the asker. The ask stays until its last line has come. */
-static void give_up(struct control_hosts *hosts, struct ask *ask, uint64_t now_ns)
+void ask_abandon(struct control_hosts *hosts, struct ask *ask, uint64_t now_ns, enum status status,
+		const char *message)
 {
-	bool late = now_ns >= ask->deadline_ns;
 	struct ask asked = *ask;
 
 	ask->answered = true;
 	ask->given_up_ns = now_ns;
 	ask_send(hosts, hosts->hosts[ask->host], "give_up",
 			json_pack("{sI}", "of", (json_int_t)ask->number));
-	call_back(&asked, late ? STATUS_TIMEOUT : STATUS_END,
-			late ? "no answer in time: the session daemon, or a traced process that it "
-			       "waits for, is stopped"
-			     : "given up",
-			NULL, NULL);
+	call_back(&asked, status, message, NULL, NULL);
 }
 
 bool ask_deadlines(struct control_hosts *hosts, int host, uint64_t now_ns)
@@ -230,8 +225,14 @@ bool ask_deadlines(struct control_hosts *hosts, int host, uint64_t now_ns)
 				return false;
 			}
 			ask = ask->next;
-		} else if (ask->giving_up || now_ns >= ask->deadline_ns) {
-			give_up(hosts, ask, now_ns);
+		} else if (now_ns >= ask->deadline_ns) {
+			ask_abandon(hosts, ask, now_ns, STATUS_TIMEOUT,
+					"no answer in time: the session daemon, or a traced "
+					"process or relay daemon that it waits for, is stopped or "
+					"cut off");
+			ask = hosts->asks;
+		} else if (ask->giving_up) {
+			ask_abandon(hosts, ask, now_ns, STATUS_END, "given up");
 			ask = hosts->asks;
 		} else {
 			ask = ask->next;

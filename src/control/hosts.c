@@ -353,7 +353,10 @@ static bool take_answer(
 	}
 	status = rows_take(&host->rows, ask->verb, line);
 	if (status == STATUS_FULL || status == STATUS_NO_MEMORY) {
-		control_give_up(hosts, number);
+		ask_abandon(hosts, ask, control_now_ns(), status,
+				status == STATUS_FULL
+						? "the answer is larger than there is room for"
+						: "out of memory");
 		return true;
 	}
 	return status == STATUS_OK;

@@ -310,7 +310,10 @@ uint64_t control_ask_points(struct control_hosts *hosts, int host, uint64_t time
 uint64_t control_ask_channels(struct control_hosts *hosts, int host, const char *session,
 		uint64_t timeout_ns, control_done_fn done, void *context);
 
-/* Creates our session with its slots and starts it. One that is there already is an error. */
+/*
+ * Creates our session with its slots and starts it. One that is there already is an error: after an
+ * ask that was given up or came too late, destroy first.
+ */
 uint64_t control_ask_create(struct control_hosts *hosts, int host,
 		const struct control_create *create, uint64_t timeout_ns, control_done_fn done,
 		void *context);

@@ -69,6 +69,10 @@ void ask_answer(struct control_hosts *hosts, struct ask *ask, enum status status
 /* Those of a host that lost its helper. */
 void ask_answer_all(struct control_hosts *hosts, int host, enum status status, const char *message);
 
+/* Tells the helper, and the asker. The ask stays until its last line has come. */
+void ask_abandon(struct control_hosts *hosts, struct ask *ask, uint64_t now_ns, enum status status,
+		const char *message);
+
 /* Refusals, deadlines and give-ups. False: the host's helper does not even give up. */
 void ask_refusals(struct control_hosts *hosts);
 bool ask_deadlines(struct control_hosts *hosts, int host, uint64_t now_ns);

@@ -16,7 +16,6 @@ static const struct {
 		{LTTNG_ERR_EPERM, "become a member of the group tracing, or ask the session "
 				  "daemon's owner"},
 		{LTTNG_ERR_SESS_NOT_FOUND, "somebody destroyed it; create it again"},
-		{LTTNG_ERR_EXIST_SESS, "`pythiatop-control --undo` removes what dead ones left"},
 		{LTTNG_ERR_UST_EVENT_NOT_FOUND, "is the application running that has it?"},
 		{LTTNG_ERR_FILTER_INVAL, "see \"Filter expression\" in lttng-enable-event(1)"},
 		{LTTNG_ERR_KERN_NA, "install lttng-modules and start the session daemon as root"},

@@ -470,8 +470,8 @@ static void look_at_clock(struct guardian *guardian)
 		snprintf(why, sizeof(why), "no answer from the session daemon within %u s",
 				(unsigned)(call_ns / SECOND_NS));
 		request_failed(guardian, why,
-				"it, or a traced process that it waits for, is stopped; the call "
-				"was killed");
+				"it, or a traced process or relay daemon that it waits for, is "
+				"stopped or cut off; the call was killed");
 	}
 	if (guardian->phase < PHASE_UNDOING && !guardian->plain &&
 			(guardian->now_ns >= guardian->lease_ns ||

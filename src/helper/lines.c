@@ -91,9 +91,6 @@ static bool make_room(struct line_out *out, size_t length)
 	size_t size = out->size ? out->size : 4096;
 	char *bytes;
 
-	if (length > out->limit - line_out_pending(out)) {
-		return false;
-	}
 	if (out->start > 0) {
 		memmove(out->bytes, out->bytes + out->start, out->end - out->start);
 		out->end -= out->start;
@@ -113,7 +110,8 @@ static bool make_room(struct line_out *out, size_t length)
 
 bool line_out_add(struct line_out *out, const char *bytes, size_t length)
 {
-	if (out->size - out->end < length && !make_room(out, length)) {
+	if (length > out->limit - line_out_pending(out) ||
+			(out->size - out->end < length && !make_room(out, length))) {
 		return false;
 	}
 	if (length > 0) {

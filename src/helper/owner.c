@@ -22,17 +22,29 @@
 static const char *const letters =
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.";
 
+/* Letters that file and session names may have; all others become '_'. */
+static void make_plain(char *text)
+{
+	for (; *text; text++) {
+		*text = strchr(letters, *text) ? *text : '_';
+	}
+}
+
+/* One for each host: a home directory may be shared among them. */
 static bool state_directory(char *path, size_t size)
 {
 	const char *xdg = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+	char host[256] = "";
 	int length;
 
+	gethostname(host, sizeof(host) - 1);
+	make_plain(host);
 	if (xdg && xdg[0] == '/') {
-		length = snprintf(path, size, "%s/pythiatop/control", xdg);
+		length = snprintf(path, size, "%s/pythiatop/control/%s", xdg, host);
 	} else if (geteuid() == 0) {
-		length = snprintf(path, size, "/var/lib/pythiatop/control");
+		length = snprintf(path, size, "/var/lib/pythiatop/control/%s", host);
 	} else if (home && home[0] == '/') {
-		length = snprintf(path, size, "%s/.local/state/pythiatop/control", home);
+		length = snprintf(path, size, "%s/.local/state/pythiatop/control/%s", home, host);
 	} else {
 		return false;
 	}
@@ -71,13 +83,10 @@ bool owner_init(struct owner *owner, char *error, size_t size)
 {
 	const struct passwd *person = getpwuid(geteuid());
 	char user[33];
-	size_t i;
 	int length;
 
 	snprintf(user, sizeof(user), "%s", person ? person->pw_name : "nobody");
-	for (i = 0; user[i]; i++) {
-		user[i] = strchr(letters, user[i]) ? user[i] : '_';
-	}
+	make_plain(user);
 	snprintf(owner->session, sizeof(owner->session), PREFIX "%s-%d", user, (int)getpid());
 	snprintf(owner->flight, sizeof(owner->flight), "%s-flight", owner->session);
 	if (!state_directory(owner->directory, sizeof(owner->directory))) {

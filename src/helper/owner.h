@@ -15,10 +15,10 @@
  * went.
  *
  * A record is a file of JSON named after its session, in a directory of our user's alone:
- * $XDG_STATE_HOME/pythiatop/control, ~/.local/state/pythiatop/control, or for root without the
- * variable /var/lib/pythiatop/control. It is written before its session is made, in one step, by
- * the helper's guardian, and goes after the session. The guardian touches it with each renewal of
- * the lease.
+ * $XDG_STATE_HOME/pythiatop/control/HOST, ~/.local/state/pythiatop/control/HOST, or for root
+ * without the variable /var/lib/pythiatop/control/HOST. It is written before its session is made,
+ * in one step, by the helper's guardian, and goes after the session. The guardian touches it with
+ * each renewal of the lease.
  *
  * An owner is gone if its process is, or another one has its number now (start time, boot), or if
  * it is stopped and has not renewed for a lease. Owners in another pid namespace cannot be judged

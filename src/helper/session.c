@@ -255,6 +255,10 @@ void session_create(const struct helper *helper, struct answer *answer, const js
 	}
 	answer_calling(answer);
 	code = create_empty(&wish);
+	if (code == -LTTNG_ERR_EXIST_SESS) {
+		answer_error(answer, "our session is there already", "destroy it first");
+		return;
+	}
 	if (code < 0) {
 		answer_lttng(answer, code);
 		return;
@@ -289,7 +293,7 @@ int session_end(struct answer *answer, const char *name)
 	answer_calling(answer);
 	/* First no more events; waiting for data would hold the undo up. */
 	lttng_stop_tracing_no_wait(name);
-	code = lttng_destroy_session_ext(name, &handle);
+	code = (int)lttng_destroy_session_ext(name, &handle);
 	if (code == LTTNG_OK) {
 		lttng_destruction_handle_wait_for_completion(handle, DESTROY_MS);
 	}

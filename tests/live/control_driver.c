@@ -205,7 +205,7 @@ static void wait_answer(struct driver *driver, uint64_t number, bool hurry)
 
 	driver->waiting = true;
 	while (driver->waiting) {
-		turn(driver, now_ns() + 1000000000u);
+		turn(driver, give_up_ns);
 		if (now_ns() >= give_up_ns) {
 			control_give_up(driver->hosts, number);
 			give_up_ns = UINT64_MAX;
