@@ -384,6 +384,25 @@ uint64_t control_ask_snapshot(struct control_hosts *hosts, int host, uint64_t ti
 			json_object());
 }
 
+uint64_t control_ask_learn(struct control_hosts *hosts, int host, const char *const *providers,
+		uint32_t n_providers, uint64_t timeout_ns, control_done_fn done, void *context)
+{
+	json_t *names = json_array();
+
+	for (uint32_t i = 0; i < n_providers; i++) {
+		json_array_append_new(names, json_string(providers[i]));
+	}
+	return ask_plain(hosts, host, CONTROL_ASK_LEARN, "learn", timeout_ns, done, context,
+			json_pack("{so}", "providers", names));
+}
+
+uint64_t control_ask_learned(struct control_hosts *hosts, int host, uint64_t timeout_ns,
+		control_done_fn done, void *context)
+{
+	return ask_plain(hosts, host, CONTROL_ASK_LEARNED, "learned", timeout_ns, done, context,
+			json_object());
+}
+
 uint64_t control_ask_destroy(struct control_hosts *hosts, int host, uint64_t timeout_ns,
 		control_done_fn done, void *context)
 {

@@ -253,6 +253,8 @@ enum control_verb {
 	CONTROL_ASK_DISABLE,
 	CONTROL_ASK_SNAPSHOT,
 	CONTROL_ASK_DESTROY,
+	CONTROL_ASK_LEARN,
+	CONTROL_ASK_LEARNED,
 };
 
 /* Borrowed for the time of the callback. Only the rows of what was asked are there. */
@@ -331,6 +333,15 @@ uint64_t control_ask_enable(struct control_hosts *hosts, int host, enum control_
 /* Disables them in all channels of our session; filters are not looked at. */
 uint64_t control_ask_disable(struct control_hosts *hosts, int host, enum control_kind kind,
 		const struct control_rule *rules, uint32_t n_rules, uint64_t timeout_ns,
+		control_done_fn done, void *context);
+
+/*
+ * Enables all points of these providers in our live session, by one rule each, until
+ * control_ask_learned(). Hosts that let single points be enabled only refuse.
+ */
+uint64_t control_ask_learn(struct control_hosts *hosts, int host, const char *const *providers,
+		uint32_t n_providers, uint64_t timeout_ns, control_done_fn done, void *context);
+uint64_t control_ask_learned(struct control_hosts *hosts, int host, uint64_t timeout_ns,
 		control_done_fn done, void *context);
 
 /* Has our CONTROL_FLIGHT session written to its relay daemon, as a recording. */

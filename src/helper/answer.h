@@ -42,6 +42,8 @@
  *   <- {"id":8,"change":{"index":0,"name","done":"done|was_so|used_there|refused","channel",
  *       "session","error","help"}}                        one for each point, in their order
  *   -> {"id":9,"do":"disable","kind":"live","points":[{"domain","name"}]}
+ *   -> {"id":12,"do":"learn","providers":["nova",...]}     all their points, until
+ *   -> {"id":13,"do":"learned"}
  *   -> {"id":10,"do":"snapshot"}          of our flight recorder
  *   -> {"id":11,"do":"destroy"}           all that is ours
  *

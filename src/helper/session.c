@@ -204,6 +204,20 @@ static int add_channel(const struct rights *rights, struct lttng_handle *handle,
 	return code;
 }
 
+int session_enable_channel(struct lttng_handle *handle, const char *name)
+{
+	struct lttng_channel *channel = lttng_channel_create(&handle->domain);
+	int code;
+
+	if (!channel) {
+		return -LTTNG_ERR_NOMEM;
+	}
+	snprintf(channel->name, sizeof(channel->name), "%s", name);
+	code = lttng_enable_channel(handle, channel);
+	lttng_channel_destroy(channel);
+	return code == -LTTNG_ERR_UST_CHAN_EXIST ? 0 : code;
+}
+
 static int add_slots(const struct helper *helper, struct answer *answer, const struct wish *wish,
 		bool kernel)
 {
@@ -212,7 +226,8 @@ static int add_slots(const struct helper *helper, struct answer *answer, const s
 			.buf_type = kernel ? LTTNG_BUFFER_GLOBAL : LTTNG_BUFFER_PER_UID,
 	};
 	struct lttng_handle *handle = lttng_create_handle(wish->name, &domain);
-	uint64_t slots = 2 + helper->rights.filter_slots, i;
+	bool learns = !kernel && !wish->flight;
+	uint64_t first = learns ? 3 : 2, slots = first + helper->rights.filter_slots, i;
 	int code = handle ? 0 : -LTTNG_ERR_NOMEM;
 
 	for (i = 0; i < slots && code == 0; i++) {
@@ -220,10 +235,12 @@ static int add_slots(const struct helper *helper, struct answer *answer, const s
 
 		if (i < 2) {
 			snprintf(name, sizeof(name), "%s", i == 0 ? "skeleton" : "explore");
+		} else if (i < first) {
+			snprintf(name, sizeof(name), "%s", LEARN_CHANNEL);
 		} else {
-			snprintf(name, sizeof(name), "filter-%u", (unsigned)(i - 1));
+			snprintf(name, sizeof(name), "filter-%u", (unsigned)(i - first + 1));
 		}
-		code = add_channel(&helper->rights, handle, name, wish, i >= 2);
+		code = add_channel(&helper->rights, handle, name, wish, i >= first);
 		if (code == 0) {
 			code = add_contexts(helper, answer, handle, name, kernel, i == 0);
 		}

@@ -24,6 +24,8 @@ static const struct verb {
 		{"create", session_create, true},
 		{"enable", change_enable, true},
 		{"disable", change_disable, true},
+		{"learn", learn_begin, true},
+		{"learned", learn_end, true},
 		{"snapshot", session_snapshot, true},
 		{"destroy", session_destroy, true},
 		{WORKER_UNDO, session_destroy, false},
@@ -52,7 +54,7 @@ static void answer_request(
 	answer_error(answer, "unknown request",
 			"\"do\" is one of hello, renew, give_up, sessions, points, channels, "
 			"create, "
-			"enable, disable, snapshot, destroy");
+			"enable, disable, learn, learned, snapshot, destroy");
 }
 
 /* The guardian checked already that it is a request. False: nobody reads answers any more. */

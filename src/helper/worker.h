@@ -36,7 +36,14 @@ typedef void worker_verb(const struct helper *helper, struct answer *answer, con
 worker_verb look_sessions, look_points, look_channels;         /* look.c */
 worker_verb session_create, session_destroy, session_snapshot; /* session.c */
 worker_verb session_sweep;
+worker_verb learn_begin, learn_end; /* learn.c */
 worker_verb change_enable, change_disable; /* change.c */
+
+/* The channel of our live session that all points of a provider are learned through. */
+#define LEARN_CHANNEL "learn"
+struct lttng_handle;
+/* Switches on a channel that exists. 0, or a negative code of LTTng. */
+int session_enable_channel(struct lttng_handle *handle, const char *name);
 
 /* Destroys a session of ours. 0, also if it is not there; or a negative code of LTTng. */
 int session_end(struct answer *answer, const char *name);

@@ -11,11 +11,12 @@
 #include "control/hosts.h"
 #include "run/decisions.h"
 
-#define NS_PER_S   UINT64_C(1000000000)
-#define OFFERS_NS  (30 * NS_PER_S) /* between looks at what a host offers */
-#define RETRY_NS   (5 * NS_PER_S)
-#define MAX_HOSTS  CONDUCTOR_MAX_FDS
-#define TEXT_BYTES 512
+#define NS_PER_S      UINT64_C(1000000000)
+#define OFFERS_NS     (30 * NS_PER_S) /* between looks at what a host offers */
+#define RETRY_NS      (5 * NS_PER_S)
+#define MAX_HOSTS     CONDUCTOR_MAX_FDS
+#define TEXT_BYTES    512
+#define MAX_PROVIDERS 64u /* learned from at a time, of each host */
 
 /* A host, by its index among the control hosts. */
 struct player {
@@ -325,6 +326,49 @@ static uint32_t attached_sessions(
 	return n;
 }
 
+static uint64_t ask_learn(struct conductor *conductor, int at, const struct control_host *host,
+		const struct step_order *order)
+{
+	char names[MAX_PROVIDERS][CONTROL_NAME_BYTES];
+	const char *providers[MAX_PROVIDERS];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < order->n && n < MAX_PROVIDERS; i++) {
+		const char *colon = strchr(order->events[i].name, ':');
+		size_t length = colon ? (size_t)(colon - order->events[i].name) : 0;
+		bool known = length == 0 || length >= CONTROL_NAME_BYTES ||
+			     strcmp(order->events[i].host, host->name) != 0;
+
+		for (uint32_t k = 0; k < n && !known; k++) {
+			known = strlen(providers[k]) == length &&
+				memcmp(providers[k], order->events[i].name, length) == 0;
+		}
+		if (!known) {
+			snprintf(names[n], sizeof(names[n]), "%.*s", (int)length,
+					order->events[i].name);
+			providers[n] = names[n];
+			n++;
+		}
+	}
+	return n ? control_ask_learn(conductor->hosts, at, providers, n, 0, on_changed, conductor)
+		 : 0;
+}
+
+/* All points of a host's providers at once, or no more. */
+static void tell_learner(struct conductor *conductor, int at, const struct control_host *host,
+		const struct step_order *order)
+{
+	uint64_t ask = order->undo ? control_ask_learned(
+						     conductor->hosts, at, 0, on_changed, conductor)
+				   : ask_learn(conductor, at, host, order);
+
+	if (ask) {
+		conductor->playing.open++;
+	} else {
+		fail(&conductor->playing, host->name, "nothing there to learn from");
+	}
+}
+
 /* Tells one host its part of an order: what to enable, or what to disable. */
 static void tell_host(struct conductor *conductor, int at, const struct control_host *host,
 		const struct step_order *order, bool enable)
@@ -425,6 +469,10 @@ static void play(struct conductor *conductor, uint64_t now_ns)
 
 		if (is_first_of_host(order, i) && reach_host(conductor, order->events[i].host,
 								  order->undo, &at, &host)) {
+			if (order->kind == STEP_LEARN) {
+				tell_learner(conductor, at, &host, order);
+				continue;
+			}
 			tell_host(conductor, at, &host, order, true);
 			tell_host(conductor, at, &host, order, false);
 		}
