@@ -94,7 +94,7 @@ static void look_closely(struct loop *loop, const struct snapshot *epoch,
 		shown[look.n_details] = snapshot;
 		details[look.n_details++] = (struct pythia_detail){.row = &snapshot->group.row,
 				.tree = &snapshot->tree,
-				.location = &snapshot->group.location};
+				.group = &snapshot->group};
 	}
 	look.details = details;
 	if (learned) {
@@ -231,7 +231,7 @@ void loop_watch_over(struct loop *loop, const struct step_watch *watch)
 						     .parts = FOCUS_GROUP,
 						     .group_id = group});
 	}
-	pythia_watch_over(loop->pythia, watch, shown && shown->group.id ? &shown->group.row : NULL,
+	pythia_watch_over(loop->pythia, watch, shown && shown->group.id ? &shown->group : NULL,
 			loop->now_ns);
 	snapshot_destroy(shown);
 }

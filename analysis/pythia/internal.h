@@ -64,9 +64,9 @@ struct pythia {
 	struct finding findings[PYTHIA_MAX_FINDINGS];
 	uint32_t n_findings;
 	struct index offered_hosts; /* by host bit number */
-	uint64_t now_ns;
+	uint64_t first_ns, now_ns;
 	uint32_t epoch;
-	uint64_t boring_ns; /* when points were last judged boring or not */
+	uint32_t boring_epoch; /* in which points were last judged boring or not */
 	struct norm *norms;
 	uint32_t n_norms, norms_room;
 	bool learn_tried; /* or a person did not want it */
@@ -109,7 +109,15 @@ bool finding_rules_out(const struct finding *finding, uint32_t point);
 void finding_search(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_look *look);
 
-/* pythia.c: adds a step, and approves it where that is the mode. */
+/*
+ * Where the median of a group surely lies: the quantiles 2.6 standard errors on both sides of one
+ * half, for a quarter of the requests, since those that follow each other are alike. 0: not known.
+ */
+void median_bounds(const struct group_view *group, double *low_ns, double *high_ns);
+
+/* pythia.c: the points that bore, as parts to disable; room for all points. Returns how many. */
+uint32_t pythia_gather_boring(const struct pythia *pythia, struct step_part *parts);
+/* Adds a step, and approves it where that is the mode. */
 struct step *pythia_add_step(struct pythia *pythia, enum step_kind kind,
 		const struct step_part *parts, uint32_t n, uint32_t group_id, const char *title,
 		const char *why);

@@ -18,7 +18,11 @@
 #define BAR_EPOCHS     5u
 #define STALE_NS       (60 * NS_PER_S) /* a proposal nobody decided on */
 #define MEDIAN_MOVES   0.02
-#define NOISE_SDS      3.0
+#define MEDIAN_ERRORS  2.6
+#define BURSTS         4.0 /* requests that follow each other are alike: so many count as one */
+#define CLEAR_PHI      0.3 /* a lower bound that needs no more requests */
+#define PATIENCE_NS    (60 * NS_PER_S) /* for the worst group, before others are looked at */
+#define SILENCE_NS     (5 * NS_PER_S)  /* without a skeleton, before one is proposed */
 #define OVERSHOOT      2.0
 #define TITLE_BYTES    256
 
@@ -215,6 +219,21 @@ static bool is_boring(const struct pythia *pythia, const struct point *point)
 			       pythia->now_ns > UNSEEN_NS + point->seen_ns);
 }
 
+uint32_t pythia_gather_boring(const struct pythia *pythia, struct step_part *parts)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < pythia->points.n; i++) {
+		const struct point *point = &pythia->points.items[i];
+
+		if (is_boring(pythia, point)) {
+			parts[n++] = (struct step_part){
+					.point = i, .hosts = point->ours, .enable = false};
+		}
+	}
+	return n;
+}
+
 static bool is_ours(const struct pythia *pythia, const struct point *point)
 {
 	(void)pythia;
@@ -241,7 +260,7 @@ static bool propose_skeleton(struct pythia *pythia)
 	struct step *step;
 	uint32_t n;
 
-	if (count_skeleton_on(pythia)) {
+	if (count_skeleton_on(pythia) || pythia->now_ns < pythia->first_ns + SILENCE_NS) {
 		return false;
 	}
 	parts = gather(pythia, is_skeleton_off, true, &n);
@@ -365,13 +384,29 @@ uint32_t pythia_wants(const struct pythia *pythia, const struct groups_view *gro
 	return n;
 }
 
-/* Enough of a group was seen since the last step to decide. */
-static bool is_ripe(const struct pythia_look *look, const struct groups_row *row)
+static uint64_t age_of_epoch(const struct pythia_look *look)
 {
-	uint64_t age_ns = look->now_ns > look->epoch_ns ? look->now_ns - look->epoch_ns : 0;
+	return look->now_ns > look->epoch_ns ? look->now_ns - look->epoch_ns : 0;
+}
 
-	return (age_ns >= EPOCH_NS && row->count >= EPOCH_REQUESTS) ||
-	       (age_ns >= LONG_EPOCH_NS && row->count >= FEW_REQUESTS);
+/* One place surely holds a good part: more requests would tell no other story. */
+static bool is_clear(const struct tree_view *tree)
+{
+	for (uint32_t i = 0; i < tree->n && tree->located; i++) {
+		if (tree->rows[i].phi_low >= CLEAR_PHI) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Enough of a group was seen since the last step to decide. */
+static bool is_ripe(const struct pythia_look *look, const struct pythia_detail *detail)
+{
+	uint64_t age_ns = age_of_epoch(look), count = detail->row->count;
+
+	return detail->tree->located && age_ns >= EPOCH_NS && count >= FEW_REQUESTS &&
+	       (count >= EPOCH_REQUESTS || age_ns >= LONG_EPOCH_NS || is_clear(detail->tree));
 }
 
 /* On the way to the edge that is searched, or that was the answer. */
@@ -403,10 +438,11 @@ static bool row_is_boring(const struct tree_view *tree, const struct tree_row *r
 
 static void judge_boring(struct pythia *pythia, const struct pythia_look *look)
 {
-	if (pythia->now_ns < pythia->boring_ns + EPOCH_NS) {
+	if (look->n_details == 0 || pythia->boring_epoch == look->epoch + 1 ||
+			!is_ripe(look, &look->details[0])) {
 		return;
 	}
-	pythia->boring_ns = pythia->now_ns;
+	pythia->boring_epoch = look->epoch + 1; /* 0 is none */
 	for (uint32_t d = 0; d < look->n_details; d++) {
 		const struct tree_view *tree = look->details[d].tree;
 		struct finding *finding = finding_of(pythia, look->details[d].row->id, false, 0);
@@ -454,6 +490,16 @@ static void judge_calm(struct pythia *pythia, const struct pythia_look *look)
 	}
 }
 
+static bool is_searching(const struct pythia *pythia)
+{
+	for (uint32_t i = 0; i < pythia->n_findings; i++) {
+		if (pythia->findings[i].rule == STOP_NONE) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool all_calm(const struct pythia *pythia)
 {
 	for (uint32_t i = 0; i < pythia->n_findings; i++) {
@@ -484,7 +530,14 @@ static void search_groups(struct pythia *pythia, const struct pythia_look *look)
 		uint32_t type = intern(pythia, detail->row->type);
 		struct finding *finding;
 
-		if (!is_ripe(look, detail->row) || !detail->tree->located) {
+		finding = finding_of(pythia, detail->row->id, false, type);
+		if (finding && finding->rule != STOP_NONE && finding->rule != STOP_HEALTHY) {
+			continue;
+		}
+		if (!is_ripe(look, detail)) {
+			if (age_of_epoch(look) < PATIENCE_NS) {
+				return; /* the worst first: a step for another would begin anew */
+			}
 			continue;
 		}
 		finding = finding_of(pythia, detail->row->id, true, type);
@@ -553,6 +606,7 @@ static void say_lacks(struct pythia *pythia)
 
 void pythia_look(struct pythia *pythia, const struct pythia_look *look)
 {
+	pythia->first_ns = pythia->first_ns ? pythia->first_ns : look->now_ns;
 	pythia->now_ns = look->now_ns;
 	pythia->epoch = look->epoch;
 	say_lacks(pythia);
@@ -569,7 +623,7 @@ void pythia_look(struct pythia *pythia, const struct pythia_look *look)
 	}
 	if (all_calm(pythia)) {
 		propose_disabling(pythia, true, 0, "nothing varies any more");
-	} else {
+	} else if (!is_searching(pythia)) {
 		propose_disabling(pythia, false, 0,
 				"they hold less than 2% of the variance, or are never seen");
 	}
@@ -736,23 +790,51 @@ uint32_t pythia_group_of_step(struct pythia *pythia, uint32_t id)
 	return step ? step->group_id : 0;
 }
 
-/* The median has moved by more than noise: tracing itself slows the requests. */
-static bool median_moved(const struct step *step, const struct groups_row *row, double *by)
+/* The smallest latency that a share of the histogram does not exceed; bins are 16 to the octave. */
+static double quantile(const struct group_view *group, double share)
 {
-	double noise;
+	uint64_t count = 0, seen = 0;
+	uint32_t bin = 0;
 
-	if (!row || step->median_ns <= 0 || step->count < FEW_REQUESTS ||
-			row->count < FEW_REQUESTS) {
+	for (uint32_t i = 0; i < group->histogram_bins; i++) {
+		count += group->histogram[i];
+	}
+	for (; bin + 1 < group->histogram_bins; bin++) {
+		seen += group->histogram[bin];
+		if ((double)seen >= share * (double)count) {
+			break;
+		}
+	}
+	return exp2(((double)group->histogram_low + bin + 0.5) / 16);
+}
+
+void median_bounds(const struct group_view *group, double *low_ns, double *high_ns)
+{
+	double n = (double)group->row.count / BURSTS;
+	double error = n > 0 ? MEDIAN_ERRORS * 0.5 / sqrt(n) : 1;
+
+	*low_ns = *high_ns = 0;
+	if (group->row.count >= FEW_REQUESTS && group->histogram_bins && error < 0.5) {
+		*low_ns = quantile(group, 0.5 - error);
+		*high_ns = quantile(group, 0.5 + error);
+	}
+}
+
+/* The median has surely risen: tracing itself slows the requests. */
+static bool median_rose(const struct step *step, const struct group_view *group, double *by)
+{
+	double low_ns, high_ns;
+
+	if (!group || step->median_high_ns <= 0) {
 		return false;
 	}
-	/* Standard error of a median of n: about 1.25 sd / sqrt(n). */
-	noise = 1.25 * step->sd_ns * sqrt(1 / (double)step->count + 1 / (double)row->count);
-	*by = ((double)row->p50_ns - step->median_ns) / step->median_ns;
-	return *by > MEDIAN_MOVES && (double)row->p50_ns - step->median_ns > NOISE_SDS * noise;
+	median_bounds(group, &low_ns, &high_ns);
+	*by = low_ns / step->median_high_ns - 1;
+	return *by > MEDIAN_MOVES;
 }
 
 static void keep_or_undo(struct pythia *pythia, struct step *step, const struct step_watch *watch,
-		const struct groups_row *row, uint64_t now_ns)
+		const struct group_view *group, uint64_t now_ns)
 {
 	double limit = step->predicted.events_per_s * OVERSHOOT + cost_spent(pythia).events_per_s;
 	double moved = 0;
@@ -770,8 +852,8 @@ static void keep_or_undo(struct pythia *pythia, struct step *step, const struct 
 			watch->actual.events_per_s > pythia->budget.events_per_s) {
 		step_say(step, "undone by itself: %.0f events/s are over the budget of %.0f",
 				watch->actual.events_per_s, pythia->budget.events_per_s);
-	} else if (step->kind == STEP_ENABLE && median_moved(step, row, &moved)) {
-		step_say(step, "undone by itself: the median rose by %.0f%%", 100 * moved);
+	} else if (step->kind == STEP_ENABLE && median_rose(step, group, &moved)) {
+		step_say(step, "undone by itself: the median rose by at least %.0f%%", 100 * moved);
 	} else {
 		step->state = STEP_KEPT;
 		step_say(step, "%.0f events/s", watch->actual.events_per_s);
@@ -782,7 +864,7 @@ static void keep_or_undo(struct pythia *pythia, struct step *step, const struct 
 }
 
 void pythia_watch_over(struct pythia *pythia, const struct step_watch *watch,
-		const struct groups_row *row, uint64_t now_ns)
+		const struct group_view *group, uint64_t now_ns)
 {
 	struct step *step = steps_find(&pythia->steps, watch->step);
 
@@ -795,6 +877,6 @@ void pythia_watch_over(struct pythia *pythia, const struct step_watch *watch,
 		step_say(step, "%u places of %u points learned", pythia->space.n, pythia->points.n);
 		step_undo(step, step->by, now_ns);
 	} else {
-		keep_or_undo(pythia, step, watch, row, now_ns);
+		keep_or_undo(pythia, step, watch, group, now_ns);
 	}
 }

@@ -19,8 +19,9 @@
  * choices for performance problems in distributed applications with VAIF", SoCC 2021.)
  *
  * A decision needs an epoch, the time since the last step: at least ten seconds and 200 requests
- * of the group, or 30 seconds and 50. Pure: the same calls take the same decisions. One thread.
- * Memory: points.h, space.h, steps.h; at most PYTHIA_MAX_FINDINGS groups are searched.
+ * of the group; 50 where the intervals are clear already, or after 30 seconds. Pure: the same calls
+ * take the same decisions. One thread. Memory: points.h, space.h, steps.h; at most
+ * PYTHIA_MAX_FINDINGS groups are searched.
  */
 #define PYTHIA_MAX_FINDINGS 64u
 #define PYTHIA_MAX_HISTORY  32u
@@ -59,9 +60,9 @@ void pythia_recorded(
 
 /* A group looked at closely. */
 struct pythia_detail {
-	const struct groups_row *row; /* of the epoch */
-	const struct tree_view *tree; /* likewise */
-	const struct group_location *location;
+	const struct groups_row *row;   /* of the epoch */
+	const struct tree_view *tree;   /* likewise */
+	const struct group_view *group; /* likewise */
 };
 
 struct pythia_look {
@@ -94,9 +95,9 @@ void pythia_undo_all(struct pythia *pythia, enum step_by by, uint64_t now_ns);
 const struct step_order *pythia_next_order(struct pythia *pythia);
 /* True: what is recorded has changed: a new epoch begins. */
 bool pythia_order_done(struct pythia *pythia, const struct step_outcome *outcome, uint64_t now_ns);
-/* `row`: of the step's group now, NULL if it has none. */
+/* `group`: the step's, in the epoch; NULL if it has none. */
 void pythia_watch_over(struct pythia *pythia, const struct step_watch *watch,
-		const struct groups_row *row, uint64_t now_ns);
+		const struct group_view *group, uint64_t now_ns);
 uint32_t pythia_group_of_step(struct pythia *pythia, uint32_t step); /* 0: none */
 
 enum status pythia_fill(struct pythia *pythia, struct snapshot *snapshot);

@@ -200,7 +200,9 @@ static bool candidates_reserve(struct pythia *pythia, uint32_t n)
 
 static bool can_enable(const struct pythia *pythia, const struct point *point)
 {
-	return point->entry && point_off(point) && point->barred <= pythia->epoch;
+	/* A moment has no time of its own: it would split nothing. */
+	return point->entry && (point->exit || point->kernel) && point_off(point) &&
+	       point->barred <= pythia->epoch;
 }
 
 /* Whether it stands in the tree now: what is in it is not the edge's own time. */
@@ -377,7 +379,7 @@ static bool propose(struct pythia *pythia, struct finding *finding,
 	uint32_t n;
 
 	n = choice.n ? pythia->strategy->choose(&choice) : 0;
-	parts = n ? calloc(n, sizeof(*parts)) : NULL;
+	parts = n ? calloc(n + pythia->points.n, sizeof(*parts)) : NULL;
 	if (!parts) {
 		return false;
 	}
@@ -399,12 +401,12 @@ static bool propose(struct pythia *pythia, struct finding *finding,
 		snprintf(why, sizeof(why), "no point of the code holds the variance of %s",
 				detail->row->type);
 	}
-	step = pythia_add_step(pythia, STEP_ENABLE, parts, n, finding->group_id, title, why);
+	/* What bores goes along, so that it needs no epoch of its own. */
+	step = pythia_add_step(pythia, STEP_ENABLE, parts,
+			n + pythia_gather_boring(pythia, parts + n), finding->group_id, title, why);
 	free(parts);
 	if (step) {
-		step->median_ns = (double)detail->row->p50_ns;
-		step->sd_ns = detail->row->sd_ns;
-		step->count = detail->row->count;
+		median_bounds(detail->group, &step->median_low_ns, &step->median_high_ns);
 		finding->n_steps++;
 	}
 	return step != NULL;
@@ -450,7 +452,7 @@ static void verdict_code(struct pythia *pythia, struct finding *finding,
 static void verdict_diffuse(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct edge *edges, uint32_t n)
 {
-	const struct group_location *location = detail->location;
+	const struct group_location *location = &detail->group->location;
 	char places[256] = "";
 	size_t used = 0;
 
@@ -464,7 +466,7 @@ static void verdict_diffuse(struct pythia *pythia, struct finding *finding,
 	if (n > 0) {
 		take_figures(finding, detail, edges[0].row);
 	}
-	if (location && location->common_cause) {
+	if (location->common_cause) {
 		finding_say(finding,
 				"%s: many places vary together (%.0f%% in one direction): a common "
 				"cause, such as a host or a resource",

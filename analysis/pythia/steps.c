@@ -192,6 +192,12 @@ static bool events_reserve(struct steps *steps, uint32_t n)
 	return true;
 }
 
+/* What bored, and was disabled along with enabling others, stays off when these are undone. */
+static bool comes_back(const struct step *step, const struct step_part *part)
+{
+	return part->enable || step->kind == STEP_DISABLE;
+}
+
 /* The events of a part on each of its hosts, to `out` unless that is NULL. */
 static uint32_t part_events(const struct points *points, const struct step_part *part, bool undo,
 		struct step_event *out)
@@ -227,6 +233,9 @@ uint32_t step_events(const struct points *points, const struct step *step, bool 
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < step->n_parts; i++) {
+		if (undo && !comes_back(step, &step->parts[i])) {
+			continue;
+		}
 		n += part_events(points, &step->parts[i], undo, out ? out + n : NULL);
 	}
 	return n;
@@ -273,6 +282,9 @@ static void take_effect(struct points *points, const struct step *step, bool und
 		const struct step_part *part = &step->parts[i];
 		struct point *point = &points->items[part->point];
 
+		if (undo && !comes_back(step, part)) {
+			continue;
+		}
 		if (part->enable != undo) {
 			point->ours |= part->hosts;
 			point->ever |= step->kind != STEP_LEARN && step->kind != STEP_SKELETON;

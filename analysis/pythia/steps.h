@@ -35,10 +35,10 @@ struct step {
 	struct step_cost predicted, actual;
 	uint32_t n_parts;
 	struct step_part *parts;
-	bool ordered;            /* its order is with the hosts */
-	bool failed;             /* undone because a host could not */
-	double median_ns, sd_ns; /* of its group when it was decided; 0: not known */
-	uint64_t count;
+	bool ordered; /* its order is with the hosts */
+	bool failed;  /* undone because a host could not */
+	/* Of its group when it was proposed: where the median surely lay; 0: not known. */
+	double median_low_ns, median_high_ns;
 };
 
 struct steps {

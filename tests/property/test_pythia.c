@@ -87,7 +87,7 @@ struct sight {
 	struct groups_row row;
 	struct tree_row rows[MAX_POINTS];
 	struct tree_view tree;
-	struct group_location location;
+	struct group_view group;
 };
 
 static void add_row(const struct service *service, struct sight *sight, uint32_t at,
@@ -144,7 +144,8 @@ static void look_at(
 			.located = true};
 	add_row(service, sight, 0, UINT32_MAX, 0, varies);
 	sight->tree.rows = sight->rows;
-	sight->location.located = true;
+	sight->group.row = sight->row;
+	sight->group.location.located = true;
 }
 
 static void offer_all(struct pythia *pythia, const struct service *service)
@@ -176,7 +177,7 @@ static void learn_all(struct pythia *pythia, struct service *service)
 	memset(service->on, false, sizeof(service->on));
 	service->on[0] = true;
 	groups.rows = &sight->row;
-	detail = (struct pythia_detail){&sight->row, &sight->tree, &sight->location};
+	detail = (struct pythia_detail){&sight->row, &sight->tree, &sight->group};
 	pythia_learned(pythia, &(struct pythia_look){.now_ns = SECOND,
 					       .groups = &groups,
 					       .recent = &groups,
@@ -259,7 +260,7 @@ static struct run run_loop(struct pythia *pythia, struct service *service, bool 
 		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1);
 		look_at(service, sight, (now_ns - epoch_ns) / SECOND * 20, varies);
 		groups.rows = &sight->row;
-		detail = (struct pythia_detail){&sight->row, &sight->tree, &sight->location};
+		detail = (struct pythia_detail){&sight->row, &sight->tree, &sight->group};
 		look.details = &detail;
 		look.n_details = pythia_wants(pythia, &groups, ids);
 		pythia_look(pythia, &look);
