@@ -215,7 +215,16 @@ uint32_t engine_add_stream(struct engine *engine, const struct stream_desc *stre
 
 void engine_end_session(struct engine *engine, uint32_t session)
 {
+	uint32_t i;
+
 	registry_end_session(&engine->registry, session);
+	for (i = 0; i < engine->registry.n_sessions; i++) {
+		if (engine->registry.sessions[i].attached) {
+			return;
+		}
+	}
+	/* Nobody is left who could end what is open: event time itself stands still. */
+	requests_finish(engine->requests);
 }
 
 void engine_name_process(struct engine *engine, uint32_t session, int64_t pid, const char *name)

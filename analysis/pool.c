@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdbool.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "pool.h"
 
 #define SMALLEST_SHIFT 6
 #define LARGEST_BYTES  ((size_t)1 << (SMALLEST_SHIFT + POOL_CLASSES - 1))
-#define SLAB_BYTES     ((size_t)512 << 10)
+#define FIRST_BYTES    ((size_t)128 << 10)
+#define SLAB_BYTES     ((size_t)2 << 20)
 #define SLAB_HEADER    16
 
 /* Under AddressSanitizer every piece is one of malloc's, so that it sees uses after they end. */
@@ -25,7 +28,7 @@ struct pool_piece {
 	struct pool_piece *prev; /* of plain ones */
 };
 
-/* A piece of malloc's, in the list of slabs, so that pool_release() finds it. */
+/* A piece of malloc's, in a list of its own, so that pool_release() finds it. */
 static void *plain_alloc(struct pool *pool, size_t size)
 {
 	struct pool_piece *piece = malloc(sizeof(*piece) + size);
@@ -34,11 +37,11 @@ static void *plain_alloc(struct pool *pool, size_t size)
 		return NULL;
 	}
 	piece->prev = NULL;
-	piece->next = pool->slabs;
-	if (pool->slabs) {
-		pool->slabs->prev = piece;
+	piece->next = pool->plain;
+	if (pool->plain) {
+		pool->plain->prev = piece;
 	}
-	pool->slabs = piece;
+	pool->plain = piece;
 	return piece + 1;
 }
 
@@ -46,7 +49,7 @@ static void plain_free(struct pool *pool, void *memory)
 {
 	struct pool_piece *piece = (struct pool_piece *)memory - 1;
 
-	*(piece->prev ? &piece->prev->next : &pool->slabs) = piece->next;
+	*(piece->prev ? &piece->prev->next : &pool->plain) = piece->next;
 	if (piece->next) {
 		piece->next->prev = piece->prev;
 	}
@@ -58,14 +61,20 @@ void pool_init(struct pool *pool)
 	*pool = (struct pool){.slabs = NULL};
 }
 
+static void free_list(struct pool_piece *pieces)
+{
+	struct pool_piece *next;
+
+	for (; pieces; pieces = next) {
+		next = pieces->next;
+		free(pieces);
+	}
+}
+
 void pool_release(struct pool *pool)
 {
-	struct pool_piece *slab, *next;
-
-	for (slab = pool->slabs; slab; slab = next) {
-		next = slab->next;
-		free(slab);
-	}
+	free_list(pool->slabs);
+	free_list(pool->plain);
 	pool_init(pool);
 }
 
@@ -77,34 +86,55 @@ static unsigned int class_of(size_t size)
 	return 64 - SMALLEST_SHIFT - (unsigned int)__builtin_clzll(size - 1);
 }
 
-/* Cuts a fresh piece; what is left of a slab too short for it feeds the smaller classes. */
+/*
+ * A small slab first, for who needs no more. Each further one is a huge page where the kernel has
+ * them: to fault in what a window of requests takes, page by page, is a tenth of the analysis.
+ */
+static bool add_slab(struct pool *pool)
+{
+	size_t size = pool->slabs ? SLAB_BYTES : FIRST_BYTES;
+	struct pool_piece *slab = pool->slabs ? aligned_alloc(size, size) : malloc(size);
+
+	if (!slab) {
+		return false;
+	}
+	if (pool->slabs) {
+		madvise(slab, size, MADV_HUGEPAGE); /* ordinary pages do as well */
+	}
+	slab->next = pool->slabs;
+	pool->slabs = slab;
+	pool->slab_at = (unsigned char *)slab + SLAB_HEADER;
+	pool->slab_left = size - SLAB_HEADER;
+	return true;
+}
+
+/* What is left of the slab, too short for what is wanted, feeds the smaller classes. */
+static void use_up(struct pool *pool)
+{
+	while (pool->slab_left >= (size_t)1 << SMALLEST_SHIFT) {
+		unsigned int small = class_of(pool->slab_left);
+		struct pool_piece *piece = (struct pool_piece *)(void *)pool->slab_at;
+
+		if ((size_t)1 << (SMALLEST_SHIFT + small) > pool->slab_left) {
+			small--;
+		}
+		piece->next = pool->free[small];
+		pool->free[small] = piece;
+		pool->slab_at += (size_t)1 << (SMALLEST_SHIFT + small);
+		pool->slab_left -= (size_t)1 << (SMALLEST_SHIFT + small);
+	}
+}
+
 static void *cut(struct pool *pool, unsigned int class)
 {
 	size_t bytes = (size_t)1 << (SMALLEST_SHIFT + class);
 	unsigned char *memory;
 
 	if (pool->slab_left < bytes) {
-		struct pool_piece *slab = malloc(SLAB_BYTES);
-
-		if (!slab) {
+		use_up(pool);
+		if (!add_slab(pool)) {
 			return NULL;
 		}
-		while (pool->slab_left >= (size_t)1 << SMALLEST_SHIFT) {
-			unsigned int small = class_of(pool->slab_left);
-			struct pool_piece *piece = (struct pool_piece *)(void *)pool->slab_at;
-
-			if ((size_t)1 << (SMALLEST_SHIFT + small) > pool->slab_left) {
-				small--;
-			}
-			piece->next = pool->free[small];
-			pool->free[small] = piece;
-			pool->slab_at += (size_t)1 << (SMALLEST_SHIFT + small);
-			pool->slab_left -= (size_t)1 << (SMALLEST_SHIFT + small);
-		}
-		slab->next = pool->slabs;
-		pool->slabs = slab;
-		pool->slab_at = (unsigned char *)slab + SLAB_HEADER;
-		pool->slab_left = SLAB_BYTES - SLAB_HEADER;
 	}
 	memory = pool->slab_at;
 	pool->slab_at += bytes;
@@ -112,20 +142,27 @@ static void *cut(struct pool *pool, unsigned int class)
 	return memory;
 }
 
+static bool is_plain(size_t size)
+{
+	return POOL_PLAIN || size > LARGEST_BYTES;
+}
+
+/* What a piece takes: the size of its class, if it has one. */
+static size_t charge(size_t size)
+{
+	return size > LARGEST_BYTES ? size : (size_t)1 << (SMALLEST_SHIFT + class_of(size));
+}
+
 void *pool_alloc(struct pool *pool, size_t size)
 {
 	unsigned int class;
 	struct pool_piece *piece;
 
-	if (size > LARGEST_BYTES) {
-		pool->in_use_bytes += size;
-		return malloc(size);
-	}
-	class = class_of(size);
-	pool->in_use_bytes += (size_t)1 << (SMALLEST_SHIFT + class);
-	if (POOL_PLAIN) {
+	pool->in_use_bytes += charge(size);
+	if (is_plain(size)) {
 		return plain_alloc(pool, size);
 	}
+	class = class_of(size);
 	piece = pool->free[class];
 	if (piece) {
 		pool->free[class] = piece->next;
@@ -142,17 +179,12 @@ void pool_free(struct pool *pool, void *memory, size_t size)
 	if (!memory) {
 		return;
 	}
-	if (size > LARGEST_BYTES) {
-		pool->in_use_bytes -= size;
-		free(memory);
-		return;
-	}
-	class = class_of(size);
-	pool->in_use_bytes -= (size_t)1 << (SMALLEST_SHIFT + class);
-	if (POOL_PLAIN) {
+	pool->in_use_bytes -= charge(size);
+	if (is_plain(size)) {
 		plain_free(pool, memory);
 		return;
 	}
+	class = class_of(size);
 	piece->next = pool->free[class];
 	pool->free[class] = piece;
 }

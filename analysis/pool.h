@@ -20,13 +20,14 @@ struct pool_piece;
 struct pool {
 	struct pool_piece *free[POOL_CLASSES];
 	struct pool_piece *slabs;
+	struct pool_piece *plain; /* pieces of malloc's */
 	size_t slab_left;
 	unsigned char *slab_at;
 	uint64_t in_use_bytes; /* handed out, in sizes of classes */
 };
 
 void pool_init(struct pool *pool);
-/* Everything of the classes goes; larger pieces must have been given back before. */
+/* Everything goes that was not given back. */
 void pool_release(struct pool *pool);
 
 /* Not zeroed, aligned to 16 bytes; NULL if out of memory. Give back with the same size. */

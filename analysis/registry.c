@@ -5,8 +5,9 @@
 #include "hash.h"
 #include "registry.h"
 
-#define FIRST_SUPPLIERS 1024u
-#define MAX_SUPPLIERS   (1u << 20)
+#define FIRST_SUPPLIERS  1024u
+#define FIRST_TYPE_SLOTS 256u
+#define MAX_SUPPLIERS    (1u << 20)
 
 void registry_init(struct registry *registry)
 {
@@ -19,7 +20,8 @@ void registry_release(struct registry *registry)
 	free(registry->sessions);
 	free(registry->streams);
 	free(registry->types);
-	free(registry->same_name);
+	free(registry->type_links);
+	free(registry->type_slots);
 	free(registry->suppliers);
 	arena_release(&registry->arena);
 	registry_init(registry);
@@ -70,11 +72,12 @@ static bool same_field(const struct field *a, const struct field *b)
 	return true;
 }
 
+/* Of two types of one name. */
 static bool same_type(const struct event_type *a, const struct event_type *b)
 {
 	uint32_t i;
 
-	if (a->n_fields != b->n_fields || strcmp(a->name, b->name) != 0) {
+	if (a->n_fields != b->n_fields) {
 		return false;
 	}
 	for (i = 0; i < a->n_fields; i++) {
@@ -133,36 +136,91 @@ static bool copy_type(struct arena *arena, struct event_type *to, const struct e
 	return true;
 }
 
+/* Where the first type of this name is, or would be. There must be slots. */
+static uint32_t *type_slot(const struct registry *registry, const char *name)
+{
+	uint32_t mask = registry->type_slot_room - 1;
+	uint32_t at = (uint32_t)hash_bytes(name, strlen(name)) & mask;
+
+	while (registry->type_slots[at] &&
+			strcmp(registry->types[registry->type_slots[at] - 1].name, name) != 0) {
+		at = (at + 1) & mask;
+	}
+	return &registry->type_slots[at];
+}
+
+static uint32_t first_of_name(const struct registry *registry, const char *name)
+{
+	uint32_t slot = registry->type_slot_room ? *type_slot(registry, name) : 0;
+
+	return slot ? slot - 1 : ID_NONE;
+}
+
+static bool reserve_slot(struct registry *registry)
+{
+	uint32_t room = registry->type_slot_room ? registry->type_slot_room * 2 : FIRST_TYPE_SLOTS;
+	uint32_t *slots, i;
+
+	if (2 * (registry->n_type_names + 1) <= registry->type_slot_room) {
+		return true;
+	}
+	slots = calloc(room, sizeof(*slots));
+	if (!slots) {
+		return false;
+	}
+	free(registry->type_slots);
+	registry->type_slots = slots;
+	registry->type_slot_room = room;
+	for (i = 0; i < registry->n_types; i++) {
+		if (registry->type_links[i].first == i) {
+			*type_slot(registry, registry->types[i].name) = i + 1;
+		}
+	}
+	return true;
+}
+
+static bool reserve_type(struct registry *registry)
+{
+	struct type_link *links = reserve(registry->type_links, registry->n_types,
+			&registry->type_link_room, sizeof(*links));
+	struct event_type *types;
+
+	if (!links) {
+		return false;
+	}
+	registry->type_links = links;
+	types = reserve(registry->types, registry->n_types, &registry->type_room, sizeof(*types));
+	if (!types) {
+		return false;
+	}
+	registry->types = types;
+	return reserve_slot(registry);
+}
+
 uint32_t registry_add_type(struct registry *registry, const struct event_type *type, bool *fresh)
 {
-	struct event_type *types;
-	uint32_t i, first = registry->n_types, *same_name;
+	uint32_t number = registry->n_types, first = first_of_name(registry, type->name), i;
+	uint32_t last = ID_NONE;
 
 	*fresh = false;
-	for (i = 0; i < registry->n_types; i++) {
+	for (i = first; i != ID_NONE; i = registry->type_links[i].next) {
 		if (same_type(&registry->types[i], type)) {
 			return i;
 		}
-		if (first == registry->n_types &&
-				strcmp(registry->types[i].name, type->name) == 0) {
-			first = i;
-		}
+		last = i;
 	}
-	same_name = reserve(registry->same_name, registry->n_types, &registry->same_name_room,
-			sizeof(*same_name));
-	if (!same_name) {
+	if (!reserve_type(registry) ||
+			!copy_type(&registry->arena, &registry->types[number], type)) {
 		return ID_NONE;
 	}
-	registry->same_name = same_name;
-	types = reserve(registry->types, registry->n_types, &registry->type_room, sizeof(*types));
-	if (!types) {
-		return ID_NONE;
+	registry->type_links[number] = (struct type_link){
+			.first = first == ID_NONE ? number : first, .next = ID_NONE};
+	if (last != ID_NONE) {
+		registry->type_links[last].next = number;
+	} else {
+		*type_slot(registry, type->name) = number + 1;
+		registry->n_type_names++;
 	}
-	registry->types = types;
-	if (!copy_type(&registry->arena, &types[registry->n_types], type)) {
-		return ID_NONE;
-	}
-	same_name[registry->n_types] = first;
 	*fresh = true;
 	return registry->n_types++;
 }
@@ -303,7 +361,7 @@ bool registry_is_copy(struct registry *registry, const struct event *event)
 	const struct stream *stream = &registry->streams[event->stream];
 	uint32_t mine = stream->desc.session;
 	/* Types are < 2^16, hosts too. The fields may differ: each session has its own contexts. */
-	uint64_t key = (uint64_t)registry->same_name[event->type] << 48 |
+	uint64_t key = (uint64_t)registry->type_links[event->type].first << 48 |
 		       (uint64_t)stream->host << 32 | event->cpu;
 	struct supplier *supplier;
 	uint32_t at;

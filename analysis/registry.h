@@ -50,6 +50,12 @@ struct supplier {
 	bool used;
 };
 
+/* Types of one name: each session has its own contexts, so their fields may differ. */
+struct type_link {
+	uint32_t first; /* type of the name */
+	uint32_t next;  /* type of the name; ID_NONE: none */
+};
+
 struct registry {
 	struct arena arena;
 	uint32_t n_hosts, n_sessions, n_streams, n_types;
@@ -57,8 +63,10 @@ struct registry {
 	struct session *sessions;
 	struct stream *streams;
 	struct event_type *types;
-	uint32_t *same_name; /* by type: the first type of its name */
-	uint32_t host_room, session_room, stream_room, type_room, same_name_room;
+	struct type_link *type_links; /* by type */
+	uint32_t *type_slots; /* by hash of the name: the first type of it, plus 1; 0: none */
+	uint32_t n_type_names, type_slot_room; /* room is 0 or a power of two */
+	uint32_t host_room, session_room, stream_room, type_room, type_link_room;
 	uint32_t n_suppliers, supplier_room;
 	struct supplier *suppliers;
 };

@@ -105,6 +105,10 @@ size_t text_escape(char *out, size_t size, const char *text)
 	if (size == 0) {
 		return 0;
 	}
+	/* Nearly every text is plain as a whole. */
+	while (used + 1 < size && *text >= 0x20 && *text < 0x7f) {
+		out[used++] = *text++;
+	}
 	while ((n = text_escape_next(&text, piece, &code)) > 0 && used + n < size) {
 		memcpy(out + used, piece, n);
 		used += n;

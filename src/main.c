@@ -164,6 +164,7 @@ static int run_console(struct pipeline *pipeline, const struct options *options)
 		return EXIT_USAGE;
 	}
 	describe_target(options, target, sizeof(target));
+	intake_tell_progress(pipeline_intake(pipeline));
 	analysis = analysis_start(pipeline, &focus);
 	if (!analysis) {
 		fprintf(stderr, "pythiatop: cannot start the analysis: %s\n", strerror(errno));
@@ -202,14 +203,14 @@ static int write_dumps(struct pipeline *pipeline, const struct options *options,
 	bool written;
 
 	if (options->dump_directory && code == EXIT_SUCCESS) {
-		written = dump_traces(
-				pipeline, &focus, options->dump_directory, said, sizeof(said));
+		written = dump_traces(pipeline, &focus, options->dump_directory, NULL, said,
+				sizeof(said));
 		text_escape(clean, sizeof(clean), said);
 		fprintf(stderr, "pythiatop: %s\n", clean);
 		code = written ? code : EXIT_FAILURE;
 	}
 	if (options->dump_file && code == EXIT_SUCCESS) {
-		written = dump_text(pipeline, &focus, options->dump_file, said, sizeof(said));
+		written = dump_text(pipeline, &focus, options->dump_file, NULL, said, sizeof(said));
 		text_escape(clean, sizeof(clean), said);
 		fprintf(stderr, "pythiatop: %s\n", clean);
 		code = written ? code : EXIT_FAILURE;

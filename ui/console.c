@@ -253,6 +253,9 @@ static void settle_moment(struct console *console)
 	if (!console->moment_ns || !console->focus.frozen || !snapshot->pinned) {
 		return;
 	}
+	if (console->moment_ns > pinned_ns) {
+		say(console, ROLE_WARN, "that instant is not there yet: this is the newest one");
+	}
 	back_ns = pinned_ns > console->moment_ns ? pinned_ns - console->moment_ns : 0;
 	console->moment_ns = 0;
 	if (back_ns > snapshot->window_ns) {
@@ -452,6 +455,29 @@ static void take_horizon(struct console *console, const char *name)
 	say(console, ROLE_ERROR, "horizon is 10s, epoch or all, not \"%s\"", name);
 }
 
+/* Freezes, and goes back to the instant. */
+static void take_instant(struct console *console, const char *text)
+{
+	const struct snapshot *snapshot = shown(console);
+	uint64_t at_ns;
+
+	if (!snapshot->time_ns) {
+		say(console, ROLE_ERROR, "there is no instant so far: no event has come");
+	} else if (!console->host->instant(console->host->context, text, snapshot->first_ns,
+				   snapshot->time_ns + snapshot->focus.back_ns, &at_ns)) {
+		say(console, ROLE_ERROR,
+				"no time: \"%s\"; 10:00:06.5 (UTC), -3.2s, or with the day before "
+				"it: 2026-01-31 10:00:06.5",
+				text);
+	} else if (at_ns < snapshot->first_ns) {
+		say(console, ROLE_WARN, "that is before the first event: nothing is known of it");
+	} else {
+		console->focus.frozen = true;
+		console->moment_ns = at_ns;
+		settle_moment(console);
+	}
+}
+
 static const char *const metric_names[METRIC_COUNT] = {"variance", "cov", "modes"};
 
 static void take_metric(struct console *console, const char *name)
@@ -493,6 +519,10 @@ static enum console_answer take_command(struct console *console, const char *lin
 		set_theme(console, text + 6 + strspn(text + 6, " "));
 	} else if (strncmp(text, "horizon ", 8) == 0) {
 		take_horizon(console, text + 8 + strspn(text + 8, " "));
+	} else if (strncmp(text, "at ", 3) == 0) {
+		take_instant(console, text + 3 + strspn(text + 3, " "));
+	} else if (strcmp(text, "at") == 0) {
+		take_instant(console, "");
 	} else if (strcmp(text, "metric") == 0 || strncmp(text, "metric ", 7) == 0) {
 		take_metric(console, text + 6 + strspn(text + 6, " "));
 	} else if (strcmp(text, "theme") == 0) {

@@ -100,6 +100,7 @@ static bool ring_grow(struct sample_ring *ring)
 static struct sample *pack(struct samples *samples, const struct profile_items *items)
 {
 	unsigned char small[64 * ITEM_MAX_BYTES], *bytes = small, *at;
+	uint64_t in_use = samples->pool.in_use_bytes;
 	struct sample *sample;
 	size_t size;
 
@@ -119,6 +120,7 @@ static struct sample *pack(struct samples *samples, const struct profile_items *
 		memset(sample, 0, sizeof(*sample));
 		memcpy(sample->items, bytes, (size_t)(at - bytes));
 		sample->size = (uint32_t)size;
+		sample->taken = (uint32_t)(samples->pool.in_use_bytes - in_use);
 		sample->n_items = items->n;
 	}
 	if (bytes != small) {
@@ -151,7 +153,7 @@ struct sample *samples_add(struct samples *samples, struct sample_ring *ring,
 		samples->oldest = sample;
 	}
 	samples->newest = sample;
-	samples->bytes += sample->size;
+	samples->bytes += sample->taken;
 	ring->items[(ring->first + ring->n++) & (ring->room - 1)] = sample;
 	return sample;
 }
@@ -165,7 +167,7 @@ void samples_drop_oldest(struct samples *samples, struct sample_ring *ring)
 	ring->dropped = true;
 	*(sample->older ? &sample->older->newer : &samples->oldest) = sample->newer;
 	*(sample->newer ? &sample->newer->older : &samples->newest) = sample->older;
-	samples->bytes -= sample->size;
+	samples->bytes -= sample->taken;
 	drop(samples, sample);
 }
 

@@ -31,7 +31,7 @@ struct sample {
 	struct profile_request request;
 	uint32_t group; /* its index */
 	uint32_t n_items, references;
-	uint32_t size; /* with the items */
+	uint32_t size, taken; /* bytes with the items; what the pool gave for that */
 	unsigned char items[];
 };
 

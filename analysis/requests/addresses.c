@@ -361,6 +361,9 @@ static uint32_t mapping_behind(const struct process *process, uint64_t address)
 
 static void remove_mappings(struct process *process, uint32_t from, uint32_t to)
 {
+	if (from == to) {
+		return;
+	}
 	memmove(process->mappings + from, process->mappings + to,
 			(process->n - to) * sizeof(*process->mappings));
 	process->n -= to - from;

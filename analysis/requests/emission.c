@@ -197,7 +197,7 @@ void fragment_expire(struct requests *r, struct fragment *f)
 	r->counts.state_only += f->n_state;
 	r->counts.unmatched += f->n_pending - f->n_state;
 	while ((copy = copies_next(&f->copies, &chunk, &offset))) {
-		if (!r->plans[copy->type].switches) {
+		if (!copy->used) {
 			type_stats_unmatched(&r->stats[copy->type], copy->ts_ns, WHY_EXPIRED);
 		}
 	}

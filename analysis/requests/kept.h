@@ -36,6 +36,7 @@ struct event_copy {
 	uint8_t role;     /* enum copy_role */
 	bool skeleton;
 	bool keyed; /* paired by key: encloses nothing on its thread */
+	bool used;  /* the state needed it: it does not count as unmatched */
 	uint64_t slots[];
 };
 

@@ -157,6 +157,7 @@ static void keep_copy(struct requests *r, struct feed *feed, uint64_t enclosing)
 	copy->name = feed->name;
 	copy->skeleton = plan->skeleton;
 	copy->keyed = feed->keyed;
+	copy->used = feed->used;
 	copy->role = plan->role == SPAN_ENTRY  ? COPY_ENTRY
 		     : plan->role == SPAN_EXIT ? COPY_EXIT
 					       : COPY_POINT;

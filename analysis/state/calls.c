@@ -16,6 +16,7 @@
 #define MAX_ENTRY_BYTES 4096u
 #define MAX_ERRNO       4095
 #define MAX_ROWS        10000u
+#define ROW_SLOTS       32768u /* half of them can be used */
 
 static bool is_error(int64_t ret)
 {
@@ -151,39 +152,55 @@ void calls_exit(struct state_cx *cx, const struct state_plan *plan, const struct
 
 /* Calls of one name by one process of a host: a row, until it is shown. */
 struct row {
-	uint64_t key;
 	uint32_t host, name, process;
 	int64_t pid, tid;
 	uint64_t count, errors, total_ns, min_ns, max_ns, running;
 	double mean, m2; /* Welford 1962 */
-	bool used;
 };
 
 struct rows {
 	struct row *items;
 	uint32_t n, room;
+	uint32_t slots[ROW_SLOTS]; /* by hash: the row, plus 1; 0: none */
 };
+
+/* NULL: no memory, or no room: beyond the bound callers of their own are left out. */
+static struct row *add_row(struct rows *rows, const struct row *like)
+{
+	if (rows->n == rows->room) {
+		uint32_t room = rows->room ? rows->room * 2 : 256;
+		struct row *items = room <= ROW_SLOTS / 2
+						    ? realloc(rows->items, room * sizeof(*items))
+						    : NULL;
+
+		if (!items) {
+			return NULL;
+		}
+		rows->items = items;
+		rows->room = room;
+	}
+	rows->items[rows->n] = *like;
+	rows->items[rows->n].min_ns = UINT64_MAX;
+	return &rows->items[rows->n++];
+}
 
 static struct row *find_row(struct rows *rows, const struct row *like)
 {
 	uint64_t key = hash_pair((uint64_t)like->name << 32 | like->host, (uint64_t)like->tid + 1);
-	uint32_t at = (uint32_t)key & (rows->room - 1);
+	uint32_t at = (uint32_t)key & (ROW_SLOTS - 1);
+	struct row *row;
 
-	while (rows->items[at].used &&
-			(rows->items[at].name != like->name || rows->items[at].host != like->host ||
-					rows->items[at].tid != like->tid)) {
-		at = (at + 1) & (rows->room - 1);
-	}
-	if (!rows->items[at].used) {
-		if (rows->n >= rows->room / 2) {
-			return NULL; /* beyond the bound callers of their own are left out */
+	for (; rows->slots[at]; at = (at + 1) & (ROW_SLOTS - 1)) {
+		row = &rows->items[rows->slots[at] - 1];
+		if (row->name == like->name && row->host == like->host && row->tid == like->tid) {
+			return row;
 		}
-		rows->items[at] = *like;
-		rows->items[at].used = true;
-		rows->items[at].min_ns = UINT64_MAX;
-		rows->n++;
 	}
-	return &rows->items[at];
+	row = add_row(rows, like);
+	if (row) {
+		rows->slots[at] = rows->n;
+	}
+	return row;
 }
 
 static void count_row(struct rows *rows, const struct row *like, const struct call_record *record)
@@ -241,9 +258,6 @@ static int compare_rows(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 
-	if (x->used != y->used) {
-		return y->used - x->used;
-	}
 	if (x->total_ns != y->total_ns) {
 		return x->total_ns < y->total_ns ? 1 : -1;
 	}
@@ -319,24 +333,26 @@ enum status calls_fill(struct state_cx *cx, const struct focus *focus, uint64_t 
 {
 	struct state_view *view = &snapshot->state;
 	struct state_syscall *out;
-	struct rows rows = {.room = 32768};
+	struct rows *rows = calloc(1, sizeof(*rows));
 	uint32_t i;
 
-	rows.items = calloc(rows.room, sizeof(*rows.items));
-	if (!rows.items) {
+	if (!rows) {
 		return STATUS_NO_MEMORY;
 	}
-	collect(cx, &rows, focus->thread_id, from_ns, at_ns);
-	qsort(rows.items, rows.room, sizeof(*rows.items), compare_rows);
-	view->n_syscalls = rows.n < MAX_ROWS ? rows.n : MAX_ROWS;
+	collect(cx, rows, focus->thread_id, from_ns, at_ns);
+	if (rows->n > 0) {
+		qsort(rows->items, rows->n, sizeof(*rows->items), compare_rows);
+	}
+	view->n_syscalls = rows->n < MAX_ROWS ? rows->n : MAX_ROWS;
 	out = snapshot_alloc(snapshot, (view->n_syscalls + 1) * sizeof(*out));
 	for (i = 0; out && i < view->n_syscalls; i++) {
-		show_row(cx, &rows.items[i], &out[i]);
+		show_row(cx, &rows->items[i], &out[i]);
 		out[i].name = snapshot_text(snapshot, out[i].name);
 		out[i].process = snapshot_text(snapshot, out[i].process);
 		out[i].host = snapshot_text(snapshot, out[i].host);
 	}
 	view->syscalls = out;
-	free(rows.items);
+	free(rows->items);
+	free(rows);
 	return out ? STATUS_OK : STATUS_NO_MEMORY;
 }

@@ -296,6 +296,14 @@ struct file_table *table_create(
 	return table;
 }
 
+void table_set_cwd(struct fds *fds, struct file_table *table, const char *path, uint32_t length)
+{
+	struct making *before = table->cwd;
+
+	table->cwd = length > 0 ? making_create(fds, 0, 0, path, length, NULL) : NULL;
+	making_release(fds, before);
+}
+
 static uint32_t bucket_of(uint32_t host, uint64_t address)
 {
 	return (uint32_t)hash_pair(address, host) & (FDS_ADDRESSES - 1);
@@ -344,6 +352,7 @@ static void drop_table_if_unused(struct fds *fds, struct file_table *table)
 	if (table->next) {
 		table->next->prev = table->prev;
 	}
+	making_release(fds, table->cwd);
 	attribute_release(fds->store, &table->open);
 	pool_free(&fds->store->pool, table, sizeof(*table));
 }
@@ -526,6 +535,9 @@ struct file_table *table_copy(struct fds *fds, const struct file_table *table, i
 			twin->network = fd->network;
 		}
 	}
+	if (copy) {
+		copy->cwd = making_share(table->cwd);
+	}
 	return copy;
 }
 
@@ -660,6 +672,10 @@ void table_merge(struct fds *fds, struct file_table *from, struct file_table *in
 		move_fd(fds, fd, into, now_ns);
 	}
 	from->users--;
+	if (!into->cwd) {
+		into->cwd = from->cwd;
+		from->cwd = NULL;
+	}
 }
 
 /* --- forgetting ------------------------------------------------------------------------------ */

@@ -93,6 +93,11 @@ struct file_table {
 	struct file_table *next_address;
 	struct thread_state *owner;
 	struct attribute open; /* n_open over time */
+	/*
+	 * The working directory of those who use it, as an absolute path; NULL: not seen. (It is a
+	 * process' own as the table is; only clone() could share one of the two.)
+	 */
+	struct making *cwd;
 };
 
 struct fds {
@@ -138,6 +143,8 @@ void table_set_address(struct fds *fds, struct file_table *table, uint64_t addre
 struct file_table *table_at(const struct fds *fds, uint32_t host, uint64_t address);
 /* One user less; the last one's going closes all. `ghost`: it stays to tell whose they were. */
 void table_leave(struct fds *fds, struct file_table *table, bool ghost, uint64_t now_ns);
+/* Its users work in this directory from now on; "" (of length 0): nobody knows where. */
+void table_set_cwd(struct fds *fds, struct file_table *table, const char *path, uint32_t length);
 void table_forget(struct fds *fds, struct file_table *table); /* one ghost less */
 /* Closes what an exec closes. */
 void table_exec(struct fds *fds, struct file_table *table, uint64_t now_ns);

@@ -195,19 +195,29 @@ static struct fd *used_fd(const struct using *using, int32_t number)
 
 enum { OPEN_PATH, OPEN_FLAGS, OPEN_DIRECTORY };
 
-/* A path is relative to a directory that may be known. */
-static uint32_t join(const struct using *using, const char *path, uint32_t length, char *joined)
+/* The directory that relative paths of the call are of: an fd, or where the process works. */
+static const char *base_of(const struct using *using)
 {
 	int32_t number = fd_argument(using, OPEN_DIRECTORY);
 	const struct fd *directory;
+
+	if (number < 0) {
+		return making_path(using->table->cwd);
+	}
+	directory = fds_find(using->fds, using->table, number);
+	return directory ? making_path(directory->making) : "";
+}
+
+/* A path is relative to a directory that may be known; else it is left, and shown, as it is. */
+static uint32_t join(const struct using *using, const char *path, uint32_t length, char *joined)
+{
 	const char *base;
 	int n;
 
-	if (length == 0 || path[0] == '/' || number < 0) {
+	if (length == 0 || path[0] == '/') {
 		return 0;
 	}
-	directory = fds_find(using->fds, using->table, number);
-	base = directory ? making_path(directory->making) : "";
+	base = base_of(using);
 	if (base[0] != '/') {
 		return 0;
 	}
@@ -240,14 +250,58 @@ static void end_open(struct state_cx *cx, const struct call_end *end)
 
 static void end_creat(struct state_cx *cx, const struct call_end *end)
 {
+	char joined[FDS_MAX_PATH];
 	struct using using;
 	struct made made = {.number = end->ret, .kind = FD_FILE, .network = FD_NO};
+	uint32_t length;
 
-	if (end->ret >= 0 && use(&using, cx, end)) {
-		made.path = text_argument(&using, OPEN_PATH, &made.length);
-		made.close_on_exec = FD_NO;
-		make_fd(&using, &made);
+	if (end->ret < 0 || !use(&using, cx, end)) {
+		return;
 	}
+	made.path = text_argument(&using, OPEN_PATH, &made.length);
+	length = made.path ? join(&using, made.path, made.length, joined) : 0;
+	if (length > 0) {
+		made.path = joined;
+		made.length = length;
+	}
+	made.close_on_exec = FD_NO;
+	make_fd(&using, &made);
+}
+
+/* --- chdir, fchdir: nothing tells where a process worked before its first one ---------------- */
+
+static void end_chdir(struct state_cx *cx, const struct call_end *end)
+{
+	char joined[FDS_MAX_PATH];
+	struct using using;
+	const char *path;
+	uint32_t length, whole;
+
+	if (end->ret != 0 || !use(&using, cx, end)) {
+		return;
+	}
+	path = text_argument(&using, OPEN_PATH, &length);
+	whole = path ? join(&using, path, length, joined) : 0;
+	if (whole > 0) {
+		path = joined;
+		length = whole;
+	}
+	table_set_cwd(using.fds, using.table, path,
+			path && length > 0 && path[0] == '/' ? length : 0);
+}
+
+static void end_fchdir(struct state_cx *cx, const struct call_end *end)
+{
+	const struct fd *directory;
+	struct using using;
+	const char *path;
+
+	if (end->ret != 0 || !use(&using, cx, end)) {
+		return;
+	}
+	directory = fds_find(using.fds, using.table, fd_argument(&using, 0));
+	path = directory ? making_path(directory->making) : "";
+	table_set_cwd(using.fds, using.table, path, path[0] == '/' ? (uint32_t)strlen(path) : 0);
 }
 
 /* --- dup, dup2, dup3, fcntl ------------------------------------------------------------------ */
@@ -814,6 +868,8 @@ const struct call_rule files_calls[] = {
 				.end = end_open,
 				.in = {"filename|pathname|path", "flags|how.flags", "dfd|dirfd"}},
 		{.names = "creat", .end = end_creat, .in = {"pathname|filename|path"}},
+		{.names = "chdir", .end = end_chdir, .in = {"filename|pathname|path"}},
+		{.names = "fchdir", .end = end_fchdir, .in = {"fd"}},
 		{.names = "dup|dup2|dup3", .end = end_dup, .in = {"fildes|oldfd|fd", "flags"}},
 		{.names = "fcntl|fcntl64", .end = end_fcntl, .in = {"fd", "cmd", "arg"}},
 		{.names = "pipe|pipe2", .end = end_pipe, .in = {"flags"}, .out = {"fildes|pipefd"}},

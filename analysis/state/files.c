@@ -228,9 +228,16 @@ void files_on_forget(struct state_cx *cx, struct thread_state *thread)
 void files_on_loss(struct state_cx *cx, uint32_t host, uint32_t cpu, const struct loss *loss)
 {
 	struct files *files = cx->files;
+	struct file_table *table;
 	struct files_host *on;
 
 	(void)cpu;
+	/* A change of directory may have been among what was lost. */
+	for (table = files->fds.tables; table; table = table->next) {
+		if (table->host == host) {
+			table_set_cwd(&files->fds, table, NULL, 0);
+		}
+	}
 	if (host >= files->n_hosts) {
 		struct files_host *hosts = realloc(files->hosts, (host + 1) * sizeof(*hosts));
 

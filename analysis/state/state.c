@@ -245,7 +245,6 @@ bool state_add_type(struct state *state)
 
 		*plan = (struct state_plan){.fd_slot = STATE_NO_FIELD};
 		memset(plan->slots_call, 0xff, sizeof(plan->slots_call)); /* STATE_NO_FIELD */
-		memset(plan->slots_call, 0xff, sizeof(plan->slots_call)); /* STATE_NO_FIELD */
 		plan_contexts(cx, plan, type);
 		for (i = 0; !done && i < sizeof(rule_tables) / sizeof(*rule_tables); i++) {
 			done = plan_rule(plan, type, rule_tables[i]);

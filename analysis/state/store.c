@@ -46,13 +46,16 @@ static uint64_t time_at(const struct series *series, uint32_t i)
 static bool set_room(struct store *store, struct series *series, uint32_t room)
 {
 	unsigned char *ring = pool_alloc(&store->pool, (size_t)room * series->size);
-	uint32_t i;
+	uint32_t ahead = series->room - series->first; /* before the old ring wraps */
+	uint32_t straight = series->n < ahead ? series->n : ahead;
+	size_t bytes = (size_t)straight * series->size;
 
 	if (!ring) {
 		return false;
 	}
-	for (i = 0; i < series->n; i++) {
-		memcpy(ring + (size_t)i * series->size, series_at(series, i), series->size);
+	if (straight > 0) {
+		memcpy(ring, series_at(series, 0), bytes);
+		memcpy(ring + bytes, series->ring, (size_t)series->n * series->size - bytes);
 	}
 	pool_free(&store->pool, series->ring, (size_t)series->room * series->size);
 	series->ring = ring;

@@ -81,10 +81,11 @@ enum action_section {
 };
 
 /*
- * Commands typed after ':'. X(name, arguments, help). `horizon`, `metric`, `quit` and `theme` are
- * the screen's own; the program answers the others.
+ * Commands typed after ':'. X(name, arguments, help). `at`, `horizon`, `metric`, `quit` and `theme`
+ * are the screen's own; the program answers the others.
  */
 #define PYTHIATOP_COMMANDS(X)                                                                      \
+	X("at", "TIME", "freeze, and show that instant: 10:00:06.5 (UTC), or -3.2s")               \
 	X("attach", "URL", "watch a relay daemon, a session of it, or a recording")                \
 	X("baseline load", "FILE", "compare with how the groups performed when FILE was saved")    \
 	X("baseline save", "FILE", "save how the groups perform now, to compare with later")       \

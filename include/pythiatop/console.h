@@ -33,6 +33,14 @@ struct console_host {
 	/* The text of a theme file by name: from the person's directory, else the installed one. */
 	bool (*theme)(void *context, const char *name, struct settings *out);
 
+	/*
+	 * An instant as people write it (`:at`): its nanoseconds since 1970. A relative one is
+	 * before now_ns, a time of day that of the trace, which began at first_ns. False: it is
+	 * none.
+	 */
+	bool (*instant)(void *context, const char *text, uint64_t first_ns, uint64_t now_ns,
+			uint64_t *at_ns);
+
 	int wake_fd; /* eventfd: readable when a newer snapshot waits; the screen reads it empty */
 };
 

@@ -87,7 +87,10 @@ uint32_t engine_add_type(struct engine *engine, const struct event_type *type);
 uint32_t engine_add_session(struct engine *engine, const struct session_desc *session);
 uint32_t engine_add_stream(struct engine *engine, const struct stream_desc *stream);
 
-/* A session supplies no more events (for now): another one of its host may supply its tracepoints.
+/*
+ * A session supplies no more events (for now): another one of its host may supply its tracepoints.
+ * After the last one of all, what is open is emitted as at engine_finish(): what would end it
+ * cannot be seen any more, even if a session of that name begins later.
  */
 void engine_end_session(struct engine *engine, uint32_t session);
 

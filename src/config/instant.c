@@ -138,6 +138,21 @@ uint64_t instant_resolve(const struct instant *instant, uint64_t first_ns)
 	return at_ns;
 }
 
+bool instant_read(const char *text, uint64_t first_ns, uint64_t now_ns, uint64_t *at_ns)
+{
+	struct instant instant;
+
+	if (!instant_parse(text, &instant)) {
+		return false;
+	}
+	if (instant.kind == INSTANT_BACK) {
+		*at_ns = now_ns > instant.ns ? now_ns - instant.ns : 0;
+	} else {
+		*at_ns = instant_resolve(&instant, first_ns);
+	}
+	return true;
+}
+
 char *instant_format(char out[INSTANT_BYTES], uint64_t ns)
 {
 	time_t seconds = (time_t)(ns / SECOND);

@@ -34,6 +34,9 @@ bool instant_parse(const char *text, struct instant *instant);
  */
 uint64_t instant_resolve(const struct instant *instant, uint64_t first_ns);
 
+/* Both at once; a relative one is before now_ns. False: it is no instant. */
+bool instant_read(const char *text, uint64_t first_ns, uint64_t now_ns, uint64_t *at_ns);
+
 #define INSTANT_BYTES 40
 
 /* "2026-01-31 10:00:06.250000000 UTC" */

@@ -22,6 +22,7 @@ static const char *const mode_options[] = {
 		[CHILD_LIST] = "--list",
 		[CHILD_LIVE] = "--live",
 		[CHILD_RECORDED] = "--trace",
+		[CHILD_RECORDED_PROGRESS] = "--trace-progress",
 		[CHILD_WRITE] = "--write",
 };
 

@@ -23,6 +23,7 @@ enum child_mode {
 	CHILD_LIST = 0, /* what a relay daemon has, again and again */
 	CHILD_LIVE,
 	CHILD_RECORDED,
+	CHILD_RECORDED_PROGRESS, /* the same, telling how far it is */
 	CHILD_WRITE, /* a dump: the ring is turned round, see ring_turn() */
 };
 

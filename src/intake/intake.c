@@ -147,11 +147,16 @@ bool intake_watch(struct intake *intake, struct source *source)
 	       epoll_ctl(intake->epoll_fd, EPOLL_CTL_ADD, source->child.pid_fd, &event) == 0;
 }
 
+void intake_unwatch_exit(struct intake *intake, struct source *source)
+{
+	epoll_ctl(intake->epoll_fd, EPOLL_CTL_DEL, source->child.error_fd, NULL);
+	epoll_ctl(intake->epoll_fd, EPOLL_CTL_DEL, source->child.pid_fd, NULL);
+}
+
 void intake_unwatch(struct intake *intake, struct source *source)
 {
 	epoll_ctl(intake->epoll_fd, EPOLL_CTL_DEL, ring_wait_fd(source->child.ring), NULL);
-	epoll_ctl(intake->epoll_fd, EPOLL_CTL_DEL, source->child.error_fd, NULL);
-	epoll_ctl(intake->epoll_fd, EPOLL_CTL_DEL, source->child.pid_fd, NULL);
+	intake_unwatch_exit(intake, source);
 }
 
 /* --- attaching and letting go ------------------------------------------------------------------
@@ -502,6 +507,11 @@ bool intake_has_live(const struct intake *intake)
 		}
 	}
 	return false;
+}
+
+void intake_tell_progress(struct intake *intake)
+{
+	intake->tell_progress = true;
 }
 
 bool intake_any_events(const struct intake *intake)

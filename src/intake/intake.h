@@ -75,8 +75,13 @@ bool intake_listed(const struct intake *intake);
 /* Counts up whenever the state of a source changes, or what it says. */
 uint64_t intake_changes(const struct intake *intake);
 
-/* How much of the recorded sources was read, 0..1; < 0: none is recorded. */
+/*
+ * How much of the recorded sources was read, 0..1; < 0: none is recorded. Between the two ends only
+ * of what was started after intake_tell_progress(): to tell costs a reader as much as opening its
+ * recording.
+ */
 double intake_progress(const struct intake *intake);
+void intake_tell_progress(struct intake *intake);
 
 /*
  * Fills `sources` (if the focus asks for it), `lag_ns`, `progress` and `ended` of a snapshot.

@@ -173,11 +173,9 @@ static void end_sessions(struct source *source)
 	}
 }
 
-void source_stop(struct source *source)
+/* Nothing is read from its process any more. */
+static void stop_reading(struct source *source)
 {
-	if (!source->running) {
-		return;
-	}
 	merge_leave(source->intake->merge, &source->lane);
 	if (source->role == ROLE_SESSION && source->lane.timed && !source->gap_open) {
 		source->gap_open = true;
@@ -185,17 +183,52 @@ void source_stop(struct source *source)
 	}
 	end_sessions(source);
 	lane_close(&source->lane);
-	intake_unwatch(source->intake, source);
-	child_stop(&source->child);
 	source->running = false;
 	source->answered = false;
 }
 
-static const enum child_mode modes[] = {
-		[ROLE_RELAY] = CHILD_LIST,
-		[ROLE_SESSION] = CHILD_LIVE,
-		[ROLE_TRACE] = CHILD_RECORDED,
-};
+void source_stop(struct source *source)
+{
+	if (source->running) {
+		stop_reading(source);
+	} else if (!source->leaving) {
+		return;
+	}
+	source->leaving = false;
+	intake_unwatch(source->intake, source);
+	child_stop(&source->child);
+}
+
+/* A recording's process is not needed again: it may take its time, so that we need not. */
+static void let_leave(struct source *source)
+{
+	stop_reading(source);
+	child_kill(&source->child);
+	source->leaving = true;
+}
+
+static void watch_leaving(struct source *source)
+{
+	if (source->attention) {
+		source->attention = false;
+		child_poll(&source->child);
+	}
+	if (source->child.exited) {
+		source_stop(source);
+	}
+}
+
+static enum child_mode mode_of(const struct source *source)
+{
+	switch (source->role) {
+	case ROLE_RELAY:
+		return CHILD_LIST;
+	case ROLE_SESSION:
+		return CHILD_LIVE;
+	default:
+		return source->intake->tell_progress ? CHILD_RECORDED_PROGRESS : CHILD_RECORDED;
+	}
+}
 
 static void pause_and_retry(struct source *source)
 {
@@ -229,7 +262,7 @@ static void source_start(struct source *source)
 	source->relay_failed = false;
 	source->start_events = source->lane.events;
 	source->sign_ns = intake->mono_ns;
-	if (child_start(&source->child, intake->program, modes[source->role], source->text,
+	if (child_start(&source->child, intake->program, mode_of(source), source->text,
 			    source->listed.live_timer_us, error, sizeof(error)) != STATUS_OK) {
 		source_say(source, source->role == ROLE_TRACE ? SOURCE_REFUSED : SOURCE_BROKEN,
 				"%s", error);
@@ -293,9 +326,8 @@ static void source_fail(struct source *source, const char *why)
 
 static void source_finish(struct source *source)
 {
-	source_stop(source);
-	source->finished = true;
 	if (source->role == ROLE_TRACE) {
+		let_leave(source);
 		source_say(source, SOURCE_ENDED, "%s",
 				source->lane.late ? "some of its events are older than what was "
 						    "analysed "
@@ -303,6 +335,7 @@ static void source_finish(struct source *source)
 						  : "");
 		return;
 	}
+	source_stop(source);
 	source_say(source, SOURCE_ENDED,
 			"the session has ended; attached again when there is a new one of its "
 			"name");
@@ -460,7 +493,13 @@ static void watch_running(struct source *source, uint64_t mono_ns)
 
 	if (source->attention) {
 		source->attention = false;
+		ring_hush(source->child.ring);
 		child_poll(&source->child);
+		if (source->child.exited) {
+			/* Readable for ever, they would keep us awake until its last events are
+			 * due. */
+			intake_unwatch_exit(source->intake, source);
+		}
 	}
 	/* Before anything ends it: what came this time counts, however short it was. */
 	note_signs(source, mono_ns);
@@ -496,6 +535,9 @@ static bool may_start(struct source *source, uint64_t mono_ns)
 
 void source_tick(struct source *source, uint64_t mono_ns)
 {
+	if (source->leaving) {
+		watch_leaving(source);
+	}
 	if (!source->wanted) {
 		return;
 	}

@@ -60,6 +60,7 @@ struct source {
 
 	struct child child;
 	bool running;
+	bool leaving;      /* it said all it had to, and is on its way out: nobody waits for that */
 	bool attention;    /* one of its descriptors is readable */
 	bool finished;     /* END was read */
 	bool parted;       /* broke the ring's format */
@@ -135,11 +136,13 @@ struct intake {
 	struct hosts *hosts;
 	uint64_t changes; /* of any source's state or detail */
 	uint64_t tick_ns; /* when the sources are looked after next */
+	bool tell_progress;
 };
 
 struct source *intake_find(struct intake *intake, const char *text);
 struct source *intake_add(struct intake *intake, enum source_role role, const char *text);
 bool intake_watch(struct intake *intake, struct source *source);
 void intake_unwatch(struct intake *intake, struct source *source);
+void intake_unwatch_exit(struct intake *intake, struct source *source); /* but not its ring */
 
 #endif

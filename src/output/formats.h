@@ -8,6 +8,8 @@
 #include "pythiatop/snapshot/snapshot.h"
 #include "pythiatop/status.h"
 
+struct json_out;
+
 /* The writers behind output_write(). STATUS_NO_MEMORY or STATUS_IO; the others show in ferror(). */
 enum status output_json(FILE *out, const struct snapshot *snapshot);
 enum status output_folded(FILE *out, const struct snapshot *snapshot, enum output_weight weight);
@@ -28,5 +30,20 @@ void output_text_location(FILE *out, const struct groups_view *groups);
 
 /* The state of the systems, the first rows of each table; nothing where there is none. */
 void output_text_state(FILE *out, const struct state_view *state);
+
+/* The state of the systems: "state" of a document. */
+void output_json_state(struct json_out *json, const struct state_view *state);
+
+/* Group i of the view, with what is said of its variation: a row of "groups" of a document. */
+void output_json_group(struct json_out *json, const struct groups_view *groups, uint32_t i);
+
+/*
+ * "contexts" of a document: the tree of all groups together, if it is there, then one a group. Each
+ * has at most OUTPUT_TREE_ROWS rows and all together OUTPUT_ROWS, the largest totals first at every
+ * level; `left_out` tells how many more there are.
+ */
+#define OUTPUT_TREE_ROWS 1000
+#define OUTPUT_ROWS      20000
+void output_json_contexts(struct json_out *json, const struct snapshot *snapshot);
 
 #endif

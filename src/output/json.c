@@ -1,131 +1,73 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <jansson.h>
-#include <math.h>
-
 #include "output/formats.h"
-#include "output/json_values.h"
-#include "pythiatop/text.h"
+#include "output/json_out.h"
 
-/*
- * Significant digits of a real number: more than any statistic here is worth, few enough that the
- * last bits of a sum do not show.
- */
-#define DIGITS 12
-
-json_t *json_text(const char *value)
+static void source(struct json_out *json, const struct source_row *row)
 {
-	char safe[4096];
-
-	/* JSON needs UTF-8; what a trace holds need not be. */
-	text_escape(safe, sizeof(safe), value ? value : "");
-	return json_string(safe);
+	JSON_OUT_ROW(json, {"url", value_text(row->url)}, {"host", value_text(row->host)},
+			{"session", value_text(row->session)},
+			{"state", value_text(output_source_state_name(row->state))},
+			{"detail", value_text(row->detail)}, {"events", value_count(row->events)},
+			{"discarded", value_count(row->discarded)},
+			{"discarded_packets", value_count(row->discarded_packets)},
+			{"late", value_count(row->late)},
+			{"duplicates", value_count(row->duplicates)},
+			{"events_per_s", value_real_if(true, row->events_per_s)},
+			{"lag_ns", value_count_if(row->live && row->events > 0, row->lag_ns)},
+			{"gaps", value_count(row->gaps)}, {"streams", value_count(row->n_streams)});
 }
 
-json_t *json_count(uint64_t value)
+static void accounting(struct json_out *json, const struct accounting *a)
 {
-	return json_integer(value > INT64_MAX ? INT64_MAX : (json_int_t)value);
+	json_out_open(json, "accounting", '{');
+	JSON_OUT_MEMBERS(json, {"in", value_count(a->in)}, {"pending", value_count(a->pending)},
+			{"in_request", value_count(a->in_request)},
+			{"state_only", value_count(a->state_only)},
+			{"unmatched", value_count(a->unmatched)}, {"late", value_count(a->late)},
+			{"dropped", value_count(a->dropped)});
+	json_out_close(json, '}');
 }
 
-json_t *json_count_if(bool valid, uint64_t value)
+static void unmatched(struct json_out *json, const struct unmatched_row *row)
 {
-	return valid ? json_count(value) : json_null();
+	JSON_OUT_ROW(json, {"event", value_text(row->event)}, {"total", value_count(row->total)},
+			{"unmatched", value_count(row->unmatched)}, {"why", value_text(row->why)},
+			{"role", value_text(row->role)});
 }
-
-json_t *json_real_if(bool valid, double value)
-{
-	return valid && isfinite(value) ? json_real(value) : json_null();
-}
-
-json_t *json_name(const char *value)
-{
-	return value && value[0] ? json_text(value) : json_null();
-}
-
-json_t *json_object_of(const struct json_member *members, size_t n)
-{
-	json_t *object = json_object();
-	size_t i;
-
-	for (i = 0; i < n; i++) {
-		/* A reference to a missing value is taken, too, so the rest must go on. */
-		if (json_object_set_new(object, members[i].name, members[i].value) != 0) {
-			json_decref(object);
-			object = NULL;
-		}
-	}
-	return object;
-}
-
-static json_t *source(const struct source_row *row)
-{
-	return json_pack("{so so so so so so so so so so so so so so}", "url", json_text(row->url),
-			"host", json_text(row->host), "session", json_text(row->session), "state",
-			json_text(output_source_state_name(row->state)), "detail",
-			json_text(row->detail), "events", json_count(row->events), "discarded",
-			json_count(row->discarded), "discarded_packets",
-			json_count(row->discarded_packets), "late", json_count(row->late),
-			"duplicates", json_count(row->duplicates), "events_per_s",
-			json_real_if(true, row->events_per_s), "lag_ns",
-			json_count_if(row->live && row->events > 0, row->lag_ns), "gaps",
-			json_count(row->gaps), "streams", json_count(row->n_streams));
-}
-
-static json_t *accounting(const struct accounting *a)
-{
-	return json_pack("{so so so so so so so}", "in", json_count(a->in), "pending",
-			json_count(a->pending), "in_request", json_count(a->in_request),
-			"state_only", json_count(a->state_only), "unmatched",
-			json_count(a->unmatched), "late", json_count(a->late), "dropped",
-			json_count(a->dropped));
-}
-
-static json_t *unmatched(const struct unmatched_row *row)
-{
-	return json_pack("{so so so so so}", "event", json_text(row->event), "total",
-			json_count(row->total), "unmatched", json_count(row->unmatched), "why",
-			json_text(row->why), "role", json_text(row->role));
-}
-
-#define ARRAY(array, view, convert)                                                                \
-	do {                                                                                       \
-		uint32_t i_;                                                                       \
-		for (i_ = 0; i_ < (view).n; i_++) {                                                \
-			json_array_append_new(array, convert(&(view).rows[i_]));                   \
-		}                                                                                  \
-	} while (0)
 
 enum status output_json(FILE *out, const struct snapshot *snapshot)
 {
-	json_t *sources = json_array();
-	json_t *groups = json_array();
-	json_t *without = json_array();
-	json_t *document;
+	struct json_out json = {.file = out};
 	uint32_t i;
-	int failed;
 
-	ARRAY(sources, snapshot->sources, source);
+	json_out_open(&json, NULL, '{');
+	JSON_OUT_MEMBERS(&json, {"schema", value_text("pythiatop/1")},
+			{"time_ns", value_count(snapshot->time_ns)},
+			{"horizon", value_text(output_horizon_name(snapshot->focus.horizon))},
+			{"metric", value_text(output_metric_name(snapshot->focus.metric))},
+			{"horizon_ns", value_count(snapshot->horizon_ns)},
+			{"events_per_s", value_real_if(true, snapshot->events_per_s)},
+			{"discarded", value_count(snapshot->discarded)},
+			{"folded", value_count(snapshot->groups.folded)});
+	json_out_open(&json, "sources", '[');
+	for (i = 0; i < snapshot->sources.n; i++) {
+		source(&json, &snapshot->sources.rows[i]);
+	}
+	json_out_close(&json, ']');
+	accounting(&json, &snapshot->accounting);
+	json_out_open(&json, "groups", '[');
 	for (i = 0; i < snapshot->groups.n; i++) {
-		json_array_append_new(groups, output_json_group(&snapshot->groups, i));
+		output_json_group(&json, &snapshot->groups, i);
 	}
-	ARRAY(without, snapshot->unmatched, unmatched);
-	document = json_pack("{ss so ss ss so so so so so so so so so so}", "schema", "pythiatop/1",
-			"time_ns", json_count(snapshot->time_ns), "horizon",
-			output_horizon_name(snapshot->focus.horizon), "metric",
-			output_metric_name(snapshot->focus.metric), "horizon_ns",
-			json_count(snapshot->horizon_ns), "events_per_s",
-			json_real_if(true, snapshot->events_per_s), "discarded",
-			json_count(snapshot->discarded), "folded",
-			json_count(snapshot->groups.folded), "sources", sources, "accounting",
-			accounting(&snapshot->accounting), "groups", groups, "contexts",
-			output_json_contexts(snapshot), "unmatched", without, "state",
-			output_json_state(&snapshot->state));
-	if (!document) {
-		return STATUS_NO_MEMORY;
+	json_out_close(&json, ']');
+	output_json_contexts(&json, snapshot);
+	json_out_open(&json, "unmatched", '[');
+	for (i = 0; i < snapshot->unmatched.n; i++) {
+		unmatched(&json, &snapshot->unmatched.rows[i]);
 	}
-	failed = json_dumpf(document, out, JSON_COMPACT | JSON_REAL_PRECISION(DIGITS));
-	json_decref(document);
-	if (failed || fputc('\n', out) == EOF) {
-		return STATUS_IO;
-	}
-	return STATUS_OK;
+	json_out_close(&json, ']');
+	output_json_state(&json, &snapshot->state);
+	json_out_close(&json, '}');
+	json_out_flush(&json);
+	return fputc('\n', out) == EOF || ferror(out) ? STATUS_IO : STATUS_OK;
 }

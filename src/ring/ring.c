@@ -323,6 +323,11 @@ void ring_publish(struct ring *ring, uint64_t end)
 	}
 }
 
+void ring_wake(struct ring *ring)
+{
+	wake(ring->fds.data_event);
+}
+
 void ring_stop(struct ring *ring)
 {
 	atomic_store(&ring->stopped, true);
@@ -354,6 +359,15 @@ static bool refresh_head(struct ring *ring)
 	return true;
 }
 
+static void disarm(struct ring *ring)
+{
+	if (ring->armed) {
+		ring->armed = false;
+		atomic_store(&ring->header->reader_waits, 0);
+		drain(ring->fds.data_event);
+	}
+}
+
 const struct record *ring_peek(struct ring *ring, bool *broken)
 {
 	const struct record *record;
@@ -367,14 +381,16 @@ const struct record *ring_peek(struct ring *ring, bool *broken)
 		}
 		if (ring->head == ring->tail) {
 			give_back(ring);
+			/*
+			 * Rung for nothing: the writer was between seeing that we wait and ringing
+			 * when we took what it had. Unless hushed, the bell would ring until there
+			 * is something again. (Who waits arms again, and that looks once more.)
+			 */
+			disarm(ring);
 			return NULL;
 		}
 	}
-	if (ring->armed) {
-		ring->armed = false;
-		atomic_store(&ring->header->reader_waits, 0);
-		drain(ring->fds.data_event);
-	}
+	disarm(ring);
 	record = (const struct record *)(ring->data + (ring->tail & (ring->bytes - 1)));
 	/* Read once: the writer could change it between the check and its use. */
 	size = *(const volatile uint32_t *)&record->size;
@@ -399,6 +415,11 @@ void ring_next(struct ring *ring)
 int ring_wait_fd(const struct ring *ring)
 {
 	return ring->fds.data_event;
+}
+
+void ring_hush(struct ring *ring)
+{
+	drain(ring->fds.data_event);
 }
 
 bool ring_arm(struct ring *ring)

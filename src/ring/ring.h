@@ -168,12 +168,14 @@ size_t ring_bytes(const struct ring *ring);
  * Writer. ring_reserve() gives `size` bytes (rounded up to 8) after everything reserved so far, and
  * waits while the ring is full; NULL once ring_stop() was called from a signal handler, or the
  * reader is gone. Reserved bytes are invisible until ring_publish(), which shows everything that
- * lies before `end` (a position as of ring_position()) and wakes the reader.
+ * lies before `end` (a position as of ring_position()) and wakes the reader if it is armed.
+ * ring_wake() wakes it in any case.
  */
 void *ring_reserve(struct ring *ring, size_t size);
 uint64_t ring_position(const struct ring *ring); /* end of what is reserved */
 void *ring_at(const struct ring *ring, uint64_t position);
 void ring_publish(struct ring *ring, uint64_t end);
+void ring_wake(struct ring *ring);
 void ring_stop(struct ring *ring); /* async-signal-safe */
 
 /*
@@ -181,12 +183,14 @@ void ring_stop(struct ring *ring); /* async-signal-safe */
  * there is none now; *broken tells a writer that broke the format. ring_next() is done with it.
  * Room is given back to the writer in steps, at the latest when ring_peek() returns NULL.
  * ring_wait_fd() is readable when there is something to read; ring_arm() before poll() asks for
- * it, false if something came meanwhile.
+ * it, false if something came meanwhile. ring_hush() makes it unreadable, to be called before
+ * ring_arm() or ring_peek(), when it was found so.
  */
 const struct record *ring_peek(struct ring *ring, bool *broken);
 void ring_next(struct ring *ring);
 int ring_wait_fd(const struct ring *ring);
 bool ring_arm(struct ring *ring);
+void ring_hush(struct ring *ring);
 uint64_t ring_used(const struct ring *ring); /* bytes waiting to be read */
 
 /* A text of a record by its offset; NULL if it does not lie inside the record. */

@@ -13,14 +13,18 @@
 #include <unistd.h>
 #include <urcu/urcu-memb.h>
 
+#include "config/instant.h"
 #include "config/paths.h"
 #include "config/settings.h"
 #include "run/publish.h"
 
-#define REFRESH_NS      100000000u /* between snapshots while events come */
-#define IDLE_REFRESH_NS 500000000u /* between those that only tell lag and rates */
-#define MAX_COMMANDS    16
-#define COMMAND_BYTES   1024
+#define REFRESH_NS      100000000u  /* between snapshots while events come */
+#define IDLE_REFRESH_NS 500000000u  /* between those that only tell lag and rates */
+#define SLOW_REFRESH_NS 1000000000u /* between snapshots that take long */
+/* A snapshot that nobody asked for waits this many times as long as the last one took to make. */
+#define REST_FACTOR   400u
+#define MAX_COMMANDS  16
+#define COMMAND_BYTES 1024
 
 struct analysis {
 	struct pipeline *pipeline;
@@ -111,12 +115,25 @@ static void answer(struct analysis *analysis, const struct focus *focus)
 	}
 }
 
+/*
+ * How long the next snapshot may wait: what is on the screen then costs a fraction of a percent of
+ * a CPU whatever it is, and still moves every second.
+ */
+static uint64_t rest_ns(uint64_t took_ns, bool changed)
+{
+	uint64_t least_ns = changed ? REFRESH_NS : IDLE_REFRESH_NS;
+	uint64_t rest = took_ns < SLOW_REFRESH_NS ? took_ns * REST_FACTOR : SLOW_REFRESH_NS;
+
+	rest = rest < SLOW_REFRESH_NS ? rest : SLOW_REFRESH_NS;
+	return rest > least_ns ? rest : least_ns;
+}
+
 static void *analysis_main(void *context)
 {
 	struct analysis *analysis = context;
 	struct pipeline *pipeline = analysis->pipeline;
 	struct orders orders = {0};
-	uint64_t answered_ns = 0, changes = 0;
+	uint64_t answered_ns = 0, took_ns = 0, changes = 0;
 	bool asked = true, more;
 
 	while (!atomic_load(&analysis->stop)) {
@@ -129,13 +146,13 @@ static void *analysis_main(void *context)
 		more = pipeline_step(pipeline);
 		pipeline_ended(pipeline);
 		now_ns = pipeline_now_ns();
-		due_ns = answered_ns +
-			 (pipeline_changes(pipeline) != changes ? REFRESH_NS : IDLE_REFRESH_NS);
+		due_ns = answered_ns + rest_ns(took_ns, pipeline_changes(pipeline) != changes);
 		if (asked || now_ns >= due_ns) {
 			changes = pipeline_changes(pipeline);
 			answer(analysis, &orders.focus);
 			answered_ns = pipeline_now_ns();
-			due_ns = answered_ns + REFRESH_NS;
+			took_ns = answered_ns - now_ns;
+			due_ns = answered_ns + rest_ns(took_ns, true);
 		}
 		/* The bell is looked at every time; while events pour in, without waiting. */
 		asked = pipeline_wait(pipeline, more ? 0 : due_ns, analysis->asked_fd);
@@ -206,6 +223,13 @@ static bool host_theme(void *context, const char *name, struct settings *out)
 	return true;
 }
 
+static bool host_instant(void *context, const char *text, uint64_t first_ns, uint64_t now_ns,
+		uint64_t *at_ns)
+{
+	(void)context;
+	return instant_read(text, first_ns, now_ns, at_ns);
+}
+
 void analysis_host(struct analysis *analysis, struct console_host *host)
 {
 	*host = (struct console_host){
@@ -215,6 +239,7 @@ void analysis_host(struct analysis *analysis, struct console_host *host)
 			.look = host_look,
 			.command = host_command,
 			.theme = host_theme,
+			.instant = host_instant,
 			.wake_fd = analysis->wake_fd,
 	};
 }

@@ -155,6 +155,9 @@ static enum stop_reason work(struct pipeline *pipeline, uint64_t due_ns, int sig
 {
 	bool more = pipeline_step(pipeline);
 
+	if (pipeline_ended(pipeline)) {
+		return STOP_NOT; /* there is nothing to wait for */
+	}
 	if (more && pipeline_now_ns() < due_ns) {
 		return pipeline_wait(pipeline, 0, signals) ? STOP_SIGNAL : STOP_NOT;
 	}
@@ -233,6 +236,9 @@ int batch_run(struct pipeline *pipeline, const struct batch *batch)
 {
 	int signals = open_signals(), code;
 
+	if (batch->progress) {
+		intake_tell_progress(pipeline_intake(pipeline));
+	}
 	code = intake_has_live(pipeline_intake(pipeline)) ? run_live(pipeline, batch, signals)
 							  : run_recorded(pipeline, batch, signals);
 	if (signals >= 0) {

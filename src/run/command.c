@@ -11,7 +11,7 @@
 #include "config/schema_file.h"
 #include "intake/url.h"
 #include "output/output.h"
-#include "run/dump.h"
+#include "run/dump_job.h"
 #include "run/new_file.h"
 #include "run/pipeline.h"
 
@@ -175,6 +175,17 @@ static const char *argument_of(const char *line, const char *command)
 	return line + length + strspn(line + length, " ");
 }
 
+/* Its answers come while it is written. */
+static void start_dump(struct pipeline *pipeline, const struct focus *focus, enum dump_kind kind,
+		const char *path)
+{
+	char said[PATH_MAX + 128];
+
+	dump_job_start(pipeline_dump_job(pipeline), pipeline, focus, kind, path, said,
+			sizeof(said));
+	pipeline_notice(pipeline, "%s", said);
+}
+
 static void export_command(
 		struct pipeline *pipeline, const char *argument, const struct focus *focus)
 {
@@ -194,7 +205,7 @@ static void export_command(
 void pipeline_command(struct pipeline *pipeline, const char *line, const struct focus *focus)
 {
 	const char *argument;
-	char text[1024], said[512];
+	char text[1024];
 	size_t length;
 
 	snprintf(text, sizeof(text), "%s", line + strspn(line, " "));
@@ -216,11 +227,9 @@ void pipeline_command(struct pipeline *pipeline, const char *line, const struct 
 	} else if ((argument = argument_of(text, "baseline load"))) {
 		load_baseline(pipeline, argument);
 	} else if ((argument = argument_of(text, "dump-text")) && *argument) {
-		dump_text(pipeline, focus, argument, said, sizeof(said));
-		pipeline_notice(pipeline, "%s", said);
+		start_dump(pipeline, focus, DUMP_TEXT, argument);
 	} else if ((argument = argument_of(text, "dump")) && *argument) {
-		dump_traces(pipeline, focus, argument, said, sizeof(said));
-		pipeline_notice(pipeline, "%s", said);
+		start_dump(pipeline, focus, DUMP_TRACES, argument);
 	} else {
 		pipeline_notice(pipeline,
 				"unknown command \"%s\"; there are: attach URL, baseline load "

@@ -19,13 +19,14 @@
 #include "source/outlet.h"
 #include "source/type_record.h"
 
-#define SECOND_NS    UINT64_C(1000000000)
 #define END_WAIT_MS  60000 /* for the last packets to reach the disk */
 #define REMOVE_FILES 16    /* open directories while removing a tree */
+#define WATCH_EVENTS 65536
 
 /* What all events of a dump go through. */
 struct dump {
 	const struct engine *engine;
+	const struct dump_watch *watch; /* NULL: nobody */
 	uint64_t n, first_ns, last_ns;
 	struct event_text text;
 
@@ -39,6 +40,9 @@ static void count(struct dump *dump, const struct event *event)
 {
 	dump->first_ns = dump->n++ ? dump->first_ns : event->ts_ns;
 	dump->last_ns = event->ts_ns;
+	if (dump->watch && dump->n % WATCH_EVENTS == 0) {
+		dump->watch->progress(dump->watch->context, dump->n);
+	}
 }
 
 static void say_written(const struct dump *dump, const char *path, char *said, size_t size)
@@ -80,10 +84,10 @@ static bool take_text(void *context, const struct event *event)
 	return !dump->failed;
 }
 
-bool dump_text(struct pipeline *pipeline, const struct focus *focus, const char *path, char *said,
-		size_t size)
+bool dump_text(struct pipeline *pipeline, const struct focus *focus, const char *path,
+		const struct dump_watch *watch, char *said, size_t size)
 {
-	struct dump dump = {.engine = pipeline_engine(pipeline)};
+	struct dump dump = {.engine = pipeline_engine(pipeline), .watch = watch};
 	struct new_file file;
 	bool written;
 
@@ -269,9 +273,10 @@ static void say_child_failed(const struct child *child, const char *path, char *
 
 /* Writes into a directory that exists. False: `said` says why. */
 static bool write_traces(struct pipeline *pipeline, const struct focus *focus,
-		const char *temporary, const char *path, char *said, size_t size)
+		const char *temporary, const char *path, const struct dump_watch *watch, char *said,
+		size_t size)
 {
-	struct dump dump = {.engine = pipeline_engine(pipeline)};
+	struct dump dump = {.engine = pipeline_engine(pipeline), .watch = watch};
 	struct child child;
 	bool written;
 
@@ -297,8 +302,19 @@ static bool write_traces(struct pipeline *pipeline, const struct focus *focus,
 	return written;
 }
 
+bool dump_temporary(char *out, size_t size, const char *path, pid_t pid)
+{
+	return snprintf(out, size, "%s.%ld", path, (long)pid) < (int)size;
+}
+
+bool dump_remove(const char *temporary)
+{
+	return nftw(temporary, remove_one, REMOVE_FILES, FTW_DEPTH | FTW_PHYS) == 0 ||
+	       errno == ENOENT;
+}
+
 bool dump_traces(struct pipeline *pipeline, const struct focus *focus, const char *directory,
-		char *said, size_t size)
+		const struct dump_watch *watch, char *said, size_t size)
 {
 	char temporary[PATH_MAX];
 	struct stat info;
@@ -307,18 +323,17 @@ bool dump_traces(struct pipeline *pipeline, const struct focus *focus, const cha
 	if (lstat(directory, &info) == 0) {
 		return say_failed(directory, "it exists already; name a new directory", said, size);
 	}
-	if (snprintf(temporary, sizeof(temporary), "%s.%ld", directory, (long)getpid()) >=
-			(int)sizeof(temporary)) {
+	if (!dump_temporary(temporary, sizeof(temporary), directory, getpid())) {
 		return say_failed(directory, strerror(ENAMETOOLONG), said, size);
 	}
 	if (mkdir(temporary, 0777) != 0) {
 		return say_failed(directory, strerror(errno), said, size);
 	}
-	written = write_traces(pipeline, focus, temporary, directory, said, size);
+	written = write_traces(pipeline, focus, temporary, directory, watch, said, size);
 	if (written && rename(temporary, directory) != 0) {
 		written = say_failed(directory, strerror(errno), said, size);
 	}
-	if (!written && nftw(temporary, remove_one, REMOVE_FILES, FTW_DEPTH | FTW_PHYS) != 0) {
+	if (!written && !dump_remove(temporary)) {
 		snprintf(said + strlen(said), size - strlen(said),
 				"; what was written is left, incomplete, in %s", temporary);
 	}

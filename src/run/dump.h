@@ -5,6 +5,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <stdint.h>
+#include <sys/types.h>
+
 #include "pythiatop/focus.h"
 #include "run/pipeline.h"
 
@@ -15,14 +18,28 @@
  * own.
  *
  * Both are written beside their place, under a name that ends in this process' number, and renamed
- * when they are whole; what was written is removed if that fails. Meanwhile nothing is analysed:
- * the events that come wait in their rings.
+ * when they are whole; what was written is removed if that fails. These calls
+ * return when it is done: dump_job.h is for when the analysis has to go on.
  *
  * `said` is one sentence: what was written, with what is missing; or, if false, why it was not.
  */
-bool dump_text(struct pipeline *pipeline, const struct focus *focus, const char *path, char *said,
-		size_t size);
+
+/* Is told now and then how many events were written. */
+struct dump_watch {
+	void (*progress)(void *context, uint64_t n);
+	void *context;
+};
+
+/* `watch` may be NULL. */
+bool dump_text(struct pipeline *pipeline, const struct focus *focus, const char *path,
+		const struct dump_watch *watch, char *said, size_t size);
 bool dump_traces(struct pipeline *pipeline, const struct focus *focus, const char *directory,
-		char *said, size_t size);
+		const struct dump_watch *watch, char *said, size_t size);
+
+/* Under which name process `pid` writes what is to become `path`. False: it is too long. */
+bool dump_temporary(char *out, size_t size, const char *path, pid_t pid);
+
+/* Removes what was written under such a name, a file or a directory. False: some of it is left. */
+bool dump_remove(const char *temporary);
 
 #endif

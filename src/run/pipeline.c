@@ -15,15 +15,18 @@
 #include "config/paths.h"
 #include "config/schema_file.h"
 #include "intake/symbols.h"
+#include "run/dump_job.h"
 
 /* Records in one step: a few milliseconds, so that a key is answered within a frame. */
 #define STEP_RECORDS 4096u
 
 /*
- * After a step that found something, sources are left alone for this long: they then come in larger
- * lots, and neither side wakes the other for every few events.
+ * After a step that found something, sources are left alone for this long, unless one ends: they
+ * then come in larger lots, and neither side wakes the other for every few events.
  */
 #define NAP_NS 3000000u
+
+#define DUMP_LOOK_NS 100000000u /* between looks at how far a dump is */
 
 struct pipeline {
 	struct engine *engine;
@@ -36,6 +39,7 @@ struct pipeline {
 	bool finished;
 	uint64_t window_ns;
 	struct hold hold;
+	struct dump_job dump_job;
 	char notice[512];
 	uint64_t notice_serial;
 };
@@ -179,6 +183,7 @@ void pipeline_destroy(struct pipeline *pipeline)
 	if (!pipeline) {
 		return;
 	}
+	dump_job_stop(&pipeline->dump_job);
 	symbols_destroy(pipeline->symbols);
 	intake_destroy(pipeline->intake);
 	engine_destroy(pipeline->engine);
@@ -209,6 +214,11 @@ struct intake *pipeline_intake(struct pipeline *pipeline)
 const char *pipeline_program(const struct pipeline *pipeline)
 {
 	return pipeline->program;
+}
+
+struct dump_job *pipeline_dump_job(struct pipeline *pipeline)
+{
+	return &pipeline->dump_job;
 }
 
 struct engine *pipeline_engine(struct pipeline *pipeline)
@@ -245,7 +255,11 @@ bool pipeline_step(struct pipeline *pipeline)
 {
 	uint64_t fed = pipeline->fed;
 	bool more = intake_step(pipeline->intake, STEP_RECORDS, pipeline_now_ns());
+	char said[PATH_MAX + 128];
 
+	if (dump_job_poll(&pipeline->dump_job, said, sizeof(said))) {
+		pipeline_notice(pipeline, "%s", said);
+	}
 	pipeline->busy = pipeline->fed != fed;
 	if (pipeline->symbols && symbols_exchange(pipeline->symbols, pipeline->engine)) {
 		pipeline->fed++; /* what is shown has changed */
@@ -283,10 +297,15 @@ bool pipeline_wait(struct pipeline *pipeline, uint64_t deadline_ns, int fd)
 	uint64_t now_ns = pipeline_now_ns();
 
 	due_ns = due_ns < deadline_ns ? due_ns : deadline_ns;
+	if (pipeline->dump_job.pid > 0 && due_ns > now_ns + DUMP_LOOK_NS) {
+		due_ns = now_ns + DUMP_LOOK_NS;
+	}
 	if (pipeline->busy) {
 		uint64_t nap_ns = now_ns + NAP_NS;
 
-		return wait_for(-1, fd, nap_ns < due_ns ? nap_ns : due_ns) & 2u;
+		return wait_for(intake_fd(pipeline->intake), fd,
+				       nap_ns < due_ns ? nap_ns : due_ns) &
+		       2u;
 	}
 	if (!intake_arm(pipeline->intake)) {
 		return wait_for(-1, fd, 0) & 2u;

@@ -20,6 +20,7 @@
  * Thread: one at a time. Clocks are read here and told to the intake; the engine knows none.
  */
 struct pipeline;
+struct dump_job;
 
 /*
  * window_ns: length of the moving window, 0 for the usual. keep_events: hold the original events of
@@ -51,6 +52,9 @@ const struct hold *pipeline_held(const struct pipeline *pipeline);
 
 /* Analyses some thousand events, if there are any. True: there are more at once. */
 bool pipeline_step(struct pipeline *pipeline);
+
+/* The dump that is being written, if there is one; its answers are notices. */
+struct dump_job *pipeline_dump_job(struct pipeline *pipeline);
 
 /* Waits until all functions have been looked up that spans are named by, or for that long. */
 void pipeline_settle(struct pipeline *pipeline, uint64_t timeout_ns);

@@ -280,7 +280,8 @@ static bool read_session(struct live *live)
 
 static uint64_t nap_for(uint64_t live_timer_us)
 {
-	uint64_t nap_ns = live_timer_us * 1000 / 4;
+	/* Each look is a few messages to and fro; what it can miss is half a timer's worth. */
+	uint64_t nap_ns = live_timer_us * 1000 / 2;
 
 	if (live_timer_us > NAP_MAX_NS || nap_ns > NAP_MAX_NS) {
 		return NAP_MAX_NS;

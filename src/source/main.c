@@ -25,6 +25,7 @@
 enum mode {
 	MODE_NONE = 0,
 	MODE_TRACE,
+	MODE_TRACE_PROGRESS,
 	MODE_LIVE,
 	MODE_LIST,
 	MODE_WRITE,
@@ -41,7 +42,8 @@ struct task {
 static int usage(void)
 {
 	fprintf(stderr, "usage: pythiatop-source --ring MEMORY,DATA,SPACE "
-			"(--trace DIR | --live URL [--timer-us N] | --list RELAY[:PORT] | "
+			"(--trace[-progress] DIR | --live URL [--timer-us N] | --list RELAY[:PORT] "
+			"| "
 			"--write DIR)\n"
 			"pythiatop starts this program; there is no use in starting it by hand\n");
 	return 2;
@@ -57,6 +59,7 @@ static bool parse(struct task *task, int argc, char **argv)
 	static const struct option options[] = {
 			{"ring", required_argument, NULL, 'r'},
 			{"trace", required_argument, NULL, MODE_TRACE},
+			{"trace-progress", required_argument, NULL, MODE_TRACE_PROGRESS},
 			{"live", required_argument, NULL, MODE_LIVE},
 			{"list", required_argument, NULL, MODE_LIST},
 			{"write", required_argument, NULL, MODE_WRITE},
@@ -74,6 +77,7 @@ static bool parse(struct task *task, int argc, char **argv)
 			task->live_timer_us = strtoull(optarg, NULL, 10);
 			break;
 		case MODE_TRACE:
+		case MODE_TRACE_PROGRESS:
 		case MODE_LIVE:
 		case MODE_LIST:
 		case MODE_WRITE:
@@ -105,8 +109,8 @@ static int run(const struct task *task, struct outlet *outlet)
 {
 	struct url url;
 
-	if (task->mode == MODE_TRACE) {
-		return recorded_read(outlet, task->what);
+	if (task->mode == MODE_TRACE || task->mode == MODE_TRACE_PROGRESS) {
+		return recorded_read(outlet, task->what, task->mode == MODE_TRACE_PROGRESS);
 	}
 	if (!parse_url(task->what, task->mode, &url)) {
 		return usage();

@@ -334,5 +334,6 @@ bool outlet_end(struct outlet *outlet)
 		return false;
 	}
 	show(outlet);
+	ring_wake(outlet->ring); /* also one that takes a nap */
 	return true;
 }

@@ -18,6 +18,9 @@
 
 struct recording {
 	struct outlet *outlet;
+	bool tell_progress;
+	struct traces *traces;
+	struct graph *graph;
 	char path[PATH_MAX];
 	char session[NAME_MAX + 1];
 	uint64_t stream_bytes;        /* of all stream files */
@@ -260,23 +263,23 @@ static bool report_progress(struct recording *recording, uint64_t latest_ns)
 }
 
 /* What is to be said of a trace that was read to its end, or as far as it goes. */
-static void judge(
-		struct recording *recording, const struct graph *graph, const struct traces *traces)
+static void judge(struct recording *recording)
 {
-	uint32_t n_failed;
-	const struct fault *fault = reader_fault(graph_reader(graph), &n_failed);
-	uint64_t events = reader_events(graph_reader(graph));
+	const struct reader *reader = graph_reader(recording->graph);
+	uint32_t n_failed, n_timeless = traces_without_clock(recording->traces);
+	const struct fault *fault = reader_fault(reader, &n_failed);
+	uint64_t events = reader_events(reader);
 
 	if (n_failed > 0) {
 		refuse(recording,
 				"%s is damaged: %u of its stream files could not be read to the "
 				"end, so there are only %llu events (%s)",
 				recording->path, n_failed, (unsigned long long)events, fault->text);
-	} else if (traces_without_clock(traces) > 0) {
+	} else if (n_timeless > 0) {
 		refuse(recording,
 				"%s has %u stream(s) without a clock: their events have no times "
 				"and cannot be used",
-				recording->path, traces_without_clock(traces));
+				recording->path, n_timeless);
 	} else if (outlet_bent(recording->outlet) > 0) {
 		remark(recording,
 				"time runs backwards in %s: %llu events are shown later than they "
@@ -296,61 +299,75 @@ static void refuse_for(struct recording *recording, const struct fault *fault)
 }
 
 /* False if the console is gone. */
-static bool read_all(struct recording *recording, const bt_value *parameters, struct traces *traces)
+static bool read_all(struct recording *recording)
 {
 	struct fault fault = {.text = ""};
-	struct graph *graph = graph_create("fs", parameters, recording->outlet, traces, &fault);
 	enum reader_step step = READER_MORE;
 
-	if (!graph) {
-		refuse_for(recording, &fault);
-		return true;
-	}
-	ask_range(recording, parameters);
-	if (!outlet_state(recording->outlet, SOURCE_ACTIVE, "")) {
-		step = READER_ERROR;
-	}
 	while (step == READER_MORE) {
-		step = graph_run(graph, &fault);
-		if (!report_progress(recording, reader_latest_ns(graph_reader(graph)))) {
-			step = READER_ERROR;
-			fault.text[0] = '\0';
+		step = graph_run(recording->graph, &fault);
+		if (!report_progress(recording, reader_latest_ns(graph_reader(recording->graph)))) {
+			return false;
 		}
 	}
 	if (step == READER_ERROR && fault.text[0]) {
 		refuse_for(recording, &fault);
 	} else {
-		judge(recording, graph, traces);
+		judge(recording);
 	}
-	graph_destroy(graph);
 	return step != READER_ERROR || recording->refusal[0];
+}
+
+static bool open_and_read(struct recording *recording, const bt_value *parameters)
+{
+	struct fault fault = {.text = ""};
+
+	recording->graph = graph_create(
+			"fs", parameters, recording->outlet, recording->traces, &fault);
+	if (!recording->graph) {
+		refuse_for(recording, &fault);
+		return true;
+	}
+	if (recording->tell_progress) {
+		ask_range(recording, parameters);
+	}
+	return outlet_state(recording->outlet, SOURCE_ACTIVE, "") && read_all(recording);
 }
 
 static bool read_recording(struct recording *recording)
 {
 	struct trace_names names = {.host = "", .session = recording->session};
-	struct traces *traces = traces_create(recording->outlet, &names);
 	bt_value *parameters = make_parameters(recording->path);
 	bool alive = false;
 
-	if (traces && parameters &&
+	recording->traces = traces_create(recording->outlet, &names);
+	if (recording->traces && parameters &&
 			outlet_progress(recording->outlet, 0, recording->stream_bytes)) {
-		alive = read_all(recording, parameters, traces);
+		alive = open_and_read(recording, parameters);
 	}
 	bt_value_put_ref(parameters);
-	traces_destroy(traces);
 	return alive;
 }
 
-int recorded_read(struct outlet *outlet, const char *directory)
+/* The last words. False if the console is gone. */
+static bool say_end(struct recording *recording)
+{
+	struct outlet *outlet = recording->outlet;
+
+	return outlet_progress(outlet, recording->stream_bytes, recording->stream_bytes) &&
+	       outlet_state(outlet, SOURCE_ENDED, recording->remark) && outlet_end(outlet);
+}
+
+int recorded_read(struct outlet *outlet, const char *directory, bool tell_progress)
 {
 	struct recording *recording = calloc(1, sizeof(*recording));
-	bool alive = recording != NULL, refused;
+	bool alive = true, refused;
 
 	if (!recording) {
 		return EXIT_FAILURE;
 	}
 	recording->outlet = outlet;
+	recording->tell_progress = tell_progress;
 	if (check(recording, directory)) {
 		alive = read_recording(recording);
 	}
@@ -358,10 +375,12 @@ int recorded_read(struct outlet *outlet, const char *directory)
 	outlet_flush_all(outlet);
 	if (refused) {
 		outlet_state(outlet, SOURCE_REFUSED, recording->refusal);
-	} else if (alive) {
-		alive = outlet_progress(outlet, recording->stream_bytes, recording->stream_bytes) &&
-			outlet_state(outlet, SOURCE_ENDED, recording->remark) && outlet_end(outlet);
+	} else {
+		alive = alive && say_end(recording);
 	}
+	/* Only now: nobody needs to wait for what is tidied up here. */
+	graph_destroy(recording->graph);
+	traces_destroy(recording->traces);
 	free(recording);
 	return alive && !refused ? EXIT_SUCCESS : EXIT_FAILURE;
 }

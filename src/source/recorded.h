@@ -10,7 +10,10 @@
  * States: ACTIVE while reading, ENDED and RECORD_END after it. REFUSED with a sentence, as the last
  * record, if the directory is no trace that can be read, or if some of it could not be: what could
  * be read has been sent by then. Returns the exit status of the process.
+ *
+ * tell_progress: tells on the way how far it is. To find out, the library has to open the trace a
+ * second time.
  */
-int recorded_read(struct outlet *outlet, const char *directory);
+int recorded_read(struct outlet *outlet, const char *directory, bool tell_progress);
 
 #endif

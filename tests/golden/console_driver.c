@@ -16,6 +16,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "config/instant.h"
 #include "config/settings.h"
 #include "pythiatop/console.h"
 #include "support_cloud.h"
@@ -97,6 +98,13 @@ static bool host_theme(void *context, const char *name, struct settings *out)
 	return true;
 }
 
+static bool host_instant(void *context, const char *text, uint64_t first_ns, uint64_t now_ns,
+		uint64_t *at_ns)
+{
+	(void)context;
+	return instant_read(text, first_ns, now_ns, at_ns);
+}
+
 static void read_options(struct driver *driver, int argc, char **argv)
 {
 	int i;
@@ -123,7 +131,8 @@ int main(int argc, char **argv)
 			.release = host_release,
 			.look = host_look,
 			.command = host_command,
-			.theme = host_theme};
+			.theme = host_theme,
+			.instant = host_instant};
 	int code;
 
 	setlocale(LC_CTYPE, "");

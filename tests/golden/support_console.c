@@ -13,6 +13,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "config/instant.h"
 #include "key.h"
 
 static const struct snapshot *host_acquire(void *context)
@@ -60,6 +61,13 @@ static bool host_theme(void *context, const char *name, struct settings *out)
 	return true;
 }
 
+static bool host_instant(void *context, const char *text, uint64_t first_ns, uint64_t now_ns,
+		uint64_t *at_ns)
+{
+	(void)context;
+	return instant_read(text, first_ns, now_ns, at_ns);
+}
+
 void bench_open(struct bench *bench, int rows, int columns, bool ascii, bool no_color)
 {
 	struct snapshot *(*answer)(const struct focus *, void *) = bench->answer;
@@ -81,6 +89,7 @@ void bench_open(struct bench *bench, int rows, int columns, bool ascii, bool no_
 			.look = host_look,
 			.command = host_command,
 			.theme = host_theme,
+			.instant = host_instant,
 			.wake_fd = -1};
 	canvas_init(&bench->canvas, ascii);
 	assert_true(canvas_resize(&bench->canvas, rows, columns));

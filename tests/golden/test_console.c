@@ -296,6 +296,40 @@ static void from_a_call_to_its_caller(void **state)
 	bench_close(&bench);
 }
 
+/* `:at` with a time before, relative and absolute; and what is no time, or is out of reach. */
+static void at_an_instant(void **state)
+{
+	struct cloud cloud = {0};
+	struct bench bench;
+
+	(void)state;
+	begin(&bench, &cloud);
+	bench_type(&bench, ":");
+	bench_text(&bench, "at -3.2s");
+	bench_type(&bench, "Enter");
+	assert_true(bench.focus.frozen);
+	assert_int_equal(bench.focus.back_ns, 3200000000);
+	bench_type(&bench, ":");
+	bench_text(&bench, "at 22:13:18"); /* it was frozen at 22:13:20 */
+	bench_type(&bench, "Enter");
+	assert_int_equal(bench.focus.back_ns, 2000000000);
+	bench_type(&bench, ":");
+	bench_text(&bench, "at -11s");
+	bench_type(&bench, "Enter");
+	assert_true(bench_sees(&bench, "left the window"));
+	bench_type(&bench, ":");
+	bench_text(&bench, "at noon");
+	bench_type(&bench, "Enter");
+	assert_true(bench_sees(&bench, "no time: \"noon\""));
+	bench_type(&bench, ":");
+	bench_text(&bench, "at 1000000000.5");
+	bench_type(&bench, "Enter");
+	assert_true(bench_sees(&bench, "before the first event"));
+	bench_type(&bench, "p");
+	assert_false(bench.focus.frozen);
+	bench_close(&bench);
+}
+
 /* The thread of a span as it was when the span began; Esc goes back to the request. */
 static void from_a_span_to_its_thread(void **state)
 {
@@ -780,6 +814,7 @@ int main(void)
 			cmocka_unit_test(the_cursor_stays_on_its_item),
 			cmocka_unit_test(the_cursor_begins_with_the_worst),
 			cmocka_unit_test(freeze_and_step),
+			cmocka_unit_test(at_an_instant),
 			cmocka_unit_test(horizon_and_commands),
 			cmocka_unit_test(no_key_is_silent),
 			cmocka_unit_test(what_has_gone),

@@ -132,6 +132,15 @@ static void check_threads(
 	}
 }
 
+/* The reference tells paths as they were given; here relative ones are completed where they can. */
+static bool is_path(const char *ours, const char *theirs)
+{
+	size_t n = strlen(ours), m = strlen(theirs);
+
+	return strcmp(ours, theirs) == 0 || (theirs[0] != '/' && n > m && ours[n - m - 1] == '/' &&
+							    strcmp(ours + n - m, theirs) == 0);
+}
+
 /* What the reference calls unknown are pipes and local sockets: it follows neither. */
 static void check_files(const struct snapshot *snapshot, json_t *usage, const char *title,
 		bool write, uint32_t least)
@@ -151,7 +160,7 @@ static void check_files(const struct snapshot *snapshot, json_t *usage, const ch
 		for (f = 0; f < snapshot->state.n_fds; f++) {
 			const struct state_fd *fd = &snapshot->state.fds[f];
 
-			if (strcmp(fd->path, path) == 0) {
+			if (is_path(fd->path, path)) {
 				bytes += write ? fd->write_bytes : fd->read_bytes;
 			}
 		}

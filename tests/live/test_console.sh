@@ -56,7 +56,7 @@ hides() {
 shows 'server create' 300
 shows '^.pythiatop +127\.0\.0\.1 .*ev/s'
 shows 'volume list'
-shows 'p freeze'
+shows '3tree .*\?help'
 coloured | grep -q $'\e\[[0-9;]*m' || fail "no colours"
 sleep 3
 
@@ -67,9 +67,29 @@ shows 'latency over time'
 press w Enter
 shows '› request [0-9.]+ms'
 shows 'server_create'
+shows 'critical path: [0-9]+ pieces'
+press Enter
 shows '[0-9]+ events'
+press Escape
+shows 'critical path: [0-9]+ pieces'
 press /; press sem_acquire Enter
-shows 'sem_acquire'
+shows '^>.*sem_acquire'
+
+# Compared with the median one: where it took longer, or not.
+press c
+shows 'request compared'
+shows 'nearest to its group.s median'
+shows 'LARGEST DIFFERENCES'
+press Escape
+shows '^>.*sem_acquire'
+press Escape
+shows 'latency over time'
+
+# The calling contexts, down to the worst one.
+press 3
+shows 'calling contexts +[0-9]+ requests'
+press w w
+shows '^> .*● (build|serve_build|call_compute_build|sem_acquire)'
 press Escape
 shows 'latency over time'
 press Escape

@@ -912,7 +912,7 @@ static void test_bound_on_samples(void **state)
 	struct bench bench;
 
 	(void)state;
-	config.max_sample_bytes = 40000;
+	config.max_sample_bytes = 60000;
 	bench_init(&bench, &config, 52);
 	for (uint32_t second = 0; second < 120; second++) {
 		traffic(&bench, START + second * S, S, 300);

@@ -18,6 +18,10 @@ function field(name) {
 	return substr($0, RSTART + length(name) + 4, RLENGTH - length(name) - 4)
 }
 
+/ lttng_ust_statedump:procname: / {
+	next # what a process is called
+}
+
 {
 	event = ""
 	for (i = 1; i <= NF && event == ""; i++) {

@@ -15,8 +15,9 @@ usage() {
 		usage: daemons.sh [options] -- COMMAND [ARGUMENT...]
 		  --session NAME    a live session (default: demo); may be repeated; "none": no session
 		  --events WHAT     all: every user-space event (default);  none
-		                    testbed: every point of the testbed
-		                    skeleton: the testbed's request ends and calls between services
+		                    testbed: every point of the testbed, and processes' names
+		                    skeleton: the testbed's request ends and calls between services,
+		                    and processes' names
 		                    otherwise: event names or patterns, separated by commas
 		  --timer US        live timer (200000)
 		  --subbuf SIZE     size of each of 8 sub-buffers per CPU (512k)
@@ -174,9 +175,11 @@ fi
 here=$(cd "$(dirname "$0")" && pwd)
 request_ends=$(sed -n 's/^PT_TYPE(\([a-z_]*\),.*/api:\1_entry,api:\1_exit/p' "$here/types.def" |
 	paste -sd,)
+# With the points, what processes are called: told once by each.
+names=lttng_ust_statedump:procname
 case $events in
-testbed) events='api:*,sched:*,compute:*,net:*,vol:*' ;;
-skeleton) events="$request_ends,*:call_*,*:serve_*" ;;
+testbed) events="api:*,sched:*,compute:*,net:*,vol:*,$names" ;;
+skeleton) events="$request_ends,*:call_*,*:serve_*,$names" ;;
 esac
 
 command_pid='' sessiond_pid='' relayd_pid='' remove_dir=''

@@ -18,4 +18,6 @@ done
 # shellcheck disable=SC2016
 exec "$here/daemons.sh" --session demo --events testbed -- \
 	"$build/testbed/pt-testbed" --fault "${fault[*]:-semaphore}" -- \
-	sh -c 'console=$1; shift; exec "$console" "$PT_RELAY" "$@"' sh "$build/pythiatop" "$@"
+	sh -c 'console=$1 names=$2; shift 2
+		setpriv --pdeathsig TERM "$names" "$console" demo >/dev/null 2>&1 </dev/null &
+		exec "$console" "$PT_RELAY" "$@"' sh "$build/pythiatop" "$here/names.sh" "$@"

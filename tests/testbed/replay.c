@@ -3,15 +3,25 @@
  * Sends a recorded trace into a relay daemon as a live session: the session daemon's side of the
  * protocol of LTTng-tools 2.13 (lttng-tools, sessiond-comm/relayd.h).
  *
- * The trace is one that `pythiatop --dump` wrote: cut into packets of a live timer, with every
- * number at a place that is known. (A trace as a tracer wrote it has packets of many seconds.)
- * Its clock is moved, so that its first packet begins now.
+ * What is sent is a trace that `pythiatop --dump` wrote: cut into packets of a live timer, with
+ * every number at a place that is known. (A trace as a tracer wrote it has packets of many
+ * seconds.) Any other recording is re-cut by pythiatop first, into a directory that goes
+ * afterwards; if it has several traces, each becomes a session of that name, as a tracer's domains
+ * do.
+ *
+ * The clock is moved, so that the first packet begins now; with a speed above 1, so that the last
+ * one ends when it is sent, for events of the future would be no test of anything live.
+ *
+ * Repeated, it stays one session with the same streams: times and packet numbers go on counting,
+ * and the relay daemon keeps only the last files of each stream.
  *
  * usage: pt-replay --relay net://HOST:PORT --control PORT --data PORT [options] TRACE
  *   --host NAME --session NAME   as whom (default: replayed, replay)
  *   --speed X                    times as fast as it was recorded; 0 (default): unpaced
  *   --wait-viewer                send events only when somebody watches the session
- *   --loop N                     the whole session N times, one after the other
+ *   --loop N                     N times in a row; 0: until it is ended
+ *   --keep-time                  with the times of the recording, instead of from now on
+ *   --pythiatop PROGRAM          what re-cuts (default: ../pythiatop beside this program)
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -20,16 +30,21 @@
 #include <getopt.h>
 #include <glob.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
 #include <netinet/in.h>
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -42,6 +57,11 @@
 #define WAIT_VIEWER_S 30
 #define LINGER_S      5 /* the relay daemon forgets what nobody has asked for when a session ends */
 #define NOTHING_SENT  UINT64_MAX
+#define TRACES_MAX    16
+#define LOOP_GAP_NS   1000000u /* between the last event of a round and the first of the next */
+#define LOOP_FILE     (UINT64_C(4) << 20) /* bytes of a relay daemon's file of an endless stream */
+#define LOOP_FILES    4u
+#define EVENT_IDS_MAX 65536u
 #define MAGIC         0xc1fc1fc1u
 #define REPLY_OK      10u
 
@@ -65,23 +85,26 @@ struct packet_head {
 } __attribute__((packed));
 
 struct stream {
-	const unsigned char *bytes;
+	unsigned char *bytes;
 	size_t size, at;
+	uint64_t n_packets;
 	uint64_t handle, n_sent, told_ns;
+	unsigned long round; /* how often it was sent to its end */
 };
 
 struct replay {
-	const char *relay, *host, *session, *trace;
+	const char *relay, *host, *session, *pythiatop;
+	const char *trace;
+	char *metadata; /* its text */
 	uint16_t control_port, data_port;
 	double speed;
-	bool wait_viewer;
-	unsigned long loops;
+	bool wait_viewer, keep_time;
+	unsigned long rounds; /* ULONG_MAX: for ever */
 
 	int control, data;
 	struct stream streams[STREAMS_MAX];
 	uint32_t n_streams;
-	uint64_t first_ns, last_ns; /* on the trace's clock */
-	uint64_t shift_ns;          /* of the last session; 0: there was none */
+	uint64_t first_ns, last_ns; /* of the recording, on its own clock */
 };
 
 __attribute__((noreturn, format(printf, 1, 2))) static void die(const char *format, ...)
@@ -211,7 +234,7 @@ static int dial(uint16_t port)
 
 /* --- The trace --- */
 
-static const unsigned char *map_file(const char *path, size_t *size)
+static unsigned char *map_file(const char *path, size_t *size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat info;
@@ -221,7 +244,8 @@ static const unsigned char *map_file(const char *path, size_t *size)
 		die("cannot open %s: %s", path, strerror(errno));
 	}
 	*size = (size_t)info.st_size;
-	bytes = *size ? mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
+	/* Private: what is changed in memory stays there. */
+	bytes = *size ? mmap(NULL, *size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0) : NULL;
 	close(fd);
 	if (bytes == MAP_FAILED) {
 		die("cannot read %s: %s", path, strerror(errno));
@@ -237,32 +261,130 @@ static bool packet_at(const struct stream *stream, struct packet_head *head)
 	}
 	memcpy(head, stream->bytes + stream->at, sizeof(*head));
 	if (head->magic != MAGIC || head->packet_bits / 8 > stream->size - stream->at ||
-			head->packet_bits < sizeof(*head) * 8) {
+			head->packet_bits < sizeof(*head) * 8 ||
+			head->content_bits > head->packet_bits) {
 		die("a packet is not as pythiatop --dump writes them");
 	}
 	return true;
 }
 
-static void open_streams(struct replay *replay)
+static void read_metadata(struct replay *replay)
 {
-	char pattern[4096];
+	char path[PATH_MAX + 16];
+	unsigned char *bytes;
+	size_t size;
+
+	snprintf(path, sizeof(path), "%s/metadata", replay->trace);
+	bytes = map_file(path, &size);
+	replay->metadata = size ? strndup((const char *)bytes, size) : NULL;
+	if (!replay->metadata) {
+		die("%s is empty", path);
+	}
+	munmap(bytes, size);
+}
+
+/* Takes all of the trace into memory: its files may go afterwards. */
+static void open_trace(struct replay *replay, const char *trace)
+{
+	char pattern[PATH_MAX + 16];
 	glob_t found;
 
+	replay->trace = trace;
+	read_metadata(replay);
 	snprintf(pattern, sizeof(pattern), "%s/stream*", replay->trace);
 	if (glob(pattern, 0, NULL, &found) != 0 || found.gl_pathc > STREAMS_MAX) {
 		die("%s: no streams, or more than %d", replay->trace, STREAMS_MAX);
 	}
-	replay->first_ns = UINT64_MAX;
+	replay->n_streams = 0;
 	for (size_t i = 0; i < found.gl_pathc; i++) {
 		struct stream *stream = &replay->streams[replay->n_streams++];
 		struct packet_head head;
 
+		*stream = (struct stream){.n_packets = 0};
 		stream->bytes = map_file(found.gl_pathv[i], &stream->size);
-		if (packet_at(stream, &head) && head.begin_ns < replay->first_ns) {
-			replay->first_ns = head.begin_ns;
+		while (packet_at(stream, &head)) {
+			replay->first_ns = head.begin_ns < replay->first_ns ? head.begin_ns
+									    : replay->first_ns;
+			replay->last_ns = head.end_ns > replay->last_ns ? head.end_ns
+									: replay->last_ns;
+			stream->at += head.packet_bits / 8;
+			stream->n_packets++;
 		}
+		stream->at = 0;
 	}
 	globfree(&found);
+}
+
+/* --- Rounds --- */
+
+static uint64_t round_ns(const struct replay *replay)
+{
+	return replay->last_ns - replay->first_ns + LOOP_GAP_NS;
+}
+
+static uint64_t get64(const unsigned char *at)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return le64toh(value);
+}
+
+static void add64(unsigned char *at, uint64_t by)
+{
+	uint64_t value = htole64(get64(at) + by);
+
+	memcpy(at, &value, sizeof(value));
+}
+
+/*
+ * Moves a packet to the next round. An event begins with the number of its class and its time, of
+ * 64 bits each: a time within the packet, not before the last one, right behind a small number, is
+ * that. (Nothing else of an event is a time since 1970 in nanoseconds; that the first and the last
+ * time of the packet are found is checked.)
+ */
+static void move_packet(const struct replay *replay, const struct stream *stream)
+{
+	unsigned char *packet = stream->bytes + stream->at;
+	struct packet_head head;
+	uint64_t by_ns = round_ns(replay), at_ns;
+
+	if (!packet_at(stream, &head)) {
+		return;
+	}
+	at_ns = head.begin_ns;
+	for (size_t i = sizeof(head) + 8, end = head.content_bits / 8; i + 8 <= end;) {
+		uint64_t ns = get64(packet + i);
+
+		if (ns >= at_ns && ns <= head.end_ns && get64(packet + i - 8) < EVENT_IDS_MAX) {
+			at_ns = ns;
+			add64(packet + i, by_ns);
+			i += 8;
+		} else {
+			i++;
+		}
+	}
+	if (at_ns != head.end_ns) {
+		die("a packet's events are not as pythiatop --dump writes them");
+	}
+	add64(packet + offsetof(struct packet_head, begin_ns), by_ns);
+	add64(packet + offsetof(struct packet_head, end_ns), by_ns);
+	add64(packet + offsetof(struct packet_head, sequence), stream->n_packets);
+}
+
+/* Behind the packet that it is at; from the end back to the beginning, a round later. */
+static void go_on(const struct replay *replay, struct stream *stream, size_t packet_bytes)
+{
+	struct packet_head head;
+
+	stream->at += packet_bytes;
+	if (!packet_at(stream, &head) && stream->round + 1 < replay->rounds) {
+		stream->round++;
+		stream->at = 0;
+	}
+	if (stream->round > 0) {
+		move_packet(replay, stream);
+	}
 }
 
 /* Copies the description, with the value of each line that begins with `name = ` replaced. */
@@ -285,18 +407,11 @@ static char *with_value(char *text, const char *name, const char *value)
 
 static char *describe(const struct replay *replay, uint64_t shift_ns)
 {
-	char path[4096], value[128];
-	const unsigned char *bytes;
-	char *text;
-	size_t size;
+	char value[128], *text = strdup(replay->metadata);
 
-	snprintf(path, sizeof(path), "%s/metadata", replay->trace);
-	bytes = map_file(path, &size);
-	text = size ? strndup((const char *)bytes, size) : NULL;
 	if (!text) {
-		die("%s is empty", path);
+		die("out of memory");
 	}
-	munmap((void *)bytes, size);
 	snprintf(value, sizeof(value), "%" PRIu64, shift_ns / 1000000000u);
 	text = with_value(text, "offset_s = ", value);
 	snprintf(value, sizeof(value), "%" PRIu64, shift_ns % 1000000000u);
@@ -363,6 +478,7 @@ static void create_session(struct replay *replay)
 
 static uint64_t add_stream(struct replay *replay, const char *name)
 {
+	bool endless = replay->rounds > 1 && strcmp(name, "metadata") != 0;
 	struct message message = {.bytes = NULL};
 	struct {
 		uint64_t handle;
@@ -371,8 +487,8 @@ static uint64_t add_stream(struct replay *replay, const char *name)
 
 	put32(&message, (uint32_t)strlen(name) + 1);
 	put32(&message, sizeof("kernel/"));
-	put64(&message, 0);
-	put64(&message, 0);
+	put64(&message, endless ? LOOP_FILE : 0);
+	put64(&message, endless ? LOOP_FILES : 0);
 	put64(&message, 0); /* chunk */
 	put(&message, name, strlen(name) + 1);
 	put(&message, "kernel/", sizeof("kernel/"));
@@ -395,8 +511,6 @@ static uint64_t begin_session(struct replay *replay, const char *description)
 	for (uint32_t i = 0; i < replay->n_streams; i++) {
 		snprintf(name, sizeof(name), "channel_%" PRIu32, i);
 		replay->streams[i].handle = add_stream(replay, name);
-		replay->streams[i].at = 0;
-		replay->streams[i].n_sent = 0;
 	}
 	send_command(replay, COMMAND_STREAMS_SENT, &message);
 	expect_ok(replay, "take the streams");
@@ -493,10 +607,9 @@ static void send_packet(
 	free(message.bytes);
 	write_all(replay->data, stream->bytes + stream->at, size);
 	send_index(replay, stream, head);
-	stream->at += size;
 	stream->n_sent++;
-	replay->last_ns = head->end_ns > replay->last_ns ? head->end_ns : replay->last_ns;
 	stream->told_ns = head->end_ns;
+	go_on(replay, stream, size);
 }
 
 /* Streams without a packet tell how far they are, so that nobody waits for them. */
@@ -557,17 +670,27 @@ static void send_all(struct replay *replay)
 	}
 }
 
-static void replay_once(struct replay *replay)
+/* What the trace's clock is ahead of now. */
+static uint64_t shift_of(const struct replay *replay, uint64_t now_ns)
 {
-	uint64_t now_ns = clock_ns(CLOCK_REALTIME), metadata;
-	uint64_t shift_ns = now_ns > replay->first_ns ? now_ns - replay->first_ns : 0;
-	uint64_t after_ns = replay->shift_ns + replay->last_ns - replay->first_ns + TIMER_NS;
-	char *description;
+	uint64_t begin_ns = now_ns;
 
-	/* Faster than it was recorded, the last session ended later than now. */
-	shift_ns = replay->shift_ns && after_ns > shift_ns ? after_ns : shift_ns;
-	replay->shift_ns = shift_ns;
-	description = describe(replay, shift_ns);
+	if (replay->keep_time) {
+		return 0;
+	}
+	if (replay->speed > 1 && replay->rounds != ULONG_MAX) {
+		double total_ns = (double)round_ns(replay) * (double)replay->rounds;
+
+		begin_ns -= (uint64_t)(total_ns * (1 - 1 / replay->speed));
+	}
+	return begin_ns > replay->first_ns ? begin_ns - replay->first_ns : 0;
+}
+
+static void replay_trace(struct replay *replay, uint64_t shift_ns)
+{
+	char *description = describe(replay, shift_ns);
+	uint64_t metadata;
+
 	replay->control = dial(replay->control_port);
 	say_hello(replay);
 	replay->data = dial(replay->data_port);
@@ -588,6 +711,142 @@ static void replay_once(struct replay *replay)
 	close(replay->control);
 }
 
+/* --- Recordings --- */
+
+static bool is_dump(const char *trace)
+{
+	static const char mark[] = "generated by a Babeltrace `sink.ctf.fs`";
+	char path[PATH_MAX + 16], head[256] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/metadata", trace);
+	file = fopen(path, "re");
+	if (!file) {
+		return false;
+	}
+	if (fread(head, 1, sizeof(head) - 1, file) == 0) {
+		head[0] = '\0';
+	}
+	fclose(file);
+	return strstr(head, mark) != NULL;
+}
+
+static int run(const char *const *arguments)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+		dup2(null, STDOUT_FILENO);
+		execvp(arguments[0], (char *const *)arguments);
+		fprintf(stderr, "pt-replay: cannot start %s: %s\n", arguments[0], strerror(errno));
+		_exit(127);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid || !WIFEXITED(status)) {
+		return -1;
+	}
+	return WEXITSTATUS(status);
+}
+
+static void beside_this(char *path, size_t size)
+{
+	ssize_t n = readlink("/proc/self/exe", path, size - 1);
+	char *slash;
+
+	path[n > 0 ? n : 0] = '\0';
+	slash = strrchr(path, '/');
+	snprintf(slash ? slash : path, size - (size_t)((slash ? slash : path) - path),
+			"/../pythiatop");
+}
+
+/* Re-cuts a recording into `directory`/cut; longer windows than a recording's are allowed. */
+static bool cut(const struct replay *replay, const char *recording, const char *directory)
+{
+	char program[PATH_MAX], to[PATH_MAX];
+	const char *arguments[] = {replay->pythiatop ? replay->pythiatop : program, "--batch=json",
+			"--window=3600", "--dump", to, recording, NULL};
+
+	beside_this(program, sizeof(program));
+	snprintf(to, sizeof(to), "%s/cut", directory);
+	return run(arguments) == 0;
+}
+
+static void remove_tree(const char *directory)
+{
+	const char *arguments[] = {"rm", "-rf", "--", directory, NULL};
+
+	run(arguments);
+}
+
+/* Re-cuts the recording that was named if it needs it, and opens what is to be sent. */
+static uint32_t open_traces(struct replay *replays, const char *recording)
+{
+	char directory[] = "/tmp/pt-replay.XXXXXX", pattern[PATH_MAX];
+	const struct replay options = replays[0];
+	bool whole = is_dump(recording);
+	glob_t found;
+	uint32_t n;
+
+	if (!whole && !mkdtemp(directory)) {
+		die("no temporary directory: %s", strerror(errno));
+	}
+	if (!whole && !cut(&replays[0], recording, directory)) {
+		remove_tree(directory);
+		die("%s could not be re-cut", recording);
+	}
+	snprintf(pattern, sizeof(pattern), "%s/cut/*/*", directory);
+	if (glob(whole ? recording : pattern, GLOB_ONLYDIR, NULL, &found) != 0 ||
+			found.gl_pathc > TRACES_MAX) {
+		die("%s: no trace, or more than %d", recording, TRACES_MAX);
+	}
+	n = (uint32_t)found.gl_pathc;
+	for (uint32_t i = 0; i < n; i++) {
+		replays[i] = options;
+		open_trace(&replays[i], found.gl_pathv[i]);
+	}
+	if (!whole) {
+		remove_tree(directory);
+	}
+	return n;
+}
+
+/* All on one clock: from the first packet of any to the last one. */
+static void join_clocks(struct replay *replays, uint32_t n)
+{
+	uint64_t first_ns = UINT64_MAX, last_ns = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		first_ns = replays[i].first_ns < first_ns ? replays[i].first_ns : first_ns;
+		last_ns = replays[i].last_ns > last_ns ? replays[i].last_ns : last_ns;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		replays[i].first_ns = first_ns;
+		replays[i].last_ns = last_ns;
+	}
+}
+
+/* Each is a session of its own, sent by a process of its own. */
+static int replay_all(struct replay *replays, uint32_t n)
+{
+	uint64_t shift_ns = shift_of(&replays[0], clock_ns(CLOCK_REALTIME));
+	int status, failed = 0;
+
+	for (uint32_t i = 1; i < n; i++) {
+		if (fork() == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGTERM);
+			replay_trace(&replays[i], shift_ns);
+			exit(0);
+		}
+	}
+	replay_trace(&replays[0], shift_ns);
+	while (wait(&status) > 0) {
+		failed |= !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+	}
+	return failed;
+}
+
 static bool parse(struct replay *replay, int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -599,6 +858,8 @@ static bool parse(struct replay *replay, int argc, char **argv)
 			{"speed", required_argument, NULL, 'x'},
 			{"wait-viewer", no_argument, NULL, 'w'},
 			{"loop", required_argument, NULL, 'l'},
+			{"keep-time", no_argument, NULL, 'k'},
+			{"pythiatop", required_argument, NULL, 'p'},
 			{0},
 	};
 	int option;
@@ -627,30 +888,38 @@ static bool parse(struct replay *replay, int argc, char **argv)
 			replay->wait_viewer = true;
 			break;
 		case 'l':
-			replay->loops = strtoul(optarg, NULL, 10);
+			replay->rounds = strtoul(optarg, NULL, 10);
+			replay->rounds = replay->rounds ? replay->rounds : ULONG_MAX;
+			break;
+		case 'k':
+			replay->keep_time = true;
+			break;
+		case 'p':
+			replay->pythiatop = optarg;
 			break;
 		default:
 			return false;
 		}
 	}
-	replay->trace = argv[optind];
 	return optind + 1 == argc && replay->control_port && replay->data_port;
 }
 
 int main(int argc, char **argv)
 {
-	static struct replay replay = {.host = "replayed", .session = "replay", .loops = 1};
+	static struct replay replays[TRACES_MAX] = {{.host = "replayed",
+			.session = "replay",
+			.rounds = 1,
+			.first_ns = UINT64_MAX}};
+	uint32_t n;
 
-	if (!parse(&replay, argc, argv)) {
+	if (!parse(&replays[0], argc, argv)) {
 		fprintf(stderr, "usage: pt-replay [--relay net://HOST:PORT] --control PORT --data "
 				"PORT "
 				"[--host NAME] [--session NAME] [--speed X] [--wait-viewer] "
-				"[--loop N] TRACE\n");
+				"[--loop N] [--keep-time] [--pythiatop PROGRAM] TRACE\n");
 		return 2;
 	}
-	open_streams(&replay);
-	for (unsigned long i = 0; i < replay.loops; i++) {
-		replay_once(&replay);
-	}
-	return 0;
+	n = open_traces(replays, argv[optind]);
+	join_clocks(replays, n);
+	return replay_all(replays, n);
 }

@@ -29,14 +29,18 @@ has_documents() {
 	[ -s "$work/out-$1" ]
 }
 
-(demo batch --batch=json -n 3) || fail "the demo failed: $(cat "$work/err-batch")"
+(demo batch --batch=json -n 5) || fail "the demo failed: $(cat "$work/err-batch")"
 within_10s is_gone batch || fail "left by the demo: $(processes batch)"
 lines=$(wc -l <"$work/out-batch")
-[ "$lines" -eq 3 ] || fail "expected 3 documents, got $lines lines: $(head -c 300 "$work/out-batch")"
-[ "$(grep -c '^{"schema":"pythiatop/1".*}$' "$work/out-batch")" -eq 3 ] ||
+[ "$lines" -eq 5 ] || fail "expected 5 documents, got $lines lines: $(head -c 300 "$work/out-batch")"
+[ "$(grep -c '^{"schema":"pythiatop/1".*}$' "$work/out-batch")" -eq 5 ] ||
 	fail "not documents: $(head -c 300 "$work/out-batch")"
 for type in $(sed -n 's/^PT_TYPE(\([a-z_]*\),.*/\1/p' "$source_dir/tests/testbed/types.def"); do
 	tail -n 1 "$work/out-batch" | grep -q "\"type\":\"${type//_/ }\"" || fail "no group of type $type"
+done
+# They have been asked for their names, so that threads are told by more than numbers.
+for name in api compute network scheduler volume; do
+	tail -n 1 "$work/out-batch" | grep -q "\"name\":\"pt-$name\"" || fail "no thread of pt-$name"
 done
 
 for signal in INT TERM HUP; do

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "output/json_values.h"
+#include "output/formats.h"
 #include "output/output.h"
 
 #define NO_PARENT UINT32_MAX

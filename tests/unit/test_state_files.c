@@ -442,6 +442,45 @@ static void paths(void **state)
 	finish(&bench);
 }
 
+/* Where a process works is known from its first chdir() on; its children begin there. */
+static void working_directory(void **state)
+{
+	struct bench bench;
+
+	(void)state;
+	begin(&bench);
+	call(&bench, "chdir filename:s=logs", "ret:i=0"); /* below nobody knows what */
+	call(&bench, "open filename:s=a flags:i=0 mode:u=0", "ret:i=3");
+	expect(&bench, A, 3, "a", FD_FILE, FD_OBSERVED);
+	call(&bench, "chdir filename:s=/srv", "ret:i=0");
+	call(&bench, "chdir filename:s=/gone", "ret:i=-2");
+	call(&bench, "open filename:s=b flags:i=0 mode:u=0", "ret:i=4");
+	call(&bench, "chdir filename:s=data", "ret:i=0");
+	call(&bench, "openat dfd:i=-100 filename:s=c flags:i=0 mode:u=0", "ret:i=5");
+	call(&bench, "creat pathname:s=d mode:u=0", "ret:i=6");
+	expect(&bench, A, 4, "/srv/b", FD_FILE, FD_OBSERVED);
+	expect(&bench, A, 5, "/srv/data/c", FD_FILE, FD_OBSERVED);
+	expect(&bench, A, 6, "/srv/data/d", FD_FILE, FD_OBSERVED);
+	event(&bench, "sched_process_fork parent_tid:i=100 child_tid:i=300 parent_pid:i=100 "
+		      "child_pid:i=300 child_comm:s=child");
+	call(&bench, "open filename:s=/var/tmp flags:i=65536 mode:u=0", "ret:i=7");
+	call(&bench, "fchdir fd:u=7", "ret:i=0");
+	call(&bench, "open filename:s=e flags:i=0 mode:u=0", "ret:i=8");
+	expect(&bench, A, 8, "/var/tmp/e", FD_FILE, FD_OBSERVED);
+	run(&bench, 300);
+	call(&bench, "open filename:s=f flags:i=0 mode:u=0", "ret:i=9");
+	expect(&bench, 300, 9, "/srv/data/f", FD_FILE, FD_OBSERVED);
+	/* A change of directory may have been lost. */
+	engine_lose(bench.kernel.engine, &(struct loss){.stream = bench.kernel.stream,
+							 .begin_ns = bench.now_ns,
+							 .end_ns = bench.now_ns + 1,
+							 .count = 1});
+	run(&bench, 300);
+	call(&bench, "open filename:s=g flags:i=0 mode:u=0", "ret:i=10");
+	expect(&bench, 300, 10, "g", FD_FILE, FD_OBSERVED);
+	finish(&bench);
+}
+
 /* --- bytes and time -------------------------------------------------------------------------- */
 
 static void transfers(void **state)
@@ -813,6 +852,7 @@ int main(void)
 			cmocka_unit_test(makers),
 			cmocka_unit_test(sockets),
 			cmocka_unit_test(paths),
+			cmocka_unit_test(working_directory),
 			cmocka_unit_test(transfers),
 			cmocka_unit_test(statedump),
 			cmocka_unit_test(statedump_by_table),

@@ -134,7 +134,7 @@ static void add(struct help_screen *screen, const char *keys, const char *text, 
 static void add_about(struct help_screen *screen, const struct view_frame *frame)
 {
 	static const struct view_ops *const views[] = {&view_groups, &view_group, &view_tree,
-			&view_request, &view_compare, &view_sources};
+			&view_request, &view_compare, &view_state, &view_sources};
 	char line[HELP_BYTES];
 	const char *text;
 	size_t i, length;

@@ -134,7 +134,7 @@ void segments_update(struct segments *segments, const struct group_view *group)
 
 	if (group->id != 0 && group->id != segments->shown_id) {
 		segments->shown_id = group->id;
-		table_move(&segments->table, 0);
+		segments->table.cursor = 0;
 		table_stay_on_top(&segments->table);
 	}
 	segments->group = group;
