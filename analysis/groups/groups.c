@@ -106,13 +106,13 @@ static uint32_t key_hash(const struct request *request)
 {
 	uint64_t path = hash_bytes(request->path, request->n_path * sizeof(*request->path));
 
-	return (uint32_t)hash_pair(path, request->type);
+	return (uint32_t)hash_pair(path, (uint64_t)request->variant << 32 | request->type);
 }
 
 static bool key_is(const struct group *group, const struct request *request, uint32_t hash)
 {
 	if (group->hash != hash || group->type != request->type ||
-			group->n_path != request->n_path) {
+			group->variant != request->variant || group->n_path != request->n_path) {
 		return false;
 	}
 	for (uint32_t i = 0; i < group->n_path; i++) {
@@ -223,7 +223,7 @@ static uint64_t objective_of(const struct groups *groups, const char *type)
 	for (uint32_t i = 0; i < groups->n_objectives; i++) {
 		const struct objective *objective = &groups->objectives[i];
 
-		if (glob_match(objective->type, type) &&
+		if (glob_match_type(objective->type, type) &&
 				(!best || glob_weight(objective->type) > glob_weight(best->type))) {
 			best = objective;
 		}
@@ -276,6 +276,7 @@ static struct group *group_create(
 	}
 	group->n_path = request->n_path;
 	group->type = request->type;
+	group->variant = request->variant;
 	group->hash = hash;
 	group->index = groups->n;
 	group->first_quarter = request->end_ns / QUARTER_NS;

@@ -17,9 +17,9 @@
 /*
  * Requests that should perform alike, and how they do.
  *
- * The key of a group is (type, set of skeleton calling contexts), so that enabling a tracepoint
- * never moves a request to another group. Groups never disappear. Statistics are of complete,
- * untainted requests; the others are counted.
+ * The key of a group is (type, its variant where a schema groups by fields, set of skeleton calling
+ * contexts), so that enabling a tracepoint never moves a request to another group. Groups never
+ * disappear. Statistics are of complete, untainted requests; the others are counted.
  *
  * Time is that of events alone: the order of calls decides everything. A request counts in the
  * one-second bucket of its end, which is kept as four quarters: columns of the heat map, and the

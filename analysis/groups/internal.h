@@ -111,7 +111,7 @@ struct horizons {
 /* What adding and filling touch stands first. */
 struct group {
 	uint32_t index; /* its id is index + 1 */
-	uint32_t type, n_path, hash;
+	uint32_t type, variant, n_path, hash;
 	uint32_t *path;
 	struct horizons *pinned; /* NULL: as now, or no pin */
 	struct slice *newest, *oldest;
@@ -123,7 +123,7 @@ struct group {
 	struct ring ring;
 	struct horizons now;
 	struct tops tops, epoch_tops;
-	char *services;        /* providers visited: "api>sched" with U+203A */
+	char *services;        /* providers visited, variant: "api>sched image=a", U+203A */
 	uint32_t same_type;    /* index + 1 of the group of its type made before it; 0: none */
 	uint64_t objective_ns; /* median that a schema expects; 0: none */
 	const struct baseline_group *was; /* in the baseline; NULL: not there */

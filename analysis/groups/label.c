@@ -170,6 +170,10 @@ bool label_group(struct groups *groups, struct group *group)
 	const struct group *like;
 
 	append_services(groups, group, &label);
+	if (group->variant) {
+		label_append(&label, label.length ? " " : "",
+				names_text(groups->names, group->variant));
+	}
 	group->services = strdup(label.text);
 	if (!group->services) {
 		return false;

@@ -28,8 +28,7 @@ static uint16_t find_number(const struct event_type *type, const char *name, int
 	return field;
 }
 
-/* The field that a schema calls `key`: payload first, then context, unless it says $ctx. */
-static uint16_t named_field(const struct event_type *type, const char *key)
+uint16_t compile_field(const struct event_type *type, const char *key)
 {
 	uint16_t field;
 
@@ -56,7 +55,7 @@ static bool resolve_key(const struct event_type *type, const char *key, struct p
 		out->kind = KEY_CPU;
 		return true;
 	}
-	field = named_field(type, key);
+	field = compile_field(type, key);
 	if (field == PLAN_NO_FIELD) {
 		return false;
 	}
@@ -111,7 +110,7 @@ static void compile_text(struct names *names, struct arena *arena, const struct 
 
 			*close = '\0';
 			field = symbol ? find_number(type, open + 1 + strlen(SYMBOL), SCOPE_PAYLOAD)
-				       : named_field(type, open + 1);
+				       : compile_field(type, open + 1);
 			n_fields += field != PLAN_NO_FIELD;
 			out->symbolic |= symbol;
 			out->pieces[out->n++] = (struct plan_piece){.text = "?",

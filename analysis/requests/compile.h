@@ -14,6 +14,12 @@ struct compile_notes {
 };
 
 /*
+ * The field that a schema calls `key`: payload first, then context, unless it says $ctx;
+ * PLAN_NO_FIELD if there is none.
+ */
+uint16_t compile_field(const struct event_type *type, const char *key);
+
+/*
  * Makes the plan of one type. `event` NULL: the type belongs to no request. What the plan points to
  * comes from the arena. A binding whose field the type lacks is left out, and noted.
  */

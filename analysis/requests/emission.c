@@ -155,6 +155,7 @@ void fragment_finish(struct requests *r, struct fragment *f, enum request_state 
 	*kept = (struct kept_request){
 			.request = {.id = ++r->request_id,
 					.type = f->type,
+					.variant = f->variant,
 					.start_ns = f->start_ns,
 					.end_ns = f->end_ns,
 					.state = f->merged ? REQUEST_MERGED : state,

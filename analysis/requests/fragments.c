@@ -208,6 +208,7 @@ static void take_root(struct fragment *to, const struct fragment *from)
 	to->start_ns = from->start_ns;
 	to->end_ns = from->end_ns;
 	to->type = from->type;
+	to->variant = from->variant;
 }
 
 static void move_members(struct fragment *to, struct fragment *from)

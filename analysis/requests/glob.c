@@ -6,7 +6,12 @@
 
 #define EXACT (UINT32_MAX / 2)
 
-bool glob_match(const char *glob, const char *text)
+static bool same(char a, char b, bool types)
+{
+	return a == b || (types && (a == '_' || a == ' ') && (b == '_' || b == ' '));
+}
+
+static bool match(const char *glob, const char *text, bool types)
 {
 	const char *star = NULL, *resume = NULL;
 
@@ -14,7 +19,7 @@ bool glob_match(const char *glob, const char *text)
 		if (*glob == '*') {
 			star = glob++;
 			resume = text;
-		} else if (*glob == '?' || *glob == *text) {
+		} else if (*glob == '?' || same(*glob, *text, types)) {
 			glob++;
 			text++;
 		} else if (star) {
@@ -28,6 +33,16 @@ bool glob_match(const char *glob, const char *text)
 		glob++;
 	}
 	return *glob == '\0';
+}
+
+bool glob_match(const char *glob, const char *text)
+{
+	return match(glob, text, false);
+}
+
+bool glob_match_type(const char *glob, const char *type)
+{
+	return match(glob, type, true);
 }
 
 uint32_t glob_weight(const char *glob)

@@ -79,6 +79,7 @@ struct fragment {
 	uint64_t start_ns, end_ns;
 	uint32_t root_type, root_name, root_provider;
 	uint32_t type;    /* of the request, interned */
+	uint32_t variant; /* of its type; 0: none */
 	uint64_t id_hash; /* of its value of a request namespace; 0: none */
 	uint8_t id_ns;
 };
@@ -95,6 +96,19 @@ struct measuring {
 	uint32_t segment_room, visit_room;
 	uint32_t wait, transit, runnable, blocked; /* interned names of parts that no span owns */
 	uint32_t blocked_on[MEASURING_MEMO][2];    /* name of a call: that of the part */
+};
+
+#define VARIANTS_MAX 64u
+
+struct variants_of_type {
+	bool known;                       /* the rule was looked for */
+	const struct schema_expect *rule; /* NULL: none */
+	uint32_t n, *values;              /* interned */
+};
+
+struct variants {
+	struct variants_of_type *of_type; /* by the interned type of requests */
+	uint32_t room;
 };
 
 struct requests {
@@ -117,6 +131,7 @@ struct requests {
 	struct threads *threads;
 	struct addresses *addresses;
 	struct address_space space; /* of the last event's process */
+	struct variants variants;
 	struct losses losses;
 	struct spans spans; /* scratch */
 	struct key_table intervals, keyed;
@@ -250,8 +265,23 @@ bool measuring_whole(struct requests *r, const struct request *request, struct m
 /* What a span is called: interned; 0: nobody told. */
 uint32_t span_name(const struct requests *r, const struct span *span);
 
-/* text.c */
+/* text.c: onto the text in the scratch, of which `used` bytes are. False if out of memory. */
+bool text_append(struct requests *r, uint32_t *used, const char *text, size_t length);
+/* The value of a field, of a string at most `max` bytes; of a tree nothing. */
+bool text_append_value(struct requests *r, uint32_t *used, const struct event_type *type,
+		const struct event *event, uint16_t at, uint32_t max);
 uint32_t plan_text_make(struct requests *r, const struct plan_text *text,
 		const struct event_type *type, const struct event *event);
+
+/*
+ * variants.c: what sets requests of one type apart where a schema says so (`expect: group_by`): the
+ * values of those fields at the event that makes the request, interned: "image=fedora size=4".
+ * VARIANTS_MAX values of each type; further ones are "image=(other)" together. 0: nothing does.
+ */
+uint32_t variant_of(struct requests *r, uint32_t request_type, const struct event_type *type,
+		const struct event *event);
+/* Schemas may have been added. */
+void variants_refresh(struct variants *variants);
+void variants_release(struct variants *variants);
 
 #endif

@@ -64,6 +64,7 @@ static void move_root(struct requests *r, struct feed *feed)
 
 		while ((copy = copies_next(&f->copies, &chunk, &offset))) {
 			if (copy->seq == outermost->seq) {
+				const struct event_type *type = &r->registry->types[copy->type];
 				const struct plan *plan = &r->plans[copy->type];
 				const struct event event = {.ts_ns = copy->ts_ns,
 						.type = copy->type,
@@ -80,8 +81,8 @@ static void move_root(struct requests *r, struct feed *feed)
 				f->root_provider = plan->provider;
 				f->start_ns = copy->ts_ns;
 				f->end_ns = 0;
-				f->type = plan_text_make(r, &plan->type,
-						&r->registry->types[copy->type], &event);
+				f->type = plan_text_make(r, &plan->type, type, &event);
+				f->variant = variant_of(r, f->type, type, &event);
 				return;
 			}
 		}

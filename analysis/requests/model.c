@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "requests/glob.h"
 #include "requests/model_internal.h"
 #include "requests/schema_copy.h"
 
@@ -106,6 +107,9 @@ enum status model_add_schema(
 		return STATUS_NO_MEMORY;
 	}
 	model->schemas[model->n_schemas++] = copy;
+	for (uint32_t i = 0; i < copy->n_expect; i++) {
+		model->groups_by |= copy->expect[i].n_group_by > 0;
+	}
 	model->dirty = true;
 	return STATUS_OK;
 }
@@ -224,4 +228,27 @@ uint32_t model_path_depth(const struct model *model)
 const struct schema_event *model_event(const struct model *model, uint32_t type)
 {
 	return type < model->n_types ? model->events[type] : NULL;
+}
+
+bool model_groups_by(const struct model *model)
+{
+	return model->groups_by;
+}
+
+const struct schema_expect *model_group_by(const struct model *model, const char *type)
+{
+	const struct schema_expect *best = NULL;
+
+	for (uint32_t s = 0; s < model->n_schemas; s++) {
+		for (uint32_t i = 0; i < model->schemas[s]->n_expect; i++) {
+			const struct schema_expect *expect = &model->schemas[s]->expect[i];
+
+			if (expect->n_group_by > 0 && glob_match_type(expect->type, type) &&
+					(!best || glob_weight(expect->type) >
+									glob_weight(best->type))) {
+				best = expect;
+			}
+		}
+	}
+	return best;
 }

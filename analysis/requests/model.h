@@ -48,6 +48,14 @@ uint32_t model_namespaces(struct model *model, const struct plan_namespace **nam
 /* Without a global name for requests, groups are told apart by contexts of this depth at most. */
 uint32_t model_path_depth(const struct model *model);
 
+/*
+ * What the given schemas expect requests of a type to be grouped by: of the most specific glob, of
+ * equal ones the first; NULL: nothing. Lives as long as the model.
+ */
+const struct schema_expect *model_group_by(const struct model *model, const char *type);
+/* Is anything grouped so? */
+bool model_groups_by(const struct model *model);
+
 /* Observation of bare `id` fields: the types with one that nothing else names a request of. */
 bool model_watches_ids(const struct model *model);
 /* Takes note of a value of such a field, seen on a thread; may call for new plans. */

@@ -32,6 +32,7 @@ struct model {
 	struct arena given; /* the schemas that were given */
 	const struct schema *schemas[MAX_SCHEMAS];
 	uint32_t n_schemas;
+	bool groups_by; /* some schema expects types to be grouped by fields */
 
 	const struct event_type **types;
 	const char **sorted; /* names of all types, for infer_role() */

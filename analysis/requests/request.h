@@ -18,6 +18,7 @@
 struct request {
 	uint64_t id;               /* counts from 1 in the order of completion */
 	uint32_t type;             /* interned name of the request's type */
+	uint32_t variant;          /* interned; sets apart within the type; 0: nothing does */
 	uint32_t group_id;         /* set by the groups, 0 before */
 	uint64_t start_ns, end_ns; /* end_ns >= start_ns */
 	enum request_state state;

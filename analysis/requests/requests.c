@@ -48,6 +48,7 @@ void requests_destroy(struct requests *r)
 		fragment_remove(r, r->seeded.first);
 	}
 	addresses_destroy(r->addresses);
+	variants_release(&r->variants);
 	losses_release(&r->losses);
 	spans_release(&r->spans);
 	measuring_release(&r->measuring);
@@ -104,6 +105,7 @@ void requests_refresh(struct requests *r)
 	}
 	r->plans = model_plans(r->model);
 	r->refresh = false;
+	variants_refresh(&r->variants);
 	if (!same && r->n_fragments > 0) {
 		requests_finish(r);
 	}
@@ -196,6 +198,7 @@ static void begin_request(struct requests *r, struct feed *feed)
 	f->start_ns = feed->event->ts_ns;
 	f->end_ns = 0;
 	f->type = plan_text_make(r, &plan->type, type, feed->event);
+	f->variant = variant_of(r, f->type, type, feed->event);
 }
 
 static void enter_span(struct requests *r, struct feed *feed)

@@ -7,7 +7,7 @@
 #include "requests/internal.h"
 #include "requests/values.h"
 
-static bool append(struct requests *r, uint32_t *used, const char *text, size_t length)
+bool text_append(struct requests *r, uint32_t *used, const char *text, size_t length)
 {
 	if (r->scratch_room - *used < length + 1) {
 		uint32_t room = (*used + (uint32_t)length + 64) * 2;
@@ -24,6 +24,25 @@ static bool append(struct requests *r, uint32_t *used, const char *text, size_t 
 	return true;
 }
 
+bool text_append_value(struct requests *r, uint32_t *used, const struct event_type *type,
+		const struct event *event, uint16_t at, uint32_t max)
+{
+	const struct field *field = &type->fields[at];
+	const char *bytes;
+	uint32_t length;
+	char number[64];
+
+	if (field->kind != FIELD_STRING && field->kind != FIELD_TREE) {
+		value_scalar(number, sizeof(number), field, event->slots[at]);
+		return text_append(r, used, number, strlen(number));
+	}
+	bytes = event_bytes(event, at, &length);
+	if (!bytes || field->kind == FIELD_TREE) {
+		return true;
+	}
+	return text_append(r, used, bytes, strnlen(bytes, length > max ? max : length));
+}
+
 /* The name of the place at an address of the process that the event is of; 0: not known. */
 static uint32_t symbol_of(
 		struct requests *r, const struct event *event, const struct plan_piece *piece)
@@ -38,34 +57,20 @@ static uint32_t make(struct requests *r, const struct plan_text *text,
 
 	for (i = 0; i < text->n; i++) {
 		const struct plan_piece *piece = &text->pieces[i];
-		const struct field *field;
-		char number[64];
 		bool room;
 
 		if (piece->field == PLAN_NO_FIELD) {
-			room = append(r, &used, piece->text, piece->length);
+			room = text_append(r, &used, piece->text, piece->length);
 		} else if (piece->symbol && (symbol = symbol_of(r, event, piece)) != 0) {
 			const char *own = names_own_text(r->names, symbol);
 
 			if (text->n == 1) {
 				return symbol; /* itself, so that it goes by what is shown of it */
 			}
-			room = append(r, &used, own, strlen(own));
+			room = text_append(r, &used, own, strlen(own));
 		} else {
-			field = &type->fields[piece->field];
-			if (field->kind == FIELD_STRING || field->kind == FIELD_TREE) {
-				uint32_t length;
-				const char *bytes = event_bytes(event, piece->field, &length);
-
-				/* A name, not a document. */
-				length = length > 256 ? 256 : length;
-				room = !bytes || field->kind == FIELD_TREE ||
-				       append(r, &used, bytes, strnlen(bytes, length));
-			} else {
-				value_scalar(number, sizeof(number), field,
-						event->slots[piece->field]);
-				room = append(r, &used, number, strlen(number));
-			}
+			/* A name, not a document. */
+			room = text_append_value(r, &used, type, event, piece->field, 256);
 		}
 		if (!room) {
 			return 0;

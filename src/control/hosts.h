@@ -257,7 +257,10 @@ enum control_verb {
 	CONTROL_ASK_LEARNED,
 };
 
-/* Borrowed for the time of the callback. Only the rows of what was asked are there. */
+/*
+ * Borrowed for the time of the callback, which may ask for more, and give up, but neither step nor
+ * destroy. Only the rows of what was asked are there.
+ */
 struct control_answer {
 	uint64_t ask; /* as control_ask_...() returned it */
 	int host;

@@ -262,6 +262,17 @@ static int has_kernel(void)
 	return n < 0 ? n : 0;
 }
 
+/* A relay daemon that nobody can reach is told in several ways, one of them "fatal error". */
+static void answer_refusal(struct answer *answer, int code)
+{
+	if (code == -LTTNG_ERR_FATAL) {
+		answer_error(answer, lttng_strerror(code),
+				answer_help(-LTTNG_ERR_RELAYD_CONNECT_FAIL));
+	} else {
+		answer_lttng(answer, code);
+	}
+}
+
 void session_create(const struct helper *helper, struct answer *answer, const json_t *request)
 {
 	struct wish wish;
@@ -277,7 +288,7 @@ void session_create(const struct helper *helper, struct answer *answer, const js
 		return;
 	}
 	if (code < 0) {
-		answer_lttng(answer, code);
+		answer_refusal(answer, code);
 		return;
 	}
 	code = add_slots(helper, answer, &wish, false);
@@ -294,7 +305,7 @@ void session_create(const struct helper *helper, struct answer *answer, const js
 	}
 	if (code < 0) {
 		session_end(answer, wish.name);
-		answer_lttng(answer, code);
+		answer_refusal(answer, code);
 		return;
 	}
 	answer_ok(answer, json_pack("{ss}", "session", wish.name));

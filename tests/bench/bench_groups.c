@@ -6,7 +6,8 @@
  *
  * One line per case: groups, contexts of each, requests a second of event time, ns per groups_add()
  * (measuring is not among it); then ms per fill: with all groups changed since the last, with none
- * changed; of the group in focus with where it varies, of its tree, of the tree of all groups.
+ * changed; of the group in focus with where it varies, of its tree, of the tree of all groups; and
+ * of everything at once as after a second's requests, with the group's tree and with that of all.
  * Medians over the seconds. The last cases measure requests of 10 contexts each.
  */
 #include <math.h>
@@ -217,7 +218,9 @@ static double median(double *values, uint32_t n)
 static void bench_case(uint32_t n_groups, uint32_t n_contexts, uint32_t per_s, uint32_t seconds)
 {
 	static double add[MAX_SECONDS], changed[MAX_SECONDS], same[MAX_SECONDS], group[MAX_SECONDS],
-			tree[MAX_SECONDS], of_all[MAX_SECONDS];
+			tree[MAX_SECONDS], of_all[MAX_SECONDS], frame[MAX_SECONDS],
+			frame_of_all[MAX_SECONDS];
+	const uint32_t everything = FOCUS_GROUPS | FOCUS_GROUP | FOCUS_TREE;
 	struct bench bench = {.n_groups = n_groups, .n_contexts = n_contexts, .per_s = per_s};
 	uint64_t now = START;
 
@@ -235,11 +238,18 @@ static void bench_case(uint32_t n_groups, uint32_t n_contexts, uint32_t per_s, u
 		tree[i] = bench_fill(&bench, at, FOCUS_TREE, false);
 		of_all[i] = bench_fill(&bench, at, FOCUS_TREE, true);
 	}
+	for (uint32_t i = 0; i < 2 * seconds; i++, now += S) {
+		bench_second(&bench, now);
+		(i % 2 ? frame_of_all : frame)[i / 2] =
+				bench_fill(&bench, now + S - 1, everything, i % 2);
+	}
 	printf("groups %5u  contexts %3u  requests/s %7u  add %6.1f ns  groups %7.3f ms  "
-	       "unchanged %6.3f  group %7.3f  tree %6.3f  of all %7.3f\n",
+	       "unchanged %6.3f  group %7.3f  tree %6.3f  of all %7.3f  "
+	       "everything %7.3f  of all %7.3f\n",
 			n_groups, n_contexts, per_s, median(add, seconds), median(changed, seconds),
 			median(same, seconds), median(group, seconds), median(tree, seconds),
-			median(of_all, seconds));
+			median(of_all, seconds), median(frame, seconds),
+			median(frame_of_all, seconds));
 	fflush(stdout);
 	groups_destroy(bench.groups);
 	pool_release(&bench.pool.pool);

@@ -32,12 +32,21 @@ count() {
 	babeltrace2 $traces 2>/dev/null | grep -c " $1: "
 }
 
+# Waits until more than $2 of a name are recorded.
+expect_count() {
+	local i
+	for ((i = 0; i < 40; i++)); do
+		[ "$(count "$1")" -gt "$2" ] && return 0
+		sleep 0.25
+	done
+	fail "$(count "$1") events of $1 are recorded"
+}
+
 tells '^change gen:point done explore$' 'enable gen:point'
 tells '^change gen:point was_so explore$' 'enable gen:point'
-sleep 1
-[ "$(count gen:point)" -gt 100 ] || fail "$(count gen:point) events of gen:point are recorded"
+expect_count gen:point 100
 tells '^change gen:point done explore$' 'disable gen:point'
-sleep 0.5
+sleep 1 # what is on its way arrives
 n=$(count gen:point)
 sleep 1
 [ "$(count gen:point)" = "$n" ] || fail "gen:point is recorded after it was disabled"
@@ -51,7 +60,7 @@ tells 'refused its filter speaks of what the point does not have: knid' \
 tells 'refused the point is a pattern: give exact names' 'enable gen:*'
 tells '^rule .*/filter-1 gen:request_entry enabled kind == 3$' channels
 grep -q '^channel .*/filter-1 discarded=0 tracefiles=4x16777216$' <<<"$said" || fail "$said"
-sleep 1
+expect_count gen:request_entry 100
 # shellcheck disable=SC2086
 kinds=$(babeltrace2 $traces | sed -n 's/.* gen:request_entry: .* kind = \([0-9]*\) .*/\1/p' | sort -u)
 [ "$kinds" = $'3\n5' ] || fail "the filters let these kinds pass: $kinds"
@@ -78,11 +87,12 @@ driver=$first driver_fd=$first_fd driver_out=$first_out told=$first_told
 # A flight recorder, written when asked.
 tells '^answer 0 ' "flight $relay"
 tells '^change gen:point done explore$' 'enable-flight gen:point'
-sleep 0.5
+sleep 1
 tells '^answer 0 ' snapshot
+sleep 1
 snapshot=$(find "$PT_DIR/relay" -name 'snapshot-1-*' -path '*-flight-*')
 [ "$(babeltrace2 "$snapshot" 2>/dev/null | grep -c ' gen:point: ')" -gt 100 ] ||
-	fail "the snapshot is empty: $snapshot"
+	fail "the snapshot is empty: $snapshot: $(find "$snapshot" -size +5k)"
 
 # Names that are no names go no further.
 tells 'refused the point has a character that no tracepoint' 'enable gen:point$(touch x)'

@@ -734,6 +734,121 @@ static void old_system_calls(void **state)
 	feed_stop(&feed);
 }
 
+/* --- what a schema expects ------------------------------------------------------------------- */
+
+#define KEYS(...) ((const char *const[]){__VA_ARGS__})
+
+/* One kind of work on a thread, with fields that may set requests apart. */
+static void shop_start(struct feed *feed, const struct schema_expect *expect, uint32_t n_expect,
+		uint32_t *entry, uint32_t *exit)
+{
+	const struct schema_namespace thread = {
+			.name = "thr", .scope = SCHEMA_HOST, .join = true, .ttl_ns = 60 * S};
+	const struct schema_bind enter = {
+			.ns = "thr", .op = BIND_START, .n_keys = 1, .keys = KEYS("$tid")};
+	const struct schema_bind leave = {
+			.ns = "thr", .op = BIND_STOP, .n_keys = 1, .keys = KEYS("$tid")};
+	const struct schema_event events[] = {
+			{.match = "shop:buy_things_entry",
+					.role = SPAN_ENTRY,
+					.seed = true,
+					.n_bind = 1,
+					.bind = &enter},
+			{.match = "shop:buy_things_exit",
+					.role = SPAN_EXIT,
+					.n_bind = 1,
+					.bind = &leave},
+	};
+	const struct schema schema = {.n_namespaces = 1,
+			.namespaces = &thread,
+			.n_events = 2,
+			.events = events,
+			.n_expect = n_expect,
+			.expect = expect};
+	char error[256] = "";
+
+	feed_start(feed, NULL);
+	if (engine_add_schema(feed->engine, &schema, error, sizeof(error)) != STATUS_OK) {
+		fail_msg("%s", error);
+	}
+	*entry = feed_type(feed, "shop:buy_things_entry", "image:s size:u vtid:c vpid:c");
+	*exit = feed_type(feed, "shop:buy_things_exit", "vtid:c vpid:c");
+}
+
+static struct groups_row row_at(const struct snapshot *snapshot, const char *path)
+{
+	for (uint32_t i = 0; i < snapshot->groups.n; i++) {
+		if (strcmp(snapshot->groups.rows[i].path, path) == 0) {
+			return snapshot->groups.rows[i];
+		}
+	}
+	fail_msg("no group has the path \"%s\"", path);
+	return (struct groups_row){.id = 0};
+}
+
+/* Requests of one type that differ in a field are groups of their own, with its objective. */
+static void expected_groups(void **state)
+{
+	const struct schema_expect expect[] = {
+			{.type = "*", .n_group_by = 1, .group_by = KEYS("size")},
+			{.type = "buy_things",
+					.p50_ns = 5 * MS,
+					.n_group_by = 2,
+					.group_by = KEYS("image", "colour")},
+	};
+	struct snapshot *snapshot;
+	struct feed feed;
+	uint32_t entry, exit;
+
+	(void)state;
+	shop_start(&feed, expect, 2, &entry, &exit);
+	for (uint64_t i = 0; i < 90; i++) {
+		uint64_t t = T0 + i * 100 * MS;
+		bool large = i % 3 == 0;
+
+		feed_event(&feed, entry, t, 0,
+				V({.s = large ? "fedora" : "alpine"}, {.u = i}, {.u = 10},
+						{.u = 1}));
+		feed_event(&feed, exit, t + (large ? 40 : 4) * MS, 0, V({.u = 10}, {.u = 1}));
+	}
+	snapshot = look(&feed, 0);
+	assert_int_equal(snapshot->groups.n, 2);
+	assert_string_equal(snapshot->groups.rows[0].type, "buy things");
+	assert_int_equal(row_at(snapshot, "shop image=alpine colour=-").count, 60);
+	assert_near(row_at(snapshot, "shop image=alpine colour=-").p50_ns, 4 * MS);
+	assert_int_equal(row_at(snapshot, "shop image=fedora colour=-").count, 30);
+	assert_near(row_at(snapshot, "shop image=fedora colour=-").p50_ns, 40 * MS);
+	assert_int_equal(row_at(snapshot, "shop image=fedora colour=-").objective_ns, 5 * MS);
+	snapshot_destroy(snapshot);
+	feed_stop(&feed);
+}
+
+/* A field of a thousand values makes 64 groups and one for all others; nobody is left out. */
+static void expected_groups_are_bounded(void **state)
+{
+	const struct schema_expect expect = {
+			.type = "*", .n_group_by = 1, .group_by = KEYS("size")};
+	struct snapshot *snapshot;
+	struct feed feed;
+	uint32_t entry, exit;
+
+	(void)state;
+	shop_start(&feed, &expect, 1, &entry, &exit);
+	for (uint64_t i = 0; i < 2000; i++) {
+		uint64_t t = T0 + i * MS;
+
+		feed_event(&feed, entry, t, 0, V({.s = "x"}, {.u = i % 1000}, {.u = 10}, {.u = 1}));
+		feed_event(&feed, exit, t + MS / 2, 0, V({.u = 10}, {.u = 1}));
+	}
+	snapshot = look(&feed, 0);
+	assert_int_equal(snapshot->groups.n, 65);
+	assert_int_equal(row_at(snapshot, "shop size=0").count, 2);
+	assert_int_equal(row_at(snapshot, "shop size=63").count, 2);
+	assert_int_equal(row_at(snapshot, "shop size=(other)").count, 2 * (1000 - 64));
+	snapshot_destroy(snapshot);
+	feed_stop(&feed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -756,6 +871,8 @@ int main(void)
 			cmocka_unit_test(bounds_truncate_and_evict),
 			cmocka_unit_test(bare_kernel_trace),
 			cmocka_unit_test(old_system_calls),
+			cmocka_unit_test(expected_groups),
+			cmocka_unit_test(expected_groups_are_bounded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
