@@ -615,6 +615,11 @@ enum status engine_learn(struct engine *engine, const struct profile *profile)
 	return pythia_learn(engine->loop.pythia, profile);
 }
 
+void engine_learn_here(struct engine *engine)
+{
+	loop_learn(&engine->loop);
+}
+
 const struct profile *engine_profile(struct engine *engine)
 {
 	return loop_profile(&engine->loop);

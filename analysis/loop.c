@@ -39,6 +39,41 @@ bool loop_add_type(struct loop *loop)
 	return true;
 }
 
+static struct pythia_offer offer_of(const struct loop *loop, const char *event, bool kernel,
+		enum span_role role, bool skeleton, uint32_t provider, uint32_t span)
+{
+	return (struct pythia_offer){.event = event,
+			.kernel = kernel,
+			.skeleton = skeleton,
+			.role = role == SPAN_ENTRY  ? OFFER_ENTRY
+				: role == SPAN_EXIT ? OFFER_EXIT
+						    : OFFER_POINT,
+			.provider = names_text(loop->host.names, provider),
+			.span = names_text(loop->host.names, span)};
+}
+
+/* A new type can change what the others mean: the exit that makes an entry of a point. */
+static void tell_types(struct loop *loop)
+{
+	const struct registry *registry = loop->host.registry;
+	const struct plan *plans = model_plans(loop->host.model);
+
+	if (!plans || loop->n_told == registry->n_types) {
+		return;
+	}
+	for (loop->n_told = 0; loop->n_told < registry->n_types; loop->n_told++) {
+		const struct plan *plan = &plans[loop->n_told];
+		const char *name = registry->types[loop->n_told].name;
+		struct pythia_offer event =
+				offer_of(loop, name, !strchr(name, ':'), (enum span_role)plan->role,
+						plan->skeleton, plan->provider, plan->name.fixed);
+
+		if (!plan->about_tracer && plan->name.fixed) {
+			pythia_know(loop->pythia, &event);
+		}
+	}
+}
+
 static void tell_recorded(struct loop *loop)
 {
 	const struct registry *registry = loop->host.registry;
@@ -140,6 +175,7 @@ void loop_look(struct loop *loop, uint64_t now_ns)
 		loop->epoch_ns = now_ns;
 	}
 	loop->now_ns = now_ns;
+	tell_types(loop);
 	tell_recorded(loop);
 	look_at_groups(loop, false);
 }
@@ -180,14 +216,9 @@ enum status loop_offer(
 		if (meanings[i].about_tracer || !meanings[i].span) {
 			continue;
 		}
-		known[n_known++] = (struct pythia_offer){.event = offers[i].name,
-				.kernel = offers[i].kernel,
-				.skeleton = meanings[i].skeleton,
-				.role = meanings[i].role == SPAN_ENTRY  ? OFFER_ENTRY
-					: meanings[i].role == SPAN_EXIT ? OFFER_EXIT
-									: OFFER_POINT,
-				.provider = names_text(loop->host.names, meanings[i].provider),
-				.span = names_text(loop->host.names, meanings[i].span)};
+		known[n_known++] = offer_of(loop, offers[i].name, offers[i].kernel,
+				meanings[i].role, meanings[i].skeleton, meanings[i].provider,
+				meanings[i].span);
 	}
 	if (status == STATUS_OK) {
 		status = pythia_offer(loop->pythia, host, known, n_known);
@@ -234,6 +265,12 @@ void loop_watch_over(struct loop *loop, const struct step_watch *watch)
 	pythia_watch_over(loop->pythia, watch, shown && shown->group.id ? &shown->group : NULL,
 			loop->now_ns);
 	snapshot_destroy(shown);
+}
+
+void loop_learn(struct loop *loop)
+{
+	tell_types(loop);
+	look_at_groups(loop, true);
 }
 
 const struct profile *loop_profile(struct loop *loop)

@@ -20,7 +20,7 @@ struct loop_host {
 	const struct names *names;
 	const struct contexts *contexts;
 	const struct registry *registry;
-	const struct model *model;
+	struct model *model;
 	/* Answers a focus as of now; false: not now. */
 	bool (*fill)(void *context, const struct focus *focus, struct snapshot *snapshot);
 	void (*begin_epoch)(void *context);
@@ -30,8 +30,8 @@ struct loop_host {
 struct loop {
 	struct loop_host host;
 	struct pythia *pythia;
-	uint64_t *seen; /* by type: hosts that sent it since the last look, a bit each */
-	uint32_t n_seen;
+	uint64_t *seen;          /* by type: hosts that sent it since the last look, a bit each */
+	uint32_t n_seen, n_told; /* types that Pythia knows */
 	uint64_t now_ns, epoch_ns;
 	uint32_t epoch;
 	struct arena profile;
@@ -59,6 +59,8 @@ enum status loop_propose(
 		struct loop *loop, uint32_t context, bool enable, char *error, size_t size);
 void loop_order_done(struct loop *loop, const struct step_outcome *outcome);
 void loop_watch_over(struct loop *loop, const struct step_watch *watch);
+/* Takes what is recorded now for all there is. */
+void loop_learn(struct loop *loop);
 const struct profile *loop_profile(struct loop *loop);
 
 #endif

@@ -18,6 +18,7 @@
 #include "run/analysis.h"
 #include "run/batch.h"
 #include "run/dump.h"
+#include "run/loop_commands.h"
 #include "run/pipeline.h"
 
 #define EXIT_USAGE     2
@@ -321,6 +322,13 @@ static int run(struct pipeline *pipeline, const struct options *options)
 				stdout, stderr);
 	}
 	code = options->batch ? run_batch(pipeline, options) : run_console(pipeline, options);
+	if (options->save_profile && code == EXIT_SUCCESS) {
+		engine_learn_here(pipeline_engine(pipeline));
+		code = loop_save_profile(pipeline, options->save_profile) ? code : EXIT_FAILURE;
+		fprintf(stderr, "pythiatop: %s\n",
+				code == EXIT_SUCCESS ? "profile written"
+						     : "cannot write the profile");
+	}
 	return write_dumps(pipeline, options, code);
 }
 

@@ -288,6 +288,9 @@ static const char *take(struct options *options, enum option_id id, const char *
 	case OPTION_LEARN:
 		options->learn = value;
 		return NULL;
+	case OPTION_SAVE_PROFILE:
+		options->save_profile = value;
+		return NULL;
 	case OPTION_UNTIL:
 		return set_until(&options->until, value);
 	case OPTION_LOG:

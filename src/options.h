@@ -54,7 +54,7 @@
 	X(SHOW_SCHEMA, 0, "show-schema", NULL,                                                     \
 			"print the schema in force, guessed or given, and end")                    \
 	X(POINTS, 0, "points", NULL,                                                               \
-			"print the sessions and tracepoints that hosts offer (this one, or "        \
+			"print the sessions and tracepoints that hosts offer (this one, or "       \
 			"those of --control), and end")                                            \
 	X(CONTROL, 0, "control", "HOST=HOW",                                                       \
 			"control HOST's tracing by HOW: ssh://[user@]host[:port], or local")       \
@@ -73,6 +73,9 @@
 	X(LEARN, 0, "learn", "FILE",                                                               \
 			"where points stand: a profile that was saved; default: the last one "     \
 			"learned")                                                                 \
+	X(SAVE_PROFILE, 0, "save-profile", "FILE",                                                 \
+			"at the end, learn from what was recorded, as if all points had been on, " \
+			"and write that profile to FILE")                                          \
 	X(UNTIL, 0, "until", "WHEN",                                                               \
 			"with --batch: end at a verdict, when points are learned, or after "       \
 			"SECONDS")                                                                 \
@@ -113,8 +116,9 @@ struct options {
 	bool budget_given;
 	struct step_budget budget; /* valid if given */
 	const char *learn;         /* NULL: not given */
+	const char *save_profile;  /* NULL: not asked for */
 	struct batch_until until;
-	const char *log;   /* NULL: none */
+	const char *log;      /* NULL: none */
 	const char *baseline; /* NULL: not given */
 	const char *theme;    /* NULL: not given */
 	bool ascii;

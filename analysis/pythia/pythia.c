@@ -109,6 +109,26 @@ static uint32_t intern(struct pythia *pythia, const char *text)
 	return names_add(pythia->names, text, strlen(text));
 }
 
+/* The point of an event; POINT_NONE: a bound, or out of memory. */
+static uint32_t point_of(struct pythia *pythia, const struct pythia_offer *event)
+{
+	struct points *points = &pythia->points;
+	uint32_t at = points_add(points, intern(pythia, event->provider),
+			intern(pythia, event->span), event->kernel);
+
+	if (at != POINT_NONE) {
+		points_set_event(points, at, intern(pythia, event->event),
+				event->role == OFFER_EXIT);
+		points->items[at].skeleton |= event->skeleton;
+	}
+	return at;
+}
+
+void pythia_know(struct pythia *pythia, const struct pythia_offer *event)
+{
+	point_of(pythia, event);
+}
+
 enum status pythia_offer(struct pythia *pythia, const char *host, const struct pythia_offer *offers,
 		uint32_t n)
 {
@@ -122,17 +142,12 @@ enum status pythia_offer(struct pythia *pythia, const char *host, const struct p
 		points->items[i].offered &= ~bit;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		const struct pythia_offer *offer = &offers[i];
-		uint32_t at = points_add(points, intern(pythia, offer->provider),
-				intern(pythia, offer->span), offer->kernel);
+		uint32_t at = point_of(pythia, &offers[i]);
 
 		if (at == POINT_NONE) {
 			return STATUS_NO_MEMORY;
 		}
-		points_set_event(points, at, intern(pythia, offer->event),
-				offer->role == OFFER_EXIT);
-		points->items[at].skeleton |= offer->skeleton;
-		if (offer->role != OFFER_EXIT) {
+		if (offers[i].role != OFFER_EXIT) {
 			points->items[at].offered |= bit;
 		}
 	}

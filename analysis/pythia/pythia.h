@@ -54,6 +54,9 @@ enum status pythia_learn(struct pythia *pythia, const struct profile *profile);
 /* From the arena. NULL if out of memory. */
 const struct profile *pythia_profile(const struct pythia *pythia, struct arena *arena);
 
+/* An event that is recorded, and what it means, whether anybody offers it or not. */
+void pythia_know(struct pythia *pythia, const struct pythia_offer *event);
+
 /* Events of that name came from these hosts lately. */
 void pythia_recorded(
 		struct pythia *pythia, const char *event, const char *const *hosts, uint32_t n);
