@@ -64,6 +64,7 @@ struct pythia {
 	struct finding findings[PYTHIA_MAX_FINDINGS];
 	uint32_t n_findings;
 	struct index offered_hosts; /* by host bit number */
+	uint32_t offers;            /* lists of them that came */
 	uint64_t first_ns, now_ns;
 	uint32_t epoch;
 	uint32_t boring_epoch; /* in which points were last judged boring or not */

@@ -138,6 +138,7 @@ enum status pythia_offer(struct pythia *pythia, const char *host, const struct p
 	if (!bit) {
 		return STATUS_NOT_FOUND;
 	}
+	pythia->offers += n > 0;
 	for (uint32_t i = 0; i < points->n; i++) {
 		points->items[i].offered &= ~bit;
 	}
@@ -355,6 +356,11 @@ static bool propose_disabling(struct pythia *pythia, bool all, uint32_t group_id
 	step = pythia_add_step(pythia, STEP_DISABLE, parts, n, group_id, title, why);
 	free(parts);
 	return step != NULL;
+}
+
+bool pythia_can_act(const struct pythia *pythia)
+{
+	return pythia->offers > 0;
 }
 
 /* --- looking --------------------------------------------------------------------------------- */

@@ -77,6 +77,9 @@ struct pythia_look {
 	const struct pythia_detail *details;
 };
 
+/* Some host offers something. */
+bool pythia_can_act(const struct pythia *pythia);
+
 /* The groups that should be looked at closely next, at most PYTHIA_DETAILS; returns how many. */
 uint32_t pythia_wants(const struct pythia *pythia, const struct groups_view *groups, uint32_t *ids);
 /* Looks, and may propose a step, or in autopilot approve it. */
