@@ -255,14 +255,6 @@ void engine_end_session(struct engine *engine, uint32_t session)
 	requests_finish(engine->requests);
 }
 
-void engine_name_process(struct engine *engine, uint32_t session, int64_t pid, const char *name)
-{
-	if (session < engine->registry.n_sessions) {
-		threads_name_process(engine->threads, engine->registry.sessions[session].host, pid,
-				names_add(engine->names, name, strlen(name)));
-	}
-}
-
 bool engine_next_symbol(struct engine *engine, struct symbol_query *query)
 {
 	return requests_next_symbol(engine->requests, query);
@@ -503,8 +495,8 @@ static enum status fill_compare(
 		other = groups_median_request(
 				engine->groups, focus, snapshot->time_ns, a->group_id);
 	}
-	status = requests_fill_compare(engine->requests, a,
-			groups_find_request(engine->groups, other), snapshot);
+	status = requests_fill_compare(
+			engine->requests, a, groups_find_request(engine->groups, other), snapshot);
 	snapshot->compare.b_is_median = !focus->compare_id;
 	return status;
 }

@@ -27,7 +27,6 @@ struct names {
 	uint32_t *slots; /* numbers by hash; 0: empty */
 	uint32_t n_slots;
 	struct text_chunk *chunks;
-	uint64_t refused;
 };
 
 struct names *names_create(uint32_t max)
@@ -140,12 +139,10 @@ uint32_t names_add(struct names *names, const char *text, size_t length)
 		}
 	}
 	if (names->n > names->max || (names->n == names->room && !grow(names))) {
-		names->refused++;
 		return 0;
 	}
 	copy = keep_text(names, text, length);
 	if (!copy) {
-		names->refused++;
 		return 0;
 	}
 	at = (uint32_t)hash & (names->n_slots - 1);
@@ -181,9 +178,4 @@ bool names_show(struct names *names, uint32_t name, const char *text)
 		names->entries[name].shown = shown;
 	}
 	return shown != NULL;
-}
-
-uint64_t names_refused(const struct names *names)
-{
-	return names->refused;
 }

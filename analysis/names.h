@@ -8,7 +8,7 @@
 
 /*
  * Interned strings: the same text has the same number, from 1; 0 is "" and "no room".
- * Memory: grows with the distinct texts, at most `max`; further ones become 0 and are counted.
+ * Memory: grows with the distinct texts, at most `max`; further ones become 0.
  */
 struct names;
 
@@ -21,6 +21,5 @@ const char *names_text(const struct names *names, uint32_t name);
 const char *names_own_text(const struct names *names, uint32_t name);
 /* From now on `text` is shown of a name. It stays the same name. False if there is no room. */
 bool names_show(struct names *names, uint32_t name, const char *text);
-uint64_t names_refused(const struct names *names);
 
 #endif

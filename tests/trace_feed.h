@@ -3,6 +3,7 @@
 #define TESTS_TRACE_FEED_H
 
 #include <poll.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,23 +66,24 @@ static inline uint64_t trace_feed_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The same, into anything that takes events. */
-static inline void trace_feed_into(const struct intake_sink *sink, const char *directory)
+/* Any source, into anything that takes events, until it ends or that long; false: it goes on. */
+static inline bool trace_feed_for(
+		const struct intake_sink *sink, const char *source, uint64_t duration_ns)
 {
 	struct intake *intake = intake_create(sink, PT_BUILD_DIR "/pythiatop-source");
 	uint64_t start_ns = trace_feed_now_ns();
 	char text[512] = "";
+	bool ended;
 
-	if (!intake || intake_attach(intake, directory, text, sizeof(text)) != STATUS_OK) {
-		fprintf(stderr, "%s: %s\n", directory, text);
+	if (!intake || intake_attach(intake, source, text, sizeof(text)) != STATUS_OK) {
+		fprintf(stderr, "%s: %s\n", source, text);
 		abort();
 	}
-	while (!intake_ended(intake)) {
+	while (!(ended = intake_ended(intake))) {
 		uint64_t now_ns = trace_feed_now_ns();
 
-		if (now_ns - start_ns > TRACE_FEED_LIMIT_NS) {
-			fprintf(stderr, "%s is not read to its end\n", directory);
-			abort();
+		if (now_ns - start_ns > duration_ns) {
+			break;
 		}
 		if (!intake_step(intake, 10000, now_ns) && intake_arm(intake)) {
 			struct pollfd fd = {.fd = intake_fd(intake), .events = POLLIN};
@@ -94,6 +96,16 @@ static inline void trace_feed_into(const struct intake_sink *sink, const char *d
 		abort();
 	}
 	intake_destroy(intake);
+	return ended;
+}
+
+/* A recorded trace, to its end. */
+static inline void trace_feed_into(const struct intake_sink *sink, const char *directory)
+{
+	if (!trace_feed_for(sink, directory, TRACE_FEED_LIMIT_NS)) {
+		fprintf(stderr, "%s is not read to its end\n", directory);
+		abort();
+	}
 }
 
 static inline void trace_feed(struct engine *engine, const char *directory)

@@ -18,9 +18,9 @@
  * Intervals: bootstrap-t over circular blocks (Hall 1988; Politis & Romano 1992), because
  * durations are skewed, few, and follow from each other: percentile intervals of 90 % cover 65 to
  * 85 % then. Blocks are twice as long as the influence of the largest shares asks for (Politis &
- * White 2004), at least a 64th and at most a fifth of the samples. Where the sums speak of N requests
- * and the samples of n of these, an interval is narrower by sqrt(n / N). A context beyond the
- * LOCATE_LISTED largest has an interval of the normal distribution, from the same blocks.
+ * White 2004), at least a 64th and at most a fifth of the samples. Where the sums speak of N
+ * requests and the samples of n of these, an interval is narrower by sqrt(n / N). A context beyond
+ * the LOCATE_LISTED largest has an interval of the normal distribution, from the same blocks.
  *
  * Units: ns. Pure; the same input gives the same output. Cost: about 3 ms for 1,024 samples and ten
  * contexts, below 8 ms with 32. Threads: the caller's.

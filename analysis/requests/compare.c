@@ -35,13 +35,6 @@ struct comparing {
 	uint32_t n_values;
 };
 
-static int compare_u32(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 static int compare_placed(const void *a, const void *b)
 {
 	const struct placed *x = a, *y = b;
@@ -97,19 +90,6 @@ static bool take_side(struct comparing *c, const struct request *request, struct
 
 /* --- the contexts of both -------------------------------------------------------------------- */
 
-static uint32_t sort_unique(uint32_t *items, uint32_t n)
-{
-	uint32_t i, kept = 0;
-
-	qsort(items, n, sizeof(*items), compare_u32);
-	for (i = 0; i < n; i++) {
-		if (kept == 0 || items[i] != items[kept - 1]) {
-			items[kept++] = items[i];
-		}
-	}
-	return kept;
-}
-
 /* Those of spans hold each other's parents; parts of the path hang below them. */
 static bool gather_contexts(struct comparing *c)
 {
@@ -130,7 +110,7 @@ static bool gather_contexts(struct comparing *c)
 			c->contexts[n++] = sides[i]->spans[j].context;
 		}
 	}
-	c->n = sort_unique(c->contexts, n);
+	c->n = ids_sort(c->contexts, n);
 	c->rows = snapshot_alloc(c->snapshot, (c->n + 1) * sizeof(*c->rows));
 	return c->rows != NULL;
 }
@@ -139,7 +119,7 @@ static bool gather_contexts(struct comparing *c)
 static uint32_t index_of(const struct comparing *c, uint32_t context)
 {
 	const uint32_t *at =
-			bsearch(&context, c->contexts, c->n, sizeof(*c->contexts), compare_u32);
+			bsearch(&context, c->contexts, c->n, sizeof(*c->contexts), ids_compare);
 
 	return at ? (uint32_t)(at - c->contexts) : UINT32_MAX;
 }

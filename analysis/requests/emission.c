@@ -6,7 +6,7 @@
 
 #define MAX_PATH 4096 /* contexts of one request's path */
 
-static int compare_u32(const void *a, const void *b)
+int ids_compare(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 
@@ -29,11 +29,11 @@ static bool path_reserve(struct requests *r, uint32_t n)
 	return true;
 }
 
-static uint32_t sort_unique(uint32_t *items, uint32_t n)
+uint32_t ids_sort(uint32_t *items, uint32_t n)
 {
 	uint32_t i, kept = 0;
 
-	qsort(items, n, sizeof(*items), compare_u32);
+	qsort(items, n, sizeof(*items), ids_compare);
 	for (i = 0; i < n; i++) {
 		if (kept == 0 || items[i] != items[kept - 1]) {
 			items[kept++] = items[i];
@@ -82,7 +82,7 @@ static uint32_t make_path(struct requests *r, const struct fragment *f, bool *sk
 		r->path[n++] = span->context;
 	}
 	*skewed = r->spans.skew_ns > 0;
-	n = sort_unique(r->path, n);
+	n = ids_sort(r->path, n);
 	return n > MAX_PATH ? MAX_PATH : n;
 }
 
@@ -105,7 +105,7 @@ static uint32_t count_hosts(struct requests *r, const struct fragment *f, bool *
 			r->path[n++] = last = host;
 		}
 	}
-	n = sort_unique(r->path, n);
+	n = ids_sort(r->path, n);
 	*tainted = false;
 	for (i = 0; i < n; i++) {
 		*tainted |= losses_touch(&r->losses, r->path[i], f->start_ns, f->end_ns);

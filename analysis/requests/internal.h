@@ -247,6 +247,9 @@ struct open_span *span_enclosing(const struct thread *thread, const struct fragm
 /* emission.c */
 void fragment_finish(struct requests *r, struct fragment *f, enum request_state state);
 void fragment_expire(struct requests *r, struct fragment *f);
+/* Numbers into ascending order, without doubles; returns how many are left. */
+uint32_t ids_sort(uint32_t *items, uint32_t n);
+int ids_compare(const void *a, const void *b); /* for bsearch() */
 
 /* measured.c */
 void measuring_release(struct measuring *measuring);

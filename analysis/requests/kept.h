@@ -91,7 +91,7 @@ struct kept_request {
 	struct state_resources *resources; /* NULL: not measured */
 	uint32_t events_left_out;
 	uint32_t spans_left_out; /* whose entries are among these */
-	uint32_t size; /* of this allocation */
+	uint32_t size;           /* of this allocation */
 	uint32_t path[];
 };
 

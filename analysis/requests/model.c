@@ -225,11 +225,6 @@ uint32_t model_path_depth(const struct model *model)
 	return model->path_depth;
 }
 
-const struct schema_event *model_event(const struct model *model, uint32_t type)
-{
-	return type < model->n_types ? model->events[type] : NULL;
-}
-
 bool model_groups_by(const struct model *model)
 {
 	return model->groups_by;

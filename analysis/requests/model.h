@@ -40,9 +40,6 @@ bool model_add_type(struct model *model, const struct event_type *type);
  */
 const struct plan *model_plans(struct model *model);
 
-/* What a type's plan was made of; NULL: it belongs to no request. */
-const struct schema_event *model_event(const struct model *model, uint32_t type);
-
 uint32_t model_namespaces(struct model *model, const struct plan_namespace **namespaces);
 
 /* Without a global name for requests, groups are told apart by contexts of this depth at most. */

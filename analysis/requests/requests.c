@@ -510,11 +510,6 @@ const struct requests_counts *requests_counts(const struct requests *r)
 	return &r->counts;
 }
 
-const struct type_stats *requests_type_stats(const struct requests *r, uint32_t type)
-{
-	return &r->stats[type];
-}
-
 uint32_t requests_open(const struct requests *r)
 {
 	return r->n_fragments;

@@ -83,7 +83,6 @@ void requests_lose(struct requests *requests, const struct loss *loss);
 bool requests_next_symbol(struct requests *requests, struct symbol_query *query);
 
 const struct requests_counts *requests_counts(const struct requests *requests);
-const struct type_stats *requests_type_stats(const struct requests *requests, uint32_t type);
 uint32_t requests_open(const struct requests *requests);
 
 #endif

@@ -89,22 +89,6 @@ uint32_t bootstrap_block_length(const double *series, uint32_t n)
 	return (uint32_t)fmax(1, fmin(ceil(length), longest));
 }
 
-void bootstrap_blocks(
-		struct bootstrap_random *random, uint32_t n, uint32_t length, uint32_t *indices)
-{
-	uint32_t at = 0, left = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		if (left == 0) {
-			at = bootstrap_below(random, n);
-			left = length;
-		}
-		indices[i] = at;
-		at = at + 1 < n ? at + 1 : 0;
-		left--;
-	}
-}
-
 static int by_value(const void *left, const void *right)
 {
 	double a = *(const double *)left, b = *(const double *)right;

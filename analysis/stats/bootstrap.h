@@ -51,13 +51,6 @@ double bootstrap_normal(struct bootstrap_random *random);
 uint32_t bootstrap_block_length(const double *series, uint32_t n);
 
 /*
- * Writes n indices of a series of n: blocks of `length` that begin anywhere; the series is bent
- * to a circle, so that every index is as likely. (Circular block bootstrap: Politis & Romano 1992.)
- */
-void bootstrap_blocks(
-		struct bootstrap_random *random, uint32_t n, uint32_t length, uint32_t *indices);
-
-/*
  * The quantile of n resampled values, which it sorts: the one of rank share * (n + 1), rounded down
  * below the middle and up above it, so that an interval is never narrower than asked for. With
  * n = 399, the 5 % and 95 % quantiles are exact ranks. n must be above 0.

@@ -96,9 +96,6 @@ uint32_t engine_add_stream(struct engine *engine, const struct stream_desc *stre
  */
 void engine_end_session(struct engine *engine, uint32_t session);
 
-/* The name of a process, learned outside events (a statedump, a context). */
-void engine_name_process(struct engine *engine, uint32_t session, int64_t pid, const char *name);
-
 /*
  * Which function is at a place in a binary that spans are named by, only the file tells. The next
  * place that was met for the first time; false: none. Borrowed until the next call.

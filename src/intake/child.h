@@ -24,7 +24,7 @@ enum child_mode {
 	CHILD_LIVE,
 	CHILD_RECORDED,
 	CHILD_RECORDED_PROGRESS, /* the same, telling how far it is */
-	CHILD_WRITE, /* a dump: the ring is turned round, see ring_turn() */
+	CHILD_WRITE,             /* a dump: the ring is turned round, see ring_turn() */
 };
 
 struct child {

@@ -13,7 +13,9 @@
 
 /*
  * Every request of every recorded trace, as it is finished: the parts of its critical path add up
- * to its duration, in integer ns.
+ * to its duration, in integer ns. With arguments, those of a live run instead:
+ *
+ *   property_test_measured URL SECONDS REQUESTS      there must be so many, or more
  */
 #define WINDOW_NS UINT64_C(10000000000)
 
@@ -228,12 +230,9 @@ static void late(void *context, uint32_t session, uint64_t count)
 	(void)count;
 }
 
-static void measure_trace(const char *name, uint64_t at_least, bool kernel)
+static struct intake_sink sink_of(struct lab *lab)
 {
-	char directory[512];
-	struct stat there;
-	struct lab lab;
-	struct intake_sink sink = {.context = &lab,
+	return (struct intake_sink){.context = lab,
 			.add_type = add_type,
 			.add_session = add_session,
 			.add_stream = add_stream,
@@ -242,6 +241,25 @@ static void measure_trace(const char *name, uint64_t at_least, bool kernel)
 			.lose = lose,
 			.late = late,
 			.advance = advance};
+}
+
+static void lab_tell(const struct lab *lab, const char *source)
+{
+	double n = (double)(lab->n + !lab->n);
+
+	print_message("%s: %lu requests of %.1f spans, %.1f segments; %.2f us each; "
+		      "%lu parts that the kernel told\n",
+			source, (unsigned long)lab->n, (double)lab->n_spans / n,
+			(double)lab->n_segments / n, (double)lab->measuring_ns / 1e3 / n,
+			(unsigned long)lab->n_split);
+}
+
+static void measure_trace(const char *name, uint64_t at_least, bool kernel)
+{
+	char directory[512];
+	struct stat there;
+	struct lab lab;
+	struct intake_sink sink = sink_of(&lab);
 	const char *traces = getenv("PYTHIATOP_TRACES");
 
 	snprintf(directory, sizeof(directory), "%s/%s", traces ? traces : PT_TRACES_DIR, name);
@@ -252,14 +270,24 @@ static void measure_trace(const char *name, uint64_t at_least, bool kernel)
 	lab_start(&lab);
 	trace_feed_into(&sink, directory);
 	requests_finish(lab.requests);
-	print_message("%s: %lu requests of %.1f spans, %.1f segments; %.2f us each; "
-		      "%lu parts that the kernel told\n",
-			name, (unsigned long)lab.n, (double)lab.n_spans / (double)(lab.n + !lab.n),
-			(double)lab.n_segments / (double)(lab.n + !lab.n),
-			(double)lab.measuring_ns / 1e3 / (double)(lab.n + !lab.n),
-			(unsigned long)lab.n_split);
+	lab_tell(&lab, name);
 	assert_true(lab.n >= at_least && lab.n_plain >= at_least / 2);
 	assert_true(!kernel || lab.n_split > 0);
+	lab_stop(&lab);
+}
+
+/* URL, seconds, how many requests there must be. */
+static void live(void **state)
+{
+	char **arguments = *state;
+	struct lab lab;
+	struct intake_sink sink = sink_of(&lab);
+
+	lab_start(&lab);
+	trace_feed_for(&sink, arguments[0], strtoull(arguments[1], NULL, 10) * 1000000000u);
+	requests_finish(lab.requests);
+	lab_tell(&lab, arguments[0]);
+	assert_true(lab.n >= strtoull(arguments[2], NULL, 10));
 	lab_stop(&lab);
 }
 
@@ -299,8 +327,9 @@ static void multi_domain(void **state)
 	measure_trace("multi-domain-lost", 0, false);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	const struct CMUnitTest live_tests[] = {cmocka_unit_test_prestate(live, argv + 1)};
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(kernel_6_2),
 			cmocka_unit_test(kernel_4_4),
@@ -310,5 +339,6 @@ int main(void)
 			cmocka_unit_test(multi_domain),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return argc == 4 ? cmocka_run_group_tests(live_tests, NULL, NULL)
+			 : cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -44,12 +44,17 @@ slow() {
 		END { print n ? int(100 * slow / n) : -1 }' "$work/log"
 }
 
-"$programs/pt-testbed" --duration 8 --log "$work/none" >"$work/out" || fail "$(cat "$work/out")"
-"$programs/pt-testbed" --duration 8 --log "$work/semaphore" --fault "semaphore limit=1" \
-	>"$work/out" || fail "$(cat "$work/out")"
-none=$(modes "$work/none") semaphore=$(modes "$work/semaphore")
-echo "modes of server_create: $none without a fault, $semaphore with the semaphore"
-# On a machine busy with other things, one mode may look like two.
+# A machine busy with other things smears modes, so that one may look like two, or three like two:
+# then once more.
+for ((attempt = 1; attempt <= 3; attempt++)); do
+	"$programs/pt-testbed" --duration 8 --log "$work/none" >"$work/out" ||
+		fail "$(cat "$work/out")"
+	"$programs/pt-testbed" --duration 8 --log "$work/semaphore" --fault "semaphore limit=1" \
+		>"$work/out" || fail "$(cat "$work/out")"
+	none=$(modes "$work/none") semaphore=$(modes "$work/semaphore")
+	echo "modes of server_create: $none without a fault, $semaphore with the semaphore"
+	[ "$none" -gt 2 ] || [ "$none" -ge "$semaphore" ] || [ "$semaphore" -lt 3 ] || break
+done
 [ "$none" -le 2 ] && [ "$none" -lt "$semaphore" ] || fail "several modes without a fault"
 [ "$semaphore" -ge 3 ] || fail "fewer than three modes with the semaphore"
 
