@@ -321,7 +321,8 @@ struct step *steps_order_done(struct steps *steps, struct points *points,
 	if (!outcome->ok) {
 		step->failed = true;
 		step_say(step, "failed: %s", outcome->error);
-		step_undo(step, STEP_BY_WATCH, now_ns);
+		step->state = STEP_UNDOING; /* what some hosts did all the same */
+		step->undone_by = STEP_BY_WATCH;
 	} else if (step->state == STEP_APPROVED) {
 		step->state = STEP_WATCHED;
 	}
