@@ -90,6 +90,8 @@ void cost_refresh(struct pythia *pythia, const struct groups_view *groups);
 double cost_of_point(const struct pythia *pythia, uint32_t point); /* events/s; < 0: not known */
 struct step_cost cost_of_parts(
 		const struct pythia *pythia, const struct step_part *parts, uint32_t n);
+/* The events/s that the tightest bound of the budget allows; < 0: there is none. */
+double cost_bound(const struct pythia *pythia);
 struct step_cost cost_spent(const struct pythia *pythia);
 
 /* norms.c */

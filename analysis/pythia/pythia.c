@@ -602,6 +602,18 @@ static bool is_decided_on(struct pythia *pythia)
 	return false;
 }
 
+/* What others no longer record is off again. */
+static void forget_silent(struct pythia *pythia)
+{
+	for (uint32_t i = 0; i < pythia->points.n; i++) {
+		struct point *point = &pythia->points.items[i];
+
+		if (point->recorded && pythia->now_ns > point->seen_ns + POINTS_SEEN_NS) {
+			point->recorded = 0;
+		}
+	}
+}
+
 static void say_lacks(struct pythia *pythia)
 {
 	uint32_t offered = 0;
@@ -630,6 +642,7 @@ void pythia_look(struct pythia *pythia, const struct pythia_look *look)
 	pythia->first_ns = pythia->first_ns ? pythia->first_ns : look->now_ns;
 	pythia->now_ns = look->now_ns;
 	pythia->epoch = look->epoch;
+	forget_silent(pythia);
 	say_lacks(pythia);
 	cost_refresh(pythia, look->groups);
 	judge_calm(pythia, look);
@@ -777,6 +790,18 @@ void pythia_undo_all(struct pythia *pythia, enum step_by by, uint64_t now_ns)
 		}
 	}
 	pythia->mode = MODE_OBSERVE;
+}
+
+void pythia_host_gone(struct pythia *pythia, const char *host, uint64_t now_ns)
+{
+	uint64_t bit = points_host(&pythia->points, host);
+
+	for (uint32_t i = 0; i < pythia->points.n; i++) {
+		pythia->points.items[i].ours &= ~bit;
+	}
+	for (uint32_t i = 0; i < pythia->steps.n; i++) {
+		step_host_gone(&pythia->steps.items[i], bit, host, now_ns);
+	}
 }
 
 const struct step_order *pythia_next_order(struct pythia *pythia)
