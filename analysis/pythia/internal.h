@@ -18,7 +18,10 @@
  *   steps.c     the list of steps
  *   search.c    a group: its edges, candidates, verdict
  *   norms.c     what is normal
- *   pythia.c    the loop
+ *   look.c      the loop: what it makes of a look at the groups
+ *   propose.c   steps that are not about an edge: skeleton, learning, disabling
+ *   watch.c     whether a step is kept
+ *   pythia.c    what is set, offered, decided
  *   fill.c      into snapshots; profile.c  from and to files' values
  */
 #define NS_PER_S UINT64_C(1000000000)
@@ -118,7 +121,16 @@ void finding_search(struct pythia *pythia, struct finding *finding,
  */
 void median_bounds(const struct group_view *group, double *low_ns, double *high_ns);
 
-/* pythia.c: the points that bore, as parts to disable; room for all points. Returns how many. */
+uint32_t pythia_intern(struct pythia *pythia, const char *text);
+
+/* propose.c: each may add a step. False: there is nothing to propose. */
+bool pythia_propose_skeleton(struct pythia *pythia);
+bool pythia_propose_learning(struct pythia *pythia, const struct groups_view *groups);
+bool pythia_propose_disabling(struct pythia *pythia, bool all, uint32_t group_id, const char *why);
+/* What a person rejected, or what failed, is left alone for a while. */
+void pythia_bar(struct pythia *pythia, const struct step *step);
+
+/* The points that bore, as parts to disable; room for all points. Returns how many. */
 uint32_t pythia_gather_boring(const struct pythia *pythia, struct step_part *parts);
 /* Adds a step, and approves it where that is the mode. */
 struct step *pythia_add_step(struct pythia *pythia, enum step_kind kind,
