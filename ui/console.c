@@ -21,6 +21,7 @@
 #define LEAST_ROWS       10
 #define LEAST_COLUMNS    40
 #define STEP_NS          1000000000u
+#define GROUPS_ROWS      16 /* from here on the groups have room for the step that waits */
 #define POSITION_COLUMNS 14 /* "10000/10000" at the end of the status line */
 
 static const struct view_ops *const all_views[] = {&view_groups, &view_group, &view_tree,
@@ -871,6 +872,11 @@ static enum console_answer key_in_dialog(struct console *console, uint32_t key)
 	if (action == ACTION_REDRAW) {
 		return CONSOLE_REDRAW;
 	}
+	if (action == ACTION_UNDO_ALL) {
+		dialog_close(console->dialog); /* it waits for no answer */
+		act(console, action);
+		return CONSOLE_STAY;
+	}
 	if (action == ACTION_MODE && console->question.kind == QUESTION_MODE) {
 		offer_mode(console, console->question.mode);
 		return CONSOLE_STAY;
@@ -932,9 +938,11 @@ static void draw_waiting_step(struct console *console, struct canvas *canvas, st
 {
 	const struct step_row *row = step_next(&shown(console)->steps);
 	enum screen screen = current(console)->screen;
+	bool on_groups = screen == SCREEN_GROUPS && shown(console)->groups.n > 0 &&
+			 canvas->rows >= GROUPS_ROWS;
 	char text[512], approve[64], reject[64];
 
-	if (!row || screen == SCREEN_GROUPS || screen == SCREEN_STEPS || screen == SCREEN_HELP) {
+	if (!row || on_groups || screen == SCREEN_STEPS || screen == SCREEN_HELP) {
 		return;
 	}
 	keymap_text(&console->keymap, ACTION_APPROVE, approve, sizeof(approve));

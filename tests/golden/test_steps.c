@@ -42,7 +42,7 @@ static void approving_asks_first(void **state)
 	assert_true(bench_sees(&bench, "[ Esc cancel ]"));
 	expect_command(&bench, "");
 	/* The focus is on Cancel; other keys neither answer nor do what they do elsewhere. */
-	bench_type(&bench, "x 3 X q a Enter");
+	bench_type(&bench, "x 3 r q a Enter");
 	assert_false(bench_sees(&bench, "[ Esc cancel ]"));
 	assert_int_equal(bench.focus.screen, SCREEN_GROUPS);
 	expect_command(&bench, "");
@@ -125,6 +125,9 @@ static void modes_are_confirmed(void **state)
 	bench_type(&bench, "m y");
 	expect_command(&bench, "mode observe");
 	bench_type(&bench, "X"); /* at once */
+	expect_command(&bench, "undo all");
+	bench_type(&bench, "m X"); /* whatever is asked */
+	assert_false(bench_sees(&bench, "[ Esc cancel ]"));
 	expect_command(&bench, "undo all");
 	bench_close(&bench);
 }
