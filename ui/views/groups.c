@@ -491,28 +491,38 @@ static void draw_next(
 	}
 }
 
-/* What is known, or supposed, of it; or why nothing can be found out. */
-static void draw_finding(const struct groups_screen *screen, const struct groups_row *row,
-		const struct view_frame *frame, struct area area)
+/* What is known, or supposed, of it; or why nothing can be found out; "" if all is well. */
+static void finding_text(const struct groups_screen *screen, const struct steps_finding *finding,
+		char *out, size_t size)
 {
-	const struct steps_finding *finding = step_finding(screen->steps, row->id);
-	char text[1024], rule[128];
+	char rule[128];
 
 	if (finding && finding->rule != STOP_NONE) {
 		step_rule(rule, sizeof(rule), finding->rule);
-		snprintf(text, sizeof(text), "VERDICT %.600s; %s", finding->text, rule);
-		paragraph_draw(frame->canvas, area, ROLE_STRONG, text);
-	} else if (finding) {
-		paragraph_draw(frame->canvas, area, ROLE_TEXT, finding->text);
+		snprintf(out, size, "VERDICT %.600s; %s", finding->text, rule);
 	} else {
-		paragraph_draw(frame->canvas, area, ROLE_WARN, step_control_trouble(screen->steps));
+		text_copy(out, size, finding ? finding->text : step_control_trouble(screen->steps));
 	}
 }
 
-/* Whether draw_finding() has anything to say. */
-static bool has_finding(const struct groups_screen *screen, const struct groups_row *row)
+/* Takes one or two lines off the end of the area. */
+static void draw_finding(const struct groups_screen *screen, const struct groups_row *row,
+		const struct view_frame *frame, struct area *area)
 {
-	return step_finding(screen->steps, row->id) || step_control_trouble(screen->steps)[0];
+	const struct steps_finding *finding = step_finding(screen->steps, row->id);
+	char text[1024];
+	bool two;
+
+	finding_text(screen, finding, text, sizeof(text));
+	if (!text[0] || area->height < 3) {
+		return;
+	}
+	two = area->height > 3 && !text_fits(text, frame->canvas->ascii, area->width);
+	paragraph_draw(frame->canvas, layout_cut_rows(area, two ? -2 : -1),
+			!finding                     ? ROLE_WARN
+			: finding->rule == STOP_NONE ? ROLE_TEXT
+						     : ROLE_STRONG,
+			text);
 }
 
 static void draw_step_keys(const struct groups_screen *screen, const struct view_frame *frame,
@@ -574,9 +584,7 @@ static void draw_detail(const struct groups_screen *screen, const struct view_fr
 	} else {
 		draw_next(row, frame, layout_cut_rows(&area, -1));
 	}
-	if (area.height > 2 && has_finding(screen, row)) {
-		draw_finding(screen, row, frame, layout_cut_rows(&area, area.height > 3 ? -2 : -1));
-	}
+	draw_finding(screen, row, frame, &area);
 	draw_verdict(row, frame, layout_cut_rows(&area, 1));
 	if (area.height > 0) {
 		draw_location(screen, row, frame, layout_cut_rows(&area, 1));
