@@ -112,8 +112,8 @@ void step_rule(char *out, size_t size, enum stop_rule rule)
 			[STOP_CODE] = "this code",
 			[STOP_VARIABLE] = "a variable explains it",
 			[STOP_HEALTHY] = "nothing varies any more",
-			[STOP_DIFFUSE] = "no place holds a share of it",
-			[STOP_SPENT] = "budget or time is used up",
+			[STOP_DIFFUSE] = "no single place holds it",
+			[STOP_SPENT] = "budget or time used up",
 	};
 
 	if (rule == STOP_NONE) {

@@ -469,14 +469,17 @@ static void draw_steps(
 {
 	static const enum action actions[] = {ACTION_APPROVE, ACTION_REJECT, ACTION_EDIT,
 			ACTION_UNDO, ACTION_UNDO_ALL, ACTION_MODE};
+	const char *lacks = steps(screen)->lacks ? steps(screen)->lacks : "";
 	struct area detail, keys = layout_cut_rows(&area, area.height >= 5 ? -1 : 0);
+	char text[LINE_BYTES];
 
 	layout_cut_columns(&keys, 2);
 	if (keys.height > 0) {
 		view_keys(frame, keys, actions, sizeof(actions) / sizeof(actions[0]));
 	}
 	if (steps(screen)->n == 0) {
-		draw_nothing(frame, area, "no step so far");
+		snprintf(text, sizeof(text), "no step so far%s%.900s", lacks[0] ? ": " : "", lacks);
+		draw_nothing(frame, area, text);
 		return;
 	}
 	detail = layout_cut_rows(&area, area.height >= 6 ? -2 : 0);
@@ -542,7 +545,7 @@ static void draw_pane(struct steps_screen *screen, const struct view_frame *fram
 	if (pane == PANE_HISTORY && finding) {
 		view_group_name(name, sizeof(name), finding->type, finding->path);
 		snprintf(title, sizeof(title), "history of %s", name);
-	} else if (pane == PANE_STEPS && lacks[0]) {
+	} else if (pane == PANE_STEPS && lacks[0] && steps(screen)->n > 0) {
 		snprintf(title, sizeof(title), "steps   lacks: %.900s", lacks);
 	}
 	view_pane(frame, layout_cut_rows(&area, 1), title, "", screen->pane == pane);
