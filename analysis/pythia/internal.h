@@ -68,6 +68,7 @@ struct pythia {
 	uint32_t n_findings;
 	struct index offered_hosts; /* by host bit number */
 	uint32_t offers;            /* lists of them that came */
+	double actual_events_per_s; /* of all steps, at the end of the last watch */
 	uint64_t first_ns, now_ns;
 	uint32_t epoch;
 	uint32_t boring_epoch; /* in which points were last judged boring or not */
