@@ -264,6 +264,7 @@ bool engine_next_symbol(struct engine *engine, struct symbol_query *query)
 void engine_name_symbol(struct engine *engine, uint32_t id, const char *name)
 {
 	names_show(engine->names, id, name);
+	groups_renamed(engine->groups);
 }
 
 /* Seconds of event time that have passed without an event had none. */
