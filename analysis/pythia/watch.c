@@ -97,6 +97,9 @@ void pythia_watch_over(struct pythia *pythia, const struct step_watch *watch,
 	step->actual = watch->actual;
 	step->actual.events_per_s -= pythia->actual_events_per_s;
 	pythia->actual_events_per_s = watch->actual.events_per_s;
+	if (step->actual.events_per_s < 0 && step->kind != STEP_DISABLE) {
+		step->actual.events_per_s = 0; /* the load changed meanwhile */
+	}
 	if (step->kind == STEP_LEARN) {
 		pythia->learn_tried = true;
 		step_say(step, "%u places of %u points learned", pythia->space.n, pythia->points.n);
