@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "groups/groups.h"
+#include "loop.h"
 #include "names.h"
 #include "pythiatop/engine.h"
 #include "registry.h"
@@ -34,6 +35,7 @@ struct engine {
 	struct event_log *log;
 	struct threads *threads;
 	struct state *state;
+	struct loop loop;
 
 	uint64_t in, late, dropped, discarded; /* dropped: copies and damaged events */
 	uint64_t first_ns, now_ns;
@@ -75,6 +77,22 @@ static void emit(void *context, struct request *request)
 	struct engine *engine = context;
 
 	groups_add(engine->groups, request);
+	loop_request(&engine->loop);
+}
+
+/* The loop looks as a screen would; not while a person has frozen the picture. */
+static bool fill_as_of_now(void *context, const struct focus *focus, struct snapshot *snapshot)
+{
+	struct engine *engine = context;
+
+	snapshot->focus = *focus;
+	return !engine->pinned &&
+	       groups_fill(engine->groups, focus, engine->now_ns, snapshot) == STATUS_OK;
+}
+
+static void begin_epoch(void *context)
+{
+	engine_begin_epoch(context);
 }
 
 static bool measure(void *context, const struct request *request, struct measured *out)
@@ -136,7 +154,16 @@ struct engine *engine_create(const struct engine_config *config)
 							       .measurer = engine},
 				engine->names, engine->contexts, &engine->pool);
 	}
-	if (!engine->requests || !engine->groups || !engine->state) {
+	if (!engine->requests || !engine->groups || !engine->state ||
+			!loop_init(&engine->loop,
+					&(struct loop_host){.names = engine->names,
+							.contexts = engine->contexts,
+							.registry = &engine->registry,
+							.model = engine->model,
+							.fill = fill_as_of_now,
+							.begin_epoch = begin_epoch,
+							.context = engine},
+					engine->names)) {
 		engine_destroy(engine);
 		return NULL;
 	}
@@ -150,6 +177,7 @@ void engine_destroy(struct engine *engine)
 	}
 	/* First: letting go of a thread closes its spans and ends its state. */
 	threads_destroy(engine->threads);
+	loop_release(&engine->loop);
 	state_destroy(engine->state);
 	log_destroy(engine->log);
 	groups_destroy(engine->groups);
@@ -197,7 +225,8 @@ uint32_t engine_add_type(struct engine *engine, const struct event_type *type)
 		return id;
 	}
 	if (!model_add_type(engine->model, &engine->registry.types[id]) ||
-			!requests_add_type(engine->requests) || !state_add_type(engine->state)) {
+			!requests_add_type(engine->requests) || !state_add_type(engine->state) ||
+			!loop_add_type(&engine->loop)) {
 		return ID_NONE;
 	}
 	return id;
@@ -285,6 +314,7 @@ void engine_feed(struct engine *engine, const struct event *event)
 		engine->first_ns = event->ts_ns;
 	}
 	engine_advance(engine, event->ts_ns);
+	loop_see(&engine->loop, event->type, session->host);
 	engine->seconds[engine->second % RATE_SECONDS]++;
 	if (registry->hosts[session->host].n_attached > 1 && registry_is_copy(registry, event)) {
 		engine->dropped++;
@@ -339,15 +369,21 @@ void engine_late(struct engine *engine, uint32_t session, uint64_t count)
 
 void engine_advance(struct engine *engine, uint64_t ts_ns)
 {
+	bool turned = false;
+
 	if (ts_ns < engine->now_ns) {
 		return;
 	}
 	engine->now_ns = ts_ns;
 	if (ts_ns / NS_PER_S != engine->second) {
 		turn_seconds(engine, ts_ns / NS_PER_S);
+		turned = true;
 	}
 	requests_expire(engine->requests, ts_ns);
 	groups_advance(engine->groups, ts_ns);
+	if (turned && !engine->pinned) {
+		loop_look(&engine->loop, ts_ns);
+	}
 	if (ts_ns >= engine->next_tidy_ns) {
 		tidy(engine);
 	}
@@ -356,6 +392,11 @@ void engine_advance(struct engine *engine, uint64_t ts_ns)
 void engine_finish(struct engine *engine)
 {
 	requests_finish(engine->requests);
+}
+
+uint64_t engine_time(const struct engine *engine)
+{
+	return engine->now_ns;
 }
 
 enum status engine_set_baseline(struct engine *engine, const struct baseline *baseline)
@@ -371,6 +412,7 @@ const struct baseline *engine_baseline(struct engine *engine, enum horizon horiz
 void engine_begin_epoch(struct engine *engine)
 {
 	groups_begin_epoch(engine->groups, engine->now_ns);
+	loop_epoch(&engine->loop, engine->now_ns);
 }
 
 static void fill_accounting(const struct engine *engine, struct snapshot *snapshot)
@@ -478,6 +520,12 @@ enum status engine_fill(struct engine *engine, const struct focus *focus, struct
 		status = requests_fill_unmatched(engine->requests, engine->now_ns,
 				engine->config.window_ns, snapshot);
 	}
+	if (status == STATUS_OK && (focus->parts & FOCUS_TREE)) {
+		status = pythia_mark_tree(engine->loop.pythia, snapshot);
+	}
+	if (status == STATUS_OK && (focus->parts & FOCUS_STEPS)) {
+		status = pythia_fill(engine->loop.pythia, snapshot);
+	}
 	if (status == STATUS_OK && (focus->parts & FOCUS_STATE)) {
 		status = state_fill(engine->state, focus, snapshot->time_ns, snapshot);
 	}
@@ -526,6 +574,86 @@ enum status engine_dump(struct engine *engine, const struct focus *focus,
 uint64_t engine_dump_begin(const struct engine *engine)
 {
 	return log_trimmed(engine->log);
+}
+
+/* --- the loop -------------------------------------------------------------------------------- */
+
+void engine_set_mode(struct engine *engine, enum step_mode mode)
+{
+	pythia_set_mode(engine->loop.pythia, mode, engine->now_ns);
+}
+
+const struct step_budget *engine_budget(const struct engine *engine)
+{
+	return pythia_budget(engine->loop.pythia);
+}
+
+void engine_set_budget(struct engine *engine, const struct step_budget *budget)
+{
+	pythia_set_budget(engine->loop.pythia, budget);
+}
+
+enum status engine_set_strategy(struct engine *engine, const char *name)
+{
+	return pythia_set_strategy(engine->loop.pythia, name);
+}
+
+enum status engine_offer(struct engine *engine, const char *host, const struct step_offer *offers,
+		uint32_t n)
+{
+	return loop_offer(&engine->loop, host, offers, n);
+}
+
+enum status engine_learn(struct engine *engine, const struct profile *profile)
+{
+	return pythia_learn(engine->loop.pythia, profile);
+}
+
+void engine_learn_here(struct engine *engine)
+{
+	loop_learn(&engine->loop);
+}
+
+const struct profile *engine_profile(struct engine *engine)
+{
+	return loop_profile(&engine->loop);
+}
+
+enum status engine_decide(struct engine *engine, uint32_t step, enum step_decision decision,
+		enum step_by by, char *error, size_t size)
+{
+	return pythia_decide(engine->loop.pythia, step, decision, by, engine->now_ns, error, size);
+}
+
+enum status engine_propose(
+		struct engine *engine, uint32_t context, bool enable, char *error, size_t size)
+{
+	return loop_propose(&engine->loop, context, enable, error, size);
+}
+
+void engine_undo_all(struct engine *engine, enum step_by by)
+{
+	pythia_undo_all(engine->loop.pythia, by, engine->now_ns);
+}
+
+void engine_host_gone(struct engine *engine, const char *host)
+{
+	pythia_host_gone(engine->loop.pythia, host, engine->now_ns);
+}
+
+const struct step_order *engine_next_order(struct engine *engine)
+{
+	return pythia_next_order(engine->loop.pythia);
+}
+
+void engine_order_done(struct engine *engine, const struct step_outcome *outcome)
+{
+	loop_order_done(&engine->loop, outcome);
+}
+
+void engine_watch_over(struct engine *engine, const struct step_watch *watch)
+{
+	loop_watch_over(&engine->loop, watch);
 }
 
 const struct event_type *engine_type(const struct engine *engine, uint32_t type)

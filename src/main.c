@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <errno.h>
 #include <langinfo.h>
+#include <limits.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "config/paths.h"
 #include "control/points.h"
 #include "intake/url.h"
 #include "options.h"
@@ -16,6 +18,7 @@
 #include "run/analysis.h"
 #include "run/batch.h"
 #include "run/dump.h"
+#include "run/loop_commands.h"
 #include "run/pipeline.h"
 
 #define EXIT_USAGE     2
@@ -104,6 +107,7 @@ static int run_batch(struct pipeline *pipeline, const struct options *options)
 			.horizon = choose_horizon(pipeline, options),
 			.metric = options->metric,
 			.select = options->state_of.set ? &options->state_of : NULL,
+			.until = options->until,
 			.out = stdout,
 			.err = stderr,
 			.progress = isatty(STDERR_FILENO) == 1,
@@ -218,6 +222,78 @@ static int write_dumps(struct pipeline *pipeline, const struct options *options,
 	return code;
 }
 
+/* The relay daemon of the first live source; NULL: all are recordings. */
+static const char *find_relay(const struct options *options, char *out, size_t size)
+{
+	char error[64];
+	struct url url;
+
+	if (options->n_sources == 0) {
+		return LOCAL_RELAY;
+	}
+	for (uint32_t i = 0; i < options->n_sources; i++) {
+		if (url_parse(&url, options->sources[i], error, sizeof(error)) == STATUS_OK &&
+				url.kind != URL_DIRECTORY) {
+			url_format_relay(&url, out, size);
+			return out;
+		}
+	}
+	return NULL;
+}
+
+/* What was learned: the file that was asked for must be good, the last one may be missing. */
+static bool learn(struct pipeline *pipeline, const struct options *options)
+{
+	char path[PATH_MAX], error[1024];
+
+	if (options->learn) {
+		snprintf(path, sizeof(path), "%s", options->learn);
+	} else if (!paths_state(PIPELINE_PROFILE, path, sizeof(path)) || access(path, F_OK) != 0) {
+		return true;
+	}
+	if (pipeline_learn(pipeline, path, error, sizeof(error)) != STATUS_OK) {
+		fprintf(stderr, "pythiatop: %s\n", error);
+		return !options->learn;
+	}
+	return true;
+}
+
+/* Steps: hosts to control, what they may cost, and how far to go without asking. */
+static bool conduct(struct pipeline *pipeline, const struct options *options)
+{
+	char relay[URL_MAX], error[1024];
+	const struct conductor_setup setup = {
+			.relay = find_relay(options, relay, sizeof(relay)),
+			.relay_url = options->control_relay,
+			.ssh = options->control_ssh,
+			.log = options->log,
+			/* Plain batch only looks on. */
+			.own_host = !options->batch || options->mode != MODE_OBSERVE,
+	};
+	struct conductor *conductor;
+
+	if (!pipeline_conduct(pipeline, &setup, error, sizeof(error))) {
+		fprintf(stderr, "pythiatop: %s\n", error);
+		return false;
+	}
+	conductor = pipeline_conductor(pipeline);
+	for (uint32_t i = 0; i < options->n_controls; i++) {
+		if (!conductor_add_host(conductor, options->controls[i], error, sizeof(error))) {
+			fprintf(stderr, "pythiatop: --control=%s: %s\n", options->controls[i],
+					error);
+			return false;
+		}
+	}
+	if (options->strategy) {
+		conductor_set_strategy(conductor, options->strategy);
+	}
+	if (options->budget_given) {
+		conductor_set_budget(conductor, &options->budget);
+	}
+	conductor_set_mode(conductor, options->mode);
+	return learn(pipeline, options);
+}
+
 static int run(struct pipeline *pipeline, const struct options *options)
 {
 	int code;
@@ -232,6 +308,9 @@ static int run(struct pipeline *pipeline, const struct options *options)
 	if (code != EXIT_SUCCESS) {
 		return code;
 	}
+	if (!conduct(pipeline, options)) {
+		return EXIT_USAGE;
+	}
 	if (options->state_at.kind != INSTANT_NONE) {
 		pipeline_hold(pipeline, &options->state_at,
 				!intake_has_live(pipeline_intake(pipeline)));
@@ -243,6 +322,13 @@ static int run(struct pipeline *pipeline, const struct options *options)
 				stdout, stderr);
 	}
 	code = options->batch ? run_batch(pipeline, options) : run_console(pipeline, options);
+	if (options->save_profile && code == EXIT_SUCCESS) {
+		engine_learn_here(pipeline_engine(pipeline));
+		code = loop_save_profile(pipeline, options->save_profile) ? code : EXIT_FAILURE;
+		fprintf(stderr, "pythiatop: %s\n",
+				code == EXIT_SUCCESS ? "profile written"
+						     : "cannot write the profile");
+	}
 	return write_dumps(pipeline, options, code);
 }
 
@@ -272,7 +358,8 @@ int main(int argc, char **argv)
 		return status == STATUS_END ? EXIT_SUCCESS : EXIT_USAGE;
 	}
 	if (options.points) {
-		code = points_print(stdout, stderr);
+		code = points_print(options.controls, options.n_controls, options.control_ssh,
+				stdout, stderr);
 		options_release(&options);
 		return code;
 	}

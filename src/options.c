@@ -8,8 +8,10 @@
 
 #include "config/duration.h"
 #include "config/paths.h"
+#include "control/hosts.h"
 #include "intake/url.h"
 #include "options.h"
+#include "run/loop_commands.h"
 
 enum option_id {
 #define X(id, letter, name, argument, help) OPTION_##id,
@@ -98,6 +100,44 @@ static enum status add_relay(struct options *options, const char *host)
 	return add_text(&options->sources, &options->n_sources, url);
 }
 
+/* NULL, or what was expected instead. The last one of a host wins: the command line's. */
+static const char *add_control(struct options *options, const char *option)
+{
+	static const char *const expected = "HOST=ssh://[user@]host[:port] or HOST=local";
+	size_t name = strcspn(option, "=") + 1;
+	char error[256];
+	uint32_t i;
+
+	if (!control_option_check(option, error, sizeof(error))) {
+		return expected;
+	}
+	for (i = 0; i < options->n_controls; i++) {
+		if (strncmp(options->controls[i], option, name) == 0) {
+			char *copy = strdup(option);
+
+			if (!copy) {
+				return "more memory than there is";
+			}
+			free((char *)(uintptr_t)options->controls[i]);
+			options->controls[i] = copy;
+			return NULL;
+		}
+	}
+	return add_text(&options->controls, &options->n_controls, option) == STATUS_OK
+			       ? NULL
+			       : "more memory than there is";
+}
+
+static const char *set_control_relay(struct options *options, const char *url)
+{
+	char taken[512], error[512];
+
+	options->control_relay = url;
+	return control_relay_url(url, NULL, false, taken, sizeof(taken), error, sizeof(error))
+			       ? NULL
+			       : "net://HOST[:CONTROL[:DATA]], where LTTng sends sessions to";
+}
+
 static enum status add_source(struct options *options, const char *source)
 {
 	char url[PATH_MAX];
@@ -166,6 +206,57 @@ static const char *set_value(struct options *options, enum option_id id, const c
 	}
 }
 
+static const char *set_mode(struct options *options, const char *value)
+{
+	return loop_mode_parse(value, &options->mode) ? NULL : "observe, approve or autopilot";
+}
+
+static const char *set_strategy(struct options *options, const char *value)
+{
+#define X(id, name, help) " " name
+	static const char *const names = "one of" PYTHIATOP_STRATEGIES(X);
+#undef X
+#define X(id, name, help) strcmp(value, name) == 0 ||
+	bool known = PYTHIATOP_STRATEGIES(X) false;
+#undef X
+
+	options->strategy = value;
+	return known ? NULL : names;
+}
+
+static const char *add_budget(struct options *options, const char *value)
+{
+	char text[64];
+	char *equals;
+
+	if (!options->budget_given) {
+		options->budget = STEP_USUAL_BUDGET;
+		options->budget_given = true;
+	}
+	snprintf(text, sizeof(text), "%s", value);
+	equals = strchr(text, '=');
+	if (equals) {
+		*equals = ' ';
+	}
+	return loop_budget_parse(&options->budget, text) ? NULL
+							 : "5k (events/s), 2% (of a CPU), or "
+							   "events|bytes|cpu|learn|points=AMOUNT";
+}
+
+static const char *set_until(struct batch_until *until, const char *value)
+{
+	if (strcmp(value, "verdict") == 0) {
+		until->kind = UNTIL_VERDICT;
+	} else if (strcmp(value, "learned") == 0) {
+		until->kind = UNTIL_LEARNED;
+	} else if (duration_parse_seconds(value, &until->ns) && until->ns > 0) {
+		until->kind = UNTIL_TIME;
+	} else {
+		return "verdict, learned, or seconds";
+	}
+	return NULL;
+}
+
 /* Takes one option, of the command line or of the file. NULL, or what was expected instead. */
 static const char *take(struct options *options, enum option_id id, const char *value)
 {
@@ -178,6 +269,33 @@ static const char *take(struct options *options, enum option_id id, const char *
 		return add_text(&options->schemas, &options->n_schemas, value) == STATUS_OK
 				       ? NULL
 				       : no_memory;
+	case OPTION_CONTROL:
+		return add_control(options, value);
+	case OPTION_CONTROL_RELAY:
+		return set_control_relay(options, value);
+	case OPTION_CONTROL_SSH:
+		options->control_ssh = value;
+		return NULL;
+	case OPTION_MODE:
+		return set_mode(options, value);
+	case OPTION_AUTOPILOT:
+		options->mode = MODE_AUTOPILOT;
+		return NULL;
+	case OPTION_STRATEGY:
+		return set_strategy(options, value);
+	case OPTION_BUDGET:
+		return add_budget(options, value);
+	case OPTION_LEARN:
+		options->learn = value;
+		return NULL;
+	case OPTION_SAVE_PROFILE:
+		options->save_profile = value;
+		return NULL;
+	case OPTION_UNTIL:
+		return set_until(&options->until, value);
+	case OPTION_LOG:
+		options->log = value;
+		return NULL;
 	case OPTION_LIST:
 		options->list_url = value;
 		return NULL;
@@ -394,5 +512,6 @@ void options_release(struct options *options)
 {
 	free_texts(options->sources, options->n_sources);
 	free_texts(options->schemas, options->n_schemas);
+	free_texts(options->controls, options->n_controls);
 	settings_release(&options->config);
 }

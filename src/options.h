@@ -12,6 +12,8 @@
 #include "output/select.h"
 #include "pythiatop/focus.h"
 #include "pythiatop/status.h"
+#include "pythiatop/step.h"
+#include "run/batch.h"
 
 /*
  * What the command line and the configuration file ask for. The command line wins.
@@ -52,7 +54,32 @@
 	X(SHOW_SCHEMA, 0, "show-schema", NULL,                                                     \
 			"print the schema in force, guessed or given, and end")                    \
 	X(POINTS, 0, "points", NULL,                                                               \
-			"print the sessions and tracepoints that this host offers, and end")       \
+			"print the sessions and tracepoints that hosts offer (this one, or "       \
+			"those of --control), and end")                                            \
+	X(CONTROL, 0, "control", "HOST=HOW",                                                       \
+			"control HOST's tracing by HOW: ssh://[user@]host[:port], or local")       \
+	X(CONTROL_RELAY, 0, "control.relay_url", "URL",                                            \
+			"the relay daemon as controlled hosts see it")                             \
+	X(CONTROL_SSH, 0, "control.ssh", "PROGRAM", "reach hosts by PROGRAM instead of ssh")       \
+	X(MODE, 0, "mode", "WHICH",                                                                \
+			"observe (default), approve each step, or autopilot within the budget")    \
+	X(AUTOPILOT, 0, "autopilot", NULL, "as --mode=autopilot")                                  \
+	X(STRATEGY, 0, "strategy", "NAME",                                                         \
+			"how points are chosen: hybrid (default), hierarchical, flat, historic, "  \
+			"cross-layer, random, all, pythia")                                        \
+	X(BUDGET, 0, "budget", "AMOUNT",                                                           \
+			"what steps may cost: 5k (events/s, default), 2%, or events|bytes|cpu|"    \
+			"learn|points=AMOUNT; may be given more than once")                        \
+	X(LEARN, 0, "learn", "FILE",                                                               \
+			"where points stand: a profile that was saved; default: the last one "     \
+			"learned")                                                                 \
+	X(SAVE_PROFILE, 0, "save-profile", "FILE",                                                 \
+			"at the end, learn from what was recorded, as if all points had been on, " \
+			"and write that profile to FILE")                                          \
+	X(UNTIL, 0, "until", "WHEN",                                                               \
+			"with --batch: end at a verdict, when points are learned, or after "       \
+			"SECONDS")                                                                 \
+	X(LOG, 0, "log", "FILE", "append every decision to FILE, as JSON lines")                   \
 	X(THEME, 't', "theme", "NAME", "default, light, colorblind, mono, or a theme of yours")    \
 	X(ASCII, 'a', "ascii", NULL, "draw with ASCII characters only")                            \
 	X(NO_COLOR, 'm', "no-color", NULL, "no colours (as the variable NO_COLOR)")                \
@@ -80,6 +107,18 @@ struct options {
 	uint32_t n_schemas;
 	bool show_schema;
 	bool points;
+	const char **controls; /* HOST=HOW each, checked */
+	uint32_t n_controls;
+	const char *control_relay; /* NULL: not given */
+	const char *control_ssh;   /* NULL: ssh */
+	enum step_mode mode;
+	const char *strategy; /* NULL: the usual */
+	bool budget_given;
+	struct step_budget budget; /* valid if given */
+	const char *learn;         /* NULL: not given */
+	const char *save_profile;  /* NULL: not asked for */
+	struct batch_until until;
+	const char *log;      /* NULL: none */
 	const char *baseline; /* NULL: not given */
 	const char *theme;    /* NULL: not given */
 	bool ascii;

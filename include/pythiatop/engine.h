@@ -7,9 +7,11 @@
 
 #include "pythiatop/baseline.h"
 #include "pythiatop/event.h"
+#include "pythiatop/profile.h"
 #include "pythiatop/schema.h"
 #include "pythiatop/snapshot/snapshot.h"
 #include "pythiatop/status.h"
+#include "pythiatop/step.h"
 
 /*
  * The analysis: events in, snapshots out.
@@ -139,6 +141,9 @@ enum status engine_set_baseline(struct engine *engine, const struct baseline *ba
  * call of this. NULL if out of memory. */
 const struct baseline *engine_baseline(struct engine *engine, enum horizon horizon);
 
+/* The latest event time; 0: none so far. */
+uint64_t engine_time(const struct engine *engine);
+
 /* Starts a new epoch of all groups, now. */
 void engine_begin_epoch(struct engine *engine);
 
@@ -160,6 +165,50 @@ enum status engine_dump(struct engine *engine, const struct focus *focus,
 
 /* Time before which events of the window had to go for memory; 0: none had to. */
 uint64_t engine_dump_begin(const struct engine *engine);
+
+/*
+ * The loop: what to record next. (Ates et al., "An automated, cross-layer instrumentation framework
+ * for diagnosing performance problems in distributed applications", SoCC 2019.)
+ *
+ * The engine proposes steps and keeps the list of them; whoever drives it tells what persons
+ * decided, carries orders out, and tells what came of them: inputs like events, so that the same
+ * calls in the same order take the same decisions.
+ */
+void engine_set_mode(struct engine *engine, enum step_mode mode);
+const struct step_budget *engine_budget(const struct engine *engine);
+void engine_set_budget(struct engine *engine, const struct step_budget *budget);
+/* STATUS_NOT_FOUND: there is no strategy of that name (see PYTHIATOP_STRATEGIES). */
+enum status engine_set_strategy(struct engine *engine, const char *name);
+
+/* What a host's applications offer now, all of it: replaces what was offered there before. */
+enum status engine_offer(struct engine *engine, const char *host, const struct step_offer *offers,
+		uint32_t n);
+
+/* Adds what was learned elsewhere. */
+enum status engine_learn(struct engine *engine, const struct profile *profile);
+/* Learns from what was recorded so far, as if all points had been on. */
+void engine_learn_here(struct engine *engine);
+/* What is known by now; borrowed until the next call. NULL if out of memory. */
+const struct profile *engine_profile(struct engine *engine);
+
+/* STATUS_NOT_FOUND: no such step; STATUS_INVALID: it cannot be decided so now (`error` says why).
+ */
+enum status engine_decide(struct engine *engine, uint32_t step, enum step_decision decision,
+		enum step_by by, char *error, size_t size);
+/* Proposes by hand the points of a calling context (tree_row.context). */
+enum status engine_propose(
+		struct engine *engine, uint32_t context, bool enable, char *error, size_t size);
+/* Everything that steps did is taken back. */
+void engine_undo_all(struct engine *engine, enum step_by by);
+
+/* What steps did on a host is undone: its control process has ended, and takes that along. */
+void engine_host_gone(struct engine *engine, const char *host);
+
+/* The next order, each once; borrowed until the next call on the engine. NULL: none. */
+const struct step_order *engine_next_order(struct engine *engine);
+void engine_order_done(struct engine *engine, const struct step_outcome *outcome);
+/* The time to watch a step, or to learn, is over. */
+void engine_watch_over(struct engine *engine, const struct step_watch *watch);
 
 const struct event_type *engine_type(const struct engine *engine, uint32_t type);
 const struct stream_desc *engine_stream(const struct engine *engine, uint32_t stream);

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "config/baseline_file.h"
 
-#include <errno.h>
 #include <jansson.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-#include "pythiatop/text.h"
+#include "config/json_file.h"
 
 #define FORMAT  "pythiatop-baseline"
 #define VERSION 1
@@ -24,25 +21,6 @@ struct baseline_file {
 };
 
 /* --- reading --- */
-
-struct complaint {
-	const char *path;
-	char *text;
-	size_t size;
-};
-
-__attribute__((format(printf, 2, 3))) static bool complain(
-		const struct complaint *complaint, const char *format, ...)
-{
-	char what[512];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(what, sizeof(what), format, args);
-	va_end(args);
-	snprintf(complaint->text, complaint->size, "%s: %s", complaint->path, what);
-	return false;
-}
 
 /* A whole number, not negative: what JSON's integers may be. */
 static bool take_count(json_int_t value, uint64_t *out)
@@ -168,27 +146,12 @@ static bool take_groups(
 
 static bool take_document(const struct complaint *complaint, struct baseline_file *file)
 {
-	json_t *format = json_object_get(file->document, "format");
-	json_t *version = json_object_get(file->document, "version");
 	json_error_t error;
 	const char *text;
 	json_int_t time_ns;
 	json_t *groups;
 	int number;
 
-	/* First what it is, so that another kind of file is not told of its keys. */
-	if (!json_is_string(format) || strcmp(json_string_value(format), FORMAT) != 0) {
-		return complain(complaint,
-				"not a baseline: expected \"format\": \"%s\", as `:baseline save` "
-				"writes it",
-				FORMAT);
-	}
-	if (!json_is_integer(version) || json_integer_value(version) != VERSION) {
-		return complain(complaint,
-				"a baseline of another version: this program reads version %d; "
-				"save it anew",
-				VERSION);
-	}
 	if (json_unpack_ex(file->document, &error, JSON_STRICT, "{s:s, s:i, s:I, s:o}", "format",
 			    &text, "version", &number, "time_ns", &time_ns, "groups",
 			    &groups) != 0) {
@@ -198,31 +161,6 @@ static bool take_document(const struct complaint *complaint, struct baseline_fil
 		return complain(complaint, "expected time_ns to be 0 or more");
 	}
 	return take_groups(complaint, groups, file);
-}
-
-static json_t *load(const struct complaint *complaint)
-{
-	FILE *in = fopen(complaint->path, "re");
-	json_t *document = NULL;
-	json_error_t error;
-	struct stat info;
-
-	if (!in) {
-		complain(complaint, "cannot open it: %s", strerror(errno));
-		return NULL;
-	}
-	if (fstat(fileno(in), &info) != 0 || !S_ISREG(info.st_mode)) {
-		complain(complaint, "not a file");
-	} else if (info.st_size > BASELINE_MAX_BYTES) {
-		complain(complaint, "larger than %u MiB", BASELINE_MAX_BYTES >> 20);
-	} else {
-		document = json_loadf(in, JSON_REJECT_DUPLICATES, &error);
-		if (!document) {
-			complain(complaint, "line %d: %s", error.line, error.text);
-		}
-	}
-	fclose(in);
-	return document;
 }
 
 struct baseline_file *baseline_file_read(const char *path, char *error, size_t size)
@@ -236,7 +174,7 @@ struct baseline_file *baseline_file_read(const char *path, char *error, size_t s
 	}
 	file->origin = strdup(path);
 	file->baseline.origin = file->origin ? file->origin : "";
-	file->document = load(&complaint);
+	file->document = json_file_load(&complaint, FORMAT, VERSION, BASELINE_MAX_BYTES);
 	if (!file->document || !take_document(&complaint, file)) {
 		baseline_file_destroy(file);
 		return NULL;
@@ -262,19 +200,6 @@ void baseline_file_destroy(struct baseline_file *file)
 
 /* --- writing --- */
 
-/* As it is, since groups are found again by their names; escaped where JSON could not hold it. */
-static json_t *text(const char *value)
-{
-	json_t *plain = json_string(value);
-	char safe[4096];
-
-	if (plain) {
-		return plain;
-	}
-	text_escape(safe, sizeof(safe), value);
-	return json_string(safe);
-}
-
 static json_t *group(const struct baseline_group *group)
 {
 	json_t *histogram = json_array();
@@ -283,8 +208,8 @@ static json_t *group(const struct baseline_group *group)
 	for (i = 0; i < group->histogram_bins; i++) {
 		json_array_append_new(histogram, json_integer((json_int_t)group->histogram[i]));
 	}
-	return json_pack("{so so sI sf sf si so}", "type", text(group->type), "path",
-			text(group->path), "count", (json_int_t)group->count, "mean_ns",
+	return json_pack("{so so sI sf sf si so}", "type", json_file_text(group->type), "path",
+			json_file_text(group->path), "count", (json_int_t)group->count, "mean_ns",
 			group->mean_ns, "sd_ns", group->sd_ns, "histogram_low",
 			group->histogram_low, "histogram", histogram);
 }

@@ -4,31 +4,103 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /*
- * The helper's side of the control protocol, version 1: one JSON object a line, both ways.
+ * The control protocol, version 2: JSON objects, one a line, both ways.
  *
- *   -> {"id":1,"do":"hello"}
- *   <- {"id":1,"ok":true,"protocol":1,"version":"...","host":"...","user":"...","pid":...}
- *   -> {"id":2,"do":"sessions"}
- *   <- {"id":2,"session":{"name":...,"active":true,"live_timer_us":...,"output":...}}   each
- *   <- {"id":2,"ok":true,"count":1}
- *   -> {"id":3,"do":"points"}
- *   <- {"id":3,"point":{"name":...,"loglevel":...,"processes":2,"fields":[{"name","type"}]}}   each
- *   <- {"id":3,"ok":true,"count":1}
- *   <- {"id":3,"ok":false,"error":"what went wrong","help":"what to do about it"}
+ * A request has a number of the asker's, "id" > 0, and what to "do". It is answered by any number
+ * of rows and one last line, which has "ok"; all with that id. Answers to different requests may
+ * come between each other's last lines, never within a line.
  *
- * This version only looks: it changes nothing on its host. A line is at most CONTROL_MAX_LINE
- * bytes; what is not a request gets an error with id 0. The end of the input ends the helper.
+ *   -> {"id":1,"do":"hello","protocol":2,"console":"who and where, for people"}
+ *   <- {"id":1,"ok":true,"protocol":2,"version":"...","host":"...","user":"...","pid":...,
+ *       "session":"pythiatop-USER-PID","read_only":false,"lease_ms":10000}
+ *   -> {"id":2,"do":"renew"}              any request renews as well
+ *   <- {"id":2,"ok":true}
+ *   -> {"id":3,"do":"give_up","of":ID}    kills the call that it is in; both are answered
+ *   <- {"id":3,"ok":true}
+ *
+ *   -> {"id":4,"do":"sessions"}
+ *   <- {"id":4,"session":{"name","active","live_timer_us","snapshot","output","owner"}}
+ *   -> {"id":5,"do":"points"}
+ *   <- {"id":5,"point":{"domain":"ust|kernel","type":"tracepoint|syscall","name","loglevel",
+ *       "n_processes","processes":[{"pid","name"}],"fields":[{"name","type"}],
+ *       "uses":[{"session","owner","partial"}]}}
+ *   <- {"id":5,"lack":{"what":"kernel","error","help"}}
+ *   -> {"id":6,"do":"channels","session":NAME}            without: all of ours
+ *   <- {"id":6,"channel":{"session","domain","name","enabled","subbuf_bytes","n_subbuf",
+ *       "tracefile_bytes","n_tracefiles","discarded","lost"}}
+ *   <- {"id":6,"rule":{"session","domain","type","channel","name","enabled","partial","filter"}}
+ *
+ *   -> {"id":7,"do":"create","kind":"live|flight","relay":"net://HOST[:CONTROL[:DATA]]",
+ *       "live_timer_us":200000,"kernel":false}
+ *   <- {"id":7,"lack":{"what","error","help"}}
+ *   <- {"id":7,"ok":true,"session":"pythiatop-USER-PID"}
+ *   -> {"id":8,"do":"enable","kind":"live","slot":"skeleton|explore","attached":[SESSION...],
+ *       "points":[{"domain","type","name","filter"}]}     "type", "filter" may be left out
+ *   <- {"id":8,"change":{"index":0,"name","done":"done|was_so|used_there|refused","channel",
+ *       "session","error","help"}}                        one for each point, in their order
+ *   -> {"id":9,"do":"disable","kind":"live","points":[{"domain","name"}]}
+ *   -> {"id":12,"do":"learn","providers":["nova",...]}     all their points, until
+ *   -> {"id":13,"do":"learned"}
+ *   -> {"id":10,"do":"snapshot"}          of our flight recorder
+ *   -> {"id":11,"do":"destroy"}           all that is ours
+ *
+ *   <- {"id":N,"ok":true, "count":ROWS, "began_ns":...}
+ *   <- {"id":N,"ok":false,"error":"what went wrong","help":"what to do about it", "began_ns":...}
+ *
+ * "owner" is "us", "pythiatop" (another console's) or "other". "began_ns" is when the first call of
+ * lttng-ctl for it began, CLOCK_MONOTONIC of that host.
+ *
+ * Whatever is no request gets an error with its id, or 0. An id of 0 may also bring
+ * {"id":0,"notice":"a sentence"}: what a helper that is gone had left, and was undone.
+ *
+ * The lease: a helper that has not been asked anything for CONTROL_LEASE_MS, whose input has ended
+ * (what was asked before is still answered, as long as the lease allows), or that gets SIGTERM,
+ * SIGINT or SIGHUP, destroys its sessions and ends.
+ *
+ * Limits: a line has at most CONTROL_MAX_LINE bytes; CONTROL_MAX_QUEUE requests wait; the helper's
+ * configuration has more (helper/rights.h).
  */
-#define CONTROL_PROTOCOL 1
-#define CONTROL_MAX_LINE (1u << 20)
+#define CONTROL_PROTOCOL  2
+#define CONTROL_MAX_LINE  (1u << 20)
+#define CONTROL_MAX_QUEUE 64
+#define CONTROL_LEASE_MS  10000
 
-/* Sends one line and flushes. False: nobody reads any more. Takes the reference of `line`. */
-bool answer_send(json_t *line);
+/*
+ * The worker's side of it (helper/worker.h): one answer, written to standard output. In front of
+ * each line stands a letter for the guardian, which does not want to parse rows.
+ */
+#define ANSWER_ROW    '+'
+#define ANSWER_OK     '.'
+#define ANSWER_FAILED '!'
 
-/* The last line of an answer. `more` (may be NULL) is merged into it; its reference is taken. */
-bool answer_ok(json_int_t id, json_t *more);
-bool answer_error(json_int_t id, const char *error, const char *help);
+struct answer {
+	json_int_t id;
+	uint64_t began_ns; /* 0: lttng-ctl was not called so far */
+	uint32_t rows;
+	bool deaf; /* nobody reads any more */
+};
+
+/* To be called before each call of lttng-ctl: notes when the first one began. */
+void answer_calling(struct answer *answer);
+
+/* A row {key: value}; takes the reference of `value`, NULL is "out of memory". */
+void answer_row(struct answer *answer, const char *key, json_t *value);
+
+/* The last line. `more` (may be NULL) is merged into it; its reference is taken. */
+void answer_ok(struct answer *answer, json_t *more);
+void answer_error(struct answer *answer, const char *error, const char *help);
+
+/* An error of lttng-ctl, with what people do about it. */
+void answer_lttng(struct answer *answer, int code);
+const char *answer_help(int code); /* "" if there is nothing to say */
+
+/* {"what","error","help"} of something that this host does not have. */
+void answer_lack(struct answer *answer, const char *what, int code);
+
+/* Text of other processes need not be UTF-8, but JSON is. */
+json_t *answer_text(const char *text);
 
 #endif

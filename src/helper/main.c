@@ -1,113 +1,101 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * pythiatop-control: what pythiatop wants to know of the tracer on a host, asked and answered in
- * JSON lines (helper/answer.h). A process of its own, because liblttng-ctl blocks, knows one
- * connection a process, and needs tracing rights that the console does not.
+ * pythiatop-control: what pythiatop wants of the tracer on a host, asked and answered in JSON lines
+ * (helper/answer.h). A process of its own, because liblttng-ctl blocks, knows one connection a
+ * process, and needs tracing rights that the console does not.
  */
-#include <errno.h>
-#include <jansson.h>
-#include <pwd.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "helper/answer.h"
-#include "helper/look.h"
+#include "helper/guardian.h"
 
-static bool say_hello(json_int_t id)
+static void print_help(FILE *out)
 {
-	const struct passwd *user = getpwuid(geteuid());
-	char host[256] = "";
-
-	gethostname(host, sizeof(host) - 1);
-	return answer_ok(id, json_pack("{si ss ss ss si}", "protocol", CONTROL_PROTOCOL, "version",
-					     PT_VERSION, "host", host, "user",
-					     user ? user->pw_name : "", "pid", (int)getpid()));
+	fputs("Usage: pythiatop-control [--config=FILE] [--read-only] [--undo]\n"
+	      "Lets a pythiatop console control this host's LTTng, by JSON lines on standard "
+	      "input\n"
+	      "and output, as long as it is asked something at least every ten seconds.\n"
+	      "pythiatop starts it, here or by ssh; as a forced command of ssh:\n"
+	      "  command=\"pythiatop-control --config=/etc/pythiatop/control-ops.conf\",restrict\n"
+	      "\n"
+	      "  --config=FILE  only FILE says what may be done, instead of\n"
+	      "                 /etc/pythiatop/control.conf and "
+	      "~/.config/pythiatop/control.conf\n"
+	      "  --read-only    nothing may be changed\n"
+	      "  --undo         destroy the sessions whose helper is gone, and end\n"
+	      "  --help         print this help, and end\n"
+	      "  --version      print the version, and end\n"
+	      "\n"
+	      "Exit: 0 done, 1 failed (something could not be undone), 2 wrong usage.\n",
+			out);
 }
 
-static const struct verb {
-	const char *name;
-	bool (*run)(json_int_t id);
-} verbs[] = {
-		{"hello", say_hello},
-		{"sessions", look_sessions},
-		{"points", look_points},
+struct orders {
+	const char *config;
+	bool read_only, undo;
 };
 
-static bool answer_line(const char *text, size_t length)
+/* -1: go on; else the exit code. */
+static int read_orders(int argc, char **argv, struct orders *orders)
 {
-	json_error_t error;
-	json_t *request = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
-	const char *verb;
-	json_int_t id;
-	size_t i;
-	bool sent;
+	static const struct option options[] = {
+			{"config", required_argument, NULL, 'c'},
+			{"read-only", no_argument, NULL, 'r'},
+			{"undo", no_argument, NULL, 'u'},
+			{"help", no_argument, NULL, 'h'},
+			{"version", no_argument, NULL, 'V'},
+			{NULL, 0, NULL, 0},
+	};
+	int option;
 
-	if (!json_is_object(request)) {
-		sent = answer_error(0, request ? "a request is a JSON object" : error.text,
-				"send {\"id\":1,\"do\":\"hello\"}");
-		json_decref(request);
-		return sent;
-	}
-	id = json_integer_value(json_object_get(request, "id"));
-	verb = json_string_value(json_object_get(request, "do"));
-	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
-		if (verb && strcmp(verb, verbs[i].name) == 0) {
-			sent = verbs[i].run(id);
-			json_decref(request);
-			return sent;
+	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		switch (option) {
+		case 'c':
+			orders->config = optarg;
+			break;
+		case 'r':
+			orders->read_only = true;
+			break;
+		case 'u':
+			orders->undo = true;
+			break;
+		case 'h':
+			print_help(stdout);
+			return 0;
+		case 'V':
+			printf("pythiatop-control %s\n", PT_VERSION);
+			return 0;
+		default:
+			fputs("Try 'pythiatop-control --help'.\n", stderr);
+			return 2;
 		}
 	}
-	json_decref(request);
-	return answer_error(id, "unknown request", "\"do\" is one of hello, sessions, points");
-}
-
-/*
- * Reads a line into `line`. Returns its length without the end; -1 at the end of the input, -2
- * where it was longer than there is room for (all of it has been read).
- */
-static long read_line(char *line, size_t size)
-{
-	size_t length = 0;
-	bool too_long = false;
-	int c;
-
-	while ((c = getc_unlocked(stdin)) != EOF && c != '\n') {
-		if (length < size) {
-			line[length++] = (char)c;
-		} else {
-			too_long = true;
-		}
+	if (optind < argc) {
+		fprintf(stderr, "pythiatop-control: unexpected argument %s\n", argv[optind]);
+		return 2;
 	}
-	if (c == EOF && length == 0) {
-		return -1;
-	}
-	return too_long ? -2 : (long)length;
+	return -1;
 }
 
 int main(int argc, char **argv)
 {
-	bool goes_on = true;
-	char *line;
-	long length;
+	struct orders orders = {0};
+	char error[PATH_MAX + 256] = "";
+	struct helper helper;
+	int code = read_orders(argc, argv, &orders);
 
-	if (argc > 1) {
-		printf("pythiatop-control %s: answers JSON lines on standard input; pythiatop "
-		       "starts it\n",
-				PT_VERSION);
-		return strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "--help") == 0 ? 0 : 2;
+	if (code >= 0) {
+		return code;
 	}
-	line = malloc(CONTROL_MAX_LINE);
-	if (!line) {
-		fprintf(stderr, "pythiatop-control: %s\n", strerror(errno));
-		return 1;
+	code = 1;
+	if (!rights_read(&helper.rights, orders.config, error, sizeof(error)) ||
+			!owner_init(&helper.owner, error, sizeof(error))) {
+		fprintf(stderr, "pythiatop-control: %s\n", error);
+	} else {
+		helper.rights.read_only = helper.rights.read_only || orders.read_only;
+		code = orders.undo ? guardian_undo(&helper) : guardian_run(&helper);
 	}
-	while (goes_on && (length = read_line(line, CONTROL_MAX_LINE)) != -1) {
-		goes_on = length == -2 ? answer_error(0, "a line is longer than 1 MiB",
-							 "send shorter requests")
-				       : answer_line(line, (size_t)length);
-	}
-	free(line);
-	return 0;
+	rights_release(&helper.rights);
+	return code;
 }

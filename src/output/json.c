@@ -54,6 +54,7 @@ enum status output_json(FILE *out, const struct snapshot *snapshot)
 		source(&json, &snapshot->sources.rows[i]);
 	}
 	json_out_close(&json, ']');
+	output_json_controls(&json, &snapshot->steps);
 	accounting(&json, &snapshot->accounting);
 	json_out_open(&json, "groups", '[');
 	for (i = 0; i < snapshot->groups.n; i++) {
@@ -61,6 +62,7 @@ enum status output_json(FILE *out, const struct snapshot *snapshot)
 	}
 	json_out_close(&json, ']');
 	output_json_contexts(&json, snapshot);
+	output_json_loop(&json, &snapshot->steps);
 	json_out_open(&json, "unmatched", '[');
 	for (i = 0; i < snapshot->unmatched.n; i++) {
 		unmatched(&json, &snapshot->unmatched.rows[i]);

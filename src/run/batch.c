@@ -205,9 +205,59 @@ static int run_recorded(struct pipeline *pipeline, const struct batch *batch, in
 	return outcome(pipeline, batch->err);
 }
 
+/* The search for the group whose variation costs most has come to its own end. */
+static bool has_verdict(const struct snapshot *snapshot)
+{
+	const struct steps_view *steps = &snapshot->steps;
+
+	for (uint32_t i = 0; i < snapshot->groups.n; i++) {
+		if (!snapshot->groups.rows[i].detection) {
+			continue;
+		}
+		for (uint32_t f = 0; f < steps->n_findings; f++) {
+			if (steps->findings[f].group_id == snapshot->groups.rows[i].id) {
+				return steps->findings[f].rule != STOP_NONE;
+			}
+		}
+		return false;
+	}
+	return false;
+}
+
+static bool has_learned(const struct snapshot *snapshot)
+{
+	for (uint32_t i = 0; i < snapshot->steps.n; i++) {
+		const struct step_row *row = &snapshot->steps.rows[i];
+
+		if (row->kind == STEP_LEARN && row->state == STEP_UNDONE) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* What --until waits for has come. */
+static bool is_until(struct pipeline *pipeline, const struct batch_until *until, uint64_t begun_ns)
+{
+	const struct focus focus = {.parts = FOCUS_GROUPS | FOCUS_STEPS, .horizon = HORIZON_EPOCH};
+	struct snapshot *snapshot;
+	bool come = false;
+
+	if (until->kind == UNTIL_TIME) {
+		return pipeline_now_ns() - begun_ns >= until->ns;
+	}
+	snapshot = until->kind == UNTIL_STOPPED ? NULL : pipeline_answer(pipeline, &focus);
+	if (snapshot) {
+		come = until->kind == UNTIL_VERDICT ? has_verdict(snapshot) : has_learned(snapshot);
+	}
+	snapshot_destroy(snapshot);
+	return come;
+}
+
 static int run_live(struct pipeline *pipeline, const struct batch *batch, int signals)
 {
 	uint64_t documents = 0, due_ns = pipeline_now_ns() + batch->delay_ns;
+	uint64_t begun_ns = pipeline_now_ns();
 	enum stop_reason stop = STOP_NOT;
 
 	while (stop == STOP_NOT) {
@@ -223,6 +273,9 @@ static int run_live(struct pipeline *pipeline, const struct batch *batch, int si
 			due_ns += batch->delay_ns;
 			if (pipeline_held(pipeline)->status == HOLD_NONE) {
 				stop = print(pipeline, batch, &documents);
+			}
+			if (stop == STOP_NOT && is_until(pipeline, &batch->until, begun_ns)) {
+				stop = STOP_DONE;
 			}
 		}
 	}

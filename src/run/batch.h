@@ -15,6 +15,12 @@
  * calling thread, until it is done or SIGINT or SIGTERM comes, and returns the program's exit code:
  * 0, or 1 if something failed, which is then told on `err`.
  */
+/* When a live batch ends by itself. */
+struct batch_until {
+	enum { UNTIL_STOPPED = 0, UNTIL_VERDICT, UNTIL_LEARNED, UNTIL_TIME } kind;
+	uint64_t ns; /* of UNTIL_TIME */
+};
+
 struct batch {
 	struct output_style style;
 	uint64_t count;    /* documents; 0: no limit. Recordings give one */
@@ -22,6 +28,7 @@ struct batch {
 	enum horizon horizon;
 	enum metric metric;
 	const struct output_select *select; /* of the state; NULL: all */
+	struct batch_until until;
 	FILE *out, *err;
 	bool progress; /* draw a bar on `err` */
 };

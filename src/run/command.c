@@ -12,6 +12,7 @@
 #include "intake/url.h"
 #include "output/output.h"
 #include "run/dump_job.h"
+#include "run/loop_commands.h"
 #include "run/new_file.h"
 #include "run/pipeline.h"
 
@@ -230,7 +231,7 @@ void pipeline_command(struct pipeline *pipeline, const char *line, const struct 
 		start_dump(pipeline, focus, DUMP_TEXT, argument);
 	} else if ((argument = argument_of(text, "dump")) && *argument) {
 		start_dump(pipeline, focus, DUMP_TRACES, argument);
-	} else {
+	} else if (!loop_command(pipeline, text)) {
 		pipeline_notice(pipeline,
 				"unknown command \"%s\"; there are: attach URL, baseline load "
 				"FILE, baseline save FILE, detach URL, dump "

@@ -13,7 +13,10 @@
 
 #include "config/baseline_file.h"
 #include "config/paths.h"
+#include "config/profile_file.h"
 #include "config/schema_file.h"
+#include "intake/url.h"
+#include "run/loop_commands.h"
 #include "intake/symbols.h"
 #include "run/dump_job.h"
 
@@ -37,8 +40,11 @@ struct pipeline {
 	uint64_t fed;
 	bool busy; /* the last step fed something */
 	bool finished;
+	uint64_t conducted; /* changes of steps and of the control of hosts */
 	uint64_t window_ns;
 	struct hold hold;
+	struct conductor *conductor; /* NULL: no host is controlled */
+	char relay[URL_MAX];         /* of the first live source */
 	struct dump_job dump_job;
 	char notice[512];
 	uint64_t notice_serial;
@@ -74,6 +80,9 @@ static uint32_t sink_add_session(void *context, const struct session_desc *sessi
 {
 	struct pipeline *pipeline = context;
 
+	if (pipeline->conductor && session->live) {
+		conductor_see_host(pipeline->conductor, session->host);
+	}
 	return engine_add_session(pipeline->engine, session);
 }
 
@@ -185,6 +194,7 @@ void pipeline_destroy(struct pipeline *pipeline)
 	}
 	dump_job_stop(&pipeline->dump_job);
 	symbols_destroy(pipeline->symbols);
+	conductor_destroy(pipeline->conductor);
 	intake_destroy(pipeline->intake);
 	engine_destroy(pipeline->engine);
 	free(pipeline);
@@ -226,6 +236,76 @@ struct engine *pipeline_engine(struct pipeline *pipeline)
 	return pipeline->engine;
 }
 
+/* --- control --- */
+
+/* Our sessions are watched like any other; a relay daemon that is watched as a whole has them. */
+static void attach_own(void *context, const char *host, const char *session)
+{
+	struct pipeline *pipeline = context;
+	char text[URL_MAX], error[512];
+	struct url url;
+
+	if (url_parse(&url, pipeline->relay, error, sizeof(error)) != STATUS_OK) {
+		return;
+	}
+	url_format_session(&url, host, session, text, sizeof(text));
+	if (intake_attach(pipeline->intake, text, error, sizeof(error)) != STATUS_OK) {
+		pipeline_notice(pipeline, "%s", error);
+	}
+}
+
+static void save_learned(void *context)
+{
+	char path[PATH_MAX];
+
+	if (paths_state(PIPELINE_PROFILE, path, sizeof(path))) {
+		loop_save_profile(context, path);
+	}
+}
+
+static void say(void *context, const char *text)
+{
+	pipeline_notice(context, "%s", text);
+}
+
+bool pipeline_conduct(struct pipeline *pipeline, const struct conductor_setup *setup, char *error,
+		size_t error_size)
+{
+	struct conductor_setup own = *setup;
+
+	snprintf(pipeline->relay, sizeof(pipeline->relay), "%s", setup->relay ? setup->relay : "");
+	own.relay = setup->relay ? pipeline->relay : NULL;
+	own.engine = pipeline->engine;
+	own.sources = (struct conductor_sources){.context = pipeline,
+			.attach = attach_own,
+			.learned = save_learned,
+			.say = say};
+	pipeline->conductor = conductor_create(&own, error, error_size);
+	return pipeline->conductor != NULL;
+}
+
+struct conductor *pipeline_conductor(struct pipeline *pipeline)
+{
+	return pipeline->conductor;
+}
+
+enum status pipeline_learn(
+		struct pipeline *pipeline, const char *path, char *error, size_t error_size)
+{
+	struct profile_file *file = profile_file_read(path, error, error_size);
+	enum status status;
+
+	if (!file) {
+		return STATUS_INVALID;
+	}
+	status = engine_learn(pipeline->engine, profile_file_profile(file));
+	if (status != STATUS_OK) {
+		snprintf(error, error_size, "%s: no memory for all of it", path);
+	}
+	profile_file_destroy(file);
+	return status;
+}
+
 /* --- schemas --- */
 
 enum status pipeline_add_schema(
@@ -257,6 +337,9 @@ bool pipeline_step(struct pipeline *pipeline)
 	bool more = intake_step(pipeline->intake, STEP_RECORDS, pipeline_now_ns());
 	char said[PATH_MAX + 128];
 
+	if (pipeline->conductor && conductor_step(pipeline->conductor, pipeline_now_ns())) {
+		pipeline->conducted++;
+	}
 	if (dump_job_poll(&pipeline->dump_job, said, sizeof(said))) {
 		pipeline_notice(pipeline, "%s", said);
 	}
@@ -274,21 +357,33 @@ void pipeline_settle(struct pipeline *pipeline, uint64_t timeout_ns)
 	}
 }
 
-/* Waits on up to two descriptors; -1 is none. Returns which were readable, as bits. */
-static unsigned int wait_for(int a, int b, uint64_t until_ns)
+/*
+ * Waits on the sources (-1: not on them), the helpers of controlled hosts, and `fd` (-1: none).
+ * True: `fd` is readable.
+ */
+static bool wait_for(struct pipeline *pipeline, int sources, int fd, uint64_t until_ns)
 {
-	struct pollfd fds[2] = {{.fd = a, .events = POLLIN}, {.fd = b, .events = POLLIN}};
-	uint64_t now_ns = pipeline_now_ns();
-	uint64_t left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
-	struct timespec timeout = {
+	struct pollfd fds[2 + 2 * CONDUCTOR_MAX_FDS] = {
+			{.fd = sources, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
+	uint64_t now_ns = pipeline_now_ns(), left_ns;
+	struct timespec timeout;
+	nfds_t n = 2;
+
+	if (pipeline->conductor) {
+		uint64_t due_ns = conductor_due_ns(pipeline->conductor);
+
+		until_ns = due_ns < until_ns ? due_ns : until_ns;
+		n += conductor_poll_fds(pipeline->conductor, fds + 2, 2 * CONDUCTOR_MAX_FDS);
+	}
+	left_ns = until_ns > now_ns ? until_ns - now_ns : 0;
+	timeout = (struct timespec){
 			.tv_sec = (time_t)(left_ns / 1000000000u),
 			.tv_nsec = (long)(left_ns % 1000000000u),
 	};
-
-	if (ppoll(fds, 2, until_ns == UINT64_MAX ? NULL : &timeout, NULL) <= 0) {
-		return 0;
+	if (ppoll(fds, n, until_ns == UINT64_MAX ? NULL : &timeout, NULL) <= 0) {
+		return false;
 	}
-	return (fds[0].revents ? 1u : 0u) | (fds[1].revents ? 2u : 0u);
+	return fds[1].revents != 0;
 }
 
 bool pipeline_wait(struct pipeline *pipeline, uint64_t deadline_ns, int fd)
@@ -303,14 +398,13 @@ bool pipeline_wait(struct pipeline *pipeline, uint64_t deadline_ns, int fd)
 	if (pipeline->busy) {
 		uint64_t nap_ns = now_ns + NAP_NS;
 
-		return wait_for(intake_fd(pipeline->intake), fd,
-				       nap_ns < due_ns ? nap_ns : due_ns) &
-		       2u;
+		return wait_for(pipeline, intake_fd(pipeline->intake), fd,
+				nap_ns < due_ns ? nap_ns : due_ns);
 	}
 	if (!intake_arm(pipeline->intake)) {
-		return wait_for(-1, fd, 0) & 2u;
+		return wait_for(pipeline, -1, fd, 0);
 	}
-	return wait_for(intake_fd(pipeline->intake), fd, due_ns) & 2u;
+	return wait_for(pipeline, intake_fd(pipeline->intake), fd, due_ns);
 }
 
 bool pipeline_ended(struct pipeline *pipeline)
@@ -343,7 +437,8 @@ void pipeline_notice(struct pipeline *pipeline, const char *format, ...)
 
 uint64_t pipeline_changes(const struct pipeline *pipeline)
 {
-	return pipeline->fed + pipeline->notice_serial + intake_changes(pipeline->intake);
+	return pipeline->fed + pipeline->notice_serial + pipeline->conducted +
+	       intake_changes(pipeline->intake);
 }
 
 static uint64_t duplicates(void *context, uint32_t session)
@@ -386,6 +481,11 @@ struct snapshot *pipeline_answer(struct pipeline *pipeline, const struct focus *
 	}
 	if (engine_fill(pipeline->engine, &focus, snapshot) < 0 ||
 			intake_fill(pipeline->intake, &view, snapshot) < 0) {
+		snapshot_destroy(snapshot);
+		return NULL;
+	}
+	if ((focus.parts & FOCUS_STEPS) && pipeline->conductor &&
+			conductor_fill(pipeline->conductor, snapshot) < 0) {
 		snapshot_destroy(snapshot);
 		return NULL;
 	}

@@ -2,6 +2,8 @@
 #ifndef PT_RUN_PIPELINE_H
 #define PT_RUN_PIPELINE_H
 
+#define PIPELINE_PROFILE "profile.json" /* what was learned last, in the state directory */
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -11,6 +13,7 @@
 #include "pythiatop/focus.h"
 #include "pythiatop/snapshot/snapshot.h"
 #include "pythiatop/status.h"
+#include "run/conductor.h"
 #include "run/hold.h"
 
 /*
@@ -30,6 +33,18 @@ struct pipeline *pipeline_create(uint64_t window_ns, bool keep_events);
 
 /* Ends all source processes at once. */
 void pipeline_destroy(struct pipeline *pipeline);
+
+/*
+ * Makes steps possible, for hosts to be controlled. `engine` and `sources` of the setup are filled
+ * in here. False: `error` says why. Until then pipeline_conductor() is NULL.
+ */
+bool pipeline_conduct(struct pipeline *pipeline, const struct conductor_setup *setup, char *error,
+		size_t error_size);
+struct conductor *pipeline_conductor(struct pipeline *pipeline);
+
+/* What was learned, from a file. STATUS_INVALID, STATUS_NO_MEMORY: `error` says why. */
+enum status pipeline_learn(
+		struct pipeline *pipeline, const char *path, char *error, size_t error_size);
 
 /* A schema by its file, or by the name of a ready one. To be called before the first source. */
 enum status pipeline_add_schema(

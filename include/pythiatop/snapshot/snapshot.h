@@ -13,6 +13,7 @@
 #include "pythiatop/snapshot/request.h"
 #include "pythiatop/snapshot/sources.h"
 #include "pythiatop/snapshot/state.h"
+#include "pythiatop/snapshot/steps.h"
 #include "pythiatop/snapshot/tree.h"
 #include "pythiatop/snapshot/unmatched.h"
 
@@ -60,6 +61,7 @@ struct snapshot {
 	struct unmatched_view unmatched;
 	struct state_view state;
 	struct tree_view tree;
+	struct steps_view steps;
 	struct compare_view compare;
 	struct arena *arena; /* owned; see below */
 };

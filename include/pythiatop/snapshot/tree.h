@@ -23,6 +23,8 @@ enum tree_mark {
 			  */
 };
 
+#define TREE_OFF_CONTEXT (UINT32_C(1) << 31) /* in the numbers of rows that are not recorded */
+
 struct tree_row {
 	uint32_t context;     /* names it as long as the program runs */
 	uint32_t parent;      /* index of a row before it; UINT32_MAX: none */

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "loop.h"
+#include "requests/meaning.h"
+
+#define IDLE_LOOK_NS  UINT64_C(10000000000)
+#define IDLE_REQUESTS 50u   /* less says nothing new of any group */
+#define MAX_TREES     1000u /* groups that places are learned from at a time */
+
+bool loop_init(struct loop *loop, const struct loop_host *host, struct names *names)
+{
+	*loop = (struct loop){.host = *host, .pythia = pythia_create(names)};
+	return loop->pythia != NULL;
+}
+
+void loop_release(struct loop *loop)
+{
+	pythia_destroy(loop->pythia);
+	free(loop->seen);
+	arena_release(&loop->profile);
+	*loop = (struct loop){.pythia = NULL};
+}
+
+bool loop_add_type(struct loop *loop)
+{
+	uint32_t n = loop->host.registry->n_types, room = n < 64 ? 64 : n * 2;
+	uint64_t *seen;
+
+	if (n <= loop->n_seen) {
+		return true;
+	}
+	seen = realloc(loop->seen, room * sizeof(*seen));
+	if (!seen) {
+		return false;
+	}
+	memset(seen + loop->n_seen, 0, (room - loop->n_seen) * sizeof(*seen));
+	loop->seen = seen;
+	loop->n_seen = room;
+	return true;
+}
+
+static struct pythia_offer offer_of(const struct loop *loop, const char *event, bool kernel,
+		enum span_role role, bool skeleton, uint32_t provider, uint32_t span)
+{
+	return (struct pythia_offer){.event = event,
+			.kernel = kernel,
+			.skeleton = skeleton,
+			.role = role == SPAN_ENTRY  ? OFFER_ENTRY
+				: role == SPAN_EXIT ? OFFER_EXIT
+						    : OFFER_POINT,
+			.provider = names_text(loop->host.names, provider),
+			.span = names_text(loop->host.names, span)};
+}
+
+/* A new type can change what the others mean: the exit that makes an entry of a point. */
+static void tell_types(struct loop *loop)
+{
+	const struct registry *registry = loop->host.registry;
+	const struct plan *plans = model_plans(loop->host.model);
+
+	if (!plans || loop->n_told == registry->n_types) {
+		return;
+	}
+	for (loop->n_told = 0; loop->n_told < registry->n_types; loop->n_told++) {
+		const struct plan *plan = &plans[loop->n_told];
+		const char *name = registry->types[loop->n_told].name;
+		struct pythia_offer event =
+				offer_of(loop, name, !strchr(name, ':'), (enum span_role)plan->role,
+						plan->skeleton, plan->provider, plan->name.fixed);
+
+		if (!plan->about_tracer && plan->name.fixed) {
+			pythia_know(loop->pythia, &event);
+		}
+	}
+}
+
+static void tell_recorded(struct loop *loop)
+{
+	const struct registry *registry = loop->host.registry;
+	const char *hosts[64];
+
+	for (uint32_t type = 0; type < registry->n_types; type++) {
+		uint32_t n = 0;
+
+		for (uint32_t host = 0; host < registry->n_hosts && host < 64; host++) {
+			if (loop->seen[type] >> host & 1) {
+				hosts[n++] = registry->hosts[host].name;
+			}
+		}
+		if (n) {
+			pythia_recorded(loop->pythia, registry->types[type].name, hosts, n);
+		}
+		loop->seen[type] = 0;
+	}
+}
+
+static struct snapshot *answer(struct loop *loop, struct focus focus)
+{
+	struct snapshot *snapshot = snapshot_create();
+
+	if (snapshot && !loop->host.fill(loop->host.context, &focus, snapshot)) {
+		snapshot_destroy(snapshot);
+		snapshot = NULL;
+	}
+	return snapshot;
+}
+
+/* Shows the groups of these ids closely. Whatever cannot be shown is left out. */
+static void look_closely(struct loop *loop, const struct snapshot *epoch,
+		const struct snapshot *recent, const uint32_t *ids, uint32_t n, bool learned)
+{
+	struct pythia_look look = {.now_ns = loop->now_ns,
+			.epoch_ns = loop->epoch_ns,
+			.epoch = loop->epoch,
+			.groups = &epoch->groups,
+			.recent = &recent->groups};
+	struct pythia_detail *details = calloc(n + 1, sizeof(*details));
+	struct snapshot **shown = calloc(n + 1, sizeof(*shown));
+
+	for (uint32_t i = 0; i < n && details && shown; i++) {
+		struct snapshot *snapshot =
+				answer(loop, (struct focus){.horizon = HORIZON_EPOCH,
+							     .parts = FOCUS_GROUP | FOCUS_TREE,
+							     .group_id = ids[i]});
+
+		if (!snapshot) {
+			continue;
+		}
+		shown[look.n_details] = snapshot;
+		details[look.n_details++] = (struct pythia_detail){.row = &snapshot->group.row,
+				.tree = &snapshot->tree,
+				.group = &snapshot->group};
+	}
+	look.details = details;
+	if (learned) {
+		pythia_learned(loop->pythia, &look);
+	} else {
+		pythia_look(loop->pythia, &look);
+	}
+	for (uint32_t i = 0; i < look.n_details; i++) {
+		snapshot_destroy(shown[i]);
+	}
+	free(shown);
+	free(details);
+}
+
+static void look_at_groups(struct loop *loop, bool learned)
+{
+	struct snapshot *epoch = answer(
+			loop, (struct focus){.horizon = HORIZON_EPOCH, .parts = FOCUS_GROUPS});
+	struct snapshot *recent = answer(
+			loop, (struct focus){.horizon = HORIZON_WINDOW, .parts = FOCUS_GROUPS});
+	uint32_t *ids = epoch ? calloc(epoch->groups.n + PYTHIA_DETAILS, sizeof(*ids)) : NULL;
+	uint32_t n = 0;
+
+	if (epoch && recent && ids) {
+		if (learned) {
+			while (n < epoch->groups.n && n < MAX_TREES) {
+				ids[n] = epoch->groups.rows[n].id;
+				n++;
+			}
+		} else {
+			n = pythia_wants(loop->pythia, &epoch->groups, ids);
+		}
+		look_closely(loop, epoch, recent, ids, n, learned);
+	}
+	free(ids);
+	snapshot_destroy(epoch);
+	snapshot_destroy(recent);
+}
+
+void loop_look(struct loop *loop, uint64_t now_ns)
+{
+	/* Where nothing can be enabled, it is enough to look when there may be something to say. */
+	if (!pythia_can_act(loop->pythia) &&
+			((loop->now_ns && now_ns < loop->now_ns + IDLE_LOOK_NS) ||
+					loop->requests < loop->seen_requests + IDLE_REQUESTS)) {
+		return;
+	}
+	loop->seen_requests = loop->requests;
+	if (!loop->epoch_ns) {
+		loop->epoch_ns = now_ns;
+	}
+	loop->now_ns = now_ns;
+	tell_types(loop);
+	tell_recorded(loop);
+	look_at_groups(loop, false);
+}
+
+void loop_epoch(struct loop *loop, uint64_t now_ns)
+{
+	loop->epoch++;
+	loop->epoch_ns = now_ns;
+}
+
+enum status loop_offer(
+		struct loop *loop, const char *host, const struct step_offer *offers, uint32_t n)
+{
+	struct arena arena = {.chunks = NULL};
+	struct event_type *types = calloc(n + 1, sizeof(*types));
+	struct meaning *meanings = calloc(n + 1, sizeof(*meanings));
+	struct pythia_offer *known = calloc(n + 1, sizeof(*known));
+	enum status status = types && meanings && known ? STATUS_OK : STATUS_NO_MEMORY;
+	uint32_t n_known = 0;
+
+	for (uint32_t i = 0; i < n && status == STATUS_OK; i++) {
+		struct field *fields =
+				arena_alloc(&arena, (offers[i].n_fields + 1) * sizeof(*fields));
+
+		for (uint32_t f = 0; fields && f < offers[i].n_fields; f++) {
+			fields[f] = (struct field){.name = offers[i].fields[f],
+					.kind = FIELD_UINT,
+					.base = 10};
+		}
+		types[i] = (struct event_type){.name = offers[i].name,
+				.n_fields = fields ? offers[i].n_fields : 0,
+				.fields = fields};
+	}
+	if (status == STATUS_OK && !model_meanings(loop->host.model, types, n, meanings)) {
+		status = STATUS_NO_MEMORY;
+	}
+	for (uint32_t i = 0; i < n && status == STATUS_OK; i++) {
+		if (meanings[i].about_tracer || !meanings[i].span) {
+			continue;
+		}
+		known[n_known++] = offer_of(loop, offers[i].name, offers[i].kernel,
+				meanings[i].role, meanings[i].skeleton, meanings[i].provider,
+				meanings[i].span);
+	}
+	if (status == STATUS_OK) {
+		status = pythia_offer(loop->pythia, host, known, n_known);
+	}
+	free(types);
+	free(meanings);
+	free(known);
+	arena_release(&arena);
+	return status;
+}
+
+enum status loop_propose(struct loop *loop, uint32_t context, bool enable, char *error, size_t size)
+{
+	const struct context *at;
+
+	if (context & TREE_OFF_CONTEXT) {
+		return pythia_propose_point(loop->pythia, context & ~TREE_OFF_CONTEXT, enable,
+				loop->now_ns, error, size);
+	}
+	at = contexts_get(loop->host.contexts, context);
+	return pythia_propose(loop->pythia, names_text(loop->host.names, at->provider),
+			names_text(loop->host.names, at->name), enable, loop->now_ns, error, size);
+}
+
+void loop_order_done(struct loop *loop, const struct step_outcome *outcome)
+{
+	if (pythia_order_done(loop->pythia, outcome, loop->now_ns)) {
+		loop->host.begin_epoch(loop->host.context);
+	}
+}
+
+void loop_watch_over(struct loop *loop, const struct step_watch *watch)
+{
+	uint32_t group = pythia_group_of_step(loop->pythia, watch->step);
+	struct snapshot *shown = NULL;
+
+	if (pythia_is_learning(loop->pythia, watch->step)) {
+		look_at_groups(loop, true);
+	} else if (group) {
+		shown = answer(loop, (struct focus){.horizon = HORIZON_EPOCH,
+						     .parts = FOCUS_GROUP,
+						     .group_id = group});
+	}
+	pythia_watch_over(loop->pythia, watch, shown && shown->group.id ? &shown->group : NULL,
+			loop->now_ns);
+	snapshot_destroy(shown);
+}
+
+void loop_learn(struct loop *loop)
+{
+	tell_types(loop);
+	look_at_groups(loop, true);
+}
+
+const struct profile *loop_profile(struct loop *loop)
+{
+	arena_release(&loop->profile);
+	return pythia_profile(loop->pythia, &loop->profile);
+}

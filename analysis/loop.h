@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_LOOP_H
+#define PT_LOOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "names.h"
+#include "pythia/pythia.h"
+#include "registry.h"
+#include "requests/contexts.h"
+#include "requests/model.h"
+
+/*
+ * Joins Pythia's loop to the rest of the engine: tells it what is offered and recorded, shows it
+ * the groups once a second of event time, as a screen would be shown them, and begins an epoch
+ * when what is recorded has changed. While a person has frozen the picture nothing is proposed.
+ */
+struct loop_host {
+	const struct names *names;
+	const struct contexts *contexts;
+	const struct registry *registry;
+	struct model *model;
+	/* Answers a focus as of now; false: not now. */
+	bool (*fill)(void *context, const struct focus *focus, struct snapshot *snapshot);
+	void (*begin_epoch)(void *context);
+	void *context;
+};
+
+struct loop {
+	struct loop_host host;
+	struct pythia *pythia;
+	uint64_t *seen;          /* by type: hosts that sent it since the last look, a bit each */
+	uint32_t n_seen, n_told; /* types that Pythia knows */
+	uint64_t requests, seen_requests; /* so far, and at the last look */
+	uint64_t now_ns, epoch_ns;
+	uint32_t epoch;
+	struct arena profile;
+};
+
+/* False if out of memory. The names are Pythia's to add to. */
+bool loop_init(struct loop *loop, const struct loop_host *host, struct names *names);
+void loop_release(struct loop *loop);
+bool loop_add_type(struct loop *loop);
+
+/* An event of that type came from a host; of hosts beyond 64 it does not know. */
+static inline void loop_see(struct loop *loop, uint32_t type, uint32_t host)
+{
+	loop->seen[type] |= host < 64 ? UINT64_C(1) << host : 0;
+}
+
+/* A request was handed to the groups. */
+static inline void loop_request(struct loop *loop)
+{
+	loop->requests++;
+}
+
+/* A second of event time has turned. */
+void loop_look(struct loop *loop, uint64_t now_ns);
+/* An epoch has begun, for whatever reason. */
+void loop_epoch(struct loop *loop, uint64_t now_ns);
+
+enum status loop_offer(
+		struct loop *loop, const char *host, const struct step_offer *offers, uint32_t n);
+enum status loop_propose(
+		struct loop *loop, uint32_t context, bool enable, char *error, size_t size);
+void loop_order_done(struct loop *loop, const struct step_outcome *outcome);
+void loop_watch_over(struct loop *loop, const struct step_watch *watch);
+/* Takes what is recorded now for all there is. */
+void loop_learn(struct loop *loop);
+const struct profile *loop_profile(struct loop *loop);
+
+#endif

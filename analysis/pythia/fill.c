@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pythia/internal.h"
+
+#define LISTED_EVENTS 256u  /* of a step that was decided; a proposed one shows all */
+#define MAX_OFF_ROWS  4096u /* of one tree; further points that are off are not shown */
+
+static enum status fill_step(struct pythia *pythia, const struct step *step,
+		struct snapshot *snapshot, struct step_row *row)
+{
+	bool undo = step->state == STEP_UNDOING || step->state == STEP_UNDONE;
+	uint32_t n = step_events(&pythia->points, step, undo, NULL);
+	bool listed = n <= LISTED_EVENTS || step->state == STEP_PROPOSED;
+	struct step_event *events =
+			snapshot_alloc(snapshot, ((listed ? n : 0) + 1) * sizeof(*events));
+	double budget = pythia->budget.events_per_s;
+
+	if (!events) {
+		return STATUS_NO_MEMORY;
+	}
+	if (listed) {
+		step_events(&pythia->points, step, undo, events);
+	}
+	for (uint32_t i = 0; i < n && listed; i++) {
+		events[i].host = snapshot_text(snapshot, events[i].host);
+		events[i].name = snapshot_text(snapshot, events[i].name);
+	}
+	*row = (struct step_row){.id = step->id,
+			.kind = step->kind,
+			.state = step->state,
+			.by = step->state == STEP_UNDOING || step->state == STEP_UNDONE
+					      ? step->undone_by
+					      : step->by,
+			.group_id = step->group_id,
+			.title = snapshot_text(snapshot, step->title),
+			.why = snapshot_text(snapshot, step->why),
+			.effect = snapshot_text(snapshot, step->effect),
+			.proposed_ns = step->proposed_ns,
+			.decided_ns = step->decided_ns,
+			.done_ns = step->done_ns,
+			.ended_ns = step->ended_ns,
+			.predicted = step->predicted,
+			.actual = step->actual,
+			.share_of_budget = -1,
+			.n_points = step->n_parts,
+			.n_events = listed ? n : 0,
+			.events = events};
+	if (budget > 0 && step->predicted.events_per_s >= 0) {
+		row->share_of_budget =
+				(cost_spent(pythia).events_per_s +
+						(step->state == STEP_PROPOSED ? step->predicted.events_per_s
+									      : 0)) /
+				budget;
+	}
+	return STATUS_OK;
+}
+
+static enum status fill_steps(struct pythia *pythia, struct snapshot *snapshot)
+{
+	struct steps_view *view = &snapshot->steps;
+	struct step_row *rows = snapshot_alloc(snapshot, (pythia->steps.n + 1) * sizeof(*rows));
+	enum status status = rows ? STATUS_OK : STATUS_NO_MEMORY;
+
+	view->next = UINT32_MAX;
+	for (uint32_t i = pythia->steps.n; i > 0 && status == STATUS_OK; i--) {
+		const struct step *step = &pythia->steps.items[i - 1];
+
+		if (step->state == STEP_PROPOSED && view->next == UINT32_MAX) {
+			view->next = view->n;
+		}
+		status = fill_step(pythia, step, snapshot, &rows[view->n++]);
+	}
+	view->rows = rows;
+	return status;
+}
+
+/* What is recorded because of steps. */
+static enum status fill_rules(struct pythia *pythia, struct snapshot *snapshot)
+{
+	struct steps_view *view = &snapshot->steps;
+	struct step_part *parts = calloc(pythia->points.n + 1, sizeof(*parts));
+	struct step all = {.parts = parts};
+	struct step_event *rules;
+	uint32_t n;
+
+	for (uint32_t i = 0; parts && i < pythia->points.n; i++) {
+		if (pythia->points.items[i].ours) {
+			parts[all.n_parts++] = (struct step_part){.point = i,
+					.hosts = pythia->points.items[i].ours,
+					.enable = true};
+		}
+	}
+	n = step_events(&pythia->points, &all, false, NULL);
+	rules = parts ? snapshot_alloc(snapshot, (n + 1) * sizeof(*rules)) : NULL;
+	if (!rules) {
+		free(parts);
+		return STATUS_NO_MEMORY;
+	}
+	step_events(&pythia->points, &all, false, rules);
+	free(parts);
+	for (uint32_t i = 0; i < n; i++) {
+		rules[i].host = snapshot_text(snapshot, rules[i].host);
+		rules[i].name = snapshot_text(snapshot, rules[i].name);
+	}
+	view->rules = rules;
+	view->n_rules = n;
+	return STATUS_OK;
+}
+
+static const char *path_of(const struct snapshot *snapshot, uint32_t group_id)
+{
+	for (uint32_t i = 0; i < snapshot->groups.n; i++) {
+		if (snapshot->groups.rows[i].id == group_id) {
+			return snapshot->groups.rows[i].path;
+		}
+	}
+	return "";
+}
+
+static enum status fill_finding(const struct pythia *pythia, const struct finding *finding,
+		struct snapshot *snapshot, struct steps_finding *out)
+{
+	const char **history =
+			snapshot_alloc(snapshot, (finding->n_history + 1) * sizeof(*history));
+	uint64_t end_ns = finding->rule == STOP_NONE ? pythia->now_ns : finding->ended_ns;
+
+	if (!history) {
+		return STATUS_NO_MEMORY;
+	}
+	for (uint32_t i = 0; i < finding->n_history; i++) {
+		history[i] = snapshot_text(snapshot, finding->history[i]);
+	}
+	*out = (struct steps_finding){.group_id = finding->group_id,
+			.type = snapshot_text(snapshot, names_text(pythia->names, finding->type)),
+			.path = path_of(snapshot, finding->group_id),
+			.rule = finding->rule,
+			.text = snapshot_text(snapshot, finding->text ? finding->text : ""),
+			.where = snapshot_text(snapshot, finding->where ? finding->where : ""),
+			.phi = finding->phi,
+			.phi_low = finding->phi_low,
+			.phi_high = finding->phi_high,
+			.requests = finding->requests,
+			.n_steps = finding->n_steps,
+			.seconds = (double)(end_ns - finding->started_ns) * 1e-9,
+			.n_history = finding->n_history,
+			.history = history};
+	return STATUS_OK;
+}
+
+/* Verdicts first, then what is searched, then what is healthy; each in the order of finding. */
+static uint32_t rank_of(const struct finding *finding)
+{
+	return finding->rule == STOP_NONE ? 1 : finding->rule == STOP_HEALTHY ? 2 : 0;
+}
+
+static enum status fill_findings(struct pythia *pythia, struct snapshot *snapshot)
+{
+	struct steps_view *view = &snapshot->steps;
+	struct steps_finding *out =
+			snapshot_alloc(snapshot, (pythia->n_findings + 1) * sizeof(*out));
+
+	if (!out) {
+		return STATUS_NO_MEMORY;
+	}
+	for (uint32_t rank = 0; rank < 3; rank++) {
+		for (uint32_t i = 0; i < pythia->n_findings; i++) {
+			enum status status;
+
+			if (rank_of(&pythia->findings[i]) != rank) {
+				continue;
+			}
+			status = fill_finding(pythia, &pythia->findings[i], snapshot,
+					&out[view->n_findings++]);
+			if (status != STATUS_OK) {
+				return status;
+			}
+		}
+	}
+	view->findings = out;
+	return STATUS_OK;
+}
+
+enum status pythia_fill(struct pythia *pythia, struct snapshot *snapshot)
+{
+	struct steps_view *view = &snapshot->steps;
+	enum status status;
+
+	view->mode = pythia->mode;
+	view->strategy = pythia->strategy->name;
+	view->budget = pythia->budget;
+	view->spent = cost_spent(pythia);
+	view->lacks = snapshot_text(snapshot, pythia->lacks);
+	view->known = pythia->points.n;
+	for (uint32_t i = 0; i < pythia->points.n; i++) {
+		const struct point *point = &pythia->points.items[i];
+
+		view->skeleton += point->skeleton;
+		view->enabled += point->ours && !point->skeleton;
+		view->ever_enabled += point->ever;
+	}
+	status = fill_steps(pythia, snapshot);
+	status = status == STATUS_OK ? fill_rules(pythia, snapshot) : status;
+	return status == STATUS_OK ? fill_findings(pythia, snapshot) : status;
+}
+
+/* --- marks of the tree ----------------------------------------------------------------------- */
+
+static bool is_proposed(struct pythia *pythia, uint32_t point)
+{
+	const struct step *step = steps_proposed(&pythia->steps);
+
+	for (uint32_t i = 0; step && i < step->n_parts; i++) {
+		if (step->parts[i].point == point && step->parts[i].enable) {
+			return true;
+		}
+	}
+	return false;
+}
+
+struct marking {
+	struct pythia *pythia;
+	struct snapshot *snapshot;
+	const struct tree_view *tree;
+	struct tree_row *rows;
+	uint32_t n, room;
+};
+
+/* Where a row stands in the space, below the node of the row above. */
+static uint32_t node_of(const struct pythia *pythia, const struct tree_row *row, uint32_t above)
+{
+	uint32_t point;
+
+	if (above == SPACE_NONE || row->mark == TREE_NO_POINT) {
+		return SPACE_NONE;
+	}
+	point = points_find(&pythia->points,
+			names_add(pythia->names, row->provider, strlen(row->provider)),
+			names_add(pythia->names, row->name, strlen(row->name)));
+	return point == POINT_NONE ? SPACE_NONE : space_find(&pythia->space, above, point);
+}
+
+/* The points directly below a node that nobody records. */
+static void put_off(struct marking *marking, uint32_t above, uint32_t parent, uint32_t depth)
+{
+	struct pythia *pythia = marking->pythia;
+	uint32_t node = above == SPACE_NONE ? SPACE_NONE : pythia->space.nodes[above].first;
+
+	for (; node != SPACE_NONE && marking->n < marking->room;
+			node = pythia->space.nodes[node].next) {
+		const struct space_node *at = &pythia->space.nodes[node];
+		const struct point *point = &pythia->points.items[at->point];
+
+		if (!point_off(point) || (point->recorded | point->ours)) {
+			continue;
+		}
+		marking->rows[marking->n++] = (struct tree_row){
+				.context = TREE_OFF_CONTEXT | at->point,
+				.parent = parent,
+				.depth = depth,
+				.name = snapshot_text(marking->snapshot,
+						names_text(pythia->names, point->name)),
+				.provider = snapshot_text(marking->snapshot,
+						names_text(pythia->names, point->provider)),
+				.mark = is_proposed(pythia, at->point) ? TREE_PROPOSED
+					: at->requests                 ? TREE_OFF
+								       : TREE_NEVER_SEEN,
+		};
+	}
+}
+
+/* A row with all that is below it. The tree's depth is bounded, hence the recursion. */
+static void put_row(struct marking *marking, uint32_t from, uint32_t parent, uint32_t above)
+{
+	const struct tree_row *row = &marking->tree->rows[from];
+	uint32_t at = marking->n++, node = node_of(marking->pythia, row, above);
+
+	marking->rows[at] = *row;
+	marking->rows[at].parent = parent;
+	for (uint32_t i = from + 1; i <= from + row->n_below;
+			i += marking->tree->rows[i].n_below + 1) {
+		put_row(marking, i, at, node);
+	}
+	put_off(marking, node, at, row->depth + 1);
+	marking->rows[at].n_below = marking->n - at - 1;
+}
+
+enum status pythia_mark_tree(struct pythia *pythia, struct snapshot *snapshot)
+{
+	struct tree_view *tree = &snapshot->tree;
+	struct marking marking = {.pythia = pythia,
+			.snapshot = snapshot,
+			.tree = tree,
+			.room = tree->n + MAX_OFF_ROWS};
+	uint32_t root;
+
+	if (tree->all || tree->n == 0) {
+		return STATUS_OK;
+	}
+	root = space_type(&pythia->space, names_add(pythia->names, tree->type, strlen(tree->type)));
+	if (root == INDEX_NONE) {
+		return STATUS_OK;
+	}
+	marking.rows = snapshot_alloc(snapshot, (marking.room + tree->n) * sizeof(*marking.rows));
+	if (!marking.rows) {
+		return STATUS_NO_MEMORY;
+	}
+	for (uint32_t i = 0; i < tree->n; i += tree->rows[i].n_below + 1) {
+		put_row(&marking, i, UINT32_MAX, root);
+	}
+	tree->rows = marking.rows;
+	tree->n = marking.n;
+	return STATUS_OK;
+}

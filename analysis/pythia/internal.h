@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_PYTHIA_INTERNAL_H
+#define PT_PYTHIA_INTERNAL_H
+
+#include "pythia/points.h"
+#include "pythia/pythia.h"
+#include "pythia/space.h"
+#include "pythia/steps.h"
+#include "pythia/strategy.h"
+
+/*
+ * What the files of this folder share.
+ *
+ *   points.c    what can be recorded, and is
+ *   space.c     where it stands in requests
+ *   strategy.c  which points to choose
+ *   cost.c      what that costs
+ *   steps.c     the list of steps
+ *   search.c    a group: its edges, candidates, verdict
+ *   norms.c     what is normal
+ *   look.c      the loop: what it makes of a look at the groups
+ *   propose.c   steps that are not about an edge: skeleton, learning, disabling
+ *   watch.c     whether a step is kept
+ *   pythia.c    what is set, offered, decided
+ *   fill.c      into snapshots; profile.c  from and to files' values
+ */
+#define NS_PER_S UINT64_C(1000000000)
+
+/* A group whose variation is searched. */
+struct finding {
+	uint32_t group_id, type;
+	enum stop_rule rule;
+	char *text, *where;
+	double phi, phi_low, phi_high;
+	uint64_t requests, started_ns, ended_ns;
+	uint32_t n_steps;
+	uint32_t edge;      /* node searched now; SPACE_NONE: none */
+	double edge_phi;    /* of it when it was split last */
+	uint32_t fruitless; /* splits of it in a row that showed nothing */
+	uint32_t given_up[PYTHIA_MAX_HISTORY], n_given_up; /* edges, after two such */
+	uint32_t calm;         /* looks in a row at which nothing varied */
+	uint64_t calm_ns;      /* of the last */
+	uint32_t judged_epoch; /* the epoch that was last decided on */
+	char *history[PYTHIA_MAX_HISTORY];
+	uint32_t n_history;
+	uint64_t *told_nothing; /* points that did, a bit each: they and what they enclose */
+	uint32_t told_words;
+};
+
+/* How a group performed when points were learned. */
+struct norm {
+	uint32_t type, path; /* interned */
+	uint64_t count;
+	double p50_ns, cov;
+	uint32_t n_modes;
+	bool applies; /* it was learned before this run, so what varies now is not in it */
+};
+
+struct pythia {
+	struct names *names;
+	struct points points;
+	struct space space;
+	struct steps steps;
+	enum step_mode mode;
+	struct step_budget budget;
+	const struct strategy *strategy;
+	struct finding findings[PYTHIA_MAX_FINDINGS];
+	uint32_t n_findings;
+	struct index offered_hosts; /* by host bit number */
+	uint32_t offers;            /* lists of them that came */
+	double actual_events_per_s; /* of all steps, at the end of the last watch */
+	uint64_t first_ns, now_ns;
+	uint32_t epoch;
+	uint32_t boring_epoch; /* in which points were last judged boring or not */
+	struct norm *norms;
+	uint32_t n_norms, norms_room;
+	bool learn_tried; /* or a person did not want it */
+	char lacks[256];
+
+	/* Predicted events/s of each point if it is on, by the rates of the last look. */
+	double *rates;
+	uint32_t rates_room;
+
+	/* Scratch of a plan. */
+	struct candidate *candidates;
+	uint32_t n_candidates, candidates_room;
+	uint32_t *chosen, *nodes;
+	uint32_t nodes_room;
+	double *doubles;
+};
+
+/* cost.c */
+void cost_refresh(struct pythia *pythia, const struct groups_view *groups);
+double cost_of_point(const struct pythia *pythia, uint32_t point); /* events/s; < 0: not known */
+struct step_cost cost_of_parts(
+		const struct pythia *pythia, const struct step_part *parts, uint32_t n);
+/* The events/s that the tightest bound of the budget allows; < 0: there is none. */
+double cost_bound(const struct pythia *pythia);
+struct step_cost cost_spent(const struct pythia *pythia);
+
+/* norms.c */
+void norms_learn(struct pythia *pythia, const struct groups_row *row);
+void norms_set(struct pythia *pythia, const struct norm *norm);
+/* A group performs as it did when it was learned, whatever that is. */
+bool norms_hold(const struct pythia *pythia, const struct groups_row *row);
+
+/* search.c */
+struct finding *finding_of(struct pythia *pythia, uint32_t group_id, bool make, uint32_t type);
+void finding_release(struct finding *finding);
+void finding_note(struct finding *finding, const char *format, ...)
+		__attribute__((format(printf, 2, 3)));
+/* A point was on in this search, and what it encloses held next to nothing. */
+void finding_rule_out(struct finding *finding, uint32_t point);
+bool finding_rules_out(const struct finding *finding, uint32_t point);
+/* Decides on a group that there is enough to see of; may add a proposed step. */
+void finding_search(struct pythia *pythia, struct finding *finding,
+		const struct pythia_detail *detail, const struct pythia_look *look);
+
+/*
+ * Where the median of a group surely lies: the quantiles 2.6 standard errors on both sides of one
+ * half, for a quarter of the requests, since those that follow each other are alike. 0: not known.
+ */
+void median_bounds(const struct group_view *group, double *low_ns, double *high_ns);
+
+uint32_t pythia_intern(struct pythia *pythia, const char *text);
+
+/* propose.c: each may add a step. False: there is nothing to propose. */
+bool pythia_propose_skeleton(struct pythia *pythia);
+bool pythia_propose_learning(struct pythia *pythia, const struct groups_view *groups);
+bool pythia_propose_disabling(struct pythia *pythia, bool all, uint32_t group_id, const char *why);
+/* What a person rejected, or what failed, is left alone for a while. */
+void pythia_bar(struct pythia *pythia, const struct step *step);
+
+/* The points that bore, as parts to disable; room for all points. Returns how many. */
+uint32_t pythia_gather_boring(const struct pythia *pythia, struct step_part *parts);
+/* Adds a step, and approves it where that is the mode. */
+struct step *pythia_add_step(struct pythia *pythia, enum step_kind kind,
+		const struct step_part *parts, uint32_t n, uint32_t group_id, const char *title,
+		const char *why);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_PYTHIA_POINTS_H
+#define PT_PYTHIA_POINTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "names.h"
+#include "pythia/index.h"
+
+/*
+ * All points that can be recorded, or are: a point is a pair of entry and exit, or one tracepoint.
+ * Where it is offered, where somebody records it, and where a step of ours made it so.
+ *
+ * Memory: at most POINTS_MAX; further ones are not known. At most POINTS_MAX_HOSTS hosts: what
+ * others offer is not taken up, and said so (points_all_hosts()).
+ */
+#define POINTS_MAX       131072u
+#define POINTS_MAX_HOSTS 64u
+#define POINTS_SEEN_NS   UINT64_C(60000000000)
+#define POINT_NONE       UINT32_MAX
+
+struct point {
+	uint32_t provider, name; /* of the span, interned */
+	uint32_t entry, exit;    /* events, interned; exit 0: a single tracepoint */
+	bool kernel, skeleton;
+	bool ever;           /* a step of ours has enabled it */
+	bool pinned;         /* a person enabled it: it is not boring */
+	bool placed;         /* it stands somewhere in the space */
+	uint64_t offered;    /* hosts, a bit each */
+	uint64_t recorded;   /* its events came from there within POINTS_SEEN_NS */
+	uint64_t ours;       /* steps in force record it there */
+	uint64_t seen_ns;    /* event time of its last event; 0: never */
+	uint64_t enabled_ns; /* event time at which a step last enabled it */
+	uint32_t boring;     /* looks in a row at which it told nothing */
+	uint32_t barred;     /* not before that epoch again */
+	uint32_t explained;  /* how often it was the answer */
+};
+
+struct points {
+	struct names *names;
+	struct point *items;
+	uint32_t n, room;
+	struct index by_name, by_event;
+	uint32_t hosts[POINTS_MAX_HOSTS]; /* interned */
+	uint32_t n_hosts;
+	bool left_out; /* a bound was reached */
+};
+
+void points_init(struct points *points, struct names *names);
+void points_release(struct points *points);
+
+/* The bit of a host, 0 if there is no room for it. */
+uint64_t points_host(struct points *points, const char *host);
+
+/* The point of a span name, new if need be. POINT_NONE: a bound, or out of memory. */
+uint32_t points_add(struct points *points, uint32_t provider, uint32_t name, bool kernel);
+uint32_t points_find(const struct points *points, uint32_t provider, uint32_t name);
+/* It consists of this event; `exit`: the second one of a pair. */
+void points_set_event(struct points *points, uint32_t point, uint32_t event, bool exit);
+uint32_t points_of_event(const struct points *points, uint32_t event);
+
+/* Hosts that offer it and where nobody records it. */
+static inline uint64_t point_off(const struct point *point)
+{
+	return point->offered & ~(point->recorded | point->ours);
+}
+
+/* It is recorded wherever it is offered, or at least somewhere if no host offers it. */
+static inline bool point_is_on(const struct point *point)
+{
+	return point->recorded | point->ours ? !point_off(point) : false;
+}
+
+#endif

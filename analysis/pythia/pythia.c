@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pythia/internal.h"
+
+#define BAR_EPOCHS  5u
+#define TITLE_BYTES 256
+
+struct pythia *pythia_create(struct names *names)
+{
+	struct pythia *pythia = calloc(1, sizeof(*pythia));
+	uint32_t n;
+
+	if (!pythia) {
+		return NULL;
+	}
+	pythia->names = names;
+	points_init(&pythia->points, names);
+	space_init(&pythia->space);
+	pythia->budget = STEP_USUAL_BUDGET;
+	pythia->strategy = strategies(&n);
+	return pythia;
+}
+
+void pythia_destroy(struct pythia *pythia)
+{
+	if (!pythia) {
+		return;
+	}
+	for (uint32_t i = 0; i < pythia->n_findings; i++) {
+		finding_release(&pythia->findings[i]);
+	}
+	points_release(&pythia->points);
+	space_release(&pythia->space);
+	steps_release(&pythia->steps);
+	free(pythia->norms);
+	free(pythia->rates);
+	free(pythia->candidates);
+	free(pythia->chosen);
+	free(pythia->nodes);
+	free(pythia->doubles);
+	free(pythia);
+}
+
+void pythia_set_mode(struct pythia *pythia, enum step_mode mode, uint64_t now_ns)
+{
+	struct step *step = steps_proposed(&pythia->steps);
+	char error[128];
+
+	pythia->mode = mode;
+	if (mode == MODE_AUTOPILOT && step) {
+		step_decide(step, STEP_APPROVE, STEP_BY_AUTOPILOT, now_ns, error, sizeof(error));
+	}
+}
+
+enum step_mode pythia_mode(const struct pythia *pythia)
+{
+	return pythia->mode;
+}
+
+const struct step_budget *pythia_budget(const struct pythia *pythia)
+{
+	return &pythia->budget;
+}
+
+void pythia_set_budget(struct pythia *pythia, const struct step_budget *budget)
+{
+	pythia->budget = *budget;
+	if (pythia->budget.points == 0) {
+		pythia->budget.points = STEP_USUAL_BUDGET.points;
+	}
+}
+
+enum status pythia_set_strategy(struct pythia *pythia, const char *name)
+{
+	const struct strategy *strategy = strategy_find(name);
+
+	if (!strategy) {
+		return STATUS_NOT_FOUND;
+	}
+	pythia->strategy = strategy;
+	return STATUS_OK;
+}
+
+/* --- what is offered, and recorded ----------------------------------------------------------- */
+
+/* The point of an event; POINT_NONE: a bound, or out of memory. */
+static uint32_t point_of(struct pythia *pythia, const struct pythia_offer *event)
+{
+	struct points *points = &pythia->points;
+	uint32_t at = points_add(points, pythia_intern(pythia, event->provider),
+			pythia_intern(pythia, event->span), event->kernel);
+
+	if (at != POINT_NONE) {
+		points_set_event(points, at, pythia_intern(pythia, event->event),
+				event->role == OFFER_EXIT);
+		points->items[at].skeleton |= event->skeleton;
+	}
+	return at;
+}
+
+void pythia_know(struct pythia *pythia, const struct pythia_offer *event)
+{
+	point_of(pythia, event);
+}
+
+enum status pythia_offer(struct pythia *pythia, const char *host, const struct pythia_offer *offers,
+		uint32_t n)
+{
+	struct points *points = &pythia->points;
+	uint64_t bit = points_host(points, host);
+
+	if (!bit) {
+		return STATUS_NOT_FOUND;
+	}
+	pythia->offers += n > 0;
+	for (uint32_t i = 0; i < points->n; i++) {
+		points->items[i].offered &= ~bit;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t at = point_of(pythia, &offers[i]);
+
+		if (at == POINT_NONE) {
+			return STATUS_NO_MEMORY;
+		}
+		if (offers[i].role != OFFER_EXIT) {
+			points->items[at].offered |= bit;
+		}
+	}
+	return STATUS_OK;
+}
+
+void pythia_recorded(struct pythia *pythia, const char *event, const char *const *hosts, uint32_t n)
+{
+	uint32_t at = points_of_event(&pythia->points, pythia_intern(pythia, event));
+
+	if (at == POINT_NONE) {
+		return;
+	}
+	pythia->points.items[at].seen_ns = pythia->now_ns;
+	for (uint32_t i = 0; i < n; i++) {
+		pythia->points.items[at].recorded |= points_host(&pythia->points, hosts[i]);
+	}
+}
+
+/* --- decisions and outcomes ------------------------------------------------------------------ */
+
+/* What a person rejected, or what failed, is left alone for a while. */
+void pythia_bar(struct pythia *pythia, const struct step *step)
+{
+	for (uint32_t i = 0; i < step->n_parts; i++) {
+		pythia->points.items[step->parts[i].point].barred = pythia->epoch + BAR_EPOCHS;
+	}
+}
+
+enum status pythia_decide(struct pythia *pythia, uint32_t id, enum step_decision decision,
+		enum step_by by, uint64_t now_ns, char *error, size_t size)
+{
+	struct step *step = steps_find(&pythia->steps, id);
+	struct finding *finding;
+	enum status status;
+
+	if (!step) {
+		snprintf(error, size, "there is no step %u (any more)", id);
+		return STATUS_NOT_FOUND;
+	}
+	if (decision == STEP_APPROVE && pythia->mode == MODE_OBSERVE) {
+		snprintf(error, size,
+				"the mode is observe: nothing is changed; key m changes the mode");
+		return STATUS_INVALID;
+	}
+	status = step_decide(step, decision, by, now_ns, error, size);
+	if (status == STATUS_OK && decision == STEP_REJECT) {
+		pythia_bar(pythia, step);
+		pythia->learn_tried |= step->kind == STEP_LEARN;
+		finding = finding_of(pythia, step->group_id, false, 0);
+		if (finding) {
+			finding_note(finding, "rejected: %s", step->title);
+			finding->judged_epoch = UINT32_MAX;
+		}
+	}
+	return status;
+}
+
+enum status pythia_propose_point(struct pythia *pythia, uint32_t at, bool enable, uint64_t now_ns,
+		char *error, size_t size)
+{
+	struct point *point = at < pythia->points.n ? &pythia->points.items[at] : NULL;
+	struct step_part part = {.point = at, .enable = enable};
+	struct step *step = steps_proposed(&pythia->steps);
+	const char *name = point ? names_text(pythia->names, point->name) : "this";
+	char title[TITLE_BYTES];
+
+	part.hosts = !point ? 0 : enable ? point_off(point) : point->ours;
+	if (!part.hosts || !point->entry) {
+		snprintf(error, size,
+				enable ? "%s: no host offers it, or it is recorded everywhere"
+				       : "%s: no step records it; only what steps enabled is "
+					 "disabled",
+				name);
+		return STATUS_INVALID;
+	}
+	if (step) {
+		step->state = STEP_REJECTED;
+		step->ended_ns = now_ns;
+		step_say(step, "withdrawn: another was asked for by hand");
+	}
+	pythia->now_ns = now_ns;
+	snprintf(title, sizeof(title), "%s %s", enable ? "+" : "-", name);
+	step = steps_add(&pythia->steps, enable ? STEP_ENABLE : STEP_DISABLE, &part, 1, title,
+			"by hand", now_ns);
+	if (!step) {
+		snprintf(error, size, "out of memory");
+		return STATUS_NO_MEMORY;
+	}
+	step->by = STEP_BY_PERSON;
+	step->predicted = cost_of_parts(pythia, &part, 1);
+	point->pinned = enable;
+	return STATUS_OK;
+}
+
+enum status pythia_propose(struct pythia *pythia, const char *provider, const char *name,
+		bool enable, uint64_t now_ns, char *error, size_t size)
+{
+	return pythia_propose_point(pythia,
+			points_find(&pythia->points, pythia_intern(pythia, provider),
+					pythia_intern(pythia, name)),
+			enable, now_ns, error, size);
+}
+
+void pythia_undo_all(struct pythia *pythia, enum step_by by, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < pythia->steps.n; i++) {
+		struct step *step = &pythia->steps.items[i];
+
+		/* To undo a disabling would be to enable. */
+		if (step->kind != STEP_DISABLE || step->state == STEP_PROPOSED ||
+				step->state == STEP_APPROVED) {
+			step_undo(step, by, now_ns);
+		}
+	}
+	pythia->mode = MODE_OBSERVE;
+}
+
+void pythia_host_gone(struct pythia *pythia, const char *host, uint64_t now_ns)
+{
+	uint64_t bit = points_host(&pythia->points, host);
+
+	for (uint32_t i = 0; i < pythia->points.n; i++) {
+		pythia->points.items[i].ours &= ~bit;
+	}
+	for (uint32_t i = 0; i < pythia->steps.n; i++) {
+		step_host_gone(&pythia->steps.items[i], bit, host, now_ns);
+	}
+}
+
+const struct step_order *pythia_next_order(struct pythia *pythia)
+{
+	return steps_next_order(&pythia->steps, &pythia->points);
+}
+
+bool pythia_order_done(struct pythia *pythia, const struct step_outcome *outcome, uint64_t now_ns)
+{
+	struct step *step = steps_order_done(&pythia->steps, &pythia->points, outcome, now_ns);
+	struct finding *finding;
+
+	if (!step) {
+		return false;
+	}
+	finding = finding_of(pythia, step->group_id, false, 0);
+	if (finding && outcome->undo) {
+		finding_note(finding, "step %u undone: %s", step->id, step->effect);
+	} else if (finding) {
+		finding_note(finding, "step %u: %s", step->id, step->title);
+		finding->n_steps += outcome->ok;
+	}
+	if (!outcome->ok) {
+		pythia_bar(pythia, step);
+	}
+	return true;
+}
+
+uint32_t pythia_group_of_step(struct pythia *pythia, uint32_t id)
+{
+	const struct step *step = steps_find(&pythia->steps, id);
+
+	return step ? step->group_id : 0;
+}
+
+bool pythia_can_act(const struct pythia *pythia)
+{
+	return pythia->offers > 0;
+}
+
+uint32_t pythia_intern(struct pythia *pythia, const char *text)
+{
+	return names_add(pythia->names, text, strlen(text));
+}

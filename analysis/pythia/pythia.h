@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_PYTHIA_PYTHIA_H
+#define PT_PYTHIA_PYTHIA_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "arena.h"
+#include "names.h"
+#include "pythiatop/profile.h"
+#include "pythiatop/snapshot/snapshot.h"
+#include "pythiatop/status.h"
+#include "pythiatop/step.h"
+
+/*
+ * What to record next, so that the place is found where requests of a group differ: the loop of
+ * Pythia. It looks at the groups as the screen does, at set times of event time, and proposes at
+ * most one step at a time. (Ates et al., SoCC 2019; Toslali et al., "Automating instrumentation
+ * choices for performance problems in distributed applications with VAIF", SoCC 2021.)
+ *
+ * A decision needs an epoch, the time since the last step: at least ten seconds and 200 requests
+ * of the group; 50 where the intervals are clear already, or after 30 seconds. Pure: the same calls
+ * take the same decisions. One thread. Memory: points.h, space.h, steps.h; at most
+ * PYTHIA_MAX_FINDINGS groups are searched.
+ */
+#define PYTHIA_MAX_FINDINGS 64u
+#define PYTHIA_MAX_HISTORY  32u
+#define PYTHIA_DETAILS      4u /* groups looked at closely at a time */
+
+struct pythia;
+
+struct pythia *pythia_create(struct names *names); /* NULL if out of memory */
+void pythia_destroy(struct pythia *pythia);
+
+void pythia_set_mode(struct pythia *pythia, enum step_mode mode, uint64_t now_ns);
+enum step_mode pythia_mode(const struct pythia *pythia);
+const struct step_budget *pythia_budget(const struct pythia *pythia);
+void pythia_set_budget(struct pythia *pythia, const struct step_budget *budget);
+enum status pythia_set_strategy(struct pythia *pythia, const char *name);
+
+/* An event that a host offers, and what it means. */
+struct pythia_offer {
+	const char *event;
+	bool kernel, skeleton;
+	enum { OFFER_POINT, OFFER_ENTRY, OFFER_EXIT } role;
+	const char *provider, *span;
+};
+
+/* All that a host offers: replaces what it offered before. */
+enum status pythia_offer(struct pythia *pythia, const char *host, const struct pythia_offer *offers,
+		uint32_t n);
+
+enum status pythia_learn(struct pythia *pythia, const struct profile *profile);
+/* From the arena. NULL if out of memory. */
+const struct profile *pythia_profile(const struct pythia *pythia, struct arena *arena);
+
+/* An event that is recorded, and what it means, whether anybody offers it or not. */
+void pythia_know(struct pythia *pythia, const struct pythia_offer *event);
+
+/* Events of that name came from these hosts lately. */
+void pythia_recorded(
+		struct pythia *pythia, const char *event, const char *const *hosts, uint32_t n);
+
+/* A group looked at closely. */
+struct pythia_detail {
+	const struct groups_row *row;   /* of the epoch */
+	const struct tree_view *tree;   /* likewise */
+	const struct group_view *group; /* likewise */
+};
+
+struct pythia_look {
+	uint64_t now_ns, epoch_ns; /* event time; of the epoch's begin, or of the first event */
+	uint32_t epoch;
+	const struct groups_view *groups; /* of the epoch */
+	const struct groups_view *recent; /* of the window */
+	uint32_t n_details;
+	const struct pythia_detail *details;
+};
+
+/* Some host offers something. */
+bool pythia_can_act(const struct pythia *pythia);
+
+/* The groups that should be looked at closely next, at most PYTHIA_DETAILS; returns how many. */
+uint32_t pythia_wants(const struct pythia *pythia, const struct groups_view *groups, uint32_t *ids);
+/* Looks, and may propose a step, or in autopilot approve it. */
+void pythia_look(struct pythia *pythia, const struct pythia_look *look);
+
+/* A step to learn is being watched: all groups' trees are wanted by pythia_learned() at its end. */
+bool pythia_is_learning(const struct pythia *pythia, uint32_t step);
+void pythia_learned(struct pythia *pythia, const struct pythia_look *look);
+
+enum status pythia_decide(struct pythia *pythia, uint32_t step, enum step_decision decision,
+		enum step_by by, uint64_t now_ns, char *error, size_t size);
+/* Proposes a point by hand: by its span, or by its number (tree rows of points that are off). */
+enum status pythia_propose_point(struct pythia *pythia, uint32_t point, bool enable,
+		uint64_t now_ns, char *error, size_t size);
+enum status pythia_propose(struct pythia *pythia, const char *provider, const char *name,
+		bool enable, uint64_t now_ns, char *error, size_t size);
+void pythia_undo_all(struct pythia *pythia, enum step_by by, uint64_t now_ns);
+
+/* What steps did on a host is undone: its helper has ended. */
+void pythia_host_gone(struct pythia *pythia, const char *host, uint64_t now_ns);
+
+const struct step_order *pythia_next_order(struct pythia *pythia);
+/* True: what is recorded has changed: a new epoch begins. */
+bool pythia_order_done(struct pythia *pythia, const struct step_outcome *outcome, uint64_t now_ns);
+/* `group`: the step's, in the epoch; NULL if it has none. */
+void pythia_watch_over(struct pythia *pythia, const struct step_watch *watch,
+		const struct group_view *group, uint64_t now_ns);
+uint32_t pythia_group_of_step(struct pythia *pythia, uint32_t step); /* 0: none */
+
+enum status pythia_fill(struct pythia *pythia, struct snapshot *snapshot);
+/* Marks the rows of a tree, and adds those of points that are off. */
+enum status pythia_mark_tree(struct pythia *pythia, struct snapshot *snapshot);
+
+#endif

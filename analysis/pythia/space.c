@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdlib.h>
+#include <string.h>
+
+#include "pythia/space.h"
+
+void space_init(struct space *space)
+{
+	*space = (struct space){.nodes = NULL};
+}
+
+void space_release(struct space *space)
+{
+	free(space->nodes);
+	index_release(&space->roots);
+	space_init(space);
+}
+
+static uint32_t add_node(struct space *space, uint32_t parent, uint32_t point, uint32_t type)
+{
+	uint32_t at = space->n;
+
+	if (space->n == SPACE_MAX_NODES) {
+		return SPACE_NONE;
+	}
+	if (space->n == space->room) {
+		uint32_t room = space->room ? space->room * 2 : 64;
+		struct space_node *nodes = realloc(space->nodes, room * sizeof(*nodes));
+
+		if (!nodes) {
+			return SPACE_NONE;
+		}
+		space->nodes = nodes;
+		space->room = room;
+	}
+	space->nodes[at] = (struct space_node){.parent = parent,
+			.first = SPACE_NONE,
+			.next = SPACE_NONE,
+			.point = point,
+			.type = type};
+	space->n++;
+	return at;
+}
+
+/* Children stand in the order they were made. */
+static void link_child(struct space *space, uint32_t parent, uint32_t child)
+{
+	uint32_t *at = &space->nodes[parent].first;
+
+	while (*at != SPACE_NONE) {
+		at = &space->nodes[*at].next;
+	}
+	*at = child;
+	space->nodes[child].parent = parent;
+	space->nodes[child].next = SPACE_NONE;
+}
+
+static void unlink_child(struct space *space, uint32_t child)
+{
+	uint32_t *at = &space->nodes[space->nodes[child].parent].first;
+
+	while (*at != child) {
+		at = &space->nodes[*at].next;
+	}
+	*at = space->nodes[child].next;
+}
+
+uint32_t space_type(const struct space *space, uint32_t type)
+{
+	return index_find(&space->roots, type);
+}
+
+uint32_t space_add_type(struct space *space, uint32_t type)
+{
+	uint32_t root = space_type(space, type);
+
+	if (root != INDEX_NONE) {
+		return root;
+	}
+	root = add_node(space, SPACE_NONE, POINT_NONE, type);
+	if (root != SPACE_NONE && !index_set(&space->roots, type, root)) {
+		space->n--;
+		return SPACE_NONE;
+	}
+	return root;
+}
+
+static uint32_t child_of(const struct space *space, uint32_t parent, uint32_t point)
+{
+	uint32_t at = space->nodes[parent].first;
+
+	while (at != SPACE_NONE && space->nodes[at].point != point) {
+		at = space->nodes[at].next;
+	}
+	return at;
+}
+
+uint32_t space_add(struct space *space, uint32_t parent, uint32_t point)
+{
+	uint32_t child = child_of(space, parent, point);
+
+	if (child != SPACE_NONE) {
+		return child;
+	}
+	child = add_node(space, parent, point, space->nodes[parent].type);
+	if (child != SPACE_NONE) {
+		link_child(space, parent, child);
+	}
+	return child;
+}
+
+uint32_t space_next(const struct space *space, uint32_t root, uint32_t at, bool skip)
+{
+	if (!skip && space->nodes[at].first != SPACE_NONE) {
+		return space->nodes[at].first;
+	}
+	while (at != root && space->nodes[at].next == SPACE_NONE) {
+		at = space->nodes[at].parent;
+	}
+	return at == root ? SPACE_NONE : space->nodes[at].next;
+}
+
+uint32_t space_find(const struct space *space, uint32_t parent, uint32_t point)
+{
+	uint32_t at = child_of(space, parent, point);
+
+	if (at != SPACE_NONE) {
+		return at;
+	}
+	for (at = space_next(space, parent, parent, false); at != SPACE_NONE;
+			at = space_next(space, parent, at, false)) {
+		if (space->nodes[at].point == point) {
+			return at; /* what is between is off now */
+		}
+	}
+	return SPACE_NONE;
+}
+
+/* `node` is `above`, or below it: code that calls itself. */
+static bool is_within(const struct space *space, uint32_t node, uint32_t above)
+{
+	while (node != SPACE_NONE && node != above) {
+		node = space->nodes[node].parent;
+	}
+	return node == above;
+}
+
+uint32_t space_place(struct space *space, uint32_t parent, uint32_t point)
+{
+	uint32_t at = space_find(space, parent, point), above;
+
+	if (at != SPACE_NONE) {
+		return at;
+	}
+	for (above = space->nodes[parent].parent; above != SPACE_NONE;
+			above = space->nodes[above].parent) {
+		at = child_of(space, above, point);
+		if (at != SPACE_NONE && space->nodes[at].guessed && !is_within(space, parent, at)) {
+			unlink_child(space, at);
+			link_child(space, parent, at);
+			return at;
+		}
+	}
+	at = space_add(space, parent, point);
+	if (at != SPACE_NONE) {
+		space->nodes[at].guessed = true;
+	}
+	return at;
+}
+
+static uint32_t place_row(struct space *space, struct points *points, const struct tree_row *row,
+		uint32_t parent, bool all_on)
+{
+	uint32_t provider = names_add(points->names, row->provider, strlen(row->provider));
+	uint32_t name = names_add(points->names, row->name, strlen(row->name));
+	uint32_t point = points_add(points, provider, name, !provider), node;
+
+	if (point == POINT_NONE) {
+		return SPACE_NONE;
+	}
+	node = all_on ? space_add(space, parent, point) : space_place(space, parent, point);
+	if (node != SPACE_NONE && all_on) {
+		space->nodes[node].guessed = false;
+	}
+	points->items[point].placed |= node != SPACE_NONE;
+	return node;
+}
+
+void space_observe(struct space *space, struct points *points, uint32_t type,
+		const struct tree_view *tree, bool all_on, uint32_t *nodes)
+{
+	uint32_t root = space_add_type(space, type);
+
+	for (uint32_t i = 0; i < tree->n; i++) {
+		const struct tree_row *row = &tree->rows[i];
+		uint32_t parent = row->parent == UINT32_MAX ? root : nodes[row->parent];
+		struct space_node *node;
+
+		nodes[i] = SPACE_NONE;
+		if (parent == SPACE_NONE || row->mark == TREE_NO_POINT) {
+			continue;
+		}
+		nodes[i] = place_row(space, points, row, parent, all_on);
+		if (nodes[i] == SPACE_NONE || tree->requests < SPACE_FEW) {
+			continue;
+		}
+		/* Several groups of a type differ: the one that more requests speak for wins. */
+		node = &space->nodes[nodes[i]];
+		if (tree->requests * 2 >= node->requests) {
+			node->count = (double)row->count / (double)tree->requests;
+			node->total_ns = row->total_ns / (double)tree->requests;
+			node->requests = tree->requests;
+		}
+	}
+}

@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stddef.h>
+#include <string.h>
+
+#include "hash.h"
+#include "pythia/strategy.h"
+#include "pythiatop/step.h"
+
+/* A point that costs next to nothing is not worth any number of times more than one that does. */
+#define COST_FLOOR 10.0 /* events/s */
+
+static bool is_chosen(const struct choice *choice, uint32_t n, uint32_t at)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (choice->chosen[i] == at) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool fits(const struct choice *choice, uint32_t at, double spent)
+{
+	return choice->events_left < 0 ||
+	       spent + choice->candidates[at].events_per_s <= choice->events_left;
+}
+
+/* Takes the candidates by falling rank while they fit; rank < 0: never. */
+static uint32_t take_best(struct choice *choice, uint32_t max, const double *rank)
+{
+	uint32_t n = 0;
+	double spent = 0;
+
+	while (n < max) {
+		uint32_t best = CANDIDATE_NONE;
+
+		for (uint32_t i = 0; i < choice->n; i++) {
+			if (rank[i] >= 0 && !is_chosen(choice, n, i) && fits(choice, i, spent) &&
+					(best == CANDIDATE_NONE || rank[i] > rank[best])) {
+				best = i;
+			}
+		}
+		if (best == CANDIDATE_NONE) {
+			break;
+		}
+		choice->chosen[n++] = best;
+		spent += choice->candidates[best].events_per_s;
+	}
+	return n;
+}
+
+/* What edges each strategy looks at. */
+enum {
+	EDGES_hybrid = EDGE_BY_PHI,
+	EDGES_hierarchical = EDGE_BY_PHI,
+	EDGES_flat = EDGE_BY_PHI,
+	EDGES_historic = EDGE_BY_PHI,
+	EDGES_cross_layer = EDGE_BY_PHI,
+	EDGES_random = EDGE_BY_PHI,
+	EDGES_all = EDGE_BY_PHI,
+	EDGES_pythia = EDGE_BY_VARIANCE,
+};
+
+/* --- hybrid ---------------------------------------------------------------------------------- */
+
+/* Direct children of a container that are not known by time share what is left of it evenly. */
+static double share_of(const struct choice *choice, uint32_t at)
+{
+	const struct candidate *candidate = &choice->candidates[at];
+	uint32_t siblings = 0;
+	double even;
+
+	for (uint32_t i = 0; i < choice->n; i++) {
+		siblings += choice->candidates[i].above == candidate->above;
+	}
+	even = 1.0 / (siblings + 1);
+	return candidate->share < 0 ? even : 0.5 * candidate->share + 0.5 * even;
+}
+
+/*
+ * Greedy by value over cost. Candidates are those directly in the edge, then also those in what was
+ * just chosen. Splitting share s off a part c gains 2 s (c - s) of 1 - sum p^2.
+ */
+static uint32_t choose_hybrid(struct choice *choice)
+{
+	double *share = choice->scratch, *left = choice->scratch + choice->n;
+	double edge = 1, spent = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < choice->n; i++) {
+		share[i] = left[i] = share_of(choice, i);
+	}
+	while (n < choice->max) {
+		uint32_t best = CANDIDATE_NONE;
+		double best_worth = 0;
+
+		for (uint32_t i = 0; i < choice->n; i++) {
+			uint32_t above = choice->candidates[i].above;
+			double part, cut, worth;
+
+			if (is_chosen(choice, n, i) || !fits(choice, i, spent) ||
+					(above != CANDIDATE_NONE && !is_chosen(choice, n, above))) {
+				continue;
+			}
+			part = above == CANDIDATE_NONE ? edge : left[above];
+			cut = share[i] < part ? share[i] : part / 2;
+			worth = 2 * cut * (part - cut) /
+				(choice->candidates[i].events_per_s + COST_FLOOR);
+			if (worth > best_worth) {
+				best_worth = worth;
+				best = i;
+			}
+		}
+		if (best == CANDIDATE_NONE) {
+			break;
+		}
+		if (choice->candidates[best].above == CANDIDATE_NONE) {
+			edge = edge > share[best] ? edge - share[best] : 0;
+		} else {
+			left[choice->candidates[best].above] -= share[best];
+		}
+		choice->chosen[n++] = best;
+		spent += choice->candidates[best].events_per_s;
+	}
+	return n;
+}
+
+/* --- the others ------------------------------------------------------------------------------ */
+
+static uint32_t choose_hierarchical(struct choice *choice)
+{
+	for (uint32_t i = 0; i < choice->n; i++) {
+		const struct candidate *candidate = &choice->candidates[i];
+
+		choice->scratch[i] = candidate->depth != 1  ? -1
+				     : candidate->share < 0 ? 0
+							    : candidate->share;
+	}
+	return take_best(choice, choice->max, choice->scratch);
+}
+
+/* Evenly through the edge's time: with max = 1 its middle, hence binary search. */
+static uint32_t choose_flat(struct choice *choice)
+{
+	uint32_t n = 0;
+	double spent = 0;
+
+	for (uint32_t k = 1; k <= choice->max; k++) {
+		double target = (double)k / (choice->max + 1);
+		uint32_t best = CANDIDATE_NONE;
+		double best_distance = 2;
+
+		for (uint32_t i = 0; i < choice->n; i++) {
+			double distance = choice->candidates[i].position - target;
+
+			distance = distance < 0 ? -distance : distance;
+			if (distance < best_distance && !is_chosen(choice, n, i) &&
+					fits(choice, i, spent)) {
+				best_distance = distance;
+				best = i;
+			}
+		}
+		if (best != CANDIDATE_NONE) {
+			choice->chosen[n++] = best;
+			spent += choice->candidates[best].events_per_s;
+		}
+	}
+	return n;
+}
+
+/* What explained before, anywhere; else as hybrid. */
+static uint32_t choose_historic(struct choice *choice)
+{
+	uint32_t n;
+
+	for (uint32_t i = 0; i < choice->n; i++) {
+		uint32_t explained = choice->candidates[i].explained;
+
+		choice->scratch[i] = explained ? (double)explained : -1;
+	}
+	n = take_best(choice, choice->max, choice->scratch);
+	return n ? n : choose_hybrid(choice);
+}
+
+static uint32_t choose_cross_layer(struct choice *choice)
+{
+	for (uint32_t i = 0; i < choice->n; i++) {
+		choice->scratch[i] = choice->candidates[i].kernel ? 1 : -1;
+	}
+	return take_best(choice, choice->n, choice->scratch);
+}
+
+static uint32_t choose_random(struct choice *choice)
+{
+	for (uint32_t i = 0; i < choice->n; i++) {
+		choice->scratch[i] = (double)(hash_pair(choice->seed, i) >> 11);
+	}
+	return take_best(choice, choice->max, choice->scratch);
+}
+
+static uint32_t choose_all(struct choice *choice)
+{
+	memset(choice->scratch, 0, choice->n * sizeof(*choice->scratch));
+	return take_best(choice, choice->n, choice->scratch);
+}
+
+/* The prototype's rule: all that lies directly in the edge of the largest variance. */
+static uint32_t choose_pythia(struct choice *choice)
+{
+	for (uint32_t i = 0; i < choice->n; i++) {
+		choice->scratch[i] = choice->candidates[i].depth == 1 ? 0 : -1;
+	}
+	return take_best(choice, choice->n, choice->scratch);
+}
+
+static const struct strategy table[] = {
+#define X(id, title, says)                                                                         \
+	{.name = title, .edges = (enum edge_rule)EDGES_##id, .choose = choose_##id},
+		PYTHIATOP_STRATEGIES(X)
+#undef X
+};
+
+const struct strategy *strategies(uint32_t *n)
+{
+	*n = sizeof(table) / sizeof(table[0]);
+	return table;
+}
+
+const struct strategy *strategy_find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		if (strcmp(table[i].name, name) == 0) {
+			return &table[i];
+		}
+	}
+	return NULL;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PYTHIATOP_SNAPSHOT_STEPS_H
+#define PYTHIATOP_SNAPSHOT_STEPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pythiatop/step.h"
+
+/* A step, as it is now. Times are of events; 0: not yet. */
+struct step_row {
+	uint32_t id; /* counts from 1 */
+	enum step_kind kind;
+	enum step_state state;
+	enum step_by by;
+	uint32_t group_id;  /* whose variation it is about; 0: of none */
+	const char *title;  /* "+3 inside build_instance" */
+	const char *why;    /* "97% of the variance of server create is inside it" */
+	const char *effect; /* what came of it, or why it failed; "" so far */
+	uint64_t proposed_ns, decided_ns, done_ns, ended_ns;
+	struct step_cost predicted, actual;
+	double share_of_budget; /* predicted events/s with all others, of the budget; < 0: unknown
+				 */
+	uint32_t n_points, n_events;
+	const struct step_event *events;
+};
+
+/* Why the search for a group has come to its end. */
+enum stop_rule {
+	STOP_NONE = 0,
+	STOP_CODE,     /* 1: a leaf holds at least half of the variance: this code */
+	STOP_VARIABLE, /* 2: a variable explains it */
+	STOP_HEALTHY,  /* 3: nothing varies any more */
+	STOP_DIFFUSE,  /* 4: no place holds a share of it */
+	STOP_SPENT,    /* 5: budget or time is used up */
+};
+
+/* What is known, or supposed, of one group. */
+struct steps_finding {
+	uint32_t group_id;
+	const char *type, *path;
+	enum stop_rule rule; /* STOP_NONE: the search goes on */
+	const char *text;    /* the verdict, or what is looked at now, in one sentence */
+	const char *where;   /* calling context; "" if none */
+	double phi, phi_low, phi_high;
+	uint64_t requests;
+	uint32_t n_steps;
+	double seconds; /* of the search, event time */
+	uint32_t n_history;
+	const char *const *history; /* what was tried and what it showed, oldest first */
+};
+
+/* Whether a host can be controlled. */
+struct steps_control {
+	const char *host;
+	bool ready;
+	const char *session; /* ours there; "" if none */
+	const char *text;    /* why it is not ready, and what to do; "" if it is */
+};
+
+struct steps_view {
+	enum step_mode mode;
+	const char *strategy;
+	struct step_budget budget;
+	struct step_cost spent; /* of all steps in force */
+	uint32_t next;          /* row that waits for a decision; UINT32_MAX: none */
+	const char *lacks;      /* what keeps it from proposing more; "" if nothing */
+	uint32_t n;             /* newest first */
+	const struct step_row *rows;
+	uint32_t n_rules; /* event rules in force because of steps */
+	const struct step_event *rules;
+	uint32_t n_controls;
+	const struct steps_control *controls;
+	uint32_t n_findings; /* verdicts first, then by what the variation costs */
+	const struct steps_finding *findings;
+	/* Points: a pair of entry and exit, or a single tracepoint. */
+	uint32_t skeleton, enabled, ever_enabled, known;
+};
+
+#endif

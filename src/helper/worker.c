@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "helper/worker.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "helper/lines.h"
+
+static const struct verb {
+	const char *name;
+	worker_verb *run;
+	bool changes;
+} verbs[] = {
+		{"sessions", look_sessions, false},
+		{"points", look_points, false},
+		{"channels", look_channels, false},
+		{"create", session_create, true},
+		{"enable", change_enable, true},
+		{"disable", change_disable, true},
+		{"learn", learn_begin, true},
+		{"learned", learn_end, true},
+		{"snapshot", session_snapshot, true},
+		{"destroy", session_destroy, true},
+		{WORKER_UNDO, session_destroy, false},
+		{WORKER_SWEEP, session_sweep, false},
+};
+
+static void answer_request(
+		const struct helper *helper, struct answer *answer, const json_t *request)
+{
+	const char *name = json_string_value(json_object_get(request, "do"));
+	size_t i;
+
+	answer->id = json_integer_value(json_object_get(request, "id"));
+	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
+		if (!name || strcmp(name, verbs[i].name) != 0) {
+			continue;
+		}
+		if (verbs[i].changes && helper->rights.read_only) {
+			answer_error(answer, "this host is read-only",
+					"control.read_only in its control.conf says so");
+		} else {
+			verbs[i].run(helper, answer, request);
+		}
+		return;
+	}
+	answer_error(answer, "unknown request",
+			"\"do\" is one of hello, renew, give_up, sessions, points, channels, "
+			"create, "
+			"enable, disable, learn, learned, snapshot, destroy");
+}
+
+/* The guardian checked already that it is a request. False: nobody reads answers any more. */
+static bool answer_line(const struct helper *helper, const char *text, size_t length)
+{
+	json_t *request = json_loadb(text, length, 0, NULL);
+	struct answer answer = {0};
+
+	answer_request(helper, &answer, request);
+	json_decref(request);
+	return !answer.deaf;
+}
+
+/* All that is complete. False: nobody reads answers any more. */
+static bool answer_lines(const struct helper *helper, struct line_in *in)
+{
+	char *text;
+	size_t length;
+	enum line line;
+
+	while ((line = line_in_next(in, &text, &length)) != LINE_NONE) {
+		if (line == LINE_WHOLE && length > 0 && !answer_line(helper, text, length)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* The guardian is gone, or has stopped: nobody else will. */
+static void undo(const struct helper *helper)
+{
+	struct answer nobody = {.deaf = true};
+
+	if (session_end(&nobody, helper->owner.session) == 0 &&
+			session_end(&nobody, helper->owner.flight) == 0) {
+		owner_remove(&helper->owner);
+	}
+}
+
+int worker_run(const struct helper *helper)
+{
+	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+	struct line_in in;
+	bool goes_on = line_in_init(&in, CONTROL_MAX_LINE);
+
+	while (goes_on) {
+		int ready = poll(&input, 1, CONTROL_LEASE_MS);
+		enum status status;
+
+		if (ready < 0 && errno == EINTR) {
+			continue;
+		}
+		status = ready > 0 ? line_in_read(&in, STDIN_FILENO) : STATUS_TIMEOUT;
+		goes_on = status == STATUS_NOT_YET ||
+			  (status == STATUS_OK && answer_lines(helper, &in));
+	}
+	undo(helper);
+	helper_scratch_remove(helper, getpid());
+	line_in_release(&in);
+	return 0;
+}
+
+static bool scratch_path(const struct helper *helper, pid_t worker, char *path, size_t size)
+{
+	int length = snprintf(path, size, "%s/saved-%d", helper->owner.directory, (int)worker);
+
+	return length > 0 && (size_t)length < size;
+}
+
+bool helper_scratch(const struct helper *helper, char *path, size_t size)
+{
+	if (!scratch_path(helper, getpid(), path, size)) {
+		errno = ENAMETOOLONG;
+		return false;
+	}
+	return mkdir(path, 0700) == 0 || errno == EEXIST;
+}
+
+void helper_scratch_remove(const struct helper *helper, pid_t worker)
+{
+	char path[PATH_MAX];
+	const struct dirent *entry;
+	DIR *directory;
+
+	directory = scratch_path(helper, worker, path, sizeof(path)) ? opendir(path) : NULL;
+	if (!directory) {
+		return;
+	}
+	while ((entry = readdir(directory))) {
+		unlinkat(dirfd(directory), entry->d_name, 0); /* "." and ".." refuse */
+	}
+	closedir(directory);
+	rmdir(path);
+}

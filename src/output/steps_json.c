@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "output/formats.h"
+#include "output/json_out.h"
+
+/*
+ * The loop as JSON: what was proposed and done, what is recorded because of it, what was found, and
+ * what it may cost. What is not known is null.
+ */
+
+static const char *const kinds[] = {"skeleton", "learn", "enable", "disable"};
+static const char *const states[] = {"proposed", "approved", "watched", "kept", "undoing", "undone",
+		"rejected", "failed"};
+static const char *const doers[] = {"nobody", "person", "autopilot", "watch"};
+static const char *const modes[] = {"observe", "approve", "autopilot"};
+static const char *const rules[] = {"none", "code", "variable", "healthy", "diffuse", "spent"};
+
+static void cost(struct json_out *json, const char *name, const struct step_cost *cost)
+{
+	json_out_open(json, name, '{');
+	JSON_OUT_MEMBERS(json,
+			{"events_per_s",
+					value_real_if(cost->events_per_s >= 0, cost->events_per_s)},
+			{"bytes_per_s", value_real_if(cost->bytes_per_s >= 0, cost->bytes_per_s)},
+			{"cpu_share", value_real_if(cost->cpu_share >= 0, cost->cpu_share)});
+	json_out_close(json, '}');
+}
+
+static void event(struct json_out *json, const struct step_event *event)
+{
+	JSON_OUT_ROW(json, {"host", value_text(event->host)}, {"event", value_text(event->name)},
+			{"domain", value_text(event->kernel ? "kernel" : "ust")});
+}
+
+static void events(struct json_out *json, const char *name, const struct step_row *row, bool enable)
+{
+	json_out_open(json, name, '[');
+	for (uint32_t i = 0; i < row->n_events; i++) {
+		if (row->events[i].enable == enable) {
+			event(json, &row->events[i]);
+		}
+	}
+	json_out_close(json, ']');
+}
+
+static void step(struct json_out *json, const struct step_row *row)
+{
+	json_out_open(json, NULL, '{');
+	JSON_OUT_MEMBERS(json, {"id", value_count(row->id)}, {"kind", value_text(kinds[row->kind])},
+			{"state", value_text(states[row->state])},
+			{"by", value_text(doers[row->by])},
+			{"group", value_count_if(row->group_id != 0, row->group_id)},
+			{"title", value_text(row->title)}, {"why", value_text(row->why)},
+			{"effect", value_text(row->effect)},
+			{"proposed_ns", value_count(row->proposed_ns)},
+			{"decided_ns", value_count_if(row->decided_ns != 0, row->decided_ns)},
+			{"done_ns", value_count_if(row->done_ns != 0, row->done_ns)},
+			{"ended_ns", value_count_if(row->ended_ns != 0, row->ended_ns)},
+			{"points", value_count(row->n_points)});
+	events(json, "enable", row, true);
+	events(json, "disable", row, false);
+	cost(json, "predicted", &row->predicted);
+	cost(json, "actual", &row->actual);
+	json_out_close(json, '}');
+}
+
+static void finding(struct json_out *json, const struct steps_finding *finding)
+{
+	bool figures = finding->requests > 0;
+
+	json_out_open(json, NULL, '{');
+	JSON_OUT_MEMBERS(json, {"group", value_count(finding->group_id)},
+			{"type", value_text(finding->type)}, {"path", value_text(finding->path)},
+			{"stopped_by", value_text_if(finding->rule != STOP_NONE,
+						       rules[finding->rule])},
+			{"text", value_text(finding->text)}, {"where", value_name(finding->where)},
+			{"phi", value_real_if(figures, finding->phi)},
+			{"phi_low", value_real_if(figures, finding->phi_low)},
+			{"phi_high", value_real_if(figures, finding->phi_high)},
+			{"requests", value_count(finding->requests)},
+			{"steps", value_count(finding->n_steps)},
+			{"seconds", value_real_if(true, finding->seconds)});
+	json_out_open(json, "history", '[');
+	for (uint32_t i = 0; i < finding->n_history; i++) {
+		json_out_value(json, NULL, value_text(finding->history[i]));
+	}
+	json_out_close(json, ']');
+	json_out_close(json, '}');
+}
+
+static void budget(struct json_out *json, const struct steps_view *view)
+{
+	const struct step_budget *bound = &view->budget;
+
+	json_out_open(json, "budget", '{');
+	JSON_OUT_MEMBERS(json, {"mode", value_text(modes[view->mode])},
+			{"strategy", value_name(view->strategy)},
+			{"events_per_s", value_real_if(bound->events_per_s > 0,
+							 bound->events_per_s)},
+			{"bytes_per_s", value_real_if(bound->bytes_per_s > 0, bound->bytes_per_s)},
+			{"cpu_share", value_real_if(bound->cpu_share > 0, bound->cpu_share)},
+			{"points_per_step", value_count(bound->points)});
+	cost(json, "spent", &view->spent);
+	json_out_value(json, "lacks", value_name(view->lacks));
+	json_out_close(json, '}');
+}
+
+static void control(struct json_out *json, const struct steps_control *control)
+{
+	JSON_OUT_ROW(json, {"host", value_text(control->host)},
+			{"ready", value_flag(control->ready)},
+			{"session", value_name(control->session)},
+			{"text", value_name(control->text)});
+}
+
+void output_json_loop(struct json_out *json, const struct steps_view *view)
+{
+	json_out_open(json, "steps", '[');
+	for (uint32_t i = 0; i < view->n; i++) {
+		step(json, &view->rows[i]);
+	}
+	json_out_close(json, ']');
+	json_out_open(json, "rules", '[');
+	for (uint32_t i = 0; i < view->n_rules; i++) {
+		event(json, &view->rules[i]);
+	}
+	json_out_close(json, ']');
+	json_out_open(json, "findings", '[');
+	for (uint32_t i = 0; i < view->n_findings; i++) {
+		finding(json, &view->findings[i]);
+	}
+	json_out_close(json, ']');
+	budget(json, view);
+	json_out_open(json, "points", '{');
+	JSON_OUT_MEMBERS(json, {"skeleton", value_count(view->skeleton)},
+			{"enabled", value_count(view->enabled)},
+			{"ever_enabled", value_count(view->ever_enabled)},
+			{"known", value_count(view->known)});
+	json_out_close(json, '}');
+}
+
+void output_json_controls(struct json_out *json, const struct steps_view *view)
+{
+	json_out_open(json, "controls", '[');
+	for (uint32_t i = 0; i < view->n_controls; i++) {
+		control(json, &view->controls[i]);
+	}
+	json_out_close(json, ']');
+}

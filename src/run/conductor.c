@@ -1,0 +1,745 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run/conductor.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config/paths.h"
+#include "control/hosts.h"
+#include "run/decisions.h"
+
+#define NS_PER_S      UINT64_C(1000000000)
+#define OFFERS_NS     (30 * NS_PER_S) /* between looks at what a host offers */
+#define RETRY_NS      (5 * NS_PER_S)
+#define MAX_HOSTS     CONDUCTOR_MAX_FDS
+#define TEXT_BYTES    512
+#define MAX_PROVIDERS 64u /* learned from at a time, of each host */
+
+/* A host, by its index among the control hosts. */
+struct player {
+	uint32_t generation; /* of the helper that was spoken to */
+	bool asking;         /* for what it offers */
+	bool creating;
+	uint64_t offers_ns, create_ns; /* not before */
+	char session[CONTROL_NAME_BYTES];
+	char complaint[CONTROL_SENTENCE_BYTES]; /* why its session could not be made */
+};
+
+/* The order that the hosts are at. */
+struct playing {
+	bool on, undo;
+	enum step_kind kind;
+	uint32_t step, watch_s;
+	uint32_t open; /* asks without an answer */
+	bool failed;
+	char error[CONTROL_NAME_BYTES + TEXT_BYTES];
+};
+
+/* A step that is being watched. */
+struct watching {
+	bool on, asked, learning;
+	uint32_t step;
+	uint64_t begin_ns, end_ns;
+	uint64_t events, discarded; /* of our sessions, at the begin */
+	uint32_t open;
+	uint64_t discarded_now;
+};
+
+struct conductor {
+	struct conductor_setup setup;
+	struct control_hosts *hosts;
+	struct decisions *decisions; /* NULL: no log */
+	struct player players[MAX_HOSTS];
+	enum step_mode mode;
+	struct playing playing;
+	struct watching watching;
+	bool changed;
+	char own_name[256];
+};
+
+struct conductor *conductor_create(const struct conductor_setup *setup, char *error, size_t size)
+{
+	struct conductor *conductor = calloc(1, sizeof(*conductor));
+	char program[PATH_MAX], console[320];
+
+	if (!conductor) {
+		snprintf(error, size, "out of memory");
+		return NULL;
+	}
+	conductor->setup = *setup;
+	if (gethostname(conductor->own_name, sizeof(conductor->own_name) - 1) != 0) {
+		conductor->own_name[0] = '\0';
+	}
+	if (!paths_sibling("pythiatop-control", program, sizeof(program))) {
+		snprintf(program, sizeof(program), "pythiatop-control");
+	}
+	snprintf(console, sizeof(console), "%s %d", conductor->own_name, (int)getpid());
+	conductor->hosts = control_hosts_create(&(struct control_setup){
+			.program = program, .ssh = setup->ssh, .console = console});
+	if (!conductor->hosts) {
+		snprintf(error, size, "out of memory");
+		conductor_destroy(conductor);
+		return NULL;
+	}
+	if (setup->log) {
+		conductor->decisions = decisions_open(setup->log, error, size);
+		if (!conductor->decisions) {
+			conductor_destroy(conductor);
+			return NULL;
+		}
+	}
+	return conductor;
+}
+
+void conductor_destroy(struct conductor *conductor)
+{
+	if (!conductor) {
+		return;
+	}
+	/* Open asks are answered here, while everything they refer to is there. */
+	control_hosts_destroy(conductor->hosts);
+	decisions_close(conductor->decisions);
+	free(conductor);
+}
+
+bool conductor_add_host(struct conductor *conductor, const char *option, char *error, size_t size)
+{
+	if (control_hosts_count(conductor->hosts) >= MAX_HOSTS) {
+		snprintf(error, size, "more than %u hosts to control", MAX_HOSTS);
+		return false;
+	}
+	return control_hosts_add_option(conductor->hosts, option, error, size) >= 0;
+}
+
+void conductor_see_host(struct conductor *conductor, const char *host)
+{
+	char error[TEXT_BYTES];
+
+	if (conductor->setup.own_host && strcmp(host, conductor->own_name) == 0 &&
+			control_hosts_find(conductor->hosts, host) < 0 &&
+			control_hosts_count(conductor->hosts) < MAX_HOSTS) {
+		control_hosts_add(conductor->hosts, host, "local", error, sizeof(error));
+	}
+}
+
+/* --- what hosts offer ------------------------------------------------------------------------ */
+
+static void take_points(struct conductor *conductor, const struct control_answer *answer)
+{
+	struct step_offer *offers = calloc(answer->n_points + 1, sizeof(*offers));
+	struct control_host host;
+	const char **fields;
+	size_t n_fields = 0, at = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < answer->n_points; i++) {
+		n_fields += answer->points[i].n_fields;
+	}
+	fields = calloc(n_fields + 1, sizeof(*fields));
+	control_hosts_view(conductor->hosts, answer->host, NULL, &host);
+	for (uint32_t i = 0; offers && fields && i < answer->n_points; i++) {
+		const struct control_point *point = &answer->points[i];
+
+		if (point->type != CONTROL_TRACEPOINT) {
+			continue;
+		}
+		offers[n++] = (struct step_offer){.host = host.name,
+				.name = point->name,
+				.kernel = point->domain == CONTROL_KERNEL,
+				.n_fields = point->n_fields,
+				.fields = &fields[at]};
+		for (uint32_t f = 0; f < point->n_fields; f++) {
+			fields[at++] = point->fields[f].name;
+		}
+	}
+	if (offers && fields &&
+			engine_offer(conductor->setup.engine, host.name, offers, n) == STATUS_OK) {
+		decisions_offer(conductor->decisions, host.name, offers, n);
+	}
+	free(fields);
+	free(offers);
+}
+
+static void on_points(void *context, const struct control_answer *answer)
+{
+	struct conductor *conductor = context;
+	struct player *player = &conductor->players[answer->host];
+
+	player->asking = false;
+	conductor->changed = true;
+	if (answer->status == STATUS_OK) {
+		take_points(conductor, answer);
+	} else {
+		player->offers_ns = answer->answered_ns + RETRY_NS;
+	}
+}
+
+/* --- our sessions ---------------------------------------------------------------------------- */
+
+/* Half a session may be left of one that could not be made. */
+static void on_cleared(void *context, const struct control_answer *answer)
+{
+	struct conductor *conductor = context;
+
+	conductor->players[answer->host].creating = false;
+	conductor->changed = true;
+}
+
+static void on_created(void *context, const struct control_answer *answer)
+{
+	struct conductor *conductor = context;
+	struct player *player = &conductor->players[answer->host];
+	struct control_host host;
+
+	player->creating = false;
+	conductor->changed = true;
+	if (answer->status != STATUS_OK) {
+		snprintf(player->complaint, sizeof(player->complaint), "%s", answer->message);
+		player->create_ns = answer->answered_ns + RETRY_NS;
+		player->creating = control_ask_destroy(conductor->hosts, answer->host, 0,
+						   on_cleared, conductor) != 0;
+		return;
+	}
+	player->complaint[0] = '\0';
+	snprintf(player->session, sizeof(player->session), "%s", answer->session);
+	control_hosts_view(conductor->hosts, answer->host, NULL, &host);
+	conductor->setup.sources.attach(
+			conductor->setup.sources.context, host.name, answer->session);
+}
+
+static void create_session(struct conductor *conductor, int at, const struct control_host *host,
+		uint64_t now_ns)
+{
+	struct player *player = &conductor->players[at];
+	char url[TEXT_BYTES], error[TEXT_BYTES];
+
+	if (!conductor->setup.relay) {
+		snprintf(player->complaint, sizeof(player->complaint),
+				"there is no relay daemon to send events to: only recordings are "
+				"read");
+		player->create_ns = UINT64_MAX;
+		return;
+	}
+	if (!control_relay_url(conductor->setup.relay_url, conductor->setup.relay, host->local, url,
+			    sizeof(url), error, sizeof(error))) {
+		snprintf(player->complaint, sizeof(player->complaint), "%s", error);
+		player->create_ns = now_ns + RETRY_NS;
+		return;
+	}
+	player->creating =
+			control_ask_create(conductor->hosts, at,
+					&(struct control_create){.kind = CONTROL_LIVE,
+							.relay_url = url,
+							.live_timer_us =
+									conductor->setup.live_timer_us,
+							.kernel = true},
+					0, on_created, conductor) != 0;
+}
+
+static void tend_host(struct conductor *conductor, int at, uint64_t now_ns)
+{
+	struct player *player = &conductor->players[at];
+	struct control_host host;
+
+	control_hosts_view(conductor->hosts, at, NULL, &host);
+	if (host.state != CONTROL_READY) {
+		return;
+	}
+	if (host.generation != player->generation) {
+		/* A new helper: whatever the last one did is undone. */
+		if (player->generation) {
+			engine_host_gone(conductor->setup.engine, host.name);
+			decisions_host_gone(conductor->decisions, host.name);
+		}
+		*player = (struct player){.generation = host.generation};
+	}
+	if (!player->asking && now_ns >= player->offers_ns) {
+		player->asking = control_ask_points(conductor->hosts, at, 0, on_points,
+						 conductor) != 0;
+		player->offers_ns = now_ns + OFFERS_NS;
+	}
+	if (conductor->mode != MODE_OBSERVE && !host.session[0] && !player->creating &&
+			!host.read_only && now_ns >= player->create_ns) {
+		create_session(conductor, at, &host, now_ns);
+	}
+}
+
+/* --- orders ---------------------------------------------------------------------------------- */
+
+static void fail(struct playing *playing, const char *host, const char *message)
+{
+	if (!playing->failed) {
+		snprintf(playing->error, sizeof(playing->error), "%s: %s", host, message);
+	}
+	playing->failed = true;
+}
+
+static void begin_watch(struct conductor *conductor, uint64_t now_ns);
+
+static void finish_order(struct conductor *conductor, uint64_t now_ns)
+{
+	struct playing *playing = &conductor->playing;
+	struct step_outcome outcome = {.step = playing->step,
+			.undo = playing->undo,
+			.ok = !playing->failed,
+			.error = playing->error};
+
+	playing->on = false;
+	engine_order_done(conductor->setup.engine, &outcome);
+	decisions_outcome(conductor->decisions, &outcome);
+	conductor->changed = true;
+	if (outcome.ok && !outcome.undo) {
+		begin_watch(conductor, now_ns);
+	}
+}
+
+static void on_changed(void *context, const struct control_answer *answer)
+{
+	struct conductor *conductor = context;
+	struct playing *playing = &conductor->playing;
+	struct control_host host;
+
+	control_hosts_view(conductor->hosts, answer->host, NULL, &host);
+	if (answer->status != STATUS_OK) {
+		/* What a helper that is gone had done is undone. */
+		if (!playing->undo || answer->status != STATUS_END) {
+			fail(playing, host.name, answer->message);
+		}
+	}
+	for (uint32_t i = 0; i < answer->n_changes; i++) {
+		const struct control_change *change = &answer->changes[i];
+
+		if (change->done == CONTROL_REFUSED) {
+			char text[TEXT_BYTES];
+
+			snprintf(text, sizeof(text), "%s: %s", change->name, change->message);
+			fail(playing, host.name, text);
+		}
+	}
+	if (--playing->open == 0) {
+		finish_order(conductor, answer->answered_ns);
+	}
+}
+
+/* Sessions of that host that this console reads, ours apart. */
+static uint32_t attached_sessions(
+		const struct conductor *conductor, const char *host, const char **names)
+{
+	const struct session_desc *session;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0;
+			n < MAX_HOSTS && (session = engine_session(conductor->setup.engine, i));
+			i++) {
+		if (session->live && !session->ours && strcmp(session->host, host) == 0) {
+			names[n++] = session->name;
+		}
+	}
+	return n;
+}
+
+static uint64_t ask_learn(struct conductor *conductor, int at, const struct control_host *host,
+		const struct step_order *order)
+{
+	char names[MAX_PROVIDERS][CONTROL_NAME_BYTES];
+	const char *providers[MAX_PROVIDERS];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < order->n && n < MAX_PROVIDERS; i++) {
+		const char *colon = strchr(order->events[i].name, ':');
+		size_t length = colon ? (size_t)(colon - order->events[i].name) : 0;
+		bool known = length == 0 || length >= CONTROL_NAME_BYTES ||
+			     strcmp(order->events[i].host, host->name) != 0;
+
+		for (uint32_t k = 0; k < n && !known; k++) {
+			known = strlen(providers[k]) == length &&
+				memcmp(providers[k], order->events[i].name, length) == 0;
+		}
+		if (!known) {
+			snprintf(names[n], sizeof(names[n]), "%.*s", (int)length,
+					order->events[i].name);
+			providers[n] = names[n];
+			n++;
+		}
+	}
+	return n ? control_ask_learn(conductor->hosts, at, providers, n, 0, on_changed, conductor)
+		 : 0;
+}
+
+/* All points of a host's providers at once, or no more. */
+static void tell_learner(struct conductor *conductor, int at, const struct control_host *host,
+		const struct step_order *order)
+{
+	uint64_t ask = order->undo ? control_ask_learned(
+						     conductor->hosts, at, 0, on_changed, conductor)
+				   : ask_learn(conductor, at, host, order);
+
+	if (ask) {
+		conductor->playing.open++;
+	} else {
+		fail(&conductor->playing, host->name, "nothing there to learn from");
+	}
+}
+
+/* Tells one host its part of an order: what to enable, or what to disable. */
+static void tell_host(struct conductor *conductor, int at, const struct control_host *host,
+		const struct step_order *order, bool enable)
+{
+	struct control_rule *rules = calloc(order->n + 1, sizeof(*rules));
+	const char *attached[MAX_HOSTS];
+	uint32_t n = 0, n_attached = attached_sessions(conductor, host->name, attached);
+	uint64_t ask;
+
+	for (uint32_t i = 0; rules && i < order->n; i++) {
+		const struct step_event *event = &order->events[i];
+
+		if (event->enable == enable && strcmp(event->host, host->name) == 0) {
+			rules[n++] = (struct control_rule){
+					.domain = event->kernel ? CONTROL_KERNEL : CONTROL_UST,
+					.name = event->name};
+		}
+	}
+	if (n > 0) {
+		ask = enable ? control_ask_enable(conductor->hosts, at, CONTROL_LIVE,
+					       order->kind == STEP_SKELETON ? CONTROL_SKELETON
+									    : CONTROL_EXPLORE,
+					       rules, n, attached, n_attached, 0, on_changed,
+					       conductor)
+			     : control_ask_disable(conductor->hosts, at, CONTROL_LIVE, rules, n, 0,
+					       on_changed, conductor);
+		if (ask) {
+			conductor->playing.open++;
+		} else {
+			fail(&conductor->playing, host->name, "out of memory");
+		}
+	}
+	free(rules);
+}
+
+/* The host as it can be told something; false: why not was noted. */
+static bool reach_host(struct conductor *conductor, const char *name, bool undo, int *at,
+		struct control_host *host)
+{
+	*at = control_hosts_find(conductor->hosts, name);
+	control_hosts_view(conductor->hosts, *at, name, host);
+	if (host->state != CONTROL_READY) {
+		/* A helper that is gone has undone what it did. */
+		if (!undo) {
+			fail(&conductor->playing, name, host->sentence);
+		}
+		return false;
+	}
+	if (!host->session[0]) {
+		if (!undo) {
+			const char *complaint = conductor->players[*at].complaint;
+
+			fail(&conductor->playing, name,
+					complaint[0] ? complaint
+						     : "no session of ours there so far; try "
+						       "again");
+		}
+		return false;
+	}
+	return true;
+}
+
+/* Is this the first event of the order that is about its host? */
+static bool is_first_of_host(const struct step_order *order, uint32_t at)
+{
+	for (uint32_t i = 0; i < at; i++) {
+		if (strcmp(order->events[i].host, order->events[at].host) == 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void play(struct conductor *conductor, uint64_t now_ns)
+{
+	const struct step_order *order;
+
+	if (conductor->playing.on) {
+		return;
+	}
+	order = engine_next_order(conductor->setup.engine);
+	if (!order) {
+		return;
+	}
+	decisions_order(conductor->decisions, order);
+	conductor->playing = (struct playing){.on = true,
+			.undo = order->undo,
+			.kind = order->kind,
+			.step = order->step,
+			.watch_s = order->watch_s,
+			.open = 1};
+	if (order->undo && conductor->watching.on && conductor->watching.step == order->step) {
+		conductor->watching.on = false;
+	}
+	for (uint32_t i = 0; i < order->n; i++) {
+		struct control_host host;
+		int at;
+
+		if (is_first_of_host(order, i) && reach_host(conductor, order->events[i].host,
+								  order->undo, &at, &host)) {
+			if (order->kind == STEP_LEARN) {
+				tell_learner(conductor, at, &host, order);
+				continue;
+			}
+			tell_host(conductor, at, &host, order, true);
+			tell_host(conductor, at, &host, order, false);
+		}
+	}
+	if (--conductor->playing.open == 0) {
+		finish_order(conductor, now_ns);
+	}
+}
+
+/* --- watching -------------------------------------------------------------------------------- */
+
+/* Events that came through sessions of ours. */
+static uint64_t own_events(const struct conductor *conductor)
+{
+	const struct session_desc *session;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; (session = engine_session(conductor->setup.engine, i)); i++) {
+		struct session_counts counts;
+
+		if (session->ours) {
+			engine_session_counts(conductor->setup.engine, i, &counts);
+			sum += counts.events;
+		}
+	}
+	return sum;
+}
+
+static void on_discarded(void *context, const struct control_answer *answer)
+{
+	struct conductor *conductor = context;
+	struct watching *watching = &conductor->watching;
+
+	for (uint32_t i = 0; i < answer->n_channels; i++) {
+		watching->discarded_now += answer->channels[i].discarded_events +
+					   answer->channels[i].lost_packets;
+	}
+	if (watching->open > 0) {
+		watching->open--;
+	}
+}
+
+/* Asks all hosts what was lost so far. */
+static void ask_discarded(struct conductor *conductor)
+{
+	struct watching *watching = &conductor->watching;
+
+	watching->discarded_now = 0;
+	watching->open = 0;
+	for (uint32_t i = 0; i < control_hosts_count(conductor->hosts); i++) {
+		struct control_host host;
+
+		control_hosts_view(conductor->hosts, (int)i, NULL, &host);
+		if (host.state == CONTROL_READY && host.session[0] &&
+				control_ask_channels(conductor->hosts, (int)i, host.session, 0,
+						on_discarded, conductor)) {
+			watching->open++;
+		}
+	}
+}
+
+static void begin_watch(struct conductor *conductor, uint64_t now_ns)
+{
+	conductor->watching = (struct watching){.on = true,
+			.step = conductor->playing.step,
+			.learning = conductor->playing.kind == STEP_LEARN,
+			.begin_ns = now_ns,
+			.end_ns = now_ns + conductor->playing.watch_s * NS_PER_S,
+			.events = own_events(conductor),
+			.discarded = conductor->watching.discarded_now};
+}
+
+static void watch(struct conductor *conductor, uint64_t now_ns)
+{
+	struct watching *watching = &conductor->watching;
+	struct step_watch seen;
+	double seconds;
+
+	if (!watching->on || now_ns < watching->end_ns) {
+		return;
+	}
+	if (!watching->asked) {
+		watching->asked = true;
+		ask_discarded(conductor);
+	}
+	if (watching->open > 0) {
+		return;
+	}
+	seconds = (double)(now_ns - watching->begin_ns) * 1e-9;
+	seen = (struct step_watch){.step = watching->step,
+			.discarded = watching->discarded_now > watching->discarded
+						     ? watching->discarded_now - watching->discarded
+						     : 0,
+			.actual = {.events_per_s = (double)(own_events(conductor) -
+								   watching->events) /
+						   seconds,
+					.bytes_per_s = -1,
+					.cpu_share = -1}};
+	watching->on = false;
+	conductor->changed = true;
+	engine_watch_over(conductor->setup.engine, &seen);
+	decisions_watch(conductor->decisions, &seen);
+	if (watching->learning) {
+		conductor->setup.sources.learned(conductor->setup.sources.context);
+	}
+}
+
+/* --- the caller's loop ----------------------------------------------------------------------- */
+
+uint32_t conductor_poll_fds(const struct conductor *conductor, struct pollfd *fds, uint32_t max)
+{
+	return control_hosts_poll_fds(conductor->hosts, fds, max);
+}
+
+uint64_t conductor_due_ns(const struct conductor *conductor)
+{
+	uint64_t due_ns = control_hosts_due_ns(conductor->hosts);
+
+	if (conductor->watching.on && !conductor->watching.asked &&
+			conductor->watching.end_ns < due_ns) {
+		due_ns = conductor->watching.end_ns;
+	}
+	return due_ns;
+}
+
+bool conductor_step(struct conductor *conductor, uint64_t now_ns)
+{
+	char notice[CONTROL_SENTENCE_BYTES];
+	bool changed;
+
+	decisions_at(conductor->decisions, engine_time(conductor->setup.engine));
+	conductor->changed = control_hosts_step(conductor->hosts, now_ns);
+	while (control_hosts_notice(conductor->hosts, notice, sizeof(notice))) {
+		conductor->setup.sources.say(conductor->setup.sources.context, notice);
+	}
+	for (uint32_t i = 0; i < control_hosts_count(conductor->hosts); i++) {
+		tend_host(conductor, (int)i, now_ns);
+	}
+	watch(conductor, now_ns);
+	play(conductor, now_ns);
+	changed = conductor->changed;
+	conductor->changed = false;
+	return changed;
+}
+
+/* --- what persons decide --------------------------------------------------------------------- */
+
+bool conductor_set_mode(struct conductor *conductor, enum step_mode mode)
+{
+	conductor->mode = mode;
+	engine_set_mode(conductor->setup.engine, mode);
+	decisions_mode(conductor->decisions, mode);
+	return true;
+}
+
+bool conductor_decide(struct conductor *conductor, uint32_t step, enum step_decision decision,
+		char *error, size_t size)
+{
+	if (engine_decide(conductor->setup.engine, step, decision, STEP_BY_PERSON, error, size) !=
+			STATUS_OK) {
+		return false;
+	}
+	decisions_decide(conductor->decisions, step, decision);
+	return true;
+}
+
+bool conductor_propose(struct conductor *conductor, uint32_t context, bool enable, char *error,
+		size_t size)
+{
+	if (engine_propose(conductor->setup.engine, context, enable, error, size) != STATUS_OK) {
+		return false;
+	}
+	decisions_propose(conductor->decisions, context, enable);
+	return true;
+}
+
+void conductor_undo_all(struct conductor *conductor)
+{
+	conductor->mode = MODE_OBSERVE;
+	engine_undo_all(conductor->setup.engine, STEP_BY_PERSON);
+	decisions_undo_all(conductor->decisions);
+}
+
+bool conductor_set_strategy(struct conductor *conductor, const char *name)
+{
+	if (engine_set_strategy(conductor->setup.engine, name) != STATUS_OK) {
+		return false;
+	}
+	decisions_strategy(conductor->decisions, name);
+	return true;
+}
+
+const struct step_budget *conductor_budget(const struct conductor *conductor)
+{
+	return engine_budget(conductor->setup.engine);
+}
+
+void conductor_set_budget(struct conductor *conductor, const struct step_budget *budget)
+{
+	engine_set_budget(conductor->setup.engine, budget);
+	decisions_budget(conductor->decisions, budget);
+}
+
+/* Hosts that traces come from, and that nobody said how to control. */
+static uint32_t fill_others(const struct conductor *conductor, struct snapshot *snapshot,
+		struct steps_control *controls, uint32_t n)
+{
+	const struct session_desc *session;
+
+	for (uint32_t i = 0;
+			n < 2 * MAX_HOSTS && (session = engine_session(conductor->setup.engine, i));
+			i++) {
+		struct control_host host;
+		bool known = !session->live ||
+			     control_hosts_find(conductor->hosts, session->host) >= 0;
+
+		for (uint32_t k = 0; k < n && !known; k++) {
+			known = strcmp(controls[k].host, session->host) == 0;
+		}
+		if (known) {
+			continue;
+		}
+		control_hosts_view(conductor->hosts, -1, session->host, &host);
+		controls[n++] = (struct steps_control){
+				.host = snapshot_text(snapshot, session->host),
+				.session = "",
+				.text = snapshot_text(snapshot, host.sentence)};
+	}
+	return n;
+}
+
+enum status conductor_fill(const struct conductor *conductor, struct snapshot *snapshot)
+{
+	uint32_t n = control_hosts_count(conductor->hosts);
+	struct steps_control *controls =
+			snapshot_alloc(snapshot, 2 * MAX_HOSTS * sizeof(*controls));
+
+	if (!controls) {
+		return STATUS_NO_MEMORY;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		const char *complaint = conductor->players[i].complaint;
+		struct control_host host;
+
+		control_hosts_view(conductor->hosts, (int)i, NULL, &host);
+		controls[i] = (struct steps_control){.host = snapshot_text(snapshot, host.name),
+				.ready = host.state == CONTROL_READY && !complaint[0],
+				.session = snapshot_text(snapshot, host.session),
+				.text = snapshot_text(snapshot,
+						host.sentence[0] ? host.sentence : complaint)};
+	}
+	snapshot->steps.controls = controls;
+	snapshot->steps.n_controls = fill_others(conductor, snapshot, controls, n);
+	return STATUS_OK;
+}

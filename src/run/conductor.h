@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_RUN_CONDUCTOR_H
+#define PT_RUN_CONDUCTOR_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pythiatop/engine.h"
+#include "pythiatop/snapshot/snapshot.h"
+
+/*
+ * Carries out what the engine orders: tells the engine what hosts offer, gives its orders to the
+ * control processes of the hosts, watches what they cost by the wall clock, and tells the engine
+ * what came of them. Nothing is changed on any host while the mode is `observe`, but to undo.
+ *
+ * Each host where a step acts gets one session of ours, made when the mode first allows steps, so
+ * that a step needs no more than enabling. All of it is undone by the helpers when this ends,
+ * however it ends.
+ *
+ * Nothing waits. Units: ns of CLOCK_MONOTONIC. Thread: the pipeline's.
+ */
+struct conductor;
+
+#define CONDUCTOR_MAX_FDS 64u /* hosts, with two descriptors each */
+
+/* What it needs of the sources: to watch a session of ours. */
+struct conductor_sources {
+	void *context;
+	/* A session of ours was made there; `relay` as given to conductor_create(). */
+	void (*attach)(void *context, const char *host, const char *session);
+	void (*learned)(void *context);               /* where points stand: worth saving */
+	void (*say)(void *context, const char *text); /* for the person */
+};
+
+struct conductor_setup {
+	struct engine *engine;
+	struct conductor_sources sources;
+	const char *relay;     /* of the console's first live source: "net://relay1"; NULL: none */
+	const char *relay_url; /* as the traced hosts see it; NULL: taken from `relay` if that is
+				  sure */
+	bool own_host;         /* control this host without being told to, once traces of it come */
+	uint32_t live_timer_us; /* of our sessions; 0: the usual */
+	const char *ssh;        /* the program that reaches hosts; NULL: ssh */
+	const char *log;        /* file that decisions are appended to; NULL: none */
+};
+
+/* NULL: `error` says why. The texts must outlive it. */
+struct conductor *conductor_create(const struct conductor_setup *setup, char *error, size_t size);
+/* Lets all helpers go, which undo what they did. */
+void conductor_destroy(struct conductor *conductor);
+
+/* "HOST=URL" of --control. False: `error` says why. */
+bool conductor_add_host(struct conductor *conductor, const char *option, char *error, size_t size);
+/* Traces of a host have come: if it is this one, it can be controlled without an option. */
+void conductor_see_host(struct conductor *conductor, const char *host);
+
+uint32_t conductor_poll_fds(const struct conductor *conductor, struct pollfd *fds, uint32_t max);
+uint64_t conductor_due_ns(const struct conductor *conductor);
+/* True: something changed that a screen would show. */
+bool conductor_step(struct conductor *conductor, uint64_t now_ns);
+
+/* What persons decide; the decision log is told. False: `error` says why not. */
+bool conductor_set_mode(struct conductor *conductor, enum step_mode mode);
+bool conductor_decide(struct conductor *conductor, uint32_t step, enum step_decision decision,
+		char *error, size_t size);
+bool conductor_propose(struct conductor *conductor, uint32_t context, bool enable, char *error,
+		size_t size);
+void conductor_undo_all(struct conductor *conductor);
+bool conductor_set_strategy(struct conductor *conductor, const char *name);
+/* The budget in force. */
+const struct step_budget *conductor_budget(const struct conductor *conductor);
+void conductor_set_budget(struct conductor *conductor, const struct step_budget *budget);
+
+/* Fills `controls` of snapshot->steps: what each host's control is up to. */
+enum status conductor_fill(const struct conductor *conductor, struct snapshot *snapshot);
+
+#endif

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run/decisions.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "pythiatop/text.h"
+
+#define FORMAT "pythiatop-decisions/1"
+
+struct decisions {
+	int fd, failed;
+	uint64_t event_ns;
+};
+
+struct decisions *decisions_open(const char *path, char *error, size_t size)
+{
+	struct decisions *log = calloc(1, sizeof(*log));
+
+	if (log) {
+		log->fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+	}
+	if (!log || log->fd < 0) {
+		snprintf(error, size, "cannot write the decision log %s: %s", path,
+				strerror(log ? errno : ENOMEM));
+		free(log);
+		return NULL;
+	}
+	return log;
+}
+
+void decisions_close(struct decisions *log)
+{
+	if (log) {
+		close(log->fd);
+		free(log);
+	}
+}
+
+int decisions_failed(const struct decisions *log)
+{
+	return log ? log->failed : 0;
+}
+
+void decisions_at(struct decisions *log, uint64_t event_ns)
+{
+	if (log) {
+		log->event_ns = event_ns;
+	}
+}
+
+static json_t *text(const char *value)
+{
+	char safe[4096];
+
+	text_escape(safe, sizeof(safe), value);
+	return json_string(safe);
+}
+
+/* One write a line, so that lines of several programs never mix. Takes the reference. */
+static void put(struct decisions *log, const char *what, json_t *rest)
+{
+	struct timespec now;
+	json_t *line;
+	char *flat;
+	size_t length;
+
+	if (!log) {
+		json_decref(rest);
+		return;
+	}
+	clock_gettime(CLOCK_REALTIME, &now);
+	line = json_pack("{ss sf sI ss}", "log", FORMAT, "at",
+			(double)now.tv_sec + (double)now.tv_nsec * 1e-9, "event_ns",
+			(json_int_t)log->event_ns, "do", what);
+	if (line && rest) {
+		json_object_update(line, rest);
+	}
+	json_decref(rest);
+	flat = line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(16)) : NULL;
+	json_decref(line);
+	length = flat ? strlen(flat) : 0;
+	if (flat) {
+		flat[length++] = '\n'; /* in the place of the final 0 */
+	}
+	if (!flat || write(log->fd, flat, length) != (ssize_t)length) {
+		log->failed = log->failed ? log->failed : flat ? errno : ENOMEM;
+	}
+	free(flat);
+}
+
+void decisions_mode(struct decisions *log, enum step_mode mode)
+{
+	static const char *const names[MODE_COUNT] = {"observe", "approve", "autopilot"};
+
+	put(log, "mode", json_pack("{ss}", "mode", names[mode]));
+}
+
+void decisions_strategy(struct decisions *log, const char *name)
+{
+	put(log, "strategy", json_pack("{ss}", "strategy", name));
+}
+
+void decisions_budget(struct decisions *log, const struct step_budget *budget)
+{
+	put(log, "budget",
+			json_pack("{sf sf sf sf sI}", "events_per_s", budget->events_per_s,
+					"bytes_per_s", budget->bytes_per_s, "cpu_share",
+					budget->cpu_share, "learn_events_per_s",
+					budget->learn_events_per_s, "points",
+					(json_int_t)budget->points));
+}
+
+void decisions_offer(struct decisions *log, const char *host, const struct step_offer *offers,
+		uint32_t n)
+{
+	json_t *events = json_array();
+
+	for (uint32_t i = 0; log && i < n; i++) {
+		json_t *fields = json_array();
+
+		for (uint32_t f = 0; f < offers[i].n_fields; f++) {
+			json_array_append_new(fields, text(offers[i].fields[f]));
+		}
+		json_array_append_new(events,
+				json_pack("{so sb so}", "name", text(offers[i].name), "kernel",
+						offers[i].kernel, "fields", fields));
+	}
+	put(log, "offer", json_pack("{so so}", "host", text(host), "events", events));
+}
+
+void decisions_decide(struct decisions *log, uint32_t step, enum step_decision decision)
+{
+	static const char *const names[] = {"approve", "reject", "undo"};
+
+	put(log, "decide",
+			json_pack("{sI ss ss}", "step", (json_int_t)step, "decision",
+					names[decision], "by", "person"));
+}
+
+void decisions_propose(struct decisions *log, uint32_t context, bool enable)
+{
+	put(log, "propose", json_pack("{sI sb}", "context", (json_int_t)context, "enable", enable));
+}
+
+void decisions_host_gone(struct decisions *log, const char *host)
+{
+	put(log, "host_gone", json_pack("{so}", "host", text(host)));
+}
+
+void decisions_undo_all(struct decisions *log)
+{
+	put(log, "undo_all", NULL);
+}
+
+void decisions_order(struct decisions *log, const struct step_order *order)
+{
+	json_t *events = json_array();
+
+	for (uint32_t i = 0; log && i < order->n; i++) {
+		const struct step_event *event = &order->events[i];
+
+		json_array_append_new(
+				events, json_pack("{so so sb sb}", "host", text(event->host),
+							"name", text(event->name), "kernel",
+							event->kernel, "enable", event->enable));
+	}
+	put(log, "order",
+			json_pack("{sI sb so}", "step", (json_int_t)order->step, "undo",
+					order->undo, "events", events));
+}
+
+void decisions_outcome(struct decisions *log, const struct step_outcome *outcome)
+{
+	put(log, "outcome",
+			json_pack("{sI sb sb so}", "step", (json_int_t)outcome->step, "undo",
+					outcome->undo, "ok", outcome->ok, "error",
+					text(outcome->error)));
+}
+
+void decisions_watch(struct decisions *log, const struct step_watch *watch)
+{
+	put(log, "watch",
+			json_pack("{sI sI sf}", "step", (json_int_t)watch->step, "discarded",
+					(json_int_t)watch->discarded, "events_per_s",
+					watch->actual.events_per_s));
+}

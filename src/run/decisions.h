@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_RUN_DECISIONS_H
+#define PT_RUN_DECISIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pythiatop/step.h"
+
+/*
+ * The decision log: what was told to the engine besides events, one JSON object a line, appended.
+ * With the recording of the same events it is enough to take the same decisions again, since the
+ * engine knows nothing else.
+ *
+ *   {"log":"pythiatop-decisions/1","at":WALL,"event_ns":N,"do":"mode","mode":"autopilot"}
+ *   "offer" host, events [{name, kernel, fields}] - "budget" - "strategy" - "decide" step,
+ * decision, by "propose" context, enable - "host_gone" host - "undo_all" - "order" step, undo,
+ * events - "outcome" step, undo, ok, error - "watch" step, discarded, events_per_s
+ *
+ * Each line is written whole and at once. A line that cannot be written is lost, and said once by
+ * decisions_close() or decisions_failed(). All calls may be made with NULL: no log is kept.
+ */
+struct decisions;
+
+/* NULL: `error` names the file and what is wrong. */
+struct decisions *decisions_open(const char *path, char *error, size_t size);
+void decisions_close(struct decisions *log);
+/* A line could not be written: errno of the first such; 0: all were. */
+int decisions_failed(const struct decisions *log);
+
+/* Event time of what follows. */
+void decisions_at(struct decisions *log, uint64_t event_ns);
+
+void decisions_mode(struct decisions *log, enum step_mode mode);
+void decisions_strategy(struct decisions *log, const char *name);
+void decisions_budget(struct decisions *log, const struct step_budget *budget);
+void decisions_offer(struct decisions *log, const char *host, const struct step_offer *offers,
+		uint32_t n);
+void decisions_decide(struct decisions *log, uint32_t step, enum step_decision decision);
+void decisions_propose(struct decisions *log, uint32_t context, bool enable);
+void decisions_host_gone(struct decisions *log, const char *host);
+void decisions_undo_all(struct decisions *log);
+void decisions_order(struct decisions *log, const struct step_order *order);
+void decisions_outcome(struct decisions *log, const struct step_outcome *outcome);
+void decisions_watch(struct decisions *log, const struct step_watch *watch);
+
+#endif

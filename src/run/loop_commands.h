@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_RUN_LOOP_COMMANDS_H
+#define PT_RUN_LOOP_COMMANDS_H
+
+#include <stdbool.h>
+
+#include "run/pipeline.h"
+
+/*
+ * The commands about steps: what a person decides on the screen comes here too, as
+ *   mode observe|approve|autopilot - approve N - reject N - undo N|all - enable CONTEXT -
+ *   disable CONTEXT - strategy NAME - budget [events|bytes|cpu|learn|points] VALUE -
+ *   profile save|load FILE
+ * (CONTEXT is the number of a row of the tree.) Answered by a notice. False: it is none of these.
+ */
+bool loop_mode_parse(const char *text, enum step_mode *mode);
+/* "5k", "2%", "learn 50k": what a budget is, over what it was. False: it is no budget. */
+bool loop_budget_parse(struct step_budget *budget, const char *text);
+
+/* Says by a notice how it went. */
+bool loop_save_profile(struct pipeline *pipeline, const char *path);
+
+bool loop_command(struct pipeline *pipeline, const char *line);
+
+#endif

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * The loop on services made at random: a tree of points in one of which all the variation is, of
+ * which the loop sees only what it has enabled. It must end at that point, enabling few, within its
+ * budget, and leave nothing behind.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "hash.h"
+#include "names.h"
+#include "pythia/pythia.h"
+
+#define MAX_POINTS  400
+#define NAME_BYTES  32
+#define EVENT_BYTES 64
+#define MAX_LOOKS   2000
+#define SECOND      UINT64_C(1000000000)
+
+struct service {
+	uint32_t n, fault;
+	uint32_t parent[MAX_POINTS]; /* 0: of the root itself, which is point 0 */
+	double mean_ns[MAX_POINTS];  /* own time */
+	char names[MAX_POINTS][NAME_BYTES];
+	char events[MAX_POINTS][2][EVENT_BYTES];
+	bool on[MAX_POINTS], ever[MAX_POINTS];
+	uint64_t random;
+};
+
+static uint32_t below(struct service *service, uint32_t n)
+{
+	service->random = hash_u64(service->random + 1);
+	return (uint32_t)(service->random >> 33) % n;
+}
+
+/* Points as code has them: each lies in one made before it, none deeper than six. */
+static void make_service(struct service *service, uint64_t seed, uint32_t n)
+{
+	*service = (struct service){.n = n, .random = seed};
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t depth = 0, at;
+
+		if (i > 0) {
+			do {
+				service->parent[i] = below(service, i < 8 ? 1 : i);
+				for (depth = 1, at = service->parent[i]; at; depth++) {
+					at = service->parent[at];
+				}
+			} while (depth > 6);
+		}
+		service->mean_ns[i] = 1000.0 * (1 + below(service, 1000));
+		snprintf(service->names[i], NAME_BYTES, "work_%u", i);
+		snprintf(service->events[i][0], EVENT_BYTES, "app:work_%u_entry", i);
+		snprintf(service->events[i][1], EVENT_BYTES, "app:work_%u_exit", i);
+	}
+	service->fault = 1 + below(service, n - 1);
+	service->on[0] = true;
+}
+
+/* The nearest point above, or itself, that is recorded. */
+static uint32_t visible(const struct service *service, uint32_t at)
+{
+	while (!service->on[at]) {
+		at = service->parent[at];
+	}
+	return at;
+}
+
+static double total_of(const struct service *service, uint32_t at)
+{
+	double sum = service->mean_ns[at];
+
+	for (uint32_t i = at + 1; i < service->n; i++) {
+		sum += service->parent[i] == at ? total_of(service, i) : 0;
+	}
+	return sum;
+}
+
+struct sight {
+	struct groups_row row;
+	struct tree_row rows[MAX_POINTS];
+	struct tree_view tree;
+	struct group_view group;
+};
+
+static void add_row(const struct service *service, struct sight *sight, uint32_t at,
+		uint32_t parent, uint32_t depth, bool varies)
+{
+	uint32_t index = sight->tree.n++;
+	struct tree_row *row = &sight->rows[index];
+	bool holds = varies && visible(service, service->fault) == at;
+
+	*row = (struct tree_row){.context = at + 1,
+			.parent = parent,
+			.depth = depth,
+			.name = service->names[at],
+			.provider = "app",
+			.count = sight->tree.requests,
+			.total_ns = total_of(service, at) * (double)sight->tree.requests,
+			.phi = holds ? 0.99 : 0,
+			.phi_low = holds ? 0.97 : -0.01,
+			.phi_high = holds ? 1.0 : 0.01,
+			.segment_sd_ns = holds ? 1e6 : 1e3};
+	for (uint32_t i = at + 1; i < service->n; i++) {
+		if (service->on[i] && i != at) {
+			uint32_t above = service->parent[i];
+
+			while (!service->on[above]) {
+				above = service->parent[above];
+			}
+			if (above == at) {
+				add_row(service, sight, i, index, depth + 1, varies);
+			}
+		}
+	}
+	sight->rows[index].n_below = sight->tree.n - index - 1;
+}
+
+/* What the loop is shown of the service after so many requests of the epoch. */
+static void look_at(
+		const struct service *service, struct sight *sight, uint64_t requests, bool varies)
+{
+	*sight = (struct sight){.row = {.id = 1,
+						.type = "work",
+						.path = "app",
+						.count = requests,
+						.rate_per_s = 20,
+						.mean_ns = 1e6,
+						.sd_ns = 1e6,
+						.p50_ns = 1000000,
+						.detection = varies ? DETECTION_VARIES : 0}};
+	sight->tree = (struct tree_view){.group_id = 1,
+			.type = "work",
+			.path = "app",
+			.requests = requests,
+			.counted = requests,
+			.located = true};
+	add_row(service, sight, 0, UINT32_MAX, 0, varies);
+	sight->tree.rows = sight->rows;
+	sight->group.row = sight->row;
+	sight->group.location.located = true;
+}
+
+static void offer_all(struct pythia *pythia, const struct service *service)
+{
+	struct pythia_offer offers[2 * MAX_POINTS];
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < service->n; i++) {
+		for (uint32_t exit = 0; exit < 2; exit++) {
+			offers[n++] = (struct pythia_offer){.event = service->events[i][exit],
+					.skeleton = i == 0,
+					.role = exit ? OFFER_EXIT : OFFER_ENTRY,
+					.provider = "app",
+					.span = service->names[i]};
+		}
+	}
+	assert_int_equal(pythia_offer(pythia, "host", offers, n), STATUS_OK);
+}
+
+/* Everything at once, as learning shows it. */
+static void learn_all(struct pythia *pythia, struct service *service)
+{
+	struct sight *sight = test_malloc(sizeof(*sight));
+	struct groups_view groups = {.n = 1};
+	struct pythia_detail detail;
+
+	memset(service->on, true, sizeof(service->on));
+	look_at(service, sight, 300, false);
+	memset(service->on, false, sizeof(service->on));
+	service->on[0] = true;
+	groups.rows = &sight->row;
+	detail = (struct pythia_detail){&sight->row, &sight->tree, &sight->group};
+	pythia_learned(pythia, &(struct pythia_look){.now_ns = SECOND,
+					       .groups = &groups,
+					       .recent = &groups,
+					       .n_details = 1,
+					       .details = &detail});
+	test_free(sight);
+}
+
+static uint32_t point_of_event(const struct service *service, const char *event)
+{
+	for (uint32_t i = 0; i < service->n; i++) {
+		if (strcmp(event, service->events[i][0]) == 0 ||
+				strcmp(event, service->events[i][1]) == 0) {
+			return i;
+		}
+	}
+	fail_msg("an order names %s, which nobody offers", event);
+	return 0;
+}
+
+/* Does what is ordered; true: something was. */
+static bool obey(struct pythia *pythia, struct service *service, uint64_t now_ns)
+{
+	const struct step_order *order = pythia_next_order(pythia);
+	bool any = false;
+
+	for (; order; order = pythia_next_order(pythia)) {
+		uint32_t step = order->step;
+		bool undo = order->undo;
+
+		for (uint32_t i = 0; i < order->n; i++) {
+			uint32_t point = point_of_event(service, order->events[i].name);
+
+			assert_string_equal(order->events[i].host, "host");
+			service->on[point] = order->events[i].enable;
+			service->ever[point] |= order->events[i].enable;
+		}
+		any = true;
+		assert_true(pythia_order_done(pythia,
+				&(struct step_outcome){.step = step,
+						.undo = undo,
+						.ok = true,
+						.error = ""},
+				now_ns));
+		if (!undo) {
+			pythia_watch_over(pythia,
+					&(struct step_watch){.step = step,
+							.actual = {.events_per_s = 10}},
+					NULL, now_ns);
+		}
+	}
+	return any;
+}
+
+struct run {
+	enum stop_rule rule;
+	char where[512];
+	uint32_t steps, enabled;
+};
+
+/* Runs the loop until it stops by itself. */
+static struct run run_loop(struct pythia *pythia, struct service *service, bool varies)
+{
+	struct sight *sight = test_malloc(sizeof(*sight));
+	struct groups_view groups = {.n = 1};
+	struct run run = {.rule = STOP_NONE};
+	uint64_t now_ns = 10 * SECOND, epoch_ns = now_ns;
+	uint32_t epoch = 0;
+
+	for (uint32_t i = 0; i < MAX_LOOKS && run.rule == STOP_NONE; i++) {
+		struct pythia_look look = {.now_ns = now_ns,
+				.epoch_ns = epoch_ns,
+				.epoch = epoch,
+				.groups = &groups,
+				.recent = &groups};
+		struct snapshot *snapshot;
+		struct pythia_detail detail;
+		uint32_t ids[PYTHIA_DETAILS];
+
+		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1);
+		look_at(service, sight, (now_ns - epoch_ns) / SECOND * 20, varies);
+		groups.rows = &sight->row;
+		detail = (struct pythia_detail){&sight->row, &sight->tree, &sight->group};
+		look.details = &detail;
+		look.n_details = pythia_wants(pythia, &groups, ids);
+		pythia_look(pythia, &look);
+		if (obey(pythia, service, now_ns)) {
+			epoch++;
+			epoch_ns = now_ns;
+		}
+		now_ns += SECOND;
+		snapshot = snapshot_create();
+		assert_int_equal(pythia_fill(pythia, snapshot), STATUS_OK);
+		if (snapshot->steps.n_findings) {
+			run.rule = snapshot->steps.findings[0].rule;
+			snprintf(run.where, sizeof(run.where), "%s",
+					snapshot->steps.findings[0].where);
+		}
+		run.steps = snapshot->steps.n;
+		run.enabled = snapshot->steps.ever_enabled;
+		if (snapshot->steps.budget.events_per_s > 0) {
+			assert_true(snapshot->steps.spent.events_per_s <=
+					snapshot->steps.budget.events_per_s + 1e-6);
+		}
+		snapshot_destroy(snapshot);
+		if (!varies && i > 120) {
+			break;
+		}
+	}
+	test_free(sight);
+	return run;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), cut = strlen(end);
+
+	return length >= cut && strcmp(text + length - cut, end) == 0;
+}
+
+static struct run diagnose(const char *strategy, uint64_t seed, uint32_t n, bool learned,
+		bool varies, bool undo)
+{
+	struct names *names = names_create(100000);
+	struct pythia *pythia = pythia_create(names);
+	struct service *service = test_malloc(sizeof(*service));
+	struct run run;
+
+	make_service(service, seed, n);
+	assert_int_equal(pythia_set_strategy(pythia, strategy), STATUS_OK);
+	offer_all(pythia, service);
+	pythia_set_mode(pythia, MODE_AUTOPILOT, SECOND);
+	if (learned) {
+		learn_all(pythia, service);
+	}
+	run = run_loop(pythia, service, varies);
+	if (run.rule == STOP_CODE) {
+		run.rule = ends_with(run.where, service->names[service->fault]) ? STOP_CODE
+										: STOP_DIFFUSE;
+	}
+	if (undo) {
+		pythia_undo_all(pythia, STEP_BY_PERSON, UINT64_C(1000) * SECOND);
+		obey(pythia, service, UINT64_C(1000) * SECOND);
+		for (uint32_t i = 1; i < service->n; i++) {
+			assert_false(service->on[i]);
+		}
+	}
+	test_free(service);
+	pythia_destroy(pythia);
+	names_destroy(names);
+	return run;
+}
+
+/* With a profile: the fault is named, and on the way few points were enabled. */
+static void finds_the_fault(void **state)
+{
+	static const char *const guided[] = {"hybrid", "hierarchical", "historic", "pythia"};
+	uint32_t trials = 100;
+
+	(void)state;
+	for (size_t s = 0; s < sizeof(guided) / sizeof(guided[0]); s++) {
+		uint32_t hits = 0;
+		double enabled = 0;
+
+		for (uint32_t seed = 0; seed < trials; seed++) {
+			struct run run = diagnose(guided[s], seed * 7 + 1, 300, true, true, true);
+
+			hits += run.rule == STOP_CODE;
+			enabled += run.enabled / 300.0;
+		}
+		print_message("%s: %u of %u found, %.1f%% of the points enabled\n", guided[s], hits,
+				trials, 100 * enabled / trials);
+		assert_int_equal(hits, trials);
+		assert_true(enabled / trials < 0.25);
+	}
+}
+
+/* The others end too, and whatever they name is right. */
+static void baselines_end(void **state)
+{
+	static const char *const others[] = {"flat", "random", "all"};
+
+	(void)state;
+	for (size_t s = 0; s < sizeof(others) / sizeof(others[0]); s++) {
+		for (uint32_t seed = 0; seed < 20; seed++) {
+			struct run run = diagnose(others[s], seed * 11 + 5, 100, true, true, true);
+
+			assert_int_equal(run.rule, STOP_CODE);
+		}
+	}
+}
+
+/* Without a profile it learns first, or goes by names when that is refused; it ends all the same.
+ */
+static void goes_by_names(void **state)
+{
+	(void)state;
+	for (uint32_t seed = 0; seed < 20; seed++) {
+		struct run run = diagnose("hybrid", seed * 13 + 2, 60, false, true, true);
+
+		assert_int_equal(run.rule, STOP_CODE);
+	}
+}
+
+static void leaves_healthy_alone(void **state)
+{
+	(void)state;
+	for (uint32_t seed = 0; seed < 20; seed++) {
+		struct run run = diagnose("hybrid", seed, 100, true, false, false);
+
+		assert_int_equal(run.enabled, 0);
+		assert_int_equal(run.steps, 0);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(finds_the_fault),
+			cmocka_unit_test(baselines_end),
+			cmocka_unit_test(goes_by_names),
+			cmocka_unit_test(leaves_healthy_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
