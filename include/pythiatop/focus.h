@@ -52,11 +52,8 @@ enum focus_part {
 	FOCUS_COMPARE = 1u << 8,   /* the request in focus with compare_id */
 	FOCUS_LOCATE = 1u << 9,    /* with FOCUS_GROUPS: where each group varies, and all trees */
 	FOCUS_THOROUGH = 1u << 10, /* every group is judged anew, however long that takes */
-<<<<<<< HEAD
-	FOCUS_BRIEF = 1u << 12, /* with FOCUS_STATE: of its tables hosts, CPUs and threads alone */
-=======
 	FOCUS_STEPS = 1u << 11,
->>>>>>> main
+	FOCUS_BRIEF = 1u << 12, /* with FOCUS_STATE: of its tables hosts, CPUs and threads alone */
 	FOCUS_ALL = FOCUS_GROUPS | FOCUS_GROUP | FOCUS_REQUEST | FOCUS_SOURCES | FOCUS_UNMATCHED |
 		    FOCUS_STATE | FOCUS_EVENTS | FOCUS_TREE | FOCUS_COMPARE | FOCUS_LOCATE |
 		    FOCUS_THOROUGH | FOCUS_STEPS,
