@@ -614,6 +614,11 @@ void engine_learn_here(struct engine *engine)
 	loop_learn(&engine->loop);
 }
 
+bool engine_has_learned(const struct engine *engine)
+{
+	return pythia_has_learned(engine->loop.pythia);
+}
+
 const struct profile *engine_profile(struct engine *engine)
 {
 	return loop_profile(&engine->loop);

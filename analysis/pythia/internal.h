@@ -101,6 +101,8 @@ struct step_cost cost_spent(const struct pythia *pythia);
 /* norms.c */
 void norms_learn(struct pythia *pythia, const struct groups_row *row);
 void norms_set(struct pythia *pythia, const struct norm *norm);
+/* It was found what makes the group vary: that is not normal, whenever it was learned. */
+void norms_drop(struct pythia *pythia, const struct groups_row *row);
 /* A group performs as it did when it was learned, whatever that is. */
 bool norms_hold(const struct pythia *pythia, const struct groups_row *row);
 

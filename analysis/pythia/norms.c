@@ -63,6 +63,16 @@ void norms_learn(struct pythia *pythia, const struct groups_row *row)
 					  .n_modes = row->n_modes});
 }
 
+void norms_drop(struct pythia *pythia, const struct groups_row *row)
+{
+	struct norm *norm = find(pythia, names_add(pythia->names, row->type, strlen(row->type)),
+			names_add(pythia->names, row->path, strlen(row->path)));
+
+	if (norm) {
+		*norm = pythia->norms[--pythia->n_norms];
+	}
+}
+
 bool norms_hold(const struct pythia *pythia, const struct groups_row *row)
 {
 	const struct norm *norm =

@@ -445,6 +445,7 @@ static void verdict_code(struct pythia *pythia, struct finding *finding,
 	if (edge->node != SPACE_NONE) {
 		pythia->points.items[pythia->space.nodes[edge->node].point].explained++;
 	}
+	norms_drop(pythia, detail->row);
 	stop(pythia, finding, STOP_CODE);
 }
 
