@@ -21,7 +21,8 @@
  *   pythia.c    the loop
  *   fill.c      into snapshots; profile.c  from and to files' values
  */
-#define NS_PER_S UINT64_C(1000000000)
+#define NS_PER_S    UINT64_C(1000000000)
+#define PATIENCE_NS (60 * NS_PER_S) /* for the worst group, before others are looked at */
 
 /* A group whose variation is searched. */
 struct finding {

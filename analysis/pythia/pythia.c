@@ -21,8 +21,7 @@
 #define MEDIAN_ERRORS  2.6
 #define BURSTS         4.0 /* requests that follow each other are alike: so many count as one */
 #define CLEAR_PHI      0.3 /* a lower bound that needs no more requests */
-#define PATIENCE_NS    (60 * NS_PER_S) /* for the worst group, before others are looked at */
-#define SILENCE_NS     (5 * NS_PER_S)  /* without a skeleton, before one is proposed */
+#define SILENCE_NS     (5 * NS_PER_S) /* without a skeleton, before one is proposed */
 #define OVERSHOOT      2.0
 #define TITLE_BYTES    256
 
@@ -576,6 +575,9 @@ static void search_groups(struct pythia *pythia, const struct pythia_look *look)
 		finding_search(pythia, finding, detail, look);
 		if (steps_proposed(&pythia->steps) || steps_busy(&pythia->steps)) {
 			return; /* one step at a time */
+		}
+		if (finding->judged_epoch == UINT32_MAX) {
+			return; /* the worst first, here too */
 		}
 	}
 }
