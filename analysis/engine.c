@@ -634,6 +634,11 @@ void engine_undo_all(struct engine *engine, enum step_by by)
 	pythia_undo_all(engine->loop.pythia, by, engine->now_ns);
 }
 
+void engine_host_gone(struct engine *engine, const char *host)
+{
+	pythia_host_gone(engine->loop.pythia, host, engine->now_ns);
+}
+
 const struct step_order *engine_next_order(struct engine *engine)
 {
 	return pythia_next_order(engine->loop.pythia);

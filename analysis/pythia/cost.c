@@ -94,6 +94,22 @@ struct step_cost cost_of_parts(
 	return cost_of_events(pythia, sum);
 }
 
+double cost_bound(const struct pythia *pythia)
+{
+	const struct step_budget *budget = &pythia->budget;
+	uint32_t hosts = pythia->points.n_hosts ? pythia->points.n_hosts : 1;
+	double bounds[3] = {budget->events_per_s, budget->bytes_per_s / BYTES_PER_EVENT,
+			budget->cpu_share * hosts / (NS_PER_EVENT * 1e-9)};
+	double least = -1;
+
+	for (int i = 0; i < 3; i++) {
+		if (bounds[i] > 0 && (least < 0 || bounds[i] < least)) {
+			least = bounds[i];
+		}
+	}
+	return least;
+}
+
 struct step_cost cost_spent(const struct pythia *pythia)
 {
 	double sum = 0;

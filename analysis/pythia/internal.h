@@ -18,7 +18,10 @@
  *   steps.c     the list of steps
  *   search.c    a group: its edges, candidates, verdict
  *   norms.c     what is normal
- *   pythia.c    the loop
+ *   look.c      the loop: what it makes of a look at the groups
+ *   propose.c   steps that are not about an edge: skeleton, learning, disabling
+ *   watch.c     whether a step is kept
+ *   pythia.c    what is set, offered, decided
  *   fill.c      into snapshots; profile.c  from and to files' values
  */
 #define NS_PER_S    UINT64_C(1000000000)
@@ -52,6 +55,8 @@ struct norm {
 	double p50_ns, cov;
 	uint32_t n_modes;
 	bool applies; /* it was learned before this run, so what varies now is not in it */
+	uint32_t beyond, alone; /* windows in a row that were beyond it; while most others were not
+				 */
 };
 
 struct pythia {
@@ -71,7 +76,8 @@ struct pythia {
 	uint32_t boring_epoch; /* in which points were last judged boring or not */
 	struct norm *norms;
 	uint32_t n_norms, norms_room;
-	bool learn_tried; /* or a person did not want it */
+	uint64_t norms_ns; /* event time at which the last window was judged */
+	bool learn_tried;  /* or a person did not want it */
 	char lacks[256];
 
 	/* Predicted events/s of each point if it is on, by the rates of the last look. */
@@ -91,6 +97,8 @@ void cost_refresh(struct pythia *pythia, const struct groups_view *groups);
 double cost_of_point(const struct pythia *pythia, uint32_t point); /* events/s; < 0: not known */
 struct step_cost cost_of_parts(
 		const struct pythia *pythia, const struct step_part *parts, uint32_t n);
+/* The events/s that the tightest bound of the budget allows; < 0: there is none. */
+double cost_bound(const struct pythia *pythia);
 struct step_cost cost_spent(const struct pythia *pythia);
 
 /* norms.c */
@@ -98,6 +106,10 @@ void norms_learn(struct pythia *pythia, const struct groups_row *row);
 void norms_set(struct pythia *pythia, const struct norm *norm);
 /* A group performs as it did when it was learned, whatever that is. */
 bool norms_hold(const struct pythia *pythia, const struct groups_row *row);
+/* Takes up the groups of the window, once for each. */
+void norms_judge(struct pythia *pythia, const struct groups_view *recent);
+/* It holds, or what goes beyond it has not lasted, or is everywhere: no reason to search. */
+bool norms_excuse(const struct pythia *pythia, const struct groups_row *row);
 
 /* search.c */
 struct finding *finding_of(struct pythia *pythia, uint32_t group_id, bool make, uint32_t type);
@@ -117,7 +129,16 @@ void finding_search(struct pythia *pythia, struct finding *finding,
  */
 void median_bounds(const struct group_view *group, double *low_ns, double *high_ns);
 
-/* pythia.c: the points that bore, as parts to disable; room for all points. Returns how many. */
+uint32_t pythia_intern(struct pythia *pythia, const char *text);
+
+/* propose.c: each may add a step. False: there is nothing to propose. */
+bool pythia_propose_skeleton(struct pythia *pythia);
+bool pythia_propose_learning(struct pythia *pythia, const struct groups_view *groups);
+bool pythia_propose_disabling(struct pythia *pythia, bool all, uint32_t group_id, const char *why);
+/* What a person rejected, or what failed, is left alone for a while. */
+void pythia_bar(struct pythia *pythia, const struct step *step);
+
+/* The points that bore, as parts to disable; room for all points. Returns how many. */
 uint32_t pythia_gather_boring(const struct pythia *pythia, struct step_part *parts);
 /* Adds a step, and approves it where that is the mode. */
 struct step *pythia_add_step(struct pythia *pythia, enum step_kind kind,

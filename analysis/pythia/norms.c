@@ -9,11 +9,21 @@
  * from before this run shows of a group is taken for normal, and only what goes beyond is searched.
  * What is learned in this run is no norm: whoever comes to look may come because it is slow
  * already.
+ *
+ * Machines are busy with something else at times: then much of what runs there varies, for a window
+ * or for some, and no point would tell why. So a group is searched where it has gone beyond its
+ * norm for two windows in a row while most requests did not, or for nine in any case: what slows
+ * them all may be in code that they share.
  */
-#define MAX_NORMS    10000u
-#define FEW_REQUESTS 50u
-#define COV_GROWS    1.3 /* its lower bound against the norm's estimate */
-#define MEDIAN_GROWS 1.5
+#define MAX_NORMS     10000u
+#define FEW_REQUESTS  20u
+#define WINDOW_NS     (10 * NS_PER_S)
+#define WINDOWS_ALONE 2u
+#define WINDOWS_ALL   9u
+#define COMMON_SHARE  (1.0 / 3) /* of the requests that have norms */
+#define COMMON_GROUPS 4u        /* and in so many groups: beyond them all at once */
+#define COV_GROWS     1.3       /* its lower bound against the norm's estimate */
+#define MEDIAN_GROWS  1.5
 
 static struct norm *find(const struct pythia *pythia, uint32_t type, uint32_t path)
 {
@@ -63,17 +73,103 @@ void norms_learn(struct pythia *pythia, const struct groups_row *row)
 					  .n_modes = row->n_modes});
 }
 
+/* The norm of a group; NULL: there is none that applies. */
+static struct norm *norm_of(const struct pythia *pythia, const struct groups_row *row)
+{
+	struct norm *norm = find(pythia, names_add(pythia->names, row->type, strlen(row->type)),
+			names_add(pythia->names, row->path, strlen(row->path)));
+
+	return norm && norm->applies ? norm : NULL;
+}
+
+/* What a person expects, or saved as a baseline, goes before what was seen: it is not met. */
+static bool is_promised(const struct groups_row *row)
+{
+	return (row->detection & DETECTION_SHIFTED) ||
+	       ((row->detection & DETECTION_SLOW) && row->objective_ns);
+}
+
 bool norms_hold(const struct pythia *pythia, const struct groups_row *row)
 {
-	const struct norm *norm =
-			find(pythia, names_add(pythia->names, row->type, strlen(row->type)),
-					names_add(pythia->names, row->path, strlen(row->path)));
+	const struct norm *norm = norm_of(pythia, row);
 
-	/* What a person expects, or saved as a baseline, goes before what was seen. */
-	if (!norm || !norm->applies || (row->detection & DETECTION_SHIFTED) ||
-			((row->detection & DETECTION_SLOW) && row->objective_ns)) {
+	if (!norm || is_promised(row)) {
 		return false;
 	}
 	return row->cov_low <= COV_GROWS * norm->cov && row->n_modes <= norm->n_modes &&
 	       (double)row->p50_ns <= MEDIAN_GROWS * norm->p50_ns;
+}
+
+static bool is_judged(const struct groups_row *row)
+{
+	return row->count >= FEW_REQUESTS && !row->missing && !row->lossy;
+}
+
+static bool is_beyond(const struct pythia *pythia, const struct groups_row *row)
+{
+	return row->detection && !norms_hold(pythia, row);
+}
+
+/* So much of all that is going on is beyond its norm that the cause is none of a group's own. */
+static bool is_common(const struct pythia *pythia, const struct groups_view *recent)
+{
+	uint64_t all = 0, beyond = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < recent->n; i++) {
+		const struct groups_row *row = &recent->rows[i];
+
+		if (is_judged(row) && norm_of(pythia, row)) {
+			bool is = is_beyond(pythia, row);
+
+			all += row->count;
+			beyond += is ? row->count : 0;
+			n += is;
+		}
+	}
+	return n >= COMMON_GROUPS && (double)beyond > COMMON_SHARE * (double)all;
+}
+
+void norms_judge(struct pythia *pythia, const struct groups_view *recent)
+{
+	bool common;
+
+	pythia->norms_ns = pythia->norms_ns ? pythia->norms_ns : pythia->now_ns;
+	if (pythia->now_ns < pythia->norms_ns + WINDOW_NS) {
+		return;
+	}
+	pythia->norms_ns = pythia->now_ns;
+	common = is_common(pythia, recent);
+	for (uint32_t i = 0; i < recent->n; i++) {
+		const struct groups_row *row = &recent->rows[i];
+		struct norm *norm = is_judged(row) ? norm_of(pythia, row) : NULL;
+		bool beyond = norm && is_beyond(pythia, row);
+
+		if (norm) {
+			norm->beyond = beyond ? norm->beyond + 1 : 0;
+			norm->alone = beyond && !common ? norm->alone + 1 : 0;
+		}
+	}
+}
+
+/* Its search is on: steps made for it change what is seen of it. */
+static bool is_searched(const struct pythia *pythia, uint32_t group_id)
+{
+	for (uint32_t i = 0; i < pythia->n_findings; i++) {
+		if (pythia->findings[i].group_id == group_id) {
+			return pythia->findings[i].rule == STOP_NONE;
+		}
+	}
+	return false;
+}
+
+bool norms_excuse(const struct pythia *pythia, const struct groups_row *row)
+{
+	const struct norm *norm = norm_of(pythia, row);
+
+	if (norms_hold(pythia, row)) {
+		return true;
+	}
+	return norm && !is_promised(row) && !is_searched(pythia, row->id) &&
+	       norm->alone < WINDOWS_ALONE && norm->beyond < WINDOWS_ALL;
 }

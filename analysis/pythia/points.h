@@ -17,6 +17,7 @@
  */
 #define POINTS_MAX       131072u
 #define POINTS_MAX_HOSTS 64u
+#define POINTS_SEEN_NS   UINT64_C(60000000000)
 #define POINT_NONE       UINT32_MAX
 
 struct point {

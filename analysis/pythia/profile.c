@@ -4,24 +4,19 @@
 
 #include "pythia/internal.h"
 
-static uint32_t intern(struct pythia *pythia, const char *text)
-{
-	return names_add(pythia->names, text, strlen(text));
-}
-
 static uint32_t learn_point(struct pythia *pythia, const struct profile_node *node)
 {
-	uint32_t at = points_add(&pythia->points, intern(pythia, node->provider),
-			intern(pythia, node->name), node->kernel);
+	uint32_t at = points_add(&pythia->points, pythia_intern(pythia, node->provider),
+			pythia_intern(pythia, node->name), node->kernel);
 
 	if (at == POINT_NONE) {
 		return at;
 	}
 	if (*node->entry) {
-		points_set_event(&pythia->points, at, intern(pythia, node->entry), false);
+		points_set_event(&pythia->points, at, pythia_intern(pythia, node->entry), false);
 	}
 	if (*node->exit) {
-		points_set_event(&pythia->points, at, intern(pythia, node->exit), true);
+		points_set_event(&pythia->points, at, pythia_intern(pythia, node->exit), true);
 	}
 	pythia->points.items[at].placed = true;
 	if (node->explained > pythia->points.items[at].explained) {
@@ -32,7 +27,7 @@ static uint32_t learn_point(struct pythia *pythia, const struct profile_node *no
 
 static enum status learn_type(struct pythia *pythia, const struct profile_type *type)
 {
-	uint32_t root = space_add_type(&pythia->space, intern(pythia, type->type));
+	uint32_t root = space_add_type(&pythia->space, pythia_intern(pythia, type->type));
 	uint32_t *nodes = calloc(type->n + 1, sizeof(*nodes));
 	enum status status = root != SPACE_NONE && nodes ? STATUS_OK : STATUS_NO_MEMORY;
 
@@ -68,8 +63,8 @@ static enum status learn_type(struct pythia *pythia, const struct profile_type *
 	for (uint32_t i = 0; i < type->n_norms; i++) {
 		const struct profile_norm *norm = &type->norms[i];
 
-		norms_set(pythia, &(struct norm){.type = intern(pythia, type->type),
-						  .path = intern(pythia, norm->path),
+		norms_set(pythia, &(struct norm){.type = pythia_intern(pythia, type->type),
+						  .path = pythia_intern(pythia, norm->path),
 						  .count = norm->count,
 						  .p50_ns = norm->p50_ns,
 						  .cov = norm->cov,

@@ -98,6 +98,9 @@ enum status pythia_propose(struct pythia *pythia, const char *provider, const ch
 		bool enable, uint64_t now_ns, char *error, size_t size);
 void pythia_undo_all(struct pythia *pythia, enum step_by by, uint64_t now_ns);
 
+/* What steps did on a host is undone: its helper has ended. */
+void pythia_host_gone(struct pythia *pythia, const char *host, uint64_t now_ns);
+
 const struct step_order *pythia_next_order(struct pythia *pythia);
 /* True: what is recorded has changed: a new epoch begins. */
 bool pythia_order_done(struct pythia *pythia, const struct step_outcome *outcome, uint64_t now_ns);

@@ -344,9 +344,9 @@ static void find_kernel(struct pythia *pythia)
 /* What the budget leaves; negative: there is no bound. */
 static double events_left(const struct pythia *pythia)
 {
-	double left = pythia->budget.events_per_s - cost_spent(pythia).events_per_s;
+	double bound = cost_bound(pythia), left = bound - cost_spent(pythia).events_per_s;
 
-	return pythia->budget.events_per_s > 0 ? (left > 0 ? left : 0) : -1;
+	return bound < 0 ? -1 : left > 0 ? left : 0;
 }
 
 static bool any_fits(const struct pythia *pythia)
@@ -555,9 +555,10 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 	}
 	if (over_budget) {
 		finding_say(finding,
-				"%s: the budget of %.0f events/s leaves no room for a further "
+				"%s: the budget of %.0f events/s (or its bytes, or CPU) leaves no "
+				"room for a further "
 				"point",
-				detail->row->type, pythia->budget.events_per_s);
+				detail->row->type, cost_bound(pythia));
 		stop(pythia, finding, STOP_SPENT);
 		return;
 	}

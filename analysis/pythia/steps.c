@@ -275,6 +275,28 @@ const struct step_order *steps_next_order(struct steps *steps, const struct poin
 	return NULL;
 }
 
+void step_host_gone(struct step *step, uint64_t bit, const char *host, uint64_t now_ns)
+{
+	bool touched = false, left = false;
+
+	if (step->ordered || (step->state != STEP_KEPT && step->state != STEP_WATCHED)) {
+		return; /* an order that is out is answered by itself */
+	}
+	for (uint32_t i = 0; i < step->n_parts; i++) {
+		touched |= (step->parts[i].hosts & bit) != 0;
+		step->parts[i].hosts &= ~bit;
+		left |= step->parts[i].hosts != 0;
+	}
+	if (touched && !left) {
+		step->state = STEP_UNDONE;
+		step->undone_by = STEP_BY_WATCH;
+		step->ended_ns = now_ns;
+	}
+	if (touched) {
+		step_say(step, "undone on %s: its helper ended", host);
+	}
+}
+
 /* The points as they are after a step was carried out, or undone. */
 static void take_effect(struct points *points, const struct step *step, bool undo, uint64_t now_ns)
 {
@@ -321,7 +343,8 @@ struct step *steps_order_done(struct steps *steps, struct points *points,
 	if (!outcome->ok) {
 		step->failed = true;
 		step_say(step, "failed: %s", outcome->error);
-		step_undo(step, STEP_BY_WATCH, now_ns);
+		step->state = STEP_UNDOING; /* what some hosts did all the same */
+		step->undone_by = STEP_BY_WATCH;
 	} else if (step->state == STEP_APPROVED) {
 		step->state = STEP_WATCHED;
 	}

@@ -68,6 +68,9 @@ enum status step_decide(struct step *step, enum step_decision decision, enum ste
 		uint64_t now_ns, char *error, size_t size);
 void step_undo(struct step *step, enum step_by by, uint64_t now_ns);
 
+/* Whatever it did on a host is undone. */
+void step_host_gone(struct step *step, uint64_t bit, const char *host, uint64_t now_ns);
+
 /* The event rules of a step, or of its undoing, to `out` unless that is NULL; returns how many. */
 uint32_t step_events(const struct points *points, const struct step *step, bool undo,
 		struct step_event *out);

@@ -201,6 +201,9 @@ enum status engine_propose(
 /* Everything that steps did is taken back. */
 void engine_undo_all(struct engine *engine, enum step_by by);
 
+/* What steps did on a host is undone: its control process has ended, and takes that along. */
+void engine_host_gone(struct engine *engine, const char *host);
+
 /* The next order, each once; borrowed until the next call on the engine. NULL: none. */
 const struct step_order *engine_next_order(struct engine *engine);
 void engine_order_done(struct engine *engine, const struct step_outcome *outcome);

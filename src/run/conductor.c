@@ -179,6 +179,15 @@ static void on_points(void *context, const struct control_answer *answer)
 
 /* --- our sessions ---------------------------------------------------------------------------- */
 
+/* Half a session may be left of one that could not be made. */
+static void on_cleared(void *context, const struct control_answer *answer)
+{
+	struct conductor *conductor = context;
+
+	conductor->players[answer->host].creating = false;
+	conductor->changed = true;
+}
+
 static void on_created(void *context, const struct control_answer *answer)
 {
 	struct conductor *conductor = context;
@@ -190,6 +199,8 @@ static void on_created(void *context, const struct control_answer *answer)
 	if (answer->status != STATUS_OK) {
 		snprintf(player->complaint, sizeof(player->complaint), "%s", answer->message);
 		player->create_ns = answer->answered_ns + RETRY_NS;
+		player->creating = control_ask_destroy(conductor->hosts, answer->host, 0,
+						   on_cleared, conductor) != 0;
 		return;
 	}
 	player->complaint[0] = '\0';
@@ -239,6 +250,10 @@ static void tend_host(struct conductor *conductor, int at, uint64_t now_ns)
 	}
 	if (host.generation != player->generation) {
 		/* A new helper: whatever the last one did is undone. */
+		if (player->generation) {
+			engine_host_gone(conductor->setup.engine, host.name);
+			decisions_host_gone(conductor->decisions, host.name);
+		}
 		*player = (struct player){.generation = host.generation};
 	}
 	if (!player->asking && now_ns >= player->offers_ns) {
@@ -676,10 +691,39 @@ void conductor_set_budget(struct conductor *conductor, const struct step_budget 
 	decisions_budget(conductor->decisions, budget);
 }
 
+/* Hosts that traces come from, and that nobody said how to control. */
+static uint32_t fill_others(const struct conductor *conductor, struct snapshot *snapshot,
+		struct steps_control *controls, uint32_t n)
+{
+	const struct session_desc *session;
+
+	for (uint32_t i = 0;
+			n < 2 * MAX_HOSTS && (session = engine_session(conductor->setup.engine, i));
+			i++) {
+		struct control_host host;
+		bool known = !session->live ||
+			     control_hosts_find(conductor->hosts, session->host) >= 0;
+
+		for (uint32_t k = 0; k < n && !known; k++) {
+			known = strcmp(controls[k].host, session->host) == 0;
+		}
+		if (known) {
+			continue;
+		}
+		control_hosts_view(conductor->hosts, -1, session->host, &host);
+		controls[n++] = (struct steps_control){
+				.host = snapshot_text(snapshot, session->host),
+				.session = "",
+				.text = snapshot_text(snapshot, host.sentence)};
+	}
+	return n;
+}
+
 enum status conductor_fill(const struct conductor *conductor, struct snapshot *snapshot)
 {
 	uint32_t n = control_hosts_count(conductor->hosts);
-	struct steps_control *controls = snapshot_alloc(snapshot, (n + 1) * sizeof(*controls));
+	struct steps_control *controls =
+			snapshot_alloc(snapshot, 2 * MAX_HOSTS * sizeof(*controls));
 
 	if (!controls) {
 		return STATUS_NO_MEMORY;
@@ -696,6 +740,6 @@ enum status conductor_fill(const struct conductor *conductor, struct snapshot *s
 						host.sentence[0] ? host.sentence : complaint)};
 	}
 	snapshot->steps.controls = controls;
-	snapshot->steps.n_controls = n;
+	snapshot->steps.n_controls = fill_others(conductor, snapshot, controls, n);
 	return STATUS_OK;
 }

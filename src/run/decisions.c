@@ -149,6 +149,11 @@ void decisions_propose(struct decisions *log, uint32_t context, bool enable)
 	put(log, "propose", json_pack("{sI sb}", "context", (json_int_t)context, "enable", enable));
 }
 
+void decisions_host_gone(struct decisions *log, const char *host)
+{
+	put(log, "host_gone", json_pack("{so}", "host", text(host)));
+}
+
 void decisions_undo_all(struct decisions *log)
 {
 	put(log, "undo_all", NULL);

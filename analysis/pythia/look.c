@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pythia/internal.h"
+
+#define EPOCH_NS       (10 * NS_PER_S) /* and that many requests: enough to decide on */
+#define EPOCH_REQUESTS 200u
+#define LONG_EPOCH_NS  (30 * NS_PER_S) /* or that long with fewer */
+#define FEW_REQUESTS   50u
+#define CALM_LOOKS     2u              /* healthy: nothing varies in so many windows */
+#define BORING_PHI     0.02            /* upper bound of what a boring point's time holds */
+#define BORING_HIDES   0.1             /* shares of opposite sign that merging would hide */
+#define STALE_NS       (60 * NS_PER_S) /* a proposal nobody decided on */
+#define CLEAR_PHI      0.3             /* a lower bound that needs no more requests */
+
+static bool reserve_nodes(struct pythia *pythia, uint32_t n)
+{
+	uint32_t *nodes;
+
+	if (n <= pythia->nodes_room) {
+		return true;
+	}
+	nodes = realloc(pythia->nodes, n * sizeof(*nodes));
+	if (!nodes) {
+		return false;
+	}
+	pythia->nodes = nodes;
+	pythia->nodes_room = n;
+	return true;
+}
+
+static const struct groups_row *row_of(const struct groups_view *groups, uint32_t group_id)
+{
+	for (uint32_t i = 0; i < groups->n; i++) {
+		if (groups->rows[i].id == group_id) {
+			return &groups->rows[i];
+		}
+	}
+	return NULL;
+}
+
+uint32_t pythia_wants(const struct pythia *pythia, const struct groups_view *groups, uint32_t *ids)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < groups->n && n < PYTHIA_DETAILS; i++) {
+		const struct groups_row *row = &groups->rows[i];
+
+		if (row->detection && row->missing == 0 && !norms_excuse(pythia, row)) {
+			ids[n++] = row->id;
+		}
+	}
+	return n;
+}
+
+static uint64_t age_of_epoch(const struct pythia_look *look)
+{
+	return look->now_ns > look->epoch_ns ? look->now_ns - look->epoch_ns : 0;
+}
+
+/* One place surely holds a good part: more requests would tell no other story. */
+static bool is_clear(const struct tree_view *tree)
+{
+	for (uint32_t i = 0; i < tree->n && tree->located; i++) {
+		if (tree->rows[i].phi_low >= CLEAR_PHI) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Enough of a group was seen since the last step to decide. */
+static bool is_ripe(const struct pythia_look *look, const struct pythia_detail *detail)
+{
+	uint64_t age_ns = age_of_epoch(look), count = detail->row->count;
+
+	return detail->tree->located && age_ns >= EPOCH_NS && count >= FEW_REQUESTS &&
+	       (count >= EPOCH_REQUESTS || age_ns >= LONG_EPOCH_NS || is_clear(detail->tree));
+}
+
+/* On the way to the edge that is searched, or that was the answer. */
+static bool is_on_path(const struct pythia *pythia, uint32_t point)
+{
+	for (uint32_t i = 0; i < pythia->n_findings; i++) {
+		uint32_t at = pythia->findings[i].edge;
+
+		for (; at != SPACE_NONE; at = pythia->space.nodes[at].parent) {
+			if (pythia->space.nodes[at].point == point) {
+				return true;
+			}
+		}
+	}
+	return false;
+}
+
+/* A row tells nothing: neither it nor what merging it into its parent would hide. */
+static bool row_is_boring(const struct tree_view *tree, const struct tree_row *row)
+{
+	const struct tree_row *parent = row->parent == UINT32_MAX ? NULL : &tree->rows[row->parent];
+
+	if (row->phi_high >= BORING_PHI) {
+		return false;
+	}
+	return !parent || row->phi * parent->phi >= 0 ||
+	       (row->phi > -BORING_HIDES && parent->phi < BORING_HIDES);
+}
+
+static void judge_boring(struct pythia *pythia, const struct pythia_look *look)
+{
+	if (look->n_details == 0 || pythia->boring_epoch == look->epoch + 1 ||
+			!is_ripe(look, &look->details[0])) {
+		return;
+	}
+	pythia->boring_epoch = look->epoch + 1; /* 0 is none */
+	for (uint32_t d = 0; d < look->n_details; d++) {
+		const struct tree_view *tree = look->details[d].tree;
+		struct finding *finding = finding_of(pythia, look->details[d].row->id, false, 0);
+
+		for (uint32_t i = 0; i < tree->n && tree->located; i++) {
+			const struct tree_row *row = &tree->rows[i];
+			uint32_t at = points_find(&pythia->points,
+					pythia_intern(pythia, row->provider),
+					pythia_intern(pythia, row->name));
+
+			if (at == POINT_NONE || !pythia->points.items[at].ours) {
+				continue;
+			}
+			if (row_is_boring(tree, row) && !is_on_path(pythia, at)) {
+				pythia->points.items[at].boring++;
+				if (finding) {
+					finding_rule_out(finding, at);
+				}
+			} else {
+				pythia->points.items[at].boring = 0;
+			}
+		}
+	}
+}
+
+/* Groups that calmed down: their search is over, and what it enabled goes. */
+static void judge_calm(struct pythia *pythia, const struct pythia_look *look)
+{
+	for (uint32_t i = 0; i < pythia->n_findings; i++) {
+		struct finding *finding = &pythia->findings[i];
+		const struct groups_row *row = row_of(look->recent, finding->group_id);
+
+		if (finding->rule == STOP_HEALTHY || !row || row->missing || row->lossy ||
+				pythia->now_ns < finding->calm_ns + EPOCH_NS) {
+			continue;
+		}
+		finding->calm_ns = pythia->now_ns;
+		finding->calm = row->detection && !norms_hold(pythia, row) ? 0 : finding->calm + 1;
+		if (finding->calm < CALM_LOOKS) {
+			continue;
+		}
+		finding_note(finding, "nothing varies any more");
+		finding->rule = STOP_HEALTHY;
+		finding->ended_ns = pythia->now_ns;
+		finding->edge = SPACE_NONE;
+	}
+}
+
+static bool is_searching(const struct pythia *pythia)
+{
+	for (uint32_t i = 0; i < pythia->n_findings; i++) {
+		if (pythia->findings[i].rule == STOP_NONE) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool all_calm(const struct pythia *pythia)
+{
+	for (uint32_t i = 0; i < pythia->n_findings; i++) {
+		if (pythia->findings[i].rule != STOP_HEALTHY) {
+			return false;
+		}
+	}
+	return pythia->n_findings > 0;
+}
+
+/* A group that varies again is searched again. */
+static void reopen(struct pythia *pythia, struct finding *finding)
+{
+	if (finding->rule == STOP_HEALTHY) {
+		finding_note(finding, "it varies again");
+		finding->rule = STOP_NONE;
+		finding->calm = finding->fruitless = finding->n_given_up = 0;
+		finding->judged_epoch = UINT32_MAX;
+		finding->started_ns = pythia->now_ns;
+		finding->told_words = 0; /* what told nothing then may tell now */
+	}
+}
+
+static void search_groups(struct pythia *pythia, const struct pythia_look *look)
+{
+	for (uint32_t d = 0; d < look->n_details; d++) {
+		const struct pythia_detail *detail = &look->details[d];
+		uint32_t type = pythia_intern(pythia, detail->row->type);
+		struct finding *finding;
+
+		finding = finding_of(pythia, detail->row->id, false, type);
+		if (finding && finding->rule != STOP_NONE && finding->rule != STOP_HEALTHY) {
+			continue;
+		}
+		if (!is_ripe(look, detail)) {
+			if (age_of_epoch(look) < PATIENCE_NS) {
+				return; /* the worst first: a step for another would begin anew */
+			}
+			continue;
+		}
+		finding = finding_of(pythia, detail->row->id, true, type);
+		if (!finding) {
+			continue;
+		}
+		reopen(pythia, finding);
+		if (finding->rule != STOP_NONE || finding->judged_epoch == look->epoch ||
+				!reserve_nodes(pythia, detail->tree->n)) {
+			continue;
+		}
+		space_observe(&pythia->space, &pythia->points, type, detail->tree, false,
+				pythia->nodes);
+		finding->judged_epoch = look->epoch;
+		finding_search(pythia, finding, detail, look);
+		if (steps_proposed(&pythia->steps) || steps_busy(&pythia->steps)) {
+			return; /* one step at a time */
+		}
+		if (finding->judged_epoch == UINT32_MAX) {
+			return; /* the worst first, here too */
+		}
+	}
+}
+
+static bool is_decided_on(struct pythia *pythia)
+{
+	struct step *step = steps_proposed(&pythia->steps);
+
+	if (!step) {
+		return !steps_busy(&pythia->steps);
+	}
+	if (step->by != STEP_BY_PERSON && pythia->now_ns > step->proposed_ns + STALE_NS &&
+			step->kind != STEP_LEARN && step->kind != STEP_SKELETON) {
+		struct finding *finding = finding_of(pythia, step->group_id, false, 0);
+
+		step->state = STEP_REJECTED;
+		step->ended_ns = pythia->now_ns;
+		step_say(step, "withdrawn: nobody decided for a minute; looked at anew");
+		if (finding) {
+			finding->judged_epoch = UINT32_MAX;
+		}
+		return true;
+	}
+	return false;
+}
+
+/* What others no longer record is off again. */
+static void forget_silent(struct pythia *pythia)
+{
+	for (uint32_t i = 0; i < pythia->points.n; i++) {
+		struct point *point = &pythia->points.items[i];
+
+		if (point->recorded && pythia->now_ns > point->seen_ns + POINTS_SEEN_NS) {
+			point->recorded = 0;
+		}
+	}
+}
+
+static void say_lacks(struct pythia *pythia)
+{
+	uint32_t offered = 0;
+
+	pythia->lacks[0] = '\0';
+	for (uint32_t i = 0; i < pythia->points.n; i++) {
+		offered += pythia->points.items[i].offered != 0;
+	}
+	if (!offered) {
+		snprintf(pythia->lacks, sizeof(pythia->lacks),
+				"no host offers tracepoints: is control on, and are applications "
+				"running?");
+	} else if (!pythia->space.learned) {
+		snprintf(pythia->lacks, sizeof(pythia->lacks),
+				"where points stand is not known: it goes by names until they are "
+				"learned");
+	} else if (pythia->points.left_out) {
+		snprintf(pythia->lacks, sizeof(pythia->lacks),
+				"only %u hosts and %u points are taken up", POINTS_MAX_HOSTS,
+				POINTS_MAX);
+	}
+}
+
+void pythia_look(struct pythia *pythia, const struct pythia_look *look)
+{
+	pythia->first_ns = pythia->first_ns ? pythia->first_ns : look->now_ns;
+	pythia->now_ns = look->now_ns;
+	pythia->epoch = look->epoch;
+	forget_silent(pythia);
+	say_lacks(pythia);
+	cost_refresh(pythia, look->groups);
+	norms_judge(pythia, look->recent);
+	judge_calm(pythia, look);
+	judge_boring(pythia, look);
+	if (!is_decided_on(pythia) || pythia_propose_skeleton(pythia) ||
+			pythia_propose_learning(pythia, look->groups)) {
+		return;
+	}
+	search_groups(pythia, look);
+	if (steps_proposed(&pythia->steps) || steps_busy(&pythia->steps)) {
+		return;
+	}
+	if (all_calm(pythia)) {
+		pythia_propose_disabling(pythia, true, 0, "nothing varies any more");
+	} else if (!is_searching(pythia)) {
+		pythia_propose_disabling(pythia, false, 0,
+				"they hold less than 2% of the variance, or are never seen");
+	}
+}
+
+bool pythia_is_learning(const struct pythia *pythia, uint32_t step)
+{
+	for (uint32_t i = 0; i < pythia->steps.n; i++) {
+		if (pythia->steps.items[i].id == step) {
+			return pythia->steps.items[i].kind == STEP_LEARN &&
+			       pythia->steps.items[i].state == STEP_WATCHED;
+		}
+	}
+	return false;
+}
+
+void pythia_learned(struct pythia *pythia, const struct pythia_look *look)
+{
+	for (uint32_t d = 0; d < look->n_details; d++) {
+		const struct pythia_detail *detail = &look->details[d];
+
+		if (reserve_nodes(pythia, detail->tree->n)) {
+			space_observe(&pythia->space, &pythia->points,
+					pythia_intern(pythia, detail->row->type), detail->tree,
+					true, pythia->nodes);
+		}
+	}
+	for (uint32_t i = 0; i < look->groups->n; i++) {
+		norms_learn(pythia, &look->groups->rows[i]);
+	}
+	pythia->space.learned = true;
+}

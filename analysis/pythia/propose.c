@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pythia/internal.h"
+
+#define FEW_REQUESTS 50u
+#define BORING_LOOKS 3u
+#define UNSEEN_NS    (360 * NS_PER_S)
+#define SILENCE_NS   (5 * NS_PER_S) /* without a skeleton, before one is proposed */
+#define TITLE_BYTES  256
+
+struct step *pythia_add_step(struct pythia *pythia, enum step_kind kind,
+		const struct step_part *parts, uint32_t n, uint32_t group_id, const char *title,
+		const char *why)
+{
+	struct step *step = steps_add(&pythia->steps, kind, parts, n, title, why, pythia->now_ns);
+	char error[128];
+
+	if (!step) {
+		return NULL;
+	}
+	step->group_id = group_id;
+	step->predicted = cost_of_parts(pythia, parts, n);
+	if (pythia->mode == MODE_AUTOPILOT) {
+		step_decide(step, STEP_APPROVE, STEP_BY_AUTOPILOT, pythia->now_ns, error,
+				sizeof(error));
+	}
+	return step;
+}
+
+/* All points that pass, as parts of a step. NULL: none, or out of memory. */
+static struct step_part *gather(const struct pythia *pythia,
+		bool (*pass)(const struct pythia *pythia, const struct point *point), bool enable,
+		uint32_t *n)
+{
+	struct step_part *parts = calloc(pythia->points.n + 1, sizeof(*parts));
+
+	*n = 0;
+	for (uint32_t i = 0; parts && i < pythia->points.n; i++) {
+		const struct point *point = &pythia->points.items[i];
+
+		if (pass(pythia, point)) {
+			parts[(*n)++] = (struct step_part){.point = i,
+					.hosts = enable ? point_off(point) : point->ours,
+					.enable = enable};
+		}
+	}
+	if (*n == 0) {
+		free(parts);
+		parts = NULL;
+	}
+	return parts;
+}
+
+static bool is_skeleton_off(const struct pythia *pythia, const struct point *point)
+{
+	(void)pythia;
+	return point->skeleton && point->entry && point_off(point);
+}
+
+static bool is_off(const struct pythia *pythia, const struct point *point)
+{
+	(void)pythia;
+	return point->entry && !point->kernel && point_off(point);
+}
+
+static bool is_boring(const struct pythia *pythia, const struct point *point)
+{
+	if (!point->ours || point->skeleton || point->pinned) {
+		return false;
+	}
+	return point->boring >= BORING_LOOKS ||
+	       (pythia->now_ns > UNSEEN_NS + point->enabled_ns &&
+			       pythia->now_ns > UNSEEN_NS + point->seen_ns);
+}
+
+uint32_t pythia_gather_boring(const struct pythia *pythia, struct step_part *parts)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < pythia->points.n; i++) {
+		const struct point *point = &pythia->points.items[i];
+
+		if (is_boring(pythia, point)) {
+			parts[n++] = (struct step_part){
+					.point = i, .hosts = point->ours, .enable = false};
+		}
+	}
+	return n;
+}
+
+static bool is_ours(const struct pythia *pythia, const struct point *point)
+{
+	(void)pythia;
+	return point->ours && !point->skeleton && !point->pinned;
+}
+
+static uint32_t count_skeleton_on(const struct pythia *pythia)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < pythia->points.n; i++) {
+		const struct point *point = &pythia->points.items[i];
+
+		n += point->skeleton && (point->recorded | point->ours);
+	}
+	return n;
+}
+
+/* Nothing that requests are known by is recorded: that comes first. */
+bool pythia_propose_skeleton(struct pythia *pythia)
+{
+	struct step_part *parts;
+	char title[TITLE_BYTES];
+	struct step *step;
+	uint32_t n;
+
+	if (count_skeleton_on(pythia) || pythia->now_ns < pythia->first_ns + SILENCE_NS) {
+		return false;
+	}
+	parts = gather(pythia, is_skeleton_off, true, &n);
+	if (!parts) {
+		return false;
+	}
+	snprintf(title, sizeof(title), "skeleton: %u points, %u hosts", n, pythia->points.n_hosts);
+	step = pythia_add_step(pythia, STEP_SKELETON, parts, n, 0, title, "start");
+	free(parts);
+	return step != NULL;
+}
+
+/* By how often the points that are recorded fire, since nothing else is known yet. */
+static double predict_learning(
+		const struct pythia *pythia, const struct groups_view *groups, uint32_t n)
+{
+	double spans = 0;
+
+	for (uint32_t i = 0; i < groups->n; i++) {
+		spans += groups->rows[i].rate_per_s;
+	}
+	(void)pythia;
+	return groups->n ? 2 * n * spans / groups->n : -1;
+}
+
+/* Where points stand is learned once, by having all of them on for a short while. */
+bool pythia_propose_learning(struct pythia *pythia, const struct groups_view *groups)
+{
+	char title[TITLE_BYTES];
+	struct step_part *parts;
+	struct step *step;
+	double rate;
+	uint32_t n, enough = 0;
+
+	for (uint32_t i = 0; i < groups->n; i++) {
+		enough += groups->rows[i].count >= FEW_REQUESTS;
+	}
+	if (pythia->space.learned || pythia->learn_tried || !enough) {
+		return false;
+	}
+	parts = gather(pythia, is_off, true, &n);
+	if (!parts) {
+		return false;
+	}
+	rate = predict_learning(pythia, groups, n);
+	if (pythia->budget.learn_events_per_s > 0 && rate > pythia->budget.learn_events_per_s) {
+		snprintf(pythia->lacks, sizeof(pythia->lacks),
+				"not learned: about %.0f events/s, more than :budget learn allows; "
+				"give --learn FILE",
+				rate);
+		free(parts);
+		return false;
+	}
+	snprintf(title, sizeof(title), "learn: %u points for 10 s", n);
+	step = pythia_add_step(pythia, STEP_LEARN, parts, n, 0, title,
+			"where points stand in requests, and what they cost, is not known");
+	free(parts);
+	if (step && rate >= 0) {
+		step->predicted.events_per_s = rate;
+	}
+	return step != NULL;
+}
+
+/* Everything added goes once nothing is searched, or points have told nothing for long. */
+bool pythia_propose_disabling(struct pythia *pythia, bool all, uint32_t group_id, const char *why)
+{
+	char title[TITLE_BYTES];
+	struct step_part *parts;
+	struct step *step;
+	uint32_t n;
+
+	parts = gather(pythia, all ? is_ours : is_boring, false, &n);
+	if (!parts) {
+		return false;
+	}
+	snprintf(title, sizeof(title), "-%u points", n);
+	step = pythia_add_step(pythia, STEP_DISABLE, parts, n, group_id, title, why);
+	free(parts);
+	return step != NULL;
+}

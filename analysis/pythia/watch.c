@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pythia/internal.h"
+
+#define FEW_REQUESTS  50u
+#define MEDIAN_MOVES  0.02
+#define MEDIAN_ERRORS 2.6
+#define BURSTS        4.0 /* requests that follow each other are alike: so many count as one */
+#define OVERSHOOT     2.0
+
+/* The smallest latency that a share of the histogram does not exceed; bins are 16 to the octave. */
+static double quantile(const struct group_view *group, double share)
+{
+	uint64_t count = 0, seen = 0;
+	uint32_t bin = 0;
+
+	for (uint32_t i = 0; i < group->histogram_bins; i++) {
+		count += group->histogram[i];
+	}
+	for (; bin + 1 < group->histogram_bins; bin++) {
+		seen += group->histogram[bin];
+		if ((double)seen >= share * (double)count) {
+			break;
+		}
+	}
+	return exp2(((double)group->histogram_low + bin + 0.5) / 16);
+}
+
+void median_bounds(const struct group_view *group, double *low_ns, double *high_ns)
+{
+	double n = (double)group->row.count / BURSTS;
+	double error = n > 0 ? MEDIAN_ERRORS * 0.5 / sqrt(n) : 1;
+
+	*low_ns = *high_ns = 0;
+	if (group->row.count >= FEW_REQUESTS && group->histogram_bins && error < 0.5) {
+		*low_ns = quantile(group, 0.5 - error);
+		*high_ns = quantile(group, 0.5 + error);
+	}
+}
+
+/* The median has surely risen: tracing itself slows the requests. */
+static bool median_rose(const struct step *step, const struct group_view *group, double *by)
+{
+	double low_ns, high_ns;
+
+	if (!group || step->median_high_ns <= 0) {
+		return false;
+	}
+	median_bounds(group, &low_ns, &high_ns);
+	*by = low_ns / step->median_high_ns - 1;
+	return *by > MEDIAN_MOVES;
+}
+
+static void keep_or_undo(struct pythia *pythia, struct step *step, const struct step_watch *watch,
+		const struct group_view *group, uint64_t now_ns)
+{
+	double limit = step->predicted.events_per_s * OVERSHOOT + cost_spent(pythia).events_per_s;
+	double moved = 0;
+
+	if (watch->discarded) {
+		step_say(step, "undone by itself: the tracer lost %llu events",
+				(unsigned long long)watch->discarded);
+	} else if (step->predicted.events_per_s >= 0 && step->kind == STEP_ENABLE &&
+			watch->actual.events_per_s > limit && limit > 0) {
+		step_say(step,
+				"undone by itself: %.0f events/s, more than twice the %.0f "
+				"predicted",
+				watch->actual.events_per_s, step->predicted.events_per_s);
+	} else if (pythia->budget.events_per_s > 0 && step->kind == STEP_ENABLE &&
+			watch->actual.events_per_s > pythia->budget.events_per_s) {
+		step_say(step, "undone by itself: %.0f events/s are over the budget of %.0f",
+				watch->actual.events_per_s, pythia->budget.events_per_s);
+	} else if (step->kind == STEP_ENABLE && median_rose(step, group, &moved)) {
+		step_say(step, "undone by itself: the median rose by at least %.0f%%", 100 * moved);
+	} else {
+		step->state = STEP_KEPT;
+		step_say(step, "%.0f events/s", watch->actual.events_per_s);
+		return;
+	}
+	pythia_bar(pythia, step);
+	step_undo(step, STEP_BY_WATCH, now_ns);
+}
+
+void pythia_watch_over(struct pythia *pythia, const struct step_watch *watch,
+		const struct group_view *group, uint64_t now_ns)
+{
+	struct step *step = steps_find(&pythia->steps, watch->step);
+
+	if (!step || step->state != STEP_WATCHED) {
+		return;
+	}
+	step->actual = watch->actual;
+	if (step->kind == STEP_LEARN) {
+		pythia->learn_tried = true;
+		step_say(step, "%u places of %u points learned", pythia->space.n, pythia->points.n);
+		step_undo(step, step->by, now_ns);
+	} else {
+		keep_or_undo(pythia, step, watch, group, now_ns);
+	}
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Profiles as files, budgets as text, the decision log, and what may become of a step. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+
+#include "config/profile_file.h"
+#include "pythia/steps.h"
+#include "pythia/strategy.h"
+#include "run/decisions.h"
+#include "run/loop_commands.h"
+
+static char path[64];
+
+static int make_file(void **state)
+{
+	int fd;
+
+	(void)state;
+	snprintf(path, sizeof(path), "/tmp/pt-test-loop.XXXXXX");
+	fd = mkstemp(path);
+	if (fd >= 0) {
+		close(fd);
+	}
+	return fd < 0;
+}
+
+static int remove_file(void **state)
+{
+	(void)state;
+	return unlink(path);
+}
+
+static void write_text(const char *text)
+{
+	FILE *out = fopen(path, "w");
+
+	assert_non_null(out);
+	fputs(text, out);
+	fclose(out);
+}
+
+/* --- profiles --- */
+
+static void profile_comes_back(void **state)
+{
+	const struct profile_node nodes[] = {
+			{.parent = UINT32_MAX,
+					.name = "create",
+					.provider = "api",
+					.entry = "api:create_entry",
+					.exit = "api:create_exit",
+					.count = 1,
+					.total_ns = 12.5e6},
+			{.parent = 0,
+					.name = "odd \" \n name",
+					.provider = "",
+					.entry = "sched_switch",
+					.exit = "",
+					.kernel = true,
+					.count = 2.25,
+					.explained = 3},
+	};
+	const struct profile_norm norms[] = {
+			{.path = "api›db", .count = 500, .p50_ns = 1e6, .cov = 0.4, .n_modes = 2}};
+	const struct profile_type type = {.type = "create",
+			.requests = 77,
+			.n = 2,
+			.nodes = nodes,
+			.n_norms = 1,
+			.norms = norms};
+	const struct profile profile = {.n = 1, .types = &type};
+	struct profile_file *file;
+	const struct profile *back;
+	char error[512] = "";
+	FILE *out = fopen(path, "w");
+
+	(void)state;
+	assert_non_null(out);
+	assert_int_equal(profile_file_write(out, &profile), STATUS_OK);
+	fclose(out);
+	file = profile_file_read(path, error, sizeof(error));
+	assert_string_equal(error, "");
+	assert_non_null(file);
+	back = profile_file_profile(file);
+	assert_int_equal(back->n, 1);
+	assert_string_equal(back->types[0].type, "create");
+	assert_int_equal(back->types[0].requests, 77);
+	assert_int_equal(back->types[0].n, 2);
+	assert_int_equal(back->types[0].nodes[0].parent, UINT32_MAX);
+	assert_int_equal(back->types[0].nodes[1].parent, 0);
+	assert_string_equal(back->types[0].nodes[1].name, nodes[1].name);
+	assert_true(back->types[0].nodes[1].kernel);
+	assert_true(back->types[0].nodes[1].count == 2.25);
+	assert_int_equal(back->types[0].nodes[1].explained, 3);
+	assert_int_equal(back->types[0].n_norms, 1);
+	assert_string_equal(back->types[0].norms[0].path, "api›db");
+	assert_true(back->types[0].norms[0].cov == 0.4);
+	profile_file_destroy(file);
+}
+
+static void wrong_profiles_are_told(void **state)
+{
+#define HEAD "{\"format\":\"pythiatop-profile\",\"version\":1,\"types\":"
+#define NODE(parent, count)                                                                        \
+	"{\"parent\":" parent ",\"name\":\"a\",\"provider\":\"p\",\"entry\":\"e\",\"exit\":\"\","  \
+	"\"kernel\":false,\"count\":" count ",\"total_ns\":1.0,\"explained\":0}"
+#define TYPE(nodes) "[{\"type\":\"t\",\"requests\":1,\"nodes\":[" nodes "],\"norms\":[]}]}"
+	static const struct {
+		const char *text, *says;
+	} cases[] = {
+			{"", "line 1"},
+			{"[]", "another kind of file"},
+			{"{\"format\":\"pythiatop-baseline\",\"version\":1}",
+					"another kind of file"},
+			{"{\"format\":\"pythiatop-profile\",\"version\":99}", "another version"},
+			{HEAD "{}}", "array"},
+			{HEAD "[{}]}", "type 0"},
+			{HEAD TYPE(NODE("0", "1.0")), "node 0: parent"},
+			{HEAD TYPE(NODE("-2", "1.0")), "node 0: parent"},
+			{HEAD TYPE(NODE("-1", "-1.0")), "negative"},
+			{HEAD TYPE(NODE("-1", "\"x\"")), "node 0"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char error[512] = "";
+
+		write_text(cases[i].text);
+		assert_null(profile_file_read(path, error, sizeof(error)));
+		assert_non_null(strstr(error, path));
+		if (!strstr(error, cases[i].says)) {
+			fail_msg("case %zu: \"%s\" does not say \"%s\"", i, error, cases[i].says);
+		}
+	}
+}
+
+/* --- budgets --- */
+
+static void budgets_are_read(void **state)
+{
+	struct step_budget budget = STEP_USUAL_BUDGET;
+
+	(void)state;
+	assert_true(loop_budget_parse(&budget, "2k"));
+	assert_true(budget.events_per_s == 2000);
+	assert_true(loop_budget_parse(&budget, "1%"));
+	assert_true(budget.cpu_share == 0.01);
+	assert_true(loop_budget_parse(&budget, "bytes 1M"));
+	assert_true(budget.bytes_per_s == 1e6);
+	assert_true(loop_budget_parse(&budget, "points 5"));
+	assert_int_equal(budget.points, 5);
+	assert_false(loop_budget_parse(&budget, "points 0"));
+	assert_false(loop_budget_parse(&budget, ""));
+	assert_false(loop_budget_parse(&budget, "-1"));
+	assert_false(loop_budget_parse(&budget, "nan"));
+	assert_false(loop_budget_parse(&budget, "much"));
+	assert_false(loop_budget_parse(&budget, "5kk"));
+	assert_false(loop_budget_parse(&budget, "hours 5"));
+}
+
+/* --- the decision log --- */
+
+static void decisions_are_lines_of_json(void **state)
+{
+	const char *const fields[] = {"size"};
+	const struct step_offer offer = {
+			.host = "a\nb", .name = "p:\"x\"", .n_fields = 1, .fields = fields};
+	const struct step_event event = {.host = "h", .name = "p:x", .enable = true};
+	const struct step_order order = {.step = 7, .n = 1, .events = &event};
+	const struct step_outcome outcome = {.step = 7, .ok = false, .error = "no\tway"};
+	char error[256], line[4096];
+	struct decisions *log;
+	uint32_t n = 0;
+	FILE *in;
+
+	(void)state;
+	write_text("");
+	log = decisions_open(path, error, sizeof(error));
+	assert_non_null(log);
+	decisions_at(log, 123456789);
+	decisions_mode(log, MODE_AUTOPILOT);
+	decisions_offer(log, "a\nb", &offer, 1);
+	decisions_order(log, &order);
+	decisions_outcome(log, &outcome);
+	decisions_undo_all(log);
+	assert_int_equal(decisions_failed(log), 0);
+	decisions_close(log);
+	in = fopen(path, "r");
+	assert_non_null(in);
+	while (fgets(line, sizeof(line), in)) {
+		json_error_t wrong;
+		json_t *json = json_loads(line, 0, &wrong);
+
+		assert_non_null(json);
+		assert_int_equal(json_integer_value(json_object_get(json, "event_ns")), 123456789);
+		assert_true(json_is_string(json_object_get(json, "do")));
+		json_decref(json);
+		n++;
+	}
+	fclose(in);
+	assert_int_equal(n, 5);
+	assert_null(decisions_open("/nowhere/at/all", error, sizeof(error)));
+	assert_non_null(strstr(error, "/nowhere/at/all"));
+}
+
+/* --- steps --- */
+
+struct bench {
+	struct names *names;
+	struct points points;
+	struct steps steps;
+	struct step_part part;
+};
+
+static void bench_init(struct bench *bench)
+{
+	*bench = (struct bench){.names = names_create(1000)};
+	points_init(&bench->points, bench->names);
+	bench->part = (struct step_part){
+			.point = points_add(&bench->points, names_add(bench->names, "p", 1),
+					names_add(bench->names, "x", 1), false),
+			.hosts = points_host(&bench->points, "h"),
+			.enable = true};
+	points_set_event(&bench->points, 0, names_add(bench->names, "p:x_entry", 9), false);
+	points_set_event(&bench->points, 0, names_add(bench->names, "p:x_exit", 8), true);
+}
+
+static void bench_release(struct bench *bench)
+{
+	steps_release(&bench->steps);
+	points_release(&bench->points);
+	names_destroy(bench->names);
+}
+
+static struct step_outcome told(uint32_t step, bool undo, bool ok)
+{
+	return (struct step_outcome){.step = step, .undo = undo, .ok = ok, .error = ok ? "" : "no"};
+}
+
+static void a_step_goes_its_way(void **state)
+{
+	struct bench bench;
+	const struct step_order *order;
+	struct step_outcome outcome;
+	struct step *step;
+	char error[128];
+
+	(void)state;
+	bench_init(&bench);
+	step = steps_add(&bench.steps, STEP_ENABLE, &bench.part, 1, "+1", "why", 1);
+	assert_null(steps_next_order(&bench.steps, &bench.points));
+	assert_int_equal(step_decide(step, STEP_APPROVE, STEP_BY_PERSON, 2, error, sizeof(error)),
+			STATUS_OK);
+	assert_int_equal(step_decide(step, STEP_APPROVE, STEP_BY_PERSON, 2, error, sizeof(error)),
+			STATUS_INVALID);
+	order = steps_next_order(&bench.steps, &bench.points);
+	assert_non_null(order);
+	assert_int_equal(order->n, 2);
+	assert_true(order->events[0].enable);
+	assert_string_equal(order->events[0].name, "p:x_entry");
+	assert_null(steps_next_order(&bench.steps, &bench.points));
+	outcome = told(1, false, true);
+	assert_non_null(steps_order_done(&bench.steps, &bench.points, &outcome, 3));
+	assert_int_equal(step->state, STEP_WATCHED);
+	assert_true(bench.points.items[0].ours);
+	/* Undone while it is watched: at once. */
+	step_undo(step, STEP_BY_PERSON, 4);
+	order = steps_next_order(&bench.steps, &bench.points);
+	assert_true(order && order->undo && !order->events[0].enable);
+	outcome = told(1, true, true);
+	assert_non_null(steps_order_done(&bench.steps, &bench.points, &outcome, 5));
+	assert_int_equal(step->state, STEP_UNDONE);
+	assert_false(bench.points.items[0].ours);
+	/* What nobody ordered is not done. */
+	assert_null(steps_order_done(&bench.steps, &bench.points, &outcome, 6));
+	bench_release(&bench);
+}
+
+/* What a host could not do is taken back on the others, and the step has failed. */
+static void a_failure_is_undone(void **state)
+{
+	struct step_outcome outcome = told(1, false, false);
+	const struct step_order *order;
+	struct bench bench;
+	struct step *step;
+	char error[128];
+
+	(void)state;
+	bench_init(&bench);
+	step = steps_add(&bench.steps, STEP_ENABLE, &bench.part, 1, "+1", "why", 1);
+	step_decide(step, STEP_APPROVE, STEP_BY_AUTOPILOT, 2, error, sizeof(error));
+	steps_next_order(&bench.steps, &bench.points);
+	steps_order_done(&bench.steps, &bench.points, &outcome, 3);
+	order = steps_next_order(&bench.steps, &bench.points);
+	assert_true(order && order->undo);
+	outcome = told(1, true, true);
+	steps_order_done(&bench.steps, &bench.points, &outcome, 4);
+	assert_int_equal(step->state, STEP_FAILED);
+	assert_non_null(strstr(step->effect, "no"));
+	assert_false(bench.points.items[0].ours);
+	bench_release(&bench);
+}
+
+/* --- strategies --- */
+
+/* Two children of an edge: one takes nine tenths of its time. */
+static void strategies_choose(void **state)
+{
+	const struct candidate candidates[] = {
+			{.node = 1,
+					.above = CANDIDATE_NONE,
+					.depth = 1,
+					.share = 0.9,
+					.position = 0.45,
+					.events_per_s = 100},
+			{.node = 2,
+					.above = CANDIDATE_NONE,
+					.depth = 1,
+					.share = 0.05,
+					.position = 0.925,
+					.events_per_s = 100},
+			{.node = 3,
+					.above = 0,
+					.depth = 2,
+					.share = 0.5,
+					.position = 0.25,
+					.events_per_s = 5000,
+					.explained = 1},
+	};
+	uint32_t chosen[3], n;
+	double scratch[6];
+	struct choice choice = {.candidates = candidates,
+			.n = 3,
+			.max = 1,
+			.events_left = -1,
+			.chosen = chosen,
+			.scratch = scratch};
+
+	(void)state;
+	assert_int_equal(strategy_find("hierarchical")->choose(&choice), 1);
+	assert_int_equal(chosen[0], 0);
+	assert_int_equal(strategy_find("flat")->choose(&choice), 1);
+	assert_int_equal(chosen[0], 0); /* nearest to the middle */
+	assert_int_equal(strategy_find("historic")->choose(&choice), 1);
+	assert_int_equal(chosen[0], 2);
+	assert_int_equal(strategy_find("all")->choose(&choice), 3);
+	assert_int_equal(strategy_find("cross-layer")->choose(&choice), 0);
+	choice.max = 3;
+	choice.events_left = 200; /* the deepest does not fit */
+	n = strategy_find("hybrid")->choose(&choice);
+	assert_int_equal(n, 2);
+	choice.events_left = 0;
+	assert_int_equal(strategy_find("hybrid")->choose(&choice), 0);
+	assert_null(strategy_find("guess"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test_setup_teardown(profile_comes_back, make_file, remove_file),
+			cmocka_unit_test_setup_teardown(
+					wrong_profiles_are_told, make_file, remove_file),
+			cmocka_unit_test(budgets_are_read),
+			cmocka_unit_test_setup_teardown(
+					decisions_are_lines_of_json, make_file, remove_file),
+			cmocka_unit_test(a_step_goes_its_way),
+			cmocka_unit_test(a_failure_is_undone),
+			cmocka_unit_test(strategies_choose),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
