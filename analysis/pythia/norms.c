@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,12 +17,13 @@
  * them all may be in code that they share.
  */
 #define MAX_NORMS     10000u
-#define FEW_REQUESTS  20u
+#define FEW_REQUESTS  50u
 #define WINDOW_NS     (10 * NS_PER_S)
 #define WINDOWS_ALONE 2u
 #define WINDOWS_ALL   9u
 #define COMMON_SHARE  (1.0 / 3) /* of the requests that have norms */
 #define COMMON_GROUPS 4u        /* and in so many groups: beyond them all at once */
+#define SMALL_SHARE   0.05      /* of the standard deviations a second, over all groups */
 #define COV_GROWS     1.3       /* its lower bound against the norm's estimate */
 #define MEDIAN_GROWS  1.5
 
@@ -89,6 +91,12 @@ static bool is_promised(const struct groups_row *row)
 	       ((row->detection & DETECTION_SLOW) && row->objective_ns);
 }
 
+static bool is_within(const struct norm *norm, const struct groups_row *row)
+{
+	return row->cov_low <= COV_GROWS * norm->cov && row->n_modes <= norm->n_modes &&
+	       (double)row->p50_ns <= MEDIAN_GROWS * norm->p50_ns;
+}
+
 bool norms_hold(const struct pythia *pythia, const struct groups_row *row)
 {
 	const struct norm *norm = norm_of(pythia, row);
@@ -96,8 +104,7 @@ bool norms_hold(const struct pythia *pythia, const struct groups_row *row)
 	if (!norm || is_promised(row)) {
 		return false;
 	}
-	return row->cov_low <= COV_GROWS * norm->cov && row->n_modes <= norm->n_modes &&
-	       (double)row->p50_ns <= MEDIAN_GROWS * norm->p50_ns;
+	return is_within(norm, row);
 }
 
 static bool is_judged(const struct groups_row *row)
@@ -163,6 +170,26 @@ static bool is_searched(const struct pythia *pythia, uint32_t group_id)
 	return false;
 }
 
+/* A group without a norm, in a profile that has some: what else it tells. */
+static bool is_minor(const struct pythia *pythia, const struct groups_row *row)
+{
+	uint32_t type = names_add(pythia->names, row->type, strlen(row->type)), known = 0;
+	struct norm widest = {.type = type};
+
+	for (uint32_t i = 0; i < pythia->n_norms; i++) {
+		const struct norm *norm = &pythia->norms[i];
+
+		known += norm->applies;
+		if (norm->applies && norm->type == type) {
+			widest.cov = fmax(widest.cov, norm->cov);
+			widest.p50_ns = fmax(widest.p50_ns, norm->p50_ns);
+			widest.n_modes = norm->n_modes > widest.n_modes ? norm->n_modes
+									: widest.n_modes;
+		}
+	}
+	return known && (is_within(&widest, row) || row->variation_share < SMALL_SHARE);
+}
+
 bool norms_excuse(const struct pythia *pythia, const struct groups_row *row)
 {
 	const struct norm *norm = norm_of(pythia, row);
@@ -170,6 +197,9 @@ bool norms_excuse(const struct pythia *pythia, const struct groups_row *row)
 	if (norms_hold(pythia, row)) {
 		return true;
 	}
-	return norm && !is_promised(row) && !is_searched(pythia, row->id) &&
-	       norm->alone < WINDOWS_ALONE && norm->beyond < WINDOWS_ALL;
+	if (is_promised(row) || is_searched(pythia, row->id)) {
+		return false;
+	}
+	return norm ? norm->alone < WINDOWS_ALONE && norm->beyond < WINDOWS_ALL
+		    : is_minor(pythia, row);
 }

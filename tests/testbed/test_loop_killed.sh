@@ -30,7 +30,7 @@ hit() { # SIGNAL SECONDS
 	# The scripts around it would end the daemons with it.
 	for holder in $(processes "$signal"); do
 		case $(tr '\0' ' ' <"/proc/$holder/cmdline" 2>/dev/null) in
-		*bash*daemons.sh* | */pt-testbed*) kill -STOP "$holder" ;;
+		*bash\ */daemons.sh\ * | */pt-testbed\ --fault\ *) kill -STOP "$holder" ;;
 		esac
 	done
 	kill -"$signal" "$console" || fail "$signal: no console to be hit"
