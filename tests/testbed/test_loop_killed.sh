@@ -38,6 +38,7 @@ hit() { # SIGNAL SECONDS
 	others_of "$signal" >"$work/after"
 	[ -s "$work/before" ] && cmp -s "$work/before" "$work/after" ||
 		fail "$signal: others' sessions have changed: $(diff "$work/before" "$work/after")"
+	kill_marked "$signal"
 	echo "$signal: gone after $took_ms ms"
 }
 
