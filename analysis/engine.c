@@ -77,6 +77,7 @@ static void emit(void *context, struct request *request)
 	struct engine *engine = context;
 
 	groups_add(engine->groups, request);
+	loop_request(&engine->loop);
 }
 
 /* The loop looks as a screen would; not while a person has frozen the picture. */

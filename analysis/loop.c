@@ -5,8 +5,9 @@
 #include "loop.h"
 #include "requests/meaning.h"
 
-#define IDLE_LOOK_NS UINT64_C(10000000000)
-#define MAX_TREES    1000u /* groups that places are learned from at a time */
+#define IDLE_LOOK_NS  UINT64_C(10000000000)
+#define IDLE_REQUESTS 50u   /* less says nothing new of any group */
+#define MAX_TREES     1000u /* groups that places are learned from at a time */
 
 bool loop_init(struct loop *loop, const struct loop_host *host, struct names *names)
 {
@@ -173,9 +174,12 @@ static void look_at_groups(struct loop *loop, bool learned)
 void loop_look(struct loop *loop, uint64_t now_ns)
 {
 	/* Where nothing can be enabled, it is enough to look when there may be something to say. */
-	if (!pythia_can_act(loop->pythia) && loop->now_ns && now_ns < loop->now_ns + IDLE_LOOK_NS) {
+	if (!pythia_can_act(loop->pythia) &&
+			((loop->now_ns && now_ns < loop->now_ns + IDLE_LOOK_NS) ||
+					loop->requests < loop->seen_requests + IDLE_REQUESTS)) {
 		return;
 	}
+	loop->seen_requests = loop->requests;
 	if (!loop->epoch_ns) {
 		loop->epoch_ns = now_ns;
 	}

@@ -32,6 +32,7 @@ struct loop {
 	struct pythia *pythia;
 	uint64_t *seen;          /* by type: hosts that sent it since the last look, a bit each */
 	uint32_t n_seen, n_told; /* types that Pythia knows */
+	uint64_t requests, seen_requests; /* so far, and at the last look */
 	uint64_t now_ns, epoch_ns;
 	uint32_t epoch;
 	struct arena profile;
@@ -46,6 +47,12 @@ bool loop_add_type(struct loop *loop);
 static inline void loop_see(struct loop *loop, uint32_t type, uint32_t host)
 {
 	loop->seen[type] |= host < 64 ? UINT64_C(1) << host : 0;
+}
+
+/* A request was handed to the groups. */
+static inline void loop_request(struct loop *loop)
+{
+	loop->requests++;
 }
 
 /* A second of event time has turned. */

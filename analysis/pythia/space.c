@@ -136,6 +136,15 @@ uint32_t space_find(const struct space *space, uint32_t parent, uint32_t point)
 	return SPACE_NONE;
 }
 
+/* `node` is `above`, or below it: code that calls itself. */
+static bool is_within(const struct space *space, uint32_t node, uint32_t above)
+{
+	while (node != SPACE_NONE && node != above) {
+		node = space->nodes[node].parent;
+	}
+	return node == above;
+}
+
 uint32_t space_place(struct space *space, uint32_t parent, uint32_t point)
 {
 	uint32_t at = space_find(space, parent, point), above;
@@ -146,7 +155,7 @@ uint32_t space_place(struct space *space, uint32_t parent, uint32_t point)
 	for (above = space->nodes[parent].parent; above != SPACE_NONE;
 			above = space->nodes[above].parent) {
 		at = child_of(space, above, point);
-		if (at != SPACE_NONE && at != parent && space->nodes[at].guessed) {
+		if (at != SPACE_NONE && space->nodes[at].guessed && !is_within(space, parent, at)) {
 			unlink_child(space, at);
 			link_child(space, parent, at);
 			return at;

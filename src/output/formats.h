@@ -34,6 +34,9 @@ void output_text_state(FILE *out, const struct state_view *state);
 /* The state of the systems: "state" of a document. */
 void output_json_state(struct json_out *json, const struct state_view *state);
 
+/* "controls" of a document: which hosts can be controlled. */
+void output_json_controls(struct json_out *json, const struct steps_view *view);
+
 /* "steps", "rules", "findings", "budget" and "points" of a document. */
 void output_json_loop(struct json_out *json, const struct steps_view *view);
 

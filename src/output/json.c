@@ -54,6 +54,7 @@ enum status output_json(FILE *out, const struct snapshot *snapshot)
 		source(&json, &snapshot->sources.rows[i]);
 	}
 	json_out_close(&json, ']');
+	output_json_controls(&json, &snapshot->steps);
 	accounting(&json, &snapshot->accounting);
 	json_out_open(&json, "groups", '[');
 	for (i = 0; i < snapshot->groups.n; i++) {

@@ -136,6 +136,10 @@ void output_json_loop(struct json_out *json, const struct steps_view *view)
 			{"ever_enabled", value_count(view->ever_enabled)},
 			{"known", value_count(view->known)});
 	json_out_close(json, '}');
+}
+
+void output_json_controls(struct json_out *json, const struct steps_view *view)
+{
 	json_out_open(json, "controls", '[');
 	for (uint32_t i = 0; i < view->n_controls; i++) {
 		control(json, &view->controls[i]);

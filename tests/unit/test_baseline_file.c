@@ -91,8 +91,8 @@ static void wrong_ones(void **state)
 	} cases[] = {
 			{"", "line 1: "},
 			{"{", "line 1: "},
-			{"[]", "not a baseline"},
-			{"{\"format\":\"x\"}", "not a baseline"},
+			{"[]", "another kind of file"},
+			{"{\"format\":\"x\"}", "another kind of file"},
 			{"{\"format\":\"pythiatop-baseline\"}", "another version"},
 			{"{\"format\":\"pythiatop-baseline\",\"version\":2}", "another version"},
 			{"{\"format\":\"pythiatop-baseline\",\"version\":1}", "time_ns"},

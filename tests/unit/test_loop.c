@@ -13,6 +13,7 @@
 #include <jansson.h>
 
 #include "config/profile_file.h"
+#include "pythia/space.h"
 #include "pythia/steps.h"
 #include "pythia/strategy.h"
 #include "run/decisions.h"
@@ -310,6 +311,35 @@ static void a_failure_is_undone(void **state)
 	bench_release(&bench);
 }
 
+/* --- the space --- */
+
+/* Code that calls itself, seen while others were off: no place may come to lie in itself. */
+static void recursion_makes_no_circle(void **state)
+{
+	const struct tree_row rows[] = {
+			{.parent = UINT32_MAX, .name = "f", .provider = "p", .n_below = 2},
+			{.parent = 0, .depth = 1, .name = "g", .provider = "p", .n_below = 1},
+			{.parent = 1, .depth = 2, .name = "f", .provider = "p"},
+	};
+	const struct tree_view tree = {.requests = 100, .n = 3, .rows = rows};
+	struct bench bench;
+	struct space space;
+	uint32_t nodes[3], n = 0;
+
+	(void)state;
+	bench_init(&bench);
+	space_init(&space);
+	for (uint32_t i = 0; i < 3; i++) {
+		space_observe(&space, &bench.points, 1, &tree, false, nodes);
+	}
+	for (uint32_t at = 0; at != SPACE_NONE && n < 100; n++) {
+		at = space_next(&space, 0, at, false);
+	}
+	assert_int_equal(n, 4); /* the root, three places */
+	space_release(&space);
+	bench_release(&bench);
+}
+
 /* --- strategies --- */
 
 /* Two children of an edge: one takes nine tenths of its time. */
@@ -374,6 +404,7 @@ int main(void)
 					decisions_are_lines_of_json, make_file, remove_file),
 			cmocka_unit_test(a_step_goes_its_way),
 			cmocka_unit_test(a_failure_is_undone),
+			cmocka_unit_test(recursion_makes_no_circle),
 			cmocka_unit_test(strategies_choose),
 	};
 
