@@ -54,7 +54,8 @@ struct norm {
 	uint64_t count;
 	double p50_ns, cov;
 	uint32_t n_modes;
-	bool applies; /* it was learned before this run, so what varies now is not in it */
+	bool stands_in; /* for one that is not known: never saved */
+	bool applies;   /* it was learned before this run, so what varies now is not in it */
 	uint32_t beyond, alone; /* windows in a row that were beyond it; while most others were not
 				 */
 };

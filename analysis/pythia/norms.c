@@ -18,13 +18,15 @@
  */
 #define MAX_NORMS     10000u
 #define FEW_REQUESTS  50u
+#define FEWEST        10u /* of a window, to judge a group by */
 #define WINDOW_NS     (10 * NS_PER_S)
 #define WINDOWS_ALONE 2u
 #define WINDOWS_ALL   9u
 #define COMMON_SHARE  (1.0 / 3) /* of the requests that have norms */
 #define COMMON_GROUPS 4u        /* and in so many groups: beyond them all at once */
 #define SMALL_SHARE   0.05      /* of the standard deviations a second, over all groups */
-#define COV_GROWS     1.3       /* its lower bound against the norm's estimate */
+#define USUAL_COV     0.3
+#define COV_GROWS     1.3 /* its lower bound against the norm's estimate */
 #define MEDIAN_GROWS  1.5
 
 static struct norm *find(const struct pythia *pythia, uint32_t type, uint32_t path)
@@ -93,7 +95,10 @@ static bool is_promised(const struct groups_row *row)
 
 static bool is_within(const struct norm *norm, const struct groups_row *row)
 {
-	return row->cov_low <= COV_GROWS * norm->cov && row->n_modes <= norm->n_modes &&
+	/* Of too few requests for an interval there is the estimate. */
+	double cov = row->missing ? row->cov : row->cov_low;
+
+	return cov <= COV_GROWS * norm->cov && row->n_modes <= norm->n_modes &&
 	       (double)row->p50_ns <= MEDIAN_GROWS * norm->p50_ns;
 }
 
@@ -109,12 +114,12 @@ bool norms_hold(const struct pythia *pythia, const struct groups_row *row)
 
 static bool is_judged(const struct groups_row *row)
 {
-	return row->count >= FEW_REQUESTS && !row->missing && !row->lossy;
+	return row->count >= FEWEST && !row->lossy;
 }
 
 static bool is_beyond(const struct pythia *pythia, const struct groups_row *row)
 {
-	return row->detection && !norms_hold(pythia, row);
+	return (row->detection || row->missing) && !norms_hold(pythia, row);
 }
 
 /* So much of all that is going on is beyond its norm that the cause is none of a group's own. */
@@ -126,7 +131,9 @@ static bool is_common(const struct pythia *pythia, const struct groups_view *rec
 	for (uint32_t i = 0; i < recent->n; i++) {
 		const struct groups_row *row = &recent->rows[i];
 
-		if (is_judged(row) && norm_of(pythia, row)) {
+		const struct norm *norm = norm_of(pythia, row);
+
+		if (is_judged(row) && norm && !norm->stands_in) {
 			bool is = is_beyond(pythia, row);
 
 			all += row->count;
@@ -137,22 +144,61 @@ static bool is_common(const struct pythia *pythia, const struct groups_view *rec
 	return n >= COMMON_GROUPS && (double)beyond > COMMON_SHARE * (double)all;
 }
 
+/* A norm for a group that the profile, which has some, does not know. */
+static struct norm *stand_in(struct pythia *pythia, const struct groups_row *row)
+{
+	struct norm widest = {.type = names_add(pythia->names, row->type, strlen(row->type)),
+			.path = names_add(pythia->names, row->path, strlen(row->path)),
+			.cov = USUAL_COV,
+			.applies = true,
+			.stands_in = true};
+
+	for (uint32_t i = 0; i < pythia->n_norms; i++) {
+		const struct norm *norm = &pythia->norms[i];
+
+		if (norm->applies && !norm->stands_in && norm->type == widest.type) {
+			widest.cov = fmax(widest.cov, norm->cov);
+			widest.p50_ns = fmax(widest.p50_ns, norm->p50_ns);
+			widest.n_modes = norm->n_modes > widest.n_modes ? norm->n_modes
+									: widest.n_modes;
+		}
+	}
+	if (widest.p50_ns <= 0) {
+		widest.p50_ns = HUGE_VAL; /* nothing is known of its type */
+		widest.n_modes = UINT32_MAX;
+	}
+	norms_set(pythia, &widest);
+	return norm_of(pythia, row);
+}
+
+static bool knows_norms(const struct pythia *pythia)
+{
+	for (uint32_t i = 0; i < pythia->n_norms; i++) {
+		if (pythia->norms[i].applies) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void norms_judge(struct pythia *pythia, const struct groups_view *recent)
 {
 	bool common;
 
 	pythia->norms_ns = pythia->norms_ns ? pythia->norms_ns : pythia->now_ns;
-	if (pythia->now_ns < pythia->norms_ns + WINDOW_NS) {
+	if (pythia->now_ns < pythia->norms_ns + WINDOW_NS || !knows_norms(pythia)) {
 		return;
 	}
 	pythia->norms_ns = pythia->now_ns;
 	common = is_common(pythia, recent);
 	for (uint32_t i = 0; i < recent->n; i++) {
 		const struct groups_row *row = &recent->rows[i];
-		struct norm *norm = is_judged(row) ? norm_of(pythia, row) : NULL;
-		bool beyond = norm && is_beyond(pythia, row);
+		struct norm *norm = norm_of(pythia, row);
+		bool beyond;
 
-		if (norm) {
+		norm = norm ? norm : stand_in(pythia, row);
+		if (norm && is_judged(row)) {
+			beyond = is_beyond(pythia, row);
 			norm->beyond = beyond ? norm->beyond + 1 : 0;
 			norm->alone = beyond && !common ? norm->alone + 1 : 0;
 		}
@@ -170,26 +216,6 @@ static bool is_searched(const struct pythia *pythia, uint32_t group_id)
 	return false;
 }
 
-/* A group without a norm, in a profile that has some: what else it tells. */
-static bool is_minor(const struct pythia *pythia, const struct groups_row *row)
-{
-	uint32_t type = names_add(pythia->names, row->type, strlen(row->type)), known = 0;
-	struct norm widest = {.type = type};
-
-	for (uint32_t i = 0; i < pythia->n_norms; i++) {
-		const struct norm *norm = &pythia->norms[i];
-
-		known += norm->applies;
-		if (norm->applies && norm->type == type) {
-			widest.cov = fmax(widest.cov, norm->cov);
-			widest.p50_ns = fmax(widest.p50_ns, norm->p50_ns);
-			widest.n_modes = norm->n_modes > widest.n_modes ? norm->n_modes
-									: widest.n_modes;
-		}
-	}
-	return known && (is_within(&widest, row) || row->variation_share < SMALL_SHARE);
-}
-
 bool norms_excuse(const struct pythia *pythia, const struct groups_row *row)
 {
 	const struct norm *norm = norm_of(pythia, row);
@@ -200,6 +226,9 @@ bool norms_excuse(const struct pythia *pythia, const struct groups_row *row)
 	if (is_promised(row) || is_searched(pythia, row->id)) {
 		return false;
 	}
-	return norm ? norm->alone < WINDOWS_ALONE && norm->beyond < WINDOWS_ALL
-		    : is_minor(pythia, row);
+	if (!norm) {
+		return knows_norms(pythia); /* the next window gives it one */
+	}
+	return (norm->alone < WINDOWS_ALONE && norm->beyond < WINDOWS_ALL) ||
+	       (norm->stands_in && row->variation_share < SMALL_SHARE);
 }

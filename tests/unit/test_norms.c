@@ -135,7 +135,8 @@ static void the_unknown_must_matter(void **state)
 	(void)state;
 	scene_init(&scene);
 	set_varies(&scene, KNOWN, 1, true);
-	assert_int_equal(wanted_after(&scene, 1), 1);
+	assert_int_equal(wanted_after(&scene, 1), 0);
+	assert_int_equal(wanted_after(&scene, 3), 1);
 	scene.rows[KNOWN].variation_share = 0.01;
 	assert_int_equal(wanted_after(&scene, 1), 0);
 	scene_release(&scene);
