@@ -40,8 +40,8 @@ beside() {
 	nsenter --mount="/proc/$pid/ns/mnt" env "${environment[@]}" "$@"
 }
 
-# Everybody else's sessions of a run, with all that is in them (saving is how that is seen safely), and the
-# demo's own as it is listed.
+# Everybody else's sessions of a run, with all that is in them (saving is how that is seen safely),
+# and the demo's own as it is listed.
 others_of() {
 	beside "$1" sh -c 'rm -rf "$1" && lttng --no-sessiond save -o "$1" >/dev/null &&
 		rm -f "$1"/pythiatop-* && cat "$1"/*' sh "$work/saved-$1"

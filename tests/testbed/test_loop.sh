@@ -7,19 +7,19 @@
 # is seen of a step is told; that its first events come soon is meant for a quiet machine, so the
 # limit here is patient.
 #
-# A second run beside it, with daemons of its own, finds it too: they do not disturb each other.
+# With RUNS above 1 as many run at once, each with daemons of its own: none disturbs another.
 # test_loop.sh SOURCE-DIR BUILD-DIR [RUNS]
 set -u
 source_dir=$1 build=$2 n=${3:-1}
 . "$source_dir/tests/testbed/marked.sh"
 . "$source_dir/tests/testbed/loop.sh"
 
-# What is there once the demo's own session is, and before the console acts.
+# The demo's own session is there, and the console has not acted yet.
 has_demo() {
 	beside "$1" lttng --no-sessiond list demo 2>/dev/null | grep -q '\[active\]'
 }
 
-# An enabled point shows that a step is in force; then others' sessions must be as they were.
+# A step was carried out.
 has_acted() {
 	grep -q '"do":"outcome"' "$work/log-$1" 2>/dev/null
 }
@@ -39,7 +39,8 @@ for ((i = 0; i < n; i++)); do
 done
 for ((i = 0; i < n; i++)); do
 	within 120 has_acted $i || fail "no step: $(cat "$work/err-$i")"
-	others_of $i >"$work/after-$i" && cmp -s "$work/before-$i" "$work/after-$i" ||
+	others_of $i >"$work/after-$i"
+	cmp -s "$work/before-$i" "$work/after-$i" ||
 		fail "others' sessions have changed: $(diff "$work/before-$i" "$work/after-$i")"
 done
 for ((i = 0; i < n; i++)); do

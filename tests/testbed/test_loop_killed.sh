@@ -36,7 +36,8 @@ hit() { # SIGNAL SECONDS
 	kill -"$signal" "$console" || fail "$signal: no console to be hit"
 	within "$2" none_of_ours "$signal" || fail "$signal: left after $2 s: $(ours_of "$signal")"
 	others_of "$signal" >"$work/after"
-	[ -s "$work/before" ] && cmp -s "$work/before" "$work/after" ||
+	[ -s "$work/before" ] || fail "$signal: nothing to compare with"
+	cmp -s "$work/before" "$work/after" ||
 		fail "$signal: others' sessions have changed: $(diff "$work/before" "$work/after")"
 	kill_marked "$signal"
 	echo "$signal: gone after $took_ms ms"
