@@ -264,6 +264,7 @@ bool engine_next_symbol(struct engine *engine, struct symbol_query *query)
 void engine_name_symbol(struct engine *engine, uint32_t id, const char *name)
 {
 	names_show(engine->names, id, name);
+	groups_renamed(engine->groups);
 }
 
 /* Seconds of event time that have passed without an event had none. */
@@ -611,6 +612,11 @@ enum status engine_learn(struct engine *engine, const struct profile *profile)
 void engine_learn_here(struct engine *engine)
 {
 	loop_learn(&engine->loop);
+}
+
+bool engine_has_learned(const struct engine *engine)
+{
+	return pythia_has_learned(engine->loop.pythia);
 }
 
 const struct profile *engine_profile(struct engine *engine)

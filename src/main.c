@@ -322,6 +322,11 @@ static int run(struct pipeline *pipeline, const struct options *options)
 				stdout, stderr);
 	}
 	code = options->batch ? run_batch(pipeline, options) : run_console(pipeline, options);
+	/* What was refined since, and what turned out to be the answer, serves the next time. */
+	if (options->mode != MODE_OBSERVE && !options->learn &&
+			engine_has_learned(pipeline_engine(pipeline))) {
+		pipeline_save_learned(pipeline);
+	}
 	if (options->save_profile && code == EXIT_SUCCESS) {
 		engine_learn_here(pipeline_engine(pipeline));
 		code = loop_save_profile(pipeline, options->save_profile) ? code : EXIT_FAILURE;

@@ -6,21 +6,26 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dialog.h"
 #include "format.h"
 #include "frame.h"
 #include "keymap.h"
 #include "layout.h"
 #include "pattern.h"
 #include "prompt.h"
+#include "step_dialog.h"
+#include "step_text.h"
 #include "views/view.h"
 #include "widgets/paragraph.h"
 
-#define LEAST_ROWS    10
-#define LEAST_COLUMNS 40
-#define STEP_NS       1000000000u
+#define LEAST_ROWS       10
+#define LEAST_COLUMNS    40
+#define STEP_NS          1000000000u
+#define GROUPS_ROWS      16 /* from here on the groups have room for the step that waits */
+#define POSITION_COLUMNS 14 /* "10000/10000" at the end of the status line */
 
 static const struct view_ops *const all_views[] = {&view_groups, &view_group, &view_tree,
-		&view_request, &view_compare, &view_state, &view_sources, &view_help};
+		&view_request, &view_compare, &view_steps, &view_state, &view_sources, &view_help};
 
 #define N_VIEWS ((int)(sizeof(all_views) / sizeof(all_views[0])))
 
@@ -31,10 +36,13 @@ struct console {
 	uint32_t theme_serial;
 	struct keymap keymap;
 	struct prompt *prompt;
+	struct dialog *dialog;
+	struct question question; /* that the dialog asks */
 	struct pattern search;
 	void *views[N_VIEWS];
 	int view;                        /* the one shown */
 	enum screen came_from;           /* where help and sources go back to */
+	enum screen steps_from;          /* where the steps go back to */
 	enum screen state_from;          /* where the state goes back to */
 	enum screen request_from;        /* where a request does: its group, or the tree */
 	enum screen compare_from;        /* where a comparison does: the request, or the group */
@@ -86,7 +94,9 @@ static void publish_focus(struct console *console, const struct focus *before)
 	uint32_t group_id = focus->group_id;
 
 	focus->screen = current(console)->screen;
-	focus->parts = current(console)->parts(console->views[console->view], shown(console));
+	/* What steps are in force is told, and asked for when quitting, on every screen. */
+	focus->parts = FOCUS_STEPS |
+		       current(console)->parts(console->views[console->view], shown(console));
 	focus->thread_id = focus->fd_id = 0;
 	focus->tree_of_all = false;
 	if (current(console)->focus) {
@@ -136,13 +146,14 @@ static bool create_parts(struct console *console)
 	int i;
 
 	console->prompt = prompt_create();
+	console->dialog = dialog_create();
 	for (i = 0; i < N_VIEWS; i++) {
 		console->views[i] = all_views[i]->create();
 		if (!console->views[i]) {
 			return false;
 		}
 	}
-	return console->prompt != NULL;
+	return console->prompt && console->dialog;
 }
 
 struct console *console_create(
@@ -158,7 +169,7 @@ struct console *console_create(
 	console->options = options;
 	console->host = host;
 	console->came_from = SCREEN_GROUPS;
-	console->state_from = SCREEN_GROUPS;
+	console->state_from = console->steps_from = SCREEN_GROUPS;
 	console->request_from = console->compare_from = SCREEN_GROUP;
 	console->focus.horizon = options->horizon;
 	console->focus.metric = options->metric;
@@ -173,6 +184,7 @@ struct console *console_create(
 	}
 	console->nothing.progress = -1;
 	console->nothing.notice = "";
+	console->nothing.steps.next = UINT32_MAX;
 	set_theme(console, options->theme      ? options->theme
 			   : options->no_color ? "mono"
 					       : "default");
@@ -201,6 +213,7 @@ void console_destroy(struct console *console)
 		console->host->release(console->host->context, console->snapshot);
 	}
 	prompt_destroy(console->prompt);
+	dialog_destroy(console->dialog);
 	pattern_release(&console->search);
 	free(console);
 }
@@ -268,6 +281,19 @@ static void settle_moment(struct console *console)
 	console->focus.back_ns = back_ns;
 }
 
+/* A question about a step that went on by itself has no answer any more. */
+static void settle_question(struct console *console)
+{
+	const struct snapshot *snapshot = shown(console);
+
+	if (dialog_is_open(console->dialog) && snapshot->focus.parts & FOCUS_STEPS &&
+			question_is_over(&console->question, &snapshot->steps)) {
+		dialog_close(console->dialog);
+		say(console, ROLE_WARN, "step %u has changed meanwhile: nothing was done",
+				(unsigned int)console->question.step);
+	}
+}
+
 bool console_take(struct console *console)
 {
 	const struct snapshot *old = console->snapshot;
@@ -284,6 +310,7 @@ bool console_take(struct console *console)
 	console->snapshot = newest;
 	settle_focus(console);
 	settle_moment(console);
+	settle_question(console);
 	current(console)->update(console->views[console->view], newest);
 	if (old) {
 		console->host->release(console->host->context, old);
@@ -304,6 +331,10 @@ static void remember_way(struct console *console, const struct view_call *call)
 	if ((call->go == SCREEN_HELP || call->go == SCREEN_SOURCES) && from != SCREEN_HELP &&
 			from != SCREEN_SOURCES) {
 		console->came_from = from;
+	}
+	if (call->go == SCREEN_STEPS && from != SCREEN_STEPS && from != SCREEN_SOURCES &&
+			from != SCREEN_HELP) {
+		console->steps_from = from;
 	}
 	if (call->go == SCREEN_STATE && from != SCREEN_STATE && from != SCREEN_SOURCES &&
 			from != SCREEN_HELP) {
@@ -362,6 +393,9 @@ static void go_back(struct console *console)
 		break;
 	case SCREEN_GROUP:
 		call.go = SCREEN_GROUPS;
+		break;
+	case SCREEN_STEPS:
+		call.go = console->steps_from;
 		break;
 	case SCREEN_STATE:
 		call.go = console->state_from;
@@ -503,6 +537,15 @@ static void next_metric(struct console *console)
 	say(console, ROLE_NOTICE, "groups ordered by %s: %s", metric_names[*metric], what[*metric]);
 }
 
+/* Asks first where something is recorded because of steps. */
+static enum console_answer leave(struct console *console, bool quit)
+{
+	if (question_leave(&console->question, console->dialog, &shown(console)->steps, quit)) {
+		return CONSOLE_STAY;
+	}
+	return quit ? CONSOLE_QUIT : CONSOLE_SUSPEND;
+}
+
 static enum console_answer take_command(struct console *console, const char *line)
 {
 	char text[PROMPT_BYTES], *end;
@@ -513,7 +556,7 @@ static enum console_answer take_command(struct console *console, const char *lin
 		*--end = '\0';
 	}
 	if (strcmp(text, "quit") == 0 || strcmp(text, "q") == 0) {
-		return CONSOLE_QUIT;
+		return leave(console, true);
 	}
 	if (strncmp(text, "theme ", 6) == 0) {
 		set_theme(console, text + 6 + strspn(text + 6, " "));
@@ -592,6 +635,9 @@ static bool act_on_screens(struct console *console, enum action action)
 	case ACTION_REQUEST:
 		go_to(console, SCREEN_REQUEST);
 		return true;
+	case ACTION_STEPS:
+		go_to(console, SCREEN_STEPS);
+		return true;
 	case ACTION_STATE:
 		go_to(console, SCREEN_STATE);
 		return true;
@@ -663,6 +709,71 @@ static bool act_on_time(struct console *console, enum action action)
 	}
 }
 
+static void decide(struct console *console, enum step_decision decision, uint32_t step)
+{
+	char why[512];
+
+	if (decision == STEP_APPROVE && shown(console)->steps.mode == MODE_OBSERVE) {
+		keymap_text(&console->keymap, ACTION_MODE, why, sizeof(why));
+		say(console, ROLE_WARN,
+				"the mode is observe: nothing may be changed; %s changes it", why);
+	} else if (!question_decide(&console->question, console->dialog, &shown(console)->steps,
+				   decision, step, why, sizeof(why))) {
+		say(console, ROLE_WARN, "%s", why);
+	}
+}
+
+static void offer_mode(struct console *console, enum step_mode now)
+{
+	question_mode(&console->question, console->dialog, &shown(console)->steps,
+			(enum step_mode)((now + 1) % MODE_COUNT), &console->keymap);
+}
+
+/* To the tree of the step that waits, where + and - propose other points in its place. */
+static void edit_step(struct console *console)
+{
+	const struct step_row *row = step_next(&shown(console)->steps);
+	struct view_call call = {.go = SCREEN_TREE, .proposed = true};
+	char enable[64], disable[64];
+
+	if (!row) {
+		say(console, ROLE_WARN, "there is no step to edit");
+		return;
+	}
+	call.group_id = row->group_id ? row->group_id : console->focus.group_id;
+	show(console, &call);
+	keymap_text(&console->keymap, ACTION_ENABLE, enable, sizeof(enable));
+	keymap_text(&console->keymap, ACTION_DISABLE, disable, sizeof(disable));
+	say(console, ROLE_NOTICE, "%s or %s on a point proposes that instead of step %u", enable,
+			disable, (unsigned int)row->id);
+}
+
+static bool act_on_steps(struct console *console, enum action action)
+{
+	switch (action) {
+	case ACTION_APPROVE:
+		decide(console, STEP_APPROVE, 0);
+		return true;
+	case ACTION_REJECT:
+		decide(console, STEP_REJECT, 0);
+		return true;
+	case ACTION_UNDO:
+		decide(console, STEP_UNDO, 0);
+		return true;
+	case ACTION_EDIT:
+		edit_step(console);
+		return true;
+	case ACTION_MODE:
+		offer_mode(console, shown(console)->steps.mode);
+		return true;
+	case ACTION_UNDO_ALL:
+		console->host->command(console->host->context, "undo all");
+		return true;
+	default:
+		return false;
+	}
+}
+
 /* Tags a request, or takes its tag away. */
 static void tag(struct console *console, uint64_t request_id)
 {
@@ -694,6 +805,16 @@ static bool may_compare(struct console *console, const struct view_call *call)
 	return true;
 }
 
+static void show_step(struct console *console, uint32_t id)
+{
+	const struct steps_view *steps = &shown(console)->steps;
+	const struct step_row *row = step_find(steps, id);
+
+	if (row) {
+		question_show(&console->question, console->dialog, steps, row);
+	}
+}
+
 static void act(struct console *console, enum action action)
 {
 	struct view_call call = {.go = 0};
@@ -712,6 +833,11 @@ static void act(struct console *console, enum action action)
 		if (call.command[0]) {
 			console->host->command(console->host->context, call.command);
 		}
+		if (call.step && call.ask) {
+			decide(console, call.decision, call.step);
+		} else if (call.step) {
+			show_step(console, call.step);
+		}
 		if (call.back) {
 			go_back(console);
 		} else if (call.go) {
@@ -720,10 +846,53 @@ static void act(struct console *console, enum action action)
 		return;
 	}
 	if (!act_on_screens(console, action) && !act_on_lists(console, action) &&
-			!act_on_time(console, action)) {
+			!act_on_time(console, action) && !act_on_steps(console, action)) {
 		keymap_text(&console->keymap, action, keys, sizeof(keys));
 		say(console, ROLE_WARN, "%s (%s) does nothing here", action_name(action), keys);
 	}
+}
+
+/* What was asked is to be done. */
+static enum console_answer answer_question(struct console *console)
+{
+	const struct question *question = &console->question;
+
+	if (question->command[0]) {
+		console->host->command(console->host->context, question->command);
+	}
+	return question->kind == QUESTION_QUIT      ? CONSOLE_QUIT
+	       : question->kind == QUESTION_SUSPEND ? CONSOLE_SUSPEND
+						    : CONSOLE_STAY;
+}
+
+static enum console_answer key_in_dialog(struct console *console, uint32_t key)
+{
+	enum action action = keymap_find(&console->keymap, key);
+
+	if (action == ACTION_REDRAW) {
+		return CONSOLE_REDRAW;
+	}
+	if (action == ACTION_UNDO_ALL) {
+		dialog_close(console->dialog); /* it waits for no answer */
+		act(console, action);
+		return CONSOLE_STAY;
+	}
+	if (action == ACTION_MODE && console->question.kind == QUESTION_MODE) {
+		offer_mode(console, console->question.mode);
+		return CONSOLE_STAY;
+	}
+	switch (dialog_key(console->dialog, key)) {
+	case DIALOG_YES:
+		return answer_question(console);
+	case DIALOG_NO:
+		if (console->question.kind != QUESTION_NONE) {
+			say(console, ROLE_DIM, "nothing was done");
+		}
+		break;
+	default:
+		break;
+	}
+	return CONSOLE_STAY;
 }
 
 enum console_answer console_key(struct console *console, uint32_t key)
@@ -740,12 +909,15 @@ enum console_answer console_key(struct console *console, uint32_t key)
 		return answer;
 	}
 	console->notice = false;
+	if (dialog_is_open(console->dialog)) {
+		return key_in_dialog(console, key);
+	}
 	action = keymap_find(&console->keymap, key);
 	switch (action) {
 	case ACTION_QUIT:
-		return CONSOLE_QUIT;
+		return leave(console, true);
 	case ACTION_SUSPEND:
-		return CONSOLE_SUSPEND;
+		return leave(console, false);
 	case ACTION_REDRAW:
 		return CONSOLE_REDRAW;
 	case ACTION_NONE:
@@ -761,6 +933,25 @@ enum console_answer console_key(struct console *console, uint32_t key)
 	return answer;
 }
 
+/* The step that waits, on screens that do not show it themselves. */
+static void draw_waiting_step(struct console *console, struct canvas *canvas, struct area line)
+{
+	const struct step_row *row = step_next(&shown(console)->steps);
+	enum screen screen = current(console)->screen;
+	bool on_groups = screen == SCREEN_GROUPS && shown(console)->groups.n > 0 &&
+			 canvas->rows >= GROUPS_ROWS;
+	char text[512], approve[64], reject[64];
+
+	if (!row || on_groups || screen == SCREEN_STEPS || screen == SCREEN_HELP) {
+		return;
+	}
+	keymap_text(&console->keymap, ACTION_APPROVE, approve, sizeof(approve));
+	keymap_text(&console->keymap, ACTION_REJECT, reject, sizeof(reject));
+	snprintf(text, sizeof(text), "NEXT %.200s   %s approve  %s reject", row->title, approve,
+			reject);
+	canvas_text(canvas, line.y, line.x, line.width, ROLE_NEXT, text);
+}
+
 /* What the list shows, when that is not all of it. */
 static void draw_list_state(struct console *console, struct canvas *canvas, struct area line)
 {
@@ -768,6 +959,10 @@ static void draw_list_state(struct console *console, struct canvas *canvas, stru
 	char text[PATTERN_BYTES + 64];
 	int x = line.x;
 
+	if (!table || (!table->filter.set && !console->search.set)) {
+		draw_waiting_step(console, canvas,
+				(struct area){line.y, line.x, 1, line.width - POSITION_COLUMNS});
+	}
 	if (!table) {
 		return;
 	}
@@ -835,5 +1030,8 @@ void console_draw(struct console *console, struct canvas *canvas)
 		prompt_draw(console->prompt, canvas, keys);
 	} else {
 		frame_keys(canvas, keys, &console->keymap, current(console)->screen);
+	}
+	if (dialog_is_open(console->dialog)) {
+		dialog_draw(console->dialog, canvas, area);
 	}
 }

@@ -10,6 +10,7 @@
 
 #include "format.h"
 #include "layout.h"
+#include "step_text.h"
 
 #define MAX_SEGMENTS 12
 
@@ -73,6 +74,20 @@ static void add_horizon(struct segments *segments, const struct snapshot *snapsh
 		add(segments, ROLE_HORIZON, 0, false, "last %s",
 				horizon_length(length, snapshot->window_ns));
 		break;
+	}
+}
+
+/* That the console may act, or has acted, is never out of sight. */
+static void add_mode(struct segments *segments, const struct snapshot *snapshot)
+{
+	const struct steps_view *steps = &snapshot->steps;
+
+	if (steps->mode != MODE_OBSERVE) {
+		add(segments, steps->mode == MODE_AUTOPILOT ? ROLE_TITLE_WARN : ROLE_TITLE_GOOD, 0,
+				false, "%s", step_mode_name(steps->mode));
+	}
+	if (steps->enabled > 0) {
+		add(segments, ROLE_TITLE_GOOD, 2, false, "+%" PRIu32 " on", steps->enabled);
 	}
 }
 
@@ -169,6 +184,7 @@ void frame_title(struct canvas *canvas, struct area line, const struct snapshot 
 				snapshot->sessions, plural(snapshot->sessions));
 	}
 	add_horizon(&segments, snapshot);
+	add_mode(&segments, snapshot);
 	add_warnings(&segments, snapshot);
 	add_progress(&segments, snapshot);
 	draw_segments(&segments, canvas, line);
@@ -212,6 +228,7 @@ static const struct {
 		{ACTION_GROUP, 1, SCREEN_GROUP, 0},
 		{ACTION_TREE, 1, SCREEN_TREE, 0},
 		{ACTION_REQUEST, 1, SCREEN_REQUEST, 0},
+		{ACTION_STEPS, 1, SCREEN_STEPS, 0},
 		{ACTION_STATE, 1, SCREEN_STATE, 0},
 		{ACTION_SOURCES, 1, SCREEN_SOURCES, 0},
 		{ACTION_THREAD, 3, 0, 1u << SCREEN_REQUEST | 1u << SCREEN_TREE},
@@ -227,7 +244,7 @@ static const struct {
 		{ACTION_HORIZON, 5, 0, 0},
 		{ACTION_WORST, 7, 0, 0},
 		{ACTION_FREEZE, 3, 0, 0},
-		{ACTION_QUIT, 2, 0, 0},
+		{ACTION_QUIT, 1, 0, 0},
 };
 
 #define BAR_ITEMS ((int)(sizeof(bar) / sizeof(bar[0])))

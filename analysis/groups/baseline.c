@@ -159,6 +159,7 @@ const struct baseline *groups_baseline(struct groups *groups, enum horizon horiz
 	struct arena *arena = &groups->made_arena;
 	struct baseline_group *list;
 
+	label_again(groups);
 	arena_release(arena);
 	list = arena_alloc(arena, (view.n_groups + 1u) * sizeof(*list));
 	if (!list) {

@@ -506,6 +506,7 @@ enum status groups_fill(struct groups *groups, const struct focus *focus, uint64
 	struct view view;
 	uint32_t n = 0, id = focus->group_id;
 
+	label_again(groups);
 	if (!groups->pin.on && groups->started) {
 		groups_advance(groups, at_ns);
 	}

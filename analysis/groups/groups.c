@@ -252,6 +252,17 @@ enum status groups_expect(struct groups *groups, const char *type, uint64_t p50_
 	return STATUS_OK;
 }
 
+void group_named(struct groups *groups, struct group *group)
+{
+	group->objective_ns = objective_of(groups, names_text(groups->names, group->type));
+	baseline_apply(groups, group);
+}
+
+void groups_renamed(struct groups *groups)
+{
+	groups->renamed = true;
+}
+
 static struct group *group_create(
 		struct groups *groups, const struct request *request, uint32_t hash)
 {
@@ -285,8 +296,7 @@ static struct group *group_create(
 		group_destroy(groups, group);
 		return NULL;
 	}
-	group->objective_ns = objective_of(groups, names_text(groups->names, group->type));
-	baseline_apply(groups, group);
+	group_named(groups, group);
 	memset(&groups->rows[groups->n], 0, sizeof(*groups->rows));
 	groups->items[groups->n++] = group;
 	groups->newest_of_type[group->type] = groups->n;

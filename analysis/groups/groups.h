@@ -73,6 +73,9 @@ void groups_destroy(struct groups *groups);
  */
 enum status groups_expect(struct groups *groups, const char *type, uint64_t p50_ns);
 
+/* Names that contexts or types go by are shown otherwise from now on: paths follow. O(1). */
+void groups_renamed(struct groups *groups);
+
 /* See engine_set_baseline() and engine_baseline(). Memory: that of the baseline, once more. */
 enum status groups_set_baseline(struct groups *groups, const struct baseline *baseline);
 const struct baseline *groups_baseline(struct groups *groups, enum horizon horizon, uint64_t at_ns);
@@ -129,7 +132,8 @@ struct request *groups_find_request(struct groups *groups, uint64_t id);
 uint64_t groups_median_request(
 		struct groups *groups, const struct focus *focus, uint64_t at_ns, uint32_t id);
 
-/* The path of a group as its row shows it, "" if there is no such group. Lives as long as it. */
+/* The path of a group as its row shows it, "" if there is no such group. Borrowed until the next
+ * fill. */
 const char *groups_path(const struct groups *groups, uint32_t id);
 
 #endif

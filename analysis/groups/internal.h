@@ -197,6 +197,7 @@ struct groups {
 	struct groups_config config;
 	const struct names *names;
 	const struct contexts *contexts;
+	bool renamed;     /* names of contexts or types may be shown otherwise than labels say */
 	struct pool pool; /* of slices and histograms */
 	struct kept_store kept;
 
@@ -290,6 +291,10 @@ void observed_release(struct groups *groups, struct observed *observed);
 
 /* Fills services and label of a new group. False if out of memory. */
 bool label_group(struct groups *groups, struct group *group);
+/* Again, where functions have got names since. O(groups) then, else nothing. */
+void label_again(struct groups *groups);
+/* groups.c: what goes by a group's type and path: its objective, and itself in the baseline. */
+void group_named(struct groups *groups, struct group *group);
 
 /* Gives verdicts on rows that changed, but for SLOW; the rows must be up to date. */
 enum status judge_rows(struct groups *groups, const struct view *view, const struct focus *focus,

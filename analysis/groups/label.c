@@ -6,8 +6,8 @@
 #include "groups/internal.h"
 
 /*
- * The text of a group's path is made once, when the group is, from what is known then: the same
- * stream of requests gives the same texts.
+ * The text of a group's path is made when the group is, from what is known then: the same stream of
+ * requests gives the same texts. It is made again when functions in it have got their names.
  */
 #define SEPARATOR    "\u203a"
 #define LABEL_BYTES  256u /* longer labels are cut, between names */
@@ -187,4 +187,51 @@ bool label_group(struct groups *groups, struct group *group)
 	}
 	group->label = strdup(label.text);
 	return group->label != NULL;
+}
+
+/* Is something else shown of a name than its own text? */
+static bool is_renamed(const struct groups *groups, uint32_t name)
+{
+	return names_text(groups->names, name) != names_own_text(groups->names, name);
+}
+
+static bool has_renamed(const struct groups *groups, const struct group *group)
+{
+	for (uint32_t i = 0; i < group->n_path; i++) {
+		const struct context *context = contexts_get(groups->contexts, group->path[i]);
+
+		if (context && is_renamed(groups, context->name)) {
+			return true;
+		}
+	}
+	return is_renamed(groups, group->type);
+}
+
+void label_again(struct groups *groups)
+{
+	if (!groups->renamed) {
+		return;
+	}
+	groups->renamed = false;
+	/* Each looks at those before it, as when they were made. */
+	for (uint32_t i = 0; i < groups->n; i++) {
+		struct group *group = groups->items[i];
+		char *services = group->services, *label = group->label;
+		const struct group *like =
+				strcmp(label, services) ? first_like(groups, group) : NULL;
+
+		if (!has_renamed(groups, group) && !(like && has_renamed(groups, like))) {
+			continue;
+		}
+		group->services = group->label = NULL;
+		if (label_group(groups, group)) {
+			free(services);
+			free(label);
+		} else {
+			free(group->services);
+			group->services = services;
+			group->label = label;
+		}
+		group_named(groups, group);
+	}
 }

@@ -4,21 +4,26 @@
 
 #include "pythia/internal.h"
 
-#define MAX_OFF_ROWS 4096u /* of one tree; further points that are off are not shown */
+#define LISTED_EVENTS 256u  /* of a step that was decided; a proposed one shows all */
+#define MAX_OFF_ROWS  4096u /* of one tree; further points that are off are not shown */
 
 static enum status fill_step(struct pythia *pythia, const struct step *step,
 		struct snapshot *snapshot, struct step_row *row)
 {
 	bool undo = step->state == STEP_UNDOING || step->state == STEP_UNDONE;
 	uint32_t n = step_events(&pythia->points, step, undo, NULL);
-	struct step_event *events = snapshot_alloc(snapshot, (n + 1) * sizeof(*events));
+	bool listed = n <= LISTED_EVENTS || step->state == STEP_PROPOSED;
+	struct step_event *events =
+			snapshot_alloc(snapshot, ((listed ? n : 0) + 1) * sizeof(*events));
 	double budget = pythia->budget.events_per_s;
 
 	if (!events) {
 		return STATUS_NO_MEMORY;
 	}
-	step_events(&pythia->points, step, undo, events);
-	for (uint32_t i = 0; i < n; i++) {
+	if (listed) {
+		step_events(&pythia->points, step, undo, events);
+	}
+	for (uint32_t i = 0; i < n && listed; i++) {
 		events[i].host = snapshot_text(snapshot, events[i].host);
 		events[i].name = snapshot_text(snapshot, events[i].name);
 	}
@@ -40,7 +45,7 @@ static enum status fill_step(struct pythia *pythia, const struct step *step,
 			.actual = step->actual,
 			.share_of_budget = -1,
 			.n_points = step->n_parts,
-			.n_events = n,
+			.n_events = listed ? n : 0,
 			.events = events};
 	if (budget > 0 && step->predicted.events_per_s >= 0) {
 		row->share_of_budget =

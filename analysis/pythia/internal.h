@@ -72,6 +72,7 @@ struct pythia {
 	uint32_t n_findings;
 	struct index offered_hosts; /* by host bit number */
 	uint32_t offers;            /* lists of them that came */
+	double actual_events_per_s; /* of all steps, at the end of the last watch */
 	uint64_t first_ns, now_ns;
 	uint32_t epoch;
 	uint32_t boring_epoch; /* in which points were last judged boring or not */
@@ -105,6 +106,8 @@ struct step_cost cost_spent(const struct pythia *pythia);
 /* norms.c */
 void norms_learn(struct pythia *pythia, const struct groups_row *row);
 void norms_set(struct pythia *pythia, const struct norm *norm);
+/* It was found what makes the group vary: that is not normal, whenever it was learned. */
+void norms_drop(struct pythia *pythia, const struct groups_row *row);
 /* A group performs as it did when it was learned, whatever that is. */
 bool norms_hold(const struct pythia *pythia, const struct groups_row *row);
 /* Takes up the groups of the window, once for each. */

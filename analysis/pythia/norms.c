@@ -26,7 +26,7 @@
 #define COMMON_GROUPS 4u        /* and in so many groups: beyond them all at once */
 #define SMALL_SHARE   0.05      /* of the standard deviations a second, over all groups */
 #define USUAL_COV     0.3
-#define COV_GROWS     1.3 /* its lower bound against the norm's estimate */
+#define COV_GROWS     1.5 /* its lower bound against the norm's estimate */
 #define MEDIAN_GROWS  1.5
 
 static struct norm *find(const struct pythia *pythia, uint32_t type, uint32_t path)
@@ -75,6 +75,16 @@ void norms_learn(struct pythia *pythia, const struct groups_row *row)
 					  .p50_ns = (double)row->p50_ns,
 					  .cov = row->cov,
 					  .n_modes = row->n_modes});
+}
+
+void norms_drop(struct pythia *pythia, const struct groups_row *row)
+{
+	struct norm *norm = find(pythia, names_add(pythia->names, row->type, strlen(row->type)),
+			names_add(pythia->names, row->path, strlen(row->path)));
+
+	if (norm) {
+		*norm = pythia->norms[--pythia->n_norms];
+	}
 }
 
 /* The norm of a group; NULL: there is none that applies. */
@@ -230,5 +240,5 @@ bool norms_excuse(const struct pythia *pythia, const struct groups_row *row)
 		return knows_norms(pythia); /* the next window gives it one */
 	}
 	return (norm->alone < WINDOWS_ALONE && norm->beyond < WINDOWS_ALL) ||
-	       (norm->stands_in && row->variation_share < SMALL_SHARE);
+	       row->variation_share < SMALL_SHARE;
 }

@@ -148,6 +148,11 @@ static uint64_t requests_below(const struct space *space, uint32_t root)
 	return most;
 }
 
+bool pythia_has_learned(const struct pythia *pythia)
+{
+	return pythia->space.learned;
+}
+
 const struct profile *pythia_profile(const struct pythia *pythia, struct arena *arena)
 {
 	const struct space *space = &pythia->space;

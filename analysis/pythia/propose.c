@@ -193,7 +193,7 @@ bool pythia_propose_disabling(struct pythia *pythia, bool all, uint32_t group_id
 	if (!parts) {
 		return false;
 	}
-	snprintf(title, sizeof(title), "-%u points", n);
+	snprintf(title, sizeof(title), "-%u point%s", n, n == 1 ? "" : "s");
 	step = pythia_add_step(pythia, STEP_DISABLE, parts, n, group_id, title, why);
 	free(parts);
 	return step != NULL;

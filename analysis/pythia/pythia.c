@@ -275,6 +275,7 @@ bool pythia_order_done(struct pythia *pythia, const struct step_outcome *outcome
 		finding_note(finding, "step %u undone: %s", step->id, step->effect);
 	} else if (finding) {
 		finding_note(finding, "step %u: %s", step->id, step->title);
+		finding->n_steps += outcome->ok;
 	}
 	if (!outcome->ok) {
 		pythia_bar(pythia, step);

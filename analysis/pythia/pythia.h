@@ -51,6 +51,8 @@ enum status pythia_offer(struct pythia *pythia, const char *host, const struct p
 		uint32_t n);
 
 enum status pythia_learn(struct pythia *pythia, const struct profile *profile);
+/* Where points stand is known, by any way. */
+bool pythia_has_learned(const struct pythia *pythia);
 /* From the arena. NULL if out of memory. */
 const struct profile *pythia_profile(const struct pythia *pythia, struct arena *arena);
 

@@ -407,7 +407,6 @@ static bool propose(struct pythia *pythia, struct finding *finding,
 	free(parts);
 	if (step) {
 		median_bounds(detail->group, &step->median_low_ns, &step->median_high_ns);
-		finding->n_steps++;
 	}
 	return step != NULL;
 }
@@ -446,6 +445,7 @@ static void verdict_code(struct pythia *pythia, struct finding *finding,
 	if (edge->node != SPACE_NONE) {
 		pythia->points.items[pythia->space.nodes[edge->node].point].explained++;
 	}
+	norms_drop(pythia, detail->row);
 	stop(pythia, finding, STOP_CODE);
 }
 
@@ -473,7 +473,8 @@ static void verdict_diffuse(struct pythia *pythia, struct finding *finding,
 				detail->row->type, 100 * location->first_component);
 	} else {
 		finding_say(finding,
-				"%s: no place holds half of the variance%s%s; kernel events could "
+				"%s: no place surely holds half of the variance%s%s; kernel events "
+				"could "
 				"say more, but no host offers them",
 				detail->row->type, n ? ": " : "", places);
 	}

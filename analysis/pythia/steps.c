@@ -6,9 +6,6 @@
 
 #include "pythia/steps.h"
 
-#define WATCH_S 5 /* a step that was just done */
-#define LEARN_S 10
-
 static void step_release(struct step *step)
 {
 	free(step->title);
@@ -265,7 +262,7 @@ const struct step_order *steps_next_order(struct steps *steps, const struct poin
 		steps->order = (struct step_order){.step = step->id,
 				.undo = undo,
 				.kind = step->kind,
-				.watch_s = step->kind == STEP_LEARN ? LEARN_S : WATCH_S,
+				.watch_s = step->kind == STEP_LEARN ? STEP_LEARN_S : STEP_WATCH_S,
 				.n = n,
 				.events = steps->events};
 		step->ordered = true;

@@ -78,7 +78,7 @@ static void keep_or_undo(struct pythia *pythia, struct step *step, const struct 
 		step_say(step, "undone by itself: the median rose by at least %.0f%%", 100 * moved);
 	} else {
 		step->state = STEP_KEPT;
-		step_say(step, "%.0f events/s", watch->actual.events_per_s);
+		step_say(step, "%.0f events/s of all steps", watch->actual.events_per_s);
 		return;
 	}
 	pythia_bar(pythia, step);
@@ -93,7 +93,13 @@ void pythia_watch_over(struct pythia *pythia, const struct step_watch *watch,
 	if (!step || step->state != STEP_WATCHED) {
 		return;
 	}
+	/* What came on top of what the steps before cost. */
 	step->actual = watch->actual;
+	step->actual.events_per_s -= pythia->actual_events_per_s;
+	pythia->actual_events_per_s = watch->actual.events_per_s;
+	if (step->actual.events_per_s < 0 && step->kind != STEP_DISABLE) {
+		step->actual.events_per_s = 0; /* the load changed meanwhile */
+	}
 	if (step->kind == STEP_LEARN) {
 		pythia->learn_tried = true;
 		step_say(step, "%u places of %u points learned", pythia->space.n, pythia->points.n);

@@ -17,6 +17,7 @@
 	X(GROUP, "group", SCREENS, "2", "group", "one group: latency over time, its requests")     \
 	X(TREE, "tree", SCREENS, "3", "tree", "calling contexts: where the time varies")           \
 	X(REQUEST, "request", SCREENS, "4", "request", "one request: its spans and events")        \
+	X(STEPS, "steps", SCREENS, "5", "steps", "verdicts; steps proposed and done, undo; hosts") \
 	X(STATE, "state", SCREENS, "6", "state", "the systems: CPU, I/O, processes, calls, disks") \
 	X(SOURCES, "sources", SCREENS, "7", "sources", "sources, streams, unmatched events")       \
 	X(HELP, "help", SCREENS, "? F1", "help", "this help")                                      \
@@ -52,6 +53,15 @@
 	X(EARLIER, "earlier", TIME, ",", "", "one second back")                                    \
 	X(LATER, "later", TIME, ".", "", "one second forth")                                       \
 	X(HORIZON, "horizon", TIME, "t", "horizon", "statistics of: 10s, epoch, all")              \
+	X(APPROVE, "approve", STEPS, "a", "approve",                                               \
+			"approve the step that is proposed, after showing what it does")           \
+	X(REJECT, "reject", STEPS, "r", "reject", "reject the step that is proposed")              \
+	X(EDIT, "edit", STEPS, "e", "edit", "choose other points: its tree, where + and - work")   \
+	X(UNDO, "undo", STEPS, "u", "undo", "undo this step, or the newest in force")              \
+	X(ENABLE, "enable", STEPS, "+", "", "tree: propose to enable this point")                  \
+	X(DISABLE, "disable", STEPS, "-", "", "tree: propose to disable this point")               \
+	X(MODE, "mode", STEPS, "m", "mode", "what may be done: observe, approve, autopilot")       \
+	X(UNDO_ALL, "undo-all", STEPS, "X", "undo all", "undo everything now, back to observe")    \
 	X(COMMAND, "command", PROGRAM, ":", "", "command line (Tab completes, Up recalls)")        \
 	X(REDRAW, "redraw", PROGRAM, "Ctrl-L", "", "draw the screen afresh")                       \
 	X(SUSPEND, "suspend", PROGRAM, "Ctrl-Z", "", "stop the program until `fg`")                \
@@ -63,6 +73,7 @@
 	X(MOVE, "moving")                                                                          \
 	X(FIND, "finding")                                                                         \
 	X(TIME, "time")                                                                            \
+	X(STEPS, "steps")                                                                          \
 	X(PROGRAM, "program")
 
 enum action {
@@ -85,13 +96,18 @@ enum action_section {
  * are the screen's own; the program answers the others.
  */
 #define PYTHIATOP_COMMANDS(X)                                                                      \
+	X("approve", "N", "approve step N")                                                        \
 	X("at", "TIME", "freeze, and show that instant: 10:00:06.5 (UTC), or -3.2s")               \
 	X("attach", "URL", "watch a relay daemon, a session of it, or a recording")                \
 	X("baseline load", "FILE", "compare with how the groups performed when FILE was saved")    \
 	X("baseline save", "FILE", "save how the groups perform now, to compare with later")       \
+	X("budget", "[events|bytes|cpu|learn|points] VALUE",                                       \
+			"what steps may cost: 5k events/s, 2% of a CPU, learn 50k, points 3")      \
 	X("detach", "URL", "stop watching it")                                                     \
+	X("disable", "CONTEXT", "propose to disable the point of that row of the tree")            \
 	X("dump", "DIR", "write the window's original events as CTF traces in a new directory")    \
 	X("dump-text", "FILE", "write the window's original events to a file, as text")            \
+	X("enable", "CONTEXT", "propose to enable the point of that row of the tree")              \
 	X("epoch", "", "begin a new epoch: statistics start afresh there")                         \
 	X("export json", "FILE", "write what is shown to a file, as JSON")                         \
 	X("export csv", "FILE", "... as comma-separated values")                                   \
@@ -99,8 +115,14 @@ enum action_section {
 	X("export text", "FILE", "... as text")                                                    \
 	X("horizon", "10s|epoch|all", "which part of the past statistics speak of")                \
 	X("metric", "variance|cov|modes", "what groups are ordered by")                            \
+	X("mode", "observe|approve|autopilot", "what may be done without asking")                  \
+	X("profile load", "FILE", "learn where points stand from a profile")                       \
+	X("profile save", "FILE", "save where points stand, and what they cost")                   \
 	X("quit", "", "quit")                                                                      \
+	X("reject", "N", "reject step N")                                                          \
 	X("schema save", "FILE", "write the schema in force to a file")                            \
-	X("theme", "NAME", "change the colours: default, light, colorblind, mono")
+	X("strategy", "NAME", "how points are chosen: hybrid, hierarchical, flat, historic, ...")  \
+	X("theme", "NAME", "change the colours: default, light, colorblind, mono")                 \
+	X("undo", "N|all", "undo step N, or everything")
 
 #endif

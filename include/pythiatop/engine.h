@@ -188,6 +188,8 @@ enum status engine_offer(struct engine *engine, const char *host, const struct s
 enum status engine_learn(struct engine *engine, const struct profile *profile);
 /* Learns from what was recorded so far, as if all points had been on. */
 void engine_learn_here(struct engine *engine);
+/* Where points stand is known, from learning or from a profile. */
+bool engine_has_learned(const struct engine *engine);
 /* What is known by now; borrowed until the next call. NULL if out of memory. */
 const struct profile *engine_profile(struct engine *engine);
 

@@ -72,6 +72,10 @@ struct step_cost {
 	double cpu_share; /* of one CPU, on the host where it is highest */
 };
 
+/* Seconds that a step is watched after it is done, and that learning lasts. */
+#define STEP_WATCH_S 5
+#define STEP_LEARN_S 10
+
 /* Bounds on what all steps together may cost, and on each. 0: no bound. */
 struct step_budget {
 	double events_per_s, bytes_per_s, cpu_share;

@@ -254,13 +254,18 @@ static void attach_own(void *context, const char *host, const char *session)
 	}
 }
 
-static void save_learned(void *context)
+void pipeline_save_learned(struct pipeline *pipeline)
 {
 	char path[PATH_MAX];
 
 	if (paths_state(PIPELINE_PROFILE, path, sizeof(path))) {
-		loop_save_profile(context, path);
+		loop_save_profile(pipeline, path);
 	}
+}
+
+static void save_learned(void *context)
+{
+	pipeline_save_learned(context);
 }
 
 static void say(void *context, const char *text)

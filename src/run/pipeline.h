@@ -42,6 +42,9 @@ bool pipeline_conduct(struct pipeline *pipeline, const struct conductor_setup *s
 		size_t error_size);
 struct conductor *pipeline_conductor(struct pipeline *pipeline);
 
+/* Saves what is known of points for the next time; a notice says if that fails. */
+void pipeline_save_learned(struct pipeline *pipeline);
+
 /* What was learned, from a file. STATUS_INVALID, STATUS_NO_MEMORY: `error` says why. */
 enum status pipeline_learn(
 		struct pipeline *pipeline, const char *path, char *error, size_t error_size);

@@ -4,9 +4,9 @@
  * at it, and for tests of the terminal itself.
  *
  *   console_driver [--theme NAME] [--no-color] [--ascii] [--crash] [--groups N] [--lossy]
- * [--hostile]
+ * [--hostile] [--steps]
  *
- * --crash: the command `:crash` writes to address 0.
+ * --crash: the command `:crash` writes to address 0. --steps: a step waits, and can be decided on.
  */
 #include <langinfo.h>
 #include <locale.h>
@@ -72,6 +72,23 @@ __attribute__((no_sanitize("undefined"), no_sanitize("address"))) static void cr
 	*(volatile int *)nowhere = 1;
 }
 
+/* As the program would, but at once. */
+static void take_decision(struct made_steps *steps, const char *line)
+{
+	steps->mode = strcmp(line, "mode observe") == 0 || strcmp(line, "undo all") == 0
+				      ? MODE_OBSERVE
+		      : strcmp(line, "mode approve") == 0   ? MODE_APPROVE
+		      : strcmp(line, "mode autopilot") == 0 ? MODE_AUTOPILOT
+							    : steps->mode;
+	if (strcmp(line, "approve 2") == 0) {
+		steps->done = true;
+		steps->waits = false;
+	} else if (strcmp(line, "undo 2") == 0 || strcmp(line, "undo all") == 0) {
+		steps->done = false;
+		steps->waits = true;
+	}
+}
+
 static void host_command(void *context, const char *line)
 {
 	struct driver *driver = context;
@@ -79,6 +96,7 @@ static void host_command(void *context, const char *line)
 	if (driver->may_crash && strcmp(line, "crash") == 0) {
 		crash();
 	}
+	take_decision(&driver->cloud.steps, line);
 	snprintf(driver->notice, sizeof(driver->notice), "command: %s", line);
 	driver->cloud.notice = driver->notice;
 	driver->cloud.notice_serial++;
@@ -115,6 +133,7 @@ static void read_options(struct driver *driver, int argc, char **argv)
 		driver->may_crash |= strcmp(argv[i], "--crash") == 0;
 		driver->cloud.lossy |= strcmp(argv[i], "--lossy") == 0;
 		driver->cloud.hostile |= strcmp(argv[i], "--hostile") == 0;
+		driver->cloud.steps.waits |= strcmp(argv[i], "--steps") == 0;
 		if (strcmp(argv[i], "--theme") == 0 && i + 1 < argc) {
 			driver->options.theme = argv[++i];
 		} else if (strcmp(argv[i], "--groups") == 0 && i + 1 < argc) {

@@ -27,6 +27,15 @@ self=$(awk '{ sum += $NF } END { printf "%.0f", sum }' "$work/folded")
 grep -q "\"depth\":0,[^}]*\"total_ns\":$self\.0" "$work/json" ||
 	fail "self times add up to $self ns, not to the request's duration"
 
+# By variance, where there is some: of many requests.
+if [ -d "$(dirname "$trace")/ust-ros2" ]; then
+	"$build/pythiatop" --batch=folded --weight=variance "$(dirname "$trace")/ust-ros2" \
+		>"$work/variance" || fail "exit $?"
+	[ -s "$work/variance" ] || fail "no lines of variance"
+	grep -Evn '^[^; ]+(;[^; ]+)* [1-9][0-9]*$' "$work/variance" &&
+		fail "lines that are no folded stacks"
+fi
+
 if [ ! -r "$tool" ]; then
 	echo "the grammar holds; flamegraph.pl is not here (Debian: libdevel-nytprof-perl)"
 	exit 0

@@ -558,6 +558,9 @@ struct snapshot *cloud_snapshot(const struct focus *focus, void *context)
 	if (focus->parts & FOCUS_SOURCES) {
 		fill_sources(snapshot, cloud);
 	}
+	if (focus->parts & FOCUS_STEPS) {
+		made_steps_fill(snapshot, &cloud->steps);
+	}
 	if (focus->parts & FOCUS_STATE) {
 		made_state_fill(snapshot, focus, &cloud->state);
 	}

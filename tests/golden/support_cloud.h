@@ -4,6 +4,7 @@
 
 #include "pythiatop/snapshot/snapshot.h"
 #include "support_state.h"
+#include "support_steps.h"
 #include "support_variation.h"
 
 /*
@@ -20,6 +21,7 @@ struct cloud {
 	bool no_groups;
 	struct made_state state;
 	struct made_variation variation;
+	struct made_steps steps;
 	bool no_path;               /* requests have no critical path */
 	bool measured;              /* requests have resources */
 	struct source_row *sources; /* instead of its own */

@@ -87,6 +87,34 @@ sees 'unmatched' 'fg resumes'
 mux send-keys -t test q
 restored 0 'q'
 
+# Steps: what is asked first, and that leaving asks too.
+begin --steps
+mux send-keys -t test m
+sees 'Mode: approve, instead of observe' 'm offers a mode'
+mux send-keys -t test y
+sees 'command: mode approve' 'y takes it'
+mux send-keys -t test a
+sees 'enable nova:sem_acquire_entry' 'a shows the exact events'
+mux resize-window -t test -x 60 -y 16
+sees 'Esc cancel' 'the dialog fits a smaller terminal'
+mux resize-window -t test -x 80 -y 24
+mux send-keys -t test Escape
+sees 'nothing was done' 'Escape cancels'
+mux send-keys -t test a y
+sees 'command: approve 2' 'y approves'
+mux send-keys -t test q
+sees 'Quitting undoes them' 'q asks'
+mux send-keys -t test Escape C-z
+sees 'nobody watches' 'Ctrl-Z warns'
+mux send-keys -t test y
+sees 'Stopped' 'and suspends'
+mux send-keys -t test 'fg; echo code=$?' Enter
+sees 'server create' 'fg resumes with steps in force'
+mux send-keys -t test X
+sees 'command: undo all' 'X undoes everything'
+mux send-keys -t test q
+restored 0 'q after everything was undone'
+
 # Colours: those of 256, of 8, none.
 colored() { mux capture-pane -e -p -t test | grep -qE $'\e\\[([0-9;]*;)?(3[0-8]|4[0-8]|9[0-7])(;|m)'; }
 begin

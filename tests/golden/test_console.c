@@ -30,7 +30,7 @@ static void drill_down_and_back(void **state)
 	(void)state;
 	begin(&bench, &cloud);
 	assert_int_equal(bench.focus.screen, SCREEN_GROUPS);
-	assert_int_equal(bench.focus.parts, FOCUS_GROUPS | FOCUS_GROUP | FOCUS_TREE);
+	assert_int_equal(bench.focus.parts, FOCUS_GROUPS | FOCUS_GROUP | FOCUS_TREE | FOCUS_STEPS);
 	bench_type(&bench, "j Enter");
 	assert_int_equal(bench.focus.screen, SCREEN_GROUP);
 	assert_int_equal(bench.focus.group_id, 2);
@@ -258,7 +258,7 @@ static void into_the_state(void **state)
 	begin(&bench, &cloud);
 	bench_type(&bench, "6");
 	assert_int_equal(bench.focus.screen, SCREEN_STATE);
-	assert_int_equal(bench.focus.parts, FOCUS_STATE);
+	assert_int_equal(bench.focus.parts, FOCUS_STATE | FOCUS_STEPS);
 	assert_int_equal(bench.focus.thread_id, 0);
 	bench_type(&bench, "j Enter");
 	assert_int_equal(bench.focus.thread_id, 12);
@@ -392,7 +392,7 @@ static void down_the_tree(void **state)
 	begin(&bench, &cloud);
 	bench_type(&bench, "3");
 	assert_int_equal(bench.focus.screen, SCREEN_TREE);
-	assert_int_equal(bench.focus.parts, FOCUS_TREE);
+	assert_int_equal(bench.focus.parts, FOCUS_TREE | FOCUS_STEPS);
 	assert_int_equal(bench.focus.group_id, 1);
 	assert_false(bench.focus.tree_of_all);
 	bench_type(&bench, "w");
@@ -506,7 +506,7 @@ static void requests_are_compared(void **state)
 	begin(&bench, &cloud);
 	bench_type(&bench, "4 c");
 	assert_int_equal(bench.focus.screen, SCREEN_COMPARE);
-	assert_int_equal(bench.focus.parts, FOCUS_REQUEST | FOCUS_COMPARE);
+	assert_int_equal(bench.focus.parts, FOCUS_REQUEST | FOCUS_COMPARE | FOCUS_STEPS);
 	assert_int_equal(bench.focus.request_id, 100);
 	assert_int_equal(bench.focus.compare_id, 3997); /* and it stays that one */
 	assert_true(bench_sees(&bench, "nearest to its group's median"));
@@ -702,7 +702,8 @@ static void first_run(void **state)
 	(void)state;
 	memset(&bench, 0, sizeof(bench));
 	bench_open(&bench, 24, 80, false, false);
-	assert_int_equal(bench.focus.parts, FOCUS_GROUPS | FOCUS_SOURCES | FOCUS_UNMATCHED);
+	assert_int_equal(bench.focus.parts,
+			FOCUS_GROUPS | FOCUS_SOURCES | FOCUS_UNMATCHED | FOCUS_STEPS);
 	assert_true(bench_sees(&bench, "No requests so far."));
 	snapshot = cloud_snapshot(&bench.focus, &cloud);
 	memset(&snapshot->accounting, 0, sizeof(snapshot->accounting));

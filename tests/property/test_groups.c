@@ -842,6 +842,16 @@ static void test_keys_and_labels(void **state)
 	assert_path(&bench, 5, "sys_read", "");
 	assert_path(&bench, 6, "create", "");
 	assert_path(&bench, 7, "plug", "api\u203avolume\u203anetwork\u203acompute");
+	/* A function gets its name: paths follow, of who calls it and of who does not. */
+	assert_true(names_show(bench.source.names, contexts_get(bench.source.contexts, c[3])->name,
+			"img:fetch"));
+	assert_true(names_show(bench.source.names, contexts_get(bench.source.contexts, c[4])->name,
+			"img:cached"));
+	groups_renamed(bench.groups);
+	assert_path(&bench, 1, "create", "api\u203asched\u203acompute");
+	assert_path(&bench, 2, "create", "api\u203asched\u203acompute +img:cached");
+	assert_path(&bench, 3, "create", "api\u203asched\u203acompute -img:fetch");
+	assert_path(&bench, 4, "delete", "api\u203asched\u203acompute");
 	snapshot = fill(&bench, HORIZON_ALL, 8, START + S);
 	assert_int_equal(snapshot->group.id, 0); /* no such group */
 	assert_int_equal(snapshot->groups.n, 7);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # A budget of 1,000 events/s: what our sessions bring is never over it for longer than a step is
-# watched (5 s), nor is more known to be on. All points of an edge are wanted at once, so that it has
+# watched (5 s). All points of an edge are wanted at once, so that it has
 # something to bound. test_loop_budget.sh SOURCE-DIR BUILD-DIR
 set -u
 source_dir=$1 build=$2

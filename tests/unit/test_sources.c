@@ -386,15 +386,18 @@ static void pass(struct world *world, uint64_t duration_ns)
 	}
 }
 
-/* Lets time pass, told and real, until so many events have reached the analysis. */
+/*
+ * Lets time pass, told and real, until the merge is done with so many events: those of a reader
+ * that was slow to start may be late, beside others of the same second.
+ */
 static void await_events(struct world *world, uint64_t events)
 {
 	int turns;
 
-	for (turns = 0; turns < 100 && world->events < events; turns++) {
+	for (turns = 0; turns < 100 && world->events + world->late < events; turns++) {
 		pass(world, SECOND_NS);
 	}
-	assert_int_equal(world->events, events);
+	assert_int_equal(world->events + world->late, events);
 }
 
 static void test_backoff(void **state)
@@ -485,6 +488,8 @@ static void test_waiting_for_what(void **state)
 static void test_session_ends_and_returns(void **state)
 {
 	struct world *world = *state;
+	char text[1024];
+	int turns;
 
 	list(world, "end 1 1000000 0\n");
 	attach(world, "net://relay");
@@ -497,9 +502,14 @@ static void test_session_ends_and_returns(void **state)
 	await(world, "/end", SOURCE_ENDED, "attached again");
 	list(world, "end 2 1000000 0\n");
 	await(world, "net://relay", SOURCE_ACTIVE, "");
-	pass(world, SECOND_NS);
-	assert_true(look(world, "/end", (char[1024]){0}, 1024).events > 2);
-	assert_int_equal(look(world, "/end", (char[1024]){0}, 1024).gaps, 1);
+	for (turns = 0; turns < 2000 && look(world, "/end", text, sizeof(text)).events < 4;
+			turns++) {
+		while (intake_step(world->intake, 1000, world->mono_ns)) {
+		}
+		poll(NULL, 0, 5);
+	}
+	assert_int_equal(look(world, "/end", text, sizeof(text)).events, 4);
+	assert_int_equal(look(world, "/end", text, sizeof(text)).gaps, 1);
 }
 
 static void test_offered_then_picked(void **state)

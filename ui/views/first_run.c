@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "format.h"
+#include "step_text.h"
 #include "text.h"
 
 __attribute__((format(printf, 3, 4))) static void add(
@@ -96,6 +97,9 @@ void first_run_compose(struct first_run *first_run, const struct snapshot *snaps
 				"pythiatop RELAY or pythiatop DIR");
 	} else if (first_run->n == 0) {
 		add(first_run, ROLE_TEXT, "No requests so far.");
+	}
+	if (step_control_trouble(&snapshot->steps)[0]) {
+		add(first_run, ROLE_TEXT, "%s", step_control_trouble(&snapshot->steps));
 	}
 }
 

@@ -6,6 +6,7 @@
 
 #include "format.h"
 #include "layout.h"
+#include "step_text.h"
 #include "views/first_run.h"
 #include "views/view.h"
 #include "widgets/bar.h"
@@ -19,6 +20,7 @@ struct groups_screen {
 	const struct groups_view *groups;
 	const struct group_view *group; /* the one under the cursor, or the one before it */
 	const struct tree_view *tree;   /* of the same */
+	const struct steps_view *steps;
 	struct first_run first_run;
 	bool empty; /* no group so far */
 };
@@ -65,9 +67,9 @@ static const struct table_column columns[] = {
 
 static const struct groups_row *row_at(const void *data, uint32_t row)
 {
-	const struct groups_view *groups = data;
+	const struct groups_screen *screen = data;
 
-	return &groups->rows[row];
+	return &screen->groups->rows[row];
 }
 
 static uint64_t row_key(const void *data, uint32_t row)
@@ -251,10 +253,25 @@ static int row_compare(const void *data, uint32_t a, uint32_t b, int column)
 	return number_a < number_b ? -1 : number_a > number_b;
 }
 
+/* What was found for it, or that it is searched. */
+static int paint_finding(const struct steps_view *steps, uint32_t group_id, struct canvas *canvas,
+		struct area area)
+{
+	const struct steps_finding *finding = step_finding(steps, group_id);
+
+	if (finding && finding->rule != STOP_HEALTHY) {
+		canvas_text(canvas, area.y, area.x, area.width,
+				finding->rule == STOP_NONE ? ROLE_DIM : ROLE_NEXT,
+				finding->rule == STOP_NONE ? "◇" : "◆");
+	}
+	return steps->n_findings > 0 ? 2 : 0;
+}
+
 /* The name has two voices: what the request is, and where it went. */
 static bool row_paint(const void *data, uint32_t index, int column, struct canvas *canvas,
 		struct area area)
 {
+	const struct groups_screen *screen = data;
 	const struct groups_row *row = row_at(data, index);
 	char path[512];
 	int x;
@@ -267,6 +284,7 @@ static bool row_paint(const void *data, uint32_t index, int column, struct canva
 	if (column != C_GROUP) {
 		return false;
 	}
+	layout_cut_columns(&area, paint_finding(screen->steps, row->id, canvas, area));
 	x = canvas_text(canvas, area.y, area.x, area.width, ROLE_NAME,
 			row->type[0] ? row->type : "(no name)");
 	view_path(path, sizeof(path), row->path);
@@ -345,11 +363,12 @@ static void groups_update(void *view, const struct snapshot *snapshot)
 	screen->groups = &snapshot->groups;
 	screen->group = &snapshot->group;
 	screen->tree = &snapshot->tree;
+	screen->steps = &snapshot->steps;
 	screen->table.given_column = columns_of[snapshot->focus.metric];
 	/* A snapshot made for another screen says nothing of groups. */
 	screen->empty = snapshot->groups.n == 0 &&
 			(snapshot->focus.parts == 0 || (snapshot->focus.parts & FOCUS_GROUPS));
-	table_update(&screen->table, screen->groups, screen->groups->n);
+	table_update(&screen->table, screen, screen->groups->n);
 	if (screen->empty) {
 		first_run_compose(&screen->first_run, snapshot);
 	}
@@ -472,12 +491,86 @@ static void draw_next(
 	}
 }
 
+/* What is known, or supposed, of it; or why nothing can be found out; "" if all is well. */
+static void finding_text(const struct groups_screen *screen, const struct steps_finding *finding,
+		char *out, size_t size)
+{
+	char rule[128];
+
+	if (finding && finding->rule != STOP_NONE) {
+		step_rule(rule, sizeof(rule), finding->rule);
+		snprintf(out, size, "VERDICT %.600s; %s", finding->text, rule);
+	} else {
+		text_copy(out, size, finding ? finding->text : step_control_trouble(screen->steps));
+	}
+}
+
+/* Takes one or two lines off the end of the area. */
+static void draw_finding(const struct groups_screen *screen, const struct groups_row *row,
+		const struct view_frame *frame, struct area *area)
+{
+	const struct steps_finding *finding = step_finding(screen->steps, row->id);
+	char text[1024];
+	bool two;
+
+	finding_text(screen, finding, text, sizeof(text));
+	if (!text[0] || area->height < 3) {
+		return;
+	}
+	two = area->height > 3 && !text_fits(text, frame->canvas->ascii, area->width);
+	paragraph_draw(frame->canvas, layout_cut_rows(area, two ? -2 : -1),
+			!finding                     ? ROLE_WARN
+			: finding->rule == STOP_NONE ? ROLE_TEXT
+						     : ROLE_STRONG,
+			text);
+}
+
+static void draw_step_keys(const struct groups_screen *screen, const struct view_frame *frame,
+		struct area line)
+{
+	static const enum action actions[] = {
+			ACTION_APPROVE, ACTION_REJECT, ACTION_EDIT, ACTION_MODE};
+	int used = view_keys(frame, line, actions, sizeof(actions) / sizeof(actions[0]));
+	char text[64];
+
+	snprintf(text, sizeof(text), "mode: %s", step_mode_name(screen->steps->mode));
+	canvas_text_right(frame->canvas, line.y, line.x + used, line.width - used - 1, ROLE_DIM,
+			text);
+}
+
+/* The step that waits: what, where, what it costs, why. At most three lines. */
+static void draw_step(const struct groups_screen *screen, const struct step_row *step,
+		const struct view_frame *frame, struct area area)
+{
+	struct area line = layout_cut_rows(&area, 1), keys = layout_cut_rows(&area, -1);
+	char text[1024], cost[128], hosts[512];
+	int keep, x;
+
+	step_rate(cost, sizeof(cost), step);
+	step_hosts(hosts, sizeof(hosts), step);
+	keep = text_width(cost, frame->canvas->ascii) + 2;
+	x = canvas_text(frame->canvas, line.y, line.x, line.width, ROLE_NEXT, "NEXT ");
+	snprintf(text, sizeof(text), "%.300s%s%.400s", step->title, hosts[0] ? " on " : "", hosts);
+	canvas_text(frame->canvas, line.y, line.x + x, line.width - x - keep, ROLE_STRONG, text);
+	canvas_text_right(frame->canvas, line.y, line.x, line.width - 1, ROLE_TEXT, cost);
+	draw_step_keys(screen, frame, keys);
+	if (area.height > 0) {
+		step_budget(cost, sizeof(cost), screen->steps);
+		snprintf(text, sizeof(text), "budget %s", cost);
+		keep = text_width(text, frame->canvas->ascii) + 2;
+		canvas_text_right(frame->canvas, area.y, area.x, area.width - 1,
+				step->share_of_budget > 1 ? ROLE_BAD : ROLE_DIM, text);
+		canvas_text(frame->canvas, area.y, area.x + x, area.width - x - keep, ROLE_TEXT,
+				step->why);
+	}
+}
+
 /* The group under the cursor: the more lines there are the more is told, what to do next always. */
 static void draw_detail(const struct groups_screen *screen, const struct view_frame *frame,
 		struct area area)
 {
 	const struct groups_row *row = selected(screen);
-	struct area next;
+	const struct step_row *step = step_next(screen->steps);
 	char name[512];
 
 	if (!row || area.height < 4) {
@@ -486,10 +579,16 @@ static void draw_detail(const struct groups_screen *screen, const struct view_fr
 	view_group_name(name, sizeof(name), row->type, row->path);
 	view_pane(frame, layout_cut_rows(&area, 1), name, "", false);
 	layout_cut_columns(&area, 2);
-	next = layout_cut_rows(&area, -1);
-	draw_next(row, frame, next);
+	if (step) {
+		draw_step(screen, step, frame, layout_cut_rows(&area, area.height >= 5 ? -3 : -2));
+	} else {
+		draw_next(row, frame, layout_cut_rows(&area, -1));
+	}
+	draw_finding(screen, row, frame, &area);
 	draw_verdict(row, frame, layout_cut_rows(&area, 1));
-	draw_location(screen, row, frame, layout_cut_rows(&area, 1));
+	if (area.height > 0) {
+		draw_location(screen, row, frame, layout_cut_rows(&area, 1));
+	}
 	if (area.height > 0) {
 		draw_distribution(row, frame, layout_cut_rows(&area, 1));
 	}
@@ -502,12 +601,14 @@ static void groups_draw(void *view, const struct view_frame *frame)
 {
 	struct groups_screen *screen = view;
 	struct area area = frame->area, detail;
+	int rows;
 
 	if (screen->empty) {
 		draw_first_run(screen, frame);
 		return;
 	}
-	detail = layout_cut_rows(&area, area.height >= 16 ? -6 : area.height >= 12 ? -4 : 0);
+	rows = step_next(screen->steps) ? 8 : screen->steps->n_findings > 0 ? 7 : 6;
+	detail = layout_cut_rows(&area, area.height >= 16 ? -rows : area.height >= 12 ? -4 : 0);
 	table_draw(&screen->table, frame->canvas, area, true, frame->search);
 	draw_detail(screen, frame, detail);
 }
@@ -560,7 +661,8 @@ const struct view_ops view_groups = {
 			 "they went. On top: what varies most by the metric (v): SHARE of all "
 			 "variation (rate × standard deviation), COV standard deviation / mean, "
 			 "MODES latencies that stand apart. TAIL is P99 / P50, N requests within "
-			 "the horizon. A figure with ! is why its group is flagged.",
+			 "the horizon. A figure with ! is why its group is flagged. ◆: a verdict "
+			 "was reached, ◇: it is searched. NEXT: the step that is proposed.",
 		.create = groups_create,
 		.destroy = groups_destroy,
 		.parts = groups_parts,

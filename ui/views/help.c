@@ -10,7 +10,7 @@
 /* Help: what the screen one came from shows, and all keys as they are bound now. Made from tables.
  */
 
-#define HELP_LINES 128
+#define HELP_LINES 192
 #define HELP_BYTES 256
 
 struct help_line {
@@ -134,7 +134,7 @@ static void add(struct help_screen *screen, const char *keys, const char *text, 
 static void add_about(struct help_screen *screen, const struct view_frame *frame)
 {
 	static const struct view_ops *const views[] = {&view_groups, &view_group, &view_tree,
-			&view_request, &view_compare, &view_state, &view_sources};
+			&view_request, &view_compare, &view_steps, &view_state, &view_sources};
 	char line[HELP_BYTES];
 	const char *text;
 	size_t i, length;

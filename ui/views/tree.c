@@ -32,6 +32,7 @@ struct tree_screen {
 	bool reverse;
 	bool filtered;    /* lines are those of all rows */
 	uint32_t context; /* to put the cursor on when its tree comes; 0: none */
+	bool proposed;    /* likewise on the first row that is proposed */
 	double all_ns;    /* own time of all rows together */
 	double *self_ns;  /* by row: own time with all below; room rows */
 	uint32_t n, room;
@@ -411,6 +412,7 @@ static void tree_enter(void *view, const struct view_call *call)
 	struct tree_screen *screen = view;
 
 	screen->context = call->context;
+	screen->proposed = call->proposed;
 	if (call->group_id != 0) {
 		screen->all = false;
 	}
@@ -433,6 +435,21 @@ static void find_context(struct tree_screen *screen)
 	screen->context = 0;
 }
 
+/* To what is proposed, once the tree that it is in is there. */
+static void find_proposed(struct tree_screen *screen)
+{
+	if (!screen->proposed || screen->n == 0 || screen->tree->all != screen->all) {
+		return;
+	}
+	for (uint32_t row = 0; row < screen->n; row++) {
+		if (screen->tree->rows[row].mark == TREE_PROPOSED) {
+			select_row(screen, row);
+			break;
+		}
+	}
+	screen->proposed = false;
+}
+
 static void tree_update(void *view, const struct snapshot *snapshot)
 {
 	struct tree_screen *screen = view;
@@ -453,6 +470,9 @@ static void tree_update(void *view, const struct snapshot *snapshot)
 	sum_times(screen);
 	arrange(screen);
 	find_context(screen);
+	if (snapshot->focus.screen == SCREEN_TREE) {
+		find_proposed(screen);
+	}
 }
 
 static void draw_crumbs(
@@ -573,12 +593,17 @@ static void draw_marks(const struct view_frame *frame, struct area line)
 			[TREE_PROPOSED] = "proposed"};
 	struct canvas *canvas = frame->canvas;
 	int i, x = line.x + 1, end = line.x + line.width;
+	char keys[2][64], text[160];
 
 	for (i = TREE_ON; i <= TREE_PROPOSED; i++) {
 		x += canvas_text(canvas, line.y, x, end - x, marks[i].role, marks[i].sign) + 1;
 		x += canvas_text(canvas, line.y, x, end - x, ROLE_DIM, words[i]) + 2;
 	}
-	canvas_text(canvas, line.y, x, end - x, ROLE_DIM, "( ) no tracepoint");
+	x += canvas_text(canvas, line.y, x, end - x, ROLE_DIM, "( ) no tracepoint") + 2;
+	keymap_text(frame->keymap, ACTION_ENABLE, keys[0], sizeof(keys[0]));
+	keymap_text(frame->keymap, ACTION_DISABLE, keys[1], sizeof(keys[1]));
+	snprintf(text, sizeof(text), "%s enable  %s disable", keys[0], keys[1]);
+	canvas_text(canvas, line.y, x, end - x, ROLE_DIM, text);
 }
 
 static void draw_nothing(
@@ -695,6 +720,30 @@ static bool enter_row(const struct tree_screen *screen, bool events, struct view
 	return true;
 }
 
+/* Proposes the point of a row by hand; the engine says what it would cost, and whether it can be.
+ */
+static bool propose(const struct tree_screen *screen, bool enable, struct view_call *call)
+{
+	uint32_t line = table_row(&screen->table);
+	const struct tree_row *row;
+
+	if (line == NONE) {
+		return false;
+	}
+	row = row_at(screen, line);
+	if (row->mark == TREE_NO_POINT) {
+		snprintf(call->message, sizeof(call->message),
+				"no tracepoint makes this row: there is nothing to %s",
+				enable ? "enable" : "disable");
+	} else if (!enable && row->mark != TREE_ON) {
+		snprintf(call->message, sizeof(call->message), "%.100s is not on", row->name);
+	} else {
+		snprintf(call->command, sizeof(call->command), "%s %" PRIu32,
+				enable ? "enable" : "disable", row->context);
+	}
+	return true;
+}
+
 static bool next_order(struct tree_screen *screen)
 {
 	enum order order = order_of(screen);
@@ -717,6 +766,9 @@ static bool tree_act(void *view, enum action action, struct view_call *call)
 	case ACTION_ENTER:
 	case ACTION_THREAD:
 		return enter_row(screen, action == ACTION_THREAD, call);
+	case ACTION_ENABLE:
+	case ACTION_DISABLE:
+		return propose(screen, action == ACTION_ENABLE, call);
 	case ACTION_ALL:
 		screen->all = !screen->all;
 		return true;
@@ -751,7 +803,7 @@ const struct view_ops view_tree = {
 			 "of the variance of the group's time that a context's own part of the "
 			 "critical path explains, ± half of its 90% interval; \"all\" of a folded "
 			 "one is with what it calls. Enter: the slowest request, there. o: its "
-			 "original events there.",
+			 "original events there. + and - propose to enable or disable the point.",
 		.create = tree_create,
 		.destroy = tree_destroy,
 		.parts = tree_parts,

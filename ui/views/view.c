@@ -99,6 +99,28 @@ void view_pane(const struct view_frame *frame, struct area line, const char *tit
 	}
 }
 
+int view_keys(const struct view_frame *frame, struct area line, const enum action *actions, int n)
+{
+	struct canvas *canvas = frame->canvas;
+	int x = line.x, end = line.x + line.width, i;
+	char keys[64];
+
+	for (i = 0; i < n; i++) {
+		keymap_text(frame->keymap, actions[i], keys, sizeof(keys));
+		if (x + text_width(keys, canvas->ascii) + 1 +
+						text_width(action_label(actions[i]),
+								canvas->ascii) >
+				end) {
+			break;
+		}
+		x += canvas_text(canvas, line.y, x, end - x, ROLE_KEY, keys) + 1;
+		x += canvas_text(canvas, line.y, x, end - x, ROLE_KEY_LABEL,
+				     action_label(actions[i])) +
+		     2;
+	}
+	return x - line.x;
+}
+
 /* FNV-1a. */
 uint64_t view_text_key(const char *text, uint64_t key)
 {

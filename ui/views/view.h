@@ -51,9 +51,17 @@ struct view_call {
 	 */
 	uint64_t chain;
 	bool events;
-	uint32_t context;  /* with `go` = SCREEN_TREE: the row of this context; 0: none */
-	bool median;       /* with `go` = SCREEN_COMPARE: not with the tagged request */
-	uint64_t tag;      /* this request is tagged, or no more; 0: none */
+	uint32_t context; /* with `go` = SCREEN_TREE: the row of this context; 0: none */
+	bool median;      /* with `go` = SCREEN_COMPARE: not with the tagged request */
+	uint64_t tag;     /* this request is tagged, or no more; 0: none */
+	bool proposed;    /* with `go` = SCREEN_TREE: the first row that is proposed */
+	/*
+	 * A step of this id is to be decided on (`decide`), or shown; 0: none. The person is asked
+	 * first.
+	 */
+	uint32_t step;
+	bool ask; /* to do `decision`; else all of the step is shown */
+	enum step_decision decision;
 	bool unmatched;    /* with `go` = SCREEN_SOURCES: in the pane of unmatched events */
 	bool back;         /* out of this screen */
 	char command[512]; /* for the program; "" if none */
@@ -89,7 +97,7 @@ struct view_ops {
 };
 
 extern const struct view_ops view_groups, view_group, view_tree, view_request, view_compare,
-		view_state, view_sources, view_help;
+		view_steps, view_state, view_sources, view_help;
 
 /*
  * The way from the groups to where the person is, with `right` at the end of the line. `group` and
@@ -101,6 +109,9 @@ void view_crumbs(const struct view_frame *frame, struct area line, const char *g
 /* The title line of a pane. */
 void view_pane(const struct view_frame *frame, struct area line, const char *title,
 		const char *right, bool active);
+
+/* "a approve  r reject": keys with what they do, as many as fit. Returns the columns used. */
+int view_keys(const struct view_frame *frame, struct area line, const enum action *actions, int n);
 
 /* A group as a person names it: "server create api›sched›compute". */
 void view_group_name(char *out, size_t size, const char *type, const char *path);

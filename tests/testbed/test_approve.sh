@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# A person finds the demo's fault by keys alone: reads what is proposed, approves it in the dialog,
+# until there is a verdict; then takes everything back and quits.
+# test_approve.sh SOURCE-DIR BUILD-DIR
+set -euo pipefail
+source_dir=$1 build=$2
+command -v tmux >/dev/null || { echo "skipped: no tmux"; exit 77; }
+. "$source_dir/tests/testbed/marked.sh"
+export LC_ALL=C.UTF-8
+unset TMUX NO_COLOR
+socket=pythiatop-approve-$$
+work=$(mktemp -d)
+
+mux() { tmux -L "$socket" -f /dev/null "$@"; }
+is_gone() { [ -z "$(processes "$1")" ]; }
+screen() { mux capture-pane -p -t test; }
+press() { mux send-keys -t test "$@"; }
+
+finish() {
+	mux kill-server 2>/dev/null || true
+	kill_marked approve
+	rm -rf "$work"
+}
+trap finish EXIT
+
+# Waits up to SECONDS for TEXT.
+sees() { # TEXT SECONDS WHAT
+	local i
+	for ((i = 0; i < $2 * 5; i++)); do
+		if screen | grep -qF -- "$1"; then
+			return 0
+		fi
+		sleep 0.2
+	done
+	fail "$3: \"$1\" is not on the screen:
+$(screen)
+$(cat "$work/err")"
+}
+
+# What marked() does, for what tmux starts.
+mux new-session -d -s test -x 80 -y 24 "env PT_TEST_MARK=$mark-approve \
+	'$source_dir/tests/testbed/demo.sh' '$build' semaphore --mode=approve \
+	--log='$work/log' 2>'$work/err'; echo code=\$?; sleep 600"
+sees 'mode: approve' 90 'the console, after learning'
+
+# A step is approved as soon as it is on the screen; the dialog names its events.
+approved=0
+for ((second = 0; second < 240; second++)); do
+	shown=$(screen)
+	if grep -qF 'VERDICT server create' <<<"$shown"; then
+		break
+	fi
+	if grep -qF 'NEXT +' <<<"$shown"; then
+		press a
+		sees 'Esc cancel' 5 'a opens the dialog'
+		screen | grep -qE 'enable [a-z]+:[a-z_]+_entry' || fail "no events in the dialog: $(screen)"
+		press y
+		sees ' approved' 5 'y approves'
+		approved=$((approved + 1))
+	fi
+	sleep 1
+done
+grep -qF 'VERDICT server create' <<<"$shown" || fail "no verdict: $shown"
+[ "$approved" -gt 0 ] || fail "a verdict without any step: $shown"
+press 5
+sees 'stopped by rule' 5 'the steps'
+shown=$(screen)
+grep -q 'sem_acquire' <<<"$shown" || fail "it is not the semaphore: $shown"
+# "7 of 426 points"
+read -r enabled known <<<"$(sed -nE 's/.*s, ([0-9]+) of ([0-9]+) points.*/\1 \2/p' <<<"$shown")"
+[ -n "$known" ] && [ $((enabled * 10)) -le "$known" ] ||
+	fail "more than a tenth of the points: $shown"
+
+press q
+sees 'Quitting undoes them' 5 'q asks'
+press Escape X
+sees 'mode: observe' 10 'X goes back to observe'
+for ((i = 0; i < 50; i++)); do
+	screen | grep -qE '^ mode: .* [0-9]+\+0 of' && break
+	sleep 0.2
+done
+screen | grep -qE '^ mode: .* [0-9]+\+0 of' || fail "not everything is undone: $(screen)"
+press q
+sees 'code=0' 20 'q, where nothing is in force'
+mux kill-server
+within_10s is_gone approve || fail "left behind: $(processes approve)"
+echo "$approved steps by hand to the verdict, $enabled of $known points; undone"

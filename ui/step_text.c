@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "step_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "format.h"
+
+#define HOSTS_NAMED 3
+
+const struct step_row *step_next(const struct steps_view *steps)
+{
+	return steps->next < steps->n ? &steps->rows[steps->next] : NULL;
+}
+
+const struct step_row *step_find(const struct steps_view *steps, uint32_t id)
+{
+	for (uint32_t i = 0; i < steps->n; i++) {
+		if (steps->rows[i].id == id) {
+			return &steps->rows[i];
+		}
+	}
+	return NULL;
+}
+
+bool step_in_force(const struct step_row *row)
+{
+	return row->state == STEP_APPROVED || row->state == STEP_WATCHED || row->state == STEP_KEPT;
+}
+
+const struct step_row *step_newest_in_force(const struct steps_view *steps)
+{
+	for (uint32_t i = 0; i < steps->n; i++) {
+		if (step_in_force(&steps->rows[i])) {
+			return &steps->rows[i];
+		}
+	}
+	return NULL;
+}
+
+const struct steps_finding *step_finding(const struct steps_view *steps, uint32_t group_id)
+{
+	for (uint32_t i = 0; i < steps->n_findings; i++) {
+		if (steps->findings[i].group_id == group_id) {
+			return &steps->findings[i];
+		}
+	}
+	return NULL;
+}
+
+const char *step_mode_name(enum step_mode mode)
+{
+	static const char *const names[MODE_COUNT] = {"observe", "approve", "autopilot"};
+
+	return mode < MODE_COUNT ? names[mode] : "-";
+}
+
+static const struct {
+	const char *name;
+	enum role role;
+} states[] = {
+		[STEP_PROPOSED] = {"proposed", ROLE_NEXT},
+		[STEP_APPROVED] = {"approved", ROLE_STRONG},
+		[STEP_WATCHED] = {"watched", ROLE_WARN},
+		[STEP_KEPT] = {"kept", ROLE_GOOD},
+		[STEP_UNDOING] = {"undoing", ROLE_WARN},
+		[STEP_UNDONE] = {"undone", ROLE_DIM},
+		[STEP_REJECTED] = {"rejected", ROLE_DIM},
+		[STEP_FAILED] = {"failed", ROLE_BAD},
+};
+
+const char *step_state_name(enum step_state state)
+{
+	return states[state].name;
+}
+
+enum role step_state_role(enum step_state state)
+{
+	return states[state].role;
+}
+
+const char *step_by_name(enum step_by by)
+{
+	static const char *const names[] = {
+			[STEP_BY_NOBODY] = "-",
+			[STEP_BY_PERSON] = "you",
+			[STEP_BY_AUTOPILOT] = "autopilot",
+			[STEP_BY_WATCH] = "the watch",
+	};
+
+	return names[by];
+}
+
+const char *step_rule_name(enum stop_rule rule)
+{
+	static const char *const names[] = {
+			[STOP_NONE] = "searching",
+			[STOP_CODE] = "rule 1",
+			[STOP_VARIABLE] = "rule 2",
+			[STOP_HEALTHY] = "healthy",
+			[STOP_DIFFUSE] = "rule 4",
+			[STOP_SPENT] = "rule 5",
+	};
+
+	return names[rule];
+}
+
+void step_rule(char *out, size_t size, enum stop_rule rule)
+{
+	static const char *const why[] = {
+			[STOP_CODE] = "this code",
+			[STOP_VARIABLE] = "a variable explains it",
+			[STOP_HEALTHY] = "nothing varies any more",
+			[STOP_DIFFUSE] = "no single place holds it",
+			[STOP_SPENT] = "budget or time used up",
+	};
+
+	if (rule == STOP_NONE) {
+		snprintf(out, size, "searching");
+	} else {
+		snprintf(out, size, "stopped by rule %d \"%s\"", (int)rule, why[rule]);
+	}
+}
+
+void step_cpu(char *out, size_t size, double share)
+{
+	if (!(share >= 0)) {
+		snprintf(out, size, "-");
+	} else if (share > 0 && share < 0.0001) {
+		snprintf(out, size, "<0.01%%");
+	} else {
+		snprintf(out, size, share < 0.01 && share > 0 ? "%.2f%%" : "%.3g%%", 100 * share);
+	}
+}
+
+/* Of a step that disables it is what is saved, negative; -1 is not known, as everywhere. */
+static bool is_known(const struct step_row *row)
+{
+	double events_per_s = row->predicted.events_per_s;
+
+	return events_per_s >= 0 || (row->kind == STEP_DISABLE && events_per_s < -1);
+}
+
+void step_rate(char *out, size_t size, const struct step_row *row)
+{
+	double events_per_s = row->predicted.events_per_s;
+	char number[FORMAT_BYTES];
+
+	if (!is_known(row)) {
+		snprintf(out, size, "cost not known");
+		return;
+	}
+	snprintf(out, size, "about %s%s ev/s", row->kind == STEP_DISABLE ? "-" : "+",
+			format_count(number, (uint64_t)(fabs(events_per_s) + 0.5)));
+}
+
+void step_cost(char *out, size_t size, const struct step_row *row)
+{
+	const struct step_cost *cost = &row->predicted;
+	char number[FORMAT_BYTES];
+	size_t used;
+
+	step_rate(out, size, row);
+	used = strlen(out);
+	if (cost->bytes_per_s >= 0 && used < size) {
+		used += (size_t)snprintf(out + used, size - used, ", %s/s",
+				format_bytes(number, (uint64_t)(cost->bytes_per_s + 0.5)));
+	}
+	if (cost->cpu_share >= 0 && used < size) {
+		step_cpu(number, sizeof(number), cost->cpu_share);
+		snprintf(out + used, size - used, ", %s CPU", number);
+	}
+}
+
+void step_budget(char *out, size_t size, const struct steps_view *steps)
+{
+	char spent[FORMAT_BYTES] = "-", budget[FORMAT_BYTES];
+
+	if (steps->spent.events_per_s >= 0) {
+		format_count(spent, (uint64_t)(steps->spent.events_per_s + 0.5));
+	}
+	if (steps->budget.events_per_s > 0) {
+		snprintf(out, size, "%s of %s ev/s", spent,
+				format_count(budget, (uint64_t)(steps->budget.events_per_s + 0.5)));
+	} else {
+		snprintf(out, size, "%s ev/s, no bound", spent);
+	}
+}
+
+bool step_is_first_of_host(const struct step_event *events, uint32_t at)
+{
+	/* Backwards: events of a host mostly follow each other. */
+	for (uint32_t i = at; i-- > 0;) {
+		if (strcmp(events[i].host, events[at].host) == 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+uint32_t step_count_hosts(const struct step_event *events, uint32_t n)
+{
+	uint32_t hosts = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		hosts += step_is_first_of_host(events, i);
+	}
+	return hosts;
+}
+
+void step_hosts(char *out, size_t size, const struct step_row *row)
+{
+	uint32_t hosts = 0;
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (uint32_t i = 0; i < row->n_events && used < size; i++) {
+		if (!step_is_first_of_host(row->events, i)) {
+			continue;
+		}
+		if (hosts < HOSTS_NAMED) {
+			used += (size_t)snprintf(out + used, size - used, "%s%.120s",
+					hosts ? ", " : "", row->events[i].host);
+		}
+		hosts++;
+	}
+	if (hosts > HOSTS_NAMED && used < size) {
+		snprintf(out + used, size - used, " and %u more", hosts - HOSTS_NAMED);
+	}
+}
+
+const char *step_control_trouble(const struct steps_view *steps)
+{
+	for (uint32_t i = 0; i < steps->n_controls; i++) {
+		if (!steps->controls[i].ready && steps->controls[i].text[0]) {
+			return steps->controls[i].text;
+		}
+	}
+	return "";
+}

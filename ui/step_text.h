@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef UI_STEP_TEXT_H
+#define UI_STEP_TEXT_H
+
+#include <stddef.h>
+
+#include "pythiatop/snapshot/steps.h"
+#include "role.h"
+
+/*
+ * Steps in words: what the groups, the steps, the dialogs and the title say of them. What is not
+ * known is never a number. Pure.
+ */
+
+/* The step that waits for a decision, or NULL. */
+const struct step_row *step_next(const struct steps_view *steps);
+
+/* The step of that id, or NULL. */
+const struct step_row *step_find(const struct steps_view *steps, uint32_t id);
+
+/* Whether it can be undone: the hosts were told, or are being told. */
+bool step_in_force(const struct step_row *row);
+
+/* The newest one that can be undone, or NULL. */
+const struct step_row *step_newest_in_force(const struct steps_view *steps);
+
+/* What is searched, or was found, for a group; NULL: nothing. */
+const struct steps_finding *step_finding(const struct steps_view *steps, uint32_t group_id);
+
+const char *step_mode_name(enum step_mode mode);
+const char *step_state_name(enum step_state state);
+enum role step_state_role(enum step_state state);
+const char *step_by_name(enum step_by by);
+
+/* "stopped by rule 2 \"a variable explains it\"", "searching" where none fired. */
+void step_rule(char *out, size_t size, enum stop_rule rule);
+
+/* "rule 2", "searching", "healthy" */
+const char *step_rule_name(enum stop_rule rule);
+
+/* "about +310 ev/s", "cost not known". */
+void step_rate(char *out, size_t size, const struct step_row *row);
+
+/* "about +310 ev/s, 14.0kB/s, 0.01% CPU"; "cost not known". */
+void step_cost(char *out, size_t size, const struct step_row *row);
+
+/* "-": not known; "0.01%": of one CPU. */
+void step_cpu(char *out, size_t size, double share);
+
+/* "1.20k of 5.00k ev/s": what all steps cost, of what they may. */
+void step_budget(char *out, size_t size, const struct steps_view *steps);
+
+/* "compute-1, compute-2 and 3 more": those that the step is about, as they come. */
+void step_hosts(char *out, size_t size, const struct step_row *row);
+
+/* How many hosts those are. */
+uint32_t step_count_hosts(const struct step_event *events, uint32_t n);
+
+/* Whether event `at` is the first one of its host. */
+bool step_is_first_of_host(const struct step_event *events, uint32_t at);
+
+/* Why some host cannot be controlled and what to do, or "". */
+const char *step_control_trouble(const struct steps_view *steps);
+
+#endif

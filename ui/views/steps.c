@@ -1,0 +1,690 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format.h"
+#include "layout.h"
+#include "step_text.h"
+#include "views/view.h"
+#include "widgets/paragraph.h"
+#include "widgets/table.h"
+
+/* Screen 5: what was found and why the search ended; steps proposed and done; the hosts. */
+
+#define LINE_BYTES    1024
+#define FINDING_LINES 4 /* of text below the list of findings */
+
+enum pane { PANE_FINDINGS, PANE_STEPS, PANE_HISTORY, PANE_HOSTS, PANE_COUNT };
+
+struct steps_screen {
+	enum pane pane;
+	enum pane below; /* the pane shown where there is no room for all */
+	const struct snapshot *snapshot;
+	struct table findings, steps, history, hosts;
+};
+
+/* ---- findings ---- */
+
+enum finding_column { F_RULE, F_GROUP, F_SHARE, F_COUNT, F_STEPS, F_TIME, F_COUNT_OF };
+
+static const struct table_column finding_columns[] = {
+		[F_RULE] = {"VERDICT", 9, 0, 0, 0},
+		[F_GROUP] = {"GROUP", 20, 0, TABLE_FLEX | TABLE_NAME, 60},
+		[F_SHARE] = {"OF VARIANCE", 11, 1, TABLE_RIGHT, 0},
+		[F_COUNT] = {"N", 5, 3, TABLE_RIGHT, 0},
+		[F_STEPS] = {"STEPS", 5, 2, TABLE_RIGHT, 0},
+		[F_TIME] = {"TIME", 6, 2, TABLE_RIGHT, 0},
+};
+
+static const struct steps_view *steps_of(const void *data)
+{
+	return data;
+}
+
+static uint64_t finding_key(const void *data, uint32_t row)
+{
+	return steps_of(data)->findings[row].group_id;
+}
+
+static void finding_cell(const void *data, uint32_t row, int column, struct table_cell *cell)
+{
+	const struct steps_finding *finding = &steps_of(data)->findings[row];
+
+	switch (column) {
+	case F_RULE:
+		strcpy(cell->text, step_rule_name(finding->rule));
+		cell->role = finding->rule == STOP_NONE      ? ROLE_DIM
+			     : finding->rule == STOP_HEALTHY ? ROLE_GOOD
+							     : ROLE_NEXT;
+		break;
+	case F_GROUP:
+		view_group_name(cell->text, sizeof(cell->text), finding->type, finding->path);
+		break;
+	case F_SHARE:
+		strcpy(cell->text, "-");
+		if (finding->where[0]) {
+			view_share(cell->text, sizeof(cell->text), finding->phi, finding->phi_low,
+					finding->phi_high);
+		}
+		break;
+	case F_COUNT:
+		format_count(cell->text, finding->requests);
+		break;
+	case F_STEPS:
+		format_count(cell->text, finding->n_steps);
+		break;
+	default:
+		format_period(cell->text, (double)(int64_t)finding->seconds * 1e9);
+		break;
+	}
+}
+
+static const struct table_source finding_source = {
+		.columns = finding_columns,
+		.n_columns = F_COUNT_OF,
+		.what = "findings",
+		.key = finding_key,
+		.cell = finding_cell,
+};
+
+/* ---- steps ---- */
+
+enum step_column {
+	S_ID,
+	S_WHEN,
+	S_STATE,
+	S_STEP,
+	S_WHY,
+	S_PREDICTED,
+	S_ACTUAL,
+	S_BY,
+	S_EFFECT,
+	S_COUNT_OF
+};
+
+static const struct table_column step_columns[] = {
+		[S_ID] = {"#", 3, 0, TABLE_RIGHT, 0},
+		[S_WHEN] = {"WHEN", 8, 3, 0, 0},
+		[S_STATE] = {"STATE", 8, 0, 0, 0},
+		[S_STEP] = {"STEP", 20, 0, TABLE_FLEX | TABLE_NAME, 30},
+		[S_WHY] = {"WHY", 30, 7, TABLE_FLEX, 0},
+		[S_PREDICTED] = {"PREDICTED", 9, 1, TABLE_RIGHT, 0},
+		[S_ACTUAL] = {"ACTUAL", 7, 1, TABLE_RIGHT, 0},
+		[S_BY] = {"BY", 9, 2, 0, 0},
+		[S_EFFECT] = {"EFFECT", 30, 8, TABLE_FLEX, 0},
+};
+
+static const struct step_row *step_at(const void *data, uint32_t row)
+{
+	return &steps_of(data)->rows[row];
+}
+
+static uint64_t step_key(const void *data, uint32_t row)
+{
+	return step_at(data, row)->id;
+}
+
+/* When it last became something else. */
+static uint64_t when(const struct step_row *row)
+{
+	return row->ended_ns     ? row->ended_ns
+	       : row->done_ns    ? row->done_ns
+	       : row->decided_ns ? row->decided_ns
+				 : row->proposed_ns;
+}
+
+static void rate_cell(bool known, double events_per_s, char *text)
+{
+	if (known) {
+		format_rate(text, events_per_s);
+	} else {
+		strcpy(text, "-");
+	}
+}
+
+/* Of a step that disables: what is saved. */
+static void predicted_cell(const struct step_row *row, char *text)
+{
+	double events_per_s = row->predicted.events_per_s;
+
+	if (row->kind == STEP_DISABLE && events_per_s < -1) {
+		text[0] = '-';
+		format_rate(text + 1, -events_per_s);
+	} else {
+		rate_cell(events_per_s >= 0, events_per_s, text);
+	}
+}
+
+static void step_cell(const void *data, uint32_t index, int column, struct table_cell *cell)
+{
+	const struct step_row *row = step_at(data, index);
+	char clock[FORMAT_BYTES];
+
+	switch (column) {
+	case S_ID:
+		snprintf(cell->text, sizeof(cell->text), "%" PRIu32, row->id);
+		break;
+	case S_WHEN:
+		snprintf(cell->text, sizeof(cell->text), "%.8s",
+				when(row) ? format_clock(clock, when(row)) : "-");
+		break;
+	case S_STATE:
+		strcpy(cell->text, step_state_name(row->state));
+		cell->role = step_state_role(row->state);
+		break;
+	case S_STEP:
+		text_copy(cell->text, sizeof(cell->text), row->title);
+		break;
+	case S_WHY:
+		text_copy(cell->text, sizeof(cell->text), row->why);
+		break;
+	case S_PREDICTED:
+		predicted_cell(row, cell->text);
+		break;
+	case S_ACTUAL:
+		rate_cell(row->done_ns && row->actual.events_per_s >= 0, row->actual.events_per_s,
+				cell->text);
+		break;
+	case S_BY:
+		strcpy(cell->text, step_by_name(row->by));
+		break;
+	default:
+		text_copy(cell->text, sizeof(cell->text), row->effect);
+		break;
+	}
+}
+
+static const struct table_source step_source = {
+		.columns = step_columns,
+		.n_columns = S_COUNT_OF,
+		.what = "steps",
+		.key = step_key,
+		.cell = step_cell,
+};
+
+/* ---- what was tried for the finding under the cursor ---- */
+
+static const struct table_column history_columns[] = {
+		{"", 3, 0, TABLE_RIGHT, 0},
+		{"WHAT WAS TRIED, AND WHAT IT SHOWED", 30, 0, TABLE_FLEX, 0},
+};
+
+static uint64_t line_key(const void *data, uint32_t row)
+{
+	(void)data;
+	return row;
+}
+
+static void history_cell(const void *data, uint32_t row, int column, struct table_cell *cell)
+{
+	const struct steps_finding *finding = data;
+
+	if (column == 0) {
+		snprintf(cell->text, sizeof(cell->text), "%" PRIu32, row + 1);
+		cell->role = ROLE_DIM;
+	} else {
+		text_copy(cell->text, sizeof(cell->text), finding->history[row]);
+	}
+}
+
+static const struct table_source history_source = {
+		.columns = history_columns,
+		.n_columns = 2,
+		.what = "lines",
+		.key = line_key,
+		.cell = history_cell,
+};
+
+/* ---- hosts ---- */
+
+enum host_column { H_HOST, H_READY, H_SESSION, H_TEXT, H_COUNT_OF };
+
+static const struct table_column host_columns[] = {
+		[H_HOST] = {"HOST", 16, 0, TABLE_FLEX, 40},
+		[H_READY] = {"CONTROL", 9, 0, 0, 0},
+		[H_SESSION] = {"OUR SESSION", 22, 1, TABLE_FLEX, 40},
+		[H_TEXT] = {"WHAT IS MISSING", 20, 2, TABLE_FLEX, 0},
+};
+
+static uint64_t host_key(const void *data, uint32_t row)
+{
+	return view_text_key(steps_of(data)->controls[row].host, 0);
+}
+
+static void host_cell(const void *data, uint32_t row, int column, struct table_cell *cell)
+{
+	const struct steps_control *control = &steps_of(data)->controls[row];
+
+	switch (column) {
+	case H_HOST:
+		text_copy(cell->text, sizeof(cell->text), control->host);
+		break;
+	case H_READY:
+		strcpy(cell->text, control->ready ? "ready" : "not ready");
+		cell->role = control->ready ? ROLE_GOOD : ROLE_WARN;
+		break;
+	case H_SESSION:
+		text_copy(cell->text, sizeof(cell->text),
+				control->session[0] ? control->session : "-");
+		break;
+	default:
+		text_copy(cell->text, sizeof(cell->text), control->text);
+		break;
+	}
+}
+
+static const struct table_source host_source = {
+		.columns = host_columns,
+		.n_columns = H_COUNT_OF,
+		.what = "hosts",
+		.key = host_key,
+		.cell = host_cell,
+};
+
+/* ---- the screen ---- */
+
+static void *steps_create(void)
+{
+	struct steps_screen *screen = calloc(1, sizeof(*screen));
+
+	if (screen) {
+		screen->pane = screen->below = PANE_STEPS;
+		table_init(&screen->findings, &finding_source);
+		table_init(&screen->steps, &step_source);
+		table_stay_on_top(&screen->steps);
+		table_init(&screen->history, &history_source);
+		table_init(&screen->hosts, &host_source);
+	}
+	return screen;
+}
+
+static void steps_destroy(void *view)
+{
+	struct steps_screen *screen = view;
+
+	table_release(&screen->findings);
+	table_release(&screen->steps);
+	table_release(&screen->history);
+	table_release(&screen->hosts);
+	free(screen);
+}
+
+static uint32_t steps_parts(const void *view, const struct snapshot *snapshot)
+{
+	(void)view;
+	(void)snapshot;
+	return FOCUS_STEPS | FOCUS_GROUPS;
+}
+
+static const struct steps_view *steps(const struct steps_screen *screen)
+{
+	return &screen->snapshot->steps;
+}
+
+static const struct steps_finding *finding_here(const struct steps_screen *screen)
+{
+	uint32_t row = table_row(&screen->findings);
+
+	return row == UINT32_MAX ? NULL : &steps(screen)->findings[row];
+}
+
+static const struct step_row *step_here(const struct steps_screen *screen)
+{
+	uint32_t row = table_row(&screen->steps);
+
+	return row == UINT32_MAX ? NULL : &steps(screen)->rows[row];
+}
+
+static void update_history(struct steps_screen *screen)
+{
+	const struct steps_finding *finding = finding_here(screen);
+
+	table_update(&screen->history, finding, finding ? finding->n_history : 0);
+}
+
+static void steps_update(void *view, const struct snapshot *snapshot)
+{
+	struct steps_screen *screen = view;
+
+	screen->snapshot = snapshot;
+	table_update(&screen->findings, &snapshot->steps, snapshot->steps.n_findings);
+	table_update(&screen->steps, &snapshot->steps, snapshot->steps.n);
+	table_update(&screen->hosts, &snapshot->steps, snapshot->steps.n_controls);
+	update_history(screen);
+}
+
+/*
+ * "mode: approve   hybrid   310 of 5000 ev/s, 0.02% of 2% CPU   18+3 of 271 points": those of the
+ * skeleton and those that steps enabled.
+ */
+static void draw_terms(
+		const struct steps_screen *screen, const struct view_frame *frame, struct area line)
+{
+	const struct steps_view *view = steps(screen);
+	char text[LINE_BYTES], budget[128], spent[FORMAT_BYTES], cpu[FORMAT_BYTES];
+	int x;
+
+	snprintf(text, sizeof(text), "mode: %s  ", step_mode_name(view->mode));
+	x = canvas_text(frame->canvas, line.y, line.x, line.width,
+			view->mode == MODE_OBSERVE ? ROLE_TEXT : ROLE_NEXT, text);
+	step_budget(budget, sizeof(budget), view);
+	step_cpu(spent, sizeof(spent), view->spent.cpu_share);
+	step_cpu(cpu, sizeof(cpu), view->budget.cpu_share > 0 ? view->budget.cpu_share : -1);
+	snprintf(text, sizeof(text),
+			"%s  %s, %s of %s CPU  %" PRIu32 "+%" PRIu32 " of %" PRIu32 " points",
+			view->strategy ? view->strategy : "", budget, spent, cpu, view->skeleton,
+			view->enabled, view->known);
+	canvas_text(frame->canvas, line.y, line.x + x, line.width - x, ROLE_DIM, text);
+}
+
+/* The finding under the cursor in full: the verdict, why the search ended, what it took. */
+static void draw_finding(
+		const struct steps_screen *screen, const struct view_frame *frame, struct area area)
+{
+	const struct steps_view *view = steps(screen);
+	const struct steps_finding *finding = finding_here(screen);
+	char text[LINE_BYTES], rule[128], took[FORMAT_BYTES];
+	struct area end;
+	int used;
+
+	if (!finding) {
+		return;
+	}
+	end = layout_cut_rows(&area, -1);
+	used = paragraph_draw(frame->canvas, area,
+			finding->rule == STOP_NONE ? ROLE_TEXT : ROLE_STRONG, finding->text);
+	layout_cut_rows(&area, used);
+	if (area.height > 0 && finding->where[0]) {
+		snprintf(text, sizeof(text), "where: %.900s", finding->where);
+		canvas_text(frame->canvas, area.y, area.x, area.width, ROLE_DIM, text);
+		layout_cut_rows(&area, 1);
+	}
+	end.y -= area.height; /* no gap between */
+	step_rule(rule, sizeof(rule), finding->rule);
+	snprintf(text, sizeof(text),
+			"%s; %" PRIu32 " step%s, %s, %" PRIu32 " of %" PRIu32 " points", rule,
+			finding->n_steps, finding->n_steps == 1 ? "" : "s",
+			format_period(took, (double)(int64_t)finding->seconds * 1e9),
+			view->ever_enabled, view->known);
+	canvas_text(frame->canvas, end.y, end.x, end.width,
+			finding->rule == STOP_NONE ? ROLE_DIM : ROLE_NEXT, text);
+}
+
+static void draw_findings(
+		struct steps_screen *screen, const struct view_frame *frame, struct area area)
+{
+	const struct steps_view *view = steps(screen);
+	uint32_t n = view->n_findings;
+	int most = area.height - FINDING_LINES;
+
+	if (n == 0) {
+		layout_cut_columns(&area, 2);
+		canvas_text(frame->canvas, area.y, area.x, area.width - 1, ROLE_DIM,
+				"no verdict: no group was flagged so far");
+		return;
+	}
+	table_draw(&screen->findings, frame->canvas, layout_cut_rows(&area, most),
+			screen->pane == PANE_FINDINGS, frame->search);
+	layout_cut_columns(&area, 2);
+	layout_cut_columns(&area, -1);
+	draw_finding(screen, frame, area);
+}
+
+/* What the columns of a step have no room for. */
+static void draw_step(
+		const struct steps_screen *screen, const struct view_frame *frame, struct area area)
+{
+	const struct step_row *row = step_here(screen);
+	char text[LINE_BYTES], hosts[512];
+
+	if (!row || area.height == 0) {
+		return;
+	}
+	layout_cut_columns(&area, 2);
+	step_hosts(hosts, sizeof(hosts), row);
+	snprintf(text, sizeof(text), "%.400s%s%.500s", row->why, hosts[0] ? "; on " : "", hosts);
+	canvas_text(frame->canvas, area.y, area.x, area.width - 1, ROLE_TEXT, text);
+	layout_cut_rows(&area, 1);
+	if (area.height > 0 && row->effect[0]) {
+		snprintf(text, sizeof(text), "effect: %.900s", row->effect);
+		canvas_text(frame->canvas, area.y, area.x, area.width - 1,
+				row->state == STEP_FAILED ? ROLE_BAD : ROLE_STRONG, text);
+	} else if (area.height > 0) {
+		step_cost(text, sizeof(text), row);
+		canvas_text(frame->canvas, area.y, area.x, area.width - 1, ROLE_STRONG, text);
+	}
+}
+
+static void draw_nothing(const struct view_frame *frame, struct area area, const char *text)
+{
+	layout_cut_columns(&area, 2);
+	layout_cut_columns(&area, -1);
+	paragraph_draw(frame->canvas, area, ROLE_DIM, text);
+}
+
+static void draw_steps(
+		struct steps_screen *screen, const struct view_frame *frame, struct area area)
+{
+	static const enum action actions[] = {ACTION_APPROVE, ACTION_REJECT, ACTION_EDIT,
+			ACTION_UNDO, ACTION_UNDO_ALL, ACTION_MODE};
+	const char *lacks = steps(screen)->lacks ? steps(screen)->lacks : "";
+	struct area detail, keys = layout_cut_rows(&area, area.height >= 5 ? -1 : 0);
+	char text[LINE_BYTES];
+
+	layout_cut_columns(&keys, 2);
+	if (keys.height > 0) {
+		view_keys(frame, keys, actions, sizeof(actions) / sizeof(actions[0]));
+	}
+	if (steps(screen)->n == 0) {
+		snprintf(text, sizeof(text), "no step so far%s%.900s", lacks[0] ? ": " : "", lacks);
+		draw_nothing(frame, area, text);
+		return;
+	}
+	detail = layout_cut_rows(&area, area.height >= 6 ? -2 : 0);
+	table_draw(&screen->steps, frame->canvas, area, screen->pane == PANE_STEPS, frame->search);
+	draw_step(screen, frame, detail);
+}
+
+static void draw_history(
+		struct steps_screen *screen, const struct view_frame *frame, struct area area)
+{
+	const struct steps_finding *finding = finding_here(screen);
+	uint32_t row = table_row(&screen->history);
+	struct area detail;
+
+	if (!finding || screen->history.n == 0) {
+		draw_nothing(frame, area, "nothing was tried so far");
+		return;
+	}
+	detail = layout_cut_rows(&area, area.height >= 7 ? -3 : 0);
+	table_draw(&screen->history, frame->canvas, area, screen->pane == PANE_HISTORY,
+			frame->search);
+	if (row != UINT32_MAX) {
+		layout_cut_columns(&detail, 2);
+		layout_cut_columns(&detail, -1);
+		paragraph_draw(frame->canvas, detail, ROLE_STRONG, finding->history[row]);
+	}
+}
+
+static void draw_hosts(
+		struct steps_screen *screen, const struct view_frame *frame, struct area area)
+{
+	uint32_t row = table_row(&screen->hosts);
+	struct area detail;
+
+	if (steps(screen)->n_controls == 0) {
+		draw_nothing(frame, area,
+				"Control off: no helper for any host. Try: pythiatop --control "
+				"HOST=ssh://HOST");
+		return;
+	}
+	detail = layout_cut_rows(&area, area.height >= 7 ? -3 : 0);
+	table_draw(&screen->hosts, frame->canvas, area, screen->pane == PANE_HOSTS, frame->search);
+	if (row != UINT32_MAX) {
+		layout_cut_columns(&detail, 2);
+		layout_cut_columns(&detail, -1);
+		paragraph_draw(frame->canvas, detail, ROLE_STRONG,
+				steps(screen)->controls[row].text);
+	}
+}
+
+static void draw_pane(struct steps_screen *screen, const struct view_frame *frame, enum pane pane,
+		struct area area)
+{
+	static const char *const titles[] = {[PANE_FINDINGS] = "verdicts",
+			[PANE_STEPS] = "steps",
+			[PANE_HISTORY] = "history",
+			[PANE_HOSTS] = "control of hosts"};
+	const struct steps_finding *finding = finding_here(screen);
+	char title[LINE_BYTES], name[512];
+	const char *lacks = steps(screen)->lacks ? steps(screen)->lacks : "";
+
+	text_copy(title, sizeof(title), titles[pane]);
+	if (pane == PANE_HISTORY && finding) {
+		view_group_name(name, sizeof(name), finding->type, finding->path);
+		snprintf(title, sizeof(title), "history of %s", name);
+	} else if (pane == PANE_STEPS && lacks[0] && steps(screen)->n > 0) {
+		snprintf(title, sizeof(title), "steps   lacks: %.900s", lacks);
+	}
+	view_pane(frame, layout_cut_rows(&area, 1), title, "", screen->pane == pane);
+	if (pane == PANE_STEPS) {
+		draw_steps(screen, frame, area);
+	} else if (pane == PANE_HISTORY) {
+		draw_history(screen, frame, area);
+	} else {
+		draw_hosts(screen, frame, area);
+	}
+}
+
+static void steps_draw(void *view, const struct view_frame *frame)
+{
+	struct steps_screen *screen = view;
+	struct area area = frame->area, line = layout_cut_rows(&area, 1), top;
+	int n = (int)steps(screen)->n_findings, rows;
+
+	layout_cut_columns(&line, 1);
+	layout_cut_columns(&line, -1);
+	draw_terms(screen, frame, line);
+	if (area.height < 14) {
+		draw_pane(screen, frame, screen->below, area);
+		return;
+	}
+	rows = n > area.height / 4 - 2 ? area.height / 4 - 2 : n;
+	rows = n == 0 ? 1 : (rows < 2 && n > 1 ? 2 : rows) + 1 + FINDING_LINES;
+	top = layout_cut_rows(&area, rows);
+	draw_findings(screen, frame, top);
+	if (area.height >= 30) {
+		draw_pane(screen, frame, PANE_HOSTS, layout_cut_rows(&area, -(area.height / 4)));
+		draw_pane(screen, frame, PANE_HISTORY,
+				layout_cut_rows(&area, -(area.height * 2 / 5)));
+		draw_pane(screen, frame, PANE_STEPS, area);
+	} else {
+		draw_pane(screen, frame, screen->below, area);
+	}
+}
+
+static struct table *steps_table(void *view)
+{
+	struct steps_screen *screen = view;
+
+	return screen->pane == PANE_FINDINGS  ? &screen->findings
+	       : screen->pane == PANE_STEPS   ? &screen->steps
+	       : screen->pane == PANE_HISTORY ? &screen->history
+					      : &screen->hosts;
+}
+
+static void set_pane(struct steps_screen *screen, int pane)
+{
+	screen->pane = (enum pane)((pane + PANE_COUNT) % PANE_COUNT);
+	if (screen->pane == PANE_FINDINGS && steps(screen)->n_findings == 0) {
+		screen->pane = pane < (int)PANE_FINDINGS ? PANE_HOSTS : PANE_STEPS;
+	}
+	if (screen->pane != PANE_FINDINGS) {
+		screen->below = screen->pane;
+	}
+}
+
+/* To what was tried for a group, to all that is known of a step. */
+static bool enter(struct steps_screen *screen, struct view_call *call)
+{
+	const struct step_row *row = step_here(screen);
+
+	if (screen->pane == PANE_FINDINGS) {
+		set_pane(screen, PANE_HISTORY);
+		return true;
+	}
+	if (screen->pane == PANE_STEPS && row) {
+		call->step = row->id;
+		return true;
+	}
+	return false;
+}
+
+/* Decides on the step under the cursor. */
+static bool decide(const struct steps_screen *screen, enum step_decision decision,
+		struct view_call *call)
+{
+	const struct step_row *row = step_here(screen);
+
+	if (!row || screen->pane != PANE_STEPS ||
+			(decision != STEP_UNDO && row->state != STEP_PROPOSED)) {
+		return false; /* it is about the one that waits, or is the newest */
+	}
+	call->step = row->id;
+	call->ask = true;
+	call->decision = decision;
+	return true;
+}
+
+static bool steps_act(void *view, enum action action, struct view_call *call)
+{
+	struct steps_screen *screen = view;
+	bool done;
+
+	switch (action) {
+	case ACTION_PANE:
+		set_pane(screen, (int)screen->pane + 1);
+		return true;
+	case ACTION_PANE_BACK:
+		set_pane(screen, (int)screen->pane - 1);
+		return true;
+	case ACTION_BACK:
+		if (screen->pane != PANE_HISTORY) {
+			return false;
+		}
+		set_pane(screen, PANE_STEPS);
+		return true;
+	case ACTION_ENTER:
+		return enter(screen, call);
+	case ACTION_APPROVE:
+		return decide(screen, STEP_APPROVE, call);
+	case ACTION_REJECT:
+		return decide(screen, STEP_REJECT, call);
+	case ACTION_UNDO:
+		return decide(screen, STEP_UNDO, call);
+	default:
+		done = table_act(steps_table(screen), action);
+		break;
+	}
+	update_history(screen);
+	return done;
+}
+
+const struct view_ops view_steps = {
+		.screen = SCREEN_STEPS,
+		.about = "What was found, and what was done about it. On top the verdicts: why the "
+			 "search for a group ended; Enter tells what was tried. Below (Tab): "
+			 "steps, "
+			 "with what they were predicted to cost and what all steps together cost "
+			 "then, Enter shows the events; the history; which hosts can be "
+			 "controlled. a, r and u decide on a step, after showing what that does.",
+		.create = steps_create,
+		.destroy = steps_destroy,
+		.parts = steps_parts,
+		.update = steps_update,
+		.draw = steps_draw,
+		.act = steps_act,
+		.table = steps_table,
+};
