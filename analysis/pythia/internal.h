@@ -24,7 +24,8 @@
  *   pythia.c    what is set, offered, decided
  *   fill.c      into snapshots; profile.c  from and to files' values
  */
-#define NS_PER_S UINT64_C(1000000000)
+#define NS_PER_S    UINT64_C(1000000000)
+#define PATIENCE_NS (60 * NS_PER_S) /* for the worst group, before others are looked at */
 
 /* A group whose variation is searched. */
 struct finding {
@@ -53,7 +54,10 @@ struct norm {
 	uint64_t count;
 	double p50_ns, cov;
 	uint32_t n_modes;
-	bool applies; /* it was learned before this run, so what varies now is not in it */
+	bool stands_in; /* for one that is not known: never saved */
+	bool applies;   /* it was learned before this run, so what varies now is not in it */
+	uint32_t beyond, alone; /* windows in a row that were beyond it; while most others were not
+				 */
 };
 
 struct pythia {
@@ -74,7 +78,8 @@ struct pythia {
 	uint32_t boring_epoch; /* in which points were last judged boring or not */
 	struct norm *norms;
 	uint32_t n_norms, norms_room;
-	bool learn_tried; /* or a person did not want it */
+	uint64_t norms_ns; /* event time at which the last window was judged */
+	bool learn_tried;  /* or a person did not want it */
 	char lacks[256];
 
 	/* Predicted events/s of each point if it is on, by the rates of the last look. */
@@ -105,6 +110,10 @@ void norms_set(struct pythia *pythia, const struct norm *norm);
 void norms_drop(struct pythia *pythia, const struct groups_row *row);
 /* A group performs as it did when it was learned, whatever that is. */
 bool norms_hold(const struct pythia *pythia, const struct groups_row *row);
+/* Takes up the groups of the window, once for each. */
+void norms_judge(struct pythia *pythia, const struct groups_view *recent);
+/* It holds, or what goes beyond it has not lasted, or is everywhere: no reason to search. */
+bool norms_excuse(const struct pythia *pythia, const struct groups_row *row);
 
 /* search.c */
 struct finding *finding_of(struct pythia *pythia, uint32_t group_id, bool make, uint32_t type);

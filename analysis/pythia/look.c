@@ -14,7 +14,6 @@
 #define BORING_HIDES   0.1             /* shares of opposite sign that merging would hide */
 #define STALE_NS       (60 * NS_PER_S) /* a proposal nobody decided on */
 #define CLEAR_PHI      0.3             /* a lower bound that needs no more requests */
-#define PATIENCE_NS    (60 * NS_PER_S) /* for the worst group, before others are looked at */
 
 static bool reserve_nodes(struct pythia *pythia, uint32_t n)
 {
@@ -49,7 +48,7 @@ uint32_t pythia_wants(const struct pythia *pythia, const struct groups_view *gro
 	for (uint32_t i = 0; i < groups->n && n < PYTHIA_DETAILS; i++) {
 		const struct groups_row *row = &groups->rows[i];
 
-		if (row->detection && row->missing == 0 && !norms_hold(pythia, row)) {
+		if (row->detection && row->missing == 0 && !norms_excuse(pythia, row)) {
 			ids[n++] = row->id;
 		}
 	}
@@ -229,6 +228,9 @@ static void search_groups(struct pythia *pythia, const struct pythia_look *look)
 		if (steps_proposed(&pythia->steps) || steps_busy(&pythia->steps)) {
 			return; /* one step at a time */
 		}
+		if (finding->judged_epoch == UINT32_MAX) {
+			return; /* the worst first, here too */
+		}
 	}
 }
 
@@ -297,6 +299,7 @@ void pythia_look(struct pythia *pythia, const struct pythia_look *look)
 	forget_silent(pythia);
 	say_lacks(pythia);
 	cost_refresh(pythia, look->groups);
+	norms_judge(pythia, look->recent);
 	judge_calm(pythia, look);
 	judge_boring(pythia, look);
 	if (!is_decided_on(pythia) || pythia_propose_skeleton(pythia) ||

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,11 +10,24 @@
  * from before this run shows of a group is taken for normal, and only what goes beyond is searched.
  * What is learned in this run is no norm: whoever comes to look may come because it is slow
  * already.
+ *
+ * Machines are busy with something else at times: then much of what runs there varies, for a window
+ * or for some, and no point would tell why. So a group is searched where it has gone beyond its
+ * norm for two windows in a row while most requests did not, or for nine in any case: what slows
+ * them all may be in code that they share.
  */
-#define MAX_NORMS    10000u
-#define FEW_REQUESTS 50u
-#define COV_GROWS    1.3 /* its lower bound against the norm's estimate */
-#define MEDIAN_GROWS 1.5
+#define MAX_NORMS     10000u
+#define FEW_REQUESTS  50u
+#define FEWEST        10u /* of a window, to judge a group by */
+#define WINDOW_NS     (10 * NS_PER_S)
+#define WINDOWS_ALONE 2u
+#define WINDOWS_ALL   9u
+#define COMMON_SHARE  (1.0 / 3) /* of the requests that have norms */
+#define COMMON_GROUPS 4u        /* and in so many groups: beyond them all at once */
+#define SMALL_SHARE   0.05      /* of the standard deviations a second, over all groups */
+#define USUAL_COV     0.3
+#define COV_GROWS     1.5 /* its lower bound against the norm's estimate */
+#define MEDIAN_GROWS  1.5
 
 static struct norm *find(const struct pythia *pythia, uint32_t type, uint32_t path)
 {
@@ -73,17 +87,158 @@ void norms_drop(struct pythia *pythia, const struct groups_row *row)
 	}
 }
 
+/* The norm of a group; NULL: there is none that applies. */
+static struct norm *norm_of(const struct pythia *pythia, const struct groups_row *row)
+{
+	struct norm *norm = find(pythia, names_add(pythia->names, row->type, strlen(row->type)),
+			names_add(pythia->names, row->path, strlen(row->path)));
+
+	return norm && norm->applies ? norm : NULL;
+}
+
+/* What a person expects, or saved as a baseline, goes before what was seen: it is not met. */
+static bool is_promised(const struct groups_row *row)
+{
+	return (row->detection & DETECTION_SHIFTED) ||
+	       ((row->detection & DETECTION_SLOW) && row->objective_ns);
+}
+
+static bool is_within(const struct norm *norm, const struct groups_row *row)
+{
+	/* Of too few requests for an interval there is the estimate. */
+	double cov = row->missing ? row->cov : row->cov_low;
+
+	return cov <= COV_GROWS * norm->cov && row->n_modes <= norm->n_modes &&
+	       (double)row->p50_ns <= MEDIAN_GROWS * norm->p50_ns;
+}
+
 bool norms_hold(const struct pythia *pythia, const struct groups_row *row)
 {
-	const struct norm *norm =
-			find(pythia, names_add(pythia->names, row->type, strlen(row->type)),
-					names_add(pythia->names, row->path, strlen(row->path)));
+	const struct norm *norm = norm_of(pythia, row);
 
-	/* What a person expects, or saved as a baseline, goes before what was seen. */
-	if (!norm || !norm->applies || (row->detection & DETECTION_SHIFTED) ||
-			((row->detection & DETECTION_SLOW) && row->objective_ns)) {
+	if (!norm || is_promised(row)) {
 		return false;
 	}
-	return row->cov_low <= COV_GROWS * norm->cov && row->n_modes <= norm->n_modes &&
-	       (double)row->p50_ns <= MEDIAN_GROWS * norm->p50_ns;
+	return is_within(norm, row);
+}
+
+static bool is_judged(const struct groups_row *row)
+{
+	return row->count >= FEWEST && !row->lossy;
+}
+
+static bool is_beyond(const struct pythia *pythia, const struct groups_row *row)
+{
+	return (row->detection || row->missing) && !norms_hold(pythia, row);
+}
+
+/* So much of all that is going on is beyond its norm that the cause is none of a group's own. */
+static bool is_common(const struct pythia *pythia, const struct groups_view *recent)
+{
+	uint64_t all = 0, beyond = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < recent->n; i++) {
+		const struct groups_row *row = &recent->rows[i];
+
+		const struct norm *norm = norm_of(pythia, row);
+
+		if (is_judged(row) && norm && !norm->stands_in) {
+			bool is = is_beyond(pythia, row);
+
+			all += row->count;
+			beyond += is ? row->count : 0;
+			n += is;
+		}
+	}
+	return n >= COMMON_GROUPS && (double)beyond > COMMON_SHARE * (double)all;
+}
+
+/* A norm for a group that the profile, which has some, does not know. */
+static struct norm *stand_in(struct pythia *pythia, const struct groups_row *row)
+{
+	struct norm widest = {.type = names_add(pythia->names, row->type, strlen(row->type)),
+			.path = names_add(pythia->names, row->path, strlen(row->path)),
+			.cov = USUAL_COV,
+			.applies = true,
+			.stands_in = true};
+
+	for (uint32_t i = 0; i < pythia->n_norms; i++) {
+		const struct norm *norm = &pythia->norms[i];
+
+		if (norm->applies && !norm->stands_in && norm->type == widest.type) {
+			widest.cov = fmax(widest.cov, norm->cov);
+			widest.p50_ns = fmax(widest.p50_ns, norm->p50_ns);
+			widest.n_modes = norm->n_modes > widest.n_modes ? norm->n_modes
+									: widest.n_modes;
+		}
+	}
+	if (widest.p50_ns <= 0) {
+		widest.p50_ns = HUGE_VAL; /* nothing is known of its type */
+		widest.n_modes = UINT32_MAX;
+	}
+	norms_set(pythia, &widest);
+	return norm_of(pythia, row);
+}
+
+static bool knows_norms(const struct pythia *pythia)
+{
+	for (uint32_t i = 0; i < pythia->n_norms; i++) {
+		if (pythia->norms[i].applies) {
+			return true;
+		}
+	}
+	return false;
+}
+
+void norms_judge(struct pythia *pythia, const struct groups_view *recent)
+{
+	bool common;
+
+	pythia->norms_ns = pythia->norms_ns ? pythia->norms_ns : pythia->now_ns;
+	if (pythia->now_ns < pythia->norms_ns + WINDOW_NS || !knows_norms(pythia)) {
+		return;
+	}
+	pythia->norms_ns = pythia->now_ns;
+	common = is_common(pythia, recent);
+	for (uint32_t i = 0; i < recent->n; i++) {
+		const struct groups_row *row = &recent->rows[i];
+		struct norm *norm = norm_of(pythia, row);
+		bool beyond;
+
+		norm = norm ? norm : stand_in(pythia, row);
+		if (norm && is_judged(row)) {
+			beyond = is_beyond(pythia, row);
+			norm->beyond = beyond ? norm->beyond + 1 : 0;
+			norm->alone = beyond && !common ? norm->alone + 1 : 0;
+		}
+	}
+}
+
+/* Its search is on: steps made for it change what is seen of it. */
+static bool is_searched(const struct pythia *pythia, uint32_t group_id)
+{
+	for (uint32_t i = 0; i < pythia->n_findings; i++) {
+		if (pythia->findings[i].group_id == group_id) {
+			return pythia->findings[i].rule == STOP_NONE;
+		}
+	}
+	return false;
+}
+
+bool norms_excuse(const struct pythia *pythia, const struct groups_row *row)
+{
+	const struct norm *norm = norm_of(pythia, row);
+
+	if (norms_hold(pythia, row)) {
+		return true;
+	}
+	if (is_promised(row) || is_searched(pythia, row->id)) {
+		return false;
+	}
+	if (!norm) {
+		return knows_norms(pythia); /* the next window gives it one */
+	}
+	return (norm->alone < WINDOWS_ALONE && norm->beyond < WINDOWS_ALL) ||
+	       row->variation_share < SMALL_SHARE;
 }

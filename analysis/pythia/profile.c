@@ -126,7 +126,7 @@ static struct profile_norm *write_norms(
 	for (uint32_t i = 0; norms && i < pythia->n_norms; i++) {
 		const struct norm *norm = &pythia->norms[i];
 
-		if (norm->type == type) {
+		if (norm->type == type && !norm->stands_in) {
 			norms[(*n)++] = (struct profile_norm){
 					.path = names_text(pythia->names, norm->path),
 					.count = norm->count,

@@ -481,6 +481,18 @@ static void verdict_diffuse(struct pythia *pythia, struct finding *finding,
 	stop(pythia, finding, STOP_DIFFUSE);
 }
 
+/* A place may hold half of the variance, or next to nothing: one odd request can do that. */
+static bool is_unsure(const struct tree_view *tree)
+{
+	for (uint32_t i = 0; i < tree->n; i++) {
+		if (tree->rows[i].phi_low <= ELIGIBLE_PHI &&
+				tree->rows[i].phi_high >= VERDICT_PHI) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* What the last split of the edge has shown. */
 static void learn_from_split(struct finding *finding, const struct edge *edges, uint32_t n,
 		const struct tree_view *tree)
@@ -513,7 +525,6 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 		 given_up = finding->n_given_up;
 	bool over_budget = false;
 
-	(void)look;
 	learn_from_split(finding, edges, n, detail->tree);
 	if (finding->n_given_up > given_up) {
 		n = find_edges(pythia, finding, detail->tree, edges);
@@ -554,6 +565,13 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 	}
 	find_kernel(pythia);
 	if (pythia->n_candidates && propose(pythia, finding, detail, UINT32_MAX, true)) {
+		return;
+	}
+	if (is_unsure(detail->tree) && look->now_ns < look->epoch_ns + PATIENCE_NS) {
+		finding->judged_epoch = UINT32_MAX; /* with more requests again */
+		finding->edge = SPACE_NONE;         /* what its split has shown is noted */
+		finding_say(finding, "%s: where its variance lies is not clear yet",
+				detail->row->type);
 		return;
 	}
 	verdict_diffuse(pythia, finding, detail, edges, n);

@@ -63,18 +63,29 @@ enum {
 
 /* --- hybrid ---------------------------------------------------------------------------------- */
 
-/* Direct children of a container that are not known by time share what is left of it evenly. */
-static double share_of(const struct choice *choice, uint32_t at)
+/*
+ * What share of the edge each takes. Direct children of a container that are not known by time
+ * share what is left of it evenly. `siblings` is scratch, a number for each candidate.
+ */
+static void set_shares(const struct choice *choice, double *share, double *siblings)
 {
-	const struct candidate *candidate = &choice->candidates[at];
-	uint32_t siblings = 0;
-	double even;
+	double of_edge = 0;
 
+	memset(siblings, 0, choice->n * sizeof(*siblings));
 	for (uint32_t i = 0; i < choice->n; i++) {
-		siblings += choice->candidates[i].above == candidate->above;
+		uint32_t above = choice->candidates[i].above;
+
+		*(above == CANDIDATE_NONE ? &of_edge : &siblings[above]) += 1;
 	}
-	even = 1.0 / (siblings + 1);
-	return candidate->share < 0 ? even : 0.5 * candidate->share + 0.5 * even;
+	for (uint32_t i = 0; i < choice->n; i++) {
+		const struct candidate *candidate = &choice->candidates[i];
+		double even = 1 /
+			      ((candidate->above == CANDIDATE_NONE ? of_edge
+								   : siblings[candidate->above]) +
+					      1);
+
+		share[i] = candidate->share < 0 ? even : 0.5 * candidate->share + 0.5 * even;
+	}
 }
 
 /*
@@ -87,9 +98,8 @@ static uint32_t choose_hybrid(struct choice *choice)
 	double edge = 1, spent = 0;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < choice->n; i++) {
-		share[i] = left[i] = share_of(choice, i);
-	}
+	set_shares(choice, share, left);
+	memcpy(left, share, choice->n * sizeof(*left));
 	while (n < choice->max) {
 		uint32_t best = CANDIDATE_NONE;
 		double best_worth = 0;

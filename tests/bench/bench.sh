@@ -4,6 +4,7 @@
 # and two sources against one. Prints medians of the ratios of RUNS pairs; fails where one is over
 # its limit. Recorded kernel traces, which fill all tables of the state, are looked for in
 # $PYTHIATOP_TRACES, else in ../shared/traces beside the checkout; they are short, so KERNEL_RUNS.
+# And what planning a step takes (bench_pythia.c).
 #
 # usage: bench.sh [EVENTS [RUNS [KERNEL_RUNS]]]    (3000000 events, 7 runs, 21 runs)
 set -u
@@ -104,4 +105,5 @@ for trace in "${kernel_traces[@]}"; do
 		echo "$trace: skipped: not in $traces"
 	fi
 done
+"$here/../../build/tests/bench_pythia" || failed=1
 exit $failed

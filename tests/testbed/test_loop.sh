@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# The semaphore, found on autopilot without a screen: it learns first, then from the skeleton alone
+# ends by itself in the wait for the semaphore, with few points enabled, within two minutes of the
+# fault. The log is one object a line, others' sessions are as before, and nothing is left. Whatever
+# is seen of a step is told; that its first events come soon is meant for a quiet machine, so the
+# limit here is patient.
+#
+# With RUNS above 1 as many run at once, each with daemons of its own: none disturbs another.
+# test_loop.sh SOURCE-DIR BUILD-DIR [RUNS]
+set -u
+source_dir=$1 build=$2 n=${3:-1}
+. "$source_dir/tests/testbed/marked.sh"
+. "$source_dir/tests/testbed/loop.sh"
+
+# The demo's own session is there, and the console has not acted yet.
+has_demo() {
+	beside "$1" lttng --no-sessiond list demo 2>/dev/null | grep -q '\[active\]'
+}
+
+# A step was carried out.
+has_acted() {
+	grep -q '"do":"outcome"' "$work/log-$1" 2>/dev/null
+}
+
+for ((i = 0; i < n; i++)); do
+	mkfifo "$work/documents-$i"
+	"$check_loop" verdict "$work/log-$i" sem_acquire 120 5000 <"$work/documents-$i" \
+		>"$work/said-$i" 2>&1 &
+	checks[i]=$!
+	start_loop $i "$work/documents-$i" semaphore --autopilot --until=verdict -d 0.2
+	jobs[i]=$loop_job
+done
+for ((i = 0; i < n; i++)); do
+	within 30 has_demo $i || fail "no session: $(cat "$work/err-$i")"
+	others_of $i >"$work/before-$i"
+	[ -s "$work/before-$i" ] || fail "nothing to compare with"
+done
+for ((i = 0; i < n; i++)); do
+	within 120 has_acted $i || fail "no step: $(cat "$work/err-$i")"
+	others_of $i >"$work/after-$i"
+	cmp -s "$work/before-$i" "$work/after-$i" ||
+		fail "others' sessions have changed: $(diff "$work/before-$i" "$work/after-$i")"
+done
+for ((i = 0; i < n; i++)); do
+	wait "${checks[i]}" || fail "run $i: $(cat "$work/said-$i")
+$(head -n 3 "$work/err-$i")"
+	wait "${jobs[i]}" || fail "the demo failed: $(cat "$work/err-$i")"
+	within 10 is_gone $i || fail "left: $(processes $i)"
+	cat "$work/said-$i"
+done

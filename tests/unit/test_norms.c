@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * When a group is worth searching whose norm is known: not for what passes, nor for what slows all
+ * alike, unless it lasts; nor, without a norm, for what hardly adds to what varies.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "names.h"
+#include "pythia/pythia.h"
+#include "pythiatop/profile.h"
+
+#define SECOND UINT64_C(1000000000)
+#define GROUPS 8u
+#define KNOWN  7u /* the last one is in no profile */
+
+struct scene {
+	struct names *names;
+	struct pythia *pythia;
+	char types[GROUPS][16];
+	struct groups_row rows[GROUPS];
+	uint64_t now_ns;
+};
+
+static void scene_init(struct scene *scene)
+{
+	struct profile_norm norm = {
+			.path = "app", .count = 100, .p50_ns = 1e6, .cov = 0.2, .n_modes = 1};
+	struct profile_type types[KNOWN];
+
+	*scene = (struct scene){.names = names_create(1000), .now_ns = SECOND};
+	scene->pythia = pythia_create(scene->names);
+	for (uint32_t i = 0; i < GROUPS; i++) {
+		snprintf(scene->types[i], sizeof(scene->types[i]), "type %u", i);
+		scene->rows[i] = (struct groups_row){.id = i + 1,
+				.type = scene->types[i],
+				.path = "app",
+				.count = 100,
+				.n_modes = 1,
+				.p50_ns = 1000000,
+				.cov = 0.2,
+				.variation_share = 1.0 / GROUPS};
+		if (i < KNOWN) {
+			types[i] = (struct profile_type){.type = scene->types[i],
+					.requests = 100,
+					.n_norms = 1,
+					.norms = &norm};
+		}
+	}
+	assert_int_equal(pythia_learn(scene->pythia, &(struct profile){.n = KNOWN, .types = types}),
+			STATUS_OK);
+}
+
+static void scene_release(struct scene *scene)
+{
+	pythia_destroy(scene->pythia);
+	names_destroy(scene->names);
+}
+
+static void set_varies(struct scene *scene, uint32_t from, uint32_t n, bool varies)
+{
+	for (uint32_t i = from; i < from + n; i++) {
+		scene->rows[i].cov = scene->rows[i].cov_low = varies ? 0.9 : 0.2;
+		scene->rows[i].detection = varies ? DETECTION_VARIES : 0;
+	}
+}
+
+/* Looks for so many windows of ten seconds; returns how many groups are wanted after them. */
+static uint32_t wanted_after(struct scene *scene, uint32_t windows)
+{
+	struct groups_view groups = {.n = GROUPS, .rows = scene->rows};
+	uint32_t ids[PYTHIA_DETAILS];
+
+	for (uint32_t i = 0; i < 10 * windows; i++) {
+		pythia_look(scene->pythia, &(struct pythia_look){.now_ns = scene->now_ns,
+							   .epoch_ns = SECOND,
+							   .groups = &groups,
+							   .recent = &groups});
+		scene->now_ns += SECOND;
+	}
+	return pythia_wants(scene->pythia, &groups, ids);
+}
+
+static void what_lasts_is_searched(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	assert_int_equal(wanted_after(&scene, 2), 0);
+	set_varies(&scene, 2, 1, true);
+	assert_int_equal(wanted_after(&scene, 1), 0);
+	set_varies(&scene, 2, 1, false);
+	assert_int_equal(wanted_after(&scene, 1), 0);
+	set_varies(&scene, 2, 1, true);
+	assert_int_equal(wanted_after(&scene, 1), 0);
+	assert_int_equal(wanted_after(&scene, 1), 1);
+	scene_release(&scene);
+}
+
+static void what_is_everywhere_waits(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	set_varies(&scene, 0, 5, true);
+	assert_int_equal(wanted_after(&scene, 8), 0);
+	assert_int_equal(wanted_after(&scene, 2), PYTHIA_DETAILS);
+	scene_release(&scene);
+}
+
+static void promises_come_first(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	set_varies(&scene, 0, 1, true);
+	scene.rows[0].detection |= DETECTION_SHIFTED;
+	assert_int_equal(wanted_after(&scene, 1), 1);
+	scene_release(&scene);
+}
+
+static void the_unknown_must_matter(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	set_varies(&scene, KNOWN, 1, true);
+	assert_int_equal(wanted_after(&scene, 1), 0);
+	assert_int_equal(wanted_after(&scene, 3), 1);
+	scene.rows[KNOWN].variation_share = 0.01;
+	assert_int_equal(wanted_after(&scene, 1), 0);
+	scene_release(&scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(what_lasts_is_searched),
+			cmocka_unit_test(what_is_everywhere_waits),
+			cmocka_unit_test(promises_come_first),
+			cmocka_unit_test(the_unknown_must_matter),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
