@@ -72,6 +72,7 @@ struct pythia {
 	uint32_t n_findings;
 	struct index offered_hosts; /* by host bit number */
 	uint32_t offers;            /* lists of them that came */
+	uint32_t over_looks; /* in a row, at which the steps cost more than the budget */
 	double actual_events_per_s; /* of all steps, at the end of the last watch */
 	uint64_t first_ns, now_ns;
 	uint32_t epoch;

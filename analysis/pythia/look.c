@@ -9,6 +9,7 @@
 #define EPOCH_REQUESTS 200u
 #define LONG_EPOCH_NS  (30 * NS_PER_S) /* or that long with fewer */
 #define FEW_REQUESTS   50u
+#define OVER_LOOKS     3u              /* over the budget, before the newest step is undone */
 #define CALM_LOOKS     2u              /* healthy: nothing varies in so many windows */
 #define BORING_PHI     0.02            /* upper bound of what a boring point's time holds */
 #define BORING_HIDES   0.1             /* shares of opposite sign that merging would hide */
@@ -291,6 +292,34 @@ static void say_lacks(struct pythia *pythia)
 	}
 }
 
+/* The load may grow after a step was kept, and its cost with it: the newest one goes then. */
+static void guard_budget(struct pythia *pythia)
+{
+	double bound = cost_bound(pythia);
+
+	if (bound < 0 || cost_spent(pythia).events_per_s <= bound || steps_busy(&pythia->steps)) {
+		pythia->over_looks = 0;
+		return;
+	}
+	if (++pythia->over_looks < OVER_LOOKS) {
+		return;
+	}
+	pythia->over_looks = 0;
+	for (uint32_t i = pythia->steps.n; i > 0; i--) {
+		struct step *step = &pythia->steps.items[i - 1];
+
+		if (step->state == STEP_KEPT && step->kind == STEP_ENABLE) {
+			step_say(step,
+					"undone by itself: the load has grown, and the steps' cost "
+					"beyond the budget of %.0f events/s",
+					bound);
+			pythia_bar(pythia, step);
+			step_undo(step, STEP_BY_WATCH, pythia->now_ns);
+			return;
+		}
+	}
+}
+
 void pythia_look(struct pythia *pythia, const struct pythia_look *look)
 {
 	pythia->first_ns = pythia->first_ns ? pythia->first_ns : look->now_ns;
@@ -299,6 +328,7 @@ void pythia_look(struct pythia *pythia, const struct pythia_look *look)
 	forget_silent(pythia);
 	say_lacks(pythia);
 	cost_refresh(pythia, look->groups);
+	guard_budget(pythia);
 	norms_judge(pythia, look->recent);
 	judge_calm(pythia, look);
 	judge_boring(pythia, look);

@@ -393,6 +393,50 @@ static void leaves_healthy_alone(void **state)
 	}
 }
 
+/* The budget holds after a step was kept, too: when it costs more than is left, it goes. */
+static void keeps_within_a_budget_that_shrinks(void **state)
+{
+	struct names *names = names_create(100000);
+	struct pythia *pythia = pythia_create(names);
+	struct service *service = test_malloc(sizeof(*service));
+	struct sight *sight = test_malloc(sizeof(*sight));
+	struct groups_view groups = {.n = 1};
+	struct step_budget budget = STEP_USUAL_BUDGET;
+	struct run run;
+	uint32_t on = 0;
+
+	(void)state;
+	make_service(service, 3, 100);
+	offer_all(pythia, service);
+	pythia_set_mode(pythia, MODE_AUTOPILOT, SECOND);
+	learn_all(pythia, service);
+	run = run_loop(pythia, service, true);
+	assert_int_equal(run.rule, STOP_CODE);
+	budget.events_per_s = 1;
+	pythia_set_budget(pythia, &budget);
+	for (uint64_t i = 0; i < 200; i++) {
+		uint64_t now_ns = (5000 + i) * SECOND;
+
+		look_at(service, sight, 300, true);
+		groups.rows = &sight->row;
+		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1);
+		pythia_look(pythia, &(struct pythia_look){.now_ns = now_ns,
+						    .epoch_ns = now_ns,
+						    .epoch = (uint32_t)(1000 + i),
+						    .groups = &groups,
+						    .recent = &groups});
+		obey(pythia, service, now_ns);
+	}
+	for (uint32_t i = 1; i < service->n; i++) {
+		on += service->on[i];
+	}
+	assert_int_equal(on, 0);
+	test_free(sight);
+	test_free(service);
+	pythia_destroy(pythia);
+	names_destroy(names);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -400,6 +444,7 @@ int main(void)
 			cmocka_unit_test(baselines_end),
 			cmocka_unit_test(goes_by_names),
 			cmocka_unit_test(leaves_healthy_alone),
+			cmocka_unit_test(keeps_within_a_budget_that_shrinks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
