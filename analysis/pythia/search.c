@@ -266,8 +266,12 @@ static void add_candidate(struct pythia *pythia, uint32_t node, uint32_t point, 
  */
 static void set_positions(struct pythia *pythia)
 {
-	double *begin = pythia->doubles, *filled = pythia->doubles + pythia->candidates_room;
-	double edge_filled = 0;
+	double *begin = pythia->doubles, *filled, edge_filled = 0;
+
+	if (pythia->n_candidates == 0) {
+		return; /* there may be no scratch yet */
+	}
+	filled = begin + pythia->candidates_room;
 
 	for (uint32_t i = 0; i < pythia->n_candidates; i++) {
 		struct candidate *candidate = &pythia->candidates[i];
