@@ -168,7 +168,7 @@ static void screens(void **state)
 					{.steps = {.mode = MODE_APPROVE, .done = true}}},
 			{"dialog-quit", 24, 80, false, false, "q",
 					{.steps = {.mode = MODE_APPROVE, .done = true}}},
-			{"tree-next", 24, 80, false, false, "3 e",
+			{"tree-next", 24, 80, false, false, "3 e 3",
 					{.steps = {.mode = MODE_APPROVE, .waits = true}}},
 			{"state-cpu-80x24", 24, 80, false, false, "6", {0}},
 			{"state-cpu-200x50", 50, 200, false, false, "6 j", {0}},

@@ -181,7 +181,7 @@ static void decisions_are_lines_of_json(void **state)
 	const struct step_outcome outcome = {.step = 7, .ok = false, .error = "no\tway"};
 	char error[256], line[4096];
 	struct decisions *log;
-	uint32_t n = 0;
+	uint32_t n = 0, edits = 0;
 	FILE *in;
 
 	(void)state;
@@ -193,6 +193,7 @@ static void decisions_are_lines_of_json(void **state)
 	decisions_offer(log, "a\nb", &offer, 1);
 	decisions_order(log, &order);
 	decisions_outcome(log, &outcome);
+	decisions_edit(log, 7, 2, false);
 	decisions_undo_all(log);
 	assert_int_equal(decisions_failed(log), 0);
 	decisions_close(log);
@@ -205,11 +206,18 @@ static void decisions_are_lines_of_json(void **state)
 		assert_non_null(json);
 		assert_int_equal(json_integer_value(json_object_get(json, "event_ns")), 123456789);
 		assert_true(json_is_string(json_object_get(json, "do")));
+		if (strcmp(json_string_value(json_object_get(json, "do")), "edit") == 0) {
+			assert_int_equal(json_integer_value(json_object_get(json, "step")), 7);
+			assert_int_equal(json_integer_value(json_object_get(json, "part")), 2);
+			assert_true(json_is_false(json_object_get(json, "keep")));
+			edits++;
+		}
 		json_decref(json);
 		n++;
 	}
 	fclose(in);
-	assert_int_equal(n, 5);
+	assert_int_equal(n, 6);
+	assert_int_equal(edits, 1);
 	assert_null(decisions_open("/nowhere/at/all", error, sizeof(error)));
 	assert_non_null(strstr(error, "/nowhere/at/all"));
 }
@@ -363,6 +371,26 @@ static enum status edit(struct editing *editing, uint32_t part, bool keep, char 
 	return pythia_edit(editing->pythia, 1, part, keep, error, size);
 }
 
+/* What a screen is told of the step whose second point is left out. */
+static void expect_second_left_out(struct pythia *pythia)
+{
+	struct snapshot *snapshot = snapshot_create();
+	const struct step_row *row;
+
+	assert_non_null(snapshot);
+	assert_int_equal(pythia_fill(pythia, snapshot), STATUS_OK);
+	assert_int_equal(snapshot->steps.n, 1);
+	row = &snapshot->steps.rows[0];
+	assert_int_equal(row->n_points, 2);
+	assert_int_equal(row->n_events, 2);
+	assert_int_equal(row->n_parts, 3);
+	assert_string_equal(row->parts[1].name, "p:y");
+	assert_string_equal(row->parts[1].hosts, "h");
+	assert_int_equal(row->parts[1].n_events, 1);
+	assert_true(row->parts[0].kept && !row->parts[1].kept && row->parts[2].kept);
+	snapshot_destroy(snapshot);
+}
+
 static void points_are_left_out(void **state)
 {
 	struct editing editing;
@@ -382,6 +410,7 @@ static void points_are_left_out(void **state)
 	assert_int_equal(edit(&editing, 2, false, error, sizeof(error)), STATUS_OK);
 	assert_true(step->predicted.events_per_s == 40);
 	assert_string_equal(step->title, "+3 inside f (2 of 3 points)");
+	expect_second_left_out(pythia);
 	assert_int_equal(edit(&editing, 2, false, error, sizeof(error)), STATUS_OK); /* again */
 	assert_int_equal(edit(&editing, 1, false, error, sizeof(error)), STATUS_OK);
 	assert_int_equal(edit(&editing, 3, false, error, sizeof(error)), STATUS_INVALID);
