@@ -630,6 +630,12 @@ enum status engine_decide(struct engine *engine, uint32_t step, enum step_decisi
 	return pythia_decide(engine->loop.pythia, step, decision, by, engine->now_ns, error, size);
 }
 
+enum status engine_edit(struct engine *engine, uint32_t step, uint32_t part, bool keep, char *error,
+		size_t size)
+{
+	return pythia_edit(engine->loop.pythia, step, part, keep, error, size);
+}
+
 enum status engine_propose(
 		struct engine *engine, uint32_t context, bool enable, char *error, size_t size)
 {

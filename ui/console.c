@@ -286,8 +286,11 @@ static void settle_question(struct console *console)
 {
 	const struct snapshot *snapshot = shown(console);
 
-	if (dialog_is_open(console->dialog) && snapshot->focus.parts & FOCUS_STEPS &&
-			question_is_over(&console->question, &snapshot->steps)) {
+	if (!dialog_is_open(console->dialog) || !(snapshot->focus.parts & FOCUS_STEPS)) {
+		return;
+	}
+	question_renew(&console->question, console->dialog, &snapshot->steps, &console->keymap);
+	if (question_is_over(&console->question, &snapshot->steps)) {
 		dialog_close(console->dialog);
 		say(console, ROLE_WARN, "step %u has changed meanwhile: nothing was done",
 				(unsigned int)console->question.step);
@@ -729,15 +732,25 @@ static void offer_mode(struct console *console, enum step_mode now)
 			(enum step_mode)((now + 1) % MODE_COUNT), &console->keymap);
 }
 
-/* To the tree of the step that waits, where + and - propose other points in its place. */
 static void edit_step(struct console *console)
 {
-	const struct step_row *row = step_next(&shown(console)->steps);
+	char why[512];
+
+	if (!question_edit(&console->question, console->dialog, &shown(console)->steps,
+			    &console->keymap, why, sizeof(why))) {
+		say(console, ROLE_WARN, "%s", why);
+	}
+}
+
+/* To the tree of the step that waits, where + and - propose other points in its place. */
+static void edit_in_tree(struct console *console)
+{
+	const struct step_row *row = step_find(&shown(console)->steps, console->question.step);
 	struct view_call call = {.go = SCREEN_TREE, .proposed = true};
 	char enable[64], disable[64];
 
+	dialog_close(console->dialog);
 	if (!row) {
-		say(console, ROLE_WARN, "there is no step to edit");
 		return;
 	}
 	call.group_id = row->group_id ? row->group_id : console->focus.group_id;
@@ -746,6 +759,17 @@ static void edit_step(struct console *console)
 	keymap_text(&console->keymap, ACTION_DISABLE, disable, sizeof(disable));
 	say(console, ROLE_NOTICE, "%s or %s on a point proposes that instead of step %u", enable,
 			disable, (unsigned int)row->id);
+}
+
+/* The program answers with a snapshot: until then the old choice is shown. */
+static void toggle_point(struct console *console)
+{
+	char command[64];
+
+	if (question_toggle(&console->question, console->dialog, &shown(console)->steps, command,
+			    sizeof(command))) {
+		console->host->command(console->host->context, command);
+	}
 }
 
 static bool act_on_steps(struct console *console, enum action action)
@@ -881,11 +905,21 @@ static enum console_answer key_in_dialog(struct console *console, uint32_t key)
 		offer_mode(console, console->question.mode);
 		return CONSOLE_STAY;
 	}
+	if (action == ACTION_TREE && console->question.kind == QUESTION_EDIT) {
+		edit_in_tree(console);
+		return CONSOLE_STAY;
+	}
 	switch (dialog_key(console->dialog, key)) {
+	case DIALOG_TOGGLE:
+		toggle_point(console);
+		break;
 	case DIALOG_YES:
 		return answer_question(console);
 	case DIALOG_NO:
-		if (console->question.kind != QUESTION_NONE) {
+		if (console->question.kind == QUESTION_EDIT) {
+			say(console, ROLE_DIM, "step %u waits, as it is now",
+					(unsigned int)console->question.step);
+		} else if (console->question.kind != QUESTION_NONE) {
 			say(console, ROLE_DIM, "nothing was done");
 		}
 		break;
@@ -910,7 +944,9 @@ enum console_answer console_key(struct console *console, uint32_t key)
 	}
 	console->notice = false;
 	if (dialog_is_open(console->dialog)) {
-		return key_in_dialog(console, key);
+		answer = key_in_dialog(console, key);
+		publish_focus(console, &before);
+		return answer;
 	}
 	action = keymap_find(&console->keymap, key);
 	switch (action) {

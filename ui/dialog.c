@@ -26,6 +26,8 @@ struct dialog {
 	int n_list, n_facts;
 	int left_out; /* lines the list had no room for */
 	int top, page;
+	bool choosing; /* the list is of choices */
+	int cursor;
 };
 
 struct dialog *dialog_create(void)
@@ -41,8 +43,8 @@ static void clear(struct dialog *dialog)
 	while (dialog->n_facts > 0) {
 		free(dialog->facts[--dialog->n_facts].text);
 	}
-	dialog->left_out = dialog->top = 0;
-	dialog->on_yes = false;
+	dialog->left_out = dialog->top = dialog->cursor = 0;
+	dialog->on_yes = dialog->choosing = false;
 }
 
 void dialog_destroy(struct dialog *dialog)
@@ -61,6 +63,17 @@ void dialog_open(struct dialog *dialog, const char *title, const char *yes)
 	text_copy(dialog->yes, sizeof(dialog->yes), yes);
 }
 
+void dialog_renew(struct dialog *dialog, const char *title, const char *yes)
+{
+	int top = dialog->top, cursor = dialog->cursor;
+	bool on_yes = dialog->on_yes;
+
+	dialog_open(dialog, title, yes);
+	dialog->top = top;
+	dialog->cursor = cursor;
+	dialog->on_yes = on_yes && dialog->yes[0];
+}
+
 bool dialog_is_open(const struct dialog *dialog)
 {
 	return dialog->open;
@@ -72,21 +85,44 @@ void dialog_close(struct dialog *dialog)
 	clear(dialog);
 }
 
-void dialog_list(struct dialog *dialog, const char *format, ...)
+static void add_line(struct dialog *dialog, const char *text)
 {
-	char text[DIALOG_BYTES];
-	va_list args;
-	char *copy;
+	char *copy = dialog->n_list < DIALOG_LIST ? strdup(text) : NULL;
 
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	copy = dialog->n_list < DIALOG_LIST ? strdup(text) : NULL;
 	if (copy) {
 		dialog->list[dialog->n_list++] = copy;
 	} else {
 		dialog->left_out++;
 	}
+}
+
+void dialog_list(struct dialog *dialog, const char *format, ...)
+{
+	char text[DIALOG_BYTES];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	add_line(dialog, text);
+}
+
+void dialog_choice(struct dialog *dialog, bool on, const char *format, ...)
+{
+	char text[DIALOG_BYTES];
+	va_list args;
+
+	strcpy(text, on ? "[x] " : "[ ] ");
+	va_start(args, format);
+	vsnprintf(text + 4, sizeof(text) - 4, format, args);
+	va_end(args);
+	dialog->choosing = true;
+	add_line(dialog, text);
+}
+
+uint32_t dialog_cursor(const struct dialog *dialog)
+{
+	return (uint32_t)dialog->cursor;
 }
 
 void dialog_fact(struct dialog *dialog, enum role role, const char *format, ...)
@@ -113,6 +149,18 @@ static void scroll(struct dialog *dialog, int lines)
 	dialog->top = dialog->top < 0 ? 0 : dialog->top;
 }
 
+/* The cursor of choices, which the list follows; or the list itself. */
+static void move(struct dialog *dialog, int lines)
+{
+	if (!dialog->choosing) {
+		scroll(dialog, lines);
+		return;
+	}
+	dialog->cursor += lines;
+	dialog->cursor = dialog->cursor >= dialog->n_list ? dialog->n_list - 1 : dialog->cursor;
+	dialog->cursor = dialog->cursor < 0 ? 0 : dialog->cursor;
+}
+
 static enum dialog_answer leave(struct dialog *dialog, enum dialog_answer answer)
 {
 	dialog_close(dialog);
@@ -137,19 +185,21 @@ enum dialog_answer dialog_key(struct dialog *dialog, uint32_t key)
 	case K_RIGHT:
 		dialog->on_yes = dialog->yes[0] && !dialog->on_yes;
 		return DIALOG_ASKING;
+	case K_SPACE:
+		return dialog->choosing ? DIALOG_TOGGLE : DIALOG_ASKING;
 	case K_UP:
 	case 'k':
-		scroll(dialog, -1);
+		move(dialog, -1);
 		return DIALOG_ASKING;
 	case K_DOWN:
 	case 'j':
-		scroll(dialog, 1);
+		move(dialog, 1);
 		return DIALOG_ASKING;
 	case K_PAGE_UP:
-		scroll(dialog, -dialog->page);
+		move(dialog, -dialog->page);
 		return DIALOG_ASKING;
 	case K_PAGE_DOWN:
-		scroll(dialog, dialog->page);
+		move(dialog, dialog->page);
 		return DIALOG_ASKING;
 	default:
 		return DIALOG_ASKING;
@@ -209,6 +259,17 @@ static void draw_border(const struct dialog *dialog, struct canvas *canvas, stru
 	canvas_text(canvas, area.y, area.x + 3 + used, 1, ROLE_PANE_ACTIVE, " ");
 }
 
+/* The list as far up or down as it takes to see the cursor. */
+static void follow_cursor(struct dialog *dialog)
+{
+	move(dialog, 0);
+	if (dialog->cursor < dialog->top) {
+		dialog->top = dialog->cursor;
+	} else if (dialog->page > 0 && dialog->cursor >= dialog->top + dialog->page) {
+		dialog->top = dialog->cursor - dialog->page + 1;
+	}
+}
+
 /* `border`: the line that says which part of a long list is shown. */
 static void draw_list(
 		struct dialog *dialog, struct canvas *canvas, struct area area, struct area border)
@@ -217,12 +278,18 @@ static void draw_list(
 	char text[64];
 
 	dialog->page = area.height;
+	if (dialog->choosing) {
+		follow_cursor(dialog);
+	}
 	scroll(dialog, 0);
 	for (i = 0; i < area.height && dialog->top + i < lines; i++) {
 		if (dialog->top + i == dialog->n_list) {
 			snprintf(text, sizeof(text), "... and %d more", dialog->left_out);
 		}
-		canvas_text(canvas, area.y + i, area.x, area.width, ROLE_TEXT,
+		canvas_text(canvas, area.y + i, area.x, area.width,
+				dialog->choosing && dialog->top + i == dialog->cursor
+						? ROLE_SELECTED
+						: ROLE_TEXT,
 				dialog->top + i == dialog->n_list ? text
 								  : dialog->list[dialog->top + i]);
 	}
@@ -235,7 +302,7 @@ static void draw_list(
 
 static void draw_answers(const struct dialog *dialog, struct canvas *canvas, struct area line)
 {
-	const char *no = dialog->yes[0] ? " Esc cancel " : " Esc close ";
+	const char *no = dialog->yes[0] && !dialog->choosing ? " Esc cancel " : " Esc close ";
 	char yes[96];
 	int width = text_width(no, canvas->ascii), x = line.x + line.width - width - 2;
 

@@ -184,6 +184,91 @@ static void ask_undo(
 	dialog_fact(dialog, ROLE_DIM, "effect: %s", row->effect[0] ? row->effect : "-");
 }
 
+static const char *edit_title(char *title, const struct step_row *row)
+{
+	snprintf(title, TITLE_BYTES, "Step %" PRIu32 ": edit %.200s", row->id, row->title);
+	return title;
+}
+
+/* Where nothing may be changed it can be edited all the same, for later. */
+static const char *edit_yes(const struct steps_view *steps)
+{
+	return steps->mode == MODE_OBSERVE ? "" : "approve it so";
+}
+
+static void list_choices(struct dialog *dialog, const struct steps_view *steps,
+		const struct step_row *row, const struct keymap *keymap)
+{
+	char tree[64], enable[64], disable[64];
+
+	for (uint32_t i = 0; i < row->n_parts; i++) {
+		const struct step_point *part = &row->parts[i];
+
+		dialog_choice(dialog, part->kept, "%s %.200s on %.200s: %" PRIu32 " event%s",
+				part->enable ? "enable" : "disable", part->name, part->hosts,
+				part->n_events, part->n_events == 1 ? "" : "s");
+	}
+	add_cost(dialog, steps, row);
+	dialog_fact(dialog, ROLE_DIM, "why: %s", row->why);
+	keymap_text(keymap, ACTION_TREE, tree, sizeof(tree));
+	keymap_text(keymap, ACTION_ENABLE, enable, sizeof(enable));
+	keymap_text(keymap, ACTION_DISABLE, disable, sizeof(disable));
+	dialog_fact(dialog, ROLE_TEXT,
+			"Space leaves a point out, or takes it back; %s: the tree, where %s and %s "
+			"propose others",
+			tree, enable, disable);
+}
+
+bool question_edit(struct question *question, struct dialog *dialog, const struct steps_view *steps,
+		const struct keymap *keymap, char *why, size_t size)
+{
+	const struct step_row *row = step_next(steps);
+	char title[TITLE_BYTES];
+
+	if (!row) {
+		snprintf(why, size, "there is no step to edit");
+		return false;
+	}
+	if (row->n_parts == 0) {
+		snprintf(why, size,
+				"step %" PRIu32 " learns from all points at once: there is "
+				"no choice",
+				row->id);
+		return false;
+	}
+	begin(question, QUESTION_EDIT, row);
+	snprintf(question->command, sizeof(question->command), "approve %" PRIu32, row->id);
+	dialog_open(dialog, edit_title(title, row), edit_yes(steps));
+	list_choices(dialog, steps, row, keymap);
+	return true;
+}
+
+void question_renew(struct question *question, struct dialog *dialog,
+		const struct steps_view *steps, const struct keymap *keymap)
+{
+	const struct step_row *row = step_find(steps, question->step);
+	char title[TITLE_BYTES];
+
+	if (question->kind == QUESTION_EDIT && row) {
+		dialog_renew(dialog, edit_title(title, row), edit_yes(steps));
+		list_choices(dialog, steps, row, keymap);
+	}
+}
+
+bool question_toggle(const struct question *question, const struct dialog *dialog,
+		const struct steps_view *steps, char *command, size_t size)
+{
+	const struct step_row *row = step_find(steps, question->step);
+	uint32_t at = dialog_cursor(dialog);
+
+	if (question->kind != QUESTION_EDIT || !row || at >= row->n_parts) {
+		return false;
+	}
+	snprintf(command, size, "%s %" PRIu32 " %" PRIu32, row->parts[at].kept ? "leave" : "take",
+			row->id, at + 1);
+	return true;
+}
+
 bool question_decide(struct question *question, struct dialog *dialog,
 		const struct steps_view *steps, enum step_decision decision, uint32_t id, char *why,
 		size_t size)
@@ -311,7 +396,7 @@ bool question_is_over(const struct question *question, const struct steps_view *
 {
 	const struct step_row *row;
 
-	if (question->kind != QUESTION_DECIDE) {
+	if (question->kind != QUESTION_DECIDE && question->kind != QUESTION_EDIT) {
 		return false;
 	}
 	row = step_find(steps, question->step);

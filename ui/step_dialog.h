@@ -12,6 +12,7 @@
 enum question_kind {
 	QUESTION_NONE = 0,
 	QUESTION_DECIDE, /* about a step */
+	QUESTION_EDIT,   /* which of its points; then whether to approve it */
 	QUESTION_MODE,
 	QUESTION_QUIT,
 	QUESTION_SUSPEND,
@@ -20,7 +21,7 @@ enum question_kind {
 /* What is being asked. */
 struct question {
 	enum question_kind kind;
-	uint32_t step;         /* of QUESTION_DECIDE */
+	uint32_t step;         /* of QUESTION_DECIDE, QUESTION_EDIT */
 	enum step_state state; /* it had when asked: if that changes the question is over */
 	enum step_mode mode;   /* of QUESTION_MODE: the one offered */
 	char command[64];      /* for the program when the answer is yes; "" if none */
@@ -33,6 +34,19 @@ struct question {
 bool question_decide(struct question *question, struct dialog *dialog,
 		const struct steps_view *steps, enum step_decision decision, uint32_t id, char *why,
 		size_t size);
+
+/*
+ * Offers the points of the step that waits for a decision, each to be left out or taken back.
+ * False: there is none, or no choice; `why` says so.
+ */
+bool question_edit(struct question *question, struct dialog *dialog, const struct steps_view *steps,
+		const struct keymap *keymap, char *why, size_t size);
+/* A later state of the steps: what is being edited is shown as it is now. */
+void question_renew(struct question *question, struct dialog *dialog,
+		const struct steps_view *steps, const struct keymap *keymap);
+/* The command that changes the choice under the cursor. False: it is no longer there. */
+bool question_toggle(const struct question *question, const struct dialog *dialog,
+		const struct steps_view *steps, char *command, size_t size);
 
 /* All that is known of a step; there is nothing to answer. */
 void question_show(struct question *question, struct dialog *dialog, const struct steps_view *steps,

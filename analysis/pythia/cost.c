@@ -84,7 +84,7 @@ struct step_cost cost_of_parts(
 	double sum = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		double rate = cost_of_point(pythia, parts[i].point);
+		double rate = parts[i].left_out ? 0 : cost_of_point(pythia, parts[i].point);
 
 		if (rate < 0) {
 			return (struct step_cost){-1, -1, -1};

@@ -5,7 +5,59 @@
 #include "pythia/internal.h"
 
 #define LISTED_EVENTS 256u  /* of a step that was decided; a proposed one shows all */
+#define NAMED_HOSTS   2u    /* of a point that can be left out; further ones are counted */
 #define MAX_OFF_ROWS  4096u /* of one tree; further points that are off are not shown */
+
+/* "compute-1, compute-2 and 3 more" */
+static const char *name_hosts(
+		const struct points *points, uint64_t hosts, struct snapshot *snapshot)
+{
+	const char *text = "";
+	uint32_t n = 0;
+
+	for (uint32_t host = 0; host < points->n_hosts; host++) {
+		if ((hosts >> host & 1) && n++ < NAMED_HOSTS) {
+			text = snapshot_printf(snapshot, "%s%s%s", text, n > 1 ? ", " : "",
+					names_text(points->names, points->hosts[host]));
+		}
+	}
+	return n > NAMED_HOSTS ? snapshot_printf(snapshot, "%s and %u more", text, n - NAMED_HOSTS)
+			       : text;
+}
+
+/* What can be chosen from, while there is something to choose. */
+static enum status fill_parts(struct pythia *pythia, const struct step *step,
+		struct snapshot *snapshot, struct step_row *row)
+{
+	const struct points *points = &pythia->points;
+	struct step_point *parts;
+
+	if (step->state != STEP_PROPOSED || step->kind == STEP_LEARN) {
+		return STATUS_OK;
+	}
+	parts = snapshot_alloc(snapshot, (step->n_parts + 1) * sizeof(*parts));
+	if (!parts) {
+		return STATUS_NO_MEMORY;
+	}
+	for (uint32_t i = 0; i < step->n_parts; i++) {
+		const struct step_part *part = &step->parts[i];
+		const struct point *point = &points->items[part->point];
+		const char *provider = names_text(points->names, point->provider);
+		uint32_t hosts = (uint32_t)__builtin_popcountll(part->hosts);
+
+		parts[i] = (struct step_point){
+				.name = snapshot_printf(snapshot, "%s%s%s", provider,
+						provider[0] ? ":" : "",
+						names_text(points->names, point->name)),
+				.hosts = name_hosts(points, part->hosts, snapshot),
+				.n_events = hosts * (point->exit ? 2 : 1),
+				.kept = !part->left_out,
+				.enable = part->enable};
+	}
+	row->n_parts = step->n_parts;
+	row->parts = parts;
+	return STATUS_OK;
+}
 
 static enum status fill_step(struct pythia *pythia, const struct step *step,
 		struct snapshot *snapshot, struct step_row *row)
@@ -44,7 +96,7 @@ static enum status fill_step(struct pythia *pythia, const struct step *step,
 			.predicted = step->predicted,
 			.actual = step->actual,
 			.share_of_budget = -1,
-			.n_points = step->n_parts,
+			.n_points = step_count_kept(step),
 			.n_events = listed ? n : 0,
 			.events = events};
 	if (budget > 0 && step->predicted.events_per_s >= 0) {
@@ -54,7 +106,7 @@ static enum status fill_step(struct pythia *pythia, const struct step *step,
 									      : 0)) /
 				budget;
 	}
-	return STATUS_OK;
+	return fill_parts(pythia, step, snapshot, row);
 }
 
 static enum status fill_steps(struct pythia *pythia, struct snapshot *snapshot)
@@ -216,7 +268,8 @@ static bool is_proposed(struct pythia *pythia, uint32_t point)
 	const struct step *step = steps_proposed(&pythia->steps);
 
 	for (uint32_t i = 0; step && i < step->n_parts; i++) {
-		if (step->parts[i].point == point && step->parts[i].enable) {
+		if (step->parts[i].point == point && step->parts[i].enable &&
+				!step->parts[i].left_out) {
 			return true;
 		}
 	}

@@ -45,6 +45,23 @@ void pythia_destroy(struct pythia *pythia)
 	free(pythia);
 }
 
+/*
+ * What a person left out of a step that is decided now is left alone as if it had been rejected by
+ * itself; and what was not to be disabled is wanted, like what a person enabled.
+ */
+static void bar_left_out(struct pythia *pythia, const struct step *step)
+{
+	for (uint32_t i = 0; i < step->n_parts; i++) {
+		const struct step_part *part = &step->parts[i];
+		struct point *point = &pythia->points.items[part->point];
+
+		if (part->left_out) {
+			point->barred = pythia->epoch + BAR_EPOCHS;
+			point->pinned |= !part->enable;
+		}
+	}
+}
+
 void pythia_set_mode(struct pythia *pythia, enum step_mode mode, uint64_t now_ns)
 {
 	struct step *step = steps_proposed(&pythia->steps);
@@ -52,6 +69,7 @@ void pythia_set_mode(struct pythia *pythia, enum step_mode mode, uint64_t now_ns
 
 	pythia->mode = mode;
 	if (mode == MODE_AUTOPILOT && step) {
+		bar_left_out(pythia, step);
 		step_decide(step, STEP_APPROVE, STEP_BY_AUTOPILOT, now_ns, error, sizeof(error));
 	}
 }
@@ -162,17 +180,22 @@ enum status pythia_decide(struct pythia *pythia, uint32_t id, enum step_decision
 	struct step *step = steps_find(&pythia->steps, id);
 	struct finding *finding;
 	enum status status;
+	bool waits;
 
 	if (!step) {
 		snprintf(error, size, "there is no step %u (any more)", id);
 		return STATUS_NOT_FOUND;
 	}
+	waits = step->state == STEP_PROPOSED;
 	if (decision == STEP_APPROVE && pythia->mode == MODE_OBSERVE) {
 		snprintf(error, size,
 				"the mode is observe: nothing is changed; key m changes the mode");
 		return STATUS_INVALID;
 	}
 	status = step_decide(step, decision, by, now_ns, error, size);
+	if (status == STATUS_OK && waits) {
+		bar_left_out(pythia, step);
+	}
 	if (status == STATUS_OK && decision == STEP_REJECT) {
 		pythia_bar(pythia, step);
 		pythia->learn_tried |= step->kind == STEP_LEARN;
@@ -181,6 +204,23 @@ enum status pythia_decide(struct pythia *pythia, uint32_t id, enum step_decision
 			finding_note(finding, "rejected: %s", step->title);
 			finding->judged_epoch = UINT32_MAX;
 		}
+	}
+	return status;
+}
+
+enum status pythia_edit(struct pythia *pythia, uint32_t id, uint32_t part, bool keep, char *error,
+		size_t size)
+{
+	struct step *step = steps_find(&pythia->steps, id);
+	enum status status;
+
+	if (!step) {
+		snprintf(error, size, "there is no step %u (any more)", id);
+		return STATUS_NOT_FOUND;
+	}
+	status = step_edit(step, part, keep, error, size);
+	if (status == STATUS_OK) {
+		step->predicted = cost_of_parts(pythia, step->parts, step->n_parts);
 	}
 	return status;
 }
@@ -204,6 +244,7 @@ enum status pythia_propose_point(struct pythia *pythia, uint32_t at, bool enable
 		return STATUS_INVALID;
 	}
 	if (step) {
+		bar_left_out(pythia, step);
 		step->state = STEP_REJECTED;
 		step->ended_ns = now_ns;
 		step_say(step, "withdrawn: another was asked for by hand");
@@ -236,6 +277,9 @@ void pythia_undo_all(struct pythia *pythia, enum step_by by, uint64_t now_ns)
 	for (uint32_t i = 0; i < pythia->steps.n; i++) {
 		struct step *step = &pythia->steps.items[i];
 
+		if (step->state == STEP_PROPOSED) {
+			bar_left_out(pythia, step);
+		}
 		/* To undo a disabling would be to enable. */
 		if (step->kind != STEP_DISABLE || step->state == STEP_PROPOSED ||
 				step->state == STEP_APPROVED) {

@@ -93,6 +93,9 @@ void pythia_learned(struct pythia *pythia, const struct pythia_look *look);
 
 enum status pythia_decide(struct pythia *pythia, uint32_t step, enum step_decision decision,
 		enum step_by by, uint64_t now_ns, char *error, size_t size);
+/* See engine_edit(). */
+enum status pythia_edit(struct pythia *pythia, uint32_t step, uint32_t part, bool keep, char *error,
+		size_t size);
 /* Proposes a point by hand: by its span, or by its number (tree rows of points that are off). */
 enum status pythia_propose_point(struct pythia *pythia, uint32_t point, bool enable,
 		uint64_t now_ns, char *error, size_t size);

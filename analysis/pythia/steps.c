@@ -66,6 +66,7 @@ struct step *steps_add(struct steps *steps, enum step_kind kind, const struct st
 			.proposed_ns = now_ns,
 			.n_parts = n_parts,
 			.title = strdup(title),
+			.title_bytes = strlen(title),
 			.why = strdup(why),
 			.effect = strdup(""),
 			.predicted = {-1, -1, -1},
@@ -173,6 +174,60 @@ enum status step_decide(struct step *step, enum step_decision decision, enum ste
 	return STATUS_OK;
 }
 
+uint32_t step_count_kept(const struct step *step)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < step->n_parts; i++) {
+		n += !step->parts[i].left_out;
+	}
+	return n;
+}
+
+/* Without memory for it the title stays as it is: it only tells. */
+static void tell_kept(struct step *step)
+{
+	size_t size = step->title_bytes + 48;
+	uint32_t kept = step_count_kept(step);
+	char *title = realloc(step->title, size);
+
+	if (!title) {
+		return;
+	}
+	step->title = title;
+	title[step->title_bytes] = '\0';
+	if (kept < step->n_parts) {
+		snprintf(title + step->title_bytes, size - step->title_bytes, " (%u of %u points)",
+				kept, step->n_parts);
+	}
+}
+
+enum status step_edit(struct step *step, uint32_t part, bool keep, char *error, size_t size)
+{
+	if (step->state != STEP_PROPOSED) {
+		snprintf(error, size, "step %u has been decided already", step->id);
+		return STATUS_INVALID;
+	}
+	if (step->kind == STEP_LEARN) {
+		snprintf(error, size, "step %u learns from all points at once: none is left out",
+				step->id);
+		return STATUS_INVALID;
+	}
+	if (part == 0 || part > step->n_parts) {
+		snprintf(error, size, "step %u has no point %u; they count from 1 to %u", step->id,
+				part, step->n_parts);
+		return STATUS_INVALID;
+	}
+	if (!keep && !step->parts[part - 1].left_out && step_count_kept(step) == 1) {
+		snprintf(error, size, "one point must stay; to do none of it, reject step %u",
+				step->id);
+		return STATUS_INVALID;
+	}
+	step->parts[part - 1].left_out = !keep;
+	tell_kept(step);
+	return STATUS_OK;
+}
+
 static bool events_reserve(struct steps *steps, uint32_t n)
 {
 	struct step_event *events;
@@ -230,7 +285,7 @@ uint32_t step_events(const struct points *points, const struct step *step, bool 
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < step->n_parts; i++) {
-		if (undo && !comes_back(step, &step->parts[i])) {
+		if (step->parts[i].left_out || (undo && !comes_back(step, &step->parts[i]))) {
 			continue;
 		}
 		n += part_events(points, &step->parts[i], undo, out ? out + n : NULL);
@@ -280,6 +335,9 @@ void step_host_gone(struct step *step, uint64_t bit, const char *host, uint64_t 
 		return; /* an order that is out is answered by itself */
 	}
 	for (uint32_t i = 0; i < step->n_parts; i++) {
+		if (step->parts[i].left_out) {
+			continue;
+		}
 		touched |= (step->parts[i].hosts & bit) != 0;
 		step->parts[i].hosts &= ~bit;
 		left |= step->parts[i].hosts != 0;
@@ -301,7 +359,7 @@ static void take_effect(struct points *points, const struct step *step, bool und
 		const struct step_part *part = &step->parts[i];
 		struct point *point = &points->items[part->point];
 
-		if (undo && !comes_back(step, part)) {
+		if (part->left_out || (undo && !comes_back(step, part))) {
 			continue;
 		}
 		if (part->enable != undo) {

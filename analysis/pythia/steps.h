@@ -22,6 +22,7 @@ struct step_part {
 	uint32_t point;
 	uint64_t hosts;
 	bool enable;
+	bool left_out; /* by a person: it is no part of what is done */
 };
 
 struct step {
@@ -31,6 +32,7 @@ struct step {
 	enum step_by by, undone_by;
 	uint32_t group_id;
 	char *title, *why, *effect;
+	size_t title_bytes; /* of the title as proposed; what was edited is said after it */
 	uint64_t proposed_ns, decided_ns, done_ns, ended_ns;
 	struct step_cost predicted, actual;
 	uint32_t n_parts;
@@ -67,6 +69,14 @@ void step_say(struct step *step, const char *format, ...) __attribute__((format(
 enum status step_decide(struct step *step, enum step_decision decision, enum step_by by,
 		uint64_t now_ns, char *error, size_t size);
 void step_undo(struct step *step, enum step_by by, uint64_t now_ns);
+
+/*
+ * Leaves a part, counted from 1, out of a step that waits, or takes it back; the title says how
+ * many stay. STATUS_INVALID: it is decided, has no such part, learns from all its points at once,
+ * or nothing would be left; `error` says which.
+ */
+enum status step_edit(struct step *step, uint32_t part, bool keep, char *error, size_t size);
+uint32_t step_count_kept(const struct step *step);
 
 /* Whatever it did on a host is undone. */
 void step_host_gone(struct step *step, uint64_t bit, const char *host, uint64_t now_ns);

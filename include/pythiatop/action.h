@@ -56,7 +56,7 @@
 	X(APPROVE, "approve", STEPS, "a", "approve",                                               \
 			"approve the step that is proposed, after showing what it does")           \
 	X(REJECT, "reject", STEPS, "r", "reject", "reject the step that is proposed")              \
-	X(EDIT, "edit", STEPS, "e", "edit", "choose other points: its tree, where + and - work")   \
+	X(EDIT, "edit", STEPS, "e", "edit", "choose points of the step: leave out, take back")     \
 	X(UNDO, "undo", STEPS, "u", "undo", "undo this step, or the newest in force")              \
 	X(ENABLE, "enable", STEPS, "+", "", "tree: propose to enable this point")                  \
 	X(DISABLE, "disable", STEPS, "-", "", "tree: propose to disable this point")               \
@@ -114,6 +114,7 @@ enum action_section {
 	X("export folded", "FILE", "write the calling contexts to a file, for flame graphs")       \
 	X("export text", "FILE", "... as text")                                                    \
 	X("horizon", "10s|epoch|all", "which part of the past statistics speak of")                \
+	X("leave", "N POINT", "leave that point out of step N; they count from 1")                 \
 	X("metric", "variance|cov|modes", "what groups are ordered by")                            \
 	X("mode", "observe|approve|autopilot", "what may be done without asking")                  \
 	X("profile load", "FILE", "learn where points stand from a profile")                       \
@@ -122,6 +123,7 @@ enum action_section {
 	X("reject", "N", "reject step N")                                                          \
 	X("schema save", "FILE", "write the schema in force to a file")                            \
 	X("strategy", "NAME", "how points are chosen: hybrid, hierarchical, flat, historic, ...")  \
+	X("take", "N POINT", "take that point of step N back")                                     \
 	X("theme", "NAME", "change the colours: default, light, colorblind, mono")                 \
 	X("undo", "N|all", "undo step N, or everything")
 

@@ -197,6 +197,13 @@ const struct profile *engine_profile(struct engine *engine);
  */
 enum status engine_decide(struct engine *engine, uint32_t step, enum step_decision decision,
 		enum step_by by, char *error, size_t size);
+/*
+ * Leaves a point of a step that waits out, or takes it back (`keep`); `part` counts from 1, as in
+ * step_row.parts. One at least stays. What is left out when the step is decided is not proposed
+ * again at once. STATUS_NOT_FOUND, STATUS_INVALID: as above.
+ */
+enum status engine_edit(struct engine *engine, uint32_t step, uint32_t part, bool keep, char *error,
+		size_t size);
 /* Proposes by hand the points of a calling context (tree_row.context). */
 enum status engine_propose(
 		struct engine *engine, uint32_t context, bool enable, char *error, size_t size);

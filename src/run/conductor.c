@@ -654,6 +654,16 @@ bool conductor_decide(struct conductor *conductor, uint32_t step, enum step_deci
 	return true;
 }
 
+bool conductor_edit(struct conductor *conductor, uint32_t step, uint32_t part, bool keep,
+		char *error, size_t size)
+{
+	if (engine_edit(conductor->setup.engine, step, part, keep, error, size) != STATUS_OK) {
+		return false;
+	}
+	decisions_edit(conductor->decisions, step, part, keep);
+	return true;
+}
+
 bool conductor_propose(struct conductor *conductor, uint32_t context, bool enable, char *error,
 		size_t size)
 {

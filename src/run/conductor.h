@@ -65,6 +65,8 @@ bool conductor_step(struct conductor *conductor, uint64_t now_ns);
 bool conductor_set_mode(struct conductor *conductor, enum step_mode mode);
 bool conductor_decide(struct conductor *conductor, uint32_t step, enum step_decision decision,
 		char *error, size_t size);
+bool conductor_edit(struct conductor *conductor, uint32_t step, uint32_t part, bool keep,
+		char *error, size_t size);
 bool conductor_propose(struct conductor *conductor, uint32_t context, bool enable, char *error,
 		size_t size);
 void conductor_undo_all(struct conductor *conductor);

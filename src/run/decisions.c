@@ -144,6 +144,13 @@ void decisions_decide(struct decisions *log, uint32_t step, enum step_decision d
 					names[decision], "by", "person"));
 }
 
+void decisions_edit(struct decisions *log, uint32_t step, uint32_t part, bool keep)
+{
+	put(log, "edit",
+			json_pack("{sI sI sb}", "step", (json_int_t)step, "part", (json_int_t)part,
+					"keep", keep));
+}
+
 void decisions_propose(struct decisions *log, uint32_t context, bool enable)
 {
 	put(log, "propose", json_pack("{sI sb}", "context", (json_int_t)context, "enable", enable));

@@ -15,8 +15,9 @@
  *
  *   {"log":"pythiatop-decisions/1","at":WALL,"event_ns":N,"do":"mode","mode":"autopilot"}
  *   "offer" host, events [{name, kernel, fields}] - "budget" - "strategy" - "decide" step,
- * decision, by "propose" context, enable - "host_gone" host - "undo_all" - "order" step, undo,
- * events - "outcome" step, undo, ok, error - "watch" step, discarded, events_per_s
+ * decision, by - "edit" step, part, keep - "propose" context, enable - "host_gone" host -
+ * "undo_all" - "order" step, undo, events - "outcome" step, undo, ok, error - "watch" step,
+ * discarded, events_per_s
  *
  * Each line is written whole and at once. A line that cannot be written is lost, and said once by
  * decisions_close() or decisions_failed(). All calls may be made with NULL: no log is kept.
@@ -38,6 +39,7 @@ void decisions_budget(struct decisions *log, const struct step_budget *budget);
 void decisions_offer(struct decisions *log, const char *host, const struct step_offer *offers,
 		uint32_t n);
 void decisions_decide(struct decisions *log, uint32_t step, enum step_decision decision);
+void decisions_edit(struct decisions *log, uint32_t step, uint32_t part, bool keep);
 void decisions_propose(struct decisions *log, uint32_t context, bool enable);
 void decisions_host_gone(struct decisions *log, const char *host);
 void decisions_undo_all(struct decisions *log);

@@ -74,6 +74,26 @@ static void decide(struct pipeline *pipeline, enum step_decision decision, const
 	}
 }
 
+static void edit(struct pipeline *pipeline, bool keep, const char *argument)
+{
+	char first[16], error[512];
+	const char *rest = split(argument, first, sizeof(first));
+	uint32_t step, part;
+
+	if (!parse_number(first, &step) || !parse_number(rest, &part)) {
+		pipeline_notice(pipeline,
+				"expected: %s STEP POINT; its points count from 1, key e "
+				"shows them",
+				keep ? "take" : "leave");
+	} else if (conductor_edit(pipeline_conductor(pipeline), step, part, keep, error,
+				   sizeof(error))) {
+		pipeline_notice(pipeline, "step %u: point %u %s", step, part,
+				keep ? "taken back" : "left out");
+	} else {
+		pipeline_notice(pipeline, "%s", error);
+	}
+}
+
 static void propose(struct pipeline *pipeline, bool enable, const char *argument)
 {
 	char error[512];
@@ -228,6 +248,8 @@ bool loop_command(struct pipeline *pipeline, const char *line)
 		decide(pipeline, STEP_REJECT, argument);
 	} else if (strcmp(verb, "undo") == 0) {
 		decide(pipeline, STEP_UNDO, argument);
+	} else if (strcmp(verb, "leave") == 0 || strcmp(verb, "take") == 0) {
+		edit(pipeline, verb[0] == 't', argument);
 	} else if (strcmp(verb, "enable") == 0 || strcmp(verb, "disable") == 0) {
 		propose(pipeline, verb[0] == 'e', argument);
 	} else if (strcmp(verb, "strategy") == 0) {

@@ -75,12 +75,18 @@ __attribute__((no_sanitize("undefined"), no_sanitize("address"))) static void cr
 /* As the program would, but at once. */
 static void take_decision(struct made_steps *steps, const char *line)
 {
+	unsigned int point;
+
 	steps->mode = strcmp(line, "mode observe") == 0 || strcmp(line, "undo all") == 0
 				      ? MODE_OBSERVE
 		      : strcmp(line, "mode approve") == 0   ? MODE_APPROVE
 		      : strcmp(line, "mode autopilot") == 0 ? MODE_AUTOPILOT
 							    : steps->mode;
-	if (strcmp(line, "approve 2") == 0) {
+	if (sscanf(line, "leave 2 %u", &point) == 1 && point >= 1 && point <= 3) {
+		steps->left |= 1u << (point - 1);
+	} else if (sscanf(line, "take 2 %u", &point) == 1 && point >= 1 && point <= 3) {
+		steps->left &= ~(1u << (point - 1));
+	} else if (strcmp(line, "approve 2") == 0) {
 		steps->done = true;
 		steps->waits = false;
 	} else if (strcmp(line, "undo 2") == 0 || strcmp(line, "undo all") == 0) {

@@ -77,6 +77,40 @@ static struct step_row skeleton(struct snapshot *snapshot, const struct made_ste
 	return row;
 }
 
+/* The three points of step 2, of which some are left out. */
+static void fill_parts(
+		struct snapshot *snapshot, const struct made_steps *made, struct step_row *row)
+{
+	static const char *const names[3] = {
+			"nova:image_fetch", "nova:sem_acquire", "nova:driver_spawn"};
+	struct step_point *parts = alloc(snapshot, 3, sizeof(*parts));
+	struct step_event *events = alloc(snapshot, row->n_events, sizeof(*events));
+	uint32_t i, n = 0;
+
+	for (i = 0; i < 3; i++) {
+		parts[i] = (struct step_point){.name = made->hostile && i == 0 ? HOSTILE : names[i],
+				.hosts = "compute-1, compute-2",
+				.n_events = 4,
+				.kept = !(made->left >> i & 1),
+				.enable = true};
+		row->n_points -= !parts[i].kept;
+	}
+	for (i = 0; i < row->n_events; i++) {
+		if (!(made->left >> (i / 2 % 3) & 1)) {
+			events[n++] = row->events[i];
+		}
+	}
+	row->events = events;
+	row->n_events = n;
+	row->parts = parts;
+	row->n_parts = 3;
+	if (made->left) {
+		row->title = snapshot_printf(snapshot, "%s (%u of 3 points)", row->title,
+				(unsigned int)row->n_points);
+		row->predicted = cost(made->unknown ? -1 : 100.0 * row->n_points);
+	}
+}
+
 static struct step_row enabling(struct snapshot *snapshot, const struct made_steps *made)
 {
 	uint64_t at_ns = snapshot->time_ns - 2 * SECOND;
@@ -101,6 +135,9 @@ static struct step_row enabling(struct snapshot *snapshot, const struct made_ste
 			.share_of_budget = made->unknown ? -1 : 0.144};
 
 	fill_events(snapshot, made, &row, 2, 0, 3);
+	if (row.state == STEP_PROPOSED) {
+		fill_parts(snapshot, made, &row);
+	}
 	return row;
 }
 

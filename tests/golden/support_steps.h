@@ -13,6 +13,7 @@ struct made_steps {
 	bool done;       /* steps 1 and 2 are in force */
 	bool waits;      /* a step is proposed: before `done` step 2, after it step 3 */
 	bool learn;      /* ... to learn, on many hosts */
+	uint32_t left;   /* points of step 2 that a person left out, a bit each */
 	bool went_on;    /* the step that waited is being watched */
 	bool verdict;    /* the search for the worst group has ended */
 	bool searching;  /* it goes on */

@@ -155,6 +155,78 @@ static void leaving_asks_where_steps_are_in_force(void **state)
 	bench_close(&bench);
 }
 
+static void show_left(struct bench *bench, struct cloud *cloud, uint32_t left)
+{
+	cloud->steps.left = left;
+	bench_show(bench, cloud_snapshot(&bench->focus, cloud));
+}
+
+/* Points are left out and taken back one by one; what is shown is what the program answered. */
+static void points_are_chosen(void **state)
+{
+	struct cloud cloud = {.steps = {.mode = MODE_APPROVE, .waits = true}};
+	struct bench bench;
+
+	(void)state;
+	begin(&bench, &cloud);
+	bench_type(&bench, "e");
+	assert_int_equal(bench.focus.screen, SCREEN_GROUPS);
+	assert_true(bench_sees(&bench, "Step 2: edit +3 inside compute.build_instance"));
+	assert_true(bench_sees(
+			&bench, "[x] enable nova:image_fetch on compute-1, compute-2: 4 ev"));
+	bench_type(&bench, "k Down Space"); /* the first is the top */
+	expect_command(&bench, "leave 2 2");
+	assert_true(bench_sees(&bench, "[x] enable nova:sem_acquire")); /* not answered so far */
+	show_left(&bench, &cloud, 2);
+	assert_true(bench_sees(&bench, "[ ] enable nova:sem_acquire"));
+	assert_true(bench_sees(&bench, "(2 of 3 points)"));
+	assert_true(bench_sees(&bench, "about +200 ev/s"));
+	bench_type(&bench, "Space"); /* the cursor has stayed */
+	expect_command(&bench, "take 2 2");
+	bench_type(&bench, "j j j Space"); /* the last is the bottom */
+	expect_command(&bench, "leave 2 3");
+	bench_type(&bench, "Esc");
+	assert_true(bench_sees(&bench, "step 2 waits, as it is now"));
+	expect_command(&bench, "");
+	bench_type(&bench, "a"); /* only what is kept */
+	assert_false(bench_sees(&bench, "enable nova:sem_acquire_entry"));
+	assert_true(bench_sees(&bench, "enable 2 points"));
+	bench_type(&bench, "Space"); /* nothing to choose here */
+	expect_command(&bench, "");
+	bench_type(&bench, "Esc e y");
+	expect_command(&bench, "approve 2");
+	bench_type(&bench, "e");
+	cloud.steps = (struct made_steps){.mode = MODE_APPROVE, .went_on = true};
+	bench_show(&bench, cloud_snapshot(&bench.focus, &cloud));
+	assert_true(bench_sees(&bench, "step 2 has changed meanwhile"));
+	bench_type(&bench, "y Space");
+	expect_command(&bench, "");
+	bench_close(&bench);
+}
+
+/* Where nothing may be changed, and where there is no choice. */
+static void editing_has_its_bounds(void **state)
+{
+	struct cloud cloud = {.steps = {.waits = true}};
+	struct bench bench;
+
+	(void)state;
+	begin(&bench, &cloud);
+	bench_type(&bench, "e Space");
+	expect_command(&bench, "leave 2 1");
+	bench_type(&bench, "y Tab Enter");
+	expect_command(&bench, "");
+	cloud.steps = (struct made_steps){.mode = MODE_APPROVE, .learn = true};
+	bench_show(&bench, cloud_snapshot(&bench.focus, &cloud));
+	bench_type(&bench, "e");
+	assert_true(bench_sees(&bench, "learns from all points at once: there is no choice"));
+	cloud.steps = (struct made_steps){.mode = MODE_APPROVE, .done = true};
+	bench_show(&bench, cloud_snapshot(&bench.focus, &cloud));
+	bench_type(&bench, "e");
+	assert_true(bench_sees(&bench, "there is no step to edit"));
+	bench_close(&bench);
+}
+
 static void points_by_hand(void **state)
 {
 	struct cloud cloud = {.steps = {.mode = MODE_APPROVE, .waits = true}};
@@ -162,7 +234,7 @@ static void points_by_hand(void **state)
 
 	(void)state;
 	begin(&bench, &cloud);
-	bench_type(&bench, "e"); /* to the first point that is proposed */
+	bench_type(&bench, "e 3"); /* to the first point that is proposed */
 	assert_int_equal(bench.focus.screen, SCREEN_TREE);
 	assert_int_equal(bench.focus.group_id, 1);
 	assert_true(bench_sees(&bench, ">     + volume.attach  proposed"));
@@ -235,6 +307,8 @@ int main(void)
 			cmocka_unit_test(questions_end_with_their_step),
 			cmocka_unit_test(modes_are_confirmed),
 			cmocka_unit_test(leaving_asks_where_steps_are_in_force),
+			cmocka_unit_test(points_are_chosen),
+			cmocka_unit_test(editing_has_its_bounds),
 			cmocka_unit_test(points_by_hand),
 			cmocka_unit_test(the_steps_screen_explains),
 			cmocka_unit_test(control_that_is_off_is_said),

@@ -13,6 +13,7 @@
 #include <jansson.h>
 
 #include "config/profile_file.h"
+#include "pythia/internal.h"
 #include "pythia/space.h"
 #include "pythia/steps.h"
 #include "pythia/strategy.h"
@@ -180,7 +181,7 @@ static void decisions_are_lines_of_json(void **state)
 	const struct step_outcome outcome = {.step = 7, .ok = false, .error = "no\tway"};
 	char error[256], line[4096];
 	struct decisions *log;
-	uint32_t n = 0;
+	uint32_t n = 0, edits = 0;
 	FILE *in;
 
 	(void)state;
@@ -192,6 +193,7 @@ static void decisions_are_lines_of_json(void **state)
 	decisions_offer(log, "a\nb", &offer, 1);
 	decisions_order(log, &order);
 	decisions_outcome(log, &outcome);
+	decisions_edit(log, 7, 2, false);
 	decisions_undo_all(log);
 	assert_int_equal(decisions_failed(log), 0);
 	decisions_close(log);
@@ -204,11 +206,18 @@ static void decisions_are_lines_of_json(void **state)
 		assert_non_null(json);
 		assert_int_equal(json_integer_value(json_object_get(json, "event_ns")), 123456789);
 		assert_true(json_is_string(json_object_get(json, "do")));
+		if (strcmp(json_string_value(json_object_get(json, "do")), "edit") == 0) {
+			assert_int_equal(json_integer_value(json_object_get(json, "step")), 7);
+			assert_int_equal(json_integer_value(json_object_get(json, "part")), 2);
+			assert_true(json_is_false(json_object_get(json, "keep")));
+			edits++;
+		}
 		json_decref(json);
 		n++;
 	}
 	fclose(in);
-	assert_int_equal(n, 5);
+	assert_int_equal(n, 6);
+	assert_int_equal(edits, 1);
 	assert_null(decisions_open("/nowhere/at/all", error, sizeof(error)));
 	assert_non_null(strstr(error, "/nowhere/at/all"));
 }
@@ -311,6 +320,172 @@ static void a_failure_is_undone(void **state)
 	bench_release(&bench);
 }
 
+/* --- editing --- */
+
+/* A step of three points x, y, z on one host that waits, of mode approve. */
+struct editing {
+	struct names *names;
+	struct pythia *pythia;
+	uint32_t points[3];
+	struct step_part parts[3];
+};
+
+static void editing_init(struct editing *editing, enum step_kind kind)
+{
+	static const char *const spans[] = {"x", "y", "z"};
+	static const char *const events[] = {"p:x", "p:y", "p:z"};
+	struct pythia *pythia;
+
+	editing->names = names_create(1000);
+	pythia = editing->pythia = pythia_create(editing->names);
+	assert_non_null(pythia);
+	for (uint32_t i = 0; i < 3; i++) {
+		uint32_t at = points_add(&pythia->points, pythia_intern(pythia, "p"),
+				pythia_intern(pythia, spans[i]), false);
+
+		points_set_event(&pythia->points, at, pythia_intern(pythia, events[i]), false);
+		editing->points[i] = at;
+		editing->parts[i] = (struct step_part){.point = at,
+				.hosts = points_host(&pythia->points, "h"),
+				.enable = kind != STEP_DISABLE};
+	}
+	pythia->rates = calloc(3, sizeof(*pythia->rates));
+	assert_non_null(pythia->rates);
+	pythia->rates_room = 3;
+	for (uint32_t i = 0; i < 3; i++) {
+		pythia->rates[editing->points[i]] = 10.0 * (i + 1);
+	}
+	pythia_set_mode(pythia, MODE_APPROVE, 1);
+	assert_non_null(pythia_add_step(pythia, kind, editing->parts, 3, 0, "+3 inside f", "why"));
+}
+
+static void editing_release(struct editing *editing)
+{
+	pythia_destroy(editing->pythia);
+	names_destroy(editing->names);
+}
+
+static enum status edit(struct editing *editing, uint32_t part, bool keep, char *error, size_t size)
+{
+	error[0] = '\0';
+	return pythia_edit(editing->pythia, 1, part, keep, error, size);
+}
+
+/* What a screen is told of the step whose second point is left out. */
+static void expect_second_left_out(struct pythia *pythia)
+{
+	struct snapshot *snapshot = snapshot_create();
+	const struct step_row *row;
+
+	assert_non_null(snapshot);
+	assert_int_equal(pythia_fill(pythia, snapshot), STATUS_OK);
+	assert_int_equal(snapshot->steps.n, 1);
+	row = &snapshot->steps.rows[0];
+	assert_int_equal(row->n_points, 2);
+	assert_int_equal(row->n_events, 2);
+	assert_int_equal(row->n_parts, 3);
+	assert_string_equal(row->parts[1].name, "p:y");
+	assert_string_equal(row->parts[1].hosts, "h");
+	assert_int_equal(row->parts[1].n_events, 1);
+	assert_true(row->parts[0].kept && !row->parts[1].kept && row->parts[2].kept);
+	snapshot_destroy(snapshot);
+}
+
+static void points_are_left_out(void **state)
+{
+	struct editing editing;
+	struct pythia *pythia;
+	const struct step_order *order;
+	struct step_outcome outcome = {.step = 1, .ok = true, .error = ""};
+	const struct step *step;
+	const struct point *y;
+	char error[256];
+
+	(void)state;
+	editing_init(&editing, STEP_ENABLE);
+	pythia = editing.pythia;
+	step = steps_find(&pythia->steps, 1);
+	y = &pythia->points.items[editing.points[1]];
+	assert_true(step->predicted.events_per_s == 60);
+	assert_int_equal(edit(&editing, 2, false, error, sizeof(error)), STATUS_OK);
+	assert_true(step->predicted.events_per_s == 40);
+	assert_string_equal(step->title, "+3 inside f (2 of 3 points)");
+	expect_second_left_out(pythia);
+	assert_int_equal(edit(&editing, 2, false, error, sizeof(error)), STATUS_OK); /* again */
+	assert_int_equal(edit(&editing, 1, false, error, sizeof(error)), STATUS_OK);
+	assert_int_equal(edit(&editing, 3, false, error, sizeof(error)), STATUS_INVALID);
+	assert_non_null(strstr(error, "one point must stay"));
+	assert_int_equal(edit(&editing, 1, true, error, sizeof(error)), STATUS_OK);
+	assert_int_equal(edit(&editing, 2, true, error, sizeof(error)), STATUS_OK);
+	assert_string_equal(step->title, "+3 inside f");
+	assert_true(step->predicted.events_per_s == 60);
+	assert_int_equal(edit(&editing, 0, false, error, sizeof(error)), STATUS_INVALID);
+	assert_int_equal(edit(&editing, 4, false, error, sizeof(error)), STATUS_INVALID);
+	assert_non_null(strstr(error, "1 to 3"));
+	assert_int_equal(pythia_edit(pythia, 7, 1, false, error, sizeof(error)), STATUS_NOT_FOUND);
+	assert_int_equal(edit(&editing, 2, false, error, sizeof(error)), STATUS_OK);
+	assert_int_equal(y->barred, 0); /* it may be taken back */
+	assert_int_equal(pythia_decide(pythia, 1, STEP_APPROVE, STEP_BY_PERSON, 2, error,
+					 sizeof(error)),
+			STATUS_OK);
+	assert_true(y->barred > pythia->epoch);
+	assert_int_equal(pythia->points.items[editing.points[0]].barred, 0);
+	assert_int_equal(edit(&editing, 1, false, error, sizeof(error)), STATUS_INVALID);
+	order = pythia_next_order(pythia);
+	assert_true(order && order->n == 2);
+	assert_string_equal(order->events[0].name, "p:x");
+	assert_string_equal(order->events[1].name, "p:z");
+	assert_true(pythia_order_done(pythia, &outcome, 3));
+	assert_true(pythia->points.items[editing.points[0]].ours);
+	assert_false(y->ours || y->ever);
+	/* Somebody else's rule of it is not undone along with ours. */
+	pythia->points.items[editing.points[1]].recorded = editing.parts[1].hosts;
+	pythia_undo_all(pythia, STEP_BY_PERSON, 4);
+	order = pythia_next_order(pythia);
+	assert_true(order && order->undo && order->n == 2);
+	outcome.undo = true;
+	assert_true(pythia_order_done(pythia, &outcome, 5));
+	assert_true(y->recorded);
+	editing_release(&editing);
+}
+
+/* What a person would not have disabled is not boring from then on. */
+static void what_stays_on_is_wanted(void **state)
+{
+	struct step_outcome outcome = {.step = 1, .ok = true, .error = ""};
+	struct editing editing;
+	struct pythia *pythia;
+	char error[256];
+
+	(void)state;
+	editing_init(&editing, STEP_DISABLE);
+	pythia = editing.pythia;
+	for (uint32_t i = 0; i < 3; i++) {
+		pythia->points.items[editing.points[i]].ours = editing.parts[i].hosts;
+	}
+	assert_int_equal(edit(&editing, 3, false, error, sizeof(error)), STATUS_OK);
+	pythia_set_mode(pythia, MODE_AUTOPILOT, 2); /* decides too */
+	assert_non_null(pythia_next_order(pythia));
+	assert_true(pythia_order_done(pythia, &outcome, 3));
+	assert_false(pythia->points.items[editing.points[0]].ours);
+	assert_true(pythia->points.items[editing.points[2]].ours);
+	assert_false(pythia_propose_disabling(pythia, true, 0, "nothing is searched"));
+	editing_release(&editing);
+}
+
+/* A host learns from all of a provider, or not at all. */
+static void learning_has_no_choice(void **state)
+{
+	struct editing editing;
+	char error[256];
+
+	(void)state;
+	editing_init(&editing, STEP_LEARN);
+	assert_int_equal(edit(&editing, 1, false, error, sizeof(error)), STATUS_INVALID);
+	assert_non_null(strstr(error, "all points at once"));
+	editing_release(&editing);
+}
+
 /* --- the space --- */
 
 /* Code that calls itself, seen while others were off: no place may come to lie in itself. */
@@ -404,6 +579,9 @@ int main(void)
 					decisions_are_lines_of_json, make_file, remove_file),
 			cmocka_unit_test(a_step_goes_its_way),
 			cmocka_unit_test(a_failure_is_undone),
+			cmocka_unit_test(points_are_left_out),
+			cmocka_unit_test(what_stays_on_is_wanted),
+			cmocka_unit_test(learning_has_no_choice),
 			cmocka_unit_test(recursion_makes_no_circle),
 			cmocka_unit_test(strategies_choose),
 	};

@@ -7,6 +7,15 @@
 
 #include "pythiatop/step.h"
 
+/* A point of a step that waits for a decision. */
+struct step_point {
+	const char *name;  /* "nova:sem_acquire", or without a provider */
+	const char *hosts; /* "compute-1, compute-2 and 3 more" */
+	uint32_t n_events; /* event rules, over all hosts */
+	bool kept;         /* false: a person has left it out */
+	bool enable;
+};
+
 /* A step, as it is now. Times are of events; 0: not yet. */
 struct step_row {
 	uint32_t id; /* counts from 1 */
@@ -21,8 +30,10 @@ struct step_row {
 	struct step_cost predicted, actual;
 	double share_of_budget; /* predicted events/s with all others, of the budget; < 0: unknown
 				 */
-	uint32_t n_points, n_events;
+	uint32_t n_points, n_events; /* without what a person left out */
 	const struct step_event *events;
+	uint32_t n_parts; /* points to choose from, by engine_edit(); 0: there is no choice */
+	const struct step_point *parts;
 };
 
 /* Why the search for a group has come to its end. */
