@@ -192,10 +192,14 @@ enum status pythia_fill(struct pythia *pythia, struct snapshot *snapshot)
 	view->budget = pythia->budget;
 	view->spent = cost_spent(pythia);
 	view->lacks = snapshot_text(snapshot, pythia->lacks);
-	view->known = pythia->points.n;
 	for (uint32_t i = 0; i < pythia->points.n; i++) {
 		const struct point *point = &pythia->points.items[i];
 
+		/* What a trace declares, but neither fires nor is offered, is no point to speak of. */
+		if (!point->offered && !point->seen_ns) {
+			continue;
+		}
+		view->known++;
 		view->skeleton += point->skeleton;
 		view->enabled += point->ours && !point->skeleton;
 		view->ever_enabled += point->ever;

@@ -145,13 +145,11 @@ static void keep_words(struct peer *peer, const char *bytes, size_t n)
 	peer->n_words += n;
 }
 
-void peer_listen(struct peer *peer)
+static void listen_for(struct peer *peer, int turns)
 {
 	char bytes[1024];
-	int turns;
 
-	/* One that never stops talking gets a turn like the others. */
-	for (turns = 0; turns < 16 && peer->error_fd >= 0; turns++) {
+	while (turns-- > 0 && peer->error_fd >= 0) {
 		ssize_t n = read(peer->error_fd, bytes, sizeof(bytes));
 
 		if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) {
@@ -163,6 +161,11 @@ void peer_listen(struct peer *peer)
 		}
 		keep_words(peer, bytes, (size_t)n);
 	}
+}
+
+void peer_listen(struct peer *peer)
+{
+	listen_for(peer, 16); /* one that never stops talking gets a turn like the others */
 }
 
 static void last_words(const struct peer *peer, char *out, size_t size)
@@ -184,7 +187,7 @@ static void describe_end(struct peer *peer, const struct target *target, const s
 {
 	char words[512];
 
-	peer_listen(peer);
+	listen_for(peer, 2048); /* what is left in the pipe: at most 1 MiB */
 	last_words(peer, words, sizeof(words));
 	if (info->si_code != CLD_EXITED) {
 		snprintf(why, size, "its %s was ended by SIG%s", target->local ? "helper" : "ssh",
