@@ -82,7 +82,11 @@ static void depart(struct replay *replay, const struct input *input, const char 
 	va_start(args, format);
 	vsnprintf(what, sizeof(what), format, args);
 	va_end(args);
-	instant_format(at, input->event_ns);
+	if (input->event_ns) {
+		instant_format(at, input->event_ns);
+	} else {
+		snprintf(at, sizeof(at), "at the start");
+	}
 	snprintf(replay->departure, sizeof(replay->departure), "%s:%u: not as then (%s): %s",
 			replay->path, input->line, at, what);
 }
