@@ -617,7 +617,7 @@ static bool take_line(const struct complaint *complaint, const char *text, size_
 	return complain_line(complaint, input->line, what);
 }
 
-/* Another run begins: the ones before it are not asked for. */
+/* Where another run begins, the ones before it are forgotten. */
 static bool take_lines(const struct complaint *complaint, FILE *in, struct replay *replay)
 {
 	char *text = NULL;
@@ -647,13 +647,14 @@ static bool take_lines(const struct complaint *complaint, FILE *in, struct repla
 		} else if (good && replay->n == 1) {
 			good = complain_line(complaint, line, "no run begins before it");
 		}
+		input = &replay->inputs[replay->n - 1];
 		if (good && input->verb->give == give_first) {
 			replay->first_ns = input->event_ns;
-		}
-		if (good && replay->inputs[replay->n - 1].event_ns < last_ns) {
+		} else if (good && input->event_ns < last_ns) {
 			good = complain_line(complaint, line, "earlier than the line before");
+		} else if (good) {
+			last_ns = input->event_ns;
 		}
-		last_ns = good ? replay->inputs[replay->n - 1].event_ns : 0;
 	}
 	free(text);
 	return good && (replay->n > 0 || complain(complaint, "empty: expected a decision log"));
