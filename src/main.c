@@ -294,6 +294,43 @@ static bool conduct(struct pipeline *pipeline, const struct options *options)
 	return learn(pipeline, options);
 }
 
+/* What was decided is all in the log, so whatever else would decide is refused. */
+static const char *refuse_replay(struct pipeline *pipeline, const struct options *options)
+{
+	if (options->list_url || !options->batch || intake_has_live(pipeline_intake(pipeline))) {
+		return "goes with --batch and recordings alone: give their directory";
+	}
+	if (options->mode != MODE_OBSERVE || options->n_controls || options->strategy ||
+			options->budget_given) {
+		return "needs no more: the log has the mode, strategy and budget, and no host is "
+		       "told anything: "
+		       "leave out --mode, --autopilot, --strategy, --budget and --control";
+	}
+	if (options->log || options->state_at.kind != INSTANT_NONE) {
+		return "does not go with --log or --state-at";
+	}
+	return NULL;
+}
+
+/* The profile last learned is not that of then, so only one that is given counts. */
+static bool replay(struct pipeline *pipeline, const struct options *options)
+{
+	const char *refused = refuse_replay(pipeline, options);
+	char error[1024];
+
+	if (refused) {
+		fprintf(stderr, "pythiatop: --replay-log %s\n", refused);
+		return false;
+	}
+	if (!pipeline_replay(pipeline, options->replay_log, error, sizeof(error)) ||
+			(options->learn && pipeline_learn(pipeline, options->learn, error,
+							   sizeof(error)) != STATUS_OK)) {
+		fprintf(stderr, "pythiatop: %s\n", error);
+		return false;
+	}
+	return true;
+}
+
 static int run(struct pipeline *pipeline, const struct options *options)
 {
 	int code;
@@ -308,7 +345,7 @@ static int run(struct pipeline *pipeline, const struct options *options)
 	if (code != EXIT_SUCCESS) {
 		return code;
 	}
-	if (!conduct(pipeline, options)) {
+	if (options->replay_log ? !replay(pipeline, options) : !conduct(pipeline, options)) {
 		return EXIT_USAGE;
 	}
 	if (options->state_at.kind != INSTANT_NONE) {

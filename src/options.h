@@ -80,6 +80,9 @@
 			"with --batch: end at a verdict, when points are learned, or after "       \
 			"SECONDS")                                                                 \
 	X(LOG, 0, "log", "FILE", "append every decision to FILE, as JSON lines")                   \
+	X(REPLAY_LOG, 0, "replay-log", "FILE",                                                     \
+			"with --batch and recordings: take the decisions in FILE (of --log) "      \
+			"again")                                                                   \
 	X(THEME, 't', "theme", "NAME", "default, light, colorblind, mono, or a theme of yours")    \
 	X(ASCII, 'a', "ascii", NULL, "draw with ASCII characters only")                            \
 	X(NO_COLOR, 'm', "no-color", NULL, "no colours (as the variable NO_COLOR)")                \
@@ -118,9 +121,10 @@ struct options {
 	const char *learn;         /* NULL: not given */
 	const char *save_profile;  /* NULL: not asked for */
 	struct batch_until until;
-	const char *log;      /* NULL: none */
-	const char *baseline; /* NULL: not given */
-	const char *theme;    /* NULL: not given */
+	const char *log;        /* NULL: none */
+	const char *replay_log; /* NULL: none */
+	const char *baseline;   /* NULL: not given */
+	const char *theme;      /* NULL: not given */
 	bool ascii;
 	bool no_color;
 	struct settings_file config; /* the person's file; also holds their key bindings */

@@ -77,10 +77,12 @@ static struct snapshot *answer(
 	return snapshot;
 }
 
-/* An instant was asked for, and is there, or never will be. */
+/* An instant was asked for, and is there, or never will be; or a run that is replayed is over. */
 static bool is_settled(struct pipeline *pipeline)
 {
-	return pipeline_held(pipeline)->status > HOLD_WAITS;
+	const struct replay *replay = pipeline_replayed(pipeline);
+
+	return pipeline_held(pipeline)->status > HOLD_WAITS || (replay && replay_is_over(replay));
 }
 
 /* True: there is none, or it is there; else what went wrong is told. */
@@ -142,13 +144,28 @@ static bool tell_failed(struct pipeline *pipeline, bool broken, FILE *err)
 	return n > 0;
 }
 
+/* True: other decisions were taken than in the run that was to be replayed, which is told. */
+static bool tell_departure(struct pipeline *pipeline, FILE *err)
+{
+	const struct replay *replay = pipeline_replayed(pipeline);
+	const char *departure = replay ? replay_departure(replay) : NULL;
+	char clean[4096];
+
+	if (departure) {
+		text_escape(clean, sizeof(clean), departure);
+		fprintf(err, "pythiatop: %s\n", clean);
+	}
+	return departure != NULL;
+}
+
 /* A run without any event, and with a source that failed, is a failure. */
 static int outcome(struct pipeline *pipeline, FILE *err)
 {
 	bool nothing = !intake_any_events(pipeline_intake(pipeline));
 	bool failed = tell_failed(pipeline, nothing, err);
+	bool departed = tell_departure(pipeline, err);
 
-	return failed && nothing ? 1 : 0;
+	return departed || (failed && nothing) ? 1 : 0;
 }
 
 static enum stop_reason work(struct pipeline *pipeline, uint64_t due_ns, int signals)

@@ -63,7 +63,11 @@ static void detach(struct pipeline *pipeline, const char *argument)
 
 static void begin_epoch(struct pipeline *pipeline)
 {
-	engine_begin_epoch(pipeline_engine(pipeline));
+	if (pipeline_conductor(pipeline)) {
+		conductor_begin_epoch(pipeline_conductor(pipeline));
+	} else {
+		engine_begin_epoch(pipeline_engine(pipeline));
+	}
 	pipeline_notice(pipeline, "A new epoch begins. Key t shows its statistics.");
 }
 

@@ -99,9 +99,11 @@ void conductor_destroy(struct conductor *conductor)
 	if (!conductor) {
 		return;
 	}
+	/* What hosts answer now, nobody decides upon. */
+	decisions_close(conductor->decisions);
+	conductor->decisions = NULL;
 	/* Open asks are answered here, while everything they refer to is there. */
 	control_hosts_destroy(conductor->hosts);
-	decisions_close(conductor->decisions);
 	free(conductor);
 }
 
@@ -679,6 +681,22 @@ void conductor_undo_all(struct conductor *conductor)
 	conductor->mode = MODE_OBSERVE;
 	engine_undo_all(conductor->setup.engine, STEP_BY_PERSON);
 	decisions_undo_all(conductor->decisions);
+}
+
+void conductor_begin_epoch(struct conductor *conductor)
+{
+	engine_begin_epoch(conductor->setup.engine);
+	decisions_epoch(conductor->decisions);
+}
+
+void conductor_see_first(struct conductor *conductor, uint64_t event_ns)
+{
+	decisions_first(conductor->decisions, event_ns);
+}
+
+void conductor_see_profile(struct conductor *conductor, const char *file)
+{
+	decisions_profile(conductor->decisions, file);
 }
 
 bool conductor_set_strategy(struct conductor *conductor, const char *name)

@@ -55,6 +55,9 @@ void conductor_destroy(struct conductor *conductor);
 bool conductor_add_host(struct conductor *conductor, const char *option, char *error, size_t size);
 /* Traces of a host have come: if it is this one, it can be controlled without an option. */
 void conductor_see_host(struct conductor *conductor, const char *host);
+/* For the decision log: the first event comes; a profile was learned from. */
+void conductor_see_first(struct conductor *conductor, uint64_t event_ns);
+void conductor_see_profile(struct conductor *conductor, const char *file);
 
 uint32_t conductor_poll_fds(const struct conductor *conductor, struct pollfd *fds, uint32_t max);
 uint64_t conductor_due_ns(const struct conductor *conductor);
@@ -70,6 +73,7 @@ bool conductor_edit(struct conductor *conductor, uint32_t step, uint32_t part, b
 bool conductor_propose(struct conductor *conductor, uint32_t context, bool enable, char *error,
 		size_t size);
 void conductor_undo_all(struct conductor *conductor);
+void conductor_begin_epoch(struct conductor *conductor);
 bool conductor_set_strategy(struct conductor *conductor, const char *name);
 /* The budget in force. */
 const struct step_budget *conductor_budget(const struct conductor *conductor);

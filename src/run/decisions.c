@@ -10,38 +10,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "pythiatop/text.h"
+#include "config/json_file.h"
 
-#define FORMAT "pythiatop-decisions/1"
+const char *const decisions_names[DECISIONS_NAMES] = {"approve", "reject", "undo"};
 
 struct decisions {
 	int fd, failed;
 	uint64_t event_ns;
 };
-
-struct decisions *decisions_open(const char *path, char *error, size_t size)
-{
-	struct decisions *log = calloc(1, sizeof(*log));
-
-	if (log) {
-		log->fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
-	}
-	if (!log || log->fd < 0) {
-		snprintf(error, size, "cannot write the decision log %s: %s", path,
-				strerror(log ? errno : ENOMEM));
-		free(log);
-		return NULL;
-	}
-	return log;
-}
-
-void decisions_close(struct decisions *log)
-{
-	if (log) {
-		close(log->fd);
-		free(log);
-	}
-}
 
 int decisions_failed(const struct decisions *log)
 {
@@ -53,14 +29,6 @@ void decisions_at(struct decisions *log, uint64_t event_ns)
 	if (log) {
 		log->event_ns = event_ns;
 	}
-}
-
-static json_t *text(const char *value)
-{
-	char safe[4096];
-
-	text_escape(safe, sizeof(safe), value);
-	return json_string(safe);
 }
 
 /* One write a line, so that lines of several programs never mix. Takes the reference. */
@@ -76,14 +44,14 @@ static void put(struct decisions *log, const char *what, json_t *rest)
 		return;
 	}
 	clock_gettime(CLOCK_REALTIME, &now);
-	line = json_pack("{ss sf sI ss}", "log", FORMAT, "at",
+	line = json_pack("{ss sf sI ss}", "log", DECISIONS_FORMAT, "at",
 			(double)now.tv_sec + (double)now.tv_nsec * 1e-9, "event_ns",
 			(json_int_t)log->event_ns, "do", what);
 	if (line && rest) {
 		json_object_update(line, rest);
 	}
 	json_decref(rest);
-	flat = line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(16)) : NULL;
+	flat = line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
 	json_decref(line);
 	length = flat ? strlen(flat) : 0;
 	if (flat) {
@@ -93,6 +61,32 @@ static void put(struct decisions *log, const char *what, json_t *rest)
 		log->failed = log->failed ? log->failed : flat ? errno : ENOMEM;
 	}
 	free(flat);
+}
+
+struct decisions *decisions_open(const char *path, char *error, size_t size)
+{
+	struct decisions *log = calloc(1, sizeof(*log));
+
+	if (log) {
+		log->fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+	}
+	if (!log || log->fd < 0) {
+		snprintf(error, size, "cannot write the decision log %s: %s", path,
+				strerror(log ? errno : ENOMEM));
+		free(log);
+		return NULL;
+	}
+	put(log, "begin", NULL);
+	return log;
+}
+
+void decisions_close(struct decisions *log)
+{
+	if (log) {
+		put(log, "end", NULL);
+		close(log->fd);
+		free(log);
+	}
 }
 
 void decisions_mode(struct decisions *log, enum step_mode mode)
@@ -126,22 +120,20 @@ void decisions_offer(struct decisions *log, const char *host, const struct step_
 		json_t *fields = json_array();
 
 		for (uint32_t f = 0; f < offers[i].n_fields; f++) {
-			json_array_append_new(fields, text(offers[i].fields[f]));
+			json_array_append_new(fields, json_file_text(offers[i].fields[f]));
 		}
 		json_array_append_new(events,
-				json_pack("{so sb so}", "name", text(offers[i].name), "kernel",
-						offers[i].kernel, "fields", fields));
+				json_pack("{so sb so}", "name", json_file_text(offers[i].name),
+						"kernel", offers[i].kernel, "fields", fields));
 	}
-	put(log, "offer", json_pack("{so so}", "host", text(host), "events", events));
+	put(log, "offer", json_pack("{so so}", "host", json_file_text(host), "events", events));
 }
 
 void decisions_decide(struct decisions *log, uint32_t step, enum step_decision decision)
 {
-	static const char *const names[] = {"approve", "reject", "undo"};
-
 	put(log, "decide",
 			json_pack("{sI ss ss}", "step", (json_int_t)step, "decision",
-					names[decision], "by", "person"));
+					decisions_names[decision], "by", "person"));
 }
 
 void decisions_edit(struct decisions *log, uint32_t step, uint32_t part, bool keep)
@@ -158,12 +150,28 @@ void decisions_propose(struct decisions *log, uint32_t context, bool enable)
 
 void decisions_host_gone(struct decisions *log, const char *host)
 {
-	put(log, "host_gone", json_pack("{so}", "host", text(host)));
+	put(log, "host_gone", json_pack("{so}", "host", json_file_text(host)));
 }
 
 void decisions_undo_all(struct decisions *log)
 {
 	put(log, "undo_all", NULL);
+}
+
+void decisions_epoch(struct decisions *log)
+{
+	put(log, "epoch", NULL);
+}
+
+void decisions_profile(struct decisions *log, const char *file)
+{
+	put(log, "profile", json_pack("{so}", "file", json_file_text(file)));
+}
+
+void decisions_first(struct decisions *log, uint64_t event_ns)
+{
+	decisions_at(log, event_ns);
+	put(log, "first", NULL);
 }
 
 void decisions_order(struct decisions *log, const struct step_order *order)
@@ -173,10 +181,10 @@ void decisions_order(struct decisions *log, const struct step_order *order)
 	for (uint32_t i = 0; log && i < order->n; i++) {
 		const struct step_event *event = &order->events[i];
 
-		json_array_append_new(
-				events, json_pack("{so so sb sb}", "host", text(event->host),
-							"name", text(event->name), "kernel",
-							event->kernel, "enable", event->enable));
+		json_array_append_new(events,
+				json_pack("{so so sb sb}", "host", json_file_text(event->host),
+						"name", json_file_text(event->name), "kernel",
+						event->kernel, "enable", event->enable));
 	}
 	put(log, "order",
 			json_pack("{sI sb so}", "step", (json_int_t)order->step, "undo",
@@ -188,7 +196,7 @@ void decisions_outcome(struct decisions *log, const struct step_outcome *outcome
 	put(log, "outcome",
 			json_pack("{sI sb sb so}", "step", (json_int_t)outcome->step, "undo",
 					outcome->undo, "ok", outcome->ok, "error",
-					text(outcome->error)));
+					json_file_text(outcome->error)));
 }
 
 void decisions_watch(struct decisions *log, const struct step_watch *watch)

@@ -17,15 +17,23 @@
  *   "offer" host, events [{name, kernel, fields}] - "budget" - "strategy" - "decide" step,
  * decision, by - "edit" step, part, keep - "propose" context, enable - "host_gone" host -
  * "undo_all" - "order" step, undo, events - "outcome" step, undo, ok, error - "watch" step,
- * discarded, events_per_s
+ * discarded, events_per_s - "epoch" - "profile" file - "first": the first event of the run is of
+ * event_ns; and "begin" and "end" of a run, as a file may hold several. run/replay.h reads it.
  *
  * Each line is written whole and at once. A line that cannot be written is lost, and said once by
  * decisions_close() or decisions_failed(). All calls may be made with NULL: no log is kept.
  */
 struct decisions;
 
+#define DECISIONS_FORMAT "pythiatop-decisions/1"
+#define DECISIONS_NAMES  3
+
+/* Of enum step_decision. */
+extern const char *const decisions_names[DECISIONS_NAMES];
+
 /* NULL: `error` names the file and what is wrong. */
 struct decisions *decisions_open(const char *path, char *error, size_t size);
+/* A run that is not closed has no end in the log. */
 void decisions_close(struct decisions *log);
 /* A line could not be written: errno of the first such; 0: all were. */
 int decisions_failed(const struct decisions *log);
@@ -43,6 +51,10 @@ void decisions_edit(struct decisions *log, uint32_t step, uint32_t part, bool ke
 void decisions_propose(struct decisions *log, uint32_t context, bool enable);
 void decisions_host_gone(struct decisions *log, const char *host);
 void decisions_undo_all(struct decisions *log);
+void decisions_epoch(struct decisions *log);
+void decisions_profile(struct decisions *log, const char *file);
+/* The first event of all: events before it in a recording were not seen. */
+void decisions_first(struct decisions *log, uint64_t event_ns);
 void decisions_order(struct decisions *log, const struct step_order *order);
 void decisions_outcome(struct decisions *log, const struct step_outcome *outcome);
 void decisions_watch(struct decisions *log, const struct step_watch *watch);

@@ -44,6 +44,8 @@ struct pipeline {
 	uint64_t window_ns;
 	struct hold hold;
 	struct conductor *conductor; /* NULL: no host is controlled */
+	struct replay *replay;       /* NULL: no decisions are taken again */
+	bool any;                    /* an event came */
 	char relay[URL_MAX];         /* of the first live source */
 	struct dump_job dump_job;
 	char notice[512];
@@ -110,12 +112,17 @@ static void tell_hold(struct pipeline *pipeline)
 	}
 }
 
-static void see(struct pipeline *pipeline, uint64_t ts_ns)
+/* False: the engine is not to hear of it. */
+static bool see(struct pipeline *pipeline, uint64_t ts_ns)
 {
+	if (pipeline->replay && !replay_see(pipeline->replay, pipeline->engine, ts_ns)) {
+		return false;
+	}
 	if (pipeline->hold.status == HOLD_WAITS) {
 		hold_see(&pipeline->hold, pipeline->engine, ts_ns);
 		tell_hold(pipeline);
 	}
+	return true;
 }
 
 static void sink_feed(void *context, const struct event *event)
@@ -123,8 +130,13 @@ static void sink_feed(void *context, const struct event *event)
 	struct pipeline *pipeline = context;
 
 	pipeline->fed++;
-	see(pipeline, event->ts_ns);
-	engine_feed(pipeline->engine, event);
+	if (!pipeline->any && pipeline->conductor) {
+		conductor_see_first(pipeline->conductor, event->ts_ns);
+	}
+	pipeline->any = true;
+	if (see(pipeline, event->ts_ns)) {
+		engine_feed(pipeline->engine, event);
+	}
 }
 
 static void sink_lose(void *context, const struct loss *loss)
@@ -132,7 +144,9 @@ static void sink_lose(void *context, const struct loss *loss)
 	struct pipeline *pipeline = context;
 
 	pipeline->fed++;
-	engine_lose(pipeline->engine, loss);
+	if (!pipeline->replay || replay_runs(pipeline->replay)) {
+		engine_lose(pipeline->engine, loss);
+	}
 }
 
 static void sink_late(void *context, uint32_t session, uint64_t count)
@@ -148,8 +162,9 @@ static void sink_advance(void *context, uint64_t ts_ns)
 	struct pipeline *pipeline = context;
 
 	pipeline->fed++;
-	see(pipeline, ts_ns);
-	engine_advance(pipeline->engine, ts_ns);
+	if (see(pipeline, ts_ns)) {
+		engine_advance(pipeline->engine, ts_ns);
+	}
 }
 
 struct pipeline *pipeline_create(uint64_t window_ns, bool keep_events)
@@ -195,6 +210,7 @@ void pipeline_destroy(struct pipeline *pipeline)
 	dump_job_stop(&pipeline->dump_job);
 	symbols_destroy(pipeline->symbols);
 	conductor_destroy(pipeline->conductor);
+	replay_destroy(pipeline->replay);
 	intake_destroy(pipeline->intake);
 	engine_destroy(pipeline->engine);
 	free(pipeline);
@@ -307,8 +323,22 @@ enum status pipeline_learn(
 	if (status != STATUS_OK) {
 		snprintf(error, error_size, "%s: no memory for all of it", path);
 	}
+	if (status == STATUS_OK && pipeline->conductor) {
+		conductor_see_profile(pipeline->conductor, path);
+	}
 	profile_file_destroy(file);
 	return status;
+}
+
+bool pipeline_replay(struct pipeline *pipeline, const char *path, char *error, size_t error_size)
+{
+	pipeline->replay = replay_read(path, error, error_size);
+	return pipeline->replay != NULL;
+}
+
+const struct replay *pipeline_replayed(const struct pipeline *pipeline)
+{
+	return pipeline->replay;
 }
 
 /* --- schemas --- */
@@ -422,6 +452,9 @@ bool pipeline_ended(struct pipeline *pipeline)
 		if (pipeline->hold.status == HOLD_WAITS) {
 			hold_end(&pipeline->hold, pipeline->engine);
 			tell_hold(pipeline);
+		}
+		if (pipeline->replay) {
+			replay_finish(pipeline->replay, pipeline->engine);
 		}
 		engine_finish(pipeline->engine);
 	}

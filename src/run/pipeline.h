@@ -15,6 +15,7 @@
 #include "pythiatop/status.h"
 #include "run/conductor.h"
 #include "run/hold.h"
+#include "run/replay.h"
 
 /*
  * Sources and analysis joined: what the console's analysis thread, batch, --list and --show-schema
@@ -41,6 +42,13 @@ void pipeline_destroy(struct pipeline *pipeline);
 bool pipeline_conduct(struct pipeline *pipeline, const struct conductor_setup *setup, char *error,
 		size_t error_size);
 struct conductor *pipeline_conductor(struct pipeline *pipeline);
+
+/*
+ * Takes the decisions of a log again while recordings are read: instead of pipeline_conduct(), and
+ * before the first step. False: `error` says what is wrong with the log.
+ */
+bool pipeline_replay(struct pipeline *pipeline, const char *path, char *error, size_t error_size);
+const struct replay *pipeline_replayed(const struct pipeline *pipeline); /* NULL: none */
 
 /* Saves what is known of points for the next time; a notice says if that fails. */
 void pipeline_save_learned(struct pipeline *pipeline);

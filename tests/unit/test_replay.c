@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* A run's decision log, read back, leads another engine to the same steps. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "feed.h"
+#include "run/decisions.h"
+#include "run/replay.h"
+
+#define T0        UINT64_C(1700000000000000000)
+#define MS        UINT64_C(1000000)
+#define MAX_SEEN  100000u
+#define SECONDS   90u
+#define PER_S     50u
+#define TEXT_SIZE 65536u
+
+#define V(...) ((union feed_value[]){__VA_ARGS__})
+
+enum { SERVE_IN, SERVE_OUT, WORK_IN, WORK_OUT, N_TYPES };
+
+static char path[64];
+
+static int make_file(void **state)
+{
+	int fd;
+
+	(void)state;
+	snprintf(path, sizeof(path), "/tmp/pt-test-replay.XXXXXX");
+	fd = mkstemp(path);
+	if (fd >= 0) {
+		close(fd);
+	}
+	return fd < 0;
+}
+
+static int remove_file(void **state)
+{
+	(void)state;
+	return unlink(path);
+}
+
+/* --- events, as a recording has them --- */
+
+struct recording {
+	uint32_t n;
+	struct {
+		uint64_t ts_ns, request;
+		uint32_t type;
+	} events[MAX_SEEN];
+};
+
+static void start(struct feed *feed, uint32_t types[N_TYPES])
+{
+	static const char *const names[N_TYPES] = {
+			"app:serve_entry", "app:serve_exit", "app:work_entry", "app:work_exit"};
+
+	feed_start(feed, NULL);
+	for (uint32_t i = 0; i < N_TYPES; i++) {
+		types[i] = feed_type(feed, names[i], "request_id:u vtid:c vpid:c");
+	}
+}
+
+static void feed_one(struct feed *feed, const uint32_t *types, const struct recording *recording,
+		uint32_t at)
+{
+	feed_raw(feed, feed->stream, types[recording->events[at].type], recording->events[at].ts_ns,
+			0, V({.u = recording->events[at].request}, {.u = 100}, {.u = 100}));
+}
+
+/* Everything about steps and findings, in words. */
+static char *describe(struct engine *engine)
+{
+	const struct focus focus = {.parts = FOCUS_STEPS | FOCUS_GROUPS, .horizon = HORIZON_EPOCH};
+	struct snapshot *snapshot = snapshot_create();
+	char *text = calloc(1, TEXT_SIZE);
+	FILE *out;
+
+	assert_non_null(snapshot);
+	assert_non_null(text);
+	assert_int_equal(engine_fill(engine, &focus, snapshot), STATUS_OK);
+	out = fmemopen(text, TEXT_SIZE, "w");
+	assert_non_null(out);
+	for (uint32_t i = 0; i < snapshot->steps.n; i++) {
+		const struct step_row *row = &snapshot->steps.rows[i];
+
+		fprintf(out,
+				"%u kind %d state %d by %d: %s; %s; %s; %lu %lu %lu %lu; %.17g "
+				"%.17g\n",
+				row->id, (int)row->kind, (int)row->state, (int)row->by, row->title,
+				row->why, row->effect, row->proposed_ns, row->decided_ns,
+				row->done_ns, row->ended_ns, row->predicted.events_per_s,
+				row->actual.events_per_s);
+	}
+	for (uint32_t i = 0; i < snapshot->steps.n_findings; i++) {
+		const struct steps_finding *finding = &snapshot->steps.findings[i];
+
+		fprintf(out, "finding of %u: rule %d\n", finding->group_id, (int)finding->rule);
+	}
+	fclose(out);
+	snapshot_destroy(snapshot);
+	return text;
+}
+
+/* --- the live run --- */
+
+struct live {
+	struct feed feed;
+	uint32_t types[N_TYPES];
+	struct decisions *log;
+	struct recording *recording;
+	bool work_on; /* what steps did */
+	struct step_order order;
+	uint32_t order_due, watch_due, watch_step; /* seconds; 0: none */
+};
+
+static void record(struct live *live, uint32_t type, uint64_t ts_ns, uint64_t request)
+{
+	struct recording *recording = live->recording;
+
+	assert_true(recording->n < MAX_SEEN);
+	recording->events[recording->n].ts_ns = ts_ns;
+	recording->events[recording->n].type = type;
+	recording->events[recording->n].request = request;
+	feed_one(&live->feed, live->types, recording, recording->n++);
+}
+
+/* Requests of 2 ms, every third of 12, which the work inside takes. */
+static void serve_second(struct live *live, uint32_t second)
+{
+	for (uint32_t i = 0; i < PER_S; i++) {
+		uint64_t request = second * PER_S + i + 1;
+		uint64_t ns = T0 + second * 1000 * MS + i * 20 * MS;
+		uint64_t took = (request % 3 ? 2 : 12) * MS + request * 997 % 100000;
+
+		record(live, SERVE_IN, ns, request);
+		if (live->work_on) {
+			record(live, WORK_IN, ns + MS / 2, request);
+			record(live, WORK_OUT, ns + took - MS / 2, request);
+		}
+		record(live, SERVE_OUT, ns + took, request);
+	}
+}
+
+/* What the conductor does, and a person that approves each step. */
+static void conduct(struct live *live, uint32_t second)
+{
+	struct engine *engine = live->feed.engine;
+	const struct step_order *order;
+	char error[256];
+
+	decisions_at(live->log, engine_time(engine));
+	for (uint32_t step = 1; step < 20; step++) {
+		if (engine_decide(engine, step, STEP_APPROVE, STEP_BY_PERSON, error,
+				    sizeof(error)) == STATUS_OK) {
+			decisions_decide(live->log, step, STEP_APPROVE);
+		}
+	}
+	if (live->order_due && second >= live->order_due) {
+		const struct step_outcome outcome = {.step = live->order.step,
+				.undo = live->order.undo,
+				.ok = true,
+				.error = ""};
+
+		live->order_due = 0;
+		engine_order_done(engine, &outcome);
+		decisions_outcome(live->log, &outcome);
+		live->watch_due = outcome.undo ? 0 : second + live->order.watch_s;
+		live->watch_step = outcome.step;
+	}
+	if (live->watch_due && second >= live->watch_due) {
+		const struct step_watch watch = {.step = live->watch_step,
+				.actual = {.events_per_s = 100.0 / 3,
+						.bytes_per_s = -1,
+						.cpu_share = -1}};
+
+		live->watch_due = 0;
+		engine_watch_over(engine, &watch);
+		decisions_watch(live->log, &watch);
+	}
+	order = live->order_due ? NULL : engine_next_order(engine);
+	if (order) {
+		decisions_order(live->log, order);
+		live->order = *order;
+		live->order_due = second + 1;
+		live->work_on = order->n && order->events[0].enable;
+	}
+}
+
+static void offer(struct live *live)
+{
+	static const char *const fields[] = {"request_id"};
+	static const struct step_offer offers[] = {{.host = "alpha",
+								   .name = "app:work_entry",
+								   .n_fields = 1,
+								   .fields = fields},
+			{.host = "alpha", .name = "app:work_exit", .n_fields = 1, .fields = fields},
+			{.host = "alpha",
+					.name = "app:serve_entry",
+					.n_fields = 1,
+					.fields = fields},
+			{.host = "alpha",
+					.name = "app:serve_exit",
+					.n_fields = 1,
+					.fields = fields}};
+
+	assert_int_equal(engine_offer(live->feed.engine, "alpha", offers, 4), STATUS_OK);
+	decisions_offer(live->log, "alpha", offers, 4);
+}
+
+/* The same strategy twice, an epoch by hand, a mode: whatever a person may say. */
+static void live_run(struct recording *recording, char **steps)
+{
+	struct live live = {.recording = recording};
+	char error[256];
+
+	recording->n = 0;
+	start(&live.feed, live.types);
+	live.log = decisions_open(path, error, sizeof(error));
+	assert_non_null(live.log);
+	engine_set_strategy(live.feed.engine, "flat");
+	decisions_strategy(live.log, "flat");
+	engine_set_budget(live.feed.engine, &(struct step_budget){.events_per_s = 1000.0 / 3,
+							    .learn_events_per_s = 7777,
+							    .points = 2});
+	decisions_budget(live.log, engine_budget(live.feed.engine));
+	engine_set_mode(live.feed.engine, MODE_APPROVE);
+	decisions_mode(live.log, MODE_APPROVE);
+	decisions_first(live.log, T0);
+	decisions_at(live.log, 0);
+	for (uint32_t second = 0; second < SECONDS; second++) {
+		serve_second(&live, second);
+		conduct(&live, second);
+		if (second == 1) {
+			offer(&live);
+		} else if (second == 70) {
+			engine_begin_epoch(live.feed.engine);
+			decisions_epoch(live.log);
+		} else if (second == 80) {
+			engine_undo_all(live.feed.engine, STEP_BY_PERSON);
+			decisions_undo_all(live.log);
+		}
+	}
+	decisions_close(live.log);
+	*steps = describe(live.feed.engine);
+	/* The recording goes on, and so would the engine. */
+	for (uint32_t second = SECONDS; second < SECONDS + 20; second++) {
+		serve_second(&live, second);
+	}
+	feed_stop(&live.feed);
+}
+
+/* What the engine comes to; the departure is copied. */
+static char *replayed(const struct recording *recording, char *departure, size_t size)
+{
+	struct feed feed;
+	uint32_t types[N_TYPES];
+	char error[512] = "";
+	struct replay *replay = replay_read(path, error, sizeof(error));
+	char *steps;
+
+	assert_string_equal(error, "");
+	assert_non_null(replay);
+	start(&feed, types);
+	for (uint32_t i = 0; i < recording->n; i++) {
+		if (replay_see(replay, feed.engine, recording->events[i].ts_ns)) {
+			feed_one(&feed, types, recording, i);
+		}
+	}
+	replay_finish(replay, feed.engine);
+	assert_true(replay_is_over(replay));
+	snprintf(departure, size, "%s", replay_departure(replay) ? replay_departure(replay) : "");
+	steps = describe(feed.engine);
+	replay_destroy(replay);
+	feed_stop(&feed);
+	return steps;
+}
+
+static void the_same_steps_are_taken_again(void **state)
+{
+	struct recording *recording = calloc(1, sizeof(*recording));
+	char *steps, *again, departure[1024];
+
+	(void)state;
+	assert_non_null(recording);
+	/* Two runs in one file: the last one counts. */
+	live_run(recording, &steps);
+	free(steps);
+	live_run(recording, &steps);
+	/* Something was learned, enabled and undone. */
+	assert_non_null(strstr(steps, "kind 1 state 5"));
+	assert_non_null(strstr(steps, "kind 2 "));
+	for (uint32_t i = 0; i < 2; i++) {
+		again = replayed(recording, departure, sizeof(departure));
+		assert_string_equal(departure, "");
+		assert_string_equal(again, steps);
+		free(again);
+	}
+	free(steps);
+	free(recording);
+}
+
+/* Other events: that it went another way is told, with the line. */
+static void another_way_is_told(void **state)
+{
+	struct recording *recording = calloc(1, sizeof(*recording));
+	char *steps, departure[1024];
+
+	(void)state;
+	assert_non_null(recording);
+	live_run(recording, &steps);
+	free(steps);
+	for (uint32_t i = 0; i < recording->n; i++) {
+		recording->events[i].ts_ns += 3600 * 1000 * MS;
+	}
+	free(replayed(recording, departure, sizeof(departure)));
+	assert_non_null(strstr(departure, "not as then"));
+	recording->n = 30; /* and one that ends before there was anything to say */
+	for (uint32_t i = 0; i < recording->n; i++) {
+		recording->events[i].ts_ns -= 3600 * 1000 * MS;
+	}
+	free(replayed(recording, departure, sizeof(departure)));
+	assert_non_null(strstr(departure, "not as then"));
+	assert_non_null(strstr(departure, path));
+	free(recording);
+}
+
+static void wrong_logs_are_told(void **state)
+{
+#define LINE(rest) "{\"log\":\"pythiatop-decisions/1\",\"at\":1.5,\"event_ns\":" rest "}\n"
+#define BEGIN      LINE("0,\"do\":\"begin\"")
+	static const struct {
+		const char *text, *says;
+	} cases[] = {
+			{"", "empty"},
+			{"x\n", "line 1"},
+			{"[]\n", "line 1"},
+			{"{}\n", "line 1: no line of a decision log"},
+			{"{\"log\":\"other/1\",\"at\":1,\"event_ns\":0,\"do\":\"begin\"}\n",
+					"another kind"},
+			{LINE("0,\"do\":\"undo_all\""), "line 1: no run begins"},
+			{LINE("-1,\"do\":\"begin\""), "negative time"},
+			{BEGIN LINE("0,\"do\":\"dance\""), "line 2: \"dance\""},
+			{BEGIN LINE("0,\"do\":\"undo_all\",\"more\":1"), "line 2: "},
+			{BEGIN LINE("0,\"do\":\"mode\""), "mode"},
+			{BEGIN LINE("0,\"do\":\"mode\",\"mode\":\"fast\""), "\"fast\""},
+			{BEGIN LINE("0,\"do\":\"strategy\",\"strategy\":\"guess\""), "\"guess\""},
+			{BEGIN LINE("0,\"do\":\"offer\",\"host\":\"h\",\"events\":{}"), "array"},
+			{BEGIN LINE("0,\"do\":\"offer\",\"host\":\"h\",\"events\":[1]"), "event 0"},
+			{BEGIN LINE("0,\"do\":\"offer\",\"host\":\"h\",\"events\":[{\"name\":\"x\","
+				    "\"kernel\":false,\"fields\":[1]}]"),
+					"event 0: expected an array of names"},
+			{BEGIN LINE("0,\"do\":\"decide\",\"step\":-1,\"decision\":\"undo\",\"by\":"
+				    "\"person\""),
+					"none of a step"},
+			{BEGIN LINE("0,\"do\":\"decide\",\"step\":1,\"decision\":\"eat\",\"by\":"
+				    "\"person\""),
+					"\"eat\""},
+			{BEGIN LINE("0,\"do\":\"watch\",\"step\":1,\"discarded\":-1,\"events_per_"
+				    "s\":"
+				    "0"),
+					"negative number"},
+			{BEGIN LINE("0,\"do\":\"order\",\"step\":1,\"undo\":false,\"events\":[{}]"),
+					"event 0"},
+			{BEGIN LINE("9,\"do\":\"epoch\"") LINE("8,\"do\":\"epoch\""),
+					"line 3: earlier"},
+	};
+	char error[512] = "";
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		FILE *out = fopen(path, "w");
+
+		assert_non_null(out);
+		fputs(cases[i].text, out);
+		fclose(out);
+		error[0] = '\0';
+		assert_null(replay_read(path, error, sizeof(error)));
+		if (!strstr(error, cases[i].says) || !strstr(error, path)) {
+			fail_msg("case %zu: \"%s\" does not say \"%s\"", i, error, cases[i].says);
+		}
+	}
+	assert_null(replay_read("/nowhere/at/all", error, sizeof(error)));
+	assert_non_null(strstr(error, "/nowhere/at/all"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test_setup_teardown(
+					the_same_steps_are_taken_again, make_file, remove_file),
+			cmocka_unit_test_setup_teardown(
+					another_way_is_told, make_file, remove_file),
+			cmocka_unit_test_setup_teardown(
+					wrong_logs_are_told, make_file, remove_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
