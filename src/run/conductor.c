@@ -43,7 +43,10 @@ struct watching {
 	bool on, asked, learning;
 	uint32_t step;
 	uint64_t begin_ns, end_ns;
-	uint64_t events, discarded; /* of our sessions, at the begin */
+	uint64_t events, discarded;    /* of our sessions, at the begin */
+	uint64_t look_ns, look_events; /* of the last look in between */
+	uint32_t over;                 /* looks in a row over the budget */
+	double rate;                   /* events/s at the last look; 0: none so far */
 	uint32_t open;
 	uint64_t discarded_now;
 };
@@ -559,7 +562,30 @@ static void begin_watch(struct conductor *conductor, uint64_t now_ns)
 			.begin_ns = now_ns,
 			.end_ns = now_ns + conductor->playing.watch_s * NS_PER_S,
 			.events = own_events(conductor),
+			.look_ns = now_ns,
+			.look_events = own_events(conductor),
 			.discarded = conductor->watching.discarded_now};
+}
+
+/* A step that takes the whole beyond the budget is not watched to the end. */
+static void look_in_between(struct conductor *conductor, uint64_t now_ns)
+{
+	struct watching *watching = &conductor->watching;
+	double budget = engine_budget(conductor->setup.engine)->events_per_s;
+	uint64_t events;
+
+	if (watching->learning || now_ns < watching->look_ns + NS_PER_S) {
+		return;
+	}
+	events = own_events(conductor);
+	watching->rate = (double)(events - watching->look_events) * 1e9 /
+			 (double)(now_ns - watching->look_ns);
+	watching->look_ns = now_ns;
+	watching->look_events = events;
+	watching->over = budget > 0 && watching->rate > budget ? watching->over + 1 : 0;
+	if (watching->over >= 2 && watching->end_ns > now_ns) {
+		watching->end_ns = now_ns;
+	}
 }
 
 static void watch(struct conductor *conductor, uint64_t now_ns)
@@ -568,6 +594,9 @@ static void watch(struct conductor *conductor, uint64_t now_ns)
 	struct step_watch seen;
 	double seconds;
 
+	if (watching->on) {
+		look_in_between(conductor, now_ns);
+	}
 	if (!watching->on || now_ns < watching->end_ns) {
 		return;
 	}
@@ -588,6 +617,9 @@ static void watch(struct conductor *conductor, uint64_t now_ns)
 						   seconds,
 					.bytes_per_s = -1,
 					.cpu_share = -1}};
+	if (watching->over >= 2) {
+		seen.actual.events_per_s = watching->rate; /* as it is now, not since the begin */
+	}
 	watching->on = false;
 	conductor->changed = true;
 	engine_watch_over(conductor->setup.engine, &seen);
@@ -608,9 +640,13 @@ uint64_t conductor_due_ns(const struct conductor *conductor)
 {
 	uint64_t due_ns = control_hosts_due_ns(conductor->hosts);
 
-	if (conductor->watching.on && !conductor->watching.asked &&
-			conductor->watching.end_ns < due_ns) {
-		due_ns = conductor->watching.end_ns;
+	if (conductor->watching.on && !conductor->watching.asked) {
+		uint64_t look_ns = conductor->watching.look_ns + NS_PER_S;
+		uint64_t next_ns = look_ns < conductor->watching.end_ns
+						   ? look_ns
+						   : conductor->watching.end_ns;
+
+		due_ns = next_ns < due_ns ? next_ns : due_ns;
 	}
 	return due_ns;
 }
