@@ -138,7 +138,8 @@ start_acting
 kill -KILL "$PT_RELAYD_PID"
 sleep 0.5
 tells '^answer 0 ' destroy
-tells 'Unable to connect to lttng-relayd: can this host reach' "create $relay"
+# How far the session daemon came decides what it says; what to do is the same.
+tells '(Unable to connect to lttng-relayd|Fatal error of the session daemon): can this host reach' "create $relay"
 # shellcheck disable=SC2086
 background $PT_RELAYD >"$work/relayd.log" 2>&1
 for _ in $(seq 100); do
