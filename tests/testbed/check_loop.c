@@ -243,8 +243,10 @@ static void read_log(const char *path, const struct seen *seen, struct log *log)
 		log->lines++;
 		if (strcmp(did, "order") == 0) {
 			log->first_order = log->first_order > 0 ? log->first_order : at;
-			printf("step %.0f: in the tree after %.0f ms\n", number(line, "step"),
-					first > 0 ? 1e3 * (first - at) : 0);
+			if (first > 0) {
+				printf("step %.0f: in the tree after %.0f ms\n",
+						number(line, "step"), 1e3 * (first - at));
+			}
 		}
 		json_decref(line);
 	}
