@@ -5,6 +5,8 @@
 
 #include "pythia/internal.h"
 
+#define LEARN_PART   10u /* of the points must be off, for learning to be worth it */
+#define BAR_EPOCHS   5u
 #define FEW_REQUESTS 50u
 #define BORING_LOOKS 3u
 #define UNSEEN_NS    (360 * NS_PER_S)
@@ -143,6 +145,16 @@ static double predict_learning(
 	return groups->n ? 2 * n * spans / groups->n : -1;
 }
 
+static uint32_t count_offered(const struct pythia *pythia)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < pythia->points.n; i++) {
+		n += pythia->points.items[i].offered != 0 && !pythia->points.items[i].kernel;
+	}
+	return n;
+}
+
 /* Where points stand is learned once, by having all of them on for a short while. */
 bool pythia_propose_learning(struct pythia *pythia, const struct groups_view *groups)
 {
@@ -160,6 +172,10 @@ bool pythia_propose_learning(struct pythia *pythia, const struct groups_view *gr
 	}
 	parts = gather(pythia, is_off, true, &n);
 	if (!parts) {
+		return false;
+	}
+	if (n < count_offered(pythia) / LEARN_PART) {
+		free(parts); /* nearly all are on: what is seen is what there is to learn */
 		return false;
 	}
 	rate = predict_learning(pythia, groups, n);
@@ -197,4 +213,12 @@ bool pythia_propose_disabling(struct pythia *pythia, bool all, uint32_t group_id
 	step = pythia_add_step(pythia, STEP_DISABLE, parts, n, group_id, title, why);
 	free(parts);
 	return step != NULL;
+}
+
+/* What a person rejected, or what failed, is left alone for a while. */
+void pythia_bar(struct pythia *pythia, const struct step *step)
+{
+	for (uint32_t i = 0; i < step->n_parts; i++) {
+		pythia->points.items[step->parts[i].point].barred = pythia->epoch + BAR_EPOCHS;
+	}
 }

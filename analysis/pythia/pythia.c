@@ -166,14 +166,6 @@ void pythia_recorded(struct pythia *pythia, const char *event, const char *const
 
 /* --- decisions and outcomes ------------------------------------------------------------------ */
 
-/* What a person rejected, or what failed, is left alone for a while. */
-void pythia_bar(struct pythia *pythia, const struct step *step)
-{
-	for (uint32_t i = 0; i < step->n_parts; i++) {
-		pythia->points.items[step->parts[i].point].barred = pythia->epoch + BAR_EPOCHS;
-	}
-}
-
 enum status pythia_decide(struct pythia *pythia, uint32_t id, enum step_decision decision,
 		enum step_by by, uint64_t now_ns, char *error, size_t size)
 {
