@@ -35,7 +35,7 @@ allow() {
 }
 
 allow include 'pythiatop/.*\.h' 'the C library and its own headers'
-allow analysis '(pythiatop/.*|gsl/.*|(stats|state|requests|groups|pythia)/.*|[a-z_]+)\.h' 'include/, GSL and its own headers'
+allow analysis '(pythiatop/.*|gsl/.*|(stats|state|requests|groups|pythia|explain)/.*|[a-z_]+)\.h' 'include/, GSL and its own headers'
 # sys/mman.h is let through: pools ask for huge pages (analysis/pool.c); to map a file takes fcntl.h.
 forbid analysis '(fcntl|poll|sched|signal|termios|unistd|locale|langinfo)\.h|sys/([a-ln-z]|m[^m])|time\.h|pthread\.h|threads\.h' 'files, sockets, clocks and threads'
 allow ui '(pythiatop/.*|curses|(widgets|views)/.*|[a-z_]+)\.h' 'include/, ncursesw and its own headers'

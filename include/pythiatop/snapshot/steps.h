@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "pythiatop/snapshot/explanation.h"
 #include "pythiatop/step.h"
 
 /* A point of a step that waits for a decision. */
@@ -58,7 +59,13 @@ struct steps_finding {
 	uint32_t n_steps;
 	double seconds; /* of the search, event time */
 	uint32_t n_history;
-	const char *const *history; /* what was tried and what it showed, oldest first */
+	const char *const *history;            /* what was tried and what it showed, oldest first */
+	const struct explanation *explanation; /* by key-values; NULL: none was made */
+	uint32_t n_ruled_out;
+	const char *const *ruled_out; /* places and keys that do not explain it, with figures */
+	const char *next;             /* what to look at now; "" if nothing is known */
+	uint32_t n_points;            /* that were enabled in its search */
+	struct step_cost cost;        /* of these, while all were on */
 };
 
 /* Whether a host can be controlled. */
