@@ -67,7 +67,7 @@ static void list_id(struct requests *r, const struct event_type *type, const str
 	const char *text;
 	uint32_t name;
 
-	if (bind->kind != NS_REQUEST || bind->n_keys != 1 ||
+	if (bind->kind == NS_LANE || bind->n_keys != 1 ||
 			(key->kind != KEY_FIELD_NUMBER && key->kind != KEY_FIELD_BYTES)) {
 		return;
 	}
@@ -78,7 +78,7 @@ static void list_id(struct requests *r, const struct event_type *type, const str
 	}
 }
 
-/* What any event names requests by, that tells nothing else of an event that does not. */
+/* What any event names requests or messages by, that tells nothing else in one that does not. */
 static void list_ids(struct requests *r)
 {
 	for (uint32_t i = 0; i < r->registry->n_types; i++) {
