@@ -102,6 +102,13 @@ static bool measure(void *context, const struct request *request, struct measure
 	return requests_measure(engine->requests, request, out);
 }
 
+static bool read_keys(void *context, const struct request *request, struct request_keys *out)
+{
+	struct engine *engine = context;
+
+	return requests_read_keys(engine->requests, request, out);
+}
+
 struct engine *engine_create(const struct engine_config *config)
 {
 	struct engine *engine = calloc(1, sizeof(*engine));
@@ -151,6 +158,7 @@ struct engine *engine_create(const struct engine_config *config)
 							       .max_pin_bytes = c->max_pin_bytes,
 							       .cov_limit = c->cov_limit,
 							       .measure = measure,
+							       .read_keys = read_keys,
 							       .measurer = engine},
 				engine->names, engine->contexts, &engine->pool);
 	}

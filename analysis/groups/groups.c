@@ -41,9 +41,8 @@ struct groups *groups_create(const struct groups_config *config, const struct na
 	groups->retention = 2 * groups->window;
 	groups->seal = 1;
 	pool_init(&groups->pool);
-	pool_init(&groups->samples.pool);
-	groups->samples.max_bytes =
-			config->max_sample_bytes ? config->max_sample_bytes : MAX_SAMPLE_BYTES;
+	samples_init(&groups->samples,
+			config->max_sample_bytes ? config->max_sample_bytes : MAX_SAMPLE_BYTES);
 	groups->contexts_bound.max = config->max_contexts ? config->max_contexts : MAX_CONTEXTS;
 	groups->sample_slots = calloc(groups->window, sizeof(struct sample *));
 	kept_store_init(&groups->kept, pool);
@@ -64,6 +63,7 @@ static void group_destroy(struct groups *groups, struct group *group)
 	}
 	observed_release(groups, &group->now.observed);
 	free(group->pinned);
+	free(group->collected);
 	free(group->ring.records);
 	free(group->path);
 	free(group->services);
@@ -81,7 +81,8 @@ void groups_destroy(struct groups *groups)
 	}
 	kept_store_release(&groups->kept);
 	pool_release(&groups->pool);
-	pool_release(&groups->samples.pool);
+	samples_release(&groups->samples);
+	free(groups->keys_of_one);
 	profile_release(&groups->past.profile);
 	location_release(&groups->located.location);
 	tree_work_release(&groups->tree);

@@ -11,6 +11,7 @@
 #include "pythiatop/snapshot/snapshot.h"
 #include "pythiatop/status.h"
 #include "requests/contexts.h"
+#include "requests/keys.h"
 #include "requests/measured.h"
 #include "requests/request.h"
 
@@ -60,6 +61,8 @@ struct groups_config {
 	 * NULL: nothing is said of it.
 	 */
 	bool (*measure)(void *measurer, const struct request *request, struct measured *out);
+	/* The same of its key-values; asked of groups that are being explained (collect.h). */
+	bool (*read_keys)(void *measurer, const struct request *request, struct request_keys *out);
 	void *measurer;
 };
 

@@ -31,7 +31,9 @@
  *   keep.c     which requests are kept
  *   profile.c  where the time of requests went: sums for each context
  *   sample.c   the last sampled requests of each group, packed
+ *   texts.c    texts of key-values
  *   observe.c  sampled requests into profiles and samples
+ *   collect.c  their key-values, where a group is explained; table.c: as a table
  *   locate.c   shares of the variance, by share_interval.c with their intervals
  *   where.c    what is located at an instant
  *   tree.c     the calling-context tree
@@ -127,6 +129,7 @@ struct group {
 	uint32_t same_type;    /* index + 1 of the group of its type made before it; 0: none */
 	uint64_t objective_ns; /* median that a schema expects; 0: none */
 	const struct baseline_group *was; /* in the baseline; NULL: not there */
+	struct collected *collected;      /* keys; NULL: they are not collected */
 };
 
 struct pin {
@@ -193,6 +196,25 @@ struct tree_work {
 	uint32_t n, room;
 };
 
+/* A key that requests of a group have. Those whose requests all left the ring have none left. */
+struct collected_key {
+	enum explanation_source source;
+	bool numeric;
+	uint32_t context, name;
+	uint32_t serial;
+	uint32_t rows;     /* samples in the ring that have it */
+	uint64_t last_row; /* of those taken in, counted from 1 */
+};
+
+#define COLLECTED_SLOTS (2 * SAMPLE_MAX_KEYS)
+
+struct collected {
+	uint32_t n, next_serial;
+	uint64_t taken;
+	struct collected_key keys[SAMPLE_MAX_KEYS]; /* by serial */
+	uint16_t table[COLLECTED_SLOTS];            /* place + 1 by hash of the key; 0: none */
+};
+
 struct groups {
 	struct groups_config config;
 	const struct names *names;
@@ -218,6 +240,7 @@ struct groups {
 	struct sample **sample_slots; /* of the window's, by quarter % window */
 	struct profile_bound contexts_bound;
 	struct profile_items items_of_one; /* the request being taken in */
+	struct sample_keys *keys_of_one;   /* NULL: nothing was ever collected */
 	struct observed past;              /* of an instant stepped back to */
 	struct located located;
 	struct tree_work tree;
@@ -289,6 +312,21 @@ void observed_count(struct observed *observed, enum horizon horizon, const struc
 bool observed_copy(struct observed *copy, const struct observed *observed);
 void observed_release(struct groups *groups, struct observed *observed);
 
+/* Drops oldest samples while the bound on all is passed. */
+void observe_bound(struct groups *groups);
+
+/*
+ * The key-values of a request of a group that is collected, with a reference to each text; borrowed
+ * until the next call. NULL if they cannot be read. The caller makes a sample of them, and says so,
+ * or gives the texts back (nothing: NULL).
+ */
+const struct sample_keys *collect_read(
+		struct groups *groups, struct group *group, const struct request *request);
+void collect_taken(struct group *group, const struct sample *sample);
+void collect_dropped(struct groups *groups, const struct sample_keys *keys);
+/* A sample is about to leave the ring of its group. */
+void collect_leave(struct group *group, const struct sample *sample);
+
 /* Fills services and label of a new group. False if out of memory. */
 bool label_group(struct groups *groups, struct group *group);
 /* Again, where functions have got names since. O(groups) then, else nothing. */
@@ -332,6 +370,8 @@ const struct location *instant_location(
 		struct groups *groups, const struct instant *instant, const struct group *group);
 
 const char *context_name(const struct groups *groups, uint32_t context);
+/* The names of those above a context, outermost first: "server_create›build". Never NULL. */
+const char *context_chain(const struct groups *groups, uint32_t context, struct arena *arena);
 enum status fill_location(struct groups *groups, const struct view *view, const struct group *group,
 		struct snapshot *snapshot, struct group_location *out);
 enum status fill_tree(struct groups *groups, const struct view *view, const struct group *group,

@@ -277,13 +277,20 @@ void kept_unpin(struct kept_store *store)
 	}
 }
 
-uint32_t kept_find(const struct kept_store *store, uint64_t id)
+uint32_t kept_find_any(const struct kept_store *store, uint64_t id)
 {
 	uint32_t record = store->room ? *hash_chain(store, id) : 0;
 
 	while (record && store->records[record].id != id) {
 		record = store->records[record].next_same_hash;
 	}
+	return record;
+}
+
+uint32_t kept_find(const struct kept_store *store, uint64_t id)
+{
+	uint32_t record = kept_find_any(store, id);
+
 	if (record && store->pinned_arrival && !pin_shows(store, &store->records[record])) {
 		return 0;
 	}

@@ -76,6 +76,9 @@ bool kept_trim_pin(struct kept_store *store);
 /* The record of a request by its id, as of the pin if there is one; 0 if it is not kept. */
 uint32_t kept_find(const struct kept_store *store, uint64_t id);
 
+/* The same, whether a pin shows it or not. */
+uint32_t kept_find_any(const struct kept_store *store, uint64_t id);
+
 /* Records of a group that a view may show, newest first: as of the pin if there is one. */
 uint32_t kept_newest_of(const struct kept_store *store, uint32_t group);
 uint32_t kept_older_of(const struct kept_store *store, uint32_t record);

@@ -82,8 +82,16 @@ static void drop_oldest(struct groups *groups, struct group *group)
 
 	group_before_change(groups, group);
 	sample_leave_window(groups, ring_at(ring, 0));
+	collect_leave(group, ring_at(ring, 0));
 	samples_drop_oldest(&groups->samples, ring);
 	group->now.observed.changes++;
+}
+
+void observe_bound(struct groups *groups)
+{
+	while (samples_full(&groups->samples)) {
+		drop_oldest(groups, groups->items[groups->samples.oldest->group]);
+	}
 }
 
 void observe_begin_epoch(struct group *group)
@@ -97,6 +105,7 @@ void observe_request(struct groups *groups, struct group *group, const struct re
 {
 	struct observed *observed = &group->now.observed;
 	struct sample *sample, head = {.group = group->index};
+	const struct sample_keys *keys = NULL;
 	struct measured measured;
 	bool complete = request->state == REQUEST_COMPLETE;
 
@@ -114,13 +123,18 @@ void observe_request(struct groups *groups, struct group *group, const struct re
 	head.request.skewed = complete && measured.skewed;
 	head.request.counted = complete && !head.request.skewed &&
 			       head.request.duration_ns <= MOMENTS_MAX_NS;
+	if (group->collected && head.request.counted) {
+		keys = collect_read(groups, group, request);
+	}
 	if (observed->ring.n == SAMPLES_MAX) {
 		drop_oldest(groups, group);
 	}
-	sample = samples_add(&groups->samples, &observed->ring, &head, &groups->items_of_one);
+	sample = samples_add(&groups->samples, &observed->ring, &head, &groups->items_of_one, keys);
 	if (!sample) {
+		collect_dropped(groups, keys);
 		return;
 	}
+	collect_taken(group, sample);
 	observed_count(observed, HORIZON_ALL, sample, false);
 	if (groups->epoch && request->start_ns >= groups->epoch_ns) {
 		observed_count(observed, HORIZON_EPOCH, sample, false);
@@ -128,7 +142,5 @@ void observe_request(struct groups *groups, struct group *group, const struct re
 	if (in_window) {
 		sample_enter_window(groups, group, sample);
 	}
-	while (samples_full(&groups->samples)) {
-		drop_oldest(groups, groups->items[groups->samples.oldest->group]);
-	}
+	observe_bound(groups);
 }

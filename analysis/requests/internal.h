@@ -111,6 +111,31 @@ struct variants {
 	uint32_t room;
 };
 
+#define KEY_DIGITS 72u /* of a number as text, in whatever base */
+
+struct key_item;
+struct request_key;
+
+/* A field that is a key of its type's events. */
+struct key_field {
+	uint32_t at, name;
+	bool numeric;
+};
+
+struct keys_of_type {
+	uint32_t n;
+	struct key_field *fields; /* NULL: not looked at so far */
+};
+
+/* What reading key-values works on, used again; see keys.c. */
+struct keys_reader {
+	struct keys_of_type *types;
+	struct key_item *items;
+	struct request_key *keys;
+	char (*digits)[KEY_DIGITS];
+	uint32_t n_types, n, room, key_room;
+};
+
 struct requests {
 	struct requests_config config;
 	struct registry *registry;
@@ -154,6 +179,7 @@ struct requests {
 	uint32_t *path; /* scratch for emission */
 	uint32_t path_room;
 	struct measuring measuring; /* scratch for measured.c */
+	struct keys_reader keys_reader;
 };
 
 /* What one binding of an event comes to. */
@@ -292,5 +318,10 @@ uint32_t variant_of(struct requests *r, uint32_t request_type, const struct even
 /* Schemas may have been added. */
 void variants_refresh(struct variants *variants);
 void variants_release(struct variants *variants);
+
+/* keys.c */
+/* Plans may be other ones than before. */
+void keys_reader_refresh(struct keys_reader *reader);
+void keys_reader_release(struct keys_reader *reader);
 
 #endif

@@ -40,6 +40,17 @@ struct event_copy {
 	uint64_t slots[];
 };
 
+/* The event again, as far as it is kept; borrows from the copy. */
+static inline struct event copy_event(const struct event_copy *copy)
+{
+	return (struct event){.ts_ns = copy->ts_ns,
+			.type = copy->type,
+			.stream = copy->stream,
+			.cpu = copy->cpu,
+			.bytes = copy->bytes,
+			.slots = copy->slots};
+}
+
 struct copy_chunk {
 	struct copy_chunk *next;
 	uint32_t used, size; /* bytes; size is that of the whole chunk */
