@@ -11,7 +11,7 @@
 enum worth {
 	WORTH_VARIES = 0,
 	WORTH_UNIQUE,  /* a category that differs in every request */
-	WORTH_ALIKE,   /* says the same as a column before it */
+	WORTH_ALIKE,   /* says the same as a column before it: the second ones, the third ones... */
 	WORTH_NOTHING, /* never varies */
 };
 
@@ -23,6 +23,7 @@ struct column {
 	uint32_t node;          /* of counts */
 	uint32_t order;         /* in which they were met */
 	uint32_t rows;          /* that have it */
+	uint32_t copies;        /* columns before it that say the same; of the first, all that do */
 	enum worth worth;
 	double *values; /* by row; categories: by first appearance, from 0 */
 	uint32_t n_texts;
@@ -254,9 +255,10 @@ static bool find_alike(struct table_work *work)
 		uint64_t at = column->hash;
 
 		for (; table[at & (room - 1)]; at++) {
-			const struct column *other = &work->columns[table[at & (room - 1)] - 1];
+			struct column *other = &work->columns[table[at & (room - 1)] - 1];
 
 			if (other->hash == column->hash && is_alike(other, column, work->n_rows)) {
+				column->copies = ++other->copies;
 				break;
 			}
 		}
@@ -276,6 +278,9 @@ static int by_worth(const void *left, const void *right)
 
 	if (a->worth != b->worth) {
 		return a->worth < b->worth ? -1 : 1;
+	}
+	if (a->worth == WORTH_ALIKE && a->copies != b->copies) {
+		return a->copies < b->copies ? -1 : 1;
 	}
 	if (a->rows != b->rows) {
 		return a->rows > b->rows ? -1 : 1;

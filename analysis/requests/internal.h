@@ -113,6 +113,8 @@ struct variants {
 
 #define KEY_DIGITS 72u /* of a number as text, in whatever base */
 
+#define KEY_IDS 32u /* further names of ids are taken for values */
+
 struct key_item;
 struct request_key;
 
@@ -134,6 +136,8 @@ struct keys_reader {
 	struct request_key *keys;
 	char (*digits)[KEY_DIGITS];
 	uint32_t n_types, n, room, key_room;
+	uint32_t n_ids, ids[KEY_IDS]; /* interned names of fields that name requests or messages */
+	bool ids_known;
 };
 
 struct requests {

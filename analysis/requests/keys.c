@@ -28,7 +28,8 @@ void keys_reader_refresh(struct keys_reader *reader)
 	}
 	free(reader->types);
 	reader->types = NULL;
-	reader->n_types = 0;
+	reader->n_types = reader->n_ids = 0;
+	reader->ids_known = false;
 }
 
 void keys_reader_release(struct keys_reader *reader)
@@ -49,11 +50,53 @@ static bool is_number(const struct field *field)
 			       field->n_labels == 0);
 }
 
+static bool is_id(const struct keys_reader *reader, uint32_t name)
+{
+	for (uint32_t i = 0; i < reader->n_ids; i++) {
+		if (reader->ids[i] == name) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void list_id(struct requests *r, const struct event_type *type, const struct plan_bind *bind)
+{
+	struct keys_reader *reader = &r->keys_reader;
+	const struct plan_key *key = &bind->keys[0];
+	const char *text;
+	uint32_t name;
+
+	if (bind->kind == NS_LANE || bind->n_keys != 1 ||
+			(key->kind != KEY_FIELD_NUMBER && key->kind != KEY_FIELD_BYTES)) {
+		return;
+	}
+	text = type->fields[key->field].name;
+	name = names_add(r->names, text, strlen(text));
+	if (reader->n_ids < KEY_IDS && !is_id(reader, name)) {
+		reader->ids[reader->n_ids++] = name;
+	}
+}
+
+/* What any event names requests or messages by, that tells nothing else in one that does not. */
+static void list_ids(struct requests *r)
+{
+	for (uint32_t i = 0; i < r->registry->n_types; i++) {
+		for (uint32_t k = 0; k < r->plans[i].n_bind; k++) {
+			list_id(r, &r->registry->types[i], &r->plans[i].bind[k]);
+		}
+	}
+	r->keys_reader.ids_known = true;
+}
+
 static bool list_fields(struct requests *r, uint32_t type, struct keys_of_type *of)
 {
 	const struct event_type *about = &r->registry->types[type];
 	uint32_t n = 0;
 
+	if (!r->keys_reader.ids_known) {
+		list_ids(r);
+	}
 	of->fields = malloc((about->n_fields + 1) * sizeof(*of->fields));
 	if (!of->fields) {
 		return false;
@@ -66,7 +109,7 @@ static bool list_fields(struct requests *r, uint32_t type, struct keys_of_type *
 			continue;
 		}
 		name = names_add(r->names, field->name, strlen(field->name));
-		if (name) {
+		if (name && !is_id(&r->keys_reader, name)) {
 			of->fields[n++] = (struct key_field){
 					.at = i, .name = name, .numeric = is_number(field)};
 		}

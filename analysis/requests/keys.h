@@ -11,15 +11,18 @@
 /*
  * The key-values of one finished request: what may explain how long it took.
  *
- *   FIELD     the fields that the schema keeps of its spans and points, but for those that say
- * which request, message or span it is (names of joins, and of pairs). Integers shown in base ten,
- * and floating point numbers, are numbers; enumerations, strings, and integers shown in another
- * base (addresses, flags) are categories. Trees and what is not a number are left out. Where entry
- * and exit of a span tell the same field, the exit's holds: what it was in the end. HOST      where
- * the root ran, and each context whose span is not nested in its parent on its thread: work that
- * was handed on, so that somebody chose where to. RESOURCE  with kernel events: what the request
- * used, as in struct state_resources, under the names of its members (cpu_ns, runqueue_ns,
- * disk_read_bytes, ...).
+ * FIELD: the fields that the schema keeps of its spans and points, but for those that say which
+ * request, message or span it is: what the event joins or pairs by, and whatever is called like a
+ * field that names requests or messages elsewhere. Integers shown in base ten, and floating point
+ * numbers, are numbers; enumerations, strings, and integers shown in another base (addresses,
+ * flags) are categories. Trees and what is not finite are left out. Where entry and exit of a span
+ * tell the same field, the exit's holds: what it was in the end.
+ *
+ * HOST: where the root ran, and each context whose span is not nested in its parent on its thread:
+ * work that was handed on, so that somebody chose where to.
+ *
+ * RESOURCE: with kernel events what the request used, as in struct state_resources, under the names
+ * of its members (cpu_ns, runqueue_ns, disk_read_bytes, ...).
  *
  * How often a context ran is not among them: it is in struct measured.
  *
