@@ -18,6 +18,7 @@
 #define MAX_NAMES    (1u << 20)
 #define MAX_CONTEXTS (1u << 20)
 #define MAX_NOTES    400
+#define MAX_LAG_NS   UINT64_C(10000000000) /* of events behind the clock, where clocks agree */
 #define MAX_THREADS  65536u
 #define MAX_HELD     (UINT64_C(64) << 20) /* bytes of events that are older than the window */
 
@@ -90,9 +91,19 @@ static bool fill_as_of_now(void *context, const struct focus *focus, struct snap
 	       groups_fill(engine->groups, focus, engine->now_ns, snapshot) == STATUS_OK;
 }
 
-static void begin_epoch(void *context)
+/*
+ * Requests count that started after the last host had answered, by the clock of this machine. Where
+ * that is far from event time clocks differ, and event time has to do.
+ */
+static void begin_epoch(void *context, uint64_t answered_ns,
+		bool (*touches)(void *context, uint32_t type, uint64_t hosts), void *touched)
 {
-	engine_begin_epoch(context);
+	struct engine *engine = context;
+	uint64_t now_ns = engine->now_ns;
+	bool follows = answered_ns > now_ns && answered_ns - now_ns < MAX_LAG_NS;
+
+	groups_begin_epoch(engine->groups, follows ? answered_ns : now_ns, touches, touched);
+	loop_epoch(&engine->loop);
 }
 
 static bool measure(void *context, const struct request *request, struct measured *out)
@@ -419,8 +430,8 @@ const struct baseline *engine_baseline(struct engine *engine, enum horizon horiz
 
 void engine_begin_epoch(struct engine *engine)
 {
-	groups_begin_epoch(engine->groups, engine->now_ns);
-	loop_epoch(&engine->loop, engine->now_ns);
+	groups_begin_epoch(engine->groups, engine->now_ns, NULL, NULL);
+	loop_epoch(&engine->loop);
 }
 
 static void fill_accounting(const struct engine *engine, struct snapshot *snapshot)

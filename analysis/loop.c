@@ -4,6 +4,7 @@
 
 #include "loop.h"
 #include "requests/meaning.h"
+#include "requests/request.h"
 
 #define IDLE_LOOK_NS  UINT64_C(10000000000)
 #define IDLE_REQUESTS 50u   /* less says nothing new of any group */
@@ -112,7 +113,6 @@ static void look_closely(struct loop *loop, const struct snapshot *epoch,
 		const struct snapshot *recent, const uint32_t *ids, uint32_t n, bool learned)
 {
 	struct pythia_look look = {.now_ns = loop->now_ns,
-			.epoch_ns = loop->epoch_ns,
 			.epoch = loop->epoch,
 			.groups = &epoch->groups,
 			.recent = &recent->groups};
@@ -180,19 +180,15 @@ void loop_look(struct loop *loop, uint64_t now_ns)
 		return;
 	}
 	loop->seen_requests = loop->requests;
-	if (!loop->epoch_ns) {
-		loop->epoch_ns = now_ns;
-	}
 	loop->now_ns = now_ns;
 	tell_types(loop);
 	tell_recorded(loop);
 	look_at_groups(loop, false);
 }
 
-void loop_epoch(struct loop *loop, uint64_t now_ns)
+void loop_epoch(struct loop *loop)
 {
 	loop->epoch++;
-	loop->epoch_ns = now_ns;
 }
 
 enum status loop_offer(
@@ -252,11 +248,45 @@ enum status loop_propose(struct loop *loop, uint32_t context, bool enable, char 
 			names_text(loop->host.names, at->name), enable, loop->now_ns, error, size);
 }
 
+/* What an order changed is on those hosts (as requests name them), and by type as Pythia knows. */
+struct touched {
+	const struct pythia *pythia;
+	uint64_t hosts;
+};
+
+static bool touches(void *context, uint32_t type, uint64_t hosts)
+{
+	const struct touched *touched = context;
+
+	if (hosts && !(hosts & (touched->hosts | REQUEST_MANY_HOSTS))) {
+		return false;
+	}
+	return pythia_touches_type(touched->pythia, type);
+}
+
 void loop_order_done(struct loop *loop, const struct step_outcome *outcome)
 {
-	if (pythia_order_done(loop->pythia, outcome, loop->now_ns)) {
-		loop->host.begin_epoch(loop->host.context);
+	const struct registry *registry = loop->host.registry;
+	struct touched touched = {.pythia = loop->pythia};
+	struct snapshot *before = NULL;
+
+	if (pythia_will_learn(loop->pythia, outcome->step)) {
+		before = answer(loop, (struct focus){.horizon = HORIZON_EPOCH,
+						      .parts = FOCUS_GROUPS | FOCUS_THOROUGH});
 	}
+	if (before) {
+		pythia_before_learning(loop->pythia, &before->groups);
+	}
+	snapshot_destroy(before);
+	if (!pythia_order_done(loop->pythia, outcome, loop->now_ns)) {
+		return;
+	}
+	for (uint32_t i = 0; i < registry->n_hosts; i++) {
+		bool is = pythia_touches_host(loop->pythia, registry->hosts[i].name);
+
+		touched.hosts |= is ? REQUEST_HOST(i) : 0;
+	}
+	loop->host.begin_epoch(loop->host.context, outcome->answered_ns, touches, &touched);
 }
 
 void loop_watch_over(struct loop *loop, const struct step_watch *watch)

@@ -13,8 +13,9 @@
 
 /*
  * Joins Pythia's loop to the rest of the engine: tells it what is offered and recorded, shows it
- * the groups once a second of event time, as a screen would be shown them, and begins an epoch
- * when what is recorded has changed. While a person has frozen the picture nothing is proposed.
+ * the groups once a second of event time, as a screen would be shown them, and begins an epoch of
+ * those that are touched when what is recorded has changed. While a person has frozen the picture
+ * nothing is proposed.
  */
 struct loop_host {
 	const struct names *names;
@@ -23,7 +24,10 @@ struct loop_host {
 	struct model *model;
 	/* Answers a focus as of now; false: not now. */
 	bool (*fill)(void *context, const struct focus *focus, struct snapshot *snapshot);
-	void (*begin_epoch)(void *context);
+	/* Begins one of the groups that `touches` says yes to; the hosts answered at that time. */
+	void (*begin_epoch)(void *context, uint64_t answered_ns,
+			bool (*touches)(void *context, uint32_t type, uint64_t hosts),
+			void *touched);
 	void *context;
 };
 
@@ -33,7 +37,7 @@ struct loop {
 	uint64_t *seen;          /* by type: hosts that sent it since the last look, a bit each */
 	uint32_t n_seen, n_told; /* types that Pythia knows */
 	uint64_t requests, seen_requests; /* so far, and at the last look */
-	uint64_t now_ns, epoch_ns;
+	uint64_t now_ns;
 	uint32_t epoch;
 	struct arena profile;
 };
@@ -58,7 +62,7 @@ static inline void loop_request(struct loop *loop)
 /* A second of event time has turned. */
 void loop_look(struct loop *loop, uint64_t now_ns);
 /* An epoch has begun, for whatever reason. */
-void loop_epoch(struct loop *loop, uint64_t now_ns);
+void loop_epoch(struct loop *loop);
 
 enum status loop_offer(
 		struct loop *loop, const char *host, const struct step_offer *offers, uint32_t n);

@@ -59,12 +59,17 @@ static char *horizon_length(char out[FORMAT_BYTES], uint64_t length_ns)
 
 static void add_horizon(struct segments *segments, const struct snapshot *snapshot)
 {
-	char length[FORMAT_BYTES];
+	char length[FORMAT_BYTES], longest[FORMAT_BYTES];
 
 	switch (snapshot->focus.horizon) {
 	case HORIZON_EPOCH:
-		add(segments, ROLE_HORIZON, 0, false, "epoch %s",
-				horizon_length(length, snapshot->horizon_ns));
+		horizon_length(length, snapshot->horizon_ns);
+		horizon_length(longest, snapshot->horizon_longest_ns);
+		if (strcmp(length, longest) != 0) {
+			add(segments, ROLE_HORIZON, 0, false, "epoch %s..%s", length, longest);
+		} else {
+			add(segments, ROLE_HORIZON, 0, false, "epoch %s", length);
+		}
 		break;
 	case HORIZON_ALL:
 		add(segments, ROLE_HORIZON, 0, false, "all %s",

@@ -155,7 +155,10 @@ static void places_sort(
 		const struct groups *groups, enum metric metric, struct place *places, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		places[i].value = metric_value(metric, &groups->rows[places[i].index]);
+		places[i].value = metric == METRIC_VARIANCE
+						  ? places[i].weight
+						  : metric_value(metric,
+								    &groups->rows[places[i].index]);
 	}
 	qsort(places, n, sizeof(*places), by_value);
 }
@@ -177,13 +180,33 @@ static void rows_compare(struct groups *groups, const struct place *places, uint
 	}
 }
 
+static uint64_t length_of(const struct view *view)
+{
+	return view->at_ns > view->start_ns ? view->at_ns - view->start_ns : 0;
+}
+
+/* Rates, and what they make of the place of a row, are of its own horizon. */
+static void row_set_horizon(const struct groups *groups, const struct view *view,
+		struct groups_row *row, struct place *place)
+{
+	const struct view own = view_of(groups, view, groups->items[place->index]);
+	uint64_t length_ns = length_of(&own), longest_ns = length_of(view);
+
+	row->epoch = own.epoch;
+	row->since_ns = own.start_ns;
+	row->rate_per_s = length_ns ? 1e9 * (double)row->count / (double)length_ns : 0;
+	place->weight = metric_value(METRIC_VARIANCE, row);
+	if (view->horizon == HORIZON_EPOCH && length_ns) {
+		place->weight *= (double)longest_ns / (double)length_ns;
+	}
+}
+
 /* Brings the cached rows up to date, and lists those that exist in their order. */
 static enum status rows_update(struct groups *groups, const struct view *view,
 		const struct focus *focus, struct place *places, uint32_t *n_places)
 {
 	struct detect_medians *medians = &groups->compared_medians;
 	enum status status;
-	uint64_t length_ns = view->at_ns > view->start_ns ? view->at_ns - view->start_ns : 0;
 	double sum = 0;
 	uint32_t n = 0;
 
@@ -200,9 +223,8 @@ static enum status rows_update(struct groups *groups, const struct view *view,
 		if (!row) {
 			return STATUS_NO_MEMORY;
 		}
-		row->rate_per_s = length_ns ? 1e9 * (double)row->count / (double)length_ns : 0;
-		places[n].weight = metric_value(METRIC_VARIANCE, row);
 		places[n].index = i;
+		row_set_horizon(groups, view, row, &places[n]);
 		sum += places[n++].weight;
 		if (!row->missing && !row->lossy) {
 			detect_medians_add(medians, groups->medians[i].bin);
@@ -400,6 +422,7 @@ static uint64_t median_request(
 		struct groups *groups, const struct view *view, const struct group *group)
 {
 	uint64_t median_ns = groups->rows[group->index].p50_ns, nearest = UINT64_MAX, id = 0;
+	struct view own = view_of(groups, view, group);
 	uint32_t record = kept_newest_of(&groups->kept, group->index);
 
 	for (; record; record = kept_older_of(&groups->kept, record)) {
@@ -407,7 +430,7 @@ static uint64_t median_request(
 		uint64_t off = distance(request->end_ns - request->start_ns, median_ns);
 
 		if (request->state == REQUEST_COMPLETE && !request->tainted && off < nearest &&
-				view_shows_request(groups, view, request)) {
+				view_shows_request(groups, &own, request)) {
 			nearest = off;
 			id = request->id;
 		}
@@ -454,7 +477,9 @@ static enum status fill_group(struct groups *groups, const struct view *view,
 	totals = view_totals(groups, view, group);
 	status = totals ? fill_histogram(&totals->histogram, snapshot) : STATUS_NO_MEMORY;
 	if (status == STATUS_OK) {
-		status = fill_requests(groups, view, group, snapshot);
+		struct view own = view_of(groups, view, group);
+
+		status = fill_requests(groups, &own, group, snapshot);
 	}
 	out->median_request = median_request(groups, view, group);
 	return status == STATUS_OK ? fill_location(groups, view, group, snapshot, &out->location)
@@ -497,6 +522,29 @@ static uint64_t default_request(
 	return id || !newest ? id : groups->kept.records[newest].id;
 }
 
+/* Epochs of groups differ: that of the one in focus, or from the youngest to the oldest. */
+static void fill_horizon(const struct groups *groups, const struct view *view,
+		const struct focus *focus, const struct group *group, struct snapshot *snapshot)
+{
+	bool one = group && !(focus->parts & FOCUS_GROUPS) && !focus->tree_of_all;
+	uint64_t shortest_ns = UINT64_MAX, longest_ns = 0;
+
+	for (uint32_t i = 0; i < view->n_groups; i++) {
+		struct view own = view_of(groups, view, groups->items[i]);
+		uint64_t length_ns = length_of(&own);
+
+		if ((one && groups->items[i] != group) || !view_has(view, groups->items[i])) {
+			continue;
+		}
+		shortest_ns = length_ns < shortest_ns ? length_ns : shortest_ns;
+		longest_ns = length_ns > longest_ns ? length_ns : longest_ns;
+	}
+	if (shortest_ns <= longest_ns) {
+		snapshot->horizon_ns = shortest_ns;
+		snapshot->horizon_longest_ns = longest_ns;
+	}
+}
+
 enum status groups_fill(struct groups *groups, const struct focus *focus, uint64_t at_ns,
 		struct snapshot *snapshot)
 {
@@ -512,7 +560,7 @@ enum status groups_fill(struct groups *groups, const struct focus *focus, uint64
 	}
 	view = view_at(groups, focus->horizon, at_ns);
 	snapshot->window_ns = groups->window * QUARTER_NS;
-	snapshot->horizon_ns = view.at_ns > view.start_ns ? view.at_ns - view.start_ns : 0;
+	snapshot->horizon_ns = snapshot->horizon_longest_ns = length_of(&view);
 	snapshot->pinned = view.pinned;
 	snapshot->pin_trimmed = view.pinned && groups->pin.trimmed;
 	if (!(focus->parts & (FOCUS_GROUPS | FOCUS_GROUP | FOCUS_REQUEST | FOCUS_TREE))) {
@@ -535,6 +583,7 @@ enum status groups_fill(struct groups *groups, const struct focus *focus, uint64
 	if (id && id <= view.n_groups && view_has(&view, groups->items[id - 1])) {
 		group = groups->items[id - 1];
 	}
+	fill_horizon(groups, &view, focus, group, snapshot);
 	snapshot->focus.group_id = id;
 	snapshot->focus.request_id = focus->request_id;
 	if (group && !focus->request_id) {

@@ -293,6 +293,8 @@ static struct group *group_create(
 	group->index = groups->n;
 	group->first_quarter = request->end_ns / QUARTER_NS;
 	group->same_type = groups->newest_of_type[group->type];
+	group->epoch = groups->epoch;
+	group->epoch_ns = groups->epoch_ns;
 	if (!label_group(groups, group)) {
 		group_destroy(groups, group);
 		return NULL;
@@ -325,11 +327,13 @@ void group_before_change(struct groups *groups, struct group *group)
 		groups->pin.trimmed = true;
 		return;
 	}
+	copy->epoch = group->epoch;
+	copy->epoch_ns = group->epoch_ns;
 	for (uint32_t i = 0; i < HORIZON_COUNT; i++) {
 		if (!totals_copy(&copy->totals[i], &groups->pool, &group->now.totals[i])) {
 			groups->pin.trimmed = true;
 		}
-		copy->slowest[i] = group_slowest(groups, group, (enum horizon)i);
+		copy->slowest[i] = group_slowest(group, (enum horizon)i);
 		groups->pin.bytes += histogram_bytes(&copy->totals[i].histogram);
 	}
 	if (!observed_copy(&copy->observed, &group->now.observed)) {
@@ -340,13 +344,13 @@ void group_before_change(struct groups *groups, struct group *group)
 }
 
 /* The sums that a request counts in; returns how many. */
-static uint32_t totals_of(struct groups *groups, struct group *group, struct slice *slice,
-		const struct request *request, struct totals **sums)
+static uint32_t totals_of(struct group *group, struct slice *slice, const struct request *request,
+		struct totals **sums)
 {
 	uint32_t n = 0;
 
 	sums[n++] = &group->now.totals[HORIZON_ALL];
-	if (groups->epoch && request->start_ns >= groups->epoch_ns) {
+	if (group->epoch && request->start_ns >= group->epoch_ns) {
 		sums[n++] = &group->now.totals[HORIZON_EPOCH];
 	}
 	if (slice) {
@@ -385,6 +389,7 @@ void groups_add(struct groups *groups, struct request *request)
 	}
 	request->group_id = group->index + 1;
 	group_before_change(groups, group);
+	group->hosts |= request->hosts;
 	if (!groups->pin.on) {
 		group->row_valid = false;
 	}
@@ -392,11 +397,11 @@ void groups_add(struct groups *groups, struct request *request)
 		group->first_quarter = quarter;
 	}
 	slice = slice_of(groups, group, quarter,
-			request->start_ns >= groups->epoch_ns ? groups->epoch : groups->epoch - 1);
+			request->start_ns >= group->epoch_ns ? group->epoch : group->epoch - 1);
 	bin = histogram_bin(ns);
 	new_cell = counts && slice && is_new_cell(slice, bin);
 	sampled = keep_sample(group, request);
-	n = totals_of(groups, group, slice, request, sums);
+	n = totals_of(group, slice, request, sums);
 	for (uint32_t i = 0; i < n; i++) {
 		sums[i]->sampled += sampled;
 		if (!counts) {
@@ -431,20 +436,29 @@ void groups_advance(struct groups *groups, uint64_t now_ns)
 	}
 }
 
-void groups_begin_epoch(struct groups *groups, uint64_t now_ns)
+static void group_begin_epoch(struct groups *groups, struct group *group)
 {
-	groups_advance(groups, now_ns);
+	group_before_change(groups, group); /* while the old epoch is in force */
+	totals_clear(&group->now.totals[HORIZON_EPOCH], &groups->pool);
+	keep_release_tops(groups, &group->epoch_tops);
+	observe_begin_epoch(group);
+	group->row_valid = group->row_valid && groups->pin.on;
+	group->epoch = groups->epoch;
+	group->epoch_ns = groups->epoch_ns;
+}
+
+void groups_begin_epoch(struct groups *groups, uint64_t from_ns,
+		bool (*touches)(void *context, uint32_t type, uint64_t hosts), void *context)
+{
+	groups->epoch++;
+	groups->epoch_ns = from_ns;
 	for (uint32_t i = 0; i < groups->n; i++) {
 		struct group *group = groups->items[i];
 
-		group_before_change(groups, group); /* while the old epoch is in force */
-		totals_clear(&group->now.totals[HORIZON_EPOCH], &groups->pool);
-		keep_release_tops(groups, &group->epoch_tops);
-		observe_begin_epoch(group);
-		group->row_valid = group->row_valid && groups->pin.on;
+		if (!touches || touches(context, group->type, group->hosts)) {
+			group_begin_epoch(groups, group);
+		}
 	}
-	groups->epoch++;
-	groups->epoch_ns = now_ns;
 }
 
 void groups_pin(struct groups *groups, uint64_t now_ns)
@@ -458,8 +472,6 @@ void groups_pin(struct groups *groups, uint64_t now_ns)
 	pin->ns = groups->now_ns;
 	pin->quarter = groups->now;
 	pin->n_groups = groups->n;
-	pin->epoch = groups->epoch;
-	pin->epoch_ns = groups->epoch_ns;
 	pin->folded = groups->folded;
 	pin->floor = groups->floor;
 	groups->seal++;

@@ -94,10 +94,14 @@ void groups_add(struct groups *groups, struct request *request);
 void groups_advance(struct groups *groups, uint64_t now_ns);
 
 /*
- * A new epoch: it counts the requests that start at now_ns or later. Until the first one is begun
- * the epoch is everything.
+ * A new epoch of the groups that `touches` says yes to, of all where it is NULL: it counts the
+ * requests that start at from_ns or later, which may be ahead of the latest time. The others keep
+ * theirs. Until its first one is begun the epoch of a group is everything; a group that is seen
+ * for the first time later is in the epoch that was begun last. `hosts` are those that requests of
+ * the group have visited so far (request.h).
  */
-void groups_begin_epoch(struct groups *groups, uint64_t now_ns);
+void groups_begin_epoch(struct groups *groups, uint64_t from_ns,
+		bool (*touches)(void *context, uint32_t type, uint64_t hosts), void *context);
 
 /*
  * The pin: what is shown at now_ns stays as it is until groups_unpin(), byte for byte, while
@@ -115,7 +119,9 @@ void groups_unpin(struct groups *groups);
  *
  * A focus on group 0 is answered by the first row, on request 0 by the slowest kept request of the
  * group in the horizon (else of the whole run, else the newest): snapshot->focus names them
- * afterwards. O(groups), of which those unchanged since the last fill cost little.
+ * afterwards. O(groups), of which those unchanged since the last fill cost little. Where epochs of
+ * groups differ, horizon_ns is that of the group in focus, or, where all are shown, of the
+ * youngest, and horizon_longest_ns of the oldest.
  *
  * Verdicts (detection) are given on what has changed, within a bound on the work of a fill that
  * some 100 groups in doubt reach, or 1,000 clear ones: the group in focus and those on top first,

@@ -105,6 +105,8 @@ struct observed {
 
 /* Totals by horizon, as they are or as they were when the pin began. */
 struct horizons {
+	uint32_t epoch;
+	uint64_t epoch_ns;
 	struct totals totals[HORIZON_COUNT];
 	struct observed observed;
 	uint64_t slowest[HORIZON_COUNT]; /* request id; of a pin only */
@@ -118,9 +120,12 @@ struct group {
 	struct horizons *pinned; /* NULL: as now, or no pin */
 	struct slice *newest, *oldest;
 	uint64_t first_quarter;
-	char *label;    /* services, plus what tells it from a like group */
-	bool row_valid; /* its cached row is of its totals */
-	bool judged;    /* its verdict is of its row */
+	uint64_t hosts;    /* that its requests visited, a bit each */
+	uint32_t epoch;    /* number of its epoch, 0: none was begun */
+	uint64_t epoch_ns; /* and its begin */
+	char *label;       /* services, plus what tells it from a like group */
+	bool row_valid;    /* its cached row is of its totals */
+	bool judged;       /* its verdict is of its row */
 	struct slow window_slowest;
 	struct ring ring;
 	struct horizons now;
@@ -135,8 +140,8 @@ struct group {
 struct pin {
 	bool on, trimmed;
 	uint64_t ns, quarter;
-	uint32_t n_groups, epoch;
-	uint64_t folded, epoch_ns;
+	uint32_t n_groups;
+	uint64_t folded;
 	uint64_t floor, trimmed_floor; /* first quarter with slices: then, and of what is left */
 	struct slice *first, *last;    /* that the pin alone keeps, oldest first */
 	uint64_t bytes;                /* of these, and of copied totals */
@@ -165,7 +170,8 @@ struct view {
 	bool tip;                 /* the latest instant, or the pin itself: totals answer */
 	bool pinned;
 	enum horizon horizon;
-	uint32_t epoch, n_groups;
+	uint32_t epoch; /* of the group that it was narrowed to */
+	uint32_t n_groups;
 	uint64_t epoch_ns, folded;
 };
 
@@ -245,7 +251,8 @@ struct groups {
 	struct located located;
 	struct tree_work tree;
 
-	uint32_t epoch, seal;
+	uint32_t epoch; /* the one begun last, of some groups or all */
+	uint32_t seal;
 	uint64_t epoch_ns;
 	struct pin pin;
 
@@ -343,6 +350,9 @@ void baseline_apply(struct groups *groups, struct group *group);
 void baseline_copy_destroy(struct baseline_copy *copy);
 
 struct view view_at(const struct groups *groups, enum horizon horizon, uint64_t at_ns);
+/* As it shows this group: of its epoch. */
+struct view view_of(
+		const struct groups *groups, const struct view *view, const struct group *group);
 /* The group existed then. */
 bool view_has(const struct view *view, const struct group *group);
 /* The slice belongs to the window that ends then. */
@@ -352,8 +362,7 @@ bool view_in_window(
 const struct totals *view_totals(
 		struct groups *groups, const struct view *view, const struct group *group);
 /* Id of the slowest request kept of a horizon as it is now, 0 if none is. */
-uint64_t group_slowest(
-		const struct groups *groups, const struct group *group, enum horizon horizon);
+uint64_t group_slowest(const struct group *group, enum horizon horizon);
 /* Id of the slowest complete request kept of the horizon, 0 if none is. */
 uint64_t view_slowest(
 		const struct groups *groups, const struct view *view, const struct group *group);

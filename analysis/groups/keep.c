@@ -142,7 +142,7 @@ void keep_request(struct groups *groups, struct group *group, struct slice *slic
 	bool counts = request->state == REQUEST_COMPLETE && !request->tainted;
 	bool slowest = counts && slice && (!slice->slowest.record || ns > slice->slowest.ns);
 	bool top = counts && tops_wants(&group->tops, ns);
-	bool epoch_top = counts && groups->epoch && request->start_ns >= groups->epoch_ns &&
+	bool epoch_top = counts && group->epoch && request->start_ns >= group->epoch_ns &&
 			 tops_wants(&group->epoch_tops, ns);
 	struct slow slow = {.ns = ns, .id = request->id};
 

@@ -136,7 +136,7 @@ void observe_request(struct groups *groups, struct group *group, const struct re
 	}
 	collect_taken(group, sample);
 	observed_count(observed, HORIZON_ALL, sample, false);
-	if (groups->epoch && request->start_ns >= groups->epoch_ns) {
+	if (group->epoch && request->start_ns >= group->epoch_ns) {
 		observed_count(observed, HORIZON_EPOCH, sample, false);
 	}
 	if (in_window) {

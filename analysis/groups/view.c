@@ -52,8 +52,6 @@ struct view view_at(const struct groups *groups, enum horizon horizon, uint64_t 
 	view.at_ns = pin->on ? pin->ns : groups->now_ns;
 	view.quarter = pin->on ? pin->quarter : groups->now;
 	view.floor = pin->on ? pin->floor : groups->floor;
-	view.epoch = pin->on ? pin->epoch : groups->epoch;
-	view.epoch_ns = pin->on ? pin->epoch_ns : groups->epoch_ns;
 	view.n_groups = pin->on ? pin->n_groups : groups->n;
 	view.folded = pin->on ? pin->folded : groups->folded;
 	if (!view.tip) {
@@ -61,6 +59,17 @@ struct view view_at(const struct groups *groups, enum horizon horizon, uint64_t 
 	}
 	view.start_ns = horizon_begin(groups, &view);
 	return view;
+}
+
+struct view view_of(const struct groups *groups, const struct view *view, const struct group *group)
+{
+	const struct horizons *pinned = view->pinned ? group->pinned : NULL;
+	struct view own = *view;
+
+	own.epoch = pinned ? pinned->epoch : group->epoch;
+	own.epoch_ns = pinned ? pinned->epoch_ns : group->epoch_ns;
+	own.start_ns = horizon_begin(groups, &own);
+	return own;
 }
 
 /* Quarters that the view shows nothing of begin here. */
@@ -117,9 +126,10 @@ static const struct totals *subtract_since(struct groups *groups, const struct v
 const struct totals *view_totals(
 		struct groups *groups, const struct view *view, const struct group *group)
 {
+	struct view own = view_of(groups, view, group);
 	enum horizon horizon = view->horizon;
 
-	if (horizon == HORIZON_EPOCH && !view->epoch) {
+	if (horizon == HORIZON_EPOCH && !own.epoch) {
 		horizon = HORIZON_ALL;
 	}
 	if (view->tip) {
@@ -132,16 +142,16 @@ const struct totals *view_totals(
 	if (horizon == HORIZON_WINDOW) {
 		return sum_window(groups, view, group);
 	}
-	if (horizon == HORIZON_EPOCH && view->at_ns <= view->epoch_ns) {
+	if (horizon == HORIZON_EPOCH && view->at_ns <= own.epoch_ns) {
 		return &groups->scratch; /* it had not begun then */
 	}
-	return subtract_since(groups, view, group, horizon);
+	return subtract_since(groups, &own, group, horizon);
 }
 
-uint64_t group_slowest(const struct groups *groups, const struct group *group, enum horizon horizon)
+uint64_t group_slowest(const struct group *group, enum horizon horizon)
 {
-	const struct tops *tops = horizon == HORIZON_EPOCH && groups->epoch ? &group->epoch_tops
-									    : &group->tops;
+	const struct tops *tops = horizon == HORIZON_EPOCH && group->epoch ? &group->epoch_tops
+									   : &group->tops;
 
 	if (horizon == HORIZON_WINDOW) {
 		return group->window_slowest.id;
@@ -173,6 +183,7 @@ static uint64_t search_slowest(
 		const struct groups *groups, const struct view *view, const struct group *group)
 {
 	uint32_t record = kept_newest_of(&groups->kept, group->index);
+	struct view own = view_of(groups, view, group);
 	uint64_t slowest_ns = 0, id = 0;
 
 	for (; record; record = kept_older_of(&groups->kept, record)) {
@@ -181,7 +192,7 @@ static uint64_t search_slowest(
 
 		/* Of equal ones the earlier, which comes later here. */
 		if (request->state == REQUEST_COMPLETE && !request->tainted && ns >= slowest_ns &&
-				view_shows_request(groups, view, request)) {
+				view_shows_request(groups, &own, request)) {
 			slowest_ns = ns;
 			id = request->id;
 		}
@@ -198,7 +209,7 @@ uint64_t view_slowest(
 		return search_slowest(groups, view, group);
 	}
 	if (!view->pinned || !group->pinned) {
-		return group_slowest(groups, group, view->horizon);
+		return group_slowest(group, view->horizon);
 	}
 	id = group->pinned->slowest[view->horizon];
 	return id && kept_find(&groups->kept, id) ? id : 0;

@@ -63,8 +63,8 @@ bool instant_at(struct groups *groups, const struct view *view, const struct gro
 	const struct observed *observed = view->pinned && group->pinned ? &group->pinned->observed
 									: &group->now.observed;
 
-	out->view = *view;
-	if (view->horizon == HORIZON_EPOCH && !view->epoch) {
+	out->view = view_of(groups, view, group);
+	if (view->horizon == HORIZON_EPOCH && !out->view.epoch) {
 		out->view.horizon = HORIZON_ALL; /* until an epoch is begun it is everything */
 	}
 	out->ring = &observed->ring;

@@ -37,11 +37,13 @@ struct finding {
 	uint32_t n_steps;
 	uint32_t edge;      /* node searched now; SPACE_NONE: none */
 	double edge_phi;    /* of it when it was split last */
+	bool split_noted;   /* what that has shown is in the history */
 	uint32_t fruitless; /* splits of it in a row that showed nothing */
 	uint32_t given_up[PYTHIA_MAX_HISTORY], n_given_up; /* edges, after two such */
 	uint32_t calm;         /* looks in a row at which nothing varied */
 	uint64_t calm_ns;      /* of the last */
-	uint32_t judged_epoch; /* the epoch that was last decided on */
+	uint32_t judged_epoch; /* the group's epoch that was last decided on */
+	uint32_t boring_epoch; /* in which its points were last judged boring or not, plus 1 */
 	char *history[PYTHIA_MAX_HISTORY];
 	uint32_t n_history;
 	uint64_t *told_nothing; /* points that did, a bit each: they and what they enclose */
@@ -56,6 +58,7 @@ struct norm {
 	uint32_t n_modes;
 	bool stands_in; /* for one that is not known: never saved */
 	bool applies;   /* it was learned before this run, so what varies now is not in it */
+	bool fresh;     /* learned in this run while little was recorded */
 	uint32_t beyond, alone; /* windows in a row that were beyond it; while most others were not
 				 */
 };
@@ -72,15 +75,19 @@ struct pythia {
 	uint32_t n_findings;
 	struct index offered_hosts; /* by host bit number */
 	uint32_t offers;            /* lists of them that came */
-	uint32_t over_looks; /* in a row, at which the steps cost more than the budget */
+	uint32_t over_looks;        /* in a row, at which the steps cost more than the budget */
 	double actual_events_per_s; /* of all steps, at the end of the last watch */
 	uint64_t first_ns, now_ns;
 	uint32_t epoch;
-	uint32_t boring_epoch; /* in which points were last judged boring or not */
 	struct norm *norms;
 	uint32_t n_norms, norms_room;
 	uint64_t norms_ns; /* event time at which the last window was judged */
 	bool learn_tried;  /* or a person did not want it */
+	/* Event time before which what nobody decided on is not proposed again. */
+	uint64_t skeleton_ns, learn_ns;
+	uint64_t touched_hosts; /* by the order that was done last, a bit each */
+	bool *touched_points;   /* likewise, of the first n_touched; the others may be */
+	uint32_t n_touched;
 	char lacks[256];
 
 	/* Predicted events/s of each point if it is on, by the rates of the last look. */
@@ -105,7 +112,11 @@ double cost_bound(const struct pythia *pythia);
 struct step_cost cost_spent(const struct pythia *pythia);
 
 /* norms.c */
-void norms_learn(struct pythia *pythia, const struct groups_row *row);
+/*
+ * How a group performs is taken from the time before learning, when little was recorded, where that
+ * was enough; `tracing`: all is on, and that costs time, so that it only stands where nothing does.
+ */
+void norms_learn(struct pythia *pythia, const struct groups_row *row, bool tracing);
 void norms_set(struct pythia *pythia, const struct norm *norm);
 /* It was found what makes the group vary: that is not normal, whenever it was learned. */
 void norms_drop(struct pythia *pythia, const struct groups_row *row);
@@ -127,6 +138,10 @@ bool finding_rules_out(const struct finding *finding, uint32_t point);
 /* Decides on a group that there is enough to see of; may add a proposed step. */
 void finding_search(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_look *look);
+
+/* look.c: how long a group's epoch has lasted; and whether that is enough for a verdict. */
+uint64_t pythia_age_of_epoch(const struct pythia_look *look, const struct groups_row *row);
+bool pythia_is_settled(const struct pythia_look *look, const struct pythia_detail *detail);
 
 /*
  * Where the median of a group surely lies: the quantiles 2.6 standard errors on both sides of one

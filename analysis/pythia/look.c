@@ -7,14 +7,17 @@
 
 #define EPOCH_NS       (10 * NS_PER_S) /* and that many requests: enough to decide on */
 #define EPOCH_REQUESTS 200u
+#define CLEAR_EPOCH_NS (5 * NS_PER_S) /* where one place surely holds most of the variance */
+#define MOST_PHI       0.5
 #define LONG_EPOCH_NS  (30 * NS_PER_S) /* or that long with fewer */
 #define FEW_REQUESTS   50u
-#define OVER_LOOKS     3u              /* over the budget, before the newest step is undone */
-#define CALM_LOOKS     2u              /* healthy: nothing varies in so many windows */
-#define BORING_PHI     0.02            /* upper bound of what a boring point's time holds */
-#define BORING_HIDES   0.1             /* shares of opposite sign that merging would hide */
-#define STALE_NS       (60 * NS_PER_S) /* a proposal nobody decided on */
-#define CLEAR_PHI      0.3             /* a lower bound that needs no more requests */
+#define OVER_LOOKS     3u               /* over the budget, before the newest step is undone */
+#define CALM_LOOKS     2u               /* healthy: nothing varies in so many windows */
+#define BORING_PHI     0.02             /* upper bound of what a boring point's time holds */
+#define BORING_HIDES   0.1              /* shares of opposite sign that merging would hide */
+#define STALE_NS       (60 * NS_PER_S)  /* a proposal nobody decided on */
+#define AGAIN_NS       (600 * NS_PER_S) /* and then of a skeleton, or to learn */
+#define CLEAR_PHI      0.3              /* a lower bound that needs no more requests */
 
 static bool reserve_nodes(struct pythia *pythia, uint32_t n)
 {
@@ -56,29 +59,41 @@ uint32_t pythia_wants(const struct pythia *pythia, const struct groups_view *gro
 	return n;
 }
 
-static uint64_t age_of_epoch(const struct pythia_look *look)
+uint64_t pythia_age_of_epoch(const struct pythia_look *look, const struct groups_row *row)
 {
-	return look->now_ns > look->epoch_ns ? look->now_ns - look->epoch_ns : 0;
+	return look->now_ns > row->since_ns ? look->now_ns - row->since_ns : 0;
 }
 
-/* One place surely holds a good part: more requests would tell no other story. */
-static bool is_clear(const struct tree_view *tree)
+/* One place surely holds so much: more requests would tell no other story. */
+static bool is_clear(const struct tree_view *tree, double phi)
 {
 	for (uint32_t i = 0; i < tree->n && tree->located; i++) {
-		if (tree->rows[i].phi_low >= CLEAR_PHI) {
+		if (tree->rows[i].phi_low >= phi) {
 			return true;
 		}
 	}
 	return false;
 }
 
-/* Enough of a group was seen since the last step to decide. */
-static bool is_ripe(const struct pythia_look *look, const struct pythia_detail *detail)
+bool pythia_is_settled(const struct pythia_look *look, const struct pythia_detail *detail)
 {
-	uint64_t age_ns = age_of_epoch(look), count = detail->row->count;
+	uint64_t age_ns = pythia_age_of_epoch(look, detail->row), count = detail->row->count;
 
 	return detail->tree->located && age_ns >= EPOCH_NS && count >= FEW_REQUESTS &&
-	       (count >= EPOCH_REQUESTS || age_ns >= LONG_EPOCH_NS || is_clear(detail->tree));
+	       (count >= EPOCH_REQUESTS || age_ns >= LONG_EPOCH_NS ||
+			       is_clear(detail->tree, CLEAR_PHI));
+}
+
+/*
+ * Enough of a group was seen since the last step for the next one. Where one place holds most of
+ * the variance, half of an epoch does: to split it in vain costs a step, which can be taken back.
+ */
+static bool is_ripe(const struct pythia_look *look, const struct pythia_detail *detail)
+{
+	return pythia_is_settled(look, detail) ||
+	       (detail->tree->located && detail->row->count >= FEW_REQUESTS &&
+			       pythia_age_of_epoch(look, detail->row) >= CLEAR_EPOCH_NS &&
+			       is_clear(detail->tree, MOST_PHI));
 }
 
 /* On the way to the edge that is searched, or that was the answer. */
@@ -110,15 +125,16 @@ static bool row_is_boring(const struct tree_view *tree, const struct tree_row *r
 
 static void judge_boring(struct pythia *pythia, const struct pythia_look *look)
 {
-	if (look->n_details == 0 || pythia->boring_epoch == look->epoch + 1 ||
-			!is_ripe(look, &look->details[0])) {
-		return;
-	}
-	pythia->boring_epoch = look->epoch + 1; /* 0 is none */
 	for (uint32_t d = 0; d < look->n_details; d++) {
+		const struct groups_row *group = look->details[d].row;
 		const struct tree_view *tree = look->details[d].tree;
-		struct finding *finding = finding_of(pythia, look->details[d].row->id, false, 0);
+		struct finding *finding = finding_of(pythia, group->id, false, 0);
 
+		if (!finding || finding->boring_epoch == group->epoch + 1 ||
+				!is_ripe(look, &look->details[d])) {
+			continue;
+		}
+		finding->boring_epoch = group->epoch + 1; /* 0 is none */
 		for (uint32_t i = 0; i < tree->n && tree->located; i++) {
 			const struct tree_row *row = &tree->rows[i];
 			uint32_t at = points_find(&pythia->points,
@@ -129,10 +145,11 @@ static void judge_boring(struct pythia *pythia, const struct pythia_look *look)
 				continue;
 			}
 			if (row_is_boring(tree, row) && !is_on_path(pythia, at)) {
-				pythia->points.items[at].boring++;
-				if (finding) {
-					finding_rule_out(finding, at);
-				}
+				struct point *point = &pythia->points.items[at];
+
+				point->boring += point->bored != look->epoch + 1;
+				point->bored = look->epoch + 1;
+				finding_rule_out(finding, at);
 			} else {
 				pythia->points.items[at].boring = 0;
 			}
@@ -208,7 +225,7 @@ static void search_groups(struct pythia *pythia, const struct pythia_look *look)
 			continue;
 		}
 		if (!is_ripe(look, detail)) {
-			if (age_of_epoch(look) < PATIENCE_NS) {
+			if (pythia_age_of_epoch(look, detail->row) < PATIENCE_NS) {
 				return; /* the worst first: a step for another would begin anew */
 			}
 			continue;
@@ -218,13 +235,13 @@ static void search_groups(struct pythia *pythia, const struct pythia_look *look)
 			continue;
 		}
 		reopen(pythia, finding);
-		if (finding->rule != STOP_NONE || finding->judged_epoch == look->epoch ||
+		if (finding->rule != STOP_NONE || finding->judged_epoch == detail->row->epoch ||
 				!reserve_nodes(pythia, detail->tree->n)) {
 			continue;
 		}
 		space_observe(&pythia->space, &pythia->points, type, detail->tree, false,
 				pythia->nodes);
-		finding->judged_epoch = look->epoch;
+		finding->judged_epoch = detail->row->epoch;
 		finding_search(pythia, finding, detail, look);
 		if (steps_proposed(&pythia->steps) || steps_busy(&pythia->steps)) {
 			return; /* one step at a time */
@@ -242,13 +259,18 @@ static bool is_decided_on(struct pythia *pythia)
 	if (!step) {
 		return !steps_busy(&pythia->steps);
 	}
-	if (step->by != STEP_BY_PERSON && pythia->now_ns > step->proposed_ns + STALE_NS &&
-			step->kind != STEP_LEARN && step->kind != STEP_SKELETON) {
+	if (step->by != STEP_BY_PERSON && pythia->now_ns > step->proposed_ns + STALE_NS) {
 		struct finding *finding = finding_of(pythia, step->group_id, false, 0);
 
 		step->state = STEP_REJECTED;
 		step->ended_ns = pythia->now_ns;
 		step_say(step, "withdrawn: nobody decided for a minute; looked at anew");
+		/* The search goes on without them, as well as it can. */
+		if (step->kind == STEP_SKELETON) {
+			pythia->skeleton_ns = pythia->now_ns + AGAIN_NS;
+		} else if (step->kind == STEP_LEARN) {
+			pythia->learn_ns = pythia->now_ns + AGAIN_NS;
+		}
 		if (finding) {
 			finding->judged_epoch = UINT32_MAX;
 		}
@@ -327,7 +349,7 @@ void pythia_look(struct pythia *pythia, const struct pythia_look *look)
 	pythia->epoch = look->epoch;
 	forget_silent(pythia);
 	say_lacks(pythia);
-	cost_refresh(pythia, look->groups);
+	cost_refresh(pythia, look->recent);
 	guard_budget(pythia);
 	norms_judge(pythia, look->recent);
 	judge_calm(pythia, look);
@@ -348,15 +370,32 @@ void pythia_look(struct pythia *pythia, const struct pythia_look *look)
 	}
 }
 
-bool pythia_is_learning(const struct pythia *pythia, uint32_t step)
+static bool learns(const struct pythia *pythia, uint32_t step, enum step_state state)
 {
 	for (uint32_t i = 0; i < pythia->steps.n; i++) {
 		if (pythia->steps.items[i].id == step) {
 			return pythia->steps.items[i].kind == STEP_LEARN &&
-			       pythia->steps.items[i].state == STEP_WATCHED;
+			       pythia->steps.items[i].state == state;
 		}
 	}
 	return false;
+}
+
+bool pythia_will_learn(const struct pythia *pythia, uint32_t step)
+{
+	return learns(pythia, step, STEP_APPROVED);
+}
+
+bool pythia_is_learning(const struct pythia *pythia, uint32_t step)
+{
+	return learns(pythia, step, STEP_WATCHED);
+}
+
+void pythia_before_learning(struct pythia *pythia, const struct groups_view *groups)
+{
+	for (uint32_t i = 0; i < groups->n; i++) {
+		norms_learn(pythia, &groups->rows[i], false);
+	}
 }
 
 void pythia_learned(struct pythia *pythia, const struct pythia_look *look)
@@ -371,7 +410,7 @@ void pythia_learned(struct pythia *pythia, const struct pythia_look *look)
 		}
 	}
 	for (uint32_t i = 0; i < look->groups->n; i++) {
-		norms_learn(pythia, &look->groups->rows[i]);
+		norms_learn(pythia, &look->groups->rows[i], true);
 	}
 	pythia->space.learned = true;
 }

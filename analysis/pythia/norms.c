@@ -62,13 +62,19 @@ void norms_set(struct pythia *pythia, const struct norm *norm)
 	pythia->norms[pythia->n_norms++] = *norm;
 }
 
-void norms_learn(struct pythia *pythia, const struct groups_row *row)
+void norms_learn(struct pythia *pythia, const struct groups_row *row, bool tracing)
 {
-	if (row->count < FEW_REQUESTS || row->missing || row->lossy) {
+	const struct norm *was =
+			find(pythia, names_add(pythia->names, row->type, strlen(row->type)),
+					names_add(pythia->names, row->path, strlen(row->path)));
+
+	if (row->count < FEW_REQUESTS || row->missing || row->lossy ||
+			(tracing && was && was->fresh)) {
 		return;
 	}
-	norms_set(pythia, &(struct norm){.type = names_add(pythia->names, row->type,
-							 strlen(row->type)),
+	norms_set(pythia, &(struct norm){.fresh = !tracing,
+					  .type = names_add(pythia->names, row->type,
+							  strlen(row->type)),
 					  .path = names_add(pythia->names, row->path,
 							  strlen(row->path)),
 					  .count = row->count,

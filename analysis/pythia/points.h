@@ -32,7 +32,8 @@ struct point {
 	uint64_t ours;       /* steps in force record it there */
 	uint64_t seen_ns;    /* event time of its last event; 0: never */
 	uint64_t enabled_ns; /* event time at which a step last enabled it */
-	uint32_t boring;     /* looks in a row at which it told nothing */
+	uint32_t boring;     /* epochs in a row in which it told nothing */
+	uint32_t bored;      /* the last of them, plus 1 */
 	uint32_t barred;     /* not before that epoch again */
 	uint32_t explained;  /* how often it was the answer */
 };

@@ -10,7 +10,9 @@
 #define FEW_REQUESTS 50u
 #define BORING_LOOKS 3u
 #define UNSEEN_NS    (360 * NS_PER_S)
-#define SILENCE_NS   (5 * NS_PER_S) /* without a skeleton, before one is proposed */
+#define SILENCE_NS   (5 * NS_PER_S)  /* without a skeleton, before one is proposed */
+#define MOST         0.95            /* of the requests */
+#define NORMS_NS     (30 * NS_PER_S) /* to see how they perform, before learning */
 #define TITLE_BYTES  256
 
 struct step *pythia_add_step(struct pythia *pythia, enum step_kind kind,
@@ -119,7 +121,8 @@ bool pythia_propose_skeleton(struct pythia *pythia)
 	struct step *step;
 	uint32_t n;
 
-	if (count_skeleton_on(pythia) || pythia->now_ns < pythia->first_ns + SILENCE_NS) {
+	if (count_skeleton_on(pythia) || pythia->now_ns < pythia->first_ns + SILENCE_NS ||
+			pythia->now_ns < pythia->skeleton_ns) {
 		return false;
 	}
 	parts = gather(pythia, is_skeleton_off, true, &n);
@@ -155,6 +158,24 @@ static uint32_t count_offered(const struct pythia *pythia)
 	return n;
 }
 
+/*
+ * How groups perform is seen before, as recording all takes time: of those that most requests
+ * belong to, or for half a minute of those that there is enough of.
+ */
+static bool has_norms(const struct pythia *pythia, const struct groups_view *groups)
+{
+	uint64_t all = 0, enough = 0;
+
+	for (uint32_t i = 0; i < groups->n; i++) {
+		uint64_t count = groups->rows[i].count;
+
+		all += count;
+		enough += count >= FEW_REQUESTS ? count : 0;
+	}
+	return enough > 0 && ((double)enough >= MOST * (double)all ||
+					     pythia->now_ns >= pythia->first_ns + NORMS_NS);
+}
+
 /* Where points stand is learned once, by having all of them on for a short while. */
 bool pythia_propose_learning(struct pythia *pythia, const struct groups_view *groups)
 {
@@ -162,12 +183,10 @@ bool pythia_propose_learning(struct pythia *pythia, const struct groups_view *gr
 	struct step_part *parts;
 	struct step *step;
 	double rate;
-	uint32_t n, enough = 0;
+	uint32_t n;
 
-	for (uint32_t i = 0; i < groups->n; i++) {
-		enough += groups->rows[i].count >= FEW_REQUESTS;
-	}
-	if (pythia->space.learned || pythia->learn_tried || !enough) {
+	if (pythia->space.learned || pythia->learn_tried || pythia->now_ns < pythia->learn_ns ||
+			!has_norms(pythia, groups)) {
 		return false;
 	}
 	parts = gather(pythia, is_off, true, &n);

@@ -37,6 +37,7 @@ void pythia_destroy(struct pythia *pythia)
 	space_release(&pythia->space);
 	steps_release(&pythia->steps);
 	free(pythia->norms);
+	free(pythia->touched_points);
 	free(pythia->rates);
 	free(pythia->candidates);
 	free(pythia->chosen);
@@ -68,6 +69,7 @@ void pythia_set_mode(struct pythia *pythia, enum step_mode mode, uint64_t now_ns
 	char error[128];
 
 	pythia->mode = mode;
+	pythia->skeleton_ns = pythia->learn_ns = 0; /* it may be decided otherwise now */
 	if (mode == MODE_AUTOPILOT && step) {
 		bar_left_out(pythia, step);
 		step_decide(step, STEP_APPROVE, STEP_BY_AUTOPILOT, now_ns, error, sizeof(error));
@@ -298,6 +300,64 @@ const struct step_order *pythia_next_order(struct pythia *pythia)
 	return steps_next_order(&pythia->steps, &pythia->points);
 }
 
+/* Out of memory, nothing is known of the points: they may be anywhere. */
+static void note_touched(struct pythia *pythia, const struct step *step)
+{
+	bool *points = realloc(pythia->touched_points, pythia->points.n + 1);
+
+	pythia->touched_points = points ? points : pythia->touched_points;
+	pythia->n_touched = points ? pythia->points.n : 0;
+	pythia->touched_hosts = 0;
+	if (points) {
+		memset(points, 0, pythia->points.n);
+	}
+	for (uint32_t i = 0; i < step->n_parts; i++) {
+		if (step->parts[i].left_out) {
+			continue;
+		}
+		pythia->touched_hosts |= step->parts[i].hosts;
+		if (points) {
+			points[step->parts[i].point] = true;
+		}
+	}
+}
+
+bool pythia_touches_host(const struct pythia *pythia, const char *host)
+{
+	uint32_t name = names_add(pythia->names, host, strlen(host));
+
+	for (uint32_t i = 0; i < pythia->points.n_hosts; i++) {
+		if (pythia->points.hosts[i] == name) {
+			return (pythia->touched_hosts >> i & 1) != 0;
+		}
+	}
+	return false;
+}
+
+bool pythia_touches_type(const struct pythia *pythia, uint32_t type)
+{
+	const struct space *space = &pythia->space;
+	uint32_t root = space_type(space, type);
+
+	if (root == SPACE_NONE || !space_is_whole(space, root)) {
+		return true;
+	}
+	for (uint32_t i = 0; i < pythia->n_touched; i++) {
+		if (pythia->touched_points[i] && !pythia->points.items[i].placed) {
+			return true;
+		}
+	}
+	for (uint32_t at = space_next(space, root, root, false); at != SPACE_NONE;
+			at = space_next(space, root, at, false)) {
+		uint32_t point = space->nodes[at].point;
+
+		if (point >= pythia->n_touched || pythia->touched_points[point]) {
+			return true;
+		}
+	}
+	return false;
+}
+
 bool pythia_order_done(struct pythia *pythia, const struct step_outcome *outcome, uint64_t now_ns)
 {
 	struct step *step = steps_order_done(&pythia->steps, &pythia->points, outcome, now_ns);
@@ -306,6 +366,7 @@ bool pythia_order_done(struct pythia *pythia, const struct step_outcome *outcome
 	if (!step) {
 		return false;
 	}
+	note_touched(pythia, step);
 	finding = finding_of(pythia, step->group_id, false, 0);
 	if (finding && outcome->undo) {
 		finding_note(finding, "step %u undone: %s", step->id, step->effect);

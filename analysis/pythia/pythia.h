@@ -18,10 +18,10 @@
  * most one step at a time. (Ates et al., SoCC 2019; Toslali et al., "Automating instrumentation
  * choices for performance problems in distributed applications with VAIF", SoCC 2021.)
  *
- * A decision needs an epoch, the time since the last step: at least ten seconds and 200 requests
- * of the group; 50 where the intervals are clear already, or after 30 seconds. Pure: the same calls
- * take the same decisions. One thread. Memory: points.h, space.h, steps.h; at most
- * PYTHIA_MAX_FINDINGS groups are searched.
+ * A decision needs an epoch of the group, the time since the last step that touched it: at least
+ * ten seconds and 200 requests of the group; less where the intervals are clear already, see
+ * look.c. Pure: the same calls take the same decisions. One thread. Memory: points.h, space.h,
+ * steps.h; at most PYTHIA_MAX_FINDINGS groups are searched.
  */
 #define PYTHIA_MAX_FINDINGS 64u
 #define PYTHIA_MAX_HISTORY  32u
@@ -71,9 +71,9 @@ struct pythia_detail {
 };
 
 struct pythia_look {
-	uint64_t now_ns, epoch_ns; /* event time; of the epoch's begin, or of the first event */
-	uint32_t epoch;
-	const struct groups_view *groups; /* of the epoch */
+	uint64_t now_ns; /* event time */
+	uint32_t epoch;  /* number of the one that was begun last, of some groups or all */
+	const struct groups_view *groups; /* of their epochs */
 	const struct groups_view *recent; /* of the window */
 	uint32_t n_details;
 	const struct pythia_detail *details;
@@ -87,6 +87,12 @@ uint32_t pythia_wants(const struct pythia *pythia, const struct groups_view *gro
 /* Looks, and may propose a step, or in autopilot approve it. */
 void pythia_look(struct pythia *pythia, const struct pythia_look *look);
 
+/*
+ * A step to learn is with the hosts: once it is done, the groups as they were before are wanted by
+ * pythia_before_learning().
+ */
+bool pythia_will_learn(const struct pythia *pythia, uint32_t step);
+void pythia_before_learning(struct pythia *pythia, const struct groups_view *groups);
 /* A step to learn is being watched: all groups' trees are wanted by pythia_learned() at its end. */
 bool pythia_is_learning(const struct pythia *pythia, uint32_t step);
 void pythia_learned(struct pythia *pythia, const struct pythia_look *look);
@@ -107,8 +113,15 @@ void pythia_undo_all(struct pythia *pythia, enum step_by by, uint64_t now_ns);
 void pythia_host_gone(struct pythia *pythia, const char *host, uint64_t now_ns);
 
 const struct step_order *pythia_next_order(struct pythia *pythia);
-/* True: what is recorded has changed: a new epoch begins. */
+/* True: what is recorded has changed: a new epoch begins of the groups that are touched. */
 bool pythia_order_done(struct pythia *pythia, const struct step_outcome *outcome, uint64_t now_ns);
+/*
+ * Of the order that was done last: it was about that host; its points may lie in requests of that
+ * type (interned). Where points stand is known of types whose requests were seen with all on; in
+ * requests of another type, and where a point was never seen, they may.
+ */
+bool pythia_touches_host(const struct pythia *pythia, const char *host);
+bool pythia_touches_type(const struct pythia *pythia, uint32_t type);
 /* `group`: the step's, in the epoch; NULL if it has none. */
 void pythia_watch_over(struct pythia *pythia, const struct step_watch *watch,
 		const struct group_view *group, uint64_t now_ns);

@@ -447,6 +447,7 @@ static void verdict_code(struct pythia *pythia, struct finding *finding,
 			detail->row->type, row->name, 100 * row->phi, 100 * row->phi_low,
 			100 * row->phi_high, (unsigned long long)detail->tree->counted);
 	if (edge->node != SPACE_NONE) {
+		finding->edge = edge->node; /* the way there is kept */
 		pythia->points.items[pythia->space.nodes[edge->node].point].explained++;
 	}
 	norms_drop(pythia, detail->row);
@@ -501,7 +502,7 @@ static bool is_unsure(const struct tree_view *tree)
 static void learn_from_split(struct finding *finding, const struct edge *edges, uint32_t n,
 		const struct tree_view *tree)
 {
-	if (finding->edge == SPACE_NONE || n == 0) {
+	if (finding->edge == SPACE_NONE || finding->split_noted || n == 0) {
 		return;
 	}
 	if (edges[0].node != finding->edge) {
@@ -519,6 +520,13 @@ static void learn_from_split(struct finding *finding, const struct edge *edges, 
 		finding->given_up[finding->n_given_up++] = finding->edge;
 		finding->fruitless = 0;
 	}
+}
+
+/* With more requests of the same epoch again. */
+static void wait_for_more(struct finding *finding)
+{
+	finding->judged_epoch = UINT32_MAX;
+	finding->split_noted = true;
 }
 
 void finding_search(struct pythia *pythia, struct finding *finding,
@@ -541,6 +549,10 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 			find_candidates(pythia, finding, edges[i].node);
 		}
 		if (pythia->n_candidates == 0) {
+			if (row->phi_low >= VERDICT_PHI && !pythia_is_settled(look, detail)) {
+				wait_for_more(finding);
+				return;
+			}
 			if (row->phi_low >= VERDICT_PHI) {
 				verdict_code(pythia, finding, detail, &edges[i]);
 				return;
@@ -549,6 +561,7 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 		}
 		if (propose(pythia, finding, detail, edges[i].row, false)) {
 			finding->edge = edges[i].node;
+			finding->split_noted = false;
 			finding->edge_phi = row->phi;
 			take_figures(finding, detail, edges[i].row);
 			finding_say(finding,
@@ -571,9 +584,10 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 	if (pythia->n_candidates && propose(pythia, finding, detail, UINT32_MAX, true)) {
 		return;
 	}
-	if (is_unsure(detail->tree) && look->now_ns < look->epoch_ns + PATIENCE_NS) {
-		finding->judged_epoch = UINT32_MAX; /* with more requests again */
-		finding->edge = SPACE_NONE;         /* what its split has shown is noted */
+	if (!pythia_is_settled(look, detail) ||
+			(is_unsure(detail->tree) &&
+					pythia_age_of_epoch(look, detail->row) < PATIENCE_NS)) {
+		wait_for_more(finding);
 		finding_say(finding, "%s: where its variance lies is not clear yet",
 				detail->row->type);
 		return;

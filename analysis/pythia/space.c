@@ -109,6 +109,16 @@ uint32_t space_add(struct space *space, uint32_t parent, uint32_t point)
 	return child;
 }
 
+bool space_is_whole(const struct space *space, uint32_t root)
+{
+	uint32_t at = space->nodes[root].first;
+
+	while (at != SPACE_NONE && space->nodes[at].guessed) {
+		at = space->nodes[at].next;
+	}
+	return at != SPACE_NONE;
+}
+
 uint32_t space_next(const struct space *space, uint32_t root, uint32_t at, bool skip)
 {
 	if (!skip && space->nodes[at].first != SPACE_NONE) {

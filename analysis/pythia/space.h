@@ -56,6 +56,9 @@ uint32_t space_find(const struct space *space, uint32_t parent, uint32_t point);
 /* Where a point that was seen below that node stands; made if need be. */
 uint32_t space_place(struct space *space, uint32_t parent, uint32_t point);
 
+/* Requests of that root's type were seen, or learned from a file, with everything on. */
+bool space_is_whole(const struct space *space, uint32_t root);
+
 /* The next node below `root`, depth first; `skip`: not into what is below `at`. SPACE_NONE: end. */
 uint32_t space_next(const struct space *space, uint32_t root, uint32_t at, bool skip);
 

@@ -87,7 +87,8 @@ static uint32_t make_path(struct requests *r, const struct fragment *f, bool *sk
 }
 
 /* The hosts it visited, and whether any of them lost events meanwhile. */
-static uint32_t count_hosts(struct requests *r, const struct fragment *f, bool *tainted)
+static uint32_t count_hosts(
+		struct requests *r, const struct fragment *f, bool *tainted, uint64_t *hosts)
 {
 	struct copy_chunk *chunk = NULL;
 	struct event_copy *copy;
@@ -95,6 +96,7 @@ static uint32_t count_hosts(struct requests *r, const struct fragment *f, bool *
 
 	if (!f->many_hosts || !path_reserve(r, f->copies.n + 1)) {
 		*tainted = losses_touch(&r->losses, f->host, f->start_ns, f->end_ns);
+		*hosts = f->many_hosts ? REQUEST_MANY_HOSTS : REQUEST_HOST(f->host);
 		return 1;
 	}
 	r->path[n++] = f->host;
@@ -107,7 +109,9 @@ static uint32_t count_hosts(struct requests *r, const struct fragment *f, bool *
 	}
 	n = ids_sort(r->path, n);
 	*tainted = false;
+	*hosts = 0;
 	for (i = 0; i < n; i++) {
+		*hosts |= REQUEST_HOST(r->path[i]);
 		*tainted |= losses_touch(&r->losses, r->path[i], f->start_ns, f->end_ns);
 	}
 	return n;
@@ -134,6 +138,7 @@ void fragment_finish(struct requests *r, struct fragment *f, enum request_state 
 	struct kept_request *kept;
 	bool tainted, skewed;
 	uint32_t n_hosts, n_path, size;
+	uint64_t hosts;
 
 	if (f->end_ns < f->start_ns) {
 		f->end_ns = f->last_ns > f->start_ns ? f->last_ns : f->start_ns;
@@ -141,7 +146,7 @@ void fragment_finish(struct requests *r, struct fragment *f, enum request_state 
 	if (f->over_bound && state == REQUEST_COMPLETE) {
 		state = REQUEST_TRUNCATED;
 	}
-	n_hosts = count_hosts(r, f, &tainted);
+	n_hosts = count_hosts(r, f, &tainted, &hosts);
 	n_path = make_path(r, f, &skewed);
 	size = (uint32_t)(offsetof(struct kept_request, path) + n_path * sizeof(uint32_t));
 	size = size < sizeof(*kept) ? (uint32_t)sizeof(*kept) : size;
@@ -163,6 +168,7 @@ void fragment_finish(struct requests *r, struct fragment *f, enum request_state 
 					.tainted = tainted,
 					.skewed = skewed,
 					.n_hosts = n_hosts,
+					.hosts = hosts,
 					.n_events = f->n_pending,
 					.n_spans = f->n_spans,
 					.n_path = n_path,

@@ -15,6 +15,9 @@
  * drill-down; the request engine alone knows how its events and spans are stored (fill.c reads
  * them back).
  */
+#define REQUEST_MANY_HOSTS (UINT64_C(1) << 63)
+#define REQUEST_HOST(host) ((host) < 63 ? UINT64_C(1) << (host) : REQUEST_MANY_HOSTS)
+
 struct request {
 	uint64_t id;               /* counts from 1 in the order of completion */
 	uint32_t type;             /* interned name of the request's type */
@@ -25,6 +28,7 @@ struct request {
 	bool tainted;
 	bool skewed;
 	uint32_t n_hosts;
+	uint64_t hosts; /* a bit for each of them; REQUEST_MANY_HOSTS: others too, or unknown */
 	uint32_t n_events, n_spans;
 	/* The set of skeleton calling contexts visited: ascending, no doubles. */
 	uint32_t n_path;

@@ -106,7 +106,8 @@ struct step_order {
 struct step_outcome {
 	uint32_t step;
 	bool undo, ok;
-	const char *error; /* which host, what, and what to do; "" if ok */
+	const char *error;    /* which host, what, and what to do; "" if ok */
+	uint64_t answered_ns; /* wall clock, when the last host had answered; 0: not known */
 };
 
 /* What was seen while a step was watched. */

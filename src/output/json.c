@@ -46,6 +46,7 @@ enum status output_json(FILE *out, const struct snapshot *snapshot)
 			{"horizon", value_text(output_horizon_name(snapshot->focus.horizon))},
 			{"metric", value_text(output_metric_name(snapshot->focus.metric))},
 			{"horizon_ns", value_count(snapshot->horizon_ns)},
+			{"horizon_longest_ns", value_count(snapshot->horizon_longest_ns)},
 			{"events_per_s", value_real_if(true, snapshot->events_per_s)},
 			{"discarded", value_count(snapshot->discarded)},
 			{"folded", value_count(snapshot->groups.folded)});

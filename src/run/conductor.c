@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "config/paths.h"
@@ -282,6 +283,14 @@ static void fail(struct playing *playing, const char *host, const char *message)
 	playing->failed = true;
 }
 
+static uint64_t wall_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
 static void begin_watch(struct conductor *conductor, uint64_t now_ns);
 
 static void finish_order(struct conductor *conductor, uint64_t now_ns)
@@ -290,7 +299,8 @@ static void finish_order(struct conductor *conductor, uint64_t now_ns)
 	struct step_outcome outcome = {.step = playing->step,
 			.undo = playing->undo,
 			.ok = !playing->failed,
-			.error = playing->error};
+			.error = playing->error,
+			.answered_ns = wall_ns()};
 
 	playing->on = false;
 	engine_order_done(conductor->setup.engine, &outcome);

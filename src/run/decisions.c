@@ -194,9 +194,10 @@ void decisions_order(struct decisions *log, const struct step_order *order)
 void decisions_outcome(struct decisions *log, const struct step_outcome *outcome)
 {
 	put(log, "outcome",
-			json_pack("{sI sb sb so}", "step", (json_int_t)outcome->step, "undo",
+			json_pack("{sI sb sb so sI}", "step", (json_int_t)outcome->step, "undo",
 					outcome->undo, "ok", outcome->ok, "error",
-					json_file_text(outcome->error)));
+					json_file_text(outcome->error), "answered_ns",
+					(json_int_t)outcome->answered_ns));
 }
 
 void decisions_watch(struct decisions *log, const struct step_watch *watch)

@@ -16,7 +16,8 @@
  *   {"log":"pythiatop-decisions/1","at":WALL,"event_ns":N,"do":"mode","mode":"autopilot"}
  *   "offer" host, events [{name, kernel, fields}] - "budget" - "strategy" - "decide" step,
  * decision, by - "edit" step, part, keep - "propose" context, enable - "host_gone" host -
- * "undo_all" - "order" step, undo, events - "outcome" step, undo, ok, error - "watch" step,
+ * "undo_all" - "order" step, undo, events - "outcome" step, undo, ok, error,
+ * answered_ns - "watch" step,
  * discarded, events_per_s - "epoch" - "profile" file - "first": the first event of the run is of
  * event_ns; and "begin" and "end" of a run, as a file may hold several. run/replay.h reads it.
  *

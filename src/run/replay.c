@@ -442,16 +442,18 @@ static void give_order(struct replay *replay, struct engine *engine, const struc
 
 static bool take_outcome(const struct complaint *complaint, json_t *line, struct input *input)
 {
+	json_int_t step, answered_ns = 0; /* logs of before have none */
 	json_error_t error;
-	json_int_t step;
 	int undo, ok;
 
-	if (json_unpack_ex(line, &error, JSON_STRICT, "{s:I, s:b, s:b, s:s}", "step", &step, "undo",
-			    &undo, "ok", &ok, "error", &input->outcome.error) != 0) {
+	if (json_unpack_ex(line, &error, JSON_STRICT, "{s:I, s:b, s:b, s:s, s?I}", "step", &step,
+			    "undo", &undo, "ok", &ok, "error", &input->outcome.error, "answered_ns",
+			    &answered_ns) != 0) {
 		return complain(complaint, "%s", error.text);
 	}
 	input->outcome.undo = undo;
 	input->outcome.ok = ok;
+	input->outcome.answered_ns = answered_ns > 0 ? (uint64_t)answered_ns : 0;
 	return number(complaint, step, &input->outcome.step);
 }
 

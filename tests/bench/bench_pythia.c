@@ -157,7 +157,6 @@ static void look(struct bench *bench, uint32_t epoch)
 	struct pythia_detail details[PYTHIA_DETAILS];
 	uint32_t ids[PYTHIA_DETAILS], n = pythia_wants(bench->pythia, &bench->groups, ids);
 	struct pythia_look look = {.now_ns = epoch * 100 * S,
-			.epoch_ns = epoch * 100 * S - 20 * S,
 			.epoch = epoch,
 			.groups = &bench->groups,
 			.recent = &bench->groups,
@@ -180,6 +179,8 @@ static void look(struct bench *bench, uint32_t epoch)
 				.located = true,
 				.n = 1,
 				.rows = &bench->few[at]};
+		bench->rows[at].epoch = epoch;
+		bench->rows[at].since_ns = look.now_ns - 20 * S;
 		details[i] = (struct pythia_detail){&bench->rows[at], &trees[i], &group};
 	}
 	pythia_look(bench->pythia, &look);

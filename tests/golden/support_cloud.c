@@ -493,7 +493,7 @@ static void fill_frame(
 	snapshot->time_ns = START_NS + (uint64_t)cloud->tick * 100 * MS - focus->back_ns;
 	snapshot->first_ns = START_NS - 74ull * SECOND;
 	snapshot->window_ns = 10ull * SECOND;
-	snapshot->horizon_ns = 74ull * SECOND;
+	snapshot->horizon_ns = snapshot->horizon_longest_ns = 74ull * SECOND;
 	snapshot->pinned = focus->frozen;
 	snapshot->accounting = (struct accounting){.in = 3128000,
 			.pending = 1400,

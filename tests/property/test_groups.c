@@ -317,7 +317,7 @@ static void test_rows_are_those_of_a_plain_list(void **state)
 		for (uint32_t step = 0; step < 3000; step++) {
 			now += below(&bench, 100) ? below(&bench, 30 * MS) : below(&bench, 8 * S);
 			if (below(&bench, 1000) == 0) {
-				groups_begin_epoch(bench.groups, now);
+				groups_begin_epoch(bench.groups, now, NULL, NULL);
 				epoch = now++;
 			}
 			model_add(&bench, &model, now);
@@ -382,7 +382,7 @@ static void test_pinned_views_stay_byte_for_byte(void **state)
 	bench_init(&bench, &usual, 8);
 	groups_advance(bench.groups, START);
 	traffic(&bench, START, 12 * S, 3000);
-	groups_begin_epoch(bench.groups, START + 12 * S);
+	groups_begin_epoch(bench.groups, START + 12 * S, NULL, NULL);
 	traffic(&bench, START + 12 * S, 19 * S + 77 * MS, 9000);
 	for (uint32_t i = 0; i < HORIZON_COUNT; i++) {
 		before[i] = fill_text(&bench, (enum horizon)i, at, true);
@@ -400,7 +400,7 @@ static void test_pinned_views_stay_byte_for_byte(void **state)
 		traffic(&bench, now, S, 400);
 		add(&bench, types[1], at - 100 * MS, 7 * S); /* late: ended before the pin */
 		if (round == 30) {
-			groups_begin_epoch(bench.groups, now + S);
+			groups_begin_epoch(bench.groups, now + S, NULL, NULL);
 		}
 		for (uint32_t i = 0; i < 9; i++) {
 			static const uint64_t back[3] = {0, 3 * S, 10 * S};
@@ -432,7 +432,7 @@ static void test_epoch_begun_while_pinned(void **state)
 	traffic(&bench, START, 5 * S, 300);
 	before = fill_text(&bench, HORIZON_EPOCH, at, true);
 	groups_pin(bench.groups, at);
-	groups_begin_epoch(bench.groups, at + S);
+	groups_begin_epoch(bench.groups, at + S, NULL, NULL);
 	free(fill_text(&bench, HORIZON_ALL, at, true)); /* lets go of cached rows */
 	after = fill_text(&bench, HORIZON_EPOCH, at, true);
 	assert_string_equal(before, after);
@@ -466,8 +466,8 @@ static void test_unpinning_catches_up(void **state)
 			groups_unpin(frozen.groups);
 		}
 		if (round == 24) {
-			groups_begin_epoch(frozen.groups, now);
-			groups_begin_epoch(running.groups, now);
+			groups_begin_epoch(frozen.groups, now, NULL, NULL);
+			groups_begin_epoch(running.groups, now, NULL, NULL);
 		}
 		groups_advance(frozen.groups, now);
 		groups_advance(running.groups, now);
@@ -503,7 +503,7 @@ static void test_stepping_back_shows_what_was_shown(void **state)
 			live[step][i] = fill_text(&bench, (enum horizon)i, now, true);
 		}
 		if (step == FIRST - 10) {
-			groups_begin_epoch(bench.groups, now);
+			groups_begin_epoch(bench.groups, now, NULL, NULL);
 		}
 		if (step == FIRST + 20) {
 			add(&bench, "a new group", now + MS, 9 * MS);
@@ -987,7 +987,7 @@ static void test_any_order_of_calls(void **state)
 				pin_ns = 0;
 				break;
 			case 2:
-				groups_begin_epoch(bench.groups, now);
+				groups_begin_epoch(bench.groups, now, NULL, NULL);
 				break;
 			case 3:
 				groups_advance(bench.groups, now);

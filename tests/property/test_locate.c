@@ -625,7 +625,7 @@ static void test_horizons_are_those_of_a_plain_list(void **state)
 
 			now += below(&bench, 60) ? below(&bench, 60 * MS) : below(&bench, 12 * S);
 			if (below(&bench, 300) == 0) {
-				groups_begin_epoch(bench.groups, now);
+				groups_begin_epoch(bench.groups, now, NULL, NULL);
 				epoch = now++;
 			}
 			one->end_ns = now - late;
@@ -681,7 +681,7 @@ static void test_pinned_views_stay_byte_for_byte(void **state)
 	(void)state;
 	bench_init(&bench, &usual, 8);
 	traffic(&bench, START, 12 * S, 600);
-	groups_begin_epoch(bench.groups, START + 12 * S);
+	groups_begin_epoch(bench.groups, START + 12 * S, NULL, NULL);
 	traffic(&bench, START + 12 * S, 19 * S + 77 * MS, 2500);
 	for (uint32_t h = 0; h < HORIZON_COUNT; h++) {
 		live[h] = print(&bench, (enum horizon)h, at, true);
@@ -699,7 +699,7 @@ static void test_pinned_views_stay_byte_for_byte(void **state)
 		wander(&bench, 8);
 		add(&bench, "b", at - 100 * MS); /* late: ended before the pin */
 		if (round == 10) {
-			groups_begin_epoch(bench.groups, at + (round + 1) * S);
+			groups_begin_epoch(bench.groups, at + (round + 1) * S, NULL, NULL);
 		}
 		for (uint32_t i = 0; i < 9; i++) {
 			char *text = print(&bench, (enum horizon)(i % 3), at - back[i / 3], true);
@@ -730,7 +730,7 @@ static void test_stepping_back_shows_what_was_shown(void **state)
 			live[step][h] = print(&bench, (enum horizon)h, now, true);
 		}
 		if (step == FIRST - 10) {
-			groups_begin_epoch(bench.groups, now);
+			groups_begin_epoch(bench.groups, now, NULL, NULL);
 		}
 		traffic(&bench, now, QUARTER, 8);
 	}

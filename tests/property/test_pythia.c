@@ -249,7 +249,6 @@ static struct run run_loop(struct pythia *pythia, struct service *service, bool 
 
 	for (uint32_t i = 0; i < MAX_LOOKS && run.rule == STOP_NONE; i++) {
 		struct pythia_look look = {.now_ns = now_ns,
-				.epoch_ns = epoch_ns,
 				.epoch = epoch,
 				.groups = &groups,
 				.recent = &groups};
@@ -259,6 +258,8 @@ static struct run run_loop(struct pythia *pythia, struct service *service, bool 
 
 		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1);
 		look_at(service, sight, (now_ns - epoch_ns) / SECOND * 20, varies);
+		sight->row.epoch = epoch;
+		sight->row.since_ns = epoch_ns;
 		groups.rows = &sight->row;
 		detail = (struct pythia_detail){&sight->row, &sight->tree, &sight->group};
 		look.details = &detail;
@@ -418,10 +419,10 @@ static void keeps_within_a_budget_that_shrinks(void **state)
 		uint64_t now_ns = (5000 + i) * SECOND;
 
 		look_at(service, sight, 300, true);
+		sight->row.since_ns = now_ns;
 		groups.rows = &sight->row;
 		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1);
 		pythia_look(pythia, &(struct pythia_look){.now_ns = now_ns,
-						    .epoch_ns = now_ns,
 						    .epoch = (uint32_t)(1000 + i),
 						    .groups = &groups,
 						    .recent = &groups});

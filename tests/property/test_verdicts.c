@@ -431,7 +431,7 @@ static void verdicts_come_in_turn(void **state)
 	assert_string_equal(a, b);
 	free(b);
 	/* A group in focus does not wait. */
-	groups_begin_epoch(one.groups, START + S);
+	groups_begin_epoch(one.groups, START + S, NULL, NULL);
 	add(&one, "type 4321", START + 2 * S, 60, 1, 0.1);
 	usual.horizon = HORIZON_EPOCH;
 	usual.group_id = 4322;

@@ -79,7 +79,6 @@ static uint32_t wanted_after(struct scene *scene, uint32_t windows)
 
 	for (uint32_t i = 0; i < 10 * windows; i++) {
 		pythia_look(scene->pythia, &(struct pythia_look){.now_ns = scene->now_ns,
-							   .epoch_ns = SECOND,
 							   .groups = &groups,
 							   .recent = &groups});
 		scene->now_ns += SECOND;

@@ -34,6 +34,8 @@ struct groups_row {
 	uint64_t count;    /* requests the statistics speak of */
 	uint64_t tainted;  /* complete, but left out: the tracer lost events meanwhile */
 	uint64_t partial;  /* left out: timed out, truncated by a bound, or merged */
+	uint64_t since_ns; /* begin of the horizon, of an epoch that of the group's own */
+	uint32_t epoch;    /* number of the group's epoch; 0: none was begun so far */
 	double rate_per_s; /* count / length of the horizon; complete requests only */
 	double mean_ns;    /* valid if count > 0 */
 	double sd_ns;      /* sample standard deviation; valid if count > 1 */

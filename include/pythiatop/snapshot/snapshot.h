@@ -36,13 +36,14 @@ struct accounting {
  * for are zero. Everything it points to lives in one arena and goes with it.
  */
 struct snapshot {
-	struct focus focus;  /* that it answers, with ids of "the worst" filled in */
-	uint64_t time_ns;    /* event time it speaks of; 0: no event so far */
-	uint64_t first_ns;   /* of the first event */
-	uint64_t window_ns;  /* length of the window */
-	uint64_t horizon_ns; /* length of the horizon so far */
-	bool pinned;         /* frozen, and the pin holds */
-	bool pin_trimmed;    /* the pin's memory bound was reached: oldest detail has gone */
+	struct focus focus;          /* that it answers, with ids of "the worst" filled in */
+	uint64_t time_ns;            /* event time it speaks of; 0: no event so far */
+	uint64_t first_ns;           /* of the first event */
+	uint64_t window_ns;          /* length of the window */
+	uint64_t horizon_ns;         /* length of the horizon so far */
+	uint64_t horizon_longest_ns; /* of the group with the oldest epoch; else the same */
+	bool pinned;                 /* frozen, and the pin holds */
+	bool pin_trimmed; /* the pin's memory bound was reached: oldest detail has gone */
 	struct accounting accounting;
 	double events_per_s;
 	uint32_t hosts, sessions;

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+
+#include "explain/internal.h"
+#include "stats/ranks.h"
+
+/*
+ * The strongest first, by omega^2 in the explored half alone. Of keys that are nearly as strong as
+ * the strongest the one of fewest levels comes first: a count of 0 or 1 says it all, where the
+ * fields of what is counted say it too (Breiman et al. 1984: the simplest tree within an error).
+ */
+#define NEARLY_AS_STRONG 0.02
+#define SAME_RHO         0.95
+#define SAME_LEVELS      0.95
+
+static bool is_stronger(const struct explain *explain, uint32_t left, uint32_t right)
+{
+	const struct key *a = &explain->keys[left], *b = &explain->keys[right];
+
+	return a->omega2 > b->omega2 || (a->omega2 >= b->omega2 && left < right);
+}
+
+static void sort(struct explain *explain)
+{
+	uint32_t *keys = explain->tested;
+
+	for (uint32_t i = 1; i < explain->n_tested; i++) {
+		uint32_t key = keys[i], at = i;
+
+		for (; at > 0 && is_stronger(explain, key, keys[at - 1]); at--) {
+			keys[at] = keys[at - 1];
+		}
+		keys[at] = key;
+	}
+}
+
+void order_keys(struct explain *explain)
+{
+	uint32_t *keys = explain->tested, simplest = 0, first;
+
+	sort(explain);
+	for (uint32_t i = 1; i < explain->n_tested; i++) {
+		const struct key *key = &explain->keys[keys[i]];
+
+		if (key->omega2 > 0 &&
+				key->omega2 >= explain->keys[keys[0]].omega2 - NEARLY_AS_STRONG &&
+				key->levels.n < explain->keys[keys[simplest]].levels.n) {
+			simplest = i;
+		}
+	}
+	first = keys[simplest];
+	for (; simplest > 0; simplest--) {
+		keys[simplest] = keys[simplest - 1];
+	}
+	keys[0] = first;
+}
+
+/* None can be told from the other: by their order, if both have one and rows in common, or by
+ * which levels meet. */
+static bool go_together(const struct explain *explain, const struct key *a, const struct key *b,
+		bool *do_they)
+{
+	uint32_t n = explain->n, alike = 0;
+	double rho = 0;
+
+	*do_they = levels_association(&a->levels, &b->levels, n) >= SAME_LEVELS;
+	if (*do_they || !a->numeric || !b->numeric) {
+		return true;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		alike += isnan(a->values[i]) == isnan(b->values[i]);
+	}
+	if (alike < SAME_RHO * n) {
+		return true;
+	}
+	if (!ranks_spearman(a->values, b->values, n, &rho)) {
+		return false;
+	}
+	*do_they = fabs(rho) > SAME_RHO;
+	return true;
+}
+
+bool order_place(struct explain *explain, uint32_t i)
+{
+	uint32_t at = explain->tested[i];
+	struct key *key = &explain->keys[at];
+
+	for (uint32_t before = 0; before < explain->n_ordered; before++) {
+		uint32_t other = explain->ordered[before];
+		bool do_they;
+
+		if (!go_together(explain, &explain->keys[other], key, &do_they)) {
+			return false;
+		}
+		if (do_they) {
+			key->stands_for = other;
+			return true;
+		}
+	}
+	explain->ordered[explain->n_ordered++] = at;
+	return true;
+}
