@@ -5,13 +5,12 @@
 /* What key-values explain, as JSON. What is not known is null. */
 
 static const char *const states[] = {"none", "few", "running", "done"};
-static const char *const sources[] = {"field", "host", "count", "resource"};
 
 static void key(struct json_out *json, const struct explained_key *key)
 {
 	json_out_open(json, NULL, '{');
 	JSON_OUT_MEMBERS(json, {"name", value_text(key->name)}, {"where", value_name(key->where)},
-			{"source", value_text(sources[key->source])},
+			{"source", value_text(output_key_sources[key->source])},
 			{"numeric", value_flag(key->numeric)},
 			{"rho", value_real_if(key->numeric, key->rho)},
 			{"omega2", value_real_if(true, key->omega2)},

@@ -8,13 +8,6 @@
  * what it may cost. What is not known is null.
  */
 
-static const char *const kinds[] = {"skeleton", "learn", "enable", "disable"};
-static const char *const states[] = {"proposed", "approved", "watched", "kept", "undoing", "undone",
-		"rejected", "failed"};
-static const char *const doers[] = {"nobody", "person", "autopilot", "watch"};
-static const char *const modes[] = {"observe", "approve", "autopilot"};
-static const char *const rules[] = {"none", "code", "variable", "healthy", "diffuse", "spent"};
-
 static void cost(struct json_out *json, const char *name, const struct step_cost *cost)
 {
 	json_out_open(json, name, '{');
@@ -46,9 +39,10 @@ static void events(struct json_out *json, const char *name, const struct step_ro
 static void step(struct json_out *json, const struct step_row *row)
 {
 	json_out_open(json, NULL, '{');
-	JSON_OUT_MEMBERS(json, {"id", value_count(row->id)}, {"kind", value_text(kinds[row->kind])},
-			{"state", value_text(states[row->state])},
-			{"by", value_text(doers[row->by])},
+	JSON_OUT_MEMBERS(json, {"id", value_count(row->id)},
+			{"kind", value_text(output_step_kinds[row->kind])},
+			{"state", value_text(output_step_states[row->state])},
+			{"by", value_text(output_step_doers[row->by])},
 			{"group", value_count_if(row->group_id != 0, row->group_id)},
 			{"title", value_text(row->title)}, {"why", value_text(row->why)},
 			{"effect", value_text(row->effect)},
@@ -81,7 +75,7 @@ static void finding(struct json_out *json, const char *name, const struct steps_
 		const struct steps_finding *finding)
 {
 	bool figures = finding->requests > 0;
-	struct value rule = value_text_if(finding->rule != STOP_NONE, rules[finding->rule]);
+	struct value rule = value_text_if(finding->rule != STOP_NONE, output_rules[finding->rule]);
 
 	json_out_open(json, name, '{');
 	JSON_OUT_MEMBERS(json, {"group", value_count(finding->group_id)},
@@ -120,7 +114,7 @@ static void budget(struct json_out *json, const struct steps_view *view)
 	const struct step_budget *bound = &view->budget;
 
 	json_out_open(json, "budget", '{');
-	JSON_OUT_MEMBERS(json, {"mode", value_text(modes[view->mode])},
+	JSON_OUT_MEMBERS(json, {"mode", value_text(output_step_modes[view->mode])},
 			{"strategy", value_name(view->strategy)},
 			{"events_per_s", value_real_if(bound->events_per_s > 0,
 							 bound->events_per_s)},
