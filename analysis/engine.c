@@ -10,6 +10,7 @@
 #include "requests/contexts.h"
 #include "requests/fill.h"
 #include "requests/model.h"
+#include "requests/dump.h"
 #include "requests/requests.h"
 #include "state/log.h"
 #include "state/state.h"
@@ -588,6 +589,19 @@ enum status engine_dump(struct engine *engine, const struct focus *focus,
 	at_ns = focus->state_at_ns ? focus->state_at_ns : at_ns;
 	log_each(engine->log, window_begin(engine, at_ns), at_ns, dump_one, &dump);
 	return STATUS_OK;
+}
+
+enum status engine_dump_requests(struct engine *engine, const uint64_t *ids, uint32_t n,
+		bool (*take)(void *context, const struct event *event), void *context)
+{
+	const struct request *requests[ENGINE_DUMP_REQUESTS];
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < n && found < ENGINE_DUMP_REQUESTS; i++) {
+		requests[found] = groups_find_request(engine->groups, ids[i]);
+		found += requests[found] != NULL;
+	}
+	return requests_dump(requests, found, take, context);
 }
 
 uint64_t engine_dump_begin(const struct engine *engine)

@@ -18,6 +18,7 @@
 #include "run/analysis.h"
 #include "run/batch.h"
 #include "run/dump.h"
+#include "run/report.h"
 #include "run/loop_commands.h"
 #include "run/pipeline.h"
 
@@ -194,30 +195,42 @@ static int run_list(struct pipeline *pipeline, const struct options *options)
 	return batch_list(pipeline, stdout, stderr);
 }
 
-/* What --dump and --dump-text ask for, at the end of the run. */
+/* Says how it went; the program's exit code. */
+static int tell(bool written, const char *said)
+{
+	char clean[4096];
+
+	text_escape(clean, sizeof(clean), said);
+	fprintf(stderr, "pythiatop: %s\n", clean);
+	return written ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* What --dump, --dump-text and --report ask for, at the end of the run. */
 static int write_dumps(struct pipeline *pipeline, const struct options *options, int code)
 {
 	const struct hold *hold = pipeline_held(pipeline);
 	/* On a screen the person may have gone on to other times. */
 	bool held = options->batch && hold->status == HOLD_HELD;
 	const struct focus focus = {.screen = SCREEN_STATE,
+			.horizon = choose_horizon(pipeline, options),
+			.metric = options->metric,
 			.frozen = held,
 			.back_ns = held ? hold->back_ns : 0};
-	char said[1024], clean[4096];
-	bool written;
+	char said[1024], path[PATH_MAX];
 
 	if (options->dump_directory && code == EXIT_SUCCESS) {
-		written = dump_traces(pipeline, &focus, options->dump_directory, NULL, said,
-				sizeof(said));
-		text_escape(clean, sizeof(clean), said);
-		fprintf(stderr, "pythiatop: %s\n", clean);
-		code = written ? code : EXIT_FAILURE;
+		code = tell(dump_traces(pipeline, &focus, options->dump_directory, NULL, said,
+					    sizeof(said)),
+				said);
 	}
 	if (options->dump_file && code == EXIT_SUCCESS) {
-		written = dump_text(pipeline, &focus, options->dump_file, NULL, said, sizeof(said));
-		text_escape(clean, sizeof(clean), said);
-		fprintf(stderr, "pythiatop: %s\n", clean);
-		code = written ? code : EXIT_FAILURE;
+		code = tell(dump_text(pipeline, &focus, options->dump_file, NULL, said,
+					    sizeof(said)),
+				said);
+	}
+	if (options->report && code == EXIT_SUCCESS) {
+		dump_trim(path, sizeof(path), options->report);
+		code = tell(report_write(pipeline, &focus, path, said, sizeof(said)), said);
 	}
 	return code;
 }

@@ -308,6 +308,9 @@ static const char *take(struct options *options, enum option_id id, const char *
 	case OPTION_DUMP_TEXT:
 		options->dump_file = value;
 		return NULL;
+	case OPTION_REPORT:
+		options->report = value;
+		return NULL;
 	case OPTION_BASELINE:
 		options->baseline = value;
 		return NULL;

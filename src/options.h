@@ -48,6 +48,9 @@
 			"at the end, write the window's original events as CTF traces in DIR")     \
 	X(DUMP_TEXT, 0, "dump-text", "FILE",                                                       \
 			"at the end, write the window's original events to FILE, as text")         \
+	X(REPORT, 0, "report", "DIR",                                                              \
+			"at the end, write the verdict with its evidence to DIR: report.md, "      \
+			"JSON, the decision log, a trace of requests that stand for others")       \
 	X(SCHEMA, 's', "schema", "FILE",                                                           \
 			"what events mean; may be given more than once, also by the name of a "    \
 			"ready one")                                                               \
@@ -106,6 +109,7 @@ struct options {
 	struct instant state_at;                /* kind INSTANT_NONE: not given */
 	struct output_select state_of;          /* set: given */
 	const char *dump_directory, *dump_file; /* NULL: not asked for */
+	const char *report;                     /* NULL: not asked for */
 	const char **schemas;                   /* file names, or names of ready schemas */
 	uint32_t n_schemas;
 	bool show_schema;

@@ -167,6 +167,14 @@ enum status engine_dump(struct engine *engine, const struct focus *focus,
 uint64_t engine_dump_begin(const struct engine *engine);
 
 /*
+ * The same of some kept requests alone, whether or not keep_events is on; those that are not kept
+ * (any more) are left out. At most ENGINE_DUMP_REQUESTS of them. STATUS_NO_MEMORY.
+ */
+#define ENGINE_DUMP_REQUESTS 64u
+enum status engine_dump_requests(struct engine *engine, const uint64_t *ids, uint32_t n,
+		bool (*take)(void *context, const struct event *event), void *context);
+
+/*
  * The loop: what to record next. (Ates et al., "An automated, cross-layer instrumentation framework
  * for diagnosing performance problems in distributed applications", SoCC 2019.)
  *

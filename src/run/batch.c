@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "config/schema_file.h"
+#include "output/verdict.h"
 #include "pythiatop/text.h"
 
 #define PROGRESS_NS    100000000u
@@ -222,25 +223,6 @@ static int run_recorded(struct pipeline *pipeline, const struct batch *batch, in
 	return outcome(pipeline, batch->err);
 }
 
-/* The search for the group whose variation costs most has come to its own end. */
-static bool has_verdict(const struct snapshot *snapshot)
-{
-	const struct steps_view *steps = &snapshot->steps;
-
-	for (uint32_t i = 0; i < snapshot->groups.n; i++) {
-		if (!snapshot->groups.rows[i].detection) {
-			continue;
-		}
-		for (uint32_t f = 0; f < steps->n_findings; f++) {
-			if (steps->findings[f].group_id == snapshot->groups.rows[i].id) {
-				return steps->findings[f].rule != STOP_NONE;
-			}
-		}
-		return false;
-	}
-	return false;
-}
-
 static bool has_learned(const struct snapshot *snapshot)
 {
 	for (uint32_t i = 0; i < snapshot->steps.n; i++) {
@@ -265,7 +247,8 @@ static bool is_until(struct pipeline *pipeline, const struct batch_until *until,
 	}
 	snapshot = until->kind == UNTIL_STOPPED ? NULL : pipeline_answer(pipeline, &focus);
 	if (snapshot) {
-		come = until->kind == UNTIL_VERDICT ? has_verdict(snapshot) : has_learned(snapshot);
+		come = until->kind == UNTIL_VERDICT ? output_verdict(snapshot) != NULL
+						    : has_learned(snapshot);
 	}
 	snapshot_destroy(snapshot);
 	return come;

@@ -55,7 +55,7 @@ struct watching {
 struct conductor {
 	struct conductor_setup setup;
 	struct control_hosts *hosts;
-	struct decisions *decisions; /* NULL: no log */
+	struct decisions *decisions;
 	struct player players[MAX_HOSTS];
 	enum step_mode mode;
 	struct playing playing;
@@ -88,14 +88,17 @@ struct conductor *conductor_create(const struct conductor_setup *setup, char *er
 		conductor_destroy(conductor);
 		return NULL;
 	}
-	if (setup->log) {
-		conductor->decisions = decisions_open(setup->log, error, size);
-		if (!conductor->decisions) {
-			conductor_destroy(conductor);
-			return NULL;
-		}
+	conductor->decisions = decisions_open(setup->log, error, size);
+	if (!conductor->decisions) {
+		conductor_destroy(conductor);
+		return NULL;
 	}
 	return conductor;
+}
+
+const struct decisions *conductor_decisions(const struct conductor *conductor)
+{
+	return conductor->decisions;
 }
 
 void conductor_destroy(struct conductor *conductor)

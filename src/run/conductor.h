@@ -43,13 +43,17 @@ struct conductor_setup {
 	bool own_host;         /* control this host without being told to, once traces of it come */
 	uint32_t live_timer_us; /* of our sessions; 0: the usual */
 	const char *ssh;        /* the program that reaches hosts; NULL: ssh */
-	const char *log;        /* file that decisions are appended to; NULL: none */
+	const char *log;        /* file that decisions are appended to; NULL: in memory alone */
 };
 
 /* NULL: `error` says why. The texts must outlive it. */
 struct conductor *conductor_create(const struct conductor_setup *setup, char *error, size_t size);
 /* Lets all helpers go, which undo what they did. */
 void conductor_destroy(struct conductor *conductor);
+
+struct decisions;
+/* What was decided in this run. */
+const struct decisions *conductor_decisions(const struct conductor *conductor);
 
 /* "HOST=URL" of --control. False: `error` says why. */
 bool conductor_add_host(struct conductor *conductor, const char *option, char *error, size_t size);

@@ -45,6 +45,7 @@ struct pipeline {
 	struct hold hold;
 	struct conductor *conductor; /* NULL: no host is controlled */
 	struct replay *replay;       /* NULL: no decisions are taken again */
+	char replayed[PATH_MAX];     /* the log that they are of */
 	bool any;                    /* an event came */
 	char relay[URL_MAX];         /* of the first live source */
 	struct dump_job dump_job;
@@ -332,6 +333,7 @@ enum status pipeline_learn(
 
 bool pipeline_replay(struct pipeline *pipeline, const char *path, char *error, size_t error_size)
 {
+	snprintf(pipeline->replayed, sizeof(pipeline->replayed), "%s", path);
 	pipeline->replay = replay_read(path, error, error_size);
 	return pipeline->replay != NULL;
 }
@@ -339,6 +341,11 @@ bool pipeline_replay(struct pipeline *pipeline, const char *path, char *error, s
 const struct replay *pipeline_replayed(const struct pipeline *pipeline)
 {
 	return pipeline->replay;
+}
+
+const char *pipeline_replayed_log(const struct pipeline *pipeline)
+{
+	return pipeline->replay ? pipeline->replayed : NULL;
 }
 
 /* --- schemas --- */

@@ -50,6 +50,8 @@ struct conductor *pipeline_conductor(struct pipeline *pipeline);
 bool pipeline_replay(struct pipeline *pipeline, const char *path, char *error, size_t error_size);
 const struct replay *pipeline_replayed(const struct pipeline *pipeline); /* NULL: none */
 
+const char *pipeline_replayed_log(const struct pipeline *pipeline); /* its file; NULL: none */
+
 /* Saves what is known of points for the next time; a notice says if that fails. */
 void pipeline_save_learned(struct pipeline *pipeline);
 
