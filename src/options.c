@@ -299,6 +299,9 @@ static const char *take(struct options *options, enum option_id id, const char *
 	case OPTION_REPLAY_LOG:
 		options->replay_log = value;
 		return NULL;
+	case OPTION_REHEARSE:
+		options->rehearse = true;
+		return NULL;
 	case OPTION_LIST:
 		options->list_url = value;
 		return NULL;
