@@ -55,7 +55,8 @@ static void stop(struct play *play)
 
 static void one(struct play *play, uint32_t type, uint64_t ts_ns, uint64_t request)
 {
-	const uint64_t slots[3] = {request, 100, 100};
+	const uint64_t slots[3] = {request, 100, 100}; /* without an id, the last two */
+	uint32_t n = play->feed.n_fields[play->types[type]];
 
 	if (!rehearse_advance(play->rehearse, ts_ns)) {
 		return;
@@ -65,8 +66,8 @@ static void one(struct play *play, uint32_t type, uint64_t ts_ns, uint64_t reque
 	rehearse_feed(play->rehearse, &(struct event){.ts_ns = ts_ns,
 						      .type = play->types[type],
 						      .stream = play->feed.stream,
-						      .bytes = sizeof(slots),
-						      .slots = slots});
+						      .bytes = n * (uint32_t)sizeof(slots[0]),
+						      .slots = slots + 3 - n});
 }
 
 static void serve_second(struct play *play, uint32_t second)
@@ -217,7 +218,7 @@ static void the_same_steps_are_taken_again(void **state)
 		/* It ended by itself, in the work. */
 		assert_true(rehearse_is_over(play.rehearse));
 		assert_true(play.fed < 200 * PER_S * N_TYPES);
-		assert_non_null(strstr(steps, "finding: rule 1 in app:work"));
+		assert_non_null(strstr(steps, "finding: rule 1 in serve > work"));
 		if (first) {
 			assert_string_equal(steps, first);
 			free(steps);
