@@ -353,6 +353,9 @@ static bool rehearse(struct pipeline *pipeline, const struct options *options)
 {
 	const char *refused = refuse_rehearsal(pipeline, options);
 	struct engine *engine = pipeline_engine(pipeline);
+	const struct rehearse_setup setup = {.until = options->until,
+			.from_ns = options->rehearse_from_ns,
+			.for_ns = options->rehearse_for_ns};
 	char error[1024] = "out of memory";
 
 	if (refused) {
@@ -366,7 +369,7 @@ static bool rehearse(struct pipeline *pipeline, const struct options *options)
 		engine_set_budget(engine, &options->budget);
 	}
 	engine_set_mode(engine, MODE_AUTOPILOT);
-	if (!pipeline_rehearse(pipeline, &options->until) ||
+	if (!pipeline_rehearse(pipeline, &setup) ||
 			(options->learn && pipeline_learn(pipeline, options->learn, error,
 							   sizeof(error)) != STATUS_OK)) {
 		fprintf(stderr, "pythiatop: %s\n", error);

@@ -154,7 +154,7 @@ static void sink_lose(void *context, const struct loss *loss)
 
 	pipeline->fed++;
 	if ((!pipeline->replay || replay_runs(pipeline->replay)) &&
-			!(pipeline->rehearse && rehearse_is_over(pipeline->rehearse))) {
+			(!pipeline->rehearse || rehearse_runs(pipeline->rehearse))) {
 		engine_lose(pipeline->engine, loss);
 	}
 }
@@ -352,9 +352,9 @@ const struct replay *pipeline_replayed(const struct pipeline *pipeline)
 	return pipeline->replay;
 }
 
-bool pipeline_rehearse(struct pipeline *pipeline, const struct batch_until *until)
+bool pipeline_rehearse(struct pipeline *pipeline, const struct rehearse_setup *setup)
 {
-	pipeline->rehearse = rehearse_create(pipeline->engine, until);
+	pipeline->rehearse = rehearse_create(pipeline->engine, setup);
 	return pipeline->rehearse != NULL;
 }
 

@@ -55,7 +55,7 @@ const struct replay *pipeline_replayed(const struct pipeline *pipeline); /* NULL
  * Plays the loop on recordings in which everything was on: instead of pipeline_conduct(), and
  * before the first step. False: out of memory.
  */
-bool pipeline_rehearse(struct pipeline *pipeline, const struct batch_until *until);
+bool pipeline_rehearse(struct pipeline *pipeline, const struct rehearse_setup *setup);
 const struct rehearse *pipeline_rehearsed(const struct pipeline *pipeline); /* NULL: none */
 
 /* Saves what is known of points for the next time; a notice says if that fails. */

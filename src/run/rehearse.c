@@ -53,7 +53,7 @@ struct playing {
 
 struct rehearse {
 	struct engine *engine;
-	struct batch_until until;
+	struct rehearse_setup setup;
 	void *by_name; /* tree of struct name */
 	uint32_t n_names;
 	struct type *types;
@@ -65,20 +65,21 @@ struct rehearse {
 	struct playing playing;
 	struct watch watch;
 	bool watching;
-	uint64_t first_ns, tick_ns; /* the next tick; 0: no event so far */
-	uint64_t second_ours;       /* events because of steps until the last second */
-	uint32_t over_s;            /* so long are they over the budget by now */
+	uint64_t first_ns;    /* from here on; 0: no event so far */
+	uint64_t tick_ns;     /* the next tick; 0: it has not begun */
+	uint64_t second_ours; /* events because of steps until the last second */
+	uint32_t over_s;      /* so long are they over the budget by now */
 	bool over, out_of_memory;
 	struct steps_rehearsal counts;
 };
 
-struct rehearse *rehearse_create(struct engine *engine, const struct batch_until *until)
+struct rehearse *rehearse_create(struct engine *engine, const struct rehearse_setup *setup)
 {
 	struct rehearse *rehearse = calloc(1, sizeof(*rehearse));
 
 	if (rehearse) {
 		rehearse->engine = engine;
-		rehearse->until = *until;
+		rehearse->setup = *setup;
 	}
 	return rehearse;
 }
@@ -429,15 +430,17 @@ static void look_at_watch(struct rehearse *rehearse)
 
 static bool has_come(const struct rehearse *rehearse)
 {
-	const struct batch_until *until = &rehearse->until;
+	const struct batch_until *until = &rehearse->setup.until;
+	uint64_t age_ns = rehearse->tick_ns - rehearse->first_ns;
 	struct snapshot *snapshot;
 	bool come;
 
-	if (until->kind == UNTIL_STOPPED) {
-		return false;
+	if ((rehearse->setup.for_ns && age_ns >= rehearse->setup.for_ns) ||
+			(until->kind == UNTIL_TIME && age_ns >= until->ns)) {
+		return true;
 	}
-	if (until->kind == UNTIL_TIME) {
-		return rehearse->tick_ns - rehearse->first_ns >= until->ns;
+	if (until->kind == UNTIL_STOPPED || until->kind == UNTIL_TIME) {
+		return false;
 	}
 	snapshot = snapshot_create();
 	come = snapshot && engine_fill(rehearse->engine, &until_focus, snapshot) == STATUS_OK &&
@@ -497,8 +500,13 @@ static uint64_t tick_after(uint64_t ts_ns)
 
 bool rehearse_advance(struct rehearse *rehearse, uint64_t ts_ns)
 {
+	if (!rehearse->first_ns) {
+		rehearse->first_ns = ts_ns + rehearse->setup.from_ns;
+	}
+	if (ts_ns < rehearse->first_ns) {
+		return false;
+	}
 	if (!rehearse->tick_ns) {
-		rehearse->first_ns = ts_ns;
 		rehearse->tick_ns = tick_after(ts_ns);
 	}
 	for (uint32_t n = 0; !rehearse->over && rehearse->tick_ns <= ts_ns; n++) {
@@ -506,6 +514,11 @@ bool rehearse_advance(struct rehearse *rehearse, uint64_t ts_ns)
 		rehearse->tick_ns = n < GAP_TICKS ? rehearse->tick_ns + TICK_NS : tick_after(ts_ns);
 	}
 	return !rehearse->over;
+}
+
+bool rehearse_runs(const struct rehearse *rehearse)
+{
+	return rehearse->tick_ns && !rehearse->over;
 }
 
 bool rehearse_is_over(const struct rehearse *rehearse)

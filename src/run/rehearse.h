@@ -28,16 +28,24 @@ struct rehearse;
 
 #define REHEARSE_ORDER_NS UINT64_C(300000000)
 
+struct rehearse_setup {
+	struct batch_until until;
+	uint64_t from_ns; /* after the first event; whatever comes before is not seen at all */
+	uint64_t for_ns;  /* it is over then at the latest; 0: as long as the recording lasts */
+};
+
 /* The engine has its mode, budget, strategy and profile from the caller. NULL: out of memory. */
-struct rehearse *rehearse_create(struct engine *engine, const struct batch_until *until);
+struct rehearse *rehearse_create(struct engine *engine, const struct rehearse_setup *setup);
 void rehearse_destroy(struct rehearse *rehearse);
 
-/* Event time goes on to ts_ns. False: the rehearsal is over, the engine is to hear no more. */
+/* Event time goes on to ts_ns. False: not yet, or not any more: the engine is not to hear of it. */
 bool rehearse_advance(struct rehearse *rehearse, uint64_t ts_ns);
 /* Feeds the event to the engine if it would have been recorded, after rehearse_advance(). */
 void rehearse_feed(struct rehearse *rehearse, const struct event *event);
 
-/* It has ended where `until` says. */
+/* It has begun, and not ended. */
+bool rehearse_runs(const struct rehearse *rehearse);
+/* It has ended where it was to. */
 bool rehearse_is_over(const struct rehearse *rehearse);
 /* What keeps it from being a rehearsal: out of memory; nothing could be masked. NULL: nothing. */
 const char *rehearse_failure(const struct rehearse *rehearse);

@@ -26,7 +26,7 @@ struct play {
 	double budget;
 };
 
-static void start(struct play *play, const struct batch_until *until, const char *inside)
+static void start(struct play *play, const struct rehearse_setup *setup, const char *inside)
 {
 	static const char *const names[N_TYPES] = {"app:serve_entry", "app:serve_exit",
 			"app:work_entry", "app:work_exit", "app:idle_entry", "app:idle_exit"};
@@ -43,7 +43,7 @@ static void start(struct play *play, const struct batch_until *until, const char
 							     .learn_events_per_s = 10000,
 							     .points = 3});
 	engine_set_mode(play->feed.engine, MODE_AUTOPILOT);
-	play->rehearse = rehearse_create(play->feed.engine, until);
+	play->rehearse = rehearse_create(play->feed.engine, setup);
 	assert_non_null(play->rehearse);
 }
 
@@ -124,7 +124,7 @@ static char *describe(struct play *play)
 	return text;
 }
 
-static const struct batch_until never = {.kind = UNTIL_STOPPED};
+static const struct rehearse_setup never = {.until = {.kind = UNTIL_STOPPED}};
 
 static void what_is_seen_is_what_was_enabled(void **state)
 {
@@ -210,7 +210,8 @@ static void the_same_steps_are_taken_again(void **state)
 		struct play play = {.budget = 1000};
 		char *steps;
 
-		start(&play, &(struct batch_until){.kind = UNTIL_VERDICT}, "vtid:c vpid:c");
+		start(&play, &(struct rehearse_setup){.until = {.kind = UNTIL_VERDICT}},
+				"vtid:c vpid:c");
 		for (uint32_t second = 0; second < 300; second++) {
 			serve_second(&play, second);
 		}
@@ -256,6 +257,25 @@ static void breaches_are_counted(void **state)
 	stop(&play);
 }
 
+static void a_part_is_played(void **state)
+{
+	struct play play = {.budget = 1000};
+	struct snapshot *snapshot;
+
+	(void)state;
+	start(&play, &(struct rehearse_setup){.from_ns = 5000 * MS, .for_ns = 3000 * MS},
+			"vtid:c vpid:c");
+	for (uint32_t second = 0; second < 20; second++) {
+		serve_second(&play, second);
+	}
+	assert_true(rehearse_is_over(play.rehearse));
+	assert_int_equal(play.fed, 3 * PER_S * N_TYPES);
+	snapshot = look(&play);
+	assert_int_equal(snapshot->first_ns, T0 + 5000 * MS);
+	snapshot_destroy(snapshot);
+	stop(&play);
+}
+
 static void a_gap_is_not_played_for_ever(void **state)
 {
 	struct play play = {.budget = 1000};
@@ -287,6 +307,7 @@ int main(void)
 			cmocka_unit_test(orders_take_their_time),
 			cmocka_unit_test(the_same_steps_are_taken_again),
 			cmocka_unit_test(breaches_are_counted),
+			cmocka_unit_test(a_part_is_played),
 			cmocka_unit_test(a_gap_is_not_played_for_ever),
 			cmocka_unit_test(nothing_to_mask_is_told),
 	};
