@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "branch.h"
 #include "node.h"
 #include "points.h"
 #include "work.h"
@@ -102,8 +103,11 @@ static void reserve_quota(uint32_t amount)
 	}
 }
 
-static void write_record(uint32_t bytes)
+/* What was asked for, and what became of it. */
+static void write_record(const struct request *request)
 {
+	uint32_t bytes = 512 + request->message->received_bytes;
+
 	SPAN(api, record_write, .size_bytes = bytes) {
 		SPAN(api, record_encode, .size_bytes = bytes) {
 			work_cpu(bytes / 128);
@@ -126,20 +130,44 @@ static void remove_record(void)
 	SPAN_CPU(api, quota_refund, 4)
 }
 
+static void notify(void *argument)
+{
+	const struct request *request = argument;
+	struct message call = {.arg = {request->project}};
+
+	api_call_net_notify("network", request->id, &call);
+}
+
+/* Has the host build it, and tells subscribers meanwhile. */
+static int build_server(const struct request *request, const char *host, struct message *call)
+{
+	struct request copy = *request;
+	bool branched = branch_begin(notify, &copy) == 0;
+	int status = api_call_compute_build(host, request->id, call);
+
+	if (branched) {
+		SPAN(api, notify_wait) {
+			branch_wait();
+		}
+	}
+	return status;
+}
+
 static int server_create(const struct request *request)
 {
 	struct message call = *request->message;
 	bool flavor = false, image = false, keypair = false;
 	uint64_t image_key = request->message->arg[1] + 100;
+	uint64_t flavor_key = 1 + request->project % 4;
 	uint64_t host;
 	int status;
 
 	SPAN(api, server_validate) {
-		SPAN_LOOKUP(api, flavor_lookup, &catalogue, 1 + request->project % 4, flavor)
+		SPAN_LOOKUP(api, flavor_lookup, &catalogue, flavor_key, flavor)
 		SPAN_LOOKUP(api, image_lookup, &catalogue, image_key, image)
 		if (!flavor || !image) {
 			SPAN_DEVICE(api, catalogue_load, "database", 900)
-			cache_put(&catalogue, 1 + request->project % 4);
+			cache_put(&catalogue, flavor_key);
 			cache_put(&catalogue, image_key);
 		}
 		SPAN_CPU(api, name_check, 3)
@@ -150,19 +178,21 @@ static int server_create(const struct request *request)
 		SPAN_DEVICE(api, keypair_load, "database", 600)
 		cache_put(&catalogue, 50 + request->project);
 	}
-	SPAN(api, boot_spec_build, .size_bytes = 2048) {
+	SPAN(api, boot_spec_build, .size_bytes = 512 + request->message->received_bytes) {
 		work_cpu(16);
 	}
-	write_record(1024);
+	write_record(request);
 	status = api_call_sched_select_host("scheduler", request->id, &call);
 	if (status != 0) {
 		return status;
 	}
 	host = call.arg[0] % N_HOSTS;
 	POINT(api, host_chosen, .text = hosts[host]);
+	call.arg[0] = flavor_key;
 	call.arg[1] = request->message->arg[1];
 	call.arg[2] = request->message->arg[2];
-	status = api_call_compute_build(hosts[host], request->id, &call);
+	call.payload_bytes = request->message->received_bytes;
+	status = build_server(request, hosts[host], &call);
 	if (status != 0) {
 		return status;
 	}
@@ -245,7 +275,7 @@ static int floating_ip_create(const struct request *request)
 		return status;
 	}
 	SPAN_CPU(api, fip_associate, 8)
-	write_record(512);
+	write_record(request);
 	cache_drop(&fip_lists, request->project);
 	request->message->arg[0] = call.arg[0];
 	POINT(api, fip_registered, .key = call.arg[0]);
@@ -307,7 +337,7 @@ static int volume_create(const struct request *request)
 	if (status != 0) {
 		return status;
 	}
-	write_record(768);
+	write_record(request);
 	cache_drop(&volume_lists, request->project);
 	request->message->arg[0] = call.arg[0];
 	POINT(api, volume_registered, .key = call.arg[0]);
@@ -358,7 +388,7 @@ static void handle(struct message *message)
 #define PT_TYPE(name, weight)                                                                      \
 	case METHOD_##name:                                                                        \
 		SPAN_AS(span, api, name, .request_id = request.id) {                               \
-			admit(&request, 1024);                                                     \
+			admit(&request, message->received_bytes);                                  \
 			span.status = message->status = name(&request);                            \
 			respond(1024);                                                             \
 		}                                                                                  \
