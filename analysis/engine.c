@@ -637,6 +637,14 @@ enum status engine_offer(struct engine *engine, const char *host, const struct s
 	return loop_offer(&engine->loop, host, offers, n);
 }
 
+bool engine_is_skeleton(struct engine *engine, uint32_t type)
+{
+	const struct plan *plans = model_plans(engine->model);
+
+	return plans && type < engine->registry.n_types &&
+	       (plans[type].skeleton || plans[type].about_tracer);
+}
+
 enum status engine_learn(struct engine *engine, const struct profile *profile)
 {
 	return pythia_learn(engine->loop.pythia, profile);

@@ -344,6 +344,62 @@ static bool replay(struct pipeline *pipeline, const struct options *options)
 	return true;
 }
 
+/* Hosts, persons and the wall clock have no say in a rehearsal. */
+static const char *refuse_rehearsal(struct pipeline *pipeline, const struct options *options)
+{
+	if (options->list_url || !options->batch || intake_has_live(pipeline_intake(pipeline))) {
+		return "goes with --batch and recordings alone: give their directory";
+	}
+	if (options->mode != MODE_OBSERVE || options->n_controls) {
+		return "is on autopilot, and no host is told anything: leave out --mode, "
+		       "--autopilot and --control";
+	}
+	if (options->replay_log || options->log || options->save_profile ||
+			options->state_at.kind != INSTANT_NONE) {
+		return "does not go with --replay-log, --log, --save-profile or --state-at";
+	}
+	return NULL;
+}
+
+/* The profile last learned is of no rehearsal, so only one that is given counts. */
+static bool rehearse(struct pipeline *pipeline, const struct options *options)
+{
+	const char *refused = refuse_rehearsal(pipeline, options);
+	struct engine *engine = pipeline_engine(pipeline);
+	const struct rehearse_setup setup = {.until = options->until,
+			.from_ns = options->rehearse_from_ns,
+			.for_ns = options->rehearse_for_ns};
+	char error[1024] = "out of memory";
+
+	if (refused) {
+		fprintf(stderr, "pythiatop: --rehearse %s\n", refused);
+		return false;
+	}
+	if (options->strategy) {
+		engine_set_strategy(engine, options->strategy);
+	}
+	if (options->budget_given) {
+		engine_set_budget(engine, &options->budget);
+	}
+	engine_set_mode(engine, MODE_AUTOPILOT);
+	if (!pipeline_rehearse(pipeline, &setup) ||
+			(options->learn && pipeline_learn(pipeline, options->learn, error,
+							   sizeof(error)) != STATUS_OK)) {
+		fprintf(stderr, "pythiatop: %s\n", error);
+		return false;
+	}
+	return true;
+}
+
+/* Who takes the decisions: a log, the recording's events, or hosts and persons. */
+static bool prepare_steps(struct pipeline *pipeline, const struct options *options)
+{
+	if (options->rehearse) {
+		return rehearse(pipeline, options);
+	}
+	return options->replay_log ? replay(pipeline, options) : conduct(pipeline, options);
+}
+
 static int run(struct pipeline *pipeline, const struct options *options)
 {
 	int code;
@@ -358,7 +414,7 @@ static int run(struct pipeline *pipeline, const struct options *options)
 	if (code != EXIT_SUCCESS) {
 		return code;
 	}
-	if (options->replay_log ? !replay(pipeline, options) : !conduct(pipeline, options)) {
+	if (!prepare_steps(pipeline, options)) {
 		return EXIT_USAGE;
 	}
 	if (options->state_at.kind != INSTANT_NONE) {

@@ -24,18 +24,19 @@ struct point {
 	uint32_t provider, name; /* of the span, interned */
 	uint32_t entry, exit;    /* events, interned; exit 0: a single tracepoint */
 	bool kernel, skeleton;
-	bool ever;           /* a step of ours has enabled it */
-	bool pinned;         /* a person enabled it: it is not boring */
-	bool placed;         /* it stands somewhere in the space */
-	uint64_t offered;    /* hosts, a bit each */
-	uint64_t recorded;   /* its events came from there within POINTS_SEEN_NS */
-	uint64_t ours;       /* steps in force record it there */
-	uint64_t seen_ns;    /* event time of its last event; 0: never */
-	uint64_t enabled_ns; /* event time at which a step last enabled it */
-	uint32_t boring;     /* epochs in a row in which it told nothing */
-	uint32_t bored;      /* the last of them, plus 1 */
-	uint32_t barred;     /* not before that epoch again */
-	uint32_t explained;  /* how often it was the answer */
+	bool ever;            /* a step of ours has enabled it */
+	bool pinned;          /* a person enabled it: it is not boring */
+	bool placed;          /* it stands somewhere in the space */
+	uint64_t offered;     /* hosts, a bit each */
+	uint64_t recorded;    /* its events came from there within POINTS_SEEN_NS */
+	uint64_t ours;        /* steps in force record it there */
+	uint64_t seen_ns;     /* event time of its last event; 0: never */
+	uint64_t enabled_ns;  /* event time at which a step last enabled it */
+	uint64_t disabled_ns; /* ... disabled it; 0: never */
+	uint32_t boring;      /* epochs in a row in which it told nothing */
+	uint32_t bored;       /* the last of them, plus 1 */
+	uint32_t barred;      /* not before that epoch again */
+	uint32_t explained;   /* how often it was the answer */
 };
 
 struct points {

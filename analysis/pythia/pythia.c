@@ -6,8 +6,10 @@
 
 #include "pythia/internal.h"
 
-#define BAR_EPOCHS  5u
-#define TITLE_BYTES 256
+#define BAR_EPOCHS   5u
+#define TITLE_BYTES  256
+#define UNDER_WAY_NS (5 * NS_PER_S) /* after a point was disabled: its last events may still come  \
+				     */
 
 struct pythia *pythia_create(struct names *names)
 {
@@ -161,6 +163,10 @@ void pythia_recorded(struct pythia *pythia, const char *event, const char *const
 		return;
 	}
 	pythia->points.items[at].seen_ns = pythia->now_ns;
+	if (pythia->points.items[at].disabled_ns &&
+			pythia->now_ns < pythia->points.items[at].disabled_ns + UNDER_WAY_NS) {
+		return; /* if others record it too, that will be seen all the same */
+	}
 	for (uint32_t i = 0; i < n; i++) {
 		pythia->points.items[at].recorded |= points_host(&pythia->points, hosts[i]);
 	}

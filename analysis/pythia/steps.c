@@ -370,6 +370,7 @@ static void take_effect(struct points *points, const struct step *step, bool und
 		} else {
 			point->ours &= ~part->hosts;
 			point->recorded &= ~part->hosts;
+			point->disabled_ns = now_ns;
 		}
 	}
 }

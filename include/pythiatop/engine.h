@@ -192,6 +192,12 @@ enum status engine_set_strategy(struct engine *engine, const char *name);
 enum status engine_offer(struct engine *engine, const char *host, const struct step_offer *offers,
 		uint32_t n);
 
+/*
+ * Events of this type are recorded before any step: the skeleton that requests are known by, and
+ * what tells of processes rather than of requests. As of the types known now.
+ */
+bool engine_is_skeleton(struct engine *engine, uint32_t type);
+
 /* Adds what was learned elsewhere. */
 enum status engine_learn(struct engine *engine, const struct profile *profile);
 /* Learns from what was recorded so far, as if all points had been on. */

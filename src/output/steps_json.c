@@ -134,6 +134,17 @@ static void control(struct json_out *json, const struct steps_control *control)
 			{"text", value_name(control->text)});
 }
 
+static void rehearsal(struct json_out *json, const struct steps_rehearsal *counts)
+{
+	json_out_open(json, "rehearsal", '{');
+	JSON_OUT_MEMBERS(json, {"let_through", value_count(counts->let_through)},
+			{"because_of_steps", value_count(counts->ours)},
+			{"masked", value_count(counts->masked)},
+			{"peak_events_per_s", value_count(counts->peak_per_s)},
+			{"over_budget_s", value_count(counts->over_s)});
+	json_out_close(json, '}');
+}
+
 void output_json_loop(struct json_out *json, const struct steps_view *view)
 {
 	json_out_open(json, "steps", '[');
@@ -158,6 +169,9 @@ void output_json_loop(struct json_out *json, const struct steps_view *view)
 			{"ever_enabled", value_count(view->ever_enabled)},
 			{"known", value_count(view->known)});
 	json_out_close(json, '}');
+	if (view->rehearsal.on) {
+		rehearsal(json, &view->rehearsal);
+	}
 }
 
 void output_json_controls(struct json_out *json, const struct steps_view *view)

@@ -11,6 +11,7 @@
 #include "config/paths.h"
 #include "control/hosts.h"
 #include "run/decisions.h"
+#include "run/watch.h"
 
 #define NS_PER_S      UINT64_C(1000000000)
 #define OFFERS_NS     (30 * NS_PER_S) /* between looks at what a host offers */
@@ -39,15 +40,11 @@ struct playing {
 	char error[CONTROL_NAME_BYTES + TEXT_BYTES];
 };
 
-/* A step that is being watched. */
+/* A step that is being watched, and what the hosts say of it. */
 struct watching {
-	bool on, asked, learning;
-	uint32_t step;
-	uint64_t begin_ns, end_ns;
-	uint64_t events, discarded;    /* of our sessions, at the begin */
-	uint64_t look_ns, look_events; /* of the last look in between */
-	uint32_t over;                 /* looks in a row over the budget */
-	double rate;                   /* events/s at the last look; 0: none so far */
+	bool on, asked;
+	struct watch watch;
+	uint64_t discarded; /* in our sessions, at the begin */
 	uint32_t open;
 	uint64_t discarded_now;
 };
@@ -493,7 +490,8 @@ static void play(struct conductor *conductor, uint64_t now_ns)
 			.step = order->step,
 			.watch_s = order->watch_s,
 			.open = 1};
-	if (order->undo && conductor->watching.on && conductor->watching.step == order->step) {
+	if (order->undo && conductor->watching.on &&
+			conductor->watching.watch.step == order->step) {
 		conductor->watching.on = false;
 	}
 	for (uint32_t i = 0; i < order->n; i++) {
@@ -569,48 +567,24 @@ static void ask_discarded(struct conductor *conductor)
 
 static void begin_watch(struct conductor *conductor, uint64_t now_ns)
 {
-	conductor->watching = (struct watching){.on = true,
-			.step = conductor->playing.step,
-			.learning = conductor->playing.kind == STEP_LEARN,
-			.begin_ns = now_ns,
-			.end_ns = now_ns + conductor->playing.watch_s * NS_PER_S,
-			.events = own_events(conductor),
-			.look_ns = now_ns,
-			.look_events = own_events(conductor),
-			.discarded = conductor->watching.discarded_now};
-}
+	const struct playing *playing = &conductor->playing;
 
-/* A step that takes the whole beyond the budget is not watched to the end. */
-static void look_in_between(struct conductor *conductor, uint64_t now_ns)
-{
-	struct watching *watching = &conductor->watching;
-	double budget = engine_budget(conductor->setup.engine)->events_per_s;
-	uint64_t events;
-
-	if (watching->learning || now_ns < watching->look_ns + NS_PER_S) {
-		return;
-	}
-	events = own_events(conductor);
-	watching->rate = (double)(events - watching->look_events) * 1e9 /
-			 (double)(now_ns - watching->look_ns);
-	watching->look_ns = now_ns;
-	watching->look_events = events;
-	watching->over = budget > 0 && watching->rate > budget ? watching->over + 1 : 0;
-	if (watching->over >= 2 && watching->end_ns > now_ns) {
-		watching->end_ns = now_ns;
-	}
+	conductor->watching = (struct watching){
+			.on = true, .discarded = conductor->watching.discarded_now};
+	watch_begin(&conductor->watching.watch, playing->step, playing->kind == STEP_LEARN,
+			playing->watch_s, now_ns, own_events(conductor));
 }
 
 static void watch(struct conductor *conductor, uint64_t now_ns)
 {
 	struct watching *watching = &conductor->watching;
 	struct step_watch seen;
-	double seconds;
 
-	if (watching->on) {
-		look_in_between(conductor, now_ns);
+	if (watching->on && now_ns >= watch_due_ns(&watching->watch)) {
+		watch_look(&watching->watch, now_ns, own_events(conductor),
+				engine_budget(conductor->setup.engine));
 	}
-	if (!watching->on || now_ns < watching->end_ns) {
+	if (!watching->on || now_ns < watching->watch.end_ns) {
 		return;
 	}
 	if (!watching->asked) {
@@ -620,24 +594,15 @@ static void watch(struct conductor *conductor, uint64_t now_ns)
 	if (watching->open > 0) {
 		return;
 	}
-	seconds = (double)(now_ns - watching->begin_ns) * 1e-9;
-	seen = (struct step_watch){.step = watching->step,
-			.discarded = watching->discarded_now > watching->discarded
-						     ? watching->discarded_now - watching->discarded
-						     : 0,
-			.actual = {.events_per_s = (double)(own_events(conductor) -
-								   watching->events) /
-						   seconds,
-					.bytes_per_s = -1,
-					.cpu_share = -1}};
-	if (watching->over >= 2) {
-		seen.actual.events_per_s = watching->rate; /* as it is now, not since the begin */
-	}
+	seen = watch_end(&watching->watch, now_ns, own_events(conductor),
+			watching->discarded_now > watching->discarded
+					? watching->discarded_now - watching->discarded
+					: 0);
 	watching->on = false;
 	conductor->changed = true;
 	engine_watch_over(conductor->setup.engine, &seen);
 	decisions_watch(conductor->decisions, &seen);
-	if (watching->learning) {
+	if (watching->watch.learning) {
 		conductor->setup.sources.learned(conductor->setup.sources.context);
 	}
 }
@@ -654,10 +619,7 @@ uint64_t conductor_due_ns(const struct conductor *conductor)
 	uint64_t due_ns = control_hosts_due_ns(conductor->hosts);
 
 	if (conductor->watching.on && !conductor->watching.asked) {
-		uint64_t look_ns = conductor->watching.look_ns + NS_PER_S;
-		uint64_t next_ns = look_ns < conductor->watching.end_ns
-						   ? look_ns
-						   : conductor->watching.end_ns;
+		uint64_t next_ns = watch_due_ns(&conductor->watching.watch);
 
 		due_ns = next_ns < due_ns ? next_ns : due_ns;
 	}

@@ -46,6 +46,7 @@ struct pipeline {
 	struct conductor *conductor; /* NULL: no host is controlled */
 	struct replay *replay;       /* NULL: no decisions are taken again */
 	char replayed[PATH_MAX];     /* the log that they are of */
+	struct rehearse *rehearse;   /* NULL: the loop is not played on a recording */
 	bool any;                    /* an event came */
 	char relay[URL_MAX];         /* of the first live source */
 	struct dump_job dump_job;
@@ -119,6 +120,9 @@ static bool see(struct pipeline *pipeline, uint64_t ts_ns)
 	if (pipeline->replay && !replay_see(pipeline->replay, pipeline->engine, ts_ns)) {
 		return false;
 	}
+	if (pipeline->rehearse && !rehearse_advance(pipeline->rehearse, ts_ns)) {
+		return false;
+	}
 	if (pipeline->hold.status == HOLD_WAITS) {
 		hold_see(&pipeline->hold, pipeline->engine, ts_ns);
 		tell_hold(pipeline);
@@ -135,7 +139,12 @@ static void sink_feed(void *context, const struct event *event)
 		conductor_see_first(pipeline->conductor, event->ts_ns);
 	}
 	pipeline->any = true;
-	if (see(pipeline, event->ts_ns)) {
+	if (!see(pipeline, event->ts_ns)) {
+		return;
+	}
+	if (pipeline->rehearse) {
+		rehearse_feed(pipeline->rehearse, event);
+	} else {
 		engine_feed(pipeline->engine, event);
 	}
 }
@@ -145,7 +154,8 @@ static void sink_lose(void *context, const struct loss *loss)
 	struct pipeline *pipeline = context;
 
 	pipeline->fed++;
-	if (!pipeline->replay || replay_runs(pipeline->replay)) {
+	if ((!pipeline->replay || replay_runs(pipeline->replay)) &&
+			(!pipeline->rehearse || rehearse_runs(pipeline->rehearse))) {
 		engine_lose(pipeline->engine, loss);
 	}
 }
@@ -212,6 +222,7 @@ void pipeline_destroy(struct pipeline *pipeline)
 	symbols_destroy(pipeline->symbols);
 	conductor_destroy(pipeline->conductor);
 	replay_destroy(pipeline->replay);
+	rehearse_destroy(pipeline->rehearse);
 	intake_destroy(pipeline->intake);
 	engine_destroy(pipeline->engine);
 	free(pipeline);
@@ -346,6 +357,17 @@ const struct replay *pipeline_replayed(const struct pipeline *pipeline)
 const char *pipeline_replayed_log(const struct pipeline *pipeline)
 {
 	return pipeline->replay ? pipeline->replayed : NULL;
+}
+
+bool pipeline_rehearse(struct pipeline *pipeline, const struct rehearse_setup *setup)
+{
+	pipeline->rehearse = rehearse_create(pipeline->engine, setup);
+	return pipeline->rehearse != NULL;
+}
+
+const struct rehearse *pipeline_rehearsed(const struct pipeline *pipeline)
+{
+	return pipeline->rehearse;
 }
 
 /* --- schemas --- */
@@ -533,6 +555,9 @@ struct snapshot *pipeline_answer(struct pipeline *pipeline, const struct focus *
 			conductor_fill(pipeline->conductor, snapshot) < 0) {
 		snapshot_destroy(snapshot);
 		return NULL;
+	}
+	if (pipeline->rehearse) {
+		rehearse_fill(pipeline->rehearse, &snapshot->steps);
 	}
 	snapshot->notice = snapshot_text(snapshot, pipeline->notice);
 	snapshot->notice_serial = pipeline->notice_serial;
