@@ -23,6 +23,8 @@
 #define MAX_THREADS  65536u
 #define MAX_HELD     (UINT64_C(64) << 20) /* bytes of events that are older than the window */
 
+#define LEAST_SAMPLES 50u /* of a group, a second */
+
 #define RATE_SECONDS 64 /* of history, hence the longest window with a rate */
 
 struct engine {
@@ -64,6 +66,15 @@ static uint64_t window_begin(const struct engine *engine, uint64_t ts_ns)
 static void or_default_u32(uint32_t *value, uint32_t otherwise)
 {
 	*value = *value ? *value : otherwise;
+}
+
+/* As many as fill a group's ring of samples in the time that buckets last; not too few to speak of.
+ */
+static uint32_t samples_per_s(uint64_t window_ns)
+{
+	uint64_t n = (GROUPS_MAX_SAMPLES / 2) * NS_PER_S / window_ns;
+
+	return n < LEAST_SAMPLES ? LEAST_SAMPLES : n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
 static bool release_thread(void *context, struct thread *thread, bool force)
@@ -164,14 +175,16 @@ struct engine *engine_create(const struct engine_config *config)
 						.state = engine->state},
 				&engine->registry, engine->model, engine->names, engine->contexts,
 				engine->threads, &engine->pool, emit, engine);
-		engine->groups = groups_create(&(struct groups_config){.window_ns = c->window_ns,
-							       .max_groups = c->max_groups,
-							       .max_kept_bytes = c->max_kept_bytes,
-							       .max_pin_bytes = c->max_pin_bytes,
-							       .cov_limit = c->cov_limit,
-							       .measure = measure,
-							       .read_keys = read_keys,
-							       .measurer = engine},
+		engine->groups = groups_create(
+				&(struct groups_config){.window_ns = c->window_ns,
+						.max_groups = c->max_groups,
+						.max_kept_bytes = c->max_kept_bytes,
+						.max_pin_bytes = c->max_pin_bytes,
+						.cov_limit = c->cov_limit,
+						.samples_per_s = samples_per_s(c->window_ns),
+						.measure = measure,
+						.read_keys = read_keys,
+						.measurer = engine},
 				engine->names, engine->contexts, &engine->pool);
 	}
 	if (!engine->requests || !engine->groups || !engine->state ||

@@ -148,10 +148,11 @@ static void look_closely(struct loop *loop, const struct snapshot *epoch,
 
 static void look_at_groups(struct loop *loop, bool learned)
 {
-	struct snapshot *epoch = answer(
-			loop, (struct focus){.horizon = HORIZON_EPOCH, .parts = FOCUS_GROUPS});
 	struct snapshot *recent = answer(
 			loop, (struct focus){.horizon = HORIZON_WINDOW, .parts = FOCUS_GROUPS});
+	/* Last, as the groups looked at closely are of the epoch, too. */
+	struct snapshot *epoch = answer(
+			loop, (struct focus){.horizon = HORIZON_EPOCH, .parts = FOCUS_GROUPS});
 	uint32_t *ids = epoch ? calloc(epoch->groups.n + PYTHIA_DETAILS, sizeof(*ids)) : NULL;
 	uint32_t n = 0;
 

@@ -28,10 +28,10 @@
  * its whole window at every instant; a request that ended before that counts in `epoch` and `all`
  * only.
  *
- * Kept for drill-down: of each group a sample (the last 1,024 of at most 2,000 a second, chosen by
- * the hash of their ids, so uniform where load is steady); the first request of each cell of the
- * heat map and the slowest of each quarter, for as long as buckets last; the slowest 16 of the
- * whole run and of the epoch.
+ * Kept for drill-down: of each group a sample (samples_per_s as a rule and at most 2,000 a second,
+ * chosen by the hash of their ids, so uniform where load is steady), the first request of each cell
+ * of the heat map and the slowest of each quarter, for as long as buckets last; whatever their age
+ * the last 32 of the sample, and the slowest 16 of the whole run and of the epoch.
  *
  * Memory: about 1.2 KiB a group, its histograms (stats/histogram.h: usually 0.5 to 2 KiB each), and
  * 256 bytes and a histogram for each quarter with requests. Beyond max_bucket_bytes the oldest
@@ -45,6 +45,8 @@
  *
  * Threads: one.
  */
+#define GROUPS_MAX_SAMPLES 1024u /* kept of a group; a power of two */
+
 struct groups;
 
 struct groups_config {
@@ -56,6 +58,7 @@ struct groups_config {
 	double cov_limit;          /* a CoV that is surely above varies; 0: DETECT_COV_LIMIT */
 	uint64_t max_contexts;     /* pairs of group and context; 0: 262,144 */
 	uint64_t max_sample_bytes; /* of measured requests; 0: 128 MiB */
+	uint32_t samples_per_s;    /* of a group, as a rule; 0: 2,000, which is the most */
 	/*
 	 * Tells where the time of a request went; borrowed until the next call. False: not known.
 	 * NULL: nothing is said of it.
