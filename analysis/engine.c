@@ -113,6 +113,13 @@ static bool measure(void *context, const struct request *request, struct measure
 	return requests_measure(engine->requests, request, out);
 }
 
+static bool walk(void *context, const struct request *request, struct walked *out)
+{
+	struct engine *engine = context;
+
+	return requests_walk(engine->requests, request, out);
+}
+
 struct engine *engine_create(const struct engine_config *config)
 {
 	struct engine *engine = calloc(1, sizeof(*engine));
@@ -162,6 +169,7 @@ struct engine *engine_create(const struct engine_config *config)
 							       .max_pin_bytes = c->max_pin_bytes,
 							       .cov_limit = c->cov_limit,
 							       .measure = measure,
+							       .walk = walk,
 							       .measurer = engine},
 				engine->names, engine->contexts, &engine->pool);
 	}
@@ -171,6 +179,7 @@ struct engine *engine_create(const struct engine_config *config)
 							.contexts = engine->contexts,
 							.registry = &engine->registry,
 							.model = engine->model,
+							.groups = engine->groups,
 							.fill = fill_as_of_now,
 							.begin_epoch = begin_epoch,
 							.context = engine},
