@@ -132,6 +132,13 @@ static bool read_keys(void *context, const struct request *request, struct reque
 	return requests_read_keys(engine->requests, request, out);
 }
 
+static bool walk(void *context, const struct request *request, struct walked *out)
+{
+	struct engine *engine = context;
+
+	return requests_walk(engine->requests, request, out);
+}
+
 struct engine *engine_create(const struct engine_config *config)
 {
 	struct engine *engine = calloc(1, sizeof(*engine));
@@ -184,6 +191,7 @@ struct engine *engine_create(const struct engine_config *config)
 						.samples_per_s = samples_per_s(c->window_ns),
 						.measure = measure,
 						.read_keys = read_keys,
+						.walk = walk,
 						.measurer = engine},
 				engine->names, engine->contexts, &engine->pool);
 	}
@@ -193,6 +201,7 @@ struct engine *engine_create(const struct engine_config *config)
 							.contexts = engine->contexts,
 							.registry = &engine->registry,
 							.model = engine->model,
+							.groups = engine->groups,
 							.fill = fill_as_of_now,
 							.begin_epoch = begin_epoch,
 							.context = engine},

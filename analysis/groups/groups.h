@@ -14,6 +14,7 @@
 #include "requests/keys.h"
 #include "requests/measured.h"
 #include "requests/request.h"
+#include "requests/walked.h"
 
 /*
  * Requests that should perform alike, and how they do.
@@ -66,6 +67,8 @@ struct groups_config {
 	bool (*measure)(void *measurer, const struct request *request, struct measured *out);
 	/* The same of its key-values; asked of groups that are being explained (collect.h). */
 	bool (*read_keys)(void *measurer, const struct request *request, struct request_keys *out);
+	/* Walks a request; as above. NULL: nobody knows the order of things. */
+	bool (*walk)(void *measurer, const struct request *request, struct walked *out);
 	void *measurer;
 };
 
@@ -133,6 +136,27 @@ void groups_unpin(struct groups *groups);
  */
 enum status groups_fill(struct groups *groups, const struct focus *focus, uint64_t at_ns,
 		struct snapshot *snapshot);
+
+/*
+ * Mean time from the begin of the span around to that of the spans of each row of the group's tree,
+ * from some kept requests of the horizon; below 0: not known. False if out of memory.
+ */
+bool groups_offsets(struct groups *groups, uint32_t group_id, enum horizon horizon,
+		const struct tree_view *tree, double *offset_ns);
+
+/* A part of a context's own time: from the begin of one of its children, to that of the next. */
+struct group_gap {
+	uint32_t after; /* context of the child; 0: from its own begin */
+	double phi;     /* of the group's variance, by an estimate */
+};
+
+/*
+ * Between which of its children the own time of a context varies, the largest share first, from
+ * kept requests of the horizon; returns how many, 0 if there are too few. The shares add up to the
+ * context's own.
+ */
+uint32_t groups_gaps(struct groups *groups, uint32_t group_id, enum horizon horizon,
+		uint32_t context, struct group_gap *out, uint32_t max);
 
 /* A kept request by its id, as of the pin if there is one; NULL if it is not kept (any more). */
 struct request *groups_find_request(struct groups *groups, uint64_t id);

@@ -36,6 +36,7 @@
  *   collect.c  their key-values, where a group is explained; table.c: as a table
  *   locate.c   shares of the variance, by share_interval.c with their intervals
  *   where.c    what is located at an instant
+ *   gaps.c     the order of things within a span
  *   tree.c     the calling-context tree
  *   label.c    the text that tells a group's path
  *   detect.c   the rules of detection; judge.c: when they are applied

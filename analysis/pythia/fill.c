@@ -247,7 +247,8 @@ enum status pythia_fill(struct pythia *pythia, struct snapshot *snapshot)
 	for (uint32_t i = 0; i < pythia->points.n; i++) {
 		const struct point *point = &pythia->points.items[i];
 
-		/* What a trace declares, but neither fires nor is offered, is no point to speak of. */
+		/* What a trace declares, but neither fires nor is offered, is no point to speak of.
+		 */
 		if (!point->offered && !point->seen_ns) {
 			continue;
 		}

@@ -97,7 +97,7 @@ struct pythia {
 	/* Scratch of a plan. */
 	struct candidate *candidates;
 	uint32_t n_candidates, candidates_room;
-	uint32_t *chosen, *nodes;
+	uint32_t *chosen, *nodes, *in_time;
 	uint32_t nodes_room;
 	double *doubles;
 };

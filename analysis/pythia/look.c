@@ -239,7 +239,7 @@ static void search_groups(struct pythia *pythia, const struct pythia_look *look)
 				!reserve_nodes(pythia, detail->tree->n)) {
 			continue;
 		}
-		space_observe(&pythia->space, &pythia->points, type, detail->tree, false,
+		space_observe(&pythia->space, &pythia->points, type, detail->tree, NULL, false,
 				pythia->nodes);
 		finding->judged_epoch = detail->row->epoch;
 		finding_search(pythia, finding, detail, look);
@@ -406,7 +406,7 @@ void pythia_learned(struct pythia *pythia, const struct pythia_look *look)
 		if (reserve_nodes(pythia, detail->tree->n)) {
 			space_observe(&pythia->space, &pythia->points,
 					pythia_intern(pythia, detail->row->type), detail->tree,
-					true, pythia->nodes);
+					detail->offset_ns, true, pythia->nodes);
 		}
 	}
 	for (uint32_t i = 0; i < look->groups->n; i++) {

@@ -43,6 +43,7 @@ void pythia_destroy(struct pythia *pythia)
 	free(pythia->rates);
 	free(pythia->candidates);
 	free(pythia->chosen);
+	free(pythia->in_time);
 	free(pythia->nodes);
 	free(pythia->doubles);
 	free(pythia);
