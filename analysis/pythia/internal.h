@@ -72,15 +72,17 @@ struct pythia {
 	uint32_t n_findings;
 	struct index offered_hosts; /* by host bit number */
 	uint32_t offers;            /* lists of them that came */
-	uint32_t over_looks; /* in a row, at which the steps cost more than the budget */
+	uint32_t over_looks;        /* in a row, at which the steps cost more than the budget */
 	double actual_events_per_s; /* of all steps, at the end of the last watch */
 	uint64_t first_ns, now_ns;
 	uint32_t epoch;
 	uint32_t boring_epoch; /* in which points were last judged boring or not */
 	struct norm *norms;
 	uint32_t n_norms, norms_room;
-	uint64_t norms_ns; /* event time at which the last window was judged */
-	bool learn_tried;  /* or a person did not want it */
+	uint64_t norms_ns;      /* event time at which the last window was judged */
+	bool learn_tried;       /* or a person did not want it */
+	uint64_t gone, gone_ns; /* hosts without control now; event time at which the last was lost
+				 */
 	char lacks[256];
 
 	/* Predicted events/s of each point if it is on, by the rates of the last look. */

@@ -14,6 +14,7 @@
 #define BORING_PHI     0.02            /* upper bound of what a boring point's time holds */
 #define BORING_HIDES   0.1             /* shares of opposite sign that merging would hide */
 #define STALE_NS       (60 * NS_PER_S) /* a proposal nobody decided on */
+#define GONE_NS        (60 * NS_PER_S) /* a host may need to come back */
 #define CLEAR_PHI      0.3             /* a lower bound that needs no more requests */
 
 static bool reserve_nodes(struct pythia *pythia, uint32_t n)
@@ -269,6 +270,15 @@ static void forget_silent(struct pythia *pythia)
 	}
 }
 
+/*
+ * What cannot be enabled just now is not beyond reach: a search that went on would end in the wrong
+ * place. Without the host, if it does not come back.
+ */
+static bool waits_for_host(const struct pythia *pythia)
+{
+	return pythia->gone && pythia->now_ns < pythia->gone_ns + GONE_NS;
+}
+
 static void say_lacks(struct pythia *pythia)
 {
 	uint32_t offered = 0;
@@ -277,7 +287,11 @@ static void say_lacks(struct pythia *pythia)
 	for (uint32_t i = 0; i < pythia->points.n; i++) {
 		offered += pythia->points.items[i].offered != 0;
 	}
-	if (!offered) {
+	if (waits_for_host(pythia)) {
+		snprintf(pythia->lacks, sizeof(pythia->lacks),
+				"control of a host is lost: the search waits for it, at most a "
+				"minute");
+	} else if (!offered) {
 		snprintf(pythia->lacks, sizeof(pythia->lacks),
 				"no host offers tracepoints: is control on, and are applications "
 				"running?");
@@ -332,6 +346,9 @@ void pythia_look(struct pythia *pythia, const struct pythia_look *look)
 	norms_judge(pythia, look->recent);
 	judge_calm(pythia, look);
 	judge_boring(pythia, look);
+	if (waits_for_host(pythia)) {
+		return;
+	}
 	if (!is_decided_on(pythia) || pythia_propose_skeleton(pythia) ||
 			pythia_propose_learning(pythia, look->groups)) {
 		return;
