@@ -6,10 +6,8 @@
 
 #include "pythia/internal.h"
 
-#define BAR_EPOCHS   5u
-#define TITLE_BYTES  256
-#define UNDER_WAY_NS (5 * NS_PER_S) /* after a point was disabled: its last events may still come  \
-				     */
+#define BAR_EPOCHS  5u
+#define TITLE_BYTES 256
 
 struct pythia *pythia_create(struct names *names)
 {
@@ -140,6 +138,7 @@ enum status pythia_offer(struct pythia *pythia, const char *host, const struct p
 		return STATUS_NOT_FOUND;
 	}
 	pythia->offers += n > 0;
+	pythia->gone &= ~bit;
 	for (uint32_t i = 0; i < points->n; i++) {
 		points->items[i].offered &= ~bit;
 	}
@@ -159,17 +158,17 @@ enum status pythia_offer(struct pythia *pythia, const char *host, const struct p
 void pythia_recorded(struct pythia *pythia, const char *event, const char *const *hosts, uint32_t n)
 {
 	uint32_t at = points_of_event(&pythia->points, pythia_intern(pythia, event));
+	struct point *point;
+	uint64_t late;
 
 	if (at == POINT_NONE) {
 		return;
 	}
-	pythia->points.items[at].seen_ns = pythia->now_ns;
-	if (pythia->points.items[at].disabled_ns &&
-			pythia->now_ns < pythia->points.items[at].disabled_ns + UNDER_WAY_NS) {
-		return; /* if others record it too, that will be seen all the same */
-	}
+	point = &pythia->points.items[at];
+	late = pythia->now_ns < point->undone_ns + POINTS_LATE_NS ? point->undone : 0;
+	point->seen_ns = pythia->now_ns;
 	for (uint32_t i = 0; i < n; i++) {
-		pythia->points.items[at].recorded |= points_host(&pythia->points, hosts[i]);
+		point->recorded |= points_host(&pythia->points, hosts[i]) & ~late;
 	}
 }
 
@@ -295,11 +294,13 @@ void pythia_host_gone(struct pythia *pythia, const char *host, uint64_t now_ns)
 	uint64_t bit = points_host(&pythia->points, host);
 
 	for (uint32_t i = 0; i < pythia->points.n; i++) {
-		pythia->points.items[i].ours &= ~bit;
+		point_undo(&pythia->points.items[i], bit, now_ns);
 	}
 	for (uint32_t i = 0; i < pythia->steps.n; i++) {
 		step_host_gone(&pythia->steps.items[i], bit, host, now_ns);
 	}
+	pythia->gone |= bit;
+	pythia->gone_ns = now_ns;
 }
 
 const struct step_order *pythia_next_order(struct pythia *pythia)

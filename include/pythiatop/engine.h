@@ -224,7 +224,10 @@ enum status engine_propose(
 /* Everything that steps did is taken back. */
 void engine_undo_all(struct engine *engine, enum step_by by);
 
-/* What steps did on a host is undone: its control process has ended, and takes that along. */
+/*
+ * What steps did on a host is undone: its control process, or our session there, has ended. The
+ * search waits, at most a minute, for what the host offers next (engine_offer()).
+ */
 void engine_host_gone(struct engine *engine, const char *host);
 
 /* The next order, each once; borrowed until the next call on the engine. NULL: none. */

@@ -266,20 +266,49 @@ struct engine *pipeline_engine(struct pipeline *pipeline)
 
 /* --- control --- */
 
+/* The URL of a session of ours. */
+static bool own_url(struct pipeline *pipeline, const char *host, const char *session, char *text,
+		size_t size)
+{
+	char error[512];
+	struct url url;
+
+	if (url_parse(&url, pipeline->relay, error, sizeof(error)) != STATUS_OK) {
+		return false;
+	}
+	url_format_session(&url, host, session, text, size);
+	return true;
+}
+
 /* Our sessions are watched like any other; a relay daemon that is watched as a whole has them. */
 static void attach_own(void *context, const char *host, const char *session)
 {
 	struct pipeline *pipeline = context;
 	char text[URL_MAX], error[512];
-	struct url url;
 
-	if (url_parse(&url, pipeline->relay, error, sizeof(error)) != STATUS_OK) {
-		return;
-	}
-	url_format_session(&url, host, session, text, sizeof(text));
-	if (intake_attach(pipeline->intake, text, error, sizeof(error)) != STATUS_OK) {
+	if (own_url(pipeline, host, session, text, sizeof(text)) &&
+			intake_attach(pipeline->intake, text, error, sizeof(error)) != STATUS_OK) {
 		pipeline_notice(pipeline, "%s", error);
 	}
+}
+
+static void detach_own(void *context, const char *host, const char *session)
+{
+	struct pipeline *pipeline = context;
+	char text[URL_MAX], error[512];
+
+	if (own_url(pipeline, host, session, text, sizeof(text))) {
+		intake_detach(pipeline->intake, text, error, sizeof(error)); /* if it is there */
+	}
+}
+
+static bool own_is_lost(void *context, const char *host, const char *session)
+{
+	struct pipeline *pipeline = context;
+	char text[URL_MAX];
+
+	return own_url(pipeline, host, session, text, sizeof(text)) &&
+	       intake_is_lost(pipeline->intake, text);
 }
 
 void pipeline_save_learned(struct pipeline *pipeline)
@@ -311,6 +340,8 @@ bool pipeline_conduct(struct pipeline *pipeline, const struct conductor_setup *s
 	own.engine = pipeline->engine;
 	own.sources = (struct conductor_sources){.context = pipeline,
 			.attach = attach_own,
+			.detach = detach_own,
+			.is_lost = own_is_lost,
 			.learned = save_learned,
 			.say = say};
 	pipeline->conductor = conductor_create(&own, error, error_size);
