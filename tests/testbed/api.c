@@ -106,7 +106,7 @@ static void reserve_quota(uint32_t amount)
 /* What was asked for, and what became of it. */
 static void write_record(const struct request *request)
 {
-	uint32_t bytes = 512 + request->message->received_bytes;
+	uint32_t bytes = 256 + request->message->received_bytes;
 
 	SPAN(api, record_write, .size_bytes = bytes) {
 		SPAN(api, record_encode, .size_bytes = bytes) {
@@ -190,7 +190,7 @@ static int server_create(const struct request *request)
 		SPAN_DEVICE(api, keypair_load, "database", 600)
 		cache_put(&catalogue, 50 + request->project);
 	}
-	SPAN(api, boot_spec_build, .size_bytes = 512 + request->message->received_bytes) {
+	SPAN(api, boot_spec_build, .size_bytes = 256 + request->message->received_bytes) {
 		work_cpu(16);
 	}
 	write_record(request);

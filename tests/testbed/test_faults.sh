@@ -126,7 +126,7 @@ window semaphore : 2 semaphore
 window slow_replica : 2.5 slow_replica
 window size_cost : 2 size_cost
 window cache_miss : 3 cache_miss p=0.2 cost=300ms + cache_miss point=api:parse_headers cost=200ms
-window cpu_hog is_hogged 3 cpu_hog service=network threads=8 off=100ms
+window cpu_hog is_hogged 3 cpu_hog service=network off=100ms
 [ -z "$(process run '^pt-hog ')" ] || fail "the hog goes on"
 [ "$(network_threads)" = "$threads" ] || fail "the network service has not got its CPUs back"
 window lock_convoy : 3 lock_convoy p=0.05
