@@ -106,7 +106,7 @@ static void reserve_quota(uint32_t amount)
 /* What was asked for, and what became of it. */
 static void write_record(const struct request *request)
 {
-	uint32_t bytes = 512 + request->message->received_bytes;
+	uint32_t bytes = 256 + request->message->received_bytes;
 
 	SPAN(api, record_write, .size_bytes = bytes) {
 		SPAN(api, record_encode, .size_bytes = bytes) {
@@ -130,24 +130,36 @@ static void remove_record(void)
 	SPAN_CPU(api, quota_refund, 4)
 }
 
-static void notify(void *argument)
+static void notify(struct message *message)
 {
-	const struct request *request = argument;
-	struct message call = {.arg = {request->project}};
+	struct message call = {.arg = {message->arg[0]}};
 
-	api_call_net_notify("network", request->id, &call);
+	api_call_net_notify("network", message->request_id, &call);
 }
 
-/* Has the host build it, and tells subscribers meanwhile. */
+/* In a branch: serves what the worker calls. */
+static void serve_notify(void *argument)
+{
+	api_serve_notify(argument, notify);
+}
+
+/* Has the host build it, and subscribers told meanwhile: a call to a thread of our own. */
 static int build_server(const struct request *request, const char *host, struct message *call)
 {
-	struct request copy = *request;
-	bool branched = branch_begin(notify, &copy) == 0;
-	int status = api_call_compute_build(host, request->id, call);
+	struct message told = {.arg = {request->project},
+			.request_id = request->id,
+			.msg_id = rpc_next_message()};
+	int status = 0;
 
-	if (branched) {
-		SPAN(api, notify_wait) {
-			branch_wait();
+	SPAN_AS(span, api, call_api_notify, .request_id = request->id, .msg_id = told.msg_id,
+			.text = "api") {
+		bool branched = branch_begin(serve_notify, &told) == 0;
+
+		status = api_call_compute_build(host, request->id, call);
+		if (branched) {
+			SPAN(api, notify_wait) {
+				branch_wait();
+			}
 		}
 	}
 	return status;
@@ -178,7 +190,7 @@ static int server_create(const struct request *request)
 		SPAN_DEVICE(api, keypair_load, "database", 600)
 		cache_put(&catalogue, 50 + request->project);
 	}
-	SPAN(api, boot_spec_build, .size_bytes = 512 + request->message->received_bytes) {
+	SPAN(api, boot_spec_build, .size_bytes = 256 + request->message->received_bytes) {
 		work_cpu(16);
 	}
 	write_record(request);

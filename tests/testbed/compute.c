@@ -121,7 +121,7 @@ static void create_disk(const struct build *build)
 			SPAN_CPU(compute, userdata_render, 10)
 			lock_take(&disks.lock);
 			SPAN_WRITE(compute, config_drive_write, &disks,
-					512 + build->user_data_bytes)
+					256 + build->user_data_bytes)
 			lock_give(&disks.lock);
 			SPAN_SYNC(compute, config_drive_sync, &disks)
 		}

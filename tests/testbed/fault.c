@@ -259,9 +259,9 @@ static int apply_cpu_hog(const struct command *command)
 	double threads, on_ns, off_ns;
 
 	if (read_service(command, 0, "compute-1", "", &ours) != 0 ||
-			read_number(command, 1, 4, 1, 64, &threads) != 0 ||
-			read_time(command, 2, "500ms", &on_ns) != 0 ||
-			read_time(command, 3, "500ms", &off_ns) != 0) {
+			read_number(command, 1, 16, 1, 64, &threads) != 0 ||
+			read_time(command, 2, "1s", &on_ns) != 0 ||
+			read_time(command, 3, "1s", &off_ns) != 0) {
 		return -1;
 	}
 	if (on_ns < 1e6) {
@@ -397,7 +397,7 @@ static const struct fault {
 				"a cache and wait;" NEXT_LINE
 				"a look-up records it, any other place does not"},
 		{"cpu_hog", {"service", "threads", "on", "off"}, apply_cpu_hog,
-				"[service=compute-1] [threads=4] [on=500ms] [off=500ms]: a process "
+				"[service=compute-1] [threads=16] [on=1s] [off=1s]: a process "
 				"takes the CPU" NEXT_LINE "from a service, in bursts"},
 		{"lock_convoy", {"point", "p", "hold"}, apply_lock_convoy,
 				"[point=api:quota_lock] [p=0.02] [hold=150ms]: few keep a lock for "

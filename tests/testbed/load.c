@@ -7,7 +7,7 @@
  * that servers are created in bursts: an orchestrator works off what was asked for since its last
  * round, every --burst-ms. That is how several builds come to one host at once.
  *
- * What is asked for comes with a body of 0.5 to 3.5 KiB. With --drift, the rate swings slowly.
+ * What is asked for comes with a body of 0.1 to 3.5 KiB. With --drift, the rate swings slowly.
  *
  * Reproducible for a seed in what each client does; when, depends on the machine as well.
  */
@@ -120,13 +120,19 @@ static uint64_t choose_image(void)
 	return (uint64_t)fmin(11, random_exponential(2.5));
 }
 
+/* What comes with a request: a little mostly, and up to 3.5 KiB. */
+static uint32_t choose_body(void)
+{
+	return 128 + (uint32_t)fmin(3456, random_exponential(800));
+}
+
 static void prepare(struct client *client, size_t type, struct message *message)
 {
 	enum kind kind = (enum kind)(type / N_VERBS);
 
 	*message = (struct message){.method = METHOD_server_create + (uint32_t)type,
 			.arg = {client->number},
-			.payload_bytes = 512 + random_below(3072)};
+			.payload_bytes = choose_body()};
 	if (type % N_VERBS == VERB_DELETE) {
 		uint32_t which = random_below(client->n_owned[kind]);
 

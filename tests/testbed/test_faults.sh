@@ -119,14 +119,14 @@ is_hogged() {
 
 sleep 1 # caches are empty, threads not yet started
 threads=$(network_threads)
-window before : 3 none
+window before : 2.5 none
 window delay : 2.5 delay point=net:arp_announce dist=const:50ms p=0.5
 window slowdown : 2 slowdown
 window semaphore : 2 semaphore
 window slow_replica : 2.5 slow_replica
 window size_cost : 2 size_cost
-window cache_miss : 3 cache_miss p=0.2 cost=300ms + cache_miss point=api:parse_headers cost=200ms
-window cpu_hog is_hogged 3 cpu_hog service=network threads=8 off=100ms
+window cache_miss : 2.5 cache_miss p=0.2 cost=300ms + cache_miss point=api:parse_headers cost=200ms
+window cpu_hog is_hogged 2.5 cpu_hog service=network off=100ms
 [ -z "$(process run '^pt-hog ')" ] || fail "the hog goes on"
 [ "$(network_threads)" = "$threads" ] || fail "the network service has not got its CPUs back"
 window lock_convoy : 3 lock_convoy p=0.05
@@ -135,7 +135,7 @@ window noise : 2 noise
 window off_path : 2 off_path
 window two : 2.5 two
 sleep 0.5
-window after : 3 none
+window after : 2.5 none
 fault cpu_hog service=volume # to end with the testbed
 
 # No service is told anything.
