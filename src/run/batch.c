@@ -222,6 +222,13 @@ static int run_recorded(struct pipeline *pipeline, const struct batch *batch, in
 	return outcome(pipeline, batch->err);
 }
 
+/* Its search has ended, and whether key-values explain it is known, too. */
+static bool is_final(const struct steps_finding *finding)
+{
+	return finding->rule != STOP_NONE &&
+	       !(finding->explanation && finding->explanation->state == EXPLANATION_RUNNING);
+}
+
 /* The search for the group whose variation costs most has come to its own end. */
 static bool has_verdict(const struct snapshot *snapshot)
 {
@@ -233,7 +240,7 @@ static bool has_verdict(const struct snapshot *snapshot)
 		}
 		for (uint32_t f = 0; f < steps->n_findings; f++) {
 			if (steps->findings[f].group_id == snapshot->groups.rows[i].id) {
-				return steps->findings[f].rule != STOP_NONE;
+				return is_final(&steps->findings[f]);
 			}
 		}
 		return false;

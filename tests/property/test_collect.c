@@ -518,7 +518,7 @@ static void wander(struct bench *bench, uint32_t n)
 		}
 		if (below(bench, 300) == 0) {
 			epoch_ns = bench->now_ns;
-			groups_begin_epoch(bench->groups, epoch_ns);
+			groups_begin_epoch(bench->groups, epoch_ns, NULL, NULL);
 		}
 		if (below(bench, 300) == 0) {
 			groups_pin(bench->groups, bench->now_ns);
