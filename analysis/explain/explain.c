@@ -267,7 +267,7 @@ static uint64_t work_shifts(struct explain *explain)
 		order_keys(explain);
 		turn_to(explain, PHASE_ORDER);
 	}
-	return (uint64_t)explain->n * explain->n_tested / 400 + 1;
+	return (uint64_t)explain->n * explain->n_tested / 250 + 1;
 }
 
 static uint64_t work_order(struct explain *explain)
@@ -312,7 +312,7 @@ static uint64_t work_confirm(struct explain *explain)
 		explain->test = NULL;
 		explain->at++;
 	}
-	return held / 400 + 1;
+	return held / 250 + 1;
 }
 
 static uint64_t work_values(struct explain *explain)

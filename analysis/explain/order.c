@@ -7,10 +7,11 @@
 
 /*
  * The strongest first, by omega^2 in the explored half alone. Of keys that are nearly as strong as
- * the strongest the one of fewest levels comes first: a count of 0 or 1 says it all, where the
- * fields of what is counted say it too (Breiman et al. 1984: the simplest tree within an error). A
- * time that was waited for a resource is a part of the duration, and would be stronger than its
- * cause, such as the length of a queue: it comes first only where nothing else is half as strong.
+ * the strongest the one of fewest levels (of as many the deepest) comes first: a count of 0 or 1
+ * says it all, where the fields of what is counted say it too (Breiman et al. 1984: the simplest
+ * tree within an error). A time that was waited for a resource is a part of the duration, and would
+ * be stronger than its cause, such as the length of a queue: it comes first only where nothing else
+ * is half as strong.
  */
 #define NEARLY_AS_STRONG 0.02
 #define SAME_RHO         0.95
@@ -61,6 +62,24 @@ static uint32_t find_strongest(const struct explain *explain)
 	return 0;
 }
 
+/* How many spans its calling context is below the request's. */
+static uint32_t depth_of(const struct key *key)
+{
+	uint32_t depth = 0;
+
+	for (const char *at = strstr(key->where, " > "); at; at = strstr(at + 1, " > ")) {
+		depth++;
+	}
+	return depth;
+}
+
+/* Says it with fewer levels, or as many but nearer to where it is. */
+static bool is_simpler(const struct key *a, const struct key *b)
+{
+	return a->levels.n < b->levels.n ||
+	       (a->levels.n == b->levels.n && depth_of(a) > depth_of(b));
+}
+
 void order_keys(struct explain *explain)
 {
 	uint32_t *keys = explain->tested, simplest, first;
@@ -73,7 +92,7 @@ void order_keys(struct explain *explain)
 		const struct key *key = &explain->keys[keys[i]];
 
 		if (key->omega2 > 0 && key->omega2 >= least && !is_waiting(key) &&
-				key->levels.n < explain->keys[keys[simplest]].levels.n) {
+				is_simpler(key, &explain->keys[keys[simplest]])) {
 			simplest = i;
 		}
 	}

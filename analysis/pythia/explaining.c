@@ -6,11 +6,12 @@
 #include "pythia/explaining.h"
 #include "pythia/internal.h"
 
-#define CLEAR_PHI  0.3             /* lower bound: a place worth to be explained */
-#define RIPE_NS    (10 * NS_PER_S) /* of an epoch, as for a step */
-#define RETRY_NS   (5 * NS_PER_S)  /* between tables of a group */
-#define ROWS_LAST  512u            /* twice as many are never kept */
-#define AT_THE_END 3u              /* begun when nothing more will come */
+#define CLEAR_PHI  0.3                   /* lower bound: a place worth to be explained */
+#define RIPE_NS    (10 * NS_PER_S)       /* of an epoch, as for a step */
+#define RETRY_NS   (5 * NS_PER_S)        /* between tables of a group */
+#define BELIEVED   (2 * EXPLAIN_BELIEVE) /* rows, before rule 2 may fire */
+#define ROWS_LAST  512u                  /* twice as many are never kept */
+#define AT_THE_END 3u                    /* begun when nothing more will come */
 #define SAY_BYTES  1024
 
 /* ---- groups that are explained ---- */
@@ -257,7 +258,7 @@ static bool is_enough(const struct explain_job *job, const struct finding *findi
 				       (!finding || finding->rule != STOP_NONE ||
 						       now_ns >= job->since_ns + RIPE_NS));
 	}
-	return wished || rows >= 2 * job->rows;
+	return wished || rows >= 2 * job->rows || (rows >= BELIEVED && job->rows < BELIEVED);
 }
 
 /* Nothing more will be asked of its requests. */

@@ -11,7 +11,7 @@
  * Which groups are explained by their key-values, and when: those of a finding that has a place (an
  * edge that surely holds a good part of the variance, or a verdict), and those that a person asks
  * for. One at a time, of the requests since the epoch began that the evidence is of; again when
- * twice as many requests are there, or when the evidence is of another epoch.
+ * twice as many requests are there, or enough for rule 2, or the evidence is of another epoch.
  *
  * It is begun, and what came of it is taken up, at looks alone, EXPLAINING_NS of event time apart,
  * however much of it was done in slices between them: so the same calls decide the same.
