@@ -43,7 +43,7 @@ struct engine {
 
 	uint64_t in, late, dropped, discarded; /* dropped: copies and damaged events */
 	uint64_t first_ns, now_ns;
-	bool started;
+	bool started, finished; /* finished: nothing has come since engine_finish() */
 	bool pinned;
 	uint64_t pinned_ns;
 	uint64_t next_tidy_ns;          /* see tidy() */
@@ -347,6 +347,7 @@ void engine_feed(struct engine *engine, const struct event *event)
 		return;
 	}
 	engine->in++;
+	engine->finished = false;
 	session->counts.events++;
 	if (!session->attached) {
 		registry_attach_session(registry, registry->streams[event->stream].desc.session);
@@ -425,6 +426,11 @@ void engine_advance(struct engine *engine, uint64_t ts_ns)
 	groups_advance(engine->groups, ts_ns);
 	if (turned && !engine->pinned) {
 		loop_look(&engine->loop, ts_ns);
+	} else if (turned && engine->loop.slice_ns != UINT64_MAX) {
+		loop_explain_look(&engine->loop, ts_ns);
+	}
+	if (ts_ns >= engine->loop.slice_ns) {
+		loop_slice(&engine->loop, ts_ns);
 	}
 	if (ts_ns >= engine->next_tidy_ns) {
 		tidy(engine);
@@ -434,6 +440,8 @@ void engine_advance(struct engine *engine, uint64_t ts_ns)
 void engine_finish(struct engine *engine)
 {
 	requests_finish(engine->requests);
+	loop_finish(&engine->loop, engine->now_ns);
+	engine->finished = true;
 }
 
 uint64_t engine_time(const struct engine *engine)
@@ -703,6 +711,17 @@ enum status engine_propose(
 		struct engine *engine, uint32_t context, bool enable, char *error, size_t size)
 {
 	return loop_propose(&engine->loop, context, enable, error, size);
+}
+
+enum status engine_explain(struct engine *engine, uint32_t group_id)
+{
+	enum status status = loop_explain(&engine->loop, group_id);
+
+	/* Event time stands still: there is no other moment to do it. */
+	if (status == STATUS_OK && engine->finished) {
+		loop_finish(&engine->loop, engine->now_ns);
+	}
+	return status;
 }
 
 void engine_undo_all(struct engine *engine, enum step_by by)

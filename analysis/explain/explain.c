@@ -35,7 +35,7 @@ static bool copy_key(struct explain *explain, struct key *key, const struct expl
 			.where = arena_text(&explain->arena, from->where ? from->where : ""),
 			.source = from->source,
 			.numeric = from->numeric,
-			.values = copy_values(&explain->arena, from->values, explain->n),
+			.values = copy_values(&explain->rows, from->values, explain->n),
 			.n_texts = from->n_texts,
 			.texts = texts,
 			.p = 1,
@@ -62,15 +62,15 @@ static bool copy_key(struct explain *explain, struct key *key, const struct expl
 
 static bool copy_table(struct explain *explain, const struct explain_table *table)
 {
-	struct arena *arena = &explain->arena;
+	struct arena *arena = &explain->arena, *rows = &explain->rows;
 	uint32_t n = table->n_rows;
 
 	explain->n = n;
 	explain->half = n / 2;
-	explain->durations = copy_values(arena, table->duration_ns, n);
-	explain->starts = copy_values(arena, table->start_ns, n);
-	explain->positions = copy_values(arena, NULL, n);
-	explain->log_durations = copy_values(arena, NULL, n);
+	explain->durations = copy_values(rows, table->duration_ns, n);
+	explain->starts = copy_values(rows, table->start_ns, n);
+	explain->positions = copy_values(rows, NULL, n);
+	explain->log_durations = copy_values(rows, NULL, n);
 	explain->n_keys = table->n_keys < EXPLAIN_MAX_KEYS ? table->n_keys : EXPLAIN_MAX_KEYS;
 	explain->keys = arena_alloc(arena, (explain->n_keys + 1) * sizeof(*explain->keys));
 	explain->tested = arena_alloc(arena, (explain->n_keys + 1) * sizeof(*explain->tested));
@@ -92,12 +92,27 @@ static bool copy_table(struct explain *explain, const struct explain_table *tabl
 		}
 	}
 	for (uint32_t i = 0; i < table->n_segments; i++) {
-		explain->segments[i] = copy_values(arena, table->segments_ns[i], n);
+		explain->segments[i] = copy_values(rows, table->segments_ns[i], n);
 		if (!explain->segments[i]) {
 			return false;
 		}
 	}
 	return true;
+}
+
+/* All that is told is known: what it was made of goes. */
+static void finish(struct explain *explain)
+{
+	for (uint32_t i = 0; i < explain->n_keys && explain->keys; i++) {
+		levels_release(&explain->keys[i].levels);
+		explain->keys[i].values = NULL;
+	}
+	shift_test_destroy(explain->test);
+	explain->test = NULL;
+	basis_release(&explain->x);
+	basis_release(&explain->y);
+	arena_release(&explain->rows);
+	explain->phase = PHASE_DONE;
 }
 
 struct explain *explain_start(const struct explain_table *table)
@@ -111,23 +126,19 @@ struct explain *explain_start(const struct explain_table *table)
 		explain_destroy(explain);
 		return NULL;
 	}
-	explain->phase = explain->n < EXPLAIN_ENOUGH ? PHASE_DONE : PHASE_KEYS;
+	if (explain->n < EXPLAIN_ENOUGH) {
+		finish(explain);
+	}
 	return explain;
 }
 
 void explain_destroy(struct explain *explain)
 {
-	if (!explain) {
-		return;
+	if (explain) {
+		finish(explain);
+		arena_release(&explain->arena);
+		free(explain);
 	}
-	for (uint32_t i = 0; i < explain->n_keys && explain->keys; i++) {
-		levels_release(&explain->keys[i].levels);
-	}
-	shift_test_destroy(explain->test);
-	basis_release(&explain->x);
-	basis_release(&explain->y);
-	arena_release(&explain->arena);
-	free(explain);
 }
 
 /* ---- phases; each call is a piece of work, and tells about how many us that takes ---- */
@@ -135,7 +146,7 @@ void explain_destroy(struct explain *explain)
 static uint64_t fail(struct explain *explain)
 {
 	explain->failed = true;
-	explain->phase = PHASE_DONE;
+	finish(explain);
 	return 1;
 }
 
@@ -200,7 +211,10 @@ static uint64_t work_key(struct explain *explain)
 	struct key *key;
 
 	if (explain->at == explain->n_keys) {
-		turn_to(explain, explain->n_tested ? PHASE_SHIFTS : PHASE_DONE);
+		turn_to(explain, PHASE_SHIFTS);
+		if (explain->n_tested == 0) {
+			finish(explain);
+		}
 		return 1;
 	}
 	key = &explain->keys[explain->at];
@@ -253,7 +267,7 @@ static uint64_t work_shifts(struct explain *explain)
 		order_keys(explain);
 		turn_to(explain, PHASE_ORDER);
 	}
-	return (uint64_t)explain->n * explain->n_tested / 400 + 1;
+	return (uint64_t)explain->n * explain->n_tested / 250 + 1;
 }
 
 static uint64_t work_order(struct explain *explain)
@@ -298,7 +312,7 @@ static uint64_t work_confirm(struct explain *explain)
 		explain->test = NULL;
 		explain->at++;
 	}
-	return held / 400 + 1;
+	return held / 250 + 1;
 }
 
 static uint64_t work_values(struct explain *explain)
@@ -347,8 +361,8 @@ static uint64_t work_canonical(struct explain *explain)
 	if (!basis_canonical(&explain->x, &explain->y, &explain->canonical)) {
 		return fail(explain);
 	}
-	basis_release(&explain->x);
-	turn_to(explain, PHASE_DONE);
+	explain->n_correlated = explain->y.n;
+	finish(explain);
 	return p * q * (explain->n + 30 * least) / 1000 + 1;
 }
 

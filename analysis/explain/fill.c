@@ -141,7 +141,7 @@ enum status explain_fill(
 	out->r2 = explain->multiple.r2;
 	out->f = explain->multiple.f;
 	out->f_p = explain->multiple.p;
-	out->n_segments = explain->canonical.df ? explain->y.n : 0;
+	out->n_segments = explain->canonical.df ? explain->n_correlated : 0;
 	out->canonical = explain->canonical.first;
 	out->wilks = explain->canonical.wilks;
 	out->chi2 = explain->canonical.chi2;

@@ -60,7 +60,8 @@ enum phase {
 
 struct explain {
 	struct arena arena;
-	uint32_t n, half; /* rows; the first `half` are explored, the others held out */
+	struct arena rows; /* what is by row: let go of when it is done */
+	uint32_t n, half;  /* rows; the first `half` are explored, the others held out */
 	double *durations, *starts, *positions, *log_durations;
 	uint32_t n_keys;
 	struct key *keys;
@@ -84,6 +85,7 @@ struct explain {
 	double low_ns, high_ns;
 
 	struct basis x, y;
+	uint32_t n_correlated; /* segments, of those the columns of y */
 	struct multiple multiple;
 	struct canonical canonical;
 };

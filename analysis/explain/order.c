@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
+#include <string.h>
 
 #include "explain/internal.h"
 #include "stats/ranks.h"
 
 /*
  * The strongest first, by omega^2 in the explored half alone. Of keys that are nearly as strong as
- * the strongest the one of fewest levels comes first: a count of 0 or 1 says it all, where the
- * fields of what is counted say it too (Breiman et al. 1984: the simplest tree within an error).
+ * the strongest the one of fewest levels (of as many the deepest) comes first: a count of 0 or 1
+ * says it all, where the fields of what is counted say it too (Breiman et al. 1984: the simplest
+ * tree within an error). A time that was waited for a resource is a part of the duration, and would
+ * be stronger than its cause, such as the length of a queue: it comes first only where nothing else
+ * is half as strong.
  */
 #define NEARLY_AS_STRONG 0.02
 #define SAME_RHO         0.95
@@ -34,17 +38,61 @@ static void sort(struct explain *explain)
 	}
 }
 
+/* A time spent waiting for a resource: a part of the duration, so that it always goes with it. */
+static bool is_waiting(const struct key *key)
+{
+	size_t length = strlen(key->name);
+
+	return key->source == EXPLANATION_RESOURCE && length > 3 &&
+	       strcmp(key->name + length - 3, "_ns") == 0;
+}
+
+/* The place of the strongest that is no waiting; what waits where none is half as strong. */
+static uint32_t find_strongest(const struct explain *explain)
+{
+	double half = explain->keys[explain->tested[0]].omega2 / 2;
+
+	for (uint32_t i = 0; i < explain->n_tested; i++) {
+		const struct key *key = &explain->keys[explain->tested[i]];
+
+		if (key->omega2 > 0 && key->omega2 >= half && !is_waiting(key)) {
+			return i;
+		}
+	}
+	return 0;
+}
+
+/* How many spans its calling context is below the request's. */
+static uint32_t depth_of(const struct key *key)
+{
+	uint32_t depth = 0;
+
+	for (const char *at = strstr(key->where, " > "); at; at = strstr(at + 1, " > ")) {
+		depth++;
+	}
+	return depth;
+}
+
+/* Says it with fewer levels, or as many but nearer to where it is. */
+static bool is_simpler(const struct key *a, const struct key *b)
+{
+	return a->levels.n < b->levels.n ||
+	       (a->levels.n == b->levels.n && depth_of(a) > depth_of(b));
+}
+
 void order_keys(struct explain *explain)
 {
-	uint32_t *keys = explain->tested, simplest = 0, first;
+	uint32_t *keys = explain->tested, simplest, first;
+	double least;
 
 	sort(explain);
-	for (uint32_t i = 1; i < explain->n_tested; i++) {
+	simplest = find_strongest(explain);
+	least = explain->keys[keys[simplest]].omega2 - NEARLY_AS_STRONG;
+	for (uint32_t i = simplest + 1; i < explain->n_tested; i++) {
 		const struct key *key = &explain->keys[keys[i]];
 
-		if (key->omega2 > 0 &&
-				key->omega2 >= explain->keys[keys[0]].omega2 - NEARLY_AS_STRONG &&
-				key->levels.n < explain->keys[keys[simplest]].levels.n) {
+		if (key->omega2 > 0 && key->omega2 >= least && !is_waiting(key) &&
+				is_simpler(key, &explain->keys[keys[simplest]])) {
 			simplest = i;
 		}
 	}

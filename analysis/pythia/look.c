@@ -150,7 +150,7 @@ static void judge_boring(struct pythia *pythia, const struct pythia_look *look)
 
 				point->boring += point->bored != look->epoch + 1;
 				point->bored = look->epoch + 1;
-				finding_rule_out(finding, at);
+				finding_rule_out(finding, at, row->phi);
 			} else {
 				pythia->points.items[at].boring = 0;
 			}

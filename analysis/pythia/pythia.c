@@ -33,6 +33,7 @@ void pythia_destroy(struct pythia *pythia)
 	for (uint32_t i = 0; i < pythia->n_findings; i++) {
 		finding_release(&pythia->findings[i]);
 	}
+	explaining_release(&pythia->explaining);
 	points_release(&pythia->points);
 	space_release(&pythia->space);
 	steps_release(&pythia->steps);

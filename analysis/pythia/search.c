@@ -51,8 +51,15 @@ struct finding *finding_of(struct pythia *pythia, uint32_t group_id, bool make, 
 	return &pythia->findings[pythia->n_findings++];
 }
 
-void finding_rule_out(struct finding *finding, uint32_t point)
+void finding_rule_out(struct finding *finding, uint32_t point, double phi)
 {
+	if (finding->told_words == 0) {
+		finding->n_ruled_out = 0;
+	}
+	if (!finding_rules_out(finding, point) && finding->n_ruled_out < FINDING_RULED_OUT) {
+		finding->ruled_out[finding->n_ruled_out].point = point;
+		finding->ruled_out[finding->n_ruled_out++].phi = phi;
+	}
 	if (point / 64 >= finding->told_words) {
 		uint32_t words = point / 64 + 1;
 		uint64_t *bits = realloc(finding->told_nothing, words * sizeof(*bits));
@@ -650,6 +657,7 @@ static void learn_from_split(struct finding *finding, const struct edge *edges, 
 	if (finding->fruitless >= FRUITLESS_SPLITS && n > 1 &&
 			finding->n_given_up < PYTHIA_MAX_HISTORY) {
 		finding_note(finding, "backtrack: two splits of it were in vain");
+		finding->given_up_phi[finding->n_given_up] = tree->rows[edges[0].row].phi;
 		finding->given_up[finding->n_given_up++] = finding->edge;
 		finding->fruitless = 0;
 	}

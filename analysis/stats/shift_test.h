@@ -43,7 +43,7 @@ struct shift_test *shift_test_create(
 		const double *series, uint32_t n, const struct shift_key *keys, uint32_t n_keys);
 void shift_test_destroy(struct shift_test *test);
 
-/* One more shift: O(n x keys). False: it is over. */
+/* Sixteen more shifts: O(n x keys). False: it is over. */
 bool shift_test_step(struct shift_test *test);
 
 uint32_t shift_test_shifts(const struct shift_test *test); /* so far */

@@ -221,6 +221,13 @@ enum status engine_edit(struct engine *engine, uint32_t step, uint32_t part, boo
 /* Proposes by hand the points of a calling context (tree_row.context). */
 enum status engine_propose(
 		struct engine *engine, uint32_t context, bool enable, char *error, size_t size);
+/*
+ * Explains by key-values how long the requests of a group take (snapshot/explanation.h), whether
+ * its variation is searched or not: because a person asks. It is done within a few seconds of event
+ * time; after engine_finish() at once. STATUS_NOT_FOUND: there is no such group; STATUS_FULL: too
+ * many are being explained.
+ */
+enum status engine_explain(struct engine *engine, uint32_t group_id);
 /* Everything that steps did is taken back. */
 void engine_undo_all(struct engine *engine, enum step_by by);
 

@@ -239,7 +239,7 @@ void pipeline_command(struct pipeline *pipeline, const char *line, const struct 
 		start_dump(pipeline, focus, DUMP_TRACES, argument);
 	} else if ((argument = argument_of(text, "report")) && *argument) {
 		start_dump(pipeline, focus, DUMP_REPORT, argument);
-	} else if (!loop_command(pipeline, text)) {
+	} else if (!loop_command(pipeline, text, focus)) {
 		pipeline_notice(pipeline,
 				"unknown command \"%s\"; there are: attach URL, baseline load "
 				"FILE, baseline save FILE, detach URL, dump "

@@ -812,6 +812,16 @@ bool conductor_propose(struct conductor *conductor, uint32_t context, bool enabl
 	return true;
 }
 
+enum status conductor_explain(struct conductor *conductor, uint32_t group_id)
+{
+	enum status status = engine_explain(conductor->setup.engine, group_id);
+
+	if (status == STATUS_OK) {
+		decisions_explain(conductor->decisions, group_id);
+	}
+	return status;
+}
+
 void conductor_undo_all(struct conductor *conductor)
 {
 	conductor->mode = MODE_OBSERVE;

@@ -82,6 +82,8 @@ bool conductor_edit(struct conductor *conductor, uint32_t step, uint32_t part, b
 		char *error, size_t size);
 bool conductor_propose(struct conductor *conductor, uint32_t context, bool enable, char *error,
 		size_t size);
+/* See engine_explain(). */
+enum status conductor_explain(struct conductor *conductor, uint32_t group_id);
 void conductor_undo_all(struct conductor *conductor);
 void conductor_begin_epoch(struct conductor *conductor);
 bool conductor_set_strategy(struct conductor *conductor, const char *name);

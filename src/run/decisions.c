@@ -236,6 +236,11 @@ void decisions_propose(struct decisions *log, uint32_t context, bool enable)
 	put(log, "propose", json_pack("{sI sb}", "context", (json_int_t)context, "enable", enable));
 }
 
+void decisions_explain(struct decisions *log, uint32_t group_id)
+{
+	put(log, "explain", json_pack("{sI}", "group", (json_int_t)group_id));
+}
+
 void decisions_host_gone(struct decisions *log, const char *host)
 {
 	put(log, "host_gone", json_pack("{so}", "host", json_file_text(host)));

@@ -16,8 +16,8 @@
  *
  *   {"log":"pythiatop-decisions/1","at":WALL,"event_ns":N,"do":"mode","mode":"autopilot"}
  *   "offer" host, events [{name, kernel, fields}] - "budget" - "strategy" - "decide" step,
- * decision, by - "edit" step, part, keep - "propose" context, enable - "host_gone" host -
- * "undo_all" - "order" step, undo, events - "outcome" step, undo, ok, error,
+ * decision, by - "edit" step, part, keep - "propose" context, enable - "explain" group -
+ * "host_gone" host - "undo_all" - "order" step, undo, events - "outcome" step, undo, ok, error,
  * answered_ns - "watch" step,
  * discarded, events_per_s - "epoch" - "profile" file - "first": the first event of the run is of
  * event_ns; and "begin" and "end" of a run, as a file may hold several. run/replay.h reads it.
@@ -61,6 +61,7 @@ void decisions_offer(struct decisions *log, const char *host, const struct step_
 void decisions_decide(struct decisions *log, uint32_t step, enum step_decision decision);
 void decisions_edit(struct decisions *log, uint32_t step, uint32_t part, bool keep);
 void decisions_propose(struct decisions *log, uint32_t context, bool enable);
+void decisions_explain(struct decisions *log, uint32_t group_id);
 void decisions_host_gone(struct decisions *log, const char *host);
 void decisions_undo_all(struct decisions *log);
 void decisions_epoch(struct decisions *log);

@@ -35,6 +35,7 @@ struct input {
 	union {
 		enum step_mode mode;
 		struct step_budget budget;
+		uint32_t group_id;
 		const char *text; /* a strategy, host or profile */
 		struct {
 			uint32_t step;
@@ -323,6 +324,27 @@ static void give_propose(struct replay *replay, struct engine *engine, const str
 	}
 }
 
+static bool take_explain(const struct complaint *complaint, json_t *line, struct input *input)
+{
+	json_error_t error;
+	json_int_t group;
+
+	if (json_unpack_ex(line, &error, JSON_STRICT, "{s:I}", "group", &group) != 0) {
+		return complain(complaint, "%s", error.text);
+	}
+	input->group_id = (uint32_t)group;
+	return (group > 0 && group <= UINT32_MAX) ||
+	       complain(complaint, "a number that is none of a group: %lld", (long long)group);
+}
+
+static void give_explain(struct replay *replay, struct engine *engine, const struct input *input)
+{
+	if (engine_explain(engine, input->group_id) != STATUS_OK) {
+		depart(replay, input, "group %u was asked to be explained: there is none",
+				input->group_id);
+	}
+}
+
 static bool take_edit(const struct complaint *complaint, json_t *line, struct input *input)
 {
 	json_error_t error;
@@ -548,6 +570,7 @@ static const struct verb verbs[] = {
 		{"decide", take_decide, give_decide},
 		{"propose", take_propose, give_propose},
 		{"edit", take_edit, give_edit},
+		{"explain", take_explain, give_explain},
 		{"host_gone", take_host, give_host_gone},
 		{"undo_all", take_none, give_undo_all},
 		{"epoch", take_none, give_epoch},

@@ -251,6 +251,9 @@ static void prompt_completes_and_recalls(void **state)
 	prompt_open(prompt, PROMPT_COMMAND, "");
 	type(prompt, "ex");
 	prompt_key(prompt, K_TAB);
+	assert_string_equal(prompt_text(prompt), "exp"); /* explain, export */
+	type(prompt, "o");
+	prompt_key(prompt, K_TAB);
 	assert_string_equal(prompt_text(prompt), "export ");
 	type(prompt, "j");
 	prompt_key(prompt, K_TAB);
