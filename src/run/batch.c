@@ -223,6 +223,15 @@ static int run_recorded(struct pipeline *pipeline, const struct batch *batch, in
 	return outcome(pipeline, batch->err);
 }
 
+/* There is one, and whether a variable explains it is known, too. */
+static bool has_verdict(const struct snapshot *snapshot)
+{
+	const struct steps_finding *verdict = output_verdict(snapshot);
+
+	return verdict &&
+	       !(verdict->explanation && verdict->explanation->state == EXPLANATION_RUNNING);
+}
+
 static bool has_learned(const struct snapshot *snapshot)
 {
 	for (uint32_t i = 0; i < snapshot->steps.n; i++) {
@@ -247,8 +256,7 @@ static bool is_until(struct pipeline *pipeline, const struct batch_until *until,
 	}
 	snapshot = until->kind == UNTIL_STOPPED ? NULL : pipeline_answer(pipeline, &focus);
 	if (snapshot) {
-		come = until->kind == UNTIL_VERDICT ? output_verdict(snapshot) != NULL
-						    : has_learned(snapshot);
+		come = until->kind == UNTIL_VERDICT ? has_verdict(snapshot) : has_learned(snapshot);
 	}
 	snapshot_destroy(snapshot);
 	return come;
