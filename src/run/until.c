@@ -3,21 +3,29 @@
 
 const struct focus until_focus = {.parts = FOCUS_GROUPS | FOCUS_STEPS, .horizon = HORIZON_EPOCH};
 
-/* The search for the group whose variation costs most has come to its own end. */
+static const struct steps_finding *finding_of(const struct steps_view *steps, uint32_t group_id)
+{
+	for (uint32_t i = 0; i < steps->n_findings; i++) {
+		if (steps->findings[i].group_id == group_id) {
+			return &steps->findings[i];
+		}
+	}
+	return NULL;
+}
+
+/*
+ * A search has come to a verdict, and none goes on for a group whose variation costs more. What
+ * varies as it always did is not searched, and what calmed down is no verdict.
+ */
 static bool has_verdict(const struct snapshot *snapshot)
 {
-	const struct steps_view *steps = &snapshot->steps;
-
 	for (uint32_t i = 0; i < snapshot->groups.n; i++) {
-		if (!snapshot->groups.rows[i].detection) {
-			continue;
+		const struct steps_finding *finding =
+				finding_of(&snapshot->steps, snapshot->groups.rows[i].id);
+
+		if (finding && finding->rule != STOP_HEALTHY) {
+			return finding->rule != STOP_NONE;
 		}
-		for (uint32_t f = 0; f < steps->n_findings; f++) {
-			if (steps->findings[f].group_id == snapshot->groups.rows[i].id) {
-				return steps->findings[f].rule != STOP_NONE;
-			}
-		}
-		return false;
 	}
 	return false;
 }
