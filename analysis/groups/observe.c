@@ -86,6 +86,20 @@ static void drop_oldest(struct groups *groups, struct group *group)
 	group->now.observed.changes++;
 }
 
+/* Room for one more; and what is old goes, so that memory does not grow for as long as it takes the
+ * slowest groups to fill their rings. */
+static void make_room(struct groups *groups, struct group *group)
+{
+	const struct sample_ring *ring = &group->now.observed.ring;
+	uint64_t age_ns = SAMPLE_WINDOWS * groups->window * QUARTER_NS;
+
+	while (ring->n == SAMPLES_MAX ||
+			(ring->n > SAMPLES_LEAST &&
+					ring_at(ring, 0)->end_ns + age_ns < groups->now_ns)) {
+		drop_oldest(groups, group);
+	}
+}
+
 void observe_begin_epoch(struct group *group)
 {
 	profile_clear(&group->now.observed.profile, HORIZON_EPOCH);
@@ -114,9 +128,7 @@ void observe_request(struct groups *groups, struct group *group, const struct re
 	head.request.skewed = complete && measured.skewed;
 	head.request.counted = complete && !head.request.skewed &&
 			       head.request.duration_ns <= MOMENTS_MAX_NS;
-	if (observed->ring.n == SAMPLES_MAX) {
-		drop_oldest(groups, group);
-	}
+	make_room(groups, group);
 	sample = samples_add(&groups->samples, &observed->ring, &head, &groups->items_of_one);
 	if (!sample) {
 		return;
