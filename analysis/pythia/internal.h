@@ -54,13 +54,14 @@ struct finding {
 struct norm {
 	uint32_t type, path; /* interned */
 	uint64_t count;
-	double p50_ns, cov;
+	double p50_ns, cov, middle_ns; /* the last: between the quartiles; < 0: not known */
 	uint32_t n_modes;
 	bool stands_in; /* for one that is not known: never saved */
 	bool applies;   /* it was learned before this run, so what varies now is not in it */
 	bool fresh;     /* learned in this run while little was recorded */
-	uint32_t beyond, alone; /* windows in a row that were beyond it; while most others were not
-				 */
+	uint32_t beyond; /* windows in a row that were beyond it */
+	double alone;    /* the sum over them of one by how many types were, if not most */
+	uint32_t wide;   /* half windows in a row in which the middle half alone was */
 };
 
 struct pythia {
@@ -82,6 +83,7 @@ struct pythia {
 	struct norm *norms;
 	uint32_t n_norms, norms_room;
 	uint64_t norms_ns; /* event time at which the last window was judged */
+	uint64_t wide_ns;  /* and the last half window */
 	bool learn_tried;  /* or a person did not want it */
 	/* Event time before which what nobody decided on is not proposed again. */
 	uint64_t skeleton_ns, learn_ns;

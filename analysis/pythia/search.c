@@ -412,7 +412,7 @@ static bool find_stretch(const struct pythia *pythia, const struct pythia_detail
 	const struct tree_view *tree = detail->tree;
 	const struct tree_row *row = &tree->rows[edge->row];
 	struct pythia_gap gaps[MAX_GAPS];
-	uint32_t after, n = look->gaps ? look->gaps(look->gapper, detail->row->id, row->context,
+	uint32_t after, n = look->gaps ? look->gaps(look->gapper, detail->row->id, detail->row->since_ns, row->context,
 							 gaps, MAX_GAPS)
 				       : 0;
 
