@@ -78,8 +78,9 @@ uint32_t pythia_wants(const struct pythia *pythia, const struct pythia_look *loo
 	for (uint32_t i = 0; i < look->groups->n && n < PYTHIA_DETAILS; i++) {
 		const struct groups_row *row = &look->groups->rows[i];
 
-		if (is_wanted(pythia, row) || (!pythia_wants_epoch(pythia, look, row->id) &&
-				is_wanted(pythia, row_of(look->recent, row->id)))) {
+		if (is_wanted(pythia, row) ||
+				(!pythia_wants_epoch(pythia, look, row->id) &&
+						is_wanted(pythia, row_of(look->recent, row->id)))) {
 			ids[n++] = row->id;
 		}
 	}

@@ -272,7 +272,7 @@ static void judge_middles(struct pythia *pythia, const struct groups_view *recen
 
 		if (norm) {
 			norm->wide = !common && has_wide(pythia, &recent->rows[i]) ? norm->wide + 1
-										 : 0;
+										   : 0;
 		}
 	}
 }

@@ -87,7 +87,8 @@ struct pythia_look {
 	const struct pythia_detail *details;
 	/*
 	 * Between which of its children the own time of a context varies, in requests of the group
-	 * that started at since_ns or later, the largest share first; returns how many, 0: not known. May be NULL.
+	 * that started at since_ns or later, the largest share first; returns how many, 0: not
+	 * known. May be NULL.
 	 */
 	uint32_t (*gaps)(void *gapper, uint32_t group_id, uint64_t since_ns, uint32_t context,
 			struct pythia_gap *out, uint32_t max);
