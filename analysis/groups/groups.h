@@ -152,10 +152,10 @@ struct group_gap {
 
 /*
  * Between which of its children the own time of a context varies, the largest share first, from
- * kept requests of the horizon; returns how many, 0 if there are too few. The shares add up to the
+ * kept requests that started at since_ns or later; returns how many, 0 if there are too few. The shares add up to the
  * context's own.
  */
-uint32_t groups_gaps(struct groups *groups, uint32_t group_id, enum horizon horizon,
+uint32_t groups_gaps(struct groups *groups, uint32_t group_id, uint64_t since_ns,
 		uint32_t context, struct group_gap *out, uint32_t max);
 
 /* A kept request by its id, as of the pin if there is one; NULL if it is not kept (any more). */
