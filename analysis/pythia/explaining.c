@@ -11,7 +11,7 @@
 #define RETRY_NS   (5 * NS_PER_S)        /* between tables of a group */
 #define BELIEVED   (2 * EXPLAIN_BELIEVE) /* rows, before rule 2 may fire */
 #define ROWS_LAST  512u                  /* twice as many are never kept */
-#define AT_THE_END 3u                    /* begun when nothing more will come */
+#define AT_THE_END 1u                    /* begun when nothing more will come */
 #define SAY_BYTES  1024
 
 /* ---- groups that are explained ---- */
