@@ -10,6 +10,7 @@
 #include "requests/contexts.h"
 #include "requests/fill.h"
 #include "requests/model.h"
+#include "requests/dump.h"
 #include "requests/requests.h"
 #include "state/log.h"
 #include "state/state.h"
@@ -21,6 +22,8 @@
 #define MAX_LAG_NS   UINT64_C(10000000000) /* of events behind the clock, where clocks agree */
 #define MAX_THREADS  65536u
 #define MAX_HELD     (UINT64_C(64) << 20) /* bytes of events that are older than the window */
+
+#define LEAST_SAMPLES 50u /* of a group, a second */
 
 #define RATE_SECONDS 64 /* of history, hence the longest window with a rate */
 
@@ -63,6 +66,15 @@ static uint64_t window_begin(const struct engine *engine, uint64_t ts_ns)
 static void or_default_u32(uint32_t *value, uint32_t otherwise)
 {
 	*value = *value ? *value : otherwise;
+}
+
+/* As many as fill a group's ring of samples in the time that buckets last; not too few to speak of.
+ */
+static uint32_t samples_per_s(uint64_t window_ns)
+{
+	uint64_t n = (GROUPS_MAX_SAMPLES / 2) * NS_PER_S / window_ns;
+
+	return n < LEAST_SAMPLES ? LEAST_SAMPLES : n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
 static bool release_thread(void *context, struct thread *thread, bool force)
@@ -120,6 +132,13 @@ static bool read_keys(void *context, const struct request *request, struct reque
 	return requests_read_keys(engine->requests, request, out);
 }
 
+static bool walk(void *context, const struct request *request, struct walked *out)
+{
+	struct engine *engine = context;
+
+	return requests_walk(engine->requests, request, out);
+}
+
 struct engine *engine_create(const struct engine_config *config)
 {
 	struct engine *engine = calloc(1, sizeof(*engine));
@@ -163,14 +182,17 @@ struct engine *engine_create(const struct engine_config *config)
 						.state = engine->state},
 				&engine->registry, engine->model, engine->names, engine->contexts,
 				engine->threads, &engine->pool, emit, engine);
-		engine->groups = groups_create(&(struct groups_config){.window_ns = c->window_ns,
-							       .max_groups = c->max_groups,
-							       .max_kept_bytes = c->max_kept_bytes,
-							       .max_pin_bytes = c->max_pin_bytes,
-							       .cov_limit = c->cov_limit,
-							       .measure = measure,
-							       .read_keys = read_keys,
-							       .measurer = engine},
+		engine->groups = groups_create(
+				&(struct groups_config){.window_ns = c->window_ns,
+						.max_groups = c->max_groups,
+						.max_kept_bytes = c->max_kept_bytes,
+						.max_pin_bytes = c->max_pin_bytes,
+						.cov_limit = c->cov_limit,
+						.samples_per_s = samples_per_s(c->window_ns),
+						.measure = measure,
+						.read_keys = read_keys,
+						.walk = walk,
+						.measurer = engine},
 				engine->names, engine->contexts, &engine->pool);
 	}
 	if (!engine->requests || !engine->groups || !engine->state ||
@@ -599,6 +621,19 @@ enum status engine_dump(struct engine *engine, const struct focus *focus,
 	return STATUS_OK;
 }
 
+enum status engine_dump_requests(struct engine *engine, const uint64_t *ids, uint32_t n,
+		bool (*take)(void *context, const struct event *event), void *context)
+{
+	const struct request *requests[ENGINE_DUMP_REQUESTS];
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < n && found < ENGINE_DUMP_REQUESTS; i++) {
+		requests[found] = groups_find_request(engine->groups, ids[i]);
+		found += requests[found] != NULL;
+	}
+	return requests_dump(requests, found, take, context);
+}
+
 uint64_t engine_dump_begin(const struct engine *engine)
 {
 	return log_trimmed(engine->log);
@@ -630,6 +665,14 @@ enum status engine_offer(struct engine *engine, const char *host, const struct s
 		uint32_t n)
 {
 	return loop_offer(&engine->loop, host, offers, n);
+}
+
+bool engine_is_skeleton(struct engine *engine, uint32_t type)
+{
+	const struct plan *plans = model_plans(engine->model);
+
+	return plans && type < engine->registry.n_types &&
+	       (plans[type].skeleton || plans[type].about_tracer);
 }
 
 enum status engine_learn(struct engine *engine, const struct profile *profile)

@@ -9,7 +9,8 @@
 #include "requests/request.h"
 
 #define IDLE_LOOK_NS  UINT64_C(10000000000)
-#define IDLE_REQUESTS 50u   /* less says nothing new of any group */
+#define IDLE_REQUESTS 50u /* less says nothing new of any group */
+#define MAX_GAPS      64u
 #define MAX_TREES     1000u /* groups that places are learned from at a time */
 
 bool loop_init(struct loop *loop, const struct loop_host *host, struct names *names)
@@ -111,6 +112,32 @@ static struct snapshot *answer(struct loop *loop, struct focus focus)
 	return snapshot;
 }
 
+static uint32_t find_gaps(void *context, uint32_t group_id, uint32_t edge, struct pythia_gap *out,
+		uint32_t max)
+{
+	const struct loop *loop = context;
+	struct group_gap gaps[MAX_GAPS];
+	uint32_t n = groups_gaps(loop->host.groups, group_id, HORIZON_EPOCH, edge, gaps,
+			max < MAX_GAPS ? max : MAX_GAPS);
+
+	for (uint32_t i = 0; i < n; i++) {
+		out[i] = (struct pythia_gap){.after = gaps[i].after, .phi = gaps[i].phi};
+	}
+	return n;
+}
+
+/* Where the spans of each row begin; NULL: nobody knows. */
+static const double *order_of(struct loop *loop, struct snapshot *snapshot)
+{
+	const struct tree_view *tree = &snapshot->tree;
+	double *offsets = snapshot_alloc(snapshot, (tree->n + 1) * sizeof(*offsets));
+
+	return offsets && groups_offsets(loop->host.groups, tree->group_id, HORIZON_EPOCH, tree,
+					  offsets)
+			       ? offsets
+			       : NULL;
+}
+
 /* Shows the groups of these ids closely. Whatever cannot be shown is left out. */
 static void look_closely(struct loop *loop, const struct snapshot *epoch,
 		const struct snapshot *recent, const uint32_t *ids, uint32_t n, bool learned)
@@ -118,7 +145,9 @@ static void look_closely(struct loop *loop, const struct snapshot *epoch,
 	struct pythia_look look = {.now_ns = loop->now_ns,
 			.epoch = loop->epoch,
 			.groups = &epoch->groups,
-			.recent = &recent->groups};
+			.recent = &recent->groups,
+			.gaps = find_gaps,
+			.gapper = loop};
 	struct pythia_detail *details = calloc(n + 1, sizeof(*details));
 	struct snapshot **shown = calloc(n + 1, sizeof(*shown));
 
@@ -134,7 +163,8 @@ static void look_closely(struct loop *loop, const struct snapshot *epoch,
 		shown[look.n_details] = snapshot;
 		details[look.n_details++] = (struct pythia_detail){.row = &snapshot->group.row,
 				.tree = &snapshot->tree,
-				.group = &snapshot->group};
+				.group = &snapshot->group,
+				.offset_ns = order_of(loop, snapshot)};
 	}
 	look.details = details;
 	if (learned) {
@@ -151,10 +181,11 @@ static void look_closely(struct loop *loop, const struct snapshot *epoch,
 
 static void look_at_groups(struct loop *loop, bool learned)
 {
-	struct snapshot *epoch = answer(
-			loop, (struct focus){.horizon = HORIZON_EPOCH, .parts = FOCUS_GROUPS});
 	struct snapshot *recent = answer(
 			loop, (struct focus){.horizon = HORIZON_WINDOW, .parts = FOCUS_GROUPS});
+	/* Last, as the groups looked at closely are of the epoch, too. */
+	struct snapshot *epoch = answer(
+			loop, (struct focus){.horizon = HORIZON_EPOCH, .parts = FOCUS_GROUPS});
 	uint32_t *ids = epoch ? calloc(epoch->groups.n + PYTHIA_DETAILS, sizeof(*ids)) : NULL;
 	uint32_t n = 0;
 

@@ -194,8 +194,7 @@ static void read_again(struct groups *groups, struct group *group, uint32_t i)
 	if (!request) {
 		return;
 	}
-	request_hold(request); /* others may be finished in the meantime, and be kept in its place
-				*/
+	kept_hold(&groups->kept, record); /* making room for its keys may let it go */
 	keys = collect_read(groups, group, request);
 	if (keys && i < ring->n && ring_at(ring, i)->id == id &&
 			samples_set_keys(&groups->samples, ring, i, keys)) {
@@ -203,7 +202,7 @@ static void read_again(struct groups *groups, struct group *group, uint32_t i)
 	} else {
 		collect_dropped(groups, keys);
 	}
-	request_drop(groups->kept.pool, request);
+	kept_drop(&groups->kept, record);
 }
 
 static bool begin(struct groups *groups, struct group *group)

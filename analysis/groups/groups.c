@@ -10,6 +10,8 @@
 #define MAX_CONTEXTS     (UINT64_C(1) << 18)
 #define MAX_SAMPLE_BYTES (UINT64_C(128) << 20)
 
+_Static_assert(SAMPLES_MAX == GROUPS_MAX_SAMPLES, "both samples reach back equally far");
+
 static uint32_t quarters_of(uint64_t window_ns)
 {
 	uint64_t quarters = window_ns / QUARTER_NS + (window_ns % QUARTER_NS != 0);
@@ -34,6 +36,9 @@ struct groups *groups_create(const struct groups_config *config, const struct na
 	}
 	if (!config->max_bucket_bytes) {
 		groups->config.max_bucket_bytes = MAX_BUCKET_BYTES;
+	}
+	if (!config->samples_per_s || config->samples_per_s > SAMPLES_PER_S) {
+		groups->config.samples_per_s = SAMPLES_PER_S;
 	}
 	groups->names = names;
 	groups->contexts = contexts;
@@ -400,7 +405,7 @@ void groups_add(struct groups *groups, struct request *request)
 			request->start_ns >= group->epoch_ns ? group->epoch : group->epoch - 1);
 	bin = histogram_bin(ns);
 	new_cell = counts && slice && is_new_cell(slice, bin);
-	sampled = keep_sample(group, request);
+	sampled = keep_sample(groups, group, request);
 	n = totals_of(group, slice, request, sums);
 	for (uint32_t i = 0; i < n; i++) {
 		sums[i]->sampled += sampled;

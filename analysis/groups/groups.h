@@ -14,6 +14,7 @@
 #include "requests/keys.h"
 #include "requests/measured.h"
 #include "requests/request.h"
+#include "requests/walked.h"
 
 /*
  * Requests that should perform alike, and how they do.
@@ -28,10 +29,10 @@
  * its whole window at every instant; a request that ended before that counts in `epoch` and `all`
  * only.
  *
- * Kept for drill-down: of each group a sample (the last 1,024 of at most 2,000 a second, chosen by
- * the hash of their ids, so uniform where load is steady); the first request of each cell of the
- * heat map and the slowest of each quarter, for as long as buckets last; the slowest 16 of the
- * whole run and of the epoch.
+ * Kept for drill-down: of each group a sample (samples_per_s as a rule and at most 2,000 a second,
+ * chosen by the hash of their ids, so uniform where load is steady), the first request of each cell
+ * of the heat map and the slowest of each quarter, for as long as buckets last; whatever their age
+ * the last 32 of the sample, and the slowest 16 of the whole run and of the epoch.
  *
  * Memory: about 1.2 KiB a group, its histograms (stats/histogram.h: usually 0.5 to 2 KiB each), and
  * 256 bytes and a histogram for each quarter with requests. Beyond max_bucket_bytes the oldest
@@ -45,6 +46,8 @@
  *
  * Threads: one.
  */
+#define GROUPS_MAX_SAMPLES 1024u /* kept of a group; a power of two */
+
 struct groups;
 
 struct groups_config {
@@ -56,6 +59,7 @@ struct groups_config {
 	double cov_limit;          /* a CoV that is surely above varies; 0: DETECT_COV_LIMIT */
 	uint64_t max_contexts;     /* pairs of group and context; 0: 262,144 */
 	uint64_t max_sample_bytes; /* of measured requests; 0: 128 MiB */
+	uint32_t samples_per_s;    /* of a group, as a rule; 0: 2,000, which is the most */
 	/*
 	 * Tells where the time of a request went; borrowed until the next call. False: not known.
 	 * NULL: nothing is said of it.
@@ -63,6 +67,8 @@ struct groups_config {
 	bool (*measure)(void *measurer, const struct request *request, struct measured *out);
 	/* The same of its key-values; asked of groups that are being explained (collect.h). */
 	bool (*read_keys)(void *measurer, const struct request *request, struct request_keys *out);
+	/* Walks a request; as above. NULL: nobody knows the order of things. */
+	bool (*walk)(void *measurer, const struct request *request, struct walked *out);
 	void *measurer;
 };
 
@@ -130,6 +136,27 @@ void groups_unpin(struct groups *groups);
  */
 enum status groups_fill(struct groups *groups, const struct focus *focus, uint64_t at_ns,
 		struct snapshot *snapshot);
+
+/*
+ * Mean time from the begin of the span around to that of the spans of each row of the group's tree,
+ * from some kept requests of the horizon; below 0: not known. False if out of memory.
+ */
+bool groups_offsets(struct groups *groups, uint32_t group_id, enum horizon horizon,
+		const struct tree_view *tree, double *offset_ns);
+
+/* A part of a context's own time: from the begin of one of its children, to that of the next. */
+struct group_gap {
+	uint32_t after; /* context of the child; 0: from its own begin */
+	double phi;     /* of the group's variance, by an estimate */
+};
+
+/*
+ * Between which of its children the own time of a context varies, the largest share first, from
+ * kept requests of the horizon; returns how many, 0 if there are too few. The shares add up to the
+ * context's own.
+ */
+uint32_t groups_gaps(struct groups *groups, uint32_t group_id, enum horizon horizon,
+		uint32_t context, struct group_gap *out, uint32_t max);
 
 /* A kept request by its id, as of the pin if there is one; NULL if it is not kept (any more). */
 struct request *groups_find_request(struct groups *groups, uint64_t id);

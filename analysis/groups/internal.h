@@ -36,6 +36,7 @@
  *   collect.c  their key-values, where a group is explained; table.c: as a table
  *   locate.c   shares of the variance, by share_interval.c with their intervals
  *   where.c    what is located at an instant
+ *   gaps.c     the order of things within a span
  *   tree.c     the calling-context tree
  *   label.c    the text that tells a group's path
  *   detect.c   the rules of detection; judge.c: when they are applied
@@ -47,7 +48,7 @@
 #define QUARTER_NS       UINT64_C(250000000)
 #define MAX_QUARTERS     4096                  /* of a window: 17 minutes */
 #define MAX_BUCKET_BYTES (UINT64_C(256) << 20) /* unless configured */
-#define RING_MAX         1024u
+#define RING_LEAST       32u                   /* so many are kept however old they are */
 #define SAMPLES_PER_S    2000u
 #define TOPS_MAX         16u
 #define ENOUGH_REQUESTS  50u
@@ -87,12 +88,13 @@ struct tops {
 	struct slow items[TOPS_MAX];
 };
 
-/* The last RING_MAX sampled requests, in order of completion. */
+/* The last sampled requests that are kept: records[(first + i) % room], in order of completion. */
 struct ring {
 	uint32_t *records;
-	uint32_t room, next; /* records[(next - 1) % room] is the newest, once room is RING_MAX */
-	uint64_t second;     /* that seen and taken count */
+	uint32_t room, first, n; /* room is a power of two */
+	uint64_t second;         /* that seen and taken count */
 	uint32_t seen, taken;
+	uint64_t mean;      /* of those seen a second, in 256ths */
 	uint32_t threshold; /* a request whose hash is above is left out */
 };
 
@@ -300,7 +302,10 @@ void group_find_window_slowest(struct groups *groups, struct group *group);
 void keep_request(struct groups *groups, struct group *group, struct slice *slice,
 		struct request *request, bool sampled, bool new_cell);
 /* Decides, by the hash of its id, whether the request belongs to the sample of its group. */
-bool keep_sample(struct group *group, const struct request *request);
+bool keep_sample(struct groups *groups, struct group *group, const struct request *request);
+/* Lets go of the group's sampled requests that ended in a quarter before `floor`, but for the last
+ * RING_LEAST; and of those that are kept no more. */
+void keep_trim_sample(struct groups *groups, struct group *group, uint64_t floor);
 void keep_release_slice(struct groups *groups, struct slice *slice);
 void keep_release_tops(struct groups *groups, struct tops *tops);
 /* Brings kept requests, and what the pin holds, within their bounds. */

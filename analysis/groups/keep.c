@@ -5,68 +5,106 @@
 #include "groups/internal.h"
 #include "hash.h"
 
-#define NS_PER_S UINT64_C(1000000000)
+#define NS_PER_S  UINT64_C(1000000000)
+#define MEAN_UNIT 256u /* of means: parts of a request */
+
+/* A burst is remembered for about eight seconds. */
+static void ring_turn_second(struct ring *ring, uint64_t second, uint32_t usual)
+{
+	uint64_t passed = second - ring->second;
+	uint32_t expected = passed == 1 ? ring->seen : 0;
+
+	for (; passed > 0 && (ring->seen || ring->mean); passed--) {
+		ring->mean += ((uint64_t)ring->seen * MEAN_UNIT) / 8 - ring->mean / 8;
+		ring->seen = 0;
+	}
+	if (expected < ring->mean / MEAN_UNIT) {
+		expected = (uint32_t)(ring->mean / MEAN_UNIT);
+	}
+	ring->threshold = expected > usual ? (uint32_t)(((uint64_t)usual << 32) / expected)
+					   : UINT32_MAX;
+	ring->second = second;
+	ring->seen = 0;
+	ring->taken = 0;
+}
 
 /*
- * The share of a second's requests follows from how many the second before had. Where load grew so
- * much that the share is too large, the rest of the second is left out: the sample is then uniform
- * only up to there.
+ * The share of a second's requests follows from how many the second before had, or those before it
+ * on average. Where load grew so much that the share is too large, it is halved for each
+ * samples_per_s that were taken; and none are beyond SAMPLES_PER_S: the sample is then uniform only
+ * up to there.
  */
-bool keep_sample(struct group *group, const struct request *request)
+bool keep_sample(struct groups *groups, struct group *group, const struct request *request)
 {
 	struct ring *ring = &group->ring;
 	uint64_t second = request->end_ns / NS_PER_S;
 
 	if (second > ring->second) {
-		bool follows = second == ring->second + 1;
-
-		ring->threshold = follows && ring->seen > SAMPLES_PER_S
-						  ? (uint32_t)(SAMPLES_PER_S * (UINT64_C(1) << 32) /
-								    ring->seen)
-						  : UINT32_MAX;
-		ring->second = second;
-		ring->seen = 0;
-		ring->taken = 0;
+		ring_turn_second(ring, second, groups->config.samples_per_s);
 	}
 	ring->seen += ring->seen < UINT32_MAX;
 	if (ring->taken >= SAMPLES_PER_S || (uint32_t)hash_u64(request->id) > ring->threshold) {
 		return false;
 	}
-	ring->taken++;
+	if (++ring->taken % groups->config.samples_per_s == 0) {
+		ring->threshold /= 2;
+	}
 	return true;
 }
 
-/* The ring doubles up to RING_MAX: most groups never need all of it. */
+/* The ring doubles up to GROUPS_MAX_SAMPLES: most groups never need all of it. */
 static bool ring_grow(struct ring *ring)
 {
 	uint32_t room = ring->room ? ring->room * 2 : 8;
-	uint32_t *records = realloc(ring->records, room * sizeof(*records));
+	uint32_t *records = malloc(room * sizeof(*records));
 
 	if (!records) {
 		return false;
 	}
-	memset(records + ring->room, 0, (room - ring->room) * sizeof(*records));
+	for (uint32_t i = 0; i < ring->n; i++) {
+		records[i] = ring->records[(ring->first + i) & (ring->room - 1)];
+	}
+	free(ring->records);
 	ring->records = records;
 	ring->room = room;
+	ring->first = 0;
 	return true;
 }
 
-static void ring_push(struct groups *groups, struct ring *ring, uint32_t record)
+static void ring_pop(struct groups *groups, struct ring *ring)
 {
-	uint32_t *place;
+	kept_drop(&groups->kept, ring->records[ring->first]);
+	ring->first = (ring->first + 1) & (ring->room - 1);
+	ring->n--;
+}
 
-	if (ring->next == ring->room) {
-		if (ring->room == RING_MAX) {
-			ring->next = 0;
-		} else if (!ring_grow(ring)) {
+void keep_trim_sample(struct groups *groups, struct group *group, uint64_t floor)
+{
+	struct ring *ring = &group->ring;
+
+	while (ring->n) {
+		const struct kept *kept = &groups->kept.records[ring->records[ring->first]];
+		bool gone = !kept->request || kept->pinned;
+
+		if (!gone && (ring->n <= RING_LEAST ||
+					     kept->request->end_ns / QUARTER_NS >= floor)) {
 			return;
 		}
+		ring_pop(groups, ring);
 	}
-	place = &ring->records[ring->next++];
-	if (*place) {
-		kept_drop(&groups->kept, *place);
+}
+
+static void ring_push(struct groups *groups, struct group *group, uint32_t record)
+{
+	struct ring *ring = &group->ring;
+
+	keep_trim_sample(groups, group, groups->floor);
+	if (ring->n == GROUPS_MAX_SAMPLES) {
+		ring_pop(groups, ring);
+	} else if (ring->n == ring->room && !ring_grow(ring)) {
+		return;
 	}
-	*place = record;
+	ring->records[(ring->first + ring->n++) & (ring->room - 1)] = record;
 	kept_hold(&groups->kept, record);
 }
 
@@ -154,7 +192,7 @@ void keep_request(struct groups *groups, struct group *group, struct slice *slic
 		return;
 	}
 	if (sampled) {
-		ring_push(groups, &group->ring, slow.record);
+		ring_push(groups, group, slow.record);
 	}
 	if (new_cell) {
 		groups->kept.records[slow.record].next_of_slice = slice->kept;
@@ -216,6 +254,7 @@ static void keep_forget_oldest(struct groups *groups)
 	tops_remove(groups, &group->tops, record);
 	tops_remove(groups, &group->epoch_tops, record);
 	kept_forget(&groups->kept, record);
+	keep_trim_sample(groups, group, 0);
 	if (group->window_slowest.record == record) {
 		group_find_window_slowest(groups, group);
 	}

@@ -131,16 +131,20 @@ uint32_t kept_add(struct kept_store *store, struct request *request, uint32_t gr
 	struct kept *kept;
 	uint32_t *chain;
 
+	if (!record && store->n == store->room && !store_grow(store)) {
+		return 0;
+	}
+	request = request_keep(store->pool, request);
+	if (!request) {
+		return 0;
+	}
 	if (record) {
 		store->unused = store->records[record].older;
-	} else if (store->n < store->room || store_grow(store)) {
-		record = store->n++;
 	} else {
-		return 0;
+		record = store->n++;
 	}
 	kept = &store->records[record];
 	memset(kept, 0, sizeof(*kept));
-	request_hold(request);
 	kept->request = request;
 	kept->id = request->id;
 	kept->bytes = request->bytes + sizeof(*kept);

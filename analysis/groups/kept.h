@@ -55,7 +55,7 @@ void kept_store_release(struct kept_store *store);
 /* Room for groups 0..n-1. False if out of memory. */
 bool kept_store_reserve_groups(struct kept_store *store, uint32_t n);
 
-/* Keeps a request, with one reference, and holds it. 0 if out of memory. O(1) amortised. */
+/* Keeps a request (request_keep()), with one reference. 0 if out of memory. O(1) amortised. */
 uint32_t kept_add(struct kept_store *store, struct request *request, uint32_t group);
 void kept_hold(struct kept_store *store, uint32_t record);
 void kept_drop(struct kept_store *store, uint32_t record);

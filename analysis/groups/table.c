@@ -19,11 +19,12 @@ enum worth {
 struct column {
 	enum explanation_source source;
 	bool numeric;
-	uint32_t context, name; /* as those of struct request_key */
-	uint32_t node;          /* of counts */
-	uint32_t order;         /* in which they were met */
-	uint32_t rows;          /* that have it */
-	uint32_t copies;        /* columns before it that say the same; of the first, all that do */
+	uint32_t context;
+	const char *field; /* its name; "": it has none */
+	uint32_t node;     /* of counts */
+	uint32_t order;    /* in which they were met */
+	uint32_t rows;     /* that have it */
+	uint32_t copies;   /* columns before it that say the same; of the first, all that do */
 	enum worth worth;
 	double *values; /* by row; categories: by first appearance, from 0 */
 	uint32_t n_texts;
@@ -83,6 +84,7 @@ static struct column *column_add(struct table_work *work, enum explanation_sourc
 	struct column *column = &work->columns[work->n];
 
 	*column = (struct column){.source = source,
+			.field = "",
 			.order = work->n,
 			.values = work->values + (size_t)work->n * work->n_rows};
 	for (uint32_t row = 0; row < work->n_rows; row++) {
@@ -144,7 +146,7 @@ static void add_keys(struct table_work *work)
 
 		column->numeric = key->numeric;
 		column->context = key->context;
-		column->name = key->name;
+		column->field = names_text(work->groups->names, key->name);
 	}
 }
 
@@ -298,7 +300,8 @@ static int by_key(const void *left, const void *right)
 	if (a->context != b->context) {
 		return a->context < b->context ? -1 : 1;
 	}
-	return a->name < b->name ? -1 : a->name > b->name;
+	/* Not by number: those follow from when a name was first read. */
+	return strcmp(a->field, b->field);
 }
 
 /* The best come first afterwards; returns how many are taken. Keys that no row has are none. */
@@ -321,12 +324,11 @@ static uint32_t choose(struct table_work *work)
 static const char *key_name(const struct table_work *work, const struct column *column)
 {
 	const char *context = context_name(work->groups, column->context);
-	const char *field = names_text(work->groups->names, column->name);
 	const char *name = NULL;
 
 	switch (column->source) {
 	case EXPLANATION_FIELD:
-		name = arena_printf(work->arena, "%s.%s", context, field);
+		name = arena_printf(work->arena, "%s.%s", context, column->field);
 		break;
 	case EXPLANATION_HOST:
 		name = arena_printf(work->arena, "host of %s", context);
@@ -335,7 +337,7 @@ static const char *key_name(const struct table_work *work, const struct column *
 		name = arena_printf(work->arena, "count of %s", context);
 		break;
 	case EXPLANATION_RESOURCE:
-		name = arena_text(work->arena, field);
+		name = arena_text(work->arena, column->field);
 		break;
 	}
 	return name;

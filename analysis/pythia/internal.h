@@ -100,6 +100,8 @@ struct pythia {
 	uint64_t touched_hosts; /* by the order that was done last, a bit each */
 	bool *touched_points;   /* likewise, of the first n_touched; the others may be */
 	uint32_t n_touched;
+	uint64_t gone, gone_ns; /* hosts without control now; event time at which the last was lost
+				 */
 	char lacks[256];
 
 	/* Predicted events/s of each point if it is on, by the rates of the last look. */
@@ -109,7 +111,7 @@ struct pythia {
 	/* Scratch of a plan. */
 	struct candidate *candidates;
 	uint32_t n_candidates, candidates_room;
-	uint32_t *chosen, *nodes;
+	uint32_t *chosen, *nodes, *in_time;
 	uint32_t nodes_room;
 	double *doubles;
 };

@@ -18,6 +18,7 @@
 #define STALE_NS       (60 * NS_PER_S)  /* a proposal nobody decided on */
 #define AGAIN_NS       (600 * NS_PER_S) /* and then of a skeleton, or to learn */
 #define CLEAR_PHI      0.3              /* a lower bound that needs no more requests */
+#define GONE_NS        (60 * NS_PER_S)  /* a host may need to come back */
 
 static bool reserve_nodes(struct pythia *pythia, uint32_t n)
 {
@@ -239,7 +240,7 @@ static void search_groups(struct pythia *pythia, const struct pythia_look *look)
 				!reserve_nodes(pythia, detail->tree->n)) {
 			continue;
 		}
-		space_observe(&pythia->space, &pythia->points, type, detail->tree, false,
+		space_observe(&pythia->space, &pythia->points, type, detail->tree, NULL, false,
 				pythia->nodes);
 		finding->judged_epoch = detail->row->epoch;
 		finding_search(pythia, finding, detail, look);
@@ -291,6 +292,15 @@ static void forget_silent(struct pythia *pythia)
 	}
 }
 
+/*
+ * What cannot be enabled just now is not beyond reach: a search that went on would end in the wrong
+ * place. Without the host, if it does not come back.
+ */
+static bool waits_for_host(const struct pythia *pythia)
+{
+	return pythia->gone && pythia->now_ns < pythia->gone_ns + GONE_NS;
+}
+
 static void say_lacks(struct pythia *pythia)
 {
 	uint32_t offered = 0;
@@ -299,7 +309,11 @@ static void say_lacks(struct pythia *pythia)
 	for (uint32_t i = 0; i < pythia->points.n; i++) {
 		offered += pythia->points.items[i].offered != 0;
 	}
-	if (!offered) {
+	if (waits_for_host(pythia)) {
+		snprintf(pythia->lacks, sizeof(pythia->lacks),
+				"control of a host is lost: the search waits for it, at most a "
+				"minute");
+	} else if (!offered) {
 		snprintf(pythia->lacks, sizeof(pythia->lacks),
 				"no host offers tracepoints: is control on, and are applications "
 				"running?");
@@ -354,6 +368,9 @@ void pythia_look(struct pythia *pythia, const struct pythia_look *look)
 	norms_judge(pythia, look->recent);
 	judge_calm(pythia, look);
 	judge_boring(pythia, look);
+	if (waits_for_host(pythia)) {
+		return;
+	}
 	if (!is_decided_on(pythia) || pythia_propose_skeleton(pythia) ||
 			pythia_propose_learning(pythia, look->groups)) {
 		return;
@@ -406,7 +423,7 @@ void pythia_learned(struct pythia *pythia, const struct pythia_look *look)
 		if (reserve_nodes(pythia, detail->tree->n)) {
 			space_observe(&pythia->space, &pythia->points,
 					pythia_intern(pythia, detail->row->type), detail->tree,
-					true, pythia->nodes);
+					detail->offset_ns, true, pythia->nodes);
 		}
 	}
 	for (uint32_t i = 0; i < look->groups->n; i++) {

@@ -56,6 +56,7 @@ static enum status learn_type(struct pythia *pythia, const struct profile_type *
 			node->count = from->count;
 			node->total_ns = from->total_ns;
 			node->requests = type->requests;
+			node->offset_ns = from->offset_ns;
 			node->guessed = false;
 		}
 	}
@@ -109,6 +110,7 @@ static uint32_t write_type(const struct pythia *pythia, uint32_t root, uint32_t 
 					.kernel = point->kernel,
 					.count = node->count,
 					.total_ns = node->total_ns,
+					.offset_ns = node->offset_ns,
 					.explained = point->explained};
 		}
 		n++;

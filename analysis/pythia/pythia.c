@@ -42,6 +42,7 @@ void pythia_destroy(struct pythia *pythia)
 	free(pythia->rates);
 	free(pythia->candidates);
 	free(pythia->chosen);
+	free(pythia->in_time);
 	free(pythia->nodes);
 	free(pythia->doubles);
 	free(pythia);
@@ -138,6 +139,7 @@ enum status pythia_offer(struct pythia *pythia, const char *host, const struct p
 		return STATUS_NOT_FOUND;
 	}
 	pythia->offers += n > 0;
+	pythia->gone &= ~bit;
 	for (uint32_t i = 0; i < points->n; i++) {
 		points->items[i].offered &= ~bit;
 	}
@@ -157,13 +159,17 @@ enum status pythia_offer(struct pythia *pythia, const char *host, const struct p
 void pythia_recorded(struct pythia *pythia, const char *event, const char *const *hosts, uint32_t n)
 {
 	uint32_t at = points_of_event(&pythia->points, pythia_intern(pythia, event));
+	struct point *point;
+	uint64_t late;
 
 	if (at == POINT_NONE) {
 		return;
 	}
-	pythia->points.items[at].seen_ns = pythia->now_ns;
+	point = &pythia->points.items[at];
+	late = pythia->now_ns < point->undone_ns + POINTS_LATE_NS ? point->undone : 0;
+	point->seen_ns = pythia->now_ns;
 	for (uint32_t i = 0; i < n; i++) {
-		pythia->points.items[at].recorded |= points_host(&pythia->points, hosts[i]);
+		point->recorded |= points_host(&pythia->points, hosts[i]) & ~late;
 	}
 }
 
@@ -289,11 +295,13 @@ void pythia_host_gone(struct pythia *pythia, const char *host, uint64_t now_ns)
 	uint64_t bit = points_host(&pythia->points, host);
 
 	for (uint32_t i = 0; i < pythia->points.n; i++) {
-		pythia->points.items[i].ours &= ~bit;
+		point_undo(&pythia->points.items[i], bit, now_ns);
 	}
 	for (uint32_t i = 0; i < pythia->steps.n; i++) {
 		step_host_gone(&pythia->steps.items[i], bit, host, now_ns);
 	}
+	pythia->gone |= bit;
+	pythia->gone_ns = now_ns;
 }
 
 const struct step_order *pythia_next_order(struct pythia *pythia)

@@ -68,6 +68,14 @@ struct pythia_detail {
 	const struct groups_row *row;   /* of the epoch */
 	const struct tree_view *tree;   /* likewise */
 	const struct group_view *group; /* likewise */
+	/* Of each row, mean time from the begin of the one around; < 0: not known; or NULL. */
+	const double *offset_ns;
+};
+
+/* A part of a context's own time, from the begin of one of its children to that of the next. */
+struct pythia_gap {
+	uint32_t after; /* context of the child; 0: from its own begin */
+	double phi;     /* share of the variance, an estimate */
 };
 
 struct pythia_look {
@@ -77,6 +85,13 @@ struct pythia_look {
 	const struct groups_view *recent; /* of the window */
 	uint32_t n_details;
 	const struct pythia_detail *details;
+	/*
+	 * Between which of its children the own time of a context of a group varies, the largest
+	 * share first; returns how many, 0: not known. May be NULL.
+	 */
+	uint32_t (*gaps)(void *gapper, uint32_t group_id, uint32_t context, struct pythia_gap *out,
+			uint32_t max);
+	void *gapper;
 };
 
 /* Some host offers something. */

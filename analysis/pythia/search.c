@@ -13,6 +13,8 @@
 #define FRUITLESS_SPLITS 2u
 #define MAX_EDGES        16u
 #define MAX_WHERE        512
+#define MAX_GAPS         64u
+#define GAP_SHARE        0.8 /* of the edge's: the rest is not looked at, unless in vain */
 
 struct edge {
 	uint32_t row, node;
@@ -187,7 +189,7 @@ static uint32_t find_edges(struct pythia *pythia, const struct finding *finding,
 static bool candidates_reserve(struct pythia *pythia, uint32_t n)
 {
 	uint32_t room = n * 2;
-	void *candidates, *chosen, *doubles;
+	void *candidates, *chosen, *in_time, *doubles;
 
 	if (n <= pythia->candidates_room) {
 		return true;
@@ -196,9 +198,11 @@ static bool candidates_reserve(struct pythia *pythia, uint32_t n)
 	pythia->candidates = candidates ? candidates : pythia->candidates;
 	chosen = realloc(pythia->chosen, room * sizeof(*pythia->chosen));
 	pythia->chosen = chosen ? chosen : pythia->chosen;
-	doubles = realloc(pythia->doubles, 2 * room * sizeof(*pythia->doubles));
+	in_time = realloc(pythia->in_time, room * sizeof(*pythia->in_time));
+	pythia->in_time = in_time ? in_time : pythia->in_time;
+	doubles = realloc(pythia->doubles, 4 * room * sizeof(*pythia->doubles));
 	pythia->doubles = doubles ? doubles : pythia->doubles;
-	if (!candidates || !chosen || !doubles) {
+	if (!candidates || !chosen || !in_time || !doubles) {
 		return false;
 	}
 	pythia->candidates_room = room;
@@ -247,8 +251,8 @@ static double own_time(const struct pythia *pythia, uint32_t edge)
 	return ns > 0 ? ns : 0;
 }
 
-static void add_candidate(struct pythia *pythia, uint32_t node, uint32_t point, uint32_t above,
-		double edge_ns)
+static void add_candidate(struct pythia *pythia, uint32_t edge, uint32_t node, uint32_t point,
+		uint32_t above, double edge_ns)
 {
 	double rate = cost_of_point(pythia, point);
 	struct candidate *candidate;
@@ -262,6 +266,8 @@ static void add_candidate(struct pythia *pythia, uint32_t node, uint32_t point, 
 	*candidate = (struct candidate){.node = node,
 			.point = point,
 			.above = above,
+			.begin_ns = node == SPACE_NONE ? -1
+						       : space_offset(&pythia->space, node, edge),
 			.depth = above == CANDIDATE_NONE ? 1 : pythia->candidates[above].depth + 1,
 			.share = share > 1 ? 1 : share,
 			.events_per_s = rate < 0 ? 0 : rate,
@@ -269,8 +275,48 @@ static void add_candidate(struct pythia *pythia, uint32_t node, uint32_t point, 
 			.kernel = pythia->points.items[point].kernel};
 }
 
-/* Where each lies in the edge's time, if siblings follow each other in the order they were found.
- */
+/* The first of a container is the one that has no begin, if any has none. */
+static void set_ordered(struct pythia *pythia)
+{
+	bool ordered = true;
+
+	for (uint32_t k = 0; k < pythia->n_candidates; k++) {
+		struct candidate *at = &pythia->candidates[pythia->in_time[k]];
+
+		if (k == 0 || pythia->candidates[pythia->in_time[k - 1]].above != at->above) {
+			ordered = at->begin_ns >= 0;
+		}
+		at->ordered = ordered;
+	}
+}
+
+/* By container, then by time; containers stand before what is in them. */
+static void sort_in_time(struct pythia *pythia)
+{
+	const struct candidate *candidates = pythia->candidates;
+
+	for (uint32_t i = 0; i < pythia->n_candidates; i++) {
+		pythia->in_time[i] = i;
+	}
+	/* They are nearly in this order, as code was seen to run: few have to move far. */
+	for (uint32_t i = 1; i < pythia->n_candidates; i++) {
+		uint32_t moved = pythia->in_time[i], at = i;
+
+		for (; at > 0; at--) {
+			const struct candidate *a = &candidates[pythia->in_time[at - 1]],
+					       *b = &candidates[moved];
+
+			if (a->above + 1 < b->above + 1 || /* CANDIDATE_NONE + 1 is 0 */
+					(a->above == b->above && a->begin_ns <= b->begin_ns)) {
+				break;
+			}
+			pythia->in_time[at] = pythia->in_time[at - 1];
+		}
+		pythia->in_time[at] = moved;
+	}
+}
+
+/* Where each lies in the edge's time: as was learned, else as siblings were found. */
 static void set_positions(struct pythia *pythia)
 {
 	double *begin = pythia->doubles, *filled, edge_filled = 0;
@@ -279,8 +325,9 @@ static void set_positions(struct pythia *pythia)
 		return; /* there may be no scratch yet */
 	}
 	filled = begin + pythia->candidates_room;
-
-	for (uint32_t i = 0; i < pythia->n_candidates; i++) {
+	sort_in_time(pythia);
+	for (uint32_t k = 0; k < pythia->n_candidates; k++) {
+		uint32_t i = pythia->in_time[k];
 		struct candidate *candidate = &pythia->candidates[i];
 		double share = candidate->share > 0 ? candidate->share : 0;
 		double *used = candidate->above == CANDIDATE_NONE ? &edge_filled
@@ -292,6 +339,7 @@ static void set_positions(struct pythia *pythia)
 		filled[i] = 0;
 		candidate->position = begin[i] + share / 2;
 	}
+	set_ordered(pythia);
 }
 
 /* Points that nobody saw fire, of the provider whose time the edge is. */
@@ -303,12 +351,31 @@ static void add_never_seen(struct pythia *pythia, const struct finding *finding,
 		if (point->provider == provider && !point->placed && !point->ever &&
 				!point->skeleton && !point->kernel &&
 				!finding_rules_out(finding, i) && can_enable(pythia, point)) {
-			add_candidate(pythia, SPACE_NONE, i, CANDIDATE_NONE, 0);
+			add_candidate(pythia, SPACE_NONE, SPACE_NONE, i, CANDIDATE_NONE, 0);
 		}
 	}
 }
 
-static void find_candidates(struct pythia *pythia, const struct finding *finding, uint32_t edge)
+/* A stretch of an edge's time, by the profile: between two of its children that are on. */
+struct stretch {
+	double from_ns, to_ns;
+};
+
+/* Some of the node lies within the stretch; the child that it begins with does not. */
+static bool is_within(const struct space *space, uint32_t node, uint32_t edge,
+		const struct stretch *stretch)
+{
+	const struct space_node *at = &space->nodes[node];
+	double begin = space_offset(space, node, edge), spans = at->count > 0 ? at->count : 1;
+
+	if (!stretch || begin < 0) {
+		return true;
+	}
+	return begin + at->total_ns / spans >= stretch->from_ns && begin <= stretch->to_ns;
+}
+
+static void find_candidates(struct pythia *pythia, const struct finding *finding, uint32_t edge,
+		const struct stretch *stretch)
 {
 	const struct space *space = &pythia->space;
 	double edge_ns = own_time(pythia, edge);
@@ -317,11 +384,12 @@ static void find_candidates(struct pythia *pythia, const struct finding *finding
 	pythia->n_candidates = 0;
 	while (at != SPACE_NONE) {
 		const struct point *point = &pythia->points.items[space->nodes[at].point];
-		bool out = finding_rules_out(finding, space->nodes[at].point);
+		bool out = finding_rules_out(finding, space->nodes[at].point) ||
+			   !is_within(space, at, edge, stretch);
 		bool skip = out || is_visible(point);
 
 		if (!out && can_enable(pythia, point)) {
-			add_candidate(pythia, at, space->nodes[at].point,
+			add_candidate(pythia, edge, at, space->nodes[at].point,
 					container_of(pythia, at, edge), edge_ns);
 		}
 		at = space_next(space, edge, at, skip);
@@ -331,6 +399,70 @@ static void find_candidates(struct pythia *pythia, const struct finding *finding
 				pythia->points.items[space->nodes[edge].point].provider);
 	}
 	set_positions(pythia);
+}
+
+/* The row of a context that is directly below another row; UINT32_MAX: there is none. */
+static uint32_t child_row(const struct tree_view *tree, uint32_t parent, uint32_t context)
+{
+	for (uint32_t i = parent + 1; i <= parent + tree->rows[parent].n_below; i++) {
+		if (tree->rows[i].parent == parent && tree->rows[i].context == context) {
+			return i;
+		}
+	}
+	return UINT32_MAX;
+}
+
+/* Where in the time of an edge nearly all of its variation is. False: it is not known. */
+static bool find_stretch(const struct pythia *pythia, const struct pythia_detail *detail,
+		const struct pythia_look *look, const struct edge *edge, struct stretch *out)
+{
+	const struct tree_view *tree = detail->tree;
+	const struct tree_row *row = &tree->rows[edge->row];
+	struct pythia_gap gaps[MAX_GAPS];
+	uint32_t after, n = look->gaps ? look->gaps(look->gapper, detail->row->id, row->context,
+							 gaps, MAX_GAPS)
+				       : 0;
+
+	if (n < 2 || gaps[0].phi < GAP_SHARE * row->phi) {
+		return false;
+	}
+	*out = (struct stretch){.from_ns = 0, .to_ns = HUGE_VAL};
+	after = gaps[0].after ? child_row(tree, edge->row, gaps[0].after) : edge->row;
+	if (after == UINT32_MAX) {
+		return false; /* of no point */
+	}
+	if (gaps[0].after) {
+		out->from_ns = space_offset(&pythia->space, pythia->nodes[after], edge->node);
+	}
+	for (uint32_t i = edge->row + 1; i <= edge->row + row->n_below && out->from_ns >= 0; i++) {
+		double begin = tree->rows[i].parent == edge->row && pythia->nodes[i] != SPACE_NONE
+					       ? space_offset(&pythia->space, pythia->nodes[i],
+								 edge->node)
+					       : -1;
+
+		if (begin > out->from_ns && begin < out->to_ns && i != after) {
+			out->to_ns = begin;
+		}
+	}
+	return out->from_ns >= 0;
+}
+
+/* The points of an edge that are off; of those, where that is known, in which it can vary. */
+static void find_in_edge(struct pythia *pythia, const struct finding *finding,
+		const struct pythia_detail *detail, const struct pythia_look *look,
+		const struct edge *edge)
+{
+	struct stretch stretch;
+
+	find_candidates(pythia, finding, edge->node, NULL);
+	if (pythia->n_candidates > pythia->budget.points &&
+			pythia->strategy->edges == EDGE_BY_PHI &&
+			find_stretch(pythia, detail, look, edge, &stretch)) {
+		find_candidates(pythia, finding, edge->node, &stretch);
+		if (pythia->n_candidates == 0) {
+			find_candidates(pythia, finding, edge->node, NULL);
+		}
+	}
 }
 
 /* Kernel events, where the code itself has no more points and a host offers them. */
@@ -346,7 +478,7 @@ static void find_kernel(struct pythia *pythia)
 		uint32_t point = points_of_event(&pythia->points, name);
 
 		if (point != POINT_NONE && can_enable(pythia, &pythia->points.items[point])) {
-			add_candidate(pythia, SPACE_NONE, point, CANDIDATE_NONE, 0);
+			add_candidate(pythia, SPACE_NONE, SPACE_NONE, point, CANDIDATE_NONE, 0);
 		}
 	}
 	set_positions(pythia);
@@ -383,7 +515,8 @@ static bool propose(struct pythia *pythia, struct finding *finding,
 			.events_left = events_left(pythia),
 			.seed = ((uint64_t)pythia->epoch << 32) + finding->group_id,
 			.chosen = pythia->chosen,
-			.scratch = pythia->doubles};
+			.scratch = pythia->doubles,
+			.in_time = pythia->in_time};
 	char title[256], why[512];
 	struct step_part *parts;
 	struct step *step;
@@ -554,7 +687,7 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 
 		pythia->n_candidates = 0;
 		if (!edges[i].leaf) {
-			find_candidates(pythia, finding, edges[i].node);
+			find_in_edge(pythia, finding, detail, look, &edges[i]);
 		}
 		if (pythia->n_candidates == 0) {
 			if (row->phi_low >= VERDICT_PHI && !pythia_is_settled(look, detail)) {

@@ -37,6 +37,7 @@ static uint32_t add_node(struct space *space, uint32_t parent, uint32_t point, u
 			.first = SPACE_NONE,
 			.next = SPACE_NONE,
 			.point = point,
+			.offset_ns = -1,
 			.type = type};
 	space->n++;
 	return at;
@@ -53,6 +54,7 @@ static void link_child(struct space *space, uint32_t parent, uint32_t child)
 	*at = child;
 	space->nodes[child].parent = parent;
 	space->nodes[child].next = SPACE_NONE;
+	space->nodes[child].offset_ns = -1; /* of another parent */
 }
 
 static void unlink_child(struct space *space, uint32_t child)
@@ -146,6 +148,19 @@ uint32_t space_find(const struct space *space, uint32_t parent, uint32_t point)
 	return SPACE_NONE;
 }
 
+double space_offset(const struct space *space, uint32_t node, uint32_t above)
+{
+	double sum = 0;
+
+	for (; node != above && node != SPACE_NONE; node = space->nodes[node].parent) {
+		if (space->nodes[node].offset_ns < 0) {
+			return -1;
+		}
+		sum += space->nodes[node].offset_ns;
+	}
+	return sum;
+}
+
 /* `node` is `above`, or below it: code that calls itself. */
 static bool is_within(const struct space *space, uint32_t node, uint32_t above)
 {
@@ -197,7 +212,7 @@ static uint32_t place_row(struct space *space, struct points *points, const stru
 }
 
 void space_observe(struct space *space, struct points *points, uint32_t type,
-		const struct tree_view *tree, bool all_on, uint32_t *nodes)
+		const struct tree_view *tree, const double *offset_ns, bool all_on, uint32_t *nodes)
 {
 	uint32_t root = space_add_type(space, type);
 
@@ -220,6 +235,7 @@ void space_observe(struct space *space, struct points *points, uint32_t type,
 			node->count = (double)row->count / (double)tree->requests;
 			node->total_ns = row->total_ns / (double)tree->requests;
 			node->requests = tree->requests;
+			node->offset_ns = all_on && offset_ns ? offset_ns[i] : node->offset_ns;
 		}
 	}
 }

@@ -30,6 +30,7 @@ struct space_node {
 	uint32_t type;     /* interned */
 	double count;      /* spans of it in a request */
 	double total_ns;   /* time within it in a request */
+	double offset_ns;  /* from its parent's begin to its own, on average; < 0: not known */
 	uint64_t requests; /* that these averages are of; 0: not known */
 	bool guessed;      /* seen while others were off: may lie deeper */
 };
@@ -59,14 +60,19 @@ uint32_t space_place(struct space *space, uint32_t parent, uint32_t point);
 /* Requests of that root's type were seen, or learned from a file, with everything on. */
 bool space_is_whole(const struct space *space, uint32_t root);
 
+/* Mean time from the begin of a node above to that of a node; < 0: not known. */
+double space_offset(const struct space *space, uint32_t node, uint32_t above);
+
 /* The next node below `root`, depth first; `skip`: not into what is below `at`. SPACE_NONE: end. */
 uint32_t space_next(const struct space *space, uint32_t root, uint32_t at, bool skip);
 
 /*
  * Takes up a tree as it was seen. `all_on`: everything was recorded, so that it is whole. `nodes`
- * gets the node of each row, SPACE_NONE for rows without a point.
+ * gets the node of each row, SPACE_NONE for rows without a point. `offset_ns`: of each row, from
+ * the begin of the one around; < 0: not known; may be NULL.
  */
 void space_observe(struct space *space, struct points *points, uint32_t type,
-		const struct tree_view *tree, bool all_on, uint32_t *nodes);
+		const struct tree_view *tree, const double *offset_ns, bool all_on,
+		uint32_t *nodes);
 
 #endif

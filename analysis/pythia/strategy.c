@@ -64,37 +64,84 @@ enum {
 /* --- hybrid ---------------------------------------------------------------------------------- */
 
 /*
- * What share of the edge each takes. Direct children of a container that are not known by time
- * share what is left of it evenly. `siblings` is scratch, a number for each candidate.
+ * What share of the edge each takes: half by time, half by how many of the points in its container
+ * are it or lie in it, as each may be where it varies. What is not known by time goes by the
+ * latter. `within` is scratch, a number for each candidate.
  */
-static void set_shares(const struct choice *choice, double *share, double *siblings)
+static void set_shares(const struct choice *choice, double *share, double *within)
 {
 	double of_edge = 0;
 
-	memset(siblings, 0, choice->n * sizeof(*siblings));
 	for (uint32_t i = 0; i < choice->n; i++) {
-		uint32_t above = choice->candidates[i].above;
+		within[i] = 0;
+	}
+	for (uint32_t i = choice->n; i > 0; i--) {
+		uint32_t above = choice->candidates[i - 1].above;
 
-		*(above == CANDIDATE_NONE ? &of_edge : &siblings[above]) += 1;
+		*(above == CANDIDATE_NONE ? &of_edge : &within[above]) += 1 + within[i - 1];
 	}
 	for (uint32_t i = 0; i < choice->n; i++) {
 		const struct candidate *candidate = &choice->candidates[i];
-		double even = 1 /
-			      ((candidate->above == CANDIDATE_NONE ? of_edge
-								   : siblings[candidate->above]) +
-					      1);
+		double all = candidate->above == CANDIDATE_NONE ? of_edge
+								: within[candidate->above];
+		double container = candidate->above == CANDIDATE_NONE ? 1 : share[candidate->above];
+		double even = container * (1 + within[i]) / (all + 1);
 
 		share[i] = candidate->share < 0 ? even : 0.5 * candidate->share + 0.5 * even;
 	}
 }
 
+/* One past the last, in time, of those in the same container. */
+static uint32_t end_of_container(const struct choice *choice, uint32_t from)
+{
+	uint32_t end = from + 1;
+
+	while (end < choice->n && choice->candidates[choice->in_time[end]].above ==
+						  choice->candidates[choice->in_time[from]].above) {
+		end++;
+	}
+	return end;
+}
+
+/*
+ * Of each candidate, the shares of what is off around it in time, up to the next that is chosen; an
+ * even share of the container's own time lies around each.
+ */
+static void set_beside(const struct choice *choice, uint32_t n, const double *share, double *before,
+		double *after)
+{
+	for (uint32_t from = 0, end; from < choice->n; from = end) {
+		uint32_t above = choice->candidates[choice->in_time[from]].above;
+		double own = above == CANDIDATE_NONE ? 1 : share[above], run;
+
+		end = end_of_container(choice, from);
+		own /= (end - from + 1.0) * (end - from + 1.0);
+		run = own;
+		for (uint32_t k = from; k < end; k++) {
+			uint32_t at = choice->in_time[k];
+
+			before[at] = run;
+			run = own + (is_chosen(choice, n, at) ? 0 : run + share[at]);
+		}
+		run = own;
+		for (uint32_t k = end; k > from; k--) {
+			uint32_t at = choice->in_time[k - 1];
+
+			after[at] = run;
+			run = own + (is_chosen(choice, n, at) ? 0 : run + share[at]);
+		}
+	}
+}
+
 /*
  * Greedy by value over cost. Candidates are those directly in the edge, then also those in what was
- * just chosen. Splitting share s off a part c gains 2 s (c - s) of 1 - sum p^2.
+ * just chosen. Splitting share s off a part c gains 2 s (c - s) of 1 - sum p^2; where it also tells
+ * what is before it, b, from what is after, a, that is 2 (s a + s b + a b).
  */
 static uint32_t choose_hybrid(struct choice *choice)
 {
-	double *share = choice->scratch, *left = choice->scratch + choice->n;
+	double *share = choice->scratch, *left = share + choice->n, *before = left + choice->n,
+	       *after = before + choice->n;
 	double edge = 1, spent = 0;
 	uint32_t n = 0;
 
@@ -104,6 +151,7 @@ static uint32_t choose_hybrid(struct choice *choice)
 		uint32_t best = CANDIDATE_NONE;
 		double best_worth = 0;
 
+		set_beside(choice, n, share, before, after);
 		for (uint32_t i = 0; i < choice->n; i++) {
 			uint32_t above = choice->candidates[i].above;
 			double part, cut, worth;
@@ -114,8 +162,10 @@ static uint32_t choose_hybrid(struct choice *choice)
 			}
 			part = above == CANDIDATE_NONE ? edge : left[above];
 			cut = share[i] < part ? share[i] : part / 2;
-			worth = 2 * cut * (part - cut) /
-				(choice->candidates[i].events_per_s + COST_FLOOR);
+			worth = choice->candidates[i].ordered ? share[i] * (before[i] + after[i]) +
+										before[i] * after[i]
+							      : cut * (part - cut);
+			worth /= choice->candidates[i].events_per_s + COST_FLOOR;
 			if (worth > best_worth) {
 				best_worth = worth;
 				best = i;

@@ -11,7 +11,9 @@
  *
  * The value of splitting an edge's time into parts of shares p_k is 1 - sum p_k^2: the chance that
  * two moments of it fall into different parts. Shares are half of what the profile says and half
- * even, because what varies now need not have taken time when it was learned.
+ * even, because what varies now need not have taken time when it was learned. Where the order of
+ * things is known, what is left of the edge before, between and after the points chosen are parts
+ * of their own: once they are on, it can be told in which of these it varies.
  */
 #define CANDIDATE_NONE UINT32_MAX
 
@@ -21,6 +23,8 @@ struct candidate {
 	uint32_t depth;       /* 1: directly in the edge */
 	double share;         /* of the edge's time by the profile; < 0: not known */
 	double position;      /* 0..1: of its middle in the edge's time */
+	double begin_ns;      /* from the edge's begin to its own; < 0: not known */
+	bool ordered;         /* that is known of all those in the same container */
 	double events_per_s;  /* that it would cost */
 	uint32_t explained;   /* how often it was the answer */
 	bool kernel;
@@ -29,11 +33,12 @@ struct candidate {
 struct choice {
 	const struct candidate *candidates; /* containers before what lies in them */
 	uint32_t n;
-	uint32_t max;       /* points of one step */
-	double events_left; /* of the budget; < 0: no bound */
-	uint64_t seed;      /* of random choices: the same seed, the same choice */
-	uint32_t *chosen;   /* n entries of room: indices of candidates */
-	double *scratch;    /* 2 n entries of room */
+	uint32_t max;            /* points of one step */
+	double events_left;      /* of the budget; < 0: no bound */
+	uint64_t seed;           /* of random choices: the same seed, the same choice */
+	uint32_t *chosen;        /* n entries of room: indices of candidates */
+	double *scratch;         /* 4 n entries of room */
+	const uint32_t *in_time; /* all candidates, by container and then by time */
 };
 
 /* What an edge is judged by. */

@@ -117,20 +117,26 @@ static uint32_t count_hosts(
 	return n;
 }
 
-/* What it used; NULL: not measured, or out of memory. */
-static struct state_resources *measure(struct requests *r, const struct fragment *f)
+/* What it used, where somebody keeps the request: nobody else can ask. */
+static void measure(struct requests *r, struct kept_request *kept, const struct usage *usage)
 {
-	struct state_resources *resources, sum;
+	struct kept_request *copy = kept->copy ? kept->copy : kept;
+	struct state_resources sum;
 
-	if (f->usage.n_threads == 0) {
-		return NULL;
+	if (!copy->measures || (copy == kept && kept->request.references == 1)) {
+		return;
 	}
-	sum = usage_sum(r->config.state, &f->usage, f->start_ns, f->end_ns);
-	resources = sum.measured ? pool_alloc(&r->pool->pool, sizeof(*resources)) : NULL;
-	if (resources) {
-		*resources = sum;
+	sum = usage_sum(r->config.state, usage, kept->request.start_ns, kept->request.end_ns);
+	if (!sum.measured) {
+		copy->resources = NULL;
+		return;
 	}
-	return resources;
+	if (!copy->resources) {
+		copy->resources = pool_alloc(&r->pool->pool, sizeof(sum));
+	}
+	if (copy->resources) {
+		*copy->resources = sum;
+	}
 }
 
 void fragment_finish(struct requests *r, struct fragment *f, enum request_state state)
@@ -139,6 +145,7 @@ void fragment_finish(struct requests *r, struct fragment *f, enum request_state 
 	bool tainted, skewed;
 	uint32_t n_hosts, n_path, size;
 	uint64_t hosts;
+	struct usage usage;
 
 	if (f->end_ns < f->start_ns) {
 		f->end_ns = f->last_ns > f->start_ns ? f->last_ns : f->start_ns;
@@ -180,18 +187,19 @@ void fragment_finish(struct requests *r, struct fragment *f, enum request_state 
 			.events_left_out = f->n_left_out,
 			.spans_left_out = f->n_spans_left_out,
 			.size = size,
+			.measures = f->usage.n_threads > 0,
 	};
-	kept->resources = measure(r, f);
-	if (kept->resources) {
-		kept->request.bytes += (uint32_t)sizeof(*kept->resources);
-	}
 	if (n_path > 0) {
 		memcpy(kept->path, r->path, n_path * sizeof(uint32_t));
 	}
 	r->open_bytes -= f->copies.bytes;
 	f->copies = (struct copies){.first = NULL};
+	usage = f->usage;
+	f->usage = (struct usage){.n_threads = 0};
 	fragment_remove(r, f);
 	r->emit(r->context, &kept->request);
+	measure(r, kept, &usage);
+	usage_release(&r->pool->pool, &usage);
 	request_drop(r->pool, &kept->request);
 }
 

@@ -100,9 +100,12 @@ struct kept_request {
 	struct copies copies;
 	uint64_t root;                     /* seq of the root's entry; 0: a seed without a span */
 	struct state_resources *resources; /* NULL: not measured */
+	struct kept_request *copy;         /* made by request_keep(); NULL: none */
 	uint32_t events_left_out;
 	uint32_t spans_left_out; /* whose entries are among these */
 	uint32_t size;           /* of this allocation */
+	bool measures;           /* resources may be known: a copy has room for them */
+	bool compact;            /* all of it is in this allocation */
 	uint32_t path[];
 };
 

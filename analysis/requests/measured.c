@@ -12,6 +12,8 @@ void measuring_release(struct measuring *measuring)
 	path_release(&measuring->path);
 	free(measuring->segments);
 	free(measuring->visits);
+	free(measuring->walked_spans);
+	free(measuring->walked_pieces);
 	*measuring = (struct measuring){.segment_room = 0};
 }
 

@@ -514,8 +514,3 @@ const struct requests_counts *requests_counts(const struct requests *r)
 {
 	return &r->counts;
 }
-
-uint32_t requests_open(const struct requests *r)
-{
-	return r->n_fragments;
-}

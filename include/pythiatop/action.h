@@ -122,6 +122,7 @@ enum action_section {
 	X("profile save", "FILE", "save where points stand, and what they cost")                   \
 	X("quit", "", "quit")                                                                      \
 	X("reject", "N", "reject step N")                                                          \
+	X("report", "DIR", "write the verdict and its evidence, for others: text, JSON, a trace")  \
 	X("schema save", "FILE", "write the schema in force to a file")                            \
 	X("strategy", "NAME", "how points are chosen: hybrid, hierarchical, flat, historic, ...")  \
 	X("take", "N POINT", "take that point of step N back")                                     \

@@ -19,6 +19,7 @@ struct profile_node {
 	bool kernel;
 	double count;       /* spans of it in a request, on average */
 	double total_ns;    /* time within it in a request, on average */
+	double offset_ns;   /* from its parent's begin to its own, on average; < 0: not known */
 	uint32_t explained; /* how often it was the answer */
 };
 

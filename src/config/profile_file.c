@@ -29,11 +29,13 @@ static bool take_node(const struct complaint *complaint, const char *type, size_
 	json_int_t parent, explained;
 	int kernel;
 
+	node->offset_ns = -1; /* older files have none */
 	if (json_unpack_ex(object, &error, JSON_STRICT,
-			    "{s:I, s:s, s:s, s:s, s:s, s:b, s:F, s:F, s:I}", "parent", &parent,
+			    "{s:I, s:s, s:s, s:s, s:s, s:b, s:F, s:F, s:I, s?F}", "parent", &parent,
 			    "name", &node->name, "provider", &node->provider, "entry", &node->entry,
 			    "exit", &node->exit, "kernel", &kernel, "count", &node->count,
-			    "total_ns", &node->total_ns, "explained", &explained) != 0) {
+			    "total_ns", &node->total_ns, "explained", &explained, "offset_ns",
+			    &node->offset_ns) != 0) {
 		return complain(complaint, "type \"%s\", node %zu: %s", type, at, error.text);
 	}
 	if (parent < -1 || parent >= (json_int_t)at) {
@@ -188,13 +190,13 @@ void profile_file_destroy(struct profile_file *file)
 
 static json_t *node_json(const struct profile_node *node)
 {
-	return json_pack("{sI so so so so sb sf sf sI}", "parent",
+	return json_pack("{sI so so so so sb sf sf sI sf}", "parent",
 			node->parent == UINT32_MAX ? (json_int_t)-1 : (json_int_t)node->parent,
 			"name", json_file_text(node->name), "provider",
 			json_file_text(node->provider), "entry", json_file_text(node->entry),
 			"exit", json_file_text(node->exit), "kernel", node->kernel, "count",
 			node->count, "total_ns", node->total_ns, "explained",
-			(json_int_t)node->explained);
+			(json_int_t)node->explained, "offset_ns", node->offset_ns);
 }
 
 enum status profile_file_write(FILE *out, const struct profile *profile)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "pythiatop/step.h"
 
@@ -23,21 +24,31 @@
  *
  * Each line is written whole and at once. A line that cannot be written is lost, and said once by
  * decisions_close() or decisions_failed(). All calls may be made with NULL: no log is kept.
+ *
+ * The lines of this run are in memory, too, for decisions_copy(), but for offers that only repeat
+ * the host's last one: at most DECISIONS_BYTES; further ones are counted and left out, so that what
+ * is there can be replayed up to its end.
  */
 struct decisions;
 
 #define DECISIONS_FORMAT "pythiatop-decisions/1"
 #define DECISIONS_NAMES  3
+#define DECISIONS_BYTES  (8u << 20)
 
 /* Of enum step_decision. */
 extern const char *const decisions_names[DECISIONS_NAMES];
 
-/* NULL: `error` names the file and what is wrong. */
+/* `path` NULL: in memory alone. NULL: `error` names the file and what is wrong. */
 struct decisions *decisions_open(const char *path, char *error, size_t size);
 /* A run that is not closed has no end in the log. */
 void decisions_close(struct decisions *log);
 /* A line could not be written: errno of the first such; 0: all were. */
 int decisions_failed(const struct decisions *log);
+
+/* Writes the lines of this run that are in memory. False, with errno: the file does not take it. */
+bool decisions_copy(const struct decisions *log, FILE *out);
+/* Lines of this run, and how many of them are not in memory. */
+uint64_t decisions_lines(const struct decisions *log, uint64_t *left_out);
 
 /* Event time of what follows. */
 void decisions_at(struct decisions *log, uint64_t event_ns);

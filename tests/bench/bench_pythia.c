@@ -181,7 +181,8 @@ static void look(struct bench *bench, uint32_t epoch)
 				.rows = &bench->few[at]};
 		bench->rows[at].epoch = epoch;
 		bench->rows[at].since_ns = look.now_ns - 20 * S;
-		details[i] = (struct pythia_detail){&bench->rows[at], &trees[i], &group};
+		details[i] = (struct pythia_detail){
+				.row = &bench->rows[at], .tree = &trees[i], .group = &group};
 	}
 	pythia_look(bench->pythia, &look);
 }

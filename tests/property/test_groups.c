@@ -240,26 +240,36 @@ static void assert_row(
 	}
 }
 
+/* When the epoch of each group began, by its index; 0: none was begun. */
+struct epochs {
+	uint64_t of[5], hosts[5], last;
+	uint32_t n; /* groups so far */
+};
+
 static void assert_fill(struct bench *bench, const struct model *model, enum horizon horizon,
-		uint64_t now_ns, uint64_t epoch_ns, struct expected *expected)
+		uint64_t now_ns, const struct epochs *epochs, struct expected *expected)
 {
 	uint64_t window = (now_ns / QUARTER - 39) * QUARTER;
 	uint64_t from_end = horizon == HORIZON_WINDOW ? window : 0;
-	uint64_t from_start = horizon == HORIZON_EPOCH ? epoch_ns : 0;
-	uint64_t begin = horizon == HORIZON_WINDOW  ? (window > START ? window : START)
-			 : horizon == HORIZON_EPOCH ? epoch_ns
-						    : START;
+	uint64_t shortest = UINT64_MAX, longest = 0;
 	struct snapshot *snapshot = fill(bench, horizon, 0, now_ns);
 	const struct groups_view *rows = &snapshot->groups;
 	double share = 0, last = INFINITY;
 
-	assert_int_equal(snapshot->horizon_ns, now_ns - begin);
 	for (uint32_t i = 0; i < rows->n; i++) {
 		const struct groups_row *row = &rows->rows[i];
+		uint64_t epoch = horizon == HORIZON_EPOCH ? epochs->of[row->id - 1] : 0;
+		uint64_t begin = horizon == HORIZON_WINDOW && window > START ? window : START;
 		double weight = row->rate_per_s * row->sd_ns;
+		uint64_t length;
 
-		expect(model, row->id - 1, from_end, from_start, expected);
-		assert_row(row, expected, now_ns - begin);
+		begin = epoch ? epoch : begin;
+		length = now_ns - begin;
+		shortest = length < shortest ? length : shortest;
+		longest = length > longest ? length : longest;
+		assert_int_equal(row->since_ns, begin);
+		expect(model, row->id - 1, from_end, epoch, expected);
+		assert_row(row, expected, length);
 		assert_true(row->variation_share <= last);
 		assert_true(i == 0 || weight <= rows->rows[i - 1].rate_per_s *
 								      rows->rows[i - 1].sd_ns *
@@ -269,6 +279,8 @@ static void assert_fill(struct bench *bench, const struct model *model, enum hor
 	}
 	assert_true(rows->n == 0 || share == 0 || fabs(share - 1) < 1e-9);
 	if (rows->n) {
+		assert_int_equal(snapshot->horizon_ns, shortest);
+		assert_int_equal(snapshot->horizon_longest_ns, longest);
 		assert_int_equal(snapshot->group.id, rows->rows[0].id);
 		assert_int_equal(snapshot->focus.group_id, rows->rows[0].id);
 	}
@@ -277,7 +289,8 @@ static void assert_fill(struct bench *bench, const struct model *model, enum hor
 
 static const char *const types[5] = {"a", "b", "c", "d", "e"};
 
-static void model_add(struct bench *bench, struct model *model, uint64_t now_ns)
+/* Returns the host that it visits, as a bit. */
+static uint64_t model_add(struct bench *bench, struct model *model, uint64_t now_ns)
 {
 	uint32_t group = (uint32_t)below(bench, 1 + below(bench, 5));
 	uint64_t late = below(bench, 20) ? below(bench, 100 * MS) : below(bench, 30 * S);
@@ -292,10 +305,32 @@ static void model_add(struct bench *bench, struct model *model, uint64_t now_ns)
 			&bench->source, types[group], end, end - one.start_ns, NULL, 0);
 	request->tainted = one.tainted;
 	request->state = one.state;
+	request->hosts = UINT64_C(1) << group;
 	groups_add(bench->groups, request);
 	one.group = request->group_id - 1;
 	request_drop(&bench->source.pool, request);
 	model->items[model->n++] = one;
+	return UINT64_C(1) << group;
+}
+
+static bool is_on_hosts(void *context, uint32_t type, uint64_t hosts)
+{
+	const uint64_t *touched = context;
+
+	(void)type;
+	return (hosts & *touched) != 0;
+}
+
+/* Some hosts are touched: the groups there begin anew, and those that come are of the last epoch. */
+static void begin_epochs(struct bench *bench, struct epochs *epochs, uint64_t now_ns)
+{
+	uint64_t hosts = below(bench, 32);
+
+	groups_begin_epoch(bench->groups, now_ns, is_on_hosts, &hosts);
+	for (uint32_t i = 0; i < epochs->n; i++) {
+		epochs->of[i] = hosts & epochs->hosts[i] ? now_ns : epochs->of[i];
+	}
+	epochs->last = now_ns;
 }
 
 /* Rows are what the definitions give, whatever the order of ends, for every horizon. */
@@ -308,7 +343,8 @@ static void test_rows_are_those_of_a_plain_list(void **state)
 	assert_non_null(model.items);
 	assert_non_null(expected.sorted);
 	for (uint64_t seed = 1; seed <= 6; seed++) {
-		uint64_t now = START, epoch = START;
+		struct epochs epochs = {.n = 0};
+		uint64_t now = START, host;
 		struct bench bench;
 
 		bench_init(&bench, &usual, seed);
@@ -317,20 +353,17 @@ static void test_rows_are_those_of_a_plain_list(void **state)
 		for (uint32_t step = 0; step < 3000; step++) {
 			now += below(&bench, 100) ? below(&bench, 30 * MS) : below(&bench, 8 * S);
 			if (below(&bench, 1000) == 0) {
-				groups_begin_epoch(bench.groups, now, NULL, NULL);
-				epoch = now++;
+				begin_epochs(&bench, &epochs, now++);
 			}
-			model_add(&bench, &model, now);
+			host = model_add(&bench, &model, now);
+			if (model.items[model.n - 1].group == epochs.n) {
+				epochs.hosts[epochs.n] = host;
+				epochs.of[epochs.n++] = epochs.last;
+			}
 			if (below(&bench, 40) == 0) {
-				enum horizon horizon = (enum horizon)below(&bench, 3);
-
 				groups_advance(bench.groups, now);
-				/* Until an epoch begins it is all there is. */
-				assert_fill(&bench, &model,
-						epoch == START && horizon == HORIZON_EPOCH
-								? HORIZON_ALL
-								: horizon,
-						now, epoch, &expected);
+				assert_fill(&bench, &model, (enum horizon)below(&bench, 3), now,
+						&epochs, &expected);
 			}
 		}
 		bench_release(&bench);
@@ -487,25 +520,24 @@ static void test_unpinning_catches_up(void **state)
 	bench_release(&running);
 }
 
-/* Stepping back shows what was shown then, at every quarter of a second. */
-static void test_stepping_back_shows_what_was_shown(void **state)
+/* From the quarter `first` on; with the requests that can be opened, as far as these are kept. */
+static void check_stepping_back(uint32_t first, bool requests)
 {
-	enum { STEPS = 40, FIRST = 80 };
-	static char *live[STEPS + FIRST + 1][HORIZON_COUNT];
+	enum { STEPS = 40, MOST = 80 };
+	static char *live[STEPS + MOST + 1][HORIZON_COUNT];
 	struct bench bench;
 	uint64_t now = START;
 
-	(void)state;
 	bench_init(&bench, &usual, 10);
 	groups_advance(bench.groups, START);
-	for (uint32_t step = 0; step < STEPS + FIRST; step++, now += QUARTER) {
-		for (uint32_t i = 0; step >= FIRST && i < HORIZON_COUNT; i++) {
-			live[step][i] = fill_text(&bench, (enum horizon)i, now, true);
+	for (uint32_t step = 0; step < STEPS + first; step++, now += QUARTER) {
+		for (uint32_t i = 0; step >= first && i < HORIZON_COUNT; i++) {
+			live[step][i] = fill_text(&bench, (enum horizon)i, now, requests);
 		}
-		if (step == FIRST - 10) {
+		if (step == first - 10) {
 			groups_begin_epoch(bench.groups, now, NULL, NULL);
 		}
-		if (step == FIRST + 20) {
+		if (step == first + 20) {
 			add(&bench, "a new group", now + MS, 9 * MS);
 		}
 		traffic(&bench, now, QUARTER, 5);
@@ -514,11 +546,11 @@ static void test_stepping_back_shows_what_was_shown(void **state)
 	}
 	groups_pin(bench.groups, now);
 	traffic(&bench, now, 30 * S, 3000);
-	for (uint32_t step = FIRST; step < STEPS + FIRST; step++) {
-		uint64_t back = (STEPS + FIRST - step) * QUARTER;
+	for (uint32_t step = first; step < STEPS + first; step++) {
+		uint64_t back = (STEPS + first - step) * QUARTER;
 
 		for (uint32_t i = 0; i < HORIZON_COUNT; i++) {
-			char *text = fill_text(&bench, (enum horizon)i, now - back, true);
+			char *text = fill_text(&bench, (enum horizon)i, now - back, requests);
 
 			assert_string_equal(text, live[step][i]);
 			free(text);
@@ -526,6 +558,14 @@ static void test_stepping_back_shows_what_was_shown(void **state)
 		}
 	}
 	bench_release(&bench);
+}
+
+/* Stepping back shows what was shown then, at every quarter of a second. */
+static void test_stepping_back_shows_what_was_shown(void **state)
+{
+	(void)state;
+	check_stepping_back(80, false);
+	check_stepping_back(39, true); /* all that ended so far is kept: twice the window */
 }
 
 /* The pin gives up its oldest detail, says so, and its statistics stay. */

@@ -61,7 +61,8 @@ static void profile_comes_back(void **state)
 					.entry = "api:create_entry",
 					.exit = "api:create_exit",
 					.count = 1,
-					.total_ns = 12.5e6},
+					.total_ns = 12.5e6,
+					.offset_ns = -1},
 			{.parent = 0,
 					.name = "odd \" \n name",
 					.provider = "",
@@ -69,6 +70,7 @@ static void profile_comes_back(void **state)
 					.exit = "",
 					.kernel = true,
 					.count = 2.25,
+					.offset_ns = 7.5,
 					.explained = 3},
 	};
 	const struct profile_norm norms[] = {
@@ -103,6 +105,8 @@ static void profile_comes_back(void **state)
 	assert_true(back->types[0].nodes[1].kernel);
 	assert_true(back->types[0].nodes[1].count == 2.25);
 	assert_int_equal(back->types[0].nodes[1].explained, 3);
+	assert_true(back->types[0].nodes[0].offset_ns == -1);
+	assert_true(back->types[0].nodes[1].offset_ns == 7.5);
 	assert_int_equal(back->types[0].n_norms, 1);
 	assert_string_equal(back->types[0].norms[0].path, "api›db");
 	assert_true(back->types[0].norms[0].cov == 0.4);
@@ -506,7 +510,7 @@ static void recursion_makes_no_circle(void **state)
 	bench_init(&bench);
 	space_init(&space);
 	for (uint32_t i = 0; i < 3; i++) {
-		space_observe(&space, &bench.points, 1, &tree, false, nodes);
+		space_observe(&space, &bench.points, 1, &tree, NULL, false, nodes);
 	}
 	for (uint32_t at = 0; at != SPACE_NONE && n < 100; n++) {
 		at = space_next(&space, 0, at, false);
@@ -542,14 +546,16 @@ static void strategies_choose(void **state)
 					.events_per_s = 5000,
 					.explained = 1},
 	};
+	const uint32_t in_time[] = {0, 1, 2};
 	uint32_t chosen[3], n;
-	double scratch[6];
+	double scratch[12];
 	struct choice choice = {.candidates = candidates,
 			.n = 3,
 			.max = 1,
 			.events_left = -1,
 			.chosen = chosen,
-			.scratch = scratch};
+			.scratch = scratch,
+			.in_time = in_time};
 
 	(void)state;
 	assert_int_equal(strategy_find("hierarchical")->choose(&choice), 1);
@@ -569,6 +575,169 @@ static void strategies_choose(void **state)
 	assert_null(strategy_find("guess"));
 }
 
+/* Where the order of things is known, points that take no time are split in the middle. */
+static void order_is_bisected(void **state)
+{
+	const uint32_t in_time[] = {6, 5, 4, 3, 2, 1, 0};
+	struct candidate candidates[7];
+	uint32_t chosen[7];
+	double scratch[28];
+	struct choice choice = {.candidates = candidates,
+			.n = 7,
+			.max = 1,
+			.events_left = -1,
+			.chosen = chosen,
+			.scratch = scratch,
+			.in_time = in_time};
+
+	(void)state;
+	for (uint32_t i = 0; i < 7; i++) {
+		candidates[i] = (struct candidate){.node = i,
+				.above = CANDIDATE_NONE,
+				.depth = 1,
+				.begin_ns = 100 - i,
+				.ordered = true,
+				.events_per_s = 10};
+	}
+	assert_int_equal(strategy_find("hybrid")->choose(&choice), 1);
+	assert_int_equal(chosen[0], 3);
+	choice.max = 3;
+	assert_int_equal(strategy_find("hybrid")->choose(&choice), 3);
+	assert_int_equal(chosen[0] + chosen[1] + chosen[2], 3 + 1 + 5);
+	candidates[0].share = 0.9; /* the longest is told apart first, alone or by its gap */
+	choice.max = 1;
+	assert_int_equal(strategy_find("hybrid")->choose(&choice), 1);
+	assert_true(chosen[0] <= 1);
+}
+
+/* --- what a step touches, and proposals that nobody decides on --- */
+
+static void only_types_that_hold_a_point_are_touched(void **state)
+{
+	const struct profile_node x[] = {{.parent = UINT32_MAX,
+			.name = "x",
+			.provider = "p",
+			.entry = "p:x_entry",
+			.exit = "p:x_exit",
+			.count = 1}},
+				  y[] = {{.parent = UINT32_MAX,
+						  .name = "y",
+						  .provider = "p",
+						  .entry = "p:y_entry",
+						  .exit = "p:y_exit",
+						  .count = 1}};
+	const struct profile_type types[] = {{.type = "a", .requests = 100, .n = 1, .nodes = x},
+			{.type = "b", .requests = 100, .n = 1, .nodes = y}};
+	const struct pythia_offer offers[] = {
+			{.event = "p:x_entry", .role = OFFER_ENTRY, .provider = "p", .span = "x"},
+			{.event = "p:x_exit", .role = OFFER_EXIT, .provider = "p", .span = "x"},
+			{.event = "p:z_entry", .role = OFFER_ENTRY, .provider = "p", .span = "z"}};
+	struct names *names = names_create(1000);
+	struct pythia *pythia = pythia_create(names);
+	struct step_outcome outcome;
+	const struct step_order *order;
+	char error[128];
+
+	(void)state;
+	assert_int_equal(
+			pythia_learn(pythia, &(struct profile){.n = 2, .types = types}), STATUS_OK);
+	assert_int_equal(pythia_offer(pythia, "h", offers, 3), STATUS_OK);
+	assert_int_equal(pythia_offer(pythia, "other", offers, 0), STATUS_OK);
+	pythia_set_mode(pythia, MODE_APPROVE, 1);
+	for (uint32_t step = 1; step <= 2; step++) {
+		assert_int_equal(pythia_propose(pythia, "p", step == 1 ? "x" : "z", true, step,
+						 error, sizeof(error)),
+				STATUS_OK);
+		assert_int_equal(pythia_decide(pythia, step, STEP_APPROVE, STEP_BY_PERSON, step,
+						 error, sizeof(error)),
+				STATUS_OK);
+		order = pythia_next_order(pythia);
+		assert_non_null(order);
+		outcome = told(step, false, true);
+		assert_true(pythia_order_done(pythia, &outcome, step));
+		assert_true(pythia_touches_host(pythia, "h"));
+		assert_false(pythia_touches_host(pythia, "other"));
+		assert_true(pythia_touches_type(pythia, pythia_intern(pythia, "a")));
+		/* Where z stands nobody knows, nor what requests of c are. */
+		assert_int_equal(
+				pythia_touches_type(pythia, pythia_intern(pythia, "b")), step == 2);
+		assert_true(pythia_touches_type(pythia, pythia_intern(pythia, "c")));
+		pythia_watch_over(pythia, &(struct step_watch){.step = step}, NULL, step);
+	}
+	pythia_destroy(pythia);
+	names_destroy(names);
+}
+
+static uint32_t proposed(struct pythia *pythia)
+{
+	const struct step *step = steps_proposed(&pythia->steps);
+
+	return step ? step->kind + 1u : 0;
+}
+
+/* To learn is proposed first, and withdrawn after a minute; again once the mode is another. */
+static void learning_holds_nothing_up(void **state)
+{
+	const struct pythia_offer offers[] = {{.event = "p:r_entry",
+							      .skeleton = true,
+							      .role = OFFER_ENTRY,
+							      .provider = "p",
+							      .span = "r"},
+			{.event = "p:x_entry", .role = OFFER_ENTRY, .provider = "p", .span = "x"},
+			{.event = "p:x_exit", .role = OFFER_EXIT, .provider = "p", .span = "x"}};
+	const struct groups_row row = {.id = 1, .type = "a", .path = "p", .count = 200};
+	const struct groups_view groups = {.n = 1, .rows = &row};
+	struct names *names = names_create(1000);
+	struct pythia *pythia = pythia_create(names);
+
+	(void)state;
+	assert_int_equal(pythia_offer(pythia, "h", offers, 3), STATUS_OK);
+	for (uint64_t second = 1; second <= 400; second++) {
+		pythia_recorded(pythia, "p:r_entry", (const char *[]){"h"}, 1);
+		pythia_look(pythia, &(struct pythia_look){.now_ns = second * NS_PER_S,
+						    .groups = &groups,
+						    .recent = &groups});
+		if (second == 30) {
+			assert_int_equal(proposed(pythia), STEP_LEARN + 1);
+		}
+		if (second == 100) {
+			assert_int_equal(proposed(pythia), 0);
+			assert_int_equal(pythia->steps.items[0].state, STEP_REJECTED);
+		}
+		if (second == 300) {
+			assert_int_equal(proposed(pythia), 0);
+			pythia_set_mode(pythia, MODE_APPROVE, second * NS_PER_S);
+		}
+		if (second == 302) {
+			assert_int_equal(proposed(pythia), STEP_LEARN + 1);
+		}
+	}
+	pythia_destroy(pythia);
+	names_destroy(names);
+}
+
+/* What is normal is what was seen before all was on; what was not seen enough, as it is then. */
+static void norms_are_of_before_learning(void **state)
+{
+	struct groups_row rows[] = {{.id = 1, .type = "a", .path = "p", .count = 200, .cov = 0.3},
+			{.id = 2, .type = "b", .path = "p", .count = 20, .cov = 0.3}};
+	const struct groups_view groups = {.n = 2, .rows = rows};
+	struct names *names = names_create(1000);
+	struct pythia *pythia = pythia_create(names);
+
+	(void)state;
+	pythia_before_learning(pythia, &groups);
+	assert_int_equal(pythia->n_norms, 1);
+	rows[0].cov = rows[1].cov = 2.8;
+	rows[1].count = 200;
+	pythia_learned(pythia, &(struct pythia_look){.groups = &groups, .recent = &groups});
+	assert_int_equal(pythia->n_norms, 2);
+	assert_true(pythia->norms[0].cov == 0.3);
+	assert_true(pythia->norms[1].cov == 2.8);
+	pythia_destroy(pythia);
+	names_destroy(names);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -585,6 +754,10 @@ int main(void)
 			cmocka_unit_test(learning_has_no_choice),
 			cmocka_unit_test(recursion_makes_no_circle),
 			cmocka_unit_test(strategies_choose),
+			cmocka_unit_test(order_is_bisected),
+			cmocka_unit_test(only_types_that_hold_a_point_are_touched),
+			cmocka_unit_test(learning_holds_nothing_up),
+			cmocka_unit_test(norms_are_of_before_learning),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

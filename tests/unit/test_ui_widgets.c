@@ -213,6 +213,17 @@ static void assert_lines(const struct outline *outline, const uint32_t *rows, ui
 	}
 }
 
+/* The line a row is in, or UINT32_MAX. */
+static uint32_t line_of(const struct outline *outline, uint32_t row)
+{
+	uint32_t i = 0;
+
+	while (i < outline->lines && outline->line[i].row != row) {
+		i++;
+	}
+	return i < outline->lines ? i : UINT32_MAX;
+}
+
 /* Siblings are sorted, children stay below their parent; what is folded stays so. */
 static void outlines(void **state)
 {
@@ -233,8 +244,8 @@ static void outlines(void **state)
 	assert_false(outline_fold(&outline, 2, true)); /* is so already */
 	assert_true(outline_is_parent(&outline, 3));
 	assert_false(outline_is_parent(&outline, 2));
-	assert_int_equal(outline_line_of(&outline, 1), 3);
-	assert_int_equal(outline_line_of(&outline, 5), UINT32_MAX);
+	assert_int_equal(line_of(&outline, 1), 3);
+	assert_int_equal(line_of(&outline, 5), UINT32_MAX);
 	outline_update(&outline, &tree, 7, NULL, true); /* as for a filter */
 	assert_lines(&outline, (uint32_t[]){0, 1, 2, 3, 4, 5, 6}, 7);
 	outline_update(&outline, &tree, 4, NULL, false); /* fewer rows: folds are by name */
@@ -263,12 +274,12 @@ static void large_outlines(void **state)
 	outline_update(&outline, &tree, LARGE, NULL, false);
 	assert_int_equal(outline.lines, 1 + PARENTS);
 	for (i = 1; i <= PARENTS; i++) {
-		assert_true(outline_fold(&outline, outline_line_of(&outline, i), false));
+		assert_true(outline_fold(&outline, line_of(&outline, i), false));
 		outline_update(&outline, &tree, LARGE, NULL, false);
 	}
 	assert_int_equal(outline.lines, 1 + PARENTS + OUTLINE_CHOICES);
-	assert_false(outline.line[outline_line_of(&outline, 1)].open);
-	assert_true(outline.line[outline_line_of(&outline, PARENTS)].open);
+	assert_false(outline.line[line_of(&outline, 1)].open);
+	assert_true(outline.line[line_of(&outline, PARENTS)].open);
 	outline_release(&outline);
 }
 

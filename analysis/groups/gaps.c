@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "groups/internal.h"
+#include "requests/walked.h"
+
+/*
+ * When things happen within a span, from the kept requests of a group: the order of its children,
+ * and between which of them its own time varies. Walking a request costs as much as measuring it,
+ * so only the newest are.
+ */
+#define ORDER_REQUESTS 16u  /* the order of code hardly changes */
+#define GAP_REQUESTS   256u /* shares do, by one in the square root of these */
+#define MAX_GAPS       64u
+
+/* The requests of an epoch, the newest first; false: that was all. */
+struct walk {
+	struct groups *groups;
+	struct view view;
+	uint32_t record, left;
+	struct walked walked;
+};
+
+static struct walk walk_begin(
+		struct groups *groups, enum horizon horizon, uint32_t group_id, uint32_t most)
+{
+	struct view view = view_at(groups, horizon, groups->now_ns);
+	bool is = group_id && group_id <= view.n_groups;
+
+	return (struct walk){.groups = groups,
+			.view = is ? view_of(groups, &view, groups->items[group_id - 1]) : view,
+			.record = is ? kept_newest_of(&groups->kept, group_id - 1) : 0,
+			.left = most};
+}
+
+static bool walk_next(struct walk *walk)
+{
+	struct groups *groups = walk->groups;
+
+	while (walk->record && walk->left && groups->config.walk) {
+		const struct request *request = groups->kept.records[walk->record].request;
+
+		walk->record = kept_older_of(&groups->kept, walk->record);
+		if (request->state == REQUEST_COMPLETE && !request->tainted &&
+				view_shows_request(groups, &walk->view, request) &&
+				groups->config.walk(
+						groups->config.measurer, request, &walk->walked) &&
+				!walk->walked.skewed) {
+			walk->left--;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* --- order ----------------------------------------------------------------------------------- */
+
+/* Where each row's spans begin, from the begin of the one around. */
+static void add_offsets(const struct walked *walked, const struct tree_view *tree, double *sums,
+		uint32_t *counts)
+{
+	for (uint32_t i = 0; i < walked->n_spans; i++) {
+		const struct walked_span *span = &walked->spans[i];
+		const struct walked_span *around =
+				span->parent == WALKED_NONE ? NULL : &walked->spans[span->parent];
+		uint32_t row = 0;
+
+		if (!around || !span->whole || !around->whole ||
+				span->start_ns < around->start_ns) {
+			continue;
+		}
+		while (row < tree->n && tree->rows[row].context != span->context) {
+			row++;
+		}
+		if (row < tree->n) {
+			sums[row] += (double)(span->start_ns - around->start_ns);
+			counts[row]++;
+		}
+	}
+}
+
+bool groups_offsets(struct groups *groups, uint32_t group_id, enum horizon horizon,
+		const struct tree_view *tree, double *offset_ns)
+{
+	struct walk walk = walk_begin(groups, horizon, group_id, ORDER_REQUESTS);
+	uint32_t *counts = calloc(tree->n + 1, sizeof(*counts));
+
+	if (!counts) {
+		return false;
+	}
+	memset(offset_ns, 0, tree->n * sizeof(*offset_ns));
+	while (walk_next(&walk)) {
+		add_offsets(&walk.walked, tree, offset_ns, counts);
+	}
+	for (uint32_t i = 0; i < tree->n; i++) {
+		offset_ns[i] = counts[i] ? offset_ns[i] / counts[i] : -1;
+	}
+	free(counts);
+	return true;
+}
+
+/* --- gaps ------------------------------------------------------------------------------------ */
+
+/* Sums over requests of a gap's time, and of its products with the request's. */
+struct gap_sums {
+	uint32_t after;
+	double sum, product, now; /* now: of the request at hand */
+};
+
+struct gap_work {
+	uint32_t context, n;
+	struct gap_sums gaps[MAX_GAPS];
+	double requests, total, squares;
+};
+
+/* The context of the child of a span that had begun last before an instant; 0: none had. */
+static uint32_t child_before(const struct walked *walked, uint32_t parent, uint64_t at_ns)
+{
+	uint32_t context = 0;
+
+	for (uint32_t i = 0; i < walked->n_spans; i++) {
+		if (walked->spans[i].parent == parent && walked->spans[i].start_ns < at_ns) {
+			context = walked->spans[i].context; /* in the order of entries */
+		}
+	}
+	return context;
+}
+
+static void count_piece(struct gap_work *work, uint32_t after, uint64_t ns)
+{
+	uint32_t at = 0;
+
+	while (at < work->n && work->gaps[at].after != after) {
+		at++;
+	}
+	if (at == MAX_GAPS) {
+		return;
+	}
+	if (at == work->n) {
+		work->gaps[work->n++] = (struct gap_sums){.after = after};
+	}
+	work->gaps[at].now += (double)ns;
+}
+
+static void count_request(struct gap_work *work, const struct walked *walked)
+{
+	double total = (double)walked->total_ns;
+
+	for (uint32_t i = 0; i < walked->n_pieces; i++) {
+		const struct walked_piece *piece = &walked->pieces[i];
+
+		if (piece->own && walked->spans[piece->span].context == work->context) {
+			count_piece(work, child_before(walked, piece->span, piece->start_ns),
+					piece->ns);
+		}
+	}
+	for (uint32_t i = 0; i < work->n; i++) {
+		struct gap_sums *gap = &work->gaps[i];
+
+		gap->sum += gap->now;
+		gap->product += gap->now * total;
+		gap->now = 0;
+	}
+	work->requests++;
+	work->total += total;
+	work->squares += total * total;
+}
+
+static int by_phi(const void *left, const void *right)
+{
+	const struct group_gap *a = left, *b = right;
+
+	return a->phi != b->phi ? (a->phi > b->phi ? -1 : 1)
+				: (a->after > b->after) - (a->after < b->after);
+}
+
+uint32_t groups_gaps(struct groups *groups, uint32_t group_id, enum horizon horizon,
+		uint32_t context, struct group_gap *out, uint32_t max)
+{
+	struct walk walk = walk_begin(groups, horizon, group_id, GAP_REQUESTS);
+	struct gap_work work = {.context = context};
+	struct group_gap gaps[MAX_GAPS];
+	double variance;
+
+	while (walk_next(&walk)) {
+		count_request(&work, &walk.walked);
+	}
+	variance = work.squares - work.total * work.total / fmax(work.requests, 1);
+	if (work.requests < ENOUGH_REQUESTS || variance <= 0) {
+		return 0;
+	}
+	for (uint32_t i = 0; i < work.n; i++) {
+		const struct gap_sums *gap = &work.gaps[i];
+
+		gaps[i].after = gap->after;
+		gaps[i].phi = (gap->product - gap->sum * work.total / work.requests) / variance;
+	}
+	qsort(gaps, work.n, sizeof(*gaps), by_phi);
+	max = work.n < max ? work.n : max;
+	memcpy(out, gaps, max * sizeof(*out));
+	return max;
+}

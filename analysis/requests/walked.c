@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "requests/walked.h"
+
+#include <stdlib.h>
+
+#include "requests/internal.h"
+
+static bool reserve(struct measuring *m, uint32_t n_spans, uint32_t n_pieces)
+{
+	struct walked_piece *pieces = m->walked_pieces;
+	struct walked_span *spans = m->walked_spans;
+
+	if (n_spans > m->walked_span_room) {
+		spans = realloc(spans, (n_spans + n_spans / 2) * sizeof(*spans));
+		m->walked_spans = spans ? spans : m->walked_spans;
+		m->walked_span_room = spans ? n_spans + n_spans / 2 : m->walked_span_room;
+	}
+	if (n_pieces > m->walked_piece_room) {
+		pieces = realloc(pieces, (n_pieces + n_pieces / 2) * sizeof(*pieces));
+		m->walked_pieces = pieces ? pieces : m->walked_pieces;
+		m->walked_piece_room = pieces ? n_pieces + n_pieces / 2 : m->walked_piece_room;
+	}
+	return n_spans <= m->walked_span_room && n_pieces <= m->walked_piece_room;
+}
+
+bool requests_walk(struct requests *r, const struct request *request, struct walked *out)
+{
+	struct measuring *m = &r->measuring;
+	uint64_t at_ns = request->start_ns;
+
+	*out = (struct walked){.total_ns = request->end_ns - request->start_ns};
+	if (!measuring_build(r, request)) {
+		return false;
+	}
+	measuring_name(r, request);
+	if (!measuring_walk(r) || !reserve(m, r->spans.n, m->path.n)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < r->spans.n; i++) {
+		const struct span *span = &r->spans.items[i];
+
+		m->walked_spans[i] = (struct walked_span){.context = span->context,
+				.parent = span->parent == SPAN_NONE ? WALKED_NONE : span->parent,
+				.start_ns = span->start_ns,
+				.whole = span->entry != NULL};
+	}
+	for (uint32_t i = 0; i < m->path.n; i++) {
+		const struct path_piece *piece = &m->path.pieces[i];
+
+		m->walked_pieces[i] = (struct walked_piece){.span = piece->span,
+				.own = piece->what == PATH_SELF,
+				.start_ns = at_ns,
+				.ns = piece->ns};
+		at_ns += piece->ns;
+	}
+	out->skewed = m->path.skewed;
+	out->n_spans = r->spans.n;
+	out->spans = m->walked_spans;
+	out->n_pieces = m->path.n;
+	out->pieces = m->walked_pieces;
+	return true;
+}
