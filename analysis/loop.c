@@ -112,12 +112,12 @@ static struct snapshot *answer(struct loop *loop, struct focus focus)
 	return snapshot;
 }
 
-static uint32_t find_gaps(void *context, uint32_t group_id, uint32_t edge, struct pythia_gap *out,
-		uint32_t max)
+static uint32_t find_gaps(void *context, uint32_t group_id, uint64_t since_ns, uint32_t edge,
+		struct pythia_gap *out, uint32_t max)
 {
 	const struct loop *loop = context;
 	struct group_gap gaps[MAX_GAPS];
-	uint32_t n = groups_gaps(loop->host.groups, group_id, HORIZON_EPOCH, edge, gaps,
+	uint32_t n = groups_gaps(loop->host.groups, group_id, since_ns, edge, gaps,
 			max < MAX_GAPS ? max : MAX_GAPS);
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -138,41 +138,67 @@ static const double *order_of(struct loop *loop, struct snapshot *snapshot)
 			       : NULL;
 }
 
-/* Shows the groups of these ids closely. Whatever cannot be shown is left out. */
-static void look_closely(struct loop *loop, const struct snapshot *epoch,
-		const struct snapshot *recent, const uint32_t *ids, uint32_t n, bool learned)
+/* Shows a group closely. NULL: it cannot be shown. */
+static struct snapshot *show_group(
+		struct loop *loop, uint32_t id, enum horizon horizon, struct pythia_detail *out)
 {
-	struct pythia_look look = {.now_ns = loop->now_ns,
-			.epoch = loop->epoch,
-			.groups = &epoch->groups,
-			.recent = &recent->groups,
-			.gaps = find_gaps,
-			.gapper = loop};
+	struct snapshot *snapshot = answer(loop, (struct focus){.horizon = horizon,
+								 .parts = FOCUS_GROUP | FOCUS_TREE,
+								 .group_id = id});
+
+	if (snapshot) {
+		*out = (struct pythia_detail){.row = &snapshot->group.row,
+				.tree = &snapshot->tree,
+				.group = &snapshot->group,
+				.offset_ns = NULL};
+	}
+	return snapshot;
+}
+
+/* As Pythia wants to see it: of its epoch, or of the window where that is newer, and enough. */
+static struct snapshot *show_wanted(struct loop *loop, const struct pythia_look *look, uint32_t id,
+		struct pythia_detail *out)
+{
+	struct snapshot *snapshot = NULL;
+
+	if (!pythia_wants_epoch(loop->pythia, look, id)) {
+		snapshot = show_group(loop, id, HORIZON_WINDOW, out);
+		if (snapshot && pythia_is_ripe(look, out)) {
+			return snapshot;
+		}
+		snapshot_destroy(snapshot);
+	}
+	return show_group(loop, id, HORIZON_EPOCH, out);
+}
+
+/* Shows the groups of these ids closely. Whatever cannot be shown is left out. */
+static void look_closely(struct loop *loop, struct pythia_look *look, const uint32_t *ids,
+		uint32_t n, bool learned)
+{
 	struct pythia_detail *details = calloc(n + 1, sizeof(*details));
 	struct snapshot **shown = calloc(n + 1, sizeof(*shown));
 
 	for (uint32_t i = 0; i < n && details && shown; i++) {
+		struct pythia_detail *detail = &details[look->n_details];
 		struct snapshot *snapshot =
-				answer(loop, (struct focus){.horizon = HORIZON_EPOCH,
-							     .parts = FOCUS_GROUP | FOCUS_TREE,
-							     .group_id = ids[i]});
+				learned ? show_group(loop, ids[i], HORIZON_EPOCH, detail)
+					: show_wanted(loop, look, ids[i], detail);
 
 		if (!snapshot) {
 			continue;
 		}
-		shown[look.n_details] = snapshot;
-		details[look.n_details++] = (struct pythia_detail){.row = &snapshot->group.row,
-				.tree = &snapshot->tree,
-				.group = &snapshot->group,
-				.offset_ns = order_of(loop, snapshot)};
+		if (learned) {
+			detail->offset_ns = order_of(loop, snapshot);
+		}
+		shown[look->n_details++] = snapshot;
 	}
-	look.details = details;
+	look->details = details;
 	if (learned) {
-		pythia_learned(loop->pythia, &look);
+		pythia_learned(loop->pythia, look);
 	} else {
-		pythia_look(loop->pythia, &look);
+		pythia_look(loop->pythia, look);
 	}
-	for (uint32_t i = 0; i < look.n_details; i++) {
+	for (uint32_t i = 0; i < look->n_details; i++) {
 		snapshot_destroy(shown[i]);
 	}
 	free(shown);
@@ -190,15 +216,22 @@ static void look_at_groups(struct loop *loop, bool learned)
 	uint32_t n = 0;
 
 	if (epoch && recent && ids) {
+		struct pythia_look look = {.now_ns = loop->now_ns,
+				.epoch = loop->epoch,
+				.groups = &epoch->groups,
+				.recent = &recent->groups,
+				.gaps = find_gaps,
+				.gapper = loop};
+
 		if (learned) {
 			while (n < epoch->groups.n && n < MAX_TREES) {
 				ids[n] = epoch->groups.rows[n].id;
 				n++;
 			}
 		} else {
-			n = pythia_wants(loop->pythia, &epoch->groups, ids);
+			n = pythia_wants(loop->pythia, &look, ids);
 		}
-		look_closely(loop, epoch, recent, ids, n, learned);
+		look_closely(loop, &look, ids, n, learned);
 	}
 	free(ids);
 	snapshot_destroy(epoch);

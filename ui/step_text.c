@@ -143,12 +143,10 @@ void step_stop(char *out, size_t size, const struct steps_finding *finding, uint
 
 bool step_tells_variable(const struct steps_finding *finding)
 {
-	const struct explanation *explanation = finding->explanation;
 	char text[512];
 
-	explain_head(text, sizeof(text), explanation);
-	return text[0] &&
-	       !(explain_found(explanation) && strstr(finding->text, explanation->keys[0].name));
+	explain_head(text, sizeof(text), finding->explanation);
+	return text[0] != '\0';
 }
 
 void step_cpu(char *out, size_t size, double share)

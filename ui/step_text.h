@@ -41,10 +41,7 @@ void step_rule(char *out, size_t size, enum stop_rule rule);
  */
 void step_stop(char *out, size_t size, const struct steps_finding *finding, uint32_t known);
 
-/*
- * Whether there is more to tell of a variable than the finding's own sentence does: its explanation
- * says something, and the sentence does not name the variable.
- */
+/* Whether anything is to be told of a variable, be it that it is looked for. */
 bool step_tells_variable(const struct steps_finding *finding);
 
 /* "rule 2", "searching", "healthy" */

@@ -15,16 +15,17 @@
 #define GAP_REQUESTS   256u /* shares do, by one in the square root of these */
 #define MAX_GAPS       64u
 
-/* The requests of an epoch, the newest first; false: that was all. */
+/* The requests of a horizon, the newest first; false: that was all. */
 struct walk {
 	struct groups *groups;
 	struct view view;
+	uint64_t since_ns; /* and of them, those that started then or later */
 	uint32_t record, left;
 	struct walked walked;
 };
 
-static struct walk walk_begin(
-		struct groups *groups, enum horizon horizon, uint32_t group_id, uint32_t most)
+static struct walk walk_begin(struct groups *groups, enum horizon horizon, uint32_t group_id,
+		uint64_t since_ns, uint32_t most)
 {
 	struct view view = view_at(groups, horizon, groups->now_ns);
 	bool is = group_id && group_id <= view.n_groups;
@@ -32,6 +33,7 @@ static struct walk walk_begin(
 	return (struct walk){.groups = groups,
 			.view = is ? view_of(groups, &view, groups->items[group_id - 1]) : view,
 			.record = is ? kept_newest_of(&groups->kept, group_id - 1) : 0,
+			.since_ns = since_ns,
 			.left = most};
 }
 
@@ -44,6 +46,7 @@ static bool walk_next(struct walk *walk)
 
 		walk->record = kept_older_of(&groups->kept, walk->record);
 		if (request->state == REQUEST_COMPLETE && !request->tainted &&
+				request->start_ns >= walk->since_ns &&
 				view_shows_request(groups, &walk->view, request) &&
 				groups->config.walk(
 						groups->config.measurer, request, &walk->walked) &&
@@ -84,7 +87,7 @@ static void add_offsets(const struct walked *walked, const struct tree_view *tre
 bool groups_offsets(struct groups *groups, uint32_t group_id, enum horizon horizon,
 		const struct tree_view *tree, double *offset_ns)
 {
-	struct walk walk = walk_begin(groups, horizon, group_id, ORDER_REQUESTS);
+	struct walk walk = walk_begin(groups, horizon, group_id, 0, ORDER_REQUESTS);
 	uint32_t *counts = calloc(tree->n + 1, sizeof(*counts));
 
 	if (!counts) {
@@ -176,10 +179,10 @@ static int by_phi(const void *left, const void *right)
 				: (a->after > b->after) - (a->after < b->after);
 }
 
-uint32_t groups_gaps(struct groups *groups, uint32_t group_id, enum horizon horizon,
+uint32_t groups_gaps(struct groups *groups, uint32_t group_id, uint64_t since_ns,
 		uint32_t context, struct group_gap *out, uint32_t max)
 {
-	struct walk walk = walk_begin(groups, horizon, group_id, GAP_REQUESTS);
+	struct walk walk = walk_begin(groups, HORIZON_ALL, group_id, since_ns, GAP_REQUESTS);
 	struct gap_work work = {.context = context};
 	struct group_gap gaps[MAX_GAPS];
 	double variance;

@@ -32,7 +32,7 @@
  * Kept for drill-down: of each group a sample (samples_per_s as a rule and at most 2,000 a second,
  * chosen by the hash of their ids, so uniform where load is steady), the first request of each cell
  * of the heat map and the slowest of each quarter, for as long as buckets last; whatever their age
- * the last 32 of the sample, and the slowest 16 of the whole run and of the epoch.
+ * the last 16 of the sample, and the slowest 16 of the whole run and of the epoch.
  *
  * Memory: about 1.2 KiB a group, its histograms (stats/histogram.h: usually 0.5 to 2 KiB each), and
  * 256 bytes and a histogram for each quarter with requests. Beyond max_bucket_bytes the oldest
@@ -41,8 +41,8 @@
  * max_pin_bytes goes oldest first, requests before buckets; the statistics it shows stay.
  *
  * Of the sample of each group the contexts that its time was spent in are summed up, and the last
- * 1,024 are kept for intervals: see profile.h and sample.h, whose bounds are max_contexts and
- * max_sample_bytes. A pin holds at most as much of either once more.
+ * 1,024 of four windows, or the last 256, are kept for intervals: see profile.h and sample.h, whose
+ * bounds are max_contexts and max_sample_bytes. A pin holds at most as much of either once more.
  *
  * Threads: one.
  */
@@ -152,10 +152,10 @@ struct group_gap {
 
 /*
  * Between which of its children the own time of a context varies, the largest share first, from
- * kept requests of the horizon; returns how many, 0 if there are too few. The shares add up to the
+ * kept requests that started at since_ns or later; returns how many, 0 if there are too few. The shares add up to the
  * context's own.
  */
-uint32_t groups_gaps(struct groups *groups, uint32_t group_id, enum horizon horizon,
+uint32_t groups_gaps(struct groups *groups, uint32_t group_id, uint64_t since_ns,
 		uint32_t context, struct group_gap *out, uint32_t max);
 
 /* A kept request by its id, as of the pin if there is one; NULL if it is not kept (any more). */

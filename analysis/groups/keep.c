@@ -87,7 +87,7 @@ void keep_trim_sample(struct groups *groups, struct group *group, uint64_t floor
 		bool gone = !kept->request || kept->pinned;
 
 		if (!gone && (ring->n <= RING_LEAST ||
-					     kept->request->end_ns / QUARTER_NS >= floor)) {
+					     (int32_t)(kept->quarter - (uint32_t)floor) >= 0)) {
 			return;
 		}
 		ring_pop(groups, ring);
@@ -191,6 +191,7 @@ void keep_request(struct groups *groups, struct group *group, struct slice *slic
 	if (!slow.record) {
 		return;
 	}
+	groups->kept.records[slow.record].quarter = (uint32_t)(request->end_ns / QUARTER_NS);
 	if (sampled) {
 		ring_push(groups, group, slow.record);
 	}
@@ -254,7 +255,7 @@ static void keep_forget_oldest(struct groups *groups)
 	tops_remove(groups, &group->tops, record);
 	tops_remove(groups, &group->epoch_tops, record);
 	kept_forget(&groups->kept, record);
-	keep_trim_sample(groups, group, 0);
+	keep_trim_sample(groups, group, groups->floor);
 	if (group->window_slowest.record == record) {
 		group_find_window_slowest(groups, group);
 	}

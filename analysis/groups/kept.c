@@ -147,7 +147,7 @@ uint32_t kept_add(struct kept_store *store, struct request *request, uint32_t gr
 	memset(kept, 0, sizeof(*kept));
 	kept->request = request;
 	kept->id = request->id;
-	kept->bytes = request->bytes + sizeof(*kept);
+	kept->bytes = request->bytes + (uint32_t)sizeof(*kept);
 	kept->arrival = ++store->arrivals;
 	kept->group = group;
 	kept->references = 1;

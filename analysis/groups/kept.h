@@ -22,8 +22,10 @@
  */
 struct kept {                    /* 64 bytes, and a cache line: there may be a million */
 	struct request *request; /* NULL: forgotten */
-	uint64_t id, bytes;      /* of the request; bytes with this record */
+	uint64_t id;             /* of the request */
 	uint64_t arrival;        /* counts from 1 in the order of keeping */
+	uint32_t bytes;          /* of the request, with this record */
+	uint32_t quarter;        /* for its keeper to use: low bits of when it ended */
 	uint32_t group;          /* index of its group */
 	uint32_t older, newer;   /* among all, or among the pin's own */
 	uint32_t group_older, group_newer;

@@ -94,6 +94,21 @@ void observe_bound(struct groups *groups)
 	}
 }
 
+/* Room for one more; and what is old goes, so that memory does not grow for as long as it takes the
+ * slowest groups to fill their rings; but not where key-values are looked at, as these take many.
+ */
+static void make_room(struct groups *groups, struct group *group)
+{
+	const struct sample_ring *ring = &group->now.observed.ring;
+	uint64_t age_ns = SAMPLE_WINDOWS * groups->window * QUARTER_NS;
+
+	while (ring->n == SAMPLES_MAX ||
+			(ring->n > SAMPLES_LEAST && !group->collected &&
+					ring_at(ring, 0)->end_ns + age_ns < groups->now_ns)) {
+		drop_oldest(groups, group);
+	}
+}
+
 void observe_begin_epoch(struct group *group)
 {
 	profile_clear(&group->now.observed.profile, HORIZON_EPOCH);
@@ -126,9 +141,7 @@ void observe_request(struct groups *groups, struct group *group, const struct re
 	if (group->collected && head.request.counted) {
 		keys = collect_read(groups, group, request);
 	}
-	if (observed->ring.n == SAMPLES_MAX) {
-		drop_oldest(groups, group);
-	}
+	make_room(groups, group);
 	sample = samples_add(&groups->samples, &observed->ring, &head, &groups->items_of_one, keys);
 	if (!sample) {
 		collect_dropped(groups, keys);

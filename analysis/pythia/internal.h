@@ -17,7 +17,8 @@
  *   strategy.c  which points to choose
  *   cost.c      what that costs
  *   steps.c     the list of steps
- *   search.c    a group: its edges, candidates, verdict
+ *   search.c    a group: its edges, verdict
+ *   candidates.c  what can be enabled in an edge
  *   norms.c     what is normal
  *   look.c      the loop: what it makes of a look at the groups
  *   propose.c   steps that are not about an edge: skeleton, learning, disabling
@@ -65,13 +66,14 @@ struct finding {
 struct norm {
 	uint32_t type, path; /* interned */
 	uint64_t count;
-	double p50_ns, cov;
+	double p50_ns, cov, middle_ns; /* the last: between the quartiles; < 0: not known */
 	uint32_t n_modes;
-	bool stands_in; /* for one that is not known: never saved */
-	bool applies;   /* it was learned before this run, so what varies now is not in it */
-	bool fresh;     /* learned in this run while little was recorded */
-	uint32_t beyond, alone; /* windows in a row that were beyond it; while most others were not
-				 */
+	bool stands_in;  /* for one that is not known: never saved */
+	bool applies;    /* it was learned before this run, so what varies now is not in it */
+	bool fresh;      /* learned in this run while little was recorded */
+	uint32_t beyond; /* windows in a row that were beyond it */
+	double alone;    /* the sum over them of one by how many types were, if not most */
+	uint32_t wide;   /* half windows in a row in which the middle half alone was */
 };
 
 struct pythia {
@@ -94,6 +96,7 @@ struct pythia {
 	struct norm *norms;
 	uint32_t n_norms, norms_room;
 	uint64_t norms_ns; /* event time at which the last window was judged */
+	uint64_t wide_ns;  /* and the last half window */
 	bool learn_tried;  /* or a person did not want it */
 	/* Event time before which what nobody decided on is not proposed again. */
 	uint64_t skeleton_ns, learn_ns;
@@ -140,6 +143,21 @@ bool norms_hold(const struct pythia *pythia, const struct groups_row *row);
 void norms_judge(struct pythia *pythia, const struct groups_view *recent);
 /* It holds, or what goes beyond it has not lasted, or is everywhere: no reason to search. */
 bool norms_excuse(const struct pythia *pythia, const struct groups_row *row);
+
+/* An edge of a group: a row of its tree, with its own time. */
+struct edge {
+	uint32_t row, node;
+	double weight;
+	bool leaf;
+};
+
+/* candidates.c: each sets pythia->candidates, in_time. */
+/* The points of an edge that are off; of those, where that is known, in which it can vary. */
+void candidates_of_edge(struct pythia *pythia, const struct finding *finding,
+		const struct pythia_detail *detail, const struct pythia_look *look,
+		const struct edge *edge);
+/* Kernel events, where the code itself has no more points and a host offers them. */
+void candidates_of_kernel(struct pythia *pythia);
 
 /* search.c */
 struct finding *finding_of(struct pythia *pythia, uint32_t group_id, bool make, uint32_t type);

@@ -46,14 +46,42 @@ static const struct groups_row *row_of(const struct groups_view *groups, uint32_
 	return NULL;
 }
 
-uint32_t pythia_wants(const struct pythia *pythia, const struct groups_view *groups, uint32_t *ids)
+static const struct finding *search_of(const struct pythia *pythia, uint32_t group_id)
+{
+	for (uint32_t i = 0; i < pythia->n_findings; i++) {
+		if (pythia->findings[i].group_id == group_id) {
+			return pythia->findings[i].rule == STOP_NONE ? &pythia->findings[i] : NULL;
+		}
+	}
+	return NULL;
+}
+
+bool pythia_wants_epoch(
+		const struct pythia *pythia, const struct pythia_look *look, uint32_t group_id)
+{
+	const struct groups_row *epoch = row_of(look->groups, group_id),
+				*window = row_of(look->recent, group_id);
+	const struct finding *finding = search_of(pythia, group_id);
+
+	return (finding && finding->n_steps > 0) || !epoch || !window ||
+	       epoch->since_ns >= window->since_ns || window->missing > 0;
+}
+
+static bool is_wanted(const struct pythia *pythia, const struct groups_row *row)
+{
+	return row && row->detection && row->missing == 0 && !norms_excuse(pythia, row);
+}
+
+uint32_t pythia_wants(const struct pythia *pythia, const struct pythia_look *look, uint32_t *ids)
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < groups->n && n < PYTHIA_DETAILS; i++) {
-		const struct groups_row *row = &groups->rows[i];
+	for (uint32_t i = 0; i < look->groups->n && n < PYTHIA_DETAILS; i++) {
+		const struct groups_row *row = &look->groups->rows[i];
 
-		if (row->detection && row->missing == 0 && !norms_excuse(pythia, row)) {
+		if (is_wanted(pythia, row) ||
+				(!pythia_wants_epoch(pythia, look, row->id) &&
+						is_wanted(pythia, row_of(look->recent, row->id)))) {
 			ids[n++] = row->id;
 		}
 	}
@@ -89,7 +117,7 @@ bool pythia_is_settled(const struct pythia_look *look, const struct pythia_detai
  * Enough of a group was seen since the last step for the next one. Where one place holds most of
  * the variance, half of an epoch does: to split it in vain costs a step, which can be taken back.
  */
-static bool is_ripe(const struct pythia_look *look, const struct pythia_detail *detail)
+bool pythia_is_ripe(const struct pythia_look *look, const struct pythia_detail *detail)
 {
 	return pythia_is_settled(look, detail) ||
 	       (detail->tree->located && detail->row->count >= FEW_REQUESTS &&
@@ -132,7 +160,7 @@ static void judge_boring(struct pythia *pythia, const struct pythia_look *look)
 		struct finding *finding = finding_of(pythia, group->id, false, 0);
 
 		if (!finding || finding->boring_epoch == group->epoch + 1 ||
-				!is_ripe(look, &look->details[d])) {
+				!pythia_is_ripe(look, &look->details[d])) {
 			continue;
 		}
 		finding->boring_epoch = group->epoch + 1; /* 0 is none */
@@ -225,7 +253,7 @@ static void search_groups(struct pythia *pythia, const struct pythia_look *look)
 		if (finding && finding->rule != STOP_NONE && finding->rule != STOP_HEALTHY) {
 			continue;
 		}
-		if (!is_ripe(look, detail)) {
+		if (!pythia_is_ripe(look, detail)) {
 			if (pythia_age_of_epoch(look, detail->row) < PATIENCE_NS) {
 				return; /* the worst first: a step for another would begin anew */
 			}

@@ -13,14 +13,22 @@
  *
  * Machines are busy with something else at times: then much of what runs there varies, for a window
  * or for some, and no point would tell why. So a group is searched where it has gone beyond its
- * norm for two windows in a row while most requests did not, or for nine in any case: what slows
- * them all may be in code that they share.
+ * norm for two windows in a row and no other type of requests has; for more where others have, each
+ * window counting as one by how many types have; and for nine in any case: what slows them all may
+ * be in code that they share.
+ *
+ * What passes a machine by makes few requests very slow. Where the middle half of a group surely
+ * spreads over twice its norm, by a fifth of its median or more, and not that of most requests
+ * does, two looks at the window half a window apart are enough.
  */
 #define MAX_NORMS     10000u
 #define FEW_REQUESTS  50u
 #define FEWEST        10u /* of a window, to judge a group by */
 #define WINDOW_NS     (10 * NS_PER_S)
-#define WINDOWS_ALONE 2u
+#define WINDOWS_ALONE 2
+#define HALF_WINDOWS  2u
+#define MIDDLE_GROWS  2.0 /* surely, against the norm's estimate */
+#define MIDDLE_COUNTS 0.2 /* and by so much of its median */
 #define WINDOWS_ALL   9u
 #define COMMON_SHARE  (1.0 / 3) /* of the requests that have norms */
 #define COMMON_GROUPS 4u        /* and in so many groups: beyond them all at once */
@@ -80,6 +88,7 @@ void norms_learn(struct pythia *pythia, const struct groups_row *row, bool traci
 					  .count = row->count,
 					  .p50_ns = (double)row->p50_ns,
 					  .cov = row->cov,
+					  .middle_ns = row->middle_ns,
 					  .n_modes = row->n_modes});
 }
 
@@ -118,6 +127,14 @@ static bool is_within(const struct norm *norm, const struct groups_row *row)
 	       (double)row->p50_ns <= MEDIAN_GROWS * norm->p50_ns;
 }
 
+/* The bulk of its requests surely differs more than it did. */
+static bool is_wide(const struct norm *norm, const struct groups_row *row)
+{
+	return norm->middle_ns >= 0 && !row->missing &&
+	       row->middle_low_ns > MIDDLE_GROWS * norm->middle_ns &&
+	       row->middle_low_ns > norm->middle_ns + MIDDLE_COUNTS * norm->p50_ns;
+}
+
 bool norms_hold(const struct pythia *pythia, const struct groups_row *row)
 {
 	const struct norm *norm = norm_of(pythia, row);
@@ -125,7 +142,7 @@ bool norms_hold(const struct pythia *pythia, const struct groups_row *row)
 	if (!norm || is_promised(row)) {
 		return false;
 	}
-	return is_within(norm, row);
+	return is_within(norm, row) && !is_wide(norm, row);
 }
 
 static bool is_judged(const struct groups_row *row)
@@ -133,13 +150,21 @@ static bool is_judged(const struct groups_row *row)
 	return row->count >= FEWEST && !row->lossy;
 }
 
+static bool has_wide(const struct pythia *pythia, const struct groups_row *row)
+{
+	const struct norm *norm = norm_of(pythia, row);
+
+	return norm && is_wide(norm, row);
+}
+
 static bool is_beyond(const struct pythia *pythia, const struct groups_row *row)
 {
 	return (row->detection || row->missing) && !norms_hold(pythia, row);
 }
 
-/* So much of all that is going on is beyond its norm that the cause is none of a group's own. */
-static bool is_common(const struct pythia *pythia, const struct groups_view *recent)
+/* So much of all that is going on is like this that the cause is none of a group's own. */
+static bool is_common(const struct pythia *pythia, const struct groups_view *recent,
+		bool (*is_like)(const struct pythia *pythia, const struct groups_row *row))
 {
 	uint64_t all = 0, beyond = 0;
 	uint32_t n = 0;
@@ -150,7 +175,7 @@ static bool is_common(const struct pythia *pythia, const struct groups_view *rec
 		const struct norm *norm = norm_of(pythia, row);
 
 		if (is_judged(row) && norm && !norm->stands_in) {
-			bool is = is_beyond(pythia, row);
+			bool is = is_like(pythia, row);
 
 			all += row->count;
 			beyond += is ? row->count : 0;
@@ -166,6 +191,7 @@ static struct norm *stand_in(struct pythia *pythia, const struct groups_row *row
 	struct norm widest = {.type = names_add(pythia->names, row->type, strlen(row->type)),
 			.path = names_add(pythia->names, row->path, strlen(row->path)),
 			.cov = USUAL_COV,
+			.middle_ns = -1,
 			.applies = true,
 			.stands_in = true};
 
@@ -175,6 +201,7 @@ static struct norm *stand_in(struct pythia *pythia, const struct groups_row *row
 		if (norm->applies && !norm->stands_in && norm->type == widest.type) {
 			widest.cov = fmax(widest.cov, norm->cov);
 			widest.p50_ns = fmax(widest.p50_ns, norm->p50_ns);
+			widest.middle_ns = fmax(widest.middle_ns, norm->middle_ns);
 			widest.n_modes = norm->n_modes > widest.n_modes ? norm->n_modes
 									: widest.n_modes;
 		}
@@ -197,16 +224,31 @@ static bool knows_norms(const struct pythia *pythia)
 	return false;
 }
 
-void norms_judge(struct pythia *pythia, const struct groups_view *recent)
+/* Types of requests that have a group beyond its norm. */
+static uint32_t types_beyond(const struct pythia *pythia, const struct groups_view *recent)
 {
-	bool common;
+	uint32_t n = 0;
 
-	pythia->norms_ns = pythia->norms_ns ? pythia->norms_ns : pythia->now_ns;
-	if (pythia->now_ns < pythia->norms_ns + WINDOW_NS || !knows_norms(pythia)) {
-		return;
+	for (uint32_t i = 0; i < recent->n; i++) {
+		const struct groups_row *row = &recent->rows[i];
+		bool is = is_judged(row) && norm_of(pythia, row) && is_beyond(pythia, row);
+
+		for (uint32_t k = 0; k < i && is; k++) {
+			const struct groups_row *other = &recent->rows[k];
+
+			is = strcmp(row->type, other->type) != 0 || !is_judged(other) ||
+			     !norm_of(pythia, other) || !is_beyond(pythia, other);
+		}
+		n += is;
 	}
-	pythia->norms_ns = pythia->now_ns;
-	common = is_common(pythia, recent);
+	return n;
+}
+
+static void judge_windows(struct pythia *pythia, const struct groups_view *recent)
+{
+	bool common = is_common(pythia, recent, is_beyond);
+	uint32_t types = types_beyond(pythia, recent);
+
 	for (uint32_t i = 0; i < recent->n; i++) {
 		const struct groups_row *row = &recent->rows[i];
 		struct norm *norm = norm_of(pythia, row);
@@ -216,8 +258,39 @@ void norms_judge(struct pythia *pythia, const struct groups_view *recent)
 		if (norm && is_judged(row)) {
 			beyond = is_beyond(pythia, row);
 			norm->beyond = beyond ? norm->beyond + 1 : 0;
-			norm->alone = beyond && !common ? norm->alone + 1 : 0;
+			norm->alone = beyond && !common ? norm->alone + 1.0 / fmax(types, 1) : 0;
 		}
+	}
+}
+
+static void judge_middles(struct pythia *pythia, const struct groups_view *recent)
+{
+	bool common = is_common(pythia, recent, has_wide);
+
+	for (uint32_t i = 0; i < recent->n; i++) {
+		struct norm *norm = norm_of(pythia, &recent->rows[i]);
+
+		if (norm) {
+			norm->wide = !common && has_wide(pythia, &recent->rows[i]) ? norm->wide + 1
+										   : 0;
+		}
+	}
+}
+
+void norms_judge(struct pythia *pythia, const struct groups_view *recent)
+{
+	pythia->norms_ns = pythia->norms_ns ? pythia->norms_ns : pythia->now_ns;
+	pythia->wide_ns = pythia->wide_ns ? pythia->wide_ns : pythia->now_ns;
+	if (!knows_norms(pythia)) {
+		return;
+	}
+	if (pythia->now_ns >= pythia->wide_ns + WINDOW_NS / 2) {
+		pythia->wide_ns = pythia->now_ns;
+		judge_middles(pythia, recent);
+	}
+	if (pythia->now_ns >= pythia->norms_ns + WINDOW_NS) {
+		pythia->norms_ns = pythia->now_ns;
+		judge_windows(pythia, recent);
 	}
 }
 
@@ -245,6 +318,7 @@ bool norms_excuse(const struct pythia *pythia, const struct groups_row *row)
 	if (!norm) {
 		return knows_norms(pythia); /* the next window gives it one */
 	}
-	return (norm->alone < WINDOWS_ALONE && norm->beyond < WINDOWS_ALL) ||
+	return (norm->alone < WINDOWS_ALONE && norm->beyond < WINDOWS_ALL &&
+			       norm->wide < HALF_WINDOWS) ||
 	       row->variation_share < SMALL_SHARE;
 }

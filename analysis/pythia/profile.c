@@ -68,6 +68,7 @@ static enum status learn_type(struct pythia *pythia, const struct profile_type *
 						  .path = pythia_intern(pythia, norm->path),
 						  .count = norm->count,
 						  .p50_ns = norm->p50_ns,
+						  .middle_ns = norm->middle_ns,
 						  .cov = norm->cov,
 						  .n_modes = norm->n_modes,
 						  .applies = true});
@@ -133,6 +134,7 @@ static struct profile_norm *write_norms(
 					.path = names_text(pythia->names, norm->path),
 					.count = norm->count,
 					.p50_ns = norm->p50_ns,
+					.middle_ns = norm->middle_ns,
 					.cov = norm->cov,
 					.n_modes = norm->n_modes};
 		}

@@ -139,7 +139,10 @@ enum status pythia_offer(struct pythia *pythia, const char *host, const struct p
 		return STATUS_NOT_FOUND;
 	}
 	pythia->offers += n > 0;
-	pythia->gone &= ~bit;
+	if (pythia->gone & bit) {
+		pythia->gone &= ~bit;
+		pythia->learn_tried = false; /* it may have failed for that */
+	}
 	for (uint32_t i = 0; i < points->n; i++) {
 		points->items[i].offered &= ~bit;
 	}
@@ -383,7 +386,9 @@ bool pythia_order_done(struct pythia *pythia, const struct step_outcome *outcome
 		finding_note(finding, "step %u: %s", step->id, step->title);
 		finding->n_steps += outcome->ok;
 	}
-	if (!outcome->ok) {
+	if (!outcome->ok && step->kind == STEP_LEARN) {
+		pythia->learn_tried = true; /* a host forbids it, say: it would again */
+	} else if (!outcome->ok) {
 		pythia_bar(pythia, step);
 	}
 	return true;

@@ -65,7 +65,7 @@ void pythia_recorded(
 
 /* A group looked at closely. */
 struct pythia_detail {
-	const struct groups_row *row;   /* of the epoch */
+	const struct groups_row *row;   /* of its epoch, or of the window: since_ns */
 	const struct tree_view *tree;   /* likewise */
 	const struct group_view *group; /* likewise */
 	/* Of each row, mean time from the begin of the one around; < 0: not known; or NULL. */
@@ -86,19 +86,31 @@ struct pythia_look {
 	uint32_t n_details;
 	const struct pythia_detail *details;
 	/*
-	 * Between which of its children the own time of a context of a group varies, the largest
-	 * share first; returns how many, 0: not known. May be NULL.
+	 * Between which of its children the own time of a context varies, in requests of the group
+	 * that started at since_ns or later, the largest share first; returns how many, 0: not
+	 * known. May be NULL.
 	 */
-	uint32_t (*gaps)(void *gapper, uint32_t group_id, uint32_t context, struct pythia_gap *out,
-			uint32_t max);
+	uint32_t (*gaps)(void *gapper, uint32_t group_id, uint64_t since_ns, uint32_t context,
+			struct pythia_gap *out, uint32_t max);
 	void *gapper;
 };
 
 /* Some host offers something. */
 bool pythia_can_act(const struct pythia *pythia);
 
-/* The groups that should be looked at closely next, at most PYTHIA_DETAILS; returns how many. */
-uint32_t pythia_wants(const struct pythia *pythia, const struct groups_view *groups, uint32_t *ids);
+/*
+ * The groups that should be looked at closely next, at most PYTHIA_DETAILS; returns how many. The
+ * look has no details so far.
+ */
+uint32_t pythia_wants(const struct pythia *pythia, const struct pythia_look *look, uint32_t *ids);
+/*
+ * Steps were made for the group, or its epoch is no older than the window: that is what is shown.
+ * Else it may have been well for most of its epoch, and what is seen of the window is shown where
+ * that is enough to decide on.
+ */
+bool pythia_wants_epoch(
+		const struct pythia *pythia, const struct pythia_look *look, uint32_t group_id);
+bool pythia_is_ripe(const struct pythia_look *look, const struct pythia_detail *detail);
 /* Looks, and may propose a step, or in autopilot approve it. */
 void pythia_look(struct pythia *pythia, const struct pythia_look *look);
 

@@ -130,7 +130,7 @@ struct request *request_keep(struct request_pool *pool, struct request *request)
 	copy->request.references = 1;
 	copy->request.bytes = copy->size = size;
 	copy->request.path = copy->path;
-	copy->compact = true;
+	copy->request.compact = true;
 	copy->resources = resources ? (void *)((char *)copy + head) : NULL;
 	if (used) {
 		unite_chunks(&copy->copies, (char *)copy + head + resources, used);
@@ -143,11 +143,14 @@ void request_drop(struct request_pool *pool, struct request *request)
 {
 	struct kept_request *kept = (struct kept_request *)(void *)request;
 
-	if (--request->references == 0) {
-		if (!kept->compact) {
-			copies_free(&pool->pool, &kept->copies);
-			pool_free(&pool->pool, kept->resources, sizeof(*kept->resources));
-		}
-		pool_free(&pool->pool, kept, kept->size);
+	if (--request->references > 0) {
+		return;
 	}
+	if (request->compact) {
+		pool_free(&pool->pool, kept, request->bytes);
+		return;
+	}
+	copies_free(&pool->pool, &kept->copies);
+	pool_free(&pool->pool, kept->resources, sizeof(*kept->resources));
+	pool_free(&pool->pool, kept, kept->size);
 }

@@ -105,7 +105,6 @@ struct kept_request {
 	uint32_t spans_left_out; /* whose entries are among these */
 	uint32_t size;           /* of this allocation */
 	bool measures;           /* resources may be known: a copy has room for them */
-	bool compact;            /* all of it is in this allocation */
 	uint32_t path[];
 };
 

@@ -19,6 +19,10 @@
 #define REQUEST_HOST(host) ((host) < 63 ? UINT64_C(1) << (host) : REQUEST_MANY_HOSTS)
 
 struct request {
+	/* What letting go of it touches stands first: by then it is in no cache. */
+	uint32_t references;       /* request_keep(), request_drop() */
+	uint32_t bytes;            /* memory that goes with it */
+	bool compact;              /* all of it is in one piece of these */
 	uint64_t id;               /* counts from 1 in the order of completion */
 	uint32_t type;             /* interned name of the request's type */
 	uint32_t variant;          /* interned; sets apart within the type; 0: nothing does */
@@ -33,8 +37,6 @@ struct request {
 	/* The set of skeleton calling contexts visited: ascending, no doubles. */
 	uint32_t n_path;
 	const uint32_t *path;
-	uint32_t references; /* request_keep(), request_drop() */
-	uint32_t bytes;      /* memory that goes with it */
 };
 
 struct request_pool;

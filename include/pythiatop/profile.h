@@ -28,6 +28,7 @@ struct profile_norm {
 	const char *path;
 	uint64_t count; /* requests */
 	double p50_ns, cov;
+	double middle_ns; /* between the quartiles; < 0: not known */
 	uint32_t n_modes;
 };
 

@@ -66,9 +66,11 @@ static bool take_norms(const struct complaint *complaint, json_t *array, struct 
 	}
 	json_array_foreach(array, i, norm)
 	{
-		if (json_unpack_ex(norm, &error, JSON_STRICT, "{s:s, s:I, s:F, s:F, s:I}", "path",
-				    &norms[i].path, "count", &count, "p50_ns", &norms[i].p50_ns,
-				    "cov", &norms[i].cov, "modes", &modes) != 0) {
+		norms[i].middle_ns = -1; /* older files have none */
+		if (json_unpack_ex(norm, &error, JSON_STRICT, "{s:s, s:I, s:F, s:F, s:I, s?F}",
+				    "path", &norms[i].path, "count", &count, "p50_ns", &norms[i].p50_ns,
+				    "cov", &norms[i].cov, "modes", &modes,
+				    "middle_ns", &norms[i].middle_ns) != 0) {
 			return complain(complaint, "type \"%s\", norm %zu: %s", type->type, i,
 					error.text);
 		}
@@ -215,11 +217,12 @@ enum status profile_file_write(FILE *out, const struct profile *profile)
 			const struct profile_norm *norm = &type->norms[j];
 
 			json_array_append_new(
-					norms, json_pack("{so sI sf sf sI}", "path",
+					norms, json_pack("{so sI sf sf sI sf}", "path",
 							       json_file_text(norm->path), "count",
 							       (json_int_t)norm->count, "p50_ns",
 							       norm->p50_ns, "cov", norm->cov,
-							       "modes", (json_int_t)norm->n_modes));
+							       "modes", (json_int_t)norm->n_modes,
+							       "middle_ns", norm->middle_ns));
 		}
 		json_array_append_new(types,
 				json_pack("{so sI so so}", "type", json_file_text(type->type),

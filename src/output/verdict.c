@@ -17,9 +17,9 @@ const struct steps_finding *output_verdict(const struct snapshot *snapshot)
 	const struct steps_finding *finding;
 
 	for (uint32_t i = 0; i < snapshot->groups.n; i++) {
-		if (snapshot->groups.rows[i].detection) {
-			finding = find(steps, snapshot->groups.rows[i].id);
-			return finding && finding->rule != STOP_NONE ? finding : NULL;
+		finding = find(steps, snapshot->groups.rows[i].id);
+		if (finding && finding->rule != STOP_HEALTHY) {
+			return finding->rule != STOP_NONE ? finding : NULL;
 		}
 	}
 	for (uint32_t i = 0; i < steps->n_findings; i++) {

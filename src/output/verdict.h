@@ -5,9 +5,10 @@
 #include "pythiatop/snapshot/snapshot.h"
 
 /*
- * The verdict of a snapshot: what was found of the group that comes first among those flagged, by
- * the metric in focus. NULL: its search goes on, or has not begun. Where no group is flagged (any
- * more) it is the first finding whose search ended, unless because the group was healthy.
+ * The verdict of a snapshot: what was found of the group that comes first, by the metric in focus,
+ * among those searched. NULL: its search goes on, or none was searched. What varies as it always
+ * did is not searched, and what calmed down is no verdict. Where none of the groups shown was, it
+ * is the first finding whose search ended.
  */
 const struct steps_finding *output_verdict(const struct snapshot *snapshot);
 

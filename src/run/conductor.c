@@ -18,6 +18,7 @@
 #define RETRY_NS      (5 * NS_PER_S)
 #define LOOK_NS       (3 * NS_PER_S)  /* between looks whether our session is still there */
 #define LOOK_LIMIT_NS (6 * NS_PER_S)  /* of one: a stopped application holds it up for 5 s */
+#define BLIND_NS      (30 * NS_PER_S) /* a step whose events nobody sees is taken back */
 #define LISTED_NS     (10 * NS_PER_S) /* until a relay daemon lists a session that was made */
 #define MAX_HOSTS     CONDUCTOR_MAX_FDS
 #define TEXT_BYTES    512
@@ -56,6 +57,12 @@ struct watching {
 	uint64_t discarded_now;
 };
 
+/* How much of the time since a step was made is seen: daemons that are stopped hold events back. */
+struct sight {
+	uint32_t step, watch_s;
+	uint64_t since_ns, time_ns; /* when it was made; the engine's time then */
+};
+
 struct conductor {
 	struct conductor_setup setup;
 	struct control_hosts *hosts;
@@ -64,6 +71,7 @@ struct conductor {
 	enum step_mode mode;
 	struct playing playing;
 	struct watching watching;
+	struct sight sight; /* of the step that is watched */
 	bool changed;
 	char own_name[256];
 };
@@ -377,8 +385,14 @@ static void tend_host(struct conductor *conductor, int at, uint64_t now_ns)
 						 conductor) != 0;
 		player->offers_ns = now_ns + OFFERS_NS;
 	}
-	if (conductor->mode != MODE_OBSERVE && !host.session[0] && !player->creating &&
-			!host.read_only && now_ns >= player->create_ns) {
+	if (conductor->mode == MODE_OBSERVE || host.session[0]) {
+		return;
+	}
+	if (host.read_only) {
+		snprintf(player->complaint, sizeof(player->complaint),
+				"this host is read-only: control.read_only in its control.conf "
+				"says so");
+	} else if (!player->creating && now_ns >= player->create_ns) {
 		create_session(conductor, at, &host, now_ns);
 	}
 }
@@ -418,6 +432,10 @@ static void finish_order(struct conductor *conductor, uint64_t now_ns)
 	conductor->changed = true;
 	if (outcome.ok && !outcome.undo) {
 		begin_watch(conductor, now_ns);
+		conductor->sight = (struct sight){.step = playing->step,
+				.watch_s = playing->watch_s,
+				.since_ns = now_ns,
+				.time_ns = engine_time(conductor->setup.engine)};
 	}
 }
 
@@ -683,8 +701,8 @@ static void ask_discarded(struct conductor *conductor)
 
 		control_hosts_view(conductor->hosts, (int)i, NULL, &host);
 		if (host.state == CONTROL_READY && host.session[0] &&
-				control_ask_channels(conductor->hosts, (int)i, host.session, 0,
-						on_discarded, conductor)) {
+				control_ask_channels(conductor->hosts, (int)i, host.session,
+						LOOK_LIMIT_NS, on_discarded, conductor)) {
 			watching->open++;
 		}
 	}
@@ -732,6 +750,70 @@ static void watch(struct conductor *conductor, uint64_t now_ns)
 	}
 }
 
+/* An order can be answered later than the step began that it is answered in. */
+static uint64_t sight_ns(const struct sight *sight, uint64_t now_ns)
+{
+	return now_ns > sight->since_ns ? now_ns - sight->since_ns : 0;
+}
+
+/* By this clock what a step costs is judged: events that were held back come faster than they
+ * happened. */
+static uint64_t watch_clock(const struct conductor *conductor, uint64_t now_ns)
+{
+	const struct sight *sight = &conductor->sight;
+	uint64_t seen_ns = engine_time(conductor->setup.engine) - sight->time_ns;
+
+	return seen_ns > sight_ns(sight, now_ns) ? sight->since_ns + seen_ns : now_ns;
+}
+
+/* It should be judged by now, and most of the time since it was made is not seen so far. */
+static bool is_blind(const struct conductor *conductor, uint64_t now_ns)
+{
+	const struct sight *sight = &conductor->sight;
+	uint64_t watch_ns = sight->watch_s * NS_PER_S;
+
+	return sight_ns(sight, now_ns) >= watch_ns &&
+	       engine_time(conductor->setup.engine) - sight->time_ns < watch_ns / 2;
+}
+
+/* A step that costs nobody knows what must not stay. */
+static void undo_unseen(struct conductor *conductor)
+{
+	uint32_t step = conductor->sight.step;
+	char text[TEXT_BYTES], error[TEXT_BYTES];
+
+	snprintf(text, sizeof(text),
+			"step %u is undone: no events came for %u s, of any session; is the relay "
+			"daemon, or a session daemon, stopped or cut off?",
+			step, (unsigned int)(BLIND_NS / NS_PER_S));
+	conductor->watching.on = false;
+	if (engine_decide(conductor->setup.engine, step, STEP_UNDO, STEP_BY_WATCH, error,
+			    sizeof(error)) == STATUS_OK) {
+		decisions_decide(conductor->decisions, step, STEP_UNDO, STEP_BY_WATCH);
+		conductor->setup.sources.say(conductor->setup.sources.context, text);
+	}
+	conductor->changed = true;
+}
+
+/* Watches by what is seen. */
+static void tend_watch(struct conductor *conductor, uint64_t now_ns)
+{
+	struct sight *sight = &conductor->sight;
+	uint64_t time_ns = engine_time(conductor->setup.engine);
+
+	if (!conductor->watching.on) {
+		return;
+	}
+	if (!sight->time_ns && time_ns) {
+		sight->time_ns = time_ns - sight_ns(sight, now_ns); /* the first events of all */
+	}
+	if (!is_blind(conductor, now_ns)) {
+		watch(conductor, watch_clock(conductor, now_ns));
+	} else if (sight_ns(sight, now_ns) >= BLIND_NS) {
+		undo_unseen(conductor);
+	}
+}
+
 /* --- the caller's loop ----------------------------------------------------------------------- */
 
 uint32_t conductor_poll_fds(const struct conductor *conductor, struct pollfd *fds, uint32_t max)
@@ -764,7 +846,7 @@ bool conductor_step(struct conductor *conductor, uint64_t now_ns)
 	for (uint32_t i = 0; i < control_hosts_count(conductor->hosts); i++) {
 		tend_host(conductor, (int)i, now_ns);
 	}
-	watch(conductor, now_ns);
+	tend_watch(conductor, now_ns);
 	play(conductor, now_ns);
 	changed = conductor->changed;
 	conductor->changed = false;
@@ -788,7 +870,7 @@ bool conductor_decide(struct conductor *conductor, uint32_t step, enum step_deci
 			STATUS_OK) {
 		return false;
 	}
-	decisions_decide(conductor->decisions, step, decision);
+	decisions_decide(conductor->decisions, step, decision, STEP_BY_PERSON);
 	return true;
 }
 

@@ -217,11 +217,13 @@ void decisions_offer(struct decisions *log, const char *host, const struct step_
 	put_line(log, "offer", rest, log && !is_repeated(log, host, rest));
 }
 
-void decisions_decide(struct decisions *log, uint32_t step, enum step_decision decision)
+void decisions_decide(
+		struct decisions *log, uint32_t step, enum step_decision decision, enum step_by by)
 {
 	put(log, "decide",
 			json_pack("{sI ss ss}", "step", (json_int_t)step, "decision",
-					decisions_names[decision], "by", "person"));
+					decisions_names[decision], "by",
+					by == STEP_BY_WATCH ? "watch" : "person"));
 }
 
 void decisions_edit(struct decisions *log, uint32_t step, uint32_t part, bool keep)

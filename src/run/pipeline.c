@@ -25,9 +25,11 @@
 
 /*
  * After a step that found something, sources are left alone for this long, unless one ends: they
- * then come in larger lots, and neither side wakes the other for every few events.
+ * then come in larger lots, and neither side wakes the other for every few events. Live ones have
+ * something once in a live timer: their lot is then mostly whole, and goes through warm caches.
  */
-#define NAP_NS 3000000u
+#define NAP_NS      3000000u
+#define LIVE_NAP_NS 15000000u
 
 #define DUMP_LOOK_NS 100000000u /* between looks at how far a dump is */
 
@@ -491,7 +493,8 @@ bool pipeline_wait(struct pipeline *pipeline, uint64_t deadline_ns, int fd)
 		due_ns = now_ns + DUMP_LOOK_NS;
 	}
 	if (pipeline->busy) {
-		uint64_t nap_ns = now_ns + NAP_NS;
+		uint64_t nap_ns =
+				now_ns + (intake_has_live(pipeline->intake) ? LIVE_NAP_NS : NAP_NS);
 
 		return wait_for(pipeline, intake_fd(pipeline->intake), fd,
 				nap_ns < due_ns ? nap_ns : due_ns);

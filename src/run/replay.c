@@ -40,6 +40,7 @@ struct input {
 		struct {
 			uint32_t step;
 			enum step_decision decision;
+			enum step_by by;
 		} decide;
 		struct {
 			uint32_t context;
@@ -287,6 +288,7 @@ static bool take_decide(const struct complaint *complaint, json_t *line, struct 
 		return false;
 	}
 	input->decide.decision = (enum step_decision)which;
+	input->decide.by = strcmp(by, "watch") == 0 ? STEP_BY_WATCH : STEP_BY_PERSON;
 	return number(complaint, step, &input->decide.step);
 }
 
@@ -294,8 +296,8 @@ static void give_decide(struct replay *replay, struct engine *engine, const stru
 {
 	char error[256];
 
-	if (engine_decide(engine, input->decide.step, input->decide.decision, STEP_BY_PERSON, error,
-			    sizeof(error)) != STATUS_OK) {
+	if (engine_decide(engine, input->decide.step, input->decide.decision, input->decide.by,
+			    error, sizeof(error)) != STATUS_OK) {
 		depart(replay, input, "step %u was decided: %s", input->decide.step, error);
 	}
 }

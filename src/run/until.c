@@ -5,6 +5,15 @@
 
 const struct focus until_focus = {.parts = FOCUS_GROUPS | FOCUS_STEPS, .horizon = HORIZON_EPOCH};
 
+/* There is one, and whether a variable explains it is known, too. */
+static bool has_verdict(const struct snapshot *snapshot)
+{
+	const struct steps_finding *verdict = output_verdict(snapshot);
+
+	return verdict &&
+	       !(verdict->explanation && verdict->explanation->state == EXPLANATION_RUNNING);
+}
+
 static bool has_learned(const struct snapshot *snapshot)
 {
 	for (uint32_t i = 0; i < snapshot->steps.n; i++) {
@@ -21,7 +30,7 @@ bool until_is_shown(const struct batch_until *until, const struct snapshot *snap
 {
 	switch (until->kind) {
 	case UNTIL_VERDICT:
-		return output_verdict(snapshot) != NULL;
+		return has_verdict(snapshot);
 	case UNTIL_LEARNED:
 		return has_learned(snapshot);
 	case UNTIL_STOPPED:

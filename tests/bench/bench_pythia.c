@@ -155,14 +155,14 @@ static void look(struct bench *bench, uint32_t epoch)
 	struct tree_view trees[PYTHIA_DETAILS];
 	struct group_view group = {.histogram_bins = 0};
 	struct pythia_detail details[PYTHIA_DETAILS];
-	uint32_t ids[PYTHIA_DETAILS], n = pythia_wants(bench->pythia, &bench->groups, ids);
+	uint32_t ids[PYTHIA_DETAILS], n;
 	struct pythia_look look = {.now_ns = epoch * 100 * S,
 			.epoch = epoch,
 			.groups = &bench->groups,
 			.recent = &bench->groups,
-			.n_details = n,
 			.details = details};
 
+	look.n_details = n = pythia_wants(bench->pythia, &look, ids);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t at = ids[i] - 1;
 		uint32_t type = at % bench->shape->types;

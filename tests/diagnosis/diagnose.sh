@@ -23,6 +23,7 @@ usage() {
 		  --windows N              quiet: windows of each recording (10), of 100 s, 50 s apart
 		  --pairs N, --seconds S   overhead: rounds of all modes (10), each so long (30)
 		  --out FILE               append results there (build/diagnosis/VERB-SET.jsonl)
+		  --work DIR               recordings are made there (build/diagnosis)
 		  --keep                   do not delete recordings
 		What is in the results already is not done again, so it can be interrupted and gone on with.
 	END
@@ -260,14 +261,15 @@ if [ "$1" = --live ]; then
 fi
 verb=$1
 shift
+case $verb in -h | --help | help) usage; exit 0 ;; esac
 build=${PT_BUILD_DIR:-$source_dir/build}
 set_name=tuning scenarios=() seeds=20 first=1 budget=5k parallel=1 learn_s=60 before_s=15 after_s=100
-windows=10 pairs=10 seconds=30 out='' keep='' files=()
+windows=10 pairs=10 seconds=30 out='' work='' keep='' files=()
 strategies=(hybrid random flat hierarchical historic pythia)
 while [ $# -gt 0 ]; do
 	case $1 in
 	--set | --scenarios | --seeds | --first | --strategies | --budget | --parallel | --learn | \
-		--before | --after | --windows | --pairs | --seconds | --out)
+		--before | --after | --windows | --pairs | --seconds | --out | --work)
 		[ $# -ge 2 ] || { usage >&2; exit 2; } ;;&
 	--set) set_name=$2; shift 2 ;;
 	--scenarios) read -ra scenarios <<<"$2"; shift 2 ;;
@@ -283,6 +285,7 @@ while [ $# -gt 0 ]; do
 	--pairs) pairs=$2; shift 2 ;;
 	--seconds) seconds=$2; shift 2 ;;
 	--out) out=$2; shift 2 ;;
+	--work) work=$2; shift 2 ;;
 	--keep) keep=1; shift ;;
 	-*) usage >&2; exit 2 ;;
 	*) files+=("$1"); shift ;;
@@ -290,8 +293,9 @@ while [ $# -gt 0 ]; do
 done
 build=$(cd "$build" && pwd) || exit 1
 console=$build/pythiatop score=$build/tests/diagnosis/score
-work=$build/diagnosis
+work=${work:-$build/diagnosis}
 mkdir -p "$work/config"
+work=$(cd "$work" && pwd) || exit 1
 # Neither what a person has set nor what was learned last is any part of this.
 export XDG_CONFIG_HOME=$work/config XDG_STATE_HOME=$work/config
 out=${out:-$work/$verb-$set_name.jsonl}
@@ -315,7 +319,7 @@ score)
 	exec "$score" table "${files[@]}"
 	;;
 summary)
-	"$here/summary.sh" "$build" "$source_dir/docs/scoreboard.md"
+	"$here/summary.sh" "$build" "$work" "$source_dir/docs/scoreboard.md"
 	;;
 *)
 	usage >&2

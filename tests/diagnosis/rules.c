@@ -160,6 +160,25 @@ static bool names_it(const char *said, const char *variable)
 	return false;
 }
 
+/* Its strongest key is sure, and slowest with that host: as good as a sentence. */
+static bool explains_it(json_t *finding, const char *variable)
+{
+	json_t *explanation = json_object_get(finding, "explanation"), *value, *slowest = NULL;
+	json_t *key = json_array_get(json_object_get(explanation, "keys"), 0);
+	size_t i;
+
+	if (!json_is_true(json_object_get(key, "confirmed"))) {
+		return false;
+	}
+	json_array_foreach(json_object_get(explanation, "values"), i, value)
+	{
+		if (!slowest || number(value, "mean_ns") > number(slowest, "mean_ns")) {
+			slowest = value;
+		}
+	}
+	return names_it(text(slowest, "text"), variable);
+}
+
 /* Does a finding tell the truth? As the first one it must be a verdict, too. */
 static bool is_right(json_t *document, json_t *finding, const struct truth *truth, bool as_verdict)
 {
@@ -172,7 +191,8 @@ static bool is_right(json_t *document, json_t *finding, const struct truth *trut
 	}
 	if (wants_no_code(truth)) {
 		return is_stop(rule) && strcmp(rule, "code") != 0 &&
-		       names_it(text(finding, "text"), truth->variable);
+		       (names_it(text(finding, "text"), truth->variable) ||
+				       explains_it(finding, truth->variable));
 	}
 	name_place(document, finding, place);
 	return (is_code(rule) || !as_verdict) && is_among(place, truth->hits, same_point);

@@ -187,6 +187,25 @@ static void hosts_and_resources_are_no_code(void **state)
 	assert_false(judge(findings, &replica).hit1);
 }
 
+static void an_explanation_names_the_slowest(void **state)
+{
+	static const char explained[] = SERVER "\"stopped_by\":\"variable\"," AT(
+			"sem_acquire") ",\"explanation\":{"
+				       "\"keys\":[{\"name\":\"host of "
+				       "serve_build\",\"confirmed\":%s}],\"values\":["
+				       "{\"text\":\"compute-1\",\"mean_ns\":%u},"
+				       "{\"text\":\"compute-2\",\"mean_ns\":200}]}}";
+	char findings[512];
+
+	(void)state;
+	snprintf(findings, sizeof(findings), explained, "true", 300);
+	assert_true(judge(findings, &replica).hit1);
+	snprintf(findings, sizeof(findings), explained, "true", 100);
+	assert_false(judge(findings, &replica).hit1);
+	snprintf(findings, sizeof(findings), explained, "false", 300);
+	assert_false(judge(findings, &replica).hit1);
+}
+
 static void alarms_are_false_without_a_fault(void **state)
 {
 	static const char verdict[] = SERVER CODE "," AT("sem_acquire") "}";
@@ -289,6 +308,7 @@ int main(void)
 			cmocka_unit_test(of_other_requests_is_a_miss),
 			cmocka_unit_test(the_first_three_places_count),
 			cmocka_unit_test(hosts_and_resources_are_no_code),
+			cmocka_unit_test(an_explanation_names_the_slowest),
 			cmocka_unit_test(alarms_are_false_without_a_fault),
 			cmocka_unit_test(points_are_counted_while_on),
 			cmocka_unit_test(what_is_no_document_is_told),

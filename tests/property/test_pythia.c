@@ -161,12 +161,13 @@ static void add_row(const struct service *service, struct sight *sight, uint32_t
 }
 
 /* The fault varies where it begins: after the child of the edge that is on and began last. */
-static uint32_t find_gaps(void *gapper, uint32_t group_id, uint32_t context, struct pythia_gap *out,
-		uint32_t max)
+static uint32_t find_gaps(void *gapper, uint32_t group_id, uint64_t since_ns, uint32_t context,
+		struct pythia_gap *out, uint32_t max)
 {
 	const struct service *service = gapper;
 	double begin = begin_of(service, service->fault), last = -1;
 
+	(void)since_ns;
 	assert_int_equal(group_id, 1);
 	assert_true(max >= 2);
 	out[0] = (struct pythia_gap){.after = 0, .phi = 0.95};
@@ -334,7 +335,7 @@ static struct run run_loop(struct pythia *pythia, struct service *service, bool 
 		detail = (struct pythia_detail){&sight->row, &sight->tree, &sight->group,
 				service->ordered ? sight->offset_ns : NULL};
 		look.details = &detail;
-		look.n_details = pythia_wants(pythia, &groups, ids);
+		look.n_details = pythia_wants(pythia, &look, ids);
 		pythia_look(pythia, &look);
 		if (obey(pythia, service, now_ns)) {
 			epoch++;

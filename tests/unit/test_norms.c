@@ -30,8 +30,12 @@ struct scene {
 
 static void scene_init(struct scene *scene)
 {
-	struct profile_norm norm = {
-			.path = "app", .count = 100, .p50_ns = 1e6, .cov = 0.2, .n_modes = 1};
+	struct profile_norm norm = {.path = "app",
+			.count = 100,
+			.p50_ns = 1e6,
+			.middle_ns = 1e5,
+			.cov = 0.2,
+			.n_modes = 1};
 	struct profile_type types[KNOWN];
 
 	*scene = (struct scene){.names = names_create(1000), .now_ns = SECOND};
@@ -71,19 +75,25 @@ static void set_varies(struct scene *scene, uint32_t from, uint32_t n, bool vari
 	}
 }
 
-/* Looks for so many windows of ten seconds; returns how many groups are wanted after them. */
-static uint32_t wanted_after(struct scene *scene, uint32_t windows)
+/* Looks for so many seconds; returns how many groups are wanted after them. */
+static uint32_t wanted_after_s(struct scene *scene, uint32_t seconds)
 {
 	struct groups_view groups = {.n = GROUPS, .rows = scene->rows};
 	uint32_t ids[PYTHIA_DETAILS];
 
-	for (uint32_t i = 0; i < 10 * windows; i++) {
+	for (uint32_t i = 0; i < seconds; i++) {
 		pythia_look(scene->pythia, &(struct pythia_look){.now_ns = scene->now_ns,
 							   .groups = &groups,
 							   .recent = &groups});
 		scene->now_ns += SECOND;
 	}
-	return pythia_wants(scene->pythia, &groups, ids);
+	return pythia_wants(scene->pythia,
+			&(struct pythia_look){.groups = &groups, .recent = &groups}, ids);
+}
+
+static uint32_t wanted_after(struct scene *scene, uint32_t windows)
+{
+	return wanted_after_s(scene, 10 * windows);
 }
 
 static void what_lasts_is_searched(void **state)
@@ -100,6 +110,57 @@ static void what_lasts_is_searched(void **state)
 	set_varies(&scene, 2, 1, true);
 	assert_int_equal(wanted_after(&scene, 1), 0);
 	assert_int_equal(wanted_after(&scene, 1), 1);
+	scene_release(&scene);
+}
+
+/* Of two types that go beyond at once each window counts for half. */
+static void company_makes_it_wait(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	set_varies(&scene, 2, 2, true);
+	assert_int_equal(wanted_after(&scene, 4), 0);
+	assert_int_equal(wanted_after(&scene, 1), 2);
+	scene_release(&scene);
+}
+
+static void set_wide(struct scene *scene, uint32_t from, uint32_t n, double low_ns)
+{
+	for (uint32_t i = from; i < from + n; i++) {
+		scene->rows[i].middle_ns = 1.2 * low_ns;
+		scene->rows[i].middle_low_ns = low_ns;
+		scene->rows[i].detection = DETECTION_VARIES;
+	}
+}
+
+/* The bulk of the requests tells sooner: half a window apart is enough. */
+static void the_middle_tells_sooner(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	assert_int_equal(wanted_after(&scene, 1), 0);
+	set_wide(&scene, 2, 1, 1.9e5); /* less than twice the norm */
+	assert_int_equal(wanted_after(&scene, 1), 0);
+	set_wide(&scene, 2, 1, 2.9e5); /* by less than a fifth of the median */
+	assert_int_equal(wanted_after(&scene, 1), 0);
+	set_wide(&scene, 2, 1, 3.1e5);
+	assert_int_equal(wanted_after_s(&scene, 5), 0);
+	assert_int_equal(wanted_after_s(&scene, 6), 1);
+	scene_release(&scene);
+}
+
+static void a_wide_middle_everywhere_waits(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	set_wide(&scene, 0, 5, 4e5);
+	assert_int_equal(wanted_after(&scene, 8), 0);
 	scene_release(&scene);
 }
 
@@ -145,6 +206,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(what_lasts_is_searched),
+			cmocka_unit_test(company_makes_it_wait),
+			cmocka_unit_test(the_middle_tells_sooner),
+			cmocka_unit_test(a_wide_middle_everywhere_waits),
 			cmocka_unit_test(what_is_everywhere_waits),
 			cmocka_unit_test(promises_come_first),
 			cmocka_unit_test(the_unknown_must_matter),

@@ -157,7 +157,7 @@ static void conduct(struct live *live, uint32_t second)
 	for (uint32_t step = 1; step < 20; step++) {
 		if (engine_decide(engine, step, STEP_APPROVE, STEP_BY_PERSON, error,
 				    sizeof(error)) == STATUS_OK) {
-			decisions_decide(live->log, step, STEP_APPROVE);
+			decisions_decide(live->log, step, STEP_APPROVE, STEP_BY_PERSON);
 		}
 	}
 	if (live->order_due && second >= live->order_due) {

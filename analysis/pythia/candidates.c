@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pythia/internal.h"
+
+#define MAX_GAPS  64u
+#define GAP_SHARE 0.8 /* of the edge's: the rest is not looked at, unless in vain */
+
+static bool candidates_reserve(struct pythia *pythia, uint32_t n)
+{
+	uint32_t room = n * 2;
+	void *candidates, *chosen, *in_time, *doubles;
+
+	if (n <= pythia->candidates_room) {
+		return true;
+	}
+	candidates = realloc(pythia->candidates, room * sizeof(*pythia->candidates));
+	pythia->candidates = candidates ? candidates : pythia->candidates;
+	chosen = realloc(pythia->chosen, room * sizeof(*pythia->chosen));
+	pythia->chosen = chosen ? chosen : pythia->chosen;
+	in_time = realloc(pythia->in_time, room * sizeof(*pythia->in_time));
+	pythia->in_time = in_time ? in_time : pythia->in_time;
+	doubles = realloc(pythia->doubles, 4 * room * sizeof(*pythia->doubles));
+	pythia->doubles = doubles ? doubles : pythia->doubles;
+	if (!candidates || !chosen || !in_time || !doubles) {
+		return false;
+	}
+	pythia->candidates_room = room;
+	return true;
+}
+
+static bool can_enable(const struct pythia *pythia, const struct point *point)
+{
+	/* A moment has no time of its own: it would split nothing. */
+	return point->entry && (point->exit || point->kernel) && point_off(point) &&
+	       point->barred <= pythia->epoch;
+}
+
+/* Whether it stands in the tree now: what is in it is not the edge's own time. */
+static bool is_visible(const struct point *point)
+{
+	return (point->recorded | point->ours) != 0;
+}
+
+static uint32_t container_of(const struct pythia *pythia, uint32_t node, uint32_t edge)
+{
+	for (node = pythia->space.nodes[node].parent; node != edge;
+			node = pythia->space.nodes[node].parent) {
+		for (uint32_t i = pythia->n_candidates; i > 0; i--) {
+			if (pythia->candidates[i - 1].node == node) {
+				return i - 1;
+			}
+		}
+	}
+	return CANDIDATE_NONE;
+}
+
+/* The time of an edge that nothing recorded below it takes, by the profile; 0: not known. */
+static double own_time(const struct pythia *pythia, uint32_t edge)
+{
+	const struct space *space = &pythia->space;
+	double ns = space->nodes[edge].total_ns;
+	uint32_t at = space_next(space, edge, edge, false);
+
+	while (at != SPACE_NONE) {
+		bool visible = is_visible(&pythia->points.items[space->nodes[at].point]);
+
+		ns -= visible ? space->nodes[at].total_ns : 0;
+		at = space_next(space, edge, at, visible);
+	}
+	return ns > 0 ? ns : 0;
+}
+
+static void add_candidate(struct pythia *pythia, uint32_t edge, uint32_t node, uint32_t point,
+		uint32_t above, double edge_ns)
+{
+	double rate = cost_of_point(pythia, point);
+	struct candidate *candidate;
+	bool known = node != SPACE_NONE && pythia->space.nodes[node].requests && edge_ns > 0;
+	double share = known ? pythia->space.nodes[node].total_ns / edge_ns : -1;
+
+	if (!candidates_reserve(pythia, pythia->n_candidates + 1)) {
+		return;
+	}
+	candidate = &pythia->candidates[pythia->n_candidates++];
+	*candidate = (struct candidate){.node = node,
+			.point = point,
+			.above = above,
+			.begin_ns = node == SPACE_NONE ? -1
+						       : space_offset(&pythia->space, node, edge),
+			.depth = above == CANDIDATE_NONE ? 1 : pythia->candidates[above].depth + 1,
+			.share = share > 1 ? 1 : share,
+			.events_per_s = rate < 0 ? 0 : rate,
+			.explained = pythia->points.items[point].explained,
+			.kernel = pythia->points.items[point].kernel};
+}
+
+/* The first of a container is the one that has no begin, if any has none. */
+static void set_ordered(struct pythia *pythia)
+{
+	bool ordered = true;
+
+	for (uint32_t k = 0; k < pythia->n_candidates; k++) {
+		struct candidate *at = &pythia->candidates[pythia->in_time[k]];
+
+		if (k == 0 || pythia->candidates[pythia->in_time[k - 1]].above != at->above) {
+			ordered = at->begin_ns >= 0;
+		}
+		at->ordered = ordered;
+	}
+}
+
+/* By container, then by time; containers stand before what is in them. */
+static void sort_in_time(struct pythia *pythia)
+{
+	const struct candidate *candidates = pythia->candidates;
+
+	for (uint32_t i = 0; i < pythia->n_candidates; i++) {
+		pythia->in_time[i] = i;
+	}
+	/* They are nearly in this order, as code was seen to run: few have to move far. */
+	for (uint32_t i = 1; i < pythia->n_candidates; i++) {
+		uint32_t moved = pythia->in_time[i], at = i;
+
+		for (; at > 0; at--) {
+			const struct candidate *a = &candidates[pythia->in_time[at - 1]],
+					       *b = &candidates[moved];
+
+			if (a->above + 1 < b->above + 1 || /* CANDIDATE_NONE + 1 is 0 */
+					(a->above == b->above && a->begin_ns <= b->begin_ns)) {
+				break;
+			}
+			pythia->in_time[at] = pythia->in_time[at - 1];
+		}
+		pythia->in_time[at] = moved;
+	}
+}
+
+/* Where each lies in the edge's time: as was learned, else as siblings were found. */
+static void set_positions(struct pythia *pythia)
+{
+	double *begin = pythia->doubles, *filled, edge_filled = 0;
+
+	if (pythia->n_candidates == 0) {
+		return; /* there may be no scratch yet */
+	}
+	filled = begin + pythia->candidates_room;
+	sort_in_time(pythia);
+	for (uint32_t k = 0; k < pythia->n_candidates; k++) {
+		uint32_t i = pythia->in_time[k];
+		struct candidate *candidate = &pythia->candidates[i];
+		double share = candidate->share > 0 ? candidate->share : 0;
+		double *used = candidate->above == CANDIDATE_NONE ? &edge_filled
+								  : &filled[candidate->above];
+
+		begin[i] = (candidate->above == CANDIDATE_NONE ? 0 : begin[candidate->above]) +
+			   *used;
+		*used += share;
+		filled[i] = 0;
+		candidate->position = begin[i] + share / 2;
+	}
+	set_ordered(pythia);
+}
+
+/* --- where points stand is not known --- */
+
+/* How many words, as underscores part them, two names have in common. */
+static uint32_t likeness(const char *a, const char *b)
+{
+	uint32_t n = 0;
+
+	while (*a) {
+		size_t length = strcspn(a, "_");
+
+		for (const char *at = b; *at && length;) {
+			size_t other = strcspn(at, "_");
+
+			n += other == length && memcmp(a, at, length) == 0;
+			at += other + (at[other] == '_');
+		}
+		a += length + (a[length] == '_');
+	}
+	return n;
+}
+
+/* What is named like the edge before what is not; then by name. */
+static bool goes_before(const struct pythia *pythia, uint32_t a, uint32_t b, const char *edge)
+{
+	const char *name = names_text(pythia->names, pythia->points.items[a].name),
+		   *other = names_text(pythia->names, pythia->points.items[b].name);
+	uint32_t like = likeness(name, edge), other_like = likeness(other, edge);
+
+	return like != other_like ? like > other_like : strcmp(name, other) < 0;
+}
+
+/* Points that nobody saw fire, of the provider whose time the edge is. */
+static void add_never_seen(struct pythia *pythia, const struct finding *finding, uint32_t edge)
+{
+	const struct point *of = &pythia->points.items[pythia->space.nodes[edge].point];
+	const char *name = names_text(pythia->names, of->name);
+
+	for (uint32_t i = 0; i < pythia->points.n; i++) {
+		const struct point *point = &pythia->points.items[i];
+		uint32_t at = pythia->n_candidates;
+		struct candidate added;
+
+		if (point->provider != of->provider || point->placed || point->ever ||
+				point->skeleton || point->kernel || finding_rules_out(finding, i) ||
+				!can_enable(pythia, point)) {
+			continue;
+		}
+		add_candidate(pythia, SPACE_NONE, SPACE_NONE, i, CANDIDATE_NONE, 0);
+		if (pythia->n_candidates == at) {
+			return; /* out of memory */
+		}
+		added = pythia->candidates[at];
+		for (; at > 0 && goes_before(pythia, i, pythia->candidates[at - 1].point, name);
+				at--) {
+			pythia->candidates[at] = pythia->candidates[at - 1];
+		}
+		pythia->candidates[at] = added;
+	}
+}
+
+/* --- where they are known to stand --- */
+
+/* A stretch of an edge's time, by the profile: between two of its children that are on. */
+struct stretch {
+	double from_ns, to_ns;
+};
+
+/* Some of the node lies within the stretch; the child that it begins with does not. */
+static bool is_within(const struct space *space, uint32_t node, uint32_t edge,
+		const struct stretch *stretch)
+{
+	const struct space_node *at = &space->nodes[node];
+	double begin = space_offset(space, node, edge), spans = at->count > 0 ? at->count : 1;
+
+	if (!stretch || begin < 0) {
+		return true;
+	}
+	return begin + at->total_ns / spans >= stretch->from_ns && begin <= stretch->to_ns;
+}
+
+static void find_candidates(struct pythia *pythia, const struct finding *finding, uint32_t edge,
+		const struct stretch *stretch)
+{
+	const struct space *space = &pythia->space;
+	double edge_ns = own_time(pythia, edge);
+	uint32_t at = space_next(space, edge, edge, false);
+
+	pythia->n_candidates = 0;
+	while (at != SPACE_NONE) {
+		const struct point *point = &pythia->points.items[space->nodes[at].point];
+		bool out = finding_rules_out(finding, space->nodes[at].point) ||
+			   !is_within(space, at, edge, stretch);
+		bool skip = out || is_visible(point);
+
+		if (!out && can_enable(pythia, point)) {
+			add_candidate(pythia, edge, at, space->nodes[at].point,
+					container_of(pythia, at, edge), edge_ns);
+		}
+		at = space_next(space, edge, at, skip);
+	}
+	if (pythia->n_candidates == 0 && !space->learned) {
+		add_never_seen(pythia, finding, edge);
+	}
+	set_positions(pythia);
+}
+
+/* The row of a context that is directly below another row; UINT32_MAX: there is none. */
+static uint32_t child_row(const struct tree_view *tree, uint32_t parent, uint32_t context)
+{
+	for (uint32_t i = parent + 1; i <= parent + tree->rows[parent].n_below; i++) {
+		if (tree->rows[i].parent == parent && tree->rows[i].context == context) {
+			return i;
+		}
+	}
+	return UINT32_MAX;
+}
+
+/* Where in the time of an edge nearly all of its variation is. False: it is not known. */
+static bool find_stretch(const struct pythia *pythia, const struct pythia_detail *detail,
+		const struct pythia_look *look, const struct edge *edge, struct stretch *out)
+{
+	const struct tree_view *tree = detail->tree;
+	const struct tree_row *row = &tree->rows[edge->row];
+	struct pythia_gap gaps[MAX_GAPS];
+	uint32_t after, n = look->gaps ? look->gaps(look->gapper, detail->row->id,
+							 detail->row->since_ns, row->context, gaps,
+							 MAX_GAPS)
+				       : 0;
+
+	if (n < 2 || gaps[0].phi < GAP_SHARE * row->phi) {
+		return false;
+	}
+	*out = (struct stretch){.from_ns = 0, .to_ns = HUGE_VAL};
+	after = gaps[0].after ? child_row(tree, edge->row, gaps[0].after) : edge->row;
+	if (after == UINT32_MAX) {
+		return false; /* of no point */
+	}
+	if (gaps[0].after) {
+		out->from_ns = space_offset(&pythia->space, pythia->nodes[after], edge->node);
+	}
+	for (uint32_t i = edge->row + 1; i <= edge->row + row->n_below && out->from_ns >= 0; i++) {
+		double begin = tree->rows[i].parent == edge->row && pythia->nodes[i] != SPACE_NONE
+					       ? space_offset(&pythia->space, pythia->nodes[i],
+								 edge->node)
+					       : -1;
+
+		if (begin > out->from_ns && begin < out->to_ns && i != after) {
+			out->to_ns = begin;
+		}
+	}
+	return out->from_ns >= 0;
+}
+
+/* The points of an edge that are off; of those, where that is known, in which it can vary. */
+void candidates_of_edge(struct pythia *pythia, const struct finding *finding,
+		const struct pythia_detail *detail, const struct pythia_look *look,
+		const struct edge *edge)
+{
+	struct stretch stretch;
+
+	find_candidates(pythia, finding, edge->node, NULL);
+	if (pythia->n_candidates > pythia->budget.points &&
+			pythia->strategy->edges == EDGE_BY_PHI &&
+			find_stretch(pythia, detail, look, edge, &stretch)) {
+		find_candidates(pythia, finding, edge->node, &stretch);
+		if (pythia->n_candidates == 0) {
+			find_candidates(pythia, finding, edge->node, NULL);
+		}
+	}
+}
+
+/* Kernel events, where the code itself has no more points and a host offers them. */
+void candidates_of_kernel(struct pythia *pythia)
+{
+	static const char *const events[] = {"sched_switch", "sched_waking", "sched_wakeup",
+			"irq_handler_entry", "softirq_entry", "block_rq_issue",
+			"block_rq_complete"};
+
+	pythia->n_candidates = 0;
+	for (size_t e = 0; e < sizeof(events) / sizeof(events[0]); e++) {
+		uint32_t name = names_add(pythia->names, events[e], strlen(events[e]));
+		uint32_t point = points_of_event(&pythia->points, name);
+
+		if (point != POINT_NONE && can_enable(pythia, &pythia->points.items[point])) {
+			add_candidate(pythia, SPACE_NONE, SPACE_NONE, point, CANDIDATE_NONE, 0);
+		}
+	}
+	set_positions(pythia);
+}
