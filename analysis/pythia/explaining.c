@@ -400,6 +400,11 @@ bool explaining_fill(const struct explain_job *job, struct snapshot *snapshot,
 	if (shown && explain_fill(shown, snapshot, explanation) != STATUS_OK) {
 		return false;
 	}
-	explanation->made_ns = shown == job->done ? job->made_ns : 0;
+	explanation->made_ns = job->made_ns;
+	if (!job->done) {
+		/* What it comes to is not taken up yet, even if all is done. */
+		*explanation = (struct explanation){
+				.state = EXPLANATION_RUNNING, .progress = explanation->progress};
+	}
 	return true;
 }
