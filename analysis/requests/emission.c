@@ -117,31 +117,57 @@ static uint32_t count_hosts(
 	return n;
 }
 
-/* What it used, where somebody keeps the request: nobody else can ask. */
-static void measure(struct requests *r, struct kept_request *kept, const struct usage *usage)
+/* False: it is not known. */
+static bool measure(const struct requests *r, const struct request *request,
+		const struct usage *usage, struct state_resources *out)
 {
-	struct kept_request *copy = kept->copy ? kept->copy : kept;
+	*out = usage_sum(r->config.state, usage, request->start_ns, request->end_ns);
+	return out->measured;
+}
+
+const struct state_resources *requests_resources(struct requests *r, struct kept_request *kept)
+{
 	struct state_resources sum;
 
-	if (!copy->measures || (copy == kept && kept->request.references == 1)) {
-		return;
+	if (r->finishing && kept == r->finishing->copy) {
+		kept = r->finishing; /* the copy's own are written at last */
 	}
-	sum = usage_sum(r->config.state, usage, kept->request.start_ns, kept->request.end_ns);
-	if (!sum.measured) {
-		copy->resources = NULL;
-		return;
+	if (kept == r->finishing && kept->measures && !kept->resources &&
+			measure(r, &kept->request, r->finishing_usage, &sum)) {
+		kept->resources = pool_alloc(&r->pool->pool, sizeof(sum));
+		if (kept->resources) {
+			*kept->resources = sum;
+		}
 	}
-	if (!copy->resources) {
-		copy->resources = pool_alloc(&r->pool->pool, sizeof(sum));
-	}
-	if (copy->resources) {
-		*copy->resources = sum;
+	return kept->resources;
+}
+
+/* What it used, where somebody keeps the request: nobody else can ask later. */
+static void measure_kept(struct requests *r, struct kept_request *kept)
+{
+	struct kept_request *copy = kept->copy;
+	struct state_resources sum;
+
+	if (!copy) {
+		if (kept->request.references > 1) {
+			(void)requests_resources(r, kept);
+		}
+	} else if (copy->measures) {
+		bool known = kept->resources != NULL ||
+			     measure(r, &kept->request, r->finishing_usage, &sum);
+
+		if (known) {
+			*copy->resources = kept->resources ? *kept->resources : sum;
+		} else {
+			copy->resources = NULL; /* its room goes with the copy */
+		}
 	}
 }
 
 void fragment_finish(struct requests *r, struct fragment *f, enum request_state state)
 {
-	struct kept_request *kept;
+	struct kept_request *kept, *outer = r->finishing;
+	const struct usage *outer_usage = r->finishing_usage;
 	bool tainted, skewed;
 	uint32_t n_hosts, n_path, size;
 	uint64_t hosts;
@@ -197,8 +223,12 @@ void fragment_finish(struct requests *r, struct fragment *f, enum request_state 
 	usage = f->usage;
 	f->usage = (struct usage){.n_threads = 0};
 	fragment_remove(r, f);
+	r->finishing = kept;
+	r->finishing_usage = &usage;
 	r->emit(r->context, &kept->request);
-	measure(r, kept, &usage);
+	measure_kept(r, kept);
+	r->finishing = outer;
+	r->finishing_usage = outer_usage;
 	usage_release(&r->pool->pool, &usage);
 	request_drop(r->pool, &kept->request);
 }

@@ -180,6 +180,8 @@ struct requests {
 	uint64_t now_ns; /* of the last event */
 	uint64_t seq, serial, request_id;
 	uint32_t interval_serial;
+	struct kept_request *finishing;      /* the request being emitted; NULL: none */
+	const struct usage *finishing_usage; /* of it */
 	struct requests_counts counts;
 	char *scratch; /* for texts */
 	uint32_t scratch_room;
@@ -285,6 +287,9 @@ struct open_span *span_enclosing(const struct thread *thread, const struct fragm
 
 /* emission.c */
 void fragment_finish(struct requests *r, struct fragment *f, enum request_state state);
+/* What a request used: of one being emitted measured now, of a kept one as it was; NULL: not known.
+ */
+const struct state_resources *requests_resources(struct requests *r, struct kept_request *kept);
 void fragment_expire(struct requests *r, struct fragment *f);
 /* Numbers into ascending order, without doubles; returns how many are left. */
 uint32_t ids_sort(uint32_t *items, uint32_t n);

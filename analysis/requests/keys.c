@@ -390,13 +390,13 @@ static bool unite_all(struct keys_reader *reader, struct request_keys *out)
 
 bool requests_read_keys(struct requests *r, const struct request *request, struct request_keys *out)
 {
-	const struct kept_request *kept = (const struct kept_request *)(const void *)request;
+	struct kept_request *kept = (struct kept_request *)(uintptr_t)request;
 
 	if (!measuring_build(r, request)) {
 		return false;
 	}
 	r->keys_reader.n = 0;
 	measuring_name(r, request);
-	return read_spans(r) && read_resources(r, kept->resources) &&
+	return read_spans(r) && read_resources(r, requests_resources(r, kept)) &&
 	       unite_all(&r->keys_reader, out);
 }

@@ -18,8 +18,14 @@ const struct steps_finding *output_verdict(const struct snapshot *snapshot)
 
 	for (uint32_t i = 0; i < snapshot->groups.n; i++) {
 		finding = find(steps, snapshot->groups.rows[i].id);
-		if (finding && finding->rule != STOP_HEALTHY) {
-			return finding->rule != STOP_NONE ? finding : NULL;
+		if (!finding || finding->rule == STOP_HEALTHY) {
+			continue;
+		}
+		if (finding->rule != STOP_NONE) {
+			return finding;
+		}
+		if (snapshot->groups.rows[i].detection) {
+			return NULL;
 		}
 	}
 	for (uint32_t i = 0; i < steps->n_findings; i++) {

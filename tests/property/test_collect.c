@@ -645,6 +645,8 @@ static void test_others_cost_nothing(void **state)
 static void test_nobody_to_ask(void **state)
 {
 	struct arena arena = {.chunks = NULL};
+	const struct explain_table *table;
+	struct fate *fate;
 	struct bench bench;
 
 	(void)state;
@@ -656,7 +658,16 @@ static void test_nobody_to_ask(void **state)
 	assert_true(groups_collect(bench.groups, 1, false));
 	bench.groups->config.read_keys = NULL;
 	assert_false(groups_collect(bench.groups, 1, true));
+	bench.groups->config.read_keys = read_keys;
+	/* A group that nothing was ever measured of. */
+	fate = fate_next(&bench);
+	*fate = (struct fate){.type = 1, .tainted = true, .start_ns = START, .end_ns = START};
+	add(&bench, fate);
+	assert_true(groups_collect(bench.groups, 2, true));
+	table = groups_table(bench.groups, 2, 0, &arena);
+	assert_true(table && !table->n_rows && !table->n_keys && !table->n_segments);
 	assert_null(groups_table(bench.groups, 1, 0, &arena));
+	arena_release(&arena);
 	bench_release(&bench);
 }
 
