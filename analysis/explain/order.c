@@ -66,7 +66,7 @@ static uint32_t depth_of(const struct key *key)
 {
 	uint32_t depth = 0;
 
-	for (const char *at = strstr(key->where, " > "); at; at = strstr(at + 1, " > ")) {
+	for (const char *at = strstr(key->where, "›"); at; at = strstr(at + 1, "›")) {
 		depth++;
 	}
 	return depth;
