@@ -23,7 +23,7 @@ struct loop_host {
 	const struct contexts *contexts;
 	const struct registry *registry;
 	struct model *model;
-	struct groups *groups; /* their key-values */
+	struct groups *groups; /* what is in an edge's time, and their key-values */
 	/* Answers a focus as of now; false: not now. */
 	bool (*fill)(void *context, const struct focus *focus, struct snapshot *snapshot);
 	/* Begins one of the groups that `touches` says yes to; the hosts answered at that time. */

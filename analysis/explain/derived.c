@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "explain/internal.h"
-#include "stats/ranks.h"
 
 #define GROWS_RHO    0.98 /* with the order of rows, or with when they began */
 #define ID_SHARE     0.9  /* of the rows have a value of their own */
@@ -154,8 +153,8 @@ static bool grows(const struct explain *explain, const struct key *key, bool *do
 	double by_order, by_start;
 
 	*does = false;
-	if (!ranks_spearman(key->values, explain->positions, explain->n, &by_order) ||
-			!ranks_spearman(key->values, explain->starts, explain->n, &by_start)) {
+	if (!key_rho(explain, key, &explain->positions, &by_order) ||
+			!key_rho(explain, key, &explain->starts, &by_start)) {
 		return false;
 	}
 	*does = fabs(by_order) > GROWS_RHO || fabs(by_start) > GROWS_RHO;

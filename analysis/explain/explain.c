@@ -56,7 +56,33 @@ static bool copy_key(struct explain *explain, struct key *key, const struct expl
 		if (key->numeric ? !isfinite(value) : !(value >= 0 && value < from->n_texts)) {
 			key->values[i] = NAN;
 		}
+		key->missing |= isnan(key->values[i]);
 	}
+	return true;
+}
+
+/* Its scores. */
+static bool rank(struct explain *explain, struct ranked *series)
+{
+	series->scores = copy_values(&explain->rows, NULL, explain->n);
+	if (!series->scores || !ranks_make(series->values, explain->n, series->scores)) {
+		return false;
+	}
+	ranks_normalize(series->scores, explain->n);
+	return true;
+}
+
+bool key_rho(const struct explain *explain, const struct key *key, const struct ranked *with,
+		double *rho)
+{
+	*rho = 0;
+	if (key->missing) {
+		return ranks_spearman(key->values, with->values, explain->n, rho);
+	}
+	for (uint32_t i = 0; i < explain->n; i++) {
+		*rho += key->scores[i] * with->scores[i];
+	}
+	*rho = fmax(-1, fmin(1, *rho));
 	return true;
 }
 
@@ -68,8 +94,9 @@ static bool copy_table(struct explain *explain, const struct explain_table *tabl
 	explain->n = n;
 	explain->half = n / 2;
 	explain->durations = copy_values(rows, table->duration_ns, n);
-	explain->starts = copy_values(rows, table->start_ns, n);
-	explain->positions = copy_values(rows, NULL, n);
+	explain->durations_ranked.values = explain->durations;
+	explain->starts.values = copy_values(rows, table->start_ns, n);
+	explain->positions.values = copy_values(rows, NULL, n);
 	explain->log_durations = copy_values(rows, NULL, n);
 	explain->n_keys = table->n_keys < EXPLAIN_MAX_KEYS ? table->n_keys : EXPLAIN_MAX_KEYS;
 	explain->keys = arena_alloc(arena, (explain->n_keys + 1) * sizeof(*explain->keys));
@@ -77,14 +104,18 @@ static bool copy_table(struct explain *explain, const struct explain_table *tabl
 	explain->ordered = arena_alloc(arena, (explain->n_keys + 1) * sizeof(*explain->ordered));
 	explain->n_segments = table->n_segments;
 	explain->segments = arena_alloc(arena, (table->n_segments + 1) * sizeof(double *));
-	if (!explain->durations || !explain->starts || !explain->positions ||
+	if (!explain->durations || !explain->starts.values || !explain->positions.values ||
 			!explain->log_durations || !explain->keys || !explain->tested ||
 			!explain->ordered || !explain->segments) {
 		return false;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		explain->positions[i] = i;
+		explain->positions.values[i] = i;
 		explain->log_durations[i] = log(fmax(1, explain->durations[i]));
+	}
+	if (!rank(explain, &explain->durations_ranked) || !rank(explain, &explain->starts) ||
+			!rank(explain, &explain->positions)) {
+		return false;
 	}
 	for (uint32_t i = 0; i < explain->n_keys; i++) {
 		if (!copy_key(explain, &explain->keys[i], &table->keys[i])) {
@@ -203,7 +234,7 @@ static bool take_key(struct explain *explain, struct key *key)
 	}
 	measure(explain, key, &key->levels);
 	return measure_by_value(explain, key) &&
-	       ranks_spearman(key->values, explain->durations, explain->n, &key->rho);
+	       key_rho(explain, key, &explain->durations_ranked, &key->rho);
 }
 
 static uint64_t work_key(struct explain *explain)
@@ -218,6 +249,14 @@ static uint64_t work_key(struct explain *explain)
 		return 1;
 	}
 	key = &explain->keys[explain->at];
+	if (key->numeric) {
+		struct ranked ranked = {.values = key->values};
+
+		if (!rank(explain, &ranked)) {
+			return fail(explain);
+		}
+		key->scores = ranked.scores;
+	}
 	if (!derived_judge(explain, key, &key->why_out)) {
 		return fail(explain);
 	}
@@ -278,9 +317,7 @@ static uint64_t work_order(struct explain *explain)
 		turn_to(explain, PHASE_CONFIRM);
 		return 1;
 	}
-	if (!order_place(explain, explain->at++)) {
-		return fail(explain);
-	}
+	order_place(explain, explain->at++);
 	return pairs * explain->n / 8 + 1;
 }
 

@@ -26,6 +26,8 @@ struct key {
 	enum explanation_source source;
 	bool numeric;
 	double *values;
+	double *scores; /* of a number: ranks, centred, of length 1; 0 where it has no value */
+	bool missing;   /* some rows have no value */
 	uint32_t n_texts;
 	const char *const *texts;
 
@@ -37,6 +39,11 @@ struct key {
 	bool confirmed;
 	uint32_t stands_for; /* the key that it goes with; NOT_TOGETHER: itself */
 	bool told_by_others; /* jointly: left out of the columns */
+};
+
+/* A series, and its ranks, centred, of length 1. */
+struct ranked {
+	double *values, *scores;
 };
 
 struct value {
@@ -62,7 +69,8 @@ struct explain {
 	struct arena arena;
 	struct arena rows; /* what is by row: let go of when it is done */
 	uint32_t n, half;  /* rows; the first `half` are explored, the others held out */
-	double *durations, *starts, *positions, *log_durations;
+	double *durations, *log_durations;
+	struct ranked durations_ranked, starts, positions;
 	uint32_t n_keys;
 	struct key *keys;
 	uint32_t n_segments;
@@ -90,6 +98,10 @@ struct explain {
 	struct canonical canonical;
 };
 
+/* Spearman's rho of a number with what all rows have. False if out of memory. */
+bool key_rho(const struct explain *explain, const struct key *key, const struct ranked *with,
+		double *rho);
+
 /* derived.c: why a key is left out, NULL: it is not. False if out of memory. */
 bool derived_judge(const struct explain *explain, const struct key *key, const char **why);
 /* By its name alone. */
@@ -97,7 +109,7 @@ const char *derived_by_name(const struct key *key);
 
 /* order.c: the strongest first; then places the i-th among them, or with one before it. */
 void order_keys(struct explain *explain);
-bool order_place(struct explain *explain, uint32_t i);
+void order_place(struct explain *explain, uint32_t i);
 
 /* joint.c: each adds the columns of one; false if out of memory. */
 bool joint_begin(struct explain *explain);

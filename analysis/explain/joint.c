@@ -65,7 +65,7 @@ bool joint_add_key(struct explain *explain, uint32_t index)
 		return true; /* too many for so few requests: not told by others, though */
 	}
 	if (key->numeric) {
-		done = add_ranks(&explain->x, key->values, &added);
+		added = basis_add(&explain->x, key->scores, FOLLOWS_R2);
 	}
 	for (uint32_t level = 1; level < key->levels.n && !key->numeric && done; level++) {
 		done = add_level(&explain->x, &key->levels, level, &added);

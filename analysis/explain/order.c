@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "explain/internal.h"
-#include "stats/ranks.h"
 
 /*
  * The strongest first, by omega^2 in the explored half alone. Of keys that are nearly as strong as
@@ -67,7 +66,7 @@ static uint32_t depth_of(const struct key *key)
 {
 	uint32_t depth = 0;
 
-	for (const char *at = strstr(key->where, " > "); at; at = strstr(at + 1, " > ")) {
+	for (const char *at = strstr(key->where, "›"); at; at = strstr(at + 1, "›")) {
 		depth++;
 	}
 	return depth;
@@ -105,46 +104,37 @@ void order_keys(struct explain *explain)
 
 /* None can be told from the other: by their order, if both have one and rows in common, or by
  * which levels meet. */
-static bool go_together(const struct explain *explain, const struct key *a, const struct key *b,
-		bool *do_they)
+static bool go_together(const struct explain *explain, const struct key *a, const struct key *b)
 {
 	uint32_t n = explain->n, alike = 0;
 	double rho = 0;
 
-	*do_they = levels_association(&a->levels, &b->levels, n) >= SAME_LEVELS;
-	if (*do_they || !a->numeric || !b->numeric) {
+	if (levels_association(&a->levels, &b->levels, n) >= SAME_LEVELS) {
 		return true;
+	}
+	if (!a->numeric || !b->numeric) {
+		return false;
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		alike += isnan(a->values[i]) == isnan(b->values[i]);
+		rho += a->scores[i] * b->scores[i];
 	}
-	if (alike < SAME_RHO * n) {
-		return true;
-	}
-	if (!ranks_spearman(a->values, b->values, n, &rho)) {
-		return false;
-	}
-	*do_they = fabs(rho) > SAME_RHO;
-	return true;
+	/* With the few rows that one of them lacks counted as of the middle. */
+	return alike >= SAME_RHO * n && fabs(rho) > SAME_RHO;
 }
 
-bool order_place(struct explain *explain, uint32_t i)
+void order_place(struct explain *explain, uint32_t i)
 {
 	uint32_t at = explain->tested[i];
 	struct key *key = &explain->keys[at];
 
 	for (uint32_t before = 0; before < explain->n_ordered; before++) {
 		uint32_t other = explain->ordered[before];
-		bool do_they;
 
-		if (!go_together(explain, &explain->keys[other], key, &do_they)) {
-			return false;
-		}
-		if (do_they) {
+		if (go_together(explain, &explain->keys[other], key)) {
 			key->stands_for = other;
-			return true;
+			return;
 		}
 	}
 	explain->ordered[explain->n_ordered++] = at;
-	return true;
 }

@@ -11,7 +11,7 @@
 #define RETRY_NS   (5 * NS_PER_S)        /* between tables of a group */
 #define BELIEVED   (2 * EXPLAIN_BELIEVE) /* rows, before rule 2 may fire */
 #define ROWS_LAST  512u                  /* twice as many are never kept */
-#define AT_THE_END 3u                    /* begun when nothing more will come */
+#define AT_THE_END 1u                    /* begun when nothing more will come */
 #define SAY_BYTES  1024
 
 /* ---- groups that are explained ---- */
@@ -400,6 +400,11 @@ bool explaining_fill(const struct explain_job *job, struct snapshot *snapshot,
 	if (shown && explain_fill(shown, snapshot, explanation) != STATUS_OK) {
 		return false;
 	}
-	explanation->made_ns = shown == job->done ? job->made_ns : 0;
+	explanation->made_ns = job->made_ns;
+	if (!job->done) {
+		/* What it comes to is not taken up yet, even if all is done. */
+		*explanation = (struct explanation){
+				.state = EXPLANATION_RUNNING, .progress = explanation->progress};
+	}
 	return true;
 }

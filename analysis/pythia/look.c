@@ -6,6 +6,7 @@
 #include "pythia/internal.h"
 
 #define EPOCH_NS       (10 * NS_PER_S) /* and that many requests: enough to decide on */
+#define WINDOW_STEP_NS (NS_PER_S / 4)  /* the window of ten seconds may be so much shorter */
 #define EPOCH_REQUESTS 200u
 #define CLEAR_EPOCH_NS (5 * NS_PER_S) /* where one place surely holds most of the variance */
 #define MOST_PHI       0.5
@@ -108,7 +109,8 @@ bool pythia_is_settled(const struct pythia_look *look, const struct pythia_detai
 {
 	uint64_t age_ns = pythia_age_of_epoch(look, detail->row), count = detail->row->count;
 
-	return detail->tree->located && age_ns >= EPOCH_NS && count >= FEW_REQUESTS &&
+	return detail->tree->located && age_ns >= EPOCH_NS - WINDOW_STEP_NS &&
+	       count >= FEW_REQUESTS &&
 	       (count >= EPOCH_REQUESTS || age_ns >= LONG_EPOCH_NS ||
 			       is_clear(detail->tree, CLEAR_PHI));
 }
