@@ -12,7 +12,7 @@
 
 #define SEGMENTS   12 /* of the critical path */
 #define STEPS_MOST 100
-#define PLOT_LABEL 16 /* columns of a value */
+#define PLOT_LABEL 24 /* bytes of a value */
 
 #ifndef PT_VERSION
 #define PT_VERSION "unknown"
@@ -227,11 +227,13 @@ static void put_verdict(FILE *out, const struct report_page *page)
 	put_group(out, finding->type, finding->path);
 	fputs("\n\n**What was found:** ", out);
 	put_sentence(out, finding->text);
-	if (is_done(finding) && finding->explanation->n_keys > 0 &&
-			finding->explanation->keys[0].confirmed) {
-		put_variable(out, finding->explanation);
-	} else {
+	if (!is_done(finding) || finding->explanation->n_keys == 0 ||
+			!finding->explanation->keys[0].confirmed) {
 		put_no_variable(out, finding->explanation);
+	} else if (strstr(finding->text, finding->explanation->keys[0].name)) {
+		fprintf(out, "Why the search ended: %s.", rule_words[finding->rule]);
+	} else {
+		put_variable(out, finding->explanation);
 	}
 	fputs("\n", out);
 }
@@ -263,10 +265,12 @@ static void put_finding(FILE *out, const struct report_page *page)
 	}
 	fprintf(out, "| points enabled for it | %" PRIu32 " of %" PRIu32 " |\n", finding->n_points,
 			page->snapshot->steps.known);
-	fprintf(out, "| what they cost | %s, %s, %s of a CPU |\n",
-			rate(a, finding->cost.events_per_s, "events"),
-			rate(b, finding->cost.bytes_per_s, "bytes"),
-			share(c, finding->cost.cpu_share >= 0, finding->cost.cpu_share));
+	if (finding->n_points > 0) {
+		fprintf(out, "| what they cost | %s, %s, %s of a CPU |\n",
+				rate(a, finding->cost.events_per_s, "events"),
+				rate(b, finding->cost.bytes_per_s, "bytes"),
+				share(c, finding->cost.cpu_share >= 0, finding->cost.cpu_share));
+	}
 }
 
 static void put_group_figures(FILE *out, const struct groups_row *row)
@@ -368,20 +372,25 @@ static void put_strip(FILE *out, const uint32_t *bins)
 static void put_plot(FILE *out, const struct explanation *explanation)
 {
 	char cell[OUTPUT_CELL], high[OUTPUT_CELL], label[PLOT_LABEL + 1];
-	int used;
+	int used, width = 1;
 
+	for (uint32_t i = 0; i < explanation->n_values; i++) {
+		int length = (int)text_escape(label, sizeof(label), explanation->values[i].text);
+
+		width = length > width ? length : width;
+	}
 	for (uint32_t i = 0; i < explanation->n_values; i++) {
 		text_escape(label, sizeof(label), explanation->values[i].text);
 		fputs("    ", out);
-		output_padded(out, label, PLOT_LABEL);
+		output_padded(out, label, width);
 		fprintf(out, " %5.1f %% %8s  ", 100 * explanation->values[i].share,
 				duration(high, explanation->values[i].p50_ns));
 		put_strip(out, explanation->values[i].bins);
 		fputs("\n", out);
 	}
-	used = fprintf(out, "    %*s%s ", PLOT_LABEL + 19, "", duration(cell, explanation->low_ns));
+	used = fprintf(out, "    %*s%s ", width + 19, "", duration(cell, explanation->low_ns));
 	duration(high, explanation->high_ns);
-	used -= 4 + PLOT_LABEL + 19;
+	used -= 4 + width + 19;
 	for (; used < 2 * (int)EXPLANATION_BINS - (int)strlen(high) - 1; used++) {
 		fputs("-", out);
 	}
@@ -617,7 +626,8 @@ static void put_recording(FILE *out, const struct report_page *page)
 	      "|---|---|---|---|--:|--:|--:|--:|--:|\n",
 			out);
 	for (uint32_t i = 0; i < snapshot->sources.n; i++) {
-		if (snapshot->sources.rows[i].state != SOURCE_OFFERED) {
+		if (snapshot->sources.rows[i].state != SOURCE_OFFERED &&
+				!snapshot->sources.rows[i].is_relay) {
 			put_source(out, &snapshot->sources.rows[i]);
 		}
 	}
