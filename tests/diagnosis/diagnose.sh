@@ -187,37 +187,20 @@ quiet_one() {
 # Live, with the skeleton recorded by a session that is there, and orders carried out by the helper:
 # beside the daemons, while the testbed runs.
 live() {
-	local dir=$1 strategy=$2 budget=$3 learn_s=$4 before_s=$5 limit_s=$6 words=() fault_ns
+	local dir=$1 strategy=$2 budget=$3 learn_s=$4 before_s=$5 limit_s=$6 fault_ns console_pid
 	shift 6
 	export XDG_STATE_HOME=$dir
-	lttng --no-sessiond create learn --output="$dir/learn" >/dev/null || return 1
-	lttng --no-sessiond enable-channel -u -s learn --buffers-uid --subbuf-size=4M --num-subbuf=8 \
-		events >/dev/null
-	lttng --no-sessiond add-context -u -s learn -c events -t vpid -t vtid >/dev/null
-	lttng --no-sessiond enable-event -u -s learn -c events 'api:*,sched:*,compute:*,net:*,vol:*' \
-		>/dev/null
-	sleep 2
-	lttng --no-sessiond start learn >/dev/null
-	sleep "$learn_s"
-	lttng --no-sessiond destroy learn >/dev/null
+	record_calm "$dir/learn" "$learn_s"
 	"$console" --batch=json "${schema[@]}" --save-profile="$dir/profile.json" "$dir/learn" \
 		>/dev/null || return 1
 	timeout "$limit_s" "$console" "$PT_RELAY" "${schema[@]}" --autopilot --batch=json -d 1 \
 		--horizon=epoch --strategy="$strategy" --budget="$budget" --learn="$dir/profile.json" \
 		--control.relay_url="net://127.0.0.1:${PT_RELAY_CONTROL##*:}:${PT_RELAY_DATA##*:}" \
 		--until=verdict --log="$dir/log" >"$dir/documents" 2>"$dir/err" &
-	local console_pid=$!
+	console_pid=$!
 	sleep "$before_s"
 	fault_ns=$(date +%s%N)
-	while [ $# -gt 0 ]; do
-		words=()
-		while [ $# -gt 0 ] && [ "$1" != + ]; do
-			words+=("$1")
-			shift
-		done
-		[ $# -eq 0 ] || shift
-		"$build/testbed/pt-fault" --dir "$PT_TESTBED_DIR" "${words[@]}" || return 1
-	done
+	inject "$build" "$@"
 	wait "$console_pid"
 	tail -n 1 "$dir/documents" >"$dir/$strategy.json"
 	echo "$fault_ns" >"$dir/fault"
@@ -254,6 +237,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 source_dir=$(cd "$here/../.." && pwd)
 schema=(--schema="$here/../testbed/schema.yaml")
 if [ "$1" = --live ]; then
+	. "$here/sessions.sh"
 	build=$2 console=$2/pythiatop
 	shift 2
 	live "$@"
