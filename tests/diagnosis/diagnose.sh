@@ -21,7 +21,7 @@ usage() {
 		  --parallel N             so many testbeds at a time (1)
 		  --learn S, --before S, --after S   of a recording (60, 15, 100); see record.sh
 		  --windows N              quiet: windows of each recording (10), of 100 s, 50 s apart
-		  --pairs N, --seconds S   overhead: rounds of all modes (10), each so long (30)
+		  --pairs N, --seconds S   overhead: rounds of all modes (10), each so long (60)
 		  --out FILE               append results there (build/diagnosis/VERB-SET.jsonl)
 		  --work DIR               recordings are made there (build/diagnosis)
 		  --keep                   do not delete recordings
@@ -217,7 +217,7 @@ short_one() {
 	read -ra load_options <<<"$load"
 	rm -rf "$dir"
 	mkdir -p "$dir"
-	"$here/../testbed/daemons.sh" --session demo --events skeleton "${options[@]}" -- \
+	ahead "$here/../testbed/daemons.sh" --session demo --events skeleton "${options[@]}" -- \
 		"$build/testbed/pt-testbed" --seed "$seed" --fault none "${load_options[@]}" -- \
 		bash "$here/diagnose.sh" --live "$build" "$dir" "$strategy" "$budget" "$learn_s" \
 		"$before_s" $((before_s + after_s)) "${words[@]}" >"$dir/out" 2>&1
@@ -236,8 +236,8 @@ short_one() {
 here=$(cd "$(dirname "$0")" && pwd)
 source_dir=$(cd "$here/../.." && pwd)
 schema=(--schema="$here/../testbed/schema.yaml")
+. "$here/sessions.sh"
 if [ "$1" = --live ]; then
-	. "$here/sessions.sh"
 	build=$2 console=$2/pythiatop
 	shift 2
 	live "$@"
@@ -248,7 +248,7 @@ shift
 case $verb in -h | --help | help) usage; exit 0 ;; esac
 build=${PT_BUILD_DIR:-$source_dir/build}
 set_name=tuning scenarios=() seeds=20 first=1 budget=5k parallel=1 learn_s=60 before_s=15 after_s=100
-windows=10 pairs=10 seconds=30 out='' work='' keep='' files=()
+windows=10 pairs=10 seconds=60 out='' work='' keep='' files=()
 strategies=(hybrid random flat hierarchical historic pythia)
 while [ $# -gt 0 ]; do
 	case $1 in

@@ -154,7 +154,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 first=0
 [ ! -f "$results" ] || first=$(($(wc -l <"$results") / ${#modes[@]}))
-"$here/../testbed/daemons.sh" --session none -- \
+ahead "$here/../testbed/daemons.sh" --session none -- \
 	"$build/testbed/pt-testbed" --fault none --log "$work/load.log" -- \
 	bash "$here/overhead.sh" --inside "$build" "$results" "$pairs" "$seconds" "$budget" "$first" \
 	"$work"

@@ -76,10 +76,7 @@ done
 mkdir -p "$(dirname "$out")"
 mkdir "$out" || fail "cannot make $out"
 out=$(cd "$out" && pwd)
-# What else the machine does should not look like a fault: ahead of it, where that is allowed.
-quick=()
-nice -n -10 true 2>/dev/null && [ "$(nice -n -10 nice 2>/dev/null)" = -10 ] && quick=(nice -n -10)
-"${quick[@]}" "$here/../testbed/daemons.sh" --session none "${daemons[@]}" -- \
+ahead "$here/../testbed/daemons.sh" --session none "${daemons[@]}" -- \
 	"$build/testbed/pt-testbed" --seed "$seed" --fault none "${load[@]}" -- \
 	bash "$here/record.sh" --inside "$build" "$out" "$learn_s" "$before_s" "$after_s" "$subbuf" \
 	"$subbufs" "$@" >"$out/log" 2>&1 || {
