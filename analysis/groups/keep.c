@@ -7,6 +7,8 @@
 
 #define NS_PER_S  UINT64_C(1000000000)
 #define MEAN_UNIT 256u /* of means: parts of a request */
+#define LONG_AGO  64u  /* seconds, after which nothing of a mean is left */
+#define BURST     2u   /* seconds' worth of samples, taken in one before fewer are */
 
 /* A burst is remembered for about eight seconds. */
 static void ring_turn_second(struct ring *ring, uint64_t second, uint32_t usual)
@@ -14,8 +16,9 @@ static void ring_turn_second(struct ring *ring, uint64_t second, uint32_t usual)
 	uint64_t passed = second - ring->second;
 	uint32_t expected = passed == 1 ? ring->seen : 0;
 
-	for (; passed > 0 && (ring->seen || ring->mean); passed--) {
-		ring->mean += ((uint64_t)ring->seen * MEAN_UNIT) / 8 - ring->mean / 8;
+	ring->mean = passed < LONG_AGO ? ring->mean : 0;
+	for (; ring->mean + ring->seen > 0 && passed > 0 && passed < LONG_AGO; passed--) {
+		ring->mean += (uint64_t)ring->seen * MEAN_UNIT / 8 - ring->mean / 8;
 		ring->seen = 0;
 	}
 	if (expected < ring->mean / MEAN_UNIT) {
@@ -30,9 +33,9 @@ static void ring_turn_second(struct ring *ring, uint64_t second, uint32_t usual)
 
 /*
  * The share of a second's requests follows from how many the second before had, or those before it
- * on average. Where load grew so much that the share is too large, it is halved for each
- * samples_per_s that were taken; and none are beyond SAMPLES_PER_S: the sample is then uniform only
- * up to there.
+ * on average. Where load grew so much that the share is too large, it is halved for each BURST
+ * times samples_per_s that were taken; and none are beyond SAMPLES_PER_S: the sample is then
+ * uniform only up to there.
  */
 bool keep_sample(struct groups *groups, struct group *group, const struct request *request)
 {
@@ -46,7 +49,7 @@ bool keep_sample(struct groups *groups, struct group *group, const struct reques
 	if (ring->taken >= SAMPLES_PER_S || (uint32_t)hash_u64(request->id) > ring->threshold) {
 		return false;
 	}
-	if (++ring->taken % groups->config.samples_per_s == 0) {
+	if (++ring->taken % (BURST * groups->config.samples_per_s) == 0) {
 		ring->threshold /= 2;
 	}
 	return true;
