@@ -7,8 +7,15 @@
 
 #define NS_PER_S  UINT64_C(1000000000)
 #define MEAN_UNIT 256u /* of means: parts of a request */
+#define PER_KEPT  4u   /* samples, of which one is kept where they are many */
 #define LONG_AGO  64u  /* seconds, after which nothing of a mean is left */
 #define BURST     2u   /* seconds' worth of samples, taken in one before fewer are */
+
+/* So many of those expected, as a threshold of hashes. */
+static uint32_t share_of(uint32_t n, uint32_t expected)
+{
+	return expected > n ? (uint32_t)(((uint64_t)n << 32) / expected) : UINT32_MAX;
+}
 
 /* A burst is remembered for about eight seconds. */
 static void ring_turn_second(struct ring *ring, uint64_t second, uint32_t usual)
@@ -24,8 +31,8 @@ static void ring_turn_second(struct ring *ring, uint64_t second, uint32_t usual)
 	if (expected < ring->mean / MEAN_UNIT) {
 		expected = (uint32_t)(ring->mean / MEAN_UNIT);
 	}
-	ring->threshold = expected > usual ? (uint32_t)(((uint64_t)usual << 32) / expected)
-					   : UINT32_MAX;
+	ring->threshold = share_of(usual, expected);
+	ring->kept_threshold = share_of((usual + PER_KEPT - 1) / PER_KEPT, expected);
 	ring->second = second;
 	ring->seen = 0;
 	ring->taken = 0;
@@ -187,6 +194,7 @@ void keep_request(struct groups *groups, struct group *group, struct slice *slic
 			 tops_wants(&group->epoch_tops, ns);
 	struct slow slow = {.ns = ns, .id = request->id};
 
+	sampled = sampled && (uint32_t)hash_u64(request->id) <= group->ring.kept_threshold;
 	if (!sampled && !new_cell && !slowest && !top && !epoch_top) {
 		return;
 	}
