@@ -334,7 +334,7 @@ void engine_feed(struct engine *engine, const struct event *event)
 		engine->first_ns = event->ts_ns;
 	}
 	engine_advance(engine, event->ts_ns);
-	loop_see(&engine->loop, event->type, session->host);
+	session->counts.bytes += loop_see(&engine->loop, event, session->host);
 	engine->seconds[engine->second % RATE_SECONDS]++;
 	if (registry->hosts[session->host].n_attached > 1 && registry_is_copy(registry, event)) {
 		engine->dropped++;

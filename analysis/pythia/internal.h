@@ -78,7 +78,9 @@ struct pythia {
 	struct index offered_hosts; /* by host bit number */
 	uint32_t offers;            /* lists of them that came */
 	uint32_t over_looks;        /* in a row, at which the steps cost more than the budget */
-	double actual_events_per_s; /* of all steps, at the end of the last watch */
+	struct step_cost actual;             /* of all steps, at the end of the last watch */
+	double event_ns[POINTS_MAX_HOSTS];   /* what an event costs there; 0: not measured */
+	double event_bytes;                  /* of the points seen so far, on average */
 	uint64_t first_ns, now_ns;
 	uint32_t epoch;
 	struct norm *norms;

@@ -32,6 +32,7 @@ struct point {
 	uint64_t ours;       /* steps in force record it there */
 	uint64_t seen_ns;    /* event time of its last event; 0: never */
 	uint64_t enabled_ns; /* event time at which a step last enabled it */
+	double bytes;        /* of a record of it when it was last seen; 0: it never was */
 	uint32_t boring;     /* epochs in a row in which it told nothing */
 	uint32_t bored;      /* the last of them, plus 1 */
 	uint32_t barred;     /* not before that epoch again */

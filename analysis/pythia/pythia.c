@@ -154,7 +154,8 @@ enum status pythia_offer(struct pythia *pythia, const char *host, const struct p
 	return STATUS_OK;
 }
 
-void pythia_recorded(struct pythia *pythia, const char *event, const char *const *hosts, uint32_t n)
+void pythia_recorded(struct pythia *pythia, const char *event, const char *const *hosts, uint32_t n,
+		double bytes)
 {
 	uint32_t at = points_of_event(&pythia->points, pythia_intern(pythia, event));
 
@@ -162,8 +163,18 @@ void pythia_recorded(struct pythia *pythia, const char *event, const char *const
 		return;
 	}
 	pythia->points.items[at].seen_ns = pythia->now_ns;
+	pythia->points.items[at].bytes = bytes;
 	for (uint32_t i = 0; i < n; i++) {
 		pythia->points.items[at].recorded |= points_host(&pythia->points, hosts[i]);
+	}
+}
+
+void pythia_calibrate(struct pythia *pythia, const char *host, double event_ns)
+{
+	uint64_t bit = points_host(&pythia->points, host);
+
+	if (bit && event_ns > 0) {
+		pythia->event_ns[__builtin_ctzll(bit)] = event_ns;
 	}
 }
 

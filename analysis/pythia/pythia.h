@@ -59,9 +59,11 @@ const struct profile *pythia_profile(const struct pythia *pythia, struct arena *
 /* An event that is recorded, and what it means, whether anybody offers it or not. */
 void pythia_know(struct pythia *pythia, const struct pythia_offer *event);
 
-/* Events of that name came from these hosts lately. */
-void pythia_recorded(
-		struct pythia *pythia, const char *event, const char *const *hosts, uint32_t n);
+/* Events of that name, of so many bytes on average, came from these hosts lately. */
+void pythia_recorded(struct pythia *pythia, const char *event, const char *const *hosts, uint32_t n,
+		double bytes);
+/* What recording an event costs on a host, in ns of CPU; see helper/calibrate.h. */
+void pythia_calibrate(struct pythia *pythia, const char *host, double event_ns);
 
 /* A group looked at closely. */
 struct pythia_detail {

@@ -85,6 +85,30 @@ static void keep_or_undo(struct pythia *pythia, struct step *step, const struct 
 	step_undo(step, STEP_BY_WATCH, now_ns);
 }
 
+/* What came on top of what the steps before cost; CPU is by what an event costs on the host. */
+static void take_actual(struct pythia *pythia, struct step *step, const struct step_cost *all)
+{
+	const struct step_cost before = pythia->actual;
+
+	step->actual = pythia->actual = *all;
+	step->actual.events_per_s -= before.events_per_s;
+	if (all->bytes_per_s >= 0) {
+		step->actual.bytes_per_s -= fmax(before.bytes_per_s, 0);
+	}
+	if (step->kind == STEP_DISABLE) {
+		return;
+	}
+	/* The load may have changed meanwhile. */
+	step->actual.events_per_s = fmax(step->actual.events_per_s, 0);
+	if (all->bytes_per_s >= 0) {
+		step->actual.bytes_per_s = fmax(step->actual.bytes_per_s, 0);
+	}
+	if (step->predicted.events_per_s > 0) {
+		step->actual.cpu_share = step->actual.events_per_s * step->predicted.cpu_share /
+					 step->predicted.events_per_s;
+	}
+}
+
 void pythia_watch_over(struct pythia *pythia, const struct step_watch *watch,
 		const struct group_view *group, uint64_t now_ns)
 {
@@ -93,13 +117,7 @@ void pythia_watch_over(struct pythia *pythia, const struct step_watch *watch,
 	if (!step || step->state != STEP_WATCHED) {
 		return;
 	}
-	/* What came on top of what the steps before cost. */
-	step->actual = watch->actual;
-	step->actual.events_per_s -= pythia->actual_events_per_s;
-	pythia->actual_events_per_s = watch->actual.events_per_s;
-	if (step->actual.events_per_s < 0 && step->kind != STEP_DISABLE) {
-		step->actual.events_per_s = 0; /* the load changed meanwhile */
-	}
+	take_actual(pythia, step, &watch->actual);
 	if (step->kind == STEP_LEARN) {
 		pythia->learn_tried = true;
 		step_say(step, "%u places of %u points learned", pythia->space.n, pythia->points.n);

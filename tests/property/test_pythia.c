@@ -327,7 +327,7 @@ static struct run run_loop(struct pythia *pythia, struct service *service, bool 
 		struct pythia_detail detail;
 		uint32_t ids[PYTHIA_DETAILS];
 
-		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1);
+		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1, 40);
 		look_at(service, sight, (now_ns - epoch_ns) / SECOND * 20, varies);
 		sight->row.epoch = epoch;
 		sight->row.since_ns = epoch_ns;
@@ -526,7 +526,7 @@ static void keeps_within_a_budget_that_shrinks(void **state)
 		look_at(service, sight, 300, true);
 		sight->row.since_ns = now_ns;
 		groups.rows = &sight->row;
-		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1);
+		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1, 40);
 		pythia_look(pythia, &(struct pythia_look){.now_ns = now_ns,
 						    .epoch = (uint32_t)(1000 + i),
 						    .groups = &groups,

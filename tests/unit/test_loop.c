@@ -693,7 +693,7 @@ static void learning_holds_nothing_up(void **state)
 	(void)state;
 	assert_int_equal(pythia_offer(pythia, "h", offers, 3), STATUS_OK);
 	for (uint64_t second = 1; second <= 400; second++) {
-		pythia_recorded(pythia, "p:r_entry", (const char *[]){"h"}, 1);
+		pythia_recorded(pythia, "p:r_entry", (const char *[]){"h"}, 1, 40);
 		pythia_look(pythia, &(struct pythia_look){.now_ns = second * NS_PER_S,
 						    .groups = &groups,
 						    .recent = &groups});
