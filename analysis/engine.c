@@ -667,6 +667,11 @@ void engine_undo_all(struct engine *engine, enum step_by by)
 	pythia_undo_all(engine->loop.pythia, by, engine->now_ns);
 }
 
+void engine_calibrate(struct engine *engine, const char *host, double event_ns)
+{
+	pythia_calibrate(engine->loop.pythia, host, event_ns);
+}
+
 void engine_host_gone(struct engine *engine, const char *host)
 {
 	pythia_host_gone(engine->loop.pythia, host, engine->now_ns);

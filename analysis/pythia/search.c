@@ -11,6 +11,7 @@
 #define ELIGIBLE_PHI     0.10
 #define VERDICT_PHI      0.5
 #define FRUITLESS_SPLITS 2u
+#define NAMED_STEPS      5u /* by names, before nothing is thought to be in an edge */
 #define MAX_EDGES        16u
 #define MAX_WHERE        512
 
@@ -270,9 +271,12 @@ static void verdict_code(struct pythia *pythia, struct finding *finding,
 	take_figures(finding, detail, edge->row);
 	finding_say(finding,
 			"%s: the time goes in %s (%.0f%% of the variance, %.0f to %.0f, n %llu); "
-			"no point deeper in it is known to fire",
+			"no point deeper in it %s",
 			detail->row->type, row->name, 100 * row->phi, 100 * row->phi_low,
-			100 * row->phi_high, (unsigned long long)detail->tree->counted);
+			100 * row->phi_high, (unsigned long long)detail->tree->counted,
+			pythia->space.learned ? "is known to fire"
+					      : "was seen to fire, of those that were tried (where "
+						"points stand was not learned)");
 	if (edge->node != SPACE_NONE) {
 		finding->edge = edge->node; /* the way there is kept */
 		pythia->points.items[pythia->space.nodes[edge->node].point].explained++;
@@ -349,6 +353,26 @@ static void learn_from_split(struct finding *finding, const struct edge *edges, 
 	}
 }
 
+/*
+ * Points were chosen by name so often, more than are left, and none of them fired in it: there may
+ * be none that does.
+ */
+static bool is_tried(const struct pythia *pythia, const struct tree_row *row, uint32_t node)
+{
+	uint32_t provider, tried = 0;
+
+	if (!pythia->n_candidates || pythia->candidates[0].node != SPACE_NONE || row->n_below > 0 ||
+			pythia->space.nodes[node].named < NAMED_STEPS) {
+		return false;
+	}
+	provider = pythia->points.items[pythia->candidates[0].point].provider;
+	for (uint32_t i = 0; i < pythia->points.n; i++) {
+		tried += pythia->points.items[i].provider == provider &&
+			 pythia->points.items[i].ever;
+	}
+	return tried > pythia->n_candidates;
+}
+
 /* With more requests of the same epoch again. */
 static void wait_for_more(struct finding *finding)
 {
@@ -362,7 +386,7 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 	struct edge edges[MAX_EDGES];
 	uint32_t n = find_edges(pythia, finding, detail->tree, edges),
 		 given_up = finding->n_given_up;
-	bool over_budget = false;
+	bool over_budget = false, by_name;
 
 	learn_from_split(finding, edges, n, detail->tree);
 	if (finding->n_given_up > given_up) {
@@ -375,6 +399,9 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 		if (!edges[i].leaf) {
 			candidates_of_edge(pythia, finding, detail, look, &edges[i]);
 		}
+		if (is_tried(pythia, row, edges[i].node)) {
+			pythia->n_candidates = 0;
+		}
 		if (pythia->n_candidates == 0) {
 			if (row->phi_low >= VERDICT_PHI && !pythia_is_settled(look, detail)) {
 				wait_for_more(finding);
@@ -386,7 +413,9 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 			}
 			continue;
 		}
+		by_name = pythia->candidates[0].node == SPACE_NONE;
 		if (propose(pythia, finding, detail, edges[i].row, false)) {
+			pythia->space.nodes[edges[i].node].named += by_name;
 			finding->edge = edges[i].node;
 			finding->split_noted = false;
 			finding->edge_phi = row->phi;

@@ -59,6 +59,7 @@ static void keep_or_undo(struct pythia *pythia, struct step *step, const struct 
 		const struct group_view *group, uint64_t now_ns)
 {
 	double limit = step->predicted.events_per_s * OVERSHOOT + cost_spent(pythia).events_per_s;
+	double bytes = step->predicted.bytes_per_s * OVERSHOOT + cost_spent(pythia).bytes_per_s;
 	double moved = 0;
 
 	if (watch->discarded) {
@@ -70,6 +71,12 @@ static void keep_or_undo(struct pythia *pythia, struct step *step, const struct 
 				"undone by itself: %.0f events/s, more than twice the %.0f "
 				"predicted",
 				watch->actual.events_per_s, step->predicted.events_per_s);
+	} else if (step->predicted.bytes_per_s >= 0 && step->kind == STEP_ENABLE &&
+			watch->actual.bytes_per_s > bytes && bytes > 0) {
+		step_say(step,
+				"undone by itself: %.0f bytes/s, more than twice the %.0f "
+				"predicted",
+				watch->actual.bytes_per_s, step->predicted.bytes_per_s);
 	} else if (pythia->budget.events_per_s > 0 && step->kind == STEP_ENABLE &&
 			watch->actual.events_per_s > pythia->budget.events_per_s) {
 		step_say(step, "undone by itself: %.0f events/s are over the budget of %.0f",

@@ -144,6 +144,9 @@ const struct baseline *engine_baseline(struct engine *engine, enum horizon horiz
 /* The latest event time; 0: none so far. */
 uint64_t engine_time(const struct engine *engine);
 
+/* What recording an event costs on a host, in ns of CPU: predictions go by it. */
+void engine_calibrate(struct engine *engine, const char *host, double event_ns);
+
 /* Starts a new epoch of all groups, now. */
 void engine_begin_epoch(struct engine *engine);
 

@@ -44,10 +44,10 @@ struct watching {
 	bool on, asked, learning;
 	uint32_t step;
 	uint64_t begin_ns, end_ns;
-	uint64_t events, discarded;    /* of our sessions, at the begin */
-	uint64_t look_ns, look_events; /* of the last look in between */
-	uint32_t over;                 /* looks in a row over the budget */
-	double rate;                   /* events/s at the last look; 0: none so far */
+	uint64_t events, bytes, discarded; /* of our sessions, at the begin */
+	uint64_t look_ns, look_events;     /* of the last look in between */
+	uint32_t over;                     /* looks in a row over the budget */
+	double rate;                       /* events/s at the last look; 0: none so far */
 	uint32_t open;
 	uint64_t discarded_now;
 };
@@ -261,6 +261,10 @@ static void tend_host(struct conductor *conductor, int at, uint64_t now_ns)
 			decisions_host_gone(conductor->decisions, host.name);
 		}
 		*player = (struct player){.generation = host.generation};
+		if (host.event_ns > 0) {
+			engine_calibrate(conductor->setup.engine, host.name, host.event_ns);
+			decisions_calibrate(conductor->decisions, host.name, host.event_ns);
+		}
 	}
 	if (!player->asking && now_ns >= player->offers_ns) {
 		player->asking = control_ask_points(conductor->hosts, at, 0, on_points,
@@ -514,18 +518,19 @@ static void play(struct conductor *conductor, uint64_t now_ns)
 
 /* --- watching -------------------------------------------------------------------------------- */
 
-/* Events that came through sessions of ours. */
-static uint64_t own_events(const struct conductor *conductor)
+/* Events that came through sessions of ours, and their bytes. */
+static struct session_counts own_counts(const struct conductor *conductor)
 {
 	const struct session_desc *session;
-	uint64_t sum = 0;
+	struct session_counts sum = {.events = 0};
 
 	for (uint32_t i = 0; (session = engine_session(conductor->setup.engine, i)); i++) {
 		struct session_counts counts;
 
 		if (session->ours) {
 			engine_session_counts(conductor->setup.engine, i, &counts);
-			sum += counts.events;
+			sum.events += counts.events;
+			sum.bytes += counts.bytes;
 		}
 	}
 	return sum;
@@ -566,14 +571,17 @@ static void ask_discarded(struct conductor *conductor)
 
 static void begin_watch(struct conductor *conductor, uint64_t now_ns)
 {
+	const struct session_counts counts = own_counts(conductor);
+
 	conductor->watching = (struct watching){.on = true,
 			.step = conductor->playing.step,
 			.learning = conductor->playing.kind == STEP_LEARN,
 			.begin_ns = now_ns,
 			.end_ns = now_ns + conductor->playing.watch_s * NS_PER_S,
-			.events = own_events(conductor),
+			.events = counts.events,
+			.bytes = counts.bytes,
 			.look_ns = now_ns,
-			.look_events = own_events(conductor),
+			.look_events = counts.events,
 			.discarded = conductor->watching.discarded_now};
 }
 
@@ -587,7 +595,7 @@ static void look_in_between(struct conductor *conductor, uint64_t now_ns)
 	if (watching->learning || now_ns < watching->look_ns + NS_PER_S) {
 		return;
 	}
-	events = own_events(conductor);
+	events = own_counts(conductor).events;
 	watching->rate = (double)(events - watching->look_events) * 1e9 /
 			 (double)(now_ns - watching->look_ns);
 	watching->look_ns = now_ns;
@@ -601,6 +609,7 @@ static void look_in_between(struct conductor *conductor, uint64_t now_ns)
 static void watch(struct conductor *conductor, uint64_t now_ns)
 {
 	struct watching *watching = &conductor->watching;
+	struct session_counts counts;
 	struct step_watch seen;
 	double seconds;
 
@@ -618,14 +627,15 @@ static void watch(struct conductor *conductor, uint64_t now_ns)
 		return;
 	}
 	seconds = (double)(now_ns - watching->begin_ns) * 1e-9;
+	counts = own_counts(conductor);
 	seen = (struct step_watch){.step = watching->step,
 			.discarded = watching->discarded_now > watching->discarded
 						     ? watching->discarded_now - watching->discarded
 						     : 0,
-			.actual = {.events_per_s = (double)(own_events(conductor) -
-								   watching->events) /
+			.actual = {.events_per_s = (double)(counts.events - watching->events) /
 						   seconds,
-					.bytes_per_s = -1,
+					.bytes_per_s = (double)(counts.bytes - watching->bytes) /
+						       seconds,
 					.cpu_share = -1}};
 	if (watching->over >= 2) {
 		seen.actual.events_per_s = watching->rate; /* as it is now, not since the begin */

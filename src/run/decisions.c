@@ -148,6 +148,12 @@ void decisions_propose(struct decisions *log, uint32_t context, bool enable)
 	put(log, "propose", json_pack("{sI sb}", "context", (json_int_t)context, "enable", enable));
 }
 
+void decisions_calibrate(struct decisions *log, const char *host, double event_ns)
+{
+	put(log, "calibrate",
+			json_pack("{so sf}", "host", json_file_text(host), "event_ns", event_ns));
+}
+
 void decisions_host_gone(struct decisions *log, const char *host)
 {
 	put(log, "host_gone", json_pack("{so}", "host", json_file_text(host)));
@@ -203,7 +209,8 @@ void decisions_outcome(struct decisions *log, const struct step_outcome *outcome
 void decisions_watch(struct decisions *log, const struct step_watch *watch)
 {
 	put(log, "watch",
-			json_pack("{sI sI sf}", "step", (json_int_t)watch->step, "discarded",
+			json_pack("{sI sI sf sf}", "step", (json_int_t)watch->step, "discarded",
 					(json_int_t)watch->discarded, "events_per_s",
-					watch->actual.events_per_s));
+					watch->actual.events_per_s, "bytes_per_s",
+					watch->actual.bytes_per_s));
 }
