@@ -145,6 +145,26 @@ static uint32_t find_gaps(void *context, uint32_t group_id, uint64_t since_ns, u
 	return n;
 }
 
+static uint32_t find_threads(void *context, uint32_t group_id, uint64_t since_ns,
+		struct pythia_thread *out, uint32_t max)
+{
+	const struct loop *loop = context;
+	const struct registry *registry = loop->host.registry;
+	struct group_thread *threads = calloc(max + 1, sizeof(*threads));
+	uint32_t n = threads ? groups_threads(loop->host.groups, group_id, since_ns, threads, max)
+			     : 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t host = threads[i].host;
+
+		out[i] = (struct pythia_thread){
+				.host = host < registry->n_hosts ? registry->hosts[host].name : "",
+				.tid = threads[i].tid};
+	}
+	free(threads);
+	return n;
+}
+
 /* Where the spans of each row begin; NULL: nobody knows. */
 static const double *order_of(struct loop *loop, struct snapshot *snapshot)
 {
@@ -239,6 +259,7 @@ static void look_at_groups(struct loop *loop, bool learned)
 				.groups = &epoch->groups,
 				.recent = &recent->groups,
 				.gaps = find_gaps,
+				.threads = find_threads,
 				.gapper = loop};
 
 		if (learned) {

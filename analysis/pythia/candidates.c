@@ -381,14 +381,11 @@ void candidates_of_edge(struct pythia *pythia, const struct finding *finding,
 /* Kernel events, where the code itself has no more points and a host offers them. */
 void candidates_of_kernel(struct pythia *pythia)
 {
-	static const char *const events[] = {"sched_switch", "sched_waking", "sched_wakeup",
-			"irq_handler_entry", "softirq_entry", "block_rq_issue",
-			"block_rq_complete"};
+	const char *event;
 
 	pythia->n_candidates = 0;
-	for (size_t e = 0; e < sizeof(events) / sizeof(events[0]); e++) {
-		uint32_t name = names_add(pythia->names, events[e], strlen(events[e]));
-		uint32_t point = points_of_event(&pythia->points, name);
+	for (uint32_t e = 0; (event = kernel_event_name(e)) != NULL; e++) {
+		uint32_t point = points_of_event(&pythia->points, pythia_intern(pythia, event));
 
 		if (point != POINT_NONE && can_enable(pythia, &pythia->points.items[point])) {
 			add_candidate(pythia, SPACE_NONE, SPACE_NONE, point, CANDIDATE_NONE, 0);

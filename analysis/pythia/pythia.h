@@ -80,6 +80,12 @@ struct pythia_gap {
 	double phi;     /* share of the variance, an estimate */
 };
 
+/* A thread of a host that requests were worked on by. */
+struct pythia_thread {
+	const char *host;
+	int32_t tid;
+};
+
 struct pythia_look {
 	uint64_t now_ns; /* event time */
 	uint32_t epoch;  /* number of the one that was begun last, of some groups or all */
@@ -94,6 +100,9 @@ struct pythia_look {
 	 */
 	uint32_t (*gaps)(void *gapper, uint32_t group_id, uint64_t since_ns, uint32_t context,
 			struct pythia_gap *out, uint32_t max);
+	/* Threads of such requests; returns how many, at most max. May be NULL. */
+	uint32_t (*threads)(void *gapper, uint32_t group_id, uint64_t since_ns,
+			struct pythia_thread *out, uint32_t max);
 	void *gapper;
 };
 

@@ -192,9 +192,39 @@ static bool any_fits(const struct pythia *pythia)
 	return left < 0;
 }
 
+/* What was chosen, as parts; kernel events only of the threads of the group's requests. */
+static uint32_t parts_of(struct pythia *pythia, const struct pythia_detail *detail,
+		const struct pythia_look *look, uint32_t n_chosen, struct step_part *parts)
+{
+	struct pythia_thread *threads = NULL;
+	uint32_t n = 0, n_threads = 0;
+
+	for (uint32_t i = 0; i < n_chosen; i++) {
+		const struct candidate *candidate = &pythia->candidates[pythia->chosen[i]];
+
+		if (!candidate->kernel) {
+			parts[n++] = (struct step_part){.point = candidate->point,
+					.hosts = point_off(&pythia->points.items[candidate->point]),
+					.enable = true};
+			continue;
+		}
+		if (!threads && look->threads) {
+			threads = calloc(KERNEL_THREADS, sizeof(*threads));
+			n_threads = threads ? look->threads(look->gapper, detail->row->id,
+							      detail->row->since_ns, threads,
+							      KERNEL_THREADS)
+					    : 0;
+		}
+		n += kernel_parts(pythia, candidate->point, threads, n_threads, parts + n);
+	}
+	free(threads);
+	return n;
+}
+
 /* The step that the strategy makes of the candidates. False: none fits. */
 static bool propose(struct pythia *pythia, struct finding *finding,
-		const struct pythia_detail *detail, uint32_t row, bool any_number)
+		const struct pythia_detail *detail, const struct pythia_look *look, uint32_t row,
+		bool any_number)
 {
 	const struct tree_row *edge = row == UINT32_MAX ? NULL : &detail->tree->rows[row];
 	struct choice choice = {.candidates = pythia->candidates,
@@ -208,20 +238,14 @@ static bool propose(struct pythia *pythia, struct finding *finding,
 	char title[256], why[512];
 	struct step_part *parts;
 	struct step *step;
-	uint32_t n;
+	uint32_t n, n_parts;
 
 	n = choice.n ? pythia->strategy->choose(&choice) : 0;
-	parts = n ? calloc(n + pythia->points.n, sizeof(*parts)) : NULL;
+	parts = n ? calloc(n * POINTS_MAX_HOSTS + pythia->points.n, sizeof(*parts)) : NULL;
 	if (!parts) {
 		return false;
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t point = pythia->candidates[choice.chosen[i]].point;
-
-		parts[i] = (struct step_part){.point = point,
-				.hosts = point_off(&pythia->points.items[point]),
-				.enable = true};
-	}
+	n_parts = parts_of(pythia, detail, look, n, parts);
 	snprintf(title, sizeof(title), "+%u %s%s", n, edge ? "inside " : "kernel events",
 			edge ? edge->name : "");
 	if (edge) {
@@ -235,7 +259,11 @@ static bool propose(struct pythia *pythia, struct finding *finding,
 	}
 	/* What bores goes along, so that it needs no epoch of its own. */
 	step = pythia_add_step(pythia, STEP_ENABLE, parts,
-			n + pythia_gather_boring(pythia, parts + n), finding->group_id, title, why);
+			n_parts + pythia_gather_boring(pythia, parts + n_parts), finding->group_id,
+			title, why);
+	for (uint32_t i = 0; i < n_parts; i++) {
+		free(parts[i].filter);
+	}
 	free(parts);
 	if (step) {
 		median_bounds(detail->group, &step->median_low_ns, &step->median_high_ns);
@@ -414,7 +442,7 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 			continue;
 		}
 		by_name = pythia->candidates[0].node == SPACE_NONE;
-		if (propose(pythia, finding, detail, edges[i].row, false)) {
+		if (propose(pythia, finding, detail, look, edges[i].row, false)) {
 			pythia->space.nodes[edges[i].node].named += by_name;
 			finding->edge = edges[i].node;
 			finding->split_noted = false;
@@ -437,7 +465,7 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 		return;
 	}
 	candidates_of_kernel(pythia);
-	if (pythia->n_candidates && propose(pythia, finding, detail, UINT32_MAX, true)) {
+	if (pythia->n_candidates && propose(pythia, finding, detail, look, UINT32_MAX, true)) {
 		return;
 	}
 	if (!pythia_is_settled(look, detail) ||

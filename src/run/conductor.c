@@ -418,7 +418,8 @@ static void tell_host(struct conductor *conductor, int at, const struct control_
 		if (event->enable == enable && strcmp(event->host, host->name) == 0) {
 			rules[n++] = (struct control_rule){
 					.domain = event->kernel ? CONTROL_KERNEL : CONTROL_UST,
-					.name = event->name};
+					.name = event->name,
+					.filter = event->filter};
 		}
 	}
 	if (n > 0) {

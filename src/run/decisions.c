@@ -188,9 +188,11 @@ void decisions_order(struct decisions *log, const struct step_order *order)
 		const struct step_event *event = &order->events[i];
 
 		json_array_append_new(events,
-				json_pack("{so so sb sb}", "host", json_file_text(event->host),
+				json_pack("{so so sb sb so*}", "host", json_file_text(event->host),
 						"name", json_file_text(event->name), "kernel",
-						event->kernel, "enable", event->enable));
+						event->kernel, "enable", event->enable, "filter",
+						event->filter ? json_file_text(event->filter)
+							      : NULL));
 	}
 	put(log, "order",
 			json_pack("{sI sb so}", "step", (json_int_t)order->step, "undo",

@@ -410,9 +410,10 @@ static bool take_order(const struct complaint *complaint, json_t *line, struct i
 		struct step_event *event = &input->events[i];
 		int kernel, enable;
 
-		if (json_unpack_ex(item, &error, JSON_STRICT, "{s:s, s:s, s:b, s:b}", "host",
+		event->filter = NULL; /* most have none */
+		if (json_unpack_ex(item, &error, JSON_STRICT, "{s:s, s:s, s:b, s:b, s?s}", "host",
 				    &event->host, "name", &event->name, "kernel", &kernel, "enable",
-				    &enable) != 0) {
+				    &enable, "filter", &event->filter) != 0) {
 			return complain(complaint, "event %zu: %s", i, error.text);
 		}
 		event->kernel = kernel;
@@ -433,7 +434,9 @@ static bool is_same(const struct step_order *a, const struct step_order *b)
 		const struct step_event *x = &a->events[i], *y = &b->events[i];
 
 		if (strcmp(x->host, y->host) != 0 || strcmp(x->name, y->name) != 0 ||
-				x->kernel != y->kernel || x->enable != y->enable) {
+				x->kernel != y->kernel || x->enable != y->enable ||
+				strcmp(x->filter ? x->filter : "", y->filter ? y->filter : "") !=
+						0) {
 			return false;
 		}
 	}
