@@ -88,6 +88,8 @@ struct pythia {
 	uint32_t n_norms, norms_room;
 	uint64_t norms_ns; /* event time at which the last window was judged */
 	uint64_t wide_ns;  /* and the last half window */
+	/* What the window of a usual group is against its norm, at least 1: a busy machine. */
+	double usual_cov, usual_middle;
 	bool learn_tried;  /* or a person did not want it */
 	/* Event time before which what nobody decided on is not proposed again. */
 	uint64_t skeleton_ns, learn_ns;

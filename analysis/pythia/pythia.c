@@ -21,6 +21,7 @@ struct pythia *pythia_create(struct names *names)
 	points_init(&pythia->points, names);
 	space_init(&pythia->space);
 	pythia->budget = STEP_USUAL_BUDGET;
+	pythia->usual_cov = pythia->usual_middle = 1;
 	pythia->strategy = strategies(&n);
 	return pythia;
 }

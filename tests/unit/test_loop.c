@@ -533,12 +533,14 @@ static void strategies_choose(void **state)
 					.position = 0.45,
 					.events_per_s = 100},
 			{.node = 2,
+					.point = 1,
 					.above = CANDIDATE_NONE,
 					.depth = 1,
 					.share = 0.05,
 					.position = 0.925,
 					.events_per_s = 100},
 			{.node = 3,
+					.point = 2,
 					.above = 0,
 					.depth = 2,
 					.share = 0.5,
@@ -593,6 +595,7 @@ static void order_is_bisected(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < 7; i++) {
 		candidates[i] = (struct candidate){.node = i,
+				.point = i,
 				.above = CANDIDATE_NONE,
 				.depth = 1,
 				.begin_ns = 100 - i,
