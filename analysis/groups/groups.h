@@ -154,11 +154,21 @@ struct group_gap {
 
 /*
  * Between which of its children the own time of a context varies, the largest share first, from
- * kept requests that started at since_ns or later; returns how many, 0 if there are too few. The shares add up to the
- * context's own.
+ * kept requests that started at since_ns or later; returns how many, 0 if there are too few. The
+ * shares add up to the context's own.
  */
-uint32_t groups_gaps(struct groups *groups, uint32_t group_id, uint64_t since_ns,
-		uint32_t context, struct group_gap *out, uint32_t max);
+uint32_t groups_gaps(struct groups *groups, uint32_t group_id, uint64_t since_ns, uint32_t context,
+		struct group_gap *out, uint32_t max);
+
+/* A thread that requests of a group were worked on by. */
+struct group_thread {
+	uint32_t host;
+	int32_t tid;
+};
+
+/* Those of some kept requests that started at since_ns or later; returns how many, at most max. */
+uint32_t groups_threads(struct groups *groups, uint32_t group_id, uint64_t since_ns,
+		struct group_thread *out, uint32_t max);
 
 /* A kept request by its id, as of the pin if there is one; NULL if it is not kept (any more). */
 struct request *groups_find_request(struct groups *groups, uint64_t id);

@@ -376,6 +376,10 @@ static void tend_host(struct conductor *conductor, int at, uint64_t now_ns)
 	}
 	if (host.generation != player->generation) {
 		*player = (struct player){.generation = host.generation, .afresh = true};
+		if (host.event_ns > 0) {
+			engine_calibrate(conductor->setup.engine, host.name, host.event_ns);
+			decisions_calibrate(conductor->decisions, host.name, host.event_ns);
+		}
 	}
 	if (host.session[0]) {
 		look_after_session(conductor, at, &host, now_ns);
@@ -545,7 +549,8 @@ static void tell_host(struct conductor *conductor, int at, const struct control_
 		if (event->enable == enable && strcmp(event->host, host->name) == 0) {
 			rules[n++] = (struct control_rule){
 					.domain = event->kernel ? CONTROL_KERNEL : CONTROL_UST,
-					.name = event->name};
+					.name = event->name,
+					.filter = event->filter};
 		}
 	}
 	if (n > 0) {
@@ -658,18 +663,19 @@ static void play(struct conductor *conductor, uint64_t now_ns)
 
 /* --- watching -------------------------------------------------------------------------------- */
 
-/* Events that came through sessions of ours. */
-static uint64_t own_events(const struct conductor *conductor)
+/* Events that came through sessions of ours, and their bytes. */
+static struct watch_counts own_counts(const struct conductor *conductor)
 {
 	const struct session_desc *session;
-	uint64_t sum = 0;
+	struct watch_counts sum = {0, 0};
 
 	for (uint32_t i = 0; (session = engine_session(conductor->setup.engine, i)); i++) {
 		struct session_counts counts;
 
 		if (session->ours) {
 			engine_session_counts(conductor->setup.engine, i, &counts);
-			sum += counts.events;
+			sum.events += counts.events;
+			sum.bytes += counts.bytes;
 		}
 	}
 	return sum;
@@ -715,7 +721,7 @@ static void begin_watch(struct conductor *conductor, uint64_t now_ns)
 	conductor->watching = (struct watching){
 			.on = true, .discarded = conductor->watching.discarded_now};
 	watch_begin(&conductor->watching.watch, playing->step, playing->kind == STEP_LEARN,
-			playing->watch_s, now_ns, own_events(conductor));
+			playing->watch_s, now_ns, own_counts(conductor));
 }
 
 static void watch(struct conductor *conductor, uint64_t now_ns)
@@ -724,7 +730,7 @@ static void watch(struct conductor *conductor, uint64_t now_ns)
 	struct step_watch seen;
 
 	if (watching->on && now_ns >= watch_due_ns(&watching->watch)) {
-		watch_look(&watching->watch, now_ns, own_events(conductor),
+		watch_look(&watching->watch, now_ns, own_counts(conductor).events,
 				engine_budget(conductor->setup.engine));
 	}
 	if (!watching->on || now_ns < watching->watch.end_ns) {
@@ -737,7 +743,7 @@ static void watch(struct conductor *conductor, uint64_t now_ns)
 	if (watching->open > 0) {
 		return;
 	}
-	seen = watch_end(&watching->watch, now_ns, own_events(conductor),
+	seen = watch_end(&watching->watch, now_ns, own_counts(conductor),
 			watching->discarded_now > watching->discarded
 					? watching->discarded_now - watching->discarded
 					: 0);

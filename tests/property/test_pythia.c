@@ -305,6 +305,7 @@ struct run {
 	enum stop_rule rule;
 	char where[512];
 	uint32_t steps, enabled;
+	bool around; /* not the fault itself was named, but what it lies in */
 };
 
 /* Runs the loop until it stops by itself. */
@@ -327,7 +328,7 @@ static struct run run_loop(struct pythia *pythia, struct service *service, bool 
 		struct pythia_detail detail;
 		uint32_t ids[PYTHIA_DETAILS];
 
-		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1);
+		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1, 40);
 		look_at(service, sight, (now_ns - epoch_ns) / SECOND * 20, varies);
 		sight->row.epoch = epoch;
 		sight->row.since_ns = epoch_ns;
@@ -391,6 +392,11 @@ static struct run diagnose_shape(const char *strategy, uint64_t seed, uint32_t n
 		learn_all(pythia, service);
 	}
 	run = run_loop(pythia, service, varies);
+	for (uint32_t at = service->fault; run.rule == STOP_CODE && at != 0;
+			at = service->parent[at]) {
+		run.around |= at != service->fault && ends_with(run.where, service->names[at]);
+	}
+	run.around |= run.rule == STOP_CODE && strcmp(run.where, service->names[0]) == 0;
 	if (run.rule == STOP_CODE) {
 		run.rule = ends_with(run.where, service->names[service->fault]) ? STOP_CODE
 										: STOP_DIFFUSE;
@@ -476,16 +482,28 @@ static void baselines_end(void **state)
 	}
 }
 
-/* Without a profile it learns first, or goes by names when that is refused; it ends all the same.
+/*
+ * Without a profile it learns first, or goes by names when that is refused. It ends all the same,
+ * mostly at the fault, else at a place around it: it does not try all that there is.
  */
 static void goes_by_names(void **state)
 {
+	uint32_t hits = 0, around = 0, trials = 100;
+	double enabled = 0;
+
 	(void)state;
-	for (uint32_t seed = 0; seed < 20; seed++) {
+	for (uint32_t seed = 0; seed < trials; seed++) {
 		struct run run = diagnose("hybrid", seed * 13 + 2, 60, false, true, true);
 
-		assert_int_equal(run.rule, STOP_CODE);
+		hits += run.rule == STOP_CODE;
+		around += run.around;
+		enabled += run.enabled / 60.0;
 	}
+	print_message("by names: %u of %u found, %u places around it, %.0f%% of the points "
+		      "enabled\n",
+			hits, trials, around, 100 * enabled / trials);
+	assert_int_equal(hits + around, trials);
+	assert_true(hits >= 70);
 }
 
 static void leaves_healthy_alone(void **state)
@@ -526,7 +544,7 @@ static void keeps_within_a_budget_that_shrinks(void **state)
 		look_at(service, sight, 300, true);
 		sight->row.since_ns = now_ns;
 		groups.rows = &sight->row;
-		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1);
+		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1, 40);
 		pythia_look(pythia, &(struct pythia_look){.now_ns = now_ns,
 						    .epoch = (uint32_t)(1000 + i),
 						    .groups = &groups,
