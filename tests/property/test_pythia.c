@@ -32,6 +32,7 @@ struct service {
 	char events[MAX_POINTS][2][EVENT_BYTES];
 	bool on[MAX_POINTS], ever[MAX_POINTS];
 	uint64_t random;
+	uint32_t lost_at; /* the look at which control of the host is lost; 0: never */
 };
 
 static uint32_t below(struct service *service, uint32_t n)
@@ -232,6 +233,30 @@ static bool obey(struct pythia *pythia, struct service *service, uint64_t now_ns
 	return any;
 }
 
+/*
+ * Control of the host is lost: what was on goes off, its last events come later still, and the host
+ * is back after three looks.
+ */
+static void lose(struct pythia *pythia, struct service *service, uint32_t look, uint64_t now_ns)
+{
+	if (look == service->lost_at) {
+		pythia_host_gone(pythia, "host", now_ns);
+		for (uint32_t i = 1; i < service->n; i++) {
+			service->on[i] = false;
+		}
+	} else if (look == service->lost_at + 1 || look == service->lost_at + 3) {
+		for (uint32_t i = 1; i < service->n; i++) {
+			if (service->ever[i]) {
+				pythia_recorded(pythia, service->events[i][0],
+						(const char *[]){"host"}, 1);
+			}
+		}
+	}
+	if (look == service->lost_at + 3) {
+		offer_all(pythia, service);
+	}
+}
+
 struct run {
 	enum stop_rule rule;
 	char where[512];
@@ -258,6 +283,9 @@ static struct run run_loop(struct pythia *pythia, struct service *service, bool 
 		uint32_t ids[PYTHIA_DETAILS];
 
 		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1);
+		if (service->lost_at) {
+			lose(pythia, service, i, now_ns);
+		}
 		look_at(service, sight, (now_ns - epoch_ns) / SECOND * 20, varies);
 		groups.rows = &sight->row;
 		detail = (struct pythia_detail){&sight->row, &sight->tree, &sight->group};
@@ -437,9 +465,85 @@ static void keeps_within_a_budget_that_shrinks(void **state)
 	names_destroy(names);
 }
 
+/* A search goes on after control was lost, and ends where it would have ended. */
+static void survives_lost_control(void **state)
+{
+	(void)state;
+	for (uint32_t seed = 1; seed <= 20; seed++) {
+		struct names *names = names_create(100000);
+		struct pythia *pythia = pythia_create(names);
+		struct service *service = test_malloc(sizeof(*service));
+		struct run run;
+
+		make_service(service, seed, 100);
+		service->lost_at = 14 + seed % 20;
+		offer_all(pythia, service);
+		pythia_set_mode(pythia, MODE_AUTOPILOT, SECOND);
+		learn_all(pythia, service);
+		run = run_loop(pythia, service, true);
+		assert_int_equal(run.rule, STOP_CODE);
+		if (!ends_with(run.where, service->names[service->fault])) {
+			fail_msg("seed %u: it ends in %s, not in %s", seed, run.where,
+					service->names[service->fault]);
+		}
+		test_free(service);
+		pythia_destroy(pythia);
+		names_destroy(names);
+	}
+}
+
+/* To learn in vain is not tried again, until the host was gone. */
+static void learns_in_vain_once(void **state)
+{
+	struct names *names = names_create(100000);
+	struct pythia *pythia = pythia_create(names);
+	struct service *service = test_malloc(sizeof(*service));
+	struct sight *sight = test_malloc(sizeof(*sight));
+	struct groups_view groups = {.n = 1};
+	uint32_t learned = 0;
+
+	(void)state;
+	make_service(service, 3, 100);
+	offer_all(pythia, service);
+	pythia_set_mode(pythia, MODE_AUTOPILOT, SECOND);
+	look_at(service, sight, 300, false);
+	groups.rows = &sight->row;
+	for (uint64_t i = 0; i < 100; i++) {
+		uint64_t now_ns = (10 + i) * SECOND;
+		const struct step_order *order;
+
+		if (i == 50) {
+			pythia_host_gone(pythia, "host", now_ns);
+			offer_all(pythia, service);
+		}
+		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1);
+		pythia_look(pythia, &(struct pythia_look){.now_ns = now_ns,
+						    .epoch_ns = 10 * SECOND,
+						    .groups = &groups,
+						    .recent = &groups});
+		while ((order = pythia_next_order(pythia))) {
+			struct step_outcome refused = {.step = order->step,
+					.undo = order->undo,
+					.ok = order->undo,
+					.error = order->undo ? "" : "this host does not allow it"};
+
+			assert_int_equal(order->kind, STEP_LEARN);
+			learned += !order->undo;
+			pythia_order_done(pythia, &refused, now_ns);
+		}
+		assert_int_equal(learned, i < 50 ? 1 : 2);
+	}
+	test_free(sight);
+	test_free(service);
+	pythia_destroy(pythia);
+	names_destroy(names);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(survives_lost_control),
+			cmocka_unit_test(learns_in_vain_once),
 			cmocka_unit_test(finds_the_fault),
 			cmocka_unit_test(baselines_end),
 			cmocka_unit_test(goes_by_names),
