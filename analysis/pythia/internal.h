@@ -92,6 +92,7 @@ struct pythia {
 	/* Scratch of a plan. */
 	struct candidate *candidates;
 	uint32_t n_candidates, candidates_room;
+	uint32_t n_barred; /* points that would be candidates, were they not barred */
 	uint32_t *chosen, *nodes;
 	uint32_t nodes_room;
 	double *doubles;

@@ -198,11 +198,13 @@ static bool candidates_reserve(struct pythia *pythia, uint32_t n)
 	return true;
 }
 
-static bool can_enable(const struct pythia *pythia, const struct point *point)
+static bool can_enable(struct pythia *pythia, const struct point *point)
 {
 	/* A moment has no time of its own: it would split nothing. */
-	return point->entry && (point->exit || point->kernel) && point_off(point) &&
-	       point->barred <= pythia->epoch;
+	bool can = point->entry && (point->exit || point->kernel) && point_off(point);
+
+	pythia->n_barred += can && point->barred > pythia->epoch;
+	return can && point->barred <= pythia->epoch;
 }
 
 /* Whether it stands in the tree now: what is in it is not the edge's own time. */
@@ -307,7 +309,7 @@ static void find_candidates(struct pythia *pythia, const struct finding *finding
 	double edge_ns = own_time(pythia, edge);
 	uint32_t at = space_next(space, edge, edge, false);
 
-	pythia->n_candidates = 0;
+	pythia->n_candidates = pythia->n_barred = 0;
 	while (at != SPACE_NONE) {
 		const struct point *point = &pythia->points.items[space->nodes[at].point];
 		bool out = finding_rules_out(finding, space->nodes[at].point);
@@ -439,13 +441,19 @@ static void verdict_code(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct edge *edge)
 {
 	const struct tree_row *row = &detail->tree->rows[edge->row];
+	char deeper[128] = "no point deeper in it is known to fire";
 
+	if (!edge->leaf && pythia->n_barred) {
+		snprintf(deeper, sizeof(deeper),
+				"deeper in it %u point%s left off: rejected, refused or undone",
+				pythia->n_barred, pythia->n_barred == 1 ? " is" : "s are");
+	}
 	take_figures(finding, detail, edge->row);
 	finding_say(finding,
 			"%s: the time goes in %s (%.0f%% of the variance, %.0f to %.0f, n %llu); "
-			"no point deeper in it is known to fire",
+			"%s",
 			detail->row->type, row->name, 100 * row->phi, 100 * row->phi_low,
-			100 * row->phi_high, (unsigned long long)detail->tree->counted);
+			100 * row->phi_high, (unsigned long long)detail->tree->counted, deeper);
 	if (edge->node != SPACE_NONE) {
 		pythia->points.items[pythia->space.nodes[edge->node].point].explained++;
 	}

@@ -492,6 +492,54 @@ static void survives_lost_control(void **state)
 	}
 }
 
+/* Where a person rejects what is proposed, the place that is left says that there is more in it. */
+static void tells_what_was_rejected(void **state)
+{
+	struct names *names = names_create(100000);
+	struct pythia *pythia = pythia_create(names);
+	struct service *service = test_malloc(sizeof(*service));
+	struct sight *sight = test_malloc(sizeof(*sight));
+	struct groups_view groups = {.n = 1};
+	const char *text;
+	struct snapshot *snapshot = snapshot_create();
+	char error[128];
+
+	(void)state;
+	make_service(service, 3, 5);
+	offer_all(pythia, service);
+	pythia_set_mode(pythia, MODE_APPROVE, SECOND);
+	learn_all(pythia, service);
+	for (uint32_t step = 1; step <= 10; step++) {
+		uint64_t now_ns = (10 + 20 * step) * SECOND;
+		struct pythia_detail detail = {&sight->row, &sight->tree, &sight->group};
+
+		look_at(service, sight, 300, true);
+		groups.rows = &sight->row;
+		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1);
+		pythia_look(pythia, &(struct pythia_look){.now_ns = now_ns,
+						    .epoch_ns = now_ns - 15 * SECOND,
+						    .epoch = 1,
+						    .groups = &groups,
+						    .recent = &groups,
+						    .n_details = 1,
+						    .details = &detail});
+		pythia_decide(pythia, step, STEP_REJECT, STEP_BY_PERSON, now_ns, error,
+				sizeof(error));
+	}
+	assert_int_equal(pythia_fill(pythia, snapshot), STATUS_OK);
+	assert_int_equal(snapshot->steps.n_findings, 1);
+	assert_int_equal(snapshot->steps.findings[0].rule, STOP_CODE);
+	text = snapshot->steps.findings[0].text;
+	if (!strstr(text, "left off: rejected, refused or undone")) {
+		fail_msg("it says: %s", text);
+	}
+	snapshot_destroy(snapshot);
+	test_free(sight);
+	test_free(service);
+	pythia_destroy(pythia);
+	names_destroy(names);
+}
+
 /* To learn in vain is not tried again, until the host was gone. */
 static void learns_in_vain_once(void **state)
 {
@@ -544,6 +592,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(survives_lost_control),
 			cmocka_unit_test(learns_in_vain_once),
+			cmocka_unit_test(tells_what_was_rejected),
 			cmocka_unit_test(finds_the_fault),
 			cmocka_unit_test(baselines_end),
 			cmocka_unit_test(goes_by_names),
