@@ -302,16 +302,24 @@ static void verdict_code(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct edge *edge)
 {
 	const struct tree_row *row = &detail->tree->rows[edge->row];
+	char deeper[128];
 
+	snprintf(deeper, sizeof(deeper), "no point deeper in it %s",
+			pythia->space.learned ? "is known to fire"
+					      : "was seen to fire, of those that were tried (where "
+						"points "
+						"stand was not learned)");
+	if (!edge->leaf && pythia->n_barred) {
+		snprintf(deeper, sizeof(deeper),
+				"deeper in it %u point%s left off: rejected, refused or undone",
+				pythia->n_barred, pythia->n_barred == 1 ? " is" : "s are");
+	}
 	take_figures(finding, detail, edge->row);
 	finding_say(finding,
 			"%s: the time goes in %s (%.0f%% of the variance, %.0f to %.0f, n %llu); "
-			"no point deeper in it %s",
+			"%s",
 			detail->row->type, row->name, 100 * row->phi, 100 * row->phi_low,
-			100 * row->phi_high, (unsigned long long)detail->tree->counted,
-			pythia->space.learned ? "is known to fire"
-					      : "was seen to fire, of those that were tried (where "
-						"points stand was not learned)");
+			100 * row->phi_high, (unsigned long long)detail->tree->counted, deeper);
 	if (edge->node != SPACE_NONE) {
 		finding->edge = edge->node; /* the way there is kept */
 		pythia->points.items[pythia->space.nodes[edge->node].point].explained++;

@@ -11,6 +11,7 @@
 #include "config/paths.h"
 #include "control/hosts.h"
 #include "run/decisions.h"
+#include "run/sight.h"
 #include "run/watch.h"
 
 #define NS_PER_S      UINT64_C(1000000000)
@@ -18,7 +19,6 @@
 #define RETRY_NS      (5 * NS_PER_S)
 #define LOOK_NS       (3 * NS_PER_S)  /* between looks whether our session is still there */
 #define LOOK_LIMIT_NS (6 * NS_PER_S)  /* of one: a stopped application holds it up for 5 s */
-#define BLIND_NS      (30 * NS_PER_S) /* a step whose events nobody sees is taken back */
 #define LISTED_NS     (10 * NS_PER_S) /* until a relay daemon lists a session that was made */
 #define MAX_HOSTS     CONDUCTOR_MAX_FDS
 #define TEXT_BYTES    512
@@ -55,12 +55,6 @@ struct watching {
 	uint64_t discarded; /* in our sessions, at the begin */
 	uint32_t open;
 	uint64_t discarded_now;
-};
-
-/* How much of the time since a step was made is seen: daemons that are stopped hold events back. */
-struct sight {
-	uint32_t step, watch_s;
-	uint64_t since_ns, time_ns; /* when it was made; the engine's time then */
 };
 
 struct conductor {
@@ -436,10 +430,8 @@ static void finish_order(struct conductor *conductor, uint64_t now_ns)
 	conductor->changed = true;
 	if (outcome.ok && !outcome.undo) {
 		begin_watch(conductor, now_ns);
-		conductor->sight = (struct sight){.step = playing->step,
-				.watch_s = playing->watch_s,
-				.since_ns = now_ns,
-				.time_ns = engine_time(conductor->setup.engine)};
+		sight_begin(&conductor->sight, playing->step, playing->watch_s, now_ns,
+				engine_time(conductor->setup.engine));
 	}
 }
 
@@ -756,32 +748,6 @@ static void watch(struct conductor *conductor, uint64_t now_ns)
 	}
 }
 
-/* An order can be answered later than the step began that it is answered in. */
-static uint64_t sight_ns(const struct sight *sight, uint64_t now_ns)
-{
-	return now_ns > sight->since_ns ? now_ns - sight->since_ns : 0;
-}
-
-/* By this clock what a step costs is judged: events that were held back come faster than they
- * happened. */
-static uint64_t watch_clock(const struct conductor *conductor, uint64_t now_ns)
-{
-	const struct sight *sight = &conductor->sight;
-	uint64_t seen_ns = engine_time(conductor->setup.engine) - sight->time_ns;
-
-	return seen_ns > sight_ns(sight, now_ns) ? sight->since_ns + seen_ns : now_ns;
-}
-
-/* It should be judged by now, and most of the time since it was made is not seen so far. */
-static bool is_blind(const struct conductor *conductor, uint64_t now_ns)
-{
-	const struct sight *sight = &conductor->sight;
-	uint64_t watch_ns = sight->watch_s * NS_PER_S;
-
-	return sight_ns(sight, now_ns) >= watch_ns &&
-	       engine_time(conductor->setup.engine) - sight->time_ns < watch_ns / 2;
-}
-
 /* A step that costs nobody knows what must not stay. */
 static void undo_unseen(struct conductor *conductor)
 {
@@ -791,7 +757,7 @@ static void undo_unseen(struct conductor *conductor)
 	snprintf(text, sizeof(text),
 			"step %u is undone: no events came for %u s, of any session; is the relay "
 			"daemon, or a session daemon, stopped or cut off?",
-			step, (unsigned int)(BLIND_NS / NS_PER_S));
+			step, SIGHT_BLIND_S);
 	conductor->watching.on = false;
 	if (engine_decide(conductor->setup.engine, step, STEP_UNDO, STEP_BY_WATCH, error,
 			    sizeof(error)) == STATUS_OK) {
@@ -810,13 +776,11 @@ static void tend_watch(struct conductor *conductor, uint64_t now_ns)
 	if (!conductor->watching.on) {
 		return;
 	}
-	if (!sight->time_ns && time_ns) {
-		sight->time_ns = time_ns - sight_ns(sight, now_ns); /* the first events of all */
-	}
-	if (!is_blind(conductor, now_ns)) {
-		watch(conductor, watch_clock(conductor, now_ns));
-	} else if (sight_ns(sight, now_ns) >= BLIND_NS) {
+	sight_look(sight, now_ns, time_ns);
+	if (sight_is_lost(sight, now_ns, time_ns)) {
 		undo_unseen(conductor);
+	} else if (!sight_is_blind(sight, now_ns, time_ns)) {
+		watch(conductor, sight_clock(sight, now_ns, time_ns));
 	}
 }
 

@@ -420,7 +420,8 @@ static void look_at_watch(struct rehearse *rehearse)
 	watch_look(&rehearse->watch, now_ns, rehearse->counts.ours,
 			engine_budget(rehearse->engine));
 	if (now_ns >= rehearse->watch.end_ns) {
-		seen = watch_end(&rehearse->watch, now_ns, (struct watch_counts){rehearse->counts.ours, 0}, 0);
+		seen = watch_end(&rehearse->watch, now_ns,
+				(struct watch_counts){rehearse->counts.ours, 0}, 0);
 		rehearse->watching = false;
 		engine_watch_over(rehearse->engine, &seen);
 	}

@@ -45,8 +45,8 @@ void watch_look(struct watch *watch, uint64_t now_ns, uint64_t events,
 	}
 }
 
-struct step_watch watch_end(
-		const struct watch *watch, uint64_t now_ns, struct watch_counts counts, uint64_t discarded)
+struct step_watch watch_end(const struct watch *watch, uint64_t now_ns, struct watch_counts counts,
+		uint64_t discarded)
 {
 	/* What went over the budget is told as it is now, not since the begin. */
 	double rate = watch->over >= OVER ? watch->rate

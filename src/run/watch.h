@@ -36,7 +36,7 @@ uint64_t watch_due_ns(const struct watch *watch);
 void watch_look(struct watch *watch, uint64_t now_ns, uint64_t events,
 		const struct step_budget *budget);
 /* What was seen; to be called when end_ns has come. `discarded`: events lost since the begin. */
-struct step_watch watch_end(
-		const struct watch *watch, uint64_t now_ns, struct watch_counts counts, uint64_t discarded);
+struct step_watch watch_end(const struct watch *watch, uint64_t now_ns, struct watch_counts counts,
+		uint64_t discarded);
 
 #endif
