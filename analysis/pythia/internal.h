@@ -90,7 +90,7 @@ struct pythia {
 	uint64_t wide_ns;  /* and the last half window */
 	/* What the window of a usual group is against its norm, at least 1: a busy machine. */
 	double usual_cov, usual_middle;
-	bool learn_tried;  /* or a person did not want it */
+	bool learn_tried; /* or a person did not want it */
 	/* Event time before which what nobody decided on is not proposed again. */
 	uint64_t skeleton_ns, learn_ns;
 	uint64_t touched_hosts; /* by the order that was done last, a bit each */
