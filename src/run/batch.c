@@ -222,7 +222,10 @@ static int run_recorded(struct pipeline *pipeline, const struct batch *batch, in
 	return outcome(pipeline, batch->err);
 }
 
-/* The search for the group whose variation costs most has come to its own end. */
+/*
+ * Of the groups that vary now and are searched, the search for the one whose variation costs most
+ * has come to its own end.
+ */
 static bool has_verdict(const struct snapshot *snapshot)
 {
 	const struct steps_view *steps = &snapshot->steps;
@@ -236,7 +239,6 @@ static bool has_verdict(const struct snapshot *snapshot)
 				return steps->findings[f].rule != STOP_NONE;
 			}
 		}
-		return false;
 	}
 	return false;
 }
@@ -256,7 +258,7 @@ static bool has_learned(const struct snapshot *snapshot)
 /* What --until waits for has come. */
 static bool is_until(struct pipeline *pipeline, const struct batch_until *until, uint64_t begun_ns)
 {
-	const struct focus focus = {.parts = FOCUS_GROUPS | FOCUS_STEPS, .horizon = HORIZON_EPOCH};
+	const struct focus focus = {.parts = FOCUS_GROUPS | FOCUS_STEPS, .horizon = HORIZON_WINDOW};
 	struct snapshot *snapshot;
 	bool come = false;
 
