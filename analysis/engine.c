@@ -357,7 +357,7 @@ void engine_feed(struct engine *engine, const struct event *event)
 		engine->first_ns = event->ts_ns;
 	}
 	engine_advance(engine, event->ts_ns);
-	loop_see(&engine->loop, event->type, session->host);
+	session->counts.bytes += loop_see(&engine->loop, event, session->host);
 	engine->seconds[engine->second % RATE_SECONDS]++;
 	if (registry->hosts[session->host].n_attached > 1 && registry_is_copy(registry, event)) {
 		engine->dropped++;
@@ -727,6 +727,11 @@ enum status engine_explain(struct engine *engine, uint32_t group_id)
 void engine_undo_all(struct engine *engine, enum step_by by)
 {
 	pythia_undo_all(engine->loop.pythia, by, engine->now_ns);
+}
+
+void engine_calibrate(struct engine *engine, const char *host, double event_ns)
+{
+	pythia_calibrate(engine->loop.pythia, host, event_ns);
 }
 
 void engine_host_gone(struct engine *engine, const char *host)

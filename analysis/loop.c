@@ -11,6 +11,7 @@
 #define IDLE_LOOK_NS  UINT64_C(10000000000)
 #define IDLE_REQUESTS 50u /* less says nothing new of any group */
 #define MAX_GAPS      64u
+#define HEADER_BYTES  8u    /* of LTTng's records, in channels of more than 30 events */
 #define MAX_TREES     1000u /* groups that places are learned from at a time */
 
 bool loop_init(struct loop *loop, const struct loop_host *host, struct names *names)
@@ -23,26 +24,45 @@ bool loop_init(struct loop *loop, const struct loop_host *host, struct names *na
 void loop_release(struct loop *loop)
 {
 	pythia_destroy(loop->pythia);
-	free(loop->seen);
+	free(loop->types);
 	arena_release(&loop->profile);
 	*loop = (struct loop){.pythia = NULL};
 }
 
+/* What the records of a type have in common: header, contexts, and fields that are numbers. */
+static struct loop_type shape_of(const struct event_type *type)
+{
+	struct loop_type shape = {.fixed_bytes = HEADER_BYTES, .slots = type->n_fields * 8};
+
+	for (uint32_t i = 0; i < type->n_fields; i++) {
+		const struct field *field = &type->fields[i];
+
+		if (field->kind == FIELD_STRING) {
+			shape.n_texts++;
+		} else if (field->kind != FIELD_TREE) {
+			shape.fixed_bytes += field->width ? field->width : 8;
+		}
+	}
+	return shape;
+}
+
 bool loop_add_type(struct loop *loop)
 {
-	uint32_t n = loop->host.registry->n_types, room = n < 64 ? 64 : n * 2;
-	uint64_t *seen;
+	uint32_t n = loop->host.registry->n_types;
 
-	if (n <= loop->n_seen) {
-		return true;
+	if (n > loop->types_room) {
+		uint32_t room = n < 64 ? 64 : n * 2;
+		struct loop_type *types = realloc(loop->types, room * sizeof(*types));
+
+		if (!types) {
+			return false;
+		}
+		loop->types = types;
+		loop->types_room = room;
 	}
-	seen = realloc(loop->seen, room * sizeof(*seen));
-	if (!seen) {
-		return false;
+	for (; loop->n_types < n; loop->n_types++) {
+		loop->types[loop->n_types] = shape_of(&loop->host.registry->types[loop->n_types]);
 	}
-	memset(seen + loop->n_seen, 0, (room - loop->n_seen) * sizeof(*seen));
-	loop->seen = seen;
-	loop->n_seen = room;
 	return true;
 }
 
@@ -90,14 +110,16 @@ static void tell_recorded(struct loop *loop)
 		uint32_t n = 0;
 
 		for (uint32_t host = 0; host < registry->n_hosts && host < 64; host++) {
-			if (loop->seen[type] >> host & 1) {
+			if (loop->types[type].seen >> host & 1) {
 				hosts[n++] = registry->hosts[host].name;
 			}
 		}
 		if (n) {
-			pythia_recorded(loop->pythia, registry->types[type].name, hosts, n);
+			pythia_recorded(loop->pythia, registry->types[type].name, hosts, n,
+					(double)loop->types[type].bytes /
+							(double)loop->types[type].events);
 		}
-		loop->seen[type] = 0;
+		loop->types[type].seen = loop->types[type].events = loop->types[type].bytes = 0;
 	}
 }
 
@@ -123,6 +145,26 @@ static uint32_t find_gaps(void *context, uint32_t group_id, uint64_t since_ns, u
 	for (uint32_t i = 0; i < n; i++) {
 		out[i] = (struct pythia_gap){.after = gaps[i].after, .phi = gaps[i].phi};
 	}
+	return n;
+}
+
+static uint32_t find_threads(void *context, uint32_t group_id, uint64_t since_ns,
+		struct pythia_thread *out, uint32_t max)
+{
+	const struct loop *loop = context;
+	const struct registry *registry = loop->host.registry;
+	struct group_thread *threads = calloc(max + 1, sizeof(*threads));
+	uint32_t n = threads ? groups_threads(loop->host.groups, group_id, since_ns, threads, max)
+			     : 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t host = threads[i].host;
+
+		out[i] = (struct pythia_thread){
+				.host = host < registry->n_hosts ? registry->hosts[host].name : "",
+				.tid = threads[i].tid};
+	}
+	free(threads);
 	return n;
 }
 
@@ -221,6 +263,7 @@ static void look_at_groups(struct loop *loop, bool learned)
 				.groups = &epoch->groups,
 				.recent = &recent->groups,
 				.gaps = find_gaps,
+				.threads = find_threads,
 				.gapper = loop};
 
 		if (learned) {

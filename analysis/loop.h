@@ -7,6 +7,7 @@
 
 #include "groups/groups.h"
 #include "names.h"
+#include "pythiatop/event.h"
 #include "pythia/pythia.h"
 #include "registry.h"
 #include "requests/contexts.h"
@@ -33,12 +34,19 @@ struct loop_host {
 	void *context;
 };
 
+struct loop_type {
+	uint64_t seen;           /* hosts that sent it since the last look, a bit each */
+	uint64_t events, bytes;  /* since then */
+	uint32_t fixed_bytes;    /* of a record, what is the same of all */
+	uint32_t n_texts, slots; /* and what the others begin with, in an event */
+};
+
 struct loop {
 	struct loop_host host;
 	struct pythia *pythia;
-	uint64_t *seen;          /* by type: hosts that sent it since the last look, a bit each */
-	uint32_t n_seen, n_told; /* types that Pythia knows */
-	uint64_t requests, seen_requests; /* so far, and at the last look */
+	struct loop_type *types;              /* by type */
+	uint32_t n_types, types_room, n_told; /* types; those that Pythia knows */
+	uint64_t requests, seen_requests;     /* so far, and at the last look */
 	uint64_t now_ns;
 	uint64_t slice_ns; /* event time of the next slice of explaining; UINT64_MAX: none */
 	uint32_t epoch;
@@ -50,10 +58,20 @@ bool loop_init(struct loop *loop, const struct loop_host *host, struct names *na
 void loop_release(struct loop *loop);
 bool loop_add_type(struct loop *loop);
 
-/* An event of that type came from a host; of hosts beyond 64 it does not know. */
-static inline void loop_see(struct loop *loop, uint32_t type, uint32_t host)
+/*
+ * An event of that type came from a host; of hosts beyond 64 it does not know. Returns the bytes of
+ * its record in the trace: exact for numbers, to 3 bytes for a text; trees count as they are here.
+ */
+static inline uint32_t loop_see(struct loop *loop, const struct event *event, uint32_t host)
 {
-	loop->seen[type] |= host < 64 ? UINT64_C(1) << host : 0;
+	struct loop_type *type = &loop->types[event->type];
+	uint32_t others = event->bytes - type->slots, slack = 3 * type->n_texts;
+	uint32_t bytes = type->fixed_bytes + (others > slack ? others - slack : 0);
+
+	type->seen |= host < 64 ? UINT64_C(1) << host : 0;
+	type->events++;
+	type->bytes += bytes;
+	return bytes;
 }
 
 /* A request was handed to the groups. */

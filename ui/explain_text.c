@@ -9,7 +9,7 @@
 
 #include "format.h"
 
-#define VALUES_NAMED 4
+#define VALUES_NAMED 3
 #define WHOLE        0.8  /* a key of at least this share explains it, of less in part */
 #define LEAST_TAIL   1e-9 /* smaller ones of a formula say no more */
 
@@ -132,18 +132,19 @@ void explain_head(char *out, size_t size, const struct explanation *explanation)
 void explain_sentence(char *out, size_t size, const struct explanation *explanation)
 {
 	char took[FORMAT_BYTES];
-	uint32_t i;
+	uint32_t n = explanation ? explanation->n_values : 0;
 
 	explain_head(out, size, explanation);
 	if (!explain_found(explanation)) {
 		return;
 	}
-	for (i = 0; i < explanation->n_values && i < VALUES_NAMED; i++) {
+	for (uint32_t i = 0; i < n; i++) {
+		if (n > VALUES_NAMED && i == VALUES_NAMED - 1) {
+			append(out, size, ", …"); /* of many, those at both ends */
+			i = n - 1;
+		}
 		append(out, size, "%s %.60s -> %s", i ? "," : ":", explanation->values[i].text,
 				format_duration(took, (double)explanation->values[i].p50_ns));
-	}
-	if (i < explanation->n_values) {
-		append(out, size, ", …");
 	}
 }
 

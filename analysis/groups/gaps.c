@@ -14,6 +14,7 @@
 #define ORDER_REQUESTS 16u  /* the order of code hardly changes */
 #define GAP_REQUESTS   256u /* shares do, by one in the square root of these */
 #define MAX_GAPS       64u
+#define THREADS_OF     64u /* requests: of a pool, most threads are among them */
 
 /* The requests of a horizon, the newest first; false: that was all. */
 struct walk {
@@ -179,8 +180,8 @@ static int by_phi(const void *left, const void *right)
 				: (a->after > b->after) - (a->after < b->after);
 }
 
-uint32_t groups_gaps(struct groups *groups, uint32_t group_id, uint64_t since_ns,
-		uint32_t context, struct group_gap *out, uint32_t max)
+uint32_t groups_gaps(struct groups *groups, uint32_t group_id, uint64_t since_ns, uint32_t context,
+		struct group_gap *out, uint32_t max)
 {
 	struct walk walk = walk_begin(groups, HORIZON_ALL, group_id, since_ns, GAP_REQUESTS);
 	struct gap_work work = {.context = context};
@@ -204,4 +205,28 @@ uint32_t groups_gaps(struct groups *groups, uint32_t group_id, uint64_t since_ns
 	max = work.n < max ? work.n : max;
 	memcpy(out, gaps, max * sizeof(*out));
 	return max;
+}
+
+/* --- threads --------------------------------------------------------------------------------- */
+
+uint32_t groups_threads(struct groups *groups, uint32_t group_id, uint64_t since_ns,
+		struct group_thread *out, uint32_t max)
+{
+	struct walk walk = walk_begin(groups, HORIZON_ALL, group_id, since_ns, THREADS_OF);
+	uint32_t n = 0;
+
+	while (walk_next(&walk)) {
+		for (uint32_t i = 0; i < walk.walked.n_spans; i++) {
+			const struct walked_span *span = &walk.walked.spans[i];
+			uint32_t at = 0;
+
+			while (at < n && (out[at].host != span->host || out[at].tid != span->tid)) {
+				at++;
+			}
+			if (at == n && n < max && span->tid >= 0) {
+				out[n++] = (struct group_thread){span->host, span->tid};
+			}
+		}
+	}
+	return n;
 }

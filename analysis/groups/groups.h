@@ -29,10 +29,12 @@
  * its whole window at every instant; a request that ended before that counts in `epoch` and `all`
  * only.
  *
- * Kept for drill-down: of each group a sample (samples_per_s as a rule and at most 2,000 a second,
- * chosen by the hash of their ids, so uniform where load is steady), the first request of each cell
- * of the heat map and the slowest of each quarter, for as long as buckets last; whatever their age
- * the last 16 of the sample, and the slowest 16 of the whole run and of the epoch.
+ * Of each group a sample is measured (samples_per_s as a rule and at most 2,000 a second, chosen by
+ * the hash of their ids, so uniform where load is steady). Kept for drill-down: of the sample a
+ * quarter of samples_per_s, chosen likewise, which is all of it where there are not more; the first
+ * request of each cell of the heat map and the slowest of each quarter, for as long as buckets
+ * last; whatever their age the last 16 of the sample, and the slowest 16 of the whole run and of
+ * the epoch.
  *
  * Memory: about 1.2 KiB a group, its histograms (stats/histogram.h: usually 0.5 to 2 KiB each), and
  * 256 bytes and a histogram for each quarter with requests. Beyond max_bucket_bytes the oldest
@@ -152,11 +154,21 @@ struct group_gap {
 
 /*
  * Between which of its children the own time of a context varies, the largest share first, from
- * kept requests that started at since_ns or later; returns how many, 0 if there are too few. The shares add up to the
- * context's own.
+ * kept requests that started at since_ns or later; returns how many, 0 if there are too few. The
+ * shares add up to the context's own.
  */
-uint32_t groups_gaps(struct groups *groups, uint32_t group_id, uint64_t since_ns,
-		uint32_t context, struct group_gap *out, uint32_t max);
+uint32_t groups_gaps(struct groups *groups, uint32_t group_id, uint64_t since_ns, uint32_t context,
+		struct group_gap *out, uint32_t max);
+
+/* A thread that requests of a group were worked on by. */
+struct group_thread {
+	uint32_t host;
+	int32_t tid;
+};
+
+/* Those of some kept requests that started at since_ns or later; returns how many, at most max. */
+uint32_t groups_threads(struct groups *groups, uint32_t group_id, uint64_t since_ns,
+		struct group_thread *out, uint32_t max);
 
 /* A kept request by its id, as of the pin if there is one; NULL if it is not kept (any more). */
 struct request *groups_find_request(struct groups *groups, uint64_t id);

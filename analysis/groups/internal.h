@@ -96,8 +96,9 @@ struct ring {
 	uint32_t room, first, n; /* room is a power of two */
 	uint64_t second;         /* that seen and taken count */
 	uint32_t seen, taken;
-	uint64_t mean;      /* of those seen a second, in 256ths */
-	uint32_t threshold; /* a request whose hash is above is left out */
+	uint64_t mean; /* of those seen a second, in 256ths */
+	/* A request whose hash is above is left out of the sample, or not kept with it. */
+	uint32_t threshold, kept_threshold;
 };
 
 /* Where the time of the sampled requests went. */

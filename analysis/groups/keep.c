@@ -7,6 +7,15 @@
 
 #define NS_PER_S  UINT64_C(1000000000)
 #define MEAN_UNIT 256u /* of means: parts of a request */
+#define PER_KEPT  4u   /* samples, of which one is kept where they are many */
+#define LONG_AGO  64u  /* seconds, after which nothing of a mean is left */
+#define BURST     2u   /* seconds' worth of samples, taken in one before fewer are */
+
+/* So many of those expected, as a threshold of hashes. */
+static uint32_t share_of(uint32_t n, uint32_t expected)
+{
+	return expected > n ? (uint32_t)(((uint64_t)n << 32) / expected) : UINT32_MAX;
+}
 
 /* A burst is remembered for about eight seconds. */
 static void ring_turn_second(struct ring *ring, uint64_t second, uint32_t usual)
@@ -14,15 +23,16 @@ static void ring_turn_second(struct ring *ring, uint64_t second, uint32_t usual)
 	uint64_t passed = second - ring->second;
 	uint32_t expected = passed == 1 ? ring->seen : 0;
 
-	for (; passed > 0 && (ring->seen || ring->mean); passed--) {
-		ring->mean += ((uint64_t)ring->seen * MEAN_UNIT) / 8 - ring->mean / 8;
+	ring->mean = passed < LONG_AGO ? ring->mean : 0;
+	for (; ring->mean + ring->seen > 0 && passed > 0 && passed < LONG_AGO; passed--) {
+		ring->mean += (uint64_t)ring->seen * MEAN_UNIT / 8 - ring->mean / 8;
 		ring->seen = 0;
 	}
 	if (expected < ring->mean / MEAN_UNIT) {
 		expected = (uint32_t)(ring->mean / MEAN_UNIT);
 	}
-	ring->threshold = expected > usual ? (uint32_t)(((uint64_t)usual << 32) / expected)
-					   : UINT32_MAX;
+	ring->threshold = share_of(usual, expected);
+	ring->kept_threshold = share_of((usual + PER_KEPT - 1) / PER_KEPT, expected);
 	ring->second = second;
 	ring->seen = 0;
 	ring->taken = 0;
@@ -30,9 +40,9 @@ static void ring_turn_second(struct ring *ring, uint64_t second, uint32_t usual)
 
 /*
  * The share of a second's requests follows from how many the second before had, or those before it
- * on average. Where load grew so much that the share is too large, it is halved for each
- * samples_per_s that were taken; and none are beyond SAMPLES_PER_S: the sample is then uniform only
- * up to there.
+ * on average. Where load grew so much that the share is too large, it is halved for each BURST
+ * times samples_per_s that were taken; and none are beyond SAMPLES_PER_S: the sample is then
+ * uniform only up to there.
  */
 bool keep_sample(struct groups *groups, struct group *group, const struct request *request)
 {
@@ -46,7 +56,7 @@ bool keep_sample(struct groups *groups, struct group *group, const struct reques
 	if (ring->taken >= SAMPLES_PER_S || (uint32_t)hash_u64(request->id) > ring->threshold) {
 		return false;
 	}
-	if (++ring->taken % groups->config.samples_per_s == 0) {
+	if (++ring->taken % (BURST * groups->config.samples_per_s) == 0) {
 		ring->threshold /= 2;
 	}
 	return true;
@@ -184,6 +194,7 @@ void keep_request(struct groups *groups, struct group *group, struct slice *slic
 			 tops_wants(&group->epoch_tops, ns);
 	struct slow slow = {.ns = ns, .id = request->id};
 
+	sampled = sampled && (uint32_t)hash_u64(request->id) <= group->ring.kept_threshold;
 	if (!sampled && !new_cell && !slowest && !top && !epoch_top) {
 		return;
 	}

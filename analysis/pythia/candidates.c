@@ -31,11 +31,13 @@ static bool candidates_reserve(struct pythia *pythia, uint32_t n)
 	return true;
 }
 
-static bool can_enable(const struct pythia *pythia, const struct point *point)
+static bool can_enable(struct pythia *pythia, const struct point *point)
 {
 	/* A moment has no time of its own: it would split nothing. */
-	return point->entry && (point->exit || point->kernel) && point_off(point) &&
-	       point->barred <= pythia->epoch;
+	bool can = point->entry && (point->exit || point->kernel) && point_off(point);
+
+	pythia->n_barred += can && point->barred > pythia->epoch;
+	return can && point->barred <= pythia->epoch;
 }
 
 /* Whether it stands in the tree now: what is in it is not the edge's own time. */
@@ -185,43 +187,86 @@ static uint32_t likeness(const char *a, const char *b)
 	return n;
 }
 
-/* What is named like the edge before what is not; then by name. */
-static bool goes_before(const struct pythia *pythia, uint32_t a, uint32_t b, const char *edge)
-{
-	const char *name = names_text(pythia->names, pythia->points.items[a].name),
-		   *other = names_text(pythia->names, pythia->points.items[b].name);
-	uint32_t like = likeness(name, edge), other_like = likeness(other, edge);
+/* A point as it stands among those of its provider. */
+struct namesake {
+	const char *name;
+	uint32_t point, like;
+	uint32_t rank; /* among those whose names begin with the same word */
+};
 
-	return like != other_like ? like > other_like : strcmp(name, other) < 0;
+static int by_name(const void *left, const void *right)
+{
+	const struct namesake *a = left, *b = right;
+
+	return strcmp(a->name, b->name);
+}
+
+/* What is named like the edge first; then one of each kind of name, another of each, and so on. */
+static int by_worth(const void *left, const void *right)
+{
+	const struct namesake *a = left, *b = right;
+
+	if (a->like != b->like) {
+		return a->like > b->like ? -1 : 1;
+	}
+	return a->rank != b->rank ? (a->rank < b->rank ? -1 : 1) : by_name(a, b);
+}
+
+static bool same_word(const char *a, const char *b)
+{
+	size_t length = strcspn(a, "_");
+
+	return length == strcspn(b, "_") && memcmp(a, b, length) == 0;
+}
+
+/* The points of a provider, those that are on or were tried too, in the order of their worth. */
+static struct namesake *list_points(
+		const struct pythia *pythia, uint32_t provider, const char *edge, uint32_t *n)
+{
+	struct namesake *list = calloc(pythia->points.n + 1, sizeof(*list));
+
+	*n = 0;
+	for (uint32_t i = 0; list && i < pythia->points.n; i++) {
+		const struct point *point = &pythia->points.items[i];
+
+		if (point->provider == provider && !point->kernel) {
+			const char *name = names_text(pythia->names, point->name);
+
+			list[(*n)++] = (struct namesake){
+					.name = name, .point = i, .like = likeness(name, edge)};
+		}
+	}
+	if (list) {
+		qsort(list, *n, sizeof(*list), by_name);
+	}
+	for (uint32_t i = 1; i < *n; i++) {
+		list[i].rank = same_word(list[i].name, list[i - 1].name) ? list[i - 1].rank + 1 : 0;
+	}
+	if (list) {
+		qsort(list, *n, sizeof(*list), by_worth);
+	}
+	return list;
 }
 
 /* Points that nobody saw fire, of the provider whose time the edge is. */
 static void add_never_seen(struct pythia *pythia, const struct finding *finding, uint32_t edge)
 {
 	const struct point *of = &pythia->points.items[pythia->space.nodes[edge].point];
-	const char *name = names_text(pythia->names, of->name);
+	struct namesake *list;
+	uint32_t n;
 
-	for (uint32_t i = 0; i < pythia->points.n; i++) {
-		const struct point *point = &pythia->points.items[i];
-		uint32_t at = pythia->n_candidates;
-		struct candidate added;
+	list = list_points(pythia, of->provider, names_text(pythia->names, of->name), &n);
+	for (uint32_t i = 0; i < n; i++) {
+		const struct point *point = &pythia->points.items[list[i].point];
 
-		if (point->provider != of->provider || point->placed || point->ever ||
-				point->skeleton || point->kernel || finding_rules_out(finding, i) ||
-				!can_enable(pythia, point)) {
-			continue;
+		if (!point->placed && !point->ever && !point->skeleton &&
+				!finding_rules_out(finding, list[i].point) &&
+				can_enable(pythia, point)) {
+			add_candidate(pythia, SPACE_NONE, SPACE_NONE, list[i].point, CANDIDATE_NONE,
+					0);
 		}
-		add_candidate(pythia, SPACE_NONE, SPACE_NONE, i, CANDIDATE_NONE, 0);
-		if (pythia->n_candidates == at) {
-			return; /* out of memory */
-		}
-		added = pythia->candidates[at];
-		for (; at > 0 && goes_before(pythia, i, pythia->candidates[at - 1].point, name);
-				at--) {
-			pythia->candidates[at] = pythia->candidates[at - 1];
-		}
-		pythia->candidates[at] = added;
 	}
+	free(list);
 }
 
 /* --- where they are known to stand --- */
@@ -251,7 +296,7 @@ static void find_candidates(struct pythia *pythia, const struct finding *finding
 	double edge_ns = own_time(pythia, edge);
 	uint32_t at = space_next(space, edge, edge, false);
 
-	pythia->n_candidates = 0;
+	pythia->n_candidates = pythia->n_barred = 0;
 	while (at != SPACE_NONE) {
 		const struct point *point = &pythia->points.items[space->nodes[at].point];
 		bool out = finding_rules_out(finding, space->nodes[at].point) ||
@@ -338,14 +383,11 @@ void candidates_of_edge(struct pythia *pythia, const struct finding *finding,
 /* Kernel events, where the code itself has no more points and a host offers them. */
 void candidates_of_kernel(struct pythia *pythia)
 {
-	static const char *const events[] = {"sched_switch", "sched_waking", "sched_wakeup",
-			"irq_handler_entry", "softirq_entry", "block_rq_issue",
-			"block_rq_complete"};
+	const char *event;
 
 	pythia->n_candidates = 0;
-	for (size_t e = 0; e < sizeof(events) / sizeof(events[0]); e++) {
-		uint32_t name = names_add(pythia->names, events[e], strlen(events[e]));
-		uint32_t point = points_of_event(&pythia->points, name);
+	for (uint32_t e = 0; (event = kernel_event_name(e)) != NULL; e++) {
+		uint32_t point = points_of_event(&pythia->points, pythia_intern(pythia, event));
 
 		if (point != POINT_NONE && can_enable(pythia, &pythia->points.items[point])) {
 			add_candidate(pythia, SPACE_NONE, SPACE_NONE, point, CANDIDATE_NONE, 0);

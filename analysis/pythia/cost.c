@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pythia/internal.h"
 
 /*
- * Measured with LTTng-UST 2.13 with three contexts: 91 to 148 ns an event; half of a usual event is
- * its header and contexts.
+ * Until something is measured. LTTng-UST 2.13 with three contexts takes 91 to 148 ns an event; half
+ * of a usual event is its header and contexts. A host's helper measures the former when it starts;
+ * the latter is what the records of the same point were, or else of all that were seen.
  */
-#define NS_PER_EVENT    150.0
-#define BYTES_PER_EVENT 60.0
+#define USUAL_NS    150.0
+#define USUAL_BYTES 60.0
 
 static double events_per_span(const struct point *point)
 {
@@ -31,7 +33,7 @@ static double rate_of_type(
 
 void cost_refresh(struct pythia *pythia, const struct groups_view *groups)
 {
-	uint32_t n = pythia->points.n, type = 0;
+	uint32_t n = pythia->points.n, type = 0, seen = 0;
 	double rate = 0;
 
 	if (n > pythia->rates_room) {
@@ -43,9 +45,15 @@ void cost_refresh(struct pythia *pythia, const struct groups_view *groups)
 		pythia->rates = rates;
 		pythia->rates_room = n * 2;
 	}
+	pythia->event_bytes = 0;
 	for (uint32_t i = 0; i < n; i++) {
+		double bytes = pythia->points.items[i].bytes;
+
 		pythia->rates[i] = -1;
+		seen += bytes > 0;
+		pythia->event_bytes += bytes;
 	}
+	pythia->event_bytes = seen ? pythia->event_bytes / seen : 0;
 	/* Nodes of a type follow each other more often than not. */
 	for (uint32_t i = 0; i < pythia->space.n; i++) {
 		const struct space_node *node = &pythia->space.nodes[i];
@@ -69,19 +77,46 @@ double cost_of_point(const struct pythia *pythia, uint32_t point)
 	return point < pythia->rates_room && pythia->rates ? pythia->rates[point] : -1;
 }
 
-static struct step_cost cost_of_events(const struct pythia *pythia, double events_per_s)
+static double ns_on(const struct pythia *pythia, uint32_t host)
 {
-	uint32_t hosts = pythia->points.n_hosts ? pythia->points.n_hosts : 1;
+	return pythia->event_ns[host] > 0 ? pythia->event_ns[host] : USUAL_NS;
+}
 
-	return (struct step_cost){.events_per_s = events_per_s,
-			.bytes_per_s = events_per_s * BYTES_PER_EVENT,
-			.cpu_share = events_per_s * NS_PER_EVENT * 1e-9 / hosts};
+/* Where the hosts differ, the slowest of those given; without one, of all. */
+static double ns_of(const struct pythia *pythia, uint64_t hosts)
+{
+	double most = 0;
+
+	for (uint32_t host = 0; host < pythia->points.n_hosts; host++) {
+		bool counts = !hosts || (hosts >> host & 1);
+
+		most = counts ? fmax(most, ns_on(pythia, host)) : most;
+	}
+	return most > 0 ? most : USUAL_NS;
+}
+
+static double bytes_of(const struct pythia *pythia, uint32_t point)
+{
+	double known = pythia->points.items[point].bytes;
+
+	return known > 0 ? known : pythia->event_bytes > 0 ? pythia->event_bytes : USUAL_BYTES;
+}
+
+/* Adds what a point costs at a rate on its hosts, which are taken to share it evenly. */
+static void add_cost(const struct pythia *pythia, uint32_t point, uint64_t hosts, double rate,
+		struct step_cost *sum)
+{
+	uint32_t n = (uint32_t)__builtin_popcountll(hosts);
+
+	sum->events_per_s += rate;
+	sum->bytes_per_s += rate * bytes_of(pythia, point);
+	sum->cpu_share += rate * ns_of(pythia, hosts) * 1e-9 / (n ? n : 1);
 }
 
 struct step_cost cost_of_parts(
 		const struct pythia *pythia, const struct step_part *parts, uint32_t n)
 {
-	double sum = 0;
+	struct step_cost sum = {0, 0, 0};
 
 	for (uint32_t i = 0; i < n; i++) {
 		double rate = parts[i].left_out ? 0 : cost_of_point(pythia, parts[i].point);
@@ -89,17 +124,19 @@ struct step_cost cost_of_parts(
 		if (rate < 0) {
 			return (struct step_cost){-1, -1, -1};
 		}
-		sum += parts[i].enable ? rate : -rate;
+		add_cost(pythia, parts[i].point, parts[i].hosts, parts[i].enable ? rate : -rate,
+				&sum);
 	}
-	return cost_of_events(pythia, sum);
+	return sum;
 }
 
 double cost_bound(const struct pythia *pythia)
 {
 	const struct step_budget *budget = &pythia->budget;
 	uint32_t hosts = pythia->points.n_hosts ? pythia->points.n_hosts : 1;
-	double bounds[3] = {budget->events_per_s, budget->bytes_per_s / BYTES_PER_EVENT,
-			budget->cpu_share * hosts / (NS_PER_EVENT * 1e-9)};
+	double bytes = pythia->event_bytes > 0 ? pythia->event_bytes : USUAL_BYTES;
+	double bounds[3] = {budget->events_per_s, budget->bytes_per_s / bytes,
+			budget->cpu_share * hosts / (ns_of(pythia, 0) * 1e-9)};
 	double least = -1;
 
 	for (int i = 0; i < 3; i++) {
@@ -112,13 +149,15 @@ double cost_bound(const struct pythia *pythia)
 
 struct step_cost cost_spent(const struct pythia *pythia)
 {
-	double sum = 0;
+	struct step_cost sum = {0, 0, 0};
 
 	for (uint32_t i = 0; i < pythia->points.n; i++) {
 		const struct point *point = &pythia->points.items[i];
 		double rate = cost_of_point(pythia, i);
 
-		sum += point->ours && !point->skeleton && rate > 0 ? rate : 0;
+		if (point->ours && !point->skeleton && rate > 0) {
+			add_cost(pythia, i, point->ours, rate, &sum);
+		}
 	}
-	return cost_of_events(pythia, sum);
+	return sum;
 }

@@ -78,6 +78,8 @@ static enum status fill_step(struct pythia *pythia, const struct step *step,
 	for (uint32_t i = 0; i < n && listed; i++) {
 		events[i].host = snapshot_text(snapshot, events[i].host);
 		events[i].name = snapshot_text(snapshot, events[i].name);
+		events[i].filter =
+				events[i].filter ? snapshot_text(snapshot, events[i].filter) : NULL;
 	}
 	*row = (struct step_row){.id = step->id,
 			.kind = step->kind,

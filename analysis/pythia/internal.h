@@ -19,6 +19,7 @@
  *   steps.c     the list of steps
  *   search.c    a group: its edges, verdict
  *   candidates.c  what can be enabled in an edge
+ *   kernel.c    kernel events, of the threads that matter
  *   norms.c     what is normal
  *   look.c      the loop: what it makes of a look at the groups
  *   propose.c   steps that are not about an edge: skeleton, learning, disabling
@@ -90,14 +91,18 @@ struct pythia {
 	struct index offered_hosts; /* by host bit number */
 	uint32_t offers;            /* lists of them that came */
 	uint32_t over_looks;        /* in a row, at which the steps cost more than the budget */
-	double actual_events_per_s; /* of all steps, at the end of the last watch */
+	struct step_cost actual;    /* of all steps, at the end of the last watch */
+	double event_ns[POINTS_MAX_HOSTS]; /* what an event costs there; 0: not measured */
+	double event_bytes;                /* of the points seen so far, on average */
 	uint64_t first_ns, now_ns;
 	uint32_t epoch;
 	struct norm *norms;
 	uint32_t n_norms, norms_room;
 	uint64_t norms_ns; /* event time at which the last window was judged */
 	uint64_t wide_ns;  /* and the last half window */
-	bool learn_tried;  /* or a person did not want it */
+	/* What the window of a usual group is against its norm, at least 1: a busy machine. */
+	double usual_cov, usual_middle;
+	bool learn_tried; /* or a person did not want it */
 	/* Event time before which what nobody decided on is not proposed again. */
 	uint64_t skeleton_ns, learn_ns;
 	uint64_t touched_hosts; /* by the order that was done last, a bit each */
@@ -114,6 +119,7 @@ struct pythia {
 	/* Scratch of a plan. */
 	struct candidate *candidates;
 	uint32_t n_candidates, candidates_room;
+	uint32_t n_barred; /* points that would be candidates, were they not barred */
 	uint32_t *chosen, *nodes, *in_time;
 	uint32_t nodes_room;
 	double *doubles;
@@ -158,6 +164,14 @@ void candidates_of_edge(struct pythia *pythia, const struct finding *finding,
 		const struct edge *edge);
 /* Kernel events, where the code itself has no more points and a host offers them. */
 void candidates_of_kernel(struct pythia *pythia);
+
+/* kernel.c */
+#define KERNEL_THREADS 1024u /* of all hosts, that a filter may be made of */
+/* By number; NULL beyond the last. */
+const char *kernel_event_name(uint32_t at);
+/* A point as parts, one a host where it is off; returns how many. Their filters are to be freed. */
+uint32_t kernel_parts(const struct pythia *pythia, uint32_t at, const struct pythia_thread *threads,
+		uint32_t n_threads, struct step_part *parts);
 
 /* search.c */
 struct finding *finding_of(struct pythia *pythia, uint32_t group_id, bool make, uint32_t type);

@@ -20,6 +20,9 @@
  * What passes a machine by makes few requests very slow. Where the middle half of a group surely
  * spreads over twice its norm, by a fifth of its median or more, and not that of most requests
  * does, two looks at the window half a window apart are enough.
+ *
+ * Both are measured against what the group in the middle does in the same window, so that what is
+ * beyond is beyond more than the machine is busy.
  */
 #define MAX_NORMS     10000u
 #define FEW_REQUESTS  50u
@@ -29,6 +32,8 @@
 #define HALF_WINDOWS  2u
 #define MIDDLE_GROWS  2.0 /* surely, against the norm's estimate */
 #define MIDDLE_COUNTS 0.2 /* and by so much of its median */
+#define USUAL_GROUPS  4u  /* fewer say nothing of the machine */
+#define USUAL_MOST    4.0
 #define WINDOWS_ALL   9u
 #define COMMON_SHARE  (1.0 / 3) /* of the requests that have norms */
 #define COMMON_GROUPS 4u        /* and in so many groups: beyond them all at once */
@@ -118,20 +123,21 @@ static bool is_promised(const struct groups_row *row)
 	       ((row->detection & DETECTION_SLOW) && row->objective_ns);
 }
 
-static bool is_within(const struct norm *norm, const struct groups_row *row)
+/* `usual`: so much more than its norm is what the machine makes of all. */
+static bool is_within(const struct norm *norm, const struct groups_row *row, double usual)
 {
 	/* Of too few requests for an interval there is the estimate. */
 	double cov = row->missing ? row->cov : row->cov_low;
 
-	return cov <= COV_GROWS * norm->cov && row->n_modes <= norm->n_modes &&
+	return cov <= COV_GROWS * usual * norm->cov && row->n_modes <= norm->n_modes &&
 	       (double)row->p50_ns <= MEDIAN_GROWS * norm->p50_ns;
 }
 
 /* The bulk of its requests surely differs more than it did. */
-static bool is_wide(const struct norm *norm, const struct groups_row *row)
+static bool is_wide(const struct norm *norm, const struct groups_row *row, double usual)
 {
 	return norm->middle_ns >= 0 && !row->missing &&
-	       row->middle_low_ns > MIDDLE_GROWS * norm->middle_ns &&
+	       row->middle_low_ns > MIDDLE_GROWS * usual * norm->middle_ns &&
 	       row->middle_low_ns > norm->middle_ns + MIDDLE_COUNTS * norm->p50_ns;
 }
 
@@ -142,7 +148,7 @@ bool norms_hold(const struct pythia *pythia, const struct groups_row *row)
 	if (!norm || is_promised(row)) {
 		return false;
 	}
-	return is_within(norm, row) && !is_wide(norm, row);
+	return is_within(norm, row, 1) && !is_wide(norm, row, 1);
 }
 
 static bool is_judged(const struct groups_row *row)
@@ -150,16 +156,25 @@ static bool is_judged(const struct groups_row *row)
 	return row->count >= FEWEST && !row->lossy;
 }
 
+static bool is_beyond(const struct pythia *pythia, const struct groups_row *row)
+{
+	return (row->detection || row->missing) && !norms_hold(pythia, row);
+}
+
+/* And more so than the machine makes all others. */
+static bool stands_out(const struct pythia *pythia, const struct groups_row *row)
+{
+	const struct norm *norm = norm_of(pythia, row);
+
+	return is_beyond(pythia, row) && (!norm || !is_within(norm, row, pythia->usual_cov) ||
+							 is_wide(norm, row, pythia->usual_middle));
+}
+
 static bool has_wide(const struct pythia *pythia, const struct groups_row *row)
 {
 	const struct norm *norm = norm_of(pythia, row);
 
-	return norm && is_wide(norm, row);
-}
-
-static bool is_beyond(const struct pythia *pythia, const struct groups_row *row)
-{
-	return (row->detection || row->missing) && !norms_hold(pythia, row);
+	return norm && is_wide(norm, row, pythia->usual_middle);
 }
 
 /* So much of all that is going on is like this that the cause is none of a group's own. */
@@ -224,20 +239,67 @@ static bool knows_norms(const struct pythia *pythia)
 	return false;
 }
 
-/* Types of requests that have a group beyond its norm. */
-static uint32_t types_beyond(const struct pythia *pythia, const struct groups_view *recent)
+static int by_size(const void *left, const void *right)
+{
+	const double *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* At least 1; and no more than would hide whatever is wrong. */
+static double middle_one(double *ratios, uint32_t n)
+{
+	if (n < USUAL_GROUPS) {
+		return 1;
+	}
+	qsort(ratios, n, sizeof(*ratios), by_size);
+	return fmin(fmax(ratios[n / 2], 1), USUAL_MOST);
+}
+
+/* On a busy machine all vary more than they did: what is beyond is measured by the one in the
+ * middle. */
+static void find_usual(struct pythia *pythia, const struct groups_view *recent)
+{
+	double *covs = calloc(2 * (size_t)recent->n + 1, sizeof(*covs)), *middles;
+	uint32_t n = 0, n_middles = 0;
+
+	if (!covs) {
+		return;
+	}
+	middles = covs + recent->n;
+	for (uint32_t i = 0; i < recent->n; i++) {
+		const struct groups_row *row = &recent->rows[i];
+		const struct norm *norm = norm_of(pythia, row);
+
+		if (!norm || norm->stands_in || !is_judged(row)) {
+			continue;
+		}
+		if (norm->cov > 0) {
+			covs[n++] = row->cov / norm->cov;
+		}
+		if (norm->middle_ns > 0 && !row->missing) {
+			middles[n_middles++] = row->middle_ns / norm->middle_ns;
+		}
+	}
+	pythia->usual_cov = middle_one(covs, n);
+	pythia->usual_middle = middle_one(middles, n_middles);
+	free(covs);
+}
+
+/* Types of requests that have a group that stands out. */
+static uint32_t types_out(const struct pythia *pythia, const struct groups_view *recent)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < recent->n; i++) {
 		const struct groups_row *row = &recent->rows[i];
-		bool is = is_judged(row) && norm_of(pythia, row) && is_beyond(pythia, row);
+		bool is = is_judged(row) && norm_of(pythia, row) && stands_out(pythia, row);
 
 		for (uint32_t k = 0; k < i && is; k++) {
 			const struct groups_row *other = &recent->rows[k];
 
 			is = strcmp(row->type, other->type) != 0 || !is_judged(other) ||
-			     !norm_of(pythia, other) || !is_beyond(pythia, other);
+			     !norm_of(pythia, other) || !stands_out(pythia, other);
 		}
 		n += is;
 	}
@@ -247,18 +309,18 @@ static uint32_t types_beyond(const struct pythia *pythia, const struct groups_vi
 static void judge_windows(struct pythia *pythia, const struct groups_view *recent)
 {
 	bool common = is_common(pythia, recent, is_beyond);
-	uint32_t types = types_beyond(pythia, recent);
+	uint32_t types = types_out(pythia, recent);
 
 	for (uint32_t i = 0; i < recent->n; i++) {
 		const struct groups_row *row = &recent->rows[i];
 		struct norm *norm = norm_of(pythia, row);
-		bool beyond;
 
 		norm = norm ? norm : stand_in(pythia, row);
 		if (norm && is_judged(row)) {
-			beyond = is_beyond(pythia, row);
-			norm->beyond = beyond ? norm->beyond + 1 : 0;
-			norm->alone = beyond && !common ? norm->alone + 1.0 / fmax(types, 1) : 0;
+			norm->beyond = is_beyond(pythia, row) ? norm->beyond + 1 : 0;
+			norm->alone = stands_out(pythia, row) && !common
+						      ? norm->alone + 1.0 / fmax(types, 1)
+						      : 0;
 		}
 	}
 }
@@ -284,6 +346,7 @@ void norms_judge(struct pythia *pythia, const struct groups_view *recent)
 	if (!knows_norms(pythia)) {
 		return;
 	}
+	find_usual(pythia, recent);
 	if (pythia->now_ns >= pythia->wide_ns + WINDOW_NS / 2) {
 		pythia->wide_ns = pythia->now_ns;
 		judge_middles(pythia, recent);

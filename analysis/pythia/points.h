@@ -35,6 +35,7 @@ struct point {
 	uint64_t enabled_ns; /* event time at which a step last enabled it */
 	uint64_t undone;     /* hosts where it was ours last, */
 	uint64_t undone_ns;  /* until this event time */
+	double bytes;        /* of a record of it when it was last seen; 0: it never was */
 	uint32_t boring;     /* epochs in a row in which it told nothing */
 	uint32_t bored;      /* the last of them, plus 1 */
 	uint32_t barred;     /* not before that epoch again */

@@ -21,6 +21,7 @@ struct pythia *pythia_create(struct names *names)
 	points_init(&pythia->points, names);
 	space_init(&pythia->space);
 	pythia->budget = STEP_USUAL_BUDGET;
+	pythia->usual_cov = pythia->usual_middle = 1;
 	pythia->strategy = strategies(&n);
 	return pythia;
 }
@@ -159,7 +160,8 @@ enum status pythia_offer(struct pythia *pythia, const char *host, const struct p
 	return STATUS_OK;
 }
 
-void pythia_recorded(struct pythia *pythia, const char *event, const char *const *hosts, uint32_t n)
+void pythia_recorded(struct pythia *pythia, const char *event, const char *const *hosts, uint32_t n,
+		double bytes)
 {
 	uint32_t at = points_of_event(&pythia->points, pythia_intern(pythia, event));
 	struct point *point;
@@ -171,8 +173,18 @@ void pythia_recorded(struct pythia *pythia, const char *event, const char *const
 	point = &pythia->points.items[at];
 	late = pythia->now_ns < point->undone_ns + POINTS_LATE_NS ? point->undone : 0;
 	point->seen_ns = pythia->now_ns;
+	point->bytes = bytes;
 	for (uint32_t i = 0; i < n; i++) {
 		point->recorded |= points_host(&pythia->points, hosts[i]) & ~late;
+	}
+}
+
+void pythia_calibrate(struct pythia *pythia, const char *host, double event_ns)
+{
+	uint64_t bit = points_host(&pythia->points, host);
+
+	if (bit && event_ns > 0) {
+		pythia->event_ns[__builtin_ctzll(bit)] = event_ns;
 	}
 }
 

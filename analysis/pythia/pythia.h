@@ -59,9 +59,11 @@ const struct profile *pythia_profile(const struct pythia *pythia, struct arena *
 /* An event that is recorded, and what it means, whether anybody offers it or not. */
 void pythia_know(struct pythia *pythia, const struct pythia_offer *event);
 
-/* Events of that name came from these hosts lately. */
-void pythia_recorded(
-		struct pythia *pythia, const char *event, const char *const *hosts, uint32_t n);
+/* Events of that name, of so many bytes on average, came from these hosts lately. */
+void pythia_recorded(struct pythia *pythia, const char *event, const char *const *hosts, uint32_t n,
+		double bytes);
+/* What recording an event costs on a host, in ns of CPU; see helper/calibrate.h. */
+void pythia_calibrate(struct pythia *pythia, const char *host, double event_ns);
 
 /* A group looked at closely. */
 struct pythia_detail {
@@ -78,6 +80,12 @@ struct pythia_gap {
 	double phi;     /* share of the variance, an estimate */
 };
 
+/* A thread of a host that requests were worked on by. */
+struct pythia_thread {
+	const char *host;
+	int32_t tid;
+};
+
 struct pythia_look {
 	uint64_t now_ns; /* event time */
 	uint32_t epoch;  /* number of the one that was begun last, of some groups or all */
@@ -92,6 +100,9 @@ struct pythia_look {
 	 */
 	uint32_t (*gaps)(void *gapper, uint32_t group_id, uint64_t since_ns, uint32_t context,
 			struct pythia_gap *out, uint32_t max);
+	/* Threads of such requests; returns how many, at most max. May be NULL. */
+	uint32_t (*threads)(void *gapper, uint32_t group_id, uint64_t since_ns,
+			struct pythia_thread *out, uint32_t max);
 	void *gapper;
 };
 

@@ -11,6 +11,7 @@
 #define ELIGIBLE_PHI     0.10
 #define VERDICT_PHI      0.5
 #define FRUITLESS_SPLITS 2u
+#define NAMED_STEPS      5u /* by names, before nothing is thought to be in an edge */
 #define MAX_EDGES        16u
 #define MAX_WHERE        512
 
@@ -198,9 +199,39 @@ static bool any_fits(const struct pythia *pythia)
 	return left < 0;
 }
 
+/* What was chosen, as parts; kernel events only of the threads of the group's requests. */
+static uint32_t parts_of(struct pythia *pythia, const struct pythia_detail *detail,
+		const struct pythia_look *look, uint32_t n_chosen, struct step_part *parts)
+{
+	struct pythia_thread *threads = NULL;
+	uint32_t n = 0, n_threads = 0;
+
+	for (uint32_t i = 0; i < n_chosen; i++) {
+		const struct candidate *candidate = &pythia->candidates[pythia->chosen[i]];
+
+		if (!candidate->kernel) {
+			parts[n++] = (struct step_part){.point = candidate->point,
+					.hosts = point_off(&pythia->points.items[candidate->point]),
+					.enable = true};
+			continue;
+		}
+		if (!threads && look->threads) {
+			threads = calloc(KERNEL_THREADS, sizeof(*threads));
+			n_threads = threads ? look->threads(look->gapper, detail->row->id,
+							      detail->row->since_ns, threads,
+							      KERNEL_THREADS)
+					    : 0;
+		}
+		n += kernel_parts(pythia, candidate->point, threads, n_threads, parts + n);
+	}
+	free(threads);
+	return n;
+}
+
 /* The step that the strategy makes of the candidates. False: none fits. */
 static bool propose(struct pythia *pythia, struct finding *finding,
-		const struct pythia_detail *detail, uint32_t row, bool any_number)
+		const struct pythia_detail *detail, const struct pythia_look *look, uint32_t row,
+		bool any_number)
 {
 	const struct tree_row *edge = row == UINT32_MAX ? NULL : &detail->tree->rows[row];
 	struct choice choice = {.candidates = pythia->candidates,
@@ -214,20 +245,14 @@ static bool propose(struct pythia *pythia, struct finding *finding,
 	char title[256], why[512];
 	struct step_part *parts;
 	struct step *step;
-	uint32_t n;
+	uint32_t n, n_parts;
 
 	n = choice.n ? pythia->strategy->choose(&choice) : 0;
-	parts = n ? calloc(n + pythia->points.n, sizeof(*parts)) : NULL;
+	parts = n ? calloc(n * POINTS_MAX_HOSTS + pythia->points.n, sizeof(*parts)) : NULL;
 	if (!parts) {
 		return false;
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t point = pythia->candidates[choice.chosen[i]].point;
-
-		parts[i] = (struct step_part){.point = point,
-				.hosts = point_off(&pythia->points.items[point]),
-				.enable = true};
-	}
+	n_parts = parts_of(pythia, detail, look, n, parts);
 	snprintf(title, sizeof(title), "+%u %s%s", n, edge ? "inside " : "kernel events",
 			edge ? edge->name : "");
 	if (edge) {
@@ -241,7 +266,11 @@ static bool propose(struct pythia *pythia, struct finding *finding,
 	}
 	/* What bores goes along, so that it needs no epoch of its own. */
 	step = pythia_add_step(pythia, STEP_ENABLE, parts,
-			n + pythia_gather_boring(pythia, parts + n), finding->group_id, title, why);
+			n_parts + pythia_gather_boring(pythia, parts + n_parts), finding->group_id,
+			title, why);
+	for (uint32_t i = 0; i < n_parts; i++) {
+		free(parts[i].filter);
+	}
 	free(parts);
 	if (step) {
 		median_bounds(detail->group, &step->median_low_ns, &step->median_high_ns);
@@ -273,13 +302,24 @@ static void verdict_code(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct edge *edge)
 {
 	const struct tree_row *row = &detail->tree->rows[edge->row];
+	char deeper[128];
 
+	snprintf(deeper, sizeof(deeper), "no point deeper in it %s",
+			pythia->space.learned ? "is known to fire"
+					      : "was seen to fire, of those that were tried (where "
+						"points "
+						"stand was not learned)");
+	if (!edge->leaf && pythia->n_barred) {
+		snprintf(deeper, sizeof(deeper),
+				"deeper in it %u point%s left off: rejected, refused or undone",
+				pythia->n_barred, pythia->n_barred == 1 ? " is" : "s are");
+	}
 	take_figures(finding, detail, edge->row);
 	finding_say(finding,
 			"%s: the time goes in %s (%.0f%% of the variance, %.0f to %.0f, n %llu); "
-			"no point deeper in it is known to fire",
+			"%s",
 			detail->row->type, row->name, 100 * row->phi, 100 * row->phi_low,
-			100 * row->phi_high, (unsigned long long)detail->tree->counted);
+			100 * row->phi_high, (unsigned long long)detail->tree->counted, deeper);
 	if (edge->node != SPACE_NONE) {
 		finding->edge = edge->node; /* the way there is kept */
 		pythia->points.items[pythia->space.nodes[edge->node].point].explained++;
@@ -320,12 +360,11 @@ static void verdict_diffuse(struct pythia *pythia, struct finding *finding,
 	stop(pythia, finding, STOP_DIFFUSE);
 }
 
-/* A place may hold half of the variance, or next to nothing: one odd request can do that. */
+/* A place may hold half of the variance, or not: one odd request can do that. */
 static bool is_unsure(const struct tree_view *tree)
 {
 	for (uint32_t i = 0; i < tree->n; i++) {
-		if (tree->rows[i].phi_low <= ELIGIBLE_PHI &&
-				tree->rows[i].phi_high >= VERDICT_PHI) {
+		if (tree->rows[i].phi_low < VERDICT_PHI && tree->rows[i].phi_high >= VERDICT_PHI) {
 			return true;
 		}
 	}
@@ -357,6 +396,26 @@ static void learn_from_split(struct finding *finding, const struct edge *edges, 
 	}
 }
 
+/*
+ * Points were chosen by name so often, more than are left, and none of them fired in it: there may
+ * be none that does.
+ */
+static bool is_tried(const struct pythia *pythia, const struct tree_row *row, uint32_t node)
+{
+	uint32_t provider, tried = 0;
+
+	if (!pythia->n_candidates || pythia->candidates[0].node != SPACE_NONE || row->n_below > 0 ||
+			pythia->space.nodes[node].named < NAMED_STEPS) {
+		return false;
+	}
+	provider = pythia->points.items[pythia->candidates[0].point].provider;
+	for (uint32_t i = 0; i < pythia->points.n; i++) {
+		tried += pythia->points.items[i].provider == provider &&
+			 pythia->points.items[i].ever;
+	}
+	return tried > pythia->n_candidates;
+}
+
 /* With more requests of the same epoch again. */
 static void wait_for_more(struct finding *finding)
 {
@@ -370,7 +429,7 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 	struct edge edges[MAX_EDGES];
 	uint32_t n = find_edges(pythia, finding, detail->tree, edges),
 		 given_up = finding->n_given_up;
-	bool over_budget = false;
+	bool over_budget = false, by_name;
 
 	learn_from_split(finding, edges, n, detail->tree);
 	if (finding->n_given_up > given_up) {
@@ -383,6 +442,9 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 		if (!edges[i].leaf) {
 			candidates_of_edge(pythia, finding, detail, look, &edges[i]);
 		}
+		if (is_tried(pythia, row, edges[i].node)) {
+			pythia->n_candidates = 0;
+		}
 		if (pythia->n_candidates == 0) {
 			if (row->phi_low >= VERDICT_PHI && !pythia_is_settled(look, detail)) {
 				wait_for_more(finding);
@@ -394,7 +456,9 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 			}
 			continue;
 		}
-		if (propose(pythia, finding, detail, edges[i].row, false)) {
+		by_name = pythia->candidates[0].node == SPACE_NONE;
+		if (propose(pythia, finding, detail, look, edges[i].row, false)) {
+			pythia->space.nodes[edges[i].node].named += by_name;
 			finding->edge = edges[i].node;
 			finding->split_noted = false;
 			finding->edge_phi = row->phi;
@@ -416,7 +480,7 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 		return;
 	}
 	candidates_of_kernel(pythia);
-	if (pythia->n_candidates && propose(pythia, finding, detail, UINT32_MAX, true)) {
+	if (pythia->n_candidates && propose(pythia, finding, detail, look, UINT32_MAX, true)) {
 		return;
 	}
 	if (!pythia_is_settled(look, detail) ||

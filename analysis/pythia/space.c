@@ -132,20 +132,23 @@ uint32_t space_next(const struct space *space, uint32_t root, uint32_t at, bool 
 	return at == root ? SPACE_NONE : space->nodes[at].next;
 }
 
+/*
+ * What is between may be off now. A request whose events came in part has places of its own, so of
+ * several the one that most spans were seen at is meant; of equal ones the child.
+ */
 uint32_t space_find(const struct space *space, uint32_t parent, uint32_t point)
 {
-	uint32_t at = child_of(space, parent, point);
+	uint32_t best = child_of(space, parent, point);
 
-	if (at != SPACE_NONE) {
-		return at;
-	}
-	for (at = space_next(space, parent, parent, false); at != SPACE_NONE;
+	for (uint32_t at = space_next(space, parent, parent, false); at != SPACE_NONE;
 			at = space_next(space, parent, at, false)) {
-		if (space->nodes[at].point == point) {
-			return at; /* what is between is off now */
+		if (space->nodes[at].point == point &&
+				(best == SPACE_NONE || space->nodes[at].count >
+								       space->nodes[best].count)) {
+			best = at;
 		}
 	}
-	return SPACE_NONE;
+	return best;
 }
 
 double space_offset(const struct space *space, uint32_t node, uint32_t above)

@@ -32,6 +32,7 @@ struct space_node {
 	double total_ns;   /* time within it in a request */
 	double offset_ns;  /* from its parent's begin to its own, on average; < 0: not known */
 	uint64_t requests; /* that these averages are of; 0: not known */
+	uint32_t named;    /* steps made by names alone, that might lead into it */
 	bool guessed;      /* seen while others were off: may lie deeper */
 };
 

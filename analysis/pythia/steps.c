@@ -11,6 +11,9 @@ static void step_release(struct step *step)
 	free(step->title);
 	free(step->why);
 	free(step->effect);
+	for (uint32_t i = 0; step->parts && i < step->n_parts; i++) {
+		free(step->parts[i].filter);
+	}
 	free(step->parts);
 }
 
@@ -59,6 +62,18 @@ static bool make_room(struct steps *steps)
 	return true;
 }
 
+static bool copy_parts(struct step *step, const struct step_part *parts)
+{
+	bool whole = step->parts != NULL;
+
+	for (uint32_t i = 0; step->parts && i < step->n_parts; i++) {
+		step->parts[i] = parts[i];
+		step->parts[i].filter = parts[i].filter ? strdup(parts[i].filter) : NULL;
+		whole &= !parts[i].filter == !step->parts[i].filter;
+	}
+	return whole;
+}
+
 struct step *steps_add(struct steps *steps, enum step_kind kind, const struct step_part *parts,
 		uint32_t n_parts, const char *title, const char *why, uint64_t now_ns)
 {
@@ -73,12 +88,10 @@ struct step *steps_add(struct steps *steps, enum step_kind kind, const struct st
 			.actual = {-1, -1, -1}};
 
 	step.parts = calloc(n_parts ? n_parts : 1, sizeof(*step.parts));
-	if (!step.title || !step.why || !step.effect || !step.parts || !make_room(steps)) {
+	if (!step.title || !step.why || !step.effect || !copy_parts(&step, parts) ||
+			!make_room(steps)) {
 		step_release(&step);
 		return NULL;
-	}
-	if (n_parts) {
-		memcpy(step.parts, parts, n_parts * sizeof(*parts));
 	}
 	step.id = ++steps->last_id;
 	steps->items[steps->n] = step;
@@ -271,7 +284,8 @@ static uint32_t part_events(const struct points *points, const struct step_part 
 									     points->hosts[host]),
 						.name = names_text(points->names, names[i]),
 						.kernel = point->kernel,
-						.enable = part->enable != undo};
+						.enable = part->enable != undo,
+						.filter = part->filter};
 			}
 			n++;
 		}

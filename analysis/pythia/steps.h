@@ -23,6 +23,7 @@ struct step_part {
 	uint64_t hosts;
 	bool enable;
 	bool left_out; /* by a person: it is no part of what is done */
+	char *filter;  /* of its events, NULL: none; steps_add() copies it, the step frees it */
 };
 
 struct step {

@@ -19,6 +19,17 @@ static bool is_chosen(const struct choice *choice, uint32_t n, uint32_t at)
 	return false;
 }
 
+/* The same point at another place is on with it. */
+static bool is_on(const struct choice *choice, uint32_t n, uint32_t at)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		if (choice->candidates[choice->chosen[i]].point == choice->candidates[at].point) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool fits(const struct choice *choice, uint32_t at, double spent)
 {
 	return choice->events_left < 0 ||
@@ -35,7 +46,7 @@ static uint32_t take_best(struct choice *choice, uint32_t max, const double *ran
 		uint32_t best = CANDIDATE_NONE;
 
 		for (uint32_t i = 0; i < choice->n; i++) {
-			if (rank[i] >= 0 && !is_chosen(choice, n, i) && fits(choice, i, spent) &&
+			if (rank[i] >= 0 && !is_on(choice, n, i) && fits(choice, i, spent) &&
 					(best == CANDIDATE_NONE || rank[i] > rank[best])) {
 				best = i;
 			}
@@ -156,7 +167,7 @@ static uint32_t choose_hybrid(struct choice *choice)
 			uint32_t above = choice->candidates[i].above;
 			double part, cut, worth;
 
-			if (is_chosen(choice, n, i) || !fits(choice, i, spent) ||
+			if (is_on(choice, n, i) || !fits(choice, i, spent) ||
 					(above != CANDIDATE_NONE && !is_chosen(choice, n, above))) {
 				continue;
 			}
@@ -214,7 +225,7 @@ static uint32_t choose_flat(struct choice *choice)
 			double distance = choice->candidates[i].position - target;
 
 			distance = distance < 0 ? -distance : distance;
-			if (distance < best_distance && !is_chosen(choice, n, i) &&
+			if (distance < best_distance && !is_on(choice, n, i) &&
 					fits(choice, i, spent)) {
 				best_distance = distance;
 				best = i;

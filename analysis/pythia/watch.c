@@ -59,6 +59,7 @@ static void keep_or_undo(struct pythia *pythia, struct step *step, const struct 
 		const struct group_view *group, uint64_t now_ns)
 {
 	double limit = step->predicted.events_per_s * OVERSHOOT + cost_spent(pythia).events_per_s;
+	double bytes = step->predicted.bytes_per_s * OVERSHOOT + cost_spent(pythia).bytes_per_s;
 	double moved = 0;
 
 	if (watch->discarded) {
@@ -70,6 +71,12 @@ static void keep_or_undo(struct pythia *pythia, struct step *step, const struct 
 				"undone by itself: %.0f events/s, more than twice the %.0f "
 				"predicted",
 				watch->actual.events_per_s, step->predicted.events_per_s);
+	} else if (step->predicted.bytes_per_s >= 0 && step->kind == STEP_ENABLE &&
+			watch->actual.bytes_per_s > bytes && bytes > 0) {
+		step_say(step,
+				"undone by itself: %.0f bytes/s, more than twice the %.0f "
+				"predicted",
+				watch->actual.bytes_per_s, step->predicted.bytes_per_s);
 	} else if (pythia->budget.events_per_s > 0 && step->kind == STEP_ENABLE &&
 			watch->actual.events_per_s > pythia->budget.events_per_s) {
 		step_say(step, "undone by itself: %.0f events/s are over the budget of %.0f",
@@ -85,6 +92,30 @@ static void keep_or_undo(struct pythia *pythia, struct step *step, const struct 
 	step_undo(step, STEP_BY_WATCH, now_ns);
 }
 
+/* What came on top of what the steps before cost; CPU is by what an event costs on the host. */
+static void take_actual(struct pythia *pythia, struct step *step, const struct step_cost *all)
+{
+	const struct step_cost before = pythia->actual;
+
+	step->actual = pythia->actual = *all;
+	step->actual.events_per_s -= before.events_per_s;
+	if (all->bytes_per_s >= 0) {
+		step->actual.bytes_per_s -= fmax(before.bytes_per_s, 0);
+	}
+	if (step->kind == STEP_DISABLE) {
+		return;
+	}
+	/* The load may have changed meanwhile. */
+	step->actual.events_per_s = fmax(step->actual.events_per_s, 0);
+	if (all->bytes_per_s >= 0) {
+		step->actual.bytes_per_s = fmax(step->actual.bytes_per_s, 0);
+	}
+	if (step->predicted.events_per_s > 0) {
+		step->actual.cpu_share = step->actual.events_per_s * step->predicted.cpu_share /
+					 step->predicted.events_per_s;
+	}
+}
+
 void pythia_watch_over(struct pythia *pythia, const struct step_watch *watch,
 		const struct group_view *group, uint64_t now_ns)
 {
@@ -93,13 +124,7 @@ void pythia_watch_over(struct pythia *pythia, const struct step_watch *watch,
 	if (!step || step->state != STEP_WATCHED) {
 		return;
 	}
-	/* What came on top of what the steps before cost. */
-	step->actual = watch->actual;
-	step->actual.events_per_s -= pythia->actual_events_per_s;
-	pythia->actual_events_per_s = watch->actual.events_per_s;
-	if (step->actual.events_per_s < 0 && step->kind != STEP_DISABLE) {
-		step->actual.events_per_s = 0; /* the load changed meanwhile */
-	}
+	take_actual(pythia, step, &watch->actual);
 	if (step->kind == STEP_LEARN) {
 		pythia->learn_tried = true;
 		step_say(step, "%u places of %u points learned", pythia->space.n, pythia->points.n);

@@ -42,6 +42,8 @@ bool requests_walk(struct requests *r, const struct request *request, struct wal
 		m->walked_spans[i] = (struct walked_span){.context = span->context,
 				.parent = span->parent == SPAN_NONE ? WALKED_NONE : span->parent,
 				.start_ns = span->start_ns,
+				.host = span->host,
+				.tid = span->tid,
 				.whole = span->entry != NULL};
 	}
 	for (uint32_t i = 0; i < m->path.n; i++) {

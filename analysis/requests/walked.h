@@ -17,7 +17,9 @@ struct walked_span {
 	uint32_t context;
 	uint32_t parent; /* index, WALKED_NONE: the root */
 	uint64_t start_ns;
-	bool whole; /* its entry was seen */
+	uint32_t host;
+	int32_t tid; /* -1: not known */
+	bool whole;  /* its entry was seen */
 };
 
 /* A stretch of the critical path. */

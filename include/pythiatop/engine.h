@@ -144,6 +144,9 @@ const struct baseline *engine_baseline(struct engine *engine, enum horizon horiz
 /* The latest event time; 0: none so far. */
 uint64_t engine_time(const struct engine *engine);
 
+/* What recording an event costs on a host, in ns of CPU: predictions go by it. */
+void engine_calibrate(struct engine *engine, const char *host, double event_ns);
+
 /* Starts a new epoch of all groups, now. */
 void engine_begin_epoch(struct engine *engine);
 
@@ -250,6 +253,7 @@ const struct session_desc *engine_session(const struct engine *engine, uint32_t 
 /* Events of a session counted so far, for its row among the sources. */
 struct session_counts {
 	uint64_t events, discarded, discarded_packets, late, duplicates;
+	uint64_t bytes; /* of the events' records in the trace, as their types tell */
 };
 void engine_session_counts(
 		const struct engine *engine, uint32_t session, struct session_counts *counts);

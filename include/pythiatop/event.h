@@ -74,6 +74,7 @@ struct field {
 	uint8_t base;  /* 2, 8, 10 or 16: how people expect to see it */
 	uint32_t n_labels;
 	const struct field_label *labels; /* NULL if not an enumeration */
+	uint8_t width; /* bytes of a number in the trace; 0: not known, or no number */
 };
 
 struct event_type {

@@ -64,6 +64,7 @@ struct step_event {
 	const char *name; /* exact, never a pattern */
 	bool kernel;
 	bool enable;
+	const char *filter; /* LTTng's syntax; NULL: none */
 };
 
 /* What recording costs. Negative: not known. */

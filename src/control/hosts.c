@@ -155,6 +155,7 @@ void control_hosts_view(const struct control_hosts *hosts, int index, const char
 	view->generation = host->generation;
 	view->session = host->session;
 	view->hostname = host->hostname;
+	view->event_ns = host->event_ns;
 	memcpy(view->sentence, host->sentence, sizeof(view->sentence));
 }
 
@@ -281,6 +282,11 @@ static bool take_hello(struct control_hosts *hosts, struct host *host, const jso
 		return false;
 	}
 	host->read_only = json_is_true(json_object_get(line, "read_only"));
+	/* What a peer says is checked: no CPU writes a record in less, or takes that long. */
+	host->event_ns = json_number_value(json_object_get(line, "event_ns"));
+	if (!(host->event_ns >= 1 && host->event_ns <= 1e6)) {
+		host->event_ns = 0;
+	}
 	host->state = CONTROL_READY;
 	host->generation++;
 	host->ready_ns = control_now_ns();

@@ -85,6 +85,7 @@ struct control_host {
 	uint32_t generation;  /* counts the helpers that said hello */
 	const char *session;  /* ours there, "" if none; as the relay daemon lists it */
 	const char *hostname; /* what the host calls itself; "" before hello */
+	double event_ns;      /* of CPU, that recording an event takes there; 0: not known */
 	/* Why it is not ready and what to do; "" if it is. Ends without a full stop. */
 	char sentence[CONTROL_SENTENCE_BYTES];
 };

@@ -33,6 +33,7 @@ struct host {
 	enum control_state state;
 	uint32_t generation;
 	bool read_only;
+	double event_ns;
 	char session[CONTROL_NAME_BYTES], hostname[CONTROL_NAME_BYTES];
 	char sentence[CONTROL_SENTENCE_BYTES];
 	uint64_t start_ns, retry_ns, backoff_ns; /* of the process */

@@ -15,7 +15,8 @@
  *
  *   -> {"id":1,"do":"hello","protocol":2,"console":"who and where, for people"}
  *   <- {"id":1,"ok":true,"protocol":2,"version":"...","host":"...","user":"...","pid":...,
- *       "session":"pythiatop-USER-PID","read_only":false,"lease_ms":10000}
+ *       "session":"pythiatop-USER-PID","read_only":false,"lease_ms":10000,"event_ns":115.2}
+ *       "event_ns": CPU that recording an event takes there, see calibrate.h; 0: not known
  *   -> {"id":2,"do":"renew"}              any request renews as well
  *   <- {"id":2,"ok":true}
  *   -> {"id":3,"do":"give_up","of":ID}    kills the call that it is in; both are answered

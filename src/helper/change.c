@@ -201,6 +201,9 @@ static bool has_field(void *context, const char *field)
 	const struct seek *seek = context;
 	int i;
 
+	if (seek->point->domain == RULE_KERNEL) {
+		return check_kernel_field(seek->point->name, field);
+	}
 	for (i = 0; i < seek->change->n_fields; i++) {
 		const struct lttng_event_field *row = &seek->change->fields[i];
 
@@ -233,7 +236,7 @@ static bool filter_holds(struct change *change, size_t index, const struct point
 	struct seek seek = {.change = change, .point = point};
 	char name[CHECK_NAME_BYTES], said[2 * CHECK_NAME_BYTES];
 	const char *wrong;
-	/* LTTng lists no fields of the kernel's points: there, filters speak of $ctx alone. */
+	/* LTTng lists no fields of the kernel's points: those of threads are known. */
 	int code = point->domain == RULE_UST ? read_fields(change) : 0;
 
 	if (code < 0) {
@@ -245,7 +248,9 @@ static bool filter_holds(struct change *change, size_t index, const struct point
 		snprintf(said, sizeof(said), "its filter %s%s%s", wrong, name[0] ? ": " : "", name);
 		refuse(change, index, point, said,
 				point->domain == RULE_KERNEL
-						? "in the kernel, filters may speak of $ctx only"
+						? "in the kernel, filters may speak of $ctx, and "
+						  "of "
+						  "threads that sched and block points name"
 						: "the list of points has their fields");
 		return false;
 	}

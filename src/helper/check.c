@@ -184,3 +184,23 @@ const char *check_filter(const char *filter, bool (*has)(void *context, const ch
 	}
 	return filter[strspn(filter, " ")] ? NULL : "is empty";
 }
+
+bool check_kernel_field(const char *event, const char *field)
+{
+	static const char *const fields[][2] = {
+			{"sched_switch", "prev_tid"},
+			{"sched_switch", "next_tid"},
+			{"sched_waking", "tid"},
+			{"sched_wakeup", "tid"},
+			{"sched_wakeup_new", "tid"},
+			{"block_rq_issue", "tid"},
+			{"block_rq_insert", "tid"},
+	};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		if (strcmp(fields[i][0], event) == 0 && strcmp(fields[i][1], field) == 0) {
+			return true;
+		}
+	}
+	return false;
+}

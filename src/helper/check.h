@@ -30,4 +30,10 @@ const char *check_relay(const char *url);
 const char *check_filter(const char *filter, bool (*has)(void *context, const char *field),
 		void *context, char *wrong, size_t size);
 
+/*
+ * The kernel point has that field, and it names a thread. LTTng lists no fields of the kernel's
+ * points; these are those of its own descriptions of them.
+ */
+bool check_kernel_field(const char *event, const char *field);
+
 #endif

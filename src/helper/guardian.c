@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "helper/calibrate.h"
 #include "helper/child.h"
 #include "helper/lines.h"
 
@@ -321,13 +322,14 @@ static void hello(struct guardian *guardian, json_int_t id, const json_t *reques
 	}
 	snprintf(guardian->console, sizeof(guardian->console), "%s", console ? console : "");
 	gethostname(host, sizeof(host) - 1);
-	answer(guardian, json_pack("{sI sb si ss so so si ss sb si}", "id", id, "ok", 1, "protocol",
-					 CONTROL_PROTOCOL, "version", PT_VERSION, "host",
-					 answer_text(host), "user",
+	answer(guardian, json_pack("{sI sb si ss so so si ss sb si sf}", "id", id, "ok", 1,
+					 "protocol", CONTROL_PROTOCOL, "version", PT_VERSION,
+					 "host", answer_text(host), "user",
 					 answer_text(user ? user->pw_name : ""), "pid",
 					 (int)getpid(), "session", guardian->helper->owner.session,
 					 "read_only", (int)guardian->helper->rights.read_only,
-					 "lease_ms", CONTROL_LEASE_MS));
+					 "lease_ms", CONTROL_LEASE_MS, "event_ns",
+					 calibrate_event_ns()));
 }
 
 static void give_up(struct guardian *guardian, json_int_t id, const json_t *request)

@@ -124,6 +124,7 @@ static bool read_fields(
 				.base = from[i].base,
 				.n_labels = n,
 				.labels = n ? labels + first : NULL,
+				.width = from[i].width,
 		};
 		if (!fields[i].name || fields[i].kind < FIELD_UINT || fields[i].kind > FIELD_TREE ||
 				fields[i].scope > SCOPE_CONTEXT || first > in->n_labels ||

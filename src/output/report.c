@@ -2,21 +2,15 @@
 #include "output/report.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <string.h>
 #include <time.h>
 
 #include "output/formats.h"
 #include "output/markdown.h"
-#include "pythiatop/text.h"
+#include "output/report_cells.h"
 
 #define SEGMENTS   12 /* of the critical path */
 #define STEPS_MOST 100
-#define PLOT_LABEL 16 /* columns of a value */
-
-#ifndef PT_VERSION
-#define PT_VERSION "unknown"
-#endif
 
 static const char *const rule_words[] = {
 		[STOP_NONE] = "the search goes on",
@@ -46,49 +40,6 @@ static const char *instant(char *cell, uint64_t time_ns)
 	return cell;
 }
 
-static const char *duration(char *cell, uint64_t ns)
-{
-	return output_duration(cell, true, (double)ns);
-}
-
-static const char *share(char *cell, bool valid, double value)
-{
-	snprintf(cell, OUTPUT_CELL, valid && isfinite(value) ? "%.1f %%" : "-", 100 * value);
-	return cell;
-}
-
-/* A bound, so it is rounded up, to two digits; never 0. */
-static const char *p_bound(char *cell, const struct explained_key *key)
-{
-	double unit;
-
-	if (key->shifts == 0 || !(key->p > 0)) {
-		snprintf(cell, OUTPUT_CELL, "-");
-		return cell;
-	}
-	unit = pow(10, floor(log10(key->p)) - 1);
-	snprintf(cell, OUTPUT_CELL, "<= %.2g", fmin(ceil(key->p / unit - 1e-6) * unit, 1));
-	return cell;
-}
-
-static const char *p_tail(char *cell, double p)
-{
-	snprintf(cell, OUTPUT_CELL, p < 1e-9 ? "< 1e-9" : "%.2g", p);
-	return cell;
-}
-
-static const char *rate(char *cell, double per_s, const char *unit)
-{
-	snprintf(cell, OUTPUT_CELL, isfinite(per_s) && per_s > -0.5 ? "%.0f %s/s" : "-", per_s,
-			unit);
-	return cell;
-}
-
-static bool is_done(const struct steps_finding *finding)
-{
-	return finding && finding->explanation && finding->explanation->state == EXPLANATION_DONE;
-}
-
 /* "server create (api>compute)" */
 static void put_group(FILE *out, const char *type, const char *path)
 {
@@ -109,14 +60,6 @@ static void put_sentence(FILE *out, const char *text)
 	fputs(length > 0 && strchr(".?!", text[length - 1]) ? "\n" : ".\n", out);
 }
 
-/* A cell of a table, after its border. */
-static void put_cell(FILE *out, const char *text)
-{
-	fputs(" ", out);
-	markdown_put(out, text && text[0] ? text : "-");
-	fputs(" |", out);
-}
-
 static void put_list(FILE *out, const char *heading, const char *const *lines, uint32_t n)
 {
 	if (n == 0) {
@@ -126,7 +69,7 @@ static void put_list(FILE *out, const char *heading, const char *const *lines, u
 	fprintf(out, "\n## %s\n\n| | |\n|--:|---|\n", heading);
 	for (uint32_t i = 0; i < n; i++) {
 		fprintf(out, "| %" PRIu32 " |", i + 1);
-		put_cell(out, lines[i]);
+		report_put_cell(out, lines[i]);
 		fputs("\n", out);
 	}
 }
@@ -142,11 +85,11 @@ static void put_variable(FILE *out, const struct explanation *explanation)
 	fputs("It is explained by **", out);
 	markdown_put(out, key->name);
 	fprintf(out, "** (%s of the variance in requests held out, p %s)",
-			share(cell, true, key->omega2_held), p_bound(p, key));
+			report_share(cell, true, key->omega2_held), report_p(p, key));
 	for (uint32_t i = 0; i < explanation->n_values; i++) {
 		fputs(i ? ", " : ": ", out);
 		markdown_put(out, explanation->values[i].text);
-		fprintf(out, " takes %s", duration(cell, explanation->values[i].p50_ns));
+		fprintf(out, " takes %s", report_duration(cell, explanation->values[i].p50_ns));
 	}
 	fputs(".", out);
 }
@@ -227,11 +170,13 @@ static void put_verdict(FILE *out, const struct report_page *page)
 	put_group(out, finding->type, finding->path);
 	fputs("\n\n**What was found:** ", out);
 	put_sentence(out, finding->text);
-	if (is_done(finding) && finding->explanation->n_keys > 0 &&
-			finding->explanation->keys[0].confirmed) {
-		put_variable(out, finding->explanation);
-	} else {
+	if (!report_is_explained(finding) || finding->explanation->n_keys == 0 ||
+			!finding->explanation->keys[0].confirmed) {
 		put_no_variable(out, finding->explanation);
+	} else if (strstr(finding->text, finding->explanation->keys[0].name)) {
+		fprintf(out, "Why the search ended: %s.", rule_words[finding->rule]);
+	} else {
+		put_variable(out, finding->explanation);
 	}
 	fputs("\n", out);
 }
@@ -246,12 +191,13 @@ static void put_finding(FILE *out, const struct report_page *page)
 
 	fprintf(out, "| why the search ended | %s |\n", rule_words[finding->rule]);
 	fputs("| where |", out);
-	put_cell(out, finding->where);
+	report_put_cell(out, finding->where);
 	fprintf(out, "\n| its share of the variance | %s (90 %% interval: %s to %s) |\n",
-			share(a, figures, finding->phi), share(b, figures, finding->phi_low),
-			share(c, figures, finding->phi_high));
+			report_share(a, figures, finding->phi),
+			report_share(b, figures, finding->phi_low),
+			report_share(c, figures, finding->phi_high));
 	fprintf(out, "| of requests | %" PRIu64 " |\n", finding->requests);
-	if (is_done(finding)) {
+	if (report_is_explained(finding)) {
 		fprintf(out, "| explained by requests, held out | %" PRIu32 ", %" PRIu32 " |\n",
 				finding->explanation->n, finding->explanation->n_held);
 	}
@@ -263,10 +209,13 @@ static void put_finding(FILE *out, const struct report_page *page)
 	}
 	fprintf(out, "| points enabled for it | %" PRIu32 " of %" PRIu32 " |\n", finding->n_points,
 			page->snapshot->steps.known);
-	fprintf(out, "| what they cost | %s, %s, %s of a CPU |\n",
-			rate(a, finding->cost.events_per_s, "events"),
-			rate(b, finding->cost.bytes_per_s, "bytes"),
-			share(c, finding->cost.cpu_share >= 0, finding->cost.cpu_share));
+	if (finding->n_points > 0) {
+		fprintf(out, "| what they cost | %s, %s, %s of a CPU |\n",
+				report_rate(a, finding->cost.events_per_s, "events"),
+				report_rate(b, finding->cost.bytes_per_s, "bytes"),
+				report_share(c, finding->cost.cpu_share >= 0,
+						finding->cost.cpu_share));
+	}
 }
 
 static void put_group_figures(FILE *out, const struct groups_row *row)
@@ -289,8 +238,8 @@ static void put_group_figures(FILE *out, const struct groups_row *row)
 	fprintf(out, "| flagged because | %s |\n", a[0] ? a : "-");
 	for (uint32_t i = 0; i < row->n_modes && i < GROUPS_MAX_MODES; i++) {
 		fprintf(out, "| latency %" PRIu32 " | about %s: %s of the requests |\n", i + 1,
-				duration(a, row->modes[i].peak_ns),
-				share(b, true, row->modes[i].share));
+				report_duration(a, row->modes[i].peak_ns),
+				report_share(b, true, row->modes[i].share));
 	}
 }
 
@@ -311,13 +260,14 @@ static void put_location(FILE *out, const struct group_location *location)
 		const struct group_segment *segment = &location->segments[i];
 
 		fputs("|", out);
-		put_cell(out, segment->name);
-		put_cell(out, segment->where);
+		report_put_cell(out, segment->name);
+		report_put_cell(out, segment->where);
 		fprintf(out, " %s | %s | %s | %s to %s |\n",
 				output_duration(mean, true, segment->mean_ns),
 				output_duration(sd, true, segment->sd_ns),
-				share(a, true, segment->phi), share(b, true, segment->phi_low),
-				share(c, true, segment->phi_high));
+				report_share(a, true, segment->phi),
+				report_share(b, true, segment->phi_low),
+				report_share(c, true, segment->phi_high));
 	}
 	if (location->n_segments > SEGMENTS) {
 		fprintf(out, "\nand %" PRIu32 " more in report.json.\n",
@@ -346,146 +296,6 @@ static void put_evidence(FILE *out, const struct report_page *page)
 	}
 }
 
-/* --- the variable --- */
-
-/* One line a value: columns of one common axis, each up to the value's largest. */
-static void put_strip(FILE *out, const uint32_t *bins)
-{
-	static const char *const columns[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-	uint32_t most = 0, i;
-
-	for (i = 0; i < EXPLANATION_BINS; i++) {
-		most = bins[i] > most ? bins[i] : most;
-	}
-	for (i = 0; i < EXPLANATION_BINS; i++) {
-		const char *column = columns[most ? (8 * (uint64_t)bins[i] + most - 1) / most : 0];
-
-		fprintf(out, "%s%s", column, column);
-	}
-}
-
-/* In a block of code nothing is Markdown; a line of it is whatever begins with four blanks. */
-static void put_plot(FILE *out, const struct explanation *explanation)
-{
-	char cell[OUTPUT_CELL], high[OUTPUT_CELL], label[PLOT_LABEL + 1];
-	int used;
-
-	for (uint32_t i = 0; i < explanation->n_values; i++) {
-		text_escape(label, sizeof(label), explanation->values[i].text);
-		fputs("    ", out);
-		output_padded(out, label, PLOT_LABEL);
-		fprintf(out, " %5.1f %% %8s  ", 100 * explanation->values[i].share,
-				duration(high, explanation->values[i].p50_ns));
-		put_strip(out, explanation->values[i].bins);
-		fputs("\n", out);
-	}
-	used = fprintf(out, "    %*s%s ", PLOT_LABEL + 19, "", duration(cell, explanation->low_ns));
-	duration(high, explanation->high_ns);
-	used -= 4 + PLOT_LABEL + 19;
-	for (; used < 2 * (int)EXPLANATION_BINS - (int)strlen(high) - 1; used++) {
-		fputs("-", out);
-	}
-	fprintf(out, " %s\n\n", high);
-}
-
-static void put_values(FILE *out, const struct explanation *explanation)
-{
-	char mean[OUTPUT_CELL], p50[OUTPUT_CELL], part[OUTPUT_CELL];
-
-	if (explanation->n_values == 0) {
-		return;
-	}
-	fputs("\n## Latency by value of ", out);
-	markdown_put(out, explanation->n_keys > 0 ? explanation->keys[0].name : "");
-	fputs("\n\n", out);
-	put_plot(out, explanation);
-	fputs("| value | requests | share | mean | p50 |\n|---|--:|--:|--:|--:|\n", out);
-	for (uint32_t i = 0; i < explanation->n_values; i++) {
-		const struct explained_value *value = &explanation->values[i];
-
-		fputs("|", out);
-		put_cell(out, value->text);
-		fprintf(out, " %" PRIu64 " | %s | %s | %s |\n", value->count,
-				share(part, true, value->share),
-				output_duration(mean, value->count > 0, value->mean_ns),
-				output_duration(p50, value->count > 0, (double)value->p50_ns));
-	}
-}
-
-static void put_key(FILE *out, const struct explained_key *key)
-{
-	char effect[OUTPUT_CELL], held[OUTPUT_CELL], p[OUTPUT_CELL];
-
-	fputs("|", out);
-	put_cell(out, key->name);
-	put_cell(out, key->where);
-	fprintf(out, " %s | %s | %s | ", output_key_sources[key->source],
-			share(effect, true, key->omega2), share(held, true, key->omega2_held));
-	fprintf(out, key->numeric ? "%.2f" : "-", key->rho);
-	fprintf(out, " | %s | %s | ", p_bound(p, key), key->confirmed ? "yes" : "no");
-	for (uint32_t i = 0; i < key->n_together; i++) {
-		fputs(i ? ", " : "", out);
-		markdown_put(out, key->together[i]);
-	}
-	fputs(" |\n", out);
-}
-
-static void put_joint(FILE *out, const struct explanation *explanation)
-{
-	char p[OUTPUT_CELL];
-
-	if (explanation->n_columns > 0) {
-		fprintf(out,
-				"\nAll variables together explain R² = %.3f of the duration "
-				"(%" PRIu32 " columns, F = %.4g, p %s).\n",
-				explanation->r2, explanation->n_columns, explanation->f,
-				p_tail(p, explanation->f_p));
-	}
-	if (explanation->n_segments > 0) {
-		fprintf(out,
-				"Against the %" PRIu32 " segments of the critical path: canonical "
-				"correlation %.3f, Wilks' "
-				"lambda %.3g, chi² = %.4g of %" PRIu32
-				" degrees of freedom, p %s.\n",
-				explanation->n_segments, explanation->canonical, explanation->wilks,
-				explanation->chi2, explanation->df, p_tail(p, explanation->chi2_p));
-	}
-}
-
-static void put_variables(FILE *out, const struct report_page *page)
-{
-	const struct explanation *explanation;
-
-	if (!is_done(page->finding)) {
-		return;
-	}
-	explanation = page->finding->explanation;
-	put_values(out, explanation);
-	if (explanation->n_keys > 0) {
-		fputs("\n## Variables\n\nEffect: the share of the variance between requests that "
-		      "goes with a variable (omega²), where it was looked for and in the half that "
-		      "was held out; p is adjusted for all of them, by circular shifts.\n\n"
-		      "| variable | of | is a | effect | held out | rho | p | holds | cannot be "
-		      "told from |\n|---|---|---|--:|--:|--:|--:|---|---|\n",
-				out);
-	}
-	for (uint32_t i = 0; i < explanation->n_keys; i++) {
-		put_key(out, &explanation->keys[i]);
-	}
-	put_joint(out, explanation);
-	if (explanation->n_out > 0) {
-		fputs("\nLeft out, as nothing can be told by them:\n\n"
-		      "| variable | why |\n|---|---|\n",
-				out);
-	}
-	for (uint32_t i = 0; i < explanation->n_out; i++) {
-		fputs("|", out);
-		put_cell(out, explanation->out[i].name);
-		put_cell(out, explanation->out[i].why);
-		fputs("\n", out);
-	}
-}
-
 /* --- steps --- */
 
 static void put_step(FILE *out, const struct step_row *row)
@@ -494,17 +304,18 @@ static void put_step(FILE *out, const struct step_row *row)
 
 	fprintf(out, "| %" PRIu32 " | %s | %s | %s |", row->id, instant(when, row->proposed_ns),
 			output_step_states[row->state], output_step_doers[row->by]);
-	put_cell(out, row->title);
-	put_cell(out, row->why);
+	report_put_cell(out, row->title);
+	report_put_cell(out, row->why);
 	if (row->kind == STEP_DISABLE && row->predicted.events_per_s < -1) {
 		snprintf(predicted, sizeof(predicted), "%.0f events/s",
 				row->predicted.events_per_s); /* what is saved */
 	} else {
-		rate(predicted, row->predicted.events_per_s, "events");
+		report_rate(predicted, row->predicted.events_per_s, "events");
 	}
 	fprintf(out, " %s | %s |", predicted,
-			rate(actual, row->done_ns ? row->actual.events_per_s : -1, "events"));
-	put_cell(out, row->effect);
+			report_rate(actual, row->done_ns ? row->actual.events_per_s : -1,
+					"events"));
+	report_put_cell(out, row->effect);
 	fputs("\n", out);
 }
 
@@ -547,10 +358,10 @@ static void put_exemplars(FILE *out, const struct report_page *page)
 		const struct report_exemplar *exemplar = &page->exemplars[i];
 
 		fputs("|", out);
-		put_cell(out, exemplar->why);
+		report_put_cell(out, exemplar->why);
 		fprintf(out, " %s | %s | %" PRIu32 " | %" PRIu32 " |\n",
 				instant(start, exemplar->request.start_ns),
-				duration(took, exemplar->request.duration_ns),
+				report_duration(took, exemplar->request.duration_ns),
 				exemplar->request.spans, exemplar->request.hosts);
 	}
 }
@@ -560,9 +371,9 @@ static void put_exemplars(FILE *out, const struct report_page *page)
 static void put_source(FILE *out, const struct source_row *row)
 {
 	fputs("|", out);
-	put_cell(out, row->host);
-	put_cell(out, row->session);
-	put_cell(out, row->url);
+	report_put_cell(out, row->host);
+	report_put_cell(out, row->session);
+	report_put_cell(out, row->url);
 	fprintf(out,
 			" %s | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu32
 			" |\n",
@@ -577,11 +388,15 @@ static void put_terms(FILE *out, const struct steps_view *view)
 	fprintf(out, "| mode, strategy | %s, ", output_step_modes[view->mode]);
 	markdown_put(out, view->strategy && view->strategy[0] ? view->strategy : "-");
 	fprintf(out, " |\n| budget | %s, %s, %s of a CPU |\n",
-			rate(events, view->budget.events_per_s > 0 ? view->budget.events_per_s : -1,
+			report_rate(events,
+					view->budget.events_per_s > 0 ? view->budget.events_per_s
+								      : -1,
 					"events"),
-			rate(bytes, view->budget.bytes_per_s > 0 ? view->budget.bytes_per_s : -1,
+			report_rate(bytes,
+					view->budget.bytes_per_s > 0 ? view->budget.bytes_per_s
+								     : -1,
 					"bytes"),
-			share(cpu, view->budget.cpu_share > 0, view->budget.cpu_share));
+			report_share(cpu, view->budget.cpu_share > 0, view->budget.cpu_share));
 	fprintf(out,
 			"| points | skeleton %" PRIu32 ", enabled %" PRIu32
 			", ever enabled %" PRIu32 ", known %" PRIu32 " |\n",
@@ -600,7 +415,8 @@ static void put_recording(FILE *out, const struct report_page *page)
 			instant(two, snapshot->time_ns));
 	fprintf(out, "| statistics of | %s: %s; window %s%s |\n",
 			output_horizon_name(snapshot->focus.horizon),
-			duration(one, snapshot->horizon_ns), duration(two, snapshot->window_ns),
+			report_duration(one, snapshot->horizon_ns),
+			report_duration(two, snapshot->window_ns),
 			snapshot->pinned ? ", frozen" : "");
 	fprintf(out, "| events that the tracers lost | %" PRIu64 " |\n", snapshot->discarded);
 	fprintf(out, "| events that came too late | %" PRIu64 " |\n", snapshot->late);
@@ -611,13 +427,14 @@ static void put_recording(FILE *out, const struct report_page *page)
 			a->in, a->in_request, a->state_only, a->unmatched, a->pending, a->dropped);
 	put_terms(out, &snapshot->steps);
 	fputs("| decisions |", out);
-	put_cell(out, page->decisions);
+	report_put_cell(out, page->decisions);
 	fprintf(out, "\n| pythiatop | %s |\n", PT_VERSION);
 	fputs("\n| host | session | source | state | events | lost | packets lost | late | gaps |\n"
 	      "|---|---|---|---|--:|--:|--:|--:|--:|\n",
 			out);
 	for (uint32_t i = 0; i < snapshot->sources.n; i++) {
-		if (snapshot->sources.rows[i].state != SOURCE_OFFERED) {
+		if (snapshot->sources.rows[i].state != SOURCE_OFFERED &&
+				!snapshot->sources.rows[i].is_relay) {
 			put_source(out, &snapshot->sources.rows[i]);
 		}
 	}
@@ -633,7 +450,9 @@ void report_write_page(FILE *out, const struct report_page *page)
 		put_sentence(out, finding->next);
 	}
 	put_evidence(out, page);
-	put_variables(out, page);
+	if (report_is_explained(finding)) {
+		report_put_variables(out, finding->explanation);
+	}
 	if (finding) {
 		put_list(out, "Ruled out", finding->ruled_out, finding->n_ruled_out);
 		put_list(out, "What was tried, and what it showed", finding->history,

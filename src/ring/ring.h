@@ -80,7 +80,7 @@ struct record_type {
 
 struct record_field {
 	uint32_t name;
-	uint8_t kind, scope, base, reserved;
+	uint8_t kind, scope, base, width;
 	uint32_t first_label, n_labels;
 };
 

@@ -11,6 +11,7 @@
 #include "config/paths.h"
 #include "control/hosts.h"
 #include "run/decisions.h"
+#include "run/sight.h"
 #include "run/watch.h"
 
 #define NS_PER_S      UINT64_C(1000000000)
@@ -18,7 +19,6 @@
 #define RETRY_NS      (5 * NS_PER_S)
 #define LOOK_NS       (3 * NS_PER_S)  /* between looks whether our session is still there */
 #define LOOK_LIMIT_NS (6 * NS_PER_S)  /* of one: a stopped application holds it up for 5 s */
-#define BLIND_NS      (30 * NS_PER_S) /* a step whose events nobody sees is taken back */
 #define LISTED_NS     (10 * NS_PER_S) /* until a relay daemon lists a session that was made */
 #define MAX_HOSTS     CONDUCTOR_MAX_FDS
 #define TEXT_BYTES    512
@@ -55,12 +55,6 @@ struct watching {
 	uint64_t discarded; /* in our sessions, at the begin */
 	uint32_t open;
 	uint64_t discarded_now;
-};
-
-/* How much of the time since a step was made is seen: daemons that are stopped hold events back. */
-struct sight {
-	uint32_t step, watch_s;
-	uint64_t since_ns, time_ns; /* when it was made; the engine's time then */
 };
 
 struct conductor {
@@ -376,6 +370,10 @@ static void tend_host(struct conductor *conductor, int at, uint64_t now_ns)
 	}
 	if (host.generation != player->generation) {
 		*player = (struct player){.generation = host.generation, .afresh = true};
+		if (host.event_ns > 0) {
+			engine_calibrate(conductor->setup.engine, host.name, host.event_ns);
+			decisions_calibrate(conductor->decisions, host.name, host.event_ns);
+		}
 	}
 	if (host.session[0]) {
 		look_after_session(conductor, at, &host, now_ns);
@@ -432,10 +430,8 @@ static void finish_order(struct conductor *conductor, uint64_t now_ns)
 	conductor->changed = true;
 	if (outcome.ok && !outcome.undo) {
 		begin_watch(conductor, now_ns);
-		conductor->sight = (struct sight){.step = playing->step,
-				.watch_s = playing->watch_s,
-				.since_ns = now_ns,
-				.time_ns = engine_time(conductor->setup.engine)};
+		sight_begin(&conductor->sight, playing->step, playing->watch_s, now_ns,
+				engine_time(conductor->setup.engine));
 	}
 }
 
@@ -545,7 +541,8 @@ static void tell_host(struct conductor *conductor, int at, const struct control_
 		if (event->enable == enable && strcmp(event->host, host->name) == 0) {
 			rules[n++] = (struct control_rule){
 					.domain = event->kernel ? CONTROL_KERNEL : CONTROL_UST,
-					.name = event->name};
+					.name = event->name,
+					.filter = event->filter};
 		}
 	}
 	if (n > 0) {
@@ -658,18 +655,19 @@ static void play(struct conductor *conductor, uint64_t now_ns)
 
 /* --- watching -------------------------------------------------------------------------------- */
 
-/* Events that came through sessions of ours. */
-static uint64_t own_events(const struct conductor *conductor)
+/* Events that came through sessions of ours, and their bytes. */
+static struct watch_counts own_counts(const struct conductor *conductor)
 {
 	const struct session_desc *session;
-	uint64_t sum = 0;
+	struct watch_counts sum = {0, 0};
 
 	for (uint32_t i = 0; (session = engine_session(conductor->setup.engine, i)); i++) {
 		struct session_counts counts;
 
 		if (session->ours) {
 			engine_session_counts(conductor->setup.engine, i, &counts);
-			sum += counts.events;
+			sum.events += counts.events;
+			sum.bytes += counts.bytes;
 		}
 	}
 	return sum;
@@ -715,7 +713,7 @@ static void begin_watch(struct conductor *conductor, uint64_t now_ns)
 	conductor->watching = (struct watching){
 			.on = true, .discarded = conductor->watching.discarded_now};
 	watch_begin(&conductor->watching.watch, playing->step, playing->kind == STEP_LEARN,
-			playing->watch_s, now_ns, own_events(conductor));
+			playing->watch_s, now_ns, own_counts(conductor));
 }
 
 static void watch(struct conductor *conductor, uint64_t now_ns)
@@ -724,7 +722,7 @@ static void watch(struct conductor *conductor, uint64_t now_ns)
 	struct step_watch seen;
 
 	if (watching->on && now_ns >= watch_due_ns(&watching->watch)) {
-		watch_look(&watching->watch, now_ns, own_events(conductor),
+		watch_look(&watching->watch, now_ns, own_counts(conductor).events,
 				engine_budget(conductor->setup.engine));
 	}
 	if (!watching->on || now_ns < watching->watch.end_ns) {
@@ -737,7 +735,7 @@ static void watch(struct conductor *conductor, uint64_t now_ns)
 	if (watching->open > 0) {
 		return;
 	}
-	seen = watch_end(&watching->watch, now_ns, own_events(conductor),
+	seen = watch_end(&watching->watch, now_ns, own_counts(conductor),
 			watching->discarded_now > watching->discarded
 					? watching->discarded_now - watching->discarded
 					: 0);
@@ -750,32 +748,6 @@ static void watch(struct conductor *conductor, uint64_t now_ns)
 	}
 }
 
-/* An order can be answered later than the step began that it is answered in. */
-static uint64_t sight_ns(const struct sight *sight, uint64_t now_ns)
-{
-	return now_ns > sight->since_ns ? now_ns - sight->since_ns : 0;
-}
-
-/* By this clock what a step costs is judged: events that were held back come faster than they
- * happened. */
-static uint64_t watch_clock(const struct conductor *conductor, uint64_t now_ns)
-{
-	const struct sight *sight = &conductor->sight;
-	uint64_t seen_ns = engine_time(conductor->setup.engine) - sight->time_ns;
-
-	return seen_ns > sight_ns(sight, now_ns) ? sight->since_ns + seen_ns : now_ns;
-}
-
-/* It should be judged by now, and most of the time since it was made is not seen so far. */
-static bool is_blind(const struct conductor *conductor, uint64_t now_ns)
-{
-	const struct sight *sight = &conductor->sight;
-	uint64_t watch_ns = sight->watch_s * NS_PER_S;
-
-	return sight_ns(sight, now_ns) >= watch_ns &&
-	       engine_time(conductor->setup.engine) - sight->time_ns < watch_ns / 2;
-}
-
 /* A step that costs nobody knows what must not stay. */
 static void undo_unseen(struct conductor *conductor)
 {
@@ -785,7 +757,7 @@ static void undo_unseen(struct conductor *conductor)
 	snprintf(text, sizeof(text),
 			"step %u is undone: no events came for %u s, of any session; is the relay "
 			"daemon, or a session daemon, stopped or cut off?",
-			step, (unsigned int)(BLIND_NS / NS_PER_S));
+			step, SIGHT_BLIND_S);
 	conductor->watching.on = false;
 	if (engine_decide(conductor->setup.engine, step, STEP_UNDO, STEP_BY_WATCH, error,
 			    sizeof(error)) == STATUS_OK) {
@@ -804,13 +776,11 @@ static void tend_watch(struct conductor *conductor, uint64_t now_ns)
 	if (!conductor->watching.on) {
 		return;
 	}
-	if (!sight->time_ns && time_ns) {
-		sight->time_ns = time_ns - sight_ns(sight, now_ns); /* the first events of all */
-	}
-	if (!is_blind(conductor, now_ns)) {
-		watch(conductor, watch_clock(conductor, now_ns));
-	} else if (sight_ns(sight, now_ns) >= BLIND_NS) {
+	sight_look(sight, now_ns, time_ns);
+	if (sight_is_lost(sight, now_ns, time_ns)) {
 		undo_unseen(conductor);
+	} else if (!sight_is_blind(sight, now_ns, time_ns)) {
+		watch(conductor, sight_clock(sight, now_ns, time_ns));
 	}
 }
 

@@ -243,6 +243,12 @@ void decisions_explain(struct decisions *log, uint32_t group_id)
 	put(log, "explain", json_pack("{sI}", "group", (json_int_t)group_id));
 }
 
+void decisions_calibrate(struct decisions *log, const char *host, double event_ns)
+{
+	put(log, "calibrate",
+			json_pack("{so sf}", "host", json_file_text(host), "event_ns", event_ns));
+}
+
 void decisions_host_gone(struct decisions *log, const char *host)
 {
 	put(log, "host_gone", json_pack("{so}", "host", json_file_text(host)));
@@ -277,9 +283,11 @@ void decisions_order(struct decisions *log, const struct step_order *order)
 		const struct step_event *event = &order->events[i];
 
 		json_array_append_new(events,
-				json_pack("{so so sb sb}", "host", json_file_text(event->host),
+				json_pack("{so so sb sb so*}", "host", json_file_text(event->host),
 						"name", json_file_text(event->name), "kernel",
-						event->kernel, "enable", event->enable));
+						event->kernel, "enable", event->enable, "filter",
+						event->filter ? json_file_text(event->filter)
+							      : NULL));
 	}
 	put(log, "order",
 			json_pack("{sI sb so}", "step", (json_int_t)order->step, "undo",
@@ -298,7 +306,8 @@ void decisions_outcome(struct decisions *log, const struct step_outcome *outcome
 void decisions_watch(struct decisions *log, const struct step_watch *watch)
 {
 	put(log, "watch",
-			json_pack("{sI sI sf}", "step", (json_int_t)watch->step, "discarded",
+			json_pack("{sI sI sf sf}", "step", (json_int_t)watch->step, "discarded",
 					(json_int_t)watch->discarded, "events_per_s",
-					watch->actual.events_per_s));
+					watch->actual.events_per_s, "bytes_per_s",
+					watch->actual.bytes_per_s));
 }

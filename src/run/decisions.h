@@ -19,8 +19,9 @@
  * decision, by - "edit" step, part, keep - "propose" context, enable - "explain" group -
  * "host_gone" host - "undo_all" - "order" step, undo, events - "outcome" step, undo, ok, error,
  * answered_ns - "watch" step,
- * discarded, events_per_s - "epoch" - "profile" file - "first": the first event of the run is of
- * event_ns; and "begin" and "end" of a run, as a file may hold several. run/replay.h reads it.
+ * discarded, events_per_s, bytes_per_s - "calibrate" host, event_ns - "epoch" - "profile" file -
+ * "first": the first event of the run is of event_ns; and "begin" and "end" of a run, as a file may
+ * hold several. run/replay.h reads it.
  *
  * Each line is written whole and at once. A line that cannot be written is lost, and said once by
  * decisions_close() or decisions_failed(). All calls may be made with NULL: no log is kept.
@@ -64,6 +65,7 @@ void decisions_decide(
 void decisions_edit(struct decisions *log, uint32_t step, uint32_t part, bool keep);
 void decisions_propose(struct decisions *log, uint32_t context, bool enable);
 void decisions_explain(struct decisions *log, uint32_t group_id);
+void decisions_calibrate(struct decisions *log, const char *host, double event_ns);
 void decisions_host_gone(struct decisions *log, const char *host);
 void decisions_undo_all(struct decisions *log);
 void decisions_epoch(struct decisions *log);

@@ -140,7 +140,7 @@ static bool send_type(struct dump *dump, const struct event_type *type)
 		const struct field *field = &type->fields[i];
 
 		type_record_add_field(record, field->name, (enum field_kind)field->kind,
-				(enum field_scope)field->scope, field->base);
+				(enum field_scope)field->scope, field->base, field->width);
 		for (uint32_t j = 0; j < field->n_labels; j++) {
 			type_record_add_label(record, field->labels[j].name, field->labels[j].lower,
 					field->labels[j].upper);

@@ -26,7 +26,7 @@
 /*
  * After a step that found something, sources are left alone for this long, unless one ends: they
  * then come in larger lots, and neither side wakes the other for every few events. Live ones have
- * something once in a live timer: their lot is then mostly whole, and goes through warm caches.
+ * something once in a live timer, and are given that long to write all of it: it is taken at once.
  */
 #define NAP_NS      3000000u
 #define LIVE_NAP_NS 15000000u
@@ -456,9 +456,9 @@ void pipeline_settle(struct pipeline *pipeline, uint64_t timeout_ns)
 
 /*
  * Waits on the sources (-1: not on them), the helpers of controlled hosts, and `fd` (-1: none).
- * True: `fd` is readable.
+ * True: `fd` is readable. *woken: the sources are.
  */
-static bool wait_for(struct pipeline *pipeline, int sources, int fd, uint64_t until_ns)
+static bool wait_for(struct pipeline *pipeline, int sources, int fd, uint64_t until_ns, bool *woken)
 {
 	struct pollfd fds[2 + 2 * CONDUCTOR_MAX_FDS] = {
 			{.fd = sources, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
@@ -466,6 +466,7 @@ static bool wait_for(struct pipeline *pipeline, int sources, int fd, uint64_t un
 	struct timespec timeout;
 	nfds_t n = 2;
 
+	*woken = false;
 	if (pipeline->conductor) {
 		uint64_t due_ns = conductor_due_ns(pipeline->conductor);
 
@@ -480,29 +481,38 @@ static bool wait_for(struct pipeline *pipeline, int sources, int fd, uint64_t un
 	if (ppoll(fds, n, until_ns == UINT64_MAX ? NULL : &timeout, NULL) <= 0) {
 		return false;
 	}
+	*woken = fds[0].revents != 0;
 	return fds[1].revents != 0;
+}
+
+static uint64_t soonest(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
 }
 
 bool pipeline_wait(struct pipeline *pipeline, uint64_t deadline_ns, int fd)
 {
-	uint64_t due_ns = intake_deadline(pipeline->intake);
+	uint64_t due_ns = soonest(intake_deadline(pipeline->intake), deadline_ns);
 	uint64_t now_ns = pipeline_now_ns();
+	bool live = intake_has_live(pipeline->intake), woken, asked;
 
-	due_ns = due_ns < deadline_ns ? due_ns : deadline_ns;
-	if (pipeline->dump_job.pid > 0 && due_ns > now_ns + DUMP_LOOK_NS) {
-		due_ns = now_ns + DUMP_LOOK_NS;
+	if (pipeline->dump_job.pid > 0) {
+		due_ns = soonest(due_ns, now_ns + DUMP_LOOK_NS);
 	}
-	if (pipeline->busy) {
-		uint64_t nap_ns =
-				now_ns + (intake_has_live(pipeline->intake) ? LIVE_NAP_NS : NAP_NS);
-
+	if (pipeline->busy && !live) {
 		return wait_for(pipeline, intake_fd(pipeline->intake), fd,
-				nap_ns < due_ns ? nap_ns : due_ns);
+				soonest(now_ns + NAP_NS, due_ns), &woken);
 	}
 	if (!intake_arm(pipeline->intake)) {
-		return wait_for(pipeline, -1, fd, 0);
+		return wait_for(pipeline, -1, fd,
+				pipeline->busy ? soonest(now_ns + LIVE_NAP_NS, due_ns) : 0, &woken);
 	}
-	return wait_for(pipeline, intake_fd(pipeline->intake), fd, due_ns);
+	asked = wait_for(pipeline, intake_fd(pipeline->intake), fd, due_ns, &woken);
+	if (live && woken && !asked) {
+		asked = wait_for(pipeline, -1, fd, soonest(pipeline_now_ns() + LIVE_NAP_NS, due_ns),
+				&woken);
+	}
+	return asked;
 }
 
 bool pipeline_ended(struct pipeline *pipeline)

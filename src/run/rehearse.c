@@ -403,7 +403,7 @@ static void carry_out(struct rehearse *rehearse)
 		rehearse->watching = true;
 		watch_begin(&rehearse->watch, playing->order.step,
 				playing->order.kind == STEP_LEARN, playing->order.watch_s,
-				rehearse->tick_ns, rehearse->counts.ours);
+				rehearse->tick_ns, (struct watch_counts){rehearse->counts.ours, 0});
 	}
 	forget_order(playing);
 	engine_order_done(rehearse->engine, &outcome);
@@ -420,7 +420,8 @@ static void look_at_watch(struct rehearse *rehearse)
 	watch_look(&rehearse->watch, now_ns, rehearse->counts.ours,
 			engine_budget(rehearse->engine));
 	if (now_ns >= rehearse->watch.end_ns) {
-		seen = watch_end(&rehearse->watch, now_ns, rehearse->counts.ours, 0);
+		seen = watch_end(&rehearse->watch, now_ns,
+				(struct watch_counts){rehearse->counts.ours, 0}, 0);
 		rehearse->watching = false;
 		engine_watch_over(rehearse->engine, &seen);
 	}

@@ -57,6 +57,10 @@ struct input {
 			uint32_t n;
 		} offer;
 		struct step_order order;
+		struct {
+			const char *host;
+			double event_ns;
+		} calibrate;
 	};
 	struct step_offer *offers; /* of an offer */
 	const char **fields;       /* of all of them */
@@ -380,6 +384,22 @@ static bool take_host(const struct complaint *complaint, json_t *line, struct in
 	       complain(complaint, "%s", error.text);
 }
 
+static bool take_calibrate(const struct complaint *complaint, json_t *line, struct input *input)
+{
+	json_error_t error;
+
+	return json_unpack_ex(line, &error, JSON_STRICT, "{s:s, s:F}", "host",
+			       &input->calibrate.host, "event_ns",
+			       &input->calibrate.event_ns) == 0 ||
+	       complain(complaint, "%s", error.text);
+}
+
+static void give_calibrate(struct replay *replay, struct engine *engine, const struct input *input)
+{
+	(void)replay;
+	engine_calibrate(engine, input->calibrate.host, input->calibrate.event_ns);
+}
+
 static void give_host_gone(struct replay *replay, struct engine *engine, const struct input *input)
 {
 	(void)replay;
@@ -414,9 +434,10 @@ static bool take_order(const struct complaint *complaint, json_t *line, struct i
 		struct step_event *event = &input->events[i];
 		int kernel, enable;
 
-		if (json_unpack_ex(item, &error, JSON_STRICT, "{s:s, s:s, s:b, s:b}", "host",
+		event->filter = NULL; /* most have none */
+		if (json_unpack_ex(item, &error, JSON_STRICT, "{s:s, s:s, s:b, s:b, s?s}", "host",
 				    &event->host, "name", &event->name, "kernel", &kernel, "enable",
-				    &enable) != 0) {
+				    &enable, "filter", &event->filter) != 0) {
 			return complain(complaint, "event %zu: %s", i, error.text);
 		}
 		event->kernel = kernel;
@@ -437,7 +458,9 @@ static bool is_same(const struct step_order *a, const struct step_order *b)
 		const struct step_event *x = &a->events[i], *y = &b->events[i];
 
 		if (strcmp(x->host, y->host) != 0 || strcmp(x->name, y->name) != 0 ||
-				x->kernel != y->kernel || x->enable != y->enable) {
+				x->kernel != y->kernel || x->enable != y->enable ||
+				strcmp(x->filter ? x->filter : "", y->filter ? y->filter : "") !=
+						0) {
 			return false;
 		}
 	}
@@ -494,8 +517,9 @@ static bool take_watch(const struct complaint *complaint, json_t *line, struct i
 	json_error_t error;
 
 	watch->actual = (struct step_cost){.bytes_per_s = -1, .cpu_share = -1};
-	if (json_unpack_ex(line, &error, JSON_STRICT, "{s:I, s:I, s:F}", "step", &step, "discarded",
-			    &discarded, "events_per_s", &watch->actual.events_per_s) != 0) {
+	if (json_unpack_ex(line, &error, JSON_STRICT, "{s:I, s:I, s:F, s?F}", "step", &step,
+			    "discarded", &discarded, "events_per_s", &watch->actual.events_per_s,
+			    "bytes_per_s", &watch->actual.bytes_per_s) != 0) {
 		return complain(complaint, "%s", error.text);
 	}
 	if (discarded < 0 || watch->actual.events_per_s < 0) {
@@ -573,6 +597,7 @@ static const struct verb verbs[] = {
 		{"propose", take_propose, give_propose},
 		{"edit", take_edit, give_edit},
 		{"explain", take_explain, give_explain},
+		{"calibrate", take_calibrate, give_calibrate},
 		{"host_gone", take_host, give_host_gone},
 		{"undo_all", take_none, give_undo_all},
 		{"epoch", take_none, give_epoch},

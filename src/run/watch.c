@@ -5,15 +5,15 @@
 #define OVER     2u /* seconds in a row */
 
 void watch_begin(struct watch *watch, uint32_t step, bool learning, uint32_t seconds,
-		uint64_t now_ns, uint64_t events)
+		uint64_t now_ns, struct watch_counts counts)
 {
 	*watch = (struct watch){.learning = learning,
 			.step = step,
 			.begin_ns = now_ns,
 			.end_ns = now_ns + seconds * NS_PER_S,
-			.events = events,
+			.counts = counts,
 			.look_ns = now_ns,
-			.look_events = events};
+			.look_events = counts.events};
 }
 
 uint64_t watch_due_ns(const struct watch *watch)
@@ -45,15 +45,18 @@ void watch_look(struct watch *watch, uint64_t now_ns, uint64_t events,
 	}
 }
 
-struct step_watch watch_end(
-		const struct watch *watch, uint64_t now_ns, uint64_t events, uint64_t discarded)
+struct step_watch watch_end(const struct watch *watch, uint64_t now_ns, struct watch_counts counts,
+		uint64_t discarded)
 {
 	/* What went over the budget is told as it is now, not since the begin. */
-	double rate = watch->over >= OVER
-				      ? watch->rate
-				      : rate_since(events - watch->events, watch->begin_ns, now_ns);
+	double rate = watch->over >= OVER ? watch->rate
+					  : rate_since(counts.events - watch->counts.events,
+							    watch->begin_ns, now_ns);
+	double bytes = rate_since(counts.bytes - watch->counts.bytes, watch->begin_ns, now_ns);
 
 	return (struct step_watch){.step = watch->step,
 			.discarded = discarded,
-			.actual = {.events_per_s = rate, .bytes_per_s = -1, .cpu_share = -1}};
+			.actual = {.events_per_s = rate,
+					.bytes_per_s = counts.bytes ? bytes : -1,
+					.cpu_share = -1}};
 }

@@ -122,6 +122,25 @@ static uint8_t base_of(const bt_field_class *class, bt_field_class_type type)
 	return (uint8_t)bt_field_class_integer_get_preferred_display_base(class);
 }
 
+static uint8_t width_of(const bt_field_class *class, enum step_kind step)
+{
+	switch (step) {
+	case STEP_UINT:
+	case STEP_INT:
+		return (uint8_t)((bt_field_class_integer_get_field_value_range(class) + 7) / 8);
+	case STEP_BITS:
+		return (uint8_t)((bt_field_class_bit_array_get_length(class) + 7) / 8);
+	case STEP_SINGLE:
+		return 4;
+	case STEP_DOUBLE:
+		return 8;
+	case STEP_BOOL:
+		return 1;
+	default:
+		return 0;
+	}
+}
+
 static void add_unsigned_labels(struct type_record *type, const bt_field_class *class)
 {
 	uint64_t n = bt_field_class_enumeration_get_mapping_count(class);
@@ -186,7 +205,7 @@ static void add_value(struct compiler *compiler, const bt_field_class *class, co
 	bt_field_class_type type = bt_field_class_get_type(class);
 	enum step_kind step = step_of(type);
 	int slot = type_record_add_field(&compiler->type, name, kind_of(step), compiler->scope,
-			base_of(class, type));
+			base_of(class, type), width_of(class, step));
 
 	if (slot < 0) {
 		return;

@@ -40,7 +40,7 @@ void type_record_release(struct type_record *type)
 }
 
 int type_record_add_field(struct type_record *type, const char *name, enum field_kind kind,
-		enum field_scope scope, uint8_t base)
+		enum field_scope scope, uint8_t base, uint8_t width)
 {
 	uint32_t slot = type->head.n_fields;
 
@@ -53,6 +53,7 @@ int type_record_add_field(struct type_record *type, const char *name, enum field
 			.kind = (uint8_t)kind,
 			.scope = (uint8_t)scope,
 			.base = base,
+			.width = width,
 			.first_label = type->head.n_labels,
 	};
 	type->head.n_fields++;

@@ -32,7 +32,7 @@ void type_record_release(struct type_record *type);
 
 /* Returns the slot of the field, or -1 if there are EVENT_MAX_FIELDS already (it is counted). */
 int type_record_add_field(struct type_record *type, const char *name, enum field_kind kind,
-		enum field_scope scope, uint8_t base);
+		enum field_scope scope, uint8_t base, uint8_t width);
 
 /* Adds a label to the field that was added last. */
 void type_record_add_label(

@@ -21,7 +21,7 @@ usage() {
 		  --parallel N             so many testbeds at a time (1)
 		  --learn S, --before S, --after S   of a recording (60, 15, 100); see record.sh
 		  --windows N              quiet: windows of each recording (10), of 100 s, 50 s apart
-		  --pairs N, --seconds S   overhead: rounds of all modes (10), each so long (30)
+		  --pairs N, --seconds S   overhead: rounds of all modes (10), each so long (60)
 		  --out FILE               append results there (build/diagnosis/VERB-SET.jsonl)
 		  --work DIR               recordings are made there (build/diagnosis)
 		  --keep                   do not delete recordings
@@ -187,37 +187,20 @@ quiet_one() {
 # Live, with the skeleton recorded by a session that is there, and orders carried out by the helper:
 # beside the daemons, while the testbed runs.
 live() {
-	local dir=$1 strategy=$2 budget=$3 learn_s=$4 before_s=$5 limit_s=$6 words=() fault_ns
+	local dir=$1 strategy=$2 budget=$3 learn_s=$4 before_s=$5 limit_s=$6 fault_ns console_pid
 	shift 6
 	export XDG_STATE_HOME=$dir
-	lttng --no-sessiond create learn --output="$dir/learn" >/dev/null || return 1
-	lttng --no-sessiond enable-channel -u -s learn --buffers-uid --subbuf-size=4M --num-subbuf=8 \
-		events >/dev/null
-	lttng --no-sessiond add-context -u -s learn -c events -t vpid -t vtid >/dev/null
-	lttng --no-sessiond enable-event -u -s learn -c events 'api:*,sched:*,compute:*,net:*,vol:*' \
-		>/dev/null
-	sleep 2
-	lttng --no-sessiond start learn >/dev/null
-	sleep "$learn_s"
-	lttng --no-sessiond destroy learn >/dev/null
+	record_calm "$dir/learn" "$learn_s"
 	"$console" --batch=json "${schema[@]}" --save-profile="$dir/profile.json" "$dir/learn" \
 		>/dev/null || return 1
 	timeout "$limit_s" "$console" "$PT_RELAY" "${schema[@]}" --autopilot --batch=json -d 1 \
 		--horizon=epoch --strategy="$strategy" --budget="$budget" --learn="$dir/profile.json" \
 		--control.relay_url="net://127.0.0.1:${PT_RELAY_CONTROL##*:}:${PT_RELAY_DATA##*:}" \
 		--until=verdict --log="$dir/log" >"$dir/documents" 2>"$dir/err" &
-	local console_pid=$!
+	console_pid=$!
 	sleep "$before_s"
 	fault_ns=$(date +%s%N)
-	while [ $# -gt 0 ]; do
-		words=()
-		while [ $# -gt 0 ] && [ "$1" != + ]; do
-			words+=("$1")
-			shift
-		done
-		[ $# -eq 0 ] || shift
-		"$build/testbed/pt-fault" --dir "$PT_TESTBED_DIR" "${words[@]}" || return 1
-	done
+	inject "$build" "$@"
 	wait "$console_pid"
 	tail -n 1 "$dir/documents" >"$dir/$strategy.json"
 	echo "$fault_ns" >"$dir/fault"
@@ -234,7 +217,7 @@ short_one() {
 	read -ra load_options <<<"$load"
 	rm -rf "$dir"
 	mkdir -p "$dir"
-	"$here/../testbed/daemons.sh" --session demo --events skeleton "${options[@]}" -- \
+	ahead "$here/../testbed/daemons.sh" --session demo --events skeleton "${options[@]}" -- \
 		"$build/testbed/pt-testbed" --seed "$seed" --fault none "${load_options[@]}" -- \
 		bash "$here/diagnose.sh" --live "$build" "$dir" "$strategy" "$budget" "$learn_s" \
 		"$before_s" $((before_s + after_s)) "${words[@]}" >"$dir/out" 2>&1
@@ -253,6 +236,7 @@ short_one() {
 here=$(cd "$(dirname "$0")" && pwd)
 source_dir=$(cd "$here/../.." && pwd)
 schema=(--schema="$here/../testbed/schema.yaml")
+. "$here/sessions.sh"
 if [ "$1" = --live ]; then
 	build=$2 console=$2/pythiatop
 	shift 2
@@ -264,7 +248,7 @@ shift
 case $verb in -h | --help | help) usage; exit 0 ;; esac
 build=${PT_BUILD_DIR:-$source_dir/build}
 set_name=tuning scenarios=() seeds=20 first=1 budget=5k parallel=1 learn_s=60 before_s=15 after_s=100
-windows=10 pairs=10 seconds=30 out='' work='' keep='' files=()
+windows=10 pairs=10 seconds=60 out='' work='' keep='' files=()
 strategies=(hybrid random flat hierarchical historic pythia)
 while [ $# -gt 0 ]; do
 	case $1 in

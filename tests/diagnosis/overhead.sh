@@ -20,10 +20,6 @@ fail() {
 	exit 1
 }
 
-lttng_do() {
-	lttng --no-sessiond "$@" >>"$work/lttng.log" 2>&1 || fail "failed: lttng $*"
-}
-
 # CPU seconds of the processes that are given, by pid.
 cpu_of() {
 	local pid
@@ -50,17 +46,9 @@ daemons() {
 }
 
 begin_session() {
-	lttng_do create turn --live=200000 --ctrl-url="$PT_RELAY_CONTROL" --data-url="$PT_RELAY_DATA"
-	lttng_do enable-channel -u -s turn --buffers-uid --subbuf-size=512k --num-subbuf=8 \
-		--tracefile-size=16M --tracefile-count=4 events
-	lttng_do add-context -u -s turn -c events -t vpid -t vtid
-	lttng_do enable-event -u -s turn -c events "$1"
+	make_session turn "$1" 512k 8 --live=200000 --ctrl-url="$PT_RELAY_CONTROL" \
+		--data-url="$PT_RELAY_DATA"
 	lttng_do start turn
-}
-
-skeleton() {
-	sed -n 's/^PT_TYPE(\([a-z_]*\),.*/api:\1_entry,api:\1_exit/p' "$here/../testbed/types.def" |
-		paste -sd,
 }
 
 begin_console() {
@@ -76,15 +64,15 @@ begin_mode() {
 	case $1 in
 	off) ;;
 	skeleton)
-		begin_session "$(skeleton),*:call_*,*:serve_*"
+		begin_session "$(skeleton)"
 		begin_console
 		;;
 	adaptive)
-		begin_session "$(skeleton),*:call_*,*:serve_*"
+		begin_session "$(skeleton)"
 		begin_console --autopilot
 		;;
 	all)
-		begin_session 'api:*,sched:*,compute:*,net:*,vol:*'
+		begin_session "$everything"
 		begin_console
 		;;
 	esac
@@ -95,7 +83,7 @@ end_mode() {
 		kill "$console_pid"
 		wait "$console_pid"
 	fi
-	[ "$1" = off ] || lttng_do destroy turn
+	[ "$1" = off ] || end_session turn
 }
 
 # Quantile $1 of the requests that ended between two times, of each type; their geometric mean.
@@ -140,12 +128,11 @@ turn() {
 
 inside() {
 	local pair i
-	begin_session 'api:*,sched:*,compute:*,net:*,vol:*'
-	XDG_STATE_HOME=$work timeout 60 "$build/pythiatop" "$PT_RELAY" --batch=json -n 30 -d 1 \
-		--schema="$schema" --save-profile="$work/profile.json" >/dev/null 2>>"$work/console.log"
-	lttng_do destroy turn
-	[ -s "$work/profile.json" ] || fail "nothing learned: $(tail -n 1 "$work/console.log")"
-	"$build/testbed/pt-fault" --dir "$PT_TESTBED_DIR" semaphore limit=2 || fail "no fault"
+	record_calm "$work/learn" 30
+	"$build/pythiatop" --batch=json --schema="$schema" --save-profile="$work/profile.json" \
+		"$work/learn" >/dev/null 2>>"$work/console.log" ||
+		fail "nothing learned: $(tail -n 1 "$work/console.log")"
+	inject "$build" semaphore limit=2
 	for ((pair = first; pair < first + pairs; pair++)); do
 		for ((i = 0; i < ${#modes[@]}; i++)); do
 			turn "$pair" "${modes[(pair + i) % ${#modes[@]}]}"
@@ -155,6 +142,7 @@ inside() {
 }
 
 here=$(cd "$(dirname "$0")" && pwd)
+. "$here/sessions.sh"
 schema=$here/../testbed/schema.yaml
 if [ "${1-}" = --inside ]; then
 	build=$2 results=$3 pairs=$4 seconds=$5 budget=$6 first=$7 work=$8
@@ -166,7 +154,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 first=0
 [ ! -f "$results" ] || first=$(($(wc -l <"$results") / ${#modes[@]}))
-"$here/../testbed/daemons.sh" --session none -- \
+ahead "$here/../testbed/daemons.sh" --session none -- \
 	"$build/testbed/pt-testbed" --fault none --log "$work/load.log" -- \
 	bash "$here/overhead.sh" --inside "$build" "$results" "$pairs" "$seconds" "$budget" "$first" \
 	"$work"

@@ -24,72 +24,30 @@ fail() {
 	exit 1
 }
 
-lttng_do() {
-	lttng --no-sessiond "$@" >>"$PT_DIR/lttng.log" 2>&1 || {
-		tail -n 5 "$PT_DIR/lttng.log" >&2
-		fail "failed: lttng $*"
-	}
-}
-
-# A session $1 with everything on, to the directory $2, with $4 sub-buffers of $3.
-make_session() {
-	lttng_do create "$1" --output="$2"
-	lttng_do enable-channel -u -s "$1" --buffers-uid --subbuf-size="$3" --num-subbuf="$4" events
-	lttng_do add-context -u -s "$1" -c events -t vpid -t vtid
-	lttng_do enable-event -u -s "$1" -c events \
-		'api:*,sched:*,compute:*,net:*,vol:*,lttng_ust_statedump:procname'
-}
-
-end_session() {
-	lttng_do stop "$1"
-	lttng_do destroy "$1"
-}
-
-# Tells the services what goes wrong: several faults stand between "+".
-inject() {
-	local words=()
-	while [ $# -gt 0 ]; do
-		words=()
-		while [ $# -gt 0 ] && [ "$1" != + ]; do
-			words+=("$1")
-			shift
-		done
-		[ $# -eq 0 ] || shift
-		"$build/testbed/pt-fault" --dir "$PT_TESTBED_DIR" "${words[@]}" || fail "no fault: ${words[*]}"
-	done
-}
-
-# Beside the daemons, while the testbed runs. Sessions are made before they are started, since to
-# enable hundreds of events takes the processes a moment.
+# Beside the daemons, while the testbed runs.
 inside() {
-	local out=$2 learn_s=$3 before_s=$4 after_s=$5 subbuf=$6 subbufs=$7 fault_ns
-	build=$1
+	local build=$1 out=$2 learn_s=$3 before_s=$4 after_s=$5 subbuf=$6 subbufs=$7 fault_ns
 	shift 7
-	make_session run "$out/run" "$subbuf" "$subbufs"
-	if [ "$learn_s" != 0 ]; then
-		make_session learn "$out/learn" 4M 8
-		sleep 2 # the first requests find caches empty and threads not yet started
-		lttng_do start learn
-		sleep "$learn_s"
-		end_session learn
-	fi
+	make_session run "$everything" "$subbuf" "$subbufs" --output="$out/run"
+	[ "$learn_s" = 0 ] || record_calm "$out/learn" "$learn_s"
 	sleep 1
 	lttng_do start run
 	sleep "$before_s"
 	fault_ns=$(date +%s%N)
-	inject "$@"
+	inject "$build" "$@"
 	sleep "$after_s"
 	end_session run
 	echo "$fault_ns $*" >"$out/fault"
 }
 
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/sessions.sh"
 if [ "${1-}" = --inside ]; then
 	shift
 	inside "$@"
 	exit
 fi
 [ $# -ge 2 ] || { usage >&2; exit 2; }
-here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd) || exit 1
 out=$2 seed=1 learn_s=60 before_s=15 after_s=100 subbuf=4M subbufs=8 load=() given=() daemons=()
 shift 2
@@ -118,10 +76,7 @@ done
 mkdir -p "$(dirname "$out")"
 mkdir "$out" || fail "cannot make $out"
 out=$(cd "$out" && pwd)
-# What else the machine does should not look like a fault: ahead of it, where that is allowed.
-quick=()
-nice -n -10 true 2>/dev/null && [ "$(nice -n -10 nice 2>/dev/null)" = -10 ] && quick=(nice -n -10)
-"${quick[@]}" "$here/../testbed/daemons.sh" --session none "${daemons[@]}" -- \
+ahead "$here/../testbed/daemons.sh" --session none "${daemons[@]}" -- \
 	"$build/testbed/pt-testbed" --seed "$seed" --fault none "${load[@]}" -- \
 	bash "$here/record.sh" --inside "$build" "$out" "$learn_s" "$before_s" "$after_s" "$subbuf" \
 	"$subbufs" "$@" >"$out/log" 2>&1 || {

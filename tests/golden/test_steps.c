@@ -288,7 +288,11 @@ static void the_steps_screen_explains(void **state)
 	assert_true(bench_sees(&bench, "stopped by rule 2"));
 	bench_type(&bench, "j Enter"); /* the other group's */
 	assert_true(bench_sees(&bench, "> volume create: 61%"));
-	bench_type(&bench, "Esc k Tab Tab Tab j");
+	bench_type(&bench, "Esc f n o n e Enter"); /* none is left, so none is told of */
+	assert_false(bench_sees(&bench, "looking deeper"));
+	bench_show(&bench, cloud_snapshot(&bench.focus, &cloud));
+	assert_false(bench_sees(&bench, "looking deeper"));
+	bench_type(&bench, "f Backspace Backspace Backspace Backspace Enter k Tab Tab Tab j");
 	assert_true(bench_sees(&bench, "compute-2=ssh://compute-2"));
 	bench_type(&bench, "Tab Tab Enter"); /* the newest step */
 	assert_true(bench_sees(&bench, "Step 2 (kept)"));

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "lab.h"
+#include "requests/walked.h"
 #include "requests/internal.h"
 #include "requests/keys.h"
 #include "trace_feed.h"
@@ -20,6 +21,7 @@
  *
  *   property_test_measured URL SECONDS REQUESTS      there must be so many, or more
  */
+#define WALKED_OF 7 /* so many requests: one is walked */
 
 struct work {
 	struct lab lab;
@@ -99,6 +101,42 @@ static void check_keys(struct work *work, const struct request *request)
 	work->n_keys += keys.n;
 }
 
+/* Walked span by span, the stretches follow each other, and add up to the same by context. */
+static void check_walk(struct lab *lab, const struct request *request)
+{
+	uint64_t at_ns = request->start_ns, *own;
+	struct measured m;
+	struct walked walked;
+
+	assert_true(requests_walk(lab->requests, request, &walked));
+	assert_int_equal(walked.total_ns, request->end_ns - request->start_ns);
+	own = calloc(contexts_count(lab->contexts) + 1, sizeof(*own));
+	assert_non_null(own);
+	for (uint32_t i = 0; i < walked.n_pieces; i++) {
+		const struct walked_piece *piece = &walked.pieces[i];
+
+		assert_true(piece->span < walked.n_spans);
+		assert_int_equal(piece->start_ns, at_ns);
+		at_ns += piece->ns;
+		own[walked.spans[piece->span].context] += piece->own ? piece->ns : 0;
+	}
+	assert_int_equal(at_ns, request->end_ns);
+	for (uint32_t i = 0; i < walked.n_spans; i++) {
+		uint32_t parent = walked.spans[i].parent;
+
+		assert_true(parent == WALKED_NONE || (parent < walked.n_spans && parent != i));
+	}
+	assert_true(requests_measure(lab->requests, request, &m));
+	for (uint32_t i = 0; i < m.n_segments; i++) {
+		const struct context *of = contexts_get(lab->contexts, m.segments[i].context);
+
+		if (names_text(lab->names, of->name)[0] != '(') {
+			assert_int_equal(own[m.segments[i].context], m.segments[i].ns);
+		}
+	}
+	free(own);
+}
+
 static void measure(void *context, struct request *request)
 {
 	struct work *work = context;
@@ -123,6 +161,9 @@ static void measure(void *context, struct request *request)
 	check_visits(&m);
 	check_plain(work, request, &m);
 	check_keys(work, request);
+	if (work->n % WALKED_OF == 0) {
+		check_walk(lab, request);
+	}
 	work->n++;
 	work->n_spans += request->n_spans;
 	work->n_segments += m.n_segments;

@@ -48,7 +48,7 @@ bool dist_read(const char *text, struct dist *dist)
 		}
 	}
 	text += strlen(shapes[shape].prefix);
-	*dist = (struct dist){.shape = shape, .a = dist_read_duration(&text)};
+	*dist = (struct dist){.shape = (enum dist_shape)shape, .a = dist_read_duration(&text)};
 	if (dist->a < 0) {
 		return false;
 	}

@@ -10,8 +10,10 @@
 
 #define DIST_LONGEST_NS 60e9
 
+enum dist_shape { DIST_CONST, DIST_UNIFORM, DIST_EXP, DIST_LOGNORMAL };
+
 struct dist {
-	enum { DIST_CONST, DIST_UNIFORM, DIST_EXP, DIST_LOGNORMAL } shape;
+	enum dist_shape shape;
 	double a, b; /* ns; lognormal: median in ns, sigma */
 };
 

@@ -56,23 +56,23 @@ modes() {
 # then once more.
 for ((attempt = 1; attempt <= 3; attempt++)); do
 	jobs=()
-	testbed none --duration 8 &
+	testbed none --duration 7 &
 	jobs+=($!)
-	testbed semaphore --duration 8 --fault "semaphore limit=1" &
+	testbed semaphore --duration 7 --fault "semaphore limit=1" &
 	jobs+=($!)
-	[ $attempt -gt 1 ] || { testbed drift --duration 8 --drift 0.8:8 & jobs+=($!); }
+	[ $attempt -gt 1 ] || { testbed drift --duration 7 --drift 0.8:7 & jobs+=($!); }
 	for job in "${jobs[@]}"; do
 		wait "$job" || fail "a testbed failed: $(cat "$work"/out-*)"
 	done
 	none=$(modes "$work/log-none") semaphore=$(modes "$work/log-semaphore")
-	creates=$(awk '$2 == "server_create" { n++ } END { print n / 8 }' "$work/log-semaphore")
+	creates=$(awk '$2 == "server_create" { n++ } END { print n / 7 }' "$work/log-semaphore")
 	echo "modes of server_create: $none without a fault, $semaphore with the semaphore at $creates/s"
 	[ "$none" -gt 2 ] || [ "$none" -ge "$semaphore" ] || [ "$semaphore" -lt 3 ] || break
 done
 [ "$none" -le 2 ] && [ "$none" -lt "$semaphore" ] || fail "several modes without a fault"
 [ "$semaphore" -ge 3 ] || fail "fewer than three modes with the semaphore"
 awk -v n="$creates" 'BEGIN { exit !(n >= 10) }' || fail "fewer than 10 creates/s with the semaphore"
-awk 'NR == 1 { start = $1 } { $1 - start < 4 ? up++ : down++ }
+awk 'NR == 1 { start = $1 } { $1 - start < 3.5 ? up++ : down++ }
 	END { printf "requests while the rate is up %d, while it is down %d\n", up, down
 		exit !(up > 1.5 * down) }' "$work/log-drift" || fail "the load does not drift"
 
@@ -270,14 +270,15 @@ read -r hits misses slow_hits quick_misses < <(awk '$2 == "cache_miss" && $3 == 
 expect 'misses > 0 && misses < hits && slow_hits <= 1 && quick_misses == 0' hits="$hits" \
 	misses="$misses" slow_hits="$slow_hits" quick_misses="$quick_misses"
 expect 'missed >= 1 && missed <= 7' missed="$(slow cache_miss '^(floating|volume)' 200)"
-expect 'hog > 1.5 * before' before="$(quantile 0.95 before floating_ip_create)" \
-	hog="$(quantile 0.95 cpu_hog floating_ip_create)"
+expect 'hog > 1.5 * before' before="$(quantile 0.75 before floating_ip_create)" \
+	hog="$(quantile 0.75 cpu_hog floating_ip_create)"
 read -r n wait queue < <(awk '$2 == "lock_convoy" && $3 == "api:quota_lock" {
 		n++; wait += $4 > 10; if ($9 > queue) queue = $9 }
 	END { print n, wait, queue }' "$work/spans")
 # One in twenty holds it; those that wait are more than twice as many.
 expect 'wait > 2 * 0.05 * n && queue >= 3' n="$n" wait="$wait" queue="$queue"
-expect 'with > before + 8 && child < before_child + 8' \
+# What is not in the longest of its children.
+expect 'with - child > before - before_child + 8' \
 	before="$(quantile 0.75 before compute:spawn spans)" \
 	with="$(quantile 0.75 library compute:spawn spans)" \
 	before_child="$(quantile 0.75 before compute:boot_wait spans)" \

@@ -7,8 +7,9 @@
 # seen; others' sessions are as before, and none of ours is left.
 #
 # Without LTTNG_NETWORK_SOCKET_TIMEOUT, so that a stopped relay daemon may hold the session daemon up.
-# Two consoles run side by side, beside daemons and a testbed of their own each.
-# test_loop_daemons.sh SOURCE-DIR BUILD-DIR [LANE]
+# Two consoles run side by side, beside daemons and a testbed of their own each. The lane "second" is
+# a test of its own: a second console on the same daemons enables nothing that the first has on.
+# test_loop_daemons.sh SOURCE-DIR BUILD-DIR [helper|relay|second]
 set -u
 unset LTTNG_NETWORK_SOCKET_TIMEOUT
 if [ -z "${PT_LANE:-}" ] && [ $# -eq 2 ]; then
@@ -27,7 +28,9 @@ if [ -z "${PT_LANE:-}" ] && [ $# -eq 2 ]; then
 fi
 export PT_LANE=${PT_LANE:-$3}
 . "$1/tests/live/lib.sh"
-beside_daemons --events skeleton -- "$1" "$2"
+sessions=(--session demo)
+[ "$PT_LANE" != second ] || sessions+=(--session demo2)
+beside_daemons "${sessions[@]}" --events skeleton -- "$1" "$2"
 . "$source_dir/tests/live/control.sh"
 
 # Documents are long; what matters here stands at their begin.
@@ -48,20 +51,20 @@ start_testbed() { # FAULT
 	fail "no testbed: $(cat "$work/testbed.log")"
 }
 
-console_options=("$PT_RELAY" --schema="$source_dir/tests/testbed/schema.yaml"
-	--control.relay_url="$relay" --autopilot -d 0.5)
+console_options=(--schema="$source_dir/tests/testbed/schema.yaml" --control.relay_url="$relay"
+	--autopilot -d 0.5)
 fault="delay point=compute:sem_acquire dist=exp:100ms p=0.5"
 start_testbed none
-"$build_dir/pythiatop" "${console_options[@]}" --batch=json --until=learned >"$work/learned" ||
+"$build_dir/pythiatop" "$PT_RELAY" "${console_options[@]}" --batch=json --until=learned >"$work/learned" ||
 	fail "learning failed"
 # A fault is several words.
 # shellcheck disable=SC2086
 "$build_dir/testbed/pt-fault" --dir "$work/testbed" $fault || fail "no fault"
 
-start_loop() {
+start_loop() { # SOURCE
 	log=$work/log.${#started[@]}
 	: >"$log"
-	start_console "${console_options[@]}" --until=600 --log="$log"
+	start_console "$1" "${console_options[@]}" --until=600 --log="$log"
 }
 
 # A step was carried out, and is still watched.
@@ -132,7 +135,7 @@ ready='"ready":true,"session":"pythiatop-[^"]*","text":null'
 
 # --- what control is made of, and what it talks to ---
 lane_helper() {
-	start_loop
+	start_loop "$PT_RELAY"
 	expect_step "worker killed"
 	kill -KILL "$worker"
 	expect_documents "worker killed"
@@ -193,7 +196,7 @@ lane_helper() {
 # --- where events come from, and where they go ---
 lane_relay() {
 	local service relayd
-	start_loop
+	start_loop "$PT_RELAY"
 	expect_step "relay daemon stopped"
 	stop "$PT_RELAYD_PID"
 	expect 15 "$(row "$PT_RELAY" '(broken|connecting)' 'has not answered for 5 s')"
@@ -241,6 +244,30 @@ lane_relay() {
 	expect_none 20 "console killed, relay daemon stopped"
 	expect_no_record
 	unchanged "console killed, relay daemon stopped"
+}
+
+# --- a second console, each with a session to look at, for a session has one viewer ---
+rules_of() {
+	lttng --no-sessiond list "$1" | sed -nE 's/^ +([a-z]+:[a-z_]+) .*\[enabled\]$/\1/p' | sort
+}
+
+lane_second() {
+	local first
+	start_loop "$(session_url demo)"
+	expect_step "first console"
+	first=$session
+	start_loop "$(session_url demo2)"
+	for _ in $(seq 900); do
+		in_a_step && break
+		sleep 0.1
+	done
+	in_a_step || fail "second console: no step within 90 s"
+	for session in $(ours | grep -vxF "$first"); do
+		[ -z "$(comm -12 <(rules_of "$first") <(rules_of "$session"))" ] ||
+			fail "second console: enabled again: $(rules_of "$session")"
+	done
+	[ "$(ours | wc -l)" = 2 ] && [ -n "$(rules_of "$first")" ] || fail "second console: $(ours)"
+	echo "second console: ok, $SECONDS s after the begin"
 }
 
 "lane_$PT_LANE"

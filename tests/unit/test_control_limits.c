@@ -245,9 +245,21 @@ static void out_bound(void **state)
 	line_out_release(&out);
 }
 
+/* A kernel's points are not listed with their fields: those that name a thread are known. */
+static void kernel_filters_name_threads(void **state)
+{
+	(void)state;
+	assert_true(check_kernel_field("sched_switch", "prev_tid"));
+	assert_true(check_kernel_field("sched_waking", "tid"));
+	assert_false(check_kernel_field("sched_switch", "tid"));
+	assert_false(check_kernel_field("sched_switch", "prev_comm"));
+	assert_false(check_kernel_field("softirq_entry", "vec"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(kernel_filters_name_threads),
 			cmocka_unit_test(globs),
 			cmocka_unit_test(filters),
 			cmocka_unit_test(configuration),

@@ -533,12 +533,14 @@ static void strategies_choose(void **state)
 					.position = 0.45,
 					.events_per_s = 100},
 			{.node = 2,
+					.point = 1,
 					.above = CANDIDATE_NONE,
 					.depth = 1,
 					.share = 0.05,
 					.position = 0.925,
 					.events_per_s = 100},
 			{.node = 3,
+					.point = 2,
 					.above = 0,
 					.depth = 2,
 					.share = 0.5,
@@ -593,6 +595,7 @@ static void order_is_bisected(void **state)
 	(void)state;
 	for (uint32_t i = 0; i < 7; i++) {
 		candidates[i] = (struct candidate){.node = i,
+				.point = i,
 				.above = CANDIDATE_NONE,
 				.depth = 1,
 				.begin_ns = 100 - i,
@@ -693,7 +696,7 @@ static void learning_holds_nothing_up(void **state)
 	(void)state;
 	assert_int_equal(pythia_offer(pythia, "h", offers, 3), STATUS_OK);
 	for (uint64_t second = 1; second <= 400; second++) {
-		pythia_recorded(pythia, "p:r_entry", (const char *[]){"h"}, 1);
+		pythia_recorded(pythia, "p:r_entry", (const char *[]){"h"}, 1, 40);
 		pythia_look(pythia, &(struct pythia_look){.now_ns = second * NS_PER_S,
 						    .groups = &groups,
 						    .recent = &groups});
@@ -712,6 +715,62 @@ static void learning_holds_nothing_up(void **state)
 			assert_int_equal(proposed(pythia), STEP_LEARN + 1);
 		}
 	}
+	pythia_destroy(pythia);
+	names_destroy(names);
+}
+
+/* Kernel events of the threads that requests were on, host by host; of interrupts all. */
+static void kernel_events_are_of_threads(void **state)
+{
+	const struct pythia_thread threads[] = {{"a", 7}, {"b", 8}, {"a", 9}};
+	static struct pythia_thread many[200];
+	const struct pythia_offer offers[] = {{.event = "sched_switch",
+							      .kernel = true,
+							      .provider = "",
+							      .span = "sched_switch"},
+			{.event = "sched_waking",
+					.kernel = true,
+					.provider = "",
+					.span = "sched_waking"},
+			{.event = "softirq_entry",
+					.kernel = true,
+					.provider = "",
+					.span = "softirq_entry"}};
+	struct names *names = names_create(1000);
+	struct pythia *pythia = pythia_create(names);
+	struct step_part parts[POINTS_MAX_HOSTS];
+	const struct step_order *order;
+	struct step *step;
+
+	(void)state;
+	assert_int_equal(pythia_offer(pythia, "a", offers, 3), STATUS_OK);
+	assert_int_equal(pythia_offer(pythia, "b", offers, 3), STATUS_OK);
+	assert_int_equal(kernel_parts(pythia, 1, threads, 3, parts), 2);
+	assert_string_equal(parts[0].filter, "tid == 7 || tid == 9");
+	assert_string_equal(parts[1].filter, "tid == 8");
+	free(parts[0].filter);
+	free(parts[1].filter);
+	assert_int_equal(kernel_parts(pythia, 2, threads, 3, parts), 2);
+	assert_null(parts[0].filter);
+	for (int32_t i = 0; i < 200; i++) {
+		many[i] = (struct pythia_thread){"a", i};
+	}
+	assert_int_equal(kernel_parts(pythia, 0, many, 200, parts), 2);
+	assert_null(parts[0].filter); /* too many */
+	/* A step keeps a copy, and its order tells it. */
+	assert_int_equal(kernel_parts(pythia, 0, threads, 3, parts), 2);
+	step = steps_add(&pythia->steps, STEP_ENABLE, parts, 2, "+1", "why", 1);
+	free(parts[0].filter);
+	free(parts[1].filter);
+	assert_non_null(step);
+	step->state = STEP_APPROVED;
+	order = pythia_next_order(pythia);
+	assert_non_null(order);
+	assert_int_equal(order->n, 2);
+	assert_string_equal(order->events[0].host, "a");
+	assert_string_equal(order->events[0].filter,
+			"prev_tid == 7 || next_tid == 7 || prev_tid == 9 || next_tid == 9");
+	assert_string_equal(order->events[1].filter, "prev_tid == 8 || next_tid == 8");
 	pythia_destroy(pythia);
 	names_destroy(names);
 }
@@ -757,6 +816,7 @@ int main(void)
 			cmocka_unit_test(order_is_bisected),
 			cmocka_unit_test(only_types_that_hold_a_point_are_touched),
 			cmocka_unit_test(learning_holds_nothing_up),
+			cmocka_unit_test(kernel_events_are_of_threads),
 			cmocka_unit_test(norms_are_of_before_learning),
 	};
 

@@ -164,6 +164,26 @@ static void a_wide_middle_everywhere_waits(void **state)
 	scene_release(&scene);
 }
 
+/* On a busy machine all vary more: only what varies more than they do is searched. */
+static void a_busy_machine_is_allowed_for(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	for (uint32_t i = 0; i < KNOWN; i++) {
+		scene.rows[i].cov = 0.29; /* not beyond, but as 1.45 to 1 */
+		scene.rows[i].middle_ns = 1.5e5;
+	}
+	set_varies(&scene, 2, 1, true);
+	scene.rows[2].cov = scene.rows[2].cov_low =
+			0.4; /* beyond 0.3, not beyond 1.45 times that */
+	assert_int_equal(wanted_after(&scene, 4), 0);
+	set_varies(&scene, 2, 1, true);
+	assert_int_equal(wanted_after(&scene, 3), 1);
+	scene_release(&scene);
+}
+
 static void what_is_everywhere_waits(void **state)
 {
 	struct scene scene;
@@ -209,6 +229,7 @@ int main(void)
 			cmocka_unit_test(company_makes_it_wait),
 			cmocka_unit_test(the_middle_tells_sooner),
 			cmocka_unit_test(a_wide_middle_everywhere_waits),
+			cmocka_unit_test(a_busy_machine_is_allowed_for),
 			cmocka_unit_test(what_is_everywhere_waits),
 			cmocka_unit_test(promises_come_first),
 			cmocka_unit_test(the_unknown_must_matter),

@@ -88,7 +88,8 @@ static const struct steps_finding finding = {.group_id = 7,
 		.type = HOSTILE,
 		.path = HOSTILE,
 		.rule = STOP_VARIABLE,
-		.text = HOSTILE,
+		.text = "waits in "
+			"|a|`b` <script>",
 		.where = HOSTILE,
 		.phi = 0.97,
 		.phi_low = 0.95,
@@ -157,9 +158,10 @@ static void check_page(const char *page)
 			assert_true((unsigned char)line[i] >= ' ' && line[i] != 0x7f);
 		}
 		assert_int_not_equal(strncmp(line, "```", 3), 0);
+		/* Of code, which four blanks make, nothing is taken for HTML. */
+		assert_true(strncmp(line, "    ", 4) == 0 || !memmem(line, length, " <script", 8));
 		line += length + (line[length] == '\n');
 	}
-	assert_null(strstr(page, " <script"));
 	assert_null(strstr(page, "\xe2\x80\xae"));
 }
 
@@ -182,6 +184,7 @@ static void a_page_stands_whatever_names_are(void **state)
 			.exemplars = &exemplar,
 			.trace_events = 18,
 			.decisions = HOSTILE};
+	struct steps_finding named;
 	char *text;
 
 	(void)state;
@@ -197,8 +200,16 @@ static void a_page_stands_whatever_names_are(void **state)
 	assert_non_null(strstr(text, "92.0 % of the variance in requests held out, p <= 0.004)"));
 	assert_non_null(strstr(text, "| points enabled for it | 3 of 271 |"));
 	assert_non_null(strstr(text, "| what they cost | 321 events/s, -, - of a CPU |"));
-	assert_non_null(strstr(text, "    ```   ")); /* in the plot, a line of code */
+	assert_non_null(strstr(text, "    ``` ")); /* in the plot, a line of code */
 	assert_non_null(strstr(text, "Their 18 original events"));
+	free(text);
+	named = finding;
+	named.text = "explained by " HOSTILE "!"; /* its own sentence says it */
+	page.finding = &named;
+	text = page_of(&page);
+	check_page(text);
+	assert_null(strstr(text, "It is explained by"));
+	assert_non_null(strstr(text, "\nWhy the search ended: rule 2: a variable explains it."));
 	free(text);
 	page.finding = NULL; /* flagged, and not searched */
 	page.n_exemplars = 0;

@@ -392,6 +392,9 @@ static void explanations_in_words(void **state)
 {
 	static const struct explained_value values[] = {
 			{.text = "0", .p50_ns = 400000000}, {.text = "1", .p50_ns = 1200000000}};
+	static const struct explained_value many[] = {{.text = "a", .p50_ns = 1},
+			{.text = "b", .p50_ns = 2}, {.text = "c", .p50_ns = 3},
+			{.text = "d", .p50_ns = 4}, {.text = "e", .p50_ns = 5}};
 	struct explained_key key = {.name = "queue_len",
 			.omega2 = 0.5,
 			.omega2_held = 0.92,
@@ -414,6 +417,10 @@ static void explanations_in_words(void **state)
 	assert_string_equal(text, "explained by queue_len: 0 -> 400ms, 1 -> 1.20s");
 	explain_evidence(text, sizeof(text), &made);
 	assert_string_equal(text, "92% held out, n 300+299, p <= 0.004"); /* 1/251, rounded up */
+	made.n_values = 5;
+	made.values = many;
+	explain_sentence(text, sizeof(text), &made);
+	assert_string_equal(text, "explained by queue_len: a -> 1ns, b -> 2ns, …, e -> 5ns");
 	key.omega2_held = 0.4;
 	explain_head(text, sizeof(text), &made);
 	assert_string_equal(text, "40% of it explained by queue_len");

@@ -18,7 +18,7 @@
 #define LINE_BYTES   1024
 #define LEAST_STEPS  6   /* lines of the pane below the verdict */
 #define LEAST_HOSTS  8   /* what is missing, in words */
-#define ALL_PANES    30  /* lines from which on all panes have room */
+#define ALL_PANES    24  /* lines below the verdict from which on all panes have room */
 #define SIDE_BY_SIDE 140 /* columns from which on two panes stand in a line */
 
 enum pane { PANE_FINDINGS, PANE_STEPS, PANE_EVIDENCE, PANE_HOSTS, PANE_COUNT };
@@ -429,23 +429,16 @@ static void draw_terms(
 	canvas_text(frame->canvas, line.y, line.x + x, line.width - x, ROLE_DIM, text);
 }
 
-/* The finding under the cursor in short. */
-static void draw_finding(
-		struct steps_screen *screen, const struct view_frame *frame, struct area area)
-{
-	verdict_draw(&screen->brief, frame->canvas, area);
-}
-
 /* Makes the lines about the finding under the cursor; how many it takes in short. */
 static int compose(struct steps_screen *screen, const struct view_frame *frame, int width)
 {
 	const struct steps_finding *finding = finding_here(screen);
 
-	if (!finding) {
-		return 0;
+	screen->brief.n = 0;
+	if (finding) {
+		verdict_brief(&screen->brief, finding, steps(screen)->known, width - 3,
+				frame->canvas->ascii);
 	}
-	verdict_brief(&screen->brief, finding, steps(screen)->known, width - 3,
-			frame->canvas->ascii);
 	return (int)screen->brief.n;
 }
 
@@ -462,7 +455,7 @@ static void draw_findings(struct steps_screen *screen, const struct view_frame *
 			screen->pane == PANE_FINDINGS, frame->search);
 	layout_cut_columns(&area, 2);
 	layout_cut_columns(&area, -1);
-	draw_finding(screen, frame, area);
+	verdict_draw(&screen->brief, frame->canvas, area);
 }
 
 /* What the columns of a step have no room for. */
@@ -655,14 +648,14 @@ static void steps_draw(void *view, const struct view_frame *frame)
 	rows = n > area.height / 4 - 2 ? area.height / 4 - 2 : n;
 	rows = n == 0 ? 1 : (rows < 2 && n > 1 ? 2 : rows) + 1;
 	need = rows + compose(screen, frame, area.width);
-	if (area.height < ALL_PANES && screen->below == PANE_EVIDENCE) {
+	if (area.height < ALL_PANES + LEAST_STEPS && screen->below == PANE_EVIDENCE) {
 		need = rows; /* all of it is told below */
 	} else if (need > area.height - least) {
 		need = area.height - least;
 	}
 	top = layout_cut_rows(&area, need);
 	draw_findings(screen, frame, top, rows);
-	if (area.height >= ALL_PANES - LEAST_STEPS) {
+	if (area.height >= ALL_PANES) {
 		draw_panes(screen, frame, area);
 	} else {
 		draw_pane(screen, frame, screen->below, area);

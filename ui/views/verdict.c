@@ -20,7 +20,8 @@
 #define LEAST_MORE   70 /* columns from which on the count of a value is shown, too */
 #define LEAST_MEAN   100
 #define WIDEST       4 /* columns of a bin */
-#define VALUES_FIRST 3 /* these matter more than the others */
+#define FURTHER      8 /* added to the priority of what takes more than two lines */
+#define VALUES_FIRST 2 /* these and the last one matter more than the others */
 
 static struct verdict_line *add(struct verdict *verdict, enum verdict_kind kind, int priority)
 {
@@ -41,7 +42,7 @@ static struct verdict_line *add(struct verdict *verdict, enum verdict_kind kind,
 struct style {
 	enum role role;
 	int indent;
-	int priority; /* of the first line; each further one goes before it */
+	int priority; /* of the first line; the second goes before it, further ones long before */
 	int width;
 	bool ascii;
 };
@@ -63,7 +64,7 @@ static void add_text(struct verdict *verdict, const struct style *style, const c
 		text += length;
 		text += strspn(text, " ");
 		line->goes_on = *text != '\0';
-		priority++;
+		priority += priority == style->priority ? 1 : FURTHER;
 	} while (*text);
 }
 
@@ -119,8 +120,12 @@ static void begin(
 
 static void add_values(struct verdict *verdict, const struct explanation *explanation)
 {
-	for (uint32_t i = 0; i < explanation->n_values; i++) {
-		add(verdict, VERDICT_VALUE, i < VALUES_FIRST ? 2 : 4)->at = i;
+	uint32_t n = explanation->n_values;
+
+	for (uint32_t i = 0; i < n; i++) {
+		bool is_end = i < VALUES_FIRST || i == n - 1;
+
+		add(verdict, VERDICT_VALUE, is_end ? 2 : 4)->at = i;
 	}
 	if (explanation->n_values > 0) {
 		add(verdict, VERDICT_AXIS, 3);
