@@ -197,7 +197,13 @@ enum status finding_fill_evidence(struct pythia *pythia, const struct finding *f
 	if (!ruled_out.texts || !explaining_fill(job, snapshot, &out->explanation)) {
 		return STATUS_NO_MEMORY;
 	}
-	if (job && job->found && finding->rule != STOP_VARIABLE && finding->rule != STOP_HEALTHY) {
+	if (job && job->system && finding->rule == STOP_DIFFUSE) {
+		out->text = snapshot_printf(snapshot,
+				"%s: explained by %s; no place of the code holds half of the "
+				"variance",
+				out->type, job->found);
+	} else if (job && job->found && finding->rule != STOP_VARIABLE &&
+			finding->rule != STOP_HEALTHY) {
 		out->text = snapshot_printf(snapshot, "%s; explained by %s", out->text, job->found);
 	}
 	add_places(pythia, finding, &ruled_out);

@@ -195,6 +195,7 @@ static void conclude(struct pythia *pythia, struct explain_job *job, const struc
 	explained_next(&explanation, next, sizeof(next));
 	set_text(&job->found, say);
 	set_text(&job->look_at, next);
+	job->system = explained_by_system(&explanation);
 	snapshot_destroy(snapshot);
 	if (!finding || finding->rule == STOP_HEALTHY || finding->rule == STOP_VARIABLE ||
 			!job->found) {

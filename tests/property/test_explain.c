@@ -109,7 +109,7 @@ static double chance(double rate, uint32_t trials)
 static void check_null(double phi, enum null_kind kind, uint32_t n)
 {
 	struct bootstrap_random random = {.state = n * 100 + (uint32_t)(phi * 20) * 4 + kind};
-	uint32_t trials = TRIALS(2000), below[N_BOUNDS] = {0};
+	uint32_t trials = TRIALS(1200), below[N_BOUNDS] = {0};
 
 	for (uint32_t i = 0; i < trials; i++) {
 		double least = null_p(&random, phi, kind, n);
@@ -288,7 +288,7 @@ static void check_planted(enum planted planted, uint32_t n, double found_at_leas
 {
 	static struct table table;
 	struct bootstrap_random random = {.state = 77 * n + planted};
-	uint32_t trials = TRIALS(80), first = 0, believed = 0;
+	uint32_t trials = TRIALS(60), first = 0, believed = 0;
 
 	for (uint32_t trial = 0; trial < trials; trial++) {
 		struct explanation out;

@@ -15,6 +15,7 @@
 #include <cmocka.h>
 
 #include "feed.h"
+#include "pythia/explaining.h"
 #include "stats/bootstrap.h"
 
 #define T0    UINT64_C(1700000000000000000)
@@ -280,6 +281,52 @@ static void a_person_asks(void **state)
 	feed_stop(&scene.feed);
 }
 
+/* ---- words ---- */
+
+static void what_is_said(void **state)
+{
+	struct explained_key key = {.name = "host of build",
+			.where = "create",
+			.source = EXPLANATION_HOST,
+			.omega2_held = 0.62,
+			.p = 0.00123,
+			.confirmed = true};
+	const struct explained_value values[] = {{.text = "compute-1", .mean_ns = 48e6},
+			{.text = "compute-3", .mean_ns = 49.5e6},
+			{.text = "compute-2", .mean_ns = 1.3e9}};
+	struct explanation explanation = {.state = EXPLANATION_DONE,
+			.n = 300,
+			.n_held = 301,
+			.n_keys = 1,
+			.keys = &key,
+			.n_values = 3,
+			.values = values};
+	char text[512];
+
+	(void)state;
+	explained_say(&explanation, text, sizeof(text));
+	assert_string_equal(text,
+			"host of build: compute-1 -> 48ms, compute-3 -> 49.5ms, compute-2 -> 1.3s "
+			"(62% of the variance held out, n 300+301, p <= 0.002)");
+	explained_next(&explanation, text, sizeof(text));
+	assert_non_null(strstr(text, "compute-2"));
+	assert_true(explained_by_system(&explanation));
+	explained_say(&explanation, text, 20); /* what has no room is cut */
+	assert_string_equal(text, "host of build: comp");
+
+	key.source = EXPLANATION_RESOURCE;
+	key.name = "runqueue_ns";
+	explained_say(&explanation, text, sizeof(text));
+	assert_non_null(strstr(text, "waiting for a CPU: "));
+	key.source = EXPLANATION_FIELD;
+	assert_false(explained_by_system(&explanation));
+	key.confirmed = false;
+	explained_say(&explanation, text, sizeof(text));
+	assert_string_equal(text, "");
+	explained_next(&explanation, text, sizeof(text));
+	assert_string_equal(text, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -288,6 +335,7 @@ int main(void)
 			cmocka_unit_test(slices_decide_nothing),
 			cmocka_unit_test(the_end_explains),
 			cmocka_unit_test(a_person_asks),
+			cmocka_unit_test(what_is_said),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
