@@ -91,7 +91,7 @@ static void drop_oldest(struct groups *groups, struct group *group)
 static void make_room(struct groups *groups, struct group *group)
 {
 	const struct sample_ring *ring = &group->now.observed.ring;
-	uint64_t age_ns = SAMPLE_WINDOWS * groups->window * QUARTER_NS;
+	uint64_t age_ns = groups->retention * QUARTER_NS;
 
 	while (ring->n == SAMPLES_MAX ||
 			(ring->n > SAMPLES_LEAST &&
