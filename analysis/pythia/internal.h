@@ -145,6 +145,8 @@ void norms_set(struct pythia *pythia, const struct norm *norm);
 void norms_drop(struct pythia *pythia, const struct groups_row *row);
 /* A group performs as it did when it was learned, whatever that is. */
 bool norms_hold(const struct pythia *pythia, const struct groups_row *row);
+/* It surely does so again; where there is no norm, nothing is said of it. */
+bool norms_calm(const struct pythia *pythia, const struct groups_row *row);
 /* Takes up the groups of the window, once for each. */
 void norms_judge(struct pythia *pythia, const struct groups_view *recent);
 /* It holds, or what goes beyond it has not lasted, or is everywhere: no reason to search. */

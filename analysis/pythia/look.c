@@ -12,10 +12,10 @@
 #define MOST_PHI       0.5
 #define LONG_EPOCH_NS  (30 * NS_PER_S) /* or that long with fewer */
 #define FEW_REQUESTS   50u
-#define OVER_LOOKS     3u               /* over the budget, before the newest step is undone */
-#define CALM_LOOKS     2u               /* healthy: nothing varies in so many windows */
-#define BORING_PHI     0.02             /* upper bound of what a boring point's time holds */
-#define BORING_HIDES   0.1              /* shares of opposite sign that merging would hide */
+#define OVER_LOOKS     3u   /* over the budget, before the newest step is undone */
+#define CALM_LOOKS     2u   /* healthy: nothing varies in so many windows; one more in a search */
+#define BORING_PHI     0.02 /* upper bound of what a boring point's time holds */
+#define BORING_HIDES   0.1  /* shares of opposite sign that merging would hide */
 #define STALE_NS       (60 * NS_PER_S)  /* a proposal nobody decided on */
 #define AGAIN_NS       (600 * NS_PER_S) /* and then of a skeleton, or to learn */
 #define CLEAR_PHI      0.3              /* a lower bound that needs no more requests */
@@ -212,8 +212,8 @@ static void judge_calm(struct pythia *pythia, const struct pythia_look *look)
 			continue;
 		}
 		finding->calm_ns = pythia->now_ns;
-		finding->calm = row->detection && !norms_hold(pythia, row) ? 0 : finding->calm + 1;
-		if (finding->calm < CALM_LOOKS) {
+		finding->calm = norms_calm(pythia, row) ? finding->calm + 1 : 0;
+		if (finding->calm < CALM_LOOKS + (finding->rule == STOP_NONE)) {
 			continue;
 		}
 		finding_note(finding, "nothing varies any more");

@@ -40,6 +40,7 @@ struct finding *finding_of(struct pythia *pythia, uint32_t group_id, bool make, 
 			.type = type,
 			.edge = SPACE_NONE,
 			.judged_epoch = UINT32_MAX,
+			.calm_ns = pythia->now_ns,
 			.started_ns = pythia->now_ns};
 	return &pythia->findings[pythia->n_findings++];
 }
