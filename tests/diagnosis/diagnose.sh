@@ -246,6 +246,7 @@ short_one() {
 here=$(cd "$(dirname "$0")" && pwd)
 source_dir=$(cd "$here/../.." && pwd)
 schema=(--schema="$here/../testbed/schema.yaml")
+# shellcheck source-path=SCRIPTDIR source=sessions.sh
 . "$here/sessions.sh"
 if [ "$1" = --live ]; then
 	build=$2 console=$2/pythiatop

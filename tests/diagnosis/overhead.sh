@@ -142,6 +142,7 @@ inside() {
 }
 
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source-path=SCRIPTDIR source=sessions.sh
 . "$here/sessions.sh"
 schema=$here/../testbed/schema.yaml
 if [ "${1-}" = --inside ]; then

@@ -41,6 +41,7 @@ inside() {
 }
 
 here=$(cd "$(dirname "$0")" && pwd)
+# shellcheck source-path=SCRIPTDIR source=sessions.sh
 . "$here/sessions.sh"
 if [ "${1-}" = --inside ]; then
 	shift

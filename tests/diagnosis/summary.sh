@@ -31,6 +31,8 @@ section() {
 		better hit@1 than every baseline at the same budget; live, the semaphore's verdict within 60 s of the fault; p50 of the services on
 		autopilot at most 1.02 times that without tracing (upper 95 % bound).
 	END
+	# What a person has to say of these results.
+	[ ! -s "$results/about" ] || { echo; cat "$results/about"; }
 	section long-scoring.jsonl "Scoring sites, on recordings" \
 		"./run diagnose long --set scoring --parallel 2" table
 	section quiet-scoring.jsonl "Without a fault, on recordings" \
@@ -38,9 +40,9 @@ section() {
 	section short-scoring.jsonl "Scoring sites, live" "./run diagnose short --set scoring" table
 	section overhead-tuning.jsonl "What tracing costs the services" "./run diagnose overhead" ratios off
 	section long-tuning.jsonl "Tuning sites, on recordings (not what is to be reached)" \
-		"./run diagnose long --set tuning --seeds 4 --parallel 2" table
+		"./run diagnose long --set tuning --seeds N --parallel 2" table
 	section quiet-tuning.jsonl "Tuning sites without a fault (not what is to be reached)" \
-		"./run diagnose quiet --set tuning --seeds 4 --parallel 2" table
+		"./run diagnose quiet --set tuning --seeds N --parallel 2" table
 	section short-tuning.jsonl "Tuning sites, live (not what is to be reached)" \
-		"./run diagnose short --set tuning --seeds 4" table
+		"./run diagnose short --set tuning --seeds N" table
 } >"$file.part" && mv "$file.part" "$file"
