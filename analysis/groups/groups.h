@@ -43,8 +43,9 @@
  * max_pin_bytes goes oldest first, requests before buckets; the statistics it shows stay.
  *
  * Of the sample of each group the contexts that its time was spent in are summed up, and the last
- * 1,024 of four windows, or the last 256, are kept for intervals: see profile.h and sample.h, whose
- * bounds are max_contexts and max_sample_bytes. A pin holds at most as much of either once more.
+ * 1,024 for as long as buckets last, or the last 256, are kept for intervals: see profile.h and
+ * sample.h, whose bounds are max_contexts and max_sample_bytes. A pin holds at most as much of
+ * either once more.
  *
  * Threads: one.
  */

@@ -48,9 +48,8 @@
 #define QUARTER_NS       UINT64_C(250000000)
 #define MAX_QUARTERS     4096                  /* of a window: 17 minutes */
 #define MAX_BUCKET_BYTES (UINT64_C(256) << 20) /* unless configured */
-#define SAMPLE_WINDOWS   4u                    /* so long samples are kept */
-#define SAMPLES_LEAST    256u                  /* so many however old they are */
-#define RING_LEAST       16u                   /* so many are kept however old they are */
+#define SAMPLES_LEAST    256u /* measured ones: so many stay when buckets of their time have gone */
+#define RING_LEAST       16u  /* kept ones, likewise */
 #define SAMPLES_PER_S    2000u
 #define TOPS_MAX         16u
 #define ENOUGH_REQUESTS  50u

@@ -45,7 +45,8 @@ struct kept_store {
 	struct request_pool *pool;
 	struct kept *records; /* record 0 is "none" */
 	uint32_t n, room, unused;
-	uint32_t *hash; /* room entries: first record of each chain, by id */
+	uint32_t *hash; /* first record of each chain, by id */
+	uint32_t chains;
 	uint32_t *group_newest, n_groups;
 	uint64_t arrivals, pinned_arrival; /* 0: no pin */
 	struct kept_list live, pinned;

@@ -100,7 +100,7 @@ void observe_bound(struct groups *groups)
 static void make_room(struct groups *groups, struct group *group)
 {
 	const struct sample_ring *ring = &group->now.observed.ring;
-	uint64_t age_ns = SAMPLE_WINDOWS * groups->window * QUARTER_NS;
+	uint64_t age_ns = groups->retention * QUARTER_NS;
 
 	while (ring->n == SAMPLES_MAX ||
 			(ring->n > SAMPLES_LEAST && !group->collected &&

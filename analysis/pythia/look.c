@@ -154,6 +154,17 @@ static bool row_is_boring(const struct tree_view *tree, const struct tree_row *r
 	       (row->phi > -BORING_HIDES && parent->phi < BORING_HIDES);
 }
 
+/* What tells nothing itself may lead to what does. */
+static bool leads_somewhere(const struct tree_view *tree, uint32_t at)
+{
+	for (uint32_t i = at + 1; i <= at + tree->rows[at].n_below; i++) {
+		if (tree->rows[i].phi_high >= BORING_PHI) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static void judge_boring(struct pythia *pythia, const struct pythia_look *look)
 {
 	for (uint32_t d = 0; d < look->n_details; d++) {
@@ -175,7 +186,8 @@ static void judge_boring(struct pythia *pythia, const struct pythia_look *look)
 			if (at == POINT_NONE || !pythia->points.items[at].ours) {
 				continue;
 			}
-			if (row_is_boring(tree, row) && !is_on_path(pythia, at)) {
+			if (row_is_boring(tree, row) && !leads_somewhere(tree, i) &&
+					!is_on_path(pythia, at)) {
 				struct point *point = &pythia->points.items[at];
 
 				point->boring += point->bored != look->epoch + 1;

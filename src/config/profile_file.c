@@ -68,8 +68,8 @@ static bool take_norms(const struct complaint *complaint, json_t *array, struct 
 	{
 		norms[i].middle_ns = -1; /* older files have none */
 		if (json_unpack_ex(norm, &error, JSON_STRICT, "{s:s, s:I, s:F, s:F, s:I, s?F}",
-				    "path", &norms[i].path, "count", &count, "p50_ns", &norms[i].p50_ns,
-				    "cov", &norms[i].cov, "modes", &modes,
+				    "path", &norms[i].path, "count", &count, "p50_ns",
+				    &norms[i].p50_ns, "cov", &norms[i].cov, "modes", &modes,
 				    "middle_ns", &norms[i].middle_ns) != 0) {
 			return complain(complaint, "type \"%s\", norm %zu: %s", type->type, i,
 					error.text);

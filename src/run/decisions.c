@@ -246,7 +246,7 @@ void decisions_explain(struct decisions *log, uint32_t group_id)
 void decisions_calibrate(struct decisions *log, const char *host, double event_ns)
 {
 	put(log, "calibrate",
-			json_pack("{so sf}", "host", json_file_text(host), "event_ns", event_ns));
+			json_pack("{so sf}", "host", json_file_text(host), "cpu_ns", event_ns));
 }
 
 void decisions_host_gone(struct decisions *log, const char *host)

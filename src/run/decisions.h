@@ -19,7 +19,7 @@
  * decision, by - "edit" step, part, keep - "propose" context, enable - "explain" group -
  * "host_gone" host - "undo_all" - "order" step, undo, events - "outcome" step, undo, ok, error,
  * answered_ns - "watch" step,
- * discarded, events_per_s, bytes_per_s - "calibrate" host, event_ns - "epoch" - "profile" file -
+ * discarded, events_per_s, bytes_per_s - "calibrate" host, cpu_ns - "epoch" - "profile" file -
  * "first": the first event of the run is of event_ns; and "begin" and "end" of a run, as a file may
  * hold several. run/replay.h reads it.
  *

@@ -389,8 +389,7 @@ static bool take_calibrate(const struct complaint *complaint, json_t *line, stru
 	json_error_t error;
 
 	return json_unpack_ex(line, &error, JSON_STRICT, "{s:s, s:F}", "host",
-			       &input->calibrate.host, "event_ns",
-			       &input->calibrate.event_ns) == 0 ||
+			       &input->calibrate.host, "cpu_ns", &input->calibrate.event_ns) == 0 ||
 	       complain(complaint, "%s", error.text);
 }
 

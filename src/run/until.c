@@ -3,7 +3,7 @@
 
 #include "output/verdict.h"
 
-const struct focus until_focus = {.parts = FOCUS_GROUPS | FOCUS_STEPS, .horizon = HORIZON_EPOCH};
+const struct focus until_focus = {.parts = FOCUS_GROUPS | FOCUS_STEPS, .horizon = HORIZON_WINDOW};
 
 /* There is one, and whether a variable explains it is known, too. */
 static bool has_verdict(const struct snapshot *snapshot)

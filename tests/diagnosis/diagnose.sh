@@ -86,7 +86,7 @@ record_row() {
 	local recording=$1 seed=$2 words=()
 	read -ra words <<<"$fault"
 	rm -rf "$recording"
-	"$here/record.sh" "$build" "$recording" --seed "$seed" --learn "$learn_s" --before "$before_s" \
+	setpriv --pdeathsig TERM "$here/record.sh" "$build" "$recording" --seed "$seed" --learn "$learn_s" --before "$before_s" \
 		--after "$after_s" --load "$load" --daemons "$daemons" -- "${words[@]}" &&
 		"$console" --batch=json "${schema[@]}" --save-profile="$recording/profile.json" \
 			"$recording/learn" >/dev/null 2>"$recording/err"
@@ -130,9 +130,19 @@ long_one() {
 	say "$scenario, seed $seed: done"
 }
 
+# With us go those that work for us; what they have recorded so far is of no use.
+end_all() {
+	trap - INT TERM
+	# shellcheck disable=SC2046
+	kill $(jobs -p) 2>/dev/null
+	wait
+	exit 143
+}
+
 # Calls $1 ROW SEED for each scenario and seed, some at a time.
 for_all() {
 	local each=$1 seed scenario rows running=0
+	trap end_all INT TERM
 	for ((seed = first; seed < first + seeds; seed++)); do
 		for scenario in "${scenarios[@]}"; do
 			mapfile -t rows < <(rows_of "$scenario")

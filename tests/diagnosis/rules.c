@@ -237,19 +237,28 @@ static bool is_edge_right(json_t *document, json_t *finding, const struct truth 
 	return false;
 }
 
+/* What the console says: its verdict, or the finding that it lists first. */
+static json_t *first_finding(json_t *document)
+{
+	json_t *verdict = json_object_get(document, "verdict");
+
+	return json_is_object(verdict) ? verdict
+				       : json_array_get(json_object_get(document, "findings"), 0);
+}
+
 static void judge_hits(json_t *document, const struct truth *truth, struct score *score)
 {
 	json_t *findings = json_object_get(document, "findings");
 	size_t n = json_array_size(findings);
 
-	score->hit1 = is_right(document, json_array_get(findings, 0), truth, true);
+	score->hit1 = is_right(document, first_finding(document), truth, true);
 	score->hit3 = score->hit1;
 	for (size_t i = 0; i < n && i < SCORE_RANKS; i++) {
 		score->hit3 |= is_right(document, json_array_get(findings, i), truth, false);
 	}
 	/* Fewer than three findings: the edges of the first are its next places. */
 	if (!score->hit3 && n < SCORE_RANKS && !wants_no_code(truth)) {
-		score->hit3 = is_edge_right(document, json_array_get(findings, 0), truth,
+		score->hit3 = is_edge_right(document, first_finding(document), truth,
 				SCORE_RANKS - (uint32_t)n);
 	}
 }
@@ -337,7 +346,7 @@ bool score_document(json_t *document, const struct truth *truth, struct score *s
 				"time");
 		return false;
 	}
-	first = json_array_get(findings, 0);
+	first = first_finding(document);
 	snprintf(score->rule, sizeof(score->rule), "%s", text(first, "stopped_by"));
 	snprintf(score->text, sizeof(score->text), "%s", text(first, "text"));
 	if (first) {

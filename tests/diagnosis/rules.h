@@ -24,7 +24,7 @@ struct truth {
 #define SCORE_NAME  128
 #define SCORE_RANKS 3 /* of hit@3 */
 
-/* Why the loop stopped, of the finding that ranks first. */
+/* Why the loop stopped: of the document's verdict, or else of the first finding. */
 struct score {
 	char rule[16];          /* "" if it did not stop by itself */
 	char where[SCORE_NAME]; /* PROVIDER:NAME, or NAME where no tree has it; "": no place */

@@ -128,6 +128,21 @@ static void a_place_is_no_verdict(void **state)
 	assert_false(score.stopped || score.hit1 || score.hit3);
 }
 
+/* The verdict goes before the order of the findings. */
+static void the_verdict_is_first(void **state)
+{
+	static const char findings[] = SERVER CODE
+			"," AT("list") "}," SERVER CODE
+				       "," AT("sem_acquire") "}],\"verdict\":" SERVER CODE
+							     "," AT("sem_acquire") "},\"x\":[{}";
+	static const char none[] = SERVER CODE "," AT("list") "}],\"verdict\":null,\"x\":[{}";
+
+	(void)state;
+	assert_true(judge(findings, &semaphore).hit1);
+	assert_false(judge(none, &semaphore).hit1);
+	assert_true(judge(none, &semaphore).stopped);
+}
+
 static void of_other_requests_is_a_miss(void **state)
 {
 	struct truth truth = semaphore;
@@ -305,6 +320,7 @@ int main(void)
 			cmocka_unit_test(other_places_are_misses),
 			cmocka_unit_test(names_are_of_their_provider),
 			cmocka_unit_test(a_place_is_no_verdict),
+			cmocka_unit_test(the_verdict_is_first),
 			cmocka_unit_test(of_other_requests_is_a_miss),
 			cmocka_unit_test(the_first_three_places_count),
 			cmocka_unit_test(hosts_and_resources_are_no_code),

@@ -321,7 +321,8 @@ static bool is_on_hosts(void *context, uint32_t type, uint64_t hosts)
 	return (hosts & *touched) != 0;
 }
 
-/* Some hosts are touched: the groups there begin anew, and those that come are of the last epoch. */
+/* Some hosts are touched: the groups there begin anew, and those that come are of the last epoch.
+ */
 static void begin_epochs(struct bench *bench, struct epochs *epochs, uint64_t now_ns)
 {
 	uint64_t hosts = below(bench, 32);
@@ -1059,11 +1060,81 @@ static void test_any_order_of_calls(void **state)
 	}
 }
 
+/* The root calls 11 after 10 ms, 12 at the end: what is left of its time lies between these. */
+static bool walk_made_up(void *context, const struct request *request, struct walked *out)
+{
+	static struct walked_span spans[3];
+	static struct walked_piece pieces[5];
+	uint64_t total = request->end_ns - request->start_ns, at = request->start_ns;
+	const uint64_t ns[5] = {10 * MS, 10 * MS, total - 35 * MS, 10 * MS, 5 * MS};
+	const uint32_t of[5] = {0, 1, 0, 2, 0};
+
+	(void)context;
+	for (uint32_t i = 0; i < 3; i++) {
+		spans[i] = (struct walked_span){.context = 10 + i,
+				.parent = i ? 0 : WALKED_NONE,
+				.host = i,
+				.tid = 100,
+				.whole = true,
+				.start_ns = request->start_ns};
+	}
+	for (uint32_t i = 0; i < 5; i++) {
+		spans[of[i]].start_ns = of[i] ? at : spans[0].start_ns;
+		pieces[i] = (struct walked_piece){
+				.span = of[i], .own = true, .start_ns = at, .ns = ns[i]};
+		at += ns[i];
+	}
+	*out = (struct walked){.total_ns = total,
+			.n_spans = 3,
+			.spans = spans,
+			.n_pieces = 5,
+			.pieces = pieces};
+	return true;
+}
+
+/* The order of things in a span: when its children begin, between which it varies, on what. */
+static void test_time_within_a_span(void **state)
+{
+	const struct tree_row rows[] = {{.context = 10}, {.context = 11}, {.context = 12}};
+	const struct tree_view tree = {.n = 3, .rows = rows};
+	struct groups_config config = usual;
+	struct group_thread threads[8];
+	struct group_gap gaps[4];
+	double offsets[3];
+	struct bench bench;
+
+	(void)state;
+	config.walk = walk_made_up;
+	bench_init(&bench, &config, 5);
+	groups_advance(bench.groups, START);
+	for (uint32_t i = 0; i < 40; i++) {
+		add(&bench, "a", START + i * 50 * MS, 50 * MS + lognormal(&bench, 30 * MS, 0.5));
+	}
+	assert_int_equal(groups_gaps(bench.groups, 1, 0, 10, gaps, 4), 0); /* too few */
+	for (uint32_t i = 40; i < 100; i++) {
+		add(&bench, "a", START + i * 50 * MS, 50 * MS + lognormal(&bench, 30 * MS, 0.5));
+	}
+	assert_int_equal(groups_gaps(bench.groups, 1, 0, 10, gaps, 4), 3);
+	assert_int_equal(gaps[0].after, 11);
+	assert_true(fabs(gaps[0].phi - 1) < 1e-6);
+	assert_true(fabs(gaps[1].phi) < 1e-6 && fabs(gaps[2].phi) < 1e-6);
+	assert_int_equal(groups_gaps(bench.groups, 1, START + 4 * S, 10, gaps, 4), 0);
+	assert_int_equal(groups_gaps(bench.groups, 2, 0, 10, gaps, 4), 0); /* no such group */
+	assert_true(groups_offsets(bench.groups, 1, HORIZON_ALL, &tree, offsets));
+	assert_true(offsets[0] < 0);
+	assert_true(fabs(offsets[1] - 10.0 * MS) < 1);
+	assert_true(offsets[2] > 20.0 * MS);
+	assert_int_equal(groups_threads(bench.groups, 1, 0, threads, 8), 3);
+	assert_int_equal(groups_threads(bench.groups, 1, 0, threads, 2), 2);
+	bench_release(&bench);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(test_rows_are_those_of_a_plain_list),
 			cmocka_unit_test(test_first_epoch_is_all),
+			cmocka_unit_test(test_time_within_a_span),
 			cmocka_unit_test(test_pinned_views_stay_byte_for_byte),
 			cmocka_unit_test(test_epoch_begun_while_pinned),
 			cmocka_unit_test(test_unpinning_catches_up),

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# kill -9 and SIGSTOP of what the loop stands on, each in the middle of a step: the helper's two
-# processes, the session daemon, the relay daemon, a traced process. The console says what is wrong
-# and what to do, goes on with the search once it can, and what it then judges steps by is what was
-# seen; others' sessions are as before, and none of ours is left.
+# kill -9 and SIGSTOP of the console and of what it stands on, each in the middle of a step: the
+# helper's two processes, the session daemon, the relay daemon, a traced process. The console says what is wrong
+# and what to do, goes on with the search once it can, and judges no step by what it could not
+# see; others' sessions are as before, and none of ours is left.
 #
 # Without LTTNG_NETWORK_SOCKET_TIMEOUT, so that a stopped relay daemon may hold the session daemon up.
-# Two consoles run side by side, beside daemons and a testbed of their own each. The lane "second" is
-# a test of its own: a second console on the same daemons enables nothing that the first has on.
-# test_loop_daemons.sh SOURCE-DIR BUILD-DIR [helper|relay|second]
+# Two consoles run side by side, beside daemons and a testbed of their own each. Two lanes are tests
+# of their own: "console", and "second": one on the same daemons enables nothing that the first has on.
+# test_loop_daemons.sh SOURCE-DIR BUILD-DIR [console|helper|relay|second]
 set -u
 unset LTTNG_NETWORK_SOCKET_TIMEOUT
 if [ -z "${PT_LANE:-}" ] && [ $# -eq 2 ]; then
@@ -55,7 +55,7 @@ console_options=(--schema="$source_dir/tests/testbed/schema.yaml" --control.rela
 	--autopilot -d 0.5)
 fault="delay point=compute:sem_acquire dist=exp:100ms p=0.5"
 start_testbed none
-"$build_dir/pythiatop" "$PT_RELAY" "${console_options[@]}" --batch=json --until=learned >"$work/learned" ||
+timeout 90 "$build_dir/pythiatop" "$PT_RELAY" "${console_options[@]}" --batch=json --until=learned >"$work/learned" ||
 	fail "learning failed"
 # A fault is several words.
 # shellcheck disable=SC2086
@@ -125,13 +125,26 @@ expect_documents() {
 	[ "$(wc -l <"$documents")" -ge $((n + 3)) ] || fail "$1: the console is frozen"
 }
 
-# No step was judged by what nobody saw.
-judged_by_events() {
-	! grep '"do":"watch"' "$log" | grep -E '"events_per_s":0(\.0)?\}' ||
-		fail "$1: a step was judged without any event"
+# How many steps were judged so far by what was seen of them.
+count_judged() {
+	grep -c '"do":"watch"' "$log"
 }
 
 ready='"ready":true,"session":"pythiatop-[^"]*","text":null'
+
+# --- the console itself: gone at once, or when its lease (10 s) is over ---
+lane_console() {
+	local signal
+	for signal in KILL STOP TERM; do
+		start_loop "$PT_RELAY"
+		expect_step "console SIG$signal"
+		kill -"$signal" "$console"
+		expect_none $([ $signal = STOP ] && echo 15 || echo 5) "console SIG$signal"
+		expect_no_record
+		kill -KILL "$console" 2>/dev/null
+		unchanged "console SIG$signal"
+	done
+}
 
 # --- what control is made of, and what it talks to ---
 lane_helper() {
@@ -162,7 +175,6 @@ lane_helper() {
 	kill -CONT "$PT_SESSIOND_PID"
 	expect_control 15 "$ready"
 	unchanged "session daemon stopped"
-	judged_by_events "session daemon stopped"
 
 	expect_step "guardian killed"
 	kill -KILL "$guardian"
@@ -195,17 +207,18 @@ lane_helper() {
 
 # --- where events come from, and where they go ---
 lane_relay() {
-	local service relayd
+	local service relayd judged
 	start_loop "$PT_RELAY"
 	expect_step "relay daemon stopped"
+	judged=$(count_judged)
 	stop "$PT_RELAYD_PID"
 	expect 15 "$(row "$PT_RELAY" '(broken|connecting)' 'has not answered for 5 s')"
 	expect_documents "relay daemon stopped"
+	[ "$(count_judged)" = "$judged" ] || fail "relay daemon stopped: a step was judged by nothing"
 	kill -CONT "$PT_RELAYD_PID"
 	expect_control 20 "$ready"
 	expect_more_events 20 "$(session_url demo)"
 	unchanged "relay daemon stopped"
-	judged_by_events "relay daemon stopped"
 
 	expect_step "traced process stopped"
 	service=$(pgrep -P "$testbed" pt-volume)

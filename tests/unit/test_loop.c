@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Profiles as files, budgets as text, the decision log, and what may become of a step. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +14,7 @@
 #include <jansson.h>
 
 #include "config/profile_file.h"
+#include "pythiatop/engine.h"
 #include "pythia/internal.h"
 #include "pythia/space.h"
 #include "pythia/steps.h"
@@ -797,6 +799,63 @@ static void norms_are_of_before_learning(void **state)
 	names_destroy(names);
 }
 
+/* What an event takes in the trace: header, numbers by their width, texts by their length. */
+static void bytes_are_those_of_records(void **state)
+{
+	const struct field fields[] = {{.name = "n", .kind = FIELD_UINT, .base = 10, .width = 4},
+			{.name = "text", .kind = FIELD_STRING, .base = 10},
+			{.name = "id", .kind = FIELD_INT, .base = 10, .width = 8}};
+	const struct event_type type = {.name = "p:e", .n_fields = 3, .fields = fields};
+	uint64_t slots[5] = {7, (uint64_t)24 << 32 | 11, 9};
+	struct engine *engine = engine_create(NULL);
+	struct session_counts counts;
+	struct event event = {.ts_ns = NS_PER_S, .bytes = 40, .slots = slots};
+
+	(void)state;
+	assert_non_null(engine);
+	memcpy(&slots[3], "hello world", 12);
+	event.type = engine_add_type(engine, &type);
+	event.stream = engine_add_stream(engine,
+			&(struct stream_desc){.session = engine_add_session(engine,
+							      &(struct session_desc){.host = "h",
+									      .name = "s"}),
+					.domain = DOMAIN_UST,
+					.channel = "c"});
+	engine_feed(engine, &event);
+	engine_session_counts(engine, 0, &counts);
+	assert_int_equal(counts.events, 1);
+	/* 8 + 4 + 8, and 12 for the text, which is padded to 16 here: to 3 bytes. */
+	assert_true(counts.bytes >= 8 + 4 + 8 + 12 && counts.bytes <= 8 + 4 + 8 + 12 + 3);
+	engine_destroy(engine);
+}
+
+/* Predictions go by what an event takes where it was measured, else by what is usual. */
+static void costs_are_measured(void **state)
+{
+	const struct pythia_offer offers[] = {
+			{.event = "p:x_entry", .role = OFFER_ENTRY, .provider = "p", .span = "x"},
+			{.event = "p:x_exit", .role = OFFER_EXIT, .provider = "p", .span = "x"}};
+	struct names *names = names_create(1000);
+	struct pythia *pythia = pythia_create(names);
+	double rate = 100;
+	struct step_part part = {.point = 0, .hosts = 1, .enable = true};
+	struct step_cost cost;
+
+	(void)state;
+	assert_int_equal(pythia_offer(pythia, "h", offers, 2), STATUS_OK);
+	pythia->rates = &rate;
+	pythia->rates_room = 1;
+	cost = cost_of_parts(pythia, &part, 1);
+	assert_true(cost.bytes_per_s == 100 * 60 && fabs(cost.cpu_share - 100 * 150e-9) < 1e-12);
+	pythia_calibrate(pythia, "h", 200);
+	pythia_recorded(pythia, "p:x_entry", (const char *[]){"h"}, 1, 33);
+	cost = cost_of_parts(pythia, &part, 1);
+	assert_true(cost.bytes_per_s == 100 * 33 && fabs(cost.cpu_share - 100 * 200e-9) < 1e-12);
+	pythia->rates = NULL;
+	pythia_destroy(pythia);
+	names_destroy(names);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -817,6 +876,8 @@ int main(void)
 			cmocka_unit_test(only_types_that_hold_a_point_are_touched),
 			cmocka_unit_test(learning_holds_nothing_up),
 			cmocka_unit_test(kernel_events_are_of_threads),
+			cmocka_unit_test(bytes_are_those_of_records),
+			cmocka_unit_test(costs_are_measured),
 			cmocka_unit_test(norms_are_of_before_learning),
 	};
 

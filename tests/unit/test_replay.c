@@ -167,7 +167,8 @@ static void conduct(struct live *live, uint32_t second)
 		const struct step_outcome outcome = {.step = live->order.step,
 				.undo = live->order.undo,
 				.ok = true,
-				.error = ""};
+				.error = "",
+				.answered_ns = engine_time(engine) + 300000000};
 
 		live->order_due = 0;
 		engine_order_done(engine, &outcome);
@@ -178,7 +179,7 @@ static void conduct(struct live *live, uint32_t second)
 	if (live->watch_due && second >= live->watch_due) {
 		const struct step_watch watch = {.step = live->watch_step,
 				.actual = {.events_per_s = 100.0 / 3,
-						.bytes_per_s = -1,
+						.bytes_per_s = 1000.0 / 7,
 						.cpu_share = -1}};
 
 		live->watch_due = 0;
@@ -225,6 +226,8 @@ static void live_run(struct recording *recording, char **steps)
 	start(&live.feed, live.types);
 	live.log = decisions_open(path, error, sizeof(error));
 	assert_non_null(live.log);
+	engine_calibrate(live.feed.engine, "alpha", 123.456);
+	decisions_calibrate(live.log, "alpha", 123.456);
 	engine_set_strategy(live.feed.engine, "flat");
 	decisions_strategy(live.log, "flat");
 	engine_set_budget(live.feed.engine, &(struct step_budget){.events_per_s = 1000.0 / 3,

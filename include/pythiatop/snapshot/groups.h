@@ -41,7 +41,7 @@ struct groups_row {
 	double sd_ns;      /* sample standard deviation; valid if count > 1 */
 	double cov;        /* sd / mean; valid if count > 1 and mean > 0 */
 	/* Between the quartiles; and how much it surely is: to 2.6 standard errors of either. */
-	double middle_ns, middle_low_ns; /* valid if `missing` is 0 */
+	double middle_ns, middle_low_ns;                 /* valid if `missing` is 0 */
 	uint64_t min_ns, max_ns, p50_ns, p95_ns, p99_ns; /* valid if count > 0; +-0.55 % */
 	double variation_share; /* rate x sd over the sum of it; 0..1; valid if count > 1 */
 	uint64_t worst_request; /* slowest one still kept; 0: none */
