@@ -277,21 +277,24 @@ static struct shift_key shift_key_of(const struct key *key, uint32_t from)
 			.n_levels = key->levels.n};
 }
 
-static uint64_t begin_shifts(struct explain *explain)
+/* The keys, one after the other: to rank them all at once would be a long slice. */
+static uint64_t add_tested(struct explain *explain)
 {
-	struct shift_key keys[EXPLAIN_MAX_KEYS];
+	struct shift_key key = shift_key_of(&explain->keys[explain->tested[explain->n_added]], 0);
 
-	for (uint32_t i = 0; i < explain->n_tested; i++) {
-		keys[i] = shift_key_of(&explain->keys[explain->tested[i]], 0);
-	}
-	explain->test = shift_test_create(explain->durations, explain->n, keys, explain->n_tested);
-	return explain->test ? (uint64_t)explain->n * explain->n_tested / 8 + 1 : fail(explain);
+	explain->n_added++;
+	return shift_test_add(explain->test, &key) ? explain->n / 5 + 1 : fail(explain);
 }
 
 static uint64_t work_shifts(struct explain *explain)
 {
 	if (!explain->test) {
-		return begin_shifts(explain);
+		explain->test = shift_test_create(
+				explain->durations, explain->n, explain->n_tested);
+		return explain->test ? explain->n / 5 + 1 : fail(explain);
+	}
+	if (explain->n_added < explain->n_tested) {
+		return add_tested(explain);
 	}
 	explain->at++;
 	if (!shift_test_step(explain->test)) {
@@ -339,9 +342,9 @@ static uint64_t work_confirm(struct explain *explain)
 	}
 	if (!explain->test) {
 		one = shift_key_of(key, explain->half);
-		explain->test = shift_test_create(
-				explain->durations + explain->half, held, &one, 1);
-		return explain->test ? held / 4 + 1 : fail(explain);
+		explain->test = shift_test_create(explain->durations + explain->half, held, 1);
+		return explain->test && shift_test_add(explain->test, &one) ? held / 3 + 1
+									    : fail(explain);
 	}
 	if (!shift_test_step(explain->test)) {
 		key->confirmed = shift_test_p(explain->test, 0) <= CONFIRM_P;

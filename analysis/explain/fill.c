@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+
 #include "explain/internal.h"
 
 /* The names of the keys that a key stands for. */
@@ -105,7 +107,7 @@ static double progress_of(const struct explain *explain)
 		return 0.1 * keys;
 	case PHASE_SHIFTS:
 		most = explain->test ? shift_test_most(explain->test) : 0;
-		return most > 0 ? 0.1 + 0.7 * explain->at / most : 0.1;
+		return most > 0 ? 0.1 + 0.7 * fmin(1, 16 * explain->at / most) : 0.1;
 	case PHASE_DONE:
 		return 1;
 	default:

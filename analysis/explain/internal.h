@@ -82,6 +82,7 @@ struct explain {
 
 	uint32_t n_tested;
 	uint32_t *tested; /* keys, by the place they have in the test */
+	uint32_t n_added; /* of them, to the test */
 	struct shift_test *test;
 
 	uint32_t n_ordered;

@@ -161,7 +161,7 @@ static const char *next_of(struct pythia *pythia, const struct finding *finding,
 	if (finding->rule == STOP_HEALTHY) {
 		return "";
 	}
-	if (finding->rule != STOP_NONE && job && job->look_at) {
+	if (finding->rule != STOP_NONE && job && job->look_at && !job->partly) {
 		return snapshot_text(snapshot, job->look_at);
 	}
 	switch (finding->rule) {
@@ -204,7 +204,8 @@ enum status finding_fill_evidence(struct pythia *pythia, const struct finding *f
 				out->type, job->found);
 	} else if (job && job->found && finding->rule != STOP_VARIABLE &&
 			finding->rule != STOP_HEALTHY) {
-		out->text = snapshot_printf(snapshot, "%s; explained by %s", out->text, job->found);
+		out->text = snapshot_printf(snapshot, "%s; %sexplained by %s", out->text,
+				job->partly ? "partly " : "", job->found);
 	}
 	add_places(pythia, finding, &ruled_out);
 	add_keys(out->explanation, &ruled_out);
@@ -234,8 +235,9 @@ enum status evidence_fill_asked(struct pythia *pythia, struct snapshot *snapshot
 		if (!explaining_fill(job, snapshot, &row->explanation)) {
 			return STATUS_NO_MEMORY;
 		}
-		row->text = job->found ? snapshot_printf(snapshot, "%s, as asked: explained by %s",
-							 type, job->found)
+		row->text = job->found      ? snapshot_printf(snapshot,
+							      "%s, as asked: %sexplained by %s", type,
+                                                         job->partly ? "partly " : "", job->found)
 			    : job->answered ? snapshot_printf(snapshot,
 							      "%s, as asked: no key-value surely "
 							      "explains "

@@ -6,11 +6,11 @@
 
 #include "pythia/explaining.h"
 
-#define FOUND_P       0.05
-#define FOUND_OMEGA2  0.1 /* a key may surely matter, and explain next to nothing */
-#define SYSTEM_P      0.01
-#define SYSTEM_OMEGA2 0.5
-#define SHOWN         4u /* values */
+#define FOUND_P      0.05
+#define FOUND_OMEGA2 0.1 /* a key may surely matter, and explain next to nothing */
+#define SYSTEM_P     0.01
+#define MOST_OMEGA2  0.5
+#define SHOWN        4u /* values */
 
 struct text {
 	char *out;
@@ -54,12 +54,17 @@ bool explained_found(const struct explanation *explanation)
 	       key->confirmed && key->p <= FOUND_P && key->omega2_held >= FOUND_OMEGA2;
 }
 
+bool explained_partly(const struct explanation *explanation)
+{
+	return explained_found(explanation) && explanation->keys->omega2_held < MOST_OMEGA2;
+}
+
 bool explained_by_system(const struct explanation *explanation)
 {
 	const struct explained_key *key = explanation->keys;
 
 	return explained_found(explanation) && key->p < SYSTEM_P &&
-	       key->omega2_held >= SYSTEM_OMEGA2 &&
+	       key->omega2_held >= MOST_OMEGA2 &&
 	       (key->source == EXPLANATION_HOST || key->source == EXPLANATION_RESOURCE);
 }
 

@@ -195,6 +195,7 @@ static void conclude(struct pythia *pythia, struct explain_job *job, const struc
 	explained_next(&explanation, next, sizeof(next));
 	set_text(&job->found, say);
 	set_text(&job->look_at, next);
+	job->partly = explained_partly(&explanation);
 	job->system = explained_by_system(&explanation);
 	snapshot_destroy(snapshot);
 	if (!finding || finding->rule == STOP_HEALTHY || finding->rule == STOP_VARIABLE ||
@@ -204,7 +205,7 @@ static void conclude(struct pythia *pythia, struct explain_job *job, const struc
 	if (explain_is_sure(job->done, &sure)) {
 		verdict_variable(pythia, finding, job, &sure, row);
 	} else if (!known) {
-		finding_note(finding, "explained by %s", say);
+		finding_note(finding, "%sexplained by %s", job->partly ? "partly " : "", say);
 	}
 }
 

@@ -40,6 +40,7 @@ struct explain_job {
 	uint32_t rows; /* of `done` */
 	char *found;   /* what explains it, in words; NULL: nothing surely does */
 	char *look_at; /* what a person should look at then */
+	bool partly;   /* it holds less than half of the variance */
 	bool system;   /* what explains it is a host or a resource, and holds half of it */
 };
 
@@ -61,6 +62,8 @@ void explained_say(const struct explanation *explanation, char *out, size_t size
 void explained_next(const struct explanation *explanation, char *out, size_t size);
 /* It is a host or a resource that holds half of the variance: rather that than no place at all. */
 bool explained_by_system(const struct explanation *explanation);
+/* It holds less than half of the variance, so that there is more to it. */
+bool explained_partly(const struct explanation *explanation);
 /* The first key is believed in: found, and confirmed in the half that was held out. */
 bool explained_found(const struct explanation *explanation);
 

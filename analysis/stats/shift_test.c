@@ -146,24 +146,18 @@ static void plan_shifts(struct shift_test *test)
 	}
 }
 
-struct shift_test *shift_test_create(
-		const double *series, uint32_t n, const struct shift_key *keys, uint32_t n_keys)
+struct shift_test *shift_test_create(const double *series, uint32_t n, uint32_t room)
 {
 	struct shift_test *test = calloc(1, sizeof(*test));
-	bool taken, vary;
+	bool vary;
 
 	if (!test) {
 		return NULL;
 	}
 	test->n = n;
 	test->series = calloc(2 * (size_t)n + BLOCK, sizeof(*test->series));
-	test->keys = calloc(n_keys + 1, sizeof(*test->keys));
-	taken = test->series && test->keys && make_scores(series, n, test->series, &vary);
-	for (uint32_t i = 0; i < n_keys && taken; i++) {
-		test->n_keys++;
-		taken = take_key(&test->keys[i], &keys[i], n);
-	}
-	if (!taken) {
+	test->keys = calloc(room + 1, sizeof(*test->keys));
+	if (!test->series || !test->keys || !make_scores(series, n, test->series, &vary)) {
 		shift_test_destroy(test);
 		return NULL;
 	}
@@ -171,13 +165,20 @@ struct shift_test *shift_test_create(
 		plan_shifts(test);
 	}
 	memcpy(test->series + n, test->series, n * sizeof(*test->series));
-	for (uint32_t i = 0; i < n_keys; i++) {
-		lanes seen;
-
-		statistics(&test->keys[i], test->series, n, &seen);
-		test->keys[i].seen = (double)seen[0];
-	}
 	return test;
+}
+
+bool shift_test_add(struct shift_test *test, const struct shift_key *key)
+{
+	struct tested_key *tested = &test->keys[test->n_keys++];
+	lanes seen;
+
+	if (!take_key(tested, key, test->n)) {
+		return false;
+	}
+	statistics(tested, test->series, test->n, &seen);
+	tested->seen = (double)seen[0];
+	return true;
 }
 
 void shift_test_destroy(struct shift_test *test)

@@ -38,9 +38,10 @@ struct shift_key {
 
 struct shift_test; /* opaque */
 
-/* NULL if out of memory. Free with shift_test_destroy(). O(n log n x keys). */
-struct shift_test *shift_test_create(
-		const double *series, uint32_t n, const struct shift_key *keys, uint32_t n_keys);
+/* NULL if out of memory. Free with shift_test_destroy(). `room`: keys it can take. O(n log n). */
+struct shift_test *shift_test_create(const double *series, uint32_t n, uint32_t room);
+/* One more key, before the first step. False if out of memory. O(n log n). */
+bool shift_test_add(struct shift_test *test, const struct shift_key *key);
 void shift_test_destroy(struct shift_test *test);
 
 /* Sixteen more shifts: O(n x keys). False: it is over. */

@@ -89,8 +89,11 @@ static double null_p(struct bootstrap_random *random, double phi, enum null_kind
 				.levels = levels[k],
 				.n_levels = category ? 3 : 1};
 	}
-	test = shift_test_create(series, n, keys, n_keys);
+	test = shift_test_create(series, n, n_keys);
 	assert_non_null(test);
+	for (uint32_t k = 0; k < n_keys; k++) {
+		assert_true(shift_test_add(test, &keys[k]));
+	}
 	while (shift_test_step(test)) {
 	}
 	for (uint32_t k = 0; k < n_keys; k++) {

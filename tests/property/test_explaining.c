@@ -310,7 +310,9 @@ static void what_is_said(void **state)
 			"(62% of the variance held out, n 300+301, p <= 0.002)");
 	explained_next(&explanation, text, sizeof(text));
 	assert_non_null(strstr(text, "compute-2"));
-	assert_true(explained_by_system(&explanation));
+	assert_true(explained_by_system(&explanation) && !explained_partly(&explanation));
+	key.omega2_held = 0.49;
+	assert_true(explained_partly(&explanation) && !explained_by_system(&explanation));
 	explained_say(&explanation, text, 20); /* what has no room is cut */
 	assert_string_equal(text, "host of build: comp");
 
