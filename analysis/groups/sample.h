@@ -17,9 +17,9 @@
  * contexts takes some 350 bytes rather than 1.3 KiB, so that the bound lasts for four times as
  * many.
  *
- * Memory: at most 1,024 samples a group, and max_bytes of all groups together: then the oldest of
- * any group go. Those that only the pin refers to come on top of that, at most max_bytes again,
- * since it refers to what there was at one instant. Threads: the caller's.
+ * Memory: 1,024 samples a group, and max_bytes of all groups together: then the oldest of any group
+ * go. Those that only the pin refers to come on top of that, at most max_bytes again, since it
+ * refers to what there was at one instant. Threads: the caller's.
  */
 #define SAMPLES_MAX 1024u /* of a group; a power of two */
 
