@@ -143,6 +143,7 @@ struct engine *engine_create(const struct engine_config *config)
 {
 	struct engine *engine = calloc(1, sizeof(*engine));
 	struct engine_config *c;
+	uint32_t samples;
 
 	if (!engine) {
 		return NULL;
@@ -169,6 +170,7 @@ struct engine *engine_create(const struct engine_config *config)
 			.max_held_bytes = MAX_HELD,
 			.window = c->keep_events});
 	engine->threads = threads_create(MAX_THREADS, release_thread, engine);
+	samples = samples_per_s(c->window_ns);
 	if (engine->names && engine->contexts && engine->model && engine->threads && engine->log) {
 		engine->state = state_create(&(struct state_config){.window_ns = c->window_ns,
 							     .max_bytes = c->max_state_bytes,
@@ -182,17 +184,16 @@ struct engine *engine_create(const struct engine_config *config)
 						.state = engine->state},
 				&engine->registry, engine->model, engine->names, engine->contexts,
 				engine->threads, &engine->pool, emit, engine);
-		engine->groups = groups_create(
-				&(struct groups_config){.window_ns = c->window_ns,
-						.max_groups = c->max_groups,
-						.max_kept_bytes = c->max_kept_bytes,
-						.max_pin_bytes = c->max_pin_bytes,
-						.cov_limit = c->cov_limit,
-						.samples_per_s = samples_per_s(c->window_ns),
-						.measure = measure,
-						.read_keys = read_keys,
-						.walk = walk,
-						.measurer = engine},
+		engine->groups = groups_create(&(struct groups_config){.window_ns = c->window_ns,
+							       .max_groups = c->max_groups,
+							       .max_kept_bytes = c->max_kept_bytes,
+							       .max_pin_bytes = c->max_pin_bytes,
+							       .cov_limit = c->cov_limit,
+							       .samples_per_s = samples,
+							       .measure = measure,
+							       .read_keys = read_keys,
+							       .walk = walk,
+							       .measurer = engine},
 				engine->names, engine->contexts, &engine->pool);
 	}
 	if (!engine->requests || !engine->groups || !engine->state ||

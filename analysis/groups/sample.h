@@ -21,7 +21,7 @@
  * Behind the items, of groups that are being explained, stand the key-values of the request, packed
  * in the same way: two or three bytes each. See collect.h.
  *
- * Memory: at most 1,024 samples a group, and max_bytes of all groups together, the texts of
+ * Memory: 1,024 samples a group, and max_bytes of all groups together, the texts of
  * key-values included: then the oldest of any group go. Those that only the pin refers to come on
  * top of that, at most max_bytes again, since it refers to what there was at one instant. Threads:
  * the caller's.
