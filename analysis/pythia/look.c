@@ -47,6 +47,11 @@ static const struct groups_row *row_of(const struct groups_view *groups, uint32_
 	return NULL;
 }
 
+uint64_t pythia_age_of_epoch(const struct pythia_look *look, const struct groups_row *row)
+{
+	return look->now_ns > row->since_ns ? look->now_ns - row->since_ns : 0;
+}
+
 static const struct finding *search_of(const struct pythia *pythia, uint32_t group_id)
 {
 	for (uint32_t i = 0; i < pythia->n_findings; i++) {
@@ -63,9 +68,14 @@ bool pythia_wants_epoch(
 	const struct groups_row *epoch = row_of(look->groups, group_id),
 				*window = row_of(look->recent, group_id);
 	const struct finding *finding = search_of(pythia, group_id);
+	bool fresh;
 
-	return (finding && finding->n_steps > 0) || !epoch || !window ||
-	       epoch->since_ns >= window->since_ns || window->missing > 0;
+	if (!epoch || !window) {
+		return true;
+	}
+	/* One odd request makes intervals wide for as long as it is in the epoch. */
+	fresh = finding && finding->n_steps > 0 && pythia_age_of_epoch(look, epoch) < 2 * EPOCH_NS;
+	return fresh || epoch->since_ns >= window->since_ns || window->missing > 0;
 }
 
 static bool is_wanted(const struct pythia *pythia, const struct groups_row *row)
@@ -87,11 +97,6 @@ uint32_t pythia_wants(const struct pythia *pythia, const struct pythia_look *loo
 		}
 	}
 	return n;
-}
-
-uint64_t pythia_age_of_epoch(const struct pythia_look *look, const struct groups_row *row)
-{
-	return look->now_ns > row->since_ns ? look->now_ns - row->since_ns : 0;
 }
 
 /* One place surely holds so much: more requests would tell no other story. */

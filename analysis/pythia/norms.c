@@ -13,9 +13,9 @@
  *
  * Machines are busy with something else at times: then much of what runs there varies, for a window
  * or for some, and no point would tell why. So a group is searched where it has gone beyond its
- * norm for two windows in a row and no other type of requests has; for more where others have, each
- * window counting as one by how many types have; and for nine in any case: what slows them all may
- * be in code that they share.
+ * norm for three windows in a row and no other type of requests has; for more where others have,
+ * each window counting as one by how many types have; and for nine in any case: what slows them all
+ * may be in code that they share.
  *
  * What passes a machine by makes few requests very slow. Where the middle half of a group surely
  * spreads over twice its norm, by a fifth of its median or more, and not that of most requests
@@ -28,7 +28,7 @@
 #define FEW_REQUESTS  50u
 #define FEWEST        10u /* of a window, to judge a group by */
 #define WINDOW_NS     (10 * NS_PER_S)
-#define WINDOWS_ALONE 2
+#define WINDOWS_ALONE 3
 #define HALF_WINDOWS  2u
 #define MIDDLE_GROWS  2.0 /* surely, against the norm's estimate */
 #define MIDDLE_COUNTS 0.2 /* and by so much of its median */

@@ -115,9 +115,9 @@ bool pythia_can_act(const struct pythia *pythia);
  */
 uint32_t pythia_wants(const struct pythia *pythia, const struct pythia_look *look, uint32_t *ids);
 /*
- * Steps were made for the group, or its epoch is no older than the window: that is what is shown.
- * Else it may have been well for most of its epoch, and what is seen of the window is shown where
- * that is enough to decide on.
+ * A step was made for the group in the last 20 s, or its epoch is no older than the window: that is
+ * what is shown. Else it may have been well for most of its epoch, or odd at its begin, and what is
+ * seen of the window is shown where that is enough to decide on.
  */
 bool pythia_wants_epoch(
 		const struct pythia *pythia, const struct pythia_look *look, uint32_t group_id);

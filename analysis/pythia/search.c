@@ -361,7 +361,7 @@ static void verdict_diffuse(struct pythia *pythia, struct finding *finding,
 	stop(pythia, finding, STOP_DIFFUSE);
 }
 
-/* A place may hold half of the variance, or not: one odd request can do that. */
+/* A place may hold half of the variance, or not: one odd request can make intervals that wide. */
 static bool is_unsure(const struct tree_view *tree)
 {
 	for (uint32_t i = 0; i < tree->n; i++) {

@@ -108,7 +108,7 @@ static void what_lasts_is_searched(void **state)
 	set_varies(&scene, 2, 1, false);
 	assert_int_equal(wanted_after(&scene, 1), 0);
 	set_varies(&scene, 2, 1, true);
-	assert_int_equal(wanted_after(&scene, 1), 0);
+	assert_int_equal(wanted_after(&scene, 2), 0);
 	assert_int_equal(wanted_after(&scene, 1), 1);
 	scene_release(&scene);
 }
@@ -121,7 +121,7 @@ static void company_makes_it_wait(void **state)
 	(void)state;
 	scene_init(&scene);
 	set_varies(&scene, 2, 2, true);
-	assert_int_equal(wanted_after(&scene, 4), 0);
+	assert_int_equal(wanted_after(&scene, 6), 0);
 	assert_int_equal(wanted_after(&scene, 1), 2);
 	scene_release(&scene);
 }
@@ -180,7 +180,7 @@ static void a_busy_machine_is_allowed_for(void **state)
 			0.4; /* beyond 0.3, not beyond 1.45 times that */
 	assert_int_equal(wanted_after(&scene, 4), 0);
 	set_varies(&scene, 2, 1, true);
-	assert_int_equal(wanted_after(&scene, 3), 1);
+	assert_int_equal(wanted_after(&scene, 4), 1);
 	scene_release(&scene);
 }
 
@@ -216,7 +216,7 @@ static void the_unknown_must_matter(void **state)
 	scene_init(&scene);
 	set_varies(&scene, KNOWN, 1, true);
 	assert_int_equal(wanted_after(&scene, 1), 0);
-	assert_int_equal(wanted_after(&scene, 3), 1);
+	assert_int_equal(wanted_after(&scene, 4), 1);
 	scene.rows[KNOWN].variation_share = 0.01;
 	assert_int_equal(wanted_after(&scene, 1), 0);
 	scene_release(&scene);
