@@ -10,6 +10,7 @@
 #include "requests/contexts.h"
 #include "requests/fill.h"
 #include "requests/model.h"
+#include "requests/dump.h"
 #include "requests/requests.h"
 #include "state/log.h"
 #include "state/state.h"
@@ -21,6 +22,8 @@
 #define MAX_LAG_NS   UINT64_C(10000000000) /* of events behind the clock, where clocks agree */
 #define MAX_THREADS  65536u
 #define MAX_HELD     (UINT64_C(64) << 20) /* bytes of events that are older than the window */
+
+#define LEAST_SAMPLES 50u /* of a group, a second */
 
 #define RATE_SECONDS 64 /* of history, hence the longest window with a rate */
 
@@ -40,7 +43,7 @@ struct engine {
 
 	uint64_t in, late, dropped, discarded; /* dropped: copies and damaged events */
 	uint64_t first_ns, now_ns;
-	bool started;
+	bool started, finished; /* finished: nothing has come since engine_finish() */
 	bool pinned;
 	uint64_t pinned_ns;
 	uint64_t next_tidy_ns;          /* see tidy() */
@@ -63,6 +66,15 @@ static uint64_t window_begin(const struct engine *engine, uint64_t ts_ns)
 static void or_default_u32(uint32_t *value, uint32_t otherwise)
 {
 	*value = *value ? *value : otherwise;
+}
+
+/* As many as fill a group's ring of samples in the time that buckets last; not too few to speak of.
+ */
+static uint32_t samples_per_s(uint64_t window_ns)
+{
+	uint64_t n = (GROUPS_MAX_SAMPLES / 2) * NS_PER_S / window_ns;
+
+	return n < LEAST_SAMPLES ? LEAST_SAMPLES : n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
 static bool release_thread(void *context, struct thread *thread, bool force)
@@ -111,6 +123,13 @@ static bool measure(void *context, const struct request *request, struct measure
 	struct engine *engine = context;
 
 	return requests_measure(engine->requests, request, out);
+}
+
+static bool read_keys(void *context, const struct request *request, struct request_keys *out)
+{
+	struct engine *engine = context;
+
+	return requests_read_keys(engine->requests, request, out);
 }
 
 static bool walk(void *context, const struct request *request, struct walked *out)
@@ -163,14 +182,17 @@ struct engine *engine_create(const struct engine_config *config)
 						.state = engine->state},
 				&engine->registry, engine->model, engine->names, engine->contexts,
 				engine->threads, &engine->pool, emit, engine);
-		engine->groups = groups_create(&(struct groups_config){.window_ns = c->window_ns,
-							       .max_groups = c->max_groups,
-							       .max_kept_bytes = c->max_kept_bytes,
-							       .max_pin_bytes = c->max_pin_bytes,
-							       .cov_limit = c->cov_limit,
-							       .measure = measure,
-							       .walk = walk,
-							       .measurer = engine},
+		engine->groups = groups_create(
+				&(struct groups_config){.window_ns = c->window_ns,
+						.max_groups = c->max_groups,
+						.max_kept_bytes = c->max_kept_bytes,
+						.max_pin_bytes = c->max_pin_bytes,
+						.cov_limit = c->cov_limit,
+						.samples_per_s = samples_per_s(c->window_ns),
+						.measure = measure,
+						.read_keys = read_keys,
+						.walk = walk,
+						.measurer = engine},
 				engine->names, engine->contexts, &engine->pool);
 	}
 	if (!engine->requests || !engine->groups || !engine->state ||
@@ -325,6 +347,7 @@ void engine_feed(struct engine *engine, const struct event *event)
 		return;
 	}
 	engine->in++;
+	engine->finished = false;
 	session->counts.events++;
 	if (!session->attached) {
 		registry_attach_session(registry, registry->streams[event->stream].desc.session);
@@ -403,6 +426,11 @@ void engine_advance(struct engine *engine, uint64_t ts_ns)
 	groups_advance(engine->groups, ts_ns);
 	if (turned && !engine->pinned) {
 		loop_look(&engine->loop, ts_ns);
+	} else if (turned && engine->loop.slice_ns != UINT64_MAX) {
+		loop_explain_look(&engine->loop, ts_ns);
+	}
+	if (ts_ns >= engine->loop.slice_ns) {
+		loop_slice(&engine->loop, ts_ns);
 	}
 	if (ts_ns >= engine->next_tidy_ns) {
 		tidy(engine);
@@ -412,6 +440,8 @@ void engine_advance(struct engine *engine, uint64_t ts_ns)
 void engine_finish(struct engine *engine)
 {
 	requests_finish(engine->requests);
+	loop_finish(&engine->loop, engine->now_ns);
+	engine->finished = true;
 }
 
 uint64_t engine_time(const struct engine *engine)
@@ -591,6 +621,19 @@ enum status engine_dump(struct engine *engine, const struct focus *focus,
 	return STATUS_OK;
 }
 
+enum status engine_dump_requests(struct engine *engine, const uint64_t *ids, uint32_t n,
+		bool (*take)(void *context, const struct event *event), void *context)
+{
+	const struct request *requests[ENGINE_DUMP_REQUESTS];
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; i < n && found < ENGINE_DUMP_REQUESTS; i++) {
+		requests[found] = groups_find_request(engine->groups, ids[i]);
+		found += requests[found] != NULL;
+	}
+	return requests_dump(requests, found, take, context);
+}
+
 uint64_t engine_dump_begin(const struct engine *engine)
 {
 	return log_trimmed(engine->log);
@@ -622,6 +665,14 @@ enum status engine_offer(struct engine *engine, const char *host, const struct s
 		uint32_t n)
 {
 	return loop_offer(&engine->loop, host, offers, n);
+}
+
+bool engine_is_skeleton(struct engine *engine, uint32_t type)
+{
+	const struct plan *plans = model_plans(engine->model);
+
+	return plans && type < engine->registry.n_types &&
+	       (plans[type].skeleton || plans[type].about_tracer);
 }
 
 enum status engine_learn(struct engine *engine, const struct profile *profile)
@@ -660,6 +711,17 @@ enum status engine_propose(
 		struct engine *engine, uint32_t context, bool enable, char *error, size_t size)
 {
 	return loop_propose(&engine->loop, context, enable, error, size);
+}
+
+enum status engine_explain(struct engine *engine, uint32_t group_id)
+{
+	enum status status = loop_explain(&engine->loop, group_id);
+
+	/* Event time stands still: there is no other moment to do it. */
+	if (status == STATUS_OK && engine->finished) {
+		loop_finish(&engine->loop, engine->now_ns);
+	}
+	return status;
 }
 
 void engine_undo_all(struct engine *engine, enum step_by by)

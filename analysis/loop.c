@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "groups/collect.h"
 #include "loop.h"
+#include "pythia/explaining.h"
 #include "requests/meaning.h"
 #include "requests/request.h"
 
@@ -14,7 +16,8 @@
 
 bool loop_init(struct loop *loop, const struct loop_host *host, struct names *names)
 {
-	*loop = (struct loop){.host = *host, .pythia = pythia_create(names)};
+	*loop = (struct loop){
+			.host = *host, .pythia = pythia_create(names), .slice_ns = UINT64_MAX};
 	return loop->pythia != NULL;
 }
 
@@ -246,10 +249,11 @@ static void look_closely(struct loop *loop, struct pythia_look *look, const uint
 
 static void look_at_groups(struct loop *loop, bool learned)
 {
-	struct snapshot *epoch = answer(
-			loop, (struct focus){.horizon = HORIZON_EPOCH, .parts = FOCUS_GROUPS});
 	struct snapshot *recent = answer(
 			loop, (struct focus){.horizon = HORIZON_WINDOW, .parts = FOCUS_GROUPS});
+	/* Last, as the groups looked at closely are of the epoch, too. */
+	struct snapshot *epoch = answer(
+			loop, (struct focus){.horizon = HORIZON_EPOCH, .parts = FOCUS_GROUPS});
 	uint32_t *ids = epoch ? calloc(epoch->groups.n + PYTHIA_DETAILS, sizeof(*ids)) : NULL;
 	uint32_t n = 0;
 
@@ -277,12 +281,70 @@ static void look_at_groups(struct loop *loop, bool learned)
 	snapshot_destroy(recent);
 }
 
+/* ---- explaining ---- */
+
+static bool collect(void *context, uint32_t group_id, bool on)
+{
+	return groups_collect(context, group_id, on);
+}
+
+static const struct explain_table *table(
+		void *context, uint32_t group_id, uint64_t since_ns, struct arena *arena)
+{
+	return groups_table(context, group_id, since_ns, arena);
+}
+
+static struct pythia_keys keys_of(const struct loop *loop)
+{
+	return (struct pythia_keys){
+			.collect = collect, .table = table, .context = loop->host.groups};
+}
+
+void loop_explain_look(struct loop *loop, uint64_t now_ns)
+{
+	struct pythia_keys keys = keys_of(loop);
+	struct snapshot *epoch = answer(
+			loop, (struct focus){.horizon = HORIZON_EPOCH, .parts = FOCUS_GROUPS});
+
+	pythia_explain_look(loop->pythia, &keys, epoch ? &epoch->groups : NULL, now_ns);
+	snapshot_destroy(epoch);
+	loop->slice_ns = pythia_explains(loop->pythia) ? now_ns + EXPLAINING_TICK_NS : UINT64_MAX;
+}
+
+void loop_slice(struct loop *loop, uint64_t now_ns)
+{
+	pythia_explain_work(loop->pythia, EXPLAINING_SLICE);
+	loop->slice_ns = now_ns + EXPLAINING_TICK_NS;
+}
+
+void loop_finish(struct loop *loop, uint64_t now_ns)
+{
+	struct pythia_keys keys = keys_of(loop);
+	struct snapshot *epoch = answer(
+			loop, (struct focus){.horizon = HORIZON_EPOCH, .parts = FOCUS_GROUPS});
+
+	pythia_explain_finish(loop->pythia, &keys, epoch ? &epoch->groups : NULL, now_ns);
+	loop->slice_ns = UINT64_MAX;
+	snapshot_destroy(epoch);
+}
+
+enum status loop_explain(struct loop *loop, uint32_t group_id)
+{
+	struct pythia_keys keys = keys_of(loop);
+
+	loop->slice_ns = 0; /* from the next event on, even if the picture is frozen */
+	return pythia_explain(loop->pythia, &keys, group_id);
+}
+
 void loop_look(struct loop *loop, uint64_t now_ns)
 {
 	/* Where nothing can be enabled, it is enough to look when there may be something to say. */
 	if (!pythia_can_act(loop->pythia) &&
 			((loop->now_ns && now_ns < loop->now_ns + IDLE_LOOK_NS) ||
 					loop->requests < loop->seen_requests + IDLE_REQUESTS)) {
+		if (pythia_explains(loop->pythia)) {
+			loop_explain_look(loop, now_ns);
+		}
 		return;
 	}
 	loop->seen_requests = loop->requests;
@@ -290,6 +352,9 @@ void loop_look(struct loop *loop, uint64_t now_ns)
 	tell_types(loop);
 	tell_recorded(loop);
 	look_at_groups(loop, false);
+	if (pythia_explains(loop->pythia) || pythia_has_findings(loop->pythia)) {
+		loop_explain_look(loop, now_ns);
+	}
 }
 
 void loop_epoch(struct loop *loop)

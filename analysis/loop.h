@@ -24,7 +24,7 @@ struct loop_host {
 	const struct contexts *contexts;
 	const struct registry *registry;
 	struct model *model;
-	struct groups *groups;
+	struct groups *groups; /* what is in an edge's time, and their key-values */
 	/* Answers a focus as of now; false: not now. */
 	bool (*fill)(void *context, const struct focus *focus, struct snapshot *snapshot);
 	/* Begins one of the groups that `touches` says yes to; the hosts answered at that time. */
@@ -48,6 +48,7 @@ struct loop {
 	uint32_t n_types, types_room, n_told; /* types; those that Pythia knows */
 	uint64_t requests, seen_requests;     /* so far, and at the last look */
 	uint64_t now_ns;
+	uint64_t slice_ns; /* event time of the next slice of explaining; UINT64_MAX: none */
 	uint32_t epoch;
 	struct arena profile;
 };
@@ -81,6 +82,14 @@ static inline void loop_request(struct loop *loop)
 
 /* A second of event time has turned. */
 void loop_look(struct loop *loop, uint64_t now_ns);
+/* A part of it, where nothing is to be proposed: what is being explained is taken up. */
+void loop_explain_look(struct loop *loop, uint64_t now_ns);
+/* Event time has come to loop->slice_ns. */
+void loop_slice(struct loop *loop, uint64_t now_ns);
+/* Nothing more will come: what is being explained is done. */
+void loop_finish(struct loop *loop, uint64_t now_ns);
+/* A person wants to know what explains a group. STATUS_FULL: too many are being explained. */
+enum status loop_explain(struct loop *loop, uint32_t group_id);
 /* An epoch has begun, for whatever reason. */
 void loop_epoch(struct loop *loop);
 

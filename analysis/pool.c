@@ -5,11 +5,11 @@
 
 #include "pool.h"
 
-#define SMALLEST_SHIFT 6
-#define LARGEST_BYTES  ((size_t)1 << (SMALLEST_SHIFT + POOL_CLASSES - 1))
+#define SMALLEST_BYTES ((size_t)64)
+#define LARGEST_BYTES  ((size_t)64 << 10)
 #define FIRST_BYTES    ((size_t)128 << 10)
 #define SLAB_BYTES     ((size_t)2 << 20)
-#define SLAB_HEADER    16
+#define SLAB_HEADER    64 /* pieces of whole cache lines begin with one, mostly */
 
 /* Under AddressSanitizer every piece is one of malloc's, so that it sees uses after they end. */
 #if defined(__SANITIZE_ADDRESS__)
@@ -80,10 +80,18 @@ void pool_release(struct pool *pool)
 
 static unsigned int class_of(size_t size)
 {
-	if (size <= (size_t)1 << SMALLEST_SHIFT) {
+	unsigned int octave;
+
+	if (size <= SMALLEST_BYTES) {
 		return 0;
 	}
-	return 64 - SMALLEST_SHIFT - (unsigned int)__builtin_clzll(size - 1);
+	octave = 63 - (unsigned int)__builtin_clzll(size - 1);
+	return 4 * (octave - 6) + (unsigned int)((size - 1) >> (octave - 2) & 3) + 1;
+}
+
+static size_t class_bytes(unsigned int class)
+{
+	return (SMALLEST_BYTES + SMALLEST_BYTES / 4 * (class & 3)) << class / 4;
 }
 
 /*
@@ -111,23 +119,23 @@ static bool add_slab(struct pool *pool)
 /* What is left of the slab, too short for what is wanted, feeds the smaller classes. */
 static void use_up(struct pool *pool)
 {
-	while (pool->slab_left >= (size_t)1 << SMALLEST_SHIFT) {
+	while (pool->slab_left >= SMALLEST_BYTES) {
 		unsigned int small = class_of(pool->slab_left);
 		struct pool_piece *piece = (struct pool_piece *)(void *)pool->slab_at;
 
-		if ((size_t)1 << (SMALLEST_SHIFT + small) > pool->slab_left) {
+		if (class_bytes(small) > pool->slab_left) {
 			small--;
 		}
 		piece->next = pool->free[small];
 		pool->free[small] = piece;
-		pool->slab_at += (size_t)1 << (SMALLEST_SHIFT + small);
-		pool->slab_left -= (size_t)1 << (SMALLEST_SHIFT + small);
+		pool->slab_at += class_bytes(small);
+		pool->slab_left -= class_bytes(small);
 	}
 }
 
 static void *cut(struct pool *pool, unsigned int class)
 {
-	size_t bytes = (size_t)1 << (SMALLEST_SHIFT + class);
+	size_t bytes = class_bytes(class);
 	unsigned char *memory;
 
 	if (pool->slab_left < bytes) {
@@ -150,7 +158,7 @@ static bool is_plain(size_t size)
 /* What a piece takes: the size of its class, if it has one. */
 static size_t charge(size_t size)
 {
-	return size > LARGEST_BYTES ? size : (size_t)1 << (SMALLEST_SHIFT + class_of(size));
+	return size > LARGEST_BYTES ? size : class_bytes(class_of(size));
 }
 
 void *pool_alloc(struct pool *pool, size_t size)

@@ -9,11 +9,11 @@
  * Memory by size class, so that what lives for microseconds (spans, requests, copies of events)
  * costs no malloc.
  *
- * Classes are powers of two from 64 B to 64 KiB; larger pieces come from malloc. What is given back
- * is used again, never returned to the system before pool_destroy(): memory is flat once the
+ * Classes are 64 B to 64 KiB, four to the octave; larger pieces come from malloc. What is given
+ * back is used again, never returned to the system before pool_destroy(): memory is flat once the
  * largest use has been seen. One thread at a time.
  */
-#define POOL_CLASSES 11
+#define POOL_CLASSES 41
 
 struct pool_piece;
 

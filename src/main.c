@@ -18,6 +18,7 @@
 #include "run/analysis.h"
 #include "run/batch.h"
 #include "run/dump.h"
+#include "run/report.h"
 #include "run/loop_commands.h"
 #include "run/pipeline.h"
 
@@ -194,30 +195,42 @@ static int run_list(struct pipeline *pipeline, const struct options *options)
 	return batch_list(pipeline, stdout, stderr);
 }
 
-/* What --dump and --dump-text ask for, at the end of the run. */
+/* Says how it went; the program's exit code. */
+static int tell(bool written, const char *said)
+{
+	char clean[4096];
+
+	text_escape(clean, sizeof(clean), said);
+	fprintf(stderr, "pythiatop: %s\n", clean);
+	return written ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+/* What --dump, --dump-text and --report ask for, at the end of the run. */
 static int write_dumps(struct pipeline *pipeline, const struct options *options, int code)
 {
 	const struct hold *hold = pipeline_held(pipeline);
 	/* On a screen the person may have gone on to other times. */
 	bool held = options->batch && hold->status == HOLD_HELD;
 	const struct focus focus = {.screen = SCREEN_STATE,
+			.horizon = choose_horizon(pipeline, options),
+			.metric = options->metric,
 			.frozen = held,
 			.back_ns = held ? hold->back_ns : 0};
-	char said[1024], clean[4096];
-	bool written;
+	char said[1024], path[PATH_MAX];
 
 	if (options->dump_directory && code == EXIT_SUCCESS) {
-		written = dump_traces(pipeline, &focus, options->dump_directory, NULL, said,
-				sizeof(said));
-		text_escape(clean, sizeof(clean), said);
-		fprintf(stderr, "pythiatop: %s\n", clean);
-		code = written ? code : EXIT_FAILURE;
+		code = tell(dump_traces(pipeline, &focus, options->dump_directory, NULL, said,
+					    sizeof(said)),
+				said);
 	}
 	if (options->dump_file && code == EXIT_SUCCESS) {
-		written = dump_text(pipeline, &focus, options->dump_file, NULL, said, sizeof(said));
-		text_escape(clean, sizeof(clean), said);
-		fprintf(stderr, "pythiatop: %s\n", clean);
-		code = written ? code : EXIT_FAILURE;
+		code = tell(dump_text(pipeline, &focus, options->dump_file, NULL, said,
+					    sizeof(said)),
+				said);
+	}
+	if (options->report && code == EXIT_SUCCESS) {
+		dump_trim(path, sizeof(path), options->report);
+		code = tell(report_write(pipeline, &focus, path, said, sizeof(said)), said);
 	}
 	return code;
 }
@@ -331,6 +344,62 @@ static bool replay(struct pipeline *pipeline, const struct options *options)
 	return true;
 }
 
+/* Hosts, persons and the wall clock have no say in a rehearsal. */
+static const char *refuse_rehearsal(struct pipeline *pipeline, const struct options *options)
+{
+	if (options->list_url || !options->batch || intake_has_live(pipeline_intake(pipeline))) {
+		return "goes with --batch and recordings alone: give their directory";
+	}
+	if (options->mode != MODE_OBSERVE || options->n_controls) {
+		return "is on autopilot, and no host is told anything: leave out --mode, "
+		       "--autopilot and --control";
+	}
+	if (options->replay_log || options->log || options->save_profile ||
+			options->state_at.kind != INSTANT_NONE) {
+		return "does not go with --replay-log, --log, --save-profile or --state-at";
+	}
+	return NULL;
+}
+
+/* The profile last learned is of no rehearsal, so only one that is given counts. */
+static bool rehearse(struct pipeline *pipeline, const struct options *options)
+{
+	const char *refused = refuse_rehearsal(pipeline, options);
+	struct engine *engine = pipeline_engine(pipeline);
+	const struct rehearse_setup setup = {.until = options->until,
+			.from_ns = options->rehearse_from_ns,
+			.for_ns = options->rehearse_for_ns};
+	char error[1024] = "out of memory";
+
+	if (refused) {
+		fprintf(stderr, "pythiatop: --rehearse %s\n", refused);
+		return false;
+	}
+	if (options->strategy) {
+		engine_set_strategy(engine, options->strategy);
+	}
+	if (options->budget_given) {
+		engine_set_budget(engine, &options->budget);
+	}
+	engine_set_mode(engine, MODE_AUTOPILOT);
+	if (!pipeline_rehearse(pipeline, &setup) ||
+			(options->learn && pipeline_learn(pipeline, options->learn, error,
+							   sizeof(error)) != STATUS_OK)) {
+		fprintf(stderr, "pythiatop: %s\n", error);
+		return false;
+	}
+	return true;
+}
+
+/* Who takes the decisions: a log, the recording's events, or hosts and persons. */
+static bool prepare_steps(struct pipeline *pipeline, const struct options *options)
+{
+	if (options->rehearse) {
+		return rehearse(pipeline, options);
+	}
+	return options->replay_log ? replay(pipeline, options) : conduct(pipeline, options);
+}
+
 static int run(struct pipeline *pipeline, const struct options *options)
 {
 	int code;
@@ -345,7 +414,7 @@ static int run(struct pipeline *pipeline, const struct options *options)
 	if (code != EXIT_SUCCESS) {
 		return code;
 	}
-	if (options->replay_log ? !replay(pipeline, options) : !conduct(pipeline, options)) {
+	if (!prepare_steps(pipeline, options)) {
 		return EXIT_USAGE;
 	}
 	if (options->state_at.kind != INSTANT_NONE) {

@@ -192,6 +192,13 @@ static const char *set_value(struct options *options, enum option_id id, const c
 						       options->window_ns <= 3600000000000u
 				       ? NULL
 				       : "seconds, 1 to 3600";
+	case OPTION_REHEARSE_FROM:
+		return duration_parse_seconds(value, &options->rehearse_from_ns) ? NULL : "seconds";
+	case OPTION_REHEARSE_FOR:
+		return duration_parse_seconds(value, &options->rehearse_for_ns) &&
+						       options->rehearse_for_ns > 0
+				       ? NULL
+				       : "seconds, more than 0";
 	case OPTION_STATE_AT:
 		return instant_parse(value, &options->state_at)
 				       ? NULL
@@ -299,6 +306,9 @@ static const char *take(struct options *options, enum option_id id, const char *
 	case OPTION_REPLAY_LOG:
 		options->replay_log = value;
 		return NULL;
+	case OPTION_REHEARSE:
+		options->rehearse = true;
+		return NULL;
 	case OPTION_LIST:
 		options->list_url = value;
 		return NULL;
@@ -307,6 +317,9 @@ static const char *take(struct options *options, enum option_id id, const char *
 		return NULL;
 	case OPTION_DUMP_TEXT:
 		options->dump_file = value;
+		return NULL;
+	case OPTION_REPORT:
+		options->report = value;
 		return NULL;
 	case OPTION_BASELINE:
 		options->baseline = value;

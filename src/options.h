@@ -48,6 +48,9 @@
 			"at the end, write the window's original events as CTF traces in DIR")     \
 	X(DUMP_TEXT, 0, "dump-text", "FILE",                                                       \
 			"at the end, write the window's original events to FILE, as text")         \
+	X(REPORT, 0, "report", "DIR",                                                              \
+			"at the end, write the verdict with its evidence to DIR: report.md, "      \
+			"JSON, the decision log, a trace of requests that stand for others")       \
 	X(SCHEMA, 's', "schema", "FILE",                                                           \
 			"what events mean; may be given more than once, also by the name of a "    \
 			"ready one")                                                               \
@@ -83,6 +86,12 @@
 	X(REPLAY_LOG, 0, "replay-log", "FILE",                                                     \
 			"with --batch and recordings: take the decisions in FILE (of --log) "      \
 			"again")                                                                   \
+	X(REHEARSE, 0, "rehearse", NULL,                                                           \
+			"with --batch and recordings in which everything was on: play autopilot "  \
+			"on them, which sees the skeleton and what it enables")                    \
+	X(REHEARSE_FROM, 0, "rehearse-from", "SECONDS",                                            \
+			"with --rehearse: begin so long after the recording's first event")        \
+	X(REHEARSE_FOR, 0, "rehearse-for", "SECONDS", "with --rehearse: end then at the latest")   \
 	X(THEME, 't', "theme", "NAME", "default, light, colorblind, mono, or a theme of yours")    \
 	X(ASCII, 'a', "ascii", NULL, "draw with ASCII characters only")                            \
 	X(NO_COLOR, 'm', "no-color", NULL, "no colours (as the variable NO_COLOR)")                \
@@ -106,6 +115,7 @@ struct options {
 	struct instant state_at;                /* kind INSTANT_NONE: not given */
 	struct output_select state_of;          /* set: given */
 	const char *dump_directory, *dump_file; /* NULL: not asked for */
+	const char *report;                     /* NULL: not asked for */
 	const char **schemas;                   /* file names, or names of ready schemas */
 	uint32_t n_schemas;
 	bool show_schema;
@@ -123,8 +133,10 @@ struct options {
 	struct batch_until until;
 	const char *log;        /* NULL: none */
 	const char *replay_log; /* NULL: none */
-	const char *baseline;   /* NULL: not given */
-	const char *theme;      /* NULL: not given */
+	bool rehearse;
+	uint64_t rehearse_from_ns, rehearse_for_ns; /* 0: from the begin, to the end */
+	const char *baseline;                       /* NULL: not given */
+	const char *theme;                          /* NULL: not given */
 	bool ascii;
 	bool no_color;
 	struct settings_file config; /* the person's file; also holds their key bindings */

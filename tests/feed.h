@@ -17,7 +17,8 @@
  *   uint32_t type = feed_type(&feed, "app:work_entry", "request_id:u vtid:c name:s");
  *   feed_event(&feed, type, ts_ns, cpu, (union feed_value[]){{.u = 7}, {.u = 100}, {.s = "x"}});
  *
- * Field kinds: u unsigned, i signed, x hexadecimal, s string, c unsigned context, p string context.
+ * Field kinds: u unsigned, i signed, x hexadecimal, d double, s string, e an enumeration (cold 0,
+ * warm 1, hot 2 to 9), t a tree, c unsigned context, p string context.
  */
 struct feed {
 	struct engine *engine;
@@ -30,8 +31,62 @@ struct feed {
 union feed_value {
 	uint64_t u;
 	int64_t i;
+	double d;
 	const char *s;
 };
+
+static const struct field_label feed_labels[] = {{"cold", 0, 0}, {"warm", 1, 1}, {"hot", 2, 9}};
+
+/* The fields of a text, which is cut up and lends their names. Returns how many. */
+static inline uint32_t feed_fields(char *text, struct field *fields)
+{
+	char *at, *save = NULL;
+	uint32_t n = 0;
+
+	for (at = strtok_r(text, " ", &save); at; at = strtok_r(NULL, " ", &save)) {
+		struct field *field = &fields[n++];
+		char kind = strchr(at, ':')[1];
+
+		*strchr(at, ':') = '\0';
+		memset(field, 0, sizeof(*field));
+		field->name = at;
+		field->kind = kind == 's' || kind == 'p' ? FIELD_STRING
+			      : kind == 'd'              ? FIELD_DOUBLE
+			      : kind == 't'              ? FIELD_TREE
+			      : kind == 'i'              ? FIELD_INT
+							 : FIELD_UINT;
+		field->scope = kind == 'c' || kind == 'p' ? SCOPE_CONTEXT : SCOPE_PAYLOAD;
+		field->base = kind == 'x' ? 16 : 10;
+		field->labels = kind == 'e' ? feed_labels : NULL;
+		field->n_labels = kind == 'e' ? 3 : 0;
+	}
+	return n;
+}
+
+#define FEED_SLOTS (16 + 64)
+
+/* Values as the slots of an event; returns their bytes. */
+static inline uint32_t feed_slots(
+		uint64_t *slots, uint32_t n, const bool *is_string, const union feed_value *values)
+{
+	uint32_t i, used = n * 8;
+
+	for (i = 0; i < n; i++) {
+		if (is_string[i]) {
+			uint32_t length = (uint32_t)strlen(values[i].s);
+
+			if (length >= 400) {
+				abort();
+			}
+			memcpy((char *)slots + used, values[i].s, length + 1);
+			slots[i] = (uint64_t)used << 32 | length;
+			used += length + 1;
+		} else {
+			slots[i] = values[i].u;
+		}
+	}
+	return used;
+}
 
 static inline void feed_start(struct feed *feed, const struct engine_config *config)
 {
@@ -76,24 +131,12 @@ static inline void feed_as_kernel(struct feed *feed)
 static inline uint32_t feed_type(struct feed *feed, const char *name, const char *text)
 {
 	struct field fields[16];
-	char copy[512], *at, *save = NULL;
+	char copy[512];
 	struct event_type type = {.name = name, .fields = fields};
 	uint32_t id;
 
 	snprintf(copy, sizeof(copy), "%s", text);
-	memset(fields, 0, sizeof(fields));
-	for (at = strtok_r(copy, " ", &save); at; at = strtok_r(NULL, " ", &save)) {
-		struct field *field = &fields[type.n_fields++];
-		char kind = strchr(at, ':')[1];
-
-		*strchr(at, ':') = '\0';
-		field->name = at;
-		field->kind = kind == 's' || kind == 'p' ? FIELD_STRING
-			      : kind == 'i'              ? FIELD_INT
-							 : FIELD_UINT;
-		field->scope = kind == 'c' || kind == 'p' ? SCOPE_CONTEXT : SCOPE_PAYLOAD;
-		field->base = kind == 'x' ? 16 : 10;
-	}
+	type.n_fields = feed_fields(copy, fields);
 	id = engine_add_type(feed->engine, &type);
 	if (id >= 512) {
 		abort();
@@ -133,23 +176,9 @@ static inline struct accounting feed_accounting(struct feed *feed)
 static __attribute__((noinline, unused)) void feed_raw(struct feed *feed, uint32_t stream,
 		uint32_t type, uint64_t ts_ns, uint32_t cpu, const union feed_value *values)
 {
-	uint64_t slots[16 + 64];
-	uint32_t i, used = feed->n_fields[type] * 8;
+	uint64_t slots[FEED_SLOTS];
+	uint32_t used = feed_slots(slots, feed->n_fields[type], feed->is_string[type], values);
 
-	for (i = 0; i < feed->n_fields[type]; i++) {
-		if (feed->is_string[type][i]) {
-			uint32_t length = (uint32_t)strlen(values[i].s);
-
-			if (length >= 400) {
-				abort();
-			}
-			memcpy((char *)slots + used, values[i].s, length + 1);
-			slots[i] = (uint64_t)used << 32 | length;
-			used += length + 1;
-		} else {
-			slots[i] = values[i].u;
-		}
-	}
 	engine_feed(feed->engine, &(struct event){.ts_ns = ts_ns,
 						  .type = type,
 						  .stream = stream,

@@ -162,6 +162,30 @@ int canvas_text(struct canvas *canvas, int y, int x, int width, enum role role, 
 	return used;
 }
 
+int canvas_text_middle(
+		struct canvas *canvas, int y, int x, int width, enum role role, const char *text)
+{
+	int dots = text_width("…", canvas->ascii), head, left, used = 0;
+	struct text_piece piece;
+
+	if (width < dots + 2 || text_fits(text, canvas->ascii, width)) {
+		return canvas_text(canvas, y, x, width, role, text);
+	}
+	left = text_width(text, canvas->ascii);
+	head = (width - dots + 1) / 2;
+	while (text_next(&text, canvas->ascii, &piece) && used + piece.width <= head) {
+		put_piece(canvas, y, x + used, &piece, role);
+		used += piece.width;
+		left -= piece.width;
+	}
+	used += canvas_text(canvas, y, x + used, dots, role, "…");
+	left -= piece.width; /* the one that did not fit */
+	while (left > width - used && text_next(&text, canvas->ascii, &piece)) {
+		left -= piece.width;
+	}
+	return used + canvas_text(canvas, y, x + used, width - used, role, text);
+}
+
 void canvas_text_right(
 		struct canvas *canvas, int y, int x, int width, enum role role, const char *text)
 {

@@ -56,7 +56,11 @@ bool canvas_copy(struct canvas *to, const struct canvas *from);
  */
 int canvas_text(struct canvas *canvas, int y, int x, int width, enum role role, const char *text);
 
-/* The same, at the right end of the `width` columns. */
+/* The same, but its middle gives way to the ellipsis: where names differ is at either end. */
+int canvas_text_middle(
+		struct canvas *canvas, int y, int x, int width, enum role role, const char *text);
+
+/* As canvas_text(), at the right end of the `width` columns. */
 void canvas_text_right(
 		struct canvas *canvas, int y, int x, int width, enum role role, const char *text);
 

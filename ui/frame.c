@@ -240,7 +240,7 @@ static const struct {
 		{ACTION_COMPARE, 2, 0, 1u << SCREEN_REQUEST | 1u << SCREEN_GROUP},
 		{ACTION_TAG, 5, 0, 1u << SCREEN_REQUEST | 1u << SCREEN_GROUP},
 		{ACTION_ALL, 2, 0, 1u << SCREEN_TREE},
-		{ACTION_METRIC, 3, 0, 1u << SCREEN_GROUPS},
+		{ACTION_METRIC, 4, 0, 1u << SCREEN_GROUPS},
 		{ACTION_FOREST, 5, 0, 1u << SCREEN_STATE},
 		{ACTION_HELP, 0, SCREEN_HELP, 0},
 		{ACTION_SEARCH, 2, 0, 0},
@@ -248,18 +248,32 @@ static const struct {
 		{ACTION_SORT, 6, 0, 0},
 		{ACTION_HORIZON, 5, 0, 0},
 		{ACTION_WORST, 7, 0, 0},
-		{ACTION_FREEZE, 3, 0, 0},
-		{ACTION_QUIT, 1, 0, 0},
+		{ACTION_FREEZE, 3, 0, ~(1u << SCREEN_HELP)},
+		{ACTION_QUIT, 3, 0, 0},
 };
 
-#define BAR_ITEMS ((int)(sizeof(bar) / sizeof(bar[0])))
+#define BAR_WANTED 3 /* the largest priority of what one should know of */
+#define BAR_ITEMS  ((int)(sizeof(bar) / sizeof(bar[0])))
+
+/* Something that one should know of has no room. */
+static bool leaves_out(const struct layout_item *items)
+{
+	int i;
+
+	for (i = 0; i < BAR_ITEMS; i++) {
+		if (!items[i].kept && items[i].priority <= BAR_WANTED) {
+			return true;
+		}
+	}
+	return false;
+}
 
 void frame_keys(struct canvas *canvas, struct area line, const struct keymap *keymap,
 		enum screen screen)
 {
 	struct layout_item items[BAR_ITEMS];
 	char keys[BAR_ITEMS][KEY_NAME_BYTES + 1];
-	int i, x = line.x + 1;
+	int i, x = line.x + 1, gap = 2;
 
 	for (i = 0; i < BAR_ITEMS; i++) {
 		key_text(keymap->keys[bar[i].action][0], keys[i]);
@@ -275,7 +289,11 @@ void frame_keys(struct canvas *canvas, struct area line, const struct keymap *ke
 			items[i].priority = INT_MAX;
 		}
 	}
-	layout_fit(items, BAR_ITEMS, 2, line.width - 2);
+	layout_fit(items, BAR_ITEMS, gap, line.width - 2);
+	if (leaves_out(items)) {
+		gap = 1; /* closer, so that more of them have room */
+		layout_fit(items, BAR_ITEMS, gap, line.width - 2);
+	}
 	for (i = 0; i < BAR_ITEMS; i++) {
 		bool here = bar[i].screen == screen;
 		int from = x;
@@ -289,6 +307,6 @@ void frame_keys(struct canvas *canvas, struct area line, const struct keymap *ke
 		if (here) {
 			canvas_paint(canvas, line.y, from, x - from, ROLE_KEY_HERE);
 		}
-		x += 2;
+		x += gap;
 	}
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "step_text.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "explain_text.h"
 #include "format.h"
 
 #define HOSTS_NAMED 3
@@ -123,6 +125,30 @@ void step_rule(char *out, size_t size, enum stop_rule rule)
 	}
 }
 
+void step_stop(char *out, size_t size, const struct steps_finding *finding, uint32_t known)
+{
+	char rule[128], took[FORMAT_BYTES];
+
+	step_rule(rule, sizeof(rule), finding->rule);
+	if (finding->n_steps == 0 && finding->rule != STOP_NONE) {
+		snprintf(out, size, "%s at once, with what was on", rule);
+		return;
+	}
+	snprintf(out, size, "%s%s %" PRIu32 " step%s, %s, %" PRIu32 "/%" PRIu32 " points", rule,
+			finding->rule == STOP_NONE ? ":" : " after", finding->n_steps,
+			finding->n_steps == 1 ? "" : "s",
+			format_period(took, floor(finding->seconds) * 1e9), finding->n_points,
+			known);
+}
+
+bool step_tells_variable(const struct steps_finding *finding)
+{
+	char text[512];
+
+	explain_head(text, sizeof(text), finding->explanation);
+	return text[0] != '\0';
+}
+
 void step_cpu(char *out, size_t size, double share)
 {
 	if (!(share >= 0)) {
@@ -155,14 +181,12 @@ void step_rate(char *out, size_t size, const struct step_row *row)
 			format_count(number, (uint64_t)(fabs(events_per_s) + 0.5)));
 }
 
-void step_cost(char *out, size_t size, const struct step_row *row)
+/* Behind the events: ", 14.0kB/s, 0.01% CPU". */
+static void add_cost(char *out, size_t size, const struct step_cost *cost)
 {
-	const struct step_cost *cost = &row->predicted;
 	char number[FORMAT_BYTES];
-	size_t used;
+	size_t used = strlen(out);
 
-	step_rate(out, size, row);
-	used = strlen(out);
 	if (cost->bytes_per_s >= 0 && used < size) {
 		used += (size_t)snprintf(out + used, size - used, ", %s/s",
 				format_bytes(number, (uint64_t)(cost->bytes_per_s + 0.5)));
@@ -171,6 +195,25 @@ void step_cost(char *out, size_t size, const struct step_row *row)
 		step_cpu(number, sizeof(number), cost->cpu_share);
 		snprintf(out + used, size - used, ", %s CPU", number);
 	}
+}
+
+void step_cost(char *out, size_t size, const struct step_row *row)
+{
+	step_rate(out, size, row);
+	add_cost(out, size, &row->predicted);
+}
+
+void step_cost_of_search(char *out, size_t size, const struct steps_finding *finding)
+{
+	char number[FORMAT_BYTES];
+
+	if (finding->n_points == 0 || !(finding->cost.events_per_s >= 0)) {
+		snprintf(out, size, "-");
+		return;
+	}
+	snprintf(out, size, "about +%s ev/s",
+			format_count(number, (uint64_t)(finding->cost.events_per_s + 0.5)));
+	add_cost(out, size, &finding->cost);
 }
 
 void step_budget(char *out, size_t size, const struct steps_view *steps)

@@ -35,6 +35,15 @@ const char *step_by_name(enum step_by by);
 /* "stopped by rule 2 \"a variable explains it\"", "searching" where none fired. */
 void step_rule(char *out, size_t size, enum stop_rule rule);
 
+/*
+ * Why the search for a group ended and what it took, of `known` points: "stopped by rule 1 \"this
+ * code\" after 2 steps, 37s, 3/271 points", or "... at once, with what was on".
+ */
+void step_stop(char *out, size_t size, const struct steps_finding *finding, uint32_t known);
+
+/* Whether anything is to be told of a variable, be it that it is looked for. */
+bool step_tells_variable(const struct steps_finding *finding);
+
 /* "rule 2", "searching", "healthy" */
 const char *step_rule_name(enum stop_rule rule);
 
@@ -43,6 +52,9 @@ void step_rate(char *out, size_t size, const struct step_row *row);
 
 /* "about +310 ev/s, 14.0kB/s, 0.01% CPU"; "cost not known". */
 void step_cost(char *out, size_t size, const struct step_row *row);
+
+/* "about +321 ev/s, 14.4kB/s, 0.01% CPU" of all points that a search enabled; "-": not known. */
+void step_cost_of_search(char *out, size_t size, const struct steps_finding *finding);
 
 /* "-": not known; "0.01%": of one CPU. */
 void step_cpu(char *out, size_t size, double share);

@@ -15,11 +15,6 @@ static const struct {
 #undef X
 };
 
-const char *theme_role_name(enum role role)
-{
-	return roles[role].name;
-}
-
 void theme_init(struct theme *theme)
 {
 	int i;

@@ -49,6 +49,4 @@ enum status theme_read(
 /* The looks of a role on a terminal with so many colours; below 8, those of the built-in theme. */
 struct theme_look theme_look(const struct theme *theme, enum role role, int colors);
 
-const char *theme_role_name(enum role role);
-
 #endif

@@ -10,6 +10,8 @@
 #define MAX_CONTEXTS     (UINT64_C(1) << 18)
 #define MAX_SAMPLE_BYTES (UINT64_C(128) << 20)
 
+_Static_assert(SAMPLES_MAX == GROUPS_MAX_SAMPLES, "both samples reach back equally far");
+
 static uint32_t quarters_of(uint64_t window_ns)
 {
 	uint64_t quarters = window_ns / QUARTER_NS + (window_ns % QUARTER_NS != 0);
@@ -35,15 +37,17 @@ struct groups *groups_create(const struct groups_config *config, const struct na
 	if (!config->max_bucket_bytes) {
 		groups->config.max_bucket_bytes = MAX_BUCKET_BYTES;
 	}
+	if (!config->samples_per_s || config->samples_per_s > SAMPLES_PER_S) {
+		groups->config.samples_per_s = SAMPLES_PER_S;
+	}
 	groups->names = names;
 	groups->contexts = contexts;
 	groups->window = quarters_of(config->window_ns);
 	groups->retention = 2 * groups->window;
 	groups->seal = 1;
 	pool_init(&groups->pool);
-	pool_init(&groups->samples.pool);
-	groups->samples.max_bytes =
-			config->max_sample_bytes ? config->max_sample_bytes : MAX_SAMPLE_BYTES;
+	samples_init(&groups->samples,
+			config->max_sample_bytes ? config->max_sample_bytes : MAX_SAMPLE_BYTES);
 	groups->contexts_bound.max = config->max_contexts ? config->max_contexts : MAX_CONTEXTS;
 	groups->sample_slots = calloc(groups->window, sizeof(struct sample *));
 	kept_store_init(&groups->kept, pool);
@@ -64,6 +68,7 @@ static void group_destroy(struct groups *groups, struct group *group)
 	}
 	observed_release(groups, &group->now.observed);
 	free(group->pinned);
+	free(group->collected);
 	free(group->ring.records);
 	free(group->path);
 	free(group->services);
@@ -81,7 +86,8 @@ void groups_destroy(struct groups *groups)
 	}
 	kept_store_release(&groups->kept);
 	pool_release(&groups->pool);
-	pool_release(&groups->samples.pool);
+	samples_release(&groups->samples);
+	free(groups->keys_of_one);
 	profile_release(&groups->past.profile);
 	location_release(&groups->located.location);
 	tree_work_release(&groups->tree);
@@ -399,7 +405,7 @@ void groups_add(struct groups *groups, struct request *request)
 			request->start_ns >= group->epoch_ns ? group->epoch : group->epoch - 1);
 	bin = histogram_bin(ns);
 	new_cell = counts && slice && is_new_cell(slice, bin);
-	sampled = keep_sample(group, request);
+	sampled = keep_sample(groups, group, request);
 	n = totals_of(group, slice, request, sums);
 	for (uint32_t i = 0; i < n; i++) {
 		sums[i]->sampled += sampled;

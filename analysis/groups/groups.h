@@ -11,6 +11,7 @@
 #include "pythiatop/snapshot/snapshot.h"
 #include "pythiatop/status.h"
 #include "requests/contexts.h"
+#include "requests/keys.h"
 #include "requests/measured.h"
 #include "requests/request.h"
 #include "requests/walked.h"
@@ -28,10 +29,12 @@
  * its whole window at every instant; a request that ended before that counts in `epoch` and `all`
  * only.
  *
- * Kept for drill-down: of each group a sample (the last 1,024 of at most 2,000 a second, chosen by
- * the hash of their ids, so uniform where load is steady); the first request of each cell of the
- * heat map and the slowest of each quarter, for as long as buckets last; the slowest 16 of the
- * whole run and of the epoch.
+ * Of each group a sample is measured (samples_per_s as a rule and at most 2,000 a second, chosen by
+ * the hash of their ids, so uniform where load is steady). Kept for drill-down: of the sample a
+ * quarter of samples_per_s, chosen likewise, which is all of it where there are not more; the first
+ * request of each cell of the heat map and the slowest of each quarter, for as long as buckets
+ * last; whatever their age the last 16 of the sample, and the slowest 16 of the whole run and of
+ * the epoch.
  *
  * Memory: about 1.2 KiB a group, its histograms (stats/histogram.h: usually 0.5 to 2 KiB each), and
  * 256 bytes and a histogram for each quarter with requests. Beyond max_bucket_bytes the oldest
@@ -40,11 +43,14 @@
  * max_pin_bytes goes oldest first, requests before buckets; the statistics it shows stay.
  *
  * Of the sample of each group the contexts that its time was spent in are summed up, and the last
- * 1,024 are kept for intervals: see profile.h and sample.h, whose bounds are max_contexts and
- * max_sample_bytes. A pin holds at most as much of either once more.
+ * 1,024 for as long as buckets last, or the last 256, are kept for intervals: see profile.h and
+ * sample.h, whose bounds are max_contexts and max_sample_bytes. A pin holds at most as much of
+ * either once more.
  *
  * Threads: one.
  */
+#define GROUPS_MAX_SAMPLES 1024u /* kept of a group; a power of two */
+
 struct groups;
 
 struct groups_config {
@@ -56,11 +62,14 @@ struct groups_config {
 	double cov_limit;          /* a CoV that is surely above varies; 0: DETECT_COV_LIMIT */
 	uint64_t max_contexts;     /* pairs of group and context; 0: 262,144 */
 	uint64_t max_sample_bytes; /* of measured requests; 0: 128 MiB */
+	uint32_t samples_per_s;    /* of a group, as a rule; 0: 2,000, which is the most */
 	/*
 	 * Tells where the time of a request went; borrowed until the next call. False: not known.
 	 * NULL: nothing is said of it.
 	 */
 	bool (*measure)(void *measurer, const struct request *request, struct measured *out);
+	/* The same of its key-values; asked of groups that are being explained (collect.h). */
+	bool (*read_keys)(void *measurer, const struct request *request, struct request_keys *out);
 	/* Walks a request; as above. NULL: nobody knows the order of things. */
 	bool (*walk)(void *measurer, const struct request *request, struct walked *out);
 	void *measurer;

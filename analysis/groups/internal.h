@@ -31,7 +31,9 @@
  *   keep.c     which requests are kept
  *   profile.c  where the time of requests went: sums for each context
  *   sample.c   the last sampled requests of each group, packed
+ *   texts.c    texts of key-values
  *   observe.c  sampled requests into profiles and samples
+ *   collect.c  their key-values, where a group is explained; table.c: as a table
  *   locate.c   shares of the variance, by share_interval.c with their intervals
  *   where.c    what is located at an instant
  *   gaps.c     the order of things within a span
@@ -46,7 +48,8 @@
 #define QUARTER_NS       UINT64_C(250000000)
 #define MAX_QUARTERS     4096                  /* of a window: 17 minutes */
 #define MAX_BUCKET_BYTES (UINT64_C(256) << 20) /* unless configured */
-#define RING_MAX         1024u
+#define SAMPLES_LEAST    256u /* measured ones: so many stay when buckets of their time have gone */
+#define RING_LEAST       16u  /* kept ones, likewise */
 #define SAMPLES_PER_S    2000u
 #define TOPS_MAX         16u
 #define ENOUGH_REQUESTS  50u
@@ -86,13 +89,15 @@ struct tops {
 	struct slow items[TOPS_MAX];
 };
 
-/* The last RING_MAX sampled requests, in order of completion. */
+/* The last sampled requests that are kept: records[(first + i) % room], in order of completion. */
 struct ring {
 	uint32_t *records;
-	uint32_t room, next; /* records[(next - 1) % room] is the newest, once room is RING_MAX */
-	uint64_t second;     /* that seen and taken count */
+	uint32_t room, first, n; /* room is a power of two */
+	uint64_t second;         /* that seen and taken count */
 	uint32_t seen, taken;
-	uint32_t threshold; /* a request whose hash is above is left out */
+	uint64_t mean; /* of those seen a second, in 256ths */
+	/* A request whose hash is above is left out of the sample, or not kept with it. */
+	uint32_t threshold, kept_threshold;
 };
 
 /* Where the time of the sampled requests went. */
@@ -133,6 +138,7 @@ struct group {
 	uint32_t same_type;    /* index + 1 of the group of its type made before it; 0: none */
 	uint64_t objective_ns; /* median that a schema expects; 0: none */
 	const struct baseline_group *was; /* in the baseline; NULL: not there */
+	struct collected *collected;      /* keys; NULL: they are not collected */
 };
 
 struct pin {
@@ -200,6 +206,25 @@ struct tree_work {
 	uint32_t n, room;
 };
 
+/* A key that requests of a group have. Those whose requests all left the ring have none left. */
+struct collected_key {
+	enum explanation_source source;
+	bool numeric;
+	uint32_t context, name;
+	uint32_t serial;
+	uint32_t rows;     /* samples in the ring that have it */
+	uint64_t last_row; /* of those taken in, counted from 1 */
+};
+
+#define COLLECTED_SLOTS (2 * SAMPLE_MAX_KEYS)
+
+struct collected {
+	uint32_t n, next_serial;
+	uint64_t taken;
+	struct collected_key keys[SAMPLE_MAX_KEYS]; /* by serial */
+	uint16_t table[COLLECTED_SLOTS];            /* place + 1 by hash of the key; 0: none */
+};
+
 struct groups {
 	struct groups_config config;
 	const struct names *names;
@@ -225,6 +250,7 @@ struct groups {
 	struct sample **sample_slots; /* of the window's, by quarter % window */
 	struct profile_bound contexts_bound;
 	struct profile_items items_of_one; /* the request being taken in */
+	struct sample_keys *keys_of_one;   /* NULL: nothing was ever collected */
 	struct observed past;              /* of an instant stepped back to */
 	struct located located;
 	struct tree_work tree;
@@ -278,7 +304,10 @@ void group_find_window_slowest(struct groups *groups, struct group *group);
 void keep_request(struct groups *groups, struct group *group, struct slice *slice,
 		struct request *request, bool sampled, bool new_cell);
 /* Decides, by the hash of its id, whether the request belongs to the sample of its group. */
-bool keep_sample(struct group *group, const struct request *request);
+bool keep_sample(struct groups *groups, struct group *group, const struct request *request);
+/* Lets go of the group's sampled requests that ended in a quarter before `floor`, but for the last
+ * RING_LEAST; and of those that are kept no more. */
+void keep_trim_sample(struct groups *groups, struct group *group, uint64_t floor);
 void keep_release_slice(struct groups *groups, struct slice *slice);
 void keep_release_tops(struct groups *groups, struct tops *tops);
 /* Brings kept requests, and what the pin holds, within their bounds. */
@@ -296,6 +325,21 @@ void observed_count(struct observed *observed, enum horizon horizon, const struc
 /* False if out of memory: *copy is empty then. */
 bool observed_copy(struct observed *copy, const struct observed *observed);
 void observed_release(struct groups *groups, struct observed *observed);
+
+/* Drops oldest samples while the bound on all is passed. */
+void observe_bound(struct groups *groups);
+
+/*
+ * The key-values of a request of a group that is collected, with a reference to each text; borrowed
+ * until the next call. NULL if they cannot be read. The caller makes a sample of them, and says so,
+ * or gives the texts back (nothing: NULL).
+ */
+const struct sample_keys *collect_read(
+		struct groups *groups, struct group *group, const struct request *request);
+void collect_taken(struct group *group, const struct sample *sample);
+void collect_dropped(struct groups *groups, const struct sample_keys *keys);
+/* A sample is about to leave the ring of its group. */
+void collect_leave(struct group *group, const struct sample *sample);
 
 /* Fills services and label of a new group. False if out of memory. */
 bool label_group(struct groups *groups, struct group *group);
@@ -342,6 +386,8 @@ const struct location *instant_location(
 		struct groups *groups, const struct instant *instant, const struct group *group);
 
 const char *context_name(const struct groups *groups, uint32_t context);
+/* The names of those above a context, outermost first: "server_create›build". Never NULL. */
+const char *context_chain(const struct groups *groups, uint32_t context, struct arena *arena);
 enum status fill_location(struct groups *groups, const struct view *view, const struct group *group,
 		struct snapshot *snapshot, struct group_location *out);
 enum status fill_tree(struct groups *groups, const struct view *view, const struct group *group,

@@ -46,6 +46,9 @@ enum status judge_rows(struct groups *groups, const struct view *view, const str
 	if (focus->group_id && focus->group_id <= view->n_groups) {
 		ok = judge_group(groups, view, groups->items[focus->group_id - 1], &work);
 	}
+	if (!(focus->parts & FOCUS_GROUPS)) {
+		return ok ? STATUS_OK : STATUS_NO_MEMORY; /* no other row is shown */
+	}
 	for (i = 0; ok && i < n && i < JUDGED_FIRST; i++) {
 		ok = judge_group(groups, view, groups->items[places[i].index], &work);
 	}

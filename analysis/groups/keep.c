@@ -5,68 +5,116 @@
 #include "groups/internal.h"
 #include "hash.h"
 
-#define NS_PER_S UINT64_C(1000000000)
+#define NS_PER_S  UINT64_C(1000000000)
+#define MEAN_UNIT 256u /* of means: parts of a request */
+#define PER_KEPT  4u   /* samples, of which one is kept where they are many */
+#define LONG_AGO  64u  /* seconds, after which nothing of a mean is left */
+#define BURST     2u   /* seconds' worth of samples, taken in one before fewer are */
+
+/* So many of those expected, as a threshold of hashes. */
+static uint32_t share_of(uint32_t n, uint32_t expected)
+{
+	return expected > n ? (uint32_t)(((uint64_t)n << 32) / expected) : UINT32_MAX;
+}
+
+/* A burst is remembered for about eight seconds. */
+static void ring_turn_second(struct ring *ring, uint64_t second, uint32_t usual)
+{
+	uint64_t passed = second - ring->second;
+	uint32_t expected = passed == 1 ? ring->seen : 0;
+
+	ring->mean = passed < LONG_AGO ? ring->mean : 0;
+	for (; ring->mean + ring->seen > 0 && passed > 0 && passed < LONG_AGO; passed--) {
+		ring->mean += (uint64_t)ring->seen * MEAN_UNIT / 8 - ring->mean / 8;
+		ring->seen = 0;
+	}
+	if (expected < ring->mean / MEAN_UNIT) {
+		expected = (uint32_t)(ring->mean / MEAN_UNIT);
+	}
+	ring->threshold = share_of(usual, expected);
+	ring->kept_threshold = share_of((usual + PER_KEPT - 1) / PER_KEPT, expected);
+	ring->second = second;
+	ring->seen = 0;
+	ring->taken = 0;
+}
 
 /*
- * The share of a second's requests follows from how many the second before had. Where load grew so
- * much that the share is too large, the rest of the second is left out: the sample is then uniform
- * only up to there.
+ * The share of a second's requests follows from how many the second before had, or those before it
+ * on average. Where load grew so much that the share is too large, it is halved for each BURST
+ * times samples_per_s that were taken; and none are beyond SAMPLES_PER_S: the sample is then
+ * uniform only up to there.
  */
-bool keep_sample(struct group *group, const struct request *request)
+bool keep_sample(struct groups *groups, struct group *group, const struct request *request)
 {
 	struct ring *ring = &group->ring;
 	uint64_t second = request->end_ns / NS_PER_S;
 
 	if (second > ring->second) {
-		bool follows = second == ring->second + 1;
-
-		ring->threshold = follows && ring->seen > SAMPLES_PER_S
-						  ? (uint32_t)(SAMPLES_PER_S * (UINT64_C(1) << 32) /
-								    ring->seen)
-						  : UINT32_MAX;
-		ring->second = second;
-		ring->seen = 0;
-		ring->taken = 0;
+		ring_turn_second(ring, second, groups->config.samples_per_s);
 	}
 	ring->seen += ring->seen < UINT32_MAX;
 	if (ring->taken >= SAMPLES_PER_S || (uint32_t)hash_u64(request->id) > ring->threshold) {
 		return false;
 	}
-	ring->taken++;
+	if (++ring->taken % (BURST * groups->config.samples_per_s) == 0) {
+		ring->threshold /= 2;
+	}
 	return true;
 }
 
-/* The ring doubles up to RING_MAX: most groups never need all of it. */
+/* The ring doubles up to GROUPS_MAX_SAMPLES: most groups never need all of it. */
 static bool ring_grow(struct ring *ring)
 {
 	uint32_t room = ring->room ? ring->room * 2 : 8;
-	uint32_t *records = realloc(ring->records, room * sizeof(*records));
+	uint32_t *records = malloc(room * sizeof(*records));
 
 	if (!records) {
 		return false;
 	}
-	memset(records + ring->room, 0, (room - ring->room) * sizeof(*records));
+	for (uint32_t i = 0; i < ring->n; i++) {
+		records[i] = ring->records[(ring->first + i) & (ring->room - 1)];
+	}
+	free(ring->records);
 	ring->records = records;
 	ring->room = room;
+	ring->first = 0;
 	return true;
 }
 
-static void ring_push(struct groups *groups, struct ring *ring, uint32_t record)
+static void ring_pop(struct groups *groups, struct ring *ring)
 {
-	uint32_t *place;
+	kept_drop(&groups->kept, ring->records[ring->first]);
+	ring->first = (ring->first + 1) & (ring->room - 1);
+	ring->n--;
+}
 
-	if (ring->next == ring->room) {
-		if (ring->room == RING_MAX) {
-			ring->next = 0;
-		} else if (!ring_grow(ring)) {
+void keep_trim_sample(struct groups *groups, struct group *group, uint64_t floor)
+{
+	struct ring *ring = &group->ring;
+
+	while (ring->n) {
+		const struct kept *kept = &groups->kept.records[ring->records[ring->first]];
+		bool gone = !kept->request || kept->pinned;
+
+		if (!gone && (ring->n <= RING_LEAST ||
+					     (int32_t)(kept->quarter - (uint32_t)floor) >= 0)) {
 			return;
 		}
+		ring_pop(groups, ring);
 	}
-	place = &ring->records[ring->next++];
-	if (*place) {
-		kept_drop(&groups->kept, *place);
+}
+
+static void ring_push(struct groups *groups, struct group *group, uint32_t record)
+{
+	struct ring *ring = &group->ring;
+
+	keep_trim_sample(groups, group, groups->floor);
+	if (ring->n == GROUPS_MAX_SAMPLES) {
+		ring_pop(groups, ring);
+	} else if (ring->n == ring->room && !ring_grow(ring)) {
+		return;
 	}
-	*place = record;
+	ring->records[(ring->first + ring->n++) & (ring->room - 1)] = record;
 	kept_hold(&groups->kept, record);
 }
 
@@ -146,6 +194,7 @@ void keep_request(struct groups *groups, struct group *group, struct slice *slic
 			 tops_wants(&group->epoch_tops, ns);
 	struct slow slow = {.ns = ns, .id = request->id};
 
+	sampled = sampled && (uint32_t)hash_u64(request->id) <= group->ring.kept_threshold;
 	if (!sampled && !new_cell && !slowest && !top && !epoch_top) {
 		return;
 	}
@@ -153,8 +202,9 @@ void keep_request(struct groups *groups, struct group *group, struct slice *slic
 	if (!slow.record) {
 		return;
 	}
+	groups->kept.records[slow.record].quarter = (uint32_t)(request->end_ns / QUARTER_NS);
 	if (sampled) {
-		ring_push(groups, &group->ring, slow.record);
+		ring_push(groups, group, slow.record);
 	}
 	if (new_cell) {
 		groups->kept.records[slow.record].next_of_slice = slice->kept;
@@ -216,6 +266,7 @@ static void keep_forget_oldest(struct groups *groups)
 	tops_remove(groups, &group->tops, record);
 	tops_remove(groups, &group->epoch_tops, record);
 	kept_forget(&groups->kept, record);
+	keep_trim_sample(groups, group, groups->floor);
 	if (group->window_slowest.record == record) {
 		group_find_window_slowest(groups, group);
 	}

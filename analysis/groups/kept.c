@@ -53,23 +53,50 @@ _Static_assert(sizeof(struct kept) == CACHE_LINE, "a record fits a cache line");
 
 static uint32_t *hash_chain(const struct kept_store *store, uint64_t id)
 {
-	return &store->hash[hash_u64(id) & (store->room - 1)]; /* room is a power of two */
+	return &store->hash[hash_u64(id) & (store->chains - 1)]; /* a power of two */
+}
+
+/* One chain for each record at most: their number doubles, that of records grows by halves. */
+static bool hash_grow(struct kept_store *store, uint32_t room)
+{
+	uint32_t chains = store->chains ? store->chains : FIRST_ROOM;
+	uint32_t *hash;
+
+	while (chains < room) {
+		chains *= 2;
+	}
+	if (chains == store->chains) {
+		return true;
+	}
+	hash = calloc(chains, sizeof(*hash));
+	if (!hash) {
+		return false;
+	}
+	free(store->hash);
+	store->hash = hash;
+	store->chains = chains;
+	for (uint32_t i = 1; i < store->n; i++) {
+		if (store->records[i].request) {
+			uint32_t *chain = hash_chain(store, store->records[i].id);
+
+			store->records[i].next_same_hash = *chain;
+			*chain = i;
+		}
+	}
+	return true;
 }
 
 static bool store_grow(struct kept_store *store)
 {
-	uint32_t room = store->room ? store->room * 2 : FIRST_ROOM;
+	uint32_t room = store->room ? store->room + store->room / 2 : FIRST_ROOM;
 	struct kept *records;
-	uint32_t *hash;
 
-	if (room > UINT32_MAX / 2) {
+	if (room > UINT32_MAX / 4) {
 		return false;
 	}
 	records = aligned_alloc(CACHE_LINE, room * sizeof(*records));
-	hash = calloc(room, sizeof(*hash));
-	if (!records || !hash) {
+	if (!records || !hash_grow(store, room)) {
 		free(records);
-		free(hash);
 		return false;
 	}
 	memset(&records[0], 0, sizeof(records[0]));
@@ -77,19 +104,9 @@ static bool store_grow(struct kept_store *store)
 		memcpy(records, store->records, store->n * sizeof(*records));
 	}
 	free(store->records);
-	free(store->hash);
 	store->records = records;
-	store->hash = hash;
 	store->room = room;
 	store->n = store->n ? store->n : 1;
-	for (uint32_t i = 1; i < store->n; i++) {
-		if (records[i].request) {
-			uint32_t *chain = hash_chain(store, records[i].id);
-
-			records[i].next_same_hash = *chain;
-			*chain = i;
-		}
-	}
 	return true;
 }
 
@@ -131,19 +148,23 @@ uint32_t kept_add(struct kept_store *store, struct request *request, uint32_t gr
 	struct kept *kept;
 	uint32_t *chain;
 
+	if (!record && store->n == store->room && !store_grow(store)) {
+		return 0;
+	}
+	request = request_keep(store->pool, request);
+	if (!request) {
+		return 0;
+	}
 	if (record) {
 		store->unused = store->records[record].older;
-	} else if (store->n < store->room || store_grow(store)) {
-		record = store->n++;
 	} else {
-		return 0;
+		record = store->n++;
 	}
 	kept = &store->records[record];
 	memset(kept, 0, sizeof(*kept));
-	request_hold(request);
 	kept->request = request;
 	kept->id = request->id;
-	kept->bytes = request->bytes + sizeof(*kept);
+	kept->bytes = request->bytes + (uint32_t)sizeof(*kept);
 	kept->arrival = ++store->arrivals;
 	kept->group = group;
 	kept->references = 1;
@@ -277,13 +298,20 @@ void kept_unpin(struct kept_store *store)
 	}
 }
 
-uint32_t kept_find(const struct kept_store *store, uint64_t id)
+uint32_t kept_find_any(const struct kept_store *store, uint64_t id)
 {
 	uint32_t record = store->room ? *hash_chain(store, id) : 0;
 
 	while (record && store->records[record].id != id) {
 		record = store->records[record].next_same_hash;
 	}
+	return record;
+}
+
+uint32_t kept_find(const struct kept_store *store, uint64_t id)
+{
+	uint32_t record = kept_find_any(store, id);
+
 	if (record && store->pinned_arrival && !pin_shows(store, &store->records[record])) {
 		return 0;
 	}

@@ -22,8 +22,10 @@
  */
 struct kept {                    /* 64 bytes, and a cache line: there may be a million */
 	struct request *request; /* NULL: forgotten */
-	uint64_t id, bytes;      /* of the request; bytes with this record */
+	uint64_t id;             /* of the request */
 	uint64_t arrival;        /* counts from 1 in the order of keeping */
+	uint32_t bytes;          /* of the request, with this record */
+	uint32_t quarter;        /* for its keeper to use: low bits of when it ended */
 	uint32_t group;          /* index of its group */
 	uint32_t older, newer;   /* among all, or among the pin's own */
 	uint32_t group_older, group_newer;
@@ -43,7 +45,8 @@ struct kept_store {
 	struct request_pool *pool;
 	struct kept *records; /* record 0 is "none" */
 	uint32_t n, room, unused;
-	uint32_t *hash; /* room entries: first record of each chain, by id */
+	uint32_t *hash; /* first record of each chain, by id */
+	uint32_t chains;
 	uint32_t *group_newest, n_groups;
 	uint64_t arrivals, pinned_arrival; /* 0: no pin */
 	struct kept_list live, pinned;
@@ -55,7 +58,7 @@ void kept_store_release(struct kept_store *store);
 /* Room for groups 0..n-1. False if out of memory. */
 bool kept_store_reserve_groups(struct kept_store *store, uint32_t n);
 
-/* Keeps a request, with one reference, and holds it. 0 if out of memory. O(1) amortised. */
+/* Keeps a request (request_keep()), with one reference. 0 if out of memory. O(1) amortised. */
 uint32_t kept_add(struct kept_store *store, struct request *request, uint32_t group);
 void kept_hold(struct kept_store *store, uint32_t record);
 void kept_drop(struct kept_store *store, uint32_t record);
@@ -75,6 +78,9 @@ bool kept_trim_pin(struct kept_store *store);
 
 /* The record of a request by its id, as of the pin if there is one; 0 if it is not kept. */
 uint32_t kept_find(const struct kept_store *store, uint64_t id);
+
+/* The same, whether a pin shows it or not. */
+uint32_t kept_find_any(const struct kept_store *store, uint64_t id);
 
 /* Records of a group that a view may show, newest first: as of the pin if there is one. */
 uint32_t kept_newest_of(const struct kept_store *store, uint32_t group);

@@ -44,7 +44,7 @@ static const struct profile_sums *sums_of(const struct work *work, uint32_t node
 /* ---- which segments there are ---- */
 
 struct candidate {
-	double weight, phi;
+	double weight, phi, mean_ns, sd_ns;
 	uint32_t node;
 };
 
@@ -68,43 +68,89 @@ static int by_phi(const void *left, const void *right)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* Those that matter are listed: by their share, or by how much they vary on their own. */
-static bool list_segments(struct work *work, double variance)
+/* The nodes with a segment. Those that matter come first: by their share, or by how much they vary
+ * on their own. Returns how many. */
+static uint32_t weigh_segments(
+		const struct profile *profile, enum horizon horizon, struct candidate *candidates)
 {
-	struct location *out = work->out;
-	struct candidate *candidates = malloc(out->n_nodes * sizeof(*candidates));
+	const struct profile_counts *counts = &profile->counts[horizon];
+	double variance = profile_variance(counts);
 	uint32_t n = 0;
 
-	if (!candidates) {
-		return false;
-	}
-	for (uint32_t i = 0; i < out->n_nodes; i++) {
-		struct located_segment *segment = &out->nodes[i];
-		const struct profile_sums *sums = sums_of(work, i);
+	for (uint32_t i = 0; i < profile->n; i++) {
+		const struct profile_sums *sums = &profile->nodes[i].sums[horizon];
+		struct candidate *one = &candidates[n];
 
 		if (!sums->segment) {
 			continue;
 		}
-		segment->mean_ns = (double)sums->segment / (double)work->counts->counted;
-		segment->sd_ns = profile_segment_sd(work->counts, sums);
-		segment->phi = profile_covariance(work->counts, sums) / variance;
-		candidates[n++] = (struct candidate){.node = i,
-				.phi = segment->phi,
-				.weight = fmax(fabs(segment->phi),
-						segment->sd_ns * segment->sd_ns / variance)};
+		n++;
+		one->node = i;
+		one->mean_ns = (double)sums->segment / (double)counts->counted;
+		one->sd_ns = profile_segment_sd(counts, sums);
+		one->phi = profile_covariance(counts, sums) / variance;
+		one->weight = fmax(fabs(one->phi), one->sd_ns * one->sd_ns / variance);
 	}
 	qsort(candidates, n, sizeof(*candidates), by_weight);
+	return n;
+}
+
+/* Of those the ones that are listed, by their share. */
+static uint32_t list_candidates(struct candidate *candidates, uint32_t n)
+{
+	uint32_t n_listed = n < LOCATE_LISTED ? n : LOCATE_LISTED;
+
+	qsort(candidates, n_listed, sizeof(*candidates), by_phi);
+	return n_listed;
+}
+
+bool location_list(const struct profile *profile, enum horizon horizon, uint32_t *nodes,
+		uint32_t *n_nodes)
+{
+	struct candidate *candidates;
+
+	*n_nodes = 0;
+	if (!(profile_variance(&profile->counts[horizon]) > 0)) {
+		return true;
+	}
+	candidates = malloc(profile->n * sizeof(*candidates));
+	if (!candidates) {
+		return false;
+	}
+	*n_nodes = list_candidates(candidates, weigh_segments(profile, horizon, candidates));
+	for (uint32_t i = 0; i < *n_nodes; i++) {
+		nodes[i] = candidates[i].node;
+	}
+	free(candidates);
+	return true;
+}
+
+static bool list_segments(struct work *work)
+{
+	struct location *out = work->out;
+	struct candidate *candidates = malloc(out->n_nodes * sizeof(*candidates));
+	uint32_t n;
+
+	if (!candidates) {
+		return false;
+	}
+	n = weigh_segments(work->profile, work->horizon, candidates);
+	out->n_listed = list_candidates(candidates, n);
 	out->has_rest = n > LOCATE_LISTED;
 	out->rest.phi = out->has_rest ? 1 : 0;
-	for (uint32_t i = LOCATE_LISTED; i < n; i++) {
-		out->rest.mean_ns += out->nodes[candidates[i].node].mean_ns;
-	}
-	out->n_listed = n < LOCATE_LISTED ? n : LOCATE_LISTED;
-	qsort(candidates, out->n_listed, sizeof(*candidates), by_phi);
 	for (uint32_t i = 0; i < out->n_nodes; i++) {
 		work->columns[i] = out->n_listed;
 	}
-	for (uint32_t i = 0; i < out->n_listed; i++) {
+	for (uint32_t i = 0; i < n; i++) {
+		struct located_segment *segment = &out->nodes[candidates[i].node];
+
+		segment->mean_ns = candidates[i].mean_ns;
+		segment->sd_ns = candidates[i].sd_ns;
+		segment->phi = candidates[i].phi;
+		if (i >= out->n_listed) {
+			out->rest.mean_ns += segment->mean_ns;
+			continue;
+		}
 		out->listed[i] = candidates[i].node;
 		work->columns[candidates[i].node] = i;
 		out->rest.phi -= out->has_rest ? candidates[i].phi : 0;
@@ -419,13 +465,13 @@ static void work_release(struct work *work)
 	free(work->parts);
 }
 
-static bool work_do(struct work *work, double variance)
+static bool work_do(struct work *work)
 {
 	read_durations(work);
 	if (!(work->variance > 0)) {
 		return true; /* nothing varied lately */
 	}
-	if (!list_segments(work, variance) || !read_samples(work) || !make_intervals(work) ||
+	if (!list_segments(work) || !read_samples(work) || !make_intervals(work) ||
 			!look_together(work)) {
 		return false;
 	}
@@ -461,7 +507,7 @@ bool location_make(struct location *out, const struct profile *profile, enum hor
 		return true;
 	}
 	out->n_nodes = profile->n;
-	ok = work_allocate(&work) && work_do(&work, variance);
+	ok = work_allocate(&work) && work_do(&work);
 	work_release(&work);
 	if (!ok) {
 		location_release(out);

@@ -55,6 +55,13 @@ bool location_make(struct location *out, const struct profile *profile, enum hor
 		struct sample *const *samples, uint32_t n_samples, uint32_t enough);
 void location_release(struct location *location);
 
+/*
+ * Only which LOCATE_LISTED nodes are listed, largest phi first; none where nothing varies. Takes
+ * microseconds. False if out of memory.
+ */
+bool location_list(const struct profile *profile, enum horizon horizon, uint32_t *nodes,
+		uint32_t *n_nodes);
+
 /* The tail tells another story than phi: it is a fifth off, and outside the interval. */
 bool location_disagrees(const struct located_segment *segment);
 

@@ -82,8 +82,31 @@ static void drop_oldest(struct groups *groups, struct group *group)
 
 	group_before_change(groups, group);
 	sample_leave_window(groups, ring_at(ring, 0));
+	collect_leave(group, ring_at(ring, 0));
 	samples_drop_oldest(&groups->samples, ring);
 	group->now.observed.changes++;
+}
+
+void observe_bound(struct groups *groups)
+{
+	while (samples_full(&groups->samples)) {
+		drop_oldest(groups, groups->items[groups->samples.oldest->group]);
+	}
+}
+
+/* Room for one more; and what is old goes, so that memory does not grow for as long as it takes the
+ * slowest groups to fill their rings; but not where key-values are looked at, as these take many.
+ */
+static void make_room(struct groups *groups, struct group *group)
+{
+	const struct sample_ring *ring = &group->now.observed.ring;
+	uint64_t age_ns = groups->retention * QUARTER_NS;
+
+	while (ring->n == SAMPLES_MAX ||
+			(ring->n > SAMPLES_LEAST && !group->collected &&
+					ring_at(ring, 0)->end_ns + age_ns < groups->now_ns)) {
+		drop_oldest(groups, group);
+	}
 }
 
 void observe_begin_epoch(struct group *group)
@@ -97,6 +120,7 @@ void observe_request(struct groups *groups, struct group *group, const struct re
 {
 	struct observed *observed = &group->now.observed;
 	struct sample *sample, head = {.group = group->index};
+	const struct sample_keys *keys = NULL;
 	struct measured measured;
 	bool complete = request->state == REQUEST_COMPLETE;
 
@@ -114,13 +138,16 @@ void observe_request(struct groups *groups, struct group *group, const struct re
 	head.request.skewed = complete && measured.skewed;
 	head.request.counted = complete && !head.request.skewed &&
 			       head.request.duration_ns <= MOMENTS_MAX_NS;
-	if (observed->ring.n == SAMPLES_MAX) {
-		drop_oldest(groups, group);
+	if (group->collected && head.request.counted) {
+		keys = collect_read(groups, group, request);
 	}
-	sample = samples_add(&groups->samples, &observed->ring, &head, &groups->items_of_one);
+	make_room(groups, group);
+	sample = samples_add(&groups->samples, &observed->ring, &head, &groups->items_of_one, keys);
 	if (!sample) {
+		collect_dropped(groups, keys);
 		return;
 	}
+	collect_taken(group, sample);
 	observed_count(observed, HORIZON_ALL, sample, false);
 	if (group->epoch && request->start_ns >= group->epoch_ns) {
 		observed_count(observed, HORIZON_EPOCH, sample, false);
@@ -128,7 +155,5 @@ void observe_request(struct groups *groups, struct group *group, const struct re
 	if (in_window) {
 		sample_enter_window(groups, group, sample);
 	}
-	while (samples_full(&groups->samples)) {
-		drop_oldest(groups, groups->items[groups->samples.oldest->group]);
-	}
+	observe_bound(groups);
 }

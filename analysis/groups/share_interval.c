@@ -157,11 +157,15 @@ static void make_rows(struct series *series, const double *parts)
 	}
 }
 
-/* Standard errors by the delta method, over all blocks there are. */
-static void find_errors(struct series *series)
+/*
+ * Standard errors by the delta method, over all blocks there are. False: none is above 0, as where
+ * all of T is of one column, and the intervals are points.
+ */
+static bool find_errors(struct series *series)
 {
 	uint32_t width = series->width;
 	double scale = (double)series->n_blocks / (series->n_blocks - 1) / series->length;
+	bool any = false;
 
 	for (uint32_t begin = 0; begin < series->n; begin++) {
 		const double *row = &series->rows[(size_t)begin * series->stride];
@@ -174,7 +178,9 @@ static void find_errors(struct series *series)
 	}
 	for (uint32_t a = 0; a < width; a++) {
 		series->error[a] = sqrt(series->error[a] * scale) / series->variance;
+		any = any || series->error[a] > SMALLEST;
 	}
+	return any;
 }
 
 /* One value of t = (phi' - phi) / error' for each column. False: T does not vary in this one. */
@@ -250,7 +256,7 @@ bool share_intervals(const double *durations, const double *parts, uint32_t n, u
 {
 	struct bootstrap_random random = {.state = seed};
 	struct series series = {.n = 0};
-	uint32_t *begins = malloc(n * sizeof(*begins)), done = 0;
+	uint32_t *begins = malloc(n * sizeof(*begins)), done = 0, tries = RESAMPLES;
 	double *phi = malloc(width * sizeof(*phi));
 	bool ok = begins && phi && series_allocate(&series, n, width);
 
@@ -260,8 +266,8 @@ bool share_intervals(const double *durations, const double *parts, uint32_t n, u
 	}
 	if (ok) {
 		make_rows(&series, parts);
-		find_errors(&series);
-		for (uint32_t i = 0; i < RESAMPLES; i++) {
+		tries = find_errors(&series) ? RESAMPLES : 0;
+		for (uint32_t i = 0; i < tries; i++) {
 			done += resample(&series, &random, begins, phi, &series.resampled[done],
 					RESAMPLES);
 		}

@@ -118,6 +118,7 @@ static void slices_drop(struct groups *groups, uint64_t quarter)
 	for (slice = *slot; slice; slice = next) {
 		next = slice->next;
 		slice_leave_window(groups, slice);
+		keep_trim_sample(groups, groups->items[slice->group], quarter + 1);
 		if (groups->pin.on && slice->seal < groups->seal) {
 			slice->next = NULL;
 			if (groups->pin.last) {

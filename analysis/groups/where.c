@@ -125,9 +125,7 @@ const char *context_name(const struct groups *groups, uint32_t context)
 	return names_text(groups->names, contexts_get(groups->contexts, context)->name);
 }
 
-/* The names of those above a context, outermost first. */
-static const char *chain_text(
-		const struct groups *groups, uint32_t context, struct snapshot *snapshot)
+const char *context_chain(const struct groups *groups, uint32_t context, struct arena *arena)
 {
 	const char *names[PROFILE_MAX_DEPTH];
 	uint32_t n = 0;
@@ -139,7 +137,7 @@ static const char *chain_text(
 		names[n++] = context_name(groups, context);
 		length += strlen(names[n - 1]) + strlen(CHAIN_LINK);
 	}
-	text = at = snapshot_alloc(snapshot, length + 1);
+	text = at = arena_alloc(arena, length + 1);
 	if (!text) {
 		return "";
 	}
@@ -180,7 +178,7 @@ static enum status fill_segments(const struct groups *groups, const struct insta
 		segments[i].context = context;
 		segments[i].name = context ? snapshot_text(snapshot, context_name(groups, context))
 					   : REST_NAME;
-		segments[i].where = chain_text(groups, context, snapshot);
+		segments[i].where = context_chain(groups, context, snapshot->arena);
 	}
 	if (location->has_rest) {
 		segment_set(&segments[n - 1], &location->rest);

@@ -31,11 +31,13 @@ static bool candidates_reserve(struct pythia *pythia, uint32_t n)
 	return true;
 }
 
-static bool can_enable(const struct pythia *pythia, const struct point *point)
+static bool can_enable(struct pythia *pythia, const struct point *point)
 {
 	/* A moment has no time of its own: it would split nothing. */
-	return point->entry && (point->exit || point->kernel) && point_off(point) &&
-	       point->barred <= pythia->epoch;
+	bool can = point->entry && (point->exit || point->kernel) && point_off(point);
+
+	pythia->n_barred += can && point->barred > pythia->epoch;
+	return can && point->barred <= pythia->epoch;
 }
 
 /* Whether it stands in the tree now: what is in it is not the edge's own time. */
@@ -294,7 +296,7 @@ static void find_candidates(struct pythia *pythia, const struct finding *finding
 	double edge_ns = own_time(pythia, edge);
 	uint32_t at = space_next(space, edge, edge, false);
 
-	pythia->n_candidates = 0;
+	pythia->n_candidates = pythia->n_barred = 0;
 	while (at != SPACE_NONE) {
 		const struct point *point = &pythia->points.items[space->nodes[at].point];
 		bool out = finding_rules_out(finding, space->nodes[at].point) ||

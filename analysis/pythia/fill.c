@@ -163,7 +163,7 @@ static enum status fill_rules(struct pythia *pythia, struct snapshot *snapshot)
 	return STATUS_OK;
 }
 
-static const char *path_of(const struct snapshot *snapshot, uint32_t group_id)
+const char *pythia_path_of(const struct snapshot *snapshot, uint32_t group_id)
 {
 	for (uint32_t i = 0; i < snapshot->groups.n; i++) {
 		if (snapshot->groups.rows[i].id == group_id) {
@@ -173,7 +173,7 @@ static const char *path_of(const struct snapshot *snapshot, uint32_t group_id)
 	return "";
 }
 
-static enum status fill_finding(const struct pythia *pythia, const struct finding *finding,
+static enum status fill_finding(struct pythia *pythia, const struct finding *finding,
 		struct snapshot *snapshot, struct steps_finding *out)
 {
 	const char **history =
@@ -188,7 +188,7 @@ static enum status fill_finding(const struct pythia *pythia, const struct findin
 	}
 	*out = (struct steps_finding){.group_id = finding->group_id,
 			.type = snapshot_text(snapshot, names_text(pythia->names, finding->type)),
-			.path = path_of(snapshot, finding->group_id),
+			.path = pythia_path_of(snapshot, finding->group_id),
 			.rule = finding->rule,
 			.text = snapshot_text(snapshot, finding->text ? finding->text : ""),
 			.where = snapshot_text(snapshot, finding->where ? finding->where : ""),
@@ -200,10 +200,11 @@ static enum status fill_finding(const struct pythia *pythia, const struct findin
 			.seconds = (double)(end_ns - finding->started_ns) * 1e-9,
 			.n_history = finding->n_history,
 			.history = history};
-	return STATUS_OK;
+	return finding_fill_evidence(pythia, finding, snapshot, out);
 }
 
-/* Verdicts first, then what is searched, then what is healthy; each in the order of finding. */
+/* Verdicts first, then what is searched, then what is healthy; each in the order of finding. What
+ * was asked for comes last. */
 static uint32_t rank_of(const struct finding *finding)
 {
 	return finding->rule == STOP_NONE ? 1 : finding->rule == STOP_HEALTHY ? 2 : 0;
@@ -212,8 +213,8 @@ static uint32_t rank_of(const struct finding *finding)
 static enum status fill_findings(struct pythia *pythia, struct snapshot *snapshot)
 {
 	struct steps_view *view = &snapshot->steps;
-	struct steps_finding *out =
-			snapshot_alloc(snapshot, (pythia->n_findings + 1) * sizeof(*out));
+	struct steps_finding *out = snapshot_alloc(
+			snapshot, (pythia->n_findings + EXPLAINING_MAX + 1) * sizeof(*out));
 
 	if (!out) {
 		return STATUS_NO_MEMORY;
@@ -233,7 +234,7 @@ static enum status fill_findings(struct pythia *pythia, struct snapshot *snapsho
 		}
 	}
 	view->findings = out;
-	return STATUS_OK;
+	return evidence_fill_asked(pythia, snapshot, out, &view->n_findings);
 }
 
 enum status pythia_fill(struct pythia *pythia, struct snapshot *snapshot)

@@ -2,6 +2,7 @@
 #ifndef PT_PYTHIA_INTERNAL_H
 #define PT_PYTHIA_INTERNAL_H
 
+#include "pythia/explaining.h"
 #include "pythia/points.h"
 #include "pythia/pythia.h"
 #include "pythia/space.h"
@@ -22,12 +23,16 @@
  *   norms.c     what is normal
  *   look.c      the loop: what it makes of a look at the groups
  *   propose.c   steps that are not about an edge: skeleton, learning, disabling
+ *   explaining.c  which groups are explained by key-values, and when; explained.c: in words
+ *   evidence.c  what is told of a finding beside its text
  *   watch.c     whether a step is kept
  *   pythia.c    what is set, offered, decided
  *   fill.c      into snapshots; profile.c  from and to files' values
  */
 #define NS_PER_S    UINT64_C(1000000000)
 #define PATIENCE_NS (60 * NS_PER_S) /* for the worst group, before others are looked at */
+
+#define FINDING_RULED_OUT 16u
 
 /* A group whose variation is searched. */
 struct finding {
@@ -48,8 +53,14 @@ struct finding {
 	uint32_t boring_epoch; /* in which its points were last judged boring or not, plus 1 */
 	char *history[PYTHIA_MAX_HISTORY];
 	uint32_t n_history;
+	double given_up_phi[PYTHIA_MAX_HISTORY]; /* that they held then */
 	uint64_t *told_nothing; /* points that did, a bit each: they and what they enclose */
 	uint32_t told_words;
+	struct {
+		uint32_t point;
+		double phi;
+	} ruled_out[FINDING_RULED_OUT]; /* the first of these */
+	uint32_t n_ruled_out;
 };
 
 /* How a group performed when points were learned. */
@@ -76,6 +87,7 @@ struct pythia {
 	const struct strategy *strategy;
 	struct finding findings[PYTHIA_MAX_FINDINGS];
 	uint32_t n_findings;
+	struct explaining explaining;
 	struct index offered_hosts; /* by host bit number */
 	uint32_t offers;            /* lists of them that came */
 	uint32_t over_looks;        /* in a row, at which the steps cost more than the budget */
@@ -96,6 +108,8 @@ struct pythia {
 	uint64_t touched_hosts; /* by the order that was done last, a bit each */
 	bool *touched_points;   /* likewise, of the first n_touched; the others may be */
 	uint32_t n_touched;
+	uint64_t gone, gone_ns; /* hosts without control now; event time at which the last was lost
+				 */
 	char lacks[256];
 
 	/* Predicted events/s of each point if it is on, by the rates of the last look. */
@@ -105,6 +119,7 @@ struct pythia {
 	/* Scratch of a plan. */
 	struct candidate *candidates;
 	uint32_t n_candidates, candidates_room;
+	uint32_t n_barred; /* points that would be candidates, were they not barred */
 	uint32_t *chosen, *nodes, *in_time;
 	uint32_t nodes_room;
 	double *doubles;
@@ -130,6 +145,8 @@ void norms_set(struct pythia *pythia, const struct norm *norm);
 void norms_drop(struct pythia *pythia, const struct groups_row *row);
 /* A group performs as it did when it was learned, whatever that is. */
 bool norms_hold(const struct pythia *pythia, const struct groups_row *row);
+/* It surely does so again; where there is no norm, nothing is said of it. */
+bool norms_calm(const struct pythia *pythia, const struct groups_row *row);
 /* Takes up the groups of the window, once for each. */
 void norms_judge(struct pythia *pythia, const struct groups_view *recent);
 /* It holds, or what goes beyond it has not lasted, or is everywhere: no reason to search. */
@@ -163,8 +180,8 @@ struct finding *finding_of(struct pythia *pythia, uint32_t group_id, bool make, 
 void finding_release(struct finding *finding);
 void finding_note(struct finding *finding, const char *format, ...)
 		__attribute__((format(printf, 2, 3)));
-/* A point was on in this search, and what it encloses held next to nothing. */
-void finding_rule_out(struct finding *finding, uint32_t point);
+/* A point was on in this search, and what it encloses held next to nothing: phi. */
+void finding_rule_out(struct finding *finding, uint32_t point, double phi);
 bool finding_rules_out(const struct finding *finding, uint32_t point);
 /* Decides on a group that there is enough to see of; may add a proposed step. */
 void finding_search(struct pythia *pythia, struct finding *finding,
@@ -173,6 +190,15 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 /* look.c: how long a group's epoch has lasted; and whether that is enough for a verdict. */
 uint64_t pythia_age_of_epoch(const struct pythia_look *look, const struct groups_row *row);
 bool pythia_is_settled(const struct pythia_look *look, const struct pythia_detail *detail);
+
+/* fill.c: of a group, by the snapshot that is being filled; "" if it is not in it. */
+const char *pythia_path_of(const struct snapshot *snapshot, uint32_t group_id);
+/* evidence.c: what was ruled out, what its points cost, what explains it, what to look at next. */
+enum status finding_fill_evidence(struct pythia *pythia, const struct finding *finding,
+		struct snapshot *snapshot, struct steps_finding *out);
+/* Groups that a person asked to be explained, and that no search is about. */
+enum status evidence_fill_asked(struct pythia *pythia, struct snapshot *snapshot,
+		struct steps_finding *out, uint32_t *n);
 
 /*
  * Where the median of a group surely lies: the quantiles 2.6 standard errors on both sides of one

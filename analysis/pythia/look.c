@@ -6,18 +6,20 @@
 #include "pythia/internal.h"
 
 #define EPOCH_NS       (10 * NS_PER_S) /* and that many requests: enough to decide on */
+#define WINDOW_STEP_NS (NS_PER_S / 4)  /* the window of ten seconds may be so much shorter */
 #define EPOCH_REQUESTS 200u
 #define CLEAR_EPOCH_NS (5 * NS_PER_S) /* where one place surely holds most of the variance */
 #define MOST_PHI       0.5
 #define LONG_EPOCH_NS  (30 * NS_PER_S) /* or that long with fewer */
 #define FEW_REQUESTS   50u
-#define OVER_LOOKS     3u               /* over the budget, before the newest step is undone */
-#define CALM_LOOKS     2u               /* healthy: nothing varies in so many windows */
-#define BORING_PHI     0.02             /* upper bound of what a boring point's time holds */
-#define BORING_HIDES   0.1              /* shares of opposite sign that merging would hide */
+#define OVER_LOOKS     3u   /* over the budget, before the newest step is undone */
+#define CALM_LOOKS     2u   /* healthy: nothing varies in so many windows; one more in a search */
+#define BORING_PHI     0.02 /* upper bound of what a boring point's time holds */
+#define BORING_HIDES   0.1  /* shares of opposite sign that merging would hide */
 #define STALE_NS       (60 * NS_PER_S)  /* a proposal nobody decided on */
 #define AGAIN_NS       (600 * NS_PER_S) /* and then of a skeleton, or to learn */
 #define CLEAR_PHI      0.3              /* a lower bound that needs no more requests */
+#define GONE_NS        (60 * NS_PER_S)  /* a host may need to come back */
 
 static bool reserve_nodes(struct pythia *pythia, uint32_t n)
 {
@@ -112,7 +114,8 @@ bool pythia_is_settled(const struct pythia_look *look, const struct pythia_detai
 {
 	uint64_t age_ns = pythia_age_of_epoch(look, detail->row), count = detail->row->count;
 
-	return detail->tree->located && age_ns >= EPOCH_NS && count >= FEW_REQUESTS &&
+	return detail->tree->located && age_ns >= EPOCH_NS - WINDOW_STEP_NS &&
+	       count >= FEW_REQUESTS &&
 	       (count >= EPOCH_REQUESTS || age_ns >= LONG_EPOCH_NS ||
 			       is_clear(detail->tree, CLEAR_PHI));
 }
@@ -156,6 +159,17 @@ static bool row_is_boring(const struct tree_view *tree, const struct tree_row *r
 	       (row->phi > -BORING_HIDES && parent->phi < BORING_HIDES);
 }
 
+/* What tells nothing itself may lead to what does. */
+static bool leads_somewhere(const struct tree_view *tree, uint32_t at)
+{
+	for (uint32_t i = at + 1; i <= at + tree->rows[at].n_below; i++) {
+		if (tree->rows[i].phi_high >= BORING_PHI) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static void judge_boring(struct pythia *pythia, const struct pythia_look *look)
 {
 	for (uint32_t d = 0; d < look->n_details; d++) {
@@ -177,12 +191,13 @@ static void judge_boring(struct pythia *pythia, const struct pythia_look *look)
 			if (at == POINT_NONE || !pythia->points.items[at].ours) {
 				continue;
 			}
-			if (row_is_boring(tree, row) && !is_on_path(pythia, at)) {
+			if (row_is_boring(tree, row) && !leads_somewhere(tree, i) &&
+					!is_on_path(pythia, at)) {
 				struct point *point = &pythia->points.items[at];
 
 				point->boring += point->bored != look->epoch + 1;
 				point->bored = look->epoch + 1;
-				finding_rule_out(finding, at);
+				finding_rule_out(finding, at, row->phi);
 			} else {
 				pythia->points.items[at].boring = 0;
 			}
@@ -202,8 +217,8 @@ static void judge_calm(struct pythia *pythia, const struct pythia_look *look)
 			continue;
 		}
 		finding->calm_ns = pythia->now_ns;
-		finding->calm = row->detection && !norms_hold(pythia, row) ? 0 : finding->calm + 1;
-		if (finding->calm < CALM_LOOKS) {
+		finding->calm = norms_calm(pythia, row) ? finding->calm + 1 : 0;
+		if (finding->calm < CALM_LOOKS + (finding->rule == STOP_NONE)) {
 			continue;
 		}
 		finding_note(finding, "nothing varies any more");
@@ -324,6 +339,15 @@ static void forget_silent(struct pythia *pythia)
 	}
 }
 
+/*
+ * What cannot be enabled just now is not beyond reach: a search that went on would end in the wrong
+ * place. Without the host, if it does not come back.
+ */
+static bool waits_for_host(const struct pythia *pythia)
+{
+	return pythia->gone && pythia->now_ns < pythia->gone_ns + GONE_NS;
+}
+
 static void say_lacks(struct pythia *pythia)
 {
 	uint32_t offered = 0;
@@ -332,7 +356,11 @@ static void say_lacks(struct pythia *pythia)
 	for (uint32_t i = 0; i < pythia->points.n; i++) {
 		offered += pythia->points.items[i].offered != 0;
 	}
-	if (!offered) {
+	if (waits_for_host(pythia)) {
+		snprintf(pythia->lacks, sizeof(pythia->lacks),
+				"control of a host is lost: the search waits for it, at most a "
+				"minute");
+	} else if (!offered) {
 		snprintf(pythia->lacks, sizeof(pythia->lacks),
 				"no host offers tracepoints: is control on, and are applications "
 				"running?");
@@ -387,6 +415,9 @@ void pythia_look(struct pythia *pythia, const struct pythia_look *look)
 	norms_judge(pythia, look->recent);
 	judge_calm(pythia, look);
 	judge_boring(pythia, look);
+	if (waits_for_host(pythia)) {
+		return;
+	}
 	if (!is_decided_on(pythia) || pythia_propose_skeleton(pythia) ||
 			pythia_propose_learning(pythia, look->groups)) {
 		return;

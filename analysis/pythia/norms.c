@@ -151,6 +151,21 @@ bool norms_hold(const struct pythia *pythia, const struct groups_row *row)
 	return is_within(norm, row, 1) && !is_wide(norm, row, 1);
 }
 
+/* By its estimates, not their lower bounds: what may still be wrong is not well again. */
+bool norms_calm(const struct pythia *pythia, const struct groups_row *row)
+{
+	const struct norm *norm = norm_of(pythia, row);
+
+	if (!norm) {
+		return !row->detection;
+	}
+	return !is_promised(row) && row->cov <= COV_GROWS * norm->cov &&
+	       row->n_modes <= norm->n_modes &&
+	       (double)row->p50_ns <= MEDIAN_GROWS * norm->p50_ns &&
+	       (norm->middle_ns < 0 || row->middle_ns <= MIDDLE_GROWS * norm->middle_ns ||
+			       row->middle_ns <= norm->middle_ns + MIDDLE_COUNTS * norm->p50_ns);
+}
+
 static bool is_judged(const struct groups_row *row)
 {
 	return row->count >= FEWEST && !row->lossy;

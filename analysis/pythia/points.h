@@ -18,6 +18,7 @@
 #define POINTS_MAX       131072u
 #define POINTS_MAX_HOSTS 64u
 #define POINTS_SEEN_NS   UINT64_C(60000000000)
+#define POINTS_LATE_NS   UINT64_C(5000000000) /* events of what is undone may come so late */
 #define POINT_NONE       UINT32_MAX
 
 struct point {
@@ -32,6 +33,8 @@ struct point {
 	uint64_t ours;       /* steps in force record it there */
 	uint64_t seen_ns;    /* event time of its last event; 0: never */
 	uint64_t enabled_ns; /* event time at which a step last enabled it */
+	uint64_t undone;     /* hosts where it was ours last, */
+	uint64_t undone_ns;  /* until this event time */
 	double bytes;        /* of a record of it when it was last seen; 0: it never was */
 	uint32_t boring;     /* epochs in a row in which it told nothing */
 	uint32_t bored;      /* the last of them, plus 1 */
@@ -66,6 +69,21 @@ uint32_t points_of_event(const struct points *points, uint32_t event);
 static inline uint64_t point_off(const struct point *point)
 {
 	return point->offered & ~(point->recorded | point->ours);
+}
+
+/*
+ * It is ours no more on these hosts. What still arrives from there was recorded before, and does
+ * not say that somebody else records it.
+ */
+static inline void point_undo(struct point *point, uint64_t hosts, uint64_t now_ns)
+{
+	hosts &= point->ours;
+	point->ours &= ~hosts;
+	point->recorded &= ~hosts;
+	if (hosts) {
+		point->undone = hosts | (point->undone_ns == now_ns ? point->undone : 0);
+		point->undone_ns = now_ns;
+	}
 }
 
 /* It is recorded wherever it is offered, or at least somewhere if no host offers it. */

@@ -60,8 +60,8 @@ static struct step_part *gather(const struct pythia *pythia,
 
 static bool is_skeleton_off(const struct pythia *pythia, const struct point *point)
 {
-	(void)pythia;
-	return point->skeleton && point->entry && point_off(point);
+	return point->skeleton && point->entry && point_off(point) &&
+	       point->barred <= pythia->epoch;
 }
 
 static bool is_off(const struct pythia *pythia, const struct point *point)

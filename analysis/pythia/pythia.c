@@ -34,6 +34,7 @@ void pythia_destroy(struct pythia *pythia)
 	for (uint32_t i = 0; i < pythia->n_findings; i++) {
 		finding_release(&pythia->findings[i]);
 	}
+	explaining_release(&pythia->explaining);
 	points_release(&pythia->points);
 	space_release(&pythia->space);
 	steps_release(&pythia->steps);
@@ -139,6 +140,10 @@ enum status pythia_offer(struct pythia *pythia, const char *host, const struct p
 		return STATUS_NOT_FOUND;
 	}
 	pythia->offers += n > 0;
+	if (pythia->gone & bit) {
+		pythia->gone &= ~bit;
+		pythia->learn_tried = false; /* it may have failed for that */
+	}
 	for (uint32_t i = 0; i < points->n; i++) {
 		points->items[i].offered &= ~bit;
 	}
@@ -159,14 +164,18 @@ void pythia_recorded(struct pythia *pythia, const char *event, const char *const
 		double bytes)
 {
 	uint32_t at = points_of_event(&pythia->points, pythia_intern(pythia, event));
+	struct point *point;
+	uint64_t late;
 
 	if (at == POINT_NONE) {
 		return;
 	}
-	pythia->points.items[at].seen_ns = pythia->now_ns;
-	pythia->points.items[at].bytes = bytes;
+	point = &pythia->points.items[at];
+	late = pythia->now_ns < point->undone_ns + POINTS_LATE_NS ? point->undone : 0;
+	point->seen_ns = pythia->now_ns;
+	point->bytes = bytes;
 	for (uint32_t i = 0; i < n; i++) {
-		pythia->points.items[at].recorded |= points_host(&pythia->points, hosts[i]);
+		point->recorded |= points_host(&pythia->points, hosts[i]) & ~late;
 	}
 }
 
@@ -301,11 +310,13 @@ void pythia_host_gone(struct pythia *pythia, const char *host, uint64_t now_ns)
 	uint64_t bit = points_host(&pythia->points, host);
 
 	for (uint32_t i = 0; i < pythia->points.n; i++) {
-		pythia->points.items[i].ours &= ~bit;
+		point_undo(&pythia->points.items[i], bit, now_ns);
 	}
 	for (uint32_t i = 0; i < pythia->steps.n; i++) {
 		step_host_gone(&pythia->steps.items[i], bit, host, now_ns);
 	}
+	pythia->gone |= bit;
+	pythia->gone_ns = now_ns;
 }
 
 const struct step_order *pythia_next_order(struct pythia *pythia)
@@ -387,7 +398,9 @@ bool pythia_order_done(struct pythia *pythia, const struct step_outcome *outcome
 		finding_note(finding, "step %u: %s", step->id, step->title);
 		finding->n_steps += outcome->ok;
 	}
-	if (!outcome->ok) {
+	if (!outcome->ok && step->kind == STEP_LEARN) {
+		pythia->learn_tried = true; /* a host forbids it, say: it would again */
+	} else if (!outcome->ok) {
 		pythia_bar(pythia, step);
 	}
 	return true;

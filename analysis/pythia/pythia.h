@@ -165,6 +165,33 @@ void pythia_watch_over(struct pythia *pythia, const struct step_watch *watch,
 		const struct group_view *group, uint64_t now_ns);
 uint32_t pythia_group_of_step(struct pythia *pythia, uint32_t step); /* 0: none */
 
+/* The key-values of a group's requests, from whoever has them: see groups/collect.h. */
+struct explain_table;
+struct pythia_keys {
+	bool (*collect)(void *context, uint32_t group_id, bool on);
+	const struct explain_table *(*table)(
+			void *context, uint32_t group_id, uint64_t since_ns, struct arena *arena);
+	void *context;
+};
+
+/*
+ * Explains findings, and groups that a person asks for: see explaining.h. A look takes up what was
+ * done, and begins the next; `groups` of the epoch, NULL: they cannot be shown now. At the finish
+ * all is done at once.
+ */
+void pythia_explain_look(struct pythia *pythia, const struct pythia_keys *keys,
+		const struct groups_view *groups, uint64_t now_ns);
+void pythia_explain_finish(struct pythia *pythia, const struct pythia_keys *keys,
+		const struct groups_view *groups, uint64_t now_ns);
+/* A slice of what was begun: about so many microseconds. */
+void pythia_explain_work(struct pythia *pythia, uint64_t units);
+/* Something was begun, or is asked for by a person: there is to be a look each second. */
+bool pythia_explains(const struct pythia *pythia);
+bool pythia_has_findings(const struct pythia *pythia);
+/* STATUS_NOT_FOUND: there is no such group; STATUS_FULL: too many are being explained. */
+enum status pythia_explain(
+		struct pythia *pythia, const struct pythia_keys *keys, uint32_t group_id);
+
 enum status pythia_fill(struct pythia *pythia, struct snapshot *snapshot);
 /* Marks the rows of a tree, and adds those of points that are off. */
 enum status pythia_mark_tree(struct pythia *pythia, struct snapshot *snapshot);

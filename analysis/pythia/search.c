@@ -40,12 +40,20 @@ struct finding *finding_of(struct pythia *pythia, uint32_t group_id, bool make, 
 			.type = type,
 			.edge = SPACE_NONE,
 			.judged_epoch = UINT32_MAX,
+			.calm_ns = pythia->now_ns,
 			.started_ns = pythia->now_ns};
 	return &pythia->findings[pythia->n_findings++];
 }
 
-void finding_rule_out(struct finding *finding, uint32_t point)
+void finding_rule_out(struct finding *finding, uint32_t point, double phi)
 {
+	if (finding->told_words == 0) {
+		finding->n_ruled_out = 0;
+	}
+	if (!finding_rules_out(finding, point) && finding->n_ruled_out < FINDING_RULED_OUT) {
+		finding->ruled_out[finding->n_ruled_out].point = point;
+		finding->ruled_out[finding->n_ruled_out++].phi = phi;
+	}
 	if (point / 64 >= finding->told_words) {
 		uint32_t words = point / 64 + 1;
 		uint64_t *bits = realloc(finding->told_nothing, words * sizeof(*bits));
@@ -295,16 +303,24 @@ static void verdict_code(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct edge *edge)
 {
 	const struct tree_row *row = &detail->tree->rows[edge->row];
+	char deeper[128];
 
+	snprintf(deeper, sizeof(deeper), "no point deeper in it %s",
+			pythia->space.learned ? "is known to fire"
+					      : "was seen to fire, of those that were tried (where "
+						"points "
+						"stand was not learned)");
+	if (!edge->leaf && pythia->n_barred) {
+		snprintf(deeper, sizeof(deeper),
+				"deeper in it %u point%s left off: rejected, refused or undone",
+				pythia->n_barred, pythia->n_barred == 1 ? " is" : "s are");
+	}
 	take_figures(finding, detail, edge->row);
 	finding_say(finding,
 			"%s: the time goes in %s (%.0f%% of the variance, %.0f to %.0f, n %llu); "
-			"no point deeper in it %s",
+			"%s",
 			detail->row->type, row->name, 100 * row->phi, 100 * row->phi_low,
-			100 * row->phi_high, (unsigned long long)detail->tree->counted,
-			pythia->space.learned ? "is known to fire"
-					      : "was seen to fire, of those that were tried (where "
-						"points stand was not learned)");
+			100 * row->phi_high, (unsigned long long)detail->tree->counted, deeper);
 	if (edge->node != SPACE_NONE) {
 		finding->edge = edge->node; /* the way there is kept */
 		pythia->points.items[pythia->space.nodes[edge->node].point].explained++;
@@ -375,6 +391,7 @@ static void learn_from_split(struct finding *finding, const struct edge *edges, 
 	if (finding->fruitless >= FRUITLESS_SPLITS && n > 1 &&
 			finding->n_given_up < PYTHIA_MAX_HISTORY) {
 		finding_note(finding, "backtrack: two splits of it were in vain");
+		finding->given_up_phi[finding->n_given_up] = tree->rows[edges[0].row].phi;
 		finding->given_up[finding->n_given_up++] = finding->edge;
 		finding->fruitless = 0;
 	}

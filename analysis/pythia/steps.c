@@ -362,7 +362,7 @@ void step_host_gone(struct step *step, uint64_t bit, const char *host, uint64_t 
 		step->ended_ns = now_ns;
 	}
 	if (touched) {
-		step_say(step, "undone on %s: its helper ended", host);
+		step_say(step, "undone on %s: its control, or our session there, has ended", host);
 	}
 }
 
@@ -382,8 +382,7 @@ static void take_effect(struct points *points, const struct step *step, bool und
 			point->enabled_ns = now_ns;
 			point->boring = 0;
 		} else {
-			point->ours &= ~part->hosts;
-			point->recorded &= ~part->hosts;
+			point_undo(point, part->hosts, now_ns);
 		}
 	}
 }

@@ -117,28 +117,61 @@ static uint32_t count_hosts(
 	return n;
 }
 
-/* What it used; NULL: not measured, or out of memory. */
-static struct state_resources *measure(struct requests *r, const struct fragment *f)
+/* False: it is not known. */
+static bool measure(const struct requests *r, const struct request *request,
+		const struct usage *usage, struct state_resources *out)
 {
-	struct state_resources *resources, sum;
+	*out = usage_sum(r->config.state, usage, request->start_ns, request->end_ns);
+	return out->measured;
+}
 
-	if (f->usage.n_threads == 0) {
-		return NULL;
+const struct state_resources *requests_resources(struct requests *r, struct kept_request *kept)
+{
+	struct state_resources sum;
+
+	if (r->finishing && kept == r->finishing->copy) {
+		kept = r->finishing; /* the copy's own are written at last */
 	}
-	sum = usage_sum(r->config.state, &f->usage, f->start_ns, f->end_ns);
-	resources = sum.measured ? pool_alloc(&r->pool->pool, sizeof(*resources)) : NULL;
-	if (resources) {
-		*resources = sum;
+	if (kept == r->finishing && kept->measures && !kept->resources &&
+			measure(r, &kept->request, r->finishing_usage, &sum)) {
+		kept->resources = pool_alloc(&r->pool->pool, sizeof(sum));
+		if (kept->resources) {
+			*kept->resources = sum;
+		}
 	}
-	return resources;
+	return kept->resources;
+}
+
+/* What it used, where somebody keeps the request: nobody else can ask later. */
+static void measure_kept(struct requests *r, struct kept_request *kept)
+{
+	struct kept_request *copy = kept->copy;
+	struct state_resources sum;
+
+	if (!copy) {
+		if (kept->request.references > 1) {
+			(void)requests_resources(r, kept);
+		}
+	} else if (copy->measures) {
+		bool known = kept->resources != NULL ||
+			     measure(r, &kept->request, r->finishing_usage, &sum);
+
+		if (known) {
+			*copy->resources = kept->resources ? *kept->resources : sum;
+		} else {
+			copy->resources = NULL; /* its room goes with the copy */
+		}
+	}
 }
 
 void fragment_finish(struct requests *r, struct fragment *f, enum request_state state)
 {
-	struct kept_request *kept;
+	struct kept_request *kept, *outer = r->finishing;
+	const struct usage *outer_usage = r->finishing_usage;
 	bool tainted, skewed;
 	uint32_t n_hosts, n_path, size;
 	uint64_t hosts;
+	struct usage usage;
 
 	if (f->end_ns < f->start_ns) {
 		f->end_ns = f->last_ns > f->start_ns ? f->last_ns : f->start_ns;
@@ -180,18 +213,23 @@ void fragment_finish(struct requests *r, struct fragment *f, enum request_state 
 			.events_left_out = f->n_left_out,
 			.spans_left_out = f->n_spans_left_out,
 			.size = size,
+			.measures = f->usage.n_threads > 0,
 	};
-	kept->resources = measure(r, f);
-	if (kept->resources) {
-		kept->request.bytes += (uint32_t)sizeof(*kept->resources);
-	}
 	if (n_path > 0) {
 		memcpy(kept->path, r->path, n_path * sizeof(uint32_t));
 	}
 	r->open_bytes -= f->copies.bytes;
 	f->copies = (struct copies){.first = NULL};
+	usage = f->usage;
+	f->usage = (struct usage){.n_threads = 0};
 	fragment_remove(r, f);
+	r->finishing = kept;
+	r->finishing_usage = &usage;
 	r->emit(r->context, &kept->request);
+	measure_kept(r, kept);
+	r->finishing = outer;
+	r->finishing_usage = outer_usage;
+	usage_release(&r->pool->pool, &usage);
 	request_drop(r->pool, &kept->request);
 }
 

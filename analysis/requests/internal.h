@@ -114,6 +114,35 @@ struct variants {
 	uint32_t room;
 };
 
+#define KEY_DIGITS 72u /* of a number as text, in whatever base */
+
+#define KEY_IDS 32u /* further names of ids are taken for values */
+
+struct key_item;
+struct request_key;
+
+/* A field that is a key of its type's events. */
+struct key_field {
+	uint32_t at, name;
+	bool numeric;
+};
+
+struct keys_of_type {
+	uint32_t n;
+	struct key_field *fields; /* NULL: not looked at so far */
+};
+
+/* What reading key-values works on, used again; see keys.c. */
+struct keys_reader {
+	struct keys_of_type *types;
+	struct key_item *items;
+	struct request_key *keys;
+	char (*digits)[KEY_DIGITS];
+	uint32_t n_types, n, room, key_room;
+	uint32_t n_ids, ids[KEY_IDS]; /* interned names of fields that name requests or messages */
+	bool ids_known;
+};
+
 struct requests {
 	struct requests_config config;
 	struct registry *registry;
@@ -151,12 +180,15 @@ struct requests {
 	uint64_t now_ns; /* of the last event */
 	uint64_t seq, serial, request_id;
 	uint32_t interval_serial;
+	struct kept_request *finishing;      /* the request being emitted; NULL: none */
+	const struct usage *finishing_usage; /* of it */
 	struct requests_counts counts;
 	char *scratch; /* for texts */
 	uint32_t scratch_room;
 	uint32_t *path; /* scratch for emission */
 	uint32_t path_room;
 	struct measuring measuring; /* scratch for measured.c */
+	struct keys_reader keys_reader;
 };
 
 /* What one binding of an event comes to. */
@@ -255,6 +287,9 @@ struct open_span *span_enclosing(const struct thread *thread, const struct fragm
 
 /* emission.c */
 void fragment_finish(struct requests *r, struct fragment *f, enum request_state state);
+/* What a request used: of one being emitted measured now, of a kept one as it was; NULL: not known.
+ */
+const struct state_resources *requests_resources(struct requests *r, struct kept_request *kept);
 void fragment_expire(struct requests *r, struct fragment *f);
 /* Numbers into ascending order, without doubles; returns how many are left. */
 uint32_t ids_sort(uint32_t *items, uint32_t n);
@@ -295,5 +330,10 @@ uint32_t variant_of(struct requests *r, uint32_t request_type, const struct even
 /* Schemas may have been added. */
 void variants_refresh(struct variants *variants);
 void variants_release(struct variants *variants);
+
+/* keys.c */
+/* Plans may be other ones than before. */
+void keys_reader_refresh(struct keys_reader *reader);
+void keys_reader_release(struct keys_reader *reader);
 
 #endif

@@ -80,18 +80,77 @@ void copies_free(struct pool *pool, struct copies *copies)
 	*copies = (struct copies){.first = NULL};
 }
 
-void request_hold(struct request *request)
+static uint32_t round_up(size_t bytes)
 {
-	request->references++;
+	return (uint32_t)((bytes + 7) / 8 * 8);
+}
+
+/* Bytes of the copies in one chunk, without its head. */
+static uint32_t used_bytes(const struct copies *copies)
+{
+	const struct copy_chunk *chunk;
+	uint32_t used = 0;
+
+	for (chunk = copies->first; chunk; chunk = chunk->next) {
+		used += chunk->used;
+	}
+	return used;
+}
+
+/* One chunk of all copies, at `at`. */
+static void unite_chunks(struct copies *copies, void *at, uint32_t used)
+{
+	struct copy_chunk *chunk, *one = at;
+
+	*one = (struct copy_chunk){.size = used + (uint32_t)sizeof(*one)};
+	for (chunk = copies->first; chunk; chunk = chunk->next) {
+		memcpy((char *)one->data + one->used, chunk->data, chunk->used);
+		one->used += chunk->used;
+	}
+	copies->first = copies->last = one;
+}
+
+struct request *request_keep(struct request_pool *pool, struct request *request)
+{
+	struct kept_request *kept = (struct kept_request *)(void *)request, *copy;
+	uint32_t used = used_bytes(&kept->copies), head = round_up(kept->size);
+	uint32_t resources = kept->measures ? (uint32_t)sizeof(*kept->resources) : 0;
+	uint32_t chunk = used ? used + (uint32_t)sizeof(struct copy_chunk) : 0;
+	uint32_t size = head + resources + chunk;
+
+	if (size > REQUEST_COMPACT_BYTES) {
+		request->references++;
+		return request;
+	}
+	copy = pool_alloc(&pool->pool, size);
+	if (!copy) {
+		return NULL;
+	}
+	memcpy(copy, kept, kept->size);
+	copy->request.references = 1;
+	copy->request.bytes = copy->size = size;
+	copy->request.path = copy->path;
+	copy->request.compact = true;
+	copy->resources = resources ? (void *)((char *)copy + head) : NULL;
+	if (used) {
+		unite_chunks(&copy->copies, (char *)copy + head + resources, used);
+	}
+	kept->copy = copy;
+	return &copy->request;
 }
 
 void request_drop(struct request_pool *pool, struct request *request)
 {
 	struct kept_request *kept = (struct kept_request *)(void *)request;
 
-	if (--request->references == 0) {
-		copies_free(&pool->pool, &kept->copies);
-		pool_free(&pool->pool, kept->resources, sizeof(*kept->resources));
-		pool_free(&pool->pool, kept, kept->size);
+	if (--request->references > 0) {
+		return;
 	}
+	if (request->compact) {
+		pool_free(&pool->pool, kept, request->bytes);
+		return;
+	}
+	copies_free(&pool->pool, &kept->copies);
+	pool_free(&pool->pool, kept->resources, sizeof(*kept->resources));
+	pool_free(&pool->pool, kept, kept->size);
 }

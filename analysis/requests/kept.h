@@ -40,6 +40,17 @@ struct event_copy {
 	uint64_t slots[];
 };
 
+/* The event again, as far as it is kept; borrows from the copy. */
+static inline struct event copy_event(const struct event_copy *copy)
+{
+	return (struct event){.ts_ns = copy->ts_ns,
+			.type = copy->type,
+			.stream = copy->stream,
+			.cpu = copy->cpu,
+			.bytes = copy->bytes,
+			.slots = copy->slots};
+}
+
 struct copy_chunk {
 	struct copy_chunk *next;
 	uint32_t used, size; /* bytes; size is that of the whole chunk */
@@ -89,9 +100,11 @@ struct kept_request {
 	struct copies copies;
 	uint64_t root;                     /* seq of the root's entry; 0: a seed without a span */
 	struct state_resources *resources; /* NULL: not measured */
+	struct kept_request *copy;         /* made by request_keep(); NULL: none */
 	uint32_t events_left_out;
 	uint32_t spans_left_out; /* whose entries are among these */
 	uint32_t size;           /* of this allocation */
+	bool measures;           /* resources may be known: a copy has room for them */
 	uint32_t path[];
 };
 

@@ -9,20 +9,37 @@
 #include "requests/request.h"
 
 /*
- * The key-values of one finished request: what may explain how long it took. Fields of its spans
- * and points (as the schema keeps them), the host of each context where there is a choice, how
- * often a context ran, and, with kernel events, its resources.
+ * The key-values of one finished request: what may explain how long it took.
+ *
+ * FIELD: the fields that the schema keeps of its spans and points, but for those that say which
+ * request, message or span it is: what the event joins or pairs by, and whatever is called like a
+ * field that names requests or messages elsewhere. Integers shown in base ten, and floating point
+ * numbers, are numbers; enumerations, strings, and integers shown in another base (addresses,
+ * flags) are categories. Trees and what is not finite are left out. Where entry and exit of a span
+ * tell the same field, the exit's holds: what it was in the end.
+ *
+ * HOST: where the root ran, and each context whose span is not nested in its parent on its thread:
+ * work that was handed on, so that somebody chose where to.
+ *
+ * RESOURCE: with kernel events what the request used, as in struct state_resources, under the names
+ * of its members (cpu_ns, runqueue_ns, disk_read_bytes, ...).
+ *
+ * How often a context ran is not among them: it is in struct measured.
  *
  * A key is told by (source, calling context, name). Where a context has several spans in a request,
- * a numeric field is their sum, of a category the value of the longest span.
+ * a numeric field is their sum; a category, and a host, is that of the longest span, of equal ones
+ * of the first. A field that is now a number, now a category, is what the first of them is.
  */
+#define KEY_TEXT_BYTES 128u /* of a category; longer ones are cut */
+
 struct request_key {
 	enum explanation_source source;
 	uint32_t context; /* 0: of the request as a whole */
-	uint32_t name;    /* interned field name; 0 for hosts and counts */
+	uint32_t name;    /* interned; 0 for hosts */
 	bool numeric;
-	double number;     /* numeric */
-	uint32_t category; /* else: interned text */
+	double number;    /* numeric; finite */
+	const char *text; /* else; need not end in 0 */
+	uint32_t length;
 };
 
 struct request_keys {
@@ -31,8 +48,9 @@ struct request_keys {
 };
 
 /*
- * Reads them; borrowed until the next call of the request engine. The request has its events (it is
- * new, or kept). False if out of memory. O(events log events).
+ * Reads them; borrowed until the next call of the request engine, texts at most as long as the
+ * request lives. The request has its events (it is new, or kept). False if out of memory. O(values
+ * log values).
  */
 struct requests;
 bool requests_read_keys(

@@ -19,6 +19,10 @@
 #define REQUEST_HOST(host) ((host) < 63 ? UINT64_C(1) << (host) : REQUEST_MANY_HOSTS)
 
 struct request {
+	/* What letting go of it touches stands first: by then it is in no cache. */
+	uint32_t references;       /* request_keep(), request_drop() */
+	uint32_t bytes;            /* memory that goes with it */
+	bool compact;              /* all of it is in one piece of these */
 	uint64_t id;               /* counts from 1 in the order of completion */
 	uint32_t type;             /* interned name of the request's type */
 	uint32_t variant;          /* interned; sets apart within the type; 0: nothing does */
@@ -33,13 +37,19 @@ struct request {
 	/* The set of skeleton calling contexts visited: ascending, no doubles. */
 	uint32_t n_path;
 	const uint32_t *path;
-	uint32_t references; /* request_hold(), request_drop() */
-	uint32_t bytes;      /* memory that goes with it */
 };
 
-/* One more keeper; dropping the last one frees the request. O(1). Defined by the request engine. */
 struct request_pool;
-void request_hold(struct request *request);
+
+/*
+ * Keeps a request: gives it with one more reference, or, where it is small, a copy in one piece
+ * with one reference, since what is kept is mostly older than any cache. In the order of keeping
+ * these lie beside each other. NULL if out of memory. O(bytes), which are REQUEST_COMPACT_BYTES at
+ * most.
+ */
+#define REQUEST_COMPACT_BYTES 16384u
+struct request *request_keep(struct request_pool *pool, struct request *request);
+/* Dropping the last reference frees the request. O(its chunks). */
 void request_drop(struct request_pool *pool, struct request *request);
 
 #endif

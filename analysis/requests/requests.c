@@ -52,6 +52,7 @@ void requests_destroy(struct requests *r)
 	losses_release(&r->losses);
 	spans_release(&r->spans);
 	measuring_release(&r->measuring);
+	keys_reader_release(&r->keys_reader);
 	key_table_release(&r->intervals);
 	key_table_release(&r->keyed);
 	for (i = 0; i <= PLAN_MAX_BINDS; i++) {
@@ -106,6 +107,7 @@ void requests_refresh(struct requests *r)
 	r->plans = model_plans(r->model);
 	r->refresh = false;
 	variants_refresh(&r->variants);
+	keys_reader_refresh(&r->keys_reader);
 	if (!same && r->n_fragments > 0) {
 		requests_finish(r);
 	}
@@ -511,9 +513,4 @@ bool requests_next_symbol(struct requests *r, struct symbol_query *query)
 const struct requests_counts *requests_counts(const struct requests *r)
 {
 	return &r->counts;
-}
-
-uint32_t requests_open(const struct requests *r)
-{
-	return r->n_fragments;
 }

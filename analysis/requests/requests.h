@@ -83,6 +83,5 @@ void requests_lose(struct requests *requests, const struct loss *loss);
 bool requests_next_symbol(struct requests *requests, struct symbol_query *query);
 
 const struct requests_counts *requests_counts(const struct requests *requests);
-uint32_t requests_open(const struct requests *requests);
 
 #endif

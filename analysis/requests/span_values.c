@@ -4,16 +4,6 @@
 #include "requests/span_values.h"
 #include "requests/values.h"
 
-static struct event event_of(const struct event_copy *copy)
-{
-	return (struct event){.ts_ns = copy->ts_ns,
-			.type = copy->type,
-			.stream = copy->stream,
-			.cpu = copy->cpu,
-			.bytes = copy->bytes,
-			.slots = copy->slots};
-}
-
 static bool is_kept(const struct schema_event *source, const struct field *field)
 {
 	uint32_t i;
@@ -58,19 +48,26 @@ static bool is_identity(const struct plan *plan, uint32_t field)
 	return is_key(plan->pair, plan->n_pair, field);
 }
 
+bool value_is_told(const struct requests *r, uint32_t type, uint32_t field, enum values which)
+{
+	const struct plan *plan = &r->plans[type];
+
+	if (which != VALUES_ALL &&
+			!is_kept(plan->source, &r->registry->types[type].fields[field])) {
+		return false;
+	}
+	return which != VALUES_COMPARED || !is_identity(plan, field);
+}
+
 uint32_t event_values(struct requests *r, struct snapshot *snapshot, const struct event_copy *copy,
 		enum values which, struct request_value *values)
 {
 	const struct event_type *type = &r->registry->types[copy->type];
-	const struct plan *plan = &r->plans[copy->type];
-	struct event event = event_of(copy);
+	struct event event = copy_event(copy);
 	uint32_t i, n = 0;
 
 	for (i = 0; i < type->n_fields && (i + 1) * 8 <= copy->bytes; i++) {
-		if (which != VALUES_ALL && !is_kept(plan->source, &type->fields[i])) {
-			continue;
-		}
-		if (which == VALUES_COMPARED && is_identity(plan, i)) {
+		if (!value_is_told(r, copy->type, i, which)) {
 			continue;
 		}
 		values[n++] = (struct request_value){

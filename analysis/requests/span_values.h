@@ -13,6 +13,9 @@ enum values {
 	VALUES_COMPARED, /* those kept, but what only says which request or message it is */
 };
 
+/* Is this field of a type's events among them? */
+bool value_is_told(const struct requests *r, uint32_t type, uint32_t field, enum values which);
+
 /* The values of an event, in the snapshot's memory; returns how many. Room: its fields. */
 uint32_t event_values(struct requests *r, struct snapshot *snapshot, const struct event_copy *copy,
 		enum values which, struct request_value *values);

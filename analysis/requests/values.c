@@ -9,7 +9,7 @@
 
 #define MAX_TREE_DEPTH 64
 
-static const char *label_of(const struct field *field, uint64_t value)
+const char *value_label(const struct field *field, uint64_t value)
 {
 	uint32_t i;
 
@@ -41,7 +41,7 @@ static void binary(char *text, size_t size, uint64_t value)
 
 void value_scalar(char *text, size_t size, const struct field *field, uint64_t slot)
 {
-	const char *label = label_of(field, slot);
+	const char *label = value_label(field, slot);
 	double number;
 
 	if (label) {

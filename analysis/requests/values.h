@@ -13,6 +13,9 @@
  * enumerations, trees as {a=1, b=[2, 3]}. Not escaped.
  */
 
+/* What an enumeration calls a number; NULL: nothing, or it is none. Lives as long as the field. */
+const char *value_label(const struct field *field, uint64_t value);
+
 /* An integer or a floating point number. Always terminated. */
 void value_scalar(char *text, size_t size, const struct field *field, uint64_t slot);
 

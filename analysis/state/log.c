@@ -52,7 +52,7 @@ struct event_log {
 	struct kept *oldest, *newest, *hint; /* hint: where the last one was put */
 	struct kept **buckets;
 	uint32_t n_buckets, n_kept;
-	uint64_t kept_bytes, kept_lost;
+	uint64_t kept_bytes;
 
 	struct kept *scratch; /* window off: the newest event, while it may still be held */
 	uint64_t scratch_size;
@@ -236,7 +236,6 @@ static void kept_insert(struct event_log *log, struct kept *kept)
 	}
 	while (log->kept_bytes > log->config.max_held_bytes && log->oldest) {
 		kept_remove(log, log->oldest);
-		log->kept_lost++;
 	}
 }
 
@@ -245,7 +244,6 @@ static void keep_record(struct event_log *log, uint64_t number, const struct rec
 	struct kept *kept = malloc(sizeof(*kept) + record->bytes);
 
 	if (!kept) {
-		log->kept_lost++;
 		return;
 	}
 	kept->number = number;
@@ -583,14 +581,4 @@ void log_each(const struct event_log *log, uint64_t from_ns, uint64_t to_ns,
 uint64_t log_trimmed(const struct event_log *log)
 {
 	return log->trimmed_ns > log->before_ns ? log->trimmed_ns : 0;
-}
-
-uint64_t log_held_lost(const struct event_log *log)
-{
-	return log->kept_lost;
-}
-
-uint64_t log_bytes(const struct event_log *log)
-{
-	return log->chunk_bytes + log->kept_bytes;
 }

@@ -57,8 +57,5 @@ void log_each(const struct event_log *log, uint64_t from_ns, uint64_t to_ns,
 
 /* Time before which events of the window had to go for memory; 0: none had to. */
 uint64_t log_trimmed(const struct event_log *log);
-/* Held events that had to go for memory. */
-uint64_t log_held_lost(const struct event_log *log);
-uint64_t log_bytes(const struct event_log *log);
 
 #endif

@@ -140,11 +140,6 @@ uint32_t series_from(const struct series *series, uint64_t at_ns)
 
 /* --- attributes ------------------------------------------------------------------------------ */
 
-static const struct past_value *past_at(const struct attribute *attribute, uint32_t i)
-{
-	return (const struct past_value *)series_at(&attribute->past, i);
-}
-
 static bool is_fresh(const struct attribute *attribute)
 {
 	return attribute->since_ns == 0 && attribute->value == 0;
@@ -154,7 +149,7 @@ static bool is_fresh(const struct attribute *attribute)
 static void drop_past(const struct store *store, struct attribute *attribute)
 {
 	while (attribute->past.n > 0) {
-		uint64_t end_ns = attribute->past.n > 1 ? past_at(attribute, 1)->at_ns
+		uint64_t end_ns = attribute->past.n > 1 ? attribute_past(attribute, 1)->at_ns
 							: attribute->since_ns;
 
 		if (end_ns > store->horizon_ns) {
@@ -175,8 +170,8 @@ void attribute_set(struct store *store, struct attribute *attribute, uint64_t at
 	if (is_fresh(attribute) || attribute->since_ns >= at_ns) {
 		uint32_t n = attribute->past.n;
 
-		if (n > 0 && past_at(attribute, n - 1)->value == value) {
-			attribute->since_ns = past_at(attribute, n - 1)->at_ns;
+		if (n > 0 && attribute_past(attribute, n - 1)->value == value) {
+			attribute->since_ns = attribute_past(attribute, n - 1)->at_ns;
 			attribute->past.n--;
 		} else if (attribute->since_ns < at_ns) {
 			attribute->since_ns = at_ns;
@@ -209,7 +204,7 @@ static uint32_t past_index(const struct attribute *attribute, uint64_t at_ns)
 
 	/* Most often it is asked about what was just now. */
 	for (i = 1; i <= n && i <= NEAR; i++) {
-		if (past_at(attribute, n - i)->at_ns <= at_ns) {
+		if (attribute_past(attribute, n - i)->at_ns <= at_ns) {
 			return n - i;
 		}
 	}
@@ -230,8 +225,8 @@ uint64_t attribute_since(const struct attribute *attribute, uint64_t at_ns, uint
 	if (i == UINT32_MAX) {
 		return 0;
 	}
-	*since_ns = past_at(attribute, i)->at_ns;
-	return past_at(attribute, i)->value;
+	*since_ns = attribute_past(attribute, i)->at_ns;
+	return attribute_past(attribute, i)->value;
 }
 
 uint64_t attribute_at(const struct attribute *attribute, uint64_t at_ns)
@@ -248,7 +243,8 @@ uint64_t attribute_gain(const struct attribute *attribute, uint64_t from_ns, uin
 
 	/* Of a total whose beginning has gone, the oldest known value is where it counts from. */
 	if (since_ns == 0 && attribute->cut) {
-		from = attribute->past.n > 0 ? past_at(attribute, 0)->value : attribute->value;
+		from = attribute->past.n > 0 ? attribute_past(attribute, 0)->value
+					     : attribute->value;
 	}
 	return to > from ? to - from : 0;
 }
@@ -269,65 +265,42 @@ void attribute_release(struct store *store, struct attribute *attribute)
 	*attribute = (struct attribute){.value = 0};
 }
 
-bool attribute_step(const struct attribute *attribute, uint64_t from_ns, uint64_t to_ns,
-		struct attribute_walk *walk)
+void attribute_start(
+		const struct attribute *attribute, uint64_t from_ns, struct attribute_walk *walk)
 {
-	uint32_t n = attribute->past.n;
-
-	if (!walk->started) {
-		uint32_t i = past_index(attribute, from_ns);
-
-		walk->started = true;
-		walk->next = from_ns >= attribute->since_ns ? n : i;
-		walk->end_ns = from_ns;
-	}
-	walk->begin_ns = walk->end_ns;
-	if (walk->begin_ns >= to_ns) {
-		return false;
-	}
-	if (walk->next == UINT32_MAX) { /* before the first value */
-		walk->value = 0;
-		walk->since_ns = 0;
-		walk->next = 0;
-	} else if (walk->next < n) {
-		walk->value = past_at(attribute, walk->next)->value;
-		walk->since_ns = past_at(attribute, walk->next)->at_ns;
-		walk->next++;
-	} else {
-		walk->value = attribute->value;
-		walk->since_ns = attribute->since_ns;
-		walk->end_ns = to_ns;
-		return true;
-	}
-	walk->end_ns = walk->next < n ? past_at(attribute, walk->next)->at_ns : attribute->since_ns;
-	if (walk->end_ns > to_ns) {
-		walk->end_ns = to_ns;
-	}
-	return true;
+	walk->started = true;
+	walk->end_ns = from_ns;
+	walk->next = from_ns >= attribute->since_ns ? attribute->past.n
+						    : past_index(attribute, from_ns);
 }
 
 void attribute_times(const struct attribute *attribute, uint64_t from_ns, uint64_t to_ns,
 		uint64_t *by_value)
 {
-	uint32_t i = from_ns < attribute->since_ns ? past_index(attribute, from_ns)
-						   : attribute->past.n;
+	const struct past_value *ring = (const void *)attribute->past.ring;
+	uint32_t n = attribute->past.n, first = attribute->past.first;
+	uint32_t mask = attribute->past.room - 1;
+	uint32_t i = from_ns < attribute->since_ns ? past_index(attribute, from_ns) : n;
 	uint64_t at_ns = from_ns, value = 0;
 
 	if (i == UINT32_MAX) {
 		i = 0; /* 0 is in force until the first value */
-	} else if (i < attribute->past.n) {
-		value = past_at(attribute, i++)->value;
+	} else if (i < n) {
+		value = ring[(first + i++) & mask].value;
 	} else {
 		value = attribute->value;
 	}
-	for (; i < attribute->past.n && past_at(attribute, i)->at_ns < to_ns; i++) {
-		const struct past_value *past = past_at(attribute, i);
+	for (; i < n; i++) {
+		const struct past_value past = ring[(first + i) & mask];
 
-		by_value[value] += past->at_ns - at_ns;
-		at_ns = past->at_ns;
-		value = past->value;
+		if (past.at_ns >= to_ns) {
+			break;
+		}
+		by_value[value] += past.at_ns - at_ns;
+		at_ns = past.at_ns;
+		value = past.value;
 	}
-	if (i == attribute->past.n && attribute->since_ns > at_ns && attribute->since_ns < to_ns) {
+	if (i == n && attribute->since_ns > at_ns && attribute->since_ns < to_ns) {
 		by_value[value] += attribute->since_ns - at_ns;
 		at_ns = attribute->since_ns;
 		value = attribute->value;

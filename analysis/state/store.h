@@ -82,12 +82,58 @@ void attribute_times(const struct attribute *attribute, uint64_t from_ns, uint64
 
 /* Walks over the values of [from, to), cut at its ends; `walk` must be zeroed before. */
 struct attribute_walk {
-	uint32_t next;
+	uint32_t next; /* of the past; its n: the ongoing value */
 	bool started;
 	uint64_t begin_ns, end_ns, value; /* of this step */
-	uint64_t since_ns;                /* when the value really began */
+	uint64_t since_ns;                /* when the value really began; 0: before the first */
 };
-bool attribute_step(const struct attribute *attribute, uint64_t from_ns, uint64_t to_ns,
-		struct attribute_walk *walk);
+void attribute_start(
+		const struct attribute *attribute, uint64_t from_ns, struct attribute_walk *walk);
+
+static inline const struct past_value *attribute_past(const struct attribute *attribute, uint32_t i)
+{
+	const struct past_value *ring = (const void *)attribute->past.ring;
+
+	return &ring[(attribute->past.first + i) & (attribute->past.room - 1)];
+}
+
+/* When the value before ends, and the next begins. */
+static inline uint64_t attribute_next_ns(const struct attribute *attribute, uint32_t next)
+{
+	return next < attribute->past.n ? attribute_past(attribute, next)->at_ns
+					: attribute->since_ns;
+}
+
+static inline bool attribute_step(const struct attribute *attribute, uint64_t from_ns,
+		uint64_t to_ns, struct attribute_walk *walk)
+{
+	uint64_t end_ns;
+
+	if (!walk->started) {
+		attribute_start(attribute, from_ns, walk);
+	}
+	walk->begin_ns = walk->end_ns;
+	if (walk->begin_ns >= to_ns) {
+		return false;
+	}
+	if (walk->next == UINT32_MAX) { /* before the first value */
+		walk->value = 0;
+		walk->since_ns = 0;
+		walk->next = 0;
+	} else if (walk->next < attribute->past.n) {
+		const struct past_value *past = attribute_past(attribute, walk->next++);
+
+		walk->value = past->value;
+		walk->since_ns = past->at_ns;
+	} else {
+		walk->value = attribute->value;
+		walk->since_ns = attribute->since_ns;
+		walk->end_ns = to_ns;
+		return true;
+	}
+	end_ns = attribute_next_ns(attribute, walk->next);
+	walk->end_ns = end_ns < to_ns ? end_ns : to_ns;
+	return true;
+}
 
 #endif

@@ -15,7 +15,6 @@
  * not change the CoV, which the standard error takes for certainty. */
 #define SURELY 5.0 /* standard errors */
 #define HARDLY 1.0
-#define HARDLY 1.0
 
 /* Sums over samples of their distance x from the mean, in means: of 1, x, x^2, x^3, x^4. */
 struct powers {
@@ -245,13 +244,6 @@ static double bootstrap_low(const struct counted *counted, uint64_t seed)
 		covs[i] = resample_cov(&resample, &random);
 	}
 	return bootstrap_quantile(covs, COV_RESAMPLES, 0.05);
-}
-
-double cov_bootstrap_low(const struct histogram *histogram, uint64_t seed)
-{
-	struct counted counted;
-
-	return counted_fill(&counted, histogram) ? bootstrap_low(&counted, seed) : 0;
 }
 
 double cov_low(const struct histogram *histogram, double limit, uint64_t seed, uint64_t *work)

@@ -25,18 +25,15 @@ struct cov_estimate cov_estimate(const struct histogram *histogram);
 #define COV_RESAMPLES 199u
 
 /*
- * Lower 95 % bound by percentile bootstrap. Instead of drawing samples, each bin's count is drawn
- * from a Poisson distribution with that mean, which is the same for large samples (Hanley &
- * MacGibbon 2006; Chamandy et al. 2012); of bins with more than eight together the sums are drawn,
- * which are as good as normal. The same seed and histogram give the same bound.
- * O(COV_RESAMPLES x bins with at most eight).
- */
-double cov_bootstrap_low(const struct histogram *histogram, uint64_t seed);
-
-/*
  * The lower bound for telling whether the CoV is above `limit`: the bootstrap's where the estimate
  * is one to five standard errors above the limit. With less or more there is no doubt what it would
  * say, and `low` of the estimate serves. *work: bins gone through, some 5 ns each.
+ *
+ * The bootstrap: lower 95 % bound by percentiles. Instead of drawing samples, each bin's count is
+ * drawn from a Poisson distribution with that mean, which is the same for large samples (Hanley &
+ * MacGibbon 2006; Chamandy et al. 2012); of bins with more than eight together the sums are drawn,
+ * which are as good as normal. The same seed and histogram give the same bound.
+ * O(COV_RESAMPLES x bins with at most eight).
  */
 double cov_low(const struct histogram *histogram, double limit, uint64_t seed, uint64_t *work);
 

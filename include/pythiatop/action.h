@@ -109,6 +109,7 @@ enum action_section {
 	X("dump-text", "FILE", "write the window's original events to a file, as text")            \
 	X("enable", "CONTEXT", "propose to enable the point of that row of the tree")              \
 	X("epoch", "", "begin a new epoch: statistics start afresh there")                         \
+	X("explain", "[GROUP]", "explain by key-values how long the requests of the group take")   \
 	X("export json", "FILE", "write what is shown to a file, as JSON")                         \
 	X("export csv", "FILE", "... as comma-separated values")                                   \
 	X("export folded", "FILE", "write the calling contexts to a file, for flame graphs")       \
@@ -121,6 +122,7 @@ enum action_section {
 	X("profile save", "FILE", "save where points stand, and what they cost")                   \
 	X("quit", "", "quit")                                                                      \
 	X("reject", "N", "reject step N")                                                          \
+	X("report", "DIR", "write the verdict and its evidence, for others: text, JSON, a trace")  \
 	X("schema save", "FILE", "write the schema in force to a file")                            \
 	X("strategy", "NAME", "how points are chosen: hybrid, hierarchical, flat, historic, ...")  \
 	X("take", "N POINT", "take that point of step N back")                                     \

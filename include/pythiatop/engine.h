@@ -170,6 +170,14 @@ enum status engine_dump(struct engine *engine, const struct focus *focus,
 uint64_t engine_dump_begin(const struct engine *engine);
 
 /*
+ * The same of some kept requests alone, whether or not keep_events is on; those that are not kept
+ * (any more) are left out. At most ENGINE_DUMP_REQUESTS of them. STATUS_NO_MEMORY.
+ */
+#define ENGINE_DUMP_REQUESTS 64u
+enum status engine_dump_requests(struct engine *engine, const uint64_t *ids, uint32_t n,
+		bool (*take)(void *context, const struct event *event), void *context);
+
+/*
  * The loop: what to record next. (Ates et al., "An automated, cross-layer instrumentation framework
  * for diagnosing performance problems in distributed applications", SoCC 2019.)
  *
@@ -186,6 +194,12 @@ enum status engine_set_strategy(struct engine *engine, const char *name);
 /* What a host's applications offer now, all of it: replaces what was offered there before. */
 enum status engine_offer(struct engine *engine, const char *host, const struct step_offer *offers,
 		uint32_t n);
+
+/*
+ * Events of this type are recorded before any step: the skeleton that requests are known by, and
+ * what tells of processes rather than of requests. As of the types known now.
+ */
+bool engine_is_skeleton(struct engine *engine, uint32_t type);
 
 /* Adds what was learned elsewhere. */
 enum status engine_learn(struct engine *engine, const struct profile *profile);
@@ -210,10 +224,20 @@ enum status engine_edit(struct engine *engine, uint32_t step, uint32_t part, boo
 /* Proposes by hand the points of a calling context (tree_row.context). */
 enum status engine_propose(
 		struct engine *engine, uint32_t context, bool enable, char *error, size_t size);
+/*
+ * Explains by key-values how long the requests of a group take (snapshot/explanation.h), whether
+ * its variation is searched or not: because a person asks. It is done within a few seconds of event
+ * time; after engine_finish() at once. STATUS_NOT_FOUND: there is no such group; STATUS_FULL: too
+ * many are being explained.
+ */
+enum status engine_explain(struct engine *engine, uint32_t group_id);
 /* Everything that steps did is taken back. */
 void engine_undo_all(struct engine *engine, enum step_by by);
 
-/* What steps did on a host is undone: its control process has ended, and takes that along. */
+/*
+ * What steps did on a host is undone: its control process, or our session there, has ended. The
+ * search waits, at most a minute, for what the host offers next (engine_offer()).
+ */
 void engine_host_gone(struct engine *engine, const char *host);
 
 /* The next order, each once; borrowed until the next call on the engine. NULL: none. */

@@ -140,15 +140,3 @@ void settings_release(struct settings_file *file)
 	free(file->file);
 	memset(file, 0, sizeof(*file));
 }
-
-const char *settings_get(const struct settings *settings, const char *name)
-{
-	uint32_t i;
-
-	for (i = settings->n; i > 0; i--) {
-		if (strcmp(settings->items[i - 1].name, name) == 0) {
-			return settings->items[i - 1].value;
-		}
-	}
-	return NULL;
-}

@@ -30,7 +30,4 @@ enum status settings_read(
 		struct settings_file *out, const char *path, char *error, size_t error_size);
 void settings_release(struct settings_file *file);
 
-/* The last value of a name, or NULL. */
-const char *settings_get(const struct settings *settings, const char *name);
-
 #endif

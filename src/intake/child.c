@@ -13,6 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/*
+ * Of the ring of a recording: what is decoded is taken soon, so that half of what live sessions
+ * need for a whole live timer does, and stays in caches better.
+ */
+#define RECORDED_RING_BYTES (4u << 20)
+
 /* A killed process is gone within a scheduling delay; more only if the kernel holds it. */
 #define KILL_WAIT_MS 500
 
@@ -121,6 +127,11 @@ static int run_program(struct child *child, const char *program, enum child_mode
 	return child->pid_fd < 0 ? errno : 0;
 }
 
+static bool is_recorded(enum child_mode mode)
+{
+	return mode == CHILD_RECORDED || mode == CHILD_RECORDED_PROGRESS;
+}
+
 enum status child_start(struct child *child, const char *program, enum child_mode mode,
 		const char *url, uint32_t timer_us, char *error, size_t error_size)
 {
@@ -130,7 +141,7 @@ enum status child_start(struct child *child, const char *program, enum child_mod
 	memset(child, 0, sizeof(*child));
 	child->pid_fd = -1;
 	child->error_fd = -1;
-	child->ring = ring_create(0);
+	child->ring = ring_create(is_recorded(mode) ? RECORDED_RING_BYTES : 0);
 	if (!child->ring || pipe2(errors, O_CLOEXEC) != 0) {
 		failed = errno;
 	} else {

@@ -526,6 +526,14 @@ bool intake_any_events(const struct intake *intake)
 	return false;
 }
 
+bool intake_is_lost(struct intake *intake, const char *text)
+{
+	const struct source *source = intake_find(intake, text);
+
+	return source && source->role == ROLE_SESSION && source->attached_ids &&
+	       source->relay->answered && !source->listed.present && !source->next.present;
+}
+
 uint64_t intake_changes(const struct intake *intake)
 {
 	return intake->changes;

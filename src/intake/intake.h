@@ -72,6 +72,12 @@ bool intake_any_events(const struct intake *intake);
 /* Sessions of the relay daemons were listed at least once, or cannot be. */
 bool intake_listed(const struct intake *intake);
 
+/*
+ * A session (its URL) was attached once, and its relay daemon, which answers, does not have it any
+ * more: it was made anew, or the session has ended.
+ */
+bool intake_is_lost(struct intake *intake, const char *text);
+
 /* Counts up whenever the state of a source changes, or what it says. */
 uint64_t intake_changes(const struct intake *intake);
 

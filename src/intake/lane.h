@@ -107,6 +107,7 @@ struct lane {
 
 	/* The merge's own. */
 	bool joined, stalled, sealed;
+	bool waits_turn; /* a recording that others are begun before */
 	uint32_t position;
 	uint64_t silent_since_ns;
 	uint64_t patience_ns; /* how long others wait for a silent live one */

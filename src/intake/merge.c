@@ -360,6 +360,35 @@ static bool look_ahead(struct step *step, struct lane *lane)
 	return true;
 }
 
+/*
+ * Recordings are begun in the order of their keys, so that hosts, sessions and types are numbered
+ * alike however fast their readers start. Nothing is merged before each is there, so nobody waits
+ * longer for that.
+ */
+static bool waits_its_turn(const struct merge *merge, const struct lane *lane)
+{
+	if (lane->live || lane->n_rows > 0) {
+		return false;
+	}
+	for (uint32_t i = 0; i < merge->n; i++) {
+		const struct lane *other = merge->heap[i];
+
+		if (!other->live && other->n_rows == 0 && strcmp(other->key, lane->key) < 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* True: others may be read now that waited, or the heap was reordered. */
+static bool look_ahead_in_turn(struct step *step, struct lane *lane)
+{
+	bool new = lane->n_rows == 0;
+
+	lane->waits_turn = waits_its_turn(step->merge, lane);
+	return !lane->waits_turn && (!look_ahead(step, lane) || (new && lane->n_rows > 0));
+}
+
 /* Every lane that has no head, and something to read. */
 static void look_ahead_all(struct step *step)
 {
@@ -369,13 +398,7 @@ static void look_ahead_all(struct step *step)
 	while (i < merge->n) {
 		struct lane *lane = merge->heap[i];
 
-		if (lane->head != LANE_NONE) {
-			i++;
-		} else if (!look_ahead(step, lane)) {
-			i = 0; /* it has left: the heap was reordered */
-		} else {
-			i++;
-		}
+		i = lane->head == LANE_NONE && look_ahead_in_turn(step, lane) ? 0 : i + 1;
 	}
 	for (i = merge->n / 2; i-- > 0;) {
 		sift_down(merge, i);
@@ -485,7 +508,7 @@ bool merge_step(struct merge *merge, uint32_t budget, uint64_t mono_ns, merge_le
 
 bool merge_wants(const struct lane *lane)
 {
-	return lane->joined && lane->head == LANE_NONE;
+	return lane->joined && lane->head == LANE_NONE && !lane->waits_turn;
 }
 
 uint64_t merge_deadline(const struct merge *merge)

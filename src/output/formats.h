@@ -37,6 +37,12 @@ void output_json_state(struct json_out *json, const struct state_view *state);
 /* "controls" of a document: which hosts can be controlled. */
 void output_json_controls(struct json_out *json, const struct steps_view *view);
 
+/* "verdict" of a document: null as long as there is none. */
+void output_json_verdict(struct json_out *json, const struct snapshot *snapshot);
+
+/* "explanation" of a finding: by key-values; NULL: none was made. */
+void output_json_explanation(struct json_out *json, const struct explanation *explanation);
+
 /* "steps", "rules", "findings", "budget" and "points" of a document. */
 void output_json_loop(struct json_out *json, const struct steps_view *view);
 

@@ -14,6 +14,15 @@
  */
 #define FORMAT (JSON_COMPACT | JSON_REAL_PRECISION(12))
 
+void json_out_texts(struct json_out *json, const char *name, const char *const *texts, uint32_t n)
+{
+	json_out_open(json, name, '[');
+	for (uint32_t i = 0; i < n; i++) {
+		json_out_value(json, NULL, value_text(texts[i]));
+	}
+	json_out_close(json, ']');
+}
+
 void json_out_flush(struct json_out *json)
 {
 	fwrite(json->bytes, 1, json->used, json->file);

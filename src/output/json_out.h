@@ -60,6 +60,7 @@ void json_out_open(struct json_out *json, const char *name, char bracket);
 void json_out_close(struct json_out *json, char bracket);
 void json_out_value(struct json_out *json, const char *name, struct value value);
 void json_out_members(struct json_out *json, const struct member *members, size_t n);
+void json_out_texts(struct json_out *json, const char *name, const char *const *texts, uint32_t n);
 void json_out_flush(struct json_out *json);
 
 #define JSON_OUT_MEMBERS(json, ...)                                                                \

@@ -15,6 +15,13 @@ static const char *const mark_names[] = {
 		[TREE_NO_POINT] = "no point",
 };
 const char *const output_detections[OUTPUT_DETECTIONS] = {"varies", "modes", "slow", "shifted"};
+const char *const output_step_kinds[] = {"skeleton", "learn", "enable", "disable"};
+const char *const output_step_states[] = {"proposed", "approved", "watched", "kept", "undoing",
+		"undone", "rejected", "failed"};
+const char *const output_step_doers[] = {"nobody", "person", "autopilot", "watch"};
+const char *const output_step_modes[] = {"observe", "approve", "autopilot"};
+const char *const output_rules[] = {"none", "code", "variable", "healthy", "diffuse", "spent"};
+const char *const output_key_sources[] = {"field", "host", "count", "resource"};
 static const char *const state_names[] = {
 		[SOURCE_STARTING] = "starting",
 		[SOURCE_CONNECTING] = "connecting",

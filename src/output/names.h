@@ -34,6 +34,14 @@ bool output_weight_parse(const char *name, enum output_weight *weight);
 /* Why groups are flagged; bit i of `detection` is called output_detections[i]. */
 #define OUTPUT_DETECTIONS 4
 extern const char *const output_detections[OUTPUT_DETECTIONS];
+/* Of steps and findings, by their enums. */
+extern const char *const output_step_kinds[],
+		*const output_step_states[],
+				*const output_step_doers[],
+						*const output_step_modes[],
+								*const output_rules[],
+										*const output_key_sources
+												[];
 const char *output_mark_name(enum tree_mark mark);
 const char *output_source_state_name(enum source_state state);
 

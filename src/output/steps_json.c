@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "output/formats.h"
 #include "output/json_out.h"
+#include "output/verdict.h"
 
 /*
  * The loop as JSON: what was proposed and done, what is recorded because of it, what was found, and
  * what it may cost. What is not known is null.
  */
-
-static const char *const kinds[] = {"skeleton", "learn", "enable", "disable"};
-static const char *const states[] = {"proposed", "approved", "watched", "kept", "undoing", "undone",
-		"rejected", "failed"};
-static const char *const doers[] = {"nobody", "person", "autopilot", "watch"};
-static const char *const modes[] = {"observe", "approve", "autopilot"};
-static const char *const rules[] = {"none", "code", "variable", "healthy", "diffuse", "spent"};
 
 static void cost(struct json_out *json, const char *name, const struct step_cost *cost)
 {
@@ -45,9 +39,10 @@ static void events(struct json_out *json, const char *name, const struct step_ro
 static void step(struct json_out *json, const struct step_row *row)
 {
 	json_out_open(json, NULL, '{');
-	JSON_OUT_MEMBERS(json, {"id", value_count(row->id)}, {"kind", value_text(kinds[row->kind])},
-			{"state", value_text(states[row->state])},
-			{"by", value_text(doers[row->by])},
+	JSON_OUT_MEMBERS(json, {"id", value_count(row->id)},
+			{"kind", value_text(output_step_kinds[row->kind])},
+			{"state", value_text(output_step_states[row->state])},
+			{"by", value_text(output_step_doers[row->by])},
 			{"group", value_count_if(row->group_id != 0, row->group_id)},
 			{"title", value_text(row->title)}, {"why", value_text(row->why)},
 			{"effect", value_text(row->effect)},
@@ -63,28 +58,55 @@ static void step(struct json_out *json, const struct step_row *row)
 	json_out_close(json, '}');
 }
 
-static void finding(struct json_out *json, const struct steps_finding *finding)
+/* The steps about a group that there still is a row of, oldest first. */
+static void step_ids(struct json_out *json, const struct steps_view *view, uint32_t group_id)
+{
+	json_out_open(json, "step_ids", '[');
+	for (uint32_t i = view->n; i-- > 0;) {
+		if (view->rows[i].group_id == group_id) {
+			json_out_value(json, NULL, value_count(view->rows[i].id));
+		}
+	}
+	json_out_close(json, ']');
+}
+
+/* A row of "findings" (`name` NULL), or "verdict". */
+static void finding(struct json_out *json, const char *name, const struct steps_view *view,
+		const struct steps_finding *finding)
 {
 	bool figures = finding->requests > 0;
+	struct value rule = value_text_if(finding->rule != STOP_NONE, output_rules[finding->rule]);
 
-	json_out_open(json, NULL, '{');
+	json_out_open(json, name, '{');
 	JSON_OUT_MEMBERS(json, {"group", value_count(finding->group_id)},
 			{"type", value_text(finding->type)}, {"path", value_text(finding->path)},
-			{"stopped_by", value_text_if(finding->rule != STOP_NONE,
-						       rules[finding->rule])},
-			{"text", value_text(finding->text)}, {"where", value_name(finding->where)},
+			{"rule", rule}, {"stopped_by", rule}, {"text", value_text(finding->text)},
+			{"where", value_name(finding->where)},
 			{"phi", value_real_if(figures, finding->phi)},
 			{"phi_low", value_real_if(figures, finding->phi_low)},
 			{"phi_high", value_real_if(figures, finding->phi_high)},
 			{"requests", value_count(finding->requests)},
 			{"steps", value_count(finding->n_steps)},
+			{"points", value_count(finding->n_points)},
 			{"seconds", value_real_if(true, finding->seconds)});
-	json_out_open(json, "history", '[');
-	for (uint32_t i = 0; i < finding->n_history; i++) {
-		json_out_value(json, NULL, value_text(finding->history[i]));
-	}
-	json_out_close(json, ']');
+	step_ids(json, view, finding->group_id);
+	cost(json, "cost", &finding->cost);
+	output_json_explanation(json, finding->explanation);
+	json_out_texts(json, "ruled_out", finding->ruled_out, finding->n_ruled_out);
+	json_out_value(json, "next", value_name(finding->next));
+	json_out_texts(json, "history", finding->history, finding->n_history);
 	json_out_close(json, '}');
+}
+
+void output_json_verdict(struct json_out *json, const struct snapshot *snapshot)
+{
+	const struct steps_finding *verdict = output_verdict(snapshot);
+
+	if (verdict) {
+		finding(json, "verdict", &snapshot->steps, verdict);
+	} else {
+		json_out_value(json, "verdict", value_null());
+	}
 }
 
 static void budget(struct json_out *json, const struct steps_view *view)
@@ -92,7 +114,7 @@ static void budget(struct json_out *json, const struct steps_view *view)
 	const struct step_budget *bound = &view->budget;
 
 	json_out_open(json, "budget", '{');
-	JSON_OUT_MEMBERS(json, {"mode", value_text(modes[view->mode])},
+	JSON_OUT_MEMBERS(json, {"mode", value_text(output_step_modes[view->mode])},
 			{"strategy", value_name(view->strategy)},
 			{"events_per_s", value_real_if(bound->events_per_s > 0,
 							 bound->events_per_s)},
@@ -112,6 +134,17 @@ static void control(struct json_out *json, const struct steps_control *control)
 			{"text", value_name(control->text)});
 }
 
+static void rehearsal(struct json_out *json, const struct steps_rehearsal *counts)
+{
+	json_out_open(json, "rehearsal", '{');
+	JSON_OUT_MEMBERS(json, {"let_through", value_count(counts->let_through)},
+			{"because_of_steps", value_count(counts->ours)},
+			{"masked", value_count(counts->masked)},
+			{"peak_events_per_s", value_count(counts->peak_per_s)},
+			{"over_budget_s", value_count(counts->over_s)});
+	json_out_close(json, '}');
+}
+
 void output_json_loop(struct json_out *json, const struct steps_view *view)
 {
 	json_out_open(json, "steps", '[');
@@ -126,7 +159,7 @@ void output_json_loop(struct json_out *json, const struct steps_view *view)
 	json_out_close(json, ']');
 	json_out_open(json, "findings", '[');
 	for (uint32_t i = 0; i < view->n_findings; i++) {
-		finding(json, &view->findings[i]);
+		finding(json, NULL, view, &view->findings[i]);
 	}
 	json_out_close(json, ']');
 	budget(json, view);
@@ -136,6 +169,9 @@ void output_json_loop(struct json_out *json, const struct steps_view *view)
 			{"ever_enabled", value_count(view->ever_enabled)},
 			{"known", value_count(view->known)});
 	json_out_close(json, '}');
+	if (view->rehearsal.on) {
+		rehearsal(json, &view->rehearsal);
+	}
 }
 
 void output_json_controls(struct json_out *json, const struct steps_view *view)

@@ -47,7 +47,6 @@ struct ring {
 
 	/* Writer. `tail` is what was last seen of the reader's. */
 	uint64_t reserved, published;
-	_Atomic bool stopped;
 
 	/* Reader: `head` is what was last seen of the writer's. */
 	uint64_t head;
@@ -271,7 +270,7 @@ static bool wait_for_room(struct ring *ring, uint64_t end)
 			atomic_store(&ring->header->writer_waits, 0);
 			return true;
 		}
-		if (atomic_load(&ring->stopped) || reader_is_gone(ring)) {
+		if (reader_is_gone(ring)) {
 			errno = ECANCELED;
 			return false;
 		}
@@ -326,12 +325,6 @@ void ring_publish(struct ring *ring, uint64_t end)
 void ring_wake(struct ring *ring)
 {
 	wake(ring->fds.data_event);
-}
-
-void ring_stop(struct ring *ring)
-{
-	atomic_store(&ring->stopped, true);
-	wake(ring->fds.space_event);
 }
 
 static void give_back(struct ring *ring)

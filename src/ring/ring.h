@@ -166,17 +166,15 @@ size_t ring_bytes(const struct ring *ring);
 
 /*
  * Writer. ring_reserve() gives `size` bytes (rounded up to 8) after everything reserved so far, and
- * waits while the ring is full; NULL once ring_stop() was called from a signal handler, or the
- * reader is gone. Reserved bytes are invisible until ring_publish(), which shows everything that
- * lies before `end` (a position as of ring_position()) and wakes the reader if it is armed.
- * ring_wake() wakes it in any case.
+ * waits while the ring is full; NULL once the reader is gone. Reserved bytes are invisible until
+ * ring_publish(), which shows everything that lies before `end` (a position as of ring_position())
+ * and wakes the reader if it is armed. ring_wake() wakes it in any case.
  */
 void *ring_reserve(struct ring *ring, size_t size);
 uint64_t ring_position(const struct ring *ring); /* end of what is reserved */
 void *ring_at(const struct ring *ring, uint64_t position);
 void ring_publish(struct ring *ring, uint64_t end);
 void ring_wake(struct ring *ring);
-void ring_stop(struct ring *ring); /* async-signal-safe */
 
 /*
  * Reader. ring_peek() gives the first unread record, checked for size and alignment, or NULL if

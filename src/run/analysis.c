@@ -22,7 +22,7 @@
 #define IDLE_REFRESH_NS 500000000u  /* between those that only tell lag and rates */
 #define SLOW_REFRESH_NS 1000000000u /* between snapshots that take long */
 /* A snapshot that nobody asked for waits this many times as long as the last one took to make. */
-#define REST_FACTOR   400u
+#define REST_FACTOR   1000u
 #define MAX_COMMANDS  16
 #define COMMAND_BYTES 1024
 
@@ -116,8 +116,8 @@ static void answer(struct analysis *analysis, const struct focus *focus)
 }
 
 /*
- * How long the next snapshot may wait: what is on the screen then costs a fraction of a percent of
- * a CPU whatever it is, and still moves every second.
+ * How long the next snapshot may wait: what is on the screen then costs a tenth of a percent of a
+ * CPU where it is made within a millisecond, and moves every second whatever it is.
  */
 static uint64_t rest_ns(uint64_t took_ns, bool changed)
 {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "config/schema_file.h"
+#include "output/verdict.h"
 #include "pythiatop/text.h"
 
 #define PROGRESS_NS    100000000u
@@ -77,12 +78,18 @@ static struct snapshot *answer(
 	return snapshot;
 }
 
-/* An instant was asked for, and is there, or never will be; or a run that is replayed is over. */
+/*
+ * An instant was asked for, and is there, or never will be; or what is replayed or rehearsed is
+ * over.
+ */
 static bool is_settled(struct pipeline *pipeline)
 {
 	const struct replay *replay = pipeline_replayed(pipeline);
 
-	return pipeline_held(pipeline)->status > HOLD_WAITS || (replay && replay_is_over(replay));
+	const struct rehearse *rehearse = pipeline_rehearsed(pipeline);
+
+	return pipeline_held(pipeline)->status > HOLD_WAITS || (replay && replay_is_over(replay)) ||
+	       (rehearse && rehearse_is_over(rehearse));
 }
 
 /* True: there is none, or it is there; else what went wrong is told. */
@@ -158,6 +165,18 @@ static bool tell_departure(struct pipeline *pipeline, FILE *err)
 	return departure != NULL;
 }
 
+/* True: it was no rehearsal, which is told. */
+static bool tell_rehearsal(struct pipeline *pipeline, FILE *err)
+{
+	const struct rehearse *rehearse = pipeline_rehearsed(pipeline);
+	const char *failure = rehearse ? rehearse_failure(rehearse) : NULL;
+
+	if (failure) {
+		fprintf(err, "pythiatop: --rehearse: %s\n", failure);
+	}
+	return failure != NULL;
+}
+
 /* A run without any event, and with a source that failed, is a failure. */
 static int outcome(struct pipeline *pipeline, FILE *err)
 {
@@ -165,7 +184,9 @@ static int outcome(struct pipeline *pipeline, FILE *err)
 	bool failed = tell_failed(pipeline, nothing, err);
 	bool departed = tell_departure(pipeline, err);
 
-	return departed || (failed && nothing) ? 1 : 0;
+	bool unplayed = tell_rehearsal(pipeline, err);
+
+	return departed || unplayed || (failed && nothing) ? 1 : 0;
 }
 
 static enum stop_reason work(struct pipeline *pipeline, uint64_t due_ns, int signals)
@@ -222,52 +243,18 @@ static int run_recorded(struct pipeline *pipeline, const struct batch *batch, in
 	return outcome(pipeline, batch->err);
 }
 
-/*
- * Of the groups that vary now and are searched, the search for the one whose variation costs most
- * has come to its own end.
- */
-static bool has_verdict(const struct snapshot *snapshot)
-{
-	const struct steps_view *steps = &snapshot->steps;
-
-	for (uint32_t i = 0; i < snapshot->groups.n; i++) {
-		if (!snapshot->groups.rows[i].detection) {
-			continue;
-		}
-		for (uint32_t f = 0; f < steps->n_findings; f++) {
-			if (steps->findings[f].group_id == snapshot->groups.rows[i].id) {
-				return steps->findings[f].rule != STOP_NONE;
-			}
-		}
-	}
-	return false;
-}
-
-static bool has_learned(const struct snapshot *snapshot)
-{
-	for (uint32_t i = 0; i < snapshot->steps.n; i++) {
-		const struct step_row *row = &snapshot->steps.rows[i];
-
-		if (row->kind == STEP_LEARN && row->state == STEP_UNDONE) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* What --until waits for has come. */
 static bool is_until(struct pipeline *pipeline, const struct batch_until *until, uint64_t begun_ns)
 {
-	const struct focus focus = {.parts = FOCUS_GROUPS | FOCUS_STEPS, .horizon = HORIZON_WINDOW};
 	struct snapshot *snapshot;
 	bool come = false;
 
 	if (until->kind == UNTIL_TIME) {
 		return pipeline_now_ns() - begun_ns >= until->ns;
 	}
-	snapshot = until->kind == UNTIL_STOPPED ? NULL : pipeline_answer(pipeline, &focus);
+	snapshot = until->kind == UNTIL_STOPPED ? NULL : pipeline_answer(pipeline, &until_focus);
 	if (snapshot) {
-		come = until->kind == UNTIL_VERDICT ? has_verdict(snapshot) : has_learned(snapshot);
+		come = until_is_shown(until, snapshot);
 	}
 	snapshot_destroy(snapshot);
 	return come;

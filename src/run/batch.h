@@ -9,18 +9,13 @@
 #include "output/output.h"
 #include "output/select.h"
 #include "run/pipeline.h"
+#include "run/until.h"
 
 /*
  * The ways to run without a screen. Each drives a pipeline whose sources are attached, in the
  * calling thread, until it is done or SIGINT or SIGTERM comes, and returns the program's exit code:
  * 0, or 1 if something failed, which is then told on `err`.
  */
-/* When a live batch ends by itself. */
-struct batch_until {
-	enum { UNTIL_STOPPED = 0, UNTIL_VERDICT, UNTIL_LEARNED, UNTIL_TIME } kind;
-	uint64_t ns; /* of UNTIL_TIME */
-};
-
 struct batch {
 	struct output_style style;
 	uint64_t count;    /* documents; 0: no limit. Recordings give one */

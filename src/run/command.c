@@ -11,6 +11,7 @@
 #include "config/schema_file.h"
 #include "intake/url.h"
 #include "output/output.h"
+#include "run/dump.h"
 #include "run/dump_job.h"
 #include "run/loop_commands.h"
 #include "run/new_file.h"
@@ -180,12 +181,13 @@ static const char *argument_of(const char *line, const char *command)
 	return line + length + strspn(line + length, " ");
 }
 
-/* Its answers come while it is written. */
+/* Its answers come while it is written. A '/' at the end means the same directory. */
 static void start_dump(struct pipeline *pipeline, const struct focus *focus, enum dump_kind kind,
-		const char *path)
+		const char *argument)
 {
-	char said[PATH_MAX + 128];
+	char path[PATH_MAX], said[PATH_MAX + 128];
 
+	dump_trim(path, sizeof(path), argument);
 	dump_job_start(pipeline_dump_job(pipeline), pipeline, focus, kind, path, said,
 			sizeof(said));
 	pipeline_notice(pipeline, "%s", said);
@@ -235,12 +237,15 @@ void pipeline_command(struct pipeline *pipeline, const char *line, const struct 
 		start_dump(pipeline, focus, DUMP_TEXT, argument);
 	} else if ((argument = argument_of(text, "dump")) && *argument) {
 		start_dump(pipeline, focus, DUMP_TRACES, argument);
-	} else if (!loop_command(pipeline, text)) {
+	} else if ((argument = argument_of(text, "report")) && *argument) {
+		start_dump(pipeline, focus, DUMP_REPORT, argument);
+	} else if (!loop_command(pipeline, text, focus)) {
 		pipeline_notice(pipeline,
 				"unknown command \"%s\"; there are: attach URL, baseline load "
 				"FILE, baseline save FILE, detach URL, dump "
 				"DIR, "
-				"dump-text FILE, epoch, export FORMAT FILE, schema save FILE",
+				"dump-text FILE, epoch, export FORMAT FILE, report DIR, schema "
+				"save FILE",
 				text);
 	}
 }

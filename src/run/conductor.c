@@ -11,10 +11,15 @@
 #include "config/paths.h"
 #include "control/hosts.h"
 #include "run/decisions.h"
+#include "run/sight.h"
+#include "run/watch.h"
 
 #define NS_PER_S      UINT64_C(1000000000)
 #define OFFERS_NS     (30 * NS_PER_S) /* between looks at what a host offers */
 #define RETRY_NS      (5 * NS_PER_S)
+#define LOOK_NS       (3 * NS_PER_S)  /* between looks whether our session is still there */
+#define LOOK_LIMIT_NS (6 * NS_PER_S)  /* of one: a stopped application holds it up for 5 s */
+#define LISTED_NS     (10 * NS_PER_S) /* until a relay daemon lists a session that was made */
 #define MAX_HOSTS     CONDUCTOR_MAX_FDS
 #define TEXT_BYTES    512
 #define MAX_PROVIDERS 64u /* learned from at a time, of each host */
@@ -24,9 +29,13 @@ struct player {
 	uint32_t generation; /* of the helper that was spoken to */
 	bool asking;         /* for what it offers */
 	bool creating;
-	uint64_t offers_ns, create_ns; /* not before */
+	bool afresh;  /* creating was not tried since its helper came, or since it was lost */
+	bool looking; /* whether our session is still there */
+	bool missed;  /* by the last look; one may be in vain, if just then a call was ended */
+	uint64_t offers_ns, create_ns, look_ns; /* not before */
+	uint64_t created_ns;
 	char session[CONTROL_NAME_BYTES];
-	char complaint[CONTROL_SENTENCE_BYTES]; /* why its session could not be made */
+	char complaint[CONTROL_SENTENCE_BYTES]; /* why its session is not there, or not well */
 };
 
 /* The order that the hosts are at. */
@@ -39,15 +48,11 @@ struct playing {
 	char error[CONTROL_NAME_BYTES + TEXT_BYTES];
 };
 
-/* A step that is being watched. */
+/* A step that is being watched, and what the hosts say of it. */
 struct watching {
-	bool on, asked, learning;
-	uint32_t step;
-	uint64_t begin_ns, end_ns;
-	uint64_t events, bytes, discarded; /* of our sessions, at the begin */
-	uint64_t look_ns, look_events;     /* of the last look in between */
-	uint32_t over;                     /* looks in a row over the budget */
-	double rate;                       /* events/s at the last look; 0: none so far */
+	bool on, asked;
+	struct watch watch;
+	uint64_t discarded; /* in our sessions, at the begin */
 	uint32_t open;
 	uint64_t discarded_now;
 };
@@ -55,11 +60,12 @@ struct watching {
 struct conductor {
 	struct conductor_setup setup;
 	struct control_hosts *hosts;
-	struct decisions *decisions; /* NULL: no log */
+	struct decisions *decisions;
 	struct player players[MAX_HOSTS];
 	enum step_mode mode;
 	struct playing playing;
 	struct watching watching;
+	struct sight sight; /* of the step that is watched */
 	bool changed;
 	char own_name[256];
 };
@@ -88,14 +94,17 @@ struct conductor *conductor_create(const struct conductor_setup *setup, char *er
 		conductor_destroy(conductor);
 		return NULL;
 	}
-	if (setup->log) {
-		conductor->decisions = decisions_open(setup->log, error, size);
-		if (!conductor->decisions) {
-			conductor_destroy(conductor);
-			return NULL;
-		}
+	conductor->decisions = decisions_open(setup->log, error, size);
+	if (!conductor->decisions) {
+		conductor_destroy(conductor);
+		return NULL;
 	}
 	return conductor;
+}
+
+const struct decisions *conductor_decisions(const struct conductor *conductor)
+{
+	return conductor->decisions;
 }
 
 void conductor_destroy(struct conductor *conductor)
@@ -200,7 +209,7 @@ static void on_created(void *context, const struct control_answer *answer)
 	struct player *player = &conductor->players[answer->host];
 	struct control_host host;
 
-	player->creating = false;
+	player->creating = player->afresh = false;
 	conductor->changed = true;
 	if (answer->status != STATUS_OK) {
 		snprintf(player->complaint, sizeof(player->complaint), "%s", answer->message);
@@ -210,6 +219,9 @@ static void on_created(void *context, const struct control_answer *answer)
 		return;
 	}
 	player->complaint[0] = '\0';
+	player->created_ns = answer->answered_ns;
+	player->look_ns = answer->answered_ns + LOOK_NS;
+	player->offers_ns = 0; /* a search may wait for it, after one was lost */
 	snprintf(player->session, sizeof(player->session), "%s", answer->session);
 	control_hosts_view(conductor->hosts, answer->host, NULL, &host);
 	conductor->setup.sources.attach(
@@ -245,34 +257,140 @@ static void create_session(struct conductor *conductor, int at, const struct con
 					0, on_created, conductor) != 0;
 }
 
+/* --- sessions that are lost ------------------------------------------------------------------ */
+
+/* Whatever steps did there is undone. */
+static void tell_gone(struct conductor *conductor, const char *host)
+{
+	engine_host_gone(conductor->setup.engine, host);
+	decisions_host_gone(conductor->decisions, host);
+	conductor->changed = true;
+}
+
+/* Our session is no more, or leads nowhere: what is left of it goes, then it is made again. */
+static void lose_session(struct conductor *conductor, int at, const char *why)
+{
+	struct player *player = &conductor->players[at];
+	struct control_host host;
+	char text[CONTROL_SENTENCE_BYTES + TEXT_BYTES];
+
+	control_hosts_view(conductor->hosts, at, NULL, &host);
+	tell_gone(conductor, host.name);
+	snprintf(player->complaint, sizeof(player->complaint), "%s", why);
+	snprintf(text, sizeof(text), "%s: our session is lost, and made again: %s", host.name, why);
+	conductor->setup.sources.say(conductor->setup.sources.context, text);
+	player->missed = false;
+	player->afresh = true;
+	player->create_ns = 0;
+	player->creating = control_ask_destroy(conductor->hosts, at, 0, on_cleared, conductor) != 0;
+}
+
+static void on_sessions(void *context, const struct control_answer *answer)
+{
+	struct conductor *conductor = context;
+	struct player *player = &conductor->players[answer->host];
+	const char *why = answer->message;
+	struct control_host host;
+
+	player->looking = false;
+	player->look_ns = answer->answered_ns + LOOK_NS;
+	control_hosts_view(conductor->hosts, answer->host, NULL, &host);
+	if (answer->status == STATUS_END || !host.session[0] || player->creating) {
+		return; /* another helper will tell, or another look */
+	}
+	conductor->changed |= why[0] || player->complaint[0];
+	snprintf(player->complaint, sizeof(player->complaint), "%s", why);
+	if (answer->status == STATUS_OK) {
+		why = "the session daemon does not have it; was it started anew, or the session "
+		      "destroyed?";
+		for (uint32_t i = 0; i < answer->n_sessions; i++) {
+			if (strcmp(answer->sessions[i].name, host.session) == 0) {
+				player->missed = false;
+				return;
+			}
+		}
+	} else if (answer->status != STATUS_INVALID) {
+		return; /* who does not answer may still have it */
+	}
+	if (player->missed) {
+		lose_session(conductor, answer->host, why);
+	} else {
+		player->missed = true;
+		player->look_ns = answer->answered_ns + NS_PER_S;
+	}
+}
+
+/* Looks whether our session is still there, at both of its ends. */
+static void look_after_session(struct conductor *conductor, int at, const struct control_host *host,
+		uint64_t now_ns)
+{
+	struct player *player = &conductor->players[at];
+
+	if (player->creating || player->looking || conductor->playing.on ||
+			now_ns < player->look_ns) {
+		return;
+	}
+	if (now_ns >= player->created_ns + LISTED_NS &&
+			conductor->setup.sources.is_lost(conductor->setup.sources.context,
+					host->name, host->session)) {
+		lose_session(conductor, at,
+				"the relay daemon does not have it; was it started anew?");
+		return;
+	}
+	player->looking = control_ask_sessions(conductor->hosts, at, LOOK_LIMIT_NS, on_sessions,
+					  conductor) != 0;
+}
+
+/* Its helper is not there: a session of its is undone, or will be when its lease ends. */
+static void lose_helper(struct conductor *conductor, int at, const struct control_host *host)
+{
+	struct player *player = &conductor->players[at];
+
+	if (player->generation) {
+		tell_gone(conductor, host->name);
+	}
+	if (player->session[0]) {
+		conductor->setup.sources.detach(
+				conductor->setup.sources.context, host->name, player->session);
+	}
+	*player = (struct player){0};
+}
+
 static void tend_host(struct conductor *conductor, int at, uint64_t now_ns)
 {
 	struct player *player = &conductor->players[at];
 	struct control_host host;
 
 	control_hosts_view(conductor->hosts, at, NULL, &host);
+	if (host.state != CONTROL_READY || host.generation != player->generation) {
+		lose_helper(conductor, at, &host);
+	}
 	if (host.state != CONTROL_READY) {
 		return;
 	}
 	if (host.generation != player->generation) {
-		/* A new helper: whatever the last one did is undone. */
-		if (player->generation) {
-			engine_host_gone(conductor->setup.engine, host.name);
-			decisions_host_gone(conductor->decisions, host.name);
-		}
-		*player = (struct player){.generation = host.generation};
+		*player = (struct player){.generation = host.generation, .afresh = true};
 		if (host.event_ns > 0) {
 			engine_calibrate(conductor->setup.engine, host.name, host.event_ns);
 			decisions_calibrate(conductor->decisions, host.name, host.event_ns);
 		}
+	}
+	if (host.session[0]) {
+		look_after_session(conductor, at, &host, now_ns);
 	}
 	if (!player->asking && now_ns >= player->offers_ns) {
 		player->asking = control_ask_points(conductor->hosts, at, 0, on_points,
 						 conductor) != 0;
 		player->offers_ns = now_ns + OFFERS_NS;
 	}
-	if (conductor->mode != MODE_OBSERVE && !host.session[0] && !player->creating &&
-			!host.read_only && now_ns >= player->create_ns) {
+	if (conductor->mode == MODE_OBSERVE || host.session[0]) {
+		return;
+	}
+	if (host.read_only) {
+		snprintf(player->complaint, sizeof(player->complaint),
+				"this host is read-only: control.read_only in its control.conf "
+				"says so");
+	} else if (!player->creating && now_ns >= player->create_ns) {
 		create_session(conductor, at, &host, now_ns);
 	}
 }
@@ -312,6 +430,8 @@ static void finish_order(struct conductor *conductor, uint64_t now_ns)
 	conductor->changed = true;
 	if (outcome.ok && !outcome.undo) {
 		begin_watch(conductor, now_ns);
+		sight_begin(&conductor->sight, playing->step, playing->watch_s, now_ns,
+				engine_time(conductor->setup.engine));
 	}
 }
 
@@ -337,6 +457,9 @@ static void on_changed(void *context, const struct control_answer *answer)
 			snprintf(text, sizeof(text), "%s: %s", change->name, change->message);
 			fail(playing, host.name, text);
 		}
+	}
+	if (playing->failed) {
+		conductor->players[answer->host].look_ns = 0; /* is it still there? */
 	}
 	if (--playing->open == 0) {
 		finish_order(conductor, answer->answered_ns);
@@ -477,11 +600,23 @@ static bool is_first_of_host(const struct step_order *order, uint32_t at)
 	return true;
 }
 
+/* The first session since a helper came, or since one was lost, is being made: orders wait for it.
+ */
+static bool is_preparing(const struct conductor *conductor)
+{
+	for (uint32_t i = 0; i < control_hosts_count(conductor->hosts); i++) {
+		if (conductor->players[i].afresh && conductor->players[i].creating) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static void play(struct conductor *conductor, uint64_t now_ns)
 {
 	const struct step_order *order;
 
-	if (conductor->playing.on) {
+	if (conductor->playing.on || is_preparing(conductor)) {
 		return;
 	}
 	order = engine_next_order(conductor->setup.engine);
@@ -495,7 +630,8 @@ static void play(struct conductor *conductor, uint64_t now_ns)
 			.step = order->step,
 			.watch_s = order->watch_s,
 			.open = 1};
-	if (order->undo && conductor->watching.on && conductor->watching.step == order->step) {
+	if (order->undo && conductor->watching.on &&
+			conductor->watching.watch.step == order->step) {
 		conductor->watching.on = false;
 	}
 	for (uint32_t i = 0; i < order->n; i++) {
@@ -520,10 +656,10 @@ static void play(struct conductor *conductor, uint64_t now_ns)
 /* --- watching -------------------------------------------------------------------------------- */
 
 /* Events that came through sessions of ours, and their bytes. */
-static struct session_counts own_counts(const struct conductor *conductor)
+static struct watch_counts own_counts(const struct conductor *conductor)
 {
 	const struct session_desc *session;
-	struct session_counts sum = {.events = 0};
+	struct watch_counts sum = {0, 0};
 
 	for (uint32_t i = 0; (session = engine_session(conductor->setup.engine, i)); i++) {
 		struct session_counts counts;
@@ -563,8 +699,8 @@ static void ask_discarded(struct conductor *conductor)
 
 		control_hosts_view(conductor->hosts, (int)i, NULL, &host);
 		if (host.state == CONTROL_READY && host.session[0] &&
-				control_ask_channels(conductor->hosts, (int)i, host.session, 0,
-						on_discarded, conductor)) {
+				control_ask_channels(conductor->hosts, (int)i, host.session,
+						LOOK_LIMIT_NS, on_discarded, conductor)) {
 			watching->open++;
 		}
 	}
@@ -572,52 +708,24 @@ static void ask_discarded(struct conductor *conductor)
 
 static void begin_watch(struct conductor *conductor, uint64_t now_ns)
 {
-	const struct session_counts counts = own_counts(conductor);
+	const struct playing *playing = &conductor->playing;
 
-	conductor->watching = (struct watching){.on = true,
-			.step = conductor->playing.step,
-			.learning = conductor->playing.kind == STEP_LEARN,
-			.begin_ns = now_ns,
-			.end_ns = now_ns + conductor->playing.watch_s * NS_PER_S,
-			.events = counts.events,
-			.bytes = counts.bytes,
-			.look_ns = now_ns,
-			.look_events = counts.events,
-			.discarded = conductor->watching.discarded_now};
-}
-
-/* A step that takes the whole beyond the budget is not watched to the end. */
-static void look_in_between(struct conductor *conductor, uint64_t now_ns)
-{
-	struct watching *watching = &conductor->watching;
-	double budget = engine_budget(conductor->setup.engine)->events_per_s;
-	uint64_t events;
-
-	if (watching->learning || now_ns < watching->look_ns + NS_PER_S) {
-		return;
-	}
-	events = own_counts(conductor).events;
-	watching->rate = (double)(events - watching->look_events) * 1e9 /
-			 (double)(now_ns - watching->look_ns);
-	watching->look_ns = now_ns;
-	watching->look_events = events;
-	watching->over = budget > 0 && watching->rate > budget ? watching->over + 1 : 0;
-	if (watching->over >= 2 && watching->end_ns > now_ns) {
-		watching->end_ns = now_ns;
-	}
+	conductor->watching = (struct watching){
+			.on = true, .discarded = conductor->watching.discarded_now};
+	watch_begin(&conductor->watching.watch, playing->step, playing->kind == STEP_LEARN,
+			playing->watch_s, now_ns, own_counts(conductor));
 }
 
 static void watch(struct conductor *conductor, uint64_t now_ns)
 {
 	struct watching *watching = &conductor->watching;
-	struct session_counts counts;
 	struct step_watch seen;
-	double seconds;
 
-	if (watching->on) {
-		look_in_between(conductor, now_ns);
+	if (watching->on && now_ns >= watch_due_ns(&watching->watch)) {
+		watch_look(&watching->watch, now_ns, own_counts(conductor).events,
+				engine_budget(conductor->setup.engine));
 	}
-	if (!watching->on || now_ns < watching->end_ns) {
+	if (!watching->on || now_ns < watching->watch.end_ns) {
 		return;
 	}
 	if (!watching->asked) {
@@ -627,26 +735,52 @@ static void watch(struct conductor *conductor, uint64_t now_ns)
 	if (watching->open > 0) {
 		return;
 	}
-	seconds = (double)(now_ns - watching->begin_ns) * 1e-9;
-	counts = own_counts(conductor);
-	seen = (struct step_watch){.step = watching->step,
-			.discarded = watching->discarded_now > watching->discarded
-						     ? watching->discarded_now - watching->discarded
-						     : 0,
-			.actual = {.events_per_s = (double)(counts.events - watching->events) /
-						   seconds,
-					.bytes_per_s = (double)(counts.bytes - watching->bytes) /
-						       seconds,
-					.cpu_share = -1}};
-	if (watching->over >= 2) {
-		seen.actual.events_per_s = watching->rate; /* as it is now, not since the begin */
-	}
+	seen = watch_end(&watching->watch, now_ns, own_counts(conductor),
+			watching->discarded_now > watching->discarded
+					? watching->discarded_now - watching->discarded
+					: 0);
 	watching->on = false;
 	conductor->changed = true;
 	engine_watch_over(conductor->setup.engine, &seen);
 	decisions_watch(conductor->decisions, &seen);
-	if (watching->learning) {
+	if (watching->watch.learning) {
 		conductor->setup.sources.learned(conductor->setup.sources.context);
+	}
+}
+
+/* A step that costs nobody knows what must not stay. */
+static void undo_unseen(struct conductor *conductor)
+{
+	uint32_t step = conductor->sight.step;
+	char text[TEXT_BYTES], error[TEXT_BYTES];
+
+	snprintf(text, sizeof(text),
+			"step %u is undone: no events came for %u s, of any session; is the relay "
+			"daemon, or a session daemon, stopped or cut off?",
+			step, SIGHT_BLIND_S);
+	conductor->watching.on = false;
+	if (engine_decide(conductor->setup.engine, step, STEP_UNDO, STEP_BY_WATCH, error,
+			    sizeof(error)) == STATUS_OK) {
+		decisions_decide(conductor->decisions, step, STEP_UNDO, STEP_BY_WATCH);
+		conductor->setup.sources.say(conductor->setup.sources.context, text);
+	}
+	conductor->changed = true;
+}
+
+/* Watches by what is seen. */
+static void tend_watch(struct conductor *conductor, uint64_t now_ns)
+{
+	struct sight *sight = &conductor->sight;
+	uint64_t time_ns = engine_time(conductor->setup.engine);
+
+	if (!conductor->watching.on) {
+		return;
+	}
+	sight_look(sight, now_ns, time_ns);
+	if (sight_is_lost(sight, now_ns, time_ns)) {
+		undo_unseen(conductor);
+	} else if (!sight_is_blind(sight, now_ns, time_ns)) {
+		watch(conductor, sight_clock(sight, now_ns, time_ns));
 	}
 }
 
@@ -662,10 +796,7 @@ uint64_t conductor_due_ns(const struct conductor *conductor)
 	uint64_t due_ns = control_hosts_due_ns(conductor->hosts);
 
 	if (conductor->watching.on && !conductor->watching.asked) {
-		uint64_t look_ns = conductor->watching.look_ns + NS_PER_S;
-		uint64_t next_ns = look_ns < conductor->watching.end_ns
-						   ? look_ns
-						   : conductor->watching.end_ns;
+		uint64_t next_ns = watch_due_ns(&conductor->watching.watch);
 
 		due_ns = next_ns < due_ns ? next_ns : due_ns;
 	}
@@ -685,7 +816,7 @@ bool conductor_step(struct conductor *conductor, uint64_t now_ns)
 	for (uint32_t i = 0; i < control_hosts_count(conductor->hosts); i++) {
 		tend_host(conductor, (int)i, now_ns);
 	}
-	watch(conductor, now_ns);
+	tend_watch(conductor, now_ns);
 	play(conductor, now_ns);
 	changed = conductor->changed;
 	conductor->changed = false;
@@ -709,7 +840,7 @@ bool conductor_decide(struct conductor *conductor, uint32_t step, enum step_deci
 			STATUS_OK) {
 		return false;
 	}
-	decisions_decide(conductor->decisions, step, decision);
+	decisions_decide(conductor->decisions, step, decision, STEP_BY_PERSON);
 	return true;
 }
 
@@ -731,6 +862,16 @@ bool conductor_propose(struct conductor *conductor, uint32_t context, bool enabl
 	}
 	decisions_propose(conductor->decisions, context, enable);
 	return true;
+}
+
+enum status conductor_explain(struct conductor *conductor, uint32_t group_id)
+{
+	enum status status = engine_explain(conductor->setup.engine, group_id);
+
+	if (status == STATUS_OK) {
+		decisions_explain(conductor->decisions, group_id);
+	}
+	return status;
 }
 
 void conductor_undo_all(struct conductor *conductor)

@@ -17,7 +17,9 @@
  *
  * Each host where a step acts gets one session of ours, made when the mode first allows steps, so
  * that a step needs no more than enabling. All of it is undone by the helpers when this ends,
- * however it ends.
+ * however it ends. Each session is asked for every three seconds: one that a session daemon, or the
+ * relay daemon, has lost is made again, the engine is told that what steps did there is undone, and
+ * what hinders is said with the host's control.
  *
  * Nothing waits. Units: ns of CLOCK_MONOTONIC. Thread: the pipeline's.
  */
@@ -30,6 +32,10 @@ struct conductor_sources {
 	void *context;
 	/* A session of ours was made there; `relay` as given to conductor_create(). */
 	void (*attach)(void *context, const char *host, const char *session);
+	/* It is there no more, nor will be one of its name. */
+	void (*detach)(void *context, const char *host, const char *session);
+	/* It was attached, and the relay daemon does not have it any more. */
+	bool (*is_lost)(void *context, const char *host, const char *session);
 	void (*learned)(void *context);               /* where points stand: worth saving */
 	void (*say)(void *context, const char *text); /* for the person */
 };
@@ -43,13 +49,17 @@ struct conductor_setup {
 	bool own_host;         /* control this host without being told to, once traces of it come */
 	uint32_t live_timer_us; /* of our sessions; 0: the usual */
 	const char *ssh;        /* the program that reaches hosts; NULL: ssh */
-	const char *log;        /* file that decisions are appended to; NULL: none */
+	const char *log;        /* file that decisions are appended to; NULL: in memory alone */
 };
 
 /* NULL: `error` says why. The texts must outlive it. */
 struct conductor *conductor_create(const struct conductor_setup *setup, char *error, size_t size);
 /* Lets all helpers go, which undo what they did. */
 void conductor_destroy(struct conductor *conductor);
+
+struct decisions;
+/* What was decided in this run. */
+const struct decisions *conductor_decisions(const struct conductor *conductor);
 
 /* "HOST=URL" of --control. False: `error` says why. */
 bool conductor_add_host(struct conductor *conductor, const char *option, char *error, size_t size);
@@ -72,6 +82,8 @@ bool conductor_edit(struct conductor *conductor, uint32_t step, uint32_t part, b
 		char *error, size_t size);
 bool conductor_propose(struct conductor *conductor, uint32_t context, bool enable, char *error,
 		size_t size);
+/* See engine_explain(). */
+enum status conductor_explain(struct conductor *conductor, uint32_t group_id);
 void conductor_undo_all(struct conductor *conductor);
 void conductor_begin_epoch(struct conductor *conductor);
 bool conductor_set_strategy(struct conductor *conductor, const char *name);

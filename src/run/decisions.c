@@ -14,9 +14,18 @@
 
 const char *const decisions_names[DECISIONS_NAMES] = {"approve", "reject", "undo"};
 
+#define OFFERS_KNOWN 64 /* hosts whose last offer is known */
+
 struct decisions {
-	int fd, failed;
+	int fd, failed; /* fd -1: in memory alone */
 	uint64_t event_ns;
+	char *lines; /* of this run */
+	size_t used, room;
+	uint64_t n, left_out;
+	uint32_t n_offers;
+	struct {
+		uint64_t host, offer; /* hashes */
+	} offers[OFFERS_KNOWN];
 };
 
 int decisions_failed(const struct decisions *log)
@@ -31,8 +40,42 @@ void decisions_at(struct decisions *log, uint64_t event_ns)
 	}
 }
 
+/* In memory, for decisions_copy(). After the first that has no room none is taken any more. */
+static void keep(struct decisions *log, const char *line, size_t length)
+{
+	size_t room = log->room ? log->room : 4096;
+	char *grown;
+
+	log->n++;
+	while (room < log->used + length) {
+		room *= 2;
+	}
+	if (log->left_out == 0 && room > log->room && room <= DECISIONS_BYTES) {
+		grown = realloc(log->lines, room);
+		log->lines = grown ? grown : log->lines;
+		log->room = grown ? room : log->room;
+	}
+	if (log->left_out > 0 || log->used + length > log->room) {
+		log->left_out++;
+		return;
+	}
+	memcpy(log->lines + log->used, line, length);
+	log->used += length;
+}
+
+bool decisions_copy(const struct decisions *log, FILE *out)
+{
+	return !log || log->used == 0 || fwrite(log->lines, log->used, 1, out) == 1;
+}
+
+uint64_t decisions_lines(const struct decisions *log, uint64_t *left_out)
+{
+	*left_out = log ? log->left_out : 0;
+	return log ? log->n : 0;
+}
+
 /* One write a line, so that lines of several programs never mix. Takes the reference. */
-static void put(struct decisions *log, const char *what, json_t *rest)
+static void put_line(struct decisions *log, const char *what, json_t *rest, bool kept)
 {
 	struct timespec now;
 	json_t *line;
@@ -57,10 +100,51 @@ static void put(struct decisions *log, const char *what, json_t *rest)
 	if (flat) {
 		flat[length++] = '\n'; /* in the place of the final 0 */
 	}
-	if (!flat || write(log->fd, flat, length) != (ssize_t)length) {
+	if (!flat || (log->fd >= 0 && write(log->fd, flat, length) != (ssize_t)length)) {
 		log->failed = log->failed ? log->failed : flat ? errno : ENOMEM;
 	}
+	if (flat && kept) {
+		keep(log, flat, length);
+	}
 	free(flat);
+}
+
+static void put(struct decisions *log, const char *what, json_t *rest)
+{
+	put_line(log, what, rest, true);
+}
+
+/* FNV-1a. */
+static uint64_t hash_of(const char *text)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (; text && *text; text++) {
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3u;
+	}
+	return hash;
+}
+
+/* The host's last offer was the same: hosts are asked again and again, and mostly nothing is new.
+ */
+static bool is_repeated(struct decisions *log, const char *host, const json_t *rest)
+{
+	char *flat = json_dumps(rest, JSON_COMPACT);
+	uint64_t of = hash_of(host), offer = hash_of(flat);
+	uint32_t i;
+
+	free(flat);
+	for (i = 0; i < log->n_offers && log->offers[i].host != of; i++) {
+	}
+	if (i < log->n_offers && log->offers[i].offer == offer) {
+		return true;
+	}
+	if (i < OFFERS_KNOWN) {
+		log->offers[i].host = of;
+		log->offers[i].offer = offer;
+		log->n_offers = i == log->n_offers ? i + 1 : log->n_offers;
+	}
+	return false;
 }
 
 struct decisions *decisions_open(const char *path, char *error, size_t size)
@@ -68,10 +152,10 @@ struct decisions *decisions_open(const char *path, char *error, size_t size)
 	struct decisions *log = calloc(1, sizeof(*log));
 
 	if (log) {
-		log->fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
+		log->fd = path ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600) : -1;
 	}
-	if (!log || log->fd < 0) {
-		snprintf(error, size, "cannot write the decision log %s: %s", path,
+	if (!log || (path && log->fd < 0)) {
+		snprintf(error, size, "cannot write the decision log %s: %s", path ? path : "",
 				strerror(log ? errno : ENOMEM));
 		free(log);
 		return NULL;
@@ -84,7 +168,10 @@ void decisions_close(struct decisions *log)
 {
 	if (log) {
 		put(log, "end", NULL);
-		close(log->fd);
+		if (log->fd >= 0) {
+			close(log->fd);
+		}
+		free(log->lines);
 		free(log);
 	}
 }
@@ -114,7 +201,7 @@ void decisions_budget(struct decisions *log, const struct step_budget *budget)
 void decisions_offer(struct decisions *log, const char *host, const struct step_offer *offers,
 		uint32_t n)
 {
-	json_t *events = json_array();
+	json_t *events = json_array(), *rest;
 
 	for (uint32_t i = 0; log && i < n; i++) {
 		json_t *fields = json_array();
@@ -126,14 +213,17 @@ void decisions_offer(struct decisions *log, const char *host, const struct step_
 				json_pack("{so sb so}", "name", json_file_text(offers[i].name),
 						"kernel", offers[i].kernel, "fields", fields));
 	}
-	put(log, "offer", json_pack("{so so}", "host", json_file_text(host), "events", events));
+	rest = json_pack("{so so}", "host", json_file_text(host), "events", events);
+	put_line(log, "offer", rest, log && !is_repeated(log, host, rest));
 }
 
-void decisions_decide(struct decisions *log, uint32_t step, enum step_decision decision)
+void decisions_decide(
+		struct decisions *log, uint32_t step, enum step_decision decision, enum step_by by)
 {
 	put(log, "decide",
 			json_pack("{sI ss ss}", "step", (json_int_t)step, "decision",
-					decisions_names[decision], "by", "person"));
+					decisions_names[decision], "by",
+					by == STEP_BY_WATCH ? "watch" : "person"));
 }
 
 void decisions_edit(struct decisions *log, uint32_t step, uint32_t part, bool keep)
@@ -146,6 +236,11 @@ void decisions_edit(struct decisions *log, uint32_t step, uint32_t part, bool ke
 void decisions_propose(struct decisions *log, uint32_t context, bool enable)
 {
 	put(log, "propose", json_pack("{sI sb}", "context", (json_int_t)context, "enable", enable));
+}
+
+void decisions_explain(struct decisions *log, uint32_t group_id)
+{
+	put(log, "explain", json_pack("{sI}", "group", (json_int_t)group_id));
 }
 
 void decisions_calibrate(struct decisions *log, const char *host, double event_ns)

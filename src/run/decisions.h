@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "pythiatop/step.h"
 
@@ -15,8 +16,8 @@
  *
  *   {"log":"pythiatop-decisions/1","at":WALL,"event_ns":N,"do":"mode","mode":"autopilot"}
  *   "offer" host, events [{name, kernel, fields}] - "budget" - "strategy" - "decide" step,
- * decision, by - "edit" step, part, keep - "propose" context, enable - "host_gone" host -
- * "undo_all" - "order" step, undo, events - "outcome" step, undo, ok, error,
+ * decision, by - "edit" step, part, keep - "propose" context, enable - "explain" group -
+ * "host_gone" host - "undo_all" - "order" step, undo, events - "outcome" step, undo, ok, error,
  * answered_ns - "watch" step,
  * discarded, events_per_s, bytes_per_s - "calibrate" host, cpu_ns - "epoch" - "profile" file -
  * "first": the first event of the run is of event_ns; and "begin" and "end" of a run, as a file may
@@ -24,21 +25,31 @@
  *
  * Each line is written whole and at once. A line that cannot be written is lost, and said once by
  * decisions_close() or decisions_failed(). All calls may be made with NULL: no log is kept.
+ *
+ * The lines of this run are in memory, too, for decisions_copy(), but for offers that only repeat
+ * the host's last one: at most DECISIONS_BYTES; further ones are counted and left out, so that what
+ * is there can be replayed up to its end.
  */
 struct decisions;
 
 #define DECISIONS_FORMAT "pythiatop-decisions/1"
 #define DECISIONS_NAMES  3
+#define DECISIONS_BYTES  (8u << 20)
 
 /* Of enum step_decision. */
 extern const char *const decisions_names[DECISIONS_NAMES];
 
-/* NULL: `error` names the file and what is wrong. */
+/* `path` NULL: in memory alone. NULL: `error` names the file and what is wrong. */
 struct decisions *decisions_open(const char *path, char *error, size_t size);
 /* A run that is not closed has no end in the log. */
 void decisions_close(struct decisions *log);
 /* A line could not be written: errno of the first such; 0: all were. */
 int decisions_failed(const struct decisions *log);
+
+/* Writes the lines of this run that are in memory. False, with errno: the file does not take it. */
+bool decisions_copy(const struct decisions *log, FILE *out);
+/* Lines of this run, and how many of them are not in memory. */
+uint64_t decisions_lines(const struct decisions *log, uint64_t *left_out);
 
 /* Event time of what follows. */
 void decisions_at(struct decisions *log, uint64_t event_ns);
@@ -48,9 +59,12 @@ void decisions_strategy(struct decisions *log, const char *name);
 void decisions_budget(struct decisions *log, const struct step_budget *budget);
 void decisions_offer(struct decisions *log, const char *host, const struct step_offer *offers,
 		uint32_t n);
-void decisions_decide(struct decisions *log, uint32_t step, enum step_decision decision);
+/* `by`: STEP_BY_PERSON, or STEP_BY_WATCH. */
+void decisions_decide(
+		struct decisions *log, uint32_t step, enum step_decision decision, enum step_by by);
 void decisions_edit(struct decisions *log, uint32_t step, uint32_t part, bool keep);
 void decisions_propose(struct decisions *log, uint32_t context, bool enable);
+void decisions_explain(struct decisions *log, uint32_t group_id);
 void decisions_calibrate(struct decisions *log, const char *host, double event_ns);
 void decisions_host_gone(struct decisions *log, const char *host);
 void decisions_undo_all(struct decisions *log);

@@ -25,7 +25,7 @@
 
 /* What all events of a dump go through. */
 struct dump {
-	const struct engine *engine;
+	struct engine *engine;
 	const struct dump_watch *watch; /* NULL: nobody */
 	uint64_t n, first_ns, last_ns;
 	struct event_text text;
@@ -271,10 +271,26 @@ static void say_child_failed(const struct child *child, const char *path, char *
 	say_failed(path, words[0] ? words : "the writing process gave no reason", said, size);
 }
 
+/* Which events: all of the window of a focus, or those of some requests. */
+struct selection {
+	const struct focus *focus; /* NULL: of the requests */
+	const uint64_t *ids;
+	uint32_t n_ids;
+};
+
+static enum status each_event(struct dump *dump, const struct selection *selection)
+{
+	if (selection->focus) {
+		return engine_dump(dump->engine, selection->focus, take_event, dump);
+	}
+	return engine_dump_requests(
+			dump->engine, selection->ids, selection->n_ids, take_event, dump);
+}
+
 /* Writes into a directory that exists. False: `said` says why. */
-static bool write_traces(struct pipeline *pipeline, const struct focus *focus,
-		const char *temporary, const char *path, const struct dump_watch *watch, char *said,
-		size_t size)
+static bool write_traces(struct pipeline *pipeline, const struct selection *selection,
+		const char *temporary, const char *path, const struct dump_watch *watch,
+		uint64_t *n_events, char *said, size_t size)
 {
 	struct dump dump = {.engine = pipeline_engine(pipeline), .watch = watch};
 	struct child child;
@@ -285,11 +301,11 @@ static bool write_traces(struct pipeline *pipeline, const struct focus *focus,
 		return false;
 	}
 	dump.outlet = outlet_create(child.ring);
-	written = dump.outlet &&
-		  engine_dump(pipeline_engine(pipeline), focus, take_event, &dump) == STATUS_OK &&
-		  !dump.failed && outlet_end(dump.outlet);
+	written = dump.outlet && each_event(&dump, selection) == STATUS_OK && !dump.failed &&
+		  outlet_end(dump.outlet);
 	/* Where the ring came to its end early, the child knows why. */
 	written = finish_child(&child) && written;
+	*n_events = dump.n;
 	if (written) {
 		say_written(&dump, path, said, size);
 	} else {
@@ -300,6 +316,16 @@ static bool write_traces(struct pipeline *pipeline, const struct focus *focus,
 	free(dump.types);
 	free(dump.streams);
 	return written;
+}
+
+void dump_trim(char *out, size_t size, const char *path)
+{
+	size_t length;
+
+	snprintf(out, size, "%s", path);
+	for (length = strlen(out); length > 1 && out[length - 1] == '/'; length--) {
+		out[length - 1] = '\0';
+	}
 }
 
 bool dump_temporary(char *out, size_t size, const char *path, pid_t pid)
@@ -313,11 +339,25 @@ bool dump_remove(const char *temporary)
 	       errno == ENOENT;
 }
 
+bool dump_requests(struct pipeline *pipeline, const uint64_t *ids, uint32_t n,
+		const char *directory, const char *path, uint64_t *n_events, char *said,
+		size_t size)
+{
+	const struct selection selection = {.ids = ids, .n_ids = n};
+
+	if (mkdir(directory, 0777) != 0) {
+		return say_failed(path, strerror(errno), said, size);
+	}
+	return write_traces(pipeline, &selection, directory, path, NULL, n_events, said, size);
+}
+
 bool dump_traces(struct pipeline *pipeline, const struct focus *focus, const char *directory,
 		const struct dump_watch *watch, char *said, size_t size)
 {
+	const struct selection selection = {.focus = focus};
 	char temporary[PATH_MAX];
 	struct stat info;
+	uint64_t n_events;
 	bool written;
 
 	if (lstat(directory, &info) == 0) {
@@ -329,7 +369,8 @@ bool dump_traces(struct pipeline *pipeline, const struct focus *focus, const cha
 	if (mkdir(temporary, 0777) != 0) {
 		return say_failed(directory, strerror(errno), said, size);
 	}
-	written = write_traces(pipeline, focus, temporary, directory, watch, said, size);
+	written = write_traces(
+			pipeline, &selection, temporary, directory, watch, &n_events, said, size);
 	if (written && rename(temporary, directory) != 0) {
 		written = say_failed(directory, strerror(errno), said, size);
 	}

@@ -36,6 +36,17 @@ bool dump_text(struct pipeline *pipeline, const struct focus *focus, const char 
 bool dump_traces(struct pipeline *pipeline, const struct focus *focus, const char *directory,
 		const struct dump_watch *watch, char *said, size_t size);
 
+/*
+ * The events of some kept requests as CTF traces in `directory`, which is made here, as a part of
+ * something that its caller puts in its place, or removes. `path`: what that will be called.
+ */
+bool dump_requests(struct pipeline *pipeline, const uint64_t *ids, uint32_t n,
+		const char *directory, const char *path, uint64_t *n_events, char *said,
+		size_t size);
+
+/* A path without the '/' at its end. */
+void dump_trim(char *out, size_t size, const char *path);
+
 /* Under which name process `pid` writes what is to become `path`. False: it is too long. */
 bool dump_temporary(char *out, size_t size, const char *path, pid_t pid);
 

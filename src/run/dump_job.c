@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "run/dump.h"
+#include "run/report.h"
 
 #define SAID_BYTES   512
 #define REMOVE_TRIES 50
@@ -55,10 +56,16 @@ static void write_dump(struct pipeline *pipeline, const struct focus *focus, enu
 	const struct dump_watch watch = {.progress = tell_progress, .context = &fd};
 	struct news news = {.ended = true};
 
-	if (kind == DUMP_TRACES) {
+	switch (kind) {
+	case DUMP_TRACES:
 		dump_traces(pipeline, focus, path, &watch, news.said, sizeof(news.said));
-	} else {
+		break;
+	case DUMP_TEXT:
 		dump_text(pipeline, focus, path, &watch, news.said, sizeof(news.said));
+		break;
+	case DUMP_REPORT:
+		report_write(pipeline, focus, path, news.said, sizeof(news.said));
+		break;
 	}
 	fcntl(fd, F_SETFL, 0); /* the last word is waited for */
 	send_news(fd, &news);
@@ -70,7 +77,7 @@ bool dump_job_start(struct dump_job *job, struct pipeline *pipeline, const struc
 	int fds[2];
 
 	if (job->pid > 0) {
-		snprintf(said, size, "Still writing %s: one dump at a time", job->path);
+		snprintf(said, size, "Still writing %s: one dump or report at a time", job->path);
 		return false;
 	}
 	if (pipe2(fds, O_CLOEXEC | O_NONBLOCK) != 0) {

@@ -12,9 +12,10 @@
 #include "run/pipeline.h"
 
 /*
- * A dump (run/dump.h) that is written while the analysis goes on: by a process forked for it, whose
- * memory is the analysis as it was at that moment. So the dump is of one instant however long the
- * disk takes, nobody waits for it, and the log needs no lock and no reader's place in it.
+ * A dump (run/dump.h), or a report, that is written while the analysis goes on: by a process forked
+ * for it, whose memory is the analysis as it was at that moment. So the dump is of one instant
+ * however long the disk takes, nobody waits for it, and the log needs no lock and no reader's place
+ * in it.
  *
  * Memory: what the analysis changes until the dump is written exists twice, at most its whole.
  * Time: forking copies page tables, about 1 ms for each 100 MiB. Thread: the pipeline's.
@@ -30,6 +31,7 @@ struct dump_job {
 enum dump_kind {
 	DUMP_TRACES = 0, /* CTF, in a new directory */
 	DUMP_TEXT,
+	DUMP_REPORT, /* run/report.h */
 };
 
 /* False: `said` says why not; one job runs at a time. */

@@ -110,6 +110,36 @@ static void propose(struct pipeline *pipeline, bool enable, const char *argument
 	}
 }
 
+/* The group of that number; without one, the group that is looked at. */
+static void explain(struct pipeline *pipeline, const char *argument, const struct focus *focus)
+{
+	struct focus worst = *focus;
+	struct snapshot *snapshot;
+	enum status status;
+	uint32_t group = focus->group_id;
+
+	if (*argument && !parse_number(argument, &group)) {
+		pipeline_notice(pipeline, "expected the number of a group");
+		return;
+	}
+	if (!*argument && group == 0) {
+		worst.parts = FOCUS_GROUP;
+		snapshot = pipeline_answer(pipeline, &worst);
+		group = snapshot ? snapshot->group.id : 0;
+		snapshot_destroy(snapshot);
+	}
+	status = pipeline_conductor(pipeline)
+				 ? conductor_explain(pipeline_conductor(pipeline), group)
+				 : engine_explain(pipeline_engine(pipeline), group);
+	if (status == STATUS_OK) {
+		pipeline_notice(pipeline, "Being explained by key-values; screen steps tells");
+	} else if (status == STATUS_FULL) {
+		pipeline_notice(pipeline, "Too many groups are being explained; ask again later");
+	} else {
+		pipeline_notice(pipeline, "There is no group %u", group);
+	}
+}
+
 static void set_strategy(struct pipeline *pipeline, const char *name)
 {
 	if (conductor_set_strategy(pipeline_conductor(pipeline), name)) {
@@ -232,11 +262,15 @@ static void profile_command(struct pipeline *pipeline, const char *argument)
 	}
 }
 
-bool loop_command(struct pipeline *pipeline, const char *line)
+bool loop_command(struct pipeline *pipeline, const char *line, const struct focus *focus)
 {
 	char verb[32];
 	const char *argument = split(line, verb, sizeof(verb));
 
+	if (strcmp(verb, "explain") == 0) {
+		explain(pipeline, argument, focus);
+		return true;
+	}
 	if (!pipeline_conductor(pipeline)) {
 		return false;
 	}

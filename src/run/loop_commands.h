@@ -20,6 +20,6 @@ bool loop_budget_parse(struct step_budget *budget, const char *text);
 /* Says by a notice how it went. */
 bool loop_save_profile(struct pipeline *pipeline, const char *path);
 
-bool loop_command(struct pipeline *pipeline, const char *line);
+bool loop_command(struct pipeline *pipeline, const char *line, const struct focus *focus);
 
 #endif

@@ -25,9 +25,11 @@
 
 /*
  * After a step that found something, sources are left alone for this long, unless one ends: they
- * then come in larger lots, and neither side wakes the other for every few events.
+ * then come in larger lots, and neither side wakes the other for every few events. Live ones have
+ * something once in a live timer, and are given that long to write all of it: it is taken at once.
  */
-#define NAP_NS 3000000u
+#define NAP_NS      3000000u
+#define LIVE_NAP_NS 15000000u
 
 #define DUMP_LOOK_NS 100000000u /* between looks at how far a dump is */
 
@@ -45,6 +47,8 @@ struct pipeline {
 	struct hold hold;
 	struct conductor *conductor; /* NULL: no host is controlled */
 	struct replay *replay;       /* NULL: no decisions are taken again */
+	char replayed[PATH_MAX];     /* the log that they are of */
+	struct rehearse *rehearse;   /* NULL: the loop is not played on a recording */
 	bool any;                    /* an event came */
 	char relay[URL_MAX];         /* of the first live source */
 	struct dump_job dump_job;
@@ -118,6 +122,9 @@ static bool see(struct pipeline *pipeline, uint64_t ts_ns)
 	if (pipeline->replay && !replay_see(pipeline->replay, pipeline->engine, ts_ns)) {
 		return false;
 	}
+	if (pipeline->rehearse && !rehearse_advance(pipeline->rehearse, ts_ns)) {
+		return false;
+	}
 	if (pipeline->hold.status == HOLD_WAITS) {
 		hold_see(&pipeline->hold, pipeline->engine, ts_ns);
 		tell_hold(pipeline);
@@ -134,7 +141,12 @@ static void sink_feed(void *context, const struct event *event)
 		conductor_see_first(pipeline->conductor, event->ts_ns);
 	}
 	pipeline->any = true;
-	if (see(pipeline, event->ts_ns)) {
+	if (!see(pipeline, event->ts_ns)) {
+		return;
+	}
+	if (pipeline->rehearse) {
+		rehearse_feed(pipeline->rehearse, event);
+	} else {
 		engine_feed(pipeline->engine, event);
 	}
 }
@@ -144,7 +156,8 @@ static void sink_lose(void *context, const struct loss *loss)
 	struct pipeline *pipeline = context;
 
 	pipeline->fed++;
-	if (!pipeline->replay || replay_runs(pipeline->replay)) {
+	if ((!pipeline->replay || replay_runs(pipeline->replay)) &&
+			(!pipeline->rehearse || rehearse_runs(pipeline->rehearse))) {
 		engine_lose(pipeline->engine, loss);
 	}
 }
@@ -211,6 +224,7 @@ void pipeline_destroy(struct pipeline *pipeline)
 	symbols_destroy(pipeline->symbols);
 	conductor_destroy(pipeline->conductor);
 	replay_destroy(pipeline->replay);
+	rehearse_destroy(pipeline->rehearse);
 	intake_destroy(pipeline->intake);
 	engine_destroy(pipeline->engine);
 	free(pipeline);
@@ -254,20 +268,49 @@ struct engine *pipeline_engine(struct pipeline *pipeline)
 
 /* --- control --- */
 
+/* The URL of a session of ours. */
+static bool own_url(struct pipeline *pipeline, const char *host, const char *session, char *text,
+		size_t size)
+{
+	char error[512];
+	struct url url;
+
+	if (url_parse(&url, pipeline->relay, error, sizeof(error)) != STATUS_OK) {
+		return false;
+	}
+	url_format_session(&url, host, session, text, size);
+	return true;
+}
+
 /* Our sessions are watched like any other; a relay daemon that is watched as a whole has them. */
 static void attach_own(void *context, const char *host, const char *session)
 {
 	struct pipeline *pipeline = context;
 	char text[URL_MAX], error[512];
-	struct url url;
 
-	if (url_parse(&url, pipeline->relay, error, sizeof(error)) != STATUS_OK) {
-		return;
-	}
-	url_format_session(&url, host, session, text, sizeof(text));
-	if (intake_attach(pipeline->intake, text, error, sizeof(error)) != STATUS_OK) {
+	if (own_url(pipeline, host, session, text, sizeof(text)) &&
+			intake_attach(pipeline->intake, text, error, sizeof(error)) != STATUS_OK) {
 		pipeline_notice(pipeline, "%s", error);
 	}
+}
+
+static void detach_own(void *context, const char *host, const char *session)
+{
+	struct pipeline *pipeline = context;
+	char text[URL_MAX], error[512];
+
+	if (own_url(pipeline, host, session, text, sizeof(text))) {
+		intake_detach(pipeline->intake, text, error, sizeof(error)); /* if it is there */
+	}
+}
+
+static bool own_is_lost(void *context, const char *host, const char *session)
+{
+	struct pipeline *pipeline = context;
+	char text[URL_MAX];
+
+	return own_url(pipeline, host, session, text, sizeof(text)) &&
+	       intake_is_lost(pipeline->intake, text);
 }
 
 void pipeline_save_learned(struct pipeline *pipeline)
@@ -299,6 +342,8 @@ bool pipeline_conduct(struct pipeline *pipeline, const struct conductor_setup *s
 	own.engine = pipeline->engine;
 	own.sources = (struct conductor_sources){.context = pipeline,
 			.attach = attach_own,
+			.detach = detach_own,
+			.is_lost = own_is_lost,
 			.learned = save_learned,
 			.say = say};
 	pipeline->conductor = conductor_create(&own, error, error_size);
@@ -332,6 +377,7 @@ enum status pipeline_learn(
 
 bool pipeline_replay(struct pipeline *pipeline, const char *path, char *error, size_t error_size)
 {
+	snprintf(pipeline->replayed, sizeof(pipeline->replayed), "%s", path);
 	pipeline->replay = replay_read(path, error, error_size);
 	return pipeline->replay != NULL;
 }
@@ -339,6 +385,22 @@ bool pipeline_replay(struct pipeline *pipeline, const char *path, char *error, s
 const struct replay *pipeline_replayed(const struct pipeline *pipeline)
 {
 	return pipeline->replay;
+}
+
+const char *pipeline_replayed_log(const struct pipeline *pipeline)
+{
+	return pipeline->replay ? pipeline->replayed : NULL;
+}
+
+bool pipeline_rehearse(struct pipeline *pipeline, const struct rehearse_setup *setup)
+{
+	pipeline->rehearse = rehearse_create(pipeline->engine, setup);
+	return pipeline->rehearse != NULL;
+}
+
+const struct rehearse *pipeline_rehearsed(const struct pipeline *pipeline)
+{
+	return pipeline->rehearse;
 }
 
 /* --- schemas --- */
@@ -394,9 +456,9 @@ void pipeline_settle(struct pipeline *pipeline, uint64_t timeout_ns)
 
 /*
  * Waits on the sources (-1: not on them), the helpers of controlled hosts, and `fd` (-1: none).
- * True: `fd` is readable.
+ * True: `fd` is readable. *woken: the sources are.
  */
-static bool wait_for(struct pipeline *pipeline, int sources, int fd, uint64_t until_ns)
+static bool wait_for(struct pipeline *pipeline, int sources, int fd, uint64_t until_ns, bool *woken)
 {
 	struct pollfd fds[2 + 2 * CONDUCTOR_MAX_FDS] = {
 			{.fd = sources, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
@@ -404,6 +466,7 @@ static bool wait_for(struct pipeline *pipeline, int sources, int fd, uint64_t un
 	struct timespec timeout;
 	nfds_t n = 2;
 
+	*woken = false;
 	if (pipeline->conductor) {
 		uint64_t due_ns = conductor_due_ns(pipeline->conductor);
 
@@ -418,28 +481,38 @@ static bool wait_for(struct pipeline *pipeline, int sources, int fd, uint64_t un
 	if (ppoll(fds, n, until_ns == UINT64_MAX ? NULL : &timeout, NULL) <= 0) {
 		return false;
 	}
+	*woken = fds[0].revents != 0;
 	return fds[1].revents != 0;
+}
+
+static uint64_t soonest(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
 }
 
 bool pipeline_wait(struct pipeline *pipeline, uint64_t deadline_ns, int fd)
 {
-	uint64_t due_ns = intake_deadline(pipeline->intake);
+	uint64_t due_ns = soonest(intake_deadline(pipeline->intake), deadline_ns);
 	uint64_t now_ns = pipeline_now_ns();
+	bool live = intake_has_live(pipeline->intake), woken, asked;
 
-	due_ns = due_ns < deadline_ns ? due_ns : deadline_ns;
-	if (pipeline->dump_job.pid > 0 && due_ns > now_ns + DUMP_LOOK_NS) {
-		due_ns = now_ns + DUMP_LOOK_NS;
+	if (pipeline->dump_job.pid > 0) {
+		due_ns = soonest(due_ns, now_ns + DUMP_LOOK_NS);
 	}
-	if (pipeline->busy) {
-		uint64_t nap_ns = now_ns + NAP_NS;
-
+	if (pipeline->busy && !live) {
 		return wait_for(pipeline, intake_fd(pipeline->intake), fd,
-				nap_ns < due_ns ? nap_ns : due_ns);
+				soonest(now_ns + NAP_NS, due_ns), &woken);
 	}
 	if (!intake_arm(pipeline->intake)) {
-		return wait_for(pipeline, -1, fd, 0);
+		return wait_for(pipeline, -1, fd,
+				pipeline->busy ? soonest(now_ns + LIVE_NAP_NS, due_ns) : 0, &woken);
 	}
-	return wait_for(pipeline, intake_fd(pipeline->intake), fd, due_ns);
+	asked = wait_for(pipeline, intake_fd(pipeline->intake), fd, due_ns, &woken);
+	if (live && woken && !asked) {
+		asked = wait_for(pipeline, -1, fd, soonest(pipeline_now_ns() + LIVE_NAP_NS, due_ns),
+				&woken);
+	}
+	return asked;
 }
 
 bool pipeline_ended(struct pipeline *pipeline)
@@ -526,6 +599,9 @@ struct snapshot *pipeline_answer(struct pipeline *pipeline, const struct focus *
 			conductor_fill(pipeline->conductor, snapshot) < 0) {
 		snapshot_destroy(snapshot);
 		return NULL;
+	}
+	if (pipeline->rehearse) {
+		rehearse_fill(pipeline->rehearse, &snapshot->steps);
 	}
 	snapshot->notice = snapshot_text(snapshot, pipeline->notice);
 	snapshot->notice_serial = pipeline->notice_serial;

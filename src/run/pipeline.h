@@ -15,6 +15,7 @@
 #include "pythiatop/status.h"
 #include "run/conductor.h"
 #include "run/hold.h"
+#include "run/rehearse.h"
 #include "run/replay.h"
 
 /*
@@ -49,6 +50,14 @@ struct conductor *pipeline_conductor(struct pipeline *pipeline);
  */
 bool pipeline_replay(struct pipeline *pipeline, const char *path, char *error, size_t error_size);
 const struct replay *pipeline_replayed(const struct pipeline *pipeline); /* NULL: none */
+
+const char *pipeline_replayed_log(const struct pipeline *pipeline); /* its file; NULL: none */
+/*
+ * Plays the loop on recordings in which everything was on: instead of pipeline_conduct(), and
+ * before the first step. False: out of memory.
+ */
+bool pipeline_rehearse(struct pipeline *pipeline, const struct rehearse_setup *setup);
+const struct rehearse *pipeline_rehearsed(const struct pipeline *pipeline); /* NULL: none */
 
 /* Saves what is known of points for the next time; a notice says if that fails. */
 void pipeline_save_learned(struct pipeline *pipeline);

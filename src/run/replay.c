@@ -35,10 +35,12 @@ struct input {
 	union {
 		enum step_mode mode;
 		struct step_budget budget;
+		uint32_t group_id;
 		const char *text; /* a strategy, host or profile */
 		struct {
 			uint32_t step;
 			enum step_decision decision;
+			enum step_by by;
 		} decide;
 		struct {
 			uint32_t context;
@@ -290,6 +292,7 @@ static bool take_decide(const struct complaint *complaint, json_t *line, struct 
 		return false;
 	}
 	input->decide.decision = (enum step_decision)which;
+	input->decide.by = strcmp(by, "watch") == 0 ? STEP_BY_WATCH : STEP_BY_PERSON;
 	return number(complaint, step, &input->decide.step);
 }
 
@@ -297,8 +300,8 @@ static void give_decide(struct replay *replay, struct engine *engine, const stru
 {
 	char error[256];
 
-	if (engine_decide(engine, input->decide.step, input->decide.decision, STEP_BY_PERSON, error,
-			    sizeof(error)) != STATUS_OK) {
+	if (engine_decide(engine, input->decide.step, input->decide.decision, input->decide.by,
+			    error, sizeof(error)) != STATUS_OK) {
 		depart(replay, input, "step %u was decided: %s", input->decide.step, error);
 	}
 }
@@ -324,6 +327,27 @@ static void give_propose(struct replay *replay, struct engine *engine, const str
 	if (engine_propose(engine, input->propose.context, input->propose.enable, error,
 			    sizeof(error)) != STATUS_OK) {
 		depart(replay, input, "a point was proposed by hand: %s", error);
+	}
+}
+
+static bool take_explain(const struct complaint *complaint, json_t *line, struct input *input)
+{
+	json_error_t error;
+	json_int_t group;
+
+	if (json_unpack_ex(line, &error, JSON_STRICT, "{s:I}", "group", &group) != 0) {
+		return complain(complaint, "%s", error.text);
+	}
+	input->group_id = (uint32_t)group;
+	return (group > 0 && group <= UINT32_MAX) ||
+	       complain(complaint, "a number that is none of a group: %lld", (long long)group);
+}
+
+static void give_explain(struct replay *replay, struct engine *engine, const struct input *input)
+{
+	if (engine_explain(engine, input->group_id) != STATUS_OK) {
+		depart(replay, input, "group %u was asked to be explained: there is none",
+				input->group_id);
 	}
 }
 
@@ -571,6 +595,7 @@ static const struct verb verbs[] = {
 		{"decide", take_decide, give_decide},
 		{"propose", take_propose, give_propose},
 		{"edit", take_edit, give_edit},
+		{"explain", take_explain, give_explain},
 		{"calibrate", take_calibrate, give_calibrate},
 		{"host_gone", take_host, give_host_gone},
 		{"undo_all", take_none, give_undo_all},

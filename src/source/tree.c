@@ -71,20 +71,90 @@ static bool add_name(struct tree *tree, const char *name)
 	return add_string(tree, name ? name : "", name ? strlen(name) : 0);
 }
 
+/* Are all values of the class encoded alike, but for the numbers in them? */
+static bool is_alike(const bt_field_class *class, unsigned depth)
+{
+	bt_field_class_type type = bt_field_class_get_type(class);
+	uint64_t n;
+
+	if (bt_field_class_type_is(type, BT_FIELD_CLASS_TYPE_INTEGER)) {
+		return true;
+	}
+	if (type != BT_FIELD_CLASS_TYPE_STRUCTURE || depth >= TREE_DEPTH_MAX) {
+		return false;
+	}
+	n = bt_field_class_structure_get_member_count(class);
+	for (uint64_t i = 0; i < n; i++) {
+		if (!is_alike(bt_field_class_structure_member_borrow_field_class_const(
+					      bt_field_class_structure_borrow_member_by_index_const(
+							      class, i)),
+				    depth + 1)) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Puts the numbers of a value in the place of those of another one, encoded at *at. */
+static void encode_anew(struct tree *tree, size_t *at, const bt_field *field)
+{
+	uint32_t head[2], name[2];
+	uint64_t bits;
+
+	memcpy(head, tree->bytes + *at, sizeof(head));
+	*at += sizeof(head);
+	if (head[0] != TREE_STRUCT) {
+		bits = head[0] == TREE_UINT ? bt_field_integer_unsigned_get_value(field)
+					    : (uint64_t)bt_field_integer_signed_get_value(field);
+		memcpy(tree->bytes + *at, &bits, sizeof(bits));
+		*at += sizeof(bits);
+		return;
+	}
+	for (uint32_t i = 0; i < head[1]; i++) {
+		memcpy(name, tree->bytes + *at, sizeof(name));
+		*at += sizeof(name) + (((size_t)name[1] + 7) & ~(size_t)7);
+		encode_anew(tree, at,
+				bt_field_structure_borrow_member_field_by_index_const(field, i));
+	}
+}
+
+/* The rest of an array whose first element was encoded at `first`: all are alike. */
+static bool encode_alike(struct tree *tree, const bt_field *field, uint64_t n, size_t first)
+{
+	size_t size = tree->size - first, at;
+
+	for (uint64_t i = 1; i < n; i++) {
+		if (tree->size + size > TREE_BYTES_MAX) {
+			return false;
+		}
+		at = tree->size;
+		memcpy(tree->bytes + at, tree->bytes + first, size);
+		tree->size += size;
+		encode_anew(tree, &at,
+				bt_field_array_borrow_element_field_by_index_const(field, i));
+	}
+	return true;
+}
+
 static bool encode_array(struct tree *tree, const bt_field *field, unsigned depth)
 {
 	uint64_t n = bt_field_array_get_length(field);
+	const bt_field_class *class = bt_field_class_array_borrow_element_field_class_const(
+			bt_field_borrow_class_const(field));
+	bool alike = n > 1 && is_alike(class, depth);
+	size_t first;
 
 	if (!add_node(tree, TREE_ARRAY, n, 0)) {
 		return false;
 	}
-	for (uint64_t i = 0; i < n; i++) {
+	first = tree->size;
+	for (uint64_t i = 0; i < n && (i == 0 || !alike); i++) {
 		if (!encode(tree, bt_field_array_borrow_element_field_by_index_const(field, i),
 				    depth)) {
 			return false;
 		}
 	}
-	return true;
+	return !alike || encode_alike(tree, field, n, first);
 }
 
 static bool encode_struct(struct tree *tree, const bt_field *field, unsigned depth)

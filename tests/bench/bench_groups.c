@@ -9,6 +9,11 @@
  * changed; of the group in focus with where it varies, of its tree, of the tree of all groups; and
  * of everything at once as after a second's requests, with the group's tree and with that of all.
  * Medians over the seconds. The last cases measure requests of 10 contexts each.
+ *
+ * At the end one group that is being explained, of so many key-values a request: ns per
+ * groups_add() without and with them (reading them is not among it: property/test_measured tells
+ * that), bytes a sample without and with them, ms to begin with 1,024 requests, and to make a table
+ * of them.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,7 +21,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "groups/groups.h"
+#include "groups/collect.h"
+#include "groups/internal.h"
 #include "hash.h"
 #include "names.h"
 #include "requests/contexts.h"
@@ -28,6 +34,7 @@
 #define MAX_SECONDS 600u
 #define VISITED     10u
 #define BATCH       500u /* divides every case's requests a second */
+#define MAX_KEYS    200u
 
 struct bench {
 	uint32_t n_contexts; /* of each group that a request may have; 0: nothing is measured */
@@ -43,6 +50,8 @@ struct bench {
 	uint32_t *types, path[PATH];
 	uint64_t ids;
 	struct request *batch[BATCH];
+	uint32_t n_keys;
+	struct request_key keys[MAX_KEYS];
 };
 
 static uint64_t now_ns(void)
@@ -91,6 +100,30 @@ static bool measure(void *context, const struct request *request, struct measure
 	return true;
 }
 
+/* Of three keys one is a text of a few, two are numbers, of which one is mostly 0. */
+static bool read_keys(void *context, const struct request *request, struct request_keys *out)
+{
+	static const char *const texts[] = {"compute-1", "compute-2", "image-07", "image-12"};
+	struct bench *bench = context;
+
+	for (uint32_t i = 0; i < bench->n_keys; i++) {
+		uint64_t chance = hash_u64(request->id * MAX_KEYS + i);
+		struct request_key *key = &bench->keys[i];
+
+		*key = (struct request_key){.context = bench->inner[i % bench->n_contexts],
+				.name = 1 + i,
+				.numeric = i % 3 != 0,
+				.number = (double)(i % 3 == 1 ? chance % 100000
+							      : chance % 10 == 0)};
+		if (!key->numeric) {
+			key->text = texts[chance % 4];
+			key->length = (uint32_t)strlen(key->text);
+		}
+	}
+	*out = (struct request_keys){.n = bench->n_keys, .items = bench->keys};
+	return true;
+}
+
 static void make_contexts(struct bench *bench)
 {
 	bench->inner = calloc((size_t)bench->n_groups * bench->n_contexts, sizeof(*bench->inner));
@@ -113,6 +146,7 @@ static void bench_init(struct bench *bench)
 			.max_kept_bytes = UINT64_C(256) << 20,
 			.max_pin_bytes = UINT64_C(256) << 20,
 			.measure = bench->n_contexts ? measure : NULL,
+			.read_keys = read_keys,
 			.measurer = bench};
 
 	pool_init(&bench->pool.pool);
@@ -215,6 +249,16 @@ static double median(double *values, uint32_t n)
 	return values[n / 2];
 }
 
+static void bench_release(struct bench *bench)
+{
+	groups_destroy(bench->groups);
+	pool_release(&bench->pool.pool);
+	contexts_destroy(bench->contexts);
+	names_destroy(bench->names);
+	free(bench->types);
+	free(bench->inner);
+}
+
 static void bench_case(uint32_t n_groups, uint32_t n_contexts, uint32_t per_s, uint32_t seconds)
 {
 	static double add[MAX_SECONDS], changed[MAX_SECONDS], same[MAX_SECONDS], group[MAX_SECONDS],
@@ -251,12 +295,50 @@ static void bench_case(uint32_t n_groups, uint32_t n_contexts, uint32_t per_s, u
 			median(of_all, seconds), median(frame, seconds),
 			median(frame_of_all, seconds));
 	fflush(stdout);
-	groups_destroy(bench.groups);
-	pool_release(&bench.pool.pool);
-	contexts_destroy(bench.contexts);
-	names_destroy(bench.names);
-	free(bench.types);
-	free(bench.inner);
+	bench_release(&bench);
+}
+
+static double bytes_of_samples(const struct bench *bench)
+{
+	const struct samples *samples = &bench->groups->samples;
+
+	return (double)(samples->bytes + samples->texts.bytes) /
+	       bench->groups->items[0]->now.observed.ring.n;
+}
+
+/* One group of 2,000 requests a second, all of which are sampled. */
+static void bench_collect(uint32_t n_keys, uint32_t seconds)
+{
+	static double add[MAX_SECONDS], with[MAX_SECONDS], table[MAX_SECONDS], begin[MAX_SECONDS];
+	struct bench bench = {.n_groups = 1, .n_contexts = 60, .per_s = 2000, .n_keys = n_keys};
+	uint64_t now = START;
+	double bytes = 0;
+
+	bench_init(&bench);
+	for (uint32_t i = 0; i < seconds; i++, now += 2 * S) {
+		struct arena arena = {.chunks = NULL};
+
+		add[i] = bench_second(&bench, now);
+		bytes = bytes_of_samples(&bench);
+		begin[i] = -(double)now_ns();
+		groups_collect(bench.groups, 1, true);
+		begin[i] = (begin[i] + (double)now_ns()) * 1e-6;
+		with[i] = bench_second(&bench, now + S);
+		table[i] = -(double)now_ns();
+		if (!groups_table(bench.groups, 1, 0, &arena)) {
+			exit(1);
+		}
+		table[i] = (table[i] + (double)now_ns()) * 1e-6;
+		arena_release(&arena);
+		if (i + 1 < seconds) {
+			groups_collect(bench.groups, 1, false);
+		}
+	}
+	printf("keys %3u  add %6.0f ns  with keys %6.0f  bytes %5.0f  with keys %5.0f  "
+	       "begin %6.2f ms  table %6.2f\n",
+			n_keys, median(add, seconds), median(with, seconds), bytes,
+			bytes_of_samples(&bench), median(begin, seconds), median(table, seconds));
+	bench_release(&bench);
 }
 
 int main(int argc, char **argv)
@@ -276,5 +358,7 @@ int main(int argc, char **argv)
 	bench_case(9, 20, 1000000, n);
 	bench_case(1000, 100, 20000, n);
 	bench_case(10000, 10, 100000, n);
+	bench_collect(20, n);
+	bench_collect(200, n);
 	return 0;
 }

@@ -172,6 +172,17 @@ static char role_letter(uint8_t role)
 	return role < sizeof(letters) - 1 ? letters[role] : '?';
 }
 
+static const char *role_name(enum role role)
+{
+	static const char *const names[] = {
+#define X(id, name, attributes) [ROLE_##id] = (name),
+			UI_ROLES(X)
+#undef X
+	};
+
+	return names[role];
+}
+
 /* "a dim 245", "c title 39/236 bold": colours of 256, - is the terminal's own. */
 static void dump_role(FILE *out, const struct bench *bench, enum role role)
 {
@@ -181,7 +192,7 @@ static void dump_role(FILE *out, const struct bench *bench, enum role role)
 			bench->options.no_color ? 0 : 256);
 	int i;
 
-	fprintf(out, "%c %s", role_letter((uint8_t)role), theme_role_name(role));
+	fprintf(out, "%c %s", role_letter((uint8_t)role), role_name(role));
 	if (look.fg < 0) {
 		fputs(" -", out);
 	} else {

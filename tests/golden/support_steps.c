@@ -2,6 +2,7 @@
 #include "support_steps.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define SECOND  1000000000ull
 #define HOSTILE "\x1b[2J\x1b[31mgotcha\xe2\x80\xae\n"
@@ -226,6 +227,110 @@ static void fill_rows(struct snapshot *snapshot, const struct made_steps *made)
 	view->rows = rows;
 }
 
+/*
+ * What the seed of the semaphore found: three latencies, by the length of the queue. Bins are 24
+ * steps from 300 ms to 3 s.
+ */
+static void fill_values(struct explanation *made, struct snapshot *snapshot, bool many)
+{
+	static const struct explained_value values[] = {
+			{"0", 542, 0.61, 408e6, 400000000, {0, 12, 88, 214, 156, 58, 11, 3}},
+			{"1", 240, 0.27, 1.21e9, 1200000000, {[11] = 2, 9, 41, 96, 64, 22, 5, 1}},
+			{"2", 106, 0.12, 2.12e9, 2100000000, {[17] = 1, 4, 15, 38, 33, 11, 4}},
+	};
+	struct explained_value *copy = alloc(snapshot, EXPLANATION_VALUES, sizeof(*copy));
+
+	memcpy(copy, values, sizeof(values));
+	for (uint32_t i = 3; i < EXPLANATION_VALUES; i++) {
+		copy[i] = values[2];
+		copy[i].text = snapshot_printf(snapshot, "%u to %u", (unsigned int)i * 1000,
+				(unsigned int)i * 1000 + 999);
+	}
+	made->values = copy;
+	made->n_values = many ? EXPLANATION_VALUES : 3;
+	made->low_ns = 300000000;
+	made->high_ns = 3000000000;
+}
+
+static void fill_keys(struct explanation *made, struct snapshot *snapshot, bool hostile)
+{
+	static const char *const together[] = {"sem.acquire.waiters", "count of sem.acquire"};
+	static const struct explained_out out[] = {
+			{"api.server_create.request_id", "says which request it is"},
+			{"compute.build_instance.deadline", "derived from time"},
+	};
+	struct explained_key *keys = alloc(snapshot, 4, sizeof(*keys));
+
+	keys[0] = (struct explained_key){.name = hostile ? HOSTILE : "sem.acquire.queue_len",
+			.where = "api.server_create > compute.build_instance",
+			.numeric = true,
+			.rho = 0.91,
+			.omega2 = 0.94,
+			.omega2_held = 0.92,
+			.p = 0.001,
+			.shifts = 999,
+			.confirmed = true,
+			.n_together = 2,
+			.together = together};
+	keys[1] = (struct explained_key){.name = "host of compute.build_instance",
+			.where = "api.server_create",
+			.source = EXPLANATION_HOST,
+			.omega2 = 0.031,
+			.omega2_held = 0.008,
+			.p = 0.214,
+			.shifts = 999};
+	keys[2] = (struct explained_key){.name = "count of db.query",
+			.where = "api.server_create",
+			.source = EXPLANATION_COUNT,
+			.numeric = true,
+			.rho = -0.07,
+			.omega2 = 0.004,
+			.p = 0.83,
+			.shifts = 999};
+	keys[3] = (struct explained_key){.name = "run queue of compute.build_instance",
+			.where = "",
+			.source = EXPLANATION_RESOURCE,
+			.numeric = true,
+			.rho = 0.02,
+			.p = 1,
+			.shifts = 999};
+	made->keys = keys;
+	made->n_keys = 4;
+	made->n_out = 2;
+	made->out = out;
+}
+
+static const struct explanation *explanation(
+		struct snapshot *snapshot, const struct made_steps *made)
+{
+	struct explanation *explained = alloc(snapshot, 1, sizeof(*explained));
+
+	if (made->few || made->explaining) {
+		explained->state = made->few ? EXPLANATION_FEW : EXPLANATION_RUNNING;
+		explained->missing = made->few ? 120 : 0;
+		explained->progress = made->few ? 0 : 0.4;
+		return explained;
+	}
+	*explained = (struct explanation){.state = EXPLANATION_DONE,
+			.progress = 1,
+			.n = 444,
+			.n_held = 444,
+			.made_ns = snapshot->time_ns,
+			.n_columns = 5,
+			.r2 = 0.95,
+			.f = 1655,
+			.f_p = 1e-9,
+			.n_segments = 4,
+			.canonical = 0.97,
+			.wilks = 0.052,
+			.chi2 = 1301,
+			.chi2_p = 1e-9,
+			.df = 20};
+	fill_values(explained, snapshot, made->many);
+	fill_keys(explained, snapshot, made->hostile);
+	return explained;
+}
+
 static void fill_findings(struct snapshot *snapshot, const struct made_steps *made)
 {
 	static const char *const history[] = {
@@ -234,17 +339,29 @@ static void fill_findings(struct snapshot *snapshot, const struct made_steps *ma
 			"queue_len: 0 -> 0.4s, 1 -> 1.2s, 2 -> 2.1s (p <= 0.001, held out)",
 			"stopped: a variable explains it",
 	};
+	static const char *const ruled_out[] = {
+			"image.fetch holds 1% (0 to 2) of the variance",
+			"driver.spawn holds 1% (0 to 2) of the variance",
+			"host of compute.build_instance goes with 1% of it (p <= 0.22)",
+	};
 	struct steps_finding *findings = alloc(snapshot, 2, sizeof(*findings));
+	bool explains = made->verdict || made->explaining || made->few;
 
 	findings[0] = (struct steps_finding){.group_id = 1,
 			.type = "server create",
 			.path = "api>sched>compute",
 			.rule = made->verdict ? STOP_VARIABLE : STOP_NONE,
 			.text = made->hostile   ? "server create: " HOSTILE
+				: made->many    ? "server create: the time goes in sem.acquire "
+						  "(97% of the variance, 95 to 99, n 888); no "
+						  "point deeper in it is known to fire; explained "
+						  "by sem.acquire.queue_len (or "
+						  "sem.acquire.waiters, which goes with it): 0 -> "
+						  "400ms, 1 -> 1.20s, ..., 10000 to 10999 -> "
+						  "2.10s, 11000 to 11999 -> 2.10s (92% of the "
+						  "variance held out, n 444+444, p <= 0.001)"
 				: made->verdict ? "server create waits at sem.acquire on "
-						  "compute-1,2 (97% of the variance, n 444); "
-						  "explained by queue_len: 0 -> 0.4s, 1 -> 1.2s, "
-						  "2 -> 2.1s"
+						  "compute-1,2 (97% of the variance, n 888)"
 						: "server create: 97% of the variance is inside "
 						  "compute.build_instance; looking deeper",
 			.where = made->verdict ? "api.server_create > compute.build_instance > "
@@ -253,9 +370,21 @@ static void fill_findings(struct snapshot *snapshot, const struct made_steps *ma
 			.phi = 0.97,
 			.phi_low = 0.95,
 			.phi_high = 0.99,
-			.requests = 444,
-			.n_steps = made->verdict ? 2 : 1,
-			.seconds = 37.4,
+			.requests = 888,
+			.n_steps = made->at_once   ? 0
+				   : made->verdict ? 2
+						   : 1,
+			.seconds = made->at_once ? 0 : 37.4,
+			.explanation = explains ? explanation(snapshot, made) : NULL,
+			.n_ruled_out = made->verdict ? 3 : 0,
+			.ruled_out = ruled_out,
+			.next = made->verdict ? "who holds the semaphore while others wait: its "
+						"holders on compute-1, compute-2"
+					      : "",
+			.n_points = made->at_once ? 0 : 3,
+			.cost = cost(made->at_once      ? 0
+					: made->unknown ? -1
+							: 321),
 			.n_history = made->verdict ? 4 : 1,
 			.history = history};
 	findings[1] = (struct steps_finding){.group_id = 2,
@@ -271,6 +400,8 @@ static void fill_findings(struct snapshot *snapshot, const struct made_steps *ma
 			.requests = 666,
 			.n_steps = 0,
 			.seconds = 12,
+			.next = "",
+			.cost = cost(-1),
 			.history = history};
 	snapshot->steps.findings = findings;
 	snapshot->steps.n_findings = made->verdict || made->searching ? 2 : 0;

@@ -21,6 +21,13 @@ struct made_steps {
 	bool no_control; /* one of the hosts cannot be controlled */
 	bool hostile;    /* names and texts that mean no good */
 	bool unknown;    /* nothing is known of what it costs */
+	bool many;       /* values and words, as many as there may be */
+	bool at_once;    /* the verdict took no step: all was on */
+	/*
+	 * By key-values: with a verdict it is explained, else nobody has asked; or `explaining`: it
+	 * is being looked for; or `few`: requests are missing, too.
+	 */
+	bool explaining, few;
 };
 
 void made_steps_fill(struct snapshot *snapshot, const struct made_steps *made);

@@ -269,11 +269,30 @@ static void the_steps_screen_explains(void **state)
 	bench_type(&bench, "2 5");
 	assert_int_equal(bench.focus.screen, SCREEN_STEPS);
 	assert_true(bench.focus.parts & FOCUS_STEPS);
-	assert_true(bench_sees(&bench, "stopped by rule 2 \"a variable explains it\"; 2 steps"));
+	assert_true(bench_sees(
+			&bench, "stopped by rule 2 \"a variable explains it\" after 2 steps"));
 	assert_true(bench_sees(&bench, "3 of 271 points"));
+	assert_true(bench_sees(&bench, "explained by sem.acquire.queue_len"));
+	assert_true(bench_sees(&bench, "92% held out, n 444+444, p <= 0.001"));
 	bench_type(&bench, "BackTab Enter");
+	assert_true(bench_sees(&bench, "evidence: server create"));
+	bench_type(&bench, "PgDn PgDn");
+	assert_true(bench_sees(&bench, "cannot be told from: sem.acquire.waiters"));
+	bench_show(&bench, cloud_snapshot(&bench.focus, &cloud)); /* stays where it is */
+	assert_true(bench_sees(&bench, "cannot be told from: sem.acquire.waiters"));
+	bench_type(&bench, "G");
 	assert_true(bench_sees(&bench, "then sem.acquire holds 97%"));
-	bench_type(&bench, "Tab j");
+	bench_type(&bench, "/ l e f t Space o u t Enter");
+	assert_true(bench_sees(&bench, "> variables left out"));
+	bench_type(&bench, "Esc");
+	assert_true(bench_sees(&bench, "stopped by rule 2"));
+	bench_type(&bench, "j Enter"); /* the other group's */
+	assert_true(bench_sees(&bench, "> volume create: 61%"));
+	bench_type(&bench, "Esc f n o n e Enter"); /* none is left, so none is told of */
+	assert_false(bench_sees(&bench, "looking deeper"));
+	bench_show(&bench, cloud_snapshot(&bench.focus, &cloud));
+	assert_false(bench_sees(&bench, "looking deeper"));
+	bench_type(&bench, "f Backspace Backspace Backspace Backspace Enter k Tab Tab Tab j");
 	assert_true(bench_sees(&bench, "compute-2=ssh://compute-2"));
 	bench_type(&bench, "Tab Tab Enter"); /* the newest step */
 	assert_true(bench_sees(&bench, "Step 2 (kept)"));

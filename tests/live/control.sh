@@ -67,7 +67,7 @@ others() {
 	rm -rf "$work/saved"
 	lttng --no-sessiond save -o "$work/saved" >/dev/null || fail "lttng save"
 	rm -f "$work/saved"/pythiatop-*
-	lttng --no-sessiond list | grep -Ev 'pythiatop-|^$'
+	lttng --no-sessiond list | sed -E 's/^ *[0-9]+\) //; /^$/d' | awk '/^[^ ]/ { ours = /^pythiatop-/ } !ours'
 	cat "$work/saved"/*
 }
 

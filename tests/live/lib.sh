@@ -122,6 +122,17 @@ expect_more_events() {
 	fail "no more events from $url within $seconds s: $(newest)"
 }
 
+# Stops a process, all of it: a signal takes its time to reach every thread.
+stop() {
+	local i
+	kill -STOP "$1"
+	for ((i = 0; i < 100; i++)); do
+		sed 's/.*) //' "/proc/$1"/task/*/stat | grep -qv '^T' || return 0
+		sleep 0.02
+	done
+	fail "$1 does not stop"
+}
+
 children_of() {
 	ps -o pid= --ppid "$1" | tr -d ' '
 }

@@ -75,6 +75,36 @@ refuses 'no list of 1 to 1,000' "{\"id\":4,\"do\":\"disable\",\"points\":[$(prin
 refuses 'no list of at most 256' \
 	'{"id":4,"do":"enable","points":[{"domain":"ust","name":"a"}],"attached":[7]}'
 
+
+# Another version, in numbers and not; what a console is called goes into a file.
+refuses '"id":4,"ok":false,"error":"this pythiatop-control .*another version' \
+	'{"id":4,"do":"hello","protocol":1}'
+refuses '"id":4,"ok":false,"error":"this pythiatop-control .*another version' \
+	'{"id":4,"do":"hello","protocol":"2"}' '{"id":5,"do":"hello"}'
+for name in '"a\nb \"$(touch shot)\" `touch shot` \u001b[31m"' "\"x$(printf 'é%.0s' $(seq 400))\"" \
+	"\"$(head -c 1000000 /dev/zero | tr '\0' x)\"" '7'; do
+	refuses '"id":2,"ok":true' "{\"id\":5,\"do\":\"hello\",\"protocol\":2,\"console\":$name}" "$create"
+done
+# Providers to learn from; sessions that are attached are only compared with.
+for name in '"a\nb"' '"$(touch shot)"' '"a;touch shot"' "\"it's\"" '"a b"' '"*"' '""' '7' \
+	"\"$(head -c 1000000 /dev/zero | tr '\0' x)\""; do
+	refuses '"id":4,"ok":false,"error":"' "$create" "{\"id\":4,\"do\":\"learn\",\"providers\":[$name]}"
+done
+refuses '"id":4,"ok":false,"error":"' "$create" '{"id":4,"do":"learn","providers":[]}' \
+	'{"id":6,"do":"learn"}'
+for name in '"a\nb"' '"$(touch shot)"' "\"$(head -c 1000000 /dev/zero | tr '\0' x)\""; do
+	refuses '"name":"gen:point","done":"done","channel":"explore"' "$create" \
+		"{\"id\":4,\"do\":\"enable\",\"kind\":\"live\",\"points\":[{\"domain\":\"ust\",\"name\":\"gen:point\"}],\"attached\":[$name]}"
+done
+# Bytes that are no text.
+for line in '{"id":4,"do":"sess\0ions"}' '{"id":4,"do":"sess\xffions"}' '\xc3\x28'; do
+	ask < <(echo '{"id":1,"do":"hello","protocol":2}'
+		printf "$line\n"
+		echo '{"id":999,"do":"sessions"}')
+	grep -q '"id":0,"ok":false,"error":"' <<<"$answers" && grep -q '"id":999,"ok":true' <<<"$answers" ||
+		fail "$line: $answers"
+done
+
 # Of very many at once, those that are too many are refused.
 ask < <(for i in $(seq 1 500); do echo "{\"id\":$i,\"do\":\"points\"}"; done)
 grep -q 'too many requests wait already' <<<"$answers" || fail "500 requests wait"

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Two hosts, alpha and beta: mount, UTS and network namespaces of their own, each with a session
 # daemon, a traced process and a real sshd (one reached by its PATH, one by a forced command); the
-# relay daemon and the console are on a third. Nothing of it can be reached from outside.
+# relay daemon and the console are on a third. Nothing of it can be reached from outside. Each sshd
+# listens on its host's loopback address, too, and is reached there; where the network is cut, by its
+# link, for loopback cannot be.
 set -u
 
 source_dir=$1 build_dir=$2 work=${PT_HOSTS_WORK:-}
@@ -28,7 +30,8 @@ be_host() {
 		lttng --no-sessiond list >/dev/null 2>&1 && break
 		sleep 0.05
 	done
-	"$build_dir/tests/live/pt-generate" 100000000 1 20000 &
+	# Numbers of requests differ from host to host, as those of one system do.
+	"$build_dir/tests/live/pt-generate" 100000000 1 3000 "${n}000000000" &
 	/usr/sbin/sshd -D -e -f "$work/$name/sshd_config" 2>"$work/$name/sshd.log" &
 	: >"$work/$name/ready"
 	wait
@@ -79,6 +82,7 @@ for name in alpha beta; do
 	n=$([ $name = alpha ] && echo 1 || echo 2)
 	cat >"$work/$name/sshd_config" <<-END
 		ListenAddress 10.99.$n.2
+		ListenAddress 127.0.0.1
 		HostKey $work/host_key
 		AuthorizedKeysFile $work/$name/keys
 		StrictModes no
@@ -88,7 +92,7 @@ for name in alpha beta; do
 		PasswordAuthentication no
 		SetEnv PATH=$build_dir:/usr/bin:/bin XDG_STATE_HOME=$work/$name/state XDG_CONFIG_HOME=$work/$name/config
 	END
-	echo "10.99.$n.2 $(cut -d' ' -f1-2 "$work/host_key.pub")" >>"$work/known_hosts"
+	echo "10.99.$n.2,127.0.0.1 $(cut -d' ' -f1-2 "$work/host_key.pub")" >>"$work/known_hosts"
 done
 cp "$work/key.pub" "$work/alpha/keys"
 echo "command=\"$helper --config=$work/beta/control.conf\",restrict $(cat "$work/key.pub")" \
@@ -135,6 +139,15 @@ for name in alpha beta; do
 		sleep 0.1
 	done
 	[ -e "$work/$name/ready" ] || fail "$name is not there: $(cat "$work/$name.log")"
+done
+
+for name in alpha beta; do
+	cat >>"$work/ssh_config" <<-END
+		Host $name-loopback
+			HostName 127.0.0.1
+			IdentityFile $work/key
+			ProxyCommand nsenter --target ${host_pid[$name]} --net bash -c 'exec 3<>/dev/tcp/%h/%p; cat <&3 & cat >&3'
+	END
 done
 
 on() { # HOST COMMAND...
@@ -186,6 +199,11 @@ tell host gamma
 tells 'gamma failed .*No control of gamma: ssh: .*Permission denied' state
 tell host delta
 tells 'delta failed .*No control of delta: .*Host key verification failed' state
+
+# Documents are long; the begin is what failures are to show.
+short() {
+	newest | cut -c1-4000
+}
 
 # What was enabled there arrives here.
 start_console net://localhost
@@ -249,5 +267,77 @@ sleep 0.5
 XDG_STATE_HOME=$work/alpha/state on alpha "$helper" --undo | grep '^undid pythiatop-' ||
 	fail "--undo says nothing"
 expect_none_on alpha 1 "all killed, --undo"
+
+# Through each sshd on loopback.
+start_driver alpha=ssh://alpha-loopback beta=ssh://beta-loopback
+act_on alpha
+act_on beta
+end_driver
+expect_none_on alpha 3 "console on loopback ended"
+expect_none_on beta 3 "console on loopback ended"
+
+for name in alpha beta; do
+	on $name lttng --no-sessiond create demo --live=200000 --set-url="$relay" >/dev/null &&
+		on $name lttng --no-sessiond enable-event -u -s demo \
+			gen:request_entry,gen:request_exit >/dev/null &&
+		on $name lttng --no-sessiond start demo >/dev/null || fail "cannot make demo on $name"
+done
+demo=$(on alpha lttng --no-sessiond list demo; on beta lttng --no-sessiond list demo)
+
+start_autopilot() {
+	rm -f "$work/log"
+	start_console net://localhost/host/alpha/demo net://localhost/host/beta/demo -d 0.5 \
+		--control=alpha=ssh://alpha --control=beta=ssh://beta --control.ssh="$work/ssh" \
+		--control.relay_url="$relay" --autopilot --until=300 --log="$work/log"
+}
+
+end_autopilot() {
+	kill -TERM "$console"
+	wait "$console"
+	expect_none_on alpha 3 "$1"
+	expect_none_on beta 3 "$1"
+	[ "$demo" = "$(on alpha lttng --no-sessiond list demo; on beta lttng --no-sessiond list demo)" ] ||
+		fail "$1: the demo sessions have changed"
+}
+
+control_of() { # HOST READY TEXT
+	echo "\"host\":\"$1\",\"ready\":$2,\"session\":[^,]*,\"text\":$3"
+}
+
+# What a host's configuration forbids the console itself says on autopilot, and does not try again:
+# alpha is read-only, beta lets single points be enabled only.
+mkdir -p "$work/alpha/config/pythiatop"
+echo 'control.read_only = yes' >"$work/alpha/config/pythiatop/control.conf"
+start_autopilot
+expect 30 "$(control_of alpha false '"this host is read-only: control.read_only in its control.conf')"
+expect 40 '"kind":"learn","state":"failed",.*"effect":"failed: (alpha: this host is read-only|beta: this host lets single)'
+sleep 3
+[ "$(grep -c '"do":"order".*"undo":false' "$work/log")" = 1 ] || fail "it is tried again: $(tail -n 5 "$work/log")"
+[ -z "$(ours_on alpha)" ] || fail "a session on a read-only host: $(ours_on alpha)"
+! on beta lttng --no-sessiond list "$(ours_on beta)" | grep '\[enabled\]$' | grep 'gen:' ||
+	fail "beta forbids it, and it is enabled"
+end_autopilot "what is forbidden"
+rm "$work/alpha/config/pythiatop/control.conf"
+: >"$work/beta/control.conf"
+
+# In the middle of a step on both hosts what is done on alpha ends with its network, the console says
+# so and goes on with beta; then alpha is there again.
+start_autopilot
+expect 60 '"kind":"learn","state":"watched"'
+own=$(ours_on alpha)
+[ -n "$own" ] && [ -n "$(ours_on beta)" ] || fail "a step without sessions of ours"
+ip link set out1 down
+expect 25 "$(control_of alpha false '"No control of alpha: (it said nothing for 8 s|ssh: )')"
+newest | grep -Eq "$(control_of beta true null)" || fail "beta is lost with alpha: $(short)"
+expect_none_on alpha 13 "network cut in the middle of a step"
+[ -n "$(ours_on beta)" ] || fail "beta lost its session with alpha's network"
+ip link set out1 up
+expect 60 "$(control_of alpha true null).*$(control_of beta true null)"
+for _ in $(seq 100); do
+	[ -n "$(ours_on alpha)" ] && break
+	sleep 0.1
+done
+[ -n "$(ours_on alpha)" ] || fail "no session was made again on alpha"
+end_autopilot "autopilot ended"
 
 [ "$(theirs)" = "$before" ] || fail "other people's sessions have changed: $(theirs)"

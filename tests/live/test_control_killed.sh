@@ -58,7 +58,7 @@ sleep 0.3
 tells '^rule .* gen:point enabled' channels
 tells '^change gen:point done explore' 'disable gen:point'
 tells ' ready generation=1 ' state
-kill -STOP "$(children_of "$guardian")"
+stop "$(children_of "$guardian")"
 tells '^answer 2 after_us=3[0-9]* .*given up' 'asap channels'
 tells '^rule .* gen:point disabled' channels
 kill -STOP "$guardian"
@@ -104,7 +104,7 @@ expect_none 3 "all go on"
 
 # --- a traced process ---
 start_acting
-kill -STOP "$generator"
+stop "$generator"
 tells '^answer 2 after_us=3[0-9]* .*given up' 'asap enable gen:request_entry'
 tells ' ready generation=1 ' state
 kill -KILL "$driver"
@@ -124,7 +124,7 @@ sleep 0.5
 
 # --- the relay daemon ---
 start_acting
-kill -STOP "$PT_RELAYD_PID"
+stop "$PT_RELAYD_PID"
 sleep 0.5
 tells ' ready generation=1 ' state
 kill -KILL "$driver"
@@ -154,7 +154,7 @@ unchanged "relay daemon killed"
 
 # --- the session daemon ---
 start_acting
-kill -STOP "$PT_SESSIOND_PID"
+stop "$PT_SESSIOND_PID"
 tells '^answer 2 after_us=3[0-9]* .*given up' 'asap points'
 tells ' ready generation=1 ' state
 kill -KILL "$driver"

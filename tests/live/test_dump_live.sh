@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
-# Dumps asked for on the screen of a live console: a kernel trace goes round and round through a real
+# Dumps and reports asked for on the screen of a live console: a kernel trace goes round and round through a real
 # relay daemon meanwhile. What is written is whole, and of the window; the analysis goes on even while
 # the writing process stands still; a full disk is told, and nothing is left on it, nor after `q`.
 traces=${PYTHIATOP_TRACES:-$1/../shared/traces}
@@ -69,6 +69,18 @@ command_line "dump-text $work/text"
 shows "Written: $work/text, [0-9]+ events"
 [ "$(wc -l <"$work/text")" -gt 20000 ] || fail "the text is short"
 
+# A report of what is known by now, beside the analysis; its trace has no more than was told.
+command_line "report $work/report/"
+shows "Written: $work/report, a report on .*, with [0-9]+ events of [0-9]+ requests" 200
+grep -q '^## How it was recorded' "$work/report/report.md" || fail "no page"
+tail -n 1 "$work/report/decisions.jsonl" | grep -q '"log":"pythiatop-decisions' || fail "no decisions"
+grep -q '"verdict":' "$work/report/report.json" || fail "no document"
+told=$(grep -Eo 'Their [0-9]+ original events' "$work/report/report.md" | grep -Eo '[0-9]+')
+babeltrace2 "$work/report/trace" >"$work/read" 2>"$work/errors" || fail "$(cat "$work/errors")"
+[ "$(wc -l <"$work/read")" -eq "${told:-0}" ] || fail "told $told, read $(wc -l <"$work/read")"
+command_line "report $work/report"
+shows 'exists already; name a new directory'
+
 # The writer stands still: it is told, a second one is refused, and the analysis goes on.
 command_line "dump $work/slow"
 for _ in $(seq 200); do
@@ -94,6 +106,10 @@ if [ "$(id -u)" = 0 ]; then
 	shows "Cannot write $work/small/full: "
 	command_line "dump-text $work/small/full"
 	shows "Cannot write $work/small/full: No space left on device"
+	head -c 1000k /dev/zero >"$work/small/filler" # a report is small
+	command_line "report $work/small/full"
+	shows "Cannot write $work/small/full: No space left on device"
+	rm "$work/small/filler"
 	[ -z "$(ls "$work/small")" ] || fail "left on the full disk: $(ls "$work/small")"
 	umount "$work/small"
 fi

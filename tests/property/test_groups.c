@@ -521,25 +521,24 @@ static void test_unpinning_catches_up(void **state)
 	bench_release(&running);
 }
 
-/* Stepping back shows what was shown then, at every quarter of a second. */
-static void test_stepping_back_shows_what_was_shown(void **state)
+/* From the quarter `first` on; with the requests that can be opened, as far as these are kept. */
+static void check_stepping_back(uint32_t first, bool requests)
 {
-	enum { STEPS = 40, FIRST = 80 };
-	static char *live[STEPS + FIRST + 1][HORIZON_COUNT];
+	enum { STEPS = 40, MOST = 80 };
+	static char *live[STEPS + MOST + 1][HORIZON_COUNT];
 	struct bench bench;
 	uint64_t now = START;
 
-	(void)state;
 	bench_init(&bench, &usual, 10);
 	groups_advance(bench.groups, START);
-	for (uint32_t step = 0; step < STEPS + FIRST; step++, now += QUARTER) {
-		for (uint32_t i = 0; step >= FIRST && i < HORIZON_COUNT; i++) {
-			live[step][i] = fill_text(&bench, (enum horizon)i, now, true);
+	for (uint32_t step = 0; step < STEPS + first; step++, now += QUARTER) {
+		for (uint32_t i = 0; step >= first && i < HORIZON_COUNT; i++) {
+			live[step][i] = fill_text(&bench, (enum horizon)i, now, requests);
 		}
-		if (step == FIRST - 10) {
+		if (step == first - 10) {
 			groups_begin_epoch(bench.groups, now, NULL, NULL);
 		}
-		if (step == FIRST + 20) {
+		if (step == first + 20) {
 			add(&bench, "a new group", now + MS, 9 * MS);
 		}
 		traffic(&bench, now, QUARTER, 5);
@@ -548,11 +547,11 @@ static void test_stepping_back_shows_what_was_shown(void **state)
 	}
 	groups_pin(bench.groups, now);
 	traffic(&bench, now, 30 * S, 3000);
-	for (uint32_t step = FIRST; step < STEPS + FIRST; step++) {
-		uint64_t back = (STEPS + FIRST - step) * QUARTER;
+	for (uint32_t step = first; step < STEPS + first; step++) {
+		uint64_t back = (STEPS + first - step) * QUARTER;
 
 		for (uint32_t i = 0; i < HORIZON_COUNT; i++) {
-			char *text = fill_text(&bench, (enum horizon)i, now - back, true);
+			char *text = fill_text(&bench, (enum horizon)i, now - back, requests);
 
 			assert_string_equal(text, live[step][i]);
 			free(text);
@@ -560,6 +559,14 @@ static void test_stepping_back_shows_what_was_shown(void **state)
 		}
 	}
 	bench_release(&bench);
+}
+
+/* Stepping back shows what was shown then, at every quarter of a second. */
+static void test_stepping_back_shows_what_was_shown(void **state)
+{
+	(void)state;
+	check_stepping_back(80, false);
+	check_stepping_back(39, true); /* all that ended so far is kept: twice the window */
 }
 
 /* The pin gives up its oldest detail, says so, and its statistics stay. */

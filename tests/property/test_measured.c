@@ -6,34 +6,26 @@
 
 #include <cmocka.h>
 
+#include <math.h>
+
+#include "lab.h"
 #include "requests/walked.h"
 #include "requests/internal.h"
-#include "state/log.h"
-#include "state/state.h"
+#include "requests/keys.h"
 #include "trace_feed.h"
 
 /*
  * Every request of every recorded trace, as it is finished: the parts of its critical path add up
- * to its duration, in integer ns. With arguments, those of a live run instead:
+ * to its duration, in integer ns; its key-values are in order, each once. With arguments, those of
+ * a live run instead:
  *
  *   property_test_measured URL SECONDS REQUESTS      there must be so many, or more
  */
 #define WALKED_OF 7 /* so many requests: one is walked */
-#define WINDOW_NS UINT64_C(10000000000)
 
-/* The analysis without groups: each request is measured, not a sample of them. */
-struct lab {
-	struct registry registry;
-	struct names *names;
-	struct contexts *contexts;
-	struct model *model;
-	struct threads *threads;
-	struct event_log *log;
-	struct state *state;
-	struct request_pool pool;
-	struct requests *requests;
-	uint64_t now_ns, tidy_ns;
-	uint64_t n, n_spans, n_segments, n_split, n_plain, measuring_ns;
+struct work {
+	struct lab lab;
+	uint64_t n, n_spans, n_segments, n_split, n_plain, n_keys, measuring_ns, reading_ns;
 };
 
 static uint64_t cpu_ns(void)
@@ -42,14 +34,6 @@ static uint64_t cpu_ns(void)
 
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static bool release_thread(void *context, struct thread *thread, bool force)
-{
-	struct lab *lab = context;
-
-	return requests_release_thread(lab->requests, thread, force) &&
-	       state_release_thread(lab->state, thread, force);
 }
 
 static void check_visits(const struct measured *m)
@@ -64,7 +48,7 @@ static void check_visits(const struct measured *m)
 
 /* Those of one span are measured without a tree: to the same result. */
 static void check_plain(
-		struct lab *lab, const struct request *request, const struct measured *plain)
+		struct work *work, const struct request *request, const struct measured *plain)
 {
 	static struct measured_segment segments[16];
 	static struct measured_visit visits[16];
@@ -75,7 +59,7 @@ static void check_plain(
 	}
 	memcpy(segments, plain->segments, plain->n_segments * sizeof(*segments));
 	memcpy(visits, plain->visits, plain->n_visits * sizeof(*visits));
-	assert_true(measuring_whole(lab->requests, request, &long_way));
+	assert_true(measuring_whole(work->lab.requests, request, &long_way));
 	assert_int_equal(short_way.folded, long_way.folded);
 	assert_int_equal(short_way.n_segments, long_way.n_segments);
 	assert_int_equal(short_way.n_visits, long_way.n_visits);
@@ -90,7 +74,31 @@ static void check_plain(
 		assert_int_equal(visits[i].self_ns, long_way.visits[i].self_ns);
 		assert_true(visits[i].squares == long_way.visits[i].squares);
 	}
-	lab->n_plain++;
+	work->n_plain++;
+}
+
+/* By (source, context, name), each once, and each with a value. */
+static void check_keys(struct work *work, const struct request *request)
+{
+	uint64_t start_ns = cpu_ns();
+	struct request_keys keys;
+
+	assert_true(requests_read_keys(work->lab.requests, request, &keys));
+	work->reading_ns += cpu_ns() - start_ns;
+	for (uint32_t i = 0; i < keys.n; i++) {
+		const struct request_key *key = &keys.items[i], *last = key - (i > 0);
+
+		assert_true(key->numeric ? isfinite(key->number)
+					 : key->text && key->length <= KEY_TEXT_BYTES);
+		assert_true((key->name == 0) == (key->source == EXPLANATION_HOST));
+		assert_true((key->context == 0) == (key->source == EXPLANATION_RESOURCE));
+		assert_true(i == 0 || last->source < key->source ||
+				(last->source == key->source &&
+						(last->context < key->context ||
+								(last->context == key->context &&
+										last->name < key->name))));
+	}
+	work->n_keys += keys.n;
 }
 
 /* Walked span by span, the stretches follow each other, and add up to the same by context. */
@@ -131,12 +139,13 @@ static void check_walk(struct lab *lab, const struct request *request)
 
 static void measure(void *context, struct request *request)
 {
-	struct lab *lab = context;
+	struct work *work = context;
+	struct lab *lab = &work->lab;
 	uint64_t sum_ns = 0, start_ns = cpu_ns();
 	struct measured m;
 
 	assert_true(requests_measure(lab->requests, request, &m));
-	lab->measuring_ns += cpu_ns() - start_ns;
+	work->measuring_ns += cpu_ns() - start_ns;
 	assert_int_equal(m.total_ns, request->end_ns - request->start_ns);
 	for (uint32_t i = 0; i < m.n_segments; i++) {
 		const struct context *at = contexts_get(lab->contexts, m.segments[i].context);
@@ -145,162 +154,39 @@ static void measure(void *context, struct request *request)
 		sum_ns += m.segments[i].ns;
 		assert_true(m.segments[i].ns > 0);
 		assert_true(i == 0 || m.segments[i - 1].context < m.segments[i].context);
-		lab->n_split += strcmp(name, "(runnable)") == 0 ||
-				strncmp(name, "(blocked", 8) == 0;
+		work->n_split += strcmp(name, "(runnable)") == 0 ||
+				 strncmp(name, "(blocked", 8) == 0;
 	}
 	assert_int_equal(sum_ns, m.total_ns);
 	check_visits(&m);
-	check_plain(lab, request, &m);
-	if (lab->n % WALKED_OF == 0) {
+	check_plain(work, request, &m);
+	check_keys(work, request);
+	if (work->n % WALKED_OF == 0) {
 		check_walk(lab, request);
 	}
-	lab->n++;
-	lab->n_spans += request->n_spans;
-	lab->n_segments += m.n_segments;
+	work->n++;
+	work->n_spans += request->n_spans;
+	work->n_segments += m.n_segments;
 }
 
-static void lab_start(struct lab *lab)
+static void tell(const struct work *work, const char *source)
 {
-	memset(lab, 0, sizeof(*lab));
-	registry_init(&lab->registry);
-	pool_init(&lab->pool.pool);
-	lab->names = names_create(1u << 20);
-	lab->contexts = contexts_create(1u << 20);
-	lab->model = model_create(lab->names);
-	lab->threads = threads_create(65536, release_thread, lab);
-	lab->log = log_create(&(struct event_log_config){
-			.max_bytes = 64u << 20, .max_held_bytes = 64u << 20});
-	lab->state = state_create(&(struct state_config){.window_ns = WINDOW_NS,
-						  .max_bytes = 256u << 20,
-						  .max_pin_bytes = 64u << 20,
-						  .innermost = requests_innermost},
-			&lab->registry, lab->names, lab->threads, lab->log);
-	lab->requests = requests_create(&(struct requests_config){.max_open = 200000,
-							.max_events = 10000,
-							.max_bytes = 4u << 20,
-							.state = lab->state},
-			&lab->registry, lab->model, lab->names, lab->contexts, lab->threads,
-			&lab->pool, measure, lab);
-	assert_non_null(lab->requests);
-}
+	double n = (double)(work->n + !work->n);
 
-static void lab_stop(struct lab *lab)
-{
-	threads_destroy(lab->threads);
-	state_destroy(lab->state);
-	log_destroy(lab->log);
-	requests_destroy(lab->requests);
-	model_destroy(lab->model);
-	contexts_destroy(lab->contexts);
-	names_destroy(lab->names);
-	registry_release(&lab->registry);
-	pool_release(&lab->pool.pool);
-}
-
-static uint32_t add_type(void *context, const struct event_type *type)
-{
-	struct lab *lab = context;
-	bool fresh;
-	uint32_t id = registry_add_type(&lab->registry, type, &fresh);
-
-	if (fresh) {
-		assert_true(model_add_type(lab->model, &lab->registry.types[id]));
-		assert_true(requests_add_type(lab->requests));
-		assert_true(state_add_type(lab->state));
-	}
-	return id;
-}
-
-static uint32_t add_session(void *context, const struct session_desc *session)
-{
-	return registry_add_session(&((struct lab *)context)->registry, session);
-}
-
-static uint32_t add_stream(void *context, const struct stream_desc *stream)
-{
-	return registry_add_stream(&((struct lab *)context)->registry, stream);
-}
-
-static void end_session(void *context, uint32_t session)
-{
-	registry_end_session(&((struct lab *)context)->registry, session);
-}
-
-static void advance(void *context, uint64_t ts_ns)
-{
-	struct lab *lab = context;
-
-	if (ts_ns < lab->now_ns) {
-		return;
-	}
-	lab->now_ns = ts_ns;
-	requests_expire(lab->requests, ts_ns);
-	if (ts_ns >= lab->tidy_ns) {
-		state_advance(lab->state, ts_ns);
-		log_expire(lab->log, ts_ns > WINDOW_NS ? ts_ns - WINDOW_NS : 0);
-		lab->tidy_ns = ts_ns + state_tick_ns(WINDOW_NS);
-	}
-}
-
-static void feed(void *context, const struct event *event)
-{
-	struct lab *lab = context;
-	bool used;
-
-	if (event->ts_ns < lab->now_ns) {
-		return;
-	}
-	advance(lab, event->ts_ns);
-	used = state_uses(lab->state, event->type);
-	requests_feed(lab->requests, event,
-			used && state_feed(lab->state, event, log_add(lab->log, event)));
-}
-
-static void lose(void *context, const struct loss *loss)
-{
-	struct lab *lab = context;
-
-	requests_lose(lab->requests, loss);
-	state_lose(lab->state, loss);
-}
-
-static void late(void *context, uint32_t session, uint64_t count)
-{
-	(void)context;
-	(void)session;
-	(void)count;
-}
-
-static struct intake_sink sink_of(struct lab *lab)
-{
-	return (struct intake_sink){.context = lab,
-			.add_type = add_type,
-			.add_session = add_session,
-			.add_stream = add_stream,
-			.end_session = end_session,
-			.feed = feed,
-			.lose = lose,
-			.late = late,
-			.advance = advance};
-}
-
-static void lab_tell(const struct lab *lab, const char *source)
-{
-	double n = (double)(lab->n + !lab->n);
-
-	print_message("%s: %lu requests of %.1f spans, %.1f segments; %.2f us each; "
-		      "%lu parts that the kernel told\n",
-			source, (unsigned long)lab->n, (double)lab->n_spans / n,
-			(double)lab->n_segments / n, (double)lab->measuring_ns / 1e3 / n,
-			(unsigned long)lab->n_split);
+	print_message("%s: %lu requests of %.1f spans, %.1f segments, %.1f key-values; %.2f us "
+		      "each, %.2f for these; %lu parts that the kernel told\n",
+			source, (unsigned long)work->n, (double)work->n_spans / n,
+			(double)work->n_segments / n, (double)work->n_keys / n,
+			(double)work->measuring_ns / 1e3 / n, (double)work->reading_ns / 1e3 / n,
+			(unsigned long)work->n_split);
 }
 
 static void measure_trace(const char *name, uint64_t at_least, bool kernel)
 {
 	char directory[512];
 	struct stat there;
-	struct lab lab;
-	struct intake_sink sink = sink_of(&lab);
+	struct work work = {.n = 0};
+	struct intake_sink sink = LAB_SINK(&work.lab);
 	const char *traces = getenv("PYTHIATOP_TRACES");
 
 	snprintf(directory, sizeof(directory), "%s/%s", traces ? traces : PT_TRACES_DIR, name);
@@ -308,28 +194,28 @@ static void measure_trace(const char *name, uint64_t at_least, bool kernel)
 		print_message("skipped: no recorded trace %s\n", directory);
 		skip();
 	}
-	lab_start(&lab);
+	lab_start(&work.lab, measure, &work);
 	trace_feed_into(&sink, directory);
-	requests_finish(lab.requests);
-	lab_tell(&lab, name);
-	assert_true(lab.n >= at_least && lab.n_plain >= at_least / 2);
-	assert_true(!kernel || lab.n_split > 0);
-	lab_stop(&lab);
+	requests_finish(work.lab.requests);
+	tell(&work, name);
+	assert_true(work.n >= at_least && work.n_plain >= at_least / 2);
+	assert_true(!kernel || work.n_split > 0);
+	lab_stop(&work.lab);
 }
 
 /* URL, seconds, how many requests there must be. */
 static void live(void **state)
 {
 	char **arguments = *state;
-	struct lab lab;
-	struct intake_sink sink = sink_of(&lab);
+	struct work work = {.n = 0};
+	struct intake_sink sink = LAB_SINK(&work.lab);
 
-	lab_start(&lab);
+	lab_start(&work.lab, measure, &work);
 	trace_feed_for(&sink, arguments[0], strtoull(arguments[1], NULL, 10) * 1000000000u);
-	requests_finish(lab.requests);
-	lab_tell(&lab, arguments[0]);
-	assert_true(lab.n >= strtoull(arguments[2], NULL, 10));
-	lab_stop(&lab);
+	requests_finish(work.lab.requests);
+	tell(&work, arguments[0]);
+	assert_true(work.n >= strtoull(arguments[2], NULL, 10));
+	lab_stop(&work.lab);
 }
 
 static void kernel_6_2(void **state)

@@ -37,6 +37,7 @@ struct seen {
 	uint64_t late, lost, ended;
 	uint64_t advanced_ns;
 	uint32_t sessions, streams, types;
+	char hosts[64]; /* of the sessions, as they came */
 };
 
 static uint32_t on_type(void *context, const struct event_type *type)
@@ -53,6 +54,9 @@ static uint32_t on_session(void *context, const struct session_desc *session)
 	struct seen *seen = context;
 
 	assert_string_equal(session->name, "session");
+	if (strlen(seen->hosts) + strlen(session->host) < sizeof(seen->hosts)) {
+		strcat(seen->hosts, session->host);
+	}
 	return seen->sessions++;
 }
 
@@ -620,6 +624,53 @@ static void test_garbage_breaks_only_its_lane(void **state)
 	assert_true(verdict.broken > 5000);
 }
 
+/* In whatever order recordings begin to be read, and were named, their hosts come in one order. */
+static void test_recordings_begin_in_one_order(void **state)
+{
+	static const char *const names[] = {"x", "y", "z"};
+	static const uint32_t orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {2, 1, 0}};
+
+	(void)state;
+	for (size_t o = 0; o < sizeof(orders) / sizeof(orders[0]); o++) {
+		struct writer writers[3];
+		static struct seen seen;
+		struct intake_sink sink;
+		struct merge *merge;
+		uint32_t left = 0;
+
+		make_sink(&sink, &seen);
+		merge = merge_create(&sink);
+		for (uint32_t i = 0; i < 3; i++) {
+			open_writer(&writers[i], &sink, names[i], false);
+		}
+		for (uint32_t i = 0; i < 3; i++) {
+			struct lane *lane = &writers[orders[o][2 - i]].lane;
+
+			assert_int_equal(merge_join(merge, lane, 1), STATUS_OK);
+		}
+		for (uint32_t i = 0; i < 3; i++) {
+			struct writer *writer = &writers[orders[o][i]];
+
+			put_stream(writer, 0, names[orders[o][i]], 0, 0, 0);
+			put_type(writer);
+			put_event(writer, 100 - orders[o][i], 0, 0, i);
+			put_end(writer);
+			publish(writer);
+			for (int turns = 0; turns < 3; turns++) {
+				merge_step(merge, 100, 1, on_left, &left);
+			}
+			assert_true(seen.n == 0 || i == 2);
+		}
+		assert_string_equal(seen.hosts, "xyz");
+		assert_int_equal(seen.n, 3);
+		assert_int_equal(left, 3);
+		merge_destroy(merge);
+		for (uint32_t i = 0; i < 3; i++) {
+			close_writer(&writers[i]);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -628,6 +679,7 @@ int main(void)
 			cmocka_unit_test(test_one_clock_for_equal_uuids),
 			cmocka_unit_test(test_impossible_time),
 			cmocka_unit_test(test_garbage_breaks_only_its_lane),
+			cmocka_unit_test(test_recordings_begin_in_one_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

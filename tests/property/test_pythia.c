@@ -34,6 +34,7 @@ struct service {
 	bool on[MAX_POINTS], ever[MAX_POINTS];
 	bool ordered; /* it is told when things begin */
 	uint64_t random;
+	uint32_t lost_at; /* the look at which control of the host is lost; 0: never */
 };
 
 static uint32_t below(struct service *service, uint32_t n)
@@ -301,6 +302,30 @@ static bool obey(struct pythia *pythia, struct service *service, uint64_t now_ns
 	return any;
 }
 
+/*
+ * Control of the host is lost: what was on goes off, its last events come later still, and the host
+ * is back after three looks.
+ */
+static void lose(struct pythia *pythia, struct service *service, uint32_t look, uint64_t now_ns)
+{
+	if (look == service->lost_at) {
+		pythia_host_gone(pythia, "host", now_ns);
+		for (uint32_t i = 1; i < service->n; i++) {
+			service->on[i] = false;
+		}
+	} else if (look == service->lost_at + 1 || look == service->lost_at + 3) {
+		for (uint32_t i = 1; i < service->n; i++) {
+			if (service->ever[i]) {
+				pythia_recorded(pythia, service->events[i][0],
+						(const char *[]){"host"}, 1, 40);
+			}
+		}
+	}
+	if (look == service->lost_at + 3) {
+		offer_all(pythia, service);
+	}
+}
+
 struct run {
 	enum stop_rule rule;
 	char where[512];
@@ -329,6 +354,9 @@ static struct run run_loop(struct pythia *pythia, struct service *service, bool 
 		uint32_t ids[PYTHIA_DETAILS];
 
 		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1, 40);
+		if (service->lost_at) {
+			lose(pythia, service, i, now_ns);
+		}
 		look_at(service, sight, (now_ns - epoch_ns) / SECOND * 20, varies);
 		sight->row.epoch = epoch;
 		sight->row.since_ns = epoch_ns;
@@ -561,9 +589,135 @@ static void keeps_within_a_budget_that_shrinks(void **state)
 	names_destroy(names);
 }
 
+/* A search goes on after control was lost, and ends where it would have ended. */
+static void survives_lost_control(void **state)
+{
+	(void)state;
+	for (uint32_t seed = 1; seed <= 20; seed++) {
+		struct names *names = names_create(100000);
+		struct pythia *pythia = pythia_create(names);
+		struct service *service = test_malloc(sizeof(*service));
+		struct run run;
+
+		make_service(service, seed, 100);
+		service->lost_at = 14 + seed % 20;
+		offer_all(pythia, service);
+		pythia_set_mode(pythia, MODE_AUTOPILOT, SECOND);
+		learn_all(pythia, service);
+		run = run_loop(pythia, service, true);
+		assert_int_equal(run.rule, STOP_CODE);
+		if (!ends_with(run.where, service->names[service->fault])) {
+			fail_msg("seed %u: it ends in %s, not in %s", seed, run.where,
+					service->names[service->fault]);
+		}
+		test_free(service);
+		pythia_destroy(pythia);
+		names_destroy(names);
+	}
+}
+
+/* Where a person rejects what is proposed, the place that is left says that there is more in it. */
+static void tells_what_was_rejected(void **state)
+{
+	struct names *names = names_create(100000);
+	struct pythia *pythia = pythia_create(names);
+	struct service *service = test_malloc(sizeof(*service));
+	struct sight *sight = test_malloc(sizeof(*sight));
+	struct groups_view groups = {.n = 1};
+	const char *text;
+	struct snapshot *snapshot = snapshot_create();
+	char error[128];
+
+	(void)state;
+	make_service(service, 3, 5);
+	offer_all(pythia, service);
+	pythia_set_mode(pythia, MODE_APPROVE, SECOND);
+	learn_all(pythia, service);
+	for (uint32_t step = 1; step <= 10; step++) {
+		uint64_t now_ns = (10 + 20 * step) * SECOND;
+		struct pythia_detail detail = {&sight->row, &sight->tree, &sight->group, NULL};
+
+		look_at(service, sight, 300, true);
+		sight->row.epoch = 1;
+		sight->row.since_ns = now_ns - 15 * SECOND;
+		groups.rows = &sight->row;
+		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1, 40);
+		pythia_look(pythia, &(struct pythia_look){.now_ns = now_ns,
+						    .epoch = 1,
+						    .groups = &groups,
+						    .recent = &groups,
+						    .n_details = 1,
+						    .details = &detail});
+		pythia_decide(pythia, step, STEP_REJECT, STEP_BY_PERSON, now_ns, error,
+				sizeof(error));
+	}
+	assert_int_equal(pythia_fill(pythia, snapshot), STATUS_OK);
+	assert_int_equal(snapshot->steps.n_findings, 1);
+	assert_int_equal(snapshot->steps.findings[0].rule, STOP_CODE);
+	text = snapshot->steps.findings[0].text;
+	if (!strstr(text, "left off: rejected, refused or undone")) {
+		fail_msg("it says: %s", text);
+	}
+	snapshot_destroy(snapshot);
+	test_free(sight);
+	test_free(service);
+	pythia_destroy(pythia);
+	names_destroy(names);
+}
+
+/* To learn in vain is not tried again, until the host was gone. */
+static void learns_in_vain_once(void **state)
+{
+	struct names *names = names_create(100000);
+	struct pythia *pythia = pythia_create(names);
+	struct service *service = test_malloc(sizeof(*service));
+	struct sight *sight = test_malloc(sizeof(*sight));
+	struct groups_view groups = {.n = 1};
+	uint32_t learned = 0;
+
+	(void)state;
+	make_service(service, 3, 100);
+	offer_all(pythia, service);
+	pythia_set_mode(pythia, MODE_AUTOPILOT, SECOND);
+	look_at(service, sight, 300, false);
+	sight->row.since_ns = 10 * SECOND;
+	groups.rows = &sight->row;
+	for (uint64_t i = 0; i < 100; i++) {
+		uint64_t now_ns = (10 + i) * SECOND;
+		const struct step_order *order;
+
+		if (i == 50) {
+			pythia_host_gone(pythia, "host", now_ns);
+			offer_all(pythia, service);
+		}
+		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1, 40);
+		pythia_look(pythia, &(struct pythia_look){.now_ns = now_ns,
+						    .groups = &groups,
+						    .recent = &groups});
+		while ((order = pythia_next_order(pythia))) {
+			struct step_outcome refused = {.step = order->step,
+					.undo = order->undo,
+					.ok = order->undo,
+					.error = order->undo ? "" : "this host does not allow it"};
+
+			assert_int_equal(order->kind, STEP_LEARN);
+			learned += !order->undo;
+			pythia_order_done(pythia, &refused, now_ns);
+		}
+		assert_int_equal(learned, i < 50 ? 1 : 2);
+	}
+	test_free(sight);
+	test_free(service);
+	pythia_destroy(pythia);
+	names_destroy(names);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(survives_lost_control),
+			cmocka_unit_test(learns_in_vain_once),
+			cmocka_unit_test(tells_what_was_rejected),
 			cmocka_unit_test(finds_the_fault),
 			cmocka_unit_test(order_saves_steps),
 			cmocka_unit_test(baselines_end),

@@ -191,23 +191,6 @@ static void test_writer_gives_up_when_the_reader_died(void **state)
 	close(channel[0]);
 }
 
-static void test_stop_ends_a_waiting_writer(void **state)
-{
-	struct ring *ring = ring_create(SMALL_RING);
-	struct ring_fds fds = ring_fds(ring);
-	struct ring *writer = ring_attach(&fds);
-
-	(void)state;
-	ring_stop(writer);
-	while (ring_reserve(writer, 4096)) {
-		ring_publish(writer, ring_position(writer));
-	}
-	assert_int_equal(errno, ECANCELED);
-	assert_int_equal(ring_used(ring), SMALL_RING);
-	ring_destroy(writer);
-	ring_destroy(ring);
-}
-
 static void test_what_cannot_ever_fit_is_refused(void **state)
 {
 	struct ring *ring = ring_create(SMALL_RING);
@@ -302,7 +285,6 @@ int main(void)
 			cmocka_unit_test(test_every_record_arrives_in_order),
 			cmocka_unit_test(test_writer_gives_up_when_the_reader_goes),
 			cmocka_unit_test(test_writer_gives_up_when_the_reader_died),
-			cmocka_unit_test(test_stop_ends_a_waiting_writer),
 			cmocka_unit_test(test_what_cannot_ever_fit_is_refused),
 			cmocka_unit_test(test_a_broken_writer_is_found_out),
 			cmocka_unit_test(test_memory_cannot_be_cut_off),

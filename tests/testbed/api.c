@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "branch.h"
 #include "node.h"
 #include "points.h"
 #include "work.h"
@@ -102,8 +103,11 @@ static void reserve_quota(uint32_t amount)
 	}
 }
 
-static void write_record(uint32_t bytes)
+/* What was asked for, and what became of it. */
+static void write_record(const struct request *request)
 {
+	uint32_t bytes = 256 + request->message->received_bytes;
+
 	SPAN(api, record_write, .size_bytes = bytes) {
 		SPAN(api, record_encode, .size_bytes = bytes) {
 			work_cpu(bytes / 128);
@@ -126,20 +130,56 @@ static void remove_record(void)
 	SPAN_CPU(api, quota_refund, 4)
 }
 
+static void notify(struct message *message)
+{
+	struct message call = {.arg = {message->arg[0]}};
+
+	api_call_net_notify("network", message->request_id, &call);
+}
+
+/* In a branch: serves what the worker calls. */
+static void serve_notify(void *argument)
+{
+	api_serve_notify(argument, notify);
+}
+
+/* Has the host build it, and subscribers told meanwhile: a call to a thread of our own. */
+static int build_server(const struct request *request, const char *host, struct message *call)
+{
+	struct message told = {.arg = {request->project},
+			.request_id = request->id,
+			.msg_id = rpc_next_message()};
+	int status = 0;
+
+	SPAN_AS(span, api, call_api_notify, .request_id = request->id, .msg_id = told.msg_id,
+			.text = "api") {
+		bool branched = branch_begin(serve_notify, &told) == 0;
+
+		status = api_call_compute_build(host, request->id, call);
+		if (branched) {
+			SPAN(api, notify_wait) {
+				branch_wait();
+			}
+		}
+	}
+	return status;
+}
+
 static int server_create(const struct request *request)
 {
 	struct message call = *request->message;
 	bool flavor = false, image = false, keypair = false;
 	uint64_t image_key = request->message->arg[1] + 100;
+	uint64_t flavor_key = 1 + request->project % 4;
 	uint64_t host;
 	int status;
 
 	SPAN(api, server_validate) {
-		SPAN_LOOKUP(api, flavor_lookup, &catalogue, 1 + request->project % 4, flavor)
+		SPAN_LOOKUP(api, flavor_lookup, &catalogue, flavor_key, flavor)
 		SPAN_LOOKUP(api, image_lookup, &catalogue, image_key, image)
 		if (!flavor || !image) {
 			SPAN_DEVICE(api, catalogue_load, "database", 900)
-			cache_put(&catalogue, 1 + request->project % 4);
+			cache_put(&catalogue, flavor_key);
 			cache_put(&catalogue, image_key);
 		}
 		SPAN_CPU(api, name_check, 3)
@@ -150,19 +190,21 @@ static int server_create(const struct request *request)
 		SPAN_DEVICE(api, keypair_load, "database", 600)
 		cache_put(&catalogue, 50 + request->project);
 	}
-	SPAN(api, boot_spec_build, .size_bytes = 2048) {
+	SPAN(api, boot_spec_build, .size_bytes = 256 + request->message->received_bytes) {
 		work_cpu(16);
 	}
-	write_record(1024);
+	write_record(request);
 	status = api_call_sched_select_host("scheduler", request->id, &call);
 	if (status != 0) {
 		return status;
 	}
 	host = call.arg[0] % N_HOSTS;
 	POINT(api, host_chosen, .text = hosts[host]);
+	call.arg[0] = flavor_key;
 	call.arg[1] = request->message->arg[1];
 	call.arg[2] = request->message->arg[2];
-	status = api_call_compute_build(hosts[host], request->id, &call);
+	call.payload_bytes = request->message->received_bytes;
+	status = build_server(request, hosts[host], &call);
 	if (status != 0) {
 		return status;
 	}
@@ -245,7 +287,7 @@ static int floating_ip_create(const struct request *request)
 		return status;
 	}
 	SPAN_CPU(api, fip_associate, 8)
-	write_record(512);
+	write_record(request);
 	cache_drop(&fip_lists, request->project);
 	request->message->arg[0] = call.arg[0];
 	POINT(api, fip_registered, .key = call.arg[0]);
@@ -307,7 +349,7 @@ static int volume_create(const struct request *request)
 	if (status != 0) {
 		return status;
 	}
-	write_record(768);
+	write_record(request);
 	cache_drop(&volume_lists, request->project);
 	request->message->arg[0] = call.arg[0];
 	POINT(api, volume_registered, .key = call.arg[0]);
@@ -358,7 +400,7 @@ static void handle(struct message *message)
 #define PT_TYPE(name, weight)                                                                      \
 	case METHOD_##name:                                                                        \
 		SPAN_AS(span, api, name, .request_id = request.id) {                               \
-			admit(&request, 1024);                                                     \
+			admit(&request, message->received_bytes);                                  \
 			span.status = message->status = name(&request);                            \
 			respond(1024);                                                             \
 		}                                                                                  \

@@ -106,7 +106,9 @@ static bool ends_with(const char *string, const char *tail)
 	return length >= cut && strcmp(string + length - cut, tail) == 0;
 }
 
-/* The finding of the first group that is flagged: what --until=verdict waits for. */
+/* The finding of the first group that has one and did not calm down: what --until=verdict waits
+ * for.
+ */
 static json_t *first_finding(json_t *document)
 {
 	json_t *group, *finding;
@@ -114,12 +116,10 @@ static json_t *first_finding(json_t *document)
 
 	json_array_foreach(json_object_get(document, "groups"), i, group)
 	{
-		json_t *flags = json_object_get(json_object_get(group, "detection"), "flags");
-
 		json_array_foreach(json_object_get(document, "findings"), k, finding)
 		{
-			if (json_array_size(flags) &&
-					number(finding, "group") == number(group, "id")) {
+			if (number(finding, "group") == number(group, "id") &&
+					strcmp(text(finding, "stopped_by"), "healthy") != 0) {
 				return finding;
 			}
 		}

@@ -4,6 +4,7 @@
  * wide open unless a fault narrows it.
  */
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "fault.h"
@@ -14,7 +15,9 @@
 
 #define IMAGE_TTL_NS 5000000000 /* an unused image is dropped from the host after that */
 #define WITH_VOLUME  1          /* flag of a build */
+#define MAX_IMAGES   16
 
+static atomic_uint_fast64_t image_bytes[MAX_IMAGES]; /* as far as known; 0: not */
 static struct cache images = {.mutex = PTHREAD_MUTEX_INITIALIZER, .ttl_ns = IMAGE_TTL_NS};
 static struct table instances = {.mutex = PTHREAD_MUTEX_INITIALIZER}; /* port, attachment */
 static struct journal states = {.lock = LOCK_INIT}, disks = {.lock = LOCK_INIT};
@@ -22,7 +25,8 @@ static struct lock claim_lock = LOCK_INIT, define_lock = LOCK_INIT, stats_lock =
 static struct semaphore builds = SEMAPHORE_INIT;
 
 struct build {
-	uint64_t request_id, image, flags;
+	uint64_t request_id, flavor, image, flags;
+	uint32_t user_data_bytes;
 	uint64_t port, attachment;
 	char image_name[16];
 };
@@ -71,11 +75,12 @@ static int fetch_image(const struct build *build)
 			lock_give(&disks.lock);
 		}
 		SPAN(compute, image_checksum, .size_bytes = call.arg[1]) {
-			work_cpu((uint32_t)(call.arg[1] >> 10) & 0xff);
+			work_cpu((uint32_t)(call.arg[1] >> 10));
 		}
 		SPAN_SYNC(compute, image_sync, &disks)
 	}
 	if (status == 0) {
+		atomic_store(&image_bytes[build->image % MAX_IMAGES], call.arg[1]);
 		cache_put(&images, build->image);
 	}
 	return status;
@@ -93,16 +98,20 @@ static int prepare_image(const struct build *build)
 			status = fetch_image(build);
 			SPAN_CPU(compute, image_convert, 40)
 		}
+		span.size_bytes = atomic_load(&image_bytes[build->image % MAX_IMAGES]);
+		SPAN(compute, image_clone, .size_bytes = span.size_bytes) {
+			work_cpu(4);
+		}
 		POINT(compute, image_ready, .text = build->image_name);
 	}
 	return status;
 }
 
-static void create_disk(void)
+static void create_disk(const struct build *build)
 {
 	SPAN(compute, disk_create) {
 		SPAN_CPU(compute, disk_allocate, 4)
-		SPAN(compute, disk_resize, .size_bytes = 20ULL << 30) {
+		SPAN(compute, disk_resize, .size_bytes = (10 * build->flavor) << 30) {
 			work_cpu(4);
 		}
 		SPAN_DEVICE(compute, disk_format, "disk", 1500)
@@ -111,7 +120,8 @@ static void create_disk(void)
 			SPAN_CPU(compute, metadata_render, 10)
 			SPAN_CPU(compute, userdata_render, 10)
 			lock_take(&disks.lock);
-			SPAN_WRITE(compute, config_drive_write, &disks, 2048)
+			SPAN_WRITE(compute, config_drive_write, &disks,
+					256 + build->user_data_bytes)
 			lock_give(&disks.lock);
 			SPAN_SYNC(compute, config_drive_sync, &disks)
 		}
@@ -213,8 +223,10 @@ static uint64_t activate(const struct build *build)
 static void build_server(struct message *message)
 {
 	struct build build = {.request_id = message->request_id,
+			.flavor = message->arg[0],
 			.image = 1 + message->arg[1],
-			.flags = message->arg[2]};
+			.flags = message->arg[2],
+			.user_data_bytes = message->received_bytes};
 	int status = 0;
 
 	snprintf(build.image_name, sizeof(build.image_name), "image-%02u",
@@ -226,7 +238,7 @@ static void build_server(struct message *message)
 			status = prepare_image(&build);
 		}
 		if (status == 0) {
-			create_disk();
+			create_disk(&build);
 			spawn();
 			plug_network(&build);
 			if ((build.flags & WITH_VOLUME) != 0) {

@@ -20,7 +20,10 @@ usage() {
 		                    and processes' names
 		                    otherwise: event names or patterns, separated by commas
 		  --timer US        live timer (200000)
-		  --subbuf SIZE     size of each of 8 sub-buffers per CPU (512k)
+		  --subbuf SIZE     size of each sub-buffer (512k)
+		  --subbufs N       sub-buffers per CPU (8): few and small ones lose events in bursts
+		  --stall MS:EVERY  the consumer daemon stops for MS milliseconds each EVERY: what does
+		                    not fit into the sub-buffers meanwhile is lost
 		  --dir DIR         keep the relay's output and the daemons' messages there
 		The command finds in its environment:
 		  PT_RELAY          net://127.0.0.1:PORT, where live viewers connect
@@ -65,6 +68,7 @@ finish() {
 	trap '' INT TERM HUP
 	trap - EXIT
 	end "$command_pid"
+	end_stalls
 	end "$sessiond_pid"
 	end "$relayd_pid"
 	if [ -n "$remove_dir" ]; then
@@ -123,6 +127,40 @@ start_sessiond() {
 	fail "lttng-sessiond does not start"
 }
 
+# Stops the consumer daemon, a child of the session daemon, for $1 ms every $2 ms.
+stall() {
+	local pids
+	# Should daemons.sh be killed, the session daemon ends with it, and so do we.
+	while sleep "$(milliseconds $(($2 - $1)))" && kill -0 "$sessiond_pid" 2>/dev/null; do
+		pids=$(consumers)
+		# shellcheck disable=SC2086
+		kill -STOP $pids 2>/dev/null
+		sleep "$(milliseconds "$1")"
+		# shellcheck disable=SC2086
+		kill -CONT $pids 2>/dev/null
+	done
+}
+
+milliseconds() {
+	printf '%d.%03d' $(($1 / 1000)) $(($1 % 1000))
+}
+
+# Pids of the consumer daemons of our session daemon, whichever of its threads started them.
+consumers() {
+	local pid
+	for pid in $(cat "/proc/$sessiond_pid/task/"*/children 2>/dev/null); do
+		grep -q '^lttng-consumer' "/proc/$pid/comm" 2>/dev/null && echo "$pid"
+	done
+}
+
+end_stalls() {
+	[ -n "$stall_pid" ] || return 0
+	end "$stall_pid"
+	stall_pid=''
+	# shellcheck disable=SC2046
+	kill -CONT $(consumers) 2>/dev/null
+}
+
 lttng_do() {
 	lttng --no-sessiond "$@" >>"$PT_DIR/lttng.log" 2>&1 || {
 		cat "$PT_DIR/lttng.log" >&2
@@ -134,7 +172,7 @@ lttng_do() {
 create_session() {
 	lttng_do create "$1" --live="$timer_us" \
 		--ctrl-url="$PT_RELAY_CONTROL" --data-url="$PT_RELAY_DATA"
-	lttng_do enable-channel -u -s "$1" --buffers-uid --subbuf-size="$subbuf" --num-subbuf=8 \
+	lttng_do enable-channel -u -s "$1" --buffers-uid --subbuf-size="$subbuf" --num-subbuf="$subbufs" \
 		--tracefile-size=16M --tracefile-count=4 events
 	lttng_do add-context -u -s "$1" -c events -t vpid -t vtid
 	case $events in
@@ -145,16 +183,18 @@ create_session() {
 	lttng_do start "$1"
 }
 
-sessions=() events=all timer_us=200000 subbuf=512k keep_dir='' inside='' original=("$@")
+sessions=() events=all timer_us=200000 subbuf=512k subbufs=8 stalls='' keep_dir='' inside='' original=("$@")
 while [ $# -gt 0 ]; do
 	case $1 in
-	--session | --events | --timer | --subbuf | --dir)
+	--session | --events | --timer | --subbuf | --subbufs | --stall | --dir)
 		[ $# -ge 2 ] || { usage >&2; exit 2; } ;;&
 	--inside) inside=1; shift ;;
 	--session) sessions+=("$2"); shift 2 ;;
 	--events) events=$2; shift 2 ;;
 	--timer) timer_us=$2; shift 2 ;;
 	--subbuf) subbuf=$2; shift 2 ;;
+	--subbufs) subbufs=$2; shift 2 ;;
+	--stall) stalls=$2; shift 2 ;;
 	--dir) keep_dir=$2; shift 2 ;;
 	--help) usage; exit 0 ;;
 	--) shift; break ;;
@@ -182,7 +222,7 @@ testbed) events="api:*,sched:*,compute:*,net:*,vol:*,$names" ;;
 skeleton) events="$request_ends,*:call_*,*:serve_*,$names" ;;
 esac
 
-command_pid='' sessiond_pid='' relayd_pid='' remove_dir=''
+command_pid='' sessiond_pid='' relayd_pid='' stall_pid='' remove_dir=''
 trap finish EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
@@ -210,6 +250,15 @@ start_sessiond
 for session in "${sessions[@]:-demo}"; do
 	[ "$session" = none ] || create_session "$session"
 done
+if [ -n "$stalls" ]; then
+	case $stalls in
+	*[!0-9:]* | *:*:* | :* | *:) fail "--stall takes MS:EVERY, such as 300:2000, not $stalls" ;;
+	*:*) [ "${stalls#*:}" -gt "${stalls%:*}" ] || fail "--stall: MS must be less than EVERY" ;;
+	*) fail "--stall takes MS:EVERY, such as 300:2000, not $stalls" ;;
+	esac
+	stall "${stalls%:*}" "${stalls#*:}" &
+	stall_pid=$!
+fi
 
 # In the background, so that signals reach us at once; with our standard input, and without the
 # SIGINT that shells ignore for such commands.

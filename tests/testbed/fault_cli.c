@@ -13,8 +13,10 @@
 static int usage(FILE *out)
 {
 	fprintf(out, "usage: pt-fault --dir RUN FAULT [KEY=VALUE...]\n"
+		     "       pt-fault --check FAULT [KEY=VALUE...]   only says whether it is one\n"
 		     "       pt-fault --list      names all points\n"
-		     "Faults add up until \"none\":\n");
+		     "Faults add up until \"none\"; several in one command have \"+\" between "
+		     "them:\n");
 	fault_print_usage(out);
 	return out == stdout ? 0 : 2;
 }
@@ -76,8 +78,9 @@ static int tell_all(const char *dir, const char *command)
 
 int main(int argc, char **argv)
 {
-	char command[256] = "", error[256];
+	char command[FAULT_COMMAND_BYTES] = "", error[256];
 	size_t used = 0;
+	int first = 3; /* word of the command */
 
 	if (argc == 2 && strcmp(argv[1], "--list") == 0) {
 		fault_print_points(stdout);
@@ -86,10 +89,12 @@ int main(int argc, char **argv)
 	if (argc == 2 && strcmp(argv[1], "--help") == 0) {
 		return usage(stdout);
 	}
-	if (argc < 4 || strcmp(argv[1], "--dir") != 0) {
+	if (argc >= 3 && strcmp(argv[1], "--check") == 0) {
+		first = 2;
+	} else if (argc < 4 || strcmp(argv[1], "--dir") != 0) {
 		return usage(stderr);
 	}
-	for (int i = 3; i < argc; i++) {
+	for (int i = first; i < argc; i++) {
 		int n = snprintf(command + used, sizeof(command) - used, "%s ", argv[i]);
 
 		used += (size_t)n;
@@ -102,5 +107,5 @@ int main(int argc, char **argv)
 		fprintf(stderr, "pt-fault: %s\n", error);
 		return usage(stderr);
 	}
-	return tell_all(argv[2], command);
+	return first == 2 ? 0 : tell_all(argv[2], command);
 }

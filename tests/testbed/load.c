@@ -7,6 +7,8 @@
  * that servers are created in bursts: an orchestrator works off what was asked for since its last
  * round, every --burst-ms. That is how several builds come to one host at once.
  *
+ * What is asked for comes with a body of 0.1 to 3.5 KiB. With --drift, the rate swings slowly.
+ *
  * Reproducible for a seed in what each client does; when, depends on the machine as well.
  */
 #include <errno.h>
@@ -56,6 +58,8 @@ struct load {
 	uint64_t seed;
 	double rate_per_s, duration_s;
 	uint64_t burst_ns;
+	double drift, drift_period_ns; /* the rate varies by that share, this slowly; 0: not */
+	uint64_t start_ns;
 	pthread_mutex_t mutex;
 	struct tally tallies[N_TYPES];
 	FILE *log;
@@ -116,12 +120,19 @@ static uint64_t choose_image(void)
 	return (uint64_t)fmin(11, random_exponential(2.5));
 }
 
+/* What comes with a request: a little mostly, and up to 3.5 KiB. */
+static uint32_t choose_body(void)
+{
+	return 128 + (uint32_t)fmin(3456, random_exponential(800));
+}
+
 static void prepare(struct client *client, size_t type, struct message *message)
 {
 	enum kind kind = (enum kind)(type / N_VERBS);
 
-	*message = (struct message){
-			.method = METHOD_server_create + (uint32_t)type, .arg = {client->number}};
+	*message = (struct message){.method = METHOD_server_create + (uint32_t)type,
+			.arg = {client->number},
+			.payload_bytes = choose_body()};
 	if (type % N_VERBS == VERB_DELETE) {
 		uint32_t which = random_below(client->n_owned[kind]);
 
@@ -181,16 +192,27 @@ static void request(struct client *client)
 	}
 }
 
+/* The mean gap between two requests of a client, at this moment. */
+static double gap_now_ns(const struct load *load)
+{
+	double gap_ns = 1e9 * load->clients / load->rate_per_s;
+	double at = (double)(clock_ns() - load->start_ns);
+
+	return load->drift == 0
+			       ? gap_ns
+			       : gap_ns / (1 + load->drift * sin(6.283185307179586 * at /
+									     load->drift_period_ns));
+}
+
 static void *client_thread(void *argument)
 {
 	struct client *client = argument;
 	struct load *load = client->load;
-	double gap_ns = 1e9 * load->clients / load->rate_per_s;
 	double due_ns = (double)clock_ns();
 
 	random_seed(load->seed * MAX_CLIENTS + client->number);
 	while (!atomic_load(&load->stop)) {
-		double now_ns;
+		double now_ns, gap_ns = gap_now_ns(load);
 
 		due_ns += random_exponential(gap_ns);
 		now_ns = (double)clock_ns();
@@ -237,6 +259,22 @@ static void report(struct load *load, double seconds)
 	fflush(stdout);
 }
 
+/* SHARE:SECONDS. 0, or -1 after a message. */
+static int read_drift(const char *text, struct load *load)
+{
+	double seconds;
+	char end;
+
+	if (sscanf(text, "%lf:%lf%c", &load->drift, &seconds, &end) != 2 || !(load->drift >= 0) ||
+			!(load->drift <= 0.95) || !(seconds >= 1) || !(seconds <= 1e6)) {
+		fprintf(stderr, "pt-load: --drift takes SHARE:SECONDS, such as 0.5:60, not %s\n",
+				text);
+		return -1;
+	}
+	load->drift_period_ns = seconds * 1e9;
+	return 0;
+}
+
 static int read_options(int argc, char **argv, struct load *load)
 {
 	static const struct option table[] = {{"dir", required_argument, NULL, 'd'},
@@ -245,6 +283,7 @@ static int read_options(int argc, char **argv, struct load *load)
 			{"rate", required_argument, NULL, 'r'},
 			{"duration", required_argument, NULL, 't'},
 			{"burst-ms", required_argument, NULL, 'b'},
+			{"drift", required_argument, NULL, 'v'},
 			{"log", required_argument, NULL, 'l'}, {NULL, 0, NULL, 0}};
 	int c;
 
@@ -268,6 +307,11 @@ static int read_options(int argc, char **argv, struct load *load)
 		case 'b':
 			load->burst_ns = strtoull(optarg, NULL, 10) * 1000000;
 			break;
+		case 'v':
+			if (read_drift(optarg, load) != 0) {
+				return -1;
+			}
+			break;
 		case 'l':
 			load->log = fopen(optarg, "we");
 			if (load->log == NULL) {
@@ -285,7 +329,7 @@ static int read_options(int argc, char **argv, struct load *load)
 		fprintf(stderr,
 				"usage: pt-load --dir DIR [--clients 1..%d] [--rate PER_S] [--seed "
 				"N]"
-				" [--duration S] [--burst-ms N] [--log FILE]\n",
+				" [--duration S] [--burst-ms N] [--drift SHARE:S] [--log FILE]\n",
 				MAX_CLIENTS);
 		return -1;
 	}
@@ -310,7 +354,6 @@ int main(int argc, char **argv)
 			.burst_ns = 200000000,
 			.mutex = PTHREAD_MUTEX_INITIALIZER};
 	static struct client clients[MAX_CLIENTS];
-	uint64_t start_ns;
 	sigset_t signals;
 
 	if (read_options(argc, argv, &load) != 0) {
@@ -322,7 +365,7 @@ int main(int argc, char **argv)
 	sigaddset(&signals, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &signals, NULL);
 	process_adopt("load");
-	start_ns = clock_ns();
+	load.start_ns = clock_ns();
 	for (uint32_t i = 0; i < load.clients; i++) {
 		pthread_t thread;
 
@@ -335,7 +378,7 @@ int main(int argc, char **argv)
 	}
 	wait_for_end(&load, &signals);
 	atomic_store(&load.stop, true);
-	report(&load, (double)(clock_ns() - start_ns) / 1e9);
+	report(&load, (double)(clock_ns() - load.start_ns) / 1e9);
 	if (load.log != NULL) {
 		pthread_mutex_lock(&load.mutex); /* whoever still counts, waits for ever */
 		fflush(load.log);

@@ -211,6 +211,23 @@ static void delete_fip(struct message *message)
 	}
 }
 
+/* Tells who has subscribed to what happens to a server. */
+static void notify(struct message *message)
+{
+	(void)message;
+	SPAN(net, notify) {
+		SPAN(net, notify_match, .count = 3) {
+			work_cpu(4);
+		}
+		SPAN(net, notify_render, .size_bytes = 600) {
+			work_cpu(5);
+		}
+		SPAN_DEVICE(net, notify_send, "broker", 1200)
+		SPAN_DEVICE(net, notify_confirm, "broker", 500)
+		SPAN_CPU(net, notify_record, 3)
+	}
+}
+
 static void handle(struct message *message)
 {
 	switch (message->method) {
@@ -228,6 +245,9 @@ static void handle(struct message *message)
 		break;
 	case METHOD_net_fip_delete:
 		net_serve_fip_delete(message, delete_fip);
+		break;
+	case METHOD_net_notify:
+		net_serve_notify(message, notify);
 		break;
 	default:
 		message->status = EOPNOTSUPP;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "fault.h"
+#include "hog.h"
 #include "process.h"
 #include "rpc.h"
 #include "work.h"
@@ -19,7 +20,7 @@
 /* Answers one command: "ok", or the error. */
 static void control_answer(int fd)
 {
-	char command[300], error[256], reply[300];
+	char command[FAULT_COMMAND_BYTES], error[256], reply[300];
 	struct timeval patience = {.tv_sec = 2};
 	ssize_t got;
 
@@ -131,6 +132,7 @@ int node_main(int argc, char **argv, const struct service *service)
 	}
 	while (sigwait(&signals, &got) != 0) {
 	}
+	hog_stop();
 	wire_retract(options.dir, options.name);
 	rmdir(options.dir); /* the last one to leave succeeds */
 	_exit(0);           /* the workers have nothing to save */

@@ -171,6 +171,7 @@ static void *worker_thread(void *unused)
 		}
 		message.queue_len = queue_len;
 		message.status = 0;
+		message.received_bytes = message.payload_bytes;
 		message.payload_bytes = 0;
 		server.service->handle(&message);
 		if (wire_send(fd, &message) != 0 || watch(fd, EPOLL_CTL_MOD) != 0) {

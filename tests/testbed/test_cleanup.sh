@@ -9,8 +9,8 @@ source_dir=$1 programs=$2
 work=$(mktemp -d)
 
 start() {
-	marked "$1" "$source_dir/tests/testbed/daemons.sh" --events testbed -- \
-		"$programs/pt-testbed" --dir "$work/run-$1" >"$work/out-$1" 2>&1 </dev/null &
+	marked "$1" "$source_dir/tests/testbed/daemons.sh" --events testbed --stall 200:1000 -- \
+		"$programs/pt-testbed" --dir "$work/run-$1" --fault "cpu_hog threads=1" >"$work/out-$1" 2>&1 </dev/null &
 }
 
 is_ready() {
@@ -34,7 +34,7 @@ within_10s is_ready one || fail "the first copy is not ready: $(cat "$work/out-o
 within_10s is_ready two || fail "the second copy is not ready: $(cat "$work/out-two")"
 sleep 2
 n=$(processes one | wc -l)
-for name in lttng-relayd lttng-sessiond lttng-consumerd pt-load pt-api 'name compute-2'; do
+for name in lttng-relayd lttng-sessiond lttng-consumerd pt-load pt-api pt-hog 'name compute-2'; do
 	[ -n "$(process one "$name")" ] || fail "no $name runs"
 done
 

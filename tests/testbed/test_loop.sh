@@ -3,7 +3,7 @@
 #
 # The semaphore, found on autopilot without a screen: it learns first, then from the skeleton alone
 # ends by itself in the wait for the semaphore, with few points enabled, within two minutes of the
-# fault. The log is one object a line, others' sessions are as before, and nothing is left. Whatever
+# fault, and a report says so. The log is one object a line, others' sessions are as before, and nothing is left. Whatever
 # is seen of a step is told; that its first events come soon is meant for a quiet machine, so the
 # limit here is patient.
 #
@@ -29,7 +29,8 @@ for ((i = 0; i < n; i++)); do
 	"$check_loop" verdict "$work/log-$i" sem_acquire 120 5000 <"$work/documents-$i" \
 		>"$work/said-$i" 2>&1 &
 	checks[i]=$!
-	start_loop $i "$work/documents-$i" semaphore --autopilot --until=verdict -d 0.2
+	start_loop $i "$work/documents-$i" semaphore --autopilot --until=verdict -d 0.2 \
+		--report="$work/report-$i"
 	jobs[i]=$loop_job
 done
 for ((i = 0; i < n; i++)); do
@@ -48,5 +49,10 @@ for ((i = 0; i < n; i++)); do
 $(head -n 3 "$work/err-$i")"
 	wait "${jobs[i]}" || fail "the demo failed: $(cat "$work/err-$i")"
 	within 10 is_gone $i || fail "left: $(processes $i)"
+	grep -q '^# Verdict: ' "$work/report-$i/report.md" || fail "no verdict in the report"
+	# But for its end, which comes after the report.
+	cmp -s <(grep -v '"do":"offer"' "$work/report-$i/decisions.jsonl") \
+		<(grep -v '"do":"offer"' "$work/log-$i" | sed '$d') || fail "other decisions in the report"
+	babeltrace2 "$work/report-$i/trace" | grep -q sem_acquire || fail "no trace of a request that waits"
 	cat "$work/said-$i"
 done

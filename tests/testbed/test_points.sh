@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # Under load, with everything recorded: at least 300 points fire, at least 100 requests/s get done, no
-# event is lost, and the trace is what its readers rely on: test_points.sh SOURCE-DIR PROGRAM-DIR
+# event is lost, the trace is what its readers rely on, and where faults are said to bite, points fire:
+# test_points.sh SOURCE-DIR PROGRAM-DIR
 set -eu
 source_dir=$1 programs=$2
 
@@ -31,6 +32,9 @@ known=$(wc -l <"$PT_DIR/known") fired=$(wc -l <"$PT_DIR/fired")
 echo "$fired of $known points fired; not seen:" \
 	"$(sort "$PT_DIR/fired" | comm -23 "$PT_DIR/known" - | paste -sd' ')"
 [ "$fired" -ge 300 ] || fail "fewer than 300 points fired"
+
+"$source_dir/tests/diagnosis/check_sites.sh" "$source_dir" "$programs" "$PT_DIR/fired" ||
+	fail "a fault where nothing fires"
 
 awk '/requests\/s:/ { exit !($1 >= 100 && $(NF - 1) == 0) }' "$PT_DIR/load" ||
 	fail "fewer than 100 requests/s, or failed ones"

@@ -45,9 +45,11 @@ replay() {
 		--replay-log="$work/$name.log" "$@" >"$work/$name.again"
 }
 
-# What was done, and what came out, of the last document of a run.
+# What was done, and what came out, of the last document of a run. Explanations have figures of all
+# requests, those of the first moment too.
 told() {
 	tail -n 1 "$1" | sed 's/.*,"steps":\[//; s/,"budget":{.*//' |
+		perl -pe 's/"explanation":\{.*?\},"ruled_out"/"ruled_out"/g' |
 		grep -Eo '"(title|why|kind|state|by|event|stopped_by|where)": ?"[^"]*"|"[a-z_]*_ns":[0-9]+'
 }
 

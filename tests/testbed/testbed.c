@@ -18,21 +18,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "fault.h"
 #include "work.h"
 
-#define READY_NS      30000000000 /* a service that has not announced itself by then never will */
-#define MAX_LOAD_ARGS 24
+#define READY_NS        30000000000 /* a service that has not announced itself by then never will */
+#define MAX_LOAD_ARGS   24
+#define MAX_FAULT_WORDS (FAULT_COMMAND_BYTES / 2)
 
-/* Those that are called stand before their callers. */
 static const struct {
 	const char *program, *name;
 } services[] = {
-		{"pt-volume", "volume"},
-		{"pt-network", "network"},
-		{"pt-compute", "compute-1"},
-		{"pt-compute", "compute-2"},
-		{"pt-scheduler", "scheduler"},
-		{"pt-api", "api"},
+#define PT_SERVICE(program, name) {program, name},
+#include "services.def"
+#undef PT_SERVICE
 };
 #define N_SERVICES (sizeof(services) / sizeof(services[0]))
 
@@ -149,8 +147,8 @@ static int wait_until_ready(struct testbed *testbed, const sigset_t *signals)
 
 static int apply_fault(const struct testbed *testbed)
 {
-	char words[256];
-	char *argv[16] = {(char[]){"pt-fault"}, (char[]){"--dir"}, (char[]){""}};
+	char words[FAULT_COMMAND_BYTES];
+	char *argv[MAX_FAULT_WORDS + 4] = {(char[]){"pt-fault"}, (char[]){"--dir"}, (char[]){""}};
 	int argc = 3, status;
 	char *rest;
 	pid_t pid;
@@ -164,7 +162,7 @@ static int apply_fault(const struct testbed *testbed)
 	}
 	memcpy(words, testbed->fault, strlen(testbed->fault) + 1);
 	argv[2] = (char *)testbed->dir;
-	for (char *word = strtok_r(words, " ", &rest); word != NULL && argc < 15;
+	for (char *word = strtok_r(words, " ", &rest); word != NULL && argc < MAX_FAULT_WORDS + 3;
 			word = strtok_r(NULL, " ", &rest)) {
 		argv[argc++] = word;
 	}
@@ -274,6 +272,8 @@ static int usage(FILE *out)
 		     "  --seed N        (1)      --no-load       services only, until a signal\n"
 		     "  --clients N     (20)     --rate PER_S    (130)\n"
 		     "  --duration S    (0: until a signal)      --burst-ms N  (200; 0: none)\n"
+		     "  --drift SHARE:S the rate goes up and down by that share, slowly, in S "
+		     "seconds\n"
 		     "  --log FILE      a line a request: end time, type, request id, ns, "
 		     "status\n");
 	return out == stdout ? 0 : 2;
@@ -288,6 +288,7 @@ static int read_options(int argc, char **argv, struct testbed *testbed)
 			{"rate", required_argument, NULL, 'L'},
 			{"duration", required_argument, NULL, 'L'},
 			{"burst-ms", required_argument, NULL, 'L'},
+			{"drift", required_argument, NULL, 'L'},
 			{"log", required_argument, NULL, 'L'}, {NULL, 0, NULL, 0}};
 	static char names[MAX_LOAD_ARGS][16];
 	int c, index = 0;

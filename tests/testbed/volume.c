@@ -9,7 +9,7 @@
 #define TYPE_TTL_NS  800000000
 #define INDEX_TTL_NS 2000000000
 #define CHUNK_BYTES  32768
-#define N_CHUNKS     4
+#define MAX_CHUNKS   8
 
 static struct cache types = {.mutex = PTHREAD_MUTEX_INITIALIZER, .ttl_ns = TYPE_TTL_NS};
 static struct cache index_cache = {.mutex = PTHREAD_MUTEX_INITIALIZER, .ttl_ns = INDEX_TTL_NS};
@@ -177,6 +177,7 @@ static void read_image(struct message *message)
 {
 	bool cached = false;
 	uint64_t image = 1 + message->arg[0];
+	uint32_t n_chunks = 1 + (uint32_t)(image * 5 % MAX_CHUNKS); /* images differ in size */
 
 	SPAN(vol, image_read) {
 		SPAN_LOOKUP(vol, image_index, &index_cache, image, cached)
@@ -185,8 +186,8 @@ static void read_image(struct message *message)
 			cache_put(&index_cache, image);
 		}
 		SPAN_CPU(vol, image_open, 4)
-		SPAN(vol, image_chunks, .count = N_CHUNKS) {
-			for (int i = 0; i < N_CHUNKS; i++) {
+		SPAN(vol, image_chunks, .count = n_chunks) {
+			for (uint32_t i = 0; i < n_chunks; i++) {
 				SPAN(vol, chunk_read, .size_bytes = CHUNK_BYTES) {
 					work_device(1200);
 				}
@@ -196,7 +197,7 @@ static void read_image(struct message *message)
 			}
 		}
 		message->payload_bytes = CHUNK_BYTES;
-		message->arg[1] = (uint64_t)N_CHUNKS * CHUNK_BYTES;
+		message->arg[1] = (uint64_t)n_chunks * CHUNK_BYTES;
 		POINT(vol, image_sent, .size_bytes = message->arg[1]);
 	}
 }

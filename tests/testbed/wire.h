@@ -29,7 +29,9 @@ struct message {
 	uint64_t arg[3];
 	char text[24];
 	uint32_t payload_bytes; /* these follow, at most WIRE_PAYLOAD_BYTES */
-	uint32_t queue_len;     /* filled by the receiver: messages waiting before this one */
+	/* Filled by the receiver: */
+	uint32_t received_bytes; /* payload that came */
+	uint32_t queue_len;      /* messages waiting before this one */
 };
 
 #define WIRE_PAYLOAD_BYTES (64U * 1024)

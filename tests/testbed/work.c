@@ -19,7 +19,12 @@ uint64_t clock_ns(void)
 
 void sleep_ns(uint64_t ns)
 {
-	struct timespec left = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
+	struct timespec left;
+
+	if (ns == 0) {
+		return;
+	}
+	left = (struct timespec){(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
 
 	while (nanosleep(&left, &left) != 0 && errno == EINTR) {
 	}
@@ -62,13 +67,36 @@ double random_normal(void)
 	return sqrt(-2 * log(random_unit())) * cos(6.283185307179586 * random_unit());
 }
 
+static _Atomic double slowness = 1;
+
+void work_slow_down(double factor)
+{
+	atomic_store(&slowness, factor);
+}
+
+static double slow(double amount)
+{
+	return amount * atomic_load_explicit(&slowness, memory_order_relaxed);
+}
+
+/* After something that began then: makes it as slow as all else. */
+static void linger(uint64_t start_ns)
+{
+	double factor = slow(1);
+
+	if (factor > 1) {
+		sleep_ns((uint64_t)((factor - 1) * (double)(clock_ns() - start_ns)));
+	}
+}
+
 uint64_t work_cpu(uint32_t kib)
 {
 	static const uint8_t text[1024] = "a page of what there is to compute";
 	volatile uint64_t result = 0;
 	uint64_t hash = 0xcbf29ce484222325;
+	uint32_t rounds = (uint32_t)slow(kib);
 
-	for (uint32_t i = 0; i < kib; i++) {
+	for (uint32_t i = 0; i < rounds; i++) {
 		for (size_t j = 0; j < sizeof(text); j += 8) {
 			uint64_t word;
 
@@ -83,7 +111,7 @@ uint64_t work_cpu(uint32_t kib)
 
 void work_device(uint32_t mean_us)
 {
-	sleep_ns((uint64_t)(mean_us * 1000.0 * (0.96 + 0.08 * random_unit())));
+	sleep_ns((uint64_t)(slow(mean_us * 1000.0) * (0.96 + 0.08 * random_unit())));
 }
 
 uint32_t lock_waiting(struct lock *lock)
@@ -192,6 +220,7 @@ int journal_open(struct journal *journal, const char *dir, const char *name)
 void journal_write(struct journal *journal, uint32_t bytes)
 {
 	static const char record[4096];
+	uint64_t start_ns = clock_ns();
 
 	if (bytes > sizeof(record)) {
 		bytes = sizeof(record);
@@ -203,13 +232,17 @@ void journal_write(struct journal *journal, uint32_t bytes)
 		perror("testbed: cannot write a journal");
 	}
 	journal->offset += bytes;
+	linger(start_ns);
 }
 
 void journal_sync(struct journal *journal)
 {
+	uint64_t start_ns = clock_ns();
+
 	if (fdatasync(journal->fd) != 0) {
 		perror("testbed: cannot sync a journal");
 	}
+	linger(start_ns);
 }
 
 uint64_t table_add(struct table *table, uint64_t value0, uint64_t value1)

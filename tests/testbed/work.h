@@ -29,6 +29,10 @@ double random_unit(void);              /* in (0, 1) */
 double random_exponential(double mean);
 double random_normal(void);
 
+/* Makes all that follows take so many times as long as it should, in this whole process; 1: as long
+ * as it should. */
+void work_slow_down(double factor);
+
 /* Computes a checksum over that many KiB (some 1 us each), and returns it. */
 uint64_t work_cpu(uint32_t kib);
 

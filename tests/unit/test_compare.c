@@ -95,7 +95,7 @@ static void assert_us(double ns, double us)
 	}
 }
 
-/* 100 requests; shard 3 takes 100, 101, ... 199 us. */
+/* 100 requests, slow enough that each is sampled; shard 3 takes 100, 101, ... 199 us. */
 static void fan_out_in_numbers(void **state)
 {
 	struct search search;
@@ -106,7 +106,7 @@ static void fan_out_in_numbers(void **state)
 	(void)state;
 	search_start(&search);
 	for (uint64_t i = 0; i < 100; i++) {
-		search_request(&search, i + 1, T0 + i * 5000 * US, 100 + i, 7, false);
+		search_request(&search, i + 1, T0 + i * 25000 * US, 100 + i, 7, false);
 	}
 	engine_advance(search.feed.engine, T0 + 5 * S);
 	snapshot = look(&search, (struct focus){.parts = FOCUS_GROUPS | FOCUS_GROUP | FOCUS_TREE});

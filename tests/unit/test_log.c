@@ -91,7 +91,6 @@ static void the_window_moves(void **state)
 	assert_int_equal(log_trimmed(log), 0);
 	log_expire(log, 9 * SECOND);
 	expect(log, 0, UINT64_MAX, 0, NULL, 0);
-	assert_int_equal(log_bytes(log), 0);
 	assert_int_equal(add(log, 9 * SECOND, 1), 6);
 	log_destroy(log);
 }
@@ -174,7 +173,6 @@ static void full_memory_takes_the_oldest(void **state)
 	(void)state;
 	for (uint64_t i = 1; i <= 1000; i++) {
 		add(log, i * SECOND, i);
-		assert_true(log_bytes(log) <= 17 << 10);
 		if (i == 10) {
 			log_hold(log, 10);
 		}
@@ -194,7 +192,6 @@ static void full_memory_takes_the_oldest(void **state)
 		log_hold(log, i);
 	}
 	log_expire(log, 2000 * SECOND);
-	assert_true(log_held_lost(log) > 0);
 	assert_false(log_get(log, 10, &event));
 	assert_true(log_get(log, 1000, &event));
 	log_destroy(log);

@@ -99,7 +99,10 @@ static char *describe(struct engine *engine)
 	for (uint32_t i = 0; i < snapshot->steps.n_findings; i++) {
 		const struct steps_finding *finding = &snapshot->steps.findings[i];
 
-		fprintf(out, "finding of %u: rule %d\n", finding->group_id, (int)finding->rule);
+		fprintf(out, "finding of %u: rule %d, explained: %d; %s; next: %s\n",
+				finding->group_id, (int)finding->rule,
+				finding->explanation ? (int)finding->explanation->state : -1,
+				finding->text, finding->next);
 	}
 	fclose(out);
 	snapshot_destroy(snapshot);
@@ -157,7 +160,7 @@ static void conduct(struct live *live, uint32_t second)
 	for (uint32_t step = 1; step < 20; step++) {
 		if (engine_decide(engine, step, STEP_APPROVE, STEP_BY_PERSON, error,
 				    sizeof(error)) == STATUS_OK) {
-			decisions_decide(live->log, step, STEP_APPROVE);
+			decisions_decide(live->log, step, STEP_APPROVE, STEP_BY_PERSON);
 		}
 	}
 	if (live->order_due && second >= live->order_due) {
@@ -240,6 +243,10 @@ static void live_run(struct recording *recording, char **steps)
 		conduct(&live, second);
 		if (second == 1) {
 			offer(&live);
+		} else if (second == 60) {
+			assert_int_equal(engine_explain(live.feed.engine, 1), STATUS_OK);
+			decisions_explain(live.log, 1);
+			assert_int_equal(engine_explain(live.feed.engine, 99), STATUS_NOT_FOUND);
 		} else if (second == 70) {
 			engine_begin_epoch(live.feed.engine);
 			decisions_epoch(live.log);
@@ -297,6 +304,7 @@ static void the_same_steps_are_taken_again(void **state)
 	/* Something was learned, enabled and undone. */
 	assert_non_null(strstr(steps, "kind 1 state 5"));
 	assert_non_null(strstr(steps, "kind 2 "));
+	assert_null(strstr(steps, "explained: -1")); /* EXPLANATION_DONE or EXPLANATION_FEW */
 	for (uint32_t i = 0; i < 2; i++) {
 		again = replayed(recording, departure, sizeof(departure));
 		assert_string_equal(departure, "");

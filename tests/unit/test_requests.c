@@ -849,10 +849,63 @@ static void expected_groups_are_bounded(void **state)
 	feed_stop(&feed);
 }
 
+struct told {
+	uint32_t n, most;
+	uint64_t last_ns, first_slots;
+};
+
+static bool take_told(void *context, const struct event *event)
+{
+	struct told *told = context;
+
+	assert_true(event->ts_ns >= told->last_ns);
+	told->last_ns = event->ts_ns;
+	told->first_slots += event->slots[0];
+	return ++told->n < told->most;
+}
+
+/* Whatever order they are asked for in, and however often: by time, each once, no others. */
+static void events_of_some_requests(void **state)
+{
+	struct told told = {.most = 100};
+	struct snapshot *snapshot;
+	uint64_t ids[4], start;
+	struct cloud cloud;
+
+	(void)state;
+	cloud_start(&cloud, NULL);
+	for (uint64_t i = 0; i < 3; i++) {
+		cloud_request(&cloud, 100 * (i + 1), T0 + i * 20 * MS);
+	}
+	snapshot = look(&cloud.feed, 0);
+	assert_int_equal(snapshot->group.n_requests, 3); /* newest first */
+	ids[0] = ids[3] = snapshot->group.requests[0].id;
+	ids[1] = 987654; /* not kept */
+	ids[2] = snapshot->group.requests[2].id;
+	start = snapshot->group.requests[0].start_ns;
+	snapshot_destroy(snapshot);
+	assert_int_equal(engine_dump_requests(cloud.feed.engine, ids, 4, take_told, &told),
+			STATUS_OK);
+	assert_int_equal(told.n, 2 * 9);
+	/* Six of each name their request, the others are 4, 1 and a thread. */
+	assert_int_equal(told.first_slots, 6 * 100 + 6 * 300 + 2 * (4 + 1 + 20));
+	assert_int_equal(told.last_ns, start + 8 * MS);
+	told = (struct told){.most = 3};
+	assert_int_equal(engine_dump_requests(cloud.feed.engine, ids, 4, take_told, &told),
+			STATUS_OK);
+	assert_int_equal(told.n, 3);
+	told = (struct told){.most = 3};
+	assert_int_equal(engine_dump_requests(cloud.feed.engine, ids + 1, 1, take_told, &told),
+			STATUS_OK);
+	assert_int_equal(told.n, 0);
+	feed_stop(&cloud.feed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(spans_across_hosts),
+			cmocka_unit_test(events_of_some_requests),
 			cmocka_unit_test(skew_is_reported_not_believed),
 			cmocka_unit_test(skew_before_the_start),
 			cmocka_unit_test(inner_spans_leave_the_thread_bound),

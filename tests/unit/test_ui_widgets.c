@@ -9,6 +9,7 @@
 #include <locale.h>
 #include <string.h>
 
+#include "explain_text.h"
 #include "widgets/bar.h"
 #include "widgets/heat.h"
 #include "widgets/outline.h"
@@ -213,6 +214,17 @@ static void assert_lines(const struct outline *outline, const uint32_t *rows, ui
 	}
 }
 
+/* The line a row is in, or UINT32_MAX. */
+static uint32_t line_of(const struct outline *outline, uint32_t row)
+{
+	uint32_t i = 0;
+
+	while (i < outline->lines && outline->line[i].row != row) {
+		i++;
+	}
+	return i < outline->lines ? i : UINT32_MAX;
+}
+
 /* Siblings are sorted, children stay below their parent; what is folded stays so. */
 static void outlines(void **state)
 {
@@ -233,8 +245,8 @@ static void outlines(void **state)
 	assert_false(outline_fold(&outline, 2, true)); /* is so already */
 	assert_true(outline_is_parent(&outline, 3));
 	assert_false(outline_is_parent(&outline, 2));
-	assert_int_equal(outline_line_of(&outline, 1), 3);
-	assert_int_equal(outline_line_of(&outline, 5), UINT32_MAX);
+	assert_int_equal(line_of(&outline, 1), 3);
+	assert_int_equal(line_of(&outline, 5), UINT32_MAX);
 	outline_update(&outline, &tree, 7, NULL, true); /* as for a filter */
 	assert_lines(&outline, (uint32_t[]){0, 1, 2, 3, 4, 5, 6}, 7);
 	outline_update(&outline, &tree, 4, NULL, false); /* fewer rows: folds are by name */
@@ -263,12 +275,12 @@ static void large_outlines(void **state)
 	outline_update(&outline, &tree, LARGE, NULL, false);
 	assert_int_equal(outline.lines, 1 + PARENTS);
 	for (i = 1; i <= PARENTS; i++) {
-		assert_true(outline_fold(&outline, outline_line_of(&outline, i), false));
+		assert_true(outline_fold(&outline, line_of(&outline, i), false));
 		outline_update(&outline, &tree, LARGE, NULL, false);
 	}
 	assert_int_equal(outline.lines, 1 + PARENTS + OUTLINE_CHOICES);
-	assert_false(outline.line[outline_line_of(&outline, 1)].open);
-	assert_true(outline.line[outline_line_of(&outline, PARENTS)].open);
+	assert_false(outline.line[line_of(&outline, 1)].open);
+	assert_true(outline.line[line_of(&outline, PARENTS)].open);
 	outline_release(&outline);
 }
 
@@ -318,9 +330,130 @@ static void critical_path(void **state)
 	waterfall_release(&waterfall);
 }
 
+/* Bins over any width: columns of the same width each, or put together, and none is lost. */
+static void strips(void **state)
+{
+	static const struct {
+		int width;
+		const char *shown;
+	} cases[] = {{4, "█ ▄▁"}, {8, "██  ▄▄▁▁"}, {2, "█▅"}, {1, "█"}, {0, ""}};
+	static const uint32_t bins[] = {100, 0, 50, 1};
+	struct canvas canvas;
+	char shown[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		canvas_init(&canvas, false);
+		assert_true(canvas_resize(&canvas, 1, 10));
+		canvas_clear(&canvas);
+		bar_strip(&canvas, 0, 0, cases[i].width, bins, 4);
+		shown[0] = '\0';
+		for (int x = 0; x < cases[i].width; x++) {
+			strcat(shown, canvas_at(&canvas, 0, x)->glyph);
+		}
+		assert_string_equal(shown, cases[i].shown);
+		canvas_release(&canvas);
+	}
+}
+
+/* What names differ by is at either end, and no character is cut in half. */
+static void the_middle_gives_way(void **state)
+{
+	static const struct {
+		const char *text, *shown;
+		int width;
+		bool ascii;
+	} cases[] = {{"compute", "compute", 7, false}, {"compute-17", "comp…-17", 8, false},
+			{"compute-17", "com..-17", 8, true},
+			{"漢字漢字漢字", "漢字…漢字", 9, false},
+			{"漢字漢字漢字", "漢字…字", 8, false}, {"abc", "a…", 2, false}};
+	struct canvas canvas;
+	char shown[64];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int used;
+
+		canvas_init(&canvas, cases[i].ascii);
+		assert_true(canvas_resize(&canvas, 1, 20));
+		canvas_clear(&canvas);
+		used = canvas_text_middle(&canvas, 0, 0, cases[i].width, ROLE_TEXT, cases[i].text);
+		shown[0] = '\0';
+		for (int x = 0; x < used; x++) {
+			strcat(shown, canvas_at(&canvas, 0, x)->glyph);
+		}
+		assert_string_equal(shown, cases[i].shown);
+		assert_true(used <= cases[i].width);
+		canvas_release(&canvas);
+	}
+}
+
+static void explanations_in_words(void **state)
+{
+	static const struct explained_value values[] = {
+			{.text = "0", .p50_ns = 400000000}, {.text = "1", .p50_ns = 1200000000}};
+	static const struct explained_value many[] = {{.text = "a", .p50_ns = 1},
+			{.text = "b", .p50_ns = 2}, {.text = "c", .p50_ns = 3},
+			{.text = "d", .p50_ns = 4}, {.text = "e", .p50_ns = 5}};
+	struct explained_key key = {.name = "queue_len",
+			.omega2 = 0.5,
+			.omega2_held = 0.92,
+			.p = 0.0039840637,
+			.shifts = 250,
+			.confirmed = true};
+	struct explanation made = {.state = EXPLANATION_DONE,
+			.n = 300,
+			.n_held = 299,
+			.n_keys = 1,
+			.keys = &key,
+			.n_values = 2,
+			.values = values};
+	char text[256];
+
+	(void)state;
+	explain_sentence(text, sizeof(text), NULL);
+	assert_string_equal(text, "");
+	explain_sentence(text, sizeof(text), &made);
+	assert_string_equal(text, "explained by queue_len: 0 -> 400ms, 1 -> 1.20s");
+	explain_evidence(text, sizeof(text), &made);
+	assert_string_equal(text, "92% held out, n 300+299, p <= 0.004"); /* 1/251, rounded up */
+	made.n_values = 5;
+	made.values = many;
+	explain_sentence(text, sizeof(text), &made);
+	assert_string_equal(text, "explained by queue_len: a -> 1ns, b -> 2ns, …, e -> 5ns");
+	key.omega2_held = 0.4;
+	explain_head(text, sizeof(text), &made);
+	assert_string_equal(text, "40% of it explained by queue_len");
+	key.confirmed = false;
+	key.p = 0.231;
+	explain_head(text, sizeof(text), &made);
+	assert_string_equal(
+			text, "no variable explains it; queue_len goes with 50% of it (p <= 0.24)");
+	key.shifts = 0;
+	explain_p(text, sizeof(text), &key);
+	assert_string_equal(text, "p -");
+	made.n_keys = 0;
+	explain_head(text, sizeof(text), &made);
+	assert_string_equal(text, "no variable explains it: no key is left to look at");
+	made = (struct explanation){.state = EXPLANATION_FEW, .missing = 7};
+	explain_head(text, sizeof(text), &made);
+	assert_string_equal(text, "a variable can be looked for after 7 more requests");
+	made.missing = 0;
+	explain_head(text, sizeof(text), &made);
+	assert_string_equal(text, "no variable: no value of the requests varies");
+	made = (struct explanation){.state = EXPLANATION_RUNNING, .progress = 0.4};
+	explain_head(text, sizeof(text), &made);
+	assert_string_equal(text, "a variable that explains it is being looked for: 40%");
+	explain_tail(text, sizeof(text), 0);
+	assert_string_equal(text, "p < 1e-09");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(strips),
+			cmocka_unit_test(the_middle_gives_way),
+			cmocka_unit_test(explanations_in_words),
 			cmocka_unit_test(self_time),
 			cmocka_unit_test(critical_path),
 			cmocka_unit_test(outlines),

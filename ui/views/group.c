@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "explain_text.h"
 #include "format.h"
 #include "layout.h"
+#include "step_text.h"
 #include "views/segments.h"
 #include "views/view.h"
 #include "widgets/bar.h"
@@ -245,6 +247,22 @@ static void draw_verdict(
 	canvas_text(frame->canvas, line.y, line.x, line.width, role, text);
 }
 
+/* What the search has found: the variable, or the place. */
+static void draw_finding(const struct steps_finding *finding, const struct view_frame *frame,
+		struct area line)
+{
+	char text[1024];
+
+	if (explain_found(finding->explanation)) {
+		explain_sentence(text, sizeof(text), finding->explanation);
+	} else {
+		text_copy(text, sizeof(text), finding->text);
+	}
+	line.x += canvas_text(frame->canvas, line.y, line.x, line.width, ROLE_NEXT, "VERDICT ");
+	canvas_text(frame->canvas, line.y, line.x, frame->area.width - line.x - 1, ROLE_STRONG,
+			text);
+}
+
 /* What is under the cursor, in the title of the heat's pane. */
 static void describe_cell(const struct group_screen *screen, char *out, size_t size)
 {
@@ -328,6 +346,7 @@ static void group_draw(void *view, const struct view_frame *frame)
 	struct group_screen *screen = view;
 	const struct group_view *group = screen->group;
 	struct area area = frame->area, crumbs = layout_cut_rows(&area, 1), figures, heat;
+	const struct steps_finding *finding;
 	char name[512], scale[64];
 
 	layout_cut_columns(&crumbs, 1);
@@ -349,6 +368,12 @@ static void group_draw(void *view, const struct view_frame *frame)
 		figures = layout_cut_rows(&area, 1);
 		layout_cut_columns(&figures, 1);
 		draw_verdict(&group->row, frame, figures);
+	}
+	finding = step_finding(&frame->snapshot->steps, group->id);
+	if (finding && finding->rule != STOP_NONE && area.height >= 14) {
+		figures = layout_cut_rows(&area, 1);
+		layout_cut_columns(&figures, 1);
+		draw_finding(finding, frame, figures);
 	}
 	/* What the heat map has no use for, the list gets. */
 	heat = layout_cut_rows(&area,

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "explain_text.h"
 #include "format.h"
 #include "layout.h"
 #include "step_text.h"
@@ -273,8 +274,6 @@ static bool row_paint(const void *data, uint32_t index, int column, struct canva
 {
 	const struct groups_screen *screen = data;
 	const struct groups_row *row = row_at(data, index);
-	char path[512];
-	int x;
 
 	if (column == C_LATENCY) {
 		bar_spark(canvas, area.y, area.x, area.width, ROLE_BAR, row->spark,
@@ -285,10 +284,7 @@ static bool row_paint(const void *data, uint32_t index, int column, struct canva
 		return false;
 	}
 	layout_cut_columns(&area, paint_finding(screen->steps, row->id, canvas, area));
-	x = canvas_text(canvas, area.y, area.x, area.width, ROLE_NAME,
-			row->type[0] ? row->type : "(no name)");
-	view_path(path, sizeof(path), row->path);
-	view_draw_path(canvas, area.y, area.x + x + 1, area.width - x - 1, path);
+	view_draw_group(canvas, area.y, area.x, area.width, row->type, row->path);
 	return true;
 }
 
@@ -491,31 +487,60 @@ static void draw_next(
 	}
 }
 
-/* What is known, or supposed, of it; or why nothing can be found out; "" if all is well. */
+/*
+ * What is known, or supposed, of it; or why nothing can be found out; "" if all is well. Why the
+ * search ended is told where no variable has to be.
+ */
 static void finding_text(const struct groups_screen *screen, const struct steps_finding *finding,
-		char *out, size_t size)
+		bool explained, char *out, size_t size)
 {
 	char rule[128];
 
 	if (finding && finding->rule != STOP_NONE) {
 		step_rule(rule, sizeof(rule), finding->rule);
-		snprintf(out, size, "VERDICT %.600s; %s", finding->text, rule);
+		snprintf(out, size, "VERDICT %.600s%s%s", finding->text, explained ? "" : "; ",
+				explained ? "" : rule);
 	} else {
 		text_copy(out, size, finding ? finding->text : step_control_trouble(screen->steps));
 	}
 }
 
-/* Takes one or two lines off the end of the area. */
+/* "explained by queue_len: 0 -> 400ms, ...   p <= 0.001, held out" */
+static void draw_explained(const struct explanation *explanation, const struct view_frame *frame,
+		struct area line)
+{
+	char text[512], evidence[64] = "";
+	int keep;
+
+	explain_sentence(text, sizeof(text), explanation);
+	if (explain_found(explanation)) {
+		explain_p(evidence, sizeof(evidence) - 10, &explanation->keys[0]);
+		strcat(evidence, ", held out");
+	}
+	keep = text_width(evidence, frame->canvas->ascii) + 2;
+	keep = text_fits(text, frame->canvas->ascii, line.width - 1 - keep) ? keep : 0;
+	canvas_text(frame->canvas, line.y, line.x, line.width - keep,
+			explain_found(explanation) ? ROLE_NEXT : ROLE_DIM, text);
+	if (keep) {
+		canvas_text_right(
+				frame->canvas, line.y, line.x, line.width - 1, ROLE_TEXT, evidence);
+	}
+}
+
+/* Takes one or two lines off the end of the area, and one for the variable. */
 static void draw_finding(const struct groups_screen *screen, const struct groups_row *row,
 		const struct view_frame *frame, struct area *area)
 {
 	const struct steps_finding *finding = step_finding(screen->steps, row->id);
+	bool explained = finding && step_tells_variable(finding), two;
 	char text[1024];
-	bool two;
 
-	finding_text(screen, finding, text, sizeof(text));
+	finding_text(screen, finding, explained, text, sizeof(text));
 	if (!text[0] || area->height < 3) {
 		return;
+	}
+	if (explained) {
+		draw_explained(finding->explanation, frame, layout_cut_rows(area, -1));
 	}
 	two = area->height > 3 && !text_fits(text, frame->canvas->ascii, area->width);
 	paragraph_draw(frame->canvas, layout_cut_rows(area, two ? -2 : -1),
@@ -597,6 +622,17 @@ static void draw_detail(const struct groups_screen *screen, const struct view_fr
 	}
 }
 
+/* Whether any verdict has a line on its variable: the cursor may come there. */
+static bool tells_variable(const struct groups_screen *screen)
+{
+	for (uint32_t i = 0; i < screen->steps->n_findings; i++) {
+		if (step_tells_variable(&screen->steps->findings[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static void groups_draw(void *view, const struct view_frame *frame)
 {
 	struct groups_screen *screen = view;
@@ -607,7 +643,10 @@ static void groups_draw(void *view, const struct view_frame *frame)
 		draw_first_run(screen, frame);
 		return;
 	}
-	rows = step_next(screen->steps) ? 8 : screen->steps->n_findings > 0 ? 7 : 6;
+	rows = (step_next(screen->steps)                       ? 8
+			       : screen->steps->n_findings > 0 ? 7
+							       : 6) +
+	       tells_variable(screen);
 	detail = layout_cut_rows(&area, area.height >= 16 ? -rows : area.height >= 12 ? -4 : 0);
 	table_draw(&screen->table, frame->canvas, area, true, frame->search);
 	draw_detail(screen, frame, detail);

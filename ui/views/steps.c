@@ -4,38 +4,46 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "explain_text.h"
 #include "format.h"
 #include "layout.h"
 #include "step_text.h"
+#include "views/verdict.h"
 #include "views/view.h"
 #include "widgets/paragraph.h"
 #include "widgets/table.h"
 
 /* Screen 5: what was found and why the search ended; steps proposed and done; the hosts. */
 
-#define LINE_BYTES    1024
-#define FINDING_LINES 4 /* of text below the list of findings */
+#define LINE_BYTES   1024
+#define LEAST_STEPS  6   /* lines of the pane below the verdict */
+#define LEAST_HOSTS  8   /* what is missing, in words */
+#define ALL_PANES    24  /* lines below the verdict from which on all panes have room */
+#define SIDE_BY_SIDE 140 /* columns from which on two panes stand in a line */
 
-enum pane { PANE_FINDINGS, PANE_STEPS, PANE_HISTORY, PANE_HOSTS, PANE_COUNT };
+enum pane { PANE_FINDINGS, PANE_STEPS, PANE_EVIDENCE, PANE_HOSTS, PANE_COUNT };
 
 struct steps_screen {
 	enum pane pane;
 	enum pane below; /* the pane shown where there is no room for all */
 	const struct snapshot *snapshot;
-	struct table findings, steps, history, hosts;
+	struct table findings, steps, evidence, hosts;
+	struct verdict brief, whole; /* of the finding under the cursor, as drawn last */
+	uint32_t evidence_of;        /* the group that the cursor is of */
 };
 
 /* ---- findings ---- */
 
-enum finding_column { F_RULE, F_GROUP, F_SHARE, F_COUNT, F_STEPS, F_TIME, F_COUNT_OF };
+enum finding_column { F_RULE, F_GROUP, F_SHARE, F_COUNT, F_STEPS, F_TIME, F_COST, F_COUNT_OF };
 
 static const struct table_column finding_columns[] = {
 		[F_RULE] = {"VERDICT", 9, 0, 0, 0},
 		[F_GROUP] = {"GROUP", 20, 0, TABLE_FLEX | TABLE_NAME, 60},
-		[F_SHARE] = {"OF VARIANCE", 11, 1, TABLE_RIGHT, 0},
+		[F_SHARE] = {"VARIANCE", 8, 1, TABLE_RIGHT, 0},
 		[F_COUNT] = {"N", 5, 3, TABLE_RIGHT, 0},
 		[F_STEPS] = {"STEPS", 5, 2, TABLE_RIGHT, 0},
 		[F_TIME] = {"TIME", 6, 2, TABLE_RIGHT, 0},
+		[F_COST] = {"COST", 6, 4, TABLE_RIGHT, 0},
 };
 
 static const struct steps_view *steps_of(const void *data)
@@ -46,6 +54,15 @@ static const struct steps_view *steps_of(const void *data)
 static uint64_t finding_key(const void *data, uint32_t row)
 {
 	return steps_of(data)->findings[row].group_id;
+}
+
+static void rate_cell(bool known, double events_per_s, char *text)
+{
+	if (known) {
+		format_rate(text, events_per_s);
+	} else {
+		strcpy(text, "-");
+	}
 }
 
 static void finding_cell(const void *data, uint32_t row, int column, struct table_cell *cell)
@@ -75,10 +92,31 @@ static void finding_cell(const void *data, uint32_t row, int column, struct tabl
 	case F_STEPS:
 		format_count(cell->text, finding->n_steps);
 		break;
+	case F_COST:
+		rate_cell(finding->n_points > 0 && finding->cost.events_per_s >= 0,
+				finding->cost.events_per_s, cell->text);
+		break;
 	default:
-		format_period(cell->text, (double)(int64_t)finding->seconds * 1e9);
+		if (finding->seconds < 1) {
+			strcpy(cell->text, "0s");
+		} else {
+			format_period(cell->text, (double)(int64_t)finding->seconds * 1e9);
+		}
 		break;
 	}
+}
+
+/* What tells groups apart is at both ends of their names. */
+static bool finding_paint(
+		const void *data, uint32_t row, int column, struct canvas *canvas, struct area area)
+{
+	const struct steps_finding *finding = &steps_of(data)->findings[row];
+
+	if (column != F_GROUP) {
+		return false;
+	}
+	view_draw_group(canvas, area.y, area.x, area.width, finding->type, finding->path);
+	return true;
 }
 
 static const struct table_source finding_source = {
@@ -87,6 +125,7 @@ static const struct table_source finding_source = {
 		.what = "findings",
 		.key = finding_key,
 		.cell = finding_cell,
+		.paint = finding_paint,
 };
 
 /* ---- steps ---- */
@@ -133,15 +172,6 @@ static uint64_t when(const struct step_row *row)
 	       : row->done_ns    ? row->done_ns
 	       : row->decided_ns ? row->decided_ns
 				 : row->proposed_ns;
-}
-
-static void rate_cell(bool known, double events_per_s, char *text)
-{
-	if (known) {
-		format_rate(text, events_per_s);
-	} else {
-		strcpy(text, "-");
-	}
 }
 
 /* Of a step that disables: what is saved. */
@@ -204,11 +234,10 @@ static const struct table_source step_source = {
 		.cell = step_cell,
 };
 
-/* ---- what was tried for the finding under the cursor ---- */
+/* ---- all that is known of the finding under the cursor ---- */
 
-static const struct table_column history_columns[] = {
-		{"", 3, 0, TABLE_RIGHT, 0},
-		{"WHAT WAS TRIED, AND WHAT IT SHOWED", 30, 0, TABLE_FLEX, 0},
+static const struct table_column evidence_columns[] = {
+		{"", 20, 0, TABLE_FLEX, 0},
 };
 
 static uint64_t line_key(const void *data, uint32_t row)
@@ -217,24 +246,35 @@ static uint64_t line_key(const void *data, uint32_t row)
 	return row;
 }
 
-static void history_cell(const void *data, uint32_t row, int column, struct table_cell *cell)
+/* For search and filter: what stands there. */
+static void evidence_cell(const void *data, uint32_t row, int column, struct table_cell *cell)
 {
-	const struct steps_finding *finding = data;
+	const struct verdict *verdict = data;
+	const struct verdict_line *line = &verdict->lines[row];
+	const struct explanation *explanation = verdict->finding->explanation;
 
-	if (column == 0) {
-		snprintf(cell->text, sizeof(cell->text), "%" PRIu32, row + 1);
-		cell->role = ROLE_DIM;
-	} else {
-		text_copy(cell->text, sizeof(cell->text), finding->history[row]);
-	}
+	(void)column;
+	text_copy(cell->text, sizeof(cell->text),
+			line->kind == VERDICT_KEY     ? explanation->keys[line->at].name
+			: line->kind == VERDICT_VALUE ? explanation->values[line->at].text
+						      : line->text);
 }
 
-static const struct table_source history_source = {
-		.columns = history_columns,
-		.n_columns = 2,
+static bool evidence_paint(
+		const void *data, uint32_t row, int column, struct canvas *canvas, struct area area)
+{
+	(void)column;
+	verdict_draw_line(data, row, canvas, area);
+	return true;
+}
+
+static const struct table_source evidence_source = {
+		.columns = evidence_columns,
+		.n_columns = 1,
 		.what = "lines",
 		.key = line_key,
-		.cell = history_cell,
+		.cell = evidence_cell,
+		.paint = evidence_paint,
 };
 
 /* ---- hosts ---- */
@@ -294,7 +334,7 @@ static void *steps_create(void)
 		table_init(&screen->findings, &finding_source);
 		table_init(&screen->steps, &step_source);
 		table_stay_on_top(&screen->steps);
-		table_init(&screen->history, &history_source);
+		table_init(&screen->evidence, &evidence_source);
 		table_init(&screen->hosts, &host_source);
 	}
 	return screen;
@@ -306,7 +346,7 @@ static void steps_destroy(void *view)
 
 	table_release(&screen->findings);
 	table_release(&screen->steps);
-	table_release(&screen->history);
+	table_release(&screen->evidence);
 	table_release(&screen->hosts);
 	free(screen);
 }
@@ -337,11 +377,21 @@ static const struct step_row *step_here(const struct steps_screen *screen)
 	return row == UINT32_MAX ? NULL : &steps(screen)->rows[row];
 }
 
-static void update_history(struct steps_screen *screen)
+/* The lines point into the snapshot, so they are made anew with each, for the width as it was. */
+static void update_evidence(struct steps_screen *screen, int width, bool ascii)
 {
 	const struct steps_finding *finding = finding_here(screen);
 
-	table_update(&screen->history, finding, finding ? finding->n_history : 0);
+	screen->whole.n = 0;
+	if (finding) {
+		verdict_whole(&screen->whole, finding, steps(screen)->known, width, ascii);
+	}
+	if (finding && finding->group_id != screen->evidence_of) {
+		screen->evidence_of = finding->group_id;
+		screen->evidence.cursor_key = 0;
+		screen->evidence.cursor = screen->evidence.top = 0;
+	}
+	table_update(&screen->evidence, &screen->whole, screen->whole.n);
 }
 
 static void steps_update(void *view, const struct snapshot *snapshot)
@@ -352,7 +402,7 @@ static void steps_update(void *view, const struct snapshot *snapshot)
 	table_update(&screen->findings, &snapshot->steps, snapshot->steps.n_findings);
 	table_update(&screen->steps, &snapshot->steps, snapshot->steps.n);
 	table_update(&screen->hosts, &snapshot->steps, snapshot->steps.n_controls);
-	update_history(screen);
+	update_evidence(screen, screen->whole.width, screen->whole.ascii);
 }
 
 /*
@@ -379,57 +429,33 @@ static void draw_terms(
 	canvas_text(frame->canvas, line.y, line.x + x, line.width - x, ROLE_DIM, text);
 }
 
-/* The finding under the cursor in full: the verdict, why the search ended, what it took. */
-static void draw_finding(
-		const struct steps_screen *screen, const struct view_frame *frame, struct area area)
+/* Makes the lines about the finding under the cursor; how many it takes in short. */
+static int compose(struct steps_screen *screen, const struct view_frame *frame, int width)
 {
-	const struct steps_view *view = steps(screen);
 	const struct steps_finding *finding = finding_here(screen);
-	char text[LINE_BYTES], rule[128], took[FORMAT_BYTES];
-	struct area end;
-	int used;
 
-	if (!finding) {
-		return;
+	screen->brief.n = 0;
+	if (finding) {
+		verdict_brief(&screen->brief, finding, steps(screen)->known, width - 3,
+				frame->canvas->ascii);
 	}
-	end = layout_cut_rows(&area, -1);
-	used = paragraph_draw(frame->canvas, area,
-			finding->rule == STOP_NONE ? ROLE_TEXT : ROLE_STRONG, finding->text);
-	layout_cut_rows(&area, used);
-	if (area.height > 0 && finding->where[0]) {
-		snprintf(text, sizeof(text), "where: %.900s", finding->where);
-		canvas_text(frame->canvas, area.y, area.x, area.width, ROLE_DIM, text);
-		layout_cut_rows(&area, 1);
-	}
-	end.y -= area.height; /* no gap between */
-	step_rule(rule, sizeof(rule), finding->rule);
-	snprintf(text, sizeof(text),
-			"%s; %" PRIu32 " step%s, %s, %" PRIu32 " of %" PRIu32 " points", rule,
-			finding->n_steps, finding->n_steps == 1 ? "" : "s",
-			format_period(took, (double)(int64_t)finding->seconds * 1e9),
-			view->ever_enabled, view->known);
-	canvas_text(frame->canvas, end.y, end.x, end.width,
-			finding->rule == STOP_NONE ? ROLE_DIM : ROLE_NEXT, text);
+	return (int)screen->brief.n;
 }
 
-static void draw_findings(
-		struct steps_screen *screen, const struct view_frame *frame, struct area area)
+static void draw_findings(struct steps_screen *screen, const struct view_frame *frame,
+		struct area area, int rows)
 {
-	const struct steps_view *view = steps(screen);
-	uint32_t n = view->n_findings;
-	int most = area.height - FINDING_LINES;
-
-	if (n == 0) {
+	if (steps(screen)->n_findings == 0) {
 		layout_cut_columns(&area, 2);
 		canvas_text(frame->canvas, area.y, area.x, area.width - 1, ROLE_DIM,
 				"no verdict: no group was flagged so far");
 		return;
 	}
-	table_draw(&screen->findings, frame->canvas, layout_cut_rows(&area, most),
+	table_draw(&screen->findings, frame->canvas, layout_cut_rows(&area, rows),
 			screen->pane == PANE_FINDINGS, frame->search);
 	layout_cut_columns(&area, 2);
 	layout_cut_columns(&area, -1);
-	draw_finding(screen, frame, area);
+	verdict_draw(&screen->brief, frame->canvas, area);
 }
 
 /* What the columns of a step have no room for. */
@@ -487,25 +513,16 @@ static void draw_steps(
 	draw_step(screen, frame, detail);
 }
 
-static void draw_history(
+static void draw_evidence(
 		struct steps_screen *screen, const struct view_frame *frame, struct area area)
 {
-	const struct steps_finding *finding = finding_here(screen);
-	uint32_t row = table_row(&screen->history);
-	struct area detail;
-
-	if (!finding || screen->history.n == 0) {
-		draw_nothing(frame, area, "nothing was tried so far");
+	if (!finding_here(screen)) {
+		draw_nothing(frame, area, "no group was flagged so far");
 		return;
 	}
-	detail = layout_cut_rows(&area, area.height >= 7 ? -3 : 0);
-	table_draw(&screen->history, frame->canvas, area, screen->pane == PANE_HISTORY,
+	update_evidence(screen, area.width - 3, frame->canvas->ascii);
+	table_draw_rows(&screen->evidence, frame->canvas, area, screen->pane == PANE_EVIDENCE,
 			frame->search);
-	if (row != UINT32_MAX) {
-		layout_cut_columns(&detail, 2);
-		layout_cut_columns(&detail, -1);
-		paragraph_draw(frame->canvas, detail, ROLE_STRONG, finding->history[row]);
-	}
 }
 
 static void draw_hosts(
@@ -535,51 +552,111 @@ static void draw_pane(struct steps_screen *screen, const struct view_frame *fram
 {
 	static const char *const titles[] = {[PANE_FINDINGS] = "verdicts",
 			[PANE_STEPS] = "steps",
-			[PANE_HISTORY] = "history",
+			[PANE_EVIDENCE] = "evidence",
 			[PANE_HOSTS] = "control of hosts"};
 	const struct steps_finding *finding = finding_here(screen);
 	char title[LINE_BYTES], name[512];
 	const char *lacks = steps(screen)->lacks ? steps(screen)->lacks : "";
 
 	text_copy(title, sizeof(title), titles[pane]);
-	if (pane == PANE_HISTORY && finding) {
+	if (pane == PANE_EVIDENCE && finding) {
 		view_group_name(name, sizeof(name), finding->type, finding->path);
-		snprintf(title, sizeof(title), "history of %s", name);
+		snprintf(title, sizeof(title), "evidence: %s", name);
 	} else if (pane == PANE_STEPS && lacks[0] && steps(screen)->n > 0) {
 		snprintf(title, sizeof(title), "steps   lacks: %.900s", lacks);
 	}
 	view_pane(frame, layout_cut_rows(&area, 1), title, "", screen->pane == pane);
 	if (pane == PANE_STEPS) {
 		draw_steps(screen, frame, area);
-	} else if (pane == PANE_HISTORY) {
-		draw_history(screen, frame, area);
+	} else if (pane == PANE_EVIDENCE) {
+		draw_evidence(screen, frame, area);
 	} else {
 		draw_hosts(screen, frame, area);
 	}
 }
 
+/* Steps, evidence and hosts, whatever room each of them needs. */
+static void draw_panes(
+		struct steps_screen *screen, const struct view_frame *frame, struct area area)
+{
+	int hosts = (int)steps(screen)->n_controls + 4;
+	struct area left;
+
+	hosts = hosts < area.height / 4 ? hosts : area.height / 4;
+	draw_pane(screen, frame, PANE_HOSTS, layout_cut_rows(&area, -hosts));
+	if (area.width >= SIDE_BY_SIDE) {
+		left = layout_cut_columns(&area, area.width / 2);
+		layout_cut_columns(&left, -1);
+		draw_pane(screen, frame, PANE_STEPS, left);
+		draw_pane(screen, frame, PANE_EVIDENCE, area);
+		return;
+	}
+	draw_pane(screen, frame, PANE_EVIDENCE, layout_cut_rows(&area, -(area.height / 2)));
+	draw_pane(screen, frame, PANE_STEPS, area);
+}
+
+/* The verdict under the cursor in a line: the variable, or what was found. */
+static void draw_line(
+		const struct steps_screen *screen, const struct view_frame *frame, struct area line)
+{
+	const struct steps_finding *finding = finding_here(screen);
+	char text[LINE_BYTES];
+
+	if (!finding) {
+		return;
+	}
+	if (explain_found(finding->explanation)) {
+		explain_sentence(text, sizeof(text), finding->explanation);
+	} else {
+		text_copy(text, sizeof(text), finding->text);
+	}
+	layout_cut_columns(&line, 1);
+	canvas_text(frame->canvas, line.y, line.x, line.width,
+			finding->rule == STOP_NONE ? ROLE_DIM : ROLE_NEXT, text);
+}
+
+/* Without room for more: the verdict alone, then whichever pane was used last. */
+static void draw_small(
+		struct steps_screen *screen, const struct view_frame *frame, struct area area)
+{
+	if (screen->pane != PANE_FINDINGS) {
+		if (area.height >= LEAST_STEPS) {
+			draw_line(screen, frame, layout_cut_rows(&area, 1));
+		}
+		draw_pane(screen, frame, screen->below, area);
+		return;
+	}
+	compose(screen, frame, area.width);
+	draw_findings(screen, frame, area, area.height > 5 ? 2 : 0);
+}
+
+/* The verdict has what it needs, but for the lines that steps cannot do without. */
 static void steps_draw(void *view, const struct view_frame *frame)
 {
 	struct steps_screen *screen = view;
 	struct area area = frame->area, line = layout_cut_rows(&area, 1), top;
-	int n = (int)steps(screen)->n_findings, rows;
+	int n = (int)steps(screen)->n_findings, rows, need;
+	int least = screen->below == PANE_HOSTS ? LEAST_HOSTS : LEAST_STEPS;
 
 	layout_cut_columns(&line, 1);
 	layout_cut_columns(&line, -1);
 	draw_terms(screen, frame, line);
 	if (area.height < 14) {
-		draw_pane(screen, frame, screen->below, area);
+		draw_small(screen, frame, area);
 		return;
 	}
 	rows = n > area.height / 4 - 2 ? area.height / 4 - 2 : n;
-	rows = n == 0 ? 1 : (rows < 2 && n > 1 ? 2 : rows) + 1 + FINDING_LINES;
-	top = layout_cut_rows(&area, rows);
-	draw_findings(screen, frame, top);
-	if (area.height >= 30) {
-		draw_pane(screen, frame, PANE_HOSTS, layout_cut_rows(&area, -(area.height / 4)));
-		draw_pane(screen, frame, PANE_HISTORY,
-				layout_cut_rows(&area, -(area.height * 2 / 5)));
-		draw_pane(screen, frame, PANE_STEPS, area);
+	rows = n == 0 ? 1 : (rows < 2 && n > 1 ? 2 : rows) + 1;
+	need = rows + compose(screen, frame, area.width);
+	if (area.height < ALL_PANES + LEAST_STEPS && screen->below == PANE_EVIDENCE) {
+		need = rows; /* all of it is told below */
+	} else if (need > area.height - least) {
+		need = area.height - least;
+	}
+	top = layout_cut_rows(&area, need);
+	draw_findings(screen, frame, top, rows);
+	if (area.height >= ALL_PANES) {
+		draw_panes(screen, frame, area);
 	} else {
 		draw_pane(screen, frame, screen->below, area);
 	}
@@ -589,10 +666,10 @@ static struct table *steps_table(void *view)
 {
 	struct steps_screen *screen = view;
 
-	return screen->pane == PANE_FINDINGS  ? &screen->findings
-	       : screen->pane == PANE_STEPS   ? &screen->steps
-	       : screen->pane == PANE_HISTORY ? &screen->history
-					      : &screen->hosts;
+	return screen->pane == PANE_FINDINGS   ? &screen->findings
+	       : screen->pane == PANE_STEPS    ? &screen->steps
+	       : screen->pane == PANE_EVIDENCE ? &screen->evidence
+					       : &screen->hosts;
 }
 
 static void set_pane(struct steps_screen *screen, int pane)
@@ -606,13 +683,13 @@ static void set_pane(struct steps_screen *screen, int pane)
 	}
 }
 
-/* To what was tried for a group, to all that is known of a step. */
+/* To all that is known of a group, or of a step. */
 static bool enter(struct steps_screen *screen, struct view_call *call)
 {
 	const struct step_row *row = step_here(screen);
 
 	if (screen->pane == PANE_FINDINGS) {
-		set_pane(screen, PANE_HISTORY);
+		set_pane(screen, PANE_EVIDENCE);
 		return true;
 	}
 	if (screen->pane == PANE_STEPS && row) {
@@ -641,7 +718,6 @@ static bool decide(const struct steps_screen *screen, enum step_decision decisio
 static bool steps_act(void *view, enum action action, struct view_call *call)
 {
 	struct steps_screen *screen = view;
-	bool done;
 
 	switch (action) {
 	case ACTION_PANE:
@@ -651,10 +727,11 @@ static bool steps_act(void *view, enum action action, struct view_call *call)
 		set_pane(screen, (int)screen->pane - 1);
 		return true;
 	case ACTION_BACK:
-		if (screen->pane != PANE_HISTORY) {
+		if (screen->pane != PANE_EVIDENCE) {
 			return false;
 		}
-		set_pane(screen, PANE_STEPS);
+		screen->below = PANE_STEPS;
+		screen->pane = PANE_FINDINGS;
 		return true;
 	case ACTION_ENTER:
 		return enter(screen, call);
@@ -665,21 +742,20 @@ static bool steps_act(void *view, enum action action, struct view_call *call)
 	case ACTION_UNDO:
 		return decide(screen, STEP_UNDO, call);
 	default:
-		done = table_act(steps_table(screen), action);
-		break;
+		return table_act(steps_table(screen), action);
 	}
-	update_history(screen);
-	return done;
 }
 
 const struct view_ops view_steps = {
 		.screen = SCREEN_STEPS,
 		.about = "What was found, and what was done about it. On top the verdicts: why the "
-			 "search for a group ended; Enter tells what was tried. Below (Tab): "
-			 "steps, "
+			 "search for a group ended; the variable, with latency by its values: HELD "
+			 "OUT is the share of the variance that goes with it in requests that it "
+			 "was not found in; Enter tells all that is known. Below (Tab): steps, "
 			 "with what they were predicted to cost and what all steps together cost "
-			 "then, Enter shows the events; the history; which hosts can be "
-			 "controlled. a, r and u decide on a step, after showing what that does.",
+			 "then, Enter shows the events; the evidence; which hosts can be "
+			 "controlled. a, r and u decide on a step, after showing what that does. "
+			 ":report DIR writes it all down.",
 		.create = steps_create,
 		.destroy = steps_destroy,
 		.parts = steps_parts,

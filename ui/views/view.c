@@ -31,21 +31,41 @@ void view_path(char *out, size_t size, const char *path)
 	}
 }
 
-void view_draw_path(struct canvas *canvas, int y, int x, int width, const char *path)
+int view_draw_path(struct canvas *canvas, int y, int x, int width, const char *path)
 {
 	const char *next;
 	int dots;
 
 	if (text_fits(path, canvas->ascii, width)) {
-		canvas_text(canvas, y, x, width, ROLE_PATH, path);
-		return;
+		return canvas_text(canvas, y, x, width, ROLE_PATH, path);
 	}
 	dots = text_width("…", canvas->ascii);
 	while ((next = strstr(path, "›")) && !text_fits(path, canvas->ascii, width - dots)) {
 		path = next + strlen("›");
 	}
 	dots = canvas_text(canvas, y, x, width, ROLE_PATH, "…");
-	canvas_text(canvas, y, x + dots, width - dots, ROLE_PATH, path);
+	return dots + canvas_text_middle(canvas, y, x + dots, width - dots, ROLE_PATH, path);
+}
+
+int view_draw_group(
+		struct canvas *canvas, int y, int x, int width, const char *type, const char *path)
+{
+	const char *last, *next;
+	char services[512];
+	int need, used;
+
+	view_path(services, sizeof(services), path);
+	for (last = services; (next = strstr(last, "›")); last = next + strlen("›")) {
+	}
+	need = text_width(last, canvas->ascii);
+	need += last == services ? 0 : text_width("…", canvas->ascii);
+	need = need < width / 2 ? need : width / 2;
+	used = canvas_text_middle(canvas, y, x, width - (need ? need + 1 : 0), ROLE_NAME,
+			type[0] ? type : "(no name)");
+	if (need > 0) {
+		used += 1 + view_draw_path(canvas, y, x + used + 1, width - used - 1, services);
+	}
+	return used;
 }
 
 void view_group_name(char *out, size_t size, const char *type, const char *path)

@@ -119,8 +119,16 @@ void view_group_name(char *out, size_t size, const char *type, const char *path)
 /* The services of a path ("api>sched") with the sign shown between them. */
 void view_path(char *out, size_t size, const char *path);
 
-/* Paths begin alike and end in what tells them apart: the end of a long one is shown. */
-void view_draw_path(struct canvas *canvas, int y, int x, int width, const char *path);
+/* Paths begin alike and end in what tells them apart: the end of a long one is shown. Returns
+ * the columns used. */
+int view_draw_path(struct canvas *canvas, int y, int x, int width, const char *path);
+
+/*
+ * A group in a line of a list. Where it does not fit, the middle of either part gives way, since
+ * what tells like groups apart stands at their ends. Returns the columns used.
+ */
+int view_draw_group(
+		struct canvas *canvas, int y, int x, int width, const char *type, const char *path);
 
 /* A key for rows that are known by their names, which stays while they come and go. */
 uint64_t view_text_key(const char *text, uint64_t key);

@@ -55,10 +55,11 @@ void bar_draw(struct canvas *canvas, int y, int x, int width, enum role role, do
 	}
 }
 
+static const char *const columns[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+
 void bar_spark(struct canvas *canvas, int y, int x, int width, enum role role,
 		const uint32_t *counts, int n)
 {
-	static const char *const glyphs[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 	uint32_t most = 0;
 	int i;
 
@@ -68,6 +69,37 @@ void bar_spark(struct canvas *canvas, int y, int x, int width, enum role role,
 	for (i = 0; i < n && i < width && most > 0; i++) {
 		int level = (int)ceil(8.0 * counts[i] / most);
 
-		canvas_fill(canvas, y, x + i, 1, role, level == 0 ? " " : glyphs[level - 1]);
+		canvas_fill(canvas, y, x + i, 1, role, level == 0 ? " " : columns[level - 1]);
+	}
+}
+
+/* Counts of column i of `width`: the mean of those that it covers, so that height is density. */
+static double density(const uint32_t *counts, int n, int width, int i)
+{
+	int from = i * n / width, to = (i + 1) * n / width;
+	double sum = 0;
+
+	to = to > from ? to : from + 1;
+	for (int at = from; at < to; at++) {
+		sum += counts[at];
+	}
+	return sum / (to - from);
+}
+
+void bar_strip(struct canvas *canvas, int y, int x, int width, const uint32_t *counts, int n)
+{
+	double most = 0;
+	int i, level;
+
+	for (i = 0; i < width; i++) {
+		most = fmax(most, density(counts, n, width, i));
+	}
+	for (i = 0; i < width && most > 0; i++) {
+		level = (int)ceil(8 * density(counts, n, width, i) / most);
+		if (level > 0) {
+			canvas_fill(canvas, y, x + i, 1,
+					(enum role)((int)ROLE_HEAT_0 + (level + 1) / 2),
+					columns[level - 1]);
+		}
 	}
 }

@@ -21,4 +21,10 @@ void bar_draw(struct canvas *canvas, int y, int x, int width, enum role role, do
 void bar_spark(struct canvas *canvas, int y, int x, int width, enum role role,
 		const uint32_t *counts, int n);
 
+/*
+ * The same over the whole width, however many counts there are: as many columns for each, or counts
+ * put together. Higher columns are darker, too.
+ */
+void bar_strip(struct canvas *canvas, int y, int x, int width, const uint32_t *counts, int n);
+
 #endif

@@ -246,18 +246,6 @@ void outline_update(struct outline *outline, const void *data, uint32_t n, outli
 	}
 }
 
-uint32_t outline_line_of(const struct outline *outline, uint32_t row)
-{
-	uint32_t i;
-
-	for (i = 0; i < outline->lines; i++) {
-		if (outline->line[i].row == row) {
-			return i;
-		}
-	}
-	return NONE;
-}
-
 bool outline_is_parent(const struct outline *outline, uint32_t row)
 {
 	return row < outline->n && outline->first[row] != NONE;

@@ -69,9 +69,6 @@ void outline_restart(struct outline *outline);
 void outline_update(struct outline *outline, const void *data, uint32_t n, outline_order order,
 		bool all);
 
-/* The line a row is in, or UINT32_MAX. */
-uint32_t outline_line_of(const struct outline *outline, uint32_t row);
-
 /* The row has rows below it. */
 bool outline_is_parent(const struct outline *outline, uint32_t row);
 

@@ -431,19 +431,12 @@ static void draw_row(const struct table *table, uint32_t place, struct canvas *c
 	}
 }
 
-void table_draw(struct table *table, struct canvas *canvas, struct area area, bool active,
-		const struct pattern *search)
+static void draw_rows(struct table *table, struct canvas *canvas, struct area area,
+		const struct columns *columns, bool active, const struct pattern *search)
 {
-	struct columns columns;
-	uint32_t i, rows;
+	uint32_t i, rows = (uint32_t)area.height;
 
-	if (area.height < 2) {
-		return;
-	}
-	place_columns(table->source, area, &columns);
-	table->visible_columns = columns.visible;
-	draw_header(table, canvas, layout_cut_rows(&area, 1), &columns);
-	rows = (uint32_t)area.height;
+	table->visible_columns = columns->visible;
 	table->page = area.height;
 	if (table->cursor < table->top) {
 		table->top = table->cursor;
@@ -455,7 +448,31 @@ void table_draw(struct table *table, struct canvas *canvas, struct area area, bo
 		table->top = table->shown > rows ? table->shown - rows : 0;
 	}
 	for (i = 0; i < rows && table->top + i < table->shown; i++) {
-		draw_row(table, table->top + i, canvas, layout_cut_rows(&area, 1), &columns, active,
+		draw_row(table, table->top + i, canvas, layout_cut_rows(&area, 1), columns, active,
 				search);
+	}
+}
+
+void table_draw(struct table *table, struct canvas *canvas, struct area area, bool active,
+		const struct pattern *search)
+{
+	struct columns columns;
+
+	if (area.height < 2) {
+		return;
+	}
+	place_columns(table->source, area, &columns);
+	draw_header(table, canvas, layout_cut_rows(&area, 1), &columns);
+	draw_rows(table, canvas, area, &columns, active, search);
+}
+
+void table_draw_rows(struct table *table, struct canvas *canvas, struct area area, bool active,
+		const struct pattern *search)
+{
+	struct columns columns;
+
+	if (area.height > 0) {
+		place_columns(table->source, area, &columns);
+		draw_rows(table, canvas, area, &columns, active, search);
 	}
 }

@@ -115,4 +115,8 @@ uint32_t table_count(const struct table *table, const struct pattern *pattern);
 void table_draw(struct table *table, struct canvas *canvas, struct area area, bool active,
 		const struct pattern *search);
 
+/* Draws rows alone, where columns need no names. */
+void table_draw_rows(struct table *table, struct canvas *canvas, struct area area, bool active,
+		const struct pattern *search);
+
 #endif

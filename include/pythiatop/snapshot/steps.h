@@ -76,6 +76,16 @@ struct steps_control {
 	const char *text;    /* why it is not ready, and what to do; "" if it is */
 };
 
+/* A rehearsal: what the engine was shown of a recording in which everything was on. */
+struct steps_rehearsal {
+	bool on;
+	uint64_t let_through; /* events: of the skeleton, and because of steps */
+	uint64_t ours;        /* of those, because of steps */
+	uint64_t masked;      /* of points that were off then */
+	uint64_t peak_per_s;  /* because of steps, of the busiest second; not while learning */
+	uint32_t over_s;      /* the longest time in a row for which these were over the budget */
+};
+
 struct steps_view {
 	enum step_mode mode;
 	const char *strategy;
@@ -93,6 +103,7 @@ struct steps_view {
 	const struct steps_finding *findings;
 	/* Points: a pair of entry and exit, or a single tracepoint. */
 	uint32_t skeleton, enabled, ever_enabled, known;
+	struct steps_rehearsal rehearsal;
 };
 
 #endif

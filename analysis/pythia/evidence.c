@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pythia/internal.h"
+
+#define MAX_OUT  40u /* places and keys that are told to be ruled out */
+#define MAX_KEYS 8u
+#define WEAK     0.1 /* omega^2 of a key that may matter, and yet explains next to nothing */
+
+/* ---- what does not explain it ---- */
+
+struct ruled_out {
+	struct snapshot *snapshot;
+	const char **texts;
+	uint32_t n;
+};
+
+static void add_out(struct ruled_out *out, const char *text)
+{
+	if (out->n < MAX_OUT) {
+		out->texts[out->n++] = text;
+	}
+}
+
+static void add_places(
+		const struct pythia *pythia, const struct finding *finding, struct ruled_out *out)
+{
+	const struct points *points = &pythia->points;
+
+	for (uint32_t i = 0; i < finding->n_given_up; i++) {
+		const struct space_node *node;
+
+		if (finding->given_up[i] >= pythia->space.n) {
+			continue;
+		}
+		node = &pythia->space.nodes[finding->given_up[i]];
+		add_out(out, snapshot_printf(out->snapshot,
+					     "%s: holds %.0f%%, but two splits of it showed "
+					     "nothing",
+					     node->point == POINT_NONE
+							     ? names_text(points->names, node->type)
+							     : names_text(points->names,
+									       points->items[node->point]
+											       .name),
+					     100 * finding->given_up_phi[i]));
+	}
+	for (uint32_t i = 0; i < finding->n_ruled_out; i++) {
+		uint32_t point = finding->ruled_out[i].point;
+
+		if (finding_rules_out(finding, point)) {
+			add_out(out, snapshot_printf(out->snapshot,
+						     "%s: holds %.1f%% of the variance",
+						     names_text(points->names,
+								     points->items[point].name),
+						     100 * finding->ruled_out[i].phi));
+		}
+	}
+}
+
+static void add_keys(const struct explanation *explanation, struct ruled_out *out)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; explanation && i < explanation->n_keys && n < MAX_KEYS; i++) {
+		const struct explained_key *key = &explanation->keys[i];
+
+		if (key->confirmed && key->omega2_held >= WEAK) {
+			continue;
+		}
+		n++;
+		add_out(out, snapshot_printf(out->snapshot,
+					     "%s: its values hold %.1f%% of the variance (omega^2 "
+					     "of "
+					     "the half held out, p <= %.2g)",
+					     key->name, 100 * key->omega2_held, key->p));
+	}
+}
+
+/* ---- what its search cost ---- */
+
+static void add_cost(struct step_cost *sum, const struct step_cost *cost)
+{
+	if (cost->events_per_s >= 0 && sum->events_per_s >= 0) {
+		sum->events_per_s += cost->events_per_s;
+		sum->bytes_per_s += cost->bytes_per_s;
+		sum->cpu_share += cost->cpu_share;
+	} else {
+		*sum = (struct step_cost){-1, -1, -1};
+	}
+}
+
+/* The points that its steps enabled, each once, and what was predicted of them together. */
+static void fill_cost(const struct pythia *pythia, uint32_t group_id, struct steps_finding *out)
+{
+	unsigned char *seen = calloc(pythia->points.n + 1, 1);
+
+	for (uint32_t i = 0; i < pythia->steps.n && seen; i++) {
+		const struct step *step = &pythia->steps.items[i];
+
+		if (step->group_id != group_id || step->kind != STEP_ENABLE || !step->done_ns) {
+			continue;
+		}
+		add_cost(&out->cost, &step->predicted);
+		for (uint32_t p = 0; p < step->n_parts; p++) {
+			const struct step_part *part = &step->parts[p];
+
+			if (part->enable && !part->left_out && !seen[part->point]) {
+				seen[part->point] = 1;
+				out->n_points++;
+			}
+		}
+	}
+	free(seen);
+}
+
+/* ---- what to look at now ---- */
+
+static bool kernel_is(const struct pythia *pythia, bool recorded)
+{
+	for (uint32_t i = 0; i < pythia->points.n; i++) {
+		const struct point *point = &pythia->points.items[i];
+
+		if (point->kernel && (recorded ? point->recorded | point->ours : point->offered)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The last name of a calling context. */
+static const char *last_of(const char *where)
+{
+	const char *at;
+
+	for (const char *next = where; (at = strstr(next, " > ")); where = next) {
+		next = at + 3;
+	}
+	return where;
+}
+
+static const char *next_of_code(const struct pythia *pythia)
+{
+	if (kernel_is(pythia, true)) {
+		return "profile it, or put tracepoints into it; its threads are in the state of "
+		       "the "
+		       "systems";
+	}
+	return kernel_is(pythia, false)
+			       ? "enable kernel events to see what it waits for, or profile it"
+			       : "profile it, or put tracepoints into it";
+}
+
+static const char *next_of(struct pythia *pythia, const struct finding *finding,
+		const struct explain_job *job, struct snapshot *snapshot)
+{
+	const struct step *step = steps_proposed(&pythia->steps);
+	const char *where = finding->where ? finding->where : "";
+
+	if (finding->rule == STOP_HEALTHY) {
+		return "";
+	}
+	if (finding->rule != STOP_NONE && job && job->look_at) {
+		return snapshot_text(snapshot, job->look_at);
+	}
+	switch (finding->rule) {
+	case STOP_CODE:
+		return snapshot_printf(snapshot, "code of %s: no deeper point; %s",
+				where[0] ? last_of(where) : "this request", next_of_code(pythia));
+	case STOP_DIFFUSE:
+		return kernel_is(pythia, true)
+				       ? "what all its places share: the hosts, in the state of "
+					 "the "
+					 "systems"
+				       : "what all its places share: hosts, locks; record kernel "
+					 "events to see";
+	case STOP_SPENT:
+		return "a larger budget (:budget), or points enabled by hand";
+	default:
+		break;
+	}
+	if (step && step->group_id == finding->group_id && pythia->mode != MODE_AUTOPILOT) {
+		return snapshot_printf(snapshot, "step %u waits for a decision: %s", step->id,
+				step->title);
+	}
+	return "";
+}
+
+enum status finding_fill_evidence(struct pythia *pythia, const struct finding *finding,
+		struct snapshot *snapshot, struct steps_finding *out)
+{
+	const struct explain_job *job = explaining_of(&pythia->explaining, finding->group_id);
+	struct ruled_out ruled_out = {.snapshot = snapshot,
+			.texts = snapshot_alloc(snapshot, MAX_OUT * sizeof(char *))};
+
+	if (!ruled_out.texts || !explaining_fill(job, snapshot, &out->explanation)) {
+		return STATUS_NO_MEMORY;
+	}
+	if (job && job->system && finding->rule == STOP_DIFFUSE) {
+		out->text = snapshot_printf(snapshot,
+				"%s: explained by %s; no place of the code holds half of the "
+				"variance",
+				out->type, job->found);
+	} else if (job && job->found && finding->rule != STOP_VARIABLE &&
+			finding->rule != STOP_HEALTHY) {
+		out->text = snapshot_printf(snapshot, "%s; explained by %s", out->text, job->found);
+	}
+	add_places(pythia, finding, &ruled_out);
+	add_keys(out->explanation, &ruled_out);
+	out->ruled_out = ruled_out.texts;
+	out->n_ruled_out = ruled_out.n;
+	out->next = next_of(pythia, finding, job, snapshot);
+	fill_cost(pythia, finding->group_id, out);
+	return STATUS_OK;
+}
+
+enum status evidence_fill_asked(struct pythia *pythia, struct snapshot *snapshot,
+		struct steps_finding *out, uint32_t *n)
+{
+	for (uint32_t i = 0; i < pythia->explaining.n; i++) {
+		const struct explain_job *job = &pythia->explaining.jobs[i];
+		const char *type = names_text(pythia->names, job->type);
+		struct steps_finding *row = &out[*n];
+
+		if (!job->asked || finding_of(pythia, job->group_id, false, 0)) {
+			continue;
+		}
+		*row = (struct steps_finding){.group_id = job->group_id,
+				.type = snapshot_text(snapshot, type),
+				.path = pythia_path_of(snapshot, job->group_id),
+				.where = "",
+				.next = job->look_at ? snapshot_text(snapshot, job->look_at) : ""};
+		if (!explaining_fill(job, snapshot, &row->explanation)) {
+			return STATUS_NO_MEMORY;
+		}
+		row->text = job->found ? snapshot_printf(snapshot, "%s, as asked: explained by %s",
+							 type, job->found)
+			    : job->answered ? snapshot_printf(snapshot,
+							      "%s, as asked: no key-value surely "
+							      "explains "
+							      "how long it takes",
+							      type)
+					    : snapshot_printf(snapshot,
+							      "%s: being explained, as asked",
+							      type);
+		(*n)++;
+	}
+	return STATUS_OK;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_PYTHIA_EXPLAINING_H
+#define PT_PYTHIA_EXPLAINING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "explain/explain.h"
+
+/*
+ * Which groups are explained by their key-values, and when: those of a finding that has a place (an
+ * edge that surely holds a good part of the variance, or a verdict), and those that a person asks
+ * for. One at a time, of the requests since the epoch began that the evidence is of; again when
+ * twice as many requests are there, or enough for rule 2, or the evidence is of another epoch.
+ *
+ * It is begun, and what came of it is taken up, at looks alone, EXPLAINING_NS of event time apart,
+ * however much of it was done in slices between them: so the same calls decide the same.
+ *
+ * Memory: EXPLAINING_MAX groups, a table of the last 1,024 samples (explain.h) for each of them
+ * once what is shown, and once what is being made.
+ */
+#define EXPLAINING_MAX     8u
+#define EXPLAINING_NS      UINT64_C(2000000000)
+#define EXPLAINING_TICK_NS UINT64_C(10000000) /* of event time, between slices */
+#define EXPLAINING_SLICE   2000u              /* units: about two milliseconds */
+
+struct explain_job {
+	uint32_t group_id;
+	uint32_t type; /* interned */
+	bool asked;    /* by a person, */
+	bool answered; /* and that was done */
+	bool frozen;   /* since_ns is of the epoch in which the search stopped */
+	bool collecting;
+	uint64_t since_ns, tried_ns;
+	struct explain *running;
+	uint64_t begun_ns, running_since_ns;
+	uint32_t running_rows;
+	struct explain *done;
+	uint64_t made_ns, done_since_ns;
+	uint32_t rows; /* of `done` */
+	char *found;   /* what explains it, in words; NULL: nothing surely does */
+	char *look_at; /* what a person should look at then */
+	bool system;   /* what explains it is a host or a resource, and holds half of it */
+};
+
+struct explaining {
+	uint32_t n;
+	struct explain_job jobs[EXPLAINING_MAX];
+};
+
+void explaining_release(struct explaining *explaining);
+/* NULL: it is not explained. */
+const struct explain_job *explaining_of(const struct explaining *explaining, uint32_t group_id);
+/* What is shown of it: NULL if there is nothing. False if out of memory. */
+bool explaining_fill(const struct explain_job *job, struct snapshot *snapshot,
+		const struct explanation **out);
+
+/* explained.c: what an explanation says, in words; "" if no key surely explains anything. */
+void explained_say(const struct explanation *explanation, char *out, size_t size);
+/* What to look at because of it; "": nothing. */
+void explained_next(const struct explanation *explanation, char *out, size_t size);
+/* It is a host or a resource that holds half of the variance: rather that than no place at all. */
+bool explained_by_system(const struct explanation *explanation);
+/* The first key is believed in: found, and confirmed in the half that was held out. */
+bool explained_found(const struct explanation *explanation);
+
+#endif

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "requests/keys.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "requests/internal.h"
+#include "requests/span_values.h"
+#include "requests/values.h"
+
+#define FIRST_ROOM 64u
+
+/* A value before those of one key are united. */
+struct key_item {
+	struct request_key key;
+	const struct field *field; /* of a category without a text so far */
+	uint64_t slot;
+	uint64_t ns;          /* the span took */
+	uint32_t span, order; /* order: by span, its exit after its entry */
+};
+
+void keys_reader_refresh(struct keys_reader *reader)
+{
+	for (uint32_t i = 0; i < reader->n_types; i++) {
+		free(reader->types[i].fields);
+	}
+	free(reader->types);
+	reader->types = NULL;
+	reader->n_types = reader->n_ids = 0;
+	reader->ids_known = false;
+}
+
+void keys_reader_release(struct keys_reader *reader)
+{
+	keys_reader_refresh(reader);
+	free(reader->items);
+	free(reader->keys);
+	free(reader->digits);
+	*reader = (struct keys_reader){.room = 0};
+}
+
+/* --- which fields of a type are keys --------------------------------------------------------- */
+
+static bool is_number(const struct field *field)
+{
+	return field->kind == FIELD_DOUBLE ||
+	       ((field->kind == FIELD_INT || field->kind == FIELD_UINT) && field->base == 10 &&
+			       field->n_labels == 0);
+}
+
+static bool is_id(const struct keys_reader *reader, uint32_t name)
+{
+	for (uint32_t i = 0; i < reader->n_ids; i++) {
+		if (reader->ids[i] == name) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void list_id(struct requests *r, const struct event_type *type, const struct plan_bind *bind)
+{
+	struct keys_reader *reader = &r->keys_reader;
+	const struct plan_key *key = &bind->keys[0];
+	const char *text;
+	uint32_t name;
+
+	if (bind->kind == NS_LANE || bind->n_keys != 1 ||
+			(key->kind != KEY_FIELD_NUMBER && key->kind != KEY_FIELD_BYTES)) {
+		return;
+	}
+	text = type->fields[key->field].name;
+	name = names_add(r->names, text, strlen(text));
+	if (reader->n_ids < KEY_IDS && !is_id(reader, name)) {
+		reader->ids[reader->n_ids++] = name;
+	}
+}
+
+/* What any event names requests or messages by, that tells nothing else in one that does not. */
+static void list_ids(struct requests *r)
+{
+	for (uint32_t i = 0; i < r->registry->n_types; i++) {
+		for (uint32_t k = 0; k < r->plans[i].n_bind; k++) {
+			list_id(r, &r->registry->types[i], &r->plans[i].bind[k]);
+		}
+	}
+	r->keys_reader.ids_known = true;
+}
+
+static bool list_fields(struct requests *r, uint32_t type, struct keys_of_type *of)
+{
+	const struct event_type *about = &r->registry->types[type];
+	uint32_t n = 0;
+
+	if (!r->keys_reader.ids_known) {
+		list_ids(r);
+	}
+	of->fields = malloc((about->n_fields + 1) * sizeof(*of->fields));
+	if (!of->fields) {
+		return false;
+	}
+	for (uint32_t i = 0; i < about->n_fields; i++) {
+		const struct field *field = &about->fields[i];
+		uint32_t name;
+
+		if (field->kind == FIELD_TREE || !value_is_told(r, type, i, VALUES_COMPARED)) {
+			continue;
+		}
+		name = names_add(r->names, field->name, strlen(field->name));
+		if (name && !is_id(&r->keys_reader, name)) {
+			of->fields[n++] = (struct key_field){
+					.at = i, .name = name, .numeric = is_number(field)};
+		}
+	}
+	of->n = n;
+	return true;
+}
+
+/* Looked up once a type, until plans change. NULL if out of memory. */
+static const struct keys_of_type *fields_of(struct requests *r, uint32_t type)
+{
+	struct keys_reader *reader = &r->keys_reader;
+	uint32_t n = r->registry->n_types;
+	struct keys_of_type *types;
+
+	if (n > reader->n_types) {
+		types = realloc(reader->types, n * sizeof(*types));
+		if (!types) {
+			return NULL;
+		}
+		memset(types + reader->n_types, 0, (n - reader->n_types) * sizeof(*types));
+		reader->types = types;
+		reader->n_types = n;
+	}
+	types = &reader->types[type];
+	return types->fields || list_fields(r, type, types) ? types : NULL;
+}
+
+/* --- values ---------------------------------------------------------------------------------- */
+
+static struct key_item *item_add(struct keys_reader *reader)
+{
+	if (reader->n == reader->room) {
+		uint32_t room = reader->room ? reader->room * 2 : FIRST_ROOM;
+		struct key_item *items = realloc(reader->items, room * sizeof(*items));
+
+		if (!items) {
+			return NULL;
+		}
+		reader->items = items;
+		reader->room = room;
+	}
+	reader->items[reader->n] = (struct key_item){.order = reader->n};
+	return &reader->items[reader->n++];
+}
+
+static double number_of(const struct event *event, const struct field *field, uint32_t at)
+{
+	if (field->kind == FIELD_DOUBLE) {
+		return event_double(event, at);
+	}
+	return field->kind == FIELD_INT ? (double)(int64_t)event->slots[at]
+					: (double)event->slots[at];
+}
+
+/* False: there is no value, or it is no number. */
+static bool read_value(const struct event *event, const struct field *field,
+		const struct key_field *from, struct key_item *item)
+{
+	struct request_key *key = &item->key;
+
+	if (from->numeric) {
+		key->number = number_of(event, field, from->at);
+		return isfinite(key->number);
+	}
+	if (field->kind == FIELD_STRING) {
+		key->text = event_bytes(event, from->at, &key->length);
+		key->length = key->length < KEY_TEXT_BYTES ? key->length : KEY_TEXT_BYTES;
+		key->length = key->text ? (uint32_t)strnlen(key->text, key->length) : 0;
+		return key->text != NULL;
+	}
+	key->text = value_label(field, event->slots[from->at]);
+	if (key->text) {
+		key->length = (uint32_t)strnlen(key->text, KEY_TEXT_BYTES);
+	} else {
+		item->field = field;
+		item->slot = event->slots[from->at];
+	}
+	return true;
+}
+
+static uint64_t span_ns(const struct span *span)
+{
+	return span->end_ns > span->start_ns ? span->end_ns - span->start_ns : 0;
+}
+
+static bool read_event(struct requests *r, uint32_t index, const struct event_copy *copy)
+{
+	const struct span *span = &r->spans.items[index];
+	const struct event event = copy_event(copy);
+	const struct keys_of_type *of = fields_of(r, copy->type);
+
+	for (uint32_t i = 0; of && i < of->n; i++) {
+		const struct key_field *from = &of->fields[i];
+		struct key_item *item;
+
+		if ((from->at + 1) * 8 > copy->bytes) {
+			break;
+		}
+		item = item_add(&r->keys_reader);
+		if (!item) {
+			return false;
+		}
+		item->key.source = EXPLANATION_FIELD;
+		item->key.context = span->context;
+		item->key.name = from->name;
+		item->key.numeric = from->numeric;
+		item->span = index;
+		item->ns = span_ns(span);
+		if (!read_value(&event, &r->registry->types[copy->type].fields[from->at], from,
+				    item)) {
+			r->keys_reader.n--;
+		}
+	}
+	return of != NULL;
+}
+
+static bool read_host(struct requests *r, uint32_t index)
+{
+	const struct span *span = &r->spans.items[index];
+	const char *name = r->registry->hosts[span->host].name;
+	struct key_item *item = item_add(&r->keys_reader);
+
+	if (!item) {
+		return false;
+	}
+	item->key.source = EXPLANATION_HOST;
+	item->key.context = span->context;
+	item->key.text = name;
+	item->key.length = (uint32_t)strnlen(name, KEY_TEXT_BYTES);
+	item->span = index;
+	item->ns = span_ns(span);
+	return true;
+}
+
+/* The whole tree of spans is there, with contexts. */
+static bool read_spans(struct requests *r)
+{
+	for (uint32_t i = 0; i < r->spans.n; i++) {
+		const struct span *span = &r->spans.items[i];
+		bool seen = span->entry || span->exit;
+		bool nested = i != r->spans.root && span->below == span->parent;
+
+		if ((span->entry && !read_event(r, i, span->entry)) ||
+				(span->exit && !read_event(r, i, span->exit)) ||
+				(seen && !nested && !read_host(r, i))) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static bool read_resources(struct requests *r, const struct state_resources *resources)
+{
+#define MEMBER(name)                                                                               \
+	{                                                                                          \
+#name, offsetof(struct state_resources, name)                                      \
+	}
+	static const struct {
+		const char *name;
+		size_t at;
+	} members[] = {MEMBER(cpu_ns), MEMBER(runqueue_ns), MEMBER(blocked_ns), MEMBER(irq_ns),
+			MEMBER(unknown_ns), MEMBER(blocked_disk_ns), MEMBER(blocked_net_ns),
+			MEMBER(blocked_lock_ns), MEMBER(blocked_timer_ns), MEMBER(blocked_other_ns),
+			MEMBER(disk_read_bytes), MEMBER(disk_write_bytes), MEMBER(net_read_bytes),
+			MEMBER(net_write_bytes)};
+#undef MEMBER
+
+	for (uint32_t i = 0; resources && i < sizeof(members) / sizeof(*members); i++) {
+		const char *name = members[i].name;
+		struct key_item *item = item_add(&r->keys_reader);
+		uint64_t value;
+
+		if (!item) {
+			return false;
+		}
+		memcpy(&value, (const char *)resources + members[i].at, sizeof(value));
+		item->key.source = EXPLANATION_RESOURCE;
+		item->key.name = names_add(r->names, name, strlen(name));
+		item->key.numeric = true;
+		item->key.number = (double)value;
+	}
+	return true;
+}
+
+/* --- one value a key ------------------------------------------------------------------------- */
+
+static int compare_keys(const struct request_key *a, const struct request_key *b)
+{
+	if (a->source != b->source) {
+		return a->source < b->source ? -1 : 1;
+	}
+	if (a->context != b->context) {
+		return a->context < b->context ? -1 : 1;
+	}
+	return a->name < b->name ? -1 : a->name > b->name;
+}
+
+static int compare_items(const void *left, const void *right)
+{
+	const struct key_item *a = left, *b = right;
+	int keys = compare_keys(&a->key, &b->key);
+
+	return keys ? keys : a->order < b->order ? -1 : 1;
+}
+
+/* Unites those from `first` on that are of one key, into the first; returns how many. */
+static uint32_t unite(struct key_item *first, const struct key_item *end)
+{
+	struct key_item sum = *first;
+	const struct key_item *at;
+	bool begun = false;
+
+	for (at = first; at < end && compare_keys(&first->key, &at->key) == 0; at++) {
+		bool replaced = at + 1 < end && at[1].span == at->span &&
+				compare_keys(&first->key, &at[1].key) == 0;
+
+		if (replaced) {
+			continue;
+		}
+		if (!begun) {
+			sum = *at;
+			begun = true;
+		} else if (at->key.numeric != sum.key.numeric) {
+			continue;
+		} else if (at->key.numeric) {
+			sum.key.number += at->key.number;
+		} else if (at->ns > sum.ns) {
+			sum = *at;
+		}
+	}
+	*first = sum;
+	return (uint32_t)(at - first);
+}
+
+static bool reserve_keys(struct keys_reader *reader)
+{
+	struct request_key *keys;
+	char(*digits)[KEY_DIGITS];
+
+	if (reader->n <= reader->key_room) {
+		return true;
+	}
+	keys = realloc(reader->keys, reader->room * sizeof(*keys));
+	reader->keys = keys ? keys : reader->keys;
+	digits = realloc(reader->digits, reader->room * sizeof(*digits));
+	reader->digits = digits ? digits : reader->digits;
+	if (!keys || !digits) {
+		return false;
+	}
+	reader->key_room = reader->room;
+	return true;
+}
+
+static bool unite_all(struct keys_reader *reader, struct request_keys *out)
+{
+	uint32_t n = 0;
+
+	if (!reserve_keys(reader)) {
+		return false;
+	}
+	qsort(reader->items, reader->n, sizeof(*reader->items), compare_items);
+	for (uint32_t i = 0; i < reader->n;) {
+		struct key_item *item = &reader->items[i];
+
+		i += unite(item, reader->items + reader->n);
+		if (item->field) {
+			value_scalar(reader->digits[n], KEY_DIGITS, item->field, item->slot);
+			item->key.text = reader->digits[n];
+			item->key.length = (uint32_t)strlen(item->key.text);
+		}
+		reader->keys[n] = item->key;
+		n += !item->key.numeric || isfinite(item->key.number);
+	}
+	*out = (struct request_keys){.n = n, .items = reader->keys};
+	return true;
+}
+
+bool requests_read_keys(struct requests *r, const struct request *request, struct request_keys *out)
+{
+	struct kept_request *kept = (struct kept_request *)(uintptr_t)request;
+
+	if (!measuring_build(r, request)) {
+		return false;
+	}
+	r->keys_reader.n = 0;
+	measuring_name(r, request);
+	return read_spans(r) && read_resources(r, requests_resources(r, kept)) &&
+	       unite_all(&r->keys_reader, out);
+}

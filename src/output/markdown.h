@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_OUTPUT_MARKDOWN_H
+#define PT_OUTPUT_MARKDOWN_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+/*
+ * Text from a trace in Markdown (CommonMark 0.30 with tables): first made safe as everywhere
+ * (pythiatop/text.h), then what Markdown or HTML would take for their own gets a backslash. It
+ * never begins a line: whoever writes it puts words of his own before it, or a cell's border.
+ */
+size_t markdown_escape(char *out, size_t size, const char *text);
+
+void markdown_put(FILE *out, const char *text);
+
+#endif

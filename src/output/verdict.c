@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "output/verdict.h"
+
+static const struct steps_finding *find(const struct steps_view *steps, uint32_t group_id)
+{
+	for (uint32_t i = 0; i < steps->n_findings; i++) {
+		if (steps->findings[i].group_id == group_id) {
+			return &steps->findings[i];
+		}
+	}
+	return NULL;
+}
+
+const struct steps_finding *output_verdict(const struct snapshot *snapshot)
+{
+	const struct steps_view *steps = &snapshot->steps;
+	const struct steps_finding *finding;
+
+	for (uint32_t i = 0; i < snapshot->groups.n; i++) {
+		finding = find(steps, snapshot->groups.rows[i].id);
+		if (!finding || finding->rule == STOP_HEALTHY) {
+			continue;
+		}
+		if (finding->rule != STOP_NONE) {
+			return finding;
+		}
+		if (snapshot->groups.rows[i].detection) {
+			return NULL;
+		}
+	}
+	for (uint32_t i = 0; i < steps->n_findings; i++) {
+		if (steps->findings[i].rule != STOP_NONE &&
+				steps->findings[i].rule != STOP_HEALTHY) {
+			return &steps->findings[i];
+		}
+	}
+	return NULL;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_RUN_SIGHT_H
+#define PT_RUN_SIGHT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/*
+ * How much of the time since a step was made is seen. A relay daemon or a session daemon that is
+ * stopped, or a network that is cut, holds events back: they come later, at once, or never. What a
+ * step costs is judged by what was seen of it, not by that.
+ *
+ * Units: now_ns is CLOCK_MONOTONIC, time_ns is event time (the engine's; 0: no event came so far).
+ */
+struct sight {
+	uint32_t step, watch_s;
+	uint64_t since_ns; /* when it was made */
+	uint64_t time_ns;  /* event time then */
+};
+
+/* For so long a step may go unseen after it was made; then it is to be taken back. */
+#define SIGHT_BLIND_S 30u
+
+void sight_begin(struct sight *sight, uint32_t step, uint32_t watch_s, uint64_t now_ns,
+		uint64_t time_ns);
+
+/* To be told before it is asked: where no event had come before the step, the first one has now. */
+void sight_look(struct sight *sight, uint64_t now_ns, uint64_t time_ns);
+
+/*
+ * The clock to judge by, on the scale of now_ns: events that were held back come faster than they
+ * happened, and then it is theirs.
+ */
+uint64_t sight_clock(const struct sight *sight, uint64_t now_ns, uint64_t time_ns);
+
+/* The step should be judged by now, and less than half of the time to watch it was seen so far. */
+bool sight_is_blind(const struct sight *sight, uint64_t now_ns, uint64_t time_ns);
+
+/* And it was so for SIGHT_BLIND_S. */
+bool sight_is_lost(const struct sight *sight, uint64_t now_ns, uint64_t time_ns);
+
+#endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "run/watch.h"
+
+#define NS_PER_S UINT64_C(1000000000)
+#define OVER     2u /* seconds in a row */
+
+void watch_begin(struct watch *watch, uint32_t step, bool learning, uint32_t seconds,
+		uint64_t now_ns, struct watch_counts counts)
+{
+	*watch = (struct watch){.learning = learning,
+			.step = step,
+			.begin_ns = now_ns,
+			.end_ns = now_ns + seconds * NS_PER_S,
+			.counts = counts,
+			.look_ns = now_ns,
+			.look_events = counts.events};
+}
+
+uint64_t watch_due_ns(const struct watch *watch)
+{
+	uint64_t look_ns = watch->look_ns + NS_PER_S;
+
+	return look_ns < watch->end_ns && !watch->learning ? look_ns : watch->end_ns;
+}
+
+static double rate_since(uint64_t events, uint64_t from_ns, uint64_t now_ns)
+{
+	return now_ns > from_ns ? (double)events * 1e9 / (double)(now_ns - from_ns) : 0;
+}
+
+void watch_look(struct watch *watch, uint64_t now_ns, uint64_t events,
+		const struct step_budget *budget)
+{
+	if (watch->learning || now_ns < watch->look_ns + NS_PER_S) {
+		return;
+	}
+	watch->rate = rate_since(events - watch->look_events, watch->look_ns, now_ns);
+	watch->look_ns = now_ns;
+	watch->look_events = events;
+	watch->over = budget->events_per_s > 0 && watch->rate > budget->events_per_s
+				      ? watch->over + 1
+				      : 0;
+	if (watch->over >= OVER && watch->end_ns > now_ns) {
+		watch->end_ns = now_ns;
+	}
+}
+
+struct step_watch watch_end(const struct watch *watch, uint64_t now_ns, struct watch_counts counts,
+		uint64_t discarded)
+{
+	/* What went over the budget is told as it is now, not since the begin. */
+	double rate = watch->over >= OVER ? watch->rate
+					  : rate_since(counts.events - watch->counts.events,
+							    watch->begin_ns, now_ns);
+	double bytes = rate_since(counts.bytes - watch->counts.bytes, watch->begin_ns, now_ns);
+
+	return (struct step_watch){.step = watch->step,
+			.discarded = discarded,
+			.actual = {.events_per_s = rate,
+					.bytes_per_s = counts.bytes ? bytes : -1,
+					.cpu_share = -1}};
+}

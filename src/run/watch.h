@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_RUN_WATCH_H
+#define PT_RUN_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pythiatop/step.h"
+
+/*
+ * What a step that was done turns out to cost: the events that come because of steps, counted while
+ * it is watched, or while it learns. A step that takes the whole over the budget for two seconds in
+ * a row is not watched to the end; learning has a budget of its own.
+ *
+ * Units: ns of whatever clock the caller tells, and what came since the begin of all.
+ */
+struct watch_counts {
+	uint64_t events, bytes; /* because of steps; bytes 0: not known */
+};
+
+struct watch {
+	bool learning;
+	uint32_t step;
+	uint64_t begin_ns, end_ns;     /* the end may come earlier than it was to */
+	struct watch_counts counts;    /* at the begin */
+	uint64_t look_ns, look_events; /* of the last look in between */
+	uint32_t over;                 /* looks in a row over the budget */
+	double rate;                   /* events/s at the last look; 0: none so far */
+};
+
+void watch_begin(struct watch *watch, uint32_t step, bool learning, uint32_t seconds,
+		uint64_t now_ns, struct watch_counts counts);
+/* When to look, or to end. */
+uint64_t watch_due_ns(const struct watch *watch);
+/* A look in between: afterwards end_ns may be now_ns. */
+void watch_look(struct watch *watch, uint64_t now_ns, uint64_t events,
+		const struct step_budget *budget);
+/* What was seen; to be called when end_ns has come. `discarded`: events lost since the begin. */
+struct step_watch watch_end(const struct watch *watch, uint64_t now_ns, struct watch_counts counts,
+		uint64_t discarded);
+
+#endif
