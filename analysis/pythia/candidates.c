@@ -59,8 +59,7 @@ static uint32_t container_of(const struct pythia *pythia, uint32_t node, uint32_
 	return CANDIDATE_NONE;
 }
 
-/* The time of an edge that nothing recorded below it takes, by the profile; 0: not known. */
-static double own_time(const struct pythia *pythia, uint32_t edge)
+double space_own_time(const struct pythia *pythia, uint32_t edge)
 {
 	const struct space *space = &pythia->space;
 	double ns = space->nodes[edge].total_ns;
@@ -293,7 +292,7 @@ static void find_candidates(struct pythia *pythia, const struct finding *finding
 		const struct stretch *stretch)
 {
 	const struct space *space = &pythia->space;
-	double edge_ns = own_time(pythia, edge);
+	double edge_ns = space_own_time(pythia, edge);
 	uint32_t at = space_next(space, edge, edge, false);
 
 	pythia->n_candidates = pythia->n_barred = 0;

@@ -19,6 +19,7 @@
  *   steps.c     the list of steps
  *   search.c    a group: its edges, verdict
  *   candidates.c  what can be enabled in an edge
+ *   slow.c      shares where all requests are slower, and vary no more
  *   kernel.c    kernel events, of the threads that matter
  *   norms.c     what is normal
  *   look.c      the loop: what it makes of a look at the groups
@@ -42,6 +43,7 @@ struct finding {
 	double phi, phi_low, phi_high;
 	uint64_t requests, started_ns, ended_ns;
 	uint32_t n_steps;
+	bool slow;          /* shares are of what takes longer, not of the variance: slow.c */
 	uint32_t edge;      /* node searched now; SPACE_NONE: none */
 	double edge_phi;    /* of it when it was split last */
 	bool split_noted;   /* what that has shown is in the history */
@@ -147,6 +149,9 @@ void norms_drop(struct pythia *pythia, const struct groups_row *row);
 bool norms_hold(const struct pythia *pythia, const struct groups_row *row);
 /* It surely does so again; where there is no norm, nothing is said of it. */
 bool norms_calm(const struct pythia *pythia, const struct groups_row *row);
+bool norms_slowed(const struct pythia *pythia, const struct groups_row *row);
+/* And by much more than its requests differ from each other. */
+bool norms_shifted(const struct pythia *pythia, const struct groups_row *row);
 /* Takes up the groups of the window, once for each. */
 void norms_judge(struct pythia *pythia, const struct groups_view *recent);
 /* It holds, or what goes beyond it has not lasted, or is everywhere: no reason to search. */
@@ -159,7 +164,20 @@ struct edge {
 	bool leaf;
 };
 
-/* candidates.c: each sets pythia->candidates, in_time. */
+/* slow.c */
+/* All requests of the group are slower than they were, and vary as they ever did. */
+bool slow_is(const struct pythia *pythia, const struct pythia_detail *detail);
+/*
+ * The rows of a tree, whose nodes are in pythia->nodes, with shares of what takes longer than was
+ * learned in the place of phi. free() them. NULL if out of memory.
+ */
+struct tree_row *slow_rows(const struct pythia *pythia, const struct tree_view *tree);
+
+/* candidates.c */
+/* The time of an edge that nothing recorded below it takes, by the profile, in ns a request; 0: not
+ * known. */
+double space_own_time(const struct pythia *pythia, uint32_t edge);
+/* Each sets pythia->candidates, in_time. */
 /* The points of an edge that are off; of those, where that is known, in which it can vary. */
 void candidates_of_edge(struct pythia *pythia, const struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_look *look,

@@ -80,7 +80,9 @@ bool pythia_wants_epoch(
 
 static bool is_wanted(const struct pythia *pythia, const struct groups_row *row)
 {
-	return row && row->detection && row->missing == 0 && !norms_excuse(pythia, row);
+	return row && row->missing == 0 &&
+	       (row->detection || search_of(pythia, row->id) || norms_slowed(pythia, row)) &&
+	       !norms_excuse(pythia, row);
 }
 
 uint32_t pythia_wants(const struct pythia *pythia, const struct pythia_look *look, uint32_t *ids)
@@ -177,7 +179,7 @@ static void judge_boring(struct pythia *pythia, const struct pythia_look *look)
 		const struct tree_view *tree = look->details[d].tree;
 		struct finding *finding = finding_of(pythia, group->id, false, 0);
 
-		if (!finding || finding->boring_epoch == group->epoch + 1 ||
+		if (!finding || finding->slow || finding->boring_epoch == group->epoch + 1 ||
 				!pythia_is_ripe(look, &look->details[d])) {
 			continue;
 		}
@@ -261,6 +263,23 @@ static void reopen(struct pythia *pythia, struct finding *finding)
 	}
 }
 
+/* The search of one group, whose nodes are known. */
+static void search_group(struct pythia *pythia, struct finding *finding,
+		const struct pythia_detail *detail, const struct pythia_look *look)
+{
+	struct pythia_detail slow = *detail;
+	struct tree_view tree = *detail->tree;
+	struct tree_row *rows = slow_is(pythia, detail) ? slow_rows(pythia, &tree) : NULL;
+
+	finding->slow = rows != NULL;
+	if (rows) {
+		tree.rows = rows;
+		slow.tree = &tree;
+	}
+	finding_search(pythia, finding, &slow, look);
+	free(rows);
+}
+
 static void search_groups(struct pythia *pythia, const struct pythia_look *look)
 {
 	for (uint32_t d = 0; d < look->n_details; d++) {
@@ -290,7 +309,7 @@ static void search_groups(struct pythia *pythia, const struct pythia_look *look)
 		space_observe(&pythia->space, &pythia->points, type, detail->tree, NULL, false,
 				pythia->nodes);
 		finding->judged_epoch = detail->row->epoch;
-		finding_search(pythia, finding, detail, look);
+		search_group(pythia, finding, detail, look);
 		if (steps_proposed(&pythia->steps) || steps_busy(&pythia->steps)) {
 			return; /* one step at a time */
 		}

@@ -41,6 +41,7 @@
 #define USUAL_COV     0.3
 #define COV_GROWS     1.5 /* its lower bound against the norm's estimate */
 #define MEDIAN_GROWS  1.5
+#define SHIFT_SPREAD  0.25 /* sd, of what the median has grown by: all are slower alike */
 
 static struct norm *find(const struct pythia *pythia, uint32_t type, uint32_t path)
 {
@@ -166,6 +167,23 @@ bool norms_calm(const struct pythia *pythia, const struct groups_row *row)
 			       row->middle_ns <= norm->middle_ns + MIDDLE_COUNTS * norm->p50_ns);
 }
 
+/* The median surely is beyond the norm's. */
+bool norms_slowed(const struct pythia *pythia, const struct groups_row *row)
+{
+	const struct norm *norm = norm_of(pythia, row);
+
+	return norm && !norm->stands_in && !row->missing &&
+	       (double)row->p50_ns > MEDIAN_GROWS * norm->p50_ns;
+}
+
+bool norms_shifted(const struct pythia *pythia, const struct groups_row *row)
+{
+	const struct norm *norm = norm_of(pythia, row);
+
+	return norms_slowed(pythia, row) &&
+	       row->sd_ns < SHIFT_SPREAD * ((double)row->p50_ns - norm->p50_ns);
+}
+
 static bool is_judged(const struct groups_row *row)
 {
 	return row->count >= FEWEST && !row->lossy;
@@ -173,7 +191,8 @@ static bool is_judged(const struct groups_row *row)
 
 static bool is_beyond(const struct pythia *pythia, const struct groups_row *row)
 {
-	return (row->detection || row->missing) && !norms_hold(pythia, row);
+	return (row->detection || row->missing || norms_slowed(pythia, row)) &&
+	       !norms_hold(pythia, row);
 }
 
 /* And more so than the machine makes all others. */
@@ -387,11 +406,11 @@ bool norms_excuse(const struct pythia *pythia, const struct groups_row *row)
 {
 	const struct norm *norm = norm_of(pythia, row);
 
+	if (is_promised(row) || is_searched(pythia, row->id)) {
+		return false; /* a search ends by itself */
+	}
 	if (norms_hold(pythia, row)) {
 		return true;
-	}
-	if (is_promised(row) || is_searched(pythia, row->id)) {
-		return false;
 	}
 	if (!norm) {
 		return knows_norms(pythia); /* the next window gives it one */

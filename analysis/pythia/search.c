@@ -119,6 +119,12 @@ void finding_note(struct finding *finding, const char *format, ...)
 	finding->history[finding->n_history++] = copy;
 }
 
+/* What its shares are of. */
+static const char *share_of(const struct finding *finding)
+{
+	return finding->slow ? "slowdown" : "variance";
+}
+
 static void where_text(const struct tree_view *tree, uint32_t row, char *out, size_t size)
 {
 	uint32_t chain[64], n = 0;
@@ -258,9 +264,9 @@ static bool propose(struct pythia *pythia, struct finding *finding,
 			edge ? edge->name : "");
 	if (edge) {
 		snprintf(why, sizeof(why),
-				"%.0f%% (%.0f to %.0f) of the variance of %s lies in its own time",
+				"%.0f%% (%.0f to %.0f) of the %s of %s lies in its own time",
 				100 * edge->phi, 100 * edge->phi_low, 100 * edge->phi_high,
-				detail->row->type);
+				share_of(finding), detail->row->type);
 	} else {
 		snprintf(why, sizeof(why), "no point of the code holds the variance of %s",
 				detail->row->type);
@@ -317,16 +323,37 @@ static void verdict_code(struct pythia *pythia, struct finding *finding,
 	}
 	take_figures(finding, detail, edge->row);
 	finding_say(finding,
-			"%s: the time goes in %s (%.0f%% of the variance, %.0f to %.0f, n %llu); "
+			"%s: the time goes in %s (%.0f%% of the %s, %.0f to %.0f, n %llu); "
 			"%s",
-			detail->row->type, row->name, 100 * row->phi, 100 * row->phi_low,
-			100 * row->phi_high, (unsigned long long)detail->tree->counted, deeper);
+			detail->row->type, row->name, 100 * row->phi, share_of(finding),
+			100 * row->phi_low, 100 * row->phi_high,
+			(unsigned long long)detail->tree->counted, deeper);
 	if (edge->node != SPACE_NONE) {
 		finding->edge = edge->node; /* the way there is kept */
 		pythia->points.items[pythia->space.nodes[edge->node].point].explained++;
 	}
 	norms_drop(pythia, detail->row);
 	stop(pythia, finding, STOP_CODE);
+}
+
+/* No span works in it: what is waited for is a host or a resource, and no code is at fault. */
+static void verdict_waiting(struct pythia *pythia, struct finding *finding,
+		const struct pythia_detail *detail, const struct edge *edge)
+{
+	const struct tree_row *row = &detail->tree->rows[edge->row];
+	const struct tree_row *within =
+			row->parent == UINT32_MAX ? row : &detail->tree->rows[row->parent];
+
+	take_figures(finding, detail, edge->row);
+	finding_say(finding,
+			"%s: the time goes by in %s of %s (%.0f%% of the %s, %.0f to %.0f, n "
+			"%llu): no "
+			"code works then, it is a host or a resource that is waited for",
+			detail->row->type, row->name, within->name, 100 * row->phi,
+			share_of(finding), 100 * row->phi_low, 100 * row->phi_high,
+			(unsigned long long)detail->tree->counted);
+	norms_drop(pythia, detail->row);
+	stop(pythia, finding, STOP_DIFFUSE);
 }
 
 static void verdict_diffuse(struct pythia *pythia, struct finding *finding,
@@ -451,6 +478,10 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 				wait_for_more(finding);
 				return;
 			}
+			if (row->phi_low >= VERDICT_PHI && row->mark == TREE_NO_POINT) {
+				verdict_waiting(pythia, finding, detail, &edges[i]);
+				return;
+			}
 			if (row->phi_low >= VERDICT_PHI) {
 				verdict_code(pythia, finding, detail, &edges[i]);
 				return;
@@ -464,9 +495,9 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 			finding->split_noted = false;
 			finding->edge_phi = row->phi;
 			take_figures(finding, detail, edges[i].row);
-			finding_say(finding,
-					"%s: %.0f%% of the variance is inside %s; looking deeper",
-					detail->row->type, 100 * row->phi, row->name);
+			finding_say(finding, "%s: %.0f%% of the %s is inside %s; looking deeper",
+					detail->row->type, 100 * row->phi, share_of(finding),
+					row->name);
 			return;
 		}
 		over_budget |= !any_fits(pythia);
