@@ -295,8 +295,10 @@ void engine_end_session(struct engine *engine, uint32_t session)
 			return;
 		}
 	}
-	/* Nobody is left who could end what is open: event time itself stands still. */
+	/* Nobody is left who could end what is open, or go on with what was begun: event time
+	 * itself stands still. */
 	requests_finish(engine->requests);
+	loop_finish(&engine->loop, engine->now_ns);
 }
 
 bool engine_next_symbol(struct engine *engine, struct symbol_query *query)

@@ -77,4 +77,15 @@ struct explain_verdict {
 };
 bool explain_is_sure(const struct explain *explain, struct explain_verdict *out);
 
+/*
+ * Where the first key is a category: with its slowest value many places are slower, by 1.3 times or
+ * more and surely, not one alone. Then that value, a host or a version, is the cause, and no code.
+ */
+struct explain_broad {
+	const char *value;       /* NULL: it is not so; borrowed */
+	uint32_t slower, places; /* segments: that are; that were looked at */
+	double times;            /* the one in the middle of these */
+};
+bool explain_is_broad(const struct explain *explain, struct explain_broad *out);
+
 #endif

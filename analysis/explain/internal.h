@@ -17,6 +17,7 @@
  *   order.c     which key comes first, and which go together
  *   joint.c     all keys together
  *   values.c    how long requests with each value took
+ *   broad.c     whether a value makes many places slow
  *   fill.c      into snapshots
  */
 #define NOT_TOGETHER UINT32_MAX
@@ -92,6 +93,7 @@ struct explain {
 	uint32_t n_values;
 	struct value values[EXPLANATION_VALUES];
 	double low_ns, high_ns;
+	struct explain_broad broad;
 
 	struct basis x, y;
 	uint32_t n_correlated; /* segments, of those the columns of y */
@@ -116,6 +118,9 @@ void order_place(struct explain *explain, uint32_t i);
 bool joint_begin(struct explain *explain);
 bool joint_add_key(struct explain *explain, uint32_t key);
 bool joint_add_segment(struct explain *explain, uint32_t segment);
+
+/* broad.c: of a category whose levels are made. False if out of memory. */
+bool broad_find(struct explain *explain, const struct key *key);
 
 /* values.c: of the first key. False if out of memory. */
 bool values_make(struct explain *explain);

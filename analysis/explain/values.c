@@ -193,7 +193,7 @@ bool values_make(struct explain *explain)
 	if (!key.numeric) {
 		merge_levels(explain, &key.levels);
 	}
-	taken = take_values(explain, &key);
+	taken = take_values(explain, &key) && (key.numeric || broad_find(explain, &key));
 	levels_release(&key.levels);
 	return taken;
 }

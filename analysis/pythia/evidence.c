@@ -194,10 +194,13 @@ enum status finding_fill_evidence(struct pythia *pythia, const struct finding *f
 	struct ruled_out ruled_out = {.snapshot = snapshot,
 			.texts = snapshot_alloc(snapshot, MAX_OUT * sizeof(char *))};
 
-	if (!ruled_out.texts || !explaining_fill(job, snapshot, &out->explanation)) {
+	if (!ruled_out.texts || !explaining_fill(&pythia->explaining, finding->group_id, finding,
+						snapshot, &out->explanation)) {
 		return STATUS_NO_MEMORY;
 	}
-	if (job && job->system && finding->rule == STOP_DIFFUSE) {
+	if (finding->told_all) {
+		/* nothing to add */
+	} else if (job && job->system && finding->rule == STOP_DIFFUSE) {
 		out->text = snapshot_printf(snapshot,
 				"%s: explained by %s; no place of the code holds half of the "
 				"variance",
@@ -232,7 +235,8 @@ enum status evidence_fill_asked(struct pythia *pythia, struct snapshot *snapshot
 				.path = pythia_path_of(snapshot, job->group_id),
 				.where = "",
 				.next = job->look_at ? snapshot_text(snapshot, job->look_at) : ""};
-		if (!explaining_fill(job, snapshot, &row->explanation)) {
+		if (!explaining_fill(&pythia->explaining, job->group_id, NULL, snapshot,
+				    &row->explanation)) {
 			return STATUS_NO_MEMORY;
 		}
 		row->text = job->found      ? snapshot_printf(snapshot,

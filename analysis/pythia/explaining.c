@@ -6,13 +6,15 @@
 #include "pythia/explaining.h"
 #include "pythia/internal.h"
 
-#define CLEAR_PHI  0.3                   /* lower bound: a place worth to be explained */
-#define RIPE_NS    (10 * NS_PER_S)       /* of an epoch, as for a step */
-#define RETRY_NS   (5 * NS_PER_S)        /* between tables of a group */
-#define BELIEVED   (2 * EXPLAIN_BELIEVE) /* rows, before rule 2 may fire */
-#define ROWS_LAST  512u                  /* twice as many are never kept */
-#define AT_THE_END 1u                    /* begun when nothing more will come */
-#define SAY_BYTES  1024
+#define CLEAR_PHI    0.3                   /* lower bound: a place worth to be explained */
+#define RIPE_NS      (10 * NS_PER_S)       /* of an epoch, as for a step */
+#define RETRY_NS     (5 * NS_PER_S)        /* between tables of a group */
+#define BELIEVED     (2 * EXPLAIN_BELIEVE) /* rows, before rule 2 may fire */
+#define ROWS_LAST    512u                  /* twice as many are never kept */
+#define AT_THE_END   1u                    /* begun when nothing more will come */
+#define SAY_BYTES    1024
+#define BROAD_P      0.01
+#define BROAD_OMEGA2 0.2 /* of the half held out: the other hosts vary, too */
 
 /* ---- groups that are explained ---- */
 
@@ -177,6 +179,36 @@ static void verdict_variable(struct pythia *pythia, struct finding *finding,
 	finding_note(finding, "stopped: %s", text);
 }
 
+/* With one value all is slower that is done: no code is at fault, whatever part of it is longest.
+ */
+static bool verdict_broad(struct pythia *pythia, struct finding *finding,
+		const struct explain_job *job, const struct explanation *explanation,
+		const struct groups_row *row)
+{
+	struct explain_broad broad;
+	char text[SAY_BYTES + 256];
+
+	if (!explain_is_broad(job->done, &broad) || explanation->keys->p >= BROAD_P ||
+			explanation->keys->omega2_held < BROAD_OMEGA2) {
+		return false;
+	}
+	snprintf(text, sizeof(text),
+			"%s: all is slower with %s, in %u of %u places, %.1f times in the middle: "
+			"not "
+			"the code, but where or in what it runs; explained by %s",
+			names_text(pythia->names, finding->type), broad.value, broad.slower,
+			broad.places, broad.times, job->found);
+	set_text(&finding->text, text);
+	finding->rule = STOP_DIFFUSE;
+	finding->ended_ns = pythia->now_ns;
+	finding->told_all = true;
+	if (row) {
+		norms_drop(pythia, row);
+	}
+	finding_note(finding, "stopped: %s", text);
+	return true;
+}
+
 /* What is found is noted once. */
 static void conclude(struct pythia *pythia, struct explain_job *job, const struct groups_row *row)
 {
@@ -197,11 +229,13 @@ static void conclude(struct pythia *pythia, struct explain_job *job, const struc
 	set_text(&job->look_at, next);
 	job->partly = explained_partly(&explanation);
 	job->system = explained_by_system(&explanation);
-	snapshot_destroy(snapshot);
 	if (!finding || finding->rule == STOP_HEALTHY || finding->rule == STOP_VARIABLE ||
-			!job->found) {
+			finding->told_all || !job->found ||
+			verdict_broad(pythia, finding, job, &explanation, row)) {
+		snapshot_destroy(snapshot);
 		return;
 	}
+	snapshot_destroy(snapshot);
 	if (explain_is_sure(job->done, &sure)) {
 		verdict_variable(pythia, finding, job, &sure, row);
 	} else if (!known) {
@@ -331,6 +365,7 @@ void pythia_explain_look(struct pythia *pythia, const struct pythia_keys *keys,
 {
 	bool busy = false;
 
+	pythia->explaining.over = false;
 	add_jobs(pythia, keys);
 	for (uint32_t i = 0; i < pythia->explaining.n; i++) {
 		struct explain_job *job = &pythia->explaining.jobs[i];
@@ -353,6 +388,7 @@ void pythia_explain_finish(struct pythia *pythia, const struct pythia_keys *keys
 {
 	uint32_t begun = 0;
 
+	pythia->explaining.over = true;
 	add_jobs(pythia, keys);
 	for (uint32_t i = 0; i < pythia->explaining.n; i++) {
 		struct explain_job *job = &pythia->explaining.jobs[i];
@@ -383,14 +419,32 @@ void pythia_explain_work(struct pythia *pythia, uint64_t units)
 
 /* ---- what is shown ---- */
 
-bool explaining_fill(const struct explain_job *job, struct snapshot *snapshot,
+/* A verdict was given, and the requests that it is of were not tried since. */
+static bool is_due(const struct explaining *explaining, const struct explain_job *job,
+		const struct finding *finding)
+{
+	if (explaining->over || !finding || finding->told_all || finding->rule == STOP_NONE ||
+			finding->rule == STOP_HEALTHY || finding->rule == STOP_VARIABLE) {
+		return false;
+	}
+	if (!job) {
+		return explaining->n < EXPLAINING_MAX;
+	}
+	return (!job->done || job->done_since_ns != job->since_ns) &&
+	       (job->running || job->tried_ns < finding->ended_ns);
+}
+
+bool explaining_fill(const struct explaining *explaining, uint32_t group_id,
+		const struct finding *finding, struct snapshot *snapshot,
 		const struct explanation **out)
 {
+	const struct explain_job *job = explaining_of(explaining, group_id);
 	struct explanation *explanation;
 	const struct explain *shown = job && job->done ? job->done : job ? job->running : NULL;
+	bool due = is_due(explaining, job, finding);
 
 	*out = NULL;
-	if (!shown && (!job || !job->asked || job->answered)) {
+	if (!shown && !due && (!job || !job->asked || job->answered)) {
 		return true;
 	}
 	explanation = snapshot_alloc(snapshot, sizeof(*explanation));
@@ -402,8 +456,9 @@ bool explaining_fill(const struct explain_job *job, struct snapshot *snapshot,
 	if (shown && explain_fill(shown, snapshot, explanation) != STATUS_OK) {
 		return false;
 	}
-	explanation->made_ns = job->made_ns;
-	if (!job->done) {
+	explanation->made_ns = job ? job->made_ns : 0;
+	explanation->again = due;
+	if (!job || !job->done) {
 		/* What it comes to is not taken up yet, even if all is done. */
 		*explanation = (struct explanation){
 				.state = EXPLANATION_RUNNING, .progress = explanation->progress};

@@ -45,6 +45,7 @@ struct explain_job {
 };
 
 struct explaining {
+	bool over; /* nothing more will come: no other one is begun by itself */
 	uint32_t n;
 	struct explain_job jobs[EXPLAINING_MAX];
 };
@@ -52,8 +53,13 @@ struct explaining {
 void explaining_release(struct explaining *explaining);
 /* NULL: it is not explained. */
 const struct explain_job *explaining_of(const struct explaining *explaining, uint32_t group_id);
-/* What is shown of it: NULL if there is nothing. False if out of memory. */
-bool explaining_fill(const struct explain_job *job, struct snapshot *snapshot,
+/*
+ * What is shown of it: NULL if there is nothing; to be made again if the requests that a verdict is
+ * of have not been tried since. False if out of memory.
+ */
+struct finding;
+bool explaining_fill(const struct explaining *explaining, uint32_t group_id,
+		const struct finding *finding, struct snapshot *snapshot,
 		const struct explanation **out);
 
 /* explained.c: what an explanation says, in words; "" if no key surely explains anything. */

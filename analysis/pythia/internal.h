@@ -43,6 +43,7 @@ struct finding {
 	double phi, phi_low, phi_high;
 	uint64_t requests, started_ns, ended_ns;
 	uint32_t n_steps;
+	bool told_all;      /* its text names what explains it */
 	bool slow;          /* shares are of what takes longer, not of the variance: slow.c */
 	uint32_t edge;      /* node searched now; SPACE_NONE: none */
 	double edge_phi;    /* of it when it was split last */

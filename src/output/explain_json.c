@@ -99,6 +99,7 @@ void output_json_explanation(struct json_out *json, const struct explanation *ex
 	JSON_OUT_MEMBERS(json, {"state", value_text(states[state])},
 			{"progress", value_real_if(state == EXPLANATION_RUNNING,
 						     explanation->progress)},
+			{"again", value_flag(explanation->again)},
 			{"missing", value_count_if(state == EXPLANATION_FEW &&
 								    explanation->missing > 0,
 						    explanation->missing)},

@@ -11,7 +11,8 @@ static bool has_verdict(const struct snapshot *snapshot)
 	const struct steps_finding *verdict = output_verdict(snapshot);
 
 	return verdict &&
-	       !(verdict->explanation && verdict->explanation->state == EXPLANATION_RUNNING);
+	       !(verdict->explanation && (verdict->explanation->state == EXPLANATION_RUNNING ||
+							 verdict->explanation->again));
 }
 
 static bool has_learned(const struct snapshot *snapshot)

@@ -15,9 +15,10 @@ fi
 . "$(dirname "$0")/lib.sh"
 beside_daemons --session none -- "$@"
 
-# What a document tells from the accounting on, a row a line.
+# What a document tells from the accounting on, a row a line; but not what was found: that is explained
+# as event time goes on, which it does in other steps live, and of one finding only once it stands still.
 told() {
-	grep -o '"accounting":.*' "$1" | sed 's/[{[]/\n&/g'
+	grep -o '"accounting":.*' "$1" | sed -E 's/"verdict":.*"budget":/"budget":/; s/[{[]/\n&/g'
 }
 
 # Of an instant in the middle, the statistics of the groups and the state: not what was counted so far,

@@ -650,6 +650,66 @@ static void test_categories(void **state)
 	snapshot_destroy(snapshot);
 }
 
+#define N_PLACES 6u
+
+/* On host 2 the first `slow` of six places take twice as long; all vary by themselves. */
+static bool is_broad(uint32_t slow, uint64_t seed, struct explain_broad *broad)
+{
+	static struct table table;
+	static double places[N_PLACES][300];
+	const double *of_places[N_PLACES];
+	struct bootstrap_random random = {.state = seed};
+	struct explain *explain;
+	double *host;
+	bool is;
+
+	table_begin(&table, 300);
+	host = add_category(&table, "host of build");
+	for (uint32_t i = 0; i < 300; i++) {
+		host[i] = bootstrap_below(&random, 3);
+		table.durations[i] = 0;
+		for (uint32_t s = 0; s < N_PLACES; s++) {
+			/* The first is most of the time, as places are. */
+			places[s][i] = (s == 0 ? 5e7 : 1e7) * exp(0.3 * bootstrap_normal(&random)) *
+				       (s < slow && host[i] == 2 ? 2 : 1);
+			table.durations[i] += places[s][i];
+		}
+	}
+	for (uint32_t s = 0; s < N_PLACES; s++) {
+		of_places[s] = places[s];
+	}
+	table.table.n_segments = N_PLACES;
+	table.table.segments_ns = of_places;
+	explain = explain_start(&table.table);
+	assert_non_null(explain);
+	while (!explain_work(explain, 1000)) {
+	}
+	is = explain_is_broad(explain, broad);
+	assert_true(!is || strcmp(broad->value, "compute-3") == 0);
+	explain_destroy(explain);
+	return is;
+}
+
+/* A host that is slow at everything is told from one where one place is slow, or two. */
+static void test_slow_everywhere(void **state)
+{
+	uint32_t everywhere = 0, in_one = 0, nowhere = 0;
+	struct explain_broad broad;
+
+	(void)state;
+	for (uint64_t seed = 1; seed <= 40; seed++) {
+		if (is_broad(N_PLACES, seed, &broad)) {
+			everywhere++;
+			assert_true(broad.slower >= 5 && broad.places == N_PLACES);
+			assert_true(broad.times > 1.7 && broad.times < 2.4);
+		}
+		in_one += is_broad(1, seed, &broad) + is_broad(2, seed, &broad);
+		nowhere += is_broad(0, seed, &broad);
+	}
+	assert_int_equal(everywhere, 40);
+	assert_int_equal(in_one + nowhere, 0);
+}
+
 static void test_few(void **state)
 {
 	static struct table table;
@@ -746,6 +806,7 @@ int main(void)
 			cmocka_unit_test(test_latency_by_value),
 			cmocka_unit_test(test_derived_keys_are_left_out),
 			cmocka_unit_test(test_categories),
+			cmocka_unit_test(test_slow_everywhere),
 			cmocka_unit_test(test_few),
 			cmocka_unit_test(test_nothing_varies),
 	};

@@ -62,6 +62,7 @@ enum explanation_state {
 struct explanation {
 	enum explanation_state state;
 	double progress;    /* while running: 0..1 */
+	bool again;         /* done, and soon made once more, of requests nearer to the verdict */
 	uint32_t missing;   /* EXPLANATION_FEW: requests missing until then; 0: no key varies */
 	uint32_t n, n_held; /* requests of either half */
 	uint64_t made_ns;   /* event time of the last request in it */
