@@ -369,8 +369,7 @@ void candidates_of_edge(struct pythia *pythia, const struct finding *finding,
 	struct stretch stretch;
 
 	find_candidates(pythia, finding, edge->node, NULL);
-	if (pythia->n_candidates > pythia->budget.points &&
-			pythia->strategy->edges == EDGE_BY_PHI &&
+	if (pythia->n_candidates > pythia->budget.points && !pythia->strategy->whole &&
 			find_stretch(pythia, detail, look, edge, &stretch)) {
 		find_candidates(pythia, finding, edge->node, &stretch);
 		if (pythia->n_candidates == 0) {

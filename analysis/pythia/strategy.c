@@ -72,6 +72,18 @@ enum {
 	EDGES_pythia = EDGE_BY_VARIANCE,
 };
 
+/* Which take what lies anywhere in the edge, as their names say. */
+enum {
+	WHOLE_hybrid = false,
+	WHOLE_hierarchical = false,
+	WHOLE_flat = false,
+	WHOLE_historic = false,
+	WHOLE_cross_layer = false,
+	WHOLE_random = true,
+	WHOLE_all = true,
+	WHOLE_pythia = true,
+};
+
 /* --- hybrid ---------------------------------------------------------------------------------- */
 
 /*
@@ -286,7 +298,10 @@ static uint32_t choose_pythia(struct choice *choice)
 
 static const struct strategy table[] = {
 #define X(id, title, says)                                                                         \
-	{.name = title, .edges = (enum edge_rule)EDGES_##id, .choose = choose_##id},
+	{.name = title,                                                                            \
+			.edges = (enum edge_rule)EDGES_##id,                                       \
+			.whole = WHOLE_##id,                                                       \
+			.choose = choose_##id},
 		PYTHIATOP_STRATEGIES(X)
 #undef X
 };

@@ -50,6 +50,7 @@ enum edge_rule {
 struct strategy {
 	const char *name;
 	enum edge_rule edges;
+	bool whole; /* the whole edge is looked at, whichever part of its time varies */
 	uint32_t (*choose)(struct choice *choice); /* returns how many */
 };
 
