@@ -7,6 +7,7 @@ set -u
 usage() {
 	cat <<-'END'
 		usage: ./run diagnose long [options]       record, rehearse with each strategy, score
+		       ./run diagnose record [options]     only record what "long" will rehearse then
 		       ./run diagnose short [options]      live on the testbed, with real orders
 		       ./run diagnose quiet [options]      rehearse windows of long runs without a fault
 		       ./run diagnose overhead [options]   what tracing costs the services
@@ -82,12 +83,17 @@ add_score() {
 
 # --- recordings ---
 
+# Makes the recording $1 with the seed $2, unless it is there, and what is learned from it.
 record_row() {
 	local recording=$1 seed=$2 words=()
 	read -ra words <<<"$fault"
-	rm -rf "$recording"
-	setpriv --pdeathsig TERM "$here/record.sh" "$build" "$recording" --seed "$seed" --learn "$learn_s" --before "$before_s" \
-		--after "$after_s" --load "$load" --daemons "$daemons" -- "${words[@]}" &&
+	if [ ! -s "$recording/fault" ]; then
+		rm -rf "$recording"
+		setpriv --pdeathsig TERM "$here/record.sh" "$build" "$recording" --seed "$seed" --learn "$learn_s" \
+			--before "$before_s" --after "$after_s" --load "$load" --daemons "$daemons" -- "${words[@]}" ||
+			return 1
+	fi
+	[ -s "$recording/profile.json" ] ||
 		"$console" --batch=json "${schema[@]}" --save-profile="$recording/profile.json" \
 			"$recording/learn" >/dev/null 2>"$recording/err"
 }
@@ -103,6 +109,15 @@ rehearse() {
 
 # --- long ---
 
+record_one() {
+	split_row "$1"
+	record_row "$work/$set_name-$scenario-$2" "$2" || {
+		say "$scenario, seed $2: not recorded"
+		return 1
+	}
+	say "$scenario, seed $2: recorded"
+}
+
 # One recording, and each strategy on it.
 long_one() {
 	local row=$1 seed=$2 strategy todo=() recording fault_ns
@@ -112,12 +127,10 @@ long_one() {
 	done
 	[ ${#todo[@]} -gt 0 ] || return 0
 	recording=$work/$set_name-$scenario-$seed
-	if [ ! -s "$recording/profile.json" ]; then
-		record_row "$recording" "$seed" || {
-			say "$scenario, seed $seed: not recorded: $(tail -n 1 "$recording/err" 2>/dev/null)"
-			return 1
-		}
-	fi
+	record_row "$recording" "$seed" || {
+		say "$scenario, seed $seed: not recorded: $(tail -n 1 "$recording/err" 2>/dev/null)"
+		return 1
+	}
 	read -r fault_ns _ <"$recording/fault"
 	for strategy in "${todo[@]}"; do
 		if rehearse "$recording" "$strategy"; then
@@ -172,12 +185,10 @@ quiet_one() {
 	done
 	[ "$todo" ] || return 0
 	recording=$work/$set_name-quiet-$scenario-$seed
-	if [ ! -s "$recording/profile.json" ]; then
-		before_s=0 after_s=$((50 * windows + 50)) record_row "$recording" "$seed" || {
-			say "$scenario, seed $seed: not recorded"
-			return 1
-		}
-	fi
+	before_s=0 after_s=$((50 * windows + 50)) record_row "$recording" "$seed" || {
+		say "$scenario, seed $seed: not recorded"
+		return 1
+	}
 	read -r fault_ns _ <"$recording/fault"
 	for ((window = 0; window < windows; window++)); do
 		for strategy in "${strategies[@]}"; do
@@ -295,6 +306,10 @@ work=$(cd "$work" && pwd) || exit 1
 export XDG_CONFIG_HOME=$work/config XDG_STATE_HOME=$work/config
 out=${out:-$work/$verb-$set_name.jsonl}
 case $verb in
+record)
+	[ ${#scenarios[@]} -gt 0 ] || mapfile -t scenarios < <(all_scenarios)
+	for_all record_one
+	;;
 long | short)
 	[ ${#scenarios[@]} -gt 0 ] || mapfile -t scenarios < <(all_scenarios)
 	for_all "${verb}_one"
