@@ -321,7 +321,7 @@ quiet)
 	"$score" table "$out"
 	;;
 overhead)
-	"$here/overhead.sh" "$build" "$out" "$pairs" "$seconds" "$budget" &&
+	setpriv --pdeathsig TERM "$here/overhead.sh" "$build" "$out" "$pairs" "$seconds" "$budget" &&
 		"$score" ratios off "$out"
 	;;
 score)
