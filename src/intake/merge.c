@@ -235,7 +235,7 @@ static struct clock_entry *find_clock(struct merge *merge, const uint8_t *uuid)
 	return NULL;
 }
 
-static struct clock_entry *add_clock(struct merge *merge, const struct lane *lane)
+static struct clock_entry *add_clock(struct merge *merge, const uint8_t *uuid, int64_t offset_ns)
 {
 	struct clock_entry *bigger;
 	uint32_t wanted = merge->max_clocks ? merge->max_clocks * 2 : 8;
@@ -252,8 +252,8 @@ static struct clock_entry *add_clock(struct merge *merge, const struct lane *lan
 		merge->max_clocks = wanted;
 	}
 	bigger = &merge->clocks[merge->n_clocks++];
-	memcpy(bigger->uuid, lane->clock_uuid, sizeof(bigger->uuid));
-	bigger->offset_ns = lane->clock_offset_ns;
+	memcpy(bigger->uuid, uuid, sizeof(bigger->uuid));
+	bigger->offset_ns = offset_ns;
 	bigger->sealed = false;
 	return bigger;
 }
@@ -286,13 +286,29 @@ static void adjust_all(struct merge *merge, const struct clock_entry *clock)
 	}
 }
 
+enum status merge_set_clock(struct merge *merge, const uint8_t *uuid, int64_t offset_ns)
+{
+	struct clock_entry *clock = find_clock(merge, uuid);
+
+	if (!clock && merge->n_clocks >= MERGE_MAX_CLOCKS) {
+		return STATUS_FULL;
+	}
+	clock = clock ? clock : add_clock(merge, uuid, offset_ns);
+	if (!clock) {
+		return STATUS_NO_MEMORY;
+	}
+	clock->offset_ns = offset_ns;
+	clock->sealed = true;
+	return STATUS_OK;
+}
+
 static void meet_clock(struct merge *merge, struct lane *lane)
 {
 	struct clock_entry *clock = find_clock(merge, lane->clock_uuid);
 
 	lane->clock_changed = false;
 	if (!clock) {
-		add_clock(merge, lane);
+		add_clock(merge, lane->clock_uuid, lane->clock_offset_ns);
 	} else if (!clock->sealed && lane->clock_offset_ns < clock->offset_ns) {
 		clock->offset_ns = lane->clock_offset_ns;
 		adjust_all(merge, clock);
@@ -308,8 +324,12 @@ static void seal_clock(struct merge *merge, struct lane *lane)
 	if (!lane->sealed && lane->has_clock) {
 		lane->sealed = true;
 		clock = find_clock(merge, lane->clock_uuid);
-		if (clock) {
+		if (clock && !clock->sealed) {
 			clock->sealed = true;
+			if (merge->sink->see_clock) {
+				merge->sink->see_clock(merge->sink->context, clock->uuid,
+						clock->offset_ns);
+			}
 		}
 	}
 }
