@@ -16,6 +16,7 @@ tmux=(tmux -L "pt-dump-live-$$" -f /dev/null)
 end_all() {
 	local status=$?
 	"${tmux[@]}" kill-server 2>/dev/null
+	! mountpoint -q "$work/small" || umount -l "$work/small" # somebody may still write there
 	(exit $status)
 	finish
 }
@@ -102,13 +103,13 @@ shows "Written: $work/slow, [0-9]+ events"
 if [ "$(id -u)" = 0 ]; then
 	mkdir "$work/small"
 	mount -t tmpfs -o size=1m none "$work/small" || fail "no small disk"
-	command_line "dump $work/small/full"
-	shows "Cannot write $work/small/full: "
-	command_line "dump-text $work/small/full"
-	shows "Cannot write $work/small/full: No space left on device"
+	command_line "dump $work/small/dump" # names differ, so that no sentence is taken for the next
+	shows "Cannot write $work/small/dump: "
+	command_line "dump-text $work/small/text"
+	shows "Cannot write $work/small/text: No space left on device"
 	head -c 1000k /dev/zero >"$work/small/filler" # a report is small
-	command_line "report $work/small/full"
-	shows "Cannot write $work/small/full: No space left on device"
+	command_line "report $work/small/report"
+	shows "Cannot write $work/small/report: No space left on device"
 	rm "$work/small/filler"
 	[ -z "$(ls "$work/small")" ] || fail "left on the full disk: $(ls "$work/small")"
 	umount "$work/small"
