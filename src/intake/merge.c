@@ -170,57 +170,6 @@ static void heap_add(struct merge *merge, struct lane *lane)
 	sift_up(merge, merge->n - 1);
 }
 
-/* --- taking part ----------------------------------------------------------------------------- */
-
-enum status merge_join(struct merge *merge, struct lane *lane, uint64_t mono_ns)
-{
-	if (merge->n + merge->n_aside >= MERGE_MAX_LANES) {
-		return STATUS_FULL;
-	}
-	/* Room in both, so that going aside and coming back never fails. */
-	if (!reserve(&merge->heap, merge->n + merge->n_aside, &merge->max) ||
-			!reserve(&merge->aside, merge->n + merge->n_aside, &merge->max_aside)) {
-		return STATUS_NO_MEMORY;
-	}
-	lane->joined = true;
-	lane->stalled = false;
-	lane->sealed = false;
-	lane->silent_since_ns = mono_ns;
-	heap_add(merge, lane);
-	return STATUS_OK;
-}
-
-void merge_leave(struct merge *merge, struct lane *lane)
-{
-	if (!lane->joined) {
-		return;
-	}
-	if (lane->stalled) {
-		merge->aside[lane->position] = merge->aside[--merge->n_aside];
-		merge->aside[lane->position]->position = lane->position;
-	} else {
-		heap_remove(merge, lane->position);
-	}
-	lane->joined = false;
-	lane->stalled = false;
-}
-
-static void set_aside(struct merge *merge, struct lane *lane)
-{
-	heap_remove(merge, lane->position);
-	lane->stalled = true;
-	lane->position = merge->n_aside;
-	merge->aside[merge->n_aside++] = lane;
-}
-
-static void take_back(struct merge *merge, struct lane *lane, uint64_t mono_ns)
-{
-	merge_leave(merge, lane);
-	lane->joined = true;
-	lane->silent_since_ns = mono_ns;
-	heap_add(merge, lane);
-}
-
 /* --- clocks ---------------------------------------------------------------------------------- */
 
 static struct clock_entry *find_clock(struct merge *merge, const uint8_t *uuid)
@@ -332,6 +281,61 @@ static void seal_clock(struct merge *merge, struct lane *lane)
 			}
 		}
 	}
+}
+
+/* --- taking part ----------------------------------------------------------------------------- */
+
+enum status merge_join(struct merge *merge, struct lane *lane, uint64_t mono_ns)
+{
+	if (merge->n + merge->n_aside >= MERGE_MAX_LANES) {
+		return STATUS_FULL;
+	}
+	/* Room in both, so that going aside and coming back never fails. */
+	if (!reserve(&merge->heap, merge->n + merge->n_aside, &merge->max) ||
+			!reserve(&merge->aside, merge->n + merge->n_aside, &merge->max_aside)) {
+		return STATUS_NO_MEMORY;
+	}
+	lane->joined = true;
+	lane->stalled = false;
+	lane->sealed = false;
+	lane->silent_since_ns = mono_ns;
+	if (lane->clock_changed) {
+		meet_clock(merge,
+				lane); /* it was read up to its first event before it takes part */
+	}
+	heap_add(merge, lane);
+	return STATUS_OK;
+}
+
+void merge_leave(struct merge *merge, struct lane *lane)
+{
+	if (!lane->joined) {
+		return;
+	}
+	if (lane->stalled) {
+		merge->aside[lane->position] = merge->aside[--merge->n_aside];
+		merge->aside[lane->position]->position = lane->position;
+	} else {
+		heap_remove(merge, lane->position);
+	}
+	lane->joined = false;
+	lane->stalled = false;
+}
+
+static void set_aside(struct merge *merge, struct lane *lane)
+{
+	heap_remove(merge, lane->position);
+	lane->stalled = true;
+	lane->position = merge->n_aside;
+	merge->aside[merge->n_aside++] = lane;
+}
+
+static void take_back(struct merge *merge, struct lane *lane, uint64_t mono_ns)
+{
+	merge_leave(merge, lane);
+	lane->joined = true;
+	lane->silent_since_ns = mono_ns;
+	heap_add(merge, lane);
 }
 
 /* --- merging --------------------------------------------------------------------------------- */

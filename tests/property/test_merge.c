@@ -548,6 +548,63 @@ static void test_one_clock_for_equal_uuids(void **state)
 	}
 }
 
+/* A live session is read up to its first event before it takes part: its clock counts from then on.
+ */
+static void test_clock_of_the_first(void **state)
+{
+	static struct seen seen;
+	struct writer first, later;
+	struct intake_sink sink;
+	struct merge *merge;
+	uint32_t left = 0, budget = 100;
+	uint64_t unused = 0;
+
+	(void)state;
+	make_sink(&sink, &seen);
+	merge = merge_create(&sink);
+	open_writer(&first, &sink, "first", true);
+	open_writer(&later, &sink, "later", true);
+	put_type(&first);
+	put_stream(&first, 0, "a", 0, 7, 10002);
+	put_event(&first, 10012, 0, 0, 1);
+	put_event(&first, 10022, 0, 0, 2);
+	publish(&first);
+	while (first.lane.head == LANE_NONE) {
+		lane_run(&first.lane, 0, &unused, &budget);
+	}
+	merge_join(merge, &first.lane, 1);
+	merge_step(merge, 100, 1, on_left, &left);
+	assert_int_equal(seen.clocks, 1);
+	assert_int_equal(seen.clock_offset_ns, 10002);
+	/* Another one thinks that the clock began 2 ns earlier. */
+	put_type(&later);
+	put_stream(&later, 0, "a", 0, 7, 10000);
+	put_event(&later, 10030, 0, 0, 3);
+	publish(&later);
+	budget = 100;
+	while (later.lane.head == LANE_NONE) {
+		lane_run(&later.lane, 0, &unused, &budget);
+	}
+	merge_join(merge, &later.lane, 1);
+	put_event(&first, 10042, 0, 0, 4);
+	put_end(&first);
+	put_end(&later);
+	publish(&first);
+	publish(&later);
+	while (left < 2) {
+		merge_step(merge, 100, 1, on_left, &left);
+	}
+	assert_int_equal(seen.n, 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		assert_int_equal(seen.value[i], i + 1);
+		assert_int_equal(seen.ts_ns[i], 10012 + 10 * i);
+	}
+	assert_int_equal(seen.clocks, 1);
+	merge_destroy(merge);
+	close_writer(&first);
+	close_writer(&later);
+}
+
 /* --- a writer that lies --- */
 
 struct verdict {
@@ -699,6 +756,7 @@ int main(void)
 			cmocka_unit_test(test_any_split_and_timing),
 			cmocka_unit_test(test_silent_live_source),
 			cmocka_unit_test(test_one_clock_for_equal_uuids),
+			cmocka_unit_test(test_clock_of_the_first),
 			cmocka_unit_test(test_impossible_time),
 			cmocka_unit_test(test_garbage_breaks_only_its_lane),
 			cmocka_unit_test(test_recordings_begin_in_one_order),
