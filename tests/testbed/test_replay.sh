@@ -14,7 +14,8 @@ here=$(cd "$1" && pwd)/tests/testbed
 live() {
 	local name=$1 until=$2 seconds=$3
 	shift 3
-	timeout "$seconds" "$build/pythiatop" "$PT_RELAY" --schema="$here/schema.yaml" --autopilot \
+	setpriv --pdeathsig TERM timeout "$seconds" \
+		"$build/pythiatop" "$PT_RELAY" --schema="$here/schema.yaml" --autopilot \
 		--control.relay_url="net://127.0.0.1:${PT_RELAY_CONTROL##*:}:${PT_RELAY_DATA##*:}" \
 		--batch=json --until="$until" --log="$work/$name.log" "$@" >"$work/$name.json" ||
 		fail "the live run of $name, within $seconds s: $? $(tail -n 1 "$work/$name.json" |
