@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 /*
@@ -18,9 +19,6 @@
  * need for a whole live timer does, and stays in caches better.
  */
 #define RECORDED_RING_BYTES (4u << 20)
-
-/* A killed process is gone within a scheduling delay; more only if the kernel holds it. */
-#define KILL_WAIT_MS 500
 
 extern char **environ;
 
@@ -236,23 +234,45 @@ void child_describe_end(const struct child *child, char *out, size_t size)
 	snprintf(out, size, "was ended by SIG%s", name ? name : "?");
 }
 
-void child_kill(const struct child *child)
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+}
+
+void child_kill(struct child *child)
 {
 	/* Not reaped so far: the number is still this process'. */
-	if (child->pid > 0 && !child->exited) {
+	if (child->pid > 0 && !child->exited && child->kill_ms == 0) {
 		kill(child->pid, SIGKILL);
+		child->kill_ms = now_ms();
 	}
+}
+
+/* False: the kernel has not taken it down yet. */
+static bool await_end(const struct child *child)
+{
+	struct pollfd gone = {.fd = child->pid_fd, .events = POLLIN};
+	uint64_t end_ms = child->kill_ms + CHILD_KILL_MS, at_ms;
+	int found;
+
+	if (child->pid_fd < 0) {
+		return true; /* waitid() waits */
+	}
+	do {
+		at_ms = now_ms();
+		found = poll(&gone, 1, at_ms < end_ms ? (int)(end_ms - at_ms) : 0);
+	} while (found < 0 && errno == EINTR);
+	return found > 0;
 }
 
 void child_stop(struct child *child)
 {
-	struct pollfd gone = {.fd = child->pid_fd, .events = POLLIN};
-
 	child_kill(child);
-	if (child->pid > 0 && !child->exited) {
-		if (child->pid_fd < 0 || poll(&gone, 1, KILL_WAIT_MS) > 0) {
-			waitid(P_PID, (id_t)child->pid, NULL, WEXITED);
-		}
+	if (child->pid > 0 && !child->exited && await_end(child)) {
+		waitid(P_PID, (id_t)child->pid, NULL, WEXITED);
 	}
 	if (child->pid_fd >= 0) {
 		close(child->pid_fd);

@@ -16,8 +16,14 @@
  * It inherits its ring and nothing else: standard input and output are /dev/null, standard error is
  * a pipe of which the last CHILD_WORDS bytes are kept, and it is in a process group of its own, so
  * that Ctrl-C at the terminal is ours alone to answer.
+ *
+ * None outlives us: child_stop() kills it (SIGKILL), and where we end without that, the kernel does
+ * so in the same moment (PR_SET_PDEATHSIG, of the thread that started it). From then on it runs no
+ * instruction of its own. That it is gone is waited for, for CHILD_KILL_MS from the kill on: longer
+ * only if the kernel has no time to take it down, or holds it; it then goes after us.
  */
-#define CHILD_WORDS 2048u
+#define CHILD_WORDS   2048u
+#define CHILD_KILL_MS 500u
 
 enum child_mode {
 	CHILD_LIST = 0, /* what a relay daemon has, again and again */
@@ -32,6 +38,7 @@ struct child {
 	int pid_fd;
 	int error_fd; /* what it says on standard error */
 	struct ring *ring;
+	uint64_t kill_ms; /* when it was killed, CLOCK_MONOTONIC; 0: it was not */
 	bool exited;
 	int exit_code; /* valid if exited and signal is 0 */
 	int signal;    /* that ended it, or 0 */
@@ -57,9 +64,10 @@ void child_last_line(const struct child *child, char *out, size_t size);
 void child_describe_end(const struct child *child, char *out, size_t size);
 
 /* Tells the kernel to end it, and does not wait for that. */
-void child_kill(const struct child *child);
+void child_kill(struct child *child);
 
-/* Ends it at once, whatever it does, and frees everything. Harmless where there is none. */
+/* Ends it, whatever it does, waits as said above, and frees everything. Harmless where there is
+ * none. */
 void child_stop(struct child *child);
 
 #endif

@@ -298,6 +298,11 @@ enum status intake_attach(struct intake *intake, const char *text, char *error, 
 	return status == STATUS_OK ? status : no_room(error, error_size, text);
 }
 
+enum status intake_set_clock(struct intake *intake, const uint8_t *uuid, int64_t offset_ns)
+{
+	return merge_set_clock(intake->merge, uuid, offset_ns);
+}
+
 enum status intake_offer(struct intake *intake, const char *text, char *error, size_t error_size)
 {
 	struct url url;

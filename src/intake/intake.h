@@ -36,6 +36,9 @@ void intake_destroy(struct intake *intake);
  */
 enum status intake_attach(struct intake *intake, const char *text, char *error, size_t error_size);
 
+/* Before the first step: see merge_set_clock(). */
+enum status intake_set_clock(struct intake *intake, const uint8_t *uuid, int64_t offset_ns);
+
 /* Lists a relay daemon's sessions for the person to pick, attaching none. */
 enum status intake_offer(struct intake *intake, const char *text, char *error, size_t error_size);
 

@@ -35,6 +35,8 @@ struct intake_sink {
 	void (*lose)(void *context, const struct loss *loss);
 	void (*late)(void *context, uint32_t session, uint64_t count);
 	void (*advance)(void *context, uint64_t ts_ns);
+	/* Before the first event by a clock: what it is taken to be off the epoch. May be NULL. */
+	void (*see_clock)(void *context, const uint8_t *uuid, int64_t offset_ns);
 };
 
 /* A (host, session, domain, channel, CPU) that events came from. Texts are owned by the lane. */

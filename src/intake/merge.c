@@ -170,6 +170,119 @@ static void heap_add(struct merge *merge, struct lane *lane)
 	sift_up(merge, merge->n - 1);
 }
 
+/* --- clocks ---------------------------------------------------------------------------------- */
+
+static struct clock_entry *find_clock(struct merge *merge, const uint8_t *uuid)
+{
+	uint32_t i;
+
+	for (i = 0; i < merge->n_clocks; i++) {
+		if (memcmp(merge->clocks[i].uuid, uuid, sizeof(merge->clocks[i].uuid)) == 0) {
+			return &merge->clocks[i];
+		}
+	}
+	return NULL;
+}
+
+static struct clock_entry *add_clock(struct merge *merge, const uint8_t *uuid, int64_t offset_ns)
+{
+	struct clock_entry *bigger;
+	uint32_t wanted = merge->max_clocks ? merge->max_clocks * 2 : 8;
+
+	if (merge->n_clocks >= MERGE_MAX_CLOCKS) {
+		return NULL;
+	}
+	if (merge->n_clocks == merge->max_clocks) {
+		bigger = realloc(merge->clocks, wanted * sizeof(*bigger));
+		if (!bigger) {
+			return NULL;
+		}
+		merge->clocks = bigger;
+		merge->max_clocks = wanted;
+	}
+	bigger = &merge->clocks[merge->n_clocks++];
+	memcpy(bigger->uuid, uuid, sizeof(bigger->uuid));
+	bigger->offset_ns = offset_ns;
+	bigger->sealed = false;
+	return bigger;
+}
+
+/* How far a lane's times must move; offsets that no real clock has are left alone. */
+static int64_t adjustment(const struct clock_entry *clock, const struct lane *lane)
+{
+	int64_t by;
+
+	if (__builtin_sub_overflow(clock->offset_ns, lane->clock_offset_ns, &by) ||
+			by > INT64_MAX / 4 || by < INT64_MIN / 4) {
+		return 0;
+	}
+	return by;
+}
+
+static void adjust_all(struct merge *merge, const struct clock_entry *clock)
+{
+	uint32_t i;
+
+	for (i = 0; i < merge->n; i++) {
+		struct lane *lane = merge->heap[i];
+
+		if (lane->has_clock && memcmp(lane->clock_uuid, clock->uuid, 16) == 0) {
+			lane_adjust(lane, adjustment(clock, lane));
+		}
+	}
+	for (i = merge->n / 2; i-- > 0;) {
+		sift_down(merge, i);
+	}
+}
+
+enum status merge_set_clock(struct merge *merge, const uint8_t *uuid, int64_t offset_ns)
+{
+	struct clock_entry *clock = find_clock(merge, uuid);
+
+	if (!clock && merge->n_clocks >= MERGE_MAX_CLOCKS) {
+		return STATUS_FULL;
+	}
+	clock = clock ? clock : add_clock(merge, uuid, offset_ns);
+	if (!clock) {
+		return STATUS_NO_MEMORY;
+	}
+	clock->offset_ns = offset_ns;
+	clock->sealed = true;
+	return STATUS_OK;
+}
+
+static void meet_clock(struct merge *merge, struct lane *lane)
+{
+	struct clock_entry *clock = find_clock(merge, lane->clock_uuid);
+
+	lane->clock_changed = false;
+	if (!clock) {
+		add_clock(merge, lane->clock_uuid, lane->clock_offset_ns);
+	} else if (!clock->sealed && lane->clock_offset_ns < clock->offset_ns) {
+		clock->offset_ns = lane->clock_offset_ns;
+		adjust_all(merge, clock);
+	} else {
+		lane_adjust(lane, adjustment(clock, lane));
+	}
+}
+
+static void seal_clock(struct merge *merge, struct lane *lane)
+{
+	struct clock_entry *clock;
+
+	if (!lane->sealed && lane->has_clock) {
+		lane->sealed = true;
+		clock = find_clock(merge, lane->clock_uuid);
+		if (clock && !clock->sealed) {
+			clock->sealed = true;
+			if (merge->sink->see_clock) {
+				merge->sink->see_clock(merge->sink->context, clock->uuid,
+						clock->offset_ns);
+			}
+		}
+	}
+}
+
 /* --- taking part ----------------------------------------------------------------------------- */
 
 enum status merge_join(struct merge *merge, struct lane *lane, uint64_t mono_ns)
@@ -186,6 +299,10 @@ enum status merge_join(struct merge *merge, struct lane *lane, uint64_t mono_ns)
 	lane->stalled = false;
 	lane->sealed = false;
 	lane->silent_since_ns = mono_ns;
+	if (lane->clock_changed) {
+		meet_clock(merge,
+				lane); /* it was read up to its first event before it takes part */
+	}
 	heap_add(merge, lane);
 	return STATUS_OK;
 }
@@ -219,99 +336,6 @@ static void take_back(struct merge *merge, struct lane *lane, uint64_t mono_ns)
 	lane->joined = true;
 	lane->silent_since_ns = mono_ns;
 	heap_add(merge, lane);
-}
-
-/* --- clocks ---------------------------------------------------------------------------------- */
-
-static struct clock_entry *find_clock(struct merge *merge, const uint8_t *uuid)
-{
-	uint32_t i;
-
-	for (i = 0; i < merge->n_clocks; i++) {
-		if (memcmp(merge->clocks[i].uuid, uuid, sizeof(merge->clocks[i].uuid)) == 0) {
-			return &merge->clocks[i];
-		}
-	}
-	return NULL;
-}
-
-static struct clock_entry *add_clock(struct merge *merge, const struct lane *lane)
-{
-	struct clock_entry *bigger;
-	uint32_t wanted = merge->max_clocks ? merge->max_clocks * 2 : 8;
-
-	if (merge->n_clocks >= MERGE_MAX_CLOCKS) {
-		return NULL;
-	}
-	if (merge->n_clocks == merge->max_clocks) {
-		bigger = realloc(merge->clocks, wanted * sizeof(*bigger));
-		if (!bigger) {
-			return NULL;
-		}
-		merge->clocks = bigger;
-		merge->max_clocks = wanted;
-	}
-	bigger = &merge->clocks[merge->n_clocks++];
-	memcpy(bigger->uuid, lane->clock_uuid, sizeof(bigger->uuid));
-	bigger->offset_ns = lane->clock_offset_ns;
-	bigger->sealed = false;
-	return bigger;
-}
-
-/* How far a lane's times must move; offsets that no real clock has are left alone. */
-static int64_t adjustment(const struct clock_entry *clock, const struct lane *lane)
-{
-	int64_t by;
-
-	if (__builtin_sub_overflow(clock->offset_ns, lane->clock_offset_ns, &by) ||
-			by > INT64_MAX / 4 || by < INT64_MIN / 4) {
-		return 0;
-	}
-	return by;
-}
-
-static void adjust_all(struct merge *merge, const struct clock_entry *clock)
-{
-	uint32_t i;
-
-	for (i = 0; i < merge->n; i++) {
-		struct lane *lane = merge->heap[i];
-
-		if (lane->has_clock && memcmp(lane->clock_uuid, clock->uuid, 16) == 0) {
-			lane_adjust(lane, adjustment(clock, lane));
-		}
-	}
-	for (i = merge->n / 2; i-- > 0;) {
-		sift_down(merge, i);
-	}
-}
-
-static void meet_clock(struct merge *merge, struct lane *lane)
-{
-	struct clock_entry *clock = find_clock(merge, lane->clock_uuid);
-
-	lane->clock_changed = false;
-	if (!clock) {
-		add_clock(merge, lane);
-	} else if (!clock->sealed && lane->clock_offset_ns < clock->offset_ns) {
-		clock->offset_ns = lane->clock_offset_ns;
-		adjust_all(merge, clock);
-	} else {
-		lane_adjust(lane, adjustment(clock, lane));
-	}
-}
-
-static void seal_clock(struct merge *merge, struct lane *lane)
-{
-	struct clock_entry *clock;
-
-	if (!lane->sealed && lane->has_clock) {
-		lane->sealed = true;
-		clock = find_clock(merge, lane->clock_uuid);
-		if (clock) {
-			clock->sealed = true;
-		}
-	}
 }
 
 /* --- merging --------------------------------------------------------------------------------- */

@@ -20,7 +20,8 @@
  * has caught up.
  *
  * Sessions of one machine that share a clock (equal UUID) measured its offset each for itself: all
- * use the offset of the lane that came first, or of the least one among those that begin together.
+ * use the offset of the lane that came first, or of the least one among those that begin together;
+ * or the one that merge_set_clock() says.
  *
  * Thread: the analysis thread. Time: `mono_ns` is CLOCK_MONOTONIC, told by the caller.
  */
@@ -38,6 +39,12 @@ void merge_destroy(struct merge *merge);
  */
 enum status merge_join(struct merge *merge, struct lane *lane, uint64_t mono_ns);
 void merge_leave(struct merge *merge, struct lane *lane);
+
+/*
+ * Before any lane takes part: a clock has this offset, whatever lanes say (what a sink's
+ * see_clock() was told in another run). STATUS_FULL: more than MERGE_MAX_CLOCKS; STATUS_NO_MEMORY.
+ */
+enum status merge_set_clock(struct merge *merge, const uint8_t *uuid, int64_t offset_ns);
 
 /* Told when a lane ends (LANE_ENDED) or breaks (LANE_BROKEN), after it has left. */
 typedef void (*merge_left_fn)(void *context, struct lane *lane, enum lane_status why);

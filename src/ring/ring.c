@@ -27,7 +27,7 @@
 struct ring_header {
 	uint32_t magic, version;
 	uint64_t bytes;
-	int32_t reader_pid;
+	int32_t reader_pid, maker_pid;
 	_Atomic uint32_t reader_gone;
 	_Alignas(64) _Atomic uint64_t head; /* of the writer: published up to here */
 	_Atomic uint32_t writer_waits;
@@ -142,7 +142,7 @@ struct ring *ring_create(size_t bytes)
 	ring->header->magic = MEMORY_MAGIC;
 	ring->header->version = RING_VERSION;
 	ring->header->bytes = bytes;
-	ring->header->reader_pid = getpid();
+	ring->header->reader_pid = ring->header->maker_pid = getpid();
 	return ring;
 }
 
@@ -248,6 +248,11 @@ static bool has_ended(pid_t pid)
 		return info.si_pid != 0;
 	}
 	return kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+pid_t ring_maker(const struct ring *ring)
+{
+	return ring->header->maker_pid;
 }
 
 static bool reader_is_gone(struct ring *ring)

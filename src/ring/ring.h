@@ -31,7 +31,7 @@
  * ends the source ("its reader process broke the ring's format").
  */
 
-#define RING_VERSION       1u
+#define RING_VERSION       2u
 #define RING_DEFAULT_BYTES (8u << 20)
 #define RING_MAX_RECORD    (1u << 20) /* bytes of one record; at most a quarter of the ring */
 
@@ -160,6 +160,7 @@ struct ring *ring_attach(const struct ring_fds *fds);
  * child `reader`, which has attached or will, the reading one.
  */
 void ring_turn(struct ring *ring, pid_t reader);
+pid_t ring_maker(const struct ring *ring); /* the process that made it */
 void ring_destroy(struct ring *ring);
 struct ring_fds ring_fds(const struct ring *ring);
 size_t ring_bytes(const struct ring *ring);

@@ -887,6 +887,11 @@ void conductor_begin_epoch(struct conductor *conductor)
 	decisions_epoch(conductor->decisions);
 }
 
+void conductor_see_clock(struct conductor *conductor, const uint8_t *uuid, int64_t offset_ns)
+{
+	decisions_clock(conductor->decisions, uuid, offset_ns);
+}
+
 void conductor_see_first(struct conductor *conductor, uint64_t event_ns)
 {
 	decisions_first(conductor->decisions, event_ns);

@@ -269,6 +269,16 @@ void decisions_profile(struct decisions *log, const char *file)
 	put(log, "profile", json_pack("{so}", "file", json_file_text(file)));
 }
 
+void decisions_clock(struct decisions *log, const uint8_t *uuid, int64_t offset_ns)
+{
+	char text[2 * DECISIONS_UUID + 1];
+
+	for (uint32_t i = 0; i < DECISIONS_UUID; i++) {
+		snprintf(text + 2 * i, 3, "%02x", uuid[i]);
+	}
+	put(log, "clock", json_pack("{ss sI}", "uuid", text, "offset_ns", (json_int_t)offset_ns));
+}
+
 void decisions_first(struct decisions *log, uint64_t event_ns)
 {
 	decisions_at(log, event_ns);

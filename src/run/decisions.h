@@ -20,6 +20,7 @@
  * "host_gone" host - "undo_all" - "order" step, undo, events - "outcome" step, undo, ok, error,
  * answered_ns - "watch" step,
  * discarded, events_per_s, bytes_per_s - "calibrate" host, cpu_ns - "epoch" - "profile" file -
+ * "clock" uuid (32 hex digits), offset_ns: what a host's clock was taken to be off the epoch -
  * "first": the first event of the run is of event_ns; and "begin" and "end" of a run, as a file may
  * hold several. run/replay.h reads it.
  *
@@ -34,6 +35,7 @@ struct decisions;
 
 #define DECISIONS_FORMAT "pythiatop-decisions/1"
 #define DECISIONS_NAMES  3
+#define DECISIONS_UUID   16 /* bytes */
 #define DECISIONS_BYTES  (8u << 20)
 
 /* Of enum step_decision. */
@@ -70,6 +72,8 @@ void decisions_host_gone(struct decisions *log, const char *host);
 void decisions_undo_all(struct decisions *log);
 void decisions_epoch(struct decisions *log);
 void decisions_profile(struct decisions *log, const char *file);
+/* Each session measured it anew, so that the same sessions may be taken otherwise another time. */
+void decisions_clock(struct decisions *log, const uint8_t *uuid, int64_t offset_ns);
 /* The first event of all: events before it in a recording were not seen. */
 void decisions_first(struct decisions *log, uint64_t event_ns);
 void decisions_order(struct decisions *log, const struct step_order *order);

@@ -15,7 +15,7 @@
 #include "run/report.h"
 
 #define SAID_BYTES   512
-#define REMOVE_TRIES 50
+#define REMOVE_TRIES 250 /* of 2 ms */
 
 /* What the writing process tells, whole through the pipe (it is shorter than PIPE_BUF). */
 struct news {

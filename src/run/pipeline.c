@@ -180,6 +180,15 @@ static void sink_advance(void *context, uint64_t ts_ns)
 	}
 }
 
+static void sink_see_clock(void *context, const uint8_t *uuid, int64_t offset_ns)
+{
+	struct pipeline *pipeline = context;
+
+	if (pipeline->conductor) {
+		conductor_see_clock(pipeline->conductor, uuid, offset_ns);
+	}
+}
+
 struct pipeline *pipeline_create(uint64_t window_ns, bool keep_events)
 {
 	struct engine_config config = {.window_ns = window_ns, .keep_events = keep_events};
@@ -198,6 +207,7 @@ struct pipeline *pipeline_create(uint64_t window_ns, bool keep_events)
 			.lose = sink_lose,
 			.late = sink_late,
 			.advance = sink_advance,
+			.see_clock = sink_see_clock,
 	};
 	pipeline->window_ns = window_ns ? window_ns : UINT64_C(10000000000);
 	if (!paths_sibling("pythiatop-source", pipeline->program, sizeof(pipeline->program)) ||
@@ -377,8 +387,19 @@ enum status pipeline_learn(
 
 bool pipeline_replay(struct pipeline *pipeline, const char *path, char *error, size_t error_size)
 {
+	uint8_t uuid[16];
+	int64_t offset_ns;
+
 	snprintf(pipeline->replayed, sizeof(pipeline->replayed), "%s", path);
 	pipeline->replay = replay_read(path, error, error_size);
+	for (uint32_t i = 0;
+			pipeline->replay && replay_clock(pipeline->replay, i, uuid, &offset_ns);
+			i++) {
+		if (intake_set_clock(pipeline->intake, uuid, offset_ns) != STATUS_OK) {
+			snprintf(error, error_size, "%s: more clocks than there is room for", path);
+			return false;
+		}
+	}
 	return pipeline->replay != NULL;
 }
 

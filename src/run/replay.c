@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/replay.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <jansson.h>
 #include <stdarg.h>
@@ -61,6 +62,10 @@ struct input {
 			const char *host;
 			double event_ns;
 		} calibrate;
+		struct {
+			uint8_t uuid[DECISIONS_UUID];
+			int64_t offset_ns;
+		} clock;
 	};
 	struct step_offer *offers; /* of an offer */
 	const char **fields;       /* of all of them */
@@ -569,6 +574,37 @@ static void give_begin(struct replay *replay, struct engine *engine, const struc
 	(void)input;
 }
 
+static bool take_clock(const struct complaint *complaint, json_t *line, struct input *input)
+{
+	json_int_t offset_ns;
+	json_error_t error;
+	const char *uuid;
+	uint32_t i;
+
+	if (json_unpack_ex(line, &error, JSON_STRICT, "{s:s, s:I}", "uuid", &uuid, "offset_ns",
+			    &offset_ns) != 0) {
+		return complain(complaint, "%s", error.text);
+	}
+	input->clock.offset_ns = offset_ns;
+	for (i = 0; i < DECISIONS_UUID && isxdigit((unsigned char)uuid[2 * i]) &&
+			isxdigit((unsigned char)uuid[2 * i + 1]);
+			i++) {
+		const char digits[] = {uuid[2 * i], uuid[2 * i + 1], '\0'};
+
+		input->clock.uuid[i] = (uint8_t)strtoul(digits, NULL, 16);
+	}
+	return (i == DECISIONS_UUID && uuid[2 * i] == '\0') ||
+	       complain(complaint, "\"%s\" is no UUID of 32 hex digits", uuid);
+}
+
+/* Known from the start: see replay_clock(). */
+static void give_clock(struct replay *replay, struct engine *engine, const struct input *input)
+{
+	(void)replay;
+	(void)engine;
+	(void)input;
+}
+
 /* Known from the start: see take_lines(). */
 static void give_first(struct replay *replay, struct engine *engine, const struct input *input)
 {
@@ -587,6 +623,7 @@ static void give_end(struct replay *replay, struct engine *engine, const struct 
 static const struct verb verbs[] = {
 		{"begin", take_none, give_begin},
 		{"first", take_none, give_first},
+		{"clock", take_clock, give_clock},
 		{"mode", take_mode, give_mode},
 		{"strategy", take_strategy, give_strategy},
 		{"budget", take_budget, give_budget},
@@ -778,6 +815,20 @@ void replay_destroy(struct replay *replay)
 		free(replay->path);
 		free(replay);
 	}
+}
+
+bool replay_clock(const struct replay *replay, uint32_t index, uint8_t uuid[16], int64_t *offset_ns)
+{
+	for (uint32_t i = 0; i < replay->n; i++) {
+		const struct input *input = &replay->inputs[i];
+
+		if (input->verb->give == give_clock && index-- == 0) {
+			memcpy(uuid, input->clock.uuid, sizeof(input->clock.uuid));
+			*offset_ns = input->clock.offset_ns;
+			return true;
+		}
+	}
+	return false;
 }
 
 /* --- telling the engine ---------------------------------------------------------------------- */

@@ -24,6 +24,13 @@ struct replay *replay_read(const char *path, char *error, size_t size);
 void replay_destroy(struct replay *replay);
 
 /*
+ * What clocks were taken to be off the epoch, from 0 on; false: no more. The sources are to take
+ * them so, too (intake_set_clock()), before anything is read. Logs of before have none.
+ */
+bool replay_clock(
+		const struct replay *replay, uint32_t index, uint8_t uuid[16], int64_t *offset_ns);
+
+/*
  * Event time goes on to ts_ns: to be called before the engine hears of it. False: the live run did
  * not see that any more, or not yet, so the engine is not to hear of it.
  */

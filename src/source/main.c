@@ -137,6 +137,9 @@ int main(int argc, char **argv)
 				MIN_RING_BYTES);
 		return 2;
 	}
+	if (getppid() != ring_maker(ring)) {
+		return EXIT_FAILURE; /* the console was gone before the kernel was told */
+	}
 	if (task.mode == MODE_WRITE) {
 		signal(SIGXFSZ, SIG_IGN); /* a file beyond the limit is an error of its write */
 		status = write_trace(ring, task.what);

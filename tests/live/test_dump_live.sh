@@ -16,6 +16,7 @@ tmux=(tmux -L "pt-dump-live-$$" -f /dev/null)
 end_all() {
 	local status=$?
 	"${tmux[@]}" kill-server 2>/dev/null
+	! mountpoint -q "$work/small" || umount -l "$work/small" # somebody may still write there
 	(exit $status)
 	finish
 }
@@ -42,6 +43,56 @@ analysed() {
 		sleep 0.1
 	done
 	grep -o '"in":[0-9]*' "$work/now.json" 2>/dev/null | cut -d: -f2 | grep . || echo 0
+}
+
+# Pids of the children of process $1, found at once.
+offspring() {
+	local file pids
+	for file in "/proc/$1/task/"*/children; do
+		pids=
+		read -r pids 2>/dev/null <"$file"
+		echo "$pids"
+	done
+}
+
+# The process that writes the dump of console $1, which a process forked for that has started.
+find_writer() {
+	local job pid words
+	for job in $(offspring "$1"); do
+		for pid in $(offspring "$job"); do
+			words=$(tr '\0' ' ' <"/proc/$pid/cmdline") 2>/dev/null
+			[[ $words != *" --write "* ]] || writer=$pid
+		done
+	done
+	[ -n "$writer" ]
+}
+
+# Stops process $1. False: it has ended.
+stop_in_time() {
+	local state
+	kill -STOP "$1" 2>/dev/null || return 1
+	while state=$(ps -o stat= -p "$1"); do
+		case $state in T*) return 0 ;; Z*) return 1 ;; esac
+	done
+	return 1
+}
+
+# Asks for a dump named $1 and a number, and stops the process that writes it before it is done: $dump
+# and $writer. A dump that was faster is nothing to look at: then another one.
+catch_dump() {
+	local console try i
+	console=$(offspring "$("${tmux[@]}" list-panes -F '#{pane_pid}')" | grep -o '[0-9]*' | head -n 1)
+	for ((try = 1; try <= 10; try++)); do
+		dump=$work/$1-$try
+		writer=
+		command_line "dump $dump"
+		for ((i = 0; i < 1000; i++)); do
+			[ ! -d "$dump" ] || continue 2
+			! find_writer "$console" || break
+		done
+		[ -z "$writer" ] || ! stop_in_time "$writer" || return 0
+	done
+	fail "no writing process can be stopped: $(screen)"
 }
 
 "$build_dir/testbed/pt-replay" --relay "$PT_RELAY" --control "${PT_RELAY_CONTROL##*:}" \
@@ -82,48 +133,37 @@ command_line "report $work/report"
 shows 'exists already; name a new directory'
 
 # The writer stands still: it is told, a second one is refused, and the analysis goes on.
-command_line "dump $work/slow"
-for _ in $(seq 200); do
-	writer=$(pgrep -f -- "--write $work/slow") && break
-	sleep 0.01
-done
-[ -n "$writer" ] || fail "no writing process"
-kill -STOP "$writer"
+catch_dump slow
 one=$(analysed)
 sleep 1
 two=$(analysed)
 [ "$two" -gt $((one + 5000)) ] || fail "the analysis stood still: $one, then $two events"
 command_line "dump $work/other"
-shows "Still writing $work/slow"
+shows "Still writing $dump"
 kill -CONT "$writer"
-shows "Written: $work/slow, [0-9]+ events"
+shows "Written: $dump, [0-9]+ events"
 
 # No room.
 if [ "$(id -u)" = 0 ]; then
 	mkdir "$work/small"
 	mount -t tmpfs -o size=1m none "$work/small" || fail "no small disk"
-	command_line "dump $work/small/full"
-	shows "Cannot write $work/small/full: "
-	command_line "dump-text $work/small/full"
-	shows "Cannot write $work/small/full: No space left on device"
+	command_line "dump $work/small/dump" # names differ, so that no sentence is taken for the next
+	shows "Cannot write $work/small/dump: "
+	command_line "dump-text $work/small/text"
+	shows "Cannot write $work/small/text: No space left on device"
 	head -c 1000k /dev/zero >"$work/small/filler" # a report is small
-	command_line "report $work/small/full"
-	shows "Cannot write $work/small/full: No space left on device"
+	command_line "report $work/small/report"
+	shows "Cannot write $work/small/report: No space left on device"
 	rm "$work/small/filler"
 	[ -z "$(ls "$work/small")" ] || fail "left on the full disk: $(ls "$work/small")"
 	umount "$work/small"
 fi
 
 # Leaving while it writes leaves nothing.
-command_line "dump $work/left"
-for _ in $(seq 200); do
-	writer=$(pgrep -f -- "--write $work/left") && break
-	sleep 0.01
-done
-kill -STOP "$writer"
+catch_dump left
 "${tmux[@]}" send-keys q
 shows 'ended with 0' 20
-! ls -d "$work"/left* 2>/dev/null || fail "an unfinished dump is left"
+! ls -d "$dump"* 2>/dev/null || fail "an unfinished dump is left"
 for _ in $(seq 50); do
 	running=$(ps -o stat= -p "$writer" | grep -v Z) || break
 	sleep 0.1

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # `q` leaves at once whatever the sources do: connecting to a deaf host, active, the relay daemon
-# stopped, killed. Nothing is left behind.
+# stopped, killed. Nothing is left behind, nor where the console itself is killed.
 . "$(dirname "$0")/lib.sh"
 if ! command -v tmux >/dev/null; then
 	echo "skipped: tmux is not installed"
@@ -33,25 +33,38 @@ open_console() {
 	fail "the screen does not show $wanted"
 }
 
-quit_console() {
-	local pid children i child
+# Ends the console by $3..., after which the shell must say that it ended with $2.
+end_by() {
+	local when=$1 code=$2 pid children i
+	shift 2
 	pid=$(console_pid)
 	children=$(children_of "$pid")
-	tmux -L "$socket" send-keys q
-	for i in $(seq 20); do
+	[ -n "$children" ] || fail "no reader process to look at ($when)"
+	"$@" "$pid"
+	for ((i = 0; i < 20; i++)); do
 		[ -d "/proc/$pid" ] || break
 		sleep 0.05
 	done
 	if [ -d "/proc/$pid" ]; then
 		tmux -L "$socket" kill-server
-		fail "one second after q the console is still there ($1)"
+		fail "one second later the console is still there ($when)"
 	fi
-	sleep 0.1
-	tmux -L "$socket" capture-pane -p | grep -q 'ended with 0' || fail "q ended badly ($1)"
-	tmux -L "$socket" kill-server
-	for child in $children; do
-		[ ! -d "/proc/$child" ] || fail "the reader process $child is left ($1)"
+	# shellcheck disable=SC2086 # numbers
+	expect_ended "$when" $children
+	for ((i = 0; i < 100; i++)); do
+		! tmux -L "$socket" capture-pane -pJ | grep -q "ended with $code" || break
+		sleep 0.05
 	done
+	[ $i -lt 100 ] || fail "it ended badly ($when): $(tmux -L "$socket" capture-pane -p)"
+	tmux -L "$socket" kill-server
+}
+
+press_q() {
+	tmux -L "$socket" send-keys q
+}
+
+quit_console() {
+	end_by "$1" 0 press_q
 }
 
 background "$build_dir/tests/live/pt-deaf" "$work/port"
@@ -60,20 +73,24 @@ for _ in $(seq 50); do
 	sleep 0.1
 done
 generate 10000000 20000
+active="active +$(hostname) demo " # the session, not the relay daemon alone
 
 open_console connecting "net://127.0.0.1:$(cat "$work/port")"
 quit_console "connecting to a deaf host"
 
-open_console active "$PT_RELAY"
+open_console "$active" "$PT_RELAY"
 quit_console "active"
 
-open_console active "$PT_RELAY"
+open_console "$active" "$PT_RELAY"
+end_by "the console killed" 137 kill -KILL
+
+open_console "$active" "$PT_RELAY"
 kill -STOP "$PT_RELAYD_PID"
 sleep 1
 quit_console "relay daemon stopped"
 kill -CONT "$PT_RELAYD_PID"
 
-open_console active "$PT_RELAY"
+open_console "$active" "$PT_RELAY"
 kill -KILL "$PT_RELAYD_PID"
 sleep 0.5
 quit_console "relay daemon killed"

@@ -38,6 +38,8 @@ struct seen {
 	uint64_t advanced_ns;
 	uint32_t sessions, streams, types;
 	char hosts[64]; /* of the sessions, as they came */
+	uint32_t clocks;
+	int64_t clock_offset_ns; /* of the last one */
 };
 
 static uint32_t on_type(void *context, const struct event_type *type)
@@ -110,6 +112,16 @@ static void on_advance(void *context, uint64_t ts_ns)
 	seen->advanced_ns = ts_ns;
 }
 
+static void on_clock(void *context, const uint8_t *uuid, int64_t offset_ns)
+{
+	struct seen *seen = context;
+
+	assert_int_equal(seen->n, 0); /* before its first event */
+	assert_int_equal(uuid[0], 7);
+	seen->clocks++;
+	seen->clock_offset_ns = offset_ns;
+}
+
 static void make_sink(struct intake_sink *sink, struct seen *seen)
 {
 	memset(seen, 0, sizeof(*seen));
@@ -123,6 +135,7 @@ static void make_sink(struct intake_sink *sink, struct seen *seen)
 			.lose = on_lose,
 			.late = on_late,
 			.advance = on_advance,
+			.see_clock = on_clock,
 	};
 }
 
@@ -478,14 +491,18 @@ static void test_silent_live_source(void **state)
 	close_writer(&silent);
 }
 
+/* In the last rounds it is known before what the clock's offset is: less, and between the two. */
 static void test_one_clock_for_equal_uuids(void **state)
 {
-	static const uint32_t orders[2][2] = {{0, 1}, {1, 0}};
+	static const uint32_t orders[4][2] = {{0, 1}, {1, 0}, {0, 1}, {1, 0}};
+	static const int64_t known_ns[4] = {0, 0, 9000, 10001};
 	static struct seen seen;
 	uint32_t round;
 
 	(void)state;
-	for (round = 0; round < 2; round++) {
+	for (round = 0; round < 4; round++) {
+		const uint8_t uuid[16] = {7};
+		int64_t offset_ns = known_ns[round] ? known_ns[round] : 10000;
 		struct writer writers[2];
 		struct intake_sink sink;
 		struct merge *merge;
@@ -493,6 +510,9 @@ static void test_one_clock_for_equal_uuids(void **state)
 
 		make_sink(&sink, &seen);
 		merge = merge_create(&sink);
+		if (known_ns[round]) {
+			assert_int_equal(merge_set_clock(merge, uuid, known_ns[round]), STATUS_OK);
+		}
 		open_writer(&writers[0], &sink, "one", false);
 		open_writer(&writers[1], &sink, "two", false);
 		for (i = 0; i < 2; i++) {
@@ -518,12 +538,71 @@ static void test_one_clock_for_equal_uuids(void **state)
 		assert_int_equal(seen.n, 3);
 		for (i = 0; i < 3; i++) {
 			assert_int_equal(seen.value[i], i + 1);
-			assert_int_equal(seen.ts_ns[i], 10010 + 10 * i);
+			assert_int_equal(seen.ts_ns[i], offset_ns + 10 + 10 * i);
 		}
+		assert_int_equal(seen.clocks, known_ns[round] ? 0 : 1);
+		assert_int_equal(seen.clock_offset_ns, known_ns[round] ? 0 : 10000);
 		merge_destroy(merge);
 		close_writer(&writers[0]);
 		close_writer(&writers[1]);
 	}
+}
+
+/* A live session is read up to its first event before it takes part: its clock counts from then on.
+ */
+static void test_clock_of_the_first(void **state)
+{
+	static struct seen seen;
+	struct writer first, later;
+	struct intake_sink sink;
+	struct merge *merge;
+	uint32_t left = 0, budget = 100;
+	uint64_t unused = 0;
+
+	(void)state;
+	make_sink(&sink, &seen);
+	merge = merge_create(&sink);
+	open_writer(&first, &sink, "first", true);
+	open_writer(&later, &sink, "later", true);
+	put_type(&first);
+	put_stream(&first, 0, "a", 0, 7, 10002);
+	put_event(&first, 10012, 0, 0, 1);
+	put_event(&first, 10022, 0, 0, 2);
+	publish(&first);
+	while (first.lane.head == LANE_NONE) {
+		lane_run(&first.lane, 0, &unused, &budget);
+	}
+	merge_join(merge, &first.lane, 1);
+	merge_step(merge, 100, 1, on_left, &left);
+	assert_int_equal(seen.clocks, 1);
+	assert_int_equal(seen.clock_offset_ns, 10002);
+	/* Another one thinks that the clock began 2 ns earlier. */
+	put_type(&later);
+	put_stream(&later, 0, "a", 0, 7, 10000);
+	put_event(&later, 10030, 0, 0, 3);
+	publish(&later);
+	budget = 100;
+	while (later.lane.head == LANE_NONE) {
+		lane_run(&later.lane, 0, &unused, &budget);
+	}
+	merge_join(merge, &later.lane, 1);
+	put_event(&first, 10042, 0, 0, 4);
+	put_end(&first);
+	put_end(&later);
+	publish(&first);
+	publish(&later);
+	while (left < 2) {
+		merge_step(merge, 100, 1, on_left, &left);
+	}
+	assert_int_equal(seen.n, 4);
+	for (uint32_t i = 0; i < 4; i++) {
+		assert_int_equal(seen.value[i], i + 1);
+		assert_int_equal(seen.ts_ns[i], 10012 + 10 * i);
+	}
+	assert_int_equal(seen.clocks, 1);
+	merge_destroy(merge);
+	close_writer(&first);
+	close_writer(&later);
 }
 
 /* --- a writer that lies --- */
@@ -677,6 +756,7 @@ int main(void)
 			cmocka_unit_test(test_any_split_and_timing),
 			cmocka_unit_test(test_silent_live_source),
 			cmocka_unit_test(test_one_clock_for_equal_uuids),
+			cmocka_unit_test(test_clock_of_the_first),
 			cmocka_unit_test(test_impossible_time),
 			cmocka_unit_test(test_garbage_breaks_only_its_lane),
 			cmocka_unit_test(test_recordings_begin_in_one_order),

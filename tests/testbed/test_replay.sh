@@ -9,14 +9,17 @@
 set -u
 here=$(cd "$1" && pwd)/tests/testbed
 
-# Inside, with the testbed running: NAME UNTIL, then options.
+# Inside, with the testbed running: NAME UNTIL SECONDS, then options. Learned on a loaded machine, where
+# everything varies, a fault stands out late.
 live() {
-	local name=$1 until=$2
-	shift 2
-	timeout 150 "$build/pythiatop" "$PT_RELAY" --schema="$here/schema.yaml" --autopilot \
+	local name=$1 until=$2 seconds=$3
+	shift 3
+	setpriv --pdeathsig TERM timeout "$seconds" \
+		"$build/pythiatop" "$PT_RELAY" --schema="$here/schema.yaml" --autopilot \
 		--control.relay_url="net://127.0.0.1:${PT_RELAY_CONTROL##*:}:${PT_RELAY_DATA##*:}" \
 		--batch=json --until="$until" --log="$work/$name.log" "$@" >"$work/$name.json" ||
-		fail "the live run of $name: $?"
+		fail "the live run of $name, within $seconds s: $? $(tail -n 1 "$work/$name.json" |
+			grep -o '"findings":.*' | head -c 2000)"
 }
 
 fail() {
@@ -27,10 +30,10 @@ fail() {
 if [ "${3-}" = --inside ]; then
 	build=$2 work=$4
 	export XDG_STATE_HOME=$work/state
-	live learned learned
+	live learned learned 150
 	cp "$XDG_STATE_HOME/pythiatop/profile.json" "$work/profile.json" || fail "nothing learned"
 	"$build/testbed/pt-fault" --dir "$PT_TESTBED_DIR" semaphore || fail "no fault"
-	live verdict verdict
+	live verdict verdict 300
 	exit 0
 fi
 
@@ -64,7 +67,7 @@ same() {
 "$here/daemons.sh" --dir "$work/kept" --session demo --events skeleton -- \
 	"$build/testbed/pt-testbed" --fault none -- \
 	bash "$here/test_replay.sh" "$1" "$build" --inside "$work" >"$work/out" 2>&1 ||
-	fail "$(tail -n 5 "$work/out")"
+	fail "$(grep '^test_replay: ' "$work/out" || tail -n 5 "$work/out")"
 replay learned "$work/kept/relay" || fail "learning went another way"
 same learned
 replay verdict --learn="$work/profile.json" "$work/kept/relay" || fail "another way"

@@ -24,6 +24,8 @@
 enum { SERVE_IN, SERVE_OUT, WORK_IN, WORK_OUT, N_TYPES };
 
 static char path[64];
+static const uint8_t clock_uuid[16] = {0xf1, 0x44, 0x23, 0xa7, 0x7e, 0x8d, 0x47, 0x0b, 0xb2, 0xe0,
+		0xd1, 0xbd, 0x12, 0xbe, 0x9e, 0x0f};
 
 static int make_file(void **state)
 {
@@ -236,6 +238,8 @@ static void live_run(struct recording *recording, char **steps)
 	decisions_budget(live.log, engine_budget(live.feed.engine));
 	engine_set_mode(live.feed.engine, MODE_APPROVE);
 	decisions_mode(live.log, MODE_APPROVE);
+	decisions_clock(live.log, clock_uuid, INT64_C(1795288836488340273));
+	decisions_clock(live.log, (const uint8_t[16]){1}, -5);
 	decisions_first(live.log, T0);
 	decisions_at(live.log, 0);
 	for (uint32_t second = 0; second < SECONDS; second++) {
@@ -264,6 +268,21 @@ static void live_run(struct recording *recording, char **steps)
 	feed_stop(&live.feed);
 }
 
+/* Those of the last run alone. */
+static void check_clocks(const struct replay *replay)
+{
+	uint8_t uuid[16];
+	int64_t offset_ns;
+
+	assert_true(replay_clock(replay, 0, uuid, &offset_ns));
+	assert_memory_equal(uuid, clock_uuid, sizeof(uuid));
+	assert_int_equal(offset_ns, INT64_C(1795288836488340273));
+	assert_true(replay_clock(replay, 1, uuid, &offset_ns));
+	assert_int_equal(uuid[0], 1);
+	assert_int_equal(offset_ns, -5);
+	assert_false(replay_clock(replay, 2, uuid, &offset_ns));
+}
+
 /* What the engine comes to; the departure is copied. */
 static char *replayed(const struct recording *recording, char *departure, size_t size)
 {
@@ -275,6 +294,7 @@ static char *replayed(const struct recording *recording, char *departure, size_t
 
 	assert_string_equal(error, "");
 	assert_non_null(replay);
+	check_clocks(replay);
 	start(&feed, types);
 	for (uint32_t i = 0; i < recording->n; i++) {
 		if (replay_see(replay, feed.engine, recording->events[i].ts_ns)) {
@@ -377,6 +397,12 @@ static void wrong_logs_are_told(void **state)
 					"negative number"},
 			{BEGIN LINE("0,\"do\":\"order\",\"step\":1,\"undo\":false,\"events\":[{}]"),
 					"event 0"},
+			{BEGIN LINE("0,\"do\":\"clock\",\"uuid\":\"12\""), "offset_ns"},
+			{BEGIN LINE("0,\"do\":\"clock\",\"uuid\":\"12\",\"offset_ns\":1"),
+					"32 hex"},
+			{BEGIN LINE("0,\"do\":\"clock\",\"uuid\":"
+				    "\"0123456789abcdef0123456789abcdef0\",\"offset_ns\":1"),
+					"32 hex"},
 			{BEGIN LINE("9,\"do\":\"epoch\"") LINE("8,\"do\":\"epoch\""),
 					"line 3: earlier"},
 	};
