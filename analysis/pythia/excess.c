@@ -15,10 +15,13 @@
  * these are few in each window, so that bounds of what varies say next to nothing of them, and they
  * are in one type. The slowest request of each window is left out, as one that is odd proves
  * nothing. The shares that a type holds of all variation are added up over windows, each seen
- * twice; one without any takes half away. What is odd for a moment is in two looks.
+ * twice; one without any takes half away. What is odd for a moment is in two looks. Where a machine
+ * holds up so few requests that short ones hardly ever meet it, the group in the middle tells
+ * nothing of that: so what is dear must be large for what the requests take, too.
  */
 #define GROWS         1.5 /* of the norm's, before it counts */
 #define MACHINE_TIMES 4.0 /* what others have by the machine, likewise */
+#define LEAST         0.3 /* of the norm's median: the sd beyond both, to count as dear */
 #define FEWEST        10u /* requests of a window, to judge a group by */
 #define USUAL_GROUPS  4u  /* fewer say nothing of the machine */
 #define LOOK_NS       (5 * NS_PER_S)
@@ -116,11 +119,10 @@ static struct beyond *find_beyond(
 
 		*all += row->count > 1 ? (double)row->count * row->sd_ns : 0;
 		if (norm) {
+			double sd = is_judged(row) ? sd_beyond(pythia, norm, row) : 0;
+
 			beyond[i].norm = norm;
-			beyond[i].sum = is_judged(row) ? (double)row->count * sd_beyond(pythia,
-											      norm,
-											      row)
-						       : 0;
+			beyond[i].sum = sd > LEAST * norm->p50_ns ? (double)row->count * sd : 0;
 		}
 	}
 	return beyond;
