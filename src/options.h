@@ -80,8 +80,8 @@
 			"at the end, learn from what was recorded, as if all points had been on, " \
 			"and write that profile to FILE")                                          \
 	X(UNTIL, 0, "until", "WHEN",                                                               \
-			"with --batch: end at a verdict, when points are learned, or after "       \
-			"SECONDS")                                                                 \
+			"with --batch: end at a verdict (one that names nothing waits for what "   \
+			"costs more), when points are learned, or after SECONDS")                                                                 \
 	X(LOG, 0, "log", "FILE", "append every decision to FILE, as JSON lines")                   \
 	X(REPLAY_LOG, 0, "replay-log", "FILE",                                                     \
 			"with --batch and recordings: take the decisions in FILE (of --log) "      \

@@ -190,6 +190,7 @@ static enum status fill_finding(struct pythia *pythia, const struct finding *fin
 			.type = snapshot_text(snapshot, names_text(pythia->names, finding->type)),
 			.path = pythia_path_of(snapshot, finding->group_id),
 			.rule = finding->rule,
+			.dwarfed = finding->dwarfed,
 			.text = snapshot_text(snapshot, finding->text ? finding->text : ""),
 			.where = snapshot_text(snapshot, finding->where ? finding->where : ""),
 			.phi = finding->phi,
@@ -203,11 +204,15 @@ static enum status fill_finding(struct pythia *pythia, const struct finding *fin
 	return finding_fill_evidence(pythia, finding, snapshot, out);
 }
 
-/* Verdicts first, then what is searched, then what is healthy; each in the order of finding. What
- * was asked for comes last. */
+/* Verdicts first, then what is searched, then what names nothing beside it, then what is healthy;
+ * each in the order of finding. What was asked for comes last. */
+#define RANKS 4u
 static uint32_t rank_of(const struct finding *finding)
 {
-	return finding->rule == STOP_NONE ? 1 : finding->rule == STOP_HEALTHY ? 2 : 0;
+	return finding->rule == STOP_HEALTHY ? 3
+	       : finding->dwarfed            ? 2
+	       : finding->rule == STOP_NONE  ? 1
+					     : 0;
 }
 
 static enum status fill_findings(struct pythia *pythia, struct snapshot *snapshot)
@@ -219,7 +224,7 @@ static enum status fill_findings(struct pythia *pythia, struct snapshot *snapsho
 	if (!out) {
 		return STATUS_NO_MEMORY;
 	}
-	for (uint32_t rank = 0; rank < 3; rank++) {
+	for (uint32_t rank = 0; rank < RANKS; rank++) {
 		for (uint32_t i = 0; i < pythia->n_findings; i++) {
 			enum status status;
 

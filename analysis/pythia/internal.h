@@ -21,7 +21,7 @@
  *   candidates.c  what can be enabled in an edge
  *   slow.c      shares where all requests are slower, and vary no more
  *   kernel.c    kernel events, of the threads that matter
- *   norms.c     what is normal
+ *   norms.c     what is normal; excess.c: how much of what varies is beyond it
  *   look.c      the loop: what it makes of a look at the groups
  *   propose.c   steps that are not about an edge: skeleton, learning, disabling
  *   explaining.c  which groups are explained by key-values, and when; explained.c: in words
@@ -45,6 +45,8 @@ struct finding {
 	uint32_t n_steps;
 	bool told_all;      /* its text names what explains it */
 	bool slow;          /* shares are of what takes longer, not of the variance: slow.c */
+	double excess;      /* that its group had when it was last looked at: excess_of() */
+	bool dwarfed;       /* it names nothing, and what costs much more is searched, or will be */
 	uint32_t edge;      /* node searched now; SPACE_NONE: none */
 	double edge_phi;    /* of it when it was split last */
 	bool split_noted;   /* what that has shown is in the history */
@@ -78,6 +80,8 @@ struct norm {
 	uint32_t beyond; /* windows in a row that were beyond it */
 	double alone;    /* the sum over them of one by how many types were, if not most */
 	uint32_t wide;   /* half windows in a row in which the middle half alone was */
+	double dear; /* shares of all variation that its type held beyond it, in sum: excess.c */
+	uint32_t dear_looks; /* that these are of */
 };
 
 struct pythia {
@@ -105,7 +109,9 @@ struct pythia {
 	uint64_t wide_ns;  /* and the last half window */
 	/* What the window of a usual group is against its norm, at least 1: a busy machine. */
 	double usual_cov, usual_middle;
-	bool learn_tried; /* or a person did not want it */
+	uint64_t excess_ns; /* event time of the last look at what is beyond norms */
+	double machine_ns;  /* variance that the machine added then for each ns of a request */
+	bool learn_tried;   /* or a person did not want it */
 	/* Event time before which what nobody decided on is not proposed again. */
 	uint64_t skeleton_ns, learn_ns;
 	uint64_t touched_hosts; /* by the order that was done last, a bit each */
@@ -138,6 +144,8 @@ double cost_bound(const struct pythia *pythia);
 struct step_cost cost_spent(const struct pythia *pythia);
 
 /* norms.c */
+/* The norm of a group; NULL: there is none that applies. */
+struct norm *norm_of(const struct pythia *pythia, const struct groups_row *row);
 /*
  * How a group performs is taken from the time before learning, when little was recorded, where that
  * was enough; `tracing`: all is on, and that costs time, so that it only stands where nothing does.
@@ -157,6 +165,17 @@ bool norms_shifted(const struct pythia *pythia, const struct groups_row *row);
 void norms_judge(struct pythia *pythia, const struct groups_view *recent);
 /* It holds, or what goes beyond it has not lasted, or is everywhere: no reason to search. */
 bool norms_excuse(const struct pythia *pythia, const struct groups_row *row);
+
+/* excess.c */
+/* What varies beyond the norm and what the machine makes of all, of its own where it has none:
+ * requests/s x sd, in ns/s. */
+double excess_of(const struct pythia *pythia, const struct groups_row *row);
+/* Takes up the groups of the window, twice for each. */
+void excess_judge(struct pythia *pythia, const struct groups_view *recent);
+/* Its type held so much of it, for so long, that this is reason enough to search. */
+bool excess_is_dear(const struct norm *norm);
+/* It may come to that, and has not yet. */
+bool excess_may_be(const struct pythia *pythia, const struct groups_row *row);
 
 /* An edge of a group: a row of its tree, with its own time. */
 struct edge {

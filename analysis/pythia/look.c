@@ -20,6 +20,7 @@
 #define AGAIN_NS       (600 * NS_PER_S) /* and then of a skeleton, or to learn */
 #define CLEAR_PHI      0.3              /* a lower bound that needs no more requests */
 #define GONE_NS        (60 * NS_PER_S)  /* a host may need to come back */
+#define DWARFS         3.0 /* times the excess: what has less than that is not looked at before */
 
 static bool reserve_nodes(struct pythia *pythia, uint32_t n)
 {
@@ -78,25 +79,114 @@ bool pythia_wants_epoch(
 	return fresh || epoch->since_ns >= window->since_ns || window->missing > 0;
 }
 
+static bool is_dear(const struct pythia *pythia, const struct groups_row *row)
+{
+	const struct norm *norm = norm_of(pythia, row);
+
+	return norm && excess_is_dear(norm);
+}
+
 static bool is_wanted(const struct pythia *pythia, const struct groups_row *row)
 {
 	return row && row->missing == 0 &&
-	       (row->detection || search_of(pythia, row->id) || norms_slowed(pythia, row)) &&
+	       (row->detection || search_of(pythia, row->id) || norms_slowed(pythia, row) ||
+			       is_dear(pythia, row)) &&
 	       !norms_excuse(pythia, row);
+}
+
+/* Of its epoch, or of the window where that is newer. */
+static const struct groups_row *wanted_row(const struct pythia *pythia,
+		const struct pythia_look *look, const struct groups_row *epoch)
+{
+	const struct groups_row *window = row_of(look->recent, epoch->id);
+
+	if (!pythia_wants_epoch(pythia, look, epoch->id) && is_wanted(pythia, window)) {
+		return window;
+	}
+	return is_wanted(pythia, epoch) ? epoch : NULL;
+}
+
+/* A search that has made steps is gone on with; what has a verdict comes last. */
+enum wish_rank { WISH_GOING, WISH_OPEN, WISH_ENDED };
+
+struct wish {
+	uint32_t id;
+	enum wish_rank rank;
+	double excess;
+};
+
+static enum wish_rank rank_of(const struct pythia *pythia, uint32_t group_id)
+{
+	const struct finding *search = search_of(pythia, group_id);
+
+	if (search) {
+		return search->n_steps > 0 ? WISH_GOING : WISH_OPEN;
+	}
+	for (uint32_t i = 0; i < pythia->n_findings; i++) {
+		if (pythia->findings[i].group_id == group_id) {
+			return pythia->findings[i].rule == STOP_HEALTHY ? WISH_OPEN : WISH_ENDED;
+		}
+	}
+	return WISH_OPEN;
+}
+
+static bool comes_before(const struct wish *a, const struct wish *b)
+{
+	return a->rank != b->rank ? a->rank < b->rank : a->excess > b->excess;
+}
+
+/* The first PYTHIA_DETAILS; of equal ones those that come first by the metric. */
+static void add_wish(struct wish *wishes, uint32_t *n, const struct wish *wish)
+{
+	uint32_t at = *n;
+
+	for (; at > 0 && comes_before(wish, &wishes[at - 1]); at--) {
+		if (at < PYTHIA_DETAILS) {
+			wishes[at] = wishes[at - 1];
+		}
+	}
+	if (at < PYTHIA_DETAILS) {
+		wishes[at] = *wish;
+		*n += *n < PYTHIA_DETAILS;
+	}
+}
+
+/* The largest excess of what is not searched yet, but may be soon. */
+static double largest_to_come(const struct pythia *pythia, const struct pythia_look *look)
+{
+	double largest = 0;
+
+	for (uint32_t i = 0; i < look->recent->n; i++) {
+		const struct groups_row *row = &look->recent->rows[i];
+		double excess = excess_may_be(pythia, row) ? excess_of(pythia, row) : 0;
+
+		if (excess > largest && rank_of(pythia, row->id) == WISH_OPEN) {
+			largest = excess;
+		}
+	}
+	return largest;
 }
 
 uint32_t pythia_wants(const struct pythia *pythia, const struct pythia_look *look, uint32_t *ids)
 {
+	struct wish wishes[PYTHIA_DETAILS];
+	double to_come = largest_to_come(pythia, look);
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < look->groups->n && n < PYTHIA_DETAILS; i++) {
-		const struct groups_row *row = &look->groups->rows[i];
+	for (uint32_t i = 0; i < look->groups->n; i++) {
+		const struct groups_row *row = wanted_row(pythia, look, &look->groups->rows[i]);
+		struct wish wish;
 
-		if (is_wanted(pythia, row) ||
-				(!pythia_wants_epoch(pythia, look, row->id) &&
-						is_wanted(pythia, row_of(look->recent, row->id)))) {
-			ids[n++] = row->id;
+		if (!row) {
+			continue;
 		}
+		wish = (struct wish){row->id, rank_of(pythia, row->id), excess_of(pythia, row)};
+		if (wish.rank != WISH_OPEN || DWARFS * wish.excess >= to_come) {
+			add_wish(wishes, &n, &wish);
+		}
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		ids[i] = wishes[i].id;
 	}
 	return n;
 }
@@ -273,6 +363,7 @@ static void search_group(struct pythia *pythia, struct finding *finding,
 	struct tree_row *rows = slow_is(pythia, detail) ? slow_rows(pythia, &tree) : NULL;
 
 	finding->slow = rows != NULL;
+	finding->excess = excess_of(pythia, detail->row);
 	if (rows) {
 		tree.rows = rows;
 		slow.tree = &tree;
@@ -423,7 +514,40 @@ static void guard_budget(struct pythia *pythia)
 	}
 }
 
-void pythia_look(struct pythia *pythia, const struct pythia_look *look)
+/* It is searched, or, for a while, may be soon. */
+static bool is_open(const struct pythia *pythia, const struct groups_row *row, bool soon)
+{
+	return search_of(pythia, row->id) ||
+	       (soon && rank_of(pythia, row->id) == WISH_OPEN &&
+			       (is_wanted(pythia, row) || excess_may_be(pythia, row)));
+}
+
+/*
+ * A search that ended without a name for anything is no answer as long as one goes on, or is about
+ * to begin, for what costs much more.
+ */
+static void judge_dwarfed(struct pythia *pythia, const struct pythia_look *look)
+{
+	for (uint32_t i = 0; i < pythia->n_findings; i++) {
+		struct finding *finding = &pythia->findings[i];
+		bool soon = pythia->now_ns < finding->ended_ns + PATIENCE_NS;
+
+		finding->dwarfed = false;
+		if (finding->told_all ||
+				(finding->rule != STOP_DIFFUSE && finding->rule != STOP_SPENT)) {
+			continue;
+		}
+		for (uint32_t k = 0; k < look->recent->n && !finding->dwarfed; k++) {
+			const struct groups_row *row = &look->recent->rows[k];
+
+			finding->dwarfed = row->id != finding->group_id &&
+					   excess_of(pythia, row) > DWARFS * finding->excess &&
+					   is_open(pythia, row, soon);
+		}
+	}
+}
+
+static void look_on(struct pythia *pythia, const struct pythia_look *look)
 {
 	pythia->first_ns = pythia->first_ns ? pythia->first_ns : look->now_ns;
 	pythia->now_ns = look->now_ns;
@@ -433,6 +557,7 @@ void pythia_look(struct pythia *pythia, const struct pythia_look *look)
 	cost_refresh(pythia, look->recent);
 	guard_budget(pythia);
 	norms_judge(pythia, look->recent);
+	excess_judge(pythia, look->recent);
 	judge_calm(pythia, look);
 	judge_boring(pythia, look);
 	if (waits_for_host(pythia)) {
@@ -452,6 +577,12 @@ void pythia_look(struct pythia *pythia, const struct pythia_look *look)
 		pythia_propose_disabling(pythia, false, 0,
 				"they hold less than 2% of the variance, or are never seen");
 	}
+}
+
+void pythia_look(struct pythia *pythia, const struct pythia_look *look)
+{
+	look_on(pythia, look);
+	judge_dwarfed(pythia, look);
 }
 
 static bool learns(const struct pythia *pythia, uint32_t step, enum step_state state)

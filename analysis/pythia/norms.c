@@ -21,7 +21,10 @@
  * spreads over twice its norm, by a fifth of its median or more, and not that of most requests
  * does, two looks at the window half a window apart are enough.
  *
- * Both are measured against what the group in the middle does in the same window, so that what is
+ * Where few requests are much slower, and only those of one type, it is by what they cost that they
+ * are found: excess.c.
+ *
+ * All are measured against what the group in the middle does in the same window, so that what is
  * beyond is beyond more than the machine is busy.
  */
 #define MAX_NORMS     10000u
@@ -108,8 +111,7 @@ void norms_drop(struct pythia *pythia, const struct groups_row *row)
 	}
 }
 
-/* The norm of a group; NULL: there is none that applies. */
-static struct norm *norm_of(const struct pythia *pythia, const struct groups_row *row)
+struct norm *norm_of(const struct pythia *pythia, const struct groups_row *row)
 {
 	struct norm *norm = find(pythia, names_add(pythia->names, row->type, strlen(row->type)),
 			names_add(pythia->names, row->path, strlen(row->path)));
@@ -408,6 +410,9 @@ bool norms_excuse(const struct pythia *pythia, const struct groups_row *row)
 
 	if (is_promised(row) || is_searched(pythia, row->id)) {
 		return false; /* a search ends by itself */
+	}
+	if (norm && excess_is_dear(norm)) {
+		return row->variation_share < SMALL_SHARE;
 	}
 	if (norms_hold(pythia, row)) {
 		return true;

@@ -5,6 +5,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -46,8 +47,12 @@ static void scene_init(struct scene *scene)
 				.type = scene->types[i],
 				.path = "app",
 				.count = 100,
+				.rate_per_s = 10,
 				.n_modes = 1,
 				.p50_ns = 1000000,
+				.max_ns = 1400000,
+				.mean_ns = 1e6,
+				.sd_ns = 2e5,
 				.cov = 0.2,
 				.variation_share = 1.0 / GROUPS};
 		if (i < KNOWN) {
@@ -222,6 +227,93 @@ static void the_unknown_must_matter(void **state)
 	scene_release(&scene);
 }
 
+/*
+ * So many of a hundred requests take ten times as long as the others: few enough for the bound of
+ * what varies to say nothing.
+ */
+static void set_rare(struct scene *scene, uint32_t group, uint32_t slow)
+{
+	struct groups_row *row = &scene->rows[group];
+	double share = slow / 100.0;
+
+	row->mean_ns = 1e6 + 9e6 * share;
+	row->sd_ns = sqrt(4e10 + 81e12 * share * (1 - share));
+	row->max_ns = slow ? 10000000 : 1400000;
+	row->cov = row->sd_ns / row->mean_ns;
+	row->cov_low = 0.1;
+}
+
+static void few_that_are_much_slower_are_found(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	assert_int_equal(wanted_after(&scene, 1), 0);
+	set_rare(&scene, 2, 3);
+	assert_int_equal(wanted_after_s(&scene, 10), 0); /* for a moment, it proves nothing */
+	set_rare(&scene, 2, 2);
+	assert_int_equal(wanted_after_s(&scene, 5), 0);
+	set_rare(&scene, 2, 5);
+	assert_int_equal(wanted_after_s(&scene, 10), 1);
+	scene_release(&scene);
+}
+
+/* One odd request in each window is none of these. */
+static void a_single_odd_one_is_left_alone(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	set_rare(&scene, 2, 1);
+	assert_int_equal(wanted_after(&scene, 20), 0);
+	scene_release(&scene);
+}
+
+/* A busy machine makes a few of all requests slow, of long ones more: these are not dear. */
+static void few_of_all_are_the_machine(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	for (uint32_t i = 0; i < KNOWN; i++) {
+		set_rare(&scene, i, 2);
+	}
+	assert_int_equal(wanted_after(&scene, 20), 0);
+	set_rare(&scene, 2, 40); /* and yet one stands out */
+	assert_int_equal(wanted_after(&scene, 4), 1);
+	scene_release(&scene);
+}
+
+/* What costs most is looked at first, and what costs much less waits if that may come. */
+static void the_dearest_is_first(void **state)
+{
+	struct groups_view groups = {.n = GROUPS};
+	struct pythia_look look = {.groups = &groups, .recent = &groups};
+	uint32_t ids[PYTHIA_DETAILS];
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	groups.rows = scene.rows;
+	set_varies(&scene, 1, 1, true);
+	scene.rows[1].sd_ns = 4e5; /* hardly beyond, but for long */
+	assert_int_equal(wanted_after(&scene, 4), 1);
+	set_rare(&scene, 5, 3);
+	assert_int_equal(wanted_after_s(&scene, 10), 0);
+	set_rare(&scene, 3, 3);
+	scene.rows[3].rate_per_s = 20;
+	assert_int_equal(wanted_after(&scene, 4), 3);
+	look.now_ns = scene.now_ns;
+	assert_int_equal(pythia_wants(scene.pythia, &look, ids), 3);
+	assert_int_equal(ids[0], scene.rows[3].id);
+	assert_int_equal(ids[1], scene.rows[5].id);
+	assert_int_equal(ids[2], scene.rows[1].id);
+	scene_release(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -233,6 +325,10 @@ int main(void)
 			cmocka_unit_test(what_is_everywhere_waits),
 			cmocka_unit_test(promises_come_first),
 			cmocka_unit_test(the_unknown_must_matter),
+			cmocka_unit_test(few_that_are_much_slower_are_found),
+			cmocka_unit_test(a_single_odd_one_is_left_alone),
+			cmocka_unit_test(few_of_all_are_the_machine),
+			cmocka_unit_test(the_dearest_is_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

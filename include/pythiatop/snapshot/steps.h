@@ -52,8 +52,9 @@ struct steps_finding {
 	uint32_t group_id;
 	const char *type, *path;
 	enum stop_rule rule; /* STOP_NONE: the search goes on */
-	const char *text;    /* the verdict, or what is looked at now, in one sentence */
-	const char *where;   /* calling context; "" if none */
+	bool dwarfed; /* it names nothing, and what costs much more is searched, or will be soon */
+	const char *text;  /* the verdict, or what is looked at now, in one sentence */
+	const char *where; /* calling context; "" if none */
 	double phi, phi_low, phi_high;
 	uint64_t requests;
 	uint32_t n_steps;

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+
+#include "pythia/internal.h"
+
+/*
+ * How much of what a group varies is beyond its norm, and beyond what the machine makes of all. A
+ * busy machine holds requests up now and then, each the more often the longer it takes: that adds a
+ * variance in proportion to the mean, so that short requests vary much for what they are. What it
+ * adds for each ns of a request is taken from the group in the middle. (Of arrivals of rate r in a
+ * time t, each of mean square m, the sum has the variance r t m: compound Poisson.)
+ *
+ * What is dear in this way tells a few requests that are much slower from a machine that is busy:
+ * these are few in each window, so that bounds of what varies say next to nothing of them, and they
+ * are in one type. The slowest request of each window is left out, as one that is odd proves
+ * nothing. The shares that a type holds of all variation are added up over windows, each seen
+ * twice; one without any takes half away. What is odd for a moment is in two looks. Where a machine
+ * holds up so few requests that short ones hardly ever meet it, the group in the middle tells
+ * nothing of that: so what is dear must be large for what the requests take, too.
+ */
+#define GROWS         1.5 /* of the norm's, before it counts */
+#define MACHINE_TIMES 4.0 /* what others have by the machine, likewise */
+#define LEAST         0.3 /* of the norm's median: the sd beyond both, to count as dear */
+#define FEWEST        10u /* requests of a window, to judge a group by */
+#define USUAL_GROUPS  4u  /* fewer say nothing of the machine */
+#define LOOK_NS       (5 * NS_PER_S)
+#define SMALL_SHARE   0.05 /* of all variation, in a window */
+#define DEAR_SHARE    0.6  /* of a window's, in sum */
+#define DEAR_LOOKS    3u
+
+static bool is_judged(const struct groups_row *row)
+{
+	return row->count >= FEWEST && !row->lossy && row->mean_ns > 0;
+}
+
+/* Without the slowest one. */
+static double variance_of_others(const struct groups_row *row)
+{
+	double n = (double)row->count, off = (double)row->max_ns - row->mean_ns;
+
+	return n < 3 ? 0
+		     : fmax(0, ((n - 1) * row->sd_ns * row->sd_ns - off * off * n / (n - 1)) /
+						       (n - 2));
+}
+
+/* The variance beyond the norm, in ns^2; what all requests take longer counts as well. */
+static double beyond_norm(const struct norm *norm, const struct groups_row *row)
+{
+	double sd = GROWS * norm->cov * norm->p50_ns, slower = 0;
+
+	if ((double)row->p50_ns > GROWS * norm->p50_ns) {
+		slower = (double)row->p50_ns - norm->p50_ns;
+	}
+	return fmax(0, variance_of_others(row) + slower * slower - sd * sd);
+}
+
+static int by_size(const void *left, const void *right)
+{
+	const double *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* What it adds for each ns of a request, in ns. */
+static double find_machine(const struct pythia *pythia, const struct groups_view *recent)
+{
+	double *added = malloc(((size_t)recent->n + 1) * sizeof(*added)), middle = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; added && i < recent->n; i++) {
+		const struct groups_row *row = &recent->rows[i];
+		const struct norm *norm = norm_of(pythia, row);
+
+		if (norm && !norm->stands_in && is_judged(row)) {
+			added[n++] = beyond_norm(norm, row) / row->mean_ns;
+		}
+	}
+	if (n >= USUAL_GROUPS) {
+		qsort(added, n, sizeof(*added), by_size);
+		middle = added[n / 2];
+	}
+	free(added);
+	return middle;
+}
+
+/* The standard deviation that is beyond both. */
+static double sd_beyond(
+		const struct pythia *pythia, const struct norm *norm, const struct groups_row *row)
+{
+	double machine = MACHINE_TIMES * pythia->machine_ns * row->mean_ns;
+
+	return sqrt(fmax(0, beyond_norm(norm, row) - machine));
+}
+
+double excess_of(const struct pythia *pythia, const struct groups_row *row)
+{
+	const struct norm *norm = norm_of(pythia, row);
+
+	return row->rate_per_s * (norm ? sd_beyond(pythia, norm, row) : row->sd_ns);
+}
+
+/* What a group of the window has beyond both. */
+struct beyond {
+	struct norm *norm; /* NULL: it is not judged */
+	double sum;        /* requests times sd */
+};
+
+/* Of all groups; `all` gets the sum of what they vary. free() it. NULL if out of memory. */
+static struct beyond *find_beyond(
+		const struct pythia *pythia, const struct groups_view *recent, double *all)
+{
+	struct beyond *beyond = calloc((size_t)recent->n + 1, sizeof(*beyond));
+
+	*all = 0;
+	for (uint32_t i = 0; beyond && i < recent->n; i++) {
+		const struct groups_row *row = &recent->rows[i];
+		struct norm *norm = norm_of(pythia, row);
+
+		*all += row->count > 1 ? (double)row->count * row->sd_ns : 0;
+		if (norm) {
+			double sd = is_judged(row) ? sd_beyond(pythia, norm, row) : 0;
+
+			beyond[i].norm = norm;
+			beyond[i].sum = sd > LEAST * norm->p50_ns ? (double)row->count * sd : 0;
+		}
+	}
+	return beyond;
+}
+
+static double sum_of_type(const struct beyond *beyond, uint32_t n, uint32_t type)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		sum += beyond[i].norm && beyond[i].norm->type == type ? beyond[i].sum : 0;
+	}
+	return sum;
+}
+
+static void count_share(struct norm *norm, double share)
+{
+	if (share >= SMALL_SHARE) {
+		norm->dear += share / 2;
+		norm->dear_looks++;
+	} else {
+		norm->dear /= 2;
+		norm->dear_looks = norm->dear < SMALL_SHARE / 2 ? 0 : norm->dear_looks;
+	}
+}
+
+void excess_judge(struct pythia *pythia, const struct groups_view *recent)
+{
+	struct beyond *beyond;
+	double all;
+
+	pythia->excess_ns = pythia->excess_ns ? pythia->excess_ns : pythia->now_ns;
+	if (pythia->now_ns < pythia->excess_ns + LOOK_NS) {
+		return;
+	}
+	pythia->excess_ns = pythia->now_ns;
+	pythia->machine_ns = find_machine(pythia, recent);
+	beyond = find_beyond(pythia, recent, &all);
+	for (uint32_t i = 0; beyond && i < recent->n; i++) {
+		struct norm *norm = beyond[i].norm;
+
+		if (norm) {
+			count_share(norm, beyond[i].sum > 0 ? sum_of_type(beyond, recent->n,
+									      norm->type) /
+									      all
+							    : 0);
+		}
+	}
+	free(beyond);
+}
+
+bool excess_is_dear(const struct norm *norm)
+{
+	return norm->dear >= DEAR_SHARE && norm->dear_looks >= DEAR_LOOKS;
+}
+
+bool excess_may_be(const struct pythia *pythia, const struct groups_row *row)
+{
+	const struct norm *norm = norm_of(pythia, row);
+
+	return norm && norm->dear >= SMALL_SHARE && !excess_is_dear(norm);
+}
