@@ -21,7 +21,7 @@
 #define CLEAR_PHI      0.3              /* a lower bound that needs no more requests */
 #define GONE_NS        (60 * NS_PER_S)  /* a host may need to come back */
 
-static bool reserve_nodes(struct pythia *pythia, uint32_t n)
+bool reserve_nodes(struct pythia *pythia, uint32_t n)
 {
 	uint32_t *nodes;
 

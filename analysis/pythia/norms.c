@@ -21,13 +21,14 @@
  * spreads over twice its norm, by a fifth of its median or more, and not that of most requests
  * does, two looks at the window half a window apart are enough.
  *
- * Both are measured against what the group in the middle does in the same window, so that what is
- * beyond is beyond more than the machine is busy.
+ * Where the same place of its tree takes more in each look, none of this is waited for: places.c.
+ *
+ * The first two are measured against what the group in the middle does in the same window, so that
+ * what is beyond is beyond more than the machine is busy.
  */
 #define MAX_NORMS     10000u
 #define FEW_REQUESTS  50u
 #define FEWEST        10u /* of a window, to judge a group by */
-#define WINDOW_NS     (10 * NS_PER_S)
 #define WINDOWS_ALONE 3
 #define HALF_WINDOWS  2u
 #define MIDDLE_GROWS  2.0 /* surely, against the norm's estimate */
@@ -53,12 +54,21 @@ static struct norm *find(const struct pythia *pythia, uint32_t type, uint32_t pa
 	return NULL;
 }
 
+static void forget_places(struct norm *norm)
+{
+	for (uint32_t i = 0; i < NORM_PLACES; i++) {
+		norm->places[i] = SPACE_NONE;
+	}
+	norm->placed = false;
+}
+
 void norms_set(struct pythia *pythia, const struct norm *norm)
 {
 	struct norm *at = find(pythia, norm->type, norm->path);
 
 	if (at) {
 		*at = *norm;
+		forget_places(at);
 		return;
 	}
 	if (pythia->n_norms == pythia->norms_room) {
@@ -73,7 +83,8 @@ void norms_set(struct pythia *pythia, const struct norm *norm)
 		pythia->norms = norms;
 		pythia->norms_room = room;
 	}
-	pythia->norms[pythia->n_norms++] = *norm;
+	pythia->norms[pythia->n_norms] = *norm;
+	forget_places(&pythia->norms[pythia->n_norms++]);
 }
 
 void norms_learn(struct pythia *pythia, const struct groups_row *row, bool tracing)
@@ -108,8 +119,7 @@ void norms_drop(struct pythia *pythia, const struct groups_row *row)
 	}
 }
 
-/* The norm of a group; NULL: there is none that applies. */
-static struct norm *norm_of(const struct pythia *pythia, const struct groups_row *row)
+struct norm *norm_of(const struct pythia *pythia, const struct groups_row *row)
 {
 	struct norm *norm = find(pythia, names_add(pythia->names, row->type, strlen(row->type)),
 			names_add(pythia->names, row->path, strlen(row->path)));
@@ -381,11 +391,11 @@ void norms_judge(struct pythia *pythia, const struct groups_view *recent)
 		return;
 	}
 	find_usual(pythia, recent);
-	if (pythia->now_ns >= pythia->wide_ns + WINDOW_NS / 2) {
+	if (pythia->now_ns >= pythia->wide_ns + NORM_WINDOW_NS / 2) {
 		pythia->wide_ns = pythia->now_ns;
 		judge_middles(pythia, recent);
 	}
-	if (pythia->now_ns >= pythia->norms_ns + WINDOW_NS) {
+	if (pythia->now_ns >= pythia->norms_ns + NORM_WINDOW_NS) {
 		pythia->norms_ns = pythia->now_ns;
 		judge_windows(pythia, recent);
 	}
@@ -416,6 +426,22 @@ bool norms_excuse(const struct pythia *pythia, const struct groups_row *row)
 		return knows_norms(pythia); /* the next window gives it one */
 	}
 	return (norm->alone < WINDOWS_ALONE && norm->beyond < WINDOWS_ALL &&
-			       norm->wide < HALF_WINDOWS) ||
+			       norm->wide < HALF_WINDOWS && !norm->placed) ||
 	       row->variation_share < SMALL_SHARE;
+}
+
+bool norms_suspect(const struct pythia *pythia, const struct groups_row *row)
+{
+	const struct norm *norm = norm_of(pythia, row);
+
+	return norm && !norm->stands_in && is_judged(row) && !row->missing &&
+	       is_beyond(pythia, row) && row->variation_share >= SMALL_SHARE &&
+	       norms_excuse(pythia, row);
+}
+
+bool norms_bulk(const struct pythia *pythia, const struct groups_row *row)
+{
+	const struct norm *norm = norm_of(pythia, row);
+
+	return norm && (is_wide(norm, row, 1) || norms_slowed(pythia, row));
 }
