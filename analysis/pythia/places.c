@@ -20,7 +20,7 @@
  * Waits are no place: they grow with the machine.
  */
 #define HOLDS_PHI   0.5 /* lower bound of its share */
-#define GROWN       1.3 /* its time against what was learned */
+#define GROWN       1.3 /* its time against what was learned, beyond what the others grow by */
 #define GROWN_SHARE 0.5 /* of all that is taken more */
 #define LOOKS       3u
 #define LOOKS_BULK  2u /* one after the other */
@@ -47,29 +47,47 @@ static bool find_nodes(struct pythia *pythia, const struct tree_view *tree, uint
 	return true;
 }
 
+struct grown {
+	double was_ns, is_ns; /* own times, of all places */
+	double more_ns;       /* of those that take more */
+};
+
+/* So much more than the others together, whose time tells how busy the machine is. */
+static bool has_grown(const struct grown *all, double was_ns, double is_ns)
+{
+	double others_ns = all->was_ns - was_ns,
+	       usual = others_ns > 0 ? fmax((all->is_ns - is_ns) / others_ns, 1) : 1;
+
+	return is_ns > GROWN * usual * was_ns && is_ns - was_ns >= GROWN_SHARE * all->more_ns;
+}
+
 /* The place that accounts for what the group takes more; SPACE_NONE: none does. */
 static uint32_t find_place(const struct pythia *pythia, const struct tree_view *tree,
 		const struct tree_row *shares)
 {
-	uint32_t place = SPACE_NONE;
-	double more_ns = 0, place_ns = 0;
+	struct grown all = {.was_ns = 0};
+	uint32_t at = UINT32_MAX;
 
 	for (uint32_t i = 0; i < tree->n; i++) {
-		uint32_t node = pythia->nodes[i];
 		double was, is;
 
-		if (node == SPACE_NONE) {
+		if (pythia->nodes[i] == SPACE_NONE) {
 			continue;
 		}
-		was = space_own_time(pythia, node);
+		was = space_own_time(pythia, pythia->nodes[i]);
 		is = slow_own_time(tree, i);
-		more_ns += fmax(is - was, 0);
-		if (shares[i].phi_low >= HOLDS_PHI && is > GROWN * was) {
-			place = node;
-			place_ns = is - was;
+		all.was_ns += was;
+		all.is_ns += is;
+		all.more_ns += fmax(is - was, 0);
+		if (shares[i].phi_low >= HOLDS_PHI &&
+				(at == UINT32_MAX || shares[i].phi_low > shares[at].phi_low)) {
+			at = i;
 		}
 	}
-	return place_ns >= GROWN_SHARE * more_ns ? place : SPACE_NONE;
+	return at != UINT32_MAX && has_grown(&all, space_own_time(pythia, pythia->nodes[at]),
+						   slow_own_time(tree, at))
+			       ? pythia->nodes[at]
+			       : SPACE_NONE;
 }
 
 static bool is_above(const struct pythia *pythia, uint32_t above, uint32_t node)
