@@ -247,6 +247,22 @@ static void look_closely(struct loop *loop, struct pythia_look *look, const uint
 	free(details);
 }
 
+/* Where groups take more than is normal, before it is decided which of them are searched. */
+static void judge_places(struct loop *loop, const struct pythia_look *look)
+{
+	uint32_t ids[PYTHIA_SUSPECTS], n = pythia_suspects(loop->pythia, look, ids);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct pythia_detail detail;
+		struct snapshot *snapshot = show_group(loop, ids[i], HORIZON_WINDOW, &detail);
+
+		if (snapshot) {
+			pythia_judge_place(loop->pythia, &detail);
+		}
+		snapshot_destroy(snapshot);
+	}
+}
+
 static void look_at_groups(struct loop *loop, bool learned)
 {
 	struct snapshot *recent = answer(
@@ -272,6 +288,7 @@ static void look_at_groups(struct loop *loop, bool learned)
 				n++;
 			}
 		} else {
+			judge_places(loop, &look);
 			n = pythia_wants(loop->pythia, &look, ids);
 		}
 		look_closely(loop, &look, ids, n, learned);

@@ -21,7 +21,8 @@
  *   candidates.c  what can be enabled in an edge
  *   slow.c      shares where all requests are slower, and vary no more
  *   kernel.c    kernel events, of the threads that matter
- *   norms.c     what is normal; excess.c: how much of what varies is beyond it
+ *   norms.c     what is normal; excess.c: how much of what varies is beyond it;
+ *               places.c: where a group takes more than that
  *   look.c      the loop: what it makes of a look at the groups
  *   propose.c   steps that are not about an edge: skeleton, learning, disabling
  *   explaining.c  which groups are explained by key-values, and when; explained.c: in words
@@ -34,6 +35,8 @@
 #define PATIENCE_NS (60 * NS_PER_S) /* for the worst group, before others are looked at */
 
 #define FINDING_RULED_OUT 16u
+#define NORM_WINDOW_NS    (10 * NS_PER_S) /* what groups are judged by norms in */
+#define NORM_PLACES       4u              /* looks that are remembered, half a window apart */
 
 /* A group whose variation is searched. */
 struct finding {
@@ -82,6 +85,9 @@ struct norm {
 	uint32_t wide;   /* half windows in a row in which the middle half alone was */
 	double dear; /* shares of all variation that its type held beyond it, in sum: excess.c */
 	uint32_t dear_looks; /* that these are of */
+	/* Nodes that took more in the last looks, the newest first; SPACE_NONE: no single one. */
+	uint32_t places[NORM_PLACES];
+	bool placed; /* the same one did in so many that it is worth a search */
 };
 
 struct pythia {
@@ -105,8 +111,9 @@ struct pythia {
 	uint32_t epoch;
 	struct norm *norms;
 	uint32_t n_norms, norms_room;
-	uint64_t norms_ns; /* event time at which the last window was judged */
-	uint64_t wide_ns;  /* and the last half window */
+	uint64_t norms_ns;  /* event time at which the last window was judged */
+	uint64_t wide_ns;   /* and the last half window */
+	uint64_t places_ns; /* and at which the places of groups were looked at */
 	/* What the window of a usual group is against its norm, at least 1: a busy machine. */
 	double usual_cov, usual_middle;
 	uint64_t excess_ns; /* event time of the last look at what is beyond norms */
@@ -144,8 +151,6 @@ double cost_bound(const struct pythia *pythia);
 struct step_cost cost_spent(const struct pythia *pythia);
 
 /* norms.c */
-/* The norm of a group; NULL: there is none that applies. */
-struct norm *norm_of(const struct pythia *pythia, const struct groups_row *row);
 /*
  * How a group performs is taken from the time before learning, when little was recorded, where that
  * was enough; `tracing`: all is on, and that costs time, so that it only stands where nothing does.
@@ -165,6 +170,12 @@ bool norms_shifted(const struct pythia *pythia, const struct groups_row *row);
 void norms_judge(struct pythia *pythia, const struct groups_view *recent);
 /* It holds, or what goes beyond it has not lasted, or is everywhere: no reason to search. */
 bool norms_excuse(const struct pythia *pythia, const struct groups_row *row);
+/* The norm of a group; NULL: there is none that applies. */
+struct norm *norm_of(const struct pythia *pythia, const struct groups_row *row);
+/* It is surely beyond its own norm in this window, but that is no reason to search so far. */
+bool norms_suspect(const struct pythia *pythia, const struct groups_row *row);
+/* Not a few odd requests: the median, or the middle half, surely goes beyond the norm's. */
+bool norms_bulk(const struct pythia *pythia, const struct groups_row *row);
 
 /* excess.c */
 /* What varies beyond the norm and what the machine makes of all, of its own where it has none:
@@ -185,6 +196,9 @@ struct edge {
 };
 
 /* slow.c */
+/* What a row takes in a request, with the parts below it that are no span's: a span's own time when
+ * it was learned. */
+double slow_own_time(const struct tree_view *tree, uint32_t at);
 /* All requests of the group are slower than they were, and vary as they ever did. */
 bool slow_is(const struct pythia *pythia, const struct pythia_detail *detail);
 /*
@@ -225,7 +239,9 @@ bool finding_rules_out(const struct finding *finding, uint32_t point);
 void finding_search(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_look *look);
 
-/* look.c: how long a group's epoch has lasted; and whether that is enough for a verdict. */
+/* look.c: room in pythia->nodes for so many rows. False: out of memory. */
+bool reserve_nodes(struct pythia *pythia, uint32_t n);
+/* How long a group's epoch has lasted; and whether that is enough for a verdict. */
 uint64_t pythia_age_of_epoch(const struct pythia_look *look, const struct groups_row *row);
 bool pythia_is_settled(const struct pythia_look *look, const struct pythia_detail *detail);
 

@@ -22,7 +22,7 @@
 #define GONE_NS        (60 * NS_PER_S)  /* a host may need to come back */
 #define DWARFS         3.0 /* times the excess: what has less than that is not looked at before */
 
-static bool reserve_nodes(struct pythia *pythia, uint32_t n)
+bool reserve_nodes(struct pythia *pythia, uint32_t n)
 {
 	uint32_t *nodes;
 

@@ -22,15 +22,15 @@
  * does, two looks at the window half a window apart are enough.
  *
  * Where few requests are much slower, and only those of one type, it is by what they cost that they
- * are found: excess.c.
+ * are found: excess.c. Where the same place of its tree takes more in each look, none of this is
+ * waited for: places.c.
  *
- * All are measured against what the group in the middle does in the same window, so that what is
- * beyond is beyond more than the machine is busy.
+ * The first two are measured against what the group in the middle does in the same window, so that
+ * what is beyond is beyond more than the machine is busy.
  */
 #define MAX_NORMS     10000u
 #define FEW_REQUESTS  50u
 #define FEWEST        10u /* of a window, to judge a group by */
-#define WINDOW_NS     (10 * NS_PER_S)
 #define WINDOWS_ALONE 3
 #define HALF_WINDOWS  2u
 #define MIDDLE_GROWS  2.0 /* surely, against the norm's estimate */
@@ -56,12 +56,21 @@ static struct norm *find(const struct pythia *pythia, uint32_t type, uint32_t pa
 	return NULL;
 }
 
+static void forget_places(struct norm *norm)
+{
+	for (uint32_t i = 0; i < NORM_PLACES; i++) {
+		norm->places[i] = SPACE_NONE;
+	}
+	norm->placed = false;
+}
+
 void norms_set(struct pythia *pythia, const struct norm *norm)
 {
 	struct norm *at = find(pythia, norm->type, norm->path);
 
 	if (at) {
 		*at = *norm;
+		forget_places(at);
 		return;
 	}
 	if (pythia->n_norms == pythia->norms_room) {
@@ -76,7 +85,8 @@ void norms_set(struct pythia *pythia, const struct norm *norm)
 		pythia->norms = norms;
 		pythia->norms_room = room;
 	}
-	pythia->norms[pythia->n_norms++] = *norm;
+	pythia->norms[pythia->n_norms] = *norm;
+	forget_places(&pythia->norms[pythia->n_norms++]);
 }
 
 void norms_learn(struct pythia *pythia, const struct groups_row *row, bool tracing)
@@ -383,11 +393,11 @@ void norms_judge(struct pythia *pythia, const struct groups_view *recent)
 		return;
 	}
 	find_usual(pythia, recent);
-	if (pythia->now_ns >= pythia->wide_ns + WINDOW_NS / 2) {
+	if (pythia->now_ns >= pythia->wide_ns + NORM_WINDOW_NS / 2) {
 		pythia->wide_ns = pythia->now_ns;
 		judge_middles(pythia, recent);
 	}
-	if (pythia->now_ns >= pythia->norms_ns + WINDOW_NS) {
+	if (pythia->now_ns >= pythia->norms_ns + NORM_WINDOW_NS) {
 		pythia->norms_ns = pythia->now_ns;
 		judge_windows(pythia, recent);
 	}
@@ -421,6 +431,22 @@ bool norms_excuse(const struct pythia *pythia, const struct groups_row *row)
 		return knows_norms(pythia); /* the next window gives it one */
 	}
 	return (norm->alone < WINDOWS_ALONE && norm->beyond < WINDOWS_ALL &&
-			       norm->wide < HALF_WINDOWS) ||
+			       norm->wide < HALF_WINDOWS && !norm->placed) ||
 	       row->variation_share < SMALL_SHARE;
+}
+
+bool norms_suspect(const struct pythia *pythia, const struct groups_row *row)
+{
+	const struct norm *norm = norm_of(pythia, row);
+
+	return norm && !norm->stands_in && is_judged(row) && !row->missing &&
+	       is_beyond(pythia, row) && row->variation_share >= SMALL_SHARE &&
+	       norms_excuse(pythia, row);
+}
+
+bool norms_bulk(const struct pythia *pythia, const struct groups_row *row)
+{
+	const struct norm *norm = norm_of(pythia, row);
+
+	return norm && (is_wide(norm, row, 1) || norms_slowed(pythia, row));
 }

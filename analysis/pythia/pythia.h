@@ -26,6 +26,7 @@
 #define PYTHIA_MAX_FINDINGS 64u
 #define PYTHIA_MAX_HISTORY  32u
 #define PYTHIA_DETAILS      4u /* groups looked at closely at a time */
+#define PYTHIA_SUSPECTS     8u /* and whose place is judged before they are searched */
 
 struct pythia;
 
@@ -109,6 +110,12 @@ struct pythia_look {
 /* Some host offers something. */
 bool pythia_can_act(const struct pythia *pythia);
 
+/*
+ * Twice a window: the groups, at most PYTHIA_SUSPECTS, that are beyond their norm, and whose window
+ * is to be shown to pythia_judge_place() before pythia_wants() is asked; returns how many.
+ */
+uint32_t pythia_suspects(struct pythia *pythia, const struct pythia_look *look, uint32_t *ids);
+void pythia_judge_place(struct pythia *pythia, const struct pythia_detail *detail);
 /*
  * The groups that should be looked at closely next, at most PYTHIA_DETAILS; returns how many. The
  * look has no details so far.

@@ -22,8 +22,7 @@ bool slow_is(const struct pythia *pythia, const struct pythia_detail *detail)
 			       !(row->detection & (DETECTION_VARIES | DETECTION_MODES)));
 }
 
-/* What the parts below a row that are no span's take: a span's own time when it was learned. */
-static double parts_ns(const struct tree_view *tree, uint32_t at)
+double slow_own_time(const struct tree_view *tree, uint32_t at)
 {
 	double ns = tree->rows[at].segment_mean_ns;
 
@@ -49,9 +48,9 @@ struct tree_row *slow_rows(const struct pythia *pythia, const struct tree_view *
 		double grown = 0;
 
 		if (rows[i].mark != TREE_NO_POINT && node != SPACE_NONE) {
-			grown = parts_ns(tree, i) - space_own_time(pythia, node);
+			grown = slow_own_time(tree, i) - space_own_time(pythia, node);
 		} else if (rows[i].mark != TREE_NO_POINT) {
-			grown = parts_ns(tree, i);
+			grown = slow_own_time(tree, i);
 		}
 		rows[i].phi = grown;
 		more_ns += fmax(grown, 0);

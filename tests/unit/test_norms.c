@@ -20,6 +20,7 @@
 #define SECOND UINT64_C(1000000000)
 #define GROUPS 8u
 #define KNOWN  7u /* the last one is in no profile */
+#define ROWS   4u /* of a tree: a span, its wait, a call of another service, and what it does */
 
 struct scene {
 	struct names *names;
@@ -27,7 +28,32 @@ struct scene {
 	char types[GROUPS][16];
 	struct groups_row rows[GROUPS];
 	uint64_t now_ns;
+	/* Of the trees of all groups. */
+	double own_ns[ROWS], phi_low[ROWS];
 };
+
+/* What each request was seen to pass when it was learned, with 1 ms of its own each. */
+static const struct profile_node learned[] = {{.parent = UINT32_MAX,
+							      .name = "get",
+							      .provider = "front",
+							      .entry = "front:get_entry",
+							      .exit = "front:get_exit",
+							      .count = 1,
+							      .total_ns = 3e6},
+		{.parent = 0,
+				.name = "call",
+				.provider = "front",
+				.entry = "front:call_entry",
+				.exit = "front:call_exit",
+				.count = 1,
+				.total_ns = 2e6},
+		{.parent = 1,
+				.name = "serve",
+				.provider = "back",
+				.entry = "back:serve_entry",
+				.exit = "back:serve_exit",
+				.count = 1,
+				.total_ns = 1e6}};
 
 static void scene_init(struct scene *scene)
 {
@@ -57,13 +83,40 @@ static void scene_init(struct scene *scene)
 				.variation_share = 1.0 / GROUPS};
 		if (i < KNOWN) {
 			types[i] = (struct profile_type){.type = scene->types[i],
-					.requests = 100,
+					.requests = 1000,
+					.n = 3,
+					.nodes = learned,
 					.n_norms = 1,
 					.norms = &norm};
 		}
 	}
 	assert_int_equal(pythia_learn(scene->pythia, &(struct profile){.n = KNOWN, .types = types}),
 			STATUS_OK);
+	for (uint32_t i = 0; i < 3; i++) {
+		for (uint32_t exit = 0; exit < 2; exit++) {
+			pythia_know(scene->pythia,
+					&(struct pythia_offer){.event = exit ? learned[i].exit
+									     : learned[i].entry,
+							.skeleton = true,
+							.role = exit ? OFFER_EXIT : OFFER_ENTRY,
+							.provider = learned[i].provider,
+							.span = learned[i].name});
+		}
+	}
+	for (uint32_t i = 0; i < ROWS; i++) {
+		scene->own_ns[i] = 1e6;
+	}
+	scene->own_ns[1] = 0;
+}
+
+static void tell_recorded(struct scene *scene)
+{
+	for (uint32_t i = 0; i < 3; i++) {
+		pythia_recorded(scene->pythia, learned[i].entry, (const char *const[]){"host"}, 1,
+				30);
+		pythia_recorded(scene->pythia, learned[i].exit, (const char *const[]){"host"}, 1,
+				30);
+	}
 }
 
 static void scene_release(struct scene *scene)
@@ -80,6 +133,36 @@ static void set_varies(struct scene *scene, uint32_t from, uint32_t n, bool vari
 	}
 }
 
+/* Shows where the groups take more whose place is asked for; returns how many. */
+static uint32_t show_places(struct scene *scene, const struct pythia_look *look)
+{
+	static const char *const names[ROWS] = {"get", "(wait)", "call", "serve"},
+				 *const providers[ROWS] = {"front", "", "front", "back"};
+	static const uint32_t parents[ROWS] = {UINT32_MAX, 0, 0, 2}, below[ROWS] = {3, 0, 1, 0};
+	struct tree_row rows[ROWS];
+	uint32_t ids[PYTHIA_SUSPECTS], n = pythia_suspects(scene->pythia, look, ids);
+
+	for (uint32_t i = 0; i < ROWS; i++) {
+		rows[i] = (struct tree_row){.parent = parents[i],
+				.n_below = below[i],
+				.name = names[i],
+				.provider = providers[i],
+				.mark = i == 1 ? TREE_NO_POINT : TREE_ON,
+				.segment_mean_ns = scene->own_ns[i],
+				.phi_low = scene->phi_low[i]};
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		pythia_judge_place(scene->pythia,
+				&(struct pythia_detail){.row = &scene->rows[ids[i] - 1],
+						.tree = &(struct tree_view){.located = true,
+								.counted = 100,
+								.requests = 100,
+								.n = ROWS,
+								.rows = rows}});
+	}
+	return n;
+}
+
 /* Looks for so many seconds; returns how many groups are wanted after them. */
 static uint32_t wanted_after_s(struct scene *scene, uint32_t seconds)
 {
@@ -87,9 +170,12 @@ static uint32_t wanted_after_s(struct scene *scene, uint32_t seconds)
 	uint32_t ids[PYTHIA_DETAILS];
 
 	for (uint32_t i = 0; i < seconds; i++) {
-		pythia_look(scene->pythia, &(struct pythia_look){.now_ns = scene->now_ns,
-							   .groups = &groups,
-							   .recent = &groups});
+		struct pythia_look look = {
+				.now_ns = scene->now_ns, .groups = &groups, .recent = &groups};
+
+		tell_recorded(scene);
+		show_places(scene, &look);
+		pythia_look(scene->pythia, &look);
 		scene->now_ns += SECOND;
 	}
 	return pythia_wants(scene->pythia,
@@ -198,6 +284,130 @@ static void what_is_everywhere_waits(void **state)
 	set_varies(&scene, 0, 5, true);
 	assert_int_equal(wanted_after(&scene, 8), 0);
 	assert_int_equal(wanted_after(&scene, 2), PYTHIA_DETAILS);
+	scene_release(&scene);
+}
+
+/* Only one place takes more, and varies: `of` is its row, SPARE: none. */
+#define SPARE ROWS
+static void set_place(struct scene *scene, uint32_t of, double own_ns)
+{
+	for (uint32_t i = 0; i < ROWS; i++) {
+		scene->own_ns[i] = i == of ? own_ns : i == 1 ? 0 : 1e6;
+		scene->phi_low[i] = i == of ? 0.8 : 0;
+	}
+}
+
+/* All types vary, which load would explain, but for that it is one place of them that does. */
+static void one_place_need_not_wait(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	assert_int_equal(wanted_after(&scene, 1), 0);
+	set_varies(&scene, 0, 6, true);
+	set_place(&scene, 3, 2e6);
+	assert_int_equal(wanted_after_s(&scene, 10), 0); /* two looks */
+	assert_int_equal(wanted_after_s(&scene, 5), PYTHIA_DETAILS);
+	scene_release(&scene);
+}
+
+/* One odd look in between does not take it back. */
+static void three_looks_of_four_are_enough(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	assert_int_equal(wanted_after(&scene, 1), 0);
+	set_varies(&scene, 0, 6, true);
+	set_place(&scene, 3, 2e6);
+	assert_int_equal(wanted_after_s(&scene, 10), 0);
+	set_place(&scene, SPARE, 0);
+	assert_int_equal(wanted_after_s(&scene, 5), 0);
+	set_place(&scene, 3, 2e6);
+	assert_int_equal(wanted_after_s(&scene, 5), PYTHIA_DETAILS);
+	scene_release(&scene);
+}
+
+/* What passes a machine by is now here, now there. */
+static void places_that_change_wait(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	assert_int_equal(wanted_after(&scene, 1), 0);
+	set_varies(&scene, 0, 6, true);
+	for (uint32_t i = 0; i < 8; i++) {
+		/* Neither encloses the other in a tree without the call between. */
+		set_place(&scene, i % 2 ? SPARE : 3, 2e6);
+		assert_int_equal(wanted_after_s(&scene, 5), 0);
+	}
+	scene_release(&scene);
+}
+
+static void waits_are_no_place(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	assert_int_equal(wanted_after(&scene, 1), 0);
+	set_varies(&scene, 0, 6, true);
+	set_place(&scene, 1, 5e6);
+	assert_int_equal(wanted_after(&scene, 7), 0);
+	scene_release(&scene);
+}
+
+/* Where the place takes no more than it did, or others take more still, it is not the reason. */
+static void a_place_must_have_grown(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	assert_int_equal(wanted_after(&scene, 1), 0);
+	set_varies(&scene, 0, 6, true);
+	set_place(&scene, 3, 1.2e6);
+	assert_int_equal(wanted_after(&scene, 3), 0);
+	set_place(&scene, 3, 2e6);
+	scene.own_ns[2] = 2.5e6;
+	assert_int_equal(wanted_after(&scene, 3), 0);
+	scene_release(&scene);
+}
+
+/* On a machine that makes all others 1.5 times as slow, it takes more than to be 1.9 times as slow.
+ */
+static void the_others_tell_how_busy_it_is(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	assert_int_equal(wanted_after(&scene, 1), 0);
+	set_varies(&scene, 0, 6, true);
+	set_place(&scene, 3, 1.9e6);
+	scene.own_ns[0] = 1.4e6;
+	scene.own_ns[2] = 1.6e6;
+	assert_int_equal(wanted_after(&scene, 2), 0);
+	scene.own_ns[3] = 2.1e6;
+	assert_int_equal(wanted_after(&scene, 2), PYTHIA_DETAILS);
+	scene_release(&scene);
+}
+
+/* Few odd requests are seen in two looks, which overlap; the bulk is not odd. */
+static void two_looks_do_for_the_bulk(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	assert_int_equal(wanted_after(&scene, 1), 0);
+	set_wide(&scene, 0, 5, 4e5);
+	set_place(&scene, 3, 2e6);
+	assert_int_equal(wanted_after_s(&scene, 5), 0);
+	assert_int_equal(wanted_after_s(&scene, 5), PYTHIA_DETAILS);
 	scene_release(&scene);
 }
 
@@ -323,6 +533,13 @@ int main(void)
 			cmocka_unit_test(a_wide_middle_everywhere_waits),
 			cmocka_unit_test(a_busy_machine_is_allowed_for),
 			cmocka_unit_test(what_is_everywhere_waits),
+			cmocka_unit_test(one_place_need_not_wait),
+			cmocka_unit_test(three_looks_of_four_are_enough),
+			cmocka_unit_test(places_that_change_wait),
+			cmocka_unit_test(waits_are_no_place),
+			cmocka_unit_test(a_place_must_have_grown),
+			cmocka_unit_test(the_others_tell_how_busy_it_is),
+			cmocka_unit_test(two_looks_do_for_the_bulk),
 			cmocka_unit_test(promises_come_first),
 			cmocka_unit_test(the_unknown_must_matter),
 			cmocka_unit_test(few_that_are_much_slower_are_found),

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pythia/internal.h"
+
+/*
+ * Where a group that is beyond its norm takes more, before it is searched.
+ *
+ * A busy machine makes many places slow, now these and now those: hosts, own times, and waits. A
+ * fault is in one place, and stays there. So a group need not wait until what goes beyond the norm
+ * has lasted, nor does it matter how many other groups do (those that pass the same code will),
+ * where the same place accounts for it in three of the last four looks at the window, half a window
+ * apart: it surely holds half of what varies (or of what is slower), takes a third more than when
+ * it was learned, and no less than half of all that is taken more. What stays behind a few odd
+ * requests is seen in two looks, as windows overlap: two are enough only where the bulk of the
+ * requests differs, too, by its quartiles or its median.
+ *
+ * Waits are no place: they grow with the machine.
+ */
+#define HOLDS_PHI   0.5 /* lower bound of its share */
+#define GROWN       1.3 /* its time against what was learned, beyond what the others grow by */
+#define GROWN_SHARE 0.5 /* of all that is taken more */
+#define LOOKS       3u
+#define LOOKS_BULK  2u /* one after the other */
+
+/* The nodes of a tree's rows, as far as they are known: what is seen now is not learned from. */
+static bool find_nodes(struct pythia *pythia, const struct tree_view *tree, uint32_t type)
+{
+	uint32_t root = space_type(&pythia->space, type);
+
+	if (root == SPACE_NONE || !reserve_nodes(pythia, tree->n)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < tree->n; i++) {
+		const struct tree_row *row = &tree->rows[i];
+		uint32_t parent = row->parent == UINT32_MAX ? root : pythia->nodes[row->parent];
+		uint32_t point = points_find(&pythia->points, pythia_intern(pythia, row->provider),
+				pythia_intern(pythia, row->name));
+
+		pythia->nodes[i] = parent == SPACE_NONE || point == POINT_NONE ||
+								   row->mark == TREE_NO_POINT
+						   ? SPACE_NONE
+						   : space_find(&pythia->space, parent, point);
+	}
+	return true;
+}
+
+struct grown {
+	double was_ns, is_ns; /* own times, of all places */
+	double more_ns;       /* of those that take more */
+};
+
+/* So much more than the others together, whose time tells how busy the machine is. */
+static bool has_grown(const struct grown *all, double was_ns, double is_ns)
+{
+	double others_ns = all->was_ns - was_ns,
+	       usual = others_ns > 0 ? fmax((all->is_ns - is_ns) / others_ns, 1) : 1;
+
+	return is_ns > GROWN * usual * was_ns && is_ns - was_ns >= GROWN_SHARE * all->more_ns;
+}
+
+/* The place that accounts for what the group takes more; SPACE_NONE: none does. */
+static uint32_t find_place(const struct pythia *pythia, const struct tree_view *tree,
+		const struct tree_row *shares)
+{
+	struct grown all = {.was_ns = 0};
+	uint32_t at = UINT32_MAX;
+
+	for (uint32_t i = 0; i < tree->n; i++) {
+		double was, is;
+
+		if (pythia->nodes[i] == SPACE_NONE) {
+			continue;
+		}
+		was = space_own_time(pythia, pythia->nodes[i]);
+		is = slow_own_time(tree, i);
+		all.was_ns += was;
+		all.is_ns += is;
+		all.more_ns += fmax(is - was, 0);
+		if (shares[i].phi_low >= HOLDS_PHI &&
+				(at == UINT32_MAX || shares[i].phi_low > shares[at].phi_low)) {
+			at = i;
+		}
+	}
+	return at != UINT32_MAX && has_grown(&all, space_own_time(pythia, pythia->nodes[at]),
+						   slow_own_time(tree, at))
+			       ? pythia->nodes[at]
+			       : SPACE_NONE;
+}
+
+static bool is_above(const struct pythia *pythia, uint32_t above, uint32_t node)
+{
+	while (node != SPACE_NONE && node != above) {
+		node = pythia->space.nodes[node].parent;
+	}
+	return node != SPACE_NONE;
+}
+
+/* The same, or what steps for other groups have made visible of it. */
+static bool is_same(const struct pythia *pythia, uint32_t a, uint32_t b)
+{
+	return a != SPACE_NONE && b != SPACE_NONE &&
+	       (is_above(pythia, a, b) || is_above(pythia, b, a));
+}
+
+static void judge(struct pythia *pythia, struct norm *norm, bool bulk)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < NORM_PLACES; i++) {
+		n += is_same(pythia, norm->places[0], norm->places[i]);
+	}
+	norm->placed = n >= LOOKS ||
+		       (n >= LOOKS_BULK && bulk &&
+				       is_same(pythia, norm->places[0], norm->places[1]));
+}
+
+uint32_t pythia_suspects(struct pythia *pythia, const struct pythia_look *look, uint32_t *ids)
+{
+	uint32_t n = 0;
+
+	pythia->places_ns = pythia->places_ns ? pythia->places_ns : look->now_ns;
+	if (look->now_ns < pythia->places_ns + NORM_WINDOW_NS / 2) {
+		return 0;
+	}
+	pythia->places_ns = look->now_ns;
+	for (uint32_t i = 0; i < look->recent->n; i++) {
+		const struct groups_row *row = &look->recent->rows[i];
+		struct norm *norm = norm_of(pythia, row);
+
+		if (!norm) {
+			continue;
+		}
+		memmove(&norm->places[1], &norm->places[0],
+				(NORM_PLACES - 1) * sizeof(norm->places[0]));
+		norm->places[0] = SPACE_NONE;
+		norm->placed = false;
+		if (n < PYTHIA_SUSPECTS && norms_suspect(pythia, row)) {
+			ids[n++] = row->id;
+		}
+	}
+	return n;
+}
+
+void pythia_judge_place(struct pythia *pythia, const struct pythia_detail *detail)
+{
+	const struct groups_row *row = detail->row;
+	struct norm *norm = norm_of(pythia, row);
+	struct tree_row *slow = NULL;
+
+	if (!norm || !detail->tree->located ||
+			!find_nodes(pythia, detail->tree, pythia_intern(pythia, row->type))) {
+		return;
+	}
+	slow = slow_is(pythia, detail) ? slow_rows(pythia, detail->tree) : NULL;
+	norm->places[0] = find_place(pythia, detail->tree, slow ? slow : detail->tree->rows);
+	judge(pythia, norm, norms_bulk(pythia, row));
+	free(slow);
+}
