@@ -7,6 +7,12 @@
 work=$(mktemp -d)
 check_loop=$build/tests/testbed/check_loop
 
+# What $1 seconds are enough for; three times as many where more than four processes a CPU are busy:
+# what is then learned as normal varies so much that a fault stands out late.
+patient() {
+	awk -v seconds="$1" -v cpus="$(nproc)" '{ print ($1 > 4 * cpus ? 3 : 1) * seconds }' /proc/loadavg
+}
+
 finish_loop() {
 	kill_marked "${runs[@]}"
 	rm -rf "$work"
