@@ -81,7 +81,7 @@
 			"and write that profile to FILE")                                          \
 	X(UNTIL, 0, "until", "WHEN",                                                               \
 			"with --batch: end at a verdict (one that names nothing waits for what "   \
-			"costs more), when points are learned, or after SECONDS")                                                                 \
+			"costs more), when points are learned, or after SECONDS")                  \
 	X(LOG, 0, "log", "FILE", "append every decision to FILE, as JSON lines")                   \
 	X(REPLAY_LOG, 0, "replay-log", "FILE",                                                     \
 			"with --batch and recordings: take the decisions in FILE (of --log) "      \
