@@ -25,28 +25,6 @@
 #define LOOKS       3u
 #define LOOKS_BULK  2u /* one after the other */
 
-/* The nodes of a tree's rows, as far as they are known: what is seen now is not learned from. */
-static bool find_nodes(struct pythia *pythia, const struct tree_view *tree, uint32_t type)
-{
-	uint32_t root = space_type(&pythia->space, type);
-
-	if (root == SPACE_NONE || !reserve_nodes(pythia, tree->n)) {
-		return false;
-	}
-	for (uint32_t i = 0; i < tree->n; i++) {
-		const struct tree_row *row = &tree->rows[i];
-		uint32_t parent = row->parent == UINT32_MAX ? root : pythia->nodes[row->parent];
-		uint32_t point = points_find(&pythia->points, pythia_intern(pythia, row->provider),
-				pythia_intern(pythia, row->name));
-
-		pythia->nodes[i] = parent == SPACE_NONE || point == POINT_NONE ||
-								   row->mark == TREE_NO_POINT
-						   ? SPACE_NONE
-						   : space_find(&pythia->space, parent, point);
-	}
-	return true;
-}
-
 struct grown {
 	double was_ns, is_ns; /* own times, of all places */
 	double more_ns;       /* of those that take more */
@@ -150,10 +128,11 @@ void pythia_judge_place(struct pythia *pythia, const struct pythia_detail *detai
 	struct norm *norm = norm_of(pythia, row);
 	struct tree_row *slow = NULL;
 
-	if (!norm || !detail->tree->located ||
-			!find_nodes(pythia, detail->tree, pythia_intern(pythia, row->type))) {
+	if (!norm || !detail->tree->located || !reserve_nodes(pythia, detail->tree->n)) {
 		return;
 	}
+	space_look_up(&pythia->space, &pythia->points, pythia_intern(pythia, row->type),
+			detail->tree, pythia->nodes);
 	slow = slow_is(pythia, detail) ? slow_rows(pythia, detail->tree) : NULL;
 	norm->places[0] = find_place(pythia, detail->tree, slow ? slow : detail->tree->rows);
 	judge(pythia, norm, norms_bulk(pythia, row));
