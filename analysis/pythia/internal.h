@@ -165,7 +165,7 @@ void norms_judge(struct pythia *pythia, const struct groups_view *recent);
 bool norms_excuse(const struct pythia *pythia, const struct groups_row *row);
 /* The norm of a group; NULL: there is none that applies. */
 struct norm *norm_of(const struct pythia *pythia, const struct groups_row *row);
-/* It is surely beyond its own norm in this window, but that is no reason to search so far. */
+/* It varies or is slower in this window, and enough to matter. */
 bool norms_suspect(const struct pythia *pythia, const struct groups_row *row);
 /* Not a few odd requests: the median, or the middle half, surely goes beyond the norm's. */
 bool norms_bulk(const struct pythia *pythia, const struct groups_row *row);

@@ -111,7 +111,7 @@ struct pythia_look {
 bool pythia_can_act(const struct pythia *pythia);
 
 /*
- * Twice a window: the groups, at most PYTHIA_SUSPECTS, that are beyond their norm, and whose window
+ * Twice a window: the groups, at most PYTHIA_SUSPECTS, that vary, or are slower, and whose window
  * is to be shown to pythia_judge_place() before pythia_wants() is asked; returns how many.
  */
 uint32_t pythia_suspects(struct pythia *pythia, const struct pythia_look *look, uint32_t *ids);
