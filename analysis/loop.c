@@ -205,7 +205,7 @@ static struct snapshot *show_wanted(struct loop *loop, const struct pythia_look 
 
 	if (!pythia_wants_epoch(loop->pythia, look, id)) {
 		snapshot = show_group(loop, id, HORIZON_WINDOW, out);
-		if (snapshot && pythia_is_ripe(look, out)) {
+		if (snapshot && pythia_is_ripe(loop->pythia, look, out)) {
 			return snapshot;
 		}
 		snapshot_destroy(snapshot);

@@ -172,7 +172,7 @@ void norms_judge(struct pythia *pythia, const struct groups_view *recent);
 bool norms_excuse(const struct pythia *pythia, const struct groups_row *row);
 /* The norm of a group; NULL: there is none that applies. */
 struct norm *norm_of(const struct pythia *pythia, const struct groups_row *row);
-/* It is surely beyond its own norm in this window, but that is no reason to search so far. */
+/* It varies or is slower in this window, and enough to matter. */
 bool norms_suspect(const struct pythia *pythia, const struct groups_row *row);
 /* Not a few odd requests: the median, or the middle half, surely goes beyond the norm's. */
 bool norms_bulk(const struct pythia *pythia, const struct groups_row *row);
@@ -206,6 +206,8 @@ bool slow_is(const struct pythia *pythia, const struct pythia_detail *detail);
  * learned in the place of phi. free() them. NULL if out of memory.
  */
 struct tree_row *slow_rows(const struct pythia *pythia, const struct tree_view *tree);
+/* The largest lower bound of such a share; sets pythia->nodes. */
+double slow_surest(struct pythia *pythia, const struct pythia_detail *detail);
 
 /* candidates.c */
 /* The time of an edge that nothing recorded below it takes, by the profile, in ns a request; 0: not
@@ -243,7 +245,8 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 bool reserve_nodes(struct pythia *pythia, uint32_t n);
 /* How long a group's epoch has lasted; and whether that is enough for a verdict. */
 uint64_t pythia_age_of_epoch(const struct pythia_look *look, const struct groups_row *row);
-bool pythia_is_settled(const struct pythia_look *look, const struct pythia_detail *detail);
+bool pythia_is_settled(struct pythia *pythia, const struct pythia_look *look,
+		const struct pythia_detail *detail);
 
 /* fill.c: of a group, by the snapshot that is being filled; "" if it is not in it. */
 const char *pythia_path_of(const struct snapshot *snapshot, uint32_t group_id);

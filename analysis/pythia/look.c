@@ -192,8 +192,13 @@ uint32_t pythia_wants(const struct pythia *pythia, const struct pythia_look *loo
 }
 
 /* One place surely holds so much: more requests would tell no other story. */
-static bool is_clear(const struct tree_view *tree, double phi)
+static bool is_clear(struct pythia *pythia, const struct pythia_detail *detail, double phi)
 {
+	const struct tree_view *tree = detail->tree;
+
+	if (slow_is(pythia, detail)) {
+		return slow_surest(pythia, detail) >= phi;
+	}
 	for (uint32_t i = 0; i < tree->n && tree->located; i++) {
 		if (tree->rows[i].phi_low >= phi) {
 			return true;
@@ -202,26 +207,28 @@ static bool is_clear(const struct tree_view *tree, double phi)
 	return false;
 }
 
-bool pythia_is_settled(const struct pythia_look *look, const struct pythia_detail *detail)
+bool pythia_is_settled(struct pythia *pythia, const struct pythia_look *look,
+		const struct pythia_detail *detail)
 {
 	uint64_t age_ns = pythia_age_of_epoch(look, detail->row), count = detail->row->count;
 
 	return detail->tree->located && age_ns >= EPOCH_NS - WINDOW_STEP_NS &&
 	       count >= FEW_REQUESTS &&
 	       (count >= EPOCH_REQUESTS || age_ns >= LONG_EPOCH_NS ||
-			       is_clear(detail->tree, CLEAR_PHI));
+			       is_clear(pythia, detail, CLEAR_PHI));
 }
 
 /*
  * Enough of a group was seen since the last step for the next one. Where one place holds most of
  * the variance, half of an epoch does: to split it in vain costs a step, which can be taken back.
  */
-bool pythia_is_ripe(const struct pythia_look *look, const struct pythia_detail *detail)
+bool pythia_is_ripe(struct pythia *pythia, const struct pythia_look *look,
+		const struct pythia_detail *detail)
 {
-	return pythia_is_settled(look, detail) ||
+	return pythia_is_settled(pythia, look, detail) ||
 	       (detail->tree->located && detail->row->count >= FEW_REQUESTS &&
 			       pythia_age_of_epoch(look, detail->row) >= CLEAR_EPOCH_NS &&
-			       is_clear(detail->tree, MOST_PHI));
+			       is_clear(pythia, detail, MOST_PHI));
 }
 
 /* On the way to the edge that is searched, or that was the answer. */
@@ -270,7 +277,7 @@ static void judge_boring(struct pythia *pythia, const struct pythia_look *look)
 		struct finding *finding = finding_of(pythia, group->id, false, 0);
 
 		if (!finding || finding->slow || finding->boring_epoch == group->epoch + 1 ||
-				!pythia_is_ripe(look, &look->details[d])) {
+				!pythia_is_ripe(pythia, look, &look->details[d])) {
 			continue;
 		}
 		finding->boring_epoch = group->epoch + 1; /* 0 is none */
@@ -383,7 +390,7 @@ static void search_groups(struct pythia *pythia, const struct pythia_look *look)
 		if (finding && finding->rule != STOP_NONE && finding->rule != STOP_HEALTHY) {
 			continue;
 		}
-		if (!pythia_is_ripe(look, detail)) {
+		if (!pythia_is_ripe(pythia, look, detail)) {
 			if (pythia_age_of_epoch(look, detail->row) < PATIENCE_NS) {
 				return; /* the worst first: a step for another would begin anew */
 			}

@@ -172,7 +172,7 @@ bool norms_calm(const struct pythia *pythia, const struct groups_row *row)
 	if (!norm) {
 		return !row->detection;
 	}
-	return !is_promised(row) && row->cov <= COV_GROWS * norm->cov &&
+	return !norm->placed && !is_promised(row) && row->cov <= COV_GROWS * norm->cov &&
 	       row->n_modes <= norm->n_modes &&
 	       (double)row->p50_ns <= MEDIAN_GROWS * norm->p50_ns &&
 	       (norm->middle_ns < 0 || row->middle_ns <= MIDDLE_GROWS * norm->middle_ns ||
@@ -421,7 +421,7 @@ bool norms_excuse(const struct pythia *pythia, const struct groups_row *row)
 	if (is_promised(row) || is_searched(pythia, row->id)) {
 		return false; /* a search ends by itself */
 	}
-	if (norm && excess_is_dear(norm)) {
+	if (norm && (norm->placed || excess_is_dear(norm))) {
 		return row->variation_share < SMALL_SHARE;
 	}
 	if (norms_hold(pythia, row)) {
@@ -431,7 +431,7 @@ bool norms_excuse(const struct pythia *pythia, const struct groups_row *row)
 		return knows_norms(pythia); /* the next window gives it one */
 	}
 	return (norm->alone < WINDOWS_ALONE && norm->beyond < WINDOWS_ALL &&
-			       norm->wide < HALF_WINDOWS && !norm->placed) ||
+			       norm->wide < HALF_WINDOWS) ||
 	       row->variation_share < SMALL_SHARE;
 }
 
@@ -440,8 +440,7 @@ bool norms_suspect(const struct pythia *pythia, const struct groups_row *row)
 	const struct norm *norm = norm_of(pythia, row);
 
 	return norm && !norm->stands_in && is_judged(row) && !row->missing &&
-	       is_beyond(pythia, row) && row->variation_share >= SMALL_SHARE &&
-	       norms_excuse(pythia, row);
+	       (row->detection || norms_slowed(pythia, row)) && row->variation_share >= SMALL_SHARE;
 }
 
 bool norms_bulk(const struct pythia *pythia, const struct groups_row *row)

@@ -17,35 +17,17 @@
  * requests is seen in two looks, as windows overlap: two are enough only where the bulk of the
  * requests differs, too, by its quartiles or its median.
  *
+ * A norm may be too wide, as it was learned on a busy machine. So a group within it is looked at,
+ * too, but then the place must hold more.
+ *
  * Waits are no place: they grow with the machine.
  */
-#define HOLDS_PHI   0.5 /* lower bound of its share */
-#define GROWN       1.3 /* its time against what was learned, beyond what the others grow by */
-#define GROWN_SHARE 0.5 /* of all that is taken more */
-#define LOOKS       3u
-#define LOOKS_BULK  2u /* one after the other */
-
-/* The nodes of a tree's rows, as far as they are known: what is seen now is not learned from. */
-static bool find_nodes(struct pythia *pythia, const struct tree_view *tree, uint32_t type)
-{
-	uint32_t root = space_type(&pythia->space, type);
-
-	if (root == SPACE_NONE || !reserve_nodes(pythia, tree->n)) {
-		return false;
-	}
-	for (uint32_t i = 0; i < tree->n; i++) {
-		const struct tree_row *row = &tree->rows[i];
-		uint32_t parent = row->parent == UINT32_MAX ? root : pythia->nodes[row->parent];
-		uint32_t point = points_find(&pythia->points, pythia_intern(pythia, row->provider),
-				pythia_intern(pythia, row->name));
-
-		pythia->nodes[i] = parent == SPACE_NONE || point == POINT_NONE ||
-								   row->mark == TREE_NO_POINT
-						   ? SPACE_NONE
-						   : space_find(&pythia->space, parent, point);
-	}
-	return true;
-}
+#define HOLDS_PHI    0.5 /* lower bound of its share */
+#define HOLDS_NORMAL 0.7 /* of a group that is within its norm */
+#define GROWN        1.3 /* its time against what was learned, beyond what the others grow by */
+#define GROWN_SHARE  0.5 /* of all that is taken more */
+#define LOOKS        3u
+#define LOOKS_BULK   2u /* one after the other */
 
 struct grown {
 	double was_ns, is_ns; /* own times, of all places */
@@ -63,7 +45,7 @@ static bool has_grown(const struct grown *all, double was_ns, double is_ns)
 
 /* The place that accounts for what the group takes more; SPACE_NONE: none does. */
 static uint32_t find_place(const struct pythia *pythia, const struct tree_view *tree,
-		const struct tree_row *shares)
+		const struct tree_row *shares, double holds)
 {
 	struct grown all = {.was_ns = 0};
 	uint32_t at = UINT32_MAX;
@@ -79,7 +61,7 @@ static uint32_t find_place(const struct pythia *pythia, const struct tree_view *
 		all.was_ns += was;
 		all.is_ns += is;
 		all.more_ns += fmax(is - was, 0);
-		if (shares[i].phi_low >= HOLDS_PHI &&
+		if (shares[i].phi_low >= holds &&
 				(at == UINT32_MAX || shares[i].phi_low > shares[at].phi_low)) {
 			at = i;
 		}
@@ -150,12 +132,14 @@ void pythia_judge_place(struct pythia *pythia, const struct pythia_detail *detai
 	struct norm *norm = norm_of(pythia, row);
 	struct tree_row *slow = NULL;
 
-	if (!norm || !detail->tree->located ||
-			!find_nodes(pythia, detail->tree, pythia_intern(pythia, row->type))) {
+	if (!norm || !detail->tree->located || !reserve_nodes(pythia, detail->tree->n)) {
 		return;
 	}
+	space_look_up(&pythia->space, &pythia->points, pythia_intern(pythia, row->type),
+			detail->tree, pythia->nodes);
 	slow = slow_is(pythia, detail) ? slow_rows(pythia, detail->tree) : NULL;
-	norm->places[0] = find_place(pythia, detail->tree, slow ? slow : detail->tree->rows);
+	norm->places[0] = find_place(pythia, detail->tree, slow ? slow : detail->tree->rows,
+			norms_hold(pythia, row) ? HOLDS_NORMAL : HOLDS_PHI);
 	judge(pythia, norm, norms_bulk(pythia, row));
 	free(slow);
 }

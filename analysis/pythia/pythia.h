@@ -111,7 +111,7 @@ struct pythia_look {
 bool pythia_can_act(const struct pythia *pythia);
 
 /*
- * Twice a window: the groups, at most PYTHIA_SUSPECTS, that are beyond their norm, and whose window
+ * Twice a window: the groups, at most PYTHIA_SUSPECTS, that vary, or are slower, and whose window
  * is to be shown to pythia_judge_place() before pythia_wants() is asked; returns how many.
  */
 uint32_t pythia_suspects(struct pythia *pythia, const struct pythia_look *look, uint32_t *ids);
@@ -128,7 +128,8 @@ uint32_t pythia_wants(const struct pythia *pythia, const struct pythia_look *loo
  */
 bool pythia_wants_epoch(
 		const struct pythia *pythia, const struct pythia_look *look, uint32_t group_id);
-bool pythia_is_ripe(const struct pythia_look *look, const struct pythia_detail *detail);
+bool pythia_is_ripe(struct pythia *pythia, const struct pythia_look *look,
+		const struct pythia_detail *detail);
 /* Looks, and may propose a step, or in autopilot approve it. */
 void pythia_look(struct pythia *pythia, const struct pythia_look *look);
 

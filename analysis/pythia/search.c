@@ -474,7 +474,8 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 			pythia->n_candidates = 0;
 		}
 		if (pythia->n_candidates == 0) {
-			if (row->phi_low >= VERDICT_PHI && !pythia_is_settled(look, detail)) {
+			if (row->phi_low >= VERDICT_PHI &&
+					!pythia_is_settled(pythia, look, detail)) {
 				wait_for_more(finding);
 				return;
 			}
@@ -515,7 +516,7 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 	if (pythia->n_candidates && propose(pythia, finding, detail, look, UINT32_MAX, true)) {
 		return;
 	}
-	if (!pythia_is_settled(look, detail) ||
+	if (!pythia_is_settled(pythia, look, detail) ||
 			(is_unsure(detail->tree) &&
 					pythia_age_of_epoch(look, detail->row) < PATIENCE_NS)) {
 		wait_for_more(finding);

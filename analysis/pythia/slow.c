@@ -67,3 +67,22 @@ struct tree_row *slow_rows(const struct pythia *pythia, const struct tree_view *
 	}
 	return rows;
 }
+
+double slow_surest(struct pythia *pythia, const struct pythia_detail *detail)
+{
+	const struct tree_view *tree = detail->tree;
+	struct tree_row *rows;
+	double surest = 0;
+
+	if (!tree->located || !reserve_nodes(pythia, tree->n)) {
+		return 0;
+	}
+	space_look_up(&pythia->space, &pythia->points, pythia_intern(pythia, detail->row->type),
+			tree, pythia->nodes);
+	rows = slow_rows(pythia, tree);
+	for (uint32_t i = 0; i < tree->n && rows; i++) {
+		surest = fmax(surest, rows[i].phi_low);
+	}
+	free(rows);
+	return surest;
+}

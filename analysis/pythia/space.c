@@ -242,3 +242,25 @@ void space_observe(struct space *space, struct points *points, uint32_t type,
 		}
 	}
 }
+
+void space_look_up(const struct space *space, const struct points *points, uint32_t type,
+		const struct tree_view *tree, uint32_t *nodes)
+{
+	uint32_t root = space_type(space, type);
+
+	for (uint32_t i = 0; i < tree->n; i++) {
+		const struct tree_row *row = &tree->rows[i];
+		uint32_t parent = row->parent == UINT32_MAX ? root : nodes[row->parent], point;
+
+		nodes[i] = SPACE_NONE;
+		if (parent == SPACE_NONE || row->mark == TREE_NO_POINT) {
+			continue;
+		}
+		point = points_find(points,
+				names_add(points->names, row->provider, strlen(row->provider)),
+				names_add(points->names, row->name, strlen(row->name)));
+		if (point != POINT_NONE) {
+			nodes[i] = space_find(space, parent, point);
+		}
+	}
+}

@@ -377,6 +377,25 @@ static void a_place_must_have_grown(void **state)
 	scene_release(&scene);
 }
 
+/* A norm learned on a busy machine is too wide: then the place must hold more. */
+static void a_wide_norm_hides_no_place(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	assert_int_equal(wanted_after(&scene, 1), 0);
+	for (uint32_t i = 0; i < 6; i++) {
+		scene.rows[i].detection = DETECTION_VARIES;
+	}
+	set_place(&scene, 3, 2e6);
+	scene.phi_low[3] = 0.65;
+	assert_int_equal(wanted_after(&scene, 3), 0);
+	scene.phi_low[3] = 0.75;
+	assert_int_equal(wanted_after(&scene, 2), PYTHIA_DETAILS);
+	scene_release(&scene);
+}
+
 /* On a machine that makes all others 1.5 times as slow, it takes more than to be 1.9 times as slow.
  */
 static void the_others_tell_how_busy_it_is(void **state)
@@ -538,6 +557,7 @@ int main(void)
 			cmocka_unit_test(places_that_change_wait),
 			cmocka_unit_test(waits_are_no_place),
 			cmocka_unit_test(a_place_must_have_grown),
+			cmocka_unit_test(a_wide_norm_hides_no_place),
 			cmocka_unit_test(the_others_tell_how_busy_it_is),
 			cmocka_unit_test(two_looks_do_for_the_bulk),
 			cmocka_unit_test(promises_come_first),
