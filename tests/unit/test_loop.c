@@ -137,11 +137,11 @@ static void wrong_profiles_are_told(void **state)
 			{HEAD TYPE(NODE("-1", "-1.0")), "negative"},
 			{HEAD TYPE(NODE("-1", "\"x\"")), "node 0"},
 	};
+	char error[512];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char error[512] = "";
-
+		error[0] = '\0';
 		write_text(cases[i].text);
 		assert_null(profile_file_read(path, error, sizeof(error)));
 		assert_non_null(strstr(error, path));
@@ -149,6 +149,8 @@ static void wrong_profiles_are_told(void **state)
 			fail_msg("case %zu: \"%s\" does not say \"%s\"", i, error, cases[i].says);
 		}
 	}
+	assert_null(profile_file_read("/", error, sizeof(error)));
+	assert_non_null(strstr(error, "--save-profile=FILE /"));
 }
 
 /* --- budgets --- */
