@@ -321,7 +321,8 @@ static void note_done(struct control_hosts *hosts, struct host *host, const stru
 static bool take_last(
 		struct control_hosts *hosts, struct host *host, struct ask *ask, const json_t *line)
 {
-	bool changes = ask->verb == CONTROL_ASK_ENABLE || ask->verb == CONTROL_ASK_DISABLE;
+	bool changes = ask->verb == CONTROL_ASK_ENABLE || ask->verb == CONTROL_ASK_DISABLE ||
+		       ask->verb == CONTROL_ASK_CHECK;
 	char message[CONTROL_SENTENCE_BYTES];
 	struct rows rows = host->rows;
 	bool sane = true;
