@@ -12,6 +12,8 @@
 #define VALUES_NAMED 3
 #define WHOLE        0.8  /* a key of at least this share explains it, of less in part */
 #define LEAST_TAIL   1e-9 /* smaller ones of a formula say no more */
+#define CHANCE_P     0.5  /* a key beyond it, or of less than LEAST_SHARE, is not worth a name */
+#define LEAST_SHARE  0.01
 
 bool explain_found(const struct explanation *explanation)
 {
@@ -96,6 +98,10 @@ static void nothing_found(char *out, size_t size, const struct explanation *expl
 
 	if (explanation->n_keys == 0) {
 		snprintf(out, size, "no variable explains it: no key is left to look at");
+		return;
+	}
+	if (first->shifts == 0 || first->p > CHANCE_P || first->omega2 < LEAST_SHARE) {
+		snprintf(out, size, "no variable explains it");
 		return;
 	}
 	explain_p(p, sizeof(p), first);

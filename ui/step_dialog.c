@@ -158,7 +158,9 @@ static void ask_approve(
 	list_events(dialog, steps, row);
 	add_cost(dialog, steps, row);
 	add_watch(dialog, row);
-	dialog_fact(dialog, ROLE_DIM, "why: %s", row->why);
+	/* The title tells hosts: the place that is meant stands here. */
+	dialog_fact(dialog, ROLE_DIM, "why%s%.200s: %s", row->group_id ? " " : "",
+			row->group_id ? row->title : "", row->why);
 }
 
 static void ask_reject(struct dialog *dialog, const struct step_row *row)

@@ -9,7 +9,8 @@
 #include "explain_text.h"
 #include "format.h"
 
-#define HOSTS_NAMED 3
+#define HOSTS_NAMED  3
+#define POINTS_NAMED 4
 
 const struct step_row *step_next(const struct steps_view *steps)
 {
@@ -240,6 +241,28 @@ bool step_is_first_of_host(const struct step_event *events, uint32_t at)
 		}
 	}
 	return true;
+}
+
+void step_points(char *out, size_t size, const struct step_row *row)
+{
+	uint32_t n = 0;
+	size_t used = 0;
+
+	out[0] = '\0';
+	for (uint32_t i = 0; i < row->n_parts && used < size; i++) {
+		const struct step_point *part = &row->parts[i];
+		const char *colon = strchr(part->name, ':');
+
+		if (!part->kept || !part->enable) {
+			continue;
+		}
+		used += (size_t)snprintf(out + used, size - used, "%s%.80s", n ? ", " : "",
+				colon ? colon + 1 : part->name);
+		n++;
+	}
+	if (n > POINTS_NAMED) {
+		out[0] = '\0';
+	}
 }
 
 uint32_t step_count_hosts(const struct step_event *events, uint32_t n)

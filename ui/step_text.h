@@ -62,6 +62,9 @@ void step_cpu(char *out, size_t size, double share);
 /* "1.20k of 5.00k ev/s": what all steps cost, of what they may. */
 void step_budget(char *out, size_t size, const struct steps_view *steps);
 
+/* "image_fetch, sem_acquire": what is enabled, where that is few; else "". */
+void step_points(char *out, size_t size, const struct step_row *row);
+
 /* "compute-1, compute-2 and 3 more": those that the step is about, as they come. */
 void step_hosts(char *out, size_t size, const struct step_row *row);
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +23,12 @@ static void add_out(struct ruled_out *out, const char *text)
 	if (out->n < MAX_OUT) {
 		out->texts[out->n++] = text;
 	}
+}
+
+/* In percent, to one digit behind the point; what rounds to nothing has no sign. */
+static double tenths(double share)
+{
+	return round(1000 * share) / 10 + 0.0;
 }
 
 static void add_places(
@@ -54,7 +61,7 @@ static void add_places(
 						     "%s: holds %.1f%% of the variance",
 						     names_text(points->names,
 								     points->items[point].name),
-						     100 * finding->ruled_out[i].phi));
+						     tenths(finding->ruled_out[i].phi)));
 		}
 	}
 }
@@ -71,10 +78,9 @@ static void add_keys(const struct explanation *explanation, struct ruled_out *ou
 		}
 		n++;
 		add_out(out, snapshot_printf(out->snapshot,
-					     "%s: its values hold %.1f%% of the variance (omega^2 "
-					     "of "
-					     "the half held out, p <= %.2g)",
-					     key->name, 100 * key->omega2_held, key->p));
+					     "%s: holds %.1f%% of the variance held out (p <= "
+					     "%.2g)",
+					     key->name, tenths(key->omega2_held), key->p));
 	}
 }
 

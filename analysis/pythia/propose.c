@@ -176,7 +176,10 @@ static bool has_norms(const struct pythia *pythia, const struct groups_view *gro
 					     pythia->now_ns >= pythia->first_ns + NORMS_NS);
 }
 
-/* Where points stand is learned once, by having all of them on for a short while. */
+/*
+ * Where points stand is learned once, by having all of them on for a short while. True: that is
+ * proposed, or will be as soon as norms are seen, and nothing else is until then.
+ */
 bool pythia_propose_learning(struct pythia *pythia, const struct groups_view *groups)
 {
 	char title[TITLE_BYTES];
@@ -185,8 +188,7 @@ bool pythia_propose_learning(struct pythia *pythia, const struct groups_view *gr
 	double rate;
 	uint32_t n;
 
-	if (pythia->space.learned || pythia->learn_tried || pythia->now_ns < pythia->learn_ns ||
-			!has_norms(pythia, groups)) {
+	if (pythia->space.learned || pythia->learn_tried || pythia->now_ns < pythia->learn_ns) {
 		return false;
 	}
 	parts = gather(pythia, is_off, true, &n);
@@ -205,6 +207,13 @@ bool pythia_propose_learning(struct pythia *pythia, const struct groups_view *gr
 				rate);
 		free(parts);
 		return false;
+	}
+	if (!has_norms(pythia, groups)) {
+		snprintf(pythia->lacks, sizeof(pythia->lacks),
+				"it will propose to learn where points stand; first it sees how "
+				"requests perform");
+		free(parts);
+		return true;
 	}
 	snprintf(title, sizeof(title), "learn: %u points for 10 s", n);
 	step = pythia_add_step(pythia, STEP_LEARN, parts, n, 0, title,

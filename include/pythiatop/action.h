@@ -105,6 +105,7 @@ enum action_section {
 			"what steps may cost: 5k events/s, 2% of a CPU, learn 50k, points 3")      \
 	X("detach", "URL", "stop watching it")                                                     \
 	X("disable", "CONTEXT", "propose to disable the point of that row of the tree")            \
+	X("dry-run", "[N]", "ask the hosts what they would do of step N; nothing is changed")      \
 	X("dump", "DIR", "write the window's original events as CTF traces in a new directory")    \
 	X("dump-text", "FILE", "write the window's original events to a file, as text")            \
 	X("enable", "CONTEXT", "propose to enable the point of that row of the tree")              \

@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "config/json_file.h"
 
@@ -155,8 +156,18 @@ static bool take_types(const struct complaint *complaint, json_t *array, struct 
 struct profile_file *profile_file_read(const char *path, char *error, size_t size)
 {
 	const struct complaint complaint = {.path = path, .text = error, .size = size};
-	struct profile_file *file = calloc(1, sizeof(*file));
+	struct profile_file *file;
+	struct stat info;
 
+	if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+		complain(&complaint,
+				"a directory; if everything was on in that recording, make a "
+				"profile of it first: pythiatop --batch=json "
+				"--save-profile=FILE %.200s",
+				path);
+		return NULL;
+	}
+	file = calloc(1, sizeof(*file));
 	if (!file || !(file->origin = strdup(path))) {
 		complain(&complaint, "out of memory");
 		profile_file_destroy(file);

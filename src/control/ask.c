@@ -339,6 +339,25 @@ static json_t *rules_json(const struct control_rule *rules, uint32_t n)
 	return array;
 }
 
+static json_t *texts_json(const char *const *texts, uint32_t n)
+{
+	json_t *array = json_array();
+
+	for (uint32_t i = 0; i < n; i++) {
+		json_array_append_new(array, json_string(texts[i]));
+	}
+	return array;
+}
+
+static json_t *enable_json(enum control_kind kind, enum control_slot slot,
+		const struct control_rule *rules, uint32_t n_rules, const char *const *attached,
+		uint32_t n_attached)
+{
+	return json_pack("{ss ss so so}", "kind", kind_name(kind), "slot",
+			slot == CONTROL_SKELETON ? "skeleton" : "explore", "attached",
+			texts_json(attached, n_attached), "points", rules_json(rules, n_rules));
+}
+
 uint64_t control_ask_enable(struct control_hosts *hosts, int host, enum control_kind kind,
 		enum control_slot slot, const struct control_rule *rules, uint32_t n_rules,
 		const char *const *attached, uint32_t n_attached, uint64_t timeout_ns,
@@ -349,17 +368,24 @@ uint64_t control_ask_enable(struct control_hosts *hosts, int host, enum control_
 			.n_rules = n_rules,
 			.done = done,
 			.context = context};
-	json_t *sessions = json_array();
-	uint32_t i;
 
-	for (i = 0; i < n_attached; i++) {
-		json_array_append_new(sessions, json_string(attached[i]));
-	}
 	return ask_begin(hosts, &ask, "enable", timeout_ns,
-			json_pack("{ss ss so so}", "kind", kind_name(kind), "slot",
-					slot == CONTROL_SKELETON ? "skeleton" : "explore",
-					"attached", sessions, "points",
-					rules_json(rules, n_rules)));
+			enable_json(kind, slot, rules, n_rules, attached, n_attached));
+}
+
+uint64_t control_ask_check(struct control_hosts *hosts, int host, enum control_kind kind,
+		enum control_slot slot, const struct control_rule *rules, uint32_t n_rules,
+		const char *const *attached, uint32_t n_attached, uint64_t timeout_ns,
+		control_done_fn done, void *context)
+{
+	struct ask ask = {.host = host,
+			.verb = CONTROL_ASK_CHECK,
+			.n_rules = n_rules,
+			.done = done,
+			.context = context};
+
+	return ask_begin(hosts, &ask, "check", timeout_ns,
+			enable_json(kind, slot, rules, n_rules, attached, n_attached));
 }
 
 uint64_t control_ask_disable(struct control_hosts *hosts, int host, enum control_kind kind,
@@ -387,13 +413,17 @@ uint64_t control_ask_snapshot(struct control_hosts *hosts, int host, uint64_t ti
 uint64_t control_ask_learn(struct control_hosts *hosts, int host, const char *const *providers,
 		uint32_t n_providers, uint64_t timeout_ns, control_done_fn done, void *context)
 {
-	json_t *names = json_array();
-
-	for (uint32_t i = 0; i < n_providers; i++) {
-		json_array_append_new(names, json_string(providers[i]));
-	}
 	return ask_plain(hosts, host, CONTROL_ASK_LEARN, "learn", timeout_ns, done, context,
-			json_pack("{so}", "providers", names));
+			json_pack("{so}", "providers", texts_json(providers, n_providers)));
+}
+
+uint64_t control_ask_check_learn(struct control_hosts *hosts, int host,
+		const char *const *providers, uint32_t n_providers, uint64_t timeout_ns,
+		control_done_fn done, void *context)
+{
+	return ask_plain(hosts, host, CONTROL_ASK_CHECK_LEARN, "check_learn", timeout_ns, done,
+			context,
+			json_pack("{so}", "providers", texts_json(providers, n_providers)));
 }
 
 uint64_t control_ask_learned(struct control_hosts *hosts, int host, uint64_t timeout_ns,

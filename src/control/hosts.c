@@ -187,13 +187,22 @@ static void take_notice(struct control_hosts *hosts, const struct host *host, co
 
 /* --- the life of a helper --- */
 
+/* What a person types to see for themselves whether the helper can be reached. */
+static void tell_try(const struct target *target, char *out, size_t size)
+{
+	snprintf(out, size, "%s%s%s%s%.64s%s%.80s%spythiatop-control --version",
+			target->local ? "" : "ssh -o BatchMode=yes ", target->port[0] ? "-p " : "",
+			target->port, target->port[0] ? " " : "", target->user,
+			target->user[0] ? "@" : "", target->host, target->local ? "" : " ");
+}
+
 /* `why`: a clause. `ended`: the process has gone, and may say better why. */
 static void host_fail(struct control_hosts *hosts, int index, const char *why, bool ended)
 {
 	struct host *host = hosts->hosts[index];
 	uint64_t now_ns = control_now_ns();
 	char how[CONTROL_SENTENCE_BYTES / 2], shown[CONTROL_SENTENCE_BYTES / 2];
-	char message[CONTROL_SENTENCE_BYTES];
+	char message[CONTROL_SENTENCE_BYTES], attempt[256];
 
 	peer_kill(&host->peer, &host->target, ended, how, sizeof(how));
 	text_escape(shown, sizeof(shown), how[0] ? how : why);
@@ -206,12 +215,9 @@ static void host_fail(struct control_hosts *hosts, int index, const char *why, b
 	host->retry_ns = now_ns + host->backoff_ns;
 	host->state = CONTROL_FAILED;
 	host->session[0] = '\0';
-	snprintf(host->sentence, sizeof(host->sentence),
-			"No control of %.80s: %.240s. Try: %s%.80s%s", host->target.name, shown,
-			host->target.local ? "" : "ssh -o BatchMode=yes ",
-			host->target.local ? "" : host->target.host,
-			host->target.local ? "pythiatop-control --version"
-					   : " pythiatop-control --version");
+	tell_try(&host->target, attempt, sizeof(attempt));
+	snprintf(host->sentence, sizeof(host->sentence), "No control of %.80s: %.160s. Try: %.230s",
+			host->target.name, shown, attempt);
 	snprintf(message, sizeof(message), "%.240s; it may have been done or not", shown);
 	rows_clear(&host->rows);
 	host->collecting = 0;
@@ -315,7 +321,8 @@ static void note_done(struct control_hosts *hosts, struct host *host, const stru
 static bool take_last(
 		struct control_hosts *hosts, struct host *host, struct ask *ask, const json_t *line)
 {
-	bool changes = ask->verb == CONTROL_ASK_ENABLE || ask->verb == CONTROL_ASK_DISABLE;
+	bool changes = ask->verb == CONTROL_ASK_ENABLE || ask->verb == CONTROL_ASK_DISABLE ||
+		       ask->verb == CONTROL_ASK_CHECK;
 	char message[CONTROL_SENTENCE_BYTES];
 	struct rows rows = host->rows;
 	bool sane = true;

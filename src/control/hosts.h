@@ -229,6 +229,7 @@ enum control_done {
 	CONTROL_WAS_SO,     /* nothing had to be done */
 	CONTROL_USED_THERE, /* recorded in `session` already, so not enabled again */
 	CONTROL_REFUSED,    /* see `message` */
+	CONTROL_WOULD,      /* of a check: it would be done */
 };
 
 /* What became of one rule of an enable or a disable, in the order asked. */
@@ -256,6 +257,8 @@ enum control_verb {
 	CONTROL_ASK_DESTROY,
 	CONTROL_ASK_LEARN,
 	CONTROL_ASK_LEARNED,
+	CONTROL_ASK_CHECK,
+	CONTROL_ASK_CHECK_LEARN,
 };
 
 /*
@@ -334,6 +337,12 @@ uint64_t control_ask_enable(struct control_hosts *hosts, int host, enum control_
 		const char *const *attached, uint32_t n_attached, uint64_t timeout_ns,
 		control_done_fn done, void *context);
 
+/* What that would do: CONTROL_WOULD in place of CONTROL_DONE, and nothing is changed. */
+uint64_t control_ask_check(struct control_hosts *hosts, int host, enum control_kind kind,
+		enum control_slot slot, const struct control_rule *rules, uint32_t n_rules,
+		const char *const *attached, uint32_t n_attached, uint64_t timeout_ns,
+		control_done_fn done, void *context);
+
 /* Disables them in all channels of our session; filters are not looked at. */
 uint64_t control_ask_disable(struct control_hosts *hosts, int host, enum control_kind kind,
 		const struct control_rule *rules, uint32_t n_rules, uint64_t timeout_ns,
@@ -346,6 +355,11 @@ uint64_t control_ask_disable(struct control_hosts *hosts, int host, enum control
 uint64_t control_ask_learn(struct control_hosts *hosts, int host, const char *const *providers,
 		uint32_t n_providers, uint64_t timeout_ns, control_done_fn done, void *context);
 uint64_t control_ask_learned(struct control_hosts *hosts, int host, uint64_t timeout_ns,
+		control_done_fn done, void *context);
+
+/* Whether the host lets these be learned from; nothing is changed. */
+uint64_t control_ask_check_learn(struct control_hosts *hosts, int host,
+		const char *const *providers, uint32_t n_providers, uint64_t timeout_ns,
 		control_done_fn done, void *context);
 
 /* Has our CONTROL_FLIGHT session written to its relay daemon, as a recording. */

@@ -361,10 +361,11 @@ static void take_change(struct reader *reader, const json_t *json)
 			[CONTROL_WAS_SO] = "was_so",
 			[CONTROL_USED_THERE] = "used_there",
 			[CONTROL_REFUSED] = "refused",
+			[CONTROL_WOULD] = "would",
 	};
 	struct control_change change = {
 			.name = read_text(reader, json, "name"),
-			.done = (enum control_done)read_word(reader, json, "done", words, 4),
+			.done = (enum control_done)read_word(reader, json, "done", words, 5),
 			.channel = read_text(reader, json, "channel"),
 			.session = read_text(reader, json, "session"),
 			.message = read_message(reader, json),
@@ -395,7 +396,9 @@ static const struct kind {
 		{"point", take_point, 1u << CONTROL_ASK_POINTS},
 		{"channel", take_channel, 1u << CONTROL_ASK_CHANNELS},
 		{"rule", take_rule, 1u << CONTROL_ASK_CHANNELS},
-		{"change", take_change, 1u << CONTROL_ASK_ENABLE | 1u << CONTROL_ASK_DISABLE},
+		{"change", take_change,
+				1u << CONTROL_ASK_ENABLE | 1u << CONTROL_ASK_DISABLE |
+						1u << CONTROL_ASK_CHECK},
 		{"lack", take_lack, 1u << CONTROL_ASK_POINTS | 1u << CONTROL_ASK_CREATE},
 };
 

@@ -42,9 +42,12 @@
  *       "points":[{"domain","type","name","filter"}]}     "type", "filter" may be left out
  *   <- {"id":8,"change":{"index":0,"name","done":"done|was_so|used_there|refused","channel",
  *       "session","error","help"}}                        one for each point, in their order
+ *   -> {"id":14,"do":"check", as "enable"}            what an enable would do: "done" is "would"
+ *                                                    in place of "done", and nothing is changed
  *   -> {"id":9,"do":"disable","kind":"live","points":[{"domain","name"}]}
  *   -> {"id":12,"do":"learn","providers":["nova",...]}     all their points, until
  *   -> {"id":13,"do":"learned"}
+ *   -> {"id":15,"do":"check_learn","providers":[...]}   whether they may be learned from
  *   -> {"id":10,"do":"snapshot"}          of our flight recorder
  *   -> {"id":11,"do":"destroy"}           all that is ours
  *

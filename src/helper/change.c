@@ -34,6 +34,7 @@ struct change {
 	struct lttng_event_field *fields;
 	int n_fields;  /* -1: not asked so far */
 	uint64_t n_on; /* of our rules */
+	bool dry;      /* nothing is changed, only told */
 };
 
 static void send_change(struct change *change, size_t index, const struct point *point,
@@ -153,6 +154,9 @@ static int read_rules(struct change *change, bool enable)
 		return -LTTNG_ERR_SAVE_IO_FAIL;
 	}
 	code = rules_read(&change->rules, change->answer, change->session, scratch);
+	if (change->dry && code == -LTTNG_ERR_SESS_NOT_FOUND) {
+		code = 0; /* it would be made first */
+	}
 	for (j = 0; j < change->rules.n; j++) {
 		change->n_on += change->rules.items[j].enabled;
 	}
@@ -408,6 +412,11 @@ static void enable_point(struct change *change, size_t index, const struct point
 				"disable some, or see control.max_points in its control.conf");
 		return;
 	}
+	if (change->dry) {
+		note_enabled(change, point, channel);
+		send_change(change, index, point, "would", channel, "", "", "");
+		return;
+	}
 	code = enable(change, point, channel);
 	if (code == -LTTNG_ERR_UST_EVENT_ENABLED || code == -LTTNG_ERR_KERN_EVENT_EXIST) {
 		send_change(change, index, point, "was_so", channel, "", "", "");
@@ -487,9 +496,10 @@ static void change_points(struct change *change, bool on)
 	}
 }
 
-static void run(const struct helper *helper, struct answer *answer, const json_t *request, bool on)
+static void run(const struct helper *helper, struct answer *answer, const json_t *request, bool on,
+		bool dry)
 {
-	struct change change = {.helper = helper, .answer = answer, .n_fields = -1};
+	struct change change = {.helper = helper, .answer = answer, .n_fields = -1, .dry = dry};
 	int code;
 
 	if (!read_request(&change, request, on)) {
@@ -510,10 +520,15 @@ static void run(const struct helper *helper, struct answer *answer, const json_t
 
 void change_enable(const struct helper *helper, struct answer *answer, const json_t *request)
 {
-	run(helper, answer, request, true);
+	run(helper, answer, request, true, false);
+}
+
+void change_check(const struct helper *helper, struct answer *answer, const json_t *request)
+{
+	run(helper, answer, request, true, true);
 }
 
 void change_disable(const struct helper *helper, struct answer *answer, const json_t *request)
 {
-	run(helper, answer, request, false);
+	run(helper, answer, request, false, false);
 }

@@ -93,6 +93,14 @@ static int enable_provider(struct lttng_handle *handle, const char *provider)
 	return code == -LTTNG_ERR_UST_EVENT_ENABLED ? 0 : code;
 }
 
+void learn_check(const struct helper *helper, struct answer *answer, const json_t *request)
+{
+	if (may_learn(helper, answer) &&
+			check_providers(answer, json_object_get(request, "providers"))) {
+		answer_ok(answer, NULL);
+	}
+}
+
 void learn_begin(const struct helper *helper, struct answer *answer, const json_t *request)
 {
 	const json_t *providers = json_object_get(request, "providers"), *provider;

@@ -24,6 +24,8 @@ static const struct verb {
 		{"create", session_create, true},
 		{"enable", change_enable, true},
 		{"disable", change_disable, true},
+		{"check", change_check, true},
+		{"check_learn", learn_check, true},
 		{"learn", learn_begin, true},
 		{"learned", learn_end, true},
 		{"snapshot", session_snapshot, true},
@@ -54,7 +56,7 @@ static void answer_request(
 	answer_error(answer, "unknown request",
 			"\"do\" is one of hello, renew, give_up, sessions, points, channels, "
 			"create, "
-			"enable, disable, learn, learned, snapshot, destroy");
+			"enable, disable, check, check_learn, learn, learned, snapshot, destroy");
 }
 
 /* The guardian checked already that it is a request. False: nobody reads answers any more. */

@@ -36,8 +36,8 @@ typedef void worker_verb(const struct helper *helper, struct answer *answer, con
 worker_verb look_sessions, look_points, look_channels;         /* look.c */
 worker_verb session_create, session_destroy, session_snapshot; /* session.c */
 worker_verb session_sweep;
-worker_verb learn_begin, learn_end; /* learn.c */
-worker_verb change_enable, change_disable; /* change.c */
+worker_verb learn_begin, learn_end, learn_check;         /* learn.c */
+worker_verb change_enable, change_disable, change_check; /* change.c */
 
 /* The channel of our live session that all points of a provider are learned through. */
 #define LEARN_CHANNEL "learn"

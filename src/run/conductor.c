@@ -11,6 +11,8 @@
 #include "config/paths.h"
 #include "control/hosts.h"
 #include "run/decisions.h"
+#include "run/dry_run.h"
+#include "run/part.h"
 #include "run/sight.h"
 #include "run/watch.h"
 
@@ -22,7 +24,6 @@
 #define LISTED_NS     (10 * NS_PER_S) /* until a relay daemon lists a session that was made */
 #define MAX_HOSTS     CONDUCTOR_MAX_FDS
 #define TEXT_BYTES    512
-#define MAX_PROVIDERS 64u /* learned from at a time, of each host */
 
 /* A host, by its index among the control hosts. */
 struct player {
@@ -66,6 +67,7 @@ struct conductor {
 	struct playing playing;
 	struct watching watching;
 	struct sight sight; /* of the step that is watched */
+	struct dry_run dry_run;
 	bool changed;
 	char own_name[256];
 };
@@ -94,6 +96,10 @@ struct conductor *conductor_create(const struct conductor_setup *setup, char *er
 		conductor_destroy(conductor);
 		return NULL;
 	}
+	conductor->dry_run = (struct dry_run){.hosts = conductor->hosts,
+			.engine = setup->engine,
+			.say = setup->sources.say,
+			.context = setup->sources.context};
 	conductor->decisions = decisions_open(setup->log, error, size);
 	if (!conductor->decisions) {
 		conductor_destroy(conductor);
@@ -466,60 +472,31 @@ static void on_changed(void *context, const struct control_answer *answer)
 	}
 }
 
-/* Sessions of that host that this console reads, ours apart. */
-static uint32_t attached_sessions(
-		const struct conductor *conductor, const char *host, const char **names)
-{
-	const struct session_desc *session;
-	uint32_t n = 0;
-
-	for (uint32_t i = 0;
-			n < MAX_HOSTS && (session = engine_session(conductor->setup.engine, i));
-			i++) {
-		if (session->live && !session->ours && strcmp(session->host, host) == 0) {
-			names[n++] = session->name;
-		}
-	}
-	return n;
-}
-
-static uint64_t ask_learn(struct conductor *conductor, int at, const struct control_host *host,
+/* What of an order one host is asked for. */
+static struct part part_of(struct conductor *conductor, int at, const struct control_host *host,
 		const struct step_order *order)
 {
-	char names[MAX_PROVIDERS][CONTROL_NAME_BYTES];
-	const char *providers[MAX_PROVIDERS];
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < order->n && n < MAX_PROVIDERS; i++) {
-		const char *colon = strchr(order->events[i].name, ':');
-		size_t length = colon ? (size_t)(colon - order->events[i].name) : 0;
-		bool known = length == 0 || length >= CONTROL_NAME_BYTES ||
-			     strcmp(order->events[i].host, host->name) != 0;
-
-		for (uint32_t k = 0; k < n && !known; k++) {
-			known = strlen(providers[k]) == length &&
-				memcmp(providers[k], order->events[i].name, length) == 0;
-		}
-		if (!known) {
-			snprintf(names[n], sizeof(names[n]), "%.*s", (int)length,
-					order->events[i].name);
-			providers[n] = names[n];
-			n++;
-		}
-	}
-	return n ? control_ask_learn(conductor->hosts, at, providers, n, 0, on_changed, conductor)
-		 : 0;
+	return (struct part){.hosts = conductor->hosts,
+			.engine = conductor->setup.engine,
+			.at = at,
+			.host = host->name,
+			.kind = order->kind,
+			.n = order->n,
+			.events = order->events,
+			.done = on_changed,
+			.context = conductor};
 }
 
 /* All points of a host's providers at once, or no more. */
 static void tell_learner(struct conductor *conductor, int at, const struct control_host *host,
 		const struct step_order *order)
 {
-	uint64_t ask = order->undo ? control_ask_learned(
-						     conductor->hosts, at, 0, on_changed, conductor)
-				   : ask_learn(conductor, at, host, order);
+	struct part part = part_of(conductor, at, host, order);
+	bool asked = order->undo ? control_ask_learned(conductor->hosts, at, 0, on_changed,
+						   conductor) != 0
+				 : part_ask(&part, PART_LEARN) > 0;
 
-	if (ask) {
+	if (asked) {
 		conductor->playing.open++;
 	} else {
 		fail(&conductor->playing, host->name, "nothing there to learn from");
@@ -530,36 +507,14 @@ static void tell_learner(struct conductor *conductor, int at, const struct contr
 static void tell_host(struct conductor *conductor, int at, const struct control_host *host,
 		const struct step_order *order, bool enable)
 {
-	struct control_rule *rules = calloc(order->n + 1, sizeof(*rules));
-	const char *attached[MAX_HOSTS];
-	uint32_t n = 0, n_attached = attached_sessions(conductor, host->name, attached);
-	uint64_t ask;
+	struct part part = part_of(conductor, at, host, order);
+	int asked = part_ask(&part, enable ? PART_ENABLE : PART_DISABLE);
 
-	for (uint32_t i = 0; rules && i < order->n; i++) {
-		const struct step_event *event = &order->events[i];
-
-		if (event->enable == enable && strcmp(event->host, host->name) == 0) {
-			rules[n++] = (struct control_rule){
-					.domain = event->kernel ? CONTROL_KERNEL : CONTROL_UST,
-					.name = event->name,
-					.filter = event->filter};
-		}
+	if (asked > 0) {
+		conductor->playing.open++;
+	} else if (asked < 0) {
+		fail(&conductor->playing, host->name, "out of memory");
 	}
-	if (n > 0) {
-		ask = enable ? control_ask_enable(conductor->hosts, at, CONTROL_LIVE,
-					       order->kind == STEP_SKELETON ? CONTROL_SKELETON
-									    : CONTROL_EXPLORE,
-					       rules, n, attached, n_attached, 0, on_changed,
-					       conductor)
-			     : control_ask_disable(conductor->hosts, at, CONTROL_LIVE, rules, n, 0,
-					       on_changed, conductor);
-		if (ask) {
-			conductor->playing.open++;
-		} else {
-			fail(&conductor->playing, host->name, "out of memory");
-		}
-	}
-	free(rules);
 }
 
 /* The host as it can be told something; false: why not was noted. */
@@ -852,6 +807,12 @@ bool conductor_edit(struct conductor *conductor, uint32_t step, uint32_t part, b
 	}
 	decisions_edit(conductor->decisions, step, part, keep);
 	return true;
+}
+
+bool conductor_dry_run(
+		struct conductor *conductor, const struct step_row *row, char *error, size_t size)
+{
+	return dry_run_begin(&conductor->dry_run, row, error, size);
 }
 
 bool conductor_propose(struct conductor *conductor, uint32_t context, bool enable, char *error,

@@ -82,6 +82,9 @@ bool conductor_decide(struct conductor *conductor, uint32_t step, enum step_deci
 		char *error, size_t size);
 bool conductor_edit(struct conductor *conductor, uint32_t step, uint32_t part, bool keep,
 		char *error, size_t size);
+/* Asks the hosts what they would do of a step, and changes nothing; see dry_run.h. */
+bool conductor_dry_run(
+		struct conductor *conductor, const struct step_row *row, char *error, size_t size);
 bool conductor_propose(struct conductor *conductor, uint32_t context, bool enable, char *error,
 		size_t size);
 /* See engine_explain(). */

@@ -94,6 +94,36 @@ static void edit(struct pipeline *pipeline, bool keep, const char *argument)
 	}
 }
 
+/* The step of that number; without one, the step that waits. */
+static void dry_run(struct pipeline *pipeline, const char *argument, const struct focus *now)
+{
+	struct focus focus = *now;
+	const struct step_row *row = NULL;
+	struct snapshot *snapshot;
+	uint32_t step = 0;
+	char error[512];
+
+	if (*argument && !parse_number(argument, &step)) {
+		pipeline_notice(pipeline, "expected the number of a step");
+		return;
+	}
+	focus.parts = FOCUS_STEPS;
+	snapshot = pipeline_answer(pipeline, &focus);
+	for (uint32_t i = 0; snapshot && i < snapshot->steps.n && !row; i++) {
+		if (*argument ? snapshot->steps.rows[i].id == step : i == snapshot->steps.next) {
+			row = &snapshot->steps.rows[i];
+		}
+	}
+	if (!row && *argument) {
+		pipeline_notice(pipeline, "there is no step %u", step);
+	} else if (!row) {
+		pipeline_notice(pipeline, "no step waits for a decision");
+	} else if (!conductor_dry_run(pipeline_conductor(pipeline), row, error, sizeof(error))) {
+		pipeline_notice(pipeline, "%s", error);
+	}
+	snapshot_destroy(snapshot);
+}
+
 static void propose(struct pipeline *pipeline, bool enable, const char *argument)
 {
 	char error[512];
@@ -282,6 +312,8 @@ bool loop_command(struct pipeline *pipeline, const char *line, const struct focu
 		decide(pipeline, STEP_REJECT, argument);
 	} else if (strcmp(verb, "undo") == 0) {
 		decide(pipeline, STEP_UNDO, argument);
+	} else if (strcmp(verb, "dry-run") == 0) {
+		dry_run(pipeline, argument, focus);
 	} else if (strcmp(verb, "leave") == 0 || strcmp(verb, "take") == 0) {
 		edit(pipeline, verb[0] == 't', argument);
 	} else if (strcmp(verb, "enable") == 0 || strcmp(verb, "disable") == 0) {

@@ -9,6 +9,7 @@
  *   ready                   waits until it is
  *   create RELAY-URL [kernel]    flight RELAY-URL
  *   enable NAME [FILTER]    also skeleton NAME, enable-flight NAME
+ *   check NAME [FILTER]     what an enable would do
  *   attached SESSION        reads it from now on, as a console would
  *   disable NAME            snapshot, destroy, points, channels [SESSION], sessions
  *   asap VERB ...           like VERB, but gives it up after 0.3 s
@@ -75,7 +76,7 @@ static void turn(struct driver *driver, uint64_t until_ns)
 
 static void print_rows(const struct control_answer *answer)
 {
-	static const char *const done[] = {"done", "was_so", "used_there", "refused"};
+	static const char *const done[] = {"done", "was_so", "used_there", "refused", "would"};
 	uint32_t i;
 
 	for (i = 0; i < answer->n_sessions; i++) {
@@ -148,6 +149,10 @@ static uint64_t ask_change(struct driver *driver, const char *verb, char *rest)
 	if (strcmp(verb, "disable") == 0) {
 		return control_ask_disable(driver->hosts, driver->host, kind, &rule, 1,
 				driver->timeout_ns, take, driver);
+	}
+	if (strcmp(verb, "check") == 0) {
+		return control_ask_check(driver->hosts, driver->host, kind, CONTROL_EXPLORE, &rule,
+				1, attached, driver->n_attached, driver->timeout_ns, take, driver);
 	}
 	return control_ask_enable(driver->hosts, driver->host, kind,
 			strcmp(verb, "skeleton") == 0 ? CONTROL_SKELETON : CONTROL_EXPLORE, &rule,

@@ -20,6 +20,7 @@ tells '^session demo active$' sessions
 tell points
 grep -q '^point gen:request_exit processes=1 fields=2 on=demo$' <<<"$said" &&
 	grep -q '^point gen:point .* on=fragile(partly)$' <<<"$said" || fail "points: $said"
+tells '^change gen:point would explore$' 'check gen:point' # no session of ours so far
 tells '^lack kernel: Kernel tracer not available: ' "create $relay kernel"
 grep -Eq '^answer 0 .*pythiatop-[^ ]*-[0-9]+$' <<<"$said" || fail "create: $said"
 session=$(ours)
@@ -42,8 +43,17 @@ expect_count() {
 	fail "$(count "$1") events of $1 are recorded"
 }
 
+# Asking what would be done does nothing.
+tells '^change gen:point would explore$' 'check gen:point'
+tells '^change gen:request_entry would filter-1$' 'check gen:request_entry kind == 3'
+tells 'refused its filter speaks of what the point does not have: knid' \
+	'check gen:request_entry knid == 3'
+! lttng --no-sessiond list "$session" | grep -F '[enabled]' | grep -F 'gen:' ||
+	fail "a check has enabled something"
+
 tells '^change gen:point done explore$' 'enable gen:point'
 tells '^change gen:point was_so explore$' 'enable gen:point'
+tells '^change gen:point was_so explore$' 'check gen:point'
 expect_count gen:point 100
 tells '^change gen:point done explore$' 'disable gen:point'
 sleep 1 # what is on its way arrives
@@ -70,6 +80,7 @@ kinds=$(babeltrace2 $traces | sed -n 's/.* gen:request_entry: .* kind = \([0-9]*
 tell attached demo
 tell attached fragile
 tells '^change gen:request_exit used_there demo$' 'enable gen:request_exit'
+tells '^change gen:request_exit used_there demo$' 'check gen:request_exit'
 tells '^change gen:point done explore$' 'enable gen:point'
 
 # A second console sees the first one's session, and duplicates none of its points.

@@ -139,6 +139,14 @@ refuses '"name":"gen:point","done":"refused","channel":"","session":"","error":"
 	"$create" "$(point '"gen:point"')"
 refuses '"name":"gen:request_exit","done":"refused",.*"this host does not allow it"' \
 	"$create" "$(point '"gen:request_exit"')"
+check() {
+	point "$@" | sed 's/"do":"enable"/"do":"check"/'
+}
+refuses '"name":"gen:request_exit","done":"refused",.*"this host does not allow it"' \
+	"$(check '"gen:request_exit"')"
+refuses '"name":"gen:request_entry","done":"would"' "$(check '"gen:request_entry"')"
+refuses '"id":4,"ok":false,"error":"this host lets single points be enabled only' \
+	'{"id":4,"do":"check_learn","providers":["gen"]}'
 refuses '"name":"gen:request_entry","done":"done"' "$create" "$(point '"gen:request_entry"')"
 refuses '"error":"as many points are on as this host allows"' "$create" \
 	"$(point '"gen:request_entry"')" "$(point '"gen:request_other"')"
@@ -146,6 +154,7 @@ refuses '"error":"this host may not send to net://10.0.0.1"' \
 	'{"id":2,"do":"create","kind":"live","relay":"net://10.0.0.1"}'
 options=(--read-only)
 refuses '"id":2,"ok":false,"error":"this host is read-only"' "$create" "$(point '"gen:point"')"
+refuses '"id":3,"ok":false,"error":"this host is read-only"' "$(check '"gen:point"')"
 refuses '"point":{"domain":"ust","type":"tracepoint","name":"gen:point"' '{"id":5,"do":"points"}'
 echo 'control.max_points = lots' >wrong.conf
 ! "$helper" --config="$work/wrong.conf" </dev/null 2>err || fail "a wrong configuration is taken"

@@ -325,7 +325,8 @@ rm "$work/alpha/config/pythiatop/control.conf"
 start_autopilot
 expect 60 '"kind":"learn","state":"watched"'
 own=$(ours_on alpha)
-[ -n "$own" ] && [ -n "$(ours_on beta)" ] || fail "a step without sessions of ours"
+[ -n "$own" ] && [ -n "$(ours_on beta)" ] ||
+	fail "a step without sessions of ours, alpha \"$own\", beta \"$(ours_on beta)\": $(short)"
 ip link set out1 down
 expect 25 "$(control_of alpha false '"No control of alpha: (it said nothing for 8 s|ssh: )')"
 newest | grep -Eq "$(control_of beta true null)" || fail "beta is lost with alpha: $(short)"

@@ -63,6 +63,15 @@ rules() {
 	beside approve lttng --no-sessiond list "$(ours_of approve)" | grep -F '[enabled]' || true
 }
 
+# What the hosts would do is asked, and nothing is changed.
+try_step() {
+	press : ; press -l 'dry-run' ; press Enter
+	sees 'nothing was changed: ' 5 ':dry-run asks the hosts'
+	screen | grep -qE 'nothing was changed: [1-9][0-9]* events? enabled on 1 host' ||
+		fail "the dry run says something else: $(screen)"
+	! rules | grep -E ' [a-z]+:[a-z_]+_(entry|exit) ' || fail "the dry run has enabled points"
+}
+
 # Leaves a point out, approves the rest, and looks at what is enabled really. $left_out is the point.
 edit_step() {
 	local kept i
@@ -105,6 +114,7 @@ for ((second = 0; second < 240; second++)); do
 		break
 	fi
 	if grep -qF 'NEXT +' <<<"$shown"; then
+		[ "$approved" -gt 0 ] || try_step
 		if [ -z "$left_out" ] && edit_step; then
 			approved=$((approved + 1))
 			continue

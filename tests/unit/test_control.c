@@ -464,6 +464,9 @@ static void ssh_arguments(void **state)
 					"-T -o BatchMode=yes -o ConnectTimeout=5 -o "
 					"ServerAliveInterval=5 -p 2222 -l u -- far.example "
 					"pythiatop-control"));
+			assert_non_null(strstr(host.sentence,
+					"Try: ssh -o BatchMode=yes -p 2222 u@far.example "
+					"pythiatop-control --version"));
 			end(&scene);
 			return;
 		}

@@ -137,11 +137,11 @@ static void wrong_profiles_are_told(void **state)
 			{HEAD TYPE(NODE("-1", "-1.0")), "negative"},
 			{HEAD TYPE(NODE("-1", "\"x\"")), "node 0"},
 	};
+	char error[512];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		char error[512] = "";
-
+		error[0] = '\0';
 		write_text(cases[i].text);
 		assert_null(profile_file_read(path, error, sizeof(error)));
 		assert_non_null(strstr(error, path));
@@ -149,6 +149,8 @@ static void wrong_profiles_are_told(void **state)
 			fail_msg("case %zu: \"%s\" does not say \"%s\"", i, error, cases[i].says);
 		}
 	}
+	assert_null(profile_file_read("/", error, sizeof(error)));
+	assert_non_null(strstr(error, "--save-profile=FILE /"));
 }
 
 /* --- budgets --- */
@@ -721,6 +723,75 @@ static void learning_holds_nothing_up(void **state)
 	names_destroy(names);
 }
 
+/* Half of the requests are of a group too rare to have a norm so far: nothing is searched before.
+ */
+static void learning_comes_first(void **state)
+{
+	static const char *const host[] = {"h"};
+	const struct pythia_offer offers[] = {{.event = "p:r_entry",
+							      .skeleton = true,
+							      .role = OFFER_ENTRY,
+							      .provider = "p",
+							      .span = "r"},
+			{.event = "p:r_exit",
+					.skeleton = true,
+					.role = OFFER_EXIT,
+					.provider = "p",
+					.span = "r"},
+			{.event = "p:x_entry", .role = OFFER_ENTRY, .provider = "p", .span = "x"},
+			{.event = "p:x_exit", .role = OFFER_EXIT, .provider = "p", .span = "x"}};
+	struct groups_row rows[] = {{.id = 1,
+						    .type = "a",
+						    .path = "p",
+						    .count = 300,
+						    .rate_per_s = 10,
+						    .mean_ns = 1e7,
+						    .sd_ns = 1e7,
+						    .p50_ns = 10000000,
+						    .detection = DETECTION_VARIES},
+			{.id = 2, .type = "b", .path = "p", .count = 40}};
+	const struct tree_row edge = {.context = 1,
+			.parent = UINT32_MAX,
+			.name = "r",
+			.provider = "p",
+			.count = 300,
+			.total_ns = 3e9,
+			.phi = 0.95,
+			.phi_low = 0.9,
+			.phi_high = 1,
+			.segment_sd_ns = 1e7};
+	const struct tree_view tree = {.group_id = 1,
+			.type = "a",
+			.requests = 300,
+			.counted = 300,
+			.located = true,
+			.n = 1,
+			.rows = &edge};
+	const struct group_view group = {.histogram_bins = 0};
+	const struct pythia_detail detail = {.row = &rows[0], .tree = &tree, .group = &group};
+	struct groups_view groups = {.n = 2, .rows = rows};
+	struct names *names = names_create(1000);
+	struct pythia *pythia = pythia_create(names);
+
+	(void)state;
+	assert_int_equal(pythia_offer(pythia, "h", offers, 4), STATUS_OK);
+	for (uint64_t second = 1; second <= 40 && pythia->steps.n == 0; second++) {
+		pythia_recorded(pythia, "p:r_entry", host, 1, 40);
+		pythia_recorded(pythia, "p:r_exit", host, 1, 40);
+		pythia_look(pythia, &(struct pythia_look){.now_ns = (100 + second) * NS_PER_S,
+						    .groups = &groups,
+						    .recent = &groups,
+						    .n_details = 1,
+						    .details = &detail});
+		if (second == 20) {
+			assert_non_null(strstr(pythia->lacks, "will propose to learn"));
+		}
+	}
+	assert_int_equal(proposed(pythia), STEP_LEARN + 1);
+	pythia_destroy(pythia);
+	names_destroy(names);
+}
+
 /* Kernel events of the threads that requests were on, host by host; of interrupts all. */
 static void kernel_events_are_of_threads(void **state)
 {
@@ -875,6 +946,7 @@ int main(void)
 			cmocka_unit_test(order_is_bisected),
 			cmocka_unit_test(only_types_that_hold_a_point_are_touched),
 			cmocka_unit_test(learning_holds_nothing_up),
+			cmocka_unit_test(learning_comes_first),
 			cmocka_unit_test(kernel_events_are_of_threads),
 			cmocka_unit_test(bytes_are_those_of_records),
 			cmocka_unit_test(costs_are_measured),

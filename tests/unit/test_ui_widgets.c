@@ -429,6 +429,13 @@ static void explanations_in_words(void **state)
 	explain_head(text, sizeof(text), &made);
 	assert_string_equal(
 			text, "no variable explains it; queue_len goes with 50% of it (p <= 0.24)");
+	key.p = 0.91;
+	explain_head(text, sizeof(text), &made);
+	assert_string_equal(text, "no variable explains it");
+	key.p = 0.231;
+	key.omega2 = 0.004;
+	explain_head(text, sizeof(text), &made);
+	assert_string_equal(text, "no variable explains it");
 	key.shifts = 0;
 	explain_p(text, sizeof(text), &key);
 	assert_string_equal(text, "p -");

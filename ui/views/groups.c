@@ -568,7 +568,7 @@ static void draw_step(const struct groups_screen *screen, const struct step_row 
 		const struct view_frame *frame, struct area area)
 {
 	struct area line = layout_cut_rows(&area, 1), keys = layout_cut_rows(&area, -1);
-	char text[1024], cost[128], hosts[512];
+	char text[1024], cost[128], hosts[512], points[512];
 	int keep, x;
 
 	step_rate(cost, sizeof(cost), step);
@@ -585,8 +585,11 @@ static void draw_step(const struct groups_screen *screen, const struct step_row 
 		keep = text_width(text, frame->canvas->ascii) + 2;
 		canvas_text_right(frame->canvas, area.y, area.x, area.width - 1,
 				step->share_of_budget > 1 ? ROLE_BAD : ROLE_DIM, text);
-		canvas_text(frame->canvas, area.y, area.x + x, area.width - x - keep, ROLE_TEXT,
+		step_points(points, sizeof(points), step);
+		snprintf(text, sizeof(text), "%s%s%.400s", points, points[0] ? ": " : "",
 				step->why);
+		canvas_text(frame->canvas, area.y, area.x + x, area.width - x - keep, ROLE_TEXT,
+				text);
 	}
 }
 
