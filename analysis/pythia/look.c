@@ -256,7 +256,7 @@ static void reopen(struct pythia *pythia, struct finding *finding)
 	if (finding->rule == STOP_HEALTHY) {
 		finding_note(finding, "it varies again");
 		finding->rule = STOP_NONE;
-		finding->told_all = false;
+		finding->told_all = finding->at_site = false;
 		finding->calm = finding->fruitless = finding->n_given_up = 0;
 		finding->judged_epoch = UINT32_MAX;
 		finding->started_ns = pythia->now_ns;
@@ -433,6 +433,7 @@ void pythia_look(struct pythia *pythia, const struct pythia_look *look)
 	cost_refresh(pythia, look->recent);
 	guard_budget(pythia);
 	norms_judge(pythia, look->recent);
+	site_watch(pythia, look);
 	judge_calm(pythia, look);
 	judge_boring(pythia, look);
 	if (waits_for_host(pythia)) {

@@ -54,6 +54,8 @@ struct steps_finding {
 	enum stop_rule rule; /* STOP_NONE: the search goes on */
 	const char *text;    /* the verdict, or what is looked at now, in one sentence */
 	const char *where;   /* calling context; "" if none */
+	/* Where that varies, if in one process alone; "" if not known. */
+	const char *host, *process;
 	double phi, phi_low, phi_high;
 	uint64_t requests;
 	uint32_t n_steps;
