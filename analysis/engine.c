@@ -139,6 +139,13 @@ static bool walk(void *context, const struct request *request, struct walked *ou
 	return requests_walk(engine->requests, request, out);
 }
 
+static uint32_t told(void *context, uint32_t span, struct request_key *out, uint32_t max)
+{
+	struct engine *engine = context;
+
+	return requests_told(engine->requests, span, out, max);
+}
+
 struct engine *engine_create(const struct engine_config *config)
 {
 	struct engine *engine = calloc(1, sizeof(*engine));
@@ -193,6 +200,7 @@ struct engine *engine_create(const struct engine_config *config)
 							       .measure = measure,
 							       .read_keys = read_keys,
 							       .walk = walk,
+							       .told = told,
 							       .measurer = engine},
 				engine->names, engine->contexts, &engine->pool);
 	}

@@ -168,6 +168,34 @@ static uint32_t find_threads(void *context, uint32_t group_id, uint64_t since_ns
 	return n;
 }
 
+static uint32_t find_sites(void *context, uint32_t group_id, uint64_t since_ns, uint32_t within,
+		struct pythia_site *out, uint32_t max)
+{
+	struct loop *loop = context;
+	const struct registry *registry = loop->host.registry;
+	uint32_t n = groups_sites(loop->host.groups, group_id, since_ns, within, loop->sites,
+			max < SITES_MAX ? max : SITES_MAX);
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct group_site *site = &loop->sites[i];
+
+		out[i] = (struct pythia_site){
+				.host = site->host < registry->n_hosts
+							? registry->hosts[site->host].name
+							: "",
+				.process = names_text(loop->host.names, site->process),
+				.tells = site->tells,
+				.pid = site->pid,
+				.phi = site->phi,
+				.places = site->places,
+				.along = site->along,
+				.working = site->working,
+				.most = site->most,
+				.times = site->times};
+	}
+	return n;
+}
+
 /* Where the spans of each row begin; NULL: nobody knows. */
 static const double *order_of(struct loop *loop, struct snapshot *snapshot)
 {
@@ -280,6 +308,7 @@ static void look_at_groups(struct loop *loop, bool learned)
 				.recent = &recent->groups,
 				.gaps = find_gaps,
 				.threads = find_threads,
+				.sites = find_sites,
 				.gapper = loop};
 
 		if (learned) {

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "groups/groups.h"
+#include "groups/sites.h"
 #include "names.h"
 #include "pythiatop/event.h"
 #include "pythia/pythia.h"
@@ -51,6 +52,7 @@ struct loop {
 	uint64_t slice_ns; /* event time of the next slice of explaining; UINT64_MAX: none */
 	uint32_t epoch;
 	struct arena profile;
+	struct group_site sites[SITES_MAX]; /* scratch */
 };
 
 /* False if out of memory. The names are Pythia's to add to. */

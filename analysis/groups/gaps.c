@@ -3,8 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "groups/internal.h"
-#include "requests/walked.h"
+#include "groups/walk.h"
 
 /*
  * When things happen within a span, from the kept requests of a group: the order of its children,
@@ -15,49 +14,6 @@
 #define GAP_REQUESTS   256u /* shares do, by one in the square root of these */
 #define MAX_GAPS       64u
 #define THREADS_OF     64u /* requests: of a pool, most threads are among them */
-
-/* The requests of a horizon, the newest first; false: that was all. */
-struct walk {
-	struct groups *groups;
-	struct view view;
-	uint64_t since_ns; /* and of them, those that started then or later */
-	uint32_t record, left;
-	struct walked walked;
-};
-
-static struct walk walk_begin(struct groups *groups, enum horizon horizon, uint32_t group_id,
-		uint64_t since_ns, uint32_t most)
-{
-	struct view view = view_at(groups, horizon, groups->now_ns);
-	bool is = group_id && group_id <= view.n_groups;
-
-	return (struct walk){.groups = groups,
-			.view = is ? view_of(groups, &view, groups->items[group_id - 1]) : view,
-			.record = is ? kept_newest_of(&groups->kept, group_id - 1) : 0,
-			.since_ns = since_ns,
-			.left = most};
-}
-
-static bool walk_next(struct walk *walk)
-{
-	struct groups *groups = walk->groups;
-
-	while (walk->record && walk->left && groups->config.walk) {
-		const struct request *request = groups->kept.records[walk->record].request;
-
-		walk->record = kept_older_of(&groups->kept, walk->record);
-		if (request->state == REQUEST_COMPLETE && !request->tainted &&
-				request->start_ns >= walk->since_ns &&
-				view_shows_request(groups, &walk->view, request) &&
-				groups->config.walk(
-						groups->config.measurer, request, &walk->walked) &&
-				!walk->walked.skewed) {
-			walk->left--;
-			return true;
-		}
-	}
-	return false;
-}
 
 /* --- order ----------------------------------------------------------------------------------- */
 

@@ -72,6 +72,8 @@ struct groups_config {
 	bool (*read_keys)(void *measurer, const struct request *request, struct request_keys *out);
 	/* Walks a request; as above. NULL: nobody knows the order of things. */
 	bool (*walk)(void *measurer, const struct request *request, struct walked *out);
+	/* What a span of the request walked last tells in words (requests_told()); or NULL. */
+	uint32_t (*told)(void *measurer, uint32_t span, struct request_key *out, uint32_t max);
 	void *measurer;
 };
 

@@ -167,14 +167,24 @@ static const char *next_of(struct pythia *pythia, const struct finding *finding,
 	if (finding->rule == STOP_HEALTHY) {
 		return "";
 	}
-	if (finding->rule != STOP_NONE && job && job->look_at && !job->partly) {
+	if (finding->rule != STOP_NONE && job && job->look_at && !job->partly &&
+			!finding->at_site) {
 		return snapshot_text(snapshot, job->look_at);
 	}
 	switch (finding->rule) {
 	case STOP_CODE:
-		return snapshot_printf(snapshot, "code of %s: no deeper point; %s",
-				where[0] ? last_of(where) : "this request", next_of_code(pythia));
+		return snapshot_printf(snapshot, "code of %s%s%s: no deeper point; %s",
+				where[0] ? last_of(where) : "this request",
+				finding->site ? " in " : "", finding->site ? finding->site : "",
+				next_of_code(pythia));
 	case STOP_DIFFUSE:
+		if (finding->at_site) {
+			return snapshot_printf(snapshot,
+					"%s: its CPU and run queue, and who else uses them: %s",
+					finding->site,
+					kernel_is(pythia, true) ? "in the state of the systems"
+								: "record kernel events to see");
+		}
 		return kernel_is(pythia, true)
 				       ? "what all its places share: the hosts, in the state of "
 					 "the "
@@ -240,6 +250,8 @@ enum status evidence_fill_asked(struct pythia *pythia, struct snapshot *snapshot
 				.type = snapshot_text(snapshot, type),
 				.path = pythia_path_of(snapshot, job->group_id),
 				.where = "",
+				.host = "",
+				.process = "",
 				.next = job->look_at ? snapshot_text(snapshot, job->look_at) : ""};
 		if (!explaining_fill(&pythia->explaining, job->group_id, NULL, snapshot,
 				    &row->explanation)) {

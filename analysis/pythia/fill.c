@@ -193,6 +193,9 @@ static enum status fill_finding(struct pythia *pythia, const struct finding *fin
 			.dwarfed = finding->dwarfed,
 			.text = snapshot_text(snapshot, finding->text ? finding->text : ""),
 			.where = snapshot_text(snapshot, finding->where ? finding->where : ""),
+			.host = snapshot_text(snapshot, finding->host ? finding->host : ""),
+			.process = snapshot_text(
+					snapshot, finding->process ? finding->process : ""),
 			.phi = finding->phi,
 			.phi_low = finding->phi_low,
 			.phi_high = finding->phi_high,

@@ -25,6 +25,7 @@
  *               places.c: where a group takes more than that
  *   look.c      the loop: what it makes of a look at the groups
  *   propose.c   steps that are not about an edge: skeleton, learning, disabling
+ *   site.c      in which process it is, and whether all of that is slow
  *   explaining.c  which groups are explained by key-values, and when; explained.c: in words
  *   evidence.c  what is told of a finding beside its text
  *   watch.c     whether a step is kept
@@ -37,6 +38,7 @@
 #define FINDING_RULED_OUT 16u
 #define NORM_WINDOW_NS    (10 * NS_PER_S) /* what groups are judged by norms in */
 #define NORM_PLACES       4u              /* looks that are remembered, half a window apart */
+#define SITE_TEXT         192u
 
 /* A group whose variation is searched. */
 struct finding {
@@ -46,6 +48,9 @@ struct finding {
 	double phi, phi_low, phi_high;
 	uint64_t requests, started_ns, ended_ns;
 	uint32_t n_steps;
+	char *site, *host, *process; /* where its place varies, in words; NULL: not known */
+	bool at_site;       /* all that this process does is slow, and that is the verdict */
+	uint64_t sites_ns;  /* of the last look at them */
 	bool told_all;      /* its text names what explains it */
 	bool slow;          /* shares are of what takes longer, not of the variance: slow.c */
 	double excess;      /* that its group had when it was last looked at: excess_of() */
@@ -105,6 +110,11 @@ struct pythia {
 	uint32_t offers;            /* lists of them that came */
 	uint32_t over_looks;        /* in a row, at which the steps cost more than the budget */
 	struct step_cost actual;    /* of all steps, at the end of the last watch */
+	struct {
+		char text[SITE_TEXT]; /* the process that was slow in the last window; or "" */
+		uint32_t windows;     /* in a row */
+		uint64_t ns;          /* event time of the last */
+	} slow_site;
 	double event_ns[POINTS_MAX_HOSTS]; /* what an event costs there; 0: not measured */
 	double event_bytes;                /* of the points seen so far, on average */
 	uint64_t first_ns, now_ns;
@@ -176,6 +186,10 @@ struct norm *norm_of(const struct pythia *pythia, const struct groups_row *row);
 bool norms_suspect(const struct pythia *pythia, const struct groups_row *row);
 /* Not a few odd requests: the median, or the middle half, surely goes beyond the norm's. */
 bool norms_bulk(const struct pythia *pythia, const struct groups_row *row);
+/* It goes beyond its norm now, and what it varies by matters. */
+bool norms_beyond(const struct pythia *pythia, const struct groups_row *row);
+/* Known to last, and no machine's doing: no excuse until the next window. */
+void norms_let_through(struct pythia *pythia, const struct groups_row *row);
 
 /* excess.c */
 /* What varies beyond the norm and what the machine makes of all, of its own where it has none:
@@ -240,6 +254,29 @@ bool finding_rules_out(const struct finding *finding, uint32_t point);
 /* Decides on a group that there is enough to see of; may add a proposed step. */
 void finding_search(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_look *look);
+
+/* site.c */
+/* Nearly all places of a process are slow at the same times, and none of them alone adds most. */
+bool site_is_slow(const struct pythia_site *site);
+/* "pt-compute (compute-1) on node7" */
+void site_text(const struct pythia_site *site, char *out, size_t size);
+/*
+ * The process that holds most of the group's variance is slow at all it does: the verdict, in
+ * words. Looked at every five seconds at most.
+ */
+bool site_verdict(struct pythia *pythia, struct finding *finding,
+		const struct pythia_detail *detail, const struct pythia_look *look, char *out,
+		size_t size);
+/*
+ * Several groups beyond their norms at once may have a busy machine for it, or a process that they
+ * share. Where the worst of them varies in one process, which is slow at all it does while others
+ * are well, in two windows in a row, it is that: no excuse. Once a window.
+ */
+void site_watch(struct pythia *pythia, const struct pythia_look *look);
+/* Where a place varies, if in one process alone: into the finding. */
+void site_of_place(struct finding *finding, const struct pythia_detail *detail,
+		const struct pythia_look *look, const struct tree_row *place);
+void site_release(struct finding *finding);
 
 /* look.c: room in pythia->nodes for so many rows. False: out of memory. */
 bool reserve_nodes(struct pythia *pythia, uint32_t n);

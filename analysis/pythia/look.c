@@ -353,7 +353,7 @@ static void reopen(struct pythia *pythia, struct finding *finding)
 	if (finding->rule == STOP_HEALTHY) {
 		finding_note(finding, "it varies again");
 		finding->rule = STOP_NONE;
-		finding->told_all = false;
+		finding->told_all = finding->at_site = false;
 		finding->calm = finding->fruitless = finding->n_given_up = 0;
 		finding->judged_epoch = UINT32_MAX;
 		finding->started_ns = pythia->now_ns;
@@ -540,7 +540,7 @@ static void judge_dwarfed(struct pythia *pythia, const struct pythia_look *look)
 		bool soon = pythia->now_ns < finding->ended_ns + PATIENCE_NS;
 
 		finding->dwarfed = false;
-		if (finding->told_all ||
+		if (finding->told_all || finding->at_site ||
 				(finding->rule != STOP_DIFFUSE && finding->rule != STOP_SPENT)) {
 			continue;
 		}
@@ -565,6 +565,7 @@ static void look_on(struct pythia *pythia, const struct pythia_look *look)
 	guard_budget(pythia);
 	norms_judge(pythia, look->recent);
 	excess_judge(pythia, look->recent);
+	site_watch(pythia, look);
 	judge_calm(pythia, look);
 	judge_boring(pythia, look);
 	if (waits_for_host(pythia)) {

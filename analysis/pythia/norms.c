@@ -414,6 +414,23 @@ static bool is_searched(const struct pythia *pythia, uint32_t group_id)
 	return false;
 }
 
+bool norms_beyond(const struct pythia *pythia, const struct groups_row *row)
+{
+	const struct norm *norm = norm_of(pythia, row);
+
+	return norm && !norm->stands_in && is_judged(row) && is_beyond(pythia, row) &&
+	       row->variation_share >= SMALL_SHARE;
+}
+
+void norms_let_through(struct pythia *pythia, const struct groups_row *row)
+{
+	struct norm *norm = norm_of(pythia, row);
+
+	if (norm) {
+		norm->alone = WINDOWS_ALONE;
+	}
+}
+
 bool norms_excuse(const struct pythia *pythia, const struct groups_row *row)
 {
 	const struct norm *norm = norm_of(pythia, row);

@@ -87,6 +87,19 @@ struct pythia_thread {
 	int32_t tid;
 };
 
+/* A process that requests pass through, or a host where none is known; texts are borrowed. */
+struct pythia_site {
+	const char *host, *process; /* "" if not known */
+	const char *tells; /* a value that sets it apart from others of its name; "" if none */
+	int32_t pid;       /* -1: not known */
+	double phi;        /* share of the variance that was asked for; an estimate */
+	/* Places of its work, in requests of any group: judged, and slow when the others are. */
+	uint32_t places, along;
+	uint32_t working; /* of these, such in which code works rather than waits */
+	double most;      /* of what they take longer together: by the one that adds most */
+	double times;     /* slower, in the middle of those */
+};
+
 struct pythia_look {
 	uint64_t now_ns; /* event time */
 	uint32_t epoch;  /* number of the one that was begun last, of some groups or all */
@@ -104,6 +117,12 @@ struct pythia_look {
 	/* Threads of such requests; returns how many, at most max. May be NULL. */
 	uint32_t (*threads)(void *gapper, uint32_t group_id, uint64_t since_ns,
 			struct pythia_thread *out, uint32_t max);
+	/*
+	 * What a context, or with 0 the whole request, holds of the group's variance in each
+	 * process, the largest share first; returns how many, 0: not known. May be NULL.
+	 */
+	uint32_t (*sites)(void *gapper, uint32_t group_id, uint64_t since_ns, uint32_t context,
+			struct pythia_site *out, uint32_t max);
 	void *gapper;
 };
 

@@ -20,6 +20,7 @@ void finding_release(struct finding *finding)
 	free(finding->text);
 	free(finding->where);
 	free(finding->told_nothing);
+	site_release(finding);
 	for (uint32_t i = 0; i < finding->n_history; i++) {
 		free(finding->history[i]);
 	}
@@ -336,6 +337,26 @@ static void verdict_code(struct pythia *pythia, struct finding *finding,
 	stop(pythia, finding, STOP_CODE);
 }
 
+/* All that one process does is slow, whatever part of it is longest. */
+static bool verdict_site(struct pythia *pythia, struct finding *finding,
+		const struct pythia_detail *detail, const struct pythia_look *look,
+		const struct edge *edges, uint32_t n)
+{
+	char text[768];
+
+	if (!site_verdict(pythia, finding, detail, look, text, sizeof(text))) {
+		return false;
+	}
+	if (n > 0) {
+		take_figures(finding, detail, edges[0].row);
+	}
+	finding_say(finding, "%s", text);
+	finding->told_all = true;
+	norms_drop(pythia, detail->row);
+	stop(pythia, finding, STOP_DIFFUSE);
+	return true;
+}
+
 /* No span works in it: what is waited for is a host or a resource, and no code is at fault. */
 static void verdict_waiting(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct edge *edge)
@@ -346,11 +367,12 @@ static void verdict_waiting(struct pythia *pythia, struct finding *finding,
 
 	take_figures(finding, detail, edge->row);
 	finding_say(finding,
-			"%s: the time goes by in %s of %s (%.0f%% of the %s, %.0f to %.0f, n "
+			"%s: the time goes by in %s of %s%s%s (%.0f%% of the %s, %.0f to %.0f, n "
 			"%llu): no "
 			"code works then, it is a host or a resource that is waited for",
-			detail->row->type, row->name, within->name, 100 * row->phi,
-			share_of(finding), 100 * row->phi_low, 100 * row->phi_high,
+			detail->row->type, row->name, within->name, finding->site ? " of " : "",
+			finding->site ? finding->site : "", 100 * row->phi, share_of(finding),
+			100 * row->phi_low, 100 * row->phi_high,
 			(unsigned long long)detail->tree->counted);
 	norms_drop(pythia, detail->row);
 	stop(pythia, finding, STOP_DIFFUSE);
@@ -460,6 +482,9 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 	bool over_budget = false, by_name;
 
 	learn_from_split(finding, edges, n, detail->tree);
+	if (verdict_site(pythia, finding, detail, look, edges, n)) {
+		return;
+	}
 	if (finding->n_given_up > given_up) {
 		n = find_edges(pythia, finding, detail->tree, edges);
 	}
@@ -478,6 +503,9 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 					!pythia_is_settled(pythia, look, detail)) {
 				wait_for_more(finding);
 				return;
+			}
+			if (row->phi_low >= VERDICT_PHI) {
+				site_of_place(finding, detail, look, row);
 			}
 			if (row->phi_low >= VERDICT_PHI && row->mark == TREE_NO_POINT) {
 				verdict_waiting(pythia, finding, detail, &edges[i]);

@@ -23,10 +23,17 @@ struct filling {
 	uint32_t *first_child, *next_sibling;
 };
 
+uint32_t requests_process(const struct requests *r, uint32_t host, int32_t tid, int32_t pid)
+{
+	uint32_t name = pid >= 0 ? threads_process_name(r->threads, host, pid) : 0;
+
+	return name || tid < 0 ? name : threads_process_name(r->threads, host, tid);
+}
+
 static uint32_t track_of(struct filling *fill, uint32_t host, int32_t tid, int32_t pid)
 {
 	struct request_track *track;
-	uint32_t i, name;
+	uint32_t i;
 
 	for (i = 0; i < fill->n_tracks; i++) {
 		if (fill->track_keys[i].host == host && fill->track_keys[i].tid == tid) {
@@ -36,14 +43,11 @@ static uint32_t track_of(struct filling *fill, uint32_t host, int32_t tid, int32
 	track = &fill->tracks[fill->n_tracks];
 	fill->track_keys[fill->n_tracks].host = host;
 	fill->track_keys[fill->n_tracks].tid = tid;
-	name = pid >= 0 ? threads_process_name(fill->r->threads, host, pid) : 0;
-	if (!name && tid >= 0) {
-		name = threads_process_name(fill->r->threads, host, tid);
-	}
 	track->host = snapshot_text(fill->snapshot,
 			host < fill->r->registry->n_hosts ? fill->r->registry->hosts[host].name
 							  : "");
-	track->process = snapshot_text(fill->snapshot, names_text(fill->r->names, name));
+	track->process = snapshot_text(fill->snapshot,
+			names_text(fill->r->names, requests_process(fill->r, host, tid, pid)));
 	track->pid = pid;
 	track->tid = tid;
 	return fill->n_tracks++;

@@ -91,6 +91,13 @@ struct choice {
 	uint32_t weight, range;
 };
 
+/* "*:*" means the tracepoints of applications, and not what tracers say about themselves. */
+static bool is_meant(const struct schema_event *event, const char *name)
+{
+	return glob_match(event->match, name) &&
+	       (event->match[0] != '*' || !infer_about_tracer(name));
+}
+
 static void choose(struct model *model, const char *name, struct choice *best)
 {
 	uint32_t s, i;
@@ -107,7 +114,7 @@ static void choose(struct model *model, const char *name, struct choice *best)
 			const struct schema_event *event = &schema->events[i];
 			uint32_t weight = glob_weight(event->match);
 
-			if (!glob_match(event->match, name)) {
+			if (!is_meant(event, name)) {
 				continue;
 			}
 			if (best->event && weight == best->weight && range == best->range) {

@@ -219,18 +219,25 @@ static void infer_family(const struct infer_names *names, const struct event_typ
 	}
 }
 
+bool infer_about_tracer(const char *event)
+{
+	for (size_t i = 0; i < sizeof(about_tracer) / sizeof(about_tracer[0]); i++) {
+		if (starts(event, about_tracer[i])) {
+			return true;
+		}
+	}
+	return false;
+}
+
 bool infer_role(const struct infer_names *names, const struct event_type *type, struct arena *arena,
 		struct guess *guess)
 {
 	bool kernel = strchr(type->name, ':') == NULL;
-	size_t i;
 
 	*guess = (struct guess){.role = SPAN_POINT};
-	for (i = 0; i < sizeof(about_tracer) / sizeof(about_tracer[0]); i++) {
-		if (starts(type->name, about_tracer[i])) {
-			guess->about_tracer = true;
-			return true;
-		}
+	if (infer_about_tracer(type->name)) {
+		guess->about_tracer = true;
+		return true;
 	}
 	if (kernel && infer_syscall(names, type->name, arena, guess)) {
 		return guess->name != NULL;

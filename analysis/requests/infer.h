@@ -40,6 +40,9 @@ struct guess {
 	const char *note;  /* what could not be paired; NULL if nothing */
 };
 
+/* An event of this name is one. */
+bool infer_about_tracer(const char *event);
+
 /* False if out of memory. */
 bool infer_role(const struct infer_names *names, const struct event_type *type, struct arena *arena,
 		struct guess *guess);

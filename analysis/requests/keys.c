@@ -400,3 +400,44 @@ bool requests_read_keys(struct requests *r, const struct request *request, struc
 	return read_spans(r) && read_resources(r, requests_resources(r, kept)) &&
 	       unite_all(&r->keys_reader, out);
 }
+
+static uint32_t told_by(struct requests *r, uint32_t index, const struct event_copy *copy,
+		struct request_key *out, uint32_t max)
+{
+	const struct event event = copy_event(copy);
+	const struct keys_of_type *of = fields_of(r, copy->type);
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; of && i < of->n && n < max; i++) {
+		const struct key_field *from = &of->fields[i];
+		struct key_item item = {.span = index};
+
+		if ((from->at + 1) * 8 > copy->bytes) {
+			break;
+		}
+		if (!from->numeric &&
+				read_value(&event, &r->registry->types[copy->type].fields[from->at],
+						from, &item) &&
+				item.key.text) {
+			item.key.source = EXPLANATION_FIELD;
+			item.key.context = r->spans.items[index].context;
+			item.key.name = from->name;
+			out[n++] = item.key;
+		}
+	}
+	return n;
+}
+
+uint32_t requests_told(struct requests *r, uint32_t index, struct request_key *out, uint32_t max)
+{
+	const struct span *span = index < r->spans.n ? &r->spans.items[index] : NULL;
+	uint32_t n = 0;
+
+	if (span && span->entry) {
+		n = told_by(r, index, span->entry, out, max);
+	}
+	if (span && span->exit) {
+		n += told_by(r, index, span->exit, out + n, max - n);
+	}
+	return n;
+}

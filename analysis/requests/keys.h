@@ -56,4 +56,12 @@ struct requests;
 bool requests_read_keys(
 		struct requests *requests, const struct request *request, struct request_keys *out);
 
+/*
+ * What the events of a span of the request that was walked last tell in words: its string fields
+ * and labels, those that keys are made of. Returns how many, at most max; texts last as the
+ * request does.
+ */
+uint32_t requests_told(
+		struct requests *requests, uint32_t span, struct request_key *out, uint32_t max);
+
 #endif

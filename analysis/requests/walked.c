@@ -23,6 +23,13 @@ static bool reserve(struct measuring *m, uint32_t n_spans, uint32_t n_pieces)
 	return n_spans <= m->walked_span_room && n_pieces <= m->walked_piece_room;
 }
 
+static int32_t pid_of(const struct span *span)
+{
+	const struct event_copy *copy = span->entry ? span->entry : span->exit;
+
+	return copy ? copy->pid : -1;
+}
+
 bool requests_walk(struct requests *r, const struct request *request, struct walked *out)
 {
 	struct measuring *m = &r->measuring;
@@ -44,12 +51,15 @@ bool requests_walk(struct requests *r, const struct request *request, struct wal
 				.start_ns = span->start_ns,
 				.host = span->host,
 				.tid = span->tid,
+				.pid = pid_of(span),
+				.process = requests_process(r, span->host, span->tid, pid_of(span)),
 				.whole = span->entry != NULL};
 	}
 	for (uint32_t i = 0; i < m->path.n; i++) {
 		const struct path_piece *piece = &m->path.pieces[i];
 
 		m->walked_pieces[i] = (struct walked_piece){.span = piece->span,
+				.owner = measuring_owner(r, piece),
 				.own = piece->what == PATH_SELF,
 				.start_ns = at_ns,
 				.ns = piece->ns};

@@ -18,14 +18,16 @@ struct walked_span {
 	uint32_t parent; /* index, WALKED_NONE: the root */
 	uint64_t start_ns;
 	uint32_t host;
-	int32_t tid; /* -1: not known */
-	bool whole;  /* its entry was seen */
+	int32_t tid, pid; /* -1: not known */
+	uint32_t process; /* interned name; 0: not known */
+	bool whole;       /* its entry was seen */
 };
 
 /* A stretch of the critical path. */
 struct walked_piece {
-	uint32_t span; /* index */
-	bool own;      /* the span itself worked; false: it waited, was blocked, or sent */
+	uint32_t span;  /* index */
+	uint32_t owner; /* context: the span's, or a part of it such as (wait) */
+	bool own;       /* the span itself worked; false: it waited, was blocked, or sent */
 	uint64_t start_ns, ns;
 };
 

@@ -140,7 +140,25 @@ static bool wants_no_code(const struct truth *truth)
 	return strcmp(truth->kind, "host") == 0 || strcmp(truth->kind, "resource") == 0;
 }
 
-/* The host or service of host=NAME and cpu@NAME, as a word of its own. */
+static bool is_word(const char *said, const char *at, size_t length)
+{
+	char before = at == said ? ' ' : at[-1], after = at[length];
+
+	return !isalnum((unsigned char)before) && before != '-' && !isalnum((unsigned char)after) &&
+	       after != '-';
+}
+
+/* The process of a service: pt-NAME. */
+static bool is_process(const char *said, const char *at, size_t length)
+{
+	static const char prefix[] = "pt-";
+	size_t before = sizeof(prefix) - 1;
+
+	return (size_t)(at - said) >= before && memcmp(at - before, prefix, before) == 0 &&
+	       is_word(said, at - before, length + before);
+}
+
+/* The host or service of host=NAME and cpu@NAME, as a word of its own, or the latter's process. */
 static bool names_it(const char *said, const char *variable)
 {
 	const char *name = variable + strcspn(variable, "=@"), *at = said;
@@ -149,10 +167,8 @@ static bool names_it(const char *said, const char *variable)
 	name += *name != '\0';
 	length = strlen(name);
 	while (length && (at = strstr(at, name)) != NULL) {
-		char before = at == said ? ' ' : at[-1], after = at[length];
-
-		if (!isalnum((unsigned char)before) && before != '-' &&
-				!isalnum((unsigned char)after) && after != '-') {
+		if (is_word(said, at, length) || (variable[strcspn(variable, "=@")] == '@' &&
+								 is_process(said, at, length))) {
 			return true;
 		}
 		at += length;

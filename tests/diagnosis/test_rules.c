@@ -190,6 +190,15 @@ static void hosts_and_resources_are_no_code(void **state)
 	assert_true(judge(findings, &replica).hit1);
 	snprintf(findings, sizeof(findings), named, "scheduler", "diffuse");
 	assert_true(judge(findings, &hog).hit1);
+	/* A service's CPU by its process, which is not the same word; a host is not. */
+	snprintf(findings, sizeof(findings), named, "(pt-scheduler)", "diffuse");
+	assert_true(judge(findings, &hog).hit1);
+	snprintf(findings, sizeof(findings), named, "xpt-scheduler", "diffuse");
+	assert_false(judge(findings, &hog).hit1);
+	snprintf(findings, sizeof(findings), named, "pt-scheduler-2", "diffuse");
+	assert_false(judge(findings, &hog).hit1);
+	snprintf(findings, sizeof(findings), named, "pt-compute-1", "diffuse");
+	assert_false(judge(findings, &replica).hit1);
 	/* The other host, one whose name only begins so, code, and going on. */
 	snprintf(findings, sizeof(findings), named, "compute-2", "diffuse");
 	assert_false(judge(findings, &replica).hit1);

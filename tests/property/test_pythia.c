@@ -35,6 +35,8 @@ struct service {
 	bool ordered;   /* it is told when things begin */
 	double more_ns; /* that the fault takes longer, always, than was learned */
 	uint64_t random;
+	/* What is told of its two processes; NULL: nothing is. */
+	const struct pythia_site *sites;
 	uint32_t lost_at; /* the look at which control of the host is lost; 0: never */
 };
 
@@ -198,6 +200,20 @@ static uint32_t find_gaps(void *gapper, uint32_t group_id, uint64_t since_ns, ui
 	return out[1].after || out[0].after ? 2 : 1;
 }
 
+static uint32_t find_sites(void *gapper, uint32_t group_id, uint64_t since_ns, uint32_t context,
+		struct pythia_site *out, uint32_t max)
+{
+	const struct service *service = gapper;
+
+	(void)group_id;
+	(void)since_ns;
+	(void)context;
+	assert_true(max >= 2);
+	out[0] = service->sites[0];
+	out[1] = service->sites[1];
+	return 2;
+}
+
 /* What the loop is shown of the service after so many requests of the epoch. */
 static void look_at(
 		const struct service *service, struct sight *sight, uint64_t requests, bool varies)
@@ -336,7 +352,7 @@ static void lose(struct pythia *pythia, struct service *service, uint32_t look, 
 
 struct run {
 	enum stop_rule rule;
-	char where[512];
+	char where[512], text[768], host[64], process[64], next[256];
 	uint32_t steps, enabled;
 	bool around; /* not the fault itself was named, but what it lies in */
 };
@@ -356,6 +372,7 @@ static struct run run_loop(struct pythia *pythia, struct service *service, bool 
 				.groups = &groups,
 				.recent = &groups,
 				.gaps = service->ordered ? find_gaps : NULL,
+				.sites = service->sites ? find_sites : NULL,
 				.gapper = service};
 		struct snapshot *snapshot;
 		struct pythia_detail detail;
@@ -382,9 +399,14 @@ static struct run run_loop(struct pythia *pythia, struct service *service, bool 
 		snapshot = snapshot_create();
 		assert_int_equal(pythia_fill(pythia, snapshot), STATUS_OK);
 		if (snapshot->steps.n_findings) {
-			run.rule = snapshot->steps.findings[0].rule;
-			snprintf(run.where, sizeof(run.where), "%s",
-					snapshot->steps.findings[0].where);
+			const struct steps_finding *finding = &snapshot->steps.findings[0];
+
+			run.rule = finding->rule;
+			snprintf(run.where, sizeof(run.where), "%s", finding->where);
+			snprintf(run.text, sizeof(run.text), "%s", finding->text);
+			snprintf(run.host, sizeof(run.host), "%s", finding->host);
+			snprintf(run.process, sizeof(run.process), "%s", finding->process);
+			snprintf(run.next, sizeof(run.next), "%s", finding->next);
 		}
 		run.steps = snapshot->steps.n;
 		run.enabled = snapshot->steps.ever_enabled;
@@ -752,9 +774,83 @@ static void learns_in_vain_once(void **state)
 	names_destroy(names);
 }
 
+static struct run diagnose_with_sites(const struct pythia_site *sites)
+{
+	struct names *names = names_create(100000);
+	struct pythia *pythia = pythia_create(names);
+	struct service *service = test_malloc(sizeof(*service));
+	struct run run;
+
+	make_service(service, 7, 60);
+	service->sites = sites;
+	offer_all(pythia, service);
+	pythia_set_mode(pythia, MODE_AUTOPILOT, SECOND);
+	learn_all(pythia, service);
+	run = run_loop(pythia, service, true);
+	test_free(service);
+	pythia_destroy(pythia);
+	names_destroy(names);
+	return run;
+}
+
+/*
+ * A process that is slow at all it does is the verdict, and no point is enabled; where some of it
+ * is well, one place adds nearly all, or the group varies elsewhere, the code is searched, and told
+ * where it runs.
+ */
+static void names_the_process_that_is_slow(void **state)
+{
+	static const struct pythia_site well = {.host = "node-2",
+			.process = "app",
+			.tells = "",
+			.places = 9,
+			.along = 1,
+			.working = 1,
+			.most = 1,
+			.times = 1.4};
+	static const struct pythia_site slow = {.host = "node-1",
+			.process = "app",
+			.tells = "",
+			.phi = 0.9,
+			.places = 9,
+			.along = 7,
+			.working = 4,
+			.most = 0.3,
+			.times = 3};
+	struct pythia_site sites[2] = {slow, well};
+	struct run run = diagnose_with_sites(sites);
+
+	(void)state;
+	assert_int_equal(run.rule, STOP_DIFFUSE);
+	assert_int_equal(run.enabled, 0);
+	assert_string_equal(run.host, "node-1");
+	assert_string_equal(run.process, "app");
+	assert_non_null(strstr(run.text, "all that app on node-1 does is slow at the same times: "
+					 "7 of 9 places"));
+	assert_non_null(strstr(run.text, "not so app on node-2, which does the same"));
+	assert_non_null(strstr(run.next, "app on node-1: its CPU"));
+	sites[0].along = 5;
+	run = diagnose_with_sites(sites);
+	assert_int_equal(run.rule, STOP_CODE);
+	assert_string_equal(run.host, "node-1");
+	assert_non_null(strstr(run.next, " in app on node-1: no deeper point"));
+	sites[0] = slow;
+	sites[0].most = 0.9;
+	assert_int_equal(diagnose_with_sites(sites).rule, STOP_CODE);
+	sites[0] = slow;
+	sites[0].working = 1; /* they wait for it, and it works as ever: a queue */
+	assert_int_equal(diagnose_with_sites(sites).rule, STOP_CODE);
+	sites[0] = slow;
+	sites[0].phi = sites[1].phi = 0.4;
+	run = diagnose_with_sites(sites);
+	assert_int_equal(run.rule, STOP_CODE);
+	assert_string_equal(run.host, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(names_the_process_that_is_slow),
 			cmocka_unit_test(finds_what_slows_all),
 			cmocka_unit_test(survives_lost_control),
 			cmocka_unit_test(learns_in_vain_once),

@@ -55,6 +55,8 @@ struct steps_finding {
 	bool dwarfed; /* it names nothing, and what costs much more is searched, or will be soon */
 	const char *text;  /* the verdict, or what is looked at now, in one sentence */
 	const char *where; /* calling context; "" if none */
+	/* Where that varies, if in one process alone; "" if not known. */
+	const char *host, *process;
 	double phi, phi_low, phi_high;
 	uint64_t requests;
 	uint32_t n_steps;

@@ -1,0 +1,422 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "groups/sites.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "groups/walk.h"
+#include "stats/together.h"
+
+#define MAX_PARTS   (1u << 20)
+#define MAX_TELLS   8u
+#define TELLS_OF    32u /* requests of a group: names of processes do not change */
+#define MAX_TOLD    16u /* values of a span */
+#define SITE_BEYOND UINT32_MAX
+
+/* What a context of a request takes of the critical path at a site. */
+struct part {
+	uint64_t at_ns, ns, request;
+	uint32_t site, group, context, place;
+	bool own;
+};
+
+/* A field that events of a site tell, and what it says. */
+struct tell {
+	uint32_t name;
+	uint32_t n;
+	bool varies;
+	char text[SITE_TELLS];
+};
+
+struct site {
+	struct group_site figures;
+	double now, sum, product; /* of the group that is asked for: S of a request, S, S T */
+	uint32_t n_tells;
+	struct tell tells[MAX_TELLS];
+};
+
+struct work {
+	struct groups *groups;
+	uint32_t group_id, context;
+	uint64_t since_ns;
+	struct site sites[SITES_MAX];
+	uint32_t n_sites;
+	struct part *parts;
+	uint32_t n, room, begun; /* begun: first of the request at hand */
+	double requests, total, squares;
+	bool failed;
+};
+
+/* ---- who ---- */
+
+static uint32_t site_of(struct work *work, const struct walked_span *span)
+{
+	for (uint32_t i = 0; i < work->n_sites; i++) {
+		const struct group_site *site = &work->sites[i].figures;
+
+		if (site->host == span->host && site->pid == span->pid &&
+				(span->pid >= 0 || site->process == span->process)) {
+			return i;
+		}
+	}
+	if (work->n_sites == SITES_MAX) {
+		return SITE_BEYOND;
+	}
+	work->sites[work->n_sites].figures = (struct group_site){
+			.host = span->host, .pid = span->pid, .process = span->process};
+	return work->n_sites++;
+}
+
+static struct tell *tell_of(struct site *site, uint32_t name)
+{
+	for (uint32_t i = 0; i < site->n_tells; i++) {
+		if (site->tells[i].name == name) {
+			return &site->tells[i];
+		}
+	}
+	return NULL;
+}
+
+static void note_told(struct site *site, const struct request_key *key)
+{
+	struct tell *tell = tell_of(site, key->name);
+	char text[SITE_TELLS];
+
+	snprintf(text, sizeof(text), "%.*s", (int)key->length, key->text);
+	if (tell) {
+		tell->n++;
+		tell->varies |= strcmp(tell->text, text) != 0;
+	} else if (site->n_tells < MAX_TELLS && text[0]) {
+		tell = &site->tells[site->n_tells++];
+		*tell = (struct tell){.name = key->name, .n = 1};
+		memcpy(tell->text, text, sizeof(text));
+	}
+}
+
+static void note_tells(struct work *work, const struct walked *walked)
+{
+	const struct groups_config *config = &work->groups->config;
+	struct request_key told[MAX_TOLD];
+
+	for (uint32_t i = 0; i < walked->n_spans && config->told; i++) {
+		uint32_t site = site_of(work, &walked->spans[i]);
+		uint32_t n = site == SITE_BEYOND
+					     ? 0
+					     : config->told(config->measurer, i, told, MAX_TOLD);
+
+		for (uint32_t k = 0; k < n; k++) {
+			note_told(&work->sites[site], &told[k]);
+		}
+	}
+}
+
+static bool are_called_alike(const struct site *a, const struct site *b)
+{
+	return a->figures.host == b->figures.host && a->figures.process == b->figures.process;
+}
+
+/* No other site of the same name tells the same by that field. */
+static bool sets_apart(const struct work *work, const struct site *site, const struct tell *tell)
+{
+	for (uint32_t i = 0; i < work->n_sites; i++) {
+		struct site *other = (struct site *)(uintptr_t)&work->sites[i];
+		const struct tell *its;
+
+		if (other == site || !are_called_alike(site, other)) {
+			continue;
+		}
+		its = tell_of(other, tell->name);
+		if (!its || its->varies || strcmp(its->text, tell->text) == 0) {
+			return false;
+		}
+	}
+	return true;
+}
+
+static void name_site(const struct work *work, struct site *site)
+{
+	const struct tell *best = NULL;
+	uint32_t alike = 0;
+
+	for (uint32_t i = 0; i < work->n_sites; i++) {
+		alike += are_called_alike(site, &work->sites[i]);
+	}
+	for (uint32_t i = 0; i < site->n_tells && alike > 1; i++) {
+		const struct tell *tell = &site->tells[i];
+
+		if (!tell->varies && (!best || tell->n > best->n) && sets_apart(work, site, tell)) {
+			best = tell;
+		}
+	}
+	if (best) {
+		memcpy(site->figures.tells, best->text, sizeof(site->figures.tells));
+	}
+}
+
+/* ---- what ---- */
+
+static struct part *part_of(struct work *work, uint32_t site, uint32_t group, uint32_t context)
+{
+	for (uint32_t i = work->begun; i < work->n; i++) {
+		if (work->parts[i].context == context && work->parts[i].site == site) {
+			return &work->parts[i];
+		}
+	}
+	if (work->n == work->room) {
+		uint32_t room = work->room ? 2 * work->room : 1024;
+		struct part *parts = room <= MAX_PARTS ? realloc(work->parts, room * sizeof(*parts))
+						       : NULL;
+
+		if (!parts) {
+			work->failed = true;
+			return NULL;
+		}
+		work->parts = parts;
+		work->room = room;
+	}
+	work->parts[work->n] = (struct part){.site = site, .group = group, .context = context};
+	return &work->parts[work->n++];
+}
+
+static void count_shares(struct work *work, const struct walked *walked)
+{
+	double total = (double)walked->total_ns;
+
+	work->requests++;
+	work->total += total;
+	work->squares += total * total;
+	for (uint32_t i = work->begun; i < work->n; i++) {
+		const struct part *part = &work->parts[i];
+
+		if (!work->context || part->context == work->context) {
+			work->sites[part->site].now += (double)part->ns;
+		}
+	}
+	for (uint32_t i = 0; i < work->n_sites; i++) {
+		struct site *site = &work->sites[i];
+
+		site->figures.requests += site->now > 0;
+		site->sum += site->now;
+		site->product += site->now * total;
+		site->now = 0;
+	}
+}
+
+static void count_walked(struct work *work, uint32_t group, const struct request *request,
+		const struct walked *walked)
+{
+	work->begun = work->n;
+	for (uint32_t i = 0; i < walked->n_pieces; i++) {
+		const struct walked_piece *piece = &walked->pieces[i];
+		uint32_t site = site_of(work, &walked->spans[piece->span]);
+		struct part *part = site == SITE_BEYOND ? NULL
+							: part_of(work, site, group, piece->owner);
+
+		if (!part) {
+			continue;
+		}
+		if (!part->ns) {
+			part->at_ns = piece->start_ns;
+			part->request = request->id;
+			part->own = piece->own;
+		}
+		part->ns += piece->ns;
+	}
+	if (group == work->group_id && request->start_ns >= work->since_ns) {
+		count_shares(work, walked);
+	}
+}
+
+static void walk_groups(struct work *work)
+{
+	struct groups *groups = work->groups;
+	uint64_t back_ns = 2 * groups->config.window_ns;
+	uint64_t from_ns = groups->now_ns > back_ns ? groups->now_ns - back_ns : 0;
+	uint32_t left = SITES_REQUESTS;
+
+	/* The one that is asked for first: all others may have no room. */
+	for (uint32_t i = 0; i <= groups->n && left && !work->failed; i++) {
+		uint32_t group = i ? i : work->group_id;
+		uint32_t fair = left / (groups->n - i + 1) + 1;
+		struct walk walk = walk_begin(groups, HORIZON_ALL, group, from_ns,
+				i == 0 || fair > SITES_OF_GROUP ? SITES_OF_GROUP : fair);
+
+		for (uint32_t n = 0; i != work->group_id && !work->failed && walk_next(&walk);
+				n++) {
+			left -= left > 0;
+			count_walked(work, group, walk.request, &walk.walked);
+			if (n < TELLS_OF) {
+				note_tells(work, &walk.walked);
+			}
+		}
+	}
+}
+
+/* ---- whether all of it goes together ---- */
+
+static int by_place(const void *left, const void *right)
+{
+	const struct part *a = left, *b = right;
+
+	if (a->site != b->site) {
+		return a->site < b->site ? -1 : 1;
+	}
+	if (a->group != b->group) {
+		return a->group < b->group ? -1 : 1;
+	}
+	return a->context != b->context ? (a->context < b->context ? -1 : 1) : 0;
+}
+
+static int by_time(const void *left, const void *right)
+{
+	const struct part *a = left, *b = right;
+
+	if (a->at_ns != b->at_ns) {
+		return a->at_ns < b->at_ns ? -1 : 1;
+	}
+	return a->place != b->place ? (a->place < b->place ? -1 : 1)
+				    : (a->request > b->request) - (a->request < b->request);
+}
+
+static int by_size(const void *left, const void *right)
+{
+	const double *a = left, *b = right;
+
+	return (*a > *b) - (*a < *b);
+}
+
+/* A place, by its first part. */
+struct kind {
+	uint32_t group;
+	bool own;
+};
+
+static void count_along(struct group_site *site, const struct together_place *places,
+		const struct kind *kinds, uint32_t n, double *times)
+{
+	double sum = 0, most = 0;
+	uint32_t last = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct together_place *place = &places[i];
+
+		site->places += place->judged;
+		if (place->judged && place->along) {
+			times[site->along++] = place->busy_ns / fmax(place->calm_ns, 1);
+			sum += (place->busy_ns - place->calm_ns) * place->n;
+			most = fmax(most, (place->busy_ns - place->calm_ns) * place->n);
+			site->working += kinds[i].own;
+			site->groups += kinds[i].group != last; /* in order of groups */
+			last = kinds[i].group;
+		}
+	}
+	qsort(times, site->along, sizeof(*times), by_size);
+	site->most = sum > 0 ? most / sum : 0;
+	site->times = site->along ? times[site->along / 2] : 0;
+}
+
+/* Parts of one site, in order of their places. */
+static bool judge_site(struct group_site *site, struct part *parts, uint32_t n)
+{
+	struct together_item *items = malloc((n + 1) * sizeof(*items));
+	struct together_place *places = malloc((n + 1) * sizeof(*places));
+	struct kind *kinds = malloc((n + 1) * sizeof(*kinds));
+	double *times = malloc((n + 1) * sizeof(*times));
+	bool done = items && places && kinds && times;
+	uint32_t n_places = 0;
+
+	for (uint32_t i = 0; i < n && done; i++) {
+		if (i == 0 || by_place(&parts[i - 1], &parts[i]) != 0) {
+			kinds[n_places++] = (struct kind){parts[i].group, parts[i].own};
+		}
+		parts[i].place = n_places - 1;
+	}
+	qsort(parts, n, sizeof(*parts), by_time);
+	for (uint32_t i = 0; i < n && done; i++) {
+		items[i] = (struct together_item){.at_ns = parts[i].at_ns,
+				.request = parts[i].request,
+				.place = parts[i].place,
+				.ns = (double)parts[i].ns};
+	}
+	done = done && together_judge(items, n, places, n_places);
+	if (done) {
+		count_along(site, places, kinds, n_places, times);
+	}
+	free(items);
+	free(places);
+	free(kinds);
+	free(times);
+	return done;
+}
+
+static void judge_sites(struct work *work)
+{
+	qsort(work->parts, work->n, sizeof(*work->parts), by_place);
+	for (uint32_t i = 0, end; i < work->n && !work->failed; i = end) {
+		uint32_t site = work->parts[i].site;
+
+		for (end = i; end < work->n && work->parts[end].site == site; end++) {
+		}
+		work->failed = !judge_site(&work->sites[site].figures, &work->parts[i], end - i);
+	}
+}
+
+/* ---- the whole ---- */
+
+static int by_phi(const void *left, const void *right)
+{
+	const struct site *a = left, *b = right;
+
+	return a->figures.phi != b->figures.phi ? (a->figures.phi > b->figures.phi ? -1 : 1)
+						: (a->figures.pid > b->figures.pid) -
+								  (a->figures.pid < b->figures.pid);
+}
+
+static uint32_t finish(struct work *work, struct group_site *out, uint32_t max)
+{
+	double variance = work->squares - work->total * work->total / fmax(work->requests, 1);
+	uint32_t n = work->n_sites < max ? work->n_sites : max;
+
+	if (work->requests < ENOUGH_REQUESTS || variance <= 0) {
+		return 0;
+	}
+	judge_sites(work);
+	if (work->failed) {
+		return 0;
+	}
+	for (uint32_t i = 0; i < work->n_sites; i++) {
+		struct site *site = &work->sites[i];
+
+		site->figures.phi = (site->product - site->sum * work->total / work->requests) /
+				    variance;
+		name_site(work, site);
+	}
+	qsort(work->sites, work->n_sites, sizeof(*work->sites), by_phi);
+	for (uint32_t i = 0; i < n; i++) {
+		out[i] = work->sites[i].figures;
+	}
+	return n;
+}
+
+uint32_t groups_sites(struct groups *groups, uint32_t group_id, uint64_t since_ns, uint32_t context,
+		struct group_site *out, uint32_t max)
+{
+	struct work *work = calloc(1, sizeof(*work));
+	uint32_t n = 0;
+
+	if (!work || !group_id || group_id > groups->n) {
+		free(work);
+		return 0;
+	}
+	*work = (struct work){.groups = groups,
+			.group_id = group_id,
+			.context = context,
+			.since_ns = since_ns};
+	walk_groups(work);
+	n = finish(work, out, max);
+	free(work->parts);
+	free(work);
+	return n;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_GROUPS_SITES_H
+#define PT_GROUPS_SITES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "groups/groups.h"
+
+/*
+ * In which processes the time of a group's requests varies, and whether all that such a process
+ * does is slow at the same times, for requests of any group: then no piece of code is at fault, but
+ * the process or its host (stats/together.h).
+ *
+ * Where requests choose between sites a share may be above 1, and that of the others below 0: those
+ * that take their time elsewhere take none here.
+ *
+ * A site is a process of a host, or the host where no trace tells processes. A place is what one
+ * calling context (or its waiting) of one group takes of the critical path there.
+ *
+ * From kept requests of twice the window, at most SITES_OF_GROUP of a group and about
+ * SITES_REQUESTS of all, fairly shared, the newest of each; each costs as much as measuring it.
+ * Memory, while it works: 100 bytes a request and context. Shares are estimates without an
+ * interval.
+ */
+#define SITES_MAX      32u
+#define SITES_OF_GROUP 256u
+#define SITES_REQUESTS 2048u
+#define SITE_TELLS     64u
+
+struct group_site {
+	uint32_t host;          /* number in the registry */
+	int32_t pid;            /* -1: not known */
+	uint32_t process;       /* interned name; 0: not known */
+	char tells[SITE_TELLS]; /* "compute-1": where another process of the host has the same name,
+				   a value that all its events tell and none of that one's; or "" */
+	double phi;             /* of the group's variance: what was asked for, there */
+	uint32_t requests;      /* of the group: with a part of it there */
+	uint32_t places;        /* that could be judged */
+	uint32_t along;         /* of these, slow when the others are; */
+	uint32_t working;       /* of those, such in which code works, rather than waits */
+	uint32_t groups;        /* whose requests have places that go along */
+	/* Of what they take longer then, all together, the share of the one that adds most. */
+	double most;
+	double times; /* slower, in the middle of those along; 0: none is */
+};
+
+/*
+ * What a context (0: any) holds at each site of the variance of the group's requests that started
+ * at since_ns or later, the largest share first; returns how many, 0 if there are too few requests,
+ * or no memory.
+ */
+uint32_t groups_sites(struct groups *groups, uint32_t group_id, uint64_t since_ns, uint32_t context,
+		struct group_site *out, uint32_t max);
+
+#endif

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pythia/internal.h"
+
+/*
+ * In which process, on which host. What varies in all that one process does, at the same times, is
+ * no piece of its code: the CPU it gets, its host, or what all of it waits for. Then no further
+ * point would tell more, and none is enabled.
+ *
+ * That takes evidence from many places: waiting and working, of any requests. Where one place makes
+ * most of what is added, it is that place which may starve the others, and the search goes on.
+ */
+#define SITES_MOST  32u
+#define SITE_PHI    0.5 /* of the group's variance, as for a verdict on code */
+#define PLACES      4u  /* judged, to say "all that it does" */
+#define MOST_PLACES (2.0 / 3)
+#define FEW_PLACES  (1.0 / 3) /* up to which a process is well */
+#define WORKING     2u        /* that work, and do not only wait for it */
+#define ONE_PLACE   0.8       /* of what is added: it explains more than its share */
+#define HELD_THERE  0.8       /* of a place's own share: it varies in one process alone */
+#define AGAIN_NS    (5 * NS_PER_S)
+#define WINDOW_NS   (10 * NS_PER_S)
+#define WINDOWS     2u
+#define WELL        2u /* other processes, for it not to be the machine */
+
+bool site_is_slow(const struct pythia_site *site)
+{
+	return site->places >= PLACES && site->along >= MOST_PLACES * site->places &&
+	       site->working >= WORKING && site->most <= ONE_PLACE;
+}
+
+static bool is_well(const struct pythia_site *site)
+{
+	return site->places >= PLACES && site->along <= FEW_PLACES * site->places;
+}
+
+void site_text(const struct pythia_site *site, char *out, size_t size)
+{
+	char process[128] = "";
+
+	if (site->process[0] && site->tells[0]) {
+		snprintf(process, sizeof(process), "%.40s (%.60s)", site->process, site->tells);
+	} else if (site->process[0]) {
+		snprintf(process, sizeof(process), "%.100s", site->process);
+	} else if (site->pid >= 0) {
+		snprintf(process, sizeof(process), "process %d%s%.60s%s", site->pid,
+				site->tells[0] ? " (" : "", site->tells, site->tells[0] ? ")" : "");
+	}
+	snprintf(out, size, "%s%s%s", process, process[0] && site->host[0] ? " on " : "",
+			site->host[0] || process[0] ? site->host : "one process");
+}
+
+static void set(char **at, const char *text)
+{
+	char *copy = strdup(text);
+
+	if (copy) {
+		free(*at);
+		*at = copy;
+	}
+}
+
+static void take_site(struct finding *finding, const struct pythia_site *site)
+{
+	char text[SITE_TEXT];
+
+	site_text(site, text, sizeof(text));
+	set(&finding->site, text);
+	set(&finding->host, site->host);
+	set(&finding->process, site->process);
+}
+
+/* Another finding says so already; NULL: none does. */
+static const struct finding *told_by(const struct pythia *pythia, const struct finding *but)
+{
+	for (uint32_t i = 0; i < pythia->n_findings; i++) {
+		const struct finding *finding = &pythia->findings[i];
+
+		if (finding != but && finding->at_site && finding->rule == STOP_DIFFUSE &&
+				strcmp(finding->site, but->site) == 0) {
+			return finding;
+		}
+	}
+	return NULL;
+}
+
+static bool are_twins(const struct pythia_site *a, const struct pythia_site *b)
+{
+	return a->process[0] && strcmp(a->process, b->process) == 0;
+}
+
+/* Which others are as slow, and which are not: those with the same code first. */
+static void others_text(const struct pythia_site *sites, uint32_t n, char *out, size_t size)
+{
+	const struct pythia_site *ill = NULL, *twin = NULL;
+	char text[SITE_TEXT];
+	uint32_t n_ill = 0, n_well = 0;
+
+	for (uint32_t i = 1; i < n; i++) {
+		bool slow = site_is_slow(&sites[i]), well = is_well(&sites[i]);
+
+		n_ill += slow;
+		n_well += well;
+		ill = slow && !ill ? &sites[i] : ill;
+		twin = well && !twin && are_twins(&sites[0], &sites[i]) ? &sites[i] : twin;
+	}
+	out[0] = '\0';
+	if (ill) {
+		site_text(ill, text, sizeof(text));
+		snprintf(out, size, "; so is %s%s", text, n_ill > 1 ? " and others" : "");
+	} else if (twin) {
+		site_text(twin, text, sizeof(text));
+		snprintf(out, size, "; not so %s, which does the same", text);
+	} else if (n_well) {
+		snprintf(out, size, "; not so %u other process%s", n_well, n_well > 1 ? "es" : "");
+	}
+}
+
+bool site_verdict(struct pythia *pythia, struct finding *finding,
+		const struct pythia_detail *detail, const struct pythia_look *look, char *out,
+		size_t size)
+{
+	struct pythia_site sites[SITES_MOST];
+	const struct finding *told;
+	char others[SITE_TEXT + 64];
+	uint32_t n;
+
+	if (!look->sites || finding->slow ||
+			(finding->sites_ns && look->now_ns < finding->sites_ns + AGAIN_NS)) {
+		return false;
+	}
+	finding->sites_ns = look->now_ns;
+	n = look->sites(look->gapper, detail->row->id, detail->row->since_ns, 0, sites, SITES_MOST);
+	if (n == 0 || sites[0].phi < SITE_PHI || !site_is_slow(&sites[0])) {
+		return false;
+	}
+	take_site(finding, &sites[0]);
+	told = told_by(pythia, finding);
+	others_text(sites, n, others, sizeof(others));
+	snprintf(out, size,
+			"%s: all that %s does is slow at the same times%s%s: %u of %u places, %.1f "
+			"times in the middle; %.0f%% of the variance is there%s; not the code, but "
+			"its CPU, its host, or what all of it waits for",
+			detail->row->type, finding->site, told ? ", as for " : "",
+			told ? names_text(pythia->names, told->type) : "", sites[0].along,
+			sites[0].places, sites[0].times, 100 * fmin(sites[0].phi, 1), others);
+	finding->at_site = true;
+	return true;
+}
+
+/* The worst of those that go beyond their norms, and are excused so far. */
+static const struct groups_row *worst_beyond(
+		const struct pythia *pythia, const struct groups_view *recent)
+{
+	const struct groups_row *worst = NULL;
+
+	for (uint32_t i = 0; i < recent->n; i++) {
+		const struct groups_row *row = &recent->rows[i];
+
+		if (norms_beyond(pythia, row) && norms_excuse(pythia, row) &&
+				(!worst || row->variation_share > worst->variation_share)) {
+			worst = row;
+		}
+	}
+	return worst;
+}
+
+/* One process alone is slow, and some others are known to be well. */
+static bool is_alone(const struct pythia_site *sites, uint32_t n)
+{
+	uint32_t n_well = 0, n_slow = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		n_well += is_well(&sites[i]);
+		n_slow += site_is_slow(&sites[i]);
+	}
+	return n > 0 && sites[0].phi >= SITE_PHI && site_is_slow(&sites[0]) && n_slow == 1 &&
+	       n_well >= WELL;
+}
+
+void site_watch(struct pythia *pythia, const struct pythia_look *look)
+{
+	struct pythia_site sites[SITES_MOST];
+	const struct groups_row *row;
+	char text[SITE_TEXT];
+	uint32_t n;
+
+	if (!look->sites || pythia->now_ns < pythia->slow_site.ns + WINDOW_NS) {
+		return;
+	}
+	pythia->slow_site.ns = pythia->now_ns;
+	row = worst_beyond(pythia, look->recent);
+	n = row ? look->sites(look->gapper, row->id, row->since_ns, 0, sites, SITES_MOST) : 0;
+	if (!is_alone(sites, n)) {
+		pythia->slow_site.windows = 0;
+		return;
+	}
+	site_text(&sites[0], text, sizeof(text));
+	pythia->slow_site.windows = strcmp(text, pythia->slow_site.text) == 0
+						    ? pythia->slow_site.windows + 1
+						    : 1;
+	memcpy(pythia->slow_site.text, text, sizeof(text));
+	if (pythia->slow_site.windows >= WINDOWS) {
+		norms_let_through(pythia, row);
+	}
+}
+
+void site_of_place(struct finding *finding, const struct pythia_detail *detail,
+		const struct pythia_look *look, const struct tree_row *place)
+{
+	struct pythia_site sites[SITES_MOST];
+	uint32_t n = look->sites ? look->sites(look->gapper, detail->row->id, detail->row->since_ns,
+						   place->context, sites, SITES_MOST)
+				 : 0;
+	double sum = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		sum += sites[i].phi;
+	}
+	if (n > 0 && sites[0].phi > 0 && sites[0].phi >= HELD_THERE * sum) {
+		take_site(finding, &sites[0]);
+	}
+}
+
+void site_release(struct finding *finding)
+{
+	free(finding->site);
+	free(finding->host);
+	free(finding->process);
+}
