@@ -18,21 +18,23 @@
 static bool judge_group(
 		struct groups *groups, const struct view *view, struct group *group, uint64_t *work)
 {
+	struct groups_row *row = &groups->cache.rows[group->index];
+	uint8_t judged = (uint8_t)(1u << groups->cached);
 	const struct totals *totals;
 
-	if (group->judged || !view_has(view, group)) {
+	if ((group->rows_judged & judged) || !view_has(view, group)) {
 		return true;
 	}
-	group->judged = true;
-	if (groups->rows[group->index].missing || groups->rows[group->index].lossy) {
+	group->rows_judged |= judged;
+	if (row->missing || row->lossy) {
 		return true;
 	}
 	totals = view_totals(groups, view, group);
 	if (!totals) {
 		return false;
 	}
-	*work += detect_row(&groups->rows[group->index], &totals->moments, &totals->histogram,
-			group->was, groups->config.cov_limit);
+	*work += detect_row(row, &totals->moments, &totals->histogram, group->was,
+			groups->config.cov_limit);
 	return true;
 }
 
