@@ -45,6 +45,9 @@ enum status judge_rows(struct groups *groups, const struct view *view, const str
 	uint32_t i, turn = groups->judge_next;
 	uint64_t work = 0;
 
+	if (focus->parts & FOCUS_UNJUDGED) {
+		return STATUS_OK;
+	}
 	if (focus->group_id && focus->group_id <= view->n_groups) {
 		ok = judge_group(groups, view, groups->items[focus->group_id - 1], &work);
 	}
