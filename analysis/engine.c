@@ -43,7 +43,7 @@ struct engine {
 
 	uint64_t in, late, dropped, discarded; /* dropped: copies and damaged events */
 	uint64_t first_ns, now_ns;
-	bool started, finished; /* finished: nothing has come since engine_finish() */
+	bool started, finished; /* finished: nothing has come since all ended, see finish() */
 	bool pinned;
 	uint64_t pinned_ns;
 	uint64_t next_tidy_ns;          /* see tidy() */
@@ -293,6 +293,20 @@ uint32_t engine_add_stream(struct engine *engine, const struct stream_desc *stre
 	return registry_add_stream(&engine->registry, stream);
 }
 
+/*
+ * Nobody is left who could end what is open, or go on with what was begun: event time itself stands
+ * still. Once: the end of the last session is the end of a recording, too.
+ */
+static void finish(struct engine *engine)
+{
+	if (engine->finished) {
+		return;
+	}
+	requests_finish(engine->requests);
+	loop_finish(&engine->loop, engine->now_ns);
+	engine->finished = true;
+}
+
 void engine_end_session(struct engine *engine, uint32_t session)
 {
 	uint32_t i;
@@ -303,10 +317,7 @@ void engine_end_session(struct engine *engine, uint32_t session)
 			return;
 		}
 	}
-	/* Nobody is left who could end what is open, or go on with what was begun: event time
-	 * itself stands still. */
-	requests_finish(engine->requests);
-	loop_finish(&engine->loop, engine->now_ns);
+	finish(engine);
 }
 
 bool engine_next_symbol(struct engine *engine, struct symbol_query *query)
@@ -450,9 +461,7 @@ void engine_advance(struct engine *engine, uint64_t ts_ns)
 
 void engine_finish(struct engine *engine)
 {
-	requests_finish(engine->requests);
-	loop_finish(&engine->loop, engine->now_ns);
-	engine->finished = true;
+	finish(engine);
 }
 
 uint64_t engine_time(const struct engine *engine)

@@ -340,17 +340,30 @@ static const struct explain_table *table(
 	return groups_table(context, group_id, since_ns, arena);
 }
 
+static uint32_t rows(void *context, uint32_t group_id, uint64_t since_ns)
+{
+	return groups_table_rows(context, group_id, since_ns);
+}
+
 static struct pythia_keys keys_of(const struct loop *loop)
 {
-	return (struct pythia_keys){
-			.collect = collect, .table = table, .context = loop->host.groups};
+	return (struct pythia_keys){.collect = collect,
+			.table = table,
+			.rows = rows,
+			.context = loop->host.groups};
+}
+
+/* The rows of the epoch, as far as explaining needs them. */
+static struct snapshot *answer_unjudged(struct loop *loop)
+{
+	return answer(loop, (struct focus){.horizon = HORIZON_EPOCH,
+					    .parts = FOCUS_GROUPS | FOCUS_UNJUDGED});
 }
 
 void loop_explain_look(struct loop *loop, uint64_t now_ns)
 {
 	struct pythia_keys keys = keys_of(loop);
-	struct snapshot *epoch = answer(
-			loop, (struct focus){.horizon = HORIZON_EPOCH, .parts = FOCUS_GROUPS});
+	struct snapshot *epoch = answer_unjudged(loop);
 
 	pythia_explain_look(loop->pythia, &keys, epoch ? &epoch->groups : NULL, now_ns);
 	snapshot_destroy(epoch);
@@ -366,8 +379,7 @@ void loop_slice(struct loop *loop, uint64_t now_ns)
 void loop_finish(struct loop *loop, uint64_t now_ns)
 {
 	struct pythia_keys keys = keys_of(loop);
-	struct snapshot *epoch = answer(
-			loop, (struct focus){.horizon = HORIZON_EPOCH, .parts = FOCUS_GROUPS});
+	struct snapshot *epoch = answer_unjudged(loop);
 
 	pythia_explain_finish(loop->pythia, &keys, epoch ? &epoch->groups : NULL, now_ns);
 	loop->slice_ns = UINT64_MAX;

@@ -108,7 +108,7 @@ void baseline_apply(struct groups *groups, struct group *group)
 		found = *baseline_place(copy, names_text(groups->names, group->type), group->label);
 	}
 	group->was = found ? &copy->groups[found - 1] : NULL;
-	group->judged = false;
+	group->rows_judged = 0;
 }
 
 enum status groups_set_baseline(struct groups *groups, const struct baseline *baseline)
@@ -122,8 +122,10 @@ enum status groups_set_baseline(struct groups *groups, const struct baseline *ba
 	groups->baseline = copy;
 	for (uint32_t i = 0; i < groups->n; i++) {
 		baseline_apply(groups, groups->items[i]);
-		groups->rows[i].shift = 0;
-		groups->rows[i].detection &= ~(uint32_t)DETECTION_SHIFTED;
+		for (uint32_t h = 0; h < HORIZON_COUNT; h++) {
+			groups->caches[h].rows[i].shift = 0;
+			groups->caches[h].rows[i].detection &= ~(uint32_t)DETECTION_SHIFTED;
+		}
 	}
 	return STATUS_OK;
 }

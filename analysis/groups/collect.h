@@ -48,5 +48,7 @@ bool groups_collect(struct groups *groups, uint32_t group_id, bool on);
  */
 const struct explain_table *groups_table(
 		struct groups *groups, uint32_t group_id, uint64_t since_ns, struct arena *arena);
+/* How many rows it would have. */
+uint32_t groups_table_rows(const struct groups *groups, uint32_t group_id, uint64_t since_ns);
 
 #endif

@@ -103,23 +103,24 @@ static void row_fill(
 static struct groups_row *row_of(
 		struct groups *groups, const struct view *view, struct group *group)
 {
-	struct groups_row *row = &groups->rows[group->index];
+	struct groups_row *row = &groups->cache.rows[group->index];
+	uint8_t cached = (uint8_t)(1u << groups->cached);
 	const struct totals *totals;
 
-	if (view->tip && group->row_valid) {
+	if (view->tip && (group->rows_valid & cached)) {
 		return row;
 	}
-	group->row_valid = false;
+	group->rows_valid &= (uint8_t)~cached;
 	totals = view_totals(groups, view, group);
 	if (!totals) {
 		return NULL;
 	}
-	row_fill(row, &groups->medians[group->index], totals);
+	row_fill(row, &groups->cache.medians[group->index], totals);
 	row->id = group->index + 1;
 	row->objective_ns = group->objective_ns;
 	row->worst_request = view_slowest(groups, view, group);
-	group->row_valid = view->tip;
-	group->judged = false;
+	group->rows_valid |= view->tip ? cached : 0;
+	group->rows_judged &= (uint8_t)~cached;
 	return row;
 }
 
@@ -136,16 +137,40 @@ static int by_value(const void *left, const void *right)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Cached rows are of one horizon. */
+/* Until an epoch is begun it is everything. */
 static void rows_switch(struct groups *groups, enum horizon horizon)
 {
-	if (groups->rows_horizon == horizon) {
-		return;
-	}
-	groups->rows_horizon = horizon;
+	groups->cached = horizon == HORIZON_EPOCH && !groups->epoch ? HORIZON_ALL : horizon;
+	groups->cache = groups->caches[groups->cached];
+}
+
+/* The bit of the epoch is that of everything. */
+static uint8_t as_of_all(uint8_t bits)
+{
+	uint8_t others = bits & (uint8_t) ~(1u << HORIZON_EPOCH);
+
+	return bits & 1u << HORIZON_ALL ? others | 1u << HORIZON_EPOCH : others;
+}
+
+void groups_part_epoch(struct groups *groups)
+{
+	struct row_cache *all = &groups->caches[HORIZON_ALL];
+	struct row_cache *epoch = &groups->caches[HORIZON_EPOCH];
+
 	for (uint32_t i = 0; i < groups->n; i++) {
-		groups->items[i]->row_valid = false;
-		detect_forget(&groups->rows[i]);
+		struct group *group = groups->items[i];
+
+		epoch->rows[i] = all->rows[i];
+		epoch->medians[i] = all->medians[i];
+		group->rows_valid = as_of_all(group->rows_valid);
+		group->rows_judged = as_of_all(group->rows_judged);
+	}
+}
+
+void group_changed(const struct groups *groups, struct group *group)
+{
+	if (!groups->pin.on) {
+		group->rows_valid = 0;
 	}
 }
 
@@ -163,7 +188,7 @@ static void rows_prefetch(const struct groups *groups, const struct view *view, 
 	__builtin_prefetch(&group->now.totals[view->horizon]);
 	__builtin_prefetch(&group->now.totals[view->horizon].tainted);
 	group = groups->items[i + PREFETCH_ROWS];
-	if (!group->row_valid) {
+	if (!(group->rows_valid & 1u << groups->cached)) {
 		const struct histogram *histogram = &group->now.totals[view->horizon].histogram;
 
 		for (size_t at = 0; at < histogram_bytes(histogram); at += CACHE_LINE) {
@@ -177,10 +202,12 @@ static void places_sort(
 		const struct groups *groups, enum metric metric, struct place *places, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		places[i].value = metric == METRIC_VARIANCE
-						  ? places[i].weight
-						  : metric_value(metric,
-								    &groups->rows[places[i].index]);
+		places[i].value =
+				metric == METRIC_VARIANCE
+						? places[i].weight
+						: metric_value(metric,
+								  &groups->cache.rows
+										   [places[i].index]);
 	}
 	qsort(places, n, sizeof(*places), by_value);
 }
@@ -191,13 +218,13 @@ static void rows_compare(struct groups *groups, const struct place *places, uint
 	uint32_t limit = detect_medians_limit(&groups->compared_medians);
 
 	for (uint32_t i = 0; i < n; i++) {
-		struct groups_row *row = &groups->rows[places[i].index];
+		struct groups_row *row = &groups->cache.rows[places[i].index];
 
 		row->variation_share = sum > 0 ? places[i].weight / sum : 0;
 		row->detection &= ~(uint32_t)DETECTION_SLOW;
 		if (!row->missing && !row->lossy) {
-			row->detection |=
-					detect_slow(row, &groups->medians[places[i].index], limit);
+			row->detection |= detect_slow(
+					row, &groups->cache.medians[places[i].index], limit);
 		}
 	}
 }
@@ -249,7 +276,7 @@ static enum status rows_update(struct groups *groups, const struct view *view,
 		row_set_horizon(groups, view, row, &places[n]);
 		sum += places[n++].weight;
 		if (!row->missing && !row->lossy) {
-			detect_medians_add(medians, groups->medians[i].bin);
+			detect_medians_add(medians, groups->cache.medians[i].bin);
 		}
 	}
 	rows_compare(groups, places, n, sum);
@@ -280,7 +307,7 @@ static enum status fill_rows(struct groups *groups, const struct view *view,
 		return STATUS_NO_MEMORY;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		rows[i] = groups->rows[places[i].index];
+		rows[i] = groups->cache.rows[places[i].index];
 		row_name(groups, &rows[i], snapshot);
 		out->rate_per_s += rows[i].rate_per_s;
 		out->need_more += rows[i].count < ENOUGH_REQUESTS;
@@ -443,7 +470,7 @@ static uint64_t distance(uint64_t a, uint64_t b)
 static uint64_t median_request(
 		struct groups *groups, const struct view *view, const struct group *group)
 {
-	uint64_t median_ns = groups->rows[group->index].p50_ns, nearest = UINT64_MAX, id = 0;
+	uint64_t median_ns = groups->cache.rows[group->index].p50_ns, nearest = UINT64_MAX, id = 0;
 	struct view own = view_of(groups, view, group);
 	uint32_t record = kept_newest_of(&groups->kept, group->index);
 
@@ -484,7 +511,7 @@ static enum status fill_group(struct groups *groups, const struct view *view,
 	uint64_t all;
 
 	out->id = group->index + 1;
-	out->row = groups->rows[group->index];
+	out->row = groups->cache.rows[group->index];
 	row_name(groups, &out->row, snapshot);
 	totals = view_totals(groups, &window, group);
 	if (!totals) {
@@ -534,7 +561,7 @@ static uint64_t default_request(
 		struct groups *groups, const struct view *view, const struct group *group)
 {
 	struct view all = *view;
-	uint64_t id = groups->rows[group->index].worst_request;
+	uint64_t id = groups->cache.rows[group->index].worst_request;
 	uint32_t newest = kept_newest_of(&groups->kept, group->index);
 
 	if (!id) {

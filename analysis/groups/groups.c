@@ -94,8 +94,10 @@ void groups_destroy(struct groups *groups)
 	profile_items_release(&groups->items_of_one);
 	free(groups->sample_slots);
 	free(groups->items);
-	free(groups->rows);
-	free(groups->medians);
+	for (uint32_t h = 0; h < HORIZON_COUNT; h++) {
+		free(groups->caches[h].rows);
+		free(groups->caches[h].medians);
+	}
 	for (uint32_t i = 0; i < groups->n_objectives; i++) {
 		free(groups->objectives[i].type);
 	}
@@ -166,12 +168,21 @@ static bool table_grow(struct groups *groups)
 	return true;
 }
 
+static bool cache_reserve(struct row_cache *cache, uint32_t room)
+{
+	struct groups_row *rows = realloc(cache->rows, room * sizeof(*rows));
+	struct detect_median *medians = realloc(cache->medians, room * sizeof(*medians));
+
+	cache->rows = rows ? rows : cache->rows;
+	cache->medians = medians ? medians : cache->medians;
+	return rows && medians;
+}
+
 /* Room for one more group everywhere that groups are listed. */
 static bool groups_reserve(struct groups *groups)
 {
 	uint32_t room = groups->room ? groups->room * 2 : FIRST_ROOM;
-	struct detect_median *medians;
-	struct groups_row *rows;
+	bool reserved = true;
 	struct group **items;
 
 	if (groups->n < groups->room) {
@@ -182,17 +193,11 @@ static bool groups_reserve(struct groups *groups)
 		return false;
 	}
 	groups->items = items;
-	rows = realloc(groups->rows, room * sizeof(*rows));
-	if (!rows) {
-		return false;
+	for (uint32_t h = 0; h < HORIZON_COUNT; h++) {
+		reserved = cache_reserve(&groups->caches[h], room) && reserved;
 	}
-	groups->rows = rows;
-	medians = realloc(groups->medians, room * sizeof(*medians));
-	if (!medians) {
-		return false;
-	}
-	groups->medians = medians;
-	if (!kept_store_reserve_groups(&groups->kept, room)) {
+	groups->cache = groups->caches[groups->cached];
+	if (!reserved || !kept_store_reserve_groups(&groups->kept, room)) {
 		return false;
 	}
 	groups->room = room;
@@ -253,7 +258,9 @@ enum status groups_expect(struct groups *groups, const char *type, uint64_t p50_
 		struct group *group = groups->items[i];
 
 		group->objective_ns = objective_of(groups, names_text(groups->names, group->type));
-		groups->rows[i].objective_ns = group->objective_ns;
+		for (uint32_t h = 0; h < HORIZON_COUNT; h++) {
+			groups->caches[h].rows[i].objective_ns = group->objective_ns;
+		}
 	}
 	return STATUS_OK;
 }
@@ -305,7 +312,9 @@ static struct group *group_create(
 		return NULL;
 	}
 	group_named(groups, group);
-	memset(&groups->rows[groups->n], 0, sizeof(*groups->rows));
+	for (uint32_t h = 0; h < HORIZON_COUNT; h++) {
+		groups->caches[h].rows[groups->n] = (struct groups_row){.id = 0};
+	}
 	groups->items[groups->n++] = group;
 	groups->newest_of_type[group->type] = groups->n;
 	*table_place(groups, request, hash) = groups->n;
@@ -395,9 +404,7 @@ void groups_add(struct groups *groups, struct request *request)
 	request->group_id = group->index + 1;
 	group_before_change(groups, group);
 	group->hosts |= request->hosts;
-	if (!groups->pin.on) {
-		group->row_valid = false;
-	}
+	group_changed(groups, group);
 	if (quarter < group->first_quarter) {
 		group->first_quarter = quarter;
 	}
@@ -447,7 +454,7 @@ static void group_begin_epoch(struct groups *groups, struct group *group)
 	totals_clear(&group->now.totals[HORIZON_EPOCH], &groups->pool);
 	keep_release_tops(groups, &group->epoch_tops);
 	observe_begin_epoch(group);
-	group->row_valid = group->row_valid && groups->pin.on;
+	group_changed(groups, group);
 	group->epoch = groups->epoch;
 	group->epoch_ns = groups->epoch_ns;
 }
@@ -455,7 +462,9 @@ static void group_begin_epoch(struct groups *groups, struct group *group)
 void groups_begin_epoch(struct groups *groups, uint64_t from_ns,
 		bool (*touches)(void *context, uint32_t type, uint64_t hosts), void *context)
 {
-	groups->epoch++;
+	if (!groups->epoch++) {
+		groups_part_epoch(groups);
+	}
 	groups->epoch_ns = from_ns;
 	for (uint32_t i = 0; i < groups->n; i++) {
 		struct group *group = groups->items[i];
@@ -495,7 +504,7 @@ static void group_unpin(struct groups *groups, struct group *group)
 	}
 	free(group->pinned);
 	group->pinned = NULL;
-	group->row_valid = false;
+	group->rows_valid = 0;
 	if (slowest && !groups->kept.records[slowest].request) {
 		group_find_window_slowest(groups, group); /* only the pin kept it */
 	}

@@ -124,12 +124,12 @@ struct group {
 	struct horizons *pinned; /* NULL: as now, or no pin */
 	struct slice *newest, *oldest;
 	uint64_t first_quarter;
-	uint64_t hosts;    /* that its requests visited, a bit each */
-	uint32_t epoch;    /* number of its epoch, 0: none was begun */
-	uint64_t epoch_ns; /* and its begin */
-	char *label;       /* services, plus what tells it from a like group */
-	bool row_valid;    /* its cached row is of its totals */
-	bool judged;       /* its verdict is of its row */
+	uint64_t hosts;      /* that its requests visited, a bit each */
+	uint32_t epoch;      /* number of its epoch, 0: none was begun */
+	uint64_t epoch_ns;   /* and its begin */
+	char *label;         /* services, plus what tells it from a like group */
+	uint8_t rows_valid;  /* its cached rows that are of its totals: a bit for each horizon */
+	uint8_t rows_judged; /* its verdicts that are of its rows */
 	struct slow window_slowest;
 	struct ring ring;
 	struct horizons now;
@@ -165,6 +165,12 @@ struct place {
 };
 
 struct baseline_copy;
+
+/* Rows of a horizon by group, cached: see rows_valid. */
+struct row_cache {
+	struct groups_row *rows;
+	struct detect_median *medians;
+};
 
 /* What is shown, and when. */
 struct view {
@@ -260,10 +266,9 @@ struct groups {
 	uint64_t epoch_ns;
 	struct pin pin;
 
-	struct groups_row *rows; /* by group; cached, see row_valid */
-	uint32_t rows_room;
-	enum horizon rows_horizon;
-	struct detect_median *medians; /* by group, of its row */
+	struct row_cache caches[HORIZON_COUNT];
+	struct row_cache cache; /* the one of the horizon that is looked at */
+	enum horizon cached;    /* that horizon */
 	struct detect_medians compared_medians;
 	uint32_t judge_next; /* group whose turn it is to be judged */
 
@@ -297,6 +302,10 @@ bool slices_trim_pin(struct groups *groups);
 
 /* Copies a group's totals for the pin, before they change. */
 void group_before_change(struct groups *groups, struct group *group);
+/* What is cached of its rows holds no longer, but of a pin's. */
+void group_changed(const struct groups *groups, struct group *group);
+/* The first epoch begins: what was cached of everything is its own from now on. */
+void groups_part_epoch(struct groups *groups);
 /* The slowest kept request of the group's window has to be found again. */
 void group_find_window_slowest(struct groups *groups, struct group *group);
 

@@ -18,21 +18,23 @@
 static bool judge_group(
 		struct groups *groups, const struct view *view, struct group *group, uint64_t *work)
 {
+	struct groups_row *row = &groups->cache.rows[group->index];
+	uint8_t judged = (uint8_t)(1u << groups->cached);
 	const struct totals *totals;
 
-	if (group->judged || !view_has(view, group)) {
+	if ((group->rows_judged & judged) || !view_has(view, group)) {
 		return true;
 	}
-	group->judged = true;
-	if (groups->rows[group->index].missing || groups->rows[group->index].lossy) {
+	group->rows_judged |= judged;
+	if (row->missing || row->lossy) {
 		return true;
 	}
 	totals = view_totals(groups, view, group);
 	if (!totals) {
 		return false;
 	}
-	*work += detect_row(&groups->rows[group->index], &totals->moments, &totals->histogram,
-			group->was, groups->config.cov_limit);
+	*work += detect_row(row, &totals->moments, &totals->histogram, group->was,
+			groups->config.cov_limit);
 	return true;
 }
 
@@ -43,6 +45,9 @@ enum status judge_rows(struct groups *groups, const struct view *view, const str
 	uint32_t i, turn = groups->judge_next;
 	uint64_t work = 0;
 
+	if (focus->parts & FOCUS_UNJUDGED) {
+		return STATUS_OK;
+	}
 	if (focus->group_id && focus->group_id <= view->n_groups) {
 		ok = judge_group(groups, view, groups->items[focus->group_id - 1], &work);
 	}

@@ -271,7 +271,7 @@ static void keep_forget_oldest(struct groups *groups)
 		group_find_window_slowest(groups, group);
 	}
 	kept_drop(&groups->kept, record);
-	group->row_valid = group->row_valid && groups->pin.on;
+	group_changed(groups, group);
 }
 
 void keep_bound(struct groups *groups)

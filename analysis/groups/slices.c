@@ -101,7 +101,9 @@ static void slice_leave_window(struct groups *groups, struct slice *slice)
 	if (slice->slowest.record && slice->slowest.record == group->window_slowest.record) {
 		group_find_window_slowest(groups, group);
 	}
-	group->row_valid = group->row_valid && groups->pin.on;
+	if (!groups->pin.on) {
+		group->rows_valid &= (uint8_t) ~(1u << HORIZON_WINDOW);
+	}
 }
 
 static uint64_t slice_size(const struct slice *slice)

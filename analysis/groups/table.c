@@ -446,17 +446,40 @@ static bool put_segments(struct table_work *work)
 	return done;
 }
 
-static void list_rows(struct table_work *work, uint64_t since_ns)
+/* The samples of a group that make rows, of `rows` (NULL: they are only counted). */
+static uint32_t list_rows(const struct group *group, uint64_t since_ns, struct sample **rows)
 {
-	const struct sample_ring *ring = &work->group->now.observed.ring;
+	const struct sample_ring *ring = &group->now.observed.ring;
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < ring->n; i++) {
 		struct sample *sample = ring_at(ring, i);
 
-		if (sample->keyed && sample->request.counted && sample->start_ns >= since_ns) {
-			work->rows[work->n_rows++] = sample;
+		if (!sample->keyed || !sample->request.counted || sample->start_ns < since_ns) {
+			continue;
 		}
+		if (rows) {
+			rows[n] = sample;
+		}
+		n++;
 	}
+	return n;
+}
+
+/* NULL: there is none, or its keys are not collected. */
+static const struct group *collected_group(const struct groups *groups, uint32_t group_id)
+{
+	const struct group *group =
+			group_id && group_id <= groups->n ? groups->items[group_id - 1] : NULL;
+
+	return group && group->collected ? group : NULL;
+}
+
+uint32_t groups_table_rows(const struct groups *groups, uint32_t group_id, uint64_t since_ns)
+{
+	const struct group *group = collected_group(groups, group_id);
+
+	return group ? list_rows(group, since_ns, NULL) : 0;
 }
 
 static bool put_times(struct table_work *work)
@@ -523,15 +546,15 @@ const struct explain_table *groups_table(
 	struct table_work work = {.groups = groups, .arena = arena};
 	bool done;
 
-	if (!group_id || group_id > groups->n || !groups->items[group_id - 1]->collected) {
+	work.group = collected_group(groups, group_id);
+	if (!work.group) {
 		return NULL;
 	}
-	work.group = groups->items[group_id - 1];
 	work.out = arena_alloc(arena, sizeof(*work.out));
 	if (!work.out) {
 		return NULL;
 	}
-	list_rows(&work, since_ns);
+	work.n_rows = list_rows(work.group, since_ns, work.rows);
 	done = put_times(&work) && make_columns(&work) && put_keys(&work) && put_segments(&work);
 	free(work.columns);
 	free(work.values);

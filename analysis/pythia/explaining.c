@@ -258,16 +258,25 @@ static void take_up(struct pythia *pythia, struct explain_job *job, const struct
 
 /* ---- when it is begun ---- */
 
+/* Nothing more will be asked of its requests. */
+static bool is_satisfied(const struct explain_job *job, const struct finding *finding)
+{
+	if (!finding || finding->rule == STOP_HEALTHY) {
+		return !job->asked || job->answered;
+	}
+	return finding->rule == STOP_VARIABLE ||
+	       (finding->rule != STOP_NONE && job->rows >= ROWS_LAST &&
+			       job->done_since_ns == job->since_ns);
+}
+
 /* There is a place, a verdict, or a wish. */
 static bool is_wanted(const struct explain_job *job, const struct finding *finding)
 {
 	if (job->asked && !job->answered) {
 		return true;
 	}
-	if (!finding || finding->rule == STOP_HEALTHY || finding->rule == STOP_VARIABLE) {
-		return false;
-	}
-	return finding->rule != STOP_NONE || finding->phi_low >= CLEAR_PHI;
+	return finding && !is_satisfied(job, finding) &&
+	       (finding->rule != STOP_NONE || finding->phi_low >= CLEAR_PHI);
 }
 
 /* Its evidence: the epoch that the search is in, or in which it stopped. */
@@ -297,16 +306,6 @@ static bool is_enough(const struct explain_job *job, const struct finding *findi
 	return wished || rows >= 2 * job->rows || (rows >= BELIEVED && job->rows < BELIEVED);
 }
 
-/* Nothing more will be asked of its requests. */
-static bool is_satisfied(const struct explain_job *job, const struct finding *finding)
-{
-	if (!finding || finding->rule == STOP_HEALTHY) {
-		return !job->asked || job->answered;
-	}
-	return finding->rule == STOP_VARIABLE ||
-	       (finding->rule != STOP_NONE && job->rows >= ROWS_LAST);
-}
-
 /* False: there is not enough to begin with, or no memory. */
 static bool begin(struct pythia *pythia, struct explain_job *job, const struct pythia_keys *keys,
 		uint64_t now_ns)
@@ -316,6 +315,13 @@ static bool begin(struct pythia *pythia, struct explain_job *job, const struct p
 	const struct explain_table *table;
 
 	job->tried_ns = now_ns;
+	if (job->collecting) {
+		uint32_t rows = keys->rows(keys->context, job->group_id, job->since_ns);
+
+		if (!is_enough(job, finding, rows, now_ns)) {
+			return false; /* without making the table that would say so */
+		}
+	}
 	table = collect(job, keys, true)
 				? keys->table(keys->context, job->group_id, job->since_ns, &arena)
 				: NULL;

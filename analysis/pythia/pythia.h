@@ -198,6 +198,8 @@ struct pythia_keys {
 	bool (*collect)(void *context, uint32_t group_id, bool on);
 	const struct explain_table *(*table)(
 			void *context, uint32_t group_id, uint64_t since_ns, struct arena *arena);
+	/* Of that table, without making it. */
+	uint32_t (*rows)(void *context, uint32_t group_id, uint64_t since_ns);
 	void *context;
 };
 

@@ -7,9 +7,10 @@
 
 #include "stats/bootstrap.h"
 
-#define FEW          8u     /* a bin with at most so many is drawn on its own */
-#define POISSON_MAX  32u    /* a draw of mean FEW is that much once in 10^10 */
-#define COLUMN_PARTS 0x1p27 /* 2^32 / POISSON_MAX */
+#define FEW          8u  /* a bin with at most so many is drawn on its own */
+#define POISSON_MAX  32u /* a draw of mean FEW is that much once in 10^10 */
+#define DRAW_BITS    16u /* of a random number, for a draw: probabilities are so exact */
+#define COLUMN_PARTS ((1u << DRAW_BITS) / POISSON_MAX)
 #define Z_95         1.6448536269514722
 /* With three, the level is 7 % where few outliers happen to be so many that one more or less does
  * not change the CoV, which the standard error takes for certainty. */
@@ -110,13 +111,12 @@ struct cov_estimate cov_estimate(const struct histogram *histogram)
  * threshold. (Walker 1977; the tables by Vose, "A linear algorithm for generating random numbers
  * with a given distribution", IEEE Trans. Software Engineering 1991.)
  */
-struct poisson {
-	uint32_t threshold[FEW + 1][POISSON_MAX]; /* of the bits that do not choose the column */
-	uint8_t above[FEW + 1][POISSON_MAX];
+struct column {
+	uint16_t threshold; /* of the bits that do not choose the column */
+	uint16_t above;
 };
 
-static void poisson_table(
-		uint32_t mean, uint32_t threshold[POISSON_MAX], uint8_t above[POISSON_MAX])
+static void poisson_table(uint32_t mean, struct column columns[POISSON_MAX])
 {
 	double share[POISSON_MAX], p = exp(-(double)mean);
 	uint8_t small[POISSON_MAX], large[POISSON_MAX];
@@ -125,7 +125,7 @@ static void poisson_table(
 	for (uint32_t i = 0; i < POISSON_MAX; i++) {
 		share[i] = p * POISSON_MAX;
 		p *= (double)mean / (i + 1);
-		above[i] = (uint8_t)i;
+		columns[i].above = (uint16_t)i;
 		if (share[i] < 1) {
 			small[n_small++] = (uint8_t)i;
 		} else {
@@ -135,7 +135,7 @@ static void poisson_table(
 	while (n_small && n_large) {
 		uint8_t less = small[--n_small], more = large[n_large - 1];
 
-		above[less] = more;
+		columns[less].above = more;
 		share[more] -= 1 - share[less];
 		if (share[more] < 1) {
 			n_large--;
@@ -144,17 +144,17 @@ static void poisson_table(
 	}
 	for (uint32_t i = 0; i < POISSON_MAX; i++) {
 		/* What is left over is 1, but for rounding: a column of its own. */
-		threshold[i] = (uint32_t)(fmin(share[i], 1) * COLUMN_PARTS);
+		columns[i].threshold = (uint16_t)lrint(fmin(share[i], 1) * COLUMN_PARTS);
 	}
 }
 
-static uint32_t poisson_draw(const struct poisson *poisson, uint32_t mean, uint32_t random)
+/* Of the lowest DRAW_BITS. */
+static int32_t poisson_draw(const struct column columns[POISSON_MAX], uint64_t random)
 {
-	uint32_t column = random % POISSON_MAX;
+	uint32_t bits = random & ((1u << DRAW_BITS) - 1), column = bits % POISSON_MAX;
 
-	return random / POISSON_MAX < poisson->threshold[mean][column]
-			       ? column
-			       : poisson->above[mean][column];
+	return bits / POISSON_MAX < columns[column].threshold ? (int32_t)column
+							      : columns[column].above;
 }
 
 /* What is resampled: bins one by one, or their sums together. */
@@ -164,7 +164,7 @@ struct resample {
 	uint8_t mean[HISTOGRAM_BINS];
 	struct powers many; /* of bins with more than FEW */
 	double root[3][3];  /* lower triangle: covariance of many's first three sums */
-	struct poisson poisson;
+	struct column poisson[FEW + 1][POISSON_MAX]; /* by mean */
 };
 
 /* Cholesky's root of the covariance of Poisson sums: entry i,j is the sum of x^(i+j). */
@@ -205,7 +205,7 @@ static void resample_init(struct resample *resample, const struct counted *count
 	}
 	resample_root(resample);
 	for (uint32_t few = 1; few <= FEW; few++) {
-		poisson_table(few, resample->poisson.threshold[few], resample->poisson.above[few]);
+		poisson_table(few, resample->poisson[few]);
 	}
 }
 
@@ -224,8 +224,8 @@ static double resample_cov(const struct resample *resample, struct bootstrap_ran
 	for (uint32_t i = 0; i < resample->n; i++) {
 		double x = resample->x[i], n;
 
-		bits = i % 2 ? bits >> 32 : bootstrap_next(random);
-		n = poisson_draw(&resample->poisson, resample->mean[i], (uint32_t)bits);
+		bits = i % (64 / DRAW_BITS) ? bits >> DRAW_BITS : bootstrap_next(random);
+		n = poisson_draw(resample->poisson[resample->mean[i]], bits);
 		sums[0] += n;
 		sums[1] += n * x;
 		sums[2] += n * x * x;

@@ -21,8 +21,9 @@
  *	json_out_close(&json, '}');
  *	json_out_flush(&json);
  *
- * In arrays names are NULL; else they are UTF-8 without control characters. Threads: one. Memory:
- *JSON_OUT_BYTES. Errors: `failed`, and ferror() of the file after json_out_flush().
+ * In arrays names are NULL; else they are UTF-8 without control characters, of at most 4096 bytes.
+ * Threads: one. Memory: JSON_OUT_BYTES. Errors: `failed`, and ferror() of the file after
+ * json_out_flush().
  */
 #define JSON_OUT_BYTES 16384
 

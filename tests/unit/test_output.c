@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output/json_out.h"
 #include "output/output.h"
 #include "pythiatop/text.h"
 
@@ -162,9 +163,63 @@ static void escapes(void **state)
 	assert_string_equal(out, "ab");
 }
 
+/* One real number, as it is written. */
+static const char *write_real(double real, char *text, size_t size)
+{
+	FILE *file = fmemopen(text, size, "w");
+	struct json_out json = {.file = file};
+
+	assert_non_null(file);
+	json_out_value(&json, NULL, value_real_if(true, real));
+	json_out_flush(&json);
+	fclose(file);
+	return text;
+}
+
+static void check_real(double real)
+{
+	json_t *value = json_real(real);
+	char *theirs = json_dumps(value, JSON_ENCODE_ANY | JSON_REAL_PRECISION(12));
+	char ours[64];
+
+	assert_non_null(theirs);
+	assert_string_equal(write_real(real, ours, sizeof(ours)), theirs);
+	free(theirs);
+	json_decref(value);
+}
+
+/* Of all magnitudes, of few digits, and in the middle of two that have twelve. */
+static void reals_as_jansson(void **state)
+{
+	static const double some[] = {0, -0.0, 1, -1, 1e-4, 0.00009999999999996, 9.99999999999e-5,
+			0.1, 0.5, 1e11, 99999999999.95, 123456789012, 123456789012.5, 999999999999,
+			999999999999.4, 999999999999.5, 999999999999.6, 1e12, 1e15, 5e-324, 1e300,
+			0.0000123, 1.0000000000005, 1.0000000000015, 2.00000000000049999};
+	uint64_t random = 1;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
+		check_real(some[i]);
+		check_real(-some[i]);
+	}
+	for (uint32_t i = 0; i < 20000; i++) {
+		double digits, scale = 1;
+
+		random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+		digits = (double)(random >> 24) / (double)(1 + i % 7);
+		for (uint32_t k = 0; k < (random >> 20) % 20; k++) {
+			scale *= i % 2 ? 10 : 0.1;
+		}
+		check_real(digits * scale);
+		check_real((double)(random >> 40) * scale);
+		check_real(((double)(random >> 30) + 0.5) / 1e4);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(reals_as_jansson),
 			cmocka_unit_test(as_json),
 			cmocka_unit_test(as_csv),
 			cmocka_unit_test(as_text),
