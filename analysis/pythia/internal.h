@@ -47,6 +47,8 @@ struct finding {
 	char *text, *where;
 	double phi, phi_low, phi_high;
 	uint64_t requests, started_ns, ended_ns;
+	uint64_t anew_ns; /* event time since which it is looked at anew: nobody decided on its step
+			   */
 	uint32_t n_steps;
 	char *site, *host, *process; /* where its place varies, in words; NULL: not known */
 	bool at_site;       /* all that this process does is slow, and that is the verdict */

@@ -439,6 +439,7 @@ static bool is_decided_on(struct pythia *pythia)
 		}
 		if (finding) {
 			finding->judged_epoch = UINT32_MAX;
+			finding->anew_ns = pythia->now_ns;
 		}
 		return true;
 	}

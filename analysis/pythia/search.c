@@ -421,6 +421,14 @@ static bool is_unsure(const struct tree_view *tree)
 	return false;
 }
 
+/* Since its epoch began, or since it is looked at anew. */
+static bool is_patient(const struct finding *finding, const struct pythia_detail *detail,
+		const struct pythia_look *look)
+{
+	return pythia_age_of_epoch(look, detail->row) < PATIENCE_NS ||
+	       (finding->anew_ns && look->now_ns < finding->anew_ns + PATIENCE_NS);
+}
+
 /* What the last split of the edge has shown. */
 static void learn_from_split(struct finding *finding, const struct edge *edges, uint32_t n,
 		const struct tree_view *tree)
@@ -545,8 +553,7 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 		return;
 	}
 	if (!pythia_is_settled(pythia, look, detail) ||
-			(is_unsure(detail->tree) &&
-					pythia_age_of_epoch(look, detail->row) < PATIENCE_NS)) {
+			(is_unsure(detail->tree) && is_patient(finding, detail, look))) {
 		wait_for_more(finding);
 		finding_say(finding, "%s: where its variance lies is not clear yet",
 				detail->row->type);

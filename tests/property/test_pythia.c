@@ -38,6 +38,7 @@ struct service {
 	/* What is told of its two processes; NULL: nothing is. */
 	const struct pythia_site *sites;
 	uint32_t lost_at; /* the look at which control of the host is lost; 0: never */
+	bool odd;         /* an odd request makes all intervals wide */
 };
 
 static uint32_t below(struct service *service, uint32_t n)
@@ -141,7 +142,9 @@ static void add_row(const struct service *service, struct sight *sight, uint32_t
 			.count = sight->tree.requests,
 			.total_ns = total_of(service, at) * (double)sight->tree.requests,
 			.phi = holds ? 0.99 : 0,
-			.phi_low = holds ? 0.97 : -0.01,
+			.phi_low = service->odd ? -0.5
+				   : holds      ? 0.97
+						: -0.01,
 			.phi_high = holds ? 1.0 : 0.01,
 			.segment_mean_ns =
 					total_of(service, at) +
@@ -727,6 +730,56 @@ static void tells_what_was_rejected(void **state)
 	names_destroy(names);
 }
 
+/*
+ * A step that nobody decides on is withdrawn after a minute. What an odd request has made unclear
+ * by then is given another minute: the search does not end for having waited.
+ */
+static void waits_anew_where_nobody_decides(void **state)
+{
+	static const uint64_t seconds[] = {30, 31, 91, 92, 120, 150, 153};
+	struct names *names = names_create(100000);
+	struct pythia *pythia = pythia_create(names);
+	struct service *service = test_malloc(sizeof(*service));
+	struct sight *sight = test_malloc(sizeof(*sight));
+	struct groups_view groups = {.n = 1};
+
+	(void)state;
+	make_service(service, 3, 5);
+	offer_all(pythia, service);
+	pythia_set_mode(pythia, MODE_APPROVE, SECOND);
+	learn_all(pythia, service);
+	for (uint32_t i = 0; i < sizeof(seconds) / sizeof(*seconds); i++) {
+		uint64_t now_ns = seconds[i] * SECOND;
+		struct pythia_detail detail = {&sight->row, &sight->tree, &sight->group, NULL};
+		struct snapshot *snapshot = snapshot_create();
+
+		service->odd = seconds[i] > 31;
+		look_at(service, sight, 300, true);
+		sight->row.epoch = 1;
+		sight->row.since_ns = 10 * SECOND;
+		groups.rows = &sight->row;
+		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1, 40);
+		pythia_look(pythia, &(struct pythia_look){.now_ns = now_ns,
+						    .epoch = 1,
+						    .groups = &groups,
+						    .recent = &groups,
+						    .n_details = 1,
+						    .details = &detail});
+		assert_int_equal(pythia_fill(pythia, snapshot), STATUS_OK);
+		assert_int_equal(snapshot->steps.n, 1);
+		assert_int_equal(snapshot->steps.rows[0].state,
+				seconds[i] <= 31 ? STEP_PROPOSED : STEP_REJECTED);
+		assert_int_equal(snapshot->steps.n_findings, 1);
+		assert_int_equal(snapshot->steps.findings[0].rule,
+				seconds[i] < 153 ? STOP_NONE : STOP_DIFFUSE);
+		snapshot_destroy(snapshot);
+	}
+	test_free(sight);
+	test_free(service);
+	pythia_destroy(pythia);
+	names_destroy(names);
+}
+
 /* To learn in vain is not tried again, until the host was gone. */
 static void learns_in_vain_once(void **state)
 {
@@ -855,6 +908,7 @@ int main(void)
 			cmocka_unit_test(survives_lost_control),
 			cmocka_unit_test(learns_in_vain_once),
 			cmocka_unit_test(tells_what_was_rejected),
+			cmocka_unit_test(waits_anew_where_nobody_decides),
 			cmocka_unit_test(finds_the_fault),
 			cmocka_unit_test(order_saves_steps),
 			cmocka_unit_test(baselines_end),
