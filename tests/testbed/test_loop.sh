@@ -3,7 +3,7 @@
 #
 # The semaphore, found on autopilot without a screen: it learns first, then from the skeleton alone
 # ends by itself in the wait for the semaphore, with few points enabled, within two minutes of the
-# fault, and a report says so. The log is one object a line, others' sessions are as before, and nothing is left. Whatever
+# fault, and a report says so, with the latency of each queue length. The log is one object a line, others' sessions are as before, and nothing is left. Whatever
 # is seen of a step is told; that its first events come soon, and the verdict within two minutes, is
 # meant for a quiet machine, so the limits here are patient.
 #
@@ -52,6 +52,8 @@ $(head -n 3 "$work/err-$i")"
 	wait "${jobs[i]}" || fail "the demo failed: $(cat "$work/err-$i")"
 	within 10 is_gone $i || fail "left: $(processes $i)"
 	grep -q '^# Verdict: ' "$work/report-$i/report.md" || fail "no verdict in the report"
+	grep -q '^## Latency by value of sem_acquire.queue_len' "$work/report-$i/report.md" ||
+		fail "no latency by queue length: $(head -n 4 "$work/report-$i/report.md")"
 	# But for its end, which comes after the report.
 	cmp -s <(grep -v '"do":"offer"' "$work/report-$i/decisions.jsonl") \
 		<(grep -v '"do":"offer"' "$work/log-$i" | sed '$d') || fail "other decisions in the report"
