@@ -70,11 +70,12 @@ static uint32_t make_items(enum world world, uint64_t seed, struct together_item
 				       : world == ONE_SLOW                      ? 10
 										: 3;
 
-			items[n++] = (struct together_item){.at_ns = at_ns,
+			items[n] = (struct together_item){.at_ns = at_ns,
 					.request = n,
 					.place = place,
 					.ns = 1e6 * (place + 1) * times *
 					      exp(0.7 * bootstrap_normal(&random))};
+			n++;
 		}
 	}
 	qsort(items, n, sizeof(*items), by_time);
