@@ -273,8 +273,8 @@ static void settle_moment(struct console *console)
 	console->moment_ns = 0;
 	if (back_ns > snapshot->window_ns) {
 		say(console, ROLE_WARN,
-				"that instant has left the window of %s: this is another one; "
-				"--window keeps more",
+				"that instant has left the window of %s, this is now; --window "
+				"keeps more",
 				format_period(window, (double)snapshot->window_ns));
 		return;
 	}

@@ -65,7 +65,9 @@ char *format_period(char out[FORMAT_BYTES], double duration_ns)
 		return out;
 	}
 	unit = pick_unit(duration_ns);
-	snprintf(out, FORMAT_BYTES, "%.3g%s", duration_ns / unit->factor, unit->name);
+	/* Years of days, without an exponent. */
+	snprintf(out, FORMAT_BYTES, duration_ns / unit->factor < 999.5 ? "%.3g%s" : "%.0f%s",
+			duration_ns / unit->factor, unit->name);
 	return out;
 }
 

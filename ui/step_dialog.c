@@ -288,7 +288,7 @@ bool question_decide(struct question *question, struct dialog *dialog,
 	}
 	if (decision == STEP_UNDO ? !step_in_force(row) : row->state != STEP_PROPOSED) {
 		snprintf(why, size, "step %" PRIu32 " is %s: it cannot be %s", row->id,
-				step_state_name(row->state),
+				step_state_name(row),
 				decision == STEP_UNDO ? "undone" : "decided on");
 		return false;
 	}
@@ -307,15 +307,13 @@ bool question_decide(struct question *question, struct dialog *dialog,
 
 static void add_actual(struct dialog *dialog, const struct step_row *row)
 {
-	char predicted[FORMAT_BYTES] = "-", actual[FORMAT_BYTES] = "-";
+	char predicted[64], actual[FORMAT_BYTES] = "-";
 
-	if (row->predicted.events_per_s >= 0) {
-		format_count(predicted, (uint64_t)(row->predicted.events_per_s + 0.5));
-	}
+	step_rate(predicted, sizeof(predicted), row);
 	if (row->done_ns && row->actual.events_per_s >= 0) {
 		format_count(actual, (uint64_t)(row->actual.events_per_s + 0.5));
 	}
-	dialog_fact(dialog, ROLE_TEXT, "predicted %s ev/s; measured of all steps together: %s ev/s",
+	dialog_fact(dialog, ROLE_TEXT, "predicted: %s; measured of all steps together: %s ev/s",
 			predicted, actual);
 }
 
@@ -326,7 +324,7 @@ void question_show(struct question *question, struct dialog *dialog, const struc
 
 	begin(question, QUESTION_NONE, row);
 	snprintf(title, sizeof(title), "Step %" PRIu32 " (%s): %.200s", row->id,
-			step_state_name(row->state), row->title);
+			step_state_name(row), row->title);
 	dialog_open(dialog, title, "");
 	list_events(dialog, steps, row);
 	dialog_fact(dialog, ROLE_TEXT, "why: %s", row->why);

@@ -73,9 +73,10 @@ static const struct {
 		[STEP_FAILED] = {"failed", ROLE_BAD},
 };
 
-const char *step_state_name(enum step_state state)
+const char *step_state_name(const struct step_row *row)
 {
-	return states[state].name;
+	return row->state == STEP_REJECTED && row->by == STEP_BY_NOBODY ? "withdrawn"
+									: states[row->state].name;
 }
 
 enum role step_state_role(enum step_state state)
@@ -114,7 +115,7 @@ void step_rule(char *out, size_t size, enum stop_rule rule)
 	static const char *const why[] = {
 			[STOP_CODE] = "this code",
 			[STOP_VARIABLE] = "a variable explains it",
-			[STOP_HEALTHY] = "nothing varies any more",
+			[STOP_HEALTHY] = "varies no more than usual",
 			[STOP_DIFFUSE] = "no single place holds it",
 			[STOP_SPENT] = "budget or time used up",
 	};

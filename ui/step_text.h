@@ -28,7 +28,7 @@ const struct step_row *step_newest_in_force(const struct steps_view *steps);
 const struct steps_finding *step_finding(const struct steps_view *steps, uint32_t group_id);
 
 const char *step_mode_name(enum step_mode mode);
-const char *step_state_name(enum step_state state);
+const char *step_state_name(const struct step_row *row); /* one that nobody rejected: "withdrawn" */
 enum role step_state_role(enum step_state state);
 const char *step_by_name(enum step_by by);
 

@@ -320,7 +320,7 @@ static void judge_calm(struct pythia *pythia, const struct pythia_look *look)
 		if (finding->calm < CALM_LOOKS + (finding->rule == STOP_NONE)) {
 			continue;
 		}
-		finding_note(finding, "nothing varies any more");
+		finding_note(finding, "it varies no more than usual");
 		finding->rule = STOP_HEALTHY;
 		finding->ended_ns = pythia->now_ns;
 		finding->edge = SPACE_NONE;
@@ -581,7 +581,7 @@ static void look_on(struct pythia *pythia, const struct pythia_look *look)
 		return;
 	}
 	if (all_calm(pythia)) {
-		pythia_propose_disabling(pythia, true, 0, "nothing varies any more");
+		pythia_propose_disabling(pythia, true, 0, "nothing varies more than usual");
 	} else if (!is_searching(pythia)) {
 		pythia_propose_disabling(pythia, false, 0,
 				"they hold less than 2% of the variance, or are never seen");

@@ -86,7 +86,8 @@ static enum status walk_into(struct walk *walk, const char *path, int depth)
 	}
 	n = scandir(path, &entries, skip_dots, by_name);
 	if (n < 0) {
-		/* What cannot be read below the top is passed over, like what is no trace. */
+		/* Passed over, like what is no trace; told if nothing else is there. */
+		walk->closed = walk->closed ? walk->closed : errno;
 		return STATUS_OK;
 	}
 	for (i = 0; i < n; i++) {
@@ -118,6 +119,11 @@ enum status walk_traces(struct walk *walk, const char *path, char *error, size_t
 	if (status == STATUS_NO_MEMORY) {
 		snprintf(error, error_size, "%s: out of memory", path);
 		return status;
+	}
+	if (walk->n == 0 && walk->closed) {
+		snprintf(error, error_size, "%s: no trace there that may be read: %s", path,
+				strerror(walk->closed));
+		return STATUS_NOT_FOUND;
 	}
 	if (walk->n == 0) {
 		snprintf(error, error_size,

@@ -22,7 +22,8 @@ struct walk {
 	char **paths; /* owned */
 	uint32_t n;
 	uint32_t entries;
-	int full; /* a bound was reached: there may be more */
+	int full;   /* a bound was reached: there may be more */
+	int closed; /* errno of the first directory that cannot be read; 0: none */
 };
 
 /*

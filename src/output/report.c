@@ -16,7 +16,7 @@ static const char *const rule_words[] = {
 		[STOP_NONE] = "the search goes on",
 		[STOP_CODE] = "rule 1: this code",
 		[STOP_VARIABLE] = "rule 2: a variable explains it",
-		[STOP_HEALTHY] = "rule 3: nothing varies any more",
+		[STOP_HEALTHY] = "rule 3: varies no more than usual",
 		[STOP_DIFFUSE] = "rule 4: no single place holds it",
 		[STOP_SPENT] = "rule 5: budget or time used up",
 };

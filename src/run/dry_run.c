@@ -15,19 +15,21 @@ static void note_trouble(
 	}
 }
 
-/* "6 events enabled on 1 host, 2 on already, 4 disabled" */
+/* "6 events enabled on 1 host, 2 on already, 4 disabled", or "4 events disabled on 1 host" */
 static void tell_counts(const struct dry_run *dry_run, char *out, size_t size)
 {
+	bool disables = dry_run->disable && !dry_run->would;
+	uint32_t n = disables ? dry_run->disable : dry_run->would;
 	char was[64] = "", disable[64] = "";
 
 	if (dry_run->was) {
 		snprintf(was, sizeof(was), ", %u on already", dry_run->was);
 	}
-	if (dry_run->disable) {
+	if (dry_run->disable && dry_run->would) {
 		snprintf(disable, sizeof(disable), ", %u disabled", dry_run->disable);
 	}
-	snprintf(out, size, "%u event%s enabled on %u host%s%s%s", dry_run->would,
-			dry_run->would == 1 ? "" : "s", dry_run->n_hosts,
+	snprintf(out, size, "%u event%s %s on %u host%s%s%s", n, n == 1 ? "" : "s",
+			disables ? "disabled" : "enabled", dry_run->n_hosts,
 			dry_run->n_hosts == 1 ? "" : "s", was, disable);
 }
 

@@ -129,6 +129,7 @@ static void durations(void **state)
 		assert_string_equal(format_duration(out, cases[i].ns), cases[i].text);
 	}
 	assert_string_equal(format_period(out, 250e6), "250ms");
+	assert_string_equal(format_period(out, 3670 * 86400e9), "3670d");
 	assert_string_equal(format_period(out, 10e9), "10s");
 	assert_string_equal(format_period(out, -1), "-");
 }

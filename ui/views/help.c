@@ -10,13 +10,16 @@
 /* Help: what the screen one came from shows, and all keys as they are bound now. Made from tables.
  */
 
-#define HELP_LINES 192
+#define HELP_LINES 384
 #define HELP_BYTES 256
+#define KEYS_WIDTH 28
+#define TEXT_AT    31 /* where the second column begins */
 
 struct help_line {
 	char keys[64];
 	char text[HELP_BYTES];
 	bool heading;
+	bool goes_on; /* with the text of the line above */
 };
 
 struct help_screen {
@@ -27,7 +30,7 @@ struct help_screen {
 };
 
 static const struct table_column columns[] = {
-		{"KEYS", 28, 0, 0, 0},
+		{"KEYS", KEYS_WIDTH, 0, 0, 0},
 		{"WHAT THEY DO", 20, 0, TABLE_FLEX, 0},
 };
 
@@ -50,19 +53,22 @@ static void line_cell(const void *data, uint32_t row, int column, struct table_c
 	}
 }
 
-/* Lines without keys, such as headings and explanations, have the whole width. */
+/* Lines of one column, such as headings, explanations and long commands, have the whole width. */
 static bool line_paint(
 		const void *data, uint32_t row, int column, struct canvas *canvas, struct area area)
 {
 	const struct help_screen *screen = data;
 	const struct help_line *line = &screen->lines[row];
 
-	if (line->keys[0]) {
+	if (line->goes_on || (line->keys[0] && line->text[0])) {
 		return false;
 	}
 	if (column == 0) {
 		canvas_text(canvas, area.y, area.x, canvas->columns - area.x,
-				line->heading ? ROLE_HORIZON : ROLE_TEXT, line->text);
+				line->heading   ? ROLE_HORIZON
+				: line->keys[0] ? ROLE_KEY
+						: ROLE_TEXT,
+				line->keys[0] ? line->keys : line->text);
 	}
 	return true;
 }
@@ -118,17 +124,52 @@ static void help_update(void *view, const struct snapshot *snapshot)
 	table_update(&screen->table, screen, screen->n);
 }
 
-static void add(struct help_screen *screen, const char *keys, const char *text, bool heading)
+/* NULL: there is no room. */
+static struct help_line *add(
+		struct help_screen *screen, const char *keys, const char *text, bool heading)
 {
 	struct help_line *line;
 
 	if (screen->n == HELP_LINES) {
-		return;
+		return NULL;
 	}
 	line = &screen->lines[screen->n++];
 	text_copy(line->keys, sizeof(line->keys), keys);
 	text_copy(line->text, sizeof(line->text), text);
 	line->heading = heading;
+	line->goes_on = false;
+	return line;
+}
+
+/* Keys, and beside them what they do, in as many lines as that takes; below them if they are long.
+ */
+static void add_wrapped(struct help_screen *screen, const struct view_frame *frame,
+		const char *keys, const char *text)
+{
+	bool ascii = frame->canvas->ascii, first = true;
+	int width = frame->area.width - TEXT_AT;
+	char line[HELP_BYTES];
+	size_t length;
+
+	if (width < KEYS_WIDTH) {
+		width = KEYS_WIDTH;
+	}
+	if (keys[paragraph_line(keys, ascii, KEYS_WIDTH)]) {
+		add(screen, keys, "", false);
+		first = false;
+	}
+	for (; *text; text += length + strspn(text + length, " ")) {
+		struct help_line *added;
+
+		length = paragraph_line(text, ascii, width);
+		snprintf(line, sizeof(line), "%.*s", (int)length, text);
+		added = add(screen, first ? keys : "", line, false);
+		if (!added) {
+			return;
+		}
+		added->goes_on = !first;
+		first = false;
+	}
 }
 
 static void add_about(struct help_screen *screen, const struct view_frame *frame)
@@ -152,7 +193,7 @@ static void add_about(struct help_screen *screen, const struct view_frame *frame
 	}
 }
 
-static void add_keys(struct help_screen *screen, const struct keymap *keymap)
+static void add_keys(struct help_screen *screen, const struct view_frame *frame)
 {
 	char keys[64];
 	int section, i;
@@ -162,14 +203,14 @@ static void add_keys(struct help_screen *screen, const struct keymap *keymap)
 		add(screen, "", action_section_title((enum action_section)section), true);
 		for (i = 0; i < ACTION_COUNT; i++) {
 			if ((int)action_section((enum action)i) == section) {
-				keymap_text(keymap, (enum action)i, keys, sizeof(keys));
-				add(screen, keys, action_help((enum action)i), false);
+				keymap_text(frame->keymap, (enum action)i, keys, sizeof(keys));
+				add_wrapped(screen, frame, keys, action_help((enum action)i));
 			}
 		}
 	}
 }
 
-static void add_commands(struct help_screen *screen)
+static void add_commands(struct help_screen *screen, const struct view_frame *frame)
 {
 	static const struct {
 		const char *name, *arguments, *help;
@@ -185,11 +226,11 @@ static void add_commands(struct help_screen *screen)
 	add(screen, "", "commands", true);
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
 		snprintf(text, sizeof(text), ":%s %s", commands[i].name, commands[i].arguments);
-		add(screen, text, commands[i].help, false);
+		add_wrapped(screen, frame, text, commands[i].help);
 	}
 }
 
-static void add_signs(struct help_screen *screen)
+static void add_signs(struct help_screen *screen, const struct view_frame *frame)
 {
 	static const char *const signs[][2] = {
 			{"~", "events were lost by the tracer: left out of the statistics"},
@@ -206,7 +247,7 @@ static void add_signs(struct help_screen *screen)
 	add(screen, "", "", false);
 	add(screen, "", "signs", true);
 	for (i = 0; i < sizeof(signs) / sizeof(signs[0]); i++) {
-		add(screen, signs[i][0], signs[i][1], false);
+		add_wrapped(screen, frame, signs[i][0], signs[i][1]);
 	}
 }
 
@@ -216,9 +257,9 @@ static void help_draw(void *view, const struct view_frame *frame)
 
 	screen->n = 0;
 	add_about(screen, frame);
-	add_keys(screen, frame->keymap);
-	add_commands(screen);
-	add_signs(screen);
+	add_keys(screen, frame);
+	add_commands(screen, frame);
+	add_signs(screen, frame);
 	table_update(&screen->table, screen, screen->n);
 	table_draw(&screen->table, frame->canvas, frame->area, true, frame->search);
 }

@@ -146,7 +146,7 @@ enum step_column {
 static const struct table_column step_columns[] = {
 		[S_ID] = {"#", 3, 0, TABLE_RIGHT, 0},
 		[S_WHEN] = {"WHEN", 8, 3, 0, 0},
-		[S_STATE] = {"STATE", 8, 0, 0, 0},
+		[S_STATE] = {"STATE", 9, 0, 0, 0},
 		[S_STEP] = {"STEP", 20, 0, TABLE_FLEX | TABLE_NAME, 30},
 		[S_WHY] = {"WHY", 30, 7, TABLE_FLEX, 0},
 		[S_PREDICTED] = {"PREDICTED", 9, 1, TABLE_RIGHT, 0},
@@ -201,7 +201,7 @@ static void step_cell(const void *data, uint32_t index, int column, struct table
 				when(row) ? format_clock(clock, when(row)) : "-");
 		break;
 	case S_STATE:
-		strcpy(cell->text, step_state_name(row->state));
+		strcpy(cell->text, step_state_name(row));
 		cell->role = step_state_role(row->state);
 		break;
 	case S_STEP:

@@ -42,7 +42,7 @@ enum stop_rule {
 	STOP_NONE = 0,
 	STOP_CODE,     /* 1: a leaf holds at least half of the variance: this code */
 	STOP_VARIABLE, /* 2: a variable explains it */
-	STOP_HEALTHY,  /* 3: nothing varies any more */
+	STOP_HEALTHY,  /* 3: varies no more than usual */
 	STOP_DIFFUSE,  /* 4: no place holds a share of it */
 	STOP_SPENT,    /* 5: budget or time is used up */
 };
