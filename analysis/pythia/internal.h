@@ -56,6 +56,7 @@ struct finding {
 	bool told_all;      /* its text names what explains it */
 	bool slow;          /* shares are of what takes longer, not of the variance: slow.c */
 	double excess;      /* that its group had when it was last looked at: excess_of() */
+	double sd_ns;       /* and its standard deviation */
 	bool dwarfed;       /* it names nothing, and what costs much more is searched, or will be */
 	uint32_t edge;      /* node searched now; SPACE_NONE: none */
 	double edge_phi;    /* of it when it was split last */

@@ -20,6 +20,7 @@
 #define AGAIN_NS       (600 * NS_PER_S) /* and then of a skeleton, or to learn */
 #define CLEAR_PHI      0.3              /* a lower bound that needs no more requests */
 #define GONE_NS        (60 * NS_PER_S)  /* a host may need to come back */
+#define EASED          0.7              /* of the standard deviation that a verdict was about */
 #define DWARFS         3.0 /* times the excess: what has less than that is not looked at before */
 
 bool reserve_nodes(struct pythia *pythia, uint32_t n)
@@ -305,6 +306,16 @@ static void judge_boring(struct pythia *pythia, const struct pythia_look *look)
 }
 
 /* Groups that calmed down: their search is over, and what it enabled goes. */
+/*
+ * What a verdict was about has eased. To be within the norm is not enough: one that was learned on
+ * a busy machine is wide enough for the fault itself.
+ */
+static bool has_eased(const struct finding *finding, const struct groups_row *row)
+{
+	return finding->rule == STOP_NONE || finding->slow || !row->detection ||
+	       row->sd_ns < EASED * finding->sd_ns;
+}
+
 static void judge_calm(struct pythia *pythia, const struct pythia_look *look)
 {
 	for (uint32_t i = 0; i < pythia->n_findings; i++) {
@@ -316,7 +327,9 @@ static void judge_calm(struct pythia *pythia, const struct pythia_look *look)
 			continue;
 		}
 		finding->calm_ns = pythia->now_ns;
-		finding->calm = norms_calm(pythia, row) ? finding->calm + 1 : 0;
+		finding->calm = norms_calm(pythia, row) && has_eased(finding, row)
+						? finding->calm + 1
+						: 0;
 		if (finding->calm < CALM_LOOKS + (finding->rule == STOP_NONE)) {
 			continue;
 		}
@@ -371,6 +384,7 @@ static void search_group(struct pythia *pythia, struct finding *finding,
 
 	finding->slow = rows != NULL;
 	finding->excess = excess_of(pythia, detail->row);
+	finding->sd_ns = detail->row->sd_ns;
 	if (rows) {
 		tree.rows = rows;
 		slow.tree = &tree;

@@ -17,6 +17,7 @@
 #include "hash.h"
 #include "names.h"
 #include "pythia/pythia.h"
+#include "pythiatop/profile.h"
 
 #define MAX_POINTS  400
 #define NAME_BYTES  32
@@ -780,6 +781,58 @@ static void waits_anew_where_nobody_decides(void **state)
 	names_destroy(names);
 }
 
+/* The rule of the first finding after six windows in which the group deviates by so much. */
+static enum stop_rule rule_after(struct pythia *pythia, const struct service *service,
+		uint64_t from_ns, double sd_ns)
+{
+	struct sight *sight = test_malloc(sizeof(*sight));
+	struct groups_view groups = {.n = 1, .rows = &sight->row};
+	struct snapshot *snapshot = snapshot_create();
+	enum stop_rule rule;
+
+	look_at(service, sight, 300, true);
+	sight->row.sd_ns = sd_ns;
+	for (uint32_t i = 0; i < 6; i++) {
+		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1, 40);
+		pythia_look(pythia, &(struct pythia_look){.now_ns = from_ns + 10 * i * SECOND,
+						    .groups = &groups,
+						    .recent = &groups});
+	}
+	assert_int_equal(pythia_fill(pythia, snapshot), STATUS_OK);
+	rule = snapshot->steps.findings[0].rule;
+	snapshot_destroy(snapshot);
+	test_free(sight);
+	return rule;
+}
+
+/*
+ * The norm is as wide as the fault makes the group: the verdict stands while that lasts, and no
+ * longer.
+ */
+static void a_wide_norm_does_not_heal(void **state)
+{
+	struct profile_norm norm = {
+			.path = "app", .count = 300, .p50_ns = 1e6, .cov = 1, .n_modes = 1};
+	struct profile_type type = {.type = "work", .requests = 300, .n_norms = 1, .norms = &norm};
+	struct names *names = names_create(100000);
+	struct pythia *pythia = pythia_create(names);
+	struct service *service = test_malloc(sizeof(*service));
+
+	(void)state;
+	make_service(service, 3, 100);
+	offer_all(pythia, service);
+	pythia_set_mode(pythia, MODE_AUTOPILOT, SECOND);
+	learn_all(pythia, service);
+	assert_int_equal(run_loop(pythia, service, true).rule, STOP_CODE);
+	assert_int_equal(
+			pythia_learn(pythia, &(struct profile){.n = 1, .types = &type}), STATUS_OK);
+	assert_int_equal(rule_after(pythia, service, 3000 * SECOND, 1e6), STOP_CODE);
+	assert_int_equal(rule_after(pythia, service, 3100 * SECOND, 5e5), STOP_HEALTHY);
+	test_free(service);
+	pythia_destroy(pythia);
+	names_destroy(names);
+}
+
 /* To learn in vain is not tried again, until the host was gone. */
 static void learns_in_vain_once(void **state)
 {
@@ -909,6 +962,7 @@ int main(void)
 			cmocka_unit_test(learns_in_vain_once),
 			cmocka_unit_test(tells_what_was_rejected),
 			cmocka_unit_test(waits_anew_where_nobody_decides),
+			cmocka_unit_test(a_wide_norm_does_not_heal),
 			cmocka_unit_test(finds_the_fault),
 			cmocka_unit_test(order_saves_steps),
 			cmocka_unit_test(baselines_end),
