@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -222,6 +223,45 @@ static void an_fd_with_many_lives(void **state)
 	json_decref(whole);
 }
 
+/* A call with two fds is told of both: a splice between files, which has no argument "fd". */
+static void calls_with_two_fds(void **state)
+{
+	json_t *document, *whole, *splice = NULL, *part, *event;
+	char options[128];
+	size_t i, n;
+	int64_t fd;
+
+	(void)state;
+	json_array_foreach(json_object_get(state_at("", &whole), "syscalls"), i, splice)
+	{
+		if (json_is_integer(json_object_get(splice, "pid")) &&
+				strcmp(json_string_value(json_object_get(splice, "name")),
+						"splice") == 0) {
+			break;
+		}
+	}
+	assert_non_null(splice);
+	for (fd = 42; fd <= 44; fd += 2) { /* as the trace has it: from 42 to 44 */
+		snprintf(options, sizeof(options),
+				"--state-of=pid=%" JSON_INTEGER_FORMAT ",fd=%" PRId64,
+				number(splice, "pid"), fd);
+		part = state_at(options, &document);
+		n = 0;
+		json_array_foreach(json_object_get(part, "events"), i, event)
+		{
+			n += strstr(json_string_value(json_object_get(event, "name")), "_splice") !=
+			     NULL;
+		}
+		/* By the end of the first one the fd became known. */
+		assert_int_equal(n, 2 * (number(json_array_get(json_object_get(part, "fds"), 0),
+							 fd == 42 ? "reads" : "writes") -
+							1));
+		assert_true(n > 0);
+		json_decref(document);
+	}
+	json_decref(whole);
+}
+
 /* Of what is not there nothing is told, its thread's events neither. */
 static void no_such_fd(void **state)
 {
@@ -265,6 +305,7 @@ int main(void)
 			cmocka_unit_test(time_is_conserved),
 			cmocka_unit_test(one_fd),
 			cmocka_unit_test(an_fd_with_many_lives),
+			cmocka_unit_test(calls_with_two_fds),
 			cmocka_unit_test(no_such_fd),
 			cmocka_unit_test(no_such_instant),
 	};
