@@ -531,6 +531,18 @@ static void fill_totals(
 	snapshot->late = engine->late;
 }
 
+/* The instant that a focus looks at; its pin, if it has one, is there. */
+static uint64_t instant_of(const struct engine *engine, const struct focus *focus)
+{
+	if (!engine->pinned) {
+		return engine->now_ns;
+	}
+	if (focus->back_ns > engine->config.window_ns) {
+		return window_begin(engine, engine->pinned_ns);
+	}
+	return engine->pinned_ns - focus->back_ns;
+}
+
 /* A frozen focus pins the window at the moment it is first seen. */
 static uint64_t follow_pin(struct engine *engine, const struct focus *focus)
 {
@@ -546,13 +558,7 @@ static uint64_t follow_pin(struct engine *engine, const struct focus *focus)
 		log_unpin(engine->log);
 	}
 	engine->pinned = focus->frozen;
-	if (!engine->pinned) {
-		return engine->now_ns;
-	}
-	if (focus->back_ns > engine->config.window_ns) {
-		return window_begin(engine, engine->pinned_ns);
-	}
-	return engine->pinned_ns - focus->back_ns;
+	return instant_of(engine, focus);
 }
 
 /* The request in focus beside another one: the one asked for, else one like most of its group. */
@@ -654,9 +660,15 @@ enum status engine_dump_requests(struct engine *engine, const uint64_t *ids, uin
 	return requests_dump(requests, found, take, context);
 }
 
-uint64_t engine_dump_begin(const struct engine *engine)
+struct dump_span engine_dump_span(const struct engine *engine, const struct focus *focus)
 {
-	return log_trimmed(engine->log);
+	uint64_t at_ns = focus->state_at_ns ? focus->state_at_ns : instant_of(engine, focus);
+	uint64_t begin_ns = log_begin(engine->log);
+	struct dump_span span = {.window_from_ns = window_begin(engine, at_ns)};
+
+	span.kept_from_ns = begin_ns > span.window_from_ns ? begin_ns : span.window_from_ns;
+	span.trimmed = log_trimmed(engine->log) > span.window_from_ns;
+	return span;
 }
 
 /* --- the loop -------------------------------------------------------------------------------- */

@@ -116,6 +116,17 @@ static bool ends_pending(struct choosing *choosing, const char *name, int64_t ti
 	return false;
 }
 
+static bool has_fd_argument(const struct state_plan *plan)
+{
+	return plan->fd_slot != STATE_NO_FIELD || plan->from_fd_slot != STATE_NO_FIELD ||
+	       plan->to_fd_slot != STATE_NO_FIELD;
+}
+
+static bool is_argument(const struct event *event, uint16_t slot, int32_t number)
+{
+	return slot != STATE_NO_FIELD && (int32_t)event->slots[slot] == number;
+}
+
 /* Does a thread of the fd's file table begin or end a call on its number? */
 static bool is_of_fd(struct choosing *choosing, const struct event *event, int64_t tid)
 {
@@ -129,10 +140,12 @@ static bool is_of_fd(struct choosing *choosing, const struct event *event, int64
 			(fd->closed_ns && event->ts_ns > fd->closed_ns)) {
 		return false;
 	}
-	if (plan->fd_slot == STATE_NO_FIELD) {
+	if (!has_fd_argument(plan)) {
 		return ends_pending(choosing, cx->registry->types[event->type].name, tid);
 	}
-	if ((int32_t)event->slots[plan->fd_slot] != fd->number) {
+	if (!is_argument(event, plan->fd_slot, fd->number) &&
+			!is_argument(event, plan->from_fd_slot, fd->number) &&
+			!is_argument(event, plan->to_fd_slot, fd->number)) {
 		return false;
 	}
 	thread = state_find_thread(choosing->cx, fd->table->host, tid);

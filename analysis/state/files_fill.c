@@ -73,21 +73,23 @@ static void add_row(struct rows *rows, const struct fd *fd, uint64_t from_ns, ui
 	}
 }
 
-static void add_list(struct rows *rows, const struct fd *fd, const struct focus *focus,
+/* `wanted`: those of its number alone, which may have had several lives in the window; NULL: all.
+ */
+static void add_list(struct rows *rows, const struct fd *fd, const struct fd *wanted,
 		uint64_t from_ns, uint64_t at_ns)
 {
 	for (; fd; fd = fd->next) {
-		if (!focus->fd_id || fd->id == focus->fd_id) {
+		if (!wanted || fd->number == wanted->number) {
 			add_row(rows, fd, from_ns, at_ns);
 		}
 	}
 }
 
-static void add_table(struct rows *rows, const struct file_table *table, const struct focus *focus,
+static void add_table(struct rows *rows, const struct file_table *table, const struct fd *wanted,
 		uint64_t from_ns, uint64_t at_ns)
 {
-	add_list(rows, table->open_first, focus, from_ns, at_ns);
-	add_list(rows, table->closed_first, focus, from_ns, at_ns);
+	add_list(rows, table->open_first, wanted, from_ns, at_ns);
+	add_list(rows, table->closed_first, wanted, from_ns, at_ns);
 }
 
 static const struct thread_state *find_thread(const struct state_cx *cx, uint64_t id)
@@ -105,16 +107,24 @@ static void collect(struct rows *rows, const struct state_cx *cx, const struct f
 {
 	const struct file_table *table;
 
+	if (focus->fd_id) {
+		const struct fd *fd = fds_by_id(&cx->files->fds, focus->fd_id);
+
+		if (fd) {
+			add_table(rows, fd->table, fd, from_ns, at_ns);
+		}
+		return;
+	}
 	if (focus->thread_id) {
 		const struct thread_state *thread = find_thread(cx, focus->thread_id);
 
 		if (thread && thread->files) {
-			add_table(rows, thread->files, focus, from_ns, at_ns);
+			add_table(rows, thread->files, NULL, from_ns, at_ns);
 		}
 		return;
 	}
 	for (table = cx->files->fds.tables; table; table = table->next) {
-		add_table(rows, table, focus, from_ns, at_ns);
+		add_table(rows, table, NULL, from_ns, at_ns);
 	}
 }
 

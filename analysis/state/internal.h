@@ -144,7 +144,8 @@ struct state_plan {
 	uint16_t ctx_tid, vpid, pid_ns, procname; /* contexts */
 	uint32_t call;                            /* interned name of the system call */
 	uint16_t fd_slot;                         /* of an entry's argument */
-	const struct call_rule *call_rule;        /* entries: slots_call are `in`; exits: `out` */
+	uint16_t from_fd_slot, to_fd_slot; /* of calls with two fds, or one of another name */
+	const struct call_rule *call_rule; /* entries: slots_call are `in`; exits: `out` */
 	uint16_t slots_call[STATE_FIELDS];
 	uint32_t n_perf;
 	uint16_t perf_slots[STATE_PLAN_PERF]; /* of perf_* contexts */

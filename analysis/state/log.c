@@ -48,6 +48,7 @@ struct event_log {
 	uint64_t chunk_bytes; /* of both lists */
 	bool is_pinned;
 	uint64_t before_ns, pin_from_ns, trimmed_ns;
+	uint64_t expired_ns; /* after the newest event that expired, of the pinned ones if pinned */
 
 	struct kept *oldest, *newest, *hint; /* hint: where the last one was put */
 	struct kept **buckets;
@@ -281,7 +282,17 @@ static void chunks_forget_one(struct event_log *log, struct chunks *chunks)
 
 static void expire(struct event_log *log, struct chunks *chunks, uint64_t before_ns)
 {
-	while (chunks->head && chunk_record(chunks->head, chunks->head->gone)->ts_ns < before_ns) {
+	bool shown = !log->is_pinned || chunks == &log->pinned;
+	uint64_t ts_ns;
+
+	while (chunks->head) {
+		ts_ns = chunk_record(chunks->head, chunks->head->gone)->ts_ns;
+		if (ts_ns >= before_ns) {
+			return;
+		}
+		if (shown && ts_ns >= log->expired_ns) {
+			log->expired_ns = ts_ns + 1;
+		}
 		chunks_forget_one(log, chunks);
 	}
 }
@@ -581,4 +592,11 @@ void log_each(const struct event_log *log, uint64_t from_ns, uint64_t to_ns,
 uint64_t log_trimmed(const struct event_log *log)
 {
 	return log->trimmed_ns > log->before_ns ? log->trimmed_ns : 0;
+}
+
+uint64_t log_begin(const struct event_log *log)
+{
+	uint64_t trimmed_ns = log_trimmed(log);
+
+	return trimmed_ns > log->expired_ns ? trimmed_ns : log->expired_ns;
 }

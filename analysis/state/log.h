@@ -58,4 +58,11 @@ void log_each(const struct event_log *log, uint64_t from_ns, uint64_t to_ns,
 /* Time before which events of the window had to go for memory; 0: none had to. */
 uint64_t log_trimmed(const struct event_log *log);
 
+/*
+ * Time before which events may have gone, because the window (a pin's, while there is one) has left
+ * them behind or for memory; 0: all are there. Later than where somebody's window begins who looks
+ * back from the pin: of that one the rest is all there is.
+ */
+uint64_t log_begin(const struct event_log *log);
+
 #endif

@@ -165,6 +165,8 @@ static void plan_call(struct state_cx *cx, struct state_plan *plan, const struct
 		plan->handle = calls_entry;
 		plan->call_rule = rule;
 		plan->fd_slot = find_number(type, "fd|sockfd|s");
+		plan->from_fd_slot = find_number(type, "fd_in|in_fd|fdin|oldfd|fildes");
+		plan->to_fd_slot = find_number(type, "fd_out|out_fd|fdout|newfd|epfd");
 	} else {
 		plan->slots[0] = find_number(type, "ret");
 		plan->handle = plan->slots[0] != STATE_NO_FIELD ? calls_exit : NULL;
@@ -243,7 +245,9 @@ bool state_add_type(struct state *state)
 		uint32_t i;
 		bool done = false;
 
-		*plan = (struct state_plan){.fd_slot = STATE_NO_FIELD};
+		*plan = (struct state_plan){.fd_slot = STATE_NO_FIELD,
+				.from_fd_slot = STATE_NO_FIELD,
+				.to_fd_slot = STATE_NO_FIELD};
 		memset(plan->slots_call, 0xff, sizeof(plan->slots_call)); /* STATE_NO_FIELD */
 		plan_contexts(cx, plan, type);
 		for (i = 0; !done && i < sizeof(rule_tables) / sizeof(*rule_tables); i++) {

@@ -166,8 +166,18 @@ enum status engine_fill(
 enum status engine_dump(struct engine *engine, const struct focus *focus,
 		bool (*take)(void *context, const struct event *event), void *context);
 
-/* Time before which events of the window had to go for memory; 0: none had to. */
-uint64_t engine_dump_begin(const struct engine *engine);
+/*
+ * Of the window that ends at the focus' instant: where it begins, and where what is kept of it
+ * begins. That is later where events had to go for memory (`trimmed`), or where the instant lies
+ * back from a pin: events are kept for one window, the state's history for two. Valid after
+ * engine_dump() with that focus.
+ */
+struct dump_span {
+	uint64_t window_from_ns, kept_from_ns;
+	bool trimmed;
+};
+
+struct dump_span engine_dump_span(const struct engine *engine, const struct focus *focus);
 
 /*
  * The same of some kept requests alone, whether or not keep_events is on; those that are not kept

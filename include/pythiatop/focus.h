@@ -80,8 +80,8 @@ struct focus {
 	uint64_t back_ns;
 	/*
 	 * State: shown at this instant instead (--state-at); 0: at the snapshot's time. The fds and
-	 * original events are those of this thread (state_thread.id) or fd (state_fd.id); 0: of
-	 * all.
+	 * original events are those of this thread (state_thread.id) or fd (state_fd.id; the fds
+	 * are all that had its number in the window); 0: of all.
 	 */
 	uint64_t state_at_ns;
 	uint64_t thread_id, fd_id;

@@ -87,6 +87,25 @@ static bool is_thread(const struct output_select *select, const struct state_thr
 					       is_id(select->tid, thread->vtid)));
 }
 
+/* Which of the fds of that number in the window: the one that is open, else the one made last. */
+static uint64_t find_fd(const struct output_select *select, const struct state_view *state)
+{
+	const struct state_fd *found = NULL, *fd;
+	uint32_t i;
+
+	for (i = 0; i < state->n_fds; i++) {
+		fd = &state->fds[i];
+		if (fd->fd != select->fd || !is_host(select, fd->host)) {
+			continue;
+		}
+		if (!found || fd->open > found->open ||
+				(fd->open == found->open && fd->id > found->id)) {
+			found = fd;
+		}
+	}
+	return found ? found->id : 0;
+}
+
 bool output_select_focus(const struct output_select *select, const struct snapshot *snapshot,
 		struct focus *focus)
 {
@@ -105,12 +124,8 @@ bool output_select_focus(const struct output_select *select, const struct snapsh
 		return false;
 	}
 	if (!focus->fd_id && focus->thread_id && select->fd >= 0) {
-		for (i = 0; i < state->n_fds; i++) {
-			if (state->fds[i].fd == select->fd && is_host(select, state->fds[i].host)) {
-				focus->fd_id = state->fds[i].id;
-				return true;
-			}
-		}
+		focus->fd_id = find_fd(select, state);
+		return focus->fd_id != 0;
 	}
 	return false;
 }
@@ -203,6 +218,9 @@ enum status output_select_apply(const struct output_select *select, struct snaps
 
 	if (select->tid >= 0 && !of_thread) {
 		state.n_fds = 0; /* there is no such thread: these are of all */
+	}
+	if (select->fd >= 0 && !snapshot->focus.fd_id) {
+		state.n_events = 0; /* there is no such fd: these are of the whole thread */
 	}
 	KEEP(struct state_host, state.hosts, state.n_hosts, keep_host);
 	KEEP(struct state_cpu, state.cpus, state.n_cpus, keep_cpu);

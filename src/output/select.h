@@ -12,7 +12,9 @@
  * Part of the state: "host=compute-1,pid=1204", of host, pid, tid, fd, cpu and disk.
  *
  * A row stays if it has all that was asked for: cpu=0 leaves rows of CPUs and events, disk=sda
- * those of disks. The fds of a tid are those of its process. Hosts are chosen by host alone.
+ * those of disks. The fds of a tid are those of its process. Hosts are chosen by host alone. Of an
+ * fd all that had its number in the window stay; events are those of the one that is open, else of
+ * the last.
  */
 struct output_select {
 	bool set;

@@ -45,18 +45,29 @@ static void count(struct dump *dump, const struct event *event)
 	}
 }
 
-static void say_written(const struct dump *dump, const char *path, char *said, size_t size)
+/* focus NULL: no window was asked for. */
+static void say_written(const struct dump *dump, const struct focus *focus, const char *path,
+		char *said, size_t size)
 {
-	uint64_t begin_ns = engine_dump_begin(dump->engine);
-	uint64_t span_ns = dump->last_ns - dump->first_ns;
-	int n = snprintf(said, size, "Written: %s, %" PRIu64 " events of %.3f s", path, dump->n,
-			(double)span_ns / 1e9);
+	struct dump_span span = {.trimmed = false};
+	uint64_t begin_ns = dump->first_ns;
+	int n;
 
-	if (begin_ns > dump->first_ns && n > 0 && (size_t)n < size) {
+	if (focus) {
+		span = engine_dump_span(dump->engine, focus);
+	}
+	if (begin_ns < span.kept_from_ns && span.kept_from_ns < dump->last_ns) {
+		begin_ns = span.kept_from_ns; /* older ones are there, for what is still open */
+	}
+	n = snprintf(said, size, "Written: %s, %" PRIu64 " events of %.3f s", path, dump->n,
+			(double)(dump->last_ns - begin_ns) / 1e9);
+	if (span.kept_from_ns > span.window_from_ns && n > 0 && (size_t)n < size) {
 		snprintf(said + n, size - (size_t)n,
-				"; of the window, what is older than %.3f s had to go for memory",
-				begin_ns < dump->last_ns ? (double)(dump->last_ns - begin_ns) / 1e9
-							 : 0.0);
+				"; of the window, what is older than %.3f s %s",
+				span.kept_from_ns < dump->last_ns
+						? (double)(dump->last_ns - span.kept_from_ns) / 1e9
+						: 0.0,
+				span.trimmed ? "had to go for memory" : "is not kept any more");
 	}
 }
 
@@ -101,7 +112,7 @@ bool dump_text(struct pipeline *pipeline, const struct focus *focus, const char 
 	if (!new_file_finish(&file, written)) {
 		return say_failed(path, strerror(errno), said, size);
 	}
-	say_written(&dump, path, said, size);
+	say_written(&dump, focus, path, said, size);
 	return true;
 }
 
@@ -307,7 +318,7 @@ static bool write_traces(struct pipeline *pipeline, const struct selection *sele
 	written = finish_child(&child) && written;
 	*n_events = dump.n;
 	if (written) {
-		say_written(&dump, path, said, size);
+		say_written(&dump, selection->focus, path, said, size);
 	} else {
 		say_child_failed(&child, path, said, size);
 	}

@@ -137,6 +137,7 @@ static const struct state_thread made_threads[] = {
 				.waits_for = "child",
 				.measured = true,
 				.blocked_ns = 10 * SECOND,
+				.read_bytes = 120000,
 				.open_fds = 4,
 				.context = ""},
 		{.id = 15,

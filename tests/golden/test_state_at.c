@@ -7,7 +7,9 @@
 
 #include <cmocka.h>
 
+#include <inttypes.h>
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,6 +165,121 @@ static void one_fd(void **state)
 	json_decref(document);
 }
 
+static size_t lives_of(json_t *fds, json_int_t pid, json_int_t number_of_fd)
+{
+	json_t *fd;
+	size_t i, n = 0;
+
+	json_array_foreach(fds, i, fd)
+	{
+		n += number(fd, "pid") == pid && number(fd, "fd") == number_of_fd;
+	}
+	return n;
+}
+
+/* Of the fds that are open and were seen to be opened, the one whose number had most lives. */
+static json_t *most_lives(json_t *fds, size_t *most)
+{
+	json_t *fd, *found = NULL;
+	size_t i, n;
+
+	*most = 1;
+	json_array_foreach(fds, i, fd)
+	{
+		n = lives_of(fds, number(fd, "pid"), number(fd, "fd"));
+		if (json_is_true(json_object_get(fd, "open")) && n > *most &&
+				json_is_integer(json_object_get(fd, "opened_ns"))) {
+			*most = n;
+			found = fd;
+		}
+	}
+	return found;
+}
+
+/* All lives of a number in the window are told, and the events of the one that is open. */
+static void an_fd_with_many_lives(void **state)
+{
+	json_t *whole, *document, *part, *fd, *event;
+	char options[128];
+	size_t lives, i;
+	bool made = false;
+
+	(void)state;
+	fd = most_lives(json_object_get(state_at("--state-at=-3.2s", &whole), "fds"), &lives);
+	assert_non_null(fd);
+	snprintf(options, sizeof(options),
+			"--state-at=-3.2s --state-of=pid=%" JSON_INTEGER_FORMAT
+			",fd=%" JSON_INTEGER_FORMAT,
+			number(fd, "pid"), number(fd, "fd"));
+	part = state_at(options, &document);
+	assert_int_equal(json_array_size(json_object_get(part, "fds")), lives);
+	json_array_foreach(json_object_get(part, "events"), i, event)
+	{
+		assert_true(i > 0 || number(event, "time_ns") >= number(fd, "opened_ns"));
+		made = made || number(event, "time_ns") == number(fd, "opened_ns");
+	}
+	assert_true(made);
+	json_decref(document);
+	json_decref(whole);
+}
+
+/* A call with two fds is told of both: a splice between files, which has no argument "fd". */
+static void calls_with_two_fds(void **state)
+{
+	json_t *document, *whole, *splice = NULL, *part, *event;
+	char options[128];
+	size_t i, n;
+	int64_t fd;
+
+	(void)state;
+	json_array_foreach(json_object_get(state_at("", &whole), "syscalls"), i, splice)
+	{
+		if (json_is_integer(json_object_get(splice, "pid")) &&
+				strcmp(json_string_value(json_object_get(splice, "name")),
+						"splice") == 0) {
+			break;
+		}
+	}
+	assert_non_null(splice);
+	for (fd = 42; fd <= 44; fd += 2) { /* as the trace has it: from 42 to 44 */
+		snprintf(options, sizeof(options),
+				"--state-of=pid=%" JSON_INTEGER_FORMAT ",fd=%" PRId64,
+				number(splice, "pid"), fd);
+		part = state_at(options, &document);
+		n = 0;
+		json_array_foreach(json_object_get(part, "events"), i, event)
+		{
+			n += strstr(json_string_value(json_object_get(event, "name")), "_splice") !=
+			     NULL;
+		}
+		/* By the end of the first one the fd became known. */
+		assert_int_equal(n, 2 * (number(json_array_get(json_object_get(part, "fds"), 0),
+							 fd == 42 ? "reads" : "writes") -
+							1));
+		assert_true(n > 0);
+		json_decref(document);
+	}
+	json_decref(whole);
+}
+
+/* Of what is not there nothing is told, its thread's events neither. */
+static void no_such_fd(void **state)
+{
+	json_t *document, *all, *threads;
+	char options[64];
+
+	(void)state;
+	all = state_at("", &document);
+	threads = json_object_get(all, "threads");
+	snprintf(options, sizeof(options), "--state-of=pid=%" JSON_INTEGER_FORMAT ",fd=98765",
+			number(json_array_get(threads, 0), "pid"));
+	json_decref(document);
+	all = state_at(options, &document);
+	assert_int_equal(json_array_size(json_object_get(all, "fds")), 0);
+	assert_int_equal(json_array_size(json_object_get(all, "events")), 0);
+	json_decref(document);
+}
+
 static void no_such_instant(void **state)
 {
 	static const char *const options[] = {"--state-at=-11s", "--state-at='2001-01-01 00:00:00'",
@@ -187,6 +304,9 @@ int main(void)
 			cmocka_unit_test(stopped_or_stepped_back),
 			cmocka_unit_test(time_is_conserved),
 			cmocka_unit_test(one_fd),
+			cmocka_unit_test(an_fd_with_many_lives),
+			cmocka_unit_test(calls_with_two_fds),
+			cmocka_unit_test(no_such_fd),
 			cmocka_unit_test(no_such_instant),
 	};
 

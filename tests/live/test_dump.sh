@@ -59,7 +59,25 @@ for name in kernel-6.2-2cpu kernel-4.4-basic kernel-bigendian-1cpu ust-ros2 ust-
 		fail "$name: pythiatop reads back other events"
 done
 
+# Of the usual window, at an instant: all of it where reading stopped there; where the time was stepped
+# back from the end, what is kept of it, and from when on that is, is told.
 trace=$traces/kernel-6.2-2cpu
+at_instant() { # NAME TIME
+	timeout 60 "$build_dir/pythiatop" --batch=json --schema=lttng-kernel --state-at="$2" \
+		--dump-text "$work/$1.txt" "$trace" 2>&1 >/dev/null
+}
+in_window() { # NAME SECONDS BEFORE THE INSTANT
+	awk -F'[^0-9.]' -v s="$2" '{ t = $2 * 3600 + $3 * 60 + $4 } t >= 64516.290054592 - s' "$work/$1.txt" |
+		sed 's/ ([^)]*)//'
+}
+said=$(at_instant stopped 1696182916.290054592) || fail "$said"
+grep -Eq 'events of (9\.9|10\.0)[0-9]* s$' <<<"$said" || fail "all of a window: $said"
+[ "$(in_window stopped 10 | wc -l)" -eq 62905 ] || fail "not all of the window was written"
+said=$(at_instant back -3.2s) || fail "$said"
+grep -Eq 'events of 6\.[78][0-9]* s; of the window, what is older than 6\.[78][0-9]* s is not kept any more$' <<<"$said" ||
+	fail "a part of a window: $said"
+cmp -s <(in_window back 6.8) <(in_window stopped 6.8) || fail "what is kept differs"
+
 said=$(dump --dump "$work/kernel-6.2-2cpu" "$trace") && fail "wrote over a directory"
 grep -q 'exists already' <<<"$said" || fail "existing: $said"
 said=$(dump --dump "$work/none/below" "$trace") && fail "wrote below what does not exist"

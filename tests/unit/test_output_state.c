@@ -288,6 +288,7 @@ static void one_is_looked_for(void **state)
 	assert_true(output_select_parse("pid=7,fd=4,host=a", &select));
 	assert_true(output_select_focus(&select, snapshot, &focus));
 	assert_int_equal(focus.thread_id, 1);
+	snapshot->state.n_fds = 1; /* of its process */
 	assert_true(output_select_focus(&select, snapshot, &focus));
 	assert_int_equal(focus.fd_id, 9);
 	assert_false(output_select_focus(&select, snapshot, &focus));
@@ -295,6 +296,55 @@ static void one_is_looked_for(void **state)
 	assert_true(output_select_parse("pid=7", &select));
 	assert_false(output_select_focus(&select, snapshot, &focus));
 	snapshot_destroy(snapshot);
+}
+
+/* Of the lives of a number the open one is meant, else the last; whichever moved most bytes. */
+static void the_open_one_is_looked_for(void **state)
+{
+	static const struct state_fd lives[] = {
+			{.id = 9, .host = "a", .pid = 7, .fd = 4, .read_bytes = 8000},
+			{.id = 12, .host = "a", .pid = 7, .fd = 4, .open = true},
+			{.id = 11, .host = "a", .pid = 7, .fd = 4},
+			{.id = 13, .host = "a", .pid = 7, .fd = 5, .open = true},
+	};
+	struct snapshot *snapshot = example();
+	struct output_select select;
+	struct focus focus = {.thread_id = 1};
+
+	(void)state;
+	snapshot->state.fds = lives;
+	snapshot->state.n_fds = 4;
+	assert_true(output_select_parse("pid=7,fd=4,host=a", &select));
+	assert_true(output_select_focus(&select, snapshot, &focus));
+	assert_int_equal(focus.fd_id, 12);
+	snapshot->state.n_fds = 1;
+	focus.fd_id = 0;
+	assert_true(output_select_focus(&select, snapshot, &focus));
+	assert_int_equal(focus.fd_id, 9);
+	snapshot_destroy(snapshot);
+}
+
+/* Where there is no such fd, the events of its thread are not told in its stead. */
+static void no_events_of_others(void **state)
+{
+	static const struct state_event event = {
+			.host = "a", .name = "sched_switch", .values = "", .tid = 7};
+	static const char *const parts[] = {"pid=7,fd=99,host=a", "tid=7,host=a"};
+	struct output_select select;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 2; i++) {
+		struct snapshot *snapshot = example();
+
+		snapshot->state.events = &event;
+		snapshot->state.n_events = 1;
+		snapshot->focus.thread_id = 1;
+		assert_true(output_select_parse(parts[i], &select));
+		assert_int_equal(output_select_apply(&select, snapshot), STATUS_OK);
+		assert_int_equal(snapshot->state.n_events, i);
+		snapshot_destroy(snapshot);
+	}
 }
 
 int main(void)
@@ -306,6 +356,8 @@ int main(void)
 			cmocka_unit_test(selection_is_understood),
 			cmocka_unit_test(selected),
 			cmocka_unit_test(one_is_looked_for),
+			cmocka_unit_test(the_open_one_is_looked_for),
+			cmocka_unit_test(no_events_of_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -450,6 +450,13 @@ static uint32_t count_disks(const struct state_screen *screen)
 	return screen->state->n_disks;
 }
 
+static double disk_most(const void *data, uint32_t row)
+{
+	const struct state_disk *disk = disk_at(data, row);
+
+	return (double)disk->read_bytes + (double)disk->write_bytes;
+}
+
 static const struct table_source disk_source = {
 		.columns = disk_columns,
 		.n_columns = D_COUNT_OF,
@@ -457,6 +464,7 @@ static const struct table_source disk_source = {
 		.key = disk_key,
 		.cell = disk_cell,
 		.compare = disk_compare,
+		.most = disk_most,
 };
 
 const struct state_pane_ops state_pane_disks = {

@@ -396,6 +396,16 @@ static int io_compare(const void *data, uint32_t a, uint32_t b, int column)
 	return state_compare(&state_pane_io, data, a, b, column);
 }
 
+/* All that it read and wrote, also what a kernel thread writes to disks, without system calls. */
+static double io_most(const void *data, uint32_t row)
+{
+	const struct state_thread *thread = thread_at(data, row);
+
+	return thread->measured ? (double)(disk_bytes(thread) + net_bytes(thread)) +
+						  (double)other_bytes(thread)
+				: -1;
+}
+
 static const struct table_source io_source = {
 		.columns = io_columns,
 		.n_columns = I_COUNT_OF,
@@ -403,6 +413,7 @@ static const struct table_source io_source = {
 		.key = thread_key,
 		.cell = io_cell,
 		.compare = io_compare,
+		.most = io_most,
 		.mark = thread_mark,
 };
 
@@ -471,6 +482,14 @@ static int perf_compare(const void *data, uint32_t a, uint32_t b, int column)
 	return state_compare(&state_pane_perf, data, a, b, column);
 }
 
+/* By the first counter. */
+static double perf_most(const void *data, uint32_t row)
+{
+	double figure = perf_figure(state_screen_of(data), row, P_FIRST);
+
+	return isnan(figure) ? -1 : figure;
+}
+
 static const struct table_source perf_source = {
 		.columns = perf_fixed,
 		.n_columns = P_FIRST,
@@ -478,6 +497,7 @@ static const struct table_source perf_source = {
 		.key = thread_key,
 		.cell = perf_cell,
 		.compare = perf_compare,
+		.most = perf_most,
 		.mark = thread_mark,
 };
 

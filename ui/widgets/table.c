@@ -71,6 +71,11 @@ static int compare_rows(const void *a, const void *b, void *context)
 	if (table->sort_column >= 0) {
 		order = table->source->compare(table->data, row_a, row_b, table->sort_column);
 		down = table->source->columns[table->sort_column].flags & TABLE_RIGHT;
+	} else if (table->source->most) {
+		double most_a = table->source->most(table->data, row_a);
+		double most_b = table->source->most(table->data, row_b);
+
+		order = most_a > most_b ? -1 : most_a < most_b;
 	}
 	if (order == 0) {
 		/* Equal ones keep the order they come in, so that rows do not jump about. */
@@ -115,7 +120,8 @@ static void arrange(struct table *table)
 		}
 		table->order[table->shown++] = row;
 	}
-	if (table->shown > 1 && (table->sort_column >= 0 || table->reverse)) {
+	if (table->shown > 1 &&
+			(table->sort_column >= 0 || table->reverse || table->source->most)) {
 		qsort_r(table->order, table->shown, sizeof(table->order[0]), compare_rows, table);
 	}
 	follow_cursor(table);

@@ -54,6 +54,9 @@ struct table_source {
 	void (*cell)(const void *data, uint32_t row, int column, struct table_cell *cell);
 	/* Order by a column, ascending; NULL: cannot be sorted. */
 	int (*compare)(const void *data, uint32_t a, uint32_t b, int column);
+	/* Optional. How much the row is by what the table is about: until it is sorted by a column
+	 * those of most come first, equal ones as they come. */
+	double (*most)(const void *data, uint32_t row);
 	/* Optional. Draws a cell itself; false: draw it as text. */
 	bool (*paint)(const void *data, uint32_t row, int column, struct canvas *canvas,
 			struct area area);
