@@ -17,12 +17,7 @@
 
 #include "stats/bootstrap.h"
 #include "stats/canonical.h"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TRIALS(n) ((n) / 8)
-#else
-#define TRIALS(n) (n)
-#endif
+#include "trials.h"
 
 #define MAX_ROWS    200u
 #define MAX_COLUMNS 8u

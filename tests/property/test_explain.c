@@ -20,13 +20,7 @@
 #include "stats/kruskal.h"
 #include "stats/ranks.h"
 #include "stats/shift_test.h"
-
-/* Simulations take eight times as long with sanitizers: fewer of them, and wider bounds. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TRIALS(n) ((n) / 8)
-#else
-#define TRIALS(n) (n)
-#endif
+#include "trials.h"
 
 #define MAX_ROWS 1024u
 #define BAD_LUCK 2u /* trials */
