@@ -7,8 +7,9 @@
 
 #define SMALLEST_BYTES ((size_t)64)
 #define LARGEST_BYTES  ((size_t)64 << 10)
-#define FIRST_BYTES    ((size_t)128 << 10)
-#define SLAB_BYTES     ((size_t)2 << 20)
+#define SLAB_MIN_BYTES ((size_t)128 << 10)
+#define SLAB_MAX_BYTES ((size_t)2 << 20)
+#define SLAB_PART      2  /* of what the pool has */
 #define SLAB_HEADER    64 /* pieces of whole cache lines begin with one, mostly */
 
 /* Under AddressSanitizer every piece is one of malloc's, so that it sees uses after they end. */
@@ -95,22 +96,27 @@ static size_t class_bytes(unsigned int class)
 }
 
 /*
- * A small slab first, for who needs no more. Each further one is a huge page where the kernel has
- * them: to fault in what a window of requests takes, page by page, is a tenth of the analysis.
+ * A slab is about half of what the pool has, so that a small pool has little more than it needs;
+ * large ones are huge pages where the kernel has them. To fault in what a window of requests takes,
+ * page by page, is a tenth of the analysis: so all of a slab's pages at once.
  */
 static bool add_slab(struct pool *pool)
 {
-	size_t size = pool->slabs ? SLAB_BYTES : FIRST_BYTES;
-	struct pool_piece *slab = pool->slabs ? aligned_alloc(size, size) : malloc(size);
+	size_t size = SLAB_MIN_BYTES;
+	struct pool_piece *slab;
 
+	while (size < SLAB_MAX_BYTES && size < pool->slabs_bytes / SLAB_PART) {
+		size *= 2;
+	}
+	slab = aligned_alloc(size, size);
 	if (!slab) {
 		return false;
 	}
-	if (pool->slabs) {
-		madvise(slab, size, MADV_HUGEPAGE); /* ordinary pages do as well */
-	}
+	/* Ordinary pages, one by one, do as well. */
+	madvise(slab, size, size == SLAB_MAX_BYTES ? MADV_HUGEPAGE : MADV_POPULATE_WRITE);
 	slab->next = pool->slabs;
 	pool->slabs = slab;
+	pool->slabs_bytes += size;
 	pool->slab_at = (unsigned char *)slab + SLAB_HEADER;
 	pool->slab_left = size - SLAB_HEADER;
 	return true;

@@ -3,6 +3,7 @@
 #include <langinfo.h>
 #include <limits.h>
 #include <locale.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -400,6 +401,17 @@ static bool prepare_steps(struct pipeline *pipeline, const struct options *optio
 	return options->replay_log ? replay(pipeline, options) : conduct(pipeline, options);
 }
 
+/*
+ * Who watches for days needs its memory flat: large blocks (tables that grew, slabs, parts of the
+ * log) lie by themselves and go back to the system, instead of leaving holes among small ones.
+ * malloc by itself takes to doing the latter with the first such block that is given back; for a
+ * recording that is faster.
+ */
+static void keep_memory_flat(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 512 << 10);
+}
+
 static int run(struct pipeline *pipeline, const struct options *options)
 {
 	int code;
@@ -413,6 +425,9 @@ static int run(struct pipeline *pipeline, const struct options *options)
 	code = add_sources(pipeline, options);
 	if (code != EXIT_SUCCESS) {
 		return code;
+	}
+	if (intake_has_live(pipeline_intake(pipeline))) {
+		keep_memory_flat();
 	}
 	if (!prepare_steps(pipeline, options)) {
 		return EXIT_USAGE;

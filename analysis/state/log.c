@@ -44,8 +44,9 @@ struct event_log {
 	struct event_log_config config;
 	uint64_t last_number;
 	struct chunks window, pinned;
-	struct chunk *spare;
+	struct chunk *spare;  /* of the usual size */
 	uint64_t chunk_bytes; /* of both lists */
+	uint64_t spare_bytes;
 	bool is_pinned;
 	uint64_t before_ns, pin_from_ns, trimmed_ns;
 	uint64_t expired_ns; /* after the newest event that expired, of the pinned ones if pinned */
@@ -76,11 +77,11 @@ struct event_log *log_create(const struct event_log_config *config)
 	return log;
 }
 
-static void chunks_free(struct chunks *chunks)
+static void free_list(struct chunk *chunk)
 {
 	struct chunk *next;
 
-	for (struct chunk *chunk = chunks->head; chunk; chunk = next) {
+	for (; chunk; chunk = next) {
 		next = chunk->next;
 		free(chunk);
 	}
@@ -93,13 +94,13 @@ void log_destroy(struct event_log *log)
 	if (!log) {
 		return;
 	}
-	chunks_free(&log->window);
-	chunks_free(&log->pinned);
+	free_list(log->window.head);
+	free_list(log->pinned.head);
+	free_list(log->spare);
 	for (struct kept *kept = log->oldest; kept; kept = next) {
 		next = kept->next;
 		free(kept);
 	}
-	free(log->spare);
 	free(log->scratch);
 	free(log->buckets);
 	free(log);
@@ -254,6 +255,46 @@ static void keep_record(struct event_log *log, uint64_t number, const struct rec
 
 /* --- The window ------------------------------------------------------------------------------- */
 
+static uint64_t usual_size(const struct event_log *log)
+{
+	uint64_t size = log->config.max_bytes / 16 & ~UINT64_C(7);
+
+	return size > MAX_CHUNK_BYTES ? MAX_CHUNK_BYTES : size;
+}
+
+static struct chunk *spare_take(struct event_log *log)
+{
+	struct chunk *chunk = log->spare;
+
+	if (chunk) {
+		log->spare = chunk->next;
+		log->spare_bytes -= chunk->size;
+	}
+	return chunk;
+}
+
+/* Beside `bytes` of chunks no more is spare than as much again, and the bound holds for both. */
+static void spare_limit(struct event_log *log, uint64_t bytes)
+{
+	while (log->spare && (log->spare_bytes > bytes + usual_size(log) ||
+					     bytes + log->spare_bytes > log->config.max_bytes)) {
+		free(spare_take(log));
+	}
+}
+
+/* What a window takes comes and goes with the load: so that memory does not, it is kept ready. */
+static void spare_add(struct event_log *log, struct chunk *chunk)
+{
+	if (chunk->size != usual_size(log)) {
+		free(chunk);
+		return;
+	}
+	chunk->next = log->spare;
+	log->spare = chunk;
+	log->spare_bytes += chunk->size;
+	spare_limit(log, log->chunk_bytes);
+}
+
 static void chunks_pop(struct event_log *log, struct chunks *chunks)
 {
 	struct chunk *chunk = chunks->head;
@@ -261,8 +302,7 @@ static void chunks_pop(struct event_log *log, struct chunks *chunks)
 	chunks->head = chunk->next;
 	*(chunks->head ? &chunks->head->previous : &chunks->tail) = NULL;
 	log->chunk_bytes -= chunk->size;
-	free(log->spare);
-	log->spare = chunk;
+	spare_add(log, chunk);
 }
 
 /* Lets the oldest event of a list go. */
@@ -317,10 +357,9 @@ static bool trim(struct event_log *log)
 
 static struct chunk *chunk_create(struct event_log *log, uint32_t record_bytes)
 {
-	uint64_t size = log->config.max_bytes / 16 & ~UINT64_C(7);
-	struct chunk *chunk = log->spare;
+	uint64_t size = usual_size(log);
+	struct chunk *chunk = NULL;
 
-	size = size > MAX_CHUNK_BYTES ? MAX_CHUNK_BYTES : size;
 	if (size < record_bytes + sizeof(uint64_t)) {
 		size = record_bytes + sizeof(uint64_t);
 	}
@@ -328,13 +367,11 @@ static struct chunk *chunk_create(struct event_log *log, uint32_t record_bytes)
 		if (!trim(log)) {
 			return NULL;
 		}
-		chunk = log->spare;
 	}
-	log->spare = NULL;
-	if (chunk && chunk->size != size) {
-		free(chunk);
-		chunk = NULL;
+	if (size == usual_size(log)) {
+		chunk = spare_take(log);
 	}
+	spare_limit(log, log->chunk_bytes + size);
 	chunk = chunk ? chunk : malloc(sizeof(*chunk) + size);
 	if (!chunk) {
 		return NULL;
