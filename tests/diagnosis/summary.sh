@@ -35,6 +35,9 @@ section() {
 	[ ! -s "$results/about" ] || { echo; cat "$results/about"; }
 	section long-scoring.jsonl "Scoring sites, on recordings" \
 		"./run diagnose long --set scoring --parallel 2" table
+	section long-scoring-500.jsonl "Scoring sites, on the same recordings, a tenth of the budget" \
+		"./run diagnose long --set scoring --budget 500 --out build/diagnosis/long-scoring-500.jsonl" \
+		table
 	section quiet-scoring.jsonl "Without a fault, on recordings" \
 		"./run diagnose quiet --set scoring --parallel 2" table
 	section short-scoring.jsonl "Scoring sites, live" "./run diagnose short --set scoring" table

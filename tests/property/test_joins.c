@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "../feed.h"
+#include "../trials.h"
 #include "requests/kept.h"
 #include "requests/model.h"
 #include "requests/requests.h"
@@ -307,7 +308,7 @@ static void sets_are_those_of_the_oracle(void **state)
 	uint64_t round, seed = 88172645463325252u;
 
 	(void)state;
-	for (round = 0; round < 300; round++) {
+	for (round = 0; round < TRIALS(300); round++) {
 		struct bench bench;
 		struct oracle oracle = {.n_sets = 0};
 		int set_to_request[ORACLE_EVENTS] = {0};
