@@ -41,7 +41,8 @@ struct console {
 	struct pattern search;
 	void *views[N_VIEWS];
 	int view;                        /* the one shown */
-	enum screen came_from;           /* where help and sources go back to */
+	enum screen help_from;           /* where help goes back to */
+	enum screen sources_from;        /* where the sources go back to */
 	enum screen steps_from;          /* where the steps go back to */
 	enum screen state_from;          /* where the state goes back to */
 	enum screen request_from;        /* where a request does: its group, or the tree */
@@ -168,7 +169,7 @@ struct console *console_create(
 	}
 	console->options = options;
 	console->host = host;
-	console->came_from = SCREEN_GROUPS;
+	console->help_from = console->sources_from = SCREEN_GROUPS;
 	console->state_from = console->steps_from = SCREEN_GROUPS;
 	console->request_from = console->compare_from = SCREEN_GROUP;
 	console->focus.horizon = options->horizon;
@@ -331,9 +332,11 @@ static void remember_way(struct console *console, const struct view_call *call)
 {
 	enum screen from = call->from;
 
-	if ((call->go == SCREEN_HELP || call->go == SCREEN_SOURCES) && from != SCREEN_HELP &&
-			from != SCREEN_SOURCES) {
-		console->came_from = from;
+	if (call->go == SCREEN_HELP && from != SCREEN_HELP) {
+		console->help_from = from;
+	}
+	if (call->go == SCREEN_SOURCES && from != SCREEN_SOURCES && from != SCREEN_HELP) {
+		console->sources_from = from;
 	}
 	if (call->go == SCREEN_STEPS && from != SCREEN_STEPS && from != SCREEN_SOURCES &&
 			from != SCREEN_HELP) {
@@ -403,8 +406,11 @@ static void go_back(struct console *console)
 	case SCREEN_STATE:
 		call.go = console->state_from;
 		break;
+	case SCREEN_SOURCES:
+		call.go = console->sources_from;
+		break;
 	default:
-		call.go = console->came_from;
+		call.go = console->help_from;
 		break;
 	}
 	show(console, &call);

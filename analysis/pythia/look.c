@@ -305,7 +305,6 @@ static void judge_boring(struct pythia *pythia, const struct pythia_look *look)
 	}
 }
 
-/* Groups that calmed down: their search is over, and what it enabled goes. */
 /*
  * What a verdict was about has eased. To be within the norm is not enough: one that was learned on
  * a busy machine is wide enough for the fault itself.
@@ -316,6 +315,7 @@ static bool has_eased(const struct finding *finding, const struct groups_row *ro
 	       row->sd_ns < EASED * finding->sd_ns;
 }
 
+/* Groups that calmed down: their search is over, and what it enabled goes. */
 static void judge_calm(struct pythia *pythia, const struct pythia_look *look)
 {
 	for (uint32_t i = 0; i < pythia->n_findings; i++) {

@@ -14,11 +14,11 @@
  * Events are numbered from 1 in the order they are fed; a number is how state refers to an event.
  * Every event has a number, kept or not. Only log_hold() makes an event outlive the window.
  *
- * Memory: at most max_bytes; when reached the oldest events that nobody holds go, then
- * log_trimmed() tells the time before which the window is incomplete. Held ones are copied to an
- * arena of their own when the window leaves them behind, at most max_held_bytes; beyond, the oldest
- * held goes and is counted. With `window` off only held events are kept.
- * Cost: one memcpy an event; holding is O(1) amortised.
+ * Memory: at most max_bytes, with what is kept ready for more of them; when reached the oldest
+ * events that nobody holds go, then log_trimmed() tells the time before which the window is
+ * incomplete. Held ones are copied to an arena of their own when the window leaves them behind, at
+ * most max_held_bytes; beyond, the oldest held goes and is counted. With `window` off only held
+ * events are kept. Cost: one memcpy an event; holding is O(1) amortised.
  */
 struct event_log;
 

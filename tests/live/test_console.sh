@@ -114,7 +114,7 @@ shows '1(\.0+)? ?s'
 press p
 hides 'P A U S E D'
 
-# Sources, unmatched, help.
+# Sources, unmatched, help, and back to where it was asked for.
 press 7
 shows 'active +vm|active .*demo'
 shows 'unmatched'
@@ -123,6 +123,7 @@ shows 'WHAT THEY DO'
 press G
 shows 'redraw|quit'
 press Escape
+shows 'unmatched'
 
 # Any size; the message below 40x10; and back without losing the screen.
 press 1

@@ -683,6 +683,25 @@ static void survives_lost_control(void **state)
 	}
 }
 
+/* A look at the flagged group in an epoch of its own, with its tree. */
+static void look_in_epoch(struct pythia *pythia, const struct service *service, struct sight *sight,
+		uint64_t now_ns, uint64_t since_ns)
+{
+	struct pythia_detail detail = {&sight->row, &sight->tree, &sight->group, NULL};
+	struct groups_view groups = {.n = 1, .rows = &sight->row};
+
+	look_at(service, sight, 300, true);
+	sight->row.epoch = 1;
+	sight->row.since_ns = since_ns;
+	pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1, 40);
+	pythia_look(pythia, &(struct pythia_look){.now_ns = now_ns,
+					    .epoch = 1,
+					    .groups = &groups,
+					    .recent = &groups,
+					    .n_details = 1,
+					    .details = &detail});
+}
+
 /* Where a person rejects what is proposed, the place that is left says that there is more in it. */
 static void tells_what_was_rejected(void **state)
 {
@@ -690,7 +709,6 @@ static void tells_what_was_rejected(void **state)
 	struct pythia *pythia = pythia_create(names);
 	struct service *service = test_malloc(sizeof(*service));
 	struct sight *sight = test_malloc(sizeof(*sight));
-	struct groups_view groups = {.n = 1};
 	const char *text;
 	struct snapshot *snapshot = snapshot_create();
 	char error[128];
@@ -702,19 +720,8 @@ static void tells_what_was_rejected(void **state)
 	learn_all(pythia, service);
 	for (uint32_t step = 1; step <= 10; step++) {
 		uint64_t now_ns = (10 + 20 * step) * SECOND;
-		struct pythia_detail detail = {&sight->row, &sight->tree, &sight->group, NULL};
 
-		look_at(service, sight, 300, true);
-		sight->row.epoch = 1;
-		sight->row.since_ns = now_ns - 15 * SECOND;
-		groups.rows = &sight->row;
-		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1, 40);
-		pythia_look(pythia, &(struct pythia_look){.now_ns = now_ns,
-						    .epoch = 1,
-						    .groups = &groups,
-						    .recent = &groups,
-						    .n_details = 1,
-						    .details = &detail});
+		look_in_epoch(pythia, service, sight, now_ns, now_ns - 15 * SECOND);
 		pythia_decide(pythia, step, STEP_REJECT, STEP_BY_PERSON, now_ns, error,
 				sizeof(error));
 	}
@@ -743,7 +750,6 @@ static void waits_anew_where_nobody_decides(void **state)
 	struct pythia *pythia = pythia_create(names);
 	struct service *service = test_malloc(sizeof(*service));
 	struct sight *sight = test_malloc(sizeof(*sight));
-	struct groups_view groups = {.n = 1};
 
 	(void)state;
 	make_service(service, 3, 5);
@@ -752,21 +758,10 @@ static void waits_anew_where_nobody_decides(void **state)
 	learn_all(pythia, service);
 	for (uint32_t i = 0; i < sizeof(seconds) / sizeof(*seconds); i++) {
 		uint64_t now_ns = seconds[i] * SECOND;
-		struct pythia_detail detail = {&sight->row, &sight->tree, &sight->group, NULL};
 		struct snapshot *snapshot = snapshot_create();
 
 		service->odd = seconds[i] > 31;
-		look_at(service, sight, 300, true);
-		sight->row.epoch = 1;
-		sight->row.since_ns = 10 * SECOND;
-		groups.rows = &sight->row;
-		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1, 40);
-		pythia_look(pythia, &(struct pythia_look){.now_ns = now_ns,
-						    .epoch = 1,
-						    .groups = &groups,
-						    .recent = &groups,
-						    .n_details = 1,
-						    .details = &detail});
+		look_in_epoch(pythia, service, sight, now_ns, 10 * SECOND);
 		assert_int_equal(pythia_fill(pythia, snapshot), STATUS_OK);
 		assert_int_equal(snapshot->steps.n, 1);
 		assert_int_equal(snapshot->steps.rows[0].state,

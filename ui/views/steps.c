@@ -15,11 +15,12 @@
 
 /* Screen 5: what was found and why the search ended; steps proposed and done; the hosts. */
 
-#define LINE_BYTES   1024
-#define LEAST_STEPS  6   /* lines of the pane below the verdict */
-#define LEAST_HOSTS  8   /* what is missing, in words */
-#define ALL_PANES    24  /* lines below the verdict from which on all panes have room */
-#define SIDE_BY_SIDE 140 /* columns from which on two panes stand in a line */
+#define LINE_BYTES    1024
+#define LEAST_STEPS   6   /* lines of the pane below the verdict */
+#define LEAST_NOTHING 4   /* of one without steps, which says why in two */
+#define LEAST_HOSTS   8   /* what is missing, in words */
+#define ALL_PANES     24  /* lines below the verdict from which on all panes have room */
+#define SIDE_BY_SIDE  140 /* columns from which on two panes stand in a line */
 
 enum pane { PANE_FINDINGS, PANE_STEPS, PANE_EVIDENCE, PANE_HOSTS, PANE_COUNT };
 
@@ -496,7 +497,8 @@ static void draw_steps(
 	static const enum action actions[] = {ACTION_APPROVE, ACTION_REJECT, ACTION_EDIT,
 			ACTION_UNDO, ACTION_UNDO_ALL, ACTION_MODE};
 	const char *lacks = steps(screen)->lacks ? steps(screen)->lacks : "";
-	struct area detail, keys = layout_cut_rows(&area, area.height >= 5 ? -1 : 0);
+	int rows = steps(screen)->n == 0 ? 2 : 4; /* before there is room for keys */
+	struct area detail, keys = layout_cut_rows(&area, area.height > rows ? -1 : 0);
 	char text[LINE_BYTES];
 
 	layout_cut_columns(&keys, 2);
@@ -630,13 +632,22 @@ static void draw_small(
 	draw_findings(screen, frame, area, area.height > 5 ? 2 : 0);
 }
 
-/* The verdict has what it needs, but for the lines that steps cannot do without. */
+/* Lines that the pane below the verdict cannot do without. */
+static int least_below(const struct steps_screen *screen)
+{
+	if (screen->below == PANE_STEPS && steps(screen)->n == 0) {
+		return LEAST_NOTHING;
+	}
+	return screen->below == PANE_HOSTS ? LEAST_HOSTS : LEAST_STEPS;
+}
+
+/* The verdict has what it needs, but for these. */
 static void steps_draw(void *view, const struct view_frame *frame)
 {
 	struct steps_screen *screen = view;
 	struct area area = frame->area, line = layout_cut_rows(&area, 1), top;
 	int n = (int)steps(screen)->n_findings, rows, need;
-	int least = screen->below == PANE_HOSTS ? LEAST_HOSTS : LEAST_STEPS;
+	int least = least_below(screen);
 
 	layout_cut_columns(&line, 1);
 	layout_cut_columns(&line, -1);
