@@ -168,16 +168,33 @@ static uint32_t find_threads(void *context, uint32_t group_id, uint64_t since_ns
 	return n;
 }
 
+/* In loop->sites; a look asks of the same group more than once, and to find them is dear. */
+static uint32_t sites_of(struct loop *loop, uint32_t group_id, uint64_t since_ns)
+{
+	if (loop->sites_group != group_id || loop->sites_since_ns != since_ns) {
+		loop->n_sites = groups_sites(loop->host.groups, group_id, since_ns, loop->sites);
+		loop->sites_group = group_id;
+		loop->sites_since_ns = since_ns;
+	}
+	return loop->n_sites;
+}
+
 static uint32_t find_sites(void *context, uint32_t group_id, uint64_t since_ns, uint32_t within,
 		struct pythia_site *out, uint32_t max)
 {
 	struct loop *loop = context;
 	const struct registry *registry = loop->host.registry;
-	uint32_t n = groups_sites(loop->host.groups, group_id, since_ns, within, loop->sites,
-			max < SITES_MAX ? max : SITES_MAX);
+	struct group_site *sites = loop->shown_sites;
+	uint32_t n = sites_of(loop, group_id, since_ns);
 
+	memcpy(sites, loop->sites, n * sizeof(*sites));
+	if (within && !groups_sites_weigh(
+				      loop->host.groups, group_id, since_ns, within, sites, n)) {
+		return 0;
+	}
+	n = n < max ? n : max;
 	for (uint32_t i = 0; i < n; i++) {
-		const struct group_site *site = &loop->sites[i];
+		const struct group_site *site = &sites[i];
 
 		out[i] = (struct pythia_site){
 				.host = site->host < registry->n_hosts
@@ -301,6 +318,7 @@ static void look_at_groups(struct loop *loop, bool learned)
 	uint32_t *ids = epoch ? calloc(epoch->groups.n + PYTHIA_DETAILS, sizeof(*ids)) : NULL;
 	uint32_t n = 0;
 
+	loop->sites_group = 0;
 	if (epoch && recent && ids) {
 		struct pythia_look look = {.now_ns = loop->now_ns,
 				.epoch = loop->epoch,

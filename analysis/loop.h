@@ -52,7 +52,10 @@ struct loop {
 	uint64_t slice_ns; /* event time of the next slice of explaining; UINT64_MAX: none */
 	uint32_t epoch;
 	struct arena profile;
-	struct group_site sites[SITES_MAX]; /* scratch */
+	/* Those of the group that was asked for last in the look at hand (0: none); and scratch. */
+	struct group_site sites[SITES_MAX], shown_sites[SITES_MAX];
+	uint32_t n_sites, sites_group;
+	uint64_t sites_since_ns;
 };
 
 /* False if out of memory. The names are Pythia's to add to. */

@@ -229,27 +229,40 @@ static void count_walked(struct work *work, uint32_t group, const struct request
 	}
 }
 
+/* Counts what is kept of a group since twice the window, `most` requests at most; returns how many.
+ */
+static uint32_t walk_group(struct work *work, uint32_t group, uint32_t most, bool tells)
+{
+	const struct groups *groups = work->groups;
+	uint64_t back_ns = 2 * groups->config.window_ns;
+	struct walk walk = walk_begin(work->groups, HORIZON_ALL, group,
+			groups->now_ns > back_ns ? groups->now_ns - back_ns : 0, most);
+	uint32_t n = 0;
+
+	while (!work->failed && walk_next(&walk)) {
+		count_walked(work, group, walk.request, &walk.walked);
+		if (tells && n < TELLS_OF) {
+			note_tells(work, &walk.walked);
+		}
+		n++;
+	}
+	return n;
+}
+
 static void walk_groups(struct work *work)
 {
-	struct groups *groups = work->groups;
-	uint64_t back_ns = 2 * groups->config.window_ns;
-	uint64_t from_ns = groups->now_ns > back_ns ? groups->now_ns - back_ns : 0;
-	uint32_t left = SITES_REQUESTS;
+	uint32_t n_groups = work->groups->n, left = SITES_REQUESTS, walked;
 
 	/* The one that is asked for first: all others may have no room. */
-	for (uint32_t i = 0; i <= groups->n && left && !work->failed; i++) {
-		uint32_t group = i ? i : work->group_id;
-		uint32_t fair = left / (groups->n - i + 1) + 1;
-		struct walk walk = walk_begin(groups, HORIZON_ALL, group, from_ns,
-				i == 0 || fair > SITES_OF_GROUP ? SITES_OF_GROUP : fair);
+	walked = walk_group(work, work->group_id, SITES_OF_GROUP, true);
+	left -= walked < left ? walked : left;
+	for (uint32_t i = 1; i <= n_groups && left && !work->failed; i++) {
+		uint32_t fair = left / (n_groups - i + 1) + 1;
 
-		for (uint32_t n = 0; i != work->group_id && !work->failed && walk_next(&walk);
-				n++) {
-			left -= left > 0;
-			count_walked(work, group, walk.request, &walk.walked);
-			if (n < TELLS_OF) {
-				note_tells(work, &walk.walked);
-			}
+		if (i != work->group_id) {
+			walked = walk_group(work, i, fair < SITES_OF_GROUP ? fair : SITES_OF_GROUP,
+					true);
+			left -= walked < left ? walked : left;
 		}
 	}
 }
@@ -351,72 +364,110 @@ static bool judge_site(struct group_site *site, struct part *parts, uint32_t n)
 	return done;
 }
 
-static void judge_sites(struct work *work)
+static bool judge_sites(struct work *work)
 {
 	qsort(work->parts, work->n, sizeof(*work->parts), by_place);
-	for (uint32_t i = 0, end; i < work->n && !work->failed; i = end) {
+	for (uint32_t i = 0, end; i < work->n; i = end) {
 		uint32_t site = work->parts[i].site;
 
 		for (end = i; end < work->n && work->parts[end].site == site; end++) {
 		}
-		work->failed = !judge_site(&work->sites[site].figures, &work->parts[i], end - i);
+		if (!judge_site(&work->sites[site].figures, &work->parts[i], end - i)) {
+			return false;
+		}
 	}
+	return true;
 }
 
 /* ---- the whole ---- */
 
 static int by_phi(const void *left, const void *right)
 {
-	const struct site *a = left, *b = right;
+	const struct group_site *a = left, *b = right;
 
-	return a->figures.phi != b->figures.phi ? (a->figures.phi > b->figures.phi ? -1 : 1)
-						: (a->figures.pid > b->figures.pid) -
-								  (a->figures.pid < b->figures.pid);
+	return a->phi != b->phi ? (a->phi > b->phi ? -1 : 1)
+				: (a->pid > b->pid) - (a->pid < b->pid);
 }
 
-static uint32_t finish(struct work *work, struct group_site *out, uint32_t max)
+/* The share of each site; false: too few requests, or they do not vary. */
+static bool take_shares(struct work *work)
 {
 	double variance = work->squares - work->total * work->total / fmax(work->requests, 1);
-	uint32_t n = work->n_sites < max ? work->n_sites : max;
 
-	if (work->requests < ENOUGH_REQUESTS || variance <= 0) {
-		return 0;
-	}
-	judge_sites(work);
-	if (work->failed) {
-		return 0;
+	if (work->failed || work->requests < ENOUGH_REQUESTS || variance <= 0) {
+		return false;
 	}
 	for (uint32_t i = 0; i < work->n_sites; i++) {
 		struct site *site = &work->sites[i];
 
 		site->figures.phi = (site->product - site->sum * work->total / work->requests) /
 				    variance;
-		name_site(work, site);
 	}
-	qsort(work->sites, work->n_sites, sizeof(*work->sites), by_phi);
-	for (uint32_t i = 0; i < n; i++) {
-		out[i] = work->sites[i].figures;
+	return true;
+}
+
+static struct work *work_begin(
+		struct groups *groups, uint32_t group_id, uint64_t since_ns, uint32_t context)
+{
+	struct work *work = group_id && group_id <= groups->n ? calloc(1, sizeof(*work)) : NULL;
+
+	if (work) {
+		work->groups = groups;
+		work->group_id = group_id;
+		work->since_ns = since_ns;
+		work->context = context;
 	}
+	return work;
+}
+
+static void work_end(struct work *work)
+{
+	if (work) {
+		free(work->parts);
+		free(work);
+	}
+}
+
+uint32_t groups_sites(
+		struct groups *groups, uint32_t group_id, uint64_t since_ns, struct group_site *out)
+{
+	struct work *work = work_begin(groups, group_id, since_ns, 0);
+	uint32_t n = 0;
+
+	if (work) {
+		walk_groups(work);
+	}
+	if (work && take_shares(work) && judge_sites(work)) {
+		for (n = 0; n < work->n_sites; n++) {
+			name_site(work, &work->sites[n]);
+			out[n] = work->sites[n].figures;
+		}
+		qsort(out, n, sizeof(*out), by_phi);
+	}
+	work_end(work);
 	return n;
 }
 
-uint32_t groups_sites(struct groups *groups, uint32_t group_id, uint64_t since_ns, uint32_t context,
-		struct group_site *out, uint32_t max)
+bool groups_sites_weigh(struct groups *groups, uint32_t group_id, uint64_t since_ns,
+		uint32_t context, struct group_site *sites, uint32_t n)
 {
-	struct work *work = calloc(1, sizeof(*work));
-	uint32_t n = 0;
+	struct work *work = work_begin(groups, group_id, since_ns, context);
+	bool done = false;
 
-	if (!work || !group_id || group_id > groups->n) {
-		free(work);
-		return 0;
+	if (work) {
+		for (uint32_t i = 0; i < n; i++) {
+			work->sites[i].figures = sites[i];
+		}
+		work->n_sites = n;
+		walk_group(work, group_id, SITES_OF_GROUP, false);
+		done = take_shares(work);
 	}
-	*work = (struct work){.groups = groups,
-			.group_id = group_id,
-			.context = context,
-			.since_ns = since_ns};
-	walk_groups(work);
-	n = finish(work, out, max);
-	free(work->parts);
-	free(work);
-	return n;
+	if (done) {
+		for (uint32_t i = 0; i < n; i++) {
+			sites[i].phi = work->sites[i].figures.phi;
+		}
+		qsort(sites, n, sizeof(*sites), by_phi);
+	}
+	work_end(work);
+	return done;
 }

@@ -34,7 +34,7 @@ struct group_site {
 	uint32_t process;       /* interned name; 0: not known */
 	char tells[SITE_TELLS]; /* "compute-1": where another process of the host has the same name,
 				   a value that all its events tell and none of that one's; or "" */
-	double phi;             /* of the group's variance: what was asked for, there */
+	double phi;             /* of the group's variance: what is there of it */
 	uint32_t requests;      /* of the group: with a part of it there */
 	uint32_t places;        /* that could be judged */
 	uint32_t along;         /* of these, slow when the others are; */
@@ -46,11 +46,17 @@ struct group_site {
 };
 
 /*
- * What a context (0: any) holds at each site of the variance of the group's requests that started
- * at since_ns or later, the largest share first; returns how many, 0 if there are too few requests,
- * or no memory.
+ * The sites, at most SITES_MAX, and what each holds of the variance of the group's requests that
+ * started at since_ns or later, the largest share first; returns how many, 0 if there are too few
+ * requests, or no memory.
  */
-uint32_t groups_sites(struct groups *groups, uint32_t group_id, uint64_t since_ns, uint32_t context,
-		struct group_site *out, uint32_t max);
+uint32_t groups_sites(struct groups *groups, uint32_t group_id, uint64_t since_ns,
+		struct group_site *out);
+/*
+ * Of n sites so told: sets phi to what one context alone holds there, and orders them by it. Only
+ * the group's own requests are walked. False: as above, and they are as they were.
+ */
+bool groups_sites_weigh(struct groups *groups, uint32_t group_id, uint64_t since_ns,
+		uint32_t context, struct group_site *sites, uint32_t n);
 
 #endif

@@ -228,6 +228,7 @@ static void names_the_starved_of_two(void **state)
 	struct group_site sites[SITES_MAX];
 	struct request_source source;
 	struct groups *groups;
+	double whole;
 	uint32_t n;
 
 	(void)state;
@@ -235,7 +236,7 @@ static void names_the_starved_of_two(void **state)
 	groups = groups_create(&config, source.names, source.contexts, &source.pool);
 	assert_non_null(groups);
 	groups_advance(groups, START);
-	assert_int_equal(groups_sites(groups, 1, 0, 0, sites, SITES_MAX), 0);
+	assert_int_equal(groups_sites(groups, 1, 0, sites), 0);
 	for (uint32_t i = 0; i < 1500; i++) {
 		uint64_t end_ns = START + i * 10 * MS;
 		bool starved = !IS_TWIN(end_ns) && IS_BUSY(end_ns);
@@ -246,7 +247,7 @@ static void names_the_starved_of_two(void **state)
 		groups_add(groups, request);
 		request_drop(&source.pool, request);
 	}
-	n = groups_sites(groups, 1, 0, 0, sites, SITES_MAX);
+	n = groups_sites(groups, 1, 0, sites);
 	assert_int_equal(n, 3);
 	assert_int_equal(sites[0].pid, PID);
 	assert_string_equal(sites[0].tells, "blue");
@@ -260,12 +261,20 @@ static void names_the_starved_of_two(void **state)
 		assert_string_equal(sites[i].tells, sites[i].pid > PID ? "green" : "");
 	}
 	/* One context alone: waiting has six tenths of it. */
-	assert_int_equal(groups_sites(groups, 2, 0, WORK + 2, sites, SITES_MAX), 3);
+	assert_int_equal(groups_sites(groups, 2, 0, sites), 3);
+	whole = sites[0].phi;
+	assert_true(groups_sites_weigh(groups, 2, 0, WORK + 2, sites, 3));
 	assert_int_equal(sites[0].pid, PID);
+	assert_string_equal(sites[0].tells, "blue");
 	assert_true(sites[0].phi > 0.5 && sites[0].phi < 0.9);
+	/* All of it, by its own requests alone, is the same as with all others. */
+	assert_true(groups_sites_weigh(groups, 2, 0, 0, sites, 3));
+	assert_true(fabs(sites[0].phi - whole) < 1e-12);
 	/* Too few started since then, and no such group. */
-	assert_int_equal(groups_sites(groups, 1, START + 14800 * MS, 0, sites, SITES_MAX), 0);
-	assert_int_equal(groups_sites(groups, 9, 0, 0, sites, SITES_MAX), 0);
+	assert_int_equal(groups_sites(groups, 1, START + 14800 * MS, sites), 0);
+	assert_int_equal(groups_sites(groups, 9, 0, sites), 0);
+	assert_false(groups_sites_weigh(groups, 2, START + 14800 * MS, 0, sites, 3));
+	assert_true(fabs(sites[0].phi - whole) < 1e-12);
 	groups_destroy(groups);
 	request_source_release(&source);
 }
