@@ -183,6 +183,8 @@ struct host_state {
 	struct cpu_state *cpus;
 	uint32_t n_cpus;
 	bool statedump;
+	bool ended; /* its kernel is no longer traced */
+	bool tells_received, tells_sent; /* packets of interfaces: such events have come */
 	struct switch_states states;
 	struct attribute events; /* running total, sampled */
 };

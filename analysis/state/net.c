@@ -143,6 +143,7 @@ static void net_queue(struct state_cx *cx, const struct state_plan *plan, const 
 	struct net *net = event_net(cx, plan, event);
 
 	if (net) {
+		cx->hosts[net->host].tells_sent = true;
 		count(cx, &net->queued, plan, event);
 	}
 }
@@ -153,6 +154,7 @@ static void net_xmit(struct state_cx *cx, const struct state_plan *plan, const s
 
 	if (net) {
 		net->has_xmit = true;
+		cx->hosts[net->host].tells_sent = true;
 		if (field_int(plan, event, NET_CODE, 0) == 0) { /* else it is tried again */
 			count(cx, &net->sent, plan, event);
 		}
@@ -165,6 +167,7 @@ static void net_receive(
 	struct net *net = event_net(cx, plan, event);
 
 	if (net) {
+		cx->hosts[net->host].tells_received = true;
 		count(cx, &net->received, plan, event);
 	}
 }
@@ -236,6 +239,8 @@ enum status nets_fill(
 		out[n++] = (struct state_net){.host = snapshot_text(snapshot,
 							      cx->registry->hosts[net->host].name),
 				.name = snapshot_text(snapshot, names_text(cx->names, net->name)),
+				.has_received = cx->hosts[net->host].tells_received,
+				.has_sent = cx->hosts[net->host].tells_sent,
 				.received_packets = attribute_gain(
 						&net->received.packets, from_ns, at_ns),
 				.received_bytes = attribute_gain(

@@ -630,6 +630,45 @@ static void sample(struct state_cx *cx, uint64_t at_ns)
 	}
 }
 
+static bool is_traced(const struct registry *registry, uint32_t host)
+{
+	uint32_t i;
+
+	for (i = 0; i < registry->n_streams; i++) {
+		const struct stream *stream = &registry->streams[i];
+
+		if (stream->host == host && stream->desc.domain != DOMAIN_UST &&
+				registry->sessions[stream->desc.session].attached) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * What CPUs do whose kernel is no longer traced is not known, however busy they were; but where
+ * nothing is traced any more, time stands still, and the end is shown as it was.
+ */
+static void forget_ended(struct state_cx *cx)
+{
+	const struct registry *registry = cx->registry;
+	bool goes_on = false;
+	uint32_t i, k;
+
+	for (i = 0; i < registry->n_hosts; i++) {
+		goes_on |= registry->hosts[i].n_attached > 0;
+	}
+	for (i = 0; i < cx->n_hosts && goes_on; i++) {
+		struct host_state *host = &cx->hosts[i];
+		bool ended = host->n_cpus > 0 && !is_traced(registry, i);
+
+		for (k = 0; k < host->n_cpus && ended && !host->ended; k++) {
+			cpu_forget(cx, &host->cpus[k], cx->now_ns);
+		}
+		host->ended = ended;
+	}
+}
+
 void state_advance(struct state *state, uint64_t now_ns)
 {
 	struct state_cx *cx = &state->cx;
@@ -643,6 +682,7 @@ void state_advance(struct state *state, uint64_t now_ns)
 	if (reserve_hosts(cx)) {
 		sample(cx, now_ns / step_ns * step_ns);
 	}
+	forget_ended(cx);
 	state->next_sample_ns = (now_ns / step_ns + 1) * step_ns;
 	if (now_ns >= state->next_sweep_ns) {
 		state->next_sweep_ns = now_ns + cx->window_ns / SWEEPS;

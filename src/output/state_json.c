@@ -159,10 +159,10 @@ static void disk(struct json_out *json, const struct state_disk *row)
 static void net(struct json_out *json, const struct state_net *row)
 {
 	JSON_OUT_ROW(json, {"host", value_text(row->host)}, {"name", value_text(row->name)},
-			{"received_packets", value_count(row->received_packets)},
-			{"received_bytes", value_count(row->received_bytes)},
-			{"sent_packets", value_count(row->sent_packets)},
-			{"sent_bytes", value_count(row->sent_bytes)});
+			{"received_packets", value_count_if(row->has_received, row->received_packets)},
+			{"received_bytes", value_count_if(row->has_received, row->received_bytes)},
+			{"sent_packets", value_count_if(row->has_sent, row->sent_packets)},
+			{"sent_bytes", value_count_if(row->has_sent, row->sent_bytes)});
 }
 
 static void irq(struct json_out *json, const struct state_irq *row)

@@ -193,9 +193,17 @@ static void write_disks(FILE *out, const struct state_view *state)
 	write_rest(out, state->n_disks);
 }
 
+static const char *count_text(char cell[OUTPUT_CELL], bool known, uint64_t count)
+{
+	if (known) {
+		snprintf(cell, OUTPUT_CELL, "%" PRIu64, count);
+	}
+	return known ? cell : "-";
+}
+
 static void write_nets(FILE *out, const struct state_view *state)
 {
-	char host[OUTPUT_CELL], name[OUTPUT_CELL];
+	char host[OUTPUT_CELL], name[OUTPUT_CELL], figures[4][OUTPUT_CELL];
 	uint32_t i;
 
 	if (state->n_nets > 0) {
@@ -205,12 +213,12 @@ static void write_nets(FILE *out, const struct state_view *state)
 	for (i = 0; i < top(state->n_nets); i++) {
 		const struct state_net *row = &state->nets[i];
 
-		fprintf(out,
-				"%-24s %-12s %10" PRIu64 " %12" PRIu64 " %10" PRIu64 " %12" PRIu64
-				"\n",
-				output_safe(host, row->host), output_safe(name, row->name),
-				row->received_packets, row->received_bytes, row->sent_packets,
-				row->sent_bytes);
+		fprintf(out, "%-24s %-12s %10s %12s %10s %12s\n", output_safe(host, row->host),
+				output_safe(name, row->name),
+				count_text(figures[0], row->has_received, row->received_packets),
+				count_text(figures[1], row->has_received, row->received_bytes),
+				count_text(figures[2], row->has_sent, row->sent_packets),
+				count_text(figures[3], row->has_sent, row->sent_bytes));
 	}
 	write_rest(out, state->n_nets);
 }

@@ -273,8 +273,8 @@ static const struct state_disk made_disks[] = {
 };
 
 static const struct state_net made_nets[] = {
-		{"compute-1", "eth0", 1200, 1400000, 900, 81000},
-		{"controller", "lo", 14, 900, 14, 900},
+		{"compute-1", "eth0", true, true, 1200, 1400000, 900, 81000},
+		{"controller", "lo", false, true, 0, 0, 14, 900},
 };
 
 static const struct state_irq made_irqs[] = {

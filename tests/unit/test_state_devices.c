@@ -227,6 +227,7 @@ static void expect_net(struct kernel_feed *kernel, const char *name, uint64_t at
 static void interfaces(void **state)
 {
 	struct kernel_feed kernel;
+	struct snapshot *snapshot;
 
 	(void)state;
 	kernel_start(&kernel, NULL);
@@ -239,6 +240,10 @@ static void interfaces(void **state)
 	kernel_event(&kernel, T0 + 4 * US, 0,
 			"net_dev_xmit skbaddr:u=1 rc:i=0 len:u=100 name:s=eth0");
 	kernel_event(&kernel, T0 + 5 * US, 0, "net_dev_queue skbaddr:u=2 len:u=70 name:s=lo");
+	/* No event has told yet what is received: that is not 0. */
+	snapshot = kernel_state(&kernel, 0);
+	assert_true(net_of(snapshot, "lo")->has_sent && !net_of(snapshot, "lo")->has_received);
+	snapshot_destroy(snapshot);
 	kernel_event(&kernel, T0 + 6 * US, 0, "netif_receive_skb skbaddr:u=2 len:u=56 name:s=lo");
 	kernel_event(&kernel, T0 + 7 * US, 0,
 			"net_if_receive_skb skbaddr:u=3 len:u=1500 name:s=eth0");

@@ -88,6 +88,54 @@ static void states_of_all_kernels(void **state)
 	assert_int_equal(left_with("4.4.0", 0x100 | 1), THREAD_BLOCKED);
 }
 
+/* A host whose trace has ended is not busy for ever with what it did last; the others go on. */
+static void ended_hosts(void **state)
+{
+	struct kernel_feed kernel;
+	struct snapshot *snapshot;
+	uint32_t first_session, first_stream, other_stream;
+
+	(void)state;
+	kernel_start(&kernel, NULL);
+	first_session = kernel.session;
+	first_stream = kernel.stream;
+	kernel.session = engine_add_session(
+			kernel.engine, &(struct session_desc){.host = "other", .name = "kernel"});
+	kernel.stream = engine_add_stream(
+			kernel.engine, &(struct stream_desc){.session = kernel.session,
+							.domain = DOMAIN_KERNEL,
+							.channel = "channel0",
+							.kernel_release = ""});
+	other_stream = kernel.stream;
+	kernel_run(&kernel, T0, 0, 0, 7);
+	kernel.stream = first_stream;
+	kernel_run(&kernel, T0, 0, 0, 8);
+	kernel_run(&kernel, T0 + 2 * SECOND, 0, 8, 9);
+	engine_end_session(kernel.engine, first_session);
+	kernel.stream = other_stream;
+	for (uint32_t i = 3; i < 8; i++) {
+		kernel_run(&kernel, T0 + i * SECOND, 0, i % 2 ? 7 : 6, i % 2 ? 6 : 7);
+	}
+	snapshot = kernel_state(&kernel, T0 + 2 * SECOND);
+	assert_int_equal(snapshot->state.n_cpus, 2);
+	assert_int_equal(snapshot->state.cpus[0].tid, 9);
+	snapshot_destroy(snapshot);
+	snapshot = kernel_state(&kernel, 0);
+	assert_int_equal(snapshot->state.cpus[0].tid, -1);
+	/* To within a hundredth of the window. */
+	assert_in_range(snapshot->state.cpus[0].known_ns, 2 * SECOND, 2 * SECOND + 1100 * MS);
+	assert_int_equal(kernel_thread(snapshot, 9)->status, THREAD_UNKNOWN);
+	assert_in_range(snapshot->state.hosts[0].unknown_ns, 6900 * MS, 8 * SECOND);
+	assert_int_equal(snapshot->state.cpus[1].known_ns, 7 * SECOND);
+	snapshot_destroy(snapshot);
+	/* With the last one time stands still. */
+	engine_end_session(kernel.engine, kernel.session);
+	snapshot = kernel_state(&kernel, 0);
+	assert_int_equal(snapshot->state.cpus[1].tid, 6);
+	snapshot_destroy(snapshot);
+	kernel_stop(&kernel);
+}
+
 static void frequencies(void **state)
 {
 	struct kernel_feed kernel;
@@ -212,6 +260,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(states_of_all_kernels),
+			cmocka_unit_test(ended_hosts),
 			cmocka_unit_test(frequencies),
 			cmocka_unit_test(lent_priorities),
 			cmocka_unit_test(pid_namespaces),

@@ -505,16 +505,16 @@ static void net_cell(const void *data, uint32_t row, int column, struct table_ce
 		cell->role = ROLE_NAME;
 		break;
 	case N_RECEIVED:
-		state_count(cell, true, net->received_packets);
+		state_count(cell, net->has_received, net->received_packets);
 		break;
 	case N_RECEIVED_BYTES:
-		state_bytes(cell, true, net->received_bytes);
+		state_bytes(cell, net->has_received, net->received_bytes);
 		break;
 	case N_SENT:
-		state_count(cell, true, net->sent_packets);
+		state_count(cell, net->has_sent, net->sent_packets);
 		break;
 	case N_SENT_BYTES:
-		state_bytes(cell, true, net->sent_bytes);
+		state_bytes(cell, net->has_sent, net->sent_bytes);
 		break;
 	default:
 		state_text(cell, net->host);

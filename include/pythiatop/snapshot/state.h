@@ -135,6 +135,7 @@ struct state_disk {
 
 struct state_net {
 	const char *host, *name;
+	bool has_received, has_sent; /* such events have come from the host: else not measured */
 	uint64_t received_packets, received_bytes, sent_packets, sent_bytes;
 };
 
