@@ -9,7 +9,7 @@
 #define LARGEST_BYTES  ((size_t)64 << 10)
 #define SLAB_MIN_BYTES ((size_t)128 << 10)
 #define SLAB_MAX_BYTES ((size_t)2 << 20)
-#define SLAB_PART      2  /* of what the pool has */
+#define SLAB_PART      4  /* of what the pool has */
 #define SLAB_HEADER    64 /* pieces of whole cache lines begin with one, mostly */
 
 /* Under AddressSanitizer every piece is one of malloc's, so that it sees uses after they end. */
@@ -96,16 +96,16 @@ static size_t class_bytes(unsigned int class)
 }
 
 /*
- * A slab is about half of what the pool has, so that a small pool has little more than it needs;
- * large ones are huge pages where the kernel has them. To fault in what a window of requests takes,
- * page by page, is a tenth of the analysis: so all of a slab's pages at once.
+ * A slab is an eighth to a quarter of what the pool has, so that a small pool has little more than
+ * it needs; large ones are huge pages where the kernel has them. To fault in what a window of
+ * requests takes, page by page, is a tenth of the analysis: so all of a slab's pages at once.
  */
 static bool add_slab(struct pool *pool)
 {
 	size_t size = SLAB_MIN_BYTES;
 	struct pool_piece *slab;
 
-	while (size < SLAB_MAX_BYTES && size < pool->slabs_bytes / SLAB_PART) {
+	while (size < SLAB_MAX_BYTES && 2 * size <= pool->slabs_bytes / SLAB_PART) {
 		size *= 2;
 	}
 	slab = aligned_alloc(size, size);

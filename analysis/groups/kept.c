@@ -88,7 +88,7 @@ static bool hash_grow(struct kept_store *store, uint32_t room)
 
 static bool store_grow(struct kept_store *store)
 {
-	uint32_t room = store->room ? store->room + store->room / 2 : FIRST_ROOM;
+	uint32_t room = store->room ? store->room + store->room / 4 : FIRST_ROOM;
 	struct kept *records;
 
 	if (room > UINT32_MAX / 4) {
