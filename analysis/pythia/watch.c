@@ -11,6 +11,7 @@
 #define MEDIAN_ERRORS 2.6
 #define BURSTS        4.0 /* requests that follow each other are alike: so many count as one */
 #define OVERSHOOT     2.0
+#define SLIGHT        0.05 /* of the budget: off by so little, a prediction is right */
 
 /* The smallest latency that a share of the histogram does not exceed; bins are 16 to the octave. */
 static double quantile(const struct group_view *group, double share)
@@ -55,24 +56,37 @@ static bool median_rose(const struct step *step, const struct group_view *group,
 	return *by > MEDIAN_MOVES;
 }
 
+/*
+ * Twice what was predicted; but of a point that hardly ever fired where it was learned, and now
+ * does because requests go another way, 0 was predicted: that is no cost to be afraid of.
+ */
+static double most_of(double predicted, double budget, double usual)
+{
+	return fmax(OVERSHOOT * predicted, predicted + SLIGHT * (budget > 0 ? budget : usual));
+}
+
 static void keep_or_undo(struct pythia *pythia, struct step *step, const struct step_watch *watch,
 		const struct group_view *group, uint64_t now_ns)
 {
-	double limit = step->predicted.events_per_s * OVERSHOOT + cost_spent(pythia).events_per_s;
-	double bytes = step->predicted.bytes_per_s * OVERSHOOT + cost_spent(pythia).bytes_per_s;
+	const struct step_budget *budget = &pythia->budget, usual = STEP_USUAL_BUDGET;
+	double limit = cost_spent(pythia).events_per_s + most_of(step->predicted.events_per_s,
+									 budget->events_per_s,
+									 usual.events_per_s);
+	double bytes = cost_spent(pythia).bytes_per_s +
+		       most_of(step->predicted.bytes_per_s, budget->bytes_per_s, usual.bytes_per_s);
 	double moved = 0;
 
 	if (watch->discarded) {
 		step_say(step, "undone by itself: the tracer lost %llu events",
 				(unsigned long long)watch->discarded);
 	} else if (step->predicted.events_per_s >= 0 && step->kind == STEP_ENABLE &&
-			watch->actual.events_per_s > limit && limit > 0) {
+			watch->actual.events_per_s > limit) {
 		step_say(step,
 				"undone by itself: %.0f events/s, more than twice the %.0f "
 				"predicted",
 				watch->actual.events_per_s, step->predicted.events_per_s);
 	} else if (step->predicted.bytes_per_s >= 0 && step->kind == STEP_ENABLE &&
-			watch->actual.bytes_per_s > bytes && bytes > 0) {
+			watch->actual.bytes_per_s > bytes) {
 		step_say(step,
 				"undone by itself: %.0f bytes/s, more than twice the %.0f "
 				"predicted",

@@ -675,6 +675,67 @@ static void only_types_that_hold_a_point_are_touched(void **state)
 	names_destroy(names);
 }
 
+/* How a step ends that was thought to cost nothing, by what it does cost. */
+static enum step_state watched(double events_per_s, double bytes_per_s, double budget)
+{
+	const struct profile_node nodes[] = {{.parent = UINT32_MAX,
+			.name = "x",
+			.provider = "p",
+			.entry = "p:x_entry",
+			.exit = "p:x_exit",
+			.count = 1}};
+	const struct profile_type types[] = {
+			{.type = "a", .requests = 100, .n = 1, .nodes = nodes}};
+	const struct pythia_offer offers[] = {
+			{.event = "p:x_entry", .role = OFFER_ENTRY, .provider = "p", .span = "x"},
+			{.event = "p:x_exit", .role = OFFER_EXIT, .provider = "p", .span = "x"}};
+	struct step_budget bounds = STEP_USUAL_BUDGET;
+	struct names *names = names_create(1000);
+	struct pythia *pythia = pythia_create(names);
+	struct step_outcome outcome;
+	enum step_state ended;
+	char error[128];
+
+	bounds.events_per_s = budget;
+	pythia_set_budget(pythia, &bounds);
+	assert_int_equal(
+			pythia_learn(pythia, &(struct profile){.n = 1, .types = types}), STATUS_OK);
+	assert_int_equal(pythia_offer(pythia, "h", offers, 2), STATUS_OK);
+	pythia_set_mode(pythia, MODE_APPROVE, 1);
+	assert_int_equal(
+			pythia_propose(pythia, "p", "x", true, 1, error, sizeof(error)), STATUS_OK);
+	assert_int_equal(pythia_decide(pythia, 1, STEP_APPROVE, STEP_BY_PERSON, 1, error,
+					 sizeof(error)),
+			STATUS_OK);
+	assert_non_null(pythia_next_order(pythia));
+	steps_find(&pythia->steps, 1)->predicted = (struct step_cost){0, 0, 0};
+	outcome = told(1, false, true);
+	assert_true(pythia_order_done(pythia, &outcome, 1));
+	pythia_watch_over(pythia,
+			&(struct step_watch){.step = 1,
+					.actual = {.events_per_s = events_per_s,
+							.bytes_per_s = bytes_per_s}},
+			NULL, 1);
+	ended = steps_find(&pythia->steps, 1)->state;
+	pythia_destroy(pythia);
+	names_destroy(names);
+	return ended;
+}
+
+static void a_slight_cost_is_no_surprise(void **state)
+{
+	(void)state;
+	assert_int_equal(watched(0, 0, 5000), STEP_KEPT);
+	assert_int_equal(watched(249, 6000, 5000), STEP_KEPT);
+	assert_int_not_equal(watched(251, 6000, 5000), STEP_KEPT);
+	assert_int_equal(watched(24, 600, 500), STEP_KEPT);
+	assert_int_not_equal(watched(26, 600, 500), STEP_KEPT);
+	assert_int_not_equal(watched(10, 26000, 5000), STEP_KEPT);
+	/* Without a bound, by the usual one. */
+	assert_int_equal(watched(249, 6000, 0), STEP_KEPT);
+	assert_int_not_equal(watched(251, 6000, 0), STEP_KEPT);
+}
+
 static uint32_t proposed(struct pythia *pythia)
 {
 	const struct step *step = steps_proposed(&pythia->steps);
@@ -945,6 +1006,7 @@ int main(void)
 			cmocka_unit_test(strategies_choose),
 			cmocka_unit_test(order_is_bisected),
 			cmocka_unit_test(only_types_that_hold_a_point_are_touched),
+			cmocka_unit_test(a_slight_cost_is_no_surprise),
 			cmocka_unit_test(learning_holds_nothing_up),
 			cmocka_unit_test(learning_comes_first),
 			cmocka_unit_test(kernel_events_are_of_threads),
