@@ -699,6 +699,21 @@ enum status engine_offer(struct engine *engine, const char *host, const struct s
 	return loop_offer(&engine->loop, host, offers, n);
 }
 
+void engine_name_processes(struct engine *engine, const char *host,
+		const struct step_process *processes, uint32_t n)
+{
+	uint32_t at = registry_host(&engine->registry, host);
+
+	for (uint32_t i = 0; i < n && at != ID_NONE; i++) {
+		const char *name = processes[i].name;
+
+		if (name[0] && !threads_process_name(engine->threads, at, processes[i].pid)) {
+			threads_name_process(engine->threads, at, processes[i].pid,
+					names_add(engine->names, name, (uint32_t)strlen(name)));
+		}
+	}
+}
+
 bool engine_is_skeleton(struct engine *engine, uint32_t type)
 {
 	const struct plan *plans = model_plans(engine->model);

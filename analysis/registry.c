@@ -225,15 +225,25 @@ uint32_t registry_add_type(struct registry *registry, const struct event_type *t
 	return registry->n_types++;
 }
 
-static uint32_t add_host(struct registry *registry, const char *name)
+uint32_t registry_host(const struct registry *registry, const char *name)
 {
-	struct host *hosts;
 	uint32_t i;
 
 	for (i = 0; i < registry->n_hosts; i++) {
 		if (strcmp(registry->hosts[i].name, name) == 0) {
 			return i;
 		}
+	}
+	return ID_NONE;
+}
+
+static uint32_t add_host(struct registry *registry, const char *name)
+{
+	uint32_t known = registry_host(registry, name);
+	struct host *hosts;
+
+	if (known != ID_NONE) {
+		return known;
 	}
 	hosts = reserve(registry->hosts, registry->n_hosts, &registry->host_room, sizeof(*hosts));
 	if (!hosts) {

@@ -74,6 +74,8 @@ struct registry {
 void registry_init(struct registry *registry);
 void registry_release(struct registry *registry);
 
+/* A host that sessions are of; ID_NONE: there is none of that name. */
+uint32_t registry_host(const struct registry *registry, const char *name);
 /* ID_NONE if out of memory or of room; `*fresh` tells whether it is new. */
 uint32_t registry_add_type(struct registry *registry, const struct event_type *type, bool *fresh);
 uint32_t registry_add_session(struct registry *registry, const struct session_desc *desc);

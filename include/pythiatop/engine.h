@@ -206,6 +206,13 @@ enum status engine_offer(struct engine *engine, const char *host, const struct s
 		uint32_t n);
 
 /*
+ * What processes of a host are called that no trace has named: a session tells names as it begins,
+ * and who attaches later never sees it. Of a host without traces so far: forgotten.
+ */
+void engine_name_processes(struct engine *engine, const char *host,
+		const struct step_process *processes, uint32_t n);
+
+/*
  * Events of this type are recorded before any step: the skeleton that requests are known by, and
  * what tells of processes rather than of requests. As of the types known now.
  */

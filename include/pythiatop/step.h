@@ -133,4 +133,10 @@ struct step_offer {
 	const char *const *fields;
 };
 
+/* A process that runs applications with tracepoints. */
+struct step_process {
+	int64_t pid; /* in the host's initial pid namespace */
+	const char *name;
+};
+
 #endif

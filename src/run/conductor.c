@@ -138,15 +138,59 @@ bool conductor_add_host(struct conductor *conductor, const char *option, char *e
 void conductor_see_host(struct conductor *conductor, const char *host)
 {
 	char error[TEXT_BYTES];
+	int at = control_hosts_find(conductor->hosts, host);
 
-	if (conductor->setup.own_host && strcmp(host, conductor->own_name) == 0 &&
-			control_hosts_find(conductor->hosts, host) < 0 &&
+	if (at >= 0) {
+		conductor->players[at].offers_ns = 0; /* what it told of may mean more now */
+	} else if (conductor->setup.own_host && strcmp(host, conductor->own_name) == 0 &&
 			control_hosts_count(conductor->hosts) < MAX_HOSTS) {
 		control_hosts_add(conductor->hosts, host, "local", error, sizeof(error));
 	}
 }
 
 /* --- what hosts offer ------------------------------------------------------------------------ */
+
+static int by_pid(const void *a, const void *b)
+{
+	int64_t x = ((const struct step_process *)a)->pid,
+		y = ((const struct step_process *)b)->pid;
+
+	return (x > y) - (x < y);
+}
+
+/* A process is listed with each of its points. */
+static void take_processes(
+		struct conductor *conductor, const char *host, const struct control_answer *answer)
+{
+	struct step_process *all;
+	uint32_t n = 0, known = 0;
+
+	for (uint32_t i = 0; i < answer->n_points; i++) {
+		n += answer->points[i].n_listed;
+	}
+	all = calloc(n + 1, sizeof(*all));
+	if (!all) {
+		return;
+	}
+	n = 0;
+	for (uint32_t i = 0; i < answer->n_points; i++) {
+		const struct control_point *point = &answer->points[i];
+
+		for (uint32_t k = 0; k < point->n_listed; k++) {
+			all[n++] = (struct step_process){.pid = point->processes[k].pid,
+					.name = point->processes[k].name};
+		}
+	}
+	qsort(all, n, sizeof(*all), by_pid);
+	for (uint32_t i = 0; i < n; i++) {
+		if (known == 0 || all[known - 1].pid != all[i].pid) {
+			all[known++] = all[i];
+		}
+	}
+	engine_name_processes(conductor->setup.engine, host, all, known);
+	decisions_processes(conductor->decisions, host, all, known);
+	free(all);
+}
 
 static void take_points(struct conductor *conductor, const struct control_answer *answer)
 {
@@ -180,6 +224,7 @@ static void take_points(struct conductor *conductor, const struct control_answer
 			engine_offer(conductor->setup.engine, host.name, offers, n) == STATUS_OK) {
 		decisions_offer(conductor->decisions, host.name, offers, n);
 	}
+	take_processes(conductor, host.name, answer);
 	free(fields);
 	free(offers);
 }

@@ -14,7 +14,7 @@
 
 const char *const decisions_names[DECISIONS_NAMES] = {"approve", "reject", "undo"};
 
-#define OFFERS_KNOWN 64 /* hosts whose last offer is known */
+#define OFFERS_KNOWN 128 /* what hosts told last is known of: points, and processes */
 
 struct decisions {
 	int fd, failed; /* fd -1: in memory alone */
@@ -125,12 +125,12 @@ static uint64_t hash_of(const char *text)
 	return hash;
 }
 
-/* The host's last offer was the same: hosts are asked again and again, and mostly nothing is new.
- */
-static bool is_repeated(struct decisions *log, const char *host, const json_t *rest)
+/* The host told the same last: hosts are asked again and again, and mostly nothing is new. */
+static bool is_repeated(
+		struct decisions *log, const char *what, const char *host, const json_t *rest)
 {
 	char *flat = json_dumps(rest, JSON_COMPACT);
-	uint64_t of = hash_of(host), offer = hash_of(flat);
+	uint64_t of = hash_of(host) ^ hash_of(what) << 1, offer = hash_of(flat);
 	uint32_t i;
 
 	free(flat);
@@ -214,7 +214,21 @@ void decisions_offer(struct decisions *log, const char *host, const struct step_
 						"kernel", offers[i].kernel, "fields", fields));
 	}
 	rest = json_pack("{so so}", "host", json_file_text(host), "events", events);
-	put_line(log, "offer", rest, log && !is_repeated(log, host, rest));
+	put_line(log, "offer", rest, log && !is_repeated(log, "offer", host, rest));
+}
+
+void decisions_processes(struct decisions *log, const char *host,
+		const struct step_process *processes, uint32_t n)
+{
+	json_t *array = json_array(), *rest;
+
+	for (uint32_t i = 0; log && i < n; i++) {
+		json_array_append_new(
+				array, json_pack("{sI so}", "pid", (json_int_t)processes[i].pid,
+						       "name", json_file_text(processes[i].name)));
+	}
+	rest = json_pack("{so so}", "host", json_file_text(host), "processes", array);
+	put_line(log, "processes", rest, log && !is_repeated(log, "processes", host, rest));
 }
 
 void decisions_decide(

@@ -61,6 +61,8 @@ void decisions_strategy(struct decisions *log, const char *name);
 void decisions_budget(struct decisions *log, const struct step_budget *budget);
 void decisions_offer(struct decisions *log, const char *host, const struct step_offer *offers,
 		uint32_t n);
+void decisions_processes(struct decisions *log, const char *host,
+		const struct step_process *processes, uint32_t n);
 /* `by`: STEP_BY_PERSON, or STEP_BY_WATCH. */
 void decisions_decide(
 		struct decisions *log, uint32_t step, enum step_decision decision, enum step_by by);

@@ -57,6 +57,10 @@ struct input {
 			const char *host;
 			uint32_t n;
 		} offer;
+		struct {
+			const char *host;
+			uint32_t n;
+		} named;
 		struct step_order order;
 		struct {
 			const char *host;
@@ -69,6 +73,7 @@ struct input {
 	};
 	struct step_offer *offers; /* of an offer */
 	const char **fields;       /* of all of them */
+	struct step_process *processes;
 	struct step_event *events; /* of an order */
 };
 
@@ -280,6 +285,39 @@ static void give_offer(struct replay *replay, struct engine *engine, const struc
 	if (engine_offer(engine, input->offer.host, input->offers, input->offer.n) != STATUS_OK) {
 		depart(replay, input, "out of memory");
 	}
+}
+
+static bool take_processes(const struct complaint *complaint, json_t *line, struct input *input)
+{
+	json_error_t error;
+	json_t *array, *process;
+	json_int_t pid;
+	size_t i;
+
+	if (json_unpack_ex(line, &error, JSON_STRICT, "{s:s, s:o}", "host", &input->named.host,
+			    "processes", &array) != 0) {
+		return complain(complaint, "%s", error.text);
+	}
+	input->processes = calloc(json_array_size(array) + 1, sizeof(*input->processes));
+	if (!input->processes) {
+		return complain(complaint, "out of memory");
+	}
+	json_array_foreach(array, i, process)
+	{
+		if (json_unpack_ex(process, &error, JSON_STRICT, "{s:I, s:s}", "pid", &pid, "name",
+				    &input->processes[i].name) != 0) {
+			return complain(complaint, "process %zu: %s", i, error.text);
+		}
+		input->processes[i].pid = pid;
+	}
+	input->named.n = (uint32_t)i;
+	return true;
+}
+
+static void give_processes(struct replay *replay, struct engine *engine, const struct input *input)
+{
+	(void)replay;
+	engine_name_processes(engine, input->named.host, input->processes, input->named.n);
 }
 
 static bool take_decide(const struct complaint *complaint, json_t *line, struct input *input)
@@ -629,6 +667,7 @@ static const struct verb verbs[] = {
 		{"budget", take_budget, give_budget},
 		{"profile", take_profile, give_profile},
 		{"offer", take_offer, give_offer},
+		{"processes", take_processes, give_processes},
 		{"decide", take_decide, give_decide},
 		{"propose", take_propose, give_propose},
 		{"edit", take_edit, give_edit},
@@ -647,6 +686,7 @@ static const struct verb verbs[] = {
 
 static void release(struct input *input)
 {
+	free(input->processes);
 	free(input->offers);
 	free(input->fields);
 	free(input->events);

@@ -38,8 +38,13 @@ section() {
 	section long-scoring-500.jsonl "Scoring sites, on the same recordings, a tenth of the budget" \
 		"./run diagnose long --set scoring --budget 500 --out build/diagnosis/long-scoring-500.jsonl" \
 		table
+	section long-300-scoring.jsonl "Searches cut by the end of a recording, recorded again and longer" \
+		"./run diagnose long --set scoring --after 300 --out build/diagnosis/long-300-scoring.jsonl" \
+		table
 	section quiet-scoring.jsonl "Without a fault, on recordings" \
 		"./run diagnose quiet --set scoring --parallel 2" table
+	section quiet-busy-scoring.jsonl "Without a fault, on a machine that others use" \
+		"./run diagnose quiet --set scoring --out build/diagnosis/quiet-busy-scoring.jsonl" table
 	section short-scoring.jsonl "Scoring sites, live" "./run diagnose short --set scoring" table
 	section overhead-tuning.jsonl "What tracing costs the services" "./run diagnose overhead" ratios off
 	section long-tuning.jsonl "Tuning sites, on recordings (not what is to be reached)" \

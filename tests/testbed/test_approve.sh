@@ -140,6 +140,12 @@ read -r enabled known <<<"$(sed -nE 's|.*s, ([0-9]+)/([0-9]+) points.*|\1 \2|p' 
 [ -n "$known" ] && [ $((enabled * 10)) -le "$known" ] ||
 	fail "more than a tenth of the points: $shown"
 
+# The session had begun before anybody attached: who the processes are, their host has told.
+press 6
+sees ' pt-compute' 5 'the names of processes'
+press 5
+sees 'stopped by rule' 5 'the steps again'
+
 press q
 sees 'Quitting undoes them' 5 'q asks'
 press Escape X

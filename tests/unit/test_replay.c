@@ -77,7 +77,8 @@ static void feed_one(struct feed *feed, const uint32_t *types, const struct reco
 /* Everything about steps and findings, in words. */
 static char *describe(struct engine *engine)
 {
-	const struct focus focus = {.parts = FOCUS_STEPS | FOCUS_GROUPS, .horizon = HORIZON_EPOCH};
+	const struct focus focus = {.parts = FOCUS_STEPS | FOCUS_GROUPS | FOCUS_STATE,
+			.horizon = HORIZON_EPOCH};
 	struct snapshot *snapshot = snapshot_create();
 	char *text = calloc(1, TEXT_SIZE);
 	FILE *out;
@@ -105,6 +106,10 @@ static char *describe(struct engine *engine)
 				finding->group_id, (int)finding->rule,
 				finding->explanation ? (int)finding->explanation->state : -1,
 				finding->text, finding->next);
+	}
+	for (uint32_t i = 0; i < snapshot->state.n_threads; i++) {
+		fprintf(out, "thread %ld: %s\n", (long)snapshot->state.threads[i].tid,
+				snapshot->state.threads[i].name);
 	}
 	fclose(out);
 	snapshot_destroy(snapshot);
@@ -214,8 +219,18 @@ static void offer(struct live *live)
 					.n_fields = 1,
 					.fields = fields}};
 
+	static const struct step_process processes[] = {{100, "service"}, {7, "another"}},
+					 later[] = {{100, "renamed"}};
+
 	assert_int_equal(engine_offer(live->feed.engine, "alpha", offers, 4), STATUS_OK);
 	decisions_offer(live->log, "alpha", offers, 4);
+	engine_name_processes(live->feed.engine, "nowhere", processes, 2);
+	decisions_processes(live->log, "nowhere", processes, 2);
+	engine_name_processes(live->feed.engine, "alpha", processes, 2);
+	decisions_processes(live->log, "alpha", processes, 2);
+	/* It has a name, and need not be called anything else. */
+	engine_name_processes(live->feed.engine, "alpha", later, 1);
+	decisions_processes(live->log, "alpha", later, 1);
 }
 
 /* The same strategy twice, an epoch by hand, a mode: whatever a person may say. */
@@ -324,6 +339,7 @@ static void the_same_steps_are_taken_again(void **state)
 	/* Something was learned, enabled and undone. */
 	assert_non_null(strstr(steps, "kind 1 state 5"));
 	assert_non_null(strstr(steps, "kind 2 "));
+	assert_non_null(strstr(steps, "thread 100: service"));
 	assert_null(strstr(steps, "explained: -1")); /* EXPLANATION_DONE or EXPLANATION_FEW */
 	for (uint32_t i = 0; i < 2; i++) {
 		again = replayed(recording, departure, sizeof(departure));
