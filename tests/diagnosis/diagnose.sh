@@ -316,7 +316,7 @@ long | short)
 	"$score" table "$out"
 	;;
 quiet)
-	[ ${#scenarios[@]} -gt 0 ] || scenarios=(none load_drift event_loss)
+	[ ${#scenarios[@]} -gt 0 ] || scenarios=(none load_drift off_path_alone event_loss)
 	for_all quiet_one
 	"$score" table "$out"
 	;;
