@@ -55,8 +55,8 @@ $(head -n 3 "$work/err-$i")"
 	grep -q '^## Latency by value of sem_acquire.queue_len' "$work/report-$i/report.md" ||
 		fail "no latency by queue length: $(head -n 4 "$work/report-$i/report.md")"
 	# But for its end, which comes after the report.
-	cmp -s <(grep -v '"do":"offer"' "$work/report-$i/decisions.jsonl") \
-		<(grep -v '"do":"offer"' "$work/log-$i" | sed '$d') || fail "other decisions in the report"
+	cmp -s <(grep -vE '"do":"(offer|processes)"' "$work/report-$i/decisions.jsonl") \
+		<(grep -vE '"do":"(offer|processes)"' "$work/log-$i" | sed '$d') || fail "other decisions in the report"
 	babeltrace2 "$work/report-$i/trace" | grep -q sem_acquire || fail "no trace of a request that waits"
 	cat "$work/said-$i"
 done
