@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "explain_text.h"
+#include "views/view.h"
 #include "widgets/bar.h"
 #include "widgets/heat.h"
 #include "widgets/outline.h"
@@ -388,6 +389,41 @@ static void the_middle_gives_way(void **state)
 	}
 }
 
+/* Groups that visit the same services are told apart by what they add: by that even where it is
+ * narrow. */
+static void groups_are_told_apart(void **state)
+{
+	static const struct {
+		const char *path, *shown;
+	} cases[] = {
+			{"api›sched›compute›net", "server create …compute›net"},
+			{"api›sched›compute›net›vol +call_vol_attach",
+					"server create …+call_v…attach"},
+			{"api›sched›compute›net›vol +call_vol_attach+serve_attach",
+					"server create …+serve_attach"},
+			{"api›vol +x", "server create api›vol +x"},
+			{"", "server create"},
+	};
+	struct canvas canvas;
+	char shown[128];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		int used;
+
+		canvas_init(&canvas, false);
+		assert_true(canvas_resize(&canvas, 1, 40));
+		canvas_clear(&canvas);
+		used = view_draw_group(&canvas, 0, 0, 29, "server create", cases[i].path);
+		shown[0] = '\0';
+		for (int x = 0; x < used; x++) {
+			strcat(shown, canvas_at(&canvas, 0, x)->glyph);
+		}
+		assert_string_equal(shown, cases[i].shown);
+		canvas_release(&canvas);
+	}
+}
+
 static void explanations_in_words(void **state)
 {
 	static const struct explained_value values[] = {
@@ -460,6 +496,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(strips),
 			cmocka_unit_test(the_middle_gives_way),
+			cmocka_unit_test(groups_are_told_apart),
 			cmocka_unit_test(explanations_in_words),
 			cmocka_unit_test(self_time),
 			cmocka_unit_test(critical_path),

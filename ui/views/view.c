@@ -31,6 +31,17 @@ void view_path(char *out, size_t size, const char *path)
 	}
 }
 
+/* Where the next part of a path begins: a service, or what the group adds, "+" and its name. */
+static const char *next_part(const char *path)
+{
+	const char *service = strstr(path, "›"), *added = path[0] ? strchr(path + 1, '+') : NULL;
+
+	if (service && (!added || service < added)) {
+		return service + strlen("›");
+	}
+	return added;
+}
+
 int view_draw_path(struct canvas *canvas, int y, int x, int width, const char *path)
 {
 	const char *next;
@@ -40,8 +51,8 @@ int view_draw_path(struct canvas *canvas, int y, int x, int width, const char *p
 		return canvas_text(canvas, y, x, width, ROLE_PATH, path);
 	}
 	dots = text_width("…", canvas->ascii);
-	while ((next = strstr(path, "›")) && !text_fits(path, canvas->ascii, width - dots)) {
-		path = next + strlen("›");
+	while ((next = next_part(path)) && !text_fits(path, canvas->ascii, width - dots)) {
+		path = next;
 	}
 	dots = canvas_text(canvas, y, x, width, ROLE_PATH, "…");
 	return dots + canvas_text_middle(canvas, y, x + dots, width - dots, ROLE_PATH, path);
