@@ -72,20 +72,6 @@ static bool rank(struct explain *explain, struct ranked *series)
 	return true;
 }
 
-bool key_rho(const struct explain *explain, const struct key *key, const struct ranked *with,
-		double *rho)
-{
-	*rho = 0;
-	if (key->missing) {
-		return ranks_spearman(key->values, with->values, explain->n, rho);
-	}
-	for (uint32_t i = 0; i < explain->n; i++) {
-		*rho += key->scores[i] * with->scores[i];
-	}
-	*rho = fmax(-1, fmin(1, *rho));
-	return true;
-}
-
 static bool copy_table(struct explain *explain, const struct explain_table *table)
 {
 	struct arena *arena = &explain->arena, *rows = &explain->rows;

@@ -12,6 +12,7 @@
  * What the files of this folder share.
  *
  *   explain.c   what is done when, in slices
+ *   rho.c       whether a number goes with what all rows have
  *   derived.c   keys that cannot explain anything
  *   levels.c    the values of a key as few levels
  *   order.c     which key comes first, and which go together
@@ -101,7 +102,7 @@ struct explain {
 	struct canonical canonical;
 };
 
-/* Spearman's rho of a number with what all rows have. False if out of memory. */
+/* rho.c: Spearman's rho of a number with what all rows have. False if out of memory. */
 bool key_rho(const struct explain *explain, const struct key *key, const struct ranked *with,
 		double *rho);
 

@@ -248,7 +248,7 @@ enum status evidence_fill_asked(struct pythia *pythia, struct snapshot *snapshot
 		}
 		*row = (struct steps_finding){.group_id = job->group_id,
 				.type = snapshot_text(snapshot, type),
-				.path = pythia_path_of(snapshot, job->group_id),
+				.path = path_of(&snapshot->groups, job->group_id),
 				.where = "",
 				.host = "",
 				.process = "",

@@ -337,16 +337,6 @@ static bool begin(struct pythia *pythia, struct explain_job *job, const struct p
 	return job->running != NULL;
 }
 
-static const struct groups_row *row_of(const struct groups_view *groups, uint32_t group_id)
-{
-	for (uint32_t i = 0; groups && i < groups->n; i++) {
-		if (groups->rows[i].id == group_id) {
-			return &groups->rows[i];
-		}
-	}
-	return NULL;
-}
-
 /* What is known of it by now; true: it is at work. */
 static bool look_at(struct pythia *pythia, struct explain_job *job, const struct pythia_keys *keys,
 		const struct groups_row *row, uint64_t now_ns)

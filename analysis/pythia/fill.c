@@ -163,16 +163,6 @@ static enum status fill_rules(struct pythia *pythia, struct snapshot *snapshot)
 	return STATUS_OK;
 }
 
-const char *pythia_path_of(const struct snapshot *snapshot, uint32_t group_id)
-{
-	for (uint32_t i = 0; i < snapshot->groups.n; i++) {
-		if (snapshot->groups.rows[i].id == group_id) {
-			return snapshot->groups.rows[i].path;
-		}
-	}
-	return "";
-}
-
 static enum status fill_finding(struct pythia *pythia, const struct finding *finding,
 		struct snapshot *snapshot, struct steps_finding *out)
 {
@@ -188,7 +178,7 @@ static enum status fill_finding(struct pythia *pythia, const struct finding *fin
 	}
 	*out = (struct steps_finding){.group_id = finding->group_id,
 			.type = snapshot_text(snapshot, names_text(pythia->names, finding->type)),
-			.path = pythia_path_of(snapshot, finding->group_id),
+			.path = path_of(&snapshot->groups, finding->group_id),
 			.rule = finding->rule,
 			.dwarfed = finding->dwarfed,
 			.text = snapshot_text(snapshot, finding->text ? finding->text : ""),

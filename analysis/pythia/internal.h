@@ -283,13 +283,30 @@ void site_release(struct finding *finding);
 
 /* look.c: room in pythia->nodes for so many rows. False: out of memory. */
 bool reserve_nodes(struct pythia *pythia, uint32_t n);
+/* The row of a group; NULL: it is not among them (NULL: there are none). */
+static inline const struct groups_row *row_of(const struct groups_view *groups, uint32_t group_id)
+{
+	for (uint32_t i = 0; groups && i < groups->n; i++) {
+		if (groups->rows[i].id == group_id) {
+			return &groups->rows[i];
+		}
+	}
+	return NULL;
+}
+
+/* Its path; "": as above. */
+static inline const char *path_of(const struct groups_view *groups, uint32_t group_id)
+{
+	const struct groups_row *row = row_of(groups, group_id);
+
+	return row ? row->path : "";
+}
+
 /* How long a group's epoch has lasted; and whether that is enough for a verdict. */
 uint64_t pythia_age_of_epoch(const struct pythia_look *look, const struct groups_row *row);
 bool pythia_is_settled(struct pythia *pythia, const struct pythia_look *look,
 		const struct pythia_detail *detail);
 
-/* fill.c: of a group, by the snapshot that is being filled; "" if it is not in it. */
-const char *pythia_path_of(const struct snapshot *snapshot, uint32_t group_id);
 /* evidence.c: what was ruled out, what its points cost, what explains it, what to look at next. */
 enum status finding_fill_evidence(struct pythia *pythia, const struct finding *finding,
 		struct snapshot *snapshot, struct steps_finding *out);

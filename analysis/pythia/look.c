@@ -39,16 +39,6 @@ bool reserve_nodes(struct pythia *pythia, uint32_t n)
 	return true;
 }
 
-static const struct groups_row *row_of(const struct groups_view *groups, uint32_t group_id)
-{
-	for (uint32_t i = 0; i < groups->n; i++) {
-		if (groups->rows[i].id == group_id) {
-			return &groups->rows[i];
-		}
-	}
-	return NULL;
-}
-
 uint64_t pythia_age_of_epoch(const struct pythia_look *look, const struct groups_row *row)
 {
 	return look->now_ns > row->since_ns ? look->now_ns - row->since_ns : 0;

@@ -69,28 +69,28 @@ static void keep_or_undo(struct pythia *pythia, struct step *step, const struct 
 		const struct group_view *group, uint64_t now_ns)
 {
 	const struct step_budget *budget = &pythia->budget, usual = STEP_USUAL_BUDGET;
-	double limit = cost_spent(pythia).events_per_s + most_of(step->predicted.events_per_s,
-									 budget->events_per_s,
-									 usual.events_per_s);
-	double bytes = cost_spent(pythia).bytes_per_s +
-		       most_of(step->predicted.bytes_per_s, budget->bytes_per_s, usual.bytes_per_s);
+	const struct step_cost *predicted = &step->predicted, spent = cost_spent(pythia);
+	double events = spent.events_per_s +
+			most_of(predicted->events_per_s, budget->events_per_s, usual.events_per_s);
+	double bytes = spent.bytes_per_s +
+		       most_of(predicted->bytes_per_s, budget->bytes_per_s, usual.bytes_per_s);
 	double moved = 0;
 
 	if (watch->discarded) {
 		step_say(step, "undone by itself: the tracer lost %llu events",
 				(unsigned long long)watch->discarded);
-	} else if (step->predicted.events_per_s >= 0 && step->kind == STEP_ENABLE &&
-			watch->actual.events_per_s > limit) {
+	} else if (predicted->events_per_s >= 0 && step->kind == STEP_ENABLE &&
+			watch->actual.events_per_s > events) {
 		step_say(step,
-				"undone by itself: %.0f events/s, more than twice the %.0f "
-				"predicted",
-				watch->actual.events_per_s, step->predicted.events_per_s);
-	} else if (step->predicted.bytes_per_s >= 0 && step->kind == STEP_ENABLE &&
+				"undone by itself: %.0f events/s of all steps, where at most %.0f "
+				"were expected",
+				watch->actual.events_per_s, events);
+	} else if (predicted->bytes_per_s >= 0 && step->kind == STEP_ENABLE &&
 			watch->actual.bytes_per_s > bytes) {
 		step_say(step,
-				"undone by itself: %.0f bytes/s, more than twice the %.0f "
-				"predicted",
-				watch->actual.bytes_per_s, step->predicted.bytes_per_s);
+				"undone by itself: %.0f bytes/s of all steps, where at most %.0f "
+				"were expected",
+				watch->actual.bytes_per_s, bytes);
 	} else if (pythia->budget.events_per_s > 0 && step->kind == STEP_ENABLE &&
 			watch->actual.events_per_s > pythia->budget.events_per_s) {
 		step_say(step, "undone by itself: %.0f events/s are over the budget of %.0f",

@@ -218,7 +218,6 @@ static void offer(struct live *live)
 					.name = "app:serve_exit",
 					.n_fields = 1,
 					.fields = fields}};
-
 	static const struct step_process processes[] = {{100, "service"}, {7, "another"}},
 					 later[] = {{100, "renamed"}};
 
