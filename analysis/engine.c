@@ -25,7 +25,8 @@
 
 #define LEAST_SAMPLES 50u /* of a group, a second */
 
-#define RATE_SECONDS 64 /* of history, hence the longest window with a rate */
+#define MOST_TURNS   60u /* of seconds without an event that are looked at, the newest of them */
+#define RATE_SECONDS 64  /* of history, hence the longest window with a rate */
 
 struct engine {
 	struct engine_config config;
@@ -432,17 +433,14 @@ void engine_late(struct engine *engine, uint32_t session, uint64_t count)
 	}
 }
 
-void engine_advance(struct engine *engine, uint64_t ts_ns)
+/* Event time, no further than the next whole second, is ts_ns. */
+static void advance_to(struct engine *engine, uint64_t ts_ns)
 {
-	bool turned = false;
+	bool turned = ts_ns / NS_PER_S != engine->second;
 
-	if (ts_ns < engine->now_ns) {
-		return;
-	}
 	engine->now_ns = ts_ns;
-	if (ts_ns / NS_PER_S != engine->second) {
+	if (turned) {
 		turn_seconds(engine, ts_ns / NS_PER_S);
-		turned = true;
 	}
 	requests_expire(engine->requests, ts_ns);
 	groups_advance(engine->groups, ts_ns);
@@ -457,6 +455,28 @@ void engine_advance(struct engine *engine, uint64_t ts_ns)
 	if (ts_ns >= engine->next_tidy_ns) {
 		tidy(engine);
 	}
+}
+
+/*
+ * What the loop sees at the turn of a second is all that was before, whether an event after it or
+ * the viewer has told that it turned: so a recording, which has no viewer, tells the same.
+ */
+void engine_advance(struct engine *engine, uint64_t ts_ns)
+{
+	uint64_t second = ts_ns / NS_PER_S;
+
+	if (ts_ns < engine->now_ns) {
+		return;
+	}
+	if (engine->second && second > engine->second) {
+		if (second - engine->second > MOST_TURNS) {
+			advance_to(engine, (second - MOST_TURNS) * NS_PER_S);
+		}
+		while (engine->second < second) {
+			advance_to(engine, (engine->second + 1) * NS_PER_S);
+		}
+	}
+	advance_to(engine, ts_ns);
 }
 
 void engine_finish(struct engine *engine)

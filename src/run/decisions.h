@@ -21,7 +21,7 @@
  * answered_ns - "watch" step,
  * discarded, events_per_s, bytes_per_s - "calibrate" host, cpu_ns - "epoch" - "profile" file -
  * "clock" uuid (32 hex digits), offset_ns: what a host's clock was taken to be off the epoch -
- * "first": the first event of the run is of event_ns; and "begin" and "end" of a run, as a file may
+ * "first": event time began with event_ns; and "begin" and "end" of a run, as a file may
  * hold several. run/replay.h reads it.
  *
  * Each line is written whole and at once. A line that cannot be written is lost, and said once by
@@ -76,7 +76,7 @@ void decisions_epoch(struct decisions *log);
 void decisions_profile(struct decisions *log, const char *file);
 /* Each session measured it anew, so that the same sessions may be taken otherwise another time. */
 void decisions_clock(struct decisions *log, const uint8_t *uuid, int64_t offset_ns);
-/* The first event of all: events before it in a recording were not seen. */
+/* Event time began: events before that in a recording were not seen. */
 void decisions_first(struct decisions *log, uint64_t event_ns);
 void decisions_order(struct decisions *log, const struct step_order *order);
 void decisions_outcome(struct decisions *log, const struct step_outcome *outcome);

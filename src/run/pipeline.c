@@ -49,7 +49,7 @@ struct pipeline {
 	struct replay *replay;       /* NULL: no decisions are taken again */
 	char replayed[PATH_MAX];     /* the log that they are of */
 	struct rehearse *rehearse;   /* NULL: the loop is not played on a recording */
-	bool any;                    /* an event came */
+	bool begun;                  /* event time is known */
 	char relay[URL_MAX];         /* of the first live source */
 	struct dump_job dump_job;
 	char notice[512];
@@ -119,6 +119,10 @@ static void tell_hold(struct pipeline *pipeline)
 /* False: the engine is not to hear of it. */
 static bool see(struct pipeline *pipeline, uint64_t ts_ns)
 {
+	if (!pipeline->begun && pipeline->conductor) {
+		conductor_see_first(pipeline->conductor, ts_ns);
+	}
+	pipeline->begun = true;
 	if (pipeline->replay && !replay_see(pipeline->replay, pipeline->engine, ts_ns)) {
 		return false;
 	}
@@ -137,10 +141,6 @@ static void sink_feed(void *context, const struct event *event)
 	struct pipeline *pipeline = context;
 
 	pipeline->fed++;
-	if (!pipeline->any && pipeline->conductor) {
-		conductor_see_first(pipeline->conductor, event->ts_ns);
-	}
-	pipeline->any = true;
 	if (!see(pipeline, event->ts_ns)) {
 		return;
 	}

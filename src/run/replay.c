@@ -81,7 +81,7 @@ struct replay {
 	char *path;
 	struct input *inputs;
 	uint32_t n, room, next;
-	uint64_t first_ns; /* of the first event that the live run saw; 0: it does not say */
+	uint64_t first_ns; /* event time of the live run's begin; 0: it does not say */
 	bool any, over;
 	char departure[1024]; /* "": none so far */
 };
@@ -884,12 +884,22 @@ static void give(struct replay *replay, struct engine *engine)
 	input->verb->give(replay, engine, input);
 }
 
-bool replay_see(struct replay *replay, struct engine *engine, uint64_t ts_ns)
+/* What was told before that time. */
+static void give_until(struct replay *replay, struct engine *engine, uint64_t ts_ns)
 {
 	while (!replay->over && replay->next < replay->n &&
 			replay->inputs[replay->next].event_ns < ts_ns) {
 		give(replay, engine);
 	}
+}
+
+bool replay_see(struct replay *replay, struct engine *engine, uint64_t ts_ns)
+{
+	if (!replay->any && replay->first_ns && ts_ns >= replay->first_ns) {
+		give_until(replay, engine, replay->first_ns);
+		engine_advance(engine, replay->first_ns);
+	}
+	give_until(replay, engine, ts_ns);
 	if (replay->over || ts_ns < replay->first_ns) {
 		return false;
 	}

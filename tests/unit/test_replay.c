@@ -12,11 +12,12 @@
 #include "run/decisions.h"
 #include "run/replay.h"
 
-#define T0        UINT64_C(1700000000000000000)
+#define T0        UINT64_C(1700000000030000000) /* nothing happens as seconds turn */
 #define MS        UINT64_C(1000000)
 #define MAX_SEEN  100000u
 #define SECONDS   90u
-#define PER_S     50u
+#define PER_S     50u /* 19 ms apart: so nothing is under way then */
+#define SILENT_S  64u /* nor in the three seconds from here */
 #define TEXT_SIZE 65536u
 
 #define V(...) ((union feed_value[]){__VA_ARGS__})
@@ -139,12 +140,19 @@ static void record(struct live *live, uint32_t type, uint64_t ts_ns, uint64_t re
 	feed_one(&live->feed, live->types, recording, recording->n++);
 }
 
-/* Requests of 2 ms, every third of 12, which the work inside takes. */
+/*
+ * Requests of 2 ms, every third of 12, which the work inside takes. What the viewer knows of the
+ * time before them is not in the recording.
+ */
 static void serve_second(struct live *live, uint32_t second)
 {
+	engine_advance(live->feed.engine, T0 + second * 1000 * MS - 29 * MS + second % 3 * 10 * MS);
+	if (second >= SILENT_S && second < SILENT_S + 3) {
+		return;
+	}
 	for (uint32_t i = 0; i < PER_S; i++) {
 		uint64_t request = second * PER_S + i + 1;
-		uint64_t ns = T0 + second * 1000 * MS + i * 20 * MS;
+		uint64_t ns = T0 + second * 1000 * MS + i * 19 * MS;
 		uint64_t took = (request % 3 ? 2 : 12) * MS + request * 997 % 100000;
 
 		record(live, SERVE_IN, ns, request);
@@ -254,7 +262,7 @@ static void live_run(struct recording *recording, char **steps)
 	decisions_mode(live.log, MODE_APPROVE);
 	decisions_clock(live.log, clock_uuid, INT64_C(1795288836488340273));
 	decisions_clock(live.log, (const uint8_t[16]){1}, -5);
-	decisions_first(live.log, T0);
+	decisions_first(live.log, T0 - 29 * MS);
 	decisions_at(live.log, 0);
 	for (uint32_t second = 0; second < SECONDS; second++) {
 		serve_second(&live, second);
