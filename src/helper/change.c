@@ -12,6 +12,7 @@
 #include <lttng/lttng.h>
 
 #include "helper/check.h"
+#include "helper/kernel.h"
 #include "helper/rules.h"
 #include "helper/worker.h"
 
@@ -351,9 +352,12 @@ static int enable(struct change *change, const struct point *point, const char *
 {
 	struct lttng_handle *handle = handle_of(change, point->domain);
 	struct lttng_event *event = lttng_event_create();
-	int code = -LTTNG_ERR_NOMEM;
+	int code = point->domain == RULE_KERNEL ? kernel_lack() : 0;
 
-	if (event && handle) {
+	if (code == 0 && !(event && handle)) {
+		code = -LTTNG_ERR_NOMEM;
+	}
+	if (code == 0) {
 		event->type = point->syscall ? LTTNG_EVENT_SYSCALL : LTTNG_EVENT_TRACEPOINT;
 		snprintf(event->name, sizeof(event->name), "%s", point->name);
 		event->loglevel_type = LTTNG_EVENT_LOGLEVEL_ALL;

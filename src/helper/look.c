@@ -9,6 +9,7 @@
 #include <lttng/lttng.h>
 
 #include "helper/check.h"
+#include "helper/kernel.h"
 #include "helper/rules.h"
 #include "helper/worker.h"
 
@@ -386,11 +387,9 @@ static void look_kernel(
 		const struct helper *helper, struct answer *answer, const struct rules *rules)
 {
 	struct lttng_domain domain = {.type = LTTNG_DOMAIN_KERNEL};
-	struct lttng_handle *handle = lttng_create_handle(NULL, &domain);
-	struct lttng_event *events = NULL;
-	int n = handle ? lttng_list_tracepoints(handle, &events) : -LTTNG_ERR_NOMEM;
+	struct lttng_event *events;
+	int n = kernel_points(&events);
 
-	lttng_destroy_handle(handle);
 	if (n < 0) {
 		answer_lack(answer, "kernel", n);
 		return;

@@ -10,6 +10,7 @@
 #include <lttng/lttng.h>
 
 #include "helper/check.h"
+#include "helper/kernel.h"
 #include "helper/worker.h"
 
 #define USUAL_TIMER_US 200000u
@@ -249,19 +250,6 @@ static int add_slots(const struct helper *helper, struct answer *answer, const s
 	return code;
 }
 
-/* 0, or why there is none: asking for a channel would only say "fatal error". */
-static int has_kernel(void)
-{
-	struct lttng_domain domain = {.type = LTTNG_DOMAIN_KERNEL};
-	struct lttng_handle *handle = lttng_create_handle(NULL, &domain);
-	struct lttng_event *events = NULL;
-	int n = handle ? lttng_list_tracepoints(handle, &events) : -LTTNG_ERR_NOMEM;
-
-	free(events);
-	lttng_destroy_handle(handle);
-	return n < 0 ? n : 0;
-}
-
 /* A relay daemon that nobody can reach is told in several ways, one of them "fatal error". */
 static void answer_refusal(struct answer *answer, int code)
 {
@@ -293,7 +281,7 @@ void session_create(const struct helper *helper, struct answer *answer, const js
 	}
 	code = add_slots(helper, answer, &wish, false);
 	if (code == 0 && wish.kernel) {
-		int lacks = has_kernel();
+		int lacks = kernel_lack(); /* a channel would only say "fatal error" */
 
 		lacks = lacks == 0 ? add_slots(helper, answer, &wish, true) : lacks;
 		if (lacks < 0) {

@@ -10,6 +10,8 @@ set -u
 
 fail() {
 	echo "FAILED: $*" >&2
+	[ -z "${PT_SESSIOND_PID:-}" ] || kill -0 "$PT_SESSIOND_PID" 2>/dev/null ||
+		echo "The session daemon has ended: $(tail -n 3 "$PT_DIR/sessiond.log")" >&2
 	exit 1
 }
 
