@@ -243,9 +243,21 @@ static int run_recorded(struct pipeline *pipeline, const struct batch *batch, in
 	return outcome(pipeline, batch->err);
 }
 
-/* What --until waits for has come. */
-static bool is_until(struct pipeline *pipeline, const struct batch_until *until, uint64_t begun_ns)
+/* Where points stand was known before this run, from a profile: it will not be learned again. */
+static bool is_known(struct pipeline *pipeline, const struct snapshot *snapshot)
 {
+	for (uint32_t i = 0; i < snapshot->steps.n; i++) {
+		if (snapshot->steps.rows[i].kind == STEP_LEARN) {
+			return false;
+		}
+	}
+	return engine_has_learned(pipeline_engine(pipeline));
+}
+
+/* What --until waits for has come. */
+static bool is_until(struct pipeline *pipeline, const struct batch *batch, uint64_t begun_ns)
+{
+	const struct batch_until *until = &batch->until;
 	struct snapshot *snapshot;
 	bool come = false;
 
@@ -255,6 +267,12 @@ static bool is_until(struct pipeline *pipeline, const struct batch_until *until,
 	snapshot = until->kind == UNTIL_STOPPED ? NULL : pipeline_answer(pipeline, &until_focus);
 	if (snapshot) {
 		come = until_is_shown(until, snapshot);
+		if (until->kind == UNTIL_LEARNED && is_known(pipeline, snapshot)) {
+			fprintf(batch->err,
+					"pythiatop: nothing to learn: where points stand is known "
+					"from a profile\n");
+			come = true;
+		}
 	}
 	snapshot_destroy(snapshot);
 	return come;
@@ -280,7 +298,7 @@ static int run_live(struct pipeline *pipeline, const struct batch *batch, int si
 			if (pipeline_held(pipeline)->status == HOLD_NONE) {
 				stop = print(pipeline, batch, &documents);
 			}
-			if (stop == STOP_NOT && is_until(pipeline, &batch->until, begun_ns)) {
+			if (stop == STOP_NOT && is_until(pipeline, batch, begun_ns)) {
 				stop = STOP_DONE;
 			}
 		}

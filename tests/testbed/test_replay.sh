@@ -32,6 +32,9 @@ if [ "${3-}" = --inside ]; then
 	export XDG_STATE_HOME=$work/state
 	live learned learned 150
 	cp "$XDG_STATE_HOME/pythiatop/profile.json" "$work/profile.json" || fail "nothing learned"
+	# What is known is not waited for.
+	live known learned 30 2>"$work/err"
+	grep -q 'nothing to learn' "$work/err" || fail "learned twice: $(cat "$work/err")"
 	"$build/testbed/pt-fault" --dir "$PT_TESTBED_DIR" semaphore || fail "no fault"
 	live verdict verdict 300
 	exit 0

@@ -321,8 +321,12 @@ void verdict_whole(struct verdict *verdict, const struct steps_finding *finding,
 	add_explained(verdict, plain);
 	explanation = explanation_of(verdict);
 	if (explanation) {
-		if (explanation->n_values > 0) {
-			add_heading(verdict, "latency by value");
+		if (explanation->n_values > 0 && explanation->n_keys > 0) {
+			char heading[TEXT_BYTES];
+
+			snprintf(heading, sizeof(heading), "latency by value of %s",
+					explanation->keys[0].name);
+			add_heading(verdict, heading);
 			add(verdict, VERDICT_VALUES, 0);
 			add_values(verdict, explanation);
 		}
