@@ -7,10 +7,13 @@
 
 #define SMALLEST_BYTES ((size_t)64)
 #define LARGEST_BYTES  ((size_t)64 << 10)
-#define SLAB_MIN_BYTES ((size_t)128 << 10)
-#define SLAB_MAX_BYTES ((size_t)2 << 20)
-#define SLAB_PART      4  /* of what the pool has */
-#define SLAB_HEADER    64 /* pieces of whole cache lines begin with one, mostly */
+#define SLAB_BYTES     ((size_t)2 << 20)   /* of address space: a huge page */
+#define READY_BYTES    ((size_t)128 << 10) /* of it that are faulted in at a time */
+#define SLAB_HEADER    64                  /* pieces of whole cache lines begin with one, mostly */
+
+#ifndef MADV_COLLAPSE /* Linux 6.1, glibc 2.37 */
+#define MADV_COLLAPSE 25
+#endif
 
 /* Under AddressSanitizer every piece is one of malloc's, so that it sees uses after they end. */
 #if defined(__SANITIZE_ADDRESS__)
@@ -96,29 +99,36 @@ static size_t class_bytes(unsigned int class)
 }
 
 /*
- * A slab is an eighth to a quarter of what the pool has, so that a small pool has little more than
- * it needs; large ones are huge pages where the kernel has them. To fault in what a window of
- * requests takes, page by page, is a tenth of the analysis: so all of a slab's pages at once.
+ * To fault in what a window of requests takes, page by page, is a tenth of the analysis: so some
+ * pages at once, and no more than are about to be used. Where the kernel does not know how,
+ * ordinary faults do as well.
  */
+static void make_ready(struct pool *pool)
+{
+	unsigned char *slab = (unsigned char *)pool->slabs;
+	size_t ready = (size_t)(pool->ready - slab), wanted = (size_t)(pool->slab_at - slab);
+
+	wanted = (wanted + READY_BYTES - 1) / READY_BYTES * READY_BYTES;
+	madvise(pool->ready, wanted - ready, MADV_POPULATE_WRITE);
+	pool->ready = slab + wanted;
+}
+
+/* The slab before is full: it becomes one huge page, if the kernel has them. */
 static bool add_slab(struct pool *pool)
 {
-	size_t size = SLAB_MIN_BYTES;
-	struct pool_piece *slab;
+	struct pool_piece *slab = aligned_alloc(SLAB_BYTES, SLAB_BYTES);
 
-	while (size < SLAB_MAX_BYTES && 2 * size <= pool->slabs_bytes / SLAB_PART) {
-		size *= 2;
-	}
-	slab = aligned_alloc(size, size);
 	if (!slab) {
 		return false;
 	}
-	/* Ordinary pages, one by one, do as well. */
-	madvise(slab, size, size == SLAB_MAX_BYTES ? MADV_HUGEPAGE : MADV_POPULATE_WRITE);
+	if (pool->slabs) {
+		madvise(pool->slabs, SLAB_BYTES, MADV_COLLAPSE);
+	}
 	slab->next = pool->slabs;
 	pool->slabs = slab;
-	pool->slabs_bytes += size;
+	pool->ready = (unsigned char *)slab;
 	pool->slab_at = (unsigned char *)slab + SLAB_HEADER;
-	pool->slab_left = size - SLAB_HEADER;
+	pool->slab_left = SLAB_BYTES - SLAB_HEADER;
 	return true;
 }
 
@@ -153,6 +163,9 @@ static void *cut(struct pool *pool, unsigned int class)
 	memory = pool->slab_at;
 	pool->slab_at += bytes;
 	pool->slab_left -= bytes;
+	if (pool->slab_at > pool->ready) {
+		make_ready(pool);
+	}
 	return memory;
 }
 

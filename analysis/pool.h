@@ -21,10 +21,10 @@ struct pool {
 	struct pool_piece *free[POOL_CLASSES];
 	struct pool_piece *slabs;
 	struct pool_piece *plain; /* pieces of malloc's */
-	uint64_t slabs_bytes;     /* all that is in slabs */
 	size_t slab_left;
-	unsigned char *slab_at;
-	uint64_t in_use_bytes; /* handed out, in sizes of classes */
+	unsigned char *slab_at, *ready; /* in the newest slab: the next piece; up to where there is
+					   memory */
+	uint64_t in_use_bytes;          /* handed out, in sizes of classes */
 };
 
 void pool_init(struct pool *pool);

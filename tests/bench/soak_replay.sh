@@ -3,8 +3,9 @@
 # The console on a recorded kernel trace (a near-idle desktop, 7,600 events/s), replayed at its own
 # pace into a real relay daemon, again and again as one live session. Everything but the screen (the
 # analysis thread, and the pythiatop-source processes) may take 1.2 % of a CPU, and memory may move by
-# 5 % once twice the window has passed. The console runs in a terminal of its own (tmux), with the
-# state of the systems on its screen; nobody types.
+# 5 % once twice the window has passed, which is what is kept, and the recording of 13 s has gone round
+# once more: what a window of it holds differs by a quarter. The console runs in a terminal of its own
+# (tmux), with the state of the systems on its screen; nobody types.
 #
 # What the screen's thread takes is told, too, and so is how often each sleeps: an idle console should.
 #
@@ -16,7 +17,7 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=${PT_BUILD_DIR:-$here/../../build}
 traces=${PYTHIATOP_TRACES:-$here/../../../shared/traces}
-fill=25
+fill=40 # 20 s of window, 13 s of recording, and attaching
 
 fail() {
 	echo "soak_replay.sh: $*" >&2
