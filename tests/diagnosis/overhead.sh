@@ -86,9 +86,10 @@ end_mode() {
 	[ "$1" = off ] || end_session turn
 }
 
-# Quantile $1 of the requests that ended between two times, of each type; their geometric mean.
+# Quantile $1 of the requests that ended between two times, of each type; their geometric mean. The log
+# is written by blocks, so its last line may be a part of one.
 quantile() {
-	awk -v from="$2" -v to="$3" '$1 >= from && $1 < to { print $2, $4 }' "$work/load.log" |
+	awk -v from="$2" -v to="$3" 'NF == 5 && $1 >= from && $1 < to { print $2, $4 }' "$work/load.log" |
 		sort -k1,1 -k2,2n | awk -v q="$1" '
 		function finish() { if (n) { sum += log(value[int(q * (n - 1)) + 1]); types++ } n = 0 }
 		$1 != type { finish(); type = $1 }
@@ -119,7 +120,7 @@ turn() {
 	end_mode "$mode"
 	[ "$mode" != adaptive ] ||
 		points=$(tail -n 1 "$work/documents" | sed 's/.*"ever_enabled":\([0-9]*\).*/\1/')
-	sleep 1 # the clients' log is written by blocks
+	sleep 1 # until the log has them
 	printf '{"pair":%d,"mode":"%s","p50_ns":%s,"p99_ns":%s,"cpu_s":%s,"daemons_cpu_s":%s,"requests":%s,"points":%s}\n' \
 		"$pair" "$mode" "$(quantile 0.5 "$from" "$to")" "$(quantile 0.99 "$from" "$to")" \
 		"$services_s" "$daemons_s" \
