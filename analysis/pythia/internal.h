@@ -21,7 +21,8 @@
  *   candidates.c  what can be enabled in an edge
  *   slow.c      shares where all requests are slower, and vary no more
  *   kernel.c    kernel events, of the threads that matter
- *   norms.c     what is normal; excess.c: how much of what varies is beyond it;
+ *   norms.c     what is normal; beyond.c: which groups go beyond it, and last;
+ *   excess.c    how much of what varies is beyond it;
  *               places.c: where a group takes more than that
  *   look.c      the loop: what it makes of a look at the groups
  *   propose.c   steps that are not about an edge: skeleton, learning, disabling
@@ -172,6 +173,10 @@ void norms_learn(struct pythia *pythia, const struct groups_row *row, bool traci
 void norms_set(struct pythia *pythia, const struct norm *norm);
 /* It was found what makes the group vary: that is not normal, whenever it was learned. */
 void norms_drop(struct pythia *pythia, const struct groups_row *row);
+/* The norm of a group; NULL: there is none that applies. */
+struct norm *norm_of(const struct pythia *pythia, const struct groups_row *row);
+
+/* beyond.c: against the norms */
 /* A group performs as it did when it was learned, whatever that is. */
 bool norms_hold(const struct pythia *pythia, const struct groups_row *row);
 /* It surely does so again; where there is no norm, nothing is said of it. */
@@ -183,8 +188,6 @@ bool norms_shifted(const struct pythia *pythia, const struct groups_row *row);
 void norms_judge(struct pythia *pythia, const struct groups_view *recent);
 /* It holds, or what goes beyond it has not lasted, or is everywhere: no reason to search. */
 bool norms_excuse(const struct pythia *pythia, const struct groups_row *row);
-/* The norm of a group; NULL: there is none that applies. */
-struct norm *norm_of(const struct pythia *pythia, const struct groups_row *row);
 /* It varies or is slower in this window, and enough to matter. */
 bool norms_suspect(const struct pythia *pythia, const struct groups_row *row);
 /* Not a few odd requests: the median, or the middle half, surely goes beyond the norm's. */

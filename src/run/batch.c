@@ -243,17 +243,6 @@ static int run_recorded(struct pipeline *pipeline, const struct batch *batch, in
 	return outcome(pipeline, batch->err);
 }
 
-/* Where points stand was known before this run, from a profile: it will not be learned again. */
-static bool is_known(struct pipeline *pipeline, const struct snapshot *snapshot)
-{
-	for (uint32_t i = 0; i < snapshot->steps.n; i++) {
-		if (snapshot->steps.rows[i].kind == STEP_LEARN) {
-			return false;
-		}
-	}
-	return engine_has_learned(pipeline_engine(pipeline));
-}
-
 /* What --until waits for has come. */
 static bool is_until(struct pipeline *pipeline, const struct batch *batch, uint64_t begun_ns)
 {
@@ -267,7 +256,8 @@ static bool is_until(struct pipeline *pipeline, const struct batch *batch, uint6
 	snapshot = until->kind == UNTIL_STOPPED ? NULL : pipeline_answer(pipeline, &until_focus);
 	if (snapshot) {
 		come = until_is_shown(until, snapshot);
-		if (until->kind == UNTIL_LEARNED && is_known(pipeline, snapshot)) {
+		if (until->kind == UNTIL_LEARNED && !until_learns(snapshot) &&
+				engine_has_learned(pipeline_engine(pipeline))) {
 			fprintf(batch->err,
 					"pythiatop: nothing to learn: where points stand is known "
 					"from a profile\n");

@@ -15,16 +15,22 @@ static bool has_verdict(const struct snapshot *snapshot)
 							 verdict->explanation->again));
 }
 
-static bool has_learned(const struct snapshot *snapshot)
+/* A step to learn is there; `done`: one that is over. */
+static bool has_learn_step(const struct snapshot *snapshot, bool done)
 {
 	for (uint32_t i = 0; i < snapshot->steps.n; i++) {
 		const struct step_row *row = &snapshot->steps.rows[i];
 
-		if (row->kind == STEP_LEARN && row->state == STEP_UNDONE) {
+		if (row->kind == STEP_LEARN && (!done || row->state == STEP_UNDONE)) {
 			return true;
 		}
 	}
 	return false;
+}
+
+bool until_learns(const struct snapshot *snapshot)
+{
+	return has_learn_step(snapshot, false);
 }
 
 bool until_is_shown(const struct batch_until *until, const struct snapshot *snapshot)
@@ -33,7 +39,7 @@ bool until_is_shown(const struct batch_until *until, const struct snapshot *snap
 	case UNTIL_VERDICT:
 		return has_verdict(snapshot);
 	case UNTIL_LEARNED:
-		return has_learned(snapshot);
+		return has_learn_step(snapshot, true);
 	case UNTIL_STOPPED:
 	case UNTIL_TIME:
 	default:

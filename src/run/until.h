@@ -22,5 +22,7 @@ extern const struct focus until_focus;
 
 /* It has come, of UNTIL_VERDICT and UNTIL_LEARNED. */
 bool until_is_shown(const struct batch_until *until, const struct snapshot *snapshot);
+/* Something is learned in this run, or was, or is proposed to be. */
+bool until_learns(const struct snapshot *snapshot);
 
 #endif
