@@ -2,6 +2,9 @@
 #ifndef PT_PYTHIA_INTERNAL_H
 #define PT_PYTHIA_INTERNAL_H
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "pythia/explaining.h"
 #include "pythia/points.h"
 #include "pythia/pythia.h"
@@ -17,6 +20,7 @@
  *   strategy.c  which points to choose
  *   cost.c      what that costs
  *   steps.c     the list of steps
+ *   finding.c   what is known of a group's search; ripe.c: whether enough was seen of it
  *   search.c    a group: its edges, verdict
  *   candidates.c  what can be enabled in an edge
  *   slow.c      shares where all requests are slower, and vary no more
@@ -249,7 +253,11 @@ const char *kernel_event_name(uint32_t at);
 uint32_t kernel_parts(const struct pythia *pythia, uint32_t at, const struct pythia_thread *threads,
 		uint32_t n_threads, struct step_part *parts);
 
-/* search.c */
+/* finding.c */
+/* A copy of the text takes the place of the one that is there; out of memory: that stays. */
+void finding_set_text(char **at, const char *text);
+void finding_say(struct finding *finding, const char *format, ...)
+		__attribute__((format(printf, 2, 3)));
 struct finding *finding_of(struct pythia *pythia, uint32_t group_id, bool make, uint32_t type);
 void finding_release(struct finding *finding);
 void finding_note(struct finding *finding, const char *format, ...)
@@ -257,7 +265,8 @@ void finding_note(struct finding *finding, const char *format, ...)
 /* A point was on in this search, and what it encloses held next to nothing: phi. */
 void finding_rule_out(struct finding *finding, uint32_t point, double phi);
 bool finding_rules_out(const struct finding *finding, uint32_t point);
-/* Decides on a group that there is enough to see of; may add a proposed step. */
+
+/* search.c: decides on a group that there is enough to see of; may add a proposed step. */
 void finding_search(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_look *look);
 
@@ -284,8 +293,23 @@ void site_of_place(struct finding *finding, const struct pythia_detail *detail,
 		const struct pythia_look *look, const struct tree_row *place);
 void site_release(struct finding *finding);
 
-/* look.c: room in pythia->nodes for so many rows. False: out of memory. */
-bool reserve_nodes(struct pythia *pythia, uint32_t n);
+/* Room in pythia->nodes for so many rows. False: out of memory. */
+static inline bool reserve_nodes(struct pythia *pythia, uint32_t n)
+{
+	uint32_t *nodes;
+
+	if (n <= pythia->nodes_room) {
+		return true;
+	}
+	nodes = realloc(pythia->nodes, n * sizeof(*nodes));
+	if (!nodes) {
+		return false;
+	}
+	pythia->nodes = nodes;
+	pythia->nodes_room = n;
+	return true;
+}
+
 /* The row of a group; NULL: it is not among them (NULL: there are none). */
 static inline const struct groups_row *row_of(const struct groups_view *groups, uint32_t group_id)
 {
@@ -305,7 +329,8 @@ static inline const char *path_of(const struct groups_view *groups, uint32_t gro
 	return row ? row->path : "";
 }
 
-/* How long a group's epoch has lasted; and whether that is enough for a verdict. */
+#define EPOCH_NS (10 * NS_PER_S) /* and some requests: enough to decide on */
+/* ripe.c: how long a group's epoch has lasted; and whether that is enough for a verdict. */
 uint64_t pythia_age_of_epoch(const struct pythia_look *look, const struct groups_row *row);
 bool pythia_is_settled(struct pythia *pythia, const struct pythia_look *look,
 		const struct pythia_detail *detail);
@@ -323,7 +348,10 @@ enum status evidence_fill_asked(struct pythia *pythia, struct snapshot *snapshot
  */
 void median_bounds(const struct group_view *group, double *low_ns, double *high_ns);
 
-uint32_t pythia_intern(struct pythia *pythia, const char *text);
+static inline uint32_t pythia_intern(struct pythia *pythia, const char *text)
+{
+	return names_add(pythia->names, text, strlen(text));
+}
 
 /* propose.c: each may add a step. False: there is nothing to propose. */
 bool pythia_propose_skeleton(struct pythia *pythia);

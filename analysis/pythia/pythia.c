@@ -417,8 +417,3 @@ bool pythia_can_act(const struct pythia *pythia)
 {
 	return pythia->offers > 0;
 }
-
-uint32_t pythia_intern(struct pythia *pythia, const char *text)
-{
-	return names_add(pythia->names, text, strlen(text));
-}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pythia/internal.h"
+
+/* What is known of a group's search: its record, without what makes it go on. */
+
+void finding_release(struct finding *finding)
+{
+	free(finding->text);
+	free(finding->where);
+	free(finding->told_nothing);
+	site_release(finding);
+	for (uint32_t i = 0; i < finding->n_history; i++) {
+		free(finding->history[i]);
+	}
+	*finding = (struct finding){.edge = SPACE_NONE};
+}
+
+struct finding *finding_of(struct pythia *pythia, uint32_t group_id, bool make, uint32_t type)
+{
+	for (uint32_t i = 0; i < pythia->n_findings; i++) {
+		if (pythia->findings[i].group_id == group_id) {
+			return &pythia->findings[i];
+		}
+	}
+	if (!make || pythia->n_findings == PYTHIA_MAX_FINDINGS) {
+		return NULL;
+	}
+	pythia->findings[pythia->n_findings] = (struct finding){.group_id = group_id,
+			.type = type,
+			.edge = SPACE_NONE,
+			.judged_epoch = UINT32_MAX,
+			.calm_ns = pythia->now_ns,
+			.started_ns = pythia->now_ns};
+	return &pythia->findings[pythia->n_findings++];
+}
+
+void finding_rule_out(struct finding *finding, uint32_t point, double phi)
+{
+	if (finding->told_words == 0) {
+		finding->n_ruled_out = 0;
+	}
+	if (!finding_rules_out(finding, point) && finding->n_ruled_out < FINDING_RULED_OUT) {
+		finding->ruled_out[finding->n_ruled_out].point = point;
+		finding->ruled_out[finding->n_ruled_out++].phi = phi;
+	}
+	if (point / 64 >= finding->told_words) {
+		uint32_t words = point / 64 + 1;
+		uint64_t *bits = realloc(finding->told_nothing, words * sizeof(*bits));
+
+		if (!bits) {
+			return;
+		}
+		memset(bits + finding->told_words, 0,
+				(words - finding->told_words) * sizeof(*bits));
+		finding->told_nothing = bits;
+		finding->told_words = words;
+	}
+	finding->told_nothing[point / 64] |= UINT64_C(1) << point % 64;
+}
+
+bool finding_rules_out(const struct finding *finding, uint32_t point)
+{
+	return point / 64 < finding->told_words &&
+	       (finding->told_nothing[point / 64] >> point % 64 & 1);
+}
+
+void finding_set_text(char **at, const char *text)
+{
+	char *copy = strdup(text);
+
+	if (copy) {
+		free(*at);
+		*at = copy;
+	}
+}
+
+void finding_say(struct finding *finding, const char *format, ...)
+{
+	char text[768];
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	finding_set_text(&finding->text, text);
+}
+
+void finding_note(struct finding *finding, const char *format, ...)
+{
+	char text[512];
+	char *copy;
+	va_list list;
+
+	va_start(list, format);
+	vsnprintf(text, sizeof(text), format, list);
+	va_end(list);
+	copy = strdup(text);
+	if (!copy) {
+		return;
+	}
+	if (finding->n_history == PYTHIA_MAX_HISTORY) {
+		free(finding->history[0]);
+		memmove(&finding->history[0], &finding->history[1],
+				(PYTHIA_MAX_HISTORY - 1) * sizeof(*finding->history));
+		finding->n_history--;
+	}
+	finding->history[finding->n_history++] = copy;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "pythia/internal.h"
+
+/* Whether enough of a group was seen to decide on it. */
+
+#define WINDOW_STEP_NS (NS_PER_S / 4) /* the window of ten seconds may be so much shorter */
+#define EPOCH_REQUESTS 200u
+#define CLEAR_EPOCH_NS (5 * NS_PER_S) /* where one place surely holds most of the variance */
+#define MOST_PHI       0.5
+#define LONG_EPOCH_NS  (30 * NS_PER_S) /* or that long with fewer */
+#define FEW_REQUESTS   50u
+#define CLEAR_PHI      0.3 /* a lower bound that needs no more requests */
+
+uint64_t pythia_age_of_epoch(const struct pythia_look *look, const struct groups_row *row)
+{
+	return look->now_ns > row->since_ns ? look->now_ns - row->since_ns : 0;
+}
+
+/* One place surely holds so much: more requests would tell no other story. */
+static bool is_clear(struct pythia *pythia, const struct pythia_detail *detail, double phi)
+{
+	const struct tree_view *tree = detail->tree;
+
+	if (slow_is(pythia, detail)) {
+		return slow_surest(pythia, detail) >= phi;
+	}
+	for (uint32_t i = 0; i < tree->n && tree->located; i++) {
+		if (tree->rows[i].phi_low >= phi) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool pythia_is_settled(struct pythia *pythia, const struct pythia_look *look,
+		const struct pythia_detail *detail)
+{
+	uint64_t age_ns = pythia_age_of_epoch(look, detail->row), count = detail->row->count;
+
+	return detail->tree->located && age_ns >= EPOCH_NS - WINDOW_STEP_NS &&
+	       count >= FEW_REQUESTS &&
+	       (count >= EPOCH_REQUESTS || age_ns >= LONG_EPOCH_NS ||
+			       is_clear(pythia, detail, CLEAR_PHI));
+}
+
+/*
+ * Enough of a group was seen since the last step for the next one. Where one place holds most of
+ * the variance, half of an epoch does: to split it in vain costs a step, which can be taken back.
+ */
+bool pythia_is_ripe(struct pythia *pythia, const struct pythia_look *look,
+		const struct pythia_detail *detail)
+{
+	return pythia_is_settled(pythia, look, detail) ||
+	       (detail->tree->located && detail->row->count >= FEW_REQUESTS &&
+			       pythia_age_of_epoch(look, detail->row) >= CLEAR_EPOCH_NS &&
+			       is_clear(pythia, detail, MOST_PHI));
+}
