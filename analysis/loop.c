@@ -9,6 +9,8 @@
 #include "requests/request.h"
 
 #define IDLE_LOOK_NS  UINT64_C(10000000000)
+#define IDLE_MOST_NS  UINT64_C(30000000000)
+#define IDLE_SHARE    4u  /* of the time for which nothing new was found, until the next look */
 #define IDLE_REQUESTS 50u /* less says nothing new of any group */
 #define MAX_GAPS      64u
 #define HEADER_BYTES  8u    /* of LTTng's records, in channels of more than 30 events */
@@ -412,11 +414,31 @@ enum status loop_explain(struct loop *loop, uint32_t group_id)
 	return pythia_explain(loop->pythia, &keys, group_id);
 }
 
+/* A look is dear, and where all is as it was the next one hardly tells more. */
+static uint64_t idle_look_ns(const struct loop *loop)
+{
+	uint64_t pause_ns = (loop->now_ns - loop->news_ns) / IDLE_SHARE;
+
+	return pause_ns < IDLE_LOOK_NS   ? IDLE_LOOK_NS
+	       : pause_ns > IDLE_MOST_NS ? IDLE_MOST_NS
+					 : pause_ns;
+}
+
+static void note_news(struct loop *loop)
+{
+	uint64_t standing = pythia_standing(loop->pythia);
+
+	if (standing != loop->standing || !loop->news_ns) {
+		loop->standing = standing;
+		loop->news_ns = loop->now_ns;
+	}
+}
+
 void loop_look(struct loop *loop, uint64_t now_ns)
 {
 	/* Where nothing can be enabled, it is enough to look when there may be something to say. */
 	if (!pythia_can_act(loop->pythia) &&
-			((loop->now_ns && now_ns < loop->now_ns + IDLE_LOOK_NS) ||
+			((loop->now_ns && now_ns < loop->now_ns + idle_look_ns(loop)) ||
 					loop->requests < loop->seen_requests + IDLE_REQUESTS)) {
 		if (pythia_explains(loop->pythia)) {
 			loop_explain_look(loop, now_ns);
@@ -428,6 +450,7 @@ void loop_look(struct loop *loop, uint64_t now_ns)
 	tell_types(loop);
 	tell_recorded(loop);
 	look_at_groups(loop, false);
+	note_news(loop);
 	if (pythia_explains(loop->pythia) || pythia_has_findings(loop->pythia)) {
 		loop_explain_look(loop, now_ns);
 	}

@@ -49,6 +49,7 @@ struct loop {
 	uint32_t n_types, types_room, n_told; /* types; those that Pythia knows */
 	uint64_t requests, seen_requests;     /* so far, and at the last look */
 	uint64_t now_ns;
+	uint64_t standing, news_ns; /* pythia_standing(), and event time at which it last changed */
 	uint64_t slice_ns; /* event time of the next slice of explaining; UINT64_MAX: none */
 	uint32_t epoch;
 	struct arena profile;

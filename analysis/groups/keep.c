@@ -83,9 +83,13 @@ static bool ring_grow(struct ring *ring)
 
 static void ring_pop(struct groups *groups, struct ring *ring)
 {
-	kept_drop(&groups->kept, ring->records[ring->first]);
+	uint32_t record = ring->records[ring->first];
+
 	ring->first = (ring->first + 1) & (ring->room - 1);
-	ring->n--;
+	if (--ring->n > 0) {
+		__builtin_prefetch(&groups->kept.records[ring->records[ring->first]], 1);
+	}
+	kept_drop(&groups->kept, record);
 }
 
 void keep_trim_sample(struct groups *groups, struct group *group, uint64_t floor)
@@ -230,6 +234,7 @@ void keep_release_slice(struct groups *groups, struct slice *slice)
 
 	for (record = slice->kept; record; record = next) {
 		next = groups->kept.records[record].next_of_slice;
+		__builtin_prefetch(&groups->kept.records[next], 1);
 		kept_drop(&groups->kept, record);
 	}
 	if (slice->slowest.record) {

@@ -157,6 +157,7 @@ uint32_t kept_add(struct kept_store *store, struct request *request, uint32_t gr
 	}
 	if (record) {
 		store->unused = store->records[record].older;
+		__builtin_prefetch(&store->records[store->unused], 1);
 	} else {
 		record = store->n++;
 	}

@@ -72,6 +72,7 @@ void observe_leave_window(struct groups *groups, uint64_t quarter)
 	struct sample **slot = &groups->sample_slots[quarter % groups->window];
 
 	while (*slot && (*slot)->end_ns / QUARTER_NS == quarter) {
+		__builtin_prefetch((*slot)->next_of_quarter, 1);
 		sample_leave_window(groups, *slot);
 	}
 }

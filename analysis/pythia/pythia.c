@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "pythia/internal.h"
 
 #define BAR_EPOCHS  5u
@@ -416,4 +417,17 @@ uint32_t pythia_group_of_step(struct pythia *pythia, uint32_t id)
 bool pythia_can_act(const struct pythia *pythia)
 {
 	return pythia->offers > 0;
+}
+
+uint64_t pythia_standing(const struct pythia *pythia)
+{
+	uint64_t standing = pythia->n_findings;
+
+	for (uint32_t i = 0; i < pythia->n_findings; i++) {
+		const struct finding *finding = &pythia->findings[i];
+
+		standing = hash_pair(standing, finding->group_id);
+		standing = hash_pair(standing, (uint64_t)finding->edge << 8 | finding->rule);
+	}
+	return standing;
 }

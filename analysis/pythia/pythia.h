@@ -128,6 +128,8 @@ struct pythia_look {
 
 /* Some host offers something. */
 bool pythia_can_act(const struct pythia *pythia);
+/* A number that changes when a search begins, goes elsewhere or ends. */
+uint64_t pythia_standing(const struct pythia *pythia);
 
 /*
  * Twice a window: the groups, at most PYTHIA_SUSPECTS, that vary, or are slower, and whose window

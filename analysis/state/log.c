@@ -13,6 +13,7 @@
  */
 #define MAX_CHUNK_BYTES (1u << 20)
 #define MIN_BUCKETS     1024u
+#define AHEAD_BYTES     256u /* of a record that is about to go: a few further ones */
 
 struct record {
 	uint64_t ts_ns;
@@ -311,6 +312,7 @@ static void chunks_forget_one(struct event_log *log, struct chunks *chunks)
 	struct chunk *chunk = chunks->head;
 	struct record *record = chunk_record(chunk, chunk->gone);
 
+	__builtin_prefetch((const char *)record + AHEAD_BYTES);
 	if (record->holds) {
 		keep_record(log, chunk->first_number + chunk->gone, record);
 	}

@@ -14,6 +14,7 @@
 #include <jansson.h>
 
 #include "config/profile_file.h"
+#include "loop.h"
 #include "pythiatop/engine.h"
 #include "pythia/internal.h"
 #include "pythia/space.h"
@@ -988,6 +989,61 @@ static void costs_are_measured(void **state)
 	names_destroy(names);
 }
 
+/* --- when it looks where nothing can be enabled --- */
+
+#define SECOND UINT64_C(1000000000)
+
+static bool count_look(void *context, const struct focus *focus, struct snapshot *snapshot)
+{
+	(void)snapshot;
+	*(uint32_t *)context += focus->horizon == HORIZON_WINDOW;
+	return false;
+}
+
+/* How many looks there were in those seconds of event time. */
+static uint32_t looks_in(struct loop *loop, uint32_t from, uint32_t to)
+{
+	uint32_t *looks = loop->host.context, before = *looks;
+
+	for (uint32_t second = from; second < to; second++) {
+		for (uint32_t i = 0; i < 100; i++) {
+			loop_request(loop);
+		}
+		loop_look(loop, second * SECOND);
+	}
+	return *looks - before;
+}
+
+static void where_all_is_as_it_was_looks_are_rarer(void **state)
+{
+	struct names *names = names_create(1000);
+	struct model *model = model_create(names);
+	struct registry registry;
+	struct loop loop;
+	uint32_t looks = 0;
+
+	(void)state;
+	registry_init(&registry);
+	assert_true(loop_init(&loop,
+			&(struct loop_host){.names = names,
+					.registry = &registry,
+					.model = model,
+					.fill = count_look,
+					.context = &looks},
+			names));
+	assert_int_equal(looks_in(&loop, 100, 141), 5); /* each 10 s for 40 s */
+	assert_in_range(looks_in(&loop, 141, 260), 5, 8);
+	assert_in_range(looks_in(&loop, 260, 560), 10, 11); /* each 30 s */
+	loop.pythia->findings[loop.pythia->n_findings++] =
+			(struct finding){.group_id = 3, .rule = STOP_HEALTHY};
+	looks_in(&loop, 560, 590);
+	assert_in_range(looks_in(&loop, 590, 620), 3, 4); /* each 10 s again */
+	loop_release(&loop);
+	registry_release(&registry);
+	model_destroy(model);
+	names_destroy(names);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -1013,6 +1069,7 @@ int main(void)
 			cmocka_unit_test(bytes_are_those_of_records),
 			cmocka_unit_test(costs_are_measured),
 			cmocka_unit_test(norms_are_of_before_learning),
+			cmocka_unit_test(where_all_is_as_it_was_looks_are_rarer),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
