@@ -20,7 +20,6 @@
 #include "run/batch.h"
 #include "run/dump.h"
 #include "run/report.h"
-#include "run/loop_commands.h"
 #include "run/pipeline.h"
 
 #define EXIT_USAGE     2
@@ -450,7 +449,7 @@ static int run(struct pipeline *pipeline, const struct options *options)
 	}
 	if (options->save_profile && code == EXIT_SUCCESS) {
 		engine_learn_here(pipeline_engine(pipeline));
-		code = loop_save_profile(pipeline, options->save_profile) ? code : EXIT_FAILURE;
+		code = pipeline_save_profile(pipeline, options->save_profile) ? code : EXIT_FAILURE;
 		fprintf(stderr, "pythiatop: %s\n",
 				code == EXIT_SUCCESS ? "profile written"
 						     : "cannot write the profile");

@@ -11,7 +11,7 @@
 #include "control/hosts.h"
 #include "intake/url.h"
 #include "options.h"
-#include "run/loop_commands.h"
+#include "run/words.h"
 
 enum option_id {
 #define X(id, letter, name, argument, help) OPTION_##id,
@@ -215,7 +215,7 @@ static const char *set_value(struct options *options, enum option_id id, const c
 
 static const char *set_mode(struct options *options, const char *value)
 {
-	return loop_mode_parse(value, &options->mode) ? NULL : "observe, approve or autopilot";
+	return words_mode(value, &options->mode) ? NULL : "observe, approve or autopilot";
 }
 
 static const char *set_strategy(struct options *options, const char *value)
@@ -245,9 +245,9 @@ static const char *add_budget(struct options *options, const char *value)
 	if (equals) {
 		*equals = ' ';
 	}
-	return loop_budget_parse(&options->budget, text) ? NULL
-							 : "5k (events/s), 2% (of a CPU), or "
-							   "events|bytes|cpu|learn|points=AMOUNT";
+	return words_budget(&options->budget, text) ? NULL
+						    : "5k (events/s), 2% (of a CPU), or "
+						      "events|bytes|cpu|learn|points=AMOUNT";
 }
 
 static const char *set_until(struct batch_until *until, const char *value)

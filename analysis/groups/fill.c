@@ -144,36 +144,6 @@ static void rows_switch(struct groups *groups, enum horizon horizon)
 	groups->cache = groups->caches[groups->cached];
 }
 
-/* The bit of the epoch is that of everything. */
-static uint8_t as_of_all(uint8_t bits)
-{
-	uint8_t others = bits & (uint8_t) ~(1u << HORIZON_EPOCH);
-
-	return bits & 1u << HORIZON_ALL ? others | 1u << HORIZON_EPOCH : others;
-}
-
-void groups_part_epoch(struct groups *groups)
-{
-	struct row_cache *all = &groups->caches[HORIZON_ALL];
-	struct row_cache *epoch = &groups->caches[HORIZON_EPOCH];
-
-	for (uint32_t i = 0; i < groups->n; i++) {
-		struct group *group = groups->items[i];
-
-		epoch->rows[i] = all->rows[i];
-		epoch->medians[i] = all->medians[i];
-		group->rows_valid = as_of_all(group->rows_valid);
-		group->rows_judged = as_of_all(group->rows_judged);
-	}
-}
-
-void group_changed(const struct groups *groups, struct group *group)
-{
-	if (!groups->pin.on) {
-		group->rows_valid = 0;
-	}
-}
-
 /* Thousands of groups do not fit a cache: what a row is made of is asked for some rows ahead. */
 static void rows_prefetch(const struct groups *groups, const struct view *view, uint32_t i)
 {

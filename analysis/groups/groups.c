@@ -4,7 +4,6 @@
 
 #include "groups/internal.h"
 #include "hash.h"
-#include "requests/glob.h"
 
 #define FIRST_ROOM       64u
 #define MAX_CONTEXTS     (UINT64_C(1) << 18)
@@ -226,51 +225,6 @@ static bool groups_reserve_type(struct groups *groups, uint32_t type)
 	return true;
 }
 
-/* Of the most specific glob that matches; of equal ones the first. */
-static uint64_t objective_of(const struct groups *groups, const char *type)
-{
-	const struct objective *best = NULL;
-
-	for (uint32_t i = 0; i < groups->n_objectives; i++) {
-		const struct objective *objective = &groups->objectives[i];
-
-		if (glob_match_type(objective->type, type) &&
-				(!best || glob_weight(objective->type) > glob_weight(best->type))) {
-			best = objective;
-		}
-	}
-	return best ? best->p50_ns : 0;
-}
-
-enum status groups_expect(struct groups *groups, const char *type, uint64_t p50_ns)
-{
-	size_t bytes = (groups->n_objectives + 1u) * sizeof(*groups->objectives);
-	struct objective *objectives = realloc(groups->objectives, bytes);
-	char *copy = strdup(type);
-
-	groups->objectives = objectives ? objectives : groups->objectives;
-	if (!objectives || !copy) {
-		free(copy);
-		return STATUS_NO_MEMORY;
-	}
-	objectives[groups->n_objectives++] = (struct objective){.type = copy, .p50_ns = p50_ns};
-	for (uint32_t i = 0; i < groups->n; i++) {
-		struct group *group = groups->items[i];
-
-		group->objective_ns = objective_of(groups, names_text(groups->names, group->type));
-		for (uint32_t h = 0; h < HORIZON_COUNT; h++) {
-			groups->caches[h].rows[i].objective_ns = group->objective_ns;
-		}
-	}
-	return STATUS_OK;
-}
-
-void group_named(struct groups *groups, struct group *group)
-{
-	group->objective_ns = objective_of(groups, names_text(groups->names, group->type));
-	baseline_apply(groups, group);
-}
-
 void groups_renamed(struct groups *groups)
 {
 	groups->renamed = true;
@@ -327,34 +281,6 @@ static struct group *group_of(struct groups *groups, const struct request *reque
 	uint32_t found = *table_place(groups, request, hash);
 
 	return found ? groups->items[found - 1] : group_create(groups, request, hash);
-}
-
-void group_before_change(struct groups *groups, struct group *group)
-{
-	struct horizons *copy;
-
-	if (!groups->pin.on || group->pinned || group->index >= groups->pin.n_groups) {
-		return;
-	}
-	copy = calloc(1, sizeof(*copy));
-	if (!copy) {
-		groups->pin.trimmed = true;
-		return;
-	}
-	copy->epoch = group->epoch;
-	copy->epoch_ns = group->epoch_ns;
-	for (uint32_t i = 0; i < HORIZON_COUNT; i++) {
-		if (!totals_copy(&copy->totals[i], &groups->pool, &group->now.totals[i])) {
-			groups->pin.trimmed = true;
-		}
-		copy->slowest[i] = group_slowest(group, (enum horizon)i);
-		groups->pin.bytes += histogram_bytes(&copy->totals[i].histogram);
-	}
-	if (!observed_copy(&copy->observed, &group->now.observed)) {
-		groups->pin.trimmed = true;
-	}
-	groups->pin.bytes += sizeof(*copy);
-	group->pinned = copy;
 }
 
 /* The sums that a request counts in; returns how many. */
@@ -425,7 +351,9 @@ void groups_add(struct groups *groups, struct request *request)
 	if (sampled) {
 		observe_request(groups, group, request, slice && slice->in_window);
 	}
-	keep_request(groups, group, slice, request, sampled, new_cell);
+	if (keep_request(groups, group, slice, request, sampled, new_cell)) {
+		keep_bound(groups);
+	}
 }
 
 void groups_advance(struct groups *groups, uint64_t now_ns)

@@ -27,13 +27,15 @@
  *
  *   totals.c   what is counted
  *   groups.c   keys and groups; taking a request; epochs; the pin
+ *   group.c    what is cached of a group, or pinned, before it changes
  *   slices.c   time passing: which slices exist, and what they hold
- *   keep.c     which requests are kept
+ *   keep.c     which requests are kept; bound.c: and which not, for want of room
  *   profile.c  where the time of requests went: sums for each context
  *   sample.c   the last sampled requests of each group, packed
  *   texts.c    texts of key-values
- *   observe.c  sampled requests into profiles and samples
- *   collect.c  their key-values, where a group is explained; table.c: as a table
+ *   observed.c what both hold of a group
+ *   observe.c  sampled requests into both; leaving.c: out of the window, and out of memory
+ *   collected.c  their key-values; collect.c: where a group is explained; table.c: as a table
  *   locate.c   shares of the variance, by share_interval.c with their intervals
  *   where.c    what is located at an instant
  *   gaps.c     the order of things within a span
@@ -41,7 +43,8 @@
  *   label.c    the text that tells a group's path
  *   detect.c   the rules of detection; judge.c: when they are applied
  *   metric.c   what rows are ordered by
- *   baseline.c the groups as a baseline, and compared with one
+ *   baseline.c the baseline that groups are compared with; as_baseline.c: the groups as one
+ *   objectives.c  what goes by a group's name: what a schema expects, its place in the baseline
  *   view.c     what is shown at an instant: totals, slowest request
  *   fill.c     views into snapshots
  */
@@ -309,8 +312,9 @@ void groups_part_epoch(struct groups *groups);
 /* The slowest kept request of the group's window has to be found again. */
 void group_find_window_slowest(struct groups *groups, struct group *group);
 
-/* Keeps the request for the reasons that hold. `new_cell`: first of its cell of the heat map. */
-void keep_request(struct groups *groups, struct group *group, struct slice *slice,
+/* Keeps the request for the reasons that hold; false: none does, or no memory. `new_cell`: first of
+ * its cell of the heat map. */
+bool keep_request(struct groups *groups, struct group *group, struct slice *slice,
 		struct request *request, bool sampled, bool new_cell);
 /* Decides, by the hash of its id, whether the request belongs to the sample of its group. */
 bool keep_sample(struct groups *groups, struct group *group, const struct request *request);
@@ -335,6 +339,7 @@ void observed_count(struct observed *observed, enum horizon horizon, const struc
 bool observed_copy(struct observed *copy, const struct observed *observed);
 void observed_release(struct groups *groups, struct observed *observed);
 
+void observe_drop_oldest(struct groups *groups, struct group *group);
 /* Drops oldest samples while the bound on all is passed. */
 void observe_bound(struct groups *groups);
 
@@ -354,7 +359,7 @@ void collect_leave(struct group *group, const struct sample *sample);
 bool label_group(struct groups *groups, struct group *group);
 /* Again, where functions have got names since. O(groups) then, else nothing. */
 void label_again(struct groups *groups);
-/* groups.c: what goes by a group's type and path: its objective, and itself in the baseline. */
+/* What goes by a group's type and path: its objective, and itself in the baseline. */
 void group_named(struct groups *groups, struct group *group);
 
 /* Gives verdicts on rows that changed, but for SLOW; the rows must be up to date. */

@@ -141,30 +141,6 @@ static void tops_insert(struct groups *groups, struct tops *tops, const struct s
 	kept_hold(&groups->kept, slow->record);
 }
 
-static bool tops_has(const struct tops *tops, uint32_t record)
-{
-	for (uint32_t i = 0; i < tops->n; i++) {
-		if (tops->items[i].record == record) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static void tops_remove(struct groups *groups, struct tops *tops, uint32_t record)
-{
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < tops->n; i++) {
-		if (tops->items[i].record == record) {
-			kept_drop(&groups->kept, record);
-		} else {
-			tops->items[n++] = tops->items[i];
-		}
-	}
-	tops->n = n;
-}
-
 void keep_release_tops(struct groups *groups, struct tops *tops)
 {
 	for (uint32_t i = 0; i < tops->n; i++) {
@@ -187,7 +163,7 @@ static void slice_set_slowest(struct groups *groups, struct group *group, struct
 	}
 }
 
-void keep_request(struct groups *groups, struct group *group, struct slice *slice,
+bool keep_request(struct groups *groups, struct group *group, struct slice *slice,
 		struct request *request, bool sampled, bool new_cell)
 {
 	uint64_t ns = request->end_ns - request->start_ns;
@@ -200,11 +176,11 @@ void keep_request(struct groups *groups, struct group *group, struct slice *slic
 
 	sampled = sampled && (uint32_t)hash_u64(request->id) <= group->ring.kept_threshold;
 	if (!sampled && !new_cell && !slowest && !top && !epoch_top) {
-		return;
+		return false;
 	}
 	slow.record = kept_add(&groups->kept, request, group->index);
 	if (!slow.record) {
-		return;
+		return false;
 	}
 	groups->kept.records[slow.record].quarter = (uint32_t)(request->end_ns / QUARTER_NS);
 	if (sampled) {
@@ -225,7 +201,7 @@ void keep_request(struct groups *groups, struct group *group, struct slice *slic
 		tops_insert(groups, &group->epoch_tops, &slow);
 	}
 	kept_drop(&groups->kept, slow.record); /* the reference it came with */
-	keep_bound(groups);
+	return true;
 }
 
 void keep_release_slice(struct groups *groups, struct slice *slice)
@@ -253,43 +229,5 @@ void group_find_window_slowest(struct groups *groups, struct group *group)
 				slow->ns >= group->window_slowest.ns) {
 			group->window_slowest = *slow;
 		}
-	}
-}
-
-/* The oldest kept request goes, unless it is one of the slowest and was not spared yet. */
-static void keep_forget_oldest(struct groups *groups)
-{
-	uint32_t record = kept_oldest(&groups->kept);
-	struct group *group = groups->items[groups->kept.records[record].group];
-	bool top = tops_has(&group->tops, record) || tops_has(&group->epoch_tops, record);
-
-	if (top && kept_spare(&groups->kept, record)) {
-		return;
-	}
-	group_before_change(groups, group);
-	kept_hold(&groups->kept, record);
-	tops_remove(groups, &group->tops, record);
-	tops_remove(groups, &group->epoch_tops, record);
-	kept_forget(&groups->kept, record);
-	keep_trim_sample(groups, group, groups->floor);
-	if (group->window_slowest.record == record) {
-		group_find_window_slowest(groups, group);
-	}
-	kept_drop(&groups->kept, record);
-	group_changed(groups, group);
-}
-
-void keep_bound(struct groups *groups)
-{
-	struct pin *pin = &groups->pin;
-
-	while (groups->kept.live.bytes > groups->config.max_kept_bytes) {
-		keep_forget_oldest(groups);
-	}
-	while (pin->on && pin->bytes + groups->kept.pinned.bytes > groups->config.max_pin_bytes) {
-		if (!kept_trim_pin(&groups->kept) && !slices_trim_pin(groups)) {
-			break;
-		}
-		pin->trimmed = true;
 	}
 }

@@ -4,40 +4,6 @@
 
 #include "groups/internal.h"
 
-bool observed_copy(struct observed *copy, const struct observed *observed)
-{
-	copy->changes = observed->changes;
-	if (!profile_copy(&copy->profile, &observed->profile)) {
-		memset(copy, 0, sizeof(*copy));
-		return false;
-	}
-	if (!sample_ring_copy(&copy->ring, &observed->ring)) {
-		profile_release(&copy->profile);
-		memset(copy, 0, sizeof(*copy));
-		return false;
-	}
-	return true;
-}
-
-void observed_release(struct groups *groups, struct observed *observed)
-{
-	profile_release(&observed->profile);
-	sample_ring_release(&groups->samples, &observed->ring);
-}
-
-void observed_count(struct observed *observed, enum horizon horizon, const struct sample *sample,
-		bool away)
-{
-	struct sample_reader reader = sample_read(sample);
-	struct profile_item item;
-
-	profile_count_request(&observed->profile, horizon, &sample->request, away);
-	while (sample_next(&reader, &item)) {
-		profile_count_item(&observed->profile, horizon, &sample->request, &item, away);
-	}
-	observed->changes++;
-}
-
 static void sample_enter_window(struct groups *groups, struct group *group, struct sample *sample)
 {
 	struct sample **slot = &groups->sample_slots[sample->end_ns / QUARTER_NS % groups->window];
@@ -51,50 +17,6 @@ static void sample_enter_window(struct groups *groups, struct group *group, stru
 	observed_count(&group->now.observed, HORIZON_WINDOW, sample, false);
 }
 
-static void sample_leave_window(struct groups *groups, struct sample *sample)
-{
-	struct group *group = groups->items[sample->group];
-
-	if (!sample->link_of_quarter) {
-		return;
-	}
-	group_before_change(groups, group);
-	*sample->link_of_quarter = sample->next_of_quarter;
-	if (sample->next_of_quarter) {
-		sample->next_of_quarter->link_of_quarter = sample->link_of_quarter;
-	}
-	sample->link_of_quarter = NULL;
-	observed_count(&group->now.observed, HORIZON_WINDOW, sample, true);
-}
-
-void observe_leave_window(struct groups *groups, uint64_t quarter)
-{
-	struct sample **slot = &groups->sample_slots[quarter % groups->window];
-
-	while (*slot && (*slot)->end_ns / QUARTER_NS == quarter) {
-		__builtin_prefetch((*slot)->next_of_quarter, 1);
-		sample_leave_window(groups, *slot);
-	}
-}
-
-static void drop_oldest(struct groups *groups, struct group *group)
-{
-	struct sample_ring *ring = &group->now.observed.ring;
-
-	group_before_change(groups, group);
-	sample_leave_window(groups, ring_at(ring, 0));
-	collect_leave(group, ring_at(ring, 0));
-	samples_drop_oldest(&groups->samples, ring);
-	group->now.observed.changes++;
-}
-
-void observe_bound(struct groups *groups)
-{
-	while (samples_full(&groups->samples)) {
-		drop_oldest(groups, groups->items[groups->samples.oldest->group]);
-	}
-}
-
 /* Room for one more; and what is old goes, so that memory does not grow for as long as it takes the
  * slowest groups to fill their rings; but not where key-values are looked at, as these take many.
  */
@@ -106,7 +28,7 @@ static void make_room(struct groups *groups, struct group *group)
 	while (ring->n == SAMPLES_MAX ||
 			(ring->n > SAMPLES_LEAST && !group->collected &&
 					ring_at(ring, 0)->end_ns + age_ns < groups->now_ns)) {
-		drop_oldest(groups, group);
+		observe_drop_oldest(groups, group);
 	}
 }
 

@@ -148,17 +148,6 @@ const struct totals *view_totals(
 	return subtract_since(groups, &own, group, horizon);
 }
 
-uint64_t group_slowest(const struct group *group, enum horizon horizon)
-{
-	const struct tops *tops = horizon == HORIZON_EPOCH && group->epoch ? &group->epoch_tops
-									   : &group->tops;
-
-	if (horizon == HORIZON_WINDOW) {
-		return group->window_slowest.id;
-	}
-	return tops->n ? tops->items[0].id : 0;
-}
-
 bool view_shows(const struct groups *groups, const struct view *view, uint64_t start_ns,
 		uint64_t end_ns)
 {

@@ -244,7 +244,7 @@ void feed_resume_lanes(struct requests *r, struct feed *feed);
 /* Evicts fragments until there is room for one more. */
 void requests_make_room(struct requests *r);
 
-/* Takes up plans and namespaces anew where a type or a schema was added. */
+/* refresh.c: takes up plans and namespaces anew where a type or a schema was added. */
 void requests_refresh(struct requests *r);
 
 /* fragments.c */
@@ -276,10 +276,12 @@ struct open_span *span_find(struct requests *r, const struct plan *plan, struct 
 /* Ends it; spans above it that belong with it were never closed, others overlap with it. */
 void span_pop(struct requests *r, struct open_span *span);
 void span_remove(struct requests *r, struct open_span *span);
+/* The same, of one whose exit was not seen. */
+void span_give_up(struct requests *r, struct open_span *span);
 /*
- * A thread that enters a system call has left the one before, whose exit was not seen: lost, or cut
- * off by the end of a recording that begins anew. A request that this call was is truncated; else
- * everything that the thread does would be taken for a part of it.
+ * cut_short.c: A thread that enters a system call has left the one before, whose exit was not seen:
+ * lost, or cut off by the end of a recording that begins anew. A request that this call was is
+ * truncated; else everything that the thread does would be taken for a part of it.
  */
 void span_end_lost_call(struct requests *r, const struct event *event, struct thread *thread);
 /* The innermost open span of a fragment on a thread; NULL: none. */
@@ -334,7 +336,7 @@ uint32_t variant_of(struct requests *r, uint32_t request_type, const struct even
 void variants_refresh(struct variants *variants);
 void variants_release(struct variants *variants);
 
-/* keys.c */
+/* keys_reader.c */
 /* Plans may be other ones than before. */
 void keys_reader_refresh(struct keys_reader *reader);
 void keys_reader_release(struct keys_reader *reader);

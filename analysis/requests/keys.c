@@ -21,26 +21,6 @@ struct key_item {
 	uint32_t span, order; /* order: by span, its exit after its entry */
 };
 
-void keys_reader_refresh(struct keys_reader *reader)
-{
-	for (uint32_t i = 0; i < reader->n_types; i++) {
-		free(reader->types[i].fields);
-	}
-	free(reader->types);
-	reader->types = NULL;
-	reader->n_types = reader->n_ids = 0;
-	reader->ids_known = false;
-}
-
-void keys_reader_release(struct keys_reader *reader)
-{
-	keys_reader_refresh(reader);
-	free(reader->items);
-	free(reader->keys);
-	free(reader->digits);
-	*reader = (struct keys_reader){.room = 0};
-}
-
 /* --- which fields of a type are keys --------------------------------------------------------- */
 
 static bool is_number(const struct field *field)

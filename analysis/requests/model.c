@@ -156,47 +156,12 @@ bool model_add_type(struct model *model, const struct event_type *type)
 	return true;
 }
 
-void model_note(struct model *model, const char *text)
-{
-	uint32_t i;
-
-	if (!text || !model->notes || model->n_notes >= MAX_NOTES) {
-		return;
-	}
-	for (i = 0; i < model->n_notes; i++) {
-		if (strcmp(model->notes[i], text) == 0) {
-			return;
-		}
-	}
-	model->notes[model->n_notes++] = text;
-}
-
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-bool model_knows_name(const void *context, const char *name)
-{
-	const struct model *model = context;
-
-	return bsearch(&name, model->sorted, model->n_types, sizeof(*model->sorted),
-			       compare_names) != NULL;
-}
-
 static void make_plans(struct model *model)
 {
-	uint32_t i;
-
 	arena_release(&model->arena);
 	model->n_notes = 0;
 	model->notes = arena_alloc(&model->arena, MAX_NOTES * sizeof(*model->notes));
-	for (i = 0; i < model->n_types; i++) {
-		model->sorted[i] = model->types[i]->name;
-	}
-	if (model->n_types > 0) {
-		qsort(model->sorted, model->n_types, sizeof(*model->sorted), compare_names);
-	}
+	model_sort_names(model);
 	if (model->n_schemas > 0) {
 		model_use_given(model);
 	} else {

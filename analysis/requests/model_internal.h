@@ -57,8 +57,10 @@ struct model {
 	struct schema schema;
 };
 
-/* model.c: a note is kept once; `text` comes from the arena, NULL is none. */
+/* model_known.c: a note is kept once; `text` comes from the arena, NULL is none. */
 void model_note(struct model *model, const char *text);
+/* The names of all types, for model_knows_name(). */
+void model_sort_names(struct model *model);
 bool model_knows_name(const void *context, const char *name);
 
 /* inferred.c: plans of all types from their names and fields. */

@@ -81,7 +81,7 @@ void span_remove(struct requests *r, struct open_span *span)
 	pool_free(&r->pool->pool, span, sizeof(*span));
 }
 
-static void give_up(struct requests *r, struct open_span *span)
+void span_give_up(struct requests *r, struct open_span *span)
 {
 	r->stats[span->type].unclosed++;
 	span_remove(r, span);
@@ -92,10 +92,10 @@ static bool enter_keyed(struct requests *r, struct open_span *span, const struct
 	struct open_span *same = (struct open_span *)(void *)key_table_find(&r->keyed, key);
 
 	if (same) {
-		give_up(r, same); /* its exit was not seen */
+		span_give_up(r, same); /* its exit was not seen */
 	}
 	if (r->keyed.n >= MAX_KEYED_SPANS) {
-		give_up(r, r->oldest_keyed);
+		span_give_up(r, r->oldest_keyed);
 	}
 	if (!key_keep(&r->pool->pool, &span->key, key)) {
 		return false;
@@ -115,7 +115,7 @@ static void enter_thread(struct requests *r, struct open_span *span, struct thre
 {
 	if (thread->n_open >= (thread->bottom && !thread->bottom->fragment ? MAX_ORPHAN_DEPTH
 									   : MAX_SPAN_DEPTH)) {
-		give_up(r, thread->bottom);
+		span_give_up(r, thread->bottom);
 	}
 	span->thread = thread;
 	span->above = NULL;
@@ -202,7 +202,7 @@ void span_pop(struct requests *r, struct open_span *span)
 	for (above = span->keyed ? NULL : span->above; above; above = next) {
 		next = above->above;
 		if (!above->fragment || above->fragment == span->fragment) {
-			give_up(r, above);
+			span_give_up(r, above);
 		} else {
 			r->stats[span->type].interleaved++;
 		}
@@ -210,53 +210,9 @@ void span_pop(struct requests *r, struct open_span *span)
 	span_remove(r, span);
 }
 
-void span_end_lost_call(struct requests *r, const struct event *event, struct thread *thread)
-{
-	const struct state *state = r->config.state;
-	struct open_span *span = thread->top;
-
-	if (!span || !state || !state_enters_call(state, event->type)) {
-		return;
-	}
-	while (span && !state_enters_call(state, span->type)) {
-		span = span->below;
-	}
-	if (!span) {
-		return;
-	}
-	r->stats[span->type].unclosed++;
-	if (span->fragment && span->fragment->seeded && span->fragment->root == span->seq) {
-		span->fragment->end_ns = span->fragment->last_ns;
-		fragment_finish(r, span->fragment, REQUEST_TRUNCATED);
-	} else {
-		span_pop(r, span);
-	}
-}
-
 uint32_t requests_innermost(const struct thread *thread)
 {
 	return thread->top->name;
-}
-
-bool requests_release_thread(struct requests *r, struct thread *thread, bool force)
-{
-	struct open_span *span, *below;
-
-	for (span = thread->top; span; span = below) {
-		struct fragment *f = span->fragment;
-		bool is_root = f && f->root == span->seq && f->root_open;
-
-		below = span->below;
-		if (f && !force) {
-			continue;
-		}
-		give_up(r, span);
-		if (is_root && f->n_open == 0) {
-			f->superseded = true; /* by whoever gets its id: no more will come of it */
-			fragment_doom(r, f);
-		}
-	}
-	return thread->top == NULL;
 }
 
 struct open_span *span_enclosing(const struct thread *thread, const struct fragment *f)

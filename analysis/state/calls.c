@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hash.h"
-#include "state/fill.h"
 #include "state/internal.h"
 
 /*
@@ -311,6 +311,12 @@ static void collect(struct state_cx *cx, struct rows *rows, uint64_t thread_id, 
 	count_running(cx, rows, at_ns, thread_id);
 }
 
+/* Of a sum of squares of differences from the mean; 0 below two values. */
+static double sd_of(double m2, uint64_t n)
+{
+	return n > 1 && m2 > 0 ? sqrt(m2 / (double)(n - 1)) : 0;
+}
+
 static void show_row(const struct state_cx *cx, const struct row *row, struct state_syscall *out)
 {
 	*out = (struct state_syscall){.host = cx->registry->hosts[row->host].name,
@@ -325,7 +331,7 @@ static void show_row(const struct state_cx *cx, const struct row *row, struct st
 			.max_ns = row->max_ns,
 			.running = row->running,
 			.mean_ns = row->mean,
-			.sd_ns = fill_sd(row->m2, row->count)};
+			.sd_ns = sd_of(row->m2, row->count)};
 }
 
 enum status calls_fill(struct state_cx *cx, const struct focus *focus, uint64_t from_ns,

@@ -812,7 +812,7 @@ static struct file_table *dumped_table(
 }
 
 /* Fills only what is missing: what was observed is surer, and may be newer. */
-void files_dump_fd(struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+static void dump_fd(struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct file_table *table = dumped_table(cx, plan, event);
 	struct fds *fds = &cx->files->fds;
@@ -907,5 +907,13 @@ const struct call_rule files_calls[] = {
 		{.names = "sendfile|sendfile64|splice|tee|copy_file_range",
 				.end = end_copy,
 				.in = {"in_fd|fd_in|fdin", "out_fd|fd_out|fdout"}},
+		{.names = NULL},
+};
+
+const struct state_rule files_rules[] = {
+		{.names = "lttng_statedump_file_descriptor",
+				.handle = dump_fd,
+				.fields = {"fd", "pid", "file_table_address", "flags", "filename"},
+				.required = 1},
 		{.names = NULL},
 };

@@ -304,17 +304,3 @@ void files_let_go(struct state_cx *cx)
 		fds_let_go(&cx->files->fds, cx->now_ns - cx->window_ns);
 	}
 }
-
-const struct state_rule files_rules[] = {
-		{.names = "lttng_statedump_file_descriptor",
-				.handle = files_dump_fd,
-				.fields = {"fd", "pid", "file_table_address", "flags", "filename"},
-				.required = 1},
-		{.names = "kmem_mm_page_alloc|mm_page_alloc",
-				.handle = pages_alloc,
-				.fields = {"order"}},
-		{.names = "kmem_mm_page_free|mm_page_free|kmem_mm_page_free_direct",
-				.handle = pages_free,
-				.fields = {"order"}},
-		{.names = NULL},
-};

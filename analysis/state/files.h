@@ -37,7 +37,4 @@ bool files_is_transfer(const struct call_rule *rule);
 /* What the path that the tracer lists for an fd says of its kind. */
 enum fd_kind files_kind_of_path(const char *path, uint32_t length);
 
-/* file_calls.c: lttng_statedump_file_descriptor */
-void files_dump_fd(struct state_cx *cx, const struct state_plan *plan, const struct event *event);
-
 #endif

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "state/fill.h"
 
 #define MAX_GONE 256u /* of threads that are gone, so many are looked at to find one */
-
-double fill_sd(double m2, uint64_t n)
-{
-	return n > 1 && m2 > 0 ? sqrt(m2 / (double)(n - 1)) : 0;
-}
 
 /* --- CPUs and hosts -------------------------------------------------------------------------- */
 

@@ -6,9 +6,6 @@
 
 /* From histories to what is shown, as of an instant and for the window that ends there. */
 
-/* Of a sum of squares of differences from the mean; NaN-free: 0 below two values. */
-double fill_sd(double m2, uint64_t n);
-
 /* The user-space call stack of a thread, as of now; it lives with the request engine's spans. */
 void fill_stack(const struct state_cx *cx, const struct thread *thread, uint64_t at_ns,
 		struct snapshot *snapshot, struct state_thread *out);

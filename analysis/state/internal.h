@@ -183,7 +183,7 @@ struct host_state {
 	struct cpu_state *cpus;
 	uint32_t n_cpus;
 	bool statedump;
-	bool ended; /* its kernel is no longer traced */
+	bool ended;                      /* its kernel is no longer traced */
 	bool tells_received, tells_sent; /* packets of interfaces: such events have come */
 	struct switch_states states;
 	struct attribute events; /* running total, sampled */
@@ -234,7 +234,7 @@ static inline int64_t field_int(const struct state_plan *plan, const struct even
 	return has_field(plan, field) ? (int64_t)event->slots[plan->slots[field]] : otherwise;
 }
 
-/* The thread that runs on the event's CPU; NULL: not known, or the idle loop. */
+/* who.c: the thread that runs on the event's CPU; NULL: not known, or the idle loop. */
 struct thread_state *state_current(struct state_cx *cx, const struct event *event);
 /* The thread of a host by its tid (as the kernel counts), new if it was not known. NULL: tid 0,
  * or out of memory. */
@@ -245,7 +245,7 @@ struct thread_state *state_find_thread(struct state_cx *cx, uint32_t host, int64
 const char *state_process_name(
 		const struct state_cx *cx, const struct thread_state *thread, uint64_t at_ns);
 
-/* --- what the other files do; called by state.c ---------------------------------------------- */
+/* --- what the other files do ------------------------------------------------------------------ */
 
 /* files.c. Every thread has a file table (its process') or NULL; tables count their threads. */
 extern const struct state_rule files_rules[];
@@ -296,7 +296,7 @@ void nets_expire(struct state_cx *cx);
 enum status nets_fill(
 		struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot);
 
-/* --- state.c, kernel.c, calls.c, irqs.c, perf.c, users.c -------------------------------------- */
+/* --- who.c, kernel.c, calls.c, irqs.c, perf.c, users.c -------------------------------------- */
 
 struct call_record {
 	uint64_t end_ns, duration_ns;
@@ -319,6 +319,7 @@ extern const struct state_rule kernel_rules[];
 extern const struct state_rule dump_rules[];
 extern const struct state_rule irqs_rules[];
 extern const struct state_rule users_rules[];
+extern const struct state_rule pages_rules[];
 /* Of system calls, found by what their names begin with. */
 void calls_entry(struct state_cx *cx, const struct state_plan *plan, const struct event *event);
 void calls_exit(struct state_cx *cx, const struct state_plan *plan, const struct event *event);
@@ -333,21 +334,18 @@ enum status irqs_fill(
 enum status events_fill(struct state_cx *cx, const struct focus *focus, uint64_t from_ns,
 		uint64_t at_ns, struct snapshot *snapshot);
 
-/* Tells those who keep things by thread. */
-void state_on_fork(struct state_cx *cx, struct thread_state *parent, struct thread_state *child,
-		uint64_t flags);
-void state_on_exec(struct state_cx *cx, struct thread_state *thread);
-void state_on_statedump(struct state_cx *cx, struct thread_state *thread, uint64_t file_table);
-
-/* A CPU; NULL: the event has none, or out of memory. Its first event is noted. */
+/* who.c: a CPU; NULL: the event has none, or out of memory. Its first event is noted. */
 struct cpu_state *state_cpu(struct state_cx *cx, uint32_t host, uint32_t cpu);
 /* What a CPU does has changed: takes down its mode and its thread's status. */
 void cpu_changed(struct state_cx *cx, struct cpu_state *cpu, uint64_t now_ns);
 /* Nobody knows what it does from now on, until its next sched_switch. */
 void cpu_forget(struct state_cx *cx, struct cpu_state *cpu, uint64_t now_ns);
+/* It leaves its CPU without anybody having said where to. */
+void thread_lose(struct state_cx *cx, struct thread_state *thread, uint64_t now_ns);
 void thread_name(struct state_cx *cx, struct thread_state *thread, uint64_t at_ns, const char *comm,
 		uint32_t length);
-/* It is no more; its past stays for the window. */
+/* thread_end.c: what it holds of others goes, its past stays; and where it is known to be dead. */
+void thread_end(struct state_cx *cx, struct thread_state *thread, uint64_t now_ns);
 void thread_die(struct state_cx *cx, struct thread_state *thread, uint64_t now_ns);
 /* Perf counters of an event go to who ran since the last one. */
 void perf_take(struct state_cx *cx, const struct state_plan *plan, const struct event *event);

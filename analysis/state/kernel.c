@@ -18,59 +18,6 @@
 #define SOFTIRQ_TIMER   1
 #define SOFTIRQ_HRTIMER 8
 
-/* --- CPUs ------------------------------------------------------------------------------------ */
-
-static enum cpu_mode mode_of(const struct cpu_state *cpu)
-{
-	if (cpu->irq_depth > 0) {
-		return CPU_IRQ;
-	}
-	if (cpu->softirq_depth > 0) {
-		return CPU_SOFTIRQ;
-	}
-	if (cpu->current) {
-		return cpu->current->call.open || cpu->current->kthread ? CPU_SYSCALL : CPU_USER;
-	}
-	return cpu->idle ? CPU_IDLE : CPU_UNKNOWN;
-}
-
-void cpu_changed(struct state_cx *cx, struct cpu_state *cpu, uint64_t now_ns)
-{
-	enum cpu_mode mode = mode_of(cpu);
-	struct thread_state *thread = cpu->current;
-
-	attribute_set(&cx->store, &cpu->mode, now_ns, mode);
-	if (thread) {
-		struct thread_what what = {.syscall = thread->call.open ? thread->call.name : 0};
-
-		what.status = mode == CPU_IRQ || mode == CPU_SOFTIRQ ? THREAD_INTERRUPTED
-			      : mode == CPU_SYSCALL                  ? THREAD_RUN_SYSCALL
-								     : THREAD_RUN_USER;
-		attribute_set(&cx->store, &thread->status, now_ns, what_pack(what));
-	}
-}
-
-/* A thread that ran leaves its CPU without anybody having said where to. */
-static void lose_thread(struct state_cx *cx, struct thread_state *thread, uint64_t now_ns)
-{
-	thread->on_cpu = CPU_NONE;
-	thread->uncertain = true;
-	attribute_set(&cx->store, &thread->status, now_ns, THREAD_UNKNOWN);
-}
-
-void cpu_forget(struct state_cx *cx, struct cpu_state *cpu, uint64_t now_ns)
-{
-	if (cpu->current) {
-		lose_thread(cx, cpu->current, now_ns);
-	}
-	cpu->current = NULL;
-	cpu->idle = false;
-	cpu->irq_depth = cpu->softirq_depth = 0;
-	cpu->in_timer = false;
-	attribute_set(&cx->store, &cpu->running, now_ns, 0);
-	cpu_changed(cx, cpu, now_ns);
-}
-
 /* --- sched_switch ---------------------------------------------------------------------------- */
 
 /* What prev_state says (-1: not told): the meaning of its bits depends on the kernel. */
@@ -219,7 +166,7 @@ static void sched_switch(
 		return;
 	}
 	if (cpu->current && cpu->current != prev) {
-		lose_thread(cx, cpu->current, event->ts_ns);
+		thread_lose(cx, cpu->current, event->ts_ns);
 	}
 	cpu->current = NULL;
 	if (prev) {
@@ -480,7 +427,7 @@ static void sched_fork(
 		child->ppid = same ? parent->ppid : parent->pid;
 		child->kthread = parent->tid == KTHREADD;
 		inherit_call(parent, child, event->ts_ns);
-		state_on_fork(cx, parent, child, clone_flags(cx, parent, same));
+		files_on_fork(cx, parent, child, clone_flags(cx, parent, same));
 	}
 }
 
@@ -506,7 +453,7 @@ static struct thread_state *take_over(struct state_cx *cx, struct thread_state *
 	}
 	thread->pid = thread->thread->pid = (int32_t)tid;
 	thread->ppid = old->ppid;
-	state_on_fork(cx, old, thread, CLONE_FILES);
+	files_on_fork(cx, old, thread, CLONE_FILES);
 	thread->call = old->call; /* it is in the execve of the old one */
 	old->call = (struct call){.open = false};
 	old->on_cpu = CPU_NONE;
@@ -554,7 +501,7 @@ static void sched_exec(
 		thread_name(cx, thread, event->ts_ns, base,
 				length > COMM_LENGTH ? COMM_LENGTH : length);
 	}
-	state_on_exec(cx, thread);
+	files_on_exec(cx, thread);
 }
 
 static void sched_exit(
@@ -682,7 +629,7 @@ static void dump_process(
 	if (field_int(plan, event, DUMP_TYPE, 0) == 1 && !thread->kthread) {
 		thread->kthread = true;
 	}
-	state_on_statedump(cx, thread, (uint64_t)field_int(plan, event, DUMP_TABLE, 0));
+	files_on_statedump(cx, thread, (uint64_t)field_int(plan, event, DUMP_TABLE, 0));
 }
 
 /* From lttng-modules 2.12 on, one for each pid namespace that the process is in. */

@@ -15,7 +15,8 @@ static uint64_t pages_of(const struct state_plan *plan, const struct event *even
 	return order >= 0 && order < 32 ? UINT64_C(1) << order : 1;
 }
 
-void pages_alloc(struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+static void pages_alloc(
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct thread_state *thread = state_current(cx, event);
 	struct thread_io *io = thread ? thread_io_get(cx, thread) : NULL;
@@ -26,7 +27,8 @@ void pages_alloc(struct state_cx *cx, const struct state_plan *plan, const struc
 	}
 }
 
-void pages_free(struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+static void pages_free(
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct thread_state *thread = state_current(cx, event);
 	struct thread_io *io = thread ? thread_io_get(cx, thread) : NULL;
@@ -35,3 +37,13 @@ void pages_free(struct state_cx *cx, const struct state_plan *plan, const struct
 		attribute_add(&cx->store, &io->pages_freed, event->ts_ns, pages_of(plan, event));
 	}
 }
+
+const struct state_rule pages_rules[] = {
+		{.names = "kmem_mm_page_alloc|mm_page_alloc",
+				.handle = pages_alloc,
+				.fields = {"order"}},
+		{.names = "kmem_mm_page_free|mm_page_free|kmem_mm_page_free_direct",
+				.handle = pages_free,
+				.fields = {"order"}},
+		{.names = NULL},
+};

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "state/fill.h"
 #include "state/internal.h"
 
-#define TICKS    10 /* between samples of the number of events */
-#define SWEEPS   8  /* of the collector, per window */
-#define MAX_CPUS 8192u
+#define TICKS  10 /* between samples of the number of events */
+#define SWEEPS 8  /* of the collector, per window */
 /* A view back at the window's beginning needs the window before it. */
 #define KEPT_WINDOWS 2
 
@@ -24,7 +22,7 @@ struct state {
 /* --- which events are wanted ----------------------------------------------------------------- */
 
 static const struct state_rule *const rule_tables[] = {kernel_rules, dump_rules, irqs_rules,
-		users_rules, files_rules, disks_rules, nets_rules};
+		users_rules, files_rules, pages_rules, disks_rules, nets_rules};
 
 /* Is `name` among "a|b|c"? */
 static bool is_among(const char *names, const char *name, size_t length)
@@ -264,47 +262,6 @@ bool state_add_type(struct state *state)
 	return true;
 }
 
-/* --- hosts, CPUs, threads -------------------------------------------------------------------- */
-
-/*
- * prev_state of sched_switch: before Linux 4.14 the raw state of the task, in which a bit that
- * moved with every new state means preempted; since then reporting bits of their own.
- * (include/linux/sched.h of these releases.)
- */
-static struct switch_states states_of(const char *release)
-{
-	unsigned int major = 0, minor = 0;
-	uint32_t version;
-
-	if (sscanf(release, "%u.%u", &major, &minor) != 2) {
-		return (struct switch_states){.preempted = 0x100, .dead = 0x30};
-	}
-	version = major * 1000 + minor;
-	if (version >= 4014) {
-		return (struct switch_states){.preempted = 0x100, .dead = 0x30};
-	}
-	return (struct switch_states){.preempted = version >= 4008   ? 4096
-						   : version >= 4002 ? 2048
-						   : version >= 3009 ? 1024
-								     : 512,
-			.dead = 16 | 32 | 64};
-}
-
-static const char *release_of(const struct registry *registry, uint32_t host)
-{
-	uint32_t i;
-
-	for (i = 0; i < registry->n_streams; i++) {
-		const struct stream *stream = &registry->streams[i];
-
-		if (stream->host == host && stream->desc.domain == DOMAIN_KERNEL &&
-				stream->desc.kernel_release[0] != '\0') {
-			return stream->desc.kernel_release;
-		}
-	}
-	return "";
-}
-
 static bool reserve_hosts(struct state_cx *cx)
 {
 	uint32_t n = cx->registry->n_hosts;
@@ -323,160 +280,6 @@ static bool reserve_hosts(struct state_cx *cx)
 	return true;
 }
 
-struct cpu_state *state_cpu(struct state_cx *cx, uint32_t host, uint32_t cpu)
-{
-	struct host_state *on = &cx->hosts[host];
-
-	if (cpu >= MAX_CPUS) {
-		return NULL;
-	}
-	if (cpu >= on->n_cpus) {
-		struct cpu_state *cpus = realloc(on->cpus, (cpu + 1) * sizeof(*cpus));
-
-		if (!cpus) {
-			return NULL;
-		}
-		if (on->n_cpus == 0) {
-			on->states = states_of(release_of(cx->registry, host));
-		}
-		memset(cpus + on->n_cpus, 0, (cpu + 1 - on->n_cpus) * sizeof(*cpus));
-		on->cpus = cpus;
-		on->n_cpus = cpu + 1;
-	}
-	if (on->cpus[cpu].first_ns == 0) {
-		on->cpus[cpu].first_ns = cx->now_ns;
-	}
-	return &on->cpus[cpu];
-}
-
-struct thread_state *state_current(struct state_cx *cx, const struct event *event)
-{
-	struct cpu_state *cpu = state_cpu(cx, event_host(cx, event), event->cpu);
-	const struct state_plan *plan = &cx->plans[event->type];
-	struct thread_state *thread;
-
-	if (!cpu || cpu->current || cpu->idle || plan->ctx_tid == STATE_NO_FIELD) {
-		return cpu ? cpu->current : NULL;
-	}
-	/* Nobody saw it begin to run, but the event says who does. */
-	thread = state_thread(cx, event_host(cx, event), (int64_t)event->slots[plan->ctx_tid]);
-	if (thread && thread->on_cpu == CPU_NONE) {
-		cpu->current = thread;
-		thread->on_cpu = event->cpu;
-		attribute_set(&cx->store, &cpu->running, event->ts_ns, (uint64_t)thread->tid + 1);
-		cpu_changed(cx, cpu, event->ts_ns);
-	}
-	return cpu->current;
-}
-
-struct thread_state *state_find_thread(struct state_cx *cx, uint32_t host, int64_t tid)
-{
-	struct thread *thread;
-
-	if (tid <= 0 || tid > INT32_MAX) {
-		return NULL;
-	}
-	thread = threads_find(cx->threads, host, (uint64_t)tid);
-	return thread ? thread->state : NULL;
-}
-
-struct thread_state *state_thread(struct state_cx *cx, uint32_t host, int64_t tid)
-{
-	struct thread *thread;
-	struct thread_state *state;
-
-	if (tid <= 0 || tid > INT32_MAX) {
-		return NULL;
-	}
-	thread = threads_get(cx->threads, host, (uint64_t)tid);
-	if (!thread || thread->state) {
-		return thread ? thread->state : NULL;
-	}
-	state = pool_alloc(&cx->store.pool, sizeof(*state));
-	if (!state) {
-		return NULL;
-	}
-	*state = (struct thread_state){.thread = thread,
-			.prev = cx->newest,
-			.id = ++cx->last_id,
-			.first_ns = cx->now_ns,
-			.host = host,
-			.tid = (int32_t)tid,
-			.pid = thread->pid,
-			.ppid = -1,
-			.vtid = -1,
-			.vpid = -1,
-			.on_cpu = CPU_NONE};
-	*(cx->newest ? &cx->newest->next : &cx->oldest) = state;
-	cx->newest = state;
-	thread->state = state;
-	attribute_set(&cx->store, &state->comm, cx->now_ns, thread->comm);
-	return state;
-}
-
-void thread_name(struct state_cx *cx, struct thread_state *thread, uint64_t at_ns, const char *comm,
-		uint32_t length)
-{
-	const char *old = names_text(cx->names, (uint32_t)thread->comm.value);
-	uint32_t name;
-
-	length = (uint32_t)strnlen(comm, length > 64 ? 64 : length);
-	if (strncmp(old, comm, length) == 0 && old[length] == '\0') {
-		return;
-	}
-	name = names_add(cx->names, comm, length);
-	attribute_set(&cx->store, &thread->comm, at_ns, name);
-	if (thread->thread) {
-		thread->thread->comm = name;
-	}
-	if (thread->pid < 0 || thread->pid == thread->tid) {
-		threads_name_process(cx->threads, thread->host, thread->tid, name);
-	} else if (!threads_process_name(cx->threads, thread->host, thread->pid)) {
-		threads_name_process(cx->threads, thread->host, thread->pid, name);
-	}
-}
-
-const char *state_process_name(
-		const struct state_cx *cx, const struct thread_state *thread, uint64_t at_ns)
-{
-	uint32_t name = threads_process_name(
-			cx->threads, thread->host, thread->pid >= 0 ? thread->pid : thread->tid);
-
-	return names_text(cx->names, name ? name : (uint32_t)attribute_at(&thread->comm, at_ns));
-}
-
-/* What it holds of others; its past stays. */
-static void end_thread(struct state_cx *cx, struct thread_state *thread, uint64_t now_ns)
-{
-	struct cpu_state *cpu = thread->on_cpu != CPU_NONE
-						? state_cpu(cx, thread->host, thread->on_cpu)
-						: NULL;
-
-	if (cpu && cpu->current == thread) {
-		cpu_forget(cx, cpu, now_ns);
-	}
-	call_close(cx, &thread->call);
-	pool_free(&cx->store.pool, thread->call.slots, thread->call.room);
-	thread->call = (struct call){.open = false};
-	files_on_free(cx, thread);
-	if (thread->fork_number) {
-		log_release(cx->log, thread->fork_number);
-		thread->fork_number = 0;
-	}
-	thread->dead_ns = now_ns;
-	thread->thread->state = NULL;
-	thread->thread = NULL;
-}
-
-void thread_die(struct state_cx *cx, struct thread_state *thread, uint64_t now_ns)
-{
-	struct thread *shared = thread->thread;
-
-	attribute_set(&cx->store, &thread->status, now_ns, THREAD_DEAD);
-	end_thread(cx, thread, now_ns);
-	threads_remove(cx->threads, shared);
-}
-
 bool state_release_thread(struct state *state, struct thread *thread, bool force)
 {
 	struct thread_state *kept = thread->state;
@@ -488,24 +291,8 @@ bool state_release_thread(struct state *state, struct thread *thread, bool force
 		return false;
 	}
 	attribute_set(&state->cx.store, &kept->status, state->cx.now_ns, THREAD_UNKNOWN);
-	end_thread(&state->cx, kept, state->cx.now_ns);
+	thread_end(&state->cx, kept, state->cx.now_ns);
 	return true;
-}
-
-void state_on_fork(struct state_cx *cx, struct thread_state *parent, struct thread_state *child,
-		uint64_t flags)
-{
-	files_on_fork(cx, parent, child, flags);
-}
-
-void state_on_exec(struct state_cx *cx, struct thread_state *thread)
-{
-	files_on_exec(cx, thread);
-}
-
-void state_on_statedump(struct state_cx *cx, struct thread_state *thread, uint64_t file_table)
-{
-	files_on_statedump(cx, thread, file_table);
 }
 
 /* --- the collector --------------------------------------------------------------------------- */

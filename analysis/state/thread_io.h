@@ -45,8 +45,4 @@ struct io_sums {
 void thread_io_sum(const struct thread_state *thread, uint64_t from_ns, uint64_t to_ns,
 		struct io_sums *out);
 
-/* pages.c */
-void pages_alloc(struct state_cx *cx, const struct state_plan *plan, const struct event *event);
-void pages_free(struct state_cx *cx, const struct state_plan *plan, const struct event *event);
-
 #endif

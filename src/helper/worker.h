@@ -51,7 +51,7 @@ int session_end(struct answer *answer, const char *name);
 /* "us", "pythiatop" or "other". */
 const char *session_owner(const struct helper *helper, const char *name);
 
-/* Where the session daemon may write for us. False: `path` cannot be made, see errno. */
+/* scratch.c: where the session daemon may write for us. False: `path` cannot be made, see errno. */
 bool helper_scratch(const struct helper *helper, char *path, size_t size);
 void helper_scratch_remove(const struct helper *helper, pid_t worker); /* with what is in it */
 

@@ -16,6 +16,7 @@
 #include "run/loop_commands.h"
 #include "run/new_file.h"
 #include "run/pipeline.h"
+#include "run/report.h"
 
 /*
  * The commands that a person types after ':' and that are not the screen's own. Each answers by a
@@ -181,15 +182,45 @@ static const char *argument_of(const char *line, const char *command)
 	return line + length + strspn(line + length, " ");
 }
 
+enum dump_kind {
+	DUMP_TRACES = 0, /* CTF, in a new directory */
+	DUMP_TEXT,
+	DUMP_REPORT,
+};
+
+struct dump {
+	struct pipeline *pipeline;
+	const struct focus *focus;
+	enum dump_kind kind;
+	const char *path;
+};
+
+static void write_dump(void *context, const struct dump_watch *watch, char *said, size_t size)
+{
+	const struct dump *dump = context;
+
+	switch (dump->kind) {
+	case DUMP_TRACES:
+		dump_traces(dump->pipeline, dump->focus, dump->path, watch, said, size);
+		break;
+	case DUMP_TEXT:
+		dump_text(dump->pipeline, dump->focus, dump->path, watch, said, size);
+		break;
+	case DUMP_REPORT:
+		report_write(dump->pipeline, dump->focus, dump->path, said, size);
+		break;
+	}
+}
+
 /* Its answers come while it is written. A '/' at the end means the same directory. */
 static void start_dump(struct pipeline *pipeline, const struct focus *focus, enum dump_kind kind,
 		const char *argument)
 {
 	char path[PATH_MAX], said[PATH_MAX + 128];
+	struct dump dump = {.pipeline = pipeline, .focus = focus, .kind = kind, .path = path};
 
 	dump_trim(path, sizeof(path), argument);
-	dump_job_start(pipeline_dump_job(pipeline), pipeline, focus, kind, path, said,
-			sizeof(said));
+	dump_job_start(pipeline_dump_job(pipeline), write_dump, &dump, path, said, sizeof(said));
 	pipeline_notice(pipeline, "%s", said);
 }
 

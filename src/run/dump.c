@@ -2,7 +2,6 @@
 #include "run/dump.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
@@ -16,11 +15,11 @@
 #include "output/event_text.h"
 #include "pythiatop/ids.h"
 #include "run/new_file.h"
+#include "run/temporary.h"
 #include "source/outlet.h"
 #include "source/type_record.h"
 
 #define END_WAIT_MS  60000 /* for the last packets to reach the disk */
-#define REMOVE_FILES 16    /* open directories while removing a tree */
 #define WATCH_EVENTS 65536
 
 /* What all events of a dump go through. */
@@ -242,14 +241,6 @@ static bool take_event(void *context, const struct event *event)
 	return !dump->failed;
 }
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *place)
-{
-	(void)info;
-	(void)kind;
-	(void)place;
-	return remove(path);
-}
-
 /* Waits for the writing process to end. True: it did all. */
 static bool finish_child(struct child *child)
 {
@@ -339,17 +330,6 @@ void dump_trim(char *out, size_t size, const char *path)
 	}
 }
 
-bool dump_temporary(char *out, size_t size, const char *path, pid_t pid)
-{
-	return snprintf(out, size, "%s.%ld", path, (long)pid) < (int)size;
-}
-
-bool dump_remove(const char *temporary)
-{
-	return nftw(temporary, remove_one, REMOVE_FILES, FTW_DEPTH | FTW_PHYS) == 0 ||
-	       errno == ENOENT;
-}
-
 bool dump_requests(struct pipeline *pipeline, const uint64_t *ids, uint32_t n,
 		const char *directory, const char *path, uint64_t *n_events, char *said,
 		size_t size)
@@ -374,7 +354,7 @@ bool dump_traces(struct pipeline *pipeline, const struct focus *focus, const cha
 	if (lstat(directory, &info) == 0) {
 		return say_failed(directory, "it exists already; name a new directory", said, size);
 	}
-	if (!dump_temporary(temporary, sizeof(temporary), directory, getpid())) {
+	if (!temporary_name(temporary, sizeof(temporary), directory, getpid())) {
 		return say_failed(directory, strerror(ENAMETOOLONG), said, size);
 	}
 	if (mkdir(temporary, 0777) != 0) {
@@ -385,7 +365,7 @@ bool dump_traces(struct pipeline *pipeline, const struct focus *focus, const cha
 	if (written && rename(temporary, directory) != 0) {
 		written = say_failed(directory, strerror(errno), said, size);
 	}
-	if (!written && !dump_remove(temporary)) {
+	if (!written && !temporary_remove(temporary)) {
 		snprintf(said + strlen(said), size - strlen(said),
 				"; what was written is left, incomplete, in %s", temporary);
 	}

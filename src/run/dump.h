@@ -6,9 +6,9 @@
 #include <stddef.h>
 
 #include <stdint.h>
-#include <sys/types.h>
 
 #include "pythiatop/focus.h"
+#include "run/dump_watch.h"
 #include "run/pipeline.h"
 
 /*
@@ -23,12 +23,6 @@
  *
  * `said` is one sentence: what was written, with what is missing; or, if false, why it was not.
  */
-
-/* Is told now and then how many events were written. */
-struct dump_watch {
-	void (*progress)(void *context, uint64_t n);
-	void *context;
-};
 
 /* `watch` may be NULL. */
 bool dump_text(struct pipeline *pipeline, const struct focus *focus, const char *path,
@@ -46,11 +40,5 @@ bool dump_requests(struct pipeline *pipeline, const uint64_t *ids, uint32_t n,
 
 /* A path without the '/' at its end. */
 void dump_trim(char *out, size_t size, const char *path);
-
-/* Under which name process `pid` writes what is to become `path`. False: it is too long. */
-bool dump_temporary(char *out, size_t size, const char *path, pid_t pid);
-
-/* Removes what was written under such a name, a file or a directory. False: some of it is left. */
-bool dump_remove(const char *temporary);
 
 #endif

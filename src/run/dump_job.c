@@ -11,8 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "run/dump.h"
-#include "run/report.h"
+#include "run/temporary.h"
 
 #define SAID_BYTES   512
 #define REMOVE_TRIES 250 /* of 2 ms */
@@ -50,29 +49,18 @@ static void reset_signals(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-static void write_dump(struct pipeline *pipeline, const struct focus *focus, enum dump_kind kind,
-		const char *path, int fd)
+static void write_all(dump_job_write *write, void *context, int fd)
 {
 	const struct dump_watch watch = {.progress = tell_progress, .context = &fd};
 	struct news news = {.ended = true};
 
-	switch (kind) {
-	case DUMP_TRACES:
-		dump_traces(pipeline, focus, path, &watch, news.said, sizeof(news.said));
-		break;
-	case DUMP_TEXT:
-		dump_text(pipeline, focus, path, &watch, news.said, sizeof(news.said));
-		break;
-	case DUMP_REPORT:
-		report_write(pipeline, focus, path, news.said, sizeof(news.said));
-		break;
-	}
+	write(context, &watch, news.said, sizeof(news.said));
 	fcntl(fd, F_SETFL, 0); /* the last word is waited for */
 	send_news(fd, &news);
 }
 
-bool dump_job_start(struct dump_job *job, struct pipeline *pipeline, const struct focus *focus,
-		enum dump_kind kind, const char *path, char *said, size_t size)
+bool dump_job_start(struct dump_job *job, dump_job_write *write, void *context, const char *path,
+		char *said, size_t size)
 {
 	int fds[2];
 
@@ -88,7 +76,7 @@ bool dump_job_start(struct dump_job *job, struct pipeline *pipeline, const struc
 	if (job->pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		reset_signals();
-		write_dump(pipeline, focus, kind, path, fds[1]);
+		write_all(write, context, fds[1]);
 		_exit(0);
 	}
 	close(fds[1]);
@@ -101,7 +89,7 @@ bool dump_job_start(struct dump_job *job, struct pipeline *pipeline, const struc
 	job->news_fd = fds[0];
 	job->n = 0;
 	snprintf(job->path, sizeof(job->path), "%s", path);
-	dump_temporary(job->temporary, sizeof(job->temporary), path, job->pid);
+	temporary_name(job->temporary, sizeof(job->temporary), path, job->pid);
 	snprintf(said, size, "Writing %s", path);
 	return true;
 }
@@ -152,7 +140,7 @@ void dump_job_stop(struct dump_job *job)
 	kill(job->pid, SIGKILL);
 	finish(job);
 	/* Its own writing process is killed with it, but may be a moment behind. */
-	for (i = 0; i < REMOVE_TRIES && !dump_remove(job->temporary); i++) {
+	for (i = 0; i < REMOVE_TRIES && !temporary_remove(job->temporary); i++) {
 		usleep(2000);
 	}
 }

@@ -8,8 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "pythiatop/focus.h"
-#include "run/pipeline.h"
+#include "run/dump_watch.h"
 
 /*
  * A dump (run/dump.h), or a report, that is written while the analysis goes on: by a process forked
@@ -28,15 +27,12 @@ struct dump_job {
 	uint64_t n; /* events written so far */
 };
 
-enum dump_kind {
-	DUMP_TRACES = 0, /* CTF, in a new directory */
-	DUMP_TEXT,
-	DUMP_REPORT, /* run/report.h */
-};
+/* Writes it; runs in the process of its own. `said` is a sentence on how that went. */
+typedef void dump_job_write(void *context, const struct dump_watch *watch, char *said, size_t size);
 
-/* False: `said` says why not; one job runs at a time. */
-bool dump_job_start(struct dump_job *job, struct pipeline *pipeline, const struct focus *focus,
-		enum dump_kind kind, const char *path, char *said, size_t size);
+/* False: `said` says why not; one job runs at a time. `path`: what it will be called. */
+bool dump_job_start(struct dump_job *job, dump_job_write *write, void *context, const char *path,
+		char *said, size_t size);
 
 /* True: there is something new to say, how far it is or how it ended. Does not wait. */
 bool dump_job_poll(struct dump_job *job, char *said, size_t size);

@@ -8,18 +8,7 @@
 
 #include "config/profile_file.h"
 #include "run/conductor.h"
-#include "run/new_file.h"
-
-static const char *const mode_names[MODE_COUNT] = {"observe", "approve", "autopilot"};
-
-/* The first word of a line, and where the rest begins. */
-static const char *split(const char *line, char *word, size_t size)
-{
-	size_t length = strcspn(line, " ");
-
-	snprintf(word, size, "%.*s", (int)(length < size ? length : size - 1), line);
-	return line + length + strspn(line + length, " ");
-}
+#include "run/words.h"
 
 static bool parse_number(const char *text, uint32_t *number)
 {
@@ -32,22 +21,11 @@ static bool parse_number(const char *text, uint32_t *number)
 	return *text >= '0' && *text <= '9' && !*end && !errno && value <= UINT32_MAX;
 }
 
-bool loop_mode_parse(const char *text, enum step_mode *mode)
-{
-	for (uint32_t i = 0; i < MODE_COUNT; i++) {
-		if (strcmp(text, mode_names[i]) == 0) {
-			*mode = (enum step_mode)i;
-			return true;
-		}
-	}
-	return false;
-}
-
 static void set_mode(struct pipeline *pipeline, const char *name)
 {
 	enum step_mode mode;
 
-	if (loop_mode_parse(name, &mode)) {
+	if (words_mode(name, &mode)) {
 		conductor_set_mode(pipeline_conductor(pipeline), mode);
 		pipeline_notice(pipeline, "mode: %s", name);
 	} else {
@@ -77,7 +55,7 @@ static void decide(struct pipeline *pipeline, enum step_decision decision, const
 static void edit(struct pipeline *pipeline, bool keep, const char *argument)
 {
 	char first[16], error[512];
-	const char *rest = split(argument, first, sizeof(first));
+	const char *rest = words_split(argument, first, sizeof(first));
 	uint32_t step, part;
 
 	if (!parse_number(first, &step) || !parse_number(rest, &part)) {
@@ -182,61 +160,11 @@ static void set_strategy(struct pipeline *pipeline, const char *name)
 #undef X
 }
 
-/* "2%" is 0.02, "5k" is 5000. False: it is no number. */
-static bool parse_amount(const char *text, double *amount)
-{
-	char *end;
-
-	*amount = strtod(text, &end);
-	if (end == text || !(*amount >= 0) || *amount > 1e12) {
-		return false;
-	}
-	if (strcmp(end, "k") == 0) {
-		*amount *= 1e3;
-	} else if (strcmp(end, "M") == 0) {
-		*amount *= 1e6;
-	} else if (strcmp(end, "%") == 0) {
-		*amount /= 100;
-	} else {
-		return !*end;
-	}
-	return true;
-}
-
-bool loop_budget_parse(struct step_budget *budget, const char *text)
-{
-	char what[16];
-	const char *rest = split(text, what, sizeof(what));
-	double amount;
-
-	if (!*rest) {
-		rest = text; /* "2%" and "5k" say themselves what they bound */
-		snprintf(what, sizeof(what), "%s", strchr(text, '%') ? "cpu" : "events");
-	}
-	if (!parse_amount(rest, &amount)) {
-		return false;
-	}
-	if (strcmp(what, "events") == 0) {
-		budget->events_per_s = amount;
-	} else if (strcmp(what, "bytes") == 0) {
-		budget->bytes_per_s = amount;
-	} else if (strcmp(what, "cpu") == 0) {
-		budget->cpu_share = amount;
-	} else if (strcmp(what, "learn") == 0) {
-		budget->learn_events_per_s = amount;
-	} else if (strcmp(what, "points") == 0 && amount >= 1 && amount <= 1000) {
-		budget->points = (uint32_t)amount;
-	} else {
-		return false;
-	}
-	return true;
-}
-
 static void set_budget(struct pipeline *pipeline, const char *text)
 {
 	struct step_budget budget = *conductor_budget(pipeline_conductor(pipeline));
 
-	if (!loop_budget_parse(&budget, text)) {
+	if (!words_budget(&budget, text)) {
 		pipeline_notice(pipeline, "expected: budget 5k, budget 2%%, or budget "
 					  "events|bytes|cpu|learn|points AMOUNT");
 		return;
@@ -244,27 +172,6 @@ static void set_budget(struct pipeline *pipeline, const char *text)
 	conductor_set_budget(pipeline_conductor(pipeline), &budget);
 	pipeline_notice(pipeline, "budget: %.0f events/s, %.0f bytes/s, %.2g%% of a CPU",
 			budget.events_per_s, budget.bytes_per_s, 100 * budget.cpu_share);
-}
-
-bool loop_save_profile(struct pipeline *pipeline, const char *path)
-{
-	const struct profile *profile = engine_profile(pipeline_engine(pipeline));
-	struct new_file file;
-	bool written;
-
-	if (!new_file_open(&file, path)) {
-		pipeline_notice(pipeline, "Cannot write %s: %s", path, strerror(errno));
-		return false;
-	}
-	errno = ENOMEM;
-	written = profile && profile_file_write(file.out, profile) == STATUS_OK;
-	written = new_file_finish(&file, written);
-	if (written) {
-		pipeline_notice(pipeline, "Written: %s", path);
-	} else {
-		pipeline_notice(pipeline, "Cannot write %s: %s", path, strerror(errno));
-	}
-	return written;
 }
 
 static void load_profile(struct pipeline *pipeline, const char *path)
@@ -281,10 +188,10 @@ static void load_profile(struct pipeline *pipeline, const char *path)
 static void profile_command(struct pipeline *pipeline, const char *argument)
 {
 	char what[16];
-	const char *path = split(argument, what, sizeof(what));
+	const char *path = words_split(argument, what, sizeof(what));
 
 	if (strcmp(what, "save") == 0 && *path) {
-		loop_save_profile(pipeline, path);
+		pipeline_save_profile(pipeline, path);
 	} else if (strcmp(what, "load") == 0 && *path) {
 		load_profile(pipeline, path);
 	} else {
@@ -295,7 +202,7 @@ static void profile_command(struct pipeline *pipeline, const char *argument)
 bool loop_command(struct pipeline *pipeline, const char *line, const struct focus *focus)
 {
 	char verb[32];
-	const char *argument = split(line, verb, sizeof(verb));
+	const char *argument = words_split(line, verb, sizeof(verb));
 
 	if (strcmp(verb, "explain") == 0) {
 		explain(pipeline, argument, focus);

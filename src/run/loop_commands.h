@@ -13,13 +13,6 @@
  *   profile save|load FILE
  * (CONTEXT is the number of a row of the tree.) Answered by a notice. False: it is none of these.
  */
-bool loop_mode_parse(const char *text, enum step_mode *mode);
-/* "5k", "2%", "learn 50k": what a budget is, over what it was. False: it is no budget. */
-bool loop_budget_parse(struct step_budget *budget, const char *text);
-
-/* Says by a notice how it went. */
-bool loop_save_profile(struct pipeline *pipeline, const char *path);
-
 bool loop_command(struct pipeline *pipeline, const char *line, const struct focus *focus);
 
 #endif

@@ -16,9 +16,9 @@
 #include "config/profile_file.h"
 #include "config/schema_file.h"
 #include "intake/url.h"
-#include "run/loop_commands.h"
 #include "intake/symbols.h"
 #include "run/dump_job.h"
+#include "run/new_file.h"
 
 /* Records in one step: a few milliseconds, so that a key is answered within a frame. */
 #define STEP_RECORDS 4096u
@@ -323,12 +323,33 @@ static bool own_is_lost(void *context, const char *host, const char *session)
 	       intake_is_lost(pipeline->intake, text);
 }
 
+bool pipeline_save_profile(struct pipeline *pipeline, const char *path)
+{
+	const struct profile *profile = engine_profile(pipeline_engine(pipeline));
+	struct new_file file;
+	bool written;
+
+	if (!new_file_open(&file, path)) {
+		pipeline_notice(pipeline, "Cannot write %s: %s", path, strerror(errno));
+		return false;
+	}
+	errno = ENOMEM;
+	written = profile && profile_file_write(file.out, profile) == STATUS_OK;
+	written = new_file_finish(&file, written);
+	if (written) {
+		pipeline_notice(pipeline, "Written: %s", path);
+	} else {
+		pipeline_notice(pipeline, "Cannot write %s: %s", path, strerror(errno));
+	}
+	return written;
+}
+
 void pipeline_save_learned(struct pipeline *pipeline)
 {
 	char path[PATH_MAX];
 
 	if (paths_state(PIPELINE_PROFILE, path, sizeof(path))) {
-		loop_save_profile(pipeline, path);
+		pipeline_save_profile(pipeline, path);
 	}
 }
 

@@ -59,7 +59,8 @@ const char *pipeline_replayed_log(const struct pipeline *pipeline); /* its file;
 bool pipeline_rehearse(struct pipeline *pipeline, const struct rehearse_setup *setup);
 const struct rehearse *pipeline_rehearsed(const struct pipeline *pipeline); /* NULL: none */
 
-/* Saves what is known of points for the next time; a notice says if that fails. */
+/* Saves what is known of points to a file, or for the next time; a notice says how it went. */
+bool pipeline_save_profile(struct pipeline *pipeline, const char *path);
 void pipeline_save_learned(struct pipeline *pipeline);
 
 /* What was learned, from a file. STATUS_INVALID, STATUS_NO_MEMORY: `error` says why. */

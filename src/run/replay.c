@@ -13,7 +13,7 @@
 #include "config/instant.h"
 #include "config/json_file.h"
 #include "run/decisions.h"
-#include "run/loop_commands.h"
+#include "run/words.h"
 
 #define MAX_BYTES (256u << 20)
 #define MAX_LINE  (16u << 20)
@@ -153,7 +153,7 @@ static bool take_mode(const struct complaint *complaint, json_t *line, struct in
 	if (json_unpack_ex(line, &error, JSON_STRICT, "{s:s}", "mode", &text) != 0) {
 		return complain(complaint, "%s", error.text);
 	}
-	return loop_mode_parse(text, &input->mode) ||
+	return words_mode(text, &input->mode) ||
 	       complain(complaint, "there is no mode \"%s\"", text);
 }
 

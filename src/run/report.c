@@ -17,6 +17,7 @@
 #include "run/decisions.h"
 #include "run/dump.h"
 #include "run/exemplars.h"
+#include "run/temporary.h"
 
 #define COPY_BYTES 65536
 
@@ -293,7 +294,7 @@ bool report_write(struct pipeline *pipeline, const struct focus *focus, const ch
 	if (!is_free(directory, said, size)) {
 		return false;
 	}
-	if (!dump_temporary(report.temporary, sizeof(report.temporary), directory, getpid())) {
+	if (!temporary_name(report.temporary, sizeof(report.temporary), directory, getpid())) {
 		return say_failed(directory, strerror(ENAMETOOLONG), said, size);
 	}
 	if (mkdir(report.temporary, 0777) != 0) {
@@ -302,7 +303,7 @@ bool report_write(struct pipeline *pipeline, const struct focus *focus, const ch
 	written = look(&report, focus) ? write_and_place(&report, said, size)
 				       : say_failed(directory, "out of memory", said, size);
 	snapshot_destroy(report.snapshot);
-	if (!written && !dump_remove(report.temporary)) {
+	if (!written && !temporary_remove(report.temporary)) {
 		snprintf(said + strlen(said), size - strlen(said),
 				"; what was written is left, incomplete, in %s", report.temporary);
 	}

@@ -19,7 +19,7 @@
  * It is about the verdict (output/verdict.h); where there is none, about what is known of the group
  * in focus, or of the first that is searched.
  *
- * Written under another name beside its place (dump_temporary()) and renamed when it is whole; if
+ * Written under another name beside its place (temporary_name()) and renamed when it is whole; if
  * that fails what was written is removed. Returns when it is done: dump_job.h is for when the
  * analysis has to go on. `said` is one sentence: what was written, or why it was not.
  */

@@ -21,7 +21,7 @@
 #include "pythia/steps.h"
 #include "pythia/strategy.h"
 #include "run/decisions.h"
-#include "run/loop_commands.h"
+#include "run/words.h"
 
 static char path[64];
 
@@ -161,21 +161,21 @@ static void budgets_are_read(void **state)
 	struct step_budget budget = STEP_USUAL_BUDGET;
 
 	(void)state;
-	assert_true(loop_budget_parse(&budget, "2k"));
+	assert_true(words_budget(&budget, "2k"));
 	assert_true(budget.events_per_s == 2000);
-	assert_true(loop_budget_parse(&budget, "1%"));
+	assert_true(words_budget(&budget, "1%"));
 	assert_true(budget.cpu_share == 0.01);
-	assert_true(loop_budget_parse(&budget, "bytes 1M"));
+	assert_true(words_budget(&budget, "bytes 1M"));
 	assert_true(budget.bytes_per_s == 1e6);
-	assert_true(loop_budget_parse(&budget, "points 5"));
+	assert_true(words_budget(&budget, "points 5"));
 	assert_int_equal(budget.points, 5);
-	assert_false(loop_budget_parse(&budget, "points 0"));
-	assert_false(loop_budget_parse(&budget, ""));
-	assert_false(loop_budget_parse(&budget, "-1"));
-	assert_false(loop_budget_parse(&budget, "nan"));
-	assert_false(loop_budget_parse(&budget, "much"));
-	assert_false(loop_budget_parse(&budget, "5kk"));
-	assert_false(loop_budget_parse(&budget, "hours 5"));
+	assert_false(words_budget(&budget, "points 0"));
+	assert_false(words_budget(&budget, ""));
+	assert_false(words_budget(&budget, "-1"));
+	assert_false(words_budget(&budget, "nan"));
+	assert_false(words_budget(&budget, "much"));
+	assert_false(words_budget(&budget, "5kk"));
+	assert_false(words_budget(&budget, "hours 5"));
 }
 
 /* --- the decision log --- */
