@@ -91,7 +91,7 @@ static bool has_field(const struct event_type *type, const char *name)
 }
 
 /* "nova:server_create" -> "server_create"; ":enter" families leave "nova", which stays. */
-static char *span_name(struct arena *arena, const char *stem, size_t length)
+static char *stem_name(struct arena *arena, const char *stem, size_t length)
 {
 	const char *colon = memchr(stem, ':', length);
 
@@ -199,7 +199,7 @@ static void infer_family(const struct infer_names *names, const struct event_typ
 		for (e = 0; length && e < 6 && family->exits[e]; e++) {
 			if (known_with(names, name, length, family->exits[e])) {
 				guess->role = SPAN_ENTRY;
-				guess->name = span_name(arena, name, length);
+				guess->name = stem_name(arena, name, length);
 				return;
 			}
 		}
@@ -211,7 +211,7 @@ static void infer_family(const struct infer_names *names, const struct event_typ
 			length = stem_of(name, family->exits[e]);
 			if (length && known_with(names, name, length, family->entry)) {
 				guess->role = SPAN_EXIT;
-				guess->name = span_name(arena, name, length);
+				guess->name = stem_name(arena, name, length);
 				guess->note = NULL;
 				return;
 			}
@@ -298,7 +298,7 @@ const char *infer_span_name(struct arena *arena, const char *event, enum span_ro
 			length = stem_of(event, families[f].exits[e]);
 		}
 	}
-	return span_name(arena, event, length ? length : strlen(event));
+	return stem_name(arena, event, length ? length : strlen(event));
 }
 
 /* The field of that name, or a member of that name of a structure; keys are numbers or strings. */

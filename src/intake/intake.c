@@ -13,6 +13,19 @@
 /* Sources are looked after this often while events flow. */
 #define TICK_NS 20000000u
 
+/* What the process of a source says beside its events. */
+static void on_note(void *context, const struct record *record)
+{
+	struct source *source = context;
+
+	source_note(source, record);
+	if (source->role == ROLE_RELAY && record->kind == RECORD_LISTED) {
+		relay_note_listed(source, (const void *)record);
+	} else if (source->role == ROLE_RELAY && record->kind == RECORD_LIST_END) {
+		relay_note_end(source, source->intake->mono_ns);
+	}
+}
+
 struct intake *intake_create(const struct intake_sink *sink, const char *program)
 {
 	struct intake *intake = calloc(1, sizeof(*intake));
@@ -22,6 +35,7 @@ struct intake *intake_create(const struct intake_sink *sink, const char *program
 	}
 	intake->sink = sink;
 	intake->program = program;
+	intake->note = on_note;
 	intake->merge = merge_create(sink);
 	intake->hosts = hosts_create();
 	intake->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -56,107 +70,6 @@ void intake_destroy(struct intake *intake)
 		close(intake->epoll_fd);
 	}
 	free(intake);
-}
-
-/* --- the list of sources ---------------------------------------------------------------------- */
-
-struct source *intake_find(struct intake *intake, const char *text)
-{
-	uint32_t i;
-
-	for (i = 0; i < intake->n; i++) {
-		if (strcmp(intake->sources[i]->text, text) == 0) {
-			return intake->sources[i];
-		}
-	}
-	return NULL;
-}
-
-static struct source *find_id(struct intake *intake, uint32_t id)
-{
-	uint32_t i;
-
-	for (i = 0; i < intake->n; i++) {
-		if (intake->sources[i]->id == id) {
-			return intake->sources[i];
-		}
-	}
-	return NULL;
-}
-
-static void remove_source(struct intake *intake, struct source *source)
-{
-	uint32_t i;
-
-	for (i = 0; i < intake->n && intake->sources[i] != source; i++) {
-	}
-	memmove(&intake->sources[i], &intake->sources[i + 1],
-			(intake->n - i - 1) * sizeof(struct source *));
-	intake->n--;
-	source_destroy(source);
-}
-
-/* Makes room: the oldest session goes that nobody named, and that is no more. */
-static bool forget_oldest(struct intake *intake)
-{
-	uint32_t i;
-
-	for (i = 0; i < intake->n; i++) {
-		struct source *source = intake->sources[i];
-
-		if (source->role == ROLE_SESSION && !source->named && !source->running &&
-				!source->listed.present && !source->next.present) {
-			remove_source(intake, source);
-			return true;
-		}
-	}
-	return false;
-}
-
-struct source *intake_add(struct intake *intake, enum source_role role, const char *text)
-{
-	struct source *source, **bigger;
-	uint32_t wanted = intake->max ? intake->max * 2 : 16;
-
-	if (intake->n == INTAKE_MAX_SOURCES && !forget_oldest(intake)) {
-		return NULL;
-	}
-	if (intake->n == intake->max) {
-		bigger = realloc(intake->sources, wanted * sizeof(struct source *));
-		if (!bigger) {
-			return NULL;
-		}
-		intake->sources = bigger;
-		intake->max = wanted;
-	}
-	source = source_create(intake, role, text);
-	if (source) {
-		source->id = intake->next_id++;
-		intake->sources[intake->n++] = source;
-	}
-	return source;
-}
-
-bool intake_watch(struct intake *intake, struct source *source)
-{
-	struct epoll_event event = {.events = EPOLLIN, .data.u32 = source->id};
-
-	return epoll_ctl(intake->epoll_fd, EPOLL_CTL_ADD, ring_wait_fd(source->child.ring),
-			       &event) == 0 &&
-	       epoll_ctl(intake->epoll_fd, EPOLL_CTL_ADD, source->child.error_fd, &event) == 0 &&
-	       epoll_ctl(intake->epoll_fd, EPOLL_CTL_ADD, source->child.pid_fd, &event) == 0;
-}
-
-void intake_unwatch_exit(struct intake *intake, struct source *source)
-{
-	epoll_ctl(intake->epoll_fd, EPOLL_CTL_DEL, source->child.error_fd, NULL);
-	epoll_ctl(intake->epoll_fd, EPOLL_CTL_DEL, source->child.pid_fd, NULL);
-}
-
-void intake_unwatch(struct intake *intake, struct source *source)
-{
-	epoll_ctl(intake->epoll_fd, EPOLL_CTL_DEL, ring_wait_fd(source->child.ring), NULL);
-	intake_unwatch_exit(intake, source);
 }
 
 /* --- attaching and letting go ------------------------------------------------------------------
@@ -328,7 +241,7 @@ static void detach_session(struct intake *intake, struct source *session)
 	if (session->listed.present && !session->relay->hidden) {
 		source_say(session, SOURCE_OFFERED, "%s", "");
 	} else {
-		remove_source(intake, session);
+		intake_remove(intake, session);
 	}
 }
 
@@ -338,12 +251,12 @@ static void detach_relay(struct intake *intake, struct source *relay)
 
 	while (i < intake->n) {
 		if (intake->sources[i]->relay == relay) {
-			remove_source(intake, intake->sources[i]);
+			intake_remove(intake, intake->sources[i]);
 		} else {
 			i++;
 		}
 	}
-	remove_source(intake, relay);
+	intake_remove(intake, relay);
 }
 
 enum status intake_detach(struct intake *intake, const char *text, char *error, size_t error_size)
@@ -371,7 +284,7 @@ enum status intake_detach(struct intake *intake, const char *text, char *error, 
 	} else if (source->role == ROLE_SESSION) {
 		detach_session(intake, source);
 	} else {
-		remove_source(intake, source);
+		intake_remove(intake, source);
 	}
 	return STATUS_OK;
 }
@@ -392,7 +305,7 @@ static void collect_attention(struct intake *intake)
 	int n = epoll_wait(intake->epoll_fd, events, 64, 0), i;
 
 	for (i = 0; i < n; i++) {
-		struct source *source = find_id(intake, events[i].data.u32);
+		struct source *source = intake_find_id(intake, events[i].data.u32);
 
 		if (source) {
 			source->attention = true;

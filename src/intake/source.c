@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 
 void source_say(struct source *source, enum source_state state, const char *format, ...)
 {
@@ -22,7 +23,6 @@ void source_say(struct source *source, enum source_state state, const char *form
 	}
 }
 
-static void on_note(void *context, const struct record *record);
 static const char *on_host(void *context, const char *host, const uint8_t *clock_uuid);
 
 struct source *source_create(struct intake *intake, enum source_role role, const char *text)
@@ -43,7 +43,7 @@ struct source *source_create(struct intake *intake, enum source_role role, const
 	source->child.error_fd = -1;
 	source->backoff_ns = SOURCE_BACKOFF_NS;
 	lane_init(&source->lane, intake->sink, source->text);
-	source->lane.note = on_note;
+	source->lane.note = intake->note;
 	source->lane.host_name = on_host;
 	source->lane.context = source;
 	source->lane.live = role != ROLE_TRACE;
@@ -96,32 +96,15 @@ static void note_state(struct source *source, const struct record_state *in)
 	}
 }
 
-static void on_note(void *context, const struct record *record)
+void source_note(struct source *source, const struct record *record)
 {
-	struct source *source = context;
-
 	source->sign_ns = source->intake->mono_ns;
 	source->relay_failed = false;
-	switch (record->kind) {
-	case RECORD_STATE:
+	if (record->kind == RECORD_STATE) {
 		note_state(source, (const void *)record);
-		break;
-	case RECORD_PROGRESS:
+	} else if (record->kind == RECORD_PROGRESS) {
 		source->done = ((const struct record_progress *)record)->done;
 		source->total = ((const struct record_progress *)record)->total;
-		break;
-	case RECORD_LISTED:
-		if (source->role == ROLE_RELAY) {
-			relay_note_listed(source, (const void *)record);
-		}
-		break;
-	case RECORD_LIST_END:
-		if (source->role == ROLE_RELAY) {
-			relay_note_end(source, source->intake->mono_ns);
-		}
-		break;
-	default:
-		break;
 	}
 }
 
@@ -134,6 +117,30 @@ static const char *on_host(void *context, const char *host, const uint8_t *clock
 }
 
 /* --- starting and ending ---------------------------------------------------------------------- */
+
+static bool watch(struct source *source)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.u32 = source->id};
+	int fd = source->intake->epoll_fd;
+
+	return epoll_ctl(fd, EPOLL_CTL_ADD, ring_wait_fd(source->child.ring), &event) == 0 &&
+	       epoll_ctl(fd, EPOLL_CTL_ADD, source->child.error_fd, &event) == 0 &&
+	       epoll_ctl(fd, EPOLL_CTL_ADD, source->child.pid_fd, &event) == 0;
+}
+
+static void unwatch_exit(struct source *source)
+{
+	int fd = source->intake->epoll_fd;
+
+	epoll_ctl(fd, EPOLL_CTL_DEL, source->child.error_fd, NULL);
+	epoll_ctl(fd, EPOLL_CTL_DEL, source->child.pid_fd, NULL);
+}
+
+static void unwatch(struct source *source)
+{
+	epoll_ctl(source->intake->epoll_fd, EPOLL_CTL_DEL, ring_wait_fd(source->child.ring), NULL);
+	unwatch_exit(source);
+}
 
 /* Another lane still supplies this session of the analysis. */
 static bool is_supplied(const struct intake *intake, const struct lane *but, uint32_t session)
@@ -195,7 +202,7 @@ void source_stop(struct source *source)
 		return;
 	}
 	source->leaving = false;
-	intake_unwatch(source->intake, source);
+	unwatch(source);
 	child_stop(&source->child);
 }
 
@@ -273,7 +280,7 @@ static void source_start(struct source *source)
 	source->attached_ids = source->listed.ids;
 	source->attached_streams = source->listed.streams;
 	prepare_lane(source);
-	if (!intake_watch(intake, source)) {
+	if (!watch(source)) {
 		source_stop(source);
 		source_say(source, source->role == ROLE_TRACE ? SOURCE_REFUSED : SOURCE_BROKEN,
 				"out of descriptors; raise `ulimit -n`");
@@ -498,7 +505,7 @@ static void watch_running(struct source *source, uint64_t mono_ns)
 		if (source->child.exited) {
 			/* Readable for ever, they would keep us awake until its last events are
 			 * due. */
-			intake_unwatch_exit(source->intake, source);
+			unwatch_exit(source);
 		}
 	}
 	/* Before anything ends it: what came this time counts, however short it was. */
@@ -521,6 +528,51 @@ static void watch_running(struct source *source, uint64_t mono_ns)
 	}
 }
 
+/* Whether a session can be attached now. If not, its state and detail say why. */
+static bool may_attach(struct source *session)
+{
+	const struct source *relay = session->relay;
+	const struct listing *listed = &session->listed;
+
+	if (!relay->answered) {
+		source_say(session,
+				relay->state == SOURCE_BROKEN ? SOURCE_BROKEN : SOURCE_CONNECTING,
+				"%s", relay->detail);
+		session->retry_ns = relay->retry_ns;
+		return false;
+	}
+	if (!listed->present) {
+		if (session->finished) {
+			return false; /* it says that it has ended */
+		}
+		source_say(session, SOURCE_WAITING,
+				"%s has no session \"%s\" of host \"%s\"; see: pythiatop --list "
+				"net://%s",
+				relay->url.relay, session->url.session, session->url.host,
+				relay->url.relay);
+		return false;
+	}
+	if (session->state == SOURCE_REFUSED && listed->ids == session->attached_ids) {
+		return false; /* until it is made again */
+	}
+	if (listed->live_timer_us == 0) {
+		source_say(session, SOURCE_WAITING,
+				"Session \"%s\" is not live (made without --live). Recreate it "
+				"with --live.",
+				session->url.session);
+		return false;
+	}
+	if (listed->viewers > 0) {
+		source_say(session, SOURCE_WAITING,
+				"another viewer is attached to session \"%s\", and there can be "
+				"only "
+				"one: end the other one (babeltrace2, or another pythiatop)",
+				session->url.session);
+		return false;
+	}
+	return true;
+}
+
 /* Whether a source that does not run is to be started now. */
 static bool may_start(struct source *source, uint64_t mono_ns)
 {
@@ -530,7 +582,7 @@ static bool may_start(struct source *source, uint64_t mono_ns)
 	if (mono_ns < source->retry_ns) {
 		return false;
 	}
-	return source->role == ROLE_RELAY || relay_allows(source);
+	return source->role == ROLE_RELAY || may_attach(source);
 }
 
 void source_tick(struct source *source, uint64_t mono_ns)

@@ -102,6 +102,9 @@ uint64_t source_deadline(const struct source *source);
 /* Reads what a source says before it takes part in the merge. */
 void source_listen(struct source *source, uint64_t mono_ns);
 
+/* A record that its process wrote, but of a listing. */
+void source_note(struct source *source, const struct record *record);
+
 /* The lane has left the merge by itself. */
 void source_left(struct source *source, enum lane_status why);
 
@@ -117,15 +120,11 @@ void source_say(struct source *source, enum source_state state, const char *form
 void relay_note_listed(struct source *relay, const struct record_listed *listed);
 void relay_note_end(struct source *relay, uint64_t mono_ns);
 
-/*
- * Whether a session can be attached now. If not, its state and detail say why.
- */
-bool relay_allows(struct source *session);
-
 /* --- what intake.c keeps, for the files above --- */
 
 struct intake {
 	const struct intake_sink *sink;
+	void (*note)(void *context, const struct record *record); /* of every source's lane */
 	const char *program;
 	struct merge *merge;
 	struct source **sources;
@@ -139,10 +138,11 @@ struct intake {
 	bool tell_progress;
 };
 
+/* list.c */
 struct source *intake_find(struct intake *intake, const char *text);
+struct source *intake_find_id(struct intake *intake, uint32_t id);
+/* NULL: no room, or out of memory. */
 struct source *intake_add(struct intake *intake, enum source_role role, const char *text);
-bool intake_watch(struct intake *intake, struct source *source);
-void intake_unwatch(struct intake *intake, struct source *source);
-void intake_unwatch_exit(struct intake *intake, struct source *source); /* but not its ring */
+void intake_remove(struct intake *intake, struct source *source);
 
 #endif
