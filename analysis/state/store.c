@@ -265,13 +265,9 @@ void attribute_release(struct store *store, struct attribute *attribute)
 	*attribute = (struct attribute){.value = 0};
 }
 
-void attribute_start(
-		const struct attribute *attribute, uint64_t from_ns, struct attribute_walk *walk)
+uint32_t attribute_first(const struct attribute *attribute, uint64_t from_ns)
 {
-	walk->started = true;
-	walk->end_ns = from_ns;
-	walk->next = from_ns >= attribute->since_ns ? attribute->past.n
-						    : past_index(attribute, from_ns);
+	return from_ns >= attribute->since_ns ? attribute->past.n : past_index(attribute, from_ns);
 }
 
 void attribute_times(const struct attribute *attribute, uint64_t from_ns, uint64_t to_ns,

@@ -87,8 +87,9 @@ struct attribute_walk {
 	uint64_t begin_ns, end_ns, value; /* of this step */
 	uint64_t since_ns;                /* when the value really began; 0: before the first */
 };
-void attribute_start(
-		const struct attribute *attribute, uint64_t from_ns, struct attribute_walk *walk);
+/* Where a walk from there begins: walk.next. A walk itself is handed to nobody, so that it stays in
+ * registers. */
+uint32_t attribute_first(const struct attribute *attribute, uint64_t from_ns);
 
 static inline const struct past_value *attribute_past(const struct attribute *attribute, uint32_t i)
 {
@@ -110,7 +111,9 @@ static inline bool attribute_step(const struct attribute *attribute, uint64_t fr
 	uint64_t end_ns;
 
 	if (!walk->started) {
-		attribute_start(attribute, from_ns, walk);
+		walk->started = true;
+		walk->end_ns = from_ns;
+		walk->next = attribute_first(attribute, from_ns);
 	}
 	walk->begin_ns = walk->end_ns;
 	if (walk->begin_ns >= to_ns) {
