@@ -42,7 +42,8 @@ struct out_stream {
 	uint32_t cpu;
 	bt_stream *stream;
 	bt_packet *packet;
-	uint64_t begin_ns, end_ns; /* of the packet, so far */
+	uint64_t end_ns; /* of the packet, so far */
+	uint64_t cut_ns; /* when the packet ends at the latest */
 };
 
 /* An event class: a type in one shape. */
@@ -411,7 +412,7 @@ static bool begin_packet(struct writer *writer, bt_self_message_iterator *iterat
 						bt_packet_borrow_context_field(out->packet), 0),
 				out->cpu);
 	}
-	out->begin_ns = ts_ns;
+	out->cut_ns = (ts_ns / WRITE_PACKET_NS + 1) * WRITE_PACKET_NS;
 	return push(writer, bt_message_packet_beginning_create_with_default_clock_snapshot(
 					    iterator, out->packet, ts_ns));
 }
@@ -487,9 +488,11 @@ static bool write_event(struct writer *writer, bt_self_message_iterator *iterato
 	if (!out) {
 		return false;
 	}
-	if (out->packet && event.ts_ns - out->begin_ns >= WRITE_PACKET_NS &&
-			!end_packet(writer, iterator, out)) {
-		return false;
+	if (out->packet && event.ts_ns >= out->cut_ns) {
+		out->end_ns = out->cut_ns;
+		if (!end_packet(writer, iterator, out)) {
+			return false;
+		}
 	}
 	if (!out->packet && !begin_packet(writer, iterator, out, event.ts_ns)) {
 		return false;

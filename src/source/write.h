@@ -7,7 +7,8 @@
 /*
  * The events of a ring as CTF 1.8 traces, written by libbabeltrace2's `sink.ctf.fs`: one trace for
  * each host and domain, in DIRECTORY/HOST/DOMAIN. shape.h tells how fields are written. Packets are
- * cut every WRITE_PACKET_NS of event time, so that readers can seek.
+ * cut at the multiples of WRITE_PACKET_NS of event time, in all streams alike, as a tracer's live
+ * timer does, so that readers can seek.
  *
  * The ring brings TYPE, STREAM and EVENT records in the order of time, then END. Whoever writes to
  * it is trusted: it is pythiatop.

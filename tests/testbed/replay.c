@@ -340,14 +340,14 @@ static void add64(unsigned char *at, uint64_t by)
 /*
  * Moves a packet to the next round. An event begins with the number of its class and its time, of
  * 64 bits each: a time within the packet, not before the last one, right behind a small number, is
- * that. (Nothing else of an event is a time since 1970 in nanoseconds; that the first and the last
- * time of the packet are found is checked.)
+ * that. (Nothing else of an event is a time since 1970 in nanoseconds; that the first one found is
+ * the packet's is checked.)
  */
 static void move_packet(const struct replay *replay, const struct stream *stream)
 {
 	unsigned char *packet = stream->bytes + stream->at;
 	struct packet_head head;
-	uint64_t by_ns = round_ns(replay), at_ns;
+	uint64_t by_ns = round_ns(replay), at_ns, first_ns = 0;
 
 	if (!packet_at(stream, &head)) {
 		return;
@@ -357,6 +357,7 @@ static void move_packet(const struct replay *replay, const struct stream *stream
 		uint64_t ns = get64(packet + i);
 
 		if (ns >= at_ns && ns <= head.end_ns && get64(packet + i - 8) < EVENT_IDS_MAX) {
+			first_ns = first_ns ? first_ns : ns;
 			at_ns = ns;
 			add64(packet + i, by_ns);
 			i += 8;
@@ -364,7 +365,7 @@ static void move_packet(const struct replay *replay, const struct stream *stream
 			i++;
 		}
 	}
-	if (at_ns != head.end_ns) {
+	if (first_ns != head.begin_ns) {
 		die("a packet's events are not as pythiatop --dump writes them");
 	}
 	add64(packet + offsetof(struct packet_head, begin_ns), by_ns);
