@@ -365,6 +365,15 @@ bool intake_arm(struct intake *intake)
 	return nothing;
 }
 
+void intake_rest(struct intake *intake, uint64_t until_ns)
+{
+	for (uint32_t i = 0; i < intake->n; i++) {
+		if (intake->sources[i]->running && intake->sources[i]->role == ROLE_SESSION) {
+			ring_rest_until(intake->sources[i]->child.ring, until_ns);
+		}
+	}
+}
+
 int intake_fd(const struct intake *intake)
 {
 	return intake->epoll_fd;

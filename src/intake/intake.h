@@ -53,6 +53,11 @@ bool intake_step(struct intake *intake, uint32_t budget, uint64_t mono_ns);
 
 /* Asks to be woken by the sources. False: something came meanwhile, step instead. */
 bool intake_arm(struct intake *intake);
+/*
+ * Nobody will look at what live sessions bring before `until_ns` (CLOCK_MONOTONIC; 0: at any time):
+ * their readers ask for it no sooner. A recording is read as it was.
+ */
+void intake_rest(struct intake *intake, uint64_t until_ns);
 int intake_fd(const struct intake *intake);
 uint64_t intake_deadline(const struct intake *intake);
 

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MEMORY_MAGIC   0x70797269u
@@ -30,9 +31,10 @@ struct ring_header {
 	int32_t reader_pid, maker_pid;
 	_Atomic uint32_t reader_gone;
 	_Alignas(64) _Atomic uint64_t head; /* of the writer: published up to here */
-	_Atomic uint32_t writer_waits;
+	_Atomic uint32_t writer_waits, writer_naps;
 	_Alignas(64) _Atomic uint64_t tail; /* of the reader: read and given back up to here */
 	_Atomic uint32_t reader_waits;
+	_Atomic uint64_t rest_until_ns; /* of the reader: it will not look before */
 };
 
 _Static_assert(sizeof(struct ring_header) <= HEADER_BYTES, "the header is one page");
@@ -330,6 +332,56 @@ void ring_publish(struct ring *ring, uint64_t end)
 void ring_wake(struct ring *ring)
 {
 	wake(ring->fds.data_event);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* The flag and the instant as the flag and the position of wait_for_room(). */
+uint64_t ring_nap(struct ring *ring, uint64_t least_ns)
+{
+	uint64_t began_ns = now_ns(), at_ns = began_ns;
+
+	atomic_store(&ring->header->writer_naps, 1);
+	for (;;) {
+		struct pollfd sooner = {.fd = ring->fds.space_event, .events = POLLIN};
+		uint64_t until_ns = atomic_load(&ring->header->rest_until_ns), left_ns;
+		uint64_t slept_ns = at_ns - began_ns;
+		struct timespec timeout;
+
+		left_ns = slept_ns < least_ns ? least_ns - slept_ns : 0;
+		if (until_ns > at_ns && slept_ns < RING_MAX_REST_NS) {
+			uint64_t rest_ns = RING_MAX_REST_NS - slept_ns;
+
+			rest_ns = until_ns - at_ns < rest_ns ? until_ns - at_ns : rest_ns;
+			left_ns = rest_ns > left_ns ? rest_ns : left_ns;
+		}
+		if (left_ns == 0) {
+			break;
+		}
+		timeout = (struct timespec){.tv_sec = (time_t)(left_ns / 1000000000u),
+				.tv_nsec = (long)(left_ns % 1000000000u)};
+		if (ppoll(&sooner, 1, &timeout, NULL) > 0) {
+			drain(ring->fds.space_event);
+		}
+		at_ns = now_ns();
+	}
+	atomic_store(&ring->header->writer_naps, 0);
+	return at_ns - began_ns;
+}
+
+void ring_rest_until(struct ring *ring, uint64_t until_ns)
+{
+	uint64_t before_ns = atomic_exchange(&ring->header->rest_until_ns, until_ns);
+
+	if (until_ns < before_ns && atomic_load(&ring->header->writer_naps) != 0) {
+		wake(ring->fds.space_event);
+	}
 }
 
 static void give_back(struct ring *ring)

@@ -18,8 +18,10 @@
  * is a memfd: one page of header, then the data, which both sides map twice in a row, so that a
  * record never wraps. Two eventfds, inherited by the child as well, wake a waiting side.
  * When the ring is full the writer waits: nothing is ever lost here, and the lag shows.
+ * A writer that has to ask others for news rests while nobody would look at them:
+ * ring_rest_until().
  *
- * The format, version 1. All in the byte order of the machine; every record starts at a multiple
+ * The format, version 3. All in the byte order of the machine; every record starts at a multiple
  * of 8 with struct record and is a multiple of 8 long. Positions are counted in bytes for ever;
  * position p is at data[p % size].
  *
@@ -31,9 +33,10 @@
  * ends the source ("its reader process broke the ring's format").
  */
 
-#define RING_VERSION       2u
+#define RING_VERSION       3u
 #define RING_DEFAULT_BYTES (8u << 20)
-#define RING_MAX_RECORD    (1u << 20) /* bytes of one record; at most a quarter of the ring */
+#define RING_MAX_RECORD    (1u << 20)  /* bytes of one record; at most a quarter of the ring */
+#define RING_MAX_REST_NS   1000000000u /* a writer rests no longer at a time */
 
 enum record_kind {
 	RECORD_EVENT = 1,
@@ -170,12 +173,16 @@ size_t ring_bytes(const struct ring *ring);
  * waits while the ring is full; NULL once the reader is gone. Reserved bytes are invisible until
  * ring_publish(), which shows everything that lies before `end` (a position as of ring_position())
  * and wakes the reader if it is armed. ring_wake() wakes it in any case.
+ *
+ * ring_nap() sleeps `least_ns`, or longer where the reader will not look before a later instant,
+ * but at most RING_MAX_REST_NS then; it returns how long it slept, in ns.
  */
 void *ring_reserve(struct ring *ring, size_t size);
 uint64_t ring_position(const struct ring *ring); /* end of what is reserved */
 void *ring_at(const struct ring *ring, uint64_t position);
 void ring_publish(struct ring *ring, uint64_t end);
 void ring_wake(struct ring *ring);
+uint64_t ring_nap(struct ring *ring, uint64_t least_ns);
 
 /*
  * Reader. ring_peek() gives the first unread record, checked for size and alignment, or NULL if
@@ -184,12 +191,16 @@ void ring_wake(struct ring *ring);
  * ring_wait_fd() is readable when there is something to read; ring_arm() before poll() asks for
  * it, false if something came meanwhile. ring_hush() makes it unreadable, to be called before
  * ring_arm() or ring_peek(), when it was found so.
+ *
+ * ring_rest_until() tells that the reader will not look before `until_ns` (CLOCK_MONOTONIC; 0: it
+ * may look at any time). An earlier instant than the last one told wakes a writer that naps.
  */
 const struct record *ring_peek(struct ring *ring, bool *broken);
 void ring_next(struct ring *ring);
 int ring_wait_fd(const struct ring *ring);
 bool ring_arm(struct ring *ring);
 void ring_hush(struct ring *ring);
+void ring_rest_until(struct ring *ring, uint64_t until_ns);
 uint64_t ring_used(const struct ring *ring); /* bytes waiting to be read */
 
 /* A text of a record by its offset; NULL if it does not lie inside the record. */

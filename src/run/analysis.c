@@ -23,6 +23,7 @@
 #define SLOW_REFRESH_NS 1000000000u /* between snapshots that take long */
 /* A snapshot that nobody asked for waits this many times as long as the last one took to make. */
 #define REST_FACTOR   1000u
+#define AWAKE_NS      10000000000u /* so long after the last question nobody seems to be there */
 #define MAX_COMMANDS  16
 #define COMMAND_BYTES 1024
 
@@ -117,12 +118,14 @@ static void answer(struct analysis *analysis, const struct focus *focus)
 
 /*
  * How long the next snapshot may wait: what is on the screen then costs a tenth of a percent of a
- * CPU where it is made within a millisecond, and moves every second whatever it is.
+ * CPU where it is made within a millisecond, and moves every second whatever it is; no more often
+ * where nobody seems to be there, whose sources rest meanwhile.
  */
-static uint64_t rest_ns(uint64_t took_ns, bool changed)
+static uint64_t rest_ns(uint64_t took_ns, bool changed, bool rests)
 {
 	uint64_t least_ns = changed ? REFRESH_NS : IDLE_REFRESH_NS;
-	uint64_t rest = took_ns < SLOW_REFRESH_NS ? took_ns * REST_FACTOR : SLOW_REFRESH_NS;
+	uint64_t rest = !rests && took_ns < SLOW_REFRESH_NS ? took_ns * REST_FACTOR
+							    : SLOW_REFRESH_NS;
 
 	rest = rest < SLOW_REFRESH_NS ? rest : SLOW_REFRESH_NS;
 	return rest > least_ns ? rest : least_ns;
@@ -133,8 +136,8 @@ static void *analysis_main(void *context)
 	struct analysis *analysis = context;
 	struct pipeline *pipeline = analysis->pipeline;
 	struct orders orders = {0};
-	uint64_t answered_ns = 0, took_ns = 0, changes = 0;
-	bool asked = true, more;
+	uint64_t answered_ns = 0, took_ns = 0, changes = 0, asked_ns = 0;
+	bool asked = true, more, rests;
 
 	while (!atomic_load(&analysis->stop)) {
 		uint64_t now_ns, due_ns;
@@ -146,14 +149,18 @@ static void *analysis_main(void *context)
 		more = pipeline_step(pipeline);
 		pipeline_ended(pipeline);
 		now_ns = pipeline_now_ns();
-		due_ns = answered_ns + rest_ns(took_ns, pipeline_changes(pipeline) != changes);
+		asked_ns = asked ? now_ns : asked_ns;
+		rests = !more && now_ns - asked_ns >= AWAKE_NS && pipeline_is_calm(pipeline);
+		due_ns = answered_ns +
+			 rest_ns(took_ns, pipeline_changes(pipeline) != changes, rests);
 		if (asked || now_ns >= due_ns) {
 			changes = pipeline_changes(pipeline);
 			answer(analysis, &orders.focus);
 			answered_ns = pipeline_now_ns();
 			took_ns = answered_ns - now_ns;
-			due_ns = answered_ns + rest_ns(took_ns, true);
+			due_ns = answered_ns + rest_ns(took_ns, true, rests);
 		}
+		pipeline_rest(pipeline, rests ? due_ns : 0);
 		/* The bell is looked at every time; while events pour in, without waiting. */
 		asked = pipeline_wait(pipeline, more ? 0 : due_ns, analysis->asked_fd);
 	}

@@ -791,6 +791,11 @@ uint32_t conductor_poll_fds(const struct conductor *conductor, struct pollfd *fd
 	return control_hosts_poll_fds(conductor->hosts, fds, max);
 }
 
+bool conductor_is_calm(const struct conductor *conductor)
+{
+	return !conductor->playing.on && !conductor->watching.on;
+}
+
 uint64_t conductor_due_ns(const struct conductor *conductor)
 {
 	uint64_t due_ns = control_hosts_due_ns(conductor->hosts);

@@ -31,6 +31,9 @@
 #define NAP_NS      3000000u
 #define LIVE_NAP_NS 15000000u
 
+#define CALM_RECORDS 20000u    /* a second */
+#define REST_LEAD_NS 30000000u /* news is asked for this long before somebody looks */
+
 #define DUMP_LOOK_NS 100000000u /* between looks at how far a dump is */
 
 struct pipeline {
@@ -41,6 +44,10 @@ struct pipeline {
 	char program[PATH_MAX];
 	uint64_t fed;
 	bool busy; /* the last step fed something */
+	struct {
+		uint64_t fed, since_ns; /* of the second that is going on */
+		bool crowded;           /* more than CALM_RECORDS in the last one */
+	} pace;
 	bool finished;
 	uint64_t conducted; /* changes of steps and of the control of hosts */
 	uint64_t window_ns;
@@ -555,6 +562,26 @@ bool pipeline_wait(struct pipeline *pipeline, uint64_t deadline_ns, int fd)
 				&woken);
 	}
 	return asked;
+}
+
+bool pipeline_is_calm(struct pipeline *pipeline)
+{
+	uint64_t now_ns = pipeline_now_ns(), passed_ns = now_ns - pipeline->pace.since_ns;
+
+	if (passed_ns >= 1000000000u) {
+		pipeline->pace.crowded = (double)(pipeline->fed - pipeline->pace.fed) * 1e9 >
+					 (double)CALM_RECORDS * (double)passed_ns;
+		pipeline->pace.fed = pipeline->fed;
+		pipeline->pace.since_ns = now_ns;
+	}
+	return !pipeline->pace.crowded && pipeline->hold.status != HOLD_WAITS &&
+	       pipeline->dump_job.pid <= 0 &&
+	       (!pipeline->conductor || conductor_is_calm(pipeline->conductor));
+}
+
+void pipeline_rest(struct pipeline *pipeline, uint64_t until_ns)
+{
+	intake_rest(pipeline->intake, until_ns > REST_LEAD_NS ? until_ns - REST_LEAD_NS : 0);
 }
 
 bool pipeline_ended(struct pipeline *pipeline)

@@ -101,6 +101,15 @@ void pipeline_settle(struct pipeline *pipeline, uint64_t timeout_ns);
  */
 bool pipeline_wait(struct pipeline *pipeline, uint64_t deadline_ns, int fd);
 
+/* Little comes, and nothing is being dumped, waited for, or enabled and watched. */
+bool pipeline_is_calm(struct pipeline *pipeline);
+
+/*
+ * No answer is asked for before `until_ns` (CLOCK_MONOTONIC; 0: one may be at any time): the
+ * readers of live sessions rest, a second at most, and bring what there is shortly before.
+ */
+void pipeline_rest(struct pipeline *pipeline, uint64_t until_ns);
+
 /* A snapshot that answers the focus. NULL if out of memory. Free with snapshot_destroy(). */
 struct snapshot *pipeline_answer(struct pipeline *pipeline, const struct focus *focus);
 

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "graph.h"
@@ -186,19 +185,18 @@ static bt_value *make_parameters(const char *url)
 }
 
 /*
- * Nothing to read now: everything that is final goes out, then a short sleep. Now and then the
+ * Nothing to read now: everything that is final goes out, then a short sleep, longer where nobody
+ * would look at what comes. Now and then the
  * state is told again, so that the console can tell an idle session from a reader that hangs.
  */
 static bool nap(struct live *live, const struct graph *graph, const struct traces *traces)
 {
 	uint64_t latest_ns = reader_latest_ns(graph_reader(graph));
 	uint64_t spread_ns = traces_clock_spread(traces);
-	struct timespec pause = {.tv_nsec = (long)live->nap_ns};
 
 	/* All streams have been asked: what may still come is later than what has come. */
 	outlet_flush(live->outlet, latest_ns > spread_ns ? latest_ns - spread_ns : 0);
-	nanosleep(&pause, NULL);
-	live->napped_ns += live->nap_ns;
+	live->napped_ns += outlet_nap(live->outlet, live->nap_ns);
 	if (live->napped_ns < SIGN_OF_LIFE_NS) {
 		return true;
 	}

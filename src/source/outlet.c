@@ -279,6 +279,11 @@ void outlet_flush_all(struct outlet *outlet)
 	outlet_flush(outlet, UINT64_MAX);
 }
 
+uint64_t outlet_nap(struct outlet *outlet, uint64_t least_ns)
+{
+	return ring_nap(outlet->ring, least_ns);
+}
+
 bool outlet_state(struct outlet *outlet, enum source_state state, const char *text)
 {
 	size_t length = strnlen(text, STATE_TEXT_MAX);

@@ -52,6 +52,8 @@ void outlet_flush(struct outlet *outlet, uint64_t ts_ns);
 
 /* Lets go of everything. */
 void outlet_flush_all(struct outlet *outlet);
+/* Sleeps as ring_nap() does. */
+uint64_t outlet_nap(struct outlet *outlet, uint64_t least_ns);
 
 /* Records that had to be given a later time, so as not to go back. */
 uint64_t outlet_bent(const struct outlet *outlet);

@@ -5,7 +5,7 @@
 # analysis thread, and the pythiatop-source processes) may take 1.2 % of a CPU, and memory may move by
 # 5 % once twice the window has passed, which is what is kept, and the recording of 13 s has gone round
 # once more: what a window of it holds differs by a quarter. The console runs in a terminal of its own
-# (tmux), with the state of the systems on its screen; nobody types.
+# (tmux), with the state of the systems on its screen; nobody types, so that its readers rest.
 #
 # What the screen's thread takes is told, too, and so is how often each sleeps: an idle console should.
 #

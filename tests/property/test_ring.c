@@ -279,6 +279,64 @@ static void test_texts_stay_inside_their_record(void **state)
 	assert_null(record_text(&whole.record, 8));
 }
 
+struct napper {
+	struct ring *ring;
+	uint64_t slept_ns;
+};
+
+static void *nap_main(void *context)
+{
+	struct napper *napper = context;
+
+	napper->slept_ns = ring_nap(napper->ring, 1000000);
+	return NULL;
+}
+
+static uint64_t in_ms(uint64_t ms)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + ms * 1000000u;
+}
+
+/* As long as it wants, or as the reader lets it; not beyond the bound; and not once it is wanted.
+ */
+static void test_a_writer_rests_while_nobody_looks(void **state)
+{
+	struct ring *ring = ring_create(SMALL_RING);
+	struct ring_fds fds = ring_fds(ring);
+	struct napper napper = {.ring = ring_attach(&fds)};
+	uint64_t slept_ns, until_ns;
+	pthread_t thread;
+
+	(void)state;
+	slept_ns = ring_nap(napper.ring, 3000000);
+	assert_in_range(slept_ns, 3000000, RING_MAX_REST_NS - 1);
+
+	until_ns = in_ms(60);
+	ring_rest_until(ring, until_ns);
+	ring_nap(napper.ring, 1000000);
+	assert_true(in_ms(0) >= until_ns);
+
+	/* Woken long before: by a first instant, then by another one. */
+	for (int round = 0; round < 2; round++) {
+		ring_rest_until(ring, in_ms(3600000));
+		assert_int_equal(pthread_create(&thread, NULL, nap_main, &napper), 0);
+		usleep(30000);
+		ring_rest_until(ring, round == 0 ? 0 : in_ms(1));
+		pthread_join(thread, NULL);
+		assert_in_range(napper.slept_ns, 1000000, RING_MAX_REST_NS - 1);
+	}
+
+	ring_rest_until(ring, UINT64_MAX);
+	slept_ns = ring_nap(napper.ring, 1000000);
+	assert_true(slept_ns >= RING_MAX_REST_NS);
+	assert_true(in_ms(0) > until_ns + RING_MAX_REST_NS);
+	ring_destroy(napper.ring);
+	ring_destroy(ring);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -288,6 +346,7 @@ int main(void)
 			cmocka_unit_test(test_what_cannot_ever_fit_is_refused),
 			cmocka_unit_test(test_a_broken_writer_is_found_out),
 			cmocka_unit_test(test_memory_cannot_be_cut_off),
+			cmocka_unit_test(test_a_writer_rests_while_nobody_looks),
 			cmocka_unit_test(test_texts_stay_inside_their_record),
 	};
 
