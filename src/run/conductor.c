@@ -18,6 +18,7 @@
 
 #define NS_PER_S      UINT64_C(1000000000)
 #define OFFERS_NS     (30 * NS_PER_S) /* between looks at what a host offers */
+#define CALM_NS       (60 * NS_PER_S) /* after the last order nobody waits for what comes of it */
 #define RETRY_NS      (5 * NS_PER_S)
 #define LOOK_NS       (3 * NS_PER_S)  /* between looks whether our session is still there */
 #define LOOK_LIMIT_NS (6 * NS_PER_S)  /* of one: a stopped application holds it up for 5 s */
@@ -65,6 +66,7 @@ struct conductor {
 	struct player players[MAX_HOSTS];
 	enum step_mode mode;
 	struct playing playing;
+	uint64_t ordered_ns; /* when the last order was given; 0: none was */
 	struct watching watching;
 	struct sight sight; /* of the step that is watched */
 	struct dry_run dry_run;
@@ -623,6 +625,7 @@ static void play(struct conductor *conductor, uint64_t now_ns)
 	if (!order) {
 		return;
 	}
+	conductor->ordered_ns = now_ns;
 	decisions_order(conductor->decisions, order);
 	conductor->playing = (struct playing){.on = true,
 			.undo = order->undo,
@@ -791,9 +794,10 @@ uint32_t conductor_poll_fds(const struct conductor *conductor, struct pollfd *fd
 	return control_hosts_poll_fds(conductor->hosts, fds, max);
 }
 
-bool conductor_is_calm(const struct conductor *conductor)
+bool conductor_is_calm(const struct conductor *conductor, uint64_t now_ns)
 {
-	return !conductor->playing.on && !conductor->watching.on;
+	return !conductor->playing.on && !conductor->watching.on &&
+	       (conductor->ordered_ns == 0 || now_ns - conductor->ordered_ns >= CALM_NS);
 }
 
 uint64_t conductor_due_ns(const struct conductor *conductor)

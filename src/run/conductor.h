@@ -72,8 +72,8 @@ void conductor_see_first(struct conductor *conductor, uint64_t event_ns);
 void conductor_see_profile(struct conductor *conductor, const char *file);
 
 uint32_t conductor_poll_fds(const struct conductor *conductor, struct pollfd *fds, uint32_t max);
-/* No order is under way, and no step is watched. */
-bool conductor_is_calm(const struct conductor *conductor);
+/* No order is under way, or was within the last minute, and no step is watched. */
+bool conductor_is_calm(const struct conductor *conductor, uint64_t now_ns);
 uint64_t conductor_due_ns(const struct conductor *conductor);
 /* True: something changed that a screen would show. */
 bool conductor_step(struct conductor *conductor, uint64_t now_ns);

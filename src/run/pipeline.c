@@ -576,7 +576,7 @@ bool pipeline_is_calm(struct pipeline *pipeline)
 	}
 	return !pipeline->pace.crowded && pipeline->hold.status != HOLD_WAITS &&
 	       pipeline->dump_job.pid <= 0 &&
-	       (!pipeline->conductor || conductor_is_calm(pipeline->conductor));
+	       (!pipeline->conductor || conductor_is_calm(pipeline->conductor, now_ns));
 }
 
 void pipeline_rest(struct pipeline *pipeline, uint64_t until_ns)

@@ -101,7 +101,7 @@ void pipeline_settle(struct pipeline *pipeline, uint64_t timeout_ns);
  */
 bool pipeline_wait(struct pipeline *pipeline, uint64_t deadline_ns, int fd);
 
-/* Little comes, and nothing is being dumped, waited for, or enabled and watched. */
+/* Little comes, nothing is being dumped or waited for, and no step was taken within a minute. */
 bool pipeline_is_calm(struct pipeline *pipeline);
 
 /*
