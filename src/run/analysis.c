@@ -124,9 +124,11 @@ static void answer(struct analysis *analysis, const struct focus *focus)
 static uint64_t rest_ns(uint64_t took_ns, bool changed, bool rests)
 {
 	uint64_t least_ns = changed ? REFRESH_NS : IDLE_REFRESH_NS;
-	uint64_t rest = !rests && took_ns < SLOW_REFRESH_NS ? took_ns * REST_FACTOR
-							    : SLOW_REFRESH_NS;
+	uint64_t rest = took_ns < SLOW_REFRESH_NS ? took_ns * REST_FACTOR : SLOW_REFRESH_NS;
 
+	if (rests) {
+		return SLOW_REFRESH_NS;
+	}
 	rest = rest < SLOW_REFRESH_NS ? rest : SLOW_REFRESH_NS;
 	return rest > least_ns ? rest : least_ns;
 }
@@ -150,7 +152,8 @@ static void *analysis_main(void *context)
 		pipeline_ended(pipeline);
 		now_ns = pipeline_now_ns();
 		asked_ns = asked ? now_ns : asked_ns;
-		rests = !more && now_ns - asked_ns >= AWAKE_NS && pipeline_is_calm(pipeline);
+		rests = pipeline_is_calm(pipeline, now_ns) && !more &&
+			now_ns - asked_ns >= AWAKE_NS;
 		due_ns = answered_ns +
 			 rest_ns(took_ns, pipeline_changes(pipeline) != changes, rests);
 		if (asked || now_ns >= due_ns) {

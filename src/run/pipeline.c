@@ -332,7 +332,7 @@ static bool own_is_lost(void *context, const char *host, const char *session)
 
 bool pipeline_save_profile(struct pipeline *pipeline, const char *path)
 {
-	const struct profile *profile = engine_profile(pipeline_engine(pipeline));
+	const struct profile *profile = engine_profile(pipeline->engine);
 	struct new_file file;
 	bool written;
 
@@ -564,9 +564,9 @@ bool pipeline_wait(struct pipeline *pipeline, uint64_t deadline_ns, int fd)
 	return asked;
 }
 
-bool pipeline_is_calm(struct pipeline *pipeline)
+bool pipeline_is_calm(struct pipeline *pipeline, uint64_t now_ns)
 {
-	uint64_t now_ns = pipeline_now_ns(), passed_ns = now_ns - pipeline->pace.since_ns;
+	uint64_t passed_ns = now_ns - pipeline->pace.since_ns;
 
 	if (passed_ns >= 1000000000u) {
 		pipeline->pace.crowded = (double)(pipeline->fed - pipeline->pace.fed) * 1e9 >

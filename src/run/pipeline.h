@@ -101,8 +101,11 @@ void pipeline_settle(struct pipeline *pipeline, uint64_t timeout_ns);
  */
 bool pipeline_wait(struct pipeline *pipeline, uint64_t deadline_ns, int fd);
 
-/* Little comes, nothing is being dumped or waited for, and no step was taken within a minute. */
-bool pipeline_is_calm(struct pipeline *pipeline);
+/*
+ * Little comes, nothing is being dumped or waited for, and no step was taken within a minute. To be
+ * asked after each step, or else what comes is of longer than the last second.
+ */
+bool pipeline_is_calm(struct pipeline *pipeline, uint64_t now_ns);
 
 /*
  * No answer is asked for before `until_ns` (CLOCK_MONOTONIC; 0: one may be at any time): the

@@ -186,8 +186,8 @@ static bt_value *make_parameters(const char *url)
 
 /*
  * Nothing to read now: everything that is final goes out, then a short sleep, longer where nobody
- * would look at what comes. Now and then the
- * state is told again, so that the console can tell an idle session from a reader that hangs.
+ * would look at what comes. Now and then the state is told again, so that the console can tell an
+ * idle session from a reader that hangs.
  */
 static bool nap(struct live *live, const struct graph *graph, const struct traces *traces)
 {
