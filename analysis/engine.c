@@ -803,7 +803,12 @@ void engine_calibrate(struct engine *engine, const char *host, double event_ns)
 
 void engine_host_gone(struct engine *engine, const char *host)
 {
-	pythia_host_gone(engine->loop.pythia, host, engine->now_ns);
+	loop_host_gone(&engine->loop, host, engine->now_ns);
+}
+
+void engine_silent(struct engine *engine, const char *host, bool is)
+{
+	loop_silent(&engine->loop, host, is, engine->now_ns);
 }
 
 const struct step_order *engine_next_order(struct engine *engine)

@@ -534,10 +534,36 @@ static bool touches(void *context, uint32_t type, uint64_t hosts)
 	return pythia_touches_type(touched->pythia, type);
 }
 
-void loop_order_done(struct loop *loop, const struct step_outcome *outcome)
+/* What is recorded has changed. */
+static void begin_epoch(struct loop *loop, uint64_t answered_ns)
 {
 	const struct registry *registry = loop->host.registry;
 	struct touched touched = {.pythia = loop->pythia};
+
+	for (uint32_t i = 0; i < registry->n_hosts; i++) {
+		bool is = pythia_touches_host(loop->pythia, registry->hosts[i].name);
+
+		touched.hosts |= is ? REQUEST_HOST(i) : 0;
+	}
+	loop->host.begin_epoch(loop->host.context, answered_ns, touches, &touched);
+}
+
+void loop_host_gone(struct loop *loop, const char *host, uint64_t now_ns)
+{
+	if (pythia_host_gone(loop->pythia, host, now_ns)) {
+		begin_epoch(loop, 0);
+	}
+}
+
+void loop_silent(struct loop *loop, const char *host, bool is, uint64_t now_ns)
+{
+	if (pythia_silent(loop->pythia, host, is, now_ns)) {
+		begin_epoch(loop, 0);
+	}
+}
+
+void loop_order_done(struct loop *loop, const struct step_outcome *outcome)
+{
 	struct snapshot *before = NULL;
 
 	if (pythia_will_learn(loop->pythia, outcome->step)) {
@@ -548,15 +574,9 @@ void loop_order_done(struct loop *loop, const struct step_outcome *outcome)
 		pythia_before_learning(loop->pythia, &before->groups);
 	}
 	snapshot_destroy(before);
-	if (!pythia_order_done(loop->pythia, outcome, loop->now_ns)) {
-		return;
+	if (pythia_order_done(loop->pythia, outcome, loop->now_ns)) {
+		begin_epoch(loop, outcome->answered_ns);
 	}
-	for (uint32_t i = 0; i < registry->n_hosts; i++) {
-		bool is = pythia_touches_host(loop->pythia, registry->hosts[i].name);
-
-		touched.hosts |= is ? REQUEST_HOST(i) : 0;
-	}
-	loop->host.begin_epoch(loop->host.context, outcome->answered_ns, touches, &touched);
 }
 
 void loop_watch_over(struct loop *loop, const struct step_watch *watch)

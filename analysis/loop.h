@@ -28,7 +28,8 @@ struct loop_host {
 	struct groups *groups; /* what is in an edge's time, and their key-values */
 	/* Answers a focus as of now; false: not now. */
 	bool (*fill)(void *context, const struct focus *focus, struct snapshot *snapshot);
-	/* Begins one of the groups that `touches` says yes to; the hosts answered at that time. */
+	/* Begins one of the groups that `touches` says yes to; the hosts answered at that time (0:
+	 * now). */
 	void (*begin_epoch)(void *context, uint64_t answered_ns,
 			bool (*touches)(void *context, uint32_t type, uint64_t hosts),
 			void *touched);
@@ -104,6 +105,8 @@ enum status loop_offer(
 enum status loop_propose(
 		struct loop *loop, uint32_t context, bool enable, char *error, size_t size);
 void loop_order_done(struct loop *loop, const struct step_outcome *outcome);
+void loop_host_gone(struct loop *loop, const char *host, uint64_t now_ns);
+void loop_silent(struct loop *loop, const char *host, bool is, uint64_t now_ns);
 void loop_watch_over(struct loop *loop, const struct step_watch *watch);
 /* Takes what is recorded now for all there is. */
 void loop_learn(struct loop *loop);

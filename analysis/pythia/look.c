@@ -393,13 +393,19 @@ static void forget_silent(struct pythia *pythia)
 	}
 }
 
+/* Requests seem to lack what steps enabled where its events are only late. */
+static bool is_blind(const struct pythia *pythia)
+{
+	return pythia->silent && pythia->now_ns < pythia->silent_ns + GONE_NS;
+}
+
 /*
  * What cannot be enabled just now is not beyond reach: a search that went on would end in the wrong
  * place. Without the host, if it does not come back.
  */
 static bool waits_for_host(const struct pythia *pythia)
 {
-	return pythia->gone && pythia->now_ns < pythia->gone_ns + GONE_NS;
+	return (pythia->gone && pythia->now_ns < pythia->gone_ns + GONE_NS) || is_blind(pythia);
 }
 
 static void say_lacks(struct pythia *pythia)
@@ -410,7 +416,11 @@ static void say_lacks(struct pythia *pythia)
 	for (uint32_t i = 0; i < pythia->points.n; i++) {
 		offered += pythia->points.items[i].offered != 0;
 	}
-	if (waits_for_host(pythia)) {
+	if (is_blind(pythia)) {
+		snprintf(pythia->lacks, sizeof(pythia->lacks),
+				"the events that steps enabled do not come from a host: the search "
+				"waits for them, at most a minute");
+	} else if (waits_for_host(pythia)) {
 		snprintf(pythia->lacks, sizeof(pythia->lacks),
 				"control of a host is lost: the search waits for it, at most a "
 				"minute");

@@ -306,27 +306,9 @@ void pythia_undo_all(struct pythia *pythia, enum step_by by, uint64_t now_ns)
 	pythia->mode = MODE_OBSERVE;
 }
 
-void pythia_host_gone(struct pythia *pythia, const char *host, uint64_t now_ns)
-{
-	uint64_t bit = points_host(&pythia->points, host);
-
-	for (uint32_t i = 0; i < pythia->points.n; i++) {
-		point_undo(&pythia->points.items[i], bit, now_ns);
-	}
-	for (uint32_t i = 0; i < pythia->steps.n; i++) {
-		step_host_gone(&pythia->steps.items[i], bit, host, now_ns);
-	}
-	pythia->gone |= bit;
-	pythia->gone_ns = now_ns;
-}
-
-const struct step_order *pythia_next_order(struct pythia *pythia)
-{
-	return steps_next_order(&pythia->steps, &pythia->points);
-}
-
-/* Out of memory, nothing is known of the points: they may be anywhere. */
-static void note_touched(struct pythia *pythia, const struct step *step)
+/* Nothing is, to begin with. Out of memory, nothing is known of the points: they may be anywhere.
+ */
+static void forget_touched(struct pythia *pythia)
 {
 	bool *points = realloc(pythia->touched_points, pythia->points.n + 1);
 
@@ -336,15 +318,61 @@ static void note_touched(struct pythia *pythia, const struct step *step)
 	if (points) {
 		memset(points, 0, pythia->points.n);
 	}
-	for (uint32_t i = 0; i < step->n_parts; i++) {
-		if (step->parts[i].left_out) {
-			continue;
-		}
-		pythia->touched_hosts |= step->parts[i].hosts;
-		if (points) {
-			points[step->parts[i].point] = true;
+}
+
+static void note_touched(struct pythia *pythia, uint32_t point, uint64_t hosts)
+{
+	pythia->touched_hosts |= hosts;
+	if (point < pythia->n_touched) {
+		pythia->touched_points[point] = true;
+	}
+}
+
+/* All that steps enabled there. */
+static bool note_host(struct pythia *pythia, uint64_t bit)
+{
+	forget_touched(pythia);
+	for (uint32_t i = 0; i < pythia->points.n; i++) {
+		if (pythia->points.items[i].ours & bit) {
+			note_touched(pythia, i, bit);
 		}
 	}
+	return pythia->touched_hosts != 0;
+}
+
+bool pythia_silent(struct pythia *pythia, const char *host, bool is, uint64_t now_ns)
+{
+	uint64_t bit = points_host(&pythia->points, host);
+
+	if (is) {
+		pythia->silent |= bit;
+		pythia->silent_ns = now_ns;
+		return false;
+	}
+	pythia->silent &= ~bit;
+	return note_host(pythia, bit);
+}
+
+bool pythia_host_gone(struct pythia *pythia, const char *host, uint64_t now_ns)
+{
+	uint64_t bit = points_host(&pythia->points, host);
+	bool touched = note_host(pythia, bit);
+
+	for (uint32_t i = 0; i < pythia->points.n; i++) {
+		point_undo(&pythia->points.items[i], bit, now_ns);
+	}
+	for (uint32_t i = 0; i < pythia->steps.n; i++) {
+		step_host_gone(&pythia->steps.items[i], bit, host, now_ns);
+	}
+	pythia->silent &= ~bit;
+	pythia->gone |= bit;
+	pythia->gone_ns = now_ns;
+	return touched;
+}
+
+const struct step_order *pythia_next_order(struct pythia *pythia)
+{
+	return steps_next_order(&pythia->steps, &pythia->points);
 }
 
 bool pythia_touches_host(const struct pythia *pythia, const char *host)
@@ -391,7 +419,12 @@ bool pythia_order_done(struct pythia *pythia, const struct step_outcome *outcome
 	if (!step) {
 		return false;
 	}
-	note_touched(pythia, step);
+	forget_touched(pythia);
+	for (uint32_t i = 0; i < step->n_parts; i++) {
+		if (!step->parts[i].left_out) {
+			note_touched(pythia, step->parts[i].point, step->parts[i].hosts);
+		}
+	}
 	finding = finding_of(pythia, step->group_id, false, 0);
 	if (finding && outcome->undo) {
 		finding_note(finding, "step %u undone: %s", step->id, step->effect);

@@ -176,16 +176,22 @@ enum status pythia_propose(struct pythia *pythia, const char *provider, const ch
 		bool enable, uint64_t now_ns, char *error, size_t size);
 void pythia_undo_all(struct pythia *pythia, enum step_by by, uint64_t now_ns);
 
-/* What steps did on a host is undone: its helper has ended. */
-void pythia_host_gone(struct pythia *pythia, const char *host, uint64_t now_ns);
+/*
+ * Events of our session there are not seen for now, or are again: see engine_silent(). True: as for
+ * pythia_order_done().
+ */
+bool pythia_silent(struct pythia *pythia, const char *host, bool is, uint64_t now_ns);
+/* What steps did on a host is undone: its helper has ended. True: as for pythia_order_done(). */
+bool pythia_host_gone(struct pythia *pythia, const char *host, uint64_t now_ns);
 
 const struct step_order *pythia_next_order(struct pythia *pythia);
 /* True: what is recorded has changed: a new epoch begins of the groups that are touched. */
 bool pythia_order_done(struct pythia *pythia, const struct step_outcome *outcome, uint64_t now_ns);
 /*
- * Of the order that was done last: it was about that host; its points may lie in requests of that
- * type (interned). Where points stand is known of types whose requests were seen with all on; in
- * requests of another type, and where a point was never seen, they may.
+ * Of the order that was done last, or the host that went or is seen again: it was about that host;
+ * its points may lie in requests of that type (interned). Where points stand is known of types
+ * whose requests were seen with all on; in requests of another type, and where a point was never
+ * seen, they may.
  */
 bool pythia_touches_host(const struct pythia *pythia, const char *host);
 bool pythia_touches_type(const struct pythia *pythia, uint32_t type);

@@ -257,6 +257,13 @@ void engine_undo_all(struct engine *engine, enum step_by by);
  */
 void engine_host_gone(struct engine *engine, const char *host);
 
+/*
+ * Our session on a host is silent, and the others went on without it: its events in between are
+ * lost, or late. Until it is seen again, at most for a minute, the search waits, for requests seem
+ * to lack what steps enabled; then it looks at requests from then on.
+ */
+void engine_silent(struct engine *engine, const char *host, bool is);
+
 /* The next order, each once; borrowed until the next call on the engine. NULL: none. */
 const struct step_order *engine_next_order(struct engine *engine);
 void engine_order_done(struct engine *engine, const struct step_outcome *outcome);

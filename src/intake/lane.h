@@ -37,6 +37,11 @@ struct intake_sink {
 	void (*advance)(void *context, uint64_t ts_ns);
 	/* Before the first event by a clock: what it is taken to be off the epoch. May be NULL. */
 	void (*see_clock)(void *context, const uint8_t *uuid, int64_t offset_ns);
+	/*
+	 * The others go on without a live session, or wait for it again: its events in between are
+	 * late, or never come. May be told again without need. May be NULL.
+	 */
+	void (*silent)(void *context, uint32_t session, bool is);
 };
 
 /* A (host, session, domain, channel, CPU) that events came from. Texts are owned by the lane. */

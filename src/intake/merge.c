@@ -22,6 +22,7 @@ struct merge {
 	struct clock_entry *clocks;
 	uint32_t n_clocks, max_clocks;
 	uint64_t now_ns;
+	uint64_t moved_ns; /* when it last did; CLOCK_MONOTONIC */
 };
 
 struct merge *merge_create(const struct intake_sink *sink)
@@ -307,12 +308,20 @@ enum status merge_join(struct merge *merge, struct lane *lane, uint64_t mono_ns)
 	return STATUS_OK;
 }
 
+static void tell_silent(const struct merge *merge, const struct lane *lane, bool is)
+{
+	for (uint32_t i = 0; merge->sink->silent && i < lane->n_rows; i++) {
+		merge->sink->silent(merge->sink->context, lane->rows[i].session_id, is);
+	}
+}
+
 void merge_leave(struct merge *merge, struct lane *lane)
 {
 	if (!lane->joined) {
 		return;
 	}
 	if (lane->stalled) {
+		tell_silent(merge, lane, false);
 		merge->aside[lane->position] = merge->aside[--merge->n_aside];
 		merge->aside[lane->position]->position = lane->position;
 	} else {
@@ -328,6 +337,7 @@ static void set_aside(struct merge *merge, struct lane *lane)
 	lane->stalled = true;
 	lane->position = merge->n_aside;
 	merge->aside[merge->n_aside++] = lane;
+	tell_silent(merge, lane, true);
 }
 
 static void take_back(struct merge *merge, struct lane *lane, uint64_t mono_ns)
@@ -429,11 +439,32 @@ static void look_ahead_all(struct step *step)
 	}
 }
 
+/*
+ * Lanes that fell silent when everything did (a daemon of theirs was stopped, a network was cut)
+ * come back when everything does, but not in the same instant: they are waited for once more.
+ */
+static void wait_for_all(struct step *step)
+{
+	struct merge *merge = step->merge;
+	uint32_t i = 0;
+
+	while (i < merge->n_aside) {
+		struct lane *lane = merge->aside[i];
+
+		if (lane->timed &&
+				lane->silent_since_ns + 2 * lane->patience_ns >= merge->moved_ns) {
+			take_back(merge, lane, step->mono_ns);
+		} else {
+			i++;
+		}
+	}
+}
+
 /* What stalled lanes bring now: late, until one is up to date again. */
 static bool hear_stalled(struct step *step)
 {
 	struct merge *merge = step->merge;
-	bool more = false;
+	bool more = false, back = false;
 	uint32_t i = 0;
 
 	while (i < merge->n_aside) {
@@ -452,10 +483,14 @@ static bool hear_stalled(struct step *step)
 		if (lane->timed && lane->bound_ns >= merge->now_ns &&
 				(lane->head != LANE_NONE || lane->bound_ns > merge->now_ns)) {
 			take_back(merge, lane, step->mono_ns);
+			back = true;
 			continue;
 		}
 		more = more || status == LANE_MORE;
 		i++;
+	}
+	if (back) {
+		wait_for_all(step);
 	}
 	return more;
 }
@@ -467,10 +502,11 @@ static bool patience_is_over(const struct lane *lane, uint64_t mono_ns)
 }
 
 /* Event time moves to what every lane is past. */
-static void advance(struct merge *merge, uint64_t ts_ns)
+static void advance(struct merge *merge, uint64_t ts_ns, uint64_t mono_ns)
 {
 	if (ts_ns > merge->now_ns) {
 		merge->now_ns = ts_ns;
+		merge->moved_ns = mono_ns;
 		merge->sink->advance(merge->sink->context, ts_ns);
 	}
 }
@@ -484,6 +520,7 @@ static void run_first(struct step *step)
 	enum lane_status status;
 
 	seal_clock(merge, lane);
+	merge->moved_ns = step->mono_ns;
 	lane_emit(lane, &merge->now_ns);
 	step->budget--;
 	status = lane_run(lane, limit_ns, &merge->now_ns, &step->budget);
@@ -520,7 +557,7 @@ bool merge_step(struct merge *merge, uint32_t budget, uint64_t mono_ns, merge_le
 		}
 		/* Nothing earlier can come from anywhere, but this one may still bring it. */
 		if (first->timed) {
-			advance(merge, first->bound_ns);
+			advance(merge, first->bound_ns, mono_ns);
 		}
 		if (!patience_is_over(first, mono_ns)) {
 			return more;

@@ -17,7 +17,8 @@
  *
  * Recorded lanes are waited for without limit. A live one that is silent for longer than its
  * patience is set aside as stalled; what it brings for a time that is past counts as late, until it
- * has caught up.
+ * has caught up. Those that fell silent together are waited for together once one of them is back:
+ * for as long as their patience.
  *
  * Sessions of one machine that share a clock (equal UUID) measured its offset each for itself: all
  * use the offset of the lane that came first, or of the least one among those that begin together;

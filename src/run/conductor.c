@@ -33,6 +33,7 @@ struct player {
 	bool creating;
 	bool afresh;  /* creating was not tried since its helper came, or since it was lost */
 	bool looking; /* whether our session is still there */
+	bool silent;  /* our session: its events do not come */
 	bool missed;  /* by the last look; one may be in vain, if just then a call was ended */
 	uint64_t offers_ns, create_ns, look_ns; /* not before */
 	uint64_t created_ns;
@@ -148,6 +149,20 @@ void conductor_see_host(struct conductor *conductor, const char *host)
 			control_hosts_count(conductor->hosts) < MAX_HOSTS) {
 		control_hosts_add(conductor->hosts, host, "local", error, sizeof(error));
 	}
+}
+
+void conductor_see_silent(struct conductor *conductor, const struct session_desc *session, bool is)
+{
+	int at = control_hosts_find(conductor->hosts, session->host);
+	struct player *player = at >= 0 ? &conductor->players[at] : NULL;
+
+	if (!player || player->silent == is || strcmp(player->session, session->name) != 0) {
+		return;
+	}
+	player->silent = is;
+	decisions_at(conductor->decisions, engine_time(conductor->setup.engine));
+	decisions_silent(conductor->decisions, session->host, is);
+	engine_silent(conductor->setup.engine, session->host, is);
 }
 
 /* --- what hosts offer ------------------------------------------------------------------------ */
@@ -332,7 +347,7 @@ static void lose_session(struct conductor *conductor, int at, const char *why)
 	snprintf(player->complaint, sizeof(player->complaint), "%s", why);
 	snprintf(text, sizeof(text), "%s: our session is lost, and made again: %s", host.name, why);
 	conductor->setup.sources.say(conductor->setup.sources.context, text);
-	player->missed = false;
+	player->silent = player->missed = false;
 	player->afresh = true;
 	player->create_ns = 0;
 	player->creating = control_ask_destroy(conductor->hosts, at, 0, on_cleared, conductor) != 0;
@@ -758,8 +773,8 @@ static void undo_unseen(struct conductor *conductor)
 	char text[TEXT_BYTES], error[TEXT_BYTES];
 
 	snprintf(text, sizeof(text),
-			"step %u is undone: no events came for %u s, of any session; is the relay "
-			"daemon, or a session daemon, stopped or cut off?",
+			"step %u is undone: its events did not come for %u s; is the relay daemon, "
+			"or a session daemon, stopped or cut off?",
 			step, SIGHT_BLIND_S);
 	conductor->watching.on = false;
 	if (engine_decide(conductor->setup.engine, step, STEP_UNDO, STEP_BY_WATCH, error,
@@ -768,6 +783,16 @@ static void undo_unseen(struct conductor *conductor)
 		conductor->setup.sources.say(conductor->setup.sources.context, text);
 	}
 	conductor->changed = true;
+}
+
+static bool is_silent(const struct conductor *conductor)
+{
+	for (uint32_t i = 0; i < MAX_HOSTS; i++) {
+		if (conductor->players[i].silent) {
+			return true;
+		}
+	}
+	return false;
 }
 
 /* Watches by what is seen. */
@@ -779,7 +804,7 @@ static void tend_watch(struct conductor *conductor, uint64_t now_ns)
 	if (!conductor->watching.on) {
 		return;
 	}
-	sight_look(sight, now_ns, time_ns);
+	sight_look(sight, now_ns, time_ns, is_silent(conductor));
 	if (sight_is_lost(sight, now_ns, time_ns)) {
 		undo_unseen(conductor);
 	} else if (!sight_is_blind(sight, now_ns, time_ns)) {

@@ -65,6 +65,8 @@ const struct decisions *conductor_decisions(const struct conductor *conductor);
 bool conductor_add_host(struct conductor *conductor, const char *option, char *error, size_t size);
 /* Traces of a host have come: if it is this one, it can be controlled without an option. */
 void conductor_see_host(struct conductor *conductor, const char *host);
+/* A live session is silent, and nobody waits for it; or it is seen again. */
+void conductor_see_silent(struct conductor *conductor, const struct session_desc *session, bool is);
 /* For the decision log: a clock's first event comes; event time begins; a profile was learned from.
  */
 void conductor_see_clock(struct conductor *conductor, const uint8_t *uuid, int64_t offset_ns);

@@ -268,6 +268,11 @@ void decisions_host_gone(struct decisions *log, const char *host)
 	put(log, "host_gone", json_pack("{so}", "host", json_file_text(host)));
 }
 
+void decisions_silent(struct decisions *log, const char *host, bool is)
+{
+	put(log, "silent", json_pack("{so sb}", "host", json_file_text(host), "is", is));
+}
+
 void decisions_undo_all(struct decisions *log)
 {
 	put(log, "undo_all", NULL);

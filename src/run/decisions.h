@@ -17,12 +17,11 @@
  *   {"log":"pythiatop-decisions/1","at":WALL,"event_ns":N,"do":"mode","mode":"autopilot"}
  *   "offer" host, events [{name, kernel, fields}] - "budget" - "strategy" - "decide" step,
  * decision, by - "edit" step, part, keep - "propose" context, enable - "explain" group -
- * "host_gone" host - "undo_all" - "order" step, undo, events - "outcome" step, undo, ok, error,
- * answered_ns - "watch" step,
- * discarded, events_per_s, bytes_per_s - "calibrate" host, cpu_ns - "epoch" - "profile" file -
- * "clock" uuid (32 hex digits), offset_ns: what a host's clock was taken to be off the epoch -
- * "first": event time began with event_ns; and "begin" and "end" of a run, as a file may
- * hold several. run/replay.h reads it.
+ * "host_gone" host - "silent" host, is - "undo_all" - "order" step, undo, events - "outcome" step,
+ * undo, ok, error, answered_ns - "watch" step, discarded, events_per_s, bytes_per_s - "calibrate"
+ * host, cpu_ns - "epoch" - "profile" file - "clock" uuid (32 hex digits), offset_ns: what a host's
+ * clock was taken to be off the epoch - "first": event time began with event_ns; and "begin" and
+ * "end" of a run, as a file may hold several. run/replay.h reads it.
  *
  * Each line is written whole and at once. A line that cannot be written is lost, and said once by
  * decisions_close() or decisions_failed(). All calls may be made with NULL: no log is kept.
@@ -71,6 +70,7 @@ void decisions_propose(struct decisions *log, uint32_t context, bool enable);
 void decisions_explain(struct decisions *log, uint32_t group_id);
 void decisions_calibrate(struct decisions *log, const char *host, double event_ns);
 void decisions_host_gone(struct decisions *log, const char *host);
+void decisions_silent(struct decisions *log, const char *host, bool is);
 void decisions_undo_all(struct decisions *log);
 void decisions_epoch(struct decisions *log);
 void decisions_profile(struct decisions *log, const char *file);

@@ -177,6 +177,16 @@ static void sink_late(void *context, uint32_t session, uint64_t count)
 	engine_late(pipeline->engine, session, count);
 }
 
+static void sink_silent(void *context, uint32_t session, bool is)
+{
+	struct pipeline *pipeline = context;
+	const struct session_desc *desc = engine_session(pipeline->engine, session);
+
+	if (pipeline->conductor && desc) {
+		conductor_see_silent(pipeline->conductor, desc, is);
+	}
+}
+
 static void sink_advance(void *context, uint64_t ts_ns)
 {
 	struct pipeline *pipeline = context;
@@ -215,6 +225,7 @@ struct pipeline *pipeline_create(uint64_t window_ns, bool keep_events)
 			.late = sink_late,
 			.advance = sink_advance,
 			.see_clock = sink_see_clock,
+			.silent = sink_silent,
 	};
 	pipeline->window_ns = window_ns ? window_ns : UINT64_C(10000000000);
 	if (!paths_sibling("pythiatop-source", pipeline->program, sizeof(pipeline->program)) ||
@@ -240,6 +251,7 @@ void pipeline_destroy(struct pipeline *pipeline)
 	dump_job_stop(&pipeline->dump_job);
 	symbols_destroy(pipeline->symbols);
 	conductor_destroy(pipeline->conductor);
+	pipeline->conductor = NULL; /* sources that go are none of its concern any more */
 	replay_destroy(pipeline->replay);
 	rehearse_destroy(pipeline->rehearse);
 	intake_destroy(pipeline->intake);

@@ -55,6 +55,10 @@ struct input {
 		struct step_watch watch;
 		struct {
 			const char *host;
+			bool is;
+		} silent;
+		struct {
+			const char *host;
 			uint32_t n;
 		} offer;
 		struct {
@@ -448,6 +452,25 @@ static void give_host_gone(struct replay *replay, struct engine *engine, const s
 	engine_host_gone(engine, input->text);
 }
 
+static bool take_silent(const struct complaint *complaint, json_t *line, struct input *input)
+{
+	json_error_t error;
+	int is = 0;
+
+	if (json_unpack_ex(line, &error, JSON_STRICT, "{s:s, s:b}", "host", &input->silent.host,
+			    "is", &is) != 0) {
+		return complain(complaint, "%s", error.text);
+	}
+	input->silent.is = is;
+	return true;
+}
+
+static void give_silent(struct replay *replay, struct engine *engine, const struct input *input)
+{
+	(void)replay;
+	engine_silent(engine, input->silent.host, input->silent.is);
+}
+
 static void give_undo_all(struct replay *replay, struct engine *engine, const struct input *input)
 {
 	(void)replay;
@@ -674,6 +697,7 @@ static const struct verb verbs[] = {
 		{"explain", take_explain, give_explain},
 		{"calibrate", take_calibrate, give_calibrate},
 		{"host_gone", take_host, give_host_gone},
+		{"silent", take_silent, give_silent},
 		{"undo_all", take_none, give_undo_all},
 		{"epoch", take_none, give_epoch},
 		{"order", take_order, give_order},

@@ -16,8 +16,9 @@ static uint64_t passed_ns(const struct sight *sight, uint64_t now_ns)
 	return now_ns > sight->since_ns ? now_ns - sight->since_ns : 0;
 }
 
-void sight_look(struct sight *sight, uint64_t now_ns, uint64_t time_ns)
+void sight_look(struct sight *sight, uint64_t now_ns, uint64_t time_ns, bool silent)
 {
+	sight->silent = silent;
 	if (!sight->time_ns && time_ns) {
 		sight->time_ns = time_ns - passed_ns(sight, now_ns);
 	}
@@ -34,7 +35,8 @@ bool sight_is_blind(const struct sight *sight, uint64_t now_ns, uint64_t time_ns
 {
 	uint64_t watch_ns = sight->watch_s * NS_PER_S;
 
-	return passed_ns(sight, now_ns) >= watch_ns && time_ns - sight->time_ns < watch_ns / 2;
+	return passed_ns(sight, now_ns) >= watch_ns &&
+	       (sight->silent || time_ns - sight->time_ns < watch_ns / 2);
 }
 
 bool sight_is_lost(const struct sight *sight, uint64_t now_ns, uint64_t time_ns)

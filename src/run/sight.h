@@ -16,6 +16,7 @@ struct sight {
 	uint32_t step, watch_s;
 	uint64_t since_ns; /* when it was made */
 	uint64_t time_ns;  /* event time then */
+	bool silent;       /* our session: time goes on, but what the step enabled does not come */
 };
 
 /* For so long a step may go unseen after it was made; then it is to be taken back. */
@@ -25,7 +26,7 @@ void sight_begin(struct sight *sight, uint32_t step, uint32_t watch_s, uint64_t 
 		uint64_t time_ns);
 
 /* To be told before it is asked: where no event had come before the step, the first one has now. */
-void sight_look(struct sight *sight, uint64_t now_ns, uint64_t time_ns);
+void sight_look(struct sight *sight, uint64_t now_ns, uint64_t time_ns, bool silent);
 
 /*
  * The clock to judge by, on the scale of now_ns: events that were held back come faster than they
@@ -33,7 +34,10 @@ void sight_look(struct sight *sight, uint64_t now_ns, uint64_t time_ns);
  */
 uint64_t sight_clock(const struct sight *sight, uint64_t now_ns, uint64_t time_ns);
 
-/* The step should be judged by now, and less than half of the time to watch it was seen so far. */
+/*
+ * The step should be judged by now, and less than half of the time to watch it was seen so far, or
+ * our session is silent.
+ */
 bool sight_is_blind(const struct sight *sight, uint64_t now_ns, uint64_t time_ns);
 
 /* And it was so for SIGHT_BLIND_S. */

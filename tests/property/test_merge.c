@@ -40,6 +40,7 @@ struct seen {
 	char hosts[64]; /* of the sessions, as they came */
 	uint32_t clocks;
 	int64_t clock_offset_ns; /* of the last one */
+	bool silent[8];          /* sessions */
 };
 
 static uint32_t on_type(void *context, const struct event_type *type)
@@ -122,6 +123,14 @@ static void on_clock(void *context, const uint8_t *uuid, int64_t offset_ns)
 	seen->clock_offset_ns = offset_ns;
 }
 
+static void on_silent(void *context, uint32_t session, bool is)
+{
+	struct seen *seen = context;
+
+	assert_true(session < seen->sessions);
+	seen->silent[session] = is;
+}
+
 static void make_sink(struct intake_sink *sink, struct seen *seen)
 {
 	memset(seen, 0, sizeof(*seen));
@@ -136,6 +145,7 @@ static void make_sink(struct intake_sink *sink, struct seen *seen)
 			.late = on_late,
 			.advance = on_advance,
 			.see_clock = on_clock,
+			.silent = on_silent,
 	};
 }
 
@@ -459,6 +469,8 @@ static void test_silent_live_source(void **state)
 	/* Patience ends: the others go on, and what it brings for the past is late. */
 	merge_step(merge, 1000, 4999, on_left, &left);
 	assert_true(silent.lane.stalled);
+	assert_true(seen.silent[silent.lane.rows[0].session_id]);
+	assert_false(seen.silent[talking.lane.rows[0].session_id]);
 	assert_int_equal(seen.n, 4);
 	put_event(&silent, 250, 0, 0, 5);
 	put_event(&silent, 260, 1, 1, 6);
@@ -477,6 +489,7 @@ static void test_silent_live_source(void **state)
 	merge_step(merge, 1000, 5001, on_left, &left);
 	merge_step(merge, 1000, 5001, on_left, &left);
 	assert_false(silent.lane.stalled);
+	assert_false(seen.silent[silent.lane.rows[0].session_id]);
 	assert_int_equal(seen.n, 5);
 	assert_int_equal(seen.value[4], 7);
 	put_end(&silent);
@@ -489,6 +502,77 @@ static void test_silent_live_source(void **state)
 	merge_destroy(merge);
 	close_writer(&talking);
 	close_writer(&silent);
+}
+
+/*
+ * Two sessions of one stopped daemon: whichever is back first, the other one's events are not late.
+ * One that has been silent for longer is not waited for.
+ */
+static void test_standstill(void **state)
+{
+	enum { FIRST, SECOND, GONE, N };
+	struct writer writers[N];
+	static struct seen seen;
+	struct intake_sink sink;
+	struct merge *merge;
+	uint32_t left = 0;
+
+	(void)state;
+	make_sink(&sink, &seen);
+	merge = merge_create(&sink);
+	for (uint32_t i = 0; i < N; i++) {
+		open_writer(&writers[i], &sink,
+				i == FIRST    ? "first"
+				: i == SECOND ? "second"
+					      : "z",
+				true);
+		write_head(&writers[i], i);
+		put_event(&writers[i], 100 + i, 0, 0, i);
+		publish(&writers[i]);
+		assert_int_equal(merge_join(merge, &writers[i].lane, 1000), STATUS_OK);
+	}
+	for (uint64_t ns = 1000; ns <= 20000; ns += 1000) {
+		put_watermark(&writers[FIRST], 1000 + ns);
+		put_watermark(&writers[SECOND], 1100 + ns);
+		publish(&writers[FIRST]);
+		publish(&writers[SECOND]);
+		merge_step(merge, 1000, ns, on_left, &left);
+	}
+	assert_true(writers[GONE].lane.stalled);
+	/* Nothing comes: one after the other is given up. */
+	merge_step(merge, 1000, 22000, on_left, &left);
+	merge_step(merge, 1000, 25000, on_left, &left);
+	for (uint32_t i = 0; i < N; i++) {
+		assert_true(writers[i].lane.stalled);
+		assert_true(seen.silent[writers[i].lane.rows[0].session_id]);
+	}
+
+	put_event(&writers[SECOND], 50000, 0, 0, 10);
+	put_event(&writers[SECOND], 60000, 0, 0, 11);
+	publish(&writers[SECOND]);
+	merge_step(merge, 1000, 90000, on_left, &left);
+	assert_int_equal(seen.n, 3);
+	put_event(&writers[FIRST], 40000, 0, 0, 12);
+	put_event(&writers[FIRST], 55000, 0, 0, 13);
+	publish(&writers[FIRST]);
+	merge_step(merge, 1000, 91000, on_left, &left);
+	assert_int_equal(seen.n, 6);
+	assert_int_equal(seen.value[3], 12);
+	assert_int_equal(seen.value[5], 13);
+	assert_false(seen.silent[writers[FIRST].lane.rows[0].session_id]);
+	assert_true(writers[GONE].lane.stalled);
+	/* As long as their patience, and no longer. */
+	merge_step(merge, 1000, 93000, on_left, &left);
+	assert_int_equal(seen.n, 7);
+	assert_int_equal(seen.late, 0);
+	for (uint32_t i = 0; i < N; i++) {
+		merge_leave(merge, &writers[i].lane);
+		assert_false(seen.silent[writers[i].lane.rows[0].session_id]);
+	}
+	merge_destroy(merge);
+	for (uint32_t i = 0; i < N; i++) {
+		close_writer(&writers[i]);
+	}
 }
 
 /* In the last rounds it is known before what the clock's offset is: less, and between the two. */
@@ -755,6 +839,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(test_any_split_and_timing),
 			cmocka_unit_test(test_silent_live_source),
+			cmocka_unit_test(test_standstill),
 			cmocka_unit_test(test_one_clock_for_equal_uuids),
 			cmocka_unit_test(test_clock_of_the_first),
 			cmocka_unit_test(test_impossible_time),

@@ -876,6 +876,50 @@ static void learns_in_vain_once(void **state)
 	names_destroy(names);
 }
 
+/* The second of the first order, where our session is silent until then (100: it stays so). */
+static uint32_t first_order(uint32_t silent_s)
+{
+	struct names *names = names_create(100000);
+	struct pythia *pythia = pythia_create(names);
+	struct service *service = test_malloc(sizeof(*service));
+	struct sight *sight = test_malloc(sizeof(*sight));
+	struct groups_view groups = {.n = 1};
+	uint32_t i;
+
+	make_service(service, 3, 100);
+	offer_all(pythia, service);
+	pythia_set_mode(pythia, MODE_AUTOPILOT, SECOND);
+	look_at(service, sight, 300, false);
+	sight->row.since_ns = 10 * SECOND;
+	groups.rows = &sight->row;
+	for (i = 0; i < 99 && !pythia_next_order(pythia); i++) {
+		uint64_t now_ns = (10 + i) * SECOND;
+
+		if (i == 0 || i == silent_s) {
+			/* Nothing is recorded by us so far: no epoch has to begin. */
+			assert_false(pythia_silent(pythia, "host", i < silent_s, now_ns));
+		}
+		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1, 40);
+		pythia_look(pythia, &(struct pythia_look){.now_ns = now_ns,
+						    .groups = &groups,
+						    .recent = &groups});
+	}
+	test_free(sight);
+	test_free(service);
+	pythia_destroy(pythia);
+	names_destroy(names);
+	return i;
+}
+
+/* Of requests that may lack what is recorded nothing is concluded: for a minute, and no longer. */
+static void what_is_not_seen_is_not_judged(void **state)
+{
+	(void)state;
+	assert_in_range(first_order(0), 0, 2);
+	assert_in_range(first_order(20), 20, 22);
+	assert_in_range(first_order(100), 60, 62);
+}
+
 static struct run diagnose_with_sites(const struct pythia_site *sites)
 {
 	struct names *names = names_create(100000);
@@ -956,6 +1000,7 @@ int main(void)
 			cmocka_unit_test(finds_what_slows_all),
 			cmocka_unit_test(survives_lost_control),
 			cmocka_unit_test(learns_in_vain_once),
+			cmocka_unit_test(what_is_not_seen_is_not_judged),
 			cmocka_unit_test(tells_what_was_rejected),
 			cmocka_unit_test(waits_anew_where_nobody_decides),
 			cmocka_unit_test(a_wide_norm_does_not_heal),

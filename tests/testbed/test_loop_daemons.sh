@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # kill -9 and SIGSTOP of the console and of what it stands on, each in the middle of a step: the
-# helper's two processes, the session daemon, the relay daemon, a traced process. The console says what is wrong
-# and what to do, goes on with the search once it can, and judges no step by what it could not
-# see; others' sessions are as before, and none of ours is left.
+# helper's two processes, the session daemon, the relay daemon, a traced process. The console says
+# what is wrong and what to do, goes on with the search once it can, and judges neither a step nor
+# the code by what it could not see; others' sessions are as before, and none of ours is left.
 #
 # Without LTTNG_NETWORK_SOCKET_TIMEOUT, so that a stopped relay daemon may hold the session daemon up.
 # Two consoles run side by side, beside daemons and a testbed of their own each. Two lanes are tests
@@ -63,6 +63,7 @@ timeout 90 "$build_dir/pythiatop" "$PT_RELAY" "${console_options[@]}" --batch=js
 "$build_dir/testbed/pt-fault" --dir "$work/testbed" $fault || fail "no fault"
 
 start_loop() { # SOURCE
+	source=$1
 	log=$work/log.${#started[@]}
 	: >"$log"
 	start_console "$1" "${console_options[@]}" --until=600 --log="$log"
@@ -74,15 +75,39 @@ in_a_step() {
 		grep -q '"do":"outcome".*"undo":false,"ok":true'
 }
 
-# Waits for a step to be in force, $STEP_S seconds at most.
+# Every search has come to its end.
+search_is_over() {
+	local rules
+	rules=$(sed -n 'x;$p' "$documents" | grep -Eo '"path":"[^"]*","rule":(null|"[a-z]*")')
+	[ -n "$rules" ] && ! grep -q null <<<"$rules"
+}
+
+# Waits for a step to be in force, $STEP_S seconds at most. A console that has found it meanwhile
+# takes no further steps: another one begins anew.
 STEP_S=150
 await_step() {
-	local until=$((SECONDS + STEP_S))
+	local until=$((SECONDS + STEP_S)) over=0
 	while ! in_a_step; do
 		[ $SECONDS -lt $until ] || return 1
 		kill -0 "$console" 2>/dev/null || return 1
+		search_is_over && over=$((over + 1)) || over=0
+		if [ $over -ge 100 ]; then
+			kill -TERM "$console"
+			wait "$console"
+			expect_right
+			start_loop "$source"
+			over=0
+		fi
 		sleep 0.1
 	done
+}
+
+# Whatever the console could not see for a while, the code it names is where the fault is.
+expect_right() {
+	local wrong
+	wrong=$(sed -n 'x;$p' "$documents" | grep -Eo '"rule":"code","[^{]*"where":"[^"]*"' |
+		grep -Ev '(> |")sem_acquire"$')
+	[ -z "$wrong" ] || fail "a wrong place: $wrong"
 }
 
 expect_step() { # WHAT: comes next
@@ -207,6 +232,7 @@ lane_helper() {
 		>"$work/sessiond.log" 2>&1
 	expect_control 20 "$ready"
 	[ -n "$(ours)" ] || fail "session daemon killed: no session was made again"
+	expect_right
 	kill -TERM "$console"
 	wait "$console"
 	expect_none 3 "console ended"
@@ -257,6 +283,7 @@ lane_relay() {
 	expect_control 10 "$ready"
 	unchanged "relay daemon killed"
 
+	expect_right
 	# Both at once: what the session daemon waits for is over, and so is the console.
 	stop "$relayd"
 	kill -KILL "$console"

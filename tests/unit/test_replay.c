@@ -240,6 +240,52 @@ static void offer(struct live *live)
 	decisions_processes(live->log, "alpha", later, 1);
 }
 
+/* Requests of all groups since the epoch began. */
+static uint64_t count_in_epoch(struct engine *engine)
+{
+	const struct focus focus = {.parts = FOCUS_GROUPS, .horizon = HORIZON_EPOCH};
+	struct snapshot *snapshot = snapshot_create();
+	uint64_t n = 0;
+
+	assert_non_null(snapshot);
+	assert_int_equal(engine_fill(engine, &focus, snapshot), STATUS_OK);
+	for (uint32_t i = 0; i < snapshot->groups.n; i++) {
+		n += snapshot->groups.rows[i].count;
+	}
+	snapshot_destroy(snapshot);
+	return n;
+}
+
+/* Requests from now on count once the events of our session are seen again. */
+static void miss_events(struct live *live)
+{
+	struct engine *engine = live->feed.engine;
+
+	assert_true(live->work_on);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_true(count_in_epoch(engine) > 0);
+		engine_silent(engine, "alpha", i == 0);
+		decisions_silent(live->log, "alpha", i == 0);
+	}
+	assert_int_equal(count_in_epoch(engine), 0);
+}
+
+/* What a step enabled goes off with the host: what is recorded changes, and an epoch begins. */
+static void lose_host(struct live *live)
+{
+	struct engine *engine = live->feed.engine;
+
+	assert_true(live->work_on);
+	assert_true(count_in_epoch(engine) > 0);
+	for (uint32_t i = 0; i < 2; i++) {
+		engine_host_gone(engine, i ? "alpha" : "nowhere");
+		decisions_host_gone(live->log, i ? "alpha" : "nowhere");
+		/* On the other one nothing was enabled. */
+		assert_int_equal(count_in_epoch(engine) > 0, i == 0);
+	}
+	live->work_on = false;
+}
+
 /* The same strategy twice, an epoch by hand, a mode: whatever a person may say. */
 static void live_run(struct recording *recording, char **steps)
 {
@@ -276,6 +322,12 @@ static void live_run(struct recording *recording, char **steps)
 		} else if (second == 70) {
 			engine_begin_epoch(live.feed.engine);
 			decisions_epoch(live.log);
+		} else if (second == 74) {
+			miss_events(&live);
+		} else if (second == 76) {
+			lose_host(&live);
+		} else if (second == 77) {
+			offer(&live);
 		} else if (second == 80) {
 			engine_undo_all(live.feed.engine, STEP_BY_PERSON);
 			decisions_undo_all(live.log);

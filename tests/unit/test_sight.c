@@ -19,7 +19,7 @@ static void all_is_seen(void **state)
 
 	(void)state;
 	sight_begin(&sight, 7, 5, NOW, TIME);
-	sight_look(&sight, NOW + 5 * S, TIME + 4 * S);
+	sight_look(&sight, NOW + 5 * S, TIME + 4 * S, false);
 	assert_false(sight_is_blind(&sight, NOW + 4 * S, TIME));
 	assert_false(sight_is_blind(&sight, NOW + 5 * S, TIME + 4 * S));
 	assert_int_equal(sight_clock(&sight, NOW + 5 * S, TIME + 4 * S), NOW + 5 * S);
@@ -54,10 +54,25 @@ static void nothing_comes(void **state)
 	assert_true(sight_is_lost(&sight, NOW + SIGHT_BLIND_S * S, TIME));
 	/* The first events of all, which a step brought: there is no time before them. */
 	sight_begin(&sight, 8, 5, NOW, 0);
-	sight_look(&sight, NOW + 2 * S, 0);
-	sight_look(&sight, NOW + 3 * S, TIME);
+	sight_look(&sight, NOW + 2 * S, 0, false);
+	sight_look(&sight, NOW + 3 * S, TIME, false);
 	assert_int_equal(sight_clock(&sight, NOW + 3 * S, TIME), NOW + 3 * S);
 	assert_false(sight_is_blind(&sight, NOW + 6 * S, TIME + 3 * S));
+}
+
+/* Others' events come, but not what the step enabled. */
+static void only_others_come(void **state)
+{
+	struct sight sight;
+
+	(void)state;
+	sight_begin(&sight, 7, 5, NOW, TIME);
+	sight_look(&sight, NOW + 5 * S, TIME + 5 * S, true);
+	assert_true(sight_is_blind(&sight, NOW + 5 * S, TIME + 5 * S));
+	assert_false(sight_is_lost(&sight, NOW + 5 * S, TIME + 5 * S));
+	assert_true(sight_is_lost(&sight, NOW + SIGHT_BLIND_S * S, TIME + SIGHT_BLIND_S * S));
+	sight_look(&sight, NOW + 6 * S, TIME + 6 * S, false);
+	assert_false(sight_is_blind(&sight, NOW + 6 * S, TIME + 6 * S));
 }
 
 int main(void)
@@ -66,6 +81,7 @@ int main(void)
 			cmocka_unit_test(all_is_seen),
 			cmocka_unit_test(what_is_held_back),
 			cmocka_unit_test(nothing_comes),
+			cmocka_unit_test(only_others_come),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
