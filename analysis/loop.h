@@ -28,8 +28,7 @@ struct loop_host {
 	struct groups *groups; /* what is in an edge's time, and their key-values */
 	/* Answers a focus as of now; false: not now. */
 	bool (*fill)(void *context, const struct focus *focus, struct snapshot *snapshot);
-	/* Begins one of the groups that `touches` says yes to; the hosts answered at that time (0:
-	 * now). */
+	/* Begins one of the groups that `touches` says yes to; hosts answered then (0: now). */
 	void (*begin_epoch)(void *context, uint64_t answered_ns,
 			bool (*touches)(void *context, uint32_t type, uint64_t hosts),
 			void *touched);

@@ -306,8 +306,7 @@ void pythia_undo_all(struct pythia *pythia, enum step_by by, uint64_t now_ns)
 	pythia->mode = MODE_OBSERVE;
 }
 
-/* Nothing is, to begin with. Out of memory, nothing is known of the points: they may be anywhere.
- */
+/* Out of memory for the points, any may be touched. */
 static void forget_touched(struct pythia *pythia)
 {
 	bool *points = realloc(pythia->touched_points, pythia->points.n + 1);
