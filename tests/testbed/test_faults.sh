@@ -275,8 +275,8 @@ expect 'hog > 1.5 * before' before="$(quantile 0.75 before floating_ip_create)" 
 read -r n wait queue < <(awk '$2 == "lock_convoy" && $3 == "api:quota_lock" {
 		n++; wait += $4 > 10; if ($9 > queue) queue = $9 }
 	END { print n, wait, queue }' "$work/spans")
-# One in twenty holds it; those that wait are more than twice as many.
-expect 'wait > 2 * 0.05 * n && queue >= 3' n="$n" wait="$wait" queue="$queue"
+# One in twenty holds it, as chance has it; more than that wait, several at once.
+expect 'wait > 0.05 * n && queue >= 3' n="$n" wait="$wait" queue="$queue"
 # What is not in the longest of its children.
 expect 'with - child > before - before_child + 8' \
 	before="$(quantile 0.75 before compute:spawn spans)" \
