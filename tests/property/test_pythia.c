@@ -829,36 +829,64 @@ static void a_wide_norm_does_not_heal(void **state)
 	names_destroy(names);
 }
 
+/* One group that varies, on a host that offers points, and autopilot: it would learn first. */
+struct scene {
+	struct names *names;
+	struct pythia *pythia;
+	struct service *service;
+	struct sight *sight;
+};
+
+static void scene_begin(struct scene *scene)
+{
+	scene->names = names_create(100000);
+	scene->pythia = pythia_create(scene->names);
+	scene->service = test_malloc(sizeof(*scene->service));
+	scene->sight = test_malloc(sizeof(*scene->sight));
+	make_service(scene->service, 3, 100);
+	offer_all(scene->pythia, scene->service);
+	pythia_set_mode(scene->pythia, MODE_AUTOPILOT, SECOND);
+	look_at(scene->service, scene->sight, 300, false);
+	scene->sight->row.since_ns = 10 * SECOND;
+}
+
+static void scene_look(struct scene *scene, uint64_t now_ns)
+{
+	const struct groups_view groups = {.n = 1, .rows = &scene->sight->row};
+
+	pythia_recorded(scene->pythia, scene->service->events[0][0], (const char *[]){"host"}, 1,
+			40);
+	pythia_look(scene->pythia,
+			&(struct pythia_look){
+					.now_ns = now_ns, .groups = &groups, .recent = &groups});
+}
+
+static void scene_end(struct scene *scene)
+{
+	test_free(scene->sight);
+	test_free(scene->service);
+	pythia_destroy(scene->pythia);
+	names_destroy(scene->names);
+}
+
 /* To learn in vain is not tried again, until the host was gone. */
 static void learns_in_vain_once(void **state)
 {
-	struct names *names = names_create(100000);
-	struct pythia *pythia = pythia_create(names);
-	struct service *service = test_malloc(sizeof(*service));
-	struct sight *sight = test_malloc(sizeof(*sight));
-	struct groups_view groups = {.n = 1};
+	struct scene scene;
 	uint32_t learned = 0;
 
 	(void)state;
-	make_service(service, 3, 100);
-	offer_all(pythia, service);
-	pythia_set_mode(pythia, MODE_AUTOPILOT, SECOND);
-	look_at(service, sight, 300, false);
-	sight->row.since_ns = 10 * SECOND;
-	groups.rows = &sight->row;
+	scene_begin(&scene);
 	for (uint64_t i = 0; i < 100; i++) {
 		uint64_t now_ns = (10 + i) * SECOND;
 		const struct step_order *order;
 
 		if (i == 50) {
-			pythia_host_gone(pythia, "host", now_ns);
-			offer_all(pythia, service);
+			pythia_host_gone(scene.pythia, "host", now_ns);
+			offer_all(scene.pythia, scene.service);
 		}
-		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1, 40);
-		pythia_look(pythia, &(struct pythia_look){.now_ns = now_ns,
-						    .groups = &groups,
-						    .recent = &groups});
-		while ((order = pythia_next_order(pythia))) {
+		scene_look(&scene, now_ns);
+		while ((order = pythia_next_order(scene.pythia))) {
 			struct step_outcome refused = {.step = order->step,
 					.undo = order->undo,
 					.ok = order->undo,
@@ -866,48 +894,30 @@ static void learns_in_vain_once(void **state)
 
 			assert_int_equal(order->kind, STEP_LEARN);
 			learned += !order->undo;
-			pythia_order_done(pythia, &refused, now_ns);
+			pythia_order_done(scene.pythia, &refused, now_ns);
 		}
 		assert_int_equal(learned, i < 50 ? 1 : 2);
 	}
-	test_free(sight);
-	test_free(service);
-	pythia_destroy(pythia);
-	names_destroy(names);
+	scene_end(&scene);
 }
 
 /* The second of the first order, where our session is silent until then (100: it stays so). */
 static uint32_t first_order(uint32_t silent_s)
 {
-	struct names *names = names_create(100000);
-	struct pythia *pythia = pythia_create(names);
-	struct service *service = test_malloc(sizeof(*service));
-	struct sight *sight = test_malloc(sizeof(*sight));
-	struct groups_view groups = {.n = 1};
+	struct scene scene;
 	uint32_t i;
 
-	make_service(service, 3, 100);
-	offer_all(pythia, service);
-	pythia_set_mode(pythia, MODE_AUTOPILOT, SECOND);
-	look_at(service, sight, 300, false);
-	sight->row.since_ns = 10 * SECOND;
-	groups.rows = &sight->row;
-	for (i = 0; i < 99 && !pythia_next_order(pythia); i++) {
+	scene_begin(&scene);
+	for (i = 0; i < 99 && !pythia_next_order(scene.pythia); i++) {
 		uint64_t now_ns = (10 + i) * SECOND;
 
 		if (i == 0 || i == silent_s) {
 			/* Nothing is recorded by us so far: no epoch has to begin. */
-			assert_false(pythia_silent(pythia, "host", i < silent_s, now_ns));
+			assert_false(pythia_silent(scene.pythia, "host", i < silent_s, now_ns));
 		}
-		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1, 40);
-		pythia_look(pythia, &(struct pythia_look){.now_ns = now_ns,
-						    .groups = &groups,
-						    .recent = &groups});
+		scene_look(&scene, now_ns);
 	}
-	test_free(sight);
-	test_free(service);
-	pythia_destroy(pythia);
-	names_destroy(names);
+	scene_end(&scene);
 	return i;
 }
 
