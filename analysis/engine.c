@@ -4,7 +4,7 @@
 
 #include "groups/groups.h"
 #include "loop.h"
-#include "names.h"
+#include "base/names.h"
 #include "pythiatop/engine.h"
 #include "registry.h"
 #include "requests/contexts.h"

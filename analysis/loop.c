@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "groups/collect.h"
 #include "loop.h"
 #include "pythia/explaining.h"
@@ -52,15 +53,8 @@ bool loop_add_type(struct loop *loop)
 {
 	uint32_t n = loop->host.registry->n_types;
 
-	if (n > loop->types_room) {
-		uint32_t room = n < 64 ? 64 : n * 2;
-		struct loop_type *types = realloc(loop->types, room * sizeof(*types));
-
-		if (!types) {
-			return false;
-		}
-		loop->types = types;
-		loop->types_room = room;
+	if (!array_reserve(&loop->types, &loop->types_room, n)) {
+		return false;
 	}
 	for (; loop->n_types < n; loop->n_types++) {
 		loop->types[loop->n_types] = shape_of(&loop->host.registry->types[loop->n_types]);

@@ -7,7 +7,7 @@
 
 #include "groups/groups.h"
 #include "groups/sites.h"
-#include "names.h"
+#include "base/names.h"
 #include "pythiatop/event.h"
 #include "pythia/pythia.h"
 #include "registry.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
+#include "base/hash.h"
 #include "registry.h"
 
 #define FIRST_SUPPLIERS  1024u

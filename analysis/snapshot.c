@@ -2,7 +2,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "arena.h"
+#include "base/arena.h"
 #include "pythiatop/snapshot/snapshot.h"
 
 struct owned_snapshot {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "config/duration.h"
 #include "config/paths.h"
 #include "control/hosts.h"
@@ -75,17 +76,13 @@ static void print_completion(FILE *out)
 
 static enum status add_text(const char ***texts, uint32_t *n, const char *text)
 {
-	const char **grown = realloc(*texts, (*n + 1u) * sizeof(*grown));
 	char *copy = strdup(text);
 
-	if (grown) {
-		*texts = grown;
-	}
-	if (!grown || !copy) {
+	if (!copy || !array_resize(texts, *n + 1u)) {
 		free(copy);
 		return STATUS_NO_MEMORY;
 	}
-	grown[(*n)++] = copy;
+	(*texts)[(*n)++] = copy;
 	return STATUS_OK;
 }
 

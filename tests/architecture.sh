@@ -34,11 +34,14 @@ allow() {
 	done < <(includes "$1" | grep -vE ":($libc|$2)$")
 }
 
+# What everybody may use knows the C library alone; the analysis reads no clock.
+allow src/base 'base/.*\.h' 'the C library and its own headers'
+forbid analysis 'base/clock\.h' 'clocks'
 allow include 'pythiatop/.*\.h' 'the C library and its own headers'
-allow analysis '(pythiatop/.*|gsl/.*|(stats|state|requests|groups|pythia|explain)/.*|[a-z_]+)\.h' 'include/, GSL and its own headers'
+allow analysis '(pythiatop/.*|base/.*|gsl/.*|(stats|state|requests|groups|pythia|explain)/.*|[a-z_]+)\.h' 'include/, src/base/, GSL and its own headers'
 # sys/mman.h is let through: pools ask for huge pages (analysis/pool.c); to map a file takes fcntl.h.
 forbid analysis '(fcntl|poll|sched|signal|termios|unistd|locale|langinfo)\.h|sys/([a-ln-z]|m[^m])|time\.h|pthread\.h|threads\.h' 'files, sockets, clocks and threads'
-allow ui '(pythiatop/.*|curses|(widgets|views)/.*|[a-z_]+)\.h' 'include/, ncursesw and its own headers'
+allow ui '(pythiatop/.*|base/.*|curses|(widgets|views)/.*|[a-z_]+)\.h' 'include/, src/base/, ncursesw and its own headers'
 forbid ui '(pthread|threads)\.h|urcu|babeltrace|lttng|sys/socket\.h' 'threads, sockets, Babeltrace and LTTng'
 forbid src '.*curses.*|form\.h|menu\.h|panel\.h' 'curses'
 forbid src '(\.\./)?(ui|analysis)/' 'the insides of other folders'

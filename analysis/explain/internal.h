@@ -2,7 +2,7 @@
 #ifndef PT_EXPLAIN_INTERNAL_H
 #define PT_EXPLAIN_INTERNAL_H
 
-#include "arena.h"
+#include "base/arena.h"
 #include "explain/explain.h"
 #include "explain/levels.h"
 #include "stats/canonical.h"

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "groups/internal.h"
-#include "hash.h"
+#include "base/hash.h"
 
 #define STEPS (HISTOGRAM_BINS >> HISTOGRAM_SHIFT_PER_16TH)
 

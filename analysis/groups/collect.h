@@ -2,7 +2,7 @@
 #ifndef PT_GROUPS_COLLECT_H
 #define PT_GROUPS_COLLECT_H
 
-#include "arena.h"
+#include "base/arena.h"
 #include "explain/explain.h"
 #include "groups/groups.h"
 

@@ -3,7 +3,7 @@
 
 #include "groups/collect.h"
 #include "groups/internal.h"
-#include "hash.h"
+#include "base/hash.h"
 
 #define RARE 100u /* a key that less than one of so many samples have */
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "hash.h"
+#include "base/hash.h"
 #include "stats/cov.h"
 #include "stats/modes.h"
 #include "stats/shift.h"

@@ -2,8 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "groups/internal.h"
-#include "hash.h"
+#include "base/hash.h"
 
 #define FIRST_ROOM       64u
 #define MAX_CONTEXTS     (UINT64_C(1) << 18)
@@ -169,12 +170,7 @@ static bool table_grow(struct groups *groups)
 
 static bool cache_reserve(struct row_cache *cache, uint32_t room)
 {
-	struct groups_row *rows = realloc(cache->rows, room * sizeof(*rows));
-	struct detect_median *medians = realloc(cache->medians, room * sizeof(*medians));
-
-	cache->rows = rows ? rows : cache->rows;
-	cache->medians = medians ? medians : cache->medians;
-	return rows && medians;
+	return array_resize(&cache->rows, room) && array_resize(&cache->medians, room);
 }
 
 /* Room for one more group everywhere that groups are listed. */
@@ -182,16 +178,13 @@ static bool groups_reserve(struct groups *groups)
 {
 	uint32_t room = groups->room ? groups->room * 2 : FIRST_ROOM;
 	bool reserved = true;
-	struct group **items;
 
 	if (groups->n < groups->room) {
 		return true;
 	}
-	items = realloc(groups->items, room * sizeof(struct group *));
-	if (!items) {
+	if (!array_resize(&groups->items, room)) {
 		return false;
 	}
-	groups->items = items;
 	for (uint32_t h = 0; h < HORIZON_COUNT; h++) {
 		reserved = cache_reserve(&groups->caches[h], room) && reserved;
 	}
@@ -206,23 +199,8 @@ static bool groups_reserve(struct groups *groups)
 /* Room for the groups of a type to be chained. */
 static bool groups_reserve_type(struct groups *groups, uint32_t type)
 {
-	uint32_t n = groups->n_types ? groups->n_types : FIRST_ROOM;
-	uint32_t *newest;
-
-	if (type < groups->n_types) {
-		return true;
-	}
-	while (n <= type && n <= UINT32_MAX / 2) {
-		n *= 2;
-	}
-	newest = n > type ? realloc(groups->newest_of_type, n * sizeof(*newest)) : NULL;
-	if (!newest) {
-		return false;
-	}
-	memset(newest + groups->n_types, 0, (n - groups->n_types) * sizeof(*newest));
-	groups->newest_of_type = newest;
-	groups->n_types = n;
-	return true;
+	return type < UINT32_MAX &&
+	       array_reserve_zeroed(&groups->newest_of_type, &groups->n_types, type + 1);
 }
 
 void groups_renamed(struct groups *groups)

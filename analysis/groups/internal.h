@@ -2,14 +2,14 @@
 #ifndef PT_GROUPS_INTERNAL_H
 #define PT_GROUPS_INTERNAL_H
 
-#include "arena.h"
+#include "base/arena.h"
 #include "groups/detect.h"
 #include "groups/groups.h"
 #include "groups/kept.h"
 #include "groups/locate.h"
 #include "groups/profile.h"
 #include "groups/sample.h"
-#include "pool.h"
+#include "base/pool.h"
 #include "stats/histogram.h"
 #include "stats/moments.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "groups/internal.h"
-#include "hash.h"
+#include "base/hash.h"
 
 #define NS_PER_S  UINT64_C(1000000000)
 #define MEAN_UNIT 256u /* of means: parts of a request */

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
+#include "base/array.h"
+#include "base/hash.h"
 
 #define FIRST_ROOM 256u
 #define CACHE_LINE 64u
@@ -30,23 +31,7 @@ void kept_store_release(struct kept_store *store)
 
 bool kept_store_reserve_groups(struct kept_store *store, uint32_t n)
 {
-	uint32_t room = store->n_groups ? store->n_groups : 16;
-	uint32_t *newest;
-
-	if (n <= store->n_groups) {
-		return true;
-	}
-	while (room < n) {
-		room *= 2;
-	}
-	newest = realloc(store->group_newest, room * sizeof(*newest));
-	if (!newest) {
-		return false;
-	}
-	memset(newest + store->n_groups, 0, (room - store->n_groups) * sizeof(*newest));
-	store->group_newest = newest;
-	store->n_groups = room;
-	return true;
+	return array_reserve_zeroed(&store->group_newest, &store->n_groups, n);
 }
 
 _Static_assert(sizeof(struct kept) == CACHE_LINE, "a record fits a cache line");

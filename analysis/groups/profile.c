@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
+#include "base/array.h"
+#include "base/hash.h"
 #include "stats/moments.h"
 
 #define FIRST_ROOM 4u
@@ -134,15 +135,8 @@ static struct profile_item *item_of(
 	if (at->mark == out->mark) {
 		return &out->items[at->place];
 	}
-	if (out->n == out->room) {
-		uint32_t room = out->room ? out->room * 2 : 64;
-		struct profile_item *items = realloc(out->items, room * sizeof(*items));
-
-		if (!items) {
-			return NULL;
-		}
-		out->items = items;
-		out->room = room;
+	if (!array_reserve(&out->items, &out->room, out->n + 1)) {
+		return NULL;
 	}
 	at->mark = out->mark;
 	at->place = out->n;

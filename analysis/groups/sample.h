@@ -7,7 +7,7 @@
 
 #include "groups/profile.h"
 #include "groups/texts.h"
-#include "pool.h"
+#include "base/pool.h"
 
 /*
  * The last sampled requests of each group, in the order of their completion, as what they did in

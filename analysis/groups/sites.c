@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "groups/walk.h"
 #include "stats/together.h"
 
@@ -164,17 +165,9 @@ static struct part *part_of(struct work *work, uint32_t site, uint32_t group, ui
 			return &work->parts[i];
 		}
 	}
-	if (work->n == work->room) {
-		uint32_t room = work->room ? 2 * work->room : 1024;
-		struct part *parts = room <= MAX_PARTS ? realloc(work->parts, room * sizeof(*parts))
-						       : NULL;
-
-		if (!parts) {
-			work->failed = true;
-			return NULL;
-		}
-		work->parts = parts;
-		work->room = room;
+	if (work->n == MAX_PARTS || !array_reserve(&work->parts, &work->room, work->n + 1)) {
+		work->failed = true;
+		return NULL;
 	}
 	work->parts[work->n] = (struct part){.site = site, .group = group, .context = context};
 	return &work->parts[work->n++];

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "pool.h"
+#include "base/pool.h"
 
 /*
  * Texts that samples refer to by number: values of fields, of which there may be as many as there

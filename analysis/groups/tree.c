@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "groups/detect.h"
 #include "groups/internal.h"
 
@@ -34,16 +35,8 @@ void tree_work_release(struct tree_work *work)
 /* Every context may have a branch; the last use is forgotten by counting on. */
 static bool tree_work_begin(struct tree_work *work, uint32_t n_contexts)
 {
-	if (work->n_places < n_contexts) {
-		uint32_t n = n_contexts + n_contexts / 2 + 64;
-		uint64_t *places = realloc(work->places, n * sizeof(*places));
-
-		if (!places) {
-			return false;
-		}
-		memset(places + work->n_places, 0, (n - work->n_places) * sizeof(*places));
-		work->places = places;
-		work->n_places = n;
+	if (!array_reserve_zeroed(&work->places, &work->n_places, n_contexts)) {
+		return false;
 	}
 	work->serial++;
 	work->n = 0;
@@ -52,25 +45,12 @@ static bool tree_work_begin(struct tree_work *work, uint32_t n_contexts)
 
 static bool branches_grow(struct tree_work *work)
 {
-	uint32_t room = work->room ? work->room * 2 : 256;
-	struct branch *branches = realloc(work->branches, room * sizeof(*branches));
-	struct profile_sums *sums;
-	uint32_t *order_of_rows;
+	uint32_t room = array_room(work->room, work->n + 1);
 
-	if (!branches) {
+	if (!array_resize(&work->branches, room) || !array_resize(&work->order, room) ||
+			!array_resize(&work->sums, room)) {
 		return false;
 	}
-	work->branches = branches;
-	order_of_rows = realloc(work->order, room * sizeof(*order_of_rows));
-	if (!order_of_rows) {
-		return false;
-	}
-	work->order = order_of_rows;
-	sums = realloc(work->sums, room * sizeof(*sums));
-	if (!sums) {
-		return false;
-	}
-	work->sums = sums;
 	work->room = room;
 	return true;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "pythia/internal.h"
 
 #define MAX_GAPS  64u
@@ -11,20 +12,13 @@
 static bool candidates_reserve(struct pythia *pythia, uint32_t n)
 {
 	uint32_t room = n * 2;
-	void *candidates, *chosen, *in_time, *doubles;
 
 	if (n <= pythia->candidates_room) {
 		return true;
 	}
-	candidates = realloc(pythia->candidates, room * sizeof(*pythia->candidates));
-	pythia->candidates = candidates ? candidates : pythia->candidates;
-	chosen = realloc(pythia->chosen, room * sizeof(*pythia->chosen));
-	pythia->chosen = chosen ? chosen : pythia->chosen;
-	in_time = realloc(pythia->in_time, room * sizeof(*pythia->in_time));
-	pythia->in_time = in_time ? in_time : pythia->in_time;
-	doubles = realloc(pythia->doubles, 4 * room * sizeof(*pythia->doubles));
-	pythia->doubles = doubles ? doubles : pythia->doubles;
-	if (!candidates || !chosen || !in_time || !doubles) {
+	if (!array_resize(&pythia->candidates, room) || !array_resize(&pythia->chosen, room) ||
+			!array_resize(&pythia->in_time, room) ||
+			!array_resize(&pythia->doubles, 4 * room)) {
 		return false;
 	}
 	pythia->candidates_room = room;

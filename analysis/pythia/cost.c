@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "pythia/internal.h"
 
 /*
@@ -36,14 +37,8 @@ void cost_refresh(struct pythia *pythia, const struct groups_view *groups)
 	uint32_t n = pythia->points.n, type = 0, seen = 0;
 	double rate = 0;
 
-	if (n > pythia->rates_room) {
-		double *rates = realloc(pythia->rates, n * 2 * sizeof(*rates));
-
-		if (!rates) {
-			return;
-		}
-		pythia->rates = rates;
-		pythia->rates_room = n * 2;
+	if (!array_reserve(&pythia->rates, &pythia->rates_room, n)) {
+		return;
 	}
 	pythia->event_bytes = 0;
 	for (uint32_t i = 0; i < n; i++) {

@@ -358,7 +358,7 @@ enum status pythia_mark_tree(struct pythia *pythia, struct snapshot *snapshot)
 		return STATUS_OK;
 	}
 	root = space_type(&pythia->space, names_add(pythia->names, tree->type, strlen(tree->type)));
-	if (root == INDEX_NONE) {
+	if (root == NUMBER_NONE) {
 		return STATUS_OK;
 	}
 	marking.rows = snapshot_alloc(snapshot, (marking.room + tree->n) * sizeof(*marking.rows));

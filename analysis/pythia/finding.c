@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "pythia/internal.h"
 
 /* What is known of a group's search: its record, without what makes it go on. */
@@ -48,17 +49,8 @@ void finding_rule_out(struct finding *finding, uint32_t point, double phi)
 		finding->ruled_out[finding->n_ruled_out].point = point;
 		finding->ruled_out[finding->n_ruled_out++].phi = phi;
 	}
-	if (point / 64 >= finding->told_words) {
-		uint32_t words = point / 64 + 1;
-		uint64_t *bits = realloc(finding->told_nothing, words * sizeof(*bits));
-
-		if (!bits) {
-			return;
-		}
-		memset(bits + finding->told_words, 0,
-				(words - finding->told_words) * sizeof(*bits));
-		finding->told_nothing = bits;
-		finding->told_words = words;
+	if (!array_extend(&finding->told_nothing, &finding->told_words, point / 64 + 1)) {
+		return;
 	}
 	finding->told_nothing[point / 64] |= UINT64_C(1) << point % 64;
 }

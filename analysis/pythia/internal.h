@@ -114,7 +114,7 @@ struct pythia {
 	struct finding findings[PYTHIA_MAX_FINDINGS];
 	uint32_t n_findings;
 	struct explaining explaining;
-	struct index offered_hosts; /* by host bit number */
+	struct number_map offered_hosts; /* by host bit number */
 	uint32_t offers;            /* lists of them that came */
 	uint32_t over_looks;        /* in a row, at which the steps cost more than the budget */
 	struct step_cost actual;    /* of all steps, at the end of the last watch */

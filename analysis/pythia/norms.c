@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "pythia/internal.h"
 
 /* What is normal of each group: learned, or from a profile. */
@@ -36,17 +37,9 @@ void norms_set(struct pythia *pythia, const struct norm *norm)
 		forget_places(at);
 		return;
 	}
-	if (pythia->n_norms == pythia->norms_room) {
-		uint32_t room = pythia->norms_room ? 2 * pythia->norms_room : 16;
-		struct norm *norms = room <= 2 * MAX_NORMS
-						     ? realloc(pythia->norms, room * sizeof(*norms))
-						     : NULL;
-
-		if (!norms) {
-			return;
-		}
-		pythia->norms = norms;
-		pythia->norms_room = room;
+	if (pythia->n_norms >= 2 * MAX_NORMS ||
+			!array_reserve(&pythia->norms, &pythia->norms_room, pythia->n_norms + 1)) {
+		return;
 	}
 	pythia->norms[pythia->n_norms] = *norm;
 	forget_places(&pythia->norms[pythia->n_norms++]);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "pythia/points.h"
 
 void points_init(struct points *points, struct names *names)
@@ -12,8 +13,8 @@ void points_init(struct points *points, struct names *names)
 void points_release(struct points *points)
 {
 	free(points->items);
-	index_release(&points->by_name);
-	index_release(&points->by_event);
+	number_map_release(&points->by_name);
+	number_map_release(&points->by_event);
 	*points = (struct points){.names = NULL};
 }
 
@@ -41,31 +42,24 @@ static uint64_t key_of(uint32_t provider, uint32_t name)
 
 uint32_t points_find(const struct points *points, uint32_t provider, uint32_t name)
 {
-	return index_find(&points->by_name, key_of(provider, name));
+	return number_map_find(&points->by_name, key_of(provider, name));
 }
 
 uint32_t points_add(struct points *points, uint32_t provider, uint32_t name, bool kernel)
 {
 	uint32_t found = points_find(points, provider, name);
 
-	if (found != INDEX_NONE) {
+	if (found != NUMBER_NONE) {
 		return found;
 	}
 	if (points->n == POINTS_MAX) {
 		points->left_out = true;
 		return POINT_NONE;
 	}
-	if (points->n == points->room) {
-		uint32_t room = points->room ? points->room * 2 : 64;
-		struct point *items = realloc(points->items, room * sizeof(*items));
-
-		if (!items) {
-			return POINT_NONE;
-		}
-		points->items = items;
-		points->room = room;
+	if (!array_reserve(&points->items, &points->room, points->n + 1)) {
+		return POINT_NONE;
 	}
-	if (!index_set(&points->by_name, key_of(provider, name), points->n)) {
+	if (!number_map_set(&points->by_name, key_of(provider, name), points->n)) {
 		return POINT_NONE;
 	}
 	points->items[points->n] =
@@ -77,12 +71,12 @@ void points_set_event(struct points *points, uint32_t point, uint32_t event, boo
 {
 	uint32_t *at = exit ? &points->items[point].exit : &points->items[point].entry;
 
-	if (event && *at != event && index_set(&points->by_event, event, point)) {
+	if (event && *at != event && number_map_set(&points->by_event, event, point)) {
 		*at = event;
 	}
 }
 
 uint32_t points_of_event(const struct points *points, uint32_t event)
 {
-	return index_find(&points->by_event, event);
+	return number_map_find(&points->by_event, event);
 }

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "names.h"
-#include "pythia/index.h"
+#include "base/names.h"
+#include "base/number_map.h"
 
 /*
  * All points that can be recorded, or are: a point is a pair of entry and exit, or one tracepoint.
@@ -46,7 +46,7 @@ struct points {
 	struct names *names;
 	struct point *items;
 	uint32_t n, room;
-	struct index by_name, by_event;
+	struct number_map by_name, by_event;
 	uint32_t hosts[POINTS_MAX_HOSTS]; /* interned */
 	uint32_t n_hosts;
 	bool left_out; /* a bound was reached */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
+#include "base/hash.h"
 #include "pythia/internal.h"
 
 #define BAR_EPOCHS  5u

@@ -5,8 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "arena.h"
-#include "names.h"
+#include "base/arena.h"
+#include "base/names.h"
 #include "pythiatop/profile.h"
 #include "pythiatop/snapshot/snapshot.h"
 #include "pythiatop/status.h"

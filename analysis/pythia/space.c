@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "pythia/space.h"
 
 void space_init(struct space *space)
@@ -12,7 +13,7 @@ void space_init(struct space *space)
 void space_release(struct space *space)
 {
 	free(space->nodes);
-	index_release(&space->roots);
+	number_map_release(&space->roots);
 	space_init(space);
 }
 
@@ -23,15 +24,8 @@ static uint32_t add_node(struct space *space, uint32_t parent, uint32_t point, u
 	if (space->n == SPACE_MAX_NODES) {
 		return SPACE_NONE;
 	}
-	if (space->n == space->room) {
-		uint32_t room = space->room ? space->room * 2 : 64;
-		struct space_node *nodes = realloc(space->nodes, room * sizeof(*nodes));
-
-		if (!nodes) {
-			return SPACE_NONE;
-		}
-		space->nodes = nodes;
-		space->room = room;
+	if (!array_reserve(&space->nodes, &space->room, space->n + 1)) {
+		return SPACE_NONE;
 	}
 	space->nodes[at] = (struct space_node){.parent = parent,
 			.first = SPACE_NONE,
@@ -69,18 +63,18 @@ static void unlink_child(struct space *space, uint32_t child)
 
 uint32_t space_type(const struct space *space, uint32_t type)
 {
-	return index_find(&space->roots, type);
+	return number_map_find(&space->roots, type);
 }
 
 uint32_t space_add_type(struct space *space, uint32_t type)
 {
 	uint32_t root = space_type(space, type);
 
-	if (root != INDEX_NONE) {
+	if (root != NUMBER_NONE) {
 		return root;
 	}
 	root = add_node(space, SPACE_NONE, POINT_NONE, type);
-	if (root != SPACE_NONE && !index_set(&space->roots, type, root)) {
+	if (root != SPACE_NONE && !number_map_set(&space->roots, type, root)) {
 		space->n--;
 		return SPACE_NONE;
 	}

@@ -39,7 +39,7 @@ struct space_node {
 struct space {
 	struct space_node *nodes;
 	uint32_t n, room;
-	struct index roots;  /* by type */
+	struct number_map roots;  /* by type */
 	uint64_t learned_ns; /* event time of the last learning; 0: none */
 	bool learned;
 };

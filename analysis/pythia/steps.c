@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "pythia/steps.h"
 
 static void step_release(struct step *step)
@@ -36,8 +37,7 @@ static bool is_over(const struct step *step)
 /* Room for one more; the oldest that is over goes where there are too many. */
 static bool make_room(struct steps *steps)
 {
-	struct step *items;
-	uint32_t i, room = steps->room ? steps->room * 2 : 16;
+	uint32_t i;
 
 	if (steps->n == STEPS_MAX) {
 		for (i = 0; i < steps->n && !is_over(&steps->items[i]); i++) {
@@ -50,16 +50,7 @@ static bool make_room(struct steps *steps)
 				(steps->n - i - 1) * sizeof(*steps->items));
 		steps->n--;
 	}
-	if (steps->n < steps->room) {
-		return true;
-	}
-	items = realloc(steps->items, room * sizeof(*items));
-	if (!items) {
-		return false;
-	}
-	steps->items = items;
-	steps->room = room;
-	return true;
+	return array_reserve(&steps->items, &steps->room, steps->n + 1);
 }
 
 static bool copy_parts(struct step *step, const struct step_part *parts)
@@ -243,18 +234,7 @@ enum status step_edit(struct step *step, uint32_t part, bool keep, char *error, 
 
 static bool events_reserve(struct steps *steps, uint32_t n)
 {
-	struct step_event *events;
-
-	if (n <= steps->events_room) {
-		return true;
-	}
-	events = realloc(steps->events, n * sizeof(*events));
-	if (!events) {
-		return false;
-	}
-	steps->events = events;
-	steps->events_room = n;
-	return true;
+	return array_reserve(&steps->events, &steps->events_room, n);
 }
 
 /* What bored, and was disabled along with enabling others, stays off when these are undone. */

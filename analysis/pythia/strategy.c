@@ -2,7 +2,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "hash.h"
+#include "base/hash.h"
 #include "pythia/strategy.h"
 #include "pythiatop/step.h"
 

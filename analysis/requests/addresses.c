@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
+#include "base/array.h"
+#include "base/hash.h"
 #include "requests/key.h"
 
 #define NO_FIELD     UINT32_MAX
@@ -252,15 +253,8 @@ static struct lesson_plan plan_lesson(const struct event_type *type)
 
 bool addresses_add_type(struct addresses *a, const struct event_type *type)
 {
-	if (a->n_types == a->types_room) {
-		uint32_t room = a->types_room ? a->types_room * 2 : 64;
-		struct lesson_plan *types = realloc(a->types, room * sizeof(*types));
-
-		if (!types) {
-			return false;
-		}
-		a->types = types;
-		a->types_room = room;
+	if (!array_reserve(&a->types, &a->types_room, a->n_types + 1)) {
+		return false;
 	}
 	a->types[a->n_types++] = plan_lesson(type);
 	return true;
@@ -381,15 +375,8 @@ static void map(struct process *process, const struct mapping *mapping)
 	if (process->n == ADDRESSES_MAX_MAPPINGS) {
 		return;
 	}
-	if (process->n == process->room) {
-		uint32_t room = process->room ? process->room * 2 : 16;
-		struct mapping *grown = realloc(process->mappings, room * sizeof(*grown));
-
-		if (!grown) {
-			return;
-		}
-		process->mappings = grown;
-		process->room = room;
+	if (!array_reserve(&process->mappings, &process->room, process->n + 1)) {
+		return;
 	}
 	memmove(process->mappings + at + 1, process->mappings + at,
 			(process->n - at) * sizeof(*process->mappings));

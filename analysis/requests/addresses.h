@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "names.h"
+#include "base/names.h"
 #include "pythiatop/engine.h"
 
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "hash.h"
+#include "base/hash.h"
 #include "requests/internal.h"
 
 static bool key_value(const struct feed *feed, const struct plan_key *part, uint64_t *value)

@@ -2,8 +2,8 @@
 #ifndef PT_REQUESTS_COMPILE_H
 #define PT_REQUESTS_COMPILE_H
 
-#include "arena.h"
-#include "names.h"
+#include "base/arena.h"
+#include "base/names.h"
 #include "requests/plan.h"
 
 /* What a type lacks of what its schema asks for. */

@@ -2,7 +2,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "hash.h"
+#include "base/hash.h"
 #include "requests/contexts.h"
 
 #define FIRST_SLOTS 256

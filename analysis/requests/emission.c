@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "requests/internal.h"
 
 #define MAX_PATH 4096 /* contexts of one request's path */
@@ -15,18 +16,7 @@ int ids_compare(const void *a, const void *b)
 
 static bool path_reserve(struct requests *r, uint32_t n)
 {
-	uint32_t *grown;
-
-	if (n <= r->path_room) {
-		return true;
-	}
-	grown = realloc(r->path, n * 2 * sizeof(*grown));
-	if (!grown) {
-		return false;
-	}
-	r->path = grown;
-	r->path_room = n * 2;
-	return true;
+	return array_reserve(&r->path, &r->path_room, n);
 }
 
 uint32_t ids_sort(uint32_t *items, uint32_t n)

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "arena.h"
+#include "base/arena.h"
 #include "pythiatop/event.h"
 #include "pythiatop/schema.h"
 

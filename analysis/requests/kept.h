@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pool.h"
+#include "base/pool.h"
 #include "pythiatop/event.h"
 #include "pythiatop/snapshot/state.h"
 #include "requests/request.h"

@@ -2,7 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
+#include "base/array.h"
+#include "base/hash.h"
 #include "requests/key.h"
 
 #define FIRST_SLOTS 1024u
@@ -15,15 +16,8 @@ void key_maker_release(struct key_maker *maker)
 
 static bool append(struct key_maker *maker, const void *bytes, uint32_t size)
 {
-	if (maker->room - maker->size < size) {
-		uint32_t room = (maker->size + size + 64) * 2;
-		unsigned char *grown = realloc(maker->bytes, room);
-
-		if (!grown) {
-			return false;
-		}
-		maker->bytes = grown;
-		maker->room = room;
+	if (!array_reserve(&maker->bytes, &maker->room, maker->size + size)) {
+		return false;
 	}
 	memcpy(maker->bytes + maker->size, bytes, size);
 	maker->size += size;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pool.h"
+#include "base/pool.h"
 
 /*
  * Values that name something (a request id, a connection, a disk request), and a table to find the

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "requests/internal.h"
 #include "requests/span_values.h"
 #include "requests/values.h"
@@ -105,14 +106,8 @@ static const struct keys_of_type *fields_of(struct requests *r, uint32_t type)
 	uint32_t n = r->registry->n_types;
 	struct keys_of_type *types;
 
-	if (n > reader->n_types) {
-		types = realloc(reader->types, n * sizeof(*types));
-		if (!types) {
-			return NULL;
-		}
-		memset(types + reader->n_types, 0, (n - reader->n_types) * sizeof(*types));
-		reader->types = types;
-		reader->n_types = n;
+	if (!array_extend(&reader->types, &reader->n_types, n)) {
+		return NULL;
 	}
 	types = &reader->types[type];
 	return types->fields || list_fields(r, type, types) ? types : NULL;
@@ -122,15 +117,8 @@ static const struct keys_of_type *fields_of(struct requests *r, uint32_t type)
 
 static struct key_item *item_add(struct keys_reader *reader)
 {
-	if (reader->n == reader->room) {
-		uint32_t room = reader->room ? reader->room * 2 : FIRST_ROOM;
-		struct key_item *items = realloc(reader->items, room * sizeof(*items));
-
-		if (!items) {
-			return NULL;
-		}
-		reader->items = items;
-		reader->room = room;
+	if (!array_reserve(&reader->items, &reader->room, reader->n + 1)) {
+		return NULL;
 	}
 	reader->items[reader->n] = (struct key_item){.order = reader->n};
 	return &reader->items[reader->n++];
@@ -327,17 +315,11 @@ static uint32_t unite(struct key_item *first, const struct key_item *end)
 
 static bool reserve_keys(struct keys_reader *reader)
 {
-	struct request_key *keys;
-	char(*digits)[KEY_DIGITS];
-
 	if (reader->n <= reader->key_room) {
 		return true;
 	}
-	keys = realloc(reader->keys, reader->room * sizeof(*keys));
-	reader->keys = keys ? keys : reader->keys;
-	digits = realloc(reader->digits, reader->room * sizeof(*digits));
-	reader->digits = digits ? digits : reader->digits;
-	if (!keys || !digits) {
+	if (!array_resize(&reader->keys, reader->room) ||
+			!array_resize(&reader->digits, reader->room)) {
 		return false;
 	}
 	reader->key_room = reader->room;

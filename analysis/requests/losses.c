@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "requests/losses.h"
 
 void losses_release(struct losses *losses)
@@ -17,17 +18,8 @@ void losses_release(struct losses *losses)
 
 static struct host_losses *host_of(struct losses *losses, uint32_t host)
 {
-	if (host >= losses->n_hosts) {
-		struct host_losses **grown =
-				realloc(losses->hosts, (host + 1) * sizeof(struct host_losses *));
-
-		if (!grown) {
-			return NULL;
-		}
-		memset(grown + losses->n_hosts, 0,
-				(host + 1 - losses->n_hosts) * sizeof(struct host_losses *));
-		losses->hosts = grown;
-		losses->n_hosts = host + 1;
+	if (!array_extend(&losses->hosts, &losses->n_hosts, host + 1)) {
+		return NULL;
 	}
 	if (!losses->hosts[host]) {
 		losses->hosts[host] = calloc(1, sizeof(struct host_losses));

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "requests/glob.h"
 #include "requests/model_internal.h"
 #include "requests/schema_copy.h"
@@ -116,23 +117,14 @@ enum status model_add_schema(
 
 static bool reserve_types(struct model *model)
 {
-	uint32_t room = model->room ? model->room * 2 : 64;
-	void *types, *sorted, *plans, *events, *watches;
+	uint32_t room = array_room(model->room, model->n_types + 1);
 
 	if (model->n_types < model->room) {
 		return true;
 	}
-	types = realloc(model->types, room * sizeof(*model->types));
-	model->types = types ? types : model->types;
-	sorted = realloc(model->sorted, room * sizeof(*model->sorted));
-	model->sorted = sorted ? sorted : model->sorted;
-	plans = realloc(model->plans, room * sizeof(*model->plans));
-	model->plans = plans ? plans : model->plans;
-	events = realloc(model->events, room * sizeof(*model->events));
-	model->events = events ? events : model->events;
-	watches = realloc(model->watches, room * sizeof(*model->watches));
-	model->watches = watches ? watches : model->watches;
-	if (!types || !sorted || !plans || !events || !watches) {
+	if (!array_resize(&model->types, room) || !array_resize(&model->sorted, room) ||
+			!array_resize(&model->plans, room) || !array_resize(&model->events, room) ||
+			!array_resize(&model->watches, room)) {
 		return false;
 	}
 	model->room = room;

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "names.h"
+#include "base/names.h"
 #include "pythiatop/event.h"
 #include "pythiatop/schema.h"
 #include "pythiatop/status.h"

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "requests/path.h"
 
 #define MAX_JUMPS 1024u /* to wakers, of one request */
@@ -63,16 +64,10 @@ void path_release(struct path *path)
 
 static bool reserve_nodes(struct path *path, uint32_t n)
 {
-	void *nodes, *keys;
-
 	if (n <= path->node_room) {
 		return true;
 	}
-	nodes = realloc(path->nodes, n * sizeof(*path->nodes));
-	path->nodes = nodes ? nodes : path->nodes;
-	keys = realloc(path->keys, n * sizeof(*path->keys));
-	path->keys = keys ? keys : path->keys;
-	if (!nodes || !keys) {
+	if (!array_resize(&path->nodes, n) || !array_resize(&path->keys, n)) {
 		return false;
 	}
 	path->node_room = n;
@@ -81,19 +76,7 @@ static bool reserve_nodes(struct path *path, uint32_t n)
 
 static bool reserve_pieces(struct path *path)
 {
-	uint32_t room = path->room ? path->room * 2 : 64;
-	struct path_piece *pieces;
-
-	if (path->n < path->room) {
-		return true;
-	}
-	pieces = realloc(path->pieces, room * sizeof(*pieces));
-	if (!pieces) {
-		return false;
-	}
-	path->pieces = pieces;
-	path->room = room;
-	return true;
+	return array_reserve(&path->pieces, &path->room, path->n + 1);
 }
 
 static int compare_keys(const void *a, const void *b)

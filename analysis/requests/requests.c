@@ -2,7 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
+#include "base/array.h"
+#include "base/hash.h"
 #include "requests/internal.h"
 
 struct requests *requests_create(const struct requests_config *config, struct registry *registry,
@@ -68,16 +69,8 @@ bool requests_add_type(struct requests *r)
 {
 	uint32_t n = r->registry->n_types;
 
-	if (n > r->stats_room) {
-		uint32_t room = n * 2;
-		struct type_stats *stats = realloc(r->stats, room * sizeof(*stats));
-
-		if (!stats) {
-			return false;
-		}
-		memset(stats + r->stats_room, 0, (room - r->stats_room) * sizeof(*stats));
-		r->stats = stats;
-		r->stats_room = room;
+	if (!array_reserve_zeroed(&r->stats, &r->stats_room, n)) {
+		return false;
 	}
 	r->n_stats = n;
 	r->refresh = true;

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "arena.h"
+#include "base/arena.h"
 #include "pythiatop/schema.h"
 #include "pythiatop/status.h"
 

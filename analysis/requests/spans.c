@@ -2,7 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
+#include "base/array.h"
+#include "base/hash.h"
 #include "requests/spans.h"
 
 enum mark {
@@ -71,21 +72,13 @@ void spans_release(struct spans *spans)
 static bool reserve(struct spans *spans, uint32_t n)
 {
 	uint32_t room = n + 1; /* a root that was not seen */
-	void *items, *order, *events, *open;
 
 	if (room <= spans->room) {
 		return true;
 	}
 	room += room / 2;
-	items = realloc(spans->items, room * sizeof(*spans->items));
-	spans->items = items ? items : spans->items;
-	order = realloc(spans->order, room * sizeof(*spans->order));
-	spans->order = order ? order : spans->order;
-	events = realloc(spans->events, room * sizeof(*spans->events));
-	spans->events = events ? events : spans->events;
-	open = realloc(spans->open, room * sizeof(*spans->open));
-	spans->open = open ? open : spans->open;
-	if (!items || !order || !events || !open) {
+	if (!array_resize(&spans->items, room) || !array_resize(&spans->order, room) ||
+			!array_resize(&spans->events, room) || !array_resize(&spans->open, room)) {
 		return false;
 	}
 	spans->room = room;

@@ -3,21 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
+#include "base/array.h"
+#include "base/hash.h"
 #include "requests/internal.h"
 #include "requests/values.h"
 
 bool text_append(struct requests *r, uint32_t *used, const char *text, size_t length)
 {
-	if (r->scratch_room - *used < length + 1) {
-		uint32_t room = (*used + (uint32_t)length + 64) * 2;
-		char *grown = realloc(r->scratch, room);
-
-		if (!grown) {
-			return false;
-		}
-		r->scratch = grown;
-		r->scratch_room = room;
+	if (!array_reserve(&r->scratch, &r->scratch_room, *used + (uint32_t)length + 1)) {
+		return false;
 	}
 	memcpy(r->scratch + *used, text, length);
 	*used += (uint32_t)length;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pool.h"
+#include "base/pool.h"
 #include "state/state.h"
 
 /*

@@ -3,24 +3,13 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "requests/internal.h"
 
 static bool reserve(struct measuring *m, uint32_t n_spans, uint32_t n_pieces)
 {
-	struct walked_piece *pieces = m->walked_pieces;
-	struct walked_span *spans = m->walked_spans;
-
-	if (n_spans > m->walked_span_room) {
-		spans = realloc(spans, (n_spans + n_spans / 2) * sizeof(*spans));
-		m->walked_spans = spans ? spans : m->walked_spans;
-		m->walked_span_room = spans ? n_spans + n_spans / 2 : m->walked_span_room;
-	}
-	if (n_pieces > m->walked_piece_room) {
-		pieces = realloc(pieces, (n_pieces + n_pieces / 2) * sizeof(*pieces));
-		m->walked_pieces = pieces ? pieces : m->walked_pieces;
-		m->walked_piece_room = pieces ? n_pieces + n_pieces / 2 : m->walked_piece_room;
-	}
-	return n_spans <= m->walked_span_room && n_pieces <= m->walked_piece_room;
+	return array_reserve(&m->walked_spans, &m->walked_span_room, n_spans) &&
+	       array_reserve(&m->walked_pieces, &m->walked_piece_room, n_pieces);
 }
 
 static int32_t pid_of(const struct span *span)

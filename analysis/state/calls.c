@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
+#include "base/array.h"
+#include "base/hash.h"
 #include "state/internal.h"
 
 /*
@@ -167,17 +168,8 @@ struct rows {
 /* NULL: no memory, or no room: beyond the bound callers of their own are left out. */
 static struct row *add_row(struct rows *rows, const struct row *like)
 {
-	if (rows->n == rows->room) {
-		uint32_t room = rows->room ? rows->room * 2 : 256;
-		struct row *items = room <= ROW_SLOTS / 2
-						    ? realloc(rows->items, room * sizeof(*items))
-						    : NULL;
-
-		if (!items) {
-			return NULL;
-		}
-		rows->items = items;
-		rows->room = room;
+	if (rows->n == ROW_SLOTS / 2 || !array_reserve(&rows->items, &rows->room, rows->n + 1)) {
+		return NULL;
 	}
 	rows->items[rows->n] = *like;
 	rows->items[rows->n].min_ns = UINT64_MAX;

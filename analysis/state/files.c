@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "state/files.h"
 #include "state/thread_io.h"
 
@@ -238,16 +239,9 @@ void files_on_loss(struct state_cx *cx, uint32_t host, uint32_t cpu, const struc
 			table_set_cwd(&files->fds, table, NULL, 0);
 		}
 	}
-	if (host >= files->n_hosts) {
-		struct files_host *hosts = realloc(files->hosts, (host + 1) * sizeof(*hosts));
-
-		if (!hosts) {
-			cx->store.failed++;
-			return;
-		}
-		memset(hosts + files->n_hosts, 0, (host + 1 - files->n_hosts) * sizeof(*hosts));
-		files->hosts = hosts;
-		files->n_hosts = host + 1;
+	if (!array_extend(&files->hosts, &files->n_hosts, host + 1)) {
+		cx->store.failed++;
+		return;
 	}
 	on = &files->hosts[host];
 	if (on->n_losses == FILES_LOSSES) {

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "state/fill.h"
 #include "state/internal.h"
 
@@ -227,15 +228,8 @@ bool state_add_type(struct state *state)
 {
 	struct state_cx *cx = &state->cx;
 
-	if (cx->registry->n_types > cx->plan_room) {
-		uint32_t room = cx->registry->n_types * 2;
-		struct state_plan *plans = realloc(cx->plans, room * sizeof(*plans));
-
-		if (!plans) {
-			return false;
-		}
-		cx->plans = plans;
-		cx->plan_room = room;
+	if (!array_reserve(&cx->plans, &cx->plan_room, cx->registry->n_types)) {
+		return false;
 	}
 	for (; cx->n_plans < cx->registry->n_types; cx->n_plans++) {
 		const struct event_type *type = &cx->registry->types[cx->n_plans];
@@ -264,20 +258,7 @@ bool state_add_type(struct state *state)
 
 static bool reserve_hosts(struct state_cx *cx)
 {
-	uint32_t n = cx->registry->n_hosts;
-	struct host_state *hosts;
-
-	if (n <= cx->n_hosts) {
-		return true;
-	}
-	hosts = realloc(cx->hosts, n * sizeof(*hosts));
-	if (!hosts) {
-		return false;
-	}
-	memset(hosts + cx->n_hosts, 0, (n - cx->n_hosts) * sizeof(*hosts));
-	cx->hosts = hosts;
-	cx->n_hosts = n;
-	return true;
+	return array_extend(&cx->hosts, &cx->n_hosts, cx->registry->n_hosts);
 }
 
 bool state_release_thread(struct state *state, struct thread *thread, bool force)

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "pool.h"
+#include "base/pool.h"
 
 /*
  * What things were, and since when: the history of a value over the window.

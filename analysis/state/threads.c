@@ -2,7 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
+#include "base/array.h"
+#include "base/hash.h"
 #include "state/threads.h"
 
 #define FIRST_SLOTS   1024u
@@ -257,28 +258,11 @@ static struct cpu *cpu_of(struct threads *threads, uint32_t host, uint32_t cpu)
 	if (cpu >= MAX_CPUS) {
 		return NULL;
 	}
-	if (host >= threads->n_hosts) {
-		struct host_cpus *hosts = realloc(threads->hosts, (host + 1) * sizeof(*hosts));
-
-		if (!hosts) {
-			return NULL;
-		}
-		memset(hosts + threads->n_hosts, 0, (host + 1 - threads->n_hosts) * sizeof(*hosts));
-		threads->hosts = hosts;
-		threads->n_hosts = host + 1;
+	if (!array_extend(&threads->hosts, &threads->n_hosts, host + 1)) {
+		return NULL;
 	}
 	cpus = &threads->hosts[host];
-	if (cpu >= cpus->n) {
-		struct cpu *grown = realloc(cpus->cpus, (cpu + 1) * sizeof(*grown));
-
-		if (!grown) {
-			return NULL;
-		}
-		memset(grown + cpus->n, 0, (cpu + 1 - cpus->n) * sizeof(*grown));
-		cpus->cpus = grown;
-		cpus->n = cpu + 1;
-	}
-	return &cpus->cpus[cpu];
+	return array_extend(&cpus->cpus, &cpus->n, cpu + 1) ? &cpus->cpus[cpu] : NULL;
 }
 
 void threads_switch(struct threads *threads, uint32_t host, uint32_t cpu, uint64_t key)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "hash.h"
+#include "base/hash.h"
 #include "state/fill.h"
 #include "state/internal.h"
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "state/internal.h"
 
 /* Which CPU and which thread an event is about, and what a CPU does for whom. */
@@ -107,17 +108,14 @@ struct cpu_state *state_cpu(struct state_cx *cx, uint32_t host, uint32_t cpu)
 		return NULL;
 	}
 	if (cpu >= on->n_cpus) {
-		struct cpu_state *cpus = realloc(on->cpus, (cpu + 1) * sizeof(*cpus));
+		bool first = on->n_cpus == 0;
 
-		if (!cpus) {
+		if (!array_extend(&on->cpus, &on->n_cpus, cpu + 1)) {
 			return NULL;
 		}
-		if (on->n_cpus == 0) {
+		if (first) {
 			on->states = states_of(release_of(cx->registry, host));
 		}
-		memset(cpus + on->n_cpus, 0, (cpu + 1 - on->n_cpus) * sizeof(*cpus));
-		on->cpus = cpus;
-		on->n_cpus = cpu + 1;
 	}
 	if (on->cpus[cpu].first_ns == 0) {
 		on->cpus[cpu].first_ns = cx->now_ns;

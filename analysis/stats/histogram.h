@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pool.h"
+#include "base/pool.h"
 
 /*
  * Durations counted in even steps of their logarithm, 64 to the octave: quantiles, and histograms

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "config/settings.h"
 
 static char *trim(char *text)
@@ -65,13 +66,10 @@ static enum status add(
 	struct settings *settings = &file->settings;
 
 	if (settings->n % 64 == 0) {
-		struct setting *items = realloc(file->items, (settings->n + 64) * sizeof(*items));
-
-		if (!items) {
+		if (!array_resize(&file->items, settings->n + 64)) {
 			return STATUS_NO_MEMORY;
 		}
-		file->items = items;
-		settings->items = items;
+		settings->items = file->items;
 	}
 	file->items[settings->n++] = (struct setting){.name = name, .value = value, .line = line};
 	return STATUS_OK;

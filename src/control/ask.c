@@ -5,18 +5,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "control/internal.h"
 
 #define USUAL_TIMEOUT_NS 20000000000u
 #define GIVE_UP_NS       5000000000u /* the helper kills the call at once: more is a sick helper */
-
-uint64_t control_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 uint64_t ask_send(struct control_hosts *hosts, struct host *host, const char *verb, json_t *request)
 {
@@ -78,7 +71,7 @@ static uint64_t ask_begin(struct control_hosts *hosts, struct ask *ask, const ch
 					    ? hosts->hosts[ask->host]
 					    : NULL;
 
-	ask->asked_ns = control_now_ns();
+	ask->asked_ns = clock_monotonic_ns();
 	ask->deadline_ns = ask->asked_ns + (timeout_ns ? timeout_ns : USUAL_TIMEOUT_NS);
 	if (!request) {
 		ask->refused = STATUS_NO_MEMORY;
@@ -118,7 +111,7 @@ static void call_back(const struct ask *ask, enum status status, const char *mes
 			.status = status,
 			.message = message,
 			.asked_ns = ask->asked_ns,
-			.answered_ns = control_now_ns(),
+			.answered_ns = clock_monotonic_ns(),
 			.began_ns = began > 0 ? (uint64_t)began : 0,
 			.session = session && ask->verb == CONTROL_ASK_CREATE ? session : "",
 	};

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "control/internal.h"
 #include "helper/answer.h"
 #include "helper/check.h"
@@ -170,7 +171,7 @@ static void tell_try(const struct target *target, char *out, size_t size)
 static void host_fail(struct control_hosts *hosts, int index, const char *why, bool ended)
 {
 	struct host *host = hosts->hosts[index];
-	uint64_t now_ns = control_now_ns();
+	uint64_t now_ns = clock_monotonic_ns();
 	char how[CONTROL_SENTENCE_BYTES / 2], shown[CONTROL_SENTENCE_BYTES / 2];
 	char message[CONTROL_SENTENCE_BYTES], attempt[256];
 
@@ -265,7 +266,7 @@ static bool take_hello(struct control_hosts *hosts, struct host *host, const jso
 	}
 	host->state = CONTROL_READY;
 	host->generation++;
-	host->ready_ns = control_now_ns();
+	host->ready_ns = clock_monotonic_ns();
 	host->sentence[0] = '\0';
 	host->hello = 0;
 	hosts->changed = true;
@@ -336,7 +337,7 @@ static bool take_answer(
 	}
 	status = rows_take(&host->rows, ask->verb, line);
 	if (status == STATUS_FULL || status == STATUS_NO_MEMORY) {
-		ask_abandon(hosts, ask, control_now_ns(), status,
+		ask_abandon(hosts, ask, clock_monotonic_ns(), status,
 				status == STATUS_FULL
 						? "the answer is larger than there is room for"
 						: "out of memory");

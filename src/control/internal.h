@@ -81,6 +81,4 @@ bool ask_deadlines(struct control_hosts *hosts, int host, uint64_t now_ns);
 /* The earliest time at which one of them is due. */
 uint64_t ask_due_ns(const struct control_hosts *hosts);
 
-uint64_t control_now_ns(void);
-
 #endif

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "config/paths.h"
 #include "control/hosts.h"
 #include "pythiatop/text.h"
@@ -22,14 +23,6 @@ struct printing {
 	bool asked, failed;
 	uint64_t since_ns;
 };
-
-static uint64_t clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static const char *shown(const char *text, char *safe, size_t size)
 {
@@ -49,7 +42,7 @@ static void next_host(struct printing *printing)
 {
 	printing->next++;
 	printing->asked = false;
-	printing->since_ns = clock_ns();
+	printing->since_ns = clock_monotonic_ns();
 }
 
 static void print_session(FILE *out, const struct control_session *session)
@@ -141,7 +134,7 @@ static void look(struct printing *printing)
 	control_hosts_view(printing->hosts, (int)printing->next, "", &host);
 	if (host.state == CONTROL_FAILED ||
 			(host.state != CONTROL_READY &&
-					clock_ns() - printing->since_ns >= PATIENCE_NS)) {
+					clock_monotonic_ns() - printing->since_ns >= PATIENCE_NS)) {
 		complain(printing, host.sentence);
 		next_host(printing);
 		return;
@@ -164,15 +157,15 @@ static void print_all(struct printing *printing)
 {
 	struct pollfd fds[2 * CONTROL_MAX_HOSTS];
 
-	printing->since_ns = clock_ns();
+	printing->since_ns = clock_monotonic_ns();
 	while (printing->next < control_hosts_count(printing->hosts)) {
 		uint64_t now_ns, due_ns;
 		uint32_t n;
 		int wait_ms = 0;
 
-		control_hosts_step(printing->hosts, clock_ns());
+		control_hosts_step(printing->hosts, clock_monotonic_ns());
 		look(printing);
-		now_ns = clock_ns();
+		now_ns = clock_monotonic_ns();
 		due_ns = control_hosts_due_ns(printing->hosts);
 		n = control_hosts_poll_fds(printing->hosts, fds, 2 * CONTROL_MAX_HOSTS);
 		if (due_ns > now_ns) {

@@ -6,6 +6,8 @@
 
 #include <lttng/lttng.h>
 
+#include "base/clock.h"
+
 static const struct {
 	int code;
 	const char *help;
@@ -56,11 +58,8 @@ static void send_line(struct answer *answer, char mark, json_t *line)
 
 void answer_calling(struct answer *answer)
 {
-	struct timespec now;
-
 	if (answer->began_ns == 0) {
-		clock_gettime(CLOCK_MONOTONIC, &now);
-		answer->began_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+		answer->began_ns = clock_monotonic_ns();
 	}
 }
 

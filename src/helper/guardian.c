@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "helper/calibrate.h"
 #include "helper/child.h"
 #include "helper/lines.h"
@@ -65,14 +66,6 @@ struct guardian {
 	uint32_t n_queue;
 	size_t queue_bytes;
 };
-
-static uint64_t clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
-}
 
 /* --- answers --- */
 
@@ -545,7 +538,7 @@ static void turn(struct guardian *guardian)
 	struct pollfd fds[N_FDS];
 
 	wait_for(guardian, fds);
-	guardian->now_ns = clock_ns();
+	guardian->now_ns = clock_monotonic_ns();
 	if (fds[FD_SIGNAL].revents) {
 		read_signal(guardian);
 	}
@@ -576,7 +569,7 @@ static bool begin(struct guardian *guardian, const struct helper *helper)
 
 	memset(guardian, 0, sizeof(*guardian));
 	guardian->helper = helper;
-	guardian->now_ns = clock_ns();
+	guardian->now_ns = clock_monotonic_ns();
 	guardian->lease_ns = guardian->now_ns + CONTROL_LEASE_MS * 1000000ull;
 	child_init(&guardian->worker);
 	line_out_init(&guardian->out, OUT_BYTES);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/clock.h"
 #include "intake/child.h"
 
 #include <errno.h>
@@ -236,10 +237,7 @@ void child_describe_end(const struct child *child, char *out, size_t size)
 
 static uint64_t now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+	return clock_monotonic_ns() / 1000000u;
 }
 
 void child_kill(struct child *child)

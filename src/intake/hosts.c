@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define UUID_BYTES 16
 
 struct host {
@@ -72,19 +74,7 @@ static bool is_taken(const struct hosts *hosts, const char *name, const char *re
 
 static bool reserve(struct hosts *hosts)
 {
-	uint32_t wanted = hosts->max ? hosts->max * 2 : 8;
-	struct host *bigger;
-
-	if (hosts->n < hosts->max) {
-		return true;
-	}
-	bigger = hosts->n < HOSTS_MAX ? realloc(hosts->items, wanted * sizeof(*bigger)) : NULL;
-	if (!bigger) {
-		return false;
-	}
-	hosts->items = bigger;
-	hosts->max = wanted;
-	return true;
+	return hosts->n < HOSTS_MAX && array_reserve(&hosts->items, &hosts->max, hosts->n + 1);
 }
 
 const char *hosts_name(

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "intake/source.h"
 
 /* The sources that there are. */
@@ -61,19 +62,13 @@ static bool forget_oldest(struct intake *intake)
 
 struct source *intake_add(struct intake *intake, enum source_role role, const char *text)
 {
-	struct source *source, **bigger;
-	uint32_t wanted = intake->max ? intake->max * 2 : 16;
+	struct source *source;
 
 	if (intake->n == INTAKE_MAX_SOURCES && !forget_oldest(intake)) {
 		return NULL;
 	}
-	if (intake->n == intake->max) {
-		bigger = realloc(intake->sources, wanted * sizeof(struct source *));
-		if (!bigger) {
-			return NULL;
-		}
-		intake->sources = bigger;
-		intake->max = wanted;
+	if (!array_reserve(&intake->sources, &intake->max, intake->n + 1)) {
+		return NULL;
 	}
 	source = source_create(intake, role, text);
 	if (source) {

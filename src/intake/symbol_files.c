@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "intake/symbols.h"
 
 #define MAX_FILES      256u
@@ -124,15 +125,8 @@ static bool add_text(struct symbol_file *file, const char *text, uint32_t *at)
 {
 	size_t length = strnlen(text, MAX_NAME - 1);
 
-	if (file->texts_room - file->texts_used <= length) {
-		uint32_t room = (file->texts_room + (uint32_t)length + 1024) * 2;
-		char *grown = realloc(file->texts, room);
-
-		if (!grown) {
-			return false;
-		}
-		file->texts = grown;
-		file->texts_room = room;
+	if (!array_reserve(&file->texts, &file->texts_room, file->texts_used + (uint32_t)length + 1)) {
+		return false;
 	}
 	*at = file->texts_used;
 	memcpy(file->texts + *at, text, length);
@@ -145,15 +139,8 @@ static bool add_function(struct symbol_file *file, const GElf_Sym *symbol, const
 {
 	struct function *function;
 
-	if (file->n == file->room) {
-		uint32_t room = file->room ? file->room * 2 : 256;
-		struct function *grown = realloc(file->functions, room * sizeof(*grown));
-
-		if (!grown) {
-			return false;
-		}
-		file->functions = grown;
-		file->room = room;
+	if (!array_reserve(&file->functions, &file->room, file->n + 1)) {
+		return false;
 	}
 	function = &file->functions[file->n];
 	*function = (struct function){.address = symbol->st_value, .size = symbol->st_size};

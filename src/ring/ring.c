@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/clock.h"
 #include "ring/ring.h"
 
 #include <errno.h>
@@ -334,18 +335,10 @@ void ring_wake(struct ring *ring)
 	wake(ring->fds.data_event);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* The flag and the instant as the flag and the position of wait_for_room(). */
 uint64_t ring_nap(struct ring *ring, uint64_t least_ns)
 {
-	uint64_t began_ns = now_ns(), at_ns = began_ns;
+	uint64_t began_ns = clock_monotonic_ns(), at_ns = began_ns;
 
 	atomic_store(&ring->header->writer_naps, 1);
 	for (;;) {
@@ -369,7 +362,7 @@ uint64_t ring_nap(struct ring *ring, uint64_t least_ns)
 		if (ppoll(&sooner, 1, &timeout, NULL) > 0) {
 			drain(ring->fds.space_event);
 		}
-		at_ns = now_ns();
+		at_ns = clock_monotonic_ns();
 	}
 	atomic_store(&ring->header->writer_naps, 0);
 	return at_ns - began_ns;

@@ -13,6 +13,8 @@
 #include <unistd.h>
 #include <urcu/urcu-memb.h>
 
+#include "base/clock.h"
+#include "base/array.h"
 #include "config/instant.h"
 #include "config/paths.h"
 #include "config/settings.h"
@@ -150,7 +152,7 @@ static void *analysis_main(void *context)
 		asked = follow_orders(analysis, &orders);
 		more = pipeline_step(pipeline);
 		pipeline_ended(pipeline);
-		now_ns = pipeline_now_ns();
+		now_ns = clock_monotonic_ns();
 		asked_ns = asked ? now_ns : asked_ns;
 		rests = pipeline_is_calm(pipeline, now_ns) && !more &&
 			now_ns - asked_ns >= AWAKE_NS;
@@ -159,7 +161,7 @@ static void *analysis_main(void *context)
 		if (asked || now_ns >= due_ns) {
 			changes = pipeline_changes(pipeline);
 			answer(analysis, &orders.focus);
-			answered_ns = pipeline_now_ns();
+			answered_ns = clock_monotonic_ns();
 			took_ns = answered_ns - now_ns;
 			due_ns = answered_ns + rest_ns(took_ns, true, rests);
 		}
@@ -214,7 +216,7 @@ static void host_command(void *context, const char *line)
 static bool host_theme(void *context, const char *name, struct settings *out)
 {
 	struct analysis *analysis = context;
-	struct settings_file file = {0}, *themes;
+	struct settings_file file = {0};
 	char path[PATH_MAX], error[256];
 
 	if (!paths_data(PATHS_THEME, name, path, sizeof(path)) ||
@@ -222,13 +224,11 @@ static bool host_theme(void *context, const char *name, struct settings *out)
 		settings_release(&file);
 		return false;
 	}
-	themes = realloc(analysis->themes, (analysis->n_themes + 1u) * sizeof(*themes));
-	if (!themes) {
+	if (!array_resize(&analysis->themes, analysis->n_themes + 1u)) {
 		settings_release(&file);
 		return false;
 	}
-	analysis->themes = themes;
-	themes[analysis->n_themes++] = file;
+	analysis->themes[analysis->n_themes++] = file;
 	*out = file.settings;
 	return true;
 }

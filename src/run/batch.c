@@ -7,6 +7,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "config/schema_file.h"
 #include "output/verdict.h"
 #include "pythiatop/text.h"
@@ -196,7 +197,7 @@ static enum stop_reason work(struct pipeline *pipeline, uint64_t due_ns, int sig
 	if (pipeline_ended(pipeline)) {
 		return STOP_NOT; /* there is nothing to wait for */
 	}
-	if (more && pipeline_now_ns() < due_ns) {
+	if (more && clock_monotonic_ns() < due_ns) {
 		return pipeline_wait(pipeline, 0, signals) ? STOP_SIGNAL : STOP_NOT;
 	}
 	return pipeline_wait(pipeline, due_ns, signals) ? STOP_SIGNAL : STOP_NOT;
@@ -206,12 +207,12 @@ static enum stop_reason read_to_end(
 		struct pipeline *pipeline, const struct batch *batch, int signals)
 {
 	enum stop_reason stop = STOP_NOT;
-	uint64_t due_ns = pipeline_now_ns() + PROGRESS_NS;
+	uint64_t due_ns = clock_monotonic_ns() + PROGRESS_NS;
 
 	while (stop == STOP_NOT && !pipeline_ended(pipeline) && !is_settled(pipeline)) {
 		stop = work(pipeline, due_ns, signals);
-		if (pipeline_now_ns() >= due_ns) {
-			due_ns = pipeline_now_ns() + PROGRESS_NS;
+		if (clock_monotonic_ns() >= due_ns) {
+			due_ns = clock_monotonic_ns() + PROGRESS_NS;
 			if (batch->progress) {
 				draw_progress(batch, pipeline);
 			}
@@ -251,7 +252,7 @@ static bool is_until(struct pipeline *pipeline, const struct batch *batch, uint6
 	bool come = false;
 
 	if (until->kind == UNTIL_TIME) {
-		return pipeline_now_ns() - begun_ns >= until->ns;
+		return clock_monotonic_ns() - begun_ns >= until->ns;
 	}
 	snapshot = until->kind == UNTIL_STOPPED ? NULL : pipeline_answer(pipeline, &until_focus);
 	if (snapshot) {
@@ -270,8 +271,8 @@ static bool is_until(struct pipeline *pipeline, const struct batch *batch, uint6
 
 static int run_live(struct pipeline *pipeline, const struct batch *batch, int signals)
 {
-	uint64_t documents = 0, due_ns = pipeline_now_ns() + batch->delay_ns;
-	uint64_t begun_ns = pipeline_now_ns();
+	uint64_t documents = 0, due_ns = clock_monotonic_ns() + batch->delay_ns;
+	uint64_t begun_ns = clock_monotonic_ns();
 	enum stop_reason stop = STOP_NOT;
 
 	while (stop == STOP_NOT) {
@@ -283,7 +284,7 @@ static int run_live(struct pipeline *pipeline, const struct batch *batch, int si
 			}
 			break;
 		}
-		if (stop == STOP_NOT && pipeline_now_ns() >= due_ns) {
+		if (stop == STOP_NOT && clock_monotonic_ns() >= due_ns) {
 			due_ns += batch->delay_ns;
 			if (pipeline_held(pipeline)->status == HOLD_NONE) {
 				stop = print(pipeline, batch, &documents);
@@ -362,13 +363,13 @@ static int print_list(const struct snapshot *snapshot, FILE *out, FILE *err)
 int batch_list(struct pipeline *pipeline, FILE *out, FILE *err)
 {
 	struct focus focus = {.serial = 1, .screen = SCREEN_SOURCES, .parts = FOCUS_SOURCES};
-	uint64_t due_ns = pipeline_now_ns() + LIST_NS;
+	uint64_t due_ns = clock_monotonic_ns() + LIST_NS;
 	int signals = open_signals(), code = 1;
 	enum stop_reason stop = STOP_NOT;
 	struct snapshot *snapshot;
 
 	while (stop == STOP_NOT && !intake_listed(pipeline_intake(pipeline)) &&
-			pipeline_now_ns() < due_ns) {
+			clock_monotonic_ns() < due_ns) {
 		stop = work(pipeline, due_ns, signals);
 	}
 	snapshot = stop == STOP_NOT ? pipeline_answer(pipeline, &focus) : NULL;
@@ -387,16 +388,16 @@ int batch_list(struct pipeline *pipeline, FILE *out, FILE *err)
 /* Looks at live sources for live_ns from the first event on, which must come in reasonable time. */
 static enum stop_reason read_for(struct pipeline *pipeline, uint64_t live_ns, int signals)
 {
-	uint64_t due_ns = pipeline_now_ns() + FIRST_EVENT_NS + live_ns;
+	uint64_t due_ns = clock_monotonic_ns() + FIRST_EVENT_NS + live_ns;
 	enum stop_reason stop = STOP_NOT;
 	bool any = false;
 
 	while (stop == STOP_NOT) {
 		if (!any && intake_any_events(pipeline_intake(pipeline))) {
 			any = true;
-			due_ns = pipeline_now_ns() + live_ns;
+			due_ns = clock_monotonic_ns() + live_ns;
 		}
-		if (pipeline_now_ns() >= due_ns) {
+		if (clock_monotonic_ns() >= due_ns) {
 			return STOP_DONE;
 		}
 		stop = work(pipeline, due_ns, signals);

@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "config/paths.h"
 #include "control/hosts.h"
 #include "run/decisions.h"
@@ -473,14 +474,6 @@ static void fail(struct playing *playing, const char *host, const char *message)
 	playing->failed = true;
 }
 
-static uint64_t wall_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 static void begin_watch(struct conductor *conductor, uint64_t now_ns);
 
 static void finish_order(struct conductor *conductor, uint64_t now_ns)
@@ -490,7 +483,7 @@ static void finish_order(struct conductor *conductor, uint64_t now_ns)
 			.undo = playing->undo,
 			.ok = !playing->failed,
 			.error = playing->error,
-			.answered_ns = wall_ns()};
+			.answered_ns = clock_real_ns()};
 
 	playing->on = false;
 	engine_order_done(conductor->setup.engine, &outcome);

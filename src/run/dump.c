@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "intake/child.h"
 #include "output/event_text.h"
 #include "pythiatop/ids.h"
@@ -246,10 +247,10 @@ static bool finish_child(struct child *child)
 {
 	struct pollfd fds[2] = {{.fd = child->pid_fd, .events = POLLIN},
 			{.fd = child->error_fd, .events = POLLIN}};
-	uint64_t until_ns = pipeline_now_ns() + END_WAIT_MS * UINT64_C(1000000);
+	uint64_t until_ns = clock_monotonic_ns() + END_WAIT_MS * UINT64_C(1000000);
 
 	child_poll(child);
-	while (!child->exited && pipeline_now_ns() < until_ns) {
+	while (!child->exited && clock_monotonic_ns() < until_ns) {
 		poll(fds, 2, 1000);
 		child_poll(child);
 	}

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "config/baseline_file.h"
 #include "config/paths.h"
 #include "config/profile_file.h"
@@ -62,22 +63,6 @@ struct pipeline {
 	char notice[512];
 	uint64_t notice_serial;
 };
-
-uint64_t pipeline_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-static uint64_t real_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 /* --- the engine as the sink of the intake -------------------------------------------------------
  */
@@ -492,10 +477,10 @@ enum status pipeline_add_schema(
 bool pipeline_step(struct pipeline *pipeline)
 {
 	uint64_t fed = pipeline->fed;
-	bool more = intake_step(pipeline->intake, STEP_RECORDS, pipeline_now_ns());
+	bool more = intake_step(pipeline->intake, STEP_RECORDS, clock_monotonic_ns());
 	char said[PATH_MAX + 128];
 
-	if (pipeline->conductor && conductor_step(pipeline->conductor, pipeline_now_ns())) {
+	if (pipeline->conductor && conductor_step(pipeline->conductor, clock_monotonic_ns())) {
 		pipeline->conducted++;
 	}
 	if (dump_job_poll(&pipeline->dump_job, said, sizeof(said))) {
@@ -523,7 +508,7 @@ static bool wait_for(struct pipeline *pipeline, int sources, int fd, uint64_t un
 {
 	struct pollfd fds[2 + 2 * CONDUCTOR_MAX_FDS] = {
 			{.fd = sources, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
-	uint64_t now_ns = pipeline_now_ns(), left_ns;
+	uint64_t now_ns = clock_monotonic_ns(), left_ns;
 	struct timespec timeout;
 	nfds_t n = 2;
 
@@ -554,7 +539,7 @@ static uint64_t soonest(uint64_t a, uint64_t b)
 bool pipeline_wait(struct pipeline *pipeline, uint64_t deadline_ns, int fd)
 {
 	uint64_t due_ns = soonest(intake_deadline(pipeline->intake), deadline_ns);
-	uint64_t now_ns = pipeline_now_ns();
+	uint64_t now_ns = clock_monotonic_ns();
 	bool live = intake_has_live(pipeline->intake), woken, asked;
 
 	if (pipeline->dump_job.pid > 0) {
@@ -570,7 +555,7 @@ bool pipeline_wait(struct pipeline *pipeline, uint64_t deadline_ns, int fd)
 	}
 	asked = wait_for(pipeline, intake_fd(pipeline->intake), fd, due_ns, &woken);
 	if (live && woken && !asked) {
-		asked = wait_for(pipeline, -1, fd, soonest(pipeline_now_ns() + LIVE_NAP_NS, due_ns),
+		asked = wait_for(pipeline, -1, fd, soonest(clock_monotonic_ns() + LIVE_NAP_NS, due_ns),
 				&woken);
 	}
 	return asked;
@@ -657,8 +642,8 @@ struct snapshot *pipeline_answer(struct pipeline *pipeline, const struct focus *
 	struct focus focus = *wanted;
 	struct snapshot *snapshot = snapshot_create();
 	struct intake_view view = {
-			.mono_ns = pipeline_now_ns(),
-			.real_ns = real_now_ns(),
+			.mono_ns = clock_monotonic_ns(),
+			.real_ns = clock_real_ns(),
 			.duplicates = duplicates,
 			.context = pipeline,
 	};

@@ -135,6 +135,5 @@ bool pipeline_ended(struct pipeline *pipeline);
  */
 void pipeline_command(struct pipeline *pipeline, const char *line, const struct focus *focus);
 
-uint64_t pipeline_now_ns(void); /* CLOCK_MONOTONIC */
 
 #endif

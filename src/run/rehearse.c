@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "pythiatop/snapshot/snapshot.h"
 #include "run/watch.h"
 
@@ -146,11 +147,10 @@ static bool take_types(struct rehearse *rehearse)
 	while (engine_type(engine, n)) {
 		n++;
 	}
-	types = realloc(rehearse->types, (n + 1) * sizeof(*types));
-	if (!types) {
+	if (!array_resize(&rehearse->types, n + 1)) {
 		return false;
 	}
-	rehearse->types = types;
+	types = rehearse->types;
 	for (; rehearse->n_types < n; rehearse->n_types++) {
 		types[rehearse->n_types].name =
 				number_of(rehearse, engine_type(engine, rehearse->n_types)->name);
@@ -168,7 +168,6 @@ static bool take_types(struct rehearse *rehearse)
 static uint32_t host_of(struct rehearse *rehearse, const char *name)
 {
 	const struct session_desc session = {.host = name, .name = OWN_SESSION, .ours = true};
-	struct host *hosts;
 	char *copy;
 
 	for (uint32_t i = 0; i < rehearse->n_hosts; i++) {
@@ -176,14 +175,12 @@ static uint32_t host_of(struct rehearse *rehearse, const char *name)
 			return i;
 		}
 	}
-	hosts = realloc(rehearse->hosts, (rehearse->n_hosts + 1) * sizeof(*hosts));
 	copy = strdup(name);
-	rehearse->hosts = hosts ? hosts : rehearse->hosts;
-	if (!hosts || !copy) {
+	if (!copy || !array_resize(&rehearse->hosts, rehearse->n_hosts + 1)) {
 		free(copy);
 		return UINT32_MAX;
 	}
-	hosts[rehearse->n_hosts] = (struct host){
+	rehearse->hosts[rehearse->n_hosts] = (struct host){
 			.name = copy, .session = engine_add_session(rehearse->engine, &session)};
 	return rehearse->n_hosts++;
 }
@@ -196,16 +193,9 @@ static bool take_stream(struct rehearse *rehearse, uint32_t id)
 	struct stream_desc own;
 
 	if (id >= rehearse->n_streams) {
-		struct stream *streams =
-				realloc(rehearse->streams, (id + 1) * 2 * sizeof(*streams));
-
-		if (!streams) {
+		if (!array_extend(&rehearse->streams, &rehearse->n_streams, (id + 1) * 2)) {
 			return false;
 		}
-		memset(streams + rehearse->n_streams, 0,
-				((id + 1) * 2 - rehearse->n_streams) * sizeof(*streams));
-		rehearse->streams = streams;
-		rehearse->n_streams = (id + 1) * 2;
 	}
 	if (!session) {
 		return false;
@@ -224,22 +214,14 @@ static bool take_stream(struct rehearse *rehearse, uint32_t id)
 static bool make_room(const struct rehearse *rehearse, struct host *host)
 {
 	uint32_t room = 2 * rehearse->n_names;
-	uint8_t *points;
-	uint32_t *types;
 
 	if (rehearse->n_names <= host->room) {
 		return true;
 	}
-	points = realloc(host->points, room * sizeof(*points));
-	host->points = points ? points : host->points;
-	types = realloc(host->first_type, room * sizeof(*types));
-	host->first_type = types ? types : host->first_type;
-	if (!points || !types) {
+	if (!array_resize(&host->first_type, room)) {
 		return false;
 	}
-	memset(points + host->room, 0, (room - host->room) * sizeof(*points));
-	host->room = room;
-	return true;
+	return array_extend(&host->points, &host->room, room);
 }
 
 /* What the event is of is known; false: it is none, or out of memory. */

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/array.h"
 #include "config/instant.h"
 #include "config/json_file.h"
 #include "run/decisions.h"
@@ -727,15 +728,8 @@ static void forget(struct replay *replay)
 
 static struct input *add(struct replay *replay)
 {
-	if (replay->n == replay->room) {
-		uint32_t room = replay->room ? 2 * replay->room : 64;
-		struct input *grown = realloc(replay->inputs, room * sizeof(*grown));
-
-		if (!grown) {
-			return NULL;
-		}
-		replay->inputs = grown;
-		replay->room = room;
+	if (!array_reserve(&replay->inputs, &replay->room, replay->n + 1)) {
+		return NULL;
 	}
 	replay->inputs[replay->n] = (struct input){.verb = NULL};
 	return &replay->inputs[replay->n++];

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "output/output.h"
 #include "output/report.h"
 #include "output/verdict.h"
@@ -286,11 +287,9 @@ bool report_write(struct pipeline *pipeline, const struct focus *focus, const ch
 		char *said, size_t size)
 {
 	struct report report = {.pipeline = pipeline, .directory = directory};
-	struct timespec now;
 	bool written;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	report.page.written_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	report.page.written_ns = clock_real_ns();
 	if (!is_free(directory, said, size)) {
 		return false;
 	}

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "type_record.h"
 
 #define DEPTH_MAX 8 /* structures inside structures that are flattened; deeper ones are trees */
@@ -52,16 +53,9 @@ static void add_step(struct compiler *compiler, struct step step)
 {
 	struct plan *plan = compiler->plan;
 
-	if (plan->n_steps == plan->steps_room) {
-		uint32_t room = plan->steps_room ? 2 * plan->steps_room : 8;
-		struct step *steps = realloc(plan->steps, room * sizeof(*steps));
-
-		if (!steps) {
-			compiler->failed = true;
-			return;
-		}
-		plan->steps = steps;
-		plan->steps_room = room;
+	if (!array_reserve(&plan->steps, &plan->steps_room, plan->n_steps + 1)) {
+		compiler->failed = true;
+		return;
 	}
 	plan->steps[plan->n_steps++] = step;
 }

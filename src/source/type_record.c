@@ -4,21 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 static uint32_t add_text(struct type_record *type, const char *text)
 {
 	uint32_t at = type->text_size;
 	uint32_t length = (uint32_t)strnlen(text, TYPE_MAX_NAME);
 
-	if (at + length + 1 > type->text_room) {
-		uint32_t room = (at + length + 1) * 2;
-		char *bytes = realloc(type->text, room);
-
-		if (!bytes) {
-			type->failed = true;
-			return 0;
-		}
-		type->text = bytes;
-		type->text_room = room;
+	if (!array_reserve(&type->text, &type->text_room, at + length + 1)) {
+		type->failed = true;
+		return 0;
 	}
 	memcpy(type->text + at, text, length);
 	type->text[at + length] = '\0';
@@ -68,17 +63,9 @@ void type_record_add_label(
 	if (index == TYPE_MAX_LABELS) {
 		return;
 	}
-	if (index == type->labels_room) {
-		uint32_t room = index ? 2 * index : 16;
-		struct record_label *labels =
-				realloc(type->labels, room * sizeof(struct record_label));
-
-		if (!labels) {
-			type->failed = true;
-			return;
-		}
-		type->labels = labels;
-		type->labels_room = room;
+	if (!array_reserve(&type->labels, &type->labels_room, index + 1)) {
+		type->failed = true;
+		return;
 	}
 	type->labels[index] = (struct record_label){
 			.name = add_text(type, name),

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/clock.h"
 #include "viewer.h"
 
 #include <endian.h>
@@ -92,10 +93,7 @@ __attribute__((format(printf, 3, 4))) static enum status fail(
 
 static uint64_t now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	return clock_monotonic_ns() / 1000000u;
 }
 
 /* STATUS_OK once the socket is ready, STATUS_TIMEOUT at the deadline. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "fault.h"
 #include "pythiatop/engine.h"
 #include "shape.h"
@@ -91,15 +92,13 @@ static bool fail(struct writer *writer, const char *why)
 
 static bool take_type(struct writer *writer, const struct record_type *record)
 {
-	struct in_type *types = realloc(writer->types, (writer->n_types + 1) * sizeof(*types));
 	struct record_type *copy = malloc(record->record.size);
 	struct field *fields = calloc(record->n_fields + 1, sizeof(*fields));
 	struct field_label *labels = calloc(record->n_labels + 1, sizeof(*labels));
 	const struct record_field *from;
 	const struct record_label *names;
 
-	writer->types = types ? types : writer->types;
-	if (!types || !copy || !fields || !labels) {
+	if (!array_resize(&writer->types, writer->n_types + 1) || !copy || !fields || !labels) {
 		free(copy);
 		free(fields);
 		free(labels);
@@ -120,7 +119,7 @@ static bool take_type(struct writer *writer, const struct record_type *record)
 				.n_labels = from[i].n_labels,
 				.labels = labels + from[i].first_label};
 	}
-	types[writer->n_types++] = (struct in_type){
+	writer->types[writer->n_types++] = (struct in_type){
 			.type = {record_text(&copy->record, copy->name), copy->n_fields, fields},
 			.copy = copy,
 			.fields = fields,
@@ -188,20 +187,17 @@ static struct out_trace *make_trace(struct writer *writer, const struct record_s
 
 static bool take_stream(struct writer *writer, const struct record_stream *record)
 {
-	struct out_trace **streams =
-			realloc(writer->streams, (writer->n_streams + 1) * sizeof(*streams));
 	const char *host = record_text(&record->record, record->host);
 	struct out_trace *out = writer->traces;
 
-	if (!streams) {
+	if (!array_resize(&writer->streams, writer->n_streams + 1)) {
 		return fail(writer, "out of memory");
 	}
-	writer->streams = streams;
 	while (out && (out->domain != record->domain || strcmp(out->host, host) != 0)) {
 		out = out->next;
 	}
 	out = out ? out : make_trace(writer, record);
-	streams[writer->n_streams++] = out;
+	writer->streams[writer->n_streams++] = out;
 	return out ? true : fail(writer, "out of memory");
 }
 

@@ -23,8 +23,8 @@
 
 #include "groups/collect.h"
 #include "groups/internal.h"
-#include "hash.h"
-#include "names.h"
+#include "base/hash.h"
+#include "base/names.h"
 #include "requests/contexts.h"
 #include "requests/kept.h"
 

@@ -15,8 +15,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "hash.h"
-#include "names.h"
+#include "base/hash.h"
+#include "base/names.h"
 #include "pythia/pythia.h"
 
 #define S         UINT64_C(1000000000)

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "run/pipeline.h"
 #include "support_recorded.h"
 
@@ -59,7 +60,7 @@ static void save(const char *home)
 			STATUS_OK);
 	while (!pipeline_ended(pipeline)) {
 		pipeline_step(pipeline);
-		pipeline_wait(pipeline, pipeline_now_ns() + 20000000, -1);
+		pipeline_wait(pipeline, clock_monotonic_ns() + 20000000, -1);
 	}
 	setenv("XDG_STATE_HOME", home, 1);
 	assert_answer(pipeline, "baseline save", "Written: ");

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "feed.h"
 #include "run/pipeline.h"
 
@@ -122,7 +123,7 @@ static struct pipeline *read_trace(const char *path)
 	}
 	while (!pipeline_ended(pipeline)) {
 		if (!pipeline_step(pipeline)) {
-			pipeline_wait(pipeline, pipeline_now_ns() + 100 * MS, -1);
+			pipeline_wait(pipeline, clock_monotonic_ns() + 100 * MS, -1);
 		}
 	}
 	return pipeline;

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "names.h"
+#include "base/names.h"
 #include "requests/contexts.h"
 #include "requests/kept.h"
 

@@ -12,7 +12,7 @@
 
 #include "groups/collect.h"
 #include "groups/internal.h"
-#include "hash.h"
+#include "base/hash.h"
 #include "support_request.h"
 
 /*

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "groups/collect.h"
-#include "hash.h"
+#include "base/hash.h"
 #include "lab.h"
 #include "requests/measured.h"
 #include "trace_feed.h"

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "hash.h"
+#include "base/hash.h"
 #include "stats/bootstrap.h"
 #include "stats/cov.h"
 #include "stats/histogram.h"

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "names.h"
+#include "base/names.h"
 #include "pythia/pythia.h"
 #include "pythiatop/profile.h"
 #include "stats/bootstrap.h"

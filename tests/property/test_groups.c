@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "groups/groups.h"
-#include "hash.h"
+#include "base/hash.h"
 #include "support_request.h"
 
 #define MS      UINT64_C(1000000)

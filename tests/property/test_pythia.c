@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "hash.h"
-#include "names.h"
+#include "base/hash.h"
+#include "base/names.h"
 #include "pythia/pythia.h"
 #include "pythiatop/profile.h"
 #include "trials.h"

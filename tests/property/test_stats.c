@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "hash.h"
+#include "base/hash.h"
 #include "stats/histogram.h"
 #include "stats/moments.h"
 

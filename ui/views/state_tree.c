@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "views/state_screen.h"
 
 /* The tree of processes: whom each thread was made by, or belongs to. */
@@ -27,20 +28,11 @@ void state_tree_release(struct state_tree *tree)
 
 static bool make_room(struct state_tree *tree, uint32_t n)
 {
-	struct state_node *nodes;
-	struct state_place *places;
-	uint32_t *sorted;
-
 	if (n <= tree->room) {
 		return true;
 	}
-	nodes = realloc(tree->nodes, n * sizeof(*nodes));
-	tree->nodes = nodes ? nodes : tree->nodes;
-	places = realloc(tree->places, n * sizeof(*places));
-	tree->places = places ? places : tree->places;
-	sorted = realloc(tree->sorted, n * sizeof(*sorted));
-	tree->sorted = sorted ? sorted : tree->sorted;
-	if (!nodes || !places || !sorted) {
+	if (!array_resize(&tree->nodes, n) || !array_resize(&tree->places, n) ||
+			!array_resize(&tree->sorted, n)) {
 		return false;
 	}
 	tree->room = n;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "format.h"
 #include "layout.h"
 #include "views/view.h"
@@ -323,18 +324,11 @@ static int compare_rows(const void *data, uint32_t a, uint32_t b)
 static void sum_times(struct tree_screen *screen)
 {
 	const struct tree_view *tree = screen->tree;
-	double *bigger;
 	uint32_t row;
 
 	screen->n = tree->n;
-	if (tree->n > screen->room) {
-		bigger = realloc(screen->self_ns, tree->n * sizeof(*bigger));
-		if (!bigger) {
-			screen->n = screen->room; /* shows the first rows */
-		} else {
-			screen->self_ns = bigger;
-			screen->room = tree->n;
-		}
+	if (!array_reserve(&screen->self_ns, &screen->room, tree->n)) {
+		screen->n = screen->room; /* shows the first rows */
 	}
 	screen->all_ns = 0;
 	for (row = 0; row < screen->n; row++) {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 #define NONE       UINT32_MAX
 #define DEPTHS     64 /* deeper rows begin folded */
 #define LEAST_OPEN 1
@@ -32,18 +34,11 @@ void outline_restart(struct outline *outline)
 
 static bool make_room(struct outline *outline, uint32_t n)
 {
-	uint32_t *first, *next, *stack;
-
 	if (n <= outline->room) {
 		return true;
 	}
-	first = realloc(outline->first, n * sizeof(*first));
-	outline->first = first ? first : outline->first;
-	next = realloc(outline->next, n * sizeof(*next));
-	outline->next = next ? next : outline->next;
-	stack = realloc(outline->stack, n * sizeof(*stack));
-	outline->stack = stack ? stack : outline->stack;
-	if (!first || !next || !stack) {
+	if (!array_resize(&outline->first, n) || !array_resize(&outline->next, n) ||
+			!array_resize(&outline->stack, n)) {
 		return false;
 	}
 	outline->room = n;
@@ -138,16 +133,8 @@ static bool is_open(const struct outline *outline, uint64_t key, uint32_t depth)
 
 static bool add_line(struct outline *outline, const struct outline_line *line)
 {
-	struct outline_line *bigger;
-	uint32_t room = outline->room_lines ? 2 * outline->room_lines : 64;
-
-	if (outline->lines == outline->room_lines) {
-		bigger = realloc(outline->line, room * sizeof(*bigger));
-		if (!bigger) {
-			return false;
-		}
-		outline->line = bigger;
-		outline->room_lines = room;
+	if (!array_reserve(&outline->line, &outline->room_lines, outline->lines + 1)) {
+		return false;
 	}
 	outline->line[outline->lines++] = *line;
 	return true;

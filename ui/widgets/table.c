@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "layout.h"
 #include "pythiatop/text.h"
 #include "widgets/bar.h"
@@ -129,16 +130,8 @@ static void arrange(struct table *table)
 
 void table_update(struct table *table, const void *data, uint32_t n)
 {
-	uint32_t *order;
-
-	if (n > table->room) {
-		order = realloc(table->order, n * sizeof(*order));
-		if (order) {
-			table->order = order;
-			table->room = n;
-		} else {
-			n = table->room; /* shows the first ones */
-		}
+	if (!array_reserve(&table->order, &table->room, n)) {
+		n = table->room; /* shows the first ones */
 	}
 	table->data = data;
 	table->n = n;

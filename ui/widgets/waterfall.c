@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 void waterfall_release(struct waterfall *waterfall)
 {
 	free(waterfall->folded);
@@ -109,16 +111,11 @@ static void hide(struct waterfall *waterfall)
 static void sort_pieces(struct waterfall *waterfall)
 {
 	const struct request_view *request = waterfall->request;
-	uint32_t *first = waterfall->first_piece, *pieces, i, sum = 0;
+	uint32_t *first = waterfall->first_piece, i, sum = 0;
 
 	memset(first, 0, ((size_t)waterfall->n + 1) * sizeof(*first));
-	if (request->n_pieces > waterfall->piece_room) {
-		pieces = realloc(waterfall->pieces, request->n_pieces * sizeof(*pieces));
-		if (!pieces) {
-			return; /* shows no path */
-		}
-		waterfall->pieces = pieces;
-		waterfall->piece_room = request->n_pieces;
+	if (!array_reserve(&waterfall->pieces, &waterfall->piece_room, request->n_pieces)) {
+		return; /* shows no path */
 	}
 	for (i = 0; i < request->n_pieces; i++) {
 		if (request->pieces[i].span < waterfall->n) {

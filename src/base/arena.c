@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "arena.h"
+#include "base/arena.h"
 
 /* Chunks grow with the arena: few calls for a large one, little waste in a small one. */
 #define FIRST_CHUNK_BYTES 4096u

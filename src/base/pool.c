@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "pool.h"
+#include "base/pool.h"
 
 #define SMALLEST_BYTES ((size_t)64)
 #define LARGEST_BYTES  ((size_t)64 << 10)

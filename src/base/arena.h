@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef PT_ARENA_H
-#define PT_ARENA_H
+#ifndef PT_BASE_ARENA_H
+#define PT_BASE_ARENA_H
 
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef PT_HASH_H
-#define PT_HASH_H
+#ifndef PT_BASE_HASH_H
+#define PT_BASE_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>

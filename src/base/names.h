@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef PT_NAMES_H
-#define PT_NAMES_H
+#ifndef PT_BASE_NAMES_H
+#define PT_BASE_NAMES_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef PT_POOL_H
-#define PT_POOL_H
+#ifndef PT_BASE_POOL_H
+#define PT_BASE_POOL_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hash.h"
-#include "names.h"
+#include "base/hash.h"
+#include "base/names.h"
 
 #define FIRST_SLOTS 256
 
