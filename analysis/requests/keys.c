@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "requests/internal.h"
 #include "requests/span_values.h"
-#include "requests/values.h"
+#include "values.h"
 
 #define FIRST_ROOM 64u
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "requests/span_values.h"
-#include "requests/values.h"
+#include "values.h"
 
 static bool is_kept(const struct schema_event *source, const struct field *field)
 {

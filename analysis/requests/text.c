@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "requests/internal.h"
-#include "requests/values.h"
+#include "values.h"
 
 bool text_append(struct requests *r, uint32_t *used, const char *text, size_t length)
 {

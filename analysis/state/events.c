@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "requests/values.h"
+#include "values.h"
 #include "state/files.h"
 #include "state/fill.h"
 

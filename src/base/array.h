@@ -27,7 +27,8 @@
 #define array_reserve_zeroed(items, room, n)                                                       \
 	((n) <= *(room) || array_grow((items), (room), (n), sizeof(**(items)), true))
 
-/* Makes an array of *(length) items at least n long; the new ones are zero. For numbers from 0 on. */
+/* Makes an array of *(length) items at least n long; the new ones are zero. For numbers from 0 on.
+ */
 #define array_extend(items, length, n)                                                             \
 	((n) <= *(length) || array_lengthen((items), (length), (n), sizeof(**(items))))
 

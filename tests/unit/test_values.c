@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "requests/values.h"
+#include "values.h"
 
 /* Values as people expect to see them, damaged ones included. */
 

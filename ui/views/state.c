@@ -14,6 +14,11 @@
  * from there to the original events.
  */
 
+const struct state_screen *state_screen_of(const void *data)
+{
+	return data;
+}
+
 const struct state_pane_ops *const state_panes[STATE_PANES] = {
 		[STATE_CPU] = &state_pane_cpu,
 		[STATE_IO] = &state_pane_io,
@@ -382,8 +387,8 @@ static bool go_worst(struct state_screen *screen)
 	uint32_t i, worst = UINT32_MAX;
 	double most = -1, figure;
 
-	for (i = 0; ops->worst >= 0 && i < rows->shown; i++) {
-		figure = ops->figure(screen, rows->order[i], ops->worst);
+	for (i = 0; ops->worst && i < rows->shown; i++) {
+		figure = field_figure(ops->worst, ops->source->row(screen, rows->order[i]));
 		if (figure > most) {
 			most = figure;
 			worst = i;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -194,38 +193,30 @@ void state_draw_process(const struct state_screen *screen, const struct view_fra
 
 /* ---- fds ---- */
 
-enum fd_column {
-	F_FD,
-	F_PATH,
-	F_KIND,
-	F_READ,
-	F_WRITE,
-	F_COUNT,
-	F_LATENCY,
-	F_KNOWN,
-	F_WINDOW,
-	F_OPENED,
-	F_PROCESS,
-	F_COUNT_OF
-};
+#define FD(field) &state_fd_fields[FIELD_FD_##field]
 
 static const struct table_column fd_columns[] = {
-		[F_FD] = {"FD", 5, 0, 0, 0},
-		[F_PATH] = {"FILE OR PEER", 18, 0, TABLE_FLEX, 80},
-		[F_KIND] = {"KIND", 7, 4, 0, 0},
-		[F_READ] = {"READ", 6, 0, TABLE_RIGHT, 0},
-		[F_WRITE] = {"WRITE", 6, 0, TABLE_RIGHT, 0},
-		[F_COUNT] = {"OPS", 5, 2, TABLE_RIGHT, 0},
-		[F_LATENCY] = {"MEAN", 6, 1, TABLE_RIGHT, 0},
-		[F_KNOWN] = {"KNOWN BY", 9, 3, 0, 0},
-		[F_WINDOW] = {"IN WINDOW", 9, 6, TABLE_RIGHT, 0},
-		[F_OPENED] = {"OPENED", 12, 5, 0, 0},
-		[F_PROCESS] = {"PROCESS", 14, 7, TABLE_FLEX, 30},
+		{"FD", 5, 0, 0, 0, FD(NUMBER)},
+		{"FILE OR PEER", 18, 0, TABLE_FLEX, 80, FD(PATH)},
+		{"KIND", 7, 4, 0, 0, FD(KIND)},
+		{"READ", 6, 0, TABLE_RIGHT, 0, FD(READ)},
+		{"WRITE", 6, 0, TABLE_RIGHT, 0, FD(WRITE)},
+		{"OPS", 5, 2, TABLE_RIGHT, 0, FD(OPERATIONS)},
+		{"MEAN", 6, 1, TABLE_RIGHT, 0, FD(LATENCY)},
+		{"KNOWN BY", 9, 3, 0, 0, FD(CONFIDENCE)},
+		{"IN WINDOW", 9, 6, TABLE_RIGHT, 0, FD(WINDOW)},
+		{"OPENED", 12, 5, 0, 0, FD(OPENED), ROLE_DIM},
+		{"PROCESS", 14, 7, TABLE_FLEX, 30, FD(PROCESS)},
 };
 
-static const struct state_fd *fd_at(const struct state_screen *screen, uint32_t row)
+static const struct state_fd *fd_at(const void *data, uint32_t row)
 {
-	return &screen->state->fds[row];
+	return &state_screen_of(data)->state->fds[row];
+}
+
+static const void *fd_row(const void *data, uint32_t row)
+{
+	return fd_at(data, row);
 }
 
 static uint64_t fd_key(const void *data, uint32_t row)
@@ -233,93 +224,22 @@ static uint64_t fd_key(const void *data, uint32_t row)
 	return fd_at(data, row)->id;
 }
 
-static uint64_t fd_operations(const struct state_fd *fd)
-{
-	return fd->reads + fd->writes;
-}
-
-static double fd_latency(const struct state_fd *fd)
-{
-	uint64_t n = fd_operations(fd);
-
-	return n > 0 ? (double)(fd->read_ns + fd->write_ns) / (double)n : NAN;
-}
-
 static void fd_cell(const void *data, uint32_t row, int column, struct table_cell *cell)
 {
+	const struct row_field *field = fd_columns[column].field;
 	const struct state_fd *fd = fd_at(data, row);
 
-	switch (column) {
-	case F_FD:
-		state_id(cell, fd->fd);
+	if (field == FD(NUMBER)) {
 		cell->role = fd->open ? ROLE_STRONG : ROLE_DIM;
-		break;
-	case F_PATH:
-		state_text(cell, fd->path);
+	} else if (field == FD(PATH)) {
 		cell->role = fd->open ? ROLE_NAME : ROLE_DIM;
-		break;
-	case F_KIND:
-		state_text(cell, fd->kind == FD_UNKNOWN ? "" : fd_kind_name(fd->kind));
-		break;
-	case F_READ:
-		state_bytes(cell, true, fd->read_bytes);
-		break;
-	case F_WRITE:
-		state_bytes(cell, true, fd->write_bytes);
-		break;
-	case F_COUNT:
-		state_count(cell, true, fd_operations(fd));
-		break;
-	case F_LATENCY:
-		state_duration(cell, fd_operations(fd) > 0, fd_latency(fd));
-		break;
-	case F_KNOWN:
-		state_text(cell, fd_confidence_name(fd->confidence));
-		cell->role = fd->confidence == FD_GUESSED ? ROLE_WARN : ROLE_DIM;
-		break;
-	case F_WINDOW:
-		state_bytes(cell, true, fd->window_read_bytes + fd->window_write_bytes);
-		break;
-	case F_OPENED:
+	} else if (field == FD(KIND) && fd->kind == FD_UNKNOWN) {
 		strcpy(cell->text, "-");
-		if (fd->opened_ns > 0) {
-			format_clock(cell->text, fd->opened_ns);
-		}
-		cell->role = ROLE_DIM;
-		break;
-	default:
+	} else if (field == FD(CONFIDENCE)) {
+		cell->role = fd->confidence == FD_GUESSED ? ROLE_WARN : ROLE_DIM;
+	} else if (field == FD(PROCESS)) {
 		snprintf(cell->text, sizeof(cell->text), "%.80s %" PRId64, fd->process, fd->pid);
-		break;
 	}
-}
-
-static double fd_figure(const struct state_screen *screen, uint32_t row, int column)
-{
-	const struct state_fd *fd = fd_at(screen, row);
-
-	switch (column) {
-	case F_FD:
-		return fd->fd;
-	case F_READ:
-		return (double)fd->read_bytes;
-	case F_WRITE:
-		return (double)fd->write_bytes;
-	case F_COUNT:
-		return (double)fd_operations(fd);
-	case F_LATENCY:
-		return fd_latency(fd);
-	case F_WINDOW:
-		return (double)(fd->window_read_bytes + fd->window_write_bytes);
-	case F_OPENED:
-		return (double)fd->opened_ns;
-	default:
-		return NAN;
-	}
-}
-
-static int fd_compare(const void *data, uint32_t a, uint32_t b, int column)
-{
-	return state_compare(&state_pane_process, data, a, b, column);
 }
 
 static const char *fd_mark(const void *data, uint32_t row)
@@ -336,28 +256,29 @@ static uint32_t count_fds(const struct state_screen *screen)
 
 static const struct table_source fd_source = {
 		.columns = fd_columns,
-		.n_columns = F_COUNT_OF,
+		.n_columns = sizeof(fd_columns) / sizeof(fd_columns[0]),
 		.what = "fds",
 		.key = fd_key,
+		.row = fd_row,
 		.cell = fd_cell,
-		.compare = fd_compare,
 		.mark = fd_mark,
 };
 
-const struct state_pane_ops state_pane_process = {
-		"process", &fd_source, count_fds, fd_figure, F_LATENCY};
+const struct state_pane_ops state_pane_process = {"process", &fd_source, count_fds, FD(LATENCY)};
 
 /* ---- original events ---- */
 
-enum event_column { E_AGO, E_CLOCK, E_NAME, E_TID, E_CPU, E_VALUES, E_COUNT_OF };
+#define EVENT(field) &state_event_fields[FIELD_EVENT_##field]
+
+enum event_column { E_AGO };
 
 static const struct table_column event_columns[] = {
 		[E_AGO] = {"AGO", 7, 0, TABLE_RIGHT | TABLE_UNSORTED, 0},
-		[E_CLOCK] = {"TIME", 12, 3, TABLE_UNSORTED, 0},
-		[E_NAME] = {"EVENT", 20, 0, TABLE_FLEX | TABLE_UNSORTED, 44},
-		[E_TID] = {"TID", 7, 2, TABLE_UNSORTED, 0},
-		[E_CPU] = {"CPU", 3, 4, TABLE_RIGHT | TABLE_UNSORTED, 0},
-		[E_VALUES] = {"FIELDS", 20, 1, TABLE_FLEX | TABLE_UNSORTED, 0},
+		{"TIME", 12, 3, TABLE_UNSORTED, 0, EVENT(TIME), ROLE_DIM},
+		{"EVENT", 20, 0, TABLE_FLEX | TABLE_UNSORTED, 44, EVENT(NAME), ROLE_NAME},
+		{"TID", 7, 2, TABLE_UNSORTED, 0, EVENT(TID)},
+		{"CPU", 3, 4, TABLE_RIGHT | TABLE_UNSORTED, 0, EVENT(CPU), ROLE_DIM},
+		{"FIELDS", 20, 1, TABLE_FLEX | TABLE_UNSORTED, 0, EVENT(VALUES)},
 };
 
 static const struct state_event *event_at(const void *data, uint32_t row)
@@ -375,33 +296,20 @@ static uint64_t event_key(const void *data, uint32_t row)
 
 static void event_cell(const void *data, uint32_t row, int column, struct table_cell *cell)
 {
-	const struct state_screen *screen = state_screen_of(data);
-	const struct state_event *event = event_at(data, row);
+	uint64_t at_ns = state_screen_of(data)->state->at_ns;
+	uint64_t ts_ns = event_at(data, row)->ts_ns;
 
-	switch (column) {
-	case E_AGO:
-		state_duration(cell, event->ts_ns <= screen->state->at_ns,
-				(double)(screen->state->at_ns - event->ts_ns));
-		break;
-	case E_CLOCK:
-		format_clock(cell->text, event->ts_ns);
-		cell->role = ROLE_DIM;
-		break;
-	case E_NAME:
-		state_text(cell, event->name);
-		cell->role = ROLE_NAME;
-		break;
-	case E_TID:
-		state_id(cell, event->tid);
-		break;
-	case E_CPU:
-		state_count(cell, event->cpu != UINT32_MAX, event->cpu);
-		cell->role = ROLE_DIM;
-		break;
-	default:
-		state_text(cell, event->values);
-		break;
+	if (column == E_AGO) {
+		strcpy(cell->text, "-");
+		if (ts_ns <= at_ns) {
+			format_duration(cell->text, (double)(at_ns - ts_ns));
+		}
 	}
+}
+
+static const void *event_row(const void *data, uint32_t row)
+{
+	return event_at(data, row);
 }
 
 static const char *event_mark(const void *data, uint32_t row)
@@ -416,14 +324,15 @@ static uint32_t count_events(const struct state_screen *screen)
 
 static const struct table_source event_source = {
 		.columns = event_columns,
-		.n_columns = E_COUNT_OF,
+		.n_columns = sizeof(event_columns) / sizeof(event_columns[0]),
 		.what = "events",
 		.key = event_key,
+		.row = event_row,
 		.cell = event_cell,
 		.mark = event_mark,
 };
 
-const struct state_pane_ops state_pane_events = {"events", &event_source, count_events, NULL, -1};
+const struct state_pane_ops state_pane_events = {"events", &event_source, count_events, NULL};
 
 /* What the events are of. */
 void state_draw_events_of(const struct state_screen *screen, const struct view_frame *frame,

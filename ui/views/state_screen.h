@@ -3,6 +3,7 @@
 #define UI_STATE_SCREEN_H
 
 #include "views/view.h"
+#include "widgets/field_cell.h"
 #include "widgets/table.h"
 
 /*
@@ -68,9 +69,7 @@ struct state_pane_ops {
 	const char *name;
 	const struct table_source *source;
 	uint32_t (*count)(const struct state_screen *screen);
-	/* Value of a number's column for order; NAN where it is text or not measured. */
-	double (*figure)(const struct state_screen *screen, uint32_t row, int column);
-	int worst; /* column of which the largest is the worst; -1: none is */
+	const struct row_field *worst; /* the largest is the worst; NULL: none is */
 };
 
 extern const struct state_pane_ops state_pane_cpu, state_pane_io, state_pane_process,
@@ -78,15 +77,7 @@ extern const struct state_pane_ops state_pane_cpu, state_pane_io, state_pane_pro
 		state_pane_disks, state_pane_nets, state_pane_hosts;
 extern const struct state_pane_ops *const state_panes[STATE_PANES];
 
-/* state_cells.c: cells of figures that may not be known ("-"), and the order of rows. */
 const struct state_screen *state_screen_of(const void *data);
-void state_duration(struct table_cell *cell, bool valid, double ns);
-void state_bytes(struct table_cell *cell, bool valid, uint64_t bytes);
-void state_count(struct table_cell *cell, bool valid, uint64_t count);
-void state_id(struct table_cell *cell, int64_t id); /* -1: not known */
-void state_text(struct table_cell *cell, const char *text);
-int state_compare(const struct state_pane_ops *pane, const void *data, uint32_t a, uint32_t b,
-		int column);
 
 /* state_threads.c */
 extern const struct state_pane_ops state_pane_perf;
@@ -102,7 +93,7 @@ void state_tree_release(struct state_tree *tree);
 /* Folds or unfolds a row; goes to the parent where there is nothing to fold. */
 bool state_tree_fold(struct state_screen *screen, bool fold);
 
-/* state_pane_process.c */
+/* state_process.c */
 const struct state_thread *state_chosen(const struct state_screen *screen); /* or NULL */
 void state_draw_process(const struct state_screen *screen, const struct view_frame *frame,
 		struct area *area);

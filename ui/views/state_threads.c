@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -30,6 +29,11 @@ static const struct state_thread *thread_at(const void *data, uint32_t row)
 	return &state_screen_of(data)->state->threads[row];
 }
 
+static const void *thread_row(const void *data, uint32_t row)
+{
+	return thread_at(data, row);
+}
+
 static uint64_t thread_key(const void *data, uint32_t row)
 {
 	return thread_at(data, row)->id;
@@ -40,193 +44,98 @@ static const char *thread_mark(const void *data, uint32_t row)
 	return thread_at(data, row)->uncertain ? "~" : NULL;
 }
 
+#define THREAD(field) &state_thread_fields[FIELD_THREAD_##field]
+
 /* ---- CPU ---- */
 
-enum cpu_column {
-	C_CPU,
-	C_RUNQUEUE,
-	C_BLOCKED,
-	C_STATUS,
-	C_PID,
-	C_TID,
-	C_NAME,
-	C_HOST,
-	C_WHAT,
-	C_USER,
-	C_SYSTEM,
-	C_LONGEST,
-	C_SWITCHES,
-	C_WAKEUPS,
-	C_MIGRATIONS,
-	C_COUNT_OF
-};
+enum cpu_column { C_CPU, C_RUNQUEUE, C_BLOCKED, C_STATUS, C_PID, C_TID, C_NAME, C_HOST, C_WHAT };
 
 static const struct table_column cpu_columns[] = {
-		[C_CPU] = {"CPU%", 5, 0, TABLE_RIGHT, 0},
-		[C_RUNQUEUE] = {"RUNQ", 6, 1, TABLE_RIGHT, 0},
-		[C_BLOCKED] = {"BLOCKED", 7, 1, TABLE_RIGHT, 0},
-		[C_STATUS] = {"STATUS", 11, 2, 0, 0},
-		[C_PID] = {"PID", 7, 4, 0, 0},
-		[C_TID] = {"TID", 7, 0, 0, 0},
-		[C_NAME] = {"NAME", 16, 0, TABLE_FLEX, 44},
-		[C_HOST] = {"HOST", 10, 3, TABLE_FLEX, 24},
-		[C_WHAT] = {"IN, WAITS FOR", 14, 5, TABLE_FLEX, 30},
-		[C_USER] = {"USER", 6, 6, TABLE_RIGHT, 0},
-		[C_SYSTEM] = {"SYSTEM", 6, 6, TABLE_RIGHT, 0},
-		[C_LONGEST] = {"LONGEST", 7, 7, TABLE_RIGHT, 0},
-		[C_SWITCHES] = {"SWITCH", 6, 8, TABLE_RIGHT, 0},
-		[C_WAKEUPS] = {"WOKEN", 6, 9, TABLE_RIGHT, 0},
-		[C_MIGRATIONS] = {"MIGR", 5, 10, TABLE_RIGHT, 0},
+		[C_CPU] = {"CPU%", 5, 0, TABLE_RIGHT, 0, THREAD(CPU), ROLE_STRONG},
+		[C_RUNQUEUE] = {"RUNQ", 6, 1, TABLE_RIGHT, 0, THREAD(RUNQUEUE)},
+		[C_BLOCKED] = {"BLOCKED", 7, 1, TABLE_RIGHT, 0, THREAD(BLOCKED_NS)},
+		[C_STATUS] = {"STATUS", 11, 2, 0, 0, THREAD(STATUS)},
+		[C_PID] = {"PID", 7, 4, 0, 0, THREAD(PID)},
+		[C_TID] = {"TID", 7, 0, 0, 0, THREAD(TID)},
+		[C_NAME] = {"NAME", 16, 0, TABLE_FLEX, 44, THREAD(NAME), ROLE_NAME},
+		[C_HOST] = {"HOST", 10, 3, TABLE_FLEX, 24, THREAD(HOST)},
+		[C_WHAT] = {"IN, WAITS FOR", 14, 5, TABLE_FLEX, 30, NULL, ROLE_DIM},
+		{"USER", 6, 6, TABLE_RIGHT, 0, THREAD(USER)},
+		{"SYSTEM", 6, 6, TABLE_RIGHT, 0, THREAD(SYSTEM)},
+		{"LONGEST", 7, 7, TABLE_RIGHT, 0, THREAD(RUNQUEUE_MAX)},
+		{"SWITCH", 6, 8, TABLE_RIGHT, 0, THREAD(SWITCHES)},
+		{"WOKEN", 6, 9, TABLE_RIGHT, 0, THREAD(WAKEUPS)},
+		{"MIGR", 5, 10, TABLE_RIGHT, 0, THREAD(MIGRATIONS)},
 };
 
-static double share_of_window(const struct state_screen *screen, uint64_t ns)
+static enum role status_role(enum thread_status status)
 {
-	return screen->state->window_ns > 0 ? 100 * (double)ns / (double)screen->state->window_ns
-					    : NAN;
-}
-
-static void status_cell(const struct state_thread *thread, struct table_cell *cell)
-{
-	strcpy(cell->text, thread_status_name(thread->status));
-	switch (thread->status) {
+	switch (status) {
 	case THREAD_RUN_USER:
 	case THREAD_RUN_SYSCALL:
-		cell->role = ROLE_GOOD;
-		break;
+		return ROLE_GOOD;
 	case THREAD_WAIT_CPU:
 	case THREAD_INTERRUPTED:
-		cell->role = ROLE_WARN;
-		break;
+		return ROLE_WARN;
 	case THREAD_UNKNOWN:
 	case THREAD_DEAD:
-		cell->role = ROLE_DIM;
-		break;
+		return ROLE_DIM;
 	default:
-		break;
+		return ROLE_TEXT;
 	}
 }
 
 /* What a blocked thread waits for, or the call that another one is in. */
 static void what_cell(const struct state_thread *thread, struct table_cell *cell)
 {
+	const char *what = thread->waits_for[0] ? thread->waits_for : thread->syscall;
+
 	if (thread->syscall[0] && thread->waits_for[0] &&
 			strcmp(thread->syscall, thread->waits_for) != 0) {
 		snprintf(cell->text, sizeof(cell->text), "%s: %s", thread->syscall,
 				thread->waits_for);
 	} else {
-		state_text(cell, thread->waits_for[0] ? thread->waits_for : thread->syscall);
+		text_copy(cell->text, sizeof(cell->text), what[0] ? what : "-");
 	}
+}
+
+static void name_in_tree(const struct state_screen *screen, uint32_t row, struct table_cell *cell)
+{
+	const struct state_node *node = &screen->tree.nodes[row];
+	const struct state_thread *thread = state_cpu_thread(screen, row);
+
+	snprintf(cell->text, sizeof(cell->text), "%s%s",
+			!node->parental ? "  "
+			: node->folded  ? "▸ "
+					: "▾ ",
+			thread->name[0] ? thread->name : "-");
+	cell->indent = node->depth < 8 ? (int)node->depth : 8;
 }
 
 static void cpu_cell(const void *data, uint32_t row, int column, struct table_cell *cell)
 {
 	const struct state_screen *screen = state_screen_of(data);
 	const struct state_thread *thread = state_cpu_thread(screen, row);
-	bool known = thread->measured;
+	uint64_t window_ns = screen->state->window_ns;
 
-	switch (column) {
-	case C_CPU:
+	if (column == C_CPU && thread->measured) {
 		strcpy(cell->text, "-");
-		if (known && screen->state->window_ns > 0) {
+		if (window_ns > 0) {
 			snprintf(cell->text, sizeof(cell->text), "%.1f",
-					share_of_window(screen, thread->cpu_ns));
+					100 * (double)thread->cpu_ns / (double)window_ns);
 		}
-		cell->role = ROLE_STRONG;
-		break;
-	case C_RUNQUEUE:
-		state_duration(cell, known, (double)thread->runqueue_ns);
-		break;
-	case C_BLOCKED:
-		state_duration(cell, known, (double)thread->blocked_ns);
-		break;
-	case C_STATUS:
-		status_cell(thread, cell);
-		break;
-	case C_PID:
-		state_id(cell, thread->pid);
-		break;
-	case C_TID:
-		state_id(cell, thread->tid);
-		break;
-	case C_NAME:
-		state_text(cell, thread->name);
-		if (screen->tree.on) {
-			const struct state_node *node = &screen->tree.nodes[row];
-
-			snprintf(cell->text, sizeof(cell->text), "%s%s",
-					!node->parental ? "  "
-					: node->folded  ? "▸ "
-							: "▾ ",
-					thread->name[0] ? thread->name : "-");
-			cell->indent = node->depth < 8 ? (int)node->depth : 8;
-		}
-		cell->role = ROLE_NAME;
-		break;
-	case C_HOST:
-		state_text(cell, thread->host);
-		break;
-	case C_WHAT:
+	} else if (column == C_STATUS) {
+		cell->role = status_role(thread->status);
+	} else if (column == C_NAME && screen->tree.on) {
+		name_in_tree(screen, row, cell);
+	} else if (column == C_WHAT) {
 		what_cell(thread, cell);
-		cell->role = ROLE_DIM;
-		break;
-	case C_USER:
-		state_duration(cell, known, (double)thread->user_ns);
-		break;
-	case C_SYSTEM:
-		state_duration(cell, known, (double)thread->syscall_ns);
-		break;
-	case C_LONGEST:
-		state_duration(cell, known, (double)thread->max_runqueue_ns);
-		break;
-	case C_SWITCHES:
-		state_count(cell, known, thread->switches);
-		break;
-	case C_WAKEUPS:
-		state_count(cell, known, thread->wakeups);
-		break;
-	default:
-		state_count(cell, known, thread->migrations);
-		break;
 	}
 }
 
-static double cpu_figure(const struct state_screen *screen, uint32_t row, int column)
+static const void *cpu_row(const void *data, uint32_t row)
 {
-	const struct state_thread *thread = state_cpu_thread(screen, row);
-
-	if (column == C_PID || column == C_TID) {
-		return column == C_PID ? (double)thread->pid : (double)thread->tid;
-	}
-	if (!thread->measured) {
-		return NAN;
-	}
-	switch (column) {
-	case C_CPU:
-		return (double)thread->cpu_ns;
-	case C_RUNQUEUE:
-		return (double)thread->runqueue_ns;
-	case C_BLOCKED:
-		return (double)thread->blocked_ns;
-	case C_USER:
-		return (double)thread->user_ns;
-	case C_SYSTEM:
-		return (double)thread->syscall_ns;
-	case C_LONGEST:
-		return (double)thread->max_runqueue_ns;
-	case C_SWITCHES:
-		return (double)thread->switches;
-	case C_WAKEUPS:
-		return (double)thread->wakeups;
-	case C_MIGRATIONS:
-		return (double)thread->migrations;
-	default:
-		return NAN;
-	}
-}
-
-static int cpu_compare(const void *data, uint32_t a, uint32_t b, int column)
-{
-	return state_compare(&state_pane_cpu, data, a, b, column);
+	return state_cpu_thread(data, row);
 }
 
 static uint64_t cpu_key(const void *data, uint32_t row)
@@ -253,180 +162,64 @@ static uint32_t count_cpu(const struct state_screen *screen)
 
 static const struct table_source cpu_source = {
 		.columns = cpu_columns,
-		.n_columns = C_COUNT_OF,
+		.n_columns = sizeof(cpu_columns) / sizeof(cpu_columns[0]),
 		.what = "threads",
 		.key = cpu_key,
+		.row = cpu_row,
 		.cell = cpu_cell,
-		.compare = cpu_compare,
 		.mark = cpu_mark,
 		.hidden = cpu_hidden,
 };
 
-const struct state_pane_ops state_pane_cpu = {
-		"cpu", &cpu_source, count_cpu, cpu_figure, C_RUNQUEUE};
+const struct state_pane_ops state_pane_cpu = {"cpu", &cpu_source, count_cpu, THREAD(RUNQUEUE)};
 
 /* ---- I/O ---- */
 
-enum io_column {
-	I_READ,
-	I_WRITE,
-	I_DISK,
-	I_NET,
-	I_OTHER,
-	I_TIME,
-	I_PID,
-	I_TID,
-	I_NAME,
-	I_HOST,
-	I_FDS,
-	I_COUNT_OF
-};
-
 static const struct table_column io_columns[] = {
-		[I_READ] = {"READ", 6, 0, TABLE_RIGHT, 0},
-		[I_WRITE] = {"WRITE", 6, 0, TABLE_RIGHT, 0},
-		[I_DISK] = {"DISK", 6, 1, TABLE_RIGHT, 0},
-		[I_NET] = {"NET", 6, 1, TABLE_RIGHT, 0},
-		[I_OTHER] = {"OTHER", 6, 2, TABLE_RIGHT, 0},
-		[I_TIME] = {"TIME", 6, 1, TABLE_RIGHT, 0},
-		[I_PID] = {"PID", 7, 5, 0, 0},
-		[I_TID] = {"TID", 7, 0, 0, 0},
-		[I_NAME] = {"NAME", 15, 0, TABLE_FLEX, 44},
-		[I_HOST] = {"HOST", 10, 3, TABLE_FLEX, 24},
-		[I_FDS] = {"FDS", 5, 6, TABLE_RIGHT, 0},
+		{"READ", 6, 0, TABLE_RIGHT, 0, THREAD(READ), ROLE_STRONG},
+		{"WRITE", 6, 0, TABLE_RIGHT, 0, THREAD(WRITE), ROLE_STRONG},
+		{"DISK", 6, 1, TABLE_RIGHT, 0, THREAD(DISK)},
+		{"NET", 6, 1, TABLE_RIGHT, 0, THREAD(NET)},
+		{"OTHER", 6, 2, TABLE_RIGHT, 0, THREAD(OTHER), ROLE_DIM},
+		{"TIME", 6, 1, TABLE_RIGHT, 0, THREAD(IO)},
+		{"PID", 7, 5, 0, 0, THREAD(PID)},
+		{"TID", 7, 0, 0, 0, THREAD(TID)},
+		{"NAME", 15, 0, TABLE_FLEX, 44, THREAD(NAME), ROLE_NAME},
+		{"HOST", 10, 3, TABLE_FLEX, 24, THREAD(HOST)},
+		{"FDS", 5, 6, TABLE_RIGHT, 0, THREAD(OPEN_FDS)},
 };
-
-static uint64_t disk_bytes(const struct state_thread *thread)
-{
-	return thread->disk_read_bytes + thread->disk_write_bytes;
-}
-
-static uint64_t net_bytes(const struct state_thread *thread)
-{
-	return thread->net_read_bytes + thread->net_write_bytes;
-}
-
-/* Neither to a disk nor to the network: pipes, terminals, or not known what. */
-static uint64_t other_bytes(const struct state_thread *thread)
-{
-	uint64_t all = thread->read_bytes + thread->write_bytes;
-	uint64_t known = disk_bytes(thread) + net_bytes(thread);
-
-	return all > known ? all - known : 0;
-}
-
-static void io_cell(const void *data, uint32_t row, int column, struct table_cell *cell)
-{
-	const struct state_thread *thread = thread_at(data, row);
-	bool known = thread->measured;
-
-	switch (column) {
-	case I_READ:
-		state_bytes(cell, known, thread->read_bytes);
-		cell->role = ROLE_STRONG;
-		break;
-	case I_WRITE:
-		state_bytes(cell, known, thread->write_bytes);
-		cell->role = ROLE_STRONG;
-		break;
-	case I_DISK:
-		state_bytes(cell, known, disk_bytes(thread));
-		break;
-	case I_NET:
-		state_bytes(cell, known, net_bytes(thread));
-		break;
-	case I_OTHER:
-		state_bytes(cell, known, other_bytes(thread));
-		cell->role = ROLE_DIM;
-		break;
-	case I_TIME:
-		state_duration(cell, known, (double)thread->io_ns);
-		break;
-	case I_PID:
-		state_id(cell, thread->pid);
-		break;
-	case I_TID:
-		state_id(cell, thread->tid);
-		break;
-	case I_NAME:
-		state_text(cell, thread->name);
-		cell->role = ROLE_NAME;
-		break;
-	case I_HOST:
-		state_text(cell, thread->host);
-		break;
-	default:
-		state_count(cell, known, thread->open_fds);
-		break;
-	}
-}
-
-static double io_figure(const struct state_screen *screen, uint32_t row, int column)
-{
-	const struct state_thread *thread = &screen->state->threads[row];
-
-	if (column == I_PID || column == I_TID) {
-		return column == I_PID ? (double)thread->pid : (double)thread->tid;
-	}
-	if (!thread->measured) {
-		return NAN;
-	}
-	switch (column) {
-	case I_READ:
-		return (double)thread->read_bytes;
-	case I_WRITE:
-		return (double)thread->write_bytes;
-	case I_DISK:
-		return (double)disk_bytes(thread);
-	case I_NET:
-		return (double)net_bytes(thread);
-	case I_OTHER:
-		return (double)other_bytes(thread);
-	case I_TIME:
-		return (double)thread->io_ns;
-	case I_FDS:
-		return thread->open_fds;
-	default:
-		return NAN;
-	}
-}
-
-static int io_compare(const void *data, uint32_t a, uint32_t b, int column)
-{
-	return state_compare(&state_pane_io, data, a, b, column);
-}
 
 /* All that it read and wrote, also what a kernel thread writes to disks, without system calls. */
 static double io_most(const void *data, uint32_t row)
 {
 	const struct state_thread *thread = thread_at(data, row);
 
-	return thread->measured ? (double)(disk_bytes(thread) + net_bytes(thread)) +
-						  (double)other_bytes(thread)
+	return thread->measured ? field_figure(THREAD(DISK), thread) +
+						  field_figure(THREAD(NET), thread) +
+						  field_figure(THREAD(OTHER), thread)
 				: -1;
 }
 
 static const struct table_source io_source = {
 		.columns = io_columns,
-		.n_columns = I_COUNT_OF,
+		.n_columns = sizeof(io_columns) / sizeof(io_columns[0]),
 		.what = "threads",
 		.key = thread_key,
-		.cell = io_cell,
-		.compare = io_compare,
+		.row = thread_row,
 		.most = io_most,
 		.mark = thread_mark,
 };
 
-const struct state_pane_ops state_pane_io = {"io", &io_source, count_threads, io_figure, I_TIME};
+const struct state_pane_ops state_pane_io = {"io", &io_source, count_threads, THREAD(IO)};
 
 /* ---- performance counters: a column for each context that some thread has ---- */
 
 enum perf_column { P_TID, P_NAME, P_HOST, P_FIRST };
 
 static const struct table_column perf_fixed[] = {
-		[P_TID] = {"TID", 7, 0, 0, 0},
-		[P_NAME] = {"NAME", 16, 0, TABLE_FLEX, 44},
-		[P_HOST] = {"HOST", 10, 3, TABLE_FLEX, 24},
+		[P_TID] = {"TID", 7, 0, 0, 0, THREAD(TID)},
+		[P_NAME] = {"NAME", 16, 0, TABLE_FLEX, 44, THREAD(NAME), ROLE_NAME},
+		[P_HOST] = {"HOST", 10, 3, TABLE_FLEX, 24, THREAD(HOST)},
 };
 
 static const struct state_perf *find_perf(const struct state_thread *thread, const char *name)
@@ -444,50 +237,42 @@ static const struct state_perf *find_perf(const struct state_thread *thread, con
 static void perf_cell(const void *data, uint32_t row, int column, struct table_cell *cell)
 {
 	const struct state_screen *screen = state_screen_of(data);
-	const struct state_thread *thread = &screen->state->threads[row];
 	const struct state_perf *perf;
 
-	switch (column) {
-	case P_TID:
-		state_id(cell, thread->tid);
-		break;
-	case P_NAME:
-		state_text(cell, thread->name);
-		cell->role = ROLE_NAME;
-		break;
-	case P_HOST:
-		state_text(cell, thread->host);
-		break;
-	default:
-		perf = find_perf(thread, screen->perf_names[column]);
-		state_count(cell, perf != NULL, perf ? perf->value : 0);
-		break;
+	if (column >= P_FIRST) {
+		perf = find_perf(thread_at(data, row), screen->perf_names[column]);
+		strcpy(cell->text, "-");
+		if (perf) {
+			format_count(cell->text, perf->value);
+		}
 	}
 }
 
-static double perf_figure(const struct state_screen *screen, uint32_t row, int column)
+static double perf_figure(const void *data, uint32_t row, int column)
 {
-	const struct state_thread *thread = &screen->state->threads[row];
-	const struct state_perf *perf;
+	const struct state_perf *perf =
+			find_perf(thread_at(data, row), state_screen_of(data)->perf_names[column]);
 
-	if (column == P_TID) {
-		return (double)thread->tid;
-	}
-	perf = column >= P_FIRST ? find_perf(thread, screen->perf_names[column]) : NULL;
-	return perf ? (double)perf->value : NAN;
+	return perf ? (double)perf->value : -1;
 }
 
 static int perf_compare(const void *data, uint32_t a, uint32_t b, int column)
 {
-	return state_compare(&state_pane_perf, data, a, b, column);
+	double one, other;
+
+	if (column < P_FIRST) {
+		return field_compare(
+				perf_fixed[column].field, thread_at(data, a), thread_at(data, b));
+	}
+	one = perf_figure(data, a, column);
+	other = perf_figure(data, b, column);
+	return one < other ? -1 : one > other;
 }
 
 /* By the first counter. */
 static double perf_most(const void *data, uint32_t row)
 {
-	double figure = perf_figure(state_screen_of(data), row, P_FIRST);
-
-	return isnan(figure) ? -1 : figure;
+	return perf_figure(data, row, P_FIRST);
 }
 
 static const struct table_source perf_source = {
@@ -495,14 +280,14 @@ static const struct table_source perf_source = {
 		.n_columns = P_FIRST,
 		.what = "threads",
 		.key = thread_key,
+		.row = thread_row,
 		.cell = perf_cell,
 		.compare = perf_compare,
 		.most = perf_most,
 		.mark = thread_mark,
 };
 
-const struct state_pane_ops state_pane_perf = {
-		"perf", &perf_source, count_threads, perf_figure, -1};
+const struct state_pane_ops state_pane_perf = {"perf", &perf_source, count_threads, NULL};
 
 /* Adds a name in the order of names, so that columns keep their places. */
 static void add_perf(struct state_screen *screen, int *n, const char *name)

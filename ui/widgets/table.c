@@ -9,6 +9,7 @@
 #include "layout.h"
 #include "pythiatop/text.h"
 #include "widgets/bar.h"
+#include "widgets/field_cell.h"
 
 #define GUTTER        2 /* columns before the first: cursor, mark */
 #define SHARE_COLUMNS 4 /* "100%" behind a heat bar */
@@ -41,6 +42,42 @@ static bool is_searched(const struct table_column *column)
 	return !(column->flags & (TABLE_RIGHT | TABLE_GRAPHIC));
 }
 
+static void read_cell(const struct table *table, uint32_t row, int c, struct table_cell *cell)
+{
+	const struct table_source *source = table->source;
+	const struct table_column *column = &source->columns[c];
+
+	cell->text[0] = '\0';
+	cell->role = column->role;
+	cell->indent = 0;
+	cell->bar = -1;
+	if (column->field) {
+		field_print(cell->text, sizeof(cell->text), column->field,
+				source->row(table->data, row));
+	}
+	if (source->cell) {
+		source->cell(table->data, row, c, cell);
+	}
+}
+
+static int compare_cells(const struct table *table, uint32_t a, uint32_t b, int c)
+{
+	const struct table_source *source = table->source;
+	const struct row_field *field = source->columns[c].field;
+	struct table_cell cell_a, cell_b;
+
+	if (source->compare) {
+		return source->compare(table->data, a, b, c);
+	}
+	if (field) {
+		return field_compare(
+				field, source->row(table->data, a), source->row(table->data, b));
+	}
+	read_cell(table, a, c, &cell_a);
+	read_cell(table, b, c, &cell_b);
+	return strcmp(cell_a.text, cell_b.text);
+}
+
 /* Whether a cell of the row matches, as it is shown; or none does, if the pattern is negated. */
 static bool row_matches(const struct table *table, uint32_t row, const struct pattern *pattern)
 {
@@ -52,8 +89,7 @@ static bool row_matches(const struct table *table, uint32_t row, const struct pa
 		if (!is_searched(&table->source->columns[c])) {
 			continue;
 		}
-		cell.text[0] = '\0';
-		table->source->cell(table->data, row, c, &cell);
+		read_cell(table, row, c, &cell);
 		text_escape(visible, sizeof(visible), cell.text);
 		if (pattern_finds(pattern, visible)) {
 			return !pattern->negated;
@@ -70,7 +106,7 @@ static int compare_rows(const void *a, const void *b, void *context)
 	int order = 0;
 
 	if (table->sort_column >= 0) {
-		order = table->source->compare(table->data, row_a, row_b, table->sort_column);
+		order = compare_cells(table, row_a, row_b, table->sort_column);
 		down = table->source->columns[table->sort_column].flags & TABLE_RIGHT;
 	} else if (table->source->most) {
 		double most_a = table->source->most(table->data, row_a);
@@ -166,6 +202,16 @@ bool table_select(struct table *table, uint64_t key)
 	return false;
 }
 
+static bool is_sortable(const struct table_source *source)
+{
+	for (int c = 0; source->row && c < source->n_columns; c++) {
+		if (!(source->columns[c].flags & TABLE_UNSORTED)) {
+			return true;
+		}
+	}
+	return source->compare;
+}
+
 /* The next column that can be sorted by and is in sight; after the last, the order they come in. */
 static void next_sort(struct table *table)
 {
@@ -207,13 +253,13 @@ bool table_act(struct table *table, enum action action)
 		table_move(table, UINT32_MAX);
 		return true;
 	case ACTION_SORT:
-		if (!table->source->compare) {
+		if (!is_sortable(table->source)) {
 			return false;
 		}
 		next_sort(table);
 		return true;
 	case ACTION_REVERSE:
-		if (!table->source->compare) {
+		if (!is_sortable(table->source)) {
 			return false;
 		}
 		table->reverse = !table->reverse;
@@ -358,12 +404,12 @@ static void draw_cell(const struct table *table, uint32_t row, int c, struct can
 		struct area area)
 {
 	const struct table_source *source = table->source;
-	struct table_cell cell = {.role = ROLE_TEXT, .bar = -1};
+	struct table_cell cell;
 
 	if (source->paint && source->paint(table->data, row, c, canvas, area)) {
 		return;
 	}
-	source->cell(table->data, row, c, &cell);
+	read_cell(table, row, c, &cell);
 	if (cell.bar >= 0 && area.width > SHARE_COLUMNS) {
 		bar_share(canvas, area.y, area.x, area.width - SHARE_COLUMNS, cell.bar);
 	}

@@ -9,6 +9,7 @@
 #include "canvas.h"
 #include "pattern.h"
 #include "pythiatop/action.h"
+#include "pythiatop/snapshot/state_fields.h"
 
 /*
  * A list of rows with columns: cursor, scrolling, sorting, filter, search.
@@ -35,6 +36,8 @@ struct table_column {
 	uint8_t priority; /* 0: always shown; of the others the largest is left out first */
 	uint8_t flags;    /* enum table_column_flag */
 	uint8_t most;     /* of a flexible one: no wider than this; 0: no limit */
+	const struct row_field *field; /* optional: what it shows and is sorted by */
+	enum role role;                /* of a field's cell */
 };
 
 /* A cell as text. `bar` in 0..1 draws a heat bar before it; negative: none. */
@@ -51,8 +54,13 @@ struct table_source {
 	int n_columns;
 	const char *what; /* "groups": for messages */
 	uint64_t (*key)(const void *data, uint32_t row);
+	/* Where the row is, for columns with a field; else NULL. */
+	const void *(*row)(const void *data, uint32_t row);
+	/* What a field does not tell: columns without one, another role. Optional if all have one.
+	 */
 	void (*cell)(const void *data, uint32_t row, int column, struct table_cell *cell);
-	/* Order by a column, ascending; NULL: cannot be sorted. */
+	/* Order by a column, ascending. NULL: by fields, and by their cells' text where there is
+	 * none; without a `row` the rows cannot be sorted. */
 	int (*compare)(const void *data, uint32_t a, uint32_t b, int column);
 	/* Optional. How much the row is by what the table is about: until it is sorted by a column
 	 * those of most come first, equal ones as they come. */

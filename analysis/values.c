@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "requests/values.h"
+#include "values.h"
 
 #define MAX_TREE_DEPTH 64
 
