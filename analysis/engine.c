@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "duplicates.h"
 #include "groups/groups.h"
 #include "loop.h"
 #include "base/names.h"
@@ -31,6 +32,7 @@
 struct engine {
 	struct engine_config config;
 	struct registry registry;
+	struct duplicates duplicates;
 	struct names *names;
 	struct contexts *contexts;
 	struct request_pool pool;
@@ -170,6 +172,7 @@ struct engine *engine_create(const struct engine_config *config)
 	or_default(&c->max_state_bytes, UINT64_C(256) << 20);
 	or_default(&c->max_log_bytes, UINT64_C(512) << 20);
 	registry_init(&engine->registry);
+	engine->duplicates.registry = &engine->registry;
 	pool_init(&engine->pool.pool);
 	engine->names = names_create(MAX_NAMES);
 	engine->contexts = contexts_create(MAX_CONTEXTS);
@@ -237,6 +240,7 @@ void engine_destroy(struct engine *engine)
 	model_destroy(engine->model);
 	contexts_destroy(engine->contexts);
 	names_destroy(engine->names);
+	duplicates_release(&engine->duplicates);
 	registry_release(&engine->registry);
 	arena_release(&engine->notes);
 	pool_release(&engine->pool.pool);
@@ -382,7 +386,9 @@ void engine_feed(struct engine *engine, const struct event *event)
 	engine_advance(engine, event->ts_ns);
 	session->counts.bytes += loop_see(&engine->loop, event, session->host);
 	engine->seconds[engine->second % RATE_SECONDS]++;
-	if (registry->hosts[session->host].n_attached > 1 && registry_is_copy(registry, event)) {
+	if (registry_is_shared(registry, event->stream) &&
+			duplicates_find(&engine->duplicates, event,
+					&session->counts.duplicates_of)) {
 		engine->dropped++;
 		session->counts.duplicates++;
 		return;

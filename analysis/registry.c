@@ -5,9 +5,7 @@
 #include "base/hash.h"
 #include "registry.h"
 
-#define FIRST_SUPPLIERS  1024u
 #define FIRST_TYPE_SLOTS 256u
-#define MAX_SUPPLIERS    (1u << 20)
 
 void registry_init(struct registry *registry)
 {
@@ -22,7 +20,6 @@ void registry_release(struct registry *registry)
 	free(registry->types);
 	free(registry->type_links);
 	free(registry->type_slots);
-	free(registry->suppliers);
 	arena_release(&registry->arena);
 	registry_init(registry);
 }
@@ -254,6 +251,24 @@ static uint32_t add_host(struct registry *registry, const char *name)
 	return hosts[registry->n_hosts].name ? registry->n_hosts++ : ID_NONE;
 }
 
+/* How many sessions of the host are attached, and which domains several of them have. */
+static void share(struct registry *registry, uint32_t host)
+{
+	uint32_t seen = 0, shared = 0, attached = 0;
+
+	for (uint32_t i = 0; i < registry->n_sessions; i++) {
+		const struct session *session = &registry->sessions[i];
+
+		if (session->attached && session->host == host) {
+			shared |= seen & session->domains;
+			seen |= session->domains;
+			attached++;
+		}
+	}
+	registry->hosts[host].shared = shared;
+	registry->hosts[host].n_attached = attached;
+}
+
 uint32_t registry_add_session(struct registry *registry, const struct session_desc *desc)
 {
 	struct session *sessions, *session;
@@ -285,8 +300,9 @@ uint32_t registry_add_session(struct registry *registry, const struct session_de
 	if (!session->desc.name) {
 		return ID_NONE;
 	}
-	registry_attach_session(registry, registry->n_sessions);
-	return registry->n_sessions++;
+	registry->n_sessions++;
+	registry_attach_session(registry, registry->n_sessions - 1);
+	return registry->n_sessions - 1;
 }
 
 uint32_t registry_add_stream(struct registry *registry, const struct stream_desc *desc)
@@ -312,6 +328,8 @@ uint32_t registry_add_stream(struct registry *registry, const struct stream_desc
 	if (!stream->desc.channel || !stream->desc.kernel_release) {
 		return ID_NONE;
 	}
+	registry->sessions[desc->session].domains |= 1u << desc->domain;
+	share(registry, stream->host);
 	return registry->n_streams++;
 }
 
@@ -319,7 +337,7 @@ void registry_attach_session(struct registry *registry, uint32_t session)
 {
 	if (!registry->sessions[session].attached) {
 		registry->sessions[session].attached = true;
-		registry->hosts[registry->sessions[session].host].n_attached++;
+		share(registry, registry->sessions[session].host);
 	}
 }
 
@@ -327,78 +345,6 @@ void registry_end_session(struct registry *registry, uint32_t session)
 {
 	if (session < registry->n_sessions && registry->sessions[session].attached) {
 		registry->sessions[session].attached = false;
-		registry->hosts[registry->sessions[session].host].n_attached--;
+		share(registry, registry->sessions[session].host);
 	}
-}
-
-static bool supplies_before(const struct session *a, const struct session *b)
-{
-	if (a->desc.ours != b->desc.ours) {
-		return a->desc.ours;
-	}
-	return strcmp(a->desc.name, b->desc.name) < 0;
-}
-
-static bool grow_suppliers(struct registry *registry)
-{
-	uint32_t room = registry->supplier_room ? registry->supplier_room * 2 : FIRST_SUPPLIERS;
-	struct supplier *grown = calloc(room, sizeof(*grown));
-	uint32_t i;
-
-	if (!grown) {
-		return false;
-	}
-	for (i = 0; i < registry->supplier_room; i++) {
-		const struct supplier *old = &registry->suppliers[i];
-		uint32_t at = (uint32_t)hash_u64(old->key) & (room - 1);
-
-		if (!old->used) {
-			continue;
-		}
-		while (grown[at].used) {
-			at = (at + 1) & (room - 1);
-		}
-		grown[at] = *old;
-	}
-	free(registry->suppliers);
-	registry->suppliers = grown;
-	registry->supplier_room = room;
-	return true;
-}
-
-bool registry_is_copy(struct registry *registry, const struct event *event)
-{
-	const struct stream *stream = &registry->streams[event->stream];
-	uint32_t mine = stream->desc.session;
-	/* Types are < 2^16, hosts too. The fields may differ: each session has its own contexts. */
-	uint64_t key = (uint64_t)registry->type_links[event->type].first << 48 |
-		       (uint64_t)stream->host << 32 | event->cpu;
-	struct supplier *supplier;
-	uint32_t at;
-
-	if (registry->n_suppliers * 2 >= registry->supplier_room &&
-			(registry->n_suppliers >= MAX_SUPPLIERS || !grow_suppliers(registry))) {
-		return false; /* beyond the bound nothing is called a copy */
-	}
-	at = (uint32_t)hash_u64(key) & (registry->supplier_room - 1);
-	while (registry->suppliers[at].used && registry->suppliers[at].key != key) {
-		at = (at + 1) & (registry->supplier_room - 1);
-	}
-	supplier = &registry->suppliers[at];
-	if (!supplier->used) {
-		*supplier = (struct supplier){.key = key, .session = mine, .used = true};
-		registry->n_suppliers++;
-		return false;
-	}
-	if (supplier->session == mine) {
-		return false;
-	}
-	if (!registry->sessions[supplier->session].attached) {
-		supplier->session = mine;
-		return false;
-	}
-	if (supplies_before(&registry->sessions[mine], &registry->sessions[supplier->session])) {
-		supplier->session = mine;
-	}
-	return true;
 }

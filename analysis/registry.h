@@ -20,12 +20,14 @@
 struct host {
 	const char *name;
 	uint32_t n_attached; /* sessions of it that have not ended */
+	uint32_t shared;     /* bits of enum event_domain that several attached sessions of it have */
 };
 
 struct session {
 	struct session_desc desc;
 	uint32_t host;
-	bool attached; /* not ended, or come back */
+	uint32_t domains; /* of its streams, a bit each of enum event_domain */
+	bool attached;    /* not ended, or come back */
 	struct session_counts counts;
 };
 
@@ -41,13 +43,6 @@ struct stream {
 	struct thread *last_thread;
 	uint64_t last_thread_key;
 	uint64_t threads_generation;
-};
-
-/* The session that supplies a tracepoint on a CPU of a host, where more than one could. */
-struct supplier {
-	uint64_t key; /* host, CPU, type; see registry.c */
-	uint32_t session;
-	bool used;
 };
 
 /* Types of one name: each session has its own contexts, so their fields may differ. */
@@ -67,8 +62,6 @@ struct registry {
 	uint32_t *type_slots; /* by hash of the name: the first type of it, plus 1; 0: none */
 	uint32_t n_type_names, type_slot_room; /* room is 0 or a power of two */
 	uint32_t host_room, session_room, stream_room, type_room, type_link_room;
-	uint32_t n_suppliers, supplier_room;
-	struct supplier *suppliers;
 };
 
 void registry_init(struct registry *registry);
@@ -85,12 +78,12 @@ uint32_t registry_add_stream(struct registry *registry, const struct stream_desc
 void registry_attach_session(struct registry *registry, uint32_t session);
 void registry_end_session(struct registry *registry, uint32_t session);
 
-/*
- * Is this event the copy of one that another session of its host supplies? Where several attached
- * sessions have a tracepoint, ours supplies it, else the first by name. The switch to a better
- * supplier itself drops one event: it is the copy of one that the other has just supplied.
- * Call only while the host has more than one attached session.
- */
-bool registry_is_copy(struct registry *registry, const struct event *event);
+/* Whether another attached session of the host may tell the stream's events, too. */
+static inline bool registry_is_shared(const struct registry *registry, uint32_t stream)
+{
+	const struct stream *of = &registry->streams[stream];
+
+	return registry->hosts[of->host].shared >> of->desc.domain & 1;
+}
 
 #endif

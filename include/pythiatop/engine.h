@@ -276,7 +276,9 @@ const struct session_desc *engine_session(const struct engine *engine, uint32_t 
 
 /* Events of a session counted so far, for its row among the sources. */
 struct session_counts {
-	uint64_t events, discarded, discarded_packets, late, duplicates;
+	uint64_t events, discarded, discarded_packets, late;
+	uint64_t duplicates;    /* another session had told them: not analysed again */
+	uint32_t duplicates_of; /* that session, of the latest; valid if there are duplicates */
 	uint64_t bytes; /* of the events' records in the trace, as their types tell */
 };
 void engine_session_counts(

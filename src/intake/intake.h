@@ -103,7 +103,7 @@ void intake_tell_progress(struct intake *intake);
  */
 struct intake_view {
 	uint64_t mono_ns, real_ns;
-	uint64_t (*duplicates)(void *context, uint32_t session);
+	uint64_t (*duplicates)(void *context, uint32_t session, const char **of);
 	void *context;
 };
 enum status intake_fill(

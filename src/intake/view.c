@@ -64,8 +64,8 @@ static bool fill_streams(
 }
 
 /* Two sources may be of one session (a recording's kernel and user-space traces): told once. */
-static uint64_t duplicates(
-		struct intake *intake, const struct source *source, const struct intake_view *view)
+static uint64_t duplicates(struct intake *intake, const struct source *source,
+		const struct intake_view *view, const char **of)
 {
 	const struct lane *lane = &source->lane;
 	uint64_t sum = 0;
@@ -90,7 +90,7 @@ static uint64_t duplicates(
 			}
 		}
 		if (intake->sources[k] == source) {
-			sum += view->duplicates(view->context, session);
+			sum += view->duplicates(view->context, session, of);
 		}
 	}
 	return sum;
@@ -116,6 +116,7 @@ static bool fill_row(struct intake *intake, struct source *source, const struct 
 		struct source_row *row, struct snapshot *snapshot)
 {
 	const struct lane *lane = &source->lane;
+	const char *of = "";
 
 	fill_names(source, row, snapshot);
 	row->live = source->role != ROLE_TRACE;
@@ -126,7 +127,8 @@ static bool fill_row(struct intake *intake, struct source *source, const struct 
 	row->discarded = lane->discarded;
 	row->discarded_packets = lane->discarded_packets;
 	row->late = lane->late;
-	row->duplicates = duplicates(intake, source, view);
+	row->duplicates = duplicates(intake, source, view, &of);
+	row->duplicates_of = snapshot_text(snapshot, of);
 	row->events_per_s = source->running ? source->rate : 0;
 	row->lag_ns = lag_ns(source, view->real_ns);
 	row->gaps = source->gaps;

@@ -12,6 +12,7 @@ static void source(struct json_out *json, const struct source_row *row)
 			{"discarded_packets", value_count(row->discarded_packets)},
 			{"late", value_count(row->late)},
 			{"duplicates", value_count(row->duplicates)},
+			{"duplicates_of", value_name(row->duplicates_of)},
 			{"events_per_s", value_real_if(true, row->events_per_s)},
 			{"lag_ns", value_count_if(row->live && row->events > 0, row->lag_ns)},
 			{"gaps", value_count(row->gaps)}, {"streams", value_count(row->n_streams)});

@@ -32,9 +32,14 @@ static void write_sources(FILE *out, const struct snapshot *snapshot)
 		const struct source_row *row = &snapshot->sources.rows[i];
 
 		output_padded(out, output_safe(url, row->url), 40);
-		fprintf(out, " %-10s %12" PRIu64 " %8" PRIu64 " %6" PRIu64 " %8" PRIu64 "%s%s\n",
+		fprintf(out, " %-10s %12" PRIu64 " %8" PRIu64 " %6" PRIu64 " %8" PRIu64,
 				output_source_state_name(row->state), row->events, row->discarded,
-				row->late, row->duplicates, row->detail[0] ? "  " : "",
+				row->late, row->duplicates);
+		if (row->duplicates) {
+			fprintf(out, "  of events that session %s told, too",
+					output_safe(detail, row->duplicates_of));
+		}
+		fprintf(out, "%s%s\n", row->detail[0] ? "  " : "",
 				output_safe(detail, row->detail));
 	}
 }

@@ -618,12 +618,15 @@ uint64_t pipeline_changes(const struct pipeline *pipeline)
 	       intake_changes(pipeline->intake);
 }
 
-static uint64_t duplicates(void *context, uint32_t session)
+static uint64_t duplicates(void *context, uint32_t session, const char **of)
 {
 	struct pipeline *pipeline = context;
 	struct session_counts counts = {0};
+	const struct session_desc *other;
 
 	engine_session_counts(pipeline->engine, session, &counts);
+	other = counts.duplicates ? engine_session(pipeline->engine, counts.duplicates_of) : NULL;
+	*of = other ? other->name : "";
 	return counts.duplicates;
 }
 

@@ -529,7 +529,7 @@ static void loss_taints(void **state)
 	feed_stop(feed);
 }
 
-/* The same tracepoint in two sessions of a host is one event; ours supplies it, if it is there. */
+/* The same event in two sessions of a host is one; the later one is the duplicate. */
 static void two_sessions_are_not_counted_twice(void **state)
 {
 	struct cloud cloud;
@@ -559,11 +559,12 @@ static void two_sessions_are_not_counted_twice(void **state)
 	assert_int_equal(feed_accounting(feed).dropped, 20);
 	assert_int_equal(feed_accounting(feed).in_request, 20);
 	engine_session_counts(feed->engine, feed->session, &counts);
-	assert_int_equal(counts.duplicates, 18); /* the first of each type it supplied itself */
-	/* What only the other session has is not a copy. */
+	assert_int_equal(counts.duplicates, 0);
+	engine_session_counts(feed->engine, ours_session, &counts);
+	assert_int_equal(counts.duplicates, 20);
+	/* What only the other session has is no duplicate. */
 	feed_event(feed, cloud.point, T0 + S, 0, V({.u = 0}, {.u = 10}, {.u = 1}));
 	assert_int_equal(feed_accounting(feed).unmatched, 1);
-	/* Once ours has ended, the other supplies. */
 	engine_end_session(feed->engine, ours_session);
 	feed_raw(feed, feed->stream, cloud.create_entry, T0 + 2 * S, 0,
 			V({.u = 99}, {.u = 10}, {.u = 1}));
@@ -571,6 +572,48 @@ static void two_sessions_are_not_counted_twice(void **state)
 			V({.u = 99}, {.i = 0}, {.u = 10}, {.u = 1}));
 	assert_int_equal(feed_accounting(feed).in_request, 22);
 	feed_stop(feed);
+}
+
+/*
+ * Two sessions share tracepoints, and tell different events: other values, other threads, other
+ * times, or one more of the same. None of these is a duplicate, whichever session comes first.
+ */
+static void what_differs_is_no_duplicate(void **state)
+{
+	for (uint32_t swapped = 0; swapped < 2; swapped++) {
+		struct feed feed;
+		uint32_t point, streams[2];
+
+		(void)state;
+		feed_start(&feed, NULL);
+		streams[swapped] = feed.stream;
+		streams[!swapped] = feed_stream(&feed, "alpha", "another");
+		point = feed_type(&feed, "a:work", "size:u vtid:c vpid:c");
+#define TELL(which, at, cpu, size, thread)                                                         \
+	feed_raw(&feed, streams[which], point, T0 + (at), cpu,                                     \
+			V({.u = (size)}, {.u = (thread)}, {.u = 1}))
+		TELL(0, 0, 0, 1, 10);
+		TELL(1, 100, 0, 2, 10);		 /* another value */
+		TELL(1, 200, 0, 1, 11);		 /* another thread */
+		TELL(0, 300, 0, 1, 10);		 /* told by the same session again */
+		TELL(0, 20 * MS, 0, 3, 10);
+		TELL(1, 40 * MS, 0, 3, 10);	 /* another time */
+		assert_int_equal(feed_accounting(&feed).dropped, 0);
+		/* The thread went on to another CPU between the two. */
+		TELL(0, 50 * MS, 0, 4, 10);
+		TELL(1, 50 * MS + 100, 1, 4, 10);
+		assert_int_equal(feed_accounting(&feed).dropped, 1);
+		/* Three times the same, each told by both; then once more by one of them. */
+		for (uint32_t i = 0; i < 3; i++) {
+			TELL(0, 60 * MS + 1000 * i, 0, 5, 10);
+			TELL(1, 60 * MS + 1000 * i + 50, 0, 5, 10);
+		}
+		assert_int_equal(feed_accounting(&feed).dropped, 4);
+		TELL(0, 61 * MS, 0, 5, 10);
+#undef TELL
+		assert_int_equal(feed_accounting(&feed).dropped, 4);
+		feed_stop(&feed);
+	}
 }
 
 /* Each session has contexts of its own: the tracepoint is the same for all that. */
@@ -919,6 +962,7 @@ int main(void)
 			cmocka_unit_test(late_attach),
 			cmocka_unit_test(loss_taints),
 			cmocka_unit_test(two_sessions_are_not_counted_twice),
+			cmocka_unit_test(what_differs_is_no_duplicate),
 			cmocka_unit_test(copies_are_known_by_name),
 			cmocka_unit_test(without_context),
 			cmocka_unit_test(bounds_truncate_and_evict),

@@ -511,6 +511,11 @@ static void draw_detail(const struct sources_screen *screen, const struct view_f
 	} else if (row->state == SOURCE_OFFERED) {
 		canvas_text(frame->canvas, line.y, line.x + x + 3, line.width - x - 3, ROLE_STRONG,
 				"Enter attaches it");
+	} else if (row->duplicates > 0 && row->duplicates_of) {
+		snprintf(text, sizeof(text), "%s of its events session %.100s told, too",
+				format_count(again, row->duplicates), row->duplicates_of);
+		canvas_text(frame->canvas, line.y, line.x + x + 3, line.width - x - 3, ROLE_DIM,
+				text);
 	}
 	first_run_source(text, sizeof(text), row);
 	paragraph_draw(frame->canvas, area, states[row->state].role, text);
@@ -648,7 +653,7 @@ const struct view_ops view_sources = {
 		.screen = SCREEN_SOURCES,
 		.about = "Where events come from. LOST by the tracer, LATE for the analysis, GAPS: "
 			 "times it broke "
-			 "and came back, COPIES: of events another session had. Below (Tab): "
+			 "and came back, COPIES: of its events another session told, too. Below (Tab): "
 			 "events that are in "
 			 "no request and why, and the streams of the source under the cursor. "
 			 "Enter attaches an "

@@ -37,7 +37,9 @@ struct source_row {
 	bool is_relay;          /* a relay daemon itself: its sessions have rows of their own */
 	uint64_t live_timer_us; /* 0: not known */
 	uint32_t viewers, n_streams;
-	uint64_t events, discarded, discarded_packets, late, duplicates;
+	uint64_t events, discarded, discarded_packets, late;
+	uint64_t duplicates;       /* of its events another session of the host told, too */
+	const char *duplicates_of; /* that session, of the latest; "" if none */
 	double events_per_s;
 	uint64_t lag_ns;      /* wall clock minus the last event (or beacon) analysed; live only */
 	uint32_t gaps;        /* times it was lost and found again */
