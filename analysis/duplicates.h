@@ -37,7 +37,6 @@ void duplicates_release(struct duplicates *duplicates);
  * where another session of the host may have it: see registry_is_shared(). *teller is that session.
  * False if out of memory.
  */
-bool duplicates_find(
-		struct duplicates *duplicates, const struct event *event, uint32_t *teller);
+bool duplicates_find(struct duplicates *duplicates, const struct event *event, uint32_t *teller);
 
 #endif

@@ -317,6 +317,7 @@ void engine_end_session(struct engine *engine, uint32_t session)
 	uint32_t i;
 
 	registry_end_session(&engine->registry, session);
+	state_end_session(engine->state);
 	for (i = 0; i < engine->registry.n_sessions; i++) {
 		if (engine->registry.sessions[i].attached) {
 			return;
@@ -356,6 +357,12 @@ static bool is_sound(const struct engine *engine, const struct event *event)
 	       event->bytes <= EVENT_MAX_BYTES;
 }
 
+static void host_seen(struct host *host, uint64_t ts_ns)
+{
+	host->first_ns = host->first_ns ? host->first_ns : ts_ns;
+	host->last_ns = ts_ns;
+}
+
 void engine_feed(struct engine *engine, const struct event *event)
 {
 	struct registry *registry = &engine->registry;
@@ -384,6 +391,7 @@ void engine_feed(struct engine *engine, const struct event *event)
 		engine->first_ns = event->ts_ns;
 	}
 	engine_advance(engine, event->ts_ns);
+	host_seen(&registry->hosts[session->host], event->ts_ns);
 	session->counts.bytes += loop_see(&engine->loop, event, session->host);
 	engine->seconds[engine->second % RATE_SECONDS]++;
 	if (registry_is_shared(registry, event->stream) &&

@@ -19,8 +19,9 @@
 
 struct host {
 	const char *name;
-	uint32_t n_attached; /* sessions of it that have not ended */
-	uint32_t shared;     /* bits of enum event_domain that several attached sessions of it have */
+	uint32_t n_attached;        /* sessions of it that have not ended */
+	uint64_t first_ns, last_ns; /* of its events; 0: none so far */
+	uint32_t shared; /* bits of enum event_domain that several attached sessions of it have */
 };
 
 struct session {

@@ -38,15 +38,16 @@ static const char *name_at(const struct state_cx *cx, uint32_t host, int64_t tid
 	return "";
 }
 
-static void add_to_host(struct state_host *host, const struct times *times, uint64_t window_ns)
+static void add_to_host(struct state_host *host, const struct times *times, uint64_t out_ns)
 {
 	host->cpus++;
 	host->has_kernel = true;
-	host->capacity_ns += window_ns;
+	host->capacity_ns += host->window_ns;
 	host->threads_ns += times->by_mode[CPU_USER] + times->by_mode[CPU_SYSCALL];
 	host->idle_ns += times->by_mode[CPU_IDLE];
 	host->irq_ns += times->by_mode[CPU_IRQ] + times->by_mode[CPU_SOFTIRQ];
-	host->unknown_ns += times->by_mode[CPU_UNKNOWN];
+	/* What lies before and after the recording is no part of it. */
+	host->unknown_ns += times->by_mode[CPU_UNKNOWN] - out_ns;
 }
 
 static void show_cpu(struct state_cx *cx, uint32_t host, uint32_t number, uint64_t from_ns,
@@ -55,6 +56,7 @@ static void show_cpu(struct state_cx *cx, uint32_t host, uint32_t number, uint64
 	const struct cpu_state *cpu = &cx->hosts[host].cpus[number];
 	const struct times times = cpu_times(cpu, from_ns, at_ns);
 	uint64_t running = attribute_at(&cpu->running, at_ns);
+	struct state_host *on = (struct state_host *)&snapshot->state.hosts[host];
 	const char *name = "";
 
 	*out = (struct state_cpu){.host = snapshot_text(snapshot, cx->registry->hosts[host].name),
@@ -77,7 +79,7 @@ static void show_cpu(struct state_cx *cx, uint32_t host, uint32_t number, uint64
 		name = "idle";
 	}
 	out->name = snapshot_text(snapshot, name);
-	add_to_host((struct state_host *)&snapshot->state.hosts[host], &times, at_ns - from_ns);
+	add_to_host(on, &times, at_ns - from_ns - on->window_ns);
 }
 
 /* After the hosts, to which it adds their CPUs. */
@@ -124,6 +126,36 @@ static const char *kernel_of(const struct registry *registry, uint32_t host)
 	return "";
 }
 
+/* How much of the window was recorded of a host: since its first event, until its recording ended.
+ */
+static uint64_t recorded_ns(const struct host *host, uint64_t from_ns, uint64_t at_ns)
+{
+	uint64_t end_ns = host->n_attached > 0 || host->last_ns > at_ns ? at_ns : host->last_ns;
+
+	if (host->first_ns > from_ns) {
+		from_ns = host->first_ns;
+	}
+	return host->first_ns && end_ns > from_ns ? end_ns - from_ns : 0;
+}
+
+/* Their number is sampled now and then; as of now it is known. */
+static uint64_t events_in(
+		const struct state_cx *cx, uint32_t host, uint64_t from_ns, uint64_t at_ns)
+{
+	uint64_t sum = 0;
+
+	if (at_ns < cx->now_ns) {
+		return host < cx->n_hosts ? attribute_gain(&cx->hosts[host].events, from_ns, at_ns)
+					  : 0;
+	}
+	for (uint32_t i = 0; i < cx->registry->n_sessions; i++) {
+		const struct session *session = &cx->registry->sessions[i];
+
+		sum += session->host == host ? session->counts.events : 0;
+	}
+	return sum - (host < cx->n_hosts ? attribute_at(&cx->hosts[host].events, from_ns) : 0);
+}
+
 static enum status fill_hosts(
 		struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot)
 {
@@ -145,12 +177,12 @@ static enum status fill_hosts(
 		}
 		if (i < cx->n_hosts) {
 			out[i].statedump = cx->hosts[i].statedump;
-			out[i].events_per_s = (double)attribute_gain(
-					&cx->hosts[i].events, from_ns, at_ns);
 			out[i].open_fds = files_count_open(cx, i, at_ns);
 		}
-		if (at_ns > from_ns) {
-			out[i].events_per_s *= 1e9 / (double)(at_ns - from_ns);
+		out[i].window_ns = recorded_ns(&cx->registry->hosts[i], from_ns, at_ns);
+		if (out[i].window_ns > 0) {
+			out[i].events_per_s = (double)events_in(cx, i, from_ns, at_ns) * 1e9 /
+					      (double)out[i].window_ns;
 		}
 	}
 	view->n_hosts = cx->registry->n_hosts;
@@ -295,6 +327,7 @@ static enum status show_thread(struct state_cx *cx, const struct thread_state *t
 			.waker_tid = (int64_t)attribute_at(&thread->waker, at_ns) - 1,
 			.uncertain = thread->uncertain,
 			.measured = true,
+			.window_ns = snapshot->state.hosts[thread->host].window_ns,
 			.has_prio = prio != 0,
 			.prio = (int32_t)(uint32_t)prio,
 			.migrations = attribute_gain(&thread->migrations, from_ns, at_ns),
@@ -353,6 +386,19 @@ static enum status fill_threads(
 	return status;
 }
 
+/* The window begins with the first event of all. */
+static uint64_t window_begin(const struct registry *registry, uint64_t from_ns, uint64_t at_ns)
+{
+	uint64_t first_ns = at_ns;
+
+	for (uint32_t i = 0; i < registry->n_hosts; i++) {
+		if (registry->hosts[i].first_ns && registry->hosts[i].first_ns < first_ns) {
+			first_ns = registry->hosts[i].first_ns;
+		}
+	}
+	return first_ns > from_ns ? first_ns : from_ns;
+}
+
 /* --- all of it ------------------------------------------------------------------------------- */
 
 enum status fill_state(struct state_cx *cx, const struct focus *focus, uint64_t at_ns,
@@ -365,6 +411,9 @@ enum status fill_state(struct state_cx *cx, const struct focus *focus, uint64_t 
 	*view = (struct state_view){.at_ns = at_ns, .window_ns = at_ns - from_ns};
 	view->trimmed = cx->store.trimmed_ns > from_ns;
 	status = fill_hosts(cx, from_ns, at_ns, snapshot);
+	if (status == STATUS_OK) {
+		view->window_ns = at_ns - window_begin(cx->registry, from_ns, at_ns);
+	}
 	if (status == STATUS_OK) {
 		status = fill_cpus(cx, from_ns, at_ns, snapshot);
 	}

@@ -184,6 +184,7 @@ struct host_state {
 	uint32_t n_cpus;
 	bool statedump;
 	bool ended;                      /* its kernel is no longer traced */
+	uint64_t last_ns;                /* of its kernel's events */
 	bool tells_received, tells_sent; /* packets of interfaces: such events have come */
 	struct switch_states states;
 	struct attribute events; /* running total, sampled */

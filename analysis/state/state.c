@@ -413,15 +413,32 @@ static bool is_traced(const struct registry *registry, uint32_t host)
 	return false;
 }
 
+/* From the last event of its kernel on nothing is known of a host. */
+static void end_host(struct state_cx *cx, uint32_t number)
+{
+	struct host_state *host = &cx->hosts[number];
+	struct thread_state *thread;
+
+	for (uint32_t i = 0; i < host->n_cpus; i++) {
+		cpu_forget(cx, &host->cpus[i], host->last_ns);
+	}
+	for (thread = cx->oldest; thread; thread = thread->next) {
+		if (thread->host == number && thread->dead_ns == 0) {
+			thread->on_cpu = CPU_NONE;
+			attribute_set(&cx->store, &thread->status, host->last_ns, THREAD_UNKNOWN);
+		}
+	}
+}
+
 /*
- * What CPUs do whose kernel is no longer traced is not known, however busy they were; but where
- * nothing is traced any more, time stands still, and the end is shown as it was.
+ * What CPUs and threads do whose kernel is no longer traced is not known, whatever they did last;
+ * but where nothing is traced any more, time stands still, and the end is shown as it was.
  */
 static void forget_ended(struct state_cx *cx)
 {
 	const struct registry *registry = cx->registry;
 	bool goes_on = false;
-	uint32_t i, k;
+	uint32_t i;
 
 	for (i = 0; i < registry->n_hosts; i++) {
 		goes_on |= registry->hosts[i].n_attached > 0;
@@ -430,11 +447,16 @@ static void forget_ended(struct state_cx *cx)
 		struct host_state *host = &cx->hosts[i];
 		bool ended = host->n_cpus > 0 && !is_traced(registry, i);
 
-		for (k = 0; k < host->n_cpus && ended && !host->ended; k++) {
-			cpu_forget(cx, &host->cpus[k], cx->now_ns);
+		if (ended && !host->ended) {
+			end_host(cx, i);
 		}
 		host->ended = ended;
 	}
+}
+
+void state_end_session(struct state *state)
+{
+	forget_ended(&state->cx);
 }
 
 void state_advance(struct state *state, uint64_t now_ns)
@@ -497,6 +519,10 @@ bool state_feed(struct state *state, const struct event *event, uint64_t number)
 	cx->number = number;
 	cx->no_use = false;
 	cx->registry->streams[event->stream].last_cpu = event->cpu;
+	if (cx->registry->streams[event->stream].desc.domain != DOMAIN_UST) {
+		cx->hosts[event_host(cx, event)].last_ns = event->ts_ns;
+		cx->hosts[event_host(cx, event)].ended = false;
+	}
 	if (plan->n_perf > 0) {
 		perf_take(cx, plan, event);
 	}

@@ -43,6 +43,8 @@ void state_lose(struct state *state, const struct loss *loss);
 /* Collects what left the window, and samples: to be called, before the event of that time, when
  * event time reaches a multiple of state_tick_ns(), and before anybody looks. */
 void state_advance(struct state *state, uint64_t now_ns);
+/* A session has ended: of a host whose kernel nobody traces any more nothing is known. */
+void state_end_session(struct state *state);
 static inline uint64_t state_tick_ns(uint64_t window_ns)
 {
 	return window_ns / 1000 + 1;

@@ -353,6 +353,8 @@ void source_left(struct source *source, enum lane_status why)
 {
 	if (why == LANE_ENDED) {
 		source->finished = true;
+		/* Now, before others go on: what ends with it ends at its last event. */
+		end_sessions(source);
 	} else {
 		source->parted = true;
 	}

@@ -25,6 +25,7 @@ static void host(struct json_out *json, const struct state_host *row)
 			{"cpus", value_count_if(known, row->cpus)},
 			{"threads", value_count(row->threads)},
 			{"open_fds", value_count_if(known, row->open_fds)},
+			{"window_ns", value_count(row->window_ns)},
 			{"events_per_s", value_real_if(true, row->events_per_s)},
 			{"discarded", value_count(row->discarded)},
 			{"capacity_ns", value_count_if(known, row->capacity_ns)},

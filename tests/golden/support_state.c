@@ -326,6 +326,7 @@ static void fill_threads(struct snapshot *snapshot, const struct made_state *mad
 		threads[i].vpid = threads[i].vpid ? threads[i].vpid : -1;
 		threads[i].waker_tid = threads[i].waker_tid ? threads[i].waker_tid : -1;
 		threads[i].since_ns = state->at_ns - 1300 * MS;
+		threads[i].window_ns = state->window_ns;
 		if (made->perf && i < 2) {
 			threads[i].n_perf = 2;
 			threads[i].perf = made_perf[i];

@@ -110,16 +110,23 @@ static void ended_hosts(void **state)
 	for (uint32_t i = 3; i < 8; i++) {
 		kernel_run(&kernel, T0 + i * SECOND, 0, i % 2 ? 7 : 6, i % 2 ? 6 : 7);
 	}
-	snapshot = kernel_state(&kernel, T0 + 2 * SECOND);
+	snapshot = kernel_state(&kernel, T0 + 2 * SECOND - 1);
 	assert_int_equal(snapshot->state.n_cpus, 2);
-	assert_int_equal(snapshot->state.cpus[0].tid, 9);
+	assert_int_equal(snapshot->state.cpus[0].tid, 8);
 	snapshot_destroy(snapshot);
 	snapshot = kernel_state(&kernel, 0);
 	assert_int_equal(snapshot->state.cpus[0].tid, -1);
-	/* Until the next event of all. */
-	assert_in_range(snapshot->state.cpus[0].known_ns, 2 * SECOND, 3 * SECOND);
+	/* Until its last event: what ran then collects no time, and the rest is no part of its window. */
+	assert_int_equal(snapshot->state.cpus[0].known_ns, 2 * SECOND);
 	assert_int_equal(kernel_thread(snapshot, 9)->status, THREAD_UNKNOWN);
-	assert_in_range(snapshot->state.hosts[0].unknown_ns, 7 * SECOND, 8 * SECOND);
+	assert_int_equal(kernel_thread(snapshot, 9)->cpu_ns, 0);
+	assert_int_equal(kernel_thread(snapshot, 8)->cpu_ns, 2 * SECOND);
+	assert_int_equal(kernel_thread(snapshot, 8)->status, THREAD_UNKNOWN);
+	assert_int_equal(snapshot->state.hosts[0].unknown_ns, 0);
+	assert_int_equal(snapshot->state.hosts[0].window_ns, 2 * SECOND);
+	assert_int_equal(snapshot->state.hosts[0].capacity_ns, 2 * SECOND);
+	assert_int_equal(snapshot->state.hosts[1].window_ns, 7 * SECOND);
+	assert_int_equal(snapshot->state.window_ns, 7 * SECOND);
 	assert_int_equal(snapshot->state.cpus[1].known_ns, 7 * SECOND);
 	snapshot_destroy(snapshot);
 	/* With the last one time stands still. */

@@ -116,13 +116,12 @@ static void cpu_cell(const void *data, uint32_t row, int column, struct table_ce
 {
 	const struct state_screen *screen = state_screen_of(data);
 	const struct state_thread *thread = state_cpu_thread(screen, row);
-	uint64_t window_ns = screen->state->window_ns;
 
 	if (column == C_CPU && thread->measured) {
 		strcpy(cell->text, "-");
-		if (window_ns > 0) {
+		if (thread->window_ns > 0) {
 			snprintf(cell->text, sizeof(cell->text), "%.1f",
-					100 * (double)thread->cpu_ns / (double)window_ns);
+					100 * (double)thread->cpu_ns / (double)thread->window_ns);
 		}
 	} else if (column == C_STATUS) {
 		cell->role = status_role(thread->status);

@@ -9,7 +9,7 @@
  * The state of the watched systems at one instant, and what they did in the window that ends there.
  *
  * Times "_ns" without further word are totals within the window, cut at its ends. Counts and bytes
- * are of what ended in the window. What was not measured is told by a flag or by -1, never by 0.
+ * are of what ended in the window. Shares and rates are of the part of it that was recorded. What was not measured is told by a flag or by -1, never by 0.
  * Figures are valid from the first event that told them: what happened on a CPU before its first
  * sched_switch is `unknown`, not idle.
  */
@@ -49,6 +49,7 @@ struct state_host {
 	bool has_kernel;           /* kernel events come from it */
 	bool statedump;            /* the tracer listed what was there before */
 	uint32_t cpus, threads, open_fds;
+	uint64_t window_ns; /* of the window, from the host's first event to its end of recording */
 	double events_per_s;
 	uint64_t discarded;
 	/* cpus x window = threads + idle + irq + unknown, exactly. */
@@ -83,6 +84,7 @@ struct state_thread {
 	int64_t waker_tid;     /* who woke it last; -1: not seen */
 	bool uncertain;        /* events were lost since */
 	bool measured;         /* the times below are known: there are kernel events */
+	uint64_t window_ns;    /* state_host.window_ns of its host */
 	uint64_t cpu_ns, user_ns, syscall_ns; /* cpu = user + syscall */
 	uint64_t irq_ns; /* its CPU served interrupts meanwhile; not in cpu_ns */
 	uint64_t runqueue_ns, blocked_ns;
@@ -158,7 +160,8 @@ struct state_event {
 };
 
 struct state_view {
-	uint64_t at_ns, window_ns; /* the window is [at_ns - window_ns, at_ns] */
+	/* The window is [at_ns - window_ns, at_ns], from the first event of all on. */
+	uint64_t at_ns, window_ns;
 	bool measured;             /* there are kernel events at all */
 	bool trimmed;              /* a memory bound was reached: oldest detail has gone */
 	uint32_t n_hosts, n_cpus, n_threads, n_syscalls, n_fds, n_disks, n_nets, n_irqs, n_events;

@@ -74,6 +74,7 @@ struct row_value row_read(const struct row_field *field, const void *row);
 	X(HOST_CPUS, "cpus", U32, cpus, COUNT, has_kernel)                                         \
 	X(HOST_THREADS, "threads", U32, threads, COUNT, NULL)                                      \
 	X(HOST_OPEN_FDS, "open_fds", U32, open_fds, COUNT, has_kernel)                             \
+	X(HOST_WINDOW, "window_ns", U64, window_ns, NS, NULL)                                      \
 	X(HOST_EVENTS_PER_S, "events_per_s", REAL, events_per_s, PER_S, NULL)                      \
 	X(HOST_DISCARDED, "discarded", U64, discarded, COUNT, NULL)                                \
 	X(HOST_CAPACITY, "capacity_ns", U64, capacity_ns, NS, has_kernel)                          \

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What documents say of recorded traces, alone and together. Skipped where the recordings are missing.
+# Usage: recordings.sh BUILD_DIR TRACES_DIR
+set -u
+pythiatop=$1/pythiatop traces=$2
+[ -d "$traces/kernel-4.4-basic" ] || {
+	echo "skipped: no recorded traces in $traces"
+	exit 77
+}
+work=$(mktemp -d "${TMPDIR:-/tmp}/pt-recordings.XXXXXX") || exit 1
+trap 'rm -rf "$work"' EXIT
+failures=0
+
+complain() {
+	echo "FAILED: $*" >&2
+	failures=$((failures + 1))
+}
+
+# What a Perl expression says of the document $d.
+field() { # DOCUMENT EXPRESSION
+	perl -MJSON::PP -0777 -e '$d = decode_json(<STDIN>); print eval($ARGV[0]), "\n"' "$2" <"$1"
+}
+
+document() { # FILE [options] SOURCES
+	local file=$1
+	shift
+	"$pythiatop" --batch=json "$@" >"$file" 2>"$file.err" ||
+		complain "pythiatop $*: $(cat "$file.err")"
+}
+
+# --- a host whose recording ended, beside one that goes on --------------------------------------
+
+# The same recording, 5.5 years later: it begins with the other one's, and ends 5.7 s before it.
+cp -r "$traces/kernel-4.4-basic" "$work/ended"
+chmod -R u+w "$work/ended"
+LC_ALL=C sed -i 's/offset = 1521473229552257809/offset = 1696171376552257809/' "$work/ended/metadata"
+
+host='(grep { $_->{host} eq "ubuntu" } @{$d->{state}{hosts}})[0]'
+busiest='(sort { $b <=> $a } map { $_->{cpu_ns} } grep { $_->{host} eq "ubuntu" } @{$d->{state}{threads}})[0]'
+document "$work/alone" "$work/ended"
+document "$work/both" "$work/ended" "$traces/kernel-6.2-2cpu"
+document "$work/swapped" "$traces/kernel-6.2-2cpu" "$work/ended"
+
+[ "$(field "$work/alone" "$busiest")" = "$(field "$work/both" "$busiest")" ] ||
+	complain "a thread of the ended host runs on: $(field "$work/both" "$busiest") ns"
+for key in capacity_ns window_ns threads_ns events_per_s; do
+	both=$(field "$work/both" "$host->{$key}") swapped=$(field "$work/swapped" "$host->{$key}")
+	[ "$both" = "$swapped" ] || complain "$key depends on the order: $both, $swapped"
+done
+
+# --- a window that is longer than the recording --------------------------------------------------
+
+# 7.0 s were recorded of the 10 s of the window: 134,500 events at 19,300 a second.
+rate=$(field "$work/alone" "int($host->{events_per_s})")
+[ "$rate" = 19299 ] || complain "events a second: $rate"
+unknown=$(field "$work/alone" "$host->{unknown_ns} / $host->{capacity_ns}")
+awk -v u="$unknown" 'BEGIN { exit !(u < 0.001) }' ||
+	complain "a part of $unknown of the CPUs' time was not recorded, and counts"
+
+[ $failures -eq 0 ] && echo "documents of recordings are as they should be"
+exit $((failures > 0))
