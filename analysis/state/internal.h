@@ -83,6 +83,18 @@ static inline struct thread_what what_unpack(uint64_t value)
 }
 
 /* The state's part of a thread: outlives struct thread until nothing of the window is about it. */
+/*
+ * A softirq in which the CPU switched to another thread. With PREEMPT_RT softirqs run as a part of
+ * the thread that serves them, and give way as it does.
+ */
+struct thread_softirq {
+	bool open;
+	int32_t number;
+	uint64_t ran_ns;   /* before it last came back to a CPU */
+	uint64_t since_ns; /* when it did */
+	uint64_t wait_ns;  /* see cpu_state */
+};
+
 struct thread_state {
 	struct thread *thread;            /* NULL: it has gone, this is its past */
 	struct thread_state *prev, *next; /* of all, oldest first */
@@ -96,6 +108,7 @@ struct thread_state {
 	bool exited, uncertain;
 	bool kthread; /* of the kernel: its CPU time is the kernel's */
 	struct call call;
+	struct thread_softirq softirq;
 	struct attribute status; /* what_pack() */
 	struct attribute comm;   /* interned */
 	struct attribute prio;   /* PRIO_KNOWN | as u32 */

@@ -6,8 +6,8 @@
 
 /*
  * Interrupts and softirqs: what they take of a CPU, and how long a softirq waits from when it is
- * raised. An exit is paired with the last entry on its CPU; one whose entry was not seen is left
- * out.
+ * raised. An exit is paired with the last entry on its CPU, of a softirq in which the CPU switched
+ * threads with that of its thread; one whose entry was not seen is left out.
  */
 
 #define MAX_KINDS  4096u
@@ -85,6 +85,9 @@ static void softirq_entry(
 	if (!cpu) {
 		return;
 	}
+	if (cpu->current) {
+		cpu->current->softirq.open = false; /* its exit was lost */
+	}
 	cpu->softirq_depth = 1;
 	cpu->softirq = (int32_t)field_int(plan, event, 0, 0);
 	cpu->softirq_begin_ns = event->ts_ns;
@@ -96,29 +99,46 @@ static void softirq_entry(
 	cpu_changed(cx, cpu, event->ts_ns);
 }
 
+static void add_softirq(struct state_cx *cx, const struct event *event, int32_t number,
+		uint64_t duration_ns, uint64_t wait_ns)
+{
+	struct irq_record *record =
+			series_push(&cx->store, &cx->irqs, sizeof(*record), event->ts_ns);
+
+	if (record) {
+		record->duration_ns = duration_ns;
+		record->raised_ns = wait_ns;
+		record->host = event_host(cx, event);
+		record->cpu = event->cpu;
+		record->name = 0;
+		record->number = number;
+		record->soft = true;
+	}
+}
+
 static void softirq_exit(
 		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct cpu_state *cpu = cpu_of(cx, event);
-	struct irq_record *record;
+	struct thread_softirq *switched = cpu && cpu->current ? &cpu->current->softirq : NULL;
+	int32_t number = (int32_t)field_int(plan, event, 0, 0);
 
-	if (!cpu || cpu->softirq_depth == 0) {
-		return;
-	}
-	cpu->softirq_depth = 0;
-	if (cpu->softirq == (int32_t)field_int(plan, event, 0, 0)) {
-		record = series_push(&cx->store, &cx->irqs, sizeof(*record), event->ts_ns);
-		if (record) {
-			record->duration_ns = event->ts_ns - cpu->softirq_begin_ns;
-			record->raised_ns = cpu->softirq_wait_ns;
-			record->host = event_host(cx, event);
-			record->cpu = event->cpu;
-			record->name = 0;
-			record->number = cpu->softirq;
-			record->soft = true;
+	if (cpu && cpu->softirq_depth > 0) {
+		cpu->softirq_depth = 0;
+		if (cpu->softirq == number) {
+			add_softirq(cx, event, number, event->ts_ns - cpu->softirq_begin_ns,
+					cpu->softirq_wait_ns);
+		}
+		cpu_changed(cx, cpu, event->ts_ns);
+	} else if (switched && switched->open) {
+		/* While its thread did not run it took nothing of a CPU. */
+		switched->open = false;
+		if (switched->number == number) {
+			add_softirq(cx, event, number,
+					switched->ran_ns + event->ts_ns - switched->since_ns,
+					switched->wait_ns);
 		}
 	}
-	cpu_changed(cx, cpu, event->ts_ns);
 }
 
 /* Who is woken in there waits for time. */

@@ -103,6 +103,22 @@ static void switch_out(struct state_cx *cx, struct host_state *host, struct thre
 	attribute_set(&cx->store, &prev->status, now_ns, what_pack(what));
 }
 
+/* What it served of a softirq so far. */
+static void switch_softirq_out(
+		const struct cpu_state *cpu, struct thread_state *prev, uint64_t now_ns)
+{
+	struct thread_softirq *softirq = &prev->softirq;
+
+	if (cpu->softirq_depth > 0) {
+		*softirq = (struct thread_softirq){.open = true,
+				.number = cpu->softirq,
+				.ran_ns = now_ns - cpu->softirq_begin_ns,
+				.wait_ns = cpu->softirq_wait_ns};
+	} else if (softirq->open) {
+		softirq->ran_ns += now_ns - softirq->since_ns;
+	}
+}
+
 /* A thread runs on one CPU: where it was on another, events of that one were lost. */
 static void switch_in(struct state_cx *cx, uint32_t host, uint32_t cpu_number,
 		struct thread_state *next, uint64_t now_ns)
@@ -170,6 +186,7 @@ static void sched_switch(
 	}
 	cpu->current = NULL;
 	if (prev) {
+		switch_softirq_out(cpu, prev, event->ts_ns);
 		take_name(cx, prev, plan, event, SWITCH_PREV_COMM);
 		take_prio(cx, prev, plan, event, SWITCH_PREV_PRIO);
 		switch_out(cx, &cx->hosts[host], prev, field_int(plan, event, SWITCH_STATE, -1),
@@ -180,8 +197,10 @@ static void sched_switch(
 		take_name(cx, next, plan, event, SWITCH_NEXT_COMM);
 		take_prio(cx, next, plan, event, SWITCH_NEXT_PRIO);
 		switch_in(cx, host, event->cpu, next, event->ts_ns);
+		next->softirq.since_ns = event->ts_ns;
 	}
-	/* Softirqs and irqs do not switch: what is still open here lost its exit. */
+	/* Interrupts do not switch: what is still open here lost its exit. A softirq goes with its
+	 * thread, and where it really lost its exit nothing comes of that. */
 	cpu->irq_depth = cpu->softirq_depth = 0;
 	cpu->in_timer = false;
 	cpu->current = next;

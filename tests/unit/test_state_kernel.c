@@ -137,6 +137,46 @@ static void ended_hosts(void **state)
 	kernel_stop(&kernel);
 }
 
+/*
+ * With PREEMPT_RT a softirq runs as a part of its thread, and gives way with it: it takes of a CPU what
+ * the thread ran meanwhile. A softirq whose exit was lost leaves nothing behind.
+ */
+static void softirqs_that_switch(void **state)
+{
+	struct kernel_feed kernel;
+	struct snapshot *snapshot;
+	const struct state_irq *net = NULL;
+
+	(void)state;
+	kernel_start(&kernel, NULL);
+	kernel_run(&kernel, T0, 0, 0, 20);
+	kernel_event(&kernel, T0 + 100, 0, "irq_softirq_entry vec:u=3");
+	kernel_run(&kernel, T0 + 300, 0, 20, 7);
+	kernel_event(&kernel, T0 + 350, 0, "irq_softirq_entry vec:u=1"); /* of 7: its exit is lost */
+	kernel_run(&kernel, T0 + 400, 0, 7, 20);
+	kernel_run(&kernel, T0 + 450, 0, 20, 8);
+	kernel_run(&kernel, T0 + 500, 0, 8, 20);
+	kernel_event(&kernel, T0 + 1000, 0, "irq_softirq_exit vec:u=3");
+	kernel_event(&kernel, T0 + 1100, 0, "irq_softirq_exit vec:u=3"); /* its entry was lost */
+	kernel_run(&kernel, T0 + 1200, 0, 20, 7);
+	kernel_event(&kernel, T0 + 1300, 0, "irq_softirq_entry vec:u=9");
+	kernel_event(&kernel, T0 + 1310, 0, "irq_softirq_exit vec:u=9");
+	kernel_event(&kernel, T0 + 1400, 0, "irq_softirq_exit vec:u=1"); /* of long ago */
+	snapshot = kernel_state(&kernel, 0);
+	assert_int_equal(snapshot->state.n_irqs, 2);
+	net = &snapshot->state.irqs[0];
+	assert_string_equal(net->name, "net_rx");
+	assert_int_equal(net->count, 1);
+	assert_int_equal(net->total_ns, 200 + 50 + 500);
+	assert_string_equal(snapshot->state.irqs[1].name, "rcu");
+	assert_int_equal(snapshot->state.irqs[1].total_ns, 10);
+	/* After it came back it is the thread's own time. */
+	assert_int_equal(kernel_thread(snapshot, 20)->cpu_ns, 100 + 50 + 700);
+	assert_int_equal(kernel_thread(snapshot, 20)->irq_ns, 200);
+	snapshot_destroy(snapshot);
+	kernel_stop(&kernel);
+}
+
 static void frequencies(void **state)
 {
 	struct kernel_feed kernel;
@@ -262,6 +302,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(states_of_all_kernels),
 			cmocka_unit_test(ended_hosts),
+			cmocka_unit_test(softirqs_that_switch),
 			cmocka_unit_test(frequencies),
 			cmocka_unit_test(lent_priorities),
 			cmocka_unit_test(pid_namespaces),
