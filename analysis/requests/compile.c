@@ -73,60 +73,123 @@ static bool resolve_key(const struct event_type *type, const char *key, struct p
 	return true;
 }
 
-/* "{$symbol.addr}": the function at the address that the field `addr` holds. */
-#define SYMBOL "$symbol."
+/* What a value in braces is shown as: "{$symbol.addr}" is the function at the address in `addr`. */
+static const struct {
+	const char *prefix;
+	enum plan_reading reading;
+} readings[] = {
+		{"$symbol.", READ_SYMBOL},
+		{"$softirq.", READ_SOFTIRQ},
+};
 
-/* Splits "irq_{name}" into pieces. `spaces`: literal underscores become spaces, for types. */
+static enum plan_reading reading_of(const char **field)
+{
+	for (size_t i = 0; i < sizeof(readings) / sizeof(readings[0]); i++) {
+		size_t length = strlen(readings[i].prefix);
+
+		if (strncmp(*field, readings[i].prefix, length) == 0) {
+			*field += length;
+			return readings[i].reading;
+		}
+	}
+	return READ_VALUE;
+}
+
+static void add_literal(struct plan_text *out, const char *text, size_t length)
+{
+	if (length > 0) {
+		out->pieces[out->n++] = (struct plan_piece){.text = text,
+				.length = (uint32_t)length,
+				.field = PLAN_NO_FIELD};
+	}
+}
+
+/* The pieces as one text, where none is a value. */
+static uint32_t fixed_text(struct names *names, struct arena *arena, const struct plan_text *text)
+{
+	const char *all = "";
+
+	if (text->n == 1) {
+		return names_add(names, text->pieces[0].text, text->pieces[0].length);
+	}
+	for (uint32_t i = 0; all && i < text->n; i++) {
+		all = arena_printf(arena, "%s%.*s", all, (int)text->pieces[i].length,
+				text->pieces[i].text);
+	}
+	return all ? names_add(names, all, strlen(all)) : 0;
+}
+
+/* "addr}": a value. Returns what is behind it. */
+static char *compile_value(const struct event_type *type, char *at, struct plan_text *out)
+{
+	char *close = strchr(at, '}');
+	const char *name = at;
+	enum plan_reading reading = reading_of(&name);
+	uint16_t field;
+
+	*close = '\0';
+	field = reading == READ_VALUE ? compile_field(type, name)
+				      : find_number(type, name, SCOPE_PAYLOAD);
+	out->symbolic |= reading == READ_SYMBOL;
+	out->pieces[out->n++] = (struct plan_piece){.text = "?",
+			.length = field == PLAN_NO_FIELD ? 1 : 0,
+			.field = field,
+			.reading = reading};
+	return close + 1;
+}
+
+/*
+ * Splits "irq_{name}" into pieces; "{{" and "}}" are braces. `spaces`: literal underscores become
+ * spaces, for types.
+ */
 static void compile_text(struct names *names, struct arena *arena, const struct event_type *type,
 		const char *text, bool spaces, struct plan_text *out)
 {
-	size_t length = strlen(text);
 	uint32_t n_fields = 0;
 	uint16_t field = PLAN_NO_FIELD;
-	char *copy = arena_text(arena, text);
-	char *at = copy;
+	char *at = arena_text(arena, text), *begin = at;
 
 	*out = (struct plan_text){.n = 0};
-	out->pieces = arena_alloc(arena, (length + 1) * sizeof(*out->pieces));
-	if (!copy || !out->pieces) {
+	out->pieces = arena_alloc(arena, (strlen(text) + 1) * sizeof(*out->pieces));
+	if (!at || !out->pieces) {
 		return;
 	}
 	while (*at) {
-		char *open = strchr(at, '{'), *close = open ? strchr(open, '}') : NULL;
-		size_t literal = open && close ? (size_t)(open - at) : strlen(at);
-		size_t i;
+		bool brace = *at == '{' || *at == '}';
 
-		for (i = 0; spaces && i < literal; i++) {
-			at[i] = at[i] == '_' ? ' ' : at[i];
-		}
-		if (literal > 0) {
-			out->pieces[out->n++] = (struct plan_piece){.text = at,
-					.length = (uint32_t)literal,
-					.field = PLAN_NO_FIELD};
-		}
-		at += literal;
-		if (open && close) {
-			bool symbol = strncmp(open + 1, SYMBOL, strlen(SYMBOL)) == 0;
-
-			*close = '\0';
-			field = symbol ? find_number(type, open + 1 + strlen(SYMBOL), SCOPE_PAYLOAD)
-				       : compile_field(type, open + 1);
+		if (brace && at[1] == *at) {
+			add_literal(out, begin, (size_t)(at + 1 - begin));
+			begin = at += 2;
+		} else if (*at == '{' && strchr(at, '}')) {
+			add_literal(out, begin, (size_t)(at - begin));
+			begin = at = compile_value(type, at + 1, out);
+			field = out->pieces[out->n - 1].field;
 			n_fields += field != PLAN_NO_FIELD;
-			out->symbolic |= symbol;
-			out->pieces[out->n++] = (struct plan_piece){.text = "?",
-					.length = field == PLAN_NO_FIELD ? 1 : 0,
-					.field = field,
-					.symbol = symbol && field != PLAN_NO_FIELD};
-			at = close + 1;
+		} else {
+			*at = spaces && *at == '_' ? ' ' : *at;
+			at++;
 		}
 	}
-	if (n_fields == 0 && out->n == 1) {
-		out->fixed = names_add(names, out->pieces[0].text, out->pieces[0].length);
-	} else if (n_fields == 1 && !out->symbolic &&
+	add_literal(out, begin, (size_t)(at - begin));
+	if (n_fields == 0) {
+		out->fixed = fixed_text(names, arena, out);
+	} else if (n_fields == 1 && field != PLAN_NO_FIELD && !out->symbolic &&
 			(type->fields[field].kind == FIELD_UINT ||
 					type->fields[field].kind == FIELD_INT)) {
 		out->memo = arena_alloc(arena, sizeof(*out->memo));
 	}
+}
+
+/* "net:serve" of the operation "serve"; another name that a schema gives stays. */
+static const char *with_provider(struct arena *arena, const struct event_type *type,
+		const struct schema_event *event, const char *name)
+{
+	const char *operation = infer_span_name(arena, type->name, event->role), *both = NULL;
+
+	if (operation && strcmp(name, operation) == 0) {
+		both = arena_printf(arena, "%.*s:%s", (int)strcspn(type->name, ":"), type->name, name);
+	}
+	return both ? both : name;
 }
 
 static void compile_type(struct names *names, struct arena *arena, const struct event_type *type,
@@ -246,7 +309,7 @@ static void compile_context(const struct event_type *type, struct plan *plan)
 struct compile_notes compile_plan(struct names *names, struct arena *arena,
 		const struct plan_namespace *namespaces, uint32_t n_namespaces,
 		const struct event_type *type, const struct schema_event *event, bool skeleton,
-		struct plan *plan)
+		bool shared, struct plan *plan)
 {
 	struct compile_notes notes = {.n = 0};
 	const char *colon = strchr(type->name, ':');
@@ -279,7 +342,8 @@ struct compile_notes compile_plan(struct names *names, struct arena *arena,
 		plan->glob = arena_text(arena, name);
 	}
 	if (plan->seed) {
-		compile_type(names, arena, type, event, name, plan);
+		compile_type(names, arena, type, event,
+				shared ? with_provider(arena, type, event, name) : name, plan);
 	}
 	compile_binds(arena, namespaces, n_namespaces, type, event, plan, &notes);
 	return notes;

@@ -21,11 +21,12 @@ uint16_t compile_field(const struct event_type *type, const char *key);
 
 /*
  * Makes the plan of one type. `event` NULL: the type belongs to no request. What the plan points to
- * comes from the arena. A binding whose field the type lacks is left out, and noted.
+ * comes from the arena. A binding whose field the type lacks is left out, and noted. `shared`: several
+ * providers have its operation, so a type of requests that is named by it is named by the provider, too.
  */
 struct compile_notes compile_plan(struct names *names, struct arena *arena,
 		const struct plan_namespace *namespaces, uint32_t n_namespaces,
 		const struct event_type *type, const struct schema_event *event, bool skeleton,
-		struct plan *plan);
+		bool shared, struct plan *plan);
 
 #endif

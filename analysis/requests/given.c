@@ -183,6 +183,7 @@ void model_use_given(struct model *model)
 		missing = compile_plan(model->names, &model->arena, model->namespaces,
 				model->n_namespaces, model->types[i], event,
 				choice.event && given_skeleton(&choice, model->types[i]->name),
+				model_shares_operation(model, model->types[i]->name),
 				&model->plans[i]);
 		for (m = 0; m < missing.n; m++) {
 			model_note(model, missing.texts[m]);

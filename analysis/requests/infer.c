@@ -4,24 +4,25 @@
 
 #include "requests/infer.h"
 
-/* How a pair of tracepoints is commonly called. The first that matches wins. */
+/*
+ * The words that the two ends of a pair are commonly told by: after a separator ("work_begin",
+ * "work.begin", "work:begin"), or with a capital of their own ("WorkBegin"), in any case. The first
+ * family that matches wins.
+ */
 struct family {
-	const char *entry;    /* suffix */
-	const char *exits[6]; /* suffixes of the other end, the likeliest first */
+	const char *entry;
+	const char *exits[6]; /* of the other end, the likeliest first */
 };
 
 static const struct family families[] = {
-		{"_entry", {"_exit"}},
-		{"_enter", {"_exit", "_leave"}},
-		{"_begin", {"_end"}},
-		{"_start", {"_stop", "_done", "_end", "_finish", "_finished"}},
-		{":entry", {":exit"}},
-		{":enter", {":exit", ":leave"}},
-		{":begin", {":end"}},
-		{":start", {":stop", ":done", ":end", ":finish"}},
+		{"entry", {"exit"}},
+		{"enter", {"exit", "leave"}},
+		{"begin", {"end"}},
+		{"start", {"stop", "done", "end", "finish", "finished"}},
 };
 
 #define N_FAMILIES (sizeof(families) / sizeof(families[0]))
+#define SEPARATORS "_:.-"
 
 /* What one exit for all system calls ends: a glob over names of spans. */
 #define ANY_SYSCALL "*syscall_*"
@@ -48,6 +49,51 @@ static size_t stem_of(const char *text, const char *suffix)
 	size_t length = strlen(text), cut = strlen(suffix);
 
 	return length > cut && strcmp(text + length - cut, suffix) == 0 ? length - cut : 0;
+}
+
+/* How a word is written: "begin", "Begin", "BEGIN". */
+enum letters { LETTERS_LOWER, LETTERS_CAPITAL, LETTERS_UPPER };
+
+static void write_word(char *out, const char *word, enum letters letters)
+{
+	for (size_t i = 0; i <= strlen(word); i++) {
+		bool upper = letters == LETTERS_UPPER || (letters == LETTERS_CAPITAL && i == 0);
+
+		out[i] = upper && word[i] >= 'a' ? (char)(word[i] - 'a' + 'A') : word[i];
+	}
+}
+
+/* A name that ends with a word. */
+struct ending {
+	size_t stem; /* length of what is before the word and its separator */
+	size_t word; /* where the word begins */
+	enum letters letters;
+};
+
+/* False if the name does not end with that word: "weekend" and "Append" do not end with "end". */
+static bool ends_with_word(const char *name, const char *word, struct ending *out)
+{
+	size_t length = strlen(name), n = strlen(word);
+	char written[16];
+
+	if (length <= n) {
+		return false;
+	}
+	out->word = out->stem = length - n;
+	for (out->letters = LETTERS_LOWER; out->letters <= LETTERS_UPPER; out->letters++) {
+		write_word(written, word, out->letters);
+		if (strcmp(name + out->word, written) == 0) {
+			break;
+		}
+	}
+	if (out->letters > LETTERS_UPPER) {
+		return false;
+	}
+	if (strchr(SEPARATORS, name[out->word - 1])) {
+		out->stem--;
+		return out->stem > 0;
+	}
+	return out->letters == LETTERS_CAPITAL;
 }
 
 static bool known(const struct infer_names *names, const char *name)
@@ -78,6 +124,51 @@ static bool known_with(const struct infer_names *names, const char *stem, size_t
 	return known(names, text);
 }
 
+/* Whether there is an event of the same name but for the word at its end. */
+static bool knows_other_end(const struct infer_names *names, const char *name,
+		const struct ending *ending, const char *word)
+{
+	char written[16];
+
+	write_word(written, word, ending->letters);
+	return known_with(names, name, ending->word, written);
+}
+
+/*
+ * "nova:server_create" -> "server_create"; of "nova:enter" "nova" stays. A name is a text in which
+ * "{field}" is a value: braces of an event's own are doubled.
+ */
+static char *stem_name(struct arena *arena, const char *stem, size_t length)
+{
+	const char *colon = memchr(stem, ':', length);
+	char *name, *out;
+
+	if (colon) {
+		length -= (size_t)(colon + 1 - stem);
+		stem = colon + 1;
+	}
+	name = out = arena_alloc(arena, 2 * length + 1);
+	for (size_t i = 0; out && i < length; i++) {
+		*out++ = stem[i];
+		if (stem[i] == '{' || stem[i] == '}') {
+			*out++ = stem[i];
+		}
+	}
+	return name;
+}
+
+static void take_pair(struct guess *guess, struct arena *arena, enum span_role role,
+		const char *name, const struct ending *ending, const char *word)
+{
+	char written[16];
+
+	write_word(written, word, ending->letters);
+	guess->role = role;
+	guess->name = stem_name(arena, name, ending->stem);
+	guess->other = arena_printf(arena, "%.*s%s", (int)ending->word, name, written);
+	guess->note = NULL;
+}
+
 static bool has_field(const struct event_type *type, const char *name)
 {
 	uint32_t i;
@@ -88,18 +179,6 @@ static bool has_field(const struct event_type *type, const char *name)
 		}
 	}
 	return false;
-}
-
-/* "nova:server_create" -> "server_create"; ":enter" families leave "nova", which stays. */
-static char *stem_name(struct arena *arena, const char *stem, size_t length)
-{
-	const char *colon = memchr(stem, ':', length);
-
-	if (colon) {
-		length -= (size_t)(colon + 1 - stem);
-		stem = colon + 1;
-	}
-	return arena_text_n(arena, stem, length);
 }
 
 /*
@@ -116,14 +195,21 @@ static bool infer_syscall(const struct infer_names *names, const char *name, str
 	if (starts(rest, "syscall_entry_") || starts(rest, "syscall_exit_")) {
 		bool entry = starts(rest, "syscall_entry_");
 		const char *call = rest + strlen(entry ? "syscall_entry_" : "syscall_exit_");
+		const char *end = entry ? "exit" : "entry";
+		bool own, mixed;
 
-		snprintf(other, sizeof(other), "%ssyscall_%s_%s", compat, entry ? "exit" : "entry",
-				call);
-		guess->role = known(names, other) ? (entry ? SPAN_ENTRY : SPAN_EXIT) : SPAN_POINT;
-		guess->name = arena_printf(arena, "%ssyscall_%s", compat, call);
+		snprintf(other, sizeof(other), "%ssyscall_%s_%s", compat, end, call);
+		own = known(names, other);
+		snprintf(other, sizeof(other), "%ssyscall_%s_%s", compat[0] ? "" : "compat_", end, call);
+		mixed = known(names, other);
+		guess->role = own || mixed ? (entry ? SPAN_ENTRY : SPAN_EXIT) : SPAN_POINT;
+		/* The two ends of a call may be told by different tables; of unknown ones they mostly
+		 * are. Then it has the name without the table. */
+		guess->name = arena_printf(arena, "%ssyscall_%s",
+				own && strcmp(call, "unknown") != 0 ? compat : "", call);
 		if (guess->role == SPAN_POINT) {
-			guess->note = arena_printf(
-					arena, "%s: no %s is known: a point", name, other);
+			guess->note = arena_printf(arena, "%s: no %ssyscall_%s_%s is known: a point",
+					name, compat, end, call);
 		}
 		return true;
 	}
@@ -150,8 +236,8 @@ static bool infer_irq(const struct infer_names *names, const struct event_type *
 		enum infer_lane lane;
 	} irqs[] = {
 			{"irq_handler", "irq_{name}", "irq", LANE_IRQ},
-			{"irq_softirq", "softirq_{vec}", "vec", LANE_SOFTIRQ},
-			{"softirq", "softirq_{vec}", "vec", LANE_SOFTIRQ},
+			{"irq_softirq", "softirq_{$softirq.vec}", "vec", LANE_SOFTIRQ},
+			{"softirq", "softirq_{$softirq.vec}", "vec", LANE_SOFTIRQ},
 			{"timer_hrtimer_expire", NULL, "hrtimer", LANE_IRQ},
 			{"hrtimer_expire", NULL, "hrtimer", LANE_IRQ},
 			{"timer_expire", NULL, "timer", LANE_SOFTIRQ},
@@ -190,29 +276,28 @@ static void infer_family(const struct infer_names *names, const struct event_typ
 		struct arena *arena, struct guess *guess)
 {
 	const char *name = type->name;
-	size_t f, e, length;
+	struct ending ending;
+	size_t f, e;
 
 	for (f = 0; f < N_FAMILIES; f++) {
 		const struct family *family = &families[f];
+		bool entry = ends_with_word(name, family->entry, &ending);
 
-		length = stem_of(name, family->entry);
-		for (e = 0; length && e < 6 && family->exits[e]; e++) {
-			if (known_with(names, name, length, family->exits[e])) {
-				guess->role = SPAN_ENTRY;
-				guess->name = stem_name(arena, name, length);
+		for (e = 0; entry && e < 6 && family->exits[e]; e++) {
+			if (knows_other_end(names, name, &ending, family->exits[e])) {
+				take_pair(guess, arena, SPAN_ENTRY, name, &ending,
+						family->exits[e]);
 				return;
 			}
 		}
-		if (length && !guess->note) {
+		if (entry && !guess->note) {
 			guess->note = arena_printf(arena, "%s: no %.*s%s is known: a point", name,
-					(int)length, name, family->exits[0]);
+					(int)ending.word, name, family->exits[0]);
 		}
 		for (e = 0; e < 6 && family->exits[e]; e++) {
-			length = stem_of(name, family->exits[e]);
-			if (length && known_with(names, name, length, family->entry)) {
-				guess->role = SPAN_EXIT;
-				guess->name = stem_name(arena, name, length);
-				guess->note = NULL;
+			if (ends_with_word(name, family->exits[e], &ending) &&
+					knows_other_end(names, name, &ending, family->entry)) {
+				take_pair(guess, arena, SPAN_EXIT, name, &ending, family->entry);
 				return;
 			}
 		}
@@ -285,20 +370,19 @@ static const char *syscall_name(struct arena *arena, const char *event)
 const char *infer_span_name(struct arena *arena, const char *event, enum span_role role)
 {
 	const char *name = role == SPAN_POINT ? NULL : syscall_name(arena, event);
-	size_t f, e, length = 0;
+	struct ending ending = {.stem = strlen(event)};
+	bool found = role == SPAN_POINT;
 
 	if (name) {
 		return name;
 	}
-	for (f = 0; f < N_FAMILIES && length == 0; f++) {
-		if (role == SPAN_ENTRY) {
-			length = stem_of(event, families[f].entry);
-		}
-		for (e = 0; role == SPAN_EXIT && e < 6 && families[f].exits[e] && !length; e++) {
-			length = stem_of(event, families[f].exits[e]);
+	for (size_t f = 0; f < N_FAMILIES && !found; f++) {
+		found = role == SPAN_ENTRY && ends_with_word(event, families[f].entry, &ending);
+		for (size_t e = 0; role == SPAN_EXIT && e < 6 && families[f].exits[e] && !found; e++) {
+			found = ends_with_word(event, families[f].exits[e], &ending);
 		}
 	}
-	return stem_name(arena, event, length ? length : strlen(event));
+	return stem_name(arena, event, found ? ending.stem : strlen(event));
 }
 
 /* The field of that name, or a member of that name of a structure; keys are numbers or strings. */
@@ -330,6 +414,27 @@ static uint32_t first_field(const struct event_type *type, const char *const *na
 		field = find_field(type, names[i]);
 	}
 	return field;
+}
+
+uint32_t infer_common_field(const struct event_type *type, const struct event_type *other)
+{
+	static const char *const names[] = {"id", "handle", "cookie", "token", "key", "tag", "seq",
+			"ptr", "addr"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		for (uint32_t f = 0; f < type->n_fields; f++) {
+			const char *name = type->fields[f].name;
+			const char *last = strrchr(name, '_');
+
+			if (type->fields[f].scope == SCOPE_PAYLOAD &&
+					strcmp(last ? last + 1 : name, names[i]) == 0 &&
+					find_field(type, name) == f &&
+					find_field(other, name) != UINT32_MAX) {
+				return f;
+			}
+		}
+	}
+	return UINT32_MAX;
 }
 
 uint32_t infer_request_field(const struct event_type *type)

@@ -34,6 +34,7 @@ struct guess {
 	enum span_role role;
 	enum infer_lane lane;
 	const char *name; /* of the span; may hold "{field}"; from the arena. NULL for points */
+	const char *other; /* the name of the other end, of user space's pairs; from the arena */
 	const char *pair[2];
 	uint32_t n_pair;
 	bool about_tracer; /* statedumps and the like: never a span, never part of a request */
@@ -58,5 +59,11 @@ uint32_t infer_request_field(const struct event_type *type);
 uint32_t infer_message_field(const struct event_type *type);
 /* A field called just `id`: a request id only if it recurs across threads. */
 uint32_t infer_bare_id(const struct event_type *type);
+
+/*
+ * Where no thread is known: a field that both ends of a pair have and that is called as what tells
+ * one thing from another is ("handle", "job_id"); UINT32_MAX: none.
+ */
+uint32_t infer_common_field(const struct event_type *type, const struct event_type *other);
 
 #endif

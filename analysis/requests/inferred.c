@@ -82,12 +82,67 @@ static bool may_be_interrupt(const char *name)
 	return !strchr(name, ':') && !strstr(name, "syscall_") && strcmp(name, "sched_switch") != 0;
 }
 
+/* Whether it is told which thread an event of the type is of: by itself, or by the kernel. */
+static bool knows_thread(const struct model *model, const struct event_type *type)
+{
+	for (uint32_t i = 0; i < type->n_fields; i++) {
+		if (type->fields[i].scope == SCOPE_CONTEXT &&
+				(strcmp(type->fields[i].name, "vtid") == 0 ||
+						strcmp(type->fields[i].name, "tid") == 0)) {
+			return true;
+		}
+	}
+	return model_knows_name(model, "sched_switch");
+}
+
+static const struct event_type *type_of_name(const struct model *model, const char *name)
+{
+	for (uint32_t i = 0; i < model->n_types; i++) {
+		if (strcmp(model->types[i]->name, name) == 0) {
+			return model->types[i];
+		}
+	}
+	return NULL;
+}
+
+/*
+ * A pair of which no thread is known: by a field of both that tells one thing from another, else by the CPU,
+ * which is right as long as no thread gives way or moves within it.
+ */
+static void bind_without_thread(struct model *model, const struct event_type *type,
+		const struct guess *guess, struct schema_event *event, struct schema_bind *binds)
+{
+	struct arena *arena = &model->arena;
+	const struct event_type *other = guess->other ? type_of_name(model, guess->other) : NULL;
+	uint32_t field = other ? infer_common_field(type, other) : UINT32_MAX;
+	bool entry = guess->role == SPAN_ENTRY;
+	const char *key = field != UINT32_MAX ? key_of(arena, type, field) : "$cpu";
+
+	event->seed = entry;
+	event->n_pair = 1;
+	event->pair = texts(arena, 1, key, NULL);
+	if (field != UINT32_MAX) {
+		bind(arena, binds, &event->n_bind, "key", entry ? BIND_ENTER : BIND_LEAVE, key, NULL);
+	} else {
+		bind(arena, binds, &event->n_bind, "cpu", entry ? BIND_ENTER : BIND_LEAVE, key, NULL);
+	}
+	model_note(model, arena_printf(arena,
+					  "%s: its thread is not known: paired by %s; record the "
+					  "context vtid",
+					  type->name, field != UINT32_MAX ? key : "its CPU"));
+}
+
 /* Where nothing names a request: the outermost span of a thread, or of an interrupt, is one. */
-static void bind_by_lane(struct model *model, const struct guess *guess, struct schema_event *event,
-		struct schema_bind *binds)
+static void bind_by_lane(struct model *model, const struct event_type *type,
+		const struct guess *guess, struct schema_event *event, struct schema_bind *binds)
 {
 	struct arena *arena = &model->arena;
 	enum bind_op op = guess->role == SPAN_ENTRY ? BIND_ENTER : BIND_LEAVE;
+
+	if (guess->role != SPAN_POINT && guess->lane == LANE_THREAD && !knows_thread(model, type)) {
+		bind_without_thread(model, type, guess, event, binds);
+		return;
+	}
 
 	if (guess->role == SPAN_POINT) {
 		if (may_be_interrupt(event->match)) {
@@ -144,7 +199,7 @@ struct schema_event *model_guess_event(struct model *model, uint32_t at, bool at
 	} else if (model->by_id) {
 		bind(arena, binds, &event->n_bind, "thr", BIND_BASIC, "$tid", NULL);
 	} else {
-		bind_by_lane(model, &guess, event, binds);
+		bind_by_lane(model, type, &guess, event, binds);
 	}
 	return event;
 }
@@ -193,10 +248,17 @@ static void inferred_namespaces(struct model *model)
 			{"irq", NS_LANE, false, true, REQUEST_TTL_NS, "$cpu"},
 			{"softirq", NS_LANE, false, true, REQUEST_TTL_NS, "$cpu"},
 			{"thr", NS_LANE, false, true, THREAD_TTL_NS, "$tid"},
+			{"cpu", NS_LANE, false, true, REQUEST_TTL_NS, "$cpu"},
+			{"key", NS_REQUEST, false, true, REQUEST_TTL_NS, NULL},
 	};
 
-	memcpy(model->namespaces, model->by_id ? by_id : by_lane, sizeof(by_id));
-	model->n_namespaces = 3;
+	if (model->by_id) {
+		model->n_namespaces = sizeof(by_id) / sizeof(by_id[0]);
+		memcpy(model->namespaces, by_id, sizeof(by_id));
+	} else {
+		model->n_namespaces = sizeof(by_lane) / sizeof(by_lane[0]);
+		memcpy(model->namespaces, by_lane, sizeof(by_lane));
+	}
 	model->path_depth = model->by_id ? UINT32_MAX : PATH_DEPTH_PLAIN;
 }
 
@@ -259,6 +321,7 @@ void model_infer(struct model *model)
 		model->events[i] = event;
 		compile_plan(model->names, &model->arena, model->namespaces, model->n_namespaces,
 				model->types[i], event, event && inferred_skeleton(model, event),
+				model_shares_operation(model, model->types[i]->name),
 				&model->plans[i]);
 	}
 }

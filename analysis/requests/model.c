@@ -32,6 +32,7 @@ void model_destroy(struct model *model)
 	free(model->watches);
 	free(model->types);
 	free(model->sorted);
+	number_map_release(&model->providers);
 	free(model->plans);
 	free(model->events);
 	arena_release(&model->given);

@@ -2,6 +2,7 @@
 #ifndef PT_REQUESTS_MODEL_INTERNAL_H
 #define PT_REQUESTS_MODEL_INTERNAL_H
 
+#include "base/number_map.h"
 #include "requests/infer.h"
 #include "requests/model.h"
 
@@ -36,6 +37,8 @@ struct model {
 
 	const struct event_type **types;
 	const char **sorted; /* names of all types, for infer_role() */
+	/* Of "provider:operation", by hash of the operation: the provider, or SEVERAL. */
+	struct number_map providers;
 	struct plan *plans;
 	uint32_t n_types, room;
 	bool dirty; /* a type was added since the plans were made */
@@ -62,6 +65,8 @@ void model_note(struct model *model, const char *text);
 /* The names of all types, for model_knows_name(). */
 void model_sort_names(struct model *model);
 bool model_knows_name(const void *context, const char *name);
+/* Whether other providers have an event of that operation: of "net:serve_entry" "serve_entry". */
+bool model_shares_operation(const struct model *model, const char *name);
 
 /* inferred.c: plans of all types from their names and fields. */
 void model_infer(struct model *model);

@@ -53,12 +53,19 @@ struct plan_bind {
 	struct plan_key keys[PLAN_MAX_KEYS];
 };
 
+/* How the value of a field is shown in a name. */
+enum plan_reading {
+	READ_VALUE = 0,
+	READ_SYMBOL,  /* an address: the function there */
+	READ_SOFTIRQ, /* a softirq's number: its name */
+};
+
 /* A piece of a name: literal text, or the value of a field. */
 struct plan_piece {
 	const char *text;
 	uint32_t length;
 	uint16_t field; /* PLAN_NO_FIELD: literal */
-	bool symbol;    /* the field is an address: what that is called */
+	enum plan_reading reading;
 };
 
 struct plan_text {

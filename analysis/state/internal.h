@@ -3,6 +3,7 @@
 #define PT_STATE_INTERNAL_H
 
 #include "pythiatop/snapshot/snapshot.h"
+#include "softirq.h"
 #include "state/state.h"
 #include "state/store.h"
 
@@ -166,7 +167,6 @@ struct state_plan {
 };
 
 #define IRQ_DEPTH 8
-#define SOFTIRQS  10 /* of Linux; its numbers are stable */
 
 struct cpu_state {
 	uint64_t first_ns;            /* 0: no kernel event so far */

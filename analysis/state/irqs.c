@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 
+#include "softirq.h"
 #include "state/fill.h"
 #include "state/internal.h"
 
@@ -274,10 +275,6 @@ static int compare_kinds(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* include/linux/interrupt.h */
-static const char *const softirq_names[SOFTIRQS] = {"hi", "timer", "net_tx", "net_rx", "block",
-		"irq_poll", "tasklet", "sched", "hrtimer", "rcu"};
-
 enum status irqs_fill(
 		struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot)
 {
@@ -304,12 +301,11 @@ enum status irqs_fill(
 	out = snapshot_alloc(snapshot, (n + 1) * sizeof(*out));
 	for (i = 0; out && i < n; i++) {
 		const struct kind *k = &kinds[i];
-		bool known = k->soft && k->number >= 0 && k->number < SOFTIRQS;
+		const char *soft = k->soft ? softirq_name((uint64_t)k->number) : NULL;
 
 		out[i] = (struct state_irq){
 				.host = snapshot_text(snapshot, cx->registry->hosts[k->host].name),
-				.name = known ? softirq_names[k->number]
-					      : show_names(cx, k, snapshot),
+				.name = soft ? soft : show_names(cx, k, snapshot),
 				.soft = k->soft,
 				.number = k->number,
 				.count = k->count,

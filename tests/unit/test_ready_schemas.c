@@ -92,7 +92,7 @@ static void kernel(void **state)
 	snapshot = look(&feed, 3);
 	assert_int_equal(count_of(snapshot, "syscall fsync"), 1);
 	assert_int_equal(count_of(snapshot, "irq ahci"), 1);
-	assert_int_equal(count_of(snapshot, "softirq 4"), 1);
+	assert_int_equal(count_of(snapshot, "softirq block"), 1);
 	assert_string_equal(snapshot->request.type, "syscall fsync");
 	assert_int_equal(snapshot->request.duration_ns, 6 * MS);
 	for (i = 0; i < snapshot->request.n_spans; i++) {
@@ -191,8 +191,8 @@ static void ros2(void **state)
 				V({.u = 0xa0 + i / 2}, {.u = 7}, {.s = "sink"}));
 	}
 	snapshot = look(&feed, 1);
-	assert_int_equal(count_of(snapshot, "sink 0xa0"), 2);
-	assert_int_equal(count_of(snapshot, "sink 0xa1"), 1);
+	assert_int_equal(count_of(snapshot, "callback sink 0xa0"), 2);
+	assert_int_equal(count_of(snapshot, "callback sink 0xa1"), 1);
 	assert_int_equal(snapshot->request.n_events, 4);
 	assert_string_equal(snapshot->request.tracks[0].process, "sink");
 	snapshot_destroy(snapshot);
