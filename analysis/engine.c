@@ -261,15 +261,23 @@ enum status engine_add_schema(
 	return status;
 }
 
-const struct schema *engine_schema(struct engine *engine)
+static bool occurred(const void *context, uint32_t type)
 {
+	return requests_seen(((const struct engine *)context)->requests, type) > 0;
+}
+
+const struct schema *engine_schema(struct engine *engine, bool all)
+{
+	struct model_shown which = {.occurred = all ? NULL : occurred, .context = engine};
 	const char **notes;
-	uint32_t n;
 
 	arena_release(&engine->notes);
 	notes = arena_alloc(&engine->notes, MAX_NOTES * sizeof(*notes));
-	n = notes ? requests_notes(engine->requests, &engine->notes, notes, MAX_NOTES) : 0;
-	return model_schema(engine->model, notes, n);
+	if (notes) {
+		which.notes = notes;
+		which.n_notes = requests_notes(engine->requests, &engine->notes, notes, MAX_NOTES);
+	}
+	return model_schema(engine->model, &which);
 }
 
 uint32_t engine_add_type(struct engine *engine, const struct event_type *type)
@@ -625,6 +633,7 @@ enum status engine_fill(struct engine *engine, const struct focus *focus, struct
 	}
 	fill_accounting(engine, snapshot);
 	fill_totals(engine, focus->horizon, snapshot);
+	requests_fill_warnings(engine->requests, snapshot);
 	status = groups_fill(engine->groups, focus, snapshot->time_ns, snapshot);
 	if (status == STATUS_OK && (focus->parts & FOCUS_UNMATCHED)) {
 		status = requests_fill_unmatched(engine->requests, engine->now_ns,

@@ -436,7 +436,7 @@ static int run(struct pipeline *pipeline, const struct options *options)
 				!intake_has_live(pipeline_intake(pipeline)));
 	}
 	if (options->show_schema) {
-		return batch_show_schema(pipeline,
+		return batch_show_schema(pipeline, options->show_schema_all,
 				options->delay_ns > SCHEMA_LIVE_NS ? options->delay_ns
 								   : SCHEMA_LIVE_NS,
 				stdout, stderr);

@@ -324,6 +324,9 @@ static const char *take(struct options *options, enum option_id id, const char *
 	case OPTION_THEME:
 		options->theme = value;
 		return NULL;
+	case OPTION_SHOW_SCHEMA_ALL:
+		options->show_schema_all = true;
+		/* fall through */
 	case OPTION_SHOW_SCHEMA:
 		options->show_schema = true;
 		return NULL;

@@ -55,7 +55,10 @@
 			"what events mean; may be given more than once, also by the name of a "    \
 			"ready one")                                                               \
 	X(SHOW_SCHEMA, 0, "show-schema", NULL,                                                     \
-			"print the schema in force, guessed or given, and end")                    \
+			"print the schema in force, guessed or given, of events that occurred, "   \
+			"and end")                                                                 \
+	X(SHOW_SCHEMA_ALL, 0, "show-schema-all", NULL,                                             \
+			"the same, of all events that the traces declare")                         \
 	X(POINTS, 0, "points", NULL,                                                               \
 			"print the sessions and tracepoints that hosts offer (this one, or "       \
 			"those of --control), and end")                                            \
@@ -118,7 +121,7 @@ struct options {
 	const char *report;                     /* NULL: not asked for */
 	const char **schemas;                   /* file names, or names of ready schemas */
 	uint32_t n_schemas;
-	bool show_schema;
+	bool show_schema, show_schema_all;
 	bool points;
 	const char **controls; /* HOST=HOW each, checked */
 	uint32_t n_controls;

@@ -98,9 +98,8 @@ static enum plan_reading reading_of(const char **field)
 static void add_literal(struct plan_text *out, const char *text, size_t length)
 {
 	if (length > 0) {
-		out->pieces[out->n++] = (struct plan_piece){.text = text,
-				.length = (uint32_t)length,
-				.field = PLAN_NO_FIELD};
+		out->pieces[out->n++] = (struct plan_piece){
+				.text = text, .length = (uint32_t)length, .field = PLAN_NO_FIELD};
 	}
 }
 
@@ -187,7 +186,8 @@ static const char *with_provider(struct arena *arena, const struct event_type *t
 	const char *operation = infer_span_name(arena, type->name, event->role), *both = NULL;
 
 	if (operation && strcmp(name, operation) == 0) {
-		both = arena_printf(arena, "%.*s:%s", (int)strcspn(type->name, ":"), type->name, name);
+		both = arena_printf(
+				arena, "%.*s:%s", (int)strcspn(type->name, ":"), type->name, name);
 	}
 	return both ? both : name;
 }

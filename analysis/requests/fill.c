@@ -7,6 +7,8 @@
 #include "requests/internal.h"
 #include "requests/span_values.h"
 
+#define WARN_FROM 16u /* events of each end, before it is said that none of them pairs */
+
 /* What one fill works on. */
 struct filling {
 	struct requests *r;
@@ -385,6 +387,49 @@ enum status requests_fill_unmatched(
 	snapshot->unmatched =
 			(struct unmatched_view){.n = n, .rows = rows, .event_names = r->n_stats};
 	return STATUS_OK;
+}
+
+uint64_t requests_seen(const struct requests *r, uint32_t type)
+{
+	return type < r->n_stats ? r->stats[type].total : 0;
+}
+
+/* The exit of that name of which so many came that some should have paired; NULL: none. */
+static const char *unpaired_exit(const struct requests *r, uint32_t name, uint64_t *n)
+{
+	for (uint32_t i = 0; i < r->n_stats; i++) {
+		if (r->plans[i].role == SPAN_EXIT && r->plans[i].pair_name == name &&
+				r->stats[i].total >= WARN_FROM && r->stats[i].paired == 0) {
+			*n = r->stats[i].total;
+			return r->registry->types[i].name;
+		}
+	}
+	return NULL;
+}
+
+void requests_fill_warnings(struct requests *r, struct snapshot *snapshot)
+{
+	const char **texts = snapshot_alloc(snapshot, SNAPSHOT_WARNINGS * sizeof(*texts));
+
+	requests_refresh(r);
+	snapshot->warnings = texts;
+	for (uint32_t i = 0; texts && i < r->n_stats && snapshot->n_warnings < SNAPSHOT_WARNINGS;
+			i++) {
+		uint64_t entries = r->stats[i].total, exits = 0;
+		const char *exit;
+
+		if (r->plans[i].role != SPAN_ENTRY || entries < WARN_FROM || r->stats[i].paired) {
+			continue;
+		}
+		exit = unpaired_exit(r, r->plans[i].pair_name, &exits);
+		if (exit) {
+			texts[snapshot->n_warnings++] = snapshot_printf(snapshot,
+					"%s and %s never pair (%" PRIu64 " and %" PRIu64
+					" of them): no span of theirs has a length; see what "
+					"--show-schema pairs them by",
+					r->registry->types[i].name, exit, entries, exits);
+		}
+	}
 }
 
 static void add_note(struct arena *arena, const char **notes, uint32_t *n, uint32_t room,

@@ -20,6 +20,10 @@ enum status requests_fill_compare(struct requests *requests, const struct reques
 
 /* Writes snapshot->unmatched: the event types of which some events belong to no request. Rates are
  * over the window that ends at now_ns. */
+/* Events of a type so far. */
+uint64_t requests_seen(const struct requests *requests, uint32_t type);
+/* What is wrong with the schema in force, as far as events have shown: snapshot->warnings. */
+void requests_fill_warnings(struct requests *requests, struct snapshot *snapshot);
 enum status requests_fill_unmatched(struct requests *requests, uint64_t now_ns, uint64_t window_ns,
 		struct snapshot *snapshot);
 

@@ -177,6 +177,7 @@ void model_use_given(struct model *model)
 		struct compile_notes missing = {.n = 0};
 		uint32_t m;
 
+		model->noting = i;
 		choose(model, model->types[i]->name, &choice);
 		event = choice.event ? choice.event : model_guess_event(model, i, true);
 		model->events[i] = event;
@@ -188,5 +189,6 @@ void model_use_given(struct model *model)
 		for (m = 0; m < missing.n; m++) {
 			model_note(model, missing.texts[m]);
 		}
+		model->noting = ID_NONE;
 	}
 }

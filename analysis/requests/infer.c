@@ -200,16 +200,18 @@ static bool infer_syscall(const struct infer_names *names, const char *name, str
 
 		snprintf(other, sizeof(other), "%ssyscall_%s_%s", compat, end, call);
 		own = known(names, other);
-		snprintf(other, sizeof(other), "%ssyscall_%s_%s", compat[0] ? "" : "compat_", end, call);
+		snprintf(other, sizeof(other), "%ssyscall_%s_%s", compat[0] ? "" : "compat_", end,
+				call);
 		mixed = known(names, other);
 		guess->role = own || mixed ? (entry ? SPAN_ENTRY : SPAN_EXIT) : SPAN_POINT;
-		/* The two ends of a call may be told by different tables; of unknown ones they mostly
-		 * are. Then it has the name without the table. */
+		/* The two ends of a call may be told by different tables; of unknown ones they
+		 * mostly are. Then it has the name without the table. */
 		guess->name = arena_printf(arena, "%ssyscall_%s",
 				own && strcmp(call, "unknown") != 0 ? compat : "", call);
 		if (guess->role == SPAN_POINT) {
-			guess->note = arena_printf(arena, "%s: no %ssyscall_%s_%s is known: a point",
-					name, compat, end, call);
+			guess->note = arena_printf(arena,
+					"%s: no %ssyscall_%s_%s is known: a point", name, compat,
+					end, call);
 		}
 		return true;
 	}
@@ -378,7 +380,8 @@ const char *infer_span_name(struct arena *arena, const char *event, enum span_ro
 	}
 	for (size_t f = 0; f < N_FAMILIES && !found; f++) {
 		found = role == SPAN_ENTRY && ends_with_word(event, families[f].entry, &ending);
-		for (size_t e = 0; role == SPAN_EXIT && e < 6 && families[f].exits[e] && !found; e++) {
+		for (size_t e = 0; role == SPAN_EXIT && e < 6 && families[f].exits[e] && !found;
+				e++) {
 			found = ends_with_word(event, families[f].exits[e], &ending);
 		}
 	}
@@ -418,8 +421,8 @@ static uint32_t first_field(const struct event_type *type, const char *const *na
 
 uint32_t infer_common_field(const struct event_type *type, const struct event_type *other)
 {
-	static const char *const names[] = {"id", "handle", "cookie", "token", "key", "tag", "seq",
-			"ptr", "addr"};
+	static const char *const names[] = {
+			"id", "handle", "cookie", "token", "key", "tag", "seq", "ptr", "addr"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		for (uint32_t f = 0; f < type->n_fields; f++) {

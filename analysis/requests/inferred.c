@@ -106,8 +106,8 @@ static const struct event_type *type_of_name(const struct model *model, const ch
 }
 
 /*
- * A pair of which no thread is known: by a field of both that tells one thing from another, else by the CPU,
- * which is right as long as no thread gives way or moves within it.
+ * A pair of which no thread is known: by a field of both that tells one thing from another, else by
+ * the CPU, which is right as long as no thread gives way or moves within it.
  */
 static void bind_without_thread(struct model *model, const struct event_type *type,
 		const struct guess *guess, struct schema_event *event, struct schema_bind *binds)
@@ -122,9 +122,11 @@ static void bind_without_thread(struct model *model, const struct event_type *ty
 	event->n_pair = 1;
 	event->pair = texts(arena, 1, key, NULL);
 	if (field != UINT32_MAX) {
-		bind(arena, binds, &event->n_bind, "key", entry ? BIND_ENTER : BIND_LEAVE, key, NULL);
+		bind(arena, binds, &event->n_bind, "key", entry ? BIND_ENTER : BIND_LEAVE, key,
+				NULL);
 	} else {
-		bind(arena, binds, &event->n_bind, "cpu", entry ? BIND_ENTER : BIND_LEAVE, key, NULL);
+		bind(arena, binds, &event->n_bind, "cpu", entry ? BIND_ENTER : BIND_LEAVE, key,
+				NULL);
 	}
 	model_note(model, arena_printf(arena,
 					  "%s: its thread is not known: paired by %s; record the "
@@ -316,8 +318,11 @@ void model_infer(struct model *model)
 	inferred_namespaces(model);
 	watch_ids(model);
 	for (i = 0; i < model->n_types; i++) {
-		const struct schema_event *event = model_guess_event(model, i, false);
+		const struct schema_event *event;
 
+		model->noting = i;
+		event = model_guess_event(model, i, false);
+		model->noting = ID_NONE;
 		model->events[i] = event;
 		compile_plan(model->names, &model->arena, model->namespaces, model->n_namespaces,
 				model->types[i], event, event && inferred_skeleton(model, event),

@@ -154,6 +154,8 @@ static void make_plans(struct model *model)
 	arena_release(&model->arena);
 	model->n_notes = 0;
 	model->notes = arena_alloc(&model->arena, MAX_NOTES * sizeof(*model->notes));
+	model->note_types = arena_alloc(&model->arena, MAX_NOTES * sizeof(*model->note_types));
+	model->noting = ID_NONE;
 	model_sort_names(model);
 	if (model->n_schemas > 0) {
 		model_use_given(model);

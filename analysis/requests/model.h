@@ -58,10 +58,15 @@ bool model_watches_ids(const struct model *model);
 /* Takes note of a value of such a field, seen on a thread; may call for new plans. */
 void model_watch_id(struct model *model, const struct event *event, uint64_t thread_key);
 
-/*
- * The schema in force as one; borrowed until the next call. `extra` are notes of the engine on
- * what it saw (spans that do not nest...). NULL if out of memory.
- */
-const struct schema *model_schema(struct model *model, const char *const *extra, uint32_t n_extra);
+/* What of the schema in force is shown. */
+struct model_shown {
+	bool (*occurred)(const void *context, uint32_t type); /* NULL: types that did not, too */
+	const void *context;
+	const char *const *notes; /* of the engine on what it saw (spans that do not nest...) */
+	uint32_t n_notes;
+};
+
+/* The schema in force as one; borrowed until the next call. NULL if out of memory. */
+const struct schema *model_schema(struct model *model, const struct model_shown *which);
 
 #endif

@@ -51,7 +51,8 @@ struct model {
 	bool by_id;                         /* inferred: some pair carries a request id */
 	bool message_by_request;            /* inferred: message ids always come with request ids */
 	const char **notes;
-	uint32_t n_notes;
+	uint32_t *note_types; /* whom a note is about; ID_NONE: all */
+	uint32_t n_notes, noting; /* noting: the type that is being looked at, or ID_NONE */
 
 	struct id_watch **watches; /* by type; NULL: none */
 	uint32_t n_watches;

@@ -13,7 +13,7 @@ void model_note(struct model *model, const char *text)
 {
 	uint32_t i;
 
-	if (!text || !model->notes || model->n_notes >= MAX_NOTES) {
+	if (!text || !model->notes || !model->note_types || model->n_notes >= MAX_NOTES) {
 		return;
 	}
 	for (i = 0; i < model->n_notes; i++) {
@@ -21,6 +21,7 @@ void model_note(struct model *model, const char *text)
 			return;
 		}
 	}
+	model->note_types[model->n_notes] = model->noting;
 	model->notes[model->n_notes++] = text;
 }
 

@@ -193,6 +193,8 @@ static void leave_span(struct requests *r, struct feed *feed)
 		r->stats[feed->event->type].unopened += f || !feed->keyed;
 		return;
 	}
+	r->stats[feed->event->type].paired++;
+	r->stats[feed->paired->type].paired++;
 	if (f && f->root_open && f->root == feed->paired->seq) {
 		f->root_open = false;
 		f->end_ns = feed->event->ts_ns;

@@ -3,6 +3,11 @@
 
 #include "requests/model_internal.h"
 
+static bool is_shown(const struct model_shown *which, uint32_t type)
+{
+	return !which->occurred || type == ID_NONE || which->occurred(which->context, type);
+}
+
 static void note_ids(struct model *model)
 {
 	uint32_t i;
@@ -11,6 +16,7 @@ static void note_ids(struct model *model)
 		const struct id_watch *watch = model->watches[i];
 
 		if (watch && !watch->is_request && model->n_schemas == 0) {
+			model->noting = i;
 			model_note(model, arena_printf(&model->arena,
 							  "%s: field `id` is ambiguous: its values "
 							  "were "
@@ -21,9 +27,11 @@ static void note_ids(struct model *model)
 							  model->types[i]->name));
 		}
 	}
+	model->noting = ID_NONE;
 }
 
-static void show_inferred(struct model *model, struct schema *schema)
+static void show_inferred(
+		struct model *model, const struct model_shown *which, struct schema *schema)
 {
 	struct schema_namespace *namespaces =
 			arena_alloc(&model->shown, (model->n_namespaces + 1) * sizeof(*namespaces));
@@ -50,7 +58,7 @@ static void show_inferred(struct model *model, struct schema *schema)
 				break; /* the same name with other fields */
 			}
 		}
-		if (!model->events[i] || j < schema->n_events) {
+		if (!model->events[i] || j < schema->n_events || !is_shown(which, i)) {
 			continue;
 		}
 		events[schema->n_events++] = *model->events[i];
@@ -122,9 +130,9 @@ static void show_given(struct model *model, struct schema *schema)
 	}
 }
 
-const struct schema *model_schema(struct model *model, const char *const *extra, uint32_t n_extra)
+const struct schema *model_schema(struct model *model, const struct model_shown *which)
 {
-	uint32_t i;
+	uint32_t i, n = 0, hidden = 0;
 	const char **notes;
 
 	model_plans(model);
@@ -133,7 +141,7 @@ const struct schema *model_schema(struct model *model, const char *const *extra,
 	if (model->n_schemas > 0) {
 		show_given(model, &model->schema);
 	} else {
-		show_inferred(model, &model->schema);
+		show_inferred(model, which, &model->schema);
 		note_ids(model);
 		if (model->by_id) {
 			model_note(model, "requests are named by request ids");
@@ -143,17 +151,27 @@ const struct schema *model_schema(struct model *model, const char *const *extra,
 					  "one");
 		}
 	}
-	notes = arena_alloc(&model->shown, (model->n_notes + n_extra + 1) * sizeof(*notes));
+	notes = arena_alloc(&model->shown, (model->n_notes + which->n_notes + 2) * sizeof(*notes));
 	if (!notes || !model->schema.origin) {
 		return NULL;
 	}
+	for (i = 0; i < model->n_types; i++) {
+		hidden += !is_shown(which, i);
+	}
+	if (hidden > 0 && model->n_schemas == 0) {
+		notes[n++] = arena_printf(&model->shown,
+				"%u kind%s of events never occurred: --show-schema-all lists them",
+				hidden, hidden == 1 ? "" : "s");
+	}
 	for (i = 0; i < model->n_notes; i++) {
-		notes[i] = model->notes[i];
+		if (is_shown(which, model->note_types[i])) {
+			notes[n++] = model->notes[i];
+		}
 	}
-	for (i = 0; i < n_extra; i++) {
-		notes[model->n_notes + i] = extra[i];
+	for (i = 0; i < which->n_notes; i++) {
+		notes[n++] = which->notes[i];
 	}
-	model->schema.n_notes = model->n_notes + n_extra;
+	model->schema.n_notes = n;
 	model->schema.notes = notes;
 	return &model->schema;
 }

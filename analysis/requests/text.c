@@ -56,14 +56,16 @@ static uint32_t make(struct requests *r, const struct plan_text *text,
 
 		if (piece->field == PLAN_NO_FIELD) {
 			room = text_append(r, &used, piece->text, piece->length);
-		} else if (piece->reading == READ_SYMBOL && (symbol = symbol_of(r, event, piece)) != 0) {
+		} else if (piece->reading == READ_SYMBOL &&
+				(symbol = symbol_of(r, event, piece)) != 0) {
 			const char *own = names_own_text(r->names, symbol);
 
 			if (text->n == 1) {
 				return symbol; /* itself, so that it goes by what is shown of it */
 			}
 			room = text_append(r, &used, own, strlen(own));
-		} else if (piece->reading == READ_SOFTIRQ && softirq_name(event->slots[piece->field])) {
+		} else if (piece->reading == READ_SOFTIRQ &&
+				softirq_name(event->slots[piece->field])) {
 			const char *own = softirq_name(event->slots[piece->field]);
 
 			room = text_append(r, &used, own, strlen(own));

@@ -30,6 +30,7 @@ enum unmatched_why {
 struct type_stats {
 	uint64_t total, unmatched;
 	uint64_t why[WHY_COUNT];
+	uint64_t paired;      /* entries with their exit, and exits with their entry */
 	uint64_t unopened;    /* exits without entry */
 	uint64_t unclosed;    /* entries without exit */
 	uint64_t interleaved; /* spans that overlap on a thread without nesting */

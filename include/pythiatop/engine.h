@@ -78,8 +78,11 @@ void engine_destroy(struct engine *engine);
 enum status engine_add_schema(
 		struct engine *engine, const struct schema *schema, char *error, size_t size);
 
-/* The schema in force as one, with notes; borrowed until the next call on the engine. */
-const struct schema *engine_schema(struct engine *engine);
+/*
+ * The schema in force as one, with notes; borrowed until the next call on the engine. `all`: of an
+ * inferred one also events that the traces declare and that did not occur.
+ */
+const struct schema *engine_schema(struct engine *engine, bool all);
 
 /*
  * New ids. Types with the same name and fields, and sessions with the same host and name, get the

@@ -51,6 +51,11 @@ enum status output_json(FILE *out, const struct snapshot *snapshot)
 			{"events_per_s", value_real_if(true, snapshot->events_per_s)},
 			{"discarded", value_count(snapshot->discarded)},
 			{"folded", value_count(snapshot->groups.folded)});
+	json_out_open(&json, "warnings", '[');
+	for (i = 0; i < snapshot->n_warnings; i++) {
+		json_out_value(&json, NULL, value_text(snapshot->warnings[i]));
+	}
+	json_out_close(&json, ']');
 	json_out_open(&json, "sources", '[');
 	for (i = 0; i < snapshot->sources.n; i++) {
 		source(&json, &snapshot->sources.rows[i]);

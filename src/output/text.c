@@ -121,6 +121,11 @@ void output_text(FILE *out, const struct snapshot *snapshot)
 	const struct accounting *a = &snapshot->accounting;
 
 	write_head(out, snapshot);
+	for (uint32_t i = 0; i < snapshot->n_warnings; i++) {
+		char warning[OUTPUT_CELL];
+
+		fprintf(out, "warning: %s\n", output_safe(warning, snapshot->warnings[i]));
+	}
 	write_sources(out, snapshot);
 	write_groups(out, snapshot);
 	output_text_location(out, &snapshot->groups);

@@ -405,7 +405,8 @@ static enum stop_reason read_for(struct pipeline *pipeline, uint64_t live_ns, in
 	return stop;
 }
 
-int batch_show_schema(struct pipeline *pipeline, uint64_t live_ns, FILE *out, FILE *err)
+int batch_show_schema(
+		struct pipeline *pipeline, bool all, uint64_t live_ns, FILE *out, FILE *err)
 {
 	struct batch quiet = {.out = out, .err = err};
 	int signals = open_signals(), code = 1;
@@ -414,7 +415,7 @@ int batch_show_schema(struct pipeline *pipeline, uint64_t live_ns, FILE *out, FI
 
 	stop = intake_has_live(pipeline_intake(pipeline)) ? read_for(pipeline, live_ns, signals)
 							  : read_to_end(pipeline, &quiet, signals);
-	schema = stop == STOP_SIGNAL ? NULL : engine_schema(pipeline_engine(pipeline));
+	schema = stop == STOP_SIGNAL ? NULL : engine_schema(pipeline_engine(pipeline), all);
 	if (schema) {
 		code = schema_file_write(out, schema) == STATUS_OK ? outcome(pipeline, err) : 1;
 	} else {

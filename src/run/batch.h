@@ -38,6 +38,6 @@ int batch_run(struct pipeline *pipeline, const struct batch *batch);
 int batch_list(struct pipeline *pipeline, FILE *out, FILE *err);
 
 /* The schema in force, as YAML: of recordings at their end, of live sources after live_ns. */
-int batch_show_schema(struct pipeline *pipeline, uint64_t live_ns, FILE *out, FILE *err);
+int batch_show_schema(struct pipeline *pipeline, bool all, uint64_t live_ns, FILE *out, FILE *err);
 
 #endif

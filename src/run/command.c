@@ -97,7 +97,7 @@ static void export_to(struct pipeline *pipeline, const struct output_style *styl
 
 static void save_schema(struct pipeline *pipeline, const char *path)
 {
-	const struct schema *schema = engine_schema(pipeline_engine(pipeline));
+	const struct schema *schema = engine_schema(pipeline_engine(pipeline), true);
 	struct new_file file;
 	bool written;
 

@@ -32,7 +32,7 @@ static struct groups_row group_of(struct feed *feed, const char *type)
 
 static bool has_note(struct feed *feed, const char *part)
 {
-	const struct schema *schema = engine_schema(feed->engine);
+	const struct schema *schema = engine_schema(feed->engine, true);
 
 	for (uint32_t i = 0; i < schema->n_notes; i++) {
 		if (strstr(schema->notes[i], part)) {
@@ -42,7 +42,8 @@ static bool has_note(struct feed *feed, const char *part)
 	return false;
 }
 
-/* Without a thread a field of both ends serves, where jobs overlap on one CPU and move between two. */
+/* Without a thread a field of both ends serves, where jobs overlap on one CPU and move between two.
+ */
 static void pairs_by_a_common_field(void **state)
 {
 	struct feed feed;
@@ -63,8 +64,60 @@ static void pairs_by_a_common_field(void **state)
 	engine_finish(feed.engine);
 	assert_int_equal(group_of(&feed, "Job").count, 8);
 	assert_int_equal((uint64_t)group_of(&feed, "Job").mean_ns, 3 * MS);
-	assert_true(has_note(&feed, "JobBegin: its thread is not known: paired by job_id; record the "
-				    "context vtid"));
+	assert_true(has_note(&feed,
+			"JobBegin: its thread is not known: paired by job_id; record the "
+			"context vtid"));
+	feed_stop(&feed);
+}
+
+/* Both ends come again and again, and never pair: it is said, not only that all is zero. */
+static void pairs_that_cannot_pair_are_told(void **state)
+{
+	struct feed feed;
+	uint32_t begin, end;
+
+	(void)state;
+	for (uint32_t wrong = 0; wrong < 2; wrong++) {
+		struct snapshot *snapshot = snapshot_create();
+		const struct focus focus = {.parts = FOCUS_GROUPS, .horizon = HORIZON_ALL};
+
+		feed_start(&feed, NULL);
+		begin = feed_type(&feed, "jobs:JobBegin", "size:u job_id:u");
+		end = feed_type(&feed, "jobs:JobEnd", "result:i job_id:u");
+		for (uint32_t i = 0; i < 20; i++) {
+			feed_event(&feed, begin, T0 + i * 10 * MS, 0, V({.u = 5}, {.u = i}));
+			feed_event(&feed, end, T0 + i * 10 * MS + MS, 0,
+					V({.i = 0}, {.u = i + wrong * 1000}));
+		}
+		assert_non_null(snapshot);
+		assert_int_equal(engine_fill(feed.engine, &focus, snapshot), STATUS_OK);
+		assert_int_equal(snapshot->n_warnings, wrong);
+		if (wrong) {
+			assert_non_null(strstr(snapshot->warnings[0],
+					"jobs:JobBegin and jobs:JobEnd never pair (20 and 20"));
+		}
+		snapshot_destroy(snapshot);
+		feed_stop(&feed);
+	}
+}
+
+/* What never occurred is listed only where it is asked for. */
+static void what_never_occurred_is_not_listed(void **state)
+{
+	struct feed feed;
+	uint32_t begin, end;
+
+	(void)state;
+	feed_start(&feed, NULL);
+	begin = feed_type(&feed, "app:a_entry", "vtid:c");
+	end = feed_type(&feed, "app:a_exit", "vtid:c");
+	feed_type(&feed, "app:never_entry", "vtid:c");
+	feed_event(&feed, begin, T0, 0, V({.u = 1}));
+	feed_event(&feed, end, T0 + MS, 0, V({.u = 1}));
+	assert_int_equal(engine_schema(feed.engine, false)->n_events, 2);
+	assert_true(!has_note(&feed, "1 kind of events never occurred"));
+	assert_int_equal(engine_schema(feed.engine, true)->n_events, 3);
+	assert_true(has_note(&feed, "never_exit is known"));
 	feed_stop(&feed);
 }
 
@@ -84,7 +137,8 @@ static void pairs_by_the_cpu(void **state)
 			feed_event(&feed, begin, T0 + i * 10 * MS + cpu, cpu, V({.u = 1}));
 		}
 		for (uint32_t cpu = 0; cpu < 2; cpu++) {
-			feed_event(&feed, inner_begin, T0 + i * 10 * MS + MS + cpu, cpu, V({.u = 1}));
+			feed_event(&feed, inner_begin, T0 + i * 10 * MS + MS + cpu, cpu,
+					V({.u = 1}));
 		}
 		for (uint32_t cpu = 0; cpu < 2; cpu++) {
 			feed_event(&feed, inner_end, T0 + i * 10 * MS + 2 * MS + cpu, cpu,
@@ -103,7 +157,8 @@ static void pairs_by_the_cpu(void **state)
 	feed_stop(&feed);
 }
 
-/* Two services serve: whose it was stays in the name. What one alone does goes by its name alone. */
+/* Two services serve: whose it was stays in the name. What one alone does goes by its name alone.
+ */
 static void services_that_share_an_operation(void **state)
 {
 	static const char *const names[] = {"cart:serve", "pay:serve", "pay:charge"};
@@ -153,6 +208,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(pairs_by_a_common_field),
 			cmocka_unit_test(pairs_by_the_cpu),
+			cmocka_unit_test(pairs_that_cannot_pair_are_told),
+			cmocka_unit_test(what_never_occurred_is_not_listed),
 			cmocka_unit_test(services_that_share_an_operation),
 			cmocka_unit_test(braces_are_text),
 	};

@@ -70,7 +70,7 @@ static const char *parent_of(const struct snapshot *snapshot, const char *name)
 
 static bool noted(struct feed *feed, const char *part)
 {
-	const struct schema *schema = engine_schema(feed->engine);
+	const struct schema *schema = engine_schema(feed->engine, true);
 	uint32_t i;
 
 	for (i = 0; i < schema->n_notes; i++) {

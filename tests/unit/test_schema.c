@@ -127,7 +127,7 @@ static void fields_tell_requests(void **state)
 
 static bool noted(struct feed *feed, const char *part)
 {
-	const struct schema *schema = engine_schema(feed->engine);
+	const struct schema *schema = engine_schema(feed->engine, true);
 	uint32_t i;
 
 	for (i = 0; i < schema->n_notes; i++) {
@@ -491,13 +491,13 @@ static void what_is_shown_can_be_loaded(void **state)
 	declare(&first, types);
 	expected = replay(&first, types);
 	feed_start(&second, NULL);
-	if (engine_add_schema(second.engine, engine_schema(first.engine), error, sizeof(error)) !=
+	if (engine_add_schema(second.engine, engine_schema(first.engine, true), error, sizeof(error)) !=
 			STATUS_OK) {
 		fail_msg("%s", error);
 	}
 	declare(&second, types);
 	assert_int_equal(replay(&second, types), expected);
-	assert_string_equal(engine_schema(second.engine)->origin, "inferred");
+	assert_string_equal(engine_schema(second.engine, true)->origin, "inferred");
 	feed_stop(&first);
 	feed_stop(&second);
 }

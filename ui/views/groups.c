@@ -646,6 +646,7 @@ static void groups_draw(void *view, const struct view_frame *frame)
 		draw_first_run(screen, frame);
 		return;
 	}
+	view_warning(frame, &area);
 	rows = (step_next(screen->steps)                       ? 8
 			       : screen->steps->n_findings > 0 ? 7
 							       : 6) +

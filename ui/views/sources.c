@@ -548,6 +548,7 @@ static void sources_draw(void *view, const struct view_frame *frame)
 	layout_cut_columns(&line, 1);
 	layout_cut_columns(&line, -1);
 	draw_accounting(screen, frame, line);
+	view_warning(frame, &area);
 	if (area.height < 14) {
 		table_draw(&screen->sources, frame->canvas, area, true, frame->search);
 		return;

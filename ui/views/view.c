@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "format.h"
+#include "layout.h"
 
 void view_path(char *out, size_t size, const char *path)
 {
@@ -108,6 +109,17 @@ void view_crumbs(const struct view_frame *frame, struct area line, const char *g
 	}
 	if (right[0]) {
 		canvas_text_right(canvas, line.y, end + 1, keep - 2, ROLE_DIM, right);
+	}
+}
+
+void view_warning(const struct view_frame *frame, struct area *area)
+{
+	struct area line;
+
+	if (frame->snapshot->n_warnings > 0 && area->height > 1) {
+		line = layout_cut_rows(area, 1);
+		canvas_text(frame->canvas, line.y, line.x + 1, line.width - 2, ROLE_WARN,
+				frame->snapshot->warnings[0]);
 	}
 }
 

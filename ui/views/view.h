@@ -106,6 +106,9 @@ extern const struct view_ops view_groups, view_group, view_tree, view_request, v
 void view_crumbs(const struct view_frame *frame, struct area line, const char *group,
 		const char *request, const char *right);
 
+/* The first of the snapshot's warnings, in a line that is cut from the top; none: no line. */
+void view_warning(const struct view_frame *frame, struct area *area);
+
 /* The title line of a pane. */
 void view_pane(const struct view_frame *frame, struct area line, const char *title,
 		const char *right, bool active);

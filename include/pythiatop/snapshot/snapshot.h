@@ -35,6 +35,8 @@ struct accounting {
  * What the screen, or batch, shows: immutable once published. The parts that the focus did not ask
  * for are zero. Everything it points to lives in one arena and goes with it.
  */
+#define SNAPSHOT_WARNINGS 4u
+
 struct snapshot {
 	struct focus focus;          /* that it answers, with ids of "the worst" filled in */
 	uint64_t time_ns;            /* event time it speaks of; 0: no event so far */
@@ -55,6 +57,9 @@ struct snapshot {
 	const char *notice; /* answer to the last command or what a new user must know; "" if none
 			     */
 	uint64_t notice_serial; /* counts up with every new notice */
+	/* What is wrong with how events are understood, in sentences; at most SNAPSHOT_WARNINGS. */
+	uint32_t n_warnings;
+	const char *const *warnings;
 	struct groups_view groups;
 	struct group_view group;
 	struct request_view request;
