@@ -117,6 +117,7 @@ static struct groups_row *row_of(
 	}
 	row_fill(row, &groups->cache.medians[group->index], totals);
 	row->id = group->index + 1;
+	row->idle_wait = group->idle;
 	row->objective_ns = group->objective_ns;
 	row->worst_request = view_slowest(groups, view, group);
 	group->rows_valid |= view->tip ? cached : 0;
@@ -128,6 +129,9 @@ static int by_value(const void *left, const void *right)
 {
 	const struct place *a = left, *b = right;
 
+	if (a->idle != b->idle) {
+		return a->idle ? 1 : -1;
+	}
 	if (a->value != b->value) {
 		return a->value > b->value ? -1 : 1;
 	}
@@ -192,7 +196,7 @@ static void rows_compare(struct groups *groups, const struct place *places, uint
 
 		row->variation_share = sum > 0 ? places[i].weight / sum : 0;
 		row->detection &= ~(uint32_t)DETECTION_SLOW;
-		if (!row->missing && !row->lossy) {
+		if (!row->missing && !row->lossy && !row->idle_wait) {
 			row->detection |= detect_slow(
 					row, &groups->cache.medians[places[i].index], limit);
 		}
@@ -214,7 +218,8 @@ static void row_set_horizon(const struct groups *groups, const struct view *view
 	row->epoch = own.epoch;
 	row->since_ns = own.start_ns;
 	row->rate_per_s = length_ns ? 1e9 * (double)row->count / (double)length_ns : 0;
-	place->weight = metric_value(METRIC_VARIANCE, row);
+	place->idle = row->idle_wait;
+	place->weight = place->idle ? 0 : metric_value(METRIC_VARIANCE, row);
 	if (view->horizon == HORIZON_EPOCH && length_ns) {
 		place->weight *= (double)longest_ns / (double)length_ns;
 	}
@@ -245,7 +250,7 @@ static enum status rows_update(struct groups *groups, const struct view *view,
 		places[n].index = i;
 		row_set_horizon(groups, view, row, &places[n]);
 		sum += places[n++].weight;
-		if (!row->missing && !row->lossy) {
+		if (!row->missing && !row->lossy && !row->idle_wait) {
 			detect_medians_add(medians, groups->cache.medians[i].bin);
 		}
 	}

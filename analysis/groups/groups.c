@@ -208,6 +208,41 @@ void groups_renamed(struct groups *groups)
 	groups->renamed = true;
 }
 
+/*
+ * A system call by which a thread waits for something to do, where it is a request of its own: what
+ * it waits for is not in the trace. Within a request of an application such a call is not idle.
+ */
+static bool is_idle_wait(const char *type)
+{
+	static const char *const calls[] = {"poll", "ppoll", "select", "pselect6", "epoll wait",
+			"epoll pwait", "epoll pwait2", "futex", "futex waitv", "wait4", "waitid",
+			"waitpid", "nanosleep", "clock nanosleep", "rt sigtimedwait",
+			"rt sigsuspend", "pause", "accept", "accept4", "io getevents",
+			"mq timedreceive", "msgrcv"};
+	static const char *const heads[] = {"syscall ", "compat syscall "};
+	static const char *const tails[] = {"", " time32", " time64"};
+
+	for (size_t h = 0; h < sizeof(heads) / sizeof(heads[0]); h++) {
+		size_t head = strlen(heads[h]);
+
+		for (size_t i = 0; strncmp(type, heads[h], head) == 0 &&
+				   i < sizeof(calls) / sizeof(calls[0]);
+				i++) {
+			size_t length = strlen(calls[i]);
+
+			if (strncmp(type + head, calls[i], length) != 0) {
+				continue;
+			}
+			for (size_t t = 0; t < sizeof(tails) / sizeof(tails[0]); t++) {
+				if (strcmp(type + head + length, tails[t]) == 0) {
+					return true;
+				}
+			}
+		}
+	}
+	return false;
+}
+
 static struct group *group_create(
 		struct groups *groups, const struct request *request, uint32_t hash)
 {
@@ -244,6 +279,7 @@ static struct group *group_create(
 		return NULL;
 	}
 	group_named(groups, group);
+	group->idle = is_idle_wait(names_own_text(groups->names, group->type));
 	for (uint32_t h = 0; h < HORIZON_COUNT; h++) {
 		groups->caches[h].rows[groups->n] = (struct groups_row){.id = 0};
 	}

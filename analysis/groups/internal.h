@@ -128,6 +128,7 @@ struct group {
 	struct slice *newest, *oldest;
 	uint64_t first_quarter;
 	uint64_t hosts;      /* that its requests visited, a bit each */
+	bool idle;           /* see groups_row.idle_wait */
 	uint32_t epoch;      /* number of its epoch, 0: none was begun */
 	uint64_t epoch_ns;   /* and its begin */
 	char *label;         /* services, plus what tells it from a like group */
@@ -162,8 +163,9 @@ struct objective {
 
 /* A row of the groups, in their order. */
 struct place {
+	bool idle;     /* struct group's: such are last */
 	double value;  /* of the metric in focus */
-	double weight; /* count x sd */
+	double weight; /* count x sd; of an idle one 0 */
 	uint32_t index;
 };
 

@@ -26,7 +26,7 @@ static bool judge_group(
 		return true;
 	}
 	group->rows_judged |= judged;
-	if (row->missing || row->lossy) {
+	if (row->missing || row->lossy || row->idle_wait) {
 		return true;
 	}
 	totals = view_totals(groups, view, group);

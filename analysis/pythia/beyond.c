@@ -113,7 +113,7 @@ bool norms_shifted(const struct pythia *pythia, const struct groups_row *row)
 
 static bool is_judged(const struct groups_row *row)
 {
-	return row->count >= FEWEST && !row->lossy;
+	return row->count >= FEWEST && !row->lossy && !row->idle_wait;
 }
 
 static bool is_beyond(const struct pythia *pythia, const struct groups_row *row)

@@ -50,7 +50,7 @@ static bool is_dear(const struct pythia *pythia, const struct groups_row *row)
 
 static bool is_wanted(const struct pythia *pythia, const struct groups_row *row)
 {
-	return row && row->missing == 0 &&
+	return row && row->missing == 0 && !row->idle_wait &&
 	       (row->detection || search_of(pythia, row->id) || norms_slowed(pythia, row) ||
 			       is_dear(pythia, row)) &&
 	       !norms_excuse(pythia, row);

@@ -49,7 +49,7 @@ static void write_says(FILE *out, const struct groups_row *row)
 {
 	char cell[OUTPUT_CELL];
 
-	if (row->missing || row->lossy) {
+	if (row->missing || row->lossy || row->idle_wait) {
 		fprintf(out, "%5s ", "-");
 	} else {
 		fprintf(out, "%5" PRIu32 " ", row->n_modes);
@@ -59,7 +59,9 @@ static void write_says(FILE *out, const struct groups_row *row)
 	} else {
 		fprintf(out, "%6s  ", "-");
 	}
-	if (row->lossy) {
+	if (row->idle_wait) {
+		fprintf(out, "idle wait\n");
+	} else if (row->lossy) {
 		fprintf(out, "lossy\n");
 	} else if (row->missing) {
 		fprintf(out, "%" PRIu32 " more\n", row->missing);

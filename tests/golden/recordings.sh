@@ -58,5 +58,22 @@ unknown=$(field "$work/alone" "$host->{unknown_ns} / $host->{capacity_ns}")
 awk -v u="$unknown" 'BEGIN { exit !(u < 0.001) }' ||
 	complain "a part of $unknown of the CPUs' time was not recorded, and counts"
 
+# --- threads that wait for something to do ---------------------------------------------------------
+
+for trace in kernel-6.2-2cpu kernel-4.4-basic; do
+	document "$work/desktop" "$traces/$trace"
+	waits='poll|ppoll|select|pselect6|epoll wait|futex|wait4|nanosleep|rt sigtimedwait'
+	first=$(field "$work/desktop" "\$d->{groups}[0]{type}")
+	[[ $first =~ ^syscall\ ($waits)$ ]] && complain "$trace: the idle wait $first leads"
+	after=$(field "$work/desktop" 'my $idle = 0; scalar grep { $idle ||= $_->{detection}{idle_wait}; $idle && !$_->{detection}{idle_wait} } @{$d->{groups}}')
+	[ "$after" = 0 ] || complain "$trace: $after groups come after idle waits"
+	n=$(field "$work/desktop" 'scalar grep { $_->{detection}{idle_wait} } @{$d->{groups}}')
+	[ "$n" -ge 4 ] || complain "$trace: only $n groups are idle waits"
+	flagged=$(field "$work/desktop" 'scalar grep { $_->{detection}{idle_wait} && ($_->{variation_share} || @{$_->{detection}{flags}}) } @{$d->{groups}}')
+	[ "$flagged" = 0 ] || complain "$trace: $flagged idle waits are flagged"
+	field "$work/desktop" 'JSON::PP->new->encode([$d->{verdict}, $d->{findings}])' |
+		grep -E "syscall ($waits)\"" && complain "$trace: a verdict on an idle wait"
+done
+
 [ $failures -eq 0 ] && echo "documents of recordings are as they should be"
 exit $((failures > 0))

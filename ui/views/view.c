@@ -231,6 +231,10 @@ void view_verdict(char *out, size_t size, const struct groups_row *row)
 	char number[FORMAT_BYTES], more[FORMAT_BYTES];
 
 	out[0] = '\0';
+	if (row->idle_wait) {
+		append(out, size, "idle wait: a thread's own, for something to do; no variation");
+		return;
+	}
 	if (row->lossy) {
 		append(out, size, "%s of %s requests lost events: nothing is said of it",
 				format_count(number, row->tainted),

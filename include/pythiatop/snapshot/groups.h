@@ -44,6 +44,11 @@ struct groups_row {
 	double middle_ns, middle_low_ns;                 /* valid if `missing` is 0 */
 	uint64_t min_ns, max_ns, p50_ns, p95_ns, p99_ns; /* valid if count > 0; +-0.55 % */
 	double variation_share; /* rate x sd over the sum of it; 0..1; valid if count > 1 */
+	/*
+	 * Its time is a thread's bare wait for something to do (`poll`, `futex`, `wait4` as a request
+	 * of their own): what lies between requests. It is listed last, and never varies.
+	 */
+	bool idle_wait;
 	uint64_t worst_request; /* slowest one still kept; 0: none */
 	double tail_ratio;      /* p99 / p50; valid if count > 0 */
 	/*
