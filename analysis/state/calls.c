@@ -17,7 +17,7 @@
 #define MAX_ENTRY_BYTES 4096u
 #define MAX_ERRNO       4095
 #define MAX_ROWS        10000u
-#define ROW_SLOTS       32768u /* half of them can be used */
+#define ROW_SLOTS       32768u /* half of them can be used by callers */
 
 static bool is_error(int64_t ret)
 {
@@ -154,6 +154,7 @@ void calls_exit(struct state_cx *cx, const struct state_plan *plan, const struct
 /* Calls of one name by one process of a host: a row, until it is shown. */
 struct row {
 	uint32_t host, name, process;
+	bool summed; /* over all callers */
 	int64_t pid, tid;
 	uint64_t count, errors, total_ns, min_ns, max_ns, running;
 	double mean, m2; /* Welford 1962 */
@@ -165,10 +166,12 @@ struct rows {
 	uint32_t slots[ROW_SLOTS]; /* by hash: the row, plus 1; 0: none */
 };
 
-/* NULL: no memory, or no room: beyond the bound callers of their own are left out. */
+/* NULL: no memory, or no room: beyond the bound callers of their own are left out, sums are not. */
 static struct row *add_row(struct rows *rows, const struct row *like)
 {
-	if (rows->n == ROW_SLOTS / 2 || !array_reserve(&rows->items, &rows->room, rows->n + 1)) {
+	uint32_t most = like->summed ? ROW_SLOTS - 1 : ROW_SLOTS / 2;
+
+	if (rows->n >= most || !array_reserve(&rows->items, &rows->room, rows->n + 1)) {
 		return NULL;
 	}
 	rows->items[rows->n] = *like;
@@ -178,13 +181,15 @@ static struct row *add_row(struct rows *rows, const struct row *like)
 
 static struct row *find_row(struct rows *rows, const struct row *like)
 {
-	uint64_t key = hash_pair((uint64_t)like->name << 32 | like->host, (uint64_t)like->tid + 1);
+	uint64_t key = hash_pair((uint64_t)like->name << 32 | like->host,
+			like->summed ? 0 : (uint64_t)like->tid + 2);
 	uint32_t at = (uint32_t)key & (ROW_SLOTS - 1);
 	struct row *row;
 
 	for (; rows->slots[at]; at = (at + 1) & (ROW_SLOTS - 1)) {
 		row = &rows->items[rows->slots[at] - 1];
-		if (row->name == like->name && row->host == like->host && row->tid == like->tid) {
+		if (row->name == like->name && row->host == like->host && row->tid == like->tid &&
+				row->summed == like->summed) {
 			return row;
 		}
 	}
@@ -236,6 +241,7 @@ static void count_running(
 			row->running++;
 		}
 		if (!thread_id) {
+			like.summed = true;
 			like.pid = like.tid = -1;
 			like.process = 0;
 			row = find_row(rows, &like);
@@ -250,6 +256,9 @@ static int compare_rows(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 
+	if (x->summed != y->summed) {
+		return x->summed ? -1 : 1;
+	}
 	if (x->total_ns != y->total_ns) {
 		return x->total_ns < y->total_ns ? 1 : -1;
 	}
@@ -295,6 +304,7 @@ static void collect(struct state_cx *cx, struct rows *rows, uint64_t thread_id, 
 		}
 		count_row(rows, &like, record);
 		if (!thread_id) {
+			like.summed = true;
 			like.pid = like.tid = -1;
 			like.process = 0;
 			count_row(rows, &like, record);
@@ -322,6 +332,7 @@ static void show_row(const struct state_cx *cx, const struct row *row, struct st
 			.min_ns = row->count ? row->min_ns : 0,
 			.max_ns = row->max_ns,
 			.running = row->running,
+			.summed = row->summed,
 			.mean_ns = row->mean,
 			.sd_ns = sd_of(row->m2, row->count)};
 }

@@ -33,6 +33,9 @@ static int compare_rows(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
 
+	if (x->at.open != y->at.open) {
+		return x->at.open ? -1 : 1;
+	}
 	if (window_bytes(x) != window_bytes(y)) {
 		return window_bytes(x) < window_bytes(y) ? 1 : -1;
 	}

@@ -20,8 +20,10 @@ void output_csv(FILE *out, const struct snapshot *snapshot, bool first);
 #define OUTPUT_CELL 256
 const char *output_duration(char *cell, bool valid, double ns); /* "-" if not valid */
 const char *output_safe(char *cell, const char *text);          /* escaped */
-/* Fills up to a column by what is seen: a continuation byte of UTF-8 takes none. */
-void output_padded(FILE *out, const char *text, int columns);
+/* Columns that escaped text takes on a terminal. */
+int output_width(const char *text);
+/* Escaped, and exactly so many columns wide: what is too long is cut in its middle, by "…". */
+const char *output_fit(char *cell, const char *text, int columns);
 /* "varies+modes"; "" if not flagged. */
 const char *output_flags(char *cell, const struct groups_row *row);
 

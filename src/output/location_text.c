@@ -16,7 +16,7 @@ static void write_segment(FILE *out, const struct group_segment *segment)
 			segment->disagrees ? "!" : " ",
 			output_duration(mean, true, segment->mean_ns),
 			output_duration(sd, true, segment->sd_ns));
-	output_padded(out, output_safe(name, segment->name), 32);
+	fprintf(out, "%s ", output_fit(name, segment->name, 31));
 	fprintf(out, "%s\n", output_safe(where, segment->where));
 }
 

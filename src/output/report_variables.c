@@ -40,15 +40,16 @@ static void put_plot(FILE *out, const struct explanation *explanation)
 	int used, width = 1;
 
 	for (uint32_t i = 0; i < explanation->n_values; i++) {
-		int length = (int)text_escape(label, sizeof(label), explanation->values[i].text);
+		int columns;
 
-		width = length > width ? length : width;
+		text_escape(label, sizeof(label), explanation->values[i].text);
+		columns = output_width(label);
+		width = columns > width ? columns : width;
 	}
 	for (uint32_t i = 0; i < explanation->n_values; i++) {
 		text_escape(label, sizeof(label), explanation->values[i].text);
-		fputs("    ", out);
-		output_padded(out, label, width);
-		fprintf(out, " %5.1f %% %8s  ", 100 * explanation->values[i].share,
+		fprintf(out, "    %s %5.1f %% %8s  ", output_fit(cell, label, width),
+				100 * explanation->values[i].share,
 				report_duration(high, explanation->values[i].p50_ns));
 		put_strip(out, explanation->values[i].bins);
 		fputs("\n", out);

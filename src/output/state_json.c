@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "output/formats.h"
 #include "output/json_out.h"
+#include "pythiatop/snapshot/state_fields.h"
 #include "pythiatop/text.h"
 
 /*
@@ -9,48 +10,52 @@
  */
 #define ROWS 1000
 
-/* An id, or null where -1 says that it is not known. */
-static struct value id(int64_t value)
+static struct value value_of(struct row_value value)
 {
-	return value < 0 ? value_null() : value_number(value);
+	if (!value.known) {
+		return value_null();
+	}
+	switch (value.kind) {
+	case ROW_IS_FLAG:
+		return value_flag(value.flag);
+	case ROW_IS_COUNT:
+		return value_count(value.count);
+	case ROW_IS_NUMBER:
+		return value_number(value.number);
+	case ROW_IS_REAL:
+		return value_real_if(true, value.real);
+	case ROW_IS_TEXT:
+		break;
+	}
+	return value_text(value.text);
 }
 
-static void host(struct json_out *json, const struct state_host *row)
+/* The fields that documents have, in their order. */
+static void members(struct json_out *json, const struct row_field *fields, int n, const void *row)
 {
-	bool known = row->has_kernel;
-
-	JSON_OUT_ROW(json, {"host", value_text(row->host)}, {"kernel", value_name(row->kernel)},
-			{"has_kernel", value_flag(row->has_kernel)},
-			{"statedump", value_flag(row->statedump)},
-			{"cpus", value_count_if(known, row->cpus)},
-			{"threads", value_count(row->threads)},
-			{"open_fds", value_count_if(known, row->open_fds)},
-			{"window_ns", value_count(row->window_ns)},
-			{"events_per_s", value_real_if(true, row->events_per_s)},
-			{"discarded", value_count(row->discarded)},
-			{"capacity_ns", value_count_if(known, row->capacity_ns)},
-			{"threads_ns", value_count_if(known, row->threads_ns)},
-			{"idle_ns", value_count_if(known, row->idle_ns)},
-			{"irq_ns", value_count_if(known, row->irq_ns)},
-			{"unknown_ns", value_count_if(known, row->unknown_ns)});
+	for (int i = 0; i < n; i++) {
+		if (fields[i].name) {
+			json_out_value(json, fields[i].name, value_of(row_read(&fields[i], row)));
+		}
+	}
 }
 
-static void cpu(struct json_out *json, const struct state_cpu *row)
-{
-	bool known = row->known_ns > 0;
+#define ROW(what, fields, n)                                                                       \
+	static void what(struct json_out *json, const struct state_##what *row)                    \
+	{                                                                                          \
+		json_out_open(json, NULL, '{');                                                    \
+		members(json, fields, n, row);                                                     \
+		json_out_close(json, '}');                                                         \
+	}
 
-	JSON_OUT_ROW(json, {"host", value_text(row->host)}, {"cpu", value_count(row->cpu)},
-			{"busy_percent", value_real_if(known, row->busy_percent)},
-			{"known_ns", value_count(row->known_ns)},
-			{"user_ns", value_count_if(known, row->user_ns)},
-			{"syscall_ns", value_count_if(known, row->syscall_ns)},
-			{"irq_ns", value_count_if(known, row->irq_ns)},
-			{"softirq_ns", value_count_if(known, row->softirq_ns)},
-			{"idle_ns", value_count_if(known, row->idle_ns)}, {"tid", id(row->tid)},
-			{"name", value_name(row->name)},
-			{"frequency_khz", value_count_if(row->frequency_khz > 0,
-							  row->frequency_khz)});
-}
+ROW(host, state_host_fields, HOST_FIELDS)
+ROW(cpu, state_cpu_fields, CPU_FIELDS)
+ROW(syscall, state_syscall_fields, SYSCALL_FIELDS)
+ROW(fd, state_fd_fields, FD_FIELDS)
+ROW(disk, state_disk_fields, DISK_FIELDS)
+ROW(net, state_net_fields, NET_FIELDS)
+ROW(irq, state_irq_fields, IRQ_FIELDS)
+ROW(event, state_event_fields, EVENT_FIELDS)
 
 static void perf(struct json_out *json, const struct state_thread *row)
 {
@@ -67,127 +72,10 @@ static void perf(struct json_out *json, const struct state_thread *row)
 
 static void thread(struct json_out *json, const struct state_thread *row)
 {
-	bool known = row->measured;
-
 	json_out_open(json, NULL, '{');
-	JSON_OUT_MEMBERS(json, {"host", value_text(row->host)}, {"tid", id(row->tid)},
-			{"pid", id(row->pid)}, {"ppid", id(row->ppid)}, {"vtid", id(row->vtid)},
-			{"vpid", id(row->vpid)}, {"name", value_name(row->name)},
-			{"status", value_text(thread_status_name(row->status))},
-			{"since_ns", value_count_if(row->since_ns > 0, row->since_ns)},
-			{"syscall", value_name(row->syscall)},
-			{"waits_for", value_name(row->waits_for)},
-			{"waker_tid", id(row->waker_tid)},
-			{"uncertain", value_flag(row->uncertain)},
-			{"cpu_ns", value_count_if(known, row->cpu_ns)},
-			{"user_ns", value_count_if(known, row->user_ns)},
-			{"syscall_ns", value_count_if(known, row->syscall_ns)},
-			{"irq_ns", value_count_if(known, row->irq_ns)},
-			{"runqueue_ns", value_count_if(known, row->runqueue_ns)},
-			{"max_runqueue_ns", value_count_if(known, row->max_runqueue_ns)},
-			{"blocked_ns", value_count_if(known, row->blocked_ns)},
-			{"latencies", value_count_if(known, row->latencies)},
-			{"latency_ns", value_count_if(row->latencies > 0, row->latency_ns)},
-			{"latency_min_ns", value_count_if(row->latencies > 0, row->latency_min_ns)},
-			{"latency_max_ns", value_count_if(row->latencies > 0, row->latency_max_ns)},
-			{"prio", row->has_prio ? value_number(row->prio) : value_null()},
-			{"switches", value_count_if(known, row->switches)},
-			{"migrations", value_count_if(known, row->migrations)},
-			{"wakeups", value_count_if(known, row->wakeups)},
-			{"read_bytes", value_count_if(known, row->read_bytes)},
-			{"write_bytes", value_count_if(known, row->write_bytes)},
-			{"disk_read_bytes", value_count_if(known, row->disk_read_bytes)},
-			{"disk_write_bytes", value_count_if(known, row->disk_write_bytes)},
-			{"net_read_bytes", value_count_if(known, row->net_read_bytes)},
-			{"net_write_bytes", value_count_if(known, row->net_write_bytes)},
-			{"io_ns", value_count_if(known, row->io_ns)},
-			{"open_fds", value_count_if(known, row->open_fds)},
-			{"stack_depth", value_count(row->stack_depth)},
-			{"context", value_name(row->context)});
+	members(json, state_thread_fields, THREAD_FIELDS, row);
 	perf(json, row);
 	json_out_close(json, '}');
-}
-
-static void syscall(struct json_out *json, const struct state_syscall *row)
-{
-	bool some = row->count > 0;
-
-	JSON_OUT_ROW(json, {"host", value_name(row->host)}, {"name", value_text(row->name)},
-			{"process", value_name(row->process)}, {"pid", id(row->pid)},
-			{"tid", id(row->tid)}, {"count", value_count(row->count)},
-			{"errors", value_count(row->errors)},
-			{"running", value_count(row->running)},
-			{"total_ns", value_count(row->total_ns)},
-			{"mean_ns", value_real_if(some, row->mean_ns)},
-			{"sd_ns", value_real_if(row->count > 1, row->sd_ns)},
-			{"min_ns", value_count_if(some, row->min_ns)},
-			{"max_ns", value_count_if(some, row->max_ns)});
-}
-
-static void fd(struct json_out *json, const struct state_fd *row)
-{
-	JSON_OUT_ROW(json, {"host", value_text(row->host)}, {"pid", id(row->pid)},
-			{"process", value_name(row->process)}, {"fd", id(row->fd)},
-			{"path", value_name(row->path)},
-			{"kind", value_text(fd_kind_name(row->kind))},
-			{"confidence", value_text(fd_confidence_name(row->confidence))},
-			{"open", value_flag(row->open)}, {"uncertain", value_flag(row->uncertain)},
-			{"opened_ns", value_count_if(row->opened_ns > 0, row->opened_ns)},
-			{"closed_ns", value_count_if(row->closed_ns > 0, row->closed_ns)},
-			{"reads", value_count(row->reads)}, {"writes", value_count(row->writes)},
-			{"read_bytes", value_count(row->read_bytes)},
-			{"write_bytes", value_count(row->write_bytes)},
-			{"read_ns", value_count(row->read_ns)},
-			{"write_ns", value_count(row->write_ns)},
-			{"window_read_bytes", value_count(row->window_read_bytes)},
-			{"window_write_bytes", value_count(row->window_write_bytes)});
-}
-
-static void disk(struct json_out *json, const struct state_disk *row)
-{
-	bool some = row->reads + row->writes > 0;
-
-	JSON_OUT_ROW(json, {"host", value_text(row->host)}, {"name", value_text(row->name)},
-			{"reads", value_count(row->reads)}, {"writes", value_count(row->writes)},
-			{"read_bytes", value_count(row->read_bytes)},
-			{"write_bytes", value_count(row->write_bytes)},
-			{"errors", value_count(row->errors)},
-			{"mean_ns", value_count_if(some, row->mean_ns)},
-			{"max_ns", value_count_if(some, row->max_ns)},
-			{"pending", value_count(row->pending)});
-}
-
-static void net(struct json_out *json, const struct state_net *row)
-{
-	JSON_OUT_ROW(json, {"host", value_text(row->host)}, {"name", value_text(row->name)},
-			{"received_packets", value_count_if(row->has_received, row->received_packets)},
-			{"received_bytes", value_count_if(row->has_received, row->received_bytes)},
-			{"sent_packets", value_count_if(row->has_sent, row->sent_packets)},
-			{"sent_bytes", value_count_if(row->has_sent, row->sent_bytes)});
-}
-
-static void irq(struct json_out *json, const struct state_irq *row)
-{
-	bool some = row->count > 0, raised = row->raised > 0;
-
-	JSON_OUT_ROW(json, {"host", value_text(row->host)}, {"name", value_name(row->name)},
-			{"soft", value_flag(row->soft)}, {"number", id(row->number)},
-			{"count", value_count(row->count)},
-			{"total_ns", value_count(row->total_ns)},
-			{"min_ns", value_count_if(some, row->min_ns)},
-			{"max_ns", value_count_if(some, row->max_ns)},
-			{"raised", value_count_if(row->soft, row->raised)},
-			{"raise_mean_ns", value_count_if(raised, row->raise_mean_ns)},
-			{"raise_max_ns", value_count_if(raised, row->raise_max_ns)});
-}
-
-static void event(struct json_out *json, const struct state_event *row)
-{
-	JSON_OUT_ROW(json, {"time_ns", value_count(row->ts_ns)}, {"host", value_text(row->host)},
-			{"name", value_text(row->name)},
-			{"cpu", row->cpu == UINT32_MAX ? value_null() : value_count(row->cpu)},
-			{"tid", id(row->tid)}, {"values", value_text(row->values)},
-			{"older", value_flag(row->older)});
 }
 
 #define ADD(json, key, items, n, row)                                                              \

@@ -83,7 +83,7 @@ static void write_cpus(FILE *out, const struct state_view *state)
 	for (i = 0; i < top(state->n_cpus); i++) {
 		const struct state_cpu *row = &state->cpus[i];
 
-		fprintf(out, "%-24s %4" PRIu32, output_safe(host, row->host), row->cpu);
+		fprintf(out, "%s %4" PRIu32, output_fit(host, row->host, 24), row->cpu);
 		if (row->known_ns > 0) {
 			fprintf(out, " %6.1f%%", row->busy_percent);
 		} else {
@@ -94,6 +94,11 @@ static void write_cpus(FILE *out, const struct state_view *state)
 	write_rest(out, state->n_cpus);
 }
 
+static bool is_unknown(const struct state_thread *row)
+{
+	return !row->measured && row->status == THREAD_UNKNOWN && !row->stack_depth;
+}
+
 static void write_threads(FILE *out, const struct state_view *state)
 {
 	char host[OUTPUT_CELL], name[OUTPUT_CELL], pid[OUTPUT_CELL], tid[OUTPUT_CELL];
@@ -101,6 +106,14 @@ static void write_threads(FILE *out, const struct state_view *state)
 	char reads[OUTPUT_CELL], writes[OUTPUT_CELL];
 	uint32_t i;
 
+	for (i = 0; i < state->n_threads && is_unknown(&state->threads[i]); i++) {
+	}
+	if (i == state->n_threads) {
+		fprintf(out, "\nnothing is known of %" PRIu32 " threads but their numbers: there are no "
+			     "kernel events\n",
+				i);
+		return;
+	}
 	if (state->n_threads > 0) {
 		fprintf(out, "\n%8s %8s %8s %12s %12s %-12s %8s %8s  %-20s %s\n", "CPU", "RUNQ",
 				"BLOCKED", "READ B", "WRITE B", "STATUS", "PID", "TID", "NAME",
@@ -110,7 +123,7 @@ static void write_threads(FILE *out, const struct state_view *state)
 		const struct state_thread *row = &state->threads[i];
 		bool known = row->measured;
 
-		fprintf(out, "%8s %8s %8s %12s %12s %-12s %8s %8s %s%-20s %s\n",
+		fprintf(out, "%8s %8s %8s %12s %12s %-12s %8s %8s %s%s %s\n",
 				output_duration(cpu, known, (double)row->cpu_ns),
 				output_duration(queue, known, (double)row->runqueue_ns),
 				output_duration(blocked, known, (double)row->blocked_ns),
@@ -118,33 +131,38 @@ static void write_threads(FILE *out, const struct state_view *state)
 				number(writes, known, row->write_bytes),
 				thread_status_name(row->status), id(pid, row->pid),
 				id(tid, row->tid), row->uncertain ? "~" : " ",
-				output_safe(name, row->name), output_safe(host, row->host));
+				output_fit(name, row->name, 20), output_safe(host, row->host));
 	}
 	write_rest(out, state->n_threads);
 }
 
-static void write_syscalls(FILE *out, const struct state_view *state)
+/* The sums of a host's calls, or their callers: of each the top rows. */
+static void write_syscalls(FILE *out, const struct state_view *state, bool summed)
 {
-	char name[OUTPUT_CELL], process[OUTPUT_CELL], total[OUTPUT_CELL];
-	char mean[OUTPUT_CELL], most[OUTPUT_CELL];
-	uint32_t i;
+	char name[OUTPUT_CELL], process[OUTPUT_CELL], total[OUTPUT_CELL], pid[OUTPUT_CELL];
+	char mean[OUTPUT_CELL], most[OUTPUT_CELL], tid[OUTPUT_CELL];
+	uint32_t i, n = 0;
 
-	if (state->n_syscalls > 0) {
-		fprintf(out, "\n%-24s %-20s %10s %8s %8s %8s %8s\n", "SYSTEM CALL", "PROCESS",
-				"COUNT", "ERRORS", "TOTAL", "MEAN", "MAX");
-	}
-	for (i = 0; i < top(state->n_syscalls); i++) {
+	for (i = 0; i < state->n_syscalls; i++) {
 		const struct state_syscall *row = &state->syscalls[i];
 		bool some = row->count > 0;
 
-		fprintf(out, "%-24s %-20s %10" PRIu64 " %8" PRIu64 " %8s %8s %8s\n",
-				output_safe(name, row->name), output_safe(process, row->process),
-				row->count, row->errors,
+		if (row->summed != summed || n++ >= ROWS) {
+			continue;
+		}
+		if (n == 1) {
+			fprintf(out, "\n%-24s %-20s %8s %8s %10s %8s %8s %8s %8s\n",
+					summed ? "SYSTEM CALL" : "CALL, BY CALLER", "PROCESS", "PID",
+					"TID", "COUNT", "ERRORS", "TOTAL", "MEAN", "MAX");
+		}
+		fprintf(out, "%s %s %8s %8s %10" PRIu64 " %8" PRIu64 " %8s %8s %8s\n",
+				output_fit(name, row->name, 24),
+				output_fit(process, summed ? "(all)" : row->process, 20), id(pid, row->pid), id(tid, row->tid), row->count, row->errors,
 				output_duration(total, true, (double)row->total_ns),
 				output_duration(mean, some, row->mean_ns),
 				output_duration(most, some, (double)row->max_ns));
 	}
-	write_rest(out, state->n_syscalls);
+	write_rest(out, n);
 }
 
 static void write_fds(FILE *out, const struct state_view *state)
@@ -159,8 +177,8 @@ static void write_fds(FILE *out, const struct state_view *state)
 	for (i = 0; i < top(state->n_fds); i++) {
 		const struct state_fd *row = &state->fds[i];
 
-		fprintf(out, "%5" PRId32 " %8s %-20s %12" PRIu64 " %12" PRIu64 " %-9s%s%s%s\n",
-				row->fd, id(pid, row->pid), output_safe(process, row->process),
+		fprintf(out, "%5" PRId32 " %8s %s %12" PRIu64 " %12" PRIu64 " %-9s%s%s%s\n",
+				row->fd, id(pid, row->pid), output_fit(process, row->process, 20),
 				row->read_bytes, row->write_bytes,
 				fd_confidence_name(row->confidence), row->uncertain ? "~" : " ",
 				row->path[0] ? output_safe(path, row->path) : "-",
@@ -183,9 +201,9 @@ static void write_disks(FILE *out, const struct state_view *state)
 		bool some = row->reads + row->writes > 0;
 
 		fprintf(out,
-				"%-24s %-12s %8" PRIu64 " %8" PRIu64 " %12" PRIu64 " %12" PRIu64
+				"%s %s %8" PRIu64 " %8" PRIu64 " %12" PRIu64 " %12" PRIu64
 				" %8s %8s %7" PRIu32 "\n",
-				output_safe(host, row->host), output_safe(name, row->name),
+				output_fit(host, row->host, 24), output_fit(name, row->name, 12),
 				row->reads, row->writes, row->read_bytes, row->write_bytes,
 				output_duration(mean, some, (double)row->mean_ns),
 				output_duration(most, some, (double)row->max_ns), row->pending);
@@ -213,8 +231,8 @@ static void write_nets(FILE *out, const struct state_view *state)
 	for (i = 0; i < top(state->n_nets); i++) {
 		const struct state_net *row = &state->nets[i];
 
-		fprintf(out, "%-24s %-12s %10s %12s %10s %12s\n", output_safe(host, row->host),
-				output_safe(name, row->name),
+		fprintf(out, "%s %s %10s %12s %10s %12s\n", output_fit(host, row->host, 24),
+				output_fit(name, row->name, 12),
 				count_text(figures[0], row->has_received, row->received_packets),
 				count_text(figures[1], row->has_received, row->received_bytes),
 				count_text(figures[2], row->has_sent, row->sent_packets),
@@ -236,9 +254,9 @@ static void write_irqs(FILE *out, const struct state_view *state)
 	for (i = 0; i < top(state->n_irqs); i++) {
 		const struct state_irq *row = &state->irqs[i];
 
-		fprintf(out, "%-24s %-7s %4s %-20s %8" PRIu64 " %8s %8s %8s\n",
-				output_safe(host, row->host), row->soft ? "softirq" : "irq",
-				id(number_, row->number), output_safe(name, row->name), row->count,
+		fprintf(out, "%s %-7s %4s %s %8" PRIu64 " %8s %8s %8s\n",
+				output_fit(host, row->host, 24), row->soft ? "softirq" : "irq",
+				id(number_, row->number), output_fit(name, row->name, 20), row->count,
 				output_duration(total, true, (double)row->total_ns),
 				output_duration(most, row->count > 0, (double)row->max_ns),
 				output_duration(raise, row->raised > 0,
@@ -258,8 +276,8 @@ static void write_events(FILE *out, const struct state_view *state)
 	for (i = 0; i < top(state->n_events); i++) {
 		const struct state_event *row = &state->events[i];
 
-		fprintf(out, "%-20" PRIu64 " %8s %-32s %s%s\n", row->ts_ns, id(tid, row->tid),
-				output_safe(name, row->name), output_safe(values, row->values),
+		fprintf(out, "%-20" PRIu64 " %8s %s %s%s\n", row->ts_ns, id(tid, row->tid),
+				output_fit(name, row->name, 32), output_safe(values, row->values),
 				row->older ? " (kept from before the window)" : "");
 	}
 	write_rest(out, state->n_events);
@@ -274,7 +292,8 @@ void output_text_state(FILE *out, const struct state_view *state)
 	write_hosts(out, state);
 	write_cpus(out, state);
 	write_threads(out, state);
-	write_syscalls(out, state);
+	write_syscalls(out, state, true);
+	write_syscalls(out, state, false);
 	write_fds(out, state);
 	write_disks(out, state);
 	write_nets(out, state);

@@ -31,7 +31,7 @@ static void write_sources(FILE *out, const struct snapshot *snapshot)
 	for (i = 0; i < snapshot->sources.n; i++) {
 		const struct source_row *row = &snapshot->sources.rows[i];
 
-		output_padded(out, output_safe(url, row->url), 40);
+		fprintf(out, "%s ", output_fit(url, row->url, 39));
 		fprintf(out, " %-10s %12" PRIu64 " %8" PRIu64 " %6" PRIu64 " %8" PRIu64,
 				output_source_state_name(row->state), row->events, row->discarded,
 				row->late, row->duplicates);
@@ -84,8 +84,8 @@ static void write_groups(FILE *out, const struct snapshot *snapshot)
 		bool some = row->count > 0;
 
 		fputc(row->tainted ? '~' : ' ', out);
-		output_padded(out, output_safe(type, row->type), 36);
-		output_padded(out, output_safe(path, row->path), 32);
+		fprintf(out, "%s ", output_fit(type, row->type, 35));
+		fprintf(out, "%s ", output_fit(path, row->path, 31));
 		fprintf(out, " %8" PRIu64 " %9.1f %8s %8s %8s %8s ", row->count, row->rate_per_s,
 				output_duration(mean, some, row->mean_ns),
 				output_duration(p50, some, (double)row->p50_ns),
@@ -112,7 +112,7 @@ static void write_unmatched(FILE *out, const struct snapshot *snapshot)
 	for (i = 0; i < snapshot->unmatched.n; i++) {
 		const struct unmatched_row *row = &snapshot->unmatched.rows[i];
 
-		output_padded(out, output_safe(event, row->event), 48);
+		fprintf(out, "%s ", output_fit(event, row->event, 47));
 		fprintf(out, " %12" PRIu64 " %12" PRIu64 "  %s\n", row->total, row->unmatched,
 				output_safe(why, row->why));
 	}

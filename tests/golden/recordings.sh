@@ -75,5 +75,23 @@ for trace in kernel-6.2-2cpu kernel-4.4-basic; do
 		grep -E "syscall ($waits)\"" && complain "$trace: a verdict on an idle wait"
 done
 
+# --- system calls, descriptors, columns ------------------------------------------------------------
+
+document "$work/calls" "$traces/kernel-4.4-basic"
+late=$(field "$work/calls" 'my $callers = 0; scalar grep { $callers ||= !$_->{summed}; $callers && $_->{summed} } @{$d->{state}{syscalls}}')
+sums=$(field "$work/calls" 'scalar grep { $_->{summed} } @{$d->{state}{syscalls}}')
+[ "$late" = 0 ] && [ "$sums" = 89 ] || complain "$sums sums of system calls, $late after callers"
+callers=$(field "$work/calls" 'scalar grep { !$_->{summed} && !defined $_->{pid} } @{$d->{state}{syscalls}}')
+[ "$callers" = 4 ] || complain "$callers callers of unknown pid"
+closed=$(field "$work/calls" 'my $closed = 0; scalar grep { $closed ||= !$_->{open}; $closed && $_->{open} } @{$d->{state}{fds}}')
+[ "$closed" = 0 ] || complain "$closed open descriptors come after closed ones"
+
+# Long names break no column: the number of requests ends in the 77th, whatever the group is called.
+"$pythiatop" --batch=text "$traces/ust-ros2" >"$work/text" || complain "no text"
+broken=$(perl -CS -ne 'if (/^ GROUP/ .. /^$/) { print if !/^ GROUP|^$/ && substr($_, 76, 2) !~ /^\d / }' "$work/text")
+[ -z "$broken" ] || complain "columns are broken: $broken"
+grep -q '^nothing is known of 6 threads' "$work/text" || complain "threads of which nothing is known"
+grep -q ' unknown  ' "$work/text" && complain "a table of unknown threads"
+
 [ $failures -eq 0 ] && echo "documents of recordings are as they should be"
 exit $((failures > 0))

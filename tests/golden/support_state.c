@@ -192,16 +192,16 @@ static const struct state_thread made_threads[] = {
 
 static const struct state_syscall made_calls[] = {
 		{"compute-1", "write", "", -1, -1, 12110, 0, 3 * SECOND, 1200, 41 * MS, 1, 247e3,
-				800e3},
+				800e3, true},
 		{"compute-1", "write", "tar", 1300, 1300, 12000, 0, 2900 * MS, 1200, 41 * MS, 1,
 				241e3, 790e3},
 		{"compute-1", "futex", "", -1, -1, 96, 4, 2 * SECOND, 800, 900 * MS, 1, 20.8e6,
-				90e6},
+				90e6, true},
 		{"compute-1", "futex", "compute", 1204, 1211, 95, 4, 1900 * MS, 800, 900 * MS, 1,
 				20e6, 91e6},
 		{"compute-1", "futex", "compute", 1204, 1204, 1, 0, 100 * MS, 100 * MS, 100 * MS, 0,
 				100e6, 0},
-		{"controller", "accept4", "", -1, -1, 0, 0, 0, 0, 0, 1, 0, 0},
+		{"controller", "accept4", "", -1, -1, 0, 0, 0, 0, 0, 1, 0, 0, true},
 		{"compute-1", "write", "compute", 1204, 1211, 110, 0, 100 * MS, 2000, 4 * MS, 0,
 				909e3, 500e3},
 };

@@ -124,7 +124,7 @@ static void look_at_calls(struct state_screen *screen)
 
 	screen->summed_calls = false;
 	for (i = 0; i < screen->state->n_syscalls && !screen->summed_calls; i++) {
-		screen->summed_calls = screen->state->syscalls[i].pid < 0;
+		screen->summed_calls = screen->state->syscalls[i].summed;
 	}
 }
 

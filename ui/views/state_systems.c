@@ -83,7 +83,7 @@ static void call_cell(const void *data, uint32_t row, int column, struct table_c
 /* Rows of single callers are in the other pane. */
 static bool call_hidden(const void *data, uint32_t row)
 {
-	return state_screen_of(data)->summed_calls && syscall_at(data, row)->pid >= 0;
+	return state_screen_of(data)->summed_calls && !syscall_at(data, row)->summed;
 }
 
 static bool caller_hidden(const void *data, uint32_t row)
@@ -91,7 +91,7 @@ static bool caller_hidden(const void *data, uint32_t row)
 	const struct state_screen *screen = state_screen_of(data);
 	const struct state_syscall *call = syscall_at(screen, row);
 
-	return call->pid < 0 || strcmp(call->name, screen->call) != 0 ||
+	return call->summed || strcmp(call->name, screen->call) != 0 ||
 	       strcmp(call->host, screen->call_host) != 0;
 }
 

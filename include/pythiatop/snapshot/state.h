@@ -107,10 +107,11 @@ struct state_thread {
 
 struct state_syscall {
 	const char *host, *name;
-	const char *process; /* "" where rows are summed over all */
-	int64_t pid, tid;    /* -1 where summed */
+	const char *process; /* "" where rows are summed over all, or not known */
+	int64_t pid, tid;    /* -1 where summed, or not known */
 	uint64_t count, errors, total_ns, min_ns, max_ns, running; /* running: entered, not left */
 	double mean_ns, sd_ns;
+	bool summed; /* over all callers of the host */
 };
 
 struct state_fd {
@@ -168,8 +169,8 @@ struct state_view {
 	const struct state_host *hosts;
 	const struct state_cpu *cpus;
 	const struct state_thread *threads;   /* most CPU first */
-	const struct state_syscall *syscalls; /* most time first */
-	const struct state_fd *fds; /* of the thread or process in focus, else most bytes first */
+	const struct state_syscall *syscalls; /* sums first, then callers; most time first */
+	const struct state_fd *fds; /* of the thread or process in focus; open ones first, then most bytes */
 	const struct state_disk *disks;
 	const struct state_net *nets;
 	const struct state_irq *irqs;

@@ -150,6 +150,7 @@ struct row_value row_read(const struct row_field *field, const void *row);
 	X(SYSCALL_PROCESS, "process", NAME, process, NONE, NULL)                                   \
 	X(SYSCALL_PID, "pid", ID, pid, ID, NULL)                                                   \
 	X(SYSCALL_TID, "tid", ID, tid, ID, NULL)                                                   \
+	X(SYSCALL_SUMMED, "summed", FLAG, summed, NONE, NULL)                                      \
 	X(SYSCALL_COUNT, "count", U64, count, COUNT, NULL)                                         \
 	X(SYSCALL_ERRORS, "errors", U64, errors, COUNT, NULL)                                      \
 	X(SYSCALL_RUNNING, "running", U64, running, COUNT, NULL)                                   \
