@@ -86,9 +86,9 @@ callers=$(field "$work/calls" 'scalar grep { !$_->{summed} && !defined $_->{pid}
 closed=$(field "$work/calls" 'my $closed = 0; scalar grep { $closed ||= !$_->{open}; $closed && $_->{open} } @{$d->{state}{fds}}')
 [ "$closed" = 0 ] || complain "$closed open descriptors come after closed ones"
 
-# Long names break no column: the number of requests ends in the 77th, whatever the group is called.
+# Long names break no column: the number of requests ends in the 78th, whatever the group is called.
 "$pythiatop" --batch=text "$traces/ust-ros2" >"$work/text" || complain "no text"
-broken=$(perl -CS -ne 'if (/^ GROUP/ .. /^$/) { print if !/^ GROUP|^$/ && substr($_, 76, 2) !~ /^\d / }' "$work/text")
+broken=$(perl -CSD -ne 'if (/^ GROUP/ .. /^$/) { print if !/^ GROUP|^$/ && substr($_, 77, 2) !~ /^\d / }' "$work/text")
 [ -z "$broken" ] || complain "columns are broken: $broken"
 grep -q '^nothing is known of 6 threads' "$work/text" || complain "threads of which nothing is known"
 grep -q ' unknown  ' "$work/text" && complain "a table of unknown threads"
