@@ -304,8 +304,23 @@ static void judge_places(struct loop *loop, const struct pythia_look *look)
 	}
 }
 
-static void look_at_groups(struct loop *loop, bool learned)
+static bool is_live(const struct loop *loop)
 {
+	const struct registry *registry = loop->host.registry;
+	uint32_t i = 0;
+
+	while (i < registry->n_sessions && !registry->sessions[i].desc.live) {
+		i++;
+	}
+	return i < registry->n_sessions;
+}
+
+/* What a look is for. */
+enum look_kind { LOOK_ON, LOOK_LEARNED, LOOK_LAST };
+
+static void look_at_groups(struct loop *loop, enum look_kind kind)
+{
+	bool learned = kind == LOOK_LEARNED;
 	struct snapshot *recent = answer(
 			loop, (struct focus){.horizon = HORIZON_WINDOW, .parts = FOCUS_GROUPS});
 	/* Last, as the groups looked at closely are of the epoch, too. */
@@ -316,7 +331,9 @@ static void look_at_groups(struct loop *loop, bool learned)
 
 	loop->sites_group = 0;
 	if (epoch && recent && ids) {
-		struct pythia_look look = {.now_ns = loop->now_ns,
+		struct pythia_look look = {.last = kind == LOOK_LAST,
+				.live = is_live(loop),
+				.now_ns = loop->now_ns,
 				.epoch = loop->epoch,
 				.groups = &epoch->groups,
 				.recent = &recent->groups,
@@ -390,11 +407,32 @@ void loop_slice(struct loop *loop, uint64_t now_ns)
 	loop->slice_ns = now_ns + EXPLAINING_TICK_NS;
 }
 
+static void note_news(struct loop *loop)
+{
+	uint64_t standing = pythia_standing(loop->pythia);
+
+	if (standing != loop->standing || !loop->news_ns) {
+		loop->standing = standing;
+		loop->news_ns = loop->now_ns;
+	}
+}
+
 void loop_finish(struct loop *loop, uint64_t now_ns)
 {
 	struct pythia_keys keys = keys_of(loop);
-	struct snapshot *epoch = answer_unjudged(loop);
+	struct snapshot *epoch;
 
+	/* Of a short recording this is the only look; a step could not be taken any more. */
+	if (!pythia_can_act(loop->pythia) && loop->requests > loop->seen_requests) {
+		loop->seen_requests = loop->requests;
+		loop->now_ns = now_ns;
+		tell_types(loop);
+		tell_recorded(loop);
+		look_at_groups(loop, LOOK_LAST);
+		note_news(loop);
+		loop_explain_look(loop, now_ns);
+	}
+	epoch = answer_unjudged(loop);
 	pythia_explain_finish(loop->pythia, &keys, epoch ? &epoch->groups : NULL, now_ns);
 	loop->slice_ns = UINT64_MAX;
 	snapshot_destroy(epoch);
@@ -418,16 +456,6 @@ static uint64_t idle_look_ns(const struct loop *loop)
 					 : pause_ns;
 }
 
-static void note_news(struct loop *loop)
-{
-	uint64_t standing = pythia_standing(loop->pythia);
-
-	if (standing != loop->standing || !loop->news_ns) {
-		loop->standing = standing;
-		loop->news_ns = loop->now_ns;
-	}
-}
-
 void loop_look(struct loop *loop, uint64_t now_ns)
 {
 	/* Where nothing can be enabled, it is enough to look when there may be something to say. */
@@ -443,7 +471,7 @@ void loop_look(struct loop *loop, uint64_t now_ns)
 	loop->now_ns = now_ns;
 	tell_types(loop);
 	tell_recorded(loop);
-	look_at_groups(loop, false);
+	look_at_groups(loop, LOOK_ON);
 	note_news(loop);
 	if (pythia_explains(loop->pythia) || pythia_has_findings(loop->pythia)) {
 		loop_explain_look(loop, now_ns);
@@ -579,7 +607,7 @@ void loop_watch_over(struct loop *loop, const struct step_watch *watch)
 	struct snapshot *shown = NULL;
 
 	if (pythia_is_learning(loop->pythia, watch->step)) {
-		look_at_groups(loop, true);
+		look_at_groups(loop, LOOK_LEARNED);
 	} else if (group) {
 		shown = answer(loop, (struct focus){.horizon = HORIZON_EPOCH,
 						     .parts = FOCUS_GROUP,
@@ -593,7 +621,7 @@ void loop_watch_over(struct loop *loop, const struct step_watch *watch)
 void loop_learn(struct loop *loop)
 {
 	tell_types(loop);
-	look_at_groups(loop, true);
+	look_at_groups(loop, LOOK_LEARNED);
 }
 
 const struct profile *loop_profile(struct loop *loop)

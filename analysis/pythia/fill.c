@@ -244,6 +244,7 @@ enum status pythia_fill(struct pythia *pythia, struct snapshot *snapshot)
 	view->strategy = pythia->strategy->name;
 	view->budget = pythia->budget;
 	view->spent = cost_spent(pythia);
+	view->n_flagged = pythia->n_flagged;
 	view->lacks = snapshot_text(snapshot, pythia->lacks);
 	for (uint32_t i = 0; i < pythia->points.n; i++) {
 		const struct point *point = &pythia->points.items[i];

@@ -142,6 +142,7 @@ struct pythia {
 	uint64_t touched_hosts; /* by the order that was done last, a bit each */
 	bool *touched_points;   /* likewise, of the first n_touched; the others may be */
 	uint32_t n_touched;
+	uint32_t n_flagged; /* groups, at the last look */
 	uint64_t silent, silent_ns; /* hosts whose events of our session are not seen now; since */
 	uint64_t gone, gone_ns; /* hosts without control now; event time at which the last was lost
 				 */

@@ -326,7 +326,7 @@ static void search_groups(struct pythia *pythia, const struct pythia_look *look)
 			continue;
 		}
 		if (!pythia_is_ripe(pythia, look, detail)) {
-			if (pythia_age_of_epoch(look, detail->row) < PATIENCE_NS) {
+			if (!look->last && pythia_age_of_epoch(look, detail->row) < PATIENCE_NS) {
 				return; /* the worst first: a step for another would begin anew */
 			}
 			continue;
@@ -408,7 +408,7 @@ static bool waits_for_host(const struct pythia *pythia)
 	return (pythia->gone && pythia->now_ns < pythia->gone_ns + GONE_NS) || is_blind(pythia);
 }
 
-static void say_lacks(struct pythia *pythia)
+static void say_lacks(struct pythia *pythia, bool live)
 {
 	uint32_t offered = 0;
 
@@ -424,6 +424,9 @@ static void say_lacks(struct pythia *pythia)
 		snprintf(pythia->lacks, sizeof(pythia->lacks),
 				"control of a host is lost: the search waits for it, at most a "
 				"minute");
+	} else if (!offered && !live) {
+		snprintf(pythia->lacks, sizeof(pythia->lacks),
+				"a recording offers no tracepoints: nothing can be enabled in it");
 	} else if (!offered) {
 		snprintf(pythia->lacks, sizeof(pythia->lacks),
 				"no host offers tracepoints: is control on, and are applications "
@@ -505,8 +508,12 @@ static void look_on(struct pythia *pythia, const struct pythia_look *look)
 	pythia->first_ns = pythia->first_ns ? pythia->first_ns : look->now_ns;
 	pythia->now_ns = look->now_ns;
 	pythia->epoch = look->epoch;
+	pythia->n_flagged = 0;
+	for (uint32_t i = 0; i < look->groups->n; i++) {
+		pythia->n_flagged += look->groups->rows[i].detection != 0;
+	}
 	forget_silent(pythia);
-	say_lacks(pythia);
+	say_lacks(pythia, look->live);
 	cost_refresh(pythia, look->recent);
 	guard_budget(pythia);
 	norms_judge(pythia, look->recent);

@@ -101,6 +101,8 @@ struct pythia_site {
 };
 
 struct pythia_look {
+	bool last;   /* nothing more will come: what was seen has to do */
+	bool live;   /* some session is, so that hosts could offer points */
 	uint64_t now_ns; /* event time */
 	uint32_t epoch;  /* number of the one that was begun last, of some groups or all */
 	const struct groups_view *groups; /* of their epochs */

@@ -37,9 +37,9 @@ bool pythia_is_settled(struct pythia *pythia, const struct pythia_look *look,
 {
 	uint64_t age_ns = pythia_age_of_epoch(look, detail->row), count = detail->row->count;
 
-	return detail->tree->located && age_ns >= EPOCH_NS - WINDOW_STEP_NS &&
+	return detail->tree->located && (look->last || age_ns >= EPOCH_NS - WINDOW_STEP_NS) &&
 	       count >= FEW_REQUESTS &&
-	       (count >= EPOCH_REQUESTS || age_ns >= LONG_EPOCH_NS ||
+	       (look->last || count >= EPOCH_REQUESTS || age_ns >= LONG_EPOCH_NS ||
 			       is_clear(pythia, detail, CLEAR_PHI));
 }
 

@@ -206,11 +206,13 @@ static void verdict_code(struct pythia *pythia, struct finding *finding,
 	const struct tree_row *row = &detail->tree->rows[edge->row];
 	char deeper[128];
 
-	snprintf(deeper, sizeof(deeper), "no point deeper in it %s",
-			pythia->space.learned ? "is known to fire"
-					      : "was seen to fire, of those that were tried (where "
-						"points "
-						"stand was not learned)");
+	snprintf(deeper, sizeof(deeper), "%s",
+			!pythia_can_act(pythia) ? "nothing deeper in it was recorded"
+			: pythia->space.learned
+					? "no point deeper in it is known to fire"
+					: "no point deeper in it was seen to fire, of those "
+					  "that were tried (where points stand was not "
+					  "learned)");
 	if (!edge->leaf && pythia->n_barred) {
 		snprintf(deeper, sizeof(deeper),
 				"deeper in it %u point%s left off: rejected, refused or undone",
@@ -319,7 +321,7 @@ static bool is_unsure(const struct tree_view *tree)
 static bool is_patient(const struct finding *finding, const struct pythia_detail *detail,
 		const struct pythia_look *look)
 {
-	return pythia_age_of_epoch(look, detail->row) < PATIENCE_NS ||
+	return (!look->last && pythia_age_of_epoch(look, detail->row) < PATIENCE_NS) ||
 	       (finding->anew_ns && look->now_ns < finding->anew_ns + PATIENCE_NS);
 }
 

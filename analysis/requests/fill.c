@@ -297,6 +297,8 @@ static const char *why_text(enum unmatched_why why)
 		return "thread not known yet";
 	case WHY_NO_VTID:
 		return "thread not known: record the context vtid";
+	case WHY_NO_SWITCH:
+		return "thread not known: record sched_switch, or the context tid";
 	case WHY_NO_BINDING:
 		return "nothing in it says what it belongs to";
 	case WHY_EXPIRED:

@@ -160,6 +160,7 @@ struct requests {
 	struct type_stats *stats;
 	uint32_t n_stats, stats_room;
 
+	bool knows_switches; /* the kernel tells which thread its CPUs run */
 	struct threads *threads;
 	struct addresses *addresses;
 	struct address_space space; /* of the last event's process */

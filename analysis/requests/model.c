@@ -180,6 +180,11 @@ uint32_t model_namespaces(struct model *model, const struct plan_namespace **nam
 	return model->n_namespaces;
 }
 
+bool model_knows_switches(const struct model *model)
+{
+	return model_knows_name(model, "sched_switch");
+}
+
 uint32_t model_path_depth(const struct model *model)
 {
 	return model->path_depth;

@@ -58,6 +58,9 @@ bool model_watches_ids(const struct model *model);
 /* Takes note of a value of such a field, seen on a thread; may call for new plans. */
 void model_watch_id(struct model *model, const struct event *event, uint64_t thread_key);
 
+/* Whether a kernel tells which thread its CPUs run. */
+bool model_knows_switches(const struct model *model);
+
 /* What of the schema in force is shown. */
 struct model_shown {
 	bool (*occurred)(const void *context, uint32_t type); /* NULL: types that did not, too */

@@ -24,6 +24,7 @@ void requests_refresh(struct requests *r)
 		       namespaces[i].ttl_ns == r->namespaces[i].ttl_ns;
 	}
 	r->plans = model_plans(r->model);
+	r->knows_switches = model_knows_switches(r->model);
 	r->refresh = false;
 	variants_refresh(&r->variants);
 	keys_reader_refresh(&r->keys_reader);

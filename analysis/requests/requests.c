@@ -236,8 +236,14 @@ static void judge_doomed(struct requests *r, uint64_t now_ns)
 
 static void unmatched(struct requests *r, const struct feed *feed, enum unmatched_why why)
 {
-	if (why == WHY_NO_THREAD && feed->stream->desc.domain == DOMAIN_UST) {
-		why = WHY_NO_VTID;
+	bool user = feed->stream->desc.domain == DOMAIN_UST;
+
+	/* Of an idle CPU's events the thread is known: it is none. */
+	if (why == WHY_NOTHING_OPEN && !feed->thread && !r->knows_switches) {
+		why = WHY_NO_THREAD;
+	}
+	if (why == WHY_NO_THREAD && (user || !r->knows_switches)) {
+		why = user ? WHY_NO_VTID : WHY_NO_SWITCH;
 	}
 	if (feed->used) {
 		r->counts.state_only++;

@@ -18,6 +18,7 @@ enum unmatched_why {
 	WHY_NOTHING_OPEN = 0, /* no request is open on its thread */
 	WHY_NO_THREAD,        /* its thread is not known yet */
 	WHY_NO_VTID,          /* of user space, whose thread only a context tells */
+	WHY_NO_SWITCH,        /* of a kernel that does not tell whom its CPUs run */
 	WHY_NO_BINDING,       /* nothing in it says what it belongs to */
 	WHY_EXPIRED,          /* joined others, but no request among them */
 	WHY_AMBIGUOUS,        /* its thread works on several requests at once */

@@ -88,7 +88,7 @@ void usage_release(struct pool *pool, struct usage *usage)
 struct state_resources usage_sum(
 		struct state *state, const struct usage *usage, uint64_t from_ns, uint64_t to_ns)
 {
-	struct state_resources sum = {.measured = false};
+	struct state_resources sum = {.no_thread = usage->n_threads == 0};
 	uint32_t i;
 
 	for (i = 0; i < usage->n_threads; i++) {

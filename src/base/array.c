@@ -17,10 +17,11 @@ uint32_t array_room(uint32_t room, uint32_t n)
 bool array_resize_bytes(void *items, size_t n, size_t size)
 {
 	void *memory, *grown;
+	size_t bytes;
 
 	/* Through memcpy, as `items` points to a pointer of any type. */
 	memcpy(&memory, items, sizeof(memory));
-	grown = reallocarray(memory, n ? n : 1, size);
+	grown = __builtin_mul_overflow(n ? n : 1, size, &bytes) ? NULL : realloc(memory, bytes);
 	if (!grown) {
 		return false;
 	}

@@ -47,7 +47,8 @@ static void detection(struct json_out *json, const struct groups_row *row)
 		json_out_value(json, "flags", value_null());
 	}
 	JSON_OUT_MEMBERS(json, {"missing", value_count(row->missing)},
-			{"lossy", value_flag(row->lossy)}, {"idle_wait", value_flag(row->idle_wait)},
+			{"lossy", value_flag(row->lossy)},
+			{"idle_wait", value_flag(row->idle_wait)},
 			{"cov_low", value_real_if(said && row->count > 1, row->cov_low)});
 	if (said) {
 		modes(json, row);

@@ -132,6 +132,33 @@ static const struct groups_row *row_of(const struct report_page *page, uint32_t 
 	return NULL;
 }
 
+/* No group is flagged: what was judged, and what was missing for the others. */
+static void put_nothing(FILE *out, const struct groups_view *groups)
+{
+	uint64_t most = 0;
+
+	for (uint32_t i = 0; i < groups->n; i++) {
+		most = groups->rows[i].count > most ? groups->rows[i].count : most;
+	}
+	if (groups->n == 0) {
+		fputs("# Nothing was found: there are no requests\n\nScreen 7, or the `unmatched` "
+		      "of a "
+		      "document, says what became of the events.\n",
+				out);
+	} else if (groups->need_more == groups->n) {
+		fprintf(out,
+				"# Nothing was found: too few requests\n\nNo group of requests has "
+				"the %" PRIu32 " that it takes to be judged; the largest has "
+				"%" PRIu64 ".\n",
+				groups->enough, most);
+	} else {
+		fprintf(out,
+				"# Nothing varies\n\nNone of %" PRIu32 " groups of requests was "
+				"flagged; %" PRIu32 " need more requests to be judged.\n",
+				groups->n, groups->need_more);
+	}
+}
+
 /* A group is flagged, or was asked for, that nobody has searched; or there is none. */
 static void put_no_finding(FILE *out, const struct report_page *page)
 {
@@ -141,10 +168,7 @@ static void put_no_finding(FILE *out, const struct report_page *page)
 
 	row = row_of(page, &at);
 	if (!row) {
-		fprintf(out,
-				"# Nothing varies\n\nNone of %" PRIu32 " groups of requests was "
-				"flagged; %" PRIu32 " need more requests to be judged.\n",
-				page->snapshot->groups.n, page->snapshot->groups.need_more);
+		put_nothing(out, &page->snapshot->groups);
 		return;
 	}
 	fputs("# No verdict so far: ", out);

@@ -109,8 +109,10 @@ static void write_threads(FILE *out, const struct state_view *state)
 	for (i = 0; i < state->n_threads && is_unknown(&state->threads[i]); i++) {
 	}
 	if (i == state->n_threads) {
-		fprintf(out, "\nnothing is known of %" PRIu32 " threads but their numbers: there are no "
-			     "kernel events\n",
+		fprintf(out,
+				"\nnothing is known of %" PRIu32
+				" threads but their numbers: there are no "
+				"kernel events\n",
 				i);
 		return;
 	}
@@ -152,12 +154,13 @@ static void write_syscalls(FILE *out, const struct state_view *state, bool summe
 		}
 		if (n == 1) {
 			fprintf(out, "\n%-24s %-20s %8s %8s %10s %8s %8s %8s %8s\n",
-					summed ? "SYSTEM CALL" : "CALL, BY CALLER", "PROCESS", "PID",
-					"TID", "COUNT", "ERRORS", "TOTAL", "MEAN", "MAX");
+					summed ? "SYSTEM CALL" : "CALL, BY CALLER", "PROCESS",
+					"PID", "TID", "COUNT", "ERRORS", "TOTAL", "MEAN", "MAX");
 		}
 		fprintf(out, "%s %s %8s %8s %10" PRIu64 " %8" PRIu64 " %8s %8s %8s\n",
 				output_fit(name, row->name, 24),
-				output_fit(process, summed ? "(all)" : row->process, 20), id(pid, row->pid), id(tid, row->tid), row->count, row->errors,
+				output_fit(process, summed ? "(all)" : row->process, 20),
+				id(pid, row->pid), id(tid, row->tid), row->count, row->errors,
 				output_duration(total, true, (double)row->total_ns),
 				output_duration(mean, some, row->mean_ns),
 				output_duration(most, some, (double)row->max_ns));
@@ -256,8 +259,8 @@ static void write_irqs(FILE *out, const struct state_view *state)
 
 		fprintf(out, "%s %-7s %4s %s %8" PRIu64 " %8s %8s %8s\n",
 				output_fit(host, row->host, 24), row->soft ? "softirq" : "irq",
-				id(number_, row->number), output_fit(name, row->name, 20), row->count,
-				output_duration(total, true, (double)row->total_ns),
+				id(number_, row->number), output_fit(name, row->name, 20),
+				row->count, output_duration(total, true, (double)row->total_ns),
 				output_duration(most, row->count > 0, (double)row->max_ns),
 				output_duration(raise, row->raised > 0,
 						(double)row->raise_mean_ns));

@@ -93,5 +93,19 @@ broken=$(perl -CSD -ne 'if (/^ GROUP/ .. /^$/) { print if !/^ GROUP|^$/ && subst
 grep -q '^nothing is known of 6 threads' "$work/text" || complain "threads of which nothing is known"
 grep -q ' unknown  ' "$work/text" && complain "a table of unknown threads"
 
+# --- verdicts on short recordings, and true sentences ----------------------------------------------
+
+document "$work/ros2" --until=verdict "$traces/ust-ros2"
+verdict=$(field "$work/ros2" '$d->{verdict}{text}')
+[[ $verdict == *'callback source'*'nothing deeper in it was recorded'* ]] ||
+	complain "10.2 s of ROS 2: verdict: $verdict"
+grep -q 'is control on' "$work/ros2" && complain "a recording is asked whether control is on"
+"$pythiatop" --batch=json --report="$work/report" "$traces/ust-cyg-profile" >/dev/null 2>&1
+grep -q '^# Nothing was found: too few requests' "$work/report/report.md" ||
+	complain "the report on one request: $(head -n 1 "$work/report/report.md")"
+grep -q 'lttng_test_filter_event .* thread not known: record sched_switch' \
+	<("$pythiatop" --batch=text "$traces/multi-domain-lost") ||
+	complain "a kernel without sched_switch: whose thread?"
+
 [ $failures -eq 0 ] && echo "documents of recordings are as they should be"
 exit $((failures > 0))

@@ -7,7 +7,7 @@ beside_daemons --events 'gen:*' -- "$@"
 # What does not depend on the sources' names and states, nor on how long one looked (a live horizon
 # goes on after the last event).
 numbers() {
-	sed -E 's/"sources":\[[^]]*\],//; s/"(events_per_s|lag_ns|rate_per_s|at_ns)":[^,}]*,?//g'
+	sed -E 's/"sources":\[[^]]*\],//; s/"(events_per_s|lag_ns|rate_per_s|at_ns|window_ns)":[^,}]*,?//g'
 }
 
 url=$(session_url demo)

@@ -633,7 +633,8 @@ static void draw_resources(const struct request_screen *screen, const struct vie
 
 	if (!used->measured) {
 		canvas_text(frame->canvas, line.y, line.x + 1, line.width - 2, ROLE_DIM,
-				"CPU not measured: no kernel events of its hosts");
+				used->no_thread ? "CPU not told: it ran on no thread that is known"
+						: "CPU not measured: no kernel events of its hosts");
 		return;
 	}
 	snprintf(text, sizeof(text), "cpu %s", format_duration(cpu, (double)used->cpu_ns));

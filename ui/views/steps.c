@@ -443,13 +443,31 @@ static int compose(struct steps_screen *screen, const struct view_frame *frame, 
 	return (int)screen->brief.n;
 }
 
+/* Why there is none. */
+static void no_verdict(const struct steps_screen *screen, char *out, size_t size)
+{
+	uint32_t n = steps(screen)->n_flagged;
+
+	if (n == 0) {
+		snprintf(out, size, "no verdict: no group was flagged so far");
+	} else {
+		snprintf(out, size,
+				"no verdict so far: %" PRIu32
+				" group%s flagged; it takes 50 requests "
+				"of one within ten seconds",
+				n, n == 1 ? " is" : "s are");
+	}
+}
+
 static void draw_findings(struct steps_screen *screen, const struct view_frame *frame,
 		struct area area, int rows)
 {
+	char text[160];
+
 	if (steps(screen)->n_findings == 0) {
 		layout_cut_columns(&area, 2);
-		canvas_text(frame->canvas, area.y, area.x, area.width - 1, ROLE_DIM,
-				"no verdict: no group was flagged so far");
+		no_verdict(screen, text, sizeof(text));
+		canvas_text(frame->canvas, area.y, area.x, area.width - 1, ROLE_DIM, text);
 		return;
 	}
 	table_draw(&screen->findings, frame->canvas, layout_cut_rows(&area, rows),
@@ -518,8 +536,11 @@ static void draw_steps(
 static void draw_evidence(
 		struct steps_screen *screen, const struct view_frame *frame, struct area area)
 {
+	char text[160];
+
 	if (!finding_here(screen)) {
-		draw_nothing(frame, area, "no group was flagged so far");
+		no_verdict(screen, text, sizeof(text));
+		draw_nothing(frame, area, text);
 		return;
 	}
 	update_evidence(screen, area.width - 3, frame->canvas->ascii);

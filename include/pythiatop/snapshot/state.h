@@ -179,7 +179,8 @@ struct state_view {
 
 /* What a request used; part of the request view. Conserved per host and window. */
 struct state_resources {
-	bool measured; /* false: there are no kernel events of its hosts */
+	bool measured;  /* false: there are no kernel events of its hosts, or no thread is known */
+	bool no_thread; /* nothing of it is known to have run on a thread: an interrupt */
 	uint64_t cpu_ns, runqueue_ns, blocked_ns, irq_ns, unknown_ns; /* sum over its threads */
 	uint64_t blocked_disk_ns, blocked_net_ns, blocked_lock_ns, blocked_timer_ns,
 			blocked_other_ns;

@@ -102,6 +102,7 @@ struct steps_view {
 	const struct step_event *rules;
 	uint32_t n_controls;
 	const struct steps_control *controls;
+	uint32_t n_flagged;  /* groups, when it last looked */
 	uint32_t n_findings; /* verdicts first, then by what the variation costs */
 	const struct steps_finding *findings;
 	/* Points: a pair of entry and exit, or a single tracepoint. */
