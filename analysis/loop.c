@@ -422,8 +422,9 @@ void loop_finish(struct loop *loop, uint64_t now_ns)
 	struct pythia_keys keys = keys_of(loop);
 	struct snapshot *epoch;
 
-	/* Of a short recording this is the only look; a step could not be taken any more. */
-	if (!pythia_can_act(loop->pythia) && loop->requests > loop->seen_requests) {
+	/* Of a short recording this is the only look; a live session may come back. */
+	if (!pythia_can_act(loop->pythia) && !is_live(loop) &&
+			loop->requests > loop->seen_requests) {
 		loop->seen_requests = loop->requests;
 		loop->now_ns = now_ns;
 		tell_types(loop);
