@@ -7,7 +7,7 @@ beside_daemons --events 'gen:*' -- "$@"
 # What does not depend on the sources' names and states, nor on how long one looked (a live horizon
 # goes on after the last event). A recording is looked at once more at its end.
 numbers() {
-	sed -E 's/"verdict":.*"points":/"points":/; s/"sources":\[[^]]*\],//; s/"(events_per_s|lag_ns|rate_per_s|at_ns|window_ns)":[^,}]*,?//g'
+	sed -E 's/"verdict":.*"unmatched":/"unmatched":/; s/"sources":\[[^]]*\],//; s/"(events_per_s|lag_ns|rate_per_s|at_ns|window_ns)":[^,}]*,?//g'
 }
 
 url=$(session_url demo)
