@@ -291,6 +291,9 @@ bool site_verdict(struct pythia *pythia, struct finding *finding,
  */
 void site_watch(struct pythia *pythia, const struct pythia_look *look);
 /* Where a place varies, if in one process alone: into the finding. */
+/* The host, and the process, of all that the group's requests do, where it is one. */
+void site_of_all(struct finding *finding, const struct pythia_detail *detail,
+		const struct pythia_look *look);
 void site_of_place(struct finding *finding, const struct pythia_detail *detail,
 		const struct pythia_look *look, const struct tree_row *place);
 void site_release(struct finding *finding);

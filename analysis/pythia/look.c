@@ -343,6 +343,9 @@ static void search_groups(struct pythia *pythia, const struct pythia_look *look)
 		space_observe(&pythia->space, &pythia->points, type, detail->tree, NULL, false,
 				pythia->nodes);
 		finding->judged_epoch = detail->row->epoch;
+		if (!pythia_can_act(pythia) && finding->n_steps == 0) {
+			finding->started_ns = detail->row->since_ns; /* what it was found in */
+		}
 		search_group(pythia, finding, detail, look);
 		if (steps_proposed(&pythia->steps) || steps_busy(&pythia->steps)) {
 			return; /* one step at a time */

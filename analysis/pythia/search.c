@@ -193,6 +193,17 @@ static void take_figures(struct finding *finding, const struct pythia_detail *de
 	finding_set_text(&finding->where, where);
 }
 
+/* The row that holds most, for a verdict that names no place. */
+static uint32_t largest_row(const struct tree_view *tree)
+{
+	uint32_t largest = 0;
+
+	for (uint32_t i = 1; i < tree->n; i++) {
+		largest = tree->rows[i].phi > tree->rows[largest].phi ? i : largest;
+	}
+	return largest;
+}
+
 static void stop(struct pythia *pythia, struct finding *finding, enum stop_rule rule)
 {
 	finding->rule = rule;
@@ -275,7 +286,8 @@ static void verdict_waiting(struct pythia *pythia, struct finding *finding,
 }
 
 static void verdict_diffuse(struct pythia *pythia, struct finding *finding,
-		const struct pythia_detail *detail, const struct edge *edges, uint32_t n)
+		const struct pythia_detail *detail, const struct pythia_look *look,
+		const struct edge *edges, uint32_t n)
 {
 	const struct group_location *location = &detail->group->location;
 	char places[256] = "";
@@ -288,9 +300,10 @@ static void verdict_diffuse(struct pythia *pythia, struct finding *finding,
 
 		used += length > 0 ? (size_t)length : 0;
 	}
-	if (n > 0) {
-		take_figures(finding, detail, edges[0].row);
+	if (n > 0 || detail->tree->n > 0) {
+		take_figures(finding, detail, n > 0 ? edges[0].row : largest_row(detail->tree));
 	}
+	site_of_all(finding, detail, look);
 	if (location->common_cause) {
 		finding_say(finding,
 				"%s: many places vary together (%.0f%% in one direction): a common "
@@ -410,6 +423,7 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 			}
 			if (row->phi_low >= VERDICT_PHI) {
 				site_of_place(finding, detail, look, row);
+				site_of_all(finding, detail, look);
 			}
 			if (row->phi_low >= VERDICT_PHI && row->mark == TREE_NO_POINT) {
 				verdict_waiting(pythia, finding, detail, &edges[i]);
@@ -455,5 +469,5 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 				detail->row->type);
 		return;
 	}
-	verdict_diffuse(pythia, finding, detail, edges, n);
+	verdict_diffuse(pythia, finding, detail, look, edges, n);
 }

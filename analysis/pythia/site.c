@@ -226,6 +226,29 @@ void site_of_place(struct finding *finding, const struct pythia_detail *detail,
 	}
 }
 
+/* Sites that hold nothing of the variance do not tell where it is. */
+void site_of_all(struct finding *finding, const struct pythia_detail *detail,
+		const struct pythia_look *look)
+{
+	struct pythia_site sites[SITES_MOST];
+	uint32_t n = look->sites && !finding->host
+				     ? look->sites(look->gapper, detail->row->id,
+						       detail->row->since_ns, 0, sites, SITES_MOST)
+				     : 0;
+	bool one_host = n > 0, one_process = n > 0;
+
+	for (uint32_t i = 1; i < n; i++) {
+		one_host &= strcmp(sites[i].host, sites[0].host) == 0;
+		one_process &= strcmp(sites[i].process, sites[0].process) == 0;
+	}
+	if (one_host) {
+		set(&finding->host, sites[0].host);
+	}
+	if (one_host && one_process && sites[0].process[0]) {
+		set(&finding->process, sites[0].process);
+	}
+}
+
 void site_release(struct finding *finding)
 {
 	free(finding->site);

@@ -107,5 +107,13 @@ grep -q 'lttng_test_filter_event .* thread not known: record sched_switch' \
 	<("$pythiatop" --batch=text "$traces/multi-domain-lost") ||
 	complain "a kernel without sched_switch: whose thread?"
 
+# Each verdict says where, on which host, and what it is of.
+for trace in kernel-6.2-2cpu kernel-4.4-basic ust-ros2; do
+	document "$work/verdicts" "$traces/$trace"
+	bad=$(field "$work/verdicts" 'join ",", map { $_->{type} } grep { !$_->{where} || !$_->{host} || $_->{seconds} <= 0 } @{$d->{findings}}')
+	n=$(field "$work/verdicts" 'scalar @{$d->{findings}}')
+	[ -z "$bad" ] && [ "$n" -ge 3 ] || complain "$trace: $n verdicts, of them without place, host or time: $bad"
+done
+
 [ $failures -eq 0 ] && echo "documents of recordings are as they should be"
 exit $((failures > 0))
