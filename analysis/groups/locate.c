@@ -499,6 +499,7 @@ bool location_make(struct location *out, const struct profile *profile, enum hor
 	memset(out, 0, sizeof(*out));
 	out->requests = counts->counted;
 	out->skewed = counts->skewed;
+	out->variance = variance;
 	if (n < enough) {
 		out->missing = enough - (uint32_t)n;
 		return true;

@@ -36,6 +36,7 @@ struct location {
 	bool located;
 	uint32_t missing; /* requests; 0 with !located: nothing varies */
 	uint64_t requests, skewed;
+	double variance; /* of the durations of these requests, ns^2 */
 	uint32_t n_nodes;                         /* of the profile */
 	struct located_segment *nodes;            /* by node; zero where it has no segment */
 	uint32_t n_listed, listed[LOCATE_LISTED]; /* nodes, largest phi first */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "groups/detect.h"
 #include "groups/internal.h"
 
+#define UNLIKE     (2.0 / 3) /* of the group's standard deviation, or the sample's */
 #define CHAIN_LINK "\u203a"
 
 /* ---- profile and samples of an instant ---- */
@@ -214,6 +216,13 @@ enum status fill_location(struct groups *groups, const struct view *view, const 
 	}
 	out->requests = location->requests;
 	out->skewed = location->skewed;
+	out->sampled_share = totals->moments.count ? (double)location->requests /
+								     (double)totals->moments.count
+						   : 0;
+	out->sampled_share = out->sampled_share < 1 ? out->sampled_share : 1;
+	out->sample_sd_ns = sqrt(location->variance);
+	out->unlike = out->sample_sd_ns < UNLIKE * moments_sd(&totals->moments) ||
+		      out->sample_sd_ns * UNLIKE > moments_sd(&totals->moments);
 	out->missing = lossy ? 0 : location->missing;
 	out->located = location->located && !lossy;
 	if (!out->located) {

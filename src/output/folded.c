@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "output/formats.h"
+#include "output/output.h"
 #include "pythiatop/text.h"
 
 /*
@@ -84,13 +85,67 @@ static bool enter(struct stack *stack, const struct tree_row *row)
 	return true;
 }
 
+/*
+ * What the times of a tree are multiplied by to be those of all requests. The time that the group's
+ * requests took is known of all, so that the sum is right and only its parts are the sample's.
+ */
+static double scale_of(const struct groups_row *group, const struct tree_view *tree)
+{
+	const struct tree_row *root = tree->n > 0 ? &tree->rows[0] : NULL;
+
+	if (!root || !(tree->sampled_share > 0) || tree->sampled_share >= 1) {
+		return 1;
+	}
+	/* One root a request, whose length is the request's: the usual case. */
+	if (root->n_below + 1 == tree->n && root->count == tree->requests && root->total_ns > 0) {
+		return (double)group->count * group->mean_ns / root->total_ns;
+	}
+	return 1 / tree->sampled_share;
+}
+
 static double weight_of(const struct groups_row *group, const struct tree_view *tree,
 		const struct tree_row *row, enum output_weight weight)
 {
 	if (weight == OUTPUT_SELF) {
-		return row->mark == TREE_NO_POINT ? 0 : row->self_ns;
+		return row->mark == TREE_NO_POINT ? 0 : row->self_ns * scale_of(group, tree);
 	}
 	return tree->located && group->count > 1 ? row->phi * group->sd_ns * group->sd_ns / 1e6 : 0;
+}
+
+/* Relative standard error of the mean of a sample of the group's requests. */
+static double error_of(const struct groups_row *group, const struct tree_view *tree)
+{
+	double left_out = 1 - tree->sampled_share;
+
+	return tree->requests > 1 && group->cov > 0
+			       ? group->cov * sqrt(left_out / (double)tree->requests)
+			       : 0;
+}
+
+void output_folded_samples(FILE *out, const struct snapshot *snapshot)
+{
+	const struct groups_view *groups = &snapshot->groups;
+	double least = 1, error = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; groups->trees && i < groups->n; i++) {
+		const struct tree_view *tree = &groups->trees[i];
+
+		if (tree->n > 0 && tree->sampled_share < 1) {
+			n++;
+			least = fmin(least, tree->sampled_share);
+			error = fmax(error, error_of(&groups->rows[i], tree));
+		}
+	}
+	if (n > 0) {
+		fprintf(out,
+				"pythiatop: the stacks of %" PRIu32 " of %" PRIu32
+				" groups are of samples, "
+				"the smallest of %.2g %% of the requests; they are scaled to all, "
+				"with a "
+				"standard error of at most %.2g %%\n",
+				n, groups->n, 100 * least, 100 * error);
+	}
 }
 
 static bool write_tree(FILE *out, const struct groups_row *group, const struct tree_view *tree,

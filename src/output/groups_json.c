@@ -109,6 +109,9 @@ static void location(struct json_out *json, const struct group_location *locatio
 	JSON_OUT_MEMBERS(json, {"located", value_flag(located)},
 			{"missing", value_count(location->missing)},
 			{"requests", value_count_if(located, location->requests)},
+			{"sampled_share", value_real_if(located, location->sampled_share)},
+			{"sample_sd_ns", value_real_if(located, location->sample_sd_ns)},
+			{"unlike", located ? value_flag(location->unlike) : value_null()},
 			{"skewed", value_count_if(located, location->skewed)},
 			{"first_component", value_real_if(located, location->first_component)},
 			{"common_cause", located ? value_flag(location->common_cause)

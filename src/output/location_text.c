@@ -29,6 +29,14 @@ static void write_group(
 	fprintf(out, " %s  %s  of %" PRIu64 " requests%s\n", output_safe(type, row->type),
 			output_safe(path, row->path), location->requests,
 			location->common_cause ? ": a common cause, no segment stands out" : "");
+	if (location->unlike) {
+		fprintf(out,
+				"  of a sample of %.3g %% whose standard deviation is %s, the "
+				"group's %s\n",
+				100 * location->sampled_share,
+				output_duration(type, true, location->sample_sd_ns),
+				output_duration(path, true, row->sd_ns));
+	}
 	for (i = 0; i < location->n_segments && i < SEGMENTS; i++) {
 		write_segment(out, &location->segments[i]);
 	}

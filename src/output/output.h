@@ -21,4 +21,7 @@ struct output_style {
 enum status output_write(FILE *out, const struct output_style *style,
 		const struct snapshot *snapshot, bool first);
 
+/* What a reader of folded stacks must know and the format has no place for: that they are of samples. */
+void output_folded_samples(FILE *out, const struct snapshot *snapshot);
+
 #endif

@@ -128,6 +128,9 @@ static enum stop_reason print(
 		return STOP_FAILED;
 	}
 	status = output_write(batch->out, &batch->style, snapshot, *documents == 0);
+	if (batch->style.format == OUTPUT_FOLDED) {
+		output_folded_samples(batch->err, snapshot);
+	}
 	snapshot_destroy(snapshot);
 	if (status != STATUS_OK) {
 		fprintf(batch->err, "pythiatop: cannot write the document: %s\n", strerror(errno));

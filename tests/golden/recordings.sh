@@ -115,5 +115,21 @@ for trace in kernel-6.2-2cpu kernel-4.4-basic ust-ros2; do
 	[ -z "$bad" ] && [ "$n" -ge 3 ] || complain "$trace: $n verdicts, of them without place, host or time: $bad"
 done
 
+# --- stacks and shares of samples -----------------------------------------------------------------
+
+# A third of these requests is sampled; the stacks are of all, and say so.
+document "$work/ros2" "$traces/ust-ros2"
+truth=$(field "$work/ros2" 'my $sum = 0; $sum += $_->{count} * $_->{mean_ns} for @{$d->{groups}}; sprintf "%.0f", $sum')
+stacks=$("$pythiatop" --batch=folded "$traces/ust-ros2" 2>"$work/said" | awk '{ sum += $NF } END { printf "%d", sum }')
+awk -v a="$truth" -v b="$stacks" 'BEGIN { exit !(a > 5e8 && b > 0.999 * a && b < 1.001 * a) }' ||
+	complain "stacks of $stacks ns, requests of $truth ns"
+grep -q 'are of samples, the smallest of 31 % .* standard error of at most' "$work/said" ||
+	complain "stacks of samples: $(cat "$work/said")"
+document "$work/sampled" "$traces/kernel-6.2-2cpu"
+wrong=$(field "$work/sampled" 'scalar grep { my $l = $_->{location}; my $r = $l->{located} ? $l->{sample_sd_ns} / $_->{sd_ns} : 1;
+	$l->{located} && !!$l->{unlike} != ($r < 2 / 3 || $r > 1.5) } @{$d->{groups}}')
+unlike=$(field "$work/sampled" 'scalar grep { $_->{location}{unlike} } @{$d->{groups}}')
+[ "$wrong" = 0 ] && [ "$unlike" -ge 1 ] || complain "$unlike samples unlike their groups, $wrong wrongly"
+
 [ $failures -eq 0 ] && echo "documents of recordings are as they should be"
 exit $((failures > 0))

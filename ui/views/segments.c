@@ -145,13 +145,19 @@ static void draw_title(const struct segments *segments, const struct view_frame 
 		struct area line, bool active)
 {
 	const struct group_location *location = &segments->group->location;
-	char title[128] = "segments of the variance", right[128] = "", number[FORMAT_BYTES];
+	char title[128] = "segments of the variance", right[128] = "";
+	char number[FORMAT_BYTES], sd[FORMAT_BYTES], all[FORMAT_BYTES];
 
 	if (location->located) {
 		snprintf(title, sizeof(title), "100%% of the variance of %s requests",
 				format_count(number, location->requests));
 	}
-	if (location->located && location->skewed > 0) {
+	if (location->located && location->unlike) {
+		snprintf(right, sizeof(right), "a sample of %s: its sd %s, the group's %s",
+				format_share(number, location->sampled_share),
+				format_duration(sd, location->sample_sd_ns),
+				format_duration(all, segments->group->row.sd_ns));
+	} else if (location->located && location->skewed > 0) {
 		snprintf(right, sizeof(right), "%s left out: clocks differ",
 				format_count(number, location->skewed));
 	}

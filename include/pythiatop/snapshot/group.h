@@ -49,7 +49,12 @@ struct group_location {
 	uint32_t missing;  /* requests missing until then; 0 with !located: nothing varies, or lossy
 			    */
 	uint64_t requests; /* that it speaks of */
-	uint64_t skewed;   /* left out: clocks of hosts differ by more than a wait */
+	double sampled_share; /* of all that the group's figures speak of; 0..1 */
+	double sample_sd_ns;  /* standard deviation of theirs; the group's own is in its row */
+	/* It is not the group's: it is below two thirds or above one and a half times that. So the
+	 * shares are the sample's, and the largest requests may not be in it. */
+	bool unlike;
+	uint64_t skewed; /* left out: clocks of hosts differ by more than a wait */
 	uint32_t n_segments; /* by phi, largest first; the rest last */
 	const struct group_segment *segments;
 	uint32_t n_pairs; /* by absolute share, largest first */
