@@ -153,12 +153,33 @@ static enum status attach_session(struct intake *intake, const struct url *url)
 	return STATUS_OK;
 }
 
+/* A recording that is a source already, maybe by another name. */
+static bool has_trace(const struct intake *intake, const char *path, uint64_t identity)
+{
+	uint32_t i;
+
+	for (i = 0; i < intake->n; i++) {
+		const struct source *source = intake->sources[i];
+
+		/* What was deleted may have left its place to this one: looked at again. */
+		if (source->role == ROLE_TRACE &&
+				(strcmp(source->text, path) == 0 ||
+						(source->identity == identity &&
+								walk_identity(source->text) ==
+										identity))) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static enum status attach_trace(struct intake *intake, const char *path)
 {
 	struct source *source;
 	const char *name = strrchr(path, '/');
+	uint64_t identity = walk_identity(path);
 
-	if (intake_find(intake, path)) {
+	if (has_trace(intake, path, identity)) {
 		return STATUS_OK;
 	}
 	source = intake_add(intake, ROLE_TRACE, path);
@@ -166,6 +187,7 @@ static enum status attach_trace(struct intake *intake, const char *path)
 		return STATUS_FULL;
 	}
 	source->url.kind = URL_DIRECTORY;
+	source->identity = identity;
 	snprintf(source->url.session, sizeof(source->url.session), "%s",
 			name && name[1] ? name + 1 : path);
 	source->named = true;

@@ -82,6 +82,7 @@ struct source {
 	bool was_answered;    /* ever */
 	uint64_t answered_ns; /* since when it answers */
 
+	uint64_t identity;    /* of a recording: its directory's, see walk.h */
 	uint64_t done, total; /* of a recording, bytes */
 	struct lane lane;
 

@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/number_map.h"
 #include "intake/walk.h"
 
 #include <dirent.h>
@@ -9,6 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+/* A symbolic link that was met, to be followed when all real directories were. */
+struct link {
+	char *path;
+	int depth;
+};
+
+struct search {
+	struct walk *walk;
+	struct number_map seen; /* directories, by what the file system knows them by */
+	struct link *links;
+	uint32_t n_links, max_links;
+	uint32_t entries;
+};
 
 static bool is_trace(const char *path)
 {
@@ -53,50 +70,111 @@ static int skip_dots(const struct dirent *entry)
 	return entry->d_name[0] != '.';
 }
 
-static enum status walk_into(struct walk *walk, const char *path, int depth);
+uint64_t walk_identity(const char *path)
+{
+	struct stat info;
+	uint64_t identity;
 
-static enum status walk_entry(struct walk *walk, const char *path, const char *name, int depth)
+	if (stat(path, &info) != 0) {
+		return 0;
+	}
+	identity = hash_pair(info.st_dev, info.st_ino);
+	return identity ? identity : 1;
+}
+
+static enum status keep_link(struct search *search, const char *path, int depth)
+{
+	struct link link = {.path = strdup(path), .depth = depth};
+
+	if (!link.path || !array_reserve(&search->links, &search->max_links, search->n_links + 1)) {
+		free(link.path);
+		return STATUS_NO_MEMORY;
+	}
+	search->links[search->n_links++] = link;
+	return STATUS_OK;
+}
+
+static enum status search_in(struct search *search, const char *path, int depth);
+
+static enum status search_entry(
+		struct search *search, const char *path, const char *name, int depth)
 {
 	char child[PATH_MAX];
 	struct stat info;
 
-	if (++walk->entries > WALK_MAX_ENTRIES) {
-		walk->full = 1;
+	if (++search->entries > WALK_MAX_ENTRIES) {
+		search->walk->full = 1;
 		return STATUS_FULL;
 	}
 	if (snprintf(child, sizeof(child), "%s/%s", path, name) >= (int)sizeof(child) ||
-			lstat(child, &info) != 0 || !S_ISDIR(info.st_mode)) {
+			lstat(child, &info) != 0) {
 		return STATUS_OK;
 	}
-	return walk_into(walk, child, depth + 1);
+	if (S_ISLNK(info.st_mode)) {
+		return stat(child, &info) == 0 && S_ISDIR(info.st_mode)
+				       ? keep_link(search, child, depth + 1)
+				       : STATUS_OK;
+	}
+	return S_ISDIR(info.st_mode) ? search_in(search, child, depth + 1) : STATUS_OK;
 }
 
-static enum status walk_into(struct walk *walk, const char *path, int depth)
+static enum status search_entries(struct search *search, const char *path, int depth)
 {
 	struct dirent **entries;
 	enum status status = STATUS_OK;
-	int n, i;
+	int n = scandir(path, &entries, skip_dots, by_name), i;
 
-	if (is_trace(path)) {
-		return add_trace(walk, path);
-	}
-	if (depth == WALK_MAX_DEPTH) {
-		walk->full = 1;
-		return STATUS_OK;
-	}
-	n = scandir(path, &entries, skip_dots, by_name);
 	if (n < 0) {
 		/* Passed over, like what is no trace; told if nothing else is there. */
-		walk->closed = walk->closed ? walk->closed : errno;
+		search->walk->closed = search->walk->closed ? search->walk->closed : errno;
 		return STATUS_OK;
 	}
 	for (i = 0; i < n; i++) {
 		if (status == STATUS_OK) {
-			status = walk_entry(walk, path, entries[i]->d_name, depth);
+			status = search_entry(search, path, entries[i]->d_name, depth);
 		}
 		free(entries[i]);
 	}
 	free(entries);
+	return status;
+}
+
+/* Each directory once, whatever names lead to it: so a link to one above it ends the way down. */
+static enum status search_in(struct search *search, const char *path, int depth)
+{
+	uint64_t identity = walk_identity(path);
+
+	if (identity == 0 || number_map_find(&search->seen, identity) != NUMBER_NONE) {
+		return STATUS_OK;
+	}
+	if (!number_map_set(&search->seen, identity, 0)) {
+		return STATUS_NO_MEMORY;
+	}
+	if (is_trace(path)) {
+		return add_trace(search->walk, path);
+	}
+	if (depth == WALK_MAX_DEPTH) {
+		search->walk->full = 1;
+		return STATUS_OK;
+	}
+	return search_entries(search, path, depth);
+}
+
+static enum status search_all(struct walk *walk, const char *path)
+{
+	struct search search = {.walk = walk};
+	enum status status = search_in(&search, path, 0);
+	uint32_t i;
+
+	/* What is found through one may hold more of them. */
+	for (i = 0; i < search.n_links; i++) {
+		if (status == STATUS_OK) {
+			status = search_in(&search, search.links[i].path, search.links[i].depth);
+		}
+		free(search.links[i].path);
+	}
+	free(search.links);
+	number_map_release(&search.seen);
 	return status;
 }
 
@@ -115,7 +193,7 @@ enum status walk_traces(struct walk *walk, const char *path, char *error, size_t
 				path);
 		return STATUS_INVALID;
 	}
-	status = walk_into(walk, path, 0);
+	status = search_all(walk, path);
 	if (status == STATUS_NO_MEMORY) {
 		snprintf(error, error_size, "%s: out of memory", path);
 		return status;
