@@ -254,11 +254,11 @@ static const struct group_segment *segment_of(
 /* Of 1,000 trials, how many of each part's intervals hold the truth. */
 static void cover(const struct planted *one, double rho, uint32_t n, double least, double most)
 {
-	enum { N = TRIALS(1000) };
+	const uint32_t trials = TRIALS(1000);
 	uint32_t held[PLANTED] = {0};
 	double width = 0;
 
-	for (uint64_t trial = 0; trial < N; trial++) {
+	for (uint64_t trial = 0; trial < trials; trial++) {
 		struct snapshot *snapshot;
 		struct bench bench;
 
@@ -271,18 +271,18 @@ static void cover(const struct planted *one, double rho, uint32_t n, double leas
 
 			held[i] += segment->phi_low <= one->phi[i] &&
 				   segment->phi_high >= one->phi[i];
-			width += (segment->phi_high - segment->phi_low) / PLANTED / N;
+			width += (segment->phi_high - segment->phi_low) / (double)PLANTED / trials;
 		}
 		snapshot_destroy(snapshot);
 		bench_release(&bench);
 	}
 	print_message("%-12s rho %.1f n %4u:", one->name, rho, n);
 	for (uint32_t i = 0; i < PLANTED; i++) {
-		print_message(" %.1f %%", 100.0 * held[i] / N);
+		print_message(" %.1f %%", 100.0 * held[i] / trials);
 	}
 	print_message(", width %.3f\n", width);
 	for (uint32_t i = 0; i < PLANTED; i++) {
-		assert_true(held[i] >= least * N - FEW && held[i] <= most * N + FEW);
+		assert_true(held[i] >= least * trials - FEW && held[i] <= most * trials + FEW);
 	}
 }
 

@@ -155,7 +155,7 @@ static void test_merge_and_subtract(void **state)
 
 		for (uint32_t i = 0; i < N_SAMPLES; i++) {
 			uint64_t ns = draw((enum shape)round, &seed);
-			uint32_t part = (uint32_t)(uniform(&seed) * uniform(&seed) * PARTS);
+			uint32_t part = (uint32_t)(uniform(&seed) * uniform(&seed) * (double)PARTS);
 
 			assert_true(histogram_add(&whole, &pool, histogram_bin(ns)));
 			assert_true(histogram_add(&parts[part], &pool, histogram_bin(ns)));

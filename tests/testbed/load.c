@@ -44,7 +44,8 @@ static const struct {
 #undef PT_TYPE
 };
 #define N_TYPES (sizeof(types) / sizeof(types[0]))
-_Static_assert(N_TYPES == N_KINDS * N_VERBS, "types.def is kind by kind: create, list, delete");
+_Static_assert(N_TYPES == (size_t)N_KINDS * N_VERBS,
+		"types.def is kind by kind: create, list, delete");
 
 struct tally {
 	uint64_t done, failed;
