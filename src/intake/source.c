@@ -269,6 +269,7 @@ static void source_start(struct source *source)
 	source->relay_failed = false;
 	source->start_events = source->lane.events;
 	source->sign_ns = intake->mono_ns;
+	pulse_reset(&source->pulse);
 	if (child_start(&source->child, intake->program, mode_of(source), source->text,
 			    source->listed.live_timer_us, error, sizeof(error)) != STATUS_OK) {
 		source_say(source, source->role == ROLE_TRACE ? SOURCE_REFUSED : SOURCE_BROKEN,
@@ -445,20 +446,36 @@ static const char *why_attach_again(const struct source *source, uint64_t mono_n
 	return NULL;
 }
 
-/* Why to give up on a reader that runs, in a sentence; NULL: all is well, or may still be. */
+/*
+ * Why to end the reader of a recording, in a sentence; NULL: it gets on. It does where it waits for
+ * us to read on.
+ */
+static const char *why_end_reading(struct source *source, uint64_t mono_ns)
+{
+	const struct lane *lane = &source->lane;
+	uint64_t written = ring_written(source->child.ring);
+
+	if (source->child.exited || lane->head != LANE_NONE || ring_used(source->child.ring) > 0) {
+		pulse_reset(&source->pulse);
+		return NULL;
+	}
+	if (pulse_look(&source->pulse, source->child.pid, written, mono_ns) < SOURCE_RECORDED_NS) {
+		return NULL;
+	}
+	return lane->n_streams == 0 ? "its reader process made no progress for 10 s while it "
+				      "opened the recording, and was ended; the metadata may be "
+				      "damaged"
+				    : "its reader process made no progress for 10 s and was "
+				      "ended; the recording may be damaged";
+}
+
+/* Why to give up on a live reader that runs, in a sentence; NULL: all is well, or may still be. */
 static const char *why_give_up(const struct source *source, uint64_t mono_ns)
 {
 	bool connecting = is_connecting(source);
 
 	if (source->lane.head != LANE_NONE) {
 		return NULL; /* it is not silent: we are not done with what it said */
-	}
-	if (source->role == ROLE_TRACE) {
-		return is_over(source->sign_ns, SOURCE_RECORDED_NS, mono_ns)
-				       ? "its reader process made no progress for 60 s and was "
-					 "ended; "
-					 "the recording may be damaged"
-				       : NULL;
 	}
 	if (source->role == ROLE_SESSION && !connecting) {
 		return source->relay->answered ? why_attach_again(source, mono_ns) : NULL;
@@ -523,7 +540,8 @@ static void watch_running(struct source *source, uint64_t mono_ns)
 		return;
 	}
 	judge_state(source);
-	text = why_give_up(source, mono_ns);
+	text = source->role == ROLE_TRACE ? why_end_reading(source, mono_ns)
+					  : why_give_up(source, mono_ns);
 	if (text) {
 		source->told = false;
 		source_fail(source, text);

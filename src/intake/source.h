@@ -10,6 +10,7 @@
 #include "intake/intake.h"
 #include "intake/lane.h"
 #include "intake/merge.h"
+#include "intake/pulse.h"
 #include "intake/url.h"
 
 /*
@@ -26,7 +27,7 @@
 #define SOURCE_BACKOFF_MAX 8000000000u
 #define SOURCE_PATIENCE_NS 2000000000u  /* least wall clock that others wait for a silent one */
 #define SOURCE_CONNECT_NS  10000000000u /* without any sign of life while connecting */
-#define SOURCE_RECORDED_NS 60000000000u /* the same for a recording */
+#define SOURCE_RECORDED_NS 10000000000u /* the same for a recording, see pulse.h */
 #define SOURCE_SILENT_NS   5000000000u  /* after its relay daemon came back */
 
 enum source_role {
@@ -83,6 +84,7 @@ struct source {
 	uint64_t answered_ns; /* since when it answers */
 
 	uint64_t identity;    /* of a recording: its directory's, see walk.h */
+	struct pulse pulse;   /* of a recording's reader */
 	uint64_t done, total; /* of a recording, bytes */
 	struct lane lane;
 

@@ -480,6 +480,11 @@ uint64_t ring_used(const struct ring *ring)
 	return used <= ring->bytes ? used : ring->bytes;
 }
 
+uint64_t ring_written(const struct ring *ring)
+{
+	return atomic_load(&ring->header->head);
+}
+
 const char *record_text(const struct record *record, uint32_t offset)
 {
 	uint32_t size = record->size < RING_MAX_RECORD ? record->size : RING_MAX_RECORD;

@@ -201,7 +201,8 @@ int ring_wait_fd(const struct ring *ring);
 bool ring_arm(struct ring *ring);
 void ring_hush(struct ring *ring);
 void ring_rest_until(struct ring *ring, uint64_t until_ns);
-uint64_t ring_used(const struct ring *ring); /* bytes waiting to be read */
+uint64_t ring_used(const struct ring *ring);    /* bytes waiting to be read */
+uint64_t ring_written(const struct ring *ring); /* bytes published so far, as the writer says */
 
 /* A text of a record by its offset; NULL if it does not lie inside the record. */
 const char *record_text(const struct record *record, uint32_t offset);

@@ -2,7 +2,9 @@
 #ifndef PT_SOURCE_METADATA_H
 #define PT_SOURCE_METADATA_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * Which format a trace's metadata stream is in, told from its first bytes. The library's own words
@@ -19,5 +21,12 @@ enum metadata_format {
 #define METADATA_HEAD_BYTES 64
 
 enum metadata_format metadata_format_of(const unsigned char *bytes, size_t size);
+
+/*
+ * Whether a metadata file of packets ends before the text in its last one does: libbabeltrace2 2.0
+ * then reads for ever. `have` of `need` bytes of that packet's header and text are there. What else
+ * may be wrong with packets is left to the library, which reads on where only padding is missing.
+ */
+bool metadata_is_cut_off(int fd, uint32_t *have, uint32_t *need);
 
 #endif

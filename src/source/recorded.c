@@ -80,6 +80,8 @@ static bool check_metadata(struct recording *recording)
 {
 	char path[PATH_MAX + 16];
 	unsigned char head[METADATA_HEAD_BYTES];
+	uint32_t have = 0, need = 0;
+	bool is_cut_off;
 	ssize_t size;
 	int fd;
 
@@ -95,9 +97,18 @@ static bool check_metadata(struct recording *recording)
 		return refuse(recording, "cannot open %s: %s", path, strerror(errno));
 	}
 	size = read(fd, head, sizeof(head));
-	close(fd);
 	if (size < 0) {
-		return refuse(recording, "cannot read %s: %s", path, strerror(errno));
+		refuse(recording, "cannot read %s: %s", path, strerror(errno));
+		close(fd);
+		return false;
+	}
+	is_cut_off = metadata_is_cut_off(fd, &have, &need);
+	close(fd);
+	if (is_cut_off) {
+		return refuse(recording,
+				"%s is cut off: %u of the %u bytes of its last packet are there; "
+				"copy the recording again, after lttng stop",
+				path, have, need);
 	}
 	switch (metadata_format_of(head, (size_t)size)) {
 	case METADATA_CTF_1:

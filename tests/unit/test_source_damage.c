@@ -195,6 +195,64 @@ static void test_a_damaged_stream_does_not_hide_the_others(void **state)
 	trace_maker_release(&maker);
 }
 
+/*
+ * The metadata of a real recording, cut off at many places: the reader ends by itself at each, and
+ * says so wherever the end of a packet's text is missing (libbabeltrace2 2.0 would hang there).
+ */
+static void cut_off_everywhere(const char *trace, uint32_t *n_cut_off)
+{
+	static unsigned char bytes[1 << 19];
+	struct trace_maker maker;
+	char path[512], text[1200];
+	uint64_t events;
+	size_t size;
+	FILE *file;
+
+	snprintf(path, sizeof(path), PT_TRACES_DIR "/%s/metadata", trace);
+	file = fopen(path, "rb");
+	assert_non_null(file);
+	size = fread(bytes, 1, sizeof(bytes), file);
+	fclose(file);
+	assert_true(size > 4096 && size < sizeof(bytes));
+	trace_maker_init(&maker, false);
+	for (size_t cut = 40; cut < size; cut += size / 29) {
+		struct source_probe probe = {0};
+		const char *arguments[] = {"--trace", maker.directory, NULL};
+		int status;
+
+		trace_maker_put(&maker, "metadata", bytes, cut);
+		source_probe_start(&probe, arguments);
+		source_probe_run(&probe, PATIENCE_MS);
+		status = source_probe_stop(&probe);
+		if (!WIFEXITED(status)) {
+			fail_msg("%s cut off at %zu of %zu: the reader hangs", trace, cut, size);
+		}
+		*n_cut_off += strstr(probe.text, "metadata is cut off: ") != NULL;
+	}
+	/* Complete, and so read: there are no stream files beside it. */
+	trace_maker_put(&maker, "metadata", bytes, size);
+	assert_int_equal(read_any(maker.directory, text, sizeof(text), &events), SOURCE_ENDED);
+	trace_maker_release(&maker);
+}
+
+static void test_metadata_that_is_cut_off(void **state)
+{
+	static const char *const traces[] = {"kernel-6.2-2cpu", "kernel-bigendian-1cpu",
+			"multi-domain-lost/kernel", "ust-cyg-profile", "ust-ros2"};
+	uint32_t n_cut_off = 0;
+
+	(void)state;
+	if (access(PT_TRACES_DIR "/ust-ros2", R_OK) != 0) {
+		printf("skipped: no recorded traces in " PT_TRACES_DIR "\n");
+		skip();
+	}
+	for (size_t i = 0; i < sizeof(traces) / sizeof(traces[0]); i++) {
+		cut_off_everywhere(traces[i], &n_cut_off);
+	}
+	printf("of 150 cuts %u were inside a packet's text\n", n_cut_off);
+	assert_in_range(n_cut_off, 60, 149);
+}
+
 static void mutate(const struct trace_maker *maker, const char *name, const struct blob *blob,
 		uint64_t *random)
 {
@@ -268,6 +326,7 @@ int main(void)
 			cmocka_unit_test(test_unreadable_files_are_named),
 			cmocka_unit_test(test_a_truncated_stream_is_named),
 			cmocka_unit_test(test_a_damaged_stream_does_not_hide_the_others),
+			cmocka_unit_test(test_metadata_that_is_cut_off),
 			cmocka_unit_test(test_mutated_traces_leave_the_ring_sound),
 	};
 

@@ -136,6 +136,44 @@ static void play_listing(const char *directory)
 	}
 }
 
+/* Reads files for ever, a byte at a time, and says nothing. */
+static void read_for_ever(void)
+{
+	for (;;) {
+		FILE *file = fopen("/dev/zero", "r");
+		int byte = file ? fgetc(file) : EOF;
+
+		if (byte == EOF) {
+			_exit(4);
+		}
+		fclose(file);
+		poll(NULL, 0, 5);
+	}
+}
+
+/* Does not touch memory, like a library that turns in a circle. */
+static void spin_for_ever(void)
+{
+	volatile uint64_t turns = 0;
+
+	for (;;) {
+		turns++;
+	}
+}
+
+/* Events until there is no room: its reader waits for another recording. */
+static void tell_for_ever(uint64_t start_ns)
+{
+	uint64_t i;
+
+	for (i = 0;; i++) {
+		tell_event(start_ns + i * 1000, 0);
+		if (i % 256 == 0) {
+			show();
+		}
+	}
+}
+
 static void play_reader(const char *what)
 {
 	/* The same for all: who is slow to start is not ahead of the others, who would be waited
@@ -145,6 +183,12 @@ static void play_reader(const char *what)
 	say(SOURCE_CONNECTING, "");
 	if (strstr(what, "hang")) {
 		sleep_for_ever();
+	}
+	if (strstr(what, "spin")) {
+		spin_for_ever();
+	}
+	if (strstr(what, "slow")) {
+		read_for_ever();
 	}
 	if (strstr(what, "ctf2")) {
 		say(SOURCE_REFUSED, "traced in CTF 2");
@@ -159,6 +203,9 @@ static void play_reader(const char *what)
 		tell_event(start_ns + 2, 77);
 	}
 	show();
+	if (strstr(what, "much")) {
+		tell_for_ever(start_ns + 2);
+	}
 	if (strstr(what, "crash")) {
 		fprintf(stderr, "first words\nlast \x1b[31mwords\n");
 		abort();
@@ -563,6 +610,62 @@ static void remove_trace(const char *path)
 	rmdir(path);
 }
 
+/* Steps of told time in which a source is looked at as in real time. */
+static void pass_seconds(struct world *world, uint32_t seconds)
+{
+	while (seconds-- > 0) {
+		pass(world, SECOND_NS);
+	}
+}
+
+/* Reading much before the first event, and waiting for us, is no standing still. */
+static void test_recordings_that_take_their_time(void **state)
+{
+	struct world *world = *state;
+	char slow[256], much[256];
+
+	make_trace(world, "slow", slow, sizeof(slow));
+	make_trace(world, "much", much, sizeof(much));
+	attach(world, slow);
+	attach(world, much);
+	await(world, "/slow", SOURCE_CONNECTING, "");
+	await(world, "/much", SOURCE_ATTACHED, "");
+	pass_seconds(world, 80);
+	await(world, "/slow", SOURCE_CONNECTING, "");
+	await(world, "/much", SOURCE_ATTACHED, "");
+	assert_int_equal(world->events, 0); /* `much` has filled its ring, and waits */
+	remove_trace(slow);
+	remove_trace(much);
+}
+
+/*
+ * What computes and tells nothing is given the CPU time, not the time of the clock: a machine that
+ * is busy with other things is no reason to end it.
+ */
+static void test_a_recording_that_spins(void **state)
+{
+	struct world *world = *state;
+	struct timespec began, now;
+	struct source_row row;
+	char path[256], text[1024];
+
+	make_trace(world, "spin", path, sizeof(path));
+	attach(world, path);
+	await(world, "/spin", SOURCE_CONNECTING, "");
+	clock_gettime(CLOCK_MONOTONIC, &began);
+	pass_seconds(world, 80); /* told; of real time 4 s */
+	row = look(world, "/spin", text, sizeof(text));
+	assert_int_equal(row.state, SOURCE_CONNECTING);
+	do {
+		pass(world, SECOND_NS);
+		row = look(world, "/spin", text, sizeof(text));
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	} while (row.state == SOURCE_CONNECTING && now.tv_sec - began.tv_sec < 120);
+	assert_int_equal(row.state, SOURCE_REFUSED);
+	assert_non_null(strstr(text, "no progress for 10 s"));
+	remove_trace(path);
+}
+
 static void test_recordings_that_fail(void **state)
 {
 	static const char *const names[] = {"crash", "hang", "garbage", "end"};
@@ -585,8 +688,13 @@ static void test_recordings_that_fail(void **state)
 	pass(world, SECOND_NS);
 	assert_int_equal(world->events, 0); /* the one that hangs is waited for */
 	assert_false(intake_ended(world->intake));
-	world->mono_ns += 61 * (uint64_t)SECOND_NS;
-	await(world, "/hang", SOURCE_REFUSED, "no progress for 60 s");
+	/* We were stopped for a minute: that says nothing of it. */
+	world->mono_ns += 60 * (uint64_t)SECOND_NS;
+	await(world, "/hang", SOURCE_CONNECTING, "");
+	pass_seconds(world, 6);
+	await(world, "/hang", SOURCE_CONNECTING, "");
+	pass_seconds(world, 3);
+	await(world, "/hang", SOURCE_REFUSED, "no progress for 10 s while it opened the recording");
 	await(world, "/crash", SOURCE_REFUSED, "SIGABRT");
 	await(world, "/garbage", SOURCE_REFUSED, "ring's format");
 	await(world, "/end", SOURCE_ENDED, "");
@@ -611,6 +719,10 @@ int main(int argc, char **argv)
 					test_session_ends_and_returns, set_up, tear_down),
 			cmocka_unit_test_setup_teardown(
 					test_offered_then_picked, set_up, tear_down),
+			cmocka_unit_test_setup_teardown(
+					test_recordings_that_take_their_time, set_up, tear_down),
+			cmocka_unit_test_setup_teardown(
+					test_a_recording_that_spins, set_up, tear_down),
 			cmocka_unit_test_setup_teardown(
 					test_recordings_that_fail, set_up, tear_down),
 	};
