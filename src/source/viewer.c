@@ -1,22 +1,16 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "base/clock.h"
 #include "viewer.h"
 
 #include <endian.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <netdb.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <time.h>
-#include <unistd.h>
+
+#include "relay/connection.h"
 
 #define PATH_BYTES     4096
 #define PROTOCOL_MAJOR 2
@@ -74,10 +68,8 @@ struct wire_metadata {
 } __attribute__((packed));
 
 struct viewer {
-	int fd;
-	int timeout_ms;
-	uint64_t deadline_ms; /* of the answer being waited for */
-	char name[300];       /* of the relay, for people */
+	struct connection connection;
+	char name[300]; /* of the relay, for people */
 };
 
 __attribute__((format(printf, 3, 4))) static enum status fail(
@@ -91,83 +83,6 @@ __attribute__((format(printf, 3, 4))) static enum status fail(
 	return status;
 }
 
-static uint64_t now_ms(void)
-{
-	return clock_monotonic_ns() / 1000000u;
-}
-
-/* STATUS_OK once the socket is ready, STATUS_TIMEOUT at the deadline. */
-static enum status wait_ready(const struct viewer *viewer, short events)
-{
-	struct pollfd ready = {.fd = viewer->fd, .events = events};
-
-	for (;;) {
-		uint64_t now = now_ms();
-		int n = now >= viewer->deadline_ms
-					? 0
-					: poll(&ready, 1, (int)(viewer->deadline_ms - now));
-
-		if (n > 0) {
-			return STATUS_OK;
-		}
-		if (n == 0) {
-			return STATUS_TIMEOUT;
-		}
-		if (errno != EINTR) {
-			return STATUS_IO;
-		}
-	}
-}
-
-static enum status send_all(struct viewer *viewer, const void *bytes, size_t size)
-{
-	const char *at = bytes;
-
-	while (size > 0) {
-		ssize_t n = send(viewer->fd, at, size, MSG_NOSIGNAL);
-
-		if (n > 0) {
-			at += n;
-			size -= (size_t)n;
-		} else if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
-			enum status status = wait_ready(viewer, POLLOUT);
-
-			if (status != STATUS_OK) {
-				return status;
-			}
-		} else {
-			return STATUS_IO;
-		}
-	}
-	return STATUS_OK;
-}
-
-/* STATUS_END: the peer closed the connection. */
-static enum status receive_all(struct viewer *viewer, void *bytes, size_t size)
-{
-	char *at = bytes;
-
-	while (size > 0) {
-		ssize_t n = recv(viewer->fd, at, size, 0);
-
-		if (n > 0) {
-			at += n;
-			size -= (size_t)n;
-		} else if (n == 0) {
-			return STATUS_END;
-		} else if (errno == EAGAIN || errno == EINTR) {
-			enum status status = wait_ready(viewer, POLLIN);
-
-			if (status != STATUS_OK) {
-				return status;
-			}
-		} else {
-			return STATUS_IO;
-		}
-	}
-	return STATUS_OK;
-}
-
 /* The sentence for what went wrong while waiting for an answer. */
 static enum status explain(
 		const struct viewer *viewer, enum status status, struct viewer_fault *fault)
@@ -177,7 +92,7 @@ static enum status explain(
 		return fail(fault, status,
 				"%s accepts connections but has not answered for %d s; is it a "
 				"relay daemon (viewers connect to port 5344), and not stopped?",
-				viewer->name, viewer->timeout_ms / 1000);
+				viewer->name, viewer->connection.timeout_ms / 1000);
 	case STATUS_END:
 		return fail(fault, STATUS_IO,
 				"%s closed the connection; if the relay daemon was stopped, start "
@@ -206,12 +121,12 @@ static enum status ask(struct viewer *viewer, enum command command, const void *
 	if (size > sizeof(struct wire_connect)) {
 		return STATUS_INVALID;
 	}
-	viewer->deadline_ms = now_ms() + (uint64_t)viewer->timeout_ms;
+	connection_expect(&viewer->connection);
 	memcpy(message, &head, sizeof(head));
 	if (size > 0) {
 		memcpy(message + sizeof(head), data, size);
 	}
-	return send_all(viewer, message, sizeof(head) + size);
+	return connection_send(&viewer->connection, message, sizeof(head) + size);
 }
 
 static enum status shake_hands(struct viewer *viewer)
@@ -224,7 +139,7 @@ static enum status shake_hands(struct viewer *viewer)
 	enum status status = ask(viewer, COMMAND_CONNECT, &hello, sizeof(hello));
 
 	if (status == STATUS_OK) {
-		status = receive_all(viewer, &hello, sizeof(hello));
+		status = connection_receive(&viewer->connection, &hello, sizeof(hello));
 	}
 	if (status == STATUS_OK && be32toh(hello.major) != PROTOCOL_MAJOR) {
 		status = STATUS_PROTOCOL;
@@ -232,103 +147,51 @@ static enum status shake_hands(struct viewer *viewer)
 	return status;
 }
 
-/* Tries one address; errno says why not. */
-static enum status connect_address(struct viewer *viewer, const struct addrinfo *address)
+static enum status dial(struct viewer *viewer, const char *relay, uint16_t port, int timeout_ms,
+		struct viewer_fault *fault)
 {
-	int one = 1, error = 0;
-	socklen_t size = sizeof(error);
+	int resolve_error;
+	enum status status = connection_open(
+			&viewer->connection, relay, port, timeout_ms, &resolve_error);
 
-	viewer->fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	if (viewer->fd < 0) {
-		return STATUS_IO;
+	if (resolve_error != 0) {
+		return fail(fault, status, "the host \"%s\" is not known: %s; check its spelling",
+				relay, gai_strerror(resolve_error));
 	}
-	viewer->deadline_ms = now_ms() + (uint64_t)viewer->timeout_ms;
-	if (connect(viewer->fd, address->ai_addr, address->ai_addrlen) != 0) {
-		enum status status;
-
-		if (errno != EINPROGRESS) {
-			return STATUS_IO;
-		}
-		status = wait_ready(viewer, POLLOUT);
-		if (status != STATUS_OK) {
-			errno = ETIMEDOUT;
-			return status;
-		}
-		if (getsockopt(viewer->fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0 ||
-				error != 0) {
-			errno = error ? error : errno;
-			return STATUS_IO;
-		}
-	}
-	setsockopt(viewer->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
-	return STATUS_OK;
-}
-
-static enum status connect_any(struct viewer *viewer, const struct addrinfo *addresses,
-		uint16_t port, struct viewer_fault *fault)
-{
-	enum status status = STATUS_NOT_FOUND;
-
-	for (const struct addrinfo *address = addresses; address; address = address->ai_next) {
-		status = connect_address(viewer, address);
-		if (status == STATUS_OK) {
-			return status;
-		}
-		if (viewer->fd >= 0) {
-			int error = errno;
-
-			close(viewer->fd);
-			viewer->fd = -1;
-			errno = error;
-		}
-	}
-	if (errno == ECONNREFUSED) {
+	if (status != STATUS_OK && errno == ECONNREFUSED) {
 		return fail(fault, status,
 				"No relay daemon at %s.%s Start one: lttng-relayd -d   "
 				"Or open a recording: pythiatop DIR",
 				viewer->name,
 				port == 5344 ? "" : " Viewers connect to port 5344 as a rule.");
 	}
-	return fail(fault, status,
-			"cannot reach %s: %s; check the name, the network and its firewall",
-			viewer->name, strerror(errno));
+	if (status != STATUS_OK) {
+		return fail(fault, status,
+				"cannot reach %s: %s; check the name, the network and its firewall",
+				viewer->name, strerror(errno));
+	}
+	return STATUS_OK;
 }
 
 enum status viewer_connect(struct viewer **out, const char *relay, uint16_t port, int timeout_ms,
 		struct viewer_fault *fault)
 {
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
-	struct addrinfo *addresses = NULL;
 	struct viewer *viewer = calloc(1, sizeof(*viewer));
 	enum status status;
-	char service[8];
-	int error;
 
 	*out = NULL;
 	if (!viewer) {
 		return fail(fault, STATUS_NO_MEMORY, "out of memory");
 	}
-	viewer->fd = -1;
-	viewer->timeout_ms = timeout_ms;
 	snprintf(viewer->name, sizeof(viewer->name), strchr(relay, ':') ? "[%s]:%u" : "%s:%u",
 			relay, port);
-	snprintf(service, sizeof(service), "%u", port);
-	error = getaddrinfo(relay, service, &hints, &addresses);
-	if (error != 0) {
-		status = fail(fault, STATUS_NOT_FOUND,
-				"the host \"%s\" is not known: %s; check its spelling", relay,
-				gai_strerror(error));
-	} else {
-		status = connect_any(viewer, addresses, port, fault);
-		freeaddrinfo(addresses);
-		if (status == STATUS_OK) {
-			status = shake_hands(viewer);
-			if (status != STATUS_OK) {
-				/* Who hangs up on a greeting is no relay daemon's viewer port. */
-				status = explain(viewer,
-						status == STATUS_TIMEOUT ? status : STATUS_PROTOCOL,
-						fault);
-			}
+	status = dial(viewer, relay, port, timeout_ms, fault);
+	if (status == STATUS_OK) {
+		status = shake_hands(viewer);
+		if (status != STATUS_OK) {
+			/* Who hangs up on a greeting is no relay daemon's viewer port. */
+			status = explain(viewer,
+					status == STATUS_TIMEOUT ? status : STATUS_PROTOCOL, fault);
 		}
 	}
 	if (status != STATUS_OK) {
@@ -342,9 +205,7 @@ enum status viewer_connect(struct viewer **out, const char *relay, uint16_t port
 void viewer_close(struct viewer *viewer)
 {
 	if (viewer) {
-		if (viewer->fd >= 0) {
-			close(viewer->fd);
-		}
+		connection_close(&viewer->connection);
 		free(viewer);
 	}
 }
@@ -370,7 +231,7 @@ static void take_session(struct viewer_session *session, const struct wire_sessi
 static enum status receive_list(struct viewer *viewer, struct viewer_list *list)
 {
 	uint32_t n;
-	enum status status = receive_all(viewer, &n, sizeof(n));
+	enum status status = connection_receive(&viewer->connection, &n, sizeof(n));
 
 	if (status != STATUS_OK) {
 		return status;
@@ -386,7 +247,7 @@ static enum status receive_list(struct viewer *viewer, struct viewer_list *list)
 	for (uint32_t i = 0; i < n; i++) {
 		struct wire_session wire;
 
-		status = receive_all(viewer, &wire, sizeof(wire));
+		status = connection_receive(&viewer->connection, &wire, sizeof(wire));
 		if (status != STATUS_OK) {
 			return status;
 		}
@@ -412,7 +273,7 @@ static enum status create_session(struct viewer *viewer)
 	enum status status = ask(viewer, COMMAND_CREATE_SESSION, NULL, 0);
 
 	if (status == STATUS_OK) {
-		status = receive_all(viewer, &answer, sizeof(answer));
+		status = connection_receive(&viewer->connection, &answer, sizeof(answer));
 	}
 	if (status == STATUS_OK && be32toh(answer) != CREATE_OK) {
 		status = STATUS_PROTOCOL;
@@ -429,7 +290,7 @@ static enum status attach(struct viewer *viewer, uint64_t session, uint64_t *met
 
 	*found = false;
 	if (status == STATUS_OK) {
-		status = receive_all(viewer, &answer, sizeof(answer));
+		status = connection_receive(&viewer->connection, &answer, sizeof(answer));
 	}
 	if (status != STATUS_OK) {
 		return status;
@@ -451,7 +312,7 @@ static enum status attach(struct viewer *viewer, uint64_t session, uint64_t *met
 	for (uint32_t i = 0; i < be32toh(answer.n_streams); i++) {
 		struct wire_stream stream;
 
-		status = receive_all(viewer, &stream, sizeof(stream));
+		status = connection_receive(&viewer->connection, &stream, sizeof(stream));
 		if (status != STATUS_OK) {
 			return status;
 		}
@@ -471,7 +332,7 @@ static enum status receive_metadata(struct viewer *viewer, uint64_t stream, unsi
 	uint64_t length;
 
 	if (status == STATUS_OK) {
-		status = receive_all(viewer, &answer, sizeof(answer));
+		status = connection_receive(&viewer->connection, &answer, sizeof(answer));
 	}
 	if (status != STATUS_OK) {
 		return status;
@@ -486,7 +347,7 @@ static enum status receive_metadata(struct viewer *viewer, uint64_t stream, unsi
 	}
 	/* The rest of it is left unread: the connection is closed after this. */
 	*size = length < room ? (size_t)length : room;
-	return receive_all(viewer, bytes, *size);
+	return connection_receive(&viewer->connection, bytes, *size);
 }
 
 enum status viewer_peek_metadata(struct viewer *viewer, uint64_t session, unsigned char *bytes,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Sends a recorded trace into a relay daemon as a live session: the session daemon's side of the
- * protocol of LTTng-tools 2.13 (lttng-tools, sessiond-comm/relayd.h).
+ * Sends a recorded trace into a relay daemon as a live session.
  *
  * What is sent is a trace that `pythiatop --dump` wrote: cut into packets of a live timer, with
  * every number at a place that is known. (A trace as a tracer wrote it has packets of many
@@ -23,7 +22,6 @@
  *   --keep-time                  with the times of the recording, instead of from now on
  *   --pythiatop PROGRAM          what re-cuts (default: ../pythiatop beside this program)
  */
-#include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +30,6 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
-#include <netinet/in.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -41,14 +38,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "intake/url.h"
+#include "relay/producer.h"
 #include "source/viewer.h"
 
 #define LIVE_TIMER_US 200000u
@@ -56,25 +52,13 @@
 #define STREAMS_MAX   64
 #define WAIT_VIEWER_S 30
 #define LINGER_S      5 /* the relay daemon forgets what nobody has asked for when a session ends */
-#define NOTHING_SENT  UINT64_MAX
 #define TRACES_MAX    16
 #define LOOP_GAP_NS   1000000u /* between the last event of a round and the first of the next */
 #define LOOP_FILE     (UINT64_C(4) << 20) /* bytes of a relay daemon's file of an endless stream */
 #define LOOP_FILES    4u
 #define EVENT_IDS_MAX 65536u
 #define MAGIC         0xc1fc1fc1u
-#define REPLY_OK      10u
-
-enum command {
-	COMMAND_ADD_STREAM = 1,
-	COMMAND_CREATE_SESSION = 2,
-	COMMAND_VERSION = 5,
-	COMMAND_METADATA = 6,
-	COMMAND_CLOSE_STREAM = 7,
-	COMMAND_INDEX = 13,
-	COMMAND_STREAMS_SENT = 16,
-	COMMAND_CREATE_CHUNK = 19,
-};
+#define ANSWER_MS     60000 /* a loaded machine takes its time */
 
 /* How sink.ctf.fs of babeltrace2 2.0 begins a packet; sizes in bits. */
 struct packet_head {
@@ -88,7 +72,7 @@ struct stream {
 	unsigned char *bytes;
 	size_t size, at;
 	uint64_t n_packets;
-	uint64_t handle, n_sent, told_ns;
+	struct producer_stream sent;
 	unsigned long round; /* how often it was sent to its end */
 };
 
@@ -101,7 +85,8 @@ struct replay {
 	bool wait_viewer, keep_time;
 	unsigned long rounds; /* ULONG_MAX: for ever */
 
-	int control, data;
+	struct producer *producer;
+	struct producer_stream described;
 	struct stream streams[STREAMS_MAX];
 	uint32_t n_streams;
 	uint64_t first_ns, last_ns; /* of the recording, on its own clock */
@@ -125,111 +110,6 @@ static uint64_t clock_ns(clockid_t clock)
 
 	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
-/* --- Messages: big-endian, packed --- */
-
-struct message {
-	unsigned char *bytes;
-	size_t n, room;
-};
-
-static void put(struct message *message, const void *bytes, size_t n)
-{
-	if (message->n + n > message->room) {
-		message->room = (message->n + n) * 2;
-		message->bytes = realloc(message->bytes, message->room);
-		if (!message->bytes) {
-			die("out of memory");
-		}
-	}
-	memcpy(message->bytes + message->n, bytes, n);
-	message->n += n;
-}
-
-static void put32(struct message *message, uint32_t value)
-{
-	value = htobe32(value);
-	put(message, &value, sizeof(value));
-}
-
-static void put64(struct message *message, uint64_t value)
-{
-	value = htobe64(value);
-	put(message, &value, sizeof(value));
-}
-
-static void put8(struct message *message, uint8_t value)
-{
-	put(message, &value, sizeof(value));
-}
-
-static void write_all(int fd, const void *bytes, size_t n)
-{
-	const unsigned char *at = bytes;
-
-	while (n > 0) {
-		ssize_t done = send(fd, at, n, MSG_NOSIGNAL);
-
-		if (done <= 0) {
-			die("the relay daemon is gone: %s", strerror(errno));
-		}
-		at += done;
-		n -= (size_t)done;
-	}
-}
-
-static void read_all(int fd, void *bytes, size_t n)
-{
-	unsigned char *at = bytes;
-
-	while (n > 0) {
-		ssize_t done = recv(fd, at, n, 0);
-
-		if (done <= 0) {
-			die("no answer from the relay daemon: %s", strerror(errno));
-		}
-		at += done;
-		n -= (size_t)done;
-	}
-}
-
-static void send_command(struct replay *replay, enum command command, struct message *message)
-{
-	struct message head = {.bytes = NULL};
-
-	put64(&head, 0);
-	put64(&head, message->n);
-	put32(&head, command);
-	put32(&head, 0);
-	put(&head, message->bytes ? message->bytes : (unsigned char *)"", message->n);
-	write_all(replay->control, head.bytes, head.n);
-	free(head.bytes);
-	free(message->bytes);
-	*message = (struct message){.bytes = NULL};
-}
-
-static void expect_ok(struct replay *replay, const char *what)
-{
-	uint32_t code;
-
-	read_all(replay->control, &code, sizeof(code));
-	if (be32toh(code) != REPLY_OK) {
-		die("the relay daemon refuses to %s: code %u", what, be32toh(code));
-	}
-}
-
-static int dial(uint16_t port)
-{
-	struct sockaddr_in to = {.sin_family = AF_INET,
-			.sin_port = htons(port),
-			.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (fd < 0 || connect(fd, (struct sockaddr *)&to, sizeof(to)) != 0) {
-		die("cannot connect to port %u: %s", port, strerror(errno));
-	}
-	return fd;
 }
 
 /* --- The trace --- */
@@ -423,113 +303,54 @@ static char *describe(const struct replay *replay, uint64_t shift_ns)
 
 /* --- The session --- */
 
-static void say_hello(struct replay *replay)
+static void check(enum status status, const struct producer_fault *fault)
 {
-	struct message message = {.bytes = NULL};
-	uint32_t version[2];
-
-	put32(&message, 2);
-	put32(&message, 13);
-	send_command(replay, COMMAND_VERSION, &message);
-	read_all(replay->control, version, sizeof(version));
-	if (be32toh(version[0]) != 2 || be32toh(version[1]) < 11) {
-		die("the relay daemon is older than 2.11");
+	if (status != STATUS_OK) {
+		die("%s", fault->text);
 	}
 }
 
-static void create_session(struct replay *replay)
-{
-	struct message message = {.bytes = NULL};
-	struct {
-		uint64_t id;
-		uint32_t code, path_length;
-	} __attribute__((packed)) reply;
-	unsigned char uuid[16];
-	char path[4096];
-
-	if (getrandom(uuid, sizeof(uuid), 0) != sizeof(uuid)) {
-		die("no random numbers");
-	}
-	put32(&message, (uint32_t)strlen(replay->session) + 1);
-	put32(&message, (uint32_t)strlen(replay->host) + 1);
-	put32(&message, 1);
-	put32(&message, LIVE_TIMER_US);
-	put8(&message, 0); /* no snapshot session */
-	put(&message, uuid, sizeof(uuid));
-	put64(&message, 1);
-	put64(&message, (uint64_t)time(NULL));
-	put8(&message, 0); /* no chunk so far */
-	put64(&message, 0);
-	put8(&message, 0); /* the name contains no time */
-	put(&message, replay->session, strlen(replay->session) + 1);
-	put(&message, replay->host, strlen(replay->host) + 1);
-	put(&message, "", 1);
-	send_command(replay, COMMAND_CREATE_SESSION, &message);
-	read_all(replay->control, &reply, sizeof(reply));
-	if (be32toh(reply.code) != REPLY_OK || be32toh(reply.path_length) > sizeof(path)) {
-		die("the relay daemon refuses the session: code %u", be32toh(reply.code));
-	}
-	read_all(replay->control, path, be32toh(reply.path_length));
-	put64(&message, 0);
-	put64(&message, (uint64_t)time(NULL));
-	put32(&message, 0);
-	send_command(replay, COMMAND_CREATE_CHUNK, &message);
-	expect_ok(replay, "make a chunk");
-}
-
-static uint64_t add_stream(struct replay *replay, const char *name)
+static void add_stream(struct replay *replay, struct producer_stream *stream, const char *name)
 {
 	bool endless = replay->rounds > 1 && strcmp(name, "metadata") != 0;
-	struct message message = {.bytes = NULL};
-	struct {
-		uint64_t handle;
-		uint32_t code;
-	} __attribute__((packed)) reply;
+	struct producer_fault fault;
 
-	put32(&message, (uint32_t)strlen(name) + 1);
-	put32(&message, sizeof("kernel/"));
-	put64(&message, endless ? LOOP_FILE : 0);
-	put64(&message, endless ? LOOP_FILES : 0);
-	put64(&message, 0); /* chunk */
-	put(&message, name, strlen(name) + 1);
-	put(&message, "kernel/", sizeof("kernel/"));
-	send_command(replay, COMMAND_ADD_STREAM, &message);
-	read_all(replay->control, &reply, sizeof(reply));
-	if (be32toh(reply.code) != REPLY_OK) {
-		die("the relay daemon refuses the stream %s: code %u", name, be32toh(reply.code));
-	}
-	return be64toh(reply.handle);
+	check(producer_add_stream(replay->producer, stream, name, "kernel/",
+			      endless ? LOOP_FILE : 0, endless ? LOOP_FILES : 0, &fault),
+			&fault);
 }
 
-static uint64_t begin_session(struct replay *replay, const char *description)
+static void begin_session(struct replay *replay, const char *description)
 {
-	struct message message = {.bytes = NULL};
-	uint64_t metadata;
+	const struct producer_session session = {.host = replay->host,
+			.name = replay->session,
+			.live_timer_us = LIVE_TIMER_US,
+			.begin_s = (uint64_t)time(NULL)};
+	struct producer_fault fault;
 	char name[32];
 
-	create_session(replay);
-	metadata = add_stream(replay, "metadata");
+	check(producer_create_session(replay->producer, &session, &fault), &fault);
+	add_stream(replay, &replay->described, "metadata");
 	for (uint32_t i = 0; i < replay->n_streams; i++) {
 		snprintf(name, sizeof(name), "channel_%" PRIu32, i);
-		replay->streams[i].handle = add_stream(replay, name);
+		add_stream(replay, &replay->streams[i].sent, name);
 	}
-	send_command(replay, COMMAND_STREAMS_SENT, &message);
-	expect_ok(replay, "take the streams");
-	put64(&message, metadata);
-	put32(&message, 0);
-	put(&message, description, strlen(description));
-	send_command(replay, COMMAND_METADATA, &message);
-	return metadata;
+	check(producer_publish(replay->producer, &fault), &fault);
+	check(producer_send_metadata(replay->producer, &replay->described, description,
+			      strlen(description), &fault),
+			&fault);
 }
 
-static void close_stream(struct replay *replay, uint64_t handle, uint64_t last)
+static void end_session(struct replay *replay)
 {
-	struct message message = {.bytes = NULL};
+	struct producer_fault fault;
 
-	put64(&message, handle);
-	put64(&message, last);
-	send_command(replay, COMMAND_CLOSE_STREAM, &message);
-	expect_ok(replay, "close a stream");
+	for (uint32_t i = 0; i < replay->n_streams; i++) {
+		check(producer_close_stream(replay->producer, &replay->streams[i].sent, &fault),
+				&fault);
+	}
+	check(producer_close_stream(replay->producer, &replay->described, &fault), &fault);
+	producer_close(replay->producer);
 }
 
 static bool has_viewer(struct viewer *viewer, const struct replay *replay)
@@ -574,43 +395,27 @@ static void wait_for_viewer(const struct replay *replay)
 
 /* --- Sending --- */
 
-static void send_index(
-		struct replay *replay, const struct stream *stream, const struct packet_head *head)
+static struct producer_packet told_of(const struct packet_head *head)
 {
-	struct message message = {.bytes = NULL};
-
-	put64(&message, stream->handle);
-	put64(&message, stream->n_sent);
-	put64(&message, head->packet_bits);
-	put64(&message, head->content_bits);
-	put64(&message, head->begin_ns);
-	put64(&message, head->end_ns);
-	put64(&message, 0);
-	put64(&message, head->stream_class);
-	put64(&message, head->stream_instance);
-	put64(&message, head->sequence);
-	send_command(replay, COMMAND_INDEX, &message);
-	expect_ok(replay, "take an index");
+	return (struct producer_packet){.packet_bits = head->packet_bits,
+			.content_bits = head->content_bits,
+			.begin_ns = head->begin_ns,
+			.end_ns = head->end_ns,
+			.stream_class = head->stream_class,
+			.stream_instance = head->stream_instance,
+			.sequence = head->sequence};
 }
 
 static void send_packet(
 		struct replay *replay, struct stream *stream, const struct packet_head *head)
 {
-	struct message message = {.bytes = NULL};
-	size_t size = head->packet_bits / 8;
+	const struct producer_packet packet = told_of(head);
+	struct producer_fault fault;
 
-	put64(&message, 0);
-	put64(&message, stream->handle);
-	put64(&message, stream->n_sent);
-	put32(&message, (uint32_t)size);
-	put32(&message, 0);
-	write_all(replay->data, message.bytes, message.n);
-	free(message.bytes);
-	write_all(replay->data, stream->bytes + stream->at, size);
-	send_index(replay, stream, head);
-	stream->n_sent++;
-	stream->told_ns = head->end_ns;
-	go_on(replay, stream, size);
+	check(producer_send_packet(replay->producer, &stream->sent, &packet,
+			      stream->bytes + stream->at, &fault),
+			&fault);
+	go_on(replay, stream, head->packet_bits / 8);
 }
 
 /* Streams without a packet tell how far they are, so that nobody waits for them. */
@@ -621,14 +426,17 @@ static void tell_idle(struct replay *replay, uint64_t now_ns)
 	for (uint32_t i = 0; i < replay->n_streams; i++) {
 		struct stream *stream = &replay->streams[i];
 
-		if (stream->n_sent == 0 || !packet_at(stream, &head)) {
+		if (stream->sent.n_sent == 0 || !packet_at(stream, &head)) {
 			continue;
 		}
 		head.end_ns = now_ns < head.begin_ns ? now_ns : head.begin_ns;
-		if (head.end_ns > stream->told_ns + TIMER_NS) {
-			head.packet_bits = head.content_bits = 0;
-			send_index(replay, stream, &head);
-			stream->told_ns = head.end_ns;
+		if (head.end_ns > stream->sent.told_ns + TIMER_NS) {
+			const struct producer_packet beacon = told_of(&head);
+			struct producer_fault fault;
+
+			check(producer_send_beacon(
+					      replay->producer, &stream->sent, &beacon, &fault),
+					&fault);
 		}
 	}
 }
@@ -651,7 +459,7 @@ static void pace(struct replay *replay, uint64_t began_ns, uint64_t end_ns)
 static void send_all(struct replay *replay)
 {
 	uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
-	struct packet_head head, least;
+	struct packet_head head, least = {.magic = 0};
 	struct stream *next;
 
 	for (;;) {
@@ -690,26 +498,20 @@ static uint64_t shift_of(const struct replay *replay, uint64_t now_ns)
 static void replay_trace(struct replay *replay, uint64_t shift_ns)
 {
 	char *description = describe(replay, shift_ns);
-	uint64_t metadata;
+	const struct producer_target target = {.host = "127.0.0.1",
+			.control_port = replay->control_port,
+			.data_port = replay->data_port};
+	struct producer_fault fault;
 
-	replay->control = dial(replay->control_port);
-	say_hello(replay);
-	replay->data = dial(replay->data_port);
-	metadata = begin_session(replay, description);
+	check(producer_connect(&replay->producer, &target, ANSWER_MS, &fault), &fault);
+	begin_session(replay, description);
 	free(description);
 	if (replay->wait_viewer) {
 		wait_for_viewer(replay);
 	}
 	send_all(replay);
 	sleep(LINGER_S);
-	for (uint32_t i = 0; i < replay->n_streams; i++) {
-		close_stream(replay, replay->streams[i].handle,
-				replay->streams[i].n_sent ? replay->streams[i].n_sent - 1
-							  : NOTHING_SENT);
-	}
-	close_stream(replay, metadata, NOTHING_SENT);
-	close(replay->data);
-	close(replay->control);
+	end_session(replay);
 }
 
 /* --- Recordings --- */
