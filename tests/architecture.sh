@@ -45,7 +45,7 @@ forbid ui '(pthread|threads)\.h|urcu|babeltrace|lttng|sys/socket\.h' 'threads, s
 forbid src '.*curses.*|form\.h|menu\.h|panel\.h' 'curses'
 forbid src '(\.\./)?(ui|analysis)/' 'the insides of other folders'
 
-# One file includes curses; one folder Babeltrace; one folder LTTng.
+# One file includes curses; one folder Babeltrace; one folder LTTng; one folder libbpf.
 files=$(includes ui | grep -E ':curses\.h$' | cut -d: -f1 | sort -u | wc -l)
 [ "$files" -le 1 ] || complain "ui: $files files include curses.h; one is enough"
 while IFS= read -r line; do
@@ -54,6 +54,9 @@ done < <(includes src | grep -E ':babeltrace2/' | grep -v '^src/source/')
 while IFS= read -r line; do
 	complain "only src/helper may include lttng: $line"
 done < <(includes src | grep -E ':lttng/' | grep -v '^src/helper/')
+while IFS= read -r line; do
+	complain "only src/probe may include libbpf: $line"
+done < <(includes src | grep -E ':bpf/' | grep -v '^src/probe/')
 
 # The top level.
 for entry in * .[!.]*; do

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_PROBE_KERNEL_H
+#define PT_PROBE_KERNEL_H
+
+/*
+ * What the BPF programs need to know of the kernel's types. Only names matter: where a member is in
+ * the kernel that runs is found when the programs are loaded (CO-RE), so these need not be whole,
+ * and the kernel that they are built on does not matter. Members that some kernels lack are asked
+ * for before they are read.
+ */
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef signed char __s8;
+typedef short __s16;
+typedef int __s32;
+typedef long long __s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+typedef _Bool bool;
+
+enum bpf_map_type {
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
+	BPF_MAP_TYPE_RINGBUF = 27,
+};
+
+#define BPF_RB_NO_WAKEUP 1ul
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct ns_common {
+	unsigned int inum;
+};
+
+struct pid_namespace {
+	struct ns_common ns;
+};
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+
+struct thread_info {
+	__u32 status;
+	__u32 cpu; /* x86: since 5.16 */
+};
+
+struct task_struct {
+	struct thread_info thread_info;
+	unsigned int __state; /* since 5.14 */
+	int exit_state;
+	unsigned int cpu; /* before 5.16 */
+	int prio;
+	int pid;
+	int tgid;
+	struct pid *thread_pid;
+	char comm[16];
+};
+
+/* Before 5.14. */
+struct task_struct___state {
+	volatile long state;
+};
+
+struct linux_binprm {
+	const char *filename;
+};
+
+struct irqaction {
+	const char *name;
+};
+
+struct timerqueue_node {
+	__s64 expires;
+};
+
+struct hrtimer {
+	struct timerqueue_node node;
+	__s64 _softexpires;
+	void *function;
+};
+
+struct gendisk {
+	int major;
+	int first_minor;
+};
+
+struct request_queue {
+	struct gendisk *disk; /* since 5.15 */
+};
+
+struct request {
+	struct request_queue *q;
+	unsigned int cmd_flags;
+	unsigned int __data_len;
+	__u64 __sector;
+};
+
+/* Before 5.17. */
+struct request___disk {
+	struct gendisk *rq_disk;
+};
+
+enum req_flag_bits {
+	__REQ_SYNC = 11,
+	__REQ_META = 12,
+	__REQ_FUA = 17,
+	__REQ_PREFLUSH = 18,
+	__REQ_RAHEAD = 19,
+};
+
+struct net_device {
+	char name[16];
+};
+
+struct sk_buff {
+	struct net_device *dev;
+	unsigned int len;
+};
+
+/* x86_64 */
+struct pt_regs {
+	unsigned long r10, r9, r8, dx, si, di, orig_ax;
+};
+
+#pragma clang attribute pop
+
+#endif

@@ -1,0 +1,785 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * In the kernel: one program for each event of events.def, and two for system calls. Each reserves
+ * its record in the ring buffer of its CPU, then takes the time, then fills it in. So a record that
+ * an interrupt put in between is behind it with an earlier time, and is there once it is.
+ */
+#include "kernel.h"
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#include "../record.h"
+
+/* Some helpers are for programs under the GPL alone; the kernel has this name for version 2 or
+ * later. */
+char LICENSE[] SEC("license") = "GPL";
+
+extern int LINUX_KERNEL_VERSION __kconfig;
+#define KERNEL(major, minor) (((major) << 16) + ((minor) << 8))
+
+#define MAX_RT_PRIO  100
+#define TS_COMPAT    2
+#define X32_BIT      0x40000000
+#define MAX_ERRNO    4095
+#define READ_ONCE(x) (*(volatile __typeof__(x) *)&(x))
+
+struct ring {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096); /* the real ones are larger */
+} ring SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, PROBE_CPUS);
+	__uint(key_size, sizeof(__u32));
+	__array(values, struct ring);
+} rings SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, PROBE_SYSCALLS);
+	__type(key, __u32);
+	__type(value, struct probe_copies);
+} copies SEC(".maps");
+
+#define COPY_ROOM     (PROBE_TEXTS * PROBE_PATH + PROBE_ADDRESS + 16)
+#define PROBE_LARGEST (COPY_ROOM + sizeof(struct probe_copied) + sizeof(struct body_syscall_exit))
+
+/* Where what is copied from user space is put together: at the entry and exit of a call. */
+struct copying {
+	struct body_syscall_exit numbers;
+	struct probe_copied copied; /* right behind the numbers */
+	char bytes[COPY_ROOM];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 2);
+	__type(key, __u32);
+	__type(value, struct copying);
+} copying SEC(".maps");
+
+/* Of the probe itself: its own calls are not recorded. */
+int own_tgid;
+
+/* Is there a session to record into? */
+bool recording;
+
+/* Events that found no room, or no session, by CPU. */
+__u64 lost[PROBE_CPUS];
+
+static __always_inline bool is_own(void)
+{
+	return (int)(bpf_get_current_pid_tgid() >> 32) == own_tgid;
+}
+
+/* --- Records ---------------------------------------------------------------------------------- */
+
+static __always_inline void *reserve(__u64 size)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	void *own = READ_ONCE(recording) ? bpf_map_lookup_elem(&rings, &cpu) : 0;
+	void *record = own ? bpf_ringbuf_reserve(own, size, 0) : 0;
+
+	if (!record && cpu < PROBE_CPUS) {
+		__sync_fetch_and_add(&lost[cpu], 1);
+	}
+	return record;
+}
+
+static __always_inline void begin(struct probe_head *head, enum probe_event event, __u16 bytes)
+{
+	head->event = event;
+	head->bytes = bytes;
+	head->syscall = 0;
+	head->ts_ns = bpf_ktime_get_ns();
+}
+
+/* Reserves `record`, of an event without strings; leaves the program if there is no room. */
+#define RECORD(name)                                                                               \
+	struct {                                                                                   \
+		struct probe_head head;                                                            \
+		struct body_##name body;                                                           \
+	} *record = reserve(sizeof(*record));                                                      \
+	if (!record) {                                                                             \
+		return 0;                                                                          \
+	}                                                                                          \
+	begin(&record->head, PROBE_##name, sizeof(record->body))
+
+/* One with a string of at most `room` bytes. */
+#define RECORD_TEXT(name, room)                                                                    \
+	struct {                                                                                   \
+		struct probe_head head;                                                            \
+		struct body_##name body;                                                           \
+		char text[room];                                                                   \
+	} *record = reserve(sizeof(*record));                                                      \
+	if (!record) {                                                                             \
+		return 0;                                                                          \
+	}                                                                                          \
+	begin(&record->head, PROBE_##name, sizeof(record->body))
+
+#define SUBMIT() bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP)
+
+#define PUT_TEXT(from)                                                                             \
+	do {                                                                                       \
+		long n = bpf_probe_read_kernel_str(record->text, sizeof(record->text), from);      \
+		if (n <= 0) {                                                                      \
+			record->text[0] = 0;                                                       \
+			n = 1;                                                                     \
+		}                                                                                  \
+		record->head.bytes += (__u16)n;                                                    \
+	} while (0)
+
+#define PUT_COMM(to, task) bpf_probe_read_kernel(to, PROBE_COMM, (task)->comm)
+
+/* --- The scheduler ---------------------------------------------------------------------------- */
+
+static __always_inline int cpu_of(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->thread_info.cpu) ? (int)task->thread_info.cpu
+							    : (int)task->cpu;
+}
+
+/*
+ * The state that a thread is left in, as the kernel's own event and LTTng tell it: one bit each for
+ * what is reported, and 0x100 for a thread that was preempted (__trace_sched_switch_state()).
+ */
+#define REPORTED        0x7f
+#define REPORT_IDLE     0x80
+#define REPORT_MAX      0x100
+#define STATE_IDLE      0x402
+#define STATE_RTLOCK    0x1000
+#define UNINTERRUPTIBLE 2
+
+static __always_inline __s64 reported(bool preempt, unsigned int state, unsigned int exit_state)
+{
+	unsigned int shown = (state | exit_state) & REPORTED;
+
+	if (preempt) {
+		return REPORT_MAX;
+	}
+	if ((state & STATE_IDLE) == STATE_IDLE) {
+		return REPORT_IDLE;
+	}
+	if (state & STATE_RTLOCK) {
+		shown = UNINTERRUPTIBLE;
+	}
+	/* The highest bit: what fls() is for. */
+	return shown & 0x40   ? 0x40
+	       : shown & 0x20 ? 0x20
+	       : shown & 0x10 ? 0x10
+	       : shown & 8    ? 8
+	       : shown & 4    ? 4
+	       : shown & 3    ? ((shown & 2) ? 2 : 1)
+			      : 0;
+}
+
+static __always_inline unsigned int state_of(struct task_struct *task)
+{
+	struct task_struct___state *before = (void *)task;
+
+	return bpf_core_field_exists(task->__state) ? READ_ONCE(task->__state)
+						    : (unsigned int)BPF_CORE_READ(before, state);
+}
+
+SEC("tp_btf/sched_switch")
+int on_sched_switch(__u64 *ctx)
+{
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+	/* Told by the event since 5.18: by then another CPU may have set it anew. */
+	unsigned int state = LINUX_KERNEL_VERSION >= KERNEL(5, 18) ? (unsigned int)ctx[3]
+								   : state_of(prev);
+
+	RECORD(sched_switch);
+	PUT_COMM(record->body.prev_comm, prev);
+	record->body.prev_tid = prev->pid;
+	record->body.prev_prio = prev->prio - MAX_RT_PRIO;
+	record->body.prev_state = reported(ctx[0], state, prev->exit_state);
+	PUT_COMM(record->body.next_comm, next);
+	record->body.next_tid = next->pid;
+	record->body.next_prio = next->prio - MAX_RT_PRIO;
+	SUBMIT();
+	return 0;
+}
+
+#define WAKING(name)                                                                               \
+	SEC("tp_btf/" #name)                                                                       \
+	int on_##name(__u64 *ctx)                                                                  \
+	{                                                                                          \
+		struct task_struct *task = (void *)ctx[0];                                         \
+                                                                                                   \
+		RECORD(name);                                                                      \
+		PUT_COMM(record->body.comm, task);                                                 \
+		record->body.tid = task->pid;                                                      \
+		record->body.prio = task->prio - MAX_RT_PRIO;                                      \
+		record->body.target_cpu = cpu_of(task);                                            \
+		SUBMIT();                                                                          \
+		return 0;                                                                          \
+	}
+
+WAKING(sched_waking)
+WAKING(sched_wakeup_new)
+
+SEC("tp_btf/sched_migrate_task")
+int on_sched_migrate_task(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+
+	RECORD(sched_migrate_task);
+	PUT_COMM(record->body.comm, task);
+	record->body.tid = task->pid;
+	record->body.prio = task->prio - MAX_RT_PRIO;
+	record->body.orig_cpu = cpu_of(task);
+	record->body.dest_cpu = (int)ctx[1];
+	SUBMIT();
+	return 0;
+}
+
+SEC("tp_btf/sched_pi_setprio")
+int on_sched_pi_setprio(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0], *donor = (void *)ctx[1];
+	int prio = donor ? BPF_CORE_READ(donor, prio) : task->prio;
+
+	RECORD(sched_pi_setprio);
+	PUT_COMM(record->body.comm, task);
+	record->body.tid = task->pid;
+	record->body.oldprio = task->prio - MAX_RT_PRIO;
+	record->body.newprio = (prio < task->prio ? prio : task->prio) - MAX_RT_PRIO;
+	SUBMIT();
+	return 0;
+}
+
+static __always_inline __u32 namespace_of(struct pid *pid)
+{
+	unsigned int level = BPF_CORE_READ(pid, level);
+	struct upid innermost = {0};
+	struct pid_namespace *space;
+
+	bpf_probe_read_kernel(&space, sizeof(space),
+			(void *)pid + bpf_core_field_offset(pid->numbers) +
+					level * bpf_core_type_size(struct upid) +
+					bpf_core_field_offset(innermost.ns));
+	return BPF_CORE_READ(space, ns.inum);
+}
+
+SEC("tp_btf/sched_process_fork")
+int on_sched_process_fork(__u64 *ctx)
+{
+	struct task_struct *parent = (void *)ctx[0], *child = (void *)ctx[1];
+	struct pid *pid = BPF_CORE_READ(child, thread_pid);
+	unsigned int level = BPF_CORE_READ(pid, level);
+
+	RECORD(sched_process_fork);
+	PUT_COMM(record->body.parent_comm, parent);
+	record->body.parent_tid = parent->pid;
+	record->body.parent_pid = parent->tgid;
+	record->body.parent_ns_inum = namespace_of(BPF_CORE_READ(parent, thread_pid));
+	PUT_COMM(record->body.child_comm, child);
+	record->body.child_tid = child->pid;
+	record->body.child_pid = child->tgid;
+	record->body.child_ns_inum = namespace_of(pid);
+	/* Of more levels than are told, the innermost ones. */
+	record->body.n_vtids = level < PROBE_VTIDS ? level + 1 : PROBE_VTIDS;
+	for (int i = 0; i < PROBE_VTIDS; i++) {
+		int from = (int)level - (int)record->body.n_vtids + 1 + i;
+
+		record->body.vtids[i] = 0;
+		if (from <= (int)level) {
+			bpf_probe_read_kernel(&record->body.vtids[i], sizeof(__s32),
+					(void *)pid + bpf_core_field_offset(pid->numbers) +
+							from * bpf_core_type_size(struct upid));
+		}
+	}
+	SUBMIT();
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exec")
+int on_sched_process_exec(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	struct linux_binprm *program = (void *)ctx[2];
+
+	RECORD_TEXT(sched_process_exec, PROBE_PATH);
+	record->body.tid = task->pid;
+	record->body.old_tid = (int)ctx[1];
+	PUT_TEXT(program->filename);
+	SUBMIT();
+	return 0;
+}
+
+#define ENDING(name)                                                                               \
+	SEC("tp_btf/" #name)                                                                       \
+	int on_##name(__u64 *ctx)                                                                  \
+	{                                                                                          \
+		struct task_struct *task = (void *)ctx[0];                                         \
+                                                                                                   \
+		RECORD(name);                                                                      \
+		PUT_COMM(record->body.comm, task);                                                 \
+		record->body.tid = task->pid;                                                      \
+		record->body.prio = task->prio - MAX_RT_PRIO;                                      \
+		SUBMIT();                                                                          \
+		return 0;                                                                          \
+	}
+
+ENDING(sched_process_exit)
+ENDING(sched_process_free)
+
+/* --- Interrupts and timers -------------------------------------------------------------------- */
+
+SEC("tp_btf/irq_handler_entry")
+int on_irq_handler_entry(__u64 *ctx)
+{
+	struct irqaction *action = (void *)ctx[1];
+
+	RECORD_TEXT(irq_handler_entry, PROBE_NAME);
+	record->body.irq = (int)ctx[0];
+	PUT_TEXT(action->name);
+	SUBMIT();
+	return 0;
+}
+
+SEC("tp_btf/irq_handler_exit")
+int on_irq_handler_exit(__u64 *ctx)
+{
+	RECORD(irq_handler_exit);
+	record->body.irq = (int)ctx[0];
+	record->body.ret = (int)ctx[2];
+	SUBMIT();
+	return 0;
+}
+
+#define SOFTIRQ(name)                                                                              \
+	SEC("tp_btf/softirq_" #name)                                                               \
+	int on_irq_softirq_##name(__u64 *ctx)                                                      \
+	{                                                                                          \
+		RECORD(irq_softirq_##name);                                                        \
+		record->body.vec = (__u32)ctx[0];                                                  \
+		SUBMIT();                                                                          \
+		return 0;                                                                          \
+	}
+
+SOFTIRQ(raise)
+SOFTIRQ(entry)
+SOFTIRQ(exit)
+
+SEC("tp_btf/hrtimer_start")
+int on_timer_hrtimer_start(__u64 *ctx)
+{
+	struct hrtimer *timer = (void *)ctx[0];
+
+	RECORD(timer_hrtimer_start);
+	record->body.hrtimer = (__u64)timer;
+	record->body.function = (__u64)timer->function;
+	record->body.expires = timer->node.expires;
+	record->body.softexpires = timer->_softexpires;
+	record->body.mode = (__u32)ctx[1];
+	SUBMIT();
+	return 0;
+}
+
+#define HRTIMER(name)                                                                              \
+	SEC("tp_btf/hrtimer_" #name)                                                               \
+	int on_timer_hrtimer_##name(__u64 *ctx)                                                    \
+	{                                                                                          \
+		RECORD(timer_hrtimer_##name);                                                      \
+		record->body.hrtimer = ctx[0];                                                     \
+		SUBMIT();                                                                          \
+		return 0;                                                                          \
+	}
+
+HRTIMER(cancel)
+HRTIMER(expire_exit)
+
+SEC("tp_btf/hrtimer_expire_entry")
+int on_timer_hrtimer_expire_entry(__u64 *ctx)
+{
+	struct hrtimer *timer = (void *)ctx[0];
+
+	RECORD(timer_hrtimer_expire_entry);
+	record->body.hrtimer = (__u64)timer;
+	bpf_probe_read_kernel(&record->body.now, sizeof(record->body.now), (void *)ctx[1]);
+	record->body.function = (__u64)timer->function;
+	SUBMIT();
+	return 0;
+}
+
+/* --- Disks ------------------------------------------------------------------------------------ */
+
+static __always_inline __u32 device_of(struct request *request)
+{
+	struct request___disk *before = (void *)request;
+	struct gendisk *disk;
+
+	if (bpf_core_field_exists(before->rq_disk)) {
+		disk = BPF_CORE_READ(before, rq_disk);
+	} else {
+		disk = BPF_CORE_READ(request, q, disk);
+	}
+	return disk ? (__u32)BPF_CORE_READ(disk, major) << 20 |
+					       (__u32)BPF_CORE_READ(disk, first_minor)
+		    : 0;
+}
+
+/* What kind of request it is, in the bits of LTTng's field (lttng-modules, block.h). */
+static __always_inline __u32 rwbs_of(unsigned int flags)
+{
+	enum { OP_READ, OP_WRITE, OP_FLUSH, OP_DISCARD, OP_SECURE_ERASE = 5, OP_MASK = 0xff };
+	enum {
+		RWBS_WRITE = 1,
+		RWBS_DISCARD = 2,
+		RWBS_READ = 4,
+		RWBS_RAHEAD = 8,
+		RWBS_SYNC = 32,
+		RWBS_META = 64,
+		RWBS_SECURE = 128,
+		RWBS_FLUSH = 256,
+		RWBS_FUA = 512,
+		RWBS_PREFLUSH = 1024,
+	};
+	unsigned int op = flags & OP_MASK;
+	__u32 bits = op == OP_READ           ? RWBS_READ
+		     : op == OP_WRITE        ? RWBS_WRITE
+		     : op == OP_FLUSH        ? RWBS_FLUSH
+		     : op == OP_DISCARD      ? RWBS_DISCARD
+		     : op == OP_SECURE_ERASE ? RWBS_DISCARD | RWBS_SECURE
+					     : 0;
+
+#define FLAG(name) (flags >> bpf_core_enum_value(enum req_flag_bits, __REQ_##name) & 1)
+	bits |= FLAG(RAHEAD) ? RWBS_RAHEAD : 0;
+	bits |= FLAG(SYNC) ? RWBS_SYNC : 0;
+	bits |= FLAG(META) ? RWBS_META : 0;
+	bits |= FLAG(FUA) ? RWBS_FUA : 0;
+	bits |= FLAG(PREFLUSH) ? RWBS_PREFLUSH : 0;
+#undef FLAG
+	return bits;
+}
+
+/* Requests that carry a driver's own command have no place on the disk. */
+static __always_inline bool is_passthrough(unsigned int flags)
+{
+	unsigned int op = flags & 0xff;
+
+	return op == 34 || op == 35; /* REQ_OP_DRV_IN, REQ_OP_DRV_OUT; before 5.12 two more */
+}
+
+static __always_inline __u64 sector_of(struct request *request)
+{
+	return is_passthrough(request->cmd_flags) || request->__sector == (__u64)-1
+			       ? 0
+			       : request->__sector;
+}
+
+SEC("tp_btf/block_rq_issue")
+int on_block_rq_issue(__u64 *ctx)
+{
+	struct request *request = (void *)ctx[0];
+	bool passthrough = is_passthrough(request->cmd_flags);
+
+	RECORD(block_rq_issue);
+	record->body.dev = device_of(request);
+	record->body.sector = sector_of(request);
+	record->body.nr_sector = passthrough ? 0 : request->__data_len >> 9;
+	record->body.bytes = request->__data_len;
+	record->body.tid = (__s32)bpf_get_current_pid_tgid();
+	record->body.rwbs = rwbs_of(request->cmd_flags);
+	bpf_get_current_comm(record->body.comm, sizeof(record->body.comm));
+	SUBMIT();
+	return 0;
+}
+
+/* Since 5.17 the event has the block layer's own number (blk_status_to_errno()). */
+static __always_inline __s32 error_of(__u64 status)
+{
+	if (LINUX_KERNEL_VERSION < KERNEL(5, 17)) {
+		return (__s32)status;
+	}
+	switch ((__u8)status) {
+	case 0:
+		return 0;
+	case 1:
+		return -95; /* EOPNOTSUPP */
+	case 2:
+		return -110; /* ETIMEDOUT */
+	case 3:
+		return -28; /* ENOSPC */
+	case 4:
+		return -67; /* ENOLINK */
+	case 5:
+		return -121; /* EREMOTEIO */
+	case 6:
+		return -52; /* EBADE */
+	case 7:
+		return -61; /* ENODATA */
+	case 8:
+		return -84; /* EILSEQ */
+	case 9:
+		return -12; /* ENOMEM */
+	case 12:
+		return -11; /* EAGAIN */
+	default:
+		return -5; /* EIO */
+	}
+}
+
+SEC("tp_btf/block_rq_complete")
+int on_block_rq_complete(__u64 *ctx)
+{
+	struct request *request = (void *)ctx[0];
+
+	RECORD(block_rq_complete);
+	record->body.dev = device_of(request);
+	record->body.sector = sector_of(request);
+	record->body.nr_sector = (__u32)ctx[2] >> 9;
+	record->body.error = error_of(ctx[1]);
+	record->body.rwbs = rwbs_of(request->cmd_flags);
+	SUBMIT();
+	return 0;
+}
+
+/* --- Networks --------------------------------------------------------------------------------- */
+
+SEC("tp_btf/net_dev_queue")
+int on_net_dev_queue(__u64 *ctx)
+{
+	struct sk_buff *packet = (void *)ctx[0];
+
+	/* What the probe itself sends would be told by what it sends next. */
+	if (is_own()) {
+		return 0;
+	}
+	RECORD_TEXT(net_dev_queue, PROBE_NAME);
+	record->body.skbaddr = (__u64)packet;
+	record->body.len = packet->len;
+	PUT_TEXT(packet->dev->name);
+	SUBMIT();
+	return 0;
+}
+
+SEC("tp_btf/netif_receive_skb")
+int on_net_if_receive_skb(__u64 *ctx)
+{
+	struct sk_buff *packet = (void *)ctx[0];
+
+	RECORD_TEXT(net_if_receive_skb, PROBE_NAME);
+	record->body.skbaddr = (__u64)packet;
+	record->body.len = packet->len;
+	PUT_TEXT(packet->dev->name);
+	SUBMIT();
+	return 0;
+}
+
+/* --- System calls ----------------------------------------------------------------------------- */
+
+static __always_inline void get_arguments(struct pt_regs *regs, __u64 *arguments)
+{
+	arguments[0] = regs->di;
+	arguments[1] = regs->si;
+	arguments[2] = regs->dx;
+	arguments[3] = regs->r10;
+	arguments[4] = regs->r8;
+	arguments[5] = regs->r9;
+}
+
+static __always_inline bool is_compat(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return BPF_CORE_READ(task, thread_info.status) & TS_COMPAT;
+}
+
+/* Only of calls of 64-bit programs that are known. */
+static __always_inline struct probe_copies *copies_of(long number, bool compat)
+{
+	__u32 key = (__u32)number;
+
+	return !compat && number >= 0 && number < PROBE_SYSCALLS
+			       ? bpf_map_lookup_elem(&copies, &key)
+			       : 0;
+}
+
+static __always_inline __u64 argument(const __u64 *arguments, __u8 number)
+{
+	return number > 0 && number <= PROBE_ARGUMENTS ? arguments[(number - 1) & 7] : 0;
+}
+
+/* A record of one of a few sizes, as those of the ring buffer are to be known beforehand. */
+#define PUT_COPIED(room, what, n_numbers)                                                          \
+	do {                                                                                       \
+		struct {                                                                           \
+			struct probe_head head;                                                    \
+			char bytes[room];                                                          \
+		} *record = reserve(sizeof(*record));                                              \
+		if (record) {                                                                      \
+			begin(&record->head, what, (__u16)size);                                   \
+			record->head.syscall = (__s32)number;                                      \
+			bpf_probe_read_kernel(record->bytes, room,                                 \
+					(char *)&at->copied - (n_numbers) * sizeof(__u64));        \
+			SUBMIT();                                                                  \
+		}                                                                                  \
+	} while (0)
+
+#define PUT_COPIED_ANY(what, n_numbers)                                                            \
+	do {                                                                                       \
+		__u32 size = used + sizeof(at->copied) + (n_numbers) * sizeof(__u64);              \
+		if (size <= 112) {                                                                 \
+			PUT_COPIED(112, what, n_numbers);                                          \
+		} else if (size <= 240) {                                                          \
+			PUT_COPIED(240, what, n_numbers);                                          \
+		} else if (size <= 1008) {                                                         \
+			PUT_COPIED(1008, what, n_numbers);                                         \
+		} else {                                                                           \
+			PUT_COPIED(PROBE_LARGEST, what, n_numbers);                                \
+		}                                                                                  \
+	} while (0)
+
+/* Copies `n` bytes of a socket address; they follow `used` others. */
+static __always_inline __u32 copy_address(
+		struct copying *at, __u32 used, __u64 address, __u32 length)
+{
+	__u64 n = length > PROBE_ADDRESS ? PROBE_ADDRESS : length;
+
+	/* In one register, so that the verifier sees the bound of what is used. */
+	__asm__ volatile("%0 &= 31" : "+r"(n));
+	if (address && n >= 2 && used <= PROBE_TEXTS * PROBE_PATH &&
+			!bpf_probe_read_user(&at->bytes[used], n, (void *)address)) {
+		at->copied.address_bytes = (__u16)n;
+		return used + (__u32)n;
+	}
+	return used;
+}
+
+/* The strings and the address that a call is given. */
+static __always_inline int enter_copied(
+		struct pt_regs *regs, long number, const struct probe_copies *what)
+{
+	__u32 zero = 0, used = 0;
+	struct copying *at = bpf_map_lookup_elem(&copying, &zero);
+	__u64 *arguments;
+
+	if (!at) {
+		return 0;
+	}
+	arguments = at->numbers.arguments;
+	get_arguments(regs, arguments);
+	at->copied = (struct probe_copied){.pair = 0};
+	for (int i = 0; i < PROBE_TEXTS; i++) {
+		__u64 text = argument(arguments, what->text[i]);
+		long n = 0;
+
+		if (text && used <= (PROBE_TEXTS - 1) * PROBE_PATH) {
+			n = bpf_probe_read_user_str(&at->bytes[used], PROBE_PATH, (void *)text);
+		}
+		if (n > 0 && n <= PROBE_PATH) {
+			at->copied.text_bytes[i] = (__u16)n;
+			used += (__u32)n;
+		}
+	}
+	if (what->address) {
+		used = copy_address(at, used, argument(arguments, what->address),
+				(__u32)argument(arguments, what->address + 1));
+	}
+	PUT_COPIED_ANY(PROBE_SYSCALL_ENTRY, 6);
+	return 0;
+}
+
+SEC("tp_btf/sys_enter")
+int on_sys_enter(__u64 *ctx)
+{
+	struct pt_regs *regs = (void *)ctx[0];
+	long number = (long)ctx[1];
+	bool compat = is_compat();
+	struct probe_copies *what = copies_of(number, compat);
+	struct {
+		struct probe_head head;
+		struct body_syscall_entry body;
+	} * record;
+
+	if (is_own()) {
+		return 0;
+	}
+	if (what && (what->text[0] || what->address)) {
+		return enter_copied(regs, number, what);
+	}
+	record = reserve(sizeof(*record));
+	if (!record) {
+		return 0;
+	}
+	begin(&record->head, compat ? PROBE_COMPAT_ENTRY : PROBE_SYSCALL_ENTRY,
+			sizeof(record->body));
+	record->head.syscall = (__s32)number;
+	get_arguments(regs, record->body.arguments);
+	SUBMIT();
+	return 0;
+}
+
+/* What a call that succeeded filled in. */
+static __always_inline int exit_copied(
+		struct pt_regs *regs, long number, long ret, const struct probe_copies *what)
+{
+	__u32 one = 1, used = 0, length = 0;
+	struct copying *at = bpf_map_lookup_elem(&copying, &one);
+	__u64 *arguments, from;
+
+	if (!at) {
+		return 0;
+	}
+	arguments = at->numbers.arguments;
+	at->numbers.ret = ret;
+	get_arguments(regs, arguments);
+	at->copied = (struct probe_copied){.pair = 0};
+	from = argument(arguments, what->pair_out);
+	if (from && ret >= 0 && !bpf_probe_read_user(at->bytes, 8, (void *)from)) {
+		at->copied.pair = 1;
+		used = 8;
+	}
+	from = argument(arguments, what->address_out);
+	if (from && ret >= 0 &&
+			!bpf_probe_read_user(&length, sizeof(length),
+					(void *)argument(arguments, what->address_out + 1))) {
+		used = copy_address(at, used, from, length);
+	}
+	PUT_COPIED_ANY(PROBE_SYSCALL_EXIT, 7);
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int on_sys_exit(__u64 *ctx)
+{
+	struct pt_regs *regs = (void *)ctx[0];
+	long ret = (long)ctx[1], number = (long)regs->orig_ax;
+	bool compat = is_compat();
+	struct probe_copies *what = copies_of(number, compat);
+	struct {
+		struct probe_head head;
+		struct body_syscall_exit body;
+	} * record;
+
+	if (is_own()) {
+		return 0;
+	}
+	if (what && (what->pair_out || what->address_out)) {
+		return exit_copied(regs, number, ret, what);
+	}
+	record = reserve(sizeof(*record));
+	if (!record) {
+		return 0;
+	}
+	begin(&record->head, compat ? PROBE_COMPAT_EXIT : PROBE_SYSCALL_EXIT, sizeof(record->body));
+	record->head.syscall = (__s32)number;
+	record->body.ret = ret;
+	get_arguments(regs, record->body.arguments);
+	SUBMIT();
+	return 0;
+}
+
+/* Run by the probe, as itself: its number as the kernel has it, whatever its pid namespace. */
+SEC("raw_tp/sys_enter")
+int tell_own(void *ctx)
+{
+	own_tgid = (int)(bpf_get_current_pid_tgid() >> 32);
+	return 0;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_PROBE_RECORD_H
+#define PT_PROBE_RECORD_H
+
+/*
+ * What the BPF programs put into the ring buffers; both they and the probe include this, so it
+ * knows no other header: __u8 to __u64 and __s32, __s64 must be known.
+ *
+ * A record is a head, the numbers of the event in the order of events.def, without gaps, and then
+ * its strings, in their order, each with its final 0. Of system calls the numbers are the six
+ * arguments (of an exit: the value returned, then the arguments), and what was copied from user
+ * space follows, as struct probe_copied says.
+ */
+#define PROBE_COMM      16
+#define PROBE_VTIDS     8    /* levels of pid namespaces that are told */
+#define PROBE_NAME      64   /* bytes of the name of a device or interrupt, with the final 0 */
+#define PROBE_PATH      4096 /* bytes of a path, with the final 0 */
+#define PROBE_TEXTS     3    /* strings of a system call */
+#define PROBE_CPUS      1024
+#define PROBE_SYSCALLS  512
+#define PROBE_ADDRESS   28 /* bytes of a socket address: that of IPv6 */
+#define PROBE_ARGUMENTS 6
+
+enum probe_event {
+#define EVENT(name, tracepoint, since, fields) PROBE_##name,
+#include "events.def"
+#undef EVENT
+/* No BPF program tells these: the probe itself does. */
+#define DUMP(name, fields) PROBE_##name,
+#include "statedump.def"
+#undef DUMP
+	PROBE_TYPED, /* those above have one type each */
+	PROBE_SYSCALL_ENTRY = PROBE_TYPED,
+	PROBE_SYSCALL_EXIT,
+	PROBE_COMPAT_ENTRY, /* of a 32-bit program: its calls have other numbers */
+	PROBE_COMPAT_EXIT,
+};
+
+struct probe_head {
+	__u64 ts_ns;   /* CLOCK_MONOTONIC */
+	__u16 event;   /* enum probe_event */
+	__u16 bytes;   /* that follow the head, of those that were reserved */
+	__s32 syscall; /* its number */
+};
+
+/* Fields as structures. Aligned to 4 bytes only, as CTF is not aligned at all. */
+#define U32(field)  __u32 field;
+#define S32(field)  __s32 field;
+#define U64(field)  __u64 field;
+#define S64(field)  __s64 field;
+#define X64(field)  __u64 field;
+#define O32(field)  __u32 field;
+#define X32(field)  __u32 field;
+#define IPV4(field) __u32 field;
+#define COMM(field) char field[PROBE_COMM];
+#define NONE        __u32 nothing; /* no structure is empty; no record holds this */
+#define TEXT(field)
+#define VTIDS(field)                                                                               \
+	__u32 n_##field;                                                                           \
+	__s32 field[PROBE_VTIDS];
+#define EVENT(name, tracepoint, since, fields)                                                     \
+	struct body_##name {                                                                       \
+		fields                                                                             \
+	} __attribute__((packed, aligned(4)));
+#include "events.def"
+#undef EVENT
+#define DUMP(name, fields)                                                                         \
+	struct body_##name {                                                                       \
+		fields                                                                             \
+	} __attribute__((packed, aligned(4)));
+#include "statedump.def"
+#undef DUMP
+#undef NONE
+#undef O32
+#undef X32
+#undef IPV4
+#undef U32
+#undef S32
+#undef U64
+#undef S64
+#undef X64
+#undef COMM
+#undef TEXT
+#undef VTIDS
+
+struct body_syscall_entry {
+	__u64 arguments[PROBE_ARGUMENTS];
+};
+
+struct body_syscall_exit {
+	__s64 ret;
+	__u64 arguments[PROBE_ARGUMENTS];
+};
+
+/* What of a system call's arguments to copy from user space: an argument's number + 1, 0: none. */
+struct probe_copies {
+	__u8 text[PROBE_TEXTS]; /* at the entry, strings */
+	__u8 address;     /* at the entry, a socket address; its length is the next argument */
+	__u8 address_out; /* at the exit, a socket address, if the call succeeded */
+	__u8 pair_out;    /* at the exit, two numbers of 32 bits */
+	__u8 padding[2];
+};
+
+/* Follows the numbers of a system call of which something was copied. */
+struct probe_copied {
+	__u16 text_bytes[PROBE_TEXTS]; /* each with its final 0; 0: cannot be read */
+	__u16 address_bytes;           /* 0: cannot be read, or none */
+	__u16 pair;                    /* 1: the two numbers follow */
+	__u16 padding[3];
+};
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_PROBE_RING_H
+#define PT_PROBE_RING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <linux/types.h>
+
+#include "probe/record.h"
+#include "pythiatop/status.h"
+
+/*
+ * The records of one CPU, from its BPF ring buffer, in the order of their times and all of them up
+ * to an instant. (The ring's own order is that of reserving: where an interrupt came between
+ * reserving and taking the time, its records follow with earlier times.)
+ *
+ * Threads: one. Memory: the ring, mapped, and references to the records that are being read.
+ */
+struct ring {
+	unsigned long *consumer;       /* position; written by this side alone */
+	const unsigned char *producer; /* its page, and then the data, twice */
+	size_t size, page;
+	struct ring_ref *refs; /* of the records being read, by time */
+	uint32_t n_refs, room, next;
+	unsigned long read_to;
+	/* Records later than the instant, and what was put in by this side: copies, by time. */
+	unsigned char *kept;
+	size_t n_kept, kept_room;
+	uint64_t limit_ns; /* all records up to here have been read */
+};
+
+/* Maps the ring buffer behind `fd`, of `size` bytes. STATUS_IO: errno says why. */
+enum status ring_init(struct ring *ring, int fd, size_t size);
+void ring_release(struct ring *ring);
+
+/*
+ * Begins to read what is there up to `now_ns`, which is to be the time before this call.
+ * STATUS_NOT_YET: a record is still being written, so nothing can be said to be complete; try again
+ * later.
+ */
+enum status ring_begin(struct ring *ring, uint64_t now_ns);
+
+/* The next record, valid until ring_end(); NULL: that was the last one up to the instant. */
+const struct probe_head *ring_next(struct ring *ring);
+
+/* The records that were read make room. */
+enum status ring_end(struct ring *ring);
+
+/*
+ * Puts in a record of this side's own, `head` with what follows it; it is read once its time has
+ * come, which is not before limit_ns.
+ */
+enum status ring_put(struct ring *ring, const struct probe_head *head);
+
+/* Drops all that is there. */
+void ring_clear(struct ring *ring);
+
+#endif

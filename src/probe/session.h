@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_PROBE_SESSION_H
+#define PT_PROBE_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <linux/types.h>
+
+#include "probe/record.h"
+#include "pythiatop/status.h"
+#include "relay/producer.h"
+
+/*
+ * A live session of this host's kernel in a relay daemon: a stream for each CPU, whose events
+ * become packets as LTTng writes them.
+ *
+ * Threads: one. Memory: SESSION_PACKET bytes for each CPU, and the description.
+ */
+#define SESSION_PACKET (256u << 10) /* bytes of the largest packet */
+
+struct session; /* opaque */
+
+struct session_setup {
+	struct producer_target target;
+	const char *host, *name;
+	uint32_t live_timer_us;
+	const uint32_t *cpus; /* numbers of the CPUs, one for each stream */
+	uint32_t n_cpus;
+};
+
+/*
+ * Opens it; streams begin at `begin_ns` of CLOCK_MONOTONIC. Statuses are those of the producer;
+ * after any but STATUS_OK, here and below, the session is of no more use.
+ */
+enum status session_open(struct session **session, const struct session_setup *setup,
+		uint64_t begin_ns, struct producer_fault *fault);
+
+/*
+ * Adds an event to the stream: its time must not be before that of the last one. `discarded`: what
+ * the stream lost up to here at least. A record that is none is left out.
+ */
+enum status session_put(struct session *session, uint32_t stream, const struct probe_head *head,
+		uint64_t discarded, struct producer_fault *fault);
+
+/*
+ * Sends what the stream has, or tells that it has nothing up to `end_ns`: later events come after
+ * it. `discarded`: what the stream lost so far.
+ */
+enum status session_flush(struct session *session, uint32_t stream, uint64_t end_ns,
+		uint64_t discarded, struct producer_fault *fault);
+
+/* Ends it for viewers, if it is whole, and lets go of it. NULL is allowed. */
+void session_close(struct session *session, bool whole);
+
+#endif
