@@ -3,9 +3,9 @@
  * pythiatop-probe: records kernel events by BPF, and streams them to a relay daemon as a live
  * session that looks like LTTng's.
  *
- * One thread: every DRAIN_MS it reads what the BPF programs left in the rings, and makes packets of
- * it; each time the live timer is over it sends what there is. It ends on a signal; the kernel
- * takes the programs away with the process, however that ends.
+ * One thread: every DRAIN_MS, or sooner if much comes, it reads what the BPF programs left in the
+ * rings, and makes packets of it; each time the live timer is over it sends what there is. It ends
+ * on a signal; the kernel takes the programs away with the process, however that ends.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -26,10 +26,12 @@
 #include "probe/type.h"
 
 #define EXIT_USAGE    2
-#define DRAIN_MS      50
+#define DRAIN_MS      20
+#define HURRY_MS      1 /* while much comes, or the state is being dumped */
 #define MS            UINT64_C(1000000)
+#define LINGER_MS     500 /* at most: viewers come for the last packets; with the session they go */
 #define RETRY_NS      (1000 * MS)
-#define DUMP_NS       (20 * MS) /* of the state's dump, between two readings of the rings */
+#define DUMP_NS       (10 * MS) /* of the state's dump, between two readings of the rings */
 #define LIVE_LEAST_US 1000u
 #define LIVE_MOST_US  60000000u
 #define BUFFER_LEAST  64u /* KiB */
@@ -46,6 +48,7 @@ struct probe {
 	uint64_t *lost_before;   /* by ring: before this session */
 	uint64_t *discarded;     /* by ring: in this session, up to the last reading */
 	uint64_t next_flush_ns, next_try_ns;
+	bool hurry;        /* a ring was more than an eighth full */
 	bool foreign_pids; /* of another pid namespace than the kernel's first */
 };
 
@@ -144,6 +147,7 @@ static enum status drain_ring(struct probe *probe, uint32_t at, struct producer_
 	if (status == STATUS_NOT_YET) {
 		return STATUS_OK;
 	}
+	probe->hurry = probe->hurry || ring_read_bytes(ring) > probe->ring_bytes / 8;
 	while (status == STATUS_OK && (head = ring_next(ring))) {
 		status = session_put(probe->session, at, head, probe->discarded[at], fault);
 	}
@@ -173,6 +177,7 @@ static enum status drain(struct probe *probe, struct producer_fault *fault)
 {
 	enum status status = STATUS_OK;
 
+	probe->hurry = probe->dump != NULL;
 	for (uint32_t i = 0; status == STATUS_OK && i < probe->setup.n_cpus; i++) {
 		status = drain_ring(probe, i, fault);
 	}
@@ -211,6 +216,16 @@ static void step(struct probe *probe)
 	}
 }
 
+/* A viewer asks a few times in a live timer. */
+static void linger(const struct probe *probe)
+{
+	uint64_t ms = probe->setup.live_timer_us * UINT64_C(2) / 1000;
+	const struct timespec pause = {
+			.tv_nsec = (ms < LINGER_MS ? (long)ms : LINGER_MS) * 1000000L};
+
+	nanosleep(&pause, NULL);
+}
+
 /* What the programs recorded last is sent, and the session is ended. */
 static void finish(struct probe *probe)
 {
@@ -229,6 +244,7 @@ static void finish(struct probe *probe)
 	if (status != STATUS_OK) {
 		say("%s", fault.text);
 	}
+	linger(probe);
 	session_close(probe->session, status == STATUS_OK);
 	probe->session = NULL;
 }
@@ -248,7 +264,7 @@ static void hold_signals(sigset_t *ends)
 /* Sleeps until the next reading; true: a signal says to end. */
 static bool told_to_end(const sigset_t *ends, bool hurry)
 {
-	const struct timespec pause = {.tv_nsec = hurry ? 0 : DRAIN_MS * 1000000L};
+	const struct timespec pause = {.tv_nsec = (hurry ? HURRY_MS : DRAIN_MS) * 1000000L};
 
 	return sigtimedwait(ends, NULL, &pause) > 0;
 }
@@ -287,7 +303,7 @@ static int run(struct probe *probe)
 	hold_signals(&ends);
 	if (prepare(probe)) {
 		if (open_session(probe, &fault) == STATUS_OK) {
-			while (!told_to_end(&ends, probe->dump != NULL)) {
+			while (!told_to_end(&ends, probe->hurry)) {
 				if (probe->session) {
 					step(probe);
 				} else {

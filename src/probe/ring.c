@@ -151,6 +151,11 @@ enum status ring_begin(struct ring *ring, uint64_t instant_ns)
 	return status;
 }
 
+size_t ring_read_bytes(const struct ring *ring)
+{
+	return ring->read_to - *ring->consumer;
+}
+
 const struct probe_head *ring_next(struct ring *ring)
 {
 	if (ring->next == ring->n_refs || ring->refs[ring->next].ts_ns > ring->limit_ns) {

@@ -42,6 +42,9 @@ void ring_release(struct ring *ring);
  */
 enum status ring_begin(struct ring *ring, uint64_t now_ns);
 
+/* Bytes that ring_begin() found in the ring buffer. */
+size_t ring_read_bytes(const struct ring *ring);
+
 /* The next record, valid until ring_end(); NULL: that was the last one up to the instant. */
 const struct probe_head *ring_next(struct ring *ring);
 

@@ -16,6 +16,7 @@
 #define CHANNEL      "channel0"
 #define ANSWER_MS    5000 /* a relay daemon that is silent for longer is given up */
 #define EXTENDED     0xffffu
+#define FOLDER_BYTES 300
 
 /* As describe() declares them. */
 struct packet_head {
@@ -93,15 +94,31 @@ static enum status send_description(struct session *session, struct producer_fau
 	return status;
 }
 
+/* As LTTng names it: a session of that name that was there before is not written over. */
+static void name_folder(struct producer_session *options, char *folder)
+{
+	time_t now = (time_t)options->begin_s;
+	char created[32] = "";
+	struct tm parts;
+
+	if (localtime_r(&now, &parts)) {
+		strftime(created, sizeof(created), "-%Y%m%d-%H%M%S", &parts);
+	}
+	snprintf(folder, FOLDER_BYTES, "%s%s", options->name, created);
+	options->folder = folder;
+}
+
 static enum status begin(struct session *session, const struct session_setup *setup,
 		uint64_t begin_ns, struct producer_fault *fault)
 {
-	const struct producer_session options = {.host = setup->host,
+	struct producer_session options = {.host = setup->host,
 			.name = setup->name,
 			.live_timer_us = setup->live_timer_us,
 			.begin_s = (uint64_t)time(NULL)};
+	char folder[FOLDER_BYTES];
 	enum status status = producer_connect(&session->producer, &setup->target, ANSWER_MS, fault);
 
+	name_folder(&options, folder);
 	if (status == STATUS_OK) {
 		status = producer_create_session(session->producer, &options, fault);
 	}

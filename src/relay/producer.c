@@ -294,6 +294,7 @@ enum status producer_create_session(struct producer *producer,
 		const struct producer_session *session, struct producer_fault *fault)
 {
 	static const char *const doing = "creating the session";
+	const char *folder = session->folder ? session->folder : "";
 	struct message message = {.bytes = NULL};
 	struct {
 		uint64_t id;
@@ -309,7 +310,7 @@ enum status producer_create_session(struct producer *producer,
 	producer->begin_s = session->begin_s;
 	put32(&message, (uint32_t)strlen(session->name) + 1);
 	put32(&message, (uint32_t)strlen(session->host) + 1);
-	put32(&message, 1); /* length of the base path */
+	put32(&message, (uint32_t)strlen(folder) + 1);
 	put32(&message, session->live_timer_us);
 	put8(&message, 0);                 /* no snapshot session */
 	put(&message, uuid, sizeof(uuid)); /* of the session daemon */
@@ -320,7 +321,7 @@ enum status producer_create_session(struct producer *producer,
 	put8(&message, 0); /* the name contains no time */
 	put(&message, session->name, strlen(session->name) + 1);
 	put(&message, session->host, strlen(session->host) + 1);
-	put(&message, "", 1);
+	put(&message, folder, strlen(folder) + 1);
 	status = send_command(producer, COMMAND_CREATE_SESSION, &message);
 	if (status == STATUS_OK) {
 		status = connection_receive(&producer->control, &reply, sizeof(reply));

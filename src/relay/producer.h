@@ -57,6 +57,7 @@ struct producer_session {
 	const char *name;       /* at most 254 bytes */
 	uint32_t live_timer_us; /* how often streams tell news at least */
 	uint64_t begin_s;       /* since 1970 */
+	const char *folder; /* below the host's, where the relay daemon keeps it; NULL: `name` */
 };
 
 enum status producer_create_session(struct producer *producer,
