@@ -288,13 +288,19 @@ void kernel_close(struct kernel *kernel)
 	free(kernel);
 }
 
+static void set_state(struct kernel *kernel, enum probe_state state)
+{
+	__atomic_store_n(&kernel->skeleton->bss->state, state, __ATOMIC_RELEASE);
+}
+
 void kernel_record(struct kernel *kernel, bool on)
 {
-	__atomic_store_n(&kernel->skeleton->bss->recording, on, __ATOMIC_RELEASE);
+	set_state(kernel, on ? PROBE_RECORD : PROBE_DROP);
 }
 
 void kernel_detach(struct kernel *kernel)
 {
+	set_state(kernel, PROBE_ENDED); /* all at once: they are detached one after the other */
 	probe_bpf__detach(kernel->skeleton);
 }
 

@@ -36,6 +36,13 @@ enum probe_event {
 	PROBE_COMPAT_EXIT,
 };
 
+/* What becomes of events. */
+enum probe_state {
+	PROBE_DROP, /* there is no session: they are counted as lost */
+	PROBE_RECORD,
+	PROBE_ENDED, /* nobody wants them any more */
+};
+
 struct probe_head {
 	__u64 ts_ns;   /* CLOCK_MONOTONIC */
 	__u16 event;   /* enum probe_event */

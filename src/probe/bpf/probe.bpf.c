@@ -64,8 +64,7 @@ struct {
 /* Of the probe itself: its own calls are not recorded. */
 int own_tgid;
 
-/* Is there a session to record into? */
-bool recording;
+enum probe_state state;
 
 /* Events that found no room, or no session, by CPU. */
 __u64 lost[PROBE_CPUS];
@@ -80,10 +79,11 @@ static __always_inline bool is_own(void)
 static __always_inline void *reserve(__u64 size)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
-	void *own = READ_ONCE(recording) ? bpf_map_lookup_elem(&rings, &cpu) : 0;
+	enum probe_state now = READ_ONCE(state);
+	void *own = now == PROBE_RECORD ? bpf_map_lookup_elem(&rings, &cpu) : 0;
 	void *record = own ? bpf_ringbuf_reserve(own, size, 0) : 0;
 
-	if (!record && cpu < PROBE_CPUS) {
+	if (!record && now != PROBE_ENDED && cpu < PROBE_CPUS) {
 		__sync_fetch_and_add(&lost[cpu], 1);
 	}
 	return record;
