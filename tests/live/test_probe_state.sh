@@ -69,7 +69,7 @@ read -r sum late hidden <"$work/sums"
 shown=$(grep -o '"cpus":\[[^]]*' "$work/live" | grep -o '"busy_percent":[0-9.]*' |
 	awk -F: '{ sum += $2; n++ } END { if (n) printf "%.1f", sum / n }')
 [ -n "$shown" ] || fail "no processors live: $(head -c 500 "$work/live")"
-awk -v shown="$shown" -v at="$((live_ns / 1000000))" -v hidden="$hidden" -v n="$(nproc)" '
+grep -q '"trimmed":true' "$work/live" || awk -v shown="$shown" -v at="$((live_ns / 1000000))" -v hidden="$hidden" -v n="$(nproc)" '
 	$1 * 1000 < at - 10000 { busy = $2; all = $3 }
 	$1 * 1000 < at { counted = 100 * ($2 - busy) / ($3 - all) }
 	END {
