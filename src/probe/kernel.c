@@ -29,7 +29,7 @@ static struct kernel_event events[] = {
 
 struct kernel {
 	struct probe_bpf *skeleton;
-	struct ring *rings;
+	struct cpu_ring *rings;
 	uint32_t *cpus;
 	uint32_t n_rings;
 	uint64_t elsewhere; /* dropped by CPUs without a ring, and by running programs */
@@ -152,7 +152,7 @@ static enum status make_ring(struct kernel *kernel, uint32_t at, size_t bytes)
 	enum status status = STATUS_IO;
 
 	if (fd >= 0 && bpf_map_update_elem(rings, &kernel->cpus[at], &fd, BPF_ANY) == 0) {
-		status = ring_init(&kernel->rings[at], fd, bytes);
+		status = cpu_ring_init(&kernel->rings[at], fd, bytes);
 	}
 	if (fd >= 0) {
 		int error = errno;
@@ -280,7 +280,7 @@ void kernel_close(struct kernel *kernel)
 		return;
 	}
 	for (uint32_t i = 0; i < kernel->n_rings; i++) {
-		ring_release(&kernel->rings[i]);
+		cpu_ring_release(&kernel->rings[i]);
 	}
 	probe_bpf__destroy(kernel->skeleton);
 	free(kernel->rings);
@@ -314,7 +314,7 @@ const uint32_t *kernel_cpus(const struct kernel *kernel)
 	return kernel->cpus;
 }
 
-struct ring *kernel_ring(struct kernel *kernel, uint32_t at)
+struct cpu_ring *kernel_ring(struct kernel *kernel, uint32_t at)
 {
 	return &kernel->rings[at];
 }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "probe/ring.h"
+#include "probe/cpu_ring.h"
 #include "pythiatop/status.h"
 
 /*
@@ -47,7 +47,7 @@ void kernel_detach(struct kernel *kernel);
 
 uint32_t kernel_n_rings(const struct kernel *kernel);
 const uint32_t *kernel_cpus(const struct kernel *kernel); /* of the rings */
-struct ring *kernel_ring(struct kernel *kernel, uint32_t at);
+struct cpu_ring *kernel_ring(struct kernel *kernel, uint32_t at);
 
 /*
  * Events that the ring's CPU dropped since the beginning. What no CPU of a ring dropped is told of

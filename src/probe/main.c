@@ -84,7 +84,7 @@ static enum status open_session(struct probe *probe, struct producer_fault *faul
 	enum status status;
 
 	for (uint32_t i = 0; i < probe->setup.n_cpus; i++) {
-		ring_clear(kernel_ring(probe->kernel, i));
+		cpu_ring_clear(kernel_ring(probe->kernel, i));
 	}
 	begin_ns = describe_now_ns(); /* nothing is recorded before this */
 	status = session_open(&probe->session, &probe->setup, begin_ns, fault);
@@ -139,20 +139,20 @@ static void try_again(struct probe *probe)
 
 static enum status drain_ring(struct probe *probe, uint32_t at, struct producer_fault *fault)
 {
-	struct ring *ring = kernel_ring(probe->kernel, at);
+	struct cpu_ring *ring = kernel_ring(probe->kernel, at);
 	uint64_t lost = kernel_lost(probe->kernel, at) - probe->lost_before[at];
-	enum status status = ring_begin(ring, describe_now_ns());
+	enum status status = cpu_ring_begin(ring, describe_now_ns());
 	const struct probe_head *head;
 
 	if (status == STATUS_NOT_YET) {
 		return STATUS_OK;
 	}
-	probe->hurry = probe->hurry || ring_read_bytes(ring) > probe->ring_bytes / 8;
-	while (status == STATUS_OK && (head = ring_next(ring))) {
+	probe->hurry = probe->hurry || cpu_ring_read_bytes(ring) > probe->ring_bytes / 8;
+	while (status == STATUS_OK && (head = cpu_ring_next(ring))) {
 		status = session_put(probe->session, at, head, probe->discarded[at], fault);
 	}
 	if (status == STATUS_OK) {
-		status = ring_end(ring);
+		status = cpu_ring_end(ring);
 	}
 	if (status == STATUS_NO_MEMORY) {
 		snprintf(fault->text, sizeof(fault->text), "out of memory");

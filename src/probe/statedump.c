@@ -167,7 +167,7 @@ static bool parse_stat(const char *stat, struct body_lttng_statedump_process_sta
 	return true;
 }
 
-static enum status dump_thread(struct ring *ring, int tasks, int32_t pid, const char *tid)
+static enum status dump_thread(struct cpu_ring *ring, int tasks, int32_t pid, const char *tid)
 {
 	struct body_lttng_statedump_process_state body = {
 			.pid = pid, .mode = MODE_UNKNOWN, .submode = SUBMODE_NONE};
@@ -191,10 +191,10 @@ static enum status dump_thread(struct ring *ring, int tasks, int32_t pid, const 
 	snprintf(path, sizeof(path), "%s/ns/pid", tid);
 	body.ns_inum = namespace_of(tasks, path);
 	begin(&entry, PROBE_lttng_statedump_process_state, &body, sizeof(body));
-	return ring_put(ring, &entry.head);
+	return cpu_ring_put(ring, &entry.head);
 }
 
-static enum status dump_threads(struct ring *ring, int process, int32_t pid)
+static enum status dump_threads(struct cpu_ring *ring, int process, int32_t pid)
 {
 	int fd = openat(process, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *tasks = fd >= 0 ? fdopendir(fd) : NULL;
@@ -216,7 +216,7 @@ static enum status dump_threads(struct ring *ring, int process, int32_t pid)
 /* --- Files ------------------------------------------------------------------------------------ */
 
 static enum status dump_file(
-		struct ring *ring, int process, int fds, int32_t pid, const char *number)
+		struct cpu_ring *ring, int process, int fds, int32_t pid, const char *number)
 {
 	struct body_lttng_statedump_file_descriptor body = {.pid = pid};
 	char path[64], target[LINE], info[512];
@@ -236,10 +236,10 @@ static enum status dump_file(
 	body.fmode = (body.flags & O_ACCMODE) + 1;
 	begin(&entry, PROBE_lttng_statedump_file_descriptor, &body, sizeof(body));
 	add_text(&entry, target);
-	return ring_put(ring, &entry.head);
+	return cpu_ring_put(ring, &entry.head);
 }
 
-static enum status dump_files(struct ring *ring, int process, int32_t pid)
+static enum status dump_files(struct cpu_ring *ring, int process, int32_t pid)
 {
 	int fd = openat(process, "fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *files = fd >= 0 ? fdopendir(fd) : NULL;
@@ -258,7 +258,7 @@ static enum status dump_files(struct ring *ring, int process, int32_t pid)
 	return status;
 }
 
-static enum status dump_process(struct ring *ring, int processes, const char *name)
+static enum status dump_process(struct cpu_ring *ring, int processes, const char *name)
 {
 	int process = openat(processes, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int32_t pid = (int32_t)strtol(name, NULL, 10);
@@ -277,7 +277,7 @@ static enum status dump_process(struct ring *ring, int processes, const char *na
 
 /* --- Devices ---------------------------------------------------------------------------------- */
 
-static enum status dump_interfaces(struct ring *ring)
+static enum status dump_interfaces(struct cpu_ring *ring)
 {
 	struct ifaddrs *list = NULL;
 	enum status status = STATUS_OK;
@@ -295,13 +295,13 @@ static enum status dump_interfaces(struct ring *ring)
 		memcpy(&address, at->ifa_addr, sizeof(address));
 		begin(&entry, PROBE_lttng_statedump_network_interface, &address.sin_addr, 4);
 		add_text(&entry, at->ifa_name);
-		status = ring_put(ring, &entry.head);
+		status = cpu_ring_put(ring, &entry.head);
 	}
 	freeifaddrs(list);
 	return status;
 }
 
-static enum status dump_disks(struct ring *ring)
+static enum status dump_disks(struct cpu_ring *ring)
 {
 	DIR *blocks = opendir(BLOCKS);
 	enum status status = STATUS_OK;
@@ -322,7 +322,7 @@ static enum status dump_disks(struct ring *ring)
 		device = major << 20 | minor; /* the kernel's own form */
 		begin(&entry, PROBE_lttng_statedump_block_device, &device, sizeof(device));
 		add_text(&entry, block->d_name);
-		status = ring_put(ring, &entry.head);
+		status = cpu_ring_put(ring, &entry.head);
 	}
 	if (blocks) {
 		closedir(blocks);
@@ -346,15 +346,15 @@ struct statedump *statedump_begin(void)
 	return dump;
 }
 
-static enum status mark(struct ring *ring, enum probe_event event)
+static enum status mark(struct cpu_ring *ring, enum probe_event event)
 {
 	struct entry entry;
 
 	begin(&entry, event, "", 0);
-	return ring_put(ring, &entry.head);
+	return cpu_ring_put(ring, &entry.head);
 }
 
-static enum status finish(struct ring *ring)
+static enum status finish(struct cpu_ring *ring)
 {
 	enum status status = dump_interfaces(ring);
 
@@ -367,7 +367,7 @@ static enum status finish(struct ring *ring)
 	return status == STATUS_OK ? STATUS_END : status;
 }
 
-enum status statedump_step(struct statedump *dump, struct ring *ring, uint64_t for_ns)
+enum status statedump_step(struct statedump *dump, struct cpu_ring *ring, uint64_t for_ns)
 {
 	uint64_t until_ns = describe_now_ns() + for_ns;
 	enum status status = STATUS_OK;

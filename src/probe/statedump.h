@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "probe/ring.h"
+#include "probe/cpu_ring.h"
 #include "pythiatop/status.h"
 
 /*
@@ -21,7 +21,7 @@ struct statedump; /* opaque */
 struct statedump *statedump_begin(void);
 
 /* Takes a part of it, for about `for_ns`, into the ring. STATUS_END: that was the last. */
-enum status statedump_step(struct statedump *dump, struct ring *ring, uint64_t for_ns);
+enum status statedump_step(struct statedump *dump, struct cpu_ring *ring, uint64_t for_ns);
 
 /* NULL is allowed. */
 void statedump_end(struct statedump *dump);

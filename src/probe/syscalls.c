@@ -19,6 +19,12 @@
 			.exit = {.prefix = "syscall_exit_",                                        \
 					.name = #call,                                             \
 					.fields = {{FIELD_S64, "ret", 0}, out}}},
+#define SYSCALL_POINTER(nr, call, in, out)                                                         \
+	{.number = (nr),                                                                           \
+			.entry = {.prefix = "syscall_entry_", .name = #call, .fields = {in}},      \
+			.exit = {.prefix = "syscall_exit_",                                        \
+					.name = #call,                                             \
+					.fields = {{FIELD_X64, "ret", 0}, out}}},
 
 struct syscall syscalls[] = {
 #include "probe/syscalls_x86_64.def"

@@ -51,6 +51,12 @@ _Static_assert(TYPE_TYPED + PROBE_TYPED <= TYPE_SYSCALLS, "numbers of types over
 
 static const struct syscall *by_number[PROBE_SYSCALLS];
 
+#define BIG_ENDIAN_INTEGER(size, numeral)                                                          \
+	"integer { size = " #size "; align = 8; signed = 0; encoding = none; base = " #numeral     \
+	"; byte_order = be; } _"
+static const char big_endian_8[] = BIG_ENDIAN_INTEGER(8, 10);
+static const char big_endian_16[] = BIG_ENDIAN_INTEGER(16, 10);
+
 /* How a field is declared, and its bytes in the record; 0: it has none among the numbers. */
 static const struct {
 	const char *before; /* the name */
@@ -70,9 +76,7 @@ static const struct {
 		[FIELD_XS32] = {INTEGER(32, 1, 16), "", 4},
 		[FIELD_X64] = {INTEGER(64, 0, 16), "", 8},
 		[FIELD_O32] = {INTEGER(32, 0, 8), "", 4},
-		[FIELD_IPV4] = {"integer { size = 32; align = 8; signed = 0; encoding = none; "
-				"base = 16; byte_order = be; } _",
-				"", 4},
+		[FIELD_IPV4] = {BIG_ENDIAN_INTEGER(32, 16), "", 4},
 		[FIELD_ARGUMENTS] = {INTEGER(64, 0, 10), "[6]", PROBE_ARGUMENTS * 8},
 		[FIELD_COMM] = {"integer { size = 8; align = 8; signed = 0; encoding = UTF8; "
 				"base = 10; } _",
@@ -208,26 +212,24 @@ struct probe_copies type_copies(uint16_t number)
 
 /* --- Declarations ----------------------------------------------------------------------------- */
 
+/* A list, with its length before it. */
+static void declare_list(FILE *file, const char *length, const char *element, const char *name)
+{
+	fprintf(file, "\t\t%s_%s_length;\n\t\t%s%s[ __%s_length ];\n", length, name, element, name,
+			name);
+}
+
 static void declare_field(const struct field *field, FILE *file)
 {
 	switch (field->kind) {
 	case FIELD_VTIDS:
-		fprintf(file, "\t\t%s_%s_length;\n\t\t%s%s[ __%s_length ];\n",
-				kinds[FIELD_U8].before, field->name, kinds[FIELD_S32].before,
-				field->name, field->name);
+		declare_list(file, kinds[FIELD_U8].before, kinds[FIELD_S32].before, field->name);
 		break;
 	case FIELD_ADDRESS:
-		fprintf(file,
-				"\t\t%sfamily;\n"
-				"\t\tinteger { size = 16; align = 8; signed = 0; encoding = none; "
-				"base = 10; byte_order = be; } _%s;\n"
-				"\t\t%s_v4addr_length;\n"
-				"\t\t%sv4addr[ __v4addr_length ];\n"
-				"\t\t%s_v6addr_length;\n"
-				"\t\tinteger { size = 16; align = 8; signed = 0; encoding = none; "
-				"base = 16; byte_order = be; } _v6addr[ __v6addr_length ];\n",
-				kinds[FIELD_U16].before, field->name, kinds[FIELD_U32].before,
-				kinds[FIELD_U8].before, kinds[FIELD_U32].before);
+		fprintf(file, "\t\t%sfamily;\n\t\t%s%s;\n", kinds[FIELD_U16].before, big_endian_16,
+				field->name);
+		declare_list(file, kinds[FIELD_U32].before, big_endian_8, "v4addr");
+		declare_list(file, kinds[FIELD_U32].before, big_endian_16, "v6addr");
 		break;
 	default:
 		fprintf(file, "\t\t%s%s%s;\n", kinds[field->kind].before, field->name,

@@ -131,8 +131,8 @@ static void connect_v6(void)
 	}
 	printf("syscall_entry_connect|{ fd = %d, uservaddr = 0x%lX, addrlen = 0x1C, family = 10, "
 	       "dport = 9, _v4addr_length = 0, v4addr = [ ], _v6addr_length = 8, v6addr = [ "
-	       "[0] = 0x0, [1] = 0x0, [2] = 0x0, [3] = 0x0, [4] = 0x0, [5] = 0x0, [6] = 0x0, "
-	       "[7] = 0x1 ] }\n",
+	       "[0] = 0, [1] = 0, [2] = 0, [3] = 0, [4] = 0, [5] = 0, [6] = 0, "
+	       "[7] = 1 ] }\n",
 			fd, (unsigned long)(uintptr_t)&at);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef PT_PROBE_RING_H
-#define PT_PROBE_RING_H
+#ifndef PT_PROBE_CPU_RING_H
+#define PT_PROBE_CPU_RING_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,11 +18,11 @@
  *
  * Threads: one. Memory: the ring, mapped, and references to the records that are being read.
  */
-struct ring {
+struct cpu_ring {
 	unsigned long *consumer;       /* position; written by this side alone */
 	const unsigned char *producer; /* its page, and then the data, twice */
 	size_t size, page;
-	struct ring_ref *refs; /* of the records being read, by time */
+	struct cpu_ring_ref *refs; /* of the records being read, by time */
 	uint32_t n_refs, room, next;
 	unsigned long read_to;
 	/* Records later than the instant, and what was put in by this side: copies, by time. */
@@ -32,32 +32,32 @@ struct ring {
 };
 
 /* Maps the ring buffer behind `fd`, of `size` bytes. STATUS_IO: errno says why. */
-enum status ring_init(struct ring *ring, int fd, size_t size);
-void ring_release(struct ring *ring);
+enum status cpu_ring_init(struct cpu_ring *ring, int fd, size_t size);
+void cpu_ring_release(struct cpu_ring *ring);
 
 /*
  * Begins to read what is there up to `now_ns`, which is to be the time before this call.
  * STATUS_NOT_YET: a record is still being written, so nothing can be said to be complete; try again
  * later.
  */
-enum status ring_begin(struct ring *ring, uint64_t now_ns);
+enum status cpu_ring_begin(struct cpu_ring *ring, uint64_t now_ns);
 
-/* Bytes that ring_begin() found in the ring buffer. */
-size_t ring_read_bytes(const struct ring *ring);
+/* Bytes that cpu_ring_begin() found in the ring buffer. */
+size_t cpu_ring_read_bytes(const struct cpu_ring *ring);
 
-/* The next record, valid until ring_end(); NULL: that was the last one up to the instant. */
-const struct probe_head *ring_next(struct ring *ring);
+/* The next record, valid until cpu_ring_end(); NULL: that was the last one up to the instant. */
+const struct probe_head *cpu_ring_next(struct cpu_ring *ring);
 
 /* The records that were read make room. */
-enum status ring_end(struct ring *ring);
+enum status cpu_ring_end(struct cpu_ring *ring);
 
 /*
  * Puts in a record of this side's own, `head` with what follows it; it is read once its time has
  * come, which is not before limit_ns.
  */
-enum status ring_put(struct ring *ring, const struct probe_head *head);
+enum status cpu_ring_put(struct cpu_ring *ring, const struct probe_head *head);
 
 /* Drops all that is there. */
-void ring_clear(struct ring *ring);
+void cpu_ring_clear(struct cpu_ring *ring);
 
 #endif

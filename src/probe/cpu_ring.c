@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "probe/ring.h"
+#include "probe/cpu_ring.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #define HEAD_BYTES  8u
 #define PATIENCE_NS 200000u /* for a record that is being written */
 
-struct ring_ref {
+struct cpu_ring_ref {
 	uint64_t ts_ns;
 	const struct probe_head *head;
 };
@@ -28,12 +28,12 @@ static size_t bytes_of(const struct probe_head *head)
 	return padded(sizeof(*head) + head->bytes);
 }
 
-enum status ring_init(struct ring *ring, int fd, size_t size)
+enum status cpu_ring_init(struct cpu_ring *ring, int fd, size_t size)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *consumer, *producer;
 
-	*ring = (struct ring){.size = size, .page = page};
+	*ring = (struct cpu_ring){.size = size, .page = page};
 	consumer = mmap(NULL, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	producer = mmap(NULL, page + 2 * size, PROT_READ, MAP_SHARED, fd, (off_t)page);
 	ring->consumer = consumer == MAP_FAILED ? NULL : consumer;
@@ -41,7 +41,7 @@ enum status ring_init(struct ring *ring, int fd, size_t size)
 	return ring->consumer && ring->producer ? STATUS_OK : STATUS_IO;
 }
 
-void ring_release(struct ring *ring)
+void cpu_ring_release(struct cpu_ring *ring)
 {
 	if (ring->consumer) {
 		munmap(ring->consumer, ring->page);
@@ -51,22 +51,22 @@ void ring_release(struct ring *ring)
 	}
 	free(ring->refs);
 	free(ring->kept);
-	*ring = (struct ring){.size = 0};
+	*ring = (struct cpu_ring){.size = 0};
 }
 
-static unsigned long written_to(const struct ring *ring)
+static unsigned long written_to(const struct cpu_ring *ring)
 {
 	return __atomic_load_n(
 			(const unsigned long *)(const void *)ring->producer, __ATOMIC_ACQUIRE);
 }
 
-static enum status add_ref(struct ring *ring, const struct probe_head *head)
+static enum status add_ref(struct cpu_ring *ring, const struct probe_head *head)
 {
 	uint32_t at = ring->n_refs;
 
 	if (ring->n_refs == ring->room) {
 		uint32_t room = ring->room ? ring->room * 2 : 1024;
-		struct ring_ref *refs = realloc(ring->refs, room * sizeof(*refs));
+		struct cpu_ring_ref *refs = realloc(ring->refs, room * sizeof(*refs));
 
 		if (!refs) {
 			return STATUS_NO_MEMORY;
@@ -78,7 +78,7 @@ static enum status add_ref(struct ring *ring, const struct probe_head *head)
 	for (; at > 0 && ring->refs[at - 1].ts_ns > head->ts_ns; at--) {
 		ring->refs[at] = ring->refs[at - 1];
 	}
-	ring->refs[at] = (struct ring_ref){.ts_ns = head->ts_ns, .head = head};
+	ring->refs[at] = (struct cpu_ring_ref){.ts_ns = head->ts_ns, .head = head};
 	ring->n_refs++;
 	return STATUS_OK;
 }
@@ -107,7 +107,7 @@ static uint32_t await(const uint32_t *length)
 	return now;
 }
 
-static enum status read_ring(struct ring *ring, unsigned long to)
+static enum status read_ring(struct cpu_ring *ring, unsigned long to)
 {
 	const unsigned char *data = ring->producer + ring->page;
 	enum status status = STATUS_OK;
@@ -128,7 +128,7 @@ static enum status read_ring(struct ring *ring, unsigned long to)
 	return status;
 }
 
-enum status ring_begin(struct ring *ring, uint64_t instant_ns)
+enum status cpu_ring_begin(struct cpu_ring *ring, uint64_t instant_ns)
 {
 	enum status status = STATUS_OK;
 
@@ -151,12 +151,12 @@ enum status ring_begin(struct ring *ring, uint64_t instant_ns)
 	return status;
 }
 
-size_t ring_read_bytes(const struct ring *ring)
+size_t cpu_ring_read_bytes(const struct cpu_ring *ring)
 {
 	return ring->read_to - *ring->consumer;
 }
 
-const struct probe_head *ring_next(struct ring *ring)
+const struct probe_head *cpu_ring_next(struct cpu_ring *ring)
 {
 	if (ring->next == ring->n_refs || ring->refs[ring->next].ts_ns > ring->limit_ns) {
 		return NULL;
@@ -164,7 +164,7 @@ const struct probe_head *ring_next(struct ring *ring)
 	return ring->refs[ring->next++].head;
 }
 
-static enum status keep(struct ring *ring, const struct probe_head *head)
+static enum status keep(struct cpu_ring *ring, const struct probe_head *head)
 {
 	size_t n = bytes_of(head);
 
@@ -183,7 +183,7 @@ static enum status keep(struct ring *ring, const struct probe_head *head)
 	return STATUS_OK;
 }
 
-enum status ring_end(struct ring *ring)
+enum status cpu_ring_end(struct cpu_ring *ring)
 {
 	unsigned char *before = ring->kept;
 	enum status status = STATUS_OK;
@@ -199,12 +199,12 @@ enum status ring_end(struct ring *ring)
 	return status;
 }
 
-enum status ring_put(struct ring *ring, const struct probe_head *head)
+enum status cpu_ring_put(struct cpu_ring *ring, const struct probe_head *head)
 {
 	return keep(ring, head);
 }
 
-void ring_clear(struct ring *ring)
+void cpu_ring_clear(struct cpu_ring *ring)
 {
 	ring->n_kept = 0;
 	__atomic_store_n(ring->consumer, written_to(ring), __ATOMIC_RELEASE);
