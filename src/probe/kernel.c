@@ -209,18 +209,15 @@ static enum status tell_copies(struct kernel *kernel, struct kernel_fault *fault
 	return STATUS_OK;
 }
 
-/* A program that runs here and now tells who this process is. */
-static enum status find_own(struct kernel *kernel, struct kernel_fault *fault)
+/* A program that runs here and now tells who this process is; before 5.10 that cannot be. */
+static void find_own(struct kernel *kernel)
 {
-	LIBBPF_OPTS(bpf_test_run_opts, options);
-	int error = bpf_prog_test_run_opts(
-			bpf_program__fd(kernel->skeleton->progs.tell_own), &options);
+	struct bpf_test_run_opts options = {.sz = sizeof(options)};
+	int program = bpf_program__fd(kernel->skeleton->progs.tell_own);
 
-	if (error) { /* before 5.10 */
+	if (bpf_prog_test_run_opts(program, &options) != 0) {
 		kernel->skeleton->bss->own_tgid = getpid();
 	}
-	(void)fault;
-	return STATUS_OK;
 }
 
 static enum status load(struct kernel *kernel, struct kernel_fault *fault)
@@ -260,9 +257,7 @@ enum status kernel_open(struct kernel **out, size_t ring_bytes, struct kernel_fa
 		status = tell_copies(kernel, fault);
 	}
 	if (status == STATUS_OK) {
-		status = find_own(kernel, fault);
-	}
-	if (status == STATUS_OK) {
+		find_own(kernel);
 		error = probe_bpf__attach(kernel->skeleton);
 		status = error ? explain(-error, "attach BPF programs", fault) : STATUS_OK;
 	}

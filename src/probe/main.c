@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -328,19 +329,28 @@ enum option_id {
 #define X(id, letter, name, argument, help) OPTION_##id,
 	PROBE_OPTIONS(X)
 #undef X
+			OPTION_COUNT,
 };
 
-static void print_option(
-		FILE *out, char letter, const char *name, const char *argument, const char *help)
+static const struct row {
+	char letter; /* 0: none */
+	const char *name, *argument, *help;
+} rows[OPTION_COUNT] = {
+#define X(id, letter, name, argument, help) {letter, name, argument, help},
+		PROBE_OPTIONS(X)
+#undef X
+};
+
+static void print_option(FILE *out, const struct row *row)
 {
 	char text[64];
 
-	snprintf(text, sizeof(text), "--%s%s%s", name, argument ? "=" : "",
-			argument ? argument : "");
-	if (letter) {
-		fprintf(out, "  -%c, %-18s %s\n", letter, text, help);
+	snprintf(text, sizeof(text), "--%s%s%s", row->name, row->argument ? "=" : "",
+			row->argument ? row->argument : "");
+	if (row->letter) {
+		fprintf(out, "  -%c, %-18s %s\n", row->letter, text, row->help);
 	} else {
-		fprintf(out, "      %-18s %s\n", text, help);
+		fprintf(out, "      %-18s %s\n", text, row->help);
 	}
 }
 
@@ -350,9 +360,9 @@ static void print_help(FILE *out)
 	      "Records kernel events without LTTng's modules, as a live session of a relay "
 	      "daemon.\n\n",
 			out);
-#define X(id, letter, name, argument, help) print_option(out, letter, name, argument, help);
-	PROBE_OPTIONS(X)
-#undef X
+	for (size_t i = 0; i < OPTION_COUNT; i++) {
+		print_option(out, &rows[i]);
+	}
 	fputs("\nIt ends on SIGINT or SIGTERM. Exit: 0 done, 1 failed, 2 wrong usage.\n", out);
 }
 
@@ -445,41 +455,55 @@ static int take_option(struct probe *probe, enum option_id id, const char *argum
 	case OPTION_VERSION:
 		puts("pythiatop-probe " PT_VERSION);
 		return 0;
+	case OPTION_COUNT:
+		break;
 	}
 	return EXIT_USAGE;
 }
 
+/* What getopt_long() wants to know. */
+static void make_tables(struct option *longs, char *shorts)
+{
+	for (int i = 0; i < OPTION_COUNT; i++) {
+		longs[i] = (struct option){.name = rows[i].name,
+				.has_arg = rows[i].argument ? required_argument : no_argument,
+				.val = rows[i].letter ? rows[i].letter : UCHAR_MAX + 1 + i};
+		if (rows[i].letter) {
+			*shorts++ = rows[i].letter;
+			if (rows[i].argument) {
+				*shorts++ = ':';
+			}
+		}
+	}
+	longs[OPTION_COUNT] = (struct option){.name = NULL};
+	*shorts = '\0';
+}
+
+static enum option_id find_option(int value)
+{
+	int id = 0;
+
+	if (value > UCHAR_MAX) {
+		return (enum option_id)(value - UCHAR_MAX - 1);
+	}
+	while (id < OPTION_COUNT && rows[id].letter != value) {
+		id++;
+	}
+	return (enum option_id)id;
+}
+
 static int parse(struct probe *probe, int argc, char **argv)
 {
-	static const struct option longs[] = {
-#define X(id, letter, name, argument, help)                                                        \
-	{name, (argument) ? required_argument : no_argument, NULL, 256 + OPTION_##id},
-			PROBE_OPTIONS(X)
-#undef X
-					{NULL, 0, NULL, 0},
-	};
-	static const struct {
-		int letter;
-		enum option_id id;
-	} letters[] = {
-#define X(id, letter, name, argument, help) {letter, OPTION_##id},
-			PROBE_OPTIONS(X)
-#undef X
-	};
+	struct option longs[OPTION_COUNT + 1];
+	char shorts[2 * OPTION_COUNT + 1];
 	const char *relay = NULL, *wrong;
 	bool kernel = false;
-	int value;
+	int value, status;
 
-	while ((value = getopt_long(argc, argv, "r:ks:hV", longs, NULL)) != -1) {
-		int id = value >= 256 ? value - 256 : -1, status;
-
-		for (size_t i = 0; id < 0 && i < sizeof(letters) / sizeof(letters[0]); i++) {
-			id = letters[i].letter == value ? (int)letters[i].id : -1;
-		}
-		if (id < 0) {
-			return EXIT_USAGE; /* getopt has said why */
-		}
-		status = take_option(probe, (enum option_id)id, optarg, &relay, &kernel);
+	make_tables(longs, shorts);
+	while ((value = getopt_long(argc, argv, shorts, longs, NULL)) != -1) {
+		/* Of what it does not know getopt has said so. */
+		status = take_option(probe, find_option(value), optarg, &relay, &kernel);
 		if (status >= 0) {
 			return status;
 		}
