@@ -16,9 +16,11 @@ fi
 beside_daemons --session none -- "$@"
 
 # What a document tells from the accounting on, a row a line; but not what was found: that is explained
-# as event time goes on, which it does in other steps live, and of one finding only once it stands still.
+# as event time goes on, which it does in other steps live, and of one finding only once it stands still. A
+# recording is looked at once more at its end, and contexts are numbered as they are met.
 told() {
-	grep -o '"accounting":.*' "$1" | sed -E 's/"verdict":.*"budget":/"budget":/; s/[{[]/\n&/g'
+	grep -o '"accounting":.*' "$1" | sed -E 's/"verdict":.*"unmatched":/"unmatched":/
+		s/"id":[0-9]+,"context"/"context"/g; s/[{[]/\n&/g'
 }
 
 # Of an instant in the middle, the statistics of the groups and the state: not what was counted so far,
