@@ -34,8 +34,9 @@ bool model_knows_name(const void *context, const char *name)
 {
 	const struct model *model = context;
 
-	return bsearch(&name, model->sorted, model->n_types, sizeof(*model->sorted),
-			       compare_names) != NULL;
+	/* A model without names has no array; bsearch() must not be given none. */
+	return model->n_types > 0 && bsearch(&name, model->sorted, model->n_types,
+					     sizeof(*model->sorted), compare_names) != NULL;
 }
 
 static void note_provider(struct model *model, const char *name)
