@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Writes the manual page from the tables of options, keys and commands. Runs while building. */
+/*
+ * Writes the manual page from the tables of options, keys and commands; with the word "probe" that
+ * of pythiatop-probe. Runs while building.
+ */
 #include <stdio.h>
+#include <string.h>
 
 #include "options.h"
+#include "probe/options.h"
 #include "pythiatop/action.h"
 
 /* Text for roff: backslashes, hyphens, and dots or quotes that begin a line. */
@@ -99,7 +104,42 @@ static const char tail[] =
 		"by signal n.\n"
 		".SH SEE ALSO\n.BR lttng (1),\n.BR lttng-relayd (8),\n.BR babeltrace2 (1)\n";
 
-int main(void)
+static const char probe_head[] =
+		".SH NAME\npythiatop\\-probe \\- record kernel events without LTTng's modules\n"
+		".SH SYNOPSIS\n.B pythiatop\\-probe\n\\fB\\-\\-relay\\fR=\\fIURL\\fR "
+		"\\fB\\-\\-kernel\\fR "
+		"[\\fIOPTION\\fR]...\n"
+		".SH DESCRIPTION\n"
+		"pythiatop\\-probe records kernel events by BPF, under LTTng's names and with its "
+		"fields, and streams them to a relay daemon as a live session of this host, until "
+		"it "
+		"is ended by SIGINT or SIGTERM. Nothing of it stays.\n"
+		".PP\nIt needs Linux 5.8 or later on x86_64 with BTF, and root or the capabilities "
+		"cap_bpf and cap_perfmon; to dump the state at the beginning also cap_sys_ptrace "
+		"and "
+		"cap_dac_read_search.\n"
+		".PP\nEvents that find no room in a CPU's ring buffer, or no relay daemon, are "
+		"dropped "
+		"and counted, and told as discarded events. A relay daemon that comes back gets a "
+		"new "
+		"session.\n";
+
+static const char probe_tail[] =
+		".SH EXIT STATUS\n0: done. 1: failed, with a word why. 2: wrong usage.\n"
+		".SH SEE ALSO\n.BR pythiatop (1),\n.BR lttng\\-relayd (8),\n.BR babeltrace2 (1)\n";
+
+static void put_probe(void)
+{
+	printf(".TH PYTHIATOP\\-PROBE 1 \"\" \"pythiatop %s\" \"User Commands\"\n%s", PT_VERSION,
+			probe_head);
+	puts(".SH OPTIONS");
+#define X(id, letter, name, argument, help) put_option(letter, name, argument, help);
+	PROBE_OPTIONS(X)
+#undef X
+	fputs(probe_tail, stdout);
+}
+
+static void put_console(void)
 {
 	printf(".TH PYTHIATOP 1 \"\" \"pythiatop %s\" \"User Commands\"\n%s", PT_VERSION, head);
 	puts(".SH OPTIONS");
@@ -115,5 +155,14 @@ int main(void)
 	PYTHIATOP_COMMANDS(X)
 #undef X
 	fputs(tail, stdout);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && strcmp(argv[1], "probe") == 0) {
+		put_probe();
+	} else {
+		put_console();
+	}
 	return ferror(stdout) || fflush(stdout) != 0;
 }
