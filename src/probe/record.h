@@ -7,9 +7,9 @@
  * knows no other header: __u8 to __u64 and __s32, __s64 must be known.
  *
  * A record is a head, the numbers of the event in the order of events.def, without gaps, and then
- * its strings, in their order, each with its final 0. Of system calls the numbers are the six
- * arguments (of an exit: the value returned, then the arguments), and what was copied from user
- * space follows, as struct probe_copied says.
+ * its strings, in their order, each with its final 0. Of system calls the numbers are the first
+ * arguments (of an exit: the value returned, then those), and what was copied from user space
+ * follows, as struct probe_copied says.
  */
 #define PROBE_COMM      16
 #define PROBE_VTIDS     8    /* levels of pid namespaces that are told */
@@ -20,6 +20,7 @@
 #define PROBE_SYSCALLS  512
 #define PROBE_ADDRESS   28 /* bytes of a socket address: that of IPv6 */
 #define PROBE_ARGUMENTS 6
+#define PROBE_FEW       3 /* most calls have no more of them to tell */
 
 enum probe_event {
 #define EVENT(name, tracepoint, since, fields) PROBE_##name,
@@ -99,8 +100,13 @@ struct body_syscall_exit {
 	__u64 arguments[PROBE_ARGUMENTS];
 };
 
-/* What of a system call's arguments to copy from user space: an argument's number + 1, 0: none. */
+/*
+ * What to take of a system call's arguments. How many at the entry and at the exit (0, PROBE_FEW or
+ * all; all where something is copied), and what to copy from user space: an argument's number + 1,
+ * 0: none.
+ */
 struct probe_copies {
+	__u8 entry, exit;
 	__u8 text[PROBE_TEXTS]; /* at the entry, strings */
 	__u8 address;     /* at the entry, a socket address; its length is the next argument */
 	__u8 address_out; /* at the exit, a socket address, if the call succeeded */

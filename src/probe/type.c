@@ -111,27 +111,59 @@ static void init_typed(struct type *type, uint16_t id)
 	}
 }
 
-/* Of an exit, the value returned stands before the arguments. */
-static void init_syscall(struct type *type, uint16_t id, bool exit)
+static bool is_copied(const struct field *field)
+{
+	return field->kind == FIELD_TEXT || field->kind == FIELD_PAIR ||
+	       field->kind == FIELD_ADDRESS;
+}
+
+/* How many arguments a record needs for these fields: 0, PROBE_FEW or all. */
+static uint16_t arguments_for(const struct type *type)
+{
+	uint16_t most = 0;
+
+	for (uint16_t i = 0; i < type->n; i++) {
+		const struct field *field = &type->fields[i];
+		uint16_t n = (uint16_t)(field->from / sizeof(__u64) + 1);
+
+		if (is_copied(field)) {
+			return PROBE_ARGUMENTS;
+		}
+		most = n > most ? n : most;
+	}
+	return most == 0 ? 0 : most <= PROBE_FEW ? PROBE_FEW : PROBE_ARGUMENTS;
+}
+
+static void init_entry(struct type *type, uint16_t id)
 {
 	type->id = id;
-	type->bytes = exit ? sizeof(struct body_syscall_exit) : sizeof(struct body_syscall_entry);
 	count_fields(type);
-	for (uint16_t i = 1; exit && i < type->n; i++) {
-		if (kinds[type->fields[i].kind].bytes > 0) {
+	type->bytes = (uint16_t)(arguments_for(type) * sizeof(__u64));
+}
+
+/* Of an exit, the value returned stands before the arguments. */
+static void init_exit(struct type *type, uint16_t id)
+{
+	struct type others = {.n = 0};
+
+	type->id = id;
+	count_fields(type);
+	for (uint16_t i = 1; i < type->n; i++) {
+		others.fields[others.n++] = type->fields[i];
+		if (!is_copied(&type->fields[i])) {
 			type->fields[i].from = (uint16_t)(type->fields[i].from + sizeof(__s64));
 		}
 	}
+	type->bytes = (uint16_t)(sizeof(__s64) + arguments_for(&others) * sizeof(__u64));
 }
 
-/* The number of the call is in the head of the record; it comes first. */
+/* The number of the call is in the head of the record; it comes first. All arguments are told. */
 static void init_unknown(struct type *type, uint16_t id, bool exit)
 {
-	init_syscall(type, id, false);
-	if (exit) {
-		type->bytes = sizeof(struct body_syscall_exit);
-		type->fields[type->n - 1].from = sizeof(__s64);
-	}
+	type->id = id;
+	count_fields(type);
+	type->bytes = exit ? sizeof(struct body_syscall_exit) : sizeof(struct body_syscall_entry);
+	type->fields[type->n - 1].from = exit ? sizeof(__s64) : 0;
 }
 
 void types_init(void)
@@ -143,8 +175,8 @@ void types_init(void)
 		init_typed(&typed[i], (uint16_t)(TYPE_TYPED + i));
 	}
 	for (uint16_t i = 0; i < n_syscalls; i++) {
-		init_syscall(&syscalls[i].entry, (uint16_t)(TYPE_SYSCALLS + 2 * i), false);
-		init_syscall(&syscalls[i].exit, (uint16_t)(TYPE_SYSCALLS + 2 * i + 1), true);
+		init_entry(&syscalls[i].entry, (uint16_t)(TYPE_SYSCALLS + 2 * i));
+		init_exit(&syscalls[i].exit, (uint16_t)(TYPE_SYSCALLS + 2 * i + 1));
 		by_number[syscalls[i].number] = &syscalls[i];
 	}
 }
@@ -186,10 +218,16 @@ const struct type *type_of(const struct probe_head *head)
 struct probe_copies type_copies(uint16_t number)
 {
 	const struct syscall *syscall = number < PROBE_SYSCALLS ? by_number[number] : NULL;
-	struct probe_copies copies = {.address = 0};
+	struct probe_copies copies = {.entry = PROBE_ARGUMENTS, .exit = PROBE_ARGUMENTS};
 	uint32_t n_texts = 0;
 
-	for (uint16_t i = 0; syscall && i < syscall->entry.n; i++) {
+	if (!syscall) {
+		return copies;
+	}
+	copies.entry = (__u8)(syscall->entry.bytes / sizeof(__u64));
+	copies.exit = (__u8)(syscall->exit.bytes / sizeof(__u64) - 1);
+
+	for (uint16_t i = 0; i < syscall->entry.n; i++) {
 		const struct field *field = &syscall->entry.fields[i];
 
 		if (field->kind == FIELD_TEXT && n_texts < PROBE_TEXTS) {
@@ -198,7 +236,7 @@ struct probe_copies type_copies(uint16_t number)
 			copies.address = (__u8)field->from;
 		}
 	}
-	for (uint16_t i = 0; syscall && i < syscall->exit.n; i++) {
+	for (uint16_t i = 0; i < syscall->exit.n; i++) {
 		const struct field *field = &syscall->exit.fields[i];
 
 		if (field->kind == FIELD_PAIR) {

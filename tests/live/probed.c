@@ -188,14 +188,16 @@ static int burn(double seconds)
 	return 0;
 }
 
-static int flood(double seconds)
+static int flood(double seconds, double per_s)
 {
-	uint64_t until_ns = now_ns(CLOCK_MONOTONIC) + (uint64_t)(seconds * 1e9), n = 0;
+	uint64_t began_ns = now_ns(CLOCK_MONOTONIC), passed_ns, n = 0;
 
-	while (now_ns(CLOCK_MONOTONIC) < until_ns) {
-		for (int i = 0; i < 100; i++, n++) {
+	while ((passed_ns = now_ns(CLOCK_MONOTONIC) - began_ns) < (uint64_t)(seconds * 1e9)) {
+		while ((double)n < (double)passed_ns / 1e9 * per_s) {
 			syscall(SYS_getppid);
+			n++;
 		}
+		usleep(1000);
 	}
 	printf("%d %llu\n", getpid(), (unsigned long long)n);
 	return 0;
@@ -209,9 +211,9 @@ int main(int argc, char **argv)
 	if (argc == 3 && strcmp(argv[1], "burn") == 0) {
 		return burn(strtod(argv[2], NULL));
 	}
-	if (argc == 3 && strcmp(argv[1], "flood") == 0) {
-		return flood(strtod(argv[2], NULL));
+	if (argc == 4 && strcmp(argv[1], "flood") == 0) {
+		return flood(strtod(argv[2], NULL), strtod(argv[3], NULL));
 	}
-	fprintf(stderr, "usage: pt-probed calls DIRECTORY | burn SECONDS | flood SECONDS\n");
+	fprintf(stderr, "usage: pt-probed calls DIRECTORY | burn SECONDS | flood SECONDS N\n");
 	return 2;
 }

@@ -574,14 +574,19 @@ int on_net_if_receive_skb(__u64 *ctx)
 
 /* --- System calls ----------------------------------------------------------------------------- */
 
-static __always_inline void get_arguments(struct pt_regs *regs, __u64 *arguments)
+/* The first `n`: none, PROBE_FEW or all. */
+static __always_inline void get_arguments(struct pt_regs *regs, __u64 *arguments, int n)
 {
-	arguments[0] = regs->di;
-	arguments[1] = regs->si;
-	arguments[2] = regs->dx;
-	arguments[3] = regs->r10;
-	arguments[4] = regs->r8;
-	arguments[5] = regs->r9;
+	if (n > 0) {
+		arguments[0] = regs->di;
+		arguments[1] = regs->si;
+		arguments[2] = regs->dx;
+	}
+	if (n > PROBE_FEW) {
+		arguments[3] = regs->r10;
+		arguments[4] = regs->r8;
+		arguments[5] = regs->r9;
+	}
 }
 
 static __always_inline bool is_compat(void)
@@ -664,7 +669,7 @@ static __always_inline int enter_copied(
 		return 0;
 	}
 	arguments = at->numbers.arguments;
-	get_arguments(regs, arguments);
+	get_arguments(regs, arguments, PROBE_ARGUMENTS);
 	at->copied = (struct probe_copied){.pair = 0};
 	for (int i = 0; i < PROBE_TEXTS; i++) {
 		__u64 text = argument(arguments, what->text[i]);
@@ -686,6 +691,21 @@ static __always_inline int enter_copied(
 	return 0;
 }
 
+/* The entry of a call with `n` of its arguments. */
+#define PUT_ENTRY(n)                                                                               \
+	do {                                                                                       \
+		struct {                                                                           \
+			struct probe_head head;                                                    \
+			__u64 arguments[n];                                                        \
+		} *record = reserve(sizeof(*record));                                              \
+		if (record) {                                                                      \
+			begin(&record->head, event, sizeof(record->arguments));                    \
+			record->head.syscall = (__s32)number;                                      \
+			get_arguments(regs, record->arguments, n);                                 \
+			SUBMIT();                                                                  \
+		}                                                                                  \
+	} while (0)
+
 SEC("tp_btf/sys_enter")
 int on_sys_enter(__u64 *ctx)
 {
@@ -693,10 +713,7 @@ int on_sys_enter(__u64 *ctx)
 	long number = (long)ctx[1];
 	bool compat = is_compat();
 	struct probe_copies *what = copies_of(number, compat);
-	struct {
-		struct probe_head head;
-		struct body_syscall_entry body;
-	} * record;
+	enum probe_event event = compat ? PROBE_COMPAT_ENTRY : PROBE_SYSCALL_ENTRY;
 
 	if (is_own()) {
 		return 0;
@@ -704,15 +721,13 @@ int on_sys_enter(__u64 *ctx)
 	if (what && (what->text[0] || what->address)) {
 		return enter_copied(regs, number, what);
 	}
-	record = reserve(sizeof(*record));
-	if (!record) {
-		return 0;
+	if (what && what->entry == 0) {
+		PUT_ENTRY(0);
+	} else if (what && what->entry <= PROBE_FEW) {
+		PUT_ENTRY(PROBE_FEW);
+	} else {
+		PUT_ENTRY(PROBE_ARGUMENTS);
 	}
-	begin(&record->head, compat ? PROBE_COMPAT_ENTRY : PROBE_SYSCALL_ENTRY,
-			sizeof(record->body));
-	record->head.syscall = (__s32)number;
-	get_arguments(regs, record->body.arguments);
-	SUBMIT();
 	return 0;
 }
 
@@ -729,7 +744,7 @@ static __always_inline int exit_copied(
 	}
 	arguments = at->numbers.arguments;
 	at->numbers.ret = ret;
-	get_arguments(regs, arguments);
+	get_arguments(regs, arguments, PROBE_ARGUMENTS);
 	at->copied = (struct probe_copied){.pair = 0};
 	from = argument(arguments, what->pair_out);
 	if (from && ret >= 0 && !bpf_probe_read_user(at->bytes, 8, (void *)from)) {
@@ -746,6 +761,23 @@ static __always_inline int exit_copied(
 	return 0;
 }
 
+/* The exit of a call with `n` of its arguments. */
+#define PUT_EXIT(n)                                                                                \
+	do {                                                                                       \
+		struct {                                                                           \
+			struct probe_head head;                                                    \
+			__s64 ret;                                                                 \
+			__u64 arguments[n];                                                        \
+		} *record = reserve(sizeof(*record));                                              \
+		if (record) {                                                                      \
+			begin(&record->head, event, sizeof(*record) - sizeof(record->head));       \
+			record->head.syscall = (__s32)number;                                      \
+			record->ret = ret;                                                         \
+			get_arguments(regs, record->arguments, n);                                 \
+			SUBMIT();                                                                  \
+		}                                                                                  \
+	} while (0)
+
 SEC("tp_btf/sys_exit")
 int on_sys_exit(__u64 *ctx)
 {
@@ -753,10 +785,7 @@ int on_sys_exit(__u64 *ctx)
 	long ret = (long)ctx[1], number = (long)regs->orig_ax;
 	bool compat = is_compat();
 	struct probe_copies *what = copies_of(number, compat);
-	struct {
-		struct probe_head head;
-		struct body_syscall_exit body;
-	} * record;
+	enum probe_event event = compat ? PROBE_COMPAT_EXIT : PROBE_SYSCALL_EXIT;
 
 	if (is_own()) {
 		return 0;
@@ -764,15 +793,13 @@ int on_sys_exit(__u64 *ctx)
 	if (what && (what->pair_out || what->address_out)) {
 		return exit_copied(regs, number, ret, what);
 	}
-	record = reserve(sizeof(*record));
-	if (!record) {
-		return 0;
+	if (what && what->exit == 0) {
+		PUT_EXIT(0);
+	} else if (what && what->exit <= PROBE_FEW) {
+		PUT_EXIT(PROBE_FEW);
+	} else {
+		PUT_EXIT(PROBE_ARGUMENTS);
 	}
-	begin(&record->head, compat ? PROBE_COMPAT_EXIT : PROBE_SYSCALL_EXIT, sizeof(record->body));
-	record->head.syscall = (__s32)number;
-	record->body.ret = ret;
-	get_arguments(regs, record->body.arguments);
-	SUBMIT();
 	return 0;
 }
 

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# pythiatop-probe with its default buffers at 200,000 events/s and more for five seconds: every system
+# call is there, twice, and nothing is lost. Says what it took of a CPU for that.
+. "$(dirname "$0")/lib.sh"
+beside_daemons --session none -- "$@"
+. "$source_dir/tests/live/probe.sh"
+needs_probe
+
+ran_ns() { cut -d ' ' -f 1 "/proc/$probe/schedstat"; }
+start_probe --session rate --buffer 4096
+expect_session 5 rate
+sleep 0.5
+before=$(ran_ns)
+floods=()
+for i in 1 2; do
+	"$build_dir/tests/live/pt-probed" flood 5 50000 >"$work/flood.$i" &
+	floods+=("$!")
+	started+=("$!")
+done
+wait "${floods[@]}"
+after=$(ran_ns)
+end_probe
+dir=$(kept rate)
+babeltrace2 "$dir" 2>"$work/err" | awk '
+	/ syscall_entry_getppid: / { entries++ }
+	/ syscall_exit_getppid: / { exits++ }
+	END { print NR, entries + 0, exits + 0 }' >"$work/counts"
+read -r events entries exits <"$work/counts"
+made=$(cat "$work"/flood.? | awk '{ n += $2 } END { print n }')
+awk -v events="$events" -v made="$made" -v entries="$entries" -v exits="$exits" \
+	-v ns="$((after - before))" 'BEGIN {
+	printf "%d events; of %d calls %d entries, %d exits; %.2f us of a CPU an event, ", events, made,
+		entries, exits, ns / 1000 / events
+	printf "%.1f %% of one at 50,000 events/s\n", 100 * ns / events * 50000 / 1e9 }'
+[ "$made" -ge 300000 ] || fail "the machine made only $made calls in five seconds"
+[ ! -s "$work/err" ] || fail "babeltrace2 says: $(head -n 3 "$work/err")"
+[ "$entries" -ge "$made" ] && [ "$exits" -ge "$made" ] || fail "calls are missing"
