@@ -30,6 +30,7 @@ static const struct {
 } known[] = {
 		{"Cannot create trace for",
 				"its metadata is damaged, or describes what is not CTF 1.8"},
+		{"At line ", "its metadata is damaged, or describes what is not CTF 1.8"},
 		{"Failed to index CTF stream file", "it is cut off, or a packet's size is wrong"},
 		{"User function returned EOF", "it ends in the middle of a packet"},
 		{"Invalid CTF magic number", "a packet does not begin as CTF packets do"},

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "graph.h"
+#include "library.h"
 #include "metadata.h"
 #include "viewer.h"
 
@@ -151,7 +152,7 @@ static void diagnose(struct live *live, const struct fault *fault)
 			fail_busy(live);
 		} else if (status == STATUS_NOT_FOUND) {
 			fail_gone(live);
-		} else if (status == STATUS_OK &&
+		} else if (status == STATUS_OK && !library_knows_ctf_2() &&
 				metadata_format_of(head, size) == METADATA_CTF_2) {
 			fail(live, SOURCE_REFUSED,
 					"session \"%s\" is traced in CTF 2, which this babeltrace2 "

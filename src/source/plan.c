@@ -213,6 +213,7 @@ static void add_value(struct compiler *compiler, const bt_field_class *class, co
 	} else if (type == BT_FIELD_CLASS_TYPE_SIGNED_ENUMERATION) {
 		add_signed_labels(&compiler->type, class);
 	}
+	type_record_sort_labels(&compiler->type);
 }
 
 static void add_members(struct compiler *compiler, const bt_field_class *structure,

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "graph.h"
+#include "library.h"
 #include "metadata.h"
 
 #define PROGRESS_STEPS 200
@@ -114,12 +115,15 @@ static bool check_metadata(struct recording *recording)
 	case METADATA_CTF_1:
 		return true;
 	case METADATA_CTF_2:
-		return refuse(recording,
-				"%s is in CTF 2, which this babeltrace2 cannot read; record it "
-				"with "
-				"lttng create --trace-format=ctf-1.8, or convert it with a newer "
-				"babeltrace2",
-				recording->path);
+		return library_knows_ctf_2() ||
+		       refuse(recording,
+				       "%s is in CTF 2, which this babeltrace2 cannot read; record "
+				       "it "
+				       "with "
+				       "lttng create --trace-format=ctf-1.8, or convert it with a "
+				       "newer "
+				       "babeltrace2",
+				       recording->path);
 	case METADATA_EMPTY:
 		return refuse(recording, "%s is empty: the recording has no description", path);
 	default:

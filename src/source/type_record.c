@@ -76,6 +76,43 @@ void type_record_add_label(
 	type->fields[type->head.n_fields - 1].n_labels++;
 }
 
+struct label_order {
+	const char *text;
+	bool is_signed;
+};
+
+static int compare(const struct label_order *order, uint64_t a, uint64_t b)
+{
+	if (order->is_signed) {
+		return ((int64_t)a > (int64_t)b) - ((int64_t)a < (int64_t)b);
+	}
+	return (a > b) - (a < b);
+}
+
+static int by_value(const void *a, const void *b, void *context)
+{
+	const struct record_label *first = a, *second = b;
+	const struct label_order *order = context;
+	int lower = compare(order, first->lower, second->lower);
+	int upper = compare(order, first->upper, second->upper);
+
+	if (lower || upper) {
+		return lower ? lower : upper;
+	}
+	return strcmp(order->text + first->name, order->text + second->name);
+}
+
+void type_record_sort_labels(struct type_record *type)
+{
+	const struct record_field *field = &type->fields[type->head.n_fields - 1];
+	struct label_order order = {.text = type->text, .is_signed = field->kind == FIELD_INT};
+
+	if (field->n_labels > 1) {
+		qsort_r(type->labels + field->first_label, field->n_labels, sizeof(*type->labels),
+				by_value, &order);
+	}
+}
+
 static size_t text_start(const struct type_record *type)
 {
 	return sizeof(type->head) + type->head.n_fields * sizeof(struct record_field) +

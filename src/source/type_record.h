@@ -38,6 +38,12 @@ int type_record_add_field(struct type_record *type, const char *name, enum field
 void type_record_add_label(
 		struct type_record *type, const char *name, uint64_t lower, uint64_t upper);
 
+/*
+ * Orders the labels of the field that was added last by their values: libbabeltrace2 2.0 gives them
+ * as the trace declares them, 2.1 in an order of its own.
+ */
+void type_record_sort_labels(struct type_record *type);
+
 bool type_record_write(struct type_record *type, struct outlet *outlet);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "base/array.h"
 #include "fault.h"
+#include "library.h"
 #include "pythiatop/engine.h"
 #include "shape.h"
 
@@ -632,6 +633,13 @@ static const bt_component_source *add_source(bt_graph *graph, struct writer *wri
 	return source;
 }
 
+/* Where the library knows another version; where not, it refuses the parameter. */
+static bool ask_for_ctf_1(bt_value *parameters)
+{
+	return !library_knows_ctf_2() ||
+	       bt_value_map_insert_string_entry(parameters, "ctf-version", "1") == 0;
+}
+
 static const bt_component_sink *add_sink(bt_graph *graph, const char *directory)
 {
 	bt_value *parameters = bt_value_map_create();
@@ -642,7 +650,7 @@ static const bt_component_sink *add_sink(bt_graph *graph, const char *directory)
 	if (bt_plugin_find("ctf", BT_TRUE, BT_FALSE, BT_TRUE, BT_TRUE, BT_FALSE, &plugin) == 0) {
 		class = bt_plugin_borrow_sink_component_class_by_name_const(plugin, "fs");
 	}
-	if (class && parameters &&
+	if (class && parameters && ask_for_ctf_1(parameters) &&
 			bt_value_map_insert_string_entry(parameters, "path", directory) == 0 &&
 			bt_value_map_insert_bool_entry(parameters, "quiet", BT_TRUE) == 0) {
 		bt_graph_add_sink_component(

@@ -131,5 +131,17 @@ wrong=$(field "$work/sampled" 'scalar grep { my $l = $_->{location}; my $r = $l-
 unlike=$(field "$work/sampled" 'scalar grep { $_->{location}{unlike} } @{$d->{groups}}')
 [ "$wrong" = 0 ] && [ "$unlike" -ge 1 ] || complain "$unlike samples unlike their groups, $wrong wrongly"
 
+# --- the other format ----------------------------------------------------------------------------
+
+# The same recording in CTF 2 says the same, where the library knows that format.
+if babeltrace2 convert "$traces/ust-ros2" --component=sink:sink.ctf.fs \
+	--params="path=\"$work/ctf-2\",quiet=true,ctf-version=\"2\"" 2>/dev/null; then
+	document "$work/ctf-2.json" "$work/ctf-2"
+	document "$work/ctf-1.json" "$traces/ust-ros2"
+	groups='JSON::PP->new->canonical->encode($d->{groups})'
+	[ "$(field "$work/ctf-1.json" "$groups")" = "$(field "$work/ctf-2.json" "$groups")" ] ||
+		complain "a recording in CTF 2 has other groups"
+fi
+
 [ $failures -eq 0 ] && echo "documents of recordings are as they should be"
 exit $((failures > 0))
