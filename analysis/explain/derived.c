@@ -1,98 +1,28 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "explain/internal.h"
+#include "field_words.h"
 
 #define GROWS_RHO    0.98 /* with the order of rows, or with when they began */
 #define ID_SHARE     0.9  /* of the rows have a value of their own */
 #define NAMED_SHARE  0.5  /* enough where the name says that it is an id, or for a clock */
 #define SAME_SHARE   0.9  /* of the rows, in which it is the duration but for its unit */
 #define SAME_NEARLY  0.02
+/* Bytes, rows or nanoseconds that are waited for are fewer: 2^40 ns are 18 minutes. */
+#define ADDRESS_FROM 0x1p40
 #define GROWS_VALUES 4u /* a quarter of the rows: what is set now and then does not grow */
-#define MAX_TOKEN    24
-
-/* Words of a name that make it a time or a part of one; but for those that are settings. */
-static const char *const times[] = {"time", "timestamp", "datetime", "date", "clock", "deadline",
-		"duration", "latency", "elapsed", "took", "ts", "uptime", "runtime", "walltime",
-		"rtt", "age", "expiry", "expires", "expiration", "waited", "delay", "delayed",
-		"slept", "when"};
-static const char *const units[] = {"ns", "us", "ms", "s", "sec", "secs", "second", "seconds",
-		"nsec", "usec", "msec", "nanos", "micros", "millis", "nanoseconds", "microseconds",
-		"milliseconds", "jiffies", "ticks", "cycles"};
-static const char *const settings[] = {
-		"timeout", "interval", "period", "limit", "quota", "budget", "ttl", "max", "min"};
-static const char *const ids[] = {"id", "ids", "uuid", "guid", "seq", "seqno", "sequence", "serial",
-		"ptr", "pointer", "addr", "address", "cookie", "token", "handle", "nonce", "hash",
-		"request", "req", "trace", "span", "tid", "pid", "vtid", "vpid", "pthread", "inode",
-		"cid", "xid"};
-/* Waiting for a resource is a part of the duration as well, but says for what. */
-static const char *const resources[] = {
-		"runqueue", "runnable", "disk", "net", "network", "irq", "softirq", "steal", "io"};
-
-static bool is_one_of(const char *token, const char *const *words, size_t n)
-{
-	for (size_t i = 0; i < n; i++) {
-		if (strcmp(token, words[i]) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-#define IS_ONE_OF(token, words) is_one_of(token, words, sizeof(words) / sizeof((words)[0]))
-
-/* The next word of a name, in lower case: ends at what is no letter, and before "Case". */
-static const char *next_token(const char *at, char token[MAX_TOKEN])
-{
-	size_t n = 0;
-
-	while (*at && !isalnum((unsigned char)*at)) {
-		at++;
-	}
-	while (isalnum((unsigned char)*at)) {
-		if (n < MAX_TOKEN - 1) {
-			token[n++] = (char)tolower((unsigned char)*at);
-		}
-		at++;
-		if (isupper((unsigned char)*at) && islower((unsigned char)at[-1])) {
-			break;
-		}
-	}
-	token[n] = '\0';
-	return at;
-}
-
-struct words {
-	bool time, unit, setting, id, resource;
-};
-
-static struct words words_of(const struct key *key)
-{
-	const char *dot = strrchr(key->name, '.');
-	const char *at = dot ? dot + 1 : key->name;
-	struct words words = {.time = false};
-	char token[MAX_TOKEN];
-
-	for (at = next_token(at, token); token[0]; at = next_token(at, token)) {
-		words.time |= IS_ONE_OF(token, times);
-		words.unit = IS_ONE_OF(token, units); /* the last word is what counts */
-		words.setting |= IS_ONE_OF(token, settings);
-		words.id = IS_ONE_OF(token, ids); /* "request_id", but not "request_bytes" */
-		words.resource |= IS_ONE_OF(token, resources);
-	}
-	return words;
-}
 
 const char *derived_by_name(const struct key *key)
 {
-	struct words words;
+	struct field_words words;
 
 	if (!key->numeric || key->source == EXPLANATION_HOST || key->source == EXPLANATION_COUNT) {
 		return NULL;
 	}
-	words = words_of(key);
+	words = field_words(key->name);
 	if (key->source == EXPLANATION_RESOURCE) {
 		return words.unit && !words.resource ? "is a part of the duration" : NULL;
 	}
@@ -161,10 +91,22 @@ static bool grows(const struct explain *explain, const struct key *key, bool *do
 	return true;
 }
 
+/* Half of the values are that far from 0, on either side: as of pointers, and of hashes of 64 bits. */
+static bool looks_like_addresses(
+		const struct explain *explain, const struct key *key, uint32_t rows)
+{
+	uint32_t far = 0;
+
+	for (uint32_t i = 0; i < explain->n; i++) {
+		far += key->source == EXPLANATION_FIELD && fabs(key->values[i]) >= ADDRESS_FROM;
+	}
+	return rows > 0 && 2 * far >= rows;
+}
+
 bool derived_judge(const struct explain *explain, const struct key *key, const char **why)
 {
 	uint32_t distinct, rows;
-	bool does = false;
+	bool does = false, is_named_id;
 
 	*why = NULL;
 	if (!count_values(explain, key, &distinct, &rows)) {
@@ -178,12 +120,13 @@ bool derived_judge(const struct explain *explain, const struct key *key, const c
 	if (*why || key->source == EXPLANATION_HOST || key->source == EXPLANATION_COUNT) {
 		return true;
 	}
-	if (!key->numeric) {
-		*why = rows > 1 && distinct >= ID_SHARE * rows ? "says which request it is" : NULL;
+	is_named_id = field_words(key->name).id;
+	if (rows > 1 && distinct >= (is_named_id ? NAMED_SHARE : ID_SHARE) * rows &&
+			(is_named_id || !key->numeric)) {
+		*why = "says which request it is";
 		return true;
 	}
-	if (distinct >= NAMED_SHARE * rows && rows > 1 && words_of(key).id) {
-		*why = "says which request it is";
+	if (!key->numeric) {
 		return true;
 	}
 	if (distinct * GROWS_VALUES >= rows && rows * 2 >= explain->n) {
@@ -191,6 +134,9 @@ bool derived_judge(const struct explain *explain, const struct key *key, const c
 			return false;
 		}
 		*why = does ? "grows with time" : NULL;
+	}
+	if (!*why && looks_like_addresses(explain, key, rows)) {
+		*why = "an address, a hash or a clock, by its size";
 	}
 	/* Few values, as of a queue that costs a millisecond each, are no clock's. */
 	if (!*why && distinct >= NAMED_SHARE * rows && is_duration(explain, key, rows)) {

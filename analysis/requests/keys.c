@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "field_words.h"
 #include "requests/internal.h"
 #include "requests/span_values.h"
 #include "values.h"
@@ -24,8 +25,12 @@ struct key_item {
 
 /* --- which fields of a type are keys --------------------------------------------------------- */
 
+/* Of what more is more. A number that is only a name is a category, and never summed. */
 static bool is_number(const struct field *field)
 {
+	if (field_words(field->name).identity) {
+		return false;
+	}
 	return field->kind == FIELD_DOUBLE ||
 	       ((field->kind == FIELD_INT || field->kind == FIELD_UINT) && field->base == 10 &&
 			       field->n_labels == 0);

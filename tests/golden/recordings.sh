@@ -131,6 +131,13 @@ wrong=$(field "$work/sampled" 'scalar grep { my $l = $_->{location}; my $r = $l-
 unlike=$(field "$work/sampled" 'scalar grep { $_->{location}{unlike} } @{$d->{groups}}')
 [ "$wrong" = 0 ] && [ "$unlike" -ge 1 ] || complain "$unlike samples unlike their groups, $wrong wrongly"
 
+# --- what is no cause ------------------------------------------------------------------------------
+
+# The buffer of a read says nothing of how long it takes, however it is correlated.
+"$pythiatop" --batch=json --report="$work/addresses" "$traces/kernel-4.4-basic" >/dev/null 2>&1
+grep -q '^| syscall_read.buf | an address, a hash' "$work/addresses/report.md" ||
+	complain "an address explains: $(grep syscall_read.buf "$work/addresses/report.md")"
+
 # --- the other format ----------------------------------------------------------------------------
 
 # The same recording in CTF 2 says the same, where the library knows that format.

@@ -321,6 +321,35 @@ static void texts(void **state)
 			   "1 /work. = 'alpha'\n");
 }
 
+/* A number that is only a name is never summed: of two, that of the longer span. */
+static void names_that_are_numbers(void **state)
+{
+	struct bench bench;
+	uint32_t begin, end, call, back;
+
+	(void)state;
+	bench_start(&bench);
+	begin = type(&bench, "app:work_entry", "request_id:u vtid:c");
+	end = type(&bench, "app:work_exit", "request_id:u vtid:c");
+	call = type(&bench, "app:call_entry",
+			"nodeHandle:u peer_addr:u key_hash:i addresses:u vtid:c");
+	back = type(&bench, "app:call_exit", "vtid:c");
+	feed(&bench, bench.alpha, begin, T0, V({.u = 1}, {.u = 1}));
+	for (uint32_t i = 0; i < 2; i++) {
+		feed(&bench, bench.alpha, call, T0 + (1 + i * 10) * US,
+				V({.u = UINT64_C(140037) + i}, {.u = 70 + i}, {.i = -3 - (int)i},
+						{.u = 4}, {.u = 1}));
+		feed(&bench, bench.alpha, back, T0 + (2 + i * 12) * US, V({.u = 1}));
+	}
+	feed(&bench, bench.alpha, end, T0 + 30 * US, V({.u = 1}, {.u = 1}));
+	bench_stop(&bench, "work:\n"
+			   "0 work/call.nodeHandle = '140038'\n"
+			   "0 work/call.peer_addr = '71'\n"
+			   "0 work/call.key_hash = '-4'\n"
+			   "0 work/call.addresses = 8\n"
+			   "1 /work. = 'alpha'\n");
+}
+
 /* With kernel events: 1 ms on a CPU, 2 ms blocked, 2 ms runnable, 1 ms on a CPU again. */
 static void resources(void **state)
 {
@@ -345,14 +374,14 @@ static void resources(void **state)
 			V({.s = "idle"}, {.i = 0}, {.i = 0}, {.s = "cat"}, {.i = 42}));
 	feed(&bench, bench.kernel, leave, T0 + 7 * MS, V({.i = 10}));
 	bench_stop(&bench, "syscall read:\n"
-			   "0 /syscall_read.fd = 3\n"
+			   "0 /syscall_read.fd = '3'\n"
 			   "0 /syscall_read.count = 10\n"
 			   "0 /syscall_read.ret = 10\n"
 			   "0 syscall_read/sched_switch.prev_comm = 'cat'\n"
-			   "0 syscall_read/sched_switch.prev_tid = 42\n"
+			   "0 syscall_read/sched_switch.prev_tid = '42'\n"
 			   "0 syscall_read/sched_switch.prev_state = 2\n"
 			   "0 syscall_read/sched_switch.next_comm = 'idle'\n"
-			   "0 syscall_read/sched_switch.next_tid = 0\n"
+			   "0 syscall_read/sched_switch.next_tid = '0'\n"
 			   "1 /syscall_read. = 'alpha'\n"
 			   "3 /.cpu_ns = 2000000\n"
 			   "3 /.runqueue_ns = 2000000\n"
@@ -376,6 +405,7 @@ int main(void)
 			cmocka_unit_test(inferred_schema),
 			cmocka_unit_test(given_schema),
 			cmocka_unit_test(texts),
+			cmocka_unit_test(names_that_are_numbers),
 			cmocka_unit_test(resources),
 	};
 
