@@ -51,3 +51,32 @@ const char *snapshot_printf(struct snapshot *snapshot, const char *format, ...)
 	va_end(args);
 	return text ? text : "";
 }
+
+static void warn_at(struct snapshot *snapshot, uint32_t at, const char *text)
+{
+	const char **texts = snapshot_alloc(snapshot, SNAPSHOT_WARNINGS * sizeof(*texts));
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; texts && i <= snapshot->n_warnings && n < SNAPSHOT_WARNINGS; i++) {
+		if (i == at) {
+			texts[n++] = snapshot_text(snapshot, text);
+		}
+		if (i < snapshot->n_warnings && n < SNAPSHOT_WARNINGS) {
+			texts[n++] = snapshot->warnings[i];
+		}
+	}
+	if (texts) {
+		snapshot->warnings = texts;
+		snapshot->n_warnings = n;
+	}
+}
+
+void snapshot_warn(struct snapshot *snapshot, const char *text)
+{
+	warn_at(snapshot, snapshot->n_warnings, text);
+}
+
+void snapshot_warn_first(struct snapshot *snapshot, const char *text)
+{
+	warn_at(snapshot, 0, text);
+}

@@ -411,6 +411,19 @@ static void keep_memory_flat(void)
 	mallopt(M_MMAP_THRESHOLD, 512 << 10);
 }
 
+/* Once all has been decided, so that what the log lacks is known. */
+static int end_log(struct pipeline *pipeline, int code)
+{
+	struct conductor *conductor = pipeline_conductor(pipeline);
+	char error[PATH_MAX + 200];
+
+	if (!conductor || conductor_end_log(conductor, error, sizeof(error))) {
+		return code;
+	}
+	fprintf(stderr, "pythiatop: %s\n", error);
+	return code == EXIT_SUCCESS ? EXIT_FAILURE : code;
+}
+
 static int run(struct pipeline *pipeline, const struct options *options)
 {
 	int code;
@@ -454,7 +467,7 @@ static int run(struct pipeline *pipeline, const struct options *options)
 				code == EXIT_SUCCESS ? "profile written"
 						     : "cannot write the profile");
 	}
-	return write_dumps(pipeline, options, code);
+	return end_log(pipeline, write_dumps(pipeline, options, code));
 }
 
 /* Each source takes five descriptors: as many as we may have. */

@@ -411,12 +411,8 @@ static const char *unpaired_exit(const struct requests *r, uint32_t name, uint64
 
 void requests_fill_warnings(struct requests *r, struct snapshot *snapshot)
 {
-	const char **texts = snapshot_alloc(snapshot, SNAPSHOT_WARNINGS * sizeof(*texts));
-
 	requests_refresh(r);
-	snapshot->warnings = texts;
-	for (uint32_t i = 0; texts && i < r->n_stats && snapshot->n_warnings < SNAPSHOT_WARNINGS;
-			i++) {
+	for (uint32_t i = 0; i < r->n_stats && snapshot->n_warnings < SNAPSHOT_WARNINGS; i++) {
 		uint64_t entries = r->stats[i].total, exits = 0;
 		const char *exit;
 
@@ -425,11 +421,11 @@ void requests_fill_warnings(struct requests *r, struct snapshot *snapshot)
 		}
 		exit = unpaired_exit(r, r->plans[i].pair_name, &exits);
 		if (exit) {
-			texts[snapshot->n_warnings++] = snapshot_printf(snapshot,
+			snapshot_warn(snapshot, snapshot_printf(snapshot,
 					"%s and %s never pair (%" PRIu64 " and %" PRIu64
 					" of them): no span of theirs has a length; see what "
 					"--show-schema pairs them by",
-					r->registry->types[i].name, exit, entries, exits);
+					r->registry->types[i].name, exit, entries, exits));
 		}
 	}
 }

@@ -983,14 +983,24 @@ static uint32_t fill_others(const struct conductor *conductor, struct snapshot *
 	return n;
 }
 
+bool conductor_end_log(struct conductor *conductor, char *error, size_t size)
+{
+	decisions_end(conductor->decisions);
+	return !decisions_trouble(conductor->decisions, error, size);
+}
+
 enum status conductor_fill(const struct conductor *conductor, struct snapshot *snapshot)
 {
+	char trouble[PATH_MAX + 200];
 	uint32_t n = control_hosts_count(conductor->hosts);
 	struct steps_control *controls =
 			snapshot_alloc(snapshot, 2 * MAX_HOSTS * sizeof(*controls));
 
 	if (!controls) {
 		return STATUS_NO_MEMORY;
+	}
+	if (decisions_trouble(conductor->decisions, trouble, sizeof(trouble))) {
+		snapshot_warn_first(snapshot, trouble);
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		const char *complaint = conductor->players[i].complaint;

@@ -61,6 +61,9 @@ struct decisions;
 /* What was decided in this run. */
 const struct decisions *conductor_decisions(const struct conductor *conductor);
 
+/* The run is over: nothing more is decided. False: the log lacks lines, `error` says which. */
+bool conductor_end_log(struct conductor *conductor, char *error, size_t size);
+
 /* "HOST=URL" of --control. False: `error` says why. */
 bool conductor_add_host(struct conductor *conductor, const char *option, char *error, size_t size);
 /* Traces of a host have come: if it is this one, it can be controlled without an option. */

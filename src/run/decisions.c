@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "config/json_file.h"
 
 const char *const decisions_names[DECISIONS_NAMES] = {"approve", "reject", "undo"};
@@ -17,7 +19,15 @@ const char *const decisions_names[DECISIONS_NAMES] = {"approve", "reject", "undo
 #define OFFERS_KNOWN 128 /* what hosts told last is known of: points, and processes */
 
 struct decisions {
-	int fd, failed; /* fd -1: in memory alone */
+	int fd;     /* -1: in memory alone */
+	int failed; /* errno of the last line that the file did not take; 0: it has all of them */
+	char *path;
+	bool ended;
+	/* Lines that the file did not take so far, from the byte on that it lacks. */
+	char *behind;
+	size_t n_behind;
+	uint32_t behind_room;
+	uint64_t n_lost; /* lines that found no room there either */
 	uint64_t event_ns;
 	char *lines; /* of this run */
 	size_t used, room;
@@ -28,9 +38,21 @@ struct decisions {
 	} offers[OFFERS_KNOWN];
 };
 
-int decisions_failed(const struct decisions *log)
+bool decisions_trouble(const struct decisions *log, char *text, size_t size)
 {
-	return log ? log->failed : 0;
+	uint64_t n = 0;
+
+	if (!log || !log->failed) {
+		return false;
+	}
+	for (size_t i = 0; i < log->n_behind; i++) {
+		n += log->behind[i] == '\n';
+	}
+	snprintf(text, size, "the decision log %s lacks its last %" PRIu64 " lines: %s; %s",
+			log->path ? log->path : "in memory", n + log->n_lost, strerror(log->failed),
+			log->n_lost || log->ended ? "they are lost, and a replay ends before them"
+						  : "they are written once it takes them");
+	return true;
 }
 
 void decisions_at(struct decisions *log, uint64_t event_ns)
@@ -74,7 +96,56 @@ uint64_t decisions_lines(const struct decisions *log, uint64_t *left_out)
 	return log ? log->n : 0;
 }
 
-/* One write a line, so that lines of several programs never mix. Takes the reference. */
+/* What the file did not take, if it does now. */
+static void write_behind(struct decisions *log)
+{
+	size_t done = 0;
+	ssize_t n = 1;
+
+	while (done < log->n_behind && n > 0) {
+		n = write(log->fd, log->behind + done, log->n_behind - done);
+		done += n > 0 ? (size_t)n : 0;
+	}
+	if (done == log->n_behind && log->n_lost == 0) {
+		log->failed = 0;
+	} else if (n < 0 && errno != EINTR) {
+		log->failed = errno;
+	}
+	log->n_behind -= done;
+	memmove(log->behind, log->behind + done, log->n_behind);
+}
+
+/*
+ * One write a line, so that lines of several programs never mix. A line that the file does not take
+ * waits with all after it, so that what the file has is a log without holes.
+ */
+static void write_line(struct decisions *log, const char *line, size_t length)
+{
+	ssize_t n = 0;
+
+	if (log->n_behind > 0) {
+		write_behind(log);
+	}
+	if (log->n_behind == 0 && log->n_lost == 0) {
+		n = write(log->fd, line, length);
+		log->failed = n < 0 ? errno : n < (ssize_t)length ? ENOSPC : 0;
+		n = n > 0 ? n : 0;
+	}
+	if (n == (ssize_t)length) {
+		return;
+	}
+	length -= (size_t)n;
+	if (log->n_lost > 0 || log->n_behind + length > DECISIONS_BYTES ||
+			!array_reserve(&log->behind, &log->behind_room,
+					(uint32_t)(log->n_behind + length))) {
+		log->n_lost++;
+		return;
+	}
+	memcpy(log->behind + log->n_behind, line + n, length);
+	log->n_behind += length;
+}
+
+/* Takes the reference. */
 static void put_line(struct decisions *log, const char *what, json_t *rest, bool kept)
 {
 	struct timespec now;
@@ -100,8 +171,11 @@ static void put_line(struct decisions *log, const char *what, json_t *rest, bool
 	if (flat) {
 		flat[length++] = '\n'; /* in the place of the final 0 */
 	}
-	if (!flat || (log->fd >= 0 && write(log->fd, flat, length) != (ssize_t)length)) {
-		log->failed = log->failed ? log->failed : flat ? errno : ENOMEM;
+	if (!flat) {
+		log->failed = ENOMEM;
+		log->n_lost++;
+	} else if (log->fd >= 0) {
+		write_line(log, flat, length);
 	}
 	if (flat && kept) {
 		keep(log, flat, length);
@@ -152,11 +226,15 @@ struct decisions *decisions_open(const char *path, char *error, size_t size)
 	struct decisions *log = calloc(1, sizeof(*log));
 
 	if (log) {
+		log->path = path ? strdup(path) : NULL;
 		log->fd = path ? open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600) : -1;
 	}
 	if (!log || (path && log->fd < 0)) {
 		snprintf(error, size, "cannot write the decision log %s: %s", path ? path : "",
 				strerror(log ? errno : ENOMEM));
+		if (log) {
+			free(log->path);
+		}
 		free(log);
 		return NULL;
 	}
@@ -164,14 +242,24 @@ struct decisions *decisions_open(const char *path, char *error, size_t size)
 	return log;
 }
 
+void decisions_end(struct decisions *log)
+{
+	if (log && !log->ended) {
+		put(log, "end", NULL);
+		log->ended = true;
+	}
+}
+
 void decisions_close(struct decisions *log)
 {
 	if (log) {
-		put(log, "end", NULL);
+		decisions_end(log);
 		if (log->fd >= 0) {
 			close(log->fd);
 		}
+		free(log->behind);
 		free(log->lines);
+		free(log->path);
 		free(log);
 	}
 }

@@ -23,8 +23,10 @@
  * clock was taken to be off the epoch - "first": event time began with event_ns; and "begin" and
  * "end" of a run, as a file may hold several. run/replay.h reads it.
  *
- * Each line is written whole and at once. A line that cannot be written is lost, and said once by
- * decisions_close() or decisions_failed(). All calls may be made with NULL: no log is kept.
+ * Each line is written whole and at once. One that the file does not take (a full disk) waits in
+ * memory with all after it, at most DECISIONS_BYTES, and is written with the next that it takes:
+ * what the file has is a log without holes. decisions_trouble() says so meanwhile. All calls may be
+ * made with NULL: no log is kept.
  *
  * The lines of this run are in memory, too, for decisions_copy(), but for offers that only repeat
  * the host's last one: at most DECISIONS_BYTES; further ones are counted and left out, so that what
@@ -42,10 +44,12 @@ extern const char *const decisions_names[DECISIONS_NAMES];
 
 /* `path` NULL: in memory alone. NULL: `error` names the file and what is wrong. */
 struct decisions *decisions_open(const char *path, char *error, size_t size);
-/* A run that is not closed has no end in the log. */
+/* The run ends: nothing more is told but whether the file has it all. */
+void decisions_end(struct decisions *log);
+/* Ends it. A run that is not closed has no end in the log. */
 void decisions_close(struct decisions *log);
-/* A line could not be written: errno of the first such; 0: all were. */
-int decisions_failed(const struct decisions *log);
+/* The file lacks lines: in a sentence, which file, how many, and why. */
+bool decisions_trouble(const struct decisions *log, char *text, size_t size);
 
 /* Writes the lines of this run that are in memory. False, with errno: the file does not take it. */
 bool decisions_copy(const struct decisions *log, FILE *out);

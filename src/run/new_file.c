@@ -2,17 +2,23 @@
 #include "run/new_file.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 bool new_file_open(struct new_file *file, const char *path)
 {
+	struct stat there;
+
 	if (snprintf(file->path, sizeof(file->path), "%s", path) >= (int)sizeof(file->path) ||
 			snprintf(file->temporary, sizeof(file->temporary), "%s.%ld", path,
 					(long)getpid()) >= (int)sizeof(file->temporary)) {
 		errno = ENAMETOOLONG;
 		return false;
 	}
-	file->out = fopen(file->temporary, "wxe");
+	if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) {
+		file->temporary[0] = '\0';
+	}
+	file->out = file->temporary[0] ? fopen(file->temporary, "wxe") : fopen(path, "we");
 	return file->out != NULL;
 }
 
@@ -23,6 +29,10 @@ bool new_file_finish(struct new_file *file, bool written)
 	if (fclose(file->out) != 0 && written) {
 		error = errno;
 		written = false;
+	}
+	if (!file->temporary[0]) {
+		errno = error;
+		return written;
 	}
 	if (written && rename(file->temporary, file->path) == 0) {
 		return true;

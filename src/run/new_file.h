@@ -6,9 +6,10 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Files are written beside their place and then renamed: never half a file under its name. */
+/* Files are written beside their place and then renamed: never half a file under its name. What is
+ * there and no file (a pipe, a device) is written to as it is. */
 struct new_file {
-	char path[PATH_MAX], temporary[PATH_MAX];
+	char path[PATH_MAX], temporary[PATH_MAX]; /* temporary "": written in its place */
 	FILE *out;
 };
 

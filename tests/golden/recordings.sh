@@ -138,6 +138,23 @@ unlike=$(field "$work/sampled" 'scalar grep { $_->{location}{unlike} } @{$d->{gr
 grep -q '^| syscall_read.buf | an address, a hash' "$work/addresses/report.md" ||
 	complain "an address explains: $(grep syscall_read.buf "$work/addresses/report.md")"
 
+# --- a full disk ----------------------------------------------------------------------------------
+
+if "$pythiatop" --batch=json --log=/dev/full "$traces/ust-ros2" >"$work/full.json" 2>"$work/said"; then
+	complain "a log that is not written is no failure"
+fi
+grep -q 'the decision log /dev/full lacks its last [0-9]* lines: No space left on device; they are lost' "$work/said" ||
+	complain "a log on a full disk: $(cat "$work/said")"
+[[ $(field "$work/full.json" '$d->{warnings}[0]') == 'the decision log /dev/full lacks'* ]] ||
+	complain "the document does not tell of the log"
+# A pipe is written to, not replaced by a file.
+mkfifo "$work/pipe"
+cat "$work/pipe" >"$work/profile" &
+timeout 60 "$pythiatop" --batch=text --save-profile="$work/pipe" "$traces/ust-ros2" >/dev/null 2>&1 ||
+	complain "no profile into a pipe"
+wait
+[ -p "$work/pipe" ] && [ -s "$work/profile" ] || complain "a pipe was replaced by a file"
+
 # --- the other format ----------------------------------------------------------------------------
 
 # The same recording in CTF 2 says the same, where the library knows that format.

@@ -2,12 +2,14 @@
 /* Profiles as files, budgets as text, the decision log, and what may become of a step. */
 #include <math.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -204,7 +206,7 @@ static void decisions_are_lines_of_json(void **state)
 	decisions_outcome(log, &outcome);
 	decisions_edit(log, 7, 2, false);
 	decisions_undo_all(log);
-	assert_int_equal(decisions_failed(log), 0);
+	assert_false(decisions_trouble(log, error, sizeof(error)));
 	decisions_close(log);
 	in = fopen(path, "r");
 	assert_non_null(in);
@@ -230,6 +232,66 @@ static void decisions_are_lines_of_json(void **state)
 	assert_int_equal(edits, 1);
 	assert_null(decisions_open("/nowhere/at/all", error, sizeof(error)));
 	assert_non_null(strstr(error, "/nowhere/at/all"));
+}
+
+static void file_may_grow_to(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = bytes;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static uint32_t lines_there(void)
+{
+	char line[4096];
+	uint32_t n = 0;
+	FILE *in = fopen(path, "r");
+
+	assert_non_null(in);
+	while (fgets(line, sizeof(line), in)) {
+		json_t *json = json_loads(line, 0, NULL);
+
+		assert_non_null(json); /* no line is torn, or joined with another */
+		json_decref(json);
+		n++;
+	}
+	fclose(in);
+	return n;
+}
+
+/* While the file takes no more, lines wait; once it does, they are there in their order. */
+static void decisions_wait_for_a_full_disk(void **state)
+{
+	struct decisions *log;
+	char error[512];
+
+	(void)state;
+	signal(SIGXFSZ, SIG_IGN);
+	write_text("");
+	log = decisions_open(path, error, sizeof(error));
+	assert_non_null(log);
+	file_may_grow_to(150); /* in the middle of a line */
+	for (uint32_t i = 0; i < 3; i++) {
+		decisions_undo_all(log);
+	}
+	assert_true(decisions_trouble(log, error, sizeof(error)));
+	assert_non_null(strstr(error, path));
+	assert_non_null(strstr(error, "its last 3 lines: File too large; they are written once"));
+	file_may_grow_to(RLIM_INFINITY);
+	decisions_epoch(log);
+	assert_false(decisions_trouble(log, error, sizeof(error)));
+	assert_int_equal(lines_there(), 5);
+	file_may_grow_to(600);
+	for (uint32_t i = 0; i < 100000; i++) {
+		decisions_epoch(log);
+	}
+	decisions_end(log);
+	assert_true(decisions_trouble(log, error, sizeof(error)));
+	assert_non_null(strstr(error, "lines: File too large; they are lost, and a replay ends"));
+	file_may_grow_to(RLIM_INFINITY);
+	decisions_close(log);
 }
 
 /* --- steps --- */
@@ -1053,6 +1115,8 @@ int main(void)
 			cmocka_unit_test(budgets_are_read),
 			cmocka_unit_test_setup_teardown(
 					decisions_are_lines_of_json, make_file, remove_file),
+			cmocka_unit_test_setup_teardown(
+					decisions_wait_for_a_full_disk, make_file, remove_file),
 			cmocka_unit_test(a_step_goes_its_way),
 			cmocka_unit_test(a_failure_is_undone),
 			cmocka_unit_test(points_are_left_out),

@@ -57,7 +57,8 @@ struct snapshot {
 	const char *notice; /* answer to the last command or what a new user must know; "" if none
 			     */
 	uint64_t notice_serial; /* counts up with every new notice */
-	/* What is wrong with how events are understood, in sentences; at most SNAPSHOT_WARNINGS. */
+	/* What is wrong, in sentences, the worst first: with how events are understood, or with what
+	 * should be kept. At most SNAPSHOT_WARNINGS. */
 	uint32_t n_warnings;
 	const char *const *warnings;
 	struct groups_view groups;
@@ -80,6 +81,11 @@ void *snapshot_alloc(struct snapshot *snapshot, size_t size);
 const char *snapshot_text(struct snapshot *snapshot, const char *text);
 const char *snapshot_printf(struct snapshot *snapshot, const char *format, ...)
 		__attribute__((format(printf, 2, 3)));
+
+/* One more warning, where there is room; the first: before all others, in the place of the last. The
+ * text is copied. */
+void snapshot_warn(struct snapshot *snapshot, const char *text);
+void snapshot_warn_first(struct snapshot *snapshot, const char *text);
 
 /* A new, zeroed snapshot, or NULL. Free with snapshot_destroy(). */
 struct snapshot *snapshot_create(void);
