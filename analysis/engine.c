@@ -44,7 +44,7 @@ struct engine {
 	struct state *state;
 	struct loop loop;
 
-	uint64_t in, late, dropped, discarded; /* dropped: copies and damaged events */
+	uint64_t in, late, dropped, discarded; /* dropped: copies, damaged and misdated events */
 	uint64_t first_ns, now_ns;
 	bool started, finished; /* finished: nothing has come since all ended, see finish() */
 	bool pinned;
@@ -452,6 +452,15 @@ void engine_late(struct engine *engine, uint32_t session, uint64_t count)
 	if (session < engine->registry.n_sessions) {
 		engine->registry.sessions[session].counts.late += count;
 		engine->registry.sessions[session].counts.events += count;
+	}
+}
+
+void engine_misdated(struct engine *engine, uint32_t session)
+{
+	engine->in++;
+	engine->dropped++;
+	if (session < engine->registry.n_sessions) {
+		engine->registry.sessions[session].counts.events++;
 	}
 }
 

@@ -125,6 +125,9 @@ void engine_lose(struct engine *engine, const struct loss *loss);
 /* Counts events of a session that came too late to be analysed. */
 void engine_late(struct engine *engine, uint32_t session, uint64_t count);
 
+/* Counts an event of a session whose time cannot be true: it is dropped. */
+void engine_misdated(struct engine *engine, uint32_t session);
+
 /*
  * Event time has reached `ts_ns`: what expires by then expires, at its own deadline, however often
  * this is called. No later event may be before ts_ns.

@@ -430,6 +430,26 @@ static bool take_watermark(struct lane *lane, const struct record *record)
 	return true;
 }
 
+static bool take_misdated(struct lane *lane, const struct record *record)
+{
+	const struct record_misdated *in = (const void *)record;
+	struct lane_row *row;
+
+	if (record->size < sizeof(*in) || in->stream >= lane->n_map ||
+			lane->map[in->stream] == ROW_NONE) {
+		return false;
+	}
+	row = &lane->rows[lane->map[in->stream]];
+	row->events++;
+	lane->events++;
+	lane->misdated++;
+	lane->misdated_ns = in->ts_ns;
+	if (lane->sink->misdated) {
+		lane->sink->misdated(lane->sink->context, row->session_id, in->ts_ns);
+	}
+	return true;
+}
+
 /* Sizes of the records that are handed on as they are. */
 static bool take_note(struct lane *lane, const struct record *record)
 {
@@ -485,6 +505,9 @@ static enum lane_status take_other(struct lane *lane, const struct record *recor
 		return take_loss(lane, record) ? LANE_MORE : broken(lane, "a loss");
 	case RECORD_WATERMARK:
 		ok = take_watermark(lane, record);
+		break;
+	case RECORD_MISDATED:
+		ok = take_misdated(lane, record);
 		break;
 	case RECORD_END:
 		ring_next(lane->ring);

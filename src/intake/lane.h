@@ -34,6 +34,8 @@ struct intake_sink {
 	void (*feed)(void *context, const struct event *event);
 	void (*lose)(void *context, const struct loss *loss);
 	void (*late)(void *context, uint32_t session, uint64_t count);
+	/* An event whose time cannot be true. May be NULL. */
+	void (*misdated)(void *context, uint32_t session, uint64_t ts_ns);
 	void (*advance)(void *context, uint64_t ts_ns);
 	/* Before the first event by a clock: what it is taken to be off the epoch. May be NULL. */
 	void (*see_clock)(void *context, const uint8_t *uuid, int64_t offset_ns);
@@ -103,6 +105,7 @@ struct lane {
 
 	/* Counts, of all rings so far. */
 	uint64_t events, discarded, discarded_packets, late;
+	uint64_t misdated, misdated_ns; /* put aside; what the last of them says */
 	uint64_t last_ts_ns; /* of the newest event */
 
 	struct lane_type *types;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
 #include <string.h>
+#include <time.h>
 
 #include "intake/source.h"
 
@@ -112,6 +114,25 @@ static void fill_names(
 	row->detail = snapshot_text(snapshot, source->detail);
 }
 
+static void warn_of_misdated(
+		const struct lane *lane, const struct source_row *row, struct snapshot *snapshot)
+{
+	time_t seconds = (time_t)(lane->misdated_ns / 1000000000u);
+	char when[32] = "-";
+	struct tm utc;
+
+	if (lane->misdated == 0) {
+		return;
+	}
+	if (gmtime_r(&seconds, &utc)) {
+		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &utc);
+	}
+	snapshot_warn(snapshot, snapshot_printf(snapshot,
+			"%" PRIu64 " events of %s are dated far from all others, the last %s UTC: "
+			"they are put aside",
+			lane->misdated, row->url, when));
+}
+
 static bool fill_row(struct intake *intake, struct source *source, const struct intake_view *view,
 		struct source_row *row, struct snapshot *snapshot)
 {
@@ -127,6 +148,8 @@ static bool fill_row(struct intake *intake, struct source *source, const struct 
 	row->discarded = lane->discarded;
 	row->discarded_packets = lane->discarded_packets;
 	row->late = lane->late;
+	row->misdated = lane->misdated;
+	warn_of_misdated(lane, row, snapshot);
 	row->duplicates = duplicates(intake, source, view, &of);
 	row->duplicates_of = snapshot_text(snapshot, of);
 	row->events_per_s = source->running ? source->rate : 0;

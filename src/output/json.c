@@ -11,6 +11,7 @@ static void source(struct json_out *json, const struct source_row *row)
 			{"discarded", value_count(row->discarded)},
 			{"discarded_packets", value_count(row->discarded_packets)},
 			{"late", value_count(row->late)},
+			{"misdated", value_count(row->misdated)},
 			{"duplicates", value_count(row->duplicates)},
 			{"duplicates_of", value_name(row->duplicates_of)},
 			{"events_per_s", value_real_if(true, row->events_per_s)},

@@ -49,6 +49,7 @@ enum record_kind {
 	RECORD_LISTED,   /* a session that a relay daemon lists */
 	RECORD_LIST_END, /* all that are listed now have been named */
 	RECORD_END,      /* nothing more will come */
+	RECORD_MISDATED, /* an event that cannot have been when it says: put aside */
 };
 
 struct record {
@@ -109,6 +110,13 @@ struct record_stream {
 struct record_watermark {
 	struct record record;
 	uint64_t ts_ns;
+};
+
+struct record_misdated {
+	struct record record;
+	uint32_t stream;
+	uint32_t reserved;
+	uint64_t ts_ns; /* what it says */
 };
 
 struct record_loss {

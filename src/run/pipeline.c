@@ -162,6 +162,15 @@ static void sink_late(void *context, uint32_t session, uint64_t count)
 	engine_late(pipeline->engine, session, count);
 }
 
+static void sink_misdated(void *context, uint32_t session, uint64_t ts_ns)
+{
+	struct pipeline *pipeline = context;
+
+	(void)ts_ns;
+	pipeline->fed++;
+	engine_misdated(pipeline->engine, session);
+}
+
 static void sink_silent(void *context, uint32_t session, bool is)
 {
 	struct pipeline *pipeline = context;
@@ -208,6 +217,7 @@ struct pipeline *pipeline_create(uint64_t window_ns, bool keep_events)
 			.feed = sink_feed,
 			.lose = sink_lose,
 			.late = sink_late,
+			.misdated = sink_misdated,
 			.advance = sink_advance,
 			.see_clock = sink_see_clock,
 			.silent = sink_silent,

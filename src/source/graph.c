@@ -205,6 +205,11 @@ enum reader_step graph_run(struct graph *graph, struct fault *fault)
 	return READER_ERROR;
 }
 
+void graph_expect(struct graph *graph, uint64_t begin_ns, uint64_t end_ns)
+{
+	reader_expect(graph->reader, begin_ns, end_ns);
+}
+
 const struct reader *graph_reader(const struct graph *graph)
 {
 	return graph->reader;

@@ -28,5 +28,7 @@ void graph_destroy(struct graph *graph);
 /* Works for a while. READER_ERROR fills the fault; "" if only the console is gone. */
 enum reader_step graph_run(struct graph *graph, struct fault *fault);
 const struct reader *graph_reader(const struct graph *graph);
+/* As reader_expect(). */
+void graph_expect(struct graph *graph, uint64_t begin_ns, uint64_t end_ns);
 
 #endif

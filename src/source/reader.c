@@ -4,10 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "pythiatop/engine.h"
 #include "tree.h"
 
 #define EVENTS_PER_RUN 2048
+#define MISDATED_NS    UINT64_C(60000000000)    /* so far beyond what is possible */
+#define DAY_NS         UINT64_C(86400000000000) /* no clock of a live host is so far ahead */
 
 /* Where one input stands: at a message that has a time, or at its end. */
 struct input {
@@ -30,6 +33,8 @@ struct reader {
 	uint32_t starting; /* the first input that has not been brought to its first message */
 	uint64_t events;
 	uint64_t latest_ns;
+	uint64_t wall_ns;          /* when this run began */
+	uint64_t begin_ns, end_ns; /* of what can be read; end 0: not known, so before tomorrow */
 	uint32_t n_failed;
 	struct fault fault;
 };
@@ -150,6 +155,12 @@ static struct known_stream *stream_of(
 	return input->stream;
 }
 
+void reader_expect(struct reader *reader, uint64_t begin_ns, uint64_t end_ns)
+{
+	reader->begin_ns = begin_ns;
+	reader->end_ns = end_ns;
+}
+
 static uint64_t snapshot_ns(const struct known_stream *stream, const bt_clock_snapshot *snapshot)
 {
 	return clock_rule_ns(&stream->clock, bt_clock_snapshot_get_value(snapshot));
@@ -264,6 +275,37 @@ enum arrival {
 	ARRIVAL_ERROR,
 };
 
+/* By how much clocks of one trace disagree is far less than what makes an event misdated. */
+static bool is_misdated(
+		const struct reader *reader, const struct known_stream *stream, uint64_t ts_ns)
+{
+	uint64_t begin_ns = stream->packet_ns ? stream->packet_ns : reader->begin_ns;
+	uint64_t end_ns = reader->end_ns;
+
+	if (end_ns == 0) {
+		end_ns = (begin_ns > reader->wall_ns ? begin_ns : reader->wall_ns) + DAY_NS;
+	}
+	return ts_ns + MISDATED_NS < begin_ns ||
+	       (ts_ns > end_ns && ts_ns - end_ns > MISDATED_NS);
+}
+
+static enum arrival put_aside(struct reader *reader, struct known_stream *stream, uint64_t ts_ns)
+{
+	struct record_misdated *record;
+
+	if (!traces_announce(reader->traces, stream)) {
+		return ARRIVAL_ERROR;
+	}
+	record = outlet_begin(reader->outlet, sizeof(*record), RECORD_MISDATED);
+	if (!record) {
+		return ARRIVAL_ERROR;
+	}
+	record->stream = stream->number;
+	record->reserved = 0;
+	record->ts_ns = ts_ns;
+	return outlet_commit(reader->outlet) ? ARRIVAL_HANDLED : ARRIVAL_ERROR;
+}
+
 static enum arrival arrive_event(
 		struct reader *reader, struct input *input, const bt_message *message)
 {
@@ -275,8 +317,13 @@ static enum arrival arrive_event(
 	}
 	input->is_event = true;
 	if (stream->has_clock) {
-		stream->latest_ns = snapshot_ns(stream,
+		uint64_t ts_ns = snapshot_ns(stream,
 				bt_message_event_borrow_default_clock_snapshot_const(message));
+
+		if (is_misdated(reader, stream, ts_ns)) {
+			return put_aside(reader, stream, ts_ns);
+		}
+		stream->latest_ns = ts_ns;
 	}
 	input_at(input, stream, stream->latest_ns);
 	return ARRIVAL_TIMED;
@@ -293,6 +340,18 @@ static enum arrival arrive_loss(struct reader *reader, struct input *input,
 	input->is_event = false;
 	input_at(input, stream, loss_span(stream, message).begin_ns);
 	return ARRIVAL_TIMED;
+}
+
+static uint64_t packet_ns(const struct known_stream *stream, const bt_message *message)
+{
+	const bt_stream_class *class = bt_stream_borrow_class_const(stream->stream);
+
+	if (!stream->has_clock ||
+			!bt_stream_class_packets_have_beginning_default_clock_snapshot(class)) {
+		return 0;
+	}
+	return snapshot_ns(stream,
+			bt_message_packet_beginning_borrow_default_clock_snapshot_const(message));
 }
 
 static enum arrival arrive(struct reader *reader, struct input *input, const bt_message *message)
@@ -321,6 +380,7 @@ static enum arrival arrive(struct reader *reader, struct input *input, const bt_
 			return ARRIVAL_ERROR;
 		}
 		traces_begin_packet(stream, packet);
+		stream->packet_ns = packet_ns(stream, message);
 		return ARRIVAL_HANDLED;
 	case BT_MESSAGE_TYPE_MESSAGE_ITERATOR_INACTIVITY:
 		return write_inactivity(reader, message) ? ARRIVAL_HANDLED : ARRIVAL_ERROR;
@@ -413,8 +473,10 @@ static bool write_message(struct reader *reader, struct input *input)
 
 enum reader_step reader_run(struct reader *reader)
 {
-	enum reader_step step = start_inputs(reader);
+	enum reader_step step;
 
+	reader->wall_ns = clock_real_ns();
+	step = start_inputs(reader);
 	for (uint32_t i = 0; step == READER_MORE && i < EVENTS_PER_RUN; i++) {
 		struct input *input;
 

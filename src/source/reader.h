@@ -38,6 +38,14 @@ void reader_destroy(struct reader *reader);
 /* Takes over the iterator's reference. */
 void reader_set_input(struct reader *reader, uint32_t index, bt_message_iterator *iterator);
 
+/*
+ * What is read is of between these instants: of a recording, its first packet's begin and its last
+ * one's end. Without a call: of a live session, of before tomorrow. An event of more than a minute
+ * beyond, or before the packet that it is in, has a corrupt time: it is put aside and told as
+ * RECORD_MISDATED, since it would move everybody's now.
+ */
+void reader_expect(struct reader *reader, uint64_t begin_ns, uint64_t end_ns);
+
 /* Reads some thousand messages. */
 enum reader_step reader_run(struct reader *reader);
 

@@ -222,8 +222,8 @@ static void note_ranges(struct recording *recording, const bt_value *trace)
 }
 
 /*
- * Asks the component class when the recording begins and ends: for the progress alone. Only once
- * the trace has been opened: babeltrace2 2.0.4 aborts when asked about one that it cannot open.
+ * Asks the component class when the recording begins and ends: for the progress, and to know a
+ * corrupt time. Only once the trace has been opened: babeltrace2 2.0.4 aborts when asked about one that it cannot open.
  */
 static void ask_range(struct recording *recording, const bt_value *parameters)
 {
@@ -263,7 +263,7 @@ static bool report_progress(struct recording *recording, uint64_t latest_ns)
 {
 	uint64_t span = recording->end_ns - recording->begin_ns, steps;
 
-	if (span < PROGRESS_STEPS || latest_ns < recording->begin_ns) {
+	if (!recording->tell_progress || span < PROGRESS_STEPS || latest_ns < recording->begin_ns) {
 		return true;
 	}
 	steps = (latest_ns - recording->begin_ns) / (span / PROGRESS_STEPS);
@@ -343,8 +343,9 @@ static bool open_and_read(struct recording *recording, const bt_value *parameter
 		refuse_for(recording, &fault);
 		return true;
 	}
-	if (recording->tell_progress) {
-		ask_range(recording, parameters);
+	ask_range(recording, parameters);
+	if (recording->end_ns > 0) {
+		graph_expect(recording->graph, recording->begin_ns, recording->end_ns);
 	}
 	return outlet_state(recording->outlet, SOURCE_ACTIVE, "") && read_all(recording);
 }

@@ -27,6 +27,7 @@ struct known_stream {
 	struct clock_rule clock;
 	uint64_t rank;
 	uint64_t latest_ns; /* of its messages */
+	uint64_t packet_ns; /* when its packet began; 0: not known */
 	uint32_t number;    /* once announced */
 	uint32_t cpu;
 	int32_t cpu_member; /* index in the packet context; -1: none */

@@ -138,6 +138,32 @@ unlike=$(field "$work/sampled" 'scalar grep { $_->{location}{unlike} } @{$d->{gr
 grep -q '^| syscall_read.buf | an address, a hash' "$work/addresses/report.md" ||
 	complain "an address explains: $(grep syscall_read.buf "$work/addresses/report.md")"
 
+# --- an event that is dated far from all others ----------------------------------------------------
+
+babeltrace2 convert "$traces/ust-ros2" --component=sink:sink.ctf.fs \
+	--params="path=\"$work/dated\",quiet=true" || complain "no copy of ros2"
+document "$work/dated-1" "$work/dated"
+cycles=$(babeltrace2 --clock-cycles "$work/dated" | sed -n '1000s/^\[\([0-9]*\)\].*/\1/p')
+for by in 1000000000000000000 -10000000000000; do
+	cp -r "$work/dated" "$work/corrupt"
+	perl -e 'my ($was, $by, @files) = @ARGV; my $n = 0; local $/; for (@files) {
+		open my $f, "+<:raw", $_ or die; my $text = <$f>;
+		$n += $text =~ s/\Q${\pack("Q<", $was)}\E/pack("q<", $was + $by)/e;
+		seek $f, 0, 0; print $f $text; close $f } exit($n != 1)' \
+		"$((10#$cycles))" "$by" $(find "$work/corrupt" -type f ! -name metadata) ||
+		complain "there is no such event to corrupt"
+	document "$work/corrupt-1" "$work/corrupt"
+	for what in '$d->{time_ns}' '$d->{horizon_ns}' '$d->{accounting}{in}'; do
+		[ "$(field "$work/corrupt-1" "$what")" = "$(field "$work/dated-1" "$what")" ] ||
+			complain "an event dated by $by ns off changes $what"
+	done
+	[ "$(field "$work/corrupt-1" '"$d->{sources}[0]{misdated} $d->{accounting}{dropped}"')" = '1 1' ] ||
+		complain "an event dated by $by ns off is not put aside"
+	[[ $(field "$work/corrupt-1" '$d->{warnings}[0]') == '1 events of '*' are dated far from all others'* ]] ||
+		complain "nothing is said of an event dated by $by ns off"
+	rm -r "$work/corrupt"
+done
+
 # --- a full disk ----------------------------------------------------------------------------------
 
 if "$pythiatop" --batch=json --log=/dev/full "$traces/ust-ros2" >"$work/full.json" 2>"$work/said"; then

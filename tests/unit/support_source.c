@@ -218,6 +218,9 @@ static void take(struct source_probe *probe, const struct record *record)
 	case RECORD_LOSS:
 		take_loss(probe, (const struct record_loss *)record);
 		break;
+	case RECORD_MISDATED:
+		probe->n_misdated++;
+		break;
 	case RECORD_STATE:
 		probe->state = state->state;
 		snprintf(probe->text, sizeof(probe->text), "%s", state->text);

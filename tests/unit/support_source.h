@@ -20,6 +20,7 @@ struct source_probe {
 	int stderr_fd;
 
 	uint64_t n_events, n_types, n_streams, n_losses, n_watermarks, n_listed, n_lists;
+	uint64_t n_misdated;
 	uint64_t lost_events;
 	uint64_t last_ts_ns, last_event_ns;
 	uint64_t last_done, total;

@@ -199,6 +199,43 @@ static void test_a_damaged_stream_does_not_hide_the_others(void **state)
 	trace_maker_release(&maker);
 }
 
+/* An event dated years off, first or later, early or late: the others are read as if without it. */
+static void test_corrupt_times_are_put_aside(void **state)
+{
+	static const struct {
+		uint32_t event;
+		int64_t by_ns;
+		bool aside;
+	} cases[] = {{1, INT64_C(1) << 60, true}, {0, INT64_C(1) << 60, true},
+			{0, -(INT64_C(1) << 60), true}, {1, -(INT64_C(1) << 60), true},
+			{2, 61000000000, true}, {2, 1000000, false}};
+	struct trace_maker maker;
+	struct blob stream, corrupt;
+
+	(void)state;
+	trace_maker_init(&maker, false);
+	trace_maker_all_kinds(&maker);
+	load(&maker, "chan_nel_1", &stream);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		size_t at = PACKET_HEAD_BYTES + cases[i].event * TICK_BYTES + 2;
+		struct source_probe probe = {0};
+		uint64_t ts;
+
+		corrupt = stream;
+		memcpy(&ts, corrupt.bytes + at, sizeof(ts));
+		ts += (uint64_t)cases[i].by_ns;
+		memcpy(corrupt.bytes + at, &ts, sizeof(ts));
+		trace_maker_put(&maker, "chan_nel_1", corrupt.bytes, corrupt.size);
+		source_probe_read(&probe, maker.directory);
+		assert_int_equal(probe.n_misdated, cases[i].aside);
+		assert_int_equal(probe.n_events, 7 - cases[i].aside);
+		if (cases[i].aside) {
+			assert_true(probe.last_event_ns <= MADE_OFFSET_S * UINT64_C(1000000000) + 600);
+		}
+	}
+	trace_maker_release(&maker);
+}
+
 /*
  * The metadata of a real recording, cut off at many places: the reader ends by itself at each, and
  * says so wherever the end of a packet's text is missing (libbabeltrace2 2.0 would hang there).
@@ -330,6 +367,7 @@ int main(void)
 			cmocka_unit_test(test_unreadable_files_are_named),
 			cmocka_unit_test(test_a_truncated_stream_is_named),
 			cmocka_unit_test(test_a_damaged_stream_does_not_hide_the_others),
+			cmocka_unit_test(test_corrupt_times_are_put_aside),
 			cmocka_unit_test(test_metadata_that_is_cut_off),
 			cmocka_unit_test(test_mutated_traces_leave_the_ring_sound),
 	};

@@ -38,6 +38,7 @@ struct source_row {
 	uint64_t live_timer_us; /* 0: not known */
 	uint32_t viewers, n_streams;
 	uint64_t events, discarded, discarded_packets, late;
+	uint64_t misdated;         /* put aside, as their times cannot be true */
 	uint64_t duplicates;       /* of its events another session of the host told, too */
 	const char *duplicates_of; /* that session, of the latest; "" if none */
 	double events_per_s;
