@@ -5,6 +5,7 @@
 #include "duplicates.h"
 #include "groups/groups.h"
 #include "loop.h"
+#include "base/array.h"
 #include "base/names.h"
 #include "pythiatop/engine.h"
 #include "registry.h"
@@ -51,6 +52,9 @@ struct engine {
 	uint64_t pinned_ns;
 	uint64_t next_tidy_ns;          /* see tidy() */
 	struct arena notes;             /* of engine_schema() */
+	struct loss *losses;            /* the last ENGINE_LOSSES, by number modulo that */
+	uint32_t losses_room;
+	uint64_t n_losses; /* that were told */
 	uint32_t seconds[RATE_SECONDS]; /* events of each of the last seconds of event time */
 	uint64_t second;                /* the latest */
 };
@@ -243,6 +247,7 @@ void engine_destroy(struct engine *engine)
 	duplicates_release(&engine->duplicates);
 	registry_release(&engine->registry);
 	arena_release(&engine->notes);
+	free(engine->losses);
 	pool_release(&engine->pool.pool);
 	free(engine);
 }
@@ -426,6 +431,17 @@ static void tidy(struct engine *engine)
 	engine->next_tidy_ns = (engine->now_ns / tick_ns + 1) * tick_ns;
 }
 
+/* For dumps; without memory it is not in them. */
+static void keep_loss(struct engine *engine, const struct loss *loss)
+{
+	uint32_t at = (uint32_t)(engine->n_losses % ENGINE_LOSSES);
+
+	if (array_reserve(&engine->losses, &engine->losses_room, at + 1)) {
+		engine->losses[at] = *loss;
+		engine->n_losses++;
+	}
+}
+
 void engine_lose(struct engine *engine, const struct loss *loss)
 {
 	struct session *session;
@@ -440,6 +456,7 @@ void engine_lose(struct engine *engine, const struct loss *loss)
 		session->counts.discarded += loss->count;
 		engine->discarded += loss->count;
 	}
+	keep_loss(engine, loss);
 	tidy(engine);
 	requests_lose(engine->requests, loss);
 	state_lose(engine->state, loss);
@@ -699,6 +716,21 @@ enum status engine_dump(struct engine *engine, const struct focus *focus,
 	return STATUS_OK;
 }
 
+void engine_dump_losses(struct engine *engine, const struct focus *focus,
+		bool (*take)(void *context, const struct loss *loss), void *context)
+{
+	uint64_t at_ns = focus->state_at_ns ? focus->state_at_ns : follow_pin(engine, focus);
+	uint64_t from_ns = engine_dump_span(engine, focus).kept_from_ns, n = engine->n_losses;
+
+	for (uint64_t i = n > ENGINE_LOSSES ? n - ENGINE_LOSSES : 0; i < n; i++) {
+		const struct loss *loss = &engine->losses[i % ENGINE_LOSSES];
+
+		if (loss->end_ns >= from_ns && loss->begin_ns <= at_ns && !take(context, loss)) {
+			return;
+		}
+	}
+}
+
 enum status engine_dump_requests(struct engine *engine, const uint64_t *ids, uint32_t n,
 		bool (*take)(void *context, const struct event *event), void *context)
 {
@@ -712,12 +744,13 @@ enum status engine_dump_requests(struct engine *engine, const uint64_t *ids, uin
 	return requests_dump(requests, found, take, context);
 }
 
-struct dump_span engine_dump_span(const struct engine *engine, const struct focus *focus)
+struct dump_span engine_dump_span(struct engine *engine, const struct focus *focus)
 {
-	uint64_t at_ns = focus->state_at_ns ? focus->state_at_ns : instant_of(engine, focus);
-	uint64_t begin_ns = log_begin(engine->log);
-	struct dump_span span = {.window_from_ns = window_begin(engine, at_ns)};
+	uint64_t at_ns = follow_pin(engine, focus), begin_ns = log_begin(engine->log);
+	struct dump_span span;
 
+	at_ns = focus->state_at_ns ? focus->state_at_ns : at_ns;
+	span = (struct dump_span){.window_from_ns = window_begin(engine, at_ns)};
 	span.kept_from_ns = begin_ns > span.window_from_ns ? begin_ns : span.window_from_ns;
 	span.trimmed = log_trimmed(engine->log) > span.window_from_ns;
 	return span;

@@ -320,7 +320,6 @@ uint32_t registry_add_stream(struct registry *registry, const struct stream_desc
 	registry->streams = streams;
 	stream = &streams[registry->n_streams];
 	stream->desc = *desc;
-	stream->last_cpu = CPU_NONE;
 	stream->host = registry->sessions[desc->session].host;
 	stream->desc.channel = arena_text(&registry->arena, desc->channel ? desc->channel : "");
 	stream->desc.kernel_release = arena_text(

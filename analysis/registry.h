@@ -39,7 +39,6 @@ struct stream {
 	uint32_t host;
 	bool carries_schema; /* an event of it was used to make requests */
 	bool has_events;
-	uint32_t last_cpu; /* of its last event that the state used; CPU_NONE: none so far */
 	/* The thread of its last event: streams of a CPU rarely change it. */
 	struct thread *last_thread;
 	uint64_t last_thread_key;

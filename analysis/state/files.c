@@ -226,13 +226,12 @@ void files_on_forget(struct state_cx *cx, struct thread_state *thread)
  * Whatever was lost on a CPU may have been about any fd of the host: threads move. An fd that was
  * known before such a loss ended is uncertain from its beginning on.
  */
-void files_on_loss(struct state_cx *cx, uint32_t host, uint32_t cpu, const struct loss *loss)
+void files_on_loss(struct state_cx *cx, uint32_t host, const struct loss *loss)
 {
 	struct files *files = cx->files;
 	struct file_table *table;
 	struct files_host *on;
 
-	(void)cpu;
 	/* A change of directory may have been among what was lost. */
 	for (table = files->fds.tables; table; table = table->next) {
 		if (table->host == host) {

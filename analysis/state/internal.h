@@ -276,7 +276,7 @@ void files_on_statedump(struct state_cx *cx, struct thread_state *thread, uint64
 void files_on_free(struct state_cx *cx, struct thread_state *thread);   /* dead: lets go of fds */
 void files_on_forget(struct state_cx *cx, struct thread_state *thread); /* its memory goes */
 /* Events of a CPU (CPU_NONE: of any) of a host were lost until now. */
-void files_on_loss(struct state_cx *cx, uint32_t host, uint32_t cpu, const struct loss *loss);
+void files_on_loss(struct state_cx *cx, uint32_t host, const struct loss *loss);
 /* Forgets what ended before cx->store.horizon_ns. */
 void files_expire(struct state_cx *cx);
 /* Calls that made fds which were closed a window ago are no longer held in the log. O(1): called as

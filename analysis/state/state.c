@@ -518,7 +518,6 @@ bool state_feed(struct state *state, const struct event *event, uint64_t number)
 	cx->now_ns = event->ts_ns;
 	cx->number = number;
 	cx->no_use = false;
-	cx->registry->streams[event->stream].last_cpu = event->cpu;
 	if (cx->registry->streams[event->stream].desc.domain != DOMAIN_UST) {
 		cx->hosts[event_host(cx, event)].last_ns = event->ts_ns;
 		cx->hosts[event_host(cx, event)].ended = false;
@@ -546,11 +545,11 @@ void state_lose(struct state *state, const struct loss *loss)
 	}
 	host = &cx->hosts[stream->host];
 	for (i = 0; i < host->n_cpus; i++) {
-		if (stream->last_cpu == CPU_NONE || stream->last_cpu == i) {
+		if (loss->cpu == CPU_NONE || loss->cpu == i) {
 			cpu_forget(cx, &host->cpus[i], cx->now_ns);
 		}
 	}
-	files_on_loss(cx, stream->host, stream->last_cpu, loss);
+	files_on_loss(cx, stream->host, loss);
 	/* Calls may have ended, and threads have been woken, unseen. */
 	for (thread = cx->oldest; thread; thread = thread->next) {
 		if (thread->host == stream->host && thread->thread) {

@@ -61,6 +61,7 @@ struct stream_desc {
 /* Events lost by the tracer: `count` (0: not known how many) of a stream between two instants. */
 struct loss {
 	uint32_t stream;
+	uint32_t cpu; /* or CPU_NONE: not known, or all */
 	uint64_t begin_ns, end_ns;
 	uint64_t count;
 	bool packets; /* whole packets were lost */
@@ -173,17 +174,24 @@ enum status engine_dump(struct engine *engine, const struct focus *focus,
 		bool (*take)(void *context, const struct event *event), void *context);
 
 /*
+ * What is known to have been lost in that window, in the order in which it was told. Of more than
+ * ENGINE_LOSSES the oldest are not kept.
+ */
+#define ENGINE_LOSSES 65536u
+void engine_dump_losses(struct engine *engine, const struct focus *focus,
+		bool (*take)(void *context, const struct loss *loss), void *context);
+
+/*
  * Of the window that ends at the focus' instant: where it begins, and where what is kept of it
  * begins. That is later where events had to go for memory (`trimmed`), or where the instant lies
- * back from a pin: events are kept for one window, the state's history for two. Valid after
- * engine_dump() with that focus.
+ * back from a pin: events are kept for one window, the state's history for two.
  */
 struct dump_span {
 	uint64_t window_from_ns, kept_from_ns;
 	bool trimmed;
 };
 
-struct dump_span engine_dump_span(const struct engine *engine, const struct focus *focus);
+struct dump_span engine_dump_span(struct engine *engine, const struct focus *focus);
 
 /*
  * The same of some kept requests alone, whether or not keep_events is on; those that are not kept

@@ -396,6 +396,7 @@ static bool take_loss(struct lane *lane, const struct record *record)
 	lane->row = lane->map[in->stream];
 	lane->loss = (struct loss){
 			.stream = lane->rows[lane->row].stream_id,
+			.cpu = lane->rows[lane->row].cpu,
 			.begin_ns = adjusted(lane, in->begin_ns),
 			.end_ns = adjusted(lane, in->end_ns),
 			.count = in->count,

@@ -376,6 +376,7 @@ static void close_gap(struct source *source)
 	for (i = 0; i < lane->n_rows; i++) {
 		struct loss loss = {
 				.stream = lane->rows[i].stream_id,
+				.cpu = CPU_NONE,
 				.begin_ns = source->gap_begin_ns,
 				.end_ns = lane->bound_ns > source->gap_begin_ns
 							  ? lane->bound_ns

@@ -125,6 +125,8 @@ struct record_loss {
 	uint32_t packets; /* 0: events were lost, 1: whole packets */
 	uint64_t begin_ns, end_ns;
 	uint64_t count; /* 0: not known */
+	uint32_t cpu;   /* in what is to be written; else the stream's */
+	uint32_t reserved;
 };
 
 struct record_state {

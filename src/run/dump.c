@@ -28,6 +28,10 @@ struct dump {
 	struct engine *engine;
 	const struct dump_watch *watch; /* NULL: nobody */
 	uint64_t n, first_ns, last_ns;
+	struct dump_span span; /* of the window that was asked for */
+	uint64_t n_older;      /* from before what is kept of it, for what was open then */
+	uint64_t n_lost;
+	bool lost_unknown; /* more than n_lost, nobody knows how many */
 	struct event_text text;
 
 	struct outlet *outlet;
@@ -38,36 +42,55 @@ struct dump {
 
 static void count(struct dump *dump, const struct event *event)
 {
-	dump->first_ns = dump->n++ ? dump->first_ns : event->ts_ns;
+	if (event->ts_ns < dump->span.kept_from_ns) {
+		dump->n_older++;
+	} else if (dump->n == dump->n_older) {
+		dump->first_ns = event->ts_ns;
+	}
+	dump->n++;
 	dump->last_ns = event->ts_ns;
 	if (dump->watch && dump->n % WATCH_EVENTS == 0) {
 		dump->watch->progress(dump->watch->context, dump->n);
 	}
 }
 
-/* focus NULL: no window was asked for. */
-static void say_written(const struct dump *dump, const struct focus *focus, const char *path,
-		char *said, size_t size)
+/* Of what was written: how many events, of how long, and what is not there. */
+static void say_written(const struct dump *dump, const char *path, char *said, size_t size)
 {
-	struct dump_span span = {.trimmed = false};
-	uint64_t begin_ns = dump->first_ns;
-	int n;
+	const struct dump_span *span = &dump->span;
+	char words[512];
+	size_t n;
 
-	if (focus) {
-		span = engine_dump_span(dump->engine, focus);
+	n = (size_t)snprintf(words, sizeof(words), "%" PRIu64 " events of %.3f s",
+			dump->n - dump->n_older,
+			dump->n > dump->n_older ? (double)(dump->last_ns - dump->first_ns) / 1e9
+						: 0.0);
+	if (dump->n_older) {
+		n += (size_t)snprintf(words + n, sizeof(words) - n,
+				", and %" PRIu64 " older ones, of what was open then",
+				dump->n_older);
 	}
-	if (begin_ns < span.kept_from_ns && span.kept_from_ns < dump->last_ns) {
-		begin_ns = span.kept_from_ns; /* older ones are there, for what is still open */
+	if (dump->n_lost || dump->lost_unknown) {
+		n += (size_t)snprintf(words + n, sizeof(words) - n, "; %s%" PRIu64 " were lost",
+				dump->lost_unknown ? "more than " : "", dump->n_lost);
 	}
-	n = snprintf(said, size, "Written: %s, %" PRIu64 " events of %.3f s", path, dump->n,
-			(double)(dump->last_ns - begin_ns) / 1e9);
-	if (span.kept_from_ns > span.window_from_ns && n > 0 && (size_t)n < size) {
-		snprintf(said + n, size - (size_t)n,
+	if (span->kept_from_ns > span->window_from_ns) {
+		snprintf(words + n, sizeof(words) - n,
 				"; of the window, what is older than %.3f s %s",
-				span.kept_from_ns < dump->last_ns
-						? (double)(dump->last_ns - span.kept_from_ns) / 1e9
+				span->kept_from_ns < dump->last_ns
+						? (double)(dump->last_ns - span->kept_from_ns) / 1e9
 						: 0.0,
-				span.trimmed ? "had to go for memory" : "is not kept any more");
+				span->trimmed ? "had to go for memory" : "is not kept any more");
+	}
+	snprintf(said, size, "Written: %s, %s", path, words);
+}
+
+static void count_loss(struct dump *dump, const struct loss *loss)
+{
+	if (loss->packets || loss->count == 0) {
+		dump->lost_unknown = true;
+	} else {
+		dump->n_lost += loss->count;
 	}
 }
 
@@ -95,6 +118,12 @@ static bool take_text(void *context, const struct event *event)
 	return !dump->failed;
 }
 
+static bool take_counted_loss(void *context, const struct loss *loss)
+{
+	count_loss(context, loss);
+	return true;
+}
+
 bool dump_text(struct pipeline *pipeline, const struct focus *focus, const char *path,
 		const struct dump_watch *watch, char *said, size_t size)
 {
@@ -106,13 +135,15 @@ bool dump_text(struct pipeline *pipeline, const struct focus *focus, const char 
 		return say_failed(path, strerror(errno), said, size);
 	}
 	event_text_init(&dump.text, file.out);
+	dump.span = engine_dump_span(dump.engine, focus);
+	engine_dump_losses(dump.engine, focus, take_counted_loss, &dump);
 	written = engine_dump(pipeline_engine(pipeline), focus, take_text, &dump) == STATUS_OK &&
 		  !dump.failed;
 	event_text_release(&dump.text);
 	if (!new_file_finish(&file, written)) {
 		return say_failed(path, strerror(errno), said, size);
 	}
-	say_written(&dump, focus, path, said, size);
+	say_written(&dump, path, said, size);
 	return true;
 }
 
@@ -196,11 +227,22 @@ static bool send_stream(struct dump *dump, const struct stream_desc *stream)
 	       outlet_commit(dump->outlet);
 }
 
+static bool introduce_stream(struct dump *dump, uint32_t stream)
+{
+	if (!reach(&dump->streams, &dump->streams_room, stream)) {
+		return false;
+	}
+	if (dump->streams[stream] == ID_NONE) {
+		dump->streams[stream] = dump->n_streams;
+		return send_stream(dump, engine_stream(dump->engine, stream));
+	}
+	return true;
+}
+
 /* What the event names is sent before it. */
 static bool introduce(struct dump *dump, const struct event *event)
 {
-	if (!reach(&dump->types, &dump->types_room, event->type) ||
-			!reach(&dump->streams, &dump->streams_room, event->stream)) {
+	if (!reach(&dump->types, &dump->types_room, event->type)) {
 		return false;
 	}
 	if (dump->types[event->type] == ID_NONE) {
@@ -209,11 +251,29 @@ static bool introduce(struct dump *dump, const struct event *event)
 			return false;
 		}
 	}
-	if (dump->streams[event->stream] == ID_NONE) {
-		dump->streams[event->stream] = dump->n_streams;
-		return send_stream(dump, engine_stream(dump->engine, event->stream));
+	return introduce_stream(dump, event->stream);
+}
+
+/* Before all events: a loss lies at no time of its own. */
+static bool take_loss(void *context, const struct loss *loss)
+{
+	struct dump *dump = context;
+	struct record_loss *record = NULL;
+
+	count_loss(dump, loss);
+	if (introduce_stream(dump, loss->stream)) {
+		record = outlet_begin(dump->outlet, sizeof(*record), RECORD_LOSS);
 	}
-	return true;
+	if (record) {
+		record->stream = dump->streams[loss->stream];
+		record->packets = loss->packets;
+		record->begin_ns = loss->begin_ns;
+		record->end_ns = loss->end_ns;
+		record->count = loss->count;
+		record->cpu = loss->cpu;
+	}
+	dump->failed = !record || !outlet_commit(dump->outlet);
+	return !dump->failed;
 }
 
 static bool send_event(struct dump *dump, const struct event *event)
@@ -284,6 +344,11 @@ struct selection {
 static enum status each_event(struct dump *dump, const struct selection *selection)
 {
 	if (selection->focus) {
+		dump->span = engine_dump_span(dump->engine, selection->focus);
+		engine_dump_losses(dump->engine, selection->focus, take_loss, dump);
+		if (dump->failed) {
+			return STATUS_IO;
+		}
 		return engine_dump(dump->engine, selection->focus, take_event, dump);
 	}
 	return engine_dump_requests(
@@ -310,7 +375,7 @@ static bool write_traces(struct pipeline *pipeline, const struct selection *sele
 	written = finish_child(&child) && written;
 	*n_events = dump.n;
 	if (written) {
-		say_written(&dump, selection->focus, path, said, size);
+		say_written(&dump, path, said, size);
 	} else {
 		say_child_failed(&child, path, said, size);
 	}

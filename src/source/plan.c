@@ -16,6 +16,7 @@ enum step_kind {
 	STEP_COMMON_CONTEXT,
 	STEP_SPECIFIC_CONTEXT,
 	STEP_PAYLOAD,
+	STEP_PACKET_CONTEXT,
 	STEP_ENTER, /* make a member of it the structure at the next depth */
 	/* A value. */
 	STEP_UINT,
@@ -46,6 +47,7 @@ struct compiler {
 	struct plan *plan;
 	struct type_record type;
 	enum field_scope scope;
+	bool of_packet; /* what is added is the packet's context */
 	bool failed;
 };
 
@@ -216,6 +218,12 @@ static void add_value(struct compiler *compiler, const bt_field_class *class, co
 	type_record_sort_labels(&compiler->type);
 }
 
+/* Every event has its CPU anyway. */
+static bool is_cpu_of_packet(const struct compiler *compiler, const char *name, uint8_t depth)
+{
+	return compiler->of_packet && depth == 0 && strcmp(name, "cpu_id") == 0;
+}
+
 static void add_members(struct compiler *compiler, const bt_field_class *structure,
 		const char *prefix, uint8_t depth)
 {
@@ -230,6 +238,9 @@ static void add_members(struct compiler *compiler, const bt_field_class *structu
 
 		snprintf(name, sizeof(name), "%s%s%s", prefix, prefix[0] ? "." : "",
 				bt_field_class_structure_member_get_name(member));
+		if (is_cpu_of_packet(compiler, name, depth)) {
+			continue;
+		}
 		if (bt_field_class_get_type(class) == BT_FIELD_CLASS_TYPE_STRUCTURE &&
 				depth + 1 < DEPTH_MAX) {
 			add_step(compiler, (struct step){.kind = STEP_ENTER,
@@ -252,6 +263,20 @@ static void add_root(struct compiler *compiler, enum step_kind step, enum field_
 	compiler->scope = scope;
 	add_step(compiler, (struct step){.kind = (uint8_t)step});
 	add_members(compiler, class, "", 0);
+}
+
+/* What a packet says of all its events, LTTng's own members apart: only the CPU is left of those. */
+static void add_packet_context(struct compiler *compiler, const bt_stream_class *stream_class)
+{
+	const bt_field_class *class =
+			bt_stream_class_borrow_packet_context_field_class_const(stream_class);
+	uint64_t n = class ? bt_field_class_structure_get_member_count(class) : 0;
+
+	compiler->of_packet = true;
+	if (n > 1 || (n == 1 && !bt_field_class_structure_borrow_member_by_name_const(
+						class, "cpu_id"))) {
+		add_root(compiler, STEP_PACKET_CONTEXT, SCOPE_CONTEXT, class);
+	}
 }
 
 struct plan *plan_create(const bt_event_class *event_class, uint32_t type, struct outlet *outlet)
@@ -282,6 +307,7 @@ struct plan *plan_create(const bt_event_class *event_class, uint32_t type, struc
 	add_root(compiler, STEP_COMMON_CONTEXT, SCOPE_CONTEXT,
 			bt_stream_class_borrow_event_common_context_field_class_const(
 					stream_class));
+	add_packet_context(compiler, stream_class);
 	plan->type = type;
 	plan->n_slots = compiler->type.head.n_fields;
 	failed = compiler->failed || !type_record_write(&compiler->type, outlet);
@@ -373,6 +399,10 @@ bool plan_write(const struct plan *plan, const bt_event *event, struct outlet *o
 			continue;
 		case STEP_PAYLOAD:
 			at_hand[0] = bt_event_borrow_payload_field_const(event);
+			continue;
+		case STEP_PACKET_CONTEXT:
+			at_hand[0] = bt_packet_borrow_context_field_const(
+					bt_event_borrow_packet_const(event));
 			continue;
 		default:
 			field = bt_field_structure_borrow_member_field_by_index_const(

@@ -163,6 +163,15 @@ void reader_expect(struct reader *reader, uint64_t begin_ns, uint64_t end_ns)
 
 static uint64_t snapshot_ns(const struct known_stream *stream, const bt_clock_snapshot *snapshot)
 {
+	int64_t ns;
+
+	/* Of other clocks as the library rounds, so that every tool shows the same time. */
+	if (stream->clock.frequency != 1000000000u &&
+			bt_clock_snapshot_get_ns_from_origin(snapshot, &ns) ==
+					BT_CLOCK_SNAPSHOT_GET_NS_FROM_ORIGIN_STATUS_OK &&
+			!__builtin_add_overflow(ns, stream->clock.shift_ns, &ns)) {
+		return ns < 0 ? 0 : (uint64_t)ns;
+	}
 	return clock_rule_ns(&stream->clock, bt_clock_snapshot_get_value(snapshot));
 }
 
@@ -228,6 +237,8 @@ static bool write_loss(struct reader *reader, struct input *input, const bt_mess
 	record->begin_ns = span.begin_ns;
 	record->end_ns = span.end_ns;
 	record->count = known == BT_PROPERTY_AVAILABILITY_AVAILABLE ? count : 0;
+	record->cpu = stream->cpu;
+	record->reserved = 0;
 	return outlet_commit_at(reader->outlet, span.begin_ns, stream->rank);
 }
 

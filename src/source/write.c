@@ -4,6 +4,7 @@
 #include <babeltrace2/babeltrace.h>
 #include <ftw.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +16,8 @@
 #include "pythiatop/engine.h"
 #include "shape.h"
 
-#define PENDING_MAX 4 /* messages of one event: stream, packet's end and beginning, event */
+/* Messages of one loss: a stream's beginning, two packets, the loss; an event has fewer. */
+#define PENDING_MAX 6
 
 /* One CTF trace: a host's events of one domain. */
 struct out_trace {
@@ -44,7 +46,7 @@ struct out_stream {
 	uint32_t cpu;
 	bt_stream *stream;
 	bt_packet *packet;
-	uint64_t end_ns; /* of the packet, so far */
+	uint64_t end_ns; /* of the packet, so far; of a stream of losses: of the last one */
 	uint64_t cut_ns; /* when the packet ends at the latest */
 };
 
@@ -65,13 +67,19 @@ struct in_type {
 	uint32_t n_layouts;
 };
 
+/* A stream of the ring. */
+struct in_stream {
+	struct out_trace *trace;
+	char *channel;
+};
+
 struct writer {
 	struct ring *ring;
 	const char *directory;
 	bt_self_component *self;
 	struct in_type *types;
 	uint32_t n_types;
-	struct out_trace **streams; /* by number of the ring's streams */
+	struct in_stream *streams; /* by number of the ring's streams */
 	uint32_t n_streams;
 	struct out_trace *traces;
 	struct shape shape;
@@ -198,8 +206,11 @@ static bool take_stream(struct writer *writer, const struct record_stream *recor
 		out = out->next;
 	}
 	out = out ? out : make_trace(writer, record);
-	writer->streams[writer->n_streams++] = out;
-	return out ? true : fail(writer, "out of memory");
+	writer->streams[writer->n_streams] = (struct in_stream){.trace = out,
+			.channel = strdup(record_text(&record->record, record->channel))};
+	return out && writer->streams[writer->n_streams++].channel
+			       ? true
+			       : fail(writer, "out of memory");
 }
 
 /* --- Classes -----------------------------------------------------------------------------------
@@ -241,6 +252,62 @@ static bool set_up_class(const struct writer *writer, struct out_class *out,
 	bt_field_class_put_ref(packet);
 	bt_field_class_put_ref(context);
 	return done;
+}
+
+/*
+ * Of losses alone: a stream for each channel and CPU, since those of one never overlap. Its packets
+ * have no events; they are where a loss begins and ends, as CTF tells one by a packet's counter.
+ */
+static struct out_class *make_class_of_losses(struct out_trace *trace, char *key, bool has_cpu)
+{
+	struct out_class *out = calloc(1, sizeof(*out));
+	bt_field_class *packet = packet_context(trace->class);
+	bool done = false;
+
+	if (out && packet) {
+		*out = (struct out_class){.trace = trace, .key = key, .has_cpu = has_cpu};
+		out->class = bt_stream_class_create(trace->class);
+		done = out->class && bt_stream_class_set_default_clock_class(
+						     out->class, trace->clock) == 0;
+	}
+	if (done) {
+		bt_stream_class_set_supports_packets(out->class, BT_TRUE, BT_TRUE, BT_TRUE);
+		bt_stream_class_set_supports_discarded_events(out->class, BT_TRUE, BT_TRUE);
+		bt_stream_class_set_supports_discarded_packets(out->class, BT_TRUE, BT_TRUE);
+		done = !has_cpu || bt_stream_class_set_packet_context_field_class(
+						   out->class, packet) == 0;
+	}
+	bt_field_class_put_ref(packet);
+	if (!done) {
+		if (out) {
+			bt_stream_class_put_ref(out->class);
+		}
+		free(out);
+		free(key);
+		return NULL;
+	}
+	out->next = trace->classes;
+	trace->classes = out;
+	return out;
+}
+
+static struct out_class *class_of_losses(
+		const struct in_stream *stream, uint32_t number, bool has_cpu)
+{
+	struct out_class *out = stream->trace->classes;
+	char *key;
+
+	if (asprintf(&key, "lost %" PRIu32 " %d", number, has_cpu) < 0) {
+		return NULL;
+	}
+	while (out && strcmp(out->key, key) != 0) {
+		out = out->next;
+	}
+	if (out) {
+		free(key);
+		return out;
+	}
+	return make_class_of_losses(stream->trace, key, has_cpu);
 }
 
 static struct out_class *make_class(const struct writer *writer, struct out_trace *trace, char *key,
@@ -426,10 +493,10 @@ static bool end_packet(
 }
 
 static struct out_stream *make_stream(struct writer *writer, bt_self_message_iterator *iterator,
-		struct out_class *class, uint32_t cpu)
+		struct out_class *class, uint32_t cpu, const char *base)
 {
 	struct out_stream *out = calloc(1, sizeof(*out));
-	char name[32];
+	char name[NAME_MAX + 1];
 
 	if (!out) {
 		return NULL;
@@ -437,7 +504,11 @@ static struct out_stream *make_stream(struct writer *writer, bt_self_message_ite
 	out->class = class;
 	out->cpu = cpu;
 	out->stream = bt_stream_create(class->class, class->trace->trace);
-	snprintf(name, sizeof(name), cpu == CPU_NONE ? "stream" : "stream_%" PRIu32, cpu);
+	if (cpu == CPU_NONE) {
+		snprintf(name, sizeof(name), "%.200s", base);
+	} else {
+		snprintf(name, sizeof(name), "%.200s_%" PRIu32, base, cpu);
+	}
 	if (!out->stream || bt_stream_set_name(out->stream, name) != 0 ||
 			!push(writer, bt_message_stream_beginning_create(iterator, out->stream))) {
 		bt_stream_put_ref(out->stream);
@@ -450,14 +521,14 @@ static struct out_stream *make_stream(struct writer *writer, bt_self_message_ite
 }
 
 static struct out_stream *stream_of(struct writer *writer, bt_self_message_iterator *iterator,
-		struct out_class *class, uint32_t cpu)
+		struct out_class *class, uint32_t cpu, const char *base)
 {
 	struct out_stream *out = class->streams;
 
 	while (out && out->cpu != cpu) {
 		out = out->next;
 	}
-	return out ? out : make_stream(writer, iterator, class, cpu);
+	return out ? out : make_stream(writer, iterator, class, cpu, base);
 }
 
 static bool fill(const struct writer *writer, bt_message *message, const struct event_type *type,
@@ -477,9 +548,9 @@ static bool write_event(struct writer *writer, bt_self_message_iterator *iterato
 	struct event event = {record->ts_ns, record->type, record->stream, record->cpu,
 			record->bytes, record->slots};
 	struct in_type *type = &writer->types[event.type];
-	struct layout *layout = layout_of(writer, type, writer->streams[event.stream], &event);
+	struct layout *layout = layout_of(writer, type, writer->streams[event.stream].trace, &event);
 	struct out_stream *out =
-			layout ? stream_of(writer, iterator, layout->class, event.cpu) : NULL;
+			layout ? stream_of(writer, iterator, layout->class, event.cpu, "stream") : NULL;
 	bt_message *message;
 
 	if (!out) {
@@ -504,6 +575,57 @@ static bool write_event(struct writer *writer, bt_self_message_iterator *iterato
 	return push(writer, message);
 }
 
+static bool empty_packet(struct writer *writer, bt_self_message_iterator *iterator,
+		struct out_stream *out, uint64_t ts_ns)
+{
+	out->end_ns = ts_ns;
+	return begin_packet(writer, iterator, out, ts_ns) && end_packet(writer, iterator, out);
+}
+
+/* Between the end of one packet and of the next: so CTF 1.8 has it. */
+static bt_message *loss_message(bt_self_message_iterator *iterator, const struct out_stream *out,
+		const struct record_loss *record, uint64_t begin_ns, uint64_t end_ns)
+{
+	bt_message *message;
+
+	if (record->packets) {
+		message = bt_message_discarded_packets_create_with_default_clock_snapshots(
+				iterator, out->stream, begin_ns, end_ns);
+		if (message && record->count) {
+			bt_message_discarded_packets_set_count(message, record->count);
+		}
+		return message;
+	}
+	message = bt_message_discarded_events_create_with_default_clock_snapshots(
+			iterator, out->stream, begin_ns, end_ns);
+	if (message && record->count) {
+		bt_message_discarded_events_set_count(message, record->count);
+	}
+	return message;
+}
+
+static bool write_loss(struct writer *writer, bt_self_message_iterator *iterator,
+		const struct record_loss *record)
+{
+	const struct in_stream *stream = &writer->streams[record->stream];
+	struct out_class *class =
+			class_of_losses(stream, record->stream, record->cpu != CPU_NONE);
+	struct out_stream *out =
+			class ? stream_of(writer, iterator, class, record->cpu,
+						stream->channel[0] ? stream->channel : "lost")
+			      : NULL;
+	uint64_t begin_ns = record->begin_ns, end_ns = record->end_ns;
+
+	if (!out) {
+		return false;
+	}
+	begin_ns = begin_ns > out->end_ns ? begin_ns : out->end_ns;
+	end_ns = end_ns > begin_ns ? end_ns : begin_ns;
+	return empty_packet(writer, iterator, out, begin_ns) &&
+	       push(writer, loss_message(iterator, out, record, begin_ns, end_ns)) &&
+	       empty_packet(writer, iterator, out, end_ns);
+}
+
 /* One stream after the other; false: all have ended. */
 static bool end_one(struct writer *writer, bt_self_message_iterator *iterator)
 {
@@ -515,7 +637,7 @@ static bool end_one(struct writer *writer, bt_self_message_iterator *iterator)
 				continue;
 			}
 			class->streams = out->next;
-			if (!end_packet(writer, iterator, out) ||
+			if ((out->packet && !end_packet(writer, iterator, out)) ||
 					!push(writer, bt_message_stream_end_create(
 								      iterator, out->stream))) {
 				fail(writer, "out of memory");
@@ -559,6 +681,10 @@ static bool take(struct writer *writer, bt_self_message_iterator *iterator)
 		break;
 	case RECORD_EVENT:
 		done = write_event(writer, iterator, (const struct record_event *)record) ||
+		       fail(writer, "out of memory");
+		break;
+	case RECORD_LOSS:
+		done = write_loss(writer, iterator, (const struct record_loss *)record) ||
 		       fail(writer, "out of memory");
 		break;
 	case RECORD_END:
@@ -729,6 +855,9 @@ static void release(struct writer *writer)
 	for (struct out_trace *trace = writer->traces; trace; trace = next) {
 		next = trace->next;
 		release_trace(trace);
+	}
+	for (uint32_t i = 0; i < writer->n_streams; i++) {
+		free(writer->streams[i].channel);
 	}
 	free(writer->types);
 	free(writer->streams);

@@ -10,7 +10,9 @@
  * cut at the multiples of WRITE_PACKET_NS of event time, in all streams alike, as a tracer's live
  * timer does, so that readers can seek.
  *
- * The ring brings TYPE, STREAM and EVENT records in the order of time, then END. Whoever writes to
+ * The ring brings TYPE, STREAM, LOSS and EVENT records, the last in the order of time, then END.
+ * Losses get streams of their own, one for each channel and CPU, since events of several channels
+ * share one here. Whoever writes to
  * it is trusted: it is pythiatop.
  *
  * Returns the exit code: 0, or 1 after one sentence on standard error. What was written stays then:
