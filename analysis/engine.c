@@ -547,12 +547,6 @@ const struct baseline *engine_baseline(struct engine *engine, enum horizon horiz
 	return groups_baseline(engine->groups, horizon, engine->now_ns);
 }
 
-void engine_begin_epoch(struct engine *engine)
-{
-	groups_begin_epoch(engine->groups, engine->now_ns, NULL, NULL);
-	loop_epoch(&engine->loop);
-}
-
 static void fill_accounting(const struct engine *engine, struct snapshot *snapshot)
 {
 	const struct requests_counts *counts = requests_counts(engine->requests);
@@ -758,45 +752,9 @@ struct dump_span engine_dump_span(struct engine *engine, const struct focus *foc
 
 /* --- the loop -------------------------------------------------------------------------------- */
 
-void engine_set_mode(struct engine *engine, enum step_mode mode)
-{
-	pythia_set_mode(engine->loop.pythia, mode, engine->now_ns);
-}
-
 const struct step_budget *engine_budget(const struct engine *engine)
 {
 	return pythia_budget(engine->loop.pythia);
-}
-
-void engine_set_budget(struct engine *engine, const struct step_budget *budget)
-{
-	pythia_set_budget(engine->loop.pythia, budget);
-}
-
-enum status engine_set_strategy(struct engine *engine, const char *name)
-{
-	return pythia_set_strategy(engine->loop.pythia, name);
-}
-
-enum status engine_offer(struct engine *engine, const char *host, const struct step_offer *offers,
-		uint32_t n)
-{
-	return loop_offer(&engine->loop, host, offers, n);
-}
-
-void engine_name_processes(struct engine *engine, const char *host,
-		const struct step_process *processes, uint32_t n)
-{
-	uint32_t at = registry_host(&engine->registry, host);
-
-	for (uint32_t i = 0; i < n && at != ID_NONE; i++) {
-		const char *name = processes[i].name;
-
-		if (name[0] && !threads_process_name(engine->threads, at, processes[i].pid)) {
-			threads_name_process(engine->threads, at, processes[i].pid,
-					names_add(engine->names, name, (uint32_t)strlen(name)));
-		}
-	}
 }
 
 bool engine_is_skeleton(struct engine *engine, uint32_t type)
@@ -827,25 +785,27 @@ const struct profile *engine_profile(struct engine *engine)
 	return loop_profile(&engine->loop);
 }
 
-enum status engine_decide(struct engine *engine, uint32_t step, enum step_decision decision,
-		enum step_by by, char *error, size_t size)
+const struct step_order *engine_next_order(struct engine *engine)
 {
-	return pythia_decide(engine->loop.pythia, step, decision, by, engine->now_ns, error, size);
+	return pythia_next_order(engine->loop.pythia);
 }
 
-enum status engine_edit(struct engine *engine, uint32_t step, uint32_t part, bool keep, char *error,
-		size_t size)
+static void name_processes(struct engine *engine, const char *host,
+		const struct step_process *processes, uint32_t n)
 {
-	return pythia_edit(engine->loop.pythia, step, part, keep, error, size);
+	uint32_t at = registry_host(&engine->registry, host);
+
+	for (uint32_t i = 0; i < n && at != ID_NONE; i++) {
+		const char *name = processes[i].name;
+
+		if (name[0] && !threads_process_name(engine->threads, at, processes[i].pid)) {
+			threads_name_process(engine->threads, at, processes[i].pid,
+					names_add(engine->names, name, (uint32_t)strlen(name)));
+		}
+	}
 }
 
-enum status engine_propose(
-		struct engine *engine, uint32_t context, bool enable, char *error, size_t size)
-{
-	return loop_propose(&engine->loop, context, enable, error, size);
-}
-
-enum status engine_explain(struct engine *engine, uint32_t group_id)
+static enum status explain(struct engine *engine, uint32_t group_id)
 {
 	enum status status = loop_explain(&engine->loop, group_id);
 
@@ -856,39 +816,62 @@ enum status engine_explain(struct engine *engine, uint32_t group_id)
 	return status;
 }
 
-void engine_undo_all(struct engine *engine, enum step_by by)
+enum status engine_input(
+		struct engine *engine, const struct engine_input *in, char *error, size_t size)
 {
-	pythia_undo_all(engine->loop.pythia, by, engine->now_ns);
-}
+	struct loop *loop = &engine->loop;
+	struct pythia *pythia = loop->pythia;
+	uint64_t now_ns = engine->now_ns;
 
-void engine_calibrate(struct engine *engine, const char *host, double event_ns)
-{
-	pythia_calibrate(engine->loop.pythia, host, event_ns);
-}
-
-void engine_host_gone(struct engine *engine, const char *host)
-{
-	loop_host_gone(&engine->loop, host, engine->now_ns);
-}
-
-void engine_silent(struct engine *engine, const char *host, bool is)
-{
-	loop_silent(&engine->loop, host, is, engine->now_ns);
-}
-
-const struct step_order *engine_next_order(struct engine *engine)
-{
-	return pythia_next_order(engine->loop.pythia);
-}
-
-void engine_order_done(struct engine *engine, const struct step_outcome *outcome)
-{
-	loop_order_done(&engine->loop, outcome);
-}
-
-void engine_watch_over(struct engine *engine, const struct step_watch *watch)
-{
-	loop_watch_over(&engine->loop, watch);
+	switch (in->kind) {
+	case INPUT_MODE:
+		pythia_set_mode(pythia, in->mode, now_ns);
+		return STATUS_OK;
+	case INPUT_STRATEGY:
+		return pythia_set_strategy(pythia, in->text);
+	case INPUT_BUDGET:
+		pythia_set_budget(pythia, &in->budget);
+		return STATUS_OK;
+	case INPUT_OFFER:
+		return loop_offer(loop, in->offer.host, in->offer.events, in->offer.n);
+	case INPUT_PROCESSES:
+		name_processes(engine, in->processes.host, in->processes.list, in->processes.n);
+		return STATUS_OK;
+	case INPUT_DECIDE:
+		return pythia_decide(pythia, in->decide.step, in->decide.decision, in->decide.by,
+				now_ns, error, size);
+	case INPUT_EDIT:
+		return pythia_edit(
+				pythia, in->edit.step, in->edit.part, in->edit.keep, error, size);
+	case INPUT_PROPOSE:
+		return loop_propose(loop, in->propose.context, in->propose.enable, error, size);
+	case INPUT_EXPLAIN:
+		return explain(engine, in->number);
+	case INPUT_UNDO_ALL:
+		pythia_undo_all(pythia, STEP_BY_PERSON, now_ns);
+		return STATUS_OK;
+	case INPUT_EPOCH:
+		groups_begin_epoch(engine->groups, now_ns, NULL, NULL);
+		loop_epoch(loop);
+		return STATUS_OK;
+	case INPUT_CALIBRATE:
+		pythia_calibrate(pythia, in->calibrate.host, in->calibrate.cpu_ns);
+		return STATUS_OK;
+	case INPUT_HOST_GONE:
+		loop_host_gone(loop, in->text, now_ns);
+		return STATUS_OK;
+	case INPUT_SILENT:
+		loop_silent(loop, in->silent.host, in->silent.is, now_ns);
+		return STATUS_OK;
+	case INPUT_OUTCOME:
+		loop_order_done(loop, &in->outcome);
+		return STATUS_OK;
+	case INPUT_WATCH:
+		loop_watch_over(loop, &in->watch);
+		return STATUS_OK;
+	default:
+		return STATUS_INVALID;
+	}
 }
 
 const struct event_type *engine_type(const struct engine *engine, uint32_t type)

@@ -271,6 +271,22 @@ static bool learn(struct pipeline *pipeline, const struct options *options)
 	return true;
 }
 
+/* What the command line says of the loop. */
+static void begin_with(struct pipeline *pipeline, const struct options *options, enum step_mode mode)
+{
+	const struct engine_input strategy = {.kind = INPUT_STRATEGY, .text = options->strategy},
+				  budget = {.kind = INPUT_BUDGET, .budget = options->budget},
+				  begin = {.kind = INPUT_MODE, .mode = mode};
+
+	if (options->strategy) {
+		pipeline_input(pipeline, &strategy, NULL, 0);
+	}
+	if (options->budget_given) {
+		pipeline_input(pipeline, &budget, NULL, 0);
+	}
+	pipeline_input(pipeline, &begin, NULL, 0);
+}
+
 /* Steps: hosts to control, what they may cost, and how far to go without asking. */
 static bool conduct(struct pipeline *pipeline, const struct options *options)
 {
@@ -297,13 +313,7 @@ static bool conduct(struct pipeline *pipeline, const struct options *options)
 			return false;
 		}
 	}
-	if (options->strategy) {
-		conductor_set_strategy(conductor, options->strategy);
-	}
-	if (options->budget_given) {
-		conductor_set_budget(conductor, &options->budget);
-	}
-	conductor_set_mode(conductor, options->mode);
+	begin_with(pipeline, options, options->mode);
 	return learn(pipeline, options);
 }
 
@@ -365,7 +375,6 @@ static const char *refuse_rehearsal(struct pipeline *pipeline, const struct opti
 static bool rehearse(struct pipeline *pipeline, const struct options *options)
 {
 	const char *refused = refuse_rehearsal(pipeline, options);
-	struct engine *engine = pipeline_engine(pipeline);
 	const struct rehearse_setup setup = {.until = options->until,
 			.from_ns = options->rehearse_from_ns,
 			.for_ns = options->rehearse_for_ns};
@@ -375,13 +384,7 @@ static bool rehearse(struct pipeline *pipeline, const struct options *options)
 		fprintf(stderr, "pythiatop: --rehearse %s\n", refused);
 		return false;
 	}
-	if (options->strategy) {
-		engine_set_strategy(engine, options->strategy);
-	}
-	if (options->budget_given) {
-		engine_set_budget(engine, &options->budget);
-	}
-	engine_set_mode(engine, MODE_AUTOPILOT);
+	begin_with(pipeline, options, MODE_AUTOPILOT);
 	if (!pipeline_rehearse(pipeline, &setup) ||
 			(options->learn && pipeline_learn(pipeline, options->learn, error,
 							   sizeof(error)) != STATUS_OK)) {

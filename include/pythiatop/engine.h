@@ -7,6 +7,7 @@
 
 #include "pythiatop/baseline.h"
 #include "pythiatop/event.h"
+#include "pythiatop/input.h"
 #include "pythiatop/profile.h"
 #include "pythiatop/schema.h"
 #include "pythiatop/snapshot/snapshot.h"
@@ -151,12 +152,6 @@ const struct baseline *engine_baseline(struct engine *engine, enum horizon horiz
 /* The latest event time; 0: none so far. */
 uint64_t engine_time(const struct engine *engine);
 
-/* What recording an event costs on a host, in ns of CPU: predictions go by it. */
-void engine_calibrate(struct engine *engine, const char *host, double event_ns);
-
-/* Starts a new epoch of all groups, now. */
-void engine_begin_epoch(struct engine *engine);
-
 /*
  * Answers a focus: fills its parts, and all but `sources`, `lag_ns`, `progress`, `ended`, `notice`.
  * A rising focus->frozen pins the window, a falling one lets it go.
@@ -206,25 +201,14 @@ enum status engine_dump_requests(struct engine *engine, const uint64_t *ids, uin
  * for diagnosing performance problems in distributed applications", SoCC 2019.)
  *
  * The engine proposes steps and keeps the list of them; whoever drives it tells what persons
- * decided, carries orders out, and tells what came of them: inputs like events, so that the same
- * calls in the same order take the same decisions.
+ * decided, carries orders out, and tells what came of them (input.h). Where `error` is written, it
+ * is a sentence for persons.
  */
-void engine_set_mode(struct engine *engine, enum step_mode mode);
+enum status engine_input(
+		struct engine *engine, const struct engine_input *input, char *error, size_t size);
+/* The next order, each once; borrowed until the next call on the engine. NULL: none. */
+const struct step_order *engine_next_order(struct engine *engine);
 const struct step_budget *engine_budget(const struct engine *engine);
-void engine_set_budget(struct engine *engine, const struct step_budget *budget);
-/* STATUS_NOT_FOUND: there is no strategy of that name (see PYTHIATOP_STRATEGIES). */
-enum status engine_set_strategy(struct engine *engine, const char *name);
-
-/* What a host's applications offer now, all of it: replaces what was offered there before. */
-enum status engine_offer(struct engine *engine, const char *host, const struct step_offer *offers,
-		uint32_t n);
-
-/*
- * What processes of a host are called that no trace has named: a session tells names as it begins,
- * and who attaches later never sees it. Of a host without traces so far: forgotten.
- */
-void engine_name_processes(struct engine *engine, const char *host,
-		const struct step_process *processes, uint32_t n);
 
 /*
  * Events of this type are recorded before any step: the skeleton that requests are known by, and
@@ -240,49 +224,6 @@ void engine_learn_here(struct engine *engine);
 bool engine_has_learned(const struct engine *engine);
 /* What is known by now; borrowed until the next call. NULL if out of memory. */
 const struct profile *engine_profile(struct engine *engine);
-
-/* STATUS_NOT_FOUND: no such step; STATUS_INVALID: it cannot be decided so now (`error` says why).
- */
-enum status engine_decide(struct engine *engine, uint32_t step, enum step_decision decision,
-		enum step_by by, char *error, size_t size);
-/*
- * Leaves a point of a step that waits out, or takes it back (`keep`); `part` counts from 1, as in
- * step_row.parts. One at least stays. What is left out when the step is decided is not proposed
- * again at once. STATUS_NOT_FOUND, STATUS_INVALID: as above.
- */
-enum status engine_edit(struct engine *engine, uint32_t step, uint32_t part, bool keep, char *error,
-		size_t size);
-/* Proposes by hand the points of a calling context (tree_row.context). */
-enum status engine_propose(
-		struct engine *engine, uint32_t context, bool enable, char *error, size_t size);
-/*
- * Explains by key-values how long the requests of a group take (snapshot/explanation.h), whether
- * its variation is searched or not: because a person asks. It is done within a few seconds of event
- * time; after engine_finish() at once. STATUS_NOT_FOUND: there is no such group; STATUS_FULL: too
- * many are being explained.
- */
-enum status engine_explain(struct engine *engine, uint32_t group_id);
-/* Everything that steps did is taken back. */
-void engine_undo_all(struct engine *engine, enum step_by by);
-
-/*
- * What steps did on a host is undone: its control process, or our session there, has ended. The
- * search waits, at most a minute, for what the host offers next (engine_offer()).
- */
-void engine_host_gone(struct engine *engine, const char *host);
-
-/*
- * Our session on a host is silent, and the others went on without it: its events in between are
- * lost, or late. Until it is seen again, at most for a minute, the search waits, for requests seem
- * to lack what steps enabled; then it looks at requests from then on.
- */
-void engine_silent(struct engine *engine, const char *host, bool is);
-
-/* The next order, each once; borrowed until the next call on the engine. NULL: none. */
-const struct step_order *engine_next_order(struct engine *engine);
-void engine_order_done(struct engine *engine, const struct step_outcome *outcome);
-/* The time to watch a step, or to learn, is over. */
-void engine_watch_over(struct engine *engine, const struct step_watch *watch);
 
 const struct event_type *engine_type(const struct engine *engine, uint32_t type);
 const struct stream_desc *engine_stream(const struct engine *engine, uint32_t stream);

@@ -65,11 +65,7 @@ static void detach(struct pipeline *pipeline, const char *argument)
 
 static void begin_epoch(struct pipeline *pipeline)
 {
-	if (pipeline_conductor(pipeline)) {
-		conductor_begin_epoch(pipeline_conductor(pipeline));
-	} else {
-		engine_begin_epoch(pipeline_engine(pipeline));
-	}
+	pipeline_input(pipeline, &(struct engine_input){.kind = INPUT_EPOCH}, NULL, 0);
 	pipeline_notice(pipeline, "A new epoch begins. Key t shows its statistics.");
 }
 

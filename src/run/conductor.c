@@ -152,6 +152,14 @@ void conductor_see_host(struct conductor *conductor, const char *host)
 	}
 }
 
+/* The engine, and where it takes it the log. */
+static bool tell(struct conductor *conductor, const struct engine_input *input)
+{
+	char error[TEXT_BYTES];
+
+	return conductor_input(conductor, input, error, sizeof(error)) == STATUS_OK;
+}
+
 void conductor_see_silent(struct conductor *conductor, const struct session_desc *session, bool is)
 {
 	int at = control_hosts_find(conductor->hosts, session->host);
@@ -162,8 +170,8 @@ void conductor_see_silent(struct conductor *conductor, const struct session_desc
 	}
 	player->silent = is;
 	decisions_at(conductor->decisions, engine_time(conductor->setup.engine));
-	decisions_silent(conductor->decisions, session->host, is);
-	engine_silent(conductor->setup.engine, session->host, is);
+	tell(conductor, &(struct engine_input){.kind = INPUT_SILENT,
+					.silent = {.host = session->host, .is = is}});
 }
 
 /* --- what hosts offer ------------------------------------------------------------------------ */
@@ -205,8 +213,8 @@ static void take_processes(
 			all[known++] = all[i];
 		}
 	}
-	engine_name_processes(conductor->setup.engine, host, all, known);
-	decisions_processes(conductor->decisions, host, all, known);
+	tell(conductor, &(struct engine_input){.kind = INPUT_PROCESSES,
+					.processes = {.host = host, .n = known, .list = all}});
 	free(all);
 }
 
@@ -238,9 +246,9 @@ static void take_points(struct conductor *conductor, const struct control_answer
 			fields[at++] = point->fields[f].name;
 		}
 	}
-	if (offers && fields &&
-			engine_offer(conductor->setup.engine, host.name, offers, n) == STATUS_OK) {
-		decisions_offer(conductor->decisions, host.name, offers, n);
+	if (offers && fields) {
+		tell(conductor, &(struct engine_input){.kind = INPUT_OFFER,
+						.offer = {host.name, n, offers}});
 	}
 	take_processes(conductor, host.name, answer);
 	free(fields);
@@ -331,8 +339,7 @@ static void create_session(struct conductor *conductor, int at, const struct con
 /* Whatever steps did there is undone. */
 static void tell_gone(struct conductor *conductor, const char *host)
 {
-	engine_host_gone(conductor->setup.engine, host);
-	decisions_host_gone(conductor->decisions, host);
+	tell(conductor, &(struct engine_input){.kind = INPUT_HOST_GONE, .text = host});
 	conductor->changed = true;
 }
 
@@ -440,8 +447,8 @@ static void tend_host(struct conductor *conductor, int at, uint64_t now_ns)
 	if (host.generation != player->generation) {
 		*player = (struct player){.generation = host.generation, .afresh = true};
 		if (host.event_ns > 0) {
-			engine_calibrate(conductor->setup.engine, host.name, host.event_ns);
-			decisions_calibrate(conductor->decisions, host.name, host.event_ns);
+			tell(conductor, &(struct engine_input){.kind = INPUT_CALIBRATE,
+							.calibrate = {host.name, host.event_ns}});
 		}
 	}
 	if (host.session[0]) {
@@ -479,17 +486,17 @@ static void begin_watch(struct conductor *conductor, uint64_t now_ns);
 static void finish_order(struct conductor *conductor, uint64_t now_ns)
 {
 	struct playing *playing = &conductor->playing;
-	struct step_outcome outcome = {.step = playing->step,
-			.undo = playing->undo,
-			.ok = !playing->failed,
-			.error = playing->error,
-			.answered_ns = clock_real_ns()};
+	const struct engine_input input = {.kind = INPUT_OUTCOME,
+			.outcome = {.step = playing->step,
+					.undo = playing->undo,
+					.ok = !playing->failed,
+					.error = playing->error,
+					.answered_ns = clock_real_ns()}};
 
 	playing->on = false;
-	engine_order_done(conductor->setup.engine, &outcome);
-	decisions_outcome(conductor->decisions, &outcome);
+	tell(conductor, &input);
 	conductor->changed = true;
-	if (outcome.ok && !outcome.undo) {
+	if (!playing->failed && !playing->undo) {
 		begin_watch(conductor, now_ns);
 		sight_begin(&conductor->sight, playing->step, playing->watch_s, now_ns,
 				engine_time(conductor->setup.engine));
@@ -634,7 +641,8 @@ static void play(struct conductor *conductor, uint64_t now_ns)
 		return;
 	}
 	conductor->ordered_ns = now_ns;
-	decisions_order(conductor->decisions, order);
+	decisions_put(conductor->decisions,
+			&(struct engine_input){.kind = INPUT_ORDER, .order = *order});
 	conductor->playing = (struct playing){.on = true,
 			.undo = order->undo,
 			.kind = order->kind,
@@ -730,7 +738,7 @@ static void begin_watch(struct conductor *conductor, uint64_t now_ns)
 static void watch(struct conductor *conductor, uint64_t now_ns)
 {
 	struct watching *watching = &conductor->watching;
-	struct step_watch seen;
+	struct engine_input input = {.kind = INPUT_WATCH};
 
 	if (watching->on && now_ns >= watch_due_ns(&watching->watch)) {
 		watch_look(&watching->watch, now_ns, own_counts(conductor).events,
@@ -746,14 +754,13 @@ static void watch(struct conductor *conductor, uint64_t now_ns)
 	if (watching->open > 0) {
 		return;
 	}
-	seen = watch_end(&watching->watch, now_ns, own_counts(conductor),
+	input.watch = watch_end(&watching->watch, now_ns, own_counts(conductor),
 			watching->discarded_now > watching->discarded
 					? watching->discarded_now - watching->discarded
 					: 0);
 	watching->on = false;
 	conductor->changed = true;
-	engine_watch_over(conductor->setup.engine, &seen);
-	decisions_watch(conductor->decisions, &seen);
+	tell(conductor, &input);
 	if (watching->watch.learning) {
 		conductor->setup.sources.learned(conductor->setup.sources.context);
 	}
@@ -763,16 +770,15 @@ static void watch(struct conductor *conductor, uint64_t now_ns)
 static void undo_unseen(struct conductor *conductor)
 {
 	uint32_t step = conductor->sight.step;
-	char text[TEXT_BYTES], error[TEXT_BYTES];
+	char text[TEXT_BYTES];
 
 	snprintf(text, sizeof(text),
 			"step %u is undone: its events did not come for %u s; is the relay daemon, "
 			"or a session daemon, stopped or cut off?",
 			step, SIGHT_BLIND_S);
 	conductor->watching.on = false;
-	if (engine_decide(conductor->setup.engine, step, STEP_UNDO, STEP_BY_WATCH, error,
-			    sizeof(error)) == STATUS_OK) {
-		decisions_decide(conductor->decisions, step, STEP_UNDO, STEP_BY_WATCH);
+	if (tell(conductor, &(struct engine_input){.kind = INPUT_DECIDE,
+					    .decide = {step, STEP_UNDO, STEP_BY_WATCH}})) {
 		conductor->setup.sources.say(conductor->setup.sources.context, text);
 	}
 	conductor->changed = true;
@@ -852,33 +858,19 @@ bool conductor_step(struct conductor *conductor, uint64_t now_ns)
 
 /* --- what persons decide --------------------------------------------------------------------- */
 
-bool conductor_set_mode(struct conductor *conductor, enum step_mode mode)
-{
-	conductor->mode = mode;
-	engine_set_mode(conductor->setup.engine, mode);
-	decisions_mode(conductor->decisions, mode);
-	return true;
-}
-
-bool conductor_decide(struct conductor *conductor, uint32_t step, enum step_decision decision,
+enum status conductor_input(struct conductor *conductor, const struct engine_input *input,
 		char *error, size_t size)
 {
-	if (engine_decide(conductor->setup.engine, step, decision, STEP_BY_PERSON, error, size) !=
-			STATUS_OK) {
-		return false;
-	}
-	decisions_decide(conductor->decisions, step, decision, STEP_BY_PERSON);
-	return true;
-}
+	enum status status = engine_input(conductor->setup.engine, input, error, size);
 
-bool conductor_edit(struct conductor *conductor, uint32_t step, uint32_t part, bool keep,
-		char *error, size_t size)
-{
-	if (engine_edit(conductor->setup.engine, step, part, keep, error, size) != STATUS_OK) {
-		return false;
+	if (status != STATUS_OK) {
+		return status;
 	}
-	decisions_edit(conductor->decisions, step, part, keep);
-	return true;
+	if (input->kind == INPUT_MODE || input->kind == INPUT_UNDO_ALL) {
+		conductor->mode = input->kind == INPUT_MODE ? input->mode : MODE_OBSERVE;
+	}
+	decisions_put(conductor->decisions, input);
+	return STATUS_OK;
 }
 
 bool conductor_dry_run(
@@ -887,72 +879,15 @@ bool conductor_dry_run(
 	return dry_run_begin(&conductor->dry_run, row, error, size);
 }
 
-bool conductor_propose(struct conductor *conductor, uint32_t context, bool enable, char *error,
-		size_t size)
+void conductor_note(struct conductor *conductor, const struct engine_input *input)
 {
-	if (engine_propose(conductor->setup.engine, context, enable, error, size) != STATUS_OK) {
-		return false;
-	}
-	decisions_propose(conductor->decisions, context, enable);
-	return true;
-}
-
-enum status conductor_explain(struct conductor *conductor, uint32_t group_id)
-{
-	enum status status = engine_explain(conductor->setup.engine, group_id);
-
-	if (status == STATUS_OK) {
-		decisions_explain(conductor->decisions, group_id);
-	}
-	return status;
-}
-
-void conductor_undo_all(struct conductor *conductor)
-{
-	conductor->mode = MODE_OBSERVE;
-	engine_undo_all(conductor->setup.engine, STEP_BY_PERSON);
-	decisions_undo_all(conductor->decisions);
-}
-
-void conductor_begin_epoch(struct conductor *conductor)
-{
-	engine_begin_epoch(conductor->setup.engine);
-	decisions_epoch(conductor->decisions);
-}
-
-void conductor_see_clock(struct conductor *conductor, const uint8_t *uuid, int64_t offset_ns)
-{
-	decisions_clock(conductor->decisions, uuid, offset_ns);
+	decisions_put(conductor->decisions, input);
 }
 
 void conductor_see_first(struct conductor *conductor, uint64_t event_ns)
 {
-	decisions_first(conductor->decisions, event_ns);
-}
-
-void conductor_see_profile(struct conductor *conductor, const char *file)
-{
-	decisions_profile(conductor->decisions, file);
-}
-
-bool conductor_set_strategy(struct conductor *conductor, const char *name)
-{
-	if (engine_set_strategy(conductor->setup.engine, name) != STATUS_OK) {
-		return false;
-	}
-	decisions_strategy(conductor->decisions, name);
-	return true;
-}
-
-const struct step_budget *conductor_budget(const struct conductor *conductor)
-{
-	return engine_budget(conductor->setup.engine);
-}
-
-void conductor_set_budget(struct conductor *conductor, const struct step_budget *budget)
-{
-	engine_set_budget(conductor->setup.engine, budget);
-	decisions_budget(conductor->decisions, budget);
+	decisions_at(conductor->decisions, event_ns);
+	conductor_note(conductor, &(struct engine_input){.kind = INPUT_FIRST});
 }
 
 /* Hosts that traces come from, and that nobody said how to control. */

@@ -70,11 +70,10 @@ bool conductor_add_host(struct conductor *conductor, const char *option, char *e
 void conductor_see_host(struct conductor *conductor, const char *host);
 /* A live session is silent, and nobody waits for it; or it is seen again. */
 void conductor_see_silent(struct conductor *conductor, const struct session_desc *session, bool is);
-/* For the decision log: a clock's first event comes; event time begins; a profile was learned from.
- */
-void conductor_see_clock(struct conductor *conductor, const uint8_t *uuid, int64_t offset_ns);
+/* Event time begins: for the decision log. */
 void conductor_see_first(struct conductor *conductor, uint64_t event_ns);
-void conductor_see_profile(struct conductor *conductor, const char *file);
+/* For the log alone: a clock's first event comes; a profile was learned from. */
+void conductor_note(struct conductor *conductor, const struct engine_input *input);
 
 uint32_t conductor_poll_fds(const struct conductor *conductor, struct pollfd *fds, uint32_t max);
 /* No order is under way, or was within the last minute, and no step is watched. */
@@ -83,25 +82,12 @@ uint64_t conductor_due_ns(const struct conductor *conductor);
 /* True: something changed that a screen would show. */
 bool conductor_step(struct conductor *conductor, uint64_t now_ns);
 
-/* What persons decide; the decision log is told. False: `error` says why not. */
-bool conductor_set_mode(struct conductor *conductor, enum step_mode mode);
-bool conductor_decide(struct conductor *conductor, uint32_t step, enum step_decision decision,
-		char *error, size_t size);
-bool conductor_edit(struct conductor *conductor, uint32_t step, uint32_t part, bool keep,
+/* What persons decide, as engine_input(); the decision log is told what the engine took. */
+enum status conductor_input(struct conductor *conductor, const struct engine_input *input,
 		char *error, size_t size);
 /* Asks the hosts what they would do of a step, and changes nothing; see dry_run.h. */
 bool conductor_dry_run(
 		struct conductor *conductor, const struct step_row *row, char *error, size_t size);
-bool conductor_propose(struct conductor *conductor, uint32_t context, bool enable, char *error,
-		size_t size);
-/* See engine_explain(). */
-enum status conductor_explain(struct conductor *conductor, uint32_t group_id);
-void conductor_undo_all(struct conductor *conductor);
-void conductor_begin_epoch(struct conductor *conductor);
-bool conductor_set_strategy(struct conductor *conductor, const char *name);
-/* The budget in force. */
-const struct step_budget *conductor_budget(const struct conductor *conductor);
-void conductor_set_budget(struct conductor *conductor, const struct step_budget *budget);
 
 /* Fills `controls` of snapshot->steps: what each host's control is up to. */
 enum status conductor_fill(const struct conductor *conductor, struct snapshot *snapshot);

@@ -12,9 +12,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "config/json_file.h"
-
-const char *const decisions_names[DECISIONS_NAMES] = {"approve", "reject", "undo"};
+#include "run/inputs.h"
 
 #define OFFERS_KNOWN 128 /* what hosts told last is known of: points, and processes */
 
@@ -145,47 +143,28 @@ static void write_line(struct decisions *log, const char *line, size_t length)
 	log->n_behind += length;
 }
 
-/* Takes the reference. */
-static void put_line(struct decisions *log, const char *what, json_t *rest, bool kept)
+/* Takes the reference. The line, ended by a newline in the place of the final 0; NULL: no memory. */
+static char *line_of(const struct decisions *log, enum input_kind kind, json_t *fields, size_t *length)
 {
 	struct timespec now;
 	json_t *line;
-	char *flat;
-	size_t length;
+	char *text;
 
-	if (!log) {
-		json_decref(rest);
-		return;
-	}
 	clock_gettime(CLOCK_REALTIME, &now);
 	line = json_pack("{ss sf sI ss}", "log", DECISIONS_FORMAT, "at",
 			(double)now.tv_sec + (double)now.tv_nsec * 1e-9, "event_ns",
-			(json_int_t)log->event_ns, "do", what);
-	if (line && rest) {
-		json_object_update(line, rest);
+			(json_int_t)log->event_ns, "do", inputs_name(kind));
+	if (line && fields) {
+		json_object_update(line, fields);
 	}
-	json_decref(rest);
-	flat = line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
+	json_decref(fields);
+	text = line && fields ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(17)) : NULL;
 	json_decref(line);
-	length = flat ? strlen(flat) : 0;
-	if (flat) {
-		flat[length++] = '\n'; /* in the place of the final 0 */
+	*length = text ? strlen(text) : 0;
+	if (text) {
+		text[(*length)++] = '\n';
 	}
-	if (!flat) {
-		log->failed = ENOMEM;
-		log->n_lost++;
-	} else if (log->fd >= 0) {
-		write_line(log, flat, length);
-	}
-	if (flat && kept) {
-		keep(log, flat, length);
-	}
-	free(flat);
-}
-
-static void put(struct decisions *log, const char *what, json_t *rest)
-{
-	put_line(log, what, rest, true);
+	return text;
 }
 
 /* FNV-1a. */
@@ -201,10 +180,11 @@ static uint64_t hash_of(const char *text)
 
 /* The host told the same last: hosts are asked again and again, and mostly nothing is new. */
 static bool is_repeated(
-		struct decisions *log, const char *what, const char *host, const json_t *rest)
+		struct decisions *log, const struct engine_input *input, const json_t *fields)
 {
-	char *flat = json_dumps(rest, JSON_COMPACT);
-	uint64_t of = hash_of(host) ^ hash_of(what) << 1, offer = hash_of(flat);
+	const char *host = input->kind == INPUT_OFFER ? input->offer.host : input->processes.host;
+	char *flat = json_dumps(fields, JSON_COMPACT);
+	uint64_t of = hash_of(host) ^ hash_of(inputs_name(input->kind)) << 1, offer = hash_of(flat);
 	uint32_t i;
 
 	free(flat);
@@ -219,6 +199,32 @@ static bool is_repeated(
 		log->n_offers = i == log->n_offers ? i + 1 : log->n_offers;
 	}
 	return false;
+}
+
+void decisions_put(struct decisions *log, const struct engine_input *input)
+{
+	json_t *fields = log ? inputs_write(input) : NULL;
+	bool repeated = (input->kind == INPUT_OFFER || input->kind == INPUT_PROCESSES) && fields &&
+			is_repeated(log, input, fields);
+	size_t length;
+	char *line;
+
+	if (!log) {
+		return;
+	}
+	line = line_of(log, input->kind, fields, &length);
+	if (!line) {
+		log->failed = ENOMEM;
+		log->n_lost++;
+		return;
+	}
+	if (log->fd >= 0) {
+		write_line(log, line, length);
+	}
+	if (!repeated) {
+		keep(log, line, length);
+	}
+	free(line);
 }
 
 struct decisions *decisions_open(const char *path, char *error, size_t size)
@@ -238,14 +244,14 @@ struct decisions *decisions_open(const char *path, char *error, size_t size)
 		free(log);
 		return NULL;
 	}
-	put(log, "begin", NULL);
+	decisions_put(log, &(struct engine_input){.kind = INPUT_BEGIN});
 	return log;
 }
 
 void decisions_end(struct decisions *log)
 {
 	if (log && !log->ended) {
-		put(log, "end", NULL);
+		decisions_put(log, &(struct engine_input){.kind = INPUT_END});
 		log->ended = true;
 	}
 }
@@ -262,169 +268,4 @@ void decisions_close(struct decisions *log)
 		free(log->path);
 		free(log);
 	}
-}
-
-void decisions_mode(struct decisions *log, enum step_mode mode)
-{
-	static const char *const names[MODE_COUNT] = {"observe", "approve", "autopilot"};
-
-	put(log, "mode", json_pack("{ss}", "mode", names[mode]));
-}
-
-void decisions_strategy(struct decisions *log, const char *name)
-{
-	put(log, "strategy", json_pack("{ss}", "strategy", name));
-}
-
-void decisions_budget(struct decisions *log, const struct step_budget *budget)
-{
-	put(log, "budget",
-			json_pack("{sf sf sf sf sI}", "events_per_s", budget->events_per_s,
-					"bytes_per_s", budget->bytes_per_s, "cpu_share",
-					budget->cpu_share, "learn_events_per_s",
-					budget->learn_events_per_s, "points",
-					(json_int_t)budget->points));
-}
-
-void decisions_offer(struct decisions *log, const char *host, const struct step_offer *offers,
-		uint32_t n)
-{
-	json_t *events = json_array(), *rest;
-
-	for (uint32_t i = 0; log && i < n; i++) {
-		json_t *fields = json_array();
-
-		for (uint32_t f = 0; f < offers[i].n_fields; f++) {
-			json_array_append_new(fields, json_file_text(offers[i].fields[f]));
-		}
-		json_array_append_new(events,
-				json_pack("{so sb so}", "name", json_file_text(offers[i].name),
-						"kernel", offers[i].kernel, "fields", fields));
-	}
-	rest = json_pack("{so so}", "host", json_file_text(host), "events", events);
-	put_line(log, "offer", rest, log && !is_repeated(log, "offer", host, rest));
-}
-
-void decisions_processes(struct decisions *log, const char *host,
-		const struct step_process *processes, uint32_t n)
-{
-	json_t *array = json_array(), *rest;
-
-	for (uint32_t i = 0; log && i < n; i++) {
-		json_array_append_new(
-				array, json_pack("{sI so}", "pid", (json_int_t)processes[i].pid,
-						       "name", json_file_text(processes[i].name)));
-	}
-	rest = json_pack("{so so}", "host", json_file_text(host), "processes", array);
-	put_line(log, "processes", rest, log && !is_repeated(log, "processes", host, rest));
-}
-
-void decisions_decide(
-		struct decisions *log, uint32_t step, enum step_decision decision, enum step_by by)
-{
-	put(log, "decide",
-			json_pack("{sI ss ss}", "step", (json_int_t)step, "decision",
-					decisions_names[decision], "by",
-					by == STEP_BY_WATCH ? "watch" : "person"));
-}
-
-void decisions_edit(struct decisions *log, uint32_t step, uint32_t part, bool keep)
-{
-	put(log, "edit",
-			json_pack("{sI sI sb}", "step", (json_int_t)step, "part", (json_int_t)part,
-					"keep", keep));
-}
-
-void decisions_propose(struct decisions *log, uint32_t context, bool enable)
-{
-	put(log, "propose", json_pack("{sI sb}", "context", (json_int_t)context, "enable", enable));
-}
-
-void decisions_explain(struct decisions *log, uint32_t group_id)
-{
-	put(log, "explain", json_pack("{sI}", "group", (json_int_t)group_id));
-}
-
-void decisions_calibrate(struct decisions *log, const char *host, double event_ns)
-{
-	put(log, "calibrate",
-			json_pack("{so sf}", "host", json_file_text(host), "cpu_ns", event_ns));
-}
-
-void decisions_host_gone(struct decisions *log, const char *host)
-{
-	put(log, "host_gone", json_pack("{so}", "host", json_file_text(host)));
-}
-
-void decisions_silent(struct decisions *log, const char *host, bool is)
-{
-	put(log, "silent", json_pack("{so sb}", "host", json_file_text(host), "is", is));
-}
-
-void decisions_undo_all(struct decisions *log)
-{
-	put(log, "undo_all", NULL);
-}
-
-void decisions_epoch(struct decisions *log)
-{
-	put(log, "epoch", NULL);
-}
-
-void decisions_profile(struct decisions *log, const char *file)
-{
-	put(log, "profile", json_pack("{so}", "file", json_file_text(file)));
-}
-
-void decisions_clock(struct decisions *log, const uint8_t *uuid, int64_t offset_ns)
-{
-	char text[2 * DECISIONS_UUID + 1];
-
-	for (uint32_t i = 0; i < DECISIONS_UUID; i++) {
-		snprintf(text + 2 * i, 3, "%02x", uuid[i]);
-	}
-	put(log, "clock", json_pack("{ss sI}", "uuid", text, "offset_ns", (json_int_t)offset_ns));
-}
-
-void decisions_first(struct decisions *log, uint64_t event_ns)
-{
-	decisions_at(log, event_ns);
-	put(log, "first", NULL);
-}
-
-void decisions_order(struct decisions *log, const struct step_order *order)
-{
-	json_t *events = json_array();
-
-	for (uint32_t i = 0; log && i < order->n; i++) {
-		const struct step_event *event = &order->events[i];
-
-		json_array_append_new(events,
-				json_pack("{so so sb sb so*}", "host", json_file_text(event->host),
-						"name", json_file_text(event->name), "kernel",
-						event->kernel, "enable", event->enable, "filter",
-						event->filter ? json_file_text(event->filter)
-							      : NULL));
-	}
-	put(log, "order",
-			json_pack("{sI sb so}", "step", (json_int_t)order->step, "undo",
-					order->undo, "events", events));
-}
-
-void decisions_outcome(struct decisions *log, const struct step_outcome *outcome)
-{
-	put(log, "outcome",
-			json_pack("{sI sb sb so sI}", "step", (json_int_t)outcome->step, "undo",
-					outcome->undo, "ok", outcome->ok, "error",
-					json_file_text(outcome->error), "answered_ns",
-					(json_int_t)outcome->answered_ns));
-}
-
-void decisions_watch(struct decisions *log, const struct step_watch *watch)
-{
-	put(log, "watch",
-			json_pack("{sI sI sf sf}", "step", (json_int_t)watch->step, "discarded",
-					(json_int_t)watch->discarded, "events_per_s",
-					watch->actual.events_per_s, "bytes_per_s",
-					watch->actual.bytes_per_s));
 }

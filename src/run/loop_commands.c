@@ -21,12 +21,24 @@ static bool parse_number(const char *text, uint32_t *number)
 	return *text >= '0' && *text <= '9' && !*end && !errno && value <= UINT32_MAX;
 }
 
+/* False: the person has been told why not. */
+static bool tell(struct pipeline *pipeline, const struct engine_input *input)
+{
+	char error[512];
+	bool told = pipeline_input(pipeline, input, error, sizeof(error)) == STATUS_OK;
+
+	if (!told) {
+		pipeline_notice(pipeline, "%s", error);
+	}
+	return told;
+}
+
 static void set_mode(struct pipeline *pipeline, const char *name)
 {
-	enum step_mode mode;
+	struct engine_input input = {.kind = INPUT_MODE};
 
-	if (words_mode(name, &mode)) {
-		conductor_set_mode(pipeline_conductor(pipeline), mode);
+	if (words_mode(name, &input.mode)) {
+		tell(pipeline, &input);
 		pipeline_notice(pipeline, "mode: %s", name);
 	} else {
 		pipeline_notice(pipeline, "expected: mode observe|approve|autopilot");
@@ -36,39 +48,33 @@ static void set_mode(struct pipeline *pipeline, const char *name)
 static void decide(struct pipeline *pipeline, enum step_decision decision, const char *argument)
 {
 	static const char *const said[] = {"approved", "rejected", "is being undone"};
-	struct conductor *conductor = pipeline_conductor(pipeline);
-	char error[512];
-	uint32_t step;
+	struct engine_input input = {
+			.kind = INPUT_DECIDE, .decide = {.decision = decision, .by = STEP_BY_PERSON}};
 
 	if (decision == STEP_UNDO && strcmp(argument, "all") == 0) {
-		conductor_undo_all(conductor);
+		tell(pipeline, &(struct engine_input){.kind = INPUT_UNDO_ALL});
 		pipeline_notice(pipeline, "Everything is being undone; mode: observe");
-	} else if (!parse_number(argument, &step)) {
+	} else if (!parse_number(argument, &input.decide.step)) {
 		pipeline_notice(pipeline, "expected the number of a step");
-	} else if (conductor_decide(conductor, step, decision, error, sizeof(error))) {
-		pipeline_notice(pipeline, "step %u %s", step, said[decision]);
-	} else {
-		pipeline_notice(pipeline, "%s", error);
+	} else if (tell(pipeline, &input)) {
+		pipeline_notice(pipeline, "step %u %s", input.decide.step, said[decision]);
 	}
 }
 
 static void edit(struct pipeline *pipeline, bool keep, const char *argument)
 {
-	char first[16], error[512];
+	struct engine_input input = {.kind = INPUT_EDIT, .edit.keep = keep};
+	char first[16];
 	const char *rest = words_split(argument, first, sizeof(first));
-	uint32_t step, part;
 
-	if (!parse_number(first, &step) || !parse_number(rest, &part)) {
+	if (!parse_number(first, &input.edit.step) || !parse_number(rest, &input.edit.part)) {
 		pipeline_notice(pipeline,
 				"expected: %s STEP POINT; its points count from 1, key e "
 				"shows them",
 				keep ? "take" : "leave");
-	} else if (conductor_edit(pipeline_conductor(pipeline), step, part, keep, error,
-				   sizeof(error))) {
-		pipeline_notice(pipeline, "step %u: point %u %s", step, part,
+	} else if (tell(pipeline, &input)) {
+		pipeline_notice(pipeline, "step %u: point %u %s", input.edit.step, input.edit.part,
 				keep ? "taken back" : "left out");
-	} else {
-		pipeline_notice(pipeline, "%s", error);
 	}
 }
 
@@ -104,17 +110,13 @@ static void dry_run(struct pipeline *pipeline, const char *argument, const struc
 
 static void propose(struct pipeline *pipeline, bool enable, const char *argument)
 {
-	char error[512];
-	uint32_t context;
+	struct engine_input input = {.kind = INPUT_PROPOSE, .propose.enable = enable};
 
-	if (!parse_number(argument, &context)) {
+	if (!parse_number(argument, &input.propose.context)) {
 		pipeline_notice(pipeline, "expected the number of a calling context; keys + and - "
 					  "of the tree know it");
-	} else if (conductor_propose(pipeline_conductor(pipeline), context, enable, error,
-				   sizeof(error))) {
+	} else if (tell(pipeline, &input)) {
 		pipeline_notice(pipeline, "proposed by hand: key a approves it");
-	} else {
-		pipeline_notice(pipeline, "%s", error);
 	}
 }
 
@@ -136,9 +138,8 @@ static void explain(struct pipeline *pipeline, const char *argument, const struc
 		group = snapshot ? snapshot->group.id : 0;
 		snapshot_destroy(snapshot);
 	}
-	status = pipeline_conductor(pipeline)
-				 ? conductor_explain(pipeline_conductor(pipeline), group)
-				 : engine_explain(pipeline_engine(pipeline), group);
+	status = pipeline_input(pipeline,
+			&(struct engine_input){.kind = INPUT_EXPLAIN, .number = group}, NULL, 0);
 	if (status == STATUS_OK) {
 		pipeline_notice(pipeline, "Being explained by key-values; screen steps tells");
 	} else if (status == STATUS_FULL) {
@@ -150,7 +151,9 @@ static void explain(struct pipeline *pipeline, const char *argument, const struc
 
 static void set_strategy(struct pipeline *pipeline, const char *name)
 {
-	if (conductor_set_strategy(pipeline_conductor(pipeline), name)) {
+	const struct engine_input input = {.kind = INPUT_STRATEGY, .text = name};
+
+	if (pipeline_input(pipeline, &input, NULL, 0) == STATUS_OK) {
 		pipeline_notice(pipeline, "strategy: %s", name);
 		return;
 	}
@@ -162,16 +165,18 @@ static void set_strategy(struct pipeline *pipeline, const char *name)
 
 static void set_budget(struct pipeline *pipeline, const char *text)
 {
-	struct step_budget budget = *conductor_budget(pipeline_conductor(pipeline));
+	struct engine_input input = {.kind = INPUT_BUDGET,
+			.budget = *engine_budget(pipeline_engine(pipeline))};
 
-	if (!words_budget(&budget, text)) {
+	if (!words_budget(&input.budget, text)) {
 		pipeline_notice(pipeline, "expected: budget 5k, budget 2%%, or budget "
 					  "events|bytes|cpu|learn|points AMOUNT");
 		return;
 	}
-	conductor_set_budget(pipeline_conductor(pipeline), &budget);
+	tell(pipeline, &input);
 	pipeline_notice(pipeline, "budget: %.0f events/s, %.0f bytes/s, %.2g%% of a CPU",
-			budget.events_per_s, budget.bytes_per_s, 100 * budget.cpu_share);
+			input.budget.events_per_s, input.budget.bytes_per_s,
+			100 * input.budget.cpu_share);
 }
 
 static void load_profile(struct pipeline *pipeline, const char *path)

@@ -195,8 +195,11 @@ static void sink_see_clock(void *context, const uint8_t *uuid, int64_t offset_ns
 {
 	struct pipeline *pipeline = context;
 
+	struct engine_input input = {.kind = INPUT_CLOCK, .clock.offset_ns = offset_ns};
+
+	memcpy(input.clock.uuid, uuid, sizeof(input.clock.uuid));
 	if (pipeline->conductor) {
-		conductor_see_clock(pipeline->conductor, uuid, offset_ns);
+		conductor_note(pipeline->conductor, &input);
 	}
 }
 
@@ -400,6 +403,13 @@ struct conductor *pipeline_conductor(struct pipeline *pipeline)
 	return pipeline->conductor;
 }
 
+enum status pipeline_input(struct pipeline *pipeline, const struct engine_input *input, char *error,
+		size_t size)
+{
+	return pipeline->conductor ? conductor_input(pipeline->conductor, input, error, size)
+				   : engine_input(pipeline->engine, input, error, size);
+}
+
 enum status pipeline_learn(
 		struct pipeline *pipeline, const char *path, char *error, size_t error_size)
 {
@@ -414,7 +424,8 @@ enum status pipeline_learn(
 		snprintf(error, error_size, "%s: no memory for all of it", path);
 	}
 	if (status == STATUS_OK && pipeline->conductor) {
-		conductor_see_profile(pipeline->conductor, path);
+		conductor_note(pipeline->conductor,
+				&(struct engine_input){.kind = INPUT_PROFILE, .text = path});
 	}
 	profile_file_destroy(file);
 	return status;

@@ -43,6 +43,9 @@ void pipeline_destroy(struct pipeline *pipeline);
 bool pipeline_conduct(struct pipeline *pipeline, const struct conductor_setup *setup, char *error,
 		size_t error_size);
 struct conductor *pipeline_conductor(struct pipeline *pipeline);
+/* Through the conductor, where there is one, so that the decision log has it. */
+enum status pipeline_input(struct pipeline *pipeline, const struct engine_input *input, char *error,
+		size_t size);
 
 /*
  * Takes the decisions of a log again while recordings are read: instead of pipeline_conduct(), and

@@ -305,7 +305,10 @@ static void offer(struct rehearse *rehearse, struct host *host)
 			n++;
 		}
 	}
-	if (offers && engine_offer(rehearse->engine, host->name, offers, n) == STATUS_OK) {
+	if (offers && engine_input(rehearse->engine,
+				      &(struct engine_input){.kind = INPUT_OFFER,
+						      .offer = {host->name, n, offers}},
+				      NULL, 0) == STATUS_OK) {
 		host->grown = false;
 	}
 	for (uint32_t i = 0; offers && i < n; i++) {
@@ -373,10 +376,11 @@ static void turn(struct rehearse *rehearse, const struct step_event *event)
 static void carry_out(struct rehearse *rehearse)
 {
 	struct playing *playing = &rehearse->playing;
-	const struct step_outcome outcome = {.step = playing->order.step,
-			.undo = playing->order.undo,
-			.ok = true,
-			.error = ""};
+	const struct engine_input input = {.kind = INPUT_OUTCOME,
+			.outcome = {.step = playing->order.step,
+					.undo = playing->order.undo,
+					.ok = true,
+					.error = ""}};
 
 	for (uint32_t i = 0; playing->events && i < playing->order.n; i++) {
 		turn(rehearse, &playing->events[i]);
@@ -388,13 +392,13 @@ static void carry_out(struct rehearse *rehearse)
 				rehearse->tick_ns, (struct watch_counts){rehearse->counts.ours, 0});
 	}
 	forget_order(playing);
-	engine_order_done(rehearse->engine, &outcome);
+	engine_input(rehearse->engine, &input, NULL, 0);
 }
 
 static void look_at_watch(struct rehearse *rehearse)
 {
 	uint64_t now_ns = rehearse->tick_ns;
-	struct step_watch seen;
+	struct engine_input input = {.kind = INPUT_WATCH};
 
 	if (!rehearse->watching || now_ns < watch_due_ns(&rehearse->watch)) {
 		return;
@@ -402,10 +406,10 @@ static void look_at_watch(struct rehearse *rehearse)
 	watch_look(&rehearse->watch, now_ns, rehearse->counts.ours,
 			engine_budget(rehearse->engine));
 	if (now_ns >= rehearse->watch.end_ns) {
-		seen = watch_end(&rehearse->watch, now_ns,
+		input.watch = watch_end(&rehearse->watch, now_ns,
 				(struct watch_counts){rehearse->counts.ours, 0}, 0);
 		rehearse->watching = false;
-		engine_watch_over(rehearse->engine, &seen);
+		engine_input(rehearse->engine, &input, NULL, 0);
 	}
 }
 

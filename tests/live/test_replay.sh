@@ -20,7 +20,7 @@ beside_daemons --session none -- "$@"
 # recording is looked at once more at its end, and contexts are numbered as they are met.
 told() {
 	grep -o '"accounting":.*' "$1" | sed -E 's/"verdict":.*"unmatched":/"unmatched":/
-		s/"id":[0-9]+,"context"/"context"/g; s/[{[]/\n&/g'
+		s/"id":[0-9]+,"context"/"context"/g; s/"a":[0-9]+,"b":[0-9]+,//g; s/[{[]/\n&/g'
 }
 
 # Of an instant in the middle, the statistics of the groups and the state: not what was counted so far,

@@ -242,6 +242,12 @@ static void the_end_explains(void **state)
 	feed_stop(&scene.feed);
 }
 
+static enum status explain(const struct scene *scene, uint32_t group)
+{
+	return engine_input(scene->feed.engine,
+			&(struct engine_input){.kind = INPUT_EXPLAIN, .number = group}, NULL, 0);
+}
+
 /* Groups that nobody searches are explained if a person asks: soon, or after the end at once. */
 static void a_person_asks(void **state)
 {
@@ -251,11 +257,11 @@ static void a_person_asks(void **state)
 
 	(void)state;
 	scene_begin(&scene, CAUSE_NONE);
-	assert_int_equal(engine_explain(scene.feed.engine, 1), STATUS_NOT_FOUND);
+	assert_int_equal(explain(&scene, 1), STATUS_NOT_FOUND);
 	serve_seconds(&scene, 20);
-	assert_int_equal(engine_explain(scene.feed.engine, 0), STATUS_NOT_FOUND);
-	assert_int_equal(engine_explain(scene.feed.engine, 2), STATUS_NOT_FOUND);
-	assert_int_equal(engine_explain(scene.feed.engine, 1), STATUS_OK);
+	assert_int_equal(explain(&scene, 0), STATUS_NOT_FOUND);
+	assert_int_equal(explain(&scene, 2), STATUS_NOT_FOUND);
+	assert_int_equal(explain(&scene, 1), STATUS_OK);
 	snapshot = seen(&scene);
 	finding = first(snapshot);
 	assert_int_equal(finding->group_id, 1);
@@ -271,7 +277,7 @@ static void a_person_asks(void **state)
 	snapshot_destroy(snapshot);
 
 	engine_finish(scene.feed.engine);
-	assert_int_equal(engine_explain(scene.feed.engine, 1), STATUS_OK);
+	assert_int_equal(explain(&scene, 1), STATUS_OK);
 	snapshot = seen(&scene);
 	assert_int_equal(first(snapshot)->explanation->state, EXPLANATION_DONE);
 	/* Of the requests that were kept before, or came after the first wish. */

@@ -182,6 +182,9 @@ static void budgets_are_read(void **state)
 
 /* --- the decision log --- */
 
+#define PUT(log, what, ...)                                                                        \
+	decisions_put((log), &(struct engine_input){.kind = (what), __VA_ARGS__})
+
 static void decisions_are_lines_of_json(void **state)
 {
 	const char *const fields[] = {"size"};
@@ -200,12 +203,12 @@ static void decisions_are_lines_of_json(void **state)
 	log = decisions_open(path, error, sizeof(error));
 	assert_non_null(log);
 	decisions_at(log, 123456789);
-	decisions_mode(log, MODE_AUTOPILOT);
-	decisions_offer(log, "a\nb", &offer, 1);
-	decisions_order(log, &order);
-	decisions_outcome(log, &outcome);
-	decisions_edit(log, 7, 2, false);
-	decisions_undo_all(log);
+	PUT(log, INPUT_MODE, .mode = MODE_AUTOPILOT);
+	PUT(log, INPUT_OFFER, .offer = {"a\nb", 1, &offer});
+	PUT(log, INPUT_ORDER, .order = order);
+	PUT(log, INPUT_OUTCOME, .outcome = outcome);
+	PUT(log, INPUT_EDIT, .edit = {7, 2, false});
+	PUT(log, INPUT_UNDO_ALL, .text = NULL);
 	assert_false(decisions_trouble(log, error, sizeof(error)));
 	decisions_close(log);
 	in = fopen(path, "r");
@@ -274,18 +277,18 @@ static void decisions_wait_for_a_full_disk(void **state)
 	assert_non_null(log);
 	file_may_grow_to(150); /* in the middle of a line */
 	for (uint32_t i = 0; i < 3; i++) {
-		decisions_undo_all(log);
+		PUT(log, INPUT_UNDO_ALL, .text = NULL);
 	}
 	assert_true(decisions_trouble(log, error, sizeof(error)));
 	assert_non_null(strstr(error, path));
 	assert_non_null(strstr(error, "its last 3 lines: File too large; they are written once"));
 	file_may_grow_to(RLIM_INFINITY);
-	decisions_epoch(log);
+	PUT(log, INPUT_EPOCH, .text = NULL);
 	assert_false(decisions_trouble(log, error, sizeof(error)));
 	assert_int_equal(lines_there(), 5);
 	file_may_grow_to(600);
 	for (uint32_t i = 0; i < 100000; i++) {
-		decisions_epoch(log);
+		PUT(log, INPUT_EPOCH, .text = NULL);
 	}
 	decisions_end(log);
 	assert_true(decisions_trouble(log, error, sizeof(error)));

@@ -26,6 +26,12 @@ struct play {
 	double budget;
 };
 
+#define TELL(play, what, ...)                                                                      \
+	assert_int_equal(engine_input((play)->feed.engine,                                         \
+					 &(struct engine_input){.kind = (what), __VA_ARGS__},      \
+					 NULL, 0),                                                 \
+			STATUS_OK)
+
 static void start(struct play *play, const struct rehearse_setup *setup, const char *inside)
 {
 	static const char *const names[N_TYPES] = {"app:serve_entry", "app:serve_exit",
@@ -38,11 +44,10 @@ static void start(struct play *play, const struct rehearse_setup *setup, const c
 		play->types[i] = feed_type(&play->feed, names[i],
 				i < WORK_IN ? "request_id:u vtid:c vpid:c" : inside);
 	}
-	engine_set_strategy(play->feed.engine, "all");
-	engine_set_budget(play->feed.engine, &(struct step_budget){.events_per_s = budget,
-							     .learn_events_per_s = 10000,
-							     .points = 3});
-	engine_set_mode(play->feed.engine, MODE_AUTOPILOT);
+	TELL(play, INPUT_STRATEGY, .text = "all");
+	TELL(play, INPUT_BUDGET,
+			.budget = {.events_per_s = budget, .learn_events_per_s = 10000, .points = 3});
+	TELL(play, INPUT_MODE, .mode = MODE_AUTOPILOT);
 	play->rehearse = rehearse_create(play->feed.engine, setup);
 	assert_non_null(play->rehearse);
 }
@@ -239,14 +244,12 @@ static void breaches_are_counted(void **state)
 
 	(void)state;
 	start(&play, &never, "vtid:c vpid:c");
-	engine_set_budget(play.feed.engine,
-			&(struct step_budget){.learn_events_per_s = 10000, .points = 3});
+	TELL(&play, INPUT_BUDGET, .budget = {.learn_events_per_s = 10000, .points = 3});
 	for (uint32_t second = 0; second < 60; second++) {
 		serve_second(&play, second);
 	}
-	engine_set_budget(play.feed.engine, &(struct step_budget){.events_per_s = 100,
-							    .learn_events_per_s = 10000,
-							    .points = 3});
+	TELL(&play, INPUT_BUDGET,
+			.budget = {.events_per_s = 100, .learn_events_per_s = 10000, .points = 3});
 	for (uint32_t second = 60; second < 70; second++) {
 		serve_second(&play, second);
 	}

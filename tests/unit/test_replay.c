@@ -164,19 +164,28 @@ static void serve_second(struct live *live, uint32_t second)
 	}
 }
 
+/* As the conductor does: the engine is told, and the log of what it took. */
+static enum status tell(const struct live *live, struct engine_input input)
+{
+	char error[256];
+	enum status status = engine_input(live->feed.engine, &input, error, sizeof(error));
+
+	if (status == STATUS_OK) {
+		decisions_put(live->log, &input);
+	}
+	return status;
+}
+#define TELL(live, what, ...) tell((live), (struct engine_input){.kind = (what), __VA_ARGS__})
+
 /* What the conductor does, and a person that approves each step. */
 static void conduct(struct live *live, uint32_t second)
 {
 	struct engine *engine = live->feed.engine;
 	const struct step_order *order;
-	char error[256];
 
 	decisions_at(live->log, engine_time(engine));
 	for (uint32_t step = 1; step < 20; step++) {
-		if (engine_decide(engine, step, STEP_APPROVE, STEP_BY_PERSON, error,
-				    sizeof(error)) == STATUS_OK) {
-			decisions_decide(live->log, step, STEP_APPROVE, STEP_BY_PERSON);
-		}
+		TELL(live, INPUT_DECIDE, .decide = {step, STEP_APPROVE, STEP_BY_PERSON});
 	}
 	if (live->order_due && second >= live->order_due) {
 		const struct step_outcome outcome = {.step = live->order.step,
@@ -186,8 +195,7 @@ static void conduct(struct live *live, uint32_t second)
 				.answered_ns = engine_time(engine) + 300000000};
 
 		live->order_due = 0;
-		engine_order_done(engine, &outcome);
-		decisions_outcome(live->log, &outcome);
+		TELL(live, INPUT_OUTCOME, .outcome = outcome);
 		live->watch_due = outcome.undo ? 0 : second + live->order.watch_s;
 		live->watch_step = outcome.step;
 	}
@@ -198,12 +206,12 @@ static void conduct(struct live *live, uint32_t second)
 						.cpu_share = -1}};
 
 		live->watch_due = 0;
-		engine_watch_over(engine, &watch);
-		decisions_watch(live->log, &watch);
+		TELL(live, INPUT_WATCH, .watch = watch);
 	}
 	order = live->order_due ? NULL : engine_next_order(engine);
 	if (order) {
-		decisions_order(live->log, order);
+		decisions_put(live->log,
+				&(struct engine_input){.kind = INPUT_ORDER, .order = *order});
 		live->order = *order;
 		live->order_due = second + 1;
 		live->work_on = order->n && order->events[0].enable;
@@ -229,15 +237,11 @@ static void offer(struct live *live)
 	static const struct step_process processes[] = {{100, "service"}, {7, "another"}},
 					 later[] = {{100, "renamed"}};
 
-	assert_int_equal(engine_offer(live->feed.engine, "alpha", offers, 4), STATUS_OK);
-	decisions_offer(live->log, "alpha", offers, 4);
-	engine_name_processes(live->feed.engine, "nowhere", processes, 2);
-	decisions_processes(live->log, "nowhere", processes, 2);
-	engine_name_processes(live->feed.engine, "alpha", processes, 2);
-	decisions_processes(live->log, "alpha", processes, 2);
+	assert_int_equal(TELL(live, INPUT_OFFER, .offer = {"alpha", 4, offers}), STATUS_OK);
+	TELL(live, INPUT_PROCESSES, .processes = {"nowhere", 2, processes});
+	TELL(live, INPUT_PROCESSES, .processes = {"alpha", 2, processes});
 	/* It has a name, and need not be called anything else. */
-	engine_name_processes(live->feed.engine, "alpha", later, 1);
-	decisions_processes(live->log, "alpha", later, 1);
+	TELL(live, INPUT_PROCESSES, .processes = {"alpha", 1, later});
 }
 
 /* Requests of all groups since the epoch began. */
@@ -264,8 +268,7 @@ static void miss_events(struct live *live)
 	assert_true(live->work_on);
 	for (uint32_t i = 0; i < 2; i++) {
 		assert_true(count_in_epoch(engine) > 0);
-		engine_silent(engine, "alpha", i == 0);
-		decisions_silent(live->log, "alpha", i == 0);
+		TELL(live, INPUT_SILENT, .silent = {"alpha", i == 0});
 	}
 	assert_int_equal(count_in_epoch(engine), 0);
 }
@@ -278,8 +281,7 @@ static void lose_host(struct live *live)
 	assert_true(live->work_on);
 	assert_true(count_in_epoch(engine) > 0);
 	for (uint32_t i = 0; i < 2; i++) {
-		engine_host_gone(engine, i ? "alpha" : "nowhere");
-		decisions_host_gone(live->log, i ? "alpha" : "nowhere");
+		TELL(live, INPUT_HOST_GONE, .text = i ? "alpha" : "nowhere");
 		/* On the other one nothing was enabled. */
 		assert_int_equal(count_in_epoch(engine) > 0, i == 0);
 	}
@@ -290,25 +292,25 @@ static void lose_host(struct live *live)
 static void live_run(struct recording *recording, char **steps)
 {
 	struct live live = {.recording = recording};
+	struct engine_input clock = {.kind = INPUT_CLOCK};
 	char error[256];
 
 	recording->n = 0;
 	start(&live.feed, live.types);
 	live.log = decisions_open(path, error, sizeof(error));
 	assert_non_null(live.log);
-	engine_calibrate(live.feed.engine, "alpha", 123.456);
-	decisions_calibrate(live.log, "alpha", 123.456);
-	engine_set_strategy(live.feed.engine, "flat");
-	decisions_strategy(live.log, "flat");
-	engine_set_budget(live.feed.engine, &(struct step_budget){.events_per_s = 1000.0 / 3,
-							    .learn_events_per_s = 7777,
-							    .points = 2});
-	decisions_budget(live.log, engine_budget(live.feed.engine));
-	engine_set_mode(live.feed.engine, MODE_APPROVE);
-	decisions_mode(live.log, MODE_APPROVE);
-	decisions_clock(live.log, clock_uuid, INT64_C(1795288836488340273));
-	decisions_clock(live.log, (const uint8_t[16]){1}, -5);
-	decisions_first(live.log, T0 - 29 * MS);
+	TELL(&live, INPUT_CALIBRATE, .calibrate = {"alpha", 123.456});
+	TELL(&live, INPUT_STRATEGY, .text = "flat");
+	TELL(&live, INPUT_BUDGET,
+			.budget = {.events_per_s = 1000.0 / 3, .learn_events_per_s = 7777, .points = 2});
+	TELL(&live, INPUT_MODE, .mode = MODE_APPROVE);
+	clock.clock.offset_ns = INT64_C(1795288836488340273);
+	memcpy(clock.clock.uuid, clock_uuid, sizeof(clock_uuid));
+	decisions_put(live.log, &clock);
+	decisions_put(live.log, &(struct engine_input){.kind = INPUT_CLOCK,
+						.clock = {.uuid = {1}, .offset_ns = -5}});
+	decisions_at(live.log, T0 - 29 * MS);
+	decisions_put(live.log, &(struct engine_input){.kind = INPUT_FIRST});
 	decisions_at(live.log, 0);
 	for (uint32_t second = 0; second < SECONDS; second++) {
 		serve_second(&live, second);
@@ -316,12 +318,10 @@ static void live_run(struct recording *recording, char **steps)
 		if (second == 1) {
 			offer(&live);
 		} else if (second == 60) {
-			assert_int_equal(engine_explain(live.feed.engine, 1), STATUS_OK);
-			decisions_explain(live.log, 1);
-			assert_int_equal(engine_explain(live.feed.engine, 99), STATUS_NOT_FOUND);
+			assert_int_equal(TELL(&live, INPUT_EXPLAIN, .number = 1), STATUS_OK);
+			assert_int_equal(TELL(&live, INPUT_EXPLAIN, .number = 99), STATUS_NOT_FOUND);
 		} else if (second == 70) {
-			engine_begin_epoch(live.feed.engine);
-			decisions_epoch(live.log);
+			TELL(&live, INPUT_EPOCH, .text = NULL);
 		} else if (second == 74) {
 			miss_events(&live);
 		} else if (second == 76) {
@@ -329,8 +329,7 @@ static void live_run(struct recording *recording, char **steps)
 		} else if (second == 77) {
 			offer(&live);
 		} else if (second == 80) {
-			engine_undo_all(live.feed.engine, STEP_BY_PERSON);
-			decisions_undo_all(live.log);
+			TELL(&live, INPUT_UNDO_ALL, .text = NULL);
 		}
 	}
 	decisions_close(live.log);
@@ -459,20 +458,22 @@ static void wrong_logs_are_told(void **state)
 			{BEGIN LINE("0,\"do\":\"offer\",\"host\":\"h\",\"events\":[1]"), "event 0"},
 			{BEGIN LINE("0,\"do\":\"offer\",\"host\":\"h\",\"events\":[{\"name\":\"x\","
 				    "\"kernel\":false,\"fields\":[1]}]"),
-					"event 0: expected an array of names"},
+					"event 0: fields: expected an array of names"},
 			{BEGIN LINE("0,\"do\":\"decide\",\"step\":-1,\"decision\":\"undo\",\"by\":"
 				    "\"person\""),
-					"none of a step"},
+					"step: expected a whole number from 0 to 4294967295"},
 			{BEGIN LINE("0,\"do\":\"decide\",\"step\":1,\"decision\":\"eat\",\"by\":"
 				    "\"person\""),
 					"\"eat\""},
 			{BEGIN LINE("0,\"do\":\"watch\",\"step\":1,\"discarded\":-1,\"events_per_"
 				    "s\":"
 				    "0"),
-					"negative number"},
+					"discarded: expected a whole number from 0"},
 			{BEGIN LINE("0,\"do\":\"order\",\"step\":1,\"undo\":false,\"events\":[{}]"),
 					"event 0"},
-			{BEGIN LINE("0,\"do\":\"clock\",\"uuid\":\"12\""), "offset_ns"},
+			{BEGIN LINE("0,\"do\":\"clock\",\"uuid\":"
+				    "\"0123456789abcdef0123456789abcdef\""),
+					"offset_ns: missing"},
 			{BEGIN LINE("0,\"do\":\"clock\",\"uuid\":\"12\",\"offset_ns\":1"),
 					"32 hex"},
 			{BEGIN LINE("0,\"do\":\"clock\",\"uuid\":"

@@ -288,6 +288,9 @@ static size_t copy_of(const struct decisions *log, char **text)
 	return size;
 }
 
+#define PUT(log, what, ...)                                                                        \
+	decisions_put((log), &(struct engine_input){.kind = (what), __VA_ARGS__})
+
 static void decisions_are_kept_without_a_log(void **state)
 {
 	static const char *const fields[] = {"queue_len"};
@@ -300,12 +303,12 @@ static void decisions_are_kept_without_a_log(void **state)
 	(void)state;
 	assert_non_null(log);
 	decisions_at(log, 7);
-	decisions_mode(log, MODE_AUTOPILOT);
-	decisions_offer(log, "h", offers, 2);
-	decisions_offer(log, "h", offers, 2); /* nothing new */
-	decisions_offer(log, "i", offers, 2);
-	decisions_offer(log, "h", offers, 1);
-	decisions_decide(log, 3, STEP_REJECT, STEP_BY_PERSON);
+	PUT(log, INPUT_MODE, .mode = MODE_AUTOPILOT);
+	PUT(log, INPUT_OFFER, .offer = {"h", 2, offers});
+	PUT(log, INPUT_OFFER, .offer = {"h", 2, offers}); /* nothing new */
+	PUT(log, INPUT_OFFER, .offer = {"i", 2, offers});
+	PUT(log, INPUT_OFFER, .offer = {"h", 1, offers});
+	PUT(log, INPUT_DECIDE, .decide = {3, STEP_REJECT, STEP_BY_PERSON});
 	assert_false(decisions_trouble(log, error, sizeof(error)));
 	assert_int_equal(decisions_lines(log, &left_out), 6);
 	assert_int_equal(left_out, 0);
@@ -336,9 +339,9 @@ static void decisions_are_bounded(void **state)
 	name[sizeof(name) - 1] = '\0';
 	for (int i = 0; i < 3000; i++) {
 		name[i % 1000] = (char)('b' + i / 1000 % 20); /* each is another one */
-		decisions_offer(log, "h", &offer, 1);
+		PUT(log, INPUT_OFFER, .offer = {"h", 1, &offer});
 	}
-	decisions_mode(log, MODE_APPROVE); /* short, but after what has no room */
+	PUT(log, INPUT_MODE, .mode = MODE_APPROVE); /* short, but after what has no room */
 	n = decisions_lines(log, &left_out);
 	assert_int_equal(n, 3002);
 	assert_true(left_out > 900 && left_out < 1500);

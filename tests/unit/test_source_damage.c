@@ -230,8 +230,10 @@ static void test_corrupt_times_are_put_aside(void **state)
 		assert_int_equal(probe.n_misdated, cases[i].aside);
 		assert_int_equal(probe.n_events, 7 - cases[i].aside);
 		if (cases[i].aside) {
-			assert_true(probe.last_event_ns <= MADE_OFFSET_S * UINT64_C(1000000000) + 600);
+			assert_true(probe.last_event_ns <=
+					MADE_OFFSET_S * UINT64_C(1000000000) + 600);
 		}
+		source_probe_stop(&probe);
 	}
 	trace_maker_release(&maker);
 }
