@@ -429,6 +429,7 @@ void session_sweep(const struct helper *helper, struct answer *answer, const jso
 
 	(void)request;
 	owner_each_gone(&helper->owner, sweep_one, &sweep);
+	helper_scratch_sweep(helper);
 	if (sweep.failed) {
 		answer_error(answer, "some sessions of dead owners are left",
 				"try `pythiatop-control --undo` again later");

@@ -54,5 +54,7 @@ const char *session_owner(const struct helper *helper, const char *name);
 /* scratch.c: where the session daemon may write for us. False: `path` cannot be made, see errno. */
 bool helper_scratch(const struct helper *helper, char *path, size_t size);
 void helper_scratch_remove(const struct helper *helper, pid_t worker); /* with what is in it */
+/* Those of workers that are gone. */
+void helper_scratch_sweep(const struct helper *helper);
 
 #endif

@@ -74,8 +74,15 @@ kill -KILL "$driver" "$worker" "$guardian"
 exec {driver_fd}>&-
 sleep 0.5
 [ -n "$(ours)" ] || fail "who has undone it?"
+# What a worker that was killed had saved goes, too; what one that lives has saved does not.
+mkdir "$records/saved-4194304" "$records/saved-$$"
+touch "$records/saved-4194304/session.lttng"
+touch -d '2 minutes ago' "$records/saved-4194304" "$records/saved-$$"
 "$helper" --undo | grep -q '^undid pythiatop-.*, whose owner is gone$' || fail "--undo says nothing"
 expect_none 1 "console and helper killed, --undo"
+[ ! -e "$records/saved-4194304" ] || fail "what a killed worker had saved is left"
+[ -d "$records/saved-$$" ] || fail "what a living process has saved is gone"
+rmdir "$records/saved-$$"
 expect_no_record
 
 start_acting
