@@ -54,6 +54,8 @@ struct ring {
 	/* Reader: `head` is what was last seen of the writer's. */
 	uint64_t head;
 	uint32_t peeked; /* size of the record that was peeked at; 0: none */
+	unsigned char *copy; /* of that record, which the writer could still change */
+	size_t copy_bytes;
 	uint64_t given_back;
 	bool armed;
 
@@ -229,6 +231,7 @@ void ring_destroy(struct ring *ring)
 			}
 		}
 	}
+	free(ring->copy);
 	free(ring);
 }
 
@@ -411,6 +414,22 @@ static void disarm(struct ring *ring)
 	}
 }
 
+/* Makes room for the next record's copy; twice what is needed, since some are long. */
+static bool reserve_copy(struct ring *ring, uint32_t size)
+{
+	unsigned char *copy;
+
+	if (size <= ring->copy_bytes) {
+		return true;
+	}
+	copy = realloc(ring->copy, 2u * size);
+	if (copy) {
+		ring->copy = copy;
+		ring->copy_bytes = 2u * size;
+	}
+	return copy != NULL;
+}
+
 const struct record *ring_peek(struct ring *ring, bool *broken)
 {
 	const struct record *record;
@@ -438,12 +457,14 @@ const struct record *ring_peek(struct ring *ring, bool *broken)
 	/* Read once: the writer could change it between the check and its use. */
 	size = *(const volatile uint32_t *)&record->size;
 	if (size < sizeof(*record) || (size & 7) != 0 || size > record_limit(ring) ||
-			size > ring->head - ring->tail) {
+			size > ring->head - ring->tail || !reserve_copy(ring, size)) {
 		*broken = true;
 		return NULL;
 	}
+	memcpy(ring->copy, record, size);
+	((struct record *)ring->copy)->size = size;
 	ring->peeked = size;
-	return record;
+	return (const struct record *)ring->copy;
 }
 
 void ring_next(struct ring *ring)

@@ -195,8 +195,11 @@ void ring_wake(struct ring *ring);
 uint64_t ring_nap(struct ring *ring, uint64_t least_ns);
 
 /*
- * Reader. ring_peek() gives the first unread record, checked for size and alignment, or NULL if
- * there is none now; *broken tells a writer that broke the format. ring_next() is done with it.
+ * Reader. ring_peek() gives a copy of the first unread record, checked for size and alignment, or
+ * NULL if there is none now; *broken tells a writer that broke the format, or that there is no
+ * memory. The writer is not trusted, and could change what was checked before it is used: so
+ * nothing of the shared memory is handed out. ring_next() is done with it; the next ring_peek()
+ * ends the copy.
  * Room is given back to the writer in steps, at the latest when ring_peek() returns NULL.
  * ring_wait_fd() is readable when there is something to read; ring_arm() before poll() asks for
  * it, false if something came meanwhile. ring_hush() makes it unreadable, to be called before
