@@ -11,8 +11,8 @@ void lane_init(struct lane *lane, const struct intake_sink *sink, const char *ke
 	memset(lane, 0, sizeof(*lane));
 	lane->sink = sink;
 	lane->key = key;
-	lane->host_fallback = "";
-	lane->session_fallback = "";
+	lane->host_asked = "";
+	lane->session_asked = "";
 }
 
 static void forget_ring(struct lane *lane)
@@ -305,6 +305,15 @@ static bool map_reaches(struct lane *lane, uint32_t stream)
 	return true;
 }
 
+/*
+ * A live session is the one that was asked for, whatever its reader says: it could pass for another
+ * host's, or for ours. A recording is what it says, where it says it.
+ */
+static const char *name_of(const struct lane *lane, const char *asked, const char *told)
+{
+	return (lane->live && asked[0]) || !told[0] ? asked : told;
+}
+
 static bool take_stream(struct lane *lane, const struct record *record)
 {
 	const struct record_stream *in = (const void *)record;
@@ -322,8 +331,8 @@ static bool take_stream(struct lane *lane, const struct record *record)
 	if (!texts.host || !texts.session || !texts.channel || !texts.release) {
 		return false;
 	}
-	texts.host = texts.host[0] ? texts.host : lane->host_fallback;
-	texts.session = texts.session[0] ? texts.session : lane->session_fallback;
+	texts.host = name_of(lane, lane->host_asked, texts.host);
+	texts.session = name_of(lane, lane->session_asked, texts.session);
 	if (lane->host_name) {
 		texts.host = lane->host_name(lane->context, texts.host, in->clock_uuid);
 	}

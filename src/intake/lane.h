@@ -84,7 +84,8 @@ struct lane {
 	const char *(*host_name)(void *context, const char *host, const uint8_t *clock_uuid);
 	void *context;   /* of both */
 	const char *key; /* unique among the lanes: the last word when events tie */
-	const char *host_fallback, *session_fallback; /* where a trace does not tell; not owned */
+	const char *host_asked, *session_asked; /* of a live source: whose it is; else where a trace
+						   does not tell. Not owned */
 	bool live;
 
 	/* Written by lane_run(), read by the merge. */

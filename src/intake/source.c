@@ -253,8 +253,8 @@ static void prepare_lane(struct source *source)
 	lane_open(&source->lane, source->child.ring);
 	source->lane.patience_ns =
 			3 * timer_ns > SOURCE_PATIENCE_NS ? 3 * timer_ns : SOURCE_PATIENCE_NS;
-	source->lane.host_fallback = source->url.host;
-	source->lane.session_fallback = source->url.session;
+	source->lane.host_asked = source->url.host;
+	source->lane.session_asked = source->url.session;
 }
 
 static void source_start(struct source *source)

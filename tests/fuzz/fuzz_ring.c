@@ -165,8 +165,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	sink.context = context;
 	lane_init(&lane, &sink, "fuzz");
 	lane.note = note;
-	lane.host_fallback = "host";
-	lane.session_fallback = "session";
+	lane.host_asked = "host";
+	lane.session_asked = "session";
 	lane_open(&lane, reader);
 	while (write_step(writer, &data, &size)) {
 		ring_publish(writer, ring_position(writer));

@@ -285,8 +285,8 @@ static void run_round(const struct flip *flip)
 
 	lane_init(&lane, &sink, "flip");
 	lane.note = note;
-	lane.host_fallback = "host";
-	lane.session_fallback = "session";
+	lane.host_asked = "host";
+	lane.session_asked = "session";
 	lane_open(&lane, reader);
 	if (flip->kind != RECORD_TYPE && flip->kind != RECORD_STREAM) {
 		write_record(writer, RECORD_TYPE, 0);

@@ -56,13 +56,14 @@ static void say(enum source_state state, const char *text)
 	show();
 }
 
-static void tell_stream(void)
+/* A reader of a live session that was taken over claims to be another one, of another host. */
+static void tell_stream(bool lies)
 {
-	static const char text[] = "demo\0channel\0host1";
-	struct record_stream *record = begin(sizeof(*record) + sizeof(text), RECORD_STREAM);
+	static const char truth[] = "demo\0channel\0host1", lie[] = "evil\0channel\0host2";
+	struct record_stream *record = begin(sizeof(*record) + sizeof(truth), RECORD_STREAM);
 	uint32_t at = sizeof(*record);
 
-	memcpy((char *)record + at, text, sizeof(text));
+	memcpy((char *)record + at, lies ? lie : truth, sizeof(truth));
 	record->domain = DOMAIN_UST;
 	record->session = at;
 	record->channel = at + 5;
@@ -195,7 +196,7 @@ static void play_reader(const char *what)
 		_exit(1);
 	}
 	say(SOURCE_ATTACHED, "");
-	tell_stream();
+	tell_stream(strncmp(what, "net:", 4) == 0);
 	tell_type();
 	tell_event(start_ns, 0);
 	tell_event(start_ns + 1, 0);
@@ -258,6 +259,7 @@ static uint32_t one_session(void *context, const struct session_desc *session)
 {
 	(void)context;
 	assert_string_equal(session->host, "host1");
+	assert_string_not_equal(session->name, "evil");
 	return 0;
 }
 
