@@ -2,6 +2,7 @@
 #include "write.h"
 
 #include <babeltrace2/babeltrace.h>
+#include <ctype.h>
 #include <ftw.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -141,22 +142,23 @@ static const char *domain_name(uint32_t domain)
 	return domain == DOMAIN_KERNEL ? "kernel" : domain == DOMAIN_UST ? "ust" : "other";
 }
 
+/* A host's name as that of one folder: no path, nothing that a terminal obeys. */
+static void folder_name(char *to, size_t size, const char *host)
+{
+	snprintf(to, size, "%s%s", host[0] == '.' ? "_" : "", host[0] ? host : "unknown");
+	for (; *to; to++) {
+		*to = *to == '/' || *to == '\\' || iscntrl((unsigned char)*to) ? '_' : *to;
+	}
+}
+
 /* sink.ctf.fs takes the trace's name for its path below the directory. */
 static bool name_trace(const struct out_trace *out)
 {
-	char *name;
-	bool done;
+	char folder[200], name[sizeof(folder) + 16];
 
-	if (asprintf(&name, "%s/%s", out->host[0] ? out->host : "unknown",
-			    domain_name(out->domain)) < 0) {
-		return false;
-	}
-	for (char *at = name; at < name + strlen(out->host); at++) {
-		*at = *at == '/' ? '_' : *at;
-	}
-	done = bt_trace_set_name(out->trace, name) == 0;
-	free(name);
-	return done;
+	folder_name(folder, sizeof(folder), out->host);
+	snprintf(name, sizeof(name), "%s/%s", folder, domain_name(out->domain));
+	return bt_trace_set_name(out->trace, name) == 0;
 }
 
 static bool describe_trace(const struct out_trace *out, const struct record_stream *record)
