@@ -252,6 +252,12 @@ void engine_destroy(struct engine *engine)
 	free(engine);
 }
 
+enum status engine_set_request(struct engine *engine, const char *program, const char *function)
+{
+	return requests_set_request(engine->requests, program, function) ? STATUS_OK
+									 : STATUS_NO_MEMORY;
+}
+
 enum status engine_add_schema(
 		struct engine *engine, const struct schema *schema, char *error, size_t size)
 {

@@ -41,6 +41,24 @@ static bool add_schemas(struct pipeline *pipeline, const struct options *options
 	return true;
 }
 
+/* Of what may have colons, as of C++, only the first one ends the program's name. */
+static bool set_request(struct pipeline *pipeline, const struct options *options)
+{
+	char program[256];
+	const char *colon = options->request ? strchr(options->request, ':') : NULL;
+
+	if (!colon) {
+		return true;
+	}
+	snprintf(program, sizeof(program), "%.*s", (int)(colon - options->request),
+			options->request);
+	if (engine_set_request(pipeline_engine(pipeline), program, colon + 1) != STATUS_OK) {
+		fprintf(stderr, "pythiatop: out of memory\n");
+		return false;
+	}
+	return true;
+}
+
 static bool set_baseline(struct pipeline *pipeline, const struct options *options)
 {
 	char error[1024];
@@ -434,7 +452,8 @@ static int run(struct pipeline *pipeline, const struct options *options)
 	if (options->list_url) {
 		return run_list(pipeline, options);
 	}
-	if (!add_schemas(pipeline, options) || !set_baseline(pipeline, options)) {
+	if (!add_schemas(pipeline, options) || !set_request(pipeline, options) ||
+			!set_baseline(pipeline, options)) {
 		return EXIT_USAGE;
 	}
 	code = add_sources(pipeline, options);

@@ -318,6 +318,11 @@ static const char *take(struct options *options, enum option_id id, const char *
 	case OPTION_REPORT:
 		options->report = value;
 		return NULL;
+	case OPTION_REQUEST:
+		options->request = value;
+		return strchr(value, ':') && value[0] != ':' && strchr(value, ':')[1]
+				       ? NULL
+				       : "a program and a function: nginx:ngx_http_process_request, *:main";
 	case OPTION_BASELINE:
 		options->baseline = value;
 		return NULL;

@@ -38,6 +38,9 @@
 			"the worst group by: variance (rate x sd, default), cov, or modes")        \
 	X(BASELINE, 0, "baseline", "FILE",                                                         \
 			"compare with how the groups performed then, as :baseline save wrote it")  \
+	X(REQUEST, 0, "request", "PROGRAM:FUNCTION",                                               \
+			"spans of that name are requests, where nothing names them (patterns: "    \
+			"nginx:*_request, *:main)")                                                \
 	X(WINDOW, 'w', "window", "SECONDS", "length of the moving window (default 10)")            \
 	X(STATE_AT, 0, "state-at", "TIME",                                                         \
 			"show the instant TIME: 2026-01-31 10:00:06.5, 10:00:06 (UTC), or -3.2s")  \
@@ -139,6 +142,7 @@ struct options {
 	bool rehearse;
 	uint64_t rehearse_from_ns, rehearse_for_ns; /* 0: from the begin, to the end */
 	const char *baseline;                       /* NULL: not given */
+	const char *request;                        /* "PROGRAM:FUNCTION"; NULL: not given */
 	const char *theme;                          /* NULL: not given */
 	bool ascii;
 	bool no_color;

@@ -409,9 +409,25 @@ static const char *unpaired_exit(const struct requests *r, uint32_t name, uint64
 	return NULL;
 }
 
+static void warn_of_named(const struct requests *r, struct snapshot *snapshot)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < r->n_stats; i++) {
+		n += r->plans[i].role == SPAN_ENTRY ? r->stats[i].total : 0;
+	}
+	if (r->named.function && r->named.n == 0 && n >= WARN_FROM) {
+		snapshot_warn(snapshot, snapshot_printf(snapshot,
+				"no span %s of a program %s was entered, of %" PRIu64
+				" spans: see --request; --show-schema lists what there is",
+				r->named.function, r->named.program, n));
+	}
+}
+
 void requests_fill_warnings(struct requests *r, struct snapshot *snapshot)
 {
 	requests_refresh(r);
+	warn_of_named(r, snapshot);
 	for (uint32_t i = 0; i < r->n_stats && snapshot->n_warnings < SNAPSHOT_WARNINGS; i++) {
 		uint64_t entries = r->stats[i].total, exits = 0;
 		const char *exit;
@@ -445,6 +461,11 @@ uint32_t requests_notes(struct requests *r, struct arena *arena, const char **no
 {
 	uint32_t i, n = 0;
 
+	for (i = 0; i < r->endless.n && n < room; i++) {
+		notes[n++] = arena_printf(arena,
+				"%s does not end: what it calls again and again are requests",
+				names_text(r->names, r->endless.names[i]));
+	}
 	for (i = 0; i < r->n_stats; i++) {
 		const struct type_stats *stats = &r->stats[i];
 		const char *event = r->registry->types[i].name;

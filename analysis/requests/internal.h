@@ -3,6 +3,7 @@
 #define PT_REQUESTS_INTERNAL_H
 
 #include "requests/addresses.h"
+#include "base/number_map.h"
 #include "requests/losses.h"
 #include "requests/measured.h"
 #include "requests/path.h"
@@ -46,11 +47,13 @@ struct open_span {
 	struct open_span *prev, *next;   /* of the fragment */
 	struct fragment *fragment;       /* NULL: belongs to no request */
 	struct thread *thread;           /* NULL: not known, or keyed */
-	uint64_t seq;
+	uint64_t seq, start_ns;
 	uint32_t name, type;
 	bool keyed;
 	bool kept; /* a copy of its entry is: its exit's is, too */
 };
+
+#define ENDLESS_PLACES 8u
 
 struct fragment {
 	uint64_t serial;
@@ -74,6 +77,8 @@ struct fragment {
 	struct usage usage; /* empty without kernel events */
 	uint32_t n_pending, n_state, n_left_out;
 	uint32_t n_spans_left_out; /* their entries were beyond a bound */
+	uint32_t repeated[ENDLESS_PLACES]; /* endless.c: what was entered below long spans alone */
+	uint8_t n_repeated[ENDLESS_PLACES];
 	uint64_t first_ns, last_ns;
 	uint64_t root; /* seq of the root's entry; 0: a seed without a span */
 	uint64_t start_ns, end_ns;
@@ -107,6 +112,19 @@ struct variants_of_type {
 	bool known;                       /* the rule was looked for */
 	const struct schema_expect *rule; /* NULL: none */
 	uint32_t n, *values;              /* interned */
+};
+
+/* Roots that end, by name and process; and those that were found not to. */
+#define ENDLESS_NOTED 8u
+struct endless {
+	struct number_map ended;
+	uint32_t n, names[ENDLESS_NOTED];
+};
+
+/* Which spans a person said are requests; NULL: nobody did. Patterns. */
+struct named_request {
+	char *program, *function;
+	uint64_t n; /* that began */
 };
 
 struct variants {
@@ -166,6 +184,8 @@ struct requests {
 	struct address_space space; /* of the last event's process */
 	struct variants variants;
 	struct losses losses;
+	struct endless endless;
+	struct named_request named;
 	struct spans spans; /* scratch */
 	struct key_table intervals, keyed;
 	struct open_span *oldest_keyed, *newest_keyed;
@@ -241,6 +261,12 @@ void feed_resume_lane(struct requests *r, struct feed *feed, uint32_t i);
 /* joining.c: WHY_COUNT where the event found its fragment. */
 enum unmatched_why feed_attach(struct requests *r, struct feed *feed);
 enum unmatched_why feed_join(struct requests *r, struct feed *feed);
+/* endless.c: see there. */
+bool endless_leave_root(struct requests *r, struct feed *feed);
+/* A span outside of all requests may begin one, as far as a person said what requests are. */
+bool endless_may_begin(struct requests *r, const struct feed *feed);
+void endless_root_ended(struct requests *r, uint32_t name, const struct thread *thread);
+
 void feed_resume_lanes(struct requests *r, struct feed *feed);
 /* Evicts fragments until there is room for one more. */
 void requests_make_room(struct requests *r);
@@ -278,6 +304,8 @@ struct open_span *span_find(struct requests *r, const struct plan *plan, struct 
 void span_pop(struct requests *r, struct open_span *span);
 void span_remove(struct requests *r, struct open_span *span);
 /* The same, of one whose exit was not seen. */
+/* It belongs to no request any more; its exit is still known for what it is. */
+void span_orphan(struct requests *r, struct open_span *span);
 void span_give_up(struct requests *r, struct open_span *span);
 /*
  * cut_short.c: A thread that enters a system call has left the one before, whose exit was not seen:

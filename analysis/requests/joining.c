@@ -111,6 +111,10 @@ enum unmatched_why feed_join(struct requests *r, struct feed *feed)
 
 	feed_look_up(r, feed);
 	feed_choose_target(r, feed);
+	if (feed->target && endless_leave_root(r, feed)) {
+		feed->target = NULL;
+		feed_look_up(r, feed);
+	}
 	if (feed->plan->role == SPAN_EXIT) {
 		feed->paired = span_find(r, feed->plan, feed->thread, feed->target, feed->name,
 				feed->keyed ? &feed->pair_key : NULL);
@@ -119,6 +123,9 @@ enum unmatched_why feed_join(struct requests *r, struct feed *feed)
 		}
 	}
 	alone = feed->target == NULL;
+	if (alone && r->named.function && !endless_may_begin(r, feed)) {
+		return WHY_NOTHING_OPEN;
+	}
 	if (alone) {
 		if (r->n_fragments >= r->config.max_open) {
 			requests_make_room(r);

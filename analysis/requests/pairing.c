@@ -81,6 +81,20 @@ void span_remove(struct requests *r, struct open_span *span)
 	pool_free(&r->pool->pool, span, sizeof(*span));
 }
 
+void span_orphan(struct requests *r, struct open_span *span)
+{
+	if (!span->fragment || span->keyed || r->n_orphans >= MAX_ORPHANS) {
+		span_remove(r, span);
+		return;
+	}
+	leave_fragment(span);
+	span->fragment = NULL;
+	span->prev = span->next = NULL;
+	r->n_orphans++;
+	span->thread->mixed = span->thread->mixed && is_mixed(span->thread);
+	note_owner(r, span->thread);
+}
+
 void span_give_up(struct requests *r, struct open_span *span)
 {
 	r->stats[span->type].unclosed++;
@@ -145,6 +159,7 @@ struct open_span *span_push(struct requests *r, const struct plan *plan, const s
 	*span = (struct open_span){
 			.fragment = f,
 			.seq = r->seq,
+			.start_ns = event->ts_ns,
 			.name = name,
 			.type = event->type,
 			.keyed = key != NULL,

@@ -51,6 +51,9 @@ void requests_destroy(struct requests *r)
 	addresses_destroy(r->addresses);
 	variants_release(&r->variants);
 	losses_release(&r->losses);
+	number_map_release(&r->endless.ended);
+	free(r->named.program);
+	free(r->named.function);
 	spans_release(&r->spans);
 	measuring_release(&r->measuring);
 	keys_reader_release(&r->keys_reader);
@@ -198,6 +201,9 @@ static void leave_span(struct requests *r, struct feed *feed)
 	if (f && f->root_open && f->root == feed->paired->seq) {
 		f->root_open = false;
 		f->end_ns = feed->event->ts_ns;
+		endless_root_ended(r, f->root_name, feed->thread);
+	} else if (!f && feed->thread && feed->paired == feed->thread->bottom) {
+		endless_root_ended(r, feed->paired->name, feed->thread);
 	}
 	span_pop(r, feed->paired);
 }

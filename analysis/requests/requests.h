@@ -57,6 +57,8 @@ struct requests *requests_create(const struct requests_config *config, struct re
 void requests_destroy(struct requests *requests);
 
 /* A type was added to the registry and the model. False if out of memory. */
+/* As engine_set_request(). False if out of memory. */
+bool requests_set_request(struct requests *requests, const char *program, const char *function);
 bool requests_add_type(struct requests *requests);
 
 /*

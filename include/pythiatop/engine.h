@@ -95,6 +95,12 @@ uint32_t engine_add_session(struct engine *engine, const struct session_desc *se
 uint32_t engine_add_stream(struct engine *engine, const struct stream_desc *stream);
 
 /*
+ * Where nothing names requests: not the outermost span of each thread is one, but each span of that
+ * name, in programs of that name. Both are patterns (`*`, `?`), copied. Before the first event.
+ */
+enum status engine_set_request(struct engine *engine, const char *program, const char *function);
+
+/*
  * A session supplies no more events (for now): another one of its host may supply its tracepoints.
  * After the last one of all, what is open is emitted as at engine_finish(): what would end it
  * cannot be seen any more, even if a session of that name begins later.

@@ -18,11 +18,12 @@ if [ ! -d "$trace" ]; then
 	echo "skipped: no $trace"
 	exit 77
 fi
-"$build/pythiatop" --batch=folded "$trace" >"$work/folded" || fail "exit $?"
+main='--request=*:0x40472b'
+"$build/pythiatop" --batch=folded "$main" "$trace" >"$work/folded" || fail "exit $?"
 [ -s "$work/folded" ] || fail "no lines"
 grep -Evn '^[^; ]+(;[^; ]+)* [1-9][0-9]*$' "$work/folded" && fail "lines that are no folded stacks"
 # All time is somebody's own: that of the only request.
-"$build/pythiatop" --batch=json "$trace" >"$work/json" || fail "exit $?"
+"$build/pythiatop" --batch=json "$main" "$trace" >"$work/json" || fail "exit $?"
 self=$(awk '{ sum += $NF } END { printf "%.0f", sum }' "$work/folded")
 grep -q "\"depth\":0,[^}]*\"total_ns\":$self\.0" "$work/json" ||
 	fail "self times add up to $self ns, not to the request's duration"

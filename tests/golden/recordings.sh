@@ -100,7 +100,7 @@ verdict=$(field "$work/ros2" '$d->{verdict}{text}')
 [[ $verdict == *'callback source'*'nothing deeper in it was recorded'* ]] ||
 	complain "10.2 s of ROS 2: verdict: $verdict"
 grep -q 'is control on' "$work/ros2" && complain "a recording is asked whether control is on"
-"$pythiatop" --batch=json --report="$work/report" "$traces/ust-cyg-profile" >/dev/null 2>&1
+"$pythiatop" --batch=json --report="$work/report" --request='*:0x40472b' "$traces/ust-cyg-profile" >/dev/null 2>&1
 grep -q '^# Nothing was found: too few requests' "$work/report/report.md" ||
 	complain "the report on one request: $(head -n 1 "$work/report/report.md")"
 grep -q 'lttng_test_filter_event .* thread not known: record sched_switch' \
@@ -163,6 +163,19 @@ for by in 1000000000000000000 -10000000000000; do
 		complain "nothing is said of an event dated by $by ns off"
 	rm -r "$work/corrupt"
 done
+
+# --- functions that never end ---------------------------------------------------------------------
+
+# main() draws a picture again and again: requests are the pictures, 60 a second, from the second on.
+document "$work/pictures" "$traces/ust-cyg-profile"
+field "$work/pictures" 'join " ", map { "$_->{type}:$_->{count}:" . int($_->{p50_ns} / 1e6) } grep { $_->{count} } @{$d->{groups}}' |
+	grep -qx '0x403760:562:16' || complain "pictures: $(field "$work/pictures" '$d->{groups}[0]{type}')"
+"$pythiatop" --show-schema "$traces/ust-cyg-profile" |
+	grep -q '^# 0x40472b does not end: what it calls again and again are requests' ||
+	complain "the schema does not say that main() does not end"
+document "$work/nothing" --request='nobody:nothing' "$traces/ust-cyg-profile"
+[[ $(field "$work/nothing" '$d->{warnings}[0]') == 'no span nothing of a program nobody was entered'* ]] ||
+	complain "a request that there is none of: no warning"
 
 # --- a full disk ----------------------------------------------------------------------------------
 

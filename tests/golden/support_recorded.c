@@ -83,6 +83,11 @@ bool recorded_exists(const char *name)
 
 struct engine *recorded_read(const char *name, uint64_t window_ns)
 {
+	return recorded_read_of(name, window_ns, NULL);
+}
+
+struct engine *recorded_read_of(const char *name, uint64_t window_ns, const char *function)
+{
 	struct engine *engine = engine_create(&(struct engine_config){.window_ns = window_ns});
 	const struct intake_sink sink = {.context = engine,
 			.add_type = add_type,
@@ -99,6 +104,9 @@ struct engine *recorded_read(const char *name, uint64_t window_ns)
 
 	assert_non_null(engine);
 	assert_non_null(intake);
+	if (function) {
+		assert_int_equal(engine_set_request(engine, "*", function), STATUS_OK);
+	}
 	snprintf(path, sizeof(path), "%s/%s", traces(), name);
 	assert_int_equal(intake_attach(intake, path, text, sizeof(text)), STATUS_OK);
 	while (!intake_ended(intake)) {

@@ -16,6 +16,8 @@
 bool recorded_exists(const char *name);
 /* An engine that has been fed all of a trace, with that window; the caller destroys it. */
 struct engine *recorded_read(const char *name, uint64_t window_ns);
+/* Where spans of that name are the requests. */
+struct engine *recorded_read_of(const char *name, uint64_t window_ns, const char *function);
 /* Its state as of an instant; 0: at the end. The caller destroys it. */
 struct snapshot *recorded_state(struct engine *engine, uint64_t at_ns);
 
