@@ -219,7 +219,7 @@ static void identify(struct lane *lane, struct lane_row *row, const struct lane_
 			.host = row->host,
 			.name = row->session,
 			.live = lane->live,
-			.ours = strncmp(row->session, "pythiatop-", 10) == 0,
+			.ours = row->ours,
 	};
 	struct stream_desc stream = {
 			.domain = (enum event_domain)row->domain,
@@ -249,6 +249,7 @@ static bool add_row(struct lane *lane, const struct record_stream *in,
 	row->session = strdup(texts->session);
 	row->channel = strdup(texts->channel);
 	row->release = strdup(texts->release);
+	row->ours = strncmp(texts->session, "pythiatop-", 10) == 0;
 	lane->n_rows++; /* so that lane_release() frees what there is */
 	if (!row->host || !row->session || !row->channel || !row->release) {
 		return false;
@@ -369,10 +370,15 @@ static inline bool take_event(struct lane *lane, const struct record *record)
 	const struct record_event *in = (const void *)record;
 	struct event *event = &lane->event;
 	const struct lane_type *type;
-	uint32_t number = in->type, stream = in->stream;
+	uint32_t number, stream;
 
+	if (record->size < sizeof(*in)) {
+		return false;
+	}
+	number = in->type;
+	stream = in->stream;
 	event->bytes = in->bytes;
-	if (record->size < sizeof(*in) || event->bytes > record->size - sizeof(*in) ||
+	if (event->bytes > record->size - sizeof(*in) ||
 			event->bytes > EVENT_MAX_BYTES || number >= lane->n_types ||
 			stream >= lane->n_map || lane->map[stream] == ROW_NONE) {
 		return false;
@@ -555,6 +561,10 @@ static void emit_loss(struct lane *lane)
 {
 	struct lane_row *row = &lane->rows[lane->row];
 
+	/* Ours is cleared a few times before anything is enabled in it: those packets were empty. */
+	if (row->ours && lane->loss.packets && row->events == 0) {
+		return;
+	}
 	if (lane->loss.packets) {
 		row->discarded_packets += lane->loss.count;
 		lane->discarded_packets += lane->loss.count;

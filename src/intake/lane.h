@@ -52,6 +52,7 @@ struct lane_row {
 	uint32_t session_id, stream_id; /* the analysis' */
 	uint32_t domain;                /* enum event_domain */
 	uint32_t cpu;
+	bool ours; /* a session that the console's control made */
 	uint64_t events, discarded, discarded_packets, late;
 };
 

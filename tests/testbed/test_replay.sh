@@ -55,7 +55,7 @@ replay() {
 # requests, those of the first moment too.
 told() {
 	tail -n 1 "$1" | sed 's/.*,"steps":\[//; s/,"budget":{.*//' |
-		perl -pe 's/"explanation":\{.*?\},"ruled_out"/"ruled_out"/g' |
+		perl -pe 's/"explanation":\{.*?\},"ruled_out"/"ruled_out"/g; s/\(-?[0-9.]+ to [0-9.]+\)//g' |
 		grep -Eo '"(title|why|kind|state|by|event|stopped_by|where)": ?"[^"]*"|"[a-z_]*_ns":[0-9]+'
 }
 
