@@ -57,21 +57,79 @@ static void print_help(FILE *out)
 			out);
 }
 
-static void print_completion(FILE *out)
+static void complete_bash(FILE *out)
 {
-	size_t i;
-
 	fputs("# bash completion for pythiatop\n_pythiatop()\n{\n"
 	      "\tlocal word=${COMP_WORDS[COMP_CWORD]}\n\tcase $word in\n\t-*)\n"
 	      "\t\tCOMPREPLY=($(compgen -W \"",
 			out);
-	for (i = 0; i < OPTION_COUNT; i++) {
+	for (size_t i = 0; i < OPTION_COUNT; i++) {
 		fprintf(out, "%s--%s%s", i ? " " : "", rows[i].name, rows[i].argument ? "=" : "");
 	}
 	fputs("\" -- \"$word\"))\n\t\t[[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace\n\t\t;;\n"
 	      "\t*)\n\t\tCOMPREPLY=($(compgen -d -- \"$word\"))\n\t\t;;\n\tesac\n}\n"
 	      "complete -o filenames -F _pythiatop pythiatop\n",
 			out);
+}
+
+/* Text between quotes of a shell, with what ends them, and what zsh reads, escaped. */
+static void put_quoted(FILE *out, const char *text, const char *escaped)
+{
+	for (; *text; text++) {
+		if (*text == '\'') {
+			fputs("'\\''", out);
+		} else {
+			fprintf(out, strchr(escaped, *text) ? "\\%c" : "%c", *text);
+		}
+	}
+}
+
+static void complete_zsh(FILE *out)
+{
+	fputs("#compdef pythiatop\n_arguments -s -S \\\n", out);
+	for (size_t i = 0; i < OPTION_COUNT; i++) {
+		fprintf(out, "\t'--%s%s[", rows[i].name, rows[i].argument ? "=" : "");
+		put_quoted(out, rows[i].help, "[]:");
+		fputs("]", out);
+		if (rows[i].argument) {
+			fputs(":", out);
+			put_quoted(out, rows[i].argument, "[]:");
+			fputs(":_files", out);
+		}
+		fputs("' \\\n", out);
+	}
+	fputs("\t'*:source:_files -/'\n", out);
+}
+
+static void complete_fish(FILE *out)
+{
+	fputs("# fish completion for pythiatop\n", out);
+	for (size_t i = 0; i < OPTION_COUNT; i++) {
+		fprintf(out, "complete -c pythiatop -l %s", rows[i].name);
+		if (rows[i].letter) {
+			fprintf(out, " -s %c", rows[i].letter);
+		}
+		fprintf(out, "%s -d '", rows[i].argument ? " -r" : "");
+		put_quoted(out, rows[i].help, "");
+		fputs("'\n", out);
+	}
+}
+
+static const struct {
+	const char *shell;
+	void (*print)(FILE *out);
+} completions[] = {{"bash", complete_bash}, {"zsh", complete_zsh}, {"fish", complete_fish}};
+
+static enum status print_completion(const char *shell, FILE *out, FILE *err)
+{
+	for (size_t i = 0; i < sizeof(completions) / sizeof(*completions); i++) {
+		if (strcmp(completions[i].shell, shell) == 0) {
+			completions[i].print(out);
+			return STATUS_END;
+		}
+	}
+	fprintf(err, "pythiatop: --completion=%s: expected bash, zsh or fish\n", shell);
+	return STATUS_INVALID;
 }
 
 static enum status add_text(const char ***texts, uint32_t *n, const char *text)
@@ -469,8 +527,7 @@ static enum status pass(struct options *options, enum option_pass which, int arg
 				fprintf(out, "pythiatop %s\n", PT_VERSION);
 				return STATUS_END;
 			} else if (id == OPTION_COMPLETION) {
-				print_completion(out);
-				return STATUS_END;
+				return print_completion(optarg, out, err);
 			}
 			continue;
 		}

@@ -102,7 +102,8 @@
 	X(ASCII, 'a', "ascii", NULL, "draw with ASCII characters only")                            \
 	X(NO_COLOR, 'm', "no-color", NULL, "no colours (as the variable NO_COLOR)")                \
 	X(CONFIG, 'c', "config", "FILE", "read FILE instead of the configuration file")            \
-	X(COMPLETION, 0, "completion", NULL, "print a completion script for bash, and end")        \
+	X(COMPLETION, 0, "completion", "SHELL",                                                    \
+			"print a completion script for bash, zsh or fish, and end")                \
 	X(HELP, 'h', "help", NULL, "print this help, and end")                                     \
 	X(VERSION, 'V', "version", NULL, "print the version, and end")
 
