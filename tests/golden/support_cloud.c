@@ -507,6 +507,12 @@ static void fill_frame(
 	snapshot->sessions = 5;
 	snapshot->lag_ns = 210 * MS;
 	snapshot->progress = -1;
+	if (cloud->warned) {
+		snapshot_warn(snapshot, "app:begin and app:end never pair (512 and 511 of them): "
+					"no span of theirs has a length");
+		snapshot_warn_first(snapshot, "the decision log /var/log/d.jsonl lacks its last 3 "
+					      "lines: No space left on device");
+	}
 	if (cloud->lossy) {
 		snapshot->discarded = 728;
 		snapshot->late = 31;

@@ -16,6 +16,7 @@ struct cloud {
 	uint32_t groups; /* 0: the six; else so many */
 	bool hostile;    /* names from a trace that mean no good */
 	bool lossy;      /* events are lost, late and lag behind */
+	bool warned;     /* something is wrong with the input */
 	bool shuffled;   /* the groups are in the reverse order */
 	bool gone;       /* nothing asked for is kept any more */
 	bool no_groups;

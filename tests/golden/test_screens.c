@@ -40,6 +40,8 @@ static void screens(void **state)
 			{"groups-80x24-ascii", 24, 80, true, false, "", {0}},
 			{"groups-40x10", 10, 40, false, false, "", {0}},
 			{"groups-tiny", 9, 39, false, false, "", {0}},
+			{"groups-warned", 24, 80, false, false, "", {.warned = true}},
+			{"sources-warned", 24, 80, false, false, "7", {.warned = true}},
 			{"groups-lossy", 24, 80, false, false, "", {.lossy = true}},
 			{"groups-lossy-wide", 24, 130, false, false, "G", {.lossy = true}},
 			{"groups-hostile", 24, 80, false, false, "", {.hostile = true}},
