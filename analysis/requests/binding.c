@@ -248,6 +248,33 @@ void feed_resume_lane(struct requests *r, struct feed *feed, uint32_t i)
 	}
 }
 
+/* Which thread an event of a message is of; 0: not known. */
+static uint64_t sender_of(const struct feed *feed)
+{
+	return feed->thread ? hash_pair(feed->stream->host + 1u, feed->thread->key) | 1 : 0;
+}
+
+/* An event takes part in a message that is open. */
+static void join_message(struct feed *feed, struct interval *interval)
+{
+	uint64_t thread = sender_of(feed);
+
+	feed->link = interval->serial;
+	if (interval->sender && thread && interval->sender != thread) {
+		interval->received = true;
+	}
+}
+
+/*
+ * The span that sent a message ends. It may be received later (a queue, a fan-out): until then the
+ * message stays open, so that its receiver knows where it came from.
+ */
+static bool stays_open(const struct plan_bind *bind, struct interval *interval)
+{
+	interval->sent = bind->kind == NS_MESSAGE && interval->sender && !interval->received;
+	return interval->sent;
+}
+
 void feed_apply_bind(struct requests *r, struct feed *feed, uint32_t i, bool alone)
 {
 	const struct plan_bind *bind = &feed->plan->bind[i];
@@ -257,10 +284,16 @@ void feed_apply_bind(struct requests *r, struct feed *feed, uint32_t i, bool alo
 	if (!bound->has_key) {
 		return;
 	}
+	/* Sent once more by the same thread: another message of the same name. */
+	if (interval && interval->sent && bound->op == BIND_ENTER &&
+			interval->sender == sender_of(feed)) {
+		close_bound(r, feed, interval);
+		interval = bound->interval;
+	}
 	if (interval && interval->fragment == feed->target) {
 		interval->last_ns = feed->event->ts_ns;
 		if (bind->kind == NS_MESSAGE) {
-			feed->link = interval->serial;
+			join_message(feed, interval);
 		}
 	}
 	switch (bound->op) {
@@ -286,7 +319,8 @@ void feed_apply_bind(struct requests *r, struct feed *feed, uint32_t i, bool alo
 		break;
 	case BIND_LEAVE:
 		if (interval && interval->fragment == feed->target && feed->paired &&
-				feed->paired->seq == interval->opener) {
+				feed->paired->seq == interval->opener &&
+				!stays_open(bind, interval)) {
 			close_bound(r, feed, interval);
 		}
 		break;
@@ -298,5 +332,6 @@ void feed_apply_bind(struct requests *r, struct feed *feed, uint32_t i, bool alo
 	}
 	if (bind->kind == NS_MESSAGE && bound->interval && !feed->link) {
 		feed->link = bound->interval->serial;
+		bound->interval->sender = sender_of(feed);
 	}
 }

@@ -148,6 +148,8 @@ struct interval *interval_open(struct requests *r, struct fragment *f, const str
 	interval->last_ns = now_ns;
 	interval->opener = opener;
 	interval->ns = ns;
+	interval->sender = 0;
+	interval->received = interval->sent = false;
 	interval->prev = NULL;
 	interval->next = f->intervals;
 	if (f->intervals) {

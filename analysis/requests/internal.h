@@ -37,8 +37,12 @@ struct interval {
 	struct interval *prev, *next; /* of the fragment */
 	uint64_t last_ns;
 	uint64_t opener; /* seq of the event that opened it */
+	/* Of a message: hash of the host and thread that opened it, 0 where that is not known. */
+	uint64_t sender;
 	uint32_t serial;
 	uint8_t ns;
+	bool received; /* a message: another thread took part in it */
+	bool sent;     /* a message: the span that sent it has ended, and nobody received it yet */
 };
 
 struct open_span {

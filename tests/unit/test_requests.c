@@ -164,6 +164,54 @@ static void spans_across_hosts(void **state)
 	feed_stop(&cloud.feed);
 }
 
+/*
+ * A caller sends two messages and waits for both; the spans that sent them end before anybody
+ * receives them, and the receivers run at the same time: each is its sender's child, in any order.
+ */
+static void receivers_of_ended_senders(void **state)
+{
+	struct cloud cloud;
+	struct feed *feed = &cloud.feed;
+	struct snapshot *snapshot;
+
+	(void)state;
+	cloud_start(&cloud, NULL);
+	for (uint64_t id = 1; id <= 2; id++) {
+		uint64_t t = T0 + id * 1000 * MS, order[2] = {id == 1 ? 51 : 52, id == 1 ? 52 : 51};
+
+		feed_event(feed, cloud.create_entry, t, 0, V({.u = id}, {.u = 10}, {.u = 1}));
+		for (uint64_t m = 51; m <= 52; m++) {
+			feed_event(feed, cloud.call_entry, t + 1 * MS, 0,
+					V({.u = id}, {.u = m}, {.u = 10}, {.u = 1}));
+			feed_event(feed, cloud.call_exit, t + 1 * MS, 0,
+					V({.u = id}, {.u = m}, {.u = 10}, {.u = 1}));
+		}
+		for (uint64_t i = 0; i < 2; i++) {
+			feed_raw(feed, cloud.beta, cloud.serve_entry, t + (2 + i) * MS, 0,
+					V({.u = id}, {.u = order[i]}, {.u = order[i]}, {.u = 2}));
+		}
+		for (uint64_t i = 0; i < 2; i++) {
+			feed_raw(feed, cloud.beta, cloud.serve_exit, t + (5 + i) * MS, 0,
+					V({.u = id}, {.u = order[i]}, {.u = order[i]}, {.u = 2}));
+		}
+		feed_event(feed, cloud.create_exit, t + 8 * MS, 0,
+				V({.u = id}, {.i = 0}, {.u = 10}, {.u = 1}));
+		snapshot = look(feed, 0);
+		assert_int_equal(snapshot->groups.n, 1);
+		assert_int_equal(count_of(snapshot, "server create"), id);
+		for (uint32_t i = 0; i < snapshot->request.n_spans; i++) {
+			const struct request_span *span = &snapshot->request.spans[i];
+
+			if (strcmp(span->name, "serve") == 0) {
+				assert_string_equal(
+						snapshot->request.spans[span->parent].name, "call");
+			}
+		}
+		snapshot_destroy(snapshot);
+	}
+	feed_stop(feed);
+}
+
 /* The callee's clock is 5 ms behind: it serves before it was called, even before the request. */
 static void skew_is_reported_not_believed(void **state)
 {
@@ -948,6 +996,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(spans_across_hosts),
+			cmocka_unit_test(receivers_of_ended_senders),
 			cmocka_unit_test(events_of_some_requests),
 			cmocka_unit_test(skew_is_reported_not_believed),
 			cmocka_unit_test(skew_before_the_start),
