@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "change/change.h"
 #include "duplicates.h"
 #include "groups/groups.h"
 #include "loop.h"
@@ -647,6 +648,65 @@ static enum status fill_compare(
 	return status;
 }
 
+/* Texts of the baseline go with it: the snapshot has its own. */
+static void own_texts(
+		struct snapshot *snapshot, struct change_row *rows, struct change_type *types)
+{
+	struct changes_view *changes = &snapshot->changes;
+
+	for (uint32_t i = 0; i < changes->n; i++) {
+		struct change_row *row = &rows[i];
+
+		row->service = snapshot_text(snapshot, row->service);
+		row->provider = snapshot_text(snapshot, row->provider);
+		row->name = snapshot_text(snapshot, row->name);
+		row->type = snapshot_text(snapshot, row->type);
+		row->where = snapshot_text(snapshot, row->where);
+		row->others = snapshot_text(snapshot, row->others);
+	}
+	changes->rows = rows;
+	for (uint32_t i = 0; i < changes->n_all_types; i++) {
+		types[i].type = snapshot_text(snapshot, types[i].type);
+	}
+	changes->all_types = types;
+	changes->baseline = snapshot_text(snapshot, changes->baseline);
+	changes->types_gone = snapshot_text(snapshot, changes->types_gone);
+	changes->types_new = snapshot_text(snapshot, changes->types_new);
+}
+
+static enum status fill_changes(
+		struct engine *engine, const struct focus *focus, struct snapshot *snapshot)
+{
+	const struct baseline *before = groups_given_baseline(engine->groups), *after;
+	struct arena arena = {.chunks = NULL};
+	enum status status = STATUS_NO_MEMORY;
+	struct change_row *rows;
+	struct change_type *types;
+
+	if (!before || !before->n_types) {
+		return STATUS_OK;
+	}
+	after = groups_baseline(engine->groups, focus->horizon, snapshot->time_ns);
+	if (after && changes_find(before, after, &arena, &snapshot->changes)) {
+		rows = snapshot_alloc(snapshot, (snapshot->changes.n + 1) * sizeof(*rows));
+		types = snapshot_alloc(
+				snapshot, (snapshot->changes.n_all_types + 1) * sizeof(*types));
+		if (rows && types && snapshot->changes.compared) {
+			memcpy(rows, snapshot->changes.rows,
+					snapshot->changes.n * sizeof(*rows));
+			memcpy(types, snapshot->changes.all_types,
+					snapshot->changes.n_all_types * sizeof(*types));
+			own_texts(snapshot, rows, types);
+			status = STATUS_OK;
+		} else if (rows && types) { /* no type on one of the sides */
+			own_texts(snapshot, rows, types);
+			status = STATUS_OK;
+		}
+	}
+	arena_release(&arena);
+	return status;
+}
+
 enum status engine_fill(struct engine *engine, const struct focus *focus, struct snapshot *snapshot)
 {
 	enum status status;
@@ -684,6 +744,9 @@ enum status engine_fill(struct engine *engine, const struct focus *focus, struct
 	}
 	if (status == STATUS_OK && (focus->parts & FOCUS_COMPARE)) {
 		status = fill_compare(engine, focus, snapshot);
+	}
+	if (status == STATUS_OK && (focus->parts & FOCUS_CHANGES)) {
+		status = fill_changes(engine, focus, snapshot);
 	}
 	return status;
 }

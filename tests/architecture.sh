@@ -38,7 +38,7 @@ allow() {
 allow src/base 'base/.*\.h' 'the C library and its own headers'
 forbid analysis 'base/clock\.h' 'clocks'
 allow include 'pythiatop/.*\.h' 'the C library and its own headers'
-allow analysis '(pythiatop/.*|base/.*|gsl/.*|(stats|state|requests|groups|pythia|explain)/.*|[a-z_]+)\.h' 'include/, src/base/, GSL and its own headers'
+allow analysis '(pythiatop/.*|base/.*|gsl/.*|(stats|state|requests|groups|pythia|explain|change)/.*|[a-z_]+)\.h' 'include/, src/base/, GSL and its own headers'
 forbid analysis '(fcntl|poll|sched|signal|termios|unistd|locale|langinfo)\.h|sys/|time\.h|pthread\.h|threads\.h' 'files, sockets, clocks and threads'
 allow ui '(pythiatop/.*|base/.*|curses|(widgets|views)/.*|[a-z_]+)\.h' 'include/, src/base/, ncursesw and its own headers'
 forbid ui '(pthread|threads)\.h|urcu|babeltrace|lttng|sys/socket\.h' 'threads, sockets, Babeltrace and LTTng'

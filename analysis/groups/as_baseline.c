@@ -57,5 +57,6 @@ const struct baseline *groups_baseline(struct groups *groups, enum horizon horiz
 		list++;
 		groups->made.n++;
 	}
-	return &groups->made;
+	groups->made.length_ns = view.at_ns > view.start_ns ? view.at_ns - view.start_ns : 0;
+	return baseline_types(groups, &view, &groups->made, arena) ? &groups->made : NULL;
 }

@@ -12,6 +12,7 @@ struct baseline_copy {
 	struct arena arena;
 	const struct baseline_group *groups;
 	uint32_t *table, room; /* index + 1; at most half full */
+	struct baseline whole;
 };
 
 void baseline_copy_destroy(struct baseline_copy *copy)
@@ -64,6 +65,50 @@ static bool is_sound(const struct baseline_group *group)
 	       group->histogram_bins <= STEPS - (uint32_t)group->histogram_low;
 }
 
+static bool baseline_node_copy(struct arena *arena, struct baseline_node *to,
+		const struct baseline_node *from, uint32_t index)
+{
+	*to = *from;
+	to->name = arena_text(arena, from->name);
+	to->provider = arena_text(arena, from->provider);
+	to->process = arena_text(arena, from->process);
+	/* What comes before its parent could be a circle. */
+	return to->name && to->provider && to->process &&
+	       (from->parent == UINT32_MAX || from->parent < index);
+}
+
+static bool baseline_types_copy(
+		struct arena *arena, struct baseline *to, const struct baseline *from)
+{
+	struct baseline_type *types = arena_alloc(arena, (from->n_types + 1u) * sizeof(*types));
+
+	*to = *from;
+	to->groups = NULL;
+	to->n = 0;
+	to->types = types;
+	to->origin = arena_text(arena, from->origin);
+	if (!types || !to->origin) {
+		return false;
+	}
+	for (uint32_t i = 0; i < from->n_types; i++) {
+		const struct baseline_type *type = &from->types[i];
+		struct baseline_node *nodes = arena_alloc(arena, (type->n + 1u) * sizeof(*nodes));
+
+		types[i] = *type;
+		types[i].nodes = nodes;
+		types[i].type = arena_text(arena, type->type);
+		if (!nodes || !types[i].type) {
+			return false;
+		}
+		for (uint32_t k = 0; k < type->n; k++) {
+			if (!baseline_node_copy(arena, &nodes[k], &type->nodes[k], k)) {
+				return false;
+			}
+		}
+	}
+	return true;
+}
+
 static struct baseline_copy *baseline_copy_create(const struct baseline *baseline)
 {
 	struct baseline_copy *copy = calloc(1, sizeof(*copy));
@@ -79,7 +124,8 @@ static struct baseline_copy *baseline_copy_create(const struct baseline *baselin
 	groups = arena_alloc(&copy->arena, (baseline->n + 1u) * sizeof(*groups));
 	copy->table = arena_alloc(&copy->arena, copy->room * sizeof(*copy->table));
 	copy->groups = groups;
-	if (!groups || !copy->table) {
+	if (!groups || !copy->table ||
+			!baseline_types_copy(&copy->arena, &copy->whole, baseline)) {
 		baseline_copy_destroy(copy);
 		return NULL;
 	}
@@ -97,6 +143,11 @@ static struct baseline_copy *baseline_copy_create(const struct baseline *baselin
 		*place = *place ? *place : i + 1; /* of two alike the first holds */
 	}
 	return copy;
+}
+
+const struct baseline *groups_given_baseline(const struct groups *groups)
+{
+	return groups->baseline ? &groups->baseline->whole : NULL;
 }
 
 void baseline_apply(struct groups *groups, struct group *group)

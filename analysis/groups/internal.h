@@ -43,7 +43,8 @@
  *   label.c    the text that tells a group's path
  *   detect.c   the rules of detection; judge.c: when they are applied
  *   metric.c   what rows are ordered by
- *   baseline.c the baseline that groups are compared with; as_baseline.c: the groups as one
+ *   baseline.c the baseline that groups are compared with; as_baseline.c: the groups as one;
+ *              as_types.c: where the time of each type went
  *   objectives.c  what goes by a group's name: what a schema expects, its place in the baseline
  *   view.c     what is shown at an instant: totals, slowest request
  *   fill.c     views into snapshots
@@ -368,6 +369,9 @@ void group_named(struct groups *groups, struct group *group);
 enum status judge_rows(struct groups *groups, const struct view *view, const struct focus *focus,
 		const struct place *places, uint32_t n);
 
+/* Fills what a baseline tells of types. False if out of memory. */
+bool baseline_types(struct groups *groups, const struct view *view, struct baseline *baseline,
+		struct arena *arena);
 /* Looks the group up in the baseline. */
 void baseline_apply(struct groups *groups, struct group *group);
 void baseline_copy_destroy(struct baseline_copy *copy);

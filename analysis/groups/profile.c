@@ -219,6 +219,7 @@ void profile_count_item(struct profile *profile, enum horizon horizon,
 		sums->squares += signed_by(item->squares, away);
 	}
 	sums->self += signed_by(item->self_ns, away);
+	sums->self_squares += signed_by((measured_uint128)item->self_ns * item->self_ns, away);
 	if (request->counted && segment) {
 		sums->segment += signed_by(segment, away);
 		sums->segment_squares += signed_by(segment * segment, away);

@@ -20,7 +20,7 @@
  * ancestor that has: their own time becomes its own time, and their spans are counted as folded.
  * Context 0, the rest, always has room.
  *
- * Units: ns, ns^2. Memory: 352 bytes a context and group, at most 1.5 times that with what it grows
+ * Units: ns, ns^2. Memory: 400 bytes a context and group, at most 1.5 times that with what it grows
  * into; the number of all groups together is bounded by struct profile_bound. Threads: the
  * caller's.
  */
@@ -30,6 +30,7 @@
 struct profile_sums {
 	uint64_t spans, requests; /* requests with one span at least */
 	measured_uint128 total, squares, self;
+	measured_uint128 self_squares; /* of each request's own time */
 	/* Of requests that count in shares: own part S of the critical path, with T their duration.
 	 */
 	measured_uint128 segment, segment_squares, product; /* S, S^2, S T */

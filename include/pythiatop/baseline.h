@@ -17,11 +17,42 @@ struct baseline_group {
 	const uint64_t *histogram;
 };
 
+/*
+ * What requests of a type did in one calling context, over all groups of the type. `segment` is its
+ * own part of the critical path, of complete requests alone, `self` the time of its spans without
+ * the children on their thread. Means are over the `requests`; sd: between them.
+ */
+struct baseline_node {
+	uint32_t parent; /* index of a node before it, of the same type; UINT32_MAX: the root */
+	const char *name, *provider; /* as in struct tree_row */
+	const char *process;         /* that its spans ran in; "": not known */
+	uint64_t spans;
+	uint64_t requests; /* that had one; of a part such as (wait): that the parent was in */
+	double segment_ns, segment_sd_ns;
+	double self_ns, self_sd_ns;
+};
+
+struct baseline_type {
+	const char *type;
+	uint64_t requests;     /* that were measured: of them the nodes speak */
+	uint64_t complete;     /* of these, with a critical path: of them `segment` speaks */
+	uint64_t all;          /* requests of the type, finished or not */
+	double mean_ns, sd_ns; /* of how long the complete ones took */
+	/* How much more means vary than those of independent requests would: variance over
+	 * variance, 1 or more. */
+	double inflation;
+	uint32_t n;
+	const struct baseline_node *nodes;
+};
+
 struct baseline {
 	const char *origin; /* file it was read from, "" if made here */
 	uint64_t time_ns;   /* event time that it was made at */
+	uint64_t length_ns; /* of the time that it speaks of; 0: not known */
 	uint32_t n;
 	const struct baseline_group *groups;
+	uint32_t n_types; /* 0: it tells of groups alone */
+	const struct baseline_type *types;
 };
 
 #endif

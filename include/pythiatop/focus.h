@@ -56,9 +56,10 @@ enum focus_part {
 	FOCUS_BRIEF = 1u << 12, /* with FOCUS_STATE: of its tables hosts, CPUs and threads alone */
 	/* With FOCUS_GROUPS: no row is judged for it; the verdicts are those that there are. */
 	FOCUS_UNJUDGED = 1u << 13,
+	FOCUS_CHANGES = 1u << 14, /* what is otherwise than in the baseline */
 	FOCUS_ALL = FOCUS_GROUPS | FOCUS_GROUP | FOCUS_REQUEST | FOCUS_SOURCES | FOCUS_UNMATCHED |
 		    FOCUS_STATE | FOCUS_EVENTS | FOCUS_TREE | FOCUS_COMPARE | FOCUS_LOCATE |
-		    FOCUS_THOROUGH | FOCUS_STEPS,
+		    FOCUS_THOROUGH | FOCUS_STEPS | FOCUS_CHANGES,
 };
 
 struct focus {

@@ -9,7 +9,7 @@
 #include "config/json_file.h"
 
 #define FORMAT  "pythiatop-baseline"
-#define VERSION 1
+#define VERSION 2
 #define DIGITS  17 /* a double is read back as it was */
 
 struct baseline_file {
@@ -18,6 +18,8 @@ struct baseline_file {
 	char *origin;
 	struct baseline_group *groups;
 	uint64_t *bins; /* of all groups */
+	struct baseline_type *types;
+	struct baseline_node *nodes; /* of all types */
 };
 
 /* --- reading --- */
@@ -144,23 +146,116 @@ static bool take_groups(
 	return check_unique(complaint, file->groups, file->baseline.n);
 }
 
+static bool take_node(const struct complaint *complaint, const char *type, size_t at, json_t *object,
+		struct baseline_node *node)
+{
+	json_error_t error;
+	json_int_t parent, spans, requests;
+
+	if (json_unpack_ex(object, &error, JSON_STRICT,
+			    "{s:I, s:s, s:s, s:s, s:I, s:I, s:F, s:F, s:F, s:F}", "parent", &parent,
+			    "name", &node->name, "provider", &node->provider, "process",
+			    &node->process, "spans", &spans, "requests", &requests, "segment_ns",
+			    &node->segment_ns, "segment_sd_ns", &node->segment_sd_ns, "self_ns",
+			    &node->self_ns, "self_sd_ns", &node->self_sd_ns) != 0) {
+		return complain(complaint, "type %s: context %zu: %s", type, at, error.text);
+	}
+	if (parent < -1 || parent >= (json_int_t)at) {
+		return complain(complaint,
+				"type %s: context %zu: its parent is not one before it, or -1",
+				type, at);
+	}
+	if (!take_count(spans, &node->spans) || !take_count(requests, &node->requests) ||
+			node->segment_ns < 0 || node->segment_sd_ns < 0 || node->self_ns < 0 ||
+			node->self_sd_ns < 0) {
+		return complain(complaint, "type %s: context %zu: a negative number", type, at);
+	}
+	node->parent = parent < 0 ? UINT32_MAX : (uint32_t)parent;
+	return true;
+}
+
+static bool take_type(const struct complaint *complaint, size_t at, json_t *object,
+		struct baseline_type *type, struct baseline_node *nodes)
+{
+	json_t *contexts, *context;
+	json_int_t requests, complete, all;
+	json_error_t error;
+	size_t i;
+
+	if (json_unpack_ex(object, &error, JSON_STRICT, "{s:s, s:I, s:I, s:I, s:F, s:F, s:F, s:o}",
+			    "type", &type->type, "requests", &requests, "complete", &complete, "all", &all, "mean_ns",
+			    &type->mean_ns, "sd_ns", &type->sd_ns, "inflation", &type->inflation,
+			    "contexts", &contexts) != 0) {
+		return complain(complaint, "type %zu: %s", at, error.text);
+	}
+	if (!take_count(requests, &type->requests) || !take_count(all, &type->all) ||
+			!take_count(complete, &type->complete) || complete > requests ||
+			type->mean_ns < 0 || type->sd_ns < 0 || type->inflation < 0) {
+		return complain(complaint, "type %zu (%s): a negative number, or more complete than requests", at, type->type);
+	}
+	json_array_foreach(contexts, i, context)
+	{
+		if (!take_node(complaint, type->type, i, context, &nodes[i])) {
+			return false;
+		}
+	}
+	type->nodes = nodes;
+	type->n = (uint32_t)i;
+	return true;
+}
+
+static bool take_types(
+		const struct complaint *complaint, json_t *array, struct baseline_file *file)
+{
+	size_t n = json_array_size(array), n_nodes = 0, i;
+	json_t *object;
+
+	json_array_foreach(array, i, object)
+	{
+		n_nodes += json_array_size(json_object_get(object, "contexts"));
+	}
+	if (!json_is_array(array) || n > BASELINE_MAX_GROUPS || n_nodes > BASELINE_MAX_CONTEXTS) {
+		return complain(complaint,
+				"expected \"types\" to be an array of at most %u, with %u "
+				"contexts in all",
+				BASELINE_MAX_GROUPS, BASELINE_MAX_CONTEXTS);
+	}
+	file->types = calloc(n + 1, sizeof(*file->types));
+	file->nodes = calloc(n_nodes + 1, sizeof(*file->nodes));
+	if (!file->types || !file->nodes) {
+		return complain(complaint, "out of memory");
+	}
+	n_nodes = 0;
+	json_array_foreach(array, i, object)
+	{
+		if (!take_type(complaint, i, object, &file->types[i], file->nodes + n_nodes)) {
+			return false;
+		}
+		n_nodes += file->types[i].n;
+	}
+	file->baseline.n_types = (uint32_t)n;
+	file->baseline.types = file->types;
+	return true;
+}
+
 static bool take_document(const struct complaint *complaint, struct baseline_file *file)
 {
 	json_error_t error;
 	const char *text;
-	json_int_t time_ns;
-	json_t *groups;
+	json_int_t time_ns, length_ns;
+	json_t *groups, *types;
 	int number;
 
-	if (json_unpack_ex(file->document, &error, JSON_STRICT, "{s:s, s:i, s:I, s:o}", "format",
-			    &text, "version", &number, "time_ns", &time_ns, "groups",
-			    &groups) != 0) {
+	if (json_unpack_ex(file->document, &error, JSON_STRICT, "{s:s, s:i, s:I, s:I, s:o, s:o}",
+			    "format", &text, "version", &number, "time_ns", &time_ns, "length_ns",
+			    &length_ns, "groups", &groups, "types", &types) != 0) {
 		return complain(complaint, "%s", error.text);
 	}
-	if (!take_count(time_ns, &file->baseline.time_ns)) {
-		return complain(complaint, "expected time_ns to be 0 or more");
+	if (!take_count(time_ns, &file->baseline.time_ns) ||
+			!take_count(length_ns, &file->baseline.length_ns)) {
+		return complain(complaint, "expected time_ns and length_ns to be 0 or more");
 	}
-	return take_groups(complaint, groups, file);
+	return take_groups(complaint, groups, file) && take_types(complaint, types, file);
 }
 
 struct baseline_file *baseline_file_read(const char *path, char *error, size_t size)
@@ -194,6 +289,8 @@ void baseline_file_destroy(struct baseline_file *file)
 		free(file->origin);
 		free(file->groups);
 		free(file->bins);
+		free(file->types);
+		free(file->nodes);
 		free(file);
 	}
 }
@@ -214,20 +311,53 @@ static json_t *group(const struct baseline_group *group)
 			group->histogram_low, "histogram", histogram);
 }
 
+static json_t *node(const struct baseline_node *node)
+{
+	return json_pack("{sI so so so sI sI sf sf sf sf}", "parent",
+			node->parent == UINT32_MAX ? (json_int_t)-1 : (json_int_t)node->parent,
+			"name", json_file_text(node->name), "provider",
+			json_file_text(node->provider), "process", json_file_text(node->process),
+			"spans", (json_int_t)node->spans, "requests", (json_int_t)node->requests,
+			"segment_ns", node->segment_ns, "segment_sd_ns", node->segment_sd_ns,
+			"self_ns", node->self_ns, "self_sd_ns", node->self_sd_ns);
+}
+
+static json_t *type(const struct baseline_type *type)
+{
+	json_t *contexts = json_array();
+
+	for (uint32_t i = 0; i < type->n; i++) {
+		json_array_append_new(contexts, node(&type->nodes[i]));
+	}
+	return json_pack("{so sI sI sI sf sf sf so}", "type", json_file_text(type->type), "requests",
+			(json_int_t)type->requests, "complete", (json_int_t)type->complete, "all", (json_int_t)type->all, "mean_ns",
+			type->mean_ns, "sd_ns", type->sd_ns, "inflation", type->inflation,
+			"contexts", contexts);
+}
+
 enum status baseline_file_write(FILE *out, const struct baseline *baseline)
 {
-	json_t *groups = json_array(), *document;
+	json_t *groups = json_array(), *types = json_array(), *document;
 	uint32_t i;
 	int failed;
 
 	for (i = 0; i < baseline->n; i++) {
 		if (json_array_append_new(groups, group(&baseline->groups[i])) != 0) {
 			json_decref(groups);
+			json_decref(types);
 			return STATUS_NO_MEMORY;
 		}
 	}
-	document = json_pack("{ss si sI so}", "format", FORMAT, "version", VERSION, "time_ns",
-			(json_int_t)baseline->time_ns, "groups", groups);
+	for (i = 0; i < baseline->n_types; i++) {
+		if (json_array_append_new(types, type(&baseline->types[i])) != 0) {
+			json_decref(groups);
+			json_decref(types);
+			return STATUS_NO_MEMORY;
+		}
+	}
+	document = json_pack("{ss si sI sI so so}", "format", FORMAT, "version", VERSION, "time_ns",
+			(json_int_t)baseline->time_ns, "length_ns",
+			(json_int_t)baseline->length_ns, "groups", groups, "types", types);
 	if (!document) {
 		return STATUS_NO_MEMORY;
 	}

@@ -12,10 +12,12 @@
  *
  * The reader is strict: a wrong version, a key that is unknown, missing or of another kind, a group
  * that is there twice, and a histogram of which the engine could make nothing are errors that name
- * the file, the group and what is wrong. Bounds: 64 MiB of file, 100,000 groups.
+ * the file, the group and what is wrong. Bounds: 64 MiB of file, 100,000 groups
+ * and types, 1,000,000 contexts.
  */
 #define BASELINE_MAX_BYTES  (64u << 20)
 #define BASELINE_MAX_GROUPS 100000u
+#define BASELINE_MAX_CONTEXTS 1000000u
 /* Bins of a histogram from 1 ns to 2^64 ns, 16 to the octave. */
 #define BASELINE_MAX_BINS 1024u
 

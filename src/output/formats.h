@@ -13,7 +13,7 @@ struct json_out;
 /* The writers behind output_write(). STATUS_NO_MEMORY or STATUS_IO; the others show in ferror(). */
 enum status output_json(FILE *out, const struct snapshot *snapshot);
 enum status output_folded(FILE *out, const struct snapshot *snapshot, enum output_weight weight);
-void output_text(FILE *out, const struct snapshot *snapshot);
+void output_text(FILE *out, const struct snapshot *snapshot, bool changes_alone);
 void output_csv(FILE *out, const struct snapshot *snapshot, bool first);
 
 /* Cells of the tables for people; `cell` has OUTPUT_CELL bytes and is returned. */
@@ -32,6 +32,11 @@ void output_text_location(FILE *out, const struct groups_view *groups);
 
 /* The state of the systems, the first rows of each table; nothing where there is none. */
 void output_text_state(FILE *out, const struct state_view *state);
+
+/* What is otherwise than in the baseline; nothing where nothing was compared. */
+void output_text_changes(FILE *out, const struct changes_view *changes);
+/* "changes" of a document: null where nothing was compared. */
+void output_json_changes(struct json_out *json, const struct changes_view *changes);
 
 /* The state of the systems: "state" of a document. */
 void output_json_state(struct json_out *json, const struct state_view *state);

@@ -21,6 +21,8 @@ const char *const output_step_states[] = {"proposed", "approved", "watched", "ke
 const char *const output_step_doers[] = {"nobody", "person", "autopilot", "watch"};
 const char *const output_step_modes[] = {"observe", "approve", "autopilot"};
 const char *const output_rules[] = {"none", "code", "variable", "healthy", "diffuse", "spent"};
+const char *const output_change_kinds[] = {
+		"slower", "transit", "more_calls", "fewer_calls", "faster", "rate"};
 const char *const output_key_sources[] = {"field", "host", "count", "resource"};
 static const char *const state_names[] = {
 		[SOURCE_STARTING] = "starting",

@@ -42,6 +42,7 @@ extern const char *const output_step_kinds[],
 								*const output_rules[],
 										*const output_key_sources
 												[];
+extern const char *const output_change_kinds[]; /* by enum change_kind */
 const char *output_mark_name(enum tree_mark mark);
 const char *output_source_state_name(enum source_state state);
 

@@ -12,7 +12,7 @@ enum status output_write(FILE *out, const struct output_style *style,
 		status = output_json(out, snapshot);
 		break;
 	case OUTPUT_TEXT:
-		output_text(out, snapshot);
+		output_text(out, snapshot, style->changes);
 		break;
 	case OUTPUT_CSV:
 		output_csv(out, snapshot, first);

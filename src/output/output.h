@@ -12,6 +12,7 @@
 struct output_style {
 	enum output_format format;
 	enum output_weight weight; /* of OUTPUT_FOLDED */
+	bool changes;              /* OUTPUT_TEXT: of what has changed alone */
 };
 
 /*

@@ -118,7 +118,7 @@ static void write_unmatched(FILE *out, const struct snapshot *snapshot)
 	}
 }
 
-void output_text(FILE *out, const struct snapshot *snapshot)
+void output_text(FILE *out, const struct snapshot *snapshot, bool changes_alone)
 {
 	const struct accounting *a = &snapshot->accounting;
 
@@ -128,7 +128,12 @@ void output_text(FILE *out, const struct snapshot *snapshot)
 
 		fprintf(out, "warning: %s\n", output_safe(warning, snapshot->warnings[i]));
 	}
+	if (changes_alone) {
+		output_text_changes(out, &snapshot->changes);
+		return;
+	}
 	write_sources(out, snapshot);
+	output_text_changes(out, &snapshot->changes);
 	write_groups(out, snapshot);
 	output_text_location(out, &snapshot->groups);
 	write_unmatched(out, snapshot);

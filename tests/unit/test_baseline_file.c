@@ -49,8 +49,19 @@ static void comes_back(void **state)
 			{"server create", "", 0, 0, 0, 0, 0, NULL},
 			{"\u4e16\u754c", "a", 1, 5, 0, 1023, 1, bins},
 	};
-	const struct baseline baseline = {
-			.origin = "", .time_ns = 1700000000000000001, .n = 3, .groups = groups};
+	static const struct baseline_node nodes[] = {
+			{UINT32_MAX, "a \"b\"", "p", "", 5, 4, 1.5, 1.0 / 3, 0, 1e-300},
+			{0, "(wait)", "", "", 0, 4, 0, 0, 0, 0},
+	};
+	static const struct baseline_type types[] = {
+			{"t", 4, 3, 9, 1.0 / 3, 2, 1.25, 2, nodes}, {"u", 0, 0, 0, 0, 0, 1, 0, NULL}};
+	const struct baseline baseline = {.origin = "",
+			.time_ns = 1700000000000000001,
+			.length_ns = 60000000000,
+			.n = 3,
+			.groups = groups,
+			.n_types = 2,
+			.types = types};
 	FILE *out = fopen(path, "w");
 	struct baseline_file *file;
 	const struct baseline *read;
@@ -78,10 +89,35 @@ static void comes_back(void **state)
 					a->histogram_bins * sizeof(*bins));
 		}
 	}
+	assert_true(read->length_ns == baseline.length_ns && read->n_types == 2);
+	assert_string_equal(read->types[0].type, "t");
+	assert_true(read->types[0].requests == 4 && read->types[0].complete == 3 &&
+			read->types[0].all == 9 && read->types[0].mean_ns == 1.0 / 3 &&
+			read->types[0].sd_ns == 2 && read->types[0].inflation == 1.25 &&
+			read->types[0].n == 2 && read->types[1].n == 0);
+	for (i = 0; i < 2; i++) {
+		const struct baseline_node *a = &nodes[i], *b = &read->types[0].nodes[i];
+
+		assert_string_equal(a->name, b->name);
+		assert_string_equal(a->provider, b->provider);
+		assert_true(a->parent == b->parent && a->spans == b->spans &&
+				a->requests == b->requests && a->segment_ns == b->segment_ns &&
+				a->segment_sd_ns == b->segment_sd_ns && a->self_ns == b->self_ns &&
+				a->self_sd_ns == b->self_sd_ns);
+	}
 	baseline_file_destroy(file);
 }
 
-#define HEAD       "{\"format\":\"pythiatop-baseline\",\"version\":1,\"time_ns\":5,\"groups\":["
+#define WITHOUT_GROUPS                                                                             \
+	"{\"format\":\"pythiatop-baseline\",\"version\":2,\"time_ns\":5,\"length_ns\":5,"
+#define HEAD WITHOUT_GROUPS "\"types\":[],\"groups\":["
+#define TYPE(requests, complete, contexts)                                                         \
+	WITHOUT_GROUPS "\"groups\":[],\"types\":[{\"type\":\"t\",\"requests\":" requests                 \
+		       ",\"complete\":" complete ",\"all\":9,\"mean_ns\":1,\"sd_ns\":1,"           \
+		       "\"inflation\":1,\"contexts\":[" contexts "]}]}"
+#define CONTEXT(parent)                                                                            \
+	"{\"parent\":" parent ",\"name\":\"n\",\"provider\":\"p\",\"process\":\"\",\"spans\":1,"      \
+	"\"requests\":1,\"segment_ns\":1,\"segment_sd_ns\":1,\"self_ns\":1,\"self_sd_ns\":1}"
 #define ROW(count) "{\"type\":\"t\",\"path\":\"p\",\"count\":" count ",\"mean_ns\":1,\"sd_ns\":0,"
 
 static void wrong_ones(void **state)
@@ -94,17 +130,15 @@ static void wrong_ones(void **state)
 			{"[]", "another kind of file"},
 			{"{\"format\":\"x\"}", "another kind of file"},
 			{"{\"format\":\"pythiatop-baseline\"}", "another version"},
-			{"{\"format\":\"pythiatop-baseline\",\"version\":2}", "another version"},
-			{"{\"format\":\"pythiatop-baseline\",\"version\":1}", "time_ns"},
-			{"{\"format\":\"pythiatop-baseline\",\"version\":1,\"version\":1}",
+			{"{\"format\":\"pythiatop-baseline\",\"version\":1}", "another version"},
+			{"{\"format\":\"pythiatop-baseline\",\"version\":2}", "time_ns"},
+			{"{\"format\":\"pythiatop-baseline\",\"version\":2,\"version\":2}",
 					"duplicate"},
-			{"{\"format\":\"pythiatop-baseline\",\"version\":1,\"time_ns\":-1,"
-			 "\"groups\":"
-			 "[]}",
-					"time_ns to be 0 or more"},
-			{"{\"format\":\"pythiatop-baseline\",\"version\":1,\"time_ns\":1,"
-			 "\"groups\":"
-			 "{}}",
+			{"{\"format\":\"pythiatop-baseline\",\"version\":2,\"time_ns\":-1,"
+			 "\"length_ns\":1,\"types\":[],\"groups\":[]}",
+					"time_ns and length_ns to be 0 or more"},
+			{"{\"format\":\"pythiatop-baseline\",\"version\":2,\"time_ns\":1,"
+			 "\"length_ns\":1,\"types\":[],\"groups\":{}}",
 					"an array"},
 			{HEAD "],\"more\":1}", "more"},
 			{HEAD "7]}", "group 0: "},
@@ -122,6 +156,12 @@ static void wrong_ones(void **state)
 			{HEAD ROW("1") "\"histogram_low\":0,\"histogram\":[1]}," ROW(
 					 "2") "\"histogram_low\":0,\"histogram\":[1]}]}",
 					"\"t\" \"p\" is there twice"},
+			{WITHOUT_GROUPS "\"types\":7,\"groups\":[]}", "\"types\" to be an array"},
+			{TYPE("-1", "0", ""), "type 0 (t): a negative number"},
+			{TYPE("1", "2", ""), "more complete than requests"},
+			{TYPE("1", "1", "7"), "type t: context 0: "},
+			{TYPE("1", "1", CONTEXT("0")), "its parent is not one before it"},
+			{TYPE("1", "1", CONTEXT("-2")), "its parent is not one before it"},
 	};
 	char error[512];
 	size_t i;

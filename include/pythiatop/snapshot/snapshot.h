@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "pythiatop/focus.h"
+#include "pythiatop/snapshot/changes.h"
 #include "pythiatop/snapshot/compare.h"
 #include "pythiatop/snapshot/group.h"
 #include "pythiatop/snapshot/groups.h"
@@ -70,6 +71,7 @@ struct snapshot {
 	struct tree_view tree;
 	struct steps_view steps;
 	struct compare_view compare;
+	struct changes_view changes;
 	struct arena *arena; /* owned; see below */
 };
 

@@ -1,0 +1,849 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "change/change.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "change/internal.h"
+
+/*
+ * Waits and ways grow where something behind them is slow: they come first only where they hold so
+ * many times as much as the largest change of code or of calls.
+ */
+#define WAY_FACTOR  5.0
+#define FEW_TYPES   3u
+#define NAMES_TOLD  6u
+#define RATE_FACTOR 2.0  /* rates that differ by less are load as ever */
+#define LIKELY      0.05 /* p of one difference alone */
+#define MAX_LIKELY  3u
+#define LEAST_SHARE 0.01 /* of the mean: smaller changes are not told, however sure */
+
+struct found {
+	struct change_row row;
+	double rank;
+	uint32_t pair;  /* NO_PAIR: of a place as a whole */
+	uint32_t place; /* UINT32_MAX: of calls, or a rate */
+	bool follows;   /* from another row: not told */
+};
+
+struct work {
+	struct matched matched;
+	struct arena *arena;
+	struct found *found;
+	uint32_t n, room;
+	/* Differences looked at: of places as a whole, and of single contexts. Chance may make one
+	 * of either kind in two hundred comparisons. */
+	uint32_t tests[2];
+	double *places; /* z of the difference of each in own time; NaN: none */
+	struct calls *calls;
+	uint32_t n_calls;
+};
+
+enum family { OF_PLACES, OF_CONTEXTS };
+
+/* Calls of one place from another, in so many contexts. */
+struct calls {
+	uint32_t above, place; /* of the caller, and of what is called */
+	uint32_t pair;
+};
+
+static const struct baseline_node *either(const struct pair *pair)
+{
+	return pair->sides[1] ? pair->sides[1] : pair->sides[0];
+}
+
+static struct found *add(struct work *work, enum change_kind kind)
+{
+	struct found *found;
+
+	if (work->n == work->room) {
+		return NULL;
+	}
+	found = &work->found[work->n++];
+	*found = (struct found){.pair = NO_PAIR, .place = UINT32_MAX};
+	found->row.kind = kind;
+	found->row.service = found->row.provider = found->row.name = "";
+	found->row.where = found->row.type = found->row.others = "";
+	return found;
+}
+
+/* That chance makes such a difference anywhere. (Bonferroni.) */
+static double p_anywhere(const struct work *work, const struct difference *d, enum family family)
+{
+	double p = difference_p(d) * 2 * work->tests[family];
+
+	return p < 1 ? p : 1;
+}
+
+static void put_difference(struct work *work, struct change_row *row, const struct difference *d,
+		enum family family)
+{
+	double half = difference_half(d->variance, d->freedom);
+	double added = difference_half(d->added_variance, d->freedom);
+
+	row->before = d->before;
+	row->after = d->after;
+	row->difference_low = d->value - half;
+	row->difference_high = d->value + half;
+	row->added_ns_per_s = d->added;
+	row->added_low = d->added - added;
+	row->added_high = d->added + added;
+	row->requests_before = d->n[0];
+	row->requests_after = d->n[1];
+	row->p = p_anywhere(work, d, family);
+}
+
+/* Too small a share to be told, however sure. */
+static bool is_small(const struct difference *d)
+{
+	double scale = d->before > d->after ? d->before : d->after;
+
+	return fabs(d->value) < LEAST_SHARE * scale;
+}
+
+static bool is_sure(const struct work *work, const struct difference *d, enum family family)
+{
+	return p_anywhere(work, d, family) < CHANGE_LEVEL && !is_small(d);
+}
+
+/* Worth a word where nothing is sure. */
+static bool is_likely(const struct difference *d)
+{
+	return difference_p(d) < LIKELY && !is_small(d);
+}
+
+/* --- where ---------------------------------------------------------------------------------- */
+
+static const char *chain_of(struct work *work, uint32_t pair)
+{
+	const char *chain = "";
+
+	for (uint32_t at = work->matched.pairs[pair].parent; at != NO_PAIR && chain;
+			at = work->matched.pairs[at].parent) {
+		const char *name = either(&work->matched.pairs[at])->name;
+
+		chain = arena_printf(work->arena, "%s%s%s", name, chain[0] ? "\u203a" : "", chain);
+	}
+	return chain ? chain : "";
+}
+
+static const char *type_of(const struct work *work, uint32_t pair)
+{
+	const struct matched_type *type = &work->matched.types[work->matched.pairs[pair].type];
+
+	return type->sides[1] ? type->sides[1]->type : type->sides[0]->type;
+}
+
+/* In how many types the pairs of a place are, and that with the most requests. */
+static void tell_types(struct work *work, uint32_t place, struct change_row *row)
+{
+	uint32_t last = UINT32_MAX;
+	uint64_t most = 0;
+
+	for (uint32_t at = work->matched.places[place].first; at != NO_PAIR;
+			at = work->matched.next[at]) {
+		const struct pair *pair = &work->matched.pairs[at];
+
+		row->types += pair->type != last; /* pairs of a type follow each other */
+		last = pair->type;
+		if (either(pair)->requests >= most) {
+			most = either(pair)->requests;
+			row->type = type_of(work, at);
+		}
+	}
+}
+
+/* --- own time ------------------------------------------------------------------------------- */
+
+static void put_place(struct work *work, struct found *found)
+{
+	const struct place *place = &work->matched.places[found->place];
+	struct change_row *row = &found->row;
+
+	row->service = place->service;
+	row->provider = place->provider;
+	row->name = place->name;
+	if (found->pair != NO_PAIR) {
+		row->where = chain_of(work, found->pair);
+		row->type = type_of(work, found->pair);
+		row->types = 1;
+	} else {
+		tell_types(work, found->place, row);
+	}
+}
+
+/* What it adds to requests is what is on their path. */
+static void put_added(struct work *work, struct found *found)
+{
+	struct change_row *row = &found->row;
+	struct difference path;
+	double half;
+	bool any = found->pair != NO_PAIR
+				   ? difference_of_pair(&work->matched, found->pair, ON_PATH, &path)
+				   : difference_of_place(
+						     &work->matched, found->place, ON_PATH, &path);
+
+	row->off_path = !any || (path.value > 0) != (row->kind == CHANGE_SLOWER) ||
+			difference_p(&path) > 0.05;
+	row->added_ns_per_s = any ? path.added : 0;
+	half = any ? difference_half(path.added_variance, path.freedom) : 0;
+	row->added_low = row->added_ns_per_s - half;
+	row->added_high = row->added_ns_per_s + half;
+}
+
+static void find_own(struct work *work, uint32_t place)
+{
+	const struct matched *matched = &work->matched;
+	struct difference d, best = {.variance = 0};
+	uint32_t first = matched->places[place].first, of = NO_PAIR;
+	enum family family = OF_PLACES;
+	bool any = false, single = first == NO_PAIR || matched->next[first] == NO_PAIR;
+	struct found *found;
+
+	if (matched->places[place].caller || first == NO_PAIR) {
+		return;
+	}
+	if (difference_of_place(matched, place, OWN_TIME, &d)) {
+		best = d;
+		any = true;
+	}
+	for (uint32_t at = single ? NO_PAIR : first; at != NO_PAIR; at = matched->next[at]) {
+		if (difference_of_pair(matched, at, OWN_TIME, &d) && !is_small(&d) &&
+				(!any || is_small(&best) ||
+						p_anywhere(work, &d, OF_CONTEXTS) <
+								p_anywhere(work, &best, family))) {
+			best = d;
+			of = at;
+			family = OF_CONTEXTS;
+			any = true;
+		}
+	}
+	if (any) {
+		work->places[place] = best.value > 0 ? difference_z(&best) : -difference_z(&best);
+	}
+	found = any && is_likely(&best) ? add(work, best.value > 0 ? CHANGE_SLOWER : CHANGE_FASTER)
+					: NULL;
+	if (!found) {
+		return;
+	}
+	found->row.sure = is_sure(work, &best, family);
+	found->place = place;
+	found->pair = single ? first : of;
+	put_place(work, found);
+	put_difference(work, &found->row, &best, family);
+	put_added(work, found);
+	found->rank = found->row.off_path ? best.added / WAY_FACTOR / 2 : found->row.added_ns_per_s;
+	if (found->row.kind == CHANGE_FASTER) {
+		found->rank = -fabs(
+				1 / (1 + fabs(best.added))); /* after all that costs something */
+	}
+}
+
+/*
+ * All that a service does takes a little longer, each place too little to be sure of: its places
+ * together. (Stouffer 1949.)
+ */
+static void find_service(struct work *work, uint32_t first)
+{
+	const struct matched *matched = &work->matched;
+	const char *service = matched->places[first].service;
+	struct difference all = {.freedom = 1e6, .variance = 1};
+	uint32_t n = 0;
+	double z = 0;
+	struct found *found;
+
+	for (uint32_t i = 0; i < matched->n_places; i++) {
+		if (!matched->places[i].caller &&
+				strcmp(matched->places[i].service, service) == 0) {
+			struct difference d;
+			const struct pair *pair = &matched->pairs[matched->places[i].first];
+
+			if (i < first) {
+				return; /* it had its turn */
+			}
+			if (pair->part || pair->calls || isnan(work->places[i]) ||
+					!difference_of_place(matched, i, OWN_TIME, &d)) {
+				continue;
+			}
+			z += work->places[i];
+			all.before += d.before;
+			all.after += d.after;
+			all.added += d.added;
+			all.added_variance += d.added_variance;
+			all.n[0] = d.n[0] > all.n[0] ? d.n[0] : all.n[0];
+			all.n[1] = d.n[1] > all.n[1] ? d.n[1] : all.n[1];
+			n++;
+		}
+	}
+	for (uint32_t i = 0; i < work->n; i++) {
+		n = work->found[i].row.sure && strcmp(work->found[i].row.service, service) == 0 ? 0
+												: n;
+	}
+	all.value = n ? z / sqrt(n) : 0;
+	if (n < 2 || !is_likely(&all) || (all.value > 0) != (all.after > all.before)) {
+		return;
+	}
+	found = add(work, all.value > 0 ? CHANGE_SLOWER : CHANGE_FASTER);
+	if (found) {
+		found->row.sure = p_anywhere(work, &all, OF_PLACES) < CHANGE_LEVEL;
+		put_difference(work, &found->row, &all, OF_PLACES);
+		found->row.service = service;
+		found->row.name = "(all)";
+		found->row.difference_low = found->row.difference_high = all.after - all.before;
+		found->rank = all.value > 0 ? all.added : -1;
+	}
+}
+
+/* --- ways ----------------------------------------------------------------------------------- */
+
+struct way {
+	uint32_t place;
+	struct difference d;
+	bool grew, taken;
+};
+
+static bool is_end(const struct place *place, const char *service)
+{
+	if (strcmp(place->caller, service) == 0) {
+		return true;
+	}
+	for (uint32_t i = 0; i < place->n_callees; i++) {
+		if (strcmp(place->callees[i], service) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/*
+ * What ways at a service that have not been taken add, by the share of all its ways that grew: who
+ * is slow to reach is so for all, while of the ways of a busy caller one may have grown.
+ */
+static double weight_of_end(
+		const struct work *work, const struct way *ways, uint32_t n, const char *service)
+{
+	double sum = 0, grew = 0, all = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		if (!is_end(&work->matched.places[ways[i].place], service)) {
+			continue;
+		}
+		all += 1;
+		grew += ways[i].grew;
+		sum += ways[i].grew && !ways[i].taken ? ways[i].d.added : 0;
+	}
+	return all > 0 ? sum * grew / all : 0;
+}
+
+/* Of two ends alike the callee. */
+static const char *heaviest_end(const struct work *work, const struct way *ways, uint32_t n)
+{
+	const char *best = NULL;
+	double most = 0;
+
+	for (uint32_t pass = 0; pass < 2; pass++) { /* callees first */
+		for (uint32_t i = 0; i < n; i++) {
+			const struct place *place = &work->matched.places[ways[i].place];
+
+			for (uint32_t k = 0; k < (pass ? 1 : place->n_callees); k++) {
+				const char *end = pass ? place->caller : place->callees[k];
+				double weight = ways[i].grew && !ways[i].taken
+								? weight_of_end(work, ways, n, end)
+								: 0;
+
+				if (weight > most * 1.0001) {
+					most = weight;
+					best = end;
+				}
+			}
+		}
+	}
+	return best;
+}
+
+static struct found *slower_code_of(struct work *work, const char *service)
+{
+	for (uint32_t i = 0; i < work->n; i++) {
+		struct found *found = &work->found[i];
+
+		if (found->row.kind == CHANGE_SLOWER && found->row.sure &&
+				strcmp(found->row.service, service) == 0) {
+			return found;
+		}
+	}
+	return NULL;
+}
+
+static void take_ways(
+		struct work *work, struct way *ways, uint32_t n, const char *service, bool sure)
+{
+	struct found *code = slower_code_of(work, service), *found = NULL;
+	double added = 0, variance = 0, most = -1, freedom = 1e6;
+	const char *others = "";
+	uint32_t told = 0;
+
+	found = add(work, CHANGE_TRANSIT);
+	if (!found) {
+		return;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		const struct place *place = &work->matched.places[ways[i].place];
+		bool called = strcmp(place->caller, service) != 0;
+
+		if (!ways[i].grew || ways[i].taken || !is_end(place, service)) {
+			continue;
+		}
+		ways[i].taken = true;
+		added += ways[i].d.added;
+		variance += ways[i].d.added_variance;
+		freedom = ways[i].d.freedom < freedom ? ways[i].d.freedom : freedom;
+		if (told++ < NAMES_TOLD) {
+			others = arena_printf(work->arena, "%s%s%s", others ? others : "",
+					told > 1 ? ", " : "",
+					called ? place->caller : place->name_of_callees);
+		}
+		if (ways[i].d.added > most) {
+			most = ways[i].d.added;
+			found->place = ways[i].place;
+			put_difference(work, &found->row, &ways[i].d, OF_PLACES);
+		}
+	}
+	tell_types(work, found->place, &found->row);
+	found->row.service = service;
+	found->row.name = "(transit)";
+	found->row.others = others ? others : "";
+	found->row.added_ns_per_s = added;
+	found->row.added_low = added - difference_half(variance, freedom);
+	found->row.added_high = added + difference_half(variance, freedom);
+	found->row.sure = sure;
+	found->row.callee_too = code != NULL;
+	found->rank = added / WAY_FACTOR;
+	if (code && code->row.sure) { /* who waits for slow code waits for the code */
+		code->row.waited_for = true;
+		code->rank += code->row.off_path ? 0 : added;
+		found->rank = 0;
+	}
+}
+
+static bool find_ways(struct work *work)
+{
+	const struct matched *matched = &work->matched;
+	struct way *ways = arena_alloc(work->arena, (matched->n_places + 1u) * sizeof(*ways));
+	const char *service;
+	bool any = false;
+	uint32_t n = 0;
+
+	if (!ways) {
+		return false;
+	}
+	for (uint32_t i = 0; i < matched->n_places; i++) {
+		struct way *way = &ways[n];
+
+		if (matched->places[i].caller &&
+				difference_of_place(matched, i, ON_PATH, &way->d)) {
+			way->place = i;
+			way->taken = false;
+			way->grew = is_sure(work, &way->d, OF_PLACES) && way->d.value > 0;
+			any = any || way->grew;
+			n++;
+		}
+	}
+	for (uint32_t i = 0; i < n && !any; i++) {
+		ways[i].grew = is_likely(&ways[i].d) && ways[i].d.value > 0;
+	}
+	while ((service = heaviest_end(work, ways, n)) != NULL) {
+		take_ways(work, ways, n, service, any);
+	}
+	return true;
+}
+
+/* --- calls ---------------------------------------------------------------------------------- */
+
+/* All that one context calls more, or less, often is one row. */
+static struct found *calls_of(struct work *work, enum change_kind kind, uint32_t place)
+{
+	for (uint32_t i = 0; i < work->n; i++) {
+		if (work->found[i].row.kind == kind && work->found[i].place == place) {
+			return &work->found[i];
+		}
+	}
+	return NULL;
+}
+
+static int by_places(const void *a, const void *b)
+{
+	const struct calls *x = a, *y = b;
+
+	if (x->above != y->above) {
+		return x->above < y->above ? -1 : 1;
+	}
+	if (x->place != y->place) {
+		return x->place < y->place ? -1 : 1;
+	}
+	return (x->pair > y->pair) - (x->pair < y->pair);
+}
+
+static void put_calls(struct work *work, const struct difference *d, uint32_t pair,
+		enum family family, bool sure)
+{
+	const char *name = either(&work->matched.pairs[pair])->name;
+	enum change_kind kind = d->value > 0 ? CHANGE_MORE : CHANGE_FEWER;
+	uint32_t parent = work->matched.pairs[pair].parent;
+	struct found *found = calls_of(work, kind, work->matched.pairs[parent].place);
+	double half;
+
+	if (!found || (sure && !found->row.sure)) {
+		found = found ? found : add(work, kind);
+		if (!found) {
+			return;
+		}
+		found->place = work->matched.pairs[parent].place;
+		found->pair = parent;
+		put_place(work, found);
+		put_difference(work, &found->row, d, family);
+		found->row.sure = sure;
+		found->row.others = name;
+	} else if (sure == found->row.sure) {
+		struct change_row *row = &found->row, sum = *row;
+
+		if (p_anywhere(work, d, family) < row->p) {
+			put_difference(work, row, d, family);
+		}
+		half = difference_half(d->added_variance, d->freedom);
+		row->added_ns_per_s = sum.added_ns_per_s + d->added;
+		row->added_low = sum.added_low + d->added - half;
+		row->added_high = sum.added_high + d->added + half;
+		if (!strstr(row->others, name)) {
+			row->others = arena_printf(work->arena, "%s, %s", row->others, name);
+			row->others = row->others ? row->others : name;
+		}
+	}
+	found->rank = fabs(found->row.added_ns_per_s);
+}
+
+/* Of n contexts in which a place calls another: together, else of the surest of them. */
+static void find_calls(struct work *work, const struct calls *calls, uint32_t n)
+{
+	struct difference best = {.variance = 0}, d;
+	enum family family = OF_PLACES;
+	uint32_t of = calls[0].pair;
+	bool any = difference_of_calls(&work->matched, &calls[0].pair, sizeof(*calls), n, &best);
+
+	for (uint32_t i = 0; n > 1 && i < n; i++) {
+		if (difference_of_calls(&work->matched, &calls[i].pair, sizeof(*calls), 1, &d) &&
+				(!any || p_anywhere(work, &d, OF_CONTEXTS) <
+								p_anywhere(work, &best, family))) {
+			best = d;
+			family = OF_CONTEXTS;
+			of = calls[i].pair;
+			any = true;
+		}
+	}
+	if (any && is_likely(&best)) {
+		put_calls(work, &best, of, family, is_sure(work, &best, family));
+	}
+}
+
+static void find_all_calls(struct work *work)
+{
+	for (uint32_t i = 0, n; i < work->n_calls; i += n) {
+		for (n = 1; i + n < work->n_calls &&
+				work->calls[i + n].above == work->calls[i].above &&
+				work->calls[i + n].place == work->calls[i].place;) {
+			n++;
+		}
+		find_calls(work, &work->calls[i], n);
+	}
+}
+
+static bool list_calls(struct work *work)
+{
+	const struct matched *matched = &work->matched;
+
+	work->calls = arena_alloc(work->arena, (matched->n + 1u) * sizeof(*work->calls));
+	for (uint32_t i = 0; work->calls && i < matched->n; i++) {
+		const struct pair *pair = &matched->pairs[i];
+
+		if (!pair->part && pair->parent != NO_PAIR &&
+				matched->pairs[pair->parent].sides[0] &&
+				matched->pairs[pair->parent].sides[1]) {
+			work->calls[work->n_calls++] =
+					(struct calls){.above = matched->pairs[pair->parent].place,
+							.place = pair->place,
+							.pair = i};
+		}
+	}
+	if (work->calls) {
+		qsort(work->calls, work->n_calls, sizeof(*work->calls), by_places);
+	}
+	return work->calls != NULL;
+}
+
+static bool is_below(const struct work *work, uint32_t pair, uint32_t above)
+{
+	while (pair != NO_PAIR && pair != above) {
+		pair = work->matched.pairs[pair].parent;
+	}
+	return pair == above;
+}
+
+/*
+ * What fails or ends early deep inside makes those above do less, too: it begins at the deepest
+ * place that does.
+ */
+static void follow_calls(struct work *work)
+{
+	for (uint32_t i = 0; i < work->n; i++) {
+		struct found *above = &work->found[i], *deepest = NULL;
+
+		if (above->row.kind != CHANGE_FEWER || !above->row.sure) {
+			continue;
+		}
+		for (uint32_t k = 0; k < work->n; k++) {
+			struct found *below = &work->found[k];
+
+			if (k != i && below->row.kind == CHANGE_FEWER && below->row.sure &&
+					is_below(work, below->pair, above->pair) &&
+					(!deepest || is_below(work, below->pair, deepest->pair))) {
+				deepest = below;
+			}
+		}
+		if (deepest) {
+			above->follows = true;
+			deepest->rank += above->rank;
+		}
+	}
+}
+
+/* --- rows ----------------------------------------------------------------------------------- */
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct found *x = a, *y = b;
+
+	if (x->follows != y->follows) {
+		return x->follows ? 1 : -1;
+	}
+	if (x->row.sure != y->row.sure) {
+		return x->row.sure ? -1 : 1;
+	}
+	if (!x->row.sure) {
+		return (x->row.p > y->row.p) - (x->row.p < y->row.p);
+	}
+	return (x->rank < y->rank) - (x->rank > y->rank);
+}
+
+static void count_tests(struct work *work)
+{
+	const struct matched *matched = &work->matched;
+
+	work->tests[OF_PLACES] = matched->n_types;
+	for (uint32_t i = 0; i < matched->n_places; i++) { /* its time, and that of its service */
+		uint32_t of_place = 0;
+
+		for (uint32_t at = matched->places[i].first; at != NO_PAIR;
+				at = matched->next[at]) {
+			of_place += matched->pairs[at].sides[0] && matched->pairs[at].sides[1];
+		}
+		work->tests[OF_PLACES] += of_place > 0;
+		work->tests[OF_CONTEXTS] +=
+				of_place > 1 && !matched->places[i].caller ? of_place : 0;
+		for (uint32_t k = 0; k <= i; k++) {
+			if (strcmp(matched->places[k].service, matched->places[i].service) == 0) {
+				work->tests[OF_PLACES] += k == i;
+				break;
+			}
+		}
+	}
+	for (uint32_t i = 0, n; i < work->n_calls; i += n) {
+		for (n = 1; i + n < work->n_calls &&
+				work->calls[i + n].above == work->calls[i].above &&
+				work->calls[i + n].place == work->calls[i].place;) {
+			n++;
+		}
+		work->tests[OF_PLACES]++;
+		work->tests[OF_CONTEXTS] += n > 1 ? n : 0;
+	}
+}
+
+static void count_unmatched(struct work *work, struct changes_view *out)
+{
+	const struct matched *matched = &work->matched;
+	uint32_t told[2] = {0, 0};
+	const char *names[2] = {"", ""};
+
+	for (uint32_t i = 0; i < matched->n_types; i++) {
+		for (uint32_t side = 0; side < 2; side++) {
+			const char *name;
+
+			if (matched->types[i].sides[1 - side]) {
+				continue;
+			}
+			name = matched->types[i].sides[side]->type;
+			if (told[side]++ < NAMES_TOLD) {
+				names[side] = arena_printf(work->arena, "%s%s%s",
+						names[side] ? names[side] : "",
+						told[side] > 1 ? ", " : "", name);
+			}
+		}
+	}
+	for (uint32_t i = 0; i < matched->n; i++) {
+		out->n_contexts += matched->pairs[i].sides[0] && matched->pairs[i].sides[1];
+		out->n_contexts_gone += !matched->pairs[i].sides[1];
+		out->n_contexts_new += !matched->pairs[i].sides[0];
+	}
+	out->n_types = matched->n_types - told[0] - told[1];
+	out->n_types_gone = told[0];
+	out->n_types_new = told[1];
+	out->types_gone = names[0] ? names[0] : "";
+	out->types_new = names[1] ? names[1] : "";
+}
+
+/* --- rates ---------------------------------------------------------------------------------- */
+
+/*
+ * Requests of a type that appear, vanish or multiply. Counts are taken to vary as those of requests
+ * that come by themselves (Poisson), or as much more as their durations do in batches.
+ */
+static void find_rate(struct work *work, uint32_t at)
+{
+	const struct matched_type *type = &work->matched.types[at];
+	double freedom = 1e6, rate[2], count[2], inflation = 1, factor;
+	struct difference d = {.freedom = freedom};
+	struct found *found;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct baseline_type *side = type->sides[i];
+
+		count[i] = side ? (double)side->all : 0;
+		rate[i] = count[i] / work->matched.seconds[i];
+		inflation = side && side->inflation > inflation ? side->inflation : inflation;
+		d.n[i] = side ? side->all : 0;
+	}
+	for (uint32_t i = 0; i < 2; i++) {
+		d.variance += inflation * (count[i] + 0.5) /
+			      (work->matched.seconds[i] * work->matched.seconds[i]);
+	}
+	factor = rate[0] < rate[1] ? rate[1] / rate[0] : rate[0] / rate[1];
+	d.before = rate[0];
+	d.after = rate[1];
+	d.value = rate[1] - rate[0];
+	if (factor < RATE_FACTOR || !is_sure(work, &d, OF_PLACES)) {
+		return;
+	}
+	found = add(work, CHANGE_RATE);
+	if (found) {
+		put_difference(work, &found->row, &d, OF_PLACES);
+		found->row.sure = true;
+		found->row.added_ns_per_s = found->row.added_low = found->row.added_high = 0;
+		found->row.type = (type->sides[1] ? type->sides[1] : type->sides[0])->type;
+		found->row.types = 1;
+		found->rank = -1; /* load: what is slow for it is told before */
+	}
+}
+
+static int by_added(const void *a, const void *b)
+{
+	double added[2] = {0, 0};
+
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct change_type *type = i ? b : a;
+
+		added[i] = (type->mean_ns[1] - type->mean_ns[0]) * type->rate_per_s[1];
+	}
+	return (added[0] < added[1]) - (added[0] > added[1]);
+}
+
+static bool put_types(struct work *work, struct changes_view *out)
+{
+	const struct matched *matched = &work->matched;
+	struct change_type *types =
+			arena_alloc(work->arena, (matched->n_types + 1u) * sizeof(*types));
+
+	for (uint32_t i = 0; types && i < matched->n_types; i++) {
+		types[i] = (struct change_type){.type = ""};
+		for (uint32_t side = 0; side < 2; side++) {
+			const struct baseline_type *it = matched->types[i].sides[side];
+
+			if (it) {
+				types[i].type = it->type;
+				types[i].requests[side] = it->all;
+				types[i].rate_per_s[side] =
+						(double)it->all / matched->seconds[side];
+				types[i].mean_ns[side] = it->mean_ns;
+			}
+		}
+	}
+	if (types) {
+		qsort(types, matched->n_types, sizeof(*types), by_added);
+		out->all_types = types;
+		out->n_all_types = matched->n_types;
+	}
+	return types != NULL;
+}
+
+bool changes_find(const struct baseline *before, const struct baseline *after, struct arena *arena,
+		struct changes_view *out)
+{
+	struct work work = {.arena = arena};
+	struct change_row *rows;
+
+	*out = (struct changes_view){.baseline = before->origin,
+			.before_ns = before->time_ns,
+			.after_ns = after->time_ns,
+			.before_length_ns = before->length_ns,
+			.after_length_ns = after->length_ns,
+			.types_gone = "",
+			.types_new = ""};
+	if (!before->n_types || !after->n_types) {
+		return true;
+	}
+	if (!match_baselines(&work.matched, before, after, arena)) {
+		return false;
+	}
+	out->compared = true;
+	count_unmatched(&work, out);
+	if (!list_calls(&work)) {
+		return false;
+	}
+	count_tests(&work);
+	out->tests = work.tests[OF_PLACES] + work.tests[OF_CONTEXTS];
+	work.room = 3 * work.matched.n_places + work.matched.n + work.matched.n_types + 1;
+	work.found = arena_alloc(arena, work.room * sizeof(*work.found));
+	work.places = arena_alloc(arena, (work.matched.n_places + 1u) * sizeof(*work.places));
+	if (!work.found || !work.places) {
+		return false;
+	}
+	for (uint32_t i = 0; i < work.matched.n_places; i++) {
+		work.places[i] = NAN;
+		find_own(&work, i);
+	}
+	for (uint32_t i = 0; i < work.matched.n_places; i++) {
+		find_service(&work, i);
+	}
+	if (!find_ways(&work)) {
+		return false;
+	}
+	find_all_calls(&work);
+	follow_calls(&work);
+	for (uint32_t i = 0; i < work.matched.n_types; i++) {
+		find_rate(&work, i);
+	}
+	qsort(work.found, work.n, sizeof(*work.found), by_rank);
+	rows = arena_alloc(arena, (work.n + 1u) * sizeof(*rows)); /* zeros */
+	if (!rows) {
+		return false;
+	}
+	for (uint32_t i = 0; i < work.n && !work.found[i].follows && out->n < CHANGE_MAX_ROWS;
+			i++) {
+		const struct change_row *row = &work.found[i].row;
+
+		/* What is not sure is told where nothing is. */
+		if (row->sure || (!rows[0].sure && out->n < MAX_LIKELY)) {
+			rows[out->n++] = *row;
+		}
+	}
+	out->rows = rows;
+	return put_types(&work, out);
+}
