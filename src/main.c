@@ -17,6 +17,7 @@
 #include "pythiatop/console.h"
 #include "pythiatop/text.h"
 #include "run/analysis.h"
+#include "run/baselines.h"
 #include "run/batch.h"
 #include "run/dump.h"
 #include "run/report.h"
@@ -63,8 +64,9 @@ static bool set_baseline(struct pipeline *pipeline, const struct options *option
 {
 	char error[1024];
 
-	if (options->baseline && pipeline_set_baseline(pipeline, options->baseline, error,
-						 sizeof(error)) != STATUS_OK) {
+	if (options->baseline && !baselines_set(pipeline, options->baseline,
+						 (const char *const *)options->schemas,
+						 options->n_schemas, error, sizeof(error))) {
 		fprintf(stderr, "pythiatop: %s\n", error);
 		return false;
 	}
@@ -488,6 +490,14 @@ static int run(struct pipeline *pipeline, const struct options *options)
 		fprintf(stderr, "pythiatop: %s\n",
 				code == EXIT_SUCCESS ? "profile written"
 						     : "cannot write the profile");
+	}
+	if (options->save_baseline && code == EXIT_SUCCESS) {
+		char error[1024];
+
+		if (!baselines_save(pipeline, choose_horizon(pipeline, options),
+				    options->save_baseline, error, sizeof(error))) {
+			code = tell(false, error);
+		}
 	}
 	return end_log(pipeline, write_dumps(pipeline, options, code));
 }

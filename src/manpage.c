@@ -71,6 +71,7 @@ static const char head[] =
 		".SH NAME\npythiatop \\- find out why some requests of a distributed system are "
 		"slow\n"
 		".SH SYNOPSIS\n.B pythiatop\n[\\fIOPTION\\fR]... [\\fISOURCE\\fR]...\n"
+		".br\n.B pythiatop\n[\\fIOPTION\\fR]... \\fBcompare\\fR \\fIBEFORE AFTER\\fR...\n"
 		".SH DESCRIPTION\n"
 		"pythiatop attaches to live LTTng relay daemons, or reads recorded CTF traces, "
 		"turns "
@@ -87,7 +88,10 @@ static const char head[] =
 		"one session\n"
 		".TP\n\\fIDIRECTORY\\fR\na recorded CTF 1.8 trace, or a directory with such traces "
 		"below it\n"
-		".PP\nWithout any, the sessions of localhost's relay daemon are offered.\n";
+		".PP\nWithout any, the sessions of localhost's relay daemon are offered.\n"
+		".PP\n\\fBcompare\\fR tells what is otherwise in \\fIAFTER\\fR, a SOURCE, than in "
+		"\\fIBEFORE\\fR, a baseline or a directory of recordings: which place, of which "
+		"service, adds how much.\n";
 
 static const char tail[] =
 		".SH FILES\n"

@@ -38,12 +38,15 @@ static void print_help(FILE *out)
 	size_t i;
 
 	fputs("Usage: pythiatop [OPTION]... [SOURCE]...\n"
+	      "       pythiatop [OPTION]... compare BEFORE AFTER...\n"
 	      "Find out why some requests of a distributed system are slow.\n\n"
 	      "SOURCE is any number of\n"
 	      "  HOST or net://HOST[:PORT]                    a relay daemon: all its sessions\n"
 	      "  net://HOST[:PORT]/host/TRACED/SESSION        one session\n"
 	      "  DIRECTORY                                    recorded CTF traces in or below it\n"
-	      "Without any, the sessions of localhost's relay daemon are offered.\n\n",
+	      "Without any, the sessions of localhost's relay daemon are offered.\n"
+	      "compare tells what is otherwise in AFTER, a SOURCE, than in BEFORE, a baseline or a\n"
+	      "directory of recordings: which place, of which service, adds how much.\n\n",
 			out);
 	for (i = 0; i < OPTION_COUNT; i++) {
 		snprintf(name, sizeof(name), "--%s%s%s", rows[i].name, rows[i].argument ? "=" : "",
@@ -384,6 +387,9 @@ static const char *take(struct options *options, enum option_id id, const char *
 	case OPTION_BASELINE:
 		options->baseline = value;
 		return NULL;
+	case OPTION_SAVE_BASELINE:
+		options->save_baseline = value;
+		return NULL;
 	case OPTION_THEME:
 		options->theme = value;
 		return NULL;
@@ -541,6 +547,24 @@ static enum status pass(struct options *options, enum option_pass which, int arg
 	return STATUS_OK;
 }
 
+/* compare BEFORE AFTER...: what has changed, as a page unless another format is asked for. */
+static enum status take_compare(
+		struct options *options, int argc, char *const *argv, FILE *err)
+{
+	if (argc - optind < 3) {
+		fprintf(err, "pythiatop: compare: expected BEFORE AFTER, of which BEFORE is a "
+			     "baseline or a directory of recordings\n");
+		return STATUS_INVALID;
+	}
+	options->baseline = argv[optind + 1];
+	optind += 2;
+	if (!options->batch) {
+		options->batch = true;
+		options->style = (struct output_style){.format = OUTPUT_TEXT, .changes = true};
+	}
+	return STATUS_OK;
+}
+
 enum status options_parse(
 		struct options *options, int argc, char *const *argv, FILE *out, FILE *err)
 {
@@ -561,6 +585,9 @@ enum status options_parse(
 	}
 	if (status == STATUS_OK) {
 		status = pass(options, PASS_ALL, argc, argv, &config, out, err);
+	}
+	if (status == STATUS_OK && optind < argc && strcmp(argv[optind], "compare") == 0) {
+		status = take_compare(options, argc, argv, err);
 	}
 	while (status == STATUS_OK && optind < argc) {
 		if (add_source(options, argv[optind++]) != STATUS_OK) {

@@ -37,7 +37,10 @@
 	X(METRIC, 0, "metric", "WHICH",                                                            \
 			"the worst group by: variance (rate x sd, default), cov, or modes")        \
 	X(BASELINE, 0, "baseline", "FILE",                                                         \
-			"compare with how the groups performed then, as :baseline save wrote it")  \
+			"compare with how requests performed then: a file of --save-baseline or "  \
+			":baseline save, or a directory of recordings")                            \
+	X(SAVE_BASELINE, 0, "save-baseline", "FILE",                                               \
+			"at the end, write how requests performed to FILE, for --baseline")        \
 	X(REQUEST, 0, "request", "PROGRAM:FUNCTION",                                               \
 			"spans of that name are requests, where nothing names them (patterns: "    \
 			"nginx:*_request, *:main)")                                                \
@@ -143,6 +146,7 @@ struct options {
 	bool rehearse;
 	uint64_t rehearse_from_ns, rehearse_for_ns; /* 0: from the begin, to the end */
 	const char *baseline;                       /* NULL: not given */
+	const char *save_baseline;                  /* NULL: not asked for */
 	const char *request;                        /* "PROGRAM:FUNCTION"; NULL: not given */
 	const char *theme;                          /* NULL: not given */
 	bool ascii;

@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config/baseline_file.h"
 #include "config/paths.h"
 #include "config/schema_file.h"
 #include "intake/url.h"
 #include "output/output.h"
+#include "run/baselines.h"
 #include "run/dump.h"
 #include "run/dump_job.h"
 #include "run/loop_commands.h"
@@ -128,28 +128,14 @@ static const char *baseline_path(
 static void save_baseline(
 		struct pipeline *pipeline, const char *argument, const struct focus *focus)
 {
-	const struct baseline *baseline;
-	char standard[PATH_MAX];
+	char standard[PATH_MAX], error[PATH_MAX + 200];
 	const char *path = baseline_path(pipeline, argument, standard, sizeof(standard));
-	struct new_file file;
-	bool written;
 
-	if (!path) {
-		return;
+	if (path && baselines_save(pipeline, focus->horizon, path, error, sizeof(error))) {
+		answer_written(pipeline, path, true);
+	} else if (path) {
+		pipeline_notice(pipeline, "%s", error);
 	}
-	baseline = engine_baseline(pipeline_engine(pipeline), focus->horizon);
-	if (!baseline || baseline->n == 0) {
-		pipeline_notice(pipeline, "There is nothing to save: no request was complete in "
-					  "that time.");
-		return;
-	}
-	if (!new_file_open(&file, path)) {
-		answer_written(pipeline, path, false);
-		return;
-	}
-	written = baseline_file_write(file.out, baseline) == STATUS_OK;
-	written = new_file_finish(&file, written);
-	answer_written(pipeline, path, written);
 }
 
 static void load_baseline(struct pipeline *pipeline, const char *argument)
