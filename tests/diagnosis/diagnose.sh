@@ -11,6 +11,7 @@ usage() {
 		       ./run diagnose short [options]      live on the testbed, with real orders
 		       ./run diagnose quiet [options]      rehearse windows of long runs without a fault
 		       ./run diagnose overhead [options]   what tracing costs the services
+		       ./run diagnose changed [options]    what has changed since a minute without a fault
 		       ./run diagnose score FILE...        tables of results
 		       ./run diagnose summary              write docs/scoreboard.md from all results
 		  --set tuning|scoring     rows of sites.def (tuning)
@@ -22,7 +23,8 @@ usage() {
 		  --parallel N             so many testbeds at a time (1)
 		  --learn S, --before S, --after S   of a recording (60, 15, 100); see record.sh
 		  --windows N              quiet: windows of each recording (10), of 100 s, 50 s apart
-		  --pairs N, --seconds S   overhead: rounds of all modes (10), each so long (60)
+		  --pairs N, --seconds S   overhead: rounds of all modes (10), each so long (60);
+		                           changed: pairs of minutes without a fault of each system
 		  --out FILE               append results there (build/diagnosis/VERB-SET.jsonl)
 		  --work DIR               recordings are made there (build/diagnosis)
 		  --keep                   do not delete recordings
@@ -323,6 +325,9 @@ quiet)
 overhead)
 	setpriv --pdeathsig TERM "$here/overhead.sh" "$build" "$out" "$pairs" "$seconds" "$budget" &&
 		"$score" ratios off "$out"
+	;;
+changed)
+	"$here/changed.sh" "$build" "$work/changed-$set_name" "$set_name" "$pairs"
 	;;
 score)
 	[ ${#files[@]} -gt 0 ] || { usage >&2; exit 2; }

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# What has changed, from traces to what is said: test_changed.sh BUILD-DIR
+set -u
+build=$1
+here=$(cd "$(dirname "$0")" && pwd)
+topology=$build/tests/diagnosis/topology console=$build/pythiatop
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+export XDG_CONFIG_HOME=$work XDG_STATE_HOME=$work
+
+fail() {
+	echo "test_changed: $*" >&2
+	exit 1
+}
+
+"$topology" chain 1 none "$work/before" || fail "cannot make a trace"
+"$topology" chain 2 none "$work/again" || fail "cannot make a trace"
+"$topology" chain 3 slowdown:link11/do_checkout/parse:8 "$work/after" || fail "cannot make a trace"
+
+# The page names the place and how much longer it takes, and lists what was compared.
+"$console" compare "$work/before" "$work/after" >"$work/page" || fail "compare: $?"
+grep -q '^  1 .*link11  link11:parse takes longer itself: .* (+7\.[0-9]*ms to +8\.[0-9]*ms), in checkout' \
+	"$work/page" || fail "not the place: $(cat "$work/page")"
+grep -q '^checkout  *[0-9]* ' "$work/page" || fail "types are not side by side"
+grep -q 'contexts compared: [1-9][0-9]*, no longer there: 0, not there before: 0' "$work/page" ||
+	fail "what was compared is not told"
+"$console" compare "$work/before" "$work/again" | grep -q 'nothing that chance would not make' ||
+	fail "a change without one"
+
+# A file says the same as the recording it was made of; so does a document.
+"$console" --batch=text --save-baseline="$work/file" "$work/before" >"$work/text" || fail "save: $?"
+grep -q CHANGED "$work/text" && fail "changes without a baseline"
+"$console" compare "$work/file" "$work/after" >"$work/page2" || fail "compare with a file: $?"
+cmp -s <(sed "s|$work/before|$work/file|" "$work/page") "$work/page2" || fail "the file says else"
+"$console" --batch=json compare "$work/file" "$work/after" | grep -q \
+	'"rows": *\[{"kind": *"slower", *"service": *"link11", *"provider": *"link11", *"name": *"parse"' ||
+	fail "the document says else"
+"$console" --batch=json "$work/after" | grep -q '"changes": *null' || fail "changes since nothing"
+
+# What cannot be compared with is told.
+"$console" compare "$work/before" 2>"$work/said" && fail "compare with one side"
+grep -q 'expected BEFORE AFTER' "$work/said" || fail "one side: $(cat "$work/said")"
+mkdir "$work/empty"
+"$console" compare "$work/empty" "$work/after" 2>"$work/said" && fail "compare with nothing"
+grep -q "$work/empty" "$work/said" || fail "nothing: $(cat "$work/said")"
+"$console" --batch=text --save-baseline="$work/no/file" "$work/before" >"$work/text" 2>"$work/said" &&
+	fail "saved nowhere"
+grep -q "Cannot write $work/no/file" "$work/said" || fail "nowhere: $(cat "$work/said")"
+
+# Of the tuning sites.
+"$here/changed.sh" "$build" "$work/sites" tuning 2 >"$work/table" 2>"$work/misses" || {
+	cat "$work/table" "$work/misses" >&2
+	fail "scoring"
+}
+awk -F'|' '/\*\*all\*\*/ { exit !($4 >= 85 && $5 >= 85 && $6 >= 75 && $8 < $4) }' "$work/table" &&
+	grep -Eq 'a finding in [01] of 12 ' "$work/table" || {
+	cat "$work/table" "$work/misses" >&2
+	fail "the tuning sites are no longer found"
+}
