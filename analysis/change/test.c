@@ -77,7 +77,8 @@ static void add_stratum(struct strata *strata, const struct side sides[2], doubl
 		strata->mean[i] += weight * sides[i].mean;
 		strata->spread[i] += weight * weight * of_mean;
 		strata->n[i] += sides[i].n;
-		strata->freedom[i] += sides[i].n - 1;
+		/* Those that follow from each other say as much as fewer independent ones. */
+		strata->freedom[i] += sides[i].n / sides[i].inflation - 1;
 		variance += of_mean;
 	}
 	strata->added += rate * (sides[1].mean - sides[0].mean);

@@ -33,7 +33,15 @@ static bool label_append(struct label *label, const char *mark, const char *name
 	return true;
 }
 
-/* Next provider of the path by depth, then by first visit, not named so far; 0 if none is left. */
+static bool is_before(const struct groups *groups, uint32_t name, uint32_t other)
+{
+	return strcmp(names_text(groups->names, name), names_text(groups->names, other)) < 0;
+}
+
+/*
+ * Next provider of the path by depth, then by name, not named so far; 0 if none is left. Which of
+ * several came first is another one in the next request.
+ */
 static uint32_t next_service(const struct groups *groups, const struct group *group,
 		const uint32_t *named, uint32_t n_named)
 {
@@ -46,7 +54,10 @@ static uint32_t next_service(const struct groups *groups, const struct group *gr
 		for (uint32_t k = 0; !known && k < n_named; k++) {
 			known = named[k] == context->provider;
 		}
-		if (!known && context->depth < best_depth) {
+		if (!known && (context->depth < best_depth ||
+					      (context->depth == best_depth &&
+							      is_before(groups, context->provider,
+									      best)))) {
 			best = context->provider;
 			best_depth = context->depth;
 		}

@@ -882,7 +882,7 @@ static void test_keys_and_labels(void **state)
 	assert_path(&bench, 4, "delete", "api\u203asched\u203acompute");
 	assert_path(&bench, 5, "sys_read", "");
 	assert_path(&bench, 6, "create", "");
-	assert_path(&bench, 7, "plug", "api\u203avolume\u203anetwork\u203acompute");
+	assert_path(&bench, 7, "plug", "api\u203anetwork\u203avolume\u203acompute");
 	/* A function gets its name: paths follow, of who calls it and of who does not. */
 	assert_true(names_show(bench.source.names, contexts_get(bench.source.contexts, c[3])->name,
 			"img:fetch"));
