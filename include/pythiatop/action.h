@@ -100,6 +100,7 @@ enum action_section {
 	X("at", "TIME", "freeze, and show that instant: 10:00:06.5 (UTC), or -3.2s")               \
 	X("attach", "URL", "watch a relay daemon, a session of it, or a recording")                \
 	X("baseline load", "FILE", "compare with how the groups performed when FILE was saved")    \
+	X("baseline now", "", "compare with how requests perform now, from now on")                \
 	X("baseline save", "FILE", "save how the groups perform now, to compare with later")       \
 	X("budget", "[events|bytes|cpu|learn|points] VALUE",                                       \
 			"what steps may cost: 5k events/s, 2% of a CPU, learn 50k, points 3")      \

@@ -138,6 +138,22 @@ static void save_baseline(
 	}
 }
 
+/* What the horizon shows becomes what all is compared with. */
+static void baseline_now(struct pipeline *pipeline, const struct focus *focus)
+{
+	struct engine *engine = pipeline_engine(pipeline);
+	const struct baseline *now = engine_baseline(engine, focus->horizon);
+
+	if (!now || now->n == 0) {
+		pipeline_notice(pipeline, "There is nothing to compare with: no request was "
+					  "complete in that time.");
+	} else if (engine_set_baseline(engine, now) == STATUS_OK) {
+		pipeline_notice(pipeline, "Comparing with how requests perform now");
+	} else {
+		pipeline_notice(pipeline, "out of memory");
+	}
+}
+
 static void load_baseline(struct pipeline *pipeline, const char *argument)
 {
 	char standard[PATH_MAX], error[512];
@@ -244,6 +260,8 @@ void pipeline_command(struct pipeline *pipeline, const char *line, const struct 
 		save_schema(pipeline, argument);
 	} else if ((argument = argument_of(text, "baseline save"))) {
 		save_baseline(pipeline, argument, focus);
+	} else if ((argument = argument_of(text, "baseline now")) && !*argument) {
+		baseline_now(pipeline, focus);
 	} else if ((argument = argument_of(text, "baseline load"))) {
 		load_baseline(pipeline, argument);
 	} else if ((argument = argument_of(text, "dump-text")) && *argument) {
@@ -255,7 +273,7 @@ void pipeline_command(struct pipeline *pipeline, const char *line, const struct 
 	} else if (!loop_command(pipeline, text, focus)) {
 		pipeline_notice(pipeline,
 				"unknown command \"%s\"; there are: attach URL, baseline load "
-				"FILE, baseline save FILE, detach URL, dump "
+				"FILE, baseline now, baseline save FILE, detach URL, dump "
 				"DIR, "
 				"dump-text FILE, epoch, export FORMAT FILE, report DIR, schema "
 				"save FILE",

@@ -48,6 +48,22 @@ static void assert_answer(struct pipeline *pipeline, const char *command, const 
 	snapshot_destroy(snapshot);
 }
 
+/* From one moment on, against that very moment. */
+static void assert_unchanged(struct pipeline *pipeline)
+{
+	const struct focus focus = {.horizon = HORIZON_ALL, .parts = FOCUS_CHANGES};
+	struct snapshot *snapshot = pipeline_answer(pipeline, &focus);
+
+	assert_false(snapshot->changes.compared);
+	snapshot_destroy(snapshot);
+	assert_answer(pipeline, "baseline now", "Comparing with how requests perform now");
+	snapshot = pipeline_answer(pipeline, &focus);
+	assert_true(snapshot->changes.compared && snapshot->changes.n_types > 0);
+	assert_true(snapshot->changes.n == 0 && snapshot->changes.n_types_gone == 0 &&
+			snapshot->changes.n_types_new == 0);
+	snapshot_destroy(snapshot);
+}
+
 static void save(const char *home)
 {
 	struct pipeline *pipeline = pipeline_create(0, false);
@@ -55,6 +71,7 @@ static void save(const char *home)
 
 	assert_non_null(pipeline);
 	assert_answer(pipeline, "baseline save", "nothing to save");
+	assert_answer(pipeline, "baseline now", "nothing to compare with");
 	assert_int_equal(intake_attach(pipeline_intake(pipeline), trace_path(), error,
 					 sizeof(error)),
 			STATUS_OK);
@@ -64,6 +81,7 @@ static void save(const char *home)
 	}
 	setenv("XDG_STATE_HOME", home, 1);
 	assert_answer(pipeline, "baseline save", "Written: ");
+	assert_unchanged(pipeline);
 	assert_answer(pipeline, "baseline save /nowhere/b.json", "Cannot write /nowhere/b.json");
 	assert_answer(pipeline, "baseline load /nowhere/b.json", "No such file");
 	assert_answer(pipeline, "baseline load", "Comparing with the baseline ");
