@@ -203,7 +203,9 @@ bool difference_of_calls(const struct matched *matched, const uint32_t *first, s
 							  ? (double)pair->sides[i]->spans / of[i]
 							  : 0;
 			}
-			if (of[0] < 1 || of[1] < 1) {
+			/* A file may say anything. */
+			if (of[0] < 1 || of[1] < 1 || !above->sides[0]->requests ||
+					!above->sides[1]->requests) {
 				continue;
 			}
 			if (pass == 0) {

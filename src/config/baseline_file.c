@@ -146,8 +146,14 @@ static bool take_groups(
 	return check_unique(complaint, file->groups, file->baseline.n);
 }
 
-static bool take_node(const struct complaint *complaint, const char *type, size_t at, json_t *object,
-		struct baseline_node *node)
+/* Longer than any request: 2^64 ns. */
+static bool is_time(double ns)
+{
+	return ns >= 0 && ns <= 18446744073709551616.0;
+}
+
+static bool take_node(const struct complaint *complaint, const char *type, size_t at,
+		json_t *object, struct baseline_node *node)
 {
 	json_error_t error;
 	json_int_t parent, spans, requests;
@@ -166,9 +172,11 @@ static bool take_node(const struct complaint *complaint, const char *type, size_
 				type, at);
 	}
 	if (!take_count(spans, &node->spans) || !take_count(requests, &node->requests) ||
-			node->segment_ns < 0 || node->segment_sd_ns < 0 || node->self_ns < 0 ||
-			node->self_sd_ns < 0) {
-		return complain(complaint, "type %s: context %zu: a negative number", type, at);
+			!is_time(node->segment_ns) || !is_time(node->segment_sd_ns) ||
+			!is_time(node->self_ns) || !is_time(node->self_sd_ns)) {
+		return complain(complaint,
+				"type %s: context %zu: a negative number, or a time beyond 2^64 ns",
+				type, at);
 	}
 	node->parent = parent < 0 ? UINT32_MAX : (uint32_t)parent;
 	return true;
@@ -183,15 +191,20 @@ static bool take_type(const struct complaint *complaint, size_t at, json_t *obje
 	size_t i;
 
 	if (json_unpack_ex(object, &error, JSON_STRICT, "{s:s, s:I, s:I, s:I, s:F, s:F, s:F, s:o}",
-			    "type", &type->type, "requests", &requests, "complete", &complete, "all", &all, "mean_ns",
-			    &type->mean_ns, "sd_ns", &type->sd_ns, "inflation", &type->inflation,
-			    "contexts", &contexts) != 0) {
+			    "type", &type->type, "requests", &requests, "complete", &complete,
+			    "all", &all, "mean_ns", &type->mean_ns, "sd_ns", &type->sd_ns,
+			    "inflation", &type->inflation, "contexts", &contexts) != 0) {
 		return complain(complaint, "type %zu: %s", at, error.text);
 	}
 	if (!take_count(requests, &type->requests) || !take_count(all, &type->all) ||
 			!take_count(complete, &type->complete) || complete > requests ||
-			type->mean_ns < 0 || type->sd_ns < 0 || type->inflation < 0) {
-		return complain(complaint, "type %zu (%s): a negative number, or more complete than requests", at, type->type);
+			!is_time(type->mean_ns) || !is_time(type->sd_ns) || type->inflation < 1 ||
+			type->inflation > BASELINE_MAX_INFLATION) {
+		return complain(complaint,
+				"type %zu (%s): a negative number, a time beyond 2^64 ns, more "
+				"complete than requests, or an "
+				"inflation that is not 1 to %g",
+				at, type->type, BASELINE_MAX_INFLATION);
 	}
 	json_array_foreach(contexts, i, context)
 	{
@@ -204,8 +217,7 @@ static bool take_type(const struct complaint *complaint, size_t at, json_t *obje
 	return true;
 }
 
-static bool take_types(
-		const struct complaint *complaint, json_t *array, struct baseline_file *file)
+static bool take_types(const struct complaint *complaint, json_t *array, struct baseline_file *file)
 {
 	size_t n = json_array_size(array), n_nodes = 0, i;
 	json_t *object;
@@ -329,8 +341,9 @@ static json_t *type(const struct baseline_type *type)
 	for (uint32_t i = 0; i < type->n; i++) {
 		json_array_append_new(contexts, node(&type->nodes[i]));
 	}
-	return json_pack("{so sI sI sI sf sf sf so}", "type", json_file_text(type->type), "requests",
-			(json_int_t)type->requests, "complete", (json_int_t)type->complete, "all", (json_int_t)type->all, "mean_ns",
+	return json_pack("{so sI sI sI sf sf sf so}", "type", json_file_text(type->type),
+			"requests", (json_int_t)type->requests, "complete",
+			(json_int_t)type->complete, "all", (json_int_t)type->all, "mean_ns",
 			type->mean_ns, "sd_ns", type->sd_ns, "inflation", type->inflation,
 			"contexts", contexts);
 }
@@ -356,8 +369,8 @@ enum status baseline_file_write(FILE *out, const struct baseline *baseline)
 		}
 	}
 	document = json_pack("{ss si sI sI so so}", "format", FORMAT, "version", VERSION, "time_ns",
-			(json_int_t)baseline->time_ns, "length_ns",
-			(json_int_t)baseline->length_ns, "groups", groups, "types", types);
+			(json_int_t)baseline->time_ns, "length_ns", (json_int_t)baseline->length_ns,
+			"groups", groups, "types", types);
 	if (!document) {
 		return STATUS_NO_MEMORY;
 	}

@@ -15,9 +15,10 @@
  * the file, the group and what is wrong. Bounds: 64 MiB of file, 100,000 groups
  * and types, 1,000,000 contexts.
  */
-#define BASELINE_MAX_BYTES  (64u << 20)
-#define BASELINE_MAX_GROUPS 100000u
-#define BASELINE_MAX_CONTEXTS 1000000u
+#define BASELINE_MAX_BYTES     (64u << 20)
+#define BASELINE_MAX_GROUPS    100000u
+#define BASELINE_MAX_CONTEXTS  1000000u
+#define BASELINE_MAX_INFLATION 1000.0
 /* Bins of a histogram from 1 ns to 2^64 ns, 16 to the octave. */
 #define BASELINE_MAX_BINS 1024u
 

@@ -53,8 +53,8 @@ static void comes_back(void **state)
 			{UINT32_MAX, "a \"b\"", "p", "", 5, 4, 1.5, 1.0 / 3, 0, 1e-300},
 			{0, "(wait)", "", "", 0, 4, 0, 0, 0, 0},
 	};
-	static const struct baseline_type types[] = {
-			{"t", 4, 3, 9, 1.0 / 3, 2, 1.25, 2, nodes}, {"u", 0, 0, 0, 0, 0, 1, 0, NULL}};
+	static const struct baseline_type types[] = {{"t", 4, 3, 9, 1.0 / 3, 2, 1.25, 2, nodes},
+			{"u", 0, 0, 0, 0, 0, 1, 0, NULL}};
 	const struct baseline baseline = {.origin = "",
 			.time_ns = 1700000000000000001,
 			.length_ns = 60000000000,
@@ -112,11 +112,11 @@ static void comes_back(void **state)
 	"{\"format\":\"pythiatop-baseline\",\"version\":2,\"time_ns\":5,\"length_ns\":5,"
 #define HEAD WITHOUT_GROUPS "\"types\":[],\"groups\":["
 #define TYPE(requests, complete, contexts)                                                         \
-	WITHOUT_GROUPS "\"groups\":[],\"types\":[{\"type\":\"t\",\"requests\":" requests                 \
+	WITHOUT_GROUPS "\"groups\":[],\"types\":[{\"type\":\"t\",\"requests\":" requests           \
 		       ",\"complete\":" complete ",\"all\":9,\"mean_ns\":1,\"sd_ns\":1,"           \
 		       "\"inflation\":1,\"contexts\":[" contexts "]}]}"
 #define CONTEXT(parent)                                                                            \
-	"{\"parent\":" parent ",\"name\":\"n\",\"provider\":\"p\",\"process\":\"\",\"spans\":1,"      \
+	"{\"parent\":" parent ",\"name\":\"n\",\"provider\":\"p\",\"process\":\"\",\"spans\":1,"   \
 	"\"requests\":1,\"segment_ns\":1,\"segment_sd_ns\":1,\"self_ns\":1,\"self_sd_ns\":1}"
 #define ROW(count) "{\"type\":\"t\",\"path\":\"p\",\"count\":" count ",\"mean_ns\":1,\"sd_ns\":0,"
 
@@ -159,6 +159,10 @@ static void wrong_ones(void **state)
 			{WITHOUT_GROUPS "\"types\":7,\"groups\":[]}", "\"types\" to be an array"},
 			{TYPE("-1", "0", ""), "type 0 (t): a negative number"},
 			{TYPE("1", "2", ""), "more complete than requests"},
+			{WITHOUT_GROUPS "\"groups\":[],\"types\":[{\"type\":\"t\",\"requests\":1,"
+					"\"complete\":1,\"all\":9,\"mean_ns\":1e300,\"sd_ns\":1,"
+					"\"inflation\":1,\"contexts\":[]}]}",
+					"a time beyond 2^64 ns"},
 			{TYPE("1", "1", "7"), "type t: context 0: "},
 			{TYPE("1", "1", CONTEXT("0")), "its parent is not one before it"},
 			{TYPE("1", "1", CONTEXT("-2")), "its parent is not one before it"},
