@@ -62,15 +62,29 @@ static bool set_request(struct pipeline *pipeline, const struct options *options
 
 static bool set_baseline(struct pipeline *pipeline, const struct options *options)
 {
+	struct pipeline *of_then = NULL;
 	char error[1024];
+	bool set = true;
 
-	if (options->baseline && !baselines_set(pipeline, options->baseline,
-						 (const char *const *)options->schemas,
-						 options->n_schemas, error, sizeof(error))) {
-		fprintf(stderr, "pythiatop: %s\n", error);
-		return false;
+	if (!options->baseline) {
+		return true;
 	}
-	return true;
+	if (baselines_is_recording(options->baseline)) {
+		of_then = pipeline_create(0, false);
+		if (!of_then) {
+			fprintf(stderr, "pythiatop: out of memory or descriptors\n");
+			return false;
+		}
+		set = add_schemas(of_then, options) && set_request(of_then, options);
+	}
+	if (set && !baselines_set(pipeline, of_then, options->baseline, error, sizeof(error))) {
+		fprintf(stderr, "pythiatop: %s\n", error);
+		set = false;
+	}
+	if (of_then) {
+		pipeline_destroy(of_then);
+	}
+	return set;
 }
 
 /* Without a source: a person picks among localhost's sessions, batch takes them all. */

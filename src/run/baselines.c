@@ -33,49 +33,44 @@ static bool read_to_end(struct pipeline *pipeline, const char *path, char *error
 	return true;
 }
 
-/* A pipeline of its own, which goes once the baseline is copied. */
-static bool set_recording(struct pipeline *pipeline, const char *path, const char *const *schemas,
-		uint32_t n_schemas, char *error, size_t size)
+static bool set_recording(struct pipeline *pipeline, struct pipeline *of_then, const char *path,
+		char *error, size_t size)
 {
-	struct pipeline *of_then = pipeline_create(0, false);
 	const struct baseline *made;
 	struct baseline named;
-	bool good = of_then != NULL;
 
-	snprintf(error, size, "%s: out of memory or descriptors", path);
-	for (uint32_t i = 0; good && i < n_schemas; i++) {
-		good = pipeline_add_schema(of_then, schemas[i], error, size) == STATUS_OK;
+	if (intake_attach(pipeline_intake(of_then), path, error, size) != STATUS_OK ||
+			!read_to_end(of_then, path, error, size)) {
+		return false;
 	}
-	good = good && intake_attach(pipeline_intake(of_then), path, error, size) == STATUS_OK &&
-	       read_to_end(of_then, path, error, size);
-	if (good) {
-		made = engine_baseline(pipeline_engine(of_then), HORIZON_ALL);
-		good = made && made->n > 0;
-		if (good) {
-			named = *made;
-			named.origin = path;
-			good = engine_set_baseline(pipeline_engine(pipeline), &named) == STATUS_OK;
-		}
-		if (!good) {
-			snprintf(error, size, "%s: %s", path,
-					made ? "no request was complete" : "out of memory");
-		}
+	made = engine_baseline(pipeline_engine(of_then), HORIZON_ALL);
+	if (made && made->n == 0) {
+		snprintf(error, size, "%s: no request was complete", path);
+		return false;
 	}
-	if (of_then) {
-		pipeline_destroy(of_then);
+	if (made) {
+		named = *made;
+		named.origin = path;
 	}
-	return good;
+	if (!made || engine_set_baseline(pipeline_engine(pipeline), &named) != STATUS_OK) {
+		snprintf(error, size, "%s: out of memory", path);
+		return false;
+	}
+	return true;
 }
 
-bool baselines_set(struct pipeline *pipeline, const char *path, const char *const *schemas,
-		uint32_t n_schemas, char *error, size_t size)
+bool baselines_is_recording(const char *path)
 {
 	struct stat info;
 
-	if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
-		return set_recording(pipeline, path, schemas, n_schemas, error, size);
-	}
-	return pipeline_set_baseline(pipeline, path, error, size) == STATUS_OK;
+	return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+bool baselines_set(struct pipeline *pipeline, struct pipeline *of_then, const char *path,
+		char *error, size_t size)
+{
+	return of_then ? set_recording(pipeline, of_then, path, error, size)
+		       : pipeline_set_baseline(pipeline, path, error, size) == STATUS_OK;
 }
 
 bool baselines_save(struct pipeline *pipeline, enum horizon horizon, const char *path, char *error,

@@ -8,12 +8,16 @@
  * What later runs are compared with, from files and to files, or made of recordings on the spot.
  */
 
+/* A directory of recordings, rather than a file of :baseline save or --save-baseline. */
+bool baselines_is_recording(const char *path);
+
 /*
- * Compares with what is at `path`: a file of :baseline save or --save-baseline, or a directory of
- * recordings, which is read to its end here, with the schemas named. False: `error` says why.
+ * Compares with what is at `path`: a file, or recordings, which are read to their end here, in a
+ * pipeline that knows schemas and the like as this one does and goes afterwards (NULL: a file).
+ * False: `error` says why.
  */
-bool baselines_set(struct pipeline *pipeline, const char *path, const char *const *schemas,
-		uint32_t n_schemas, char *error, size_t size);
+bool baselines_set(struct pipeline *pipeline, struct pipeline *of_then, const char *path,
+		char *error, size_t size);
 
 /* Writes the groups and types of a horizon to a file. False: `error` says why. */
 bool baselines_save(struct pipeline *pipeline, enum horizon horizon, const char *path, char *error,
