@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# What has changed, on made-up systems: changed.sh BUILD-DIR WORK-DIR SET PAIRS
+# What has changed, on made-up systems: changed.sh BUILD-DIR WORK-DIR SET PAIRS [SEED]
 # Each row of the set in changes.def: a minute without a fault as the baseline, and one with the fault.
-# Then PAIRS pairs of minutes without a fault of each system.
+# Then PAIRS pairs of minutes without a fault of each system, from SEED on.
 set -u
-build=$1 work=$2 set_name=$3 pairs=$4
+build=$1 work=$2 set_name=$3 pairs=$4 from=${5:-100000}
 here=$(cd "$(dirname "$0")" && pwd)
 topology=$build/tests/diagnosis/topology console=$build/pythiatop
 score=$build/tests/diagnosis/score_changes
@@ -37,7 +37,7 @@ done < <(awk -F'\t' -v set="$set_name" '!/^#/ && $2 == set' "$here/changes.def")
 [ "$n" -gt 0 ] || fail "no such set: $set_name"
 for system in chain fan queues sparse noisy mesh; do
 	for ((i = 0; i < pairs; i++)); do
-		compare "$work/null/$system-$i" "$system" $((100000 + 2 * i)) none
+		compare "$work/null/$system-$i" "$system" $((from + 2 * i)) none
 	done
 done
 "$score" sites "$here/changes.def" "$set_name" "$work/sites" || exit 1

@@ -25,6 +25,7 @@ usage() {
 		  --windows N              quiet: windows of each recording (10), of 100 s, 50 s apart
 		  --pairs N, --seconds S   overhead: rounds of all modes (10), each so long (60);
 		                           changed: pairs of minutes without a fault of each system
+		  --seed N                 changed: of the first of those pairs (100000)
 		  --out FILE               append results there (build/diagnosis/VERB-SET.jsonl)
 		  --work DIR               recordings are made there (build/diagnosis)
 		  --keep                   do not delete recordings
@@ -277,7 +278,7 @@ strategies=(hybrid random flat hierarchical historic pythia)
 while [ $# -gt 0 ]; do
 	case $1 in
 	--set | --scenarios | --seeds | --first | --strategies | --budget | --parallel | --learn | \
-		--before | --after | --windows | --pairs | --seconds | --out | --work)
+		--before | --after | --windows | --pairs | --seed | --seconds | --out | --work)
 		[ $# -ge 2 ] || { usage >&2; exit 2; } ;;&
 	--set) set_name=$2; shift 2 ;;
 	--scenarios) read -ra scenarios <<<"$2"; shift 2 ;;
@@ -291,6 +292,7 @@ while [ $# -gt 0 ]; do
 	--after) after_s=$2; shift 2 ;;
 	--windows) windows=$2; shift 2 ;;
 	--pairs) pairs=$2; shift 2 ;;
+	--seed) seed=$2; shift 2 ;;
 	--seconds) seconds=$2; shift 2 ;;
 	--out) out=$2; shift 2 ;;
 	--work) work=$2; shift 2 ;;
@@ -327,7 +329,7 @@ overhead)
 		"$score" ratios off "$out"
 	;;
 changed)
-	"$here/changed.sh" "$build" "$work/changed-$set_name" "$set_name" "$pairs"
+	"$here/changed.sh" "$build" "$work/changed-$set_name" "$set_name" "$pairs" ${seed:+"$seed"}
 	;;
 score)
 	[ ${#files[@]} -gt 0 ] || { usage >&2; exit 2; }
