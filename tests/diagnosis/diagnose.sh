@@ -273,7 +273,7 @@ shift
 case $verb in -h | --help | help) usage; exit 0 ;; esac
 build=${PT_BUILD_DIR:-$source_dir/build}
 set_name=tuning scenarios=() seeds=20 first=1 budget=5k parallel=1 learn_s=60 before_s=15 after_s=100
-windows=10 pairs=10 seconds=60 out='' work='' keep='' files=()
+windows=10 pairs=10 seed='' seconds=60 out='' work='' keep='' files=()
 strategies=(hybrid random flat hierarchical historic pythia)
 while [ $# -gt 0 ]; do
 	case $1 in
