@@ -111,14 +111,20 @@ const char *producer_parse(struct producer_target *target, const char *url)
 struct message {
 	unsigned char *bytes;
 	size_t n, room;
-	bool failed; /* out of memory: what is put is dropped */
+	bool failed; /* out of memory, or too long: what is put is dropped */
 };
+
+#define MESSAGE_MAX (64u << 20) /* metadata are the longest */
 
 static void put(struct message *message, const void *bytes, size_t n)
 {
+	if (message->failed || n > MESSAGE_MAX || message->n > MESSAGE_MAX - n) {
+		message->failed = true;
+		return;
+	}
 	if (message->n + n > message->room) {
 		size_t room = (message->n + n) * 2;
-		unsigned char *more = message->failed ? NULL : realloc(message->bytes, room);
+		unsigned char *more = realloc(message->bytes, room);
 
 		if (!more) {
 			message->failed = true;
