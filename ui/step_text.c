@@ -54,7 +54,7 @@ const struct steps_finding *step_finding(const struct steps_view *steps, uint32_
 
 const char *step_mode_name(enum step_mode mode)
 {
-	static const char *const names[MODE_COUNT] = {"observe", "approve", "autopilot"};
+	static const char *const names[MODE_COUNT] = {STEP_MODE_NAMES};
 
 	return mode < MODE_COUNT ? names[mode] : "-";
 }

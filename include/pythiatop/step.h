@@ -32,6 +32,7 @@ enum step_mode {
 	MODE_AUTOPILOT,   /* each is approved at once, within the budget */
 	MODE_COUNT
 };
+#define STEP_MODE_NAMES "observe", "approve", "autopilot"
 
 enum step_kind {
 	STEP_SKELETON = 0, /* the points that requests are known by */
@@ -57,6 +58,7 @@ enum step_by {
 	STEP_BY_AUTOPILOT,
 	STEP_BY_WATCH, /* undone by itself */
 };
+#define STEP_BY_NAMES "nobody", "person", "autopilot", "watch"
 
 /* One event rule of one host. */
 struct step_event {

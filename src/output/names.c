@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "output/names.h"
+#include "pythiatop/step.h"
 
 static const char *const format_names[] = {"json", "text", "csv", "folded"};
 static const char *const horizon_names[] = {"10s", "epoch", "all"};
@@ -18,8 +19,8 @@ const char *const output_detections[OUTPUT_DETECTIONS] = {"varies", "modes", "sl
 const char *const output_step_kinds[] = {"skeleton", "learn", "enable", "disable"};
 const char *const output_step_states[] = {"proposed", "approved", "watched", "kept", "undoing",
 		"undone", "rejected", "failed"};
-const char *const output_step_doers[] = {"nobody", "person", "autopilot", "watch"};
-const char *const output_step_modes[] = {"observe", "approve", "autopilot"};
+const char *const output_step_doers[] = {STEP_BY_NAMES};
+const char *const output_step_modes[] = {STEP_MODE_NAMES};
 const char *const output_rules[] = {"none", "code", "variable", "healthy", "diffuse", "spent"};
 const char *const output_change_kinds[] = {
 		"slower", "transit", "more_calls", "fewer_calls", "faster", "rate"};

@@ -36,11 +36,10 @@ struct field {
 };
 
 #define NAMED_STRATEGY(id, name, help) name,
-static const char *const modes[] = {"observe", "approve", "autopilot", NULL};
+static const char *const modes[] = {STEP_MODE_NAMES, NULL};
 static const char *const strategies[] = {PYTHIATOP_STRATEGIES(NAMED_STRATEGY) NULL};
 static const char *const decisions[] = {"approve", "reject", "undo", NULL};
-static const char *const deciders[] = {
-		[STEP_BY_NOBODY] = "nobody", "person", "autopilot", "watch", NULL};
+static const char *const deciders[] = {STEP_BY_NAMES, NULL};
 
 static const struct field offered[] = {
 		{"name", TEXT, offsetof(struct step_offer, name)},

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const mode_names[MODE_COUNT] = {"observe", "approve", "autopilot"};
+static const char *const mode_names[MODE_COUNT] = {STEP_MODE_NAMES};
 
 const char *words_split(const char *line, char *word, size_t size)
 {
