@@ -252,7 +252,8 @@ static void count_running(
 	}
 }
 
-static int compare_rows(const void *a, const void *b)
+/* Of the same time by name, not by which name came first: that differs where streams are merged. */
+static int compare_rows(const void *a, const void *b, void *names)
 {
 	const struct row *x = a, *y = b;
 
@@ -268,7 +269,7 @@ static int compare_rows(const void *a, const void *b)
 	if (x->tid != y->tid) {
 		return x->tid < y->tid ? -1 : 1;
 	}
-	return x->name < y->name ? -1 : x->name > y->name;
+	return strcmp(names_text(names, x->name), names_text(names, y->name));
 }
 
 static const struct thread_state *find_by_id(const struct state_cx *cx, uint64_t id)
@@ -350,7 +351,8 @@ enum status calls_fill(struct state_cx *cx, const struct focus *focus, uint64_t 
 	}
 	collect(cx, rows, focus->thread_id, from_ns, at_ns);
 	if (rows->n > 0) {
-		qsort(rows->items, rows->n, sizeof(*rows->items), compare_rows);
+		qsort_r(rows->items, rows->n, sizeof(*rows->items), compare_rows,
+				cx->names);
 	}
 	view->n_syscalls = rows->n < MAX_ROWS ? rows->n : MAX_ROWS;
 	out = snapshot_alloc(snapshot, (view->n_syscalls + 1) * sizeof(*out));

@@ -35,7 +35,7 @@ beside() { # WHAT CLEARS
 }
 
 start_console "$PT_RELAY"
-expect 5 "$(row "$url" active)"
+expect 15 "$(row "$url" active)"
 beside "a console that watches" 2
 end_console
 
