@@ -94,14 +94,14 @@ static void put_env(const struct describe_trace *trace, FILE *file)
 	sscanf(PT_VERSION, "%d.%d.%d", &major, &minor, &patch);
 	fputs("env {\n", file);
 	put_text("hostname", trace->host, file);
-	put_text("domain", "kernel", file);
+	put_text("domain", trace->of_functions ? "ust" : "kernel", file);
 	put_text("sysname", host.sysname, file);
 	put_text("kernel_release", host.release, file);
 	put_text("kernel_version", host.version, file);
 	put_text("tracer_name", "pythiatop-probe", file);
 	fprintf(file, "\ttracer_major = %d;\n\ttracer_minor = %d;\n\ttracer_patchlevel = %d;\n",
 			major, minor, patch);
-	put_text("trace_buffering_scheme", "global", file);
+	put_text("trace_buffering_scheme", trace->of_functions ? "uid" : "global", file);
 	put_text("trace_name", trace->session, file);
 	put_text("trace_creation_datetime", created, file);
 	fputs("};\n\n", file);
@@ -142,7 +142,16 @@ static const char stream_text[] =
 		"\t\t\tuint64_clock_monotonic_t timestamp;\n\t\t} extended;\n"
 		"\t} v;\n} align(8);\n\n"
 		"stream {\n\tid = 0;\n\tevent.header := struct event_header_large;\n"
-		"\tpacket.context := struct packet_context;\n};\n\n";
+		"\tpacket.context := struct packet_context;\n%s};\n\n";
+
+/* Who called the function, or left it: struct body_function. */
+static const char contexts_text[] =
+		"\tevent.context := struct {\n"
+		"\t\tinteger { size = 32; align = 8; signed = true; } _vpid;\n"
+		"\t\tinteger { size = 32; align = 8; signed = true; } _vtid;\n"
+		"\t\tinteger { size = 32; align = 8; signed = false; } _pid_ns;\n"
+		"\t\tinteger { size = 8; align = 8; signed = true; encoding = UTF8; } "
+		"_procname[16];\n\t};\n";
 
 static void put_trace(const struct describe_trace *trace, FILE *file)
 {
@@ -159,8 +168,9 @@ static void put_trace(const struct describe_trace *trace, FILE *file)
 			"\tdescription = \"Monotonic Clock\";\n"
 			"\tfreq = 1000000000; /* Frequency, in Hz */\n"
 			"\t/* clock value offset from Epoch is: offset * (1/freq) */\n"
-			"\toffset = %" PRIu64 ";\n};\n\n%s",
-			trace->clock.boot_id, trace->clock.offset_ns, stream_text);
+			"\toffset = %" PRIu64 ";\n};\n\n",
+			trace->clock.boot_id, trace->clock.offset_ns);
+	fprintf(file, stream_text, trace->of_functions ? contexts_text : "");
 }
 
 static void declare(void *context, const struct type *type)
@@ -177,7 +187,9 @@ char *describe(const struct describe_trace *trace, size_t *size)
 		return NULL;
 	}
 	put_trace(trace, file);
-	types_each(declare, file);
+	if (!trace->of_functions) {
+		types_each(declare, file);
+	}
 	if (fclose(file) != 0) {
 		free(text);
 		return NULL;

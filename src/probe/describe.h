@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * The description of the probe's traces, in CTF 1.8's language: that of an LTTng kernel trace, but
- * for the name of the tracer.
+ * The description of the probe's traces, in CTF 1.8's language: that of an LTTng kernel trace, and
+ * for functions of programs that of a trace of user space, but for the name of the tracer.
  */
 #define DESCRIBE_UUID 16 /* bytes */
 
@@ -24,11 +24,15 @@ uint64_t describe_now_ns(void); /* CLOCK_MONOTONIC */
 
 struct describe_trace {
 	const char *host, *session;
+	bool of_functions;
 	unsigned char uuid[DESCRIBE_UUID];
 	struct describe_clock clock;
 };
 
-/* The whole text, to be freed, its length in *size; NULL: out of memory. */
+/*
+ * The whole text, to be freed, its length in *size; NULL: out of memory. That of functions is
+ * without the types of their events, which come later.
+ */
 char *describe(const struct describe_trace *trace, size_t *size);
 
 #endif

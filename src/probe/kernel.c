@@ -6,17 +6,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 
+#include "base/array.h"
 #include "probe/type.h"
 #include "probe_bpf.skel.h"
 
 #define ONLINE     "/sys/devices/system/cpu/online"
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
+#define NO_BTF                                                                                     \
+	"this kernel does not describe itself (" KERNEL_BTF                                        \
+	"): it has to be built with CONFIG_DEBUG_INFO_BTF"
 
 static struct kernel_event events[] = {
 #define EVENT(event, point, kernel, fields) {#event, #point, kernel, false},
@@ -27,8 +33,15 @@ static struct kernel_event events[] = {
 };
 #define N_EVENTS (sizeof(events) / sizeof(events[0]))
 
+/* Those of events.def, then those of system calls. */
+#define SYS_ENTER (N_EVENTS - 2)
+#define SYS_EXIT  (N_EVENTS - 1)
+
 struct kernel {
 	struct probe_bpf *skeleton;
+	struct bpf_link *links[N_EVENTS]; /* NULL: not attached */
+	uint32_t n_syscalls;              /* that are chosen */
+	bool takes_many;
 	struct cpu_ring *rings;
 	uint32_t *cpus;
 	uint32_t n_rings;
@@ -87,9 +100,7 @@ static enum status choose(struct kernel *kernel, struct kernel_fault *fault)
 	uint32_t n;
 
 	if (!kernel_events(&n)) {
-		return fail(fault, STATUS_NOT_FOUND,
-				"this kernel does not describe itself (" KERNEL_BTF
-				"): it has to be built with CONFIG_DEBUG_INFO_BTF");
+		return fail(fault, STATUS_NOT_FOUND, NO_BTF);
 	}
 	bpf_object__for_each_program(program, kernel->skeleton->obj)
 	{
@@ -195,6 +206,22 @@ static enum status explain(int error, const char *doing, struct kernel_fault *fa
 			said[0] ? ": " : "", said);
 }
 
+enum status kernel_may(struct kernel_fault *fault)
+{
+	int map;
+
+	if (access(KERNEL_BTF, R_OK) != 0) {
+		return fail(fault, STATUS_NOT_FOUND, NO_BTF);
+	}
+	said[0] = '\0';
+	map = bpf_map_create(BPF_MAP_TYPE_RINGBUF, NULL, 0, 0, 4096, NULL);
+	if (map < 0) {
+		return explain(-map, "load BPF programs", fault);
+	}
+	close(map);
+	return STATUS_OK;
+}
+
 static enum status tell_copies(struct kernel *kernel, struct kernel_fault *fault)
 {
 	int map = bpf_map__fd(kernel->skeleton->maps.copies);
@@ -220,8 +247,22 @@ static void find_own(struct kernel *kernel)
 	}
 }
 
+/* Many functions in one go: since Linux 6.6; libbpf 1.1 does not know it yet. */
+#define UPROBE_MULTI       48 /* enum bpf_attach_type */
+#define UPROBE_MULTI_EXITS 1u
+
+static bool knows_many(void)
+{
+	struct utsname host;
+	int major, minor;
+
+	return uname(&host) == 0 && sscanf(host.release, "%d.%d", &major, &minor) == 2 &&
+	       (major > 6 || (major == 6 && minor >= 6));
+}
+
 static enum status load(struct kernel *kernel, struct kernel_fault *fault)
 {
+	struct probe_bpf *skeleton;
 	enum status status;
 	int error;
 
@@ -234,32 +275,83 @@ static enum status load(struct kernel *kernel, struct kernel_fault *fault)
 	if (status != STATUS_OK) {
 		return status;
 	}
-	bpf_program__set_autoattach(kernel->skeleton->progs.tell_own, false);
-	error = probe_bpf__load(kernel->skeleton);
+	skeleton = kernel->skeleton;
+	if (kernel->takes_many) {
+		bpf_program__set_expected_attach_type(
+				skeleton->progs.on_function_entry, UPROBE_MULTI);
+		bpf_program__set_expected_attach_type(
+				skeleton->progs.on_function_exit, UPROBE_MULTI);
+	}
+	error = probe_bpf__load(skeleton);
 	return error ? explain(-error, "load BPF programs", fault) : STATUS_OK;
 }
 
-enum status kernel_open(struct kernel **out, size_t ring_bytes, struct kernel_fault *fault)
+/* The program of an event is called after it. */
+static struct bpf_program *program_of(const struct kernel *kernel, uint32_t event)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "on_%s",
+			event < SYS_ENTER ? events[event].name : events[event].tracepoint);
+	return bpf_object__find_program_by_name(kernel->skeleton->obj, name);
+}
+
+static enum status attach(struct kernel *kernel, uint32_t event, struct kernel_fault *fault)
+{
+	struct bpf_link *link;
+	int error;
+
+	if (kernel->links[event]) {
+		return STATUS_OK;
+	}
+	said[0] = '\0';
+	link = bpf_program__attach(program_of(kernel, event));
+	error = (int)-libbpf_get_error(link);
+	if (error) {
+		return explain(error, "attach BPF programs", fault);
+	}
+	kernel->links[event] = link;
+	return STATUS_OK;
+}
+
+static void detach(struct kernel *kernel, uint32_t event)
+{
+	bpf_link__destroy(kernel->links[event]);
+	kernel->links[event] = NULL;
+}
+
+static enum status attach_all(struct kernel *kernel, struct kernel_fault *fault)
+{
+	enum status status = STATUS_OK;
+
+	for (uint32_t i = 0; status == STATUS_OK && i < N_EVENTS; i++) {
+		status = events[i].present ? attach(kernel, i, fault) : STATUS_OK;
+	}
+	return status;
+}
+
+enum status kernel_open(
+		struct kernel **out, const struct kernel_setup *setup, struct kernel_fault *fault)
 {
 	struct kernel *kernel = calloc(1, sizeof(*kernel));
 	enum status status;
-	int error;
 
 	*out = NULL;
 	if (!kernel) {
 		return fail(fault, STATUS_NO_MEMORY, "out of memory");
 	}
+	kernel->takes_many = !setup->one_by_one && knows_many();
 	status = load(kernel, fault);
 	if (status == STATUS_OK) {
-		status = make_rings(kernel, ring_bytes, fault);
+		status = make_rings(kernel, setup->ring_bytes, fault);
 	}
 	if (status == STATUS_OK) {
 		status = tell_copies(kernel, fault);
 	}
 	if (status == STATUS_OK) {
 		find_own(kernel);
-		error = probe_bpf__attach(kernel->skeleton);
-		status = error ? explain(-error, "attach BPF programs", fault) : STATUS_OK;
+		kernel->skeleton->bss->choosy = !setup->events;
+		status = setup->events ? attach_all(kernel, fault) : STATUS_OK;
 	}
 	if (status != STATUS_OK) {
 		kernel_close(kernel);
@@ -276,6 +368,9 @@ void kernel_close(struct kernel *kernel)
 	}
 	for (uint32_t i = 0; i < kernel->n_rings; i++) {
 		cpu_ring_release(&kernel->rings[i]);
+	}
+	for (uint32_t i = 0; i < N_EVENTS; i++) {
+		detach(kernel, i);
 	}
 	probe_bpf__destroy(kernel->skeleton);
 	free(kernel->rings);
@@ -296,7 +391,9 @@ void kernel_record(struct kernel *kernel, bool on)
 void kernel_detach(struct kernel *kernel)
 {
 	set_state(kernel, PROBE_ENDED); /* all at once: they are detached one after the other */
-	probe_bpf__detach(kernel->skeleton);
+	for (uint32_t i = 0; i < N_EVENTS; i++) {
+		detach(kernel, i);
+	}
 }
 
 uint32_t kernel_n_rings(const struct kernel *kernel)
@@ -317,6 +414,211 @@ struct cpu_ring *kernel_ring(struct kernel *kernel, uint32_t at)
 int kernel_own_pid(const struct kernel *kernel)
 {
 	return kernel->skeleton->bss->own_tgid;
+}
+
+/* --- Single events ---------------------------------------------------------------------------- */
+
+/* Of the threads that the filters of the event name, these. */
+static enum status set_threads(struct kernel *kernel, uint32_t event, const uint64_t *keys,
+		uint32_t n, struct kernel_fault *fault)
+{
+	int map = bpf_map__fd(kernel->skeleton->maps.threads);
+	uint64_t key, next, *before = NULL;
+	uint32_t n_before = 0, room = 0;
+	unsigned char one = 1;
+	bool more = bpf_map_get_next_key(map, NULL, &key) == 0;
+
+	for (; more; key = next) {
+		more = bpf_map_get_next_key(map, &key, &next) == 0;
+		if (key >> 33 == event) {
+			if (!array_reserve(&before, &room, n_before + 1)) {
+				free(before);
+				return fail(fault, STATUS_NO_MEMORY, "out of memory");
+			}
+			before[n_before++] = key;
+		}
+	}
+	/* Those that stay are not missed in between. */
+	for (uint32_t i = 0; i < n; i++) {
+		if (bpf_map_update_elem(map, &keys[i], &one, BPF_ANY) != 0) {
+			free(before);
+			return explain(errno, "name another thread in a filter", fault);
+		}
+	}
+	for (uint32_t i = 0; i < n_before; i++) {
+		bool stays = false;
+
+		for (uint32_t k = 0; k < n && !stays; k++) {
+			stays = keys[k] == before[i];
+		}
+		if (!stays) {
+			bpf_map_delete_elem(map, &before[i]);
+		}
+	}
+	free(before);
+	return STATUS_OK;
+}
+
+enum status kernel_choose(struct kernel *kernel, uint32_t event, enum probe_choice choice,
+		const uint64_t *keys, uint32_t n_keys, struct kernel_fault *fault)
+{
+	enum status status;
+
+	if (!events[event].present) {
+		return fail(fault, STATUS_NOT_FOUND, "this kernel does not have the tracepoint %s",
+				events[event].tracepoint);
+	}
+	status = set_threads(kernel, event, keys, choice == PROBE_FILTERED ? n_keys : 0, fault);
+	if (status != STATUS_OK) {
+		return status;
+	}
+	kernel->skeleton->bss->choices[event] = (__u8)choice;
+	if (choice == PROBE_NONE) {
+		detach(kernel, event);
+		return STATUS_OK;
+	}
+	return attach(kernel, event, fault);
+}
+
+enum status kernel_choose_syscall(
+		struct kernel *kernel, uint16_t number, bool on, struct kernel_fault *fault)
+{
+	__u8 *chosen = &kernel->skeleton->bss->chosen_syscalls[number];
+	enum status status;
+
+	if (*chosen == on) {
+		return STATUS_OK;
+	}
+	*chosen = on;
+	kernel->n_syscalls += on ? 1 : -1u;
+	if (kernel->n_syscalls == 0) {
+		detach(kernel, SYS_ENTER);
+		detach(kernel, SYS_EXIT);
+		return STATUS_OK;
+	}
+	status = attach(kernel, SYS_ENTER, fault);
+	return status == STATUS_OK ? attach(kernel, SYS_EXIT, fault) : status;
+}
+
+/* --- Functions of programs -------------------------------------------------------------------- */
+
+struct kernel_hooks {
+	int fd;                  /* of all; -1: one by one */
+	uint32_t n;              /* of those */
+	struct bpf_link *list[]; /* each its own */
+};
+
+bool kernel_takes_many(const struct kernel *kernel)
+{
+	return kernel->takes_many;
+}
+
+/* What bpf(2) is given, as linux/bpf.h of 6.6 has it. */
+struct many {
+	__u32 program, target, attach_type, flags;
+	__u64 path, offsets, counters, cookies;
+	__u32 n, kind, pid, padding;
+};
+
+static int hook_many(const struct bpf_program *program, const char *path, const uint64_t *offsets,
+		const uint64_t *cookies, uint32_t n, bool exits, int pid)
+{
+	struct many many = {.program = (__u32)bpf_program__fd(program),
+			.attach_type = UPROBE_MULTI,
+			.path = (__u64)(uintptr_t)path,
+			.offsets = (__u64)(uintptr_t)offsets,
+			.cookies = (__u64)(uintptr_t)cookies,
+			.n = n,
+			.kind = exits ? UPROBE_MULTI_EXITS : 0,
+			.pid = (__u32)pid};
+
+	return (int)syscall(SYS_bpf, BPF_LINK_CREATE, &many, sizeof(many));
+}
+
+static int hook_each(struct kernel_hooks *hooks, const struct bpf_program *program,
+		const char *path, const uint64_t *offsets, const uint64_t *cookies, uint32_t n,
+		bool exits, int pid)
+{
+	for (; hooks->n < n; hooks->n++) {
+		const struct bpf_uprobe_opts options = {.sz = sizeof(options),
+				.bpf_cookie = cookies[hooks->n],
+				.retprobe = exits};
+		struct bpf_link *link = bpf_program__attach_uprobe_opts(
+				program, pid ? pid : -1, path, offsets[hooks->n], &options);
+
+		if (libbpf_get_error(link)) {
+			errno = (int)-libbpf_get_error(link);
+			return -1;
+		}
+		hooks->list[hooks->n] = link;
+	}
+	return 0;
+}
+
+enum status kernel_hook(struct kernel *kernel, const char *path, const uint64_t *offsets,
+		const uint64_t *cookies, uint32_t n, bool exits, int pid, struct kernel_hooks **out,
+		struct kernel_fault *fault)
+{
+	const struct bpf_program *program = exits ? kernel->skeleton->progs.on_function_exit
+						  : kernel->skeleton->progs.on_function_entry;
+	size_t n_links = kernel->takes_many ? 0 : n;
+	struct kernel_hooks *hooks;
+	int failed;
+
+	*out = NULL;
+	hooks = calloc(1, sizeof(*hooks) + n_links * sizeof(struct bpf_link *));
+	if (!hooks) {
+		return fail(fault, STATUS_NO_MEMORY, "out of memory");
+	}
+	hooks->fd = -1;
+	said[0] = '\0';
+	if (kernel->takes_many) {
+		failed = hooks->fd = hook_many(program, path, offsets, cookies, n, exits, pid);
+	} else {
+		failed = hook_each(hooks, program, path, offsets, cookies, n, exits, pid);
+	}
+	if (failed < 0) {
+		int error = errno;
+
+		kernel_unhook(hooks);
+		return explain(error, "put probes into a program", fault);
+	}
+	*out = hooks;
+	return STATUS_OK;
+}
+
+void kernel_unhook(struct kernel_hooks *hooks)
+{
+	if (!hooks) {
+		return;
+	}
+	if (hooks->fd >= 0) {
+		close(hooks->fd);
+	}
+	for (uint32_t i = 0; i < hooks->n; i++) {
+		bpf_link__destroy(hooks->list[i]);
+	}
+	free(hooks);
+}
+
+void kernel_count_set(struct kernel *kernel, uint32_t set, bool on)
+{
+	__atomic_store_n(&kernel->skeleton->bss->sets[set], on, __ATOMIC_RELEASE);
+}
+
+void kernel_want_hook(struct kernel *kernel, uint32_t hook, bool on)
+{
+	__atomic_store_n(&kernel->skeleton->bss->unwanted[hook], !on, __ATOMIC_RELEASE);
+}
+
+uint64_t kernel_hits(const struct kernel *kernel, uint32_t hook)
+{
+	return __atomic_load_n(&kernel->skeleton->bss->hits[hook], __ATOMIC_RELAXED);
+}
+
+void kernel_within(struct kernel *kernel, uint32_t n)
+{
+	kernel->skeleton->bss->one_in = n;
 }
 
 /* --- Loss ------------------------------------------------------------------------------------- */
@@ -364,4 +666,10 @@ uint64_t kernel_lost(const struct kernel *kernel, uint32_t at)
 			&kernel->skeleton->bss->lost[kernel->cpus[at]], __ATOMIC_ACQUIRE);
 
 	return at == 0 ? n + kernel->elsewhere : n;
+}
+
+uint64_t kernel_lost_functions(const struct kernel *kernel, uint32_t at)
+{
+	return __atomic_load_n(
+			&kernel->skeleton->bss->lost_functions[kernel->cpus[at]], __ATOMIC_ACQUIRE);
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "probe/cpu_ring.h"
+#include "probe/record.h"
 #include "pythiatop/status.h"
 
 /*
@@ -30,11 +31,23 @@ struct kernel_event {
 /* Of events.def and the two of system calls. `n`: how many. NULL: this kernel has no BTF. */
 const struct kernel_event *kernel_events(uint32_t *n);
 
-/*
- * Loads the programs and attaches them; nothing is recorded so far. STATUS_NOT_FOUND: the kernel
- * lacks what they need. STATUS_BUSY: this user may not. STATUS_IO: something else.
+/* Whether this user may load BPF programs, and this kernel can take them; as kernel_open() says it.
  */
-enum status kernel_open(struct kernel **kernel, size_t ring_bytes, struct kernel_fault *fault);
+enum status kernel_may(struct kernel_fault *fault);
+
+struct kernel_setup {
+	size_t ring_bytes;
+	bool events; /* all of them are attached from the beginning; else kernel_choose() is asked
+		      */
+	bool one_by_one; /* functions by perf events, although the kernel could take many at once */
+};
+
+/*
+ * Loads the programs; nothing is recorded so far. STATUS_NOT_FOUND: the kernel lacks what they
+ * need. STATUS_BUSY: this user may not. STATUS_IO: something else.
+ */
+enum status kernel_open(struct kernel **kernel, const struct kernel_setup *setup,
+		struct kernel_fault *fault);
 
 /* Takes the programs away. NULL is allowed. */
 void kernel_close(struct kernel *kernel);
@@ -48,6 +61,45 @@ void kernel_detach(struct kernel *kernel);
 uint32_t kernel_n_rings(const struct kernel *kernel);
 const uint32_t *kernel_cpus(const struct kernel *kernel); /* of the rings */
 struct cpu_ring *kernel_ring(struct kernel *kernel, uint32_t at);
+
+/* --- Single events --- */
+
+/*
+ * Records an event of events.def, whole or of those threads only that `keys` name (filter.h), or no
+ * longer. STATUS_NOT_FOUND: this kernel does not have it.
+ */
+enum status kernel_choose(struct kernel *kernel, uint32_t event, enum probe_choice choice,
+		const uint64_t *keys, uint32_t n_keys, struct kernel_fault *fault);
+enum status kernel_choose_syscall(
+		struct kernel *kernel, uint16_t number, bool on, struct kernel_fault *fault);
+
+/* --- Functions of programs --- */
+
+#define KERNEL_ONE_BY_ONE 64u /* hooks at most, where the kernel takes no more than one at once */
+
+struct kernel_hooks; /* opaque: those that were attached in one go */
+
+bool kernel_takes_many(const struct kernel *kernel);
+
+/*
+ * Puts probes at `offsets` of the file, at the functions' entries or their exits; `cookies` say
+ * what each does (record.h). `pid`: of that process only, 0: of all, also of those that begin
+ * later. They count once kernel_count_set() says so.
+ */
+enum status kernel_hook(struct kernel *kernel, const char *path, const uint64_t *offsets,
+		const uint64_t *cookies, uint32_t n, bool exits, int pid,
+		struct kernel_hooks **hooks, struct kernel_fault *fault);
+void kernel_unhook(struct kernel_hooks *hooks); /* NULL is allowed */
+void kernel_count_set(struct kernel *kernel, uint32_t set, bool on);
+/* From now on a hook is recorded, or no longer, although it may be attached for a while. */
+void kernel_want_hook(struct kernel *kernel, uint32_t hook, bool on);
+uint64_t kernel_hits(const struct kernel *kernel, uint32_t hook); /* since the beginning */
+
+/* Functions only within roots, and of these one in `n`; 0: all. */
+void kernel_within(struct kernel *kernel, uint32_t n);
+
+/* Events of functions that the ring's CPU dropped since the beginning. */
+uint64_t kernel_lost_functions(const struct kernel *kernel, uint32_t at);
 
 /*
  * Events that the ring's CPU dropped since the beginning. What no CPU of a ring dropped is told of

@@ -10,6 +10,24 @@
 	X(RELAY, 'r', "relay", "URL",                                                              \
 			"record into the relay daemon at net://HOST[:CONTROL[:DATA]]")             \
 	X(KERNEL, 'k', "kernel", NULL, "record kernel events, as lttng enable-event -k -a would")  \
+	X(FUNCTION, 'f', "function", "PROGRAM:NAMES",                                              \
+			"record entries and exits of functions of a program: a path, or the "      \
+			"name of one that runs or is in the PATH; NAMES are patterns or "          \
+			"0xOFFSET, with commas between; may be given again")                       \
+	X(WITHIN, 'w', "within", "PROGRAM:NAMES",                                                  \
+			"of functions only what runs within these, which are recorded, too: "      \
+			"they begin requests")                                                     \
+	X(ONE_IN, 'n', "one-in", "N", "with --within: of one in N requests (default 1)")           \
+	X(PID, 'p', "pid", "PID", "functions of this process only (default: of all)")              \
+	X(LIMIT, 0, "limit", "PERCENT",                                                            \
+			"of a CPU that recording the functions of one program may take; beyond, "  \
+			"the dearest are let go of (default 25)")                                  \
+	X(ONE_BY_ONE, 0, "one-by-one", NULL,                                                       \
+			"attach functions by a perf event each, as before Linux 6.6: at most 64")  \
+	X(LIST, 'l', "list", "PROGRAM[:NAMES]",                                                    \
+			"list the functions that can be recorded, where they stand in the file "   \
+			"and, of at most 256, their arguments; and end")                           \
+	X(SERVE, 0, "serve", NULL, "for pythiatop-control: do what it asks on standard input")     \
 	X(SESSION, 's', "session", "NAME", "the session's name (default: probe)")                  \
 	X(HOST, 0, "host", "NAME", "the host's name (default: its own)")                           \
 	X(LIVE, 0, "live", "US", "send news at least this often, in us (default 200000)")          \

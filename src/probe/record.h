@@ -20,7 +20,12 @@
 #define PROBE_SYSCALLS  512
 #define PROBE_ADDRESS   28 /* bytes of a socket address: that of IPv6 */
 #define PROBE_ARGUMENTS 6
-#define PROBE_FEW       3 /* most calls have no more of them to tell */
+#define PROBE_FEW       3                     /* most calls have no more of them to tell */
+#define PROBE_FUNCTIONS 16384                 /* at once */
+#define PROBE_HOOKS     (2 * PROBE_FUNCTIONS) /* the entry and the exit of each */
+#define PROBE_SETS      4096
+#define PROBE_THREADS   65536 /* that filters name */
+#define PROBE_STRING    64    /* bytes of an argument that is a string, with the final 0 */
 
 enum probe_event {
 #define EVENT(name, tracepoint, since, fields) PROBE_##name,
@@ -35,6 +40,15 @@ enum probe_event {
 	PROBE_SYSCALL_EXIT,
 	PROBE_COMPAT_ENTRY, /* of a 32-bit program: its calls have other numbers */
 	PROBE_COMPAT_EXIT,
+	PROBE_FUNCTION_ENTRY, /* of a program's function: `syscall` of the head is its number */
+	PROBE_FUNCTION_EXIT,
+};
+
+/* Of a kernel event, where single ones are chosen. */
+enum probe_choice {
+	PROBE_NONE,
+	PROBE_ALL,
+	PROBE_FILTERED, /* of the threads that filters name */
 };
 
 /* What becomes of events. */
@@ -99,6 +113,27 @@ struct body_syscall_exit {
 	__s64 ret;
 	__u64 arguments[PROBE_ARGUMENTS];
 };
+
+/* Who called a function or left it, as LTTng's contexts tell it. */
+struct body_function {
+	__s32 vpid, vtid;
+	__u32 pid_ns, padding; /* what follows is aligned */
+	char comm[PROBE_COMM];
+};
+
+/*
+ * Of an entry follow, where something is to be told of them, the six registers of arguments, and
+ * then, if one of them is a string, that; of an exit the value returned, a __s64.
+ *
+ * The cookie of a hook says what to do: its number (2 * function, + 1 at the exit), the set that it
+ * is attached with, and PROBE_COOKIE_* bits.
+ */
+#define PROBE_COOKIE(hook, set, bits) ((__u64)(bits) << 32 | (__u64)(set) << 16 | (hook))
+#define PROBE_COOKIE_ARGUMENTS        1u
+#define PROBE_COOKIE_TEXT             2u /* the register of it is in the three bits from 8 on */
+#define PROBE_COOKIE_ROOT             4u
+#define PROBE_COOKIE_OWN              8u /* of the probe itself, to measure what a hit costs */
+#define PROBE_COOKIE_REGISTER(bits)   ((bits) >> 8 & 7)
 
 /*
  * What to take of a system call's arguments. How many at the entry and at the exit (0, PROBE_FEW or

@@ -257,7 +257,7 @@ static void declare_list(FILE *file, const char *length, const char *element, co
 			name);
 }
 
-static void declare_field(const struct field *field, FILE *file)
+void type_declare_field(const struct field *field, FILE *file)
 {
 	switch (field->kind) {
 	case FIELD_VTIDS:
@@ -282,7 +282,7 @@ void type_declare(const struct type *type, FILE *file)
 			"\tfields := struct {\n",
 			type->prefix, type->name, type->id);
 	for (uint16_t i = 0; i < type->n; i++) {
-		declare_field(&type->fields[i], file);
+		type_declare_field(&type->fields[i], file);
 	}
 	fputs("\t};\n};\n\n", file);
 }

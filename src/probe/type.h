@@ -78,6 +78,9 @@ const struct type *type_of(const struct probe_head *head);
  */
 struct probe_copies type_copies(uint16_t syscall);
 
+/* Writes the declaration of one field. */
+void type_declare_field(const struct field *field, FILE *file);
+
 /* Writes the declaration of the type, in CTF 1.8's language. */
 void type_declare(const struct type *type, FILE *file);
 

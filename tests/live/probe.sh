@@ -79,3 +79,24 @@ read_kept() {
 	[ ! -s "$2.err" ] || fail "babeltrace2 says: $(head -n 5 "$2.err")"
 	[ -s "$2" ] || fail "no events in $dir"
 }
+
+# As start_probe, but nothing is recorded unless it is said.
+start_probe_with() {
+	"$build_dir/pythiatop-probe" --relay "$probe_url" --buffer 16384 "$@" 2>"$work/probe.err" &
+	probe=$!
+	started+=("$probe")
+}
+
+# The trace of functions of the newest session $1.
+kept_functions() {
+	find "$PT_DIR/relay" -type d -path "*/$1-*/ust/*-bit" | sort | tail -n 1
+}
+
+# Reads it as text into the file $2: without a warning; $3 lossy: events may be lost.
+read_kept_functions() {
+	local dir
+	dir=$(kept_functions "$1")
+	[ -n "$dir" ] || fail "the relay daemon kept nothing of $1"
+	babeltrace2 "$dir" >"$2" 2>"$2.err" || fail "babeltrace2: $(head -n 5 "$2.err")"
+	[ "${3-}" ] || [ ! -s "$2.err" ] || fail "babeltrace2 says: $(head -n 5 "$2.err")"
+}

@@ -20,14 +20,19 @@ typedef __u16 __be16;
 typedef __u32 __be32;
 typedef __u32 __wsum;
 typedef _Bool bool;
+#define true  1
+#define false 0
 
 enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
 	BPF_MAP_TYPE_RINGBUF = 27,
 };
 
+#define BPF_F_NO_PREALLOC 1u
 #define BPF_RB_NO_WAKEUP 1ul
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -63,6 +68,7 @@ struct task_struct {
 	int prio;
 	int pid;
 	int tgid;
+	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	char comm[16];
 };
@@ -130,7 +136,7 @@ struct sk_buff {
 
 /* x86_64 */
 struct pt_regs {
-	unsigned long r10, r9, r8, dx, si, di, orig_ax;
+	unsigned long r10, r9, r8, ax, cx, dx, si, di, orig_ax;
 };
 
 #pragma clang attribute pop

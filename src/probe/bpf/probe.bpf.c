@@ -68,15 +68,64 @@ enum probe_state state;
 
 /* Events that found no room, or no session, by CPU. */
 __u64 lost[PROBE_CPUS];
+__u64 lost_functions[PROBE_CPUS];
 
 static __always_inline bool is_own(void)
 {
 	return (int)(bpf_get_current_pid_tgid() >> 32) == own_tgid;
 }
 
+/* --- What is chosen --------------------------------------------------------------------------- */
+
+/*
+ * Where single events are chosen, not all of them: whether each is recorded, and of which threads.
+ * A thread's key is (event * 2 + field) << 32 | tid; fields are those of filter.c, in its order.
+ */
+bool choosy;
+__u8 choices[PROBE_TYPED];
+__u8 chosen_syscalls[PROBE_SYSCALLS];
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PROBE_THREADS);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u64);
+	__type(value, __u8);
+} threads SEC(".maps");
+
+static __always_inline bool names_thread(__u32 event, __u32 field, __s32 tid)
+{
+	__u64 key = (__u64)(event * 2 + field) << 32 | (__u32)tid;
+
+	return bpf_map_lookup_elem(&threads, &key);
+}
+
+/* The threads that the event's fields name; an event without any is not filtered. */
+static __always_inline bool is_chosen(__u32 event, __s32 first, __s32 second)
+{
+	if (!choosy) {
+		return true;
+	}
+	switch (choices[event]) {
+	case PROBE_ALL:
+		return true;
+	case PROBE_FILTERED:
+		return names_thread(event, 0, first) || names_thread(event, 1, second);
+	default:
+		return false;
+	}
+}
+
+static __always_inline bool is_chosen_syscall(long number, bool compat)
+{
+	return !choosy || (!compat && number >= 0 && number < PROBE_SYSCALLS &&
+					  chosen_syscalls[number]);
+}
+
 /* --- Records ---------------------------------------------------------------------------------- */
 
-static __always_inline void *reserve(__u64 size)
+/* In the ring of this CPU; without room the event is counted in `lost_here`. */
+static __always_inline void *reserve_or_count(__u64 size, __u64 *lost_here)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 	enum probe_state now = READ_ONCE(state);
@@ -84,9 +133,14 @@ static __always_inline void *reserve(__u64 size)
 	void *record = own ? bpf_ringbuf_reserve(own, size, 0) : 0;
 
 	if (!record && now != PROBE_ENDED && cpu < PROBE_CPUS) {
-		__sync_fetch_and_add(&lost[cpu], 1);
+		__sync_fetch_and_add(&lost_here[cpu], 1);
 	}
 	return record;
+}
+
+static __always_inline void *reserve(__u64 size)
+{
+	return reserve_or_count(size, lost);
 }
 
 static __always_inline void begin(struct probe_head *head, enum probe_event event, __u16 bytes)
@@ -97,12 +151,20 @@ static __always_inline void begin(struct probe_head *head, enum probe_event even
 	head->ts_ns = bpf_ktime_get_ns();
 }
 
-/* Reserves `record`, of an event without strings; leaves the program if there is no room. */
-#define RECORD(name)                                                                               \
+/*
+ * Reserves `record`, of an event without strings; leaves the program if there is no room, or the
+ * event is not chosen of the threads that it names.
+ */
+#define RECORD(name) RECORD_OF(name, 0, 0)
+#define RECORD_OF(name, first, second)                                                             \
 	struct {                                                                                   \
 		struct probe_head head;                                                            \
 		struct body_##name body;                                                           \
-	} *record = reserve(sizeof(*record));                                                      \
+	} *record;                                                                                 \
+	if (!is_chosen(PROBE_##name, first, second)) {                                             \
+		return 0;                                                                          \
+	}                                                                                          \
+	record = reserve(sizeof(*record));                                                         \
 	if (!record) {                                                                             \
 		return 0;                                                                          \
 	}                                                                                          \
@@ -114,7 +176,11 @@ static __always_inline void begin(struct probe_head *head, enum probe_event even
 		struct probe_head head;                                                            \
 		struct body_##name body;                                                           \
 		char text[room];                                                                   \
-	} *record = reserve(sizeof(*record));                                                      \
+	} *record;                                                                                 \
+	if (!is_chosen(PROBE_##name, 0, 0)) {                                                      \
+		return 0;                                                                          \
+	}                                                                                          \
+	record = reserve(sizeof(*record));                                                         \
 	if (!record) {                                                                             \
 		return 0;                                                                          \
 	}                                                                                          \
@@ -192,7 +258,7 @@ int on_sched_switch(__u64 *ctx)
 	unsigned int state = LINUX_KERNEL_VERSION >= KERNEL(5, 18) ? (unsigned int)ctx[3]
 								   : state_of(prev);
 
-	RECORD(sched_switch);
+	RECORD_OF(sched_switch, prev->pid, next->pid);
 	PUT_COMM(record->body.prev_comm, prev);
 	record->body.prev_tid = prev->pid;
 	record->body.prev_prio = prev->prio - MAX_RT_PRIO;
@@ -210,7 +276,7 @@ int on_sched_switch(__u64 *ctx)
 	{                                                                                          \
 		struct task_struct *task = (void *)ctx[0];                                         \
                                                                                                    \
-		RECORD(name);                                                                      \
+		RECORD_OF(name, task->pid, 0);                                                     \
 		PUT_COMM(record->body.comm, task);                                                 \
 		record->body.tid = task->pid;                                                      \
 		record->body.prio = task->prio - MAX_RT_PRIO;                                      \
@@ -227,7 +293,7 @@ int on_sched_migrate_task(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
 
-	RECORD(sched_migrate_task);
+	RECORD_OF(sched_migrate_task, task->pid, 0);
 	PUT_COMM(record->body.comm, task);
 	record->body.tid = task->pid;
 	record->body.prio = task->prio - MAX_RT_PRIO;
@@ -243,7 +309,7 @@ int on_sched_pi_setprio(__u64 *ctx)
 	struct task_struct *task = (void *)ctx[0], *donor = (void *)ctx[1];
 	int prio = donor ? BPF_CORE_READ(donor, prio) : task->prio;
 
-	RECORD(sched_pi_setprio);
+	RECORD_OF(sched_pi_setprio, task->pid, 0);
 	PUT_COMM(record->body.comm, task);
 	record->body.tid = task->pid;
 	record->body.oldprio = task->prio - MAX_RT_PRIO;
@@ -317,7 +383,7 @@ int on_sched_process_exec(__u64 *ctx)
 	{                                                                                          \
 		struct task_struct *task = (void *)ctx[0];                                         \
                                                                                                    \
-		RECORD(name);                                                                      \
+		RECORD_OF(name, task->pid, 0);                                                     \
 		PUT_COMM(record->body.comm, task);                                                 \
 		record->body.tid = task->pid;                                                      \
 		record->body.prio = task->prio - MAX_RT_PRIO;                                      \
@@ -479,7 +545,7 @@ int on_block_rq_issue(__u64 *ctx)
 	struct request *request = (void *)ctx[0];
 	bool passthrough = is_passthrough(request->cmd_flags);
 
-	RECORD(block_rq_issue);
+	RECORD_OF(block_rq_issue, (__s32)bpf_get_current_pid_tgid(), 0);
 	record->body.dev = device_of(request);
 	record->body.sector = sector_of(request);
 	record->body.nr_sector = passthrough ? 0 : request->__data_len >> 9;
@@ -715,7 +781,7 @@ int on_sys_enter(__u64 *ctx)
 	struct probe_copies *what = copies_of(number, compat);
 	enum probe_event event = compat ? PROBE_COMPAT_ENTRY : PROBE_SYSCALL_ENTRY;
 
-	if (is_own()) {
+	if (is_own() || !is_chosen_syscall(number, compat)) {
 		return 0;
 	}
 	if (what && (what->text[0] || what->address)) {
@@ -787,7 +853,7 @@ int on_sys_exit(__u64 *ctx)
 	struct probe_copies *what = copies_of(number, compat);
 	enum probe_event event = compat ? PROBE_COMPAT_EXIT : PROBE_SYSCALL_EXIT;
 
-	if (is_own()) {
+	if (is_own() || !is_chosen_syscall(number, compat)) {
 		return 0;
 	}
 	if (what && (what->pair_out || what->address_out)) {
@@ -800,6 +866,195 @@ int on_sys_exit(__u64 *ctx)
 	} else {
 		PUT_EXIT(PROBE_ARGUMENTS);
 	}
+	return 0;
+}
+
+/* --- Functions of programs -------------------------------------------------------------------- */
+
+/* Hits of each hook since the beginning, recorded or not. */
+__u64 hits[PROBE_HOOKS];
+
+/*
+ * The sets of hooks that count: one that is being replaced does not. And of hooks those that are not
+ * wanted any more: to take probes away takes a while.
+ */
+__u8 sets[PROBE_SETS];
+__u8 unwanted[PROBE_HOOKS];
+
+/* Functions are recorded only within a root's, and of these one in `one_in`. 0: all are. */
+__u32 one_in;
+
+/* The threads that are within a root function, and how deep: a root may call itself. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 65536);
+	__type(key, __u64);
+	__type(value, __u32);
+} within SEC(".maps");
+
+static __always_inline void put_caller(struct body_function *body)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct task_struct *leader = BPF_CORE_READ(task, group_leader);
+	struct pid *pid = BPF_CORE_READ(task, thread_pid);
+	struct pid *leader_pid = BPF_CORE_READ(leader, thread_pid);
+	unsigned int level = BPF_CORE_READ(pid, level);
+	__u64 at = bpf_core_field_offset(pid->numbers) + level * bpf_core_type_size(struct upid);
+
+	body->vtid = body->vpid = 0;
+	bpf_probe_read_kernel(&body->vtid, sizeof(__s32), (void *)pid + at);
+	bpf_probe_read_kernel(&body->vpid, sizeof(__s32), (void *)leader_pid + at);
+	body->pid_ns = namespace_of(pid);
+	bpf_get_current_comm(body->comm, sizeof(body->comm));
+}
+
+/*
+ * A root is entered: its thread is within from now on, if this request is among those that are
+ * chosen. The choice is of whole requests, by when they begin.
+ */
+static __always_inline void enter_root(__u64 thread)
+{
+	__u32 *depth = bpf_map_lookup_elem(&within, &thread), one = 1;
+
+	if (depth) {
+		(*depth)++;
+	} else if (one_in <= 1 || bpf_get_prandom_u32() % one_in == 0) {
+		bpf_map_update_elem(&within, &thread, &one, 0);
+	}
+}
+
+static __always_inline void leave_root(__u64 thread)
+{
+	__u32 *depth = bpf_map_lookup_elem(&within, &thread);
+
+	if (depth && --*depth == 0) {
+		bpf_map_delete_elem(&within, &thread);
+	}
+}
+
+/* The hook that was hit, if it is to be recorded; else PROBE_HOOKS. */
+static __always_inline __u32 hook_of(__u64 cookie, __u64 thread, bool entry)
+{
+	__u32 hook = cookie & 0xffff, set = cookie >> 16 & 0xffff, bits = cookie >> 32;
+	bool recorded = true;
+
+	if (hook >= PROBE_HOOKS || set >= PROBE_SETS || !sets[set] || unwanted[hook] ||
+			(is_own() && !(bits & PROBE_COOKIE_OWN))) {
+		return PROBE_HOOKS;
+	}
+	__sync_fetch_and_add(&hits[hook], 1);
+	if (one_in) {
+		if (entry && (bits & PROBE_COOKIE_ROOT)) {
+			enter_root(thread);
+		}
+		recorded = bpf_map_lookup_elem(&within, &thread);
+		if (!entry && (bits & PROBE_COOKIE_ROOT)) {
+			leave_root(thread);
+		}
+	}
+	return recorded ? hook : PROBE_HOOKS;
+}
+
+struct entry_plain {
+	struct probe_head head;
+	struct body_function body;
+};
+
+struct entry_arguments {
+	struct probe_head head;
+	struct body_function body;
+	__u64 arguments[PROBE_ARGUMENTS];
+};
+
+struct entry_text {
+	struct probe_head head;
+	struct body_function body;
+	__u64 arguments[PROBE_ARGUMENTS];
+	char text[PROBE_STRING];
+};
+
+struct exit_value {
+	struct probe_head head;
+	struct body_function body;
+	__s64 value;
+};
+
+#define FUNCTION(type, event, hook)                                                                \
+	struct type *record = reserve_or_count(sizeof(*record), lost_functions);                   \
+	if (!record) {                                                                             \
+		return 0;                                                                          \
+	}                                                                                          \
+	begin(&record->head, event, sizeof(*record) - sizeof(record->head));                       \
+	record->head.syscall = (__s32)((hook) / 2);                                                \
+	put_caller(&record->body)
+
+#define PUT_REGISTERS(regs, to)                                                                    \
+	do {                                                                                       \
+		(to)[0] = (regs)->di;                                                              \
+		(to)[1] = (regs)->si;                                                              \
+		(to)[2] = (regs)->dx;                                                              \
+		(to)[3] = (regs)->cx;                                                              \
+		(to)[4] = (regs)->r8;                                                              \
+		(to)[5] = (regs)->r9;                                                              \
+	} while (0)
+
+static __always_inline int enter_plain(__u32 hook)
+{
+	FUNCTION(entry_plain, PROBE_FUNCTION_ENTRY, hook);
+	SUBMIT();
+	return 0;
+}
+
+static __always_inline int enter_arguments(struct pt_regs *regs, __u32 hook)
+{
+	FUNCTION(entry_arguments, PROBE_FUNCTION_ENTRY, hook);
+	PUT_REGISTERS(regs, record->arguments);
+	SUBMIT();
+	return 0;
+}
+
+static __always_inline int enter_text(struct pt_regs *regs, __u32 hook, __u32 at)
+{
+	long n;
+
+	FUNCTION(entry_text, PROBE_FUNCTION_ENTRY, hook);
+	PUT_REGISTERS(regs, record->arguments);
+	n = bpf_probe_read_user_str(record->text, sizeof(record->text),
+			(void *)record->arguments[at < PROBE_ARGUMENTS ? at : 0]);
+	if (n <= 0) {
+		record->text[0] = 0;
+	}
+	SUBMIT();
+	return 0;
+}
+
+SEC("uprobe")
+int on_function_entry(struct pt_regs *regs)
+{
+	__u64 cookie = bpf_get_attach_cookie(regs);
+	__u32 hook = hook_of(cookie, bpf_get_current_pid_tgid(), true), bits = cookie >> 32;
+
+	if (hook >= PROBE_HOOKS) {
+		return 0;
+	}
+	if (bits & PROBE_COOKIE_TEXT) {
+		return enter_text(regs, hook, PROBE_COOKIE_REGISTER(bits));
+	}
+	return bits & PROBE_COOKIE_ARGUMENTS ? enter_arguments(regs, hook) : enter_plain(hook);
+}
+
+SEC("uprobe")
+int on_function_exit(struct pt_regs *regs)
+{
+	__u64 cookie = bpf_get_attach_cookie(regs);
+	__u32 hook = hook_of(cookie, bpf_get_current_pid_tgid(), false);
+
+	if (hook >= PROBE_HOOKS) {
+		return 0;
+	}
+	FUNCTION(exit_value, PROBE_FUNCTION_EXIT, hook);
+	record->value = (__s64)regs->ax;
+	SUBMIT();
 	return 0;
 }
 

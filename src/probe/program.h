@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_PROBE_PROGRAM_H
+#define PT_PROBE_PROGRAM_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * Finds the file of a program, or of a library, that a person names: a path; the name of a program
+ * that runs; one in the PATH.
+ *
+ * Of a process in another mount namespace, or whose file was deleted, it is /proc/PID/exe: the file
+ * itself, whatever its name means here. With `pid` only that process' program, and the libraries
+ * that it uses, are looked at. False: there is none.
+ */
+bool program_find(const char *name, int pid, char path[PATH_MAX]);
+
+/* What its events are named after: the last part of the name, with '_' for what names cannot hold.
+ */
+void program_provider(const char *name, char *provider, size_t size);
+
+#endif

@@ -1,0 +1,615 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probe/serve.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/clock.h"
+#include "probe/binary.h"
+#include "probe/filter.h"
+#include "probe/program.h"
+#include "probe/type.h"
+
+#define IDLE_MS    1000
+#define NAME_BYTES 256u
+#define RING_BYTES ((size_t)1 << 20)
+#define MAX_PIDS   32u
+#define WAIT_MS    2000 /* for a viewer of answers that does not read */
+
+enum rule_kind {
+	RULE_TRACEPOINT = 0,
+	RULE_SYSCALL,
+	RULE_FUNCTION,
+};
+
+static const char *const kind_names[] = {
+		[RULE_TRACEPOINT] = "tracepoint",
+		[RULE_SYSCALL] = "syscall",
+		[RULE_FUNCTION] = "function",
+};
+
+struct rule {
+	enum rule_kind kind;
+	char *name;   /* of a function "PROGRAM NAME" */
+	char *filter; /* NULL: none */
+};
+
+struct server {
+	struct recorder_setup setup;
+	struct recorder *recorder; /* NULL: nothing is asked for */
+	char session[NAME_BYTES];
+	uint32_t n_rules, rules_room;
+	struct rule *rules;
+	uint64_t heard_ns;
+	bool over;
+	const char *tag; /* of the request that is being answered */
+};
+
+static volatile sig_atomic_t told;
+
+static void take_signal(int number)
+{
+	(void)number;
+	told = 1;
+}
+
+/* --- Answers ---------------------------------------------------------------------------------- */
+
+static void send_text(int fd, const char *text, int flags)
+{
+	struct pollfd ready = {.fd = fd, .events = POLLOUT};
+
+	if (send(fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno == EAGAIN &&
+			flags && poll(&ready, 1, WAIT_MS) > 0) {
+		send(fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT);
+	}
+}
+
+__attribute__((format(printf, 3, 4))) static void answer(
+		struct server *server, char mark, const char *format, ...)
+{
+	char text[2048];
+	int n = snprintf(text, sizeof(text), "%s %c ", server->tag, mark);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text + n, sizeof(text) - (size_t)n, format, arguments);
+	va_end(arguments);
+	send_text(SERVE_ASK, text, 1);
+}
+
+static void answer_ok(struct server *server)
+{
+	answer(server, '.', "%s", "");
+}
+
+static void say(void *context, const char *sentence)
+{
+	(void)context;
+	send_text(SERVE_LEASE, sentence, 0);
+}
+
+/* --- What there is ---------------------------------------------------------------------------- */
+
+static void do_check(struct server *server)
+{
+	struct kernel_fault fault;
+
+	if (kernel_may(&fault) == STATUS_OK) {
+		answer_ok(server);
+	} else {
+		answer(server, '!', "%s", fault.text);
+	}
+}
+
+static void do_offers(struct server *server)
+{
+	uint32_t n = 0;
+	const struct kernel_event *events = kernel_events(&n);
+	struct kernel_fault fault;
+
+	if (kernel_may(&fault) != STATUS_OK) {
+		answer(server, '!', "%s", fault.text);
+		return;
+	}
+	for (uint32_t i = 0; events && i < n; i++) {
+		if (events[i].present && !strchr(events[i].name, '*')) {
+			answer(server, '+', "tracepoint %s", events[i].name);
+		}
+	}
+	for (uint32_t i = 0; i < n_syscalls; i++) {
+		answer(server, '+', "syscall %s", syscalls[i].entry.name);
+	}
+	answer_ok(server);
+}
+
+/* The processes that run the file, as "1,2,3"; "" if none. */
+static void list_processes(const char *path, char *text, size_t size)
+{
+	DIR *processes = opendir("/proc");
+	const struct dirent *entry;
+	struct stat file, exe;
+	uint32_t n = 0;
+	size_t used = 0;
+
+	text[0] = '\0';
+	while (processes && stat(path, &file) == 0 && n < MAX_PIDS &&
+			(entry = readdir(processes))) {
+		char link[PATH_MAX];
+
+		snprintf(link, sizeof(link), "/proc/%s/exe", entry->d_name);
+		if (atoi(entry->d_name) > 0 && stat(link, &exe) == 0 && exe.st_dev == file.st_dev &&
+				exe.st_ino == file.st_ino && used < size) {
+			used += (size_t)snprintf(text + used, size - used, "%s%d", n ? "," : "",
+					atoi(entry->d_name));
+			n++;
+		}
+	}
+	if (processes) {
+		closedir(processes);
+	}
+}
+
+static bool is_listed(const char *patterns, const char *name)
+{
+	char *copy = strdup(patterns), *rest = copy, *word;
+	bool found = false;
+
+	while (!found && (word = strsep(&rest, ","))) {
+		found = fnmatch(word, name, 0) == 0;
+	}
+	free(copy);
+	return found;
+}
+
+static void do_functions(struct server *server, char *what)
+{
+	char *patterns = strchr(what, ':');
+	char path[PATH_MAX], pids[512], provider[BINARY_NAME], clean[1024];
+	struct binary *binary = NULL;
+	const struct binary_function *list;
+	uint32_t n = 0;
+
+	if (patterns) {
+		*patterns++ = '\0';
+	}
+	if (!program_find(what, 0, path) || binary_open(&binary, path) != STATUS_OK) {
+		answer(server, '!', "there is no program %s that can be read", what);
+		return;
+	}
+	list_processes(path, pids, sizeof(pids));
+	program_provider(what, provider, sizeof(provider));
+	list = binary_functions(binary, &n);
+	for (uint32_t i = 0; i < n; i++) {
+		if (!patterns || is_listed(patterns, list[i].name)) {
+			function_type_clean(clean, sizeof(clean), list[i].name);
+			answer(server, '+', "%s %s %s", provider, clean, pids);
+		}
+	}
+	binary_close(binary);
+	answer_ok(server);
+}
+
+/* --- The session ------------------------------------------------------------------------------ */
+
+static void forget_rules(struct server *server)
+{
+	for (uint32_t i = 0; i < server->n_rules; i++) {
+		free(server->rules[i].name);
+		free(server->rules[i].filter);
+	}
+	server->n_rules = 0;
+}
+
+static void close_session(struct server *server)
+{
+	recorder_end(server->recorder, false);
+	server->recorder = NULL;
+	server->session[0] = '\0';
+	forget_rules(server);
+}
+
+struct heard {
+	char text[640];
+};
+
+/* What recorder_begin() says is the answer. */
+static void hear(void *context, const char *sentence)
+{
+	struct heard *heard = context;
+
+	snprintf(heard->text, sizeof(heard->text), "%s", sentence);
+}
+
+static void do_open(struct server *server, char *arguments)
+{
+	char *relay = strsep(&arguments, " "), *session = strsep(&arguments, " ");
+	char *timer = strsep(&arguments, " "), *kernel = strsep(&arguments, " ");
+	struct heard heard = {.text = "out of memory"};
+	const char *wrong;
+
+	if (!arguments || strlen(session) >= NAME_BYTES) {
+		answer(server, '!', "not what was agreed upon");
+		return;
+	}
+	close_session(server);
+	wrong = producer_parse(&server->setup.target, relay);
+	if (wrong) {
+		answer(server, '!', "%s %s", relay, wrong);
+		return;
+	}
+	snprintf(server->session, sizeof(server->session), "%s", session);
+	server->setup.name = server->session;
+	server->setup.live_timer_us = (uint32_t)strtoul(timer, NULL, 10);
+	server->setup.kernel = kernel[0] == '1';
+	server->setup.functions = arguments[0] == '1';
+	server->setup.say = hear;
+	server->setup.context = &heard;
+	server->recorder = recorder_begin(&server->setup);
+	if (!server->recorder) {
+		close_session(server);
+		answer(server, '!', "%s", heard.text);
+		return;
+	}
+	recorder_tell(server->recorder, say, NULL);
+	answer_ok(server);
+}
+
+/* --- Rules ------------------------------------------------------------------------------------ */
+
+static struct rule *find_rule(struct server *server, enum rule_kind kind, const char *name)
+{
+	for (uint32_t i = 0; i < server->n_rules; i++) {
+		if (server->rules[i].kind == kind && strcmp(server->rules[i].name, name) == 0) {
+			return &server->rules[i];
+		}
+	}
+	return NULL;
+}
+
+static void drop_rule(struct server *server, struct rule *rule)
+{
+	free(rule->name);
+	free(rule->filter);
+	*rule = server->rules[--server->n_rules];
+}
+
+static bool keep_rule(
+		struct server *server, enum rule_kind kind, const char *name, const char *filter)
+{
+	struct rule rule = {.kind = kind,
+			.name = strdup(name),
+			.filter = filter ? strdup(filter) : NULL};
+	struct rule *before = find_rule(server, kind, name);
+
+	if (before) {
+		drop_rule(server, before);
+	}
+	if (!rule.name || (filter && !rule.filter) ||
+			!array_reserve(&server->rules, &server->rules_room, server->n_rules + 1)) {
+		free(rule.name);
+		free(rule.filter);
+		return false;
+	}
+	server->rules[server->n_rules++] = rule;
+	return true;
+}
+
+/* "PROGRAM NAME_entry": its parts, of `name` itself. */
+static bool split_function(char *name, char **program, char **function, bool *exit)
+{
+	char *blank = strchr(name, ' ');
+	size_t n;
+
+	if (!blank) {
+		return false;
+	}
+	*blank = '\0';
+	*program = name;
+	*function = blank + 1;
+	n = strlen(*function);
+	*exit = n > 5 && strcmp(*function + n - 5, "_exit") == 0;
+	if (!*exit && !(n > 6 && strcmp(*function + n - 6, "_entry") == 0)) {
+		return false;
+	}
+	(*function)[n - (*exit ? 5 : 6)] = '\0';
+	return true;
+}
+
+static enum status choose_function(
+		struct server *server, const char *name, bool on, struct kernel_fault *fault)
+{
+	struct functions *functions = recorder_functions(server->recorder);
+	char copy[2 * NAME_BYTES], *program, *function;
+	bool exit;
+
+	snprintf(copy, sizeof(copy), "%s", name);
+	if (!functions || !split_function(copy, &program, &function, &exit)) {
+		snprintf(fault->text, sizeof(fault->text), "%s is no entry or exit of a function",
+				name);
+		return STATUS_INVALID;
+	}
+	return functions_choose(functions, program, function, exit, on, fault);
+}
+
+static enum status choose_tracepoint(struct server *server, const char *name, const char *filter,
+		bool on, bool dry, struct kernel_fault *fault)
+{
+	static uint64_t keys[FILTER_KEYS];
+	uint32_t event = filter_event(name), n = 0;
+	const char *wrong = NULL;
+
+	if (event == PROBE_TYPED) {
+		snprintf(fault->text, sizeof(fault->text), "there is no kernel event %s here",
+				name);
+		return STATUS_NOT_FOUND;
+	}
+	wrong = filter ? filter_parse(event, filter, keys, &n) : NULL;
+	if (wrong) {
+		snprintf(fault->text, sizeof(fault->text), "the filter %s", wrong);
+		return STATUS_INVALID;
+	}
+	return dry ? STATUS_OK
+		   : kernel_choose(recorder_kernel(server->recorder), event,
+				     !on      ? PROBE_NONE
+				     : filter ? PROBE_FILTERED
+					      : PROBE_ALL,
+				     keys, n, fault);
+}
+
+static enum status choose_syscall(struct server *server, const char *name, const char *filter,
+		bool on, bool dry, struct kernel_fault *fault)
+{
+	for (uint32_t i = 0; i < n_syscalls; i++) {
+		if (strcmp(syscalls[i].entry.name, name) != 0) {
+			continue;
+		}
+		if (filter) {
+			snprintf(fault->text, sizeof(fault->text),
+					"system calls have no filters here");
+			return STATUS_INVALID;
+		}
+		return dry ? STATUS_OK
+			   : kernel_choose_syscall(recorder_kernel(server->recorder),
+					     syscalls[i].number, on, fault);
+	}
+	snprintf(fault->text, sizeof(fault->text), "there is no system call %s", name);
+	return STATUS_NOT_FOUND;
+}
+
+static enum status choose(struct server *server, enum rule_kind kind, const char *name,
+		const char *filter, bool on, bool dry, struct kernel_fault *fault)
+{
+	switch (kind) {
+	case RULE_TRACEPOINT:
+		return choose_tracepoint(server, name, filter, on, dry, fault);
+	case RULE_SYSCALL:
+		return choose_syscall(server, name, filter, on, dry, fault);
+	default:
+		if (filter) {
+			snprintf(fault->text, sizeof(fault->text), "functions have no filters");
+			return STATUS_INVALID;
+		}
+		return dry ? STATUS_OK : choose_function(server, name, on, fault);
+	}
+}
+
+/* "KIND NAME [FILTER]", or "function PROGRAM NAME". */
+static void do_rule(struct server *server, char *arguments, bool on, bool dry)
+{
+	char *kind_name = strsep(&arguments, " "), *name = arguments, *filter = NULL;
+	enum rule_kind kind = RULE_TRACEPOINT;
+	struct kernel_fault fault = {.text = "not what was agreed upon"};
+	struct rule *before;
+
+	while (kind < RULE_FUNCTION && strcmp(kind_names[kind], kind_name) != 0) {
+		kind++;
+	}
+	if (!name || strcmp(kind_names[kind], kind_name) != 0 ||
+			(!server->recorder && !(dry && kind != RULE_FUNCTION))) {
+		answer(server, '!', "%s",
+				server->recorder ? fault.text : "there is no session of the probe");
+		return;
+	}
+	if (kind != RULE_FUNCTION && (filter = strchr(name, ' '))) {
+		*filter++ = '\0';
+	}
+	if (choose(server, kind, name, filter, on, dry, &fault) != STATUS_OK) {
+		answer(server, '!', "%s", fault.text);
+		return;
+	}
+	before = find_rule(server, kind, name);
+	if (on && !dry && !keep_rule(server, kind, name, filter)) {
+		answer(server, '!', "out of memory");
+		return;
+	}
+	if (!on && before) {
+		drop_rule(server, before);
+	}
+	answer_ok(server);
+}
+
+static void do_apply(struct server *server)
+{
+	struct functions *functions =
+			server->recorder ? recorder_functions(server->recorder) : NULL;
+	struct kernel_fault fault;
+
+	if (functions && functions_apply(functions, &fault) != STATUS_OK) {
+		answer(server, '!', "%s", fault.text);
+		return;
+	}
+	answer_ok(server);
+}
+
+/* One that was let go of is no rule any more. */
+static bool stands(struct server *server, const struct rule *rule)
+{
+	char copy[2 * NAME_BYTES], *program, *function;
+	bool exit;
+
+	snprintf(copy, sizeof(copy), "%s", rule->name);
+	return rule->kind != RULE_FUNCTION ||
+	       (split_function(copy, &program, &function, &exit) &&
+			       functions_is_on(recorder_functions(server->recorder), program,
+					       function, exit));
+}
+
+static void do_rules(struct server *server)
+{
+	for (uint32_t i = 0; i < server->n_rules; i++) {
+		const struct rule *rule = &server->rules[i];
+
+		if (stands(server, rule)) {
+			answer(server, '+', "%s %s%s%s", kind_names[rule->kind], rule->name,
+					rule->filter ? " " : "", rule->filter ? rule->filter : "");
+		}
+	}
+	answer_ok(server);
+}
+
+static void do_session(struct server *server)
+{
+	if (server->recorder) {
+		answer(server, '+', "%s", server->session);
+	}
+	answer_ok(server);
+}
+
+/* --- The loop --------------------------------------------------------------------------------- */
+
+static void take_request(struct server *server, char *text)
+{
+	char *verb;
+
+	server->tag = strsep(&text, " ");
+	verb = text ? strsep(&text, " ") : NULL;
+	if (!verb) {
+		return;
+	}
+	if (strcmp(verb, "check") == 0) {
+		do_check(server);
+	} else if (strcmp(verb, "offers") == 0) {
+		do_offers(server);
+	} else if (strcmp(verb, "functions") == 0 && text) {
+		do_functions(server, text);
+	} else if (strcmp(verb, "open") == 0 && text) {
+		do_open(server, text);
+	} else if (strcmp(verb, "enable") == 0 && text) {
+		do_rule(server, text, true, false);
+	} else if (strcmp(verb, "try") == 0 && text) {
+		do_rule(server, text, true, true);
+	} else if (strcmp(verb, "disable") == 0 && text) {
+		do_rule(server, text, false, false);
+	} else if (strcmp(verb, "apply") == 0) {
+		do_apply(server);
+	} else if (strcmp(verb, "rules") == 0) {
+		do_rules(server);
+	} else if (strcmp(verb, "session") == 0) {
+		do_session(server);
+	} else if (strcmp(verb, "close") == 0) {
+		close_session(server);
+		answer_ok(server);
+	} else {
+		answer(server, '!', "not what was agreed upon");
+	}
+}
+
+static void read_socket(struct server *server, int fd)
+{
+	static char text[SERVE_MOST_BYTES + 1];
+	ssize_t n = recv(fd, text, SERVE_MOST_BYTES, MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR)) {
+		return;
+	}
+	if (n <= 0) {
+		server->over = true; /* nobody asks any more */
+		return;
+	}
+	server->heard_ns = fd == SERVE_LEASE ? clock_monotonic_ns() : server->heard_ns;
+	text[n] = '\0';
+	if (fd == SERVE_ASK) {
+		take_request(server, text);
+	}
+}
+
+static void wait_and_read(struct server *server, int ms, const sigset_t *mask)
+{
+	struct pollfd fds[] = {
+			{.fd = SERVE_LEASE, .events = POLLIN}, {.fd = SERVE_ASK, .events = POLLIN}};
+	const struct timespec limit = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+
+	if (ppoll(fds, 2, &limit, mask) > 0) {
+		for (int i = 0; i < 2; i++) {
+			if (fds[i].revents) {
+				read_socket(server, fds[i].fd);
+			}
+		}
+	}
+}
+
+static void hold_signals(sigset_t *before)
+{
+	const struct sigaction action = {.sa_handler = take_signal};
+	sigset_t ends;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGHUP);
+	sigprocmask(SIG_BLOCK, &ends, before);
+	sigdelset(before, SIGINT);
+	sigdelset(before, SIGTERM);
+	sigdelset(before, SIGHUP);
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+int serve(const struct recorder_setup *setup)
+{
+	static struct server server;
+	sigset_t mask;
+	int type = 0;
+	socklen_t size = sizeof(type);
+
+	if (getsockopt(SERVE_ASK, SOL_SOCKET, SO_TYPE, &type, &size) != 0 ||
+			type != SOCK_SEQPACKET) {
+		fputs("pythiatop-probe: --serve is for pythiatop-control, which starts it\n",
+				stderr);
+		return 2;
+	}
+	/* Stopped, and its helper killed: nobody else would end it. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	hold_signals(&mask);
+	types_init();
+	server.setup = *setup;
+	server.setup.ring_bytes = RING_BYTES;
+	server.heard_ns = clock_monotonic_ns();
+	while (!told && !server.over &&
+			clock_monotonic_ns() - server.heard_ns <
+					SERVE_LEASE_MS * UINT64_C(1000000)) {
+		int ms = server.recorder ? recorder_step(server.recorder) : IDLE_MS;
+
+		wait_and_read(&server, ms, &mask);
+	}
+	close_session(&server);
+	free(server.rules);
+	return 0;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_PROBE_SERVE_H
+#define PT_PROBE_SERVE_H
+
+#include "probe/recorder.h"
+
+/*
+ * What pythiatop-control asks, over two sockets of packets (SOCK_SEQPACKET) that it leaves open.
+ *
+ * SERVE_LEASE, standard input: a packet at least every SERVE_LEASE_MS, whatever it holds; when it
+ * ends or falls silent, all is undone and the probe ends. It gets packets, too: sentences for
+ * people.
+ *
+ * SERVE_ASK: requests "TAG VERB ARGUMENT...", answered by packets with the same tag: any number of
+ * "TAG + ROW", then "TAG ." or "TAG ! SENTENCE".
+ *
+ *   check                                may BPF be used here
+ *   offers                               rows "tracepoint NAME", "syscall NAME"
+ *   functions PROGRAM:NAMES              rows "PROVIDER FUNCTION PID,PID..."
+ *   open RELAY SESSION TIMER_US KERNEL FUNCTIONS   the last two 0 or 1: with traces of them
+ *   enable KIND NAME [FILTER]            KIND: tracepoint, syscall
+ *   enable function PROGRAM NAME         NAME ends with _entry or _exit
+ *   disable ...                          as enable, without the filter
+ *   try ...                              as enable; nothing is changed
+ *   apply                                functions take effect
+ *   rules                                rows as the arguments of enable
+ *   session                              a row with its name, while it is there
+ *   close                                undoes all of it
+ */
+#define SERVE_LEASE      0
+#define SERVE_ASK        3
+#define SERVE_LEASE_MS   10000
+#define SERVE_MOST_BYTES 16384
+
+/* Returns the exit code. `setup` has what is not asked for: host, buffers, limits. */
+int serve(const struct recorder_setup *setup);
+
+#endif

@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Functions of a program that nobody prepared, through pythiatop-probe and a real relay daemon: entries
+# and exits with arguments by DWARF and without; by place in the file; of a stripped, a deleted, a later
+# and a replaced program; within requests only, and of one in ten; let go of where one is called too
+# often. babeltrace2 reads all of it without a warning, and the console makes requests of it.
+. "$(dirname "$0")/lib.sh"
+beside_daemons --session none -- "$@"
+. "$source_dir/tests/live/probe.sh"
+needs_probe
+
+called=$build_dir/tests/live/pt-called
+cp "$called" "$work/one"
+
+# Waits until the probe has told of function $2 in the session $1: it is attached then.
+start_functions() {
+	local session=$1
+	shift
+	start_probe_with --session "$session" "$@"
+	expect_session 5 "$session"
+	sleep 0.5
+}
+
+# Ends it, and reads what the relay daemon kept.
+end_functions() {
+	end_probe
+	read_kept_functions "$1" "$work/kept"
+	sed -E 's/^\[([^]]*)\] \([^)]*\) [^ ]* [^:]*:([^:]*): \{ cpu_id = [0-9]+ \}, \{ ([^}]*) \}, /\2|/' \
+		"$work/kept" >"$work/events"
+}
+
+count() {
+	grep -c "^$1|" "$work/events"
+}
+
+# --- arguments, escape sequences, the order of time
+start_functions values --function "$work/one:called_*"
+"$work/one" values >"$work/expected" || fail "pt-called"
+end_functions values
+grep -q 'on this machine a call takes' "$work/probe.err" || fail "no cost: $(cat "$work/probe.err")"
+[ "$(wc -l <"$work/expected")" = 14 ] || fail "pt-called says too little"
+while IFS= read -r line; do
+	grep -qF -- "$line" "$work/events" || fail "not recorded: $line
+there is: $(grep -F -- "${line%%|*}|" "$work/events" | head -n 5)"
+done <"$work/expected"
+[ "$(wc -l <"$work/events")" = 14 ] || fail "more than was called: $(cat "$work/events")"
+sed -E 's/^\[([^]]*)\].*/\1/' "$work/kept" | sort -c || fail "not in the order of time"
+grep -q 'procname = "\\e\[31mred\\\\"' "$work/kept" || fail "the name is not told: $(head -n 1 "$work/kept")"
+
+# --- what can be recorded; by place; stripped; a list says so
+"$build_dir/pythiatop-probe" --list "$work/one:called_text" >"$work/list" || fail "no list"
+grep -q 'called_text  (string text, string other) -> unsigned$' "$work/list" || fail "$(cat "$work/list")"
+strip -o "$work/bare" "$work/one"
+"$build_dir/pythiatop-probe" --list "$work/bare:called_*" >/dev/null 2>"$work/list.err" &&
+	fail "a stripped program has names"
+grep -q 'function' "$work/list.err" || fail "$(cat "$work/list.err")"
+offset=$(sed 's/ .*//' "$work/list")
+start_functions place --function "$work/bare:$offset"
+"$work/bare" values >/dev/null
+end_functions place
+[ "$(count "${offset}_entry")" = 1 ] && [ "$(count "${offset}_exit")" = 1 ] || fail "$(cat "$work/events")"
+
+# --- a program that is not there so far, and one that is replaced; one by one, as older kernels do
+start_functions late --function "$work/later:called_request" --one-by-one
+grep -q "later is not there so far; it is waited for" "$work/probe.err" || fail "$(cat "$work/probe.err")"
+cp "$called" "$work/later"
+sleep 1.5
+"$work/later" requests 3
+cp "$called" "$work/next"
+mv "$work/next" "$work/later"
+sleep 1.5
+"$work/later" requests 4
+end_functions late
+[ "$(count called_request_entry)" = 7 ] && [ "$(count called_request_exit)" = 7 ] ||
+	fail "late: $(cut -d'|' -f1 "$work/events" | sort | uniq -c)"
+
+# --- a program whose file is gone, by its name, and of this process only
+cp "$called" "$work/pt-gone"
+mkfifo "$work/lines"
+"$work/pt-gone" wait <"$work/lines" >"$work/says" &
+started+=("$!")
+pid=$!
+exec 7>"$work/lines"
+for ((i = 0; i < 50; i++)); do
+	grep -q runs "$work/says" && break
+	sleep 0.1
+done
+grep -q runs "$work/says" || fail "it does not run"
+rm "$work/pt-gone"
+cp "$called" "$work/pt-gone"
+start_functions gone --function "pt-gone:called_request" --pid "$pid"
+echo >&7
+"$work/pt-gone" requests 5
+sleep 0.3
+end_functions gone
+exec 7>&-
+[ "$(count called_request_entry)" = 1 ] || fail "gone: $(cut -d'|' -f1 "$work/events" | sort | uniq -c)"
+
+# --- within requests, one in ten: whole ones
+start_functions within --within "$work/one:called_request" --function "$work/one:called_step" --one-in 10 \
+	--limit 100
+"$work/one" requests 2000
+end_functions within
+n=$(count called_request_entry)
+[ "$n" -ge 100 ] && [ "$n" -le 320 ] || fail "one in ten of 2000: $n"
+! grep -q "let go" "$work/probe.err" || fail "$(cat "$work/probe.err")"
+[ "$(count called_request_exit)" = "$n" ] && [ "$(count called_step_entry)" = $((2 * n)) ] &&
+	[ "$(count called_step_exit)" = $((2 * n)) ] || fail "not whole requests of $n: $(cut -d'|' -f1 "$work/events" | sort | uniq -c)"
+! grep -q 'called_step_entry|{ n = -1 }' "$work/events" || fail "a step outside of any request"
+# The console reads it as requests.
+"$build_dir/pythiatop" --batch=text --window=3600 "$(kept_functions within)" >"$work/table" ||
+	fail "the console cannot read it"
+grep -Eq "called.request +one +$n " "$work/table" || fail "not $n requests: $(sed -n 6,9p "$work/table")"
+
+# --- called too often: let go of, and the program goes on
+start_functions hot --function "$work/one:called_hot"
+"$work/one" hot 3 >"$work/hot"
+[ "$(cat "$work/hot")" -gt 10000000 ] || fail "it was held up: $(cat "$work/hot") calls in 3 s"
+grep -Eq 'one:called_hot is let go of: it was called [0-9]+ times a second' "$work/probe.err" ||
+	fail "not let go of: $(cat "$work/probe.err")"
+end_probe
+read_kept_functions hot "$work/kept" lossy
+echo "$(wc -l <"$work/kept") events before it was let go of, $(cat "$work/hot") calls"
