@@ -19,7 +19,7 @@ static const struct kernel_event {
 	const char *name, *fields[2]; /* that name threads */
 } events[] = {{"sched_switch", {"prev_tid", "next_tid"}}, {"sched_waking", {"tid", NULL}},
 		{"sched_wakeup", {"tid", NULL}}, {"irq_handler_entry", {NULL, NULL}},
-		{"softirq_entry", {NULL, NULL}}, {"block_rq_issue", {"tid", NULL}},
+		{"irq_softirq_entry", {NULL, NULL}}, {"block_rq_issue", {"tid", NULL}},
 		{"block_rq_complete", {NULL, NULL}}};
 
 const char *kernel_event_name(uint32_t at)

@@ -103,6 +103,7 @@ static void call_back(const struct ask *ask, enum status status, const char *mes
 		const struct rows *rows, const json_t *last)
 {
 	const char *session = json_string_value(json_object_get(last, "session"));
+	const char *probe = json_string_value(json_object_get(last, "probe"));
 	json_int_t began = json_integer_value(json_object_get(last, "began_ns"));
 	struct control_answer answer = {
 			.ask = ask->number,
@@ -114,6 +115,7 @@ static void call_back(const struct ask *ask, enum status status, const char *mes
 			.answered_ns = clock_monotonic_ns(),
 			.began_ns = began > 0 ? (uint64_t)began : 0,
 			.session = session && ask->verb == CONTROL_ASK_CREATE ? session : "",
+			.probe = probe && ask->verb == CONTROL_ASK_CREATE ? probe : "",
 	};
 
 	if (rows && status == STATUS_OK) {

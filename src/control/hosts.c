@@ -185,7 +185,7 @@ static void host_fail(struct control_hosts *hosts, int index, const char *why, b
 								  : LAST_RETRY_NS;
 	host->retry_ns = now_ns + host->backoff_ns;
 	host->state = CONTROL_FAILED;
-	host->session[0] = '\0';
+	host->session[0] = host->probe[0] = '\0';
 	tell_try(&host->target, attempt, sizeof(attempt));
 	snprintf(host->sentence, sizeof(host->sentence), "No control of %.80s: %.160s. Try: %.230s",
 			host->target.name, shown, attempt);
@@ -278,13 +278,15 @@ static void note_done(struct control_hosts *hosts, struct host *host, const stru
 		const json_t *last)
 {
 	const char *session = json_string_value(json_object_get(last, "session"));
+	const char *probe = json_string_value(json_object_get(last, "probe"));
 	size_t length = session ? strlen(session) : 0;
 
 	if (ask->verb == CONTROL_ASK_DESTROY) {
-		host->session[0] = '\0';
+		host->session[0] = host->probe[0] = '\0';
 	} else if (ask->verb == CONTROL_ASK_CREATE && length > 7 && length < CONTROL_NAME_BYTES &&
 			strcmp(session + length - 7, "-flight") != 0) {
 		memcpy(host->session, session, length + 1);
+		snprintf(host->probe, sizeof(host->probe), "%s", probe ? probe : "");
 	}
 	hosts->changed = true;
 }

@@ -84,6 +84,7 @@ struct control_host {
 	bool read_only;       /* its own configuration forbids changes; valid if READY */
 	uint32_t generation;  /* counts the helpers that said hello */
 	const char *session;  /* ours there, "" if none; as the relay daemon lists it */
+	const char *probe;    /* that of pythiatop-probe beside it, "" if none */
 	const char *hostname; /* what the host calls itself; "" before hello */
 	double event_ns;      /* of CPU, that recording an event takes there; 0: not known */
 	/* Why it is not ready and what to do; "" if it is. Ends without a full stop. */
@@ -292,6 +293,7 @@ struct control_answer {
 	const struct control_change *changes;
 	const struct control_lack *lacks; /* of POINTS, CREATE: the kernel tracer, a context, ... */
 	const char *session;              /* CREATE: its name, else "" */
+	const char *probe;                /* CREATE: of the probe's beside it, "" if none */
 };
 
 typedef void (*control_done_fn)(void *context, const struct control_answer *answer);

@@ -10,7 +10,8 @@ void control_hosts_view(const struct control_hosts *hosts, int index, const char
 {
 	const struct host *host;
 
-	*view = (struct control_host){.name = "", .url = "", .session = "", .hostname = ""};
+	*view = (struct control_host){
+			.name = "", .url = "", .session = "", .probe = "", .hostname = ""};
 	if (index < 0 || (uint32_t)index >= hosts->n_hosts) {
 		char shown[CONTROL_NAME_BYTES];
 
@@ -30,6 +31,7 @@ void control_hosts_view(const struct control_hosts *hosts, int index, const char
 	view->read_only = host->read_only;
 	view->generation = host->generation;
 	view->session = host->session;
+	view->probe = host->probe;
 	view->hostname = host->hostname;
 	view->event_ns = host->event_ns;
 	memcpy(view->sentence, host->sentence, sizeof(view->sentence));

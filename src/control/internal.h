@@ -34,7 +34,8 @@ struct host {
 	uint32_t generation;
 	bool read_only;
 	double event_ns;
-	char session[CONTROL_NAME_BYTES], hostname[CONTROL_NAME_BYTES];
+	char session[CONTROL_NAME_BYTES], probe[CONTROL_NAME_BYTES];
+	char hostname[CONTROL_NAME_BYTES];
 	char sentence[CONTROL_SENTENCE_BYTES];
 	uint64_t start_ns, retry_ns, backoff_ns; /* of the process */
 	uint64_t hello, ready_ns;                /* the number of our hello; when it was answered */

@@ -13,6 +13,7 @@
 
 #include "helper/check.h"
 #include "helper/kernel.h"
+#include "helper/probed.h"
 #include "helper/rules.h"
 #include "helper/worker.h"
 
@@ -22,6 +23,7 @@
 struct point {
 	enum rule_domain domain;
 	bool syscall;
+	bool probed; /* pythiatop-probe's */
 	const char *name, *filter;
 };
 
@@ -36,6 +38,7 @@ struct change {
 	int n_fields;  /* -1: not asked so far */
 	uint64_t n_on; /* of our rules */
 	bool dry;      /* nothing is changed, only told */
+	bool probed;   /* something of the probe's was */
 };
 
 static void send_change(struct change *change, size_t index, const struct point *point,
@@ -158,6 +161,12 @@ static int read_rules(struct change *change, bool enable)
 	if (change->dry && code == -LTTNG_ERR_SESS_NOT_FOUND) {
 		code = 0; /* it would be made first */
 	}
+	if (code == -LTTNG_ERR_NO_SESSIOND && probed_is_open(change->helper)) {
+		code = 0;
+	}
+	if (change->session != change->helper->owner.flight) {
+		probed_rules(change->helper, &change->rules);
+	}
 	for (j = 0; j < change->rules.n; j++) {
 		change->n_on += change->rules.items[j].enabled;
 	}
@@ -177,7 +186,7 @@ static int read_rules(struct change *change, bool enable)
 		}
 	}
 	free(sessions);
-	return n < 0 ? n : 0;
+	return n < 0 && !(n == -LTTNG_ERR_NO_SESSIOND && probed_is_open(change->helper)) ? n : 0;
 }
 
 static struct lttng_handle *handle_of(struct change *change, enum rule_domain domain)
@@ -328,7 +337,18 @@ static bool choose_channel(
 		if (sscanf(rule->channel, "filter-%u", &number) == 1 && number >= 1 &&
 				number <= 64) {
 			taken |= 1ull << (number - 1);
+		} else if (strcmp(rule->channel, PROBED_CHANNEL) == 0) {
+			taken |= 1;
 		}
+	}
+	if (point->probed) {
+		if (taken) {
+			refuse(change, index, point, "it is on with another filter",
+					"disable it first: pythiatop-probe takes one");
+			return false;
+		}
+		snprintf(name, 32, "%s", PROBED_CHANNEL);
+		return true;
 	}
 	if (!point->filter) {
 		snprintf(name, 32, "%s", change->slot);
@@ -389,6 +409,23 @@ static void note_enabled(struct change *change, const struct point *point, char 
 	rules_add(&change->rules, &rule); /* without it, LTTng itself says "already" */
 }
 
+/* What the probe refuses it says itself. */
+static void enable_probed(
+		struct change *change, size_t index, const struct point *point, char *channel)
+{
+	char error[1024];
+
+	if (!probed_change(change->helper, change->dry ? "try" : "enable",
+			    point->domain == RULE_KERNEL, point->syscall, point->name,
+			    point->filter, error, sizeof(error))) {
+		refuse(change, index, point, error, "");
+		return;
+	}
+	change->probed = change->probed || !change->dry;
+	note_enabled(change, point, channel);
+	send_change(change, index, point, change->dry ? "would" : "done", channel, "", "", "");
+}
+
 static void enable_point(struct change *change, size_t index, const struct point *point)
 {
 	const struct rights *rights = &change->helper->rights;
@@ -407,13 +444,17 @@ static void enable_point(struct change *change, size_t index, const struct point
 		send_change(change, index, point, "used_there", "", session, "", "");
 		return;
 	}
-	if ((point->filter && !filter_holds(change, index, point)) ||
+	if ((point->filter && !point->probed && !filter_holds(change, index, point)) ||
 			!choose_channel(change, index, point, channel)) {
 		return;
 	}
 	if (change->n_on >= rights->max_points) {
 		refuse(change, index, point, "as many points are on as this host allows",
 				"disable some, or see control.max_points in its control.conf");
+		return;
+	}
+	if (point->probed) {
+		enable_probed(change, index, point, channel);
 		return;
 	}
 	if (change->dry) {
@@ -454,10 +495,33 @@ static int disable(struct change *change, const struct point *point, const char 
 	return code;
 }
 
+static void disable_probed(struct change *change, size_t index, const struct point *point)
+{
+	char error[1024];
+	bool was_on = false;
+
+	for (uint32_t i = 0; i < change->rules.n; i++) {
+		was_on = was_on || is_ours(change, &change->rules.items[i], point);
+	}
+	if (was_on && !probed_change(change->helper, "disable", point->domain == RULE_KERNEL,
+				      point->syscall, point->name, NULL, error, sizeof(error))) {
+		refuse(change, index, point, error, "");
+		return;
+	}
+	change->probed = change->probed || was_on;
+	send_change(change, index, point, was_on ? "done" : "was_so", was_on ? PROBED_CHANNEL : "",
+			"", "", "");
+}
+
 static void disable_point(struct change *change, size_t index, const struct point *point)
 {
 	const char *channel = "";
 	uint32_t i;
+
+	if (point->probed) {
+		disable_probed(change, index, point);
+		return;
+	}
 
 	for (i = 0; i < change->rules.n; i++) {
 		const struct rule *rule = &change->rules.items[i];
@@ -489,6 +553,10 @@ static void change_points(struct change *change, bool on)
 		const char *wrong = read_point(json, &point);
 		char said[128];
 
+		point.probed = !wrong && change->session != change->helper->owner.flight &&
+			       (point.domain == RULE_KERNEL ? probed_kernel(change->helper)
+							    : probed_function(change->helper,
+									      point.name));
 		if (wrong) {
 			snprintf(said, sizeof(said), "the point %s", wrong);
 			refuse(change, i, &point, said, "");
@@ -504,6 +572,7 @@ static void run(const struct helper *helper, struct answer *answer, const json_t
 		bool dry)
 {
 	struct change change = {.helper = helper, .answer = answer, .n_fields = -1, .dry = dry};
+	char error[1024];
 	int code;
 
 	if (!read_request(&change, request, on)) {
@@ -514,7 +583,11 @@ static void run(const struct helper *helper, struct answer *answer, const json_t
 		answer_lttng(answer, code);
 	} else {
 		change_points(&change, on);
-		answer_ok(answer, NULL);
+		if (change.probed && !probed_apply(helper, error, sizeof(error))) {
+			answer_error(answer, error, "");
+		} else {
+			answer_ok(answer, NULL);
+		}
 	}
 	free(change.fields);
 	lttng_destroy_handle(change.handles[RULE_UST]);

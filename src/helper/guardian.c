@@ -58,6 +58,8 @@ struct guardian {
 	bool plain;      /* --undo: sentences instead of JSON */
 	char console[256];
 
+	struct prober prober;
+	struct helper own; /* the helper, with the prober */
 	struct child worker;
 	bool busy;          /* with the first of the queue, or with a request of our own */
 	json_int_t busy_id; /* its number */
@@ -146,8 +148,12 @@ static void worker_kill(struct guardian *guardian)
 	guardian->busy = false;
 }
 
+/* The probe is there before a worker, which is to know of it. */
 static bool worker_start(struct guardian *guardian)
 {
+	if (!guardian->plain && guardian->phase < PHASE_UNDOING) {
+		prober_start(&guardian->prober, &guardian->helper->rights, guardian->now_ns);
+	}
 	return guardian->worker.pid > 0 ||
 	       child_start(&guardian->worker, guardian->helper, guardian->signal_fd);
 }
@@ -439,6 +445,7 @@ static void begin_undo(struct guardian *guardian)
 	}
 	/* Whatever call it is in could take longer than the undo may wait. */
 	worker_kill(guardian);
+	prober_kill(&guardian->prober);
 }
 
 static void read_signal(struct guardian *guardian)
@@ -451,6 +458,29 @@ static void read_signal(struct guardian *guardian)
 }
 
 /* --- the loop --- */
+
+/* Should it end by itself, a worker that knows the new one is needed; a busy one comes to its end.
+ */
+static void tend_prober(struct guardian *guardian)
+{
+	char text[1024];
+
+	while (prober_hear(&guardian->prober, text, sizeof(text))) {
+		notice(guardian, text);
+	}
+	if (prober_tend(&guardian->prober, guardian->now_ns)) {
+		notice(guardian, "pythiatop-probe has ended: what it recorded is off");
+		if (!guardian->busy) {
+			worker_kill(guardian);
+		}
+	} else if (guardian->prober.pid == 0 && !guardian->busy &&
+			guardian->phase < PHASE_UNDOING) {
+		prober_start(&guardian->prober, &guardian->helper->rights, guardian->now_ns);
+		if (guardian->prober.pid > 0) {
+			worker_kill(guardian);
+		}
+	}
+}
 
 /* What the clock alone brings about. */
 static void look_at_clock(struct guardian *guardian)
@@ -485,6 +515,7 @@ static void look_at_clock(struct guardian *guardian)
 	}
 	if (guardian->worker.pid > 0 && guardian->now_ns >= guardian->beat_ns) {
 		guardian->beat_ns = guardian->now_ns + BEAT_NS;
+		tend_prober(guardian);
 		if (line_out_pending(&guardian->worker.out) == 0) {
 			line_out_add(&guardian->worker.out, "\n", 1);
 		}
@@ -568,7 +599,10 @@ static bool begin(struct guardian *guardian, const struct helper *helper)
 	sigset_t signals;
 
 	memset(guardian, 0, sizeof(*guardian));
-	guardian->helper = helper;
+	guardian->own = *helper;
+	guardian->own.prober = &guardian->prober;
+	guardian->helper = &guardian->own;
+	prober_init(&guardian->prober);
 	guardian->now_ns = clock_monotonic_ns();
 	guardian->lease_ns = guardian->now_ns + CONTROL_LEASE_MS * 1000000ull;
 	child_init(&guardian->worker);
@@ -604,6 +638,7 @@ static int run(struct guardian *guardian)
 		turn(guardian);
 	}
 	flush(guardian);
+	prober_end(&guardian->prober);
 	worker_kill(guardian);
 	while (guardian->n_queue > 0) {
 		queue_drop(guardian, guardian->n_queue - 1);

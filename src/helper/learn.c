@@ -12,6 +12,7 @@
 #include <lttng/lttng.h>
 
 #include "helper/check.h"
+#include "helper/probed.h"
 #include "helper/worker.h"
 
 #define MAX_PROVIDERS 256u
@@ -101,6 +102,28 @@ void learn_check(const struct helper *helper, struct answer *answer, const json_
 	}
 }
 
+/* False: it was answered. */
+static bool learn_functions(
+		const struct helper *helper, struct answer *answer, const json_t *providers)
+{
+	const json_t *provider;
+	char error[1024];
+	size_t i;
+
+	if (helper->rights.functions.n == 0 || !probed_is_open(helper)) {
+		return true;
+	}
+	json_array_foreach(providers, i, provider)
+	{
+		if (!probed_learn(helper, json_string_value(provider), error, sizeof(error))) {
+			probed_learned(helper);
+			answer_error(answer, error, "");
+			return false;
+		}
+	}
+	return true;
+}
+
 void learn_begin(const struct helper *helper, struct answer *answer, const json_t *request)
 {
 	const json_t *providers = json_object_get(request, "providers"), *provider;
@@ -123,7 +146,12 @@ void learn_begin(const struct helper *helper, struct answer *answer, const json_
 			code = enable_provider(handle, json_string_value(provider));
 		}
 	}
-	if (code < 0) {
+	if (code == -LTTNG_ERR_NO_SESSIOND && probed_is_open(helper)) {
+		code = 0;
+	}
+	if (code == 0 && !learn_functions(helper, answer, providers)) {
+		lttng_disable_channel(handle, LEARN_CHANNEL);
+	} else if (code < 0) {
 		lttng_disable_channel(handle, LEARN_CHANNEL);
 		answer_lttng(answer, code);
 	} else {
@@ -138,12 +166,13 @@ void learn_end(const struct helper *helper, struct answer *answer, const json_t 
 	int code;
 
 	(void)request;
+	probed_learned(helper);
 	if (!handle) {
 		return;
 	}
 	code = lttng_disable_channel(handle, LEARN_CHANNEL);
 	lttng_destroy_handle(handle);
-	if (code < 0 && code != -LTTNG_ERR_SESS_NOT_FOUND) {
+	if (code < 0 && code != -LTTNG_ERR_SESS_NOT_FOUND && code != -LTTNG_ERR_NO_SESSIOND) {
 		answer_lttng(answer, code);
 	} else {
 		answer_ok(answer, NULL);

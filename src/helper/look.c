@@ -10,6 +10,7 @@
 
 #include "helper/check.h"
 #include "helper/kernel.h"
+#include "helper/probed.h"
 #include "helper/rules.h"
 #include "helper/worker.h"
 
@@ -17,7 +18,8 @@
 
 const char *session_owner(const struct helper *helper, const char *name)
 {
-	if (strcmp(name, helper->owner.session) == 0 || strcmp(name, helper->owner.flight) == 0) {
+	if (strcmp(name, helper->owner.session) == 0 || strcmp(name, helper->owner.flight) == 0 ||
+			strcmp(name, helper->owner.probe) == 0) {
 		return "us";
 	}
 	return strncmp(name, "pythiatop-", 10) == 0 ? "pythiatop" : "other";
@@ -33,14 +35,23 @@ static const char *domain_name(enum lttng_domain_type domain)
 void look_sessions(const struct helper *helper, struct answer *answer, const json_t *request)
 {
 	struct lttng_session *sessions = NULL;
+	uint64_t timer_us;
 	int n, i;
 
 	(void)request;
 	answer_calling(answer);
 	n = lttng_list_sessions(&sessions);
-	if (n < 0) {
+	if (n < 0 && !(n == -LTTNG_ERR_NO_SESSIOND && probed_any(helper))) {
 		answer_lttng(answer, n);
 		return;
+	}
+	timer_us = probed_timer_us(helper);
+	if (timer_us > 0) {
+		answer_row(answer, "session",
+				json_pack("{ss sb sI sb ss ss}", "name", helper->owner.probe,
+						"active", 1, "live_timer_us", (json_int_t)timer_us,
+						"snapshot", 0, "output", "pythiatop-probe", "owner",
+						"us"));
 	}
 	for (i = 0; i < n; i++) {
 		const struct lttng_session *session = &sessions[i];
@@ -141,6 +152,9 @@ static int send_session(const struct helper *helper, struct answer *answer, cons
 		code = helper_scratch(helper, scratch, sizeof(scratch))
 				       ? rules_read(&rules, answer, session, scratch)
 				       : -LTTNG_ERR_SAVE_IO_FAIL;
+	}
+	if (strcmp(session, helper->owner.session) == 0) {
+		probed_rules(helper, &rules);
 	}
 	for (i = 0; i < rules.n; i++) {
 		if (rules.items[i].domain != RULE_OTHER) {
@@ -389,9 +403,17 @@ static void look_kernel(
 	struct lttng_domain domain = {.type = LTTNG_DOMAIN_KERNEL};
 	struct lttng_event *events;
 	int n = kernel_points(&events);
+	char error[1024];
 
 	if (n < 0) {
-		answer_lack(answer, "kernel", n);
+		if (!probed_any(helper)) {
+			answer_lack(answer, "kernel", n);
+		} else if (!probed_kernel_points(helper, answer, rules, error, sizeof(error))) {
+			answer_row(answer, "lack",
+					json_pack("{ss ss so}", "what", "kernel", "error",
+							lttng_strerror(n), "help",
+							answer_text(error)));
+		}
 		return;
 	}
 	send_points(helper, answer, rules, domain, false, events, n, NULL, 0);
@@ -415,9 +437,15 @@ void look_points(const struct helper *helper, struct answer *answer, const json_
 	if (code == 0) {
 		code = look_ust(helper, answer, &rules);
 	}
+	if (code == -LTTNG_ERR_NO_SESSIOND && probed_any(helper)) {
+		answer_lack(answer, "tracepoints of programs", code);
+		code = 0;
+	}
 	if (code < 0) {
 		answer_lttng(answer, code);
 	} else {
+		probed_rules(helper, &rules);
+		probed_functions(helper, answer, &rules);
 		look_kernel(helper, answer, &rules);
 		answer_ok(answer, NULL);
 	}

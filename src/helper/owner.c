@@ -89,6 +89,7 @@ bool owner_init(struct owner *owner, char *error, size_t size)
 	make_plain(user);
 	snprintf(owner->session, sizeof(owner->session), PREFIX "%s-%d", user, (int)getpid());
 	snprintf(owner->flight, sizeof(owner->flight), "%s-flight", owner->session);
+	snprintf(owner->probe, sizeof(owner->probe), "%s-probe", owner->session);
 	if (!state_directory(owner->directory, sizeof(owner->directory))) {
 		snprintf(error, size, "neither HOME nor XDG_STATE_HOME is set");
 		return false;

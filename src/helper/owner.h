@@ -29,6 +29,7 @@
 struct owner {
 	char session[OWNER_SESSION_BYTES];     /* pythiatop-USER-PID */
 	char flight[OWNER_SESSION_BYTES + 8u]; /* the same with -flight */
+	char probe[OWNER_SESSION_BYTES + 8u];  /* the same with -probe: of pythiatop-probe */
 	char directory[PATH_MAX];
 	char path[PATH_MAX]; /* of our own record */
 };

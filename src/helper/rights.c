@@ -85,6 +85,23 @@ static bool add_words(struct rights_list *list, char *value)
 	return true;
 }
 
+static bool add_functions(struct rights_list *list, char *value)
+{
+	uint32_t i = list->n;
+
+	if (!add_words(list, value) || list->n > RIGHTS_MAX_FUNCTIONS) {
+		return false;
+	}
+	for (; i < list->n; i++) {
+		const char *colon = strchr(list->words[i], ':');
+
+		if (!colon || colon == list->words[i] || !colon[1]) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static bool is_power_of_two(uint64_t n)
 {
 	return (n & (n - 1)) == 0;
@@ -151,6 +168,11 @@ static const char *take(struct rights *rights, int file, const char *name, char 
 	if (strcmp(name, "control.context") == 0) {
 		return add_words(&rights->contexts, value) ? NULL : "fewer contexts";
 	}
+	if (strcmp(name, "control.functions") == 0) {
+		return add_functions(&rights->functions, value)
+				       ? NULL
+				       : "PROGRAM:NAME,... (at most 32), such as nginx:ngx_http_*";
+	}
 	if (strcmp(name, "control.read_only") == 0) {
 		rights->read_only = rights->read_only || strcmp(value, "yes") == 0;
 		return strcmp(value, "yes") == 0 || strcmp(value, "no") == 0 ? NULL : "yes or no";
@@ -164,7 +186,8 @@ static const char *take(struct rights *rights, int file, const char *name, char 
 			return take_limit(rights, &limits[i], value) ? NULL : words;
 		}
 	}
-	return "a name that starts with control.: allow, deny, relay, context, read_only, a limit";
+	return "a name that starts with control.: allow, deny, relay, functions, context, "
+	       "read_only, a limit";
 }
 
 static bool read_file(struct rights *rights, int file, const char *path, bool must, char *error,

@@ -29,9 +29,12 @@
  *   control.tracefiles = 4          ... and how many a stream has there
  *   control.filter_slots = 2        channels for rules with a filter; each costs streams
  *   control.call_seconds = 25       the longest that one call of lttng-ctl may take
+ *   control.functions = PROGRAM:NAMES...  functions of programs that may be recorded (none): a path
+ *                                   or a program's name, and patterns with commas between; repeated
  *   control.context = perf:NAME     also $app.PROVIDER:NAME: added to our channels; repeated
  */
-#define RIGHTS_MAX_LIST 256u
+#define RIGHTS_MAX_LIST      256u
+#define RIGHTS_MAX_FUNCTIONS 32u
 
 struct rights_list {
 	const char *words[RIGHTS_MAX_LIST]; /* point into the files */
@@ -40,7 +43,7 @@ struct rights_list {
 
 struct rights {
 	bool read_only;
-	struct rights_list allow[2], deny, relay[2], contexts;
+	struct rights_list allow[2], deny, relay[2], contexts, functions;
 	uint64_t max_points, subbuf_kb, subbufs, tracefile_mb, tracefiles, filter_slots,
 			call_seconds;
 	struct settings_file files[2];

@@ -13,6 +13,7 @@
 
 #include "helper/check.h"
 #include "helper/kernel.h"
+#include "helper/probed.h"
 #include "helper/worker.h"
 
 #define USUAL_TIMER_US 200000u
@@ -287,9 +288,50 @@ static void move_ahead(struct answer *answer, const char *name)
 	}
 }
 
+/*
+ * The probe's session beside it. What it would have been for is said to be lacking where there is
+ * none. NULL: out of memory, or none is wanted.
+ */
+static json_t *open_probe(
+		const struct helper *helper, struct answer *answer, const struct wish *wish)
+{
+	bool wanted = !wish->flight && probed_any(helper) &&
+		      ((wish->kernel && kernel_lack() < 0) || helper->rights.functions.n > 0);
+	char error[1024];
+
+	if (!wanted) {
+		if (wish->kernel && kernel_lack() < 0) {
+			answer_lack(answer, "kernel", kernel_lack());
+		}
+		return NULL;
+	}
+	if (probed_open(helper, wish->relay, wish->timer_us, error, sizeof(error))) {
+		return json_string(helper->owner.probe);
+	}
+	answer_row(answer, "lack",
+			json_pack("{ss so ss}", "what", "pythiatop-probe", "error",
+					answer_text(error), "help", ""));
+	return NULL;
+}
+
+/* Where there is no session daemon the probe may do alone. False: nothing was answered. */
+static bool create_probe_alone(
+		const struct helper *helper, struct answer *answer, const struct wish *wish)
+{
+	json_t *probe = open_probe(helper, answer, wish);
+
+	if (!probe) {
+		return false;
+	}
+	answer_lack(answer, "tracepoints of programs", -LTTNG_ERR_NO_SESSIOND);
+	answer_ok(answer, json_pack("{so}", "session", probe));
+	return true;
+}
+
 void session_create(const struct helper *helper, struct answer *answer, const json_t *request)
 {
 	struct wish wish;
+	json_t *said, *probe;
 	int code;
 
 	if (!read_wish(helper, answer, request, &wish)) {
@@ -297,6 +339,9 @@ void session_create(const struct helper *helper, struct answer *answer, const js
 	}
 	answer_calling(answer);
 	code = create_empty(&wish);
+	if (code == -LTTNG_ERR_NO_SESSIOND && create_probe_alone(helper, answer, &wish)) {
+		return;
+	}
 	if (code == -LTTNG_ERR_EXIST_SESS) {
 		answer_error(answer, "our session is there already", "destroy it first");
 		return;
@@ -307,9 +352,9 @@ void session_create(const struct helper *helper, struct answer *answer, const js
 	}
 	code = add_slots(helper, answer, &wish, false);
 	if (code == 0 && wish.kernel) {
-		int lacks = kernel_lack(); /* a channel would only say "fatal error" */
+		/* Where it lacks, a channel would only say "fatal error". */
+		int lacks = kernel_lack() == 0 ? add_slots(helper, answer, &wish, true) : 0;
 
-		lacks = lacks == 0 ? add_slots(helper, answer, &wish, true) : lacks;
 		if (lacks < 0) {
 			answer_lack(answer, "kernel", lacks);
 		}
@@ -325,7 +370,12 @@ void session_create(const struct helper *helper, struct answer *answer, const js
 	if (!wish.flight) {
 		move_ahead(answer, wish.name);
 	}
-	answer_ok(answer, json_pack("{ss}", "session", wish.name));
+	said = json_pack("{ss}", "session", wish.name);
+	probe = open_probe(helper, answer, &wish);
+	if (probe) {
+		json_object_set_new(said, "probe", probe);
+	}
+	answer_ok(answer, said);
 }
 
 /* --- the end --- */
@@ -355,10 +405,13 @@ void session_destroy(const struct helper *helper, struct answer *answer, const j
 {
 	int live = session_end(answer, helper->owner.session);
 	int flight = session_end(answer, helper->owner.flight);
+	char error[1024];
 
 	(void)request;
 	if (live < 0 || flight < 0) {
 		answer_lttng(answer, live < 0 ? live : flight);
+	} else if (!probed_close(helper, error, sizeof(error))) {
+		answer_error(answer, error, "");
 	} else {
 		answer_ok(answer, NULL);
 	}

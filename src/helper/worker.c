@@ -83,7 +83,7 @@ static bool answer_lines(const struct helper *helper, struct line_in *in)
 	return true;
 }
 
-/* The guardian is gone, or has stopped: nobody else will. */
+/* The guardian is gone, or has stopped: nobody else will. The probe ends then by itself. */
 static void undo(const struct helper *helper)
 {
 	struct answer nobody = {.deaf = true};

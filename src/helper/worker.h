@@ -7,6 +7,7 @@
 
 #include "helper/answer.h"
 #include "helper/owner.h"
+#include "helper/prober.h"
 #include "helper/rights.h"
 
 /*
@@ -21,6 +22,7 @@
 struct helper {
 	struct rights rights;
 	struct owner owner;
+	struct prober *prober; /* the guardian's; what the worker has is as it was at its fork */
 };
 
 /* Does not return before the guardian lets it go. Returns the exit code. */

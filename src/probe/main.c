@@ -101,6 +101,16 @@ static int run(const struct orders *orders)
 	return fit ? 0 : EXIT_USAGE;
 }
 
+static int serve_orders(const struct orders *orders)
+{
+	const char *texts[MAX_SPECS];
+
+	for (uint32_t i = 0; i < orders->n_specs; i++) {
+		texts[i] = orders->specs[i].text;
+	}
+	return serve(&orders->setup, texts, orders->n_specs);
+}
+
 /* --- Lists ------------------------------------------------------------------------------------ */
 
 static void print_text(const char *text)
@@ -466,5 +476,5 @@ int main(int argc, char **argv)
 	if (status >= 0) {
 		return status;
 	}
-	return orders.serve ? serve(&orders.setup) : run(&orders);
+	return orders.serve ? serve_orders(&orders) : run(&orders);
 }

@@ -44,7 +44,7 @@ static const char *const kind_names[] = {
 
 struct rule {
 	enum rule_kind kind;
-	char *name;   /* of a function "PROGRAM NAME" */
+	char *name;
 	char *filter; /* NULL: none */
 };
 
@@ -52,8 +52,13 @@ struct server {
 	struct recorder_setup setup;
 	struct recorder *recorder; /* NULL: nothing is asked for */
 	char session[NAME_BYTES];
+	const char *const *specs; /* PROGRAM:NAMES that may be recorded */
+	uint32_t n_specs;
 	uint32_t n_rules, rules_room;
 	struct rule *rules;
+	uint32_t n_learned, learned_room;
+	char **learned;                   /* as names of rules */
+	char listed[PATH_MAX], pids[512]; /* the file whose processes these are */
 	uint64_t heard_ns;
 	bool over;
 	const char *tag; /* of the request that is being answered */
@@ -176,31 +181,64 @@ static bool is_listed(const char *patterns, const char *name)
 	return found;
 }
 
-static void do_functions(struct server *server, char *what)
+/* Takes a specification apart: its patterns; `program`: room for PATH_MAX. */
+static const char *split_spec(const char *spec, char *program)
 {
-	char *patterns = strchr(what, ':');
-	char path[PATH_MAX], pids[512], provider[BINARY_NAME], clean[1024];
-	struct binary *binary = NULL;
-	const struct binary_function *list;
-	uint32_t n = 0;
+	const char *colon = strchr(spec, ':');
 
-	if (patterns) {
-		*patterns++ = '\0';
-	}
-	if (!program_find(what, 0, path) || binary_open(&binary, path) != STATUS_OK) {
-		answer(server, '!', "there is no program %s that can be read", what);
-		return;
-	}
-	list_processes(path, pids, sizeof(pids));
-	program_provider(what, provider, sizeof(provider));
-	list = binary_functions(binary, &n);
-	for (uint32_t i = 0; i < n; i++) {
-		if (!patterns || is_listed(patterns, list[i].name)) {
-			function_type_clean(clean, sizeof(clean), list[i].name);
-			answer(server, '+', "%s %s %s", provider, clean, pids);
+	snprintf(program, PATH_MAX, "%.*s", colon ? (int)(colon - spec) : (int)strlen(spec), spec);
+	return colon ? colon + 1 : "*";
+}
+
+/*
+ * Calls `take` for each function that may be recorded, of `provider` or of all (NULL). False: it
+ * said so, or there is nothing to read.
+ */
+static bool each_function(struct server *server, const char *wanted,
+		bool (*take)(struct server *server, const char *provider, const char *name,
+				const char *path))
+{
+	char program[PATH_MAX], path[PATH_MAX], provider[BINARY_NAME], clean[1024];
+	bool goes_on = true;
+
+	for (uint32_t i = 0; i < server->n_specs && goes_on; i++) {
+		const char *patterns = split_spec(server->specs[i], program);
+		const struct binary_function *list;
+		struct binary *binary = NULL;
+		uint32_t n = 0;
+
+		program_provider(program, provider, sizeof(provider));
+		if ((wanted && strcmp(wanted, provider) != 0) || !program_find(program, 0, path) ||
+				binary_open(&binary, path) != STATUS_OK) {
+			continue;
 		}
+		list = binary_functions(binary, &n);
+		for (uint32_t k = 0; k < n && goes_on; k++) {
+			if (is_listed(patterns, list[k].name)) {
+				function_type_clean(clean, sizeof(clean), list[k].name);
+				goes_on = take(server, provider, clean, path);
+			}
+		}
+		binary_close(binary);
 	}
-	binary_close(binary);
+	return goes_on;
+}
+
+static bool offer_function(
+		struct server *server, const char *provider, const char *name, const char *path)
+{
+	if (strcmp(server->listed, path) != 0) {
+		snprintf(server->listed, sizeof(server->listed), "%s", path);
+		list_processes(path, server->pids, sizeof(server->pids));
+	}
+	answer(server, '+', "%s:%s %s", provider, name, server->pids);
+	return true;
+}
+
+static void do_functions(struct server *server)
+{
+	server->listed[0] = '\0';
+	each_function(server, NULL, offer_function);
 	answer_ok(server);
 }
 
@@ -221,6 +259,9 @@ static void close_session(struct server *server)
 	server->recorder = NULL;
 	server->session[0] = '\0';
 	forget_rules(server);
+	while (server->n_learned > 0) {
+		free(server->learned[--server->n_learned]);
+	}
 }
 
 struct heard {
@@ -238,7 +279,7 @@ static void hear(void *context, const char *sentence)
 static void do_open(struct server *server, char *arguments)
 {
 	char *relay = strsep(&arguments, " "), *session = strsep(&arguments, " ");
-	char *timer = strsep(&arguments, " "), *kernel = strsep(&arguments, " ");
+	char *timer = strsep(&arguments, " ");
 	struct heard heard = {.text = "out of memory"};
 	const char *wrong;
 
@@ -255,8 +296,8 @@ static void do_open(struct server *server, char *arguments)
 	snprintf(server->session, sizeof(server->session), "%s", session);
 	server->setup.name = server->session;
 	server->setup.live_timer_us = (uint32_t)strtoul(timer, NULL, 10);
-	server->setup.kernel = kernel[0] == '1';
-	server->setup.functions = arguments[0] == '1';
+	server->setup.kernel = arguments[0] == '1';
+	server->setup.functions = server->n_specs > 0;
 	server->setup.say = hear;
 	server->setup.context = &heard;
 	server->recorder = recorder_begin(&server->setup);
@@ -309,41 +350,54 @@ static bool keep_rule(
 	return true;
 }
 
-/* "PROGRAM NAME_entry": its parts, of `name` itself. */
-static bool split_function(char *name, char **program, char **function, bool *exit)
+/*
+ * "PROVIDER:FUNCTION_entry" of a program that may be recorded: the program, and the function, in
+ * `name` itself.
+ */
+static bool split_function(
+		struct server *server, char *name, char *program, char **function, bool *exit)
 {
-	char *blank = strchr(name, ' ');
+	char *colon = strchr(name, ':'), provider[BINARY_NAME];
 	size_t n;
 
-	if (!blank) {
+	if (!colon) {
 		return false;
 	}
-	*blank = '\0';
-	*program = name;
-	*function = blank + 1;
+	*colon = '\0';
+	*function = colon + 1;
 	n = strlen(*function);
 	*exit = n > 5 && strcmp(*function + n - 5, "_exit") == 0;
 	if (!*exit && !(n > 6 && strcmp(*function + n - 6, "_entry") == 0)) {
 		return false;
 	}
 	(*function)[n - (*exit ? 5 : 6)] = '\0';
-	return true;
+	for (uint32_t i = 0; i < server->n_specs; i++) {
+		const char *patterns = split_spec(server->specs[i], program);
+
+		program_provider(program, provider, sizeof(provider));
+		if (strcmp(provider, name) == 0 && is_listed(patterns, *function)) {
+			return true;
+		}
+	}
+	return false;
 }
 
-static enum status choose_function(
-		struct server *server, const char *name, bool on, struct kernel_fault *fault)
+static enum status choose_function(struct server *server, const char *name, bool on, bool dry,
+		struct kernel_fault *fault)
 {
-	struct functions *functions = recorder_functions(server->recorder);
-	char copy[2 * NAME_BYTES], *program, *function;
+	struct functions *functions =
+			server->recorder ? recorder_functions(server->recorder) : NULL;
+	char copy[2 * NAME_BYTES], program[PATH_MAX], *function;
 	bool exit;
 
 	snprintf(copy, sizeof(copy), "%s", name);
-	if (!functions || !split_function(copy, &program, &function, &exit)) {
-		snprintf(fault->text, sizeof(fault->text), "%s is no entry or exit of a function",
-				name);
+	if (!split_function(server, copy, program, &function, &exit)) {
+		snprintf(fault->text, sizeof(fault->text),
+				"%s is no entry or exit of a function that may be recorded", name);
 		return STATUS_INVALID;
 	}
-	return functions_choose(functions, program, function, exit, on, fault);
+	return dry || !functions ? STATUS_OK
+				 : functions_choose(functions, program, function, exit, on, fault);
 }
 
 static enum status choose_tracepoint(struct server *server, const char *name, const char *filter,
@@ -404,11 +458,11 @@ static enum status choose(struct server *server, enum rule_kind kind, const char
 			snprintf(fault->text, sizeof(fault->text), "functions have no filters");
 			return STATUS_INVALID;
 		}
-		return dry ? STATUS_OK : choose_function(server, name, on, fault);
+		return choose_function(server, name, on, dry, fault);
 	}
 }
 
-/* "KIND NAME [FILTER]", or "function PROGRAM NAME". */
+/* "KIND NAME [FILTER]" */
 static void do_rule(struct server *server, char *arguments, bool on, bool dry)
 {
 	char *kind_name = strsep(&arguments, " "), *name = arguments, *filter = NULL;
@@ -419,13 +473,13 @@ static void do_rule(struct server *server, char *arguments, bool on, bool dry)
 	while (kind < RULE_FUNCTION && strcmp(kind_names[kind], kind_name) != 0) {
 		kind++;
 	}
-	if (!name || strcmp(kind_names[kind], kind_name) != 0 ||
-			(!server->recorder && !(dry && kind != RULE_FUNCTION))) {
+	if (!name || strcmp(kind_names[kind], kind_name) != 0 || (!server->recorder && !dry)) {
 		answer(server, '!', "%s",
 				server->recorder ? fault.text : "there is no session of the probe");
 		return;
 	}
-	if (kind != RULE_FUNCTION && (filter = strchr(name, ' '))) {
+	filter = strchr(name, ' ');
+	if (filter) {
 		*filter++ = '\0';
 	}
 	if (choose(server, kind, name, filter, on, dry, &fault) != STATUS_OK) {
@@ -456,15 +510,74 @@ static void do_apply(struct server *server)
 	answer_ok(server);
 }
 
-/* One that was let go of is no rule any more. */
+/* --- Learning --------------------------------------------------------------------------------- */
+
+static bool learn_hook(struct server *server, const char *provider, const char *name, bool exit)
+{
+	char full[2 * NAME_BYTES];
+	struct kernel_fault fault;
+	char *copy;
+
+	snprintf(full, sizeof(full), "%s:%s_%s", provider, name, exit ? "exit" : "entry");
+	if (find_rule(server, RULE_FUNCTION, full) ||
+			choose_function(server, full, true, false, &fault) != STATUS_OK) {
+		return true; /* it is on anyway, or has gone */
+	}
+	copy = strdup(full);
+	if (!copy || !array_reserve(&server->learned, &server->learned_room,
+				     server->n_learned + 1)) {
+		free(copy);
+		return false;
+	}
+	server->learned[server->n_learned++] = copy;
+	return true;
+}
+
+static bool learn_function(
+		struct server *server, const char *provider, const char *name, const char *path)
+{
+	(void)path;
+	return learn_hook(server, provider, name, false) &&
+	       learn_hook(server, provider, name, true);
+}
+
+static void do_learn(struct server *server, const char *provider)
+{
+	if (!server->recorder) {
+		answer(server, '!', "there is no session of the probe");
+	} else if (!each_function(server, provider, learn_function)) {
+		answer(server, '!', "out of memory");
+	} else {
+		do_apply(server);
+	}
+}
+
+static void do_learned(struct server *server)
+{
+	struct kernel_fault fault;
+
+	for (; server->n_learned > 0; server->n_learned--) {
+		char *name = server->learned[server->n_learned - 1];
+
+		if (server->recorder && !find_rule(server, RULE_FUNCTION, name)) {
+			choose_function(server, name, false, false, &fault);
+		}
+		free(name);
+	}
+	do_apply(server);
+}
+
+/* --- What is on ------------------------------------------------------------------------------- */
+
+/* A function that was let go of is no rule any more. */
 static bool stands(struct server *server, const struct rule *rule)
 {
-	char copy[2 * NAME_BYTES], *program, *function;
+	char copy[2 * NAME_BYTES], program[PATH_MAX], *function;
 	bool exit;
 
 	snprintf(copy, sizeof(copy), "%s", rule->name);
 	return rule->kind != RULE_FUNCTION ||
-	       (split_function(copy, &program, &function, &exit) &&
+	       (split_function(server, copy, program, &function, &exit) &&
 			       functions_is_on(recorder_functions(server->recorder), program,
 					       function, exit));
 }
@@ -485,7 +598,7 @@ static void do_rules(struct server *server)
 static void do_session(struct server *server)
 {
 	if (server->recorder) {
-		answer(server, '+', "%s", server->session);
+		answer(server, '+', "%s %u", server->session, server->setup.live_timer_us);
 	}
 	answer_ok(server);
 }
@@ -505,8 +618,12 @@ static void take_request(struct server *server, char *text)
 		do_check(server);
 	} else if (strcmp(verb, "offers") == 0) {
 		do_offers(server);
-	} else if (strcmp(verb, "functions") == 0 && text) {
-		do_functions(server, text);
+	} else if (strcmp(verb, "functions") == 0) {
+		do_functions(server);
+	} else if (strcmp(verb, "learn") == 0 && text) {
+		do_learn(server, text);
+	} else if (strcmp(verb, "learned") == 0) {
+		do_learned(server);
 	} else if (strcmp(verb, "open") == 0 && text) {
 		do_open(server, text);
 	} else if (strcmp(verb, "enable") == 0 && text) {
@@ -582,7 +699,7 @@ static void hold_signals(sigset_t *before)
 	signal(SIGPIPE, SIG_IGN);
 }
 
-int serve(const struct recorder_setup *setup)
+int serve(const struct recorder_setup *setup, const char *const *functions, uint32_t n_functions)
 {
 	static struct server server;
 	sigset_t mask;
@@ -600,6 +717,8 @@ int serve(const struct recorder_setup *setup)
 	hold_signals(&mask);
 	types_init();
 	server.setup = *setup;
+	server.specs = functions;
+	server.n_specs = n_functions;
 	server.setup.ring_bytes = RING_BYTES;
 	server.heard_ns = clock_monotonic_ns();
 	while (!told && !server.over &&
@@ -611,5 +730,6 @@ int serve(const struct recorder_setup *setup)
 	}
 	close_session(&server);
 	free(server.rules);
+	free(server.learned);
 	return 0;
 }

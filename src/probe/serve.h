@@ -16,23 +16,24 @@
  *
  *   check                                may BPF be used here
  *   offers                               rows "tracepoint NAME", "syscall NAME"
- *   functions PROGRAM:NAMES              rows "PROVIDER FUNCTION PID,PID..."
- *   open RELAY SESSION TIMER_US KERNEL FUNCTIONS   the last two 0 or 1: with traces of them
- *   enable KIND NAME [FILTER]            KIND: tracepoint, syscall
- *   enable function PROGRAM NAME         NAME ends with _entry or _exit
- *   disable ...                          as enable, without the filter
- *   try ...                              as enable; nothing is changed
- *   apply                                functions take effect
- *   rules                                rows as the arguments of enable
- *   session                              a row with its name, while it is there
- *   close                                undoes all of it
+ *   functions                            rows "PROVIDER:FUNCTION PID,PID...": of those on the
+ * command line, which alone may be recorded open RELAY SESSION TIMER_US KERNEL   with a trace of
+ * the kernel: 1, else 0 enable KIND NAME [FILTER]            KIND: tracepoint, syscall; function:
+ * NAME is PROVIDER:FUNCTION_entry or _exit, without a filter disable KIND NAME try ... as enable;
+ * nothing is changed apply                                functions take effect learn PROVIDER all
+ * of its functions that are not on, at once learned                              no longer rules
+ * rows as the arguments of enable session                              a row "NAME TIMER_US", while
+ * it is there close                                undoes all of it
  */
 #define SERVE_LEASE      0
 #define SERVE_ASK        3
 #define SERVE_LEASE_MS   10000
 #define SERVE_MOST_BYTES 16384
 
-/* Returns the exit code. `setup` has what is not asked for: host, buffers, limits. */
-int serve(const struct recorder_setup *setup);
+/*
+ * Returns the exit code. `setup` has what is not asked for: host, buffers, limits. `functions`:
+ * what may be recorded, PROGRAM:NAMES.
+ */
+int serve(const struct recorder_setup *setup, const char *const *functions, uint32_t n_functions);
 
 #endif

@@ -168,6 +168,12 @@ static void init_unknown(struct type *type, uint16_t id, bool exit)
 
 void types_init(void)
 {
+	static bool done;
+
+	if (done) {
+		return;
+	}
+	done = true;
 	for (uint16_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
 		init_unknown(&unknown[i], (uint16_t)(TYPE_UNKNOWN + i), i & 1);
 	}

@@ -65,7 +65,7 @@ struct syscall {
 	struct type entry, exit;
 };
 
-/* To be called once, before the others. */
+/* To be called before the others. */
 void types_init(void);
 
 /* Calls `each` with all types, in the order of their numbers. */

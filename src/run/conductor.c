@@ -39,6 +39,7 @@ struct player {
 	uint64_t offers_ns, create_ns, look_ns; /* not before */
 	uint64_t created_ns;
 	char session[CONTROL_NAME_BYTES];
+	char probe[CONTROL_NAME_BYTES]; /* that of pythiatop-probe beside it; "": none */
 	char complaint[CONTROL_SENTENCE_BYTES]; /* why its session is not there, or not well */
 };
 
@@ -300,9 +301,14 @@ static void on_created(void *context, const struct control_answer *answer)
 	player->look_ns = answer->answered_ns + LOOK_NS;
 	player->offers_ns = 0; /* a search may wait for it, after one was lost */
 	snprintf(player->session, sizeof(player->session), "%s", answer->session);
+	snprintf(player->probe, sizeof(player->probe), "%s", answer->probe);
 	control_hosts_view(conductor->hosts, answer->host, NULL, &host);
 	conductor->setup.sources.attach(
 			conductor->setup.sources.context, host.name, answer->session);
+	if (answer->probe[0]) {
+		conductor->setup.sources.attach(
+				conductor->setup.sources.context, host.name, answer->probe);
+	}
 }
 
 static void create_session(struct conductor *conductor, int at, const struct control_host *host,
@@ -361,6 +367,16 @@ static void lose_session(struct conductor *conductor, int at, const char *why)
 	player->creating = control_ask_destroy(conductor->hosts, at, 0, on_cleared, conductor) != 0;
 }
 
+static bool is_listed(const struct control_answer *answer, const char *session)
+{
+	for (uint32_t i = 0; i < answer->n_sessions; i++) {
+		if (strcmp(answer->sessions[i].name, session) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static void on_sessions(void *context, const struct control_answer *answer)
 {
 	struct conductor *conductor = context;
@@ -377,14 +393,15 @@ static void on_sessions(void *context, const struct control_answer *answer)
 	conductor->changed |= why[0] || player->complaint[0];
 	snprintf(player->complaint, sizeof(player->complaint), "%s", why);
 	if (answer->status == STATUS_OK) {
-		why = "the session daemon does not have it; was it started anew, or the session "
-		      "destroyed?";
-		for (uint32_t i = 0; i < answer->n_sessions; i++) {
-			if (strcmp(answer->sessions[i].name, host.session) == 0) {
-				player->missed = false;
-				return;
-			}
+		bool there = is_listed(answer, host.session);
+
+		if (there && (!host.probe[0] || is_listed(answer, host.probe))) {
+			player->missed = false;
+			return;
 		}
+		why = there ? "pythiatop-probe does not have it; has it ended?"
+			    : "the session daemon does not have it; was it started anew, or the "
+			      "session destroyed?";
 	} else if (answer->status != STATUS_INVALID) {
 		return; /* who does not answer may still have it */
 	}
@@ -428,6 +445,10 @@ static void lose_helper(struct conductor *conductor, int at, const struct contro
 	if (player->session[0]) {
 		conductor->setup.sources.detach(
 				conductor->setup.sources.context, host->name, player->session);
+	}
+	if (player->probe[0]) {
+		conductor->setup.sources.detach(
+				conductor->setup.sources.context, host->name, player->probe);
 	}
 	*player = (struct player){0};
 }

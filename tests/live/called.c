@@ -78,7 +78,8 @@ static void values(void)
 	char here;
 
 	called_numbers(-5, 200, INT64_C(-9000000000), BLUE, true, UINT64_C(18000000000000000000));
-	puts("called_numbers_entry|{ first = -5, second = 200, third = -9000000000, colour = -4, yes = "
+	puts("called_numbers_entry|{ first = -5, second = 200, third = -9000000000, colour = -4, "
+	     "yes = "
 	     "1, large = 18000000000000000000 }");
 	puts("called_numbers_exit|{ ret = -6 }");
 	/* babeltrace2 shows the escape character so; of a second string the address is told. */

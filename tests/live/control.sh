@@ -102,6 +102,6 @@ start_acting() {
 	tells '^answer 0 ' "create $relay"
 	tells '^change gen:point done' 'enable gen:point'
 	guardian=$(children_of "$driver")
-	worker=$(children_of "$guardian")
+	worker=$(children_named "$guardian" pythiatop-control)
 	[ -n "$(ours)" ] || fail "no session was made"
 }

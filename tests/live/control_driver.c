@@ -8,7 +8,8 @@
  *   host NAME               the following are about this one (at first: the first)
  *   ready                   waits until it is
  *   create RELAY-URL [kernel]    flight RELAY-URL
- *   enable NAME [FILTER]    also skeleton NAME, enable-flight NAME
+ *   enable NAME [FILTER]    also skeleton NAME, enable-flight NAME; in NAME, "kernel:" before a
+ *                           kernel event, "syscall:" before a system call
  *   check NAME [FILTER]     what an enable would do
  *   attached SESSION        reads it from now on, as a console would
  *   disable NAME            snapshot, destroy, points, channels [SESSION], sessions
@@ -135,10 +136,23 @@ static void take(void *context, const struct control_answer *answer)
 	driver->waiting = false;
 }
 
+static struct control_rule rule_of(const char *name)
+{
+	if (strncmp(name, "kernel:", 7) == 0) {
+		return (struct control_rule){.domain = CONTROL_KERNEL, .name = name + 7};
+	}
+	if (strncmp(name, "syscall:", 8) == 0) {
+		return (struct control_rule){.domain = CONTROL_KERNEL,
+				.type = CONTROL_SYSCALL,
+				.name = name + 8};
+	}
+	return (struct control_rule){.name = name};
+}
+
 static uint64_t ask_change(struct driver *driver, const char *verb, char *rest)
 {
 	enum control_kind kind = strcmp(verb, "enable-flight") == 0 ? CONTROL_FLIGHT : CONTROL_LIVE;
-	struct control_rule rule = {.name = strsep(&rest, " ")};
+	struct control_rule rule = rule_of(strsep(&rest, " "));
 	const char *attached[8];
 	uint32_t i;
 

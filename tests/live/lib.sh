@@ -139,6 +139,14 @@ children_of() {
 	ps -o pid= --ppid "$1" | tr -d ' '
 }
 
+# The children of process $1 that are called $2 (15 characters count).
+children_named() {
+	local pid
+	for pid in $(children_of "$1"); do
+		[ "$(cat "/proc/$pid/comm" 2>/dev/null)" = "${2:0:15}" ] && echo "$pid"
+	done
+}
+
 # Is a process gone, or dying by a SIGKILL that nothing can take back? On a loaded machine the kernel
 # takes its time to take one down that runs no instruction any more; a zombie waits for init.
 is_ending() {

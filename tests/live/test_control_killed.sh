@@ -58,7 +58,7 @@ sleep 0.3
 tells '^rule .* gen:point enabled' channels
 tells '^change gen:point done explore' 'disable gen:point'
 tells ' ready generation=1 ' state
-stop "$(children_of "$guardian")"
+stop "$(children_named "$guardian" pythiatop-control)"
 tells '^answer 2 after_us=3[0-9]* .*given up' 'asap channels'
 tells '^rule .* gen:point disabled' channels
 kill -STOP "$guardian"

@@ -123,10 +123,8 @@ $(sed -n 'x;$p' "$documents" | grep -Eo '"(steps|findings)":\[.{0,2000}')"
 }
 
 helper_of() {
-	guardian=$(for pid in $(children_of "$1"); do
-		grep -q pythiatop-contr "/proc/$pid/comm" && echo "$pid"
-	done)
-	worker=$(children_of "$guardian")
+	guardian=$(children_named "$1" pythiatop-control)
+	worker=$(children_named "$guardian" pythiatop-control)
 }
 
 # The newest document from now on says this of the control.
