@@ -13,12 +13,14 @@
 #include "probe/statedump.h"
 #include "probe/type.h"
 
-#define DRAIN_MS  20
-#define HURRY_MS  1 /* while much comes, or the state is being dumped */
-#define MS        UINT64_C(1000000)
-#define LINGER_MS 500 /* at most: viewers come for the last packets; with the session they go */
-#define RETRY_NS  (1000 * MS)
-#define DUMP_NS   (10 * MS) /* of the state's dump, between two readings of the rings */
+#define DRAIN_MS       20
+#define HURRY_MS       1 /* while much comes, or the state is being dumped */
+#define MS             UINT64_C(1000000)
+#define LINGER_MS      500 /* at most: viewers come for the last packets; with the session they go */
+#define RETRY_NS       (1000 * MS)
+#define DUMP_NS        (10 * MS) /* of the state's dump, between two readings of the rings */
+#define SECOND_DUMP_NS (3000 * MS)
+#define EACH_DUMP_NS   (60000 * MS)
 
 struct recorder {
 	struct recorder_setup wish;
@@ -29,7 +31,8 @@ struct recorder {
 	struct statedump *dump;      /* under way */
 	/* By part and ring: what was lost before this session; in it, up to the last reading. */
 	uint64_t *lost_before[SESSION_PARTS], *discarded[SESSION_PARTS];
-	uint64_t next_flush_ns, next_try_ns;
+	uint32_t n_dumps; /* in this session */
+	uint64_t next_flush_ns, next_try_ns, next_dump_ns;
 	bool hurry;        /* a ring was more than an eighth full */
 	bool foreign_pids; /* of another pid namespace than the kernel's first */
 };
@@ -55,10 +58,18 @@ static uint64_t lost(const struct recorder *recorder, int part, uint32_t at)
 
 /* --- Sessions --------------------------------------------------------------------------------- */
 
+/*
+ * A viewer that comes later sees nothing of what was dumped before: the state is dumped once more
+ * when those have come that waited for the session, and then each minute.
+ */
 static void begin_dump(struct recorder *recorder)
 {
+	uint64_t now_ns = describe_now_ns();
+
 	if (recorder->setup.kernel && !recorder->foreign_pids) {
 		recorder->dump = statedump_begin();
+		recorder->next_dump_ns =
+				now_ns + (recorder->n_dumps++ == 0 ? SECOND_DUMP_NS : EACH_DUMP_NS);
 	}
 }
 
@@ -92,6 +103,8 @@ static enum status open_session(struct recorder *recorder, struct producer_fault
 		recorder->discarded[part][at] = 0;
 	}
 	recorder->next_flush_ns = begin_ns;
+	recorder->n_dumps = 0;
+	recorder->next_dump_ns = UINT64_MAX;
 	begin_dump(recorder);
 	return STATUS_OK;
 }
@@ -224,6 +237,9 @@ static void step(struct recorder *recorder)
 	enum status status = drain(recorder, &fault);
 	uint64_t now_ns = describe_now_ns();
 
+	if (!recorder->dump && now_ns >= recorder->next_dump_ns) {
+		begin_dump(recorder);
+	}
 	if (status == STATUS_OK && recorder->dump) {
 		status = dump_more(recorder, &fault);
 	}

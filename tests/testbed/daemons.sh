@@ -7,7 +7,9 @@
 #
 # As root, they live in a mount namespace with their own /run/lttng and /dev/shm (LTTng 2.13 knows no
 # other way), so whatever is to be traced, and whoever talks to the session daemon, must be started
-# by the command. As another user, a LTTNG_HOME of their own is enough.
+# by the command. Where root may make no namespace, as in some containers, they use the machine's own,
+# if no session daemon of root's runs: then only one can. As another user, a LTTNG_HOME of their own is
+# enough.
 set -u
 
 usage() {
@@ -73,6 +75,9 @@ finish() {
 	end "$relayd_pid"
 	if [ -n "$remove_dir" ]; then
 		rm -rf "$remove_dir"
+	fi
+	if [ "$inside" = place ] && [ "$(id -u)" = 0 ]; then
+		rm -f /dev/shm/lttng-ust-wait-* # LTTng leaves these; nobody else's session daemon runs
 	fi
 	exit "$status"
 }
@@ -188,7 +193,8 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--session | --events | --timer | --subbuf | --subbufs | --stall | --dir)
 		[ $# -ge 2 ] || { usage >&2; exit 2; } ;;&
-	--inside) inside=1; shift ;;
+	--inside) inside=namespace; shift ;;
+	--in-place) inside=place; shift ;;
 	--session) sessions+=("$2"); shift 2 ;;
 	--events) events=$2; shift 2 ;;
 	--timer) timer_us=$2; shift 2 ;;
@@ -206,8 +212,15 @@ done
 if [ -z "$inside" ]; then
 	if [ "$(id -u)" = 0 ]; then
 		mkdir -p /run/lttng || fail "cannot make /run/lttng"
-		exec setpriv --pdeathsig TERM unshare --mount --propagation private -- \
-			"$BASH" "$0" --inside "${original[@]}"
+		if unshare --mount --propagation private true 2>/dev/null; then
+			exec setpriv --pdeathsig TERM unshare --mount --propagation private -- \
+				"$BASH" "$0" --inside "${original[@]}"
+		fi
+		! kill -0 "$(cat /run/lttng/lttng-sessiond.pid 2>/dev/null)" 2>/dev/null ||
+			fail "no namespace may be made here, and root's session daemon runs already: end it, \
+or run this as another user"
+		echo "daemons.sh: no namespace may be made here: this machine's /run/lttng is used" >&2
+		exec setpriv --pdeathsig TERM "$BASH" "$0" --in-place "${original[@]}"
 	fi
 	exec setpriv --pdeathsig TERM "$BASH" "$0" --inside "${original[@]}"
 fi
@@ -228,7 +241,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 trap 'exit 129' HUP
 
-if [ "$(id -u)" = 0 ]; then
+if [ "$(id -u)" = 0 ] && [ "$inside" = namespace ]; then
 	mount -t tmpfs -o mode=0755 tmpfs /run/lttng && mount -t tmpfs -o mode=1777 tmpfs /dev/shm ||
 		fail "cannot mount a private /run/lttng and /dev/shm: not allowed here"
 	PT_DIR=/run/lttng/private # goes with the namespace, even if nobody can clean up

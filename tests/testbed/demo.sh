@@ -29,12 +29,43 @@ guided() {
 	exec "$console" "$PT_RELAY" "${control[@]}" "$@"
 }
 
-here=$(cd "$(dirname "$0")" && pwd)
-if [ "${1-}" = --guided ]; then
+# Records the kernel's events beside the testbed's, where this user may; else one line says why not.
+kernel_events() {
+	local probe=$1 i
+	if [ ! -x "$probe" ]; then
+		echo "demo: no kernel events: pythiatop-probe was not built (it needs libbpf, clang, bpftool)" >&2
+		return
+	fi
+	setpriv --pdeathsig TERM "$probe" --kernel --session=kernel \
+		--relay="net://127.0.0.1:${PT_RELAY_CONTROL##*:}:${PT_RELAY_DATA##*:}" \
+		2>"$PT_DIR/probe.err" >/dev/null </dev/null &
+	for ((i = 0; i < 30; i++)); do
+		kill -0 $! 2>/dev/null || break
+		"${probe%-probe}" --list "$PT_RELAY" 2>/dev/null | grep -q kernel && return
+		sleep 0.1
+	done
+	kill -0 $! 2>/dev/null ||
+		echo "demo: no kernel events: $(sed 's/^pythiatop-probe: //; q' "$PT_DIR/probe.err")" >&2
+}
+
+# Inside: daemons and testbed are running, and nobody acts.
+watched() {
+	local console=$1
 	shift
-	guided "$@"
+	kernel_events "$console-probe"
+	setpriv --pdeathsig TERM "$here/names.sh" "$console" demo >/dev/null 2>&1 </dev/null &
+	exec "$console" "$PT_RELAY" "$@"
+}
+
+here=$(cd "$(dirname "$0")" && pwd)
+case ${1-} in
+--guided | --watched)
+	inside=${1#--}
+	shift
+	"$inside" "$@"
 	exit
-fi
+	;;
+esac
 build=$(cd "$1" && pwd) || exit 1
 shift
 
@@ -55,10 +86,6 @@ if [ "$acts" ]; then
 		"$build/testbed/pt-testbed" --fault none -- \
 		"$here/demo.sh" --guided "$build/pythiatop" "${fault[*]:-semaphore}" "$@"
 fi
-# The console learns the relay's address from the environment that daemons.sh makes.
-# shellcheck disable=SC2016
 exec "$here/daemons.sh" --session demo --events testbed -- \
 	"$build/testbed/pt-testbed" --fault "${fault[*]:-semaphore}" -- \
-	sh -c 'console=$1 names=$2; shift 2
-		setpriv --pdeathsig TERM "$names" "$console" demo >/dev/null 2>&1 </dev/null &
-		exec "$console" "$PT_RELAY" "$@"' sh "$build/pythiatop" "$here/names.sh" "$@"
+	"$here/demo.sh" --watched "$build/pythiatop" "$@"
