@@ -50,7 +50,7 @@ struct sample_key {
 	uint32_t text; /* of struct samples; with one reference */
 };
 
-#define SAMPLE_MAX_KEYS 512u
+#define SAMPLE_MAX_KEYS 2048u
 
 struct sample_keys {
 	uint32_t n;

@@ -26,6 +26,7 @@ struct column {
 	uint32_t rows;     /* that have it */
 	uint32_t copies;   /* columns before it that say the same; of the first, all that do */
 	enum worth worth;
+	bool of_kernel; /* of a kernel event */
 	double *values; /* by row; categories: by first appearance, from 0 */
 	uint32_t n_texts;
 	uint64_t hash; /* of the values */
@@ -284,6 +285,9 @@ static int by_worth(const void *left, const void *right)
 	if (a->worth == WORTH_ALIKE && a->copies != b->copies) {
 		return a->copies < b->copies ? -1 : 1;
 	}
+	if (a->of_kernel != b->of_kernel) {
+		return a->of_kernel ? 1 : -1;
+	}
 	if (a->rows != b->rows) {
 		return a->rows > b->rows ? -1 : 1;
 	}
@@ -309,6 +313,14 @@ static uint32_t choose(struct table_work *work)
 {
 	uint32_t n = 0, i;
 
+	for (i = 0; i < work->n; i++) {
+		struct column *column = &work->columns[i];
+
+		column->of_kernel =
+				column->source != EXPLANATION_RESOURCE && column->context &&
+				contexts_get(work->groups->contexts, column->context)->provider ==
+						0;
+	}
 	qsort(work->columns, work->n, sizeof(*work->columns), by_worth);
 	for (i = 0; i < work->n && n < EXPLAIN_MAX_KEYS; i++) {
 		if (work->columns[i].rows) {

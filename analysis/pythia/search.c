@@ -264,6 +264,20 @@ static bool verdict_site(struct pythia *pythia, struct finding *finding,
 	return true;
 }
 
+/* The code that made the system call which a row is of; UINT32_MAX: it is of none, or nobody's. */
+static uint32_t code_above(const struct tree_view *tree, uint32_t at)
+{
+	bool calls = false;
+
+	while (at != UINT32_MAX &&
+			(tree->rows[at].name[0] == '(' ||
+					strncmp(tree->rows[at].name, "syscall_", 8) == 0)) {
+		calls = calls || tree->rows[at].name[0] != '(';
+		at = tree->rows[at].parent;
+	}
+	return calls ? at : UINT32_MAX;
+}
+
 /* No span works in it: what is waited for is a host or a resource, and no code is at fault. */
 static void verdict_waiting(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct edge *edge)
@@ -271,15 +285,18 @@ static void verdict_waiting(struct pythia *pythia, struct finding *finding,
 	const struct tree_row *row = &detail->tree->rows[edge->row];
 	const struct tree_row *within =
 			row->parent == UINT32_MAX ? row : &detail->tree->rows[row->parent];
+	uint32_t code = code_above(detail->tree, edge->row);
 
 	take_figures(finding, detail, edge->row);
 	finding_say(finding,
-			"%s: the time goes by in %s of %s%s%s (%.0f%% of the %s, %.0f to %.0f, n "
-			"%llu): no "
+			"%s: the time goes by in %s of %s%s%s%s%s (%.0f%% of the %s, %.0f to %.0f, "
+			"n %llu): no "
 			"code works then, it is a host or a resource that is waited for",
-			detail->row->type, row->name, within->name, finding->site ? " of " : "",
-			finding->site ? finding->site : "", 100 * row->phi, share_of(finding),
-			100 * row->phi_low, 100 * row->phi_high,
+			detail->row->type, row->name, within->name,
+			code == UINT32_MAX ? "" : " in ",
+			code == UINT32_MAX ? "" : detail->tree->rows[code].name,
+			finding->site ? " of " : "", finding->site ? finding->site : "",
+			100 * row->phi, share_of(finding), 100 * row->phi_low, 100 * row->phi_high,
 			(unsigned long long)detail->tree->counted);
 	norms_drop(pythia, detail->row);
 	stop(pythia, finding, STOP_DIFFUSE);

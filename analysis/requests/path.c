@@ -637,6 +637,37 @@ static bool go_to_waker(struct walk *walk, int32_t tid)
 	return true;
 }
 
+/*
+ * A thread was blocked since then, and nobody woke it who works for the request: a callee sends its
+ * answer after its span has ended, and what comes from a network is woken by an interrupt. Goes on
+ * with what the calls around the wait called, and ended last in it.
+ */
+static bool go_to_called(struct walk *walk, int64_t since_ns)
+{
+	const struct span *span = &walk->spans->items[walk->at];
+	const int32_t tid = span->tid;
+	uint32_t call = span->below, called;
+
+	for (; call != SPAN_NONE && walk->spans->items[call].tid == tid;
+			call = walk->spans->items[call].below) {
+		called = last_to_end(walk, call);
+		if (called == SPAN_NONE || walk->nodes[called].end_ns <= since_ns) {
+			continue;
+		}
+		if (!walk->spans->items[called].by_message ||
+				walk->spans->items[called].parent != call ||
+				walk->nodes[called].callee_of_wait || walk->nodes[called].retry ||
+				!is_within(walk, called)) {
+			return false;
+		}
+		go_down(walk, walk->nodes[called].end_ns, call, PATH_TRANSIT, 0);
+		walk->nodes[call].first = walk->nodes[called].next;
+		walk->at = called;
+		return true;
+	}
+	return false;
+}
+
 /* The span's own time, down to an instant; false: the walk went to another span instead. */
 static bool own_time(struct walk *walk, int64_t to_ns)
 {
@@ -652,7 +683,8 @@ static bool own_time(struct walk *walk, int64_t to_ns)
 					root_ns + (uint64_t)(walk->now_ns - shift_ns), &doing)) {
 		int64_t since_ns = since(walk->spans, doing.since_ns) + shift_ns;
 
-		if (doing.what == PATH_BLOCKED && go_to_waker(walk, doing.waker_tid)) {
+		if (doing.what == PATH_BLOCKED && (go_to_waker(walk, doing.waker_tid) ||
+								  go_to_called(walk, since_ns))) {
 			return false;
 		}
 		since_ns = doing.since_ns < root_ns || since_ns < to_ns ? to_ns : since_ns;

@@ -18,6 +18,9 @@
  * Chow et al., "The Mystery Machine", OSDI 2014; wake-ups as Giraldeau & Dagenais, "Wait analysis
  * of distributed systems using kernel tracing", TPDS 2016.)
  *
+ * A thread that waits in a call, woken by nobody who works for the request (an interrupt, or a callee
+ * that answers when its span is over), waited for what the call called.
+ *
  * Where the kernel tells of wake-ups, the end of a child on another thread counts only if the
  * span's own thread was blocked then; the path goes on in the span of the request that woke it.
  *

@@ -414,6 +414,47 @@ static void damaged_times(void **state)
 	scene_stop(&s);
 }
 
+/* The kernel: thread 1 was blocked from 25 to 65, and an interrupt woke it. */
+static bool blocked_in_read(
+		void *context, const struct span *span, uint64_t before_ns, struct path_doing *out)
+{
+	(void)context;
+	if (span->tid != 1 || before_ns <= 25) {
+		return false;
+	}
+	*out = (struct path_doing){.what = before_ns > 65 ? PATH_SELF : PATH_BLOCKED,
+			.since_ns = before_ns > 65 ? 65 : 25,
+			.waker_tid = 9,
+			.sure = true};
+	return true;
+}
+
+/*
+ * A call's thread waits in a system call for the answer, which its callee sends when its span is
+ * over: the time is the callee's, not the system call's.
+ */
+static void the_wait_for_an_answer_is_the_callees(void **state)
+{
+	const struct path_kernel kernel = {.wakes = true, .doing = blocked_in_read};
+	struct scene s;
+	uint64_t a, call, read, serve;
+
+	(void)state;
+	scene_start(&s);
+	a = scene_enter(&s, "a", 0, A, 1, 0);
+	call = scene_enter(&s, "call", 10, A, 1, 7);
+	read = scene_enter(&s, "read", 20, A, 1, 0);
+	serve = scene_enter(&s, "serve", 30, A, 2, 7);
+	scene_leave(&s, serve, 60, 0);
+	scene_leave(&s, read, 70, 0);
+	scene_leave(&s, call, 80, 0);
+	scene_leave(&s, a, 100, 0);
+	assert_string_equal(scene_path(&s, &kernel),
+			"a 10, serve(wait) 20, serve 30, call(transit) 5, read 5, call 10, "
+			"a 20");
+	scene_stop(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -435,6 +476,7 @@ int main(void)
 			cmocka_unit_test(one_way_across_hosts),
 			cmocka_unit_test(unclosed_and_unopened),
 			cmocka_unit_test(damaged_times),
+			cmocka_unit_test(the_wait_for_an_answer_is_the_callees),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
