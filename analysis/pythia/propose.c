@@ -58,9 +58,10 @@ static struct step_part *gather(const struct pythia *pythia,
 	return parts;
 }
 
+/* Interrupts and the like are nobody's request. */
 static bool is_skeleton_off(const struct pythia *pythia, const struct point *point)
 {
-	return point->skeleton && point->entry && point_off(point) &&
+	return point->skeleton && !point->kernel && point->entry && point_off(point) &&
 	       point->barred <= pythia->epoch;
 }
 

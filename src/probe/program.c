@@ -52,12 +52,30 @@ static bool read_exe(int pid, char *link, size_t size, char name[PATH_MAX])
 	return true;
 }
 
+/* What it was started as: of a file with several names another one than the kernel tells. */
+static bool is_started_as(int pid, const char *program)
+{
+	char path[64], line[PATH_MAX] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	file = fopen(path, "re");
+	if (file) {
+		line[fread(line, 1, sizeof(line) - 1, file)] = '\0';
+		fclose(file);
+	}
+	/* A server may put other words there: "redis-server *:6379". */
+	line[strcspn(line, " ")] = '\0';
+	return strcmp(last_part(line), program) == 0;
+}
+
 /* Does the process run that program? */
 static bool take_exe(int pid, const char *program, char path[PATH_MAX])
 {
 	char link[64], name[PATH_MAX];
 
-	if (!read_exe(pid, link, sizeof(link), name) || strcmp(last_part(name), program) != 0) {
+	if (!read_exe(pid, link, sizeof(link), name) ||
+			(strcmp(last_part(name), program) != 0 && !is_started_as(pid, program))) {
 		return false;
 	}
 	snprintf(path, PATH_MAX, "%s", same_file(link, name) ? name : link);
