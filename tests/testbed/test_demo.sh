@@ -38,9 +38,10 @@ lines=$(wc -l <"$work/out-batch")
 for type in $(sed -n 's/^PT_TYPE(\([a-z_]*\),.*/\1/p' "$source_dir/tests/testbed/types.def"); do
 	tail -n 1 "$work/out-batch" | grep -q "\"type\":\"${type//_/ }\"" || fail "no group of type $type"
 done
-# They have been asked for their names, so that threads are told by more than numbers.
+# They have been asked for their names, so that threads are told by more than numbers; the kernel, where
+# it is recorded, knows a replica's number, too.
 for name in api compute network scheduler volume; do
-	tail -n 1 "$work/out-batch" | grep -q "\"name\":\"pt-$name\"" || fail "no thread of pt-$name"
+	tail -n 1 "$work/out-batch" | grep -Eq "\"name\":\"pt-$name(-[0-9]+)?\"" || fail "no thread of pt-$name"
 done
 
 for signal in INT TERM HUP; do
