@@ -8,6 +8,8 @@
 #include "base/array.h"
 #include "probe/type.h"
 
+#define SUMMARY_ID PROBE_HOOKS /* the others are below */
+
 void function_types_release(struct function_types *types)
 {
 	for (uint32_t i = 0; i < types->n; i++) {
@@ -129,10 +131,37 @@ void function_types_declare(const struct function_types *types, uint32_t from, F
 	}
 }
 
+static void declare_sum(const char *name, FILE *file)
+{
+	type_declare_field(&(struct field){.kind = FIELD_U64, .name = name}, file);
+}
+
+void function_types_declare_summary(FILE *file)
+{
+	static const char *const names[] = {"count", "sum_ns", "min_ns", "max_ns", "squares"};
+
+	fprintf(file,
+			"event {\n\tname = \"pythiatop_probe:summary\";\n\tid = %u;\n"
+			"\tstream_id = 0;\n\tloglevel = 12;\n\tfields := struct {\n",
+			SUMMARY_ID);
+	type_declare_field(&(struct field){.kind = FIELD_TEXT, .name = "function"}, file);
+	type_declare_field(&(struct field){.kind = FIELD_TEXT, .name = "caller"}, file);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		declare_sum(names[i], file);
+	}
+	fprintf(file,
+			"\t\tinteger { size = 32; align = 8; signed = 0; } "
+			"_buckets[%d];\n\t};\n};\n\n",
+			PROBE_BUCKETS);
+}
+
 /* --- Payloads --------------------------------------------------------------------------------- */
 
 uint32_t function_type_id(const struct probe_head *head)
 {
+	if (head->event == PROBE_FUNCTION_SUMMARY) {
+		return SUMMARY_ID;
+	}
 	return 2 * (uint32_t)head->syscall + (head->event == PROBE_FUNCTION_EXIT);
 }
 
@@ -177,6 +206,46 @@ static unsigned char *put_entry(const struct function_type *type, const uint64_t
 	return out;
 }
 
+/* "PROVIDER:NAME", at most half of what there is room for; "" of none. */
+static unsigned char *put_name(
+		const struct function_types *types, uint32_t number, unsigned char *out)
+{
+	char text[FUNCTION_ROOM / 2 - 200] = "";
+
+	if (number < types->n) {
+		snprintf(text, sizeof(text), "%s:%s", types->list[number].provider,
+				types->list[number].name);
+	}
+	return put(out, text, strlen(text) + 1);
+}
+
+static bool put_summary(const struct function_types *types, const struct probe_head *head,
+		unsigned char *out, size_t *n)
+{
+	struct body_summary body;
+	const struct body_function nobody = {.comm = ""};
+	unsigned char *at = out;
+
+	if (head->bytes < sizeof(body)) {
+		return false;
+	}
+	memcpy(&body, head + 1, sizeof(body));
+	at = put(at, &body.call.vpid, sizeof(body.call.vpid));
+	at = put(at, &body.call.vpid, sizeof(body.call.vpid));
+	at = put(at, &nobody.pid_ns, sizeof(nobody.pid_ns));
+	at = put(at, nobody.comm, sizeof(nobody.comm));
+	at = put_name(types, body.call.function, at);
+	at = put_name(types, body.call.caller - 1, at);
+	at = put_u64(at, body.sum.count);
+	at = put_u64(at, body.sum.sum_ns);
+	at = put_u64(at, body.sum.min_ns);
+	at = put_u64(at, body.sum.max_ns);
+	at = put_u64(at, body.sum.squares);
+	at = put(at, body.sum.buckets, sizeof(body.sum.buckets));
+	*n = (size_t)(at - out);
+	return true;
+}
+
 bool function_type_payload(const struct function_types *types, const struct probe_head *head,
 		unsigned char *out, size_t *n)
 {
@@ -188,6 +257,9 @@ bool function_type_payload(const struct function_types *types, const struct prob
 	const struct function_type *type;
 	unsigned char *at = out;
 
+	if (head->event == PROBE_FUNCTION_SUMMARY) {
+		return put_summary(types, head, out, n);
+	}
 	if ((head->event != PROBE_FUNCTION_ENTRY && head->event != PROBE_FUNCTION_EXIT) ||
 			number >= types->n || head->bytes < sizeof(body)) {
 		return false;

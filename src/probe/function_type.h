@@ -45,11 +45,17 @@ void function_type_clean(char *out, size_t size, const char *name);
 /* Declares those from number `from` on, in CTF 1.8's language. */
 void function_types_declare(const struct function_types *types, uint32_t from, FILE *file);
 
+/*
+ * Declares pythiatop_probe:summary: calls of a function in the last second, by process and by the
+ * function that called it.
+ */
+void function_types_declare_summary(FILE *file);
+
 /* The number of the record's type in CTF. */
 uint32_t function_type_id(const struct probe_head *head);
 
 /* Bytes that an event's contexts and payload may have. */
-#define FUNCTION_ROOM 320u
+#define FUNCTION_ROOM 2560u
 
 /*
  * Writes contexts and payload of a record to `out`, with room for FUNCTION_ROOM, and their length

@@ -267,6 +267,7 @@ enum status functions_apply(struct functions *functions, struct kernel_fault *fa
 			status = grow_sets(functions, i, exits, fault);
 		}
 	}
+	kernel_forget_calls(functions->setup.kernel);
 	return status;
 }
 

@@ -351,6 +351,7 @@ enum status kernel_open(
 	if (status == STATUS_OK) {
 		find_own(kernel);
 		kernel->skeleton->bss->choosy = !setup->events;
+		kernel->skeleton->bss->summing = setup->summing;
 		status = setup->events ? attach_all(kernel, fault) : STATUS_OK;
 	}
 	if (status != STATUS_OK) {
@@ -619,6 +620,66 @@ uint64_t kernel_hits(const struct kernel *kernel, uint32_t hook)
 void kernel_within(struct kernel *kernel, uint32_t n)
 {
 	kernel->skeleton->bss->one_in = n;
+}
+
+void kernel_forget_calls(struct kernel *kernel)
+{
+	int map = bpf_map__fd(kernel->skeleton->maps.stacks);
+	uint64_t thread;
+
+	while (bpf_map_get_next_key(map, NULL, &thread) == 0 &&
+			bpf_map_delete_elem(map, &thread) == 0) {
+	}
+}
+
+static void add_sum(struct probe_sum *sum, const struct probe_sum *part)
+{
+	if (part->count == 0) {
+		return;
+	}
+	sum->min_ns = sum->count == 0 || part->min_ns < sum->min_ns ? part->min_ns : sum->min_ns;
+	sum->max_ns = part->max_ns > sum->max_ns ? part->max_ns : sum->max_ns;
+	sum->count += part->count;
+	sum->sum_ns += part->sum_ns;
+	sum->squares += part->squares;
+	for (int i = 0; i < PROBE_BUCKETS; i++) {
+		sum->buckets[i] += part->buckets[i];
+	}
+}
+
+bool kernel_take_sums(struct kernel *kernel,
+		void (*take)(void *context, const struct body_summary *summary), void *context)
+{
+	int map = bpf_map__fd(kernel->skeleton->maps.sums), n_cpus = libbpf_num_possible_cpus();
+	struct probe_sum *parts = calloc(n_cpus > 0 ? (size_t)n_cpus : 1, sizeof(*parts));
+	struct probe_call *calls = NULL, call, *last = NULL;
+	uint32_t n = 0, room = 0;
+	bool fits = parts != NULL;
+
+	while (fits && bpf_map_get_next_key(map, last, &call) == 0) {
+		fits = array_reserve(&calls, &room, n + 1);
+		if (fits) {
+			calls[n++] = call;
+			last = &calls[n - 1];
+		}
+	}
+	for (uint32_t i = 0; fits && i < n; i++) {
+		struct body_summary summary = {.call = calls[i]};
+
+		if (bpf_map_lookup_elem(map, &calls[i], parts) != 0) {
+			continue;
+		}
+		bpf_map_delete_elem(map, &calls[i]);
+		for (int cpu = 0; cpu < n_cpus; cpu++) {
+			add_sum(&summary.sum, &parts[cpu]);
+		}
+		if (summary.sum.count > 0) {
+			take(context, &summary);
+		}
+	}
+	free(calls);
+	free(parts);
+	return fits;
 }
 
 /* --- Loss ------------------------------------------------------------------------------------- */

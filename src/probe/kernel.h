@@ -37,8 +37,9 @@ enum status kernel_may(struct kernel_fault *fault);
 
 struct kernel_setup {
 	size_t ring_bytes;
-	bool events; /* all of them are attached from the beginning; else kernel_choose() is asked
-		      */
+	bool events;  /* all of them are attached from the beginning; else kernel_choose() is asked
+		       */
+	bool summing; /* calls of functions are summed up instead of recorded */
 	bool one_by_one; /* functions by perf events, although the kernel could take many at once */
 };
 
@@ -97,6 +98,19 @@ uint64_t kernel_hits(const struct kernel *kernel, uint32_t hook); /* since the b
 
 /* Functions only within roots, and of these one in `n`; 0: all. */
 void kernel_within(struct kernel *kernel, uint32_t n);
+
+/*
+ * Takes the sums since the last time: calls `take` with each. Calls that end meanwhile are in these
+ * or the next ones. False: out of memory.
+ */
+bool kernel_take_sums(struct kernel *kernel,
+		void (*take)(void *context, const struct body_summary *summary), void *context);
+
+/*
+ * What is open on threads is forgotten: exits of calls that began before other functions were
+ * attached are not seen.
+ */
+void kernel_forget_calls(struct kernel *kernel);
 
 /* Events of functions that the ring's CPU dropped since the beginning. */
 uint64_t kernel_lost_functions(const struct kernel *kernel, uint32_t at);

@@ -345,6 +345,9 @@ static int take_option(struct orders *orders, enum option_id id, const char *arg
 	case OPTION_FUNCTION:
 	case OPTION_WITHIN:
 		return take_spec(orders, argument, id == OPTION_WITHIN);
+	case OPTION_SUMMARY:
+		orders->setup.summing = true;
+		return -1;
 	case OPTION_ONE_BY_ONE:
 		orders->setup.one_by_one = true;
 		return -1;

@@ -18,6 +18,9 @@
 			"of functions only what runs within these, which are recorded, too: "      \
 			"they begin requests")                                                     \
 	X(ONE_IN, 'n', "one-in", "N", "with --within: of one in N requests (default 1)")           \
+	X(SUMMARY, 0, "summary", NULL,                                                             \
+			"of functions, instead of each call, once a second an event for each "     \
+			"function, caller and process: how many calls, their durations")           \
 	X(PID, 'p', "pid", "PID", "functions of this process only (default: of all)")              \
 	X(LIMIT, 0, "limit", "PERCENT",                                                            \
 			"of a CPU that recording the functions of one program may take; beyond, "  \

@@ -42,6 +42,7 @@ enum probe_event {
 	PROBE_COMPAT_EXIT,
 	PROBE_FUNCTION_ENTRY, /* of a program's function: `syscall` of the head is its number */
 	PROBE_FUNCTION_EXIT,
+	PROBE_FUNCTION_SUMMARY, /* put in by the probe itself: struct body_summary */
 };
 
 /* Of a kernel event, where single ones are chosen. */
@@ -134,6 +135,31 @@ struct body_function {
 #define PROBE_COOKIE_ROOT             4u
 #define PROBE_COOKIE_OWN              8u /* of the probe itself, to measure what a hit costs */
 #define PROBE_COOKIE_REGISTER(bits)   ((bits) >> 8 & 7)
+
+/*
+ * Calls of a function by a process, from a function that is recorded, too, or from elsewhere:
+ * summed up in the kernel instead of recorded one by one.
+ */
+#define PROBE_BUCKETS                                                                              \
+	32 /* of durations: the number k has those from 2^k ns to less than twice that */
+#define PROBE_FRAMES 32 /* functions open on a thread, at most */
+
+struct probe_call {
+	__u32 function, caller; /* caller: its number + 1, 0: none that is recorded */
+	__s32 vpid;
+	__u32 padding;
+};
+
+struct probe_sum {
+	__u64 count, sum_ns, min_ns, max_ns;
+	__u64 squares; /* sum of squares of durations, each in units of 1,024 ns */
+	__u32 buckets[PROBE_BUCKETS];
+};
+
+struct body_summary {
+	struct probe_call call;
+	struct probe_sum sum;
+};
 
 /*
  * What to take of a system call's arguments. How many at the entry and at the exit (0, PROBE_FEW or

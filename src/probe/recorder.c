@@ -21,6 +21,7 @@
 #define DUMP_NS        (10 * MS) /* of the state's dump, between two readings of the rings */
 #define SECOND_DUMP_NS (3000 * MS)
 #define EACH_DUMP_NS   (60000 * MS)
+#define SUMS_NS        (1000 * MS)
 
 struct recorder {
 	struct recorder_setup wish;
@@ -32,7 +33,8 @@ struct recorder {
 	/* By part and ring: what was lost before this session; in it, up to the last reading. */
 	uint64_t *lost_before[SESSION_PARTS], *discarded[SESSION_PARTS];
 	uint32_t n_dumps; /* in this session */
-	uint64_t next_flush_ns, next_try_ns, next_dump_ns;
+	uint64_t next_flush_ns, next_try_ns, next_dump_ns, next_sums_ns;
+	bool ending;
 	bool hurry;        /* a ring was more than an eighth full */
 	bool foreign_pids; /* of another pid namespace than the kernel's first */
 };
@@ -202,6 +204,48 @@ static enum status flush(struct recorder *recorder, struct producer_fault *fault
 	return status;
 }
 
+struct summing {
+	struct cpu_ring *ring;
+	enum status status;
+};
+
+static void drop_summary(void *context, const struct body_summary *body)
+{
+	(void)context;
+	(void)body;
+}
+
+static void put_summary(void *context, const struct body_summary *body)
+{
+	struct summing *summing = context;
+	struct {
+		struct probe_head head;
+		struct body_summary body;
+	} record = {.head = {.ts_ns = describe_now_ns(),
+				    .event = PROBE_FUNCTION_SUMMARY,
+				    .bytes = sizeof(record.body)},
+			.body = *body};
+
+	if (summing->status == STATUS_OK) {
+		summing->status = cpu_ring_put(summing->ring, &record.head);
+	}
+}
+
+/* What was summed up in the kernel becomes events, once a second and at the end. */
+static enum status take_sums(struct recorder *recorder, struct producer_fault *fault)
+{
+	struct summing summing = {.ring = kernel_ring(recorder->kernel, 0), .status = STATUS_OK};
+
+	if (!kernel_take_sums(recorder->kernel, put_summary, &summing)) {
+		summing.status = STATUS_NO_MEMORY;
+	}
+	if (summing.status != STATUS_OK) {
+		snprintf(fault->text, sizeof(fault->text), "out of memory");
+	}
+	recorder->next_sums_ns = describe_now_ns() + SUMS_NS;
+	return summing.status;
+}
+
 static enum status drain(struct recorder *recorder, struct producer_fault *fault)
 {
 	enum status status = STATUS_OK;
@@ -209,6 +253,10 @@ static enum status drain(struct recorder *recorder, struct producer_fault *fault
 	recorder->hurry = recorder->dump != NULL;
 	if (recorder->functions) {
 		status = session_declare(recorder->session, fault);
+	}
+	if (status == STATUS_OK && recorder->wish.summing &&
+			(recorder->ending || describe_now_ns() >= recorder->next_sums_ns)) {
+		status = take_sums(recorder, fault);
 	}
 	for (uint32_t i = 0; status == STATUS_OK && i < recorder->setup.n_cpus; i++) {
 		status = drain_ring(recorder, i, fault);
@@ -270,6 +318,7 @@ static void finish(struct recorder *recorder, bool linger)
 
 	kernel_detach(recorder->kernel);
 	end_dump(recorder);
+	recorder->ending = true;
 	if (!recorder->session) {
 		return;
 	}
@@ -297,6 +346,7 @@ static bool prepare(struct recorder *recorder)
 	if (kernel_open(&recorder->kernel,
 			    &(struct kernel_setup){.ring_bytes = wish->ring_bytes,
 					    .events = wish->all_events,
+					    .summing = wish->summing,
 					    .one_by_one = wish->one_by_one},
 			    &fault) != STATUS_OK) {
 		say(wish, "%s", fault.text);
@@ -331,7 +381,9 @@ static bool prepare(struct recorder *recorder)
 						.one_in = wish->one_in,
 						.say = wish->say,
 						.context = wish->context});
-		if (!recorder->functions) {
+		/* What measuring the cost of a call has left there goes. */
+		if (!recorder->functions ||
+				!kernel_take_sums(recorder->kernel, drop_summary, NULL)) {
 			say(wish, "out of memory");
 			return false;
 		}

@@ -27,11 +27,11 @@ struct recorder_setup {
 	const char *name; /* of the session */
 	uint32_t live_timer_us;
 	size_t ring_bytes;
-	bool kernel;     /* with a trace of the kernel */
-	bool all_events; /* all of its events, from the beginning */
-	bool functions;  /* with a trace of functions */
-	bool one_by_one; /* see kernel.h */
-	int pid;         /* of the functions, see functions.h */
+	bool kernel;              /* with a trace of the kernel */
+	bool all_events;          /* all of its events, from the beginning */
+	bool functions;           /* with a trace of functions */
+	bool summing, one_by_one; /* see kernel.h */
+	int pid;                  /* of the functions, see functions.h */
 	double limit;
 	uint32_t one_in;
 	void (*say)(void *context, const char *sentence);

@@ -136,6 +136,9 @@ enum status session_declare(struct session *session, struct producer_fault *faul
 	}
 	file = open_memstream(&text, &size);
 	if (file) {
+		if (session->n_declared == 0) {
+			function_types_declare_summary(file);
+		}
 		function_types_declare(types, session->n_declared, file);
 		if (fclose(file) != 0) {
 			free(text);
@@ -278,7 +281,8 @@ static unsigned char *put_head(
 
 enum session_part session_part(const struct probe_head *head)
 {
-	return head->event == PROBE_FUNCTION_ENTRY || head->event == PROBE_FUNCTION_EXIT
+	return head->event == PROBE_FUNCTION_ENTRY || head->event == PROBE_FUNCTION_EXIT ||
+					       head->event == PROBE_FUNCTION_SUMMARY
 			       ? SESSION_FUNCTIONS
 			       : SESSION_KERNEL;
 }

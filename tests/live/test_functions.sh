@@ -112,6 +112,24 @@ n=$(count called_request_entry)
 	fail "the console cannot read it"
 grep -Eq "called.request +one +$n " "$work/table" || fail "not $n requests: $(sed -n 6,9p "$work/table")"
 
+# --- sums instead of events: as many calls, by who called
+start_functions sums --summary --function "$work/one:called_*" --limit 100
+"$work/one" requests 1000
+sleep 1.2
+end_probe
+read_kept_functions sums "$work/kept"
+# Adds up what is told of a function and its caller.
+calls() {
+	grep -F "function = \"one:$1\", caller = \"${2:+one:$2}\"," "$work/kept" |
+		sed -E 's/.* count = ([0-9]+), sum_ns = ([0-9]+), min_ns = ([0-9]+), max_ns = ([0-9]+),.*/\1 \2 \3 \4/' |
+		awk '{ n += $1; if ($2 < $1 * $3 || $2 > $1 * $4) bad = 1 } END { print bad ? "wrong" : n + 0 }'
+}
+[ "$(calls called_request '')" = 1000 ] && [ "$(calls called_step called_request)" = 2000 ] &&
+	[ "$(calls called_step '')" = 1000 ] || fail "not the sums: $(cut -c1-300 "$work/kept")"
+[ "$(grep -o 'buckets = .*' "$work/kept" | grep -o '\] = [0-9]*' | awk '{ n += $3 } END { print n }')" = 4000 ] ||
+	fail "the buckets do not hold all calls"
+! grep -q _entry: "$work/kept" || fail "events besides the sums"
+
 # --- called too often: let go of, and the program goes on
 start_functions hot --function "$work/one:called_hot"
 "$work/one" hot 3 >"$work/hot"

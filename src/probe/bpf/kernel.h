@@ -26,6 +26,7 @@ typedef _Bool bool;
 enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_HASH = 5,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
@@ -136,7 +137,7 @@ struct sk_buff {
 
 /* x86_64 */
 struct pt_regs {
-	unsigned long r10, r9, r8, ax, cx, dx, si, di, orig_ax;
+	unsigned long r10, r9, r8, ax, cx, dx, si, di, orig_ax, sp;
 };
 
 #pragma clang attribute pop

@@ -955,6 +955,148 @@ static __always_inline __u32 hook_of(__u64 cookie, __u64 thread, bool entry)
 	return recorded ? hook : PROBE_HOOKS;
 }
 
+/* --- Sums of calls ---------------------------------------------------------------------------- */
+
+bool summing; /* instead of recording each call */
+
+struct frames {
+	__u32 depth; /* functions that are open; of more than PROBE_FRAMES the innermost are not known */
+	__u32 functions[PROBE_FRAMES];
+	__u64 since_ns[PROBE_FRAMES], stack[PROBE_FRAMES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 16384);
+	__type(key, __u64); /* thread */
+	__type(value, struct frames);
+} stacks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
+	__uint(max_entries, 65536);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, struct probe_call);
+	__type(value, struct probe_sum);
+} sums SEC(".maps");
+
+/* What a new thread begins with, and a new sum: both are too large for the stack. */
+static const struct frames no_frames;
+static const struct probe_sum no_sum;
+
+/* In one register, so that the verifier sees the bound of what is used. */
+#define IN_FRAMES(at) __asm__ volatile("%0 &= 31" : "+r"(at))
+
+/*
+ * Functions whose exits were not seen (attached later, left by a jump) are no more open once one is
+ * entered that does not stand below them on the stack.
+ */
+static __always_inline int open_frame(__u64 thread, __u32 function, __u64 stack)
+{
+	struct frames *frames = bpf_map_lookup_elem(&stacks, &thread);
+	__u64 depth;
+
+	if (!frames) {
+		bpf_map_update_elem(&stacks, &thread, &no_frames, 0);
+		frames = bpf_map_lookup_elem(&stacks, &thread);
+	}
+	if (!frames) {
+		__sync_fetch_and_add(&lost_functions[0], 1);
+		return 0;
+	}
+	depth = frames->depth <= PROBE_FRAMES ? frames->depth : PROBE_FRAMES;
+	for (int i = 0; i < PROBE_FRAMES && depth > 0; i++) {
+		__u64 above = depth - 1;
+
+		IN_FRAMES(above);
+		if (frames->stack[above] > stack) {
+			break;
+		}
+		depth = above;
+		frames->depth = (__u32)depth;
+	}
+	frames->depth++;
+	if (depth < PROBE_FRAMES) {
+		IN_FRAMES(depth);
+		frames->functions[depth] = function;
+		frames->stack[depth] = stack;
+		frames->since_ns[depth] = bpf_ktime_get_ns();
+	}
+	return 0;
+}
+
+static __always_inline __u32 bucket_of(__u64 ns)
+{
+	__u32 bucket = 0;
+
+	for (int shift = 16; shift > 0; shift /= 2) {
+		if (ns >> shift) {
+			ns >>= shift;
+			bucket += (__u32)shift;
+		}
+	}
+	return ns > 1 || bucket >= PROBE_BUCKETS ? PROBE_BUCKETS - 1 : bucket;
+}
+
+static __always_inline void add_call(const struct probe_call *call, __u64 ns)
+{
+	struct probe_sum *sum = bpf_map_lookup_elem(&sums, call);
+
+	if (!sum) {
+		bpf_map_update_elem(&sums, call, &no_sum, 1 /* BPF_NOEXIST */);
+		sum = bpf_map_lookup_elem(&sums, call);
+	}
+	if (!sum) {
+		__sync_fetch_and_add(&lost_functions[0], 1);
+		return;
+	}
+	sum->min_ns = sum->count == 0 || ns < sum->min_ns ? ns : sum->min_ns;
+	sum->max_ns = ns > sum->max_ns ? ns : sum->max_ns;
+	sum->count++;
+	sum->sum_ns += ns;
+	sum->squares += (ns >> 10) * (ns >> 10);
+	sum->buckets[bucket_of(ns) & (PROBE_BUCKETS - 1)]++;
+}
+
+/* The innermost frame of that function ends, and whatever was left open within it. */
+static __always_inline int close_frame(__u64 thread, __u32 function)
+{
+	struct frames *frames = bpf_map_lookup_elem(&stacks, &thread);
+	struct probe_call call = {.function = function};
+	struct body_function caller;
+	__u64 at, above;
+
+	if (!frames || frames->depth == 0) {
+		return 0;
+	}
+	if (frames->depth > PROBE_FRAMES) {
+		frames->depth--;
+		return 0;
+	}
+	at = frames->depth;
+	for (int i = 0; i < PROBE_FRAMES && at > 0; i++) {
+		at--;
+		IN_FRAMES(at);
+		if (frames->functions[at] == function) {
+			break;
+		}
+		if (at == 0) {
+			return 0; /* it was entered before it was recorded */
+		}
+	}
+	IN_FRAMES(at);
+	frames->depth = (__u32)at;
+	if (at > 0) {
+		above = at - 1;
+		IN_FRAMES(above);
+		call.caller = frames->functions[above] + 1;
+	}
+	put_caller(&caller);
+	call.vpid = caller.vpid;
+	add_call(&call, bpf_ktime_get_ns() - frames->since_ns[at]);
+	return 0;
+}
+
 struct entry_plain {
 	struct probe_head head;
 	struct body_function body;
@@ -1037,6 +1179,9 @@ int on_function_entry(struct pt_regs *regs)
 	if (hook >= PROBE_HOOKS) {
 		return 0;
 	}
+	if (summing) {
+		return open_frame(bpf_get_current_pid_tgid(), hook / 2, regs->sp);
+	}
 	if (bits & PROBE_COOKIE_TEXT) {
 		return enter_text(regs, hook, PROBE_COOKIE_REGISTER(bits));
 	}
@@ -1051,6 +1196,9 @@ int on_function_exit(struct pt_regs *regs)
 
 	if (hook >= PROBE_HOOKS) {
 		return 0;
+	}
+	if (summing) {
+		return close_frame(bpf_get_current_pid_tgid(), hook / 2);
 	}
 	FUNCTION(exit_value, PROBE_FUNCTION_EXIT, hook);
 	record->value = (__s64)regs->ax;
