@@ -39,7 +39,7 @@
  *   <- {"id":7,"lack":{"what","error","help"}}
  *   <- {"id":7,"ok":true,"session":"pythiatop-USER-PID","probe":"pythiatop-USER-PID-probe"}
  *       "probe" is there where pythiatop-probe has a session beside it: of kernel events without
- *       LTTng's modules, of functions; where there is no session daemon, "session" is that one
+ *       LTTng's modules, of functions; where there is no LTTng, "session" is that one
  *   -> {"id":8,"do":"enable","kind":"live","slot":"skeleton|explore","attached":[SESSION...],
  *       "points":[{"domain","type","name","filter"}]}     "type", "filter" may be left out
  *   <- {"id":8,"change":{"index":0,"name","done":"done|was_so|used_there|refused","channel",

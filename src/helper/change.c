@@ -161,7 +161,7 @@ static int read_rules(struct change *change, bool enable)
 	if (change->dry && code == -LTTNG_ERR_SESS_NOT_FOUND) {
 		code = 0; /* it would be made first */
 	}
-	if (code == -LTTNG_ERR_NO_SESSIOND && probed_is_open(change->helper)) {
+	if (code == -LTTNG_ERR_NO_SESSIOND && probed_alone(change->helper)) {
 		code = 0;
 	}
 	if (change->session != change->helper->owner.flight) {
@@ -186,7 +186,7 @@ static int read_rules(struct change *change, bool enable)
 		}
 	}
 	free(sessions);
-	return n < 0 && !(n == -LTTNG_ERR_NO_SESSIOND && probed_is_open(change->helper)) ? n : 0;
+	return n < 0 && !(n == -LTTNG_ERR_NO_SESSIOND && probed_alone(change->helper)) ? n : 0;
 }
 
 static struct lttng_handle *handle_of(struct change *change, enum rule_domain domain)

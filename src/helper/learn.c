@@ -146,7 +146,7 @@ void learn_begin(const struct helper *helper, struct answer *answer, const json_
 			code = enable_provider(handle, json_string_value(provider));
 		}
 	}
-	if (code == -LTTNG_ERR_NO_SESSIOND && probed_is_open(helper)) {
+	if (code == -LTTNG_ERR_NO_SESSIOND && probed_alone(helper)) {
 		code = 0;
 	}
 	if (code == 0 && !learn_functions(helper, answer, providers)) {

@@ -41,7 +41,7 @@ void look_sessions(const struct helper *helper, struct answer *answer, const jso
 	(void)request;
 	answer_calling(answer);
 	n = lttng_list_sessions(&sessions);
-	if (n < 0 && !(n == -LTTNG_ERR_NO_SESSIOND && probed_any(helper))) {
+	if (n < 0 && !(n == -LTTNG_ERR_NO_SESSIOND && probed_alone(helper))) {
 		answer_lttng(answer, n);
 		return;
 	}
@@ -437,7 +437,7 @@ void look_points(const struct helper *helper, struct answer *answer, const json_
 	if (code == 0) {
 		code = look_ust(helper, answer, &rules);
 	}
-	if (code == -LTTNG_ERR_NO_SESSIOND && probed_any(helper)) {
+	if (code == -LTTNG_ERR_NO_SESSIOND && probed_alone(helper)) {
 		answer_lack(answer, "tracepoints of programs", code);
 		code = 0;
 	}

@@ -1,17 +1,40 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "helper/probed.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "helper/kernel.h"
 
 #define ERROR_BYTES 1024
+#define USUAL_PATH  "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 bool probed_any(const struct helper *helper)
 {
 	return helper->prober && prober_is_there(helper->prober);
+}
+
+bool probed_alone(const struct helper *helper)
+{
+	const char *at = getenv("PATH");
+	char path[PATH_MAX];
+
+	if (!probed_any(helper)) {
+		return false;
+	}
+	for (at = at && *at ? at : USUAL_PATH; *at; at += *at == ':') {
+		size_t n = strcspn(at, ":");
+
+		snprintf(path, sizeof(path), "%.*s/lttng-sessiond", (int)n, at);
+		if (n > 0 && access(path, X_OK) == 0) {
+			return false;
+		}
+		at += n;
+	}
+	return true;
 }
 
 bool probed_kernel(const struct helper *helper)

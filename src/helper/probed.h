@@ -8,7 +8,7 @@
 /*
  * What pythiatop-probe does for the worker's verbs: kernel events where LTTng does not trace the
  * kernel, and the functions of programs that control.functions names. Its session is a live session
- * of its own (owner.probe), beside that of the session daemon or, where there is none, instead of
+ * of its own (owner.probe), beside that of the session daemon or, where there is no LTTng, instead of
  * it; its rules are told as those of our live session, in the channel PROBED_CHANNEL.
  */
 #define PROBED_CHANNEL "probe"
@@ -19,6 +19,12 @@ bool probed_function(const struct helper *helper, const char *name);
 
 /* Whether anything could be its at all. */
 bool probed_any(const struct helper *helper);
+
+/*
+ * Does it do alone here? Where there is no LTTng: where a session daemon is only not there now, it is
+ * waited for.
+ */
+bool probed_alone(const struct helper *helper);
 
 /* Opens its session. False: `error` says why not. */
 bool probed_open(const struct helper *helper, const char *relay, uint64_t timer_us, char *error,

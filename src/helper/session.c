@@ -314,11 +314,11 @@ static json_t *open_probe(
 	return NULL;
 }
 
-/* Where there is no session daemon the probe may do alone. False: nothing was answered. */
+/* Where there is no LTTng the probe does alone. False: nothing was answered. */
 static bool create_probe_alone(
 		const struct helper *helper, struct answer *answer, const struct wish *wish)
 {
-	json_t *probe = open_probe(helper, answer, wish);
+	json_t *probe = probed_alone(helper) ? open_probe(helper, answer, wish) : NULL;
 
 	if (!probe) {
 		return false;

@@ -35,6 +35,7 @@ struct recorder {
 	uint32_t n_dumps; /* in this session */
 	uint64_t next_flush_ns, next_try_ns, next_dump_ns, next_sums_ns;
 	bool ending;
+	bool wants_state; /* a dump of it makes sense: kernel events follow */
 	bool hurry;        /* a ring was more than an eighth full */
 	bool foreign_pids; /* of another pid namespace than the kernel's first */
 };
@@ -68,7 +69,7 @@ static void begin_dump(struct recorder *recorder)
 {
 	uint64_t now_ns = describe_now_ns();
 
-	if (recorder->setup.kernel && !recorder->foreign_pids) {
+	if (recorder->wants_state && !recorder->foreign_pids) {
 		recorder->dump = statedump_begin();
 		recorder->next_dump_ns =
 				now_ns + (recorder->n_dumps++ == 0 ? SECOND_DUMP_NS : EACH_DUMP_NS);
@@ -400,6 +401,7 @@ struct recorder *recorder_begin(const struct recorder_setup *setup)
 		return NULL;
 	}
 	recorder->wish = *setup;
+	recorder->wants_state = setup->all_events;
 	types_init();
 	if (!prepare(recorder)) {
 		recorder_end(recorder, false);
@@ -441,6 +443,14 @@ void recorder_end(struct recorder *recorder, bool linger)
 		free(recorder->discarded[part]);
 	}
 	free(recorder);
+}
+
+void recorder_dump_state(struct recorder *recorder)
+{
+	if (!recorder->wants_state) {
+		recorder->wants_state = true;
+		begin_dump(recorder);
+	}
 }
 
 void recorder_tell(struct recorder *recorder, void (*tell)(void *context, const char *sentence),

@@ -53,6 +53,9 @@ int recorder_step(struct recorder *recorder);
  */
 void recorder_end(struct recorder *recorder, bool linger);
 
+/* Kernel events are recorded from now on: the state that they begin from is told, too. */
+void recorder_dump_state(struct recorder *recorder);
+
 /* From now on sentences go there. */
 void recorder_tell(struct recorder *recorder, void (*say)(void *context, const char *sentence),
 		void *context);

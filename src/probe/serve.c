@@ -486,6 +486,9 @@ static void do_rule(struct server *server, char *arguments, bool on, bool dry)
 		answer(server, '!', "%s", fault.text);
 		return;
 	}
+	if (on && !dry && kind != RULE_FUNCTION) {
+		recorder_dump_state(server->recorder);
+	}
 	before = find_rule(server, kind, name);
 	if (on && !dry && !keep_rule(server, kind, name, filter)) {
 		answer(server, '!', "out of memory");

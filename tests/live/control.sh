@@ -15,7 +15,7 @@ start_driver() {
 	mkfifo "$work/in.$n"
 	exec {driver_fd}<>"$work/in.$n"
 	driver_out=$work/out.$n
-	"$build_dir/tests/live/pt-control" "$helper" "${ssh_program:-ssh}" \
+	PATH=${driver_path:-$PATH} "$build_dir/tests/live/pt-control" "$helper" "${ssh_program:-ssh}" \
 		"${@:-$(hostname)=local}" <"$work/in.$n" >"$driver_out" 2>"$driver_out.err" &
 	driver=$!
 	started+=("$driver")

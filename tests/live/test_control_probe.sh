@@ -154,9 +154,15 @@ expect_nothing_left "guardian stopped"
 kill -KILL "$guardian" 2>/dev/null # the console has done it, most likely
 end_driver
 
-# --- a host without a session daemon is controlled by the probe alone
+# --- a host without LTTng is controlled by the probe alone; where LTTng is, its daemon is waited for
 kill -KILL "$PT_SESSIOND_PID"
 sleep 0.5
+start_driver
+tells ' ready ' ready
+tells 'No session daemon is available' "create $relay kernel"
+end_driver
+mkdir "$work/bin"
+driver_path=$work/bin
 start_driver
 tells ' ready ' ready
 tells '^point sched_switch ' points
@@ -167,6 +173,6 @@ programs=$(programs_of_probe)
 tells '^session pythiatop-[^ ]*-probe active ours$' sessions
 tells '^change sched_switch done probe$' 'enable kernel:sched_switch'
 sleep 1
-recorded kernel | grep -q ' sched_switch: ' || fail "nothing is recorded without a session daemon"
+recorded kernel | grep -q ' sched_switch: ' || fail "nothing is recorded without LTTng"
 end_driver
-expect_nothing_left "without a session daemon"
+expect_nothing_left "without LTTng"

@@ -85,6 +85,16 @@ static int check_sums(json_t *document)
 	return located;
 }
 
+/* The context itself; or a wait in a system call of it, as kernel events tell it. */
+static bool is_of(json_t *segment, const char *context)
+{
+	const char *where = text(segment, "where"), *at = strstr(where, context);
+
+	return strcmp(text(segment, "context"), context) == 0 ||
+	       (text(segment, "context")[0] == '(' && at &&
+			       strncmp(at + strlen(context), "\u203asyscall_", 11) == 0);
+}
+
 static bool says(json_t *document, const struct wanted *wanted)
 {
 	json_t *group = json_array_get(json_object_get(document, "groups"), 0);
@@ -101,7 +111,7 @@ static bool says(json_t *document, const struct wanted *wanted)
 			number(first, "phi_low"), number(first, "phi_high"), wanted->segments,
 			share);
 	return strcmp(text(group, "type"), wanted->type) == 0 && json_array_size(flags) > 0 &&
-	       strcmp(text(first, "context"), wanted->context) == 0 && share >= wanted->share;
+	       is_of(first, wanted->context) && share >= wanted->share;
 }
 
 int main(int argc, char **argv)
