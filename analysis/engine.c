@@ -15,6 +15,7 @@
 #include "requests/model.h"
 #include "requests/dump.h"
 #include "requests/requests.h"
+#include "requests/servers.h"
 #include "state/log.h"
 #include "state/state.h"
 
@@ -40,6 +41,7 @@ struct engine {
 	struct request_pool pool;
 	struct model *model;
 	struct requests *requests;
+	struct servers *servers;
 	struct groups *groups;
 	struct event_log *log;
 	struct threads *threads;
@@ -140,6 +142,11 @@ static bool read_keys(void *context, const struct request *request, struct reque
 	return requests_read_keys(engine->requests, request, out);
 }
 
+static uint32_t add_type(void *context, const struct event_type *type)
+{
+	return engine_add_type(context, type);
+}
+
 static bool walk(void *context, const struct request *request, struct walked *out)
 {
 	struct engine *engine = context;
@@ -213,7 +220,17 @@ struct engine *engine_create(const struct engine_config *config)
 							       .measurer = engine},
 				engine->names, engine->contexts, &engine->pool);
 	}
-	if (!engine->requests || !engine->groups || !engine->state ||
+	if (engine->requests) {
+		engine->servers = servers_create(
+				&(struct servers_config){.registry = &engine->registry,
+						.names = engine->names,
+						.threads = engine->threads,
+						.model = engine->model,
+						.requests = engine->requests,
+						.add_type = add_type,
+						.context = engine});
+	}
+	if (!engine->servers || !engine->groups || !engine->state ||
 			!loop_init(&engine->loop,
 					&(struct loop_host){.names = engine->names,
 							.contexts = engine->contexts,
@@ -241,6 +258,7 @@ void engine_destroy(struct engine *engine)
 	state_destroy(engine->state);
 	log_destroy(engine->log);
 	groups_destroy(engine->groups);
+	servers_destroy(engine->servers);
 	requests_destroy(engine->requests);
 	model_destroy(engine->model);
 	contexts_destroy(engine->contexts);
@@ -301,7 +319,8 @@ uint32_t engine_add_type(struct engine *engine, const struct event_type *type)
 		return id;
 	}
 	if (!model_add_type(engine->model, &engine->registry.types[id]) ||
-			!requests_add_type(engine->requests) || !state_add_type(engine->state) ||
+			!requests_add_type(engine->requests) ||
+			!servers_add_type(engine->servers) || !state_add_type(engine->state) ||
 			!loop_add_type(&engine->loop)) {
 		return ID_NONE;
 	}
@@ -327,6 +346,7 @@ static void finish(struct engine *engine)
 	if (engine->finished) {
 		return;
 	}
+	servers_finish(engine->servers);
 	requests_finish(engine->requests);
 	loop_finish(&engine->loop, engine->now_ns);
 	engine->finished = true;
@@ -425,7 +445,10 @@ void engine_feed(struct engine *engine, const struct event *event)
 	if (used || engine->config.keep_events) {
 		number = log_add(engine->log, event);
 	}
-	requests_feed(engine->requests, event, used && state_feed(engine->state, event, number));
+	used = used && state_feed(engine->state, event, number);
+	servers_before(engine->servers, event);
+	requests_feed(engine->requests, event, used);
+	servers_after(engine->servers, event);
 }
 
 /* State and log let go of what has left the window: now and then, and before anybody looks. */
@@ -466,6 +489,7 @@ void engine_lose(struct engine *engine, const struct loss *loss)
 	keep_loss(engine, loss);
 	tidy(engine);
 	requests_lose(engine->requests, loss);
+	servers_lose(engine->servers, loss->stream, engine->now_ns);
 	state_lose(engine->state, loss);
 }
 
@@ -559,7 +583,7 @@ static void fill_accounting(const struct engine *engine, struct snapshot *snapsh
 	const struct requests_counts *counts = requests_counts(engine->requests);
 
 	snapshot->accounting = (struct accounting){
-			.in = engine->in,
+			.in = engine->in + counts->derived,
 			.pending = counts->pending,
 			.in_request = counts->in_request,
 			.state_only = counts->state_only,

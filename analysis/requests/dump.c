@@ -38,7 +38,8 @@ enum status requests_dump(const struct request *const *requests, uint32_t n,
 
 		while (used < n_events &&
 				(copy = copies_next(copies_of(requests[i]), &chunk, &offset))) {
-			events[used++] = copy;
+			events[used] = copy;
+			used += !copy->derived;
 		}
 	}
 	qsort(events, used, sizeof(*events), by_order);

@@ -166,7 +166,7 @@ void fragment_finish(struct requests *r, struct fragment *f, enum request_state 
 	if (f->end_ns < f->start_ns) {
 		f->end_ns = f->last_ns > f->start_ns ? f->last_ns : f->start_ns;
 	}
-	if (f->over_bound && state == REQUEST_COMPLETE) {
+	if ((f->over_bound || f->cut) && state == REQUEST_COMPLETE) {
 		state = REQUEST_TRUNCATED;
 	}
 	n_hosts = count_hosts(r, f, &tainted, &hosts);

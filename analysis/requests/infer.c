@@ -30,6 +30,7 @@ static const struct family families[] = {
 /* What tracers say about themselves: their `start` and `end` enclose no work. */
 static const char *const about_tracer[] = {
 		"lttng_statedump_",
+		"pythiatop_statedump_",
 		"lttng_ust_statedump:",
 		"lttng_ust_lib:",
 		"lttng_ust_dl:",

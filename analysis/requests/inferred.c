@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "requests/compile.h"
 #include "requests/model_internal.h"
+#include "requests/served.h"
 
 /* The field that names a request in this type, a promoted bare `id` included. */
 static uint32_t request_field(const struct model *model, uint32_t type)
@@ -73,6 +74,29 @@ static void bind_by_id(struct model *model, const struct event_type *type, uint3
 				NULL);
 	} else if (!id) {
 		bind(arena, binds, &event->n_bind, "thr", BIND_BASIC, "$tid", NULL);
+	}
+}
+
+/* What servers.c derives: the rules are its own. */
+static void bind_served(struct arena *arena, const struct served_rule *rule,
+		struct schema_event *event, struct schema_bind *binds)
+{
+	bool entry = event->role == SPAN_ENTRY;
+
+	event->seed = rule->seed && entry;
+	bind(arena, binds, &event->n_bind, "req", event->seed ? BIND_ENTER : BIND_BASIC,
+			"request_id", NULL);
+	if (rule->message) {
+		bind(arena, binds, &event->n_bind, "msg", entry ? BIND_ENTER : BIND_LEAVE,
+				"msg_id", NULL);
+	}
+	if (rule->thread) {
+		bind(arena, binds, &event->n_bind, "thr", entry ? BIND_ENTER : BIND_LEAVE, "$tid",
+				NULL);
+	}
+	if (rule->keyed) {
+		event->n_pair = 1;
+		event->pair = texts(arena, 1, "span_id", NULL);
 	}
 }
 
@@ -172,11 +196,14 @@ struct schema_event *model_guess_event(struct model *model, uint32_t at, bool at
 	struct schema_event *event = arena_alloc(arena, sizeof(*event));
 	struct schema_bind *binds = arena_alloc(arena, 4 * sizeof(*binds));
 	uint32_t i, request = request_field(model, at), message = infer_message_field(type);
+	const struct served_rule *rule;
 	struct guess guess;
+	bool exit;
 
 	if (!event || !binds || !infer_role(&names, type, arena, &guess) || guess.about_tracer) {
 		return NULL;
 	}
+	rule = served_rule(type->name, &exit);
 	model_note(model, guess.note);
 	event->match = type->name;
 	event->role = guess.role;
@@ -185,6 +212,11 @@ struct schema_event *model_guess_event(struct model *model, uint32_t at, bool at
 	event->n_pair = guess.n_pair;
 	event->pair = guess.n_pair ? texts(arena, guess.n_pair, guess.pair[0], guess.pair[1])
 				   : NULL;
+	if (rule && !attach_only) {
+		event->name = "{server}";
+		bind_served(arena, rule, event, binds);
+		return event;
+	}
 	if (attach_only) {
 		for (i = 0; i < model->n_namespaces; i++) {
 			const struct plan_namespace *ns = &model->namespaces[i];
@@ -371,4 +403,30 @@ void model_watch_id(struct model *model, const struct event *event, uint64_t thr
 		}
 		model->dirty = true;
 	}
+}
+
+bool model_takes_served(struct model *model)
+{
+	const struct infer_names names = {
+			.n = model->n_types, .known = model_knows_name, .context = model};
+	struct guess guess;
+
+	model_plans(model); /* names are in order */
+	for (uint32_t i = 0; i < model->n_types && model->n_schemas == 0; i++) {
+		if (strchr(model->types[i]->name, ':') &&
+				infer_role(&names, model->types[i], &model->shown, &guess) &&
+				guess.role == SPAN_ENTRY && !guess.about_tracer) {
+			return false;
+		}
+	}
+	for (uint32_t s = 0; s < model->n_schemas; s++) {
+		for (uint32_t i = 0; i < model->schemas[s]->n_events; i++) {
+			bool exit;
+
+			if (served_rule(model->schemas[s]->events[i].match, &exit)) {
+				return true;
+			}
+		}
+	}
+	return model->n_schemas == 0;
 }

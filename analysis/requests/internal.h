@@ -72,6 +72,7 @@ struct fragment {
 	bool superseded; /* its request id began anew, or the thread of its root has ended */
 	bool is_doomed;  /* looked at once the event is done */
 	bool root_open;
+	bool cut; /* a part of it has no end that is known */
 	uint32_t host;
 	struct interval *intervals;
 	struct open_span *spans;
@@ -240,6 +241,8 @@ struct feed {
 	uint8_t id_ns;
 	uint32_t name; /* of the span */
 	uint32_t link;
+	const struct requests_derived *derived; /* NULL: it is an event of a trace */
+	uint64_t at_ns;                         /* when it happened */
 	bool kept; /* there is a copy */
 };
 

@@ -33,10 +33,12 @@ struct event_copy {
 	int32_t tid, pid; /* -1: not known */
 	uint32_t link;    /* the message interval that it joined; 0: none */
 	uint32_t name;    /* of the span, interned; entries only */
+	uint64_t under;   /* entry: number of the one that it is said to be part of; 0: none is */
 	uint8_t role;     /* enum copy_role */
 	bool skeleton;
 	bool keyed; /* paired by key: encloses nothing on its thread */
 	bool used;  /* the state needed it: it does not count as unmatched */
+	bool derived; /* of no trace */
 	uint64_t slots[];
 };
 

@@ -72,4 +72,10 @@ struct model_shown {
 /* The schema in force as one; borrowed until the next call. NULL if out of memory. */
 const struct schema *model_schema(struct model *model, const struct model_shown *which);
 
+/*
+ * Whether events that servers.c derives make requests: where nothing else does, that is no schema and
+ * no pair of events of user space; or where a schema names them.
+ */
+bool model_takes_served(struct model *model);
+
 #endif

@@ -115,7 +115,9 @@ static void keep_copy(struct requests *r, struct feed *feed, uint64_t enclosing)
 	}
 	r->open_bytes += f->copies.bytes - before;
 	feed->kept = true;
-	copy->ts_ns = feed->event->ts_ns;
+	copy->ts_ns = feed->at_ns;
+	copy->under = feed->derived ? feed->derived->under : 0;
+	copy->derived = feed->derived != NULL;
 	copy->seq = r->seq;
 	copy->type = feed->event->type;
 	copy->stream = feed->event->stream;
@@ -162,7 +164,7 @@ static void begin_request(struct requests *r, struct feed *feed)
 	f->root_type = feed->event->type;
 	f->root_name = feed->name ? feed->name : plan_text_make(r, &plan->name, type, feed->event);
 	f->root_provider = plan->provider;
-	f->start_ns = feed->event->ts_ns;
+	f->start_ns = feed->at_ns;
 	f->end_ns = 0;
 	f->type = plan_text_make(r, &plan->type, type, feed->event);
 	f->variant = variant_of(r, f->type, type, feed->event);
@@ -175,6 +177,7 @@ static void enter_span(struct requests *r, struct feed *feed)
 
 	if (span) {
 		span->kept = feed->kept;
+		span->start_ns = feed->at_ns;
 	}
 	if (feed->target) {
 		feed->target->n_spans++;
@@ -200,7 +203,7 @@ static void leave_span(struct requests *r, struct feed *feed)
 	r->stats[feed->paired->type].paired++;
 	if (f && f->root_open && f->root == feed->paired->seq) {
 		f->root_open = false;
-		f->end_ns = feed->event->ts_ns;
+		f->end_ns = feed->at_ns;
 		endless_root_ended(r, f->root_name, feed->thread);
 	} else if (!f && feed->thread && feed->paired == feed->thread->bottom) {
 		endless_root_ended(r, feed->paired->name, feed->thread);
@@ -322,7 +325,8 @@ static void belong(struct requests *r, struct feed *feed)
 	fragment_touch(r, f, feed->event->ts_ns);
 }
 
-void requests_feed(struct requests *r, const struct event *event, bool used)
+static void feed_event(struct requests *r, const struct event *event, bool used,
+		const struct requests_derived *derived)
 {
 	struct feed feed;
 	enum unmatched_why why;
@@ -344,8 +348,11 @@ void requests_feed(struct requests *r, const struct event *event, bool used)
 	feed.paired = NULL;
 	feed.keyed = feed.names_new = feed.kept = false;
 	feed.link = feed.name = 0;
+	feed.derived = derived;
+	feed.at_ns = derived && derived->at_ns ? derived->at_ns : event->ts_ns;
 	feed.stream->has_events = true;
-	feed.thread = feed_thread(r, feed.plan, event, feed.stream);
+	feed.thread = derived ? threads_get(r->threads, derived->host, derived->thread)
+			      : feed_thread(r, feed.plan, event, feed.stream);
 	r->space = (struct address_space){.host = feed.stream->host,
 			.pid_ns = feed.thread ? (uint32_t)(feed.thread->key >> 32) : 0,
 			.pid = feed.thread ? feed.thread->pid : -1};
@@ -360,7 +367,7 @@ void requests_feed(struct requests *r, const struct event *event, bool used)
 		unmatched(r, &feed, WHY_TRACER);
 		return;
 	}
-	if (feed.plan->role == SPAN_ENTRY && feed.thread) {
+	if (feed.plan->role == SPAN_ENTRY && feed.thread && !derived) {
 		span_end_lost_call(r, event, feed.thread);
 	}
 	if (feed.plan->role != SPAN_POINT) {
@@ -380,12 +387,28 @@ void requests_feed(struct requests *r, const struct event *event, bool used)
 			feed_resume_lanes(r, &feed);
 		}
 	}
+	if (feed.target && derived && derived->cut) {
+		feed.target->cut = true;
+	}
 	if (feed.target && feed.plan->role == SPAN_EXIT) {
 		check_end(r, feed.target, event->ts_ns);
 	}
 	if (r->doomed) {
 		judge_doomed(r, event->ts_ns);
 	}
+}
+
+void requests_feed(struct requests *r, const struct event *event, bool used)
+{
+	feed_event(r, event, used, NULL);
+}
+
+uint64_t requests_feed_derived(struct requests *r, const struct event *event,
+		const struct requests_derived *derived)
+{
+	r->counts.derived++;
+	feed_event(r, event, false, derived);
+	return r->seq;
 }
 
 /* --- time, loss, end ------------------------------------------------------------------------- */

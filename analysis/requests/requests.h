@@ -45,6 +45,7 @@ struct requests_counts {
 	uint64_t pending, in_request, state_only, unmatched, dropped;
 	uint64_t implicit_stops; /* intervals closed because their value began anew */
 	uint64_t evicted;        /* fragments, by a bound */
+	uint64_t derived;        /* events of requests_feed_derived(), among the others */
 };
 
 /* Takes a finished request, in the order they are finished; it holds what it keeps. */
@@ -66,6 +67,20 @@ bool requests_add_type(struct requests *requests);
  * use for it, so that it is not unmatched where no request has.
  */
 void requests_feed(struct requests *requests, const struct event *event, bool used);
+
+/*
+ * The same of an event that servers.c made of others: `at_ns`, if not 0, is when it happened, not
+ * after its own time; `under`: number of the entry of the span that it is part of, 0: its thread's.
+ * Returns its own number.
+ */
+struct requests_derived {
+	uint64_t at_ns, under;
+	uint64_t thread; /* key */
+	uint32_t host;
+	bool cut; /* an exit that nobody saw: the request is truncated */
+};
+uint64_t requests_feed_derived(struct requests *requests, const struct event *event,
+		const struct requests_derived *derived);
 
 /* Called before a thread of the table goes: closes its spans; false: those of requests are left. */
 bool requests_release_thread(struct requests *requests, struct thread *thread, bool force);

@@ -202,6 +202,9 @@ static void enter(struct spans *spans, const struct spans_input *input,
 			answer(spans, copy, span->host);
 		}
 	}
+	if (span->parent == SPAN_NONE && copy->under) {
+		span->parent = *map_at(&spans->by_seq, copy->under);
+	}
 	if (span->parent == SPAN_NONE) {
 		span->parent = latest_elsewhere(spans, span->host, span->tid);
 		span->by_guess = true;

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -19,6 +20,7 @@
 
 #define LINE     4096
 #define KTHREADD 0x200000u /* PF_KTHREAD */
+#define LISTENS  10u       /* TCP_LISTEN */
 #define BLOCKS   "/sys/class/block"
 
 /* LTTng's numbers (lttng-modules, lttng-statedump-impl.c). */
@@ -301,6 +303,40 @@ static enum status dump_interfaces(struct cpu_ring *ring)
 	return status;
 }
 
+/* Ports of TCP that are listened on, in the network namespace of the probe. */
+static enum status dump_listeners(struct cpu_ring *ring)
+{
+	static const char *const tables[] = {"/proc/net/tcp", "/proc/net/tcp6"};
+	enum status status = STATUS_OK;
+	struct stat space;
+	char line[512];
+
+	for (size_t i = 0; i < 2 && status == STATUS_OK && stat("/proc/self/ns/net", &space) == 0;
+			i++) {
+		FILE *table = fopen(tables[i], "re");
+
+		while (table && status == STATUS_OK && fgets(line, sizeof(line), table)) {
+			struct body_pythiatop_statedump_listener body = {
+					.netns = (uint32_t)space.st_ino};
+			unsigned int port, state;
+			struct entry entry;
+
+			if (sscanf(line, " %*u: %*[0-9A-F]:%x %*[0-9A-F]:%*x %x", &port, &state) !=
+							2 ||
+					state != LISTENS) {
+				continue;
+			}
+			body.sport = port;
+			begin(&entry, PROBE_pythiatop_statedump_listener, &body, sizeof(body));
+			status = cpu_ring_put(ring, &entry.head);
+		}
+		if (table) {
+			fclose(table);
+		}
+	}
+	return status;
+}
+
 static enum status dump_disks(struct cpu_ring *ring)
 {
 	DIR *blocks = opendir(BLOCKS);
@@ -358,6 +394,9 @@ static enum status finish(struct cpu_ring *ring)
 {
 	enum status status = dump_interfaces(ring);
 
+	if (status == STATUS_OK) {
+		status = dump_listeners(ring);
+	}
 	if (status == STATUS_OK) {
 		status = dump_disks(ring);
 	}

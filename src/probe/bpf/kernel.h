@@ -71,12 +71,76 @@ struct task_struct {
 	int tgid;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
+	struct files_struct *files;
 	char comm[16];
 };
 
 /* Before 5.14. */
 struct task_struct___state {
 	volatile long state;
+};
+
+struct net {
+	struct ns_common ns;
+};
+
+typedef struct {
+	struct net *net;
+} possible_net_t;
+
+struct in6_addr {
+	union {
+		__be32 u6_addr32[4];
+	} in6_u;
+};
+
+struct sock_common {
+	__be32 skc_daddr, skc_rcv_saddr;
+	__be16 skc_dport;
+	__u16 skc_num;
+	unsigned short skc_family;
+	possible_net_t skc_net;
+	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
+};
+
+struct sock {
+	struct sock_common __sk_common;
+	struct socket *sk_socket;
+	__u16 sk_type, sk_protocol;
+};
+
+struct tcp_sock {
+	__u32 copied_seq, write_seq;
+};
+
+struct unix_sock {
+	struct sock *peer;
+	void *addr;
+};
+
+struct inode {
+	unsigned short i_mode;
+	unsigned long i_ino;
+};
+
+struct file {
+	struct inode *f_inode;
+	void *private_data;
+};
+
+struct socket {
+	short type;
+	struct file *file;
+	struct sock *sk;
+};
+
+struct fdtable {
+	unsigned int max_fds;
+	struct file **fd;
+};
+
+struct files_struct {
+	struct fdtable *fdt;
 };
 
 struct linux_binprm {

@@ -640,6 +640,176 @@ int on_net_if_receive_skb(__u64 *ctx)
 
 /* --- System calls ----------------------------------------------------------------------------- */
 
+#define S_IFMT      0170000
+#define S_IFSOCK    0140000
+#define UNIX        1
+#define INET        2
+#define INET6       10
+#define STREAM      1
+#define SEQPACKET   5
+#define PROTOCOL_TCP 6
+
+/* The socket behind a descriptor of the thread that runs; NULL: it is none that has a connection. */
+static __always_inline struct sock *socket_of(unsigned int fd)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
+	struct file **files, *file = 0;
+	struct socket *socket;
+	short type;
+
+	if (!table || fd >= BPF_CORE_READ(table, max_fds)) {
+		return 0;
+	}
+	files = BPF_CORE_READ(table, fd);
+	if (bpf_probe_read_kernel(&file, sizeof(file), &files[fd]) || !file ||
+			(BPF_CORE_READ(file, f_inode, i_mode) & S_IFMT) != S_IFSOCK) {
+		return 0;
+	}
+	socket = BPF_CORE_READ(file, private_data);
+	type = socket ? BPF_CORE_READ(socket, type) : 0;
+	return type == STREAM || type == SEQPACKET ? BPF_CORE_READ(socket, sk) : 0;
+}
+
+static __always_inline __u64 high_half(const __be32 *words)
+{
+	return (__u64)__builtin_bswap32(words[0]) << 32 | __builtin_bswap32(words[1]);
+}
+
+static __always_inline __u64 low_half(const __be32 *words)
+{
+	return (__u64)__builtin_bswap32(words[2]) << 32 | __builtin_bswap32(words[3]);
+}
+
+#define MAPPED(address) (0xffff00000000ull | __builtin_bswap32(address))
+
+static __always_inline __u64 inode_of(struct sock *sk)
+{
+	struct socket *socket = sk ? BPF_CORE_READ(sk, sk_socket) : 0;
+
+	return socket ? BPF_CORE_READ(socket, file, f_inode, i_ino) : 0;
+}
+
+/* The three events of sockets have the same fields. */
+static __always_inline void put_socket(
+		struct body_socket_recv *body, struct sock *sk, bool sends, __u64 length)
+{
+	unsigned short family = BPF_CORE_READ(sk, __sk_common.skc_family);
+
+	body->family = family;
+	body->netns = BPF_CORE_READ(sk, __sk_common.skc_net.net, ns.inum);
+	body->sport = body->dport = 0;
+	body->saddr_high = body->saddr_low = body->daddr_high = body->daddr_low = 0;
+	body->named = body->position = 0;
+	body->length = length;
+	if (family == UNIX) {
+		struct unix_sock *own = (void *)sk;
+
+		body->saddr_low = inode_of(sk);
+		body->daddr_low = inode_of(BPF_CORE_READ(own, peer));
+		body->named = BPF_CORE_READ(own, addr) != 0;
+		return;
+	}
+	body->sport = BPF_CORE_READ(sk, __sk_common.skc_num);
+	body->dport = __builtin_bswap16(BPF_CORE_READ(sk, __sk_common.skc_dport));
+	if (family == INET6) {
+		struct in6_addr address;
+
+		BPF_CORE_READ_INTO(&address, sk, __sk_common.skc_v6_rcv_saddr);
+		body->saddr_high = high_half(address.in6_u.u6_addr32);
+		body->saddr_low = low_half(address.in6_u.u6_addr32);
+		BPF_CORE_READ_INTO(&address, sk, __sk_common.skc_v6_daddr);
+		body->daddr_high = high_half(address.in6_u.u6_addr32);
+		body->daddr_low = low_half(address.in6_u.u6_addr32);
+	} else {
+		body->saddr_low = MAPPED(BPF_CORE_READ(sk, __sk_common.skc_rcv_saddr));
+		body->daddr_low = MAPPED(BPF_CORE_READ(sk, __sk_common.skc_daddr));
+	}
+	if (BPF_CORE_READ(sk, sk_protocol) == PROTOCOL_TCP) {
+		struct tcp_sock *tcp = (void *)sk;
+
+		body->position = sends ? BPF_CORE_READ(tcp, write_seq)
+				       : BPF_CORE_READ(tcp, copied_seq);
+	}
+}
+
+#define RECORD_SOCKET(name, sends, length)                                                         \
+	do {                                                                                       \
+		RECORD(name);                                                                      \
+		put_socket((void *)&record->body, sk, sends, length);                              \
+		SUBMIT();                                                                          \
+	} while (0)
+
+static __always_inline bool is_connected(struct sock *sk)
+{
+	unsigned short family = sk ? BPF_CORE_READ(sk, __sk_common.skc_family) : 0;
+
+	return family == UNIX || family == INET || family == INET6;
+}
+
+/* Before the call sends: so that who receives it is behind in time, whoever runs first. */
+static __always_inline int sends(struct pt_regs *regs, long number)
+{
+	__u64 length = 0;
+	struct sock *sk;
+
+	switch (number) {
+	case 1:  /* write */
+	case 44: /* sendto */
+		length = regs->dx;
+		break;
+	case 20:  /* writev */
+	case 40:  /* sendfile64 */
+	case 46:  /* sendmsg */
+	case 307: /* sendmmsg */
+		break;
+	default:
+		return 0;
+	}
+	sk = socket_of((unsigned int)regs->di);
+	if (is_connected(sk)) {
+		RECORD_SOCKET(socket_send, 1, length);
+	}
+	return 0;
+}
+
+#define PEEK 2 /* MSG_PEEK */
+
+/* After the call has received, or made a socket listen. */
+static __always_inline int received(struct pt_regs *regs, long number, long ret)
+{
+	struct sock *sk;
+
+	switch (number) {
+	case 45: /* recvfrom */
+		if (regs->r10 & PEEK) {
+			return 0;
+		}
+		break;
+	case 47: /* recvmsg */
+		if (regs->dx & PEEK) {
+			return 0;
+		}
+		break;
+	case 0:  /* read */
+	case 19: /* readv */
+	case 50: /* listen */
+		break;
+	default:
+		return 0;
+	}
+	if (ret < 0) {
+		return 0;
+	}
+	sk = socket_of((unsigned int)regs->di);
+	if (is_connected(sk) && number == 50) {
+		RECORD_SOCKET(socket_listen, 0, 0);
+	} else if (is_connected(sk)) {
+		RECORD_SOCKET(socket_recv, 0, (__u64)ret);
+	}
+	return 0;
+}
+
 /* The first `n`: none, PROBE_FEW or all. */
 static __always_inline void get_arguments(struct pt_regs *regs, __u64 *arguments, int n)
 {
@@ -784,6 +954,9 @@ int on_sys_enter(__u64 *ctx)
 	if (is_own() || !is_chosen_syscall(number, compat)) {
 		return 0;
 	}
+	if (!compat) {
+		sends(regs, number);
+	}
 	if (what && (what->text[0] || what->address)) {
 		return enter_copied(regs, number, what);
 	}
@@ -857,14 +1030,16 @@ int on_sys_exit(__u64 *ctx)
 		return 0;
 	}
 	if (what && (what->pair_out || what->address_out)) {
-		return exit_copied(regs, number, ret, what);
-	}
-	if (what && what->exit == 0) {
+		exit_copied(regs, number, ret, what);
+	} else if (what && what->exit == 0) {
 		PUT_EXIT(0);
 	} else if (what && what->exit <= PROBE_FEW) {
 		PUT_EXIT(PROBE_FEW);
 	} else {
 		PUT_EXIT(PROBE_ARGUMENTS);
+	}
+	if (!compat) {
+		received(regs, number, ret);
 	}
 	return 0;
 }

@@ -1,0 +1,867 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/pool.h"
+#include "requests/served.h"
+#include "requests/servers.h"
+
+#define BUCKETS 16384u /* a power of two */
+
+#define AF_UNIX_NUMBER 1
+
+/* What a type of events tells here. */
+enum told {
+	TOLD_NOTHING = 0,
+	TOLD_RECV,
+	TOLD_SEND,
+	TOLD_LISTEN,
+	TOLD_WAIT, /* entry of a system call by which a thread waits for something to do */
+	TOLD_SENT, /* exit of a system call */
+	TOLD_GONE, /* a thread ends */
+};
+
+enum socket_field {
+	F_FAMILY = 0,
+	F_NETNS,
+	F_SPORT,
+	F_DPORT,
+	F_SADDR_HIGH,
+	F_SADDR_LOW,
+	F_DADDR_HIGH,
+	F_DADDR_LOW,
+	F_NAMED,
+	F_POSITION,
+	F_LENGTH,
+	F_COUNT
+};
+
+static const char *const socket_fields[F_COUNT] = {"family", "netns", "sport", "dport",
+		"saddr_high", "saddr_low", "daddr_high", "daddr_low", "named", "position",
+		"length"};
+
+struct type_told {
+	uint8_t told;
+	uint16_t fields[F_COUNT];
+};
+
+struct end {
+	uint64_t address[2];
+	uint32_t port;
+};
+
+struct pair {
+	struct end own, peer;
+	uint32_t family, space; /* space: of addresses that other hosts or networks have, too */
+};
+
+enum role { ROLE_CLIENT = 0, ROLE_SERVER };
+
+struct served_request;
+
+struct call {
+	uint64_t id, seq;
+	struct served_request *of;
+	struct served_request *callee; /* NULL: not seen */
+	struct call *next;             /* of its request */
+	struct connection *on;
+	uint64_t thread;
+	uint32_t host, name;
+	bool open;
+};
+
+/* One end of a connection. */
+struct connection {
+	struct pair pair;
+	struct connection *chained;        /* of the bucket */
+	struct connection *older, *newer;  /* by when they were used last */
+	struct served_request *current;    /* a server's: what is under way */
+	struct call *call;                 /* a client's: what is not answered */
+	uint64_t sent_ns;                  /* when the message under way was begun; 0: none is */
+	uint32_t position;                 /* in the stream, of its first byte */
+	uint32_t host;
+	uint8_t role;
+	bool shared; /* a call began before the one of another request was answered */
+};
+
+#define MAX_WORKERS 8u
+
+struct served_request {
+	uint64_t id, tree, seq; /* tree: what all requests have in common that one led to */
+	struct connection *on;
+	struct call *by;    /* NULL: of nobody that is known */
+	struct call *calls; /* the newest first */
+	struct served_request *earlier, *later; /* of those answered, by their last send */
+	uint64_t start_ns, sent_ns;
+	uint32_t host, name, stream, cpu;
+	bool answered, queued;
+	struct worker *workers[MAX_WORKERS]; /* that work for it now */
+	uint32_t n_workers;
+	struct worker *sender; /* that is sending the answer */
+};
+
+struct worker {
+	uint64_t thread;
+	uint32_t host;
+	struct worker *chained;
+	struct served_request *served; /* NULL: none */
+	struct served_request *sending;
+	uint32_t program;
+};
+
+struct listened {
+	uint32_t host, netns, port;
+};
+
+struct servers {
+	struct servers_config config;
+	struct pool pool;
+	struct type_told *types;
+	uint32_t n_types, type_room;
+	struct connection *connections[BUCKETS];
+	struct connection *oldest, *newest;
+	uint32_t n_connections;
+	struct worker *workers[BUCKETS];
+	uint32_t n_workers;
+	struct served_request *first_answered, *last_answered;
+	struct listened ports[SERVERS_MAX_PORTS];
+	uint32_t n_ports;
+	uint64_t next_id, now_ns;
+	uint32_t derived[SERVED_COUNT][2]; /* types; ID_NONE: not added so far */
+	bool adding, added, off;
+};
+
+struct servers *servers_create(const struct servers_config *config)
+{
+	struct servers *servers = calloc(1, sizeof(*servers));
+
+	if (servers) {
+		servers->config = *config;
+		pool_init(&servers->pool);
+	}
+	return servers;
+}
+
+void servers_destroy(struct servers *servers)
+{
+	if (servers) {
+		pool_release(&servers->pool);
+		free(servers->types);
+		free(servers);
+	}
+}
+
+/* --- Types ------------------------------------------------------------------------------------ */
+
+/* Calls by which a thread waits: for something to do, once it has answered. */
+static bool is_wait(const char *call)
+{
+	static const char *const calls[] = {"epoll_wait", "epoll_pwait", "epoll_pwait2", "poll",
+			"ppoll", "select", "pselect6", "futex", "accept", "accept4", "read",
+			"recvfrom", "recvmsg", "readv", "nanosleep", "clock_nanosleep", "exit",
+			"exit_group", "io_uring_enter"};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		if (strcmp(call, calls[i]) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static uint8_t told_by(const char *name)
+{
+	static const struct {
+		const char *name;
+		uint8_t told;
+	} names[] = {
+			{"socket_recv", TOLD_RECV},
+			{"socket_send", TOLD_SEND},
+			{"socket_listen", TOLD_LISTEN},
+			{"pythiatop_statedump_listener", TOLD_LISTEN},
+			{"sched_process_free", TOLD_GONE},
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(name, names[i].name) == 0) {
+			return names[i].told;
+		}
+	}
+	if (strncmp(name, "syscall_entry_", 14) == 0 && is_wait(name + 14)) {
+		return TOLD_WAIT;
+	}
+	return strncmp(name, "syscall_exit_", 13) == 0 ? TOLD_SENT : TOLD_NOTHING;
+}
+
+bool servers_add_type(struct servers *servers)
+{
+	uint32_t at = servers->config.registry->n_types - 1;
+	const struct event_type *type = &servers->config.registry->types[at];
+	struct type_told *told;
+
+	if (!array_reserve_zeroed(&servers->types, &servers->type_room, at + 1)) {
+		return false;
+	}
+	servers->n_types = at + 1;
+	told = &servers->types[at];
+	told->told = servers->adding ? TOLD_NOTHING : told_by(type->name);
+	for (uint32_t f = 0; f < F_COUNT; f++) {
+		told->fields[f] = UINT16_MAX;
+		for (uint32_t i = 0; i < type->n_fields; i++) {
+			if (strcmp(type->fields[i].name, socket_fields[f]) == 0 &&
+					(type->fields[i].kind == FIELD_UINT ||
+							type->fields[i].kind == FIELD_INT)) {
+				told->fields[f] = (uint16_t)i;
+			}
+		}
+		/* A listening socket tells its port alone. */
+		if (told->fields[f] == UINT16_MAX &&
+				(told->told == TOLD_RECV || told->told == TOLD_SEND ||
+						(told->told == TOLD_LISTEN &&
+								(f == F_NETNS || f == F_SPORT)))) {
+			told->told = TOLD_NOTHING;
+		}
+	}
+	return true;
+}
+
+/* False: requests are told otherwise (by ids, by a schema), or there is no memory. */
+static bool add_derived(struct servers *servers)
+{
+	if (servers->added || servers->off) {
+		return servers->added;
+	}
+	if (!model_takes_served(servers->config.model)) {
+		servers->off = true;
+		return false;
+	}
+	servers->adding = true;
+	for (uint32_t i = 0; i < SERVED_COUNT; i++) {
+		for (uint32_t exit = 0; exit < 2; exit++) {
+			struct event_type type = {.name = served_name(i, exit),
+					.n_fields = SERVED_FIELDS,
+					.fields = served_fields()};
+
+			servers->derived[i][exit] =
+					servers->config.add_type(servers->config.context, &type);
+			servers->off |= servers->derived[i][exit] == ID_NONE;
+		}
+	}
+	servers->adding = false;
+	servers->added = !servers->off;
+	return servers->added;
+}
+
+/* --- Connections ------------------------------------------------------------------------------ */
+
+static uint32_t bucket_of(const struct pair *pair)
+{
+	return (uint32_t)hash_bytes(pair, sizeof(*pair)) & (BUCKETS - 1);
+}
+
+static struct connection *find(const struct servers *servers, const struct pair *pair)
+{
+	struct connection *c = servers->connections[bucket_of(pair)];
+
+	while (c && memcmp(&c->pair, pair, sizeof(*pair)) != 0) {
+		c = c->chained;
+	}
+	return c;
+}
+
+static struct connection *find_peer(const struct servers *servers, const struct connection *c)
+{
+	struct pair pair = c->pair;
+
+	pair.own = c->pair.peer;
+	pair.peer = c->pair.own;
+	return find(servers, &pair);
+}
+
+static void age_remove(struct servers *servers, struct connection *c)
+{
+	*(c->older ? &c->older->newer : &servers->oldest) = c->newer;
+	*(c->newer ? &c->newer->older : &servers->newest) = c->older;
+}
+
+static void age_append(struct servers *servers, struct connection *c)
+{
+	c->older = servers->newest;
+	c->newer = NULL;
+	*(servers->newest ? &servers->newest->newer : &servers->oldest) = c;
+	servers->newest = c;
+}
+
+static bool is_loopback(const struct end *end)
+{
+	return (end->address[0] == 0 && end->address[1] >> 24 == 0xffff7f) ||
+	       (end->address[0] == 0 && end->address[1] == 1);
+}
+
+static struct pair pair_of(const struct event *event, const struct type_told *told, uint32_t host)
+{
+	const uint64_t *slots = event->slots;
+	const uint16_t *at = told->fields;
+	struct pair pair;
+
+	memset(&pair, 0, sizeof(pair)); /* with what lies between: it is compared as bytes */
+	pair.family = (uint32_t)slots[at[F_FAMILY]] == AF_UNIX_NUMBER ? AF_UNIX_NUMBER : 0;
+	pair.own.address[0] = slots[at[F_SADDR_HIGH]];
+	pair.own.address[1] = slots[at[F_SADDR_LOW]];
+	pair.own.port = (uint32_t)slots[at[F_SPORT]];
+	pair.peer.address[0] = slots[at[F_DADDR_HIGH]];
+	pair.peer.address[1] = slots[at[F_DADDR_LOW]];
+	pair.peer.port = (uint32_t)slots[at[F_DPORT]];
+	if (pair.family == AF_UNIX_NUMBER) {
+		pair.space = host + 1;
+	} else if (is_loopback(&pair.own) || is_loopback(&pair.peer)) {
+		pair.space = (uint32_t)hash_pair(host + 1, slots[at[F_NETNS]]) | 1;
+	}
+	return pair;
+}
+
+static bool is_listened(const struct servers *servers, uint32_t host, uint32_t netns, uint32_t port)
+{
+	for (uint32_t i = 0; i < servers->n_ports; i++) {
+		const struct listened *l = &servers->ports[i];
+
+		if (l->port == port && l->host == host && l->netns == netns) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static void listen_on(struct servers *servers, const struct event *event,
+		const struct type_told *told, uint32_t host)
+{
+	struct listened *l = &servers->ports[servers->n_ports];
+	uint32_t netns = (uint32_t)event->slots[told->fields[F_NETNS]];
+	uint32_t port = (uint32_t)event->slots[told->fields[F_SPORT]];
+
+	if (port && servers->n_ports < SERVERS_MAX_PORTS &&
+			!is_listened(servers, host, netns, port)) {
+		*l = (struct listened){.host = host, .netns = netns, .port = port};
+		servers->n_ports++;
+	}
+}
+
+/* --- Derived events --------------------------------------------------------------------------- */
+
+struct where {
+	uint32_t host, stream, cpu;
+	uint64_t thread; /* key */
+};
+
+/* Feeds one; `at_ns`: when it really was, not after now. Returns its number in the engine. */
+static uint64_t tell(struct servers *servers, enum served what, bool exit,
+		const struct where *where, uint64_t at_ns, const struct served_ids *ids,
+		uint32_t name, uint64_t under)
+{
+	uint64_t slots[SERVED_FIELDS + SERVED_NAME / 8];
+	struct event event = {.ts_ns = servers->now_ns,
+			.type = servers->derived[what][exit],
+			.stream = where->stream,
+			.cpu = where->cpu,
+			.slots = slots};
+	const struct requests_derived derived = {.at_ns = at_ns,
+			.under = under,
+			.host = where->host,
+			.thread = where->thread,
+			.cut = what == SERVED_REQUEST && exit && at_ns == 0};
+
+	event.bytes = served_write(slots, ids, names_text(servers->config.names, name));
+	return requests_feed_derived(servers->config.requests, &event, &derived);
+}
+
+static struct served_ids ids_of(const struct served_request *served, uint64_t id, uint64_t message)
+{
+	return (struct served_ids){.request = served->tree, .message = message, .id = id};
+}
+
+/* --- Who works for whom ----------------------------------------------------------------------- */
+
+static struct worker *worker_of(struct servers *servers, uint32_t host, uint64_t thread, bool make)
+{
+	uint32_t bucket = (uint32_t)hash_pair(host, thread) & (BUCKETS - 1);
+	struct worker *w = servers->workers[bucket];
+
+	while (w && (w->thread != thread || w->host != host)) {
+		w = w->chained;
+	}
+	if (w || !make || servers->n_workers == SERVERS_MAX_THREADS) {
+		return w;
+	}
+	w = pool_alloc(&servers->pool, sizeof(*w));
+	if (w) {
+		*w = (struct worker){
+				.thread = thread, .host = host, .chained = servers->workers[bucket]};
+		servers->workers[bucket] = w;
+		servers->n_workers++;
+	}
+	return w;
+}
+
+static void stop_work(struct servers *servers, struct worker *w, const struct where *near)
+{
+	struct served_request *served = w->served;
+	struct where where = *near;
+	struct served_ids ids;
+
+	if (!served) {
+		return;
+	}
+	where.thread = w->thread;
+	where.host = w->host;
+	ids = ids_of(served, served->id, 0);
+	tell(servers, SERVED_WORK, true, &where, 0, &ids, w->program, 0);
+	w->served = NULL;
+	for (uint32_t i = 0; i < served->n_workers; i++) {
+		if (served->workers[i] == w) {
+			served->workers[i] = served->workers[--served->n_workers];
+			break;
+		}
+	}
+}
+
+static uint32_t program_of(const struct servers *servers, uint32_t host, uint64_t key)
+{
+	const struct thread *thread = threads_find(servers->config.threads, host, key);
+	uint32_t name = 0;
+
+	if (thread && thread->pid >= 0) {
+		name = threads_process_name(servers->config.threads, host, thread->pid);
+	}
+	return name ? name : thread ? thread->comm : 0;
+}
+
+static void work_for(struct servers *servers, struct worker *w, struct served_request *served,
+		const struct where *where)
+{
+	struct served_ids ids;
+
+	if (w->served == served) {
+		return;
+	}
+	stop_work(servers, w, where);
+	if (!served || served->n_workers == MAX_WORKERS) {
+		return;
+	}
+	w->served = served;
+	w->program = program_of(servers, w->host, w->thread);
+	served->workers[served->n_workers++] = w;
+	ids = ids_of(served, served->id, 0);
+	tell(servers, SERVED_WORK, false, where, 0, &ids, w->program, served->seq);
+}
+
+/* --- Requests and calls ----------------------------------------------------------------------- */
+
+static void dequeue(struct servers *servers, struct served_request *served)
+{
+	if (!served->queued) {
+		return;
+	}
+	*(served->earlier ? &served->earlier->later : &servers->first_answered) = served->later;
+	*(served->later ? &served->later->earlier : &servers->last_answered) = served->earlier;
+	served->queued = false;
+}
+
+static void enqueue(struct servers *servers, struct served_request *served)
+{
+	dequeue(servers, served);
+	served->earlier = servers->last_answered;
+	served->later = NULL;
+	*(servers->last_answered ? &servers->last_answered->later : &servers->first_answered) =
+			served;
+	servers->last_answered = served;
+	served->queued = true;
+}
+
+static void end_call(struct servers *servers, struct call *call, const struct where *near)
+{
+	struct where where = *near;
+	struct served_ids ids = ids_of(call->of, call->id, call->id);
+
+	if (!call->open) {
+		return;
+	}
+	where.host = call->host;
+	where.thread = call->thread;
+	tell(servers, SERVED_CALL, true, &where, 0, &ids, call->name, 0);
+	call->open = false;
+	if (call->on->call == call) {
+		call->on->call = NULL;
+	}
+}
+
+/*
+ * The request is over: what it led to as well, as far as that was answered. Where it was not
+ * answered, nobody knows its end: it is left without one, and so cut off.
+ */
+static void end_request(
+		struct servers *servers, struct served_request *served, const struct where *near)
+{
+	const struct where where = {.host = served->host,
+			.stream = near->stream,
+			.cpu = near->cpu,
+			.thread = near->thread};
+	struct served_ids ids = ids_of(served, served->id, 0);
+	struct call *call, *next;
+
+	for (call = served->calls; call; call = next) {
+		next = call->next;
+		end_call(servers, call, near);
+		if (call->callee) {
+			struct served_request *callee = call->callee;
+
+			callee->by = NULL;
+			if (callee->answered) {
+				end_request(servers, callee, near);
+			}
+		}
+		pool_free(&servers->pool, call, sizeof(*call));
+	}
+	if (served->by) {
+		served->by->callee = NULL;
+	}
+	while (served->n_workers > 0) {
+		stop_work(servers, served->workers[0], near);
+	}
+	tell(servers, SERVED_REQUEST, true, &where, served->answered ? served->sent_ns : 0, &ids,
+			served->name, 0);
+	if (served->sender) {
+		served->sender->sending = NULL;
+	}
+	dequeue(servers, served);
+	if (served->on->current == served) {
+		served->on->current = NULL;
+	}
+	pool_free(&servers->pool, served, sizeof(*served));
+}
+
+static void drop_connection(
+		struct servers *servers, struct connection *c, const struct where *near)
+{
+	struct connection **at = &servers->connections[bucket_of(&c->pair)];
+
+	if (c->current) {
+		end_request(servers, c->current, near);
+	}
+	if (c->call) {
+		end_call(servers, c->call, near);
+	}
+	for (; *at; at = &(*at)->chained) {
+		if (*at == c) {
+			*at = c->chained;
+			break;
+		}
+	}
+	age_remove(servers, c);
+	servers->n_connections--;
+	pool_free(&servers->pool, c, sizeof(*c));
+}
+
+static struct connection *connection_of(struct servers *servers, const struct event *event,
+		const struct type_told *told, const struct where *where)
+{
+	const struct pair pair = pair_of(event, told, where->host);
+	struct connection *c = find(servers, &pair);
+	uint32_t bucket = bucket_of(&pair);
+
+	if (c) {
+		age_remove(servers, c);
+		age_append(servers, c);
+		return c;
+	}
+	if (servers->n_connections == SERVERS_MAX_CONNECTIONS) {
+		drop_connection(servers, servers->oldest, where);
+	}
+	c = pool_alloc(&servers->pool, sizeof(*c));
+	if (!c) {
+		return NULL;
+	}
+	*c = (struct connection){.chained = servers->connections[bucket], .host = where->host};
+	c->pair = pair;
+	c->role = (pair.family == AF_UNIX_NUMBER ? event->slots[told->fields[F_NAMED]] != 0
+						  : is_listened(servers, where->host,
+							    (uint32_t)event->slots[told->fields
+									    [F_NETNS]],
+							    pair.own.port))
+			  ? ROLE_SERVER
+			  : ROLE_CLIENT;
+	servers->connections[bucket] = c;
+	servers->n_connections++;
+	age_append(servers, c);
+	return c;
+}
+
+/* PROGRAM:PORT; of a Unix socket the program alone. */
+static uint32_t name_of(struct servers *servers, uint32_t program, uint32_t port)
+{
+	const char *text = program ? names_text(servers->config.names, program) : "";
+	char name[SERVED_NAME];
+
+	if (port) {
+		snprintf(name, sizeof(name), "%.40s:%u", text, port);
+	} else {
+		snprintf(name, sizeof(name), "%.40s", program ? text : "(unknown)");
+	}
+	return names_add(servers->config.names, name, (uint32_t)strlen(name));
+}
+
+/* Was what begins at this position sent by the message that the other end sends? */
+static bool is_of_message(const struct connection *peer, uint32_t first)
+{
+	return peer->sent_ns && (peer->pair.family == AF_UNIX_NUMBER ||
+						first - peer->position < UINT32_C(1) << 31);
+}
+
+static struct served_request *begin_request(struct servers *servers, struct connection *c,
+		uint32_t first, const struct where *where)
+{
+	const struct connection *peer = find_peer(servers, c);
+	struct call *call = peer && is_of_message(peer, first) ? peer->call : NULL;
+	struct served_request *served;
+	struct served_ids ids;
+
+	if (!add_derived(servers)) {
+		return NULL;
+	}
+	served = pool_alloc(&servers->pool, sizeof(*served));
+	if (!served) {
+		return NULL;
+	}
+	*served = (struct served_request){.id = ++servers->next_id,
+			.on = c,
+			.start_ns = peer && is_of_message(peer, first) ? peer->sent_ns
+								    : servers->now_ns,
+			.host = where->host,
+			.stream = where->stream,
+			.cpu = where->cpu};
+	served->name = name_of(servers, program_of(servers, where->host, where->thread),
+			c->pair.own.port);
+	served->tree = served->id;
+	/* A call has one callee: what comes further on the connection belongs to nobody known. */
+	if (call && !call->callee && !peer->shared) {
+		served->by = call;
+		served->tree = call->of->tree;
+		call->callee = served;
+	}
+	ids = ids_of(served, served->id, served->by ? served->by->id : 0);
+	c->current = served;
+	served->seq = tell(servers, SERVED_REQUEST, false, where, served->start_ns, &ids,
+			served->name, 0);
+	return served;
+}
+
+static void begin_call(struct servers *servers, struct connection *c,
+		struct served_request *served, const struct where *where)
+{
+	const struct connection *peer = find_peer(servers, c);
+	struct call *call;
+	struct served_ids ids;
+
+	if (c->call) {
+		c->shared = c->call->of != served; /* which answer is whose is not known */
+		return;
+	}
+	call = pool_alloc(&servers->pool, sizeof(*call));
+	if (!call) {
+		return;
+	}
+	c->shared = false;
+	*call = (struct call){.id = ++servers->next_id,
+			.of = served,
+			.next = served->calls,
+			.on = c,
+			.thread = where->thread,
+			.host = where->host,
+			.open = true};
+	call->name = peer && peer->current ? peer->current->name
+					   : name_of(servers, 0, c->pair.peer.port);
+	served->calls = call;
+	c->call = call;
+	ids = ids_of(served, call->id, call->id);
+	call->seq = tell(servers, SERVED_CALL, false, where, 0, &ids, call->name, served->seq);
+}
+
+/* --- Events ----------------------------------------------------------------------------------- */
+
+static void receive(struct servers *servers, const struct event *event,
+		const struct type_told *told, const struct where *where)
+{
+	struct connection *c = connection_of(servers, event, told, where);
+	uint32_t length = (uint32_t)event->slots[told->fields[F_LENGTH]];
+	uint32_t first = (uint32_t)event->slots[told->fields[F_POSITION]] - length;
+	struct worker *w = worker_of(servers, where->host, where->thread, true);
+
+	if (!c || !w) {
+		return;
+	}
+	if (length == 0) {
+		drop_connection(servers, c, where); /* the other end has closed it */
+		return;
+	}
+	c->sent_ns = 0;
+	if (c->role == ROLE_CLIENT) {
+		struct call *call = c->call;
+
+		if (call) {
+			end_call(servers, call, where);
+			work_for(servers, w, call->of, where);
+		}
+		return;
+	}
+	if (c->current && c->current->answered) {
+		end_request(servers, c->current, where);
+	}
+	if (!c->current) {
+		(void)begin_request(servers, c, first, where);
+	}
+	work_for(servers, w, c->current, where);
+}
+
+static void send(struct servers *servers, const struct event *event, const struct type_told *told,
+		const struct where *where)
+{
+	struct connection *c = connection_of(servers, event, told, where);
+	struct worker *w = worker_of(servers, where->host, where->thread, true);
+
+	if (!c || !w) {
+		return;
+	}
+	if (!c->sent_ns) {
+		c->sent_ns = servers->now_ns;
+		c->position = (uint32_t)event->slots[told->fields[F_POSITION]];
+	}
+	if (c->role == ROLE_CLIENT) {
+		if (w->served) {
+			begin_call(servers, c, w->served, where);
+		}
+		return;
+	}
+	if (c->current) {
+		struct served_request *served = c->current;
+
+		work_for(servers, w, served, where);
+		served->answered = true;
+		served->sent_ns = servers->now_ns;
+		enqueue(servers, served);
+		if (served->sender) {
+			served->sender->sending = NULL;
+		}
+		if (w->sending) {
+			w->sending->sender = NULL;
+		}
+		served->sender = w;
+		w->sending = served;
+	}
+}
+
+/* Answers of which nothing came for long are over. */
+static void end_silent(struct servers *servers, const struct where *where)
+{
+	while (servers->first_answered && servers->first_answered->sent_ns + SERVERS_SILENCE_NS <
+							  servers->now_ns) {
+		end_request(servers, servers->first_answered, where);
+	}
+}
+
+static bool look(struct servers *servers, const struct event *event, struct type_told **told,
+		struct where *where)
+{
+	const struct stream *stream = &servers->config.registry->streams[event->stream];
+
+	servers->now_ns = event->ts_ns;
+	if (event->type >= servers->n_types || servers->off) {
+		return false;
+	}
+	*told = &servers->types[event->type];
+	*where = (struct where){.host = stream->host, .stream = event->stream, .cpu = event->cpu};
+	if (servers->first_answered) {
+		end_silent(servers, where);
+	}
+	return (*told)->told != TOLD_NOTHING &&
+	       ((*told)->told == TOLD_LISTEN || threads_current(servers->config.threads,
+								where->host, event->cpu,
+								&where->thread));
+}
+
+void servers_before(struct servers *servers, const struct event *event)
+{
+	struct type_told *told;
+	struct where where;
+
+	if (!look(servers, event, &told, &where)) {
+		return;
+	}
+	switch (told->told) {
+	case TOLD_RECV:
+		receive(servers, event, told, &where);
+		break;
+	case TOLD_SEND:
+		send(servers, event, told, &where);
+		break;
+	case TOLD_LISTEN:
+		listen_on(servers, event, told, where.host);
+		break;
+	case TOLD_WAIT: {
+		struct worker *w = worker_of(servers, where.host, where.thread, false);
+
+		if (w && w->served && w->served->answered) {
+			stop_work(servers, w, &where);
+		}
+		break;
+	}
+	default:
+		break;
+	}
+}
+
+void servers_after(struct servers *servers, const struct event *event)
+{
+	struct type_told *told;
+	struct where where;
+	struct worker *w;
+
+	if (event->type >= servers->n_types ||
+			servers->types[event->type].told != TOLD_SENT ||
+			!look(servers, event, &told, &where)) {
+		return;
+	}
+	w = worker_of(servers, where.host, where.thread, false);
+	if (w && w->sending) {
+		w->sending->sent_ns = servers->now_ns;
+		w->sending->sender = NULL;
+		w->sending = NULL;
+	}
+}
+
+void servers_lose(struct servers *servers, uint32_t stream, uint64_t now_ns)
+{
+	const struct where where = {
+			.host = servers->config.registry->streams[stream].host, .stream = stream};
+	struct connection *c, *next;
+
+	servers->now_ns = now_ns > servers->now_ns ? now_ns : servers->now_ns;
+	for (c = servers->oldest; c; c = next) {
+		next = c->newer;
+		if (c->host == where.host) {
+			drop_connection(servers, c, &where);
+		}
+	}
+}
+
+void servers_finish(struct servers *servers)
+{
+	while (servers->first_answered) {
+		const struct where where = {.host = servers->first_answered->host,
+				.stream = servers->first_answered->stream,
+				.cpu = servers->first_answered->cpu};
+
+		end_request(servers, servers->first_answered, &where);
+	}
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_REQUESTS_SERVERS_H
+#define PT_REQUESTS_SERVERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "requests/requests.h"
+
+/*
+ * Requests of servers that carry no ids, from what processes do with sockets (socket_recv,
+ * socket_send, socket_listen of pythiatop-probe, and system calls). (After Barham et al., OSDI 2004.)
+ *
+ * A connection whose local port is listened on, or Unix socket that has a name, is a server's. A
+ * request is from the message that a server receives until the last send of the answer before the
+ * next message. A thread works for the connection whose message it received last, until it receives
+ * from another one, or waits for something to do once the answer was sent. What it sends to a
+ * server meanwhile is a call; the request that the peer receives by it, told by both addresses, both
+ * ports and the position in the stream, is its child.
+ *
+ * What is found becomes events of its own (served_*), with ids, that the request engine takes as
+ * any others: no joins, spans or statistics are here.
+ *
+ * Units: event time in ns. Threads: one at a time. Memory: SERVERS_MAX_CONNECTIONS connections and
+ * requests, the one that was silent the longest goes; SERVERS_MAX_THREADS threads, others work for
+ * nobody.
+ */
+struct servers;
+
+#define SERVERS_MAX_CONNECTIONS 65536u
+#define SERVERS_MAX_THREADS     65536u
+#define SERVERS_MAX_PORTS       1024u /* that are listened on, of all hosts */
+/* An answer is over when nothing more of it was sent for so long. */
+#define SERVERS_SILENCE_NS UINT64_C(100000000)
+
+struct servers_config {
+	struct registry *registry;
+	struct names *names;
+	struct threads *threads;
+	struct model *model;
+	struct requests *requests;
+	/* Adds a type as any other; ID_NONE if out of memory. */
+	uint32_t (*add_type)(void *context, const struct event_type *type);
+	void *context;
+};
+
+struct servers *servers_create(const struct servers_config *config);
+void servers_destroy(struct servers *servers);
+/* A type was added to the registry. False if out of memory. */
+bool servers_add_type(struct servers *servers);
+/* Looks at an event; before the request engine does (receives and entries), and after (exits). */
+void servers_before(struct servers *servers, const struct event *event);
+void servers_after(struct servers *servers, const struct event *event);
+/* Events were lost: what stands is cut, so that nothing is joined over the gap. */
+void servers_lose(struct servers *servers, uint32_t stream, uint64_t now_ns);
+/* Ends the answers that nothing more can come of. */
+void servers_finish(struct servers *servers);
+
+/* Kinds of derived events: the entry and exit of a span each. */
+enum served {
+	SERVED_REQUEST = 0, /* from the message until the end of the answer */
+	SERVED_WORK,        /* a thread works for it */
+	SERVED_CALL,        /* it asked another server, until that answers */
+	SERVED_COUNT
+};
+
+#endif
