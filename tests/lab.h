@@ -9,6 +9,7 @@
 #include "registry.h"
 #include "requests/model.h"
 #include "requests/requests.h"
+#include "requests/servers.h"
 #include "state/log.h"
 #include "state/state.h"
 
@@ -28,6 +29,7 @@ struct lab {
 	struct state *state;
 	struct request_pool pool;
 	struct requests *requests;
+	struct servers *servers;
 	uint64_t now_ns, tidy_ns;
 	void (*advanced)(void *context, uint64_t now_ns); /* NULL: nobody is told */
 	void *context;
@@ -40,6 +42,8 @@ static inline bool lab_release_thread(void *context, struct thread *thread, bool
 	return requests_release_thread(lab->requests, thread, force) &&
 	       state_release_thread(lab->state, thread, force);
 }
+
+static inline uint32_t lab_add_type(void *context, const struct event_type *type);
 
 static inline void lab_start(struct lab *lab, requests_emit_fn *emit, void *context)
 {
@@ -67,6 +71,16 @@ static inline void lab_start(struct lab *lab, requests_emit_fn *emit, void *cont
 	if (!lab->requests) {
 		abort();
 	}
+	lab->servers = servers_create(&(struct servers_config){.registry = &lab->registry,
+			.names = lab->names,
+			.threads = lab->threads,
+			.model = lab->model,
+			.requests = lab->requests,
+			.add_type = lab_add_type,
+			.context = lab});
+	if (!lab->servers) {
+		abort();
+	}
 }
 
 static inline void lab_stop(struct lab *lab)
@@ -74,6 +88,7 @@ static inline void lab_stop(struct lab *lab)
 	threads_destroy(lab->threads);
 	state_destroy(lab->state);
 	log_destroy(lab->log);
+	servers_destroy(lab->servers);
 	requests_destroy(lab->requests);
 	model_destroy(lab->model);
 	contexts_destroy(lab->contexts);
@@ -90,6 +105,7 @@ static inline uint32_t lab_add_type(void *context, const struct event_type *type
 
 	if (fresh && (!model_add_type(lab->model, &lab->registry.types[id]) ||
 				     !requests_add_type(lab->requests) ||
+				     !servers_add_type(lab->servers) ||
 				     !state_add_type(lab->state))) {
 		abort();
 	}
@@ -139,9 +155,11 @@ static inline void lab_feed(void *context, const struct event *event)
 		return;
 	}
 	lab_advance(lab, event->ts_ns);
-	used = state_uses(lab->state, event->type);
-	requests_feed(lab->requests, event,
-			used && state_feed(lab->state, event, log_add(lab->log, event)));
+	used = state_uses(lab->state, event->type) &&
+	       state_feed(lab->state, event, log_add(lab->log, event));
+	servers_before(lab->servers, event);
+	requests_feed(lab->requests, event, used);
+	servers_after(lab->servers, event);
 }
 
 static inline void lab_lose(void *context, const struct loss *loss)
@@ -149,6 +167,7 @@ static inline void lab_lose(void *context, const struct loss *loss)
 	struct lab *lab = context;
 
 	requests_lose(lab->requests, loss);
+	servers_lose(lab->servers, loss->stream, lab->now_ns);
 	state_lose(lab->state, loss);
 }
 

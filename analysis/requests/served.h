@@ -9,8 +9,8 @@
 #include "requests/servers.h"
 
 /*
- * The events that servers.c derives: what they are called, their fields, and what these mean, in one
- * table that the inference of schemas reads as well.
+ * The events that servers.c derives: what they are called, their fields, and what these mean, in
+ * one table that the inference of schemas reads as well.
  */
 #define SERVED_FIELDS 4u
 #define SERVED_NAME   64u /* bytes of a name, with the final 0; a multiple of 8 */
@@ -31,7 +31,8 @@ struct served_rule {
 const struct served_rule *served_rule(const char *event, bool *exit);
 const char *served_name(enum served what, bool exit);
 const struct field *served_fields(void);
-/* Fills the slots of one in; returns its bytes. `slots`: of SERVED_FIELDS * 8 + SERVED_NAME bytes. */
+/* Fills the slots of one in; returns its bytes. `slots`: of SERVED_FIELDS * 8 + SERVED_NAME bytes.
+ */
 uint32_t served_write(uint64_t *slots, const struct served_ids *ids, const char *name);
 
 #endif

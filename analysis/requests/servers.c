@@ -67,7 +67,7 @@ struct call {
 	struct served_request *of;
 	struct served_request *callee; /* NULL: not seen */
 	struct call *next;             /* of its request */
-	struct connection *on;
+	struct connection *on;         /* NULL: it has gone on to another one */
 	uint64_t thread;
 	uint32_t host, name;
 	bool open;
@@ -76,12 +76,12 @@ struct call {
 /* One end of a connection. */
 struct connection {
 	struct pair pair;
-	struct connection *chained;        /* of the bucket */
-	struct connection *older, *newer;  /* by when they were used last */
-	struct served_request *current;    /* a server's: what is under way */
-	struct call *call;                 /* a client's: what is not answered */
-	uint64_t sent_ns;                  /* when the message under way was begun; 0: none is */
-	uint32_t position;                 /* in the stream, of its first byte */
+	struct connection *chained;       /* of the bucket */
+	struct connection *older, *newer; /* by when they were used last */
+	struct served_request *current;   /* a server's: what is under way */
+	struct call *call;                /* a client's: the last one */
+	uint64_t sent_ns;                 /* when the message under way was begun; 0: none is */
+	uint32_t position;                /* in the stream, of its first byte */
 	uint32_t host;
 	uint8_t role;
 	bool shared; /* a call began before the one of another request was answered */
@@ -92,8 +92,8 @@ struct connection {
 struct served_request {
 	uint64_t id, tree, seq; /* tree: what all requests have in common that one led to */
 	struct connection *on;
-	struct call *by;    /* NULL: of nobody that is known */
-	struct call *calls; /* the newest first */
+	struct call *by;                        /* NULL: of nobody that is known */
+	struct call *calls;                     /* the newest first */
 	struct served_request *earlier, *later; /* of those answered, by their last send */
 	uint64_t start_ns, sent_ns;
 	uint32_t host, name, stream, cpu;
@@ -397,8 +397,9 @@ static struct worker *worker_of(struct servers *servers, uint32_t host, uint64_t
 	}
 	w = pool_alloc(&servers->pool, sizeof(*w));
 	if (w) {
-		*w = (struct worker){
-				.thread = thread, .host = host, .chained = servers->workers[bucket]};
+		*w = (struct worker){.thread = thread,
+				.host = host,
+				.chained = servers->workers[bucket]};
 		servers->workers[bucket] = w;
 		servers->n_workers++;
 	}
@@ -492,8 +493,14 @@ static void end_call(struct servers *servers, struct call *call, const struct wh
 	where.thread = call->thread;
 	tell(servers, SERVED_CALL, true, &where, 0, &ids, call->name, 0);
 	call->open = false;
-	if (call->on->call == call) {
-		call->on->call = NULL;
+}
+
+/* The connection goes on to something else, or goes. */
+static void forget_call(struct connection *c)
+{
+	if (c->call) {
+		c->call->on = NULL;
+		c->call = NULL;
 	}
 }
 
@@ -522,6 +529,9 @@ static void end_request(
 				end_request(servers, callee, near);
 			}
 		}
+		if (call->on) {
+			forget_call(call->on);
+		}
 		pool_free(&servers->pool, call, sizeof(*call));
 	}
 	if (served->by) {
@@ -542,8 +552,7 @@ static void end_request(
 	pool_free(&servers->pool, served, sizeof(*served));
 }
 
-static void drop_connection(
-		struct servers *servers, struct connection *c, const struct where *near)
+static void drop_connection(struct servers *servers, struct connection *c, const struct where *near)
 {
 	struct connection **at = &servers->connections[bucket_of(&c->pair)];
 
@@ -552,6 +561,7 @@ static void drop_connection(
 	}
 	if (c->call) {
 		end_call(servers, c->call, near);
+		forget_call(c);
 	}
 	for (; *at; at = &(*at)->chained) {
 		if (*at == c) {
@@ -586,12 +596,12 @@ static struct connection *connection_of(struct servers *servers, const struct ev
 	*c = (struct connection){.chained = servers->connections[bucket], .host = where->host};
 	c->pair = pair;
 	c->role = (pair.family == AF_UNIX_NUMBER ? event->slots[told->fields[F_NAMED]] != 0
-						  : is_listened(servers, where->host,
-							    (uint32_t)event->slots[told->fields
-									    [F_NETNS]],
-							    pair.own.port))
-			  ? ROLE_SERVER
-			  : ROLE_CLIENT;
+						 : is_listened(servers, where->host,
+								   (uint32_t)event->slots
+										   [told->fields[F_NETNS]],
+								   pair.own.port))
+				  ? ROLE_SERVER
+				  : ROLE_CLIENT;
 	servers->connections[bucket] = c;
 	servers->n_connections++;
 	age_append(servers, c);
@@ -615,8 +625,8 @@ static uint32_t name_of(struct servers *servers, uint32_t program, uint32_t port
 /* Was what begins at this position sent by the message that the other end sends? */
 static bool is_of_message(const struct connection *peer, uint32_t first)
 {
-	return peer->sent_ns && (peer->pair.family == AF_UNIX_NUMBER ||
-						first - peer->position < UINT32_C(1) << 31);
+	return peer->sent_ns &&
+	       (peer->pair.family == AF_UNIX_NUMBER || first - peer->position < UINT32_C(1) << 31);
 }
 
 static struct served_request *begin_request(struct servers *servers, struct connection *c,
@@ -637,12 +647,12 @@ static struct served_request *begin_request(struct servers *servers, struct conn
 	*served = (struct served_request){.id = ++servers->next_id,
 			.on = c,
 			.start_ns = peer && is_of_message(peer, first) ? peer->sent_ns
-								    : servers->now_ns,
+								       : servers->now_ns,
 			.host = where->host,
 			.stream = where->stream,
 			.cpu = where->cpu};
-	served->name = name_of(servers, program_of(servers, where->host, where->thread),
-			c->pair.own.port);
+	served->name = name_of(
+			servers, program_of(servers, where->host, where->thread), c->pair.own.port);
 	served->tree = served->id;
 	/* A call has one callee: what comes further on the connection belongs to nobody known. */
 	if (call && !call->callee && !peer->shared) {
@@ -657,17 +667,30 @@ static struct served_request *begin_request(struct servers *servers, struct conn
 	return served;
 }
 
-static void begin_call(struct servers *servers, struct connection *c,
-		struct served_request *served, const struct where *where)
+/* By the port alone: so it is the same whether or not the peer is known, and was from the start. */
+static uint32_t call_name(struct servers *servers, uint32_t port)
 {
-	const struct connection *peer = find_peer(servers, c);
+	char name[SERVED_NAME];
+
+	if (port) {
+		snprintf(name, sizeof(name), "call :%u", port);
+	} else {
+		snprintf(name, sizeof(name), "call");
+	}
+	return names_add(servers->config.names, name, (uint32_t)strlen(name));
+}
+
+static void begin_call(struct servers *servers, struct connection *c, struct served_request *served,
+		const struct where *where)
+{
 	struct call *call;
 	struct served_ids ids;
 
-	if (c->call) {
-		c->shared = c->call->of != served; /* which answer is whose is not known */
+	if (c->call && c->call->open) {
+		c->shared |= c->call->of != served; /* which answer is whose is not known */
 		return;
 	}
+	forget_call(c);
 	call = pool_alloc(&servers->pool, sizeof(*call));
 	if (!call) {
 		return;
@@ -680,8 +703,7 @@ static void begin_call(struct servers *servers, struct connection *c,
 			.thread = where->thread,
 			.host = where->host,
 			.open = true};
-	call->name = peer && peer->current ? peer->current->name
-					   : name_of(servers, 0, c->pair.peer.port);
+	call->name = call_name(servers, c->pair.peer.port);
 	served->calls = call;
 	c->call = call;
 	ids = ids_of(served, call->id, call->id);
@@ -711,8 +733,9 @@ static void receive(struct servers *servers, const struct event *event,
 
 		if (call) {
 			end_call(servers, call, where);
-			work_for(servers, w, call->of, where);
 		}
+		/* An answer to a call that was not seen: for whom it works now is not known. */
+		work_for(servers, w, call ? call->of : NULL, where);
 		return;
 	}
 	if (c->current && c->current->answered) {
@@ -740,6 +763,10 @@ static void send(struct servers *servers, const struct event *event, const struc
 	if (c->role == ROLE_CLIENT) {
 		if (w->served) {
 			begin_call(servers, c, w->served, where);
+		} else if (c->call && c->call->open) {
+			c->shared = true;
+		} else {
+			forget_call(c);
 		}
 		return;
 	}
@@ -764,8 +791,8 @@ static void send(struct servers *servers, const struct event *event, const struc
 /* Answers of which nothing came for long are over. */
 static void end_silent(struct servers *servers, const struct where *where)
 {
-	while (servers->first_answered && servers->first_answered->sent_ns + SERVERS_SILENCE_NS <
-							  servers->now_ns) {
+	while (servers->first_answered &&
+			servers->first_answered->sent_ns + SERVERS_SILENCE_NS < servers->now_ns) {
 		end_request(servers, servers->first_answered, where);
 	}
 }
@@ -785,9 +812,9 @@ static bool look(struct servers *servers, const struct event *event, struct type
 		end_silent(servers, where);
 	}
 	return (*told)->told != TOLD_NOTHING &&
-	       ((*told)->told == TOLD_LISTEN || threads_current(servers->config.threads,
-								where->host, event->cpu,
-								&where->thread));
+	       ((*told)->told == TOLD_LISTEN ||
+			       threads_current(servers->config.threads, where->host, event->cpu,
+					       &where->thread));
 }
 
 void servers_before(struct servers *servers, const struct event *event)
@@ -827,8 +854,7 @@ void servers_after(struct servers *servers, const struct event *event)
 	struct where where;
 	struct worker *w;
 
-	if (event->type >= servers->n_types ||
-			servers->types[event->type].told != TOLD_SENT ||
+	if (event->type >= servers->n_types || servers->types[event->type].told != TOLD_SENT ||
 			!look(servers, event, &told, &where)) {
 		return;
 	}

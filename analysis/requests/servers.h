@@ -9,14 +9,15 @@
 
 /*
  * Requests of servers that carry no ids, from what processes do with sockets (socket_recv,
- * socket_send, socket_listen of pythiatop-probe, and system calls). (After Barham et al., OSDI 2004.)
+ * socket_send, socket_listen of pythiatop-probe, and system calls). (After Barham et al., OSDI
+ * 2004.)
  *
  * A connection whose local port is listened on, or Unix socket that has a name, is a server's. A
  * request is from the message that a server receives until the last send of the answer before the
  * next message. A thread works for the connection whose message it received last, until it receives
  * from another one, or waits for something to do once the answer was sent. What it sends to a
- * server meanwhile is a call; the request that the peer receives by it, told by both addresses, both
- * ports and the position in the stream, is its child.
+ * server meanwhile is a call; the request that the peer receives by it, told by both addresses,
+ * both ports and the position in the stream, is its child.
  *
  * What is found becomes events of its own (served_*), with ids, that the request engine takes as
  * any others: no joins, spans or statistics are here.
