@@ -433,7 +433,8 @@ static uint32_t program_of(const struct servers *servers, uint32_t host, uint64_
 	const struct thread *thread = threads_find(servers->config.threads, host, key);
 	uint32_t name = 0;
 
-	if (thread && thread->pid >= 0) {
+	/* A process is called as its first thread is. */
+	if (thread && thread->pid >= 0 && (thread->pid != thread->tid || !thread->comm)) {
 		name = threads_process_name(servers->config.threads, host, thread->pid);
 	}
 	return name ? name : thread ? thread->comm : 0;
