@@ -36,12 +36,13 @@ enum socket_field {
 	F_NAMED,
 	F_POSITION,
 	F_LENGTH,
+	F_TID, /* not needed: else it is the thread that the CPU runs */
 	F_COUNT
 };
 
 static const char *const socket_fields[F_COUNT] = {"family", "netns", "sport", "dport",
 		"saddr_high", "saddr_low", "daddr_high", "daddr_low", "named", "position",
-		"length"};
+		"length", "tid"};
 
 struct type_told {
 	uint8_t told;
@@ -218,7 +219,7 @@ bool servers_add_type(struct servers *servers)
 			}
 		}
 		/* A listening socket tells its port alone. */
-		if (told->fields[f] == UINT16_MAX &&
+		if (told->fields[f] == UINT16_MAX && f != F_TID &&
 				(told->told == TOLD_RECV || told->told == TOLD_SEND ||
 						(told->told == TOLD_LISTEN &&
 								(f == F_NETNS || f == F_SPORT)))) {
@@ -811,6 +812,12 @@ static bool look(struct servers *servers, const struct event *event, struct type
 	*where = (struct where){.host = stream->host, .stream = event->stream, .cpu = event->cpu};
 	if (servers->first_answered) {
 		end_silent(servers, where);
+	}
+	if ((*told)->fields[F_TID] != UINT16_MAX &&
+			((*told)->told == TOLD_RECV || (*told)->told == TOLD_SEND)) {
+		where->thread = thread_host_key(
+				event->slots[(*told)->fields[F_TID]], event->cpu);
+		return true;
 	}
 	return (*told)->told != TOLD_NOTHING &&
 	       ((*told)->told == TOLD_LISTEN ||

@@ -702,6 +702,7 @@ static __always_inline void put_socket(
 	body->saddr_high = body->saddr_low = body->daddr_high = body->daddr_low = 0;
 	body->named = body->position = 0;
 	body->length = length;
+	body->tid = (__s32)bpf_get_current_pid_tgid();
 	if (family == UNIX) {
 		struct unix_sock *own = (void *)sk;
 
