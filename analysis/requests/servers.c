@@ -19,6 +19,7 @@ enum told {
 	TOLD_RECV,
 	TOLD_SEND,
 	TOLD_LISTEN,
+	TOLD_CONNECT,
 	TOLD_WAIT, /* entry of a system call by which a thread waits for something to do */
 	TOLD_SENT, /* exit of a system call */
 	TOLD_GONE, /* a thread ends */
@@ -41,11 +42,12 @@ enum socket_field {
 };
 
 static const char *const socket_fields[F_COUNT] = {"family", "netns", "sport", "dport",
-		"saddr_high", "saddr_low", "daddr_high", "daddr_low", "named", "position",
-		"length", "tid"};
+		"saddr_high", "saddr_low", "daddr_high", "daddr_low", "named", "position", "length",
+		"tid"};
 
 struct type_told {
 	uint8_t told;
+	bool multiplexes; /* waits for whatever comes of many */
 	uint16_t fields[F_COUNT];
 };
 
@@ -64,14 +66,14 @@ enum role { ROLE_CLIENT = 0, ROLE_SERVER };
 struct served_request;
 
 struct call {
-	uint64_t id, seq;
+	uint64_t id;
 	struct served_request *of;
 	struct served_request *callee; /* NULL: not seen */
 	struct call *next;             /* of its request */
 	struct connection *on;         /* NULL: it has gone on to another one */
 	uint64_t thread;
 	uint32_t host, name;
-	bool open;
+	bool open, planned; /* planned: it connected, and has not sent so far */
 };
 
 /* One end of a connection. */
@@ -111,6 +113,7 @@ struct worker {
 	struct served_request *served; /* NULL: none */
 	struct served_request *sending;
 	uint32_t program;
+	bool waited; /* for whatever comes, since it last received */
 };
 
 struct listened {
@@ -182,6 +185,7 @@ static uint8_t told_by(const char *name)
 			{"socket_recv", TOLD_RECV},
 			{"socket_send", TOLD_SEND},
 			{"socket_listen", TOLD_LISTEN},
+			{"socket_connect", TOLD_CONNECT},
 			{"pythiatop_statedump_listener", TOLD_LISTEN},
 			{"sched_process_free", TOLD_GONE},
 	};
@@ -209,6 +213,8 @@ bool servers_add_type(struct servers *servers)
 	servers->n_types = at + 1;
 	told = &servers->types[at];
 	told->told = servers->adding ? TOLD_NOTHING : told_by(type->name);
+	told->multiplexes = told->told == TOLD_WAIT &&
+			    (strstr(type->name, "poll") || strstr(type->name, "select"));
 	for (uint32_t f = 0; f < F_COUNT; f++) {
 		told->fields[f] = UINT16_MAX;
 		for (uint32_t i = 0; i < type->n_fields; i++) {
@@ -221,6 +227,7 @@ bool servers_add_type(struct servers *servers)
 		/* A listening socket tells its port alone. */
 		if (told->fields[f] == UINT16_MAX && f != F_TID &&
 				(told->told == TOLD_RECV || told->told == TOLD_SEND ||
+						told->told == TOLD_CONNECT ||
 						(told->told == TOLD_LISTEN &&
 								(f == F_NETNS || f == F_SPORT)))) {
 			told->told = TOLD_NOTHING;
@@ -682,34 +689,61 @@ static uint32_t call_name(struct servers *servers, uint32_t port)
 	return names_add(servers->config.names, name, (uint32_t)strlen(name));
 }
 
-static void begin_call(struct servers *servers, struct connection *c, struct served_request *served,
-		const struct where *where)
+static struct call *plan_call(struct servers *servers, struct connection *c,
+		struct served_request *served, const struct where *where)
 {
-	struct call *call;
-	struct served_ids ids;
+	struct call *call = pool_alloc(&servers->pool, sizeof(*call));
 
-	if (c->call && c->call->open) {
-		c->shared |= c->call->of != served; /* which answer is whose is not known */
-		return;
-	}
 	forget_call(c);
-	call = pool_alloc(&servers->pool, sizeof(*call));
 	if (!call) {
-		return;
+		return NULL;
 	}
 	c->shared = false;
-	*call = (struct call){.id = ++servers->next_id,
-			.of = served,
-			.next = served->calls,
-			.on = c,
-			.thread = where->thread,
-			.host = where->host,
-			.open = true};
+	*call = (struct call){.of = served, .next = served->calls, .on = c, .planned = true};
+	call->thread = where->thread;
+	call->host = where->host;
 	call->name = call_name(servers, c->pair.peer.port);
 	served->calls = call;
 	c->call = call;
-	ids = ids_of(served, call->id, call->id);
-	call->seq = tell(servers, SERVED_CALL, false, where, 0, &ids, call->name, served->seq);
+	return call;
+}
+
+static void begin_call(struct servers *servers, struct call *call, const struct where *where)
+{
+	struct served_ids ids;
+
+	call->id = ++servers->next_id;
+	call->planned = false;
+	call->open = true;
+	call->thread = where->thread;
+	ids = ids_of(call->of, call->id, call->id);
+	tell(servers, SERVED_CALL, false, where, 0, &ids, call->name, call->of->seq);
+}
+
+/*
+ * A message to a server. Who connected is whose it is; else it is of the request that the thread
+ * works for, unless it has looked for something to do meanwhile: then nobody knows.
+ */
+static void ask(struct servers *servers, struct connection *c, struct worker *w,
+		const struct where *where)
+{
+	struct call *call = c->call;
+
+	if (call && call->planned) {
+		work_for(servers, w, call->of, where);
+		w->waited = false;
+		begin_call(servers, call, where);
+	} else if (call && call->open) {
+		/* Which answer is whose is not known. */
+		c->shared |= call->of != w->served;
+	} else if (w->served && !w->waited) {
+		call = plan_call(servers, c, w->served, where);
+		if (call) {
+			begin_call(servers, call, where);
+		}
+	} else {
+		forget_call(c);
+	}
 }
 
 /* --- Events ----------------------------------------------------------------------------------- */
@@ -730,6 +764,7 @@ static void receive(struct servers *servers, const struct event *event,
 		return;
 	}
 	c->sent_ns = 0;
+	w->waited = false;
 	if (c->role == ROLE_CLIENT) {
 		struct call *call = c->call;
 
@@ -763,19 +798,14 @@ static void send(struct servers *servers, const struct event *event, const struc
 		c->position = (uint32_t)event->slots[told->fields[F_POSITION]];
 	}
 	if (c->role == ROLE_CLIENT) {
-		if (w->served) {
-			begin_call(servers, c, w->served, where);
-		} else if (c->call && c->call->open) {
-			c->shared = true;
-		} else {
-			forget_call(c);
-		}
+		ask(servers, c, w, where);
 		return;
 	}
 	if (c->current) {
 		struct served_request *served = c->current;
 
 		work_for(servers, w, served, where);
+		w->waited = false;
 		served->answered = true;
 		served->sent_ns = servers->now_ns;
 		enqueue(servers, served);
@@ -787,6 +817,23 @@ static void send(struct servers *servers, const struct event *event, const struc
 		}
 		served->sender = w;
 		w->sending = served;
+	}
+}
+
+/* A new connection: an old one of the same addresses is gone. */
+static void connect_to(struct servers *servers, const struct event *event,
+		const struct type_told *told, const struct where *where)
+{
+	const struct pair pair = pair_of(event, told, where->host);
+	struct worker *w = worker_of(servers, where->host, where->thread, true);
+	struct connection *c = find(servers, &pair);
+
+	if (c) {
+		drop_connection(servers, c, where);
+	}
+	c = connection_of(servers, event, told, where);
+	if (c && w && w->served && !w->waited && c->role == ROLE_CLIENT) {
+		(void)plan_call(servers, c, w->served, where);
 	}
 }
 
@@ -814,9 +861,9 @@ static bool look(struct servers *servers, const struct event *event, struct type
 		end_silent(servers, where);
 	}
 	if ((*told)->fields[F_TID] != UINT16_MAX &&
-			((*told)->told == TOLD_RECV || (*told)->told == TOLD_SEND)) {
-		where->thread = thread_host_key(
-				event->slots[(*told)->fields[F_TID]], event->cpu);
+			((*told)->told == TOLD_RECV || (*told)->told == TOLD_SEND ||
+					(*told)->told == TOLD_CONNECT)) {
+		where->thread = thread_host_key(event->slots[(*told)->fields[F_TID]], event->cpu);
 		return true;
 	}
 	return (*told)->told != TOLD_NOTHING &&
@@ -840,6 +887,9 @@ void servers_before(struct servers *servers, const struct event *event)
 	case TOLD_SEND:
 		send(servers, event, told, &where);
 		break;
+	case TOLD_CONNECT:
+		connect_to(servers, event, told, &where);
+		break;
 	case TOLD_LISTEN:
 		listen_on(servers, event, told, where.host);
 		break;
@@ -848,6 +898,8 @@ void servers_before(struct servers *servers, const struct event *event)
 
 		if (w && w->served && w->served->answered) {
 			stop_work(servers, w, &where);
+		} else if (w) {
+			w->waited |= told->multiplexes;
 		}
 		break;
 	}

@@ -690,7 +690,7 @@ static __always_inline __u64 inode_of(struct sock *sk)
 	return socket ? BPF_CORE_READ(socket, file, f_inode, i_ino) : 0;
 }
 
-/* The three events of sockets have the same fields. */
+/* The events of sockets have the same fields. */
 static __always_inline void put_socket(
 		struct body_socket_recv *body, struct sock *sk, bool sends, __u64 length)
 {
@@ -774,9 +774,10 @@ static __always_inline int sends(struct pt_regs *regs, long number)
 	return 0;
 }
 
-#define PEEK 2 /* MSG_PEEK */
+#define PEEK        2 /* MSG_PEEK */
+#define IN_PROGRESS 115
 
-/* After the call has received, or made a socket listen. */
+/* After the call has received, or made a socket listen or connect. */
 static __always_inline int received(struct pt_regs *regs, long number, long ret)
 {
 	struct sock *sk;
@@ -796,6 +797,9 @@ static __always_inline int received(struct pt_regs *regs, long number, long ret)
 	case 19: /* readv */
 	case 50: /* listen */
 		break;
+	case 42: /* connect */
+		ret = ret == -IN_PROGRESS ? 0 : ret;
+		break;
 	default:
 		return 0;
 	}
@@ -805,6 +809,8 @@ static __always_inline int received(struct pt_regs *regs, long number, long ret)
 	sk = socket_of((unsigned int)regs->di);
 	if (is_connected(sk) && number == 50) {
 		RECORD_SOCKET(socket_listen, 0, 0);
+	} else if (is_connected(sk) && number == 42) {
+		RECORD_SOCKET(socket_connect, 0, 0);
 	} else if (is_connected(sk)) {
 		RECORD_SOCKET(socket_recv, 0, (__u64)ret);
 	}
