@@ -180,21 +180,24 @@ static void enter(struct spans *spans, const struct spans_input *input,
 {
 	uint32_t index = spans->n++;
 	struct span *span = &spans->items[index];
+	/* A derived request begins when it was asked for, whatever its thread does then. */
+	uint32_t enclosing =
+			copy->derived && copy->keyed && !copy->under ? SPAN_NONE : *top;
 
 	*span = (struct span){
 			.entry = copy,
-			.parent = *top,
+			.parent = enclosing,
 			.host = host_of(input, copy),
 			.tid = copy->tid,
 			.point = copy->role == COPY_POINT,
 			.start_ns = copy->ts_ns,
 			.end_ns = copy->ts_ns,
-			.below = *top,
+			.below = enclosing,
 			.cause = SPAN_NONE,
 	};
 	if (copy->link) {
 		uint32_t *first = map_at(
-				*top == SPAN_NONE ? &spans->senders : &spans->callers, copy->link);
+				enclosing == SPAN_NONE ? &spans->senders : &spans->callers, copy->link);
 
 		if (*first == SPAN_NONE) {
 			*first = index;

@@ -8,7 +8,9 @@ beside_daemons --session none -- "$@"
 . "$source_dir/tests/live/servers.sh"
 needs_probe
 needs_programs jq setpriv nginx python3
-if ! python3 -c 'import psycopg2' 2>/dev/null; then
+# That of the system is the one that packages are for.
+python=$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)
+if ! "$python" -c 'import psycopg2' 2>/dev/null; then
 	echo "skipped: python3-psycopg2 is not installed"
 	exit 77
 fi
@@ -16,7 +18,7 @@ start_postgres
 
 for ((try = 0; try < 20; try++)); do
 	app_port=$(some_port)
-	python3 "$source_dir/tests/live/servers_app.py" serve "$app_port" "$pg_port" \
+	"$python" "$source_dir/tests/live/servers_app.py" serve "$app_port" "$pg_port" \
 		>"$work/app" 2>"$work/app.err" &
 	app=$!
 	started+=("$app")
@@ -48,7 +50,7 @@ for ((try = 0; try < 20; try++)); do
 	nginx=$!
 	started+=("$nginx")
 	for ((i = 0; i < 50; i++)); do
-		python3 "$source_dir/tests/live/servers_app.py" load "$web_port" 1 2>/dev/null && break 2
+		"$python" "$source_dir/tests/live/servers_app.py" load "$web_port" 1 2>/dev/null && break 2
 		kill -0 "$nginx" 2>/dev/null || break
 		sleep 0.1
 	done
@@ -59,10 +61,37 @@ start_probe --session chain
 expect_session 5 chain
 sleep 1
 n=1200
-python3 "$source_dir/tests/live/servers_app.py" load "$web_port" $n 2>"$work/load.err" ||
+"$python" "$source_dir/tests/live/servers_app.py" load "$web_port" $n 2>"$work/load.err" ||
 	fail "the clients: $(cat "$work/load.err")"
 sleep 1
 end_probe
 "$build_dir/pythiatop" --batch=json --window=60 "$(kept chain)" >"$work/out.json" 2>"$work/out.err" ||
 	fail "pythiatop: $(cat "$work/out.err")"
 
+# All requests of the clients, and no request of the others that stands by itself.
+count() {
+	jq --arg port ":$1" '[.groups[] | select((.type | endswith($port)) and (.path | test($path)))
+		| .count] | add // 0' --arg path "${2:-}" "$work/out.json"
+}
+groups() {
+	jq -c '.groups[] | [.type, .path, .count, .partial, .tainted]' "$work/out.json" |
+		grep -E ":($web_port|$app_port|$pg_port)\""
+}
+[ "$(count "$web_port")" = $n ] || fail "not $n requests: $(groups)"
+[ "$(count "$app_port")" = 0 ] || fail "some requests of the application are nobody's: $(groups)"
+[ "$(count "$pg_port")" = 0 ] || fail "some requests of the database are nobody's: $(groups)"
+# A third of them asks the database nothing, the others all in the same way.
+jq -e '.discarded == 0' "$work/out.json" >/dev/null || fail "events were lost"
+[ "$(jq -c --arg port ":$web_port" '[.groups[] | select(.type | endswith($port)) | .count] | sort' \
+	"$work/out.json")" = "[$((n / 3)),$((n - n / 3))]" ] || fail "not two kinds: $(groups)"
+
+# Each tree holds one request of the application, and those of the database, as far as trees are sampled.
+"$build_dir/pythiatop" --batch=json --window=60 "$(kept chain)" 2>/dev/null | tail -n 1 >"$work/tree.json"
+spans() {
+	jq "[.contexts[] | .rows[] | select(.context == \"$1\") | .$2] | add // 0" "$work/tree.json"
+}
+nginx=$(spans "nginx:$web_port" count) application=$(spans "python3:$app_port" count)
+database=$(spans "postgres:$pg_port" count)
+echo "of $nginx trees: $application requests of the application, $database of the database"
+[ "$nginx" -gt 0 ] && [ "$nginx" = "$application" ] || fail "not one in each: $nginx, $application"
+[ "$database" -ge $((nginx / 2)) ] || fail "too few questions: $database in $nginx"
