@@ -320,12 +320,25 @@ static void detach(struct kernel *kernel, uint32_t event)
 	kernel->links[event] = NULL;
 }
 
+/*
+ * Programs of one tracepoint run in the order in which they were attached: what is told of a socket
+ * stands before the entry of the call that sends, and behind the exit of the one that received.
+ */
+static bool is_behind(uint32_t event)
+{
+	return event < SYS_ENTER && strcmp(events[event].tracepoint, "sys_exit") == 0;
+}
+
 static enum status attach_all(struct kernel *kernel, struct kernel_fault *fault)
 {
 	enum status status = STATUS_OK;
 
-	for (uint32_t i = 0; status == STATUS_OK && i < N_EVENTS; i++) {
-		status = events[i].present ? attach(kernel, i, fault) : STATUS_OK;
+	for (uint32_t i = 0; status == STATUS_OK && i < 2 * N_EVENTS; i++) {
+		uint32_t event = i % N_EVENTS;
+
+		if (events[event].present && is_behind(event) == (i >= N_EVENTS)) {
+			status = attach(kernel, event, fault);
+		}
 	}
 	return status;
 }

@@ -734,11 +734,15 @@ static __always_inline void put_socket(
 	}
 }
 
-#define RECORD_SOCKET(name, sends, length)                                                         \
+/* A program of its own for each of them, at the calls that it is about. */
+#define SOCKET_EVENT(name, sends, length)                                                          \
 	do {                                                                                       \
-		RECORD(name);                                                                      \
-		put_socket((void *)&record->body, sk, sends, length);                              \
-		SUBMIT();                                                                          \
+		struct sock *sk = socket_of((unsigned int)regs->di);                               \
+		if (is_connected(sk)) {                                                            \
+			RECORD(name);                                                              \
+			put_socket((void *)&record->body, sk, sends, length);                      \
+			SUBMIT();                                                                  \
+		}                                                                                  \
 	} while (0)
 
 static __always_inline bool is_connected(struct sock *sk)
@@ -748,13 +752,21 @@ static __always_inline bool is_connected(struct sock *sk)
 	return family == UNIX || family == INET || family == INET6;
 }
 
-/* Before the call sends: so that who receives it is behind in time, whoever runs first. */
-static __always_inline int sends(struct pt_regs *regs, long number)
+static __always_inline bool is_compat(void)
 {
-	__u64 length = 0;
-	struct sock *sk;
+	struct task_struct *task = (void *)bpf_get_current_task();
 
-	switch (number) {
+	return BPF_CORE_READ(task, thread_info.status) & TS_COMPAT;
+}
+
+/* Before the call sends: so that who receives it is behind in time, whoever runs first. */
+SEC("tp_btf/sys_enter")
+int on_socket_send(__u64 *ctx)
+{
+	struct pt_regs *regs = (void *)ctx[0];
+	__u64 length = 0;
+
+	switch ((long)ctx[1]) {
 	case 1:  /* write */
 	case 44: /* sendto */
 		length = regs->dx;
@@ -767,9 +779,8 @@ static __always_inline int sends(struct pt_regs *regs, long number)
 	default:
 		return 0;
 	}
-	sk = socket_of((unsigned int)regs->di);
-	if (is_connected(sk)) {
-		RECORD_SOCKET(socket_send, 1, length);
+	if (!is_own() && !is_compat()) {
+		SOCKET_EVENT(socket_send, 1, length);
 	}
 	return 0;
 }
@@ -777,12 +788,13 @@ static __always_inline int sends(struct pt_regs *regs, long number)
 #define PEEK        2 /* MSG_PEEK */
 #define IN_PROGRESS 115
 
-/* After the call has received, or made a socket listen or connect. */
-static __always_inline int received(struct pt_regs *regs, long number, long ret)
+SEC("tp_btf/sys_exit")
+int on_socket_recv(__u64 *ctx)
 {
-	struct sock *sk;
+	struct pt_regs *regs = (void *)ctx[0];
+	long ret = (long)ctx[1];
 
-	switch (number) {
+	switch ((long)regs->orig_ax) {
 	case 45: /* recvfrom */
 		if (regs->r10 & PEEK) {
 			return 0;
@@ -795,24 +807,36 @@ static __always_inline int received(struct pt_regs *regs, long number, long ret)
 		break;
 	case 0:  /* read */
 	case 19: /* readv */
-	case 50: /* listen */
-		break;
-	case 42: /* connect */
-		ret = ret == -IN_PROGRESS ? 0 : ret;
 		break;
 	default:
 		return 0;
 	}
-	if (ret < 0) {
-		return 0;
+	if (ret >= 0 && !is_own() && !is_compat()) {
+		SOCKET_EVENT(socket_recv, 0, (__u64)ret);
 	}
-	sk = socket_of((unsigned int)regs->di);
-	if (is_connected(sk) && number == 50) {
-		RECORD_SOCKET(socket_listen, 0, 0);
-	} else if (is_connected(sk) && number == 42) {
-		RECORD_SOCKET(socket_connect, 0, 0);
-	} else if (is_connected(sk)) {
-		RECORD_SOCKET(socket_recv, 0, (__u64)ret);
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int on_socket_listen(__u64 *ctx)
+{
+	struct pt_regs *regs = (void *)ctx[0];
+
+	if (regs->orig_ax == 50 && ctx[1] == 0 && !is_own() && !is_compat()) {
+		SOCKET_EVENT(socket_listen, 0, 0);
+	}
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int on_socket_connect(__u64 *ctx)
+{
+	struct pt_regs *regs = (void *)ctx[0];
+	long ret = (long)ctx[1];
+
+	if (regs->orig_ax == 42 && (ret == 0 || ret == -IN_PROGRESS) && !is_own() &&
+			!is_compat()) {
+		SOCKET_EVENT(socket_connect, 0, 0);
 	}
 	return 0;
 }
@@ -830,13 +854,6 @@ static __always_inline void get_arguments(struct pt_regs *regs, __u64 *arguments
 		arguments[4] = regs->r8;
 		arguments[5] = regs->r9;
 	}
-}
-
-static __always_inline bool is_compat(void)
-{
-	struct task_struct *task = (void *)bpf_get_current_task();
-
-	return BPF_CORE_READ(task, thread_info.status) & TS_COMPAT;
 }
 
 /* Only of calls of 64-bit programs that are known. */
@@ -961,9 +978,6 @@ int on_sys_enter(__u64 *ctx)
 	if (is_own() || !is_chosen_syscall(number, compat)) {
 		return 0;
 	}
-	if (!compat) {
-		sends(regs, number);
-	}
 	if (what && (what->text[0] || what->address)) {
 		return enter_copied(regs, number, what);
 	}
@@ -1037,16 +1051,14 @@ int on_sys_exit(__u64 *ctx)
 		return 0;
 	}
 	if (what && (what->pair_out || what->address_out)) {
-		exit_copied(regs, number, ret, what);
-	} else if (what && what->exit == 0) {
+		return exit_copied(regs, number, ret, what);
+	}
+	if (what && what->exit == 0) {
 		PUT_EXIT(0);
 	} else if (what && what->exit <= PROBE_FEW) {
 		PUT_EXIT(PROBE_FEW);
 	} else {
 		PUT_EXIT(PROBE_ARGUMENTS);
-	}
-	if (!compat) {
-		received(regs, number, ret);
 	}
 	return 0;
 }
