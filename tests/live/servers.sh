@@ -53,10 +53,13 @@ start_postgres() {
 	fail "postgres: $(tail -n 3 "$work/pg.log")"
 }
 
-# Is the median of an oracle ours, but for what lies between where they are measured: 5 % or 50 us?
+# Is the median of an oracle ours, but for what lies between where they are measured: 5 % or 50 us? On a
+# machine with other work clients wait for a processor before they look at an answer, which is no part of
+# the request: then theirs is up to three times ours, and never less.
 near() {
 	local difference=$(($1 > $2 ? $1 - $2 : $2 - $1))
 	[ $difference -le 50000 ] || [ $((difference * 20)) -le "$1" ] ||
+		{ [ "$2" -le "$1" ] && [ $(($2 * 3)) -ge "$1" ]; } ||
 		fail "the oracle tells $1 ns, the console $2 ns"
 	echo "the oracle tells $1 ns, the console $2 ns"
 }
