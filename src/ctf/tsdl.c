@@ -1,0 +1,931 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "tsdl.h"
+
+#include <byteswap.h>
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/array.h"
+
+#define NAME_BYTES 256 /* of a name or path, with its 0 */
+
+enum token { END, WORD, NUMBER, TEXT, SIGN };
+
+struct alias {
+	char name[NAME_BYTES];
+	struct ctf_type *type;
+};
+
+struct document { /* what tsdl_release() finds again */
+	struct ctf_metadata metadata;
+	struct arena arena;
+};
+
+struct parser {
+	const char *at, *end;
+	uint32_t line, depth;
+	enum token token;
+	const char *start; /* of the token */
+	size_t length;
+	uint64_t number;
+	bool negative;
+	struct alias *aliases; /* of the blocks around; the innermost last */
+	uint32_t n_aliases, aliases_room;
+	struct document *document;
+	struct ctf_event_class **last_event;
+	struct ctf_stream_class **last_stream;
+	struct ctf_clock **last_clock;
+	char *error;
+	size_t error_room;
+	bool failed;
+};
+
+static struct ctf_type *parse_type(struct parser *p);
+
+static void fail(struct parser *p, const char *what)
+{
+	if (!p->failed) {
+		snprintf(p->error, p->error_room, "metadata line %u: %s", p->line, what);
+	}
+	p->failed = true;
+	p->token = END;
+}
+
+static void skip_blank(struct parser *p)
+{
+	while (p->at < p->end) {
+		if (*p->at == '\n') {
+			p->line++;
+			p->at++;
+		} else if (isspace((unsigned char)*p->at)) {
+			p->at++;
+		} else if (p->end - p->at >= 2 && p->at[0] == '/' && p->at[1] == '/') {
+			while (p->at < p->end && *p->at != '\n') {
+				p->at++;
+			}
+		} else if (p->end - p->at >= 2 && p->at[0] == '/' && p->at[1] == '*') {
+			p->at += 2;
+			while (p->end - p->at >= 2 && !(p->at[0] == '*' && p->at[1] == '/')) {
+				p->line += *p->at == '\n';
+				p->at++;
+			}
+			p->at = p->end - p->at >= 2 ? p->at + 2 : p->end;
+		} else {
+			return;
+		}
+	}
+}
+
+static void read_number(struct parser *p)
+{
+	char digits[32], *rest;
+	size_t n = 0;
+
+	while (p->at < p->end && isalnum((unsigned char)*p->at) && n + 1 < sizeof(digits)) {
+		digits[n++] = *p->at++;
+	}
+	digits[n] = '\0';
+	p->number = strtoull(digits, &rest, 0);
+	rest += strspn(rest, "uUlL");
+	if (*rest) {
+		fail(p, "not a number");
+	}
+}
+
+static void read_text(struct parser *p)
+{
+	p->start = ++p->at;
+	while (p->at < p->end && *p->at != '"') {
+		p->at += *p->at == '\\' && p->end - p->at >= 2 ? 2 : 1;
+	}
+	p->length = (size_t)(p->at - p->start);
+	if (p->at >= p->end) {
+		fail(p, "a text without an end");
+		return;
+	}
+	p->at++;
+}
+
+static void next(struct parser *p)
+{
+	static const char *const signs[] = {":=", "...", "->"};
+	size_t i;
+
+	if (p->failed) {
+		return;
+	}
+	skip_blank(p);
+	p->start = p->at;
+	p->negative = false;
+	if (p->at >= p->end) {
+		p->token = END;
+		return;
+	}
+	if (isalpha((unsigned char)*p->at) || *p->at == '_') {
+		while (p->at < p->end && (isalnum((unsigned char)*p->at) || *p->at == '_')) {
+			p->at++;
+		}
+		p->token = WORD;
+	} else if (isdigit((unsigned char)*p->at) ||
+			(*p->at == '-' && p->end - p->at >= 2 &&
+					isdigit((unsigned char)p->at[1]))) {
+		p->token = NUMBER;
+		p->negative = *p->at == '-';
+		p->at += p->negative;
+		read_number(p);
+		p->number = p->negative ? 0 - p->number : p->number;
+	} else if (*p->at == '"') {
+		p->token = TEXT;
+		read_text(p);
+		return;
+	} else {
+		p->token = SIGN;
+		p->at++;
+		for (i = 0; i < sizeof(signs) / sizeof(*signs); i++) {
+			size_t n = strlen(signs[i]);
+
+			if ((size_t)(p->end - p->start) >= n && !memcmp(p->start, signs[i], n)) {
+				p->at = p->start + n;
+			}
+		}
+	}
+	p->length = (size_t)(p->at - p->start);
+}
+
+static bool is(const struct parser *p, const char *text)
+{
+	return !p->failed && (p->token == WORD || p->token == SIGN) && p->length == strlen(text) &&
+	       !memcmp(p->start, text, p->length);
+}
+
+static bool accept(struct parser *p, const char *text)
+{
+	if (!is(p, text)) {
+		return false;
+	}
+	next(p);
+	return true;
+}
+
+static void expect(struct parser *p, const char *text)
+{
+	char what[64];
+
+	if (!accept(p, text)) {
+		snprintf(what, sizeof(what), "'%s' expected", text);
+		fail(p, what);
+	}
+}
+
+static void *alloc(struct parser *p, size_t size)
+{
+	void *memory = arena_alloc(&p->document->arena, size);
+
+	if (!memory) {
+		fail(p, "out of memory");
+	}
+	return memory;
+}
+
+/* Of the token that is read next; without its escapes' backslashes. */
+static const char *take_text(struct parser *p)
+{
+	char *text = p->failed ? NULL : arena_text_n(&p->document->arena, p->start, p->length);
+	size_t from, to = 0;
+
+	if (!text) {
+		fail(p, "out of memory");
+		return "";
+	}
+	for (from = 0; p->token == TEXT && from < p->length; from++) {
+		from += text[from] == '\\' && from + 1 < p->length;
+		text[to++] = text[from];
+	}
+	if (p->token == TEXT) {
+		text[to] = '\0';
+	}
+	next(p);
+	return text;
+}
+
+static uint64_t take_number(struct parser *p)
+{
+	uint64_t number = p->number;
+
+	if (p->token != NUMBER) {
+		fail(p, "a number expected");
+		return 0;
+	}
+	next(p);
+	return number;
+}
+
+static void add_piece(struct parser *p, char *path, const char *piece, size_t length)
+{
+	size_t have = strlen(path);
+
+	if (have + length >= NAME_BYTES) {
+		fail(p, "a name is too long");
+		return;
+	}
+	memcpy(path + have, piece, length);
+	path[have + length] = '\0';
+}
+
+/* a.b.c, as is: of a field, or what is assigned to. */
+static void take_path(struct parser *p, char path[NAME_BYTES])
+{
+	path[0] = '\0';
+	do {
+		if (p->token != WORD) {
+			fail(p, "a name expected");
+			return;
+		}
+		add_piece(p, path, p->start, p->length);
+		next(p);
+		if (is(p, ".") || is(p, "->")) {
+			add_piece(p, path, ".", 1);
+		}
+	} while (accept(p, ".") || accept(p, "->"));
+}
+
+static const char *keep_path(struct parser *p)
+{
+	char path[NAME_BYTES];
+	const char *kept;
+
+	take_path(p, path);
+	kept = arena_text(&p->document->arena, path);
+	if (!kept) {
+		fail(p, "out of memory");
+	}
+	return kept;
+}
+
+static void name_type(struct parser *p, const char *prefix, const char *name, struct ctf_type *type)
+{
+	bool is_full = p->n_aliases == TSDL_MAX_NAMES;
+
+	if (p->failed || is_full ||
+			!array_reserve(&p->aliases, &p->aliases_room, p->n_aliases + 1)) {
+		fail(p, is_full ? "too many names of types" : "out of memory");
+		return;
+	}
+	snprintf(p->aliases[p->n_aliases].name, NAME_BYTES, "%s%s", prefix, name);
+	p->aliases[p->n_aliases++].type = type;
+}
+
+static struct ctf_type *find_type(struct parser *p, const char *prefix, const char *name)
+{
+	char full[NAME_BYTES];
+	uint32_t i;
+
+	snprintf(full, sizeof(full), "%s%s", prefix, name);
+	for (i = p->n_aliases; i > 0; i--) {
+		if (!strcmp(p->aliases[i - 1].name, full)) {
+			return p->aliases[i - 1].type;
+		}
+	}
+	fail(p, "a type that is not declared");
+	return NULL;
+}
+
+/* Words up to something else, one space between them: "unsigned long". */
+static void take_type_name(struct parser *p, char name[NAME_BYTES])
+{
+	name[0] = '\0';
+	while (p->token == WORD) {
+		/* Of "uint32_t len;" the last word is what is declared. */
+		struct parser ahead = *p;
+		char quiet[1];
+
+		ahead.error = quiet;
+		ahead.error_room = sizeof(quiet);
+		next(&ahead);
+		if (name[0] && (is(&ahead, ";") || is(&ahead, "[") || ahead.token == END)) {
+			return;
+		}
+		if (name[0]) {
+			add_piece(p, name, " ", 1);
+		}
+		add_piece(p, name, p->start, p->length);
+		next(p);
+	}
+}
+
+static uint32_t checked_align(struct parser *p, uint64_t align)
+{
+	if (align == 0 || align > 1u << 16 || (align & (align - 1)) != 0) {
+		fail(p, "an alignment has to be a power of two");
+		return 1;
+	}
+	return (uint32_t)align;
+}
+
+static struct ctf_type *new_type(struct parser *p, enum ctf_kind kind)
+{
+	struct ctf_type *type = alloc(p, sizeof(*type));
+
+	if (type) {
+		type->kind = (uint8_t)kind;
+		type->align = 1;
+		type->base = 10;
+		type->depth = 1;
+	}
+	return type;
+}
+
+/* Types are shared by name, so a short text can nest deeper than its braces do. */
+static void holds(struct parser *p, struct ctf_type *type, const struct ctf_type *inner)
+{
+	if (inner && inner->depth >= type->depth) {
+		type->depth = (uint8_t)(inner->depth + 1);
+	}
+	if (type->depth > TSDL_MAX_DEPTH) {
+		fail(p, "nested too deep");
+	}
+}
+
+static uint8_t take_base(struct parser *p)
+{
+	static const struct {
+		const char *word;
+		uint8_t base;
+	} bases[] = {{"decimal", 10}, {"dec", 10}, {"d", 10}, {"i", 10}, {"u", 10},
+			{"hexadecimal", 16}, {"hex", 16}, {"x", 16}, {"X", 16}, {"p", 16},
+			{"octal", 8}, {"oct", 8}, {"o", 8}, {"binary", 2}, {"b", 2}};
+	size_t i;
+
+	if (p->token == NUMBER) {
+		return (uint8_t)take_number(p);
+	}
+	for (i = 0; i < sizeof(bases) / sizeof(*bases); i++) {
+		if (accept(p, bases[i].word)) {
+			return bases[i].base;
+		}
+	}
+	fail(p, "a base that is not known");
+	return 10;
+}
+
+static enum ctf_order take_order(struct parser *p)
+{
+	if (accept(p, "native")) {
+		return CTF_ORDER_TRACE;
+	}
+	if (accept(p, "le")) {
+		return CTF_ORDER_LITTLE;
+	}
+	if (accept(p, "be") || accept(p, "network")) {
+		return CTF_ORDER_BIG;
+	}
+	fail(p, "a byte order that is not known");
+	return CTF_ORDER_TRACE;
+}
+
+static void skip_value(struct parser *p)
+{
+	while (!p->failed && p->token != END && !is(p, ";") && !is(p, "}")) {
+		next(p);
+	}
+}
+
+/* clock.NAME.value */
+static const char *clock_of(struct parser *p, const char *path)
+{
+	size_t length = path ? strlen(path) : 0;
+
+	if (length <= 12 || strncmp(path, "clock.", 6) || strcmp(path + length - 6, ".value")) {
+		return NULL;
+	}
+	return arena_text_n(&p->document->arena, path + 6, length - 12);
+}
+
+/* The attributes of integers, floating point numbers and strings, braces included. */
+static void parse_attributes(struct parser *p, struct ctf_type *type)
+{
+	uint64_t bits = 0, align = 0, exponent = 8, mantissa = 24;
+	char name[NAME_BYTES];
+
+	expect(p, "{");
+	while (!p->failed && !is(p, "}")) {
+		take_path(p, name);
+		expect(p, "=");
+		if (!strcmp(name, "size")) {
+			bits = take_number(p);
+		} else if (!strcmp(name, "align")) {
+			align = checked_align(p, take_number(p));
+		} else if (!strcmp(name, "exp_dig")) {
+			exponent = take_number(p);
+		} else if (!strcmp(name, "mant_dig")) {
+			mantissa = take_number(p);
+		} else if (!strcmp(name, "signed")) {
+			type->is_signed = p->token == NUMBER ? p->number != 0
+							     : is(p, "true") || is(p, "TRUE");
+			skip_value(p);
+		} else if (!strcmp(name, "base")) {
+			type->base = take_base(p);
+		} else if (!strcmp(name, "byte_order")) {
+			type->order = (uint8_t)take_order(p);
+		} else if (!strcmp(name, "encoding")) {
+			type->is_text = !is(p, "none");
+			skip_value(p);
+		} else if (!strcmp(name, "map")) {
+			type->clock = clock_of(p, keep_path(p));
+		} else {
+			skip_value(p);
+		}
+		expect(p, ";");
+	}
+	expect(p, "}");
+	if (type->kind == CTF_FLOAT) {
+		bits = exponent == 8 && mantissa == 24    ? 32
+		       : exponent == 11 && mantissa == 53 ? 64
+							  : 0;
+	}
+	if (!p->failed && type->kind != CTF_STRING && (bits == 0 || bits > 64)) {
+		fail(p, "a size that numbers cannot have");
+		return;
+	}
+	type->bits = (uint32_t)bits;
+	type->align = align ? (uint32_t)align : bits % 8 == 0 ? 8 : 1;
+}
+
+/* The arrays of a declared name: what is next to it is the outermost. */
+static struct ctf_type *parse_lengths(struct parser *p, struct ctf_type *element)
+{
+	struct ctf_type *type;
+
+	if (!element || !accept(p, "[")) {
+		return element;
+	}
+	if (++p->depth > TSDL_MAX_DEPTH) {
+		fail(p, "nested too deep");
+		return NULL;
+	}
+	type = new_type(p, p->token == NUMBER ? CTF_ARRAY : CTF_SEQUENCE);
+	if (!type) {
+		return NULL;
+	}
+	if (type->kind == CTF_ARRAY) {
+		if (p->negative) {
+			fail(p, "a negative length");
+		}
+		type->length = take_number(p);
+	} else {
+		type->path = keep_path(p);
+	}
+	expect(p, "]");
+	type->of = parse_lengths(p, element);
+	type->align = type->of ? type->of->align : 1;
+	holds(p, type, type->of);
+	p->depth--;
+	return type;
+}
+
+static void parse_alias(struct parser *p, bool is_typedef)
+{
+	char name[NAME_BYTES];
+	struct ctf_type *type = parse_type(p);
+
+	if (!is_typedef) {
+		expect(p, ":=");
+	}
+	if (p->token == WORD) {
+		take_type_name(p, name);
+		if (p->token == WORD) { /* the word before ";" belongs to the name here */
+			add_piece(p, name, " ", name[0] ? 1 : 0);
+			add_piece(p, name, p->start, p->length);
+			next(p);
+		}
+		type = parse_lengths(p, type);
+		name_type(p, "", name, type);
+	} else {
+		fail(p, "a name expected");
+	}
+	expect(p, ";");
+}
+
+/* The members of a structure, or the options of a variant, braces included. */
+static void parse_members(struct parser *p, struct ctf_type *type)
+{
+	struct ctf_member **last = &type->members;
+	uint32_t outer = p->n_aliases;
+
+	expect(p, "{");
+	while (!p->failed && !is(p, "}")) {
+		struct ctf_member *member;
+		struct ctf_type *declared;
+
+		if (is(p, "typealias") || is(p, "typedef")) {
+			bool is_typedef = is(p, "typedef");
+
+			next(p);
+			parse_alias(p, is_typedef);
+			continue;
+		}
+		declared = parse_type(p);
+		member = alloc(p, sizeof(*member));
+		if (!member || !declared || p->token != WORD) {
+			fail(p, "the name of a field expected");
+			return;
+		}
+		member->name = take_text(p);
+		member->type = parse_lengths(p, declared);
+		expect(p, ";");
+		holds(p, type, member->type);
+		if (member->type && type->kind == CTF_STRUCT && member->type->align > type->align) {
+			type->align = member->type->align;
+		}
+		*last = member;
+		last = &member->next;
+		type->n++;
+	}
+	expect(p, "}");
+	p->n_aliases = outer;
+}
+
+static void parse_labels(struct parser *p, struct ctf_type *type)
+{
+	struct ctf_label **last = &type->labels;
+	uint64_t value = 0;
+
+	expect(p, "{");
+	while (!p->failed && !is(p, "}")) {
+		struct ctf_label *label = alloc(p, sizeof(*label));
+
+		if (!label || (p->token != WORD && p->token != TEXT)) {
+			fail(p, "a label expected");
+			return;
+		}
+		label->name = take_text(p);
+		if (accept(p, "=")) {
+			value = take_number(p);
+		}
+		label->lower = label->upper = value;
+		if (accept(p, "...")) {
+			label->upper = take_number(p);
+		}
+		value = label->upper + 1;
+		*last = label;
+		last = &label->next;
+		type->n++;
+		if (!accept(p, ",")) {
+			break;
+		}
+	}
+	expect(p, "}");
+}
+
+/* struct, variant and enum: a name, a body, or both. */
+static struct ctf_type *parse_compound(struct parser *p, enum ctf_kind kind, const char *prefix)
+{
+	struct ctf_type *type = new_type(p, kind);
+	char name[NAME_BYTES] = "";
+
+	if (!type) {
+		return NULL;
+	}
+	if (p->token == WORD) {
+		add_piece(p, name, p->start, p->length);
+		next(p);
+	}
+	if (kind == CTF_VARIANT && accept(p, "<")) {
+		type->path = keep_path(p);
+		expect(p, ">");
+	}
+	if (kind == CTF_ENUM && accept(p, ":")) {
+		type->of = parse_type(p);
+	}
+	if (!is(p, "{")) {
+		struct ctf_type *known = name[0] ? find_type(p, prefix, name) : NULL;
+
+		if (!known) {
+			fail(p, "a body expected");
+			return NULL;
+		}
+		if (type->path) { /* a variant that is declared elsewhere gets its tag here */
+			const char *path = type->path;
+
+			*type = *known;
+			type->path = path;
+			return type;
+		}
+		return known;
+	}
+	if (kind == CTF_ENUM) {
+		type->of = type->of ? type->of : p->failed ? NULL : find_type(p, "", "int");
+		parse_labels(p, type);
+		if (p->failed || !type->of || type->of->kind != CTF_INTEGER) {
+			fail(p, "an enumeration has to be of an integer");
+			return NULL;
+		}
+		type->align = type->of->align;
+	} else {
+		parse_members(p, type);
+	}
+	if (kind == CTF_STRUCT && accept(p, "align")) {
+		uint32_t align;
+
+		expect(p, "(");
+		align = checked_align(p, take_number(p));
+		expect(p, ")");
+		type->align = align > type->align ? align : type->align;
+	}
+	if (name[0]) {
+		name_type(p, prefix, name, type);
+	}
+	return p->failed ? NULL : type;
+}
+
+static struct ctf_type *parse_type(struct parser *p)
+{
+	struct ctf_type *type = NULL;
+	char name[NAME_BYTES];
+
+	if (++p->depth > TSDL_MAX_DEPTH) {
+		fail(p, "nested too deep");
+		return NULL;
+	}
+	if (accept(p, "integer")) {
+		type = new_type(p, CTF_INTEGER);
+	} else if (accept(p, "floating_point")) {
+		type = new_type(p, CTF_FLOAT);
+	} else if (accept(p, "string")) {
+		type = new_type(p, CTF_STRING);
+	} else if (accept(p, "struct")) {
+		type = parse_compound(p, CTF_STRUCT, "struct ");
+	} else if (accept(p, "variant")) {
+		type = parse_compound(p, CTF_VARIANT, "variant ");
+	} else if (accept(p, "enum")) {
+		type = parse_compound(p, CTF_ENUM, "enum ");
+	} else {
+		take_type_name(p, name);
+		type = p->failed ? NULL : find_type(p, "", name);
+		p->depth--;
+		return type;
+	}
+	if (type && type->kind == CTF_STRING && !is(p, "{")) {
+		type->align = 8;
+	} else if (type && type->kind <= CTF_STRING) {
+		parse_attributes(p, type);
+	}
+	p->depth--;
+	return p->failed ? NULL : type;
+}
+
+enum block { TRACE, STREAM, EVENT, CLOCK, OTHER };
+
+struct target { /* what a block's assignments go to */
+	struct ctf_metadata *trace;
+	struct ctf_stream_class *stream;
+	struct ctf_event_class *event;
+	struct ctf_clock *clock;
+};
+
+static void assign_type(struct parser *p, const struct target *to, const char *name)
+{
+	struct {
+		const char *name;
+		struct ctf_type **place;
+	} places[] = {
+			{"packet.header", to->trace ? &to->trace->packet_header : NULL},
+			{"packet.context", to->stream ? &to->stream->packet_context : NULL},
+			{"event.header", to->stream ? &to->stream->event_header : NULL},
+			{"event.context", to->stream ? &to->stream->event_context : NULL},
+			{"context", to->event ? &to->event->context : NULL},
+			{"fields", to->event ? &to->event->fields : NULL},
+	};
+	struct ctf_type *type = parse_type(p);
+	size_t i;
+
+	if (type && type->kind != CTF_STRUCT) {
+		fail(p, "a structure expected");
+	}
+	for (i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		if (places[i].place && !strcmp(name, places[i].name)) {
+			*places[i].place = type;
+		}
+	}
+}
+
+static void assign_value(struct parser *p, const struct target *to, const char *name)
+{
+	bool is_number = p->token == NUMBER;
+
+	if (to->trace && !strcmp(name, "byte_order")) {
+		to->trace->order = take_order(p);
+	} else if (to->trace && !strcmp(name, "uuid")) {
+		to->trace->uuid = take_text(p);
+	} else if (to->stream && !strcmp(name, "id")) {
+		to->stream->id = take_number(p);
+	} else if (to->event && !strcmp(name, "id")) {
+		to->event->id = take_number(p);
+	} else if (to->event && !strcmp(name, "stream_id")) {
+		to->event->stream_id = take_number(p);
+	} else if (to->event && !strcmp(name, "name")) {
+		to->event->name = take_text(p);
+	} else if (to->clock && !strcmp(name, "name")) {
+		to->clock->name = take_text(p);
+	} else if (to->clock && !strcmp(name, "uuid")) {
+		to->clock->uuid = take_text(p);
+	} else if (to->clock && is_number && !strcmp(name, "freq")) {
+		to->clock->hz = take_number(p);
+	} else if (to->clock && is_number && !strcmp(name, "offset_s")) {
+		to->clock->offset_s = (int64_t)take_number(p);
+	} else if (to->clock && is_number && !strcmp(name, "offset")) {
+		to->clock->offset_cycles = take_number(p);
+	} else if (to->clock && !strcmp(name, "absolute")) {
+		to->clock->absolute = p->token == NUMBER ? p->number != 0
+							 : is(p, "true") || is(p, "TRUE");
+	}
+	skip_value(p);
+}
+
+static void parse_body(struct parser *p, const struct target *to)
+{
+	uint32_t outer = p->n_aliases;
+	char name[NAME_BYTES];
+
+	expect(p, "{");
+	while (!p->failed && !is(p, "}")) {
+		if (is(p, "typealias") || is(p, "typedef")) {
+			bool is_typedef = is(p, "typedef");
+
+			next(p);
+			parse_alias(p, is_typedef);
+			continue;
+		}
+		take_path(p, name);
+		if (accept(p, ":=")) {
+			assign_type(p, to, name);
+		} else {
+			expect(p, "=");
+			assign_value(p, to, name);
+		}
+		expect(p, ";");
+	}
+	expect(p, "}");
+	expect(p, ";");
+	p->n_aliases = outer;
+}
+
+static void parse_event(struct parser *p)
+{
+	struct ctf_event_class *event = alloc(p, sizeof(*event));
+
+	if (event) {
+		event->name = "";
+		parse_body(p, &(struct target){.event = event});
+		*p->last_event = event;
+		p->last_event = &event->next;
+	}
+}
+
+static void parse_stream(struct parser *p)
+{
+	struct ctf_stream_class *stream = alloc(p, sizeof(*stream));
+
+	if (stream) {
+		parse_body(p, &(struct target){.stream = stream});
+		*p->last_stream = stream;
+		p->last_stream = &stream->next;
+	}
+}
+
+static void parse_clock(struct parser *p)
+{
+	struct ctf_clock *clock = alloc(p, sizeof(*clock));
+
+	if (!clock) {
+		return;
+	}
+	clock->name = clock->uuid = "";
+	clock->hz = 1000000000;
+	parse_body(p, &(struct target){.clock = clock});
+	if (clock->hz == 0) {
+		fail(p, "a clock that stands still");
+	}
+	*p->last_clock = clock;
+	p->last_clock = &clock->next;
+}
+
+static void parse_statement(struct parser *p)
+{
+	if (accept(p, "typealias")) {
+		parse_alias(p, false);
+	} else if (accept(p, "typedef")) {
+		parse_alias(p, true);
+	} else if (accept(p, "trace")) {
+		parse_body(p, &(struct target){.trace = &p->document->metadata});
+	} else if (accept(p, "stream")) {
+		parse_stream(p);
+	} else if (accept(p, "event")) {
+		parse_event(p);
+	} else if (accept(p, "clock")) {
+		parse_clock(p);
+	} else if (accept(p, "env") || accept(p, "callsite")) {
+		parse_body(p, &(struct target){0});
+	} else if (is(p, "struct") || is(p, "variant") || is(p, "enum")) {
+		parse_type(p);
+		expect(p, ";");
+	} else if (!accept(p, ";")) {
+		fail(p, "a block expected");
+	}
+}
+
+struct ctf_metadata *tsdl_parse(const char *text, size_t length, char *error, size_t error_room)
+{
+	struct document *document = calloc(1, sizeof(*document));
+	struct parser p = {.at = text,
+			.end = text + length,
+			.line = 1,
+			.error = error,
+			.error_room = error_room,
+			.document = document};
+
+	if (!document || length > TSDL_MAX_BYTES) {
+		fail(&p, document ? "too long" : "out of memory");
+		free(document);
+		return NULL;
+	}
+	document->metadata.uuid = "";
+	p.last_event = &document->metadata.events;
+	p.last_stream = &document->metadata.streams;
+	p.last_clock = &document->metadata.clocks;
+	next(&p);
+	while (!p.failed && p.token != END) {
+		parse_statement(&p);
+	}
+	free(p.aliases);
+	if (p.failed) {
+		tsdl_release(&document->metadata);
+		return NULL;
+	}
+	return &document->metadata;
+}
+
+void tsdl_release(struct ctf_metadata *metadata)
+{
+	struct document *document = (struct document *)metadata; /* its first member */
+
+	if (document) {
+		arena_release(&document->arena);
+		free(document);
+	}
+}
+
+#define PACKET_HEADER_BYTES 37 /* CTF 1.8, section 7.1 */
+#define PACKET_MAGIC        0x75d11d57u
+
+static uint32_t number_at(const unsigned char *bytes, bool swapped)
+{
+	uint32_t number;
+
+	memcpy(&number, bytes, sizeof(number));
+	return swapped ? bswap_32(number) : number;
+}
+
+char *tsdl_text(const unsigned char *bytes, size_t size, size_t *length)
+{
+	char *text = malloc(size + 1);
+	size_t at = 0;
+
+	*length = 0;
+	if (!text) {
+		return NULL;
+	}
+	if (size < 4 || (number_at(bytes, false) != PACKET_MAGIC &&
+					number_at(bytes, true) != PACKET_MAGIC)) {
+		memcpy(text, bytes, size);
+		*length = size;
+	} else {
+		while (at < size) {
+			const unsigned char *packet = bytes + at;
+			bool swapped = size - at >= 4 && number_at(packet, false) != PACKET_MAGIC;
+			size_t content, whole;
+
+			if (size - at < PACKET_HEADER_BYTES ||
+					number_at(packet, swapped) != PACKET_MAGIC) {
+				free(text);
+				return NULL;
+			}
+			content = number_at(packet + 24, swapped) / 8;
+			whole = number_at(packet + 28, swapped) / 8;
+			if (content < PACKET_HEADER_BYTES || whole < content ||
+					content > size - at) {
+				free(text);
+				return NULL;
+			}
+			memcpy(text + *length, packet + PACKET_HEADER_BYTES,
+					content - PACKET_HEADER_BYTES);
+			*length += content - PACKET_HEADER_BYTES;
+			at = whole < size - at ? at + whole : size; /* padding may be missing */
+		}
+	}
+	text[*length] = '\0';
+	return text;
+}
