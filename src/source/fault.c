@@ -24,13 +24,14 @@ static int length_for_people(const char *message)
 	return (int)strlen(message);
 }
 
+#define METADATA_DAMAGED "its metadata is damaged, or describes what is not CTF 1.8"
+
 /* What the library says, and what it means to who has the file. */
 static const struct {
 	const char *begins, *means;
 } known[] = {
-		{"Cannot create trace for",
-				"its metadata is damaged, or describes what is not CTF 1.8"},
-		{"At line ", "its metadata is damaged, or describes what is not CTF 1.8"},
+		{"Cannot create trace for", METADATA_DAMAGED},
+		{"At line ", METADATA_DAMAGED},
 		{"Failed to index CTF stream file", "it is cut off, or a packet's size is wrong"},
 		{"User function returned EOF", "it ends in the middle of a packet"},
 		{"Invalid CTF magic number", "a packet does not begin as CTF packets do"},
@@ -73,6 +74,7 @@ static void describe(struct fault *fault, const bt_error *error)
 
 	explain(what, sizeof(what),
 			bt_error_cause_get_message(bt_error_borrow_cause_by_index(error, 0)));
+	fault->is_metadata = strcmp(what, METADATA_DAMAGED) == 0;
 	for (uint64_t i = 0; i < n; i++) {
 		int length;
 		const char *path = quoted_path(
@@ -93,6 +95,7 @@ void fault_take(struct fault *fault, const char *otherwise)
 	const bt_error *error = bt_current_thread_take_error();
 
 	snprintf(fault->text, sizeof(fault->text), "%s", otherwise);
+	fault->is_metadata = false;
 	if (!error) {
 		return;
 	}

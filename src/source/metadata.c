@@ -3,8 +3,11 @@
 
 #include <byteswap.h>
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "ctf/tsdl.h"
 
 #define PACKET_HEADER_BYTES 37 /* CTF 1.8, section 7.1: magic, uuid, checksum, sizes, versions */
 #define PACKET_MAGIC        0x75d11d57u
@@ -81,4 +84,26 @@ bool metadata_is_cut_off(int fd, uint32_t *have, uint32_t *need)
 		at += packet_bytes;
 	}
 	return false;
+}
+
+void metadata_find_fault(int fd, char *found, size_t room)
+{
+	off_t end = lseek(fd, 0, SEEK_END);
+	unsigned char *bytes;
+	size_t length = 0;
+	char *text = NULL;
+
+	found[0] = '\0';
+	if (end <= 0 || end > TSDL_MAX_BYTES) {
+		return;
+	}
+	bytes = malloc((size_t)end);
+	if (bytes && pread(fd, bytes, (size_t)end, 0) == end) {
+		text = tsdl_text(bytes, (size_t)end, &length);
+	}
+	if (text) {
+		tsdl_release(tsdl_parse(text, length, found, room));
+	}
+	free(text);
+	free(bytes);
 }

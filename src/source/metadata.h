@@ -29,4 +29,10 @@ enum metadata_format metadata_format_of(const unsigned char *bytes, size_t size)
  */
 bool metadata_is_cut_off(int fd, uint32_t *have, uint32_t *need);
 
+/*
+ * What is wrong in the metadata of that file, and in which line, where its text is not TSDL: empty
+ * if nothing is found, or the file cannot be read. The library does not tell which line it means.
+ */
+void metadata_find_fault(int fd, char *found, size_t room);
+
 #endif

@@ -304,8 +304,30 @@ static void judge(struct recording *recording)
 	}
 }
 
-static void refuse_for(struct recording *recording, const struct fault *fault)
+/* Adds the line of the metadata that is at fault, where it is known. */
+static void add_line(const struct recording *recording, struct fault *fault)
 {
+	size_t length = strlen(fault->text);
+	char path[PATH_MAX + 16], found[128];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/metadata", recording->path);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		return;
+	}
+	metadata_find_fault(fd, found, sizeof(found));
+	close(fd);
+	if (found[0]) {
+		snprintf(fault->text + length, sizeof(fault->text) - length, " (%s)", found);
+	}
+}
+
+static void refuse_for(struct recording *recording, struct fault *fault)
+{
+	if (fault->is_metadata) {
+		add_line(recording, fault);
+	}
 	if (fault->text[0] == '/') {
 		refuse(recording, "cannot read %s", fault->text);
 	} else {

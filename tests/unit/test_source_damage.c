@@ -121,6 +121,8 @@ static void test_what_is_no_trace_is_refused(void **state)
 	expect_refused(maker.directory, "not the metadata of a CTF trace");
 	trace_maker_put(&maker, "metadata", "/* CTF 1.8 */ trace { nonsense", 30);
 	expect_refused(maker.directory, "its metadata is damaged");
+	trace_maker_put(&maker, "metadata", "/* CTF 1.8 */\ntrace {\n  major 1;\n};\n", 37);
+	expect_refused(maker.directory, "(metadata line 3: '=' expected)");
 	snprintf(path, sizeof(path), "%s/metadata", maker.directory);
 	unlink(path);
 	assert_int_equal(mkdir(path, 0700), 0);
