@@ -207,23 +207,48 @@ static const struct row {
 #undef X
 };
 
+#define HELP_COLUMN 25
+#define HELP_WIDTH  79
+
+/* Words from HELP_COLUMN on, in lines of HELP_WIDTH. */
+static void print_words(FILE *out, const char *text, int column)
+{
+	while (*text) {
+		int n = (int)strcspn(text, " ");
+
+		if (column + n + 1 > HELP_WIDTH) {
+			fprintf(out, "\n%*s", HELP_COLUMN, "");
+			column = HELP_COLUMN;
+		}
+		fprintf(out, "%s%.*s", column > HELP_COLUMN ? " " : "", n, text);
+		column += n + (column > HELP_COLUMN);
+		text += n + (text[n] == ' ');
+	}
+	fputc('\n', out);
+}
+
 static void print_option(FILE *out, const struct row *row)
 {
-	char text[64];
+	char text[64], start[96];
+	int n;
 
 	snprintf(text, sizeof(text), "--%s%s%s", row->name, row->argument ? "=" : "",
 			row->argument ? row->argument : "");
-	if (row->letter) {
-		fprintf(out, "  -%c, %-18s %s\n", row->letter, text, row->help);
-	} else {
-		fprintf(out, "      %-18s %s\n", text, row->help);
+	n = snprintf(start, sizeof(start), row->letter ? "  -%c, %s" : "  %c   %s",
+			row->letter ? row->letter : ' ', text);
+	fputs(start, out);
+	if (n >= HELP_COLUMN) {
+		fputc('\n', out);
+		n = 0;
 	}
+	fprintf(out, "%*s", HELP_COLUMN - n, "");
+	print_words(out, row->help, HELP_COLUMN);
 }
 
 static void print_help(FILE *out)
 {
-	fputs("usage: pythiatop-probe --relay=URL [--kernel] [--function=PROGRAM:NAMES]... "
-	      "[OPTION]...\n"
+	fputs("usage: pythiatop-probe --relay=URL [--kernel] [--function=PROGRAM:NAMES]...\n"
+	      "                       [OPTION]...\n"
 	      "Records kernel events without LTTng's modules, and functions of programs without\n"
 	      "tracepoints, as a live session of a relay daemon.\n\n",
 			out);
