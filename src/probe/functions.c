@@ -77,17 +77,6 @@ struct functions {
 	uint64_t window_ns, look_ns;
 };
 
-__attribute__((format(printf, 3, 4))) static enum status fail(
-		struct kernel_fault *fault, enum status status, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(fault->text, sizeof(fault->text), format, arguments);
-	va_end(arguments);
-	return status;
-}
-
 __attribute__((format(printf, 2, 3))) static void say(
 		const struct functions *functions, const char *format, ...)
 {
@@ -133,7 +122,8 @@ static enum status attach(struct functions *functions, uint32_t program, bool ex
 
 	if (!offsets || at == PROBE_SETS) {
 		free(offsets);
-		return fail(fault, STATUS_FULL, "too many functions were chosen one by one");
+		return kernel_refuse(
+				fault, STATUS_FULL, "too many functions were chosen one by one");
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		offsets[i] = functions->targets[functions->numbers[i]].offset;
@@ -250,7 +240,7 @@ static enum status grow_sets(struct functions *functions, uint32_t program, bool
 		}
 	}
 	if (n > KERNEL_ONE_BY_ONE && !kernel_takes_many(functions->setup.kernel)) {
-		return fail(fault, STATUS_FULL,
+		return kernel_refuse(fault, STATUS_FULL,
 				"%u functions are too many for this kernel: before Linux 6.6 each "
 				"takes a tenth of a second to let go of, so at most %u are taken",
 				n, KERNEL_ONE_BY_ONE);
@@ -472,7 +462,7 @@ static enum status look(struct functions *functions, uint32_t at, struct kernel_
 	forget_build(functions, at);
 	status = binary_open(&program->binary, path);
 	if (status != STATUS_OK) {
-		return fail(fault, status, "%s: %s", path,
+		return kernel_refuse(fault, status, "%s: %s", path,
 				status == STATUS_NOT_FOUND ? strerror(errno)
 							   : "is no program of this machine");
 	}
@@ -480,7 +470,7 @@ static enum status look(struct functions *functions, uint32_t at, struct kernel_
 	program->identity = now;
 	status = match(functions, at);
 	if (status != STATUS_OK) {
-		return fail(fault, status, "%s: %s", program->name,
+		return kernel_refuse(fault, status, "%s: %s", program->name,
 				status == STATUS_FULL ? "these are more functions than can be "
 							"recorded at once"
 						      : "out of memory");
@@ -527,10 +517,11 @@ static enum status add_patterns(
 
 	while (status == STATUS_OK && (word = strsep(&rest, ","))) {
 		if (!is_pattern(word)) {
-			status = fail(fault, STATUS_INVALID, "\"%s\" is no pattern of functions",
-					word);
+			status = kernel_refuse(fault, STATUS_INVALID,
+					"\"%s\" is no pattern of functions", word);
 		} else if (program->n_patterns == MAX_PATTERNS) {
-			status = fail(fault, STATUS_INVALID, "more than %u patterns", MAX_PATTERNS);
+			status = kernel_refuse(fault, STATUS_INVALID, "more than %u patterns",
+					MAX_PATTERNS);
 		} else {
 			program->patterns[program->n_patterns].text = strdup(word);
 			program->patterns[program->n_patterns].root = root;
@@ -550,13 +541,14 @@ enum status functions_add(struct functions *functions, const char *what, bool ro
 	enum status status;
 
 	if (!colon || colon == what || (size_t)(colon - what) >= sizeof(name)) {
-		return fail(fault, STATUS_INVALID, "\"%s\" is not PROGRAM:FUNCTION[,FUNCTION...]",
-				what);
+		return kernel_refuse(fault, STATUS_INVALID,
+				"\"%s\" is not PROGRAM:FUNCTION[,FUNCTION...]", what);
 	}
 	snprintf(name, sizeof(name), "%.*s", (int)(colon - what), what);
 	program = add_program(functions, name);
 	if (!program) {
-		return fail(fault, STATUS_INVALID, "more than %u programs", FUNCTIONS_PROGRAMS);
+		return kernel_refuse(
+				fault, STATUS_INVALID, "more than %u programs", FUNCTIONS_PROGRAMS);
 	}
 	status = add_patterns(program, colon + 1, root, fault);
 	if (root && status == STATUS_OK) {
@@ -603,7 +595,7 @@ static enum status find_or_add(struct functions *functions, uint32_t at, const c
 			return add_target(functions, at, &list[i], list[i].name, true, number);
 		}
 	}
-	return fail(fault, STATUS_NOT_FOUND, "%s has no function %s", program->name, name);
+	return kernel_refuse(fault, STATUS_NOT_FOUND, "%s has no function %s", program->name, name);
 }
 
 enum status functions_choose(struct functions *functions, const char *name, const char *function,
@@ -614,11 +606,12 @@ enum status functions_choose(struct functions *functions, const char *name, cons
 	enum status status;
 
 	if (!program) {
-		return fail(fault, STATUS_FULL, "more than %u programs", FUNCTIONS_PROGRAMS);
+		return kernel_refuse(
+				fault, STATUS_FULL, "more than %u programs", FUNCTIONS_PROGRAMS);
 	}
 	if (!program->binary && look(functions, (uint32_t)(program - functions->programs), fault) !=
 						STATUS_OK) {
-		return fail(fault, STATUS_NOT_FOUND, "there is no program %s here", name);
+		return kernel_refuse(fault, STATUS_NOT_FOUND, "there is no program %s here", name);
 	}
 	status = find_or_add(functions, (uint32_t)(program - functions->programs), function,
 			&number, fault);

@@ -61,8 +61,7 @@ __attribute__((format(printf, 2, 0))) static int hear(
 	return 0;
 }
 
-__attribute__((format(printf, 3, 4))) static enum status fail(
-		struct kernel_fault *fault, enum status status, const char *format, ...)
+enum status kernel_refuse(struct kernel_fault *fault, enum status status, const char *format, ...)
 {
 	va_list arguments;
 
@@ -100,7 +99,7 @@ static enum status choose(struct kernel *kernel, struct kernel_fault *fault)
 	uint32_t n;
 
 	if (!kernel_events(&n)) {
-		return fail(fault, STATUS_NOT_FOUND, NO_BTF);
+		return kernel_refuse(fault, STATUS_NOT_FOUND, NO_BTF);
 	}
 	bpf_object__for_each_program(program, kernel->skeleton->obj)
 	{
@@ -179,13 +178,14 @@ static enum status make_rings(struct kernel *kernel, size_t bytes, struct kernel
 	kernel->cpus = calloc(PROBE_CPUS, sizeof(*kernel->cpus));
 	kernel->rings = calloc(PROBE_CPUS, sizeof(*kernel->rings));
 	if (!kernel->cpus || !kernel->rings) {
-		return fail(fault, STATUS_NO_MEMORY, "out of memory");
+		return kernel_refuse(fault, STATUS_NO_MEMORY, "out of memory");
 	}
 	kernel->n_rings = online_cpus(kernel->cpus, PROBE_CPUS);
 	for (uint32_t i = 0; i < kernel->n_rings; i++) {
 		if (make_ring(kernel, i, bytes) != STATUS_OK) {
-			return fail(fault, STATUS_IO, "no ring buffer of %zu bytes for CPU %u: %s",
-					bytes, kernel->cpus[i], strerror(errno));
+			return kernel_refuse(fault, STATUS_IO,
+					"no ring buffer of %zu bytes for CPU %u: %s", bytes,
+					kernel->cpus[i], strerror(errno));
 		}
 	}
 	return STATUS_OK;
@@ -196,13 +196,13 @@ static enum status make_rings(struct kernel *kernel, size_t bytes, struct kernel
 static enum status explain(int error, const char *doing, struct kernel_fault *fault)
 {
 	if (error == EPERM || error == EACCES) {
-		return fail(fault, STATUS_BUSY,
+		return kernel_refuse(fault, STATUS_BUSY,
 				"this user may not %s: run it as root, or give the program the "
 				"capabilities: setcap cap_bpf,cap_perfmon,cap_sys_ptrace,"
 				"cap_dac_read_search+ep pythiatop-probe",
 				doing);
 	}
-	return fail(fault, STATUS_IO, "cannot %s: %s%s%s", doing, strerror(error),
+	return kernel_refuse(fault, STATUS_IO, "cannot %s: %s%s%s", doing, strerror(error),
 			said[0] ? ": " : "", said);
 }
 
@@ -211,7 +211,7 @@ enum status kernel_may(struct kernel_fault *fault)
 	int map;
 
 	if (access(KERNEL_BTF, R_OK) != 0) {
-		return fail(fault, STATUS_NOT_FOUND, NO_BTF);
+		return kernel_refuse(fault, STATUS_NOT_FOUND, NO_BTF);
 	}
 	said[0] = '\0';
 	map = bpf_map_create(BPF_MAP_TYPE_RINGBUF, NULL, 0, 0, 4096, NULL);
@@ -351,7 +351,7 @@ enum status kernel_open(
 
 	*out = NULL;
 	if (!kernel) {
-		return fail(fault, STATUS_NO_MEMORY, "out of memory");
+		return kernel_refuse(fault, STATUS_NO_MEMORY, "out of memory");
 	}
 	kernel->takes_many = !setup->one_by_one && knows_many();
 	status = load(kernel, fault);
@@ -447,7 +447,7 @@ static enum status set_threads(struct kernel *kernel, uint32_t event, const uint
 		if (key >> 33 == event) {
 			if (!array_reserve(&before, &room, n_before + 1)) {
 				free(before);
-				return fail(fault, STATUS_NO_MEMORY, "out of memory");
+				return kernel_refuse(fault, STATUS_NO_MEMORY, "out of memory");
 			}
 			before[n_before++] = key;
 		}
@@ -479,7 +479,8 @@ enum status kernel_choose(struct kernel *kernel, uint32_t event, enum probe_choi
 	enum status status;
 
 	if (!events[event].present) {
-		return fail(fault, STATUS_NOT_FOUND, "this kernel does not have the tracepoint %s",
+		return kernel_refuse(fault, STATUS_NOT_FOUND,
+				"this kernel does not have the tracepoint %s",
 				events[event].tracepoint);
 	}
 	status = set_threads(kernel, event, keys, choice == PROBE_FILTERED ? n_keys : 0, fault);
@@ -582,7 +583,7 @@ enum status kernel_hook(struct kernel *kernel, const char *path, const uint64_t 
 	*out = NULL;
 	hooks = calloc(1, sizeof(*hooks) + n_links * sizeof(struct bpf_link *));
 	if (!hooks) {
-		return fail(fault, STATUS_NO_MEMORY, "out of memory");
+		return kernel_refuse(fault, STATUS_NO_MEMORY, "out of memory");
 	}
 	hooks->fd = -1;
 	said[0] = '\0';

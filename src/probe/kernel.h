@@ -23,6 +23,10 @@ struct kernel_fault {
 	char text[640];
 };
 
+/* Puts the sentence down; returns `status`. */
+__attribute__((format(printf, 3, 4))) enum status kernel_refuse(
+		struct kernel_fault *fault, enum status status, const char *format, ...);
+
 struct kernel_event {
 	const char *name, *tracepoint, *since; /* static */
 	bool present;                          /* this kernel has the tracepoint */
