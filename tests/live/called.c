@@ -16,7 +16,7 @@
 #include <sys/prctl.h>
 #include <time.h>
 
-#define APART __attribute__((noinline, noclone, used))
+#define APART __attribute__((noinline, used))
 
 static volatile int sink;
 
