@@ -8,58 +8,9 @@
 #include "base/pool.h"
 #include "requests/served.h"
 #include "requests/servers.h"
+#include "requests/sockets.h"
 
 #define BUCKETS 16384u /* a power of two */
-
-#define AF_UNIX_NUMBER 1
-
-/* What a type of events tells here. */
-enum told {
-	TOLD_NOTHING = 0,
-	TOLD_RECV,
-	TOLD_SEND,
-	TOLD_LISTEN,
-	TOLD_CONNECT,
-	TOLD_WAIT, /* entry of a system call by which a thread waits for something to do */
-	TOLD_SENT, /* exit of a system call */
-	TOLD_GONE, /* a thread ends */
-};
-
-enum socket_field {
-	F_FAMILY = 0,
-	F_NETNS,
-	F_SPORT,
-	F_DPORT,
-	F_SADDR_HIGH,
-	F_SADDR_LOW,
-	F_DADDR_HIGH,
-	F_DADDR_LOW,
-	F_NAMED,
-	F_POSITION,
-	F_LENGTH,
-	F_TID, /* not needed: else it is the thread that the CPU runs */
-	F_COUNT
-};
-
-static const char *const socket_fields[F_COUNT] = {"family", "netns", "sport", "dport",
-		"saddr_high", "saddr_low", "daddr_high", "daddr_low", "named", "position", "length",
-		"tid"};
-
-struct type_told {
-	uint8_t told;
-	bool multiplexes; /* waits for whatever comes of many */
-	uint16_t fields[F_COUNT];
-};
-
-struct end {
-	uint64_t address[2];
-	uint32_t port;
-};
-
-struct pair {
-	struct end own, peer;
-	uint32_t family, space; /* space: of addresses that other hosts or networks have, too */
-};
 
 enum role { ROLE_CLIENT = 0, ROLE_SERVER };
 
@@ -116,10 +67,6 @@ struct worker {
 	bool waited; /* for whatever comes, since it last received */
 };
 
-struct listened {
-	uint32_t host, netns, port;
-};
-
 struct servers {
 	struct servers_config config;
 	struct pool pool;
@@ -131,8 +78,7 @@ struct servers {
 	struct worker *workers[BUCKETS];
 	uint32_t n_workers;
 	struct served_request *first_answered, *last_answered;
-	struct listened ports[SERVERS_MAX_PORTS];
-	uint32_t n_ports;
+	struct ports ports;
 	uint64_t next_id, now_ns;
 	uint32_t derived[SERVED_COUNT][2]; /* types; ID_NONE: not added so far */
 	bool adding, added, off;
@@ -160,47 +106,6 @@ void servers_destroy(struct servers *servers)
 
 /* --- Types ------------------------------------------------------------------------------------ */
 
-/* Calls by which a thread waits: for something to do, once it has answered. */
-static bool is_wait(const char *call)
-{
-	static const char *const calls[] = {"epoll_wait", "epoll_pwait", "epoll_pwait2", "poll",
-			"ppoll", "select", "pselect6", "futex", "accept", "accept4", "read",
-			"recvfrom", "recvmsg", "readv", "nanosleep", "clock_nanosleep", "exit",
-			"exit_group", "io_uring_enter"};
-
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-		if (strcmp(call, calls[i]) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static uint8_t told_by(const char *name)
-{
-	static const struct {
-		const char *name;
-		uint8_t told;
-	} names[] = {
-			{"socket_recv", TOLD_RECV},
-			{"socket_send", TOLD_SEND},
-			{"socket_listen", TOLD_LISTEN},
-			{"socket_connect", TOLD_CONNECT},
-			{"pythiatop_statedump_listener", TOLD_LISTEN},
-			{"sched_process_free", TOLD_GONE},
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (strcmp(name, names[i].name) == 0) {
-			return names[i].told;
-		}
-	}
-	if (strncmp(name, "syscall_entry_", 14) == 0 && is_wait(name + 14)) {
-		return TOLD_WAIT;
-	}
-	return strncmp(name, "syscall_exit_", 13) == 0 ? TOLD_SENT : TOLD_NOTHING;
-}
-
 bool servers_add_type(struct servers *servers)
 {
 	uint32_t at = servers->config.registry->n_types - 1;
@@ -212,26 +117,9 @@ bool servers_add_type(struct servers *servers)
 	}
 	servers->n_types = at + 1;
 	told = &servers->types[at];
-	told->told = servers->adding ? TOLD_NOTHING : told_by(type->name);
-	told->multiplexes = told->told == TOLD_WAIT &&
-			    (strstr(type->name, "poll") || strstr(type->name, "select"));
-	for (uint32_t f = 0; f < F_COUNT; f++) {
-		told->fields[f] = UINT16_MAX;
-		for (uint32_t i = 0; i < type->n_fields; i++) {
-			if (strcmp(type->fields[i].name, socket_fields[f]) == 0 &&
-					(type->fields[i].kind == FIELD_UINT ||
-							type->fields[i].kind == FIELD_INT)) {
-				told->fields[f] = (uint16_t)i;
-			}
-		}
-		/* A listening socket tells its port alone. */
-		if (told->fields[f] == UINT16_MAX && f != F_TID &&
-				(told->told == TOLD_RECV || told->told == TOLD_SEND ||
-						told->told == TOLD_CONNECT ||
-						(told->told == TOLD_LISTEN &&
-								(f == F_NETNS || f == F_SPORT)))) {
-			told->told = TOLD_NOTHING;
-		}
+	sockets_read_type(type, told);
+	if (servers->adding) {
+		told->told = TOLD_NOTHING;
 	}
 	return true;
 }
@@ -301,60 +189,6 @@ static void age_append(struct servers *servers, struct connection *c)
 	c->newer = NULL;
 	*(servers->newest ? &servers->newest->newer : &servers->oldest) = c;
 	servers->newest = c;
-}
-
-static bool is_loopback(const struct end *end)
-{
-	return (end->address[0] == 0 && end->address[1] >> 24 == 0xffff7f) ||
-	       (end->address[0] == 0 && end->address[1] == 1);
-}
-
-static struct pair pair_of(const struct event *event, const struct type_told *told, uint32_t host)
-{
-	const uint64_t *slots = event->slots;
-	const uint16_t *at = told->fields;
-	struct pair pair;
-
-	memset(&pair, 0, sizeof(pair)); /* with what lies between: it is compared as bytes */
-	pair.family = (uint32_t)slots[at[F_FAMILY]] == AF_UNIX_NUMBER ? AF_UNIX_NUMBER : 0;
-	pair.own.address[0] = slots[at[F_SADDR_HIGH]];
-	pair.own.address[1] = slots[at[F_SADDR_LOW]];
-	pair.own.port = (uint32_t)slots[at[F_SPORT]];
-	pair.peer.address[0] = slots[at[F_DADDR_HIGH]];
-	pair.peer.address[1] = slots[at[F_DADDR_LOW]];
-	pair.peer.port = (uint32_t)slots[at[F_DPORT]];
-	if (pair.family == AF_UNIX_NUMBER) {
-		pair.space = host + 1;
-	} else if (is_loopback(&pair.own) || is_loopback(&pair.peer)) {
-		pair.space = (uint32_t)hash_pair(host + 1, slots[at[F_NETNS]]) | 1;
-	}
-	return pair;
-}
-
-static bool is_listened(const struct servers *servers, uint32_t host, uint32_t netns, uint32_t port)
-{
-	for (uint32_t i = 0; i < servers->n_ports; i++) {
-		const struct listened *l = &servers->ports[i];
-
-		if (l->port == port && l->host == host && l->netns == netns) {
-			return true;
-		}
-	}
-	return false;
-}
-
-static void listen_on(struct servers *servers, const struct event *event,
-		const struct type_told *told, uint32_t host)
-{
-	struct listened *l = &servers->ports[servers->n_ports];
-	uint32_t netns = (uint32_t)event->slots[told->fields[F_NETNS]];
-	uint32_t port = (uint32_t)event->slots[told->fields[F_SPORT]];
-
-	if (port && servers->n_ports < SERVERS_MAX_PORTS &&
-			!is_listened(servers, host, netns, port)) {
-		*l = (struct listened){.host = host, .netns = netns, .port = port};
-		servers->n_ports++;
-	}
 }
 
 /* --- Derived events --------------------------------------------------------------------------- */
@@ -586,7 +420,7 @@ static void drop_connection(struct servers *servers, struct connection *c, const
 static struct connection *connection_of(struct servers *servers, const struct event *event,
 		const struct type_told *told, const struct where *where)
 {
-	const struct pair pair = pair_of(event, told, where->host);
+	const struct pair pair = sockets_pair(event, told, where->host);
 	struct connection *c = find(servers, &pair);
 	uint32_t bucket = bucket_of(&pair);
 
@@ -604,11 +438,11 @@ static struct connection *connection_of(struct servers *servers, const struct ev
 	}
 	*c = (struct connection){.chained = servers->connections[bucket], .host = where->host};
 	c->pair = pair;
-	c->role = (pair.family == AF_UNIX_NUMBER ? event->slots[told->fields[F_NAMED]] != 0
-						 : is_listened(servers, where->host,
-								   (uint32_t)event->slots
-										   [told->fields[F_NETNS]],
-								   pair.own.port))
+	c->role = (pair.family == SOCKETS_UNIX ? event->slots[told->fields[F_NAMED]] != 0
+					       : ports_has(&servers->ports, where->host,
+								 (uint32_t)event->slots
+										 [told->fields[F_NETNS]],
+								 pair.own.port))
 				  ? ROLE_SERVER
 				  : ROLE_CLIENT;
 	servers->connections[bucket] = c;
@@ -635,7 +469,7 @@ static uint32_t name_of(struct servers *servers, uint32_t program, uint32_t port
 static bool is_of_message(const struct connection *peer, uint32_t first)
 {
 	return peer->sent_ns &&
-	       (peer->pair.family == AF_UNIX_NUMBER || first - peer->position < UINT32_C(1) << 31);
+	       (peer->pair.family == SOCKETS_UNIX || first - peer->position < UINT32_C(1) << 31);
 }
 
 static struct served_request *begin_request(struct servers *servers, struct connection *c,
@@ -824,7 +658,7 @@ static void send(struct servers *servers, const struct event *event, const struc
 static void connect_to(struct servers *servers, const struct event *event,
 		const struct type_told *told, const struct where *where)
 {
-	const struct pair pair = pair_of(event, told, where->host);
+	const struct pair pair = sockets_pair(event, told, where->host);
 	struct worker *w = worker_of(servers, where->host, where->thread, true);
 	struct connection *c = find(servers, &pair);
 
@@ -891,7 +725,7 @@ void servers_before(struct servers *servers, const struct event *event)
 		connect_to(servers, event, told, &where);
 		break;
 	case TOLD_LISTEN:
-		listen_on(servers, event, told, where.host);
+		ports_add(&servers->ports, event, told, where.host);
 		break;
 	case TOLD_WAIT: {
 		struct worker *w = worker_of(servers, where.host, where.thread, false);

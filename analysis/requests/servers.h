@@ -30,7 +30,6 @@ struct servers;
 
 #define SERVERS_MAX_CONNECTIONS 65536u
 #define SERVERS_MAX_THREADS     65536u
-#define SERVERS_MAX_PORTS       1024u /* that are listened on, of all hosts */
 /* An answer is over when nothing more of it was sent for so long. */
 #define SERVERS_SILENCE_NS UINT64_C(100000000)
 

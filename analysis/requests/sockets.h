@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_REQUESTS_SOCKETS_H
+#define PT_REQUESTS_SOCKETS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pythiatop/event.h"
+
+/*
+ * What events of pythiatop-probe tell of sockets, as types of events come (docs/probe.md), and the
+ * two ends of a connection that one names.
+ *
+ * Pure. Threads: any.
+ */
+
+/* What a type of events tells here. */
+enum told {
+	TOLD_NOTHING = 0,
+	TOLD_RECV,
+	TOLD_SEND,
+	TOLD_LISTEN,
+	TOLD_CONNECT,
+	TOLD_WAIT, /* entry of a system call by which a thread waits for something to do */
+	TOLD_SENT, /* exit of a system call */
+	TOLD_GONE, /* a thread ends */
+};
+
+enum socket_field {
+	F_FAMILY = 0,
+	F_NETNS,
+	F_SPORT,
+	F_DPORT,
+	F_SADDR_HIGH,
+	F_SADDR_LOW,
+	F_DADDR_HIGH,
+	F_DADDR_LOW,
+	F_NAMED,
+	F_POSITION,
+	F_LENGTH,
+	F_TID, /* not needed: else it is the thread that the CPU runs */
+	F_COUNT
+};
+
+struct type_told {
+	uint8_t told;
+	bool multiplexes; /* waits for whatever comes of many */
+	uint16_t fields[F_COUNT];
+};
+
+struct end {
+	uint64_t address[2];
+	uint32_t port;
+};
+
+#define SOCKETS_UNIX 1u /* pair.family of Unix sockets; 0: of the others */
+
+struct pair {
+	struct end own, peer;
+	uint32_t family, space; /* space: of addresses that other hosts or networks have, too */
+};
+
+/* What events of the type tell; TOLD_NOTHING also where a field lacks that they need. */
+void sockets_read_type(const struct event_type *type, struct type_told *told);
+
+/* The ends that an event of such a type names, its own first. Compared as bytes. */
+struct pair sockets_pair(const struct event *event, const struct type_told *told, uint32_t host);
+
+/* The ports that are listened on, by host and network namespace. */
+#define SERVERS_MAX_PORTS 1024u
+
+struct ports {
+	uint32_t n;
+	struct listened {
+		uint32_t host, netns, port;
+	} list[SERVERS_MAX_PORTS];
+};
+
+bool ports_has(const struct ports *ports, uint32_t host, uint32_t netns, uint32_t port);
+/* Of an event of a listening socket; one beyond SERVERS_MAX_PORTS is left out. */
+void ports_add(struct ports *ports, const struct event *event, const struct type_told *told,
+		uint32_t host);
+
+#endif
