@@ -13,6 +13,7 @@
 #include "config/paths.h"
 #include "control/points.h"
 #include "intake/url.h"
+#include "local/local.h"
 #include "options.h"
 #include "pythiatop/console.h"
 #include "pythiatop/text.h"
@@ -322,13 +323,15 @@ static void begin_with(struct pipeline *pipeline, const struct options *options,
 }
 
 /* Steps: hosts to control, what they may cost, and how far to go without asking. */
-static bool conduct(struct pipeline *pipeline, const struct options *options)
+static bool conduct(struct pipeline *pipeline, const struct options *options,
+		const struct local *local)
 {
 	char relay[URL_MAX], error[1024];
 	const struct conductor_setup setup = {
 			.relay = find_relay(options, relay, sizeof(relay)),
 			.relay_url = options->control_relay,
 			.ssh = options->control_ssh,
+			.helper = local ? local_helper(local) : NULL,
 			.log = options->log,
 			/* Plain batch only looks on. */
 			.own_host = !options->batch || options->mode != MODE_OBSERVE,
@@ -429,12 +432,14 @@ static bool rehearse(struct pipeline *pipeline, const struct options *options)
 }
 
 /* Who takes the decisions: a log, the recording's events, or hosts and persons. */
-static bool prepare_steps(struct pipeline *pipeline, const struct options *options)
+static bool prepare_steps(struct pipeline *pipeline, const struct options *options,
+		const struct local *local)
 {
 	if (options->rehearse) {
 		return rehearse(pipeline, options);
 	}
-	return options->replay_log ? replay(pipeline, options) : conduct(pipeline, options);
+	return options->replay_log ? replay(pipeline, options)
+				   : conduct(pipeline, options, local);
 }
 
 /*
@@ -461,7 +466,7 @@ static int end_log(struct pipeline *pipeline, int code)
 	return code == EXIT_SUCCESS ? EXIT_FAILURE : code;
 }
 
-static int run(struct pipeline *pipeline, const struct options *options)
+static int run(struct pipeline *pipeline, const struct options *options, const struct local *local)
 {
 	int code;
 
@@ -479,7 +484,7 @@ static int run(struct pipeline *pipeline, const struct options *options)
 	if (intake_has_live(pipeline_intake(pipeline))) {
 		keep_memory_flat();
 	}
-	if (!prepare_steps(pipeline, options)) {
+	if (!prepare_steps(pipeline, options, local)) {
 		return EXIT_USAGE;
 	}
 	if (options->state_at.kind != INSTANT_NONE) {
@@ -527,11 +532,47 @@ static void raise_limits(void)
 	}
 }
 
+/* With -p and a command: what is to be watched has to be started first. */
+static bool begin_local(struct options *options, struct local **local)
+{
+	const struct local_setup setup = {.process = options->process,
+			.command = options->command,
+			.quiet = !options->batch};
+	char error[1024];
+
+	*local = NULL;
+	if (!options->process && !options->command) {
+		return true;
+	}
+	if (local_start(local, &setup, error, sizeof(error)) != STATUS_OK) {
+		tell(false, error);
+		return false;
+	}
+	if (!options->control_relay) {
+		options->control_relay = local_relay_url(*local);
+	}
+	if (!options->mode_given && !options->batch) {
+		options->mode = MODE_APPROVE;
+	}
+	return options_add_source(options, local_source(*local)) == STATUS_OK;
+}
+
+static void end_local(struct local *local)
+{
+	char said[1024] = "";
+
+	local_end(local, said, sizeof(said));
+	if (said[0]) {
+		tell(false, said);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct options options = {0};
 	enum status status;
 	struct pipeline *pipeline;
+	struct local *local;
 	int code;
 
 	setlocale(LC_ALL, "");
@@ -547,6 +588,11 @@ int main(int argc, char **argv)
 		options_release(&options);
 		return code;
 	}
+	if (!begin_local(&options, &local)) {
+		end_local(local);
+		options_release(&options);
+		return EXIT_FAILURE;
+	}
 	/* What the terminal cannot show in its character set is drawn in ASCII. */
 	options.ascii = options.ascii || strcmp(nl_langinfo(CODESET), "UTF-8") != 0;
 	raise_limits();
@@ -555,12 +601,13 @@ int main(int argc, char **argv)
 								      options.dump_file ||
 								      options.state_of.set);
 	if (pipeline) {
-		code = run(pipeline, &options);
+		code = run(pipeline, &options, local);
 		pipeline_destroy(pipeline);
 	} else {
 		fprintf(stderr, "pythiatop: out of memory or descriptors\n");
 		code = EXIT_FAILURE;
 	}
+	end_local(local);
 	options_release(&options);
 	return code;
 }

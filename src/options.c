@@ -38,6 +38,8 @@ static void print_help(FILE *out)
 	size_t i;
 
 	fputs("Usage: pythiatop [OPTION]... [SOURCE]...\n"
+	      "       pythiatop [OPTION]... -p PID|NAME\n"
+	      "       pythiatop [OPTION]... -- COMMAND [ARGUMENT]...\n"
 	      "       pythiatop [OPTION]... compare BEFORE AFTER...\n"
 	      "Find out why some requests of a distributed system are slow.\n\n"
 	      "SOURCE is any number of\n"
@@ -196,7 +198,7 @@ static const char *set_control_relay(struct options *options, const char *url)
 			       : "net://HOST[:CONTROL[:DATA]], where LTTng sends sessions to";
 }
 
-static enum status add_source(struct options *options, const char *source)
+enum status options_add_source(struct options *options, const char *source)
 {
 	char url[PATH_MAX];
 
@@ -273,6 +275,7 @@ static const char *set_value(struct options *options, enum option_id id, const c
 
 static const char *set_mode(struct options *options, const char *value)
 {
+	options->mode_given = true;
 	return words_mode(value, &options->mode) ? NULL : "observe, approve or autopilot";
 }
 
@@ -330,6 +333,9 @@ static const char *take(struct options *options, enum option_id id, const char *
 	switch (id) {
 	case OPTION_RELAY:
 		return add_relay(options, value) == STATUS_OK ? NULL : no_memory;
+	case OPTION_PROCESS:
+		options->process = value;
+		return value[0] ? NULL : "the number of a process, or a program's name";
 	case OPTION_SCHEMA:
 		return add_text(&options->schemas, &options->n_schemas, value) == STATUS_OK
 				       ? NULL
@@ -345,6 +351,7 @@ static const char *take(struct options *options, enum option_id id, const char *
 		return set_mode(options, value);
 	case OPTION_AUTOPILOT:
 		options->mode = MODE_AUTOPILOT;
+		options->mode_given = true;
 		return NULL;
 	case OPTION_STRATEGY:
 		return set_strategy(options, value);
@@ -565,6 +572,33 @@ static enum status take_compare(
 	return STATUS_OK;
 }
 
+/* Behind "--" stands a command. Returns how many arguments are left before it. */
+static int take_command(struct options *options, int argc, char *const *argv)
+{
+	for (int i = 1; i < argc; i++) {
+		if (strcmp(argv[i], "--") == 0) {
+			options->command = i + 1 < argc ? argv + i + 1 : NULL;
+			return i;
+		}
+	}
+	return argc;
+}
+
+/* One program, that runs or is started, and nothing else to watch. */
+static enum status check_local(const struct options *options, FILE *err)
+{
+	bool wrong = (options->process && options->command) ||
+		     ((options->process || options->command) &&
+				     (options->n_sources > 0 || options->list_url));
+
+	if (wrong) {
+		fputs("pythiatop: -p PID|NAME, -- COMMAND and a SOURCE do not go together: give one "
+		      "of them\n",
+				err);
+	}
+	return wrong ? STATUS_INVALID : STATUS_OK;
+}
+
 enum status options_parse(
 		struct options *options, int argc, char *const *argv, FILE *out, FILE *err)
 {
@@ -577,6 +611,7 @@ enum status options_parse(
 			.horizon = HORIZON_WINDOW,
 			.window_ns = 10000000000u,
 	};
+	argc = take_command(options, argc, argv);
 	no_color = getenv("NO_COLOR");
 	options->no_color = no_color && no_color[0] != '\0';
 	status = pass(options, PASS_CONFIG, argc, argv, &config, out, err);
@@ -590,10 +625,13 @@ enum status options_parse(
 		status = take_compare(options, argc, argv, err);
 	}
 	while (status == STATUS_OK && optind < argc) {
-		if (add_source(options, argv[optind++]) != STATUS_OK) {
+		if (options_add_source(options, argv[optind++]) != STATUS_OK) {
 			fprintf(err, "pythiatop: out of memory\n");
 			status = STATUS_INVALID;
 		}
+	}
+	if (status == STATUS_OK) {
+		status = check_local(options, err);
 	}
 	/* Flame graph tools add up lines of the same stack: one document, unless more are wanted.
 	 */

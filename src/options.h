@@ -24,6 +24,9 @@
  */
 #define OPTIONS(X)                                                                                 \
 	X(RELAY, 'r', "relay", "HOST", "watch all sessions of the relay daemon on HOST")           \
+	X(PROCESS, 'p', "process", "PID|NAME",                                                     \
+			"watch a program that runs, as it is: its processes' kernel events, "      \
+			"requests, functions; as root. `-- COMMAND...` starts one")                \
 	X(LIST, 'l', "list", "URL", "list what the relay daemon at URL has, and end")              \
 	X(BATCH, 'b', "batch", "FORMAT",                                                           \
 			"no screen: print json, text, csv, or folded (flame graph)")               \
@@ -113,6 +116,8 @@
 struct options {
 	const char **sources; /* "net://..." or a path; owned array of borrowed or owned texts */
 	uint32_t n_sources;
+	const char *process;  /* its number, or a program's name; NULL: not given */
+	char *const *command; /* to be started; NULL: none */
 	const char *list_url; /* NULL: not asked for */
 	bool batch;
 	struct output_style style;
@@ -134,6 +139,7 @@ struct options {
 	uint32_t n_controls;
 	const char *control_relay; /* NULL: not given */
 	const char *control_ssh;   /* NULL: ssh */
+	bool mode_given;
 	enum step_mode mode;
 	const char *strategy; /* NULL: the usual */
 	bool budget_given;
@@ -160,6 +166,8 @@ struct options {
  */
 enum status options_parse(
 		struct options *options, int argc, char *const *argv, FILE *out, FILE *err);
+/* One more SOURCE, as on the command line. STATUS_NO_MEMORY. */
+enum status options_add_source(struct options *options, const char *source);
 void options_release(struct options *options);
 
 #endif

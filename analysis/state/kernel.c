@@ -558,12 +558,25 @@ static void power_frequency(
 	}
 }
 
+/* The recorder tells nothing more of the CPU until it runs a process that is recorded. */
+static void cpu_left(
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+{
+	struct cpu_state *cpu = state_cpu(cx, event_host(cx, event), event->cpu);
+
+	(void)plan;
+	if (cpu) {
+		cpu_forget(cx, cpu, event->ts_ns);
+	}
+}
+
 const struct state_rule kernel_rules[] = {
 		{.names = "sched_switch",
 				.handle = sched_switch,
 				.fields = {"prev_tid|prev_pid", "next_tid|next_pid", "prev_state",
 						"prev_comm", "next_comm", "prev_prio", "next_prio"},
 				.required = 2},
+		{.names = "pythiatop_cpu_left", .handle = cpu_left},
 		{.names = "sched_waking",
 				.handle = sched_waking,
 				.fields = {"tid|pid", "comm", "prio", "target_cpu"},

@@ -32,6 +32,7 @@ struct control_hosts *control_hosts_create(const struct control_setup *setup)
 	if (!hosts) {
 		return NULL;
 	}
+	hosts->local = setup->local;
 	hosts->program = strdup(setup->program);
 	hosts->ssh = strdup(setup->ssh ? setup->ssh : "ssh");
 	hosts->console = strdup(setup->console ? setup->console : "");
@@ -202,7 +203,8 @@ static void host_start(struct control_hosts *hosts, int index, uint64_t now_ns)
 	char why[CONTROL_SENTENCE_BYTES / 2];
 
 	host->start_ns = host->heard_ns = host->renew_ns = now_ns;
-	if (!peer_start(&host->peer, &host->target, hosts->program, hosts->ssh)) {
+	if (!peer_start(&host->peer, &host->target, hosts->program, hosts->local,
+			    hosts->ssh)) {
 		snprintf(why, sizeof(why), "cannot start %s: %s",
 				host->target.local ? hosts->program : hosts->ssh, strerror(errno));
 		host_fail(hosts, index, why, false);

@@ -41,6 +41,7 @@ struct control_hosts; /* opaque */
 
 struct control_setup {
 	const char *program; /* path of the pythiatop-control that is started here */
+	const char *const *local; /* its argv; NULL: it is given nothing. Borrowed */
 	const char *ssh;     /* the program that reaches other hosts; NULL: "ssh" */
 	const char *console; /* who controls, told to the helper: "user@host pid" */
 };

@@ -45,6 +45,7 @@ struct host {
 };
 
 struct control_hosts {
+	const char *const *local; /* argv of the helper that is started here */
 	char *program, *ssh, *console;
 	struct host *hosts[CONTROL_MAX_HOSTS];
 	uint32_t n_hosts;

@@ -71,16 +71,18 @@ static int spawn(struct peer *peer, const char *program, char *const *arguments,
 	return failed;
 }
 
-static int run(struct peer *peer, const struct target *target, const char *program, const char *ssh,
-		int socket, int error)
+static int run(struct peer *peer, const struct target *target, const char *program,
+		const char *const *arguments, const char *ssh, int socket, int error)
 {
-	const char *local[] = {"pythiatop-control", NULL};
+	const char *const plain[] = {"pythiatop-control", NULL};
 	const char *remote[24] = {ssh, "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=5", "-o",
 			"ServerAliveInterval=5"};
 	size_t n = 8;
 
 	if (target->local) {
-		return spawn(peer, program, (char *const *)local, socket, error);
+		return spawn(peer, program,
+				(char *const *)(uintptr_t)(arguments ? arguments : plain), socket,
+				error);
 	}
 	if (target->port[0]) {
 		remote[n++] = "-p";
@@ -97,7 +99,7 @@ static int run(struct peer *peer, const struct target *target, const char *progr
 }
 
 bool peer_start(struct peer *peer, const struct target *target, const char *program,
-		const char *ssh)
+		const char *const *arguments, const char *ssh)
 {
 	int sockets[2] = {-1, -1}, errors[2] = {-1, -1};
 	int failed = 0;
@@ -113,7 +115,7 @@ bool peer_start(struct peer *peer, const struct target *target, const char *prog
 	if (!failed) {
 		fcntl(errors[0], F_SETFL, O_NONBLOCK);
 		fcntl(sockets[0], F_SETFL, O_NONBLOCK);
-		failed = run(peer, target, program, ssh, sockets[1], errors[1]);
+		failed = run(peer, target, program, arguments, ssh, sockets[1], errors[1]);
 	}
 	if (sockets[1] >= 0) {
 		close(sockets[1]);

@@ -32,9 +32,12 @@ struct peer {
 
 void peer_init(struct peer *peer);
 
-/* `program`: the local helper; `ssh`: how others are reached. False: see errno. */
+/*
+ * `program`: the local helper, `arguments` its argv (NULL: none); `ssh`: how others are reached.
+ * False: see errno.
+ */
 bool peer_start(struct peer *peer, const struct target *target, const char *program,
-		const char *ssh);
+		const char *const *arguments, const char *ssh);
 
 /* Reads what it says on standard error. Does not wait. */
 void peer_listen(struct peer *peer);

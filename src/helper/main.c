@@ -23,6 +23,9 @@ static void print_help(FILE *out)
 	      "                 /etc/pythiatop/control.conf and "
 	      "~/.config/pythiatop/control.conf\n"
 	      "  --read-only    nothing may be changed\n"
+	      "  --functions=PROGRAM:NAMES  functions of a program, and nothing else; "
+	      "again for others\n"
+	      "  --tree=WHAT    these of some processes only, as of pythiatop-probe\n"
 	      "  --undo         destroy the sessions whose helper is gone, and end\n"
 	      "  --help         print this help, and end\n"
 	      "  --version      print the version, and end\n"
@@ -34,7 +37,15 @@ static void print_help(FILE *out)
 struct orders {
 	const char *config;
 	bool read_only, undo;
+	uint32_t n_functions, n_trees;
+	char *functions[RIGHTS_MAX_FUNCTIONS], *trees[RIGHTS_MAX_TREES];
 };
+
+static int too_many(const char *argument)
+{
+	fprintf(stderr, "pythiatop-control: %s is one too many\n", argument);
+	return 2;
+}
 
 /* -1: go on; else the exit code. */
 static int read_orders(int argc, char **argv, struct orders *orders)
@@ -42,6 +53,8 @@ static int read_orders(int argc, char **argv, struct orders *orders)
 	static const struct option options[] = {
 			{"config", required_argument, NULL, 'c'},
 			{"read-only", no_argument, NULL, 'r'},
+			{"functions", required_argument, NULL, 'f'},
+			{"tree", required_argument, NULL, 't'},
 			{"undo", no_argument, NULL, 'u'},
 			{"help", no_argument, NULL, 'h'},
 			{"version", no_argument, NULL, 'V'},
@@ -56,6 +69,18 @@ static int read_orders(int argc, char **argv, struct orders *orders)
 			break;
 		case 'r':
 			orders->read_only = true;
+			break;
+		case 'f':
+			if (orders->n_functions == RIGHTS_MAX_FUNCTIONS) {
+				return too_many(optarg);
+			}
+			orders->functions[orders->n_functions++] = optarg;
+			break;
+		case 't':
+			if (orders->n_trees == RIGHTS_MAX_TREES) {
+				return too_many(optarg);
+			}
+			orders->trees[orders->n_trees++] = optarg;
 			break;
 		case 'u':
 			orders->undo = true;
@@ -78,6 +103,23 @@ static int read_orders(int argc, char **argv, struct orders *orders)
 	return -1;
 }
 
+/* What the command line adds to the files. */
+static bool add_orders(struct rights *rights, const struct orders *orders, char *error, size_t size)
+{
+	rights->read_only = rights->read_only || orders->read_only;
+	for (uint32_t i = 0; i < orders->n_functions; i++) {
+		if (!rights_add_functions(rights, orders->functions[i])) {
+			snprintf(error, size, "--functions=%s: expected PROGRAM:NAMES",
+					orders->functions[i]);
+			return false;
+		}
+	}
+	for (uint32_t i = 0; i < orders->n_trees; i++) {
+		rights_add_tree(rights, orders->trees[i]);
+	}
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	struct orders orders = {0};
@@ -90,10 +132,10 @@ int main(int argc, char **argv)
 	}
 	code = 1;
 	if (!rights_read(&helper.rights, orders.config, error, sizeof(error)) ||
+			!add_orders(&helper.rights, &orders, error, sizeof(error)) ||
 			!owner_init(&helper.owner, error, sizeof(error))) {
 		fprintf(stderr, "pythiatop-control: %s\n", error);
 	} else {
-		helper.rights.read_only = helper.rights.read_only || orders.read_only;
 		code = orders.undo ? guardian_undo(&helper) : guardian_run(&helper);
 	}
 	rights_release(&helper.rights);

@@ -22,8 +22,8 @@ bool probed_alone(const struct helper *helper)
 	const char *at = getenv("PATH");
 	char path[PATH_MAX];
 
-	if (!probed_any(helper)) {
-		return false;
+	if (!probed_any(helper) || helper->rights.only_functions) {
+		return probed_any(helper);
 	}
 	for (at = at && *at ? at : USUAL_PATH; *at; at += *at == ':') {
 		size_t n = strcspn(at, ":");
@@ -39,7 +39,7 @@ bool probed_alone(const struct helper *helper)
 
 bool probed_kernel(const struct helper *helper)
 {
-	return probed_any(helper) && kernel_lack() < 0;
+	return probed_any(helper) && !helper->rights.only_functions && kernel_lack() < 0;
 }
 
 bool probed_function(const struct helper *helper, const char *name)
@@ -61,7 +61,7 @@ bool probed_open(const struct helper *helper, const char *relay, uint64_t timer_
 	char request[CHECK_URL_BYTES + 256];
 
 	snprintf(request, sizeof(request), "open %s %s %llu %d", relay, helper->owner.probe,
-			(unsigned long long)timer_us, kernel_lack() < 0);
+			(unsigned long long)timer_us, probed_kernel(helper));
 	return prober_ask(helper->prober, request, NULL, NULL, error, size);
 }
 

@@ -18,6 +18,7 @@
 
 #define PROGRAM     "pythiatop-probe"
 #define ASK_FD      3 /* of the probe's: SERVE_ASK */
+#define KEEP_MOST_MB (1u << 20) /* of the probe's --keep */
 #define ANSWER_MS   10000
 #define RETRY_NS    UINT64_C(5000000000)
 #define MOST_BYTES  16384
@@ -93,9 +94,11 @@ static int spawn(struct prober *prober, const char *path, char *const *arguments
 
 void prober_start(struct prober *prober, const struct rights *rights, uint64_t now_ns)
 {
-	char path[PATH_MAX];
-	const char *arguments[2 * RIGHTS_MAX_FUNCTIONS + 3] = {PROGRAM, "--serve"};
-	uint32_t n = 2;
+	const char *arguments[2 * RIGHTS_MAX_FUNCTIONS + 2 * RIGHTS_MAX_TREES + 5] = {
+			PROGRAM, "--serve", "--keep"};
+	char path[PATH_MAX], keep[24];
+	uint64_t kept_mb;
+	uint32_t n = 3;
 
 	if (prober->pid > 0 || prober->absent || now_ns < prober->retry_ns) {
 		return;
@@ -103,6 +106,14 @@ void prober_start(struct prober *prober, const struct rights *rights, uint64_t n
 	if (!find_program(path, sizeof(path))) {
 		prober->absent = true;
 		return;
+	}
+	kept_mb = rights->tracefile_mb * rights->tracefiles;
+	snprintf(keep, sizeof(keep), "%llu",
+			(unsigned long long)(kept_mb < KEEP_MOST_MB ? kept_mb : KEEP_MOST_MB));
+	arguments[n++] = keep;
+	for (uint32_t i = 0; i < rights->trees.n; i++) {
+		arguments[n++] = "--tree";
+		arguments[n++] = rights->trees.words[i];
 	}
 	for (uint32_t i = 0; i < rights->functions.n; i++) {
 		arguments[n++] = "--function";

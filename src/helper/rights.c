@@ -102,6 +102,19 @@ static bool add_functions(struct rights_list *list, char *value)
 	return true;
 }
 
+bool rights_add_functions(struct rights *rights, char *functions)
+{
+	rights->only_functions = true;
+	return add_functions(&rights->functions, functions);
+}
+
+void rights_add_tree(struct rights *rights, char *tree)
+{
+	if (rights->trees.n < RIGHTS_MAX_TREES) {
+		rights->trees.words[rights->trees.n++] = tree;
+	}
+}
+
 static bool is_power_of_two(uint64_t n)
 {
 	return (n & (n - 1)) == 0;

@@ -35,6 +35,7 @@
  */
 #define RIGHTS_MAX_LIST      256u
 #define RIGHTS_MAX_FUNCTIONS 32u
+#define RIGHTS_MAX_TREES     16u
 
 struct rights_list {
 	const char *words[RIGHTS_MAX_LIST]; /* point into the files */
@@ -43,7 +44,8 @@ struct rights_list {
 
 struct rights {
 	bool read_only;
-	struct rights_list allow[2], deny, relay[2], contexts, functions;
+	bool only_functions; /* --functions: of LTTng and of kernel events there is nothing to do */
+	struct rights_list allow[2], deny, relay[2], contexts, functions, trees;
 	uint64_t max_points, subbuf_kb, subbufs, tracefile_mb, tracefiles, filter_slots,
 			call_seconds;
 	struct settings_file files[2];
@@ -55,6 +57,14 @@ struct rights {
  */
 bool rights_read(struct rights *rights, const char *path, char *error, size_t size);
 void rights_release(struct rights *rights);
+
+/*
+ * What a command line adds to the files. Functions, "PROGRAM:NAMES": nothing but such is done then;
+ * false: it is no such text. A process, see probe/processes.h: functions of it alone. Texts are
+ * borrowed and taken apart.
+ */
+bool rights_add_functions(struct rights *rights, char *functions);
+void rights_add_tree(struct rights *rights, char *tree);
 
 bool rights_point(const struct rights *rights, const char *name);
 bool rights_relay(const struct rights *rights, const char *url);

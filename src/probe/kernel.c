@@ -40,6 +40,7 @@ static struct kernel_event events[] = {
 struct kernel {
 	struct probe_bpf *skeleton;
 	struct bpf_link *links[N_EVENTS]; /* NULL: not attached */
+	struct bpf_link *follow_fork, *follow_free; /* where only some processes are recorded */
 	uint32_t n_syscalls;              /* that are chosen */
 	bool takes_many;
 	struct cpu_ring *rings;
@@ -260,7 +261,8 @@ static bool knows_many(void)
 	       (major > 6 || (major == 6 && minor >= 6));
 }
 
-static enum status load(struct kernel *kernel, struct kernel_fault *fault)
+static enum status load(
+		struct kernel *kernel, const struct kernel_setup *setup, struct kernel_fault *fault)
 {
 	struct probe_bpf *skeleton;
 	enum status status;
@@ -282,6 +284,7 @@ static enum status load(struct kernel *kernel, struct kernel_fault *fault)
 		bpf_program__set_expected_attach_type(
 				skeleton->progs.on_function_exit, UPROBE_MULTI);
 	}
+	skeleton->rodata->some_only = setup->some;
 	error = probe_bpf__load(skeleton);
 	return error ? explain(-error, "load BPF programs", fault) : STATUS_OK;
 }
@@ -296,22 +299,44 @@ static struct bpf_program *program_of(const struct kernel *kernel, uint32_t even
 	return bpf_object__find_program_by_name(kernel->skeleton->obj, name);
 }
 
-static enum status attach(struct kernel *kernel, uint32_t event, struct kernel_fault *fault)
+static enum status attach_program(
+		struct bpf_program *program, struct bpf_link **out, struct kernel_fault *fault)
 {
 	struct bpf_link *link;
 	int error;
 
-	if (kernel->links[event]) {
-		return STATUS_OK;
-	}
 	said[0] = '\0';
-	link = bpf_program__attach(program_of(kernel, event));
+	link = bpf_program__attach(program);
 	error = (int)-libbpf_get_error(link);
 	if (error) {
 		return explain(error, "attach BPF programs", fault);
 	}
-	kernel->links[event] = link;
+	*out = link;
 	return STATUS_OK;
+}
+
+/*
+ * Programs of one tracepoint run in the order in which they were attached. So a process that ends is
+ * forgotten behind whoever records that.
+ */
+static enum status follow_last(struct kernel *kernel, struct kernel_fault *fault)
+{
+	bpf_link__destroy(kernel->follow_free);
+	kernel->follow_free = NULL;
+	return attach_program(kernel->skeleton->progs.follow_free, &kernel->follow_free, fault);
+}
+
+static enum status attach(struct kernel *kernel, uint32_t event, struct kernel_fault *fault)
+{
+	enum status status;
+
+	if (kernel->links[event]) {
+		return STATUS_OK;
+	}
+	status = attach_program(program_of(kernel, event), &kernel->links[event], fault);
+	return status == STATUS_OK && kernel->follow_free && event == PROBE_sched_process_free
+			       ? follow_last(kernel, fault)
+			       : status;
 }
 
 static void detach(struct kernel *kernel, uint32_t event)
@@ -321,7 +346,7 @@ static void detach(struct kernel *kernel, uint32_t event)
 }
 
 /*
- * Programs of one tracepoint run in the order in which they were attached: what is told of a socket
+ * In the order in which they run (see follow_last()), what is told of a socket
  * stands before the entry of the call that sends, and behind the exit of the one that received.
  */
 static bool is_behind(uint32_t event)
@@ -336,11 +361,22 @@ static enum status attach_all(struct kernel *kernel, struct kernel_fault *fault)
 	for (uint32_t i = 0; status == STATUS_OK && i < 2 * N_EVENTS; i++) {
 		uint32_t event = i % N_EVENTS;
 
+		if (event == PROBE_pythiatop_cpu_left && !kernel->follow_fork) {
+			continue; /* all are told */
+		}
 		if (events[event].present && is_behind(event) == (i >= N_EVENTS)) {
 			status = attach(kernel, event, fault);
 		}
 	}
 	return status;
+}
+
+static enum status follow(struct kernel *kernel, struct kernel_fault *fault)
+{
+	enum status status = attach_program(
+			kernel->skeleton->progs.follow_fork, &kernel->follow_fork, fault);
+
+	return status == STATUS_OK ? follow_last(kernel, fault) : status;
 }
 
 enum status kernel_open(
@@ -354,7 +390,7 @@ enum status kernel_open(
 		return kernel_refuse(fault, STATUS_NO_MEMORY, "out of memory");
 	}
 	kernel->takes_many = !setup->one_by_one && knows_many();
-	status = load(kernel, fault);
+	status = load(kernel, setup, fault);
 	if (status == STATUS_OK) {
 		status = make_rings(kernel, setup->ring_bytes, fault);
 	}
@@ -365,7 +401,10 @@ enum status kernel_open(
 		find_own(kernel);
 		kernel->skeleton->bss->choosy = !setup->events;
 		kernel->skeleton->bss->summing = setup->summing;
-		status = setup->events ? attach_all(kernel, fault) : STATUS_OK;
+		status = setup->some ? follow(kernel, fault) : STATUS_OK;
+	}
+	if (status == STATUS_OK && setup->events) {
+		status = attach_all(kernel, fault);
 	}
 	if (status != STATUS_OK) {
 		kernel_close(kernel);
@@ -386,10 +425,30 @@ void kernel_close(struct kernel *kernel)
 	for (uint32_t i = 0; i < N_EVENTS; i++) {
 		detach(kernel, i);
 	}
+	bpf_link__destroy(kernel->follow_fork);
+	bpf_link__destroy(kernel->follow_free);
 	probe_bpf__destroy(kernel->skeleton);
 	free(kernel->rings);
 	free(kernel->cpus);
 	free(kernel);
+}
+
+enum status kernel_join(struct kernel *kernel, int pid)
+{
+	unsigned char one = 1;
+
+	return bpf_map_update_elem(bpf_map__fd(kernel->skeleton->maps.processes), &pid, &one,
+			       BPF_ANY) == 0
+			       ? STATUS_OK
+			       : STATUS_NO_MEMORY;
+}
+
+bool kernel_has_process(const struct kernel *kernel, int pid)
+{
+	unsigned char one;
+
+	return !kernel->follow_fork ||
+	       bpf_map_lookup_elem(bpf_map__fd(kernel->skeleton->maps.processes), &pid, &one) == 0;
 }
 
 static void set_state(struct kernel *kernel, enum probe_state state)

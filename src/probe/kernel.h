@@ -43,6 +43,7 @@ struct kernel_setup {
 	size_t ring_bytes;
 	bool events;  /* all of them are attached from the beginning; else kernel_choose() is asked
 		       */
+	bool some;    /* only of processes that kernel_join() names, and of all that they start */
 	bool summing; /* calls of functions are summed up instead of recorded */
 	bool one_by_one; /* functions by perf events, although the kernel could take many at once */
 };
@@ -56,6 +57,13 @@ enum status kernel_open(struct kernel **kernel, const struct kernel_setup *setup
 
 /* Takes the programs away. NULL is allowed. */
 void kernel_close(struct kernel *kernel);
+
+/*
+ * A process, as the kernel numbers it, is recorded from now on, and those that it starts. Of `some`
+ * alone. STATUS_NO_MEMORY: there are PROBE_PROCESSES already.
+ */
+enum status kernel_join(struct kernel *kernel, int pid);
+bool kernel_has_process(const struct kernel *kernel, int pid); /* without `some` all */
 
 /* From now on events go into the rings, or are dropped and counted. */
 void kernel_record(struct kernel *kernel, bool on);

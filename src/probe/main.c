@@ -18,6 +18,7 @@
 
 #include "probe/binary.h"
 #include "probe/options.h"
+#include "probe/processes.h"
 #include "probe/program.h"
 #include "probe/recorder.h"
 #include "probe/serve.h"
@@ -27,6 +28,7 @@
 #define LIVE_MOST_US  60000000u
 #define BUFFER_LEAST  64u /* KiB */
 #define BUFFER_MOST   (1u << 20)
+#define KEEP_MOST     (1u << 20) /* MiB */
 #define LIMIT_MOST    100u
 #define ONE_IN_MOST   1000000u
 #define MAX_SPECS     32u
@@ -36,6 +38,7 @@ struct orders {
 	struct recorder_setup setup;
 	const char *relay;
 	bool serve;
+	const char *trees[PROCESSES_NAMES];
 	uint32_t n_specs;
 	struct {
 		const char *text;
@@ -95,6 +98,10 @@ static int run(const struct orders *orders)
 		return 1;
 	}
 	fit = add_functions(orders, recorder_functions(recorder));
+	if (fit) {
+		fprintf(stderr, "pythiatop-probe: records into %s as session %s\n", orders->relay,
+				orders->setup.name);
+	}
 	while (fit && !told_to_end(&ends, recorder_step(recorder))) {
 	}
 	recorder_end(recorder, fit);
@@ -323,6 +330,19 @@ static int take_spec(struct orders *orders, const char *text, bool root)
 	return -1;
 }
 
+static int take_tree(struct orders *orders, const char *text)
+{
+	if (orders->setup.n_trees == PROCESSES_NAMES) {
+		return usage("is one too many", text);
+	}
+	if (!processes_right(text)) {
+		return usage("is no PID, no program's name, and no control group", text);
+	}
+	orders->trees[orders->setup.n_trees++] = text;
+	orders->setup.trees = orders->trees;
+	return -1;
+}
+
 static int take_name(struct orders *orders, const char *argument)
 {
 	snprintf(orders->setup.host, sizeof(orders->setup.host), "%s", argument);
@@ -344,6 +364,10 @@ static int take_number(struct orders *orders, enum option_id id, const char *arg
 		value = number(argument, BUFFER_LEAST, BUFFER_MOST);
 		setup->ring_bytes = power_of_2(value);
 		return value ? -1 : usage("is no size from 64 to 1048576 KiB", argument);
+	case OPTION_KEEP:
+		value = number(argument, 1, KEEP_MOST);
+		setup->keep_bytes = (uint64_t)value << 20;
+		return value ? -1 : usage("is no size from 1 to 1048576 MiB", argument);
 	case OPTION_PID:
 		setup->pid = (int)number(argument, 1, INT_MAX);
 		return setup->pid ? -1 : usage("is no number of a process", argument);
@@ -370,6 +394,8 @@ static int take_option(struct orders *orders, enum option_id id, const char *arg
 	case OPTION_FUNCTION:
 	case OPTION_WITHIN:
 		return take_spec(orders, argument, id == OPTION_WITHIN);
+	case OPTION_TREE:
+		return take_tree(orders, argument);
 	case OPTION_SUMMARY:
 		orders->setup.summing = true;
 		return -1;
@@ -386,6 +412,7 @@ static int take_option(struct orders *orders, enum option_id id, const char *arg
 		return take_name(orders, argument);
 	case OPTION_LIVE:
 	case OPTION_BUFFER:
+	case OPTION_KEEP:
 	case OPTION_PID:
 	case OPTION_LIMIT:
 	case OPTION_ONE_IN:

@@ -22,6 +22,10 @@
 			"of functions, instead of each call, once a second an event for each "     \
 			"function, caller and process: how many calls, their durations")           \
 	X(PID, 'p', "pid", "PID", "functions of this process only (default: of all)")              \
+	X(TREE, 't', "tree", "WHAT",                                                               \
+			"of kernel events and functions only those of some processes and of all "  \
+			"that these start: WHAT is a PID, a program's name or path, or the "       \
+			"directory of a control group; may be given again")                        \
 	X(LIMIT, 0, "limit", "PERCENT",                                                            \
 			"of a CPU that recording the functions of one program may take; beyond, "  \
 			"the dearest are let go of (default 25)")                                  \
@@ -37,6 +41,9 @@
 	X(BUFFER, 0, "buffer", "KIB",                                                              \
 			"ring buffer of each CPU (default 4096); what does not fit is lost and "   \
 			"counted")                                                                 \
+	X(KEEP, 0, "keep", "MIB",                                                                  \
+			"what the relay daemon keeps of each stream; older packets are "           \
+			"overwritten (default: all)")                                              \
 	X(EVENTS, 0, "events", NULL,                                                               \
 			"list the kernel events, where they are taken from, and whether this "     \
 			"kernel has that, and end")                                                \

@@ -69,13 +69,11 @@ static bool is_started_as(int pid, const char *program)
 	return strcmp(last_part(line), program) == 0;
 }
 
-/* Does the process run that program? */
 static bool take_exe(int pid, const char *program, char path[PATH_MAX])
 {
 	char link[64], name[PATH_MAX];
 
-	if (!read_exe(pid, link, sizeof(link), name) ||
-			(strcmp(last_part(name), program) != 0 && !is_started_as(pid, program))) {
+	if (!program_runs(pid, program) || !read_exe(pid, link, sizeof(link), name)) {
 		return false;
 	}
 	snprintf(path, PATH_MAX, "%s", same_file(link, name) ? name : link);
@@ -147,6 +145,19 @@ static bool find_in_path(const char *program, char path[PATH_MAX])
 		at += n;
 	}
 	return false;
+}
+
+bool program_runs(int pid, const char *name)
+{
+	char link[64], file[PATH_MAX];
+
+	if (!read_exe(pid, link, sizeof(link), file)) {
+		return false;
+	}
+	if (strchr(name, '/')) {
+		return same_file(link, name);
+	}
+	return strcmp(last_part(file), name) == 0 || is_started_as(pid, name);
 }
 
 bool program_find(const char *name, int pid, char path[PATH_MAX])

@@ -16,6 +16,11 @@
  */
 bool program_find(const char *name, int pid, char path[PATH_MAX]);
 
+/*
+ * Does the process run that program: a name, or a path? Of a file with several names either will do.
+ */
+bool program_runs(int pid, const char *name);
+
 /* What its events are named after: the last part of the name, with '_' for what names cannot hold.
  */
 void program_provider(const char *name, char *provider, size_t size);

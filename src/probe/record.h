@@ -25,6 +25,7 @@
 #define PROBE_HOOKS     (2 * PROBE_FUNCTIONS) /* the entry and the exit of each */
 #define PROBE_SETS      4096
 #define PROBE_THREADS   65536 /* that filters name */
+#define PROBE_PROCESSES 65536 /* where not all are recorded */
 #define PROBE_STRING    64    /* bytes of an argument that is a string, with the final 0 */
 
 enum probe_event {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "probe/describe.h"
+#include "probe/processes.h"
 #include "probe/session.h"
 #include "probe/statedump.h"
 #include "probe/type.h"
@@ -28,6 +29,7 @@ struct recorder {
 	struct session_setup setup;
 	struct kernel *kernel;
 	struct functions *functions; /* NULL: none are asked for */
+	struct processes *processes; /* NULL: of all */
 	struct session *session;     /* NULL: the relay daemon is away */
 	struct statedump *dump;      /* under way */
 	/* By part and ring: what was lost before this session; in it, up to the last reading. */
@@ -61,6 +63,11 @@ static uint64_t lost(const struct recorder *recorder, int part, uint32_t at)
 
 /* --- Sessions --------------------------------------------------------------------------------- */
 
+static bool is_recorded(void *context, int pid)
+{
+	return processes_has(context, pid);
+}
+
 /*
  * A viewer that comes later sees nothing of what was dumped before: the state is dumped once more
  * when those have come that waited for the session, and then each minute.
@@ -70,7 +77,8 @@ static void begin_dump(struct recorder *recorder)
 	uint64_t now_ns = describe_now_ns();
 
 	if (recorder->wants_state && !recorder->foreign_pids) {
-		recorder->dump = statedump_begin();
+		recorder->dump = statedump_begin(
+				recorder->processes ? is_recorded : NULL, recorder->processes);
 		recorder->next_dump_ns =
 				now_ns + (recorder->n_dumps++ == 0 ? SECOND_DUMP_NS : EACH_DUMP_NS);
 	}
@@ -347,6 +355,7 @@ static bool prepare(struct recorder *recorder)
 	if (kernel_open(&recorder->kernel,
 			    &(struct kernel_setup){.ring_bytes = wish->ring_bytes,
 					    .events = wish->all_events,
+					    .some = wish->n_trees > 0,
 					    .summing = wish->summing,
 					    .one_by_one = wish->one_by_one},
 			    &fault) != STATUS_OK) {
@@ -357,6 +366,7 @@ static bool prepare(struct recorder *recorder)
 			.host = wish->host,
 			.name = wish->name,
 			.live_timer_us = wish->live_timer_us,
+			.keep_bytes = wish->keep_bytes,
 			.cpus = kernel_cpus(recorder->kernel),
 			.n_cpus = kernel_n_rings(recorder->kernel),
 			.kernel = wish->kernel};
@@ -365,6 +375,14 @@ static bool prepare(struct recorder *recorder)
 		recorder->discarded[part] = calloc(recorder->setup.n_cpus, sizeof(uint64_t));
 		if (!recorder->lost_before[part] || !recorder->discarded[part]) {
 			say(wish, "out of memory");
+			return false;
+		}
+	}
+	if (wish->n_trees > 0) {
+		recorder->processes = processes_create(
+				recorder->kernel, wish->trees, wish->n_trees, &fault);
+		if (!recorder->processes) {
+			say(wish, "%s", fault.text);
 			return false;
 		}
 	}
@@ -420,6 +438,9 @@ int recorder_step(struct recorder *recorder)
 	if (recorder->functions) {
 		functions_step(recorder->functions, describe_now_ns());
 	}
+	if (recorder->processes) {
+		processes_step(recorder->processes, describe_now_ns());
+	}
 	if (recorder->session) {
 		step(recorder);
 	} else {
@@ -437,6 +458,7 @@ void recorder_end(struct recorder *recorder, bool linger)
 		finish(recorder, linger);
 	}
 	functions_destroy(recorder->functions);
+	processes_destroy(recorder->processes);
 	kernel_close(recorder->kernel);
 	for (int part = 0; part < SESSION_PARTS; part++) {
 		free(recorder->lost_before[part]);

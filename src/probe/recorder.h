@@ -27,10 +27,13 @@ struct recorder_setup {
 	const char *name; /* of the session */
 	uint32_t live_timer_us;
 	size_t ring_bytes;
+	uint64_t keep_bytes; /* of each stream, at the relay daemon; 0: all */
 	bool kernel;              /* with a trace of the kernel */
 	bool all_events;          /* all of its events, from the beginning */
 	bool functions;           /* with a trace of functions */
 	bool summing, one_by_one; /* see kernel.h */
+	const char *const *trees; /* only these processes, see processes.h */
+	uint32_t n_trees;         /* 0: all */
 	int pid;                  /* of the functions, see functions.h */
 	double limit;
 	uint32_t one_in;

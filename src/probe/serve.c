@@ -132,7 +132,8 @@ static void do_offers(struct server *server)
 		return;
 	}
 	for (uint32_t i = 0; events && i < n; i++) {
-		if (events[i].present && !strchr(events[i].name, '*')) {
+		if (events[i].present && !strchr(events[i].name, '*') &&
+				i != PROBE_pythiatop_cpu_left) {
 			answer(server, '+', "tracepoint %s", events[i].name);
 		}
 	}

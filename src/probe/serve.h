@@ -14,16 +14,23 @@
  * SERVE_ASK: requests "TAG VERB ARGUMENT...", answered by packets with the same tag: any number of
  * "TAG + ROW", then "TAG ." or "TAG ! SENTENCE".
  *
- *   check                                may BPF be used here
- *   offers                               rows "tracepoint NAME", "syscall NAME"
- *   functions                            rows "PROVIDER:FUNCTION PID,PID...": of those on the
- * command line, which alone may be recorded open RELAY SESSION TIMER_US KERNEL   with a trace of
- * the kernel: 1, else 0 enable KIND NAME [FILTER]            KIND: tracepoint, syscall; function:
- * NAME is PROVIDER:FUNCTION_entry or _exit, without a filter disable KIND NAME try ... as enable;
- * nothing is changed apply                                functions take effect learn PROVIDER all
- * of its functions that are not on, at once learned                              no longer rules
- * rows as the arguments of enable session                              a row "NAME TIMER_US", while
- * it is there close                                undoes all of it
+ * clang-format off
+ *   check                      may BPF be used here
+ *   offers                     rows "tracepoint NAME", "syscall NAME"
+ *   functions                  rows "PROVIDER:FUNCTION PID,PID...": of those on the command line, which
+ *                              alone may be recorded
+ *   open RELAY SESSION TIMER_US KERNEL   KERNEL: 1 with a trace of the kernel, else 0
+ *   enable KIND NAME [FILTER]  KIND: tracepoint, syscall; function: NAME is PROVIDER:FUNCTION_entry or
+ *                              _exit, without a filter
+ *   disable KIND NAME
+ *   try ...                    as enable; nothing is changed
+ *   apply                      functions take effect
+ *   learn PROVIDER             all of its functions that are not on, at once
+ *   learned                    no longer
+ *   rules                      rows as the arguments of enable
+ *   session                    a row "NAME TIMER_US", while it is there
+ *   close                      undoes all of it
+ * clang-format on
  */
 #define SERVE_LEASE      0
 #define SERVE_ASK        3

@@ -87,7 +87,8 @@ static enum status add_streams(struct session *session, enum session_part which,
 		stream->used = sizeof(struct packet_head);
 		stream->begin_ns = stream->last_ns = begin_ns;
 		status = producer_add_stream(session->producer, &stream->sent, name, folders[which],
-				0, 0, fault);
+				setup->keep_bytes / SESSION_FILES,
+				setup->keep_bytes ? SESSION_FILES : 0, fault);
 		part->n_streams += status == STATUS_OK;
 	}
 	return status;

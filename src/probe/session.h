@@ -19,6 +19,7 @@
  * Threads: one. Memory: SESSION_PACKET bytes for each trace and CPU, and the descriptions.
  */
 #define SESSION_PACKET (256u << 10) /* bytes of the largest packet */
+#define SESSION_FILES  4u
 
 struct session; /* opaque */
 
@@ -32,6 +33,7 @@ struct session_setup {
 	struct producer_target target;
 	const char *host, *name;
 	uint32_t live_timer_us;
+	uint64_t keep_bytes;  /* of each stream, in SESSION_FILES files; 0: all */
 	const uint32_t *cpus; /* numbers of the CPUs, one for each stream */
 	uint32_t n_cpus;
 	bool kernel;                            /* with a trace of the kernel */

@@ -37,6 +37,8 @@ enum {
 struct statedump {
 	DIR *processes;
 	bool begun;
+	bool (*wants)(void *context, int pid); /* NULL: all */
+	void *context;
 };
 
 /* A record under way: head, numbers, strings. */
@@ -368,11 +370,13 @@ static enum status dump_disks(struct cpu_ring *ring)
 
 /* --- Steps ------------------------------------------------------------------------------------ */
 
-struct statedump *statedump_begin(void)
+struct statedump *statedump_begin(bool (*wants)(void *context, int pid), void *context)
 {
 	struct statedump *dump = calloc(1, sizeof(*dump));
 
 	if (dump) {
+		dump->wants = wants;
+		dump->context = context;
 		dump->processes = opendir("/proc");
 		if (!dump->processes) {
 			free(dump);
@@ -421,7 +425,8 @@ enum status statedump_step(struct statedump *dump, struct cpu_ring *ring, uint64
 		if (!entry) {
 			return finish(ring);
 		}
-		if (isdigit((unsigned char)entry->d_name[0])) {
+		if (isdigit((unsigned char)entry->d_name[0]) &&
+				(!dump->wants || dump->wants(dump->context, atoi(entry->d_name)))) {
 			status = dump_process(ring, dirfd(dump->processes), entry->d_name);
 		}
 	}

@@ -17,8 +17,8 @@
  */
 struct statedump; /* opaque */
 
-/* NULL: out of memory, or no /proc. */
-struct statedump *statedump_begin(void);
+/* Of processes that `wants` says yes to; NULL: of all. NULL: out of memory, or no /proc. */
+struct statedump *statedump_begin(bool (*wants)(void *context, int pid), void *context);
 
 /* Takes a part of it, for about `for_ns`, into the ring. STATUS_END: that was the last. */
 enum status statedump_step(struct statedump *dump, struct cpu_ring *ring, uint64_t for_ns);

@@ -95,7 +95,7 @@ struct conductor *conductor_create(const struct conductor_setup *setup, char *er
 	}
 	snprintf(console, sizeof(console), "%s %d", conductor->own_name, (int)getpid());
 	conductor->hosts = control_hosts_create(&(struct control_setup){
-			.program = program, .ssh = setup->ssh, .console = console});
+			.program = program, .local = setup->helper, .ssh = setup->ssh, .console = console});
 	if (!conductor->hosts) {
 		snprintf(error, size, "out of memory");
 		conductor_destroy(conductor);

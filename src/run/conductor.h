@@ -48,6 +48,7 @@ struct conductor_setup {
 				  sure */
 	bool own_host;         /* control this host without being told to, once traces of it come */
 	uint32_t live_timer_us; /* of our sessions; 0: the usual */
+	const char *const *helper; /* argv of the helper on this host; NULL: the usual */
 	const char *ssh;        /* the program that reaches hosts; NULL: ssh */
 	const char *log;        /* file that decisions are appended to; NULL: in memory alone */
 };

@@ -75,6 +75,57 @@ static __always_inline bool is_own(void)
 	return (int)(bpf_get_current_pid_tgid() >> 32) == own_tgid;
 }
 
+/* --- Processes -------------------------------------------------------------------------------- */
+
+/* Events are of some processes only, those in the map, and of all that these start. */
+const volatile bool some_only;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, PROBE_PROCESSES);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __s32);
+	__type(value, __u8);
+} processes SEC(".maps");
+
+static __always_inline bool is_ours(__s32 pid)
+{
+	return !some_only || bpf_map_lookup_elem(&processes, &pid);
+}
+
+/* Of interrupts, too, it counts whom they stopped. */
+static __always_inline bool ours_runs(void)
+{
+	return is_ours((__s32)(bpf_get_current_pid_tgid() >> 32));
+}
+
+/* Attached before all others, so that a child is known when its first event comes. */
+SEC("tp_btf/sched_process_fork")
+int follow_fork(__u64 *ctx)
+{
+	struct task_struct *parent = (void *)ctx[0], *child = (void *)ctx[1];
+	__s32 pid = child->tgid;
+	__u8 one = 1;
+
+	if (pid != parent->tgid && is_ours(parent->tgid)) {
+		bpf_map_update_elem(&processes, &pid, &one, 0);
+	}
+	return 0;
+}
+
+/* Attached after all others, so that the last event is recorded. */
+SEC("tp_btf/sched_process_free")
+int follow_free(__u64 *ctx)
+{
+	struct task_struct *task = (void *)ctx[0];
+	__s32 pid = task->tgid;
+
+	if (task->pid == pid) {
+		bpf_map_delete_elem(&processes, &pid);
+	}
+	return 0;
+}
+
 /* --- What is chosen --------------------------------------------------------------------------- */
 
 /*
@@ -258,6 +309,9 @@ int on_sched_switch(__u64 *ctx)
 	unsigned int state = LINUX_KERNEL_VERSION >= KERNEL(5, 18) ? (unsigned int)ctx[3]
 								   : state_of(prev);
 
+	if (!is_ours(prev->tgid) && !is_ours(next->tgid)) {
+		return 0;
+	}
 	RECORD_OF(sched_switch, prev->pid, next->pid);
 	PUT_COMM(record->body.prev_comm, prev);
 	record->body.prev_tid = prev->pid;
@@ -270,12 +324,29 @@ int on_sched_switch(__u64 *ctx)
 	return 0;
 }
 
+SEC("tp_btf/sched_switch")
+int on_pythiatop_cpu_left(__u64 *ctx)
+{
+	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
+
+	if (!is_ours(prev->tgid) || is_ours(next->tgid)) {
+		return 0;
+	}
+	RECORD(pythiatop_cpu_left);
+	record->head.bytes = 0;
+	SUBMIT();
+	return 0;
+}
+
 #define WAKING(name)                                                                               \
 	SEC("tp_btf/" #name)                                                                       \
 	int on_##name(__u64 *ctx)                                                                  \
 	{                                                                                          \
 		struct task_struct *task = (void *)ctx[0];                                         \
                                                                                                    \
+		if (!is_ours(task->tgid)) {                                                        \
+			return 0;                                                                  \
+		}                                                                                  \
 		RECORD_OF(name, task->pid, 0);                                                     \
 		PUT_COMM(record->body.comm, task);                                                 \
 		record->body.tid = task->pid;                                                      \
@@ -293,6 +364,9 @@ int on_sched_migrate_task(__u64 *ctx)
 {
 	struct task_struct *task = (void *)ctx[0];
 
+	if (!is_ours(task->tgid)) {
+		return 0;
+	}
 	RECORD_OF(sched_migrate_task, task->pid, 0);
 	PUT_COMM(record->body.comm, task);
 	record->body.tid = task->pid;
@@ -309,6 +383,9 @@ int on_sched_pi_setprio(__u64 *ctx)
 	struct task_struct *task = (void *)ctx[0], *donor = (void *)ctx[1];
 	int prio = donor ? BPF_CORE_READ(donor, prio) : task->prio;
 
+	if (!is_ours(task->tgid)) {
+		return 0;
+	}
 	RECORD_OF(sched_pi_setprio, task->pid, 0);
 	PUT_COMM(record->body.comm, task);
 	record->body.tid = task->pid;
@@ -338,6 +415,9 @@ int on_sched_process_fork(__u64 *ctx)
 	struct pid *pid = BPF_CORE_READ(child, thread_pid);
 	unsigned int level = BPF_CORE_READ(pid, level);
 
+	if (!is_ours(parent->tgid)) {
+		return 0;
+	}
 	RECORD(sched_process_fork);
 	PUT_COMM(record->body.parent_comm, parent);
 	record->body.parent_tid = parent->pid;
@@ -369,6 +449,9 @@ int on_sched_process_exec(__u64 *ctx)
 	struct task_struct *task = (void *)ctx[0];
 	struct linux_binprm *program = (void *)ctx[2];
 
+	if (!is_ours(task->tgid)) {
+		return 0;
+	}
 	RECORD_TEXT(sched_process_exec, PROBE_PATH);
 	record->body.tid = task->pid;
 	record->body.old_tid = (int)ctx[1];
@@ -383,6 +466,9 @@ int on_sched_process_exec(__u64 *ctx)
 	{                                                                                          \
 		struct task_struct *task = (void *)ctx[0];                                         \
                                                                                                    \
+		if (!is_ours(task->tgid)) {                                                        \
+			return 0;                                                                  \
+		}                                                                                  \
 		RECORD_OF(name, task->pid, 0);                                                     \
 		PUT_COMM(record->body.comm, task);                                                 \
 		record->body.tid = task->pid;                                                      \
@@ -401,6 +487,9 @@ int on_irq_handler_entry(__u64 *ctx)
 {
 	struct irqaction *action = (void *)ctx[1];
 
+	if (!ours_runs()) {
+		return 0;
+	}
 	RECORD_TEXT(irq_handler_entry, PROBE_NAME);
 	record->body.irq = (int)ctx[0];
 	PUT_TEXT(action->name);
@@ -411,6 +500,9 @@ int on_irq_handler_entry(__u64 *ctx)
 SEC("tp_btf/irq_handler_exit")
 int on_irq_handler_exit(__u64 *ctx)
 {
+	if (!ours_runs()) {
+		return 0;
+	}
 	RECORD(irq_handler_exit);
 	record->body.irq = (int)ctx[0];
 	record->body.ret = (int)ctx[2];
@@ -422,6 +514,9 @@ int on_irq_handler_exit(__u64 *ctx)
 	SEC("tp_btf/softirq_" #name)                                                               \
 	int on_irq_softirq_##name(__u64 *ctx)                                                      \
 	{                                                                                          \
+		if (!ours_runs()) {                                                                \
+			return 0;                                                                  \
+		}                                                                                  \
 		RECORD(irq_softirq_##name);                                                        \
 		record->body.vec = (__u32)ctx[0];                                                  \
 		SUBMIT();                                                                          \
@@ -437,6 +532,9 @@ int on_timer_hrtimer_start(__u64 *ctx)
 {
 	struct hrtimer *timer = (void *)ctx[0];
 
+	if (!ours_runs()) {
+		return 0;
+	}
 	RECORD(timer_hrtimer_start);
 	record->body.hrtimer = (__u64)timer;
 	record->body.function = (__u64)timer->function;
@@ -451,6 +549,9 @@ int on_timer_hrtimer_start(__u64 *ctx)
 	SEC("tp_btf/hrtimer_" #name)                                                               \
 	int on_timer_hrtimer_##name(__u64 *ctx)                                                    \
 	{                                                                                          \
+		if (!ours_runs()) {                                                                \
+			return 0;                                                                  \
+		}                                                                                  \
 		RECORD(timer_hrtimer_##name);                                                      \
 		record->body.hrtimer = ctx[0];                                                     \
 		SUBMIT();                                                                          \
@@ -465,6 +566,9 @@ int on_timer_hrtimer_expire_entry(__u64 *ctx)
 {
 	struct hrtimer *timer = (void *)ctx[0];
 
+	if (!ours_runs()) {
+		return 0;
+	}
 	RECORD(timer_hrtimer_expire_entry);
 	record->body.hrtimer = (__u64)timer;
 	bpf_probe_read_kernel(&record->body.now, sizeof(record->body.now), (void *)ctx[1]);
@@ -614,7 +718,7 @@ int on_net_dev_queue(__u64 *ctx)
 	struct sk_buff *packet = (void *)ctx[0];
 
 	/* What the probe itself sends would be told by what it sends next. */
-	if (is_own()) {
+	if (is_own() || !ours_runs()) {
 		return 0;
 	}
 	RECORD_TEXT(net_dev_queue, PROBE_NAME);
@@ -630,6 +734,9 @@ int on_net_if_receive_skb(__u64 *ctx)
 {
 	struct sk_buff *packet = (void *)ctx[0];
 
+	if (!ours_runs()) {
+		return 0;
+	}
 	RECORD_TEXT(net_if_receive_skb, PROBE_NAME);
 	record->body.skbaddr = (__u64)packet;
 	record->body.len = packet->len;
@@ -759,6 +866,12 @@ static __always_inline bool is_compat(void)
 	return BPF_CORE_READ(task, thread_info.status) & TS_COMPAT;
 }
 
+/* Of the probe's own calls, and of processes that nobody asked for, nothing is told. */
+static __always_inline bool is_wanted(void)
+{
+	return !is_own() && ours_runs();
+}
+
 /* Before the call sends: so that who receives it is behind in time, whoever runs first. */
 SEC("tp_btf/sys_enter")
 int on_socket_send(__u64 *ctx)
@@ -779,7 +892,7 @@ int on_socket_send(__u64 *ctx)
 	default:
 		return 0;
 	}
-	if (!is_own() && !is_compat()) {
+	if (is_wanted() && !is_compat()) {
 		SOCKET_EVENT(socket_send, 1, length);
 	}
 	return 0;
@@ -811,7 +924,7 @@ int on_socket_recv(__u64 *ctx)
 	default:
 		return 0;
 	}
-	if (ret >= 0 && !is_own() && !is_compat()) {
+	if (ret >= 0 && is_wanted() && !is_compat()) {
 		SOCKET_EVENT(socket_recv, 0, (__u64)ret);
 	}
 	return 0;
@@ -822,7 +935,7 @@ int on_socket_listen(__u64 *ctx)
 {
 	struct pt_regs *regs = (void *)ctx[0];
 
-	if (regs->orig_ax == 50 && ctx[1] == 0 && !is_own() && !is_compat()) {
+	if (regs->orig_ax == 50 && ctx[1] == 0 && is_wanted() && !is_compat()) {
 		SOCKET_EVENT(socket_listen, 0, 0);
 	}
 	return 0;
@@ -834,7 +947,7 @@ int on_socket_connect(__u64 *ctx)
 	struct pt_regs *regs = (void *)ctx[0];
 	long ret = (long)ctx[1];
 
-	if (regs->orig_ax == 42 && (ret == 0 || ret == -IN_PROGRESS) && !is_own() &&
+	if (regs->orig_ax == 42 && (ret == 0 || ret == -IN_PROGRESS) && is_wanted() &&
 			!is_compat()) {
 		SOCKET_EVENT(socket_connect, 0, 0);
 	}
@@ -975,7 +1088,7 @@ int on_sys_enter(__u64 *ctx)
 	struct probe_copies *what = copies_of(number, compat);
 	enum probe_event event = compat ? PROBE_COMPAT_ENTRY : PROBE_SYSCALL_ENTRY;
 
-	if (is_own() || !is_chosen_syscall(number, compat)) {
+	if (!is_wanted() || !is_chosen_syscall(number, compat)) {
 		return 0;
 	}
 	if (what && (what->text[0] || what->address)) {
@@ -1047,7 +1160,7 @@ int on_sys_exit(__u64 *ctx)
 	struct probe_copies *what = copies_of(number, compat);
 	enum probe_event event = compat ? PROBE_COMPAT_EXIT : PROBE_SYSCALL_EXIT;
 
-	if (is_own() || !is_chosen_syscall(number, compat)) {
+	if (!is_wanted() || !is_chosen_syscall(number, compat)) {
 		return 0;
 	}
 	if (what && (what->pair_out || what->address_out)) {
@@ -1133,7 +1246,7 @@ static __always_inline __u32 hook_of(__u64 cookie, __u64 thread, bool entry)
 	bool recorded = true;
 
 	if (hook >= PROBE_HOOKS || set >= PROBE_SETS || !sets[set] || unwanted[hook] ||
-			(is_own() && !(bits & PROBE_COOKIE_OWN))) {
+			(!(bits & PROBE_COOKIE_OWN) && (is_own() || !ours_runs()))) {
 		return PROBE_HOOKS;
 	}
 	__sync_fetch_and_add(&hits[hook], 1);

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "local/local.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "config/paths.h"
+#include "local/keeper.h"
+#include "local/process.h"
+#include "run/temporary.h"
+
+#define FOLDER     "pythiatop-"
+#define START_MS   15000
+#define END_MS     10000
+#define FOLDERS    "/tmp"
+#define MOST_WORDS 8
+
+struct local {
+	pid_t keeper;
+	int lease, command;
+	char source[64], relay_url[64];
+	char functions[LOCAL_NAME + 16], tree[LOCAL_NAME + 8];
+	const char *helper[MOST_WORDS];
+};
+
+static enum status refuse(char *error, size_t size, enum status status, const char *sentence)
+{
+	snprintf(error, size, "%s", sentence);
+	return status;
+}
+
+static const char *folders(void)
+{
+	const char *given = getenv("TMPDIR");
+
+	return given && given[0] == '/' ? given : FOLDERS;
+}
+
+/* Directories of ours whose keeper is gone, as when the power went. */
+static void sweep(void)
+{
+	DIR *all = opendir(folders());
+	const struct dirent *entry;
+	char path[PATH_MAX];
+
+	while (all && (entry = readdir(all))) {
+		const char *number = entry->d_name + strlen(FOLDER);
+		struct stat info;
+
+		if (strncmp(entry->d_name, FOLDER, strlen(FOLDER)) == 0 &&
+				isdigit((unsigned char)number[0]) && strchr(number, '-') &&
+				kill(atoi(number), 0) != 0 && errno == ESRCH &&
+				snprintf(path, sizeof(path), "%s/%s", folders(), entry->d_name) <
+						(int)sizeof(path) &&
+				lstat(path, &info) == 0 && S_ISDIR(info.st_mode) &&
+				info.st_uid == geteuid()) {
+			temporary_remove(path);
+		}
+	}
+	if (all) {
+		closedir(all);
+	}
+}
+
+/* Which processes are meant, and with what. */
+static enum status prepare(const struct local_setup *wish, struct keeper_setup *setup, char *error,
+		size_t size)
+{
+	const char *slash = wish->command ? strrchr(wish->command[0], '/') : NULL;
+
+	if (!paths_sibling("pythiatop-probe", setup->probe, sizeof(setup->probe)) ||
+			access(setup->probe, X_OK) != 0) {
+		return refuse(error, size, STATUS_NOT_FOUND,
+				"pythiatop-probe is not installed beside this program: it needs "
+				"libbpf, clang and bpftool to be built");
+	}
+	if (wish->command) {
+		snprintf(setup->program, sizeof(setup->program), "%s",
+				slash ? slash + 1 : wish->command[0]);
+	} else if (!process_name(wish->process, setup->program, sizeof(setup->program))) {
+		snprintf(error, size,
+				"no process %s runs: give the number of one, or its program's name",
+				wish->process);
+		return STATUS_INVALID;
+	}
+	return STATUS_OK;
+}
+
+/* "+ SOURCE RELAY PID", "! STATUS SENTENCE" (keeper.h) */
+static enum status take_answer(struct local *local, const char *text, char *error, size_t size)
+{
+	int status = STATUS_IO, n = 0;
+
+	if (sscanf(text, "+ %63s %63s %d", local->source, local->relay_url, &local->command) == 3) {
+		return STATUS_OK;
+	}
+	sscanf(text, "! %d %n", &status, &n);
+	return refuse(error, size, (enum status)status,
+			n > 0 ? text + n : "the process that starts the others ended");
+}
+
+static enum status wait_for_answer(struct local *local, char *error, size_t size)
+{
+	struct pollfd ready = {.fd = local->lease, .events = POLLIN};
+	char text[KEEPER_PACKET];
+	ssize_t n;
+
+	if (poll(&ready, 1, START_MS) <= 0) {
+		return refuse(error, size, STATUS_TIMEOUT,
+				"the relay daemon and the probe do not start within 15 s");
+	}
+	n = recv(local->lease, text, sizeof(text) - 1, 0);
+	text[n > 0 ? n : 0] = '\0';
+	return take_answer(local, text, error, size);
+}
+
+static enum status start_keeper(struct local *local, struct keeper_setup *setup)
+{
+	int lease[2];
+
+	snprintf(setup->folder, sizeof(setup->folder), "%s/" FOLDER "%d-XXXXXX", folders(),
+			(int)getpid());
+	if (!mkdtemp(setup->folder)) {
+		return STATUS_IO;
+	}
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, lease) != 0) {
+		rmdir(setup->folder);
+		return STATUS_IO;
+	}
+	local->lease = lease[0];
+	setup->lease = lease[1];
+	local->keeper = fork();
+	if (local->keeper == 0) {
+		close(lease[0]);
+		keeper_run(setup);
+	}
+	close(lease[1]);
+	return local->keeper > 0 ? STATUS_OK : STATUS_IO;
+}
+
+static void say_helper(struct local *local, const struct keeper_setup *setup)
+{
+	const char *const words[] = {"pythiatop-control", local->functions, local->tree, NULL};
+
+	snprintf(local->functions, sizeof(local->functions), "--functions=%s:*", setup->program);
+	if (setup->wish->process) {
+		snprintf(local->tree, sizeof(local->tree), "--tree=%s", setup->wish->process);
+	} else {
+		snprintf(local->tree, sizeof(local->tree), "--tree=%d", local->command);
+	}
+	memcpy(local->helper, words, sizeof(words));
+}
+
+enum status local_start(
+		struct local **out, const struct local_setup *wish, char *error, size_t size)
+{
+	struct local *local = calloc(1, sizeof(*local));
+	struct keeper_setup setup = {.wish = wish};
+	enum status status;
+
+	*out = NULL;
+	if (!local) {
+		return refuse(error, size, STATUS_NO_MEMORY, "out of memory");
+	}
+	local->lease = -1;
+	status = prepare(wish, &setup, error, size);
+	if (status == STATUS_OK) {
+		sweep();
+		status = start_keeper(local, &setup);
+		if (status != STATUS_OK) {
+			snprintf(error, size, "%s: %s", setup.folder, strerror(errno));
+		}
+	}
+	if (status == STATUS_OK) {
+		status = wait_for_answer(local, error, size);
+	}
+	if (status != STATUS_OK) {
+		local_end(local, NULL, 0);
+		return status;
+	}
+	say_helper(local, &setup);
+	*out = local;
+	return STATUS_OK;
+}
+
+/* Takes what was told and not read; the last of it counts. */
+static void read_said(int lease, char *said, size_t size)
+{
+	char text[KEEPER_PACKET];
+	ssize_t n;
+
+	said[0] = '\0';
+	while ((n = recv(lease, text, sizeof(text) - 1, MSG_DONTWAIT)) > 0) {
+		text[n] = '\0';
+		if (text[0] == '-') {
+			snprintf(said, size, "%s", text + 2);
+		}
+	}
+}
+
+void local_end(struct local *local, char *said, size_t size)
+{
+	if (!local) {
+		return;
+	}
+	if (local->lease >= 0) {
+		if (said) {
+			read_said(local->lease, said, size);
+		}
+		close(local->lease);
+	}
+	for (int ms = 0; local->keeper > 0 && ms < END_MS; ms += 10) {
+		if (waitpid(local->keeper, NULL, WNOHANG) != 0) {
+			break;
+		}
+		poll(NULL, 0, 10);
+	}
+	free(local);
+}
+
+const char *local_source(const struct local *local)
+{
+	return local->source;
+}
+
+const char *local_relay_url(const struct local *local)
+{
+	return local->relay_url;
+}
+
+const char *const *local_helper(const struct local *local)
+{
+	return local->helper;
+}
