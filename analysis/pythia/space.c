@@ -128,19 +128,21 @@ uint32_t space_next(const struct space *space, uint32_t root, uint32_t at, bool 
 
 /*
  * What is between may be off now. A request whose events came in part has places of its own, so of
- * several the one that most spans were seen at is meant; of equal ones the child.
+ * several the one that most spans were seen at is meant; of equal ones the child. One within another
+ * is called again by itself: the outer one is meant.
  */
 uint32_t space_find(const struct space *space, uint32_t parent, uint32_t point)
 {
-	uint32_t best = child_of(space, parent, point);
+	uint32_t best = child_of(space, parent, point), at = space_next(space, parent, parent, false);
 
-	for (uint32_t at = space_next(space, parent, parent, false); at != SPACE_NONE;
-			at = space_next(space, parent, at, false)) {
-		if (space->nodes[at].point == point &&
-				(best == SPACE_NONE || space->nodes[at].count >
-								       space->nodes[best].count)) {
+	while (at != SPACE_NONE) {
+		bool same = space->nodes[at].point == point;
+
+		if (same && (best == SPACE_NONE ||
+					    space->nodes[at].count > space->nodes[best].count)) {
 			best = at;
 		}
+		at = space_next(space, parent, at, same);
 	}
 	return best;
 }

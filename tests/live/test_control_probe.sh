@@ -21,7 +21,8 @@ END
 # The newest trace of $1, kernel or ust, as text.
 recorded() {
 	local dir
-	dir=$(find "$PT_DIR/relay" -type d -path "*-probe-*/$1*" -name "${2:-$1}" | sort | tail -n 1)
+	dir=$(find "$PT_DIR/relay" -type d -path "*-probe-*/$1*" -name "${2:-$1}" -printf '%T@ %p\n' |
+		sort -n | tail -n 1 | cut -d' ' -f2-)
 	babeltrace2 "$dir" 2>"$work/read.err"
 	[ ! -s "$work/read.err" ] || fail "babeltrace2 says: $(head -n 3 "$work/read.err")"
 }
