@@ -514,9 +514,9 @@ enum status loop_offer(
 		if (meanings[i].about_tracer || !meanings[i].span) {
 			continue;
 		}
-		known[n_known++] = offer_of(loop, offers[i].name, offers[i].kernel,
-				meanings[i].role, meanings[i].skeleton, meanings[i].provider,
-				meanings[i].span);
+		known[n_known] = offer_of(loop, offers[i].name, offers[i].kernel, meanings[i].role,
+				meanings[i].skeleton, meanings[i].provider, meanings[i].span);
+		known[n_known++].bounded = offers[i].bounded;
 	}
 	if (status == STATUS_OK) {
 		status = pythia_offer(loop->pythia, host, known, n_known);

@@ -25,6 +25,7 @@
 #include "run/pipeline.h"
 
 #define EXIT_USAGE     2
+#define LOCAL_LEARN    200000 /* events/s */
 #define LOCAL_RELAY    "net://localhost"
 #define SCHEMA_LIVE_NS 3000000000u /* how long --show-schema looks at live sources, at least */
 
@@ -550,6 +551,12 @@ static bool begin_local(struct options *options, struct local **local)
 	}
 	if (!options->control_relay) {
 		options->control_relay = local_relay_url(*local);
+	}
+	if (!options->budget_given) {
+		/* Of functions the probe itself records no more than its limit lets it. */
+		options->budget = STEP_USUAL_BUDGET;
+		options->budget.learn_events_per_s = LOCAL_LEARN;
+		options->budget_given = true;
 	}
 	if (!options->mode_given && !options->batch) {
 		options->mode = MODE_APPROVE;

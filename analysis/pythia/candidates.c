@@ -7,6 +7,9 @@
 #include "pythia/internal.h"
 
 #define MAX_GAPS  64u
+#define ITSELF_SHARE  0.7  /* of the edge's sd */
+#define VARYING_SHARE 0.5  /* likewise */
+#define VARYING_EACH  0.15 /* of the variance of all */
 #define GAP_SHARE 0.8 /* of the edge's: the rest is not looked at, unless in vain */
 
 static bool candidates_reserve(struct pythia *pythia, uint32_t n)
@@ -355,20 +358,86 @@ static bool find_stretch(const struct pythia *pythia, const struct pythia_detail
 	return out->from_ns >= 0;
 }
 
-/* The points of an edge that are off; of those, where that is known, in which it can vary. */
+/*
+ * When all was on, what varies in the edge now varied in its own time alone, beside whatever it
+ * calls: there is nothing in it to look for.
+ */
+static bool varied_itself(
+		const struct pythia *pythia, const struct edge *edge, const struct tree_row *row)
+{
+	const struct space_node *node = &pythia->space.nodes[edge->node];
+
+	return pythia->n_candidates > 0 && row->segment_sd_ns > 0 &&
+	       node->sd_ns >= ITSELF_SHARE * row->segment_sd_ns;
+}
+
+/*
+ * Of the candidates those alone that varied when all was on, if they varied as much together as the
+ * edge does now. False: they did not, or it is not known.
+ */
+static bool keep_varying(struct pythia *pythia, const struct tree_row *row)
+{
+	double sum = 0, least;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < pythia->n_candidates; i++) {
+		uint32_t node = pythia->candidates[i].node;
+		double sd = node == SPACE_NONE ? -1 : pythia->space.nodes[node].sd_ns;
+
+		if (sd < 0) {
+			return false;
+		}
+		sum += sd * sd;
+	}
+	least = VARYING_SHARE * row->segment_sd_ns;
+	if (sum == 0 || sum < least * least) {
+		return false;
+	}
+	for (uint32_t i = 0; i < pythia->n_candidates; i++) {
+		struct candidate candidate = pythia->candidates[i];
+		double sd = pythia->space.nodes[candidate.node].sd_ns;
+
+		if (sd * sd >= VARYING_EACH * sum) {
+			candidate.above = CANDIDATE_NONE;
+			candidate.depth = 1;
+			pythia->candidates[n++] = candidate;
+		}
+	}
+	pythia->n_candidates = n;
+	set_positions(pythia);
+	return n > 0;
+}
+
+/*
+ * The points of an edge that are off; of those, where that is known, in which it can vary: as was
+ * seen when all was on, unless that was in vain, or what all take longer is asked for, which was not
+ * seen then; else by where in its time it varies.
+ */
 void candidates_of_edge(struct pythia *pythia, const struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_look *look,
-		const struct edge *edge)
+		struct edge *edge)
 {
+	const struct tree_row *row = &detail->tree->rows[edge->row];
+	bool seen = !finding->slow && !(finding->edge == edge->node && finding->fruitless);
 	struct stretch stretch;
 
 	find_candidates(pythia, finding, edge->node, NULL);
-	if (pythia->n_candidates > pythia->budget.points && !pythia->strategy->whole &&
-			find_stretch(pythia, detail, look, edge, &stretch)) {
-		find_candidates(pythia, finding, edge->node, &stretch);
-		if (pythia->n_candidates == 0) {
-			find_candidates(pythia, finding, edge->node, NULL);
-		}
+	if (pythia->strategy->whole) {
+		return;
+	}
+	edge->itself = seen && varied_itself(pythia, edge, row);
+	if (edge->itself) {
+		pythia->n_candidates = 0;
+		return;
+	}
+	if (pythia->n_candidates <= pythia->budget.points ||
+			(seen && keep_varying(pythia, row)) ||
+			!find_stretch(pythia, detail, look, edge, &stretch)) {
+		return;
+	}
+	find_candidates(pythia, finding, edge->node, &stretch);
+	if (pythia->n_candidates == 0) {
+		find_candidates(pythia, finding, edge->node, NULL);
 	}
 }
 

@@ -219,6 +219,7 @@ struct edge {
 	uint32_t row, node;
 	double weight;
 	bool leaf;
+	bool itself; /* nothing in it varied when all was on */
 };
 
 /* slow.c */
@@ -243,7 +244,7 @@ double space_own_time(const struct pythia *pythia, uint32_t edge);
 /* The points of an edge that are off; of those, where that is known, in which it can vary. */
 void candidates_of_edge(struct pythia *pythia, const struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_look *look,
-		const struct edge *edge);
+		struct edge *edge);
 /* Kernel events, where the code itself has no more points and a host offers them. */
 void candidates_of_kernel(struct pythia *pythia);
 

@@ -25,6 +25,7 @@ struct point {
 	uint32_t provider, name; /* of the span, interned */
 	uint32_t entry, exit;    /* events, interned; exit 0: a single tracepoint */
 	bool kernel, skeleton;
+	bool bounded;        /* hosts let go of it themselves where it fires too often */
 	bool ever;           /* a step of ours has enabled it */
 	bool pinned;         /* a person enabled it: it is not boring */
 	bool placed;         /* it stands somewhere in the space */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #define MOST         0.95            /* of the requests */
 #define NORMS_NS     (30 * NS_PER_S) /* to see how they perform, before learning */
 #define TITLE_BYTES  256
+#define BOUNDED_RATE 100000.0 /* events/s of a host, of a quarter of a CPU at some us each */
 
 struct step *pythia_add_step(struct pythia *pythia, enum step_kind kind,
 		const struct step_part *parts, uint32_t n, uint32_t group_id, const char *title,
@@ -136,17 +138,29 @@ bool pythia_propose_skeleton(struct pythia *pythia)
 	return step != NULL;
 }
 
-/* By how often the points that are recorded fire, since nothing else is known yet. */
+/*
+ * By how often the points that are recorded fire, since nothing else is known yet. Of points that
+ * hosts let go of themselves no more than they let through.
+ */
 static double predict_learning(
 		const struct pythia *pythia, const struct groups_view *groups, uint32_t n)
 {
-	double spans = 0;
+	double spans = 0, bounded;
+	uint32_t n_bounded = 0;
 
 	for (uint32_t i = 0; i < groups->n; i++) {
 		spans += groups->rows[i].rate_per_s;
 	}
-	(void)pythia;
-	return groups->n ? 2 * n * spans / groups->n : -1;
+	for (uint32_t i = 0; i < pythia->points.n; i++) {
+		const struct point *point = &pythia->points.items[i];
+
+		n_bounded += point->bounded && is_off(pythia, point);
+	}
+	if (groups->n == 0) {
+		return -1;
+	}
+	bounded = fmin(2 * n_bounded * spans / groups->n, BOUNDED_RATE * pythia->points.n_hosts);
+	return 2 * (n - n_bounded) * spans / groups->n + bounded;
 }
 
 static uint32_t count_offered(const struct pythia *pythia)

@@ -122,6 +122,7 @@ static uint32_t point_of(struct pythia *pythia, const struct pythia_offer *event
 		points_set_event(points, at, pythia_intern(pythia, event->event),
 				event->role == OFFER_EXIT);
 		points->items[at].skeleton |= event->skeleton;
+		points->items[at].bounded |= event->bounded;
 	}
 	return at;
 }

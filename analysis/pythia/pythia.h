@@ -42,7 +42,7 @@ enum status pythia_set_strategy(struct pythia *pythia, const char *name);
 /* An event that a host offers, and what it means. */
 struct pythia_offer {
 	const char *event;
-	bool kernel, skeleton;
+	bool kernel, skeleton, bounded;
 	enum { OFFER_POINT, OFFER_ENTRY, OFFER_EXIT } role;
 	const char *provider, *span;
 };

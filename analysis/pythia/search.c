@@ -218,7 +218,8 @@ static void verdict_code(struct pythia *pythia, struct finding *finding,
 	char deeper[128];
 
 	snprintf(deeper, sizeof(deeper), "%s",
-			!pythia_can_act(pythia) ? "nothing deeper in it was recorded"
+			edge->itself ? "nothing deeper in it varied when all was recorded"
+			: !pythia_can_act(pythia) ? "nothing deeper in it was recorded"
 			: pythia->space.learned
 					? "no point deeper in it is known to fire"
 					: "no point deeper in it was seen to fire, of those "

@@ -32,6 +32,7 @@ static uint32_t add_node(struct space *space, uint32_t parent, uint32_t point, u
 			.next = SPACE_NONE,
 			.point = point,
 			.offset_ns = -1,
+			.sd_ns = -1,
 			.type = type};
 	space->n++;
 	return at;
@@ -235,6 +236,7 @@ void space_observe(struct space *space, struct points *points, uint32_t type,
 			node->total_ns = row->total_ns / (double)tree->requests;
 			node->requests = tree->requests;
 			node->offset_ns = all_on && offset_ns ? offset_ns[i] : node->offset_ns;
+			node->sd_ns = all_on ? row->segment_sd_ns : node->sd_ns;
 		}
 	}
 }

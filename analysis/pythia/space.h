@@ -30,6 +30,7 @@ struct space_node {
 	uint32_t type;     /* interned */
 	double count;      /* spans of it in a request */
 	double total_ns;   /* time within it in a request */
+	double sd_ns;      /* of its own part of a request when all was on in this run; < 0: not known */
 	double offset_ns;  /* from its parent's begin to its own, on average; < 0: not known */
 	uint64_t requests; /* that these averages are of; 0: not known */
 	uint32_t named;    /* steps made by names alone, that might lead into it */

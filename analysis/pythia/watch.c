@@ -8,6 +8,7 @@
 
 #define FEW_REQUESTS  50u
 #define MEDIAN_MOVES  0.02
+#define SLIGHT_NS     50000.0 /* what nobody notices: a message to another host takes as long */
 #define MEDIAN_ERRORS 2.6
 #define BURSTS        4.0 /* requests that follow each other are alike: so many count as one */
 #define OVERSHOOT     2.0
@@ -53,7 +54,7 @@ static bool median_rose(const struct step *step, const struct group_view *group,
 	}
 	median_bounds(group, &low_ns, &high_ns);
 	*by = low_ns / step->median_high_ns - 1;
-	return *by > MEDIAN_MOVES;
+	return *by > MEDIAN_MOVES && low_ns - step->median_high_ns > SLIGHT_NS;
 }
 
 /*

@@ -133,6 +133,7 @@ struct step_offer {
 	bool kernel;
 	uint32_t n_fields;
 	const char *const *fields;
+	bool bounded; /* the host itself lets go of it where it fires too often */
 };
 
 /* A process that runs applications with tracepoints. */

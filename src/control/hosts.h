@@ -189,6 +189,7 @@ struct control_point {
 	enum control_type type;
 	const char *name;
 	int32_t loglevel;     /* -1: none */
+	bool bounded;         /* the host itself lets go of it where it fires too often */
 	uint32_t n_processes; /* that offer it; of them at most 32 are listed */
 	uint32_t n_listed;
 	const struct control_process *processes;

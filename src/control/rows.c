@@ -295,6 +295,7 @@ static void take_point(struct reader *reader, const json_t *json)
 	if (!json_is_integer(loglevel)) {
 		fail(reader, STATUS_PROTOCOL);
 	}
+	point.bounded = json_is_true(json_object_get(json, "bounded"));
 	read_processes(reader, json, &point);
 	read_fields(reader, json, &point);
 	read_uses(reader, json, &point);

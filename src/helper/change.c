@@ -157,7 +157,10 @@ static int read_rules(struct change *change, bool enable)
 	if (!helper_scratch(change->helper, scratch, sizeof(scratch))) {
 		return -LTTNG_ERR_SAVE_IO_FAIL;
 	}
-	code = rules_read(&change->rules, change->answer, change->session, scratch);
+	code = change->helper->rights.only_functions
+			       ? 0
+			       : rules_read(&change->rules, change->answer, change->session,
+						 scratch);
 	if (change->dry && code == -LTTNG_ERR_SESS_NOT_FOUND) {
 		code = 0; /* it would be made first */
 	}
@@ -174,7 +177,7 @@ static int read_rules(struct change *change, bool enable)
 	if (code < 0 || !enable || change->session == change->helper->owner.flight) {
 		return code;
 	}
-	n = lttng_list_sessions(&sessions);
+	n = change->helper->rights.only_functions ? 0 : lttng_list_sessions(&sessions);
 	for (i = 0; i < n; i++) {
 		const char *owner = session_owner(change->helper, sessions[i].name);
 

@@ -134,6 +134,12 @@ void learn_begin(const struct helper *helper, struct answer *answer, const json_
 	if (!may_learn(helper, answer) || !check_providers(answer, providers)) {
 		return;
 	}
+	if (helper->rights.only_functions) {
+		if (learn_functions(helper, answer, providers)) {
+			answer_ok(answer, NULL);
+		}
+		return;
+	}
 	handle = open_session(helper, answer);
 	if (!handle) {
 		return;
@@ -162,11 +168,16 @@ void learn_begin(const struct helper *helper, struct answer *answer, const json_
 
 void learn_end(const struct helper *helper, struct answer *answer, const json_t *request)
 {
-	struct lttng_handle *handle = open_session(helper, answer);
+	struct lttng_handle *handle;
 	int code;
 
 	(void)request;
 	probed_learned(helper);
+	if (helper->rights.only_functions) {
+		answer_ok(answer, NULL);
+		return;
+	}
+	handle = open_session(helper, answer);
 	if (!handle) {
 		return;
 	}

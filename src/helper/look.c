@@ -40,7 +40,7 @@ void look_sessions(const struct helper *helper, struct answer *answer, const jso
 
 	(void)request;
 	answer_calling(answer);
-	n = lttng_list_sessions(&sessions);
+	n = helper->rights.only_functions ? 0 : lttng_list_sessions(&sessions);
 	if (n < 0 && !(n == -LTTNG_ERR_NO_SESSIOND && probed_alone(helper))) {
 		answer_lttng(answer, n);
 		return;
@@ -430,11 +430,12 @@ static void look_kernel(
 
 void look_points(const struct helper *helper, struct answer *answer, const json_t *request)
 {
+	bool with_lttng = !helper->rights.only_functions;
 	struct rules rules = {0};
-	int code = read_all_rules(helper, answer, &rules);
+	int code = with_lttng ? read_all_rules(helper, answer, &rules) : 0;
 
 	(void)request;
-	if (code == 0) {
+	if (code == 0 && with_lttng) {
 		code = look_ust(helper, answer, &rules);
 	}
 	if (code == -LTTNG_ERR_NO_SESSIOND && probed_alone(helper)) {
@@ -446,7 +447,9 @@ void look_points(const struct helper *helper, struct answer *answer, const json_
 	} else {
 		probed_rules(helper, &rules);
 		probed_functions(helper, answer, &rules);
-		look_kernel(helper, answer, &rules);
+		if (with_lttng) {
+			look_kernel(helper, answer, &rules);
+		}
 		answer_ok(answer, NULL);
 	}
 	rules_release(&rules);

@@ -222,8 +222,8 @@ bool probed_kernel_points(const struct helper *helper, struct answer *answer,
 static void send_function(const struct listing *listing, const char *name, json_t *processes)
 {
 	answer_row(listing->answer, "point",
-			json_pack("{ss ss ss si sI so so so}", "domain", "ust", "type",
-					"tracepoint", "name", name, "loglevel", 12, "n_processes",
+			json_pack("{ss ss sb ss si sI so so so}", "domain", "ust", "type",
+					"tracepoint", "bounded", 1, "name", name, "loglevel", 12, "n_processes",
 					(json_int_t)json_array_size(processes), "processes",
 					json_incref(processes), "fields", json_array(), "uses",
 					uses_of(listing, RULE_UST, false, name)));

@@ -323,7 +323,9 @@ static bool create_probe_alone(
 	if (!probe) {
 		return false;
 	}
-	answer_lack(answer, "tracepoints of programs", -LTTNG_ERR_NO_SESSIOND);
+	if (!helper->rights.only_functions) {
+		answer_lack(answer, "tracepoints of programs", -LTTNG_ERR_NO_SESSIOND);
+	}
 	answer_ok(answer, json_pack("{so}", "session", probe));
 	return true;
 }
@@ -338,7 +340,7 @@ void session_create(const struct helper *helper, struct answer *answer, const js
 		return;
 	}
 	answer_calling(answer);
-	code = create_empty(&wish);
+	code = helper->rights.only_functions ? -LTTNG_ERR_NO_SESSIOND : create_empty(&wish);
 	if (code == -LTTNG_ERR_NO_SESSIOND && create_probe_alone(helper, answer, &wish)) {
 		return;
 	}

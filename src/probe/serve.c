@@ -58,6 +58,8 @@ struct server {
 	struct rule *rules;
 	uint32_t n_learned, learned_room;
 	char **learned;                   /* as names of rules */
+	uint32_t n_often, often_room;
+	char **often; /* "PROVIDER:FUNCTION" that were let go of: they are offered no more */
 	char listed[PATH_MAX], pids[512]; /* the file whose processes these are */
 	uint64_t heard_ns;
 	bool over;
@@ -225,9 +227,25 @@ static bool each_function(struct server *server, const char *wanted,
 	return goes_on;
 }
 
+static bool is_too_often(const struct server *server, const char *provider, const char *name)
+{
+	size_t n = strlen(provider);
+
+	for (uint32_t i = 0; i < server->n_often; i++) {
+		if (strncmp(server->often[i], provider, n) == 0 && server->often[i][n] == ':' &&
+				strcmp(server->often[i] + n + 1, name) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static bool offer_function(
 		struct server *server, const char *provider, const char *name, const char *path)
 {
+	if (is_too_often(server, provider, name)) {
+		return true;
+	}
 	if (strcmp(server->listed, path) != 0) {
 		snprintf(server->listed, sizeof(server->listed), "%s", path);
 		list_processes(path, server->pids, sizeof(server->pids));
@@ -514,6 +532,29 @@ static void do_apply(struct server *server)
 	answer_ok(server);
 }
 
+/* --- What was let go of ----------------------------------------------------------------------- */
+
+/* "PROVIDER:FUNCTION_entry" that was enabled: is it still? Else it was called too often. */
+static bool stays(struct server *server, const char *rule)
+{
+	char copy[2 * NAME_BYTES], program[PATH_MAX], *function, *name;
+	bool exit;
+
+	snprintf(copy, sizeof(copy), "%s", rule);
+	if (!split_function(server, copy, program, &function, &exit)) {
+		return false;
+	}
+	if (functions_is_on(recorder_functions(server->recorder), program, function, exit)) {
+		return true;
+	}
+	if (!is_too_often(server, copy, function) &&
+			array_reserve(&server->often, &server->often_room, server->n_often + 1) &&
+			asprintf(&name, "%s:%s", copy, function) > 0) {
+		server->often[server->n_often++] = name;
+	}
+	return false;
+}
+
 /* --- Learning --------------------------------------------------------------------------------- */
 
 static bool learn_hook(struct server *server, const char *provider, const char *name, bool exit)
@@ -563,6 +604,9 @@ static void do_learned(struct server *server)
 	for (; server->n_learned > 0; server->n_learned--) {
 		char *name = server->learned[server->n_learned - 1];
 
+		if (server->recorder) {
+			stays(server, name);
+		}
 		if (server->recorder && !find_rule(server, RULE_FUNCTION, name)) {
 			choose_function(server, name, false, false, &fault);
 		}
@@ -573,25 +617,13 @@ static void do_learned(struct server *server)
 
 /* --- What is on ------------------------------------------------------------------------------- */
 
-/* A function that was let go of is no rule any more. */
-static bool stands(struct server *server, const struct rule *rule)
-{
-	char copy[2 * NAME_BYTES], program[PATH_MAX], *function;
-	bool exit;
-
-	snprintf(copy, sizeof(copy), "%s", rule->name);
-	return rule->kind != RULE_FUNCTION ||
-	       (split_function(server, copy, program, &function, &exit) &&
-			       functions_is_on(recorder_functions(server->recorder), program,
-					       function, exit));
-}
-
 static void do_rules(struct server *server)
 {
 	for (uint32_t i = 0; i < server->n_rules; i++) {
 		const struct rule *rule = &server->rules[i];
 
-		if (stands(server, rule)) {
+		/* A function that was let go of is no rule any more. */
+		if (rule->kind != RULE_FUNCTION || stays(server, rule->name)) {
 			answer(server, '+', "%s %s%s%s", kind_names[rule->kind], rule->name,
 					rule->filter ? " " : "", rule->filter ? rule->filter : "");
 		}

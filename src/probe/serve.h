@@ -18,7 +18,7 @@
  *   check                      may BPF be used here
  *   offers                     rows "tracepoint NAME", "syscall NAME"
  *   functions                  rows "PROVIDER:FUNCTION PID,PID...": of those on the command line, which
- *                              alone may be recorded
+ *                              alone may be recorded, but for those that were let go of
  *   open RELAY SESSION TIMER_US KERNEL   KERNEL: 1 with a trace of the kernel, else 0
  *   enable KIND NAME [FILTER]  KIND: tracepoint, syscall; function: NAME is PROVIDER:FUNCTION_entry or
  *                              _exit, without a filter

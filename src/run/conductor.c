@@ -241,6 +241,7 @@ static void take_points(struct conductor *conductor, const struct control_answer
 		offers[n++] = (struct step_offer){.host = host.name,
 				.name = point->name,
 				.kernel = point->domain == CONTROL_KERNEL,
+				.bounded = point->bounded,
 				.n_fields = point->n_fields,
 				.fields = &fields[at]};
 		for (uint32_t f = 0; f < point->n_fields; f++) {

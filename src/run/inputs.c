@@ -44,6 +44,7 @@ static const char *const deciders[] = {STEP_BY_NAMES, NULL};
 static const struct field offered[] = {
 		{"name", TEXT, offsetof(struct step_offer, name)},
 		{"kernel", FLAG, offsetof(struct step_offer, kernel)},
+		{"bounded", FLAG, offsetof(struct step_offer, bounded), .optional = true},
 		{"fields", TEXTS, offsetof(struct step_offer, fields),
 				.n_at = offsetof(struct step_offer, n_fields)},
 		{NULL},
@@ -190,7 +191,8 @@ static json_t *write_value(const struct field *field, const char *from)
 	case AMOUNT:
 		return json_real(*(const double *)at);
 	case FLAG:
-		return json_boolean(*(const bool *)at);
+		return *(const bool *)at || !field->optional ? json_boolean(*(const bool *)at)
+							     : NULL;
 	case NAME:
 		return json_string(field->names[*(const int *)at]);
 	case UUID:

@@ -167,8 +167,18 @@ static __always_inline bool is_chosen(__u32 event, __s32 first, __s32 second)
 	}
 }
 
+/*
+ * Since 6.11 the kernel makes calls of its own in programs whose functions are recorded: what
+ * recording does is nothing that they do.
+ */
+#define URETPROBE 335
+#define UPROBE    336
+
 static __always_inline bool is_chosen_syscall(long number, bool compat)
 {
+	if (!compat && (number == URETPROBE || number == UPROBE)) {
+		return false;
+	}
 	return !choosy || (!compat && number >= 0 && number < PROBE_SYSCALLS &&
 					  chosen_syscalls[number]);
 }
