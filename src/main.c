@@ -135,7 +135,12 @@ static enum horizon choose_horizon(struct pipeline *pipeline, const struct optio
 	return intake_has_live(pipeline_intake(pipeline)) ? HORIZON_WINDOW : HORIZON_ALL;
 }
 
-static int run_batch(struct pipeline *pipeline, const struct options *options)
+static bool is_local_over(void *local)
+{
+	return local && local_is_over(local);
+}
+
+static int run_batch(struct pipeline *pipeline, const struct options *options, struct local *local)
 {
 	struct batch batch = {
 			.style = options->style,
@@ -145,6 +150,8 @@ static int run_batch(struct pipeline *pipeline, const struct options *options)
 			.metric = options->metric,
 			.select = options->state_of.set ? &options->state_of : NULL,
 			.until = options->until,
+			.is_over = is_local_over,
+			.context = local,
 			.out = stdout,
 			.err = stderr,
 			.progress = isatty(STDERR_FILENO) == 1,
@@ -467,7 +474,7 @@ static int end_log(struct pipeline *pipeline, int code)
 	return code == EXIT_SUCCESS ? EXIT_FAILURE : code;
 }
 
-static int run(struct pipeline *pipeline, const struct options *options, const struct local *local)
+static int run(struct pipeline *pipeline, const struct options *options, struct local *local)
 {
 	int code;
 
@@ -498,7 +505,7 @@ static int run(struct pipeline *pipeline, const struct options *options, const s
 								   : SCHEMA_LIVE_NS,
 				stdout, stderr);
 	}
-	code = options->batch ? run_batch(pipeline, options) : run_console(pipeline, options);
+	code = options->batch ? run_batch(pipeline, options, local) : run_console(pipeline, options);
 	/* What was refined since, and what turned out to be the answer, serves the next time. */
 	if (options->mode != MODE_OBSERVE && !options->learn &&
 			engine_has_learned(pipeline_engine(pipeline))) {

@@ -7,8 +7,8 @@
 #include "pythia/internal.h"
 
 #define MAX_GAPS  64u
-#define ITSELF_SHARE  0.7  /* of the edge's sd */
-#define VARYING_SHARE 0.5  /* likewise */
+#define ITSELF_SHARE  0.5  /* of the edge's sd */
+#define VARYING_SHARE 0.35 /* likewise */
 #define VARYING_EACH  0.15 /* of the variance of all */
 #define GAP_SHARE 0.8 /* of the edge's: the rest is not looked at, unless in vain */
 

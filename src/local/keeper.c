@@ -394,7 +394,10 @@ static void reap(struct keeper *keeper)
 			tell(keeper, "- %s%s%s", text, pid == keeper->probe ? ": " : "",
 					pid == keeper->probe ? keeper->line : "");
 		}
-		keeper->probe = pid == keeper->probe ? 0 : keeper->probe;
+		if (pid == keeper->probe) {
+			keeper->probe = 0;
+			tell(keeper, ".");
+		}
 	}
 	if (keeper->command > 0 && !keeper->left && keeper->probe > 0 &&
 			process_children(getpid(), children, 3) <= 2) {
@@ -406,6 +409,7 @@ static void reap(struct keeper *keeper)
 _Noreturn void keeper_run(const struct keeper_setup *setup)
 {
 	struct keeper keeper = {.setup = setup, .said = -1, .go = -1};
+	char host[256] = "";
 	struct pollfd fds[2] = {{.fd = setup->lease, .events = POLLIN}, {.events = POLLIN}};
 
 	setsid(); /* Ctrl-C is the console's alone to answer */
@@ -419,8 +423,12 @@ _Noreturn void keeper_run(const struct keeper_setup *setup)
 		refuse(&keeper, STATUS_IO, strerror(errno));
 	}
 	wait_for_probe(&keeper);
-	tell(&keeper, "+ net://127.0.0.1:%u net://127.0.0.1:%u:%u %d", keeper.ports[PORT_LIVE],
-			keeper.ports[PORT_CONTROL], keeper.ports[PORT_DATA], (int)keeper.command);
+	if (gethostname(host, sizeof(host) - 1) != 0) {
+		snprintf(host, sizeof(host), "localhost"); /* as the probe does */
+	}
+	tell(&keeper, "+ net://127.0.0.1:%u/host/%s/%s net://127.0.0.1:%u:%u %d",
+			keeper.ports[PORT_LIVE], host, setup->program, keeper.ports[PORT_CONTROL],
+			keeper.ports[PORT_DATA], (int)keeper.command);
 	begin_command(&keeper);
 	for (;;) {
 		fds[1].fd = keeper.said;

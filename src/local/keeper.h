@@ -14,6 +14,7 @@
  *   "+ SOURCE RELAY PID"  events are recorded; PID of the command, or 0
  *   "! N SENTENCE"    they will not be, for the reason N, an enum status; it has ended all
  *   "- SENTENCE"      something ended before its time
+ *   "."               the command has ended, and with it the session
  *
  * It ends once the other end of the lease is closed.
  */

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "config/paths.h"
 #include "local/keeper.h"
 #include "local/process.h"
@@ -24,11 +25,14 @@
 #define END_MS     10000
 #define FOLDERS    "/tmp"
 #define MOST_WORDS 8
+#define MOMENT_NS  UINT64_C(1500000000) /* for what is on its way */
 
 struct local {
 	pid_t keeper;
 	int lease, command;
-	char source[64], relay_url[64];
+	uint64_t ended_ns; /* 0: it goes on */
+	char said[KEEPER_PACKET];
+	char source[1024], relay_url[64];
 	char functions[LOCAL_NAME + 16], tree[LOCAL_NAME + 8];
 	const char *helper[MOST_WORDS];
 };
@@ -101,7 +105,7 @@ static enum status take_answer(struct local *local, const char *text, char *erro
 {
 	int status = STATUS_IO, n = 0;
 
-	if (sscanf(text, "+ %63s %63s %d", local->source, local->relay_url, &local->command) == 3) {
+	if (sscanf(text, "+ %1023s %63s %d", local->source, local->relay_url, &local->command) == 3) {
 		return STATUS_OK;
 	}
 	sscanf(text, "! %d %n", &status, &n);
@@ -193,19 +197,26 @@ enum status local_start(
 	return STATUS_OK;
 }
 
-/* Takes what was told and not read; the last of it counts. */
-static void read_said(int lease, char *said, size_t size)
+/* Takes what was told; of sentences the last one counts. */
+static void hear(struct local *local)
 {
 	char text[KEEPER_PACKET];
 	ssize_t n;
 
-	said[0] = '\0';
-	while ((n = recv(lease, text, sizeof(text) - 1, MSG_DONTWAIT)) > 0) {
+	while ((n = recv(local->lease, text, sizeof(text) - 1, MSG_DONTWAIT)) > 0) {
 		text[n] = '\0';
 		if (text[0] == '-') {
-			snprintf(said, size, "%s", text + 2);
+			snprintf(local->said, sizeof(local->said), "%s", text + 2);
+		} else if (text[0] == '.') {
+			local->ended_ns = clock_monotonic_ns();
 		}
 	}
+}
+
+bool local_is_over(struct local *local)
+{
+	hear(local);
+	return local->ended_ns > 0 && clock_monotonic_ns() > local->ended_ns + MOMENT_NS;
 }
 
 void local_end(struct local *local, char *said, size_t size)
@@ -214,8 +225,9 @@ void local_end(struct local *local, char *said, size_t size)
 		return;
 	}
 	if (local->lease >= 0) {
+		hear(local);
 		if (said) {
-			read_said(local->lease, said, size);
+			snprintf(said, size, "%s", local->said);
 		}
 		close(local->lease);
 	}

@@ -40,6 +40,9 @@ enum status local_start(
  * NULL is allowed. */
 void local_end(struct local *local, char *said, size_t size);
 
+/* What the command did has all been told: it has ended, and a moment has passed. */
+bool local_is_over(struct local *local);
+
 const char *local_source(const struct local *local);    /* where to watch, net://... */
 const char *local_relay_url(const struct local *local); /* where sessions are sent to */
 

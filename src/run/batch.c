@@ -247,13 +247,16 @@ static int run_recorded(struct pipeline *pipeline, const struct batch *batch, in
 	return outcome(pipeline, batch->err);
 }
 
-/* What --until waits for has come. */
+/* What --until waits for has come, or there is nothing more to watch. */
 static bool is_until(struct pipeline *pipeline, const struct batch *batch, uint64_t begun_ns)
 {
 	const struct batch_until *until = &batch->until;
 	struct snapshot *snapshot;
 	bool come = false;
 
+	if (batch->is_over && batch->is_over(batch->context)) {
+		return true;
+	}
 	if (until->kind == UNTIL_TIME) {
 		return clock_monotonic_ns() - begun_ns >= until->ns;
 	}

@@ -24,6 +24,8 @@ struct batch {
 	enum metric metric;
 	const struct output_select *select; /* of the state; NULL: all */
 	struct batch_until until;
+	bool (*is_over)(void *context); /* what is watched has ended; NULL: it goes on */
+	void *context;                  /* of is_over */
 	FILE *out, *err;
 	bool progress; /* draw a bar on `err` */
 };

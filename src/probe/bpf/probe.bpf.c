@@ -167,9 +167,37 @@ static __always_inline bool is_chosen(__u32 event, __s32 first, __s32 second)
 	}
 }
 
+#define SIGRETURN 15
+
+/* The threads that return from a signal handler: the kernel forgets the call's number on the way. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, __u64);
+	__type(value, __u8);
+} returning SEC(".maps");
+
+static __always_inline void enter_return(long number)
+{
+	__u64 thread = bpf_get_current_pid_tgid();
+	__u8 one = 1;
+
+	if (number == SIGRETURN) {
+		bpf_map_update_elem(&returning, &thread, &one, 0);
+	}
+}
+
+/* The exit of a call whose number is not known any more: is it one of those? */
+static __always_inline bool leave_return(void)
+{
+	__u64 thread = bpf_get_current_pid_tgid();
+
+	return bpf_map_delete_elem(&returning, &thread) == 0;
+}
+
 /*
  * Since 6.11 the kernel makes calls of its own in programs whose functions are recorded: what
- * recording does is nothing that they do.
+ * recording does is nothing that they do. At the exit they have no number.
  */
 #define URETPROBE 335
 #define UPROBE    336
@@ -1101,6 +1129,7 @@ int on_sys_enter(__u64 *ctx)
 	if (!is_wanted() || !is_chosen_syscall(number, compat)) {
 		return 0;
 	}
+	enter_return(number);
 	if (what && (what->text[0] || what->address)) {
 		return enter_copied(regs, number, what);
 	}
@@ -1170,7 +1199,8 @@ int on_sys_exit(__u64 *ctx)
 	struct probe_copies *what = copies_of(number, compat);
 	enum probe_event event = compat ? PROBE_COMPAT_EXIT : PROBE_SYSCALL_EXIT;
 
-	if (!is_wanted() || !is_chosen_syscall(number, compat)) {
+	if (!is_wanted() || !is_chosen_syscall(number, compat) ||
+			(number < 0 && !compat && !leave_return())) {
 		return 0;
 	}
 	if (what && (what->pair_out || what->address_out)) {
