@@ -545,6 +545,7 @@ static bool begin_local(struct options *options, struct local **local)
 {
 	const struct local_setup setup = {.process = options->process,
 			.command = options->command,
+			.functions = options->functions,
 			.quiet = !options->batch};
 	char error[1024];
 

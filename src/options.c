@@ -336,6 +336,11 @@ static const char *take(struct options *options, enum option_id id, const char *
 	case OPTION_PROCESS:
 		options->process = value;
 		return value[0] ? NULL : "the number of a process, or a program's name";
+	case OPTION_FUNCTIONS:
+		options->functions = value;
+		return value[0] && strcspn(value, " \t:") == strlen(value)
+				       ? NULL
+				       : "patterns of names, with commas between: exec_*,Exec*";
 	case OPTION_SCHEMA:
 		return add_text(&options->schemas, &options->n_schemas, value) == STATUS_OK
 				       ? NULL

@@ -27,6 +27,9 @@
 	X(PROCESS, 'p', "process", "PID|NAME",                                                     \
 			"watch a program that runs, as it is: its processes' kernel events, "      \
 			"requests, functions; as root. `-- COMMAND...` starts one")                \
+	X(FUNCTIONS, 0, "functions", "NAMES",                                                      \
+			"with -p or a command: of its functions those of these names "             \
+			"(patterns, with commas between; default: *)")                             \
 	X(LIST, 'l', "list", "URL", "list what the relay daemon at URL has, and end")              \
 	X(BATCH, 'b', "batch", "FORMAT",                                                           \
 			"no screen: print json, text, csv, or folded (flame graph)")               \
@@ -118,6 +121,7 @@ struct options {
 	uint32_t n_sources;
 	const char *process;  /* its number, or a program's name; NULL: not given */
 	char *const *command; /* to be started; NULL: none */
+	const char *functions; /* patterns; NULL: all */
 	const char *list_url; /* NULL: not asked for */
 	bool batch;
 	struct output_style style;

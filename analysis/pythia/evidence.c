@@ -123,18 +123,6 @@ static void fill_cost(const struct pythia *pythia, uint32_t group_id, struct ste
 
 /* ---- what to look at now ---- */
 
-static bool kernel_is(const struct pythia *pythia, bool recorded)
-{
-	for (uint32_t i = 0; i < pythia->points.n; i++) {
-		const struct point *point = &pythia->points.items[i];
-
-		if (point->kernel && (recorded ? point->recorded | point->ours : point->offered)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /* The last name of a calling context. */
 static const char *last_of(const char *where)
 {

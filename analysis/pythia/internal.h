@@ -249,6 +249,8 @@ void candidates_of_edge(struct pythia *pythia, const struct finding *finding,
 void candidates_of_kernel(struct pythia *pythia);
 
 /* kernel.c */
+/* Kernel events are recorded, or else offered. */
+bool kernel_is(const struct pythia *pythia, bool recorded);
 #define KERNEL_THREADS 1024u /* of all hosts, that a filter may be made of */
 /* By number; NULL beyond the last. */
 const char *kernel_event_name(uint32_t at);

@@ -83,3 +83,15 @@ uint32_t kernel_parts(const struct pythia *pythia, uint32_t at, const struct pyt
 	}
 	return n;
 }
+
+bool kernel_is(const struct pythia *pythia, bool recorded)
+{
+	for (uint32_t i = 0; i < pythia->points.n; i++) {
+		const struct point *point = &pythia->points.items[i];
+
+		if (point->kernel && (recorded ? point->recorded | point->ours : point->offered)) {
+			return true;
+		}
+	}
+	return false;
+}

@@ -328,11 +328,11 @@ static void verdict_diffuse(struct pythia *pythia, struct finding *finding,
 				"cause, such as a host or a resource",
 				detail->row->type, 100 * location->first_component);
 	} else {
-		finding_say(finding,
-				"%s: no place surely holds half of the variance%s%s; kernel events "
-				"could "
-				"say more, but no host offers them",
-				detail->row->type, n ? ": " : "", places);
+		finding_say(finding, "%s: no place surely holds half of the variance%s%s%s",
+				detail->row->type, n ? ": " : "", places,
+				kernel_is(pythia, true) ? ""
+						       : "; kernel events could say more, but no "
+							 "host offers them");
 	}
 	stop(pythia, finding, STOP_DIFFUSE);
 }

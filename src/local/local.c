@@ -33,7 +33,7 @@ struct local {
 	uint64_t ended_ns; /* 0: it goes on */
 	char said[KEEPER_PACKET];
 	char source[1024], relay_url[64];
-	char functions[LOCAL_NAME + 16], tree[LOCAL_NAME + 8];
+	char functions[KEEPER_PACKET], tree[LOCAL_NAME + 8];
 	const char *helper[MOST_WORDS];
 };
 
@@ -156,7 +156,8 @@ static void say_helper(struct local *local, const struct keeper_setup *setup)
 {
 	const char *const words[] = {"pythiatop-control", local->functions, local->tree, NULL};
 
-	snprintf(local->functions, sizeof(local->functions), "--functions=%s:*", setup->program);
+	snprintf(local->functions, sizeof(local->functions), "--functions=%s:%s", setup->program,
+			setup->wish->functions ? setup->wish->functions : "*");
 	if (setup->wish->process) {
 		snprintf(local->tree, sizeof(local->tree), "--tree=%s", setup->wish->process);
 	} else {

@@ -25,6 +25,7 @@ struct local; /* opaque */
 struct local_setup {
 	const char *process;  /* its number, or a program's name; NULL: `command` is started */
 	char *const *command; /* with its arguments, as execvp() takes them */
+	const char *functions; /* patterns of names, with commas between; NULL: all */
 	bool quiet;           /* what the command prints goes nowhere; else to our standard error */
 };
 

@@ -103,8 +103,8 @@ static void measure(struct kernel *kernel, void (*function)(void), struct calibr
 
 void calibrate(struct kernel *kernel, struct calibrate_cost costs[2])
 {
-	kernel_count_set(kernel, SET, true);
+	kernel_use_set(kernel, SET, PROBE_SET_RECORDS);
 	measure(kernel, own_pushing, &costs[0]);
 	measure(kernel, own_stepped, &costs[1]);
-	kernel_count_set(kernel, SET, false);
+	kernel_use_set(kernel, SET, PROBE_SET_OFF);
 }

@@ -17,7 +17,14 @@
 #include "probe/program.h"
 
 #define LOOK_NS      1000000000u /* between two looks at a program's file */
+#define FEW          64u         /* functions that are attached without a trial */
+#define MOST_AT_ONCE 2048u
+#define ATTACH_NS    20000000.0  /* that attaching some of many should take */
+#define TRIAL_NS     20000000u
 #define WINDOW_NS    100000000u  /* in which hits are counted, to see what fires too often */
+#define URGENT       0.25        /* of the limit, by one function alone */
+#define AFTERWARDS   0.5         /* of the limit, that is left once something had to go */
+#define TIDY_NS      1000000000u
 #define USUAL_NS     2000.0      /* a hit's cost, where it cannot be measured */
 #define MAX_PATTERNS 64u
 
@@ -57,6 +64,7 @@ struct target {
 
 struct set {
 	bool used, exits;
+	bool trial; /* entries that are only counted so far, to see what fires too often */
 	uint32_t program;
 	struct kernel_hooks *hooks;
 };
@@ -75,6 +83,10 @@ struct functions {
 	struct calibrate_cost
 			costs[2]; /* of those that are not stepped through, and those that are */
 	uint64_t window_ns, look_ns;
+	bool more;         /* is to be attached */
+	uint32_t at_once;  /* so many of them */
+	uint64_t trial_ns; /* when those on trial have proved themselves; 0: there are none */
+	uint64_t tidy_ns; /* when what is not wanted any more is detached; 0: there is nothing */
 };
 
 __attribute__((format(printf, 2, 3))) static void say(
@@ -111,10 +123,11 @@ static uint64_t cookie_of(
 	return PROBE_COOKIE(2 * number + exit, set, bits | (target->root ? PROBE_COOKIE_ROOT : 0));
 }
 
-/* Attaches functions->numbers[0 .. n-1] of a program as a new set, in place of `before` or of none.
- */
-static enum status attach(struct functions *functions, uint32_t program, bool exits, uint32_t n,
-		int32_t before, struct kernel_fault *fault)
+/* Attaches numbers[0 .. n-1] of a program as a new set, in place of `before`, which it is like, or of
+ * none. */
+static enum status attach(struct functions *functions, uint32_t program, bool exits,
+		const uint32_t *numbers, uint32_t n, int32_t before, bool trial,
+		struct kernel_fault *fault)
 {
 	uint32_t at = free_set(functions);
 	uint64_t *offsets = calloc(2 * (size_t)n, sizeof(*offsets)), *cookies = offsets + n;
@@ -126,8 +139,8 @@ static enum status attach(struct functions *functions, uint32_t program, bool ex
 				fault, STATUS_FULL, "too many functions were chosen one by one");
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		offsets[i] = functions->targets[functions->numbers[i]].offset;
-		cookies[i] = cookie_of(functions, functions->numbers[i], at, exits);
+		offsets[i] = functions->targets[numbers[i]].offset;
+		cookies[i] = cookie_of(functions, numbers[i], at, exits);
 	}
 	status = kernel_hook(functions->setup.kernel, functions->programs[program].path, offsets,
 			cookies, n, exits, functions->setup.pid, &functions->sets[at].hooks, fault);
@@ -140,15 +153,17 @@ static enum status attach(struct functions *functions, uint32_t program, bool ex
 	functions->sets[at].program = program;
 	/* Both are attached now: from one moment to the next the new one counts. */
 	if (before >= 0) {
-		kernel_count_set(functions->setup.kernel, (uint32_t)before, false);
+		kernel_use_set(functions->setup.kernel, (uint32_t)before, PROBE_SET_OFF);
 	}
-	kernel_count_set(functions->setup.kernel, at, true);
+	functions->sets[at].trial = before >= 0 ? functions->sets[before].trial : trial;
+	kernel_use_set(functions->setup.kernel, at,
+			functions->sets[at].trial ? PROBE_SET_COUNTS : PROBE_SET_RECORDS);
 	for (uint32_t i = 0; i < n; i++) {
-		struct target *target = &functions->targets[functions->numbers[i]];
+		struct target *target = &functions->targets[numbers[i]];
 
 		target->set[exits] = (int32_t)at;
 		target->hits[exits] = kernel_hits(
-				functions->setup.kernel, 2 * functions->numbers[i] + exits);
+				functions->setup.kernel, 2 * numbers[i] + exits);
 	}
 	return STATUS_OK;
 }
@@ -157,7 +172,7 @@ static void detach(struct functions *functions, uint32_t at)
 {
 	struct set *set = &functions->sets[at];
 
-	kernel_count_set(functions->setup.kernel, at, false);
+	kernel_use_set(functions->setup.kernel, at, PROBE_SET_OFF);
 	kernel_unhook(set->hooks);
 	*set = (struct set){.used = false};
 	for (uint32_t i = 0; i < functions->types.n; i++) {
@@ -217,7 +232,8 @@ static enum status shrink_sets(struct functions *functions, struct kernel_fault 
 		}
 		n = survivors(functions, at, &gone);
 		if (gone > 0 && n > 0) {
-			status = attach(functions, set->program, set->exits, n, (int32_t)at, fault);
+			status = attach(functions, set->program, set->exits, functions->numbers, n,
+					(int32_t)at, false, fault);
 		}
 		if (gone > 0) {
 			detach(functions, at);
@@ -226,39 +242,160 @@ static enum status shrink_sets(struct functions *functions, struct kernel_fault 
 	return status;
 }
 
-static enum status grow_sets(struct functions *functions, uint32_t program, bool exits,
+/*
+ * Those that the kernel takes: of many that it refuses as a whole the halves are tried, and so on.
+ * Others are wanted no more; `unfit`: how many.
+ */
+static enum status attach_most(struct functions *functions, uint32_t program, bool exits,
+		const uint32_t *numbers, uint32_t n, bool trial, uint32_t *unfit,
 		struct kernel_fault *fault)
+{
+	enum status status = attach(functions, program, exits, numbers, n, -1, trial, fault);
+
+	if (status != STATUS_INVALID) {
+		return status;
+	}
+	if (n == 1) {
+		struct target *target = &functions->targets[numbers[0]];
+
+		target->wanted[0] = target->wanted[1] = false;
+		(*unfit)++;
+		return STATUS_OK;
+	}
+	status = attach_most(functions, program, exits, numbers, n / 2, trial, unfit,
+			fault);
+	return status != STATUS_OK ? status
+				   : attach_most(functions, program, exits, numbers + n / 2,
+						     n - n / 2, trial, unfit, fault);
+}
+
+/* Attaches `n` of functions->numbers, as far as the kernel takes them. */
+static enum status attach_chosen(struct functions *functions, uint32_t program, bool exits,
+		uint32_t n, bool trial, struct kernel_fault *fault)
+{
+	uint32_t unfit = 0;
+	enum status status = n == 0 ? STATUS_OK
+				    : attach_most(functions, program, exits, functions->numbers, n,
+						      trial, &unfit, fault);
+
+	if (status == STATUS_OK && unfit > 0 && unfit == n) {
+		return STATUS_INVALID;
+	}
+	if (unfit > 0) {
+		say(functions,
+				"%u of %u functions of %s are left out: the kernel puts no probe on "
+				"their first instruction",
+				unfit, n, functions->programs[program].name);
+	}
+	return status;
+}
+
+/*
+ * Those of a program whose entries or exits are wanted and not attached, in functions->numbers, at
+ * most `most`; of exits only those whose entries are, if these are wanted. Returns how many there
+ * are.
+ */
+static uint32_t choose_missing(
+		struct functions *functions, uint32_t program, bool exits, uint32_t most)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < functions->types.n; i++) {
 		const struct target *target = &functions->targets[i];
 
-		if (target->program == program && target->function && target->wanted[exits] &&
-				target->set[exits] < 0) {
-			functions->numbers[n++] = i;
+		if (target->program != program || !target->function || !target->wanted[exits] ||
+				target->set[exits] >= 0 ||
+				(exits && target->wanted[0] && target->set[0] < 0)) {
+			continue;
+		}
+		if (n < most) {
+			functions->numbers[n] = i;
+		}
+		n++;
+	}
+	return n;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* It takes the kernel the longer the more processes there are. */
+static void adapt(struct functions *functions, uint32_t n, double took_ns)
+{
+	double next = n * ATTACH_NS / (took_ns + 1);
+
+	functions->at_once = next < FEW            ? FEW
+			     : next > MOST_AT_ONCE ? MOST_AT_ONCE
+						   : (uint32_t)next;
+}
+
+/*
+ * A few are attached in one go. Of many the entries come first, some at a time, as it takes the
+ * kernel a while in a server of many processes: what fires too often is seen, and gone, before the
+ * exits are attached and calls are recorded (finish_trial()).
+ */
+static enum status grow(struct functions *functions, struct kernel_fault *fault)
+{
+	enum status status = STATUS_OK;
+
+	functions->more = false;
+	for (uint32_t i = 0; i < functions->n_programs && status == STATUS_OK; i++) {
+		uint32_t n = choose_missing(functions, i, false, functions->at_once);
+		bool trial = n > FEW && kernel_takes_many(functions->setup.kernel);
+		uint64_t begin_ns;
+
+		if (n > KERNEL_ONE_BY_ONE && !trial) {
+			return kernel_refuse(fault, STATUS_FULL,
+					"%u functions are too many for this kernel: before Linux "
+					"6.6 each takes a tenth of a second to let go of, so at "
+					"most %u are taken",
+					n, KERNEL_ONE_BY_ONE);
+		}
+		functions->more = functions->more || n > functions->at_once;
+		n = least(n, functions->at_once);
+		begin_ns = clock_monotonic_ns();
+		status = attach_chosen(functions, i, false, n, trial, fault);
+		if (trial) {
+			functions->trial_ns = clock_monotonic_ns() + TRIAL_NS;
+			adapt(functions, n, (double)(clock_monotonic_ns() - begin_ns));
+		} else if (status == STATUS_OK) {
+			n = choose_missing(functions, i, true, UINT32_MAX);
+			status = attach_chosen(functions, i, true, n, false, fault);
 		}
 	}
-	if (n > KERNEL_ONE_BY_ONE && !kernel_takes_many(functions->setup.kernel)) {
-		return kernel_refuse(fault, STATUS_FULL,
-				"%u functions are too many for this kernel: before Linux 6.6 each "
-				"takes a tenth of a second to let go of, so at most %u are taken",
-				n, KERNEL_ONE_BY_ONE);
+	kernel_forget_calls(functions->setup.kernel);
+	return status;
+}
+
+/* Nothing of those on trial fires too often, or what did is gone: their calls are recorded. */
+static enum status finish_trial(struct functions *functions, struct kernel_fault *fault)
+{
+	enum status status = STATUS_OK;
+
+	functions->trial_ns = 0;
+	for (uint32_t i = 0; i < functions->n_programs && status == STATUS_OK; i++) {
+		uint32_t n = choose_missing(functions, i, true, UINT32_MAX);
+
+		status = attach_chosen(functions, i, true, n, false, fault);
 	}
-	return n > 0 ? attach(functions, program, exits, n, -1, fault) : STATUS_OK;
+	for (uint32_t at = 0; at < PROBE_SETS; at++) {
+		if (functions->sets[at].used && functions->sets[at].trial) {
+			functions->sets[at].trial = false;
+			kernel_use_set(functions->setup.kernel, at, PROBE_SET_RECORDS);
+		}
+	}
+	kernel_forget_calls(functions->setup.kernel);
+	return status;
 }
 
 enum status functions_apply(struct functions *functions, struct kernel_fault *fault)
 {
 	enum status status = shrink_sets(functions, fault);
 
-	for (uint32_t i = 0; i < functions->n_programs; i++) {
-		for (int exits = 0; exits < 2 && status == STATUS_OK; exits++) {
-			status = grow_sets(functions, i, exits, fault);
-		}
-	}
-	kernel_forget_calls(functions->setup.kernel);
-	return status;
+	functions->tidy_ns = 0;
+	return status == STATUS_OK ? grow(functions, fault) : status;
 }
 
 /* --- Programs --------------------------------------------------------------------------------- */
@@ -621,6 +758,11 @@ enum status functions_choose(struct functions *functions, const char *name, cons
 	return status;
 }
 
+bool functions_grows(const struct functions *functions)
+{
+	return functions->more || functions->trial_ns;
+}
+
 bool functions_is_on(const struct functions *functions, const char *program, const char *function,
 		bool exit)
 {
@@ -694,7 +836,8 @@ static int64_t dearest(const struct functions *functions, uint32_t program, doub
 	return found;
 }
 
-static void let_go(struct functions *functions, uint32_t number, double elapsed_ns)
+/* True: it alone takes so much that it has to be detached at once. */
+static bool let_go(struct functions *functions, uint32_t number, double elapsed_ns)
 {
 	const struct function_type *type = &functions->types.list[number];
 	uint64_t hits[2];
@@ -708,32 +851,57 @@ static void let_go(struct functions *functions, uint32_t number, double elapsed_
 			type->provider, type->name,
 			(double)(hits[0] ? hits[0] : hits[1]) * 1e9 / elapsed_ns, ns / 1e6,
 			elapsed_ns / 1e6, functions->setup.limit * 100);
+	return ns > URGENT * functions->setup.limit * elapsed_ns;
 }
 
 static void look_for_excess(struct functions *functions, uint64_t now_ns)
 {
 	double elapsed_ns = (double)(now_ns - functions->window_ns), total_ns;
 	struct kernel_fault fault;
-	bool any = false;
+	double most_ns = elapsed_ns > WINDOW_NS ? elapsed_ns : WINDOW_NS;
+	bool any = false, urgent = false;
 
 	if (now_ns <= functions->window_ns) {
 		return;
 	}
 	/* What took too much for the whole window is not waited for until its end. */
 	for (uint32_t i = 0; i < functions->n_programs; i++) {
+		double bound_ns = functions->setup.limit * most_ns;
 		int64_t number;
 
-		while ((number = dearest(functions, i, &total_ns)) >= 0 &&
-				total_ns > functions->setup.limit * WINDOW_NS) {
-			let_go(functions, (uint32_t)number, elapsed_ns);
+		while ((number = dearest(functions, i, &total_ns)) >= 0 && total_ns > bound_ns) {
+			urgent |= let_go(functions, (uint32_t)number, elapsed_ns);
 			any = true;
+			bound_ns = AFTERWARDS * functions->setup.limit * most_ns;
 		}
 	}
-	if (any && functions_apply(functions, &fault) != STATUS_OK) {
+	/* To detach one of many takes the kernel a while: those that are no hurry go together. */
+	if (any && !urgent) {
+		want_hooks(functions);
+		functions->tidy_ns = functions->tidy_ns ? functions->tidy_ns : now_ns + TIDY_NS;
+	}
+	if ((urgent || (functions->tidy_ns && now_ns >= functions->tidy_ns)) &&
+			functions_apply(functions, &fault) != STATUS_OK) {
 		say(functions, "%s", fault.text);
 	}
 	if (any || elapsed_ns >= WINDOW_NS) {
 		begin_window(functions, clock_monotonic_ns());
+	}
+}
+
+static void go_on(struct functions *functions, uint64_t now_ns)
+{
+	struct kernel_fault fault;
+	enum status status = STATUS_OK;
+
+	if (functions->trial_ns) {
+		status = now_ns >= functions->trial_ns ? finish_trial(functions, &fault)
+						       : STATUS_OK;
+	} else if (functions->more) {
+		status = grow(functions, &fault);
+	}
+	if (status != STATUS_OK) {
+		say(functions, "%s", fault.text);
 	}
 }
 
@@ -760,6 +928,7 @@ void functions_step(struct functions *functions, uint64_t now_ns)
 		}
 	}
 	look_for_excess(functions, now_ns);
+	go_on(functions, now_ns);
 }
 
 /* --- The beginning and the end ---------------------------------------------------------------- */
@@ -774,6 +943,7 @@ struct functions *functions_create(const struct functions_setup *setup)
 	functions->setup = *setup;
 	calibrate(setup->kernel, functions->costs);
 	functions->window_ns = clock_monotonic_ns();
+	functions->at_once = 2 * FEW;
 	say(functions, "on this machine a call takes %.1f to %.1f us to record",
 			(functions->costs[0].entry_ns + functions->costs[0].exit_ns) / 1e3,
 			(functions->costs[1].entry_ns + functions->costs[1].exit_ns) / 1e3);

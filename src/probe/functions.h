@@ -56,6 +56,9 @@ enum status functions_choose(struct functions *functions, const char *program, c
 		bool exit, bool on, struct kernel_fault *fault);
 enum status functions_apply(struct functions *functions, struct kernel_fault *fault);
 
+/* Many were asked for, and some are still to be attached, by functions_step(). */
+bool functions_grows(const struct functions *functions);
+
 /* Is it on? Of those that were let go of, no. */
 bool functions_is_on(const struct functions *functions, const char *program, const char *function,
 		bool exit);

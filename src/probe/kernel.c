@@ -248,6 +248,8 @@ static void find_own(struct kernel *kernel)
 	}
 }
 
+#define ENOTSUPP 524 /* of the kernel alone: no header for programs has it */
+
 /* Many functions in one go: since Linux 6.6; libbpf 1.1 does not know it yet. */
 #define UPROBE_MULTI       48 /* enum bpf_attach_type */
 #define UPROBE_MULTI_EXITS 1u
@@ -655,6 +657,10 @@ enum status kernel_hook(struct kernel *kernel, const char *path, const uint64_t 
 		int error = errno;
 
 		kernel_unhook(hooks);
+		if (error == ENOTSUPP) {
+			return kernel_refuse(fault, STATUS_INVALID,
+					"the kernel puts no probe on its first instruction");
+		}
 		return explain(error, "put probes into a program", fault);
 	}
 	*out = hooks;
@@ -675,9 +681,9 @@ void kernel_unhook(struct kernel_hooks *hooks)
 	free(hooks);
 }
 
-void kernel_count_set(struct kernel *kernel, uint32_t set, bool on)
+void kernel_use_set(struct kernel *kernel, uint32_t set, enum probe_set how)
 {
-	__atomic_store_n(&kernel->skeleton->bss->sets[set], on, __ATOMIC_RELEASE);
+	__atomic_store_n(&kernel->skeleton->bss->sets[set], (unsigned char)how, __ATOMIC_RELEASE);
 }
 
 void kernel_want_hook(struct kernel *kernel, uint32_t hook, bool on)

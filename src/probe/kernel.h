@@ -97,13 +97,14 @@ bool kernel_takes_many(const struct kernel *kernel);
 /*
  * Puts probes at `offsets` of the file, at the functions' entries or their exits; `cookies` say
  * what each does (record.h). `pid`: of that process only, 0: of all, also of those that begin
- * later. They count once kernel_count_set() says so.
+ * later. They count once kernel_use_set() says so. STATUS_INVALID: the kernel puts no probe on the
+ * first instruction of one of them.
  */
 enum status kernel_hook(struct kernel *kernel, const char *path, const uint64_t *offsets,
 		const uint64_t *cookies, uint32_t n, bool exits, int pid,
 		struct kernel_hooks **hooks, struct kernel_fault *fault);
 void kernel_unhook(struct kernel_hooks *hooks); /* NULL is allowed */
-void kernel_count_set(struct kernel *kernel, uint32_t set, bool on);
+void kernel_use_set(struct kernel *kernel, uint32_t set, enum probe_set how);
 /* From now on a hook is recorded, or no longer, although it may be attached for a while. */
 void kernel_want_hook(struct kernel *kernel, uint32_t hook, bool on);
 uint64_t kernel_hits(const struct kernel *kernel, uint32_t hook); /* since the beginning */

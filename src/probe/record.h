@@ -53,6 +53,13 @@ enum probe_choice {
 	PROBE_FILTERED, /* of the threads that filters name */
 };
 
+/* Of hooks that were attached in one go. */
+enum probe_set {
+	PROBE_SET_OFF,
+	PROBE_SET_COUNTS, /* hits are counted, and nothing is recorded */
+	PROBE_SET_RECORDS,
+};
+
 /* What becomes of events. */
 enum probe_state {
 	PROBE_DROP, /* there is no session: they are counted as lost */

@@ -27,6 +27,8 @@
 #define IDLE_MS    1000
 #define NAME_BYTES 256u
 #define RING_BYTES ((size_t)1 << 20)
+#define GROW_NS     UINT64_C(5000000000)
+#define MOST_PLACES 10000u /* functions times processes that are learned at once */
 #define MAX_PIDS   32u
 #define WAIT_MS    2000 /* for a viewer of answers that does not read */
 
@@ -58,6 +60,7 @@ struct server {
 	struct rule *rules;
 	uint32_t n_learned, learned_room;
 	char **learned;                   /* as names of rules */
+	uint32_t n_places; /* functions of the file listed */
 	uint32_t n_often, often_room;
 	char **often; /* "PROVIDER:FUNCTION" that were let go of: they are offered no more */
 	char listed[PATH_MAX], pids[512]; /* the file whose processes these are */
@@ -586,14 +589,68 @@ static bool learn_function(
 	       learn_hook(server, provider, name, true);
 }
 
+static bool count_function(
+		struct server *server, const char *provider, const char *name, const char *path)
+{
+	(void)provider;
+	(void)name;
+	if (strcmp(server->listed, path) != 0) {
+		snprintf(server->listed, sizeof(server->listed), "%s", path);
+		list_processes(path, server->pids, sizeof(server->pids));
+		server->n_places = 0;
+	}
+	server->n_places++;
+	return true;
+}
+
+/* How many processes are in "1,2,3". */
+static uint32_t n_processes(const char *pids)
+{
+	uint32_t n = *pids != '\0';
+
+	for (; *pids; pids++) {
+		n += *pids == ',';
+	}
+	return n;
+}
+
+/* Requests that are learned from have all functions in them: it is answered once they are on. */
+static void apply_all(struct server *server)
+{
+	struct functions *functions = recorder_functions(server->recorder);
+	uint64_t until_ns = clock_monotonic_ns() + GROW_NS;
+	struct kernel_fault fault;
+
+	if (functions_apply(functions, &fault) != STATUS_OK) {
+		answer(server, '!', "%s", fault.text);
+		return;
+	}
+	while (functions_grows(functions) && clock_monotonic_ns() < until_ns) {
+		poll(NULL, 0, recorder_step(server->recorder));
+	}
+	answer_ok(server);
+}
+
 static void do_learn(struct server *server, const char *provider)
 {
+	uint32_t n;
+
+	server->listed[0] = server->pids[0] = '\0';
+	server->n_places = 0;
+	each_function(server, provider, count_function);
+	n = n_processes(server->pids);
 	if (!server->recorder) {
 		answer(server, '!', "there is no session of the probe");
+	} else if ((uint64_t)server->n_places * n > MOST_PLACES) {
+		answer(server, '!',
+				"%u functions of %s in %u processes are too many to record at once: it "
+				"would take the kernel seconds to let go of one; name those that "
+				"matter (--functions, control.functions)",
+				server->n_places, provider, n);
 	} else if (!each_function(server, provider, learn_function)) {
 		answer(server, '!', "out of memory");
 	} else {
-		do_apply(server);
+		apply_all(server);
 	}
 }
 

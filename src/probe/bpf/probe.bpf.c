@@ -1222,7 +1222,7 @@ int on_sys_exit(__u64 *ctx)
 __u64 hits[PROBE_HOOKS];
 
 /*
- * The sets of hooks that count: one that is being replaced does not. And of hooks those that are not
+ * What each set of hooks does (enum probe_set): one that is being replaced nothing. And of hooks those that are not
  * wanted any more: to take probes away takes a while.
  */
 __u8 sets[PROBE_SETS];
@@ -1290,6 +1290,9 @@ static __always_inline __u32 hook_of(__u64 cookie, __u64 thread, bool entry)
 		return PROBE_HOOKS;
 	}
 	__sync_fetch_and_add(&hits[hook], 1);
+	if (sets[set] == PROBE_SET_COUNTS) {
+		return PROBE_HOOKS;
+	}
 	if (one_in) {
 		if (entry && (bits & PROBE_COOKIE_ROOT)) {
 			enter_root(thread);

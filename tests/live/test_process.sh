@@ -1,0 +1,147 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# One command on programs that nobody prepared, without any daemon: `pythiatop -p NAME|PID` and
+# `pythiatop -- COMMAND`. Of a stock redis-server the requests and, on autopilot, the function that
+# some are slow in; events are of its processes alone; a command's end is the batch's; wrong
+# processes and missing rights get a sentence; however it ends, nothing is left.
+# test_process.sh SOURCE-DIR BUILD-DIR
+set -u
+build_dir=$2
+work=$(mktemp -d "${TMPDIR:-/tmp}/pt-process.XXXXXX")
+started=()
+finish() {
+	for pid in "${started[@]}"; do
+		kill -KILL "$pid" 2>/dev/null
+		wait "$pid" 2>/dev/null
+	done
+	rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 1' INT TERM
+
+fail() {
+	echo "FAILED: $*" >&2
+	exit 1
+}
+
+for tool in redis-server redis-cli lttng-relayd jq setpriv; do
+	command -v $tool >/dev/null || {
+		echo "skipped: $tool is not installed"
+		exit 77
+	}
+done
+export TMPDIR=$work/tmp XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
+mkdir "$TMPDIR"
+watch() {
+	timeout --foreground 100 "$build_dir/pythiatop" --batch=json "$@"
+}
+
+# What was started beside a console, and its directory, is gone at the latest after ten seconds.
+ours() {
+	grep -lzF "TMPDIR=$TMPDIR" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3 | while read -r pid; do
+		case $(readlink "/proc/$pid/exe") in
+		*/lttng-relayd | */pythiatop*) echo "$pid" ;;
+		esac
+	done
+}
+expect_nothing_left() {
+	local i
+	for ((i = 0; i < 100; i++)); do
+		[ -n "$(ours)$(ls "$TMPDIR")" ] || return 0
+		sleep 0.1
+	done
+	fail "left ($1): $(ps -o pid=,args= -p "$(ours | paste -sd,)") $(ls "$TMPDIR")"
+}
+
+# --- a command: its events and no others, and the batch ends with it; it fails, which is said
+if ! watch -- sh -c 'for i in 1 2 3 4 5; do ls / >/dev/null; done; sleep 0.2; exit 7' >"$work/command" \
+	2>"$work/command.err"; then
+	grep -q 'may not\|CONFIG_DEBUG_INFO_BTF\|is not installed beside' "$work/command.err" && {
+		echo "skipped: $(cat "$work/command.err")"
+		exit 77
+	}
+	fail "pythiatop -- sh: $(cat "$work/command.err")"
+fi
+grep -q '^pythiatop: sh ended with code 7$' "$work/command.err" || fail "its end is not told: $(cat "$work/command.err")"
+names=$(tail -n 1 "$work/command" | jq -r '.state.threads[].name' | sort -u | paste -sd' ')
+[[ " $names " == *" sh "* && " $names " == *" ls "* ]] || fail "not the command's threads: $names"
+# It was forked by the keeper, and its threads gave the processors to idle ones.
+[ -z "$(tr ' ' '\n' <<<"$names" | grep -vE '^(sh|ls|sleep|pythiatop|swapper/[0-9]+|-|)$' | head -n 8 |
+	grep -xE 'pythiatop-sourc|redis-server|bash')" ] || fail "threads of others: $names"
+expect_nothing_left "the command ended"
+
+# --- a stock server with something wrong: the function that is slow, and the variable
+socket=$work/redis.sock
+redis-server --port 0 --unixsocket "$socket" --save '' --dir "$work" >"$work/redis.log" 2>&1 </dev/null &
+server=$!
+started+=("$server")
+for ((i = 0; i < 50; i++)); do
+	redis-cli -s "$socket" PING >/dev/null 2>&1 && break
+	sleep 0.1
+done
+seq -f 'RPUSH big item-%.0f' 20000 | redis-cli -s "$socket" >/dev/null || fail "$(tail -n 1 "$work/redis.log")"
+for i in 1 2 3; do
+	redis-cli -s "$socket" -r 100000000 -i 0.003 GET "key$i" >/dev/null </dev/null &
+	started+=($!)
+done
+redis-cli -s "$socket" -r 100000000 -i 0.05 LRANGE big 0 -1 >/dev/null </dev/null &
+started+=($!)
+
+watch -p "$server" -n 5 >"$work/watched" 2>"$work/watched.err" || fail "$(cat "$work/watched.err")"
+tail -n 1 "$work/watched" | jq -e '[.groups[] | select(.type == "redis-server")][0].count >= 500' >/dev/null ||
+	fail "no requests: $(tail -n 1 "$work/watched" | jq -c '[.groups[] | [.type, .count]]')"
+# Of no other process a call, though the whole machine is busy.
+tail -n 1 "$work/watched" | jq -r '.state.threads[] | select(.syscalls_per_s > 0) | .pid' | sort -u |
+	grep -vxE "$server|null" && fail "calls of others"
+expect_nothing_left "a batch of five documents ended"
+
+watch -p "$server" --autopilot --until=verdict --log="$work/log" >"$work/found" 2>"$work/found.err" ||
+	fail "$(cat "$work/found.err")"
+tail -n 1 "$work/found" | jq -c '.verdict | [.rule, .where, .text]'
+tail -n 1 "$work/found" | jq -e '.verdict.where | test("redis-server > ")' >/dev/null ||
+	fail "nothing inside the server is named"
+tail -n 1 "$work/found" | jq -r '.verdict | .where + " " + .text' |
+	grep -qE 'addListRangeReply|lrangeCommand|length.*: 23 -> ' || fail "neither the list nor the command is named"
+expect_nothing_left "a verdict was found"
+
+# --- killed, in whatever way: nothing is left, and the server goes on
+for victim in console keeper both; do
+	: >"$work/killed"
+	"$build_dir/pythiatop" --batch=json -p redis-server --autopilot >"$work/killed" 2>/dev/null &
+	console=$!
+	started+=("$console")
+	for ((i = 0; i < 100; i++)); do
+		[ -s "$work/killed" ] && break
+		sleep 0.1
+	done
+	keeper=$(ps -o pid=,args= --ppid "$console" | awk '/pythiatop --batch/ { print $1 }')
+	[ -n "$keeper" ] || fail "no keeper: $(ps -o pid=,args= --ppid "$console")"
+	case $victim in
+	console) kill -KILL "$console" ;;
+	keeper) kill -KILL "$keeper" && sleep 1 && kill -TERM "$console" ;;
+	both) kill -KILL "$console" "$keeper" ;;
+	esac
+	wait "$console" 2>/dev/null
+	if [ $victim != console ]; then
+		sleep 2
+		"$build_dir/pythiatop" -p redis-server --batch=json -n 1 >/dev/null 2>&1 # sweeps the directory
+	fi
+	expect_nothing_left "$victim killed"
+done
+redis-cli -s "$socket" PING | grep -q PONG || fail "the server has gone"
+
+# --- what is wrong is said, and what to do
+expect() {
+	local words=$1
+	shift
+	"$@" >"$work/out" 2>&1 && fail "$* succeeds"
+	grep -q "$words" "$work/out" || fail "$*: $(cat "$work/out")"
+}
+expect 'no process no-such-program runs' watch -p no-such-program
+expect 'no process 4999999 runs' watch -p 4999999
+expect 'do not go together' watch -p 1 net://127.0.0.1
+expect 'do not go together' watch -p 1 -- true
+expect 'can it be run?' sh -c "'$build_dir/pythiatop' --batch=json -- $work/no-such-command; exit 1"
+expect 'may not\|denied\|cannot' setpriv --reuid 65534 --regid 65534 --clear-groups \
+	env TMPDIR=/tmp "$build_dir/pythiatop" --batch=json -n 1 -p "$server"
+expect_nothing_left "nothing was started"
