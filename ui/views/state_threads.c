@@ -351,9 +351,13 @@ void state_perf_update(struct state_screen *screen)
 
 /* ---- above the CPU table ---- */
 
+#define KNOWN_PART 0.9 /* of the window: then what was seen is taken for all of it */
+
 static void draw_cpu(const struct state_screen *screen, const struct view_frame *frame,
 		const struct state_cpu *cpu, struct area cell)
 {
+	double busy = cpu->busy_percent / 100;
+	const char *least = "";
 	char text[300];
 	int x = cell.x;
 
@@ -368,8 +372,13 @@ static void draw_cpu(const struct state_screen *screen, const struct view_frame 
 		canvas_text(frame->canvas, cell.y, x, 5, ROLE_DIM, "-");
 		return;
 	}
-	bar_share(frame->canvas, cell.y, x, BAR_COLUMNS, cpu->busy_percent / 100);
-	snprintf(text, sizeof(text), "%.0f%%", cpu->busy_percent);
+	/* Where only some processes are recorded, not what the others left of it. */
+	if (cpu->known_ns < KNOWN_PART * (double)screen->state->window_ns) {
+		busy = (double)(cpu->known_ns - cpu->idle_ns) / (double)screen->state->window_ns;
+		least = "≥";
+	}
+	bar_share(frame->canvas, cell.y, x, BAR_COLUMNS, busy);
+	snprintf(text, sizeof(text), "%s%.0f%%", least, 100 * busy);
 	canvas_text_right(frame->canvas, cell.y, x + BAR_COLUMNS, 5, ROLE_TEXT, text);
 }
 
