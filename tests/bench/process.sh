@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# What `pythiatop -p` costs the program that it watches, before any step: requests/s of a redis-server
+# at a rate that leaves processors idle and as fast as it goes, of PostgreSQL under pgbench where that
+# is installed; watched and not, in turns, as the median of the ratios.
+#
+# usage: process.sh [ROUNDS [SECONDS]]    (6 rounds of 5 s each way)
+set -u
+rounds=${1:-6} seconds=${2:-5}
+build=$(cd "$(dirname "$0")/../../build" && pwd)
+work=$(mktemp -d "${TMPDIR:-/tmp}/pt-bench.XXXXXX") || exit 1
+pids=()
+finish() {
+	kill "${pids[@]}" 2>/dev/null
+	wait "${pids[@]}" 2>/dev/null
+	rm -rf "$work"
+}
+trap finish EXIT
+median() { sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+
+# Runs "$@", which prints a rate, with and without the console on $program in turns.
+compare() { # NAME PROGRAM COMMAND...
+	local name=$1 program=$2 round pid plain watched
+	shift 2
+	for ((round = 0; round < rounds; round++)); do
+		plain=$("$@")
+		"$build/pythiatop" -p "$program" --batch=json >"$work/documents" 2>&1 &
+		pid=$!
+		while [ ! -s "$work/documents" ] && kill -0 $pid 2>/dev/null; do sleep 0.1; done
+		watched=$("$@")
+		kill -INT $pid
+		wait $pid
+		awk -v a="$watched" -v b="$plain" 'BEGIN { print a / b }' >>"$work/ratios.$name"
+		tail -n 1 "$work/documents" | jq .events_per_s >>"$work/events.$name"
+		printf '.' >&2
+	done
+	printf '\n%-28s throughput %.3f at %.0f events/s\n' "$name" "$(median <"$work/ratios.$name")" \
+		"$(median <"$work/events.$name")"
+}
+
+redis-server --port 0 --unixsocket "$work/redis" --save '' --dir "$work" >/dev/null 2>&1 </dev/null &
+pids+=($!)
+redis_pid=$!
+sleep 0.5
+gets() { # CLIENTS
+	timeout "$seconds" redis-benchmark -s "$work/redis" -t get -c "$1" -n 100000000 --csv >/dev/null 2>&1 &
+	local before after begin
+	before=$(redis-cli -s "$work/redis" INFO stats | sed -n 's/^total_commands_processed:\([0-9]*\).*/\1/p')
+	begin=$(date +%s.%N)
+	wait $!
+	after=$(redis-cli -s "$work/redis" INFO stats | sed -n 's/^total_commands_processed:\([0-9]*\).*/\1/p')
+	awk -v n=$((after - before)) -v s="$(awk -v a="$(date +%s.%N)" -v b="$begin" 'BEGIN { print a - b }')" \
+		'BEGIN { print n / s }'
+}
+compare redis-1-client $redis_pid gets 1
+compare redis-20-clients $redis_pid gets 20
+
+bin=$(find /usr/lib/postgresql/*/bin -maxdepth 0 2>/dev/null | tail -n 1)
+if [ -n "$bin" ] && [ "$(id -u)" = 0 ]; then
+	chmod 755 "$work"
+	mkdir "$work/pg"
+	chown postgres "$work/pg"
+	as=(setpriv --reuid postgres --regid postgres --clear-groups)
+	"${as[@]}" "$bin/initdb" -D "$work/pg/data" -A trust >/dev/null
+	printf "listen_addresses = ''\nunix_socket_directories = '%s'\n" "$work/pg" >>"$work/pg/data/postgresql.conf"
+	"${as[@]}" "$bin/postgres" -D "$work/pg/data" >"$work/pg.log" 2>&1 </dev/null &
+	pids+=($!)
+	sleep 2
+	"${as[@]}" "$bin/pgbench" -h "$work/pg" -i -s 1 -q postgres >/dev/null 2>&1
+	transactions() { # OPTIONS
+		"${as[@]}" "$bin/pgbench" -h "$work/pg" -n -T "$seconds" "$@" postgres 2>/dev/null |
+			sed -n 's/^tps = \([0-9.]*\).*/\1/p'
+	}
+	compare pgbench-tpcb-8-clients postgres transactions -c 8
+	compare pgbench-select-8-clients postgres transactions -c 8 -S
+fi
