@@ -15,6 +15,7 @@
 #include "requests/model.h"
 #include "requests/dump.h"
 #include "requests/requests.h"
+#include "requests/activations.h"
 #include "requests/servers.h"
 #include "state/log.h"
 #include "state/state.h"
@@ -42,6 +43,7 @@ struct engine {
 	struct model *model;
 	struct requests *requests;
 	struct servers *servers;
+	struct activations *activations;
 	struct groups *groups;
 	struct event_log *log;
 	struct threads *threads;
@@ -229,8 +231,16 @@ struct engine *engine_create(const struct engine_config *config)
 						.requests = engine->requests,
 						.add_type = add_type,
 						.context = engine});
+		engine->activations = activations_create(
+				&(struct activations_config){.registry = &engine->registry,
+						.names = engine->names,
+						.threads = engine->threads,
+						.model = engine->model,
+						.requests = engine->requests,
+						.add_type = add_type,
+						.context = engine});
 	}
-	if (!engine->servers || !engine->groups || !engine->state ||
+	if (!engine->servers || !engine->activations || !engine->groups || !engine->state ||
 			!loop_init(&engine->loop,
 					&(struct loop_host){.names = engine->names,
 							.contexts = engine->contexts,
@@ -259,6 +269,7 @@ void engine_destroy(struct engine *engine)
 	log_destroy(engine->log);
 	groups_destroy(engine->groups);
 	servers_destroy(engine->servers);
+	activations_destroy(engine->activations);
 	requests_destroy(engine->requests);
 	model_destroy(engine->model);
 	contexts_destroy(engine->contexts);
@@ -320,8 +331,9 @@ uint32_t engine_add_type(struct engine *engine, const struct event_type *type)
 	}
 	if (!model_add_type(engine->model, &engine->registry.types[id]) ||
 			!requests_add_type(engine->requests) ||
-			!servers_add_type(engine->servers) || !state_add_type(engine->state) ||
-			!loop_add_type(&engine->loop)) {
+			!servers_add_type(engine->servers) ||
+			!activations_add_type(engine->activations) ||
+			!state_add_type(engine->state) || !loop_add_type(&engine->loop)) {
 		return ID_NONE;
 	}
 	return id;
@@ -447,8 +459,13 @@ void engine_feed(struct engine *engine, const struct event *event)
 	}
 	used = used && state_feed(engine->state, event, number);
 	servers_before(engine->servers, event);
+	activations_before(engine->activations);
 	requests_feed(engine->requests, event, used);
 	servers_after(engine->servers, event);
+	activations_after(engine->activations, event);
+	if (requests_renamed(engine->requests)) {
+		groups_renamed(engine->groups);
+	}
 }
 
 /* State and log let go of what has left the window: now and then, and before anybody looks. */
@@ -490,6 +507,7 @@ void engine_lose(struct engine *engine, const struct loss *loss)
 	tidy(engine);
 	requests_lose(engine->requests, loss);
 	servers_lose(engine->servers, loss->stream, engine->now_ns);
+	activations_lose(engine->activations, loss->stream, engine->now_ns);
 	state_lose(engine->state, loss);
 }
 

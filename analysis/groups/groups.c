@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "groups/internal.h"
 #include "base/hash.h"
+#include "requests/waits.h"
 
 #define FIRST_ROOM       64u
 #define MAX_CONTEXTS     (UINT64_C(1) << 18)
@@ -214,33 +215,18 @@ void groups_renamed(struct groups *groups)
  */
 static bool is_idle_wait(const char *type)
 {
-	static const char *const calls[] = {"poll", "ppoll", "select", "pselect6", "epoll wait",
-			"epoll pwait", "epoll pwait2", "futex", "futex waitv", "wait4", "waitid",
-			"waitpid", "nanosleep", "clock nanosleep", "rt sigtimedwait",
-			"rt sigsuspend", "pause", "accept", "accept4", "io getevents",
-			"mq timedreceive", "msgrcv"};
-	static const char *const heads[] = {"syscall ", "compat syscall "};
-	static const char *const tails[] = {"", " time32", " time64"};
+	const char *call = strncmp(type, "compat ", 7) == 0 ? type + 7 : type;
+	char name[32];
+	size_t n = 0;
 
-	for (size_t h = 0; h < sizeof(heads) / sizeof(heads[0]); h++) {
-		size_t head = strlen(heads[h]);
-
-		for (size_t i = 0; strncmp(type, heads[h], head) == 0 &&
-				   i < sizeof(calls) / sizeof(calls[0]);
-				i++) {
-			size_t length = strlen(calls[i]);
-
-			if (strncmp(type + head, calls[i], length) != 0) {
-				continue;
-			}
-			for (size_t t = 0; t < sizeof(tails) / sizeof(tails[0]); t++) {
-				if (strcmp(type + head + length, tails[t]) == 0) {
-					return true;
-				}
-			}
-		}
+	if (strncmp(call, "syscall ", 8) != 0) {
+		return false;
 	}
-	return false;
+	for (call += 8; call[n] && n < sizeof(name) - 1; n++) {
+		name[n] = call[n] == ' ' ? '_' : call[n];
+	}
+	name[n] = '\0';
+	return call[n] == '\0' && wait_class(name) == WAITS_WORK;
 }
 
 static struct group *group_create(

@@ -80,6 +80,8 @@ static const struct {
 } readings[] = {
 		{"$symbol.", READ_SYMBOL},
 		{"$softirq.", READ_SOFTIRQ},
+		{"$disk.", READ_DISK},
+		{"$rwbs.", READ_RWBS},
 };
 
 static enum plan_reading reading_of(const char **field)
@@ -173,6 +175,7 @@ static void compile_text(struct names *names, struct arena *arena, const struct 
 	if (n_fields == 0) {
 		out->fixed = fixed_text(names, arena, out);
 	} else if (n_fields == 1 && field != PLAN_NO_FIELD && !out->symbolic &&
+			out->pieces[out->n - 1].reading != READ_DISK &&
 			(type->fields[field].kind == FIELD_UINT ||
 					type->fields[field].kind == FIELD_INT)) {
 		out->memo = arena_alloc(arena, sizeof(*out->memo));

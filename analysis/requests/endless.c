@@ -110,6 +110,7 @@ bool requests_set_request(struct requests *r, const char *program, const char *f
 	free(r->named.program);
 	free(r->named.function);
 	r->named = (struct named_request){.program = strdup(program), .function = strdup(function)};
+	model_name_requests(r->model);
 	return r->named.program && r->named.function;
 }
 

@@ -3,9 +3,11 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "requests/activations.h"
 #include "requests/compile.h"
 #include "requests/model_internal.h"
 #include "requests/served.h"
+#include "requests/waits.h"
 
 /* The field that names a request in this type, a promoted bare `id` included. */
 static uint32_t request_field(const struct model *model, uint32_t type)
@@ -119,6 +121,18 @@ static bool knows_thread(const struct model *model, const struct event_type *typ
 	return model_knows_name(model, "sched_switch");
 }
 
+static bool has_number(const struct event_type *type, const char *name)
+{
+	for (uint32_t i = 0; i < type->n_fields; i++) {
+		if (strcmp(type->fields[i].name, name) == 0 &&
+				(type->fields[i].kind == FIELD_UINT ||
+						type->fields[i].kind == FIELD_INT)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static const struct event_type *type_of_name(const struct model *model, const char *name)
 {
 	for (uint32_t i = 0; i < model->n_types; i++) {
@@ -158,6 +172,22 @@ static void bind_without_thread(struct model *model, const struct event_type *ty
 					  type->name, field != UINT32_MAX ? key : "its CPU"));
 }
 
+/*
+ * A part of what its thread does, and no request: of an activation; or a wait for something to do,
+ * which is what lies between requests.
+ */
+static bool is_within(const struct model *model, const struct event_type *type)
+{
+	const char *call;
+	bool exit;
+
+	if (model->by_activation || model->named) {
+		return !model->named && !activation_event(type->name, &exit);
+	}
+	call = strchr(type->name, ':') ? NULL : wait_call(type->name, &exit);
+	return call && wait_class(call) == WAITS_WORK;
+}
+
 /* Where nothing names a request: the outermost span of a thread, or of an interrupt, is one. */
 static void bind_by_lane(struct model *model, const struct event_type *type,
 		const struct guess *guess, struct schema_event *event, struct schema_bind *binds)
@@ -178,12 +208,39 @@ static void bind_by_lane(struct model *model, const struct event_type *type,
 		bind(arena, binds, &event->n_bind, "thr", BIND_BASIC, "$tid", NULL);
 		return;
 	}
+	if (guess->lane == LANE_THREAD && is_within(model, type)) {
+		bind(arena, binds, &event->n_bind, "thr", BIND_BASIC, "$tid", NULL);
+		return;
+	}
 	event->seed = guess->role == SPAN_ENTRY;
 	bind(arena, binds, &event->n_bind,
 			guess->lane == LANE_IRQ       ? "irq"
 			: guess->lane == LANE_SOFTIRQ ? "softirq"
 						      : "thr",
 			op, guess->lane == LANE_THREAD ? "$tid" : "$cpu", NULL);
+}
+
+/* Requests of disks: beside activations they are requests as well. */
+static bool bind_disk(struct model *model, const struct event_type *type,
+		struct schema_event *event, struct schema_bind *binds)
+{
+	struct arena *arena = &model->arena;
+	bool entry = strcmp(type->name, "block_rq_issue") == 0;
+
+	if (!model->by_activation || (!entry && strcmp(type->name, "block_rq_complete") != 0) ||
+			!model_knows_name(model, entry ? "block_rq_complete" : "block_rq_issue") ||
+			!has_number(type, "dev") || !has_number(type, "sector") ||
+			!has_number(type, "rwbs")) {
+		return false;
+	}
+	event->role = entry ? SPAN_ENTRY : SPAN_EXIT;
+	event->name = "disk {$disk.dev} {$rwbs.rwbs}";
+	event->seed = entry;
+	event->n_pair = 2;
+	event->pair = texts(arena, 2, "dev", "sector");
+	bind(arena, binds, &event->n_bind, "disk", entry ? BIND_ENTER : BIND_LEAVE, "dev",
+			"sector");
+	return true;
 }
 
 /* What a type most likely means. NULL if out of memory, or of no use (the tracer's own). */
@@ -208,6 +265,9 @@ struct schema_event *model_guess_event(struct model *model, uint32_t at, bool at
 	event->match = type->name;
 	event->role = guess.role;
 	event->name = guess.name;
+	if (activation_event(type->name, &exit)) {
+		event->name = "{program}";
+	}
 	event->bind = binds;
 	event->n_pair = guess.n_pair;
 	event->pair = guess.n_pair ? texts(arena, guess.n_pair, guess.pair[0], guess.pair[1])
@@ -232,7 +292,7 @@ struct schema_event *model_guess_event(struct model *model, uint32_t at, bool at
 		bind_by_id(model, type, request, message, event, binds);
 	} else if (model->by_id) {
 		bind(arena, binds, &event->n_bind, "thr", BIND_BASIC, "$tid", NULL);
-	} else {
+	} else if (!bind_disk(model, type, event, binds)) {
 		bind_by_lane(model, type, &guess, event, binds);
 	}
 	return event;
@@ -284,6 +344,7 @@ static void inferred_namespaces(struct model *model)
 			{"thr", NS_LANE, false, true, THREAD_TTL_NS, "$tid"},
 			{"cpu", NS_LANE, false, true, REQUEST_TTL_NS, "$cpu"},
 			{"key", NS_REQUEST, false, true, REQUEST_TTL_NS, NULL},
+			{"disk", NS_REQUEST, false, true, REQUEST_TTL_NS, NULL},
 	};
 
 	if (model->by_id) {
@@ -342,11 +403,31 @@ static bool inferred_skeleton(const struct model *model, const struct schema_eve
 	return false;
 }
 
+/* Does a program that was made to be traced tell of spans? */
+static bool has_pairs_of_programs(struct model *model)
+{
+	const struct infer_names names = {
+			.n = model->n_types, .known = model_knows_name, .context = model};
+	struct guess guess;
+
+	for (uint32_t i = 0; i < model->n_types; i++) {
+		if (strchr(model->types[i]->name, ':') &&
+				infer_role(&names, model->types[i], &model->shown, &guess) &&
+				guess.role == SPAN_ENTRY && !guess.about_tracer) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void model_infer(struct model *model)
 {
 	uint32_t i;
 
 	choose_mode(model);
+	model->by_activation = !model->by_id && !model->named &&
+			       model_knows_name(model, "activation_entry") &&
+			       !has_pairs_of_programs(model);
 	inferred_namespaces(model);
 	watch_ids(model);
 	for (i = 0; i < model->n_types; i++) {
@@ -405,28 +486,43 @@ void model_watch_id(struct model *model, const struct event *event, uint64_t thr
 	}
 }
 
-bool model_takes_served(struct model *model)
+static bool is_named_by_schema(
+		const struct model *model, bool (*is_one)(const char *event, bool *exit))
 {
-	const struct infer_names names = {
-			.n = model->n_types, .known = model_knows_name, .context = model};
-	struct guess guess;
-
-	model_plans(model); /* names are in order */
-	for (uint32_t i = 0; i < model->n_types && model->n_schemas == 0; i++) {
-		if (strchr(model->types[i]->name, ':') &&
-				infer_role(&names, model->types[i], &model->shown, &guess) &&
-				guess.role == SPAN_ENTRY && !guess.about_tracer) {
-			return false;
-		}
-	}
 	for (uint32_t s = 0; s < model->n_schemas; s++) {
 		for (uint32_t i = 0; i < model->schemas[s]->n_events; i++) {
 			bool exit;
 
-			if (served_rule(model->schemas[s]->events[i].match, &exit)) {
+			if (is_one(model->schemas[s]->events[i].match, &exit)) {
 				return true;
 			}
 		}
 	}
-	return model->n_schemas == 0;
+	return false;
+}
+
+static bool is_served(const char *event, bool *exit)
+{
+	return served_rule(event, exit) != NULL;
+}
+
+bool model_takes_served(struct model *model)
+{
+	model_plans(model); /* names are in order */
+	return model->n_schemas > 0 ? is_named_by_schema(model, is_served)
+				    : !has_pairs_of_programs(model);
+}
+
+bool model_takes_activations(struct model *model)
+{
+	model_plans(model);
+	return model->n_schemas > 0
+			       ? is_named_by_schema(model, activation_event)
+			       : !model->by_id && !model->named && !has_pairs_of_programs(model);
+}
+
+void model_name_requests(struct model *model)
+{
+	model->named = true;
+	model->dirty = true;
 }

@@ -180,6 +180,7 @@ struct requests {
 	struct plan_namespace namespaces[PLAN_MAX_NAMESPACES];
 	uint32_t n_namespaces;
 	bool refresh; /* plans must be asked for anew */
+	bool renamed; /* something is shown by another name than before */
 	struct type_stats *stats;
 	uint32_t n_stats, stats_room;
 

@@ -129,6 +129,13 @@ uint32_t measuring_owner(struct requests *r, const struct path_piece *piece)
 
 /* --- the path -------------------------------------------------------------------------------- */
 
+/* Does it go by what it is about alone, as a disk's request does? */
+static bool of_no_thread(const struct plan *plan)
+{
+	return plan->seed && plan->keyed && plan->n_bind == 1 && plan->bind[0].kind == NS_REQUEST &&
+	       !plan->bind[0].global;
+}
+
 /* What the state knows of a span's thread. */
 static bool doing(
 		void *context, const struct span *span, uint64_t before_ns, struct path_doing *out)
@@ -137,6 +144,11 @@ static bool doing(
 	const struct event_copy *copy = span->entry ? span->entry : span->exit;
 	struct state_doing known;
 
+	/* A device's work: what the thread does that asked for it is another matter. */
+	if (copy && !copy->derived && of_no_thread(&r->plans[copy->type])) {
+		*out = (struct path_doing){.what = PATH_SELF, .sure = true, .waker_tid = -1};
+		return true;
+	}
 	if (!copy || !state_doing(r->config.state, span->host, span->tid, copy->pid, before_ns,
 				     &known)) {
 		return false;

@@ -77,5 +77,12 @@ const struct schema *model_schema(struct model *model, const struct model_shown 
  * no pair of events of user space; or where a schema names them.
  */
 bool model_takes_served(struct model *model);
+/*
+ * The same of activations.c: where no schema, no pair of events of user space, no id and no person
+ * says what requests are; or where a schema names them.
+ */
+bool model_takes_activations(struct model *model);
+/* A person says which spans are requests. */
+void model_name_requests(struct model *model);
 
 #endif

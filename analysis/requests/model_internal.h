@@ -49,6 +49,8 @@ struct model {
 	uint32_t path_depth;
 	const struct schema_event **events; /* by type: what its plan was made of, or NULL */
 	bool by_id;                         /* inferred: some pair carries a request id */
+	bool by_activation;                 /* inferred: of a kernel alone, with activations */
+	bool named;                         /* a person says which spans are requests */
 	bool message_by_request;            /* inferred: message ids always come with request ids */
 	const char **notes;
 	uint32_t *note_types; /* whom a note is about; ID_NONE: all */

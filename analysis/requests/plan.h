@@ -58,6 +58,8 @@ enum plan_reading {
 	READ_VALUE = 0,
 	READ_SYMBOL,  /* an address: the function there */
 	READ_SOFTIRQ, /* a softirq's number: its name */
+	READ_DISK,    /* a device's number: its name, "8:0" where nothing told it */
+	READ_RWBS,    /* what a disk request does: "read", "write", "discard", "flush" */
 };
 
 /* A piece of a name: literal text, or the value of a field. */

@@ -190,6 +190,19 @@ static void enter_span(struct requests *r, struct feed *feed)
 	}
 }
 
+/* The other spans of its request go on, but are not its any more. */
+static void leave_others(struct requests *r, const struct open_span *root)
+{
+	struct open_span *span, *next;
+
+	for (span = root->fragment ? root->fragment->spans : NULL; span; span = next) {
+		next = span->next;
+		if (span != root) {
+			span_orphan(r, span);
+		}
+	}
+}
+
 static void leave_span(struct requests *r, struct feed *feed)
 {
 	struct fragment *f = feed->target;
@@ -208,7 +221,12 @@ static void leave_span(struct requests *r, struct feed *feed)
 	} else if (!f && feed->thread && feed->paired == feed->thread->bottom) {
 		endless_root_ended(r, feed->paired->name, feed->thread);
 	}
-	span_pop(r, feed->paired);
+	if (feed->derived && feed->derived->leaves) {
+		leave_others(r, feed->paired);
+		span_remove(r, feed->paired);
+	} else {
+		span_pop(r, feed->paired);
+	}
 }
 
 /* A request is complete when its root and all its other spans have ended; these may be late. */
@@ -489,6 +507,14 @@ void requests_lose(struct requests *r, const struct loss *loss)
 bool requests_next_symbol(struct requests *r, struct symbol_query *query)
 {
 	return addresses_next(r->addresses, query);
+}
+
+bool requests_renamed(struct requests *r)
+{
+	bool renamed = r->renamed;
+
+	r->renamed = false;
+	return renamed;
 }
 
 const struct requests_counts *requests_counts(const struct requests *r)

@@ -78,6 +78,8 @@ struct requests_derived {
 	uint64_t thread; /* key */
 	uint32_t host;
 	bool cut; /* an exit that nobody saw: the request is truncated */
+	/* An exit: what is open within the span goes on, and is of the request no more. */
+	bool leaves;
 };
 uint64_t requests_feed_derived(struct requests *requests, const struct event *event,
 		const struct requests_derived *derived);
@@ -98,6 +100,9 @@ void requests_lose(struct requests *requests, const struct loss *loss);
 
 /* See engine_next_symbol(). */
 bool requests_next_symbol(struct requests *requests, struct symbol_query *query);
+
+/* Is something shown by another name than when it was asked last? */
+bool requests_renamed(struct requests *requests);
 
 const struct requests_counts *requests_counts(const struct requests *requests);
 

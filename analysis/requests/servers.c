@@ -270,18 +270,6 @@ static void stop_work(struct servers *servers, struct worker *w, const struct wh
 	}
 }
 
-static uint32_t program_of(const struct servers *servers, uint32_t host, uint64_t key)
-{
-	const struct thread *thread = threads_find(servers->config.threads, host, key);
-	uint32_t name = 0;
-
-	/* A process is called as its first thread is. */
-	if (thread && thread->pid >= 0 && (thread->pid != thread->tid || !thread->comm)) {
-		name = threads_process_name(servers->config.threads, host, thread->pid);
-	}
-	return name ? name : thread ? thread->comm : 0;
-}
-
 static void work_for(struct servers *servers, struct worker *w, struct served_request *served,
 		const struct where *where)
 {
@@ -295,7 +283,7 @@ static void work_for(struct servers *servers, struct worker *w, struct served_re
 		return;
 	}
 	w->served = served;
-	w->program = program_of(servers, w->host, w->thread);
+	w->program = threads_program(servers->config.threads, w->host, w->thread);
 	served->workers[served->n_workers++] = w;
 	ids = ids_of(served, served->id, 0);
 	tell(servers, SERVED_WORK, false, where, 0, &ids, w->program, served->seq);
@@ -494,8 +482,9 @@ static struct served_request *begin_request(struct servers *servers, struct conn
 			.host = where->host,
 			.stream = where->stream,
 			.cpu = where->cpu};
-	served->name = name_of(
-			servers, program_of(servers, where->host, where->thread), c->pair.own.port);
+	served->name = name_of(servers,
+			threads_program(servers->config.threads, where->host, where->thread),
+			c->pair.own.port);
 	served->tree = served->id;
 	/* A call has one callee: what comes further on the connection belongs to nobody known. */
 	if (call && !call->callee && !peer->shared) {

@@ -145,6 +145,11 @@ const struct schema *model_schema(struct model *model, const struct model_shown 
 		note_ids(model);
 		if (model->by_id) {
 			model_note(model, "requests are named by request ids");
+		} else if (model->by_activation) {
+			model_note(model, "nothing but a kernel is traced: what a thread does from "
+					  "when it is woken until it waits for something to do "
+					  "again is a request (an activation), called as its "
+					  "program");
 		} else if (model->n_types > 0) {
 			model_note(model, "nothing names a request: the outermost span of each "
 					  "thread is "

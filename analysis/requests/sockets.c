@@ -4,26 +4,11 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "requests/waits.h"
 
 static const char *const socket_fields[F_COUNT] = {"family", "netns", "sport", "dport",
 		"saddr_high", "saddr_low", "daddr_high", "daddr_low", "named", "position", "length",
 		"tid"};
-
-/* Calls by which a thread waits: for something to do, once it has answered. */
-static bool is_wait(const char *call)
-{
-	static const char *const calls[] = {"epoll_wait", "epoll_pwait", "epoll_pwait2", "poll",
-			"ppoll", "select", "pselect6", "futex", "accept", "accept4", "read",
-			"recvfrom", "recvmsg", "readv", "nanosleep", "clock_nanosleep", "exit",
-			"exit_group", "io_uring_enter"};
-
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-		if (strcmp(call, calls[i]) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
 
 static uint8_t told_by(const char *name)
 {
@@ -44,7 +29,7 @@ static uint8_t told_by(const char *name)
 			return names[i].told;
 		}
 	}
-	if (strncmp(name, "syscall_entry_", 14) == 0 && is_wait(name + 14)) {
+	if (strncmp(name, "syscall_entry_", 14) == 0 && wait_class(name + 14) != WAITS_NOT) {
 		return TOLD_WAIT;
 	}
 	return strncmp(name, "syscall_exit_", 13) == 0 ? TOLD_SENT : TOLD_NOTHING;
@@ -53,8 +38,7 @@ static uint8_t told_by(const char *name)
 void sockets_read_type(const struct event_type *type, struct type_told *told)
 {
 	told->told = told_by(type->name);
-	told->multiplexes = told->told == TOLD_WAIT &&
-			    (strstr(type->name, "poll") || strstr(type->name, "select"));
+	told->multiplexes = told->told == TOLD_WAIT && wait_multiplexes(type->name + 14);
 	for (uint32_t f = 0; f < F_COUNT; f++) {
 		told->fields[f] = UINT16_MAX;
 		for (uint32_t i = 0; i < type->n_fields; i++) {

@@ -99,6 +99,16 @@ static struct disk *disk_of(struct state_cx *cx, uint32_t host, uint64_t dev)
 	return disk;
 }
 
+uint32_t disks_name(const struct disks *disks, uint32_t host, uint64_t dev)
+{
+	const struct disk *disk = disks->first;
+
+	while (disk && (disk->dev != dev || disk->host != host)) {
+		disk = disk->next;
+	}
+	return disk ? disk->name : 0;
+}
+
 /* --- pending requests ------------------------------------------------------------------------ */
 
 static struct pending **slot_of(

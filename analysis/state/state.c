@@ -502,6 +502,11 @@ bool state_uses(const struct state *state, uint32_t type)
 	return state->cx.plans[type].handle != NULL;
 }
 
+uint32_t state_disk_name(const struct state *state, uint32_t host, uint64_t device)
+{
+	return disks_name(state->cx.disks, host, device);
+}
+
 bool state_enters_call(const struct state *state, uint32_t type)
 {
 	return state->cx.plans[type].handle == calls_entry;

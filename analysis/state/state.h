@@ -70,6 +70,8 @@ struct state_doing {
 
 /* Are there kernel events at all? Without them state_doing() knows nothing. */
 bool state_has_kernel(const struct state *state);
+/* What a disk is called, interned; 0: nothing told it. */
+uint32_t state_disk_name(const struct state *state, uint32_t host, uint64_t device);
 /* Does an event of this type begin a system call? A thread is in one at a time. */
 bool state_enters_call(const struct state *state, uint32_t type);
 /* Is it told who wakes whom (sched_waking)? */

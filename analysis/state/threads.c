@@ -357,3 +357,14 @@ uint64_t threads_resolve(const struct threads *threads, uint32_t host, uint64_t 
 	alias = &threads->aliases[alias_slot(threads, host, key)];
 	return alias->key ? alias->real_key : key;
 }
+
+uint32_t threads_program(struct threads *threads, uint32_t host, uint64_t key)
+{
+	const struct thread *thread = threads_find(threads, host, key);
+	uint32_t name = 0;
+
+	if (thread && thread->pid >= 0 && (thread->pid != thread->tid || !thread->comm)) {
+		name = threads_process_name(threads, host, thread->pid);
+	}
+	return name ? name : thread ? thread->comm : 0;
+}

@@ -88,5 +88,7 @@ void threads_switch(struct threads *threads, uint32_t host, uint32_t cpu, uint64
 /* What a process is called; 0 if not known. At most 65,536 of them; then all are learned anew. */
 void threads_name_process(struct threads *threads, uint32_t host, int64_t pid, uint32_t name);
 uint32_t threads_process_name(const struct threads *threads, uint32_t host, int64_t pid);
+/* What the process of a thread is called, as its first thread is; 0 if not known. */
+uint32_t threads_program(struct threads *threads, uint32_t host, uint64_t key);
 
 #endif

@@ -60,8 +60,9 @@ awk -v u="$unknown" 'BEGIN { exit !(u < 0.001) }' ||
 
 # --- threads that wait for something to do ---------------------------------------------------------
 
+# As requests of their own, which they are by this schema alone.
 for trace in kernel-6.2-2cpu kernel-4.4-basic; do
-	document "$work/desktop" "$traces/$trace"
+	document "$work/desktop" --schema=lttng-kernel "$traces/$trace"
 	waits='poll|ppoll|select|pselect6|epoll wait|futex|wait4|nanosleep|rt sigtimedwait'
 	first=$(field "$work/desktop" "\$d->{groups}[0]{type}")
 	[[ $first =~ ^syscall\ ($waits)$ ]] && complain "$trace: the idle wait $first leads"
@@ -125,7 +126,7 @@ awk -v a="$truth" -v b="$stacks" 'BEGIN { exit !(a > 5e8 && b > 0.999 * a && b <
 	complain "stacks of $stacks ns, requests of $truth ns"
 grep -q 'are of samples, the smallest of 31 % .* standard error of at most' "$work/said" ||
 	complain "stacks of samples: $(cat "$work/said")"
-document "$work/sampled" "$traces/kernel-6.2-2cpu"
+document "$work/sampled" --schema=lttng-kernel "$traces/kernel-6.2-2cpu"
 wrong=$(field "$work/sampled" 'scalar grep { my $l = $_->{location}; my $r = $l->{located} ? $l->{sample_sd_ns} / $_->{sd_ns} : 1;
 	$l->{located} && !!$l->{unlike} != ($r < 2 / 3 || $r > 1.5) } @{$d->{groups}}')
 unlike=$(field "$work/sampled" 'scalar grep { $_->{location}{unlike} } @{$d->{groups}}')
@@ -134,7 +135,7 @@ unlike=$(field "$work/sampled" 'scalar grep { $_->{location}{unlike} } @{$d->{gr
 # --- what is no cause ------------------------------------------------------------------------------
 
 # The buffer of a read says nothing of how long it takes, however it is correlated.
-"$pythiatop" --batch=json --report="$work/addresses" "$traces/kernel-4.4-basic" >/dev/null 2>&1
+"$pythiatop" --batch=json --schema=lttng-kernel --report="$work/addresses" "$traces/kernel-4.4-basic" >/dev/null 2>&1
 grep -q '^| syscall_read.buf | an address, a hash' "$work/addresses/report.md" ||
 	complain "an address explains: $(grep syscall_read.buf "$work/addresses/report.md")"
 
