@@ -10,7 +10,8 @@
 #include "requests/servers.h"
 #include "requests/sockets.h"
 
-#define BUCKETS 16384u /* a power of two */
+#define BUCKETS         16384u /* a power of two */
+#define PROCESS_BUCKETS 1024u  /* likewise */
 
 enum role { ROLE_CLIENT = 0, ROLE_SERVER };
 
@@ -55,6 +56,24 @@ struct served_request {
 	struct worker *workers[MAX_WORKERS]; /* that work for it now */
 	uint32_t n_workers;
 	struct worker *sender; /* that is sending the answer */
+	struct process *process; /* NULL: nothing was handed on so far */
+	struct worker *heir;     /* woken for it, and does not run yet; NULL: none */
+	struct worker *holder;   /* took it over last; NULL: nobody */
+	struct worker *receiver; /* of its message */
+	bool waits;              /* it may lie in a queue of its process */
+	bool doubtful;           /* what was taken for its work may be another's */
+};
+
+/* What is known of how the threads of a process hand requests on. */
+struct process {
+	struct process *chained;
+	int64_t pid;
+	uint32_t host;
+	uint32_t n_waiting; /* requests that may lie in a queue */
+	uint32_t n_running; /* threads that take over and do not wait on a futex */
+	uint64_t n_jobs;    /* that were received to be handed on */
+	/* Answered requests that had been taken over, by threads that take over, and by others. */
+	uint64_t by_pool, by_others;
 };
 
 struct worker {
@@ -64,7 +83,13 @@ struct worker {
 	struct served_request *served; /* NULL: none */
 	struct served_request *sending;
 	uint32_t program;
-	bool waited; /* for whatever comes, since it last received */
+	bool waited;                   /* for whatever comes, since it last received */
+	bool in_futex;                 /* in that call: it waits, or wakes others */
+	bool hands;                    /* it hands on what it receives */
+	bool pooled;                   /* it takes over what others have received */
+	uint64_t n_jobs;               /* of its process, when it took over */
+	struct process *process;       /* NULL: not known so far */
+	struct served_request *handed; /* it was woken for; NULL: none, or nobody knows */
 };
 
 struct servers {
@@ -77,6 +102,8 @@ struct servers {
 	uint32_t n_connections;
 	struct worker *workers[BUCKETS];
 	uint32_t n_workers;
+	struct process *processes[PROCESS_BUCKETS];
+	uint64_t n_ambiguous; /* hand-overs of which nobody knows what was handed on */
 	struct served_request *first_answered, *last_answered;
 	struct ports ports;
 	uint64_t next_id, now_ns;
@@ -289,6 +316,227 @@ static void work_for(struct servers *servers, struct worker *w, struct served_re
 	tell(servers, SERVED_WORK, false, where, 0, &ids, w->program, served->seq);
 }
 
+/* --- Hand-overs ------------------------------------------------------------------------------- */
+
+/*
+ * A thread that works for a request wakes one of its process that waits on a futex for nobody that
+ * is known: it hands the request on, if nothing else can be what the other one finds to do. That is
+ * so while no other request of the process may lie in a queue: received by a thread that hands on,
+ * not answered, and taken over by nobody. Where several may, nobody knows who has which, and nobody
+ * gets any.
+ *
+ * Whoever took one over may go on to another without waiting in between, or may have come too late
+ * to get it. Where the threads that take over answer by themselves, nobody goes on before the
+ * answer, and a request that another one of them answers is cut: what was taken for its work may be
+ * another's. Else a thread takes over surely only while all others of the kind wait, and works
+ * surely for that only until the process receives the next one.
+ */
+
+static void set_in_futex(struct worker *w, bool in_futex)
+{
+	if (w->pooled && w->in_futex != in_futex) {
+		w->process->n_running += in_futex ? UINT32_MAX : 1;
+	}
+	w->in_futex = in_futex;
+}
+
+/* It takes over what others have received, or does so no more. */
+static void set_pooled(struct worker *w, bool pooled)
+{
+	if (w->pooled != pooled && !w->in_futex) {
+		w->process->n_running += pooled ? 1 : UINT32_MAX;
+	}
+	w->pooled = pooled;
+}
+
+static struct process *process_of(struct servers *servers, struct worker *w)
+{
+	const struct thread *thread;
+	struct process **at;
+
+	thread = threads_find(servers->config.threads, w->host, w->thread);
+	if (!thread || thread->pid < 0) {
+		return NULL;
+	}
+	if (w->process && w->process->pid == thread->pid) {
+		return w->process;
+	}
+	at = &servers->processes[hash_pair(w->host, (uint64_t)thread->pid) & (PROCESS_BUCKETS - 1)];
+	while (*at && ((*at)->pid != thread->pid || (*at)->host != w->host)) {
+		at = &(*at)->chained;
+	}
+	if (!*at) {
+		*at = pool_alloc(&servers->pool, sizeof(**at));
+		if (*at) {
+			**at = (struct process){.pid = thread->pid, .host = w->host};
+		}
+	}
+	if (w->process) {
+		set_pooled(w, false); /* its tid was given to a thread of another process */
+	}
+	w->process = *at;
+	return w->process;
+}
+
+/* It may lie in a queue from now on, or does no more. */
+static void set_waits(struct served_request *served, bool waits)
+{
+	if (served->process && served->waits != waits) {
+		served->process->n_waiting += waits ? 1 : UINT32_MAX;
+		served->process->n_jobs += waits;
+		served->waits = waits;
+	}
+}
+
+/* Are requests answered by the threads that take them over, and by no other? */
+static bool answers_in_pool(const struct process *process)
+{
+	return process->by_pool > 0 && process->by_others == 0;
+}
+
+/* Can what the thread does be for nothing but the request that it works for? */
+static bool is_sure(const struct worker *w)
+{
+	const struct process *process = w->process;
+
+	if (!w->pooled || !process) {
+		return true;
+	}
+	return !w->served->answered &&
+	       (answers_in_pool(process) ||
+			       (process->n_waiting == 0 && process->n_jobs == w->n_jobs));
+}
+
+/* True: it works for a request, and for no other one. Else it works for nobody who is known. */
+static bool works_surely(struct servers *servers, struct worker *w, const struct where *near)
+{
+	if (!w->served || w->waited) {
+		return false;
+	}
+	if (is_sure(w)) {
+		return true;
+	}
+	servers->n_ambiguous++;
+	stop_work(servers, w, near);
+	return false;
+}
+
+static void forget_heir(struct served_request *served)
+{
+	if (served->heir) {
+		served->heir->handed = NULL;
+		served->heir = NULL;
+	}
+}
+
+/* What it has received and not answered may lie in a queue already. */
+static void begin_handing(struct servers *servers, struct worker *w)
+{
+	w->hands = true;
+	for (struct connection *c = servers->oldest; c; c = c->newer) {
+		if (c->current && c->current->receiver == w && !c->current->answered) {
+			c->current->process = w->process;
+			set_waits(c->current, true);
+		}
+	}
+}
+
+/* A thread wakes another one of its process: both are in a futex call. */
+static void hand_on(struct servers *servers, struct worker *w, struct worker *to,
+		const struct where *near)
+{
+	struct served_request *served = w->served;
+	struct process *process = process_of(servers, w);
+
+	if (!process || process_of(servers, to) != process) {
+		return;
+	}
+	if (to->served && to->served->answered) {
+		stop_work(servers, to, near);
+	}
+	if (to->served) {
+		/* A lock, or something else to do? */
+		if (to->pooled && to->served != served && !is_sure(to)) {
+			servers->n_ambiguous++;
+			stop_work(servers, to, near);
+		}
+		return;
+	}
+	if (to->handed && to->handed != served) {
+		servers->n_ambiguous++;
+		forget_heir(to->handed);
+		return;
+	}
+	if (!served || w->waited || served->answered || served->n_workers == MAX_WORKERS ||
+			!is_sure(w) || (w->pooled && answers_in_pool(process))) {
+		return;
+	}
+	if (served->heir && served->heir != to) {
+		servers->n_ambiguous++;
+		forget_heir(served);
+		set_pooled(to, true);
+		return;
+	}
+	if (!w->hands && !w->pooled) {
+		begin_handing(servers, w);
+	}
+	served->process = process;
+	if (!served->holder) {
+		set_waits(served, true);
+	}
+	served->heir = to;
+	to->handed = served;
+}
+
+/* It has returned from its wait: is what it was woken for what it finds to do? */
+static void take_over(struct servers *servers, struct worker *w, const struct where *where)
+{
+	struct served_request *served = w->handed;
+	struct process *process = w->process;
+
+	set_pooled(w, true);
+	forget_heir(served);
+	if (served->answered || process->n_waiting != (served->waits ? 1u : 0u) ||
+			(!answers_in_pool(process) && process->n_running != 1)) {
+		servers->n_ambiguous++;
+		return;
+	}
+	set_waits(served, false);
+	served->holder = w;
+	w->waited = false;
+	w->n_jobs = process->n_jobs;
+	work_for(servers, w, served, where);
+}
+
+/* The first send of an answer. */
+static void note_answered(struct servers *servers, struct served_request *served, struct worker *w)
+{
+	struct process *process = served->process;
+	struct connection *c;
+
+	set_waits(served, false);
+	/* Somebody gave it to this thread, if nobody saw it. */
+	if (served->receiver != w && !w->pooled && process_of(servers, w)) {
+		set_pooled(w, true);
+	}
+	if (!process || !served->holder) {
+		return;
+	}
+	if (w->pooled) {
+		process->by_pool++;
+		served->doubtful |= served->holder != w;
+		return;
+	}
+	if (answers_in_pool(process)) {
+		for (c = servers->oldest; c; c = c->newer) {
+			if (c->current && c->current->process == process && c->current->holder) {
+				c->current->doubtful = true;
+			}
+		}
+	}
+	process->by_others++;
+}
+
 /* --- Requests and calls ----------------------------------------------------------------------- */
 
 static void dequeue(struct servers *servers, struct served_request *served)
@@ -371,7 +619,10 @@ static void end_request(
 	while (served->n_workers > 0) {
 		stop_work(servers, served->workers[0], near);
 	}
-	tell(servers, SERVED_REQUEST, true, &where, served->answered ? served->sent_ns : 0, &ids,
+	forget_heir(served);
+	set_waits(served, false);
+	tell(servers, SERVED_REQUEST, true, &where,
+			served->answered && !served->doubtful ? served->sent_ns : 0, &ids,
 			served->name, 0);
 	if (served->sender) {
 		served->sender->sending = NULL;
@@ -559,7 +810,7 @@ static void ask(struct servers *servers, struct connection *c, struct worker *w,
 	} else if (call && call->open) {
 		/* Which answer is whose is not known. */
 		c->shared |= call->of != w->served;
-	} else if (w->served && !w->waited) {
+	} else if (works_surely(servers, w, where)) {
 		call = plan_call(servers, c, w->served, where);
 		if (call) {
 			begin_call(servers, call, where);
@@ -601,8 +852,13 @@ static void receive(struct servers *servers, const struct event *event,
 	if (c->current && c->current->answered) {
 		end_request(servers, c->current, where);
 	}
-	if (!c->current) {
-		(void)begin_request(servers, c, first, where);
+	if (!c->current && begin_request(servers, c, first, where)) {
+		c->current->receiver = w;
+		c->current->process = w->hands ? process_of(servers, w) : NULL;
+		set_waits(c->current, w->hands);
+	}
+	if (w->process) {
+		w->n_jobs = w->process->n_jobs; /* what it received it works for */
 	}
 	work_for(servers, w, c->current, where);
 }
@@ -627,8 +883,15 @@ static void send(struct servers *servers, const struct event *event, const struc
 	if (c->current) {
 		struct served_request *served = c->current;
 
+		/* It had taken over another one, it seemed: what it did may be of either. */
+		if (w->pooled && w->served && w->served != served && !w->served->answered) {
+			w->served->doubtful = true;
+		}
 		work_for(servers, w, served, where);
 		w->waited = false;
+		if (!served->answered) {
+			note_answered(servers, served, w);
+		}
 		served->answered = true;
 		served->sent_ns = servers->now_ns;
 		enqueue(servers, served);
@@ -655,7 +918,7 @@ static void connect_to(struct servers *servers, const struct event *event,
 		drop_connection(servers, c, where);
 	}
 	c = connection_of(servers, event, told, where);
-	if (c && w && w->served && !w->waited && c->role == ROLE_CLIENT) {
+	if (c && w && c->role == ROLE_CLIENT && works_surely(servers, w, where)) {
 		(void)plan_call(servers, c, w->served, where);
 	}
 }
@@ -717,12 +980,42 @@ void servers_before(struct servers *servers, const struct event *event)
 		ports_add(&servers->ports, event, told, where.host);
 		break;
 	case TOLD_WAIT: {
-		struct worker *w = worker_of(servers, where.host, where.thread, false);
+		struct worker *w = worker_of(
+				servers, where.host, where.thread, told->futex && servers->added);
 
+		if (w) {
+			set_in_futex(w, told->futex);
+		}
 		if (w && w->served && w->served->answered) {
 			stop_work(servers, w, &where);
 		} else if (w) {
 			w->waited |= told->multiplexes;
+		}
+		break;
+	}
+	case TOLD_GONE: {
+		struct worker *w =
+				told->fields[F_TID] == UINT16_MAX
+						? NULL
+						: worker_of(servers, where.host,
+								  event->slots[told->fields[F_TID]],
+								  false);
+
+		if (w) {
+			set_pooled(w, false); /* its tid may be given anew */
+			w->hands = w->in_futex = false;
+			w->process = NULL;
+		}
+		break;
+	}
+	case TOLD_WOKEN: {
+		struct worker *w = worker_of(servers, where.host, where.thread, false);
+		struct worker *to = worker_of(servers, where.host,
+				thread_host_key(event->slots[told->fields[F_TID]], event->cpu),
+				false);
+
+		if (w && to && w != to && w->in_futex && to->in_futex) {
+			hand_on(servers, w, to, &where);
 		}
 		break;
 	}
@@ -742,6 +1035,12 @@ void servers_after(struct servers *servers, const struct event *event)
 		return;
 	}
 	w = worker_of(servers, where.host, where.thread, false);
+	if (w) {
+		set_in_futex(w, false);
+	}
+	if (w && w->handed) {
+		take_over(servers, w, &where);
+	}
 	if (w && w->sending) {
 		w->sending->sent_ns = servers->now_ns;
 		w->sending->sender = NULL;
@@ -756,6 +1055,13 @@ void servers_lose(struct servers *servers, uint32_t stream, uint64_t now_ns)
 	struct connection *c, *next;
 
 	servers->now_ns = now_ns > servers->now_ns ? now_ns : servers->now_ns;
+	for (uint32_t i = 0; i < BUCKETS; i++) {
+		for (struct worker *w = servers->workers[i]; w; w = w->chained) {
+			if (w->host == where.host) {
+				set_in_futex(w, false);
+			}
+		}
+	}
 	for (c = servers->oldest; c; c = next) {
 		next = c->newer;
 		if (c->host == where.host) {

@@ -22,6 +22,7 @@ static uint8_t told_by(const char *name)
 			{"socket_connect", TOLD_CONNECT},
 			{"pythiatop_statedump_listener", TOLD_LISTEN},
 			{"sched_process_free", TOLD_GONE},
+			{"sched_waking", TOLD_WOKEN},
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -38,6 +39,7 @@ static uint8_t told_by(const char *name)
 void sockets_read_type(const struct event_type *type, struct type_told *told)
 {
 	told->told = told_by(type->name);
+	told->futex = told->told == TOLD_WAIT && strncmp(type->name + 14, "futex", 5) == 0;
 	told->multiplexes = told->told == TOLD_WAIT && wait_multiplexes(type->name + 14);
 	for (uint32_t f = 0; f < F_COUNT; f++) {
 		told->fields[f] = UINT16_MAX;
@@ -47,6 +49,9 @@ void sockets_read_type(const struct event_type *type, struct type_told *told)
 							type->fields[i].kind == FIELD_INT)) {
 				told->fields[f] = (uint16_t)i;
 			}
+		}
+		if (told->told == TOLD_WOKEN && f == F_TID && told->fields[f] == UINT16_MAX) {
+			told->told = TOLD_NOTHING;
 		}
 		/* A listening socket tells its port alone. */
 		if (told->fields[f] == UINT16_MAX && f != F_TID &&

@@ -21,9 +21,10 @@ enum told {
 	TOLD_SEND,
 	TOLD_LISTEN,
 	TOLD_CONNECT,
-	TOLD_WAIT, /* entry of a system call by which a thread waits for something to do */
-	TOLD_SENT, /* exit of a system call */
-	TOLD_GONE, /* a thread ends */
+	TOLD_WAIT,  /* entry of a system call by which a thread waits for something to do */
+	TOLD_SENT,  /* exit of a system call */
+	TOLD_GONE,  /* a thread ends */
+	TOLD_WOKEN, /* the thread that runs wakes another */
 };
 
 enum socket_field {
@@ -38,13 +39,15 @@ enum socket_field {
 	F_NAMED,
 	F_POSITION,
 	F_LENGTH,
-	F_TID, /* not needed: else it is the thread that the CPU runs */
+	F_TID, /* not needed: else it is the thread that the CPU runs; of TOLD_WOKEN: who is woken
+		*/
 	F_COUNT
 };
 
 struct type_told {
 	uint8_t told;
 	bool multiplexes; /* waits for whatever comes of many */
+	bool futex;       /* TOLD_WAIT: on a futex, or it wakes who waits there */
 	uint16_t fields[F_COUNT];
 };
 
