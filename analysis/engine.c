@@ -156,6 +156,13 @@ static bool walk(void *context, const struct request *request, struct walked *ou
 	return requests_walk(engine->requests, request, out);
 }
 
+static bool serves(void *context, uint32_t name)
+{
+	struct engine *engine = context;
+
+	return servers_serve(engine->servers, name);
+}
+
 static uint32_t told(void *context, uint32_t span, struct request_key *out, uint32_t max)
 {
 	struct engine *engine = context;
@@ -219,6 +226,7 @@ struct engine *engine_create(const struct engine_config *config)
 							       .read_keys = read_keys,
 							       .walk = walk,
 							       .told = told,
+							       .serves = serves,
 							       .measurer = engine},
 				engine->names, engine->contexts, &engine->pool);
 	}
@@ -316,7 +324,9 @@ const struct schema *engine_schema(struct engine *engine, bool all)
 	notes = arena_alloc(&engine->notes, MAX_NOTES * sizeof(*notes));
 	if (notes) {
 		which.notes = notes;
-		which.n_notes = requests_notes(engine->requests, &engine->notes, notes, MAX_NOTES);
+		which.n_notes = servers_notes(engine->servers, &engine->notes, notes, MAX_NOTES);
+		which.n_notes += requests_notes(engine->requests, &engine->notes,
+				notes + which.n_notes, MAX_NOTES - which.n_notes);
 	}
 	return model_schema(engine->model, &which);
 }

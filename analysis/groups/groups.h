@@ -74,6 +74,8 @@ struct groups_config {
 	bool (*walk)(void *measurer, const struct request *request, struct walked *out);
 	/* What a span of the request walked last tells in words (requests_told()); or NULL. */
 	uint32_t (*told)(void *measurer, uint32_t span, struct request_key *out, uint32_t max);
+	/* Is that name one of a server's requests? NULL: none is. */
+	bool (*serves)(void *measurer, uint32_t name);
 	void *measurer;
 };
 

@@ -10,6 +10,7 @@
  * requests gives the same texts. It is made again when functions in it have got their names.
  */
 #define SEPARATOR    "\u203a"
+#define SERVES       " \u203a " /* before what a server was asked: "nginx:80 \u203a postgres:5432" */
 #define LABEL_BYTES  256u /* longer labels are cut, between names */
 #define MAX_SERVICES 16u
 
@@ -38,8 +39,23 @@ static bool is_before(const struct groups *groups, uint32_t name, uint32_t other
 	return strcmp(names_text(groups->names, name), names_text(groups->names, other)) < 0;
 }
 
+/* Whose a context is: a provider of events, or a server that was asked by another one; 0: nobody's.
+ */
+static uint32_t service_of(const struct groups *groups, const struct context *context)
+{
+	const struct groups_config *config = &groups->config;
+
+	if (!context || context->provider) {
+		return context ? context->provider : 0;
+	}
+	return context->depth > 1 && config->serves &&
+					       config->serves(config->measurer, context->name)
+			       ? context->name
+			       : 0;
+}
+
 /*
- * Next provider of the path by depth, then by name, not named so far; 0 if none is left. Which of
+ * Next service of the path by depth, then by name, not named so far; 0 if none is left. Which of
  * several came first is another one in the next request.
  */
 static uint32_t next_service(const struct groups *groups, const struct group *group,
@@ -49,16 +65,16 @@ static uint32_t next_service(const struct groups *groups, const struct group *gr
 
 	for (uint32_t i = 0; i < group->n_path; i++) {
 		const struct context *context = contexts_get(groups->contexts, group->path[i]);
-		bool known = !context || !context->provider;
+		uint32_t service = service_of(groups, context);
+		bool known = service == 0;
 
 		for (uint32_t k = 0; !known && k < n_named; k++) {
-			known = named[k] == context->provider;
+			known = named[k] == service;
 		}
 		if (!known && (context->depth < best_depth ||
 					      (context->depth == best_depth &&
-							      is_before(groups, context->provider,
-									      best)))) {
-			best = context->provider;
+							      is_before(groups, service, best)))) {
+			best = service;
 			best_depth = context->depth;
 		}
 	}
@@ -72,8 +88,14 @@ static void append_services(
 
 	while (n < MAX_SERVICES && (service = next_service(groups, group, named, n)) != 0) {
 		const char *name = names_text(groups->names, service);
+		const char *mark = n ? SEPARATOR : "";
 
-		if (!label_append(label, n ? SEPARATOR : "", name)) {
+		/* The first server is the type of the request, which stands before. */
+		if (groups->config.serves &&
+				groups->config.serves(groups->config.measurer, service)) {
+			mark = n ? SERVES : &SERVES[1];
+		}
+		if (!label_append(label, mark, name)) {
 			return;
 		}
 		named[n++] = service;

@@ -6,6 +6,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/pool.h"
+#include "requests/found.h"
 #include "requests/served.h"
 #include "requests/servers.h"
 #include "requests/sockets.h"
@@ -40,6 +41,7 @@ struct connection {
 	uint32_t host;
 	uint8_t role;
 	bool shared; /* a call began before the one of another request was answered */
+	bool counted;
 };
 
 #define MAX_WORKERS 8u
@@ -103,7 +105,7 @@ struct servers {
 	struct worker *workers[BUCKETS];
 	uint32_t n_workers;
 	struct process *processes[PROCESS_BUCKETS];
-	uint64_t n_ambiguous; /* hand-overs of which nobody knows what was handed on */
+	struct found found;
 	struct served_request *first_answered, *last_answered;
 	struct ports ports;
 	uint64_t next_id, now_ns;
@@ -126,6 +128,7 @@ void servers_destroy(struct servers *servers)
 {
 	if (servers) {
 		pool_release(&servers->pool);
+		found_release(&servers->found);
 		free(servers->types);
 		free(servers);
 	}
@@ -416,7 +419,7 @@ static bool works_surely(struct servers *servers, struct worker *w, const struct
 	if (is_sure(w)) {
 		return true;
 	}
-	servers->n_ambiguous++;
+	servers->found.n_ambiguous++;
 	stop_work(servers, w, near);
 	return false;
 }
@@ -457,13 +460,13 @@ static void hand_on(struct servers *servers, struct worker *w, struct worker *to
 	if (to->served) {
 		/* A lock, or something else to do? */
 		if (to->pooled && to->served != served && !is_sure(to)) {
-			servers->n_ambiguous++;
+			servers->found.n_ambiguous++;
 			stop_work(servers, to, near);
 		}
 		return;
 	}
 	if (to->handed && to->handed != served) {
-		servers->n_ambiguous++;
+		servers->found.n_ambiguous++;
 		forget_heir(to->handed);
 		return;
 	}
@@ -472,7 +475,7 @@ static void hand_on(struct servers *servers, struct worker *w, struct worker *to
 		return;
 	}
 	if (served->heir && served->heir != to) {
-		servers->n_ambiguous++;
+		servers->found.n_ambiguous++;
 		forget_heir(served);
 		set_pooled(to, true);
 		return;
@@ -498,7 +501,7 @@ static void take_over(struct servers *servers, struct worker *w, const struct wh
 	forget_heir(served);
 	if (served->answered || process->n_waiting != (served->waits ? 1u : 0u) ||
 			(!answers_in_pool(process) && process->n_running != 1)) {
-		servers->n_ambiguous++;
+		servers->found.n_ambiguous++;
 		return;
 	}
 	set_waits(served, false);
@@ -572,6 +575,8 @@ static void end_call(struct servers *servers, struct call *call, const struct wh
 	where.thread = call->thread;
 	tell(servers, SERVED_CALL, true, &where, 0, &ids, call->name, 0);
 	call->open = false;
+	servers->found.n_calls++;
+	servers->found.n_unseen += !call->callee;
 }
 
 /* The connection goes on to something else, or goes. */
@@ -743,6 +748,10 @@ static struct served_request *begin_request(struct servers *servers, struct conn
 		served->tree = call->of->tree;
 		call->callee = served;
 	}
+	servers->found.n_shared += call && peer->shared;
+	found_add(&servers->found, served->name, c->pair.own.port != 0, !c->counted,
+			served->by != NULL);
+	c->counted = true;
 	ids = ids_of(served, served->id, served->by ? served->by->id : 0);
 	c->current = served;
 	served->seq = tell(servers, SERVED_REQUEST, false, where, served->start_ns, &ids,
@@ -1079,4 +1088,15 @@ void servers_finish(struct servers *servers)
 
 		end_request(servers, servers->first_answered, &where);
 	}
+}
+
+bool servers_serve(const struct servers *servers, uint32_t name)
+{
+	return found_has(&servers->found, name);
+}
+
+uint32_t servers_notes(const struct servers *servers, struct arena *arena, const char **notes,
+		uint32_t room)
+{
+	return found_notes(&servers->found, servers->config.names, arena, notes, room);
 }

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "requests/requests.h"
 
 /*
@@ -55,6 +56,13 @@ void servers_after(struct servers *servers, const struct event *event);
 void servers_lose(struct servers *servers, uint32_t stream, uint64_t now_ns);
 /* Ends the answers that nothing more can come of. */
 void servers_finish(struct servers *servers);
+
+/* Is it what requests of a server are called (PROGRAM:PORT)? `name` interned. */
+bool servers_serve(const struct servers *servers, uint32_t name);
+/* What was found, and what it rests on, in sentences for the reader of a schema; returns how many.
+ */
+uint32_t servers_notes(const struct servers *servers, struct arena *arena, const char **notes,
+		uint32_t room);
 
 /* Kinds of derived events: the entry and exit of a span each. */
 enum served {

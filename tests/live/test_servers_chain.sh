@@ -85,6 +85,22 @@ jq -e '.discarded == 0' "$work/out.json" >/dev/null || fail "events were lost"
 [ "$(jq -c --arg port ":$web_port" '[.groups[] | select(.type | endswith($port)) | .count] | sort' \
 	"$work/out.json")" = "[$((n / 3)),$((n - n / 3))]" ] || fail "not two kinds: $(groups)"
 
+# Groups are called by the servers that are asked, one behind the other.
+paths=$(jq -r --arg port ":$web_port" '[.groups[] | select(.type | endswith($port)) | .type + " " + .path] | sort | .[]' \
+	"$work/out.json")
+[ "$paths" = "nginx:$web_port › python3:$app_port
+nginx:$web_port › python3:$app_port › postgres:$pg_port" ] || fail "not what the servers are called: $paths"
+
+# What was found, and why.
+"$build_dir/pythiatop" --show-schema --window=60 "$(kept chain)" >"$work/schema" 2>"$work/schema.err" ||
+	fail "no schema: $(cat "$work/schema.err")"
+said() {
+	grep -qE "^# server $1 \(its port is listened on\): $n requests on [0-9]+ connections?; $2" \
+		"$work/schema" || fail "not $n requests of $1: $(grep "^# server $1" "$work/schema")"
+}
+said "nginx:$web_port" "none joined with a call: their clients worked for no request"
+said "python3:$app_port" "$n joined with the call .*, by both addresses and ports, and the position in the stream"
+
 # Each tree holds one request of the application, and those of the database, as far as trees are sampled.
 "$build_dir/pythiatop" --batch=json --window=60 "$(kept chain)" 2>/dev/null | tail -n 1 >"$work/tree.json"
 spans() {
