@@ -64,7 +64,7 @@ static const char *server_note(
 uint32_t found_notes(const struct found *found, const struct names *names, struct arena *arena,
 		const char **notes, uint32_t room)
 {
-	const char *texts[FOUND_MAX + 5] = {NULL};
+	const char *texts[FOUND_MAX + 7] = {NULL};
 	uint32_t n = 0, kept = 0;
 
 	if (found->n > 0) {
@@ -89,6 +89,19 @@ uint32_t found_notes(const struct found *found, const struct names *names, struc
 				"%" PRIu64 " request%s came on connections that calls of several "
 				"requests share: whose they are is not known",
 				found->n_shared, plural(found->n_shared));
+	}
+	if (found->n_pipelined > 0) {
+		texts[n++] = arena_printf(arena,
+				"%" PRIu64 " request%s sent before the one before was answered "
+				"(pipelining)",
+				found->n_pipelined, found->n_pipelined == 1 ? " was" : "s were");
+	}
+	if (found->n_several > 0) {
+		texts[n++] = arena_printf(arena,
+				"%" PRIu64 " time%s a server received at once what its client had "
+				"sent in several pieces: where clients do not wait for answers, "
+				"that may be several requests, and counts as one",
+				found->n_several, plural(found->n_several));
 	}
 	if (found->n_ambiguous > 0) {
 		texts[n++] = arena_printf(arena,

@@ -31,6 +31,8 @@ struct found {
 	uint64_t n_calls, n_unseen; /* calls that ended, and those of them whose callee was not seen
 				     */
 	uint64_t n_shared;    /* requests on connections that calls of several requests share */
+	uint64_t n_pipelined; /* requests that were sent before the one before was answered */
+	uint64_t n_several;   /* receives of what a client had sent in several pieces */
 	uint64_t n_ambiguous; /* hand-overs of which nobody knows what was handed on */
 };
 

@@ -14,6 +14,9 @@
 #define BUCKETS         16384u /* a power of two */
 #define PROCESS_BUCKETS 1024u  /* likewise */
 
+/* A client that does not wait for answers may have sent so many requests that are not read. */
+#define MAX_SENDS 16u
+
 enum role { ROLE_CLIENT = 0, ROLE_SERVER };
 
 struct served_request;
@@ -38,6 +41,12 @@ struct connection {
 	struct call *call;                /* a client's: the last one */
 	uint64_t sent_ns;                 /* when the message under way was begun; 0: none is */
 	uint32_t position;                /* in the stream, of its first byte */
+	struct sending {                  /* a client's: the last sends, by position */
+		uint64_t at_ns;
+		uint32_t position;
+	} sends[MAX_SENDS];
+	uint32_t n_sends;
+	uint64_t answered_ns; /* a server's: the first send of the last answer */
 	uint32_t host;
 	uint8_t role;
 	bool shared; /* a call began before the one of another request was answered */
@@ -716,10 +725,58 @@ static bool is_of_message(const struct connection *peer, uint32_t first)
 	       (peer->pair.family == SOCKETS_UNIX || first - peer->position < UINT32_C(1) << 31);
 }
 
+static bool is_behind(uint32_t position, uint32_t other)
+{
+	return position - other < UINT32_C(1) << 31; /* streams' numbers come round */
+}
+
+static void note_send(struct connection *c, uint32_t position, uint64_t now_ns)
+{
+	if (c->pair.family == SOCKETS_UNIX) {
+		return; /* has no positions */
+	}
+	if (c->n_sends == MAX_SENDS) {
+		c->n_sends--;
+		memmove(c->sends, c->sends + 1, c->n_sends * sizeof(*c->sends));
+	}
+	c->sends[c->n_sends++] = (struct sending){.at_ns = now_ns, .position = position};
+}
+
+/*
+ * When the bytes from `first` on were sent, 0 if nobody saw it. A client that does not wait for an
+ * answer before it sends the next request has several under way.
+ */
+static uint64_t sent_at(const struct connection *peer, uint32_t first)
+{
+	uint32_t i = peer->n_sends;
+
+	while (i > 0 && !is_behind(first, peer->sends[i - 1].position)) {
+		i--;
+	}
+	if (i > 0) {
+		return peer->sends[i - 1].at_ns;
+	}
+	return is_of_message(peer, first) ? peer->sent_ns : 0;
+}
+
+/* Were several sends of the client, or parts of them, read at once? */
+static bool is_several(const struct connection *peer, uint32_t first, uint32_t length)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < peer->n_sends; i++) {
+		uint32_t within = peer->sends[i].position - first;
+
+		n += within > 0 && within < length;
+	}
+	return n > 0;
+}
+
 static struct served_request *begin_request(struct servers *servers, struct connection *c,
 		uint32_t first, const struct where *where)
 {
 	const struct connection *peer = find_peer(servers, c);
+	uint64_t sent_ns = peer ? sent_at(peer, first) : 0;
 	struct call *call = peer && is_of_message(peer, first) ? peer->call : NULL;
 	struct served_request *served;
 	struct served_ids ids;
@@ -733,8 +790,7 @@ static struct served_request *begin_request(struct servers *servers, struct conn
 	}
 	*served = (struct served_request){.id = ++servers->next_id,
 			.on = c,
-			.start_ns = peer && is_of_message(peer, first) ? peer->sent_ns
-								       : servers->now_ns,
+			.start_ns = sent_ns ? sent_ns : servers->now_ns,
 			.host = where->host,
 			.stream = where->stream,
 			.cpu = where->cpu};
@@ -752,6 +808,7 @@ static struct served_request *begin_request(struct servers *servers, struct conn
 	found_add(&servers->found, served->name, c->pair.own.port != 0, !c->counted,
 			served->by != NULL);
 	c->counted = true;
+	servers->found.n_pipelined += sent_ns && sent_ns < c->answered_ns;
 	ids = ids_of(served, served->id, served->by ? served->by->id : 0);
 	c->current = served;
 	served->seq = tell(servers, SERVED_REQUEST, false, where, served->start_ns, &ids,
@@ -837,6 +894,7 @@ static void receive(struct servers *servers, const struct event *event,
 	struct connection *c = connection_of(servers, event, told, where);
 	uint32_t length = (uint32_t)event->slots[told->fields[F_LENGTH]];
 	uint32_t first = (uint32_t)event->slots[told->fields[F_POSITION]] - length;
+	const struct connection *peer;
 	struct worker *w = worker_of(servers, where->host, where->thread, true);
 
 	if (!c || !w) {
@@ -861,6 +919,8 @@ static void receive(struct servers *servers, const struct event *event,
 	if (c->current && c->current->answered) {
 		end_request(servers, c->current, where);
 	}
+	peer = find_peer(servers, c);
+	servers->found.n_several += peer && is_several(peer, first, length);
 	if (!c->current && begin_request(servers, c, first, where)) {
 		c->current->receiver = w;
 		c->current->process = w->hands ? process_of(servers, w) : NULL;
@@ -881,6 +941,9 @@ static void send(struct servers *servers, const struct event *event, const struc
 	if (!c || !w) {
 		return;
 	}
+	if (c->role == ROLE_CLIENT) {
+		note_send(c, (uint32_t)event->slots[told->fields[F_POSITION]], servers->now_ns);
+	}
 	if (!c->sent_ns) {
 		c->sent_ns = servers->now_ns;
 		c->position = (uint32_t)event->slots[told->fields[F_POSITION]];
@@ -899,6 +962,7 @@ static void send(struct servers *servers, const struct event *event, const struc
 		work_for(servers, w, served, where);
 		w->waited = false;
 		if (!served->answered) {
+			c->answered_ns = servers->now_ns;
 			note_answered(servers, served, w);
 		}
 		served->answered = true;
