@@ -55,11 +55,11 @@ struct engine {
 	bool started, finished; /* finished: nothing has come since all ended, see finish() */
 	bool pinned;
 	uint64_t pinned_ns;
-	uint64_t next_tidy_ns;          /* see tidy() */
-	struct arena notes;             /* of engine_schema() */
-	struct loss *losses;            /* the last ENGINE_LOSSES, by number modulo that */
+	uint64_t next_tidy_ns; /* see tidy() */
+	struct arena notes;    /* of engine_schema() */
+	struct loss *losses;   /* the last ENGINE_LOSSES, by number modulo that */
 	uint32_t losses_room;
-	uint64_t n_losses; /* that were told */
+	uint64_t n_losses;              /* that were told */
 	uint32_t seconds[RATE_SECONDS]; /* events of each of the last seconds of event time */
 	uint64_t second;                /* the latest */
 };
@@ -701,8 +701,20 @@ static enum status fill_compare(
 }
 
 /* Texts of the baseline go with it: the snapshot has its own. */
-static void own_texts(
-		struct snapshot *snapshot, struct change_row *rows, struct change_type *types)
+static void own_steps(struct snapshot *snapshot, struct change_row *row)
+{
+	struct change_step *steps = snapshot_alloc(snapshot, (row->n_steps + 1) * sizeof(*steps));
+
+	row->n_steps = steps ? row->n_steps : 0;
+	for (uint32_t i = 0; i < row->n_steps; i++) {
+		steps[i] = (struct change_step){
+				.provider = snapshot_text(snapshot, row->steps[i].provider),
+				.name = snapshot_text(snapshot, row->steps[i].name)};
+	}
+	row->steps = steps;
+}
+
+static void own_texts(struct snapshot *snapshot, struct change_row *rows, struct change_type *types)
 {
 	struct changes_view *changes = &snapshot->changes;
 
@@ -715,6 +727,7 @@ static void own_texts(
 		row->type = snapshot_text(snapshot, row->type);
 		row->where = snapshot_text(snapshot, row->where);
 		row->others = snapshot_text(snapshot, row->others);
+		own_steps(snapshot, row);
 	}
 	changes->rows = rows;
 	for (uint32_t i = 0; i < changes->n_all_types; i++) {
@@ -744,8 +757,7 @@ static enum status fill_changes(
 		types = snapshot_alloc(
 				snapshot, (snapshot->changes.n_all_types + 1) * sizeof(*types));
 		if (rows && types && snapshot->changes.compared) {
-			memcpy(rows, snapshot->changes.rows,
-					snapshot->changes.n * sizeof(*rows));
+			memcpy(rows, snapshot->changes.rows, snapshot->changes.n * sizeof(*rows));
 			memcpy(types, snapshot->changes.all_types,
 					snapshot->changes.n_all_types * sizeof(*types));
 			own_texts(snapshot, rows, types);

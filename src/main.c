@@ -191,7 +191,9 @@ static int run_console(struct pipeline *pipeline, const struct options *options)
 			.ascii = options->ascii,
 			.no_color = options->no_color,
 			.target = target,
-			.screen = at ? SCREEN_STATE : SCREEN_GROUPS,
+			.screen = at                 ? SCREEN_STATE
+				  : options->compare ? SCREEN_CHANGES
+						     : SCREEN_GROUPS,
 			.frozen = at,
 			.back_ns = options->state_at.kind == INSTANT_BACK ? options->state_at.ns
 									  : 0,
@@ -199,7 +201,9 @@ static int run_console(struct pipeline *pipeline, const struct options *options)
 	struct focus focus = {
 			.screen = console.screen,
 			.frozen = at,
-			.parts = at ? FOCUS_STATE : FOCUS_GROUPS | FOCUS_SOURCES,
+			.parts = at                 ? FOCUS_STATE
+				 : options->compare ? FOCUS_CHANGES
+						    : FOCUS_GROUPS | FOCUS_SOURCES,
 			.horizon = console.horizon,
 	};
 	struct console_host host;

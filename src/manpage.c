@@ -91,7 +91,7 @@ static const char head[] =
 		".PP\nWithout any, the sessions of localhost's relay daemon are offered.\n"
 		".PP\n\\fBcompare\\fR tells what is otherwise in \\fIAFTER\\fR, a SOURCE, than in "
 		"\\fIBEFORE\\fR, a baseline or a directory of recordings: which place, of which "
-		"service, adds how much.\n";
+		"service, adds how much: on a screen of its own, or without a terminal as a page.\n";
 
 static const char tail[] =
 		".SH FILES\n"

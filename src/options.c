@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "config/duration.h"
@@ -48,7 +49,8 @@ static void print_help(FILE *out)
 	      "  DIRECTORY                                    recorded CTF traces in or below it\n"
 	      "Without any, the sessions of localhost's relay daemon are offered.\n"
 	      "compare tells what is otherwise in AFTER, a SOURCE, than in BEFORE, a baseline or a\n"
-	      "directory of recordings: which place, of which service, adds how much.\n\n",
+	      "directory of recordings: which place, of which service, adds how much; on a screen,\n"
+	      "or without a terminal as a page.\n\n",
 			out);
 	for (i = 0; i < OPTION_COUNT; i++) {
 		snprintf(name, sizeof(name), "--%s%s%s", rows[i].name, rows[i].argument ? "=" : "",
@@ -559,7 +561,10 @@ static enum status pass(struct options *options, enum option_pass which, int arg
 	return STATUS_OK;
 }
 
-/* compare BEFORE AFTER...: what has changed, as a page unless another format is asked for. */
+/*
+ * compare BEFORE AFTER...: what has changed, on its screen; as a page where there is no terminal,
+ * unless another format is asked for.
+ */
 static enum status take_compare(
 		struct options *options, int argc, char *const *argv, FILE *err)
 {
@@ -570,7 +575,8 @@ static enum status take_compare(
 	}
 	options->baseline = argv[optind + 1];
 	optind += 2;
-	if (!options->batch) {
+	options->compare = true;
+	if (!options->batch && !(isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))) {
 		options->batch = true;
 		options->style = (struct output_style){.format = OUTPUT_TEXT, .changes = true};
 	}

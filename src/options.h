@@ -124,6 +124,7 @@ struct options {
 	const char *functions; /* patterns; NULL: all */
 	const char *list_url; /* NULL: not asked for */
 	bool batch;
+	bool compare; /* BEFORE is `baseline` */
 	struct output_style style;
 	uint64_t count;    /* 0: no limit */
 	uint64_t delay_ns; /* at least 10 ms */

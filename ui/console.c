@@ -25,7 +25,8 @@
 #define POSITION_COLUMNS 14 /* "10000/10000" at the end of the status line */
 
 static const struct view_ops *const all_views[] = {&view_groups, &view_group, &view_tree,
-		&view_request, &view_compare, &view_steps, &view_state, &view_sources, &view_help};
+		&view_request, &view_compare, &view_steps, &view_state, &view_sources,
+		&view_changes, &view_help};
 
 #define N_VIEWS ((int)(sizeof(all_views) / sizeof(all_views[0])))
 
@@ -45,6 +46,7 @@ struct console {
 	enum screen sources_from;        /* where the sources go back to */
 	enum screen steps_from;          /* where the steps go back to */
 	enum screen state_from;          /* where the state goes back to */
+	enum screen changes_from;        /* where the changes go back to */
 	enum screen request_from;        /* where a request does: its group, or the tree */
 	enum screen compare_from;        /* where a comparison does: the request, or the group */
 	uint64_t tagged;                 /* request to compare with; 0: none */
@@ -170,7 +172,7 @@ struct console *console_create(
 	console->options = options;
 	console->host = host;
 	console->help_from = console->sources_from = SCREEN_GROUPS;
-	console->state_from = console->steps_from = SCREEN_GROUPS;
+	console->state_from = console->steps_from = console->changes_from = SCREEN_GROUPS;
 	console->request_from = console->compare_from = SCREEN_GROUP;
 	console->focus.horizon = options->horizon;
 	console->focus.metric = options->metric;
@@ -346,6 +348,11 @@ static void remember_way(struct console *console, const struct view_call *call)
 			from != SCREEN_HELP) {
 		console->state_from = from;
 	}
+	if (call->go == SCREEN_CHANGES &&
+			(from == SCREEN_GROUPS || from == SCREEN_GROUP || from == SCREEN_TREE ||
+					from == SCREEN_REQUEST)) {
+		console->changes_from = from;
+	}
 	if (call->go == SCREEN_REQUEST &&
 			(from == SCREEN_TREE || from == SCREEN_GROUP || from == SCREEN_GROUPS)) {
 		console->request_from = from == SCREEN_TREE ? SCREEN_TREE : SCREEN_GROUP;
@@ -408,6 +415,9 @@ static void go_back(struct console *console)
 		break;
 	case SCREEN_SOURCES:
 		call.go = console->sources_from;
+		break;
+	case SCREEN_CHANGES:
+		call.go = console->changes_from;
 		break;
 	default:
 		call.go = console->help_from;
@@ -652,6 +662,9 @@ static bool act_on_screens(struct console *console, enum action action)
 		return true;
 	case ACTION_SOURCES:
 		go_to(console, SCREEN_SOURCES);
+		return true;
+	case ACTION_CHANGES:
+		go_to(console, SCREEN_CHANGES);
 		return true;
 	case ACTION_HELP:
 		if (current(console)->screen == SCREEN_HELP) {

@@ -154,6 +154,73 @@ static void tell_types(struct work *work, uint32_t place, struct change_row *row
 	}
 }
 
+/* The group that most requests of a type are of; 0: not known. */
+static uint32_t group_of_type(const struct baseline_type *type)
+{
+	const struct baseline_node *most = NULL;
+
+	for (uint32_t i = 0; type && i < type->n; i++) {
+		if (type->nodes[i].parent == UINT32_MAX &&
+				(!most || type->nodes[i].requests > most->requests)) {
+			most = &type->nodes[i];
+		}
+	}
+	return most ? most->group_id : 0;
+}
+
+static uint32_t pair_of(const struct work *work, const struct found *found)
+{
+	uint32_t most = NO_PAIR;
+
+	if (found->pair != NO_PAIR || found->place == UINT32_MAX) {
+		return found->pair;
+	}
+	for (uint32_t at = work->matched.places[found->place].first; at != NO_PAIR;
+			at = work->matched.next[at]) {
+		const struct baseline_node *node = work->matched.pairs[at].sides[1];
+
+		if (most == NO_PAIR ||
+				(node && (!work->matched.pairs[most].sides[1] ||
+							 node->requests >
+									 work->matched.pairs[most]
+											 .sides[1]
+											 ->requests))) {
+			most = at;
+		}
+	}
+	return most;
+}
+
+/* The context to look at: its own, else the one of its place that most requests are in. */
+static bool put_context(struct work *work, struct found *found)
+{
+	uint32_t pair = pair_of(work, found), depth = 0;
+	struct change_step *steps;
+
+	if (pair == NO_PAIR) {
+		return true;
+	}
+	for (uint32_t at = pair; at != NO_PAIR; at = work->matched.pairs[at].parent) {
+		depth++;
+	}
+	steps = arena_alloc(work->arena, depth * sizeof(*steps));
+	if (!steps) {
+		return false;
+	}
+	found->row.steps = steps;
+	found->row.n_steps = depth;
+	for (uint32_t at = pair; at != NO_PAIR; at = work->matched.pairs[at].parent) {
+		const struct baseline_node *node = either(&work->matched.pairs[at]);
+
+		steps[--depth] = (struct change_step){
+				.provider = node->provider, .name = node->name};
+	}
+	if (work->matched.pairs[pair].sides[1]) {
+		found->row.group_id = work->matched.pairs[pair].sides[1]->group_id;
+	}
+	return true;
+}
+
 /* --- own time ------------------------------------------------------------------------------- */
 
 static void put_place(struct work *work, struct found *found)
@@ -290,6 +357,7 @@ static void find_service(struct work *work, uint32_t first)
 		put_difference(work, &found->row, &all, OF_PLACES);
 		found->row.service = service;
 		found->row.name = "(all)";
+		found->place = first;
 		found->row.difference_low = found->row.difference_high = all.after - all.before;
 		found->rank = all.value > 0 ? all.added : -1;
 	}
@@ -739,6 +807,7 @@ static void find_rate(struct work *work, uint32_t at)
 		found->row.added_ns_per_s = found->row.added_low = found->row.added_high = 0;
 		found->row.type = (type->sides[1] ? type->sides[1] : type->sides[0])->type;
 		found->row.types = 1;
+		found->row.group_id = group_of_type(type->sides[1]);
 		found->rank = -1; /* load: what is slow for it is told before */
 	}
 }
@@ -772,6 +841,7 @@ static bool put_types(struct work *work, struct changes_view *out)
 				types[i].rate_per_s[side] =
 						(double)it->all / matched->seconds[side];
 				types[i].mean_ns[side] = it->mean_ns;
+				types[i].group_id = side ? group_of_type(it) : 0;
 			}
 		}
 	}
@@ -841,6 +911,9 @@ bool changes_find(const struct baseline *before, const struct baseline *after, s
 
 		/* What is not sure is told where nothing is. */
 		if (row->sure || (!rows[0].sure && out->n < MAX_LIKELY)) {
+			if (!put_context(&work, &work.found[i])) {
+				return false;
+			}
 			rows[out->n++] = *row;
 		}
 	}

@@ -20,6 +20,8 @@ struct sums {
 	uint32_t context, parent;
 	uint64_t spans, requests;
 	double segment, segment_squares, self, self_squares;
+	double most; /* that one group tells: requests, or time of what is no span */
+	uint32_t group_id;
 	uint32_t process;
 };
 
@@ -66,9 +68,11 @@ static uint32_t node_for(struct type_work *work, uint32_t context)
 	return work->n - 1;
 }
 
-static void add_node(struct type_work *work, const struct profile_node *node, enum horizon horizon)
+static void add_node(struct type_work *work, const struct profile_node *node, enum horizon horizon,
+		uint32_t group_id)
 {
 	const struct profile_sums *sums = &node->sums[horizon];
+	double tells = sums->requests ? (double)sums->requests : (double)sums->segment;
 	uint32_t at;
 
 	if (!sums->spans && !sums->segment) {
@@ -84,6 +88,10 @@ static void add_node(struct type_work *work, const struct profile_node *node, en
 	work->items[at].segment_squares += (double)sums->segment_squares;
 	work->items[at].self += (double)sums->self;
 	work->items[at].self_squares += (double)sums->self_squares;
+	if (tells > work->items[at].most) {
+		work->items[at].most = tells;
+		work->items[at].group_id = group_id;
+	}
 }
 
 static void ask_processes(struct type_work *work, const struct group *group)
@@ -156,7 +164,7 @@ static bool add_group(struct type_work *work, const struct group *group)
 	work->inflation += (double)counts->requests * inflation_of(instant.ring);
 	work->weight += (double)counts->requests;
 	for (uint32_t i = 0; i < instant.profile->n; i++) {
-		add_node(work, &instant.profile->nodes[i], instant.view.horizon);
+		add_node(work, &instant.profile->nodes[i], instant.view.horizon, group->index + 1);
 	}
 	ask_processes(work, group);
 	return !work->failed;
@@ -210,6 +218,7 @@ static bool put_type(struct type_work *work, uint32_t type, struct arena *arena,
 				.process = text_of(work->groups, arena, sums->process),
 				.spans = sums->spans,
 				.requests = requests,
+				.group_id = sums->group_id,
 				.segment_ns = on_path > 0 ? sums->segment / on_path : 0,
 				.segment_sd_ns = sd_of(
 						on_path, sums->segment, sums->segment_squares),

@@ -20,6 +20,7 @@
 	X(STEPS, "steps", SCREENS, "5", "steps", "verdicts; steps proposed and done, undo; hosts") \
 	X(STATE, "state", SCREENS, "6", "state", "the systems: CPU, I/O, processes, calls, disks") \
 	X(SOURCES, "sources", SCREENS, "7", "sources", "sources, streams, unmatched events")       \
+	X(CHANGES, "changes", SCREENS, "8", "changes", "what has changed since the baseline")      \
 	X(HELP, "help", SCREENS, "? F1", "help", "this help")                                      \
 	X(PANE, "pane", SCREENS, "Tab", "", "next pane of the screen")                             \
 	X(PANE_BACK, "pane-back", SCREENS, "BackTab", "", "previous pane")                         \

@@ -30,6 +30,7 @@ struct baseline_node {
 	uint64_t requests; /* that had one; of a part such as (wait): that the parent was in */
 	double segment_ns, segment_sd_ns;
 	double self_ns, self_sd_ns;
+	uint32_t group_id; /* the group that tells most of it; 0: not known, as of a file */
 };
 
 struct baseline_type {

@@ -18,8 +18,9 @@ enum screen {
 	SCREEN_STEPS = 5,
 	SCREEN_STATE = 6,
 	SCREEN_SOURCES = 7,
-	SCREEN_HELP = 8,
+	SCREEN_CHANGES = 8,
 	SCREEN_COMPARE = 9, /* one request laid over another; no number leads there */
+	SCREEN_HELP = 10,   /* nor there */
 };
 
 /* Which part of the past statistics speak of. */

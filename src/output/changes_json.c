@@ -8,7 +8,9 @@ static void change(struct json_out *json, const struct change_row *row)
 			{"service", value_name(row->service)},
 			{"provider", value_name(row->provider)}, {"name", value_name(row->name)},
 			{"where", value_name(row->where)}, {"type", value_name(row->type)},
-			{"types", value_count(row->types)}, {"others", value_name(row->others)},
+			{"types", value_count(row->types)},
+			{"group", row->group_id ? value_count(row->group_id) : value_null()},
+			{"others", value_name(row->others)},
 			{"sure", value_flag(row->sure)},
 			{"callee_too", value_flag(row->callee_too)},
 			{"waited_for", value_flag(row->waited_for)},
@@ -28,6 +30,7 @@ static void change(struct json_out *json, const struct change_row *row)
 static void type(struct json_out *json, const struct change_type *row)
 {
 	JSON_OUT_ROW(json, {"type", value_text(row->type)},
+			{"group", row->group_id ? value_count(row->group_id) : value_null()},
 			{"requests_before", value_count(row->requests[0])},
 			{"requests_after", value_count(row->requests[1])},
 			{"rate_before_per_s", value_real_if(true, row->rate_per_s[0])},

@@ -37,6 +37,21 @@ cmp -s <(sed "s|$work/before|$work/file|" "$work/page") "$work/page2" || fail "t
 "$console" --batch=json compare "$work/file" "$work/after" | grep -q \
 	'"rows": *\[{"kind": *"slower", *"service": *"link11", *"provider": *"link11", *"name": *"parse"' ||
 	fail "the document says else"
+# So does the screen, which leads to the calling context.
+"$console" --batch=json compare "$work/file" "$work/after" | python3 -c '
+import json, sys
+d = json.load(sys.stdin)
+row = d["changes"]["rows"][0]
+rows = [t for t in d["contexts"] if t["group"] == row["group"]][0]["rows"]
+sys.exit(0 if any(r["context"] == "parse" and r["provider"] == "link11" for r in rows) else 1)
+' || fail "the group of a change has no such place"
+if command -v script >/dev/null; then
+	(sleep 4 && printf '\r' && sleep 1 && printf q) | TERM=vt100 timeout 60 script -qec \
+		"stty rows 24 cols 80; $console -m compare $work/file $work/after" /dev/null \
+		>"$work/screen" || fail "the screen: $?"
+	grep -q 'changes since' "$work/screen" && grep -q 'link11:parse' "$work/screen" &&
+		grep -q 'calling contexts' "$work/screen" || fail "compare opens no screen of changes"
+fi
 "$console" --batch=json "$work/after" | grep -q '"changes": *null' || fail "changes since nothing"
 
 # What cannot be compared with is told.

@@ -567,6 +567,9 @@ struct snapshot *cloud_snapshot(const struct focus *focus, void *context)
 	if (focus->parts & FOCUS_STEPS) {
 		made_steps_fill(snapshot, &cloud->steps);
 	}
+	if (focus->parts & FOCUS_CHANGES) {
+		made_changes_fill(snapshot, &cloud->changes);
+	}
 	if (focus->parts & FOCUS_STATE) {
 		made_state_fill(snapshot, focus, &cloud->state);
 	}

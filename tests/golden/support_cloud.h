@@ -3,6 +3,7 @@
 #define SUPPORT_CLOUD_H
 
 #include "pythiatop/snapshot/snapshot.h"
+#include "support_changes.h"
 #include "support_state.h"
 #include "support_steps.h"
 #include "support_variation.h"
@@ -23,6 +24,7 @@ struct cloud {
 	struct made_state state;
 	struct made_variation variation;
 	struct made_steps steps;
+	struct made_changes changes;
 	bool no_path;               /* requests have no critical path */
 	bool measured;              /* requests have resources */
 	struct source_row *sources; /* instead of its own */

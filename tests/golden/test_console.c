@@ -30,7 +30,8 @@ static void drill_down_and_back(void **state)
 	(void)state;
 	begin(&bench, &cloud);
 	assert_int_equal(bench.focus.screen, SCREEN_GROUPS);
-	assert_int_equal(bench.focus.parts, FOCUS_GROUPS | FOCUS_GROUP | FOCUS_TREE | FOCUS_STEPS);
+	assert_int_equal(bench.focus.parts, FOCUS_GROUPS | FOCUS_GROUP | FOCUS_TREE |
+						FOCUS_CHANGES | FOCUS_STEPS);
 	bench_type(&bench, "j Enter");
 	assert_int_equal(bench.focus.screen, SCREEN_GROUP);
 	assert_int_equal(bench.focus.group_id, 2);
@@ -540,6 +541,39 @@ static void requests_are_compared(void **state)
 }
 
 /* The order of groups is the screen's own choice, told in the header. */
+/* From a change to its context, its group and its slowest request; from a type to its group. */
+static void from_a_change_to_its_place(void **state)
+{
+	struct cloud cloud = {.changes.compared = true};
+	struct bench bench;
+
+	(void)state;
+	begin(&bench, &cloud);
+	assert_true(bench_sees(&bench, "CHANGED nova-compute nova:sem.acquire"));
+	bench_type(&bench, "8");
+	assert_int_equal(bench.focus.screen, SCREEN_CHANGES);
+	assert_true(bench.focus.parts & FOCUS_CHANGES);
+	bench_type(&bench, "Enter");
+	assert_int_equal(bench.focus.screen, SCREEN_TREE);
+	assert_int_equal(bench.focus.group_id, 1);
+	assert_true(bench_sees(&bench, ">     ● sem.acquire"));
+	bench_type(&bench, "8 Esc");
+	assert_int_equal(bench.focus.screen, SCREEN_TREE);
+	bench_type(&bench, "8 j 2");
+	assert_int_equal(bench.focus.screen, SCREEN_GROUP);
+	assert_int_equal(bench.focus.group_id, 2);
+	bench_type(&bench, "8 k 4");
+	assert_int_equal(bench.focus.screen, SCREEN_REQUEST);
+	assert_int_equal(bench.focus.group_id, 1);
+	bench_type(&bench, "1 8 G Enter"); /* the baseline alone has it */
+	assert_int_equal(bench.focus.screen, SCREEN_CHANGES);
+	assert_true(bench_sees(&bench, "no request of this horizon is in it"));
+	bench_type(&bench, "Tab j Enter");
+	assert_int_equal(bench.focus.screen, SCREEN_GROUP);
+	assert_int_equal(bench.focus.group_id, 2);
+	bench_close(&bench);
+}
+
 static void metrics(void **state)
 {
 	struct cloud cloud = {0};
@@ -747,6 +781,10 @@ static void change_cloud(struct cloud *cloud, uint32_t random)
 	cloud->gone = random % 11 == 0;
 	cloud->no_groups = random % 13 == 0;
 	cloud->no_path = random % 17 == 0;
+	cloud->changes = (struct made_changes){.compared = random % 4 != 0,
+			.unsure = random % 5 == 2,
+			.none = random % 5 == 3,
+			.hostile = random % 3 == 0};
 	cloud->variation = (struct made_variation){.missing = random % 5 == 1 ? 19 : 0,
 			.lossy = random % 7 == 1,
 			.common = random % 3 == 1,
@@ -773,7 +811,7 @@ static void assert_whole(const struct canvas *canvas)
 /* Any keys on any data in any size: nothing breaks. */
 static void any_keys(void **state)
 {
-	static const char typed[] = "12347?wjkhlgGnN/fsSp,.t:!ae(cAvo \x0c";
+	static const char typed[] = "123478?wjkhlgGnN/fsSp,.t:!ae(cAvo \x0c";
 	struct cloud cloud = {0};
 	struct bench bench;
 	uint32_t random = 4711, i, key;
@@ -828,6 +866,7 @@ int main(void)
 			cmocka_unit_test(from_a_segment_to_events),
 			cmocka_unit_test(a_request_that_went_elsewhere),
 			cmocka_unit_test(requests_are_compared),
+			cmocka_unit_test(from_a_change_to_its_place),
 			cmocka_unit_test(metrics),
 			cmocka_unit_test(the_group_under_the_cursor),
 			cmocka_unit_test(search_goes_round),

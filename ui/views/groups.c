@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "change_text.h"
 #include "explain_text.h"
 #include "format.h"
 #include "layout.h"
@@ -22,6 +23,7 @@ struct groups_screen {
 	const struct group_view *group; /* the one under the cursor, or the one before it */
 	const struct tree_view *tree;   /* of the same */
 	const struct steps_view *steps;
+	const struct changes_view *changes;
 	struct first_run first_run;
 	bool empty; /* no group so far */
 };
@@ -329,7 +331,7 @@ static uint32_t groups_parts(const void *view, const struct snapshot *snapshot)
 	if (snapshot->groups.n == 0) {
 		return FOCUS_GROUPS | FOCUS_SOURCES | FOCUS_UNMATCHED;
 	}
-	return FOCUS_GROUPS | FOCUS_GROUP | FOCUS_TREE;
+	return FOCUS_GROUPS | FOCUS_GROUP | FOCUS_TREE | FOCUS_CHANGES;
 }
 
 static const struct groups_row *selected(const struct groups_screen *screen)
@@ -360,6 +362,7 @@ static void groups_update(void *view, const struct snapshot *snapshot)
 	screen->group = &snapshot->group;
 	screen->tree = &snapshot->tree;
 	screen->steps = &snapshot->steps;
+	screen->changes = &snapshot->changes;
 	screen->table.given_column = columns_of[snapshot->focus.metric];
 	/* A snapshot made for another screen says nothing of groups. */
 	screen->empty = snapshot->groups.n == 0 &&
@@ -636,6 +639,27 @@ static bool tells_variable(const struct groups_screen *screen)
 	return false;
 }
 
+/* With a baseline, the largest change in a line, and the key of all. */
+static void draw_changed(const struct groups_screen *screen, const struct view_frame *frame,
+		struct area *area)
+{
+	char text[1024], key[64], more[128];
+	struct area line;
+	int keep;
+
+	change_headline(text, sizeof(text), screen->changes);
+	if (!text[0] || area->height < 4) {
+		return;
+	}
+	line = layout_cut_rows(area, 1);
+	keymap_text(frame->keymap, ACTION_CHANGES, key, sizeof(key));
+	snprintf(more, sizeof(more), "%s shows all", key);
+	keep = text_width(more, frame->canvas->ascii) + 2;
+	canvas_text(frame->canvas, line.y, line.x + 1, line.width - 2 - keep,
+			change_is_sure(screen->changes) ? ROLE_STRONG : ROLE_DIM, text);
+	canvas_text_right(frame->canvas, line.y, line.x, line.width - 1, ROLE_NEXT, more);
+}
+
 static void groups_draw(void *view, const struct view_frame *frame)
 {
 	struct groups_screen *screen = view;
@@ -647,6 +671,7 @@ static void groups_draw(void *view, const struct view_frame *frame)
 		return;
 	}
 	view_warning(frame, &area);
+	draw_changed(screen, frame, &area);
 	rows = (step_next(screen->steps)                       ? 8
 			       : screen->steps->n_findings > 0 ? 7
 							       : 6) +

@@ -175,7 +175,8 @@ static void add_wrapped(struct help_screen *screen, const struct view_frame *fra
 static void add_about(struct help_screen *screen, const struct view_frame *frame)
 {
 	static const struct view_ops *const views[] = {&view_groups, &view_group, &view_tree,
-			&view_request, &view_compare, &view_steps, &view_state, &view_sources};
+			&view_request, &view_compare, &view_steps, &view_state, &view_sources,
+			&view_changes};
 	char line[HELP_BYTES];
 	const char *text;
 	size_t i, length;

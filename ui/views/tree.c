@@ -33,6 +33,7 @@ struct tree_screen {
 	bool reverse;
 	bool filtered;    /* lines are those of all rows */
 	uint32_t context; /* to put the cursor on when its tree comes; 0: none */
+	uint64_t chain;   /* likewise, known by the names that lead there */
 	bool proposed;    /* likewise on the first row that is proposed */
 	double all_ns;    /* own time of all rows together */
 	double *self_ns;  /* by row: own time with all below; room rows */
@@ -406,6 +407,7 @@ static void tree_enter(void *view, const struct view_call *call)
 	struct tree_screen *screen = view;
 
 	screen->context = call->context;
+	screen->chain = call->chain;
 	screen->proposed = call->proposed;
 	if (call->group_id != 0) {
 		screen->all = false;
@@ -427,6 +429,21 @@ static void find_context(struct tree_screen *screen)
 		}
 	}
 	screen->context = 0;
+}
+
+/* The same, where the names that lead there are known. */
+static void find_chain(struct tree_screen *screen)
+{
+	if (screen->chain == 0 || screen->n == 0 || screen->tree->all != screen->all) {
+		return;
+	}
+	for (uint32_t row = 0; row < screen->n; row++) {
+		if (outline_key(&screen->outline, row) == screen->chain) {
+			select_row(screen, row);
+			break;
+		}
+	}
+	screen->chain = 0;
 }
 
 /* To what is proposed, once the tree that it is in is there. */
@@ -465,6 +482,7 @@ static void tree_update(void *view, const struct snapshot *snapshot)
 	arrange(screen);
 	find_context(screen);
 	if (snapshot->focus.screen == SCREEN_TREE) {
+		find_chain(screen);
 		find_proposed(screen);
 	}
 }

@@ -47,7 +47,8 @@ struct view_call {
 	struct view_moment moment; /* with `go` = SCREEN_STATE: of this thread, frozen then */
 	/*
 	 * With `go` = SCREEN_REQUEST: the span of this calling context, known by the names that
-	 * lead there (view_chain_key()), or its original events; 0: none in particular.
+	 * lead there (view_chain_key()), or its original events; 0: none in particular. With
+	 * SCREEN_TREE: the row of that context.
 	 */
 	uint64_t chain;
 	bool events;
@@ -97,7 +98,7 @@ struct view_ops {
 };
 
 extern const struct view_ops view_groups, view_group, view_tree, view_request, view_compare,
-		view_steps, view_state, view_sources, view_help;
+		view_steps, view_state, view_sources, view_changes, view_help;
 
 /*
  * The way from the groups to where the person is, with `right` at the end of the line. `group` and

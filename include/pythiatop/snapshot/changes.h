@@ -20,6 +20,11 @@ enum change_kind {
 	CHANGE_RATE,       /* requests of the type come more or less often */
 };
 
+/* A span by provider and name, on the way to a calling context. */
+struct change_step {
+	const char *provider, *name;
+};
+
 struct change_row {
 	enum change_kind kind;
 	const char *service;  /* process, else provider, that the place is in; "" for CHANGE_RATE */
@@ -30,6 +35,12 @@ struct change_row {
 	const char *where; /* the chain of spans above it, where it is in one context alone */
 	const char *type;  /* the type in which most of it is */
 	uint32_t types;    /* in how many it is */
+	/*
+	 * The calling context that tells most of it, with those above it, the root first, and a
+	 * group that it is in. 0: none; the group is not known where only the baseline has it.
+	 */
+	uint32_t n_steps, group_id;
+	const struct change_step *steps;
 	/* Services at the other ends of CHANGE_TRANSIT; what is called for MORE and FEWER. */
 	const char *others;
 	bool sure;       /* chance makes such a row in less than one comparison of a hundred */
@@ -55,6 +66,7 @@ struct change_type {
 	uint64_t requests[2]; /* all, finished or not */
 	double rate_per_s[2];
 	double mean_ns[2]; /* of the complete ones; 0: none */
+	uint32_t group_id; /* that most of those after are of; 0: none */
 };
 
 struct changes_view {
