@@ -727,6 +727,7 @@ static void own_texts(struct snapshot *snapshot, struct change_row *rows, struct
 		row->type = snapshot_text(snapshot, row->type);
 		row->where = snapshot_text(snapshot, row->where);
 		row->others = snapshot_text(snapshot, row->others);
+		row->waits_for = snapshot_text(snapshot, row->waits_for);
 		own_steps(snapshot, row);
 	}
 	changes->rows = rows;

@@ -150,7 +150,14 @@ void change_sentence(char *out, size_t size, const struct change_row *row)
 	if (row->where[0]) {
 		append(out, size, ", below %s", end_of_chain(row->where));
 	}
-	append(out, size, "%s%s%s", row->callee_too ? "; its own time grew, too" : "",
+	if (row->waits_for[0]) {
+		append(out, size, "; no more than messages to %s do", row->waits_for);
+	}
+	if (row->path_unknown) {
+		append(out, size, "; what it adds to requests is not known");
+	}
+	append(out, size, "%s%s%s%s", row->by_clocks ? "; by the clocks of both alone" : "",
+			row->callee_too ? "; its own time grew, too" : "",
 			row->waited_for ? "; so did the wait for it" : "",
 			row->off_path ? "; no request is surely slower for it" : "");
 	if (!row->sure) {
@@ -183,6 +190,8 @@ void change_headline(char *out, size_t size, const struct changes_view *changes)
 	if (first->kind == CHANGE_RATE) {
 		append(out, size, ": comes %s often",
 				first->after > first->before ? "more" : "less");
+	} else if (first->path_unknown) {
+		append(out, size, " %s", words[first->kind].does);
 	} else {
 		change_signed(added, sizeof(added), first->added_ns_per_s);
 		append(out, size, " %s, %s/s", words[first->kind].does, added);

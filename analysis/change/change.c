@@ -11,13 +11,13 @@
  * Waits and ways grow where something behind them is slow: they come first only where they hold so
  * many times as much as the largest change of code or of calls.
  */
-#define WAY_FACTOR  5.0
-#define FEW_TYPES   3u
-#define NAMES_TOLD  6u
-#define RATE_FACTOR 2.0  /* rates that differ by less are load as ever */
-#define LIKELY      0.05 /* p of one difference alone */
-#define MAX_LIKELY  3u
-#define LEAST_SHARE 0.01 /* of the mean: smaller changes are not told, however sure */
+#define WAY_FACTOR   5.0
+#define LAG_AND_BACK 2.0 /* answers take as long as what they answer */
+#define NAMES_TOLD   6u
+#define RATE_FACTOR  2.0  /* rates that differ by less are load as ever */
+#define LIKELY       0.05 /* p of one difference alone */
+#define MAX_LIKELY   3u
+#define LEAST_SHARE  0.01 /* of the mean: smaller changes are not told, however sure */
 
 struct found {
 	struct change_row row;
@@ -64,7 +64,7 @@ static struct found *add(struct work *work, enum change_kind kind)
 	*found = (struct found){.pair = NO_PAIR, .place = UINT32_MAX};
 	found->row.kind = kind;
 	found->row.service = found->row.provider = found->row.name = "";
-	found->row.where = found->row.type = found->row.others = "";
+	found->row.where = found->row.type = found->row.others = found->row.waits_for = "";
 	return found;
 }
 
@@ -200,6 +200,7 @@ static bool put_context(struct work *work, struct found *found)
 	if (pair == NO_PAIR) {
 		return true;
 	}
+	pair = work->matched.pairs[pair].lag ? work->matched.pairs[pair].parent : pair;
 	for (uint32_t at = pair; at != NO_PAIR; at = work->matched.pairs[at].parent) {
 		depth++;
 	}
@@ -251,8 +252,9 @@ static void put_added(struct work *work, struct found *found)
 				   : difference_of_place(
 						     &work->matched, found->place, ON_PATH, &path);
 
-	row->off_path = !any || (path.value > 0) != (row->kind == CHANGE_SLOWER) ||
-			difference_p(&path) > 0.05;
+	row->path_unknown = !any;
+	row->off_path = any && ((path.value > 0) != (row->kind == CHANGE_SLOWER) ||
+					       difference_p(&path) > 0.05);
 	row->added_ns_per_s = any ? path.added : 0;
 	half = any ? difference_half(path.added_variance, path.freedom) : 0;
 	row->added_low = row->added_ns_per_s - half;
@@ -268,7 +270,7 @@ static void find_own(struct work *work, uint32_t place)
 	bool any = false, single = first == NO_PAIR || matched->next[first] == NO_PAIR;
 	struct found *found;
 
-	if (matched->places[place].caller || first == NO_PAIR) {
+	if (matched->places[place].caller || first == NO_PAIR || matched->pairs[first].lag) {
 		return;
 	}
 	if (difference_of_place(matched, place, OWN_TIME, &d)) {
@@ -300,7 +302,8 @@ static void find_own(struct work *work, uint32_t place)
 	put_place(work, found);
 	put_difference(work, &found->row, &best, family);
 	put_added(work, found);
-	found->rank = found->row.off_path ? best.added / WAY_FACTOR / 2 : found->row.added_ns_per_s;
+	found->rank = found->row.off_path || found->row.path_unknown ? best.added / WAY_FACTOR / 2
+								     : found->row.added_ns_per_s;
 	if (found->row.kind == CHANGE_FASTER) {
 		found->rank = -fabs(
 				1 / (1 + fabs(best.added))); /* after all that costs something */
@@ -443,11 +446,53 @@ static struct found *slower_code_of(struct work *work, const char *service)
 	return NULL;
 }
 
+static bool is_in_type(const struct work *work, uint32_t place, uint32_t type)
+{
+	uint32_t at = work->matched.places[place].first;
+
+	while (at != NO_PAIR && work->matched.pairs[at].type != type) {
+		at = work->matched.next[at];
+	}
+	return at != NO_PAIR;
+}
+
+/*
+ * Who gathers answers waits for the last one, though no event tells: own time of the sender that
+ * grew by no more than the way there and back is that of the way.
+ */
+static void explain_waits(struct work *work, struct found *found, const struct way *way)
+{
+	const struct place *place = &work->matched.places[way->place];
+	double most = LAG_AND_BACK *
+		      (way->d.value + difference_half(way->d.variance, way->d.freedom));
+
+	for (uint32_t i = 0; i < work->n; i++) {
+		struct found *code = &work->found[i];
+		uint32_t pair = code->row.kind == CHANGE_SLOWER ? pair_of(work, code) : NO_PAIR;
+
+		if (pair == NO_PAIR || !code->row.sure || code->row.waits_for[0] ||
+				strcmp(code->row.service, place->caller) != 0 ||
+				code->row.after - code->row.before > most ||
+				!is_in_type(work, way->place, work->matched.pairs[pair].type)) {
+			continue;
+		}
+		code->row.waits_for = found->row.service;
+		found->row.path_unknown = found->row.path_unknown &&
+					  (code->row.path_unknown || code->row.off_path);
+		found->row.added_ns_per_s += code->row.added_ns_per_s;
+		found->row.added_low += code->row.added_low;
+		found->row.added_high += code->row.added_high;
+		found->rank += code->rank;
+		code->rank /= WAY_FACTOR;
+	}
+}
+
 static void take_ways(
 		struct work *work, struct way *ways, uint32_t n, const char *service, bool sure)
 {
 	struct found *code = slower_code_of(work, service), *found = NULL;
-	double added = 0, variance = 0, most = -1, freedom = 1e6;
+	double added = 0, variance = 0, most = -1, freedom = 1e6, lag = 0;
+	const struct way *largest = NULL;
 	const char *others = "";
 	uint32_t told = 0;
 
@@ -463,8 +508,12 @@ static void take_ways(
 			continue;
 		}
 		ways[i].taken = true;
-		added += ways[i].d.added;
-		variance += ways[i].d.added_variance;
+		if (place->lag) {
+			lag += ways[i].d.added;
+		} else {
+			added += ways[i].d.added;
+			variance += ways[i].d.added_variance;
+		}
 		freedom = ways[i].d.freedom < freedom ? ways[i].d.freedom : freedom;
 		if (told++ < NAMES_TOLD) {
 			others = arena_printf(work->arena, "%s%s%s", others ? others : "",
@@ -473,6 +522,7 @@ static void take_ways(
 		}
 		if (ways[i].d.added > most) {
 			most = ways[i].d.added;
+			largest = &ways[i];
 			found->place = ways[i].place;
 			put_difference(work, &found->row, &ways[i].d, OF_PLACES);
 		}
@@ -486,11 +536,33 @@ static void take_ways(
 	found->row.added_high = added + difference_half(variance, freedom);
 	found->row.sure = sure;
 	found->row.callee_too = code != NULL;
-	found->rank = added / WAY_FACTOR;
+	/* Of lags alone it is not known what requests take longer. */
+	found->row.path_unknown = found->row.by_clocks = lag > 0 && added <= 0;
+	found->rank = (added + lag / 2) / WAY_FACTOR;
+	if (!code && sure && largest && work->matched.places[largest->place].lag) {
+		explain_waits(work, found, largest);
+	}
 	if (code && code->row.sure) { /* who waits for slow code waits for the code */
 		code->row.waited_for = true;
 		code->rank += code->row.off_path ? 0 : added;
 		found->rank = 0;
+	}
+}
+
+/* A lag on the path is told by the way there. */
+static void drop_lags(const struct work *work, struct way *ways, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct place *lag = &work->matched.places[ways[i].place];
+
+		for (uint32_t k = 0; lag->lag && k < n; k++) {
+			const struct place *way = &work->matched.places[ways[k].place];
+
+			if (ways[k].grew && !way->lag && strcmp(way->caller, lag->caller) == 0 &&
+					is_end(way, lag->service)) {
+				ways[i].grew = false;
+			}
+		}
 	}
 }
 
@@ -517,6 +589,7 @@ static bool find_ways(struct work *work)
 			n++;
 		}
 	}
+	drop_lags(work, ways, n);
 	for (uint32_t i = 0; i < n && !any; i++) {
 		ways[i].grew = is_likely(&ways[i].d) && ways[i].d.value > 0;
 	}
@@ -757,6 +830,9 @@ static void count_unmatched(struct work *work, struct changes_view *out)
 		}
 	}
 	for (uint32_t i = 0; i < matched->n; i++) {
+		if (matched->pairs[i].lag) {
+			continue; /* no context of the tree's */
+		}
 		out->n_contexts += matched->pairs[i].sides[0] && matched->pairs[i].sides[1];
 		out->n_contexts_gone += !matched->pairs[i].sides[1];
 		out->n_contexts_new += !matched->pairs[i].sides[0];

@@ -25,6 +25,7 @@ struct pair {
 	const char *callees[MAX_CALLEES];
 	uint32_t n_callees;
 	bool part;    /* no span: (wait) and the like */
+	bool lag;     /* such a part: from sending to the begin, on the path or not */
 	bool calls;   /* a span of it has a child in another service */
 	double below; /* ns on the path of a request, with all below it: per span, of `before` */
 };
@@ -40,6 +41,7 @@ struct place {
 	const char *caller;                    /* of a way; else NULL */
 	const char *callees[MAX_CALLEES], *name_of_callees;
 	uint32_t n_callees;
+	bool lag;       /* a way that is off the path, or may be */
 	uint32_t first; /* of its pairs */
 };
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "change/internal.h"
+#include "requests/measured.h"
 #include "base/hash.h"
 
 struct table {
@@ -128,6 +129,7 @@ static void tell_services(struct matched *out)
 
 		pair->part = node->name[0] == '(' && (!pair->sides[0] || !pair->sides[0]->spans) &&
 			     (!pair->sides[1] || !pair->sides[1]->spans);
+		pair->lag = pair->part && strcmp(node->name, MEASURED_LAG) == 0;
 		pair->service = service_of(out, pair);
 	}
 }
@@ -177,7 +179,8 @@ static void tell_calls(struct matched *out, struct arena *arena)
 			pair->caller = parent->service;
 			memcpy(pair->callees, parent->callees, sizeof(pair->callees));
 			pair->n_callees = parent->n_callees;
-		} else if (strcmp(name, "(wait)") == 0 && parent && parent->parent != NO_PAIR) {
+		} else if ((pair->lag || strcmp(name, "(wait)") == 0) && parent &&
+				parent->parent != NO_PAIR) {
 			const struct pair *above = &out->pairs[parent->parent];
 
 			if (strcmp(above->service, parent->service) != 0) {
@@ -230,6 +233,7 @@ static struct place place_of(const struct pair *pair, struct arena *arena)
 		return place;
 	}
 	memcpy(place.callees, pair->callees, sizeof(place.callees));
+	place.lag = pair->lag;
 	place.service = pair->callees[0];
 	place.provider = "";
 	place.name = "(transit)";
@@ -254,7 +258,8 @@ static bool add_places(struct matched *out, struct arena *arena)
 		const struct baseline_node *node = either(pair);
 		bool way = pair->caller != NULL;
 		uint64_t key = way ? hash_pair(hash_text(pair->caller),
-						     hash_pair(hash_callees(pair), 1))
+						     hash_pair(hash_callees(pair),
+								     pair->lag ? 2 : 1))
 				   : hash_pair(hash_pair(hash_text(pair->service),
 							       hash_text(node->provider)),
 						     hash_text(node->name));

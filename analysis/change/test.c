@@ -132,6 +132,9 @@ static bool conclude(const struct strata *strata, struct difference *out)
 /* Where a child runs in another service, the own time of a span is also the wait for it. */
 static enum measure measure_of(const struct pair *pair, enum measure measure)
 {
+	if (pair->lag) {
+		return OWN_TIME; /* it has no other */
+	}
 	return pair->part || pair->calls || pair->caller ? ON_PATH : measure;
 }
 

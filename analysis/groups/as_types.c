@@ -75,7 +75,7 @@ static void add_node(struct type_work *work, const struct profile_node *node, en
 	double tells = sums->requests ? (double)sums->requests : (double)sums->segment;
 	uint32_t at;
 
-	if (!sums->spans && !sums->segment) {
+	if (!sums->spans && !sums->segment && (!sums->self || !node->context)) {
 		return;
 	}
 	at = node_for(work, node->context);

@@ -196,6 +196,16 @@ bool profile_list(struct profile *profile, struct profile_bound *bound,
 		}
 		item->segment_ns += measured->segments[i].ns;
 	}
+	for (uint32_t i = 0; i < measured->n_lags; i++) {
+		node = node_of(profile, bound, contexts, measured->lags[i].context, &folded);
+		item = node != NO_NODE && !folded ? item_of(profile, out, node) : NULL;
+		if (node == NO_NODE || (!folded && !item)) {
+			return false;
+		}
+		if (item) { /* what has no room is nobody's own time */
+			item->self_ns += measured->lags[i].ns;
+		}
+	}
 	list_prefetch(profile, out);
 	return true;
 }

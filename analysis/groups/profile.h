@@ -18,7 +18,8 @@
  *
  * Contexts deeper than PROFILE_MAX_DEPTH, and those that have no room, count as their nearest
  * ancestor that has: their own time becomes its own time, and their spans are counted as folded.
- * Context 0, the rest, always has room.
+ * Context 0, the rest, always has room. What is no span has no own time, but for lags, of which it is
+ * all there is: a lag without room is left out.
  *
  * Units: ns, ns^2. Memory: 400 bytes a context and group, at most 1.5 times that with what it grows
  * into; the number of all groups together is bounded by struct profile_bound. Threads: the

@@ -96,9 +96,10 @@ static uint32_t branch_of(struct groups *groups, uint32_t context)
 	return branch;
 }
 
-static bool is_visited(const struct profile_sums *sums)
+/* Lags, off the path or not, are no part of the time that a tree divides. */
+static bool is_visited(const struct profile_node *node, const struct profile_sums *sums)
 {
-	return sums->spans || sums->self || sums->segment;
+	return sums->spans || sums->segment || (sums->self && !node->context);
 }
 
 static void sums_add(struct profile_sums *sums, const struct profile_sums *other)
@@ -129,7 +130,7 @@ static bool grow(struct groups *groups, const struct instant *instant, uint32_t 
 			__builtin_prefetch(ahead);
 			__builtin_prefetch((const char *)ahead + CACHE_LINE);
 		}
-		if (!is_visited(sums)) {
+		if (!is_visited(node, sums)) {
 			continue;
 		}
 		if (!node->context) {

@@ -101,13 +101,14 @@ struct fragment_list {
 /* What measuring a request works on, used again; see measured.c. */
 struct measuring {
 	struct path path;
-	struct measured_segment *segments;
+	struct measured_segment *segments, *lags;
 	struct measured_visit *visits;
-	uint32_t segment_room, visit_room;
+	uint32_t segment_room, visit_room, lag_room;
 	struct walked_span *walked_spans; /* of walked.c */
 	struct walked_piece *walked_pieces;
 	uint32_t walked_span_room, walked_piece_room;
-	uint32_t wait, transit, runnable, blocked; /* interned names of parts that no span owns */
+	/* Interned names of parts that no span owns. */
+	uint32_t wait, transit, runnable, blocked, lag;
 	uint32_t blocked_on[MEASURING_MEMO][2];    /* name of a call: that of the part */
 };
 

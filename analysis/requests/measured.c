@@ -12,6 +12,7 @@ void measuring_release(struct measuring *measuring)
 	path_release(&measuring->path);
 	free(measuring->segments);
 	free(measuring->visits);
+	free(measuring->lags);
 	free(measuring->walked_spans);
 	free(measuring->walked_pieces);
 	*measuring = (struct measuring){.segment_room = 0};
@@ -262,10 +263,26 @@ static bool reserve_visits(struct measuring *m, uint32_t n)
 	return done;
 }
 
+/* Sums those of a context; returns how many remain. */
+static uint32_t unite_segments(struct measured_segment *segments, uint32_t n)
+{
+	uint32_t i, kept = 0;
+
+	sort_segments(segments, n);
+	for (i = 0; i < n; i++) {
+		if (kept > 0 && segments[kept - 1].context == segments[i].context) {
+			segments[kept - 1].ns += segments[i].ns;
+		} else {
+			segments[kept++] = segments[i];
+		}
+	}
+	return kept;
+}
+
 static bool put_segments(struct requests *r, struct measured *out)
 {
 	struct measuring *m = &r->measuring;
-	uint32_t i, n = m->path.n, kept = 0;
+	uint32_t i, n = m->path.n;
 	struct measured_segment *segments;
 
 	if (!reserve_segments(m, n + 1)) {
@@ -277,16 +294,8 @@ static bool put_segments(struct requests *r, struct measured *out)
 				.context = measuring_owner(r, &m->path.pieces[i]),
 				.ns = m->path.pieces[i].ns};
 	}
-	sort_segments(segments, n);
-	for (i = 0; i < n; i++) {
-		if (kept > 0 && segments[kept - 1].context == segments[i].context) {
-			segments[kept - 1].ns += segments[i].ns;
-		} else {
-			segments[kept++] = segments[i];
-		}
-	}
 	out->segments = segments;
-	out->n_segments = kept;
+	out->n_segments = unite_segments(segments, n);
 	return true;
 }
 
@@ -380,6 +389,55 @@ static bool put_visits(struct requests *r, struct measured *out)
 	return true;
 }
 
+/* --- lags ------------------------------------------------------------------------------------ */
+
+/* A message caused it, and who sent that goes on meanwhile. */
+static bool is_posted(const struct spans *spans, const struct span *span)
+{
+	const struct span *cause;
+
+	if (!span->by_message || span->cause == SPAN_NONE || !span->entry || span->point) {
+		return false;
+	}
+	cause = &spans->items[span->cause];
+	return cause->point ? !cause->answer_ns : cause->entry && cause->end_ns < span->end_ns;
+}
+
+static bool put_lags(struct requests *r, struct measured *out)
+{
+	const struct spans *spans = &r->spans;
+	struct measuring *m = &r->measuring;
+	void *items = m->lags;
+	uint32_t i, n = 0;
+
+	for (i = 0; i < spans->n; i++) {
+		n += is_posted(spans, &spans->items[i]);
+	}
+	if (!n) {
+		return true;
+	}
+	if (!reserve(&items, &m->lag_room, n, sizeof(*m->lags))) {
+		return false;
+	}
+	m->lags = items;
+	for (i = 0, n = 0; i < spans->n; i++) {
+		const struct span *span = &spans->items[i];
+		uint64_t sent_ns;
+
+		if (!is_posted(spans, span)) {
+			continue;
+		}
+		sent_ns = spans->items[span->cause].start_ns;
+		m->lags[n++] = (struct measured_segment){
+				.context = contexts_add(r->contexts, span->context,
+						intern(r, &m->lag, MEASURED_LAG), 0),
+				.ns = span->start_ns > sent_ns ? span->start_ns - sent_ns : 0};
+	}
+	out->lags = m->lags;
+	out->n_lags = unite_segments(m->lags, n);
+	return true;
+}
+
 /* --- one span: most requests of a busy service --------------------------------------------- */
 
 /* Has it one span alone, of which nothing but points is to be told? Then there is no tree. */
@@ -457,7 +515,8 @@ bool measuring_whole(struct requests *r, const struct request *request, struct m
 		return false;
 	}
 	out->folded = measuring_name(r, request) + kept_of(request)->spans_left_out;
-	if (!measuring_walk(r) || !put_segments(r, out) || !put_visits(r, out)) {
+	if (!measuring_walk(r) || !put_segments(r, out) || !put_visits(r, out) ||
+			!put_lags(r, out)) {
 		return false;
 	}
 	out->skewed = r->measuring.path.skewed;

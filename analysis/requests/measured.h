@@ -12,6 +12,8 @@
  * are made of.
  */
 
+#define MEASURED_LAG "(lag)"
+
 __extension__ typedef unsigned __int128 measured_uint128;
 
 /* A context's own part of the critical path. */
@@ -36,6 +38,13 @@ struct measured {
 	const struct measured_segment *segments;
 	uint32_t n_visits; /* ascending contexts, no doubles */
 	const struct measured_visit *visits;
+	/*
+	 * From where messages were sent to the begin of the spans that they cause, on the critical
+	 * path or not, where the sender does not wait for an answer; by the clocks of the two
+	 * hosts, 0 where these contradict each other. Of the context MEASURED_LAG below the span's.
+	 */
+	uint32_t n_lags; /* ascending contexts, no doubles */
+	const struct measured_segment *lags;
 };
 
 /*

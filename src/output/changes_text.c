@@ -64,8 +64,12 @@ static void write_change(FILE *out, uint32_t number, const struct change_row *ro
 	}
 	signed_duration(low, row->added_low);
 	signed_duration(high, row->added_high);
-	fprintf(out, "%3" PRIu32 " %9s %9s to %9s ", number,
-			signed_duration(added, row->added_ns_per_s), low, high);
+	if (row->path_unknown) { /* what it adds to requests is not known */
+		fprintf(out, "%3" PRIu32 " %9s %-22s ", number, "-", "");
+	} else {
+		fprintf(out, "%3" PRIu32 " %9s %9s to %9s ", number,
+				signed_duration(added, row->added_ns_per_s), low, high);
+	}
 	write_place(out, row);
 	output_safe(others, row->others);
 	switch (row->kind) {
@@ -93,7 +97,11 @@ static void write_change(FILE *out, uint32_t number, const struct change_row *ro
 	if (!row->sure) {
 		fprintf(out, "; chance makes such a one in %.0f %% of comparisons", row->p * 100);
 	}
-	fprintf(out, "%s%s%s\n", row->callee_too ? "; its own time grew, too" : "",
+	if (row->waits_for[0]) {
+		fprintf(out, "; no more than messages to %s do", output_safe(type, row->waits_for));
+	}
+	fprintf(out, "%s%s%s%s\n", row->by_clocks ? "; by the clocks of both alone" : "",
+			row->callee_too ? "; its own time grew, too" : "",
 			row->waited_for ? "; so did the wait for it" : "",
 			row->off_path ? "; no request is surely slower for it" : "");
 }

@@ -54,6 +54,15 @@ if command -v script >/dev/null; then
 fi
 "$console" --batch=json "$work/after" | grep -q '"changes": *null' || fail "changes since nothing"
 
+# One shard of forty that is slow to reach is not the own time of who gathers their answers.
+"$topology" fan 5 none "$work/fan" && "$topology" fan 6 transit:shard23:4 "$work/far" ||
+	fail "cannot make a trace"
+"$console" compare "$work/fan" "$work/far" >"$work/page3" || fail "compare: $?"
+grep -q '^  1  *- .* shard23  (transit) to or from front takes longer: .*(+3\.[0-9]*ms to +4\.[0-9]*ms)' \
+	"$work/page3" && grep -q 'front:gather takes longer itself.*no more than messages to shard23 do' \
+	"$work/page3" || fail "not the way: $(cat "$work/page3")"
+grep -q 'not there before: 0' "$work/page3" || fail "lags are contexts"
+
 # What cannot be compared with is told.
 "$console" compare "$work/before" 2>"$work/said" && fail "compare with one side"
 grep -q 'expected BEFORE AFTER' "$work/said" || fail "one side: $(cat "$work/said")"

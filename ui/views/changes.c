@@ -62,6 +62,7 @@ static uint64_t row_key(const void *data, uint32_t index)
 static enum role role_of(const struct change_row *row)
 {
 	return !row->sure || row->kind == CHANGE_RATE ? ROLE_DIM
+	       : row->path_unknown                    ? ROLE_WARN
 	       : row->added_ns_per_s > 0              ? ROLE_BAD
 						      : ROLE_GOOD;
 }
@@ -92,7 +93,7 @@ static void row_cell(const void *data, uint32_t index, int column, struct table_
 				format_count(count[1], row->requests_after));
 		break;
 	default:
-		if (row->kind == CHANGE_RATE) { /* what load adds is not told */
+		if (row->kind == CHANGE_RATE || row->path_unknown) { /* nor is what load adds */
 			strcpy(cell->text, "-");
 		} else if (column == C_ADDED) {
 			change_signed(cell->text, sizeof(cell->text), row->added_ns_per_s);

@@ -48,6 +48,13 @@ struct change_row {
 	bool waited_for; /* CHANGE_SLOWER: the wait for the service grew as well: in added_ns_per_s
 			  */
 	bool off_path;   /* no request is surely slower for it */
+	/* Whether requests are slower for it is not known, nor what it adds to them: messages that
+	 * nobody surely waits for, or no request whose critical path is known. */
+	bool path_unknown;
+	/* CHANGE_SLOWER: it grew by no more than messages to this service take longer, which it may
+	 * wait for; else "". */
+	const char *waits_for;
+	bool by_clocks; /* CHANGE_TRANSIT: by the clocks of the senders and of the receivers alone */
 	/*
 	 * What it adds to all requests together, in ns a second, as an estimate, below 0: it saves
 	 * so much. With its 95 % interval.
