@@ -68,12 +68,13 @@ static struct found *add(struct work *work, enum change_kind kind)
 	return found;
 }
 
-/* That chance makes such a difference anywhere. (Bonferroni.) */
+/*
+ * How many such differences chance makes anywhere, at most: below 1, that it makes one. (Bonferroni.)
+ * Above, it still tells which is the least likely.
+ */
 static double p_anywhere(const struct work *work, const struct difference *d, enum family family)
 {
-	double p = difference_p(d) * 2 * work->tests[family];
-
-	return p < 1 ? p : 1;
+	return difference_p(d) * 2 * work->tests[family];
 }
 
 static void put_difference(struct work *work, struct change_row *row, const struct difference *d,
@@ -990,7 +991,9 @@ bool changes_find(const struct baseline *before, const struct baseline *after, s
 			if (!put_context(&work, &work.found[i])) {
 				return false;
 			}
-			rows[out->n++] = *row;
+			rows[out->n] = *row;
+			rows[out->n].p = row->p < 1 ? row->p : 1;
+			out->n++;
 		}
 	}
 	out->rows = rows;
