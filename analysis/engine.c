@@ -105,14 +105,89 @@ static void emit(void *context, struct request *request)
 	loop_request(&engine->loop);
 }
 
+/* Texts of the baseline go with it: the snapshot has its own. */
+static void own_steps(struct snapshot *snapshot, struct change_row *row)
+{
+	struct change_step *steps = snapshot_alloc(snapshot, (row->n_steps + 1) * sizeof(*steps));
+
+	row->n_steps = steps ? row->n_steps : 0;
+	for (uint32_t i = 0; i < row->n_steps; i++) {
+		steps[i] = (struct change_step){
+				.provider = snapshot_text(snapshot, row->steps[i].provider),
+				.name = snapshot_text(snapshot, row->steps[i].name)};
+	}
+	row->steps = steps;
+}
+
+static void own_texts(struct snapshot *snapshot, struct change_row *rows, struct change_type *types)
+{
+	struct changes_view *changes = &snapshot->changes;
+
+	for (uint32_t i = 0; i < changes->n; i++) {
+		struct change_row *row = &rows[i];
+
+		row->service = snapshot_text(snapshot, row->service);
+		row->provider = snapshot_text(snapshot, row->provider);
+		row->name = snapshot_text(snapshot, row->name);
+		row->type = snapshot_text(snapshot, row->type);
+		row->where = snapshot_text(snapshot, row->where);
+		row->others = snapshot_text(snapshot, row->others);
+		row->waits_for = snapshot_text(snapshot, row->waits_for);
+		own_steps(snapshot, row);
+	}
+	changes->rows = rows;
+	for (uint32_t i = 0; i < changes->n_all_types; i++) {
+		types[i].type = snapshot_text(snapshot, types[i].type);
+	}
+	changes->all_types = types;
+	changes->baseline = snapshot_text(snapshot, changes->baseline);
+	changes->types_gone = snapshot_text(snapshot, changes->types_gone);
+	changes->types_new = snapshot_text(snapshot, changes->types_new);
+}
+
+static enum status fill_changes(
+		struct engine *engine, const struct focus *focus, struct snapshot *snapshot)
+{
+	const struct baseline *before = groups_given_baseline(engine->groups), *after;
+	struct arena arena = {.chunks = NULL};
+	enum status status = STATUS_NO_MEMORY;
+	struct change_row *rows;
+	struct change_type *types;
+
+	if (!before || !before->n_types) {
+		return STATUS_OK;
+	}
+	after = groups_baseline(engine->groups, focus->horizon, snapshot->time_ns);
+	if (after && changes_find(before, after, &arena, &snapshot->changes)) {
+		rows = snapshot_alloc(snapshot, (snapshot->changes.n + 1) * sizeof(*rows));
+		types = snapshot_alloc(
+				snapshot, (snapshot->changes.n_all_types + 1) * sizeof(*types));
+		if (rows && types && snapshot->changes.compared) {
+			memcpy(rows, snapshot->changes.rows, snapshot->changes.n * sizeof(*rows));
+			memcpy(types, snapshot->changes.all_types,
+					snapshot->changes.n_all_types * sizeof(*types));
+			own_texts(snapshot, rows, types);
+			status = STATUS_OK;
+		} else if (rows && types) { /* no type on one of the sides */
+			own_texts(snapshot, rows, types);
+			status = STATUS_OK;
+		}
+	}
+	arena_release(&arena);
+	return status;
+}
+
 /* The loop looks as a screen would; not while a person has frozen the picture. */
 static bool fill_as_of_now(void *context, const struct focus *focus, struct snapshot *snapshot)
 {
 	struct engine *engine = context;
 
 	snapshot->focus = *focus;
+	snapshot->time_ns = engine->now_ns;
 	return !engine->pinned &&
-	       groups_fill(engine->groups, focus, engine->now_ns, snapshot) == STATUS_OK;
+	       groups_fill(engine->groups, focus, engine->now_ns, snapshot) == STATUS_OK &&
+	       (!(focus->parts & FOCUS_CHANGES) ||
+			       fill_changes(engine, focus, snapshot) == STATUS_OK);
 }
 
 /*
@@ -697,78 +772,6 @@ static enum status fill_compare(
 	status = requests_fill_compare(
 			engine->requests, a, groups_find_request(engine->groups, other), snapshot);
 	snapshot->compare.b_is_median = !focus->compare_id;
-	return status;
-}
-
-/* Texts of the baseline go with it: the snapshot has its own. */
-static void own_steps(struct snapshot *snapshot, struct change_row *row)
-{
-	struct change_step *steps = snapshot_alloc(snapshot, (row->n_steps + 1) * sizeof(*steps));
-
-	row->n_steps = steps ? row->n_steps : 0;
-	for (uint32_t i = 0; i < row->n_steps; i++) {
-		steps[i] = (struct change_step){
-				.provider = snapshot_text(snapshot, row->steps[i].provider),
-				.name = snapshot_text(snapshot, row->steps[i].name)};
-	}
-	row->steps = steps;
-}
-
-static void own_texts(struct snapshot *snapshot, struct change_row *rows, struct change_type *types)
-{
-	struct changes_view *changes = &snapshot->changes;
-
-	for (uint32_t i = 0; i < changes->n; i++) {
-		struct change_row *row = &rows[i];
-
-		row->service = snapshot_text(snapshot, row->service);
-		row->provider = snapshot_text(snapshot, row->provider);
-		row->name = snapshot_text(snapshot, row->name);
-		row->type = snapshot_text(snapshot, row->type);
-		row->where = snapshot_text(snapshot, row->where);
-		row->others = snapshot_text(snapshot, row->others);
-		row->waits_for = snapshot_text(snapshot, row->waits_for);
-		own_steps(snapshot, row);
-	}
-	changes->rows = rows;
-	for (uint32_t i = 0; i < changes->n_all_types; i++) {
-		types[i].type = snapshot_text(snapshot, types[i].type);
-	}
-	changes->all_types = types;
-	changes->baseline = snapshot_text(snapshot, changes->baseline);
-	changes->types_gone = snapshot_text(snapshot, changes->types_gone);
-	changes->types_new = snapshot_text(snapshot, changes->types_new);
-}
-
-static enum status fill_changes(
-		struct engine *engine, const struct focus *focus, struct snapshot *snapshot)
-{
-	const struct baseline *before = groups_given_baseline(engine->groups), *after;
-	struct arena arena = {.chunks = NULL};
-	enum status status = STATUS_NO_MEMORY;
-	struct change_row *rows;
-	struct change_type *types;
-
-	if (!before || !before->n_types) {
-		return STATUS_OK;
-	}
-	after = groups_baseline(engine->groups, focus->horizon, snapshot->time_ns);
-	if (after && changes_find(before, after, &arena, &snapshot->changes)) {
-		rows = snapshot_alloc(snapshot, (snapshot->changes.n + 1) * sizeof(*rows));
-		types = snapshot_alloc(
-				snapshot, (snapshot->changes.n_all_types + 1) * sizeof(*types));
-		if (rows && types && snapshot->changes.compared) {
-			memcpy(rows, snapshot->changes.rows, snapshot->changes.n * sizeof(*rows));
-			memcpy(types, snapshot->changes.all_types,
-					snapshot->changes.n_all_types * sizeof(*types));
-			own_texts(snapshot, rows, types);
-			status = STATUS_OK;
-		} else if (rows && types) { /* no type on one of the sides */
-			own_texts(snapshot, rows, types);
-			status = STATUS_OK;
-		}
-	}
-	arena_release(&arena);
 	return status;
 }
 

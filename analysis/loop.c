@@ -325,7 +325,8 @@ static void look_at_groups(struct loop *loop, enum look_kind kind)
 			loop, (struct focus){.horizon = HORIZON_WINDOW, .parts = FOCUS_GROUPS});
 	/* Last, as the groups looked at closely are of the epoch, too. */
 	struct snapshot *epoch = answer(
-			loop, (struct focus){.horizon = HORIZON_EPOCH, .parts = FOCUS_GROUPS});
+			loop, (struct focus){.horizon = HORIZON_EPOCH,
+					      .parts = FOCUS_GROUPS | FOCUS_CHANGES});
 	uint32_t *ids = epoch ? calloc(epoch->groups.n + PYTHIA_DETAILS, sizeof(*ids)) : NULL;
 	uint32_t n = 0;
 
@@ -337,6 +338,7 @@ static void look_at_groups(struct loop *loop, enum look_kind kind)
 				.epoch = loop->epoch,
 				.groups = &epoch->groups,
 				.recent = &recent->groups,
+				.changes = &epoch->changes,
 				.gaps = find_gaps,
 				.threads = find_threads,
 				.sites = find_sites,

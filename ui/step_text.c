@@ -105,6 +105,7 @@ const char *step_rule_name(enum stop_rule rule)
 			[STOP_HEALTHY] = "healthy",
 			[STOP_DIFFUSE] = "rule 4",
 			[STOP_SPENT] = "rule 5",
+			[STOP_CHANGED] = "rule 6",
 	};
 
 	return names[rule];
@@ -118,6 +119,7 @@ void step_rule(char *out, size_t size, enum stop_rule rule)
 			[STOP_HEALTHY] = "varies no more than usual",
 			[STOP_DIFFUSE] = "no single place holds it",
 			[STOP_SPENT] = "budget or time used up",
+			[STOP_CHANGED] = "changed since the baseline",
 	};
 
 	if (rule == STOP_NONE) {

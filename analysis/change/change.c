@@ -771,6 +771,11 @@ static int by_rank(const void *a, const void *b)
 		return x->row.sure ? -1 : 1;
 	}
 	if (!x->row.sure) {
+		bool faster[2] = {x->row.kind == CHANGE_FASTER, y->row.kind == CHANGE_FASTER};
+
+		if (faster[0] != faster[1]) {
+			return faster[0] ? 1 : -1;
+		}
 		return (x->row.p > y->row.p) - (x->row.p < y->row.p);
 	}
 	return (x->rank < y->rank) - (x->rank > y->rank);

@@ -155,6 +155,12 @@ static const char *next_of(struct pythia *pythia, const struct finding *finding,
 	if (finding->rule == STOP_HEALTHY) {
 		return "";
 	}
+	if (finding->rule == STOP_CHANGED) {
+		return snapshot_printf(snapshot,
+				"what was changed in %s since the baseline; all changes are in the "
+				"list of them",
+				where[0] ? last_of(where) : "it");
+	}
 	if (finding->rule != STOP_NONE && job && job->look_at && !job->partly &&
 			!finding->at_site) {
 		return snapshot_text(snapshot, job->look_at);

@@ -180,6 +180,7 @@ static enum status fill_finding(struct pythia *pythia, const struct finding *fin
 			.type = snapshot_text(snapshot, names_text(pythia->names, finding->type)),
 			.path = path_of(&snapshot->groups, finding->group_id),
 			.rule = finding->rule,
+			.change = finding->change,
 			.dwarfed = finding->dwarfed,
 			.text = snapshot_text(snapshot, finding->text ? finding->text : ""),
 			.where = snapshot_text(snapshot, finding->where ? finding->where : ""),
@@ -197,9 +198,22 @@ static enum status fill_finding(struct pythia *pythia, const struct finding *fin
 	return finding_fill_evidence(pythia, finding, snapshot, out);
 }
 
-/* Verdicts first, then what is searched, then what names nothing beside it, then what is healthy;
- * each in the order of finding. What was asked for comes last. */
-#define RANKS 4u
+/* The finding at a place among what has changed; NULL: none. */
+static const struct finding *changed_at(const struct pythia *pythia, uint32_t place)
+{
+	for (uint32_t i = 0; i < pythia->n_findings; i++) {
+		if (pythia->findings[i].change == place) {
+			return &pythia->findings[i];
+		}
+	}
+	return NULL;
+}
+
+/* What has changed since the baseline, then verdicts, then what is searched, then what names
+ * nothing beside it, then what is healthy; each in the order of finding. What was asked for comes
+ * last. */
+#define RANKS         4u
+#define CHANGE_PLACES 64u /* of changes: CHANGE_MAX_ROWS */
 static uint32_t rank_of(const struct finding *finding)
 {
 	return finding->rule == STOP_HEALTHY ? 3
@@ -217,11 +231,21 @@ static enum status fill_findings(struct pythia *pythia, struct snapshot *snapsho
 	if (!out) {
 		return STATUS_NO_MEMORY;
 	}
+	for (uint32_t place = 1; place <= CHANGE_PLACES; place++) {
+		const struct finding *finding = changed_at(pythia, place);
+		enum status status = finding ? fill_finding(pythia, finding, snapshot,
+							       &out[view->n_findings++])
+					     : STATUS_OK;
+
+		if (status != STATUS_OK) {
+			return status;
+		}
+	}
 	for (uint32_t rank = 0; rank < RANKS; rank++) {
 		for (uint32_t i = 0; i < pythia->n_findings; i++) {
 			enum status status;
 
-			if (rank_of(&pythia->findings[i]) != rank) {
+			if (rank_of(&pythia->findings[i]) != rank || pythia->findings[i].change) {
 				continue;
 			}
 			status = fill_finding(pythia, &pythia->findings[i], snapshot,

@@ -30,6 +30,7 @@
  *               places.c: where a group takes more than that
  *   look.c      the loop: what it makes of a look at the groups
  *   propose.c   steps that are not about an edge: skeleton, learning, disabling
+ *   changed.c   what has changed since a baseline, as findings
  *   site.c      in which process it is, and whether all of that is slow
  *   explaining.c  which groups are explained by key-values, and when; explained.c: in words
  *   evidence.c  what is told of a finding beside its text
@@ -58,6 +59,9 @@ struct finding {
 	char *site, *host, *process; /* where its place varies, in words; NULL: not known */
 	bool at_site;       /* all that this process does is slow, and that is the verdict */
 	uint64_t sites_ns;  /* of the last look at them */
+	uint32_t change;    /* place among what has changed, by the last look; 0: none */
+	uint64_t changed_key, changed_ns; /* which change that is, and since when it is seen; */
+	uint32_t changed_looks, unchanged; /* looks in a row with it, and without any */
 	bool told_all;      /* its text names what explains it */
 	bool slow;          /* shares are of what takes longer, not of the variance: slow.c */
 	double excess;      /* that its group had when it was last looked at: excess_of() */
@@ -247,6 +251,9 @@ void candidates_of_edge(struct pythia *pythia, const struct finding *finding,
 		struct edge *edge);
 /* Kernel events, where the code itself has no more points and a host offers them. */
 void candidates_of_kernel(struct pythia *pythia);
+
+/* changed.c: takes up what has changed since the baseline; may end searches. */
+void changed_judge(struct pythia *pythia, const struct pythia_look *look);
 
 /* kernel.c */
 /* Kernel events are recorded, or else offered. */

@@ -243,7 +243,7 @@ static void judge_calm(struct pythia *pythia, const struct pythia_look *look)
 		struct finding *finding = &pythia->findings[i];
 		const struct groups_row *row = row_of(look->recent, finding->group_id);
 
-		if (finding->rule == STOP_HEALTHY || !row || row->missing || row->lossy ||
+		if (finding->rule == STOP_HEALTHY || finding->rule == STOP_CHANGED || !row || row->missing || row->lossy ||
 				pythia->now_ns < finding->calm_ns + EPOCH_NS) {
 			continue;
 		}
@@ -546,6 +546,7 @@ static void look_on(struct pythia *pythia, const struct pythia_look *look)
 void pythia_look(struct pythia *pythia, const struct pythia_look *look)
 {
 	look_on(pythia, look);
+	changed_judge(pythia, look);
 	judge_dwarfed(pythia, look);
 }
 

@@ -19,6 +19,7 @@ static const char *const rule_words[] = {
 		[STOP_HEALTHY] = "rule 3: varies no more than usual",
 		[STOP_DIFFUSE] = "rule 4: no single place holds it",
 		[STOP_SPENT] = "rule 5: budget or time used up",
+		[STOP_CHANGED] = "rule 6: changed since the baseline",
 };
 
 /* --- words --- */

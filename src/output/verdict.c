@@ -16,6 +16,10 @@ const struct steps_finding *output_verdict(const struct snapshot *snapshot)
 	const struct steps_view *steps = &snapshot->steps;
 	const struct steps_finding *finding;
 
+	/* With a baseline it is what adds most since. */
+	if (steps->n_findings > 0 && steps->findings[0].change) {
+		return steps->findings[0].rule == STOP_NONE ? NULL : &steps->findings[0];
+	}
 	for (uint32_t i = 0; i < snapshot->groups.n; i++) {
 		finding = find(steps, snapshot->groups.rows[i].id);
 		if (!finding || finding->rule == STOP_HEALTHY || finding->dwarfed) {

@@ -103,7 +103,8 @@ static bool is_place(const json_t *row, const struct site *site)
 	return strcmp(place, "-") == 0 ? is_service(row, site) : strcmp(name, place) == 0;
 }
 
-/* The provider of the last place of the verdict's chain; "": there is none. */
+/* The process that the verdict names, else the provider of the last place of its chain; "": there is
+ * none. */
 static const char *verdict_service(const json_t *document)
 {
 	const json_t *verdict = json_object_get(document, "verdict"), *tree, *row;
@@ -111,6 +112,9 @@ static const char *verdict_service(const json_t *document)
 	char *state = NULL;
 	size_t i, k, at = SIZE_MAX;
 
+	if (text_of(verdict, "process")[0]) {
+		return text_of(verdict, "process");
+	}
 	snprintf(where, sizeof(where), "%s", text_of(verdict, "where"));
 	json_array_foreach(json_object_get(document, "contexts"), i, tree)
 	{

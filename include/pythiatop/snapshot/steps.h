@@ -45,6 +45,7 @@ enum stop_rule {
 	STOP_HEALTHY,  /* 3: varies no more than usual */
 	STOP_DIFFUSE,  /* 4: no place holds a share of it */
 	STOP_SPENT,    /* 5: budget or time is used up */
+	STOP_CHANGED,  /* 6: it is otherwise than in the baseline */
 };
 
 /* What is known, or supposed, of one group. */
@@ -52,6 +53,8 @@ struct steps_finding {
 	uint32_t group_id;
 	const char *type, *path;
 	enum stop_rule rule; /* STOP_NONE: the search goes on */
+	/* Place among what has changed since the baseline, 1: adds most; 0: it is not known to. */
+	uint32_t change;
 	bool dwarfed; /* it names nothing, and what costs much more is searched, or will be soon */
 	const char *text;  /* the verdict, or what is looked at now, in one sentence */
 	const char *where; /* calling context; "" if none */
@@ -103,7 +106,7 @@ struct steps_view {
 	uint32_t n_controls;
 	const struct steps_control *controls;
 	uint32_t n_flagged;  /* groups, when it last looked */
-	uint32_t n_findings; /* verdicts first, then by what the variation costs */
+	uint32_t n_findings; /* what has changed, by what it adds; verdicts; then what is searched */
 	const struct steps_finding *findings;
 	/* Points: a pair of entry and exit, or a single tracepoint. */
 	uint32_t skeleton, enabled, ever_enabled, known;
