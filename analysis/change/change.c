@@ -69,8 +69,8 @@ static struct found *add(struct work *work, enum change_kind kind)
 }
 
 /*
- * How many such differences chance makes anywhere, at most: below 1, that it makes one. (Bonferroni.)
- * Above, it still tells which is the least likely.
+ * How many such differences chance makes anywhere, at most: below 1, that it makes one.
+ * (Bonferroni.) Above, it still tells which is the least likely.
  */
 static double p_anywhere(const struct work *work, const struct difference *d, enum family family)
 {
@@ -661,6 +661,12 @@ static void put_calls(struct work *work, const struct difference *d, uint32_t pa
 			row->others = row->others ? row->others : name;
 		}
 	}
+	for (uint32_t i = 0; i < 2; i++) {
+		const struct baseline_type *type =
+				work->matched.types[work->matched.pairs[pair].type].sides[i];
+
+		found->row.path_unknown |= !type || !type->complete;
+	}
 	found->rank = fabs(found->row.added_ns_per_s);
 }
 
@@ -754,6 +760,33 @@ static void follow_calls(struct work *work)
 		if (deepest) {
 			above->follows = true;
 			deepest->rank += above->rank;
+		}
+	}
+}
+
+/* Who sends more messages makes them wait for each other: the calls come before their way. */
+static void follow_messages(struct work *work)
+{
+	for (uint32_t i = 0; i < work->n; i++) {
+		struct found *way = &work->found[i];
+
+		if (way->row.kind != CHANGE_TRANSIT || !way->row.by_clocks) {
+			continue;
+		}
+		for (uint32_t k = 0; k < work->n; k++) {
+			struct found *calls = &work->found[k];
+			uint32_t at = work->matched.places[way->place].first;
+
+			if (calls->row.kind != CHANGE_MORE || !calls->row.sure) {
+				continue;
+			}
+			while (at != NO_PAIR && !is_below(work, at, calls->pair)) {
+				at = work->matched.next[at];
+			}
+			if (at != NO_PAIR) {
+				calls->rank += way->rank;
+				way->rank /= WAY_FACTOR;
+			}
 		}
 	}
 }
@@ -979,6 +1012,7 @@ bool changes_find(const struct baseline *before, const struct baseline *after, s
 	}
 	find_all_calls(&work);
 	follow_calls(&work);
+	follow_messages(&work);
 	for (uint32_t i = 0; i < work.matched.n_types; i++) {
 		find_rate(&work, i);
 	}

@@ -74,6 +74,12 @@ grep -q '^  1  *- .* shard23  (transit) to or from front takes longer: .*(+3\.[0
 	"$work/page3" || fail "not the way: $(cat "$work/page3")"
 grep -q 'not there before: 0' "$work/page3" || fail "lags are contexts"
 
+# Messages that wait since there are more of them follow from that.
+"$topology" fan 6 more:front/suggest/lookup:3 "$work/more" || fail "cannot make a trace"
+"$console" compare "$work/fan" "$work/more" >"$work/page4" || fail "compare: $?"
+grep -q '^  1  *- .* front  front:suggest calls send_shard[0-9, a-z]* more often: 1.00 -> 3.00' \
+	"$work/page4" || fail "not the calls: $(cat "$work/page4")"
+
 # What cannot be compared with is told.
 "$console" compare "$work/before" 2>"$work/said" && fail "compare with one side"
 grep -q 'expected BEFORE AFTER' "$work/said" || fail "one side: $(cat "$work/said")"
