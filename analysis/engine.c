@@ -953,6 +953,25 @@ static enum status explain(struct engine *engine, uint32_t group_id)
 	return status;
 }
 
+/* An epoch is compared with the one before, unless a person gave something to compare with. */
+static void compare_with_epoch(struct engine *engine)
+{
+	static const char origin[] = "the epoch before";
+	const struct baseline *given = groups_given_baseline(engine->groups), *ended;
+	struct baseline named;
+
+	if (given && strcmp(given->origin, origin) != 0) {
+		return;
+	}
+	ended = groups_baseline(engine->groups, HORIZON_EPOCH, engine->now_ns);
+	if (ended && ended->n_types > 0) {
+		named = *ended;
+		named.origin = origin;
+		/* Out of memory: what was compared with before stays. */
+		(void)groups_set_baseline(engine->groups, &named);
+	}
+}
+
 enum status engine_input(
 		struct engine *engine, const struct engine_input *in, char *error, size_t size)
 {
@@ -988,6 +1007,7 @@ enum status engine_input(
 		pythia_undo_all(pythia, STEP_BY_PERSON, now_ns);
 		return STATUS_OK;
 	case INPUT_EPOCH:
+		compare_with_epoch(engine);
 		groups_begin_epoch(engine->groups, now_ns, NULL, NULL);
 		loop_epoch(loop);
 		return STATUS_OK;

@@ -111,7 +111,7 @@ enum action_section {
 	X("dump", "DIR", "write the window's original events as CTF traces in a new directory")    \
 	X("dump-text", "FILE", "write the window's original events to a file, as text")            \
 	X("enable", "CONTEXT", "propose to enable the point of that row of the tree")              \
-	X("epoch", "", "begin a new epoch: statistics start afresh there")                         \
+	X("epoch", "", "begin a new epoch, and compare it with the one before")                    \
 	X("explain", "[GROUP]", "explain by key-values how long the requests of the group take")   \
 	X("export json", "FILE", "write what is shown to a file, as JSON")                         \
 	X("export csv", "FILE", "... as comma-separated values")                                   \

@@ -45,7 +45,8 @@ enum input_kind {
 	 */
 	INPUT_EXPLAIN,
 	INPUT_UNDO_ALL, /* a person takes back everything that steps did */
-	INPUT_EPOCH,    /* a new epoch of all groups begins */
+	/* A new epoch of all groups begins; without another baseline the last one becomes it. */
+	INPUT_EPOCH,
 	INPUT_CALIBRATE, /* calibrate: what recording an event costs on a host */
 	/*
 	 * text, a host: what steps did there is undone, since its control process, or our session

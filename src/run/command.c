@@ -66,7 +66,8 @@ static void detach(struct pipeline *pipeline, const char *argument)
 static void begin_epoch(struct pipeline *pipeline)
 {
 	pipeline_input(pipeline, &(struct engine_input){.kind = INPUT_EPOCH}, NULL, 0);
-	pipeline_notice(pipeline, "A new epoch begins. Key t shows its statistics.");
+	pipeline_notice(pipeline, "A new epoch begins. Key t shows its statistics; it is compared "
+				  "with the one before, unless a baseline was given.");
 }
 
 static void export_to(struct pipeline *pipeline, const struct output_style *style, const char *path,

@@ -48,6 +48,19 @@ static void assert_answer(struct pipeline *pipeline, const char *command, const 
 	snapshot_destroy(snapshot);
 }
 
+/* An epoch is compared with the one before, as long as a person gives nothing else. */
+static void assert_epochs(struct pipeline *pipeline, const char *expected)
+{
+	const struct focus focus = {.horizon = HORIZON_ALL, .parts = FOCUS_CHANGES};
+	struct snapshot *snapshot;
+
+	assert_answer(pipeline, "epoch", "A new epoch begins");
+	snapshot = pipeline_answer(pipeline, &focus);
+	assert_true(snapshot->changes.compared && snapshot->changes.n_types > 0);
+	assert_string_equal(snapshot->changes.baseline, expected);
+	snapshot_destroy(snapshot);
+}
+
 /* From one moment on, against that very moment. */
 static void assert_unchanged(struct pipeline *pipeline)
 {
@@ -62,6 +75,29 @@ static void assert_unchanged(struct pipeline *pipeline)
 	assert_true(snapshot->changes.n == 0 && snapshot->changes.n_types_gone == 0 &&
 			snapshot->changes.n_types_new == 0);
 	snapshot_destroy(snapshot);
+}
+
+static void epochs(void **state)
+{
+	struct pipeline *pipeline = pipeline_create(0, false);
+	char error[512];
+
+	(void)state;
+	if (!recorded_exists(TRACE)) {
+		printf("skipped: no trace " TRACE "\n");
+		pipeline_destroy(pipeline);
+		skip();
+	}
+	assert_non_null(pipeline);
+	assert_int_equal(intake_attach(pipeline_intake(pipeline), trace_path(), error,
+					 sizeof(error)),
+			STATUS_OK);
+	while (!pipeline_ended(pipeline)) {
+		pipeline_step(pipeline);
+		pipeline_wait(pipeline, clock_monotonic_ns() + 20000000, -1);
+	}
+	assert_epochs(pipeline, "the epoch before");
+	pipeline_destroy(pipeline);
 }
 
 static void save(const char *home)
@@ -82,6 +118,7 @@ static void save(const char *home)
 	setenv("XDG_STATE_HOME", home, 1);
 	assert_answer(pipeline, "baseline save", "Written: ");
 	assert_unchanged(pipeline);
+	assert_epochs(pipeline, "");
 	assert_answer(pipeline, "baseline save /nowhere/b.json", "Cannot write /nowhere/b.json");
 	assert_answer(pipeline, "baseline load /nowhere/b.json", "No such file");
 	assert_answer(pipeline, "baseline load", "Comparing with the baseline ");
@@ -185,6 +222,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(baselines),
+			cmocka_unit_test(epochs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
