@@ -72,7 +72,8 @@ struct served_request {
 	struct worker *holder;   /* took it over last; NULL: nobody */
 	struct worker *receiver; /* of its message */
 	bool waits;              /* it may lie in a queue of its process */
-	bool doubtful;           /* what was taken for its work may be another's */
+	bool doubtful;           /* what was taken for its work may be another's, or lack */
+	uint32_t n_taken; /* how often it was taken over */
 };
 
 /* What is known of how the threads of a process hand requests on. */
@@ -98,6 +99,7 @@ struct worker {
 	bool in_futex;                 /* in that call: it waits, or wakes others */
 	bool hands;                    /* it hands on what it receives */
 	bool pooled;                   /* it takes over what others have received */
+	bool asked; /* likewise; it asked a server, for nobody that is known */
 	uint64_t n_jobs;               /* of its process, when it took over */
 	struct process *process;       /* NULL: not known so far */
 	struct served_request *handed; /* it was woken for; NULL: none, or nobody knows */
@@ -483,6 +485,9 @@ static void hand_on(struct servers *servers, struct worker *w, struct worker *to
 			!is_sure(w) || (w->pooled && answers_in_pool(process))) {
 		return;
 	}
+	if (served->holder && answers_in_pool(process)) {
+		return;
+	}
 	if (served->heir && served->heir != to) {
 		servers->found.n_ambiguous++;
 		forget_heir(served);
@@ -508,11 +513,15 @@ static void take_over(struct servers *servers, struct worker *w, const struct wh
 
 	set_pooled(w, true);
 	forget_heir(served);
-	if (served->answered || process->n_waiting != (served->waits ? 1u : 0u) ||
-			(!answers_in_pool(process) && process->n_running != 1)) {
+	w->asked = false;
+	if (served->answered ||
+			(!answers_in_pool(process) &&
+					(process->n_waiting != (served->waits ? 1u : 0u) ||
+							process->n_running != 1))) {
 		servers->found.n_ambiguous++;
 		return;
 	}
+	served->n_taken++;
 	set_waits(served, false);
 	served->holder = w;
 	w->waited = false;
@@ -531,12 +540,14 @@ static void note_answered(struct servers *servers, struct served_request *served
 	if (served->receiver != w && !w->pooled && process_of(servers, w)) {
 		set_pooled(w, true);
 	}
+	served->doubtful |= w->pooled && w->asked;
+	w->asked = false;
 	if (!process || !served->holder) {
 		return;
 	}
 	if (w->pooled) {
 		process->by_pool++;
-		served->doubtful |= served->holder != w;
+		served->doubtful |= served->holder != w || served->n_taken > 1;
 		return;
 	}
 	if (answers_in_pool(process)) {
@@ -882,6 +893,7 @@ static void ask(struct servers *servers, struct connection *c, struct worker *w,
 			begin_call(servers, call, where);
 		}
 	} else {
+		w->asked = w->pooled;
 		forget_call(c);
 	}
 }
