@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What `pythiatop -p` costs the program that it watches, before any step: requests/s of a redis-server
 # at a rate that leaves processors idle and as fast as it goes, of PostgreSQL under pgbench where that
-# is installed; watched and not, in turns, as the median of the ratios.
+# is installed; watched and not, in turns, as the median of the ratios (1: it costs nothing).
 #
 # usage: process.sh [ROUNDS [SECONDS]]    (6 rounds of 5 s each way)
 set -u
@@ -34,7 +34,7 @@ compare() { # NAME PROGRAM COMMAND...
 		tail -n 1 "$work/documents" | jq .events_per_s >>"$work/events.$name"
 		printf '.' >&2
 	done
-	printf '\n%-28s throughput %.3f at %.0f events/s\n' "$name" "$(median <"$work/ratios.$name")" \
+	printf '\n%-28s %.3f at %.0f events/s\n' "$name" "$(median <"$work/ratios.$name")" \
 		"$(median <"$work/events.$name")"
 }
 
@@ -71,6 +71,12 @@ if [ -n "$bin" ] && [ "$(id -u)" = 0 ]; then
 		"${as[@]}" "$bin/pgbench" -h "$work/pg" -n -T "$seconds" "$@" postgres 2>/dev/null |
 			sed -n 's/^tps = \([0-9.]*\).*/\1/p'
 	}
+	# Its mean latency at a rate that leaves processors idle: as a rate, so that less is worse.
+	latency() { # RATE
+		"${as[@]}" "$bin/pgbench" -h "$work/pg" -n -T "$seconds" -c 8 -R "$1" postgres 2>/dev/null |
+			awk '/^latency average/ { l = $4 } /schedule lag: avg/ { lag = $4 } END { print 1 / (l - lag) }'
+	}
+	compare pgbench-tpcb-500-a-second postgres latency 500
 	compare pgbench-tpcb-8-clients postgres transactions -c 8
 	compare pgbench-select-8-clients postgres transactions -c 8 -S
 fi
