@@ -333,17 +333,18 @@ static void work_for(struct servers *servers, struct worker *w, struct served_re
 /* --- Hand-overs ------------------------------------------------------------------------------- */
 
 /*
- * A thread that works for a request wakes one of its process that waits on a futex for nobody that
- * is known: it hands the request on, if nothing else can be what the other one finds to do. That is
- * so while no other request of the process may lie in a queue: received by a thread that hands on,
- * not answered, and taken over by nobody. Where several may, nobody knows who has which, and nobody
- * gets any.
+ * A thread that works for a request and wakes one of its process that waits on a futex for nobody that
+ * is known hands it on. The other one may come too late for it, or go on to another one without
+ * waiting in between; which request is in whose hands only answers tell.
  *
- * Whoever took one over may go on to another without waiting in between, or may have come too late
- * to get it. Where the threads that take over answer by themselves, nobody goes on before the
- * answer, and a request that another one of them answers is cut: what was taken for its work may be
- * another's. Else a thread takes over surely only while all others of the kind wait, and works
- * surely for that only until the process receives the next one.
+ * Where the threads that take over answer by themselves, what one was woken for is taken for its
+ * work until it answers. If it answers another request, or another thread this one, both are cut;
+ * and so is a request whose answer comes from a thread that asked something for nobody known.
+ *
+ * Else, and before that is known, a thread takes over only what alone can be meant: no other request
+ * of the process lies in a queue, that is received by a thread that hands on, neither answered nor
+ * taken over; and all others that take over wait. It works for it until the process receives the
+ * next one. What is ambiguous is counted, and nobody's.
  */
 
 static void set_in_futex(struct worker *w, bool in_futex)
@@ -969,7 +970,7 @@ static void send(struct servers *servers, const struct event *event, const struc
 
 		/* It had taken over another one, it seemed: what it did may be of either. */
 		if (w->pooled && w->served && w->served != served && !w->served->answered) {
-			w->served->doubtful = true;
+			w->served->doubtful = served->doubtful = true;
 		}
 		work_for(servers, w, served, where);
 		w->waited = false;
