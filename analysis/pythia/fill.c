@@ -181,6 +181,7 @@ static enum status fill_finding(struct pythia *pythia, const struct finding *fin
 			.path = path_of(&snapshot->groups, finding->group_id),
 			.rule = finding->rule,
 			.change = finding->change,
+			.no_normal = finding->no_normal,
 			.dwarfed = finding->dwarfed,
 			.text = snapshot_text(snapshot, finding->text ? finding->text : ""),
 			.where = snapshot_text(snapshot, finding->where ? finding->where : ""),

@@ -59,6 +59,7 @@ struct finding {
 	char *site, *host, *process; /* where its place varies, in words; NULL: not known */
 	bool at_site;       /* all that this process does is slow, and that is the verdict */
 	uint64_t sites_ns;  /* of the last look at them */
+	bool no_normal;     /* nothing told what is normal when its search began */
 	uint32_t change;    /* place among what has changed, by the last look; 0: none */
 	uint64_t changed_key, changed_ns; /* which change that is, and since when it is seen; */
 	uint32_t changed_looks, unchanged; /* looks in a row with it, and without any */

@@ -303,6 +303,10 @@ static void search_group(struct pythia *pythia, struct finding *finding,
 	struct tree_view tree = *detail->tree;
 	struct tree_row *rows = slow_is(pythia, detail) ? slow_rows(pythia, &tree) : NULL;
 
+	if (finding->sd_ns <= 0) { /* before a verdict takes the norm away */
+		finding->no_normal = !norm_of(pythia, detail->row) && !detail->row->objective_ns &&
+				     !(look->changes && look->changes->compared);
+	}
 	finding->slow = rows != NULL;
 	finding->excess = excess_of(pythia, detail->row);
 	finding->sd_ns = detail->row->sd_ns;

@@ -215,6 +215,10 @@ static void put_finding(FILE *out, const struct report_page *page)
 	bool figures = finding->requests > 0;
 
 	fprintf(out, "| why the search ended | %s |\n", rule_words[finding->rule]);
+	fprintf(out, "| whether that is normal | %s |\n",
+			finding->no_normal ? "not known: there was no baseline, and nothing learned"
+			: finding->rule == STOP_HEALTHY ? "it is"
+							: "it goes beyond that");
 	fputs("| where |", out);
 	report_put_cell(out, finding->where);
 	fprintf(out, "\n| its share of the variance | %s (90 %% interval: %s to %s) |\n",

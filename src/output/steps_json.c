@@ -81,6 +81,7 @@ static void finding(struct json_out *json, const char *name, const struct steps_
 	JSON_OUT_MEMBERS(json, {"group", value_count(finding->group_id)},
 			{"type", value_text(finding->type)}, {"path", value_text(finding->path)},
 			{"rule", rule}, {"stopped_by", rule}, {"text", value_text(finding->text)},
+			{"normal_known", value_flag(!finding->no_normal)},
 			{"where", value_name(finding->where)}, {"host", value_name(finding->host)},
 			{"process", value_name(finding->process)},
 			{"phi", value_real_if(figures, finding->phi)},

@@ -65,6 +65,14 @@ sys.exit(0 if v["rule"] == "changed" and v["process"] == "link11" and v["where"]
 "$console" --batch=json compare "$work/file" "$work/again" | grep -q '"rule": *"changed"' &&
 	fail "a verdict on a change without one"
 
+# Without one, what varies is told with that nothing says what is normal.
+"$topology" noisy 5 none "$work/noisy" || fail "cannot make a trace"
+"$console" --batch=json "$work/noisy" >"$work/varies" || fail "noisy: $?"
+grep -q '"normal_known": *false' "$work/varies" || fail "a norm from nowhere"
+"$console" --batch=json compare "$work/noisy" "$work/noisy" >"$work/varies" || fail "noisy: $?"
+grep -q '"normal_known": *true' "$work/varies" || fail "nothing varies any more"
+grep -q '"normal_known": *false' "$work/varies" && fail "the baseline is no norm"
+
 # One shard of forty that is slow to reach is not the own time of who gathers their answers.
 "$topology" fan 5 none "$work/fan" && "$topology" fan 6 transit:shard23:4 "$work/far" ||
 	fail "cannot make a trace"

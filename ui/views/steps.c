@@ -82,12 +82,16 @@ static void finding_cell(const void *data, uint32_t row, int column, struct tabl
 		break;
 	case F_SHARE:
 		strcpy(cell->text, "-");
-		if (finding->where[0]) {
+		if (finding->where[0] && finding->requests > 0) {
 			view_share(cell->text, sizeof(cell->text), finding->phi, finding->phi_low,
 					finding->phi_high);
 		}
 		break;
 	case F_COUNT:
+		if (finding->requests == 0 && finding->rule == STOP_CHANGED) {
+			strcpy(cell->text, "-"); /* no shares of a variance */
+			break;
+		}
 		format_count(cell->text, finding->requests);
 		break;
 	case F_STEPS:

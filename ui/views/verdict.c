@@ -184,6 +184,17 @@ static void add_ruled_out(struct verdict *verdict, const struct style *style)
 	}
 }
 
+/* Services vary by themselves: where nothing tells what is normal, that is told. */
+static void add_normal(struct verdict *verdict, struct style style)
+{
+	style.priority = 2;
+	if (verdict->finding->no_normal) {
+		add_text(verdict, &style,
+				"it varies; whether more than normal is not known: no baseline, "
+				"nothing learned");
+	}
+}
+
 void verdict_brief(struct verdict *verdict, const struct steps_finding *finding, uint32_t known,
 		int width, bool ascii)
 {
@@ -197,6 +208,7 @@ void verdict_brief(struct verdict *verdict, const struct steps_finding *finding,
 	if (finding->where[0]) {
 		add_format(verdict, &dim, "where: %s", finding->where);
 	}
+	add_normal(verdict, dim);
 	add_explained(verdict, plain);
 	if (explain_found(finding->explanation)) {
 		add_values(verdict, finding->explanation);
@@ -306,7 +318,10 @@ void verdict_whole(struct verdict *verdict, const struct steps_finding *finding,
 
 	begin(verdict, finding, width, ascii);
 	add_text(verdict, &text, finding->text);
-	if (finding->where[0]) {
+	add_normal(verdict, plain);
+	if (finding->where[0] && finding->requests == 0) {
+		add_format(verdict, &plain, "where: %s", finding->where);
+	} else if (finding->where[0]) {
 		view_share(share, sizeof(share), finding->phi, finding->phi_low, finding->phi_high);
 		add_format(verdict, &plain, "where: %s", finding->where);
 		add_format(verdict, &plain, "share: %s of the variance of %" PRIu64 " requests",

@@ -55,6 +55,9 @@ struct steps_finding {
 	enum stop_rule rule; /* STOP_NONE: the search goes on */
 	/* Place among what has changed since the baseline, 1: adds most; 0: it is not known to. */
 	uint32_t change;
+	/* Nothing tells what is normal of it: no baseline, no norm that was learned before, no
+	 * objective. So it varies, which need not be a fault. */
+	bool no_normal;
 	bool dwarfed; /* it names nothing, and what costs much more is searched, or will be soon */
 	const char *text;  /* the verdict, or what is looked at now, in one sentence */
 	const char *where; /* calling context; "" if none */
