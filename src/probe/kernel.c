@@ -291,7 +291,7 @@ static enum status load(
 	return error ? explain(-error, "load BPF programs", fault) : STATUS_OK;
 }
 
-/* The program of an event is called after it. */
+/* The program of an event is called after it. NULL: it comes with another one. */
 static struct bpf_program *program_of(const struct kernel *kernel, uint32_t event)
 {
 	char name[64];
@@ -335,6 +335,10 @@ static enum status attach(struct kernel *kernel, uint32_t event, struct kernel_f
 	if (kernel->links[event]) {
 		return STATUS_OK;
 	}
+	if (!program_of(kernel, event)) {
+		return kernel_refuse(fault, STATUS_NOT_FOUND, "%s is none that can be chosen",
+				events[event].name);
+	}
 	status = attach_program(program_of(kernel, event), &kernel->links[event], fault);
 	return status == STATUS_OK && kernel->follow_free && event == PROBE_sched_process_free
 			       ? follow_last(kernel, fault)
@@ -347,30 +351,30 @@ static void detach(struct kernel *kernel, uint32_t event)
 	kernel->links[event] = NULL;
 }
 
-/*
- * In the order in which they run (see follow_last()), what is told of a socket
- * stands before the entry of the call that sends, and behind the exit of the one that received.
- */
-static bool is_behind(uint32_t event)
+/* Is it told at system calls? */
+static bool is_call(uint32_t event)
 {
-	return event < SYS_ENTER && strcmp(events[event].tracepoint, "sys_exit") == 0;
+	return strncmp(events[event].tracepoint, "sys_", 4) == 0;
 }
 
+/* Of what is told at system calls one program at either end does all. */
 static enum status attach_all(struct kernel *kernel, struct kernel_fault *fault)
 {
 	enum status status = STATUS_OK;
 
-	for (uint32_t i = 0; status == STATUS_OK && i < 2 * N_EVENTS; i++) {
-		uint32_t event = i % N_EVENTS;
-
-		if (event == PROBE_pythiatop_cpu_left && !kernel->follow_fork) {
-			continue; /* all are told */
-		}
-		if (events[event].present && is_behind(event) == (i >= N_EVENTS)) {
+	for (uint32_t event = 0; status == STATUS_OK && event < N_EVENTS; event++) {
+		if (events[event].present && !is_call(event) &&
+				event != PROBE_pythiatop_cpu_left) {
 			status = attach(kernel, event, fault);
 		}
 	}
-	return status;
+	if (status == STATUS_OK) {
+		status = attach_program(kernel->skeleton->progs.on_all_enter,
+				&kernel->links[SYS_ENTER], fault);
+	}
+	return status == STATUS_OK ? attach_program(kernel->skeleton->progs.on_all_exit,
+						     &kernel->links[SYS_EXIT], fault)
+				   : status;
 }
 
 static enum status follow(struct kernel *kernel, struct kernel_fault *fault)

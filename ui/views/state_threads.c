@@ -373,7 +373,7 @@ static void draw_cpu(const struct state_screen *screen, const struct view_frame 
 		return;
 	}
 	/* Where only some processes are recorded, not what the others left of it. */
-	if (cpu->known_ns < KNOWN_PART * (double)screen->state->window_ns) {
+	if ((double)cpu->known_ns < KNOWN_PART * (double)screen->state->window_ns) {
 		busy = (double)(cpu->known_ns - cpu->idle_ns) / (double)screen->state->window_ns;
 		least = "≥";
 	}

@@ -339,6 +339,14 @@ static __always_inline unsigned int state_of(struct task_struct *task)
 						    : (unsigned int)BPF_CORE_READ(before, state);
 }
 
+static __always_inline int leave_cpu(void)
+{
+	RECORD(pythiatop_cpu_left);
+	record->head.bytes = 0;
+	SUBMIT();
+	return 0;
+}
+
 SEC("tp_btf/sched_switch")
 int on_sched_switch(__u64 *ctx)
 {
@@ -347,7 +355,9 @@ int on_sched_switch(__u64 *ctx)
 	unsigned int state = LINUX_KERNEL_VERSION >= KERNEL(5, 18) ? (unsigned int)ctx[3]
 								   : state_of(prev);
 
-	if (!is_ours(prev->tgid) && !is_ours(next->tgid)) {
+	bool leaves = is_ours(prev->tgid), comes = is_ours(next->tgid);
+
+	if (!leaves && !comes) {
 		return 0;
 	}
 	RECORD_OF(sched_switch, prev->pid, next->pid);
@@ -359,21 +369,7 @@ int on_sched_switch(__u64 *ctx)
 	record->body.next_tid = next->pid;
 	record->body.next_prio = next->prio - MAX_RT_PRIO;
 	SUBMIT();
-	return 0;
-}
-
-SEC("tp_btf/sched_switch")
-int on_pythiatop_cpu_left(__u64 *ctx)
-{
-	struct task_struct *prev = (void *)ctx[1], *next = (void *)ctx[2];
-
-	if (!is_ours(prev->tgid) || is_ours(next->tgid)) {
-		return 0;
-	}
-	RECORD(pythiatop_cpu_left);
-	record->head.bytes = 0;
-	SUBMIT();
-	return 0;
+	return comes ? 0 : leave_cpu();
 }
 
 #define WAKING(name)                                                                               \
@@ -911,8 +907,7 @@ static __always_inline bool is_wanted(void)
 }
 
 /* Before the call sends: so that who receives it is behind in time, whoever runs first. */
-SEC("tp_btf/sys_enter")
-int on_socket_send(__u64 *ctx)
+static __always_inline int tell_send(__u64 *ctx)
 {
 	struct pt_regs *regs = (void *)ctx[0];
 	__u64 length = 0;
@@ -930,7 +925,7 @@ int on_socket_send(__u64 *ctx)
 	default:
 		return 0;
 	}
-	if (is_wanted() && !is_compat()) {
+	if (!is_compat()) {
 		SOCKET_EVENT(socket_send, 1, length);
 	}
 	return 0;
@@ -939,8 +934,7 @@ int on_socket_send(__u64 *ctx)
 #define PEEK        2 /* MSG_PEEK */
 #define IN_PROGRESS 115
 
-SEC("tp_btf/sys_exit")
-int on_socket_recv(__u64 *ctx)
+static __always_inline int tell_recv(__u64 *ctx)
 {
 	struct pt_regs *regs = (void *)ctx[0];
 	long ret = (long)ctx[1];
@@ -962,31 +956,28 @@ int on_socket_recv(__u64 *ctx)
 	default:
 		return 0;
 	}
-	if (ret >= 0 && is_wanted() && !is_compat()) {
+	if (ret >= 0 && !is_compat()) {
 		SOCKET_EVENT(socket_recv, 0, (__u64)ret);
 	}
 	return 0;
 }
 
-SEC("tp_btf/sys_exit")
-int on_socket_listen(__u64 *ctx)
+static __always_inline int tell_listen(__u64 *ctx)
 {
 	struct pt_regs *regs = (void *)ctx[0];
 
-	if (regs->orig_ax == 50 && ctx[1] == 0 && is_wanted() && !is_compat()) {
+	if (regs->orig_ax == 50 && ctx[1] == 0 && !is_compat()) {
 		SOCKET_EVENT(socket_listen, 0, 0);
 	}
 	return 0;
 }
 
-SEC("tp_btf/sys_exit")
-int on_socket_connect(__u64 *ctx)
+static __always_inline int tell_connect(__u64 *ctx)
 {
 	struct pt_regs *regs = (void *)ctx[0];
 	long ret = (long)ctx[1];
 
-	if (regs->orig_ax == 42 && (ret == 0 || ret == -IN_PROGRESS) && is_wanted() &&
-			!is_compat()) {
+	if (regs->orig_ax == 42 && (ret == 0 || ret == -IN_PROGRESS) && !is_compat()) {
 		SOCKET_EVENT(socket_connect, 0, 0);
 	}
 	return 0;
@@ -1117,8 +1108,7 @@ static __always_inline int enter_copied(
 		}                                                                                  \
 	} while (0)
 
-SEC("tp_btf/sys_enter")
-int on_sys_enter(__u64 *ctx)
+static __always_inline int tell_entry(__u64 *ctx)
 {
 	struct pt_regs *regs = (void *)ctx[0];
 	long number = (long)ctx[1];
@@ -1126,7 +1116,7 @@ int on_sys_enter(__u64 *ctx)
 	struct probe_copies *what = copies_of(number, compat);
 	enum probe_event event = compat ? PROBE_COMPAT_ENTRY : PROBE_SYSCALL_ENTRY;
 
-	if (!is_wanted() || !is_chosen_syscall(number, compat)) {
+	if (!is_chosen_syscall(number, compat)) {
 		return 0;
 	}
 	enter_return(number);
@@ -1190,8 +1180,7 @@ static __always_inline int exit_copied(
 		}                                                                                  \
 	} while (0)
 
-SEC("tp_btf/sys_exit")
-int on_sys_exit(__u64 *ctx)
+static __always_inline int tell_exit(__u64 *ctx)
 {
 	struct pt_regs *regs = (void *)ctx[0];
 	long ret = (long)ctx[1], number = (long)regs->orig_ax;
@@ -1199,7 +1188,7 @@ int on_sys_exit(__u64 *ctx)
 	struct probe_copies *what = copies_of(number, compat);
 	enum probe_event event = compat ? PROBE_COMPAT_EXIT : PROBE_SYSCALL_EXIT;
 
-	if (!is_wanted() || !is_chosen_syscall(number, compat) ||
+	if (!is_chosen_syscall(number, compat) ||
 			(number < 0 && !compat && !leave_return())) {
 		return 0;
 	}
@@ -1212,6 +1201,47 @@ int on_sys_exit(__u64 *ctx)
 		PUT_EXIT(PROBE_FEW);
 	} else {
 		PUT_EXIT(PROBE_ARGUMENTS);
+	}
+	return 0;
+}
+
+/*
+ * A program for each of these, where they are chosen one by one; where all are recorded one at either
+ * end of a call, since to run a program costs as much as to record a call. What is told of a socket
+ * stands before the entry of the call that sends, and behind the exit of the one that received.
+ */
+#define AT_CALL(end, event, tell)                                                                  \
+	SEC("tp_btf/sys_" #end)                                                                    \
+	int on_##event(__u64 *ctx)                                                                 \
+	{                                                                                          \
+		return is_wanted() ? tell(ctx) : 0;                                                \
+	}
+
+AT_CALL(enter, socket_send, tell_send)
+AT_CALL(enter, sys_enter, tell_entry)
+AT_CALL(exit, sys_exit, tell_exit)
+AT_CALL(exit, socket_recv, tell_recv)
+AT_CALL(exit, socket_listen, tell_listen)
+AT_CALL(exit, socket_connect, tell_connect)
+
+SEC("tp_btf/sys_enter")
+int on_all_enter(__u64 *ctx)
+{
+	if (is_wanted()) {
+		tell_send(ctx);
+		tell_entry(ctx);
+	}
+	return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int on_all_exit(__u64 *ctx)
+{
+	if (is_wanted()) {
+		tell_exit(ctx);
+		tell_recv(ctx);
+		tell_listen(ctx);
+		tell_connect(ctx);
 	}
 	return 0;
 }
