@@ -7,6 +7,7 @@
 
 #include "pythiatop/engine.h"
 #include "registry.h"
+#include "requests/activations.h"
 #include "requests/model.h"
 #include "requests/requests.h"
 #include "requests/servers.h"
@@ -30,6 +31,7 @@ struct lab {
 	struct request_pool pool;
 	struct requests *requests;
 	struct servers *servers;
+	struct activations *activations;
 	uint64_t now_ns, tidy_ns;
 	void (*advanced)(void *context, uint64_t now_ns); /* NULL: nobody is told */
 	void *context;
@@ -78,7 +80,15 @@ static inline void lab_start(struct lab *lab, requests_emit_fn *emit, void *cont
 			.requests = lab->requests,
 			.add_type = lab_add_type,
 			.context = lab});
-	if (!lab->servers) {
+	lab->activations =
+			activations_create(&(struct activations_config){.registry = &lab->registry,
+					.names = lab->names,
+					.threads = lab->threads,
+					.model = lab->model,
+					.requests = lab->requests,
+					.add_type = lab_add_type,
+					.context = lab});
+	if (!lab->servers || !lab->activations) {
 		abort();
 	}
 }
@@ -89,6 +99,7 @@ static inline void lab_stop(struct lab *lab)
 	state_destroy(lab->state);
 	log_destroy(lab->log);
 	servers_destroy(lab->servers);
+	activations_destroy(lab->activations);
 	requests_destroy(lab->requests);
 	model_destroy(lab->model);
 	contexts_destroy(lab->contexts);
@@ -106,6 +117,7 @@ static inline uint32_t lab_add_type(void *context, const struct event_type *type
 	if (fresh && (!model_add_type(lab->model, &lab->registry.types[id]) ||
 				     !requests_add_type(lab->requests) ||
 				     !servers_add_type(lab->servers) ||
+				     !activations_add_type(lab->activations) ||
 				     !state_add_type(lab->state))) {
 		abort();
 	}
@@ -158,8 +170,10 @@ static inline void lab_feed(void *context, const struct event *event)
 	used = state_uses(lab->state, event->type) &&
 	       state_feed(lab->state, event, log_add(lab->log, event));
 	servers_before(lab->servers, event);
+	activations_before(lab->activations);
 	requests_feed(lab->requests, event, used);
 	servers_after(lab->servers, event);
+	activations_after(lab->activations, event);
 }
 
 static inline void lab_lose(void *context, const struct loss *loss)
@@ -168,6 +182,7 @@ static inline void lab_lose(void *context, const struct loss *loss)
 
 	requests_lose(lab->requests, loss);
 	servers_lose(lab->servers, loss->stream, lab->now_ns);
+	activations_lose(lab->activations, loss->stream, lab->now_ns);
 	state_lose(lab->state, loss);
 }
 

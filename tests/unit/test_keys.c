@@ -358,6 +358,8 @@ static void resources(void **state)
 
 	(void)state;
 	bench_start(&bench);
+	/* The call is the request, and not a part of what its thread does. */
+	assert_true(requests_set_request(bench.lab.requests, "*", "syscall_read"));
 	enter = type(&bench, "syscall_entry_read", "fd:u count:u");
 	leave = type(&bench, "syscall_exit_read", "ret:i");
 	change = type(&bench, "sched_switch",
