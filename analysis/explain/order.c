@@ -9,8 +9,9 @@
  * the strongest the one of fewest levels (of as many the deepest) comes first: a count of 0 or 1
  * says it all, where the fields of what is counted say it too (Breiman et al. 1984: the simplest
  * tree within an error). A time that was waited for a resource is a part of the duration, and would
- * be stronger than its cause, such as the length of a queue: it comes first only where nothing else
- * is half as strong.
+ * be stronger than its cause, such as the length of a queue; and who is slow polls and tries again
+ * more often, so that how often something is done, other than whether it is, may follow from the
+ * duration. These come first only where nothing else is half as strong.
  */
 #define NEARLY_AS_STRONG 0.02
 #define SAME_RHO         0.95
@@ -46,7 +47,13 @@ static bool is_waiting(const struct key *key)
 	       strcmp(key->name + length - 3, "_ns") == 0;
 }
 
-/* The place of the strongest that is no waiting; what waits where none is half as strong. */
+/* It may follow from how long the request takes. */
+static bool may_follow(const struct key *key)
+{
+	return is_waiting(key) || (key->source == EXPLANATION_COUNT && key->levels.n > 2);
+}
+
+/* The place of the strongest that does not follow; what may where none is half as strong. */
 static uint32_t find_strongest(const struct explain *explain)
 {
 	double half = explain->keys[explain->tested[0]].omega2 / 2;
@@ -54,7 +61,7 @@ static uint32_t find_strongest(const struct explain *explain)
 	for (uint32_t i = 0; i < explain->n_tested; i++) {
 		const struct key *key = &explain->keys[explain->tested[i]];
 
-		if (key->omega2 > 0 && key->omega2 >= half && !is_waiting(key)) {
+		if (key->omega2 > 0 && key->omega2 >= half && !may_follow(key)) {
 			return i;
 		}
 	}
@@ -90,7 +97,7 @@ void order_keys(struct explain *explain)
 	for (uint32_t i = simplest + 1; i < explain->n_tested; i++) {
 		const struct key *key = &explain->keys[keys[i]];
 
-		if (key->omega2 > 0 && key->omega2 >= least && !is_waiting(key) &&
+		if (key->omega2 > 0 && key->omega2 >= least && !may_follow(key) &&
 				is_simpler(key, &explain->keys[keys[simplest]])) {
 			simplest = i;
 		}

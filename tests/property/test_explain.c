@@ -613,6 +613,39 @@ static void test_derived_keys_are_left_out(void **state)
 	snapshot_destroy(snapshot);
 }
 
+/* Polls and retries are as many as there is time for: the value that makes it long comes first. */
+static void test_counts_follow(void **state)
+{
+	static struct table table;
+	struct bootstrap_random random = {.state = 11};
+	struct explanation out;
+	struct snapshot *snapshot;
+	double *waiters, *polls;
+	bool sure;
+
+	(void)state;
+	table_begin(&table, 600);
+	waiters = add_number(&table, "sem.waiters");
+	polls = add_number(&table, "poll");
+	table.keys[1].source = EXPLANATION_COUNT;
+	for (uint32_t i = 0; i < 600; i++) {
+		waiters[i] = bootstrap_below(&random, 5);
+		table.durations[i] = 1e8 * (1 + waiters[i]) * exp(0.2 * bootstrap_normal(&random));
+		polls[i] = floor(table.durations[i] / 5e7);
+	}
+	snapshot = shown(&table, 2000, &out, &sure);
+	assert_string_equal(out.keys[0].name, "sem.waiters");
+	assert_true(out.keys[0].confirmed);
+	snapshot_destroy(snapshot);
+	/* Without another it is told: nobody knows which follows from which. */
+	for (uint32_t i = 0; i < 600; i++) {
+		waiters[i] = bootstrap_below(&random, 5);
+	}
+	snapshot = shown(&table, 2000, &out, &sure);
+	assert_string_equal(out.keys[0].name, "poll");
+	snapshot_destroy(snapshot);
+}
+
 /* Names of requests, and hosts that only the slow ones run on. */
 static void test_categories(void **state)
 {
@@ -806,6 +839,7 @@ int main(void)
 			cmocka_unit_test(test_order_is_what_counts),
 			cmocka_unit_test(test_latency_by_value),
 			cmocka_unit_test(test_derived_keys_are_left_out),
+			cmocka_unit_test(test_counts_follow),
 			cmocka_unit_test(test_categories),
 			cmocka_unit_test(test_slow_everywhere),
 			cmocka_unit_test(test_few),
