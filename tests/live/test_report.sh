@@ -39,7 +39,7 @@ done
 	"$(printf 'document\nempty\nnew')" ] || fail "left behind: $(ls "$work")"
 
 page=$work/new/report.md
-grep -q '^# Verdict: syscall ' "$page" || fail "no verdict: $(head -n 1 "$page")"
+grep -q '^# Verdict: kworker$' "$page" || fail "no verdict: $(head -n 1 "$page")"
 grep -q '^| the slowest' "$page" || fail "no request stands for others"
 [ "$(wc -l <"$work/new/decisions.jsonl")" -ge 2 ] || fail "no decisions"
 grep -vq '^{"log":"pythiatop-decisions/1",.*}$' "$work/new/decisions.jsonl" && fail "decisions"
