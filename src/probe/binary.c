@@ -31,6 +31,7 @@ struct binary {
 	struct segment segments[MAX_SEGMENTS]; /* that are executed */
 	uint32_t n, room;
 	struct binary_function *functions;
+	bool unwinds;
 };
 
 static const Dwfl_Callbacks callbacks = {
@@ -85,6 +86,47 @@ bool binary_is_stepped(const struct binary *binary, uint64_t offset)
 			*code == 0xeb);
 }
 
+/* The personality routines that unwinding asks in each frame; names may have a version behind. */
+static bool is_personality(const char *name)
+{
+	return strncmp(name, "__gxx_personality_v0", 20) == 0 ||
+	       strstr(name, "rust_eh_personality");
+}
+
+static bool is_go(Elf *elf)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names) != 0) {
+		return false;
+	}
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name = gelf_getshdr(section, &header)
+						   ? elf_strptr(elf, names, header.sh_name)
+						   : NULL;
+
+		if (name && (strcmp(name, ".gopclntab") == 0 || strcmp(name, ".go.buildinfo") == 0)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool binary_unwinds(const struct binary *binary)
+{
+	return binary->unwinds;
+}
+
+/* Where the program is entered no return address is on the stack, but the number of its arguments. */
+static bool is_entry(const struct binary *binary, uint64_t address)
+{
+	GElf_Ehdr header;
+
+	return gelf_getehdr(binary->elf, &header) && header.e_entry == address;
+}
+
 static bool read_functions(struct binary *binary)
 {
 	int n = dwfl_module_getsymtab(binary->module);
@@ -97,13 +139,15 @@ static bool read_functions(struct binary *binary)
 
 		function.name = dwfl_module_getsym_info(
 				binary->module, i, &symbol, &address, NULL, &elf, NULL);
+		binary->unwinds = binary->unwinds || (function.name && is_personality(function.name));
 		if (!function.name || !function.name[0] ||
 				GELF_ST_TYPE(symbol.st_info) != STT_FUNC ||
 				symbol.st_shndx == SHN_UNDEF) {
 			continue;
 		}
 		function.address = address - binary->bias;
-		if (!binary_offset(binary, function.address, &function.offset)) {
+		if (is_entry(binary, function.address) ||
+				!binary_offset(binary, function.address, &function.offset)) {
 			continue;
 		}
 		function.stepped = binary_is_stepped(binary, function.offset);
@@ -193,6 +237,7 @@ enum status binary_open(struct binary **out, const char *path)
 		return STATUS_NO_MEMORY;
 	}
 	status = report(binary, path, fd);
+	binary->unwinds = status == STATUS_OK && is_go(binary->elf);
 	if (status == STATUS_OK && !read_functions(binary)) {
 		status = STATUS_NO_MEMORY;
 	}

@@ -55,6 +55,13 @@ struct binary_arguments {
 };
 
 /*
+ * Does its code unwind its stack, as C++ and Rust do for exceptions and panics, or move it, as Go
+ * does? A function whose return is probed has another return address meanwhile, which neither
+ * survives: the program would be ended.
+ */
+bool binary_unwinds(const struct binary *binary);
+
+/*
  * Reads the symbols of `path`, which may be /proc/PID/exe. STATUS_NOT_FOUND: no such file (errno).
  * STATUS_INVALID: no ELF file of this machine.
  */

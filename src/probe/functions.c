@@ -234,6 +234,15 @@ static enum status look(struct functions *functions, uint32_t at, struct kernel_
 				status == STATUS_NOT_FOUND ? strerror(errno)
 							   : "is no program of this machine");
 	}
+	if (binary_unwinds(program->binary)) {
+		binary_close(program->binary);
+		program->binary = NULL;
+		return kernel_refuse(fault, STATUS_INVALID,
+				"%s is written in C++, Rust or Go, whose exceptions and stacks do not "
+				"survive that a function's return is probed: it would be ended, so its "
+				"functions are not recorded",
+				program->name);
+	}
 	snprintf(program->path, sizeof(program->path), "%s", path);
 	program->identity = now;
 	status = match(functions, at);

@@ -219,6 +219,7 @@ static bool each_function(struct server *server, const char *wanted,
 			continue;
 		}
 		list = binary_functions(binary, &n);
+		n = binary_unwinds(binary) ? 0 : n; /* see there */
 		for (uint32_t k = 0; k < n && goes_on; k++) {
 			if (is_listed(patterns, list[k].name)) {
 				function_type_clean(clean, sizeof(clean), list[k].name);

@@ -96,6 +96,19 @@ end_functions gone
 exec 7>&-
 [ "$(count called_request_entry)" = 1 ] || fail "gone: $(cut -d'|' -f1 "$work/events" | sort | uniq -c)"
 
+# --- a program that starts while all of its functions are on: where it is entered there is no return
+# address; and one whose exceptions would not survive: nothing of it is recorded, and it goes on
+start_functions all --function "$work/one:*"
+"$work/one" values >"$work/started" || fail "it does not start while all of its functions are on"
+[ "$(wc -l <"$work/started")" = "$(wc -l <"$work/expected")" ] || fail "it says otherwise: $(head -n 3 "$work/started")"
+end_functions all
+[ "$(count main_entry)" = 1 ] || fail "not recorded: $(cut -d'|' -f1 "$work/events" | sort | uniq -c | head)"
+objcopy --add-symbol __gxx_personality_v0=.text:0,function "$called" "$work/throws"
+start_functions throws --function "$work/throws:*"
+grep -q 'is written in C++, Rust or Go' "$work/probe.err" || fail "not refused: $(cat "$work/probe.err")"
+"$work/throws" values >/dev/null || fail "it was ended"
+end_probe
+
 # --- within requests, one in ten: whole ones
 start_functions within --within "$work/one:called_request" --function "$work/one:called_step" --one-in 10 \
 	--limit 100
