@@ -43,7 +43,8 @@ struct keeper {
 	int go;         /* the command begins once this is closed */
 	char line[640]; /* the last line that the probe said */
 	size_t n_line;
-	bool ready, left; /* left: the command has ended */
+	bool ready;
+	bool ended, left; /* the command; it and whoever it left behind */
 };
 
 __attribute__((format(printf, 2, 3))) static void tell(
@@ -267,7 +268,7 @@ static void begin_command(struct keeper *keeper)
 	if (keeper->go >= 0) {
 		poll(NULL, 0, VIEWER_MS);
 		if (write(keeper->go, "", 1) < 0) {
-			keeper->left = true;
+			keeper->ended = true;
 		}
 		close(keeper->go);
 		keeper->go = -1;
@@ -389,6 +390,7 @@ static void reap(struct keeper *keeper)
 				   : pid == keeper->command ? keeper->setup->wish->command[0]
 							    : NULL;
 
+		keeper->ended = keeper->ended || pid == keeper->command;
 		describe_end(text, sizeof(text), what ? what : "", status);
 		if (what && status != 0) {
 			tell(keeper, "- %s%s%s", text, pid == keeper->probe ? ": " : "",
@@ -399,7 +401,7 @@ static void reap(struct keeper *keeper)
 			tell(keeper, ".");
 		}
 	}
-	if (keeper->command > 0 && !keeper->left && keeper->probe > 0 &&
+	if (keeper->ended && !keeper->left && keeper->probe > 0 &&
 			process_children(getpid(), children, 3) <= 2) {
 		keeper->left = true;
 		kill(keeper->probe, SIGTERM); /* the session ends */
