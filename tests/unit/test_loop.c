@@ -590,6 +590,45 @@ static void recursion_makes_no_circle(void **state)
 	bench_release(&bench);
 }
 
+/*
+ * A server's request and the work of its threads have one name, and of the latter there are more: what
+ * was learned inside the work is found where the work is seen alone.
+ */
+static void the_outer_one_of_a_name_is_meant(void **state)
+{
+	const struct tree_row whole[] = {
+			{.parent = UINT32_MAX, .name = "f", .provider = "", .count = 100, .n_below = 2},
+			{.parent = 0,
+					.depth = 1,
+					.name = "f",
+					.provider = "",
+					.count = 120,
+					.n_below = 1,
+					.segment_sd_ns = 70},
+			{.parent = 1, .depth = 2, .name = "call", .provider = "f", .count = 100,
+					.segment_sd_ns = 900},
+	};
+	const struct tree_view learned = {.requests = 100, .n = 3, .rows = whole};
+	const struct tree_view seen = {.requests = 100, .n = 2, .rows = whole};
+	struct bench bench;
+	struct space space;
+	uint32_t before[3], after[3];
+
+	(void)state;
+	bench_init(&bench);
+	space_init(&space);
+	space_observe(&space, &bench.points, 1, &learned, NULL, true, before);
+	space_observe(&space, &bench.points, 1, &seen, NULL, false, after);
+	assert_int_equal(after[0], before[0]);
+	assert_int_equal(after[1], before[1]);
+	space_look_up(&space, &bench.points, 1, &learned, after);
+	assert_memory_equal(after, before, sizeof(before));
+	/* How much varied is of when all was on. */
+	assert_true(space.nodes[before[1]].sd_ns == 70 && space.nodes[before[2]].sd_ns == 900);
+	space_release(&space);
+	bench_release(&bench);
+}
+
 /* --- strategies --- */
 
 /* Two children of an edge: one takes nine tenths of its time. */
@@ -1126,6 +1165,7 @@ int main(void)
 			cmocka_unit_test(what_stays_on_is_wanted),
 			cmocka_unit_test(learning_has_no_choice),
 			cmocka_unit_test(recursion_makes_no_circle),
+			cmocka_unit_test(the_outer_one_of_a_name_is_meant),
 			cmocka_unit_test(strategies_choose),
 			cmocka_unit_test(order_is_bisected),
 			cmocka_unit_test(only_types_that_hold_a_point_are_touched),
