@@ -733,7 +733,10 @@ static void add_sum(struct probe_sum *sum, const struct probe_sum *part)
 bool kernel_take_sums(struct kernel *kernel,
 		void (*take)(void *context, const struct body_summary *summary), void *context)
 {
-	int map = bpf_map__fd(kernel->skeleton->maps.sums), n_cpus = libbpf_num_possible_cpus();
+	const struct bpf_map *idle = kernel->skeleton->bss->adds_to_other
+						     ? kernel->skeleton->maps.sums
+						     : kernel->skeleton->maps.other_sums;
+	int map = bpf_map__fd(idle), n_cpus = libbpf_num_possible_cpus();
 	struct probe_sum *parts = calloc(n_cpus > 0 ? (size_t)n_cpus : 1, sizeof(*parts));
 	struct probe_call *calls = NULL, call, *last = NULL;
 	uint32_t n = 0, room = 0;
@@ -762,6 +765,7 @@ bool kernel_take_sums(struct kernel *kernel,
 	}
 	free(calls);
 	free(parts);
+	kernel->skeleton->bss->adds_to_other = !kernel->skeleton->bss->adds_to_other;
 	return fits;
 }
 

@@ -113,8 +113,8 @@ uint64_t kernel_hits(const struct kernel *kernel, uint32_t hook); /* since the b
 void kernel_within(struct kernel *kernel, uint32_t n);
 
 /*
- * Takes the sums since the last time: calls `take` with each. Calls that end meanwhile are in these
- * or the next ones. False: out of memory.
+ * Takes the sums up to the last time: calls `take` with each. Those since then are taken the next
+ * time, so at the end it is called twice. False: out of memory.
  */
 bool kernel_take_sums(struct kernel *kernel,
 		void (*take)(void *context, const struct body_summary *summary), void *context);

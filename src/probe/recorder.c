@@ -245,7 +245,9 @@ static enum status take_sums(struct recorder *recorder, struct producer_fault *f
 {
 	struct summing summing = {.ring = kernel_ring(recorder->kernel, 0), .status = STATUS_OK};
 
-	if (!kernel_take_sums(recorder->kernel, put_summary, &summing)) {
+	if (!kernel_take_sums(recorder->kernel, put_summary, &summing) ||
+			(recorder->ending &&
+					!kernel_take_sums(recorder->kernel, put_summary, &summing))) {
 		summing.status = STATUS_NO_MEMORY;
 	}
 	if (summing.status != STATUS_OK) {
@@ -402,6 +404,7 @@ static bool prepare(struct recorder *recorder)
 						.context = wish->context});
 		/* What measuring the cost of a call has left there goes. */
 		if (!recorder->functions ||
+				!kernel_take_sums(recorder->kernel, drop_summary, NULL) ||
 				!kernel_take_sums(recorder->kernel, drop_summary, NULL)) {
 			say(wish, "out of memory");
 			return false;

@@ -1352,13 +1352,19 @@ struct {
 	__type(value, struct frames);
 } stacks SEC(".maps");
 
-struct {
+/*
+ * Two of them: calls are added to one, while the other is read and emptied. Whoever was still adding
+ * to that when they changed has long ended by then.
+ */
+struct sums {
 	__uint(type, BPF_MAP_TYPE_PERCPU_HASH);
 	__uint(max_entries, 65536);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, struct probe_call);
 	__type(value, struct probe_sum);
-} sums SEC(".maps");
+} sums SEC(".maps"), other_sums SEC(".maps");
+
+bool adds_to_other;
 
 /* What a new thread begins with, and a new sum: both are too large for the stack. */
 static const struct frames no_frames;
@@ -1418,13 +1424,13 @@ static __always_inline __u32 bucket_of(__u64 ns)
 	return ns > 1 || bucket >= PROBE_BUCKETS ? PROBE_BUCKETS - 1 : bucket;
 }
 
-static __always_inline void add_call(const struct probe_call *call, __u64 ns)
+static __always_inline void add_to(void *map, const struct probe_call *call, __u64 ns)
 {
-	struct probe_sum *sum = bpf_map_lookup_elem(&sums, call);
+	struct probe_sum *sum = bpf_map_lookup_elem(map, call);
 
 	if (!sum) {
-		bpf_map_update_elem(&sums, call, &no_sum, 1 /* BPF_NOEXIST */);
-		sum = bpf_map_lookup_elem(&sums, call);
+		bpf_map_update_elem(map, call, &no_sum, 1 /* BPF_NOEXIST */);
+		sum = bpf_map_lookup_elem(map, call);
 	}
 	if (!sum) {
 		__sync_fetch_and_add(&lost_functions[0], 1);
@@ -1436,6 +1442,15 @@ static __always_inline void add_call(const struct probe_call *call, __u64 ns)
 	sum->sum_ns += ns;
 	sum->squares += (ns >> 10) * (ns >> 10);
 	sum->buckets[bucket_of(ns) & (PROBE_BUCKETS - 1)]++;
+}
+
+static __always_inline void add_call(const struct probe_call *call, __u64 ns)
+{
+	if (READ_ONCE(adds_to_other)) {
+		add_to(&other_sums, call, ns);
+	} else {
+		add_to(&sums, call, ns);
+	}
 }
 
 /* The innermost frame of that function ends, and whatever was left open within it. */
