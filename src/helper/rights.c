@@ -186,6 +186,11 @@ static const char *take(struct rights *rights, int file, const char *name, char 
 				       ? NULL
 				       : "PROGRAM:NAME,... (at most 32), such as nginx:ngx_http_*";
 	}
+	if (strcmp(name, "control.tree") == 0) {
+		return add_words(&rights->trees, value) && rights->trees.n <= RIGHTS_MAX_TREES
+				       ? NULL
+				       : "at most 16 PIDs, programs or control groups";
+	}
 	if (strcmp(name, "control.read_only") == 0) {
 		rights->read_only = rights->read_only || strcmp(value, "yes") == 0;
 		return strcmp(value, "yes") == 0 || strcmp(value, "no") == 0 ? NULL : "yes or no";
@@ -199,7 +204,7 @@ static const char *take(struct rights *rights, int file, const char *name, char 
 			return take_limit(rights, &limits[i], value) ? NULL : words;
 		}
 	}
-	return "a name that starts with control.: allow, deny, relay, functions, context, "
+	return "a name that starts with control.: allow, deny, relay, functions, tree, context, "
 	       "read_only, a limit";
 }
 

@@ -31,6 +31,8 @@
  *   control.call_seconds = 25       the longest that one call of lttng-ctl may take
  *   control.functions = PROGRAM:NAMES...  functions of programs that may be recorded (none): a path
  *                                   or a program's name, and patterns with commas between; repeated
+ *   control.tree = WHAT...          of functions and the probe's kernel events only those of these
+ *                                   processes, see probe/processes.h (default: of all); repeated
  *   control.context = perf:NAME     also $app.PROVIDER:NAME: added to our channels; repeated
  */
 #define RIGHTS_MAX_LIST      256u

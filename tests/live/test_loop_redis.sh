@@ -45,6 +45,7 @@ grep -Eq "processCommand +redis-server +$n " "$work/table" || fail "not $n reque
 # --- some commands are slow: autopilot finds the function
 cat >"$XDG_CONFIG_HOME/pythiatop/control.conf" <<END
 control.functions = redis-server:processCommand,call,*Command,lookupKey*,dictFind $work/nothing:none
+control.tree = $server
 END
 for i in 1 2 3; do
 	redis-cli -s "$redis" -r 1000000 -i 0.003 GET "key$i" >/dev/null &

@@ -62,9 +62,15 @@ watched() {
 
 # A stock server, its clients, and what the helper may record of it.
 redis() {
-	local console=$1 socket=$PT_DIR/redis.sock i
+	local console=$1 socket=$PT_DIR/redis.sock only=1 i
 	local url=net://127.0.0.1:${PT_RELAY_CONTROL##*:}:${PT_RELAY_DATA##*:}
 	shift
+	# Of this server only, where processes can be told apart.
+	"$console-probe" --relay="$url" --session=tree --function=redis-server:processCommand --tree=$$ \
+		2>"$PT_DIR/probe.err" &
+	sleep 0.5
+	kill $! 2>/dev/null || ! grep -q 'pid namespace' "$PT_DIR/probe.err" || only=
+	wait $! 2>/dev/null
 	"$console-probe" --relay="$url" --session=trial --function=redis-server:processCommand \
 		2>"$PT_DIR/probe.err" &
 	sleep 0.5
@@ -80,6 +86,7 @@ redis() {
 		>>"$XDG_CONFIG_HOME/pythiatop/control.conf"
 	setpriv --pdeathsig TERM redis-server --port 0 --unixsocket "$socket" --save '' --dir "$PT_DIR/data" \
 		>"$PT_DIR/redis.log" 2>&1 </dev/null &
+	[ -z "$only" ] || echo "control.tree = $!" >>"$XDG_CONFIG_HOME/pythiatop/control.conf"
 	for ((i = 0; i < 50; i++)); do
 		redis-cli -s "$socket" PING >/dev/null 2>&1 && break
 		sleep 0.1
