@@ -143,7 +143,8 @@ static int bind_any(uint16_t *port)
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd >= 0 && (bind(fd, (struct sockaddr *)&address, length) != 0 ||
-				       getsockname(fd, (struct sockaddr *)&address, &length) != 0)) {
+				       getsockname(fd, (struct sockaddr *)&address, &length) !=
+						       0)) {
 		close(fd);
 		return -1;
 	}
@@ -175,8 +176,7 @@ static bool listens(uint16_t port)
 			.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
 			.sin_port = htons(port)};
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	bool there = fd >= 0 &&
-		     connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
+	bool there = fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0;
 
 	if (fd >= 0) {
 		close(fd);
@@ -419,7 +419,8 @@ _Noreturn void keeper_run(const struct keeper_setup *setup)
 	signal(SIGPIPE, SIG_IGN);
 	if (!start_relay(&keeper)) {
 		refuse(&keeper, STATUS_NOT_FOUND,
-				"lttng-relayd does not start: is it installed (Debian: lttng-tools)?");
+				"lttng-relayd does not start: is it installed (Debian: "
+				"lttng-tools)?");
 	}
 	if (!prepare_command(&keeper) || !start_probe(&keeper)) {
 		refuse(&keeper, STATUS_IO, strerror(errno));

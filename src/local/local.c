@@ -105,7 +105,8 @@ static enum status take_answer(struct local *local, const char *text, char *erro
 {
 	int status = STATUS_IO, n = 0;
 
-	if (sscanf(text, "+ %1023s %63s %d", local->source, local->relay_url, &local->command) == 3) {
+	if (sscanf(text, "+ %1023s %63s %d", local->source, local->relay_url, &local->command) ==
+			3) {
 		return STATUS_OK;
 	}
 	sscanf(text, "! %d %n", &status, &n);

@@ -11,8 +11,8 @@
  * One command for a program as it is: a relay daemon of its own on loopback, pythiatop-probe on the
  * processes that are meant, and, where it is to be started, the command.
  *
- * A process of its own, the keeper, has them as children and ends them with us, however we end; if it
- * is killed itself, the kernel ends them. What they write lies in a directory of theirs below
+ * A process of its own, the keeper, has them as children and ends them with us, however we end; if
+ * it is killed itself, the kernel ends them. What they write lies in a directory of theirs below
  * $TMPDIR (/tmp), which goes with them; one that was left by a keeper that was killed goes with the
  * next start.
  *
@@ -23,16 +23,17 @@
 struct local; /* opaque */
 
 struct local_setup {
-	const char *process;  /* its number, or a program's name; NULL: `command` is started */
-	char *const *command; /* with its arguments, as execvp() takes them */
+	const char *process;   /* its number, or a program's name; NULL: `command` is started */
+	char *const *command;  /* with its arguments, as execvp() takes them */
 	const char *functions; /* patterns of names, with commas between; NULL: all */
-	bool quiet;           /* what the command prints goes nowhere; else to our standard error */
+	bool quiet; /* what the command prints goes nowhere; else to our standard error */
 };
 
 /*
- * Waits until events are recorded, 15 s at most. STATUS_INVALID: there is no such process or program;
- * STATUS_NOT_FOUND: a program that this needs is missing; STATUS_BUSY: this user may not; STATUS_IO,
- * STATUS_TIMEOUT: something else. Then `error` says what, and what to do; nothing is left running.
+ * Waits until events are recorded, 15 s at most. STATUS_INVALID: there is no such process or
+ * program; STATUS_NOT_FOUND: a program that this needs is missing; STATUS_BUSY: this user may not;
+ * STATUS_IO, STATUS_TIMEOUT: something else. Then `error` says what, and what to do; nothing is
+ * left running.
  */
 enum status local_start(
 		struct local **local, const struct local_setup *setup, char *error, size_t size);

@@ -34,7 +34,8 @@ static bool read_start(const char *pid, const char *file, char *text, size_t siz
 	return text[0] != '\0';
 }
 
-/* The last part of the file that it runs; "": a thread of the kernel's, or another user's process. */
+/* The last part of the file that it runs; "": a thread of the kernel's, or another user's process.
+ */
 static void file_of(const char *pid, char *name, size_t size)
 {
 	char path[64], file[PATH_MAX];

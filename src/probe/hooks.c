@@ -5,15 +5,15 @@
 
 #include "base/clock.h"
 
-#define FEW          64u         /* functions that are attached without a trial */
+#define FEW          64u /* functions that are attached without a trial */
 #define MOST_AT_ONCE 2048u
-#define ATTACH_NS    20000000.0  /* that attaching some of many should take */
+#define ATTACH_NS    20000000.0 /* that attaching some of many should take */
 #define TRIAL_NS     20000000u
-#define WINDOW_NS    100000000u  /* in which hits are counted, to see what fires too often */
-#define URGENT       0.25        /* of the limit, by one function alone */
-#define AFTERWARDS   0.5         /* of the limit, that is left once something had to go */
+#define WINDOW_NS    100000000u /* in which hits are counted, to see what fires too often */
+#define URGENT       0.25       /* of the limit, by one function alone */
+#define AFTERWARDS   0.5        /* of the limit, that is left once something had to go */
 #define TIDY_NS      1000000000u
-#define USUAL_NS     2000.0      /* a hit's cost, where it cannot be measured */
+#define USUAL_NS     2000.0 /* a hit's cost, where it cannot be measured */
 
 /* --- Attaching -------------------------------------------------------------------------------- */
 
@@ -37,8 +37,8 @@ static uint64_t cookie_of(
 	return PROBE_COOKIE(2 * number + exit, set, bits | (target->root ? PROBE_COOKIE_ROOT : 0));
 }
 
-/* Attaches numbers[0 .. n-1] of a program as a new set, in place of `before`, which it is like, or of
- * none. */
+/* Attaches numbers[0 .. n-1] of a program as a new set, in place of `before`, which it is like, or
+ * of none. */
 static enum status attach(struct functions *functions, uint32_t program, bool exits,
 		const uint32_t *numbers, uint32_t n, int32_t before, bool trial,
 		struct kernel_fault *fault)
@@ -76,8 +76,7 @@ static enum status attach(struct functions *functions, uint32_t program, bool ex
 		struct target *target = &functions->targets[numbers[i]];
 
 		target->set[exits] = (int32_t)at;
-		target->hits[exits] = kernel_hits(
-				functions->setup.kernel, 2 * numbers[i] + exits);
+		target->hits[exits] = kernel_hits(functions->setup.kernel, 2 * numbers[i] + exits);
 	}
 	return STATUS_OK;
 }
@@ -176,8 +175,7 @@ static enum status attach_most(struct functions *functions, uint32_t program, bo
 		(*unfit)++;
 		return STATUS_OK;
 	}
-	status = attach_most(functions, program, exits, numbers, n / 2, trial, unfit,
-			fault);
+	status = attach_most(functions, program, exits, numbers, n / 2, trial, unfit, fault);
 	return status != STATUS_OK ? status
 				   : attach_most(functions, program, exits, numbers + n / 2,
 						     n - n / 2, trial, unfit, fault);
@@ -197,7 +195,8 @@ static enum status attach_chosen(struct functions *functions, uint32_t program, 
 	}
 	if (unfit > 0) {
 		functions_say(functions,
-				"%u of %u functions of %s are left out: the kernel puts no probe on "
+				"%u of %u functions of %s are left out: the kernel puts no probe "
+				"on "
 				"their first instruction",
 				unfit, n, functions->programs[program].name);
 	}
@@ -240,9 +239,7 @@ static void adapt(struct functions *functions, uint32_t n, double took_ns)
 {
 	double next = n * ATTACH_NS / (took_ns + 1);
 
-	functions->at_once = next < FEW            ? FEW
-			     : next > MOST_AT_ONCE ? MOST_AT_ONCE
-						   : (uint32_t)next;
+	functions->at_once = next < FEW ? FEW : next > MOST_AT_ONCE ? MOST_AT_ONCE : (uint32_t)next;
 }
 
 /*

@@ -13,9 +13,9 @@
 #include "probe/functions.h"
 
 /*
- * What functions.c knows of programs and functions, and hooks.c attaches of it: in sets, each in one
- * go, a few at once or many on trial first; and lets go of where one fires too often. For these two
- * alone.
+ * What functions.c knows of programs and functions, and hooks.c attaches of it: in sets, each in
+ * one go, a few at once or many on trial first; and lets go of where one fires too often. For these
+ * two alone.
  */
 #define MAX_PATTERNS 64u
 
@@ -77,7 +77,7 @@ struct functions {
 	bool more;         /* is to be attached */
 	uint32_t at_once;  /* so many of them */
 	uint64_t trial_ns; /* when those on trial have proved themselves; 0: there are none */
-	uint64_t tidy_ns; /* when what is not wanted any more is detached; 0: there is nothing */
+	uint64_t tidy_ns;  /* when what is not wanted any more is detached; 0: there is nothing */
 };
 
 __attribute__((format(printf, 2, 3))) void functions_say(

@@ -109,7 +109,8 @@ static struct entry *list_processes(uint32_t *n)
 
 	*n = 0;
 	while (directory && (entry = readdir(directory))) {
-		if (isdigit((unsigned char)entry->d_name[0]) && array_reserve(&list, &room, *n + 1)) {
+		if (isdigit((unsigned char)entry->d_name[0]) &&
+				array_reserve(&list, &room, *n + 1)) {
 			list[(*n)++] = (struct entry){
 					atoi(entry->d_name), parent_of(entry->d_name)};
 		}
@@ -167,7 +168,8 @@ struct processes *processes_create(struct kernel *kernel, const char *const *nam
 	}
 	if (kernel_own_pid(kernel) != getpid()) {
 		kernel_refuse(fault, STATUS_INVALID,
-				"this pid namespace numbers processes otherwise than the kernel, so "
+				"this pid namespace numbers processes otherwise than the kernel, "
+				"so "
 				"single ones cannot be told apart: run it in the host's");
 		free(processes);
 		return NULL;

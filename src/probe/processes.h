@@ -8,8 +8,8 @@
 #include "probe/kernel.h"
 
 /*
- * The processes that are recorded where not all are: each of those that a person names, and all that
- * these start, from then on or before.
+ * The processes that are recorded where not all are: each of those that a person names, and all
+ * that these start, from then on or before.
  *
  * Threads: one. The kernel's side adds what is started and removes what ends; this side looks each
  * second who else is meant by a name or is in a control group.

@@ -14,7 +14,6 @@
  * SERVE_ASK: requests "TAG VERB ARGUMENT...", answered by packets with the same tag: any number of
  * "TAG + ROW", then "TAG ." or "TAG ! SENTENCE".
  *
- * clang-format off
  *   check                      may BPF be used here
  *   offers                     rows "tracepoint NAME", "syscall NAME"
  *   functions                  rows "PROVIDER:FUNCTION PID,PID...": of those on the command line, which
@@ -30,7 +29,6 @@
  *   rules                      rows as the arguments of enable
  *   session                    a row "NAME TIMER_US", while it is there
  *   close                      undoes all of it
- * clang-format on
  */
 #define SERVE_LEASE      0
 #define SERVE_ASK        3
