@@ -243,7 +243,8 @@ static void judge_calm(struct pythia *pythia, const struct pythia_look *look)
 		struct finding *finding = &pythia->findings[i];
 		const struct groups_row *row = row_of(look->recent, finding->group_id);
 
-		if (finding->rule == STOP_HEALTHY || finding->rule == STOP_CHANGED || !row || row->missing || row->lossy ||
+		if (finding->rule == STOP_HEALTHY || finding->rule == STOP_CHANGED || !row ||
+				row->missing || row->lossy ||
 				pythia->now_ns < finding->calm_ns + EPOCH_NS) {
 			continue;
 		}

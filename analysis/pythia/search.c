@@ -218,7 +218,7 @@ static void verdict_code(struct pythia *pythia, struct finding *finding,
 	char deeper[128];
 
 	snprintf(deeper, sizeof(deeper), "%s",
-			edge->itself ? "nothing deeper in it varied when all was recorded"
+			edge->itself ? "nothing deeper in it varied when all that could be was recorded"
 			: !pythia_can_act(pythia) ? "nothing deeper in it was recorded"
 			: pythia->space.learned
 					? "no point deeper in it is known to fire"

@@ -29,6 +29,7 @@
 #define VIEWER_MS   1500
 #define TRIES       5 /* somebody else may take a free port before the relay daemon does */
 #define KEEP_MIB    "64"
+#define SPEAKER     "pythiatop-probe: "
 #define READY       "records "
 #define MANY        256
 #define CANNOT_EXEC 127
@@ -61,12 +62,15 @@ __attribute__((format(printf, 2, 3))) static void tell(
 
 /* --- Children --------------------------------------------------------------------------------- */
 
-/* In the child: goes with the keeper, whatever ends that. */
-static void become_child(void)
+/* In the child: goes with the keeper, whatever ends that, even before this. */
+static void become_child(pid_t keeper)
 {
 	sigset_t none;
 
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != keeper) {
+		_exit(CANNOT_EXEC);
+	}
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
@@ -82,18 +86,25 @@ static void put_fd(int fd, int as)
 	}
 }
 
-static pid_t start(const char *const *arguments, int out, int error)
+/* `gate`: it is there, and runs the program once a byte comes from it; NULL: at once. */
+static pid_t start(const char *const *arguments, int out, int error, const int *gate)
 {
-	pid_t pid = fork();
+	pid_t keeper = getpid(), pid = fork();
 
 	if (pid == 0) {
 		int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+		char byte;
 
-		become_child();
+		become_child(keeper);
 		put_fd(nothing, STDIN_FILENO);
 		put_fd(out >= 0 ? out : nothing, STDOUT_FILENO);
 		put_fd(error >= 0 ? error : nothing, STDERR_FILENO);
-		execvp(arguments[0], (char *const *)(uintptr_t)arguments);
+		if (gate) {
+			close(gate[1]);
+		}
+		if (!gate || read(gate[0], &byte, 1) == 1) {
+			execvp(arguments[0], (char *const *)(uintptr_t)arguments);
+		}
 		_exit(CANNOT_EXEC);
 	}
 	return pid;
@@ -195,7 +206,7 @@ static bool try_relay(struct keeper *keeper)
 		snprintf(urls[i], sizeof(urls[i]), "tcp://127.0.0.1:%u", keeper->ports[i]);
 	}
 	snprintf(folder, sizeof(folder), "%s/relay", keeper->setup->folder);
-	keeper->relay = start(arguments, -1, -1);
+	keeper->relay = start(arguments, -1, -1, NULL);
 	while (keeper->relay > 0 && clock_monotonic_ns() < until_ns) {
 		if (waitpid(keeper->relay, NULL, WNOHANG) != 0) {
 			break;
@@ -234,7 +245,7 @@ static bool start_relay(struct keeper *keeper)
 static bool prepare_command(struct keeper *keeper)
 {
 	const struct local_setup *wish = keeper->setup->wish;
-	int gate[2];
+	int gate[2], out = wish->quiet ? -1 : STDERR_FILENO;
 
 	if (!wish->command) {
 		return true;
@@ -242,21 +253,7 @@ static bool prepare_command(struct keeper *keeper)
 	if (pipe2(gate, O_CLOEXEC) != 0) {
 		return false;
 	}
-	keeper->command = fork();
-	if (keeper->command == 0) {
-		int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-		char byte;
-
-		become_child();
-		close(gate[1]);
-		put_fd(nothing, STDIN_FILENO);
-		put_fd(wish->quiet ? nothing : STDERR_FILENO, STDOUT_FILENO);
-		put_fd(wish->quiet ? nothing : STDERR_FILENO, STDERR_FILENO);
-		if (read(gate[0], &byte, 1) == 1) {
-			execvp(wish->command[0], wish->command);
-		}
-		_exit(CANNOT_EXEC);
-	}
+	keeper->command = start((const char *const *)wish->command, out, out, gate);
 	close(gate[0]);
 	keeper->go = gate[1];
 	return keeper->command > 0;
@@ -298,19 +295,18 @@ static bool start_probe(struct keeper *keeper)
 	}
 	fcntl(errors[1], F_SETFL, 0);
 	keeper->said = errors[0];
-	keeper->probe = start(arguments, -1, errors[1]);
+	keeper->probe = start(arguments, -1, errors[1], NULL);
 	close(errors[1]);
 	return keeper->probe > 0;
 }
 
-/* "pythiatop-probe: SENTENCE", a line each. */
+/* "pythiatop-probe: SENTENCE" */
 static void take_line(struct keeper *keeper)
 {
-	char *colon = strchr(keeper->line, ':');
+	size_t n = strlen(SPEAKER);
 
-	if (colon && strncmp(keeper->line, "pythiatop-probe", 15) == 0) {
-		memmove(keeper->line, colon + 1 + (colon[1] == ' '), strlen(colon + 1) + 1);
-		keeper->line[strcspn(keeper->line, "\n")] = '\0';
+	if (strncmp(keeper->line, SPEAKER, n) == 0) {
+		memmove(keeper->line, keeper->line + n, strlen(keeper->line + n) + 1);
 	}
 	keeper->ready = keeper->ready || strncmp(keeper->line, READY, strlen(READY)) == 0;
 }
@@ -377,11 +373,25 @@ static void describe_end(char *text, size_t size, const char *what, int status)
 	}
 }
 
+/* Is there a child that is neither the relay daemon nor the probe? */
+static bool has_others(const struct keeper *keeper)
+{
+	pid_t children[3];
+	size_t n = process_children(getpid(), children, 3);
+
+	for (size_t i = 0; i < n; i++) {
+		if (children[i] != keeper->relay && children[i] != keeper->probe) {
+			return true;
+		}
+	}
+	return false;
+}
+
 /* The command may leave others behind that go on: it has ended when the last of them has. */
 static void reap(struct keeper *keeper)
 {
 	char text[512];
-	pid_t pid, children[3];
+	pid_t pid;
 	int status;
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
@@ -401,8 +411,7 @@ static void reap(struct keeper *keeper)
 			tell(keeper, ".");
 		}
 	}
-	if (keeper->ended && !keeper->left && keeper->probe > 0 &&
-			process_children(getpid(), children, 3) <= 2) {
+	if (keeper->ended && !keeper->left && keeper->probe > 0 && !has_others(keeper)) {
 		keeper->left = true;
 		kill(keeper->probe, SIGTERM); /* the session ends */
 	}

@@ -19,6 +19,24 @@ some_port() {
 	echo $((20000 + RANDOM % 12000))
 }
 
+# Runs a server of its own at $redis_port, whose number is $redis: it says itself whether it got the port.
+start_redis() {
+	local try i
+	for ((try = 0; try < 20; try++)); do
+		redis_port=$(some_port)
+		redis-server --port "$redis_port" --bind 127.0.0.1 --save '' --appendonly no --dir "$work" \
+			>"$work/redis.log" 2>&1 &
+		redis=$!
+		started+=("$redis")
+		for ((i = 0; i < 50; i++)); do
+			grep -q "Ready to accept" "$work/redis.log" && return
+			kill -0 "$redis" 2>/dev/null || break
+			sleep 0.1
+		done
+	done
+	fail "redis-server: $(tail -n 3 "$work/redis.log")"
+}
+
 # Runs a server of its own at $pg_port, which logs each statement to $work/pg.log.
 start_postgres() {
 	local bin try i

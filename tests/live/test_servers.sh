@@ -9,26 +9,13 @@ beside_daemons --session none -- "$@"
 needs_probe
 needs_programs redis-server redis-benchmark jq
 
-# A port of the loopback interface that nobody has: Redis itself says whether it got it.
-for ((try = 0; try < 20; try++)); do
-	port=$(some_port)
-	redis-server --port "$port" --bind 127.0.0.1 --save '' --appendonly no --dir "$work" \
-		>"$work/redis.log" 2>&1 &
-	redis=$!
-	started+=("$redis")
-	for ((i = 0; i < 50; i++)); do
-		grep -q "Ready to accept" "$work/redis.log" && break 2
-		kill -0 "$redis" 2>/dev/null || break
-		sleep 0.1
-	done
-done
-grep -q "Ready to accept" "$work/redis.log" || fail "redis-server: $(tail -n 3 "$work/redis.log")"
+start_redis
 
 start_probe --session redis
 expect_session 5 redis
 sleep 1
 n=5000
-redis-benchmark -h 127.0.0.1 -p "$port" -c 4 -n $n -P 1 -t get --csv >"$work/clients" ||
+redis-benchmark -h 127.0.0.1 -p "$redis_port" -c 4 -n $n -P 1 -t get --csv >"$work/clients" ||
 	fail "redis-benchmark"
 sleep 1
 end_probe
@@ -36,7 +23,7 @@ end_probe
 	fail "pythiatop: $(cat "$work/out.err")"
 
 # Before it begins the benchmark asks for two settings, in one message.
-group=$(jq -c --arg type "redis-server:$port" '.groups[] | select(.type == $type)' "$work/out.json")
+group=$(jq -c --arg type "redis-server:$redis_port" '.groups[] | select(.type == $type)' "$work/out.json")
 [ "$(jq .count <<<"$group")" = $((n + 1)) ] ||
 	fail "not $((n + 1)) requests: $group $(jq -c .accounting "$work/out.json")"
 [ "$(jq '[.partial, .tainted] | add' <<<"$group")" = 0 ] || fail "some are not whole: $group"

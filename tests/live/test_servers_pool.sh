@@ -10,19 +10,7 @@ beside_daemons --session none -- "$@"
 needs_probe
 needs_programs redis-server jq
 
-for ((try = 0; try < 20; try++)); do
-	redis_port=$(some_port)
-	redis-server --port "$redis_port" --bind 127.0.0.1 --save '' --appendonly no --dir "$work" \
-		>"$work/redis.log" 2>&1 &
-	redis=$!
-	started+=("$redis")
-	for ((i = 0; i < 50; i++)); do
-		grep -q "Ready to accept" "$work/redis.log" && break 2
-		kill -0 "$redis" 2>/dev/null || break
-		sleep 0.1
-	done
-done
-grep -q "Ready to accept" "$work/redis.log" || fail "redis-server: $(tail -n 3 "$work/redis.log")"
+start_redis
 for ((try = 0; try < 20; try++)); do
 	asking=$(some_port) other=$(some_port)
 	"$build_dir/tests/live/pt-pooled" serve "$asking" "$other" "$redis_port" 4 >"$work/pool" 2>"$work/pool.err" &
