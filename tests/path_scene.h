@@ -78,8 +78,7 @@ static inline struct event_copy *scene_add(
 	return copy;
 }
 
-/* The root's end is that of the request. */
-static inline uint64_t scene_enter(struct scene *scene, const char *name, uint64_t ts_ns,
+static inline struct event_copy *scene_entry(struct scene *scene, const char *name, uint64_t ts_ns,
 		uint32_t host, int32_t tid, uint32_t link)
 {
 	struct event_copy *copy = scene_add(scene, ts_ns, host, tid, link);
@@ -97,6 +96,33 @@ static inline uint64_t scene_enter(struct scene *scene, const char *name, uint64
 		scene->root = copy->seq;
 		scene->start_ns = ts_ns;
 	}
+	return copy;
+}
+
+/* The root's end is that of the request. */
+static inline uint64_t scene_enter(struct scene *scene, const char *name, uint64_t ts_ns,
+		uint32_t host, int32_t tid, uint32_t link)
+{
+	return scene_entry(scene, name, ts_ns, host, tid, link)->seq;
+}
+
+/* Paired by a key: it goes on whatever its thread does meanwhile. */
+static inline uint64_t scene_enter_keyed(struct scene *scene, const char *name, uint64_t ts_ns,
+		uint32_t host, int32_t tid)
+{
+	struct event_copy *copy = scene_entry(scene, name, ts_ns, host, tid, 0);
+
+	copy->keyed = true;
+	return copy->seq;
+}
+
+/* A part of the span `under`, as its event says. */
+static inline uint64_t scene_enter_under(struct scene *scene, const char *name, uint64_t ts_ns,
+		uint32_t host, int32_t tid, uint64_t under)
+{
+	struct event_copy *copy = scene_entry(scene, name, ts_ns, host, tid, 0);
+
+	copy->under = under;
 	return copy->seq;
 }
 

@@ -697,6 +697,34 @@ static bool own_time(struct walk *walk, int64_t to_ns)
 	return true;
 }
 
+/* --- the root's end --------------------------------------------------------------------------- */
+
+/*
+ * A root that is paired by a key ends, or goes on, while spans of a thread are open that outlive it:
+ * a request of a server ends with the last send of the answer, within whatever function sends. Such
+ * a span worked for it until then. Goes on in the innermost one; false: none is open.
+ */
+static bool go_to_open(struct walk *walk, int32_t tid)
+{
+	const struct spans *spans = walk->spans;
+	const struct span *root = &spans->items[spans->root];
+	uint32_t at;
+
+	if (!root->entry || !root->entry->keyed || tid < 0 || walk->at != spans->root) {
+		return false;
+	}
+	at = open_on(walk, root->host, tid, walk->now_ns);
+	while (at != SPAN_NONE && (spans->items[at].entry->keyed ||
+						  walk->nodes[at].start_ns >= walk->now_ns)) {
+		at = spans->items[at].below;
+	}
+	if (at == SPAN_NONE || at == spans->root) {
+		return false;
+	}
+	walk->at = at;
+	return true;
+}
+
 /* --- all of it ------------------------------------------------------------------------------- */
 
 /*
@@ -728,6 +756,9 @@ static bool step(struct walk *walk)
 
 	if (child != SPAN_NONE && !could_await(walk, child)) {
 		node->first = walk->nodes[child].next;
+		return true;
+	}
+	if (go_to_open(walk, walk->spans->items[walk->spans->root].tid)) {
 		return true;
 	}
 	if (child == SPAN_NONE) {
@@ -810,6 +841,9 @@ bool path_find(struct path *path, const struct spans *spans, const struct path_k
 	set_times(spans, path->nodes);
 	set_joins(path, spans);
 	walk.now_ns = path->nodes[spans->root].end_ns;
+	if (spans->items[spans->root].exit) {
+		(void)go_to_open(&walk, spans->items[spans->root].exit->tid);
+	}
 	while (step(&walk) && !walk.failed && steps++ < most_steps(&walk)) {
 	}
 	while (walk.inner != SPAN_NONE) {

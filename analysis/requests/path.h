@@ -18,6 +18,9 @@
  * Chow et al., "The Mystery Machine", OSDI 2014; wake-ups as Giraldeau & Dagenais, "Wait analysis
  * of distributed systems using kernel tracing", TPDS 2016.)
  *
+ * A root that is paired by a key ends within whatever its threads do: spans of the thread that ended
+ * it, or that it began on, which are open then and end later worked for it until then.
+ *
  * A thread that waits in a call, woken by nobody who works for the request (an interrupt, or a callee
  * that answers when its span is over), waited for what the call called.
  *

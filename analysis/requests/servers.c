@@ -67,6 +67,7 @@ struct served_request {
 	struct worker *workers[MAX_WORKERS]; /* that work for it now */
 	uint32_t n_workers;
 	struct worker *sender; /* that is sending the answer */
+	uint64_t answerer;     /* the thread that sent the last of it; with `answered` */
 	struct process *process; /* NULL: nothing was handed on so far */
 	struct worker *heir;     /* woken for it, and does not run yet; NULL: none */
 	struct worker *holder;   /* took it over last; NULL: nobody */
@@ -619,7 +620,7 @@ static void end_request(
 	const struct where where = {.host = served->host,
 			.stream = near->stream,
 			.cpu = near->cpu,
-			.thread = near->thread};
+			.thread = served->answered ? served->answerer : near->thread};
 	struct served_ids ids = ids_of(served, served->id, 0);
 	struct call *call, *next;
 
@@ -980,6 +981,7 @@ static void send(struct servers *servers, const struct event *event, const struc
 		}
 		served->answered = true;
 		served->sent_ns = servers->now_ns;
+		served->answerer = w->thread;
 		enqueue(servers, served);
 		if (served->sender) {
 			served->sender->sending = NULL;

@@ -455,6 +455,32 @@ static void the_wait_for_an_answer_is_the_callees(void **state)
 	scene_stop(&s);
 }
 
+/*
+ * A server's request, which is paired by a key, is over with the last send of its answer: within the
+ * thread's work for it and the functions that send, which end later.
+ */
+static void what_outlives_a_keyed_root_worked_for_it(void **state)
+{
+	struct scene s;
+	uint64_t a, work, command, reply, write;
+
+	(void)state;
+	scene_start(&s);
+	a = scene_enter_keyed(&s, "a", 0, A, 1);
+	work = scene_enter_under(&s, "work", 10, A, 1, a);
+	command = scene_enter(&s, "command", 20, A, 1, 0);
+	scene_leave(&s, command, 60, 0);
+	reply = scene_enter(&s, "reply", 70, A, 1, 0);
+	write = scene_enter(&s, "write", 80, A, 1, 0);
+	scene_leave(&s, a, 90, 0);
+	scene_leave(&s, write, 95, 0);
+	scene_leave(&s, reply, 120, 0);
+	scene_leave(&s, work, 200, 0);
+	assert_string_equal(scene_path(&s, NULL),
+			"a 10, work 10, command 40, work 10, reply 10, write 10");
+	scene_stop(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -477,6 +503,7 @@ int main(void)
 			cmocka_unit_test(unclosed_and_unopened),
 			cmocka_unit_test(damaged_times),
 			cmocka_unit_test(the_wait_for_an_answer_is_the_callees),
+			cmocka_unit_test(what_outlives_a_keyed_root_worked_for_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
