@@ -6,7 +6,8 @@
 #include "base/clock.h"
 
 #define FEW          64u /* functions that are attached without a trial */
-#define MOST_AT_ONCE 2048u
+#define LEAST_AT_ONCE 8u
+#define MOST_AT_ONCE 32u /* while one of these is called often, detaching each takes a while */
 #define ATTACH_NS    20000000.0 /* that attaching some of many should take */
 #define TRIAL_NS     20000000u
 #define WINDOW_NS    100000000u /* in which hits are counted, to see what fires too often */
@@ -239,7 +240,9 @@ static void adapt(struct functions *functions, uint32_t n, double took_ns)
 {
 	double next = n * ATTACH_NS / (took_ns + 1);
 
-	functions->at_once = next < FEW ? FEW : next > MOST_AT_ONCE ? MOST_AT_ONCE : (uint32_t)next;
+	functions->at_once = next < LEAST_AT_ONCE  ? LEAST_AT_ONCE
+			     : next > MOST_AT_ONCE ? MOST_AT_ONCE
+						   : (uint32_t)next;
 }
 
 /*
@@ -253,8 +256,9 @@ static enum status grow(struct functions *functions, struct kernel_fault *fault)
 
 	functions->more = false;
 	for (uint32_t i = 0; i < functions->n_programs && status == STATUS_OK; i++) {
-		uint32_t n = choose_missing(functions, i, false, functions->at_once);
-		bool trial = n > FEW && kernel_takes_many(functions->setup.kernel);
+		uint32_t n = choose_missing(functions, i, false, UINT32_MAX);
+		bool trial = (n > FEW || (n > 0 && functions->many)) &&
+			     kernel_takes_many(functions->setup.kernel);
 		uint64_t begin_ns;
 
 		if (n > KERNEL_ONE_BY_ONE && !trial) {
@@ -264,8 +268,9 @@ static enum status grow(struct functions *functions, struct kernel_fault *fault)
 					"most %u are taken",
 					n, KERNEL_ONE_BY_ONE);
 		}
-		functions->more = functions->more || n > functions->at_once;
-		n = least(n, functions->at_once);
+		functions->many = functions->many || trial;
+		functions->more = functions->more || (trial && n > functions->at_once);
+		n = trial ? least(n, functions->at_once) : n;
 		begin_ns = clock_monotonic_ns();
 		status = attach_chosen(functions, i, false, n, trial, fault);
 		if (trial) {
@@ -297,6 +302,7 @@ static enum status finish_trial(struct functions *functions, struct kernel_fault
 			kernel_use_set(functions->setup.kernel, at, PROBE_SET_RECORDS);
 		}
 	}
+	functions->many = functions->more;
 	kernel_forget_calls(functions->setup.kernel);
 	return status;
 }
@@ -445,7 +451,7 @@ static void go_on(struct functions *functions, uint64_t now_ns)
 void hooks_init(struct functions *functions)
 {
 	functions->window_ns = clock_monotonic_ns();
-	functions->at_once = 2 * FEW;
+	functions->at_once = MOST_AT_ONCE;
 }
 
 void hooks_step(struct functions *functions, uint64_t now_ns)

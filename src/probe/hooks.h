@@ -75,6 +75,7 @@ struct functions {
 			costs[2]; /* of those that are not stepped through, and those that are */
 	uint64_t window_ns, look_ns;
 	bool more;         /* is to be attached */
+	bool many;         /* so many at first that all of them are on trial */
 	uint32_t at_once;  /* so many of them */
 	uint64_t trial_ns; /* when those on trial have proved themselves; 0: there are none */
 	uint64_t tidy_ns;  /* when what is not wanted any more is detached; 0: there is nothing */

@@ -15,6 +15,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/array.h"
+#include "probe/closer.h"
 #include "probe/type.h"
 #include "probe_bpf.skel.h"
 
@@ -425,6 +426,7 @@ void kernel_close(struct kernel *kernel)
 	if (!kernel) {
 		return;
 	}
+	closer_wait();
 	for (uint32_t i = 0; i < kernel->n_rings; i++) {
 		cpu_ring_release(&kernel->rings[i]);
 	}
@@ -677,7 +679,7 @@ void kernel_unhook(struct kernel_hooks *hooks)
 		return;
 	}
 	if (hooks->fd >= 0) {
-		close(hooks->fd);
+		closer_close(hooks->fd);
 	}
 	for (uint32_t i = 0; i < hooks->n; i++) {
 		bpf_link__destroy(hooks->list[i]);

@@ -103,7 +103,9 @@ bool kernel_takes_many(const struct kernel *kernel);
 enum status kernel_hook(struct kernel *kernel, const char *path, const uint64_t *offsets,
 		const uint64_t *cookies, uint32_t n, bool exits, int pid,
 		struct kernel_hooks **hooks, struct kernel_fault *fault);
-void kernel_unhook(struct kernel_hooks *hooks); /* NULL is allowed */
+/* They count no more from now on; the kernel may take a while to take them away (closer.h). NULL is
+ * allowed. */
+void kernel_unhook(struct kernel_hooks *hooks);
 void kernel_use_set(struct kernel *kernel, uint32_t set, enum probe_set how);
 /* From now on a hook is recorded, or no longer, although it may be attached for a while. */
 void kernel_want_hook(struct kernel *kernel, uint32_t hook, bool on);
