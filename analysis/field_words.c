@@ -20,7 +20,9 @@ static const char *const settings[] = {
 static const char *const identities[] = {"ptr", "pointer", "addr", "address", "skbaddr", "saddr",
 		"daddr", "hash", "checksum", "crc", "digest", "fingerprint", "cookie", "token",
 		"handle", "nonce", "uuid", "guid", "inode", "ino", "tid", "pid", "vtid", "vpid",
-		"ppid", "tgid", "pthread", "uid", "gid", "fd", "port", "sport", "dport", "dev"};
+		"ppid", "tgid", "pthread", "uid", "gid", "fd", "port", "sport", "dport", "dev", "netns",
+		"family", "protocol", "mode", "state", "prio", "priority", "errno", "irq", "vec", "cpu",
+		"opcode"};
 static const char *const ids[] = {"id", "ids", "seq", "seqno", "sequence", "serial", "request",
 		"req", "trace", "span", "cid", "xid"};
 /* Waiting for a resource is a part of the duration as well, but says for what. */

@@ -36,6 +36,16 @@ static bool is_number(const struct field *field)
 			       field->n_labels == 0);
 }
 
+/*
+ * Where something of the kernel's stands in its memory: a timer, a buffer of a packet. It tells nobody
+ * anything. Addresses of sockets say who asked.
+ */
+static bool is_kernel_address(const struct event_type *type, const struct field *field)
+{
+	return !strchr(type->name, ':') && field->base == 16 && field->kind == FIELD_UINT &&
+	       strncmp(type->name, "socket_", 7) != 0;
+}
+
 static bool is_id(const struct keys_reader *reader, uint32_t name)
 {
 	for (uint32_t i = 0; i < reader->n_ids; i++) {
@@ -91,7 +101,8 @@ static bool list_fields(struct requests *r, uint32_t type, struct keys_of_type *
 		const struct field *field = &about->fields[i];
 		uint32_t name;
 
-		if (field->kind == FIELD_TREE || !value_is_told(r, type, i, VALUES_COMPARED)) {
+		if (field->kind == FIELD_TREE || is_kernel_address(about, field) ||
+				!value_is_told(r, type, i, VALUES_COMPARED)) {
 			continue;
 		}
 		name = names_add(r->names, field->name, strlen(field->name));

@@ -15,7 +15,8 @@
  * request, message or span it is: what the event joins or pairs by, and whatever is called like a
  * field that names requests or messages elsewhere. Integers shown in base ten, and floating point
  * numbers, are numbers; enumerations, strings, and integers shown in another base (addresses,
- * flags) are categories. Trees and what is not finite are left out. Where entry and exit of a span
+ * flags), and those that their name says to be codes (field_words.h) are categories. Trees, what is not
+ * finite, and where in its memory the kernel has something are left out. Where entry and exit of a span
  * tell the same field, the exit's holds: what it was in the end.
  *
  * HOST: where the root ran, and each context whose span is not nested in its parent on its thread:

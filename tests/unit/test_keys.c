@@ -381,7 +381,7 @@ static void resources(void **state)
 			   "0 /syscall_read.ret = 10\n"
 			   "0 syscall_read/sched_switch.prev_comm = 'cat'\n"
 			   "0 syscall_read/sched_switch.prev_tid = '42'\n"
-			   "0 syscall_read/sched_switch.prev_state = 2\n"
+			   "0 syscall_read/sched_switch.prev_state = '2'\n"
 			   "0 syscall_read/sched_switch.next_comm = 'idle'\n"
 			   "0 syscall_read/sched_switch.next_tid = '0'\n"
 			   "1 /syscall_read. = 'alpha'\n"
