@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stddef.h>
 
+#include "pythiatop/snapshot/sources.h"
 #include "pythiatop/snapshot/state.h"
 
-/* The names of the state's values: the same on the screen and in documents. */
+/* Names of values of enumerations: the same on the screen and in documents. */
 
 #define NAME(names, value)                                                                         \
 	((size_t)(value) < sizeof(names) / sizeof((names)[0]) ? (names)[value] : "?")
@@ -46,4 +47,22 @@ const char *fd_confidence_name(enum fd_confidence confidence)
 	};
 
 	return NAME(names, confidence);
+}
+
+const char *source_state_name(enum source_state state)
+{
+	static const char *const names[] = {
+			[SOURCE_STARTING] = "starting",
+			[SOURCE_CONNECTING] = "connecting",
+			[SOURCE_WAITING] = "waiting",
+			[SOURCE_ATTACHED] = "attached",
+			[SOURCE_ACTIVE] = "active",
+			[SOURCE_STALLED] = "stalled",
+			[SOURCE_BROKEN] = "broken",
+			[SOURCE_ENDED] = "ended",
+			[SOURCE_REFUSED] = "refused",
+			[SOURCE_OFFERED] = "offered",
+	};
+
+	return NAME(names, state);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "output/formats.h"
 #include "output/json_out.h"
+#include "pythiatop/snapshot/fields.h"
 
 /*
  * Groups, where they vary, and their calling contexts as JSON. What was not measured, or is not
@@ -38,7 +39,7 @@ static void modes(struct json_out *json, const struct groups_row *row)
 
 static void detection(struct json_out *json, const struct groups_row *row)
 {
-	bool said = row->missing == 0 && !row->lossy;
+	bool said = groups_row_is_judged(row);
 
 	json_out_open(json, "detection", '{');
 	if (said) {
@@ -46,19 +47,13 @@ static void detection(struct json_out *json, const struct groups_row *row)
 	} else {
 		json_out_value(json, "flags", value_null());
 	}
-	JSON_OUT_MEMBERS(json, {"missing", value_count(row->missing)},
-			{"lossy", value_flag(row->lossy)},
-			{"idle_wait", value_flag(row->idle_wait)},
-			{"cov_low", value_real_if(said && row->count > 1, row->cov_low)});
+	json_out_fields(json, group_fields, FIELD_GROUP_MISSING, FIELD_GROUP_COV_LOW, row);
 	if (said) {
 		modes(json, row);
 	} else {
 		json_out_value(json, "modes", value_null());
 	}
-	JSON_OUT_MEMBERS(json, {"tail_ratio", value_real_if(row->count > 0, row->tail_ratio)},
-			{"objective_ns", value_count_if(said && row->objective_ns,
-							 row->objective_ns)},
-			{"shift", value_real_if(said && row->shift > 0, row->shift)});
+	json_out_fields(json, group_fields, FIELD_GROUP_TAIL, FIELD_GROUP_SHIFT, row);
 	json_out_close(json, '}');
 }
 
@@ -68,18 +63,7 @@ static void segments(struct json_out *json, const struct group_location *locatio
 
 	json_out_open(json, "segments", '[');
 	for (i = 0; i < location->n_segments; i++) {
-		const struct group_segment *segment = &location->segments[i];
-
-		JSON_OUT_ROW(json, {"id", value_count(segment->context)},
-				{"context", value_text(segment->name)},
-				{"where", value_text(segment->where)},
-				{"mean_ns", value_real_if(true, segment->mean_ns)},
-				{"sd_ns", value_real_if(true, segment->sd_ns)},
-				{"phi", value_real_if(true, segment->phi)},
-				{"phi_low", value_real_if(true, segment->phi_low)},
-				{"phi_high", value_real_if(true, segment->phi_high)},
-				{"tail_share", value_real_if(true, segment->tail_share)},
-				{"disagrees", value_flag(segment->disagrees)});
+		json_out_row(json, segment_fields, N_SEGMENT_FIELDS, &location->segments[i]);
 	}
 	json_out_close(json, ']');
 }
@@ -123,26 +107,10 @@ void output_json_group(struct json_out *json, const struct groups_view *groups, 
 {
 	const struct groups_row *row = &groups->rows[i];
 	const struct group_location *where = groups->locations ? &groups->locations[i] : NULL;
-	bool some = row->count > 0;
-	bool more = row->count > 1;
 	bool located = where && where->located;
 
 	json_out_open(json, NULL, '{');
-	JSON_OUT_MEMBERS(json, {"id", value_count(row->id)}, {"type", value_text(row->type)},
-			{"path", value_text(row->path)}, {"count", value_count(row->count)},
-			{"tainted", value_count(row->tainted)},
-			{"partial", value_count(row->partial)},
-			{"since_ns", value_count(row->since_ns)},
-			{"rate_per_s", value_real_if(true, row->rate_per_s)},
-			{"mean_ns", value_real_if(some, row->mean_ns)},
-			{"sd_ns", value_real_if(more, row->sd_ns)},
-			{"cov", value_real_if(more && row->mean_ns > 0, row->cov)},
-			{"min_ns", value_count_if(some, row->min_ns)},
-			{"max_ns", value_count_if(some, row->max_ns)},
-			{"p50_ns", value_count_if(some, row->p50_ns)},
-			{"p95_ns", value_count_if(some, row->p95_ns)},
-			{"p99_ns", value_count_if(some, row->p99_ns)},
-			{"variation_share", value_real_if(more, row->variation_share)});
+	json_out_fields(json, group_fields, FIELD_GROUP_ID, FIELD_GROUP_SHARE, row);
 	detection(json, row);
 	if (where) {
 		location(json, where);

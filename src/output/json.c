@@ -1,23 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "output/formats.h"
 #include "output/json_out.h"
-
-static void source(struct json_out *json, const struct source_row *row)
-{
-	JSON_OUT_ROW(json, {"url", value_text(row->url)}, {"host", value_text(row->host)},
-			{"session", value_text(row->session)},
-			{"state", value_text(output_source_state_name(row->state))},
-			{"detail", value_text(row->detail)}, {"events", value_count(row->events)},
-			{"discarded", value_count(row->discarded)},
-			{"discarded_packets", value_count(row->discarded_packets)},
-			{"late", value_count(row->late)},
-			{"misdated", value_count(row->misdated)},
-			{"duplicates", value_count(row->duplicates)},
-			{"duplicates_of", value_name(row->duplicates_of)},
-			{"events_per_s", value_real_if(true, row->events_per_s)},
-			{"lag_ns", value_count_if(row->live && row->events > 0, row->lag_ns)},
-			{"gaps", value_count(row->gaps)}, {"streams", value_count(row->n_streams)});
-}
+#include "pythiatop/snapshot/fields.h"
 
 static void accounting(struct json_out *json, const struct accounting *a)
 {
@@ -28,13 +12,6 @@ static void accounting(struct json_out *json, const struct accounting *a)
 			{"unmatched", value_count(a->unmatched)}, {"late", value_count(a->late)},
 			{"dropped", value_count(a->dropped)});
 	json_out_close(json, '}');
-}
-
-static void unmatched(struct json_out *json, const struct unmatched_row *row)
-{
-	JSON_OUT_ROW(json, {"event", value_text(row->event)}, {"total", value_count(row->total)},
-			{"unmatched", value_count(row->unmatched)}, {"why", value_text(row->why)},
-			{"role", value_text(row->role)});
 }
 
 enum status output_json(FILE *out, const struct snapshot *snapshot)
@@ -59,7 +36,7 @@ enum status output_json(FILE *out, const struct snapshot *snapshot)
 	json_out_close(&json, ']');
 	json_out_open(&json, "sources", '[');
 	for (i = 0; i < snapshot->sources.n; i++) {
-		source(&json, &snapshot->sources.rows[i]);
+		json_out_row(&json, source_fields, N_SOURCE_FIELDS, &snapshot->sources.rows[i]);
 	}
 	json_out_close(&json, ']');
 	output_json_controls(&json, &snapshot->steps);
@@ -75,7 +52,8 @@ enum status output_json(FILE *out, const struct snapshot *snapshot)
 	output_json_loop(&json, &snapshot->steps);
 	json_out_open(&json, "unmatched", '[');
 	for (i = 0; i < snapshot->unmatched.n; i++) {
-		unmatched(&json, &snapshot->unmatched.rows[i]);
+		json_out_row(&json, unmatched_fields, N_UNMATCHED_FIELDS,
+				&snapshot->unmatched.rows[i]);
 	}
 	json_out_close(&json, ']');
 	output_json_state(&json, &snapshot->state);

@@ -243,3 +243,40 @@ void json_out_members(struct json_out *json, const struct member *members, size_
 		json_out_value(json, members[i].name, members[i].value);
 	}
 }
+
+static struct value value_of(struct row_value value)
+{
+	if (!value.known) {
+		return value_null();
+	}
+	switch (value.kind) {
+	case ROW_IS_FLAG:
+		return value_flag(value.flag);
+	case ROW_IS_COUNT:
+		return value_count(value.count);
+	case ROW_IS_NUMBER:
+		return value_number(value.number);
+	case ROW_IS_REAL:
+		return value_real_if(true, value.real);
+	case ROW_IS_TEXT:
+		break;
+	}
+	return value_text(value.text);
+}
+
+void json_out_fields(struct json_out *json, const struct row_field *fields, int first, int last,
+		const void *row)
+{
+	for (int i = first; i <= last; i++) {
+		if (fields[i].name) {
+			json_out_value(json, fields[i].name, value_of(row_read(&fields[i], row)));
+		}
+	}
+}
+
+void json_out_row(struct json_out *json, const struct row_field *fields, int n, const void *row)
+{
+	json_out_open(json, NULL, '{');
+	json_out_fields(json, fields, 0, n - 1, row);
+	json_out_close(json, '}');
+}

@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "pythiatop/snapshot/row_field.h"
+
 /*
  * A JSON document, written as it is made: there is never a tree of it in memory, so a document of
  * thousands of rows costs what its bytes cost. Numbers and texts look as jansson writes them.
@@ -62,6 +64,11 @@ void json_out_close(struct json_out *json, char bracket);
 void json_out_value(struct json_out *json, const char *name, struct value value);
 void json_out_members(struct json_out *json, const struct member *members, size_t n);
 void json_out_texts(struct json_out *json, const char *name, const char *const *texts, uint32_t n);
+/* Those of the fields first .. last that documents have, in their order. */
+void json_out_fields(struct json_out *json, const struct row_field *fields, int first, int last,
+		const void *row);
+/* An object in an array: all of them. */
+void json_out_row(struct json_out *json, const struct row_field *fields, int n, const void *row);
 void json_out_flush(struct json_out *json);
 
 #define JSON_OUT_MEMBERS(json, ...)                                                                \

@@ -26,19 +26,6 @@ const char *const output_rules[] = {
 const char *const output_change_kinds[] = {
 		"slower", "transit", "more_calls", "fewer_calls", "faster", "rate"};
 const char *const output_key_sources[] = {"field", "host", "count", "resource"};
-static const char *const state_names[] = {
-		[SOURCE_STARTING] = "starting",
-		[SOURCE_CONNECTING] = "connecting",
-		[SOURCE_WAITING] = "waiting",
-		[SOURCE_ATTACHED] = "attached",
-		[SOURCE_ACTIVE] = "active",
-		[SOURCE_STALLED] = "stalled",
-		[SOURCE_BROKEN] = "broken",
-		[SOURCE_ENDED] = "ended",
-		[SOURCE_REFUSED] = "refused",
-		[SOURCE_OFFERED] = "offered",
-};
-
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static bool find(const char *const *names, size_t n, const char *name, size_t *found)
@@ -111,9 +98,4 @@ bool output_weight_parse(const char *name, enum output_weight *weight)
 const char *output_mark_name(enum tree_mark mark)
 {
 	return (size_t)mark < COUNT(mark_names) ? mark_names[mark] : "?";
-}
-
-const char *output_source_state_name(enum source_state state)
-{
-	return (size_t)state < COUNT(state_names) ? state_names[state] : "?";
 }

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 
 #include "pythiatop/focus.h"
-#include "pythiatop/snapshot/sources.h"
 #include "pythiatop/snapshot/tree.h"
 
 /* Snapshots for programs and files: the same values that the screen shows. */
@@ -44,6 +43,5 @@ extern const char *const output_step_kinds[],
 												[];
 extern const char *const output_change_kinds[]; /* by enum change_kind */
 const char *output_mark_name(enum tree_mark mark);
-const char *output_source_state_name(enum source_state state);
 
 #endif

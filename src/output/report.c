@@ -406,7 +406,7 @@ static void put_source(FILE *out, const struct source_row *row)
 	fprintf(out,
 			" %s | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu64 " | %" PRIu32
 			" |\n",
-			output_source_state_name(row->state), row->events, row->discarded,
+			source_state_name(row->state), row->events, row->discarded,
 			row->discarded_packets, row->late, row->gaps);
 }
 

@@ -10,42 +10,10 @@
  */
 #define ROWS 1000
 
-static struct value value_of(struct row_value value)
-{
-	if (!value.known) {
-		return value_null();
-	}
-	switch (value.kind) {
-	case ROW_IS_FLAG:
-		return value_flag(value.flag);
-	case ROW_IS_COUNT:
-		return value_count(value.count);
-	case ROW_IS_NUMBER:
-		return value_number(value.number);
-	case ROW_IS_REAL:
-		return value_real_if(true, value.real);
-	case ROW_IS_TEXT:
-		break;
-	}
-	return value_text(value.text);
-}
-
-/* The fields that documents have, in their order. */
-static void members(struct json_out *json, const struct row_field *fields, int n, const void *row)
-{
-	for (int i = 0; i < n; i++) {
-		if (fields[i].name) {
-			json_out_value(json, fields[i].name, value_of(row_read(&fields[i], row)));
-		}
-	}
-}
-
 #define ROW(what, fields, n)                                                                       \
 	static void what(struct json_out *json, const struct state_##what *row)                    \
 	{                                                                                          \
-		json_out_open(json, NULL, '{');                                                    \
-		members(json, fields, n, row);                                                     \
-		json_out_close(json, '}');                                                         \
+		json_out_row(json, fields, n, row);                                                \
 	}
 
 ROW(host, state_host_fields, HOST_FIELDS)
@@ -73,7 +41,7 @@ static void perf(struct json_out *json, const struct state_thread *row)
 static void thread(struct json_out *json, const struct state_thread *row)
 {
 	json_out_open(json, NULL, '{');
-	members(json, state_thread_fields, THREAD_FIELDS, row);
+	json_out_fields(json, state_thread_fields, 0, THREAD_FIELDS - 1, row);
 	perf(json, row);
 	json_out_close(json, '}');
 }

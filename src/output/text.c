@@ -33,7 +33,7 @@ static void write_sources(FILE *out, const struct snapshot *snapshot)
 
 		fprintf(out, "%s ", output_fit(url, row->url, 39));
 		fprintf(out, " %-10s %12" PRIu64 " %8" PRIu64 " %6" PRIu64 " %8" PRIu64,
-				output_source_state_name(row->state), row->events, row->discarded,
+				source_state_name(row->state), row->events, row->discarded,
 				row->late, row->duplicates);
 		if (row->duplicates) {
 			fprintf(out, "  of events that session %s told, too",

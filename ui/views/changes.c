@@ -7,6 +7,7 @@
 #include "change_text.h"
 #include "format.h"
 #include "layout.h"
+#include "pythiatop/snapshot/fields.h"
 #include "views/view.h"
 #include "widgets/paragraph.h"
 #include "widgets/table.h"
@@ -141,17 +142,17 @@ static const struct table_source row_source = {
 
 /* ---- types of requests ---- */
 
-enum type_column { T_TYPE, T_N, T_N_NOW, T_RATE, T_RATE_NOW, T_MEAN, T_MEAN_NOW, T_ADDED, T_OF };
+#define TYPE(field) &change_type_fields[FIELD_TYPE_##field]
 
 static const struct table_column type_columns[] = {
-		[T_TYPE] = {"TYPE OF REQUEST", 15, 0, TABLE_FLEX | TABLE_NAME, 60},
-		[T_N] = {"N", 5, 4, TABLE_RIGHT, 0},
-		[T_N_NOW] = {"NOW", 5, 4, TABLE_RIGHT, 0},
-		[T_RATE] = {"RATE", 6, 3, TABLE_RIGHT, 0},
-		[T_RATE_NOW] = {"NOW", 6, 3, TABLE_RIGHT, 0},
-		[T_MEAN] = {"MEAN", 7, 1, TABLE_RIGHT, 0},
-		[T_MEAN_NOW] = {"NOW", 7, 1, TABLE_RIGHT, 0},
-		[T_ADDED] = {"ADDS/S", 8, 0, TABLE_RIGHT, 0},
+		{"TYPE OF REQUEST", 15, 0, TABLE_FLEX | TABLE_NAME, 60, TYPE(TYPE), ROLE_NAME},
+		{"N", 5, 4, TABLE_RIGHT, 0, TYPE(N)},
+		{"NOW", 5, 4, TABLE_RIGHT, 0, TYPE(N_NOW)},
+		{"RATE", 6, 3, TABLE_RIGHT, 0, TYPE(RATE)},
+		{"NOW", 6, 3, TABLE_RIGHT, 0, TYPE(RATE_NOW)},
+		{"MEAN", 7, 1, TABLE_RIGHT, 0, TYPE(MEAN)},
+		{"NOW", 7, 1, TABLE_RIGHT, 0, TYPE(MEAN_NOW)},
+		{"ADDS/S", 8, 0, TABLE_RIGHT, 0, TYPE(ADDED)},
 };
 
 static const struct change_type *type_at(const void *data, uint32_t row)
@@ -164,87 +165,31 @@ static uint64_t type_key(const void *data, uint32_t row)
 	return view_text_key(type_at(data, row)->type, 0);
 }
 
-static bool on_both_sides(const struct change_type *type)
+static const void *type_data(const void *data, uint32_t row)
 {
-	return type->mean_ns[0] > 0 && type->mean_ns[1] > 0;
-}
-
-static double type_adds(const struct change_type *type)
-{
-	return on_both_sides(type) ? (type->mean_ns[1] - type->mean_ns[0]) * type->rate_per_s[1]
-				   : 0;
-}
-
-static double type_number(const struct change_type *type, int column)
-{
-	switch (column) {
-	case T_N:
-	case T_N_NOW:
-		return (double)type->requests[column == T_N_NOW];
-	case T_RATE:
-	case T_RATE_NOW:
-		return type->rate_per_s[column == T_RATE_NOW];
-	case T_MEAN:
-	case T_MEAN_NOW:
-		return type->mean_ns[column == T_MEAN_NOW];
-	default:
-		return type_adds(type);
-	}
+	return type_at(data, row);
 }
 
 static void type_cell(const void *data, uint32_t row, int column, struct table_cell *cell)
 {
+	const struct row_field *field = type_columns[column].field;
 	const struct change_type *type = type_at(data, row);
-	double number = type_number(type, column);
-	char text[FORMAT_BYTES];
+	struct row_value added = row_read(TYPE(ADDED), type);
 
-	switch (column) {
-	case T_TYPE:
-		text_copy(cell->text, sizeof(cell->text), type->type[0] ? type->type : "(no name)");
-		cell->role = ROLE_NAME;
-		return;
-	case T_N:
-	case T_N_NOW:
-		format_count(text, type->requests[column == T_N_NOW]);
-		break;
-	case T_RATE:
-	case T_RATE_NOW:
-		format_rate(text, number);
-		break;
-	case T_MEAN:
-	case T_MEAN_NOW:
-		if (number > 0) {
-			format_duration(text, number);
-		} else {
-			strcpy(text, "-"); /* no complete request */
-		}
-		break;
-	default:
-		strcpy(text, "-");
-		if (on_both_sides(type)) {
-			change_signed(cell->text, sizeof(cell->text), number);
-			return;
-		}
-		break;
+	if (field == TYPE(ADDED) && added.known) {
+		change_signed(cell->text, sizeof(cell->text), added.real);
+	} else if (field == TYPE(TYPE) && !type->type[0]) {
+		strcpy(cell->text, "(no name)");
 	}
-	text_copy(cell->text, sizeof(cell->text), text);
-}
-
-static int type_compare(const void *data, uint32_t a, uint32_t b, int column)
-{
-	double x = type_number(type_at(data, a), column), y = type_number(type_at(data, b), column);
-
-	return column == T_TYPE ? strcmp(type_at(data, a)->type, type_at(data, b)->type)
-				: (x > y) - (x < y);
 }
 
 static const struct table_source type_source = {
 		.columns = type_columns,
-		.n_columns = T_OF,
+		.n_columns = sizeof(type_columns) / sizeof(type_columns[0]),
 		.what = "types",
 		.key = type_key,
+		.row = type_data,
 		.cell = type_cell,
-		.compare = type_compare,
 };
 
 /* ---- the screen ---- */

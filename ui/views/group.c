@@ -7,6 +7,7 @@
 #include "explain_text.h"
 #include "format.h"
 #include "layout.h"
+#include "pythiatop/snapshot/fields.h"
 #include "step_text.h"
 #include "views/segments.h"
 #include "views/view.h"
@@ -33,15 +34,15 @@ struct group_screen {
 	uint32_t shown_id; /* the group that cursor and list are of */
 };
 
-enum column { C_START, C_DURATION, C_SPANS, C_HOSTS, C_STATE, C_BAR, C_COUNT_OF };
+#define KEPT(field) &kept_fields[FIELD_KEPT_##field]
 
 static const struct table_column columns[] = {
-		[C_START] = {"START", 12, 1, 0, 0},
-		[C_DURATION] = {"DURATION", 9, 0, TABLE_RIGHT, 0},
-		[C_SPANS] = {"SPANS", 6, 2, TABLE_RIGHT, 0},
-		[C_HOSTS] = {"HOSTS", 6, 3, TABLE_RIGHT, 0},
-		[C_STATE] = {"STATE", 9, 0, 0, 0},
-		[C_BAR] = {"", 4, 0, TABLE_FLEX | TABLE_UNSORTED | TABLE_GRAPHIC, 60},
+		{"START", 12, 1, 0, 0, KEPT(START)},
+		{"DURATION", 9, 0, TABLE_RIGHT, 0, KEPT(DURATION), ROLE_STRONG},
+		{"SPANS", 6, 2, TABLE_RIGHT, 0, KEPT(SPANS)},
+		{"HOSTS", 6, 3, TABLE_RIGHT, 0, KEPT(HOSTS)},
+		{"STATE", 9, 0, 0, 0, NULL},
+		{"", 4, 0, TABLE_FLEX | TABLE_UNSORTED | TABLE_GRAPHIC, 60, NULL},
 };
 
 static const struct group_screen *screen_of(const void *data)
@@ -59,54 +60,26 @@ static uint64_t request_key(const void *data, uint32_t row)
 	return request_at(data, row)->id;
 }
 
-static void request_cell(const void *data, uint32_t row, int column, struct table_cell *cell)
+static const void *request_data(const void *data, uint32_t row)
 {
-	const struct group_request *request = request_at(data, row);
-
-	switch (column) {
-	case C_START:
-		format_clock(cell->text, request->start_ns);
-		break;
-	case C_DURATION:
-		format_duration(cell->text, (double)request->duration_ns);
-		cell->role = ROLE_STRONG;
-		break;
-	case C_SPANS:
-		format_count(cell->text, request->spans);
-		break;
-	case C_HOSTS:
-		format_count(cell->text, request->hosts);
-		break;
-	case C_STATE:
-		strcpy(cell->text, view_state_name(request->state));
-		cell->role = request->state == REQUEST_COMPLETE ? ROLE_DIM : ROLE_WARN;
-		break;
-	default:
-		break;
-	}
+	return request_at(data, row);
 }
 
-static int compare_u64(uint64_t a, uint64_t b)
+/* The state, as the bar is drawn. */
+static void request_cell(const void *data, uint32_t row, int column, struct table_cell *cell)
 {
-	return a < b ? -1 : a > b;
+	enum request_state state = request_at(data, row)->state;
+
+	if (!columns[column].field) {
+		strcpy(cell->text, view_state_name(state));
+		cell->role = state == REQUEST_COMPLETE ? ROLE_DIM : ROLE_WARN;
+	}
 }
 
 static int request_compare(const void *data, uint32_t a, uint32_t b, int column)
 {
-	const struct group_request *one = request_at(data, a), *other = request_at(data, b);
-
-	switch (column) {
-	case C_START:
-		return compare_u64(one->start_ns, other->start_ns);
-	case C_DURATION:
-		return compare_u64(one->duration_ns, other->duration_ns);
-	case C_SPANS:
-		return compare_u64(one->spans, other->spans);
-	case C_HOSTS:
-		return compare_u64(one->hosts, other->hosts);
-	default:
-		return compare_u64(one->state, other->state);
-	}
+	(void)column;
+	return (int)request_at(data, a)->state - (int)request_at(data, b)->state;
 }
 
 static uint32_t slowest(const struct group_view *group)
@@ -127,7 +100,7 @@ static bool request_paint(
 	const struct group_view *group = screen_of(data)->group;
 	uint64_t most_ns;
 
-	if (column != C_BAR) {
+	if (!(columns[column].flags & TABLE_GRAPHIC)) {
 		return false;
 	}
 	most_ns = group->requests[slowest(group)].duration_ns;
@@ -148,9 +121,10 @@ static const char *request_mark(const void *data, uint32_t row)
 
 static const struct table_source source = {
 		.columns = columns,
-		.n_columns = C_COUNT_OF,
+		.n_columns = sizeof(columns) / sizeof(columns[0]),
 		.what = "requests",
 		.key = request_key,
+		.row = request_data,
 		.cell = request_cell,
 		.compare = request_compare,
 		.paint = request_paint,

@@ -8,6 +8,7 @@
 #include "explain_text.h"
 #include "format.h"
 #include "layout.h"
+#include "pythiatop/snapshot/fields.h"
 #include "step_text.h"
 #include "views/first_run.h"
 #include "views/view.h"
@@ -28,44 +29,26 @@ struct groups_screen {
 	bool empty; /* no group so far */
 };
 
-enum column {
-	C_GROUP,
-	C_COUNT,
-	C_RATE,
-	C_P50,
-	C_P95,
-	C_P99,
-	C_MEAN,
-	C_SD,
-	C_TAIL,
-	C_COV,
-	C_MODES,
-	C_MIN,
-	C_MAX,
-	C_LEFT_OUT,
-	C_LATENCY,
-	C_SHARE,
-	C_COUNT_OF
-};
+#define NAME_COLUMN  0
+#define GROUP(field) &group_fields[FIELD_GROUP_##field]
 
 static const struct table_column columns[] = {
-		[C_GROUP] = {"GROUP", 29, 0, TABLE_FLEX | TABLE_NAME, 52},
-		[C_COUNT] = {"N", 5, 1, TABLE_RIGHT, 0},
-		[C_RATE] = {"RATE", 6, 3, TABLE_RIGHT, 0},
-		[C_P50] = {"P50", 7, 2, TABLE_RIGHT, 0},
-		[C_P95] = {"P95", 6, 4, TABLE_RIGHT, 0},
-		[C_P99] = {"P99", 6, 2, TABLE_RIGHT, 0},
-		[C_MEAN] = {"MEAN", 6, 8, TABLE_RIGHT, 0},
-		[C_SD] = {"SD", 6, 5, TABLE_RIGHT, 0},
-		[C_TAIL] = {"TAIL", 5, 6, TABLE_RIGHT, 0},
-		[C_COV] = {"COV", 5, 1, TABLE_RIGHT, 0},
-		[C_MODES] = {"MODES", 6, 1, TABLE_RIGHT, 0},
-		[C_MIN] = {"MIN", 6, 9, TABLE_RIGHT, 0},
-		[C_MAX] = {"MAX", 6, 8, TABLE_RIGHT, 0},
-		[C_LEFT_OUT] = {"LEFT OUT", 9, 10, TABLE_RIGHT, 0},
-		[C_LATENCY] = {"LATENCY", GROUPS_SPARK_BINS + 1, 7, TABLE_UNSORTED | TABLE_GRAPHIC,
-				0},
-		[C_SHARE] = {"SHARE", 7, 0, TABLE_RIGHT | TABLE_FLEX | TABLE_GRAPHIC, 34},
+		{"GROUP", 29, 0, TABLE_FLEX | TABLE_NAME, 52, NULL},
+		{"N", 5, 1, TABLE_RIGHT, 0, GROUP(COUNT)},
+		{"RATE", 6, 3, TABLE_RIGHT, 0, GROUP(RATE)},
+		{"P50", 7, 2, TABLE_RIGHT, 0, GROUP(P50)},
+		{"P95", 6, 4, TABLE_RIGHT, 0, GROUP(P95)},
+		{"P99", 6, 2, TABLE_RIGHT, 0, GROUP(P99)},
+		{"MEAN", 6, 8, TABLE_RIGHT, 0, GROUP(MEAN)},
+		{"SD", 6, 5, TABLE_RIGHT, 0, GROUP(SD)},
+		{"TAIL", 5, 6, TABLE_RIGHT, 0, GROUP(TAIL)},
+		{"COV", 5, 1, TABLE_RIGHT, 0, GROUP(COV)},
+		{"MODES", 6, 1, TABLE_RIGHT, 0, GROUP(MODES)},
+		{"MIN", 6, 9, TABLE_RIGHT, 0, GROUP(MIN)},
+		{"MAX", 6, 8, TABLE_RIGHT, 0, GROUP(MAX)},
+		{"LEFT OUT", 9, 10, TABLE_RIGHT, 0, GROUP(LEFT_OUT)},
+		{"LATENCY", GROUPS_SPARK_BINS + 1, 7, TABLE_UNSORTED | TABLE_GRAPHIC, 0, NULL},
+		{"SHARE", 7, 0, TABLE_RIGHT | TABLE_FLEX | TABLE_GRAPHIC, 34, GROUP(SHARE)},
 };
 
 static const struct groups_row *row_at(const void *data, uint32_t row)
@@ -75,26 +58,14 @@ static const struct groups_row *row_at(const void *data, uint32_t row)
 	return &screen->groups->rows[row];
 }
 
+static const void *row_data(const void *data, uint32_t row)
+{
+	return row_at(data, row);
+}
+
 static uint64_t row_key(const void *data, uint32_t row)
 {
 	return row_at(data, row)->id;
-}
-
-/* A duration that is only valid from `least` requests on. */
-static void duration_cell(
-		const struct groups_row *row, uint64_t least, double duration_ns, char *text)
-{
-	if (row->count < least) {
-		strcpy(text, "-");
-	} else {
-		format_duration(text, duration_ns);
-	}
-}
-
-/* Whether enough is known to judge it. */
-static bool is_judged(const struct groups_row *row)
-{
-	return row->missing == 0 && !row->lossy;
 }
 
 /* The figure that is the reason why a group is flagged stands out, by a sign and a colour. */
@@ -108,152 +79,37 @@ static void flag_cell(bool flagged, const char *sign, struct table_cell *cell)
 	}
 }
 
-static void median_cell(const struct groups_row *row, struct table_cell *cell)
-{
-	uint32_t why = is_judged(row) ? row->detection : 0;
-
-	duration_cell(row, 1, (double)row->p50_ns, cell->text);
-	if (why & DETECTION_SLOW) {
-		flag_cell(true, "!", cell);
-	} else {
-		flag_cell(why & DETECTION_SHIFTED, row->shift < 1 ? "↓" : "↑", cell);
-	}
-}
-
-static void modes_cell(const struct groups_row *row, struct table_cell *cell)
-{
-	strcpy(cell->text, "-");
-	if (is_judged(row) && row->n_modes > 0) {
-		snprintf(cell->text, sizeof(cell->text), "%" PRIu32, row->n_modes);
-		flag_cell(row->detection & DETECTION_MODES, "!", cell);
-	}
-}
-
-static void number_cell(const struct groups_row *row, int column, struct table_cell *cell)
-{
-	char *text = cell->text;
-
-	switch (column) {
-	case C_COUNT:
-		format_count(text, row->count);
-		break;
-	case C_RATE:
-		format_rate(text, row->rate_per_s);
-		break;
-	case C_COV:
-		strcpy(text, "-");
-		if (row->count > 1 && row->mean_ns > 0) {
-			format_ratio(text, row->cov);
-			flag_cell(is_judged(row) && row->detection & DETECTION_VARIES, "!", cell);
-		}
-		break;
-	case C_MODES:
-		modes_cell(row, cell);
-		break;
-	case C_TAIL:
-		strcpy(text, "-");
-		if (row->count > 0) {
-			format_ratio(text, row->tail_ratio);
-		}
-		break;
-	case C_LEFT_OUT:
-		format_count(text, row->tainted + row->partial);
-		cell->role = row->tainted > 0 ? ROLE_TAINTED : ROLE_DIM;
-		break;
-	case C_SHARE:
-		strcpy(text, "-");
-		if (row->count > 1) {
-			format_share(text, row->variation_share);
-			cell->bar = row->variation_share;
-		}
-		break;
-	default:
-		break;
-	}
-}
-
 static void row_cell(const void *data, uint32_t index, int column, struct table_cell *cell)
 {
 	const struct groups_row *row = row_at(data, index);
+	const struct row_field *field = columns[column].field;
+	uint32_t why = groups_row_is_judged(row) ? row->detection : 0;
 
-	switch (column) {
-	case C_GROUP:
+	if (column == NAME_COLUMN) {
 		view_group_name(cell->text, sizeof(cell->text), row->type, row->path);
-		break;
-	case C_P50:
-		median_cell(row, cell);
-		break;
-	case C_P95:
-		duration_cell(row, 1, (double)row->p95_ns, cell->text);
-		break;
-	case C_P99:
-		duration_cell(row, 1, (double)row->p99_ns, cell->text);
-		break;
-	case C_MEAN:
-		duration_cell(row, 1, row->mean_ns, cell->text);
-		break;
-	case C_SD:
-		duration_cell(row, 2, row->sd_ns, cell->text);
-		break;
-	case C_MIN:
-		duration_cell(row, 1, (double)row->min_ns, cell->text);
-		break;
-	case C_MAX:
-		duration_cell(row, 1, (double)row->max_ns, cell->text);
-		break;
-	default:
-		number_cell(row, column, cell);
-		break;
+	} else if (field == GROUP(P50) && why & DETECTION_SLOW) {
+		flag_cell(true, "!", cell);
+	} else if (field == GROUP(P50)) {
+		flag_cell(why & DETECTION_SHIFTED, row->shift < 1 ? "↓" : "↑", cell);
+	} else if (field == GROUP(COV)) {
+		flag_cell(why & DETECTION_VARIES, "!", cell);
+	} else if (field == GROUP(MODES)) {
+		flag_cell(why & DETECTION_MODES, "!", cell);
+	} else if (field == GROUP(LEFT_OUT)) {
+		cell->role = row->tainted > 0 ? ROLE_TAINTED : ROLE_DIM;
+	} else if (field == GROUP(SHARE) && row->count > 1) {
+		cell->bar = row->variation_share;
 	}
 }
 
-static double row_number(const struct groups_row *row, int column)
-{
-	switch (column) {
-	case C_COUNT:
-		return (double)row->count;
-	case C_RATE:
-		return row->rate_per_s;
-	case C_P50:
-		return (double)row->p50_ns;
-	case C_P95:
-		return (double)row->p95_ns;
-	case C_P99:
-		return (double)row->p99_ns;
-	case C_MEAN:
-		return row->mean_ns;
-	case C_SD:
-		return row->sd_ns;
-	case C_TAIL:
-		return row->tail_ratio;
-	case C_COV:
-		return row->cov;
-	case C_MODES:
-		return is_judged(row) ? row->n_modes : 0;
-	case C_MIN:
-		return (double)row->min_ns;
-	case C_MAX:
-		return (double)row->max_ns;
-	case C_LEFT_OUT:
-		return (double)(row->tainted + row->partial);
-	default:
-		return row->variation_share;
-	}
-}
-
+/* By name: all other columns have fields. */
 static int row_compare(const void *data, uint32_t a, uint32_t b, int column)
 {
 	const struct groups_row *row_a = row_at(data, a), *row_b = row_at(data, b);
-	double number_a, number_b;
-	int order;
+	int order = strcmp(row_a->type, row_b->type);
 
-	if (column == C_GROUP) {
-		order = strcmp(row_a->type, row_b->type);
-		return order ? order : strcmp(row_a->path, row_b->path);
-	}
-	number_a = row_number(row_a, column);
-	number_b = row_number(row_b, column);
-	return number_a < number_b ? -1 : number_a > number_b;
+	(void)column;
+	return order ? order : strcmp(row_a->path, row_b->path);
 }
 
 /* What was found for it, or that it is searched. */
@@ -277,12 +133,12 @@ static bool row_paint(const void *data, uint32_t index, int column, struct canva
 	const struct groups_screen *screen = data;
 	const struct groups_row *row = row_at(data, index);
 
-	if (column == C_LATENCY) {
+	if (!columns[column].field && column != NAME_COLUMN) {
 		bar_spark(canvas, area.y, area.x, area.width, ROLE_BAR, row->spark,
 				GROUPS_SPARK_BINS);
 		return true;
 	}
-	if (column != C_GROUP) {
+	if (column != NAME_COLUMN) {
 		return false;
 	}
 	layout_cut_columns(&area, paint_finding(screen->steps, row->id, canvas, area));
@@ -297,9 +153,10 @@ static const char *row_mark(const void *data, uint32_t row)
 
 static const struct table_source source = {
 		.columns = columns,
-		.n_columns = C_COUNT_OF,
+		.n_columns = sizeof(columns) / sizeof(columns[0]),
 		.what = "groups",
 		.key = row_key,
+		.row = row_data,
 		.cell = row_cell,
 		.compare = row_compare,
 		.paint = row_paint,
@@ -353,9 +210,10 @@ static void groups_focus(const void *view, struct focus *focus)
 
 static void groups_update(void *view, const struct snapshot *snapshot)
 {
-	static const int columns_of[METRIC_COUNT] = {[METRIC_VARIANCE] = C_SHARE,
-			[METRIC_COV] = C_COV,
-			[METRIC_MODES] = C_MODES};
+	static const struct row_field *const given[METRIC_COUNT] = {
+			[METRIC_VARIANCE] = GROUP(SHARE),
+			[METRIC_COV] = GROUP(COV),
+			[METRIC_MODES] = GROUP(MODES)};
 	struct groups_screen *screen = view;
 
 	screen->groups = &snapshot->groups;
@@ -363,7 +221,7 @@ static void groups_update(void *view, const struct snapshot *snapshot)
 	screen->tree = &snapshot->tree;
 	screen->steps = &snapshot->steps;
 	screen->changes = &snapshot->changes;
-	screen->table.given_column = columns_of[snapshot->focus.metric];
+	table_give_order(&screen->table, given[snapshot->focus.metric]);
 	/* A snapshot made for another screen says nothing of groups. */
 	screen->empty = snapshot->groups.n == 0 &&
 			(snapshot->focus.parts == 0 || (snapshot->focus.parts & FOCUS_GROUPS));
@@ -427,9 +285,9 @@ static void draw_verdict(
 
 	view_verdict(text, sizeof(text), row);
 	canvas_text(frame->canvas, line.y, line.x, line.width,
-			!is_judged(row)  ? ROLE_DIM
-			: row->detection ? ROLE_BAD
-					 : ROLE_TEXT,
+			!groups_row_is_judged(row) ? ROLE_DIM
+			: row->detection           ? ROLE_BAD
+						   : ROLE_TEXT,
 			text);
 }
 
@@ -439,7 +297,7 @@ static void draw_location(const struct groups_screen *screen, const struct group
 {
 	char text[1024];
 
-	if (!is_judged(row) || screen->group->id != row->id) {
+	if (!groups_row_is_judged(row) || screen->group->id != row->id) {
 		return;
 	}
 	view_location(text, sizeof(text), &screen->group->location, screen->tree);

@@ -8,20 +8,21 @@
 
 #include "format.h"
 #include "layout.h"
+#include "pythiatop/snapshot/fields.h"
 #include "widgets/bar.h"
 
 #define SHARE_COLUMNS 9 /* "100% ±12" */
 #define MOST_PAIRS    4
 
-enum column { C_NAME, C_WHERE, C_MEAN, C_SD, C_TAIL, C_SHARE, C_COUNT_OF };
+#define SEGMENT(field) &segment_fields[FIELD_SEGMENT_##field]
 
 static const struct table_column columns[] = {
-		[C_NAME] = {"SEGMENT", 22, 0, TABLE_FLEX, 40},
-		[C_WHERE] = {"BELOW", 20, 6, TABLE_FLEX, 70},
-		[C_MEAN] = {"MEAN", 6, 2, TABLE_RIGHT, 0},
-		[C_SD] = {"SD", 6, 1, TABLE_RIGHT, 0},
-		[C_TAIL] = {"TAIL", 6, 1, TABLE_RIGHT, 0},
-		[C_SHARE] = {"OF VARIANCE", 18, 0, TABLE_FLEX | TABLE_GRAPHIC, 50},
+		{"SEGMENT", 22, 0, TABLE_FLEX, 40, SEGMENT(NAME)},
+		{"BELOW", 20, 6, TABLE_FLEX, 70, SEGMENT(WHERE)},
+		{"MEAN", 6, 2, TABLE_RIGHT, 0, SEGMENT(MEAN)},
+		{"SD", 6, 1, TABLE_RIGHT, 0, SEGMENT(SD)},
+		{"TAIL", 6, 1, TABLE_RIGHT, 0, SEGMENT(TAIL)},
+		{"OF VARIANCE", 18, 0, TABLE_FLEX | TABLE_GRAPHIC, 50, SEGMENT(PHI)},
 };
 
 static const struct group_segment *segment_at(const void *data, uint32_t row)
@@ -36,32 +37,23 @@ static uint64_t row_key(const void *data, uint32_t row)
 	return segment_at(data, row)->context;
 }
 
+static const void *row_data(const void *data, uint32_t row)
+{
+	return segment_at(data, row);
+}
+
 static void row_cell(const void *data, uint32_t row, int column, struct table_cell *cell)
 {
 	const struct group_segment *segment = segment_at(data, row);
-	char text[FORMAT_BYTES];
+	char share[FORMAT_BYTES];
 
-	switch (column) {
-	case C_NAME:
+	if (columns[column].field == SEGMENT(NAME)) {
 		view_segment_name(cell->text, sizeof(cell->text), segment);
-		break;
-	case C_WHERE:
-		text_copy(cell->text, sizeof(cell->text), segment->where);
-		break;
-	case C_MEAN:
-		format_duration(cell->text, segment->mean_ns);
-		break;
-	case C_SD:
-		format_duration(cell->text, segment->sd_ns);
-		break;
-	case C_TAIL:
+	} else if (columns[column].field == SEGMENT(TAIL) && segment->disagrees) {
 		/* What tells another story than the variance does is never left unsaid. */
-		snprintf(cell->text, sizeof(cell->text), "%s%s", segment->disagrees ? "≠" : "",
-				format_share(text, segment->tail_share));
-		cell->role = segment->disagrees ? ROLE_WARN : ROLE_TEXT;
-		break;
-	default:
-		break;
+		snprintf(cell->text, sizeof(cell->text), "≠%s",
+				format_share(share, segment->tail_share));
+		cell->role = ROLE_WARN;
 	}
 }
 
@@ -71,11 +63,11 @@ static bool row_paint(
 	const struct group_segment *segment = segment_at(data, row);
 	char text[2 * FORMAT_BYTES];
 
-	if (column == C_WHERE) {
+	if (columns[column].field == SEGMENT(WHERE)) {
 		view_draw_path(canvas, area.y, area.x, area.width, segment->where);
 		return true;
 	}
-	if (column != C_SHARE) {
+	if (columns[column].field != SEGMENT(PHI)) {
 		return false;
 	}
 	view_share(text, sizeof(text), segment->phi, segment->phi_low, segment->phi_high);
@@ -85,33 +77,13 @@ static bool row_paint(
 	return true;
 }
 
-static double row_number(const struct group_segment *segment, int column)
-{
-	return column == C_MEAN   ? segment->mean_ns
-	       : column == C_SD   ? segment->sd_ns
-	       : column == C_TAIL ? segment->tail_share
-				  : segment->phi;
-}
-
-static int row_compare(const void *data, uint32_t a, uint32_t b, int column)
-{
-	const struct group_segment *one = segment_at(data, a), *other = segment_at(data, b);
-	double number_one = row_number(one, column), number_other = row_number(other, column);
-
-	if (column == C_NAME || column == C_WHERE) {
-		return column == C_NAME ? strcmp(one->name, other->name)
-					: strcmp(one->where, other->where);
-	}
-	return number_one < number_other ? -1 : number_one > number_other;
-}
-
 static const struct table_source source = {
 		.columns = columns,
-		.n_columns = C_COUNT_OF,
+		.n_columns = sizeof(columns) / sizeof(columns[0]),
 		.what = "segments",
 		.key = row_key,
+		.row = row_data,
 		.cell = row_cell,
-		.compare = row_compare,
 		.paint = row_paint,
 };
 
@@ -119,7 +91,7 @@ void segments_init(struct segments *segments)
 {
 	table_init(&segments->table, &source);
 	table_stay_on_top(&segments->table);
-	segments->table.given_column = C_SHARE;
+	table_give_order(&segments->table, SEGMENT(PHI));
 	segments->group = NULL;
 }
 

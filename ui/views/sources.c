@@ -6,6 +6,7 @@
 
 #include "format.h"
 #include "layout.h"
+#include "pythiatop/snapshot/fields.h"
 #include "views/first_run.h"
 #include "views/view.h"
 #include "widgets/paragraph.h"
@@ -22,58 +23,36 @@ struct sources_screen {
 	struct table sources, unmatched, streams;
 };
 
-static int compare_double(double a, double b)
-{
-	return a < b ? -1 : a > b;
-}
-
 /* ---- sources ---- */
 
-enum source_column {
-	C_STATE,
-	C_SOURCE,
-	C_EVENTS,
-	C_RATE,
-	C_LAG,
-	C_LOST,
-	C_LATE,
-	C_GAPS,
-	C_COPIES,
-	C_STREAMS,
-	C_VIEWERS,
-	C_TIMER,
-	C_COUNT_OF
-};
+#define SOURCE(field) &source_fields[FIELD_SOURCE_##field]
 
 static const struct table_column source_columns[] = {
-		[C_STATE] = {"STATE", 10, 0, 0, 0},
-		[C_SOURCE] = {"SOURCE", 20, 0, TABLE_FLEX, 72},
-		[C_EVENTS] = {"EVENTS", 7, 1, TABLE_RIGHT, 0},
-		[C_RATE] = {"RATE", 6, 1, TABLE_RIGHT, 0},
-		[C_LAG] = {"LAG", 6, 2, TABLE_RIGHT, 0},
-		[C_LOST] = {"LOST", 5, 0, TABLE_RIGHT, 0},
-		[C_LATE] = {"LATE", 5, 3, TABLE_RIGHT, 0},
-		[C_GAPS] = {"GAPS", 5, 4, TABLE_RIGHT, 0},
-		[C_COPIES] = {"COPIES", 7, 6, TABLE_RIGHT, 0},
-		[C_STREAMS] = {"STREAMS", 8, 5, TABLE_RIGHT, 0},
-		[C_VIEWERS] = {"VIEWERS", 8, 8, TABLE_RIGHT, 0},
-		[C_TIMER] = {"TIMER", 6, 7, TABLE_RIGHT, 0},
+		{"STATE", 10, 0, 0, 0, NULL},
+		{"SOURCE", 20, 0, TABLE_FLEX, 72, SOURCE(URL)},
+		{"EVENTS", 7, 1, TABLE_RIGHT, 0, SOURCE(EVENTS)},
+		{"RATE", 6, 1, TABLE_RIGHT, 0, SOURCE(RATE)},
+		{"LAG", 6, 2, TABLE_RIGHT, 0, SOURCE(LAG)},
+		{"LOST", 5, 0, TABLE_RIGHT, 0, SOURCE(DISCARDED)},
+		{"LATE", 5, 3, TABLE_RIGHT, 0, SOURCE(LATE)},
+		{"GAPS", 5, 4, TABLE_RIGHT, 0, SOURCE(GAPS)},
+		{"COPIES", 7, 6, TABLE_RIGHT, 0, SOURCE(COPIES), ROLE_DIM},
+		{"STREAMS", 8, 5, TABLE_RIGHT, 0, SOURCE(STREAMS)},
+		{"VIEWERS", 8, 8, TABLE_RIGHT, 0, SOURCE(VIEWERS)},
+		{"TIMER", 6, 7, TABLE_RIGHT, 0, SOURCE(TIMER)},
 };
 
-static const struct {
-	const char *name;
-	enum role role;
-} states[] = {
-		[SOURCE_STARTING] = {"starting", ROLE_DIM},
-		[SOURCE_CONNECTING] = {"connecting", ROLE_WARN},
-		[SOURCE_WAITING] = {"waiting", ROLE_WARN},
-		[SOURCE_ATTACHED] = {"attached", ROLE_GOOD},
-		[SOURCE_ACTIVE] = {"active", ROLE_GOOD},
-		[SOURCE_STALLED] = {"stalled", ROLE_WARN},
-		[SOURCE_BROKEN] = {"broken", ROLE_BAD},
-		[SOURCE_ENDED] = {"ended", ROLE_DIM},
-		[SOURCE_REFUSED] = {"refused", ROLE_BAD},
-		[SOURCE_OFFERED] = {"offered", ROLE_STRONG},
+static const enum role state_roles[] = {
+		[SOURCE_STARTING] = ROLE_DIM,
+		[SOURCE_CONNECTING] = ROLE_WARN,
+		[SOURCE_WAITING] = ROLE_WARN,
+		[SOURCE_ATTACHED] = ROLE_GOOD,
+		[SOURCE_ACTIVE] = ROLE_GOOD,
+		[SOURCE_STALLED] = ROLE_WARN,
+		[SOURCE_BROKEN] = ROLE_BAD,
+		[SOURCE_ENDED] = ROLE_DIM,
+		[SOURCE_REFUSED] = ROLE_BAD,
+		[SOURCE_OFFERED] = ROLE_STRONG,
 };
 
 static const struct source_row *source_at(const void *data, uint32_t row)
@@ -88,11 +67,9 @@ static uint64_t source_key(const void *data, uint32_t row)
 	return source_at(data, row)->id;
 }
 
-/* Lost, late and so on: nothing is dim, something is not to be overlooked. */
-static void loss_cell(uint64_t count, struct table_cell *cell)
+static const void *source_data(const void *data, uint32_t row)
 {
-	format_count(cell->text, count);
-	cell->role = count > 0 ? ROLE_WARN : ROLE_DIM;
+	return source_at(data, row);
 }
 
 /* What a source that was never attached could not have measured. */
@@ -102,114 +79,48 @@ static bool measured(const struct source_row *row)
 	       (row->events > 0 || row->state >= SOURCE_ATTACHED) && row->state != SOURCE_REFUSED;
 }
 
-static void source_number(const struct source_row *row, int column, struct table_cell *cell)
+/* What it is about itself is known, what was read from it where something was. */
+static bool tells(const struct source_row *row, const struct row_field *field)
 {
-	switch (column) {
-	case C_EVENTS:
-		format_count(cell->text, row->events);
-		break;
-	case C_RATE:
-		format_rate(cell->text, row->events_per_s);
-		break;
-	case C_LOST:
-		loss_cell(row->discarded, cell);
-		cell->role = row->discarded > 0 ? ROLE_LOST : ROLE_DIM;
-		break;
-	case C_LATE:
-		loss_cell(row->late, cell);
-		break;
-	case C_GAPS:
-		loss_cell(row->gaps, cell);
-		break;
-	case C_COPIES:
-		format_count(cell->text, row->duplicates);
-		cell->role = ROLE_DIM;
-		break;
-	default:
-		format_count(cell->text, row->n_streams);
-		break;
+	if (field == SOURCE(LAG)) { /* only of what is being read */
+		return row->live && measured(row) &&
+		       (row->state == SOURCE_ACTIVE || row->state == SOURCE_STALLED);
 	}
+	return field == SOURCE(VIEWERS) || field == SOURCE(TIMER) || measured(row);
 }
 
+/* Nothing lost is dim, something is not to be overlooked. */
 static void source_cell(const void *data, uint32_t index, int column, struct table_cell *cell)
 {
 	const struct source_row *row = source_at(data, index);
+	const struct row_field *field = source_columns[column].field;
 
-	strcpy(cell->text, "-");
-	switch (column) {
-	case C_STATE:
-		strcpy(cell->text, states[row->state].name);
-		cell->role = states[row->state].role;
-		break;
-	case C_SOURCE:
-		if (row->is_relay || !row->session[0]) {
-			text_copy(cell->text, sizeof(cell->text), row->url);
-		} else {
+	if (!field) {
+		strcpy(cell->text, source_state_name(row->state));
+		cell->role = state_roles[row->state];
+	} else if (field == SOURCE(URL)) {
+		if (!row->is_relay && row->session[0]) {
 			snprintf(cell->text, sizeof(cell->text), "%s %s", row->host, row->session);
 		}
-		break;
-	case C_LAG:
-		/* A lag is known only of what is being read. */
-		if (row->live && measured(row) &&
-				(row->state == SOURCE_ACTIVE || row->state == SOURCE_STALLED)) {
-			format_duration(cell->text, (double)row->lag_ns);
-		}
-		break;
-	case C_VIEWERS:
-		if (row->live && !row->is_relay) {
-			format_count(cell->text, row->viewers);
-		}
-		break;
-	case C_TIMER:
-		if (row->live_timer_us > 0) {
-			format_period(cell->text, (double)row->live_timer_us * 1e3);
-		}
-		break;
-	default:
-		if (measured(row)) {
-			source_number(row, column, cell);
-		}
-		break;
+	} else if (!tells(row, field)) {
+		strcpy(cell->text, "-");
+		cell->role = ROLE_TEXT;
+	} else if (field == SOURCE(DISCARDED)) {
+		cell->role = row->discarded > 0 ? ROLE_LOST : ROLE_DIM;
+	} else if (field == SOURCE(LATE)) {
+		cell->role = row->late > 0 ? ROLE_WARN : ROLE_DIM;
+	} else if (field == SOURCE(GAPS)) {
+		cell->role = row->gaps > 0 ? ROLE_WARN : ROLE_DIM;
+	} else if (field == SOURCE(TIMER) && row->live_timer_us > 0) {
+		format_period(cell->text, (double)row->live_timer_us * 1e3);
 	}
 }
 
-static double source_figure(const struct source_row *row, int column)
-{
-	switch (column) {
-	case C_EVENTS:
-		return (double)row->events;
-	case C_RATE:
-		return row->events_per_s;
-	case C_LAG:
-		return (double)row->lag_ns;
-	case C_LOST:
-		return (double)row->discarded;
-	case C_LATE:
-		return (double)row->late;
-	case C_GAPS:
-		return row->gaps;
-	case C_COPIES:
-		return (double)row->duplicates;
-	case C_STREAMS:
-		return row->n_streams;
-	case C_VIEWERS:
-		return row->viewers;
-	default:
-		return (double)row->live_timer_us;
-	}
-}
-
+/* By state: all other columns have fields. */
 static int source_compare(const void *data, uint32_t a, uint32_t b, int column)
 {
-	const struct source_row *one = source_at(data, a), *other = source_at(data, b);
-
-	if (column == C_STATE) {
-		return (int)one->state - (int)other->state;
-	}
-	if (column == C_SOURCE) {
-		return strcmp(one->url, other->url);
-	}
-	return compare_double(source_figure(one, column), source_figure(other, column));
+	(void)column;
+	return (int)source_at(data, a)->state - (int)source_at(data, b)->state;
 }
 
 static const char *source_mark(const void *data, uint32_t row)
@@ -219,9 +130,10 @@ static const char *source_mark(const void *data, uint32_t row)
 
 static const struct table_source source_source = {
 		.columns = source_columns,
-		.n_columns = C_COUNT_OF,
+		.n_columns = sizeof(source_columns) / sizeof(source_columns[0]),
 		.what = "sources",
 		.key = source_key,
+		.row = source_data,
 		.cell = source_cell,
 		.compare = source_compare,
 		.mark = source_mark,
@@ -229,15 +141,15 @@ static const struct table_source source_source = {
 
 /* ---- events that belong to no request ---- */
 
-enum unmatched_column { U_EVENT, U_UNMATCHED, U_TOTAL, U_RATE, U_ROLE, U_WHY, U_COUNT_OF };
+#define UNMATCHED(field) &unmatched_fields[FIELD_UNMATCHED_##field]
 
 static const struct table_column unmatched_columns[] = {
-		[U_EVENT] = {"EVENT", 18, 0, TABLE_FLEX, 60},
-		[U_UNMATCHED] = {"UNMATCHED", 10, 2, TABLE_RIGHT, 0},
-		[U_TOTAL] = {"OF", 6, 3, TABLE_RIGHT, 0},
-		[U_RATE] = {"RATE", 6, 0, TABLE_RIGHT, 0},
-		[U_ROLE] = {"TAKEN FOR", 14, 1, TABLE_FLEX, 40},
-		[U_WHY] = {"WHY", 22, 0, TABLE_FLEX, 0},
+		{"EVENT", 18, 0, TABLE_FLEX, 60, UNMATCHED(EVENT)},
+		{"UNMATCHED", 10, 2, TABLE_RIGHT, 0, UNMATCHED(UNMATCHED)},
+		{"OF", 6, 3, TABLE_RIGHT, 0, UNMATCHED(TOTAL)},
+		{"RATE", 6, 0, TABLE_RIGHT, 0, UNMATCHED(RATE)},
+		{"TAKEN FOR", 14, 1, TABLE_FLEX, 40, UNMATCHED(ROLE), ROLE_DIM},
+		{"WHY", 22, 0, TABLE_FLEX, 0, UNMATCHED(WHY)},
 };
 
 static const struct unmatched_row *unmatched_at(const void *data, uint32_t row)
@@ -252,73 +164,37 @@ static uint64_t unmatched_key(const void *data, uint32_t row)
 	return view_text_key(unmatched_at(data, row)->event, 0);
 }
 
-static void unmatched_cell(const void *data, uint32_t index, int column, struct table_cell *cell)
+static const void *unmatched_data(const void *data, uint32_t row)
 {
-	const struct unmatched_row *row = unmatched_at(data, index);
-
-	switch (column) {
-	case U_EVENT:
-		text_copy(cell->text, sizeof(cell->text), row->event);
-		break;
-	case U_UNMATCHED:
-		format_count(cell->text, row->unmatched);
-		cell->role = row->unmatched > 0 ? ROLE_STRONG : ROLE_DIM;
-		break;
-	case U_TOTAL:
-		format_count(cell->text, row->total);
-		break;
-	case U_RATE:
-		format_rate(cell->text, row->rate_per_s);
-		break;
-	case U_ROLE:
-		text_copy(cell->text, sizeof(cell->text), row->role);
-		cell->role = ROLE_DIM;
-		break;
-	default:
-		text_copy(cell->text, sizeof(cell->text), row->why);
-		break;
-	}
+	return unmatched_at(data, row);
 }
 
-static int unmatched_compare(const void *data, uint32_t a, uint32_t b, int column)
+static void unmatched_cell(const void *data, uint32_t row, int column, struct table_cell *cell)
 {
-	const struct unmatched_row *one = unmatched_at(data, a), *other = unmatched_at(data, b);
-
-	switch (column) {
-	case U_EVENT:
-		return strcmp(one->event, other->event);
-	case U_UNMATCHED:
-		return compare_double((double)one->unmatched, (double)other->unmatched);
-	case U_TOTAL:
-		return compare_double((double)one->total, (double)other->total);
-	case U_RATE:
-		return compare_double(one->rate_per_s, other->rate_per_s);
-	case U_ROLE:
-		return strcmp(one->role, other->role);
-	default:
-		return strcmp(one->why, other->why);
+	if (unmatched_columns[column].field == UNMATCHED(UNMATCHED)) {
+		cell->role = unmatched_at(data, row)->unmatched > 0 ? ROLE_STRONG : ROLE_DIM;
 	}
 }
 
 static const struct table_source unmatched_source = {
 		.columns = unmatched_columns,
-		.n_columns = U_COUNT_OF,
+		.n_columns = sizeof(unmatched_columns) / sizeof(unmatched_columns[0]),
 		.what = "event names",
 		.key = unmatched_key,
+		.row = unmatched_data,
 		.cell = unmatched_cell,
-		.compare = unmatched_compare,
 };
 
 /* ---- streams of the source under the cursor ---- */
 
-enum stream_column { T_CHANNEL, T_DOMAIN, T_CPU, T_EVENTS, T_LOST, T_COUNT_OF };
+#define STREAM(field) &stream_fields[FIELD_STREAM_##field]
 
 static const struct table_column stream_columns[] = {
-		[T_CHANNEL] = {"CHANNEL", 16, 0, TABLE_FLEX, 60},
-		[T_DOMAIN] = {"DOMAIN", 7, 1, 0, 0},
-		[T_CPU] = {"CPU", 4, 0, TABLE_RIGHT, 0},
-		[T_EVENTS] = {"EVENTS", 7, 0, TABLE_RIGHT, 0},
-		[T_LOST] = {"LOST", 7, 0, TABLE_RIGHT, 0},
+		{"CHANNEL", 16, 0, TABLE_FLEX, 60, STREAM(CHANNEL)},
+		{"DOMAIN", 7, 1, 0, 0, STREAM(DOMAIN), ROLE_DIM},
+		{"CPU", 4, 0, TABLE_RIGHT, 0, STREAM(CPU)},
+		{"EVENTS", 7, 0, TABLE_RIGHT, 0, STREAM(EVENTS)},
+		{"LOST", 7, 0, TABLE_RIGHT, 0, STREAM(DISCARDED)},
 };
 
 static const struct source_stream *stream_at(const void *data, uint32_t row)
@@ -335,59 +211,25 @@ static uint64_t stream_key(const void *data, uint32_t row)
 	return view_text_key(stream->channel, view_text_key(stream->domain, stream->cpu));
 }
 
-static void stream_cell(const void *data, uint32_t index, int column, struct table_cell *cell)
+static const void *stream_data(const void *data, uint32_t row)
 {
-	const struct source_stream *stream = stream_at(data, index);
-
-	switch (column) {
-	case T_CHANNEL:
-		text_copy(cell->text, sizeof(cell->text), stream->channel);
-		break;
-	case T_DOMAIN:
-		text_copy(cell->text, sizeof(cell->text), stream->domain);
-		cell->role = ROLE_DIM;
-		break;
-	case T_CPU:
-		strcpy(cell->text, "-");
-		if (stream->cpu != UINT32_MAX) {
-			format_count(cell->text, stream->cpu);
-		}
-		break;
-	case T_EVENTS:
-		format_count(cell->text, stream->events);
-		break;
-	default:
-		format_count(cell->text, stream->discarded);
-		cell->role = stream->discarded > 0 ? ROLE_LOST : ROLE_DIM;
-		break;
-	}
+	return stream_at(data, row);
 }
 
-static int stream_compare(const void *data, uint32_t a, uint32_t b, int column)
+static void stream_cell(const void *data, uint32_t row, int column, struct table_cell *cell)
 {
-	const struct source_stream *one = stream_at(data, a), *other = stream_at(data, b);
-
-	switch (column) {
-	case T_CHANNEL:
-		return strcmp(one->channel, other->channel);
-	case T_DOMAIN:
-		return strcmp(one->domain, other->domain);
-	case T_CPU:
-		return compare_double(one->cpu, other->cpu);
-	case T_EVENTS:
-		return compare_double((double)one->events, (double)other->events);
-	default:
-		return compare_double((double)one->discarded, (double)other->discarded);
+	if (stream_columns[column].field == STREAM(DISCARDED)) {
+		cell->role = stream_at(data, row)->discarded > 0 ? ROLE_LOST : ROLE_DIM;
 	}
 }
 
 static const struct table_source stream_source = {
 		.columns = stream_columns,
-		.n_columns = T_COUNT_OF,
+		.n_columns = sizeof(stream_columns) / sizeof(stream_columns[0]),
 		.what = "streams",
 		.key = stream_key,
+		.row = stream_data,
 		.cell = stream_cell,
-		.compare = stream_compare,
 };
 
 /* ---- the screen ---- */
@@ -518,7 +360,7 @@ static void draw_detail(const struct sources_screen *screen, const struct view_f
 				text);
 	}
 	first_run_source(text, sizeof(text), row);
-	paragraph_draw(frame->canvas, area, states[row->state].role, text);
+	paragraph_draw(frame->canvas, area, state_roles[row->state], text);
 }
 
 static void draw_pane(struct sources_screen *screen, const struct view_frame *frame, enum pane pane,
@@ -654,7 +496,8 @@ const struct view_ops view_sources = {
 		.screen = SCREEN_SOURCES,
 		.about = "Where events come from. LOST by the tracer, LATE for the analysis, GAPS: "
 			 "times it broke "
-			 "and came back, COPIES: of its events another session told, too. Below (Tab): "
+			 "and came back, COPIES: of its events another session told, too. Below "
+			 "(Tab): "
 			 "events that are in "
 			 "no request and why, and the streams of the source under the cursor. "
 			 "Enter attaches an "

@@ -2,6 +2,7 @@
 #ifndef UI_STATE_SCREEN_H
 #define UI_STATE_SCREEN_H
 
+#include "pythiatop/snapshot/state_fields.h"
 #include "views/view.h"
 #include "widgets/field_cell.h"
 #include "widgets/table.h"

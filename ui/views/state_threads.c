@@ -257,14 +257,8 @@ static double perf_figure(const void *data, uint32_t row, int column)
 
 static int perf_compare(const void *data, uint32_t a, uint32_t b, int column)
 {
-	double one, other;
+	double one = perf_figure(data, a, column), other = perf_figure(data, b, column);
 
-	if (column < P_FIRST) {
-		return field_compare(
-				perf_fixed[column].field, thread_at(data, a), thread_at(data, b));
-	}
-	one = perf_figure(data, a, column);
-	other = perf_figure(data, b, column);
 	return one < other ? -1 : one > other;
 }
 

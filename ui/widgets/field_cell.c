@@ -45,6 +45,9 @@ static void print_figure(char *out, size_t size, enum row_unit unit, double figu
 	case UNIT_SHARE:
 		format_share(out, figure);
 		break;
+	case UNIT_RATIO:
+		format_ratio(out, figure);
+		break;
 	case UNIT_PER_S:
 		format_rate(out, figure);
 		break;

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "pythiatop/snapshot/state_fields.h"
+#include "pythiatop/snapshot/row_field.h"
 
 /*
  * A field of a row as a cell of a table, and the order of rows by it. What is not known is "-",

@@ -28,6 +28,15 @@ void table_stay_on_top(struct table *table)
 	table->on_top = true;
 }
 
+void table_give_order(struct table *table, const struct row_field *field)
+{
+	for (int c = 0; c < table->source->n_columns; c++) {
+		if (table->source->columns[c].field == field) {
+			table->given_column = c;
+		}
+	}
+}
+
 void table_release(struct table *table)
 {
 	pattern_release(&table->filter);
@@ -66,12 +75,12 @@ static int compare_cells(const struct table *table, uint32_t a, uint32_t b, int 
 	const struct row_field *field = source->columns[c].field;
 	struct table_cell cell_a, cell_b;
 
-	if (source->compare) {
-		return source->compare(table->data, a, b, c);
-	}
 	if (field) {
 		return field_compare(
 				field, source->row(table->data, a), source->row(table->data, b));
+	}
+	if (source->compare) {
+		return source->compare(table->data, a, b, c);
 	}
 	read_cell(table, a, c, &cell_a);
 	read_cell(table, b, c, &cell_b);

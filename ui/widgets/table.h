@@ -9,7 +9,7 @@
 #include "canvas.h"
 #include "pattern.h"
 #include "pythiatop/action.h"
-#include "pythiatop/snapshot/state_fields.h"
+#include "pythiatop/snapshot/row_field.h"
 
 /*
  * A list of rows with columns: cursor, scrolling, sorting, filter, search.
@@ -59,8 +59,8 @@ struct table_source {
 	/* What a field does not tell: columns without one, another role. Optional if all have one.
 	 */
 	void (*cell)(const void *data, uint32_t row, int column, struct table_cell *cell);
-	/* Order by a column, ascending. NULL: by fields, and by their cells' text where there is
-	 * none; without a `row` the rows cannot be sorted. */
+	/* Order by a column without a field, ascending. NULL: by their cells' text; without a `row`
+	 * the rows cannot be sorted. */
 	int (*compare)(const void *data, uint32_t a, uint32_t b, int column);
 	/* Optional. How much the row is by what the table is about: until it is sorted by a column
 	 * those of most come first, equal ones as they come. */
@@ -99,6 +99,9 @@ void table_release(struct table *table);
 
 /* Until the cursor is moved it is on the first row, whichever that is. */
 void table_stay_on_top(struct table *table);
+
+/* The rows come ordered by this field, largest first. */
+void table_give_order(struct table *table, const struct row_field *field);
 
 /* Takes new rows, which must stay as they are until the next call. */
 void table_update(struct table *table, const void *data, uint32_t n);

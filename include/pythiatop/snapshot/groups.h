@@ -45,8 +45,8 @@ struct groups_row {
 	uint64_t min_ns, max_ns, p50_ns, p95_ns, p99_ns; /* valid if count > 0; +-0.55 % */
 	double variation_share; /* rate x sd over the sum of it; 0..1; valid if count > 1 */
 	/*
-	 * Its time is a thread's bare wait for something to do (`poll`, `futex`, `wait4` as a request
-	 * of their own): what lies between requests. It is listed last, and never varies.
+	 * Its time is a thread's bare wait for something to do (`poll`, `futex`, `wait4` as a
+	 * request of their own): what lies between requests. It is listed last, and never varies.
 	 */
 	bool idle_wait;
 	uint64_t worst_request; /* slowest one still kept; 0: none */
@@ -66,6 +66,12 @@ struct groups_row {
 	uint64_t spark_lo_ns, spark_hi_ns; /* latency range of `spark`, even steps of log time */
 	uint32_t spark[GROUPS_SPARK_BINS];
 };
+
+/* Whether enough is known of the group to say whether it varies. */
+static inline bool groups_row_is_judged(const struct groups_row *row)
+{
+	return row->missing == 0 && !row->lossy;
+}
 
 struct group_location; /* group.h */
 struct tree_view;      /* tree.h */

@@ -19,6 +19,8 @@ enum source_state {
 	SOURCE_OFFERED, /* listed for the person to pick; not attached */
 };
 
+const char *source_state_name(enum source_state state); /* "active" */
+
 struct source_stream {
 	const char *channel;
 	const char *domain; /* "kernel", "ust" */

@@ -2,70 +2,9 @@
 #ifndef PYTHIATOP_SNAPSHOT_STATE_FIELDS_H
 #define PYTHIATOP_SNAPSHOT_STATE_FIELDS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "pythiatop/snapshot/row_field.h"
 
-/*
- * The fields of the state's rows, each listed once: what it is called in documents, its unit, and
- * when it is known. The screen, the order of its rows, and documents read rows by these tables.
- *
- * Pure: any thread may read.
- */
-enum row_type {
-	ROW_TEXT, /* const char * */
-	ROW_NAME, /* const char *, "" is not known */
-	ROW_FLAG, /* bool */
-	ROW_U64,  /* uint64_t */
-	ROW_U32,  /* uint32_t */
-	ROW_I32,  /* int32_t */
-	ROW_ID,   /* int64_t, negative is not known */
-	ROW_ID32, /* int32_t, negative is not known */
-	ROW_REAL, /* double */
-	ROW_READ, /* what a function says */
-};
-
-enum row_unit {
-	UNIT_NONE,
-	UNIT_COUNT,
-	UNIT_BYTES,
-	UNIT_NS,
-	UNIT_CLOCK, /* ns since 1970 */
-	UNIT_ID,
-	UNIT_SHARE, /* of 1 */
-	UNIT_PER_S,
-};
-
-enum row_kind { ROW_IS_TEXT, ROW_IS_FLAG, ROW_IS_COUNT, ROW_IS_NUMBER, ROW_IS_REAL };
-
-/* What a row says of a field. `kind` tells which of the members is valid; none if not known. */
-struct row_value {
-	enum row_kind kind;
-	bool known;
-	union {
-		const char *text;
-		bool flag;
-		uint64_t count;
-		int64_t number;
-		double real;
-	};
-};
-
-struct row_field {
-	const char *name; /* in documents; NULL: shown on the screen only */
-	enum row_unit unit;
-	bool (*known)(const void *row); /* NULL: always */
-	enum row_type type;
-	size_t offset;
-	struct row_value (*read)(const void *row); /* of ROW_READ */
-};
-
-struct row_value row_read(const struct row_field *field, const void *row);
-
-/*
- * The tables: X(ID, name in documents, TYPE, member, UNIT, known). The order is that of documents;
- * those without a name are derived for the screen.
- */
+/* The fields of the state's rows (state.h). */
 #define STATE_HOST_FIELDS(X)                                                                       \
 	X(HOST_HOST, "host", TEXT, host, NONE, NULL)                                               \
 	X(HOST_KERNEL, "kernel", NAME, kernel, NONE, NULL)                                         \
@@ -228,7 +167,6 @@ struct row_value row_read(const struct row_field *field, const void *row);
 	X(EVENT_VALUES, "values", TEXT, values, NONE, NULL)                                        \
 	X(EVENT_OLDER, "older", FLAG, older, NONE, NULL)
 
-#define ROW_FIELD_ID(id, name, type, member, unit, known) FIELD_##id,
 enum state_host_field { STATE_HOST_FIELDS(ROW_FIELD_ID) HOST_FIELDS };
 enum state_cpu_field { STATE_CPU_FIELDS(ROW_FIELD_ID) CPU_FIELDS };
 enum state_thread_field { STATE_THREAD_FIELDS(ROW_FIELD_ID) THREAD_FIELDS };
@@ -238,7 +176,6 @@ enum state_disk_field { STATE_DISK_FIELDS(ROW_FIELD_ID) DISK_FIELDS };
 enum state_net_field { STATE_NET_FIELDS(ROW_FIELD_ID) NET_FIELDS };
 enum state_irq_field { STATE_IRQ_FIELDS(ROW_FIELD_ID) IRQ_FIELDS };
 enum state_event_field { STATE_EVENT_FIELDS(ROW_FIELD_ID) EVENT_FIELDS };
-#undef ROW_FIELD_ID
 
 extern const struct row_field state_host_fields[HOST_FIELDS], state_cpu_fields[CPU_FIELDS],
 		state_thread_fields[THREAD_FIELDS], state_syscall_fields[SYSCALL_FIELDS],
