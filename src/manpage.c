@@ -9,6 +9,7 @@
 #include "options.h"
 #include "probe/options.h"
 #include "pythiatop/action.h"
+#include "pythiatop/command.h"
 
 /* Text for roff: backslashes, hyphens, and dots or quotes that begin a line. */
 static void put(const char *text)
@@ -162,7 +163,7 @@ static void put_console(void)
 	PYTHIATOP_ACTIONS(X)
 #undef X
 	puts(".SH COMMANDS\nTyped after a colon.");
-#define X(name, arguments, help) put_term(name, arguments, help);
+#define X(id, name, arguments, help) put_term(name, arguments, help);
 	PYTHIATOP_COMMANDS(X)
 #undef X
 	fputs(tail, stdout);

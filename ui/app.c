@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "console.h"
+#include "console/console.h"
 #include "key.h"
 #include "pythiatop/console.h"
 #include "terminal.h"

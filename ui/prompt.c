@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pythiatop/action.h"
+#include "pythiatop/command.h"
 
 struct history {
 	char lines[PROMPT_HISTORY][PROMPT_BYTES]; /* oldest first */
@@ -21,16 +21,6 @@ struct prompt {
 	char typed[PROMPT_BYTES]; /* kept while recalling */
 	struct history histories[PROMPT_KINDS];
 };
-
-static const struct {
-	const char *name, *arguments, *help;
-} commands[] = {
-#define X(name, arguments, help) {name, arguments, help},
-		PYTHIATOP_COMMANDS(X)
-#undef X
-};
-
-#define N_COMMANDS (sizeof(commands) / sizeof(commands[0]))
 
 struct prompt *prompt_create(void)
 {
@@ -111,7 +101,7 @@ static void complete(struct prompt *prompt)
 	if (prompt->kind != PROMPT_COMMAND) {
 		return;
 	}
-	for (i = 0; i < N_COMMANDS; i++) {
+	for (i = 0; i < COMMAND_COUNT; i++) {
 		if (strncmp(commands[i].name, prompt->text, typed) != 0) {
 			continue;
 		}
@@ -258,7 +248,7 @@ static void hint(const struct prompt *prompt, char *out, size_t size)
 	while (shown > 0 && prompt->text[shown - 1] == ' ') {
 		shown--;
 	}
-	for (i = 0; i < N_COMMANDS && used < size; i++) {
+	for (i = 0; i < COMMAND_COUNT && used < size; i++) {
 		if (typed > shown && strncmp(commands[i].name, prompt->text, shown) == 0 &&
 				commands[i].name[shown] == '\0') {
 			snprintf(out, size, "%s  %s", commands[i].arguments, commands[i].help);

@@ -92,44 +92,4 @@ enum action_section {
 			ACTION_SECTION_COUNT,
 };
 
-/*
- * Commands typed after ':'. X(name, arguments, help). `at`, `horizon`, `metric`, `quit` and `theme`
- * are the screen's own; the program answers the others.
- */
-#define PYTHIATOP_COMMANDS(X)                                                                      \
-	X("approve", "N", "approve step N")                                                        \
-	X("at", "TIME", "freeze, and show that instant: 10:00:06.5 (UTC), or -3.2s")               \
-	X("attach", "URL", "watch a relay daemon, a session of it, or a recording")                \
-	X("baseline load", "FILE", "compare with how the groups performed when FILE was saved")    \
-	X("baseline now", "", "compare with how requests perform now, from now on")                \
-	X("baseline save", "FILE", "save how the groups perform now, to compare with later")       \
-	X("budget", "[events|bytes|cpu|learn|points] VALUE",                                       \
-			"what steps may cost: 5k events/s, 2% of a CPU, learn 50k, points 3")      \
-	X("detach", "URL", "stop watching it")                                                     \
-	X("disable", "CONTEXT", "propose to disable the point of that row of the tree")            \
-	X("dry-run", "[N]", "ask the hosts what they would do of step N; nothing is changed")      \
-	X("dump", "DIR", "write the window's original events as CTF traces in a new directory")    \
-	X("dump-text", "FILE", "write the window's original events to a file, as text")            \
-	X("enable", "CONTEXT", "propose to enable the point of that row of the tree")              \
-	X("epoch", "", "begin a new epoch, and compare it with the one before")                    \
-	X("explain", "[GROUP]", "explain by key-values how long the requests of the group take")   \
-	X("export json", "FILE", "write what is shown to a file, as JSON")                         \
-	X("export csv", "FILE", "... as comma-separated values")                                   \
-	X("export folded", "FILE", "write the calling contexts to a file, for flame graphs")       \
-	X("export text", "FILE", "... as text")                                                    \
-	X("horizon", "10s|epoch|all", "which part of the past statistics speak of")                \
-	X("leave", "N POINT", "leave that point out of step N; they count from 1")                 \
-	X("metric", "variance|cov|modes", "what groups are ordered by")                            \
-	X("mode", "observe|approve|autopilot", "what may be done without asking")                  \
-	X("profile load", "FILE", "learn where points stand from a profile")                       \
-	X("profile save", "FILE", "save where points stand, and what they cost")                   \
-	X("quit", "", "quit")                                                                      \
-	X("reject", "N", "reject step N")                                                          \
-	X("report", "DIR", "write the verdict and its evidence, for others: text, JSON, a trace")  \
-	X("schema save", "FILE", "write the schema in force to a file")                            \
-	X("strategy", "NAME", "how points are chosen: hybrid, hierarchical, flat, historic, ...")  \
-	X("take", "N POINT", "take that point of step N back")                                     \
-	X("theme", "NAME", "change the colours: default, light, colorblind, mono")                 \
-	X("undo", "N|all", "undo step N, or everything")
-
 #endif

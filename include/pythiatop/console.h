@@ -23,10 +23,8 @@ struct console_host {
 	void (*look)(void *context, const struct focus *focus);
 
 	/*
-	 * A command as typed after ':' (without it) that is not the screen's own (`theme`, `quit`):
-	 *   attach URL | baseline load|save [FILE] | detach URL | epoch
-	 *   export json|csv|text|folded FILE | schema save FILE
-	 * Its answer comes as `notice` of a later snapshot.
+	 * A command as typed after ':' (without it) that is not the screen's own (command.h). Its
+	 * answer comes as `notice` of a later snapshot.
 	 */
 	void (*command)(void *context, const char *line);
 

@@ -31,6 +31,7 @@ enum horizon {
 	HORIZON_ALL,        /* "all": since attaching, or the whole recording */
 	HORIZON_COUNT
 };
+#define HORIZON_NAMES "10s", "epoch", "all" /* as people write them */
 
 /* What groups are ordered by: how much "the worst" is. */
 enum metric {
@@ -39,6 +40,7 @@ enum metric {
 	METRIC_MODES,        /* how far apart the modes are */
 	METRIC_COUNT
 };
+#define METRIC_NAMES "variance", "cov", "modes"
 
 /* Parts of a snapshot; a fill is made only of those asked for. */
 enum focus_part {

@@ -5,8 +5,8 @@
 #include "pythiatop/step.h"
 
 static const char *const format_names[] = {"json", "text", "csv", "folded"};
-static const char *const horizon_names[] = {"10s", "epoch", "all"};
-static const char *const metric_names[] = {"variance", "cov", "modes"};
+static const char *const horizon_names[] = {HORIZON_NAMES};
+static const char *const metric_names[] = {METRIC_NAMES};
 static const char *const weight_names[] = {"self", "variance"};
 static const char *const mark_names[] = {
 		[TREE_ON] = "on",

@@ -10,13 +10,14 @@
 #include "config/schema_file.h"
 #include "intake/url.h"
 #include "output/output.h"
+#include "pythiatop/command.h"
 #include "run/baselines.h"
 #include "run/dump.h"
 #include "run/dump_job.h"
-#include "run/loop_commands.h"
 #include "run/new_file.h"
 #include "run/pipeline.h"
 #include "run/report.h"
+#include "run/step_commands.h"
 
 /*
  * The commands that a person types after ':' and that are not the screen's own. Each answers by a
@@ -32,11 +33,12 @@ static void answer_written(struct pipeline *pipeline, const char *path, bool wri
 	}
 }
 
-static void attach(struct pipeline *pipeline, const char *argument)
+static void attach(const struct order *order)
 {
+	struct pipeline *pipeline = order->pipeline;
 	char text[PATH_MAX], error[512];
 
-	url_complete(argument, text, sizeof(text));
+	url_complete(order->argument, text, sizeof(text));
 	if (pipeline_ended(pipeline)) {
 		pipeline_notice(pipeline,
 				"The analysis of the recordings is complete. To add %s, start "
@@ -51,11 +53,12 @@ static void attach(struct pipeline *pipeline, const char *argument)
 	}
 }
 
-static void detach(struct pipeline *pipeline, const char *argument)
+static void detach(const struct order *order)
 {
+	struct pipeline *pipeline = order->pipeline;
 	char text[PATH_MAX], error[512];
 
-	url_complete(argument, text, sizeof(text));
+	url_complete(order->argument, text, sizeof(text));
 	if (intake_detach(pipeline_intake(pipeline), text, error, sizeof(error)) == STATUS_OK) {
 		pipeline_notice(pipeline, "Detached %s", text);
 	} else {
@@ -63,17 +66,27 @@ static void detach(struct pipeline *pipeline, const char *argument)
 	}
 }
 
-static void begin_epoch(struct pipeline *pipeline)
+static void begin_epoch(const struct order *order)
 {
+	struct pipeline *pipeline = order->pipeline;
+
 	pipeline_input(pipeline, &(struct engine_input){.kind = INPUT_EPOCH}, NULL, 0);
 	pipeline_notice(pipeline, "A new epoch begins. Key t shows its statistics; it is compared "
 				  "with the one before, unless a baseline was given.");
 }
 
-static void export_to(struct pipeline *pipeline, const struct output_style *style, const char *path,
-		const struct focus *focus)
+static void export_to_file(const struct order *order)
 {
-	struct focus whole = *focus;
+	static const enum output_format formats[COMMAND_COUNT] = {
+			[COMMAND_EXPORT_JSON] = OUTPUT_JSON,
+			[COMMAND_EXPORT_TEXT] = OUTPUT_TEXT,
+			[COMMAND_EXPORT_CSV] = OUTPUT_CSV,
+			[COMMAND_EXPORT_FOLDED] = OUTPUT_FOLDED};
+	const struct output_style style = {
+			.format = formats[order->command], .weight = OUTPUT_SELF};
+	struct pipeline *pipeline = order->pipeline;
+	const char *path = order->argument;
+	struct focus whole = *order->focus;
 	struct new_file file;
 	struct snapshot *snapshot;
 	bool written;
@@ -86,14 +99,16 @@ static void export_to(struct pipeline *pipeline, const struct output_style *styl
 	whole.tree_of_all = true;
 	snapshot = pipeline_answer(pipeline, &whole);
 	errno = ENOMEM;
-	written = snapshot && output_write(file.out, style, snapshot, true) == STATUS_OK;
+	written = snapshot && output_write(file.out, &style, snapshot, true) == STATUS_OK;
 	written = new_file_finish(&file, written);
 	answer_written(pipeline, path, written);
 	snapshot_destroy(snapshot);
 }
 
-static void save_schema(struct pipeline *pipeline, const char *path)
+static void save_schema(const struct order *order)
 {
+	struct pipeline *pipeline = order->pipeline;
+	const char *path = order->argument;
 	const struct schema *schema = engine_schema(pipeline_engine(pipeline), true);
 	struct new_file file;
 	bool written;
@@ -112,27 +127,27 @@ static void save_schema(struct pipeline *pipeline, const char *path)
 }
 
 /* The file that is meant: the person's own of that name where none is given. */
-static const char *baseline_path(
-		struct pipeline *pipeline, const char *argument, char *path, size_t size)
+static const char *baseline_path(const struct order *order, char *path, size_t size)
 {
-	if (*argument) {
-		return argument;
+	if (*order->argument) {
+		return order->argument;
 	}
 	if (!paths_state("baseline.json", path, size)) {
-		pipeline_notice(pipeline, "There is no place for a baseline: %s. Name a file.",
+		pipeline_notice(order->pipeline,
+				"There is no place for a baseline: %s. Name a file.",
 				strerror(errno));
 		return NULL;
 	}
 	return path;
 }
 
-static void save_baseline(
-		struct pipeline *pipeline, const char *argument, const struct focus *focus)
+static void save_baseline(const struct order *order)
 {
+	struct pipeline *pipeline = order->pipeline;
 	char standard[PATH_MAX], error[PATH_MAX + 200];
-	const char *path = baseline_path(pipeline, argument, standard, sizeof(standard));
+	const char *path = baseline_path(order, standard, sizeof(standard));
 
-	if (path && baselines_save(pipeline, focus->horizon, path, error, sizeof(error))) {
+	if (path && baselines_save(pipeline, order->focus->horizon, path, error, sizeof(error))) {
 		answer_written(pipeline, path, true);
 	} else if (path) {
 		pipeline_notice(pipeline, "%s", error);
@@ -140,10 +155,11 @@ static void save_baseline(
 }
 
 /* What the horizon shows becomes what all is compared with. */
-static void baseline_now(struct pipeline *pipeline, const struct focus *focus)
+static void baseline_now(const struct order *order)
 {
+	struct pipeline *pipeline = order->pipeline;
 	struct engine *engine = pipeline_engine(pipeline);
-	const struct baseline *now = engine_baseline(engine, focus->horizon);
+	const struct baseline *now = engine_baseline(engine, order->focus->horizon);
 
 	if (!now || now->n == 0) {
 		pipeline_notice(pipeline, "There is nothing to compare with: no request was "
@@ -155,10 +171,11 @@ static void baseline_now(struct pipeline *pipeline, const struct focus *focus)
 	}
 }
 
-static void load_baseline(struct pipeline *pipeline, const char *argument)
+static void load_baseline(const struct order *order)
 {
+	struct pipeline *pipeline = order->pipeline;
 	char standard[PATH_MAX], error[512];
-	const char *path = baseline_path(pipeline, argument, standard, sizeof(standard));
+	const char *path = baseline_path(order, standard, sizeof(standard));
 
 	if (!path) {
 		return;
@@ -170,114 +187,84 @@ static void load_baseline(struct pipeline *pipeline, const char *argument)
 	}
 }
 
-/* If the line begins with this command, its argument without blanks around it; else NULL. */
-static const char *argument_of(const char *line, const char *command)
-{
-	size_t length = strlen(command);
-
-	if (strncmp(line, command, length) != 0 || (line[length] != ' ' && line[length] != '\0')) {
-		return NULL;
-	}
-	return line + length + strspn(line + length, " ");
-}
-
-enum dump_kind {
-	DUMP_TRACES = 0, /* CTF, in a new directory */
-	DUMP_TEXT,
-	DUMP_REPORT,
-};
-
-struct dump {
-	struct pipeline *pipeline;
-	const struct focus *focus;
-	enum dump_kind kind;
-	const char *path;
-};
-
 static void write_dump(void *context, const struct dump_watch *watch, char *said, size_t size)
 {
-	const struct dump *dump = context;
+	const struct order *dump = context;
 
-	switch (dump->kind) {
-	case DUMP_TRACES:
-		dump_traces(dump->pipeline, dump->focus, dump->path, watch, said, size);
-		break;
-	case DUMP_TEXT:
-		dump_text(dump->pipeline, dump->focus, dump->path, watch, said, size);
-		break;
-	case DUMP_REPORT:
-		report_write(dump->pipeline, dump->focus, dump->path, said, size);
-		break;
+	if (dump->command == COMMAND_DUMP) {
+		dump_traces(dump->pipeline, dump->focus, dump->argument, watch, said, size);
+	} else if (dump->command == COMMAND_DUMP_TEXT) {
+		dump_text(dump->pipeline, dump->focus, dump->argument, watch, said, size);
+	} else {
+		report_write(dump->pipeline, dump->focus, dump->argument, said, size);
 	}
 }
 
 /* Its answers come while it is written. A '/' at the end means the same directory. */
-static void start_dump(struct pipeline *pipeline, const struct focus *focus, enum dump_kind kind,
-		const char *argument)
+static void start_dump(const struct order *order)
 {
 	char path[PATH_MAX], said[PATH_MAX + 128];
-	struct dump dump = {.pipeline = pipeline, .focus = focus, .kind = kind, .path = path};
+	struct order dump = *order;
 
-	dump_trim(path, sizeof(path), argument);
-	dump_job_start(pipeline_dump_job(pipeline), write_dump, &dump, path, said, sizeof(said));
-	pipeline_notice(pipeline, "%s", said);
+	dump.argument = path;
+	dump_trim(path, sizeof(path), order->argument);
+	dump_job_start(pipeline_dump_job(order->pipeline), write_dump, &dump, path, said,
+			sizeof(said));
+	pipeline_notice(order->pipeline, "%s", said);
 }
 
-static void export_command(
-		struct pipeline *pipeline, const char *argument, const struct focus *focus)
-{
-	size_t length = strcspn(argument, " ");
-	const char *path = argument + length + strspn(argument + length, " ");
-	struct output_style style = {.weight = OUTPUT_SELF};
-	char name[16];
-
-	snprintf(name, sizeof(name), "%.*s", (int)(length < sizeof(name) ? length : 0), argument);
-	if (!output_format_parse(name, &style.format) || !*path) {
-		pipeline_notice(pipeline, "expected: export json|csv|text|folded FILE");
-		return;
-	}
-	export_to(pipeline, &style, path, focus);
-}
+/* What the screen does not answer itself. */
+static const struct {
+	void (*answer)(const struct order *order);
+	bool steers; /* only where hosts can be controlled */
+} answers[COMMAND_COUNT] = {
+		[COMMAND_APPROVE] = {steps_decide, true},
+		[COMMAND_ATTACH] = {attach, false},
+		[COMMAND_BASELINE_LOAD] = {load_baseline, false},
+		[COMMAND_BASELINE_NOW] = {baseline_now, false},
+		[COMMAND_BASELINE_SAVE] = {save_baseline, false},
+		[COMMAND_BUDGET] = {steps_set_budget, true},
+		[COMMAND_DETACH] = {detach, false},
+		[COMMAND_DISABLE] = {steps_propose, true},
+		[COMMAND_DRY_RUN] = {steps_dry_run, true},
+		[COMMAND_DUMP] = {start_dump, false},
+		[COMMAND_DUMP_TEXT] = {start_dump, false},
+		[COMMAND_ENABLE] = {steps_propose, true},
+		[COMMAND_EPOCH] = {begin_epoch, false},
+		[COMMAND_EXPLAIN] = {steps_explain, false},
+		[COMMAND_EXPORT_CSV] = {export_to_file, false},
+		[COMMAND_EXPORT_FOLDED] = {export_to_file, false},
+		[COMMAND_EXPORT_JSON] = {export_to_file, false},
+		[COMMAND_EXPORT_TEXT] = {export_to_file, false},
+		[COMMAND_LEAVE] = {steps_edit, true},
+		[COMMAND_MODE] = {steps_set_mode, true},
+		[COMMAND_PROFILE_LOAD] = {steps_load_profile, true},
+		[COMMAND_PROFILE_SAVE] = {steps_save_profile, true},
+		[COMMAND_REJECT] = {steps_decide, true},
+		[COMMAND_REPORT] = {start_dump, false},
+		[COMMAND_SCHEMA_SAVE] = {save_schema, false},
+		[COMMAND_STRATEGY] = {steps_set_strategy, true},
+		[COMMAND_TAKE] = {steps_edit, true},
+		[COMMAND_UNDO] = {steps_decide, true},
+};
 
 void pipeline_command(struct pipeline *pipeline, const char *line, const struct focus *focus)
 {
-	const char *argument;
-	char text[1024];
+	struct order order = {.pipeline = pipeline, .focus = focus};
+	char text[1024], meant[512];
 	size_t length;
 
 	snprintf(text, sizeof(text), "%s", line + strspn(line, " "));
 	for (length = strlen(text); length > 0 && text[length - 1] == ' '; length--) {
 		text[length - 1] = '\0';
 	}
-	if ((argument = argument_of(text, "attach")) && *argument) {
-		attach(pipeline, argument);
-	} else if ((argument = argument_of(text, "detach")) && *argument) {
-		detach(pipeline, argument);
-	} else if ((argument = argument_of(text, "epoch")) && !*argument) {
-		begin_epoch(pipeline);
-	} else if ((argument = argument_of(text, "export"))) {
-		export_command(pipeline, argument, focus);
-	} else if ((argument = argument_of(text, "schema save")) && *argument) {
-		save_schema(pipeline, argument);
-	} else if ((argument = argument_of(text, "baseline save"))) {
-		save_baseline(pipeline, argument, focus);
-	} else if ((argument = argument_of(text, "baseline now")) && !*argument) {
-		baseline_now(pipeline, focus);
-	} else if ((argument = argument_of(text, "baseline load"))) {
-		load_baseline(pipeline, argument);
-	} else if ((argument = argument_of(text, "dump-text")) && *argument) {
-		start_dump(pipeline, focus, DUMP_TEXT, argument);
-	} else if ((argument = argument_of(text, "dump")) && *argument) {
-		start_dump(pipeline, focus, DUMP_TRACES, argument);
-	} else if ((argument = argument_of(text, "report")) && *argument) {
-		start_dump(pipeline, focus, DUMP_REPORT, argument);
-	} else if (!loop_command(pipeline, text, focus)) {
-		pipeline_notice(pipeline,
-				"unknown command \"%s\"; there are: attach URL, baseline load "
-				"FILE, baseline now, baseline save FILE, detach URL, dump "
-				"DIR, "
-				"dump-text FILE, epoch, export FORMAT FILE, report DIR, schema "
-				"save FILE",
-				text);
+	order.command = command_find(text, &order.argument);
+	if (order.command == COMMAND_NONE || !answers[order.command].answer) {
+		pipeline_notice(pipeline, "%s", command_suggest(text, meant, sizeof(meant)));
+	} else if (answers[order.command].steers && !pipeline_conductor(pipeline)) {
+		pipeline_notice(pipeline, "%s: there is no host to control here",
+				commands[order.command].name);
+	} else {
+		answers[order.command].answer(&order);
 	}
 }

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 
 #include "config/settings.h"
-#include "console.h"
+#include "console/console.h"
 
 /*
  * A console without terminal and without program: it shows the snapshots it is given, and what it

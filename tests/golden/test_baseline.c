@@ -124,7 +124,8 @@ static void save(const char *home)
 	assert_answer(pipeline, "baseline load", "Comparing with the baseline ");
 	snprintf(command, sizeof(command), "baseline save %s/mine.json", home);
 	assert_answer(pipeline, command, "Written: ");
-	assert_answer(pipeline, "baseline", "there are: ");
+	assert_answer(pipeline, "baseline",
+			"expected: baseline load [FILE], baseline now, baseline save [FILE]");
 	pipeline_destroy(pipeline);
 }
 

@@ -17,6 +17,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "pythiatop/command.h"
 #include "run/analysis.h"
 
 #define TRACE      PT_TRACES_DIR "/ust-ros2"
@@ -189,7 +190,9 @@ static void test_commands(void **state)
 
 	start(side);
 	expect_notice(side, "nonsense", "unknown command \"nonsense\"");
-	expect_notice(side, "attach", "unknown command");
+	expect_notice(side, "attach", "expected: attach URL");
+	expect_notice(side, "epoch now", "expected: epoch: ");
+	expect_notice(side, "mode approve", "mode: there is no host to control here");
 	expect_notice(side, "attach /no/such/place", "/no/such/place");
 	expect_notice(side, "attach net://relay:0", "port");
 	expect_notice(side, "detach net://nobody", "not a source here");
@@ -208,6 +211,35 @@ static void test_commands(void **state)
 		side->host.command(side->host.context, "epoch");
 	}
 	expect_notice(side, "epoch", "epoch begins");
+}
+
+/* What is in the table is answered by the program, but for what is the screen's own. */
+static void test_every_command_is_answered(void **state)
+{
+	static const enum command of_the_screen[] = {
+			COMMAND_AT, COMMAND_HORIZON, COMMAND_METRIC, COMMAND_QUIT, COMMAND_THEME};
+	struct screen_side *side = *state;
+	const struct snapshot *snapshot;
+	char line[128];
+	int left = 0;
+
+	start(side);
+	for (int i = 0; i < COMMAND_COUNT; i++) {
+		if (i == COMMAND_DUMP || i == COMMAND_DUMP_TEXT || i == COMMAND_REPORT) {
+			continue; /* they answer again when they are done */
+		}
+		snprintf(line, sizeof(line), "%s%s", commands[i].name,
+				commands[i].arguments[0] ? " /no/such/place/x" : "");
+		expect_notice(side, line, "");
+		snapshot = ask(side);
+		if (strncmp(snapshot->notice, "expected: ", 10) == 0) {
+			assert_int_equal(i, of_the_screen[left]);
+			left++;
+		}
+		assert_null(strstr(snapshot->notice, "unknown command"));
+		release(side, snapshot);
+	}
+	assert_int_equal(left, sizeof(of_the_screen) / sizeof(of_the_screen[0]));
 }
 
 static void test_at_most_so_many_are_held(void **state)
@@ -234,6 +266,8 @@ int main(void)
 			cmocka_unit_test_setup_teardown(
 					test_every_focus_is_answered, set_up, tear_down),
 			cmocka_unit_test_setup_teardown(test_commands, set_up, tear_down),
+			cmocka_unit_test_setup_teardown(
+					test_every_command_is_answered, set_up, tear_down),
 			cmocka_unit_test_setup_teardown(
 					test_at_most_so_many_are_held, set_up, tear_down),
 	};

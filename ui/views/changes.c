@@ -441,6 +441,10 @@ static struct table *changes_table(void *view)
 
 const struct view_ops view_changes = {
 		.screen = SCREEN_CHANGES,
+		.key = ACTION_CHANGES,
+		.up = SCREEN_GROUPS,
+		.back_to = SCREEN_BIT(SCREEN_GROUPS) | SCREEN_BIT(SCREEN_GROUP) |
+			   SCREEN_BIT(SCREEN_TREE) | SCREEN_BIT(SCREEN_REQUEST),
 		.about = "What is otherwise than in the baseline, what adds most time to all "
 			 "requests first: ADDS/S is ns a second, with its 95 % interval; BEFORE "
 			 "and NOW are means a span (of calls: calls a span). transit: the way "

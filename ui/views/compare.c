@@ -547,6 +547,11 @@ static bool compare_act(void *view, enum action action, struct view_call *call)
 
 const struct view_ops view_compare = {
 		.screen = SCREEN_COMPARE,
+		.key = ACTION_NONE,
+		.up = SCREEN_GROUP,
+		.back_to = SCREEN_BIT(SCREEN_REQUEST),
+		.up_from = SCREEN_BITS_ALL &
+			   ~(SCREEN_BIT(SCREEN_REQUEST) | SCREEN_BIT(SCREEN_COMPARE)),
 		.about = "Two requests of a kind, their trees laid over each other. PATH is a "
 			 "context's own part of the critical path: the differences add up to that "
 			 "of the durations. B is the tagged request, else the one nearest to the "

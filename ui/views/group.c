@@ -490,6 +490,8 @@ static struct table *group_table(void *view)
 
 const struct view_ops view_group = {
 		.screen = SCREEN_GROUP,
+		.key = ACTION_GROUP,
+		.up = SCREEN_GROUPS,
 		.about = "One group. Latency over the window: to the right is later, higher is "
 			 "slower, darker is "
 			 "more requests, on a logarithmic scale. On the same axis the histogram of "

@@ -583,6 +583,7 @@ static struct table *groups_table(void *view)
 
 const struct view_ops view_groups = {
 		.screen = SCREEN_GROUPS,
+		.key = ACTION_GROUPS,
 		.about = "Requests that should perform alike, grouped by what they are and where "
 			 "they went. On top: what varies most by the metric (v): SHARE of all "
 			 "variation (rate × standard deviation), COV standard deviation / mean, "

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pythiatop/command.h"
 #include "views/view.h"
 #include "widgets/paragraph.h"
 #include "widgets/table.h"
@@ -174,19 +175,17 @@ static void add_wrapped(struct help_screen *screen, const struct view_frame *fra
 
 static void add_about(struct help_screen *screen, const struct view_frame *frame)
 {
-	static const struct view_ops *const views[] = {&view_groups, &view_group, &view_tree,
-			&view_request, &view_compare, &view_steps, &view_state, &view_sources,
-			&view_changes};
 	char line[HELP_BYTES];
 	const char *text;
 	size_t i, length;
 
-	for (i = 0; i < sizeof(views) / sizeof(views[0]); i++) {
-		if (views[i]->screen != screen->about) {
+	for (i = 0; i < N_VIEWS; i++) {
+		if (all_views[i]->screen != screen->about) {
 			continue;
 		}
 		add(screen, "", "this screen", true);
-		for (text = views[i]->about; *text; text += length + strspn(text + length, " ")) {
+		for (text = all_views[i]->about; *text;
+				text += length + strspn(text + length, " ")) {
 			length = paragraph_line(text, frame->canvas->ascii, frame->area.width - 4);
 			snprintf(line, sizeof(line), "%.*s", (int)length, text);
 			add(screen, "", line, false);
@@ -213,19 +212,12 @@ static void add_keys(struct help_screen *screen, const struct view_frame *frame)
 
 static void add_commands(struct help_screen *screen, const struct view_frame *frame)
 {
-	static const struct {
-		const char *name, *arguments, *help;
-	} commands[] = {
-#define X(name, arguments, help) {name, arguments, help},
-			PYTHIATOP_COMMANDS(X)
-#undef X
-	};
 	char text[64];
 	size_t i;
 
 	add(screen, "", "", false);
 	add(screen, "", "commands", true);
-	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+	for (i = 0; i < COMMAND_COUNT; i++) {
 		snprintf(text, sizeof(text), ":%s %s", commands[i].name, commands[i].arguments);
 		add_wrapped(screen, frame, text, commands[i].help);
 	}
@@ -285,6 +277,10 @@ static struct table *help_table(void *view)
 
 const struct view_ops view_help = {
 		.screen = SCREEN_HELP,
+		.key = ACTION_HELP,
+		.up = SCREEN_GROUPS,
+		.back_to = SCREEN_BITS_ALL & ~SCREEN_BIT(SCREEN_HELP),
+		.toggles = true,
 		.about = "",
 		.create = help_create,
 		.destroy = help_destroy,

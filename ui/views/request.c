@@ -634,7 +634,8 @@ static void draw_resources(const struct request_screen *screen, const struct vie
 	if (!used->measured) {
 		canvas_text(frame->canvas, line.y, line.x + 1, line.width - 2, ROLE_DIM,
 				used->no_thread ? "CPU not told: it ran on no thread that is known"
-						: "CPU not measured: no kernel events of its hosts");
+						: "CPU not measured: no kernel events of its "
+						  "hosts");
 		return;
 	}
 	snprintf(text, sizeof(text), "cpu %s", format_duration(cpu, (double)used->cpu_ns));
@@ -942,6 +943,10 @@ static bool request_act(void *view, enum action action, struct view_call *call)
 
 const struct view_ops view_request = {
 		.screen = SCREEN_REQUEST,
+		.key = ACTION_REQUEST,
+		.up = SCREEN_GROUP,
+		.back_to = SCREEN_BIT(SCREEN_TREE),
+		.up_from = SCREEN_BIT(SCREEN_GROUPS) | SCREEN_BIT(SCREEN_GROUP),
 		.about = "One request. Its spans, the caller above what it called; colour and "
 			 "WHERE tell host, "
 			 "process and thread. SELF is the time that no span below it covers. ? "

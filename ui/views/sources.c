@@ -494,6 +494,10 @@ static bool sources_act(void *view, enum action action, struct view_call *call)
 
 const struct view_ops view_sources = {
 		.screen = SCREEN_SOURCES,
+		.key = ACTION_SOURCES,
+		.up = SCREEN_GROUPS,
+		.back_to = SCREEN_BITS_ALL &
+			   ~(SCREEN_BIT(SCREEN_SOURCES) | SCREEN_BIT(SCREEN_HELP)),
 		.about = "Where events come from. LOST by the tracer, LATE for the analysis, GAPS: "
 			 "times it broke "
 			 "and came back, COPIES: of its events another session told, too. Below "

@@ -488,6 +488,11 @@ static void enter(void *view, const struct view_call *call)
 
 const struct view_ops view_state = {
 		.screen = SCREEN_STATE,
+		.key = ACTION_STATE,
+		.up = SCREEN_GROUPS,
+		.back_to = SCREEN_BITS_ALL &
+			   ~(SCREEN_BIT(SCREEN_STATE) | SCREEN_BIT(SCREEN_SOURCES) |
+					   SCREEN_BIT(SCREEN_HELP)),
 		.about = "The systems at an instant and in the window before it (top right). Tab: "
 			 "CPU, I/O, performance counters, one process with its fds, original "
 			 "events, system calls, interrupts, disks, networks, hosts. Enter goes in: "

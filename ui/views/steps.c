@@ -784,6 +784,11 @@ static bool steps_act(void *view, enum action action, struct view_call *call)
 
 const struct view_ops view_steps = {
 		.screen = SCREEN_STEPS,
+		.key = ACTION_STEPS,
+		.up = SCREEN_GROUPS,
+		.back_to = SCREEN_BITS_ALL &
+			   ~(SCREEN_BIT(SCREEN_STEPS) | SCREEN_BIT(SCREEN_SOURCES) |
+					   SCREEN_BIT(SCREEN_HELP)),
 		.about = "What was found, and what was done about it. On top the verdicts: why the "
 			 "search for a group ended; the variable, with latency by its values: HELD "
 			 "OUT is the share of the variance that goes with it in requests that it "

@@ -810,6 +810,8 @@ static struct table *tree_table(void *view)
 
 const struct view_ops view_tree = {
 		.screen = SCREEN_TREE,
+		.key = ACTION_TREE,
+		.up = SCREEN_GROUP,
 		.about = "Calling contexts: who called whom, over all hosts. MEAN, SD and SELF, "
 			 "which leaves out what it calls, are of one span. OF VARIANCE: the share "
 			 "of the variance of the group's time that a context's own part of the "

@@ -10,6 +10,12 @@
 #include "format.h"
 #include "layout.h"
 
+const struct view_ops *const all_views[N_VIEWS] = {
+#define X(name) &view_##name,
+		UI_VIEWS(X)
+#undef X
+};
+
 void view_path(char *out, size_t size, const char *path)
 {
 	size_t used = 0, length;

@@ -69,9 +69,21 @@ struct view_call {
 	char message[256]; /* for the person; "" if none */
 };
 
+#define SCREEN_BIT(screen) (1u << (screen))
+#define SCREEN_BITS_ALL    UINT32_MAX
+
 struct view_ops {
 	enum screen screen;
+	enum action key;   /* that leads there from anywhere; ACTION_NONE: none */
 	const char *about; /* what the screen shows, for the help */
+
+	/*
+	 * Where Esc leads to: to the screen the person came from, if its bit is in `back_to`; up,
+	 * if it is in `up_from`, or nobody came so far; else where it led to before.
+	 */
+	enum screen up; /* 0: this is the top */
+	uint32_t back_to, up_from;
+	bool toggles; /* its key leads out of it again */
 
 	void *(*create)(void); /* NULL if out of memory */
 	void (*destroy)(void *view);
@@ -97,8 +109,18 @@ struct view_ops {
 	struct table *(*table)(void *view);
 };
 
-extern const struct view_ops view_groups, view_group, view_tree, view_request, view_compare,
-		view_steps, view_state, view_sources, view_changes, view_help;
+/* All of them; the first is the one to begin with. */
+#define UI_VIEWS(X)                                                                                \
+	X(groups)                                                                                  \
+	X(group) X(tree) X(request) X(compare) X(steps) X(state) X(sources) X(changes) X(help)
+
+#define X(name) VIEW_##name,
+enum { UI_VIEWS(X) N_VIEWS };
+#undef X
+#define X(name) extern const struct view_ops view_##name;
+UI_VIEWS(X)
+#undef X
+extern const struct view_ops *const all_views[N_VIEWS];
 
 /*
  * The way from the groups to where the person is, with `right` at the end of the line. `group` and

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "run/loop_commands.h"
+#include "run/step_commands.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -33,39 +33,46 @@ static bool tell(struct pipeline *pipeline, const struct engine_input *input)
 	return told;
 }
 
-static void set_mode(struct pipeline *pipeline, const char *name)
+void steps_set_mode(const struct order *order)
 {
+	struct pipeline *pipeline = order->pipeline;
 	struct engine_input input = {.kind = INPUT_MODE};
 
-	if (words_mode(name, &input.mode)) {
+	if (words_mode(order->argument, &input.mode)) {
 		tell(pipeline, &input);
-		pipeline_notice(pipeline, "mode: %s", name);
+		pipeline_notice(pipeline, "mode: %s", order->argument);
 	} else {
 		pipeline_notice(pipeline, "expected: mode observe|approve|autopilot");
 	}
 }
 
-static void decide(struct pipeline *pipeline, enum step_decision decision, const char *argument)
+void steps_decide(const struct order *order)
 {
 	static const char *const said[] = {"approved", "rejected", "is being undone"};
-	struct engine_input input = {
-			.kind = INPUT_DECIDE, .decide = {.decision = decision, .by = STEP_BY_PERSON}};
+	struct pipeline *pipeline = order->pipeline;
+	enum step_decision decision = order->command == COMMAND_APPROVE  ? STEP_APPROVE
+				      : order->command == COMMAND_REJECT ? STEP_REJECT
+									 : STEP_UNDO;
+	struct engine_input input = {.kind = INPUT_DECIDE,
+			.decide = {.decision = decision, .by = STEP_BY_PERSON}};
 
-	if (decision == STEP_UNDO && strcmp(argument, "all") == 0) {
+	if (decision == STEP_UNDO && strcmp(order->argument, "all") == 0) {
 		tell(pipeline, &(struct engine_input){.kind = INPUT_UNDO_ALL});
 		pipeline_notice(pipeline, "Everything is being undone; mode: observe");
-	} else if (!parse_number(argument, &input.decide.step)) {
+	} else if (!parse_number(order->argument, &input.decide.step)) {
 		pipeline_notice(pipeline, "expected the number of a step");
 	} else if (tell(pipeline, &input)) {
 		pipeline_notice(pipeline, "step %u %s", input.decide.step, said[decision]);
 	}
 }
 
-static void edit(struct pipeline *pipeline, bool keep, const char *argument)
+void steps_edit(const struct order *order)
 {
+	struct pipeline *pipeline = order->pipeline;
+	bool keep = order->command == COMMAND_TAKE;
 	struct engine_input input = {.kind = INPUT_EDIT, .edit.keep = keep};
 	char first[16];
-	const char *rest = words_split(argument, first, sizeof(first));
+	const char *rest = words_split(order->argument, first, sizeof(first));
 
 	if (!parse_number(first, &input.edit.step) || !parse_number(rest, &input.edit.part)) {
 		pipeline_notice(pipeline,
@@ -79,9 +86,11 @@ static void edit(struct pipeline *pipeline, bool keep, const char *argument)
 }
 
 /* The step of that number; without one, the step that waits. */
-static void dry_run(struct pipeline *pipeline, const char *argument, const struct focus *now)
+void steps_dry_run(const struct order *order)
 {
-	struct focus focus = *now;
+	struct pipeline *pipeline = order->pipeline;
+	const char *argument = order->argument;
+	struct focus focus = *order->focus;
 	const struct step_row *row = NULL;
 	struct snapshot *snapshot;
 	uint32_t step = 0;
@@ -108,11 +117,13 @@ static void dry_run(struct pipeline *pipeline, const char *argument, const struc
 	snapshot_destroy(snapshot);
 }
 
-static void propose(struct pipeline *pipeline, bool enable, const char *argument)
+void steps_propose(const struct order *order)
 {
-	struct engine_input input = {.kind = INPUT_PROPOSE, .propose.enable = enable};
+	struct pipeline *pipeline = order->pipeline;
+	struct engine_input input = {
+			.kind = INPUT_PROPOSE, .propose.enable = order->command == COMMAND_ENABLE};
 
-	if (!parse_number(argument, &input.propose.context)) {
+	if (!parse_number(order->argument, &input.propose.context)) {
 		pipeline_notice(pipeline, "expected the number of a calling context; keys + and - "
 					  "of the tree know it");
 	} else if (tell(pipeline, &input)) {
@@ -121,12 +132,14 @@ static void propose(struct pipeline *pipeline, bool enable, const char *argument
 }
 
 /* The group of that number; without one, the group that is looked at. */
-static void explain(struct pipeline *pipeline, const char *argument, const struct focus *focus)
+void steps_explain(const struct order *order)
 {
-	struct focus worst = *focus;
+	struct pipeline *pipeline = order->pipeline;
+	const char *argument = order->argument;
+	struct focus worst = *order->focus;
 	struct snapshot *snapshot;
 	enum status status;
-	uint32_t group = focus->group_id;
+	uint32_t group = worst.group_id;
 
 	if (*argument && !parse_number(argument, &group)) {
 		pipeline_notice(pipeline, "expected the number of a group");
@@ -149,8 +162,10 @@ static void explain(struct pipeline *pipeline, const char *argument, const struc
 	}
 }
 
-static void set_strategy(struct pipeline *pipeline, const char *name)
+void steps_set_strategy(const struct order *order)
 {
+	struct pipeline *pipeline = order->pipeline;
+	const char *name = order->argument;
 	const struct engine_input input = {.kind = INPUT_STRATEGY, .text = name};
 
 	if (pipeline_input(pipeline, &input, NULL, 0) == STATUS_OK) {
@@ -163,12 +178,13 @@ static void set_strategy(struct pipeline *pipeline, const char *name)
 #undef X
 }
 
-static void set_budget(struct pipeline *pipeline, const char *text)
+void steps_set_budget(const struct order *order)
 {
-	struct engine_input input = {.kind = INPUT_BUDGET,
-			.budget = *engine_budget(pipeline_engine(pipeline))};
+	struct pipeline *pipeline = order->pipeline;
+	struct engine_input input = {
+			.kind = INPUT_BUDGET, .budget = *engine_budget(pipeline_engine(pipeline))};
 
-	if (!words_budget(&input.budget, text)) {
+	if (!words_budget(&input.budget, order->argument)) {
 		pipeline_notice(pipeline, "expected: budget 5k, budget 2%%, or budget "
 					  "events|bytes|cpu|learn|points AMOUNT");
 		return;
@@ -179,65 +195,18 @@ static void set_budget(struct pipeline *pipeline, const char *text)
 			100 * input.budget.cpu_share);
 }
 
-static void load_profile(struct pipeline *pipeline, const char *path)
+void steps_load_profile(const struct order *order)
 {
 	char error[512];
 
-	if (pipeline_learn(pipeline, path, error, sizeof(error)) == STATUS_OK) {
-		pipeline_notice(pipeline, "Learned from %s", path);
+	if (pipeline_learn(order->pipeline, order->argument, error, sizeof(error)) == STATUS_OK) {
+		pipeline_notice(order->pipeline, "Learned from %s", order->argument);
 	} else {
-		pipeline_notice(pipeline, "%s", error);
+		pipeline_notice(order->pipeline, "%s", error);
 	}
 }
 
-static void profile_command(struct pipeline *pipeline, const char *argument)
+void steps_save_profile(const struct order *order)
 {
-	char what[16];
-	const char *path = words_split(argument, what, sizeof(what));
-
-	if (strcmp(what, "save") == 0 && *path) {
-		pipeline_save_profile(pipeline, path);
-	} else if (strcmp(what, "load") == 0 && *path) {
-		load_profile(pipeline, path);
-	} else {
-		pipeline_notice(pipeline, "expected: profile save|load FILE");
-	}
-}
-
-bool loop_command(struct pipeline *pipeline, const char *line, const struct focus *focus)
-{
-	char verb[32];
-	const char *argument = words_split(line, verb, sizeof(verb));
-
-	if (strcmp(verb, "explain") == 0) {
-		explain(pipeline, argument, focus);
-		return true;
-	}
-	if (!pipeline_conductor(pipeline)) {
-		return false;
-	}
-	if (strcmp(verb, "mode") == 0) {
-		set_mode(pipeline, argument);
-	} else if (strcmp(verb, "approve") == 0) {
-		decide(pipeline, STEP_APPROVE, argument);
-	} else if (strcmp(verb, "reject") == 0) {
-		decide(pipeline, STEP_REJECT, argument);
-	} else if (strcmp(verb, "undo") == 0) {
-		decide(pipeline, STEP_UNDO, argument);
-	} else if (strcmp(verb, "dry-run") == 0) {
-		dry_run(pipeline, argument, focus);
-	} else if (strcmp(verb, "leave") == 0 || strcmp(verb, "take") == 0) {
-		edit(pipeline, verb[0] == 't', argument);
-	} else if (strcmp(verb, "enable") == 0 || strcmp(verb, "disable") == 0) {
-		propose(pipeline, verb[0] == 'e', argument);
-	} else if (strcmp(verb, "strategy") == 0) {
-		set_strategy(pipeline, argument);
-	} else if (strcmp(verb, "budget") == 0) {
-		set_budget(pipeline, argument);
-	} else if (strcmp(verb, "profile") == 0) {
-		profile_command(pipeline, argument);
-	} else {
-		return false;
-	}
-	return true;
+	pipeline_save_profile(order->pipeline, order->argument);
 }
