@@ -37,21 +37,6 @@ void navigation_publish(struct console *console, const struct focus *before)
 	console->host->look(console->host->context, focus);
 }
 
-/*
- * Where Esc leads to from the screen that is gone to: back to the one the person comes from, if the
- * view says so, else as before, or up.
- */
-static void remember_way(struct console *console, int view, enum screen from)
-{
-	const struct view_ops *to = all_views[view];
-
-	if (to->back_to & SCREEN_BIT(from)) {
-		console->back[view] = from;
-	} else if (to->up_from & SCREEN_BIT(from)) {
-		console->back[view] = to->up;
-	}
-}
-
 static int find_view(enum screen screen)
 {
 	int i;
@@ -62,6 +47,33 @@ static int find_view(enum screen screen)
 		}
 	}
 	return 0;
+}
+
+/* Whether Esc, pressed often enough, leads from the one screen to the other. */
+static bool leads_to(const struct console *console, enum screen from, enum screen to)
+{
+	for (int i = 0; i < N_VIEWS && from && from != to; i++) {
+		from = console->back[find_view(from)];
+	}
+	return from == to;
+}
+
+/*
+ * Where Esc leads to from the screen that is gone to: back to the one the person comes from, if the
+ * view says so, else as before, or up. A screen that is on the way up is gone back to: else Esc
+ * would lead in circles.
+ */
+static void remember_way(struct console *console, int view, enum screen from)
+{
+	const struct view_ops *to = all_views[view];
+
+	if (to->back_to & SCREEN_BIT(from)) {
+		if (!leads_to(console, from, to->screen)) {
+			console->back[view] = from;
+		}
+	} else if (to->up_from & SCREEN_BIT(from)) {
+		console->back[view] = to->up;
+	}
 }
 
 void navigation_begin(struct console *console)
