@@ -8,17 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/proc.h"
 #include "probe/function_type.h"
 
 #define USUAL_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-#define DELETED    " (deleted)"
-
-static const char *last_part(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
 
 static bool same_file(const char *a, const char *b)
 {
@@ -34,48 +27,14 @@ static bool is_file(const char *path)
 	return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* The file that the process runs, in `name` as it calls it. */
-static bool read_exe(int pid, char *link, size_t size, char name[PATH_MAX])
-{
-	ssize_t n;
-	size_t tail = strlen(DELETED);
-
-	snprintf(link, size, "/proc/%d/exe", pid);
-	n = readlink(link, name, PATH_MAX - 1);
-	if (n <= 0) {
-		return false;
-	}
-	name[n] = '\0';
-	if ((size_t)n > tail && strcmp(name + n - tail, DELETED) == 0) {
-		name[(size_t)n - tail] = '\0';
-	}
-	return true;
-}
-
-/* What it was started as: of a file with several names another one than the kernel tells. */
-static bool is_started_as(int pid, const char *program)
-{
-	char path[64], line[PATH_MAX] = "";
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
-	file = fopen(path, "re");
-	if (file) {
-		line[fread(line, 1, sizeof(line) - 1, file)] = '\0';
-		fclose(file);
-	}
-	/* A server may put other words there: "redis-server *:6379". */
-	line[strcspn(line, " ")] = '\0';
-	return strcmp(last_part(line), program) == 0;
-}
-
 static bool take_exe(int pid, const char *program, char path[PATH_MAX])
 {
 	char link[64], name[PATH_MAX];
 
-	if (!program_runs(pid, program) || !read_exe(pid, link, sizeof(link), name)) {
+	if (!program_runs(pid, program) || !proc_exe(pid, name)) {
 		return false;
 	}
+	snprintf(link, sizeof(link), "/proc/%d/exe", pid);
 	snprintf(path, PATH_MAX, "%s", same_file(link, name) ? name : link);
 	return true;
 }
@@ -97,7 +56,7 @@ static bool take_mapped(int pid, const char *wanted, char path[PATH_MAX])
 			continue;
 		}
 		name[strcspn(name, "\n")] = '\0';
-		if (strcmp(by_path ? name : last_part(name), wanted) != 0) {
+		if (strcmp(by_path ? name : proc_last_part(name), wanted) != 0) {
 			continue;
 		}
 		snprintf(root, sizeof(root), "/proc/%d/root%s", pid, name);
@@ -149,15 +108,17 @@ static bool find_in_path(const char *program, char path[PATH_MAX])
 
 bool program_runs(int pid, const char *name)
 {
-	char link[64], file[PATH_MAX];
+	char link[64], file[PATH_MAX], start[NAME_MAX + 1];
 
-	if (!read_exe(pid, link, sizeof(link), file)) {
+	if (!proc_exe(pid, file)) {
 		return false;
 	}
 	if (strchr(name, '/')) {
+		snprintf(link, sizeof(link), "/proc/%d/exe", pid);
 		return same_file(link, name);
 	}
-	return strcmp(last_part(file), name) == 0 || is_started_as(pid, name);
+	proc_started_as(pid, start);
+	return strcmp(proc_last_part(file), name) == 0 || strcmp(start, name) == 0;
 }
 
 bool program_find(const char *name, int pid, char path[PATH_MAX])
@@ -175,5 +136,5 @@ bool program_find(const char *name, int pid, char path[PATH_MAX])
 
 void program_provider(const char *name, char *provider, size_t size)
 {
-	function_type_clean(provider, size, last_part(name));
+	function_type_clean(provider, size, proc_last_part(name));
 }

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
 #include "base/array.h"
 #include "base/number_map.h"
+#include "base/proc.h"
 
 static void an_array_grows_and_keeps_its_items(void **state)
 {
@@ -95,6 +101,50 @@ static void a_number_map_finds_what_was_set(void **state)
 	number_map_release(&map);
 }
 
+/* A copy of `sleep`, started under another name, and deleted while it runs. */
+static pid_t start_deleted(const char *file)
+{
+	char command[PATH_MAX + 64];
+	int ends[2];
+	pid_t pid;
+	char byte;
+
+	snprintf(command, sizeof(command), "cp \"$(command -v sleep)\" '%s'", file);
+	assert_int_equal(system(command), 0);
+	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		execl(file, "/opt/renamed: worker 1", "60", (char *)NULL);
+		_exit(1);
+	}
+	close(ends[1]);
+	assert_int_equal(read(ends[0], &byte, 1), 0); /* its end closes as the file is run */
+	close(ends[0]);
+	assert_int_equal(unlink(file), 0);
+	return pid;
+}
+
+static void what_a_process_runs_is_told_after_it_was_deleted(void **state)
+{
+	char file[64], told[PATH_MAX], name[NAME_MAX + 1];
+	pid_t pid;
+
+	(void)state;
+	snprintf(file, sizeof(file), "/tmp/pt-base-%ld", (long)getpid());
+	pid = start_deleted(file);
+	assert_true(proc_exe(pid, told));
+	assert_string_equal(told, file);
+	proc_started_as(pid, name);
+	assert_string_equal(name, "renamed");
+	assert_true(proc_read(pid, "comm", told, sizeof(told)));
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_false(proc_exe(pid, told));
+	proc_started_as(pid, name);
+	assert_string_equal(name, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -102,6 +152,7 @@ int main(void)
 			cmocka_unit_test(what_an_array_gains_is_zero_where_it_was_asked),
 			cmocka_unit_test(an_array_without_memory_stays_as_it_was),
 			cmocka_unit_test(a_number_map_finds_what_was_set),
+			cmocka_unit_test(what_a_process_runs_is_told_after_it_was_deleted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
