@@ -7,279 +7,23 @@
 #include "base/array.h"
 #include "format.h"
 #include "layout.h"
-#include "views/view.h"
-#include "widgets/bar.h"
-#include "widgets/outline.h"
-#include "widgets/table.h"
+#include "views/tree_screen.h"
 
 /* Screen 3: the calling contexts of a group, or of all groups, and where its time varies. */
 
-#define NONE          UINT32_MAX
-#define SHARE_COLUMNS 9  /* "100% ±12" */
-#define NARROW        60 /* below, names need the room */
-
-/* What siblings are ordered by. */
-enum order { BY_SHARE, BY_TIME, BY_SELF, BY_OWN, ORDER_COUNT };
-
-struct tree_screen {
-	struct table table;
-	struct outline outline;
-	const struct tree_view *tree;
-	bool all;       /* of all groups together, not of the group in focus */
-	bool given;     /* the snapshot has a tree at all */
-	uint64_t shown; /* the group that cursor and folds are of; UINT64_MAX: all */
-	bool ordered;   /* somebody chose an order */
-	enum order order;
-	bool reverse;
-	bool filtered;    /* lines are those of all rows */
-	uint32_t context; /* to put the cursor on when its tree comes; 0: none */
-	uint64_t chain;   /* likewise, known by the names that lead there */
-	bool proposed;    /* likewise on the first row that is proposed */
-	double all_ns;    /* own time of all rows together */
-	double *self_ns;  /* by row: own time with all below; room rows */
-	uint32_t n, room;
-};
-
-enum column {
-	C_CONTEXT,
-	C_COUNT,
-	C_REQUESTS,
-	C_TOTAL,
-	C_SELF,
-	C_MEAN,
-	C_SD,
-	C_OWN,
-	C_BELOW,
-	C_TAIL,
-	C_SHARE,
-	C_COUNT_OF
-};
-
-#define COLUMNS(share)                                                                             \
-	[C_CONTEXT] = {"CONTEXT", 29, 0, TABLE_FLEX | TABLE_NAME, 64},                             \
-	[C_COUNT] = {"COUNT", 5, 1, TABLE_RIGHT, 0},                                               \
-	[C_REQUESTS] = {"REQUESTS", 8, 9, TABLE_RIGHT, 0},                                         \
-	[C_TOTAL] = {"TOTAL", 6, 7, TABLE_RIGHT, 0}, [C_SELF] = {"SELF", 6, 2, TABLE_RIGHT, 0},    \
-	[C_MEAN] = {"MEAN", 6, 1, TABLE_RIGHT, 0}, [C_SD] = {"SD", 6, 3, TABLE_RIGHT, 0},          \
-	[C_OWN] = {"OWN SD", 7, 6, TABLE_RIGHT, 0}, [C_BELOW] = {"BELOW", 6, 8, TABLE_RIGHT, 0},   \
-	[C_TAIL] = {"TAIL", 5, 6, TABLE_RIGHT, 0},                                                 \
-	[C_SHARE] = {share, 16, 0, TABLE_FLEX | TABLE_UNSORTED | TABLE_GRAPHIC, 40}
-
-static const struct table_column variance_columns[] = {COLUMNS("OF VARIANCE")};
-static const struct table_column time_columns[] = {COLUMNS("OF TIME")};
-
-static const struct tree_screen *screen_of(const void *data)
-{
-	return data;
-}
-
-static const struct tree_row *row_at(const struct tree_screen *screen, uint32_t line)
-{
-	return &screen->tree->rows[screen->outline.line[line].row];
-}
-
-static uint64_t line_key(const void *data, uint32_t line)
-{
-	return screen_of(data)->outline.line[line].key;
-}
-
-/* It stands for all below it. */
-static bool is_folded(const struct tree_screen *screen, uint32_t line)
-{
-	const struct outline_line *at = &screen->outline.line[line];
-
-	return !at->open && outline_is_parent(&screen->outline, at->row);
-}
-
-static const struct {
-	const char *sign, *word;
-	enum role role;
-} marks[] = {
-		[TREE_ON] = {"●", "", ROLE_GOOD},
-		[TREE_OFF] = {"○", "off", ROLE_DIM},
-		[TREE_NEVER_SEEN] = {"·", "never seen", ROLE_DIM},
-		[TREE_PROPOSED] = {"+", "proposed", ROLE_NEXT},
-		[TREE_NO_POINT] = {" ", "", ROLE_DIM},
-};
-
-static void time_cell(char *text, bool valid, double ns)
-{
-	if (valid) {
-		format_duration(text, ns);
-	} else {
-		strcpy(text, "-");
-	}
-}
-
-static void share_cell(char *text, bool valid, double share)
-{
-	if (valid) {
-		format_share(text, share);
-	} else {
-		strcpy(text, "-");
-	}
-}
-
-/* Spans, that is, not single events, which take no time. */
-static bool has_times(const struct tree_row *row)
-{
-	return row->count > 0 && row->total_ns > 0;
-}
-
-/* Whether it can have a share of the variance: what never was recorded has none, not zero. */
-static bool has_share(const struct tree_screen *screen, const struct tree_row *row)
-{
-	return screen->tree->located &&
-	       (has_times(row) || row->segment_mean_ns > 0 || row->mark == TREE_NO_POINT);
-}
-
-/* Own time of a span; of a part that no tracepoint tells, on the critical path of a request. */
-static void self_cell(const struct tree_screen *screen, const struct tree_row *row, char *text)
-{
-	if (row->mark == TREE_NO_POINT && row->count == 0) {
-		time_cell(text, screen->tree->located, row->segment_mean_ns);
-	} else {
-		time_cell(text, has_times(row), row->self_ns / (double)row->count);
-	}
-}
-
-static void row_cell(const void *data, uint32_t line, int column, struct table_cell *cell)
-{
-	const struct tree_screen *screen = screen_of(data);
-	const struct tree_row *row = row_at(screen, line);
-	bool located = has_share(screen, row);
-
-	switch (column) {
-	case C_CONTEXT:
-		text_copy(cell->text, sizeof(cell->text), row->name);
-		break;
-	case C_COUNT:
-	case C_REQUESTS:
-		strcpy(cell->text, "-");
-		if (row->count > 0) {
-			format_count(cell->text, column == C_COUNT ? row->count : row->requests);
-		}
-		break;
-	case C_TOTAL:
-		time_cell(cell->text, has_times(row), row->total_ns);
-		break;
-	case C_SELF:
-		self_cell(screen, row, cell->text);
-		break;
-	case C_MEAN:
-		time_cell(cell->text, has_times(row), row->mean_ns);
-		break;
-	case C_SD:
-		time_cell(cell->text, has_times(row) && row->count > 1, row->sd_ns);
-		break;
-	case C_OWN:
-		time_cell(cell->text, located, row->segment_sd_ns);
-		break;
-	case C_BELOW:
-		share_cell(cell->text, located, row->phi_below);
-		break;
-	case C_TAIL:
-		share_cell(cell->text, located, row->tail_share);
-		break;
-	default:
-		break;
-	}
-}
-
-/* Two voices: what is known of its tracepoint, and its name. */
-static void paint_context(const struct tree_screen *screen, uint32_t line, struct canvas *canvas,
-		struct area area)
-{
-	const struct outline_line *at = &screen->outline.line[line];
-	const struct tree_row *row = &screen->tree->rows[at->row];
-	int most = area.width / 2, x = area.x, end = area.x + area.width;
-	const char *fold = at->open ? "▾ " : is_folded(screen, line) ? "▸ " : "  ";
-
-	x += (int)row->depth < most ? (int)row->depth : most;
-	x += canvas_text(canvas, area.y, x, end - x, ROLE_DIM, fold);
-	x += canvas_text(canvas, area.y, x, end - x, marks[row->mark].role, marks[row->mark].sign);
-	x += 1 + canvas_text(canvas, area.y, x + 1, end - x - 1,
-				 row->count > 0 ? ROLE_TEXT : ROLE_DIM, row->name);
-	if (marks[row->mark].word[0] && text_fits(marks[row->mark].word, true, end - x - 2)) {
-		canvas_text(canvas, area.y, x + 2, end - x - 2, marks[row->mark].role,
-				marks[row->mark].word);
-	}
-}
-
-static double time_share(const struct tree_screen *screen, uint32_t line)
-{
-	uint32_t row = screen->outline.line[line].row;
-	double ns = is_folded(screen, line) ? screen->self_ns[row]
-					    : screen->tree->rows[row].self_ns;
-
-	return screen->all_ns > 0 ? ns / screen->all_ns : 0;
-}
-
-/* "97% ±2 ████"; of a folded one with all below it, of which no interval is known. */
-static void paint_share(const struct tree_screen *screen, uint32_t line, struct canvas *canvas,
-		struct area area)
-{
-	const struct tree_row *row = row_at(screen, line);
-	bool located = has_share(screen, row), folded = is_folded(screen, line);
-	double share = !located ? time_share(screen, line) : folded ? row->phi_below : row->phi;
-	char text[FORMAT_BYTES], shown[2 * FORMAT_BYTES];
-
-	if (!located && (!has_times(row) || screen->tree->located)) {
-		canvas_text_right(canvas, area.y, area.x, SHARE_COLUMNS, ROLE_TEXT, "-");
-		return;
-	}
-	if (folded) {
-		snprintf(shown, sizeof(shown), "%s all", format_share(text, share));
-	} else if (located) {
-		view_share(shown, sizeof(shown), share, row->phi_low, row->phi_high);
-	} else {
-		format_share(shown, share);
-	}
-	canvas_text_right(canvas, area.y, area.x, SHARE_COLUMNS, ROLE_TEXT, shown);
-	bar_share(canvas, area.y, area.x + SHARE_COLUMNS + 1, area.width - SHARE_COLUMNS - 1,
-			share);
-}
-
-static bool row_paint(const void *data, uint32_t line, int column, struct canvas *canvas,
-		struct area area)
-{
-	if (column == C_CONTEXT) {
-		paint_context(screen_of(data), line, canvas, area);
-	} else if (column == C_SHARE) {
-		paint_share(screen_of(data), line, canvas, area);
-	}
-	return column == C_CONTEXT || column == C_SHARE;
-}
-
-static const struct table_source variance_source = {
-		.columns = variance_columns,
-		.n_columns = C_COUNT_OF,
-		.what = "contexts",
-		.key = line_key,
-		.cell = row_cell,
-		.paint = row_paint,
-};
-
-/* The same without shares of the variance: heat is own time. */
-static const struct table_source time_source = {
-		.columns = time_columns,
-		.n_columns = C_COUNT_OF,
-		.what = "contexts",
-		.key = line_key,
-		.cell = row_cell,
-		.paint = row_paint,
-};
+#define NONE   UINT32_MAX
+#define NARROW 60 /* below, names need the room */
 
 /* ---- rows ---- */
 
 static uint32_t row_parent(const void *data, uint32_t row)
 {
-	return screen_of(data)->tree->rows[row].parent;
+	return tree_screen_of(data)->tree->rows[row].parent;
 }
 
 static uint64_t row_key(const void *data, uint32_t row, uint64_t parent)
 {
-	const struct tree_row *at = &screen_of(data)->tree->rows[row];
+	const struct tree_row *at = &tree_screen_of(data)->tree->rows[row];
 
 	return view_chain_key(at->provider, at->name, parent);
 }
@@ -312,7 +56,7 @@ static double weight(const struct tree_row *row, enum order order)
 
 static int compare_rows(const void *data, uint32_t a, uint32_t b)
 {
-	const struct tree_screen *screen = screen_of(data);
+	const struct tree_screen *screen = tree_screen_of(data);
 	enum order order = order_of(screen);
 	double one = weight(&screen->tree->rows[a], order);
 	double other = weight(&screen->tree->rows[b], order);
@@ -354,7 +98,7 @@ static void arrange(struct tree_screen *screen)
 
 	screen->filtered = screen->table.filter.set;
 	outline_update(&screen->outline, screen, screen->n, compare_rows, screen->filtered);
-	screen->table.source = screen->tree->located ? &variance_source : &time_source;
+	screen->table.source = screen->tree->located ? &tree_of_variance : &tree_of_time;
 	screen->table.given_column = columns[order_of(screen)];
 	screen->table.given_reverse = screen->reverse;
 	table_update(&screen->table, screen, screen->outline.lines);
@@ -374,7 +118,7 @@ static void *tree_create(void)
 	struct tree_screen *screen = calloc(1, sizeof(*screen));
 
 	if (screen) {
-		table_init(&screen->table, &time_source);
+		table_init(&screen->table, &tree_of_time);
 		outline_init(&screen->outline, &rows);
 	}
 	return screen;
@@ -399,7 +143,7 @@ static uint32_t tree_parts(const void *view, const struct snapshot *snapshot)
 
 static void tree_focus(const void *view, struct focus *focus)
 {
-	focus->tree_of_all = screen_of(view)->all;
+	focus->tree_of_all = tree_screen_of(view)->all;
 }
 
 static void tree_enter(void *view, const struct view_call *call)
@@ -574,8 +318,8 @@ static void draw_row(
 	if (at == NONE) {
 		return;
 	}
-	row = row_at(screen, at);
-	if (has_share(screen, row)) {
+	row = tree_row_at(screen, at);
+	if (tree_has_share(screen, row)) {
 		snprintf(text, sizeof(text),
 				"%.200s: %s (%s to %s), of the tail %s; on the path %s, sd %s",
 				row->name, format_share(a, row->phi), format_share(b, row->phi_low),
@@ -608,7 +352,9 @@ static void draw_marks(const struct view_frame *frame, struct area line)
 	char keys[2][64], text[160];
 
 	for (i = TREE_ON; i <= TREE_PROPOSED; i++) {
-		x += canvas_text(canvas, line.y, x, end - x, marks[i].role, marks[i].sign) + 1;
+		x += canvas_text(canvas, line.y, x, end - x, tree_looks[i].role,
+				     tree_looks[i].sign) +
+		     1;
 		x += canvas_text(canvas, line.y, x, end - x, ROLE_DIM, words[i]) + 2;
 	}
 	x += canvas_text(canvas, line.y, x, end - x, ROLE_DIM, "( ) no tracepoint") + 2;
@@ -671,7 +417,7 @@ static bool fold(struct tree_screen *screen, bool fold)
 		arrange(screen);
 		return true;
 	}
-	row = row_at(screen, line);
+	row = tree_row_at(screen, line);
 	if (fold && row->parent < screen->n) {
 		return table_select(&screen->table, outline_key(&screen->outline, row->parent));
 	}
@@ -742,7 +488,7 @@ static bool propose(const struct tree_screen *screen, bool enable, struct view_c
 	if (line == NONE) {
 		return false;
 	}
-	row = row_at(screen, line);
+	row = tree_row_at(screen, line);
 	if (row->mark == TREE_NO_POINT) {
 		snprintf(call->message, sizeof(call->message),
 				"no tracepoint makes this row: there is nothing to %s",
