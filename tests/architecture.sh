@@ -36,7 +36,7 @@ allow() {
 
 # What everybody may use knows the C library alone; the analysis reads no clock.
 allow src/base 'base/.*\.h' 'the C library and its own headers'
-allow src/ctf '(base|ctf)/.*\.h|tsdl\.h' 'src/base/ and its own headers'
+allow src/ctf '(base|ctf)/.*\.h|(parser|tsdl)\.h' 'src/base/ and its own headers'
 forbid analysis 'base/clock\.h' 'clocks'
 allow include 'pythiatop/.*\.h' 'the C library and its own headers'
 allow analysis '(pythiatop/.*|base/.*|gsl/.*|(stats|state|requests|groups|pythia|explain|change)/.*|[a-z_]+)\.h' 'include/, src/base/, GSL and its own headers'

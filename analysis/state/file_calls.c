@@ -6,11 +6,10 @@
 #include "state/thread_io.h"
 
 /*
- * System calls that make, copy, pass, close or use file descriptors, and what the tracer lists of
- * them. Values of flags are Linux' (generic; those of alpha, mips, parisc and sparc differ).
+ * System calls that make, copy, pass, close or use file descriptors. Values of flags are Linux'
+ * (generic; those of alpha, mips, parisc and sparc differ).
  */
 #define AT_FDCWD            (-100)
-#define O_CLOEXEC           02000000
 #define F_DUPFD             0
 #define F_SETFD             2
 #define F_DUPFD_CLOEXEC     1030
@@ -127,14 +126,9 @@ struct made {
 	struct making *origin; /* a reference taken over; NULL: none */
 };
 
-static enum fd_answer yes_if(bool is)
-{
-	return is ? FD_YES : FD_NO;
-}
-
 static enum fd_answer network_of(int64_t family)
 {
-	return family < 0 ? FD_MAYBE : yes_if(family == AF_INET || family == AF_INET6);
+	return family < 0 ? FD_MAYBE : fd_yes_if(family == AF_INET || family == AF_INET6);
 }
 
 static void describe(struct fd *fd, const struct using *using, const struct made *made)
@@ -243,8 +237,8 @@ static void end_open(struct state_cx *cx, const struct call_end *end)
 		made.path = joined;
 		made.length = length;
 	}
-	made.close_on_exec =
-			argument(&using, OPEN_FLAGS, &flags) ? yes_if(flags & O_CLOEXEC) : FD_MAYBE;
+	made.close_on_exec = argument(&using, OPEN_FLAGS, &flags) ? fd_yes_if(flags & OPEN_CLOEXEC)
+								  : FD_MAYBE;
 	make_fd(&using, &made);
 }
 
@@ -344,7 +338,7 @@ static void end_dup(struct state_cx *cx, const struct call_end *end)
 
 	if (end->ret >= 0 && use(&using, cx, end)) {
 		duplicate(&using, fd_argument(&using, DUP_OLD),
-				yes_if(argument_or(&using, DUP_FLAGS, 0) & O_CLOEXEC));
+				fd_yes_if(argument_or(&using, DUP_FLAGS, 0) & OPEN_CLOEXEC));
 	}
 }
 
@@ -361,11 +355,11 @@ static void end_fcntl(struct state_cx *cx, const struct call_end *end)
 	}
 	if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {
 		duplicate(&using, fd_argument(&using, FCNTL_FD),
-				yes_if(command == F_DUPFD_CLOEXEC));
+				fd_yes_if(command == F_DUPFD_CLOEXEC));
 	} else if (command == F_SETFD && argument(&using, FCNTL_ARGUMENT, &argument_value)) {
 		fd = used_fd(&using, fd_argument(&using, FCNTL_FD));
 		if (fd) {
-			fd->close_on_exec = (uint8_t)yes_if(argument_value & FD_CLOEXEC);
+			fd->close_on_exec = (uint8_t)fd_yes_if(argument_value & FD_CLOEXEC);
 		}
 	}
 }
@@ -388,9 +382,9 @@ static void make_pair(struct state_cx *cx, const struct call_end *end, enum fd_k
 	for (i = 0; i < 2; i++) {
 		make_fd(&using, &(struct made){.number = (int32_t)numbers[i],
 						.kind = kind,
-						.close_on_exec = yes_if(
+						.close_on_exec = fd_yes_if(
 								argument_or(&using, PAIR_FLAGS, 0) &
-								O_CLOEXEC),
+								OPEN_CLOEXEC),
 						.network = FD_NO});
 	}
 }
@@ -420,7 +414,8 @@ static void end_socket(struct state_cx *cx, const struct call_end *end)
 						.kind = FD_SOCKET,
 						.close_on_exec =
 								argument(&using, SOCKET_TYPE, &type)
-										? yes_if(type & O_CLOEXEC)
+										? fd_yes_if(type &
+												  OPEN_CLOEXEC)
 										: FD_MAYBE,
 						.network = network_of(argument_or(
 								&using, SOCKET_FAMILY, -1))});
@@ -480,7 +475,7 @@ static void end_accept(struct state_cx *cx, const struct call_end *end)
 		made.network = network_of((int64_t)end->exit->slots[end->out[ACCEPT_FAMILY]]);
 	}
 	made.length = peer_text(&using, end->exit, end->out, text);
-	made.close_on_exec = yes_if(argument_or(&using, ACCEPT_FLAGS, 0) & O_CLOEXEC);
+	made.close_on_exec = fd_yes_if(argument_or(&using, ACCEPT_FLAGS, 0) & OPEN_CLOEXEC);
 	make_fd(&using, &made);
 }
 
@@ -533,23 +528,23 @@ struct maker {
 
 static const struct maker makers[] = {
 		{"epoll_create", "anon_inode:[eventpoll]", FD_EVENT, 0},
-		{"epoll_create1", "anon_inode:[eventpoll]", FD_EVENT, O_CLOEXEC},
+		{"epoll_create1", "anon_inode:[eventpoll]", FD_EVENT, OPEN_CLOEXEC},
 		{"eventfd", "anon_inode:[eventfd]", FD_EVENT, 0},
-		{"eventfd2", "anon_inode:[eventfd]", FD_EVENT, O_CLOEXEC},
-		{"timerfd_create", "anon_inode:[timerfd]", FD_EVENT, O_CLOEXEC},
+		{"eventfd2", "anon_inode:[eventfd]", FD_EVENT, OPEN_CLOEXEC},
+		{"timerfd_create", "anon_inode:[timerfd]", FD_EVENT, OPEN_CLOEXEC},
 		{"signalfd", "anon_inode:[signalfd]", FD_EVENT, 0},
-		{"signalfd4", "anon_inode:[signalfd]", FD_EVENT, O_CLOEXEC},
+		{"signalfd4", "anon_inode:[signalfd]", FD_EVENT, OPEN_CLOEXEC},
 		{"inotify_init", "anon_inode:inotify", FD_EVENT, 0},
-		{"inotify_init1", "anon_inode:inotify", FD_EVENT, O_CLOEXEC},
+		{"inotify_init1", "anon_inode:inotify", FD_EVENT, OPEN_CLOEXEC},
 		{"fanotify_init", "anon_inode:[fanotify]", FD_EVENT, 1},
 		{"perf_event_open", "anon_inode:[perf_event]", FD_UNKNOWN, 8},
 		{"pidfd_open", "anon_inode:[pidfd]", FD_UNKNOWN, -1},
 		{"pidfd_getfd", "", FD_UNKNOWN, -1},
-		{"userfaultfd", "anon_inode:[userfaultfd]", FD_EVENT, O_CLOEXEC},
+		{"userfaultfd", "anon_inode:[userfaultfd]", FD_EVENT, OPEN_CLOEXEC},
 		{"io_uring_setup", "anon_inode:[io_uring]", FD_UNKNOWN, -1},
 		{"memfd_create", "/memfd:", FD_FILE, 1},
-		{"memfd_secret", "/secretmem", FD_FILE, O_CLOEXEC},
-		{"open_by_handle_at", "", FD_FILE, O_CLOEXEC},
+		{"memfd_secret", "/secretmem", FD_FILE, OPEN_CLOEXEC},
+		{"open_by_handle_at", "", FD_FILE, OPEN_CLOEXEC},
 };
 
 enum { MAKE_FLAGS, MAKE_OLD, MAKE_NAME };
@@ -590,7 +585,7 @@ static void end_make(struct state_cx *cx, const struct call_end *end)
 	made.close_on_exec = maker->close_on_exec == -1  ? FD_YES
 			     : maker->close_on_exec == 0 ? FD_NO
 			     : argument(&using, MAKE_FLAGS, &flags)
-					     ? yes_if(flags & maker->close_on_exec)
+					     ? fd_yes_if(flags & maker->close_on_exec)
 					     : FD_MAYBE;
 	make_fd(&using, &made);
 }
@@ -709,36 +704,19 @@ static void transfer(struct state_cx *cx, const struct call_end *end, bool write
 	}
 }
 
-static void end_read(struct state_cx *cx, const struct call_end *end)
-{
-	transfer(cx, end, false, false, true);
-}
+#define TRANSFER(name, write, is_socket, counts_bytes)                                             \
+	static void name(struct state_cx *cx, const struct call_end *end)                          \
+	{                                                                                          \
+		transfer(cx, end, write, is_socket, counts_bytes);                                 \
+	}
 
-static void end_write(struct state_cx *cx, const struct call_end *end)
-{
-	transfer(cx, end, true, false, true);
-}
-
-static void end_receive(struct state_cx *cx, const struct call_end *end)
-{
-	transfer(cx, end, false, true, true);
-}
-
-static void end_send(struct state_cx *cx, const struct call_end *end)
-{
-	transfer(cx, end, true, true, true);
-}
-
+TRANSFER(end_read, false, false, true)
+TRANSFER(end_write, true, false, true)
+TRANSFER(end_receive, false, true, true)
+TRANSFER(end_send, true, true, true)
 /* They return how many messages: of how many bytes, the trace does not tell. */
-static void end_receive_many(struct state_cx *cx, const struct call_end *end)
-{
-	transfer(cx, end, false, true, false);
-}
-
-static void end_send_many(struct state_cx *cx, const struct call_end *end)
-{
-	transfer(cx, end, true, true, false);
-}
+TRANSFER(end_receive_many, false, true, false)
+TRANSFER(end_send_many, true, true, false)
 
 /* From one fd to another, within the kernel: both read and written, in one time. */
 static void end_copy(struct state_cx *cx, const struct call_end *end)
@@ -758,109 +736,6 @@ bool files_is_transfer(const struct call_rule *rule)
 	       (rule->end == end_read || rule->end == end_write || rule->end == end_receive ||
 			       rule->end == end_send || rule->end == end_receive_many ||
 			       rule->end == end_send_many || rule->end == end_copy);
-}
-
-/* --- the statedump --------------------------------------------------------------------------- */
-
-enum fd_kind files_kind_of_path(const char *path, uint32_t length)
-{
-	static const struct {
-		const char *begin;
-		enum fd_kind kind;
-	} kinds[] = {
-			{"socket:[", FD_SOCKET},
-			{"pipe:[", FD_PIPE},
-			{"anon_inode:[event", FD_EVENT}, /* eventpoll, eventfd */
-			{"anon_inode:[timerfd]", FD_EVENT},
-			{"anon_inode:[signalfd]", FD_EVENT},
-			{"anon_inode:inotify", FD_EVENT},
-			{"anon_inode:[fanotify]", FD_EVENT},
-			{"/", FD_FILE},
-	};
-	uint32_t i;
-
-	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		size_t n = strlen(kinds[i].begin);
-
-		if (length >= n && memcmp(path, kinds[i].begin, n) == 0) {
-			return kinds[i].kind;
-		}
-	}
-	return FD_UNKNOWN;
-}
-
-enum { DUMP_FD, DUMP_PID, DUMP_TABLE, DUMP_FLAGS, DUMP_PATH };
-
-static struct file_table *dumped_table(
-		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
-{
-	uint32_t host = event_host(cx, event);
-	struct thread_state *thread;
-
-	if (has_field(plan, DUMP_TABLE)) {
-		return table_at(&cx->files->fds, host,
-				(uint64_t)field_int(plan, event, DUMP_TABLE, 0));
-	}
-	thread = state_thread(cx, host, field_int(plan, event, DUMP_PID, 0));
-	if (!thread) {
-		return NULL;
-	}
-	if (thread->pid < 0) {
-		thread->pid = thread->tid; /* it is a pid that the list names */
-	}
-	return files_table(cx, thread);
-}
-
-/* Fills only what is missing: what was observed is surer, and may be newer. */
-static void dump_fd(struct state_cx *cx, const struct state_plan *plan, const struct event *event)
-{
-	struct file_table *table = dumped_table(cx, plan, event);
-	struct fds *fds = &cx->files->fds;
-	int32_t number = (int32_t)field_int(plan, event, DUMP_FD, -1);
-	struct making *making;
-	const char *path = NULL;
-	uint32_t length = 0;
-	struct fd *fd;
-
-	if (!table || number < 0) {
-		return;
-	}
-	if (has_field(plan, DUMP_PATH) &&
-			cx->registry->types[event->type].fields[plan->slots[DUMP_PATH]].kind ==
-					FIELD_STRING) {
-		path = event_bytes(event, plan->slots[DUMP_PATH], &length);
-	}
-	fd = fds_find(fds, table, number);
-	if (fd && fd->confidence != FD_GUESSED && making_path(fd->making)[0] != '\0') {
-		return;
-	}
-	making = making_create(fds, cx->number, 0, path ? path : "", length,
-			fd ? making_share(fd->making) : NULL);
-	if (!making) {
-		return;
-	}
-	if (fd) {
-		fds_tell(fds, fd, making);
-	} else {
-		fd = fds_open(fds, table, number, making, event->ts_ns);
-		if (!fd) {
-			return;
-		}
-		fd->confidence = FD_GUESSED;
-	}
-	if (fd->confidence == FD_GUESSED) {
-		fd->confidence = FD_STATEDUMP;
-		if (fd->close_on_exec == FD_MAYBE && has_field(plan, DUMP_FLAGS)) {
-			fd->close_on_exec = (uint8_t)yes_if(
-					field_int(plan, event, DUMP_FLAGS, 0) & O_CLOEXEC);
-		}
-	}
-	if (fd->kind == FD_UNKNOWN && path) {
-		fd->kind = (uint8_t)files_kind_of_path(path, length);
-	}
-	if (fd->network == FD_MAYBE && fd->kind != FD_SOCKET && fd->kind != FD_UNKNOWN) {
-		fd->network = FD_NO;
-	}
 }
 
 const struct call_rule files_calls[] = {
@@ -907,13 +782,5 @@ const struct call_rule files_calls[] = {
 		{.names = "sendfile|sendfile64|splice|tee|copy_file_range",
 				.end = end_copy,
 				.in = {"in_fd|fd_in|fdin", "out_fd|fd_out|fdout"}},
-		{.names = NULL},
-};
-
-const struct state_rule files_rules[] = {
-		{.names = "lttng_statedump_file_descriptor",
-				.handle = dump_fd,
-				.fields = {"fd", "pid", "file_table_address", "flags", "filename"},
-				.required = 1},
 		{.names = NULL},
 };

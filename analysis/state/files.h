@@ -37,4 +37,11 @@ bool files_is_transfer(const struct call_rule *rule);
 /* What the path that the tracer lists for an fd says of its kind. */
 enum fd_kind files_kind_of_path(const char *path, uint32_t length);
 
+#define OPEN_CLOEXEC 02000000 /* O_CLOEXEC of Linux, but for alpha, mips, parisc and sparc */
+
+static inline enum fd_answer fd_yes_if(bool is)
+{
+	return is ? FD_YES : FD_NO;
+}
+
 #endif

@@ -2,268 +2,14 @@
 #include "tsdl.h"
 
 #include <byteswap.h>
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
 #include "base/array.h"
-
-#define NAME_BYTES 256 /* of a name or path, with its 0 */
-
-enum token { END, WORD, NUMBER, TEXT, SIGN };
-
-struct alias {
-	char name[NAME_BYTES];
-	struct ctf_type *type;
-};
-
-struct document { /* what tsdl_release() finds again */
-	struct ctf_metadata metadata;
-	struct arena arena;
-};
-
-struct parser {
-	const char *at, *end;
-	uint32_t line, depth;
-	enum token token;
-	const char *start; /* of the token */
-	size_t length;
-	uint64_t number;
-	bool negative;
-	struct alias *aliases; /* of the blocks around; the innermost last */
-	uint32_t n_aliases, aliases_room;
-	struct document *document;
-	struct ctf_event_class **last_event;
-	struct ctf_stream_class **last_stream;
-	struct ctf_clock **last_clock;
-	char *error;
-	size_t error_room;
-	bool failed;
-};
+#include "parser.h"
 
 static struct ctf_type *parse_type(struct parser *p);
-
-static void fail(struct parser *p, const char *what)
-{
-	if (!p->failed) {
-		snprintf(p->error, p->error_room, "metadata line %u: %s", p->line, what);
-	}
-	p->failed = true;
-	p->token = END;
-}
-
-static void skip_blank(struct parser *p)
-{
-	while (p->at < p->end) {
-		if (*p->at == '\n') {
-			p->line++;
-			p->at++;
-		} else if (isspace((unsigned char)*p->at)) {
-			p->at++;
-		} else if (p->end - p->at >= 2 && p->at[0] == '/' && p->at[1] == '/') {
-			while (p->at < p->end && *p->at != '\n') {
-				p->at++;
-			}
-		} else if (p->end - p->at >= 2 && p->at[0] == '/' && p->at[1] == '*') {
-			p->at += 2;
-			while (p->end - p->at >= 2 && !(p->at[0] == '*' && p->at[1] == '/')) {
-				p->line += *p->at == '\n';
-				p->at++;
-			}
-			p->at = p->end - p->at >= 2 ? p->at + 2 : p->end;
-		} else {
-			return;
-		}
-	}
-}
-
-static void read_number(struct parser *p)
-{
-	char digits[32], *rest;
-	size_t n = 0;
-
-	while (p->at < p->end && isalnum((unsigned char)*p->at) && n + 1 < sizeof(digits)) {
-		digits[n++] = *p->at++;
-	}
-	digits[n] = '\0';
-	p->number = strtoull(digits, &rest, 0);
-	rest += strspn(rest, "uUlL");
-	if (*rest) {
-		fail(p, "not a number");
-	}
-}
-
-static void read_text(struct parser *p)
-{
-	p->start = ++p->at;
-	while (p->at < p->end && *p->at != '"') {
-		p->at += *p->at == '\\' && p->end - p->at >= 2 ? 2 : 1;
-	}
-	p->length = (size_t)(p->at - p->start);
-	if (p->at >= p->end) {
-		fail(p, "a text without an end");
-		return;
-	}
-	p->at++;
-}
-
-static void next(struct parser *p)
-{
-	static const char *const signs[] = {":=", "...", "->"};
-	size_t i;
-
-	if (p->failed) {
-		return;
-	}
-	skip_blank(p);
-	p->start = p->at;
-	p->negative = false;
-	if (p->at >= p->end) {
-		p->token = END;
-		return;
-	}
-	if (isalpha((unsigned char)*p->at) || *p->at == '_') {
-		while (p->at < p->end && (isalnum((unsigned char)*p->at) || *p->at == '_')) {
-			p->at++;
-		}
-		p->token = WORD;
-	} else if (isdigit((unsigned char)*p->at) ||
-			(*p->at == '-' && p->end - p->at >= 2 &&
-					isdigit((unsigned char)p->at[1]))) {
-		p->token = NUMBER;
-		p->negative = *p->at == '-';
-		p->at += p->negative;
-		read_number(p);
-		p->number = p->negative ? 0 - p->number : p->number;
-	} else if (*p->at == '"') {
-		p->token = TEXT;
-		read_text(p);
-		return;
-	} else {
-		p->token = SIGN;
-		p->at++;
-		for (i = 0; i < sizeof(signs) / sizeof(*signs); i++) {
-			size_t n = strlen(signs[i]);
-
-			if ((size_t)(p->end - p->start) >= n && !memcmp(p->start, signs[i], n)) {
-				p->at = p->start + n;
-			}
-		}
-	}
-	p->length = (size_t)(p->at - p->start);
-}
-
-static bool is(const struct parser *p, const char *text)
-{
-	return !p->failed && (p->token == WORD || p->token == SIGN) && p->length == strlen(text) &&
-	       !memcmp(p->start, text, p->length);
-}
-
-static bool accept(struct parser *p, const char *text)
-{
-	if (!is(p, text)) {
-		return false;
-	}
-	next(p);
-	return true;
-}
-
-static void expect(struct parser *p, const char *text)
-{
-	char what[64];
-
-	if (!accept(p, text)) {
-		snprintf(what, sizeof(what), "'%s' expected", text);
-		fail(p, what);
-	}
-}
-
-static void *alloc(struct parser *p, size_t size)
-{
-	void *memory = arena_alloc(&p->document->arena, size);
-
-	if (!memory) {
-		fail(p, "out of memory");
-	}
-	return memory;
-}
-
-/* Of the token that is read next; without its escapes' backslashes. */
-static const char *take_text(struct parser *p)
-{
-	char *text = p->failed ? NULL : arena_text_n(&p->document->arena, p->start, p->length);
-	size_t from, to = 0;
-
-	if (!text) {
-		fail(p, "out of memory");
-		return "";
-	}
-	for (from = 0; p->token == TEXT && from < p->length; from++) {
-		from += text[from] == '\\' && from + 1 < p->length;
-		text[to++] = text[from];
-	}
-	if (p->token == TEXT) {
-		text[to] = '\0';
-	}
-	next(p);
-	return text;
-}
-
-static uint64_t take_number(struct parser *p)
-{
-	uint64_t number = p->number;
-
-	if (p->token != NUMBER) {
-		fail(p, "a number expected");
-		return 0;
-	}
-	next(p);
-	return number;
-}
-
-static void add_piece(struct parser *p, char *path, const char *piece, size_t length)
-{
-	size_t have = strlen(path);
-
-	if (have + length >= NAME_BYTES) {
-		fail(p, "a name is too long");
-		return;
-	}
-	memcpy(path + have, piece, length);
-	path[have + length] = '\0';
-}
-
-/* a.b.c, as is: of a field, or what is assigned to. */
-static void take_path(struct parser *p, char path[NAME_BYTES])
-{
-	path[0] = '\0';
-	do {
-		if (p->token != WORD) {
-			fail(p, "a name expected");
-			return;
-		}
-		add_piece(p, path, p->start, p->length);
-		next(p);
-		if (is(p, ".") || is(p, "->")) {
-			add_piece(p, path, ".", 1);
-		}
-	} while (accept(p, ".") || accept(p, "->"));
-}
-
-static const char *keep_path(struct parser *p)
-{
-	char path[NAME_BYTES];
-	const char *kept;
-
-	take_path(p, path);
-	kept = arena_text(&p->document->arena, path);
-	if (!kept) {
-		fail(p, "out of memory");
-	}
-	return kept;
-}
 
 static void name_type(struct parser *p, const char *prefix, const char *name, struct ctf_type *type)
 {
@@ -271,7 +17,7 @@ static void name_type(struct parser *p, const char *prefix, const char *name, st
 
 	if (p->failed || is_full ||
 			!array_reserve(&p->aliases, &p->aliases_room, p->n_aliases + 1)) {
-		fail(p, is_full ? "too many names of types" : "out of memory");
+		parser_fail(p, is_full ? "too many names of types" : "out of memory");
 		return;
 	}
 	snprintf(p->aliases[p->n_aliases].name, NAME_BYTES, "%s%s", prefix, name);
@@ -289,7 +35,7 @@ static struct ctf_type *find_type(struct parser *p, const char *prefix, const ch
 			return p->aliases[i - 1].type;
 		}
 	}
-	fail(p, "a type that is not declared");
+	parser_fail(p, "a type that is not declared");
 	return NULL;
 }
 
@@ -304,22 +50,23 @@ static void take_type_name(struct parser *p, char name[NAME_BYTES])
 
 		ahead.error = quiet;
 		ahead.error_room = sizeof(quiet);
-		next(&ahead);
-		if (name[0] && (is(&ahead, ";") || is(&ahead, "[") || ahead.token == END)) {
+		parser_next(&ahead);
+		if (name[0] && (parser_is(&ahead, ";") || parser_is(&ahead, "[") ||
+					       ahead.token == END)) {
 			return;
 		}
 		if (name[0]) {
-			add_piece(p, name, " ", 1);
+			parser_add_piece(p, name, " ", 1);
 		}
-		add_piece(p, name, p->start, p->length);
-		next(p);
+		parser_add_piece(p, name, p->start, p->length);
+		parser_next(p);
 	}
 }
 
 static uint32_t checked_align(struct parser *p, uint64_t align)
 {
 	if (align == 0 || align > 1u << 16 || (align & (align - 1)) != 0) {
-		fail(p, "an alignment has to be a power of two");
+		parser_fail(p, "an alignment has to be a power of two");
 		return 1;
 	}
 	return (uint32_t)align;
@@ -327,7 +74,7 @@ static uint32_t checked_align(struct parser *p, uint64_t align)
 
 static struct ctf_type *new_type(struct parser *p, enum ctf_kind kind)
 {
-	struct ctf_type *type = alloc(p, sizeof(*type));
+	struct ctf_type *type = parser_alloc(p, sizeof(*type));
 
 	if (type) {
 		type->kind = (uint8_t)kind;
@@ -345,7 +92,7 @@ static void holds(struct parser *p, struct ctf_type *type, const struct ctf_type
 		type->depth = (uint8_t)(inner->depth + 1);
 	}
 	if (type->depth > TSDL_MAX_DEPTH) {
-		fail(p, "nested too deep");
+		parser_fail(p, "nested too deep");
 	}
 }
 
@@ -360,36 +107,36 @@ static uint8_t take_base(struct parser *p)
 	size_t i;
 
 	if (p->token == NUMBER) {
-		return (uint8_t)take_number(p);
+		return (uint8_t)parser_number(p);
 	}
 	for (i = 0; i < sizeof(bases) / sizeof(*bases); i++) {
-		if (accept(p, bases[i].word)) {
+		if (parser_accept(p, bases[i].word)) {
 			return bases[i].base;
 		}
 	}
-	fail(p, "a base that is not known");
+	parser_fail(p, "a base that is not known");
 	return 10;
 }
 
 static enum ctf_order take_order(struct parser *p)
 {
-	if (accept(p, "native")) {
+	if (parser_accept(p, "native")) {
 		return CTF_ORDER_TRACE;
 	}
-	if (accept(p, "le")) {
+	if (parser_accept(p, "le")) {
 		return CTF_ORDER_LITTLE;
 	}
-	if (accept(p, "be") || accept(p, "network")) {
+	if (parser_accept(p, "be") || parser_accept(p, "network")) {
 		return CTF_ORDER_BIG;
 	}
-	fail(p, "a byte order that is not known");
+	parser_fail(p, "a byte order that is not known");
 	return CTF_ORDER_TRACE;
 }
 
 static void skip_value(struct parser *p)
 {
-	while (!p->failed && p->token != END && !is(p, ";") && !is(p, "}")) {
-		next(p);
+	while (!p->failed && p->token != END && !parser_is(p, ";") && !parser_is(p, "}")) {
+		parser_next(p);
 	}
 }
 
@@ -410,44 +157,45 @@ static void parse_attributes(struct parser *p, struct ctf_type *type)
 	uint64_t bits = 0, align = 0, exponent = 8, mantissa = 24;
 	char name[NAME_BYTES];
 
-	expect(p, "{");
-	while (!p->failed && !is(p, "}")) {
-		take_path(p, name);
-		expect(p, "=");
+	parser_expect(p, "{");
+	while (!p->failed && !parser_is(p, "}")) {
+		parser_path(p, name);
+		parser_expect(p, "=");
 		if (!strcmp(name, "size")) {
-			bits = take_number(p);
+			bits = parser_number(p);
 		} else if (!strcmp(name, "align")) {
-			align = checked_align(p, take_number(p));
+			align = checked_align(p, parser_number(p));
 		} else if (!strcmp(name, "exp_dig")) {
-			exponent = take_number(p);
+			exponent = parser_number(p);
 		} else if (!strcmp(name, "mant_dig")) {
-			mantissa = take_number(p);
+			mantissa = parser_number(p);
 		} else if (!strcmp(name, "signed")) {
 			type->is_signed = p->token == NUMBER ? p->number != 0
-							     : is(p, "true") || is(p, "TRUE");
+							     : parser_is(p, "true") ||
+									       parser_is(p, "TRUE");
 			skip_value(p);
 		} else if (!strcmp(name, "base")) {
 			type->base = take_base(p);
 		} else if (!strcmp(name, "byte_order")) {
 			type->order = (uint8_t)take_order(p);
 		} else if (!strcmp(name, "encoding")) {
-			type->is_text = !is(p, "none");
+			type->is_text = !parser_is(p, "none");
 			skip_value(p);
 		} else if (!strcmp(name, "map")) {
-			type->clock = clock_of(p, keep_path(p));
+			type->clock = clock_of(p, parser_keep_path(p));
 		} else {
 			skip_value(p);
 		}
-		expect(p, ";");
+		parser_expect(p, ";");
 	}
-	expect(p, "}");
+	parser_expect(p, "}");
 	if (type->kind == CTF_FLOAT) {
 		bits = exponent == 8 && mantissa == 24    ? 32
 		       : exponent == 11 && mantissa == 53 ? 64
 							  : 0;
 	}
 	if (!p->failed && type->kind != CTF_STRING && (bits == 0 || bits > 64)) {
-		fail(p, "a size that numbers cannot have");
+		parser_fail(p, "a size that numbers cannot have");
 		return;
 	}
 	type->bits = (uint32_t)bits;
@@ -459,11 +207,11 @@ static struct ctf_type *parse_lengths(struct parser *p, struct ctf_type *element
 {
 	struct ctf_type *type;
 
-	if (!element || !accept(p, "[")) {
+	if (!element || !parser_accept(p, "[")) {
 		return element;
 	}
 	if (++p->depth > TSDL_MAX_DEPTH) {
-		fail(p, "nested too deep");
+		parser_fail(p, "nested too deep");
 		return NULL;
 	}
 	type = new_type(p, p->token == NUMBER ? CTF_ARRAY : CTF_SEQUENCE);
@@ -472,13 +220,13 @@ static struct ctf_type *parse_lengths(struct parser *p, struct ctf_type *element
 	}
 	if (type->kind == CTF_ARRAY) {
 		if (p->negative) {
-			fail(p, "a negative length");
+			parser_fail(p, "a negative length");
 		}
-		type->length = take_number(p);
+		type->length = parser_number(p);
 	} else {
-		type->path = keep_path(p);
+		type->path = parser_keep_path(p);
 	}
-	expect(p, "]");
+	parser_expect(p, "]");
 	type->of = parse_lengths(p, element);
 	type->align = type->of ? type->of->align : 1;
 	holds(p, type, type->of);
@@ -492,21 +240,21 @@ static void parse_alias(struct parser *p, bool is_typedef)
 	struct ctf_type *type = parse_type(p);
 
 	if (!is_typedef) {
-		expect(p, ":=");
+		parser_expect(p, ":=");
 	}
 	if (p->token == WORD) {
 		take_type_name(p, name);
 		if (p->token == WORD) { /* the word before ";" belongs to the name here */
-			add_piece(p, name, " ", name[0] ? 1 : 0);
-			add_piece(p, name, p->start, p->length);
-			next(p);
+			parser_add_piece(p, name, " ", name[0] ? 1 : 0);
+			parser_add_piece(p, name, p->start, p->length);
+			parser_next(p);
 		}
 		type = parse_lengths(p, type);
 		name_type(p, "", name, type);
 	} else {
-		fail(p, "a name expected");
+		parser_fail(p, "a name expected");
 	}
-	expect(p, ";");
+	parser_expect(p, ";");
 }
 
 /* The members of a structure, or the options of a variant, braces included. */
@@ -515,27 +263,27 @@ static void parse_members(struct parser *p, struct ctf_type *type)
 	struct ctf_member **last = &type->members;
 	uint32_t outer = p->n_aliases;
 
-	expect(p, "{");
-	while (!p->failed && !is(p, "}")) {
+	parser_expect(p, "{");
+	while (!p->failed && !parser_is(p, "}")) {
 		struct ctf_member *member;
 		struct ctf_type *declared;
 
-		if (is(p, "typealias") || is(p, "typedef")) {
-			bool is_typedef = is(p, "typedef");
+		if (parser_is(p, "typealias") || parser_is(p, "typedef")) {
+			bool is_typedef = parser_is(p, "typedef");
 
-			next(p);
+			parser_next(p);
 			parse_alias(p, is_typedef);
 			continue;
 		}
 		declared = parse_type(p);
-		member = alloc(p, sizeof(*member));
+		member = parser_alloc(p, sizeof(*member));
 		if (!member || !declared || p->token != WORD) {
-			fail(p, "the name of a field expected");
+			parser_fail(p, "the name of a field expected");
 			return;
 		}
-		member->name = take_text(p);
+		member->name = parser_text(p);
 		member->type = parse_lengths(p, declared);
-		expect(p, ";");
+		parser_expect(p, ";");
 		holds(p, type, member->type);
 		if (member->type && type->kind == CTF_STRUCT && member->type->align > type->align) {
 			type->align = member->type->align;
@@ -544,7 +292,7 @@ static void parse_members(struct parser *p, struct ctf_type *type)
 		last = &member->next;
 		type->n++;
 	}
-	expect(p, "}");
+	parser_expect(p, "}");
 	p->n_aliases = outer;
 }
 
@@ -553,31 +301,31 @@ static void parse_labels(struct parser *p, struct ctf_type *type)
 	struct ctf_label **last = &type->labels;
 	uint64_t value = 0;
 
-	expect(p, "{");
-	while (!p->failed && !is(p, "}")) {
-		struct ctf_label *label = alloc(p, sizeof(*label));
+	parser_expect(p, "{");
+	while (!p->failed && !parser_is(p, "}")) {
+		struct ctf_label *label = parser_alloc(p, sizeof(*label));
 
 		if (!label || (p->token != WORD && p->token != TEXT)) {
-			fail(p, "a label expected");
+			parser_fail(p, "a label expected");
 			return;
 		}
-		label->name = take_text(p);
-		if (accept(p, "=")) {
-			value = take_number(p);
+		label->name = parser_text(p);
+		if (parser_accept(p, "=")) {
+			value = parser_number(p);
 		}
 		label->lower = label->upper = value;
-		if (accept(p, "...")) {
-			label->upper = take_number(p);
+		if (parser_accept(p, "...")) {
+			label->upper = parser_number(p);
 		}
 		value = label->upper + 1;
 		*last = label;
 		last = &label->next;
 		type->n++;
-		if (!accept(p, ",")) {
+		if (!parser_accept(p, ",")) {
 			break;
 		}
 	}
-	expect(p, "}");
+	parser_expect(p, "}");
 }
 
 /* struct, variant and enum: a name, a body, or both. */
@@ -590,21 +338,21 @@ static struct ctf_type *parse_compound(struct parser *p, enum ctf_kind kind, con
 		return NULL;
 	}
 	if (p->token == WORD) {
-		add_piece(p, name, p->start, p->length);
-		next(p);
+		parser_add_piece(p, name, p->start, p->length);
+		parser_next(p);
 	}
-	if (kind == CTF_VARIANT && accept(p, "<")) {
-		type->path = keep_path(p);
-		expect(p, ">");
+	if (kind == CTF_VARIANT && parser_accept(p, "<")) {
+		type->path = parser_keep_path(p);
+		parser_expect(p, ">");
 	}
-	if (kind == CTF_ENUM && accept(p, ":")) {
+	if (kind == CTF_ENUM && parser_accept(p, ":")) {
 		type->of = parse_type(p);
 	}
-	if (!is(p, "{")) {
+	if (!parser_is(p, "{")) {
 		struct ctf_type *known = name[0] ? find_type(p, prefix, name) : NULL;
 
 		if (!known) {
-			fail(p, "a body expected");
+			parser_fail(p, "a body expected");
 			return NULL;
 		}
 		if (type->path) { /* a variant that is declared elsewhere gets its tag here */
@@ -620,19 +368,19 @@ static struct ctf_type *parse_compound(struct parser *p, enum ctf_kind kind, con
 		type->of = type->of ? type->of : p->failed ? NULL : find_type(p, "", "int");
 		parse_labels(p, type);
 		if (p->failed || !type->of || type->of->kind != CTF_INTEGER) {
-			fail(p, "an enumeration has to be of an integer");
+			parser_fail(p, "an enumeration has to be of an integer");
 			return NULL;
 		}
 		type->align = type->of->align;
 	} else {
 		parse_members(p, type);
 	}
-	if (kind == CTF_STRUCT && accept(p, "align")) {
+	if (kind == CTF_STRUCT && parser_accept(p, "align")) {
 		uint32_t align;
 
-		expect(p, "(");
-		align = checked_align(p, take_number(p));
-		expect(p, ")");
+		parser_expect(p, "(");
+		align = checked_align(p, parser_number(p));
+		parser_expect(p, ")");
 		type->align = align > type->align ? align : type->align;
 	}
 	if (name[0]) {
@@ -647,20 +395,20 @@ static struct ctf_type *parse_type(struct parser *p)
 	char name[NAME_BYTES];
 
 	if (++p->depth > TSDL_MAX_DEPTH) {
-		fail(p, "nested too deep");
+		parser_fail(p, "nested too deep");
 		return NULL;
 	}
-	if (accept(p, "integer")) {
+	if (parser_accept(p, "integer")) {
 		type = new_type(p, CTF_INTEGER);
-	} else if (accept(p, "floating_point")) {
+	} else if (parser_accept(p, "floating_point")) {
 		type = new_type(p, CTF_FLOAT);
-	} else if (accept(p, "string")) {
+	} else if (parser_accept(p, "string")) {
 		type = new_type(p, CTF_STRING);
-	} else if (accept(p, "struct")) {
+	} else if (parser_accept(p, "struct")) {
 		type = parse_compound(p, CTF_STRUCT, "struct ");
-	} else if (accept(p, "variant")) {
+	} else if (parser_accept(p, "variant")) {
 		type = parse_compound(p, CTF_VARIANT, "variant ");
-	} else if (accept(p, "enum")) {
+	} else if (parser_accept(p, "enum")) {
 		type = parse_compound(p, CTF_ENUM, "enum ");
 	} else {
 		take_type_name(p, name);
@@ -668,7 +416,7 @@ static struct ctf_type *parse_type(struct parser *p)
 		p->depth--;
 		return type;
 	}
-	if (type && type->kind == CTF_STRING && !is(p, "{")) {
+	if (type && type->kind == CTF_STRING && !parser_is(p, "{")) {
 		type->align = 8;
 	} else if (type && type->kind <= CTF_STRING) {
 		parse_attributes(p, type);
@@ -703,7 +451,7 @@ static void assign_type(struct parser *p, const struct target *to, const char *n
 	size_t i;
 
 	if (type && type->kind != CTF_STRUCT) {
-		fail(p, "a structure expected");
+		parser_fail(p, "a structure expected");
 	}
 	for (i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		if (places[i].place && !strcmp(name, places[i].name)) {
@@ -719,28 +467,29 @@ static void assign_value(struct parser *p, const struct target *to, const char *
 	if (to->trace && !strcmp(name, "byte_order")) {
 		to->trace->order = take_order(p);
 	} else if (to->trace && !strcmp(name, "uuid")) {
-		to->trace->uuid = take_text(p);
+		to->trace->uuid = parser_text(p);
 	} else if (to->stream && !strcmp(name, "id")) {
-		to->stream->id = take_number(p);
+		to->stream->id = parser_number(p);
 	} else if (to->event && !strcmp(name, "id")) {
-		to->event->id = take_number(p);
+		to->event->id = parser_number(p);
 	} else if (to->event && !strcmp(name, "stream_id")) {
-		to->event->stream_id = take_number(p);
+		to->event->stream_id = parser_number(p);
 	} else if (to->event && !strcmp(name, "name")) {
-		to->event->name = take_text(p);
+		to->event->name = parser_text(p);
 	} else if (to->clock && !strcmp(name, "name")) {
-		to->clock->name = take_text(p);
+		to->clock->name = parser_text(p);
 	} else if (to->clock && !strcmp(name, "uuid")) {
-		to->clock->uuid = take_text(p);
+		to->clock->uuid = parser_text(p);
 	} else if (to->clock && is_number && !strcmp(name, "freq")) {
-		to->clock->hz = take_number(p);
+		to->clock->hz = parser_number(p);
 	} else if (to->clock && is_number && !strcmp(name, "offset_s")) {
-		to->clock->offset_s = (int64_t)take_number(p);
+		to->clock->offset_s = (int64_t)parser_number(p);
 	} else if (to->clock && is_number && !strcmp(name, "offset")) {
-		to->clock->offset_cycles = take_number(p);
+		to->clock->offset_cycles = parser_number(p);
 	} else if (to->clock && !strcmp(name, "absolute")) {
-		to->clock->absolute = p->token == NUMBER ? p->number != 0
-							 : is(p, "true") || is(p, "TRUE");
+		to->clock->absolute =
+				p->token == NUMBER ? p->number != 0
+						   : parser_is(p, "true") || parser_is(p, "TRUE");
 	}
 	skip_value(p);
 }
@@ -750,32 +499,32 @@ static void parse_body(struct parser *p, const struct target *to)
 	uint32_t outer = p->n_aliases;
 	char name[NAME_BYTES];
 
-	expect(p, "{");
-	while (!p->failed && !is(p, "}")) {
-		if (is(p, "typealias") || is(p, "typedef")) {
-			bool is_typedef = is(p, "typedef");
+	parser_expect(p, "{");
+	while (!p->failed && !parser_is(p, "}")) {
+		if (parser_is(p, "typealias") || parser_is(p, "typedef")) {
+			bool is_typedef = parser_is(p, "typedef");
 
-			next(p);
+			parser_next(p);
 			parse_alias(p, is_typedef);
 			continue;
 		}
-		take_path(p, name);
-		if (accept(p, ":=")) {
+		parser_path(p, name);
+		if (parser_accept(p, ":=")) {
 			assign_type(p, to, name);
 		} else {
-			expect(p, "=");
+			parser_expect(p, "=");
 			assign_value(p, to, name);
 		}
-		expect(p, ";");
+		parser_expect(p, ";");
 	}
-	expect(p, "}");
-	expect(p, ";");
+	parser_expect(p, "}");
+	parser_expect(p, ";");
 	p->n_aliases = outer;
 }
 
 static void parse_event(struct parser *p)
 {
-	struct ctf_event_class *event = alloc(p, sizeof(*event));
+	struct ctf_event_class *event = parser_alloc(p, sizeof(*event));
 
 	if (event) {
 		event->name = "";
@@ -787,7 +536,7 @@ static void parse_event(struct parser *p)
 
 static void parse_stream(struct parser *p)
 {
-	struct ctf_stream_class *stream = alloc(p, sizeof(*stream));
+	struct ctf_stream_class *stream = parser_alloc(p, sizeof(*stream));
 
 	if (stream) {
 		parse_body(p, &(struct target){.stream = stream});
@@ -798,7 +547,7 @@ static void parse_stream(struct parser *p)
 
 static void parse_clock(struct parser *p)
 {
-	struct ctf_clock *clock = alloc(p, sizeof(*clock));
+	struct ctf_clock *clock = parser_alloc(p, sizeof(*clock));
 
 	if (!clock) {
 		return;
@@ -807,7 +556,7 @@ static void parse_clock(struct parser *p)
 	clock->hz = 1000000000;
 	parse_body(p, &(struct target){.clock = clock});
 	if (clock->hz == 0) {
-		fail(p, "a clock that stands still");
+		parser_fail(p, "a clock that stands still");
 	}
 	*p->last_clock = clock;
 	p->last_clock = &clock->next;
@@ -815,25 +564,25 @@ static void parse_clock(struct parser *p)
 
 static void parse_statement(struct parser *p)
 {
-	if (accept(p, "typealias")) {
+	if (parser_accept(p, "typealias")) {
 		parse_alias(p, false);
-	} else if (accept(p, "typedef")) {
+	} else if (parser_accept(p, "typedef")) {
 		parse_alias(p, true);
-	} else if (accept(p, "trace")) {
+	} else if (parser_accept(p, "trace")) {
 		parse_body(p, &(struct target){.trace = &p->document->metadata});
-	} else if (accept(p, "stream")) {
+	} else if (parser_accept(p, "stream")) {
 		parse_stream(p);
-	} else if (accept(p, "event")) {
+	} else if (parser_accept(p, "event")) {
 		parse_event(p);
-	} else if (accept(p, "clock")) {
+	} else if (parser_accept(p, "clock")) {
 		parse_clock(p);
-	} else if (accept(p, "env") || accept(p, "callsite")) {
+	} else if (parser_accept(p, "env") || parser_accept(p, "callsite")) {
 		parse_body(p, &(struct target){0});
-	} else if (is(p, "struct") || is(p, "variant") || is(p, "enum")) {
+	} else if (parser_is(p, "struct") || parser_is(p, "variant") || parser_is(p, "enum")) {
 		parse_type(p);
-		expect(p, ";");
-	} else if (!accept(p, ";")) {
-		fail(p, "a block expected");
+		parser_expect(p, ";");
+	} else if (!parser_accept(p, ";")) {
+		parser_fail(p, "a block expected");
 	}
 }
 
@@ -848,7 +597,7 @@ struct ctf_metadata *tsdl_parse(const char *text, size_t length, char *error, si
 			.document = document};
 
 	if (!document || length > TSDL_MAX_BYTES) {
-		fail(&p, document ? "too long" : "out of memory");
+		parser_fail(&p, document ? "too long" : "out of memory");
 		free(document);
 		return NULL;
 	}
@@ -856,7 +605,7 @@ struct ctf_metadata *tsdl_parse(const char *text, size_t length, char *error, si
 	p.last_event = &document->metadata.events;
 	p.last_stream = &document->metadata.streams;
 	p.last_clock = &document->metadata.clocks;
-	next(&p);
+	parser_next(&p);
 	while (!p.failed && p.token != END) {
 		parse_statement(&p);
 	}

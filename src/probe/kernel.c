@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -16,8 +15,8 @@
 
 #include "base/array.h"
 #include "probe/closer.h"
+#include "probe/kernel_parts.h"
 #include "probe/type.h"
-#include "probe_bpf.skel.h"
 
 #define ONLINE     "/sys/devices/system/cpu/online"
 #define KERNEL_BTF "/sys/kernel/btf/vmlinux"
@@ -25,31 +24,13 @@
 	"this kernel does not describe itself (" KERNEL_BTF                                        \
 	"): it has to be built with CONFIG_DEBUG_INFO_BTF"
 
-static struct kernel_event events[] = {
+static struct kernel_event events[N_EVENTS] = {
 #define EVENT(event, point, kernel, fields) {#event, #point, kernel, false},
 #include "probe/events.def"
 #undef EVENT
 		{"syscall_entry_*", "sys_enter", "5.8", false},
 		{"syscall_exit_*", "sys_exit", "5.8", false},
 };
-#define N_EVENTS (sizeof(events) / sizeof(events[0]))
-
-/* Those of events.def, then those of system calls. */
-#define SYS_ENTER (N_EVENTS - 2)
-#define SYS_EXIT  (N_EVENTS - 1)
-
-struct kernel {
-	struct probe_bpf *skeleton;
-	struct bpf_link *links[N_EVENTS]; /* NULL: not attached */
-	struct bpf_link *follow_fork, *follow_free; /* where only some processes are recorded */
-	uint32_t n_syscalls;              /* that are chosen */
-	bool takes_many;
-	struct cpu_ring *rings;
-	uint32_t *cpus;
-	uint32_t n_rings;
-	uint64_t elsewhere; /* dropped by CPUs without a ring, and by running programs */
-};
-
 /* What libbpf said last: it explains a failure better than a number. */
 static char said[256];
 
@@ -61,6 +42,11 @@ __attribute__((format(printf, 2, 0))) static int hear(
 		said[strcspn(said, "\n")] = '\0';
 	}
 	return 0;
+}
+
+void kernel_hear_anew(void)
+{
+	said[0] = '\0';
 }
 
 enum status kernel_refuse(struct kernel_fault *fault, enum status status, const char *format, ...)
@@ -195,7 +181,7 @@ static enum status make_rings(struct kernel *kernel, size_t bytes, struct kernel
 
 /* --- Programs --------------------------------------------------------------------------------- */
 
-static enum status explain(int error, const char *doing, struct kernel_fault *fault)
+enum status kernel_explain(int error, const char *doing, struct kernel_fault *fault)
 {
 	if (error == EPERM || error == EACCES) {
 		return kernel_refuse(fault, STATUS_BUSY,
@@ -215,10 +201,10 @@ enum status kernel_may(struct kernel_fault *fault)
 	if (access(KERNEL_BTF, R_OK) != 0) {
 		return kernel_refuse(fault, STATUS_NOT_FOUND, NO_BTF);
 	}
-	said[0] = '\0';
+	kernel_hear_anew();
 	map = bpf_map_create(BPF_MAP_TYPE_RINGBUF, NULL, 0, 0, 4096, NULL);
 	if (map < 0) {
-		return explain(-map, "load BPF programs", fault);
+		return kernel_explain(-map, "load BPF programs", fault);
 	}
 	close(map);
 	return STATUS_OK;
@@ -232,7 +218,7 @@ static enum status tell_copies(struct kernel *kernel, struct kernel_fault *fault
 		const struct probe_copies copies = type_copies((uint16_t)i);
 
 		if (bpf_map_update_elem(map, &i, &copies, BPF_ANY) != 0) {
-			return explain(errno, "fill a BPF map", fault);
+			return kernel_explain(errno, "fill a BPF map", fault);
 		}
 	}
 	return STATUS_OK;
@@ -249,11 +235,7 @@ static void find_own(struct kernel *kernel)
 	}
 }
 
-#define ENOTSUPP 524 /* of the kernel alone: no header for programs has it */
-
 /* Many functions in one go: since Linux 6.6; libbpf 1.1 does not know it yet. */
-#define UPROBE_MULTI       48 /* enum bpf_attach_type */
-#define UPROBE_MULTI_EXITS 1u
 
 static bool knows_many(void)
 {
@@ -271,10 +253,10 @@ static enum status load(
 	enum status status;
 	int error;
 
-	said[0] = '\0';
+	kernel_hear_anew();
 	kernel->skeleton = probe_bpf__open();
 	if (!kernel->skeleton) {
-		return explain(errno, "open the BPF programs", fault);
+		return kernel_explain(errno, "open the BPF programs", fault);
 	}
 	status = choose(kernel, fault);
 	if (status != STATUS_OK) {
@@ -289,7 +271,7 @@ static enum status load(
 	}
 	skeleton->rodata->some_only = setup->some;
 	error = probe_bpf__load(skeleton);
-	return error ? explain(-error, "load BPF programs", fault) : STATUS_OK;
+	return error ? kernel_explain(-error, "load BPF programs", fault) : STATUS_OK;
 }
 
 /* The program of an event is called after it. NULL: it comes with another one. */
@@ -308,19 +290,19 @@ static enum status attach_program(
 	struct bpf_link *link;
 	int error;
 
-	said[0] = '\0';
+	kernel_hear_anew();
 	link = bpf_program__attach(program);
 	error = (int)-libbpf_get_error(link);
 	if (error) {
-		return explain(error, "attach BPF programs", fault);
+		return kernel_explain(error, "attach BPF programs", fault);
 	}
 	*out = link;
 	return STATUS_OK;
 }
 
 /*
- * Programs of one tracepoint run in the order in which they were attached. So a process that ends is
- * forgotten behind whoever records that.
+ * Programs of one tracepoint run in the order in which they were attached. So a process that ends
+ * is forgotten behind whoever records that.
  */
 static enum status follow_last(struct kernel *kernel, struct kernel_fault *fault)
 {
@@ -364,8 +346,7 @@ static enum status attach_all(struct kernel *kernel, struct kernel_fault *fault)
 	enum status status = STATUS_OK;
 
 	for (uint32_t event = 0; status == STATUS_OK && event < N_EVENTS; event++) {
-		if (events[event].present && !is_call(event) &&
-				event != PROBE_pythiatop_cpu_left) {
+		if (events[event].present && !is_call(event) && event != PROBE_pythiatop_cpu_left) {
 			status = attach(kernel, event, fault);
 		}
 	}
@@ -523,7 +504,7 @@ static enum status set_threads(struct kernel *kernel, uint32_t event, const uint
 	for (uint32_t i = 0; i < n; i++) {
 		if (bpf_map_update_elem(map, &keys[i], &one, BPF_ANY) != 0) {
 			free(before);
-			return explain(errno, "name another thread in a filter", fault);
+			return kernel_explain(errno, "name another thread in a filter", fault);
 		}
 	}
 	for (uint32_t i = 0; i < n_before; i++) {
@@ -580,195 +561,6 @@ enum status kernel_choose_syscall(
 	}
 	status = attach(kernel, SYS_ENTER, fault);
 	return status == STATUS_OK ? attach(kernel, SYS_EXIT, fault) : status;
-}
-
-/* --- Functions of programs -------------------------------------------------------------------- */
-
-struct kernel_hooks {
-	int fd;                  /* of all; -1: one by one */
-	uint32_t n;              /* of those */
-	struct bpf_link *list[]; /* each its own */
-};
-
-bool kernel_takes_many(const struct kernel *kernel)
-{
-	return kernel->takes_many;
-}
-
-/* What bpf(2) is given, as linux/bpf.h of 6.6 has it. */
-struct many {
-	__u32 program, target, attach_type, flags;
-	__u64 path, offsets, counters, cookies;
-	__u32 n, kind, pid, padding;
-};
-
-static int hook_many(const struct bpf_program *program, const char *path, const uint64_t *offsets,
-		const uint64_t *cookies, uint32_t n, bool exits, int pid)
-{
-	struct many many = {.program = (__u32)bpf_program__fd(program),
-			.attach_type = UPROBE_MULTI,
-			.path = (__u64)(uintptr_t)path,
-			.offsets = (__u64)(uintptr_t)offsets,
-			.cookies = (__u64)(uintptr_t)cookies,
-			.n = n,
-			.kind = exits ? UPROBE_MULTI_EXITS : 0,
-			.pid = (__u32)pid};
-
-	return (int)syscall(SYS_bpf, BPF_LINK_CREATE, &many, sizeof(many));
-}
-
-static int hook_each(struct kernel_hooks *hooks, const struct bpf_program *program,
-		const char *path, const uint64_t *offsets, const uint64_t *cookies, uint32_t n,
-		bool exits, int pid)
-{
-	for (; hooks->n < n; hooks->n++) {
-		const struct bpf_uprobe_opts options = {.sz = sizeof(options),
-				.bpf_cookie = cookies[hooks->n],
-				.retprobe = exits};
-		struct bpf_link *link = bpf_program__attach_uprobe_opts(
-				program, pid ? pid : -1, path, offsets[hooks->n], &options);
-
-		if (libbpf_get_error(link)) {
-			errno = (int)-libbpf_get_error(link);
-			return -1;
-		}
-		hooks->list[hooks->n] = link;
-	}
-	return 0;
-}
-
-enum status kernel_hook(struct kernel *kernel, const char *path, const uint64_t *offsets,
-		const uint64_t *cookies, uint32_t n, bool exits, int pid, struct kernel_hooks **out,
-		struct kernel_fault *fault)
-{
-	const struct bpf_program *program = exits ? kernel->skeleton->progs.on_function_exit
-						  : kernel->skeleton->progs.on_function_entry;
-	size_t n_links = kernel->takes_many ? 0 : n;
-	struct kernel_hooks *hooks;
-	int failed;
-
-	*out = NULL;
-	hooks = calloc(1, sizeof(*hooks) + n_links * sizeof(struct bpf_link *));
-	if (!hooks) {
-		return kernel_refuse(fault, STATUS_NO_MEMORY, "out of memory");
-	}
-	hooks->fd = -1;
-	said[0] = '\0';
-	if (kernel->takes_many) {
-		failed = hooks->fd = hook_many(program, path, offsets, cookies, n, exits, pid);
-	} else {
-		failed = hook_each(hooks, program, path, offsets, cookies, n, exits, pid);
-	}
-	if (failed < 0) {
-		int error = errno;
-
-		kernel_unhook(hooks);
-		if (error == ENOTSUPP) {
-			return kernel_refuse(fault, STATUS_INVALID,
-					"the kernel puts no probe on its first instruction");
-		}
-		return explain(error, "put probes into a program", fault);
-	}
-	*out = hooks;
-	return STATUS_OK;
-}
-
-void kernel_unhook(struct kernel_hooks *hooks)
-{
-	if (!hooks) {
-		return;
-	}
-	if (hooks->fd >= 0) {
-		closer_close(hooks->fd);
-	}
-	for (uint32_t i = 0; i < hooks->n; i++) {
-		bpf_link__destroy(hooks->list[i]);
-	}
-	free(hooks);
-}
-
-void kernel_use_set(struct kernel *kernel, uint32_t set, enum probe_set how)
-{
-	__atomic_store_n(&kernel->skeleton->bss->sets[set], (unsigned char)how, __ATOMIC_RELEASE);
-}
-
-void kernel_want_hook(struct kernel *kernel, uint32_t hook, bool on)
-{
-	__atomic_store_n(&kernel->skeleton->bss->unwanted[hook], !on, __ATOMIC_RELEASE);
-}
-
-uint64_t kernel_hits(const struct kernel *kernel, uint32_t hook)
-{
-	return __atomic_load_n(&kernel->skeleton->bss->hits[hook], __ATOMIC_RELAXED);
-}
-
-void kernel_within(struct kernel *kernel, uint32_t n)
-{
-	kernel->skeleton->bss->one_in = n;
-}
-
-void kernel_forget_calls(struct kernel *kernel)
-{
-	int map = bpf_map__fd(kernel->skeleton->maps.stacks);
-	uint64_t thread;
-
-	while (bpf_map_get_next_key(map, NULL, &thread) == 0 &&
-			bpf_map_delete_elem(map, &thread) == 0) {
-	}
-}
-
-static void add_sum(struct probe_sum *sum, const struct probe_sum *part)
-{
-	if (part->count == 0) {
-		return;
-	}
-	sum->min_ns = sum->count == 0 || part->min_ns < sum->min_ns ? part->min_ns : sum->min_ns;
-	sum->max_ns = part->max_ns > sum->max_ns ? part->max_ns : sum->max_ns;
-	sum->count += part->count;
-	sum->sum_ns += part->sum_ns;
-	sum->squares += part->squares;
-	for (int i = 0; i < PROBE_BUCKETS; i++) {
-		sum->buckets[i] += part->buckets[i];
-	}
-}
-
-bool kernel_take_sums(struct kernel *kernel,
-		void (*take)(void *context, const struct body_summary *summary), void *context)
-{
-	const struct bpf_map *idle = kernel->skeleton->bss->adds_to_other
-						     ? kernel->skeleton->maps.sums
-						     : kernel->skeleton->maps.other_sums;
-	int map = bpf_map__fd(idle), n_cpus = libbpf_num_possible_cpus();
-	struct probe_sum *parts = calloc(n_cpus > 0 ? (size_t)n_cpus : 1, sizeof(*parts));
-	struct probe_call *calls = NULL, call, *last = NULL;
-	uint32_t n = 0, room = 0;
-	bool fits = parts != NULL;
-
-	while (fits && bpf_map_get_next_key(map, last, &call) == 0) {
-		fits = array_reserve(&calls, &room, n + 1);
-		if (fits) {
-			calls[n++] = call;
-			last = &calls[n - 1];
-		}
-	}
-	for (uint32_t i = 0; fits && i < n; i++) {
-		struct body_summary summary = {.call = calls[i]};
-
-		if (bpf_map_lookup_elem(map, &calls[i], parts) != 0) {
-			continue;
-		}
-		bpf_map_delete_elem(map, &calls[i]);
-		for (int cpu = 0; cpu < n_cpus; cpu++) {
-			add_sum(&summary.sum, &parts[cpu]);
-		}
-		if (summary.sum.count > 0) {
-			take(context, &summary);
-		}
-	}
-	free(calls);
-	free(parts);
-	kernel->skeleton->bss->adds_to_other = !kernel->skeleton->bss->adds_to_other;
-	return fits;
 }
 
 /* --- Loss ------------------------------------------------------------------------------------- */

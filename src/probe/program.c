@@ -11,6 +11,7 @@
 #include "base/proc.h"
 #include "probe/function_type.h"
 
+#define MAX_PIDS   32u
 #define USUAL_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 static bool same_file(const char *a, const char *b)
@@ -137,4 +138,40 @@ bool program_find(const char *name, int pid, char path[PATH_MAX])
 void program_provider(const char *name, char *provider, size_t size)
 {
 	function_type_clean(provider, size, proc_last_part(name));
+}
+
+void program_processes(const char *path, char *text, size_t size)
+{
+	DIR *processes = opendir("/proc");
+	const struct dirent *entry;
+	struct stat file, exe;
+	uint32_t n = 0;
+	size_t used = 0;
+
+	text[0] = '\0';
+	while (processes && stat(path, &file) == 0 && n < MAX_PIDS &&
+			(entry = readdir(processes))) {
+		char link[PATH_MAX];
+
+		snprintf(link, sizeof(link), "/proc/%s/exe", entry->d_name);
+		if (atoi(entry->d_name) > 0 && stat(link, &exe) == 0 && exe.st_dev == file.st_dev &&
+				exe.st_ino == file.st_ino && used < size) {
+			used += (size_t)snprintf(text + used, size - used, "%s%d", n ? "," : "",
+					atoi(entry->d_name));
+			n++;
+		}
+	}
+	if (processes) {
+		closedir(processes);
+	}
+}
+
+uint32_t program_n_processes(const char *pids)
+{
+	uint32_t n = *pids != '\0';
+
+	for (; *pids; pids++) {
+		n += *pids == ',';
+	}
+	return n;
 }

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * Finds the file of a program, or of a library, that a person names: a path; the name of a program
@@ -24,5 +25,10 @@ bool program_runs(int pid, const char *name);
 /* What its events are named after: the last part of the name, with '_' for what names cannot hold.
  */
 void program_provider(const char *name, char *provider, size_t size);
+
+/* The processes that run the file, as "1,2,3", at most 32 of them; "" if none. */
+void program_processes(const char *path, char *text, size_t size);
+/* How many processes are in "1,2,3". */
+uint32_t program_n_processes(const char *pids);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "probe/serve.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -24,13 +23,12 @@
 #include "probe/program.h"
 #include "probe/type.h"
 
-#define IDLE_MS    1000
-#define NAME_BYTES 256u
-#define RING_BYTES ((size_t)1 << 20)
+#define IDLE_MS     1000
+#define NAME_BYTES  256u
+#define RING_BYTES  ((size_t)1 << 20)
 #define GROW_NS     UINT64_C(5000000000)
 #define MOST_PLACES 10000u /* functions times processes that are learned at once */
-#define MAX_PIDS   32u
-#define WAIT_MS    2000 /* for a viewer of answers that does not read */
+#define WAIT_MS     2000   /* for a viewer of answers that does not read */
 
 enum rule_kind {
 	RULE_TRACEPOINT = 0,
@@ -59,7 +57,7 @@ struct server {
 	uint32_t n_rules, rules_room;
 	struct rule *rules;
 	uint32_t n_learned, learned_room;
-	char **learned;                   /* as names of rules */
+	char **learned;    /* as names of rules */
 	uint32_t n_places; /* functions of the file listed */
 	uint32_t n_often, often_room;
 	char **often; /* "PROVIDER:FUNCTION" that were let go of: they are offered no more */
@@ -148,33 +146,6 @@ static void do_offers(struct server *server)
 	answer_ok(server);
 }
 
-/* The processes that run the file, as "1,2,3"; "" if none. */
-static void list_processes(const char *path, char *text, size_t size)
-{
-	DIR *processes = opendir("/proc");
-	const struct dirent *entry;
-	struct stat file, exe;
-	uint32_t n = 0;
-	size_t used = 0;
-
-	text[0] = '\0';
-	while (processes && stat(path, &file) == 0 && n < MAX_PIDS &&
-			(entry = readdir(processes))) {
-		char link[PATH_MAX];
-
-		snprintf(link, sizeof(link), "/proc/%s/exe", entry->d_name);
-		if (atoi(entry->d_name) > 0 && stat(link, &exe) == 0 && exe.st_dev == file.st_dev &&
-				exe.st_ino == file.st_ino && used < size) {
-			used += (size_t)snprintf(text + used, size - used, "%s%d", n ? "," : "",
-					atoi(entry->d_name));
-			n++;
-		}
-	}
-	if (processes) {
-		closedir(processes);
-	}
-}
-
 static bool is_listed(const char *patterns, const char *name)
 {
 	char *copy = strdup(patterns), *rest = copy, *word;
@@ -252,7 +223,7 @@ static bool offer_function(
 	}
 	if (strcmp(server->listed, path) != 0) {
 		snprintf(server->listed, sizeof(server->listed), "%s", path);
-		list_processes(path, server->pids, sizeof(server->pids));
+		program_processes(path, server->pids, sizeof(server->pids));
 	}
 	answer(server, '+', "%s:%s %s", provider, name, server->pids);
 	return true;
@@ -597,22 +568,11 @@ static bool count_function(
 	(void)name;
 	if (strcmp(server->listed, path) != 0) {
 		snprintf(server->listed, sizeof(server->listed), "%s", path);
-		list_processes(path, server->pids, sizeof(server->pids));
+		program_processes(path, server->pids, sizeof(server->pids));
 		server->n_places = 0;
 	}
 	server->n_places++;
 	return true;
-}
-
-/* How many processes are in "1,2,3". */
-static uint32_t n_processes(const char *pids)
-{
-	uint32_t n = *pids != '\0';
-
-	for (; *pids; pids++) {
-		n += *pids == ',';
-	}
-	return n;
 }
 
 /* Requests that are learned from have all functions in them: it is answered once they are on. */
@@ -639,12 +599,13 @@ static void do_learn(struct server *server, const char *provider)
 	server->listed[0] = server->pids[0] = '\0';
 	server->n_places = 0;
 	each_function(server, provider, count_function);
-	n = n_processes(server->pids);
+	n = program_n_processes(server->pids);
 	if (!server->recorder) {
 		answer(server, '!', "there is no session of the probe");
 	} else if ((uint64_t)server->n_places * n > MOST_PLACES) {
 		answer(server, '!',
-				"%u functions of %s in %u processes are too many to record at once: it "
+				"%u functions of %s in %u processes are too many to record at "
+				"once: it "
 				"would take the kernel seconds to let go of one; name those that "
 				"matter (--functions, control.functions)",
 				server->n_places, provider, n);
