@@ -226,32 +226,31 @@ void frame_paused(struct canvas *canvas, struct area line, const struct snapshot
 static const struct {
 	enum action action;
 	int priority;
-	enum screen screen; /* that it leads to */
-	uint32_t only;      /* screens that it is for, a bit each; 0: all */
+	uint32_t only; /* screens that it is for, a bit each; 0: all */
 } bar[] = {
-		{ACTION_GROUPS, 1, SCREEN_GROUPS, 0},
-		{ACTION_GROUP, 1, SCREEN_GROUP, 0},
-		{ACTION_TREE, 1, SCREEN_TREE, 0},
-		{ACTION_REQUEST, 1, SCREEN_REQUEST, 0},
-		{ACTION_STEPS, 1, SCREEN_STEPS, 0},
-		{ACTION_STATE, 1, SCREEN_STATE, 0},
-		{ACTION_SOURCES, 1, SCREEN_SOURCES, 0},
+		{ACTION_GROUPS, 1, 0},
+		{ACTION_GROUP, 1, 0},
+		{ACTION_TREE, 1, 0},
+		{ACTION_REQUEST, 1, 0},
+		{ACTION_STEPS, 1, 0},
+		{ACTION_STATE, 1, 0},
+		{ACTION_SOURCES, 1, 0},
 		/* Others name the key where there is a baseline. */
-		{ACTION_CHANGES, 1, SCREEN_CHANGES, 1u << SCREEN_CHANGES},
-		{ACTION_THREAD, 3, 0, 1u << SCREEN_REQUEST | 1u << SCREEN_TREE},
-		{ACTION_COMPARE, 2, 0, 1u << SCREEN_REQUEST | 1u << SCREEN_GROUP},
-		{ACTION_TAG, 5, 0, 1u << SCREEN_REQUEST | 1u << SCREEN_GROUP},
-		{ACTION_ALL, 2, 0, 1u << SCREEN_TREE},
-		{ACTION_METRIC, 4, 0, 1u << SCREEN_GROUPS},
-		{ACTION_FOREST, 5, 0, 1u << SCREEN_STATE},
-		{ACTION_HELP, 0, SCREEN_HELP, 0},
-		{ACTION_SEARCH, 2, 0, 0},
-		{ACTION_FILTER, 4, 0, 0},
-		{ACTION_SORT, 6, 0, 0},
-		{ACTION_HORIZON, 5, 0, 0},
-		{ACTION_WORST, 7, 0, 0},
-		{ACTION_FREEZE, 3, 0, ~(1u << SCREEN_HELP)},
-		{ACTION_QUIT, 3, 0, 0},
+		{ACTION_CHANGES, 1, 1u << SCREEN_CHANGES},
+		{ACTION_THREAD, 3, 1u << SCREEN_REQUEST | 1u << SCREEN_TREE},
+		{ACTION_COMPARE, 2, 1u << SCREEN_REQUEST | 1u << SCREEN_GROUP},
+		{ACTION_TAG, 5, 1u << SCREEN_REQUEST | 1u << SCREEN_GROUP},
+		{ACTION_ALL, 2, 1u << SCREEN_TREE},
+		{ACTION_METRIC, 4, 1u << SCREEN_GROUPS},
+		{ACTION_FOREST, 5, 1u << SCREEN_STATE},
+		{ACTION_HELP, 0, 0},
+		{ACTION_SEARCH, 2, 0},
+		{ACTION_FILTER, 4, 0},
+		{ACTION_SORT, 6, 0},
+		{ACTION_HORIZON, 5, 0},
+		{ACTION_WORST, 7, 0},
+		{ACTION_FREEZE, 3, ~(1u << SCREEN_HELP)},
+		{ACTION_QUIT, 3, 0},
 };
 
 #define BAR_WANTED 3 /* the largest priority of what one should know of */
@@ -271,7 +270,7 @@ static bool leaves_out(const struct layout_item *items)
 }
 
 void frame_keys(struct canvas *canvas, struct area line, const struct keymap *keymap,
-		enum screen screen)
+		enum screen screen, enum action here)
 {
 	struct layout_item items[BAR_ITEMS];
 	char keys[BAR_ITEMS][KEY_NAME_BYTES + 1];
@@ -297,7 +296,6 @@ void frame_keys(struct canvas *canvas, struct area line, const struct keymap *ke
 		layout_fit(items, BAR_ITEMS, gap, line.width - 2);
 	}
 	for (i = 0; i < BAR_ITEMS; i++) {
-		bool here = bar[i].screen == screen;
 		int from = x;
 
 		if (!items[i].kept) {
@@ -306,7 +304,7 @@ void frame_keys(struct canvas *canvas, struct area line, const struct keymap *ke
 		x += canvas_text(canvas, line.y, x, line.width, ROLE_KEY, keys[i]);
 		x += canvas_text(canvas, line.y, x, line.width, ROLE_KEY_LABEL,
 				action_label(bar[i].action));
-		if (here) {
+		if (bar[i].action == here) {
 			canvas_paint(canvas, line.y, from, x - from, ROLE_KEY_HERE);
 		}
 		x += gap;

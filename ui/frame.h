@@ -20,7 +20,8 @@ void frame_title(struct canvas *canvas, struct area line, const struct snapshot 
 void frame_paused(struct canvas *canvas, struct area line, const struct snapshot *snapshot,
 		const struct focus *focus, const struct keymap *keymap);
 
+/* The keys of a screen; `here` is the one that leads there, or ACTION_NONE. */
 void frame_keys(struct canvas *canvas, struct area line, const struct keymap *keymap,
-		enum screen screen);
+		enum screen screen, enum action here);
 
 #endif

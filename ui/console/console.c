@@ -381,7 +381,8 @@ void console_draw(struct console *console, struct canvas *canvas)
 		layout_cut_columns(&keys, 1);
 		prompt_draw(console->prompt, canvas, keys);
 	} else {
-		frame_keys(canvas, keys, &console->keymap, current(console)->screen);
+		frame_keys(canvas, keys, &console->keymap, current(console)->screen,
+				current(console)->key);
 	}
 	if (dialog_is_open(console->dialog)) {
 		dialog_draw(console->dialog, canvas, area);
