@@ -33,7 +33,7 @@ static const struct changes_screen *screen_of(const void *data)
 
 /* ---- changes ---- */
 
-enum column { C_KIND, C_PLACE, C_BEFORE, C_AFTER, C_ADDED, C_INTERVAL, C_REQUESTS, C_OF };
+enum column { C_KIND, C_PLACE, C_BEFORE, C_AFTER, C_ADDED, C_INTERVAL, C_REQUESTS };
 
 static const struct table_column row_columns[] = {
 		[C_KIND] = {"CHANGE", 7, 0, 0, 0},
@@ -132,7 +132,7 @@ static const char *row_mark(const void *data, uint32_t row)
 
 static const struct table_source row_source = {
 		.columns = row_columns,
-		.n_columns = C_OF,
+		.n_columns = TABLE_COUNT(row_columns),
 		.what = "changes",
 		.key = row_key,
 		.cell = row_cell,
@@ -185,7 +185,7 @@ static void type_cell(const void *data, uint32_t row, int column, struct table_c
 
 static const struct table_source type_source = {
 		.columns = type_columns,
-		.n_columns = sizeof(type_columns) / sizeof(type_columns[0]),
+		.n_columns = TABLE_COUNT(type_columns),
 		.what = "types",
 		.key = type_key,
 		.row = type_data,

@@ -59,7 +59,7 @@ static double share_of(const struct compare_screen *screen, int64_t ns)
 
 /* ---- both trees, aligned ---- */
 
-enum tree_column { T_CONTEXT, T_A_COUNT, T_B_COUNT, T_A_ALL, T_B_ALL, T_A, T_B, T_BY, T_BAR, T_OF };
+enum tree_column { T_CONTEXT, T_A_COUNT, T_B_COUNT, T_A_ALL, T_B_ALL, T_A, T_B, T_BY, T_BAR };
 
 static const struct table_column tree_columns[] = {
 		[T_CONTEXT] = {"CONTEXT", 30, 0, TABLE_FLEX | TABLE_NAME, 64},
@@ -150,7 +150,7 @@ static bool tree_paint(const void *data, uint32_t line, int column, struct canva
 
 static const struct table_source tree_source = {
 		.columns = tree_columns,
-		.n_columns = T_OF,
+		.n_columns = TABLE_COUNT(tree_columns),
 		.what = "contexts",
 		.key = line_key,
 		.cell = tree_cell,
@@ -207,7 +207,7 @@ static void ranked_cell(const void *data, uint32_t place, int column, struct tab
 
 static const struct table_source ranked_source = {
 		.columns = ranked_columns,
-		.n_columns = 3,
+		.n_columns = TABLE_COUNT(ranked_columns),
 		.what = "differences",
 		.key = ranked_key,
 		.cell = ranked_cell,
@@ -240,7 +240,7 @@ static void value_cell(const void *data, uint32_t row, int column, struct table_
 
 static const struct table_source value_source = {
 		.columns = value_columns,
-		.n_columns = 4,
+		.n_columns = TABLE_COUNT(value_columns),
 		.what = "values",
 		.key = value_key,
 		.cell = value_cell,

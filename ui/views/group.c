@@ -121,7 +121,7 @@ static const char *request_mark(const void *data, uint32_t row)
 
 static const struct table_source source = {
 		.columns = columns,
-		.n_columns = sizeof(columns) / sizeof(columns[0]),
+		.n_columns = TABLE_COUNT(columns),
 		.what = "requests",
 		.key = request_key,
 		.row = request_data,

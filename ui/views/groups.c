@@ -153,7 +153,7 @@ static const char *row_mark(const void *data, uint32_t row)
 
 static const struct table_source source = {
 		.columns = columns,
-		.n_columns = sizeof(columns) / sizeof(columns[0]),
+		.n_columns = TABLE_COUNT(columns),
 		.what = "groups",
 		.key = row_key,
 		.row = row_data,

@@ -76,7 +76,7 @@ static bool line_paint(
 
 static const struct table_source source = {
 		.columns = columns,
-		.n_columns = 2,
+		.n_columns = TABLE_COUNT(columns),
 		.what = "lines",
 		.key = line_key,
 		.cell = line_cell,

@@ -51,7 +51,7 @@ static void values_text(const struct request_value *values, uint32_t n, char *ou
 
 /* ---- spans ---- */
 
-enum span_column { S_NAME, S_TRACK, S_START, S_SELF, S_PATH, S_DURATION, S_BAR, S_COUNT_OF };
+enum span_column { S_NAME, S_TRACK, S_START, S_SELF, S_PATH, S_DURATION, S_BAR };
 
 #define SPAN_COLUMNS(bar)                                                                          \
 	[S_NAME] = {"SPAN", 24, 0, TABLE_FLEX, 60}, [S_TRACK] = {"WHERE", 16, 2, TABLE_FLEX, 28},  \
@@ -144,7 +144,7 @@ static bool span_hidden(const void *data, uint32_t row)
 
 const struct table_source request_spans = {
 		.columns = span_columns,
-		.n_columns = S_COUNT_OF,
+		.n_columns = TABLE_COUNT(span_columns),
 		.what = "spans",
 		.key = index_key,
 		.cell = span_cell,
@@ -156,7 +156,7 @@ const struct table_source request_spans = {
 /* The same where the critical path is known. */
 const struct table_source request_spans_on_path = {
 		.columns = path_columns,
-		.n_columns = S_COUNT_OF,
+		.n_columns = TABLE_COUNT(path_columns),
 		.what = "spans",
 		.key = index_key,
 		.cell = span_cell,
@@ -167,7 +167,7 @@ const struct table_source request_spans_on_path = {
 
 /* ---- the critical path, piece by piece ---- */
 
-enum piece_column { P_AT, P_FOR, P_SPAN, P_WHAT, P_TRACK, P_SHARE, P_COUNT_OF };
+enum piece_column { P_AT, P_FOR, P_SPAN, P_WHAT, P_TRACK, P_SHARE };
 
 static const struct table_column piece_columns[] = {
 		[P_AT] = {"AT", 7, 1, TABLE_RIGHT, 0},
@@ -237,7 +237,7 @@ static int piece_compare(const void *data, uint32_t a, uint32_t b, int column)
 
 const struct table_source request_pieces = {
 		.columns = piece_columns,
-		.n_columns = P_COUNT_OF,
+		.n_columns = TABLE_COUNT(piece_columns),
 		.what = "pieces",
 		.key = index_key,
 		.cell = piece_cell,
@@ -340,7 +340,7 @@ static void value_cell(const void *data, uint32_t row, int column, struct table_
 
 const struct table_source request_values = {
 		.columns = value_columns,
-		.n_columns = 2,
+		.n_columns = TABLE_COUNT(value_columns),
 		.what = "values",
 		.key = index_key,
 		.cell = value_cell,
@@ -348,7 +348,7 @@ const struct table_source request_values = {
 
 /* ---- original events ---- */
 
-enum event_column { E_TIME, E_NAME, E_TRACK, E_CPU, E_VALUES, E_COUNT_OF };
+enum event_column { E_TIME, E_NAME, E_TRACK, E_CPU, E_VALUES };
 
 static const struct table_column event_columns[] = {
 		[E_TIME] = {"TIME", 7, 0, TABLE_RIGHT, 0},
@@ -391,7 +391,7 @@ static void event_cell(const void *data, uint32_t row, int column, struct table_
 
 const struct table_source request_events = {
 		.columns = event_columns,
-		.n_columns = E_COUNT_OF,
+		.n_columns = TABLE_COUNT(event_columns),
 		.what = "events",
 		.key = index_key,
 		.cell = event_cell,

@@ -79,7 +79,7 @@ static bool row_paint(
 
 static const struct table_source source = {
 		.columns = columns,
-		.n_columns = sizeof(columns) / sizeof(columns[0]),
+		.n_columns = TABLE_COUNT(columns),
 		.what = "segments",
 		.key = row_key,
 		.row = row_data,

@@ -130,7 +130,7 @@ static const char *source_mark(const void *data, uint32_t row)
 
 static const struct table_source source_source = {
 		.columns = source_columns,
-		.n_columns = sizeof(source_columns) / sizeof(source_columns[0]),
+		.n_columns = TABLE_COUNT(source_columns),
 		.what = "sources",
 		.key = source_key,
 		.row = source_data,
@@ -178,7 +178,7 @@ static void unmatched_cell(const void *data, uint32_t row, int column, struct ta
 
 static const struct table_source unmatched_source = {
 		.columns = unmatched_columns,
-		.n_columns = sizeof(unmatched_columns) / sizeof(unmatched_columns[0]),
+		.n_columns = TABLE_COUNT(unmatched_columns),
 		.what = "event names",
 		.key = unmatched_key,
 		.row = unmatched_data,
@@ -225,7 +225,7 @@ static void stream_cell(const void *data, uint32_t row, int column, struct table
 
 static const struct table_source stream_source = {
 		.columns = stream_columns,
-		.n_columns = sizeof(stream_columns) / sizeof(stream_columns[0]),
+		.n_columns = TABLE_COUNT(stream_columns),
 		.what = "streams",
 		.key = stream_key,
 		.row = stream_data,

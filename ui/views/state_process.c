@@ -256,7 +256,7 @@ static uint32_t count_fds(const struct state_screen *screen)
 
 static const struct table_source fd_source = {
 		.columns = fd_columns,
-		.n_columns = sizeof(fd_columns) / sizeof(fd_columns[0]),
+		.n_columns = TABLE_COUNT(fd_columns),
 		.what = "fds",
 		.key = fd_key,
 		.row = fd_row,
@@ -324,7 +324,7 @@ static uint32_t count_events(const struct state_screen *screen)
 
 static const struct table_source event_source = {
 		.columns = event_columns,
-		.n_columns = sizeof(event_columns) / sizeof(event_columns[0]),
+		.n_columns = TABLE_COUNT(event_columns),
 		.what = "events",
 		.key = event_key,
 		.row = event_row,

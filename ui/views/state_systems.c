@@ -97,7 +97,7 @@ static bool caller_hidden(const void *data, uint32_t row)
 
 static const struct table_source call_source = {
 		.columns = call_columns,
-		.n_columns = N_COLUMNS(call_columns),
+		.n_columns = TABLE_COUNT(call_columns),
 		.what = "system calls",
 		.key = call_key,
 		.row = syscall_row,
@@ -107,7 +107,7 @@ static const struct table_source call_source = {
 
 static const struct table_source caller_source = {
 		.columns = caller_columns,
-		.n_columns = N_COLUMNS(caller_columns),
+		.n_columns = TABLE_COUNT(caller_columns),
 		.what = "callers",
 		.key = call_key,
 		.row = syscall_row,
@@ -148,7 +148,7 @@ static uint64_t irq_key(const void *data, uint32_t row)
 
 static const struct table_source irq_source = {
 		.columns = irq_columns,
-		.n_columns = N_COLUMNS(irq_columns),
+		.n_columns = TABLE_COUNT(irq_columns),
 		.what = "interrupts",
 		.key = irq_key,
 		.row = irq_row,
@@ -198,7 +198,7 @@ static double disk_most(const void *data, uint32_t row)
 
 static const struct table_source disk_source = {
 		.columns = disk_columns,
-		.n_columns = N_COLUMNS(disk_columns),
+		.n_columns = TABLE_COUNT(disk_columns),
 		.what = "disks",
 		.key = disk_key,
 		.row = disk_row,
@@ -232,7 +232,7 @@ static uint64_t net_key(const void *data, uint32_t row)
 
 static const struct table_source net_source = {
 		.columns = net_columns,
-		.n_columns = N_COLUMNS(net_columns),
+		.n_columns = TABLE_COUNT(net_columns),
 		.what = "interfaces",
 		.key = net_key,
 		.row = net_row,
@@ -285,7 +285,7 @@ static void host_cell(const void *data, uint32_t row, int column, struct table_c
 
 static const struct table_source host_source = {
 		.columns = host_columns,
-		.n_columns = N_COLUMNS(host_columns),
+		.n_columns = TABLE_COUNT(host_columns),
 		.what = "hosts",
 		.key = host_key,
 		.row = host_row,

@@ -161,7 +161,7 @@ static uint32_t count_cpu(const struct state_screen *screen)
 
 static const struct table_source cpu_source = {
 		.columns = cpu_columns,
-		.n_columns = sizeof(cpu_columns) / sizeof(cpu_columns[0]),
+		.n_columns = TABLE_COUNT(cpu_columns),
 		.what = "threads",
 		.key = cpu_key,
 		.row = cpu_row,
@@ -201,7 +201,7 @@ static double io_most(const void *data, uint32_t row)
 
 static const struct table_source io_source = {
 		.columns = io_columns,
-		.n_columns = sizeof(io_columns) / sizeof(io_columns[0]),
+		.n_columns = TABLE_COUNT(io_columns),
 		.what = "threads",
 		.key = thread_key,
 		.row = thread_row,

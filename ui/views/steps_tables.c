@@ -12,7 +12,7 @@
 
 /* ---- findings ---- */
 
-enum finding_column { F_RULE, F_GROUP, F_SHARE, F_COUNT, F_STEPS, F_TIME, F_COST, F_COUNT_OF };
+enum finding_column { F_RULE, F_GROUP, F_SHARE, F_COUNT, F_STEPS, F_TIME, F_COST };
 
 static const struct table_column finding_columns[] = {
 		[F_RULE] = {"VERDICT", 9, 0, 0, 0},
@@ -103,7 +103,7 @@ static bool finding_paint(
 
 const struct table_source steps_findings = {
 		.columns = finding_columns,
-		.n_columns = F_COUNT_OF,
+		.n_columns = TABLE_COUNT(finding_columns),
 		.what = "findings",
 		.key = finding_key,
 		.cell = finding_cell,
@@ -112,18 +112,7 @@ const struct table_source steps_findings = {
 
 /* ---- steps ---- */
 
-enum step_column {
-	S_ID,
-	S_WHEN,
-	S_STATE,
-	S_STEP,
-	S_WHY,
-	S_PREDICTED,
-	S_ACTUAL,
-	S_BY,
-	S_EFFECT,
-	S_COUNT_OF
-};
+enum step_column { S_ID, S_WHEN, S_STATE, S_STEP, S_WHY, S_PREDICTED, S_ACTUAL, S_BY, S_EFFECT };
 
 static const struct table_column step_columns[] = {
 		[S_ID] = {"#", 3, 0, TABLE_RIGHT, 0},
@@ -210,7 +199,7 @@ static void step_cell(const void *data, uint32_t index, int column, struct table
 
 const struct table_source steps_rows = {
 		.columns = step_columns,
-		.n_columns = S_COUNT_OF,
+		.n_columns = TABLE_COUNT(step_columns),
 		.what = "steps",
 		.key = step_key,
 		.cell = step_cell,
@@ -252,7 +241,7 @@ static bool evidence_paint(
 
 const struct table_source steps_evidence = {
 		.columns = evidence_columns,
-		.n_columns = 1,
+		.n_columns = TABLE_COUNT(evidence_columns),
 		.what = "lines",
 		.key = line_key,
 		.cell = evidence_cell,
@@ -261,7 +250,7 @@ const struct table_source steps_evidence = {
 
 /* ---- hosts ---- */
 
-enum host_column { H_HOST, H_READY, H_SESSION, H_TEXT, H_COUNT_OF };
+enum host_column { H_HOST, H_READY, H_SESSION, H_TEXT };
 
 static const struct table_column host_columns[] = {
 		[H_HOST] = {"HOST", 16, 0, TABLE_FLEX, 40},
@@ -299,7 +288,7 @@ static void host_cell(const void *data, uint32_t row, int column, struct table_c
 
 const struct table_source steps_hosts = {
 		.columns = host_columns,
-		.n_columns = H_COUNT_OF,
+		.n_columns = TABLE_COUNT(host_columns),
 		.what = "hosts",
 		.key = host_key,
 		.cell = host_cell,

@@ -201,7 +201,7 @@ static bool row_paint(const void *data, uint32_t line, int column, struct canvas
 
 const struct table_source tree_of_variance = {
 		.columns = variance_columns,
-		.n_columns = C_COUNT_OF,
+		.n_columns = TABLE_COUNT(variance_columns),
 		.what = "contexts",
 		.key = line_key,
 		.cell = row_cell,
@@ -211,7 +211,7 @@ const struct table_source tree_of_variance = {
 /* The same without shares of the variance: heat is own time. */
 const struct table_source tree_of_time = {
 		.columns = time_columns,
-		.n_columns = C_COUNT_OF,
+		.n_columns = TABLE_COUNT(time_columns),
 		.what = "contexts",
 		.key = line_key,
 		.cell = row_cell,

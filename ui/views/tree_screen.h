@@ -42,8 +42,7 @@ enum tree_column {
 	C_OWN,
 	C_BELOW,
 	C_TAIL,
-	C_SHARE,
-	C_COUNT_OF
+	C_SHARE
 };
 
 static inline const struct tree_screen *tree_screen_of(const void *data)

@@ -19,8 +19,8 @@
  * Memory: 4 bytes a row. Threads: one.
  */
 #define TABLE_CELL_BYTES 512
-#define TABLE_COLUMNS    16
-#define TABLE_EXTRA      6 /* a column of this priority and above is good to have, no more */
+#define TABLE_COLUMNS    32 /* bits of `visible_columns` */
+#define TABLE_EXTRA      6  /* a column of this priority and above is good to have, no more */
 
 enum table_column_flag {
 	TABLE_RIGHT = 1u << 0,    /* numbers: to the right, sorted largest first */
@@ -39,6 +39,13 @@ struct table_column {
 	const struct row_field *field; /* optional: what it shows and is sorted by */
 	enum role role;                /* of a field's cell */
 };
+
+/* How many columns an array has; more than there may be are an error of the compiler. */
+#define TABLE_COUNT(columns)                                                                       \
+	((int)(sizeof(columns) / sizeof((columns)[0]) +                                            \
+			0 * sizeof(char[sizeof(columns) / sizeof((columns)[0]) <= TABLE_COLUMNS    \
+							    ? 1                                    \
+							    : -1])))
 
 /* A cell as text. `bar` in 0..1 draws a heat bar before it; negative: none. */
 struct table_cell {
