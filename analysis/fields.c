@@ -9,6 +9,7 @@
 /* --- when a figure is known ------------------------------------------------------------------- */
 
 KNOWN(group_has_one, groups_row, row->count > 0)
+KNOWN(group_has_ended, groups_row, row->ended > 0)
 KNOWN(group_has_two, groups_row, row->count > 1)
 KNOWN(group_has_cov, groups_row, row->count > 1 && row->mean_ns > 0)
 KNOWN(group_has_cov_low, groups_row, groups_row_is_judged(row) && row->count > 1)
@@ -28,6 +29,7 @@ KNOWN(type_is_complete, change_type, row->mean_ns[1] > 0)
 /* --- what is derived -------------------------------------------------------------------------- */
 
 DERIVED(group_left_out, groups_row, row_count(row->tainted + row->partial))
+DERIVED(group_failed_share, groups_row, row_ratio(row->failed, row->ended))
 DERIVED(source_state_text, source_row, row_text(source_state_name(row->state)))
 DERIVED(source_timer_ns, source_row, row_count(row->live_timer_us * 1000))
 

@@ -5,6 +5,7 @@
 
 #include "groups/internal.h"
 #include "groups/metric.h"
+#include "stats/share.h"
 
 #define SPARK_LOW     0.005
 #define SPARK_HIGH    0.995
@@ -61,6 +62,13 @@ static void row_fill_middle(struct groups_row *row, const struct histogram *hist
 			(double)(histogram_bin_middle(bins[2]) - histogram_bin_middle(bins[1]));
 }
 
+static void row_fill_failed(struct groups_row *row, const struct totals *totals)
+{
+	row->failed = totals->failed + totals->lost;
+	row->ended = totals->moments.count + totals->lost;
+	share_bounds(row->failed, row->ended, SHARE_95, &row->failed_low, &row->failed_high);
+}
+
 /* All of a row but its rate, its share, its texts and its verdict. */
 static void row_fill(
 		struct groups_row *row, struct detect_median *median, const struct totals *totals)
@@ -71,10 +79,12 @@ static void row_fill(
 	row->count = totals->moments.count;
 	row->tainted = totals->tainted;
 	row->partial = totals->partial;
+	row_fill_failed(row, totals);
 	if (!totals->histogram.count) {
 		memset(row, 0, sizeof(*row));
 		row->tainted = totals->tainted;
 		row->partial = totals->partial;
+		row_fill_failed(row, totals);
 		detect_may_speak(row, ENOUGH_REQUESTS);
 		return;
 	}
@@ -407,6 +417,7 @@ static void request_list(const struct request *request, struct group_request *ou
 	out->duration_ns = request->end_ns - request->start_ns;
 	out->state = request->state;
 	out->tainted = request->tainted;
+	out->failed = request_failed(request);
 	out->spans = request->n_spans;
 	out->hosts = request->n_hosts;
 }

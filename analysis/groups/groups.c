@@ -55,7 +55,8 @@ struct groups *groups_create(const struct groups_config *config, const struct na
 	groups->slots = calloc(groups->retention, sizeof(struct slice *));
 	groups->table = calloc(FIRST_ROOM, sizeof(*groups->table));
 	groups->table_room = FIRST_ROOM;
-	if (!groups->slots || !groups->table || !groups->sample_slots) {
+	groups->failing = failing_create();
+	if (!groups->failing || !groups->slots || !groups->table || !groups->sample_slots) {
 		groups_destroy(groups);
 		return NULL;
 	}
@@ -103,6 +104,7 @@ void groups_destroy(struct groups *groups)
 		free(groups->objectives[i].type);
 	}
 	free(groups->objectives);
+	failing_destroy(groups->failing);
 	baseline_copy_destroy(groups->baseline);
 	arena_release(&groups->made_arena);
 	free(groups->newest_of_type);
@@ -328,6 +330,7 @@ void groups_add(struct groups *groups, struct request *request)
 		return;
 	}
 	request->group_id = group->index + 1;
+	failing_add(groups->failing, request);
 	group_before_change(groups, group);
 	group->hosts |= request->hosts;
 	group_changed(groups, group);
@@ -346,6 +349,8 @@ void groups_add(struct groups *groups, struct request *request)
 			totals_count(sums[i], request);
 		} else if (!totals_add_complete(sums[i], &groups->pool, ns, bin)) {
 			sums[i]->partial++; /* out of memory: no room for its bin */
+		} else {
+			sums[i]->failed += request_failed(request);
 		}
 	}
 	if (sampled) {

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "groups/detect.h"
+#include "groups/failing.h"
 #include "groups/groups.h"
 #include "groups/kept.h"
 #include "groups/locate.h"
@@ -47,22 +48,26 @@
  *              as_types.c: where the time of each type went
  *   objectives.c  what goes by a group's name: what a schema expects, its place in the baseline
  *   view.c     what is shown at an instant: totals, slowest request
+ *   failing.c  where requests fail, by second; failing_common.c: what these have in common
  *   fill.c     views into snapshots
  */
-#define QUARTER_NS       UINT64_C(250000000)
-#define MAX_QUARTERS     4096                  /* of a window: 17 minutes */
-#define MAX_BUCKET_BYTES (UINT64_C(256) << 20) /* unless configured */
-#define SAMPLES_LEAST    256u /* measured ones: so many stay when buckets of their time have gone */
-#define RING_LEAST       16u  /* kept ones, likewise */
-#define SAMPLES_PER_S    2000u
-#define TOPS_MAX         16u
-#define ENOUGH_REQUESTS  50u
-#define HEAT_CELL_BINS   (HISTOGRAM_OCTAVE_BINS / 8)
+#define QUARTER_NS         UINT64_C(250000000)
+#define MAX_QUARTERS       4096                  /* of a window: 17 minutes */
+#define MAX_BUCKET_BYTES   (UINT64_C(256) << 20) /* unless configured */
+#define SAMPLES_LEAST      256u /* measured ones: so many stay when buckets of their time have gone */
+#define RING_LEAST         16u /* kept ones, likewise */
+#define SAMPLES_PER_S      2000u
+#define TOPS_MAX           16u
+#define FAILED_PER_QUARTER 4u /* requests that failed kept of a group */
+#define ENOUGH_REQUESTS    50u
+#define HEAT_CELL_BINS     (HISTOGRAM_OCTAVE_BINS / 8)
 
 struct totals {
 	struct moments moments; /* of complete, untainted requests */
 	struct histogram histogram;
 	uint64_t tainted, partial;
+	uint64_t failed;  /* of the complete, untainted ones; */
+	uint64_t lost;    /* of the partial ones: what fell silent, or whose thread ended */
 	uint64_t sampled; /* of all these, how many were taken into the sample */
 };
 
@@ -83,7 +88,8 @@ struct slice {
 	uint32_t epoch; /* its requests started in this epoch, or before it: epoch - 1 */
 	uint32_t seal;
 	bool in_window;
-	uint32_t kept; /* first request of each heat cell: chain of records */
+	uint32_t kept; /* first request of each heat cell, and some that failed: chain of records */
+	uint8_t kept_failed; /* how many of the latter */
 	struct slow slowest;
 };
 
@@ -277,6 +283,8 @@ struct groups {
 	enum horizon cached;    /* that horizon */
 	struct detect_medians compared_medians;
 	uint32_t judge_next; /* group whose turn it is to be judged */
+
+	struct failing *failing; /* where they fail, and how often */
 
 	struct objective *objectives;
 	uint32_t n_objectives;

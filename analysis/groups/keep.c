@@ -175,6 +175,11 @@ bool keep_request(struct groups *groups, struct group *group, struct slice *slic
 	struct slow slow = {.ns = ns, .id = request->id};
 
 	sampled = sampled && (uint32_t)hash_u64(request->id) <= group->ring.kept_threshold;
+	if (!new_cell && slice && request_failed(request) && !request->tainted &&
+			slice->kept_failed < FAILED_PER_QUARTER) {
+		slice->kept_failed++;
+		new_cell = true; /* for as long as the first of a cell */
+	}
 	if (!sampled && !new_cell && !slowest && !top && !epoch_top) {
 		return false;
 	}

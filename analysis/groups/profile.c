@@ -185,6 +185,7 @@ bool profile_list(struct profile *profile, struct profile_bound *bound,
 			continue;
 		}
 		item->spans += visit->count;
+		item->failed += visit->failed;
 		item->total_ns += visit->total_ns;
 		item->squares += visit->squares;
 	}
@@ -224,6 +225,7 @@ void profile_count_item(struct profile *profile, enum horizon horizon,
 
 	if (item->spans) {
 		sums->spans += away ? -(uint64_t)item->spans : item->spans;
+		sums->failed += away ? -(uint64_t)item->failed : item->failed;
 		sums->requests += away ? UINT64_MAX : 1;
 		sums->total += signed_by(item->total_ns, away);
 		sums->squares += signed_by(item->squares, away);

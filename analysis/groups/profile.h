@@ -21,7 +21,7 @@
  * Context 0, the rest, always has room. What is no span has no own time, but for lags, of which it is
  * all there is: a lag without room is left out.
  *
- * Units: ns, ns^2. Memory: 400 bytes a context and group, at most 1.5 times that with what it grows
+ * Units: ns, ns^2. Memory: 430 bytes a context and group, at most 1.5 times that with what it grows
  * into; the number of all groups together is bounded by struct profile_bound. Threads: the
  * caller's.
  */
@@ -30,6 +30,7 @@
 /* What one request, or all requests of a horizon, did in a context. */
 struct profile_sums {
 	uint64_t spans, requests; /* requests with one span at least */
+	uint64_t failed;          /* of the spans */
 	measured_uint128 total, squares, self;
 	measured_uint128 self_squares; /* of each request's own time */
 	/* Of requests that count in shares: own part S of the critical path, with T their duration.
@@ -67,7 +68,7 @@ struct profile_bound {
 
 /* What a request did in a node. */
 struct profile_item {
-	uint32_t node, spans;
+	uint32_t node, spans, failed;
 	uint64_t total_ns, self_ns, segment_ns;
 	measured_uint128 squares;
 };

@@ -7,7 +7,7 @@
 
 #define FIRST_ROOM     8u
 #define NUMBER_BYTES   10 /* of a packed 64-bit number */
-#define ITEM_MAX_BYTES (7 * NUMBER_BYTES)
+#define ITEM_MAX_BYTES (8 * NUMBER_BYTES)
 #define KEY_MAX_BYTES  (2 * NUMBER_BYTES)
 #define EXACT_MAX      0x1p53 /* an integer below is exact as a double */
 
@@ -41,19 +41,26 @@ static uint64_t get(const unsigned char **at)
 	return number;
 }
 
-/* Mostly there is one span, whose square need not be written: the lowest bit says so. */
+/* Mostly there is one span, which did not fail: the two lowest bits say whether more is written. */
+#define ITEM_PLAIN  1u /* its square need not be */
+#define ITEM_FAILED 2u
+#define ITEM_BITS   2
 static unsigned char *put_item(unsigned char *at, const struct profile_item *item)
 {
 	bool plain = item->squares == (measured_uint128)item->total_ns * item->total_ns;
 
 	at = put(at, item->node);
-	at = put(at, (uint64_t)item->spans << 1 | plain);
+	at = put(at, (uint64_t)item->spans << ITEM_BITS | (plain ? ITEM_PLAIN : 0) |
+				    (item->failed ? ITEM_FAILED : 0));
 	at = put(at, item->total_ns);
 	at = put(at, item->self_ns);
 	at = put(at, item->segment_ns);
 	if (!plain) {
 		at = put(at, (uint64_t)item->squares);
 		at = put(at, (uint64_t)(item->squares >> 64));
+	}
+	if (item->failed) {
+		at = put(at, item->failed);
 	}
 	return at;
 }
@@ -68,16 +75,17 @@ bool sample_next(struct sample_reader *reader, struct profile_item *item)
 	reader->left--;
 	item->node = (uint32_t)get(&reader->at);
 	spans = get(&reader->at);
-	item->spans = (uint32_t)(spans >> 1);
+	item->spans = (uint32_t)(spans >> ITEM_BITS);
 	item->total_ns = get(&reader->at);
 	item->self_ns = get(&reader->at);
 	item->segment_ns = get(&reader->at);
-	if (spans & 1) {
+	if (spans & ITEM_PLAIN) {
 		item->squares = (measured_uint128)item->total_ns * item->total_ns;
 	} else {
 		item->squares = get(&reader->at);
 		item->squares |= (measured_uint128)get(&reader->at) << 64;
 	}
+	item->failed = spans & ITEM_FAILED ? (uint32_t)get(&reader->at) : 0;
 	return true;
 }
 

@@ -16,6 +16,7 @@ void totals_count(struct totals *totals, const struct request *request)
 {
 	if (request->state != REQUEST_COMPLETE) {
 		totals->partial++;
+		totals->lost += request_failed(request);
 	} else {
 		totals->tainted++;
 	}
@@ -26,6 +27,8 @@ bool totals_merge(struct totals *totals, struct pool *pool, const struct totals 
 	moments_merge(&totals->moments, &other->moments);
 	totals->tainted += other->tainted;
 	totals->partial += other->partial;
+	totals->failed += other->failed;
+	totals->lost += other->lost;
 	totals->sampled += other->sampled;
 	return histogram_merge(&totals->histogram, pool, &other->histogram);
 }
@@ -35,6 +38,8 @@ void totals_subtract(struct totals *totals, const struct totals *other)
 	moments_subtract(&totals->moments, &other->moments);
 	totals->tainted -= other->tainted;
 	totals->partial -= other->partial;
+	totals->failed -= other->failed;
+	totals->lost -= other->lost;
 	totals->sampled -= other->sampled;
 	histogram_subtract(&totals->histogram, &other->histogram);
 }

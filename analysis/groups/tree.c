@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "groups/detect.h"
 #include "groups/internal.h"
+#include "stats/share.h"
 
 /*
  * Rows in the making: a branch for each context that was visited, and for those above it. Branch 0
@@ -105,6 +106,7 @@ static bool is_visited(const struct profile_node *node, const struct profile_sum
 static void sums_add(struct profile_sums *sums, const struct profile_sums *other)
 {
 	sums->spans += other->spans;
+	sums->failed += other->failed;
 	sums->requests += other->requests;
 	sums->total += other->total;
 	sums->squares += other->squares;
@@ -273,6 +275,8 @@ static void row_sums(struct tree_row *row, const struct profile_sums *sums)
 
 	row->count = sums->spans;
 	row->requests = sums->requests;
+	row->failed = sums->failed;
+	share_bounds(sums->failed, sums->spans, SHARE_95, &row->failed_low, &row->failed_high);
 	row->total_ns = (double)sums->total;
 	row->self_ns = (double)sums->self;
 	row->mean_ns = moments_mean(&spans);

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "requests/compile.h"
+#include "requests/fails.h"
 #include "requests/infer.h"
 
 static uint16_t find_field(const struct event_type *type, const char *name, int scope)
@@ -316,7 +317,7 @@ struct compile_notes compile_plan(struct names *names, struct arena *arena,
 {
 	struct compile_notes notes = {.n = 0};
 	const char *colon = strchr(type->name, ':');
-	const char *name;
+	const char *name, *wrong;
 
 	memset(plan, 0, sizeof(*plan));
 	compile_context(type, plan);
@@ -349,5 +350,9 @@ struct compile_notes compile_plan(struct names *names, struct arena *arena,
 				shared ? with_provider(arena, type, event, name) : name, plan);
 	}
 	compile_binds(arena, namespaces, n_namespaces, type, event, plan, &notes);
+	fails_compile(arena, type, event, plan, &wrong);
+	if (wrong && strcmp(event->match, type->name) == 0) {
+		add_note(arena, &notes, type, wrong, "condition of a failure");
+	}
 	return notes;
 }

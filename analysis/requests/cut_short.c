@@ -38,6 +38,9 @@ bool requests_release_thread(struct requests *r, struct thread *thread, bool for
 		if (f && !force) {
 			continue;
 		}
+		if (f && r->plans[span->type].provider) {
+			f->died = true; /* a call that ends its thread does not */
+		}
 		span_give_up(r, span);
 		if (is_root && f->n_open == 0) {
 			f->superseded = true; /* by whoever gets its id: no more will come of it */

@@ -210,6 +210,7 @@ void fragment_finish(struct requests *r, struct fragment *f, enum request_state 
 	}
 	r->open_bytes -= f->copies.bytes;
 	f->copies = (struct copies){.first = NULL};
+	failure_find(r, f, &kept->request);
 	usage = f->usage;
 	f->usage = (struct usage){.n_threads = 0};
 	fragment_remove(r, f);

@@ -9,6 +9,8 @@
 
 #define WARN_FROM 16u /* events of each end, before it is said that none of them pairs */
 
+static const char *const why_names[REQUEST_WHY_COUNT] = {REQUEST_WHY_NAMES};
+
 /* What one fill works on. */
 struct filling {
 	struct requests *r;
@@ -23,6 +25,7 @@ struct filling {
 	uint32_t n_tracks;
 	uint32_t *new_index; /* by index of struct spans: where it is in the view */
 	uint32_t *first_child, *next_sibling;
+	uint32_t failed; /* where it began to fail; SPAN_NONE: it did not, or nobody knows */
 };
 
 uint32_t requests_process(const struct requests *r, uint32_t host, int32_t tid, int32_t pid)
@@ -82,6 +85,7 @@ static enum status put_span(
 	const struct event_copy *copy = span->entry ? span->entry : span->exit;
 	const struct request *request = &fill->kept->request;
 	const struct plan *plan = copy ? &fill->r->plans[copy->type] : NULL;
+	const struct event_copy *failed = failure_of_span(span);
 
 	out->name = snapshot_text(fill->snapshot,
 			names_text(fill->r->names,
@@ -94,7 +98,10 @@ static enum status put_span(
 	out->flags = (span->point ? REQUEST_SPAN_POINT : 0u) |
 		     (!span->exit && !span->point && copy ? REQUEST_SPAN_UNCLOSED : 0u) |
 		     (!span->entry && copy ? REQUEST_SPAN_UNOPENED : 0u) |
-		     (span->skewed ? REQUEST_SPAN_SKEWED : 0u);
+		     (span->skewed ? REQUEST_SPAN_SKEWED : 0u) |
+		     (failed ? REQUEST_SPAN_FAILED : 0u) |
+		     (index == fill->failed ? REQUEST_SPAN_FIRST : 0u);
+	out->failure = failed ? snapshot_text(fill->snapshot, failure_text(fill->r, failed)) : "";
 	out->start_ns = (int64_t)(span->start_ns - request->start_ns);
 	out->duration_ns = span->end_ns > span->start_ns ? span->end_ns - span->start_ns : 0;
 	out->first_event = event_index(fill->spans, span->entry);
@@ -247,12 +254,15 @@ enum status requests_fill_request(
 	const struct kept_request *kept = (const struct kept_request *)(const void *)request;
 	struct request_view *view = &snapshot->request;
 	struct filling fill = {.r = r, .snapshot = snapshot, .kept = kept, .spans = &r->spans};
+	enum request_why why = (enum request_why)request->failure.why;
 	struct request_span *spans = NULL;
 	enum status status;
 
 	if (!measuring_build(r, request)) {
 		return STATUS_NO_MEMORY;
 	}
+	measuring_name(r, request);
+	fill.failed = why == REQUEST_SOUND ? SPAN_NONE : failure_place(r, &why);
 	fill.tracks = snapshot_alloc(snapshot, (r->spans.n + 1) * sizeof(*fill.tracks));
 	fill.track_keys = snapshot_alloc(snapshot, (r->spans.n + 1) * sizeof(*fill.track_keys));
 	if (!fill.tracks || !fill.track_keys) {
@@ -264,6 +274,9 @@ enum status requests_fill_request(
 			.type = snapshot_text(snapshot, names_text(r->names, request->type)),
 			.path = "",
 			.state = request->state,
+			.failure = request->failure.why == REQUEST_SOUND
+						   ? ""
+						   : why_names[request->failure.why],
 			.tainted = request->tainted,
 			.skewed = r->spans.skew_ns > 0,
 			.skew_ns = r->spans.skew_ns,

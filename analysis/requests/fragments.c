@@ -280,6 +280,10 @@ struct fragment *fragment_unite(struct requests *r, struct fragment *a, struct f
 	to->n_state += from->n_state;
 	to->n_left_out += from->n_left_out;
 	to->n_spans_left_out += from->n_spans_left_out;
+	to->n_failed += from->n_failed;
+	to->n_failed_calls += from->n_failed_calls;
+	to->n_unclosed += from->n_unclosed;
+	to->died |= from->died;
 	to->first_ns = from->first_ns < to->first_ns ? from->first_ns : to->first_ns;
 	move_members(to, from);
 	usage_append(&r->pool->pool, &to->usage, &from->usage);

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "requests/activations.h"
 #include "requests/compile.h"
+#include "requests/fails.h"
 #include "requests/model_internal.h"
 #include "requests/served.h"
 #include "requests/waits.h"
@@ -270,6 +271,7 @@ struct schema_event *model_guess_event(struct model *model, uint32_t at, bool at
 	}
 	event->bind = binds;
 	event->n_pair = guess.n_pair;
+	event->n_fails = fails_usual(arena, type, guess.role, &event->fails);
 	event->pair = guess.n_pair ? texts(arena, guess.n_pair, guess.pair[0], guess.pair[1])
 				   : NULL;
 	if (rule && !attach_only) {

@@ -86,6 +86,10 @@ struct fragment {
 	uint8_t n_repeated[ENDLESS_PLACES];
 	uint64_t first_ns, last_ns;
 	uint64_t root; /* seq of the root's entry; 0: a seed without a span */
+	uint32_t n_failed;       /* events that told of a failure, those of system calls included; */
+	uint32_t n_failed_calls; /* and these alone */
+	uint32_t n_unclosed; /* skeleton spans that were left without their exit */
+	bool died;           /* the thread of an open span of it has ended */
 	uint64_t start_ns, end_ns;
 	uint32_t root_type, root_name, root_provider;
 	uint32_t type;    /* of the request, interned */
@@ -217,6 +221,9 @@ struct requests {
 	uint32_t path_room;
 	struct measuring measuring; /* scratch for measured.c */
 	struct keys_reader keys_reader;
+	struct number_map told; /* what failures told, by hash: failure.c */
+	uint64_t calls_second;  /* that n_calls is of */
+	uint32_t n_calls;       /* requests looked at for calls that failed */
 };
 
 /* What one binding of an event comes to. */
@@ -245,6 +252,7 @@ struct feed {
 	uint32_t link;
 	const struct requests_derived *derived; /* NULL: it is an event of a trace */
 	uint64_t at_ns;                         /* when it happened */
+	uint8_t fails; /* enum copy_fails */
 	bool kept; /* there is a copy */
 };
 
@@ -324,6 +332,20 @@ void span_give_up(struct requests *r, struct open_span *span);
 void span_end_lost_call(struct requests *r, const struct event *event, struct thread *thread);
 /* The innermost open span of a fragment on a thread; NULL: none. */
 struct open_span *span_enclosing(const struct thread *thread, const struct fragment *f);
+
+/* failure.c: whether an event tells that its span failed: enum copy_fails. */
+uint8_t failure_told(struct requests *r, const struct feed *feed);
+/* Where a request that is finished began to fail; see struct request_failure. */
+void failure_find(struct requests *r, const struct fragment *f, struct request *request);
+/*
+ * The span where that was, of those in r->spans, which have their contexts; SPAN_NONE: none is known.
+ * *why: as far as the request tells; as it is.
+ */
+uint32_t failure_place(struct requests *r, enum request_why *why);
+/* What told it of a span; NULL: nothing did. */
+const struct event_copy *failure_of_span(const struct span *span);
+/* What it told, in words: "status = 5", "ECONNREFUSED". Into the scratch; "" if out of memory. */
+const char *failure_text(struct requests *r, const struct event_copy *copy);
 
 /* emission.c */
 void fragment_finish(struct requests *r, struct fragment *f, enum request_state state);

@@ -22,6 +22,13 @@ enum copy_role {
 	COPY_EXIT,
 };
 
+/* Whether it tells that its span failed; see fails.h. */
+enum copy_fails {
+	COPY_SOUND = 0,
+	COPY_FAILS,
+	COPY_CALL_FAILS, /* a system call: what that means is its caller's business */
+};
+
 struct event_copy {
 	uint64_t ts_ns;
 	uint64_t seq; /* counts all events of the engine: order, and the name of a span by its entry
@@ -39,6 +46,7 @@ struct event_copy {
 	bool keyed; /* paired by key: encloses nothing on its thread */
 	bool used;  /* the state needed it: it does not count as unmatched */
 	bool derived; /* of no trace */
+	uint8_t fails; /* enum copy_fails */
 	uint64_t slots[];
 };
 

@@ -330,6 +330,7 @@ static void visit_spans(const struct spans *spans, struct measured_visit *visits
 
 		visits[i] = (struct measured_visit){.context = span->context,
 				.count = is_visit(span),
+				.failed = is_visit(span) && failure_of_span(span),
 				.total_ns = ns,
 				.self_ns = ns,
 				.squares = (measured_uint128)ns * ns};
@@ -360,6 +361,7 @@ static uint32_t unite_visits(struct measured_visit *visits, uint32_t n)
 
 		if (last && last->context == visits[i].context) {
 			last->count += visits[i].count;
+			last->failed += visits[i].failed;
 			last->total_ns += visits[i].total_ns;
 			last->self_ns += visits[i].self_ns;
 			last->squares += visits[i].squares;
@@ -468,15 +470,19 @@ static void put_plain_visits(struct requests *r, const struct kept_request *kept
 	struct copy_chunk *chunk = NULL;
 	const struct event_copy *copy;
 	uint32_t offset = 0, n = 0;
+	bool root_failed = false;
 
 	while ((copy = copies_next(&kept->copies, &chunk, &offset))) {
 		struct measured_visit *visit = &visits[n];
 		uint32_t name = copy->name ? copy->name : r->plans[copy->type].name.fixed;
 
 		if (copy->role == COPY_EXIT) {
+			root_failed |= copy->span == kept->root && copy->fails != COPY_SOUND;
 			continue;
 		}
-		*visit = (struct measured_visit){.context = root, .count = 1};
+		*visit = (struct measured_visit){.context = root,
+				.count = 1,
+				.failed = copy->role == COPY_POINT && copy->fails != COPY_SOUND};
 		n++;
 		if (copy->seq == kept->root) {
 			visit->total_ns = visit->self_ns = out->total_ns;
@@ -486,6 +492,12 @@ static void put_plain_visits(struct requests *r, const struct kept_request *kept
 		visit->context = contexts_add(
 				r->contexts, root, name, r->plans[copy->type].provider);
 		out->folded += visit->context == root;
+	}
+	for (uint32_t i = 0; i < n && root_failed; i++) {
+		if (visits[i].context == root) {
+			visits[i].failed = 1;
+			break;
+		}
 	}
 	out->visits = visits;
 	out->n_visits = unite_visits(visits, n);

@@ -26,6 +26,7 @@ struct measured_segment {
 struct measured_visit {
 	uint32_t context;
 	uint32_t count;
+	uint32_t failed; /* of these, so many told that they had, or returned an errno */
 	uint64_t total_ns, self_ns;
 	measured_uint128 squares; /* of the durations of the spans, ns^2 */
 };

@@ -210,6 +210,15 @@ struct open_span *span_find(struct requests *r, const struct plan *plan, struct 
 	return NULL;
 }
 
+/* Is it odd that its exit is missing? Of some types it always is. */
+static bool is_left(const struct requests *r, const struct open_span *span)
+{
+	const struct type_stats *stats = &r->stats[span->type];
+
+	return r->plans[span->type].skeleton && r->plans[span->type].provider &&
+	       stats->paired > stats->unclosed;
+}
+
 void span_pop(struct requests *r, struct open_span *span)
 {
 	struct open_span *above, *next;
@@ -217,6 +226,9 @@ void span_pop(struct requests *r, struct open_span *span)
 	for (above = span->keyed ? NULL : span->above; above; above = next) {
 		next = above->above;
 		if (!above->fragment || above->fragment == span->fragment) {
+			if (above->fragment && is_left(r, above)) {
+				above->fragment->n_unclosed++;
+			}
 			span_give_up(r, above);
 		} else {
 			r->stats[span->type].interleaved++;

@@ -17,6 +17,7 @@
 #define PLAN_MAX_NAMESPACES 32
 #define PLAN_MAX_BINDS      8
 #define PLAN_MAX_KEYS       4
+#define PLAN_MAX_FAILS      8
 #define PLAN_NO_FIELD       UINT16_MAX
 
 enum namespace_kind {
@@ -87,6 +88,14 @@ struct plan_text_memo {
 	} slots[PLAN_MEMO_SLOTS];
 };
 
+/* A condition on a field. */
+struct plan_fail {
+	uint16_t field;
+	uint8_t op;       /* enum fail_op */
+	double number;    /* compared with: of fields that are numbers; */
+	const char *text; /* of texts */
+};
+
 struct plan {
 	uint8_t role; /* enum span_role */
 	bool seed, skeleton, keyed;
@@ -99,7 +108,11 @@ struct plan {
 	uint32_t n_pair, n_bind;
 	struct plan_key pair[PLAN_MAX_KEYS];
 	struct plan_bind bind[PLAN_MAX_BINDS]; /* requests first, then messages, then lanes */
-	uint16_t vtid, vpid, pid_ns, procname; /* context fields */
+	uint8_t n_fails;
+	struct plan_fail fails[PLAN_MAX_FAILS]; /* any of them: the span failed; see fails.h */
+	bool fails_usually;                     /* where half of them do, it is no failure */
+	bool calls;                             /* the exit of a system call: it tells an errno */
+	uint16_t vtid, vpid, pid_ns, procname;  /* context fields */
 	bool vtid_is_host; /* the kernel's `tid`: always of the host's own pid namespace */
 	/* sched_switch */
 	bool switches;

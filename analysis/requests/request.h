@@ -18,6 +18,36 @@
 #define REQUEST_MANY_HOSTS (UINT64_C(1) << 63)
 #define REQUEST_HOST(host) ((host) < 63 ? UINT64_C(1) << (host) : REQUEST_MANY_HOSTS)
 
+/* Why a request failed. */
+enum request_why {
+	REQUEST_SOUND = 0,
+	REQUEST_ERROR,  /* a span told so */
+	REQUEST_CALL,   /* system calls alone did: it may well be as it should */
+	REQUEST_NO_END, /* it fell silent, or a span was left without its exit */
+	REQUEST_DIED,   /* the thread that worked for it has ended */
+	REQUEST_WHY_COUNT
+};
+#define REQUEST_WHY_NAMES "none", "error", "system call", "no end", "died"
+
+/*
+ * Where it began: of the spans that failed, one within which none did: of several the one that
+ * ended first. A system call within it that failed last is where it began, if any did. Where calls
+ * alone did, it is the first of them, and the others are told, too: which are usual is not known
+ * here.
+ */
+#define REQUEST_MORE_CALLS 3
+struct request_failure {
+	uint32_t context; /* of the span; 0: not known */
+	uint32_t told; /* interned: what its exit told, "status = 5", "ECONNREFUSED"; 0: nothing */
+	uint32_t process; /* interned name; 0: not known */
+	uint16_t host;    /* where context is not 0 */
+	uint8_t why;      /* enum request_why */
+	/* REQUEST_CALL: contexts of further calls that failed, each once, as far as there is room.
+	 */
+	uint8_t n_more;
+	uint32_t more[REQUEST_MORE_CALLS];
+};
+
 struct request {
 	/* What letting go of it touches stands first: by then it is in no cache. */
 	uint32_t references;       /* request_keep(), request_drop() */
@@ -34,10 +64,17 @@ struct request {
 	uint32_t n_hosts;
 	uint64_t hosts; /* a bit for each of them; REQUEST_MANY_HOSTS: others too, or unknown */
 	uint32_t n_events, n_spans;
+	struct request_failure failure;
 	/* The set of skeleton calling contexts visited: ascending, no doubles. */
 	uint32_t n_path;
 	const uint32_t *path;
 };
+
+/* It failed; that a system call did does not say so. */
+static inline bool request_failed(const struct request *request)
+{
+	return request->failure.why != REQUEST_SOUND && request->failure.why != REQUEST_CALL;
+}
 
 struct request_pool;
 

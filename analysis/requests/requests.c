@@ -52,6 +52,7 @@ void requests_destroy(struct requests *r)
 	variants_release(&r->variants);
 	losses_release(&r->losses);
 	number_map_release(&r->endless.ended);
+	number_map_release(&r->told);
 	free(r->named.program);
 	free(r->named.function);
 	spans_release(&r->spans);
@@ -129,6 +130,7 @@ static void keep_copy(struct requests *r, struct feed *feed, uint64_t enclosing)
 	copy->skeleton = plan->skeleton;
 	copy->keyed = feed->keyed;
 	copy->used = feed->used;
+	copy->fails = feed->fails;
 	copy->role = plan->role == SPAN_ENTRY  ? COPY_ENTRY
 		     : plan->role == SPAN_EXIT ? COPY_EXIT
 					       : COPY_POINT;
@@ -336,6 +338,8 @@ static void belong(struct requests *r, struct feed *feed)
 	}
 	feed->stream->carries_schema = true;
 	f->many_hosts |= f->host != feed->stream->host;
+	f->n_failed += feed->fails != COPY_SOUND;
+	f->n_failed_calls += feed->fails == COPY_CALL_FAILS;
 	keep_copy(r, feed, enclosing);
 	if (feed->plan->seed) {
 		begin_request(r, feed);
@@ -366,6 +370,7 @@ static void feed_event(struct requests *r, const struct event *event, bool used,
 	feed.paired = NULL;
 	feed.keyed = feed.names_new = feed.kept = false;
 	feed.link = feed.name = 0;
+	feed.fails = COPY_SOUND;
 	feed.derived = derived;
 	feed.at_ns = derived && derived->at_ns ? derived->at_ns : event->ts_ns;
 	feed.stream->has_events = true;
@@ -390,6 +395,9 @@ static void feed_event(struct requests *r, const struct event *event, bool used,
 	}
 	if (feed.plan->role != SPAN_POINT) {
 		prepare_span(r, &feed);
+	}
+	if (feed.plan->n_fails > 0) {
+		feed.fails = failure_told(r, &feed);
 	}
 	why = feed.plan->skeleton ? feed_join(r, &feed) : feed_attach(r, &feed);
 	if (feed.target) {

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "requests/fails.h"
 #include "requests/plan.h"
 #include "requests/schema_copy.h"
 
@@ -111,6 +112,18 @@ static enum status check_event(const struct schema *schema, uint32_t at, char *e
 					event->pair[i]);
 		}
 	}
+	for (i = 0; i < event->n_fails; i++) {
+		struct fail_rule rule;
+
+		if (event->role == SPAN_ENTRY || event->n_fails > PLAN_MAX_FAILS ||
+				!fail_rule_parse(event->fails[i], &rule)) {
+			return invalid(schema, event->line, error, size,
+					"event \"%s\": cannot take \"%s\" in `fails`: an exit or a "
+					"point has at most %d, of the form FIELD, FIELD OP VALUE "
+					"with < <= > >= == !=, or never",
+					event->match, event->fails[i], PLAN_MAX_FAILS);
+		}
+	}
 	for (i = 0; i < at; i++) {
 		if (strcmp(schema->events[i].match, event->match) == 0) {
 			return invalid(schema, event->line, error, size,
@@ -197,6 +210,7 @@ static void copy_event(struct copier *copier, struct schema_event *event)
 	event->type = copy_texts(copier, event->type, event->n_type);
 	event->pair = copy_texts(copier, event->pair, event->n_pair);
 	event->values = copy_texts(copier, event->values, event->n_values);
+	event->fails = copy_texts(copier, event->fails, event->n_fails);
 	for (i = 0; bind && i < event->n_bind; i++) {
 		bind[i].ns = copy_text(copier, bind[i].ns);
 		bind[i].keys = copy_texts(copier, bind[i].keys, bind[i].n_keys);

@@ -34,6 +34,7 @@ struct type_stats {
 	uint64_t paired;      /* entries with their exit, and exits with their entry */
 	uint64_t unopened;    /* exits without entry */
 	uint64_t unclosed;    /* entries without exit */
+	uint64_t failed;      /* that told of a failure, and whether it is usual or not */
 	uint64_t interleaved; /* spans that overlap on a thread without nesting */
 	uint64_t nested_seed; /* outermost spans that begin within one of their own kind */
 	uint32_t seconds[UNMATCHED_SECONDS];

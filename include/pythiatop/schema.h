@@ -66,6 +66,13 @@ struct schema_event {
 	const char *const *pair; /* keys that pair entry and exit; none: nesting on the thread */
 	uint32_t n_values;
 	const char *const *values; /* fields kept for explanation; none given: all scalars */
+	/*
+	 * When an exit, or a point, tells that its span failed: "FIELD", which is then neither 0
+	 * nor an empty text, or "FIELD OP VALUE" with < <= > >= == !=; any of them. "never": it
+	 * never does. None given: `ret`, `error` or `status` is negative (integers of exits).
+	 */
+	uint32_t n_fails;
+	const char *const *fails;
 	uint32_t n_bind;
 	const struct schema_bind *bind;
 	uint32_t line; /* where it stands in its file; 0: inferred */

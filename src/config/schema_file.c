@@ -193,6 +193,8 @@ static enum status take_events(struct schema_file *file)
 				.pair = (const char *const *)from->pair,
 				.n_values = from->n_values,
 				.values = (const char *const *)from->values,
+				.n_fails = from->n_fails,
+				.fails = (const char *const *)from->fails,
 				.n_bind = from->n_bind,
 				.bind = bind,
 		};
@@ -371,6 +373,8 @@ static enum status draft_events(struct draft *draft, const struct schema *schema
 				.n_pair = from->n_pair,
 				.values = from->n_values ? (char **)from->values : NULL,
 				.n_values = from->n_values,
+				.fails = from->n_fails ? (char **)from->fails : NULL,
+				.n_fails = from->n_fails,
 				.bind = bind,
 				.n_bind = from->n_bind,
 		};

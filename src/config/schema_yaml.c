@@ -61,6 +61,7 @@ static const cyaml_schema_field_t event_fields[] = {
 		TEXTS("type", struct yaml_event, type),
 		TEXTS("pair", struct yaml_event, pair),
 		TEXTS("values", struct yaml_event, values),
+		TEXTS("fails", struct yaml_event, fails),
 		ITEMS("bind", CYAML_FLAG_OPTIONAL, struct yaml_event, bind, bind_item),
 		CYAML_FIELD_END,
 };

@@ -29,8 +29,8 @@ struct yaml_event {
 	enum span_role span;
 	char *name;
 	bool seed;
-	char **type, **pair, **values;
-	uint32_t n_type, n_pair, n_values;
+	char **type, **pair, **values, **fails;
+	uint32_t n_type, n_pair, n_values, n_fails;
 	struct yaml_bind *bind;
 	uint32_t n_bind;
 };

@@ -93,6 +93,7 @@ static void write_row(FILE *out, const struct snapshot *snapshot, uint32_t i)
 	write_fields(out, group_fields, FIELD_GROUP_RATE, FIELD_GROUP_SHARE, row, false);
 	write_detection(out, row);
 	write_where(out, snapshot->groups.locations ? &snapshot->groups.locations[i] : NULL);
+	write_fields(out, group_fields, FIELD_GROUP_FAILED, FIELD_GROUP_ENDED, row, false);
 	fputc('\n', out);
 }
 
@@ -107,6 +108,7 @@ static void write_head(FILE *out)
 	write_fields(out, group_fields, FIELD_GROUP_TAIL, FIELD_GROUP_SHIFT, NULL, true);
 	fputs(",segment", out);
 	write_fields(out, segment_fields, FIELD_SEGMENT_PHI, FIELD_SEGMENT_PHI_HIGH, NULL, true);
+	write_fields(out, group_fields, FIELD_GROUP_FAILED, FIELD_GROUP_ENDED, NULL, true);
 	fputc('\n', out);
 }
 

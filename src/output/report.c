@@ -256,6 +256,9 @@ static void put_group_figures(FILE *out, const struct groups_row *row)
 			"| the group's requests | %" PRIu64 ", and left out: %" PRIu64
 			" tainted by lost events, %" PRIu64 " partial |\n",
 			row->count, row->tainted, row->partial);
+	fprintf(out, "| of them failed | %" PRIu64 " of %" PRIu64 " that ended, %s to %s |\n",
+			row->failed, row->ended, report_share(a, row->ended > 0, row->failed_low),
+			report_share(b, row->ended > 0, row->failed_high));
 	fprintf(out, "| p50, p95, p99, max | %s, %s, %s, %s |\n",
 			output_duration(a, some, (double)row->p50_ns),
 			output_duration(b, some, (double)row->p95_ns),

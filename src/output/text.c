@@ -59,6 +59,9 @@ static void write_says(FILE *out, const struct groups_row *row)
 	} else {
 		fprintf(out, "%6s  ", "-");
 	}
+	if (row->failed) {
+		fprintf(out, "%" PRIu64 " of %" PRIu64 " failed ", row->failed, row->ended);
+	}
 	if (row->idle_wait) {
 		fprintf(out, "idle wait\n");
 	} else if (row->lossy) {

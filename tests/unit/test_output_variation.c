@@ -410,11 +410,11 @@ static void in_tables(void **state)
 	(void)state;
 	assert_non_null(strstr(text, ",detection,missing,lossy,cov_low,modes,tail_ratio,objective_"
 				     "ns,shift,segment,"
-				     "phi,phi_low,phi_high\n"));
+				     "phi,phi_low,phi_high,failed,ended\n"));
 	assert_non_null(strstr(text,
-			",varies+modes,0,0,0.36,2,2.5,80000000,1.5,sem;acquire,0.9,0.8,1.1\n"));
-	assert_non_null(strstr(text, ",,38,0,,,1.5,,,,,,\n"));
-	assert_non_null(strstr(text, ",none,0,0,0.01,1,0,,,,,,\n"));
+			",varies+modes,0,0,0.36,2,2.5,80000000,1.5,sem;acquire,0.9,0.8,1.1,0,0\n"));
+	assert_non_null(strstr(text, ",,38,0,,,1.5,,,,,,,0,0\n"));
+	assert_non_null(strstr(text, ",none,0,0,0.01,1,0,,,,,,,0,0\n"));
 	free(text);
 	text = write_as(OUTPUT_TEXT, OUTPUT_SELF, &snapshot);
 	assert_non_null(strstr(text, "varies+modes"));

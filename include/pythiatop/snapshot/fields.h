@@ -14,6 +14,10 @@
 	X(GROUP_COUNT, "count", U64, count, COUNT, NULL)                                           \
 	X(GROUP_TAINTED, "tainted", U64, tainted, COUNT, NULL)                                     \
 	X(GROUP_PARTIAL, "partial", U64, partial, COUNT, NULL)                                     \
+	X(GROUP_FAILED, "failed", U64, failed, COUNT, NULL)                                        \
+	X(GROUP_ENDED, "ended", U64, ended, COUNT, NULL)                                           \
+	X(GROUP_FAILED_LOW, "failed_low", REAL, failed_low, SHARE, group_has_ended)                \
+	X(GROUP_FAILED_HIGH, "failed_high", REAL, failed_high, SHARE, group_has_ended)             \
 	X(GROUP_SINCE, "since_ns", U64, since_ns, CLOCK, NULL)                                     \
 	X(GROUP_RATE, "rate_per_s", REAL, rate_per_s, PER_S, NULL)                                 \
 	X(GROUP_MEAN, "mean_ns", REAL, mean_ns, NS, group_has_one)                                 \
@@ -33,7 +37,8 @@
 	X(GROUP_OBJECTIVE, "objective_ns", U64, objective_ns, NS, group_has_objective)             \
 	X(GROUP_SHIFT, "shift", REAL, shift, RATIO, group_has_shift)                               \
 	X(GROUP_MODES, NULL, U32, n_modes, COUNT, group_has_modes)                                 \
-	X(GROUP_LEFT_OUT, NULL, READ, group_left_out, COUNT, NULL)
+	X(GROUP_LEFT_OUT, NULL, READ, group_left_out, COUNT, NULL)                                 \
+	X(GROUP_FAILED_SHARE, NULL, READ, group_failed_share, SHARE, NULL)
 
 /* struct group_segment */
 #define ROW_SEGMENT_FIELDS(X)                                                                      \

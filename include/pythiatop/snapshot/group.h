@@ -19,6 +19,7 @@ struct group_request {
 	uint64_t start_ns, duration_ns;
 	enum request_state state;
 	uint8_t tainted;
+	bool failed; /* a span told so, or it has no end */
 	uint32_t spans, hosts;
 };
 

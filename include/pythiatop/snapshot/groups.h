@@ -34,6 +34,12 @@ struct groups_row {
 	uint64_t count;    /* requests the statistics speak of */
 	uint64_t tainted;  /* complete, but left out: the tracer lost events meanwhile */
 	uint64_t partial;  /* left out: timed out, truncated by a bound, or merged */
+	/*
+	 * Requests that failed: a span told so, or they have no end. Of those in `count`, and of
+	 * those that fell silent or whose thread ended (among the partial ones).
+	 */
+	uint64_t failed, ended;           /* failed of so many that ended in either way */
+	double failed_low, failed_high;   /* share of them, 95 % (Wilson); valid if ended > 0 */
 	uint64_t since_ns; /* begin of the horizon, of an epoch that of the group's own */
 	uint32_t epoch;    /* number of the group's epoch; 0: none was begun so far */
 	double rate_per_s; /* count / length of the horizon; complete requests only */

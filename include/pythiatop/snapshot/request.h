@@ -28,6 +28,8 @@ enum request_span_flag {
 			1u << 2, /* its entry was not seen; drawn from the start of its parent */
 	REQUEST_SPAN_SKEWED =
 			1u << 3, /* begins before what caused it, or ends after: clocks differ */
+	REQUEST_SPAN_FAILED = 1u << 4, /* its exit said so, or of a system call an errno */
+	REQUEST_SPAN_FIRST = 1u << 5,  /* here the request began to fail */
 };
 
 struct request_span {
@@ -41,6 +43,8 @@ struct request_span {
 	uint64_t duration_ns;
 	uint32_t n_values;
 	const struct request_value *values;
+	const char *failure; /* what its exit told: "status = 5", "ECONNREFUSED"; "" if it did not
+			      */
 	uint32_t first_event, last_event; /* into events; UINT32_MAX: not seen */
 	uint64_t path_ns; /* of the critical path within it, without its children's */
 };
@@ -72,6 +76,7 @@ struct request_view {
 	uint32_t group_id;
 	const char *type, *path;
 	enum request_state state;
+	const char *failure; /* why it failed: "error", "no end", "died"; "" if it did not */
 	bool tainted;
 	bool skewed;
 	uint64_t skew_ns; /* least violation of cause before effect between hosts; 0: none */

@@ -35,6 +35,8 @@ struct tree_row {
 	enum tree_mark mark;
 	uint64_t count;    /* spans */
 	uint64_t requests; /* that had one at least */
+	uint64_t failed;   /* spans that told that they had, or returned an errno */
+	double failed_low, failed_high; /* share of the spans, 95 % (Wilson); valid if count > 0 */
 	double total_ns,
 			self_ns; /* sums over all spans; self: without the children on its thread */
 	double mean_ns, sd_ns;   /* of one span's duration; valid if count > 0, > 1 */
