@@ -4,11 +4,13 @@
 
 #include "base/array.h"
 #include "groups/collect.h"
+#include "groups/failing.h"
 #include "loop.h"
 #include "pythia/explaining.h"
 #include "requests/meaning.h"
 #include "requests/request.h"
 
+#define NS_PER_S      UINT64_C(1000000000)
 #define IDLE_LOOK_NS  UINT64_C(10000000000)
 #define IDLE_MOST_NS  UINT64_C(30000000000)
 #define IDLE_SHARE    4u  /* of the time for which nothing new was found, until the next look */
@@ -315,6 +317,120 @@ static bool is_live(const struct loop *loop)
 	return i < registry->n_sessions;
 }
 
+/* ---- failures ---- */
+
+/* The places, and what texts of them last in. */
+struct failures_look {
+	struct loop *loop;
+	struct failing_place *places;
+	struct arena arena, common;
+};
+
+static const char *failing_what(enum request_why why)
+{
+	switch (why) {
+	case REQUEST_CALL:
+		return "have a system call that fails";
+	case REQUEST_NO_END:
+		return "have no end";
+	case REQUEST_DIED:
+		return "end with their thread";
+	default:
+		return "fail";
+	}
+}
+
+/* "server_create > build > disk_format" */
+static const char *chain_of(const struct loop *loop, uint32_t context, struct arena *arena)
+{
+	const char *chain = "";
+
+	while (context && chain) {
+		const struct context *at = contexts_get(loop->host.contexts, context);
+
+		chain = arena_printf(arena, "%s%s%s", names_text(loop->host.names, at->name),
+				chain[0] ? " > " : "", chain);
+		context = at->parent;
+	}
+	return chain ? chain : "";
+}
+
+static bool find_common(
+		void *context, uint32_t place, uint64_t since_ns, struct pythia_failed *out)
+{
+	struct failures_look *look = context;
+	const struct registry *registry = look->loop->host.registry;
+	const struct names *names = look->loop->host.names;
+	struct failing_common common;
+
+	arena_release(&look->common);
+	if (!groups_failing_common(look->loop->host.groups, &look->places[place], since_ns,
+			    &look->common, &common)) {
+		return false;
+	}
+	*out = (struct pythia_failed){.requests = common.requests,
+			.n_hosts = common.n_hosts,
+			.host = common.n_hosts == 1 && common.host < registry->n_hosts
+						? registry->hosts[common.host].name
+						: "",
+			.process = names_text(names, common.process),
+			.told = names_text(names, common.told),
+			.told_share = common.told_share,
+			.key = common.key,
+			.where = common.where,
+			.value = common.value,
+			.share = common.share,
+			.others = common.others};
+	return true;
+}
+
+/* Where requests failed in the seconds that are over. Cheap where none did. */
+static void look_at_failures(struct loop *loop, uint64_t now_ns, bool last)
+{
+	const struct failing *failing =
+			loop->host.groups ? groups_failing(loop->host.groups) : NULL;
+	uint32_t n = failing ? failing_places(failing) : 0;
+	struct failures_look look = {.loop = loop};
+	struct pythia_failing *shown;
+	struct pythia_failures failures = {.now_ns = now_ns / NS_PER_S * NS_PER_S,
+			.last = last,
+			.common = find_common,
+			.context = &look};
+
+	if (n == 0 || now_ns < NS_PER_S) {
+		return;
+	}
+	look.places = calloc(n, sizeof(*look.places));
+	shown = calloc(n, sizeof(*shown));
+	for (uint32_t i = 0; i < n && look.places && shown; i++) {
+		struct failing_place *place = &look.places[failures.n];
+
+		if (!failing_read(failing, i, now_ns / NS_PER_S - 1, place) &&
+				place->failed_before == 0) {
+			continue;
+		}
+		shown[failures.n++] = (struct pythia_failing){.key = i + 1,
+				.type = place->type,
+				.group_id = place->group_id,
+				.call = place->why == REQUEST_CALL,
+				.late = place->why == REQUEST_NO_END,
+				.what = failing_what(place->why),
+				.where = chain_of(loop, place->context, &look.arena),
+				.n = FAILING_SECONDS,
+				.failed = place->failed,
+				.ended = place->ended,
+				.first_ns = place->first_ns,
+				.failed_before = place->failed_before,
+				.ended_before = place->ended_before};
+	}
+	failures.places = shown;
+	pythia_look_at_failures(loop->pythia, &failures);
+	arena_release(&look.arena);
+	arena_release(&look.common);
+	free(look.places);
+	free(shown);
+}
+
 /* What a look is for. */
 enum look_kind { LOOK_ON, LOOK_LEARNED, LOOK_LAST };
 
@@ -424,6 +540,7 @@ void loop_finish(struct loop *loop, uint64_t now_ns)
 	struct pythia_keys keys = keys_of(loop);
 	struct snapshot *epoch;
 
+	look_at_failures(loop, now_ns + NS_PER_S, true); /* the last second, too */
 	/* Of a short recording this is the only look; a live session may come back. */
 	if (!pythia_can_act(loop->pythia) && !is_live(loop) &&
 			loop->requests > loop->seen_requests) {
@@ -461,6 +578,7 @@ static uint64_t idle_look_ns(const struct loop *loop)
 
 void loop_look(struct loop *loop, uint64_t now_ns)
 {
+	look_at_failures(loop, now_ns, false);
 	/* Where nothing can be enabled, it is enough to look when there may be something to say. */
 	if (!pythia_can_act(loop->pythia) &&
 			((loop->now_ns && now_ns < loop->now_ns + idle_look_ns(loop)) ||

@@ -210,7 +210,7 @@ static const struct finding *changed_at(const struct pythia *pythia, uint32_t pl
 	return NULL;
 }
 
-/* What has changed since the baseline, then verdicts, then what is searched, then what names
+/* Requests that began to fail, what has changed since the baseline, then verdicts, then what is searched, then what names
  * nothing beside it, then what is healthy; each in the order of finding. What was asked for comes
  * last. */
 #define RANKS         4u
@@ -227,10 +227,16 @@ static enum status fill_findings(struct pythia *pythia, struct snapshot *snapsho
 {
 	struct steps_view *view = &snapshot->steps;
 	struct steps_finding *out = snapshot_alloc(
-			snapshot, (pythia->n_findings + EXPLAINING_MAX + 1) * sizeof(*out));
+			snapshot, (pythia->n_findings + pythia->n_failures + EXPLAINING_MAX + 1) *
+						  sizeof(*out));
+	enum status failed = STATUS_OK;
 
 	if (!out) {
 		return STATUS_NO_MEMORY;
+	}
+	failed = failures_fill(pythia, false, STOP_FAILS, snapshot, out, &view->n_findings);
+	if (failed != STATUS_OK) {
+		return failed;
 	}
 	for (uint32_t place = 1; place <= CHANGE_PLACES; place++) {
 		const struct finding *finding = changed_at(pythia, place);
@@ -242,7 +248,11 @@ static enum status fill_findings(struct pythia *pythia, struct snapshot *snapsho
 			return status;
 		}
 	}
-	for (uint32_t rank = 0; rank < RANKS; rank++) {
+	for (uint32_t rank = 0; rank < RANKS && failed == STATUS_OK; rank++) {
+		if (rank == 1) { /* no verdict on a request */
+			failed = failures_fill(pythia, true, STOP_FAILS, snapshot, out,
+					&view->n_findings);
+		}
 		for (uint32_t i = 0; i < pythia->n_findings; i++) {
 			enum status status;
 
@@ -256,7 +266,14 @@ static enum status fill_findings(struct pythia *pythia, struct snapshot *snapsho
 			}
 		}
 	}
+	for (int call = 0; call < 2 && failed == STATUS_OK; call++) {
+		failed = failures_fill(
+				pythia, call, STOP_HEALTHY, snapshot, out, &view->n_findings);
+	}
 	view->findings = out;
+	if (failed != STATUS_OK) {
+		return failed;
+	}
 	return evidence_fill_asked(pythia, snapshot, out, &view->n_findings);
 }
 

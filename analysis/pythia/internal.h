@@ -31,6 +31,7 @@
  *   look.c      the loop: what it makes of a look at the groups
  *   propose.c   steps that are not about an edge: skeleton, learning, disabling
  *   changed.c   what has changed since a baseline, as findings
+ *   failures.c  which requests began to fail, as findings
  *   site.c      in which process it is, and whether all of that is slow
  *   explaining.c  which groups are explained by key-values, and when; explained.c: in words
  *   evidence.c  what is told of a finding beside its text
@@ -108,6 +109,32 @@ struct norm {
 	bool placed; /* the same one did in so many that it is worth a search */
 };
 
+#define FAILURES_MAX 256u
+
+/* How many requests of a type failed when it was learned, of those that ended. */
+struct usual_failures {
+	uint32_t type;
+	bool applies; /* it was learned before this run */
+	uint64_t failed, ended;
+};
+
+/* A place where requests fail; and, from `found_ns` on, more often than before. */
+struct failure {
+	uint64_t key;
+	uint32_t type, group_id;
+	bool call;
+	enum stop_rule rule; /* STOP_NONE: it is as always, STOP_FAILS, STOP_HEALTHY */
+	double worst;        /* largest share of ten seconds, in what is over for long */
+	uint64_t since_ns, found_ns, ended_ns, told_ns; /* told_ns: when its text was made */
+	uint64_t failed, ended;               /* since then, of the last seconds at most; */
+	uint64_t failed_before, ended_before; /* and before that, when it was found */
+	bool by_norm;                         /* that is what was learned */
+	bool settled; /* it is a verdict: enough were seen to say what they have in common */
+	char *text, *where, *host, *process, *next;
+	char *history[4];
+	uint32_t n_history;
+};
+
 struct pythia {
 	struct names *names;
 	struct points points;
@@ -118,6 +145,10 @@ struct pythia {
 	const struct strategy *strategy;
 	struct finding findings[PYTHIA_MAX_FINDINGS];
 	uint32_t n_findings;
+	struct failure *failures; /* FAILURES_MAX, once there is any */
+	uint32_t n_failures;
+	struct usual_failures *usual;
+	uint32_t n_usual, usual_room;
 	struct explaining explaining;
 	struct number_map offered_hosts; /* by host bit number */
 	uint32_t offers;            /* lists of them that came */
@@ -255,6 +286,19 @@ void candidates_of_kernel(struct pythia *pythia);
 
 /* changed.c: takes up what has changed since the baseline; may end searches. */
 void changed_judge(struct pythia *pythia, const struct pythia_look *look);
+
+/* failures.c */
+void failures_usual(struct pythia *pythia, const struct usual_failures *usual);
+/* NULL: nothing was learned. */
+const struct usual_failures *failures_usual_of(const struct pythia *pythia, uint32_t type);
+/* What is usual is taken from these rows, of types of which nothing was learned so far. */
+void failures_learn(struct pythia *pythia, const struct groups_view *groups);
+void failures_release(struct pythia *pythia);
+/* Those of system calls alone, or the others; while they last, or not. */
+enum status failures_fill(const struct pythia *pythia, bool call, enum stop_rule rule,
+		struct snapshot *snapshot, struct steps_finding *out, uint32_t *n);
+/* How many began or ended so far: a change is news. */
+uint64_t failures_standing(const struct pythia *pythia);
 
 /* kernel.c */
 /* Kernel events are recorded, or else offered. */

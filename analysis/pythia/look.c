@@ -581,6 +581,7 @@ void pythia_before_learning(struct pythia *pythia, const struct groups_view *gro
 	for (uint32_t i = 0; i < groups->n; i++) {
 		norms_learn(pythia, &groups->rows[i], false);
 	}
+	failures_learn(pythia, groups);
 }
 
 void pythia_learned(struct pythia *pythia, const struct pythia_look *look)
@@ -597,5 +598,6 @@ void pythia_learned(struct pythia *pythia, const struct pythia_look *look)
 	for (uint32_t i = 0; i < look->groups->n; i++) {
 		norms_learn(pythia, &look->groups->rows[i], true);
 	}
+	failures_learn(pythia, look->groups);
 	pythia->space.learned = true;
 }

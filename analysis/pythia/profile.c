@@ -61,6 +61,13 @@ static enum status learn_type(struct pythia *pythia, const struct profile_type *
 		}
 	}
 	free(nodes);
+	if (type->ended) {
+		failures_usual(pythia,
+				&(struct usual_failures){.type = pythia_intern(pythia, type->type),
+						.applies = true,
+						.failed = type->failed,
+						.ended = type->ended});
+	}
 	for (uint32_t i = 0; i < type->n_norms; i++) {
 		const struct profile_norm *norm = &type->norms[i];
 
@@ -169,6 +176,7 @@ const struct profile *pythia_profile(const struct pythia *pythia, struct arena *
 	}
 	*profile = (struct profile){.origin = "", .types = types};
 	for (uint32_t root = 0; root < space->n; root++) {
+		const struct usual_failures *usual;
 		struct profile_norm *norms;
 		struct profile_node *nodes;
 		uint32_t n, n_norms;
@@ -183,9 +191,12 @@ const struct profile *pythia_profile(const struct pythia *pythia, struct arena *
 			return NULL;
 		}
 		write_type(pythia, root, number, nodes);
+		usual = failures_usual_of(pythia, space->nodes[root].type);
 		types[profile->n++] = (struct profile_type){
 				.type = names_text(pythia->names, space->nodes[root].type),
 				.requests = requests_below(space, root),
+				.failed = usual ? usual->failed : 0,
+				.ended = usual ? usual->ended : 0,
 				.n = n,
 				.nodes = nodes,
 				.n_norms = n_norms,

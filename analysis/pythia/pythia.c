@@ -35,6 +35,7 @@ void pythia_destroy(struct pythia *pythia)
 	for (uint32_t i = 0; i < pythia->n_findings; i++) {
 		finding_release(&pythia->findings[i]);
 	}
+	failures_release(pythia);
 	explaining_release(&pythia->explaining);
 	points_release(&pythia->points);
 	space_release(&pythia->space);
@@ -462,5 +463,5 @@ uint64_t pythia_standing(const struct pythia *pythia)
 		standing = hash_pair(standing, finding->group_id);
 		standing = hash_pair(standing, (uint64_t)finding->edge << 8 | finding->rule);
 	}
-	return standing;
+	return hash_pair(standing, failures_standing(pythia));
 }

@@ -129,6 +129,50 @@ struct pythia_look {
 	void *gapper;
 };
 
+/*
+ * Where requests of a type fail: counts of seconds, the last of which ended last. `first_ns` is when
+ * the first of a second's failed requests began.
+ */
+struct pythia_failing {
+	uint64_t key;      /* tells the place from others */
+	uint32_t type;     /* of requests, interned */
+	uint32_t group_id; /* that most of them are of */
+	bool call;         /* system calls alone told of it */
+	bool late;         /* it is known only once requests fell silent: no end */
+	const char *what;  /* they do: "fail" */
+	const char *where; /* calling context, "a > b"; "" if not known */
+	uint32_t n;        /* seconds */
+	const uint64_t *failed, *ended, *first_ns;
+	uint64_t failed_before, ended_before; /* in all before */
+};
+
+/* What requests that failed in a place have in common; texts are borrowed until the next call. */
+struct pythia_failed {
+	uint32_t requests, n_hosts;
+	const char *host, *process, *told; /* "" if not one, or not known */
+	double told_share;
+	const char *key, *where, *value; /* that surely goes with it; "" if none */
+	double share, others;            /* of them, and of the others, have it */
+};
+
+struct pythia_failures {
+	uint64_t now_ns; /* end of the last second */
+	bool last;       /* nothing more will come */
+	uint32_t n;
+	const struct pythia_failing *places;
+	/* False: nothing is known. */
+	bool (*common)(void *context, uint32_t place, uint64_t since_ns,
+			struct pythia_failed *out);
+	void *context;
+};
+
+/*
+ * Once a second: whether requests of a type fail more often in a place than they did before, or than
+ * was learned to be normal: a finding of its own, until they do so no more. What is as it always was
+ * is none. See failures.c.
+ */
+void pythia_look_at_failures(struct pythia *pythia, const struct pythia_failures *failures);
+
 /* Some host offers something. */
 bool pythia_can_act(const struct pythia *pythia);
 /* A number that changes when a search begins, goes elsewhere or ends. */

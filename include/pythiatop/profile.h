@@ -35,6 +35,7 @@ struct profile_norm {
 struct profile_type {
 	const char *type;  /* of requests */
 	uint64_t requests; /* that it was learned from */
+	uint64_t failed, ended; /* requests that failed then, of those that ended; 0, 0: not known */
 	uint32_t n;
 	const struct profile_node *nodes;
 	uint32_t n_norms;

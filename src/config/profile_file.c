@@ -92,20 +92,23 @@ static bool take_type(const struct complaint *complaint, size_t at, json_t *obje
 		struct profile_type *type, struct profile_node *nodes, struct profile_norm *norms)
 {
 	json_error_t error;
-	json_int_t requests;
+	json_int_t requests, failed = 0, ended = 0; /* older files do not tell the last two */
 	json_t *array, *node, *norm_array;
 	size_t i;
 
-	if (json_unpack_ex(object, &error, JSON_STRICT, "{s:s, s:I, s:o, s:o}", "type", &type->type,
-			    "requests", &requests, "nodes", &array, "norms", &norm_array) != 0) {
+	if (json_unpack_ex(object, &error, JSON_STRICT, "{s:s, s:I, s:o, s:o, s?I, s?I}", "type",
+			    &type->type, "requests", &requests, "nodes", &array, "norms",
+			    &norm_array, "failed", &failed, "ended", &ended) != 0) {
 		return complain(complaint, "type %zu: %s", at, error.text);
 	}
-	if (requests < 0 || !json_is_array(array)) {
+	if (requests < 0 || failed < 0 || ended < failed || !json_is_array(array)) {
 		return complain(complaint,
 				"type \"%s\": expected requests, 0 or more, and an array of nodes",
 				type->type);
 	}
 	type->requests = (uint64_t)requests;
+	type->failed = (uint64_t)failed;
+	type->ended = (uint64_t)ended;
 	type->nodes = nodes;
 	json_array_foreach(array, i, node)
 	{
@@ -236,9 +239,11 @@ enum status profile_file_write(FILE *out, const struct profile *profile)
 							       "middle_ns", norm->middle_ns));
 		}
 		json_array_append_new(types,
-				json_pack("{so sI so so}", "type", json_file_text(type->type),
+				json_pack("{so sI so so sI sI}", "type", json_file_text(type->type),
 						"requests", (json_int_t)type->requests, "nodes",
-						nodes, "norms", norms));
+						nodes, "norms", norms, "failed",
+						(json_int_t)type->failed, "ended",
+						(json_int_t)type->ended));
 	}
 	document = json_pack(
 			"{ss si so}", "format", FORMAT, "version", PROFILE_VERSION, "types", types);

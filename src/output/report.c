@@ -20,6 +20,7 @@ static const char *const rule_words[] = {
 		[STOP_DIFFUSE] = "rule 4: no single place holds it",
 		[STOP_SPENT] = "rule 5: budget or time used up",
 		[STOP_CHANGED] = "rule 6: changed since the baseline",
+		[STOP_FAILS] = "rule 7: requests began to fail",
 };
 
 /* --- words --- */

@@ -88,6 +88,9 @@ static void finding(struct json_out *json, const char *name, const struct steps_
 			{"phi_low", value_real_if(figures, finding->phi_low)},
 			{"phi_high", value_real_if(figures, finding->phi_high)},
 			{"requests", value_count(finding->requests)},
+			{"failed", value_count_if(finding->ended > 0, finding->failed)},
+			{"ended", value_count_if(finding->ended > 0, finding->ended)},
+			{"since_ns", value_count_if(finding->since_ns > 0, finding->since_ns)},
 			{"steps", value_count(finding->n_steps)},
 			{"points", value_count(finding->n_points)},
 			{"seconds", value_real_if(true, finding->seconds)});

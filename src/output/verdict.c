@@ -4,7 +4,8 @@
 static const struct steps_finding *find(const struct steps_view *steps, uint32_t group_id)
 {
 	for (uint32_t i = 0; i < steps->n_findings; i++) {
-		if (steps->findings[i].group_id == group_id) {
+		if (steps->findings[i].group_id == group_id &&
+				!steps->findings[i].since_ns) {
 			return &steps->findings[i];
 		}
 	}
@@ -16,7 +17,11 @@ const struct steps_finding *output_verdict(const struct snapshot *snapshot)
 	const struct steps_view *steps = &snapshot->steps;
 	const struct steps_finding *finding;
 
-	/* With a baseline it is what adds most since. */
+	/* What fails comes first; then, with a baseline, what adds most since. */
+	if (steps->n_findings > 0 && steps->findings[0].since_ns && !steps->findings[0].call &&
+			steps->findings[0].rule != STOP_HEALTHY) {
+		return steps->findings[0].rule == STOP_NONE ? NULL : &steps->findings[0];
+	}
 	if (steps->n_findings > 0 && steps->findings[0].change) {
 		return steps->findings[0].rule == STOP_NONE ? NULL : &steps->findings[0];
 	}

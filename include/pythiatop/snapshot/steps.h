@@ -46,6 +46,7 @@ enum stop_rule {
 	STOP_DIFFUSE,  /* 4: no place holds a share of it */
 	STOP_SPENT,    /* 5: budget or time is used up */
 	STOP_CHANGED,  /* 6: it is otherwise than in the baseline */
+	STOP_FAILS,    /* 7: requests began to fail, or do so more often */
 };
 
 /* What is known, or supposed, of one group. */
@@ -63,6 +64,10 @@ struct steps_finding {
 	const char *where; /* calling context; "" if none */
 	/* Where that varies, if in one process alone; "" if not known. */
 	const char *host, *process;
+	/* STOP_FAILS, and what has ended of it: requests that failed, of those that ended, since when.
+	 * Else 0. */
+	uint64_t failed, ended, since_ns;
+	bool call; /* system calls alone told so: it may well be as it should */
 	double phi, phi_low, phi_high;
 	uint64_t requests;
 	uint32_t n_steps;
@@ -109,7 +114,7 @@ struct steps_view {
 	uint32_t n_controls;
 	const struct steps_control *controls;
 	uint32_t n_flagged;  /* groups, when it last looked */
-	uint32_t n_findings; /* what has changed, by what it adds; verdicts; then what is searched */
+	uint32_t n_findings; /* what fails; what has changed, by what it adds; verdicts; then what is searched */
 	const struct steps_finding *findings;
 	/* Points: a pair of entry and exit, or a single tracepoint. */
 	uint32_t skeleton, enabled, ever_enabled, known;

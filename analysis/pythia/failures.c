@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "pythia/internal.h"
+#include "stats/share.h"
+
+/*
+ * Requests that began to fail, or do so more often: by place, against all that was seen before, or
+ * against what was learned of the type. A share that is as it always was is no finding, however
+ * large.
+ *
+ * A place fails anew where in the last 5, 10, 30 or 60 seconds the share of its failures is surely
+ * beyond one and a half times what it surely was before: four standard errors against three.
+ * Failures come in bursts, which such intervals know nothing of: it must go beyond the worst ten
+ * seconds of before, too, of what is over for long enough not to be a part of it.
+ *
+ * Since when is the second from which on the new share explains best what was seen: the largest
+ * likelihood ratio against the old one. (Page, "Continuous inspection schemes", Biometrika 1954;
+ * Hinkley 1970.)
+ */
+#define ERRORS_NOW    4.0
+#define ERRORS_BEFORE 3.0
+#define TIMES         1.5
+#define FEW_FAILED    5u
+#define FEW_BEFORE    30u /* requests, before anything is said of what was usual */
+#define BURST_S       10u
+#define OVER_S        30u             /* as seldom as before, for so long: it is over */
+#define YOUNG_NS      (30 * NS_PER_S) /* while so old its text is made anew more often */
+#define TELL_NS       (5 * NS_PER_S)
+#define TELL_OLD_NS   (30 * NS_PER_S)
+#define TEXT_BYTES    1024u
+#define SETTLED_NS    (5 * NS_PER_S) /* so old, and of so many requests, it is a verdict; */
+#define SETTLED_MANY  20u
+#define SETTLED_LATE  (20 * NS_PER_S) /* or so old */
+
+static const uint32_t windows[] = {5, 10, 30, 60};
+
+struct counts {
+	uint64_t failed, ended;
+};
+
+/* Of the seconds from `from` on, up to `to`. */
+static struct counts sum(const struct pythia_failing *place, uint32_t from, uint32_t to)
+{
+	struct counts counts = {.failed = 0};
+
+	for (uint32_t i = from; i < to; i++) {
+		counts.failed += place->failed[i];
+		counts.ended += place->ended[i];
+	}
+	return counts;
+}
+
+static double share_of(const struct counts *counts)
+{
+	return counts->ended ? (double)counts->failed / (double)counts->ended : 0;
+}
+
+static double surely_above(const struct counts *counts, double errors)
+{
+	double low, high;
+
+	share_bounds(counts->failed, counts->ended, errors, &low, &high);
+	return low;
+}
+
+static double surely_below(const struct counts *counts, double errors)
+{
+	double low, high;
+
+	share_bounds(counts->failed, counts->ended, errors, &low, &high);
+	return high;
+}
+
+const struct usual_failures *failures_usual_of(const struct pythia *pythia, uint32_t type)
+{
+	for (uint32_t i = 0; i < pythia->n_usual; i++) {
+		if (pythia->usual[i].type == type) {
+			return &pythia->usual[i];
+		}
+	}
+	return NULL;
+}
+
+void failures_usual(struct pythia *pythia, const struct usual_failures *usual)
+{
+	for (uint32_t i = 0; i < pythia->n_usual; i++) {
+		if (pythia->usual[i].type == usual->type) {
+			pythia->usual[i] = *usual;
+			return;
+		}
+	}
+	if (array_reserve(&pythia->usual, &pythia->usual_room, pythia->n_usual + 1)) {
+		pythia->usual[pythia->n_usual++] = *usual;
+	}
+}
+
+void failures_learn(struct pythia *pythia, const struct groups_view *groups)
+{
+	uint32_t known = pythia->n_usual;
+
+	for (uint32_t i = 0; i < groups->n; i++) {
+		const struct groups_row *row = &groups->rows[i];
+		uint32_t type = pythia_intern(pythia, row->type), at = 0;
+
+		while (at < pythia->n_usual && pythia->usual[at].type != type) {
+			at++;
+		}
+		if (at < known) {
+			continue;
+		}
+		if (at == pythia->n_usual) {
+			failures_usual(pythia, &(struct usual_failures){.type = type});
+		}
+		if (at < pythia->n_usual) {
+			pythia->usual[at].failed += row->failed;
+			pythia->usual[at].ended += row->ended;
+		}
+	}
+}
+
+/* What was learned of the type before this run; 0 of 0: nothing. */
+static struct counts norm_of_type(const struct pythia *pythia, uint32_t type)
+{
+	const struct usual_failures *usual = failures_usual_of(pythia, type);
+
+	return usual && usual->applies ? (struct counts){usual->failed, usual->ended}
+				       : (struct counts){.failed = 0};
+}
+
+/* Does it fail more often than before? *before is that. */
+static bool is_new(const struct pythia *pythia, const struct failure *failure,
+		const struct pythia_failing *place, struct counts *before, bool *by_norm)
+{
+	struct counts norm = norm_of_type(pythia, place->type);
+
+	for (uint32_t w = 0; w < sizeof(windows) / sizeof(windows[0]); w++) {
+		uint32_t from = place->n > windows[w] ? place->n - windows[w] : 0;
+		struct counts now = sum(place, from, place->n), past = sum(place, 0, from);
+		double low = surely_above(&now, ERRORS_NOW);
+
+		past.failed += place->failed_before;
+		past.ended += place->ended_before;
+		if (now.failed < FEW_FAILED) {
+			continue;
+		}
+		if (past.ended >= FEW_BEFORE && low > failure->worst &&
+				low > TIMES * surely_below(&past, ERRORS_BEFORE)) {
+			*before = past;
+			*by_norm = false;
+			return true;
+		}
+		if (norm.ended >= FEW_BEFORE && !place->call &&
+				low > TIMES * surely_below(&norm, ERRORS_BEFORE)) {
+			*before = norm;
+			*by_norm = true;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The second from which on it fails as it does now. */
+static uint32_t begin_of(const struct pythia_failing *place, const struct counts *before)
+{
+	struct counts now = sum(place, 0, place->n);
+	double old = ((double)before->failed + 0.5) / ((double)before->ended + 1);
+	double ratio = 0, best = 0, share;
+	uint32_t at = place->n - 1;
+
+	/* Not the whole, which may have much of before in it. */
+	for (uint32_t w = 0; w < sizeof(windows) / sizeof(windows[0]); w++) {
+		struct counts last = sum(
+				place, place->n > windows[w] ? place->n - windows[w] : 0, place->n);
+
+		now = share_of(&last) > share_of(&now) ? last : now;
+	}
+	share = share_of(&now);
+	share = share > 0.999 ? 0.999 : share;
+	if (share <= old) {
+		return 0;
+	}
+	for (uint32_t i = place->n; i > 0; i--) {
+		double failed = (double)place->failed[i - 1],
+		       passed = (double)place->ended[i - 1] - failed;
+
+		ratio += failed * log(share / old) + passed * log((1 - share) / (1 - old));
+		if (place->failed[i - 1] > 0 && ratio > best) {
+			best = ratio;
+			at = i - 1;
+		}
+	}
+	return at;
+}
+
+/* --- in words -------------------------------------------------------------------------------- */
+
+static const char *percent(char out[16], double share)
+{
+	if (!(share > 0)) {
+		return strcpy(out, "0%");
+	}
+	snprintf(out, 16,
+			share > 0 && share < 0.001 ? "<0.1%%"
+			: share < 0.0995           ? "%.1f%%"
+						   : "%.0f%%",
+			share * 100);
+	return out;
+}
+
+/* "22:13:20", of the day in UTC, as all instants are shown. */
+static const char *clock_text(char out[16], uint64_t ns)
+{
+	uint64_t second = ns / NS_PER_S % 86400;
+
+	snprintf(out, 16, "%02u:%02u:%02u", (uint32_t)(second / 3600), (uint32_t)(second / 60 % 60),
+			(uint32_t)(second % 60));
+	return out;
+}
+
+static const char *last_of(const char *where)
+{
+	const char *at;
+
+	for (const char *next = where; (at = strstr(next, " > ")); where = next) {
+		next = at + 3;
+	}
+	return where;
+}
+
+static void add(char *text, size_t *used, const char *format, ...)
+		__attribute__((format(printf, 3, 4)));
+static void add(char *text, size_t *used, const char *format, ...)
+{
+	va_list list;
+	int n;
+
+	va_start(list, format);
+	n = vsnprintf(text + *used, TEXT_BYTES - *used, format, list);
+	va_end(list);
+	*used += n > 0 ? (size_t)n : 0;
+	*used = *used < TEXT_BYTES ? *used : TEXT_BYTES - 1;
+}
+
+static void add_before(char *text, size_t *used, const struct failure *failure)
+{
+	struct counts before = {failure->failed_before, failure->ended_before};
+	char share[16];
+
+	add(text, used, failure->by_norm ? ", %s when it was learned" : ", before %s",
+			percent(share, share_of(&before)));
+	add(text, used, " (%" PRIu64 " of %" PRIu64 ")", before.failed, before.ended);
+}
+
+static void add_common(char *text, size_t *used, const struct failure *failure,
+		const struct pythia_failed *common)
+{
+	char share[16], others[16];
+
+	if (failure->where[0]) {
+		add(text, used, "; it begins in %s", last_of(failure->where));
+	}
+	if (common->process[0]) {
+		add(text, used, " of %s", common->process);
+	}
+	if (common->host[0]) {
+		add(text, used, " on %s", common->host);
+	} else if (common->n_hosts > 1) {
+		add(text, used, " on several hosts");
+	}
+	if (common->told[0]) {
+		add(text, used, ": %s", common->told);
+		if (common->told_share < 0.995) {
+			add(text, used, " in %s", percent(share, common->told_share));
+		}
+	}
+	if (common->key[0]) {
+		add(text, used, "; %s=%s%s%s in %s of them, in %s of the others", common->key,
+				common->value, common->where[0] ? " in " : "", common->where,
+				percent(share, common->share), percent(others, common->others));
+	}
+}
+
+static void tell(struct pythia *pythia, struct failure *failure, const struct pythia_failing *place,
+		const struct pythia_failed *common)
+{
+	struct counts now = {failure->failed, failure->ended};
+	char text[TEXT_BYTES], share[16], low[16], high[16], clock[16];
+	double bounds[2];
+	size_t used = 0;
+
+	share_bounds(now.failed, now.ended, SHARE_95, &bounds[0], &bounds[1]);
+	add(text, &used, "%s: since %s %s of requests %s (%s to %s, %" PRIu64 " of %" PRIu64 ")",
+			names_text(pythia->names, failure->type),
+			clock_text(clock, failure->since_ns), percent(share, share_of(&now)),
+			place->what, percent(low, bounds[0]), percent(high, bounds[1]), now.failed,
+			now.ended);
+	add_before(text, &used, failure);
+	add_common(text, &used, failure, common);
+	finding_set_text(&failure->text, text);
+	finding_set_text(&failure->host, common->host);
+	finding_set_text(&failure->process, common->process);
+	snprintf(text, sizeof(text), "a request that failed, and %s in it",
+			failure->where[0] ? last_of(failure->where) : "where it ends");
+	finding_set_text(&failure->next, text);
+	failure->told_ns = pythia->now_ns > failure->found_ns ? pythia->now_ns : failure->found_ns;
+}
+
+static void note(struct failure *failure, const char *text)
+{
+	if (failure->n_history < sizeof(failure->history) / sizeof(failure->history[0])) {
+		char *copy = strdup(text);
+
+		failure->history[failure->n_history] = copy;
+		failure->n_history += copy != NULL;
+	}
+}
+
+/* --- a look ---------------------------------------------------------------------------------- */
+
+static struct failure *failure_of(struct pythia *pythia, const struct pythia_failing *place)
+{
+	struct failure *failure;
+
+	for (uint32_t i = 0; i < pythia->n_failures; i++) {
+		if (pythia->failures[i].key == place->key) {
+			return &pythia->failures[i];
+		}
+	}
+	if (!pythia->failures) {
+		pythia->failures = calloc(FAILURES_MAX, sizeof(*pythia->failures));
+	}
+	if (!pythia->failures || pythia->n_failures == FAILURES_MAX) {
+		return NULL;
+	}
+	failure = &pythia->failures[pythia->n_failures];
+	*failure = (struct failure){.key = place->key, .type = place->type, .call = place->call};
+	finding_set_text(&failure->where, place->where);
+	finding_set_text(&failure->text, "");
+	finding_set_text(&failure->host, "");
+	finding_set_text(&failure->process, "");
+	finding_set_text(&failure->next, "");
+	if (!failure->where || !failure->text || !failure->host || !failure->process ||
+			!failure->next) {
+		free(failure->where);
+		free(failure->text);
+		free(failure->host);
+		free(failure->process);
+		free(failure->next);
+		return NULL;
+	}
+	pythia->n_failures++;
+	return failure;
+}
+
+/* How often it failed since then, as far back as seconds are known. */
+static void count_since(
+		struct failure *failure, const struct pythia_failing *place, uint64_t now_ns)
+{
+	uint64_t age = now_ns > failure->since_ns ? (now_ns - failure->since_ns) / NS_PER_S + 1 : 1;
+	struct counts counts = sum(place, age < place->n ? place->n - (uint32_t)age : 0, place->n);
+
+	failure->failed = counts.failed;
+	failure->ended = counts.ended;
+}
+
+static void begin(struct failure *failure, const struct pythia_failing *place,
+		const struct counts *before, bool by_norm, uint64_t now_ns)
+{
+	uint32_t at = begin_of(place, before);
+	struct counts past = sum(place, 0, at);
+
+	failure->rule = STOP_FAILS;
+	failure->settled = false;
+	failure->since_ns = place->first_ns[at] ? place->first_ns[at]
+						: now_ns - (place->n - at) * NS_PER_S;
+	failure->found_ns = now_ns;
+	failure->by_norm = by_norm;
+	/* The window that told of it may have had a part of before in it, or not all of it. */
+	failure->failed_before = by_norm ? before->failed : past.failed + place->failed_before;
+	failure->ended_before = by_norm ? before->ended : past.ended + place->ended_before;
+	failure->told_ns = 0;
+}
+
+/* As seldom as before, or much more seldom than when it was found; not just nobody to tell. */
+static bool is_over(const struct failure *failure, const struct pythia_failing *place)
+{
+	uint32_t to = place->late && place->n > OVER_S ? place->n - OVER_S : place->n;
+	struct counts last = sum(place, to > OVER_S ? to - OVER_S : 0, to);
+	struct counts before = {failure->failed_before, failure->ended_before};
+	double usual = surely_below(&before, 1),
+	       found = share_of(&(struct counts){failure->failed, failure->ended});
+	double limit = usual > found / 4 ? usual : found / 4;
+
+	return last.ended > 0 && surely_below(&last, 2) < limit;
+}
+
+static void look_at_open(struct pythia *pythia, struct failure *failure,
+		const struct pythia_failures *failures, uint32_t at)
+{
+	const struct pythia_failing *place = &failures->places[at];
+	uint64_t now_ns = failures->now_ns;
+	uint64_t pause_ns = now_ns < failure->found_ns + YOUNG_NS ? TELL_NS : TELL_OLD_NS;
+	struct pythia_failed common = {
+			.host = "", .process = "", .told = "", .key = "", .where = "", .value = ""};
+	char text[TEXT_BYTES], clock[16];
+
+	if (now_ns > failure->found_ns + YOUNG_NS && is_over(failure, place)) {
+		failure->rule = STOP_HEALTHY;
+		failure->ended_ns = now_ns;
+		snprintf(text, sizeof(text), "as seldom as before, seen at %s",
+				clock_text(clock, now_ns));
+		note(failure, text);
+		return;
+	}
+	count_since(failure, place, now_ns);
+	failure->group_id = place->group_id;
+	if (!failure->settled &&
+			(failures->last || now_ns >= failure->found_ns + SETTLED_LATE ||
+					(now_ns >= failure->found_ns + SETTLED_NS &&
+							failure->failed >= SETTLED_MANY))) {
+		failure->settled = true;
+	} else if (failure->told_ns && now_ns < failure->told_ns + pause_ns) {
+		return;
+	}
+	if (!failures->common(failures->context, at, failure->since_ns, &common)) {
+		common.requests = 0;
+	}
+	tell(pythia, failure, place, &common);
+	failure->told_ns = now_ns;
+}
+
+void pythia_look_at_failures(struct pythia *pythia, const struct pythia_failures *failures)
+{
+	for (uint32_t i = 0; i < failures->n; i++) {
+		const struct pythia_failing *place = &failures->places[i];
+		struct failure *failure = failure_of(pythia, place);
+		struct counts before, burst;
+		bool by_norm;
+
+		if (!failure) {
+			continue;
+		}
+		if (failure->rule != STOP_FAILS &&
+				is_new(pythia, failure, place, &before, &by_norm)) {
+			begin(failure, place, &before, by_norm, failures->now_ns);
+		}
+		if (failure->rule == STOP_FAILS) {
+			look_at_open(pythia, failure, failures, i);
+			continue;
+		}
+		burst = sum(place, 0, place->n < BURST_S ? place->n : BURST_S);
+		if (burst.ended >= FEW_BEFORE && share_of(&burst) > failure->worst) {
+			failure->worst = share_of(&burst);
+		}
+	}
+}
+
+/*
+ * One call that fails makes others fail, less often: of those of a type that began to at the same
+ * time the one that does so most often stands for all.
+ */
+static bool is_shadowed(const struct pythia *pythia, const struct failure *failure)
+{
+	for (uint32_t i = 0; failure->call && i < pythia->n_failures; i++) {
+		const struct failure *other = &pythia->failures[i];
+		uint64_t apart = other->since_ns > failure->since_ns
+						 ? other->since_ns - failure->since_ns
+						 : failure->since_ns - other->since_ns;
+
+		if (other != failure && other->call && other->type == failure->type &&
+				other->rule == failure->rule && apart < SETTLED_NS &&
+				(other->failed > failure->failed ||
+						(other->failed == failure->failed &&
+								other < failure))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* --- for others ------------------------------------------------------------------------------ */
+
+void failures_release(struct pythia *pythia)
+{
+	for (uint32_t i = 0; i < pythia->n_failures; i++) {
+		struct failure *failure = &pythia->failures[i];
+
+		free(failure->text);
+		free(failure->where);
+		free(failure->host);
+		free(failure->process);
+		free(failure->next);
+		for (uint32_t k = 0; k < failure->n_history; k++) {
+			free(failure->history[k]);
+		}
+	}
+	free(pythia->failures);
+	free(pythia->usual);
+}
+
+uint64_t failures_standing(const struct pythia *pythia)
+{
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < pythia->n_failures; i++) {
+		n += (pythia->failures[i].rule * 2 + pythia->failures[i].settled) *
+		     (uint64_t)(i + 1);
+	}
+	return n;
+}
+
+enum status failures_fill(const struct pythia *pythia, bool call, enum stop_rule rule,
+		struct snapshot *snapshot, struct steps_finding *out, uint32_t *n)
+{
+	for (uint32_t i = 0; i < pythia->n_failures; i++) {
+		const struct failure *failure = &pythia->failures[i];
+		const char **history;
+
+		if (failure->rule != rule || failure->call != call ||
+				is_shadowed(pythia, failure)) {
+			continue;
+		}
+		history = snapshot_alloc(snapshot, (failure->n_history + 1) * sizeof(*history));
+		if (!history) {
+			return STATUS_NO_MEMORY;
+		}
+		for (uint32_t k = 0; k < failure->n_history; k++) {
+			history[k] = snapshot_text(snapshot, failure->history[k]);
+		}
+		out[(*n)++] = (struct steps_finding){.group_id = failure->group_id,
+				.type = snapshot_text(
+						snapshot, names_text(pythia->names, failure->type)),
+				.path = path_of(&snapshot->groups, failure->group_id),
+				.rule = rule == STOP_FAILS && !failure->settled ? STOP_NONE : rule,
+				.text = snapshot_text(snapshot, failure->text),
+				.where = snapshot_text(snapshot, failure->where),
+				.host = snapshot_text(snapshot, failure->host),
+				.process = snapshot_text(snapshot, failure->process),
+				.failed = failure->failed,
+				.ended = failure->ended,
+				.since_ns = failure->since_ns,
+				.call = call,
+				.seconds = (double)(failure->found_ns - failure->since_ns) * 1e-9,
+				.history = history,
+				.n_history = failure->n_history,
+				.next = rule == STOP_HEALTHY
+							? ""
+							: snapshot_text(snapshot, failure->next),
+				.cost = {.events_per_s = 0, .bytes_per_s = 0, .cpu_share = 0}};
+	}
+	return STATUS_OK;
+}
