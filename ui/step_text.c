@@ -106,6 +106,7 @@ const char *step_rule_name(enum stop_rule rule)
 			[STOP_DIFFUSE] = "rule 4",
 			[STOP_SPENT] = "rule 5",
 			[STOP_CHANGED] = "rule 6",
+			[STOP_FAILS] = "rule 7",
 	};
 
 	return names[rule];
@@ -120,6 +121,7 @@ void step_rule(char *out, size_t size, enum stop_rule rule)
 			[STOP_DIFFUSE] = "no single place holds it",
 			[STOP_SPENT] = "budget or time used up",
 			[STOP_CHANGED] = "changed since the baseline",
+			[STOP_FAILS] = "requests began to fail",
 	};
 
 	if (rule == STOP_NONE) {

@@ -147,6 +147,15 @@ static void fill_row(struct snapshot *snapshot, const struct cloud *cloud, uint3
 	row->tail_ratio = (double)row->p99_ns / (double)row->p50_ns;
 	row->missing = row->count < 50 ? 50 - (uint32_t)row->count : 0;
 	row->lossy = row->tainted > row->count / 10;
+	if (cloud->failing && index < 2) {
+		row->ended = row->count + 2;
+		row->failed = index == 0 ? 37 : 1;
+		row->failed_low = index == 0 ? 0.030 : 0.0003;
+		row->failed_high = index == 0 ? 0.056 : 0.008;
+	} else {
+		row->ended = row->count;
+		row->failed_high = 0.01;
+	}
 	if (index == 0 && cloud->variation.missing) {
 		row->missing = cloud->variation.missing;
 	}
@@ -243,6 +252,7 @@ static void fill_kept(
 					 : i == 9 ? REQUEST_TRUNCATED
 						  : REQUEST_COMPLETE,
 				.tainted = cloud->lossy && i % 4 == 0,
+				.failed = cloud->failing && i % 5 == 0,
 				.spans = 11 + i % 3,
 				.hosts = 3};
 	}
@@ -344,6 +354,11 @@ static void fill_spans(
 				.first_event = 2 * i,
 				.last_event = made->flags & REQUEST_SPAN_UNCLOSED ? UINT32_MAX
 										  : 2 * i + 1};
+		span->failure = "";
+		if (cloud->failing && (strcmp(made->name, "image.fetch") == 0 || i == 0)) {
+			span->failure = i ? "status = 5" : "status = 500";
+			span->flags |= REQUEST_SPAN_FAILED | (i ? REQUEST_SPAN_FIRST : 0u);
+		}
 		fill_values(snapshot, cloud->hostile, made->name, &span->values, &span->n_values);
 		for (uint32_t k = 0; k < 2; k++) {
 			struct request_event *event = &events[2 * i + k];
@@ -383,6 +398,7 @@ static void fill_request(
 	request->group_id = group;
 	request->type = row.type;
 	request->path = row.path;
+	request->failure = cloud->failing ? "error" : "";
 	request->tainted = cloud->lossy;
 	request->skewed = cloud->lossy;
 	request->skew_ns = cloud->lossy ? 412000 : 0;

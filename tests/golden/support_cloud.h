@@ -27,6 +27,7 @@ struct cloud {
 	struct made_changes changes;
 	bool no_path;               /* requests have no critical path */
 	bool measured;              /* requests have resources */
+	bool failing;               /* some requests fail: in image.fetch */
 	struct source_row *sources; /* instead of its own */
 	uint32_t n_sources;
 	const char *notice;

@@ -68,11 +68,13 @@ static const void *request_data(const void *data, uint32_t row)
 /* The state, as the bar is drawn. */
 static void request_cell(const void *data, uint32_t row, int column, struct table_cell *cell)
 {
-	enum request_state state = request_at(data, row)->state;
+	const struct group_request *request = request_at(data, row);
 
 	if (!columns[column].field) {
-		strcpy(cell->text, view_state_name(state));
-		cell->role = state == REQUEST_COMPLETE ? ROLE_DIM : ROLE_WARN;
+		strcpy(cell->text, request->failed ? "failed" : view_state_name(request->state));
+		cell->role = request->failed                      ? ROLE_BAD
+			     : request->state == REQUEST_COMPLETE ? ROLE_DIM
+								  : ROLE_WARN;
 	}
 }
 
@@ -198,6 +200,11 @@ static void draw_figures(
 			format_rate(rate, row->rate_per_s),
 			row->count > 1 && row->mean_ns > 0 ? format_ratio(cov, row->cov) : "-");
 	x += canvas_text(frame->canvas, line.y, x, end - x, ROLE_TEXT, text);
+	if (row->failed > 0) {
+		snprintf(text, sizeof(text), "  failed %s",
+				format_share(n, (double)row->failed / (double)row->ended));
+		x += canvas_text(frame->canvas, line.y, x, end - x, ROLE_BAD, text);
+	}
 	for (i = 0; i < sizeof(durations) / sizeof(durations[0]); i++) {
 		snprintf(text, sizeof(text), "  %s %s", durations[i].name,
 				row->count >= durations[i].least

@@ -27,6 +27,7 @@ struct groups_screen {
 	const struct changes_view *changes;
 	struct first_run first_run;
 	bool empty; /* no group so far */
+	bool fails; /* some request has failed: there is a column of it from then on */
 };
 
 #define NAME_COLUMN  0
@@ -49,7 +50,9 @@ static const struct table_column columns[] = {
 		{"LEFT OUT", 9, 10, TABLE_RIGHT, 0, GROUP(LEFT_OUT)},
 		{"LATENCY", GROUPS_SPARK_BINS + 1, 7, TABLE_UNSORTED | TABLE_GRAPHIC, 0, NULL},
 		{"SHARE", 7, 0, TABLE_RIGHT | TABLE_FLEX | TABLE_GRAPHIC, 34, GROUP(SHARE)},
+		{"FAILED", 7, 1, TABLE_RIGHT, 0, GROUP(FAILED_SHARE)},
 };
+#define WITHOUT_FAILED (TABLE_COUNT(columns) - 1) /* the last is shown only where there is any */
 
 static const struct groups_row *row_at(const void *data, uint32_t row)
 {
@@ -99,6 +102,8 @@ static void row_cell(const void *data, uint32_t index, int column, struct table_
 		cell->role = row->tainted > 0 ? ROLE_TAINTED : ROLE_DIM;
 	} else if (field == GROUP(SHARE) && row->count > 1) {
 		cell->bar = row->variation_share;
+	} else if (field == GROUP(FAILED_SHARE)) {
+		cell->role = row->failed > 0 ? ROLE_BAD : ROLE_DIM;
 	}
 }
 
@@ -151,17 +156,14 @@ static const char *row_mark(const void *data, uint32_t row)
 	return row_at(data, row)->tainted > 0 ? "~" : NULL;
 }
 
-static const struct table_source source = {
-		.columns = columns,
-		.n_columns = TABLE_COUNT(columns),
-		.what = "groups",
-		.key = row_key,
-		.row = row_data,
-		.cell = row_cell,
-		.compare = row_compare,
-		.paint = row_paint,
-		.mark = row_mark,
-};
+#define SOURCE(n)                                                                                  \
+	{                                                                                          \
+		.columns = columns, .n_columns = n, .what = "groups", .key = row_key,              \
+		.row = row_data, .cell = row_cell, .compare = row_compare, .paint = row_paint,     \
+		.mark = row_mark                                                                   \
+	}
+static const struct table_source source = SOURCE(WITHOUT_FAILED);
+static const struct table_source failed_source = SOURCE(TABLE_COUNT(columns));
 
 static void *groups_create(void)
 {
@@ -225,6 +227,10 @@ static void groups_update(void *view, const struct snapshot *snapshot)
 	/* A snapshot made for another screen says nothing of groups. */
 	screen->empty = snapshot->groups.n == 0 &&
 			(snapshot->focus.parts == 0 || (snapshot->focus.parts & FOCUS_GROUPS));
+	for (uint32_t i = 0; i < screen->groups->n && !screen->fails; i++) {
+		screen->fails = screen->groups->rows[i].failed > 0;
+	}
+	screen->table.source = screen->fails ? &failed_source : &source;
 	table_update(&screen->table, screen, screen->groups->n);
 	if (screen->empty) {
 		first_run_compose(&screen->first_run, snapshot);
@@ -310,6 +316,11 @@ static void draw_caveat(const struct groups_screen *screen, const struct groups_
 {
 	char tainted[FORMAT_BYTES], partial[FORMAT_BYTES], text[FIRST_RUN_BYTES];
 
+	if (row->failed > 0) {
+		view_failed(text, sizeof(text), row);
+		canvas_text(frame->canvas, line.y, line.x, line.width, ROLE_BAD, text);
+		return;
+	}
 	if (row->tainted > 0 || row->partial > 0) {
 		snprintf(text, sizeof(text),
 				"left out: %s tainted by lost events, %s partial (timed out, cut "

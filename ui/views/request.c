@@ -191,6 +191,11 @@ static void draw_crumbs(const struct request_screen *screen, const struct view_f
 				format_duration(skew, (double)request->skew_ns),
 				view_state_name(request->state));
 	}
+	if (request->failure[0]) {
+		size_t used = strlen(right);
+
+		snprintf(right + used, sizeof(right) - used, "  failed: %.20s", request->failure);
+	}
 	view_crumbs(frame, line, group, name, right);
 }
 

@@ -81,6 +81,9 @@ static void span_cell(const void *data, uint32_t row, int column, struct table_c
 							    : "▾ ";
 		snprintf(cell->text, sizeof(cell->text), "%s%s", fold, span->name);
 		cell->indent = span->depth < 20 ? (int)span->depth : 20;
+		if (span->flags & REQUEST_SPAN_FAILED) {
+			cell->role = ROLE_BAD;
+		}
 		break;
 	case S_TRACK:
 		track_text(screen->request, span->track, cell->text, sizeof(cell->text));
@@ -131,6 +134,9 @@ static const char *span_mark(const void *data, uint32_t row)
 {
 	uint32_t flags = screen_of(data)->request->spans[row].flags;
 
+	if (flags & REQUEST_SPAN_FAILED) {
+		return "×";
+	}
 	if (flags & (REQUEST_SPAN_UNCLOSED | REQUEST_SPAN_UNOPENED)) {
 		return "?";
 	}
@@ -315,6 +321,13 @@ static void own_cell(const struct request_screen *screen, uint32_t index, uint32
 		span_cell(screen, index, S_PATH, cell);
 		break;
 	default:
+		if (span->flags & REQUEST_SPAN_FAILED) {
+			snprintf(cell->text, sizeof(cell->text), "%.200s%s%s", span->failure,
+					span->failure[0] ? ": failed" : "failed",
+					span->flags & REQUEST_SPAN_FIRST ? ", the first" : "");
+			cell->role = ROLE_BAD;
+			break;
+		}
 		strcpy(cell->text, span_state(span));
 		cell->role = span->flags & ~(uint32_t)REQUEST_SPAN_POINT ? ROLE_WARN : ROLE_DIM;
 		break;

@@ -31,7 +31,10 @@ static const struct steps_view *steps_of(const void *data)
 
 static uint64_t finding_key(const void *data, uint32_t row)
 {
-	return steps_of(data)->findings[row].group_id;
+	const struct steps_finding *finding = &steps_of(data)->findings[row];
+
+	/* A group may have a finding of its variance, and some of what fails. */
+	return (uint64_t)finding->group_id << 32 | (finding->since_ns >> 20 & UINT32_MAX);
 }
 
 static void rate_cell(bool known, double events_per_s, char *text)
@@ -65,6 +68,10 @@ static void finding_cell(const void *data, uint32_t row, int column, struct tabl
 		}
 		break;
 	case F_COUNT:
+		if (finding->ended > 0) {
+			format_count(cell->text, finding->ended);
+			break;
+		}
 		if (finding->requests == 0 && finding->rule == STOP_CHANGED) {
 			strcpy(cell->text, "-"); /* no shares of a variance */
 			break;

@@ -98,7 +98,10 @@ static void arrange(struct tree_screen *screen)
 
 	screen->filtered = screen->table.filter.set;
 	outline_update(&screen->outline, screen, screen->n, compare_rows, screen->filtered);
-	screen->table.source = screen->tree->located ? &tree_of_variance : &tree_of_time;
+	for (uint32_t i = 0; i < screen->n && !screen->fails; i++) {
+		screen->fails = screen->tree->rows[i].failed > 0;
+	}
+	screen->table.source = tree_source(screen->tree->located, screen->fails);
 	screen->table.given_column = columns[order_of(screen)];
 	screen->table.given_reverse = screen->reverse;
 	table_update(&screen->table, screen, screen->outline.lines);
@@ -118,7 +121,7 @@ static void *tree_create(void)
 	struct tree_screen *screen = calloc(1, sizeof(*screen));
 
 	if (screen) {
-		table_init(&screen->table, &tree_of_time);
+		table_init(&screen->table, tree_source(false, false));
 		outline_init(&screen->outline, &rows);
 	}
 	return screen;

@@ -18,7 +18,8 @@
 	[C_MEAN] = {"MEAN", 6, 1, TABLE_RIGHT, 0}, [C_SD] = {"SD", 6, 3, TABLE_RIGHT, 0},          \
 	[C_OWN] = {"OWN SD", 7, 6, TABLE_RIGHT, 0}, [C_BELOW] = {"BELOW", 6, 8, TABLE_RIGHT, 0},   \
 	[C_TAIL] = {"TAIL", 5, 6, TABLE_RIGHT, 0},                                                 \
-	[C_SHARE] = {share, 16, 0, TABLE_FLEX | TABLE_UNSORTED | TABLE_GRAPHIC, 40}
+	[C_SHARE] = {share, 16, 0, TABLE_FLEX | TABLE_UNSORTED | TABLE_GRAPHIC, 40},               \
+	[C_FAILED] = {"FAILED", 7, 1, TABLE_RIGHT | TABLE_UNSORTED, 0}
 
 static const struct table_column variance_columns[] = {COLUMNS("OF VARIANCE")};
 static const struct table_column time_columns[] = {COLUMNS("OF TIME")};
@@ -127,6 +128,11 @@ static void row_cell(const void *data, uint32_t line, int column, struct table_c
 	case C_TAIL:
 		share_cell(cell->text, located, row->tail_share);
 		break;
+	case C_FAILED:
+		share_cell(cell->text, has_times(row),
+				row->count ? (double)row->failed / (double)row->count : 0);
+		cell->role = row->failed > 0 ? ROLE_BAD : ROLE_DIM;
+		break;
 	default:
 		break;
 	}
@@ -199,21 +205,20 @@ static bool row_paint(const void *data, uint32_t line, int column, struct canvas
 	return column == C_CONTEXT || column == C_SHARE;
 }
 
-const struct table_source tree_of_variance = {
-		.columns = variance_columns,
-		.n_columns = TABLE_COUNT(variance_columns),
-		.what = "contexts",
-		.key = line_key,
-		.cell = row_cell,
-		.paint = row_paint,
-};
+#define SOURCE(given, n)                                                                           \
+	{                                                                                          \
+		.columns = given, .n_columns = n, .what = "contexts", .key = line_key,             \
+		.cell = row_cell, .paint = row_paint                                               \
+	}
 
-/* The same without shares of the variance: heat is own time. */
-const struct table_source tree_of_time = {
-		.columns = time_columns,
-		.n_columns = TABLE_COUNT(time_columns),
-		.what = "contexts",
-		.key = line_key,
-		.cell = row_cell,
-		.paint = row_paint,
-};
+const struct table_source *tree_source(bool variance, bool fails)
+{
+	/* Without shares of the variance heat is own time. */
+	static const struct table_source sources[2][2] = {
+			{SOURCE(time_columns, C_FAILED),
+					SOURCE(time_columns, TABLE_COUNT(time_columns))},
+			{SOURCE(variance_columns, C_FAILED),
+					SOURCE(variance_columns, TABLE_COUNT(variance_columns))}};
+
+	return &sources[variance][fails];
+}

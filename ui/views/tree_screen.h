@@ -24,6 +24,7 @@ struct tree_screen {
 	bool filtered;    /* lines are those of all rows */
 	uint32_t context; /* to put the cursor on when its tree comes; 0: none */
 	uint64_t chain;   /* likewise, known by the names that lead there */
+	bool fails;       /* some span has failed: there is a column of it from then on */
 	bool proposed;    /* likewise on the first row that is proposed */
 	double all_ns;    /* own time of all rows together */
 	double *self_ns;  /* by row: own time with all below; room rows */
@@ -42,7 +43,8 @@ enum tree_column {
 	C_OWN,
 	C_BELOW,
 	C_TAIL,
-	C_SHARE
+	C_SHARE,
+	C_FAILED /* the last: only where there is any */
 };
 
 static inline const struct tree_screen *tree_screen_of(const void *data)
@@ -61,9 +63,10 @@ const struct tree_row *tree_row_at(const struct tree_screen *screen, uint32_t li
 /* Whether it can have a share of the variance: what never was recorded has none, not zero. */
 bool tree_has_share(const struct tree_screen *screen, const struct tree_row *row);
 
-/* tree_rows.c: what stands in its lines, with shares of the variance, or of time where there are
- * none.
+/*
+ * tree_rows.c: what stands in its lines, with shares of the variance, or of time where there are none;
+ * and what failed, or nothing of it.
  */
-extern const struct table_source tree_of_variance, tree_of_time;
+const struct table_source *tree_source(bool variance, bool fails);
 
 #endif

@@ -347,6 +347,17 @@ bool view_answers(const struct view_frame *frame)
 	return frame->snapshot->focus.serial >= frame->focus->serial;
 }
 
+void view_failed(char *out, size_t size, const struct groups_row *row)
+{
+	char low[FORMAT_BYTES], high[FORMAT_BYTES], share[FORMAT_BYTES], n[FORMAT_BYTES],
+			of[FORMAT_BYTES];
+
+	snprintf(out, size, "failed: %s of %s requests, %s (%s to %s)",
+			format_count(n, row->failed), format_count(of, row->ended),
+			format_share(share, (double)row->failed / (double)row->ended),
+			format_share(low, row->failed_low), format_share(high, row->failed_high));
+}
+
 const char *view_state_name(enum request_state state)
 {
 	switch (state) {

@@ -182,6 +182,8 @@ void view_location(char *out, size_t size, const struct group_location *location
 		const struct tree_view *tree);
 
 /* How a request ended, in a word or two. */
+/* "failed: 12 of 880 requests, 1.4% (<1% to 2.4%)"; some has. */
+void view_failed(char *out, size_t size, const struct groups_row *row);
 const char *view_state_name(enum request_state state);
 
 /* Whether the snapshot answers what is wanted now, not what was wanted before the last key. */
