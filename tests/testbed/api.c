@@ -401,7 +401,9 @@ static void handle(struct message *message)
 	case METHOD_##name:                                                                        \
 		SPAN_AS(span, api, name, .request_id = request.id) {                               \
 			admit(&request, message->received_bytes);                                  \
-			span.status = message->status = name(&request);                            \
+			message->status = name(&request);                                          \
+			rpc_take_error(message);                                                   \
+			span.status = message->status;                                             \
 			respond(1024);                                                             \
 		}                                                                                  \
 		break;

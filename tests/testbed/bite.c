@@ -97,3 +97,24 @@ bool bite_lookup_slow(enum point_id point)
 	sleep_ns(dist_draw_ns(&bite.time));
 	return false;
 }
+
+static _Thread_local int pending_error;
+
+int bite_status_slow(enum point_id point)
+{
+	struct bite bite = get(BITE_ERROR, point);
+
+	if (random_unit() >= bite.probability) {
+		return 0;
+	}
+	pending_error = pending_error ? pending_error : bite.error;
+	return bite.error;
+}
+
+int bite_take_error(void)
+{
+	int error = pending_error;
+
+	pending_error = 0;
+	return error;
+}

@@ -26,11 +26,13 @@ enum bite_kind {
 	BITE_REST, /* and this one, later in the same request and thread, for what remains of it */
 	BITE_MISS, /* a cache: few look-ups miss, and those wait; the real cache is not asked */
 	BITE_HOLD, /* a lock: few of those who take it keep it for long before they go on */
+	BITE_ERROR, /* ends with an error, which its request then ends with, too */
 	N_BITES
 };
 
 struct bite {
 	struct dist time; /* BITE_SIZE: of one byte; BITE_SHARE: of both together */
+	int error;        /* BITE_ERROR: an errno */
 	double probability;
 };
 
@@ -44,6 +46,10 @@ void bite_begin_slow(enum point_id point, unsigned int kinds);
 void bite_end_slow(enum point_id point, unsigned int kinds, uint64_t size_bytes);
 void bite_hold_slow(enum point_id point);
 bool bite_lookup_slow(enum point_id point);
+int bite_status_slow(enum point_id point);
+
+/* The first error of this thread since the last call; 0: none. What handles a request asks for it. */
+int bite_take_error(void);
 
 static inline unsigned int bite_kinds_of(enum point_id point, unsigned int wanted)
 {
@@ -69,6 +75,13 @@ static inline void bite_end(enum point_id point, uint64_t size_bytes)
 	if (kinds != 0) {
 		bite_end_slow(point, kinds, size_bytes);
 	}
+}
+
+/* With which status a span ends that would end with this one. */
+static inline int bite_status(enum point_id point, int status)
+{
+	return status == 0 && bite_kinds_of(point, 1U << BITE_ERROR) != 0 ? bite_status_slow(point)
+									  : status;
 }
 
 /* With a lock just taken, still within the span of taking it. */

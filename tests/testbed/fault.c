@@ -3,7 +3,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <pthread.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 
 #include "bite.h"
 #include "hog.h"
@@ -32,11 +35,16 @@ static const char *const services[] = {
 };
 #define N_SERVICES (sizeof(services) / sizeof(services[0]))
 
-static atomic_uint build_limit = NO_LIMIT;
+static atomic_uint build_limit = NO_LIMIT, lost_answers;
 
 const atomic_uint *fault_build_limit(void)
 {
 	return &build_limit;
+}
+
+const atomic_uint *fault_lost_answers(void)
+{
+	return &lost_answers;
 }
 
 /* A command being read: values of its keys, in the order of the table, NULL where not given. */
@@ -148,6 +156,7 @@ static int apply_none(const struct command *command)
 	if (!command->dry) {
 		bite_clear_all();
 		atomic_store(&build_limit, NO_LIMIT);
+		atomic_store(&lost_answers, 0);
 		work_slow_down(1);
 		if (hog_stop() != 0) {
 			return fail(command, "cannot get the CPUs back", strerror(errno));
@@ -366,6 +375,78 @@ static int apply_two(const struct command *command)
 	return 0;
 }
 
+/* Its exit records a status: see tp.h. */
+static bool has_status(const char *kind)
+{
+	static const char *const kinds[] = {"request", "call", "serve", "object", "device"};
+
+	for (size_t i = 0; kind != NULL && i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (strcmp(kinds[i], kind) == 0) {
+			return true;
+		}
+	}
+	return false;
+}
+
+static int apply_error(const struct command *command)
+{
+	struct bite bite = {.time.shape = DIST_CONST};
+	enum point_id point;
+	double error;
+
+	if (read_point(command, 0, "compute:disk_format", &point) != 0 ||
+			read_probability(command, 1, 0.2, &bite.probability) != 0 ||
+			read_number(command, 2, EIO, 1, 4095, &error) != 0) {
+		return -1;
+	}
+	if (!has_status(points[point].kind)) {
+		return fail(command, "no status is recorded at this point", points[point].name);
+	}
+	bite.error = (int)error;
+	set_bite(command, BITE_ERROR, point, &bite);
+	return 0;
+}
+
+static void *crash_thread(void *unused)
+{
+	const struct timespec soon = {.tv_nsec = 200000000}; /* who told it has its answer */
+	const struct rlimit none = {0, 0};
+
+	(void)unused;
+	nanosleep(&soon, NULL);
+	setrlimit(RLIMIT_CORE, &none);
+	abort();
+}
+
+static int apply_crash(const struct command *command)
+{
+	pthread_t thread;
+	bool ours;
+
+	if (read_service(command, 0, "compute-2", "", &ours) != 0) {
+		return -1;
+	}
+	if (ours && pthread_create(&thread, NULL, crash_thread, NULL) != 0) {
+		return fail(command, "cannot crash", strerror(errno));
+	}
+	return 0;
+}
+
+static int apply_lost_peer(const struct command *command)
+{
+	double probability;
+	bool ours;
+
+	if (read_service(command, 0, "network", "", &ours) != 0 ||
+			read_probability(command, 1, 0.1, &probability) != 0) {
+		return -1;
+	}
+	if (ours) {
+		atomic_store(&lost_answers, (unsigned int)(probability * FAULT_LOST_ALL));
+	}
+	return 0;
+}
+
 #define NEXT_LINE "\n          "
 static const struct fault {
 	const char *name;
@@ -412,6 +493,18 @@ static const struct fault {
 		{"off_path", {"point", "dist", "p"}, apply_off_path,
 				"[point=net:notify_send] [dist=uniform:0ms,30ms] [p=1]: a branch "
 				"that runs beside" NEXT_LINE "and ends before the others is noisy"},
+		{"error", {"point", "p", "errno"}, apply_error,
+				"[point=compute:disk_format] [p=0.2] [errno=5]: a place ends with "
+				"an "
+				"error, and its" NEXT_LINE
+				"request with it; + delay of that point: and takes longer, or "
+				"less"},
+		{"crash", {"service"}, apply_crash,
+				"[service=compute-2]: a service crashes; only a new testbed has it "
+				"again"},
+		{"lost_peer", {"service", "p"}, apply_lost_peer,
+				"[service=network] [p=0.1]: instead of an answer a service closes "
+				"the connection"},
 		{"two", {"point", "with", "dist", "p"}, apply_two,
 				"[point=compute:disk_format] [with=net:rules_commit] "
 				"[dist=exp:40ms] [p=0.5]:" NEXT_LINE "two places wait, each for "

@@ -33,4 +33,8 @@ void fault_print_points(FILE *out);
 /* The limit on concurrent builds of this compute host. */
 const atomic_uint *fault_build_limit(void);
 
+/* Of FAULT_LOST_ALL answers so many are not sent: their connections are closed. */
+#define FAULT_LOST_ALL 1000000
+const atomic_uint *fault_lost_answers(void);
+
 #endif

@@ -22,6 +22,7 @@
 	static inline void provider##_##name##_leave(struct span *span)                            \
 	{                                                                                          \
 		bite_end(POINT_##provider##_##name, span->size_bytes);                             \
+		span->status = bite_status(POINT_##provider##_##name, span->status);               \
 		lttng_ust_tracepoint(provider, name##_exit, span);                                 \
 	}
 #define PT_POINT(provider, name, kind)                                                             \
@@ -64,6 +65,7 @@
 		SPAN_AS(span, provider, serve_##name, .request_id = message->request_id,           \
 				.msg_id = message->msg_id, .queue_len = message->queue_len) {      \
 			handler(message);                                                          \
+			rpc_take_error(message);                                                   \
 			span.status = message->status;                                             \
 		}                                                                                  \
 	}

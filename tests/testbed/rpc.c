@@ -11,6 +11,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "bite.h"
+#include "fault.h"
 #include "node.h"
 #include "work.h"
 
@@ -118,6 +120,21 @@ int rpc_exchange(const char *peer, struct message *message)
 	return message->status;
 }
 
+void rpc_take_error(struct message *message)
+{
+	int error = bite_take_error();
+
+	message->status = message->status ? message->status : error;
+}
+
+/* Its connection is closed instead, once in a while where that is the fault. */
+static bool loses_answer(void)
+{
+	unsigned int share = atomic_load(fault_lost_answers());
+
+	return share > 0 && random_unit() * FAULT_LOST_ALL < share;
+}
+
 /* Waits for a connection with a message; *queue_len is how many wait behind it. */
 static int pop(uint32_t *queue_len)
 {
@@ -173,8 +190,11 @@ static void *worker_thread(void *unused)
 		message.status = 0;
 		message.received_bytes = message.payload_bytes;
 		message.payload_bytes = 0;
+		bite_take_error(); /* of what was no request's */
 		server.service->handle(&message);
-		if (wire_send(fd, &message) != 0 || watch(fd, EPOLL_CTL_MOD) != 0) {
+		rpc_take_error(&message); /* of the outermost span */
+		if (loses_answer() || wire_send(fd, &message) != 0 ||
+				watch(fd, EPOLL_CTL_MOD) != 0) {
 			close(fd);
 		}
 	}

@@ -22,6 +22,9 @@ void rpc_init(const char *dir);
 /* A number for a message, unique in the testbed. */
 uint64_t rpc_next_message(void);
 
+/* A point of this thread ended with an error (fault.h): so does the message. */
+void rpc_take_error(struct message *message);
+
 /*
  * Sends *message to the process named peer and waits for the reply, which takes its place. Returns
  * the reply's status: 0, or an errno.

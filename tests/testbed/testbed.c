@@ -43,6 +43,7 @@ struct testbed {
 	int n_load_args;
 	char *const *command; /* runs beside the load, with the terminal; NULL: none */
 	pid_t services[N_SERVICES];
+	bool crashed[N_SERVICES]; /* as a fault had told it to */
 	pid_t load, command_pid;
 };
 
@@ -106,10 +107,18 @@ static int start_services(struct testbed *testbed)
 static const char *find_dead(struct testbed *testbed)
 {
 	for (size_t i = 0; i < N_SERVICES; i++) {
-		if (testbed->services[i] > 0 && waitpid(testbed->services[i], NULL, WNOHANG) > 0) {
-			testbed->services[i] = 0;
+		int how;
+
+		if (testbed->services[i] <= 0 ||
+				waitpid(testbed->services[i], &how, WNOHANG) <= 0) {
+			continue;
+		}
+		testbed->services[i] = 0;
+		if (!WIFSIGNALED(how) || WTERMSIG(how) != SIGABRT) {
 			return services[i].name;
 		}
+		testbed->crashed[i] = true;
+		fprintf(stderr, "pt-testbed: %s crashed\n", services[i].name);
 	}
 	return NULL;
 }
@@ -258,6 +267,13 @@ static void end(struct testbed *testbed)
 	/* Callers before those they call: no call fails because its callee went first. */
 	for (size_t i = N_SERVICES; i > 0; i--) {
 		end_child(testbed->services[i - 1]);
+		if (testbed->crashed[i - 1]) {
+			char path[500];
+
+			snprintf(path, sizeof(path), "%s/%s.port", testbed->dir,
+					services[i - 1].name);
+			unlink(path);
+		}
 	}
 	rmdir(testbed->dir);
 }
