@@ -34,7 +34,8 @@ static bool is_code(const char *rule)
 /* The loop ends by itself at one of these; "healthy" only says that a search was given up. */
 static bool is_stop(const char *rule)
 {
-	return is_code(rule) || strcmp(rule, "diffuse") == 0 || strcmp(rule, "spent") == 0;
+	return is_code(rule) || strcmp(rule, "diffuse") == 0 || strcmp(rule, "spent") == 0 ||
+	       strcmp(rule, "fails") == 0;
 }
 
 static json_t *tree_of(json_t *document, double group)
@@ -211,7 +212,7 @@ static bool is_right(json_t *document, json_t *finding, const struct truth *trut
 				       explains_it(finding, truth->variable));
 	}
 	name_place(document, finding, place);
-	return (is_code(rule) || !as_verdict) && is_among(place, truth->hits, same_point);
+	return (is_code(rule) || strcmp(rule, "fails") == 0 || !as_verdict) && is_among(place, truth->hits, same_point);
 }
 
 /* --- hits ------------------------------------------------------------------------------------ */

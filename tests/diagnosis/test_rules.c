@@ -121,6 +121,9 @@ static void a_place_is_no_verdict(void **state)
 	(void)state;
 	assert_true(score.stopped && score.hit3);
 	assert_false(score.hit1);
+	/* Where requests begin to fail is one. */
+	score = judge(SERVER "\"stopped_by\":\"fails\"," AT("sem_acquire") "}", &semaphore);
+	assert_true(score.stopped && score.hit1);
 	/* It goes on, or has given up: that is no stop, so nothing can be hit. */
 	score = judge(SERVER "\"stopped_by\":null," AT("sem_acquire") "}", &semaphore);
 	assert_false(score.stopped || score.hit1 || score.hit3);
