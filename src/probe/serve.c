@@ -27,7 +27,7 @@
 #define NAME_BYTES  256u
 #define RING_BYTES  ((size_t)1 << 20)
 #define GROW_NS     UINT64_C(5000000000)
-#define MOST_PLACES 10000u /* functions times processes that are learned at once */
+#define MOST_PLACES 200000u /* functions times processes that are learned at once */
 #define WAIT_MS     2000   /* for a viewer of answers that does not read */
 
 enum rule_kind {

@@ -196,6 +196,43 @@ static bool explains_it(json_t *finding, const char *variable)
 	return names_it(text(slowest, "text"), variable);
 }
 
+/* The point's name without its provider, as a word of its own. */
+static bool is_told(const char *said, const char *word, size_t length)
+{
+	const char *colon = memchr(word, ':', length);
+	char name[SCORE_NAME];
+
+	length -= colon ? (size_t)(colon + 1 - word) : 0;
+	snprintf(name, sizeof(name), "=%.*s", (int)length, colon ? colon + 1 : word);
+	return names_it(said, name);
+}
+
+/*
+ * Of what can be said in several ways: any alternative, KEY=VALUE (its strongest key is that one, and
+ * slowest with that value) or a word of its sentence.
+ */
+static bool says_it(json_t *finding, const char *alternatives)
+{
+	json_t *keys = json_object_get(json_object_get(finding, "explanation"), "keys");
+	const char *key = text(json_array_get(keys, 0), "name");
+
+	while (*alternatives) {
+		size_t length = strcspn(alternatives, "|");
+		char one[SCORE_NAME];
+		size_t name = strcspn(alternatives, "=|");
+
+		snprintf(one, sizeof(one), "%s%.*s", name < length ? "" : "=", (int)length,
+				alternatives);
+		if (name < length ? strlen(key) == name && memcmp(key, one, name) == 0 &&
+						explains_it(finding, one)
+				  : names_it(text(finding, "text"), one)) {
+			return true;
+		}
+		alternatives += length + (alternatives[length] == '|');
+	}
+	return false;
+}
+
 /* Does a finding tell the truth? As the first one it must be a verdict, too. */
 static bool is_right(json_t *document, json_t *finding, const struct truth *truth, bool as_verdict)
 {
@@ -212,7 +249,14 @@ static bool is_right(json_t *document, json_t *finding, const struct truth *trut
 				       explains_it(finding, truth->variable));
 	}
 	name_place(document, finding, place);
-	return (is_code(rule) || strcmp(rule, "fails") == 0 || !as_verdict) && is_among(place, truth->hits, same_point);
+	if (strcmp(truth->kind, "either") == 0) {
+		return (is_stop(rule) || !as_verdict) &&
+		       (is_among(place, truth->hits, same_point) ||
+				       is_among(text(finding, "text"), truth->hits, is_told) ||
+				       says_it(finding, truth->variable));
+	}
+	return (is_code(rule) || strcmp(rule, "fails") == 0 || !as_verdict) &&
+	       is_among(place, truth->hits, same_point);
 }
 
 /* --- hits ------------------------------------------------------------------------------------ */

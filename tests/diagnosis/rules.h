@@ -17,7 +17,8 @@ struct truth {
 	const char *types;    /* of requests: a finding must be of one of them */
 	const char *hits;     /* PROVIDER:NAME of points; any is right */
 	const char *variable; /* of host=NAME and cpu@NAME that name must be told */
-	const char *kind;     /* code, variable, host, resource, none */
+	const char *kind;     /* code, variable, host, resource, none; either: a hit, or what
+				 `variable` says: KEY=VALUE, or a word of the sentence */
 	uint64_t fault_ns;    /* event time since which it is wrong */
 };
 

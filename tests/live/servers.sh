@@ -20,12 +20,13 @@ some_port() {
 }
 
 # Runs a server of its own at $redis_port, whose number is $redis: it says itself whether it got the port.
+# start_redis [OPTION...]
 start_redis() {
 	local try i
 	for ((try = 0; try < 20; try++)); do
 		redis_port=$(some_port)
 		redis-server --port "$redis_port" --bind 127.0.0.1 --save '' --appendonly no --dir "$work" \
-			>"$work/redis.log" 2>&1 &
+			"$@" >"$work/redis.log" 2>&1 &
 		redis=$!
 		started+=("$redis")
 		for ((i = 0; i < 50; i++)); do
@@ -38,6 +39,7 @@ start_redis() {
 }
 
 # Runs a server of its own at $pg_port, which logs each statement to $work/pg.log.
+# start_postgres [OPTION...]
 start_postgres() {
 	local bin try i
 	bin=$(find /usr/lib/postgresql/*/bin -maxdepth 0 2>/dev/null | sort -V | tail -n 1)
@@ -58,7 +60,7 @@ start_postgres() {
 		pg_port=$(some_port)
 		(cd "$work/pg" && exec "${as_postgres[@]}" "$bin/postgres" -D "$work/pg/data" \
 			-p "$pg_port" -c listen_addresses=127.0.0.1 -c unix_socket_directories= \
-			-c log_min_duration_statement=0 -c log_connections=on -c fsync=off) \
+			-c log_min_duration_statement=0 -c log_connections=on -c fsync=off "$@") \
 			>>"$work/pg.log" 2>&1 &
 		postgres=$!
 		started+=("$postgres")
