@@ -283,15 +283,12 @@ static const char *set_mode(struct options *options, const char *value)
 
 static const char *set_strategy(struct options *options, const char *value)
 {
-#define X(id, name, help) " " name
-	static const char *const names = "one of" PYTHIATOP_STRATEGIES(X);
-#undef X
 #define X(id, name, help) strcmp(value, name) == 0 ||
 	bool known = PYTHIATOP_STRATEGIES(X) false;
 #undef X
 
 	options->strategy = value;
-	return known ? NULL : names;
+	return known ? NULL : "one of" STRATEGY_NAMES;
 }
 
 static const char *add_budget(struct options *options, const char *value)

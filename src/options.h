@@ -83,8 +83,7 @@
 			"observe (default), approve each step, or autopilot within the budget")    \
 	X(AUTOPILOT, 0, "autopilot", NULL, "as --mode=autopilot")                                  \
 	X(STRATEGY, 0, "strategy", "NAME",                                                         \
-			"how points are chosen: hybrid (default), hierarchical, flat, historic, "  \
-			"cross-layer, random, all, pythia")                                        \
+			"how points are chosen; the first is the usual one:" STRATEGY_NAMES)       \
 	X(BUDGET, 0, "budget", "AMOUNT",                                                           \
 			"what steps may cost: 5k (events/s, default), 2%, or events|bytes|cpu|"    \
 			"learn|points=AMOUNT; may be given more than once")                        \

@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "pythiatop/step.h"
+
 /*
  * Everything that can be typed after ':', in the ONE table that completion, the help screen, the
  * man page and those who answer are made from: ui/commands.c answers what is the screen's own,
@@ -50,8 +52,7 @@
 	X(REPORT, "report", "DIR",                                                                 \
 			"write the verdict and its evidence, for others: text, JSON, a trace")     \
 	X(SCHEMA_SAVE, "schema save", "FILE", "write the schema in force to a file")               \
-	X(STRATEGY, "strategy", "NAME",                                                            \
-			"how points are chosen: hybrid, hierarchical, flat, historic, ...")        \
+	X(STRATEGY, "strategy", "NAME", "how points are chosen:" STRATEGY_NAMES)                   \
 	X(TAKE, "take", "N POINT", "take that point of step N back")                               \
 	X(THEME, "theme", "NAME", "change the colours: default, light, colorblind, mono")          \
 	X(UNDO, "undo", "N|all", "undo step N, or everything")

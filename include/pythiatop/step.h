@@ -25,6 +25,9 @@
 	X(all, "all", "all points of the edge")                                                    \
 	X(pythia, "pythia", "all children of the edge of the largest variance")
 
+#define STRATEGY_NAME(id, name, help) " " name
+#define STRATEGY_NAMES                PYTHIATOP_STRATEGIES(STRATEGY_NAME) /* each behind a blank */
+
 /* What may be done without asking. */
 enum step_mode {
 	MODE_OBSERVE = 0, /* steps are proposed, none can be approved */

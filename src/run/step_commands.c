@@ -172,10 +172,7 @@ void steps_set_strategy(const struct order *order)
 		pipeline_notice(pipeline, "strategy: %s", name);
 		return;
 	}
-#define X(id, title, help) " " title
-	pipeline_notice(pipeline, "there is no strategy \"%s\"; there are:" PYTHIATOP_STRATEGIES(X),
-			name);
-#undef X
+	pipeline_notice(pipeline, "there is no strategy \"%s\"; there are:" STRATEGY_NAMES, name);
 }
 
 void steps_set_budget(const struct order *order)
