@@ -7,7 +7,8 @@
 set -u
 usage() {
 	cat <<-'END'
-		usage: ./run field [--set tuning|scoring] [--runs N] [--results FILE] [--keep] [SCENARIO...]
+		usage: ./run field [--set tuning|scoring] [--runs N] [--sites FILE] [--results FILE]
+		                   [--keep] [SCENARIO...]
 		       ./run field summary [FILE...]
 
 		Runs each row of the set, N times (1); a line for each run goes to FILE
@@ -19,6 +20,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd) || exit 2
 shift
 results=$build/field/results.jsonl
+sites=$here/sites.def
 set_=scoring runs=1 keep="" scenarios=()
 if [ "${1-}" = summary ]; then
 	shift
@@ -29,6 +31,7 @@ while [ $# -gt 0 ]; do
 	case $1 in
 	--set) set_=$2 && shift ;;
 	--runs) runs=$2 && shift ;;
+	--sites) sites=$2 && shift ;;
 	--results) results=$2 && shift ;;
 	--keep) keep=1 ;;
 	-h | --help)
@@ -119,5 +122,5 @@ while IFS=$'\t' read -r scenario of words hits says kind programs <&4; do
 	for ((seed = 1; seed <= runs; seed++)); do
 		(. "$here/scenarios.sh" && run) || failed=1
 	done
-done 4<"$here/sites.def"
+done 4<"$sites"
 exit $failed

@@ -37,6 +37,8 @@ class Redis:
                 self.answer()
         elif line[:1] == b"$" and line[1:2] != b"-":
             self.file.read(int(line[1:]) + 2)
+        elif line[:1] == b"-" and b"already in progress" in line:
+            pass
         elif line[:1] in (b"-", b""):
             raise SystemExit("load: %s" % line.decode().strip())
 

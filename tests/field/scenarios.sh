@@ -74,7 +74,7 @@ redis_fork() {
 	ordinary_redis 800
 	begin_fault() {
 		read -r keys every <<<"$words"
-		beside sh -c "while :; do redis-cli -p $redis_port BGSAVE >/dev/null; sleep $every; done"
+		clients redis "$redis_port" "$(awk -v s="$every" 'BEGIN { print 1 / s }')" 1 BGSAVE 1
 	}
 }
 
