@@ -50,13 +50,14 @@ static inline uint32_t feed_fields(char *text, struct field *fields)
 		*strchr(at, ':') = '\0';
 		memset(field, 0, sizeof(*field));
 		field->name = at;
-		field->kind = kind == 's' || kind == 'p' ? FIELD_STRING
-			      : kind == 'd'              ? FIELD_DOUBLE
-			      : kind == 't'              ? FIELD_TREE
-			      : kind == 'i'              ? FIELD_INT
-							 : FIELD_UINT;
+		field->kind = kind == 's' || kind == 'p'   ? FIELD_STRING
+			      : kind == 'd'                ? FIELD_DOUBLE
+			      : kind == 't'                ? FIELD_TREE
+			      : kind == 'i' || kind == 'r' ? FIELD_INT
+							   : FIELD_UINT;
 		field->scope = kind == 'c' || kind == 'p' ? SCOPE_CONTEXT : SCOPE_PAYLOAD;
 		field->base = kind == 'x' ? 16 : 10;
+		field->width = kind == 'r' ? 8 : 0; /* a whole register */
 		field->labels = kind == 'e' ? feed_labels : NULL;
 		field->n_labels = kind == 'e' ? 3 : 0;
 	}

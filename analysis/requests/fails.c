@@ -80,6 +80,15 @@ static bool is_call(const struct event_type *type)
 	return wait_call(type->name, &exit) && exit;
 }
 
+/*
+ * Is what is called `ret` a status? Of a function without debugging information it is a whole
+ * register, in which there may be anything: a pointer, a hash, or nothing at all.
+ */
+static bool is_status(const struct event_type *type, const struct field *field)
+{
+	return is_call(type) || strcmp(field->name, "ret") != 0 || field->width < 8;
+}
+
 uint32_t fails_usual(struct arena *arena, const struct event_type *type, enum span_role role,
 		const char *const **out)
 {
@@ -94,7 +103,8 @@ uint32_t fails_usual(struct arena *arena, const struct event_type *type, enum sp
 		uint16_t field = compile_field(type, usual_fields[i]);
 
 		if (field != PLAN_NO_FIELD && type->fields[field].kind == FIELD_INT &&
-				type->fields[field].scope == SCOPE_PAYLOAD) {
+				type->fields[field].scope == SCOPE_PAYLOAD &&
+				is_status(type, &type->fields[field])) {
 			texts[n] = arena_printf(arena, "%s < 0", usual_fields[i]);
 			n += texts[n] != NULL;
 		}

@@ -204,6 +204,9 @@ static bool infer_syscall(const struct infer_names *names, const char *name, str
 		snprintf(other, sizeof(other), "%ssyscall_%s_%s", compat[0] ? "" : "compat_", end,
 				call);
 		mixed = known(names, other);
+		/* It goes on where a signal had interrupted it: the kernel tells no exit. */
+		mixed = mixed && strcmp(call, "rt_sigreturn") != 0;
+		own = own && strcmp(call, "rt_sigreturn") != 0;
 		guess->role = own || mixed ? (entry ? SPAN_ENTRY : SPAN_EXIT) : SPAN_POINT;
 		/* The two ends of a call may be told by different tables; of unknown ones they
 		 * mostly are. Then it has the name without the table. */

@@ -207,11 +207,24 @@ static bool is_told(const char *said, const char *word, size_t length)
 	return names_it(said, name);
 }
 
-/*
- * Of what can be said in several ways: any alternative, KEY=VALUE (its strongest key is that one, and
- * slowest with that value) or a word of its sentence.
+/* The sentence without what explains it, which names many things, and then the strongest variable.
  */
-static bool says_it(json_t *finding, const char *alternatives)
+static void what_is_said(json_t *finding, char *out, size_t size)
+{
+	json_t *keys = json_object_get(json_object_get(finding, "explanation"), "keys");
+	const char *sentence = text(finding, "text"), *from = strstr(sentence, "explained by ");
+	const char *behind = from ? strstr(from, "; ") : NULL;
+	const char *key = text(json_array_get(keys, 0), "name");
+
+	snprintf(out, size, "%.*s%s %s", from ? (int)(from - sentence) : -1, sentence,
+			behind ? behind : "", from ? key : "");
+}
+
+/*
+ * Of what can be said in several ways: any alternative, KEY=VALUE (its strongest key is that one,
+ * and slowest with that value) or a word of what is said.
+ */
+static bool says_it(json_t *finding, const char *said, const char *alternatives)
 {
 	json_t *keys = json_object_get(json_object_get(finding, "explanation"), "keys");
 	const char *key = text(json_array_get(keys, 0), "name");
@@ -224,13 +237,32 @@ static bool says_it(json_t *finding, const char *alternatives)
 		snprintf(one, sizeof(one), "%s%.*s", name < length ? "" : "=", (int)length,
 				alternatives);
 		if (name < length ? strlen(key) == name && memcmp(key, one, name) == 0 &&
-						explains_it(finding, one)
-				  : names_it(text(finding, "text"), one)) {
+								explains_it(finding, one)
+				  : names_it(said, one)) {
 			return true;
 		}
 		alternatives += length + (alternatives[length] == '|');
 	}
 	return false;
+}
+
+/* As `either` has it: a place that the verdict names, or what it says. */
+static bool is_either(json_t *finding, const char *place, const struct truth *truth)
+{
+	const char *colon = strchr(place, ':');
+	char said[2 * SCORE_NAME + 512];
+
+	what_is_said(finding, said, sizeof(said));
+	if (!is_nothing(truth->hits) &&
+			((is_among(place, truth->hits, same_point) &&
+					 (is_code(text(finding, "stopped_by")) ||
+							 strstr(said, place[0] == '(' || !colon
+											 ? place
+											 : colon + 1))) ||
+					is_among(said, truth->hits, is_told))) {
+		return true;
+	}
+	return !is_nothing(truth->variable) && says_it(finding, said, truth->variable);
 }
 
 /* Does a finding tell the truth? As the first one it must be a verdict, too. */
@@ -250,10 +282,7 @@ static bool is_right(json_t *document, json_t *finding, const struct truth *trut
 	}
 	name_place(document, finding, place);
 	if (strcmp(truth->kind, "either") == 0) {
-		return (is_stop(rule) || !as_verdict) &&
-		       (is_among(place, truth->hits, same_point) ||
-				       is_among(text(finding, "text"), truth->hits, is_told) ||
-				       says_it(finding, truth->variable));
+		return (is_stop(rule) || !as_verdict) && is_either(finding, place, truth);
 	}
 	return (is_code(rule) || strcmp(rule, "fails") == 0 || !as_verdict) &&
 	       is_among(place, truth->hits, same_point);

@@ -325,6 +325,54 @@ static void ratios_by_their_logarithms(void **state)
 	near(median(values, 3), 2, 1e-12);
 }
 
+static const struct truth either = {.types = "-",
+		.hits = "compute:sem_acquire|(blocked: fdatasync)",
+		.variable = "socket_recv.length=40|runnable",
+		.kind = "either",
+		.fault_ns = FAULT_NS};
+
+#define SAYS(rule, sentence, more)                                                                 \
+	"{\"group\":7,\"type\":\"redis\",\"text\":\"" sentence "\",\"stopped_by\":\"" rule         \
+	"\"" more "}"
+#define EXPLAINED(key)                                                                             \
+	",\"explanation\":{\"keys\":[{\"name\":\"" key "\",\"confirmed\":true}],\"values\":["      \
+	"{\"text\":\"23\",\"mean_ns\":9},{\"text\":\"40\",\"mean_ns\":90}]}"
+
+/* A place, a word or a variable, of which any is right; what merely explains it is none of them. */
+static void either_of_several(void **state)
+{
+	static const char *const right[] = {
+			SERVER CODE "," AT("sem_acquire") "}",
+			SAYS("diffuse", "the time goes by in (blocked: fdatasync) of it",
+					"," AT("(blocked: fdatasync)")),
+			SAYS("diffuse", "the time goes by in (runnable) of redis", ""),
+			SAYS("variable", "explained by sem_acquire.ret: 0 -> 2ms; it is slow",
+					EXPLAINED("sem_acquire.ret")),
+			SAYS("variable", "explained by socket_recv.length: 23 -> 9us, 40 -> 90us",
+					EXPLAINED("socket_recv.length")),
+	};
+	static const char *const wrong[] = {
+			SERVER CODE "," AT("spawn") "}",
+			SAYS("diffuse", "no place surely holds half of the variance",
+					"," AT("(blocked: fdatasync)")),
+			SAYS("diffuse", "no place holds it; explained by runnable x: 1 -> 2", ""),
+			SAYS("variable", "explained by socket_send.length: 23 -> 9us, 40 -> 90us",
+					EXPLAINED("socket_send.length")),
+			SAYS("", "the time goes by in (runnable) of redis", ""),
+	};
+	struct truth bare = either;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
+		assert_true(judge(right[i], &either).hit1);
+	}
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		assert_false(judge(wrong[i], &either).hit1);
+	}
+	bare.hits = bare.variable = "-"; /* nothing is no word */
+	assert_false(judge(SAYS("diffuse", "a - b -> c", ""), &bare).hit1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -340,6 +388,7 @@ int main(void)
 			cmocka_unit_test(alarms_are_false_without_a_fault),
 			cmocka_unit_test(points_are_counted_while_on),
 			cmocka_unit_test(what_is_no_document_is_told),
+			cmocka_unit_test(either_of_several),
 			cmocka_unit_test(wilson_as_tabled),
 			cmocka_unit_test(ratios_by_their_logarithms),
 	};

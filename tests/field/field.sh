@@ -93,7 +93,7 @@ run() {
 	sleep 1
 	fault_ns=$(date +%s%N)
 	TMPDIR=$work/tmp timeout --foreground "$LIMIT_S" "$build/pythiatop" --batch=json -p "$watched" --autopilot \
-		--until=verdict --log="$work/log" >"$work/documents" 2>"$work/said"
+		--until=verdict --log="$work/log" --report="$work/report" >"$work/documents" 2>"$work/said"
 	status=$?
 	for pid in "${load_pids[@]}"; do kill -TERM "$pid"; done
 	sleep 0.3

@@ -280,6 +280,23 @@ static void a_usual_return_value_is_no_failure(void **state)
 	feed_stop(&shop.feed);
 }
 
+/* What a function without debugging information returns is a register: a hash is no failure. */
+static void a_whole_register_is_no_status(void **state)
+{
+	struct shop shop;
+	struct snapshot *snapshot;
+
+	(void)state;
+	shop_open(&shop, "ret:r");
+	for (uint64_t id = 1; id <= 100; id++) {
+		shop_order(&shop, id, (int64_t[3]){0, 5, id % 50 ? 7 : -2390207620133413453});
+	}
+	snapshot = look(&shop.feed, 0);
+	assert_int_equal(only_row(snapshot).failed, 0);
+	snapshot_destroy(snapshot);
+	feed_stop(&shop.feed);
+}
+
 /* --- system calls --- */
 
 static void errors_of_calls_are_told_but_fail_no_request(void **state)
@@ -437,6 +454,7 @@ int main(void)
 			cmocka_unit_test(conditions_are_read),
 			cmocka_unit_test(texts_can_tell_it),
 			cmocka_unit_test(a_usual_return_value_is_no_failure),
+			cmocka_unit_test(a_whole_register_is_no_status),
 			cmocka_unit_test(errors_of_calls_are_told_but_fail_no_request),
 			cmocka_unit_test(a_request_that_falls_silent_has_failed),
 			cmocka_unit_test(a_thread_that_ends_takes_its_request_along),
