@@ -11,6 +11,7 @@
 #include "pythiatop/engine.h"
 #include "registry.h"
 #include "requests/contexts.h"
+#include "requests/extract.h"
 #include "requests/fill.h"
 #include "requests/model.h"
 #include "requests/dump.h"
@@ -41,6 +42,7 @@ struct engine {
 	struct contexts *contexts;
 	struct request_pool pool;
 	struct model *model;
+	struct extractor *extractor;
 	struct requests *requests;
 	struct servers *servers;
 	struct activations *activations;
@@ -273,12 +275,14 @@ struct engine *engine_create(const struct engine_config *config)
 	engine->names = names_create(MAX_NAMES);
 	engine->contexts = contexts_create(MAX_CONTEXTS);
 	engine->model = engine->names ? model_create(engine->names) : NULL;
+	engine->extractor = extractor_create();
 	engine->log = log_create(&(struct event_log_config){.max_bytes = c->max_log_bytes,
 			.max_held_bytes = MAX_HELD,
 			.window = c->keep_events});
 	engine->threads = threads_create(MAX_THREADS, release_thread, engine);
 	samples = samples_per_s(c->window_ns);
-	if (engine->names && engine->contexts && engine->model && engine->threads && engine->log) {
+	if (engine->names && engine->contexts && engine->model && engine->extractor &&
+			engine->threads && engine->log) {
 		engine->state = state_create(&(struct state_config){.window_ns = c->window_ns,
 							     .max_bytes = c->max_state_bytes,
 							     .max_pin_bytes = c->max_pin_bytes,
@@ -355,6 +359,7 @@ void engine_destroy(struct engine *engine)
 	activations_destroy(engine->activations);
 	requests_destroy(engine->requests);
 	model_destroy(engine->model);
+	extractor_destroy(engine->extractor);
 	contexts_destroy(engine->contexts);
 	names_destroy(engine->names);
 	duplicates_release(&engine->duplicates);
@@ -406,6 +411,41 @@ const struct schema *engine_schema(struct engine *engine, bool all)
 	return model_schema(engine->model, &which);
 }
 
+/* Tells everybody of the type that was added last; `event`: the alternative that it is. */
+static bool type_added(struct engine *engine, uint32_t id, const struct schema_event *event)
+{
+	return model_add_extracted(engine->model, &engine->registry.types[id], event) &&
+	       requests_add_type(engine->requests) && servers_add_type(engine->servers) &&
+	       activations_add_type(engine->activations) && state_add_type(engine->state) &&
+	       loop_add_type(&engine->loop);
+}
+
+/* What the schemas extract from events of a type. */
+static bool add_alternatives(struct engine *engine, uint32_t id)
+{
+	const struct schema_event *events[EXTRACT_MAX_RULES];
+	struct registry *registry = &engine->registry;
+	uint32_t n = model_extracting(
+			engine->model, registry->types[id].name, events, EXTRACT_MAX_RULES);
+	struct field fields[EVENT_MAX_FIELDS];
+
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t n_fields = extract_fields(&registry->types[id], events[i], fields, NULL);
+		uint32_t as = n_fields ? registry_add_alternative(registry, id, fields, n_fields)
+				       : ID_NONE;
+
+		if (n_fields == 0) {
+			continue;
+		}
+		if (as == ID_NONE || !type_added(engine, as, events[i]) ||
+				!extractor_add(engine->extractor, id, as, &registry->types[id],
+						events[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
 uint32_t engine_add_type(struct engine *engine, const struct event_type *type)
 {
 	bool fresh;
@@ -414,14 +454,7 @@ uint32_t engine_add_type(struct engine *engine, const struct event_type *type)
 	if (!fresh) {
 		return id;
 	}
-	if (!model_add_type(engine->model, &engine->registry.types[id]) ||
-			!requests_add_type(engine->requests) ||
-			!servers_add_type(engine->servers) ||
-			!activations_add_type(engine->activations) ||
-			!state_add_type(engine->state) || !loop_add_type(&engine->loop)) {
-		return ID_NONE;
-	}
-	return id;
+	return type_added(engine, id, NULL) && add_alternatives(engine, id) ? id : ID_NONE;
 }
 
 uint32_t engine_add_session(struct engine *engine, const struct session_desc *session)
@@ -545,7 +578,7 @@ void engine_feed(struct engine *engine, const struct event *event)
 	used = used && state_feed(engine->state, event, number);
 	servers_before(engine->servers, event);
 	activations_before(engine->activations);
-	requests_feed(engine->requests, event, used);
+	requests_feed(engine->requests, extractor_feed(engine->extractor, event), used);
 	servers_after(engine->servers, event);
 	activations_after(engine->activations, event);
 	if (requests_renamed(engine->requests)) {
@@ -862,17 +895,32 @@ void engine_dump_losses(struct engine *engine, const struct focus *focus,
 	}
 }
 
+struct original_dump {
+	struct extractor *extractor;
+	struct dump dump;
+};
+
+/* What was extracted is not in the trace. */
+static bool dump_original(void *context, const struct event *event)
+{
+	const struct original_dump *to = context;
+
+	return to->dump.take(to->dump.context, extractor_original(to->extractor, event));
+}
+
 enum status engine_dump_requests(struct engine *engine, const uint64_t *ids, uint32_t n,
 		bool (*take)(void *context, const struct event *event), void *context)
 {
 	const struct request *requests[ENGINE_DUMP_REQUESTS];
+	struct original_dump to = {
+			.extractor = engine->extractor, .dump = {.take = take, .context = context}};
 	uint32_t found = 0;
 
 	for (uint32_t i = 0; i < n && found < ENGINE_DUMP_REQUESTS; i++) {
 		requests[found] = groups_find_request(engine->groups, ids[i]);
 		found += requests[found] != NULL;
 	}
-	return requests_dump(requests, found, take, context);
+	return requests_dump(requests, found, dump_original, &to);
 }
 
 struct dump_span engine_dump_span(struct engine *engine, const struct focus *focus)

@@ -222,6 +222,25 @@ uint32_t registry_add_type(struct registry *registry, const struct event_type *t
 	return registry->n_types++;
 }
 
+uint32_t registry_add_alternative(
+		struct registry *registry, uint32_t of, const struct field *fields, uint32_t n)
+{
+	uint32_t number = registry->n_types;
+	struct event_type type;
+
+	if (!reserve_type(registry)) {
+		return ID_NONE;
+	}
+	type = (struct event_type){
+			.name = registry->types[of].name, .n_fields = n, .fields = fields};
+	if (!copy_type(&registry->arena, &registry->types[number], &type)) {
+		return ID_NONE;
+	}
+	registry->type_links[number] = (struct type_link){
+			.first = registry->type_links[of].first, .next = ID_NONE};
+	return registry->n_types++;
+}
+
 uint32_t registry_host(const struct registry *registry, const char *name)
 {
 	uint32_t i;

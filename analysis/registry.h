@@ -71,6 +71,9 @@ void registry_release(struct registry *registry);
 uint32_t registry_host(const struct registry *registry, const char *name);
 /* ID_NONE if out of memory or of room; `*fresh` tells whether it is new. */
 uint32_t registry_add_type(struct registry *registry, const struct event_type *type, bool *fresh);
+/* One more of a type's name, with other fields, which registry_add_type() never answers. */
+uint32_t registry_add_alternative(
+		struct registry *registry, uint32_t of, const struct field *fields, uint32_t n);
 uint32_t registry_add_session(struct registry *registry, const struct session_desc *desc);
 uint32_t registry_add_stream(struct registry *registry, const struct stream_desc *desc);
 

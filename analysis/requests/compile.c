@@ -9,7 +9,8 @@ static uint16_t find_field(const struct event_type *type, const char *name, int 
 {
 	uint32_t i;
 
-	for (i = 0; i < type->n_fields && i < PLAN_NO_FIELD; i++) {
+	/* What is extracted is behind the event's own fields, and meant first. */
+	for (i = type->n_fields; i-- > 0;) {
 		if ((scope < 0 || type->fields[i].scope == scope) &&
 				strcmp(type->fields[i].name, name) == 0) {
 			return (uint16_t)i;

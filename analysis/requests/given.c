@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "requests/compile.h"
+#include "requests/extract.h"
 #include "requests/glob.h"
 #include "requests/model_internal.h"
 
@@ -98,6 +99,20 @@ static bool is_meant(const struct schema_event *event, const char *name)
 	       (event->match[0] != '*' || !infer_about_tracer(name));
 }
 
+/* Which schema an event of it is from, for its skeleton. */
+static void choose_given(
+		const struct model *model, const struct schema_event *event, struct choice *best)
+{
+	for (uint32_t s = 0; s < model->n_schemas; s++) {
+		const struct schema *schema = model->schemas[s];
+
+		if (event >= schema->events && event < schema->events + schema->n_events) {
+			*best = (struct choice){.schema = schema, .event = event};
+		}
+	}
+}
+
+/* Extracting is for alternatives, which have a choice of their own. */
 static void choose(struct model *model, const char *name, struct choice *best)
 {
 	uint32_t s, i;
@@ -114,7 +129,7 @@ static void choose(struct model *model, const char *name, struct choice *best)
 			const struct schema_event *event = &schema->events[i];
 			uint32_t weight = glob_weight(event->match);
 
-			if (!is_meant(event, name)) {
+			if (event->n_extract > 0 || !is_meant(event, name)) {
 				continue;
 			}
 			if (best->event && weight == best->weight && range == best->range) {
@@ -131,6 +146,63 @@ static void choose(struct model *model, const char *name, struct choice *best)
 					(weight == best->weight && range > best->range)) {
 				*best = (struct choice){schema, event, weight, range};
 			}
+		}
+	}
+}
+
+uint32_t model_extracting(const struct model *model, const char *name,
+		const struct schema_event **out, uint32_t max)
+{
+	struct choice choices[EXTRACT_MAX_RULES];
+	uint32_t n = 0, at;
+
+	max = max < EXTRACT_MAX_RULES ? max : EXTRACT_MAX_RULES;
+	for (uint32_t s = 0; s < model->n_schemas; s++) {
+		const struct schema *schema = model->schemas[s];
+		uint32_t range = schema->applies_to ? glob_weight(schema->applies_to) : 0;
+
+		if (schema->applies_to && !glob_match(schema->applies_to, name)) {
+			continue;
+		}
+		for (uint32_t i = 0; i < schema->n_events && n < max; i++) {
+			const struct schema_event *event = &schema->events[i];
+			struct choice one = {schema, event, glob_weight(event->match), range};
+
+			if (event->n_extract == 0 || !is_meant(event, name)) {
+				continue;
+			}
+			for (at = n++; at > 0 &&
+					(choices[at - 1].weight < one.weight ||
+							(choices[at - 1].weight == one.weight &&
+									choices[at - 1].range <
+											range));
+					at--) {
+				choices[at] = choices[at - 1];
+			}
+			choices[at] = one;
+		}
+	}
+	for (at = 0; at < n; at++) {
+		out[at] = choices[at].event;
+	}
+	return n;
+}
+
+/* What a type lacks of what would be extracted from it. */
+static void note_lacks(struct model *model, const struct event_type *type)
+{
+	const struct schema_event *events[EXTRACT_MAX_RULES];
+	uint32_t n = model_extracting(model, type->name, events, EXTRACT_MAX_RULES);
+	struct field fields[EVENT_MAX_FIELDS];
+
+	for (uint32_t i = 0; i < n; i++) {
+		const char *lack;
+
+		if (extract_fields(type, events[i], fields, &lack) == 0 && lack) {
+			model_note(model, arena_printf(&model->arena,
+							  "%s has no text \"%s\": nothing is "
+							  "extracted from it",
+							  type->name, lack));
 		}
 	}
 }
@@ -178,7 +250,13 @@ void model_use_given(struct model *model)
 		uint32_t m;
 
 		model->noting = i;
-		choose(model, model->types[i]->name, &choice);
+		choice = (struct choice){.schema = NULL};
+		if (model->extracts[i]) {
+			choose_given(model, model->extracts[i], &choice);
+		} else {
+			choose(model, model->types[i]->name, &choice);
+			note_lacks(model, model->types[i]);
+		}
 		event = choice.event ? choice.event : model_guess_event(model, i, true);
 		model->events[i] = event;
 		missing = compile_plan(model->names, &model->arena, model->namespaces,

@@ -17,7 +17,7 @@ bool model_meanings(const struct model *model, const struct event_type *types, u
 	memcpy(trial->schemas, model->schemas, sizeof(trial->schemas));
 	trial->n_schemas = model->n_schemas;
 	for (uint32_t i = 0; i < model->n_types && done; i++) {
-		done = model_add_type(trial, model->types[i]);
+		done = model_add_extracted(trial, model->types[i], model->extracts[i]);
 	}
 	for (uint32_t i = 0; i < n && done; i++) {
 		done = model_add_type(trial, &types[i]);

@@ -31,6 +31,7 @@ void model_destroy(struct model *model)
 	}
 	free(model->watches);
 	free(model->types);
+	free(model->extracts);
 	free(model->sorted);
 	number_map_release(&model->providers);
 	free(model->plans);
@@ -54,7 +55,9 @@ static enum status check_together(
 
 		for (i = 0; i < schema->n_events && same_range; i++) {
 			for (j = 0; j < other->n_events; j++) {
-				if (strcmp(schema->events[i].match, other->events[j].match) != 0) {
+				if (strcmp(schema->events[i].match, other->events[j].match) != 0 ||
+						schema->events[i].n_extract > 0 ||
+						other->events[j].n_extract > 0) {
 					continue;
 				}
 				snprintf(error, size,
@@ -123,8 +126,9 @@ static bool reserve_types(struct model *model)
 	if (model->n_types < model->room) {
 		return true;
 	}
-	if (!array_resize(&model->types, room) || !array_resize(&model->sorted, room) ||
-			!array_resize(&model->plans, room) || !array_resize(&model->events, room) ||
+	if (!array_resize(&model->types, room) || !array_resize(&model->extracts, room) ||
+			!array_resize(&model->sorted, room) || !array_resize(&model->plans, room) ||
+			!array_resize(&model->events, room) ||
 			!array_resize(&model->watches, room)) {
 		return false;
 	}
@@ -132,7 +136,8 @@ static bool reserve_types(struct model *model)
 	return true;
 }
 
-bool model_add_type(struct model *model, const struct event_type *type)
+bool model_add_extracted(struct model *model, const struct event_type *type,
+		const struct schema_event *event)
 {
 	struct event_type *copy = arena_alloc(&model->given, sizeof(*copy));
 
@@ -141,12 +146,18 @@ bool model_add_type(struct model *model, const struct event_type *type)
 	}
 	*copy = *type;
 	model->types[model->n_types] = copy;
+	model->extracts[model->n_types] = event;
 	model->watches[model->n_types] = NULL;
 	memset(&model->plans[model->n_types], 0, sizeof(*model->plans));
 	model->events[model->n_types] = NULL;
 	model->n_types++;
 	model->dirty = true;
 	return true;
+}
+
+bool model_add_type(struct model *model, const struct event_type *type)
+{
+	return model_add_extracted(model, type, NULL);
 }
 
 static void make_plans(struct model *model)

@@ -35,6 +35,16 @@ enum status model_add_schema(
 bool model_add_type(struct model *model, const struct event_type *type);
 
 /*
+ * The events of the given schemas that extract fields from types of this name, the most specific first,
+ * of equal ones in their order. Returns how many, at most `max`. They live as long as the model.
+ */
+uint32_t model_extracting(const struct model *model, const char *name,
+		const struct schema_event **out, uint32_t max);
+/* A type that is an alternative of one that was added: with the fields that `event` extracts. */
+bool model_add_extracted(struct model *model, const struct event_type *type,
+		const struct schema_event *event);
+
+/*
  * The plans by type, made anew if a type, a schema or a proof of an id came since the last call;
  * valid until the next such. NULL if there is no type.
  */

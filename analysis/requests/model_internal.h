@@ -36,6 +36,7 @@ struct model {
 	bool groups_by; /* some schema expects types to be grouped by fields */
 
 	const struct event_type **types;
+	const struct schema_event **extracts; /* by type: whose alternative it is, or NULL */
 	const char **sorted; /* names of all types, for infer_role() */
 	/* Of "provider:operation", by hash of the operation: the provider, or SEVERAL. */
 	struct number_map providers;

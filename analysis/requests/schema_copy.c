@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "requests/extract.h"
 #include "requests/fails.h"
 #include "requests/plan.h"
 #include "requests/schema_copy.h"
@@ -124,8 +125,18 @@ static enum status check_event(const struct schema *schema, uint32_t at, char *e
 					event->match, event->fails[i], PLAN_MAX_FAILS);
 		}
 	}
+	for (i = 0; i < event->n_extract; i++) {
+		char wrong[256];
+
+		if (!extract_check(event, i, wrong, sizeof(wrong))) {
+			return invalid(schema, event->line, error, size, "event \"%s\": %s",
+					event->match, wrong);
+		}
+	}
 	for (i = 0; i < at; i++) {
-		if (strcmp(schema->events[i].match, event->match) == 0) {
+		/* Those that extract are alternatives. */
+		if (event->n_extract == 0 && schema->events[i].n_extract == 0 &&
+				strcmp(schema->events[i].match, event->match) == 0) {
 			return invalid(schema, event->line, error, size,
 					"event \"%s\" is there twice (also at line %u)",
 					event->match, schema->events[i].line);
@@ -203,6 +214,8 @@ static const char *const *copy_texts(struct copier *copier, const char *const *t
 static void copy_event(struct copier *copier, struct schema_event *event)
 {
 	struct schema_bind *bind = copy_array(copier, event->bind, event->n_bind, sizeof(*bind));
+	struct schema_extract *extract =
+			copy_array(copier, event->extract, event->n_extract, sizeof(*extract));
 	uint32_t i;
 
 	event->match = copy_text(copier, event->match);
@@ -216,6 +229,14 @@ static void copy_event(struct copier *copier, struct schema_event *event)
 		bind[i].keys = copy_texts(copier, bind[i].keys, bind[i].n_keys);
 	}
 	event->bind = bind;
+	for (i = 0; extract && i < event->n_extract; i++) {
+		extract[i].from = copy_text(copier, extract[i].from);
+		extract[i].match = copy_text(copier, extract[i].match);
+		extract[i].fields = copy_texts(copier, extract[i].fields, extract[i].n_fields);
+		extract[i].as = copy_array(
+				copier, extract[i].as, extract[i].n_as, sizeof(*extract[i].as));
+	}
+	event->extract = extract;
 }
 
 struct schema *schema_copy(struct arena *arena, const struct schema *schema)

@@ -55,8 +55,34 @@ struct schema_bind {
 	const char *const *keys;
 };
 
+enum extract_as {
+	EXTRACT_TEXT = 0,
+	EXTRACT_INTEGER, /* decimal, of 64 bits, signed */
+	EXTRACT_REAL,
+};
+
+#define EXTRACT_MAX        4    /* of an event */
+#define EXTRACT_MAX_FIELDS 16   /* of an event */
+#define EXTRACT_MAX_TEXT   4096 /* bytes of a text that are looked at */
+
+/*
+ * Fields out of a text of the event. An event that extracts is meant only where all its expressions
+ * match and all its numbers are numbers; of several with equally specific globs, the first one that
+ * does, and one that extracts nothing last.
+ */
+struct schema_extract {
+	const char *from;  /* the field that has the text */
+	const char *match; /* POSIX extended regular expression, see base/expression.h */
+	uint32_t n_fields; /* as many as groups in parentheses, and in their order */
+	const char *const *fields;
+	uint32_t n_as; /* at most n_fields; text from there on */
+	const enum extract_as *as;
+};
+
 struct schema_event {
 	const char *match; /* glob over the event's name; the more specific one wins */
+	uint32_t n_extract;
+	const struct schema_extract *extract;
 	enum span_role role;
 	const char *name; /* of the span; NULL: derived. "{field}" is replaced by its value */
 	bool seed;        /* makes a fragment a request */

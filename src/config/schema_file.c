@@ -170,9 +170,25 @@ static enum status take_events(struct schema_file *file)
 	for (i = 0; i < yaml->n_events; i++) {
 		const struct yaml_event *from = &yaml->events[i];
 		struct schema_bind *bind = calloc(from->n_bind + 1u, sizeof(*bind));
+		struct schema_extract *extract =
+				from->n_extract ? calloc(from->n_extract, sizeof(*extract)) : NULL;
 
-		if (!bind) {
+		/* Known from now on, for schema_file_destroy(). */
+		file->events[i].bind = bind;
+		file->events[i].extract = extract;
+		file->schema.n_events = i + 1;
+		if (!bind || (from->n_extract && !extract)) {
 			return STATUS_NO_MEMORY;
+		}
+		for (j = 0; j < from->n_extract; j++) {
+			extract[j] = (struct schema_extract){
+					.from = from->extract[j].from,
+					.match = from->extract[j].match,
+					.n_fields = from->extract[j].n_fields,
+					.fields = (const char *const *)from->extract[j].fields,
+					.n_as = from->extract[j].n_as,
+					.as = from->extract[j].as,
+			};
 		}
 		for (j = 0; j < from->n_bind; j++) {
 			bind[j] = (struct schema_bind){
@@ -184,6 +200,8 @@ static enum status take_events(struct schema_file *file)
 		}
 		file->events[i] = (struct schema_event){
 				.match = from->match,
+				.n_extract = from->n_extract,
+				.extract = extract,
 				.role = from->span,
 				.name = from->name,
 				.seed = from->seed,
@@ -198,7 +216,6 @@ static enum status take_events(struct schema_file *file)
 				.n_bind = from->n_bind,
 				.bind = bind,
 		};
-		file->schema.n_events = i + 1;
 	}
 	return STATUS_OK;
 }
@@ -320,6 +337,7 @@ void schema_file_destroy(struct schema_file *file)
 	}
 	for (i = 0; i < file->schema.n_events; i++) {
 		free((struct schema_bind *)file->events[i].bind);
+		free((struct schema_extract *)file->events[i].extract);
 	}
 	free(file->namespaces);
 	free(file->events);
@@ -350,9 +368,25 @@ static enum status draft_events(struct draft *draft, const struct schema *schema
 	for (i = 0; i < schema->n_events; i++) {
 		const struct schema_event *from = &schema->events[i];
 		struct yaml_bind *bind = calloc(from->n_bind + 1u, sizeof(*bind));
+		struct yaml_extract *extract =
+				from->n_extract ? calloc(from->n_extract, sizeof(*extract)) : NULL;
 
-		if (!bind) {
+		/* Known from now on, for draft_release(). */
+		draft->yaml.events[i].bind = bind;
+		draft->yaml.events[i].extract = extract;
+		draft->yaml.n_events = i + 1;
+		if (!bind || (from->n_extract && !extract)) {
 			return STATUS_NO_MEMORY;
+		}
+		for (j = 0; j < from->n_extract; j++) {
+			extract[j] = (struct yaml_extract){
+					.from = (char *)from->extract[j].from,
+					.match = (char *)from->extract[j].match,
+					.fields = (char **)from->extract[j].fields,
+					.n_fields = from->extract[j].n_fields,
+					.as = (enum extract_as *)from->extract[j].as,
+					.n_as = from->extract[j].n_as,
+			};
 		}
 		for (j = 0; j < from->n_bind; j++) {
 			bind[j] = (struct yaml_bind){
@@ -364,6 +398,8 @@ static enum status draft_events(struct draft *draft, const struct schema *schema
 		}
 		draft->yaml.events[i] = (struct yaml_event){
 				.match = (char *)from->match,
+				.extract = extract,
+				.n_extract = from->n_extract,
 				.span = from->role,
 				.name = (char *)from->name,
 				.seed = from->seed,
@@ -378,7 +414,6 @@ static enum status draft_events(struct draft *draft, const struct schema *schema
 				.bind = bind,
 				.n_bind = from->n_bind,
 		};
-		draft->yaml.n_events = i + 1;
 	}
 	return STATUS_OK;
 }
@@ -432,6 +467,7 @@ static void draft_release(struct draft *draft)
 
 	for (i = 0; i < draft->yaml.n_events; i++) {
 		free(draft->yaml.events[i].bind);
+		free(draft->yaml.events[i].extract);
 	}
 	free(draft->yaml.events);
 	free(draft->yaml.namespaces);

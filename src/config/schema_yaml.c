@@ -18,6 +18,12 @@ static const cyaml_strval_t ops[] = {
 		{"leave", BIND_LEAVE},
 };
 
+static const cyaml_strval_t kinds[] = {
+		{"text", EXTRACT_TEXT}, {"integer", EXTRACT_INTEGER}, {"real", EXTRACT_REAL}};
+
+static const cyaml_schema_value_t kind = {CYAML_VALUE_ENUM(
+		CYAML_FLAG_DEFAULT, enum extract_as, kinds, CYAML_ARRAY_LEN(kinds))};
+
 static const cyaml_schema_value_t text = {
 		CYAML_VALUE_STRING(CYAML_FLAG_POINTER, char, 1, CYAML_UNLIMITED)};
 
@@ -53,8 +59,22 @@ static const cyaml_schema_field_t bind_fields[] = {
 static const cyaml_schema_value_t bind_item = {
 		CYAML_VALUE_MAPPING(CYAML_FLAG_FLOW, struct yaml_bind, bind_fields)};
 
+static const cyaml_schema_field_t extract_fields[] = {
+		TEXT("from", CYAML_FLAG_DEFAULT, struct yaml_extract, from),
+		TEXT("match", CYAML_FLAG_DEFAULT, struct yaml_extract, match),
+		TEXTS("fields", struct yaml_extract, fields),
+		CYAML_FIELD_SEQUENCE_COUNT("as",
+				CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL | CYAML_FLAG_FLOW,
+				struct yaml_extract, as, n_as, &kind, 0, MOST_KEYS),
+		CYAML_FIELD_END,
+};
+
+static const cyaml_schema_value_t extract_item = {
+		CYAML_VALUE_MAPPING(CYAML_FLAG_FLOW, struct yaml_extract, extract_fields)};
+
 static const cyaml_schema_field_t event_fields[] = {
 		TEXT("match", CYAML_FLAG_DEFAULT, struct yaml_event, match),
+		ITEMS("extract", CYAML_FLAG_OPTIONAL, struct yaml_event, extract, extract_item),
 		ENUM("span", CYAML_FLAG_OPTIONAL, struct yaml_event, span, roles),
 		TEXT("name", CYAML_FLAG_OPTIONAL, struct yaml_event, name),
 		CYAML_FIELD_BOOL("seed", CYAML_FLAG_OPTIONAL, struct yaml_event, seed),

@@ -24,8 +24,19 @@ struct yaml_bind {
 	enum bind_op op;
 };
 
+struct yaml_extract {
+	char *from;
+	char *match;
+	char **fields;
+	uint32_t n_fields;
+	enum extract_as *as;
+	uint32_t n_as;
+};
+
 struct yaml_event {
 	char *match;
+	struct yaml_extract *extract;
+	uint32_t n_extract;
 	enum span_role span;
 	char *name;
 	bool seed;
