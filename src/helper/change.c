@@ -13,6 +13,7 @@
 
 #include "helper/check.h"
 #include "helper/kernel.h"
+#include "helper/loggers.h"
 #include "helper/probed.h"
 #include "helper/rules.h"
 #include "helper/worker.h"
@@ -25,6 +26,7 @@ struct point {
 	bool syscall;
 	bool probed; /* pythiatop-probe's */
 	const char *name, *filter;
+	const struct logger_domain *agent; /* it is a logger; NULL: none */
 };
 
 struct change {
@@ -34,6 +36,7 @@ struct change {
 	const json_t *points, *attached;
 	struct rules rules;              /* of all sessions that matter, ours first */
 	struct lttng_handle *handles[2]; /* by domain */
+	struct lttng_handle *agents[LOGGER_AGENTS];
 	struct lttng_event_field *fields;
 	int n_fields;  /* -1: not asked so far */
 	uint64_t n_on; /* of our rules */
@@ -87,6 +90,7 @@ static const char *read_point(const json_t *json, struct point *point)
 	if (filter && !point->filter) {
 		return "has a filter that is not a text";
 	}
+	point->agent = point->domain == RULE_UST ? loggers_of(point->name) : NULL;
 	return check_point(point->name);
 }
 
@@ -157,10 +161,9 @@ static int read_rules(struct change *change, bool enable)
 	if (!helper_scratch(change->helper, scratch, sizeof(scratch))) {
 		return -LTTNG_ERR_SAVE_IO_FAIL;
 	}
-	code = change->helper->rights.only_functions
-			       ? 0
-			       : rules_read(&change->rules, change->answer, change->session,
-						 scratch);
+	code = change->helper->rights.only_functions ? 0
+						     : rules_read(&change->rules, change->answer,
+								       change->session, scratch);
 	if (change->dry && code == -LTTNG_ERR_SESS_NOT_FOUND) {
 		code = 0; /* it would be made first */
 	}
@@ -192,18 +195,23 @@ static int read_rules(struct change *change, bool enable)
 	return n < 0 && !(n == -LTTNG_ERR_NO_SESSIOND && probed_alone(change->helper)) ? n : 0;
 }
 
-static struct lttng_handle *handle_of(struct change *change, enum rule_domain domain)
+static struct lttng_handle *handle_of(struct change *change, const struct point *point)
 {
+	enum rule_domain domain = point->domain;
+	struct lttng_handle **handle = point->agent ? &change->agents[point->agent - logger_domains]
+						    : &change->handles[domain];
 	struct lttng_domain lttng_domain = {
-			.type = domain == RULE_KERNEL ? LTTNG_DOMAIN_KERNEL : LTTNG_DOMAIN_UST,
+			.type = point->agent            ? point->agent->type
+				: domain == RULE_KERNEL ? LTTNG_DOMAIN_KERNEL
+							: LTTNG_DOMAIN_UST,
 			.buf_type = domain == RULE_KERNEL ? LTTNG_BUFFER_GLOBAL
 							  : LTTNG_BUFFER_PER_UID,
 	};
 
-	if (!change->handles[domain]) {
-		change->handles[domain] = lttng_create_handle(change->session, &lttng_domain);
+	if (!*handle) {
+		*handle = lttng_create_handle(change->session, &lttng_domain);
 	}
-	return change->handles[domain];
+	return *handle;
 }
 
 /* --- filters --- */
@@ -220,6 +228,9 @@ static bool has_field(void *context, const char *field)
 
 	if (seek->point->domain == RULE_KERNEL) {
 		return check_kernel_field(seek->point->name, field);
+	}
+	if (seek->point->agent) {
+		return loggers_have_field(seek->point->agent, field);
 	}
 	for (i = 0; i < seek->change->n_fields; i++) {
 		const struct lttng_event_field *row = &seek->change->fields[i];
@@ -254,7 +265,7 @@ static bool filter_holds(struct change *change, size_t index, const struct point
 	char name[CHECK_NAME_BYTES], said[2 * CHECK_NAME_BYTES];
 	const char *wrong;
 	/* LTTng lists no fields of the kernel's points: those of threads are known. */
-	int code = point->domain == RULE_UST ? read_fields(change) : 0;
+	int code = point->domain == RULE_UST && !point->agent ? read_fields(change) : 0;
 
 	if (code < 0) {
 		refuse(change, index, point, lttng_strerror(code), answer_help(code));
@@ -340,17 +351,19 @@ static bool choose_channel(
 		if (sscanf(rule->channel, "filter-%u", &number) == 1 && number >= 1 &&
 				number <= 64) {
 			taken |= 1ull << (number - 1);
-		} else if (strcmp(rule->channel, PROBED_CHANNEL) == 0) {
+		} else if (rule->loggers || strcmp(rule->channel, PROBED_CHANNEL) == 0) {
 			taken |= 1;
 		}
 	}
-	if (point->probed) {
+	if (point->probed || point->agent) {
 		if (taken) {
 			refuse(change, index, point, "it is on with another filter",
-					"disable it first: pythiatop-probe takes one");
+					point->agent ? "disable it first: a logger takes one"
+						     : "disable it first: pythiatop-probe "
+						       "takes one");
 			return false;
 		}
-		snprintf(name, 32, "%s", PROBED_CHANNEL);
+		snprintf(name, 32, "%s", point->agent ? point->agent->channel : PROBED_CHANNEL);
 		return true;
 	}
 	if (!point->filter) {
@@ -371,9 +384,16 @@ static bool choose_channel(
 	return true;
 }
 
+/* As LTTng calls it. */
+static void name_event(struct lttng_event *event, const struct point *point)
+{
+	snprintf(event->name, sizeof(event->name), "%s",
+			point->agent ? loggers_name(point->agent, point->name) : point->name);
+}
+
 static int enable(struct change *change, const struct point *point, const char *channel)
 {
-	struct lttng_handle *handle = handle_of(change, point->domain);
+	struct lttng_handle *handle = handle_of(change, point);
 	struct lttng_event *event = lttng_event_create();
 	int code = point->domain == RULE_KERNEL ? kernel_lack() : 0;
 
@@ -382,7 +402,7 @@ static int enable(struct change *change, const struct point *point, const char *
 	}
 	if (code == 0) {
 		event->type = point->syscall ? LTTNG_EVENT_SYSCALL : LTTNG_EVENT_TRACEPOINT;
-		snprintf(event->name, sizeof(event->name), "%s", point->name);
+		name_event(event, point);
 		event->loglevel_type = LTTNG_EVENT_LOGLEVEL_ALL;
 		event->loglevel = -1;
 		answer_calling(change->answer);
@@ -406,6 +426,7 @@ static void note_enabled(struct change *change, const struct point *point, char 
 			.on = true,
 			.enabled = true,
 			.partial = point->filter,
+			.loggers = point->agent,
 	};
 
 	change->n_on++;
@@ -480,7 +501,7 @@ static void enable_point(struct change *change, size_t index, const struct point
 
 static int disable(struct change *change, const struct point *point, const char *channel)
 {
-	struct lttng_handle *handle = handle_of(change, point->domain);
+	struct lttng_handle *handle = handle_of(change, point);
 	struct lttng_event *event = lttng_event_create();
 	int code = -LTTNG_ERR_NOMEM;
 
@@ -489,7 +510,7 @@ static int disable(struct change *change, const struct point *point, const char 
 		event->type = point->domain == RULE_UST ? LTTNG_EVENT_ALL
 			      : point->syscall          ? LTTNG_EVENT_SYSCALL
 							: LTTNG_EVENT_TRACEPOINT;
-		snprintf(event->name, sizeof(event->name), "%s", point->name);
+		name_event(event, point);
 		event->loglevel = -1;
 		answer_calling(change->answer);
 		code = lttng_disable_event_ext(handle, event, channel, NULL);
@@ -595,6 +616,9 @@ static void run(const struct helper *helper, struct answer *answer, const json_t
 	free(change.fields);
 	lttng_destroy_handle(change.handles[RULE_UST]);
 	lttng_destroy_handle(change.handles[RULE_KERNEL]);
+	for (size_t i = 0; i < LOGGER_AGENTS; i++) {
+		lttng_destroy_handle(change.agents[i]);
+	}
 	rules_release(&change.rules);
 }
 

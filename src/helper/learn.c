@@ -12,6 +12,7 @@
 #include <lttng/lttng.h>
 
 #include "helper/check.h"
+#include "helper/loggers.h"
 #include "helper/probed.h"
 #include "helper/worker.h"
 
@@ -75,6 +76,16 @@ static struct lttng_handle *open_session(const struct helper *helper, struct ans
 		answer_lttng(answer, -LTTNG_ERR_NOMEM);
 	}
 	return handle;
+}
+
+static bool is_agent(const char *provider)
+{
+	for (size_t i = 0; i < LOGGER_AGENTS; i++) {
+		if (strcmp(logger_domains[i].provider, provider) == 0) {
+			return true;
+		}
+	}
+	return false;
 }
 
 static int enable_provider(struct lttng_handle *handle, const char *provider)
@@ -148,7 +159,8 @@ void learn_begin(const struct helper *helper, struct answer *answer, const json_
 	code = session_enable_channel(handle, LEARN_CHANNEL);
 	json_array_foreach(providers, i, provider)
 	{
-		if (code == 0) {
+		/* What a rule for all loggers' events would bring are those that are on anyway. */
+		if (code == 0 && !is_agent(json_string_value(provider))) {
 			code = enable_provider(handle, json_string_value(provider));
 		}
 	}

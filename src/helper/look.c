@@ -10,6 +10,7 @@
 
 #include "helper/check.h"
 #include "helper/kernel.h"
+#include "helper/loggers.h"
 #include "helper/probed.h"
 #include "helper/rules.h"
 #include "helper/worker.h"
@@ -133,6 +134,7 @@ static int send_domains(struct answer *answer, const char *session)
 	answer_calling(answer);
 	n = lttng_list_domains(session, &domains);
 	for (i = 0; i < n && code == 0; i++) {
+		/* The channels of loggers are among those of user space. */
 		if (domains[i].type == LTTNG_DOMAIN_UST || domains[i].type == LTTNG_DOMAIN_KERNEL) {
 			code = send_channels(answer, session, domains[i].type);
 		}
@@ -349,6 +351,7 @@ static void send_points(const struct helper *helper, struct answer *answer,
 		int n_fields)
 {
 	bool kernel = domain.type == LTTNG_DOMAIN_KERNEL;
+	const struct logger_domain *agent = n > 0 && !kernel ? loggers_of(events[0].name) : NULL;
 	int i, next;
 
 	qsort(events, (size_t)n, sizeof(*events), by_name);
@@ -363,14 +366,46 @@ static void send_points(const struct helper *helper, struct answer *answer,
 						domain_name(domain.type), "type",
 						syscall ? "syscall" : "tracepoint", "name",
 						answer_text(name), "loglevel",
-						kernel ? -1 : events[i].loglevel, "n_processes",
-						kernel ? 0 : next - i, "processes",
+						kernel || agent ? -1 : events[i].loglevel,
+						"n_processes", kernel ? 0 : next - i, "processes",
 						processes_json(&events[i], kernel ? 0 : next - i),
-						"fields", fields_json(fields, n_fields, name),
+						"fields",
+						agent ? loggers_fields(agent)
+						      : fields_json(fields, n_fields, name),
 						"uses",
 						uses_json(helper, rules,
 								kernel ? RULE_KERNEL : RULE_UST,
 								syscall, name)));
+	}
+}
+
+/* What agents record all loggers' events through says nothing by itself: without. */
+static int leave_out_agents(struct lttng_event *events, int n)
+{
+	int kept = 0;
+
+	for (int i = 0; i < n; i++) {
+		if (!loggers_of(events[i].name)) {
+			events[kept++] = events[i];
+		}
+	}
+	return n < 0 ? n : kept;
+}
+
+static void look_loggers(
+		const struct helper *helper, struct answer *answer, const struct rules *rules)
+{
+	for (size_t i = 0; i < LOGGER_AGENTS; i++) {
+		struct lttng_domain domain = {.type = logger_domains[i].type};
+		struct lttng_event *events;
+		int n = loggers_list(&logger_domains[i], &events);
+
+		if (n < 0) {
+			answer_lack(answer, logger_domains[i].provider, n);
+		} else {
+			send_points(helper, answer, rules, domain, false, events, n, NULL, 0);
+		}
+		free(events);
 	}
 }
 
@@ -386,11 +421,13 @@ static int look_ust(const struct helper *helper, struct answer *answer, const st
 		return -LTTNG_ERR_NOMEM;
 	}
 	n = lttng_list_tracepoints(handle, &events);
+	n = leave_out_agents(events, n);
 	n_fields = n < 0 ? n : lttng_list_tracepoint_fields(handle, &fields);
 	lttng_destroy_handle(handle);
 	if (n >= 0 && n_fields >= 0) {
 		qsort(fields, (size_t)n_fields, sizeof(*fields), field_by_event);
 		send_points(helper, answer, rules, domain, false, events, n, fields, n_fields);
+		look_loggers(helper, answer, rules);
 	}
 	free(events);
 	free(fields);

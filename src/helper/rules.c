@@ -12,6 +12,7 @@
 #include <libxml/tree.h>
 #include <lttng/lttng.h>
 
+#include "helper/loggers.h"
 #include "helper/rights.h"
 
 /* The first child element of that name, or the next of that name after `after`. */
@@ -46,12 +47,37 @@ static bool text_is(const xmlNode *parent, const char *name, const char *wanted)
 	return same;
 }
 
-static enum rule_domain domain_of(const xmlNode *domain)
+/* `agent`: whose loggers it is about, or NULL. */
+static enum rule_domain domain_of(const xmlNode *domain, const struct logger_domain **agent)
 {
-	if (text_is(domain, "type", "UST")) {
-		return RULE_UST;
+	char *type = text_of(domain, "type");
+	enum rule_domain of = RULE_OTHER;
+
+	*agent = type ? loggers_saved_as(type) : NULL;
+	if (type && (*agent || strcmp(type, "UST") == 0)) {
+		of = RULE_UST;
+	} else if (type && strcmp(type, "KERNEL") == 0) {
+		of = RULE_KERNEL;
 	}
-	return text_is(domain, "type", "KERNEL") ? RULE_KERNEL : RULE_OTHER;
+	free(type);
+	return of;
+}
+
+/* A logger's rule as that of its point. False: out of memory. */
+static bool name_as_point(struct rule *rule, const struct logger_domain *agent)
+{
+	char *own = rule->filter ? loggers_own_filter(rule->name, rule->filter) : NULL, *name;
+
+	if (asprintf(&name, "%s:%s", agent->provider, rule->name) < 0) {
+		free(own);
+		return false;
+	}
+	free(rule->filter);
+	free(rule->name);
+	rule->filter = own;
+	rule->name = name;
+	rule->partial = rule->filter;
+	return true;
 }
 
 static void rule_release(struct rule *rule)
@@ -97,7 +123,8 @@ bool rules_add(struct rules *rules, const struct rule *rule)
 }
 
 /* `like`: what the rule has from its session and channel; its texts are borrowed. */
-static bool add_event(struct rules *rules, const xmlNode *event, const struct rule *like, bool goes)
+static bool add_event(struct rules *rules, const xmlNode *event, const struct rule *like,
+		const struct logger_domain *agent, bool goes)
 {
 	bool all = text_is(event, "type", "ALL");
 	struct rule rule = {
@@ -109,6 +136,7 @@ static bool add_event(struct rules *rules, const xmlNode *event, const struct ru
 			.tracepoints = all || text_is(event, "type", "TRACEPOINT"),
 			.syscalls = all || text_is(event, "type", "SYSCALL"),
 			.enabled = text_is(event, "enabled", "true"),
+			.loggers = agent,
 	};
 
 	rule.on = goes && rule.enabled;
@@ -118,7 +146,8 @@ static bool add_event(struct rules *rules, const xmlNode *event, const struct ru
 	if (!rule.name) { /* all system calls, as old versions wrote it */
 		rule.name = strdup("*");
 	}
-	if (!rule.session || !rule.channel || !rule.name || !add(rules, &rule)) {
+	if (!rule.session || !rule.channel || !rule.name ||
+			(agent && !name_as_point(&rule, agent)) || !add(rules, &rule)) {
 		rule_release(&rule);
 		return false;
 	}
@@ -137,14 +166,15 @@ static bool add_session(struct rules *rules, const xmlNode *session, const char 
 
 		for (channel = NULL; added && (channel = child(channels, "channel", channel));) {
 			const xmlNode *events = child(channel, "events", NULL);
+			const struct logger_domain *agent;
 			struct rule like = {.session = (char *)(uintptr_t)name,
 					.channel = text_of(channel, "name"),
-					.domain = domain_of(domain)};
+					.domain = domain_of(domain, &agent)};
 			bool goes = started && text_is(channel, "enabled", "true");
 
 			added = like.channel;
 			for (event = NULL; added && (event = child(events, "event", event));) {
-				added = add_event(rules, event, &like, goes);
+				added = add_event(rules, event, &like, agent, goes);
 			}
 			free(like.channel);
 		}
@@ -212,7 +242,10 @@ void rules_release(struct rules *rules)
 
 bool rule_covers(const struct rule *rule, enum rule_domain domain, bool syscall, const char *name)
 {
-	return rule->domain == domain && (syscall ? rule->syscalls : rule->tracepoints) &&
+	bool logger = domain == RULE_UST && loggers_of(name);
+
+	return rule->domain == domain && rule->loggers == logger &&
+	       (syscall ? rule->syscalls : rule->tracepoints) &&
 	       (rule->name[0] == '*' || rule->name[0] == name[0] || rule->name[0] == '\\') &&
 	       rights_glob(rule->name, name);
 }

@@ -22,13 +22,14 @@
 enum rule_domain {
 	RULE_UST = 0,
 	RULE_KERNEL,
-	RULE_OTHER, /* loggers */
+	RULE_OTHER,
 };
 
 struct rule {
 	char *session, *channel, *name, *filter; /* filter NULL: none */
 	enum rule_domain domain;
 	bool tracepoints, syscalls; /* which of the two it is about */
+	bool loggers;               /* of RULE_UST: it is about loggers, named as their points */
 	bool on;                    /* itself, its channel, and the session is started */
 	bool enabled;               /* itself */
 	bool partial; /* a filter, exclusions or a log level: not each event of that name */

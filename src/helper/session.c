@@ -13,6 +13,7 @@
 
 #include "helper/check.h"
 #include "helper/kernel.h"
+#include "helper/loggers.h"
 #include "helper/probed.h"
 #include "helper/worker.h"
 
@@ -184,7 +185,11 @@ static int add_contexts(const struct helper *helper, struct answer *answer,
 static int add_channel(const struct rights *rights, struct lttng_handle *handle, const char *name,
 		const struct wish *wish, bool filtered)
 {
-	struct lttng_channel *channel = lttng_channel_create(&handle->domain);
+	bool kernel = handle->domain.type == LTTNG_DOMAIN_KERNEL;
+	/* Of the domains of loggers it knows nothing, and channels there are user space's. */
+	struct lttng_domain like = {.type = kernel ? LTTNG_DOMAIN_KERNEL : LTTNG_DOMAIN_UST,
+			.buf_type = handle->domain.buf_type};
+	struct lttng_channel *channel = lttng_channel_create(&like);
 	uint64_t subbuf = rights->subbuf_kb << 10;
 	int code;
 
@@ -197,8 +202,7 @@ static int add_channel(const struct rights *rights, struct lttng_handle *handle,
 	channel->attr.num_subbuf = rights->subbufs;
 	channel->attr.switch_timer_interval = 0;
 	channel->attr.read_timer_interval = 0;
-	channel->attr.output = handle->domain.type == LTTNG_DOMAIN_KERNEL ? LTTNG_EVENT_SPLICE
-									  : LTTNG_EVENT_MMAP;
+	channel->attr.output = kernel ? LTTNG_EVENT_SPLICE : LTTNG_EVENT_MMAP;
 	if (wish->flight) {
 		channel->attr.output = LTTNG_EVENT_MMAP; /* what snapshots want */
 	} else {
@@ -252,6 +256,29 @@ static int add_slots(const struct helper *helper, struct answer *answer, const s
 		}
 	}
 	lttng_destroy_handle(handle);
+	return code;
+}
+
+/*
+ * The channel of an agent, even where no program has it so far: once the session has started there is
+ * none to be had. Contexts are added as for user space: LTTng takes none in Python's domain.
+ */
+static int add_agent(const struct helper *helper, struct answer *answer, const struct wish *wish,
+		const struct logger_domain *agent)
+{
+	struct lttng_domain domain = {.type = agent->type, .buf_type = LTTNG_BUFFER_PER_UID};
+	struct lttng_domain ust = {.type = LTTNG_DOMAIN_UST, .buf_type = LTTNG_BUFFER_PER_UID};
+	struct lttng_handle *handle = lttng_create_handle(wish->name, &domain);
+	struct lttng_handle *contexts = lttng_create_handle(wish->name, &ust);
+	int code;
+
+	code = handle && contexts ? add_channel(&helper->rights, handle, agent->channel, wish, true)
+				  : -LTTNG_ERR_NOMEM;
+	if (code == 0) {
+		code = add_contexts(helper, answer, contexts, agent->channel, false, false);
+	}
+	lttng_destroy_handle(handle);
+	lttng_destroy_handle(contexts);
 	return code;
 }
 
@@ -353,6 +380,13 @@ void session_create(const struct helper *helper, struct answer *answer, const js
 		return;
 	}
 	code = add_slots(helper, answer, &wish, false);
+	for (size_t i = 0; code == 0 && i < LOGGER_AGENTS; i++) {
+		int lacks = add_agent(helper, answer, &wish, &logger_domains[i]);
+
+		if (lacks < 0) {
+			answer_lack(answer, logger_domains[i].provider, lacks);
+		}
+	}
 	if (code == 0 && wish.kernel) {
 		/* Where it lacks, a channel would only say "fatal error". */
 		int lacks = kernel_lack() == 0 ? add_slots(helper, answer, &wish, true) : 0;
