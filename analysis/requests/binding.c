@@ -209,6 +209,7 @@ static void open_bound(struct requests *r, struct feed *feed, uint32_t i)
 	if (key_table_find(&r->intervals, &bound->key)) {
 		return;
 	}
+	feed->target->held |= r->namespaces[feed->plan->bind[i].ns].hold;
 	bound->interval = interval_open(r, feed->target, &bound->key, feed->plan->bind[i].ns,
 			r->seq, feed->event->ts_ns);
 }
@@ -329,6 +330,15 @@ void feed_apply_bind(struct requests *r, struct feed *feed, uint32_t i, bool alo
 			open_bound(r, feed, i);
 		}
 		break;
+	}
+	/* What a thread does once it has taken a message comes from there: its outermost span. */
+	if (bind->kind == NS_LANE && bound->interval) {
+		if (bound->interval->opener == r->seq) {
+			bound->interval->link = feed->link;
+		} else if (feed->plan->role == SPAN_ENTRY && !feed->link &&
+				!span_enclosing(feed->thread, feed->target)) {
+			feed->link = bound->interval->link;
+		}
 	}
 	if (bind->kind == NS_MESSAGE && bound->interval && !feed->link) {
 		feed->link = bound->interval->serial;

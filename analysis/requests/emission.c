@@ -60,7 +60,7 @@ static uint32_t make_path(struct requests *r, const struct fragment *f, bool *sk
 
 		if (i == 0) {
 			span->context = root;
-		} else if (span->depth < depth) {
+		} else if (span->depth < depth && !span->point) {
 			const struct plan *plan = &r->plans[span->entry->type];
 
 			span->context = contexts_add(r->contexts,

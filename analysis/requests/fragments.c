@@ -149,6 +149,7 @@ struct interval *interval_open(struct requests *r, struct fragment *f, const str
 	interval->opener = opener;
 	interval->ns = ns;
 	interval->sender = 0;
+	interval->link = 0;
 	interval->received = interval->sent = false;
 	interval->prev = NULL;
 	interval->next = f->intervals;
@@ -274,6 +275,7 @@ struct fragment *fragment_unite(struct requests *r, struct fragment *a, struct f
 	to->tentative = to->tentative && from->tentative;
 	to->many_hosts |= from->many_hosts || from->host != to->host;
 	to->over_bound |= from->over_bound;
+	to->held |= from->held;
 	to->n_spans += from->n_spans;
 	to->n_skeleton_spans += from->n_skeleton_spans;
 	to->n_pending += from->n_pending;

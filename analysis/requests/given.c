@@ -28,6 +28,7 @@ static void merge_namespaces(struct model *model)
 					.kind = NS_MESSAGE,
 					.global = ns->scope == SCHEMA_GLOBAL,
 					.join = ns->join,
+					.hold = ns->hold,
 					.ttl_ns = ns->ttl_ns ? ns->ttl_ns : REQUEST_TTL_NS,
 			};
 		}
@@ -80,7 +81,7 @@ static void classify_namespaces(struct model *model)
 		ns->kind = lane && !composed && !ns->global ? NS_LANE
 			   : seeded                         ? NS_REQUEST
 							    : NS_MESSAGE;
-		if (ns->kind == NS_REQUEST) {
+		if (ns->kind == NS_REQUEST || (ns->kind == NS_MESSAGE && ns->hold)) {
 			model->path_depth = UINT32_MAX;
 		}
 	}

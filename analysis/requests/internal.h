@@ -40,6 +40,7 @@ struct interval {
 	/* Of a message: hash of the host and thread that opened it, 0 where that is not known. */
 	uint64_t sender;
 	uint32_t serial;
+	uint32_t link; /* of a lane: the message that the event which opened it took; 0: none */
 	uint8_t ns;
 	bool received; /* a message: another thread took part in it */
 	bool sent;     /* a message: the span that sent it has ended, and nobody received it yet */
@@ -69,6 +70,7 @@ struct fragment {
 	uint8_t ttl_ns_index; /* namespace whose ttl counts */
 	bool seeded, tentative, merged, many_hosts, over_bound;
 	bool ending;     /* root has ended, waits for other spans */
+	bool held;       /* it sent messages that somebody may receive after its root has ended */
 	bool superseded; /* its request id began anew, or the thread of its root has ended */
 	bool is_doomed;  /* looked at once the event is done */
 	bool root_open;

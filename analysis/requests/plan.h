@@ -32,6 +32,7 @@ struct plan_namespace {
 	bool global, join;
 	uint64_t ttl_ns;
 	const char *lane_key; /* of lanes: what their values are, "$tid" or "$cpu" */
+	bool hold;            /* of messages: see struct schema_namespace */
 };
 
 enum key_kind {

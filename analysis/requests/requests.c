@@ -223,6 +223,10 @@ static void leave_span(struct requests *r, struct feed *feed)
 	} else if (!f && feed->thread && feed->paired == feed->thread->bottom) {
 		endless_root_ended(r, feed->paired->name, feed->thread);
 	}
+	/* What was received after its root has ended makes it as long. */
+	if (f && f->held && f->root && !f->root_open && feed->at_ns > f->end_ns) {
+		f->end_ns = feed->at_ns;
+	}
 	if (feed->derived && feed->derived->leaves) {
 		leave_others(r, feed->paired);
 		span_remove(r, feed->paired);
@@ -237,9 +241,9 @@ static void check_end(struct requests *r, struct fragment *f, uint64_t now_ns)
 	if (!f->seeded || f->root == 0 || f->root_open) {
 		return;
 	}
-	if (f->n_open == 0) {
+	if (f->n_open == 0 && !f->held) {
 		fragment_finish(r, f, REQUEST_COMPLETE);
-	} else if (!f->ending) {
+	} else if (!f->ending || f->held) {
 		f->ending = true;
 		fragment_wait(r, f, LIST_ENDING, now_ns + REQUESTS_SKEW_NS);
 	}
@@ -467,6 +471,9 @@ void requests_expire(struct requests *r, uint64_t now_ns)
 	while ((f = earliest(r)) && f->deadline_ns <= now_ns) {
 		if (!f->seeded) {
 			fragment_expire(r, f);
+		} else if (f->ending && f->held && f->n_open > 0 &&
+				now_ns - f->last_ns < r->namespaces[f->ttl_ns_index].ttl_ns) {
+			fragment_wait(r, f, LIST_ENDING, now_ns + REQUESTS_SKEW_NS);
 		} else if (f->ending) {
 			fragment_finish(r, f, REQUEST_COMPLETE);
 		} else {

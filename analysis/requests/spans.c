@@ -113,7 +113,8 @@ static bool gather(struct spans *spans, const struct spans_input *input)
 		return false;
 	}
 	while ((copy = copies_next(input->copies, &chunk, &offset))) {
-		if (input->skeleton_only && (!copy->skeleton || copy->role == COPY_POINT)) {
+		if (input->skeleton_only &&
+				(!copy->skeleton || (copy->role == COPY_POINT && !copy->link))) {
 			continue;
 		}
 		if (spans->n_events > 0 && before(copy, spans->events[spans->n_events - 1])) {
@@ -181,8 +182,7 @@ static void enter(struct spans *spans, const struct spans_input *input,
 	uint32_t index = spans->n++;
 	struct span *span = &spans->items[index];
 	/* A derived request begins when it was asked for, whatever its thread does then. */
-	uint32_t enclosing =
-			copy->derived && copy->keyed && !copy->under ? SPAN_NONE : *top;
+	uint32_t enclosing = copy->derived && copy->keyed && !copy->under ? SPAN_NONE : *top;
 
 	*span = (struct span){
 			.entry = copy,
@@ -196,8 +196,8 @@ static void enter(struct spans *spans, const struct spans_input *input,
 			.cause = SPAN_NONE,
 	};
 	if (copy->link) {
-		uint32_t *first = map_at(
-				enclosing == SPAN_NONE ? &spans->senders : &spans->callers, copy->link);
+		uint32_t *first = map_at(enclosing == SPAN_NONE ? &spans->senders : &spans->callers,
+				copy->link);
 
 		if (*first == SPAN_NONE) {
 			*first = index;

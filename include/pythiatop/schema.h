@@ -46,6 +46,7 @@ struct schema_namespace {
 	enum schema_scope scope;
 	uint64_t ttl_ns;
 	bool join; /* false: binds for accounting only, never makes events belong together */
+	bool hold; /* a request that has sent such a message waits for who receives it */
 };
 
 struct schema_bind {

@@ -143,6 +143,7 @@ static enum status take_namespaces(struct schema_file *file, char *error, size_t
 		to->name = from->name;
 		to->scope = from->scope;
 		to->join = !from->join || *from->join;
+		to->hold = from->hold && *from->hold;
 		if (!duration_parse(from->ttl, &to->ttl_ns) || to->ttl_ns == 0) {
 			snprintf(error, size,
 					"%s: namespace %s: ttl \"%s\" is not a duration such as "
@@ -354,7 +355,7 @@ struct draft {
 	struct yaml_schema yaml;
 	char (*ttl)[32];
 	char (*p50)[32];
-	bool no;
+	bool no, yes;
 };
 
 static enum status draft_events(struct draft *draft, const struct schema *schema)
@@ -443,6 +444,7 @@ static enum status draft_rest(struct draft *draft, const struct schema *schema)
 				.scope = from->scope,
 				.ttl = draft->ttl[i],
 				.join = from->join ? NULL : &draft->no,
+				.hold = from->hold ? &draft->yes : NULL,
 		};
 	}
 	yaml->n_namespaces = schema->n_namespaces;
@@ -497,7 +499,7 @@ enum status schema_file_write(FILE *out, const struct schema *schema)
 {
 	struct complaint complaint = {.what = ""};
 	cyaml_config_t setup = cyaml_setup(&complaint);
-	struct draft draft = {.no = false};
+	struct draft draft = {.no = false, .yes = true};
 	enum status status;
 	size_t length = 0;
 	char *text = NULL;

@@ -45,6 +45,8 @@ static const cyaml_schema_field_t namespace_fields[] = {
 		TEXT("ttl", CYAML_FLAG_DEFAULT, struct yaml_namespace, ttl),
 		CYAML_FIELD_BOOL_PTR("join", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
 				struct yaml_namespace, join),
+		CYAML_FIELD_BOOL_PTR("hold", CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL,
+				struct yaml_namespace, hold),
 		CYAML_FIELD_END,
 };
 

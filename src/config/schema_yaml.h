@@ -15,6 +15,7 @@ struct yaml_namespace {
 	enum schema_scope scope;
 	char *ttl;
 	bool *join; /* NULL: true */
+	bool *hold; /* NULL: false */
 };
 
 struct yaml_bind {

@@ -199,12 +199,87 @@ static void ros2(void **state)
 	feed_stop(&feed);
 }
 
+/* A callback on thread `tid` of a host that takes a message (0: none) and sends one (0: none). */
+struct ros2_types {
+	uint32_t start, end, take, write;
+};
+
+static void callback(struct feed *feed, const struct ros2_types *types, uint32_t stream,
+		uint64_t ts_ns, uint64_t tid, const char *process, uint64_t takes, uint64_t sends)
+{
+	if (takes) {
+		feed_raw(feed, stream, types->take, ts_ns - MS / 2, 0,
+				V({.u = takes}, {.u = tid}, {.s = process}));
+	}
+	feed_raw(feed, stream, types->start, ts_ns, 0,
+			V({.u = 0xa0 + tid}, {.u = 0}, {.u = tid}, {.s = process}));
+	if (sends) {
+		feed_raw(feed, stream, types->write, ts_ns + MS, 0,
+				V({.u = sends}, {.u = tid}, {.s = process}));
+	}
+	feed_raw(feed, stream, types->end, ts_ns + 2 * MS, 0,
+			V({.u = 0xa0 + tid}, {.u = tid}, {.s = process}));
+}
+
+/*
+ * A chain across hosts, a fan-out to two, and the end of each: with the last callback. What is
+ * taken later than messages are waited for begins a request of its own.
+ */
+static void ros2_chains(void **state)
+{
+	struct feed feed;
+	struct snapshot *snapshot;
+	struct ros2_types types;
+	uint32_t other;
+
+	(void)state;
+	start_with(&feed, "ros2");
+	types.start = feed_type(&feed, "ros2:callback_start",
+			"callback:x is_intra_process:u vtid:c procname:p");
+	types.end = feed_type(&feed, "ros2:callback_end", "callback:x vtid:c procname:p");
+	types.take = feed_type(&feed, "ros2:rmw_take", "source_timestamp:i vtid:c procname:p");
+	types.write = feed_type(&feed, "dds:write", "timestamp:i vtid:c procname:p");
+	other = feed_stream(&feed, "beta", "test");
+	callback(&feed, &types, feed.stream, T0, 7, "source", 0, 1001);
+	callback(&feed, &types, other, T0 + 10 * MS, 8, "middle", 1001, 1002);
+	callback(&feed, &types, feed.stream, T0 + 20 * MS, 7, "source", 0, 0);
+	callback(&feed, &types, feed.stream, T0 + 30 * MS, 9, "left", 1002, 0);
+	callback(&feed, &types, other, T0 + 60 * MS, 10, "right", 1002, 1003);
+	callback(&feed, &types, feed.stream, T0 + 300 * MS, 11, "late", 1003, 0);
+	engine_finish(feed.engine);
+	feed_accounting(&feed);
+
+	snapshot = look(&feed, 2);
+	assert_string_equal(snapshot->request.type, "callback source 0xa7");
+	assert_int_equal(snapshot->request.duration_ns, 62 * MS);
+	assert_int_equal(snapshot->request.state, REQUEST_COMPLETE);
+	assert_int_equal(count_of(snapshot, "callback source 0xa7"), 2);
+	assert_int_equal(count_of(snapshot, "callback late 0xab"), 1);
+	assert_int_equal(snapshot->groups.n, 3);
+	for (uint32_t i = 0, n = 0; i < snapshot->request.n_spans; i++) {
+		static const char *const names[] = {"callback_source_0xa7", "callback_middle_0xa8",
+				"callback_left_0xa9", "callback_right_0xaa"};
+		static const uint32_t depths[] = {0, 1, 2, 2};
+		const struct request_span *span = &snapshot->request.spans[i];
+
+		if (!(span->flags & REQUEST_SPAN_POINT)) {
+			assert_in_range(n, 0, 3);
+			assert_string_equal(span->name, names[n]);
+			assert_int_equal(span->depth, depths[n]);
+			n++;
+		}
+	}
+	snapshot_destroy(snapshot);
+	feed_stop(&feed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(kernel),
 			cmocka_unit_test(calls_that_do_not_return),
 			cmocka_unit_test(ros2),
+			cmocka_unit_test(ros2_chains),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
