@@ -390,6 +390,12 @@ enum status engine_add_schema(
 	return status;
 }
 
+enum status engine_offer_schema(
+		struct engine *engine, const struct schema *schema, char *error, size_t size)
+{
+	return model_offer_schema(engine->model, schema, error, size);
+}
+
 static bool occurred(const void *context, uint32_t type)
 {
 	return requests_seen(((const struct engine *)context)->requests, type) > 0;

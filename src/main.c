@@ -34,6 +34,11 @@ static bool add_schemas(struct pipeline *pipeline, const struct options *options
 	char error[1024];
 	uint32_t i;
 
+	if (options->n_schemas == 0 &&
+			pipeline_offer_schemas(pipeline, error, sizeof(error)) != STATUS_OK) {
+		fprintf(stderr, "pythiatop: %s\n", error);
+		return false;
+	}
 	for (i = 0; i < options->n_schemas; i++) {
 		if (pipeline_add_schema(pipeline, options->schemas[i], error, sizeof(error)) !=
 				STATUS_OK) {
@@ -319,7 +324,8 @@ static bool learn(struct pipeline *pipeline, const struct options *options)
 }
 
 /* What the command line says of the loop. */
-static void begin_with(struct pipeline *pipeline, const struct options *options, enum step_mode mode)
+static void begin_with(
+		struct pipeline *pipeline, const struct options *options, enum step_mode mode)
 {
 	const struct engine_input strategy = {.kind = INPUT_STRATEGY, .text = options->strategy},
 				  budget = {.kind = INPUT_BUDGET, .budget = options->budget},
@@ -335,8 +341,8 @@ static void begin_with(struct pipeline *pipeline, const struct options *options,
 }
 
 /* Steps: hosts to control, what they may cost, and how far to go without asking. */
-static bool conduct(struct pipeline *pipeline, const struct options *options,
-		const struct local *local)
+static bool conduct(
+		struct pipeline *pipeline, const struct options *options, const struct local *local)
 {
 	char relay[URL_MAX], error[1024];
 	const struct conductor_setup setup = {
@@ -444,14 +450,13 @@ static bool rehearse(struct pipeline *pipeline, const struct options *options)
 }
 
 /* Who takes the decisions: a log, the recording's events, or hosts and persons. */
-static bool prepare_steps(struct pipeline *pipeline, const struct options *options,
-		const struct local *local)
+static bool prepare_steps(
+		struct pipeline *pipeline, const struct options *options, const struct local *local)
 {
 	if (options->rehearse) {
 		return rehearse(pipeline, options);
 	}
-	return options->replay_log ? replay(pipeline, options)
-				   : conduct(pipeline, options, local);
+	return options->replay_log ? replay(pipeline, options) : conduct(pipeline, options, local);
 }
 
 /*
@@ -509,7 +514,8 @@ static int run(struct pipeline *pipeline, const struct options *options, struct 
 								   : SCHEMA_LIVE_NS,
 				stdout, stderr);
 	}
-	code = options->batch ? run_batch(pipeline, options, local) : run_console(pipeline, options);
+	code = options->batch ? run_batch(pipeline, options, local)
+			      : run_console(pipeline, options);
 	/* What was refined since, and what turned out to be the answer, serves the next time. */
 	if (options->mode != MODE_OBSERVE && !options->learn &&
 			engine_has_learned(pipeline_engine(pipeline))) {

@@ -65,7 +65,7 @@
 			"JSON, the decision log, a trace of requests that stand for others")       \
 	X(SCHEMA, 's', "schema", "FILE",                                                           \
 			"what events mean; may be given more than once, also by the name of a "    \
-			"ready one")                                                               \
+			"ready one; inferred: none, not even one that is chosen by itself")                                                               \
 	X(SHOW_SCHEMA, 0, "show-schema", NULL,                                                     \
 			"print the schema in force, guessed or given, of events that occurred, "   \
 			"and end")                                                                 \

@@ -237,6 +237,7 @@ void model_use_given(struct model *model)
 {
 	uint32_t i, s;
 
+	model_note_chosen(model);
 	merge_namespaces(model);
 	classify_namespaces(model);
 	for (s = 0; s < model->n_schemas; s++) {

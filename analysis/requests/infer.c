@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "pythiatop/logger.h"
 #include "requests/infer.h"
 
 /*
@@ -338,6 +339,10 @@ bool infer_role(const struct infer_names *names, const struct event_type *type, 
 	}
 	infer_family(names, type, arena, guess);
 	if (guess->role == SPAN_POINT) {
+		/* All loggers' records are events of one name. */
+		if (logger_agent_of(type->name) < LOGGER_AGENTS && has_field(type, "logger_name")) {
+			guess->name = "log_{logger_name}";
+		}
 		return true;
 	}
 	/* Functions and callbacks are told apart by their address, there is no other name. */

@@ -152,6 +152,7 @@ bool model_add_extracted(struct model *model, const struct event_type *type,
 	model->events[model->n_types] = NULL;
 	model->n_types++;
 	model->dirty = true;
+	model_choose_offered(model, type);
 	return true;
 }
 

@@ -30,6 +30,10 @@ void model_destroy(struct model *model);
 enum status model_add_schema(
 		struct model *model, const struct schema *schema, char *error, size_t size);
 
+/* See engine_offer_schema(). */
+enum status model_offer_schema(
+		struct model *model, const struct schema *schema, char *error, size_t size);
+
 /* Types must be added in the order of their numbers, from 0. False if out of memory. The name
  * and fields of `type` are borrowed for as long as the model lives. */
 bool model_add_type(struct model *model, const struct event_type *type);

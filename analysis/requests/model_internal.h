@@ -33,6 +33,8 @@ struct model {
 	struct arena given; /* the schemas that were given */
 	const struct schema *schemas[MAX_SCHEMAS];
 	uint32_t n_schemas;
+	const struct schema *offered[MAX_SCHEMAS]; /* NULL: in force */
+	uint32_t n_offered, n_chosen; /* n_chosen: of `schemas`, if nobody gave one */
 	bool groups_by; /* some schema expects types to be grouped by fields */
 
 	const struct event_type **types;
@@ -76,6 +78,10 @@ bool model_shares_operation(const struct model *model, const char *name);
 void model_infer(struct model *model);
 /* What a type most likely means; `attach_only`: it only goes with its lane. NULL: nothing. */
 struct schema_event *model_guess_event(struct model *model, uint32_t at, bool attach_only);
+
+/* offered.c: a type was added; and what is said of those that are in force. */
+void model_choose_offered(struct model *model, const struct event_type *type);
+void model_note_chosen(struct model *model);
 
 /* given.c: plans of all types from the schemas that were given. */
 void model_use_given(struct model *model);

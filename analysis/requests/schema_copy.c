@@ -253,6 +253,7 @@ struct schema *schema_copy(struct arena *arena, const struct schema *schema)
 	}
 	copy->origin = copy_text(&copier, schema->origin ? schema->origin : "schema");
 	copy->applies_to = copy_text(&copier, schema->applies_to);
+	copy->when = copy_text(&copier, schema->when);
 	namespaces = copy_array(
 			&copier, schema->namespaces, schema->n_namespaces, sizeof(*namespaces));
 	events = copy_array(&copier, schema->events, schema->n_events, sizeof(*events));

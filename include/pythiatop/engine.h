@@ -81,6 +81,14 @@ enum status engine_add_schema(
 		struct engine *engine, const struct schema *schema, char *error, size_t size);
 
 /*
+ * The same of a ready schema that nobody gave: if it says `when`, it is in force as soon as an event that
+ * this matches is declared, with the fields that it speaks of, unless schemas were given or a person
+ * said what a request is.
+ */
+enum status engine_offer_schema(
+		struct engine *engine, const struct schema *schema, char *error, size_t size);
+
+/*
  * The schema in force as one, with notes; borrowed until the next call on the engine. `all`: of an
  * inferred one also events that the traces declare and that did not occur.
  */

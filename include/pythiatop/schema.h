@@ -115,6 +115,8 @@ struct schema_expect {
 struct schema {
 	const char *origin;     /* file name, or "inferred" */
 	const char *applies_to; /* glob over event names; NULL: all */
+	const char *when; /* of a ready one, see engine_offer_schema(): a glob; NULL: only if given
+			   */
 	uint32_t n_namespaces, n_events, n_skeleton, n_expect;
 	const struct schema_namespace *namespaces;
 	const struct schema_event *events;

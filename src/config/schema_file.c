@@ -272,6 +272,7 @@ static enum status load(
 	}
 	file->schema.origin = file->origin;
 	file->schema.applies_to = file->yaml->applies_to;
+	file->schema.when = file->yaml->when;
 	file->schema.skeleton = (const char *const *)file->yaml->skeleton;
 	file->schema.n_skeleton = file->yaml->n_skeleton;
 	status = take_namespaces(file, error, size);
@@ -426,6 +427,7 @@ static enum status draft_rest(struct draft *draft, const struct schema *schema)
 
 	yaml->version = SCHEMA_VERSION;
 	yaml->applies_to = (char *)schema->applies_to;
+	yaml->when = (char *)schema->when;
 	yaml->skeleton = (char **)schema->skeleton;
 	yaml->n_skeleton = schema->n_skeleton;
 	yaml->namespaces = calloc(schema->n_namespaces + 1u, sizeof(*yaml->namespaces));

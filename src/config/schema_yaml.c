@@ -105,6 +105,7 @@ static const cyaml_schema_value_t expect_item = {
 static const cyaml_schema_field_t schema_fields[] = {
 		CYAML_FIELD_UINT("schema", CYAML_FLAG_DEFAULT, struct yaml_schema, version),
 		TEXT("applies_to", CYAML_FLAG_OPTIONAL, struct yaml_schema, applies_to),
+		TEXT("when", CYAML_FLAG_OPTIONAL, struct yaml_schema, when),
 		ITEMS("namespaces", CYAML_FLAG_OPTIONAL, struct yaml_schema, namespaces,
 				namespace_item),
 		ITEMS("events", CYAML_FLAG_OPTIONAL, struct yaml_schema, events, event_item),

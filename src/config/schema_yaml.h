@@ -57,6 +57,7 @@ struct yaml_expect {
 struct yaml_schema {
 	uint32_t version;
 	char *applies_to;
+	char *when;
 	struct yaml_namespace *namespaces;
 	uint32_t n_namespaces;
 	struct yaml_event *events;

@@ -472,8 +472,11 @@ const struct rehearse *pipeline_rehearsed(const struct pipeline *pipeline)
 
 /* --- schemas --- */
 
-enum status pipeline_add_schema(
-		struct pipeline *pipeline, const char *name, char *error, size_t error_size)
+typedef enum status schema_taker(
+		struct engine *engine, const struct schema *schema, char *error, size_t size);
+
+static enum status read_schema(struct pipeline *pipeline, const char *name, schema_taker *take,
+		char *error, size_t error_size)
 {
 	char path[PATH_MAX];
 	struct schema_file *file;
@@ -488,9 +491,37 @@ enum status pipeline_add_schema(
 	if (!file) {
 		return STATUS_INVALID;
 	}
-	status = engine_add_schema(pipeline->engine, schema_file_schema(file), error, error_size);
+	status = take(pipeline->engine, schema_file_schema(file), error, error_size);
 	schema_file_destroy(file);
 	return status;
+}
+
+enum status pipeline_add_schema(
+		struct pipeline *pipeline, const char *name, char *error, size_t error_size)
+{
+	if (strcmp(name, PIPELINE_INFERRED) == 0) {
+		return STATUS_OK;
+	}
+	return read_schema(pipeline, name, engine_add_schema, error, error_size);
+}
+
+enum status pipeline_offer_schemas(struct pipeline *pipeline, char *error, size_t error_size)
+{
+	static const char *const ready[] = {"ros2"};
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(ready) / sizeof(ready[0]); i++) {
+		enum status status = STATUS_OK;
+
+		if (paths_data(PATHS_SCHEMA, ready[i], path, sizeof(path))) {
+			status = read_schema(
+					pipeline, ready[i], engine_offer_schema, error, error_size);
+		}
+		if (status != STATUS_OK) {
+			return status;
+		}
+	}
+	return STATUS_OK;
 }
 
 /* --- stepping and waiting --- */
@@ -576,8 +607,8 @@ bool pipeline_wait(struct pipeline *pipeline, uint64_t deadline_ns, int fd)
 	}
 	asked = wait_for(pipeline, intake_fd(pipeline->intake), fd, due_ns, &woken);
 	if (live && woken && !asked) {
-		asked = wait_for(pipeline, -1, fd, soonest(clock_monotonic_ns() + LIVE_NAP_NS, due_ns),
-				&woken);
+		asked = wait_for(pipeline, -1, fd,
+				soonest(clock_monotonic_ns() + LIVE_NAP_NS, due_ns), &woken);
 	}
 	return asked;
 }

@@ -70,7 +70,17 @@ void pipeline_save_learned(struct pipeline *pipeline);
 enum status pipeline_learn(
 		struct pipeline *pipeline, const char *path, char *error, size_t error_size);
 
-/* A schema by its file, or by the name of a ready one. To be called before the first source. */
+/*
+ * The ready schemas that are chosen by themselves where their events are, see engine_offer_schema(). One that
+ * is not installed is left out.
+ */
+enum status pipeline_offer_schemas(struct pipeline *pipeline, char *error, size_t error_size);
+
+/*
+ * A schema by its file, or by the name of a ready one. To be called before the first source.
+ * PIPELINE_INFERRED is none.
+ */
+#define PIPELINE_INFERRED "inferred"
 enum status pipeline_add_schema(
 		struct pipeline *pipeline, const char *name, char *error, size_t error_size);
 

@@ -96,7 +96,11 @@ grep -q ' unknown  ' "$work/text" && complain "a table of unknown threads"
 
 # --- verdicts on short recordings, and true sentences ----------------------------------------------
 
-document "$work/ros2" --until=verdict "$traces/ust-ros2"
+document "$work/chains" "$traces/ust-ros2"
+verdict=$(field "$work/chains" '$d->{findings}[0]{text}')
+[[ $verdict == *'callback source'*'goes by in (wait) of callback_sink'* ]] ||
+	complain "10.2 s of ROS 2, chains: $verdict"
+document "$work/ros2" --until=verdict --schema=inferred "$traces/ust-ros2"
 verdict=$(field "$work/ros2" '$d->{verdict}{text}')
 [[ $verdict == *'callback source'*'nothing deeper in it was recorded'* ]] ||
 	complain "10.2 s of ROS 2: verdict: $verdict"
@@ -110,7 +114,7 @@ grep -q 'lttng_test_filter_event .* thread not known: record sched_switch' \
 
 # Each verdict says where, on which host, and what it is of.
 for trace in kernel-6.2-2cpu kernel-4.4-basic ust-ros2; do
-	document "$work/verdicts" "$traces/$trace"
+	document "$work/verdicts" --schema=inferred "$traces/$trace"
 	bad=$(field "$work/verdicts" 'join ",", map { $_->{type} } grep { !$_->{where} || !$_->{host} || $_->{seconds} <= 0 } @{$d->{findings}}')
 	n=$(field "$work/verdicts" 'scalar @{$d->{findings}}')
 	[ -z "$bad" ] && [ "$n" -ge 3 ] || complain "$trace: $n verdicts, of them without place, host or time: $bad"
@@ -119,9 +123,9 @@ done
 # --- stacks and shares of samples -----------------------------------------------------------------
 
 # A third of these requests is sampled; the stacks are of all, and say so.
-document "$work/ros2" "$traces/ust-ros2"
+document "$work/ros2" --schema=inferred "$traces/ust-ros2"
 truth=$(field "$work/ros2" 'my $sum = 0; $sum += $_->{count} * $_->{mean_ns} for @{$d->{groups}}; sprintf "%.0f", $sum')
-stacks=$("$pythiatop" --batch=folded "$traces/ust-ros2" 2>"$work/said" | awk '{ sum += $NF } END { printf "%d", sum }')
+stacks=$("$pythiatop" --batch=folded --schema=inferred "$traces/ust-ros2" 2>"$work/said" | awk '{ sum += $NF } END { printf "%d", sum }')
 awk -v a="$truth" -v b="$stacks" 'BEGIN { exit !(a > 5e8 && b > 0.999 * a && b < 1.001 * a) }' ||
 	complain "stacks of $stacks ns, requests of $truth ns"
 grep -q 'are of samples, the smallest of 31 % .* standard error of at most' "$work/said" ||

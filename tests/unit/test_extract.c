@@ -172,6 +172,32 @@ static void messages_are_requests(void **state)
 	feed_stop(&feed);
 }
 
+/* Without a schema a record goes with its thread, called as its logger. */
+static void loggers_without_schema(void **state)
+{
+	struct feed feed;
+	const struct schema *schema;
+	uint32_t entry, exit, type, n = 0;
+
+	(void)state;
+	feed_start(&feed, NULL);
+	entry = feed_type(&feed, "app:work_entry", "vtid:c");
+	exit = feed_type(&feed, "app:work_exit", "vtid:c");
+	type = feed_type(&feed, "lttng_python:event", "msg:s logger_name:s lineno:u vtid:c");
+	feed_event(&feed, entry, T0, 0, V({.u = 1}));
+	say(&feed, type, T0 + MS, "shop.db", "looks around", 1);
+	feed_event(&feed, exit, T0 + 2 * MS, 0, V({.u = 1}));
+	schema = engine_schema(feed.engine, false);
+	for (uint32_t i = 0; i < schema->n_events; i++) {
+		if (strcmp(schema->events[i].match, "lttng_python:event") == 0) {
+			assert_string_equal(schema->events[i].name, "log_{logger_name}");
+			n++;
+		}
+	}
+	assert_int_equal(n, 1);
+	feed_stop(&feed);
+}
+
 /* What a type has not got is said. */
 static void lacking_text(void **state)
 {
@@ -410,6 +436,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(messages_are_requests),
+			cmocka_unit_test(loggers_without_schema),
 			cmocka_unit_test(lacking_text),
 			cmocka_unit_test(is_printed),
 			cmocka_unit_test(what_is_wrong_has_its_line),

@@ -13,7 +13,10 @@
 #define T0     UINT64_C(1700000000000000000)
 #define V(...) ((union feed_value[]){__VA_ARGS__})
 
-static void start_with(struct feed *feed, const char *name)
+typedef enum status taker(
+		struct engine *engine, const struct schema *schema, char *error, size_t size);
+
+static void start_by(struct feed *feed, const char *name, taker *take)
 {
 	char path[512], error[512] = "";
 	struct schema_file *file;
@@ -24,11 +27,15 @@ static void start_with(struct feed *feed, const char *name)
 		fail_msg("%s", error);
 	}
 	feed_start(feed, NULL);
-	if (engine_add_schema(feed->engine, schema_file_schema(file), error, sizeof(error)) !=
-			STATUS_OK) {
+	if (take(feed->engine, schema_file_schema(file), error, sizeof(error)) != STATUS_OK) {
 		fail_msg("%s", error);
 	}
 	schema_file_destroy(file);
+}
+
+static void start_with(struct feed *feed, const char *name)
+{
+	start_by(feed, name, engine_add_schema);
 }
 
 static uint64_t count_of(const struct snapshot *snapshot, const char *type)
@@ -273,6 +280,47 @@ static void ros2_chains(void **state)
 	feed_stop(&feed);
 }
 
+static bool is_chosen(struct feed *feed)
+{
+	const struct schema *schema = engine_schema(feed->engine, true);
+	bool noted = false;
+
+	for (uint32_t i = 0; i < schema->n_notes; i++) {
+		noted |= strstr(schema->notes[i], "chosen by itself since there are events "
+						  "ros2:callback_start") != NULL;
+	}
+	return noted && strstr(schema->origin, "ros2.yaml");
+}
+
+/* In force by itself where its events are, with what it needs; not where a person says otherwise.
+ */
+static void chosen_by_itself(void **state)
+{
+	static const char *const fields[] = {"callback:x vtid:c procname:p", "callback:x vtid:c"};
+	struct feed feed;
+
+	(void)state;
+	for (uint32_t i = 0; i < 2; i++) {
+		start_by(&feed, "ros2", engine_offer_schema);
+		feed_type(&feed, "app:work_entry", "vtid:c");
+		feed_type(&feed, "app:work_exit", "vtid:c");
+		assert_false(is_chosen(&feed));
+		feed_type(&feed, "ros2:callback_start", fields[i]);
+		assert_int_equal(is_chosen(&feed), i == 0);
+		feed_stop(&feed);
+	}
+	start_by(&feed, "ros2", engine_offer_schema);
+	assert_int_equal(engine_set_request(feed.engine, "*", "work"), STATUS_OK);
+	feed_type(&feed, "ros2:callback_start", fields[0]);
+	assert_false(is_chosen(&feed));
+	feed_stop(&feed);
+	/* One that does not say `when` is never chosen. */
+	start_by(&feed, "lttng-kernel", engine_offer_schema);
+	feed_type(&feed, "syscall_entry_read", "fd:u");
+	assert_string_equal(engine_schema(feed.engine, true)->origin, "inferred");
+	feed_stop(&feed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -280,6 +328,7 @@ int main(void)
 			cmocka_unit_test(calls_that_do_not_return),
 			cmocka_unit_test(ros2),
 			cmocka_unit_test(ros2_chains),
+			cmocka_unit_test(chosen_by_itself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
