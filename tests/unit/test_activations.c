@@ -26,6 +26,7 @@ static const char *name_of(int tid)
 	return tid == 0     ? "swapper/0"
 	       : tid < 1000 ? "kworker/0:1"
 	       : tid < 2000 ? "service"
+	       : tid < 3000 ? "pythiatop-probe"
 			    : "shell";
 }
 
@@ -148,6 +149,26 @@ static void test_wakeup_to_idle(void **state)
 	run(&scene, 1000, 0);
 	run(&scene, 0, 1);
 	assert_int_equal(count(&scene, "service", &total_ns), 1);
+	kernel_stop(&scene.kernel);
+}
+
+/* What records all this is woken because there is something to record. */
+static void test_the_recorder(void **state)
+{
+	struct scene scene;
+	uint64_t total_ns;
+
+	(void)state;
+	start(&scene);
+	make_idle(&scene, 2000);
+	for (int i = 0; i < 3; i++) {
+		wake(&scene, 2000);
+		run(&scene, 2000, 0);
+		leave(&scene, "poll");
+		enter(&scene, "poll");
+		run(&scene, 0, 1);
+	}
+	assert_int_equal(count(&scene, "pythiatop-probe", &total_ns), 0);
 	kernel_stop(&scene.kernel);
 }
 
@@ -276,6 +297,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(test_wakeup_to_idle),
 			cmocka_unit_test(test_kernel_thread),
+			cmocka_unit_test(test_the_recorder),
 			cmocka_unit_test(test_new_process),
 			cmocka_unit_test(test_what_is_not_known),
 			cmocka_unit_test(test_disk_requests),
