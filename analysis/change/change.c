@@ -7,53 +7,17 @@
 
 #include "change/internal.h"
 
-/*
- * Waits and ways grow where something behind them is slow: they come first only where they hold so
- * many times as much as the largest change of code or of calls.
- */
-#define WAY_FACTOR   5.0
-#define LAG_AND_BACK 2.0 /* answers take as long as what they answer */
-#define NAMES_TOLD   6u
-#define RATE_FACTOR  2.0  /* rates that differ by less are load as ever */
-#define LIKELY       0.05 /* p of one difference alone */
-#define MAX_LIKELY   3u
-#define LEAST_SHARE  0.01 /* of the mean: smaller changes are not told, however sure */
+#define RATE_FACTOR 2.0  /* rates that differ by less are load as ever */
+#define LIKELY      0.05 /* p of one difference alone */
+#define MAX_LIKELY  3u
+#define LEAST_SHARE 0.01 /* of the mean: smaller changes are not told, however sure */
 
-struct found {
-	struct change_row row;
-	double rank;
-	uint32_t pair;  /* NO_PAIR: of a place as a whole */
-	uint32_t place; /* UINT32_MAX: of calls, or a rate */
-	bool follows;   /* from another row: not told */
-};
-
-struct work {
-	struct matched matched;
-	struct arena *arena;
-	struct found *found;
-	uint32_t n, room;
-	/* Differences looked at: of places as a whole, and of single contexts. Chance may make one
-	 * of either kind in two hundred comparisons. */
-	uint32_t tests[2];
-	double *places; /* z of the difference of each in own time; NaN: none */
-	struct calls *calls;
-	uint32_t n_calls;
-};
-
-enum family { OF_PLACES, OF_CONTEXTS };
-
-/* Calls of one place from another, in so many contexts. */
-struct calls {
-	uint32_t above, place; /* of the caller, and of what is called */
-	uint32_t pair;
-};
-
-static const struct baseline_node *either(const struct pair *pair)
+const struct baseline_node *pair_either(const struct pair *pair)
 {
 	return pair->sides[1] ? pair->sides[1] : pair->sides[0];
 }
 
-static struct found *add(struct work *work, enum change_kind kind)
+struct found *row_add(struct work *work, enum change_kind kind)
 {
 	struct found *found;
 
@@ -68,16 +32,12 @@ static struct found *add(struct work *work, enum change_kind kind)
 	return found;
 }
 
-/*
- * How many such differences chance makes anywhere, at most: below 1, that it makes one.
- * (Bonferroni.) Above, it still tells which is the least likely.
- */
-static double p_anywhere(const struct work *work, const struct difference *d, enum family family)
+double found_p(const struct work *work, const struct difference *d, enum family family)
 {
 	return difference_p(d) * 2 * work->tests[family];
 }
 
-static void put_difference(struct work *work, struct change_row *row, const struct difference *d,
+void found_put_difference(struct work *work, struct change_row *row, const struct difference *d,
 		enum family family)
 {
 	double half = difference_half(d->variance, d->freedom);
@@ -92,7 +52,7 @@ static void put_difference(struct work *work, struct change_row *row, const stru
 	row->added_high = d->added + added;
 	row->requests_before = d->n[0];
 	row->requests_after = d->n[1];
-	row->p = p_anywhere(work, d, family);
+	row->p = found_p(work, d, family);
 }
 
 /* Too small a share to be told, however sure. */
@@ -103,13 +63,12 @@ static bool is_small(const struct difference *d)
 	return fabs(d->value) < LEAST_SHARE * scale;
 }
 
-static bool is_sure(const struct work *work, const struct difference *d, enum family family)
+bool found_is_sure(const struct work *work, const struct difference *d, enum family family)
 {
-	return p_anywhere(work, d, family) < CHANGE_LEVEL && !is_small(d);
+	return found_p(work, d, family) < CHANGE_LEVEL && !is_small(d);
 }
 
-/* Worth a word where nothing is sure. */
-static bool is_likely(const struct difference *d)
+bool found_is_likely(const struct difference *d)
 {
 	return difference_p(d) < LIKELY && !is_small(d);
 }
@@ -122,7 +81,7 @@ static const char *chain_of(struct work *work, uint32_t pair)
 
 	for (uint32_t at = work->matched.pairs[pair].parent; at != NO_PAIR && chain;
 			at = work->matched.pairs[at].parent) {
-		const char *name = either(&work->matched.pairs[at])->name;
+		const char *name = pair_either(&work->matched.pairs[at])->name;
 
 		chain = arena_printf(work->arena, "%s%s%s", name, chain[0] ? "\u203a" : "", chain);
 	}
@@ -136,8 +95,7 @@ static const char *type_of(const struct work *work, uint32_t pair)
 	return type->sides[1] ? type->sides[1]->type : type->sides[0]->type;
 }
 
-/* In how many types the pairs of a place are, and that with the most requests. */
-static void tell_types(struct work *work, uint32_t place, struct change_row *row)
+void found_tell_types(struct work *work, uint32_t place, struct change_row *row)
 {
 	uint32_t last = UINT32_MAX;
 	uint64_t most = 0;
@@ -148,8 +106,8 @@ static void tell_types(struct work *work, uint32_t place, struct change_row *row
 
 		row->types += pair->type != last; /* pairs of a type follow each other */
 		last = pair->type;
-		if (either(pair)->requests >= most) {
-			most = either(pair)->requests;
+		if (pair_either(pair)->requests >= most) {
+			most = pair_either(pair)->requests;
 			row->type = type_of(work, at);
 		}
 	}
@@ -169,7 +127,7 @@ static uint32_t group_of_type(const struct baseline_type *type)
 	return most ? most->group_id : 0;
 }
 
-static uint32_t pair_of(const struct work *work, const struct found *found)
+uint32_t found_pair_of(const struct work *work, const struct found *found)
 {
 	uint32_t most = NO_PAIR;
 
@@ -195,7 +153,7 @@ static uint32_t pair_of(const struct work *work, const struct found *found)
 /* The context to look at: its own, else the one of its place that most requests are in. */
 static bool put_context(struct work *work, struct found *found)
 {
-	uint32_t pair = pair_of(work, found), depth = 0;
+	uint32_t pair = found_pair_of(work, found), depth = 0;
 	struct change_step *steps;
 
 	if (pair == NO_PAIR) {
@@ -212,7 +170,7 @@ static bool put_context(struct work *work, struct found *found)
 	found->row.steps = steps;
 	found->row.n_steps = depth;
 	for (uint32_t at = pair; at != NO_PAIR; at = work->matched.pairs[at].parent) {
-		const struct baseline_node *node = either(&work->matched.pairs[at]);
+		const struct baseline_node *node = pair_either(&work->matched.pairs[at]);
 
 		steps[--depth] = (struct change_step){
 				.provider = node->provider, .name = node->name};
@@ -225,7 +183,7 @@ static bool put_context(struct work *work, struct found *found)
 
 /* --- own time ------------------------------------------------------------------------------- */
 
-static void put_place(struct work *work, struct found *found)
+void found_put_place(struct work *work, struct found *found)
 {
 	const struct place *place = &work->matched.places[found->place];
 	struct change_row *row = &found->row;
@@ -238,7 +196,7 @@ static void put_place(struct work *work, struct found *found)
 		row->type = type_of(work, found->pair);
 		row->types = 1;
 	} else {
-		tell_types(work, found->place, row);
+		found_tell_types(work, found->place, row);
 	}
 }
 
@@ -281,8 +239,8 @@ static void find_own(struct work *work, uint32_t place)
 	for (uint32_t at = single ? NO_PAIR : first; at != NO_PAIR; at = matched->next[at]) {
 		if (difference_of_pair(matched, at, OWN_TIME, &d) && !is_small(&d) &&
 				(!any || is_small(&best) ||
-						p_anywhere(work, &d, OF_CONTEXTS) <
-								p_anywhere(work, &best, family))) {
+						found_p(work, &d, OF_CONTEXTS) <
+								found_p(work, &best, family))) {
 			best = d;
 			of = at;
 			family = OF_CONTEXTS;
@@ -292,16 +250,17 @@ static void find_own(struct work *work, uint32_t place)
 	if (any) {
 		work->places[place] = best.value > 0 ? difference_z(&best) : -difference_z(&best);
 	}
-	found = any && is_likely(&best) ? add(work, best.value > 0 ? CHANGE_SLOWER : CHANGE_FASTER)
-					: NULL;
+	found = any && found_is_likely(&best)
+				? row_add(work, best.value > 0 ? CHANGE_SLOWER : CHANGE_FASTER)
+				: NULL;
 	if (!found) {
 		return;
 	}
-	found->row.sure = is_sure(work, &best, family);
+	found->row.sure = found_is_sure(work, &best, family);
 	found->place = place;
 	found->pair = single ? first : of;
-	put_place(work, found);
-	put_difference(work, &found->row, &best, family);
+	found_put_place(work, found);
+	found_put_difference(work, &found->row, &best, family);
 	put_added(work, found);
 	found->rank = found->row.off_path || found->row.path_unknown ? best.added / WAY_FACTOR / 2
 								     : found->row.added_ns_per_s;
@@ -352,442 +311,18 @@ static void find_service(struct work *work, uint32_t first)
 												: n;
 	}
 	all.value = n ? z / sqrt(n) : 0;
-	if (n < 2 || !is_likely(&all) || (all.value > 0) != (all.after > all.before)) {
+	if (n < 2 || !found_is_likely(&all) || (all.value > 0) != (all.after > all.before)) {
 		return;
 	}
-	found = add(work, all.value > 0 ? CHANGE_SLOWER : CHANGE_FASTER);
+	found = row_add(work, all.value > 0 ? CHANGE_SLOWER : CHANGE_FASTER);
 	if (found) {
-		found->row.sure = p_anywhere(work, &all, OF_PLACES) < CHANGE_LEVEL;
-		put_difference(work, &found->row, &all, OF_PLACES);
+		found->row.sure = found_p(work, &all, OF_PLACES) < CHANGE_LEVEL;
+		found_put_difference(work, &found->row, &all, OF_PLACES);
 		found->row.service = service;
 		found->row.name = "(all)";
 		found->place = first;
 		found->row.difference_low = found->row.difference_high = all.after - all.before;
 		found->rank = all.value > 0 ? all.added : -1;
-	}
-}
-
-/* --- ways ----------------------------------------------------------------------------------- */
-
-struct way {
-	uint32_t place;
-	struct difference d;
-	bool grew, taken;
-};
-
-static bool is_end(const struct place *place, const char *service)
-{
-	if (strcmp(place->caller, service) == 0) {
-		return true;
-	}
-	for (uint32_t i = 0; i < place->n_callees; i++) {
-		if (strcmp(place->callees[i], service) == 0) {
-			return true;
-		}
-	}
-	return false;
-}
-
-/*
- * What ways at a service that have not been taken add, by the share of all its ways that grew: who
- * is slow to reach is so for all, while of the ways of a busy caller one may have grown.
- */
-static double weight_of_end(
-		const struct work *work, const struct way *ways, uint32_t n, const char *service)
-{
-	double sum = 0, grew = 0, all = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		if (!is_end(&work->matched.places[ways[i].place], service)) {
-			continue;
-		}
-		all += 1;
-		grew += ways[i].grew;
-		sum += ways[i].grew && !ways[i].taken ? ways[i].d.added : 0;
-	}
-	return all > 0 ? sum * grew / all : 0;
-}
-
-/* Of two ends alike the callee. */
-static const char *heaviest_end(const struct work *work, const struct way *ways, uint32_t n)
-{
-	const char *best = NULL;
-	double most = 0;
-
-	for (uint32_t pass = 0; pass < 2; pass++) { /* callees first */
-		for (uint32_t i = 0; i < n; i++) {
-			const struct place *place = &work->matched.places[ways[i].place];
-
-			for (uint32_t k = 0; k < (pass ? 1 : place->n_callees); k++) {
-				const char *end = pass ? place->caller : place->callees[k];
-				double weight = ways[i].grew && !ways[i].taken
-								? weight_of_end(work, ways, n, end)
-								: 0;
-
-				if (weight > most * 1.0001) {
-					most = weight;
-					best = end;
-				}
-			}
-		}
-	}
-	return best;
-}
-
-static struct found *slower_code_of(struct work *work, const char *service)
-{
-	for (uint32_t i = 0; i < work->n; i++) {
-		struct found *found = &work->found[i];
-
-		if (found->row.kind == CHANGE_SLOWER && found->row.sure &&
-				strcmp(found->row.service, service) == 0) {
-			return found;
-		}
-	}
-	return NULL;
-}
-
-static bool is_in_type(const struct work *work, uint32_t place, uint32_t type)
-{
-	uint32_t at = work->matched.places[place].first;
-
-	while (at != NO_PAIR && work->matched.pairs[at].type != type) {
-		at = work->matched.next[at];
-	}
-	return at != NO_PAIR;
-}
-
-/*
- * Who gathers answers waits for the last one, though no event tells: own time of the sender that
- * grew by no more than the way there and back is that of the way.
- */
-static void explain_waits(struct work *work, struct found *found, const struct way *way)
-{
-	const struct place *place = &work->matched.places[way->place];
-	double most = LAG_AND_BACK *
-		      (way->d.value + difference_half(way->d.variance, way->d.freedom));
-
-	for (uint32_t i = 0; i < work->n; i++) {
-		struct found *code = &work->found[i];
-		uint32_t pair = code->row.kind == CHANGE_SLOWER ? pair_of(work, code) : NO_PAIR;
-
-		if (pair == NO_PAIR || !code->row.sure || code->row.waits_for[0] ||
-				strcmp(code->row.service, place->caller) != 0 ||
-				code->row.after - code->row.before > most ||
-				!is_in_type(work, way->place, work->matched.pairs[pair].type)) {
-			continue;
-		}
-		code->row.waits_for = found->row.service;
-		found->row.path_unknown = found->row.path_unknown &&
-					  (code->row.path_unknown || code->row.off_path);
-		found->row.added_ns_per_s += code->row.added_ns_per_s;
-		found->row.added_low += code->row.added_low;
-		found->row.added_high += code->row.added_high;
-		found->rank += code->rank;
-		code->rank /= WAY_FACTOR;
-	}
-}
-
-static void take_ways(
-		struct work *work, struct way *ways, uint32_t n, const char *service, bool sure)
-{
-	struct found *code = slower_code_of(work, service), *found = NULL;
-	double added = 0, variance = 0, most = -1, freedom = 1e6, lag = 0;
-	const struct way *largest = NULL;
-	const char *others = "";
-	uint32_t told = 0;
-
-	found = add(work, CHANGE_TRANSIT);
-	if (!found) {
-		return;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		const struct place *place = &work->matched.places[ways[i].place];
-		bool called = strcmp(place->caller, service) != 0;
-
-		if (!ways[i].grew || ways[i].taken || !is_end(place, service)) {
-			continue;
-		}
-		ways[i].taken = true;
-		if (place->lag) {
-			lag += ways[i].d.added;
-		} else {
-			added += ways[i].d.added;
-			variance += ways[i].d.added_variance;
-		}
-		freedom = ways[i].d.freedom < freedom ? ways[i].d.freedom : freedom;
-		if (told++ < NAMES_TOLD) {
-			others = arena_printf(work->arena, "%s%s%s", others ? others : "",
-					told > 1 ? ", " : "",
-					called ? place->caller : place->name_of_callees);
-		}
-		if (ways[i].d.added > most) {
-			most = ways[i].d.added;
-			largest = &ways[i];
-			found->place = ways[i].place;
-			put_difference(work, &found->row, &ways[i].d, OF_PLACES);
-		}
-	}
-	tell_types(work, found->place, &found->row);
-	found->row.service = service;
-	found->row.name = "(transit)";
-	found->row.others = others ? others : "";
-	found->row.added_ns_per_s = added;
-	found->row.added_low = added - difference_half(variance, freedom);
-	found->row.added_high = added + difference_half(variance, freedom);
-	found->row.sure = sure;
-	found->row.callee_too = code != NULL;
-	/* Of lags alone it is not known what requests take longer. */
-	found->row.path_unknown = found->row.by_clocks = lag > 0 && added <= 0;
-	found->rank = (added + lag / 2) / WAY_FACTOR;
-	if (!code && sure && largest && work->matched.places[largest->place].lag) {
-		explain_waits(work, found, largest);
-	}
-	if (code && code->row.sure) { /* who waits for slow code waits for the code */
-		code->row.waited_for = true;
-		code->rank += code->row.off_path ? 0 : added;
-		found->rank = 0;
-	}
-}
-
-/* A lag on the path is told by the way there. */
-static void drop_lags(const struct work *work, struct way *ways, uint32_t n)
-{
-	for (uint32_t i = 0; i < n; i++) {
-		const struct place *lag = &work->matched.places[ways[i].place];
-
-		for (uint32_t k = 0; lag->lag && k < n; k++) {
-			const struct place *way = &work->matched.places[ways[k].place];
-
-			if (ways[k].grew && !way->lag && strcmp(way->caller, lag->caller) == 0 &&
-					is_end(way, lag->service)) {
-				ways[i].grew = false;
-			}
-		}
-	}
-}
-
-static bool find_ways(struct work *work)
-{
-	const struct matched *matched = &work->matched;
-	struct way *ways = arena_alloc(work->arena, (matched->n_places + 1u) * sizeof(*ways));
-	const char *service;
-	bool any = false;
-	uint32_t n = 0;
-
-	if (!ways) {
-		return false;
-	}
-	for (uint32_t i = 0; i < matched->n_places; i++) {
-		struct way *way = &ways[n];
-
-		if (matched->places[i].caller &&
-				difference_of_place(matched, i, ON_PATH, &way->d)) {
-			way->place = i;
-			way->taken = false;
-			way->grew = is_sure(work, &way->d, OF_PLACES) && way->d.value > 0;
-			any = any || way->grew;
-			n++;
-		}
-	}
-	drop_lags(work, ways, n);
-	for (uint32_t i = 0; i < n && !any; i++) {
-		ways[i].grew = is_likely(&ways[i].d) && ways[i].d.value > 0;
-	}
-	while ((service = heaviest_end(work, ways, n)) != NULL) {
-		take_ways(work, ways, n, service, any);
-	}
-	return true;
-}
-
-/* --- calls ---------------------------------------------------------------------------------- */
-
-/* All that one context calls more, or less, often is one row. */
-static struct found *calls_of(struct work *work, enum change_kind kind, uint32_t place)
-{
-	for (uint32_t i = 0; i < work->n; i++) {
-		if (work->found[i].row.kind == kind && work->found[i].place == place) {
-			return &work->found[i];
-		}
-	}
-	return NULL;
-}
-
-static int by_places(const void *a, const void *b)
-{
-	const struct calls *x = a, *y = b;
-
-	if (x->above != y->above) {
-		return x->above < y->above ? -1 : 1;
-	}
-	if (x->place != y->place) {
-		return x->place < y->place ? -1 : 1;
-	}
-	return (x->pair > y->pair) - (x->pair < y->pair);
-}
-
-static void put_calls(struct work *work, const struct difference *d, uint32_t pair,
-		enum family family, bool sure)
-{
-	const char *name = either(&work->matched.pairs[pair])->name;
-	enum change_kind kind = d->value > 0 ? CHANGE_MORE : CHANGE_FEWER;
-	uint32_t parent = work->matched.pairs[pair].parent;
-	struct found *found = calls_of(work, kind, work->matched.pairs[parent].place);
-	double half;
-
-	if (!found || (sure && !found->row.sure)) {
-		found = found ? found : add(work, kind);
-		if (!found) {
-			return;
-		}
-		found->place = work->matched.pairs[parent].place;
-		found->pair = parent;
-		put_place(work, found);
-		put_difference(work, &found->row, d, family);
-		found->row.sure = sure;
-		found->row.others = name;
-	} else if (sure == found->row.sure) {
-		struct change_row *row = &found->row, sum = *row;
-
-		if (p_anywhere(work, d, family) < row->p) {
-			put_difference(work, row, d, family);
-		}
-		half = difference_half(d->added_variance, d->freedom);
-		row->added_ns_per_s = sum.added_ns_per_s + d->added;
-		row->added_low = sum.added_low + d->added - half;
-		row->added_high = sum.added_high + d->added + half;
-		if (!strstr(row->others, name)) {
-			row->others = arena_printf(work->arena, "%s, %s", row->others, name);
-			row->others = row->others ? row->others : name;
-		}
-	}
-	for (uint32_t i = 0; i < 2; i++) {
-		const struct baseline_type *type =
-				work->matched.types[work->matched.pairs[pair].type].sides[i];
-
-		found->row.path_unknown |= !type || !type->complete;
-	}
-	found->rank = fabs(found->row.added_ns_per_s);
-}
-
-/* Of n contexts in which a place calls another: together, else of the surest of them. */
-static void find_calls(struct work *work, const struct calls *calls, uint32_t n)
-{
-	struct difference best = {.variance = 0}, d;
-	enum family family = OF_PLACES;
-	uint32_t of = calls[0].pair;
-	bool any = difference_of_calls(&work->matched, &calls[0].pair, sizeof(*calls), n, &best);
-
-	for (uint32_t i = 0; n > 1 && i < n; i++) {
-		if (difference_of_calls(&work->matched, &calls[i].pair, sizeof(*calls), 1, &d) &&
-				(!any || p_anywhere(work, &d, OF_CONTEXTS) <
-								p_anywhere(work, &best, family))) {
-			best = d;
-			family = OF_CONTEXTS;
-			of = calls[i].pair;
-			any = true;
-		}
-	}
-	if (any && is_likely(&best)) {
-		put_calls(work, &best, of, family, is_sure(work, &best, family));
-	}
-}
-
-static void find_all_calls(struct work *work)
-{
-	for (uint32_t i = 0, n; i < work->n_calls; i += n) {
-		for (n = 1; i + n < work->n_calls &&
-				work->calls[i + n].above == work->calls[i].above &&
-				work->calls[i + n].place == work->calls[i].place;) {
-			n++;
-		}
-		find_calls(work, &work->calls[i], n);
-	}
-}
-
-static bool list_calls(struct work *work)
-{
-	const struct matched *matched = &work->matched;
-
-	work->calls = arena_alloc(work->arena, (matched->n + 1u) * sizeof(*work->calls));
-	for (uint32_t i = 0; work->calls && i < matched->n; i++) {
-		const struct pair *pair = &matched->pairs[i];
-
-		if (!pair->part && pair->parent != NO_PAIR &&
-				matched->pairs[pair->parent].sides[0] &&
-				matched->pairs[pair->parent].sides[1]) {
-			work->calls[work->n_calls++] =
-					(struct calls){.above = matched->pairs[pair->parent].place,
-							.place = pair->place,
-							.pair = i};
-		}
-	}
-	if (work->calls) {
-		qsort(work->calls, work->n_calls, sizeof(*work->calls), by_places);
-	}
-	return work->calls != NULL;
-}
-
-static bool is_below(const struct work *work, uint32_t pair, uint32_t above)
-{
-	while (pair != NO_PAIR && pair != above) {
-		pair = work->matched.pairs[pair].parent;
-	}
-	return pair == above;
-}
-
-/*
- * What fails or ends early deep inside makes those above do less, too: it begins at the deepest
- * place that does.
- */
-static void follow_calls(struct work *work)
-{
-	for (uint32_t i = 0; i < work->n; i++) {
-		struct found *above = &work->found[i], *deepest = NULL;
-
-		if (above->row.kind != CHANGE_FEWER || !above->row.sure) {
-			continue;
-		}
-		for (uint32_t k = 0; k < work->n; k++) {
-			struct found *below = &work->found[k];
-
-			if (k != i && below->row.kind == CHANGE_FEWER && below->row.sure &&
-					is_below(work, below->pair, above->pair) &&
-					(!deepest || is_below(work, below->pair, deepest->pair))) {
-				deepest = below;
-			}
-		}
-		if (deepest) {
-			above->follows = true;
-			deepest->rank += above->rank;
-		}
-	}
-}
-
-/* Who sends more messages makes them wait for each other: the calls come before their way. */
-static void follow_messages(struct work *work)
-{
-	for (uint32_t i = 0; i < work->n; i++) {
-		struct found *way = &work->found[i];
-
-		if (way->row.kind != CHANGE_TRANSIT || !way->row.by_clocks) {
-			continue;
-		}
-		for (uint32_t k = 0; k < work->n; k++) {
-			struct found *calls = &work->found[k];
-			uint32_t at = work->matched.places[way->place].first;
-
-			if (calls->row.kind != CHANGE_MORE || !calls->row.sure) {
-				continue;
-			}
-			while (at != NO_PAIR && !is_below(work, at, calls->pair)) {
-				at = work->matched.next[at];
-			}
-			if (at != NO_PAIR) {
-				calls->rank += way->rank;
-				way->rank /= WAY_FACTOR;
-			}
-		}
 	}
 }
 
@@ -912,12 +447,12 @@ static void find_rate(struct work *work, uint32_t at)
 	d.before = rate[0];
 	d.after = rate[1];
 	d.value = rate[1] - rate[0];
-	if (factor < RATE_FACTOR || !is_sure(work, &d, OF_PLACES)) {
+	if (factor < RATE_FACTOR || !found_is_sure(work, &d, OF_PLACES)) {
 		return;
 	}
-	found = add(work, CHANGE_RATE);
+	found = row_add(work, CHANGE_RATE);
 	if (found) {
-		put_difference(work, &found->row, &d, OF_PLACES);
+		found_put_difference(work, &found->row, &d, OF_PLACES);
 		found->row.sure = true;
 		found->row.added_ns_per_s = found->row.added_low = found->row.added_high = 0;
 		found->row.type = (type->sides[1] ? type->sides[1] : type->sides[0])->type;
@@ -989,7 +524,7 @@ bool changes_find(const struct baseline *before, const struct baseline *after, s
 	}
 	out->compared = true;
 	count_unmatched(&work, out);
-	if (!list_calls(&work)) {
+	if (!calls_list(&work)) {
 		return false;
 	}
 	count_tests(&work);
@@ -1007,12 +542,12 @@ bool changes_find(const struct baseline *before, const struct baseline *after, s
 	for (uint32_t i = 0; i < work.matched.n_places; i++) {
 		find_service(&work, i);
 	}
-	if (!find_ways(&work)) {
+	if (!ways_find(&work)) {
 		return false;
 	}
-	find_all_calls(&work);
-	follow_calls(&work);
-	follow_messages(&work);
+	calls_find(&work);
+	calls_follow(&work);
+	calls_follow_messages(&work);
 	for (uint32_t i = 0; i < work.matched.n_types; i++) {
 		find_rate(&work, i);
 	}

@@ -9,7 +9,8 @@
  *
  *   match.c    contexts of both sides side by side; which service each is of, and what it calls
  *   test.c     differences, and whether they can be chance
- *   change.c   the rows: of places, ways and calls; which follows from which
+ *   change.c   the rows: of places and rates, their order; ways.c: of ways; calls.c: of calls, and
+ *              which follows from which
  */
 #define NO_PAIR     UINT32_MAX
 #define MAX_CALLEES 4u /* of one calling context; more are not told apart */
@@ -85,5 +86,75 @@ double difference_p(const struct difference *difference);
 double difference_z(const struct difference *difference);
 /* Half of the interval that holds the value in 95 % of cases. */
 double difference_half(double variance, double freedom);
+
+/* --- rows, as they are found ------------------------------------------------------------------ */
+
+#define NAMES_TOLD 6u /* at most, where a row tells several */
+
+/*
+ * Waits and ways grow where something behind them is slow: they come first only where they hold so
+ * many times as much as the largest change of code or of calls.
+ */
+#define WAY_FACTOR 5.0
+
+struct found {
+	struct change_row row;
+	double rank;
+	uint32_t pair;  /* NO_PAIR: of a place as a whole */
+	uint32_t place; /* UINT32_MAX: of calls, or a rate */
+	bool follows;   /* from another row: not told */
+};
+
+struct work {
+	struct matched matched;
+	struct arena *arena;
+	struct found *found;
+	uint32_t n, room;
+	/* Differences looked at: of places as a whole, and of single contexts. Chance may make one
+	 * of either kind in two hundred comparisons. */
+	uint32_t tests[2];
+	double *places; /* z of the difference of each in own time; NaN: none */
+	struct calls *calls;
+	uint32_t n_calls;
+};
+
+enum family { OF_PLACES, OF_CONTEXTS };
+
+/* Calls of one place from another, in so many contexts. */
+struct calls {
+	uint32_t above, place; /* of the caller, and of what is called */
+	uint32_t pair;
+};
+
+const struct baseline_node *pair_either(const struct pair *pair);
+struct found *row_add(struct work *work, enum change_kind kind);
+/*
+ * How many such differences chance makes anywhere, at most: below 1, that it makes one.
+ * (Bonferroni.) Above, it still tells which is the least likely.
+ */
+double found_p(const struct work *work, const struct difference *d, enum family family);
+void found_put_difference(struct work *work, struct change_row *row, const struct difference *d,
+		enum family family);
+bool found_is_sure(const struct work *work, const struct difference *d, enum family family);
+/* Worth a word where nothing is sure. */
+bool found_is_likely(const struct difference *d);
+/* In how many types the pairs of a place are, and that with the most requests. */
+void found_tell_types(struct work *work, uint32_t place, struct change_row *row);
+uint32_t found_pair_of(const struct work *work, const struct found *found);
+void found_put_place(struct work *work, struct found *found);
+
+/* ways.c: false if out of memory */
+bool ways_find(struct work *work);
+
+/* calls.c */
+void calls_find(struct work *work);
+bool calls_list(struct work *work);
+/*
+ * What fails or ends early deep inside makes those above do less, too: it begins at the deepest
+ * place that does.
+ */
+void calls_follow(struct work *work);
+/* Who sends more messages makes them wait for each other: the calls come before their way. */
+void calls_follow_messages(struct work *work);
 
 #endif
