@@ -20,6 +20,7 @@
 #include "requests/servers.h"
 #include "state/log.h"
 #include "state/state.h"
+#include "waits.h"
 
 #define NS_PER_S     UINT64_C(1000000000)
 #define MAX_NAMES    (1u << 20)
@@ -51,6 +52,7 @@ struct engine {
 	struct threads *threads;
 	struct state *state;
 	struct loop loop;
+	struct waits_memory *waits;
 
 	uint64_t in, late, dropped, discarded; /* dropped: copies, damaged and misdated events */
 	uint64_t first_ns, now_ns;
@@ -327,7 +329,9 @@ struct engine *engine_create(const struct engine_config *config)
 						.add_type = add_type,
 						.context = engine});
 	}
+	engine->waits = waits_create();
 	if (!engine->servers || !engine->activations || !engine->groups || !engine->state ||
+			!engine->waits ||
 			!loop_init(&engine->loop,
 					&(struct loop_host){.names = engine->names,
 							.contexts = engine->contexts,
@@ -355,6 +359,7 @@ void engine_destroy(struct engine *engine)
 	state_destroy(engine->state);
 	log_destroy(engine->log);
 	groups_destroy(engine->groups);
+	waits_destroy(engine->waits);
 	servers_destroy(engine->servers);
 	activations_destroy(engine->activations);
 	requests_destroy(engine->requests);
@@ -828,6 +833,10 @@ enum status engine_fill(struct engine *engine, const struct focus *focus, struct
 	fill_totals(engine, focus->horizon, snapshot);
 	requests_fill_warnings(engine->requests, snapshot);
 	status = groups_fill(engine->groups, focus, snapshot->time_ns, snapshot);
+	if (status == STATUS_OK && (focus->parts & FOCUS_WAITS)) {
+		status = waits_fill(engine->waits, engine->requests, engine->groups, engine->names,
+				engine->contexts, focus, snapshot);
+	}
 	if (status == STATUS_OK && (focus->parts & FOCUS_UNMATCHED)) {
 		status = requests_fill_unmatched(engine->requests, engine->now_ns,
 				engine->config.window_ns, snapshot);

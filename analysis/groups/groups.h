@@ -167,6 +167,11 @@ struct group_gap {
 uint32_t groups_gaps(struct groups *groups, uint32_t group_id, uint64_t since_ns, uint32_t context,
 		struct group_gap *out, uint32_t max);
 
+/* Kept requests of a group, complete and not tainted, of a horizon as of now (or of the pin), the
+ * newest first; returns how many, at most max. They are borrowed until something is added. */
+uint32_t groups_newest(struct groups *groups, uint32_t group_id, enum horizon horizon,
+		const struct request **out, uint32_t max);
+
 /* A thread that requests of a group were worked on by. */
 struct group_thread {
 	uint32_t host;

@@ -200,6 +200,7 @@ void fragment_finish(struct requests *r, struct fragment *f, enum request_state 
 					.bytes = size + f->copies.bytes},
 			.copies = f->copies,
 			.root = f->root,
+			.serial = f->serial,
 			.events_left_out = f->n_left_out,
 			.spans_left_out = f->n_spans_left_out,
 			.size = size,

@@ -4,6 +4,7 @@
 
 #include "requests/addresses.h"
 #include "base/number_map.h"
+#include "requests/ended.h"
 #include "requests/losses.h"
 #include "requests/measured.h"
 #include "requests/path.h"
@@ -197,6 +198,7 @@ struct requests {
 	struct address_space space; /* of the last event's process */
 	struct variants variants;
 	struct losses losses;
+	struct ended ended;
 	struct endless endless;
 	struct named_request named;
 	struct spans spans; /* scratch */

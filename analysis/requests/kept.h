@@ -109,6 +109,7 @@ struct kept_request {
 	struct request request; /* first: struct request * is struct kept_request * */
 	struct copies copies;
 	uint64_t root;                     /* seq of the root's entry; 0: a seed without a span */
+	uint64_t serial;                   /* that it had while it was open: see ended.h */
 	struct state_resources *resources; /* NULL: not measured */
 	struct kept_request *copy;         /* made by request_keep(); NULL: none */
 	uint32_t events_left_out;

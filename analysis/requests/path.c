@@ -378,7 +378,7 @@ static void go_down(
 		return;
 	}
 	path->pieces[path->n++] = (struct path_piece){
-			.span = span, .what = (uint8_t)what, .on = on, .ns = ns};
+			.span = span, .what = (uint8_t)what, .on = on, .ns = ns, .waker_tid = -1};
 }
 
 static void enter_callee(struct walk *walk, uint32_t callee)
@@ -682,6 +682,7 @@ static bool own_time(struct walk *walk, int64_t to_ns)
 			walk->kernel->doing(walk->kernel->context, span,
 					root_ns + (uint64_t)(walk->now_ns - shift_ns), &doing)) {
 		int64_t since_ns = since(walk->spans, doing.since_ns) + shift_ns;
+		uint32_t n = walk->path->n;
 
 		if (doing.what == PATH_BLOCKED && (go_to_waker(walk, doing.waker_tid) ||
 								  go_to_called(walk, since_ns))) {
@@ -692,6 +693,9 @@ static bool own_time(struct walk *walk, int64_t to_ns)
 			break;
 		}
 		go_down(walk, since_ns, walk->at, (enum path_what)doing.what, doing.on);
+		if (walk->path->n > n && doing.what == PATH_BLOCKED) {
+			walk->path->pieces[n].waker_tid = doing.waker_tid;
+		}
 	}
 	go_down(walk, to_ns, walk->at, PATH_SELF, 0);
 	return true;
@@ -802,7 +806,7 @@ static bool put_all(struct path *path, const struct spans *spans)
 		return false;
 	}
 	path->pieces[path->n++] = (struct path_piece){
-			.span = spans->root, .ns = root->end_ns - root->start_ns};
+			.span = spans->root, .ns = root->end_ns - root->start_ns, .waker_tid = -1};
 	return true;
 }
 

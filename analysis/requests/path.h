@@ -54,6 +54,7 @@ struct path_piece {
 	uint8_t what;  /* enum path_what */
 	uint32_t on;   /* interned: what it was blocked on; else 0 */
 	uint64_t ns;   /* above 0 */
+	int32_t waker_tid; /* of PATH_BLOCKED: who ended it, none of the request; -1: not known */
 };
 
 /* What a thread did just before an instant, and since when. */

@@ -51,6 +51,7 @@ void requests_destroy(struct requests *r)
 	addresses_destroy(r->addresses);
 	variants_release(&r->variants);
 	losses_release(&r->losses);
+	ended_release(&r->ended);
 	number_map_release(&r->endless.ended);
 	number_map_release(&r->told);
 	free(r->named.program);
@@ -205,6 +206,29 @@ static void leave_others(struct requests *r, const struct open_span *root)
 	}
 }
 
+/* Whoever waits for something may wait for what this span was. */
+static void note_ended(struct requests *r, const struct feed *feed)
+{
+	const struct open_span *span = feed->paired;
+	struct thread *thread = span->thread;
+
+	if (thread && feed->at_ns > span->start_ns) {
+		ended_add(&r->ended,
+				&(struct ended_span){.start_ns = span->start_ns,
+						.end_ns = feed->at_ns,
+						.key = thread->key,
+						.request = span->fragment ? span->fragment->serial
+									  : 0,
+						.host = thread->host,
+						.tid = thread->tid,
+						.pid = thread->pid,
+						.name = span->name,
+						.provider = r->plans[span->type].provider,
+						.type = span->fragment ? span->fragment->type : 0},
+				&thread->ended);
+	}
+}
+
 static void leave_span(struct requests *r, struct feed *feed)
 {
 	struct fragment *f = feed->target;
@@ -216,6 +240,7 @@ static void leave_span(struct requests *r, struct feed *feed)
 	}
 	r->stats[feed->event->type].paired++;
 	r->stats[feed->paired->type].paired++;
+	note_ended(r, feed);
 	if (f && f->root_open && f->root == feed->paired->seq) {
 		f->root_open = false;
 		f->end_ns = feed->at_ns;

@@ -44,6 +44,7 @@ struct thread {
 	uint32_t comm;                  /* interned name, 0: not known */
 	struct open_span *top, *bottom; /* innermost and outermost open span; NULL if none */
 	uint32_t n_open;
+	uint32_t ended;             /* its last span that ended: number in requests/ended.h */
 	bool mixed;                 /* open spans belong to more than one request */
 	bool seen;                  /* since the last sweep */
 	struct thread_state *state; /* NULL: no kernel event was about it */

@@ -60,9 +60,12 @@ enum focus_part {
 	/* With FOCUS_GROUPS: no row is judged for it; the verdicts are those that there are. */
 	FOCUS_UNJUDGED = 1u << 13,
 	FOCUS_CHANGES = 1u << 14, /* what is otherwise than in the baseline */
+	/* Who was waited for: with FOCUS_GROUP of that group, with FOCUS_LOCATE of the first
+	 * GROUPS_WAITS. */
+	FOCUS_WAITS = 1u << 15,
 	FOCUS_ALL = FOCUS_GROUPS | FOCUS_GROUP | FOCUS_REQUEST | FOCUS_SOURCES | FOCUS_UNMATCHED |
 		    FOCUS_STATE | FOCUS_EVENTS | FOCUS_TREE | FOCUS_COMPARE | FOCUS_LOCATE |
-		    FOCUS_THOROUGH | FOCUS_STEPS | FOCUS_CHANGES,
+		    FOCUS_THOROUGH | FOCUS_STEPS | FOCUS_CHANGES | FOCUS_WAITS,
 };
 
 struct focus {

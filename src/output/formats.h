@@ -29,6 +29,7 @@ const char *output_flags(char *cell, const struct groups_row *row);
 
 /* Where the groups vary that were flagged, or vary most. */
 void output_text_location(FILE *out, const struct groups_view *groups);
+void output_text_waits(FILE *out, const struct groups_view *groups);
 
 /* The state of the systems, the first rows of each table; nothing where there is none. */
 void output_text_state(FILE *out, const struct state_view *state);

@@ -103,6 +103,62 @@ static void location(struct json_out *json, const struct group_location *locatio
 	json_out_close(json, '}');
 }
 
+static const char *evidence_name(enum wait_evidence evidence)
+{
+	static const char *const names[] = {"woken", "queued", "inferred"};
+
+	return names[evidence];
+}
+
+static void holders(struct json_out *json, const struct group_wait *wait)
+{
+	json_out_open(json, "holders", '[');
+	for (uint32_t i = 0; i < wait->n; i++) {
+		const struct group_holder *holder = &wait->holders[i];
+
+		JSON_OUT_ROW(json, {"name", value_text(holder->name)},
+				{"provider", value_text(holder->provider)},
+				{"type", value_text(holder->type)},
+				{"process", value_text(holder->process)},
+				{"share", value_real_if(true, holder->share)},
+				{"waits", value_count(holder->waits)},
+				{"same_place", value_flag(holder->same_place)});
+	}
+	json_out_close(json, ']');
+}
+
+static void waits(struct json_out *json, const struct group_waits *all)
+{
+	if (!all || !all->told) {
+		json_out_value(json, "waits", value_null());
+		return;
+	}
+	json_out_open(json, "waits", '[');
+	for (uint32_t i = 0; i < all->n; i++) {
+		const struct group_wait *wait = &all->items[i];
+		bool inferred = wait->evidence == WAIT_INFERRED;
+
+		json_out_open(json, NULL, '{');
+		JSON_OUT_MEMBERS(json, {"id", value_count(wait->context)},
+				{"context", value_text(wait->name)},
+				{"where", value_text(wait->where)},
+				{"what", value_text(wait->what)},
+				{"evidence", value_text(evidence_name(wait->evidence))},
+				{"requests", value_count(all->requests)},
+				{"waits", value_count(wait->waits)},
+				{"known", value_count(wait->known)},
+				{"mean_ns", value_real_if(true, wait->mean_ns)},
+				{"ends_with", value_text(wait->ends_with)},
+				{"fits", value_real_if(inferred, wait->fits)},
+				{"fits_low", value_real_if(inferred, wait->fits_low)},
+				{"fits_high", value_real_if(inferred, wait->fits_high)},
+				{"chance", value_real_if(inferred, wait->chance)});
+		holders(json, wait);
+		json_out_close(json, '}');
+	}
+	json_out_close(json, ']');
+}
+
 void output_json_group(struct json_out *json, const struct groups_view *groups, uint32_t i)
 {
 	const struct groups_row *row = &groups->rows[i];
@@ -123,6 +179,7 @@ void output_json_group(struct json_out *json, const struct groups_view *groups, 
 	} else {
 		JSON_OUT_MEMBERS(json, {"segments", value_null()}, {"pairs", value_null()});
 	}
+	waits(json, groups->waits ? &groups->waits[i] : NULL);
 	json_out_close(json, '}');
 }
 

@@ -6,6 +6,7 @@
 /* Where the groups vary, for people: the segments that hold most of the variance of each. */
 #define GROUPS   10
 #define SEGMENTS 6
+#define HOLDERS  4
 
 static void write_segment(FILE *out, const struct group_segment *segment)
 {
@@ -39,6 +40,62 @@ static void write_group(
 	}
 	for (i = 0; i < location->n_segments && i < SEGMENTS; i++) {
 		write_segment(out, &location->segments[i]);
+	}
+}
+
+static const char *of_type(const struct group_holder *holder)
+{
+	return holder->type[0] ? holder->type : holder->process;
+}
+
+static void write_wait(FILE *out, const struct group_waits *all, const struct group_wait *wait)
+{
+	char name[OUTPUT_CELL], of[OUTPUT_CELL], mean[OUTPUT_CELL];
+
+	fprintf(out, "  %s %s: %" PRIu32 " waits of %s on average in %" PRIu32 " requests%s\n",
+			output_safe(name, wait->name), output_safe(of, wait->what), wait->waits,
+			output_duration(mean, true, wait->mean_ns), all->requests,
+			wait->evidence == WAIT_INFERRED ? ", inferred" : "");
+	if (wait->evidence == WAIT_INFERRED) {
+		fprintf(out,
+				"    %s of another thread ends just before %.0f%% of them (%.0f%%.."
+				"%.0f%%; by chance %.1f%%)\n",
+				output_safe(name, wait->ends_with), 100 * wait->fits,
+				100 * wait->fits_low, 100 * wait->fits_high, 100 * wait->chance);
+	}
+	for (uint32_t i = 0; i < wait->n && i < HOLDERS; i++) {
+		const struct group_holder *holder = &wait->holders[i];
+
+		fprintf(out, "    %5.1f%% for %s%s%s%s\n", 100 * holder->share,
+				holder->name[0] ? output_safe(name, holder->name)
+						: "no recorded span",
+				of_type(holder)[0] ? " of " : "", output_safe(of, of_type(holder)),
+				holder->same_place ? ", which had it" : "");
+	}
+}
+
+static void write_waits(FILE *out, const struct groups_row *row, const struct group_waits *all)
+{
+	char type[OUTPUT_CELL], path[OUTPUT_CELL];
+
+	fprintf(out, " %s  %s\n", output_safe(type, row->type), output_safe(path, row->path));
+	for (uint32_t i = 0; i < all->n; i++) {
+		write_wait(out, all, &all->items[i]);
+	}
+}
+
+void output_text_waits(FILE *out, const struct groups_view *groups)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; groups->waits && i < groups->n; i++) {
+		if (groups->waits[i].n == 0) {
+			continue;
+		}
+		if (n++ == 0) {
+			fprintf(out, "\nWHO WAS WAITED FOR: SHARE OF THE TIME OF THE WAITS\n");
+		}
+		write_waits(out, &groups->rows[i], &groups->waits[i]);
 	}
 }
 

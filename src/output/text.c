@@ -139,6 +139,7 @@ void output_text(FILE *out, const struct snapshot *snapshot, bool changes_alone)
 	output_text_changes(out, &snapshot->changes);
 	write_groups(out, snapshot);
 	output_text_location(out, &snapshot->groups);
+	output_text_waits(out, &snapshot->groups);
 	write_unmatched(out, snapshot);
 	output_text_state(out, &snapshot->state);
 	fprintf(out,

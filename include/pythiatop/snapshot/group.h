@@ -2,6 +2,7 @@
 #ifndef PYTHIATOP_SNAPSHOT_GROUP_H
 #define PYTHIATOP_SNAPSHOT_GROUP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "pythiatop/snapshot/groups.h"
@@ -64,6 +65,51 @@ struct group_location {
 	bool common_cause;      /* no phi above 0.2, and the first component above 0.6 */
 };
 
+/* How it is known who was waited for. */
+enum wait_evidence {
+	WAIT_WOKEN = 0, /* kernel events: who woke the thread */
+	WAIT_QUEUED,    /* a message lay there: what the thread did that took it */
+	WAIT_INFERRED,  /* without kernel events: work of others ends where waits do */
+};
+
+/* Whom requests waited for: other requests, by what they were in meanwhile. */
+struct group_holder {
+	const char *name, *provider; /* of the innermost span; "": in none that is recorded */
+	const char *type;            /* of its request; "": of none, or not known */
+	const char *process;         /* "": not known */
+	double share;                /* of the time of these waits; 0..1 */
+	uint32_t waits;
+	bool same_place; /* it is the span that waited, in another request: it had what was waited
+			    for */
+};
+
+/* One kind of wait on critical paths: of one calling context. */
+struct group_wait {
+	uint32_t context, within; /* that its time is of; of the span that waited */
+	const char *name;  /* of the span that waited */
+	const char *where; /* the chain that leads there */
+	const char *what;  /* "(blocked: futex)", "(wait)"; "": told by the span alone */
+	enum wait_evidence evidence;
+	uint32_t waits, known; /* known: of which it is known who was waited for */
+	double mean_ns;
+	/*
+	 * WAIT_INFERRED: the spans that end just before waits do, in what share of these, with its
+	 * 95 % interval, and in what share at other times, by chance.
+	 */
+	const char *ends_with; /* "rules_commit, remove_commit" */
+	double fits, fits_low, fits_high, chance;
+	uint32_t n; /* the one of most time first; what is left of the time is not known */
+	const struct group_holder *holders;
+};
+
+/* Of kept requests of the group, the newest: all kinds of waits that take most time. */
+struct group_waits {
+	bool told; /* it was asked for */
+	uint32_t requests;
+	uint32_t n;
+	const struct group_wait *items;
+};
+
 /*
  * One group in full: latency over time, histogram, where it varies, and the requests kept of it.
  *
@@ -91,6 +137,7 @@ struct group_view {
 	struct group_location location;
 	uint64_t median_request; /* a kept one nearest to the median of the horizon; 0: none */
 	double sampled_share; /* of the requests in the window that a request was kept of; 0..1 */
+	struct group_waits waits;
 };
 
 #endif

@@ -7,6 +7,7 @@
 
 #define GROUPS_SPARK_BINS 16
 #define GROUPS_MAX_MODES  4
+#define GROUPS_WAITS      16 /* groups of which a document tells who was waited for */
 
 /* Why a group is flagged. */
 enum detection {
@@ -80,6 +81,7 @@ static inline bool groups_row_is_judged(const struct groups_row *row)
 }
 
 struct group_location; /* group.h */
+struct group_waits;    /* likewise */
 struct tree_view;      /* tree.h */
 
 struct groups_view {
@@ -90,6 +92,8 @@ struct groups_view {
 	uint32_t enough;    /* requests a group needs before anything is said of it */
 	const struct group_location *locations; /* one for each row; with FOCUS_LOCATE, else NULL */
 	const struct tree_view *trees;          /* likewise */
+	/* Likewise, and with FOCUS_WAITS; those of the first GROUPS_WAITS rows are told. */
+	const struct group_waits *waits;
 	uint64_t folded; /* requests of groups beyond the bound on groups, in no row */
 };
 

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "requests/ended.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+
+void ended_release(struct ended *ended)
+{
+	free(ended->items);
+	*ended = (struct ended){.n = 0};
+}
+
+/* Those that there are keep their places: numbers begin at 1, and none is beyond the room so far.
+ */
+static bool make_room(struct ended *ended)
+{
+	uint32_t room = ended->room ? 2 * ended->room : 1024;
+
+	if (ended->full || ended->n + 1 < ended->room) {
+		return ended->room > 0;
+	}
+	if (room > ENDED_SPANS || !array_resize(&ended->items, room)) {
+		ended->full = ended->room > 0;
+		return ended->full;
+	}
+	ended->room = room;
+	return true;
+}
+
+static bool is_there(const struct ended *ended, uint32_t number)
+{
+	return number && ended->n > 0 && ended->last - number < ended->n;
+}
+
+void ended_add(struct ended *ended, const struct ended_span *span, uint32_t *of_thread)
+{
+	struct ended_span *item;
+
+	if (!make_room(ended)) {
+		return;
+	}
+	if (ended->n == ended->room) {
+		ended->n--;
+	}
+	if (++ended->last == 0) { /* 0 is none: all begins anew */
+		ended->last = 1;
+		ended->n = 0;
+	}
+	ended->n++;
+	item = &ended->items[ended->last & (ended->room - 1)];
+	*item = *span;
+	item->newer = 0;
+	item->older = is_there(ended, *of_thread) ? *of_thread : 0;
+	if (item->older) {
+		ended->items[item->older & (ended->room - 1)].newer = ended->last;
+	}
+	*of_thread = ended->last;
+}
+
+const struct ended_span *ended_get(const struct ended *ended, uint32_t number)
+{
+	return is_there(ended, number) ? &ended->items[number & (ended->room - 1)] : NULL;
+}

@@ -1,0 +1,661 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "requests/holders.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "requests/internal.h"
+
+#define PROCESSES  64u /* with waits; those of further ones have no inferred holder */
+#define OF_THREAD  256u
+#define FAR_BACK   16384u /* spans of a thread that are passed to find those of an instant */
+#define ALIKE      64u    /* holders of one kind of wait that are told apart */
+#define PROCESS_NS 50     /* bits: times of different processes are so far apart */
+
+struct wait {
+	uint64_t from_ns, to_ns, request;
+	uint32_t context;        /* that owns it */
+	uint32_t within;         /* of the span */
+	uint32_t name, provider; /* of the span */
+	uint32_t host;
+	int32_t tid, pid, waker_tid;
+	enum held_how how;
+};
+
+struct process {
+	uint32_t host;
+	int32_t pid;
+};
+
+/* A span that ended in a process with waits. */
+struct ending {
+	struct handover_end end;
+	uint32_t number; /* in the log */
+};
+
+struct kind {
+	uint32_t name, provider;
+};
+
+struct holders {
+	struct requests *r;
+	struct wait *waits;
+	uint32_t n, room;
+
+	struct process processes[PROCESSES];
+	uint32_t n_processes;
+	struct kind kinds[HANDOVER_KINDS];
+	uint32_t n_kinds;
+	struct ending *endings;
+	struct handover_end *ends; /* the same */
+	uint32_t n_ends;
+	bool indexed;
+	uint64_t first_ns; /* since which the log is whole */
+};
+
+/* One span of a thread, open or ended. */
+struct lived {
+	uint64_t start_ns, end_ns;
+	uint32_t name, provider, type;
+};
+
+/* What is told of one kind of wait. */
+struct telling {
+	struct holders *holders;
+	const struct handover *evidence;
+	struct holder items[ALIKE];
+	uint32_t n;
+	struct wait at; /* the wait at hand */
+	uint64_t chain[HOLDERS_CHAIN];
+	uint32_t depth;
+};
+
+static uint64_t thread_of(uint32_t host, int32_t tid)
+{
+	return (uint64_t)host << 32 | (uint32_t)tid;
+}
+
+struct holders *holders_begin(struct requests *requests)
+{
+	struct holders *holders = calloc(1, sizeof(*holders));
+
+	if (holders) {
+		holders->r = requests;
+		if (requests->ended.n == ENDED_SPANS) {
+			holders->first_ns = ended_get(&requests->ended,
+					requests->ended.last - requests->ended.n + 1)
+							    ->end_ns;
+		}
+	}
+	return holders;
+}
+
+void holders_end(struct holders *holders)
+{
+	if (holders) {
+		free(holders->waits);
+		free(holders->endings);
+		free(holders->ends);
+		free(holders);
+	}
+}
+
+/* ---- waits ---- */
+
+/* Is this piece of a path a wait, and how can it be known whose? */
+static bool is_wait(
+		const struct holders *holders, const struct path_piece *piece, enum held_how *how)
+{
+	switch ((enum path_what)piece->what) {
+	case PATH_BLOCKED:
+		*how = HELD_WOKEN;
+		return true;
+	case PATH_WAIT:
+		*how = HELD_QUEUED;
+		return true;
+	case PATH_SELF:
+		*how = HELD_INFERRED;
+		return !holders->r->config.state || !state_has_kernel(holders->r->config.state);
+	default:
+		return false;
+	}
+}
+
+bool holders_add(struct holders *holders, const struct request *request)
+{
+	const struct kept_request *kept = (const struct kept_request *)(const void *)request;
+	struct requests *r = holders->r;
+	const struct path *path = &r->measuring.path;
+	uint64_t at_ns = request->start_ns;
+
+	if (!measuring_build(r, request)) {
+		return false;
+	}
+	measuring_name(r, request);
+	if (!measuring_walk(r)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < path->n && !path->skewed && holders->n < HOLDERS_WAITS; i++) {
+		const struct path_piece *piece = &path->pieces[i];
+		const struct span *span = &r->spans.items[piece->span];
+		uint64_t from_ns = at_ns;
+		struct wait *wait;
+		enum held_how how;
+
+		at_ns += piece->ns;
+		if (piece->ns < HOLDERS_LEAST_NS || from_ns < holders->first_ns || !span->entry ||
+				!is_wait(holders, piece, &how)) {
+			continue;
+		}
+		if (!array_reserve(&holders->waits, &holders->room, holders->n + 1)) {
+			return false;
+		}
+		wait = &holders->waits[holders->n++];
+		*wait = (struct wait){.from_ns = from_ns,
+				.to_ns = at_ns,
+				.request = kept->serial,
+				.context = measuring_owner(r, piece),
+				.within = span->context,
+				.name = span_name(r, span),
+				.provider = r->plans[span->entry->type].provider,
+				.host = span->host,
+				.tid = span->tid,
+				.pid = span->entry->pid,
+				.waker_tid = piece->waker_tid,
+				.how = how};
+		if (how == HELD_INFERRED && span->end_ns <= wait->to_ns + HANDOVER_NS &&
+				span->end_ns > from_ns) {
+			/* Of another host: by its own clock. */
+			wait->from_ns = span->end_ns - piece->ns;
+			wait->to_ns = span->end_ns;
+		}
+	}
+	return true;
+}
+
+/* ---- what ended in their processes ---- */
+
+static uint32_t process_of(struct holders *holders, uint32_t host, int32_t pid, bool make)
+{
+	for (uint32_t i = 0; i < holders->n_processes; i++) {
+		if (holders->processes[i].host == host && holders->processes[i].pid == pid) {
+			return i;
+		}
+	}
+	if (!make || holders->n_processes == PROCESSES) {
+		return PROCESSES;
+	}
+	holders->processes[holders->n_processes] = (struct process){host, pid};
+	return holders->n_processes++;
+}
+
+static uint32_t kind_of(struct holders *holders, uint32_t name, uint32_t provider)
+{
+	uint32_t i = 0;
+
+	while (i < holders->n_kinds && (holders->kinds[i].name != name ||
+						       holders->kinds[i].provider != provider)) {
+		i++;
+	}
+	if (i == holders->n_kinds && i < HANDOVER_KINDS) {
+		holders->kinds[holders->n_kinds++] = (struct kind){name, provider};
+	}
+	return i;
+}
+
+/* Times of one process, apart from those of others. */
+static uint64_t time_of(uint32_t process, uint64_t ns)
+{
+	return ((uint64_t)(process + 1) << PROCESS_NS) + (ns & ((UINT64_C(1) << PROCESS_NS) - 1));
+}
+
+static int by_time(const void *left, const void *right)
+{
+	const struct ending *a = left, *b = right;
+
+	if (a->end.at_ns != b->end.at_ns) {
+		return a->end.at_ns < b->end.at_ns ? -1 : 1;
+	}
+	return (a->number > b->number) - (a->number < b->number);
+}
+
+static bool index_ends(struct holders *holders)
+{
+	const struct ended *log = &holders->r->ended;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < holders->n; i++) {
+		if (holders->waits[i].how == HELD_INFERRED) {
+			process_of(holders, holders->waits[i].host, holders->waits[i].pid, true);
+		}
+	}
+	holders->indexed = true;
+	holders->endings = calloc(log->n + 1, sizeof(*holders->endings));
+	holders->ends = calloc(log->n + 1, sizeof(*holders->ends));
+	if (!holders->endings || !holders->ends) {
+		return false;
+	}
+	for (uint32_t k = 0; k < log->n && holders->n_processes; k++) {
+		uint32_t number = log->last - log->n + 1 + k;
+		const struct ended_span *span = ended_get(log, number);
+		uint32_t process = span ? process_of(holders, span->host, span->pid, false)
+					: PROCESSES;
+
+		if (process < PROCESSES) {
+			holders->endings[n].number = number;
+			holders->endings[n++].end = (struct handover_end){
+					.at_ns = time_of(process, span->end_ns),
+					.thread = thread_of(span->host, span->tid),
+					/* What is of no request is of no wait's own. */
+					.request = span->request ? span->request : UINT64_MAX,
+					.kind = kind_of(holders, span->name, span->provider)};
+		}
+	}
+	qsort(holders->endings, n, sizeof(*holders->endings), by_time);
+	for (uint32_t i = 0; i < n; i++) {
+		holders->ends[i] = holders->endings[i].end;
+	}
+	holders->n_ends = n;
+	return true;
+}
+
+/* False: of a process beyond the bound. */
+static bool as_handover(struct holders *holders, const struct wait *wait, struct handover_wait *out)
+{
+	uint32_t process = process_of(holders, wait->host, wait->pid, false);
+
+	*out = (struct handover_wait){.from_ns = time_of(process, wait->from_ns),
+			.to_ns = time_of(process, wait->to_ns),
+			.thread = thread_of(wait->host, wait->tid),
+			.request = wait->request};
+	return process < PROCESSES && out->from_ns < out->to_ns;
+}
+
+/* The last of the surest kind that ended just before the end of a wait; NULL: none did. */
+static const struct ending *handed_by(
+		struct holders *holders, const struct wait *wait, const struct handover *evidence)
+{
+	struct handover_wait shape;
+	const struct ending *found = NULL;
+
+	if (!as_handover(holders, wait, &shape)) {
+		return NULL;
+	}
+	for (uint32_t k = 0; k < evidence->n && !found; k++) {
+		uint32_t i = handover_first(
+				holders->ends, holders->n_ends, shape.to_ns - HANDOVER_NS);
+
+		for (; i < holders->n_ends && holders->ends[i].at_ns <= shape.to_ns; i++) {
+			if (holders->ends[i].kind == evidence->kinds[k] &&
+					handover_fits(&shape, &holders->ends[i])) {
+				found = &holders->endings[i];
+			}
+		}
+	}
+	return found;
+}
+
+/* ---- what a thread did ---- */
+
+static uint32_t take(struct lived *out, uint32_t n, const struct ended_span *span,
+		const struct wait *wait)
+{
+	if (n < OF_THREAD && span->start_ns < wait->to_ns && span->end_ns > wait->from_ns) {
+		out[n++] = (struct lived){span->start_ns, span->end_ns, span->name, span->provider,
+				span->type};
+	}
+	return n;
+}
+
+/* Those that ended, around one of them, or (0) back from the last. */
+static uint32_t ended_of(const struct ended *log, uint32_t number, uint32_t last,
+		const struct wait *wait, struct lived *out)
+{
+	const struct ended_span *span = ended_get(log, number ? number : last);
+	uint32_t n = 0, passed = 0;
+
+	for (const struct ended_span *at = number && span ? ended_get(log, span->newer) : NULL;
+			at && passed < OF_THREAD; at = ended_get(log, at->newer), passed++) {
+		n = take(out, n, at, wait);
+	}
+	for (passed = 0; span && passed < FAR_BACK && span->end_ns > wait->from_ns;
+			span = ended_get(log, span->older), passed++) {
+		n = take(out, n, span, wait);
+	}
+	return n;
+}
+
+/* Spans of a thread that has not been let go, in the time of the wait. */
+static uint32_t lived_by(const struct holders *holders, const struct thread *thread,
+		uint32_t number, const struct wait *wait, struct lived *out)
+{
+	const struct requests *r = holders->r;
+	uint32_t n = ended_of(&r->ended, number, thread ? thread->ended : 0, wait, out);
+
+	for (const struct open_span *span = thread ? thread->top : NULL; span && n < OF_THREAD;
+			span = span->below) {
+		if (span->start_ns < wait->to_ns) {
+			out[n++] = (struct lived){span->start_ns, UINT64_MAX, span->name,
+					r->plans[span->type].provider,
+					span->fragment ? span->fragment->type : 0};
+		}
+	}
+	return n;
+}
+
+/* The innermost of them just before an instant, and since when it is; NULL: none. */
+static const struct lived *innermost(const struct lived *spans, uint32_t n, uint64_t before_ns,
+		uint64_t least_ns, uint64_t *since_ns)
+{
+	const struct lived *found = NULL;
+
+	*since_ns = least_ns;
+	for (uint32_t i = 0; i < n; i++) {
+		if (spans[i].start_ns < before_ns && spans[i].end_ns >= before_ns &&
+				(!found || spans[i].start_ns > found->start_ns ||
+						(spans[i].start_ns == found->start_ns &&
+								spans[i].end_ns < found->end_ns))) {
+			found = &spans[i];
+		}
+	}
+	if (found && found->start_ns > *since_ns) {
+		*since_ns = found->start_ns;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (spans[i].end_ns < before_ns && spans[i].end_ns > *since_ns) {
+			*since_ns = spans[i].end_ns;
+		}
+	}
+	return found;
+}
+
+/* ---- what is told ---- */
+
+static void tell(struct telling *telling, const struct lived *span, uint32_t process, uint64_t ns)
+{
+	struct holder wanted = {.process = process, .waits = 1, .ns = ns};
+	uint32_t i = 0;
+
+	if (!span && telling->at.how != HELD_WOKEN) {
+		return;
+	}
+
+	if (span) {
+		wanted.name = span->name;
+		wanted.provider = span->provider;
+		wanted.type = span->type;
+	}
+	while (i < telling->n && (telling->items[i].name != wanted.name ||
+						 telling->items[i].provider != wanted.provider ||
+						 telling->items[i].type != wanted.type ||
+						 telling->items[i].process != process)) {
+		i++;
+	}
+	if (i < telling->n) {
+		telling->items[i].ns += ns;
+		telling->items[i].waits++;
+	} else if (i < ALIKE) {
+		telling->items[telling->n++] = wanted;
+	}
+}
+
+static bool enter_chain(struct telling *telling, uint64_t thread)
+{
+	for (uint32_t i = 0; i < telling->depth; i++) {
+		if (telling->chain[i] == thread) {
+			return false;
+		}
+	}
+	if (telling->depth == HOLDERS_CHAIN) {
+		return false;
+	}
+	telling->chain[telling->depth++] = thread;
+	return true;
+}
+
+static void follow(struct telling *telling, uint32_t host, int32_t tid, uint32_t number,
+		const struct wait *wait);
+
+/* The thread itself was blocked before an instant: since when, and who woke it. */
+static bool is_blocked(struct telling *telling, uint32_t host, int32_t tid, uint64_t before_ns,
+		struct state_doing *doing)
+{
+	struct state *state = telling->holders->r->config.state;
+
+	return state && state_has_kernel(state) &&
+	       state_doing(state, host, tid, -1, before_ns, doing);
+}
+
+/* Does a kind of span end waits, rather than wait? */
+static bool ends_waits(const struct telling *telling, const struct lived *span)
+{
+	for (uint32_t i = 0; i < telling->evidence->n; i++) {
+		const struct kind *kind = &telling->holders->kinds[telling->evidence->kinds[i]];
+
+		if (kind->name == span->name && kind->provider == span->provider) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The stretch was a wait for the same, by where it ended, and whoever ended it is known: it is
+ * theirs. */
+static bool pass_on(struct telling *telling, const struct lived *span, uint32_t host, int32_t tid,
+		int32_t pid, const struct wait *stretch)
+{
+	struct wait inner = *stretch;
+	const struct ending *ending;
+
+	if (!span || telling->at.how != HELD_INFERRED || span->end_ns > stretch->to_ns ||
+			span->end_ns - span->start_ns < HANDOVER_NS || ends_waits(telling, span)) {
+		return false;
+	}
+	inner.from_ns = span->start_ns;
+	inner.to_ns = span->end_ns;
+	inner.host = host;
+	inner.tid = tid;
+	inner.pid = pid;
+	inner.request = 0;
+	ending = handed_by(telling->holders, &inner, telling->evidence);
+	if (!ending) {
+		return false;
+	}
+	follow(telling, host, (int32_t)(uint32_t)ending->end.thread, ending->number, stretch);
+	return true;
+}
+
+/* Tells what a thread did in the time of a wait, back from its end. */
+static void follow(struct telling *telling, uint32_t host, int32_t tid, uint32_t number,
+		const struct wait *wait)
+{
+	struct requests *r = telling->holders->r;
+	const struct ended_span *known = ended_get(&r->ended, number);
+	const struct thread *thread = threads_find(
+			r->threads, host, known ? known->key : thread_host_key((uint32_t)tid, 0));
+	int32_t pid = known ? known->pid : thread ? thread->pid : -1;
+	uint32_t process = requests_process(r, host, tid, pid), n, depth = telling->depth;
+	struct lived *spans;
+	uint64_t at_ns = wait->to_ns;
+
+	if (!enter_chain(telling, thread_of(host, tid))) {
+		return;
+	}
+	spans = calloc(OF_THREAD, sizeof(*spans));
+	n = spans ? lived_by(telling->holders, thread, number, wait, spans) : 0;
+	while (spans && at_ns > wait->from_ns) {
+		struct wait stretch = *wait;
+		struct state_doing doing;
+		const struct lived *span =
+				innermost(spans, n, at_ns, wait->from_ns, &stretch.from_ns);
+
+		stretch.to_ns = at_ns;
+		if (is_blocked(telling, host, tid, at_ns, &doing)) {
+			if (doing.since_ns > stretch.from_ns) {
+				stretch.from_ns =
+						doing.since_ns < at_ns ? doing.since_ns : at_ns - 1;
+			}
+			if (doing.status == THREAD_BLOCKED && doing.waker_tid > 0 &&
+					doing.waker_tid != tid && telling->depth < HOLDERS_CHAIN) {
+				follow(telling, host, doing.waker_tid, 0, &stretch);
+				at_ns = stretch.from_ns;
+				continue;
+			}
+		}
+		if (!pass_on(telling, span, host, tid, pid, &stretch)) {
+			tell(telling, span, process, stretch.to_ns - stretch.from_ns);
+		}
+		at_ns = stretch.from_ns;
+	}
+	free(spans);
+	telling->depth = depth;
+}
+
+static bool tell_wait(struct telling *telling, const struct wait *wait)
+{
+	const struct ending *ending;
+
+	telling->at = *wait;
+	telling->depth = 0;
+	enter_chain(telling, thread_of(wait->host, wait->tid));
+	switch (wait->how) {
+	case HELD_WOKEN:
+		if (wait->waker_tid <= 0 || wait->waker_tid == wait->tid) {
+			return false;
+		}
+		follow(telling, wait->host, wait->waker_tid, 0, wait);
+		return true;
+	case HELD_QUEUED:
+		telling->depth = 0;
+		follow(telling, wait->host, wait->tid, 0, wait);
+		return true;
+	case HELD_INFERRED:
+		ending = handed_by(telling->holders, wait, telling->evidence);
+		if (ending) {
+			follow(telling, wait->host, (int32_t)(uint32_t)ending->end.thread,
+					ending->number, wait);
+		}
+		return ending != NULL;
+	}
+	return false;
+}
+
+static int by_share(const void *left, const void *right)
+{
+	const struct holder *a = left, *b = right;
+
+	if (a->ns != b->ns) {
+		return a->ns > b->ns ? -1 : 1;
+	}
+	return (a->name > b->name) - (a->name < b->name);
+}
+
+/* Waits of one kind: by context, the one of most time first within a context. */
+static bool judge_kind(
+		struct holders *holders, const struct wait *waits, uint32_t n, struct held *out)
+{
+	struct telling *telling = calloc(1, sizeof(*telling));
+	struct handover_wait *shapes = calloc(n + 1, sizeof(*shapes));
+	uint64_t told_ns = 0;
+	uint32_t n_shapes = 0;
+	bool done = telling && shapes;
+
+	*out = (struct held){.context = waits[0].context, .how = waits[0].how, .waits = n};
+	for (uint32_t i = 0; done && waits[0].how == HELD_INFERRED && i < n; i++) {
+		n_shapes += as_handover(holders, &waits[i], &shapes[n_shapes]);
+	}
+	done = done &&
+	       handover_judge(shapes, n_shapes, holders->ends, holders->n_ends, &out->evidence);
+	out->n_ends = out->evidence.n;
+	for (uint32_t i = 0; i < out->n_ends; i++) {
+		out->ends[i] = holders->kinds[out->evidence.kinds[i]].name;
+	}
+	for (uint32_t i = 0; done && i < n; i++) {
+		*telling = i ? *telling
+			     : (struct telling){.holders = holders, .evidence = &out->evidence};
+		out->ns += waits[i].to_ns - waits[i].from_ns;
+		out->known += tell_wait(telling, &waits[i]);
+	}
+	if (done) {
+		qsort(telling->items, telling->n, sizeof(*telling->items), by_share);
+		out->n = telling->n < HOLDERS_MAX ? telling->n : HOLDERS_MAX;
+		memcpy(out->holders, telling->items, out->n * sizeof(*out->holders));
+	}
+	for (uint32_t i = 0; i < out->n; i++) {
+		told_ns += out->holders[i].ns;
+	}
+	if (out->how != HELD_WOKEN && (double)told_ns < HOLDERS_TOLD * (double)out->ns) {
+		out->n = out->known = 0;
+	}
+	free(telling);
+	free(shapes);
+	return done;
+}
+
+static int by_context(const void *left, const void *right)
+{
+	const struct wait *a = left, *b = right;
+
+	if (a->context != b->context) {
+		return a->context < b->context ? -1 : 1;
+	}
+	if (a->how != b->how) {
+		return a->how < b->how ? -1 : 1;
+	}
+	return (a->to_ns > b->to_ns) - (a->to_ns < b->to_ns);
+}
+
+/* The kinds of waits of most time, as (first, count, ns). */
+struct run {
+	uint32_t first, n;
+	uint64_t ns;
+};
+
+static uint32_t find_runs(const struct holders *holders, uint32_t context, struct run *runs)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0, end; i < holders->n; i = end) {
+		const struct wait *waits = holders->waits;
+		struct run run = {.first = i};
+		uint32_t at;
+
+		for (end = i; end < holders->n && waits[end].context == waits[i].context &&
+				waits[end].how == waits[i].how;
+				end++) {
+			run.ns += waits[end].to_ns - waits[end].from_ns;
+		}
+		run.n = end - i;
+		if (context && waits[i].context != context && waits[i].within != context) {
+			continue;
+		}
+		for (at = n < HOLDERS_KINDS ? n : HOLDERS_KINDS; at > 0 && runs[at - 1].ns < run.ns;
+				at--) {
+			if (at < HOLDERS_KINDS) {
+				runs[at] = runs[at - 1];
+			}
+		}
+		if (at < HOLDERS_KINDS) {
+			runs[at] = run;
+			n += n < HOLDERS_KINDS;
+		}
+	}
+	return n;
+}
+
+uint32_t holders_judge(struct holders *holders, uint32_t context, struct held *out)
+{
+	struct run runs[HOLDERS_KINDS];
+	uint32_t n_runs, n = 0;
+
+	if (!holders->indexed && !index_ends(holders)) {
+		return 0;
+	}
+	qsort(holders->waits, holders->n, sizeof(*holders->waits), by_context);
+	n_runs = find_runs(holders, context, runs);
+	for (uint32_t i = 0; i < n_runs; i++) {
+		n += judge_kind(holders, &holders->waits[runs[i].first], runs[i].n, &out[n]);
+	}
+	return n;
+}

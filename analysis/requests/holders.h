@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_REQUESTS_HOLDERS_H
+#define PT_REQUESTS_HOLDERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "requests/requests.h"
+#include "stats/handover.h"
+
+/*
+ * Who was waited for, on the critical paths of some requests, and what those did meanwhile.
+ *
+ *   woken     kernel events: whoever woke the thread (Giraldeau & Dagenais 2016), if that works for
+ *             another request or for none. Where that one was blocked as well, whoever woke it.
+ *   queued    a message was sent and its thread had not begun: what that thread did instead.
+ *   inferred  without kernel events: a thread of the same process that ended, just before the end
+ *             of the wait, the kind of span that ends there again and again
+ *             (stats/handover.h). Where its own span ended so as well, whoever ended that.
+ *
+ * The time of a wait is told of the innermost spans of that thread meanwhile. Of chains of waits
+ * the last one counts, HOLDERS_CHAIN at most; one that comes back to a thread of its own ends
+ * there.
+ *
+ * Only waits of HOLDERS_LEAST_NS or more are looked at, HOLDERS_WAITS of them at most, as far as
+ * the last spans that ended tell of that time (ended.h). Of each kind of wait the HOLDERS_MAX
+ * holders of most time are kept. A share is of the time of all waits of its kind that were looked
+ * at; what no holder has is not known.
+ *
+ * What a thread did in no span is known with kernel events alone. Where a queue's thread, or who
+ * ends waits by inference, was in spans for less than HOLDERS_TOLD of the time of the waits,
+ * nothing is told: it was not that which took the time.
+ *
+ * Units: ns of event time. Memory: 80 bytes a wait, and 40 a span that ended while it judges.
+ * Cost: O(spans that ended) a judgement, and of each wait those near its end.
+ */
+#define HOLDERS_LEAST_NS UINT64_C(100000)
+#define HOLDERS_WAITS    8192u
+#define HOLDERS_TOLD     0.3
+#define HOLDERS_MAX      8u
+#define HOLDERS_CHAIN    16u
+#define HOLDERS_KINDS    4u /* of waits, those of most time */
+
+enum held_how { HELD_WOKEN = 0, HELD_QUEUED, HELD_INFERRED };
+
+struct holder {
+	uint32_t name, provider; /* of its span; 0: it was in none that was recorded */
+	uint32_t type;           /* of its request, interned; 0: of none, or not known */
+	uint32_t process;        /* interned; 0: not known */
+	uint32_t waits;
+	uint64_t ns;
+};
+
+/* The waits of one calling context. */
+struct held {
+	uint32_t context; /* "(blocked: futex)" of a span, or the span itself */
+	enum held_how how;
+	uint32_t waits, known; /* known: of which the holder is */
+	uint64_t ns;
+	struct handover evidence;             /* HELD_INFERRED */
+	uint32_t n_ends, ends[HANDOVER_MOST]; /* likewise: names of the spans that end there */
+	uint32_t n;                           /* holders, the one of most time first */
+	struct holder holders[HOLDERS_MAX];
+};
+
+struct holders;
+
+/* NULL if out of memory. */
+struct holders *holders_begin(struct requests *requests);
+void holders_end(struct holders *holders);
+/* Takes the waits of one finished request. False if out of memory. */
+bool holders_add(struct holders *holders, const struct request *request);
+/*
+ * Judges them, the kind of most time first; of one context (0: all) and of what is waited for
+ * within its own time. Returns how many are told, at most HOLDERS_KINDS.
+ */
+uint32_t holders_judge(struct holders *holders, uint32_t context, struct held *out);
+
+#endif

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "waits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "requests/holders.h"
+
+#define NS_PER_S  UINT64_C(1000000000)
+#define SEPARATOR "›"
+
+/* What was judged last. */
+struct waits_memory {
+	uint32_t group_id; /* 0: nothing */
+	enum horizon horizon;
+	uint64_t second;
+	uint32_t requests, n;
+	struct held held[HOLDERS_KINDS];
+};
+
+/* What one fill works on. */
+struct filling {
+	struct snapshot *snapshot;
+	const struct names *names;
+	const struct contexts *contexts;
+};
+
+struct waits_memory *waits_create(void)
+{
+	return calloc(1, sizeof(struct waits_memory));
+}
+
+void waits_destroy(struct waits_memory *memory)
+{
+	free(memory);
+}
+
+static enum status judge(struct waits_memory *memory, struct requests *requests,
+		struct groups *groups, uint32_t group_id, const struct snapshot *snapshot)
+{
+	const struct request *newest[WAITS_REQUESTS];
+	uint64_t second = snapshot->time_ns / NS_PER_S;
+	struct holders *holders;
+	bool done = true;
+
+	if (!(snapshot->focus.parts & FOCUS_THOROUGH) && memory->group_id == group_id &&
+			memory->second == second && memory->horizon == snapshot->focus.horizon) {
+		return STATUS_OK;
+	}
+	holders = holders_begin(requests);
+	if (!holders) {
+		return STATUS_NO_MEMORY;
+	}
+	memory->requests = groups_newest(
+			groups, group_id, snapshot->focus.horizon, newest, WAITS_REQUESTS);
+	for (uint32_t i = 0; done && i < memory->requests; i++) {
+		done = holders_add(holders, newest[i]);
+	}
+	memory->n = done ? holders_judge(holders, 0, memory->held) : 0;
+	memory->group_id = done ? group_id : 0;
+	memory->second = second;
+	memory->horizon = snapshot->focus.horizon;
+	holders_end(holders);
+	return done ? STATUS_OK : STATUS_NO_MEMORY;
+}
+
+/* "(blocked: futex)": a part of a span's time, rather than a span. */
+static bool is_part(const struct filling *filling, uint32_t context)
+{
+	return names_text(filling->names, contexts_get(filling->contexts, context)->name)[0] == '(';
+}
+
+static const char *name_of(const struct filling *filling, uint32_t name)
+{
+	return snapshot_text(filling->snapshot, names_text(filling->names, name));
+}
+
+/* The names of those above a context, the outermost first. */
+static const char *chain_of(const struct filling *filling, uint32_t context)
+{
+	const char *text = "";
+
+	for (uint32_t at = contexts_get(filling->contexts, context)->parent; at && text;
+			at = contexts_get(filling->contexts, at)->parent) {
+		const char *name = names_text(
+				filling->names, contexts_get(filling->contexts, at)->name);
+
+		text = text[0] ? snapshot_printf(filling->snapshot, "%s" SEPARATOR "%s", name, text)
+			       : snapshot_text(filling->snapshot, name);
+	}
+	return text;
+}
+
+static enum status fill_holders(
+		const struct filling *filling, const struct held *held, struct group_wait *out)
+{
+	const struct context *within = contexts_get(filling->contexts, out->within);
+	struct group_holder *rows =
+			snapshot_alloc(filling->snapshot, (held->n + 1) * sizeof(*rows));
+
+	if (!rows) {
+		return STATUS_NO_MEMORY;
+	}
+	for (uint32_t i = 0; i < held->n; i++) {
+		const struct holder *holder = &held->holders[i];
+
+		rows[i] = (struct group_holder){.name = name_of(filling, holder->name),
+				.provider = name_of(filling, holder->provider),
+				.type = name_of(filling, holder->type),
+				.process = name_of(filling, holder->process),
+				.share = held->ns ? (double)holder->ns / (double)held->ns : 0,
+				.waits = holder->waits,
+				.same_place = holder->name && holder->name == within->name &&
+					      holder->provider == within->provider};
+	}
+	out->n = held->n;
+	out->holders = rows;
+	return STATUS_OK;
+}
+
+/* "rules_commit, remove_commit" */
+static const char *ends_of(const struct filling *filling, const struct held *held)
+{
+	const char *text = "";
+
+	for (uint32_t i = 0; i < held->n_ends; i++) {
+		const char *name = names_text(filling->names, held->ends[i]);
+
+		text = i ? snapshot_printf(filling->snapshot, "%s, %s", text ? text : "", name)
+			 : snapshot_text(filling->snapshot, name);
+	}
+	return text ? text : "";
+}
+
+static enum status fill_wait(
+		const struct filling *filling, const struct held *held, struct group_wait *out)
+{
+	const struct handover *evidence = &held->evidence;
+	bool part = is_part(filling, held->context);
+	uint32_t within = part ? contexts_get(filling->contexts, held->context)->parent
+			       : held->context;
+
+	*out = (struct group_wait){.context = held->context,
+			.within = within,
+			.name = name_of(filling, contexts_get(filling->contexts, within)->name),
+			.where = chain_of(filling, within),
+			.what = part ? name_of(filling, contexts_get(filling->contexts,
+									held->context)
+									->name)
+				     : "",
+			.evidence = (enum wait_evidence)held->how,
+			.waits = held->waits,
+			.known = held->known,
+			.mean_ns = (double)held->ns / held->waits,
+			.ends_with = ends_of(filling, held),
+			.fits = evidence->n ? (double)evidence->fits / evidence->waits : 0,
+			.fits_low = evidence->low,
+			.fits_high = evidence->high,
+			.chance = evidence->chance};
+	return fill_holders(filling, held, out);
+}
+
+static enum status fill_group(const struct filling *filling, const struct waits_memory *memory,
+		struct group_waits *out)
+{
+	struct group_wait *items =
+			snapshot_alloc(filling->snapshot, (memory->n + 1) * sizeof(*items));
+	enum status status = items ? STATUS_OK : STATUS_NO_MEMORY;
+
+	*out = (struct group_waits){.told = true, .requests = memory->requests, .items = items};
+	for (uint32_t i = 0; i < memory->n && status == STATUS_OK; i++) {
+		/* Of an inferred one not even that it is a wait is known, where nobody is. */
+		if (memory->held[i].n) {
+			status = fill_wait(filling, &memory->held[i], &items[out->n]);
+			out->n += status == STATUS_OK;
+		}
+	}
+	return status;
+}
+
+enum status waits_fill(struct waits_memory *memory, struct requests *requests,
+		struct groups *groups, const struct names *names, const struct contexts *contexts,
+		const struct focus *focus, struct snapshot *snapshot)
+{
+	const struct filling filling = {.snapshot = snapshot, .names = names, .contexts = contexts};
+	enum status status = STATUS_OK;
+	uint32_t n = snapshot->groups.locations ? snapshot->groups.n : 0;
+	struct group_waits *all = n ? snapshot_alloc(snapshot, n * sizeof(*all)) : NULL;
+
+	if (n && !all) {
+		return STATUS_NO_MEMORY;
+	}
+	if (n) {
+		memset(all, 0, n * sizeof(*all));
+	}
+	for (uint32_t i = 0; i < n && i < GROUPS_WAITS && status == STATUS_OK; i++) {
+		status = judge(memory, requests, groups, snapshot->groups.rows[i].id, snapshot);
+		if (status == STATUS_OK) {
+			status = fill_group(&filling, memory, &all[i]);
+		}
+	}
+	snapshot->groups.waits = all;
+	if (status == STATUS_OK && (focus->parts & FOCUS_GROUP) && snapshot->group.id) {
+		status = judge(memory, requests, groups, snapshot->group.id, snapshot);
+		if (status == STATUS_OK) {
+			status = fill_group(&filling, memory, &snapshot->group.waits);
+		}
+	}
+	return status;
+}

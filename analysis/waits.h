@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_WAITS_H
+#define PT_WAITS_H
+
+#include "groups/groups.h"
+#include "pythiatop/snapshot/snapshot.h"
+#include "registry.h"
+#include "requests/requests.h"
+
+/*
+ * Who was waited for, of kept requests of groups, into a snapshot that groups_fill() was called
+ * for: requests/holders.h says how that is known. Of each group the newest WAITS_REQUESTS of the
+ * horizon; each costs as much as measuring it. What was told of a group in the same second of event
+ * time, and of the same horizon, is told again, unless the focus is thorough.
+ */
+#define WAITS_REQUESTS 256u
+
+struct waits_memory;
+
+/* NULL if out of memory. */
+struct waits_memory *waits_create(void);
+void waits_destroy(struct waits_memory *memory);
+/* Does what FOCUS_WAITS asks for. */
+enum status waits_fill(struct waits_memory *memory, struct requests *requests,
+		struct groups *groups, const struct names *names, const struct contexts *contexts,
+		const struct focus *focus, struct snapshot *snapshot);
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "feed.h"
+#include "kernel_feed.h"
+#include "requests/ended.h"
+
+/*
+ * Who was waited for: a lock of one process, which one request holds while others wait; with kernel
+ * events by wake-ups, without them by what ends where waits end.
+ */
+#define T0 UINT64_C(1700000000000000000)
+#define MS UINT64_C(1000000)
+#define US UINT64_C(1000)
+
+#define V(...) ((union feed_value[]){__VA_ARGS__})
+
+struct shop {
+	struct feed feed;
+	struct kernel_feed kernel;
+	uint32_t types[2][8];
+};
+
+enum span { SERVE, LOCK, COMMIT, OTHER, N_SPANS };
+static const char *const names[N_SPANS] = {"serve", "lock", "commit", "other"};
+
+static void shop_start(struct shop *shop)
+{
+	feed_start(&shop->feed, NULL);
+	for (uint32_t i = 0; i < N_SPANS; i++) {
+		char text[64];
+
+		snprintf(text, sizeof(text), "app:%s_entry", names[i]);
+		shop->types[0][i] = feed_type(&shop->feed, text, "request_id:u vtid:c vpid:c");
+		snprintf(text, sizeof(text), "app:%s_exit", names[i]);
+		shop->types[1][i] = feed_type(&shop->feed, text, "request_id:u vtid:c vpid:c");
+	}
+	shop->kernel = (struct kernel_feed){
+			.engine = shop->feed.engine, .session = shop->feed.session};
+}
+
+static void use_kernel(struct shop *shop)
+{
+	shop->kernel.stream = engine_add_stream(
+			shop->feed.engine, &(struct stream_desc){.session = shop->feed.session,
+							   .domain = DOMAIN_KERNEL,
+							   .channel = "kernel",
+							   .kernel_release = "6.2.0"});
+	kernel_event(&shop->kernel, T0, 7, "syscall_entry_futex uaddr:u=1 op:i=0");
+	kernel_event(&shop->kernel, T0, 7, "syscall_exit_futex ret:i=0");
+}
+
+static void tell(struct shop *shop, uint64_t at_ns, enum span span, bool exit, uint64_t request,
+		uint64_t tid)
+{
+	feed_raw(&shop->feed, shop->feed.stream, shop->types[exit][span], T0 + at_ns, 0,
+			V({.u = request}, {.u = tid}, {.u = 100}));
+}
+
+static void run(struct shop *shop, uint64_t ns, uint32_t cpu, int prev, int state, int next)
+{
+	char text[200];
+
+	snprintf(text, sizeof(text),
+			"sched_switch prev_comm:s=a prev_tid:i=%d prev_prio:i=20 prev_state:i=%d "
+			"next_comm:s=b next_tid:i=%d next_prio:i=20",
+			prev, state, next);
+	kernel_event(&shop->kernel, T0 + ns, cpu, text);
+}
+
+static void wake(struct shop *shop, uint64_t ns, uint32_t cpu, int tid)
+{
+	char text[200];
+
+	snprintf(text, sizeof(text), "sched_waking comm:s=a tid:i=%d prio:i=20 target_cpu:i=0",
+			tid);
+	kernel_event(&shop->kernel, T0 + ns, cpu, text);
+}
+
+static void call(struct shop *shop, uint64_t ns, uint32_t cpu, const char *text)
+{
+	kernel_event(&shop->kernel, T0 + ns, cpu, text);
+}
+
+/* Those of the worst group of that type. */
+static const struct group_waits *waits_of(struct shop *shop, struct snapshot **snapshot)
+{
+	struct focus focus = {.parts = FOCUS_GROUPS, .horizon = HORIZON_ALL};
+
+	*snapshot = snapshot_create();
+	assert_non_null(*snapshot);
+	assert_int_equal(engine_fill(shop->feed.engine, &focus, *snapshot), STATUS_OK);
+	for (uint32_t i = (*snapshot)->groups.n; i > 0; i--) {
+		if (strcmp((*snapshot)->groups.rows[i - 1].type, "serve") == 0) {
+			focus.group_id = (*snapshot)->groups.rows[i - 1].id;
+		}
+	}
+	assert_true(focus.group_id > 0);
+	snapshot_destroy(*snapshot);
+	focus.parts = FOCUS_GROUP | FOCUS_WAITS;
+	*snapshot = snapshot_create();
+	assert_non_null(*snapshot);
+	assert_int_equal(engine_fill(shop->feed.engine, &focus, *snapshot), STATUS_OK);
+	assert_true((*snapshot)->group.waits.told);
+	return &(*snapshot)->group.waits;
+}
+
+/* The only one of that kind; one of no waits if there is none. */
+static const struct group_wait *the_wait(const struct group_waits *waits, const char *what)
+{
+	static const struct group_wait none;
+	const struct group_wait *found = &none;
+
+	for (uint32_t i = 0; i < waits->n; i++) {
+		found = strcmp(waits->items[i].what, what) == 0 ? &waits->items[i] : found;
+	}
+	assert_true(found->waits > 0 && found->n > 0);
+	return found;
+}
+
+/* Thread 100 waits for what 200 holds, which waits for 300 itself. */
+static void woken_through_a_chain(void **state)
+{
+	const struct group_wait *wait;
+	struct snapshot *snapshot;
+	struct shop shop;
+
+	(void)state;
+	shop_start(&shop);
+	use_kernel(&shop);
+	run(&shop, 1 * US, 0, 5, 1, 100);
+	run(&shop, 2 * US, 1, 6, 1, 200);
+	run(&shop, 3 * US, 2, 7, 1, 300);
+	tell(&shop, 10 * US, SERVE, false, 3, 300);
+	tell(&shop, 20 * US, COMMIT, false, 3, 300);
+	tell(&shop, 30 * US, SERVE, false, 2, 200);
+	tell(&shop, 40 * US, LOCK, false, 2, 200);
+	call(&shop, 45 * US, 1, "syscall_entry_futex uaddr:u=2 op:i=0");
+	run(&shop, 50 * US, 1, 200, 1, 6);
+	tell(&shop, 60 * US, SERVE, false, 1, 100);
+	tell(&shop, 70 * US, LOCK, false, 1, 100);
+	call(&shop, 90 * US, 0, "syscall_entry_futex uaddr:u=1 op:i=0");
+	run(&shop, 100 * US, 0, 100, 1, 5);
+	/* 300 is done, and hands over to 200; that one to 100. */
+	tell(&shop, 8000 * US, COMMIT, true, 3, 300);
+	wake(&shop, 8100 * US, 2, 200);
+	run(&shop, 8100 * US + 10, 1, 6, 0, 200);
+	call(&shop, 8100 * US + 20, 1, "syscall_exit_futex ret:i=0");
+	tell(&shop, 8100 * US + 30, LOCK, true, 2, 200);
+	tell(&shop, 8200 * US, COMMIT, false, 2, 200);
+	tell(&shop, 10000 * US, COMMIT, true, 2, 200);
+	wake(&shop, 10100 * US, 1, 100);
+	run(&shop, 10100 * US + 10, 0, 5, 0, 100);
+	call(&shop, 10100 * US + 20, 0, "syscall_exit_futex ret:i=0");
+	tell(&shop, 10200 * US, LOCK, true, 1, 100);
+	tell(&shop, 10300 * US, SERVE, true, 1, 100);
+	tell(&shop, 10400 * US, SERVE, true, 2, 200);
+	tell(&shop, 10500 * US, SERVE, true, 3, 300);
+
+	wait = the_wait(waits_of(&shop, &snapshot), "(blocked: futex)");
+	assert_int_equal(wait->evidence, WAIT_WOKEN);
+	assert_int_equal(wait->waits, 1);
+	assert_int_equal(wait->known, 1);
+	assert_string_equal(wait->holders[0].name, "commit");
+	assert_string_equal(wait->holders[0].provider, "app");
+	assert_string_equal(wait->holders[0].type, "serve");
+	/* Of 10 ms 300 was in commit for 7.9, then 200 for 1.8. */
+	assert_true(fabs(wait->holders[0].share - 0.97) < 0.001);
+	snapshot_destroy(snapshot);
+	feed_stop(&shop.feed);
+}
+
+/* What is fed in order of time. */
+struct item {
+	uint64_t at_ns, request, tid;
+	enum span span;
+	bool exit;
+};
+
+static int by_time(const void *left, const void *right)
+{
+	const struct item *a = left, *b = right;
+
+	return a->at_ns < b->at_ns ? -1 : a->at_ns > b->at_ns;
+}
+
+static void put(struct item *items, uint32_t *n, uint64_t from_ns, uint64_t to_ns, enum span span,
+		uint64_t request, uint64_t tid)
+{
+	items[(*n)++] = (struct item){from_ns, request, tid, span, false};
+	items[(*n)++] = (struct item){to_ns, request, tid, span, true};
+}
+
+static uint64_t draw(uint64_t *seed, uint64_t most)
+{
+	*seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (*seed >> 33) % most;
+}
+
+/*
+ * 80 times: one request holds the lock for some milliseconds in commit, another waits for it in
+ * lock. Or, unrelated, the same but that the wait ends whenever it will.
+ */
+static void play(struct shop *shop, bool related)
+{
+	static struct item items[80 * 16];
+	uint64_t seed = 7;
+	uint32_t n = 0;
+
+	for (uint64_t i = 0; i < 80; i++) {
+		uint64_t at = 10 * MS + i * 40 * MS + draw(&seed, 5 * MS);
+		uint64_t held = 5 * MS + draw(&seed, 8 * MS), a = 1000 + 2 * i, b = a + 1;
+		uint64_t end = at + held +
+			       (related ? 60 * US + draw(&seed, 40 * US)
+					: draw(&seed, 12 * MS) - 4 * MS);
+
+		put(items, &n, at, at + held + 100 * US, SERVE, a, 200);
+		put(items, &n, at + 10 * US, at + held, COMMIT, a, 200);
+		put(items, &n, at + 500 * US, end + 30 * US, SERVE, b, 100);
+		put(items, &n, at + 600 * US, end, LOCK, b, 100);
+		put(items, &n, at + draw(&seed, MS), at + MS + draw(&seed, 14 * MS), OTHER, 0, 300);
+	}
+	qsort(items, n, sizeof(*items), by_time);
+	for (uint32_t i = 0; i < n; i++) {
+		tell(shop, items[i].at_ns, items[i].span, items[i].exit, items[i].request,
+				items[i].tid);
+	}
+	engine_advance(shop->feed.engine, T0 + 4000 * MS);
+}
+
+static void inferred_from_ends(void **state)
+{
+	const struct group_waits *waits;
+	struct snapshot *snapshot;
+	struct shop shop;
+	const struct group_wait *wait;
+
+	(void)state;
+	shop_start(&shop);
+	play(&shop, true);
+	waits = waits_of(&shop, &snapshot);
+	assert_int_equal(waits->n, 1); /* whoever commits waits for nobody */
+	wait = the_wait(waits, "");
+	assert_string_equal(wait->name, "lock");
+	assert_int_equal(wait->evidence, WAIT_INFERRED);
+	assert_string_equal(wait->ends_with, "commit");
+	assert_true(wait->fits > 0.95 && wait->fits_low > 0.9 && wait->chance < 0.1);
+	assert_string_equal(wait->holders[0].name, "commit");
+	assert_string_equal(wait->holders[0].type, "serve");
+	assert_true(wait->holders[0].share > 0.95);
+	assert_false(wait->holders[0].same_place);
+	snapshot_destroy(snapshot);
+	feed_stop(&shop.feed);
+}
+
+static void nobody_is_named(void **state)
+{
+	struct snapshot *snapshot;
+	struct shop shop;
+
+	(void)state;
+	shop_start(&shop);
+	play(&shop, false);
+	assert_int_equal(waits_of(&shop, &snapshot)->n, 0);
+	snapshot_destroy(snapshot);
+	feed_stop(&shop.feed);
+}
+
+/* More spans than there is room for: what is left is whole, and each thread's chain ends there. */
+static void log_is_bounded(void **state)
+{
+	struct ended ended = {.n = 0};
+	uint32_t last[3] = {0}, n = 0;
+
+	(void)state;
+	for (uint64_t i = 1; i <= 2 * ENDED_SPANS + 5; i++) {
+		ended_add(&ended, &(struct ended_span){.start_ns = i, .end_ns = i, .key = i % 3},
+				&last[i % 3]);
+	}
+	assert_int_equal(ended.n, ENDED_SPANS);
+	assert_null(ended_get(&ended, ended.last - ENDED_SPANS));
+	assert_null(ended_get(&ended, ended.last + 1));
+	assert_null(ended_get(&ended, 0));
+	for (uint32_t thread = 0; thread < 3; thread++) {
+		uint64_t newer_ns = UINT64_MAX;
+
+		for (const struct ended_span *at = ended_get(&ended, last[thread]); at;
+				at = ended_get(&ended, at->older), n++) {
+			assert_int_equal(at->key, thread);
+			assert_true(at->end_ns < newer_ns);
+			newer_ns = at->end_ns;
+		}
+	}
+	assert_int_equal(n, ENDED_SPANS);
+	ended_release(&ended);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(woken_through_a_chain),
+			cmocka_unit_test(inferred_from_ends),
+			cmocka_unit_test(nobody_is_named),
+			cmocka_unit_test(log_is_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
