@@ -715,7 +715,7 @@ static void test_bound_on_kept_bytes(void **state)
 	uint64_t slowest;
 
 	(void)state;
-	config.max_kept_bytes = 200000;
+	config.max_kept_bytes = 220000;
 	bench_init(&bench, &config, 14);
 	groups_advance(bench.groups, START);
 	slowest = add(&bench, "a", START + MS, 20 * S);
