@@ -652,7 +652,9 @@ uint32_t holders_judge(struct holders *holders, uint32_t context, struct held *o
 	if (!holders->indexed && !index_ends(holders)) {
 		return 0;
 	}
-	qsort(holders->waits, holders->n, sizeof(*holders->waits), by_context);
+	if (holders->n) {
+		qsort(holders->waits, holders->n, sizeof(*holders->waits), by_context);
+	}
 	n_runs = find_runs(holders, context, runs);
 	for (uint32_t i = 0; i < n_runs; i++) {
 		n += judge_kind(holders, &holders->waits[runs[i].first], runs[i].n, &out[n]);
