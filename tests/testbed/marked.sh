@@ -17,9 +17,9 @@ marked() {
 	exec env PT_TEST_MARK="$mark-$name" "$@"
 }
 
-# Pids of all processes with mark $1.
+# Pids of all processes with mark $1, by number: parents come before their children.
 processes() {
-	grep -lsz "^PT_TEST_MARK=$mark-$1\$" /proc/[0-9]*/environ | cut -d/ -f3
+	grep -lsz "^PT_TEST_MARK=$mark-$1\$" /proc/[0-9]*/environ | cut -d/ -f3 | sort -n
 }
 
 # The first process with mark $1 whose command line matches $2.
