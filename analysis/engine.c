@@ -152,7 +152,7 @@ static void own_texts(struct snapshot *snapshot, struct change_row *rows, struct
 static enum status fill_changes(
 		struct engine *engine, const struct focus *focus, struct snapshot *snapshot)
 {
-	const struct baseline *before = groups_given_baseline(engine->groups), *after;
+	const struct baseline *before = groups_reference_baseline(engine->groups), *after;
 	struct arena arena = {.chunks = NULL};
 	enum status status = STATUS_NO_MEMORY;
 	struct change_row *rows;
@@ -671,9 +671,9 @@ static void advance_to(struct engine *engine, uint64_t ts_ns)
 	requests_expire(engine->requests, ts_ns);
 	groups_advance(engine->groups, ts_ns);
 	if (turned && !engine->pinned) {
-		loop_look(&engine->loop, ts_ns);
+		loop_round(&engine->loop, ts_ns);
 	} else if (turned && engine->loop.slice_ns != UINT64_MAX) {
-		loop_explain_look(&engine->loop, ts_ns);
+		loop_explain_round(&engine->loop, ts_ns);
 	}
 	if (ts_ns >= engine->loop.slice_ns) {
 		loop_slice(&engine->loop, ts_ns);
@@ -1020,10 +1020,10 @@ static enum status explain(struct engine *engine, uint32_t group_id)
 static void compare_with_epoch(struct engine *engine)
 {
 	static const char origin[] = "the epoch before";
-	const struct baseline *given = groups_given_baseline(engine->groups), *ended;
+	const struct baseline *reference = groups_reference_baseline(engine->groups), *ended;
 	struct baseline named;
 
-	if (given && strcmp(given->origin, origin) != 0) {
+	if (reference && strcmp(reference->origin, origin) != 0) {
 		return;
 	}
 	ended = groups_baseline(engine->groups, HORIZON_EPOCH, engine->now_ns);

@@ -11,9 +11,9 @@
 #include "requests/request.h"
 
 #define NS_PER_S      UINT64_C(1000000000)
-#define IDLE_LOOK_NS  UINT64_C(10000000000)
+#define IDLE_ROUND_NS UINT64_C(10000000000)
 #define IDLE_MOST_NS  UINT64_C(30000000000)
-#define IDLE_SHARE    4u  /* of the time for which nothing new was found, until the next look */
+#define IDLE_SHARE    4u /* of the time for which nothing new was found, until the next round */
 #define IDLE_REQUESTS 50u /* less says nothing new of any group */
 #define MAX_GAPS      64u
 #define HEADER_BYTES  8u    /* of LTTng's records, in channels of more than 30 events */
@@ -166,7 +166,7 @@ static uint32_t find_threads(void *context, uint32_t group_id, uint64_t since_ns
 	return n;
 }
 
-/* In loop->sites; a look asks of the same group more than once, and to find them is dear. */
+/* In loop->sites; a round asks of the same group more than once, and to find them is costly. */
 static uint32_t sites_of(struct loop *loop, uint32_t group_id, uint64_t since_ns)
 {
 	if (loop->sites_group != group_id || loop->sites_since_ns != since_ns) {
@@ -241,14 +241,14 @@ static struct snapshot *show_group(
 }
 
 /* As Pythia wants to see it: of its epoch, or of the window where that is newer, and enough. */
-static struct snapshot *show_wanted(struct loop *loop, const struct pythia_look *look, uint32_t id,
-		struct pythia_detail *out)
+static struct snapshot *show_wanted(struct loop *loop, const struct pythia_round *round,
+		uint32_t id, struct pythia_detail *out)
 {
 	struct snapshot *snapshot = NULL;
 
-	if (!pythia_wants_epoch(loop->pythia, look, id)) {
+	if (!pythia_wants_epoch(loop->pythia, round, id)) {
 		snapshot = show_group(loop, id, HORIZON_WINDOW, out);
-		if (snapshot && pythia_is_ripe(loop->pythia, look, out)) {
+		if (snapshot && pythia_is_ready(loop->pythia, round, out)) {
 			return snapshot;
 		}
 		snapshot_destroy(snapshot);
@@ -257,17 +257,17 @@ static struct snapshot *show_wanted(struct loop *loop, const struct pythia_look 
 }
 
 /* Shows the groups of these ids closely. Whatever cannot be shown is left out. */
-static void look_closely(struct loop *loop, struct pythia_look *look, const uint32_t *ids,
+static void examine_closely(struct loop *loop, struct pythia_round *round, const uint32_t *ids,
 		uint32_t n, bool learned)
 {
 	struct pythia_detail *details = calloc(n + 1, sizeof(*details));
 	struct snapshot **shown = calloc(n + 1, sizeof(*shown));
 
 	for (uint32_t i = 0; i < n && details && shown; i++) {
-		struct pythia_detail *detail = &details[look->n_details];
+		struct pythia_detail *detail = &details[round->n_details];
 		struct snapshot *snapshot =
 				learned ? show_group(loop, ids[i], HORIZON_EPOCH, detail)
-					: show_wanted(loop, look, ids[i], detail);
+					: show_wanted(loop, round, ids[i], detail);
 
 		if (!snapshot) {
 			continue;
@@ -275,15 +275,15 @@ static void look_closely(struct loop *loop, struct pythia_look *look, const uint
 		if (learned) {
 			detail->offset_ns = order_of(loop, snapshot);
 		}
-		shown[look->n_details++] = snapshot;
+		shown[round->n_details++] = snapshot;
 	}
-	look->details = details;
+	round->details = details;
 	if (learned) {
-		pythia_learned(loop->pythia, look);
+		pythia_learned(loop->pythia, round);
 	} else {
-		pythia_look(loop->pythia, look);
+		pythia_round(loop->pythia, round);
 	}
-	for (uint32_t i = 0; i < look->n_details; i++) {
+	for (uint32_t i = 0; i < round->n_details; i++) {
 		snapshot_destroy(shown[i]);
 	}
 	free(shown);
@@ -291,9 +291,9 @@ static void look_closely(struct loop *loop, struct pythia_look *look, const uint
 }
 
 /* Where groups take more than is normal, before it is decided which of them are searched. */
-static void judge_places(struct loop *loop, const struct pythia_look *look)
+static void judge_places(struct loop *loop, const struct pythia_round *round)
 {
-	uint32_t ids[PYTHIA_SUSPECTS], n = pythia_suspects(loop->pythia, look, ids);
+	uint32_t ids[PYTHIA_SUSPECTS], n = pythia_suspects(loop->pythia, round, ids);
 
 	for (uint32_t i = 0; i < n; i++) {
 		struct pythia_detail detail;
@@ -320,7 +320,7 @@ static bool is_live(const struct loop *loop)
 /* ---- failures ---- */
 
 /* The places, and what texts of them last in. */
-struct failures_look {
+struct failures_round {
 	struct loop *loop;
 	struct failing_place *places;
 	struct arena arena, common;
@@ -358,14 +358,14 @@ static const char *chain_of(const struct loop *loop, uint32_t context, struct ar
 static bool find_common(
 		void *context, uint32_t place, uint64_t since_ns, struct pythia_failed *out)
 {
-	struct failures_look *look = context;
-	const struct registry *registry = look->loop->host.registry;
-	const struct names *names = look->loop->host.names;
+	struct failures_round *round = context;
+	const struct registry *registry = round->loop->host.registry;
+	const struct names *names = round->loop->host.names;
 	struct failing_common common;
 
-	arena_release(&look->common);
-	if (!groups_failing_common(look->loop->host.groups, &look->places[place], since_ns,
-			    &look->common, &common)) {
+	arena_release(&round->common);
+	if (!groups_failing_common(round->loop->host.groups, &round->places[place], since_ns,
+			    &round->common, &common)) {
 		return false;
 	}
 	*out = (struct pythia_failed){.requests = common.requests,
@@ -385,25 +385,25 @@ static bool find_common(
 }
 
 /* Where requests failed in the seconds that are over. Cheap where none did. */
-static void look_at_failures(struct loop *loop, uint64_t now_ns, bool last)
+static void examine_failures(struct loop *loop, uint64_t now_ns, bool last)
 {
 	const struct failing *failing =
 			loop->host.groups ? groups_failing(loop->host.groups) : NULL;
 	uint32_t n = failing ? failing_places(failing) : 0;
-	struct failures_look look = {.loop = loop};
+	struct failures_round round = {.loop = loop};
 	struct pythia_failing *shown;
 	struct pythia_failures failures = {.now_ns = now_ns / NS_PER_S * NS_PER_S,
 			.last = last,
 			.common = find_common,
-			.context = &look};
+			.context = &round};
 
 	if (n == 0 || now_ns < NS_PER_S) {
 		return;
 	}
-	look.places = calloc(n, sizeof(*look.places));
+	round.places = calloc(n, sizeof(*round.places));
 	shown = calloc(n, sizeof(*shown));
-	for (uint32_t i = 0; i < n && look.places && shown; i++) {
-		struct failing_place *place = &look.places[failures.n];
+	for (uint32_t i = 0; i < n && round.places && shown; i++) {
+		struct failing_place *place = &round.places[failures.n];
 
 		if (!failing_read(failing, i, now_ns / NS_PER_S - 1, place) &&
 				place->failed_before == 0) {
@@ -415,7 +415,7 @@ static void look_at_failures(struct loop *loop, uint64_t now_ns, bool last)
 				.call = place->why == REQUEST_CALL,
 				.late = place->why == REQUEST_NO_END,
 				.what = failing_what(place->why),
-				.where = chain_of(loop, place->context, &look.arena),
+				.where = chain_of(loop, place->context, &round.arena),
 				.n = FAILING_SECONDS,
 				.failed = place->failed,
 				.ended = place->ended,
@@ -424,19 +424,19 @@ static void look_at_failures(struct loop *loop, uint64_t now_ns, bool last)
 				.ended_before = place->ended_before};
 	}
 	failures.places = shown;
-	pythia_look_at_failures(loop->pythia, &failures);
-	arena_release(&look.arena);
-	arena_release(&look.common);
-	free(look.places);
+	pythia_examine_failures(loop->pythia, &failures);
+	arena_release(&round.arena);
+	arena_release(&round.common);
+	free(round.places);
 	free(shown);
 }
 
-/* What a look is for. */
-enum look_kind { LOOK_ON, LOOK_LEARNED, LOOK_LAST };
+/* What a round is for. */
+enum round_kind { ROUND_USUAL, ROUND_LEARNED, ROUND_LAST };
 
-static void look_at_groups(struct loop *loop, enum look_kind kind)
+static void examine_groups(struct loop *loop, enum round_kind kind)
 {
-	bool learned = kind == LOOK_LEARNED;
+	bool learned = kind == ROUND_LEARNED;
 	struct snapshot *recent = answer(
 			loop, (struct focus){.horizon = HORIZON_WINDOW, .parts = FOCUS_GROUPS});
 	/* Last, as the groups looked at closely are of the epoch, too. */
@@ -448,7 +448,7 @@ static void look_at_groups(struct loop *loop, enum look_kind kind)
 
 	loop->sites_group = 0;
 	if (epoch && recent && ids) {
-		struct pythia_look look = {.last = kind == LOOK_LAST,
+		struct pythia_round round = {.last = kind == ROUND_LAST,
 				.live = is_live(loop),
 				.now_ns = loop->now_ns,
 				.epoch = loop->epoch,
@@ -458,7 +458,7 @@ static void look_at_groups(struct loop *loop, enum look_kind kind)
 				.gaps = find_gaps,
 				.threads = find_threads,
 				.sites = find_sites,
-				.gapper = loop};
+				.callback_context = loop};
 
 		if (learned) {
 			while (n < epoch->groups.n && n < MAX_TREES) {
@@ -466,10 +466,10 @@ static void look_at_groups(struct loop *loop, enum look_kind kind)
 				n++;
 			}
 		} else {
-			judge_places(loop, &look);
-			n = pythia_wants(loop->pythia, &look, ids);
+			judge_places(loop, &round);
+			n = pythia_wants(loop->pythia, &round, ids);
 		}
-		look_closely(loop, &look, ids, n, learned);
+		examine_closely(loop, &round, ids, n, learned);
 	}
 	free(ids);
 	snapshot_destroy(epoch);
@@ -509,12 +509,12 @@ static struct snapshot *answer_unjudged(struct loop *loop)
 					    .parts = FOCUS_GROUPS | FOCUS_UNJUDGED});
 }
 
-void loop_explain_look(struct loop *loop, uint64_t now_ns)
+void loop_explain_round(struct loop *loop, uint64_t now_ns)
 {
 	struct pythia_keys keys = keys_of(loop);
 	struct snapshot *epoch = answer_unjudged(loop);
 
-	pythia_explain_look(loop->pythia, &keys, epoch ? &epoch->groups : NULL, now_ns);
+	pythia_explain_round(loop->pythia, &keys, epoch ? &epoch->groups : NULL, now_ns);
 	snapshot_destroy(epoch);
 	loop->slice_ns = pythia_explains(loop->pythia) ? now_ns + EXPLAINING_TICK_NS : UINT64_MAX;
 }
@@ -540,17 +540,17 @@ void loop_finish(struct loop *loop, uint64_t now_ns)
 	struct pythia_keys keys = keys_of(loop);
 	struct snapshot *epoch;
 
-	look_at_failures(loop, now_ns + NS_PER_S, true); /* the last second, too */
-	/* Of a short recording this is the only look; a live session may come back. */
+	examine_failures(loop, now_ns + NS_PER_S, true); /* the last second, too */
+	/* Of a short recording this is the only round; a live session may come back. */
 	if (!pythia_can_act(loop->pythia) && !is_live(loop) &&
 			loop->requests > loop->seen_requests) {
 		loop->seen_requests = loop->requests;
 		loop->now_ns = now_ns;
 		tell_types(loop);
 		tell_recorded(loop);
-		look_at_groups(loop, LOOK_LAST);
+		examine_groups(loop, ROUND_LAST);
 		note_news(loop);
-		loop_explain_look(loop, now_ns);
+		loop_explain_round(loop, now_ns);
 	}
 	epoch = answer_unjudged(loop);
 	pythia_explain_finish(loop->pythia, &keys, epoch ? &epoch->groups : NULL, now_ns);
@@ -566,25 +566,25 @@ enum status loop_explain(struct loop *loop, uint32_t group_id)
 	return pythia_explain(loop->pythia, &keys, group_id);
 }
 
-/* A look is dear, and where all is as it was the next one hardly tells more. */
-static uint64_t idle_look_ns(const struct loop *loop)
+/* A round is costly, and where all is as it was the next one hardly tells more. */
+static uint64_t idle_round_ns(const struct loop *loop)
 {
 	uint64_t pause_ns = (loop->now_ns - loop->news_ns) / IDLE_SHARE;
 
-	return pause_ns < IDLE_LOOK_NS   ? IDLE_LOOK_NS
+	return pause_ns < IDLE_ROUND_NS  ? IDLE_ROUND_NS
 	       : pause_ns > IDLE_MOST_NS ? IDLE_MOST_NS
 					 : pause_ns;
 }
 
-void loop_look(struct loop *loop, uint64_t now_ns)
+void loop_round(struct loop *loop, uint64_t now_ns)
 {
-	look_at_failures(loop, now_ns, false);
+	examine_failures(loop, now_ns, false);
 	/* Where nothing can be enabled, it is enough to look when there may be something to say. */
 	if (!pythia_can_act(loop->pythia) &&
-			((loop->now_ns && now_ns < loop->now_ns + idle_look_ns(loop)) ||
+			((loop->now_ns && now_ns < loop->now_ns + idle_round_ns(loop)) ||
 					loop->requests < loop->seen_requests + IDLE_REQUESTS)) {
 		if (pythia_explains(loop->pythia)) {
-			loop_explain_look(loop, now_ns);
+			loop_explain_round(loop, now_ns);
 		}
 		return;
 	}
@@ -592,10 +592,10 @@ void loop_look(struct loop *loop, uint64_t now_ns)
 	loop->now_ns = now_ns;
 	tell_types(loop);
 	tell_recorded(loop);
-	look_at_groups(loop, LOOK_ON);
+	examine_groups(loop, ROUND_USUAL);
 	note_news(loop);
 	if (pythia_explains(loop->pythia) || pythia_has_findings(loop->pythia)) {
-		loop_explain_look(loop, now_ns);
+		loop_explain_round(loop, now_ns);
 	}
 }
 
@@ -728,7 +728,7 @@ void loop_watch_over(struct loop *loop, const struct step_watch *watch)
 	struct snapshot *shown = NULL;
 
 	if (pythia_is_learning(loop->pythia, watch->step)) {
-		look_at_groups(loop, LOOK_LEARNED);
+		examine_groups(loop, ROUND_LEARNED);
 	} else if (group) {
 		shown = answer(loop, (struct focus){.horizon = HORIZON_EPOCH,
 						     .parts = FOCUS_GROUP,
@@ -742,7 +742,7 @@ void loop_watch_over(struct loop *loop, const struct step_watch *watch)
 void loop_learn(struct loop *loop)
 {
 	tell_types(loop);
-	look_at_groups(loop, LOOK_LEARNED);
+	examine_groups(loop, ROUND_LEARNED);
 }
 
 const struct profile *loop_profile(struct loop *loop)

@@ -36,7 +36,7 @@ struct loop_host {
 };
 
 struct loop_type {
-	uint64_t seen;           /* hosts that sent it since the last look, a bit each */
+	uint64_t seen;           /* hosts that sent it since the last round, a bit each */
 	uint64_t events, bytes;  /* since then */
 	uint32_t fixed_bytes;    /* of a record, what is the same of all */
 	uint32_t n_texts, slots; /* and what the others begin with, in an event */
@@ -47,13 +47,13 @@ struct loop {
 	struct pythia *pythia;
 	struct loop_type *types;              /* by type */
 	uint32_t n_types, types_room, n_told; /* types; those that Pythia knows */
-	uint64_t requests, seen_requests;     /* so far, and at the last look */
+	uint64_t requests, seen_requests;     /* so far, and at the last round */
 	uint64_t now_ns;
 	uint64_t standing, news_ns; /* pythia_standing(), and event time at which it last changed */
 	uint64_t slice_ns; /* event time of the next slice of explaining; UINT64_MAX: none */
 	uint32_t epoch;
 	struct arena profile;
-	/* Those of the group that was asked for last in the look at hand (0: none); and scratch. */
+	/* Those of the group that was asked for last in this round (0: none); and scratch. */
 	struct group_site sites[SITES_MAX], shown_sites[SITES_MAX];
 	uint32_t n_sites, sites_group;
 	uint64_t sites_since_ns;
@@ -87,9 +87,9 @@ static inline void loop_request(struct loop *loop)
 }
 
 /* A second of event time has turned. */
-void loop_look(struct loop *loop, uint64_t now_ns);
+void loop_round(struct loop *loop, uint64_t now_ns);
 /* A part of it, where nothing is to be proposed: what is being explained is taken up. */
-void loop_explain_look(struct loop *loop, uint64_t now_ns);
+void loop_explain_round(struct loop *loop, uint64_t now_ns);
 /* Event time has come to loop->slice_ns. */
 void loop_slice(struct loop *loop, uint64_t now_ns);
 /* Nothing more will come: what is being explained is done. */

@@ -38,7 +38,7 @@ static struct {
 	struct sigaction old_crash[sizeof(crash) / sizeof(crash[0])];
 	struct sigaction old_winch;
 	void *alternate; /* stack for the handlers, where the thread's own is exhausted */
-	attr_t looks[ROLE_COUNT];
+	attr_t styles[ROLE_COUNT];
 } terminal;
 
 static void on_signal(int signal)
@@ -252,14 +252,14 @@ static short pair_of(enum role role)
 void terminal_theme(const struct theme *theme, bool no_color)
 {
 	int colors = has_colors() && !no_color && COLOR_PAIRS > ROLE_COUNT ? COLORS : 0;
-	struct theme_look look;
+	struct theme_cell_style style;
 	int i;
 
 	for (i = 0; i < ROLE_COUNT; i++) {
-		look = theme_look(theme, (enum role)i, colors);
-		terminal.looks[i] = to_attributes(look.attributes);
+		style = theme_cell_style(theme, (enum role)i, colors);
+		terminal.styles[i] = to_attributes(style.attributes);
 		if (has_colors()) {
-			init_pair(pair_of((enum role)i), look.fg, look.bg);
+			init_pair(pair_of((enum role)i), style.fg, style.bg);
 		}
 	}
 }
@@ -279,7 +279,7 @@ static void paint_cell(int y, int x, const struct canvas_cell *cell)
 		n = 1;
 	}
 	text[n] = L'\0';
-	setcchar(&out, text, terminal.looks[cell->role],
+	setcchar(&out, text, terminal.styles[cell->role],
 			has_colors() ? pair_of((enum role)cell->role) : 0, NULL);
 	mvadd_wch(y, x, &out);
 }

@@ -155,26 +155,26 @@ enum status theme_read(
 	return STATUS_OK;
 }
 
-struct theme_look theme_look(const struct theme *theme, enum role role, int colors)
+struct theme_cell_style theme_cell_style(const struct theme *theme, enum role role, int colors)
 {
 	const struct theme_style *style = &theme->styles[role];
-	struct theme_look look = {-1, -1, style->attributes};
+	struct theme_cell_style found = {-1, -1, style->attributes};
 
 	if (colors >= 256) {
-		look.fg = style->fg256;
-		look.bg = style->bg256;
+		found.fg = style->fg256;
+		found.bg = style->bg256;
 	} else if (colors >= 8) {
-		look.fg = style->fg16;
-		look.bg = style->bg16;
-		if (colors < 16 && look.fg >= 8) {
-			look.fg = (int16_t)(look.fg - 8);
-			look.attributes |= STYLE_BOLD;
+		found.fg = style->fg16;
+		found.bg = style->bg16;
+		if (colors < 16 && found.fg >= 8) {
+			found.fg = (int16_t)(found.fg - 8);
+			found.attributes |= STYLE_BOLD;
 		}
-		if (colors < 16 && look.bg >= 8) {
-			look.bg = (int16_t)(look.bg - 8);
+		if (colors < 16 && found.bg >= 8) {
+			found.bg = (int16_t)(found.bg - 8);
 		}
 	} else {
-		look.attributes = roles[role].attributes;
+		found.attributes = roles[role].attributes;
 	}
-	return look;
+	return found;
 }

@@ -31,7 +31,7 @@ struct theme {
 };
 
 /* What to show on a terminal: colours are its numbers, -1 its own. */
-struct theme_look {
+struct theme_cell_style {
 	int16_t fg, bg;
 	uint8_t attributes;
 };
@@ -47,6 +47,6 @@ enum status theme_read(
 		struct theme *theme, const struct settings *settings, char *error, size_t size);
 
 /* The looks of a role on a terminal with so many colours; below 8, those of the built-in theme. */
-struct theme_look theme_look(const struct theme *theme, enum role role, int colors);
+struct theme_cell_style theme_cell_style(const struct theme *theme, enum role role, int colors);
 
 #endif

@@ -145,7 +145,7 @@ static struct baseline_copy *baseline_copy_create(const struct baseline *baselin
 	return copy;
 }
 
-const struct baseline *groups_given_baseline(const struct groups *groups)
+const struct baseline *groups_reference_baseline(const struct groups *groups)
 {
 	return groups->baseline ? &groups->baseline->whole : NULL;
 }

@@ -117,7 +117,7 @@ static struct groups_row *row_of(
 	uint8_t cached = (uint8_t)(1u << groups->cached);
 	const struct totals *totals;
 
-	if (view->tip && (group->rows_valid & cached)) {
+	if (view->latest && (group->rows_valid & cached)) {
 		return row;
 	}
 	group->rows_valid &= (uint8_t)~cached;
@@ -130,7 +130,7 @@ static struct groups_row *row_of(
 	row->idle_wait = group->idle;
 	row->objective_ns = group->objective_ns;
 	row->worst_request = view_slowest(groups, view, group);
-	group->rows_valid |= view->tip ? cached : 0;
+	group->rows_valid |= view->latest ? cached : 0;
 	group->rows_judged &= (uint8_t)~cached;
 	return row;
 }

@@ -95,7 +95,7 @@ void groups_renamed(struct groups *groups);
 /* See engine_set_baseline() and engine_baseline(). Memory: that of the baseline, once more. */
 enum status groups_set_baseline(struct groups *groups, const struct baseline *baseline);
 /* The one that was set last, its types alone; NULL: none. */
-const struct baseline *groups_given_baseline(const struct groups *groups);
+const struct baseline *groups_reference_baseline(const struct groups *groups);
 const struct baseline *groups_baseline(struct groups *groups, enum horizon horizon, uint64_t at_ns);
 
 /*

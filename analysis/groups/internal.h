@@ -189,7 +189,7 @@ struct view {
 	uint64_t at_ns, start_ns; /* of the horizon */
 	uint64_t quarter;         /* of at_ns */
 	uint64_t floor;           /* first quarter with slices */
-	bool tip;                 /* the latest instant, or the pin itself: totals answer */
+	bool latest;              /* the latest instant, or the pin itself: totals answer */
 	bool pinned;
 	enum horizon horizon;
 	uint32_t epoch; /* of the group that it was narrowed to */

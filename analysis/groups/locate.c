@@ -403,7 +403,7 @@ static bool find_component(struct work *work, double *matrix)
 	return true;
 }
 
-static bool look_together(struct work *work)
+static bool judge_together(struct work *work)
 {
 	double *matrix = malloc((size_t)work->width * work->width * sizeof(*matrix));
 	double largest = -INFINITY;
@@ -472,7 +472,7 @@ static bool work_do(struct work *work)
 		return true; /* nothing varied lately */
 	}
 	if (!list_segments(work) || !read_samples(work) || !make_intervals(work) ||
-			!look_together(work)) {
+			!judge_together(work)) {
 		return false;
 	}
 	if (work->out->has_rest) {

@@ -14,7 +14,7 @@
 #define MAX_TELLS   8u
 #define TELLS_OF    32u /* requests of a group: names of processes do not change */
 #define MAX_TOLD    16u /* values of a span */
-#define SITE_BEYOND UINT32_MAX
+#define SITE_NONE   UINT32_MAX
 
 /* What a context of a request takes of the critical path at a site. */
 struct part {
@@ -63,7 +63,7 @@ static uint32_t site_of(struct work *work, const struct walked_span *span)
 		}
 	}
 	if (work->n_sites == SITES_MAX) {
-		return SITE_BEYOND;
+		return SITE_NONE;
 	}
 	work->sites[work->n_sites].figures = (struct group_site){
 			.host = span->host, .pid = span->pid, .process = span->process};
@@ -103,9 +103,8 @@ static void note_tells(struct work *work, const struct walked *walked)
 
 	for (uint32_t i = 0; i < walked->n_spans && config->told; i++) {
 		uint32_t site = site_of(work, &walked->spans[i]);
-		uint32_t n = site == SITE_BEYOND
-					     ? 0
-					     : config->told(config->measurer, i, told, MAX_TOLD);
+		uint32_t n = site == SITE_NONE ? 0
+					       : config->told(config->measurer, i, told, MAX_TOLD);
 
 		for (uint32_t k = 0; k < n; k++) {
 			note_told(&work->sites[site], &told[k]);
@@ -204,8 +203,8 @@ static void count_walked(struct work *work, uint32_t group, const struct request
 	for (uint32_t i = 0; i < walked->n_pieces; i++) {
 		const struct walked_piece *piece = &walked->pieces[i];
 		uint32_t site = site_of(work, &walked->spans[piece->span]);
-		struct part *part = site == SITE_BEYOND ? NULL
-							: part_of(work, site, group, piece->owner);
+		struct part *part =
+				site == SITE_NONE ? NULL : part_of(work, site, group, piece->owner);
 
 		if (!part) {
 			continue;

@@ -205,7 +205,7 @@ static bool number_texts(struct table_work *work)
 
 /* ---- which columns are taken ---- */
 
-static void look_at(struct column *column, uint32_t n_rows)
+static void measure_column(struct column *column, uint32_t n_rows)
 {
 	double first = NAN;
 	bool varies = false;
@@ -394,7 +394,7 @@ static bool put_keys(struct table_work *work)
 	struct explain_key *keys;
 
 	for (uint32_t i = 0; i < work->n; i++) {
-		look_at(&work->columns[i], work->n_rows);
+		measure_column(&work->columns[i], work->n_rows);
 	}
 	if (!find_alike(work)) {
 		return false;

@@ -48,13 +48,13 @@ struct view view_at(const struct groups *groups, enum horizon horizon, uint64_t 
 	const struct pin *pin = &groups->pin;
 	struct view view = {.horizon = horizon, .pinned = pin->on};
 
-	view.tip = !pin->on || at_ns >= pin->ns;
+	view.latest = !pin->on || at_ns >= pin->ns;
 	view.at_ns = pin->on ? pin->ns : groups->now_ns;
 	view.quarter = pin->on ? pin->quarter : groups->now;
 	view.floor = pin->on ? pin->floor : groups->floor;
 	view.n_groups = pin->on ? pin->n_groups : groups->n;
 	view.folded = pin->on ? pin->folded : groups->folded;
-	if (!view.tip) {
+	if (!view.latest) {
 		view_step_back(groups, &view, at_ns);
 	}
 	view.start_ns = horizon_begin(groups, &view);
@@ -75,7 +75,7 @@ struct view view_of(const struct groups *groups, const struct view *view, const 
 /* Quarters that the view shows nothing of begin here. */
 static uint64_t view_end(const struct view *view)
 {
-	return view->tip ? view->quarter + 1 : view->quarter;
+	return view->latest ? view->quarter + 1 : view->quarter;
 }
 
 bool view_has(const struct view *view, const struct group *group)
@@ -132,11 +132,11 @@ const struct totals *view_totals(
 	if (horizon == HORIZON_EPOCH && !own.epoch) {
 		horizon = HORIZON_ALL;
 	}
-	if (view->tip) {
-		const struct horizons *tip =
+	if (view->latest) {
+		const struct horizons *latest =
 				view->pinned && group->pinned ? group->pinned : &group->now;
 
-		return &tip->totals[horizon];
+		return &latest->totals[horizon];
 	}
 	totals_clear(&groups->scratch, &groups->pool);
 	if (horizon == HORIZON_WINDOW) {
@@ -194,7 +194,7 @@ uint64_t view_slowest(
 {
 	uint64_t id;
 
-	if (!view->tip) {
+	if (!view->latest) {
 		return search_slowest(groups, view, group);
 	}
 	if (!view->pinned || !group->pinned) {

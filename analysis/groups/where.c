@@ -72,7 +72,7 @@ bool instant_at(struct groups *groups, const struct view *view, const struct gro
 	out->ring = &observed->ring;
 	out->changes = observed->changes;
 	out->profile = &observed->profile;
-	if (!view->tip) {
+	if (!view->latest) {
 		out->profile = &groups->past.profile;
 		return go_back(groups, &out->view, observed);
 	}
@@ -88,9 +88,9 @@ static bool located_is(const struct located *located, const struct instant *inst
 
 	return located->valid && located->group == group->index &&
 	       located->changes == instant->changes && a->horizon == b->horizon &&
-	       a->epoch == b->epoch && a->tip == b->tip &&
-	       (a->tip || (a->quarter == b->quarter && a->floor == b->floor &&
-					  a->pinned == b->pinned));
+	       a->epoch == b->epoch && a->latest == b->latest &&
+	       (a->latest || (a->quarter == b->quarter && a->floor == b->floor &&
+					     a->pinned == b->pinned));
 }
 
 const struct location *instant_location(

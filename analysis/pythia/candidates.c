@@ -33,8 +33,8 @@ static bool can_enable(struct pythia *pythia, const struct point *point)
 	/* A moment has no time of its own: it would split nothing. */
 	bool can = point->entry && (point->exit || point->kernel) && point_off(point);
 
-	pythia->n_barred += can && point->barred > pythia->epoch;
-	return can && point->barred <= pythia->epoch;
+	pythia->n_excluded += can && point->excluded > pythia->epoch;
+	return can && point->excluded <= pythia->epoch;
 }
 
 /* Whether it stands in the tree now: what is in it is not the edge's own time. */
@@ -292,7 +292,7 @@ static void find_candidates(struct pythia *pythia, const struct finding *finding
 	double edge_ns = space_own_time(pythia, edge);
 	uint32_t at = space_next(space, edge, edge, false);
 
-	pythia->n_candidates = pythia->n_barred = 0;
+	pythia->n_candidates = pythia->n_excluded = 0;
 	while (at != SPACE_NONE) {
 		const struct point *point = &pythia->points.items[space->nodes[at].point];
 		bool out = finding_rules_out(finding, space->nodes[at].point) ||
@@ -324,15 +324,15 @@ static uint32_t child_row(const struct tree_view *tree, uint32_t parent, uint32_
 
 /* Where in the time of an edge nearly all of its variation is. False: it is not known. */
 static bool find_stretch(const struct pythia *pythia, const struct pythia_detail *detail,
-		const struct pythia_look *look, const struct edge *edge, struct stretch *out)
+		const struct pythia_round *round, const struct edge *edge, struct stretch *out)
 {
 	const struct tree_view *tree = detail->tree;
 	const struct tree_row *row = &tree->rows[edge->row];
 	struct pythia_gap gaps[MAX_GAPS];
-	uint32_t after, n = look->gaps ? look->gaps(look->gapper, detail->row->id,
-							 detail->row->since_ns, row->context, gaps,
-							 MAX_GAPS)
-				       : 0;
+	uint32_t after, n = round->gaps ? round->gaps(round->callback_context, detail->row->id,
+							  detail->row->since_ns, row->context, gaps,
+							  MAX_GAPS)
+					: 0;
 
 	if (n < 2 || gaps[0].phi < GAP_SHARE * row->phi) {
 		return false;
@@ -414,7 +414,7 @@ static bool keep_varying(struct pythia *pythia, const struct tree_row *row)
  * seen then; else by where in its time it varies.
  */
 void candidates_of_edge(struct pythia *pythia, const struct finding *finding,
-		const struct pythia_detail *detail, const struct pythia_look *look,
+		const struct pythia_detail *detail, const struct pythia_round *round,
 		struct edge *edge)
 {
 	const struct tree_row *row = &detail->tree->rows[edge->row];
@@ -430,9 +430,8 @@ void candidates_of_edge(struct pythia *pythia, const struct finding *finding,
 		pythia->n_candidates = 0;
 		return;
 	}
-	if (pythia->n_candidates <= pythia->budget.points ||
-			(seen && keep_varying(pythia, row)) ||
-			!find_stretch(pythia, detail, look, edge, &stretch)) {
+	if (pythia->n_candidates <= pythia->budget.points || (seen && keep_varying(pythia, row)) ||
+			!find_stretch(pythia, detail, round, edge, &stretch)) {
 		return;
 	}
 	find_candidates(pythia, finding, edge->node, &stretch);

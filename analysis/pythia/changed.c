@@ -11,9 +11,9 @@
  * all requests. With a baseline the question is what is otherwise, not what varies: so such a
  * finding comes before those of the variation, and takes the place of one that names another place.
  */
-#define SURE_LOOKS 2u             /* in a row, of a change, before it is a verdict */
+#define SURE_ROUNDS 2u             /* in a row, of a change, before it is a verdict */
 #define SURE_NS    (5 * NS_PER_S) /* that they span */
-#define GONE_LOOKS 3u             /* without it, until it is over */
+#define GONE_ROUNDS 3u             /* without it, until it is over */
 #define TEXT_BYTES 1024u
 
 static bool is_verdict(const struct change_row *row)
@@ -132,7 +132,7 @@ static void conclude(struct pythia *pythia, struct finding *finding, const struc
 	}
 }
 
-static void judge(struct pythia *pythia, const struct pythia_look *look,
+static void judge(struct pythia *pythia, const struct pythia_round *round,
 		const struct change_row *row, uint32_t order)
 {
 	struct finding *finding =
@@ -146,33 +146,33 @@ static void judge(struct pythia *pythia, const struct pythia_look *look,
 	finding->unchanged = 0;
 	if (finding->changed_key != key) {
 		finding->changed_key = key;
-		finding->changed_looks = 0;
+		finding->changed_rounds = 0;
 		finding->changed_ns = pythia->now_ns;
 	}
-	finding->changed_looks++;
-	if (look->last || (finding->changed_looks >= SURE_LOOKS &&
-					  pythia->now_ns >= finding->changed_ns + SURE_NS)) {
+	finding->changed_rounds++;
+	if (round->last || (finding->changed_rounds >= SURE_ROUNDS &&
+					   pythia->now_ns >= finding->changed_ns + SURE_NS)) {
 		conclude(pythia, finding, row);
 	}
 }
 
-void changed_judge(struct pythia *pythia, const struct pythia_look *look)
+void changed_judge(struct pythia *pythia, const struct pythia_round *round)
 {
-	const struct changes_view *changes = look->changes;
+	const struct changes_view *changes = round->changes;
 
 	for (uint32_t i = 0; i < pythia->n_findings; i++) {
 		pythia->findings[i].change = 0;
 	}
 	for (uint32_t i = 0; changes && changes->compared && i < changes->n; i++) {
 		if (is_verdict(&changes->rows[i])) {
-			judge(pythia, look, &changes->rows[i], i + 1);
+			judge(pythia, round, &changes->rows[i], i + 1);
 		}
 	}
 	for (uint32_t i = 0; i < pythia->n_findings; i++) {
 		struct finding *finding = &pythia->findings[i];
 
 		if (!finding->change && finding->rule == STOP_CHANGED &&
-				++finding->unchanged >= GONE_LOOKS) {
+				++finding->unchanged >= GONE_ROUNDS) {
 			finding_note(finding, "it is no longer otherwise than in the baseline");
 			finding->rule = STOP_HEALTHY;
 			finding->told_all = false;

@@ -161,9 +161,9 @@ static const char *next_of(struct pythia *pythia, const struct finding *finding,
 				"list of them",
 				where[0] ? last_of(where) : "it");
 	}
-	if (finding->rule != STOP_NONE && job && job->look_at && !job->partly &&
+	if (finding->rule != STOP_NONE && job && job->next_place && !job->partly &&
 			!finding->at_site) {
-		return snapshot_text(snapshot, job->look_at);
+		return snapshot_text(snapshot, job->next_place);
 	}
 	switch (finding->rule) {
 	case STOP_CODE:
@@ -246,7 +246,8 @@ enum status evidence_fill_asked(struct pythia *pythia, struct snapshot *snapshot
 				.where = "",
 				.host = "",
 				.process = "",
-				.next = job->look_at ? snapshot_text(snapshot, job->look_at) : ""};
+				.next = job->next_place ? snapshot_text(snapshot, job->next_place)
+							: ""};
 		if (!explaining_fill(&pythia->explaining, job->group_id, NULL, snapshot,
 				    &row->explanation)) {
 			return STATUS_NO_MEMORY;

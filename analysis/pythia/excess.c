@@ -11,23 +11,23 @@
  * adds for each ns of a request is taken from the group in the middle. (Of arrivals of rate r in a
  * time t, each of mean square m, the sum has the variance r t m: compound Poisson.)
  *
- * What is dear in this way tells a few requests that are much slower from a machine that is busy:
+ * What is costly in this way tells a few requests that are much slower from a machine that is busy:
  * these are few in each window, so that bounds of what varies say next to nothing of them, and they
  * are in one type. The slowest request of each window is left out, as one that is odd proves
  * nothing. The shares that a type holds of all variation are added up over windows, each seen
- * twice; one without any takes half away. What is odd for a moment is in two looks. Where a machine
- * holds up so few requests that short ones hardly ever meet it, the group in the middle tells
- * nothing of that: so what is dear must be large for what the requests take, too.
+ * twice; one without any takes half away. What is odd for a moment is in two rounds. Where a
+ * machine holds up so few requests that short ones hardly ever meet it, the group in the middle
+ * tells nothing of that: so what is costly must be large for what the requests take, too.
  */
 #define GROWS         1.5 /* of the norm's, before it counts */
 #define MACHINE_TIMES 4.0 /* what others have by the machine, likewise */
-#define LEAST         0.3 /* of the norm's median: the sd beyond both, to count as dear */
+#define LEAST         0.3 /* of the norm's median: the sd beyond both, to count as costly */
 #define FEWEST        10u /* requests of a window, to judge a group by */
 #define USUAL_GROUPS  4u  /* fewer say nothing of the machine */
-#define LOOK_NS       (5 * NS_PER_S)
+#define ROUND_NS      (5 * NS_PER_S)
 #define SMALL_SHARE   0.05 /* of all variation, in a window */
-#define DEAR_SHARE    0.6  /* of a window's, in sum */
-#define DEAR_LOOKS    3u
+#define LARGE_EXCESS  0.6  /* of a window's, in sum */
+#define EXCESS_ROUNDS 3u
 
 static bool is_judged(const struct groups_row *row)
 {
@@ -45,7 +45,7 @@ static double variance_of_others(const struct groups_row *row)
 }
 
 /* The variance beyond the norm, in ns^2; what all requests take longer counts as well. */
-static double beyond_norm(const struct norm *norm, const struct groups_row *row)
+static double excess_variance(const struct norm *norm, const struct groups_row *row)
 {
 	double sd = GROWS * norm->cov * norm->p50_ns, slower = 0;
 
@@ -73,7 +73,7 @@ static double find_machine(const struct pythia *pythia, const struct groups_view
 		const struct norm *norm = norm_of(pythia, row);
 
 		if (norm && !norm->stands_in && is_judged(row)) {
-			added[n++] = beyond_norm(norm, row) / row->mean_ns;
+			added[n++] = excess_variance(norm, row) / row->mean_ns;
 		}
 	}
 	if (n >= USUAL_GROUPS) {
@@ -85,55 +85,55 @@ static double find_machine(const struct pythia *pythia, const struct groups_view
 }
 
 /* The standard deviation that is beyond both. */
-static double sd_beyond(
+static double excess_sd(
 		const struct pythia *pythia, const struct norm *norm, const struct groups_row *row)
 {
 	double machine = MACHINE_TIMES * pythia->machine_ns * row->mean_ns;
 
-	return sqrt(fmax(0, beyond_norm(norm, row) - machine));
+	return sqrt(fmax(0, excess_variance(norm, row) - machine));
 }
 
 double excess_of(const struct pythia *pythia, const struct groups_row *row)
 {
 	const struct norm *norm = norm_of(pythia, row);
 
-	return row->rate_per_s * (norm ? sd_beyond(pythia, norm, row) : row->sd_ns);
+	return row->rate_per_s * (norm ? excess_sd(pythia, norm, row) : row->sd_ns);
 }
 
 /* What a group of the window has beyond both. */
-struct beyond {
+struct type_excess {
 	struct norm *norm; /* NULL: it is not judged */
 	double sum;        /* requests times sd */
 };
 
 /* Of all groups; `all` gets the sum of what they vary. free() it. NULL if out of memory. */
-static struct beyond *find_beyond(
+static struct type_excess *find_excesses(
 		const struct pythia *pythia, const struct groups_view *recent, double *all)
 {
-	struct beyond *beyond = calloc((size_t)recent->n + 1, sizeof(*beyond));
+	struct type_excess *excesses = calloc((size_t)recent->n + 1, sizeof(*excesses));
 
 	*all = 0;
-	for (uint32_t i = 0; beyond && i < recent->n; i++) {
+	for (uint32_t i = 0; excesses && i < recent->n; i++) {
 		const struct groups_row *row = &recent->rows[i];
 		struct norm *norm = norm_of(pythia, row);
 
 		*all += row->count > 1 ? (double)row->count * row->sd_ns : 0;
 		if (norm) {
-			double sd = is_judged(row) ? sd_beyond(pythia, norm, row) : 0;
+			double sd = is_judged(row) ? excess_sd(pythia, norm, row) : 0;
 
-			beyond[i].norm = norm;
-			beyond[i].sum = sd > LEAST * norm->p50_ns ? (double)row->count * sd : 0;
+			excesses[i].norm = norm;
+			excesses[i].sum = sd > LEAST * norm->p50_ns ? (double)row->count * sd : 0;
 		}
 	}
-	return beyond;
+	return excesses;
 }
 
-static double sum_of_type(const struct beyond *beyond, uint32_t n, uint32_t type)
+static double sum_of_type(const struct type_excess *excesses, uint32_t n, uint32_t type)
 {
 	double sum = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		sum += beyond[i].norm && beyond[i].norm->type == type ? beyond[i].sum : 0;
+		sum += excesses[i].norm && excesses[i].norm->type == type ? excesses[i].sum : 0;
 	}
 	return sum;
 }
@@ -141,47 +141,47 @@ static double sum_of_type(const struct beyond *beyond, uint32_t n, uint32_t type
 static void count_share(struct norm *norm, double share)
 {
 	if (share >= SMALL_SHARE) {
-		norm->dear += share / 2;
-		norm->dear_looks++;
+		norm->excess += share / 2;
+		norm->excess_rounds++;
 	} else {
-		norm->dear /= 2;
-		norm->dear_looks = norm->dear < SMALL_SHARE / 2 ? 0 : norm->dear_looks;
+		norm->excess /= 2;
+		norm->excess_rounds = norm->excess < SMALL_SHARE / 2 ? 0 : norm->excess_rounds;
 	}
 }
 
 void excess_judge(struct pythia *pythia, const struct groups_view *recent)
 {
-	struct beyond *beyond;
+	struct type_excess *excesses;
 	double all;
 
 	pythia->excess_ns = pythia->excess_ns ? pythia->excess_ns : pythia->now_ns;
-	if (pythia->now_ns < pythia->excess_ns + LOOK_NS) {
+	if (pythia->now_ns < pythia->excess_ns + ROUND_NS) {
 		return;
 	}
 	pythia->excess_ns = pythia->now_ns;
 	pythia->machine_ns = find_machine(pythia, recent);
-	beyond = find_beyond(pythia, recent, &all);
-	for (uint32_t i = 0; beyond && i < recent->n; i++) {
-		struct norm *norm = beyond[i].norm;
+	excesses = find_excesses(pythia, recent, &all);
+	for (uint32_t i = 0; excesses && i < recent->n; i++) {
+		struct norm *norm = excesses[i].norm;
 
 		if (norm) {
-			count_share(norm, beyond[i].sum > 0 ? sum_of_type(beyond, recent->n,
-									      norm->type) /
-									      all
-							    : 0);
+			count_share(norm, excesses[i].sum > 0 ? sum_of_type(excesses, recent->n,
+										norm->type) /
+										all
+							      : 0);
 		}
 	}
-	free(beyond);
+	free(excesses);
 }
 
-bool excess_is_dear(const struct norm *norm)
+bool excess_is_large(const struct norm *norm)
 {
-	return norm->dear >= DEAR_SHARE && norm->dear_looks >= DEAR_LOOKS;
+	return norm->excess >= LARGE_EXCESS && norm->excess_rounds >= EXCESS_ROUNDS;
 }
 
-bool excess_may_be(const struct pythia *pythia, const struct groups_row *row)
+bool excess_may_grow_large(const struct pythia *pythia, const struct groups_row *row)
 {
 	const struct norm *norm = norm_of(pythia, row);
 
-	return norm && norm->dear >= SMALL_SHARE && !excess_is_dear(norm);
+	return norm && norm->excess >= SMALL_SHARE && !excess_is_large(norm);
 }

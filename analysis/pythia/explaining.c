@@ -7,7 +7,7 @@
 #include "pythia/internal.h"
 
 #define CLEAR_PHI    0.3                   /* lower bound: a place worth to be explained */
-#define RIPE_NS      (10 * NS_PER_S)       /* of an epoch, as for a step */
+#define READY_NS     (10 * NS_PER_S)       /* of an epoch, as for a step */
 #define RETRY_NS     (5 * NS_PER_S)        /* between tables of a group */
 #define BELIEVED     (2 * EXPLAIN_BELIEVE) /* rows, before rule 2 may fire */
 #define ROWS_LAST    512u                  /* twice as many are never kept */
@@ -23,7 +23,7 @@ static void job_release(struct explain_job *job)
 	explain_destroy(job->running);
 	explain_destroy(job->done);
 	free(job->found);
-	free(job->look_at);
+	free(job->next_place);
 	*job = (struct explain_job){.group_id = 0};
 }
 
@@ -226,7 +226,7 @@ static void conclude(struct pythia *pythia, struct explain_job *job, const struc
 	explained_say(&explanation, say, sizeof(say));
 	explained_next(&explanation, next, sizeof(next));
 	set_text(&job->found, say);
-	set_text(&job->look_at, next);
+	set_text(&job->next_place, next);
 	job->partly = explained_partly(&explanation);
 	job->system = explained_by_system(&explanation);
 	if (!finding || finding->rule == STOP_HEALTHY || finding->rule == STOP_VARIABLE ||
@@ -301,7 +301,7 @@ static bool is_enough(const struct explain_job *job, const struct finding *findi
 		return wished ||
 		       (rows >= EXPLAIN_ENOUGH &&
 				       (!finding || finding->rule != STOP_NONE ||
-						       now_ns >= job->since_ns + RIPE_NS));
+						       now_ns >= job->since_ns + READY_NS));
 	}
 	return wished || rows >= 2 * job->rows || (rows >= BELIEVED && job->rows < BELIEVED);
 }
@@ -338,7 +338,7 @@ static bool begin(struct pythia *pythia, struct explain_job *job, const struct p
 }
 
 /* What is known of it by now; true: it is at work. */
-static bool look_at(struct pythia *pythia, struct explain_job *job, const struct pythia_keys *keys,
+static bool advance(struct pythia *pythia, struct explain_job *job, const struct pythia_keys *keys,
 		const struct groups_row *row, uint64_t now_ns)
 {
 	const struct finding *finding = finding_of(pythia, job->group_id, false, 0);
@@ -356,7 +356,7 @@ static bool look_at(struct pythia *pythia, struct explain_job *job, const struct
 	return job->running != NULL;
 }
 
-void pythia_explain_look(struct pythia *pythia, const struct pythia_keys *keys,
+void pythia_explain_round(struct pythia *pythia, const struct pythia_keys *keys,
 		const struct groups_view *groups, uint64_t now_ns)
 {
 	bool busy = false;
@@ -366,7 +366,7 @@ void pythia_explain_look(struct pythia *pythia, const struct pythia_keys *keys,
 	for (uint32_t i = 0; i < pythia->explaining.n; i++) {
 		struct explain_job *job = &pythia->explaining.jobs[i];
 
-		busy |= look_at(pythia, job, keys, row_of(groups, job->group_id), now_ns);
+		busy |= advance(pythia, job, keys, row_of(groups, job->group_id), now_ns);
 	}
 	/* One at a time, and the worst group first. */
 	for (uint32_t i = 0; i < pythia->explaining.n && !busy; i++) {

@@ -13,7 +13,7 @@
  * for. One at a time, of the requests since the epoch began that the evidence is of; again when
  * twice as many requests are there, or enough for rule 2, or the evidence is of another epoch.
  *
- * It is begun, and what came of it is taken up, at looks alone, EXPLAINING_NS of event time apart,
+ * It is begun, and what came of it is taken up, in rounds alone, EXPLAINING_NS of event time apart,
  * however much of it was done in slices between them: so the same calls decide the same.
  *
  * Memory: EXPLAINING_MAX groups, a table of the last 1,024 samples (explain.h) for each of them
@@ -39,7 +39,7 @@ struct explain_job {
 	uint64_t made_ns, done_since_ns;
 	uint32_t rows; /* of `done` */
 	char *found;   /* what explains it, in words; NULL: nothing surely does */
-	char *look_at; /* what a person should look at then */
+	char *next_place; /* what a person should look at then */
 	bool partly;   /* it holds less than half of the variance */
 	bool system;   /* what explains it is a host or a resource, and holds half of it */
 };

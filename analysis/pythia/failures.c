@@ -322,7 +322,7 @@ static void note(struct failure *failure, const char *text)
 	}
 }
 
-/* --- a look ---------------------------------------------------------------------------------- */
+/* --- a round ---------------------------------------------------------------------------------- */
 
 static struct failure *failure_of(struct pythia *pythia, const struct pythia_failing *place)
 {
@@ -401,7 +401,7 @@ static bool is_over(const struct failure *failure, const struct pythia_failing *
 	return last.ended > 0 && surely_below(&last, 2) < limit;
 }
 
-static void look_at_open(struct pythia *pythia, struct failure *failure,
+static void examine_open(struct pythia *pythia, struct failure *failure,
 		const struct pythia_failures *failures, uint32_t at)
 {
 	const struct pythia_failing *place = &failures->places[at];
@@ -436,7 +436,7 @@ static void look_at_open(struct pythia *pythia, struct failure *failure,
 	failure->told_ns = now_ns;
 }
 
-void pythia_look_at_failures(struct pythia *pythia, const struct pythia_failures *failures)
+void pythia_examine_failures(struct pythia *pythia, const struct pythia_failures *failures)
 {
 	for (uint32_t i = 0; i < failures->n; i++) {
 		const struct pythia_failing *place = &failures->places[i];
@@ -452,7 +452,7 @@ void pythia_look_at_failures(struct pythia *pythia, const struct pythia_failures
 			begin(failure, place, &before, by_norm, failures->now_ns);
 		}
 		if (failure->rule == STOP_FAILS) {
-			look_at_open(pythia, failure, failures, i);
+			examine_open(pythia, failure, failures, i);
 			continue;
 		}
 		burst = sum(place, 0, place->n < BURST_S ? place->n : BURST_S);

@@ -182,7 +182,7 @@ static enum status fill_finding(struct pythia *pythia, const struct finding *fin
 			.rule = finding->rule,
 			.change = finding->change,
 			.no_normal = finding->no_normal,
-			.dwarfed = finding->dwarfed,
+			.outweighed = finding->outweighed,
 			.text = snapshot_text(snapshot, finding->text ? finding->text : ""),
 			.where = snapshot_text(snapshot, finding->where ? finding->where : ""),
 			.host = snapshot_text(snapshot, finding->host ? finding->host : ""),
@@ -218,7 +218,7 @@ static const struct finding *changed_at(const struct pythia *pythia, uint32_t pl
 static uint32_t rank_of(const struct finding *finding)
 {
 	return finding->rule == STOP_HEALTHY ? 3
-	       : finding->dwarfed            ? 2
+	       : finding->outweighed         ? 2
 	       : finding->rule == STOP_NONE  ? 1
 					     : 0;
 }

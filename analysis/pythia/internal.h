@@ -20,15 +20,15 @@
  *   strategy.c  which points to choose
  *   cost.c      what that costs
  *   steps.c     the list of steps
- *   finding.c   what is known of a group's search; ripe.c: whether enough was seen of it
+ *   finding.c   what is known of a group's search; readiness.c: whether enough was seen of it
  *   search.c    a group: its edges, verdict
  *   candidates.c  what can be enabled in an edge
  *   slow.c      shares where all requests are slower, and vary no more
  *   kernel.c    kernel events, of the threads that matter
- *   norms.c     what is normal; beyond.c: which groups go beyond it, and last;
+ *   norms.c     what is normal; deviation.c: which groups go beyond it, and last;
  *   excess.c    how much of what varies is beyond it;
  *               places.c: where a group takes more than that
- *   look.c      the loop: what it makes of a look at the groups
+ *   round.c     the loop: what it makes of the groups once a second
  *   propose.c   steps that are not about an edge: skeleton, learning, disabling
  *   changed.c   what has changed since a baseline, as findings
  *   failures.c  which requests began to fail, as findings
@@ -44,7 +44,7 @@
 
 #define FINDING_RULED_OUT 16u
 #define NORM_WINDOW_NS    (10 * NS_PER_S) /* what groups are judged by norms in */
-#define NORM_PLACES       4u              /* looks that are remembered, half a window apart */
+#define NORM_PLACES       4u              /* rounds that are remembered, half a window apart */
 #define SITE_TEXT         192u
 
 /* A group whose variation is searched. */
@@ -59,25 +59,26 @@ struct finding {
 	uint32_t n_steps;
 	char *site, *host, *process; /* where its place varies, in words; NULL: not known */
 	bool at_site;       /* all that this process does is slow, and that is the verdict */
-	uint64_t sites_ns;  /* of the last look at them */
+	uint64_t sites_ns;  /* when they were last examined */
 	bool no_normal;     /* nothing told what is normal when its search began */
-	uint32_t change;    /* place among what has changed, by the last look; 0: none */
+	uint32_t change;    /* place among what has changed, by the last round; 0: none */
 	uint64_t changed_key, changed_ns; /* which change that is, and since when it is seen; */
-	uint32_t changed_looks, unchanged; /* looks in a row with it, and without any */
+	uint32_t changed_rounds, unchanged; /* rounds in a row with it, and without any */
 	bool told_all;      /* its text names what explains it */
 	bool slow;          /* shares are of what takes longer, not of the variance: slow.c */
 	double excess;      /* that its group had when it was last looked at: excess_of() */
 	double sd_ns;       /* and its standard deviation */
-	bool dwarfed;       /* it names nothing, and what costs much more is searched, or will be */
+	bool outweighed;    /* it names nothing, and what costs much more is searched, or will be */
 	uint32_t edge;      /* node searched now; SPACE_NONE: none */
 	double edge_phi;    /* of it when it was split last */
 	bool split_noted;   /* what that has shown is in the history */
 	uint32_t fruitless; /* splits of it in a row that showed nothing */
 	uint32_t given_up[PYTHIA_MAX_HISTORY], n_given_up; /* edges, after two such */
-	uint32_t calm;         /* looks in a row at which nothing varied */
+	uint32_t calm;         /* rounds in a row at which nothing varied */
 	uint64_t calm_ns;      /* of the last */
 	uint32_t judged_epoch; /* the group's epoch that was last decided on */
-	uint32_t boring_epoch; /* in which its points were last judged boring or not, plus 1 */
+	uint32_t uninformative_epoch; /* in which its points were last judged uninformative or not,
+					 plus 1 */
 	char *history[PYTHIA_MAX_HISTORY];
 	uint32_t n_history;
 	double given_up_phi[PYTHIA_MAX_HISTORY]; /* that they held then */
@@ -99,12 +100,12 @@ struct norm {
 	bool stands_in;  /* for one that is not known: never saved */
 	bool applies;    /* it was learned before this run, so what varies now is not in it */
 	bool fresh;      /* learned in this run while little was recorded */
-	uint32_t beyond; /* windows in a row that were beyond it */
+	uint32_t exceeding; /* windows in a row that were beyond it */
 	double alone;    /* the sum over them of one by how many types were, if not most */
 	uint32_t wide;   /* half windows in a row in which the middle half alone was */
-	double dear; /* shares of all variation that its type held beyond it, in sum: excess.c */
-	uint32_t dear_looks; /* that these are of */
-	/* Nodes that took more in the last looks, the newest first; SPACE_NONE: no single one. */
+	double excess; /* shares of all variation that its type held beyond it, in sum: excess.c */
+	uint32_t excess_rounds; /* that these are of */
+	/* Nodes that took more in the last rounds, the newest first; SPACE_NONE: no single one. */
 	uint32_t places[NORM_PLACES];
 	bool placed; /* the same one did in so many that it is worth a search */
 };
@@ -152,7 +153,7 @@ struct pythia {
 	struct explaining explaining;
 	struct number_map offered_hosts; /* by host bit number */
 	uint32_t offers;            /* lists of them that came */
-	uint32_t over_looks;        /* in a row, at which the steps cost more than the budget */
+	uint32_t over_rounds;       /* in a row, at which the steps cost more than the budget */
 	struct step_cost actual;    /* of all steps, at the end of the last watch */
 	struct {
 		char text[SITE_TEXT]; /* the process that was slow in the last window; or "" */
@@ -170,7 +171,7 @@ struct pythia {
 	uint64_t places_ns; /* and at which the places of groups were looked at */
 	/* What the window of a usual group is against its norm, at least 1: a busy machine. */
 	double usual_cov, usual_middle;
-	uint64_t excess_ns; /* event time of the last look at what is beyond norms */
+	uint64_t excess_ns; /* event time of the last round about what exceeds norms */
 	double machine_ns;  /* variance that the machine added then for each ns of a request */
 	bool learn_tried;   /* or a person did not want it */
 	/* Event time before which what nobody decided on is not proposed again. */
@@ -178,20 +179,20 @@ struct pythia {
 	uint64_t touched_hosts; /* by the order that was done last, a bit each */
 	bool *touched_points;   /* likewise, of the first n_touched; the others may be */
 	uint32_t n_touched;
-	uint32_t n_flagged; /* groups, at the last look */
+	uint32_t n_flagged;         /* groups, at the last round */
 	uint64_t silent, silent_ns; /* hosts whose events of our session are not seen now; since */
 	uint64_t gone, gone_ns; /* hosts without control now; event time at which the last was lost
 				 */
 	char lacks[256];
 
-	/* Predicted events/s of each point if it is on, by the rates of the last look. */
+	/* Predicted events/s of each point if it is on, by the rates of the last round. */
 	double *rates;
 	uint32_t rates_room;
 
 	/* Scratch of a plan. */
 	struct candidate *candidates;
 	uint32_t n_candidates, candidates_room;
-	uint32_t n_barred; /* points that would be candidates, were they not barred */
+	uint32_t n_excluded; /* points that would be candidates, were they not excluded */
 	uint32_t *chosen, *nodes, *in_time;
 	uint32_t nodes_room;
 	double *doubles;
@@ -218,7 +219,7 @@ void norms_drop(struct pythia *pythia, const struct groups_row *row);
 /* The norm of a group; NULL: there is none that applies. */
 struct norm *norm_of(const struct pythia *pythia, const struct groups_row *row);
 
-/* beyond.c: against the norms */
+/* deviation.c: against the norms */
 /* A group performs as it did when it was learned, whatever that is. */
 bool norms_hold(const struct pythia *pythia, const struct groups_row *row);
 /* It surely does so again; where there is no norm, nothing is said of it. */
@@ -235,7 +236,7 @@ bool norms_suspect(const struct pythia *pythia, const struct groups_row *row);
 /* Not a few odd requests: the median, or the middle half, surely goes beyond the norm's. */
 bool norms_bulk(const struct pythia *pythia, const struct groups_row *row);
 /* It goes beyond its norm now, and what it varies by matters. */
-bool norms_beyond(const struct pythia *pythia, const struct groups_row *row);
+bool norms_exceeded(const struct pythia *pythia, const struct groups_row *row);
 /* Known to last, and no machine's doing: no excuse until the next window. */
 void norms_let_through(struct pythia *pythia, const struct groups_row *row);
 
@@ -246,9 +247,9 @@ double excess_of(const struct pythia *pythia, const struct groups_row *row);
 /* Takes up the groups of the window, twice for each. */
 void excess_judge(struct pythia *pythia, const struct groups_view *recent);
 /* Its type held so much of it, for so long, that this is reason enough to search. */
-bool excess_is_dear(const struct norm *norm);
+bool excess_is_large(const struct norm *norm);
 /* It may come to that, and has not yet. */
-bool excess_may_be(const struct pythia *pythia, const struct groups_row *row);
+bool excess_may_grow_large(const struct pythia *pythia, const struct groups_row *row);
 
 /* An edge of a group: a row of its tree, with its own time. */
 struct edge {
@@ -279,13 +280,13 @@ double space_own_time(const struct pythia *pythia, uint32_t edge);
 /* Each sets pythia->candidates, in_time. */
 /* The points of an edge that are off; of those, where that is known, in which it can vary. */
 void candidates_of_edge(struct pythia *pythia, const struct finding *finding,
-		const struct pythia_detail *detail, const struct pythia_look *look,
+		const struct pythia_detail *detail, const struct pythia_round *round,
 		struct edge *edge);
 /* Kernel events, where the code itself has no more points and a host offers them. */
 void candidates_of_kernel(struct pythia *pythia);
 
 /* changed.c: takes up what has changed since the baseline; may end searches. */
-void changed_judge(struct pythia *pythia, const struct pythia_look *look);
+void changed_judge(struct pythia *pythia, const struct pythia_round *round);
 
 /* failures.c */
 void failures_usual(struct pythia *pythia, const struct usual_failures *usual);
@@ -325,7 +326,7 @@ bool finding_rules_out(const struct finding *finding, uint32_t point);
 
 /* search.c: decides on a group that there is enough to see of; may add a proposed step. */
 void finding_search(struct pythia *pythia, struct finding *finding,
-		const struct pythia_detail *detail, const struct pythia_look *look);
+		const struct pythia_detail *detail, const struct pythia_round *round);
 
 /* site.c */
 /* Nearly all places of a process are slow at the same times, and none of them alone adds most. */
@@ -337,20 +338,20 @@ void site_text(const struct pythia_site *site, char *out, size_t size);
  * words. Looked at every five seconds at most.
  */
 bool site_verdict(struct pythia *pythia, struct finding *finding,
-		const struct pythia_detail *detail, const struct pythia_look *look, char *out,
+		const struct pythia_detail *detail, const struct pythia_round *round, char *out,
 		size_t size);
 /*
  * Several groups beyond their norms at once may have a busy machine for it, or a process that they
  * share. Where the worst of them varies in one process, which is slow at all it does while others
  * are well, in two windows in a row, it is that: no excuse. Once a window.
  */
-void site_watch(struct pythia *pythia, const struct pythia_look *look);
+void site_watch(struct pythia *pythia, const struct pythia_round *round);
 /* Where a place varies, if in one process alone: into the finding. */
 /* The host, and the process, of all that the group's requests do, where it is one. */
 void site_of_all(struct finding *finding, const struct pythia_detail *detail,
-		const struct pythia_look *look);
+		const struct pythia_round *round);
 void site_of_place(struct finding *finding, const struct pythia_detail *detail,
-		const struct pythia_look *look, const struct tree_row *place);
+		const struct pythia_round *round, const struct tree_row *place);
 void site_release(struct finding *finding);
 
 /* Room in pythia->nodes for so many rows. False: out of memory. */
@@ -390,9 +391,9 @@ static inline const char *path_of(const struct groups_view *groups, uint32_t gro
 }
 
 #define EPOCH_NS (10 * NS_PER_S) /* and some requests: enough to decide on */
-/* ripe.c: how long a group's epoch has lasted; and whether that is enough for a verdict. */
-uint64_t pythia_age_of_epoch(const struct pythia_look *look, const struct groups_row *row);
-bool pythia_is_settled(struct pythia *pythia, const struct pythia_look *look,
+/* readiness.c: how long a group's epoch has lasted; and whether that is enough for a verdict. */
+uint64_t pythia_age_of_epoch(const struct pythia_round *round, const struct groups_row *row);
+bool pythia_is_settled(struct pythia *pythia, const struct pythia_round *round,
 		const struct pythia_detail *detail);
 
 /* evidence.c: what was ruled out, what its points cost, what explains it, what to look at next. */
@@ -418,10 +419,10 @@ bool pythia_propose_skeleton(struct pythia *pythia);
 bool pythia_propose_learning(struct pythia *pythia, const struct groups_view *groups);
 bool pythia_propose_disabling(struct pythia *pythia, bool all, uint32_t group_id, const char *why);
 /* What a person rejected, or what failed, is left alone for a while. */
-void pythia_bar(struct pythia *pythia, const struct step *step);
+void pythia_exclude(struct pythia *pythia, const struct step *step);
 
-/* The points that bore, as parts to disable; room for all points. Returns how many. */
-uint32_t pythia_gather_boring(const struct pythia *pythia, struct step_part *parts);
+/* The uninformative points, as parts to disable; room for all points. Returns how many. */
+uint32_t pythia_gather_uninformative(const struct pythia *pythia, struct step_part *parts);
 /* Adds a step, and approves it where that is the mode. */
 struct step *pythia_add_step(struct pythia *pythia, enum step_kind kind,
 		const struct step_part *parts, uint32_t n, uint32_t group_id, const char *title,

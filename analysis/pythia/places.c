@@ -11,10 +11,10 @@
  * A busy machine makes many places slow, now these and now those: hosts, own times, and waits. A
  * fault is in one place, and stays there. So a group need not wait until what goes beyond the norm
  * has lasted, nor does it matter how many other groups do (those that pass the same code will),
- * where the same place accounts for it in three of the last four looks at the window, half a window
+ * where the same place accounts for it in three of the last four rounds, half a window
  * apart: it surely holds half of what varies (or of what is slower), takes a third more than when
  * it was learned, and no less than half of all that is taken more. What stays behind a few odd
- * requests is seen in two looks, as windows overlap: two are enough only where the bulk of the
+ * requests is seen in two rounds, as windows overlap: two are enough only where the bulk of the
  * requests differs, too, by its quartiles or its median.
  *
  * A norm may be too wide, as it was learned on a busy machine. So a group within it is looked at,
@@ -26,8 +26,8 @@
 #define HOLDS_NORMAL 0.7 /* of a group that is within its norm */
 #define GROWN        1.3 /* its time against what was learned, beyond what the others grow by */
 #define GROWN_SHARE  0.5 /* of all that is taken more */
-#define LOOKS        3u
-#define LOOKS_BULK   2u /* one after the other */
+#define ROUNDS       3u
+#define ROUNDS_BULK  2u /* one after the other */
 
 struct grown {
 	double was_ns, is_ns; /* own times, of all places */
@@ -94,22 +94,22 @@ static void judge(struct pythia *pythia, struct norm *norm, bool bulk)
 	for (uint32_t i = 0; i < NORM_PLACES; i++) {
 		n += is_same(pythia, norm->places[0], norm->places[i]);
 	}
-	norm->placed = n >= LOOKS ||
-		       (n >= LOOKS_BULK && bulk &&
+	norm->placed = n >= ROUNDS ||
+		       (n >= ROUNDS_BULK && bulk &&
 				       is_same(pythia, norm->places[0], norm->places[1]));
 }
 
-uint32_t pythia_suspects(struct pythia *pythia, const struct pythia_look *look, uint32_t *ids)
+uint32_t pythia_suspects(struct pythia *pythia, const struct pythia_round *round, uint32_t *ids)
 {
 	uint32_t n = 0;
 
-	pythia->places_ns = pythia->places_ns ? pythia->places_ns : look->now_ns;
-	if (look->now_ns < pythia->places_ns + NORM_WINDOW_NS / 2) {
+	pythia->places_ns = pythia->places_ns ? pythia->places_ns : round->now_ns;
+	if (round->now_ns < pythia->places_ns + NORM_WINDOW_NS / 2) {
 		return 0;
 	}
-	pythia->places_ns = look->now_ns;
-	for (uint32_t i = 0; i < look->recent->n; i++) {
-		const struct groups_row *row = &look->recent->rows[i];
+	pythia->places_ns = round->now_ns;
+	for (uint32_t i = 0; i < round->recent->n; i++) {
+		const struct groups_row *row = &round->recent->rows[i];
 		struct norm *norm = norm_of(pythia, row);
 
 		if (!norm) {

@@ -27,7 +27,7 @@ struct point {
 	bool kernel, skeleton;
 	bool bounded;        /* hosts let go of it themselves where it fires too often */
 	bool ever;           /* a step of ours has enabled it */
-	bool pinned;         /* a person enabled it: it is not boring */
+	bool pinned;         /* a person enabled it: it is not uninformative */
 	bool placed;         /* it stands somewhere in the space */
 	uint64_t offered;    /* hosts, a bit each */
 	uint64_t recorded;   /* its events came from there within POINTS_SEEN_NS */
@@ -37,9 +37,9 @@ struct point {
 	uint64_t undone;     /* hosts where it was ours last, */
 	uint64_t undone_ns;  /* until this event time */
 	double bytes;        /* of a record of it when it was last seen; 0: it never was */
-	uint32_t boring;     /* epochs in a row in which it told nothing */
-	uint32_t bored;      /* the last of them, plus 1 */
-	uint32_t barred;     /* not before that epoch again */
+	uint32_t uninformative;       /* epochs in a row in which it told nothing */
+	uint32_t uninformative_epoch; /* the last of them, plus 1 */
+	uint32_t excluded;            /* not before that epoch again */
 	uint32_t explained;  /* how often it was the answer */
 };
 

@@ -9,7 +9,7 @@
 #define LEARN_PART   10u /* of the points must be off, for learning to be worth it */
 #define BAR_EPOCHS   5u
 #define FEW_REQUESTS 50u
-#define BORING_LOOKS 3u
+#define UNINFORMATIVE_ROUNDS 3u
 #define UNSEEN_NS    (360 * NS_PER_S)
 #define SILENCE_NS   (5 * NS_PER_S)  /* without a skeleton, before one is proposed */
 #define MOST         0.95            /* of the requests */
@@ -64,7 +64,7 @@ static struct step_part *gather(const struct pythia *pythia,
 static bool is_skeleton_off(const struct pythia *pythia, const struct point *point)
 {
 	return point->skeleton && !point->kernel && point->entry && point_off(point) &&
-	       point->barred <= pythia->epoch;
+	       point->excluded <= pythia->epoch;
 }
 
 static bool is_off(const struct pythia *pythia, const struct point *point)
@@ -73,24 +73,24 @@ static bool is_off(const struct pythia *pythia, const struct point *point)
 	return point->entry && !point->kernel && point_off(point);
 }
 
-static bool is_boring(const struct pythia *pythia, const struct point *point)
+static bool is_uninformative(const struct pythia *pythia, const struct point *point)
 {
 	if (!point->ours || point->skeleton || point->pinned) {
 		return false;
 	}
-	return point->boring >= BORING_LOOKS ||
+	return point->uninformative >= UNINFORMATIVE_ROUNDS ||
 	       (pythia->now_ns > UNSEEN_NS + point->enabled_ns &&
 			       pythia->now_ns > UNSEEN_NS + point->seen_ns);
 }
 
-uint32_t pythia_gather_boring(const struct pythia *pythia, struct step_part *parts)
+uint32_t pythia_gather_uninformative(const struct pythia *pythia, struct step_part *parts)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < pythia->points.n; i++) {
 		const struct point *point = &pythia->points.items[i];
 
-		if (is_boring(pythia, point)) {
+		if (is_uninformative(pythia, point)) {
 			parts[n++] = (struct step_part){
 					.point = i, .hosts = point->ours, .enable = false};
 		}
@@ -248,7 +248,7 @@ bool pythia_propose_disabling(struct pythia *pythia, bool all, uint32_t group_id
 	struct step *step;
 	uint32_t n;
 
-	parts = gather(pythia, all ? is_ours : is_boring, false, &n);
+	parts = gather(pythia, all ? is_ours : is_uninformative, false, &n);
 	if (!parts) {
 		return false;
 	}
@@ -259,9 +259,9 @@ bool pythia_propose_disabling(struct pythia *pythia, bool all, uint32_t group_id
 }
 
 /* What a person rejected, or what failed, is left alone for a while. */
-void pythia_bar(struct pythia *pythia, const struct step *step)
+void pythia_exclude(struct pythia *pythia, const struct step *step)
 {
 	for (uint32_t i = 0; i < step->n_parts; i++) {
-		pythia->points.items[step->parts[i].point].barred = pythia->epoch + BAR_EPOCHS;
+		pythia->points.items[step->parts[i].point].excluded = pythia->epoch + BAR_EPOCHS;
 	}
 }

@@ -62,7 +62,7 @@ static void bar_left_out(struct pythia *pythia, const struct step *step)
 		struct point *point = &pythia->points.items[part->point];
 
 		if (part->left_out) {
-			point->barred = pythia->epoch + BAR_EPOCHS;
+			point->excluded = pythia->epoch + BAR_EPOCHS;
 			point->pinned |= !part->enable;
 		}
 	}
@@ -216,7 +216,7 @@ enum status pythia_decide(struct pythia *pythia, uint32_t id, enum step_decision
 		bar_left_out(pythia, step);
 	}
 	if (status == STATUS_OK && decision == STEP_REJECT) {
-		pythia_bar(pythia, step);
+		pythia_exclude(pythia, step);
 		pythia->learn_tried |= step->kind == STEP_LEARN;
 		finding = finding_of(pythia, step->group_id, false, 0);
 		if (finding) {
@@ -436,7 +436,7 @@ bool pythia_order_done(struct pythia *pythia, const struct step_outcome *outcome
 	if (!outcome->ok && step->kind == STEP_LEARN) {
 		pythia->learn_tried = true; /* a host forbids it, say: it would again */
 	} else if (!outcome->ok) {
-		pythia_bar(pythia, step);
+		pythia_exclude(pythia, step);
 	}
 	return true;
 }

@@ -20,7 +20,7 @@
  *
  * A decision needs an epoch of the group, the time since the last step that touched it: at least
  * ten seconds and 200 requests of the group; less where the intervals are clear already, see
- * look.c. Pure: the same calls take the same decisions. One thread. Memory: points.h, space.h,
+ * round.c. Pure: the same calls take the same decisions. One thread. Memory: points.h, space.h,
  * steps.h; at most PYTHIA_MAX_FINDINGS groups are searched.
  */
 #define PYTHIA_MAX_FINDINGS 64u
@@ -100,7 +100,7 @@ struct pythia_site {
 	double times;     /* slower, in the middle of those */
 };
 
-struct pythia_look {
+struct pythia_round {
 	bool last;   /* nothing more will come: what was seen has to do */
 	bool live;   /* some session is, so that hosts could offer points */
 	uint64_t now_ns; /* event time */
@@ -115,18 +115,18 @@ struct pythia_look {
 	 * that started at since_ns or later, the largest share first; returns how many, 0: not
 	 * known. May be NULL.
 	 */
-	uint32_t (*gaps)(void *gapper, uint32_t group_id, uint64_t since_ns, uint32_t context,
-			struct pythia_gap *out, uint32_t max);
+	uint32_t (*gaps)(void *callback_context, uint32_t group_id, uint64_t since_ns,
+			uint32_t context, struct pythia_gap *out, uint32_t max);
 	/* Threads of such requests; returns how many, at most max. May be NULL. */
-	uint32_t (*threads)(void *gapper, uint32_t group_id, uint64_t since_ns,
+	uint32_t (*threads)(void *callback_context, uint32_t group_id, uint64_t since_ns,
 			struct pythia_thread *out, uint32_t max);
 	/*
 	 * What a context, or with 0 the whole request, holds of the group's variance in each
 	 * process, the largest share first; returns how many, 0: not known. May be NULL.
 	 */
-	uint32_t (*sites)(void *gapper, uint32_t group_id, uint64_t since_ns, uint32_t context,
-			struct pythia_site *out, uint32_t max);
-	void *gapper;
+	uint32_t (*sites)(void *callback_context, uint32_t group_id, uint64_t since_ns,
+			uint32_t context, struct pythia_site *out, uint32_t max);
+	void *callback_context;
 };
 
 /*
@@ -171,7 +171,7 @@ struct pythia_failures {
  * was learned to be normal: a finding of its own, until they do so no more. What is as it always was
  * is none. See failures.c.
  */
-void pythia_look_at_failures(struct pythia *pythia, const struct pythia_failures *failures);
+void pythia_examine_failures(struct pythia *pythia, const struct pythia_failures *failures);
 
 /* Some host offers something. */
 bool pythia_can_act(const struct pythia *pythia);
@@ -182,24 +182,24 @@ uint64_t pythia_standing(const struct pythia *pythia);
  * Twice a window: the groups, at most PYTHIA_SUSPECTS, that vary, or are slower, and whose window
  * is to be shown to pythia_judge_place() before pythia_wants() is asked; returns how many.
  */
-uint32_t pythia_suspects(struct pythia *pythia, const struct pythia_look *look, uint32_t *ids);
+uint32_t pythia_suspects(struct pythia *pythia, const struct pythia_round *round, uint32_t *ids);
 void pythia_judge_place(struct pythia *pythia, const struct pythia_detail *detail);
 /*
  * The groups that should be looked at closely next, at most PYTHIA_DETAILS; returns how many. The
- * look has no details so far.
+ * round has no details so far.
  */
-uint32_t pythia_wants(const struct pythia *pythia, const struct pythia_look *look, uint32_t *ids);
+uint32_t pythia_wants(const struct pythia *pythia, const struct pythia_round *round, uint32_t *ids);
 /*
  * A step was made for the group in the last 20 s, or its epoch is no older than the window: that is
  * what is shown. Else it may have been well for most of its epoch, or odd at its begin, and what is
  * seen of the window is shown where that is enough to decide on.
  */
 bool pythia_wants_epoch(
-		const struct pythia *pythia, const struct pythia_look *look, uint32_t group_id);
-bool pythia_is_ripe(struct pythia *pythia, const struct pythia_look *look,
+		const struct pythia *pythia, const struct pythia_round *round, uint32_t group_id);
+bool pythia_is_ready(struct pythia *pythia, const struct pythia_round *round,
 		const struct pythia_detail *detail);
 /* Looks, and may propose a step, or in autopilot approve it. */
-void pythia_look(struct pythia *pythia, const struct pythia_look *look);
+void pythia_round(struct pythia *pythia, const struct pythia_round *round);
 
 /*
  * A step to learn is with the hosts: once it is done, the groups as they were before are wanted by
@@ -209,7 +209,7 @@ bool pythia_will_learn(const struct pythia *pythia, uint32_t step);
 void pythia_before_learning(struct pythia *pythia, const struct groups_view *groups);
 /* A step to learn is being watched: all groups' trees are wanted by pythia_learned() at its end. */
 bool pythia_is_learning(const struct pythia *pythia, uint32_t step);
-void pythia_learned(struct pythia *pythia, const struct pythia_look *look);
+void pythia_learned(struct pythia *pythia, const struct pythia_round *round);
 
 enum status pythia_decide(struct pythia *pythia, uint32_t step, enum step_decision decision,
 		enum step_by by, uint64_t now_ns, char *error, size_t size);
@@ -259,17 +259,17 @@ struct pythia_keys {
 };
 
 /*
- * Explains findings, and groups that a person asks for: see explaining.h. A look takes up what was
+ * Explains findings, and groups that a person asks for: see explaining.h. A round takes up what was
  * done, and begins the next; `groups` of the epoch, NULL: they cannot be shown now. At the finish
  * all is done at once.
  */
-void pythia_explain_look(struct pythia *pythia, const struct pythia_keys *keys,
+void pythia_explain_round(struct pythia *pythia, const struct pythia_keys *keys,
 		const struct groups_view *groups, uint64_t now_ns);
 void pythia_explain_finish(struct pythia *pythia, const struct pythia_keys *keys,
 		const struct groups_view *groups, uint64_t now_ns);
 /* A slice of what was begun: about so many microseconds. */
 void pythia_explain_work(struct pythia *pythia, uint64_t units);
-/* Something was begun, or is asked for by a person: there is to be a look each second. */
+/* Something was begun, or is asked for by a person: there is to be a round each second. */
 bool pythia_explains(const struct pythia *pythia);
 bool pythia_has_findings(const struct pythia *pythia);
 /* STATUS_NOT_FOUND: there is no such group; STATUS_FULL: too many are being explained. */

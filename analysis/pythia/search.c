@@ -103,7 +103,7 @@ static bool any_fits(const struct pythia *pythia)
 
 /* What was chosen, as parts; kernel events only of the threads of the group's requests. */
 static uint32_t parts_of(struct pythia *pythia, const struct pythia_detail *detail,
-		const struct pythia_look *look, uint32_t n_chosen, struct step_part *parts)
+		const struct pythia_round *round, uint32_t n_chosen, struct step_part *parts)
 {
 	struct pythia_thread *threads = NULL;
 	uint32_t n = 0, n_threads = 0;
@@ -117,9 +117,10 @@ static uint32_t parts_of(struct pythia *pythia, const struct pythia_detail *deta
 					.enable = true};
 			continue;
 		}
-		if (!threads && look->threads) {
+		if (!threads && round->threads) {
 			threads = calloc(KERNEL_THREADS, sizeof(*threads));
-			n_threads = threads ? look->threads(look->gapper, detail->row->id,
+			n_threads = threads ? round->threads(round->callback_context,
+							      detail->row->id,
 							      detail->row->since_ns, threads,
 							      KERNEL_THREADS)
 					    : 0;
@@ -132,7 +133,7 @@ static uint32_t parts_of(struct pythia *pythia, const struct pythia_detail *deta
 
 /* The step that the strategy makes of the candidates. False: none fits. */
 static bool propose(struct pythia *pythia, struct finding *finding,
-		const struct pythia_detail *detail, const struct pythia_look *look, uint32_t row,
+		const struct pythia_detail *detail, const struct pythia_round *round, uint32_t row,
 		bool any_number)
 {
 	const struct tree_row *edge = row == UINT32_MAX ? NULL : &detail->tree->rows[row];
@@ -154,7 +155,7 @@ static bool propose(struct pythia *pythia, struct finding *finding,
 	if (!parts) {
 		return false;
 	}
-	n_parts = parts_of(pythia, detail, look, n, parts);
+	n_parts = parts_of(pythia, detail, round, n, parts);
 	snprintf(title, sizeof(title), "+%u %s%s", n, edge ? "inside " : "kernel events",
 			edge ? edge->name : "");
 	if (edge) {
@@ -166,10 +167,10 @@ static bool propose(struct pythia *pythia, struct finding *finding,
 		snprintf(why, sizeof(why), "no point of the code holds the variance of %s",
 				detail->row->type);
 	}
-	/* What bores goes along, so that it needs no epoch of its own. */
+	/* What is uninformative goes along, so that it needs no epoch of its own. */
 	step = pythia_add_step(pythia, STEP_ENABLE, parts,
-			n_parts + pythia_gather_boring(pythia, parts + n_parts), finding->group_id,
-			title, why);
+			n_parts + pythia_gather_uninformative(pythia, parts + n_parts),
+			finding->group_id, title, why);
 	for (uint32_t i = 0; i < n_parts; i++) {
 		free(parts[i].filter);
 	}
@@ -225,10 +226,10 @@ static void verdict_code(struct pythia *pythia, struct finding *finding,
 					: "no point deeper in it was seen to fire, of those "
 					  "that were tried (where points stand was not "
 					  "learned)");
-	if (!edge->leaf && pythia->n_barred) {
+	if (!edge->leaf && pythia->n_excluded) {
 		snprintf(deeper, sizeof(deeper),
 				"deeper in it %u point%s left off: rejected, refused or undone",
-				pythia->n_barred, pythia->n_barred == 1 ? " is" : "s are");
+				pythia->n_excluded, pythia->n_excluded == 1 ? " is" : "s are");
 	}
 	take_figures(finding, detail, edge->row);
 	finding_say(finding,
@@ -247,12 +248,12 @@ static void verdict_code(struct pythia *pythia, struct finding *finding,
 
 /* All that one process does is slow, whatever part of it is longest. */
 static bool verdict_site(struct pythia *pythia, struct finding *finding,
-		const struct pythia_detail *detail, const struct pythia_look *look,
+		const struct pythia_detail *detail, const struct pythia_round *round,
 		const struct edge *edges, uint32_t n)
 {
 	char text[768];
 
-	if (!site_verdict(pythia, finding, detail, look, text, sizeof(text))) {
+	if (!site_verdict(pythia, finding, detail, round, text, sizeof(text))) {
 		return false;
 	}
 	if (n > 0) {
@@ -304,7 +305,7 @@ static void verdict_waiting(struct pythia *pythia, struct finding *finding,
 }
 
 static void verdict_diffuse(struct pythia *pythia, struct finding *finding,
-		const struct pythia_detail *detail, const struct pythia_look *look,
+		const struct pythia_detail *detail, const struct pythia_round *round,
 		const struct edge *edges, uint32_t n)
 {
 	const struct group_location *location = &detail->group->location;
@@ -321,7 +322,7 @@ static void verdict_diffuse(struct pythia *pythia, struct finding *finding,
 	if (n > 0 || detail->tree->n > 0) {
 		take_figures(finding, detail, n > 0 ? edges[0].row : largest_row(detail->tree));
 	}
-	site_of_all(finding, detail, look);
+	site_of_all(finding, detail, round);
 	if (location->common_cause) {
 		finding_say(finding,
 				"%s: many places vary together (%.0f%% in one direction): a common "
@@ -350,10 +351,10 @@ static bool is_unsure(const struct tree_view *tree)
 
 /* Since its epoch began, or since it is looked at anew. */
 static bool is_patient(const struct finding *finding, const struct pythia_detail *detail,
-		const struct pythia_look *look)
+		const struct pythia_round *round)
 {
-	return (!look->last && pythia_age_of_epoch(look, detail->row) < PATIENCE_NS) ||
-	       (finding->anew_ns && look->now_ns < finding->anew_ns + PATIENCE_NS);
+	return (!round->last && pythia_age_of_epoch(round, detail->row) < PATIENCE_NS) ||
+	       (finding->anew_ns && round->now_ns < finding->anew_ns + PATIENCE_NS);
 }
 
 /* What the last split of the edge has shown. */
@@ -409,7 +410,7 @@ static void wait_for_more(struct finding *finding)
 }
 
 void finding_search(struct pythia *pythia, struct finding *finding,
-		const struct pythia_detail *detail, const struct pythia_look *look)
+		const struct pythia_detail *detail, const struct pythia_round *round)
 {
 	struct edge edges[MAX_EDGES];
 	uint32_t n = find_edges(pythia, finding, detail->tree, edges),
@@ -417,7 +418,7 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 	bool over_budget = false, by_name;
 
 	learn_from_split(finding, edges, n, detail->tree);
-	if (verdict_site(pythia, finding, detail, look, edges, n)) {
+	if (verdict_site(pythia, finding, detail, round, edges, n)) {
 		return;
 	}
 	if (finding->n_given_up > given_up) {
@@ -428,20 +429,20 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 
 		pythia->n_candidates = 0;
 		if (!edges[i].leaf) {
-			candidates_of_edge(pythia, finding, detail, look, &edges[i]);
+			candidates_of_edge(pythia, finding, detail, round, &edges[i]);
 		}
 		if (is_tried(pythia, row, edges[i].node)) {
 			pythia->n_candidates = 0;
 		}
 		if (pythia->n_candidates == 0) {
 			if (row->phi_low >= VERDICT_PHI &&
-					!pythia_is_settled(pythia, look, detail)) {
+					!pythia_is_settled(pythia, round, detail)) {
 				wait_for_more(finding);
 				return;
 			}
 			if (row->phi_low >= VERDICT_PHI) {
-				site_of_place(finding, detail, look, row);
-				site_of_all(finding, detail, look);
+				site_of_place(finding, detail, round, row);
+				site_of_all(finding, detail, round);
 			}
 			if (row->phi_low >= VERDICT_PHI && row->mark == TREE_NO_POINT) {
 				verdict_waiting(pythia, finding, detail, &edges[i]);
@@ -454,7 +455,7 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 			continue;
 		}
 		by_name = pythia->candidates[0].node == SPACE_NONE;
-		if (propose(pythia, finding, detail, look, edges[i].row, false)) {
+		if (propose(pythia, finding, detail, round, edges[i].row, false)) {
 			pythia->space.nodes[edges[i].node].named += by_name;
 			finding->edge = edges[i].node;
 			finding->split_noted = false;
@@ -477,15 +478,15 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 		return;
 	}
 	candidates_of_kernel(pythia);
-	if (pythia->n_candidates && propose(pythia, finding, detail, look, UINT32_MAX, true)) {
+	if (pythia->n_candidates && propose(pythia, finding, detail, round, UINT32_MAX, true)) {
 		return;
 	}
-	if (!pythia_is_settled(pythia, look, detail) ||
-			(is_unsure(detail->tree) && is_patient(finding, detail, look))) {
+	if (!pythia_is_settled(pythia, round, detail) ||
+			(is_unsure(detail->tree) && is_patient(finding, detail, round))) {
 		wait_for_more(finding);
 		finding_say(finding, "%s: where its variance lies is not clear yet",
 				detail->row->type);
 		return;
 	}
-	verdict_diffuse(pythia, finding, detail, look, edges, n);
+	verdict_diffuse(pythia, finding, detail, round, edges, n);
 }

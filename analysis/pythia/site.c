@@ -121,7 +121,7 @@ static void others_text(const struct pythia_site *sites, uint32_t n, char *out, 
 }
 
 bool site_verdict(struct pythia *pythia, struct finding *finding,
-		const struct pythia_detail *detail, const struct pythia_look *look, char *out,
+		const struct pythia_detail *detail, const struct pythia_round *round, char *out,
 		size_t size)
 {
 	struct pythia_site sites[SITES_MOST];
@@ -129,12 +129,13 @@ bool site_verdict(struct pythia *pythia, struct finding *finding,
 	char others[SITE_TEXT + 64];
 	uint32_t n;
 
-	if (!look->sites || finding->slow ||
-			(finding->sites_ns && look->now_ns < finding->sites_ns + AGAIN_NS)) {
+	if (!round->sites || finding->slow ||
+			(finding->sites_ns && round->now_ns < finding->sites_ns + AGAIN_NS)) {
 		return false;
 	}
-	finding->sites_ns = look->now_ns;
-	n = look->sites(look->gapper, detail->row->id, detail->row->since_ns, 0, sites, SITES_MOST);
+	finding->sites_ns = round->now_ns;
+	n = round->sites(round->callback_context, detail->row->id, detail->row->since_ns, 0, sites,
+			SITES_MOST);
 	if (n == 0 || sites[0].phi < SITE_PHI || !site_is_slow(&sites[0])) {
 		return false;
 	}
@@ -153,7 +154,7 @@ bool site_verdict(struct pythia *pythia, struct finding *finding,
 }
 
 /* The worst of those that go beyond their norms, and are excused so far. */
-static const struct groups_row *worst_beyond(
+static const struct groups_row *worst_exceeding(
 		const struct pythia *pythia, const struct groups_view *recent)
 {
 	const struct groups_row *worst = NULL;
@@ -161,7 +162,7 @@ static const struct groups_row *worst_beyond(
 	for (uint32_t i = 0; i < recent->n; i++) {
 		const struct groups_row *row = &recent->rows[i];
 
-		if (norms_beyond(pythia, row) && norms_excuse(pythia, row) &&
+		if (norms_exceeded(pythia, row) && norms_excuse(pythia, row) &&
 				(!worst || row->variation_share > worst->variation_share)) {
 			worst = row;
 		}
@@ -182,19 +183,21 @@ static bool is_alone(const struct pythia_site *sites, uint32_t n)
 	       n_well >= WELL;
 }
 
-void site_watch(struct pythia *pythia, const struct pythia_look *look)
+void site_watch(struct pythia *pythia, const struct pythia_round *round)
 {
 	struct pythia_site sites[SITES_MOST];
 	const struct groups_row *row;
 	char text[SITE_TEXT];
 	uint32_t n;
 
-	if (!look->sites || pythia->now_ns < pythia->slow_site.ns + WINDOW_NS) {
+	if (!round->sites || pythia->now_ns < pythia->slow_site.ns + WINDOW_NS) {
 		return;
 	}
 	pythia->slow_site.ns = pythia->now_ns;
-	row = worst_beyond(pythia, look->recent);
-	n = row ? look->sites(look->gapper, row->id, row->since_ns, 0, sites, SITES_MOST) : 0;
+	row = worst_exceeding(pythia, round->recent);
+	n = row ? round->sites(round->callback_context, row->id, row->since_ns, 0, sites,
+				  SITES_MOST)
+		: 0;
 	if (!is_alone(sites, n)) {
 		pythia->slow_site.windows = 0;
 		return;
@@ -210,12 +213,13 @@ void site_watch(struct pythia *pythia, const struct pythia_look *look)
 }
 
 void site_of_place(struct finding *finding, const struct pythia_detail *detail,
-		const struct pythia_look *look, const struct tree_row *place)
+		const struct pythia_round *round, const struct tree_row *place)
 {
 	struct pythia_site sites[SITES_MOST];
-	uint32_t n = look->sites ? look->sites(look->gapper, detail->row->id, detail->row->since_ns,
-						   place->context, sites, SITES_MOST)
-				 : 0;
+	uint32_t n = round->sites ? round->sites(round->callback_context, detail->row->id,
+						    detail->row->since_ns, place->context, sites,
+						    SITES_MOST)
+				  : 0;
 	double sum = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -228,11 +232,11 @@ void site_of_place(struct finding *finding, const struct pythia_detail *detail,
 
 /* Sites that hold nothing of the variance do not tell where it is. */
 void site_of_all(struct finding *finding, const struct pythia_detail *detail,
-		const struct pythia_look *look)
+		const struct pythia_round *round)
 {
 	struct pythia_site sites[SITES_MOST];
-	uint32_t n = look->sites && !finding->host
-				     ? look->sites(look->gapper, detail->row->id,
+	uint32_t n = round->sites && !finding->host
+				     ? round->sites(round->callback_context, detail->row->id,
 						       detail->row->since_ns, 0, sites, SITES_MOST)
 				     : 0;
 	bool one_host = n > 0, one_process = n > 0;

@@ -237,7 +237,7 @@ static bool events_reserve(struct steps *steps, uint32_t n)
 	return array_reserve(&steps->events, &steps->events_room, n);
 }
 
-/* What bored, and was disabled along with enabling others, stays off when these are undone. */
+/* What was uninformative, and was disabled along with enabling others, stays off when these are undone. */
 static bool comes_back(const struct step *step, const struct step_part *part)
 {
 	return part->enable || step->kind == STEP_DISABLE;
@@ -360,7 +360,7 @@ static void take_effect(struct points *points, const struct step *step, bool und
 			point->ours |= part->hosts;
 			point->ever |= step->kind != STEP_LEARN && step->kind != STEP_SKELETON;
 			point->enabled_ns = now_ns;
-			point->boring = 0;
+			point->uninformative = 0;
 		} else {
 			point_undo(point, part->hosts, now_ns);
 		}

@@ -103,7 +103,7 @@ static void keep_or_undo(struct pythia *pythia, struct step *step, const struct 
 		step_say(step, "%.0f events/s of all steps", watch->actual.events_per_s);
 		return;
 	}
-	pythia_bar(pythia, step);
+	pythia_exclude(pythia, step);
 	step_undo(step, STEP_BY_WATCH, now_ns);
 }
 

@@ -18,33 +18,33 @@
 #define MEMO_SLOTS   4096u
 #define SHORT_ID     3u /* bytes of a build id in a label */
 
-enum lesson {
-	LESSON_NONE = 0,
-	LESSON_MAP,
-	LESSON_BUILD_ID,
-	LESSON_UNMAP,
-	LESSON_SYMBOL,
+enum mapping_event {
+	MAPPING_NONE = 0,
+	MAPPING_ADDED,
+	MAPPING_BUILD_ID,
+	MAPPING_REMOVED,
+	MAPPING_SYMBOL,
 };
 
 /* Which events tell what. */
 static const struct teacher {
 	const char *event;
-	enum lesson lesson;
-} teachers[] = {
-		{"lttng_ust_statedump:bin_info", LESSON_MAP},
-		{"lttng_ust_statedump:build_id", LESSON_BUILD_ID},
-		{"lttng_ust_dl:dlopen", LESSON_MAP},
-		{"lttng_ust_dl:dlmopen", LESSON_MAP},
-		{"lttng_ust_dl:build_id", LESSON_BUILD_ID},
-		{"lttng_ust_dl:dlclose", LESSON_UNMAP},
-		{"lttng_ust_lib:load", LESSON_MAP},
-		{"lttng_ust_lib:build_id", LESSON_BUILD_ID},
-		{"lttng_ust_lib:unload", LESSON_UNMAP},
-		{"ros2:rclcpp_callback_register", LESSON_SYMBOL},
+	enum mapping_event kind;
+} mapping_events[] = {
+		{"lttng_ust_statedump:bin_info", MAPPING_ADDED},
+		{"lttng_ust_statedump:build_id", MAPPING_BUILD_ID},
+		{"lttng_ust_dl:dlopen", MAPPING_ADDED},
+		{"lttng_ust_dl:dlmopen", MAPPING_ADDED},
+		{"lttng_ust_dl:build_id", MAPPING_BUILD_ID},
+		{"lttng_ust_dl:dlclose", MAPPING_REMOVED},
+		{"lttng_ust_lib:load", MAPPING_ADDED},
+		{"lttng_ust_lib:build_id", MAPPING_BUILD_ID},
+		{"lttng_ust_lib:unload", MAPPING_REMOVED},
+		{"ros2:rclcpp_callback_register", MAPPING_SYMBOL},
 };
 
-struct lesson_plan {
-	enum lesson lesson;
+struct mapping_plan {
+	enum mapping_event kind;
 	uint32_t at, size, text, id, has_id; /* fields */
 };
 
@@ -101,7 +101,7 @@ struct addresses {
 	struct names *names;
 	struct pool pool;
 	struct key_maker maker;
-	struct lesson_plan *types;
+	struct mapping_plan *types;
 	uint32_t n_types, types_room;
 	struct key_table processes, modules, labels, symbols;
 	struct process *hand; /* in the ring of processes */
@@ -226,28 +226,28 @@ static uint32_t field_of(const struct event_type *type, const char *name, bool n
 	return NO_FIELD;
 }
 
-static struct lesson_plan plan_lesson(const struct event_type *type)
+static struct mapping_plan plan_mapping(const struct event_type *type)
 {
-	struct lesson_plan plan = {.lesson = LESSON_NONE};
+	struct mapping_plan plan = {.kind = MAPPING_NONE};
 	bool symbol, whole;
 	size_t i;
 
-	for (i = 0; i < sizeof(teachers) / sizeof(teachers[0]); i++) {
-		if (strcmp(teachers[i].event, type->name) == 0) {
-			plan.lesson = teachers[i].lesson;
+	for (i = 0; i < sizeof(mapping_events) / sizeof(mapping_events[0]); i++) {
+		if (strcmp(mapping_events[i].event, type->name) == 0) {
+			plan.kind = mapping_events[i].kind;
 		}
 	}
-	symbol = plan.lesson == LESSON_SYMBOL;
+	symbol = plan.kind == MAPPING_SYMBOL;
 	plan.at = field_of(type, symbol ? "callback" : "baddr", true);
 	plan.size = field_of(type, "memsz", true);
 	plan.text = field_of(type, symbol ? "symbol" : "path", false);
 	plan.has_id = field_of(type, "has_build_id", true);
 	plan.id = field_of(type, "build_id", false);
 	whole = plan.at != NO_FIELD &&
-		(plan.lesson != LESSON_MAP || (plan.size != NO_FIELD && plan.text != NO_FIELD)) &&
-		(plan.lesson != LESSON_BUILD_ID || plan.id != NO_FIELD) &&
+		(plan.kind != MAPPING_ADDED || (plan.size != NO_FIELD && plan.text != NO_FIELD)) &&
+		(plan.kind != MAPPING_BUILD_ID || plan.id != NO_FIELD) &&
 		(!symbol || plan.text != NO_FIELD);
-	plan.lesson = whole ? plan.lesson : LESSON_NONE;
+	plan.kind = whole ? plan.kind : MAPPING_NONE;
 	return plan;
 }
 
@@ -256,13 +256,13 @@ bool addresses_add_type(struct addresses *a, const struct event_type *type)
 	if (!array_reserve(&a->types, &a->types_room, a->n_types + 1)) {
 		return false;
 	}
-	a->types[a->n_types++] = plan_lesson(type);
+	a->types[a->n_types++] = plan_mapping(type);
 	return true;
 }
 
 bool addresses_uses(const struct addresses *a, uint32_t type)
 {
-	return a->types[type].lesson != LESSON_NONE;
+	return a->types[type].kind != MAPPING_NONE;
 }
 
 /* --- processes --- */
@@ -474,7 +474,7 @@ static uint32_t text_of(struct addresses *a, const struct event *event, uint32_t
 	return names_add(a->names, bytes, strnlen(bytes, length < max ? length : max));
 }
 
-static void learn_mapping(struct addresses *a, const struct lesson_plan *plan,
+static void learn_mapping(struct addresses *a, const struct mapping_plan *plan,
 		const struct address_space *space, const struct event *event)
 {
 	struct process *process = make_process(a, space);
@@ -518,7 +518,7 @@ static uint32_t read_bytes(const struct event *event, uint32_t field, uint8_t ou
 	return n;
 }
 
-static void learn_build_id(struct addresses *a, const struct lesson_plan *plan,
+static void learn_build_id(struct addresses *a, const struct mapping_plan *plan,
 		const struct address_space *space, const struct event *event)
 {
 	struct process *process = find_process(a, space);
@@ -531,7 +531,7 @@ static void learn_build_id(struct addresses *a, const struct lesson_plan *plan,
 	}
 }
 
-static void learn_unmapping(struct addresses *a, const struct lesson_plan *plan,
+static void learn_unmapping(struct addresses *a, const struct mapping_plan *plan,
 		const struct address_space *space, const struct event *event)
 {
 	struct process *process = find_process(a, space);
@@ -599,7 +599,7 @@ static uint32_t shorten(const char *text, uint32_t length, char out[MAX_SYMBOL])
  * Several callbacks may have one symbol (all that std::bind made of methods of one class): they are
  * told apart by their order, which is the same in every run.
  */
-static void learn_symbol(struct addresses *a, const struct lesson_plan *plan,
+static void learn_symbol(struct addresses *a, const struct mapping_plan *plan,
 		const struct address_space *space, const struct event *event)
 {
 	struct process *process = make_process(a, space);
@@ -633,23 +633,23 @@ static void learn_symbol(struct addresses *a, const struct lesson_plan *plan,
 void addresses_learn(
 		struct addresses *a, const struct address_space *space, const struct event *event)
 {
-	const struct lesson_plan *plan = &a->types[event->type];
+	const struct mapping_plan *plan = &a->types[event->type];
 
 	a->epoch++;
-	switch (plan->lesson) {
-	case LESSON_MAP:
+	switch (plan->kind) {
+	case MAPPING_ADDED:
 		learn_mapping(a, plan, space, event);
 		break;
-	case LESSON_BUILD_ID:
+	case MAPPING_BUILD_ID:
 		learn_build_id(a, plan, space, event);
 		break;
-	case LESSON_UNMAP:
+	case MAPPING_REMOVED:
 		learn_unmapping(a, plan, space, event);
 		break;
-	case LESSON_SYMBOL:
+	case MAPPING_SYMBOL:
 		learn_symbol(a, plan, space, event);
 		break;
-	case LESSON_NONE:
+	case MAPPING_NONE:
 		break;
 	}
 }

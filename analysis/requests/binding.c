@@ -149,7 +149,8 @@ void feed_choose_target(struct requests *r, struct feed *feed)
 				feed->target = f;
 			}
 		} else if (insists(bound->op) ||
-				(bind->kind != NS_LANE && !fragments_conflict(feed->target, f))) {
+				(bind->kind != NS_EXECUTION &&
+						!fragments_conflict(feed->target, f))) {
 			feed->target = fragment_unite(r, feed->target, f);
 		}
 	}
@@ -232,7 +233,7 @@ static void replace_bound(struct requests *r, struct feed *feed, uint32_t i, boo
  * When the span that held a thread ends, what it interrupted goes on: the thread is again that of
  * the request whose spans are open on it, if they are of one.
  */
-void feed_resume_lane(struct requests *r, struct feed *feed, uint32_t i)
+void feed_resume_execution(struct requests *r, struct feed *feed, uint32_t i)
 {
 	const struct thread *thread = feed->thread;
 	struct open_span *span;
@@ -332,7 +333,7 @@ void feed_apply_bind(struct requests *r, struct feed *feed, uint32_t i, bool alo
 		break;
 	}
 	/* What a thread does once it has taken a message comes from there: its outermost span. */
-	if (bind->kind == NS_LANE && bound->interval) {
+	if (bind->kind == NS_EXECUTION && bound->interval) {
 		if (bound->interval->opener == r->seq) {
 			bound->interval->link = feed->link;
 		} else if (feed->plan->role == SPAN_ENTRY && !feed->link &&

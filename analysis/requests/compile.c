@@ -238,7 +238,7 @@ static void compile_binds(struct arena *arena, const struct plan_namespace *name
 	int kind;
 	uint32_t b, n, k;
 
-	for (kind = NS_REQUEST; kind <= NS_LANE; kind++) {
+	for (kind = NS_REQUEST; kind <= NS_EXECUTION; kind++) {
 		for (b = 0; b < event->n_bind; b++) {
 			struct plan_bind *bind = &plan->bind[plan->n_bind];
 

@@ -47,7 +47,7 @@ void endless_root_ended(struct requests *r, uint32_t name, const struct thread *
 static bool by_thread_alone(const struct plan *plan)
 {
 	return plan->seed && plan->role == SPAN_ENTRY && plan->n_bind == 1 &&
-	       plan->bind[0].kind == NS_LANE;
+	       plan->bind[0].kind == NS_EXECUTION;
 }
 
 static void note_endless(struct endless *endless, uint32_t name)

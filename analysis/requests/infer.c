@@ -240,14 +240,14 @@ static bool infer_irq(const struct infer_names *names, const struct event_type *
 	static const struct {
 		const char *stem; /* `_entry`, `_exit` follow */
 		const char *name, *key;
-		enum infer_lane lane;
+		enum execution_context execution;
 	} irqs[] = {
-			{"irq_handler", "irq_{name}", "irq", LANE_IRQ},
-			{"irq_softirq", "softirq_{$softirq.vec}", "vec", LANE_SOFTIRQ},
-			{"softirq", "softirq_{$softirq.vec}", "vec", LANE_SOFTIRQ},
-			{"timer_hrtimer_expire", NULL, "hrtimer", LANE_IRQ},
-			{"hrtimer_expire", NULL, "hrtimer", LANE_IRQ},
-			{"timer_expire", NULL, "timer", LANE_SOFTIRQ},
+			{"irq_handler", "irq_{name}", "irq", EXECUTION_IRQ},
+			{"irq_softirq", "softirq_{$softirq.vec}", "vec", EXECUTION_SOFTIRQ},
+			{"softirq", "softirq_{$softirq.vec}", "vec", EXECUTION_SOFTIRQ},
+			{"timer_hrtimer_expire", NULL, "hrtimer", EXECUTION_IRQ},
+			{"hrtimer_expire", NULL, "hrtimer", EXECUTION_IRQ},
+			{"timer_expire", NULL, "timer", EXECUTION_SOFTIRQ},
 	};
 	bool entry = stem_of(type->name, "_entry") > 0;
 	size_t i, length = stem_of(type->name, entry ? "_entry" : "_exit");
@@ -265,10 +265,10 @@ static bool infer_irq(const struct infer_names *names, const struct event_type *
 		if (!starts(type->name, "x86_irq_vectors_")) {
 			return false;
 		}
-		guess->lane = LANE_IRQ;
+		guess->execution = EXECUTION_IRQ;
 		guess->name = arena_text_n(arena, type->name, length);
 	} else {
-		guess->lane = irqs[i].lane;
+		guess->execution = irqs[i].execution;
 		guess->name = irqs[i].name ? irqs[i].name : arena_text_n(arena, type->name, length);
 	}
 	guess->role = entry ? SPAN_ENTRY : SPAN_EXIT;

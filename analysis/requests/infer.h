@@ -24,15 +24,15 @@ struct infer_names {
 };
 
 /* Where an event happens: on a thread, or in an interrupt that borrows the CPU of one. */
-enum infer_lane {
-	LANE_THREAD = 0,
-	LANE_IRQ,
-	LANE_SOFTIRQ,
+enum execution_context {
+	EXECUTION_THREAD = 0,
+	EXECUTION_IRQ,
+	EXECUTION_SOFTIRQ,
 };
 
 struct guess {
 	enum span_role role;
-	enum infer_lane lane;
+	enum execution_context execution;
 	const char *name; /* of the span; may hold "{field}"; from the arena. NULL for points */
 	const char *other; /* the name of the other end, of user space's pairs; from the arena */
 	const char *pair[2];

@@ -190,13 +190,14 @@ static bool is_within(const struct model *model, const struct event_type *type)
 }
 
 /* Where nothing names a request: the outermost span of a thread, or of an interrupt, is one. */
-static void bind_by_lane(struct model *model, const struct event_type *type,
+static void bind_by_execution(struct model *model, const struct event_type *type,
 		const struct guess *guess, struct schema_event *event, struct schema_bind *binds)
 {
 	struct arena *arena = &model->arena;
 	enum bind_op op = guess->role == SPAN_ENTRY ? BIND_ENTER : BIND_LEAVE;
 
-	if (guess->role != SPAN_POINT && guess->lane == LANE_THREAD && !knows_thread(model, type)) {
+	if (guess->role != SPAN_POINT && guess->execution == EXECUTION_THREAD &&
+			!knows_thread(model, type)) {
 		bind_without_thread(model, type, guess, event, binds);
 		return;
 	}
@@ -209,16 +210,16 @@ static void bind_by_lane(struct model *model, const struct event_type *type,
 		bind(arena, binds, &event->n_bind, "thr", BIND_BASIC, "$tid", NULL);
 		return;
 	}
-	if (guess->lane == LANE_THREAD && is_within(model, type)) {
+	if (guess->execution == EXECUTION_THREAD && is_within(model, type)) {
 		bind(arena, binds, &event->n_bind, "thr", BIND_BASIC, "$tid", NULL);
 		return;
 	}
 	event->seed = guess->role == SPAN_ENTRY;
 	bind(arena, binds, &event->n_bind,
-			guess->lane == LANE_IRQ       ? "irq"
-			: guess->lane == LANE_SOFTIRQ ? "softirq"
-						      : "thr",
-			op, guess->lane == LANE_THREAD ? "$tid" : "$cpu", NULL);
+			guess->execution == EXECUTION_IRQ       ? "irq"
+			: guess->execution == EXECUTION_SOFTIRQ ? "softirq"
+								: "thr",
+			op, guess->execution == EXECUTION_THREAD ? "$tid" : "$cpu", NULL);
 }
 
 /* Requests of disks: beside activations they are requests as well. */
@@ -283,11 +284,11 @@ struct schema_event *model_guess_event(struct model *model, uint32_t at, bool at
 		for (i = 0; i < model->n_namespaces; i++) {
 			const struct plan_namespace *ns = &model->namespaces[i];
 
-			if (ns->kind == NS_LANE && ns->join && event->n_bind < 4 &&
-					(strcmp(ns->lane_key, "$tid") == 0 ||
+			if (ns->kind == NS_EXECUTION && ns->join && event->n_bind < 4 &&
+					(strcmp(ns->execution_key, "$tid") == 0 ||
 							may_be_interrupt(type->name))) {
 				bind(arena, binds, &event->n_bind, ns->name, BIND_BASIC,
-						ns->lane_key, NULL);
+						ns->execution_key, NULL);
 			}
 		}
 	} else if (model->by_id && (request != UINT32_MAX || message != UINT32_MAX)) {
@@ -295,7 +296,7 @@ struct schema_event *model_guess_event(struct model *model, uint32_t at, bool at
 	} else if (model->by_id) {
 		bind(arena, binds, &event->n_bind, "thr", BIND_BASIC, "$tid", NULL);
 	} else if (!bind_disk(model, type, event, binds)) {
-		bind_by_lane(model, type, &guess, event, binds);
+		bind_by_execution(model, type, &guess, event, binds);
 	}
 	return event;
 }
@@ -338,13 +339,13 @@ static void inferred_namespaces(struct model *model)
 	static const struct plan_namespace by_id[] = {
 			{"req", NS_REQUEST, true, true, REQUEST_TTL_NS, NULL},
 			{"msg", NS_MESSAGE, true, true, REQUEST_TTL_NS, NULL},
-			{"thr", NS_LANE, false, true, THREAD_TTL_NS, "$tid"},
+			{"thr", NS_EXECUTION, false, true, THREAD_TTL_NS, "$tid"},
 	};
-	static const struct plan_namespace by_lane[] = {
-			{"irq", NS_LANE, false, true, REQUEST_TTL_NS, "$cpu"},
-			{"softirq", NS_LANE, false, true, REQUEST_TTL_NS, "$cpu"},
-			{"thr", NS_LANE, false, true, THREAD_TTL_NS, "$tid"},
-			{"cpu", NS_LANE, false, true, REQUEST_TTL_NS, "$cpu"},
+	static const struct plan_namespace by_execution[] = {
+			{"irq", NS_EXECUTION, false, true, REQUEST_TTL_NS, "$cpu"},
+			{"softirq", NS_EXECUTION, false, true, REQUEST_TTL_NS, "$cpu"},
+			{"thr", NS_EXECUTION, false, true, THREAD_TTL_NS, "$tid"},
+			{"cpu", NS_EXECUTION, false, true, REQUEST_TTL_NS, "$cpu"},
 			{"key", NS_REQUEST, false, true, REQUEST_TTL_NS, NULL},
 			{"disk", NS_REQUEST, false, true, REQUEST_TTL_NS, NULL},
 	};
@@ -353,8 +354,8 @@ static void inferred_namespaces(struct model *model)
 		model->n_namespaces = sizeof(by_id) / sizeof(by_id[0]);
 		memcpy(model->namespaces, by_id, sizeof(by_id));
 	} else {
-		model->n_namespaces = sizeof(by_lane) / sizeof(by_lane[0]);
-		memcpy(model->namespaces, by_lane, sizeof(by_lane));
+		model->n_namespaces = sizeof(by_execution) / sizeof(by_execution[0]);
+		memcpy(model->namespaces, by_execution, sizeof(by_execution));
 	}
 	model->path_depth = model->by_id ? UINT32_MAX : PATH_DEPTH_PLAIN;
 }
@@ -384,7 +385,7 @@ static void watch_ids(struct model *model)
 	}
 }
 
-static bool is_lane_skeleton(const struct schema_event *event)
+static bool is_execution_skeleton(const struct schema_event *event)
 {
 	return event->role != SPAN_POINT && (event->seed || event->bind[0].op == BIND_LEAVE);
 }
@@ -395,7 +396,7 @@ static bool inferred_skeleton(const struct model *model, const struct schema_eve
 	uint32_t i;
 
 	if (!model->by_id) {
-		return is_lane_skeleton(event);
+		return is_execution_skeleton(event);
 	}
 	for (i = 0; i < event->n_bind; i++) {
 		if (strcmp(event->bind[i].ns, "thr") != 0) {

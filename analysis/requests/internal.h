@@ -41,7 +41,8 @@ struct interval {
 	/* Of a message: hash of the host and thread that opened it, 0 where that is not known. */
 	uint64_t sender;
 	uint32_t serial;
-	uint32_t link; /* of a lane: the message that the event which opened it took; 0: none */
+	uint32_t link; /* of NS_EXECUTION: the message that the event which opened it took; 0: none
+			*/
 	uint8_t ns;
 	bool received; /* a message: another thread took part in it */
 	bool sent;     /* a message: the span that sent it has ended, and nobody received it yet */
@@ -277,7 +278,7 @@ struct fragment *feed_open_fragment(struct requests *r, const struct feed *feed)
 /* Opens and closes; `alone`: the event is the first of its fragment. */
 void feed_apply_bind(struct requests *r, struct feed *feed, uint32_t i, bool alone);
 /* What the span interrupted that held a thread until now, goes on. */
-void feed_resume_lane(struct requests *r, struct feed *feed, uint32_t i);
+void feed_resume_execution(struct requests *r, struct feed *feed, uint32_t i);
 
 /* joining.c: WHY_COUNT where the event found its fragment. */
 enum unmatched_why feed_attach(struct requests *r, struct feed *feed);
@@ -288,7 +289,7 @@ bool endless_leave_root(struct requests *r, struct feed *feed);
 bool endless_may_begin(struct requests *r, const struct feed *feed);
 void endless_root_ended(struct requests *r, uint32_t name, const struct thread *thread);
 
-void feed_resume_lanes(struct requests *r, struct feed *feed);
+void feed_resume_executions(struct requests *r, struct feed *feed);
 /* Evicts fragments until there is room for one more. */
 void requests_make_room(struct requests *r);
 

@@ -18,7 +18,7 @@ enum unmatched_why feed_attach(struct requests *r, struct feed *feed)
 		if (!interval) {
 			continue;
 		}
-		if (plan->bind[i].kind == NS_LANE && feed->thread && feed->thread->mixed) {
+		if (plan->bind[i].kind == NS_EXECUTION && feed->thread && feed->thread->mixed) {
 			return WHY_AMBIGUOUS;
 		}
 		feed->target = interval->fragment;
@@ -146,15 +146,15 @@ enum unmatched_why feed_join(struct requests *r, struct feed *feed)
 	return WHY_COUNT;
 }
 
-void feed_resume_lanes(struct requests *r, struct feed *feed)
+void feed_resume_executions(struct requests *r, struct feed *feed)
 {
 	uint32_t i;
 
 	for (i = 0; i < feed->plan->n_bind; i++) {
-		if (feed->bound[i].op == BIND_LEAVE && feed->plan->bind[i].kind == NS_LANE &&
+		if (feed->bound[i].op == BIND_LEAVE && feed->plan->bind[i].kind == NS_EXECUTION &&
 				feed->bound[i].has_key && !feed->bound[i].interval &&
 				!key_table_find(&r->intervals, &feed->bound[i].key)) {
-			feed_resume_lane(r, feed, i);
+			feed_resume_execution(r, feed, i);
 		}
 	}
 }

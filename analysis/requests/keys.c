@@ -63,7 +63,7 @@ static void list_id(struct requests *r, const struct event_type *type, const str
 	const char *text;
 	uint32_t name;
 
-	if (bind->kind == NS_LANE || bind->n_keys != 1 ||
+	if (bind->kind == NS_EXECUTION || bind->n_keys != 1 ||
 			(key->kind != KEY_FIELD_NUMBER && key->kind != KEY_FIELD_BYTES)) {
 		return;
 	}

@@ -10,11 +10,11 @@
 static bool add_logger(struct model *trial, const struct event_type *type, uint32_t *n)
 {
 	const struct schema_event *events[EXTRACT_MAX_RULES];
-	struct event_type *texts = arena_alloc(&trial->given, sizeof(*texts));
-	struct field *fields = arena_alloc(
-			&trial->given, (type->n_fields + EXTRACT_MAX_FIELDS) * sizeof(*fields));
-	char *event = arena_printf(
-			&trial->given, "%.*s:event", (int)strcspn(type->name, ":"), type->name);
+	struct event_type *texts = arena_alloc(&trial->schema_copies, sizeof(*texts));
+	struct field *fields = arena_alloc(&trial->schema_copies,
+			(type->n_fields + EXTRACT_MAX_FIELDS) * sizeof(*fields));
+	char *event = arena_printf(&trial->schema_copies, "%.*s:event",
+			(int)strcspn(type->name, ":"), type->name);
 	uint32_t n_events = event ? model_extracting(trial, event, events, EXTRACT_MAX_RULES) : 0;
 	bool added;
 
@@ -29,7 +29,8 @@ static bool add_logger(struct model *trial, const struct event_type *type, uint3
 	added = model_add_type(trial, texts);
 	*n = 1;
 	for (uint32_t i = 0; i < n_events && added; i++) {
-		struct field *more = arena_alloc(&trial->given, EVENT_MAX_FIELDS * sizeof(*more));
+		struct field *more = arena_alloc(
+				&trial->schema_copies, EVENT_MAX_FIELDS * sizeof(*more));
 		uint32_t n_fields = more ? extract_fields(texts, events[i], more, NULL) : 0;
 
 		if (n_fields > 0) {
@@ -70,7 +71,8 @@ bool model_meanings(const struct model *model, const struct event_type *types, u
 	struct model *trial = model_create(model->names);
 	const struct plan *plans;
 	bool done = trial != NULL;
-	uint32_t *n_types = trial ? arena_alloc(&trial->given, (n + 1) * sizeof(*n_types)) : NULL;
+	uint32_t *n_types = trial ? arena_alloc(&trial->schema_copies, (n + 1) * sizeof(*n_types))
+				  : NULL;
 	uint32_t at = model->n_types;
 
 	if (!trial || !n_types) {

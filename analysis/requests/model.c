@@ -36,7 +36,7 @@ void model_destroy(struct model *model)
 	number_map_release(&model->providers);
 	free(model->plans);
 	free(model->events);
-	arena_release(&model->given);
+	arena_release(&model->schema_copies);
 	arena_release(&model->arena);
 	arena_release(&model->shown);
 	free(model);
@@ -106,7 +106,7 @@ enum status model_add_schema(
 		snprintf(error, size, "more than %d schemas", MAX_SCHEMAS);
 		return STATUS_INVALID;
 	}
-	copy = schema_copy(&model->given, schema);
+	copy = schema_copy(&model->schema_copies, schema);
 	if (!copy) {
 		snprintf(error, size, "out of memory");
 		return STATUS_NO_MEMORY;
@@ -139,7 +139,7 @@ static bool reserve_types(struct model *model)
 bool model_add_extracted(struct model *model, const struct event_type *type,
 		const struct schema_event *event)
 {
-	struct event_type *copy = arena_alloc(&model->given, sizeof(*copy));
+	struct event_type *copy = arena_alloc(&model->schema_copies, sizeof(*copy));
 
 	if (!copy || !reserve_types(model)) {
 		return false;
@@ -170,7 +170,7 @@ static void make_plans(struct model *model)
 	model->noting = ID_NONE;
 	model_sort_names(model);
 	if (model->n_schemas > 0) {
-		model_use_given(model);
+		model_use_explicit(model);
 	} else {
 		model_infer(model);
 	}

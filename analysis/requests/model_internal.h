@@ -30,7 +30,7 @@ struct id_watch {
 
 struct model {
 	struct names *names;
-	struct arena given; /* the schemas that were given */
+	struct arena schema_copies; /* the schemas that were given */
 	const struct schema *schemas[MAX_SCHEMAS];
 	uint32_t n_schemas;
 	const struct schema *offered[MAX_SCHEMAS]; /* NULL: in force */
@@ -76,14 +76,14 @@ bool model_shares_operation(const struct model *model, const char *name);
 
 /* inferred.c: plans of all types from their names and fields. */
 void model_infer(struct model *model);
-/* What a type most likely means; `attach_only`: it only goes with its lane. NULL: nothing. */
+/* What a type most likely means; `attach_only`: it only goes with its execution context. NULL: nothing. */
 struct schema_event *model_guess_event(struct model *model, uint32_t at, bool attach_only);
 
 /* offered.c: a type was added; and what is said of those that are in force. */
 void model_choose_offered(struct model *model, const struct event_type *type);
 void model_note_chosen(struct model *model);
 
-/* given.c: plans of all types from the schemas that were given. */
-void model_use_given(struct model *model);
+/* explicit.c: plans of all types from the schemas that were given. */
+void model_use_explicit(struct model *model);
 
 #endif

@@ -18,7 +18,7 @@ enum status model_offer_schema(
 	if (status != STATUS_OK || !schema->when || model->n_offered == MAX_SCHEMAS) {
 		return status;
 	}
-	copy = schema_copy(&model->given, schema);
+	copy = schema_copy(&model->schema_copies, schema);
 	if (!copy) {
 		snprintf(error, size, "out of memory");
 		return STATUS_NO_MEMORY;

@@ -23,7 +23,7 @@
 enum namespace_kind {
 	NS_REQUEST = 0, /* names a request: seeds open it */
 	NS_MESSAGE,     /* hands work from one thread to another */
-	NS_LANE,        /* where work runs: thread or CPU */
+	NS_EXECUTION,   /* where work runs: thread or CPU */
 };
 
 struct plan_namespace {
@@ -31,7 +31,7 @@ struct plan_namespace {
 	enum namespace_kind kind;
 	bool global, join;
 	uint64_t ttl_ns;
-	const char *lane_key; /* of lanes: what their values are, "$tid" or "$cpu" */
+	const char *execution_key; /* of NS_EXECUTION: what the values are, "$tid" or "$cpu" */
 	bool hold;            /* of messages: see struct schema_namespace */
 };
 
@@ -108,7 +108,7 @@ struct plan {
 	struct plan_text type; /* of the request it begins */
 	uint32_t n_pair, n_bind;
 	struct plan_key pair[PLAN_MAX_KEYS];
-	struct plan_bind bind[PLAN_MAX_BINDS]; /* requests first, then messages, then lanes */
+	struct plan_bind bind[PLAN_MAX_BINDS]; /* requests first, messages, then execution contexts */
 	uint8_t n_fails;
 	struct plan_fail fails[PLAN_MAX_FAILS]; /* any of them: the span failed; see fails.h */
 	bool fails_usually;                     /* where half of them do, it is no failure */

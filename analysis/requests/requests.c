@@ -154,7 +154,7 @@ static void begin_request(struct requests *r, struct feed *feed)
 	if (f->seeded) {
 		/* The same work within itself, where only the thread tells requests apart. */
 		if (feed->plan->role == SPAN_ENTRY && !feed->keyed &&
-				feed->plan->bind[0].kind == NS_LANE && f->root_open &&
+				feed->plan->bind[0].kind == NS_EXECUTION && f->root_open &&
 				f->root_name == feed->name) {
 			r->stats[feed->event->type].nested_seed++;
 		}
@@ -439,7 +439,7 @@ static void feed_event(struct requests *r, const struct event *event, bool used,
 	} else if (feed.plan->role == SPAN_EXIT) {
 		leave_span(r, &feed);
 		if (feed.target && feed.plan->skeleton) {
-			feed_resume_lanes(r, &feed);
+			feed_resume_executions(r, &feed);
 		}
 	}
 	if (feed.target && derived && derived->cut) {

@@ -69,7 +69,7 @@ struct served_request {
 	struct worker *sender; /* that is sending the answer */
 	uint64_t answerer;     /* the thread that sent the last of it; with `answered` */
 	struct process *process; /* NULL: nothing was handed on so far */
-	struct worker *heir;     /* woken for it, and does not run yet; NULL: none */
+	struct worker *successor; /* woken for it, and does not run yet; NULL: none */
 	struct worker *holder;   /* took it over last; NULL: nobody */
 	struct worker *receiver; /* of its message */
 	bool waits;              /* it may lie in a queue of its process */
@@ -437,11 +437,11 @@ static bool works_surely(struct servers *servers, struct worker *w, const struct
 	return false;
 }
 
-static void forget_heir(struct served_request *served)
+static void forget_successor(struct served_request *served)
 {
-	if (served->heir) {
-		served->heir->handed = NULL;
-		served->heir = NULL;
+	if (served->successor) {
+		served->successor->handed = NULL;
+		served->successor = NULL;
 	}
 }
 
@@ -480,7 +480,7 @@ static void hand_on(struct servers *servers, struct worker *w, struct worker *to
 	}
 	if (to->handed && to->handed != served) {
 		servers->found.n_ambiguous++;
-		forget_heir(to->handed);
+		forget_successor(to->handed);
 		return;
 	}
 	if (!served || w->waited || served->answered || served->n_workers == MAX_WORKERS ||
@@ -490,9 +490,9 @@ static void hand_on(struct servers *servers, struct worker *w, struct worker *to
 	if (served->holder && answers_in_pool(process)) {
 		return;
 	}
-	if (served->heir && served->heir != to) {
+	if (served->successor && served->successor != to) {
 		servers->found.n_ambiguous++;
-		forget_heir(served);
+		forget_successor(served);
 		set_pooled(to, true);
 		return;
 	}
@@ -503,7 +503,7 @@ static void hand_on(struct servers *servers, struct worker *w, struct worker *to
 	if (!served->holder) {
 		set_waits(served, true);
 	}
-	served->heir = to;
+	served->successor = to;
 	to->handed = served;
 }
 
@@ -514,7 +514,7 @@ static void take_over(struct servers *servers, struct worker *w, const struct wh
 	struct process *process = w->process;
 
 	set_pooled(w, true);
-	forget_heir(served);
+	forget_successor(served);
 	w->asked = false;
 	if (served->answered ||
 			(!answers_in_pool(process) &&
@@ -646,7 +646,7 @@ static void end_request(
 	while (served->n_workers > 0) {
 		stop_work(servers, served->workers[0], near);
 	}
-	forget_heir(served);
+	forget_successor(served);
 	set_waits(served, false);
 	tell(servers, SERVED_REQUEST, true, &where,
 			served->answered && !served->doubtful ? served->sent_ns : 0, &ids,

@@ -74,7 +74,7 @@ static void show_inferred(
 }
 
 /* Several schemas as one: their lists behind each other. */
-static void show_given(struct model *model, struct schema *schema)
+static void show_explicit(struct model *model, struct schema *schema)
 {
 	uint32_t s, n_events = 0, n_skeleton = 0, n_expect = 0, n_ns = 0;
 	struct schema_namespace *namespaces;
@@ -139,7 +139,7 @@ const struct schema *model_schema(struct model *model, const struct model_shown 
 	arena_release(&model->shown);
 	model->schema = (struct schema){.origin = NULL};
 	if (model->n_schemas > 0) {
-		show_given(model, &model->schema);
+		show_explicit(model, &model->schema);
 	} else {
 		show_inferred(model, which, &model->schema);
 		note_ids(model);

@@ -17,7 +17,7 @@
 #define MAX_EVENTS  500u
 #define MAX_PENDING 64u /* calls on the fd that have not ended at that point */
 #define MAX_MAKING  16u
-#define NOT_LOOKED  UINT16_MAX
+#define NOT_RESOLVED UINT16_MAX
 #define NO_TID      (UINT16_MAX - 1)
 
 struct chosen {
@@ -73,7 +73,7 @@ static int64_t tid_of(struct choosing *choosing, const struct event *event)
 							 1
 				       : -1;
 	}
-	if (*slot == NOT_LOOKED) {
+	if (*slot == NOT_RESOLVED) {
 		*slot = find_tid(&cx->registry->types[event->type]);
 	}
 	return *slot == NO_TID ? -1 : (int64_t)event->slots[*slot];

@@ -91,7 +91,7 @@ static void find_chance(struct counts *counts)
 	counts->deviation = sqrt(fmax(squares / n - counts->mean * counts->mean, 0) + 1);
 }
 
-static double beyond(const struct counts *counts, uint32_t step)
+static double excess_over_chance(const struct counts *counts, uint32_t step)
 {
 	return (counts->fits[step] - counts->mean) / counts->deviation;
 }
@@ -100,7 +100,7 @@ static bool stands_out(const struct counts *counts, uint32_t n_kinds, double mos
 {
 	for (uint32_t kind = 0; kind < n_kinds; kind++) {
 		for (uint32_t i = 0; i < STEPS; i++) {
-			if (is_chance(i) && beyond(&counts[kind], i) >= most) {
+			if (is_chance(i) && excess_over_chance(&counts[kind], i) >= most) {
 				return false;
 			}
 		}
@@ -118,12 +118,14 @@ static const struct counts *surest(const struct counts *counts, uint32_t n_kinds
 		double fits = of->fits[HANDOVER_STEPS];
 
 		if (fits >= HANDOVER_EACH * waits && fits >= 2 * of->mean &&
-				(!best || beyond(of, HANDOVER_STEPS) >
-								beyond(best, HANDOVER_STEPS))) {
+				(!best || excess_over_chance(of, HANDOVER_STEPS) >
+								excess_over_chance(best,
+										HANDOVER_STEPS))) {
 			best = of;
 		}
 	}
-	return best && stands_out(counts, n_kinds, beyond(best, HANDOVER_STEPS)) ? best : NULL;
+	return best && stands_out(counts, n_kinds, excess_over_chance(best, HANDOVER_STEPS)) ? best
+											     : NULL;
 }
 
 static bool fits_kind(const struct handover_wait *wait, const struct handover_end *ends,

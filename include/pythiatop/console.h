@@ -20,7 +20,7 @@ struct console_host {
 	void (*release)(void *context, const struct snapshot *snapshot);
 
 	/* What the person looks at now. Copied. A changed focus is answered at once. */
-	void (*look)(void *context, const struct focus *focus);
+	void (*set_focus)(void *context, const struct focus *focus);
 
 	/*
 	 * A command as typed after ':' (without it) that is not the screen's own (command.h). Its

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What makes an expression dear out of all proportion to its length; NULL: nothing. */
-static const char *too_dear(const char *text)
+/* What makes an expression expensive out of all proportion to its length; NULL: nothing. */
+static const char *too_expensive(const char *text)
 {
 	unsigned long product = 1;
 
@@ -40,12 +40,12 @@ static const char *too_dear(const char *text)
 
 bool expression_make(struct expression *expression, const char *text, char *wrong, size_t size)
 {
-	const char *dear = too_dear(text);
+	const char *expensive = too_expensive(text);
 	locale_t bytes, before;
 	int code;
 
-	if (dear) {
-		snprintf(wrong, size, "%s", dear);
+	if (expensive) {
+		snprintf(wrong, size, "%s", expensive);
 		return false;
 	}
 	/* What a byte is, an expression learns when it is compiled. */

@@ -385,7 +385,7 @@ void control_give_up(struct control_hosts *hosts, uint64_t ask);
  * Taken from the source only where that is certain: its port is the usual 5344, so LTTng's others
  * are 5342 and 5343, and it is not a loopback address seen from another host.
  */
-bool control_relay_url(const char *given, const char *source, bool local, char *out, size_t size,
-		char *error, size_t error_size);
+bool control_relay_url(const char *explicit_url, const char *source, bool local, char *out,
+		size_t size, char *error, size_t error_size);
 
 #endif

@@ -225,9 +225,9 @@ void peer_let_go(struct peer *peer)
 /* Waits for its end without collecting it. */
 static bool wait_end(pid_t pid, siginfo_t *info)
 {
-	int naps;
+	int waits;
 
-	for (naps = 0; naps < KILL_WAIT_MS; naps++) {
+	for (waits = 0; waits < KILL_WAIT_MS; waits++) {
 		info->si_pid = 0;
 		if (waitid(P_PID, (id_t)pid, info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
 				info->si_pid != 0) {

@@ -124,7 +124,7 @@ static void take_sessions(void *context, const struct control_answer *answer)
 }
 
 /* Asks the host whose turn it is, once it is ready. */
-static void look(struct printing *printing)
+static void examine(struct printing *printing)
 {
 	struct control_host host;
 
@@ -164,7 +164,7 @@ static void print_all(struct printing *printing)
 		int wait_ms = 0;
 
 		control_hosts_step(printing->hosts, clock_monotonic_ns());
-		look(printing);
+		examine(printing);
 		now_ns = clock_monotonic_ns();
 		due_ns = control_hosts_due_ns(printing->hosts);
 		n = control_hosts_poll_fds(printing->hosts, fds, 2 * CONTROL_MAX_HOSTS);

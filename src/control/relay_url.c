@@ -36,8 +36,8 @@ static bool is_loopback(const char *host)
 	       strcmp(host, "[::1]") == 0;
 }
 
-bool control_relay_url(const char *given, const char *source, bool local, char *out, size_t size,
-		char *error, size_t error_size)
+bool control_relay_url(const char *explicit_url, const char *source, bool local, char *out,
+		size_t size, char *error, size_t error_size)
 {
 	static const char *const say = "give --control.relay_url=net://HOST[:CONTROL[:DATA]], the "
 				       "relay daemon as the traced host sees it";
@@ -45,13 +45,13 @@ bool control_relay_url(const char *given, const char *source, bool local, char *
 	const char *wrong;
 	long port = 0;
 
-	if (given) {
-		wrong = check_relay(given);
+	if (explicit_url) {
+		wrong = check_relay(explicit_url);
 		if (wrong) {
-			snprintf(error, error_size, "the URL %s %s", given, wrong);
+			snprintf(error, error_size, "the URL %s %s", explicit_url, wrong);
 			return false;
 		}
-		snprintf(out, size, "%s", given);
+		snprintf(out, size, "%s", explicit_url);
 		return true;
 	}
 	if (!source || !split(source, host, sizeof(host), &port)) {

@@ -48,10 +48,10 @@ const char *answer_help(int code)
 
 static void send_line(struct answer *answer, char mark, json_t *line)
 {
-	if (!answer->deaf && (!line || putc(mark, stdout) == EOF ||
-					     json_dumpf(line, stdout, JSON_COMPACT) != 0 ||
-					     putc('\n', stdout) == EOF)) {
-		answer->deaf = true;
+	if (!answer->unread && (!line || putc(mark, stdout) == EOF ||
+					       json_dumpf(line, stdout, JSON_COMPACT) != 0 ||
+					       putc('\n', stdout) == EOF)) {
+		answer->unread = true;
 	}
 	json_decref(line);
 }
@@ -76,7 +76,7 @@ static void send_end(struct answer *answer, char mark, json_t *line)
 	}
 	send_line(answer, mark, line);
 	if (fflush(stdout) != 0) {
-		answer->deaf = true;
+		answer->unread = true;
 	}
 }
 

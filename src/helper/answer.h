@@ -86,7 +86,7 @@ struct answer {
 	json_int_t id;
 	uint64_t began_ns; /* 0: lttng-ctl was not called so far */
 	uint32_t rows;
-	bool deaf; /* nobody reads any more */
+	bool unread; /* nobody reads any more */
 };
 
 /* To be called before each call of lttng-ctl: notes when the first one began. */

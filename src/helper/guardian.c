@@ -483,7 +483,7 @@ static void tend_prober(struct guardian *guardian)
 }
 
 /* What the clock alone brings about. */
-static void look_at_clock(struct guardian *guardian)
+static void check_clock(struct guardian *guardian)
 {
 	uint64_t call_ns = guardian->helper->rights.call_seconds * SECOND_NS;
 	char why[160];
@@ -579,7 +579,7 @@ static void turn(struct guardian *guardian)
 	if (fds[FD_IN].revents) {
 		read_input(guardian);
 	}
-	look_at_clock(guardian);
+	check_clock(guardian);
 	give_next(guardian);
 	if (guardian->worker.pid > 0 && line_out_pending(&guardian->worker.out) > 0 &&
 			line_out_write(&guardian->worker.out, guardian->worker.to, false) ==

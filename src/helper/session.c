@@ -302,7 +302,7 @@ static void answer_refusal(struct answer *answer, int code)
  */
 static void move_ahead(struct answer *answer, const char *name)
 {
-	for (uint32_t i = 0; i < CHUNKS_AHEAD && !answer->deaf; i++) {
+	for (uint32_t i = 0; i < CHUNKS_AHEAD && !answer->unread; i++) {
 		struct lttng_clear_handle *handle = NULL;
 		bool cleared = lttng_clear_session(name, &handle) == LTTNG_OK &&
 			       lttng_clear_handle_wait_for_completion(handle, CLEAR_MS) ==
@@ -509,7 +509,7 @@ static bool sweep_one(void *context, const struct owner_record *record)
 		unlink(record->path);
 		answer_row(sweep->answer, "undone", json_string(record->session));
 	}
-	return !sweep->answer->deaf;
+	return !sweep->answer->unread;
 }
 
 void session_sweep(const struct helper *helper, struct answer *answer, const json_t *request)

@@ -16,9 +16,9 @@ static const struct verb {
 	worker_verb *run;
 	bool changes;
 } verbs[] = {
-		{"sessions", look_sessions, false},
-		{"points", look_points, false},
-		{"channels", look_channels, false},
+		{"sessions", list_sessions, false},
+		{"points", list_points, false},
+		{"channels", list_channels, false},
 		{"create", session_create, true},
 		{"enable", change_enable, true},
 		{"disable", change_disable, true},
@@ -65,7 +65,7 @@ static bool answer_line(const struct helper *helper, const char *text, size_t le
 
 	answer_request(helper, &answer, request);
 	json_decref(request);
-	return !answer.deaf;
+	return !answer.unread;
 }
 
 /* All that is complete. False: nobody reads answers any more. */
@@ -86,7 +86,7 @@ static bool answer_lines(const struct helper *helper, struct line_in *in)
 /* The guardian is gone, or has stopped: nobody else will. The probe ends then by itself. */
 static void undo(const struct helper *helper)
 {
-	struct answer nobody = {.deaf = true};
+	struct answer nobody = {.unread = true};
 
 	if (session_end(&nobody, helper->owner.session) == 0 &&
 			session_end(&nobody, helper->owner.flight) == 0) {

@@ -35,7 +35,7 @@ int worker_run(const struct helper *helper);
 /* A verb answers completely, whatever happens. */
 typedef void worker_verb(const struct helper *helper, struct answer *answer, const json_t *request);
 
-worker_verb look_sessions, look_points, look_channels;         /* look.c */
+worker_verb list_sessions, list_points, list_channels;         /* list.c */
 worker_verb session_create, session_destroy, session_snapshot; /* session.c */
 worker_verb session_sweep;
 worker_verb learn_begin, learn_end, learn_check;         /* learn.c */

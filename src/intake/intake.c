@@ -314,10 +314,10 @@ enum status intake_detach(struct intake *intake, const char *text, char *error, 
 /* --- stepping -----------------------------------------------------------------------------------
  */
 
-static void on_left(void *context, struct lane *lane, enum lane_status why)
+static void on_left(void *context, struct input_queue *queue, enum input_queue_status why)
 {
 	(void)context;
-	source_left(lane->context, why);
+	source_left(queue->context, why);
 }
 
 /* Whose descriptors are readable. */
@@ -371,7 +371,7 @@ bool intake_step(struct intake *intake, uint32_t budget, uint64_t mono_ns)
 
 static bool is_heard(const struct source *source)
 {
-	return source->running && (!source->lane.joined || merge_wants(&source->lane));
+	return source->running && (!source->queue.joined || merge_wants(&source->queue));
 }
 
 bool intake_arm(struct intake *intake)
@@ -468,7 +468,7 @@ bool intake_any_events(const struct intake *intake)
 	uint32_t i;
 
 	for (i = 0; i < intake->n; i++) {
-		if (intake->sources[i]->lane.events > 0) {
+		if (intake->sources[i]->queue.events > 0) {
 			return true;
 		}
 	}

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "intake/lane.h"
+#include "intake/input_queue.h"
 #include "pythiatop/snapshot/snapshot.h"
 #include "pythiatop/status.h"
 

@@ -15,9 +15,9 @@ struct clock_entry {
 
 struct merge {
 	const struct intake_sink *sink;
-	struct lane **heap; /* lanes that take part, the earliest first */
+	struct input_queue **heap; /* queues that take part, the earliest first */
 	uint32_t n, max;
-	struct lane **aside; /* stalled ones */
+	struct input_queue **aside; /* stalled ones */
 	uint32_t n_aside, max_aside;
 	struct clock_entry *clocks;
 	uint32_t n_clocks, max_clocks;
@@ -53,14 +53,14 @@ static int compare_numbers(uint32_t a, uint32_t b)
 	return a < b ? -1 : a > b;
 }
 
-static int compare_ties(const struct lane *a, const struct lane *b)
+static int compare_ties(const struct input_queue *a, const struct input_queue *b)
 {
-	const struct lane_row *row_a = &a->rows[a->row], *row_b = &b->rows[b->row];
+	const struct input_queue_row *row_a = &a->rows[a->row], *row_b = &b->rows[b->row];
 	int order = strcmp(row_a->host, row_b->host);
 
 	if (order == 0) {
-		order = compare_numbers(a->head == LANE_EVENT ? a->event.cpu : 0,
-				b->head == LANE_EVENT ? b->event.cpu : 0);
+		order = compare_numbers(a->head == INPUT_QUEUE_EVENT ? a->event.cpu : 0,
+				b->head == INPUT_QUEUE_EVENT ? b->event.cpu : 0);
 	}
 	if (order == 0) {
 		order = compare_numbers(row_a->domain, row_b->domain);
@@ -71,38 +71,38 @@ static int compare_ties(const struct lane *a, const struct lane *b)
 	return order ? order : strcmp(a->key, b->key);
 }
 
-/* A lane without a head comes before heads of its time: it may still bring a smaller one. */
-static bool before(const struct lane *a, const struct lane *b)
+/* A queue without a head comes before heads of its time: it may still bring a smaller one. */
+static bool before(const struct input_queue *a, const struct input_queue *b)
 {
 	if (a->bound_ns != b->bound_ns) {
 		return a->bound_ns < b->bound_ns;
 	}
-	if (a->head == LANE_NONE || b->head == LANE_NONE) {
-		return a->head == LANE_NONE && b->head != LANE_NONE;
+	if (a->head == INPUT_QUEUE_NONE || b->head == INPUT_QUEUE_NONE) {
+		return a->head == INPUT_QUEUE_NONE && b->head != INPUT_QUEUE_NONE;
 	}
 	return compare_ties(a, b) < 0;
 }
 
-static void place(struct merge *merge, uint32_t position, struct lane *lane)
+static void place(struct merge *merge, uint32_t position, struct input_queue *queue)
 {
-	merge->heap[position] = lane;
-	lane->position = position;
+	merge->heap[position] = queue;
+	queue->position = position;
 }
 
 static void sift_up(struct merge *merge, uint32_t position)
 {
-	struct lane *lane = merge->heap[position];
+	struct input_queue *queue = merge->heap[position];
 
-	while (position > 0 && before(lane, merge->heap[(position - 1) / 2])) {
+	while (position > 0 && before(queue, merge->heap[(position - 1) / 2])) {
 		place(merge, position, merge->heap[(position - 1) / 2]);
 		position = (position - 1) / 2;
 	}
-	place(merge, position, lane);
+	place(merge, position, queue);
 }
 
 static void sift_down(struct merge *merge, uint32_t position)
 {
-	struct lane *lane = merge->heap[position];
+	struct input_queue *queue = merge->heap[position];
 
 	for (;;) {
 		uint32_t child = 2 * position + 1;
@@ -113,16 +113,16 @@ static void sift_down(struct merge *merge, uint32_t position)
 		if (child + 1 < merge->n && before(merge->heap[child + 1], merge->heap[child])) {
 			child++;
 		}
-		if (!before(merge->heap[child], lane)) {
+		if (!before(merge->heap[child], queue)) {
 			break;
 		}
 		place(merge, position, merge->heap[child]);
 		position = child;
 	}
-	place(merge, position, lane);
+	place(merge, position, queue);
 }
 
-/* The earliest lane may feed alone what is before this time. */
+/* The earliest queue may feed alone what is before this time. */
 static uint64_t limit_of_first(const struct merge *merge)
 {
 	uint64_t limit = UINT64_MAX;
@@ -138,7 +138,7 @@ static uint64_t limit_of_first(const struct merge *merge)
 
 static void heap_remove(struct merge *merge, uint32_t position)
 {
-	struct lane *last = merge->heap[--merge->n];
+	struct input_queue *last = merge->heap[--merge->n];
 
 	if (position == merge->n) {
 		return;
@@ -148,26 +148,26 @@ static void heap_remove(struct merge *merge, uint32_t position)
 	sift_down(merge, last->position);
 }
 
-static bool reserve(struct lane ***lanes, uint32_t n, uint32_t *max)
+static bool reserve(struct input_queue ***queues, uint32_t n, uint32_t *max)
 {
-	struct lane **bigger;
+	struct input_queue **bigger;
 	uint32_t wanted = *max ? *max * 2 : 16;
 
 	if (n < *max) {
 		return true;
 	}
-	bigger = realloc(*lanes, wanted * sizeof(**lanes));
+	bigger = realloc(*queues, wanted * sizeof(**queues));
 	if (!bigger) {
 		return false;
 	}
-	*lanes = bigger;
+	*queues = bigger;
 	*max = wanted;
 	return true;
 }
 
-static void heap_add(struct merge *merge, struct lane *lane)
+static void heap_add(struct merge *merge, struct input_queue *queue)
 {
-	place(merge, merge->n++, lane);
+	place(merge, merge->n++, queue);
 	sift_up(merge, merge->n - 1);
 }
 
@@ -208,12 +208,12 @@ static struct clock_entry *add_clock(struct merge *merge, const uint8_t *uuid, i
 	return bigger;
 }
 
-/* How far a lane's times must move; offsets that no real clock has are left alone. */
-static int64_t adjustment(const struct clock_entry *clock, const struct lane *lane)
+/* How far a queue's times must move; offsets that no real clock has are left alone. */
+static int64_t adjustment(const struct clock_entry *clock, const struct input_queue *queue)
 {
 	int64_t by;
 
-	if (__builtin_sub_overflow(clock->offset_ns, lane->clock_offset_ns, &by) ||
+	if (__builtin_sub_overflow(clock->offset_ns, queue->clock_offset_ns, &by) ||
 			by > INT64_MAX / 4 || by < INT64_MIN / 4) {
 		return 0;
 	}
@@ -225,10 +225,10 @@ static void adjust_all(struct merge *merge, const struct clock_entry *clock)
 	uint32_t i;
 
 	for (i = 0; i < merge->n; i++) {
-		struct lane *lane = merge->heap[i];
+		struct input_queue *queue = merge->heap[i];
 
-		if (lane->has_clock && memcmp(lane->clock_uuid, clock->uuid, 16) == 0) {
-			lane_adjust(lane, adjustment(clock, lane));
+		if (queue->has_clock && memcmp(queue->clock_uuid, clock->uuid, 16) == 0) {
+			input_queue_adjust(queue, adjustment(clock, queue));
 		}
 	}
 	for (i = merge->n / 2; i-- > 0;) {
@@ -252,28 +252,28 @@ enum status merge_set_clock(struct merge *merge, const uint8_t *uuid, int64_t of
 	return STATUS_OK;
 }
 
-static void meet_clock(struct merge *merge, struct lane *lane)
+static void meet_clock(struct merge *merge, struct input_queue *queue)
 {
-	struct clock_entry *clock = find_clock(merge, lane->clock_uuid);
+	struct clock_entry *clock = find_clock(merge, queue->clock_uuid);
 
-	lane->clock_changed = false;
+	queue->clock_changed = false;
 	if (!clock) {
-		add_clock(merge, lane->clock_uuid, lane->clock_offset_ns);
-	} else if (!clock->sealed && lane->clock_offset_ns < clock->offset_ns) {
-		clock->offset_ns = lane->clock_offset_ns;
+		add_clock(merge, queue->clock_uuid, queue->clock_offset_ns);
+	} else if (!clock->sealed && queue->clock_offset_ns < clock->offset_ns) {
+		clock->offset_ns = queue->clock_offset_ns;
 		adjust_all(merge, clock);
 	} else {
-		lane_adjust(lane, adjustment(clock, lane));
+		input_queue_adjust(queue, adjustment(clock, queue));
 	}
 }
 
-static void seal_clock(struct merge *merge, struct lane *lane)
+static void seal_clock(struct merge *merge, struct input_queue *queue)
 {
 	struct clock_entry *clock;
 
-	if (!lane->sealed && lane->has_clock) {
-		lane->sealed = true;
-		clock = find_clock(merge, lane->clock_uuid);
+	if (!queue->sealed && queue->has_clock) {
+		queue->sealed = true;
+		clock = find_clock(merge, queue->clock_uuid);
 		if (clock && !clock->sealed) {
 			clock->sealed = true;
 			if (merge->sink->see_clock) {
@@ -286,9 +286,9 @@ static void seal_clock(struct merge *merge, struct lane *lane)
 
 /* --- taking part ----------------------------------------------------------------------------- */
 
-enum status merge_join(struct merge *merge, struct lane *lane, uint64_t mono_ns)
+enum status merge_join(struct merge *merge, struct input_queue *queue, uint64_t mono_ns)
 {
-	if (merge->n + merge->n_aside >= MERGE_MAX_LANES) {
+	if (merge->n + merge->n_aside >= MERGE_MAX_QUEUES) {
 		return STATUS_FULL;
 	}
 	/* Room in both, so that going aside and coming back never fails. */
@@ -296,56 +296,56 @@ enum status merge_join(struct merge *merge, struct lane *lane, uint64_t mono_ns)
 			!reserve(&merge->aside, merge->n + merge->n_aside, &merge->max_aside)) {
 		return STATUS_NO_MEMORY;
 	}
-	lane->joined = true;
-	lane->stalled = false;
-	lane->sealed = false;
-	lane->silent_since_ns = mono_ns;
-	if (lane->clock_changed) {
+	queue->joined = true;
+	queue->stalled = false;
+	queue->sealed = false;
+	queue->silent_since_ns = mono_ns;
+	if (queue->clock_changed) {
 		meet_clock(merge,
-				lane); /* it was read up to its first event before it takes part */
+				queue); /* it was read up to its first event before it takes part */
 	}
-	heap_add(merge, lane);
+	heap_add(merge, queue);
 	return STATUS_OK;
 }
 
-static void tell_silent(const struct merge *merge, const struct lane *lane, bool is)
+static void tell_silent(const struct merge *merge, const struct input_queue *queue, bool is)
 {
-	for (uint32_t i = 0; merge->sink->silent && i < lane->n_rows; i++) {
-		merge->sink->silent(merge->sink->context, lane->rows[i].session_id, is);
+	for (uint32_t i = 0; merge->sink->silent && i < queue->n_rows; i++) {
+		merge->sink->silent(merge->sink->context, queue->rows[i].session_id, is);
 	}
 }
 
-void merge_leave(struct merge *merge, struct lane *lane)
+void merge_leave(struct merge *merge, struct input_queue *queue)
 {
-	if (!lane->joined) {
+	if (!queue->joined) {
 		return;
 	}
-	if (lane->stalled) {
-		tell_silent(merge, lane, false);
-		merge->aside[lane->position] = merge->aside[--merge->n_aside];
-		merge->aside[lane->position]->position = lane->position;
+	if (queue->stalled) {
+		tell_silent(merge, queue, false);
+		merge->aside[queue->position] = merge->aside[--merge->n_aside];
+		merge->aside[queue->position]->position = queue->position;
 	} else {
-		heap_remove(merge, lane->position);
+		heap_remove(merge, queue->position);
 	}
-	lane->joined = false;
-	lane->stalled = false;
+	queue->joined = false;
+	queue->stalled = false;
 }
 
-static void set_aside(struct merge *merge, struct lane *lane)
+static void set_aside(struct merge *merge, struct input_queue *queue)
 {
-	heap_remove(merge, lane->position);
-	lane->stalled = true;
-	lane->position = merge->n_aside;
-	merge->aside[merge->n_aside++] = lane;
-	tell_silent(merge, lane, true);
+	heap_remove(merge, queue->position);
+	queue->stalled = true;
+	queue->position = merge->n_aside;
+	merge->aside[merge->n_aside++] = queue;
+	tell_silent(merge, queue, true);
 }
 
-static void take_back(struct merge *merge, struct lane *lane, uint64_t mono_ns)
+static void take_back(struct merge *merge, struct input_queue *queue, uint64_t mono_ns)
 {
-	merge_leave(merge, lane);
-	lane->joined = true;
-	lane->silent_since_ns = mono_ns;
-	heap_add(merge, lane);
+	merge_leave(merge, queue);
+	queue->joined = true;
+	queue->silent_since_ns = mono_ns;
+	heap_add(merge, queue);
 }
 
 /* --- merging --------------------------------------------------------------------------------- */
@@ -358,36 +358,36 @@ struct step {
 	void *context;
 };
 
-static void leave(struct step *step, struct lane *lane, enum lane_status why)
+static void leave(struct step *step, struct input_queue *queue, enum input_queue_status why)
 {
-	merge_leave(step->merge, lane);
-	step->left(step->context, lane, why);
+	merge_leave(step->merge, queue);
+	step->left(step->context, queue, why);
 }
 
 /*
- * Reads a lane up to its next head, but feeds nothing. False: it has left.
+ * Reads a queue up to its next head, but feeds nothing. False: it has left.
  */
-static bool look_ahead(struct step *step, struct lane *lane)
+static bool look_ahead(struct step *step, struct input_queue *queue)
 {
 	uint64_t unused = 0, before_ns;
-	enum lane_status status;
+	enum input_queue_status status;
 	uint32_t budget = LOOK_AHEAD_RECORDS;
 
-	while (lane->head == LANE_NONE && budget > 0) {
-		before_ns = lane->bound_ns;
-		status = lane_run(lane, 0, &unused, &budget);
-		if (status == LANE_ENDED || status == LANE_BROKEN) {
-			leave(step, lane, status);
+	while (queue->head == INPUT_QUEUE_NONE && budget > 0) {
+		before_ns = queue->bound_ns;
+		status = input_queue_run(queue, 0, &unused, &budget);
+		if (status == INPUT_QUEUE_ENDED || status == INPUT_QUEUE_BROKEN) {
+			leave(step, queue, status);
 			return false;
 		}
-		if (lane->clock_changed) {
-			meet_clock(step->merge, lane);
+		if (queue->clock_changed) {
+			meet_clock(step->merge, queue);
 			continue;
 		}
-		if (lane->head != LANE_NONE || lane->bound_ns != before_ns) {
-			lane->silent_since_ns = step->mono_ns;
+		if (queue->head != INPUT_QUEUE_NONE || queue->bound_ns != before_ns) {
+			queue->silent_since_ns = step->mono_ns;
 		}
-		if (status == LANE_EMPTY) {
+		if (status == INPUT_QUEUE_EMPTY) {
 			break;
 		}
 	}
@@ -399,15 +399,15 @@ static bool look_ahead(struct step *step, struct lane *lane)
  * alike however fast their readers start. Nothing is merged before each is there, so nobody waits
  * longer for that.
  */
-static bool waits_its_turn(const struct merge *merge, const struct lane *lane)
+static bool waits_its_turn(const struct merge *merge, const struct input_queue *queue)
 {
-	if (lane->live || lane->n_rows > 0) {
+	if (queue->live || queue->n_rows > 0) {
 		return false;
 	}
 	for (uint32_t i = 0; i < merge->n; i++) {
-		const struct lane *other = merge->heap[i];
+		const struct input_queue *other = merge->heap[i];
 
-		if (!other->live && other->n_rows == 0 && strcmp(other->key, lane->key) < 0) {
+		if (!other->live && other->n_rows == 0 && strcmp(other->key, queue->key) < 0) {
 			return true;
 		}
 	}
@@ -415,24 +415,24 @@ static bool waits_its_turn(const struct merge *merge, const struct lane *lane)
 }
 
 /* True: others may be read now that waited, or the heap was reordered. */
-static bool look_ahead_in_turn(struct step *step, struct lane *lane)
+static bool look_ahead_in_turn(struct step *step, struct input_queue *queue)
 {
-	bool new = lane->n_rows == 0;
+	bool new = queue->n_rows == 0;
 
-	lane->waits_turn = waits_its_turn(step->merge, lane);
-	return !lane->waits_turn && (!look_ahead(step, lane) || (new && lane->n_rows > 0));
+	queue->waits_turn = waits_its_turn(step->merge, queue);
+	return !queue->waits_turn && (!look_ahead(step, queue) || (new && queue->n_rows > 0));
 }
 
-/* Every lane that has no head, and something to read. */
+/* Every queue that has no head, and something to read. */
 static void look_ahead_all(struct step *step)
 {
 	struct merge *merge = step->merge;
 	uint32_t i = 0;
 
 	while (i < merge->n) {
-		struct lane *lane = merge->heap[i];
+		struct input_queue *queue = merge->heap[i];
 
-		i = lane->head == LANE_NONE && look_ahead_in_turn(step, lane) ? 0 : i + 1;
+		i = queue->head == INPUT_QUEUE_NONE && look_ahead_in_turn(step, queue) ? 0 : i + 1;
 	}
 	for (i = merge->n / 2; i-- > 0;) {
 		sift_down(merge, i);
@@ -440,7 +440,7 @@ static void look_ahead_all(struct step *step)
 }
 
 /*
- * Lanes that fell silent when everything did (a daemon of theirs was stopped, a network was cut)
+ * Queues that fell silent when everything did (a daemon of theirs was stopped, a network was cut)
  * come back when everything does, but not in the same instant: they are waited for once more.
  */
 static void wait_for_all(struct step *step)
@@ -449,18 +449,18 @@ static void wait_for_all(struct step *step)
 	uint32_t i = 0;
 
 	while (i < merge->n_aside) {
-		struct lane *lane = merge->aside[i];
+		struct input_queue *queue = merge->aside[i];
 
-		if (lane->timed &&
-				lane->silent_since_ns + 2 * lane->patience_ns >= merge->moved_ns) {
-			take_back(merge, lane, step->mono_ns);
+		if (queue->timed && queue->silent_since_ns + 2 * queue->patience_ns >=
+						    merge->moved_ns) {
+			take_back(merge, queue, step->mono_ns);
 		} else {
 			i++;
 		}
 	}
 }
 
-/* What stalled lanes bring now: late, until one is up to date again. */
+/* What stalled queues bring now: late, until one is up to date again. */
 static bool hear_stalled(struct step *step)
 {
 	struct merge *merge = step->merge;
@@ -468,25 +468,27 @@ static bool hear_stalled(struct step *step)
 	uint32_t i = 0;
 
 	while (i < merge->n_aside) {
-		struct lane *lane = merge->aside[i];
+		struct input_queue *queue = merge->aside[i];
 		uint64_t now_ns = merge->now_ns;
-		enum lane_status status = lane_run(lane, merge->now_ns, &now_ns, &step->budget);
+		enum input_queue_status status =
+				input_queue_run(queue, merge->now_ns, &now_ns, &step->budget);
 
-		if (status == LANE_ENDED || status == LANE_BROKEN) {
-			leave(step, lane, status);
+		if (status == INPUT_QUEUE_ENDED || status == INPUT_QUEUE_BROKEN) {
+			leave(step, queue, status);
 			continue;
 		}
-		if (lane->clock_changed) {
-			meet_clock(merge, lane);
+		if (queue->clock_changed) {
+			meet_clock(merge, queue);
 			continue;
 		}
-		if (lane->timed && lane->bound_ns >= merge->now_ns &&
-				(lane->head != LANE_NONE || lane->bound_ns > merge->now_ns)) {
-			take_back(merge, lane, step->mono_ns);
+		if (queue->timed && queue->bound_ns >= merge->now_ns &&
+				(queue->head != INPUT_QUEUE_NONE ||
+						queue->bound_ns > merge->now_ns)) {
+			take_back(merge, queue, step->mono_ns);
 			back = true;
 			continue;
 		}
-		more = more || status == LANE_MORE;
+		more = more || status == INPUT_QUEUE_MORE;
 		i++;
 	}
 	if (back) {
@@ -495,13 +497,13 @@ static bool hear_stalled(struct step *step)
 	return more;
 }
 
-static bool patience_is_over(const struct lane *lane, uint64_t mono_ns)
+static bool patience_is_over(const struct input_queue *queue, uint64_t mono_ns)
 {
-	return lane->live && mono_ns >= lane->silent_since_ns &&
-	       mono_ns - lane->silent_since_ns >= lane->patience_ns;
+	return queue->live && mono_ns >= queue->silent_since_ns &&
+	       mono_ns - queue->silent_since_ns >= queue->patience_ns;
 }
 
-/* Event time moves to what every lane is past. */
+/* Event time moves to what every queue is past. */
 static void advance(struct merge *merge, uint64_t ts_ns, uint64_t mono_ns)
 {
 	if (ts_ns > merge->now_ns) {
@@ -511,28 +513,28 @@ static void advance(struct merge *merge, uint64_t ts_ns, uint64_t mono_ns)
 	}
 }
 
-/* Feeds from the earliest lane, which has a head, as long as it is the earliest. */
+/* Feeds from the earliest queue, which has a head, as long as it is the earliest. */
 static void run_first(struct step *step)
 {
 	struct merge *merge = step->merge;
-	struct lane *lane = merge->heap[0];
+	struct input_queue *queue = merge->heap[0];
 	uint64_t limit_ns = limit_of_first(merge);
-	enum lane_status status;
+	enum input_queue_status status;
 
-	seal_clock(merge, lane);
+	seal_clock(merge, queue);
 	merge->moved_ns = step->mono_ns;
-	lane_emit(lane, &merge->now_ns);
+	input_queue_emit(queue, &merge->now_ns);
 	step->budget--;
-	status = lane_run(lane, limit_ns, &merge->now_ns, &step->budget);
-	if (status == LANE_ENDED || status == LANE_BROKEN) {
-		leave(step, lane, status);
+	status = input_queue_run(queue, limit_ns, &merge->now_ns, &step->budget);
+	if (status == INPUT_QUEUE_ENDED || status == INPUT_QUEUE_BROKEN) {
+		leave(step, queue, status);
 		return;
 	}
-	lane->silent_since_ns = step->mono_ns;
-	if (lane->clock_changed) {
-		meet_clock(merge, lane);
+	queue->silent_since_ns = step->mono_ns;
+	if (queue->clock_changed) {
+		meet_clock(merge, queue);
 	}
-	sift_down(merge, lane->position);
+	sift_down(merge, queue->position);
 }
 
 bool merge_step(struct merge *merge, uint32_t budget, uint64_t mono_ns, merge_left_fn left,
@@ -549,9 +551,9 @@ bool merge_step(struct merge *merge, uint32_t budget, uint64_t mono_ns, merge_le
 
 	look_ahead_all(&step);
 	while (merge->n > 0 && step.budget > 0) {
-		struct lane *first = merge->heap[0];
+		struct input_queue *first = merge->heap[0];
 
-		if (first->head != LANE_NONE) {
+		if (first->head != INPUT_QUEUE_NONE) {
 			run_first(&step);
 			continue;
 		}
@@ -567,16 +569,16 @@ bool merge_step(struct merge *merge, uint32_t budget, uint64_t mono_ns, merge_le
 	return merge->n > 0 || more;
 }
 
-bool merge_wants(const struct lane *lane)
+bool merge_wants(const struct input_queue *queue)
 {
-	return lane->joined && lane->head == LANE_NONE && !lane->waits_turn;
+	return queue->joined && queue->head == INPUT_QUEUE_NONE && !queue->waits_turn;
 }
 
 uint64_t merge_deadline(const struct merge *merge)
 {
-	const struct lane *first = merge->n ? merge->heap[0] : NULL;
+	const struct input_queue *first = merge->n ? merge->heap[0] : NULL;
 
-	if (!first || first->head != LANE_NONE || !first->live) {
+	if (!first || first->head != INPUT_QUEUE_NONE || !first->live) {
 		return UINT64_MAX;
 	}
 	return first->silent_since_ns + first->patience_ns;

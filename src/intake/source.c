@@ -42,18 +42,18 @@ struct source *source_create(struct intake *intake, enum source_role role, const
 	source->child.pid_fd = -1;
 	source->child.error_fd = -1;
 	source->backoff_ns = SOURCE_BACKOFF_NS;
-	lane_init(&source->lane, intake->sink, source->text);
-	source->lane.note = intake->note;
-	source->lane.host_name = on_host;
-	source->lane.context = source;
-	source->lane.live = role != ROLE_TRACE;
+	input_queue_init(&source->queue, intake->sink, source->text);
+	source->queue.note = intake->note;
+	source->queue.host_name = on_host;
+	source->queue.context = source;
+	source->queue.live = role != ROLE_TRACE;
 	return source;
 }
 
 void source_destroy(struct source *source)
 {
 	source_stop(source);
-	lane_release(&source->lane);
+	input_queue_release(&source->queue);
 	free(source->text);
 	free(source);
 }
@@ -142,19 +142,20 @@ static void unwatch(struct source *source)
 	unwatch_exit(source);
 }
 
-/* Another lane still supplies this session of the analysis. */
-static bool is_supplied(const struct intake *intake, const struct lane *but, uint32_t session)
+/* Another queue still supplies this session of the analysis. */
+static bool is_supplied(
+		const struct intake *intake, const struct input_queue *but, uint32_t session)
 {
 	uint32_t i, k;
 
 	for (i = 0; i < intake->n; i++) {
-		const struct lane *lane = &intake->sources[i]->lane;
+		const struct input_queue *queue = &intake->sources[i]->queue;
 
-		if (lane == but || !lane->joined) {
+		if (queue == but || !queue->joined) {
 			continue;
 		}
-		for (k = 0; k < lane->n_rows; k++) {
-			if (lane->rows[k].session_id == session) {
+		for (k = 0; k < queue->n_rows; k++) {
+			if (queue->rows[k].session_id == session) {
 				return true;
 			}
 		}
@@ -164,18 +165,18 @@ static bool is_supplied(const struct intake *intake, const struct lane *but, uin
 
 static void end_sessions(struct source *source)
 {
-	const struct lane *lane = &source->lane;
+	const struct input_queue *queue = &source->queue;
 	uint32_t i, k;
 
-	for (i = 0; i < lane->n_rows; i++) {
+	for (i = 0; i < queue->n_rows; i++) {
 		for (k = 0; k < i; k++) {
-			if (lane->rows[k].session_id == lane->rows[i].session_id) {
+			if (queue->rows[k].session_id == queue->rows[i].session_id) {
 				break;
 			}
 		}
-		if (k == i && !is_supplied(source->intake, lane, lane->rows[i].session_id)) {
+		if (k == i && !is_supplied(source->intake, queue, queue->rows[i].session_id)) {
 			source->intake->sink->end_session(
-					source->intake->sink->context, lane->rows[i].session_id);
+					source->intake->sink->context, queue->rows[i].session_id);
 		}
 	}
 }
@@ -183,13 +184,13 @@ static void end_sessions(struct source *source)
 /* Nothing is read from its process any more. */
 static void stop_reading(struct source *source)
 {
-	merge_leave(source->intake->merge, &source->lane);
-	if (source->role == ROLE_SESSION && source->lane.timed && !source->gap_open) {
+	merge_leave(source->intake->merge, &source->queue);
+	if (source->role == ROLE_SESSION && source->queue.timed && !source->gap_open) {
 		source->gap_open = true;
-		source->gap_begin_ns = source->lane.last_ts_ns;
+		source->gap_begin_ns = source->queue.last_ts_ns;
 	}
 	end_sessions(source);
-	lane_close(&source->lane);
+	input_queue_close(&source->queue);
 	source->running = false;
 	source->answered = false;
 }
@@ -246,15 +247,15 @@ static void pause_and_retry(struct source *source)
 	}
 }
 
-static void prepare_lane(struct source *source)
+static void prepare_queue(struct source *source)
 {
 	uint64_t timer_ns = source->listed.live_timer_us * UINT64_C(1000);
 
-	lane_open(&source->lane, source->child.ring);
-	source->lane.patience_ns =
+	input_queue_open(&source->queue, source->child.ring);
+	source->queue.patience_ns =
 			3 * timer_ns > SOURCE_PATIENCE_NS ? 3 * timer_ns : SOURCE_PATIENCE_NS;
-	source->lane.host_asked = source->url.host;
-	source->lane.session_asked = source->url.session;
+	source->queue.host_asked = source->url.host;
+	source->queue.session_asked = source->url.session;
 }
 
 static void source_start(struct source *source)
@@ -267,9 +268,9 @@ static void source_start(struct source *source)
 	source->told = false;
 	source->had_events = false;
 	source->relay_failed = false;
-	source->start_events = source->lane.events;
+	source->start_events = source->queue.events;
 	source->sign_ns = intake->mono_ns;
-	pulse_reset(&source->pulse);
+	watchdog_reset(&source->watchdog);
 	if (child_start(&source->child, intake->program, mode_of(source), source->text,
 			    source->listed.live_timer_us, error, sizeof(error)) != STATUS_OK) {
 		source_say(source, source->role == ROLE_TRACE ? SOURCE_REFUSED : SOURCE_BROKEN,
@@ -280,7 +281,7 @@ static void source_start(struct source *source)
 	source->running = true;
 	source->attached_ids = source->listed.ids;
 	source->attached_streams = source->listed.streams;
-	prepare_lane(source);
+	prepare_queue(source);
 	if (!watch(source)) {
 		source_stop(source);
 		source_say(source, source->role == ROLE_TRACE ? SOURCE_REFUSED : SOURCE_BROKEN,
@@ -291,7 +292,7 @@ static void source_start(struct source *source)
 	source_say(source, SOURCE_STARTING, "%s", "");
 	/* A recording takes part from its start, so that the same ones always merge alike. */
 	if (source->role == ROLE_TRACE &&
-			merge_join(intake->merge, &source->lane, intake->mono_ns) != STATUS_OK) {
+			merge_join(intake->merge, &source->queue, intake->mono_ns) != STATUS_OK) {
 		source_stop(source);
 		source_say(source, SOURCE_REFUSED, "too many sources at once");
 	}
@@ -304,7 +305,7 @@ static void explain_end(const struct source *source, char *out, size_t size)
 
 	if (source->parted) {
 		snprintf(out, size, "its reader process broke the ring's format (%s)",
-				source->lane.fault ? source->lane.fault : "a record");
+				source->queue.fault ? source->queue.fault : "a record");
 		return;
 	}
 	child_describe_end(&source->child, end, sizeof(end));
@@ -317,7 +318,7 @@ static void explain_end(const struct source *source, char *out, size_t size)
 static void source_fail(struct source *source, const char *why)
 {
 	bool refused = source->told && source->state == SOURCE_REFUSED;
-	uint64_t events = source->lane.events;
+	uint64_t events = source->queue.events;
 	char own_words[SOURCE_DETAIL];
 
 	memcpy(own_words, source->detail, sizeof(own_words));
@@ -337,10 +338,10 @@ static void source_finish(struct source *source)
 	if (source->role == ROLE_TRACE) {
 		let_leave(source);
 		source_say(source, SOURCE_ENDED, "%s",
-				source->lane.late ? "some of its events are older than what was "
-						    "analysed "
-						    "before: to see all, start with all recordings"
-						  : "");
+				source->queue.late ? "some of its events are older than what was "
+						     "analysed "
+						     "before: to see all, start with all recordings"
+						   : "");
 		return;
 	}
 	source_stop(source);
@@ -350,9 +351,9 @@ static void source_finish(struct source *source)
 	pause_and_retry(source);
 }
 
-void source_left(struct source *source, enum lane_status why)
+void source_left(struct source *source, enum input_queue_status why)
 {
-	if (why == LANE_ENDED) {
+	if (why == INPUT_QUEUE_ENDED) {
 		source->finished = true;
 		/* Now, before others go on: what ends with it ends at its last event. */
 		end_sessions(source);
@@ -367,23 +368,23 @@ void source_left(struct source *source, enum lane_status why)
 /* The source is back after it was lost: what happened meanwhile is unknown. */
 static void close_gap(struct source *source)
 {
-	const struct lane *lane = &source->lane;
+	const struct input_queue *queue = &source->queue;
 	const struct intake_sink *sink = source->intake->sink;
 	uint32_t i, k;
 
 	source->gap_open = false;
 	source->gaps++;
-	for (i = 0; i < lane->n_rows; i++) {
+	for (i = 0; i < queue->n_rows; i++) {
 		struct loss loss = {
-				.stream = lane->rows[i].stream_id,
+				.stream = queue->rows[i].stream_id,
 				.cpu = CPU_NONE,
 				.begin_ns = source->gap_begin_ns,
-				.end_ns = lane->bound_ns > source->gap_begin_ns
-							  ? lane->bound_ns
+				.end_ns = queue->bound_ns > source->gap_begin_ns
+							  ? queue->bound_ns
 							  : source->gap_begin_ns,
 		};
 
-		for (k = 0; k < i && lane->rows[k].stream_id != loss.stream; k++) {
+		for (k = 0; k < i && queue->rows[k].stream_id != loss.stream; k++) {
 		}
 		if (k == i) {
 			sink->lose(sink->context, &loss);
@@ -393,17 +394,17 @@ static void close_gap(struct source *source)
 
 static void note_signs(struct source *source, uint64_t mono_ns)
 {
-	struct lane *lane = &source->lane;
+	struct input_queue *queue = &source->queue;
 
-	if (lane->timed && source->gap_open) {
+	if (queue->timed && source->gap_open) {
 		close_gap(source);
 	}
-	if (lane->events != source->start_events && !source->had_events) {
+	if (queue->events != source->start_events && !source->had_events) {
 		source->had_events = true;
 		source->backoff_ns = SOURCE_BACKOFF_NS;
 	}
-	if (lane->joined && lane->silent_since_ns > source->sign_ns) {
-		source->sign_ns = lane->silent_since_ns;
+	if (queue->joined && queue->silent_since_ns > source->sign_ns) {
+		source->sign_ns = queue->silent_since_ns;
 		source->relay_failed = false;
 	}
 	if (ring_used(source->child.ring) > 0) {
@@ -434,13 +435,13 @@ static const char *why_attach_again(const struct source *source, uint64_t mono_n
 			    mono_ns)) {
 		return "its reader process gave no sign of life; starting another one";
 	}
-	if (!is_over(source->lane.silent_since_ns, SOURCE_SILENT_NS, mono_ns)) {
+	if (!is_over(source->queue.silent_since_ns, SOURCE_SILENT_NS, mono_ns)) {
 		return NULL;
 	}
 	if (listed->present && listed->ids != source->attached_ids) {
 		return "the session was made again; attaching to the new one";
 	}
-	if (listed->streams > source->attached_streams && source->lane.stalled) {
+	if (listed->streams > source->attached_streams && source->queue.stalled) {
 		/* lttng-tools bug 1406: silent old streams hide new ones. */
 		return "new streams, but nothing came; attaching again";
 	}
@@ -453,21 +454,23 @@ static const char *why_attach_again(const struct source *source, uint64_t mono_n
  */
 static const char *why_end_reading(struct source *source, uint64_t mono_ns)
 {
-	const struct lane *lane = &source->lane;
+	const struct input_queue *queue = &source->queue;
 	uint64_t written = ring_written(source->child.ring);
 
-	if (source->child.exited || lane->head != LANE_NONE || ring_used(source->child.ring) > 0) {
-		pulse_reset(&source->pulse);
+	if (source->child.exited || queue->head != INPUT_QUEUE_NONE ||
+			ring_used(source->child.ring) > 0) {
+		watchdog_reset(&source->watchdog);
 		return NULL;
 	}
-	if (pulse_look(&source->pulse, source->child.pid, written, mono_ns) < SOURCE_RECORDED_NS) {
+	if (watchdog_check(&source->watchdog, source->child.pid, written, mono_ns) <
+			SOURCE_RECORDED_NS) {
 		return NULL;
 	}
-	return lane->n_streams == 0 ? "its reader process made no progress for 10 s while it "
-				      "opened the recording, and was ended; the metadata may be "
-				      "damaged"
-				    : "its reader process made no progress for 10 s and was "
-				      "ended; the recording may be damaged";
+	return queue->n_streams == 0 ? "its reader process made no progress for 10 s while it "
+				       "opened the recording, and was ended; the metadata may be "
+				       "damaged"
+				     : "its reader process made no progress for 10 s and was "
+				       "ended; the recording may be damaged";
 }
 
 /* Why to give up on a live reader that runs, in a sentence; NULL: all is well, or may still be. */
@@ -475,7 +478,7 @@ static const char *why_give_up(const struct source *source, uint64_t mono_ns)
 {
 	bool connecting = is_connecting(source);
 
-	if (source->lane.head != LANE_NONE) {
+	if (source->queue.head != INPUT_QUEUE_NONE) {
 		return NULL; /* it is not silent: we are not done with what it said */
 	}
 	if (source->role == ROLE_SESSION && !connecting) {
@@ -493,11 +496,11 @@ static void judge_state(struct source *source)
 {
 	/* What it said itself about its end stands, also while its last events are still waiting.
 	 */
-	if (source->role != ROLE_RELAY && source->lane.joined && !source->told) {
-		if (source->lane.stalled && source->had_events) {
+	if (source->role != ROLE_RELAY && source->queue.joined && !source->told) {
+		if (source->queue.stalled && source->had_events) {
 			source_say(source, SOURCE_STALLED,
 					"silent for longer than %" PRIu64 " ms; the others go on",
-					source->lane.patience_ns / 1000000);
+					source->queue.patience_ns / 1000000);
 		} else if (source->had_events && source->state != SOURCE_ACTIVE) {
 			source_say(source, SOURCE_ACTIVE, "%s", "");
 		} else if (source->role == ROLE_SESSION && source->state == SOURCE_ATTACHED &&
@@ -520,7 +523,7 @@ static void watch_running(struct source *source, uint64_t mono_ns)
 
 	if (source->attention) {
 		source->attention = false;
-		ring_hush(source->child.ring);
+		ring_acknowledge(source->child.ring);
 		child_poll(&source->child);
 		if (source->child.exited) {
 			/* Readable for ever, they would keep us awake until its last events are
@@ -534,7 +537,7 @@ static void watch_running(struct source *source, uint64_t mono_ns)
 		source_finish(source);
 		return;
 	}
-	if (source->parted || (source->child.exited && source->lane.head == LANE_NONE &&
+	if (source->parted || (source->child.exited && source->queue.head == INPUT_QUEUE_NONE &&
 					      ring_used(source->child.ring) == 0)) {
 		explain_end(source, why, sizeof(why));
 		source_fail(source, why);
@@ -634,23 +637,23 @@ uint64_t source_deadline(const struct source *source)
 
 void source_listen(struct source *source, uint64_t mono_ns)
 {
-	struct lane *lane = &source->lane;
+	struct input_queue *queue = &source->queue;
 	uint64_t unused = 0;
 	uint32_t budget = 65536;
-	enum lane_status status = LANE_MORE;
+	enum input_queue_status status = INPUT_QUEUE_MORE;
 
-	while (source->running && !lane->joined && budget > 0 && status == LANE_MORE &&
+	while (source->running && !queue->joined && budget > 0 && status == INPUT_QUEUE_MORE &&
 			!source->finished && !source->parted) {
-		status = lane_run(lane, 0, &unused, &budget);
-		if (status == LANE_ENDED || status == LANE_BROKEN) {
+		status = input_queue_run(queue, 0, &unused, &budget);
+		if (status == INPUT_QUEUE_ENDED || status == INPUT_QUEUE_BROKEN) {
 			source_left(source, status);
 		} else if (source->role == ROLE_SESSION &&
-				(lane->timed || source->state == SOURCE_ATTACHED ||
+				(queue->timed || source->state == SOURCE_ATTACHED ||
 						source->state == SOURCE_ACTIVE)) {
-			if (merge_join(source->intake->merge, lane, mono_ns) != STATUS_OK) {
+			if (merge_join(source->intake->merge, queue, mono_ns) != STATUS_OK) {
 				source_fail(source, "too many sources at once");
 			}
-		} else if (lane->timed) {
+		} else if (queue->timed) {
 			/* A listing has no events: its writer does not know what it is. */
 			source->parted = true;
 		}

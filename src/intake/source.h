@@ -7,11 +7,11 @@
 
 #include "intake/child.h"
 #include "intake/hosts.h"
+#include "intake/input_queue.h"
 #include "intake/intake.h"
-#include "intake/lane.h"
 #include "intake/merge.h"
-#include "intake/pulse.h"
 #include "intake/url.h"
+#include "intake/watchdog.h"
 
 /*
  * One source and the process that reads it: the states of enum source_state and how they follow
@@ -27,7 +27,7 @@
 #define SOURCE_BACKOFF_MAX 8000000000u
 #define SOURCE_PATIENCE_NS 2000000000u  /* least wall clock that others wait for a silent one */
 #define SOURCE_CONNECT_NS  10000000000u /* without any sign of life while connecting */
-#define SOURCE_RECORDED_NS 10000000000u /* the same for a recording, see pulse.h */
+#define SOURCE_RECORDED_NS 10000000000u /* the same for a recording, see watchdog.h */
 #define SOURCE_SILENT_NS   5000000000u  /* after its relay daemon came back */
 
 enum source_role {
@@ -84,11 +84,11 @@ struct source {
 	uint64_t answered_ns; /* since when it answers */
 
 	uint64_t identity;    /* of a recording: its directory's, see walk.h */
-	struct pulse pulse;   /* of a recording's reader */
+	struct watchdog watchdog; /* of a recording's reader */
 	uint64_t done, total; /* of a recording, bytes */
-	struct lane lane;
+	struct input_queue queue;
 
-	uint64_t start_events;         /* of the lane when its process was started */
+	uint64_t start_events;         /* of the queue when its process was started */
 	uint64_t rate_events, rate_ns; /* events and time at the last look, for the rate */
 	double rate;
 };
@@ -108,10 +108,10 @@ void source_listen(struct source *source, uint64_t mono_ns);
 /* A record that its process wrote, but of a listing. */
 void source_note(struct source *source, const struct record *record);
 
-/* The lane has left the merge by itself. */
-void source_left(struct source *source, enum lane_status why);
+/* The queue has left the merge by itself. */
+void source_left(struct source *source, enum input_queue_status why);
 
-/* Ends its process; a running merge forgets its lane. */
+/* Ends its process; a running merge forgets its queue. */
 void source_stop(struct source *source);
 
 void source_say(struct source *source, enum source_state state, const char *format, ...)
@@ -127,7 +127,7 @@ void relay_note_end(struct source *relay, uint64_t mono_ns);
 
 struct intake {
 	const struct intake_sink *sink;
-	void (*note)(void *context, const struct record *record); /* of every source's lane */
+	void (*note)(void *context, const struct record *record); /* of every source's queue */
 	const char *program;
 	struct merge *merge;
 	struct source **sources;

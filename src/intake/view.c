@@ -15,7 +15,7 @@ static const char *domain_name(uint32_t domain)
 
 static void update_rate(struct source *source, uint64_t mono_ns)
 {
-	uint64_t events = source->lane.events;
+	uint64_t events = source->queue.events;
 	uint64_t passed_ns = mono_ns - source->rate_ns;
 
 	if (source->rate_ns == 0) {
@@ -30,27 +30,27 @@ static void update_rate(struct source *source, uint64_t mono_ns)
 
 static uint64_t lag_ns(const struct source *source, uint64_t real_ns)
 {
-	const struct lane *lane = &source->lane;
+	const struct input_queue *queue = &source->queue;
 
-	if (source->role != ROLE_SESSION || !lane->joined || !lane->timed ||
-			lane->bound_ns >= real_ns) {
+	if (source->role != ROLE_SESSION || !queue->joined || !queue->timed ||
+			queue->bound_ns >= real_ns) {
 		return 0;
 	}
-	return real_ns - lane->bound_ns;
+	return real_ns - queue->bound_ns;
 }
 
 static bool fill_streams(
 		const struct source *source, struct source_row *row, struct snapshot *snapshot)
 {
-	const struct lane *lane = &source->lane;
-	struct source_stream *streams = snapshot_alloc(snapshot, lane->n_rows * sizeof(*streams));
+	const struct input_queue *queue = &source->queue;
+	struct source_stream *streams = snapshot_alloc(snapshot, queue->n_rows * sizeof(*streams));
 	uint32_t i;
 
 	if (!streams) {
 		return false;
 	}
-	for (i = 0; i < lane->n_rows; i++) {
-		const struct lane_row *from = &lane->rows[i];
+	for (i = 0; i < queue->n_rows; i++) {
+		const struct input_queue_row *from = &queue->rows[i];
 
 		streams[i] = (struct source_stream){
 				.channel = snapshot_text(snapshot, from->channel),
@@ -60,7 +60,7 @@ static bool fill_streams(
 				.discarded = from->discarded,
 		};
 	}
-	row->n_stream_rows = lane->n_rows;
+	row->n_stream_rows = queue->n_rows;
 	row->streams = streams;
 	return true;
 }
@@ -69,23 +69,23 @@ static bool fill_streams(
 static uint64_t duplicates(struct intake *intake, const struct source *source,
 		const struct intake_view *view, const char **of)
 {
-	const struct lane *lane = &source->lane;
+	const struct input_queue *queue = &source->queue;
 	uint64_t sum = 0;
 	uint32_t i, k;
 
 	if (!view->duplicates) {
 		return 0;
 	}
-	for (i = 0; i < lane->n_rows; i++) {
-		uint32_t session = lane->rows[i].session_id;
+	for (i = 0; i < queue->n_rows; i++) {
+		uint32_t session = queue->rows[i].session_id;
 
-		for (k = 0; k < i && lane->rows[k].session_id != session; k++) {
+		for (k = 0; k < i && queue->rows[k].session_id != session; k++) {
 		}
 		if (k < i) {
 			continue;
 		}
 		for (k = 0; intake->sources[k] != source; k++) {
-			const struct lane *other = &intake->sources[k]->lane;
+			const struct input_queue *other = &intake->sources[k]->queue;
 
 			if (other->n_rows && other->rows[0].session_id == session) {
 				break;
@@ -101,9 +101,9 @@ static uint64_t duplicates(struct intake *intake, const struct source *source,
 static void fill_names(
 		const struct source *source, struct source_row *row, struct snapshot *snapshot)
 {
-	const struct lane *lane = &source->lane;
-	const char *host = lane->n_rows ? lane->rows[0].host : source->url.host;
-	const char *session = lane->n_rows ? lane->rows[0].session : source->url.session;
+	const struct input_queue *queue = &source->queue;
+	const char *host = queue->n_rows ? queue->rows[0].host : source->url.host;
+	const char *session = queue->n_rows ? queue->rows[0].session : source->url.session;
 
 	row->id = source->id;
 	row->url = snapshot_text(snapshot, source->text);
@@ -114,42 +114,43 @@ static void fill_names(
 	row->detail = snapshot_text(snapshot, source->detail);
 }
 
-static void warn_of_misdated(
-		const struct lane *lane, const struct source_row *row, struct snapshot *snapshot)
+static void warn_of_misdated(const struct input_queue *queue, const struct source_row *row,
+		struct snapshot *snapshot)
 {
-	time_t seconds = (time_t)(lane->misdated_ns / 1000000000u);
+	time_t seconds = (time_t)(queue->misdated_ns / 1000000000u);
 	char when[32] = "-";
 	struct tm utc;
 
-	if (lane->misdated == 0) {
+	if (queue->misdated == 0) {
 		return;
 	}
 	if (gmtime_r(&seconds, &utc)) {
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S", &utc);
 	}
 	snapshot_warn(snapshot, snapshot_printf(snapshot,
-			"%" PRIu64 " events of %s are dated far from all others, the last %s UTC: "
-			"they are put aside",
-			lane->misdated, row->url, when));
+						"%" PRIu64 " events of %s are dated far from all "
+							   "others, the last %s UTC: "
+						"they are put aside",
+						queue->misdated, row->url, when));
 }
 
 static bool fill_row(struct intake *intake, struct source *source, const struct intake_view *view,
 		struct source_row *row, struct snapshot *snapshot)
 {
-	const struct lane *lane = &source->lane;
+	const struct input_queue *queue = &source->queue;
 	const char *of = "";
 
 	fill_names(source, row, snapshot);
 	row->live = source->role != ROLE_TRACE;
 	row->live_timer_us = source->listed.live_timer_us;
 	row->viewers = source->listed.viewers;
-	row->n_streams = lane->n_streams ? lane->n_streams : source->listed.streams;
-	row->events = lane->events;
-	row->discarded = lane->discarded;
-	row->discarded_packets = lane->discarded_packets;
-	row->late = lane->late;
-	row->misdated = lane->misdated;
-	warn_of_misdated(lane, row, snapshot);
+	row->n_streams = queue->n_streams ? queue->n_streams : source->listed.streams;
+	row->events = queue->events;
+	row->discarded = queue->discarded;
+	row->discarded_packets = queue->discarded_packets;
+	row->late = queue->late;
+	row->misdated = queue->misdated;
+	warn_of_misdated(queue, row, snapshot);
 	row->duplicates = duplicates(intake, source, view, &of);
 	row->duplicates_of = snapshot_text(snapshot, of);
 	row->events_per_s = source->running ? source->rate : 0;
@@ -218,7 +219,7 @@ enum status intake_fill(
 
 		update_rate(source, view->mono_ns);
 		/* A stalled source is no measure of how far behind the analysis is. */
-		if (!source->lane.stalled && lag > snapshot->lag_ns) {
+		if (!source->queue.stalled && lag > snapshot->lag_ns) {
 			snapshot->lag_ns = lag;
 		}
 	}

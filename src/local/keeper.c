@@ -25,7 +25,7 @@
 #define RELAY_NS    (5000 * MS) /* until it listens */
 #define PROBE_NS    (8000 * MS) /* until it records */
 #define POLITE_NS   (4000 * MS) /* from SIGTERM to SIGKILL */
-#define LOOK_MS     50
+#define POLL_MS     50
 #define VIEWER_MS   1500
 #define TRIES       5 /* somebody else may take a free port before the relay daemon does */
 #define KEEP_MIB    "64"
@@ -130,7 +130,7 @@ static void end_children(pid_t but)
 		}
 		n = left;
 		if (n > 0) {
-			poll(NULL, 0, LOOK_MS);
+			poll(NULL, 0, POLL_MS);
 		}
 	}
 }
@@ -214,7 +214,7 @@ static bool try_relay(struct keeper *keeper)
 		if (listens(keeper->ports[PORT_LIVE]) && listens(keeper->ports[PORT_DATA])) {
 			return true;
 		}
-		poll(NULL, 0, LOOK_MS);
+		poll(NULL, 0, POLL_MS);
 	}
 	end_children(0);
 	keeper->relay = 0;
@@ -347,7 +347,7 @@ static void wait_for_probe(struct keeper *keeper)
 		struct pollfd fds[] = {{.fd = keeper->said, .events = POLLIN},
 				{.fd = keeper->setup->lease, .events = POLLIN}};
 
-		poll(fds, 2, LOOK_MS);
+		poll(fds, 2, POLL_MS);
 		if (fds[1].revents) {
 			end(keeper);
 		}
@@ -445,7 +445,7 @@ _Noreturn void keeper_run(const struct keeper_setup *setup)
 	for (;;) {
 		fds[1].fd = keeper.said;
 		fds[0].revents = 0;
-		poll(fds, 2, LOOK_MS);
+		poll(fds, 2, POLL_MS);
 		if (fds[0].revents) {
 			end(&keeper);
 		}

@@ -45,9 +45,9 @@ static enum status refuse(char *error, size_t size, enum status status, const ch
 
 static const char *folders(void)
 {
-	const char *given = getenv("TMPDIR");
+	const char *tmpdir = getenv("TMPDIR");
 
-	return given && given[0] == '/' ? given : FOLDERS;
+	return tmpdir && tmpdir[0] == '/' ? tmpdir : FOLDERS;
 }
 
 /* Directories of ours whose keeper is gone, as when the power went. */

@@ -27,7 +27,7 @@ const struct steps_finding *output_verdict(const struct snapshot *snapshot)
 	}
 	for (uint32_t i = 0; i < snapshot->groups.n; i++) {
 		finding = find(steps, snapshot->groups.rows[i].id);
-		if (!finding || finding->rule == STOP_HEALTHY || finding->dwarfed) {
+		if (!finding || finding->rule == STOP_HEALTHY || finding->outweighed) {
 			continue;
 		}
 		if (finding->rule != STOP_NONE) {
@@ -40,7 +40,7 @@ const struct steps_finding *output_verdict(const struct snapshot *snapshot)
 	for (uint32_t i = 0; i < steps->n_findings; i++) {
 		if (steps->findings[i].rule != STOP_NONE &&
 				steps->findings[i].rule != STOP_HEALTHY &&
-				!steps->findings[i].dwarfed) {
+				!steps->findings[i].outweighed) {
 			return &steps->findings[i];
 		}
 	}

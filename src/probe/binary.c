@@ -406,7 +406,7 @@ struct sought {
 	struct binary_arguments *arguments;
 };
 
-static int look_at_function(Dwarf_Die *function, void *context)
+static int examine_function(Dwarf_Die *function, void *context)
 {
 	struct sought *sought = context;
 	Dwarf_Addr entry;
@@ -432,6 +432,6 @@ void binary_arguments(const struct binary *binary, const struct binary_function 
 	memset(arguments, 0, sizeof(*arguments));
 	if (unit) {
 		sought.address = function->address + binary->bias - bias;
-		dwarf_getfuncs(unit, look_at_function, &sought, 0);
+		dwarf_getfuncs(unit, examine_function, &sought, 0);
 	}
 }

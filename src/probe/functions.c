@@ -15,7 +15,7 @@
 #include "probe/hooks.h"
 #include "probe/program.h"
 
-#define LOOK_NS      1000000000u /* between two looks at a program's file */
+#define INSPECT_NS 1000000000u /* between two checks at a program's file */
 
 __attribute__((format(printf, 2, 3))) void functions_say(
 		const struct functions *functions, const char *format, ...)
@@ -209,7 +209,7 @@ static void forget_build(struct functions *functions, uint32_t at)
 }
 
 /* Reads the program's file, if there is one and it is another than before. */
-static enum status look(struct functions *functions, uint32_t at, struct kernel_fault *fault)
+static enum status inspect(struct functions *functions, uint32_t at, struct kernel_fault *fault)
 {
 	struct program *program = &functions->programs[at];
 	struct identity now;
@@ -333,7 +333,7 @@ enum status functions_add(struct functions *functions, const char *what, bool ro
 		kernel_within(functions->setup.kernel,
 				functions->setup.one_in ? functions->setup.one_in : 1);
 	}
-	functions->look_ns = 0;
+	functions->inspect_ns = 0;
 	return status;
 }
 
@@ -386,8 +386,8 @@ enum status functions_choose(struct functions *functions, const char *name, cons
 		return kernel_refuse(
 				fault, STATUS_FULL, "more than %u programs", FUNCTIONS_PROGRAMS);
 	}
-	if (!program->binary && look(functions, (uint32_t)(program - functions->programs), fault) !=
-						STATUS_OK) {
+	if (!program->binary && inspect(functions, (uint32_t)(program - functions->programs),
+						fault) != STATUS_OK) {
 		return kernel_refuse(fault, STATUS_NOT_FOUND, "there is no program %s here", name);
 	}
 	status = find_or_add(functions, (uint32_t)(program - functions->programs), function,
@@ -417,11 +417,11 @@ void functions_step(struct functions *functions, uint64_t now_ns)
 	struct kernel_fault fault = {.text = ""};
 	bool changed = false;
 
-	if (now_ns >= functions->look_ns) {
-		functions->look_ns = now_ns + LOOK_NS;
+	if (now_ns >= functions->inspect_ns) {
+		functions->inspect_ns = now_ns + INSPECT_NS;
 		for (uint32_t i = 0; i < functions->n_programs; i++) {
 			const struct binary *before = functions->programs[i].binary;
-			enum status status = look(functions, i, &fault);
+			enum status status = inspect(functions, i, &fault);
 
 			changed = changed || functions->programs[i].binary != before;
 			if (status != STATUS_OK && status != STATUS_NOT_FOUND &&

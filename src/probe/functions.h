@@ -23,7 +23,7 @@ struct functions; /* opaque */
 struct functions_setup {
 	struct kernel *kernel;
 	int pid;         /* only of this process; 0: of all */
-	double limit;    /* CPUs that the functions of a program may take; beyond, the dearest go */
+	double limit;    /* CPUs that the functions of a program may take; beyond, the most expensive go */
 	uint32_t one_in; /* requests, where there are roots; else 0 */
 	/* Sentences for people, such as that a function was let go of. */
 	void (*say)(void *context, const char *sentence);

@@ -355,7 +355,7 @@ static void begin_window(struct functions *functions, uint64_t now_ns)
 }
 
 /* The function of the program that took most; `total_ns`: what all of its took. -1: none did. */
-static int64_t dearest(const struct functions *functions, uint32_t program, double *total_ns)
+static int64_t most_expensive(const struct functions *functions, uint32_t program, double *total_ns)
 {
 	double most_ns = 0;
 	uint64_t hits[2];
@@ -397,7 +397,7 @@ static bool let_go(struct functions *functions, uint32_t number, double elapsed_
 	return ns > URGENT * functions->setup.limit * elapsed_ns;
 }
 
-static void look_for_excess(struct functions *functions, uint64_t now_ns)
+static void find_excess(struct functions *functions, uint64_t now_ns)
 {
 	double elapsed_ns = (double)(now_ns - functions->window_ns), total_ns;
 	struct kernel_fault fault;
@@ -412,7 +412,8 @@ static void look_for_excess(struct functions *functions, uint64_t now_ns)
 		double bound_ns = functions->setup.limit * most_ns;
 		int64_t number;
 
-		while ((number = dearest(functions, i, &total_ns)) >= 0 && total_ns > bound_ns) {
+		while ((number = most_expensive(functions, i, &total_ns)) >= 0 &&
+				total_ns > bound_ns) {
 			urgent |= let_go(functions, (uint32_t)number, elapsed_ns);
 			any = true;
 			bound_ns = AFTERWARDS * functions->setup.limit * most_ns;
@@ -456,6 +457,6 @@ void hooks_init(struct functions *functions)
 
 void hooks_step(struct functions *functions, uint64_t now_ns)
 {
-	look_for_excess(functions, now_ns);
+	find_excess(functions, now_ns);
 	go_on(functions, now_ns);
 }

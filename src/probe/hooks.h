@@ -73,7 +73,7 @@ struct functions {
 	bool roots;
 	struct calibrate_cost
 			costs[2]; /* of those that are not stepped through, and those that are */
-	uint64_t window_ns, look_ns;
+	uint64_t window_ns, inspect_ns;
 	bool more;         /* is to be attached */
 	bool many;         /* so many at first that all of them are on trial */
 	uint32_t at_once;  /* so many of them */

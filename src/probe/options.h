@@ -28,7 +28,7 @@
 			"directory of a control group; may be given again")                        \
 	X(LIMIT, 0, "limit", "PERCENT",                                                            \
 			"of a CPU that recording the functions of one program may take; beyond, "  \
-			"the dearest are let go of (default 25)")                                  \
+			"the most expensive are let go of (default 25)")                           \
 	X(ONE_BY_ONE, 0, "one-by-one", NULL,                                                       \
 			"attach functions by a perf event each, as before Linux 6.6: at most 64")  \
 	X(LIST, 'l', "list", "PROGRAM[:NAMES]",                                                    \

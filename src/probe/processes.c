@@ -13,7 +13,7 @@
 #include "base/array.h"
 #include "probe/program.h"
 
-#define LOOK_NS    UINT64_C(1000000000)
+#define INSPECT_NS UINT64_C(1000000000)
 #define MEMBERS    "cgroup.procs"
 #define MOST_DEPTH 16
 
@@ -199,7 +199,7 @@ void processes_step(struct processes *processes, uint64_t now_ns)
 	if (now_ns != 0 && now_ns < processes->next_ns) {
 		return;
 	}
-	processes->next_ns = now_ns + LOOK_NS;
+	processes->next_ns = now_ns + INSPECT_NS;
 	for (uint32_t i = 0; i < processes->n_names; i++) {
 		if (strchr(processes->names[i], '/') && is_group(processes->names[i])) {
 			join_group(processes, processes->names[i], 0);

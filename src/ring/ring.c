@@ -32,7 +32,7 @@ struct ring_header {
 	int32_t reader_pid, maker_pid;
 	_Atomic uint32_t reader_gone;
 	_Alignas(64) _Atomic uint64_t head; /* of the writer: published up to here */
-	_Atomic uint32_t writer_waits, writer_naps;
+	_Atomic uint32_t writer_waits, writer_sleeps;
 	_Alignas(64) _Atomic uint64_t tail; /* of the reader: read and given back up to here */
 	_Atomic uint32_t reader_waits;
 	_Atomic uint64_t rest_until_ns; /* of the reader: it will not look before */
@@ -339,11 +339,11 @@ void ring_wake(struct ring *ring)
 }
 
 /* The flag and the instant as the flag and the position of wait_for_room(). */
-uint64_t ring_nap(struct ring *ring, uint64_t least_ns)
+uint64_t ring_sleep(struct ring *ring, uint64_t least_ns)
 {
 	uint64_t began_ns = clock_monotonic_ns(), at_ns = began_ns;
 
-	atomic_store(&ring->header->writer_naps, 1);
+	atomic_store(&ring->header->writer_sleeps, 1);
 	for (;;) {
 		struct pollfd sooner = {.fd = ring->fds.space_event, .events = POLLIN};
 		uint64_t until_ns = atomic_load(&ring->header->rest_until_ns), left_ns;
@@ -367,7 +367,7 @@ uint64_t ring_nap(struct ring *ring, uint64_t least_ns)
 		}
 		at_ns = clock_monotonic_ns();
 	}
-	atomic_store(&ring->header->writer_naps, 0);
+	atomic_store(&ring->header->writer_sleeps, 0);
 	return at_ns - began_ns;
 }
 
@@ -375,7 +375,7 @@ void ring_rest_until(struct ring *ring, uint64_t until_ns)
 {
 	uint64_t before_ns = atomic_exchange(&ring->header->rest_until_ns, until_ns);
 
-	if (until_ns < before_ns && atomic_load(&ring->header->writer_naps) != 0) {
+	if (until_ns < before_ns && atomic_load(&ring->header->writer_sleeps) != 0) {
 		wake(ring->fds.space_event);
 	}
 }
@@ -445,8 +445,9 @@ const struct record *ring_peek(struct ring *ring, bool *broken)
 			give_back(ring);
 			/*
 			 * Rung for nothing: the writer was between seeing that we wait and ringing
-			 * when we took what it had. Unless hushed, the bell would ring until there
-			 * is something again. (Who waits arms again, and that looks once more.)
+			 * when we took what it had. Unless acknowledged, the bell would ring until
+			 * there is something again. (Who waits arms again, and that looks once
+			 * more.)
 			 */
 			disarm(ring);
 			return NULL;
@@ -481,7 +482,7 @@ int ring_wait_fd(const struct ring *ring)
 	return ring->fds.data_event;
 }
 
-void ring_hush(struct ring *ring)
+void ring_acknowledge(struct ring *ring)
 {
 	drain(ring->fds.data_event);
 }

@@ -184,7 +184,7 @@ size_t ring_bytes(const struct ring *ring);
  * ring_publish(), which shows everything that lies before `end` (a position as of ring_position())
  * and wakes the reader if it is armed. ring_wake() wakes it in any case.
  *
- * ring_nap() sleeps `least_ns`, or longer where the reader will not look before a later instant,
+ * ring_sleep() sleeps `least_ns`, or longer where the reader will not look before a later instant,
  * but at most RING_MAX_REST_NS then; it returns how long it slept, in ns.
  */
 void *ring_reserve(struct ring *ring, size_t size);
@@ -192,7 +192,7 @@ uint64_t ring_position(const struct ring *ring); /* end of what is reserved */
 void *ring_at(const struct ring *ring, uint64_t position);
 void ring_publish(struct ring *ring, uint64_t end);
 void ring_wake(struct ring *ring);
-uint64_t ring_nap(struct ring *ring, uint64_t least_ns);
+uint64_t ring_sleep(struct ring *ring, uint64_t least_ns);
 
 /*
  * Reader. ring_peek() gives a copy of the first unread record, checked for size and alignment, or
@@ -202,17 +202,17 @@ uint64_t ring_nap(struct ring *ring, uint64_t least_ns);
  * ends the copy.
  * Room is given back to the writer in steps, at the latest when ring_peek() returns NULL.
  * ring_wait_fd() is readable when there is something to read; ring_arm() before poll() asks for
- * it, false if something came meanwhile. ring_hush() makes it unreadable, to be called before
- * ring_arm() or ring_peek(), when it was found so.
+ * it, false if something came meanwhile. ring_acknowledge() makes it unreadable, to be called
+ * before ring_arm() or ring_peek(), when it was found so.
  *
  * ring_rest_until() tells that the reader will not look before `until_ns` (CLOCK_MONOTONIC; 0: it
- * may look at any time). An earlier instant than the last one told wakes a writer that naps.
+ * may look at any time). An earlier instant than the last one told wakes a writer that sleeps.
  */
 const struct record *ring_peek(struct ring *ring, bool *broken);
 void ring_next(struct ring *ring);
 int ring_wait_fd(const struct ring *ring);
 bool ring_arm(struct ring *ring);
-void ring_hush(struct ring *ring);
+void ring_acknowledge(struct ring *ring);
 void ring_rest_until(struct ring *ring, uint64_t until_ns);
 uint64_t ring_used(const struct ring *ring);    /* bytes waiting to be read */
 uint64_t ring_written(const struct ring *ring); /* bytes published so far, as the writer says */

@@ -58,7 +58,7 @@ static void ring_bell(int fd)
 	}
 }
 
-static void hush_bell(int fd)
+static void acknowledge_bell(int fd)
 {
 	uint64_t count;
 
@@ -147,7 +147,7 @@ static void *analysis_main(void *context)
 		uint64_t now_ns, due_ns;
 
 		if (asked) {
-			hush_bell(analysis->asked_fd);
+			acknowledge_bell(analysis->asked_fd);
 		}
 		asked = follow_orders(analysis, &orders);
 		more = pipeline_step(pipeline);
@@ -188,7 +188,7 @@ static void host_release(void *context, const struct snapshot *snapshot)
 	publisher_release(analysis->publisher, snapshot);
 }
 
-static void host_look(void *context, const struct focus *focus)
+static void host_set_focus(void *context, const struct focus *focus)
 {
 	struct analysis *analysis = context;
 
@@ -246,7 +246,7 @@ void analysis_host(struct analysis *analysis, struct console_host *host)
 			.context = analysis,
 			.acquire = host_acquire,
 			.release = host_release,
-			.look = host_look,
+			.set_focus = host_set_focus,
 			.command = host_command,
 			.theme = host_theme,
 			.instant = host_instant,

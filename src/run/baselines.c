@@ -10,7 +10,7 @@
 #include "config/baseline_file.h"
 #include "run/new_file.h"
 
-#define LOOK_NS 1000000000u /* for something to come from a source */
+#define POLL_NS 1000000000u /* for something to come from a source */
 
 static bool read_to_end(struct pipeline *pipeline, const char *path, char *error, size_t size)
 {
@@ -20,7 +20,7 @@ static bool read_to_end(struct pipeline *pipeline, const char *path, char *error
 		bool more = pipeline_step(pipeline);
 
 		if (!pipeline_ended(pipeline)) {
-			pipeline_wait(pipeline, more ? 0 : clock_monotonic_ns() + LOOK_NS, -1);
+			pipeline_wait(pipeline, more ? 0 : clock_monotonic_ns() + POLL_NS, -1);
 		}
 	}
 	if (intake_failed(intake, true, 0, error, size) > 0) {

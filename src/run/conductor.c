@@ -138,7 +138,7 @@ static void finish_order(struct conductor *conductor, uint64_t now_ns)
 	conductor->changed = true;
 	if (!playing->failed && !playing->undo) {
 		conductor_begin_watch(conductor, now_ns);
-		sight_begin(&conductor->sight, playing->step, playing->watch_s, now_ns,
+		coverage_begin(&conductor->coverage, playing->step, playing->watch_s, now_ns,
 				engine_time(conductor->setup.engine));
 	}
 }
@@ -167,7 +167,7 @@ static void on_changed(void *context, const struct control_answer *answer)
 		}
 	}
 	if (playing->failed) {
-		conductor->players[answer->host].look_ns = 0; /* is it still there? */
+		conductor->players[answer->host].poll_ns = 0; /* is it still there? */
 	}
 	if (--playing->open == 0) {
 		finish_order(conductor, answer->answered_ns);

@@ -133,7 +133,7 @@ static void on_created(void *context, const struct control_answer *answer)
 	}
 	player->complaint[0] = '\0';
 	player->created_ns = answer->answered_ns;
-	player->look_ns = answer->answered_ns + LOOK_NS;
+	player->poll_ns = answer->answered_ns + POLL_NS;
 	player->offers_ns = 0; /* a search may wait for it, after one was lost */
 	snprintf(player->session, sizeof(player->session), "%s", answer->session);
 	snprintf(player->probe, sizeof(player->probe), "%s", answer->probe);
@@ -219,11 +219,11 @@ static void on_sessions(void *context, const struct control_answer *answer)
 	const char *why = answer->message;
 	struct control_host host;
 
-	player->looking = false;
-	player->look_ns = answer->answered_ns + LOOK_NS;
+	player->polling = false;
+	player->poll_ns = answer->answered_ns + POLL_NS;
 	control_hosts_view(conductor->hosts, answer->host, NULL, &host);
 	if (answer->status == STATUS_END || !host.session[0] || player->creating) {
-		return; /* another helper will tell, or another look */
+		return; /* another helper will tell, or another check */
 	}
 	conductor->changed |= why[0] || player->complaint[0];
 	snprintf(player->complaint, sizeof(player->complaint), "%s", why);
@@ -244,18 +244,18 @@ static void on_sessions(void *context, const struct control_answer *answer)
 		lose_session(conductor, answer->host, why);
 	} else {
 		player->missed = true;
-		player->look_ns = answer->answered_ns + NS_PER_S;
+		player->poll_ns = answer->answered_ns + NS_PER_S;
 	}
 }
 
 /* Looks whether our session is still there, at both of its ends. */
-static void look_after_session(struct conductor *conductor, int at, const struct control_host *host,
+static void check_session(struct conductor *conductor, int at, const struct control_host *host,
 		uint64_t now_ns)
 {
 	struct player *player = &conductor->players[at];
 
-	if (player->creating || player->looking || conductor->playing.on ||
-			now_ns < player->look_ns) {
+	if (player->creating || player->polling || conductor->playing.on ||
+			now_ns < player->poll_ns) {
 		return;
 	}
 	if (now_ns >= player->created_ns + LISTED_NS &&
@@ -265,7 +265,7 @@ static void look_after_session(struct conductor *conductor, int at, const struct
 				"the relay daemon does not have it; was it started anew?");
 		return;
 	}
-	player->looking = control_ask_sessions(conductor->hosts, at, LOOK_LIMIT_NS, on_sessions,
+	player->polling = control_ask_sessions(conductor->hosts, at, POLL_LIMIT_NS, on_sessions,
 					  conductor) != 0;
 }
 
@@ -309,7 +309,7 @@ void conductor_tend_host(struct conductor *conductor, int at, uint64_t now_ns)
 		}
 	}
 	if (host.session[0]) {
-		look_after_session(conductor, at, &host, now_ns);
+		check_session(conductor, at, &host, now_ns);
 	}
 	if (!player->asking && now_ns >= player->offers_ns) {
 		player->asking = control_ask_points(conductor->hosts, at, 0, on_points,

@@ -4,18 +4,18 @@
 
 #include "control/hosts.h"
 #include "run/conductor.h"
+#include "run/coverage.h"
 #include "run/dry_run.h"
-#include "run/sight.h"
 #include "run/watch.h"
 
 /* What the files of the conductor share: conductor.c, conductor_hosts.c, conductor_watch.c. */
 
 #define NS_PER_S      UINT64_C(1000000000)
-#define OFFERS_NS     (30 * NS_PER_S) /* between looks at what a host offers */
+#define OFFERS_NS     (30 * NS_PER_S) /* between checks at what a host offers */
 #define CALM_NS       (60 * NS_PER_S) /* after the last order nobody waits for what comes of it */
 #define RETRY_NS      (5 * NS_PER_S)
-#define LOOK_NS       (3 * NS_PER_S)  /* between looks whether our session is still there */
-#define LOOK_LIMIT_NS (6 * NS_PER_S)  /* of one: a stopped application holds it up for 5 s */
+#define POLL_NS       (3 * NS_PER_S) /* between checks whether our session is still there */
+#define POLL_LIMIT_NS (6 * NS_PER_S) /* of one: a stopped application holds it up for 5 s */
 #define LISTED_NS     (10 * NS_PER_S) /* until a relay daemon lists a session that was made */
 #define MAX_HOSTS     CONDUCTOR_MAX_FDS
 #define TEXT_BYTES    512
@@ -26,10 +26,10 @@ struct player {
 	bool asking;         /* for what it offers */
 	bool creating;
 	bool afresh;  /* creating was not tried since its helper came, or since it was lost */
-	bool looking; /* whether our session is still there */
+	bool polling; /* whether our session is still there */
 	bool silent;  /* our session: its events do not come */
-	bool missed;  /* by the last look; one may be in vain, if just then a call was ended */
-	uint64_t offers_ns, create_ns, look_ns; /* not before */
+	bool missed;  /* by the last check; one may be in vain, if just then a call was ended */
+	uint64_t offers_ns, create_ns, poll_ns; /* not before */
 	uint64_t created_ns;
 	char session[CONTROL_NAME_BYTES];
 	char probe[CONTROL_NAME_BYTES];         /* that of pythiatop-probe beside it; "": none */
@@ -64,7 +64,7 @@ struct conductor {
 	struct playing playing;
 	uint64_t ordered_ns; /* when the last order was given; 0: none was */
 	struct watching watching;
-	struct sight sight; /* of the step that is watched */
+	struct coverage coverage; /* of the step that is watched */
 	struct dry_run dry_run;
 	bool changed;
 	char own_name[256];

@@ -52,7 +52,7 @@ static void ask_discarded(struct conductor *conductor)
 		control_hosts_view(conductor->hosts, (int)i, NULL, &host);
 		if (host.state == CONTROL_READY && host.session[0] &&
 				control_ask_channels(conductor->hosts, (int)i, host.session,
-						LOOK_LIMIT_NS, on_discarded, conductor)) {
+						POLL_LIMIT_NS, on_discarded, conductor)) {
 			watching->open++;
 		}
 	}
@@ -74,7 +74,7 @@ static void watch(struct conductor *conductor, uint64_t now_ns)
 	struct engine_input input = {.kind = INPUT_WATCH};
 
 	if (watching->on && now_ns >= watch_due_ns(&watching->watch)) {
-		watch_look(&watching->watch, now_ns, conductor_own_counts(conductor).events,
+		watch_check(&watching->watch, now_ns, conductor_own_counts(conductor).events,
 				engine_budget(conductor->setup.engine));
 	}
 	if (!watching->on || now_ns < watching->watch.end_ns) {
@@ -102,13 +102,13 @@ static void watch(struct conductor *conductor, uint64_t now_ns)
 /* A step that costs nobody knows what must not stay. */
 static void undo_unseen(struct conductor *conductor)
 {
-	uint32_t step = conductor->sight.step;
+	uint32_t step = conductor->coverage.step;
 	char text[TEXT_BYTES];
 
 	snprintf(text, sizeof(text),
 			"step %u is undone: its events did not come for %u s; is the relay daemon, "
 			"or a session daemon, stopped or cut off?",
-			step, SIGHT_BLIND_S);
+			step, COVERAGE_LOW_S);
 	conductor->watching.on = false;
 	if (conductor_tell(conductor,
 			    &(struct engine_input){.kind = INPUT_DECIDE,
@@ -131,16 +131,16 @@ static bool is_silent(const struct conductor *conductor)
 /* Watches by what is seen. */
 void conductor_tend_watch(struct conductor *conductor, uint64_t now_ns)
 {
-	struct sight *sight = &conductor->sight;
+	struct coverage *coverage = &conductor->coverage;
 	uint64_t time_ns = engine_time(conductor->setup.engine);
 
 	if (!conductor->watching.on) {
 		return;
 	}
-	sight_look(sight, now_ns, time_ns, is_silent(conductor));
-	if (sight_is_lost(sight, now_ns, time_ns)) {
+	coverage_update(coverage, now_ns, time_ns, is_silent(conductor));
+	if (coverage_is_lost(coverage, now_ns, time_ns)) {
 		undo_unseen(conductor);
-	} else if (!sight_is_blind(sight, now_ns, time_ns)) {
-		watch(conductor, sight_clock(sight, now_ns, time_ns));
+	} else if (!coverage_is_low(coverage, now_ns, time_ns)) {
+		watch(conductor, coverage_clock(coverage, now_ns, time_ns));
 	}
 }

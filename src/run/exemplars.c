@@ -205,18 +205,18 @@ static bool take_values(struct picks *picks, struct pipeline *pipeline,
 	uint32_t n = explanation->n_values < EXPLANATION_VALUES ? explanation->n_values
 								: EXPLANATION_VALUES;
 	struct focus focus = whole->focus;
-	uint32_t looked = 0;
+	uint32_t examined = 0;
 	bool any = false;
 	char why[256];
 
 	focus.parts = FOCUS_REQUEST;
-	for (uint32_t i = 0; i < picks->group->n_requests && looked < EXEMPLARS_LOOKED; i++) {
+	for (uint32_t i = 0; i < picks->group->n_requests && examined < EXEMPLARS_EXAMINED; i++) {
 		const struct group_request *request = &picks->group->requests[i];
 		struct snapshot *snapshot;
 
 		focus.request_id = request->id;
 		snapshot = is_whole(request) ? pipeline_answer(pipeline, &focus) : NULL;
-		looked += snapshot != NULL;
+		examined += snapshot != NULL;
 		for (uint32_t v = 0; snapshot && snapshot->request.id == request->id && v < n;
 				v++) {
 			const struct explained_value *value = &explanation->values[v];

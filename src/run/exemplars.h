@@ -11,10 +11,10 @@
  * nearest to the middle of that.
  *
  * Only requests that are kept, are complete and lost nothing; for values the newest
- * EXEMPLARS_LOOKED of them are opened. A request may stand for several things.
+ * EXEMPLARS_EXAMINED of them are opened. A request may stand for several things.
  */
 #define EXEMPLARS_MOST   16u
-#define EXEMPLARS_LOOKED 256u
+#define EXEMPLARS_EXAMINED 256u
 
 /*
  * `whole`: answers a focus on the group, with FOCUS_GROUP; `explanation` of it, or NULL. Returns

@@ -29,13 +29,13 @@
  * then come in larger lots, and neither side wakes the other for every few events. Live ones have
  * something once in a live timer, and are given that long to write all of it: it is taken at once.
  */
-#define NAP_NS      3000000u
-#define LIVE_NAP_NS 15000000u
+#define SLEEP_NS      3000000u
+#define LIVE_SLEEP_NS 15000000u
 
 #define CALM_RECORDS 20000u    /* a second */
 #define REST_LEAD_NS 30000000u /* news is asked for this long before somebody looks */
 
-#define DUMP_LOOK_NS 100000000u /* between looks at how far a dump is */
+#define DUMP_CHECK_NS 100000000u /* between checks at how far a dump is */
 
 struct pipeline {
 	struct engine *engine;
@@ -595,20 +595,21 @@ bool pipeline_wait(struct pipeline *pipeline, uint64_t deadline_ns, int fd)
 	bool live = intake_has_live(pipeline->intake), woken, asked;
 
 	if (pipeline->dump_job.pid > 0) {
-		due_ns = soonest(due_ns, now_ns + DUMP_LOOK_NS);
+		due_ns = soonest(due_ns, now_ns + DUMP_CHECK_NS);
 	}
 	if (pipeline->busy && !live) {
 		return wait_for(pipeline, intake_fd(pipeline->intake), fd,
-				soonest(now_ns + NAP_NS, due_ns), &woken);
+				soonest(now_ns + SLEEP_NS, due_ns), &woken);
 	}
 	if (!intake_arm(pipeline->intake)) {
 		return wait_for(pipeline, -1, fd,
-				pipeline->busy ? soonest(now_ns + LIVE_NAP_NS, due_ns) : 0, &woken);
+				pipeline->busy ? soonest(now_ns + LIVE_SLEEP_NS, due_ns) : 0,
+				&woken);
 	}
 	asked = wait_for(pipeline, intake_fd(pipeline->intake), fd, due_ns, &woken);
 	if (live && woken && !asked) {
 		asked = wait_for(pipeline, -1, fd,
-				soonest(clock_monotonic_ns() + LIVE_NAP_NS, due_ns), &woken);
+				soonest(clock_monotonic_ns() + LIVE_SLEEP_NS, due_ns), &woken);
 	}
 	return asked;
 }

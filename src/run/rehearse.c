@@ -395,7 +395,7 @@ static void carry_out(struct rehearse *rehearse)
 	engine_input(rehearse->engine, &input, NULL, 0);
 }
 
-static void look_at_watch(struct rehearse *rehearse)
+static void check_watch(struct rehearse *rehearse)
 {
 	uint64_t now_ns = rehearse->tick_ns;
 	struct engine_input input = {.kind = INPUT_WATCH};
@@ -403,7 +403,7 @@ static void look_at_watch(struct rehearse *rehearse)
 	if (!rehearse->watching || now_ns < watch_due_ns(&rehearse->watch)) {
 		return;
 	}
-	watch_look(&rehearse->watch, now_ns, rehearse->counts.ours,
+	watch_check(&rehearse->watch, now_ns, rehearse->counts.ours,
 			engine_budget(rehearse->engine));
 	if (now_ns >= rehearse->watch.end_ns) {
 		input.watch = watch_end(&rehearse->watch, now_ns,
@@ -470,7 +470,7 @@ static void tick(struct rehearse *rehearse)
 	if (second) {
 		turn_second(rehearse);
 	}
-	look_at_watch(rehearse);
+	check_watch(rehearse);
 	if (rehearse->playing.on && rehearse->tick_ns >= rehearse->playing.due_ns) {
 		carry_out(rehearse);
 	}

@@ -72,8 +72,8 @@ static uint32_t choose(const struct snapshot *snapshot, uint32_t in_focus)
 	return in_focus;
 }
 
-/* Two looks: the group is known by the first one. False: out of memory. */
-static bool look(struct report *report, const struct focus *focus)
+/* Two snapshots: the group is known by the first one. False: out of memory. */
+static bool take_snapshot(struct report *report, const struct focus *focus)
 {
 	struct report_page *page = &report->page;
 	struct focus wanted = *focus;
@@ -299,8 +299,9 @@ bool report_write(struct pipeline *pipeline, const struct focus *focus, const ch
 	if (mkdir(report.temporary, 0777) != 0) {
 		return say_failed(directory, strerror(errno), said, size);
 	}
-	written = look(&report, focus) ? write_and_place(&report, said, size)
-				       : say_failed(directory, "out of memory", said, size);
+	written = take_snapshot(&report, focus)
+				  ? write_and_place(&report, said, size)
+				  : say_failed(directory, "out of memory", said, size);
 	snapshot_destroy(report.snapshot);
 	if (!written && !temporary_remove(report.temporary)) {
 		snprintf(said + strlen(said), size - strlen(said),

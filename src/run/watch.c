@@ -12,15 +12,15 @@ void watch_begin(struct watch *watch, uint32_t step, bool learning, uint32_t sec
 			.begin_ns = now_ns,
 			.end_ns = now_ns + seconds * NS_PER_S,
 			.counts = counts,
-			.look_ns = now_ns,
-			.look_events = counts.events};
+			.check_ns = now_ns,
+			.check_events = counts.events};
 }
 
 uint64_t watch_due_ns(const struct watch *watch)
 {
-	uint64_t look_ns = watch->look_ns + NS_PER_S;
+	uint64_t check_ns = watch->check_ns + NS_PER_S;
 
-	return look_ns < watch->end_ns && !watch->learning ? look_ns : watch->end_ns;
+	return check_ns < watch->end_ns && !watch->learning ? check_ns : watch->end_ns;
 }
 
 static double rate_since(uint64_t events, uint64_t from_ns, uint64_t now_ns)
@@ -28,15 +28,15 @@ static double rate_since(uint64_t events, uint64_t from_ns, uint64_t now_ns)
 	return now_ns > from_ns ? (double)events * 1e9 / (double)(now_ns - from_ns) : 0;
 }
 
-void watch_look(struct watch *watch, uint64_t now_ns, uint64_t events,
+void watch_check(struct watch *watch, uint64_t now_ns, uint64_t events,
 		const struct step_budget *budget)
 {
-	if (watch->learning || now_ns < watch->look_ns + NS_PER_S) {
+	if (watch->learning || now_ns < watch->check_ns + NS_PER_S) {
 		return;
 	}
-	watch->rate = rate_since(events - watch->look_events, watch->look_ns, now_ns);
-	watch->look_ns = now_ns;
-	watch->look_events = events;
+	watch->rate = rate_since(events - watch->check_events, watch->check_ns, now_ns);
+	watch->check_ns = now_ns;
+	watch->check_events = events;
 	watch->over = budget->events_per_s > 0 && watch->rate > budget->events_per_s
 				      ? watch->over + 1
 				      : 0;

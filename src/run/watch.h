@@ -23,17 +23,17 @@ struct watch {
 	uint32_t step;
 	uint64_t begin_ns, end_ns;     /* the end may come earlier than it was to */
 	struct watch_counts counts;    /* at the begin */
-	uint64_t look_ns, look_events; /* of the last look in between */
-	uint32_t over;                 /* looks in a row over the budget */
-	double rate;                   /* events/s at the last look; 0: none so far */
+	uint64_t check_ns, check_events; /* of the last check in between */
+	uint32_t over;                   /* checks in a row over the budget */
+	double rate;                     /* events/s at the last check; 0: none so far */
 };
 
 void watch_begin(struct watch *watch, uint32_t step, bool learning, uint32_t seconds,
 		uint64_t now_ns, struct watch_counts counts);
-/* When to look, or to end. */
+/* When to check, or to end. */
 uint64_t watch_due_ns(const struct watch *watch);
-/* A look in between: afterwards end_ns may be now_ns. */
-void watch_look(struct watch *watch, uint64_t now_ns, uint64_t events,
+/* A check in between: afterwards end_ns may be now_ns. */
+void watch_check(struct watch *watch, uint64_t now_ns, uint64_t events,
 		const struct step_budget *budget);
 /* What was seen; to be called when end_ns has come. `discarded`: events lost since the begin. */
 struct step_watch watch_end(const struct watch *watch, uint64_t now_ns, struct watch_counts counts,

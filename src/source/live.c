@@ -14,17 +14,17 @@
 #include "viewer.h"
 
 #define ANSWER_TIMEOUT_MS 5000
-#define NAP_MIN_NS        10000000u
+#define SLEEP_MIN_NS      10000000u
 #define SIGN_OF_LIFE_NS   2000000000u
-#define NAP_MAX_NS        250000000u
+#define SLEEP_MAX_NS      250000000u
 #define CLEAN_UP_S        15 /* detaching and asking why may block: then the process just ends */
 
 struct live {
 	struct outlet *outlet;
 	const char *url_text;
 	const struct url *url;
-	uint64_t nap_ns;
-	uint64_t napped_ns; /* since the last sign of life */
+	uint64_t sleep_ns;
+	uint64_t slept_ns; /* since the last sign of life */
 	bool attached, active;
 	/* Why it failed. */
 	enum source_state state;
@@ -190,18 +190,18 @@ static bt_value *make_parameters(const char *url)
  * would look at what comes. Now and then the state is told again, so that the console can tell an
  * idle session from a reader that hangs.
  */
-static bool nap(struct live *live, const struct graph *graph, const struct traces *traces)
+static bool rest(struct live *live, const struct graph *graph, const struct traces *traces)
 {
 	uint64_t latest_ns = reader_latest_ns(graph_reader(graph));
 	uint64_t spread_ns = traces_clock_spread(traces);
 
 	/* All streams have been asked: what may still come is later than what has come. */
 	outlet_flush(live->outlet, latest_ns > spread_ns ? latest_ns - spread_ns : 0);
-	live->napped_ns += outlet_nap(live->outlet, live->nap_ns);
-	if (live->napped_ns < SIGN_OF_LIFE_NS) {
+	live->slept_ns += outlet_sleep(live->outlet, live->sleep_ns);
+	if (live->slept_ns < SIGN_OF_LIFE_NS) {
 		return true;
 	}
-	live->napped_ns = 0;
+	live->slept_ns = 0;
 	return outlet_state(live->outlet, live->active ? SOURCE_ACTIVE : SOURCE_ATTACHED, "");
 }
 
@@ -239,7 +239,7 @@ static bool follow(struct live *live, struct graph *graph, const struct traces *
 			return true;
 		}
 		if (!tell_progress(live, graph) ||
-				(step == READER_AGAIN && !nap(live, graph, traces))) {
+				(step == READER_AGAIN && !rest(live, graph, traces))) {
 			fault->text[0] = '\0';
 			return false;
 		}
@@ -277,15 +277,15 @@ static bool read_session(struct live *live)
 	return ended;
 }
 
-static uint64_t nap_for(uint64_t live_timer_us)
+static uint64_t sleep_for(uint64_t live_timer_us)
 {
 	/* Each look is a few messages to and fro; what it can miss is half a timer's worth. */
-	uint64_t nap_ns = live_timer_us * 1000 / 2;
+	uint64_t sleep_ns = live_timer_us * 1000 / 2;
 
-	if (live_timer_us > NAP_MAX_NS || nap_ns > NAP_MAX_NS) {
-		return NAP_MAX_NS;
+	if (live_timer_us > SLEEP_MAX_NS || sleep_ns > SLEEP_MAX_NS) {
+		return SLEEP_MAX_NS;
 	}
-	return nap_ns < NAP_MIN_NS ? NAP_MIN_NS : nap_ns;
+	return sleep_ns < SLEEP_MIN_NS ? SLEEP_MIN_NS : sleep_ns;
 }
 
 int live_read(struct outlet *outlet, const char *url_text, const struct url *url,
@@ -295,7 +295,7 @@ int live_read(struct outlet *outlet, const char *url_text, const struct url *url
 			.outlet = outlet,
 			.url_text = url_text,
 			.url = url,
-			.nap_ns = nap_for(live_timer_us),
+			.sleep_ns = sleep_for(live_timer_us),
 	};
 
 	if (!outlet_state(outlet, SOURCE_CONNECTING, "")) {

@@ -24,7 +24,7 @@ struct outlet {
 	uint64_t shown;                /* published up to here */
 	uint64_t newest;               /* latest time that was committed */
 	uint64_t floor_ns, floor_rank; /* of the latest record that was let go */
-	uint64_t bent;
+	uint64_t clamped;
 
 	uint64_t open; /* where the record being written starts */
 	unsigned char *open_at;
@@ -63,9 +63,9 @@ void outlet_set_slack(struct outlet *outlet, uint64_t slack_ns)
 	}
 }
 
-uint64_t outlet_bent(const struct outlet *outlet)
+uint64_t outlet_clamped(const struct outlet *outlet)
 {
-	return outlet->bent;
+	return outlet->clamped;
 }
 
 size_t outlet_limit(const struct outlet *outlet)
@@ -203,7 +203,7 @@ static bool commit_sorted(struct outlet *outlet, uint64_t ts_ns, uint64_t rank, 
 		/* Too late for its place: the first instant that is still open. */
 		ts_ns = outlet->floor_ns + 1;
 		set_time(outlet->open_at, ts_ns);
-		outlet->bent++;
+		outlet->clamped++;
 	}
 	make_room(outlet, outlet->open);
 	for (index = outlet->end; index > outlet->first; index--) {
@@ -279,9 +279,9 @@ void outlet_flush_all(struct outlet *outlet)
 	outlet_flush(outlet, UINT64_MAX);
 }
 
-uint64_t outlet_nap(struct outlet *outlet, uint64_t least_ns)
+uint64_t outlet_sleep(struct outlet *outlet, uint64_t least_ns)
 {
-	return ring_nap(outlet->ring, least_ns);
+	return ring_sleep(outlet->ring, least_ns);
 }
 
 bool outlet_state(struct outlet *outlet, enum source_state state, const char *text)
@@ -339,6 +339,6 @@ bool outlet_end(struct outlet *outlet)
 		return false;
 	}
 	show(outlet);
-	ring_wake(outlet->ring); /* also one that takes a nap */
+	ring_wake(outlet->ring); /* also one that sleeps */
 	return true;
 }

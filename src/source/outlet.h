@@ -20,7 +20,7 @@
  * Units: times in ns since the Unix epoch. Threads: one.
  * Memory: at most STAGED_MAX records and STAGED_BYTES_MAX bytes of the ring are held back; beyond
  * that the oldest half is let go, and what then turns up earlier than those takes their time: its
- * number is outlet_bent().
+ * number is outlet_clamped().
  * Errors: false and NULL mean that the console is gone, or no memory: end the process.
  */
 struct outlet;
@@ -52,11 +52,11 @@ void outlet_flush(struct outlet *outlet, uint64_t ts_ns);
 
 /* Lets go of everything. */
 void outlet_flush_all(struct outlet *outlet);
-/* Sleeps as ring_nap() does. */
-uint64_t outlet_nap(struct outlet *outlet, uint64_t least_ns);
+/* Sleeps as ring_sleep() does. */
+uint64_t outlet_sleep(struct outlet *outlet, uint64_t least_ns);
 
 /* Records that had to be given a later time, so as not to go back. */
-uint64_t outlet_bent(const struct outlet *outlet);
+uint64_t outlet_clamped(const struct outlet *outlet);
 
 /* The longest record that the ring takes, bytes. */
 size_t outlet_limit(const struct outlet *outlet);

@@ -295,12 +295,12 @@ static void judge(struct recording *recording)
 				"%s has %u stream(s) without a clock: their events have no times "
 				"and cannot be used",
 				recording->path, n_timeless);
-	} else if (outlet_bent(recording->outlet) > 0) {
+	} else if (outlet_clamped(recording->outlet) > 0) {
 		remark(recording,
 				"time runs backwards in %s: %llu events are shown later than they "
 				"were",
 				recording->path,
-				(unsigned long long)outlet_bent(recording->outlet));
+				(unsigned long long)outlet_clamped(recording->outlet));
 	}
 }
 

@@ -3,7 +3,7 @@
  * What planning a step costs: one look at the groups that ends in a proposal, the groups to look at
  * closely chosen, the space kept up, the edges found, the points chosen.
  *
- *   bench_pythia [LOOKS]      looks per case, 50 by default
+ *   bench_pythia [ROUNDS]      looks per case, 50 by default
  *
  * One line per case and strategy: points, groups, ms per look (median, and the longest). Fails
  * where a median is over LIMIT_MS, or a look proposes nothing: then no step was planned.
@@ -22,7 +22,7 @@
 #define S         UINT64_C(1000000000)
 #define POINTS    10000u
 #define GROUPS    100u
-#define MAX_LOOKS 1000u
+#define MAX_ROUNDS 1000u
 #define LIMIT_MS  50.0
 #define BARRED    6u /* epochs after which a rejected point may be proposed again */
 
@@ -126,7 +126,7 @@ static void learn_points(struct bench *bench)
 	struct tree_view tree = {.requests = 1000, .counted = 1000, .located = true};
 	struct group_view group = {.histogram_bins = 0};
 	struct pythia_detail detail = {.tree = &tree, .group = &group};
-	struct pythia_look look = {.now_ns = S,
+	struct pythia_round round = {.now_ns = S,
 			.groups = &bench->groups,
 			.recent = &bench->groups,
 			.n_details = 1,
@@ -145,7 +145,7 @@ static void learn_points(struct bench *bench)
 		tree.n = n;
 		tree.type = bench->types[type];
 		detail.row = &bench->rows[type];
-		pythia_learned(bench->pythia, &look);
+		pythia_learned(bench->pythia, &round);
 	}
 }
 
@@ -156,13 +156,13 @@ static void look(struct bench *bench, uint32_t epoch)
 	struct group_view group = {.histogram_bins = 0};
 	struct pythia_detail details[PYTHIA_DETAILS];
 	uint32_t ids[PYTHIA_DETAILS], n;
-	struct pythia_look look = {.now_ns = epoch * 100 * S,
+	struct pythia_round round = {.now_ns = epoch * 100 * S,
 			.epoch = epoch,
 			.groups = &bench->groups,
 			.recent = &bench->groups,
 			.details = details};
 
-	look.n_details = n = pythia_wants(bench->pythia, &look, ids);
+	round.n_details = n = pythia_wants(bench->pythia, &round, ids);
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t at = ids[i] - 1;
 		uint32_t type = at % bench->shape->types;
@@ -180,11 +180,11 @@ static void look(struct bench *bench, uint32_t epoch)
 				.n = 1,
 				.rows = &bench->few[at]};
 		bench->rows[at].epoch = epoch;
-		bench->rows[at].since_ns = look.now_ns - 20 * S;
+		bench->rows[at].since_ns = round.now_ns - 20 * S;
 		details[i] = (struct pythia_detail){
 				.row = &bench->rows[at], .tree = &trees[i], .group = &group};
 	}
-	pythia_look(bench->pythia, &look);
+	pythia_round(bench->pythia, &round);
 }
 
 /* The step proposed is refused, so that the next look plans anew. */
@@ -209,7 +209,7 @@ static double bench_case(const struct shape *shape, const char *strategy, uint32
 {
 	static const char *const host[] = {"host"};
 	static struct bench bench;
-	static double took[MAX_LOOKS];
+	static double took[MAX_ROUNDS];
 
 	bench.shape = shape;
 	bench.names = names_create(100000);
@@ -256,7 +256,7 @@ int main(int argc, char **argv)
 	unsigned long looks = argc > 1 ? strtoul(argv[1], NULL, 10) : 50;
 	bool missed = false;
 
-	looks = looks < 1 ? 1 : looks > MAX_LOOKS ? MAX_LOOKS : looks;
+	looks = looks < 1 ? 1 : looks > MAX_ROUNDS ? MAX_ROUNDS : looks;
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
 		for (size_t k = 0; k < sizeof(strategies) / sizeof(strategies[0]); k++) {
 			missed |= bench_case(&shapes[i], strategies[k], (uint32_t)looks) > LIMIT_MS;

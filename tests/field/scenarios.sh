@@ -46,7 +46,7 @@ ordinary_redis() { # RATE
 	clients redis "$redis_port" "$1" 4 "GET key#" 8 "SET key# value" 2
 }
 
-# One request in fifty asks for something dear.
+# One request in fifty asks for something expensive.
 redis_dear() {
 	redis_with
 	ordinary_redis 800

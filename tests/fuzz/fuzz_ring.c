@@ -2,7 +2,7 @@
 /*
  * Any bytes as records of a ring, as a source process gone wild would write them: what reaches the
  * analysis is sound (every slot and text lies inside the event, times never go back), and
- * everything else ends in LANE_BROKEN with a word why.
+ * everything else ends in INPUT_QUEUE_BROKEN with a word why.
  *
  * The input is read as steps: a byte says whether the next record is raw (its header, too, is
  * fuzz) or well framed, with a kind and a body of the given length.
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "intake/lane.h"
+#include "intake/input_queue.h"
 #include "pythiatop/engine.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -154,7 +154,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	uint32_t budget = 100000;
 	struct ring *writer;
 	struct ring_fds fds;
-	struct lane lane;
+	struct input_queue queue;
 
 	if (!reader || !context || size > 4096) {
 		abort();
@@ -163,22 +163,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	writer = ring_attach(&fds);
 	context->engine = engine_create(NULL);
 	sink.context = context;
-	lane_init(&lane, &sink, "fuzz");
-	lane.note = note;
-	lane.host_asked = "host";
-	lane.session_asked = "session";
-	lane_open(&lane, reader);
+	input_queue_init(&queue, &sink, "fuzz");
+	queue.note = note;
+	queue.host_asked = "host";
+	queue.session_asked = "session";
+	input_queue_open(&queue, reader);
 	while (write_step(writer, &data, &size)) {
 		ring_publish(writer, ring_position(writer));
-		if (lane_run(&lane, UINT64_MAX, &now_ns, &budget) == LANE_BROKEN) {
-			if (!lane.fault || !lane.fault[0]) {
+		if (input_queue_run(&queue, UINT64_MAX, &now_ns, &budget) == INPUT_QUEUE_BROKEN) {
+			if (!queue.fault || !queue.fault[0]) {
 				abort();
 			}
 			break;
 		}
 	}
-	lane_close(&lane);
-	lane_release(&lane);
+	input_queue_close(&queue);
+	input_queue_release(&queue);
 	engine_finish(context->engine);
 	engine_destroy(context->engine);
 	ring_destroy(writer);

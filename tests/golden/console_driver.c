@@ -56,7 +56,7 @@ static void host_release(void *context, const struct snapshot *snapshot)
 	snapshot_destroy((struct snapshot *)(uintptr_t)snapshot);
 }
 
-static void host_look(void *context, const struct focus *focus)
+static void host_set_focus(void *context, const struct focus *focus)
 {
 	struct driver *driver = context;
 
@@ -154,7 +154,7 @@ int main(int argc, char **argv)
 	struct console_host host = {.context = &driver,
 			.acquire = host_acquire,
 			.release = host_release,
-			.look = host_look,
+			.set_focus = host_set_focus,
 			.command = host_command,
 			.theme = host_theme,
 			.instant = host_instant};

@@ -32,7 +32,7 @@ static void host_release(void *context, const struct snapshot *snapshot)
 	bench->held--;
 }
 
-static void host_look(void *context, const struct focus *focus)
+static void host_set_focus(void *context, const struct focus *focus)
 {
 	struct bench *bench = context;
 
@@ -86,7 +86,7 @@ void bench_open(struct bench *bench, int rows, int columns, bool ascii, bool no_
 	bench->host = (struct console_host){.context = bench,
 			.acquire = host_acquire,
 			.release = host_release,
-			.look = host_look,
+			.set_focus = host_set_focus,
 			.command = host_command,
 			.theme = host_theme,
 			.instant = host_instant,
@@ -188,8 +188,8 @@ static void dump_role(FILE *out, const struct bench *bench, enum role role)
 {
 	static const char *const attributes[] = {" bold", " dim", " underline", " reverse"};
 	uint32_t serial;
-	struct theme_look look = theme_look(console_theme(bench->console, &serial), role,
-			bench->options.no_color ? 0 : 256);
+	struct theme_cell_style look = theme_cell_style(console_theme(bench->console, &serial),
+			role, bench->options.no_color ? 0 : 256);
 	int i;
 
 	fprintf(out, "%c %s", role_letter((uint8_t)role), role_name(role));

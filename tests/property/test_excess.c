@@ -122,7 +122,7 @@ static void fill_row(struct service *service, uint32_t group)
 static uint32_t pass_second(struct service *service, uint32_t second, uint32_t *ids)
 {
 	struct groups_view groups = {.n = GROUPS, .rows = service->rows};
-	struct pythia_look look = {.groups = &groups, .recent = &groups};
+	struct pythia_round round = {.groups = &groups, .recent = &groups};
 	double all = 0;
 
 	for (uint32_t g = 0; g < GROUPS; g++) {
@@ -141,9 +141,9 @@ static uint32_t pass_second(struct service *service, uint32_t second, uint32_t *
 	for (uint32_t g = 0; g < GROUPS; g++) {
 		service->rows[g].variation_share = service->rows[g].sd_ns / all;
 	}
-	look.now_ns = service->now_ns;
-	pythia_look(service->pythia, &look);
-	return pythia_wants(service->pythia, &look, ids);
+	round.now_ns = service->now_ns;
+	pythia_round(service->pythia, &round);
+	return pythia_wants(service->pythia, &round, ids);
 }
 
 /* The groups wanted first within so many seconds after so many without anything slow; 0: none. */

@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-#include "intake/lane.h"
+#include "intake/input_queue.h"
 #include "pythiatop/engine.h"
 #include "ring/ring.h"
 
@@ -280,14 +280,14 @@ static void run_round(const struct flip *flip)
 	struct flipper flipper = {.flip = flip};
 	uint32_t budget = 2 * RECORDS;
 	uint64_t now_ns = 0;
-	struct lane lane;
+	struct input_queue queue;
 	pthread_t thread;
 
-	lane_init(&lane, &sink, "flip");
-	lane.note = note;
-	lane.host_asked = "host";
-	lane.session_asked = "session";
-	lane_open(&lane, reader);
+	input_queue_init(&queue, &sink, "flip");
+	queue.note = note;
+	queue.host_asked = "host";
+	queue.session_asked = "session";
+	input_queue_open(&queue, reader);
 	if (flip->kind != RECORD_TYPE && flip->kind != RECORD_STREAM) {
 		write_record(writer, RECORD_TYPE, 0);
 		write_record(writer, RECORD_STREAM, 0);
@@ -297,12 +297,13 @@ static void run_round(const struct flip *flip)
 	}
 	assert_int_equal(pthread_create(&thread, NULL, flip_main, &flipper), 0);
 	ring_publish(writer, ring_position(writer));
-	while (lane_run(&lane, UINT64_MAX, &now_ns, &budget) == LANE_MORE && budget > 0) {
+	while (input_queue_run(&queue, UINT64_MAX, &now_ns, &budget) == INPUT_QUEUE_MORE &&
+			budget > 0) {
 	}
 	atomic_store(&flipper.stop, true);
 	pthread_join(thread, NULL);
-	lane_close(&lane);
-	lane_release(&lane);
+	input_queue_close(&queue);
+	input_queue_release(&queue);
 	ring_destroy(writer);
 	ring_destroy(reader);
 }

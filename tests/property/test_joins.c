@@ -574,7 +574,7 @@ static void add_wild_schema(struct feed *feed, uint64_t *seed)
 {
 	static const char *const spaces[] = {"req", "msg", "fd", "thr", "cpu"};
 	static const char *const keys[] = {"a", "b", "text", "$tid", "$cpu", "$pid", "$ctx.vtid"};
-	static const char *const lane_keys[] = {"$tid", "$cpu"};
+	static const char *const execution_keys[] = {"$tid", "$cpu"};
 	static const char *const some[] = {"w:e1*", "w:e2*"};
 	static char names[WILD_EVENTS][16];
 	static struct schema_bind binds[WILD_EVENTS][3];
@@ -620,8 +620,8 @@ static void add_wild_schema(struct feed *feed, uint64_t *seed)
 					.op = (enum bind_op)(random_next(seed) % 6),
 					.n_keys = space < 3 && random_next(seed) % 4 == 0 ? 2 : 1,
 					.keys = bind_keys[i][b]};
-			bind_keys[i][b][0] = space == 3   ? lane_keys[0]
-					     : space == 4 ? lane_keys[1]
+			bind_keys[i][b][0] = space == 3   ? execution_keys[0]
+					     : space == 4 ? execution_keys[1]
 							  : keys[random_next(seed) % 7];
 			bind_keys[i][b][1] = keys[random_next(seed) % 7];
 		}

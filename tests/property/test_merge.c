@@ -154,7 +154,7 @@ static void make_sink(struct intake_sink *sink, struct seen *seen)
 
 struct writer {
 	struct ring *reading, *writing;
-	struct lane lane;
+	struct input_queue queue;
 	char key[16];
 };
 
@@ -257,25 +257,25 @@ static void open_writer(
 	fds = ring_fds(writer->reading);
 	writer->writing = ring_attach(&fds);
 	assert_non_null(writer->writing);
-	lane_init(&writer->lane, sink, writer->key);
-	writer->lane.live = live;
-	lane_open(&writer->lane, writer->reading);
-	writer->lane.patience_ns = 2000;
+	input_queue_init(&writer->queue, sink, writer->key);
+	writer->queue.live = live;
+	input_queue_open(&writer->queue, writer->reading);
+	writer->queue.patience_ns = 2000;
 }
 
 static void close_writer(struct writer *writer)
 {
-	lane_release(&writer->lane);
+	input_queue_release(&writer->queue);
 	ring_destroy(writer->writing);
 	ring_destroy(writer->reading);
 }
 
-static void on_left(void *context, struct lane *lane, enum lane_status why)
+static void on_left(void *context, struct input_queue *queue, enum input_queue_status why)
 {
 	uint32_t *left = context;
 
-	assert_int_equal(why, LANE_ENDED);
-	assert_false(lane->joined);
+	assert_int_equal(why, INPUT_QUEUE_ENDED);
+	assert_false(queue->joined);
 	(*left)++;
 }
 
@@ -284,7 +284,7 @@ static void on_left(void *context, struct lane *lane, enum lane_status why)
 
 struct item {
 	uint64_t ts_ns;
-	uint32_t lane, cpu;
+	uint32_t queue, cpu;
 	uint64_t value;
 };
 
@@ -293,7 +293,7 @@ static const char *const hosts[LANES] = {"a", "b", "b", "c", "a"};
 static int by_order(const void *left, const void *right)
 {
 	const struct item *a = left, *b = right;
-	int order = strcmp(hosts[a->lane], hosts[b->lane]);
+	int order = strcmp(hosts[a->queue], hosts[b->queue]);
 
 	if (a->ts_ns != b->ts_ns) {
 		return a->ts_ns < b->ts_ns ? -1 : 1;
@@ -304,8 +304,8 @@ static int by_order(const void *left, const void *right)
 	if (a->cpu != b->cpu) {
 		return a->cpu < b->cpu ? -1 : 1;
 	}
-	if (a->lane != b->lane) {
-		return a->lane < b->lane ? -1 : 1;
+	if (a->queue != b->queue) {
+		return a->queue < b->queue ? -1 : 1;
 	}
 	return a->value < b->value ? -1 : a->value > b->value;
 }
@@ -320,7 +320,7 @@ static void make_items(struct item *items)
 		ts_ns += draw(2) * draw(1000);
 		items[i] = (struct item){
 				.ts_ns = ts_ns,
-				.lane = draw(LANES),
+				.queue = draw(LANES),
 				.cpu = draw(2),
 				.value = i,
 		};
@@ -328,18 +328,18 @@ static void make_items(struct item *items)
 	qsort(items, EVENTS, sizeof(*items), by_order);
 }
 
-static void write_head(struct writer *writer, uint32_t lane)
+static void write_head(struct writer *writer, uint32_t queue)
 {
 	put_type(writer);
-	put_stream(writer, 0, hosts[lane], 0, 0, 0);
-	put_stream(writer, 1, hosts[lane], 1, 0, 0);
+	put_stream(writer, 0, hosts[queue], 0, 0, 0);
+	put_stream(writer, 1, hosts[queue], 1, 0, 0);
 }
 
-/* Writes the next item of a lane, sometimes with a watermark first. False: none is left. */
+/* Writes the next item of a queue, sometimes with a watermark first. False: none is left. */
 static bool write_next(
-		struct writer *writer, uint32_t lane, const struct item *items, uint32_t *next)
+		struct writer *writer, uint32_t queue, const struct item *items, uint32_t *next)
 {
-	while (*next < EVENTS && items[*next].lane != lane) {
+	while (*next < EVENTS && items[*next].queue != queue) {
 		(*next)++;
 	}
 	if (*next == EVENTS) {
@@ -359,7 +359,7 @@ static void run_split(const struct item *items, struct seen *seen)
 	struct writer writers[LANES];
 	uint32_t next[LANES] = {0}, order[LANES], left = 0, open = LANES, i;
 	bool written[LANES] = {false};
-	char key[8] = "lane-0";
+	char key[8] = "queue-0";
 	struct intake_sink sink;
 	struct merge *merge;
 	uint64_t mono_ns = 1;
@@ -371,25 +371,25 @@ static void run_split(const struct item *items, struct seen *seen)
 		open_writer(&writers[i], &sink, key, false);
 		order[i] = i;
 	}
-	/* Recorded lanes take part from the start, in any order. */
+	/* Recorded queues take part from the start, in any order. */
 	for (i = 0; i < LANES; i++) {
-		uint32_t with = i + draw(LANES - i), lane = order[with];
+		uint32_t with = i + draw(LANES - i), queue = order[with];
 
 		order[with] = order[i];
-		assert_int_equal(merge_join(merge, &writers[lane].lane, mono_ns), STATUS_OK);
-		write_head(&writers[lane], lane);
+		assert_int_equal(merge_join(merge, &writers[queue].queue, mono_ns), STATUS_OK);
+		write_head(&writers[queue], queue);
 	}
 	while (open > 0) {
-		uint32_t lane = draw(LANES), burst = 1 + draw(200);
+		uint32_t queue = draw(LANES), burst = 1 + draw(200);
 
-		while (!written[lane] && burst-- > 0) {
-			if (!write_next(&writers[lane], lane, items, &next[lane])) {
-				put_end(&writers[lane]);
-				written[lane] = true;
+		while (!written[queue] && burst-- > 0) {
+			if (!write_next(&writers[queue], queue, items, &next[queue])) {
+				put_end(&writers[queue]);
+				written[queue] = true;
 				open--;
 			}
 		}
-		publish(&writers[lane]);
+		publish(&writers[queue]);
 		mono_ns += 10000000000u; /* recorded ones are waited for without limit */
 		merge_step(merge, 1 + draw(500), mono_ns, on_left, &left);
 	}
@@ -446,8 +446,8 @@ static void test_silent_live_source(void **state)
 	put_event(&silent, 150, 0, 0, 3);
 	publish(&talking);
 	publish(&silent);
-	assert_int_equal(merge_join(merge, &talking.lane, 1000), STATUS_OK);
-	assert_int_equal(merge_join(merge, &silent.lane, 1000), STATUS_OK);
+	assert_int_equal(merge_join(merge, &talking.queue, 1000), STATUS_OK);
+	assert_int_equal(merge_join(merge, &silent.queue, 1000), STATUS_OK);
 
 	/* 200 waits: the silent one may still bring something before it. */
 	assert_false(merge_step(merge, 1000, 1000, on_left, &left));
@@ -468,9 +468,9 @@ static void test_silent_live_source(void **state)
 
 	/* Patience ends: the others go on, and what it brings for the past is late. */
 	merge_step(merge, 1000, 4999, on_left, &left);
-	assert_true(silent.lane.stalled);
-	assert_true(seen.silent[silent.lane.rows[0].session_id]);
-	assert_false(seen.silent[talking.lane.rows[0].session_id]);
+	assert_true(silent.queue.stalled);
+	assert_true(seen.silent[silent.queue.rows[0].session_id]);
+	assert_false(seen.silent[talking.queue.rows[0].session_id]);
 	assert_int_equal(seen.n, 4);
 	put_event(&silent, 250, 0, 0, 5);
 	put_event(&silent, 260, 1, 1, 6);
@@ -478,8 +478,8 @@ static void test_silent_live_source(void **state)
 	merge_step(merge, 1000, 5000, on_left, &left);
 	assert_int_equal(seen.late, 2);
 	assert_int_equal(seen.n, 4);
-	assert_int_equal(silent.lane.late, 2);
-	assert_true(silent.lane.stalled);
+	assert_int_equal(silent.queue.late, 2);
+	assert_true(silent.queue.stalled);
 
 	/* It has caught up, and is waited for again. */
 	put_event(&silent, 400, 0, 0, 7);
@@ -488,8 +488,8 @@ static void test_silent_live_source(void **state)
 	publish(&talking);
 	merge_step(merge, 1000, 5001, on_left, &left);
 	merge_step(merge, 1000, 5001, on_left, &left);
-	assert_false(silent.lane.stalled);
-	assert_false(seen.silent[silent.lane.rows[0].session_id]);
+	assert_false(silent.queue.stalled);
+	assert_false(seen.silent[silent.queue.rows[0].session_id]);
 	assert_int_equal(seen.n, 5);
 	assert_int_equal(seen.value[4], 7);
 	put_end(&silent);
@@ -498,7 +498,7 @@ static void test_silent_live_source(void **state)
 	assert_int_equal(left, 1);
 	assert_int_equal(seen.n, 6);
 	assert_int_equal(seen.late, 2);
-	merge_leave(merge, &talking.lane);
+	merge_leave(merge, &talking.queue);
 	merge_destroy(merge);
 	close_writer(&talking);
 	close_writer(&silent);
@@ -529,7 +529,7 @@ static void test_standstill(void **state)
 		write_head(&writers[i], i);
 		put_event(&writers[i], 100 + i, 0, 0, i);
 		publish(&writers[i]);
-		assert_int_equal(merge_join(merge, &writers[i].lane, 1000), STATUS_OK);
+		assert_int_equal(merge_join(merge, &writers[i].queue, 1000), STATUS_OK);
 	}
 	for (uint64_t ns = 1000; ns <= 20000; ns += 1000) {
 		put_watermark(&writers[FIRST], 1000 + ns);
@@ -538,13 +538,13 @@ static void test_standstill(void **state)
 		publish(&writers[SECOND]);
 		merge_step(merge, 1000, ns, on_left, &left);
 	}
-	assert_true(writers[GONE].lane.stalled);
+	assert_true(writers[GONE].queue.stalled);
 	/* Nothing comes: one after the other is given up. */
 	merge_step(merge, 1000, 22000, on_left, &left);
 	merge_step(merge, 1000, 25000, on_left, &left);
 	for (uint32_t i = 0; i < N; i++) {
-		assert_true(writers[i].lane.stalled);
-		assert_true(seen.silent[writers[i].lane.rows[0].session_id]);
+		assert_true(writers[i].queue.stalled);
+		assert_true(seen.silent[writers[i].queue.rows[0].session_id]);
 	}
 
 	put_event(&writers[SECOND], 50000, 0, 0, 10);
@@ -559,15 +559,15 @@ static void test_standstill(void **state)
 	assert_int_equal(seen.n, 6);
 	assert_int_equal(seen.value[3], 12);
 	assert_int_equal(seen.value[5], 13);
-	assert_false(seen.silent[writers[FIRST].lane.rows[0].session_id]);
-	assert_true(writers[GONE].lane.stalled);
+	assert_false(seen.silent[writers[FIRST].queue.rows[0].session_id]);
+	assert_true(writers[GONE].queue.stalled);
 	/* As long as their patience, and no longer. */
 	merge_step(merge, 1000, 93000, on_left, &left);
 	assert_int_equal(seen.n, 7);
 	assert_int_equal(seen.late, 0);
 	for (uint32_t i = 0; i < N; i++) {
-		merge_leave(merge, &writers[i].lane);
-		assert_false(seen.silent[writers[i].lane.rows[0].session_id]);
+		merge_leave(merge, &writers[i].queue);
+		assert_false(seen.silent[writers[i].queue.rows[0].session_id]);
 	}
 	merge_destroy(merge);
 	for (uint32_t i = 0; i < N; i++) {
@@ -610,7 +610,7 @@ static void test_one_clock_for_equal_uuids(void **state)
 		put_event(&writers[1], 10520, 0, 0, 2);
 		for (i = 0; i < 2; i++) {
 			put_end(&writers[i]);
-			merge_join(merge, &writers[orders[round][i]].lane, 1);
+			merge_join(merge, &writers[orders[round][i]].queue, 1);
 		}
 		for (i = 0; i < 2; i++) {
 			publish(&writers[orders[round][i]]);
@@ -653,10 +653,10 @@ static void test_clock_of_the_first(void **state)
 	put_event(&first, 10012, 0, 0, 1);
 	put_event(&first, 10022, 0, 0, 2);
 	publish(&first);
-	while (first.lane.head == LANE_NONE) {
-		lane_run(&first.lane, 0, &unused, &budget);
+	while (first.queue.head == INPUT_QUEUE_NONE) {
+		input_queue_run(&first.queue, 0, &unused, &budget);
 	}
-	merge_join(merge, &first.lane, 1);
+	merge_join(merge, &first.queue, 1);
 	merge_step(merge, 100, 1, on_left, &left);
 	assert_int_equal(seen.clocks, 1);
 	assert_int_equal(seen.clock_offset_ns, 10002);
@@ -666,10 +666,10 @@ static void test_clock_of_the_first(void **state)
 	put_event(&later, 10030, 0, 0, 3);
 	publish(&later);
 	budget = 100;
-	while (later.lane.head == LANE_NONE) {
-		lane_run(&later.lane, 0, &unused, &budget);
+	while (later.queue.head == INPUT_QUEUE_NONE) {
+		input_queue_run(&later.queue, 0, &unused, &budget);
 	}
-	merge_join(merge, &later.lane, 1);
+	merge_join(merge, &later.queue, 1);
 	put_event(&first, 10042, 0, 0, 4);
 	put_end(&first);
 	put_end(&later);
@@ -695,13 +695,13 @@ struct verdict {
 	uint32_t left, broken;
 };
 
-static void on_verdict(void *context, struct lane *lane, enum lane_status why)
+static void on_verdict(void *context, struct input_queue *queue, enum input_queue_status why)
 {
 	struct verdict *verdict = context;
 
 	verdict->left++;
-	if (why == LANE_BROKEN) {
-		assert_non_null(lane->fault);
+	if (why == INPUT_QUEUE_BROKEN) {
+		assert_non_null(queue->fault);
 		verdict->broken++;
 	}
 }
@@ -719,7 +719,7 @@ static void test_impossible_time(void **state)
 	make_sink(&sink, &seen);
 	merge = merge_create(&sink);
 	open_writer(&writer, &sink, "future", true);
-	merge_join(merge, &writer.lane, 1);
+	merge_join(merge, &writer.queue, 1);
 	write_head(&writer, 0);
 	put_event(&writer, 1000, 0, 0, 1);
 	put_event(&writer, UINT64_C(10413792000000000000), 0, 0, 2);
@@ -742,7 +742,7 @@ static uint32_t on_any_type(void *context, const struct event_type *type)
 	return seen->types++;
 }
 
-static void test_garbage_breaks_only_its_lane(void **state)
+static void test_garbage_breaks_only_its_queue(void **state)
 {
 	static struct seen seen;
 	struct verdict verdict = {0};
@@ -761,7 +761,7 @@ static void test_garbage_breaks_only_its_lane(void **state)
 		sink.add_type = on_any_type;
 		merge = merge_create(&sink);
 		open_writer(&writer, &sink, "liar", false);
-		merge_join(merge, &writer.lane, 1);
+		merge_join(merge, &writer.queue, 1);
 		if (round % 2) {
 			put_type(&writer);
 			put_stream(&writer, 0, "a", 0, 0, 0);
@@ -776,7 +776,7 @@ static void test_garbage_breaks_only_its_lane(void **state)
 		put(&writer, junk, words * 8);
 		put_end(&writer);
 		publish(&writer);
-		for (i = 0; i < 10 && writer.lane.joined; i++) {
+		for (i = 0; i < 10 && writer.queue.joined; i++) {
 			merge_step(merge, 100, 1, on_verdict, &verdict);
 		}
 		/* Junk that happens to be right is followed by an end; either way it is over. */
@@ -807,9 +807,9 @@ static void test_recordings_begin_in_one_order(void **state)
 			open_writer(&writers[i], &sink, names[i], false);
 		}
 		for (uint32_t i = 0; i < 3; i++) {
-			struct lane *lane = &writers[orders[o][2 - i]].lane;
+			struct input_queue *queue = &writers[orders[o][2 - i]].queue;
 
-			assert_int_equal(merge_join(merge, lane, 1), STATUS_OK);
+			assert_int_equal(merge_join(merge, queue, 1), STATUS_OK);
 		}
 		for (uint32_t i = 0; i < 3; i++) {
 			struct writer *writer = &writers[orders[o][i]];
@@ -843,7 +843,7 @@ int main(void)
 			cmocka_unit_test(test_one_clock_for_equal_uuids),
 			cmocka_unit_test(test_clock_of_the_first),
 			cmocka_unit_test(test_impossible_time),
-			cmocka_unit_test(test_garbage_breaks_only_its_lane),
+			cmocka_unit_test(test_garbage_breaks_only_its_queue),
 			cmocka_unit_test(test_recordings_begin_in_one_order),
 	};
 

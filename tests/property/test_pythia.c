@@ -23,7 +23,7 @@
 #define MAX_POINTS  400
 #define NAME_BYTES  32
 #define EVENT_BYTES 64
-#define MAX_LOOKS   2000
+#define MAX_ROUNDS  2000
 #define WIDTH       14u
 #define SECOND      UINT64_C(1000000000)
 
@@ -175,10 +175,10 @@ static void add_row(const struct service *service, struct sight *sight, uint32_t
 }
 
 /* The fault varies where it begins: after the child of the edge that is on and began last. */
-static uint32_t find_gaps(void *gapper, uint32_t group_id, uint64_t since_ns, uint32_t context,
-		struct pythia_gap *out, uint32_t max)
+static uint32_t find_gaps(void *callback_context, uint32_t group_id, uint64_t since_ns,
+		uint32_t context, struct pythia_gap *out, uint32_t max)
 {
-	const struct service *service = gapper;
+	const struct service *service = callback_context;
 	double begin = begin_of(service, service->fault), last = -1;
 
 	(void)since_ns;
@@ -205,10 +205,10 @@ static uint32_t find_gaps(void *gapper, uint32_t group_id, uint64_t since_ns, ui
 	return out[1].after || out[0].after ? 2 : 1;
 }
 
-static uint32_t find_sites(void *gapper, uint32_t group_id, uint64_t since_ns, uint32_t context,
-		struct pythia_site *out, uint32_t max)
+static uint32_t find_sites(void *callback_context, uint32_t group_id, uint64_t since_ns,
+		uint32_t context, struct pythia_site *out, uint32_t max)
 {
-	const struct service *service = gapper;
+	const struct service *service = callback_context;
 
 	(void)group_id;
 	(void)since_ns;
@@ -277,7 +277,7 @@ static void learn_all(struct pythia *pythia, struct service *service)
 	groups.rows = &sight->row;
 	detail = (struct pythia_detail){&sight->row, &sight->tree, &sight->group,
 			service->ordered ? sight->offset_ns : NULL};
-	pythia_learned(pythia, &(struct pythia_look){.now_ns = SECOND,
+	pythia_learned(pythia, &(struct pythia_round){.now_ns = SECOND,
 					       .groups = &groups,
 					       .recent = &groups,
 					       .n_details = 1,
@@ -371,14 +371,14 @@ static struct run run_loop(struct pythia *pythia, struct service *service, bool 
 	uint64_t now_ns = 10 * SECOND, epoch_ns = now_ns;
 	uint32_t epoch = 0;
 
-	for (uint32_t i = 0; i < MAX_LOOKS && run.rule == STOP_NONE; i++) {
-		struct pythia_look look = {.now_ns = now_ns,
+	for (uint32_t i = 0; i < MAX_ROUNDS && run.rule == STOP_NONE; i++) {
+		struct pythia_round round = {.now_ns = now_ns,
 				.epoch = epoch,
 				.groups = &groups,
 				.recent = &groups,
 				.gaps = service->ordered ? find_gaps : NULL,
 				.sites = service->sites ? find_sites : NULL,
-				.gapper = service};
+				.callback_context = service};
 		struct snapshot *snapshot;
 		struct pythia_detail detail;
 		uint32_t ids[PYTHIA_DETAILS];
@@ -393,9 +393,9 @@ static struct run run_loop(struct pythia *pythia, struct service *service, bool 
 		groups.rows = &sight->row;
 		detail = (struct pythia_detail){&sight->row, &sight->tree, &sight->group,
 				service->ordered ? sight->offset_ns : NULL};
-		look.details = &detail;
-		look.n_details = pythia_wants(pythia, &look, ids);
-		pythia_look(pythia, &look);
+		round.details = &detail;
+		round.n_details = pythia_wants(pythia, &round, ids);
+		pythia_round(pythia, &round);
 		if (obey(pythia, service, now_ns)) {
 			epoch++;
 			epoch_ns = now_ns;
@@ -608,10 +608,10 @@ static void keeps_within_a_budget_that_shrinks(void **state)
 		sight->row.since_ns = now_ns;
 		groups.rows = &sight->row;
 		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1, 40);
-		pythia_look(pythia, &(struct pythia_look){.now_ns = now_ns,
-						    .epoch = (uint32_t)(1000 + i),
-						    .groups = &groups,
-						    .recent = &groups});
+		pythia_round(pythia, &(struct pythia_round){.now_ns = now_ns,
+						     .epoch = (uint32_t)(1000 + i),
+						     .groups = &groups,
+						     .recent = &groups});
 		obey(pythia, service, now_ns);
 	}
 	for (uint32_t i = 1; i < service->n; i++) {
@@ -694,12 +694,12 @@ static void look_in_epoch(struct pythia *pythia, const struct service *service, 
 	sight->row.epoch = 1;
 	sight->row.since_ns = since_ns;
 	pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1, 40);
-	pythia_look(pythia, &(struct pythia_look){.now_ns = now_ns,
-					    .epoch = 1,
-					    .groups = &groups,
-					    .recent = &groups,
-					    .n_details = 1,
-					    .details = &detail});
+	pythia_round(pythia, &(struct pythia_round){.now_ns = now_ns,
+					     .epoch = 1,
+					     .groups = &groups,
+					     .recent = &groups,
+					     .n_details = 1,
+					     .details = &detail});
 }
 
 /* Where a person rejects what is proposed, the place that is left says that there is more in it. */
@@ -790,9 +790,9 @@ static enum stop_rule rule_after(struct pythia *pythia, const struct service *se
 	sight->row.sd_ns = sd_ns;
 	for (uint32_t i = 0; i < 6; i++) {
 		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1, 40);
-		pythia_look(pythia, &(struct pythia_look){.now_ns = from_ns + 10 * i * SECOND,
-						    .groups = &groups,
-						    .recent = &groups});
+		pythia_round(pythia, &(struct pythia_round){.now_ns = from_ns + 10 * i * SECOND,
+						     .groups = &groups,
+						     .recent = &groups});
 	}
 	assert_int_equal(pythia_fill(pythia, snapshot), STATUS_OK);
 	rule = snapshot->steps.findings[0].rule;
@@ -856,8 +856,8 @@ static void scene_look(struct scene *scene, uint64_t now_ns)
 
 	pythia_recorded(scene->pythia, scene->service->events[0][0], (const char *[]){"host"}, 1,
 			40);
-	pythia_look(scene->pythia,
-			&(struct pythia_look){
+	pythia_round(scene->pythia,
+			&(struct pythia_round){
 					.now_ns = now_ns, .groups = &groups, .recent = &groups});
 }
 

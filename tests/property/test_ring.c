@@ -279,16 +279,16 @@ static void test_texts_stay_inside_their_record(void **state)
 	assert_null(record_text(&whole.record, 8));
 }
 
-struct napper {
+struct sleeper {
 	struct ring *ring;
 	uint64_t slept_ns;
 };
 
-static void *nap_main(void *context)
+static void *sleep_main(void *context)
 {
-	struct napper *napper = context;
+	struct sleeper *sleeper = context;
 
-	napper->slept_ns = ring_nap(napper->ring, 1000000);
+	sleeper->slept_ns = ring_sleep(sleeper->ring, 1000000);
 	return NULL;
 }
 
@@ -306,34 +306,34 @@ static void test_a_writer_rests_while_nobody_looks(void **state)
 {
 	struct ring *ring = ring_create(SMALL_RING);
 	struct ring_fds fds = ring_fds(ring);
-	struct napper napper = {.ring = ring_attach(&fds)};
+	struct sleeper sleeper = {.ring = ring_attach(&fds)};
 	uint64_t slept_ns, until_ns;
 	pthread_t thread;
 
 	(void)state;
-	slept_ns = ring_nap(napper.ring, 3000000);
+	slept_ns = ring_sleep(sleeper.ring, 3000000);
 	assert_in_range(slept_ns, 3000000, RING_MAX_REST_NS - 1);
 
 	until_ns = in_ms(60);
 	ring_rest_until(ring, until_ns);
-	ring_nap(napper.ring, 1000000);
+	ring_sleep(sleeper.ring, 1000000);
 	assert_true(in_ms(0) >= until_ns);
 
 	/* Woken long before: by a first instant, then by another one. */
 	for (int round = 0; round < 2; round++) {
 		ring_rest_until(ring, in_ms(3600000));
-		assert_int_equal(pthread_create(&thread, NULL, nap_main, &napper), 0);
+		assert_int_equal(pthread_create(&thread, NULL, sleep_main, &sleeper), 0);
 		usleep(30000);
 		ring_rest_until(ring, round == 0 ? 0 : in_ms(1));
 		pthread_join(thread, NULL);
-		assert_in_range(napper.slept_ns, 1000000, RING_MAX_REST_NS - 1);
+		assert_in_range(sleeper.slept_ns, 1000000, RING_MAX_REST_NS - 1);
 	}
 
 	ring_rest_until(ring, UINT64_MAX);
-	slept_ns = ring_nap(napper.ring, 1000000);
+	slept_ns = ring_sleep(sleeper.ring, 1000000);
 	assert_true(slept_ns >= RING_MAX_REST_NS);
 	assert_true(in_ms(0) > until_ns + RING_MAX_REST_NS);
-	ring_destroy(napper.ring);
+	ring_destroy(sleeper.ring);
 	ring_destroy(ring);
 }
 

@@ -90,7 +90,7 @@ static const struct snapshot *ask(struct screen_side *side)
 	const struct snapshot *snapshot;
 
 	side->focus.serial++;
-	side->host.look(side->host.context, &side->focus);
+	side->host.set_focus(side->host.context, &side->focus);
 	for (;;) {
 		wait_for_news(side);
 		snapshot = acquire(side);

@@ -499,12 +499,12 @@ static void points_are_left_out(void **state)
 	assert_non_null(strstr(error, "1 to 3"));
 	assert_int_equal(pythia_edit(pythia, 7, 1, false, error, sizeof(error)), STATUS_NOT_FOUND);
 	assert_int_equal(edit(&editing, 2, false, error, sizeof(error)), STATUS_OK);
-	assert_int_equal(y->barred, 0); /* it may be taken back */
+	assert_int_equal(y->excluded, 0); /* it may be taken back */
 	assert_int_equal(pythia_decide(pythia, 1, STEP_APPROVE, STEP_BY_PERSON, 2, error,
 					 sizeof(error)),
 			STATUS_OK);
-	assert_true(y->barred > pythia->epoch);
-	assert_int_equal(pythia->points.items[editing.points[0]].barred, 0);
+	assert_true(y->excluded > pythia->epoch);
+	assert_int_equal(pythia->points.items[editing.points[0]].excluded, 0);
 	assert_int_equal(edit(&editing, 1, false, error, sizeof(error)), STATUS_INVALID);
 	order = pythia_next_order(pythia);
 	assert_true(order && order->n == 2);
@@ -524,7 +524,7 @@ static void points_are_left_out(void **state)
 	editing_release(&editing);
 }
 
-/* What a person would not have disabled is not boring from then on. */
+/* What a person would not have disabled is not uninformative from then on. */
 static void what_stays_on_is_wanted(void **state)
 {
 	struct step_outcome outcome = {.step = 1, .ok = true, .error = ""};
@@ -867,9 +867,9 @@ static void learning_holds_nothing_up(void **state)
 	assert_int_equal(pythia_offer(pythia, "h", offers, 3), STATUS_OK);
 	for (uint64_t second = 1; second <= 400; second++) {
 		pythia_recorded(pythia, "p:r_entry", (const char *[]){"h"}, 1, 40);
-		pythia_look(pythia, &(struct pythia_look){.now_ns = second * NS_PER_S,
-						    .groups = &groups,
-						    .recent = &groups});
+		pythia_round(pythia, &(struct pythia_round){.now_ns = second * NS_PER_S,
+						     .groups = &groups,
+						     .recent = &groups});
 		if (second == 30) {
 			assert_int_equal(proposed(pythia), STEP_LEARN + 1);
 		}
@@ -944,11 +944,11 @@ static void learning_comes_first(void **state)
 	for (uint64_t second = 1; second <= 40 && pythia->steps.n == 0; second++) {
 		pythia_recorded(pythia, "p:r_entry", host, 1, 40);
 		pythia_recorded(pythia, "p:r_exit", host, 1, 40);
-		pythia_look(pythia, &(struct pythia_look){.now_ns = (100 + second) * NS_PER_S,
-						    .groups = &groups,
-						    .recent = &groups,
-						    .n_details = 1,
-						    .details = &detail});
+		pythia_round(pythia, &(struct pythia_round){.now_ns = (100 + second) * NS_PER_S,
+						     .groups = &groups,
+						     .recent = &groups,
+						     .n_details = 1,
+						     .details = &detail});
 		if (second == 20) {
 			assert_non_null(strstr(pythia->lacks, "will propose to learn"));
 		}
@@ -1028,7 +1028,7 @@ static void norms_are_of_before_learning(void **state)
 	assert_int_equal(pythia->n_norms, 1);
 	rows[0].cov = rows[1].cov = 2.8;
 	rows[1].count = 200;
-	pythia_learned(pythia, &(struct pythia_look){.groups = &groups, .recent = &groups});
+	pythia_learned(pythia, &(struct pythia_round){.groups = &groups, .recent = &groups});
 	assert_int_equal(pythia->n_norms, 2);
 	assert_true(pythia->norms[0].cov == 0.3);
 	assert_true(pythia->norms[1].cov == 2.8);
@@ -1113,7 +1113,7 @@ static uint32_t looks_in(struct loop *loop, uint32_t from, uint32_t to)
 		for (uint32_t i = 0; i < 100; i++) {
 			loop_request(loop);
 		}
-		loop_look(loop, second * SECOND);
+		loop_round(loop, second * SECOND);
 	}
 	return *looks - before;
 }

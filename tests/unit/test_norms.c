@@ -134,13 +134,13 @@ static void set_varies(struct scene *scene, uint32_t from, uint32_t n, bool vari
 }
 
 /* Shows where the groups take more whose place is asked for; returns how many. */
-static uint32_t show_places(struct scene *scene, const struct pythia_look *look)
+static uint32_t show_places(struct scene *scene, const struct pythia_round *round)
 {
 	static const char *const names[ROWS] = {"get", "(wait)", "call", "serve"},
 				 *const providers[ROWS] = {"front", "", "front", "back"};
 	static const uint32_t parents[ROWS] = {UINT32_MAX, 0, 0, 2}, below[ROWS] = {3, 0, 1, 0};
 	struct tree_row rows[ROWS];
-	uint32_t ids[PYTHIA_SUSPECTS], n = pythia_suspects(scene->pythia, look, ids);
+	uint32_t ids[PYTHIA_SUSPECTS], n = pythia_suspects(scene->pythia, round, ids);
 
 	for (uint32_t i = 0; i < ROWS; i++) {
 		rows[i] = (struct tree_row){.parent = parents[i],
@@ -170,16 +170,16 @@ static uint32_t wanted_after_s(struct scene *scene, uint32_t seconds)
 	uint32_t ids[PYTHIA_DETAILS];
 
 	for (uint32_t i = 0; i < seconds; i++) {
-		struct pythia_look look = {
+		struct pythia_round round = {
 				.now_ns = scene->now_ns, .groups = &groups, .recent = &groups};
 
 		tell_recorded(scene);
-		show_places(scene, &look);
-		pythia_look(scene->pythia, &look);
+		show_places(scene, &round);
+		pythia_round(scene->pythia, &round);
 		scene->now_ns += SECOND;
 	}
 	return pythia_wants(scene->pythia,
-			&(struct pythia_look){.groups = &groups, .recent = &groups}, ids);
+			&(struct pythia_round){.groups = &groups, .recent = &groups}, ids);
 }
 
 static uint32_t wanted_after(struct scene *scene, uint32_t windows)
@@ -500,7 +500,7 @@ static void a_single_odd_one_is_left_alone(void **state)
 	scene_release(&scene);
 }
 
-/* A busy machine makes a few of all requests slow, of long ones more: these are not dear. */
+/* A busy machine makes a few of all requests slow, of long ones more: these do not count. */
 static void few_of_all_are_the_machine(void **state)
 {
 	struct scene scene;
@@ -517,10 +517,10 @@ static void few_of_all_are_the_machine(void **state)
 }
 
 /* What costs most is looked at first, and what costs much less waits if that may come. */
-static void the_dearest_is_first(void **state)
+static void the_most_expensive_is_first(void **state)
 {
 	struct groups_view groups = {.n = GROUPS};
-	struct pythia_look look = {.groups = &groups, .recent = &groups};
+	struct pythia_round round = {.groups = &groups, .recent = &groups};
 	uint32_t ids[PYTHIA_DETAILS];
 	struct scene scene;
 
@@ -535,8 +535,8 @@ static void the_dearest_is_first(void **state)
 	set_rare(&scene, 3, 3);
 	scene.rows[3].rate_per_s = 20;
 	assert_int_equal(wanted_after(&scene, 4), 3);
-	look.now_ns = scene.now_ns;
-	assert_int_equal(pythia_wants(scene.pythia, &look, ids), 3);
+	round.now_ns = scene.now_ns;
+	assert_int_equal(pythia_wants(scene.pythia, &round, ids), 3);
 	assert_int_equal(ids[0], scene.rows[3].id);
 	assert_int_equal(ids[1], scene.rows[5].id);
 	assert_int_equal(ids[2], scene.rows[1].id);
@@ -565,7 +565,7 @@ int main(void)
 			cmocka_unit_test(few_that_are_much_slower_are_found),
 			cmocka_unit_test(a_single_odd_one_is_left_alone),
 			cmocka_unit_test(few_of_all_are_the_machine),
-			cmocka_unit_test(the_dearest_is_first),
+			cmocka_unit_test(the_most_expensive_is_first),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -176,17 +176,17 @@ static void it_is_of_the_worst_group(void **state)
 }
 
 /* What names nothing is no answer while something that costs much more is looked at. */
-static void it_is_not_dwarfed(void **state)
+static void it_is_not_outweighed(void **state)
 {
 	struct snapshot *snapshot = make(0, DETECTION_VARIES);
-	struct steps_finding dwarfed = findings[0];
+	struct steps_finding outweighed = findings[0];
 
 	(void)state;
-	dwarfed.rule = STOP_DIFFUSE;
+	outweighed.rule = STOP_DIFFUSE;
 	snapshot->steps.n_findings = 1;
-	snapshot->steps.findings = &dwarfed;
-	assert_ptr_equal(output_verdict(snapshot), &dwarfed);
-	dwarfed.dwarfed = true;
+	snapshot->steps.findings = &outweighed;
+	assert_ptr_equal(output_verdict(snapshot), &outweighed);
+	outweighed.outweighed = true;
 	assert_null(output_verdict(snapshot));
 	groups[1].detection = 0;
 	assert_null(output_verdict(snapshot));
@@ -261,7 +261,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(it_is_of_the_worst_group),
-			cmocka_unit_test(it_is_not_dwarfed),
+			cmocka_unit_test(it_is_not_outweighed),
 			cmocka_unit_test(it_has_all_that_is_known),
 			cmocka_unit_test(what_is_not_known_is_null),
 	};

@@ -114,24 +114,24 @@ static enum status read_theme(
 
 static void themes_are_read(void **state)
 {
-	struct theme_look look;
+	struct theme_cell_style look;
 	struct theme theme;
 	char error[256];
 
 	(void)state;
 	assert_int_equal(read_theme(&theme, "heat.3", "208/16 brightyellow/black bold", error),
 			STATUS_OK);
-	look = theme_look(&theme, ROLE_HEAT_3, 256);
+	look = theme_cell_style(&theme, ROLE_HEAT_3, 256);
 	assert_int_equal(look.fg, 208);
 	assert_int_equal(look.bg, 16);
 	assert_int_equal(look.attributes, STYLE_BOLD);
-	look = theme_look(&theme, ROLE_HEAT_3, 16);
+	look = theme_cell_style(&theme, ROLE_HEAT_3, 16);
 	assert_int_equal(look.fg, 11);
 	assert_int_equal(look.bg, 0);
-	look = theme_look(&theme, ROLE_HEAT_3, 8);
+	look = theme_cell_style(&theme, ROLE_HEAT_3, 8);
 	assert_int_equal(look.fg, 3);
 	assert_int_equal(look.attributes, STYLE_BOLD);
-	look = theme_look(&theme, ROLE_SELECTED, 0);
+	look = theme_cell_style(&theme, ROLE_SELECTED, 0);
 	assert_int_equal(look.fg, -1);
 	assert_int_equal(look.attributes, STYLE_REVERSE);
 }
@@ -173,7 +173,7 @@ static void own_themes_are_right(void **state)
 #undef X
 	};
 	struct settings_file file;
-	struct theme_look look, expected;
+	struct theme_cell_style look, expected;
 	struct theme theme, plain;
 	char path[512], error[256];
 	size_t i;
@@ -191,8 +191,8 @@ static void own_themes_are_right(void **state)
 		}
 		for (role = 0; role < ROLE_COUNT; role++) {
 			if (strcmp(names[i], "mono") == 0) {
-				look = theme_look(&theme, (enum role)role, 256);
-				expected = theme_look(&plain, (enum role)role, 256);
+				look = theme_cell_style(&theme, (enum role)role, 256);
+				expected = theme_cell_style(&plain, (enum role)role, 256);
 				assert_int_equal(look.attributes, expected.attributes);
 				assert_int_equal(look.fg, -1);
 				assert_int_equal(look.bg, -1);

@@ -34,7 +34,7 @@ void navigation_publish(struct console *console, const struct focus *before)
 		return;
 	}
 	focus->serial++;
-	console->host->look(console->host->context, focus);
+	console->host->set_focus(console->host->context, focus);
 }
 
 static int find_view(enum screen screen)

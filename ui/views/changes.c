@@ -23,7 +23,7 @@ struct changes_screen {
 	enum pane pane;
 	struct table rows, types;
 	const struct changes_view *changes;
-	bool given; /* the snapshot was asked for them */
+	bool present; /* the snapshot was asked for them */
 };
 
 static const struct changes_screen *screen_of(const void *data)
@@ -228,7 +228,7 @@ static void changes_update(void *view, const struct snapshot *snapshot)
 	struct changes_screen *screen = view;
 
 	screen->changes = &snapshot->changes;
-	screen->given = snapshot->focus.parts & FOCUS_CHANGES;
+	screen->present = snapshot->focus.parts & FOCUS_CHANGES;
 	table_update(&screen->rows, screen, screen->changes->n);
 	table_update(&screen->types, screen, screen->changes->n_all_types);
 }
@@ -256,7 +256,7 @@ static void draw_head(const struct changes_screen *screen, const struct view_fra
 	}
 	snprintf(since, sizeof(since), "changes since %.900s",
 			changes->baseline[0] ? changes->baseline : ":baseline now");
-	view_crumbs(frame, line, since, NULL, text);
+	view_breadcrumbs(frame, line, since, NULL, text);
 }
 
 static void draw_nothing(const struct changes_screen *screen, const struct view_frame *frame,
@@ -264,7 +264,7 @@ static void draw_nothing(const struct changes_screen *screen, const struct view_
 {
 	const char *text = "…";
 
-	if (screen->given && view_answers(frame)) {
+	if (screen->present && view_answers(frame)) {
 		text = "Nothing to compare with: there is no baseline, or no request so far on "
 		       "either side. Give one by --baseline=FILE or a recording, by `pythiatop "
 		       "compare BEFORE AFTER`, or by :baseline now, which makes one of what is "

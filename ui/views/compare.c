@@ -23,7 +23,7 @@ struct compare_screen {
 	enum pane pane;
 	const struct compare_view *compare;
 	const struct request_view *request; /* for the way that led here */
-	bool given;                         /* the snapshot has a comparison at all */
+	bool present;                       /* the snapshot has a comparison at all */
 	bool placed;                        /* the cursor was put on the largest difference */
 	struct outline outline;
 	struct table tree, ranked, values;
@@ -308,7 +308,7 @@ static void compare_update(void *view, const struct snapshot *snapshot)
 
 	screen->compare = compare;
 	screen->request = &snapshot->request;
-	screen->given = snapshot->focus.parts & FOCUS_COMPARE;
+	screen->present = snapshot->focus.parts & FOCUS_COMPARE;
 	if (compare->b_is_median) {
 		screen->median_id = compare->b.id;
 	}
@@ -335,7 +335,7 @@ static void compare_update(void *view, const struct snapshot *snapshot)
 	}
 }
 
-static void draw_crumbs(const struct compare_screen *screen, const struct view_frame *frame,
+static void draw_breadcrumbs(const struct compare_screen *screen, const struct view_frame *frame,
 		struct area line)
 {
 	char group[512];
@@ -343,11 +343,11 @@ static void draw_crumbs(const struct compare_screen *screen, const struct view_f
 	layout_cut_columns(&line, 1);
 	layout_cut_columns(&line, -1);
 	if (screen->request->id == 0) {
-		view_crumbs(frame, line, "request", "compared", "");
+		view_breadcrumbs(frame, line, "request", "compared", "");
 		return;
 	}
 	view_group_name(group, sizeof(group), screen->request->type, screen->request->path);
-	view_crumbs(frame, line, group, "request compared", "");
+	view_breadcrumbs(frame, line, group, "request compared", "");
 }
 
 static void side_text(const struct compare_screen *screen, const struct compare_side *side,
@@ -408,7 +408,7 @@ static void draw_nothing(const struct compare_screen *screen, const struct view_
 {
 	const char *text = "…";
 
-	if (screen->given && view_answers(frame)) {
+	if (screen->present && view_answers(frame)) {
 		text = screen->compare->a.id == 0
 				       ? "this request is not kept (any more); Esc goes back"
 		       : frame->tagged != 0 ? "the tagged request is not kept (any more): c "
@@ -424,7 +424,7 @@ static void compare_draw(void *view, const struct view_frame *frame)
 	struct area area = frame->area, below;
 
 	arrange(screen); /* a filter may have been set meanwhile */
-	draw_crumbs(screen, frame, layout_cut_rows(&area, 1));
+	draw_breadcrumbs(screen, frame, layout_cut_rows(&area, 1));
 	if (screen->compare->a.id == 0 || screen->compare->b.id == 0 ||
 			screen->compare->a.id != frame->focus->request_id) {
 		draw_nothing(screen, frame, area);

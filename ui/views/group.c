@@ -326,15 +326,15 @@ static void group_draw(void *view, const struct view_frame *frame)
 {
 	struct group_screen *screen = view;
 	const struct group_view *group = screen->group;
-	struct area area = frame->area, crumbs = layout_cut_rows(&area, 1), figures, heat;
+	struct area area = frame->area, breadcrumbs = layout_cut_rows(&area, 1), figures, heat;
 	const struct steps_finding *finding;
 	char name[512], scale[64];
 
-	layout_cut_columns(&crumbs, 1);
-	layout_cut_columns(&crumbs, -1);
+	layout_cut_columns(&breadcrumbs, 1);
+	layout_cut_columns(&breadcrumbs, -1);
 	if (group->id == 0 ||
 			(frame->focus->group_id != 0 && group->id != frame->focus->group_id)) {
-		view_crumbs(frame, crumbs, "group", NULL, "");
+		view_breadcrumbs(frame, breadcrumbs, "group", NULL, "");
 		canvas_text(frame->canvas, area.y + 2, area.x + 3, area.width - 6, ROLE_DIM,
 				view_answers(frame)
 						? "there is no such group (any more); Esc goes back"
@@ -362,7 +362,7 @@ static void group_draw(void *view, const struct view_frame *frame)
 	draw_heat(screen, frame, heat);
 	draw_below(screen, frame, area);
 	describe_scale(screen, scale, sizeof(scale));
-	view_crumbs(frame, crumbs, name, NULL, scale);
+	view_breadcrumbs(frame, breadcrumbs, name, NULL, scale);
 }
 
 static bool enter_heat(const struct group_screen *screen, struct view_call *call)

@@ -212,7 +212,7 @@ static void groups_focus(const void *view, struct focus *focus)
 
 static void groups_update(void *view, const struct snapshot *snapshot)
 {
-	static const struct row_field *const given[METRIC_COUNT] = {
+	static const struct row_field *const metric_fields[METRIC_COUNT] = {
 			[METRIC_VARIANCE] = GROUP(SHARE),
 			[METRIC_COV] = GROUP(COV),
 			[METRIC_MODES] = GROUP(MODES)};
@@ -223,7 +223,7 @@ static void groups_update(void *view, const struct snapshot *snapshot)
 	screen->tree = &snapshot->tree;
 	screen->steps = &snapshot->steps;
 	screen->changes = &snapshot->changes;
-	table_give_order(&screen->table, given[snapshot->focus.metric]);
+	table_give_order(&screen->table, metric_fields[snapshot->focus.metric]);
 	/* A snapshot made for another screen says nothing of groups. */
 	screen->empty = snapshot->groups.n == 0 &&
 			(snapshot->focus.parts == 0 || (snapshot->focus.parts & FOCUS_GROUPS));

@@ -168,7 +168,7 @@ static void request_update(void *view, const struct snapshot *snapshot)
 	update_values(screen);
 }
 
-static void draw_crumbs(const struct request_screen *screen, const struct view_frame *frame,
+static void draw_breadcrumbs(const struct request_screen *screen, const struct view_frame *frame,
 		struct area line)
 {
 	const struct request_view *request = screen->request;
@@ -178,7 +178,7 @@ static void draw_crumbs(const struct request_screen *screen, const struct view_f
 	layout_cut_columns(&line, 1);
 	layout_cut_columns(&line, -1);
 	if (request->id == 0) {
-		view_crumbs(frame, line, "group", "request", "");
+		view_breadcrumbs(frame, line, "group", "request", "");
 		return;
 	}
 	view_group_name(group, sizeof(group), request->type, request->path);
@@ -196,7 +196,7 @@ static void draw_crumbs(const struct request_screen *screen, const struct view_f
 
 		snprintf(right + used, sizeof(right) - used, "  failed: %.20s", request->failure);
 	}
-	view_crumbs(frame, line, group, name, right);
+	view_breadcrumbs(frame, line, group, name, right);
 }
 
 /* Adds ` name duration` if there is any. */
@@ -344,7 +344,7 @@ static void request_draw(void *view, const struct view_frame *frame)
 	struct area area = frame->area, below;
 	bool other = frame->focus->request_id != 0 && request->id != frame->focus->request_id;
 
-	draw_crumbs(screen, frame, layout_cut_rows(&area, 1));
+	draw_breadcrumbs(screen, frame, layout_cut_rows(&area, 1));
 	if (request->id == 0 || other) {
 		canvas_text(frame->canvas, area.y + 2, area.x + 3, area.width - 6, ROLE_DIM,
 				view_answers(frame) ? "this request is not kept (any more); w "

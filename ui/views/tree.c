@@ -102,8 +102,8 @@ static void arrange(struct tree_screen *screen)
 		screen->fails = screen->tree->rows[i].failed > 0;
 	}
 	screen->table.source = tree_source(screen->tree->located, screen->fails);
-	screen->table.given_column = columns[order_of(screen)];
-	screen->table.given_reverse = screen->reverse;
+	screen->table.default_column = columns[order_of(screen)];
+	screen->table.default_reverse = screen->reverse;
 	table_update(&screen->table, screen, screen->outline.lines);
 }
 
@@ -215,8 +215,8 @@ static void tree_update(void *view, const struct snapshot *snapshot)
 	uint64_t shown = tree->all ? UINT64_MAX : tree->group_id;
 
 	screen->tree = tree;
-	screen->given = snapshot->focus.parts & FOCUS_TREE;
-	if (screen->given && !tree->all && tree->group_id == 0 && snapshot->focus.group_id == 0) {
+	screen->present = snapshot->focus.parts & FOCUS_TREE;
+	if (screen->present && !tree->all && tree->group_id == 0 && snapshot->focus.group_id == 0) {
 		screen->all = true; /* there is no group */
 	}
 	if (shown != 0 && shown != screen->shown) {
@@ -234,7 +234,7 @@ static void tree_update(void *view, const struct snapshot *snapshot)
 	}
 }
 
-static void draw_crumbs(
+static void draw_breadcrumbs(
 		const struct tree_screen *screen, const struct view_frame *frame, struct area line)
 {
 	const struct tree_view *tree = screen->tree;
@@ -248,12 +248,12 @@ static void draw_crumbs(
 				tree->requests == 1 ? "" : "s");
 	}
 	if (tree->all) {
-		view_crumbs(frame, line, "calling contexts of all groups", NULL, right);
+		view_breadcrumbs(frame, line, "calling contexts of all groups", NULL, right);
 	} else if (tree->group_id == 0) {
-		view_crumbs(frame, line, "group", "calling contexts", "");
+		view_breadcrumbs(frame, line, "group", "calling contexts", "");
 	} else {
 		view_group_name(name, sizeof(name), tree->type, tree->path);
-		view_crumbs(frame, line, name, "calling contexts", right);
+		view_breadcrumbs(frame, line, name, "calling contexts", right);
 	}
 }
 
@@ -355,8 +355,8 @@ static void draw_marks(const struct view_frame *frame, struct area line)
 	char keys[2][64], text[160];
 
 	for (i = TREE_ON; i <= TREE_PROPOSED; i++) {
-		x += canvas_text(canvas, line.y, x, end - x, tree_looks[i].role,
-				     tree_looks[i].sign) +
+		x += canvas_text(canvas, line.y, x, end - x, tree_mark_styles[i].role,
+				     tree_mark_styles[i].sign) +
 		     1;
 		x += canvas_text(canvas, line.y, x, end - x, ROLE_DIM, words[i]) + 2;
 	}
@@ -372,7 +372,7 @@ static void draw_nothing(
 {
 	const char *text = "…";
 
-	if (screen->given && view_answers(frame)) {
+	if (screen->present && view_answers(frame)) {
 		text = !screen->tree->all && screen->tree->group_id == 0
 				       ? "there is no such group (any more); Esc goes back"
 				       : "no request was sampled within this horizon: t changes it";
@@ -391,7 +391,7 @@ static void tree_draw(void *view, const struct view_frame *frame)
 	if (screen->filtered != screen->table.filter.set) {
 		arrange(screen);
 	}
-	draw_crumbs(screen, frame, layout_cut_rows(&area, 1));
+	draw_breadcrumbs(screen, frame, layout_cut_rows(&area, 1));
 	if (screen->tree->n == 0 || other) {
 		draw_nothing(screen, frame, area);
 		return;

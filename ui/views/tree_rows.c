@@ -42,7 +42,7 @@ static bool is_folded(const struct tree_screen *screen, uint32_t line)
 	return !at->open && outline_is_parent(&screen->outline, at->row);
 }
 
-const struct tree_mark_look tree_looks[] = {
+const struct tree_mark_style tree_mark_styles[] = {
 		[TREE_ON] = {"●", "", ROLE_GOOD},
 		[TREE_OFF] = {"○", "off", ROLE_DIM},
 		[TREE_NEVER_SEEN] = {"·", "never seen", ROLE_DIM},
@@ -149,14 +149,14 @@ static void paint_context(const struct tree_screen *screen, uint32_t line, struc
 
 	x += (int)row->depth < most ? (int)row->depth : most;
 	x += canvas_text(canvas, area.y, x, end - x, ROLE_DIM, fold);
-	x += canvas_text(canvas, area.y, x, end - x, tree_looks[row->mark].role,
-			tree_looks[row->mark].sign);
+	x += canvas_text(canvas, area.y, x, end - x, tree_mark_styles[row->mark].role,
+			tree_mark_styles[row->mark].sign);
 	x += 1 + canvas_text(canvas, area.y, x + 1, end - x - 1,
 				 row->count > 0 ? ROLE_TEXT : ROLE_DIM, row->name);
-	if (tree_looks[row->mark].word[0] &&
-			text_fits(tree_looks[row->mark].word, true, end - x - 2)) {
-		canvas_text(canvas, area.y, x + 2, end - x - 2, tree_looks[row->mark].role,
-				tree_looks[row->mark].word);
+	if (tree_mark_styles[row->mark].word[0] &&
+			text_fits(tree_mark_styles[row->mark].word, true, end - x - 2)) {
+		canvas_text(canvas, area.y, x + 2, end - x - 2, tree_mark_styles[row->mark].role,
+				tree_mark_styles[row->mark].word);
 	}
 }
 
@@ -205,9 +205,9 @@ static bool row_paint(const void *data, uint32_t line, int column, struct canvas
 	return column == C_CONTEXT || column == C_SHARE;
 }
 
-#define SOURCE(given, n)                                                                           \
+#define SOURCE(view_columns, n)                                                                    \
 	{                                                                                          \
-		.columns = given, .n_columns = n, .what = "contexts", .key = line_key,             \
+		.columns = view_columns, .n_columns = n, .what = "contexts", .key = line_key,      \
 		.cell = row_cell, .paint = row_paint                                               \
 	}
 

@@ -16,7 +16,7 @@ struct tree_screen {
 	struct outline outline;
 	const struct tree_view *tree;
 	bool all;       /* of all groups together, not of the group in focus */
-	bool given;     /* the snapshot has a tree at all */
+	bool present;   /* the snapshot has a tree at all */
 	uint64_t shown; /* the group that cursor and folds are of; UINT64_MAX: all */
 	bool ordered;   /* somebody chose an order */
 	enum order order;
@@ -53,11 +53,11 @@ static inline const struct tree_screen *tree_screen_of(const void *data)
 }
 
 /* How it is shown what is known of a tracepoint, by enum tree_mark. */
-struct tree_mark_look {
+struct tree_mark_style {
 	const char *sign, *word;
 	enum role role;
 };
-extern const struct tree_mark_look tree_looks[];
+extern const struct tree_mark_style tree_mark_styles[];
 
 const struct tree_row *tree_row_at(const struct tree_screen *screen, uint32_t line);
 /* Whether it can have a share of the variance: what never was recorded has none, not zero. */

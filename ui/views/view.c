@@ -95,7 +95,7 @@ void view_group_name(char *out, size_t size, const char *type, const char *path)
 			services);
 }
 
-void view_crumbs(const struct view_frame *frame, struct area line, const char *group,
+void view_breadcrumbs(const struct view_frame *frame, struct area line, const char *group,
 		const char *request, const char *right)
 {
 	struct canvas *canvas = frame->canvas;

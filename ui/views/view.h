@@ -126,7 +126,7 @@ extern const struct view_ops *const all_views[N_VIEWS];
  * The way from the groups to where the person is, with `right` at the end of the line. `group` and
  * `request` may be NULL.
  */
-void view_crumbs(const struct view_frame *frame, struct area line, const char *group,
+void view_breadcrumbs(const struct view_frame *frame, struct area line, const char *group,
 		const char *request, const char *right);
 
 /* The first of the snapshot's warnings, in a line that is cut from the top; none: no line. */

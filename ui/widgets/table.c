@@ -18,7 +18,7 @@ void table_init(struct table *table, const struct table_source *source)
 {
 	memset(table, 0, sizeof(*table));
 	table->source = source;
-	table->sort_column = table->given_column = -1;
+	table->sort_column = table->default_column = -1;
 	table->page = 1;
 	table->visible_columns = UINT32_MAX;
 }
@@ -32,7 +32,7 @@ void table_give_order(struct table *table, const struct row_field *field)
 {
 	for (int c = 0; c < table->source->n_columns; c++) {
 		if (table->source->columns[c].field == field) {
-			table->given_column = c;
+			table->default_column = c;
 		}
 	}
 }
@@ -379,8 +379,8 @@ static void place_columns(const struct table_source *source, struct area area, s
 static void draw_header(const struct table *table, struct canvas *canvas, struct area area,
 		const struct columns *columns)
 {
-	bool given = table->sort_column < 0;
-	int order = given ? table->given_column : table->sort_column;
+	bool by_default = table->sort_column < 0;
+	int order = by_default ? table->default_column : table->sort_column;
 	const struct table_column *column;
 	char title[64];
 	int c;
@@ -395,7 +395,7 @@ static void draw_header(const struct table *table, struct canvas *canvas, struct
 		}
 		column = &table->source->columns[c];
 		down = (column->flags & TABLE_RIGHT) != 0;
-		falls = (given ? !table->given_reverse : down) != table->reverse;
+		falls = (by_default ? !table->default_reverse : down) != table->reverse;
 		snprintf(title, sizeof(title), "%s%s", column->title,
 				!sorted ? ""
 				: falls ? "▼"

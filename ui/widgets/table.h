@@ -95,8 +95,8 @@ struct table {
 	int page;        /* rows drawn last time */
 	int sort_column; /* -1: as they come */
 	bool reverse;
-	int given_column;         /* the one that rows come ordered by, for the header; -1: none */
-	bool given_reverse;       /* its smallest ones come first */
+	int default_column;       /* the one that rows come ordered by, for the header; -1: none */
+	bool default_reverse;     /* its smallest ones come first */
 	uint32_t visible_columns; /* bits: drawn last time */
 	struct pattern filter;
 };

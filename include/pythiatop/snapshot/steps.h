@@ -59,7 +59,8 @@ struct steps_finding {
 	/* Nothing tells what is normal of it: no baseline, no norm that was learned before, no
 	 * objective. So it varies, which need not be a fault. */
 	bool no_normal;
-	bool dwarfed; /* it names nothing, and what costs much more is searched, or will be soon */
+	bool outweighed; /* it names nothing, and what costs much more is searched, or will be soon
+			  */
 	const char *text;  /* the verdict, or what is looked at now, in one sentence */
 	const char *where; /* calling context; "" if none */
 	/* Where that varies, if in one process alone; "" if not known. */

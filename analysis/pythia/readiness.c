@@ -11,9 +11,9 @@
 #define FEW_REQUESTS   50u
 #define CLEAR_PHI      0.3 /* a lower bound that needs no more requests */
 
-uint64_t pythia_age_of_epoch(const struct pythia_look *look, const struct groups_row *row)
+uint64_t pythia_age_of_epoch(const struct pythia_round *round, const struct groups_row *row)
 {
-	return look->now_ns > row->since_ns ? look->now_ns - row->since_ns : 0;
+	return round->now_ns > row->since_ns ? round->now_ns - row->since_ns : 0;
 }
 
 /* One place surely holds so much: more requests would tell no other story. */
@@ -32,14 +32,14 @@ static bool is_clear(struct pythia *pythia, const struct pythia_detail *detail, 
 	return false;
 }
 
-bool pythia_is_settled(struct pythia *pythia, const struct pythia_look *look,
+bool pythia_is_settled(struct pythia *pythia, const struct pythia_round *round,
 		const struct pythia_detail *detail)
 {
-	uint64_t age_ns = pythia_age_of_epoch(look, detail->row), count = detail->row->count;
+	uint64_t age_ns = pythia_age_of_epoch(round, detail->row), count = detail->row->count;
 
-	return detail->tree->located && (look->last || age_ns >= EPOCH_NS - WINDOW_STEP_NS) &&
+	return detail->tree->located && (round->last || age_ns >= EPOCH_NS - WINDOW_STEP_NS) &&
 	       count >= FEW_REQUESTS &&
-	       (look->last || count >= EPOCH_REQUESTS || age_ns >= LONG_EPOCH_NS ||
+	       (round->last || count >= EPOCH_REQUESTS || age_ns >= LONG_EPOCH_NS ||
 			       is_clear(pythia, detail, CLEAR_PHI));
 }
 
@@ -47,11 +47,11 @@ bool pythia_is_settled(struct pythia *pythia, const struct pythia_look *look,
  * Enough of a group was seen since the last step for the next one. Where one place holds most of
  * the variance, half of an epoch does: to split it in vain costs a step, which can be taken back.
  */
-bool pythia_is_ripe(struct pythia *pythia, const struct pythia_look *look,
+bool pythia_is_ready(struct pythia *pythia, const struct pythia_round *round,
 		const struct pythia_detail *detail)
 {
-	return pythia_is_settled(pythia, look, detail) ||
+	return pythia_is_settled(pythia, round, detail) ||
 	       (detail->tree->located && detail->row->count >= FEW_REQUESTS &&
-			       pythia_age_of_epoch(look, detail->row) >= CLEAR_EPOCH_NS &&
+			       pythia_age_of_epoch(round, detail->row) >= CLEAR_EPOCH_NS &&
 			       is_clear(pythia, detail, MOST_PHI));
 }

@@ -35,7 +35,7 @@ static void merge_namespaces(struct model *model)
 	}
 }
 
-static bool is_lane_key(const char *key)
+static bool is_execution_key(const char *key)
 {
 	return strcmp(key, "$tid") == 0 || strcmp(key, "$cpu") == 0 ||
 	       strcmp(key, "$ctx.vtid") == 0 || strcmp(key, "$ctx.tid") == 0 ||
@@ -53,7 +53,7 @@ static void classify_namespaces(struct model *model)
 	model->path_depth = PATH_DEPTH_PLAIN;
 	for (n = 0; n < model->n_namespaces; n++) {
 		struct plan_namespace *ns = &model->namespaces[n];
-		bool seeded = false, lane = false, composed = false;
+		bool seeded = false, execution = false, composed = false;
 
 		for (s = 0; s < model->n_schemas; s++) {
 			for (i = 0; i < model->schemas[s]->n_events; i++) {
@@ -66,11 +66,11 @@ static void classify_namespaces(struct model *model)
 						continue;
 					}
 					/* others of its values may come from fields: next_tid */
-					if (is_lane_key(bound->keys[0])) {
-						lane = true;
-						ns->lane_key = strcmp(bound->keys[0], "$cpu")
-									       ? "$tid"
-									       : "$cpu";
+					if (is_execution_key(bound->keys[0])) {
+						execution = true;
+						ns->execution_key = strcmp(bound->keys[0], "$cpu")
+										    ? "$tid"
+										    : "$cpu";
 					}
 					composed |= bound->n_keys > 1;
 					seeded |= event->seed && bound->op != BIND_BASIC &&
@@ -78,9 +78,9 @@ static void classify_namespaces(struct model *model)
 				}
 			}
 		}
-		ns->kind = lane && !composed && !ns->global ? NS_LANE
-			   : seeded                         ? NS_REQUEST
-							    : NS_MESSAGE;
+		ns->kind = execution && !composed && !ns->global ? NS_EXECUTION
+			   : seeded                              ? NS_REQUEST
+								 : NS_MESSAGE;
 		if (ns->kind == NS_REQUEST || (ns->kind == NS_MESSAGE && ns->hold)) {
 			model->path_depth = UINT32_MAX;
 		}
@@ -101,7 +101,7 @@ static bool is_meant(const struct schema_event *event, const char *name)
 }
 
 /* Which schema an event of it is from, for its skeleton. */
-static void choose_given(
+static void choose_explicit(
 		const struct model *model, const struct schema_event *event, struct choice *best)
 {
 	for (uint32_t s = 0; s < model->n_schemas; s++) {
@@ -208,7 +208,7 @@ static void note_lacks(struct model *model, const struct event_type *type)
 	}
 }
 
-static bool given_skeleton(const struct choice *choice, const char *name)
+static bool explicit_skeleton(const struct choice *choice, const char *name)
 {
 	const struct schema_event *event = choice->event;
 	uint32_t i;
@@ -233,7 +233,7 @@ static bool given_skeleton(const struct choice *choice, const char *name)
 	return event->n_bind > 1;
 }
 
-void model_use_given(struct model *model)
+void model_use_explicit(struct model *model)
 {
 	uint32_t i, s;
 
@@ -254,7 +254,7 @@ void model_use_given(struct model *model)
 		model->noting = i;
 		choice = (struct choice){.schema = NULL};
 		if (model->extracts[i]) {
-			choose_given(model, model->extracts[i], &choice);
+			choose_explicit(model, model->extracts[i], &choice);
 		} else {
 			choose(model, model->types[i]->name, &choice);
 			note_lacks(model, model->types[i]);
@@ -263,7 +263,7 @@ void model_use_given(struct model *model)
 		model->events[i] = event;
 		missing = compile_plan(model->names, &model->arena, model->namespaces,
 				model->n_namespaces, model->types[i], event,
-				choice.event && given_skeleton(&choice, model->types[i]->name),
+				choice.event && explicit_skeleton(&choice, model->types[i]->name),
 				model_shares_operation(model, model->types[i]->name),
 				&model->plans[i]);
 		for (m = 0; m < missing.n; m++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef PT_RUN_SIGHT_H
-#define PT_RUN_SIGHT_H
+#ifndef PT_RUN_COVERAGE_H
+#define PT_RUN_COVERAGE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
  *
  * Units: now_ns is CLOCK_MONOTONIC, time_ns is event time (the engine's; 0: no event came so far).
  */
-struct sight {
+struct coverage {
 	uint32_t step, watch_s;
 	uint64_t since_ns; /* when it was made */
 	uint64_t time_ns;  /* event time then */
@@ -20,27 +20,27 @@ struct sight {
 };
 
 /* For so long a step may go unseen after it was made; then it is to be taken back. */
-#define SIGHT_BLIND_S 30u
+#define COVERAGE_LOW_S 30u
 
-void sight_begin(struct sight *sight, uint32_t step, uint32_t watch_s, uint64_t now_ns,
+void coverage_begin(struct coverage *coverage, uint32_t step, uint32_t watch_s, uint64_t now_ns,
 		uint64_t time_ns);
 
 /* To be told before it is asked: where no event had come before the step, the first one has now. */
-void sight_look(struct sight *sight, uint64_t now_ns, uint64_t time_ns, bool silent);
+void coverage_update(struct coverage *coverage, uint64_t now_ns, uint64_t time_ns, bool silent);
 
 /*
  * The clock to judge by, on the scale of now_ns: events that were held back come faster than they
  * happened, and then it is theirs.
  */
-uint64_t sight_clock(const struct sight *sight, uint64_t now_ns, uint64_t time_ns);
+uint64_t coverage_clock(const struct coverage *coverage, uint64_t now_ns, uint64_t time_ns);
 
 /*
  * The step should be judged by now, and less than half of the time to watch it was seen so far, or
  * our session is silent.
  */
-bool sight_is_blind(const struct sight *sight, uint64_t now_ns, uint64_t time_ns);
+bool coverage_is_low(const struct coverage *coverage, uint64_t now_ns, uint64_t time_ns);
 
-/* And it was so for SIGHT_BLIND_S. */
-bool sight_is_lost(const struct sight *sight, uint64_t now_ns, uint64_t time_ns);
+/* And it was so for COVERAGE_LOW_S. */
+bool coverage_is_lost(const struct coverage *coverage, uint64_t now_ns, uint64_t time_ns);
 
 #endif

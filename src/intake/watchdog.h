@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef PT_INTAKE_PULSE_H
-#define PT_INTAKE_PULSE_H
+#ifndef PT_INTAKE_WATCHDOG_H
+#define PT_INTAKE_WATCHDOG_H
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -15,26 +15,27 @@
  * sleeps, all of it. A sixth of that where it waits for a disk, or touches new memory: of files
  * that are mapped nothing else is seen where they are in the page cache already.
  *
- * No more than PULSE_MAX_LOOK_NS counts between two looks: a console that was stopped itself has
- * not seen that its readers stood still. Who looks must not count while the reader waits for him.
+ * No more than WATCHDOG_MAX_CHECK_NS counts between two checks: a console that was stopped itself
+ * has not seen that its readers stood still. Who looks must not count while the reader waits for
+ * him.
  */
-#define PULSE_LOOK_NS     500000000u /* between two looks at /proc, at least */
-#define PULSE_MAX_LOOK_NS 2000000000u
+#define WATCHDOG_CHECK_NS     500000000u /* between two checks at /proc, at least */
+#define WATCHDOG_MAX_CHECK_NS 2000000000u
 
-struct pulse {
-	uint64_t looked_ns; /* CLOCK_MONOTONIC; 0: not yet */
+struct watchdog {
+	uint64_t checked_ns; /* CLOCK_MONOTONIC; 0: not yet */
 	uint64_t written, read_bytes, faults, cpu_ns;
 	uint64_t still_ns;
 };
 
 /* It gets on, whatever /proc says: begins anew. */
-void pulse_reset(struct pulse *pulse);
+void watchdog_reset(struct watchdog *watchdog);
 
 /*
  * Looks at the process; `written` is how far it wrote in its ring, or anything else that grows when
  * it gets on. Returns for how long it has not got on, in ns. Without /proc that is the time since
  * `written` grew, a sixth of it.
  */
-uint64_t pulse_look(struct pulse *pulse, pid_t pid, uint64_t written, uint64_t mono_ns);
+uint64_t watchdog_check(struct watchdog *watchdog, pid_t pid, uint64_t written, uint64_t mono_ns);
 
 #endif

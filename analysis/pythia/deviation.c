@@ -19,10 +19,10 @@
  *
  * What passes a machine by makes few requests very slow. Where the middle half of a group surely
  * spreads over twice its norm, by a fifth of its median or more, and not that of most requests
- * does, two looks at the window half a window apart are enough.
+ * does, two rounds half a window apart are enough.
  *
  * Where few requests are much slower, and only those of one type, it is by what they cost that they
- * are found: excess.c. Where the same place of its tree takes more in each look, none of this is
+ * are found: excess.c. Where the same place of its tree takes more in each round, none of this is
  * waited for: places.c.
  *
  * The first two are measured against what the group in the middle does in the same window, so that
@@ -116,7 +116,7 @@ static bool is_judged(const struct groups_row *row)
 	return row->count >= FEWEST && !row->lossy && !row->idle_wait;
 }
 
-static bool is_beyond(const struct pythia *pythia, const struct groups_row *row)
+static bool exceeds_norm(const struct pythia *pythia, const struct groups_row *row)
 {
 	return (row->detection || row->missing || norms_slowed(pythia, row)) &&
 	       !norms_hold(pythia, row);
@@ -127,8 +127,9 @@ static bool stands_out(const struct pythia *pythia, const struct groups_row *row
 {
 	const struct norm *norm = norm_of(pythia, row);
 
-	return is_beyond(pythia, row) && (!norm || !is_within(norm, row, pythia->usual_cov) ||
-							 is_wide(norm, row, pythia->usual_middle));
+	return exceeds_norm(pythia, row) &&
+	       (!norm || !is_within(norm, row, pythia->usual_cov) ||
+			       is_wide(norm, row, pythia->usual_middle));
 }
 
 static bool has_wide(const struct pythia *pythia, const struct groups_row *row)
@@ -142,7 +143,7 @@ static bool has_wide(const struct pythia *pythia, const struct groups_row *row)
 static bool is_common(const struct pythia *pythia, const struct groups_view *recent,
 		bool (*is_like)(const struct pythia *pythia, const struct groups_row *row))
 {
-	uint64_t all = 0, beyond = 0;
+	uint64_t all = 0, exceeding = 0;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < recent->n; i++) {
@@ -154,11 +155,11 @@ static bool is_common(const struct pythia *pythia, const struct groups_view *rec
 			bool is = is_like(pythia, row);
 
 			all += row->count;
-			beyond += is ? row->count : 0;
+			exceeding += is ? row->count : 0;
 			n += is;
 		}
 	}
-	return n >= COMMON_GROUPS && (double)beyond > COMMON_SHARE * (double)all;
+	return n >= COMMON_GROUPS && (double)exceeding > COMMON_SHARE * (double)all;
 }
 
 /* A norm for a group that the profile, which has some, does not know. */
@@ -269,7 +270,7 @@ static uint32_t types_out(const struct pythia *pythia, const struct groups_view 
 
 static void judge_windows(struct pythia *pythia, const struct groups_view *recent)
 {
-	bool common = is_common(pythia, recent, is_beyond);
+	bool common = is_common(pythia, recent, exceeds_norm);
 	uint32_t types = types_out(pythia, recent);
 
 	for (uint32_t i = 0; i < recent->n; i++) {
@@ -278,7 +279,7 @@ static void judge_windows(struct pythia *pythia, const struct groups_view *recen
 
 		norm = norm ? norm : stand_in(pythia, row);
 		if (norm && is_judged(row)) {
-			norm->beyond = is_beyond(pythia, row) ? norm->beyond + 1 : 0;
+			norm->exceeding = exceeds_norm(pythia, row) ? norm->exceeding + 1 : 0;
 			norm->alone = stands_out(pythia, row) && !common
 						      ? norm->alone + 1.0 / fmax(types, 1)
 						      : 0;
@@ -329,11 +330,11 @@ static bool is_searched(const struct pythia *pythia, uint32_t group_id)
 	return false;
 }
 
-bool norms_beyond(const struct pythia *pythia, const struct groups_row *row)
+bool norms_exceeded(const struct pythia *pythia, const struct groups_row *row)
 {
 	const struct norm *norm = norm_of(pythia, row);
 
-	return norm && !norm->stands_in && is_judged(row) && is_beyond(pythia, row) &&
+	return norm && !norm->stands_in && is_judged(row) && exceeds_norm(pythia, row) &&
 	       row->variation_share >= SMALL_SHARE;
 }
 
@@ -353,7 +354,7 @@ bool norms_excuse(const struct pythia *pythia, const struct groups_row *row)
 	if (is_promised(row) || is_searched(pythia, row->id)) {
 		return false; /* a search ends by itself */
 	}
-	if (norm && (norm->placed || excess_is_dear(norm))) {
+	if (norm && (norm->placed || excess_is_large(norm))) {
 		return row->variation_share < SMALL_SHARE;
 	}
 	if (norms_hold(pythia, row)) {
@@ -362,7 +363,7 @@ bool norms_excuse(const struct pythia *pythia, const struct groups_row *row)
 	if (!norm) {
 		return knows_norms(pythia); /* the next window gives it one */
 	}
-	return (norm->alone < WINDOWS_ALONE && norm->beyond < WINDOWS_ALL &&
+	return (norm->alone < WINDOWS_ALONE && norm->exceeding < WINDOWS_ALL &&
 			       norm->wide < HALF_WINDOWS) ||
 	       row->variation_share < SMALL_SHARE;
 }

@@ -5,15 +5,15 @@
 
 #include "pythia/internal.h"
 
-#define OVER_LOOKS   3u   /* over the budget, before the newest step is undone */
-#define CALM_LOOKS   2u   /* healthy: nothing varies in so many windows; one more in a search */
-#define BORING_PHI   0.02 /* upper bound of what a boring point's time holds */
-#define BORING_HIDES 0.1  /* shares of opposite sign that merging would hide */
-#define STALE_NS     (60 * NS_PER_S)  /* a proposal nobody decided on */
-#define AGAIN_NS     (600 * NS_PER_S) /* and then of a skeleton, or to learn */
-#define GONE_NS      (60 * NS_PER_S)  /* a host may need to come back */
-#define EASED        0.7              /* of the standard deviation that a verdict was about */
-#define DWARFS       3.0 /* times the excess: what has less than that is not looked at before */
+#define OVER_ROUNDS         3u /* over the budget, before the newest step is undone */
+#define CALM_ROUNDS         2u /* healthy: nothing varies in so many windows; one more in a search */
+#define UNINFORMATIVE_PHI   0.02 /* upper bound of what a uninformative point's time holds */
+#define UNINFORMATIVE_HIDES 0.1  /* shares of opposite sign that merging would hide */
+#define STALE_NS            (60 * NS_PER_S)  /* a proposal nobody decided on */
+#define AGAIN_NS            (600 * NS_PER_S) /* and then of a skeleton, or to learn */
+#define GONE_NS             (60 * NS_PER_S)  /* a host may need to come back */
+#define EASED               0.7 /* of the standard deviation that a verdict was about */
+#define OUTWEIGHS           3.0 /* times the excess: what has less than that is not looked at before */
 
 static const struct finding *search_of(const struct pythia *pythia, uint32_t group_id)
 {
@@ -26,10 +26,10 @@ static const struct finding *search_of(const struct pythia *pythia, uint32_t gro
 }
 
 bool pythia_wants_epoch(
-		const struct pythia *pythia, const struct pythia_look *look, uint32_t group_id)
+		const struct pythia *pythia, const struct pythia_round *round, uint32_t group_id)
 {
-	const struct groups_row *epoch = row_of(look->groups, group_id),
-				*window = row_of(look->recent, group_id);
+	const struct groups_row *epoch = row_of(round->groups, group_id),
+				*window = row_of(round->recent, group_id);
 	const struct finding *finding = search_of(pythia, group_id);
 	bool fresh;
 
@@ -37,32 +37,32 @@ bool pythia_wants_epoch(
 		return true;
 	}
 	/* One odd request makes intervals wide for as long as it is in the epoch. */
-	fresh = finding && finding->n_steps > 0 && pythia_age_of_epoch(look, epoch) < 2 * EPOCH_NS;
+	fresh = finding && finding->n_steps > 0 && pythia_age_of_epoch(round, epoch) < 2 * EPOCH_NS;
 	return fresh || epoch->since_ns >= window->since_ns || window->missing > 0;
 }
 
-static bool is_dear(const struct pythia *pythia, const struct groups_row *row)
+static bool has_large_excess(const struct pythia *pythia, const struct groups_row *row)
 {
 	const struct norm *norm = norm_of(pythia, row);
 
-	return norm && excess_is_dear(norm);
+	return norm && excess_is_large(norm);
 }
 
 static bool is_wanted(const struct pythia *pythia, const struct groups_row *row)
 {
 	return row && row->missing == 0 && !row->idle_wait &&
 	       (row->detection || search_of(pythia, row->id) || norms_slowed(pythia, row) ||
-			       is_dear(pythia, row)) &&
+			       has_large_excess(pythia, row)) &&
 	       !norms_excuse(pythia, row);
 }
 
 /* Of its epoch, or of the window where that is newer. */
 static const struct groups_row *wanted_row(const struct pythia *pythia,
-		const struct pythia_look *look, const struct groups_row *epoch)
+		const struct pythia_round *round, const struct groups_row *epoch)
 {
-	const struct groups_row *window = row_of(look->recent, epoch->id);
+	const struct groups_row *window = row_of(round->recent, epoch->id);
 
-	if (!pythia_wants_epoch(pythia, look, epoch->id) && is_wanted(pythia, window)) {
+	if (!pythia_wants_epoch(pythia, round, epoch->id) && is_wanted(pythia, window)) {
 		return window;
 	}
 	return is_wanted(pythia, epoch) ? epoch : NULL;
@@ -114,13 +114,13 @@ static void add_wish(struct wish *wishes, uint32_t *n, const struct wish *wish)
 }
 
 /* The largest excess of what is not searched yet, but may be soon. */
-static double largest_to_come(const struct pythia *pythia, const struct pythia_look *look)
+static double largest_to_come(const struct pythia *pythia, const struct pythia_round *round)
 {
 	double largest = 0;
 
-	for (uint32_t i = 0; i < look->recent->n; i++) {
-		const struct groups_row *row = &look->recent->rows[i];
-		double excess = excess_may_be(pythia, row) ? excess_of(pythia, row) : 0;
+	for (uint32_t i = 0; i < round->recent->n; i++) {
+		const struct groups_row *row = &round->recent->rows[i];
+		double excess = excess_may_grow_large(pythia, row) ? excess_of(pythia, row) : 0;
 
 		if (excess > largest && rank_of(pythia, row->id) == WISH_OPEN) {
 			largest = excess;
@@ -129,21 +129,21 @@ static double largest_to_come(const struct pythia *pythia, const struct pythia_l
 	return largest;
 }
 
-uint32_t pythia_wants(const struct pythia *pythia, const struct pythia_look *look, uint32_t *ids)
+uint32_t pythia_wants(const struct pythia *pythia, const struct pythia_round *round, uint32_t *ids)
 {
 	struct wish wishes[PYTHIA_DETAILS];
-	double to_come = largest_to_come(pythia, look);
+	double to_come = largest_to_come(pythia, round);
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < look->groups->n; i++) {
-		const struct groups_row *row = wanted_row(pythia, look, &look->groups->rows[i]);
+	for (uint32_t i = 0; i < round->groups->n; i++) {
+		const struct groups_row *row = wanted_row(pythia, round, &round->groups->rows[i]);
 		struct wish wish;
 
 		if (!row) {
 			continue;
 		}
 		wish = (struct wish){row->id, rank_of(pythia, row->id), excess_of(pythia, row)};
-		if (wish.rank != WISH_OPEN || DWARFS * wish.excess >= to_come) {
+		if (wish.rank != WISH_OPEN || OUTWEIGHS * wish.excess >= to_come) {
 			add_wish(wishes, &n, &wish);
 		}
 	}
@@ -169,40 +169,40 @@ static bool is_on_path(const struct pythia *pythia, uint32_t point)
 }
 
 /* A row tells nothing: neither it nor what merging it into its parent would hide. */
-static bool row_is_boring(const struct tree_view *tree, const struct tree_row *row)
+static bool row_is_uninformative(const struct tree_view *tree, const struct tree_row *row)
 {
 	const struct tree_row *parent = row->parent == UINT32_MAX ? NULL : &tree->rows[row->parent];
 
-	if (row->phi_high >= BORING_PHI) {
+	if (row->phi_high >= UNINFORMATIVE_PHI) {
 		return false;
 	}
 	return !parent || row->phi * parent->phi >= 0 ||
-	       (row->phi > -BORING_HIDES && parent->phi < BORING_HIDES);
+	       (row->phi > -UNINFORMATIVE_HIDES && parent->phi < UNINFORMATIVE_HIDES);
 }
 
 /* What tells nothing itself may lead to what does. */
 static bool leads_somewhere(const struct tree_view *tree, uint32_t at)
 {
 	for (uint32_t i = at + 1; i <= at + tree->rows[at].n_below; i++) {
-		if (tree->rows[i].phi_high >= BORING_PHI) {
+		if (tree->rows[i].phi_high >= UNINFORMATIVE_PHI) {
 			return true;
 		}
 	}
 	return false;
 }
 
-static void judge_boring(struct pythia *pythia, const struct pythia_look *look)
+static void judge_uninformative(struct pythia *pythia, const struct pythia_round *round)
 {
-	for (uint32_t d = 0; d < look->n_details; d++) {
-		const struct groups_row *group = look->details[d].row;
-		const struct tree_view *tree = look->details[d].tree;
+	for (uint32_t d = 0; d < round->n_details; d++) {
+		const struct groups_row *group = round->details[d].row;
+		const struct tree_view *tree = round->details[d].tree;
 		struct finding *finding = finding_of(pythia, group->id, false, 0);
 
-		if (!finding || finding->slow || finding->boring_epoch == group->epoch + 1 ||
-				!pythia_is_ripe(pythia, look, &look->details[d])) {
+		if (!finding || finding->slow || finding->uninformative_epoch == group->epoch + 1 ||
+				!pythia_is_ready(pythia, round, &round->details[d])) {
 			continue;
 		}
-		finding->boring_epoch = group->epoch + 1; /* 0 is none */
+		finding->uninformative_epoch = group->epoch + 1; /* 0 is none */
 		for (uint32_t i = 0; i < tree->n && tree->located; i++) {
 			const struct tree_row *row = &tree->rows[i];
 			uint32_t at = points_find(&pythia->points,
@@ -212,15 +212,16 @@ static void judge_boring(struct pythia *pythia, const struct pythia_look *look)
 			if (at == POINT_NONE || !pythia->points.items[at].ours) {
 				continue;
 			}
-			if (row_is_boring(tree, row) && !leads_somewhere(tree, i) &&
+			if (row_is_uninformative(tree, row) && !leads_somewhere(tree, i) &&
 					!is_on_path(pythia, at)) {
 				struct point *point = &pythia->points.items[at];
 
-				point->boring += point->bored != look->epoch + 1;
-				point->bored = look->epoch + 1;
+				point->uninformative +=
+						point->uninformative_epoch != round->epoch + 1;
+				point->uninformative_epoch = round->epoch + 1;
 				finding_rule_out(finding, at, row->phi);
 			} else {
-				pythia->points.items[at].boring = 0;
+				pythia->points.items[at].uninformative = 0;
 			}
 		}
 	}
@@ -237,11 +238,11 @@ static bool has_eased(const struct finding *finding, const struct groups_row *ro
 }
 
 /* Groups that calmed down: their search is over, and what it enabled goes. */
-static void judge_calm(struct pythia *pythia, const struct pythia_look *look)
+static void judge_calm(struct pythia *pythia, const struct pythia_round *round)
 {
 	for (uint32_t i = 0; i < pythia->n_findings; i++) {
 		struct finding *finding = &pythia->findings[i];
-		const struct groups_row *row = row_of(look->recent, finding->group_id);
+		const struct groups_row *row = row_of(round->recent, finding->group_id);
 
 		if (finding->rule == STOP_HEALTHY || finding->rule == STOP_CHANGED || !row ||
 				row->missing || row->lossy ||
@@ -252,7 +253,7 @@ static void judge_calm(struct pythia *pythia, const struct pythia_look *look)
 		finding->calm = norms_calm(pythia, row) && has_eased(finding, row)
 						? finding->calm + 1
 						: 0;
-		if (finding->calm < CALM_LOOKS + (finding->rule == STOP_NONE)) {
+		if (finding->calm < CALM_ROUNDS + (finding->rule == STOP_NONE)) {
 			continue;
 		}
 		finding_note(finding, "it varies no more than usual");
@@ -298,7 +299,7 @@ static void reopen(struct pythia *pythia, struct finding *finding)
 
 /* The search of one group, whose nodes are known. */
 static void search_group(struct pythia *pythia, struct finding *finding,
-		const struct pythia_detail *detail, const struct pythia_look *look)
+		const struct pythia_detail *detail, const struct pythia_round *round)
 {
 	struct pythia_detail slow = *detail;
 	struct tree_view tree = *detail->tree;
@@ -306,7 +307,7 @@ static void search_group(struct pythia *pythia, struct finding *finding,
 
 	if (finding->sd_ns <= 0) { /* before a verdict takes the norm away */
 		finding->no_normal = !norm_of(pythia, detail->row) && !detail->row->objective_ns &&
-				     !(look->changes && look->changes->compared);
+				     !(round->changes && round->changes->compared);
 	}
 	finding->slow = rows != NULL;
 	finding->excess = excess_of(pythia, detail->row);
@@ -315,14 +316,14 @@ static void search_group(struct pythia *pythia, struct finding *finding,
 		tree.rows = rows;
 		slow.tree = &tree;
 	}
-	finding_search(pythia, finding, &slow, look);
+	finding_search(pythia, finding, &slow, round);
 	free(rows);
 }
 
-static void search_groups(struct pythia *pythia, const struct pythia_look *look)
+static void search_groups(struct pythia *pythia, const struct pythia_round *round)
 {
-	for (uint32_t d = 0; d < look->n_details; d++) {
-		const struct pythia_detail *detail = &look->details[d];
+	for (uint32_t d = 0; d < round->n_details; d++) {
+		const struct pythia_detail *detail = &round->details[d];
 		uint32_t type = pythia_intern(pythia, detail->row->type);
 		struct finding *finding;
 
@@ -330,8 +331,8 @@ static void search_groups(struct pythia *pythia, const struct pythia_look *look)
 		if (finding && finding->rule != STOP_NONE && finding->rule != STOP_HEALTHY) {
 			continue;
 		}
-		if (!pythia_is_ripe(pythia, look, detail)) {
-			if (!look->last && pythia_age_of_epoch(look, detail->row) < PATIENCE_NS) {
+		if (!pythia_is_ready(pythia, round, detail)) {
+			if (!round->last && pythia_age_of_epoch(round, detail->row) < PATIENCE_NS) {
 				return; /* the worst first: a step for another would begin anew */
 			}
 			continue;
@@ -351,7 +352,7 @@ static void search_groups(struct pythia *pythia, const struct pythia_look *look)
 		if (!pythia_can_act(pythia) && finding->n_steps == 0) {
 			finding->started_ns = detail->row->since_ns; /* what it was found in */
 		}
-		search_group(pythia, finding, detail, look);
+		search_group(pythia, finding, detail, round);
 		if (steps_proposed(&pythia->steps) || steps_busy(&pythia->steps)) {
 			return; /* one step at a time */
 		}
@@ -402,7 +403,7 @@ static void forget_silent(struct pythia *pythia)
 }
 
 /* Requests seem to lack what steps enabled where its events are only late. */
-static bool is_blind(const struct pythia *pythia)
+static bool is_delayed(const struct pythia *pythia)
 {
 	return pythia->silent && pythia->now_ns < pythia->silent_ns + GONE_NS;
 }
@@ -413,7 +414,7 @@ static bool is_blind(const struct pythia *pythia)
  */
 static bool waits_for_host(const struct pythia *pythia)
 {
-	return (pythia->gone && pythia->now_ns < pythia->gone_ns + GONE_NS) || is_blind(pythia);
+	return (pythia->gone && pythia->now_ns < pythia->gone_ns + GONE_NS) || is_delayed(pythia);
 }
 
 static void say_lacks(struct pythia *pythia, bool live)
@@ -424,7 +425,7 @@ static void say_lacks(struct pythia *pythia, bool live)
 	for (uint32_t i = 0; i < pythia->points.n; i++) {
 		offered += pythia->points.items[i].offered != 0;
 	}
-	if (is_blind(pythia)) {
+	if (is_delayed(pythia)) {
 		snprintf(pythia->lacks, sizeof(pythia->lacks),
 				"the events that steps enabled do not come from a host: the search "
 				"waits for them, at most a minute");
@@ -456,13 +457,13 @@ static void guard_budget(struct pythia *pythia)
 	double bound = cost_bound(pythia);
 
 	if (bound < 0 || cost_spent(pythia).events_per_s <= bound || steps_busy(&pythia->steps)) {
-		pythia->over_looks = 0;
+		pythia->over_rounds = 0;
 		return;
 	}
-	if (++pythia->over_looks < OVER_LOOKS) {
+	if (++pythia->over_rounds < OVER_ROUNDS) {
 		return;
 	}
-	pythia->over_looks = 0;
+	pythia->over_rounds = 0;
 	for (uint32_t i = pythia->steps.n; i > 0; i--) {
 		struct step *step = &pythia->steps.items[i - 1];
 
@@ -471,7 +472,7 @@ static void guard_budget(struct pythia *pythia)
 					"undone by itself: the load has grown, and the steps' cost "
 					"beyond the budget of %.0f events/s",
 					bound);
-			pythia_bar(pythia, step);
+			pythia_exclude(pythia, step);
 			step_undo(step, STEP_BY_WATCH, pythia->now_ns);
 			return;
 		}
@@ -483,60 +484,61 @@ static bool is_open(const struct pythia *pythia, const struct groups_row *row, b
 {
 	return search_of(pythia, row->id) ||
 	       (soon && rank_of(pythia, row->id) == WISH_OPEN &&
-			       (is_wanted(pythia, row) || excess_may_be(pythia, row)));
+			       (is_wanted(pythia, row) || excess_may_grow_large(pythia, row)));
 }
 
 /*
  * A search that ended without a name for anything is no answer as long as one goes on, or is about
  * to begin, for what costs much more.
  */
-static void judge_dwarfed(struct pythia *pythia, const struct pythia_look *look)
+static void judge_outweighed(struct pythia *pythia, const struct pythia_round *round)
 {
 	for (uint32_t i = 0; i < pythia->n_findings; i++) {
 		struct finding *finding = &pythia->findings[i];
 		bool soon = pythia->now_ns < finding->ended_ns + PATIENCE_NS;
 
-		finding->dwarfed = false;
+		finding->outweighed = false;
 		if (finding->told_all || finding->at_site ||
 				(finding->rule != STOP_DIFFUSE && finding->rule != STOP_SPENT)) {
 			continue;
 		}
-		for (uint32_t k = 0; k < look->recent->n && !finding->dwarfed; k++) {
-			const struct groups_row *row = &look->recent->rows[k];
+		for (uint32_t k = 0; k < round->recent->n && !finding->outweighed; k++) {
+			const struct groups_row *row = &round->recent->rows[k];
 
-			finding->dwarfed = row->id != finding->group_id &&
-					   excess_of(pythia, row) > DWARFS * finding->excess &&
-					   is_open(pythia, row, soon);
+			finding->outweighed =
+					row->id != finding->group_id &&
+					excess_of(pythia, row) > OUTWEIGHS * finding->excess &&
+					is_open(pythia, row, soon);
 		}
 	}
 }
 
-static void look_on(struct pythia *pythia, const struct pythia_look *look)
+static void look_on(struct pythia *pythia, const struct pythia_round *round)
 {
-	pythia->first_ns = pythia->first_ns ? pythia->first_ns : look->now_ns;
-	pythia->now_ns = look->now_ns;
-	pythia->epoch = look->epoch;
+	pythia->first_ns = pythia->first_ns ? pythia->first_ns : round->now_ns;
+	pythia->now_ns = round->now_ns;
+	pythia->epoch = round->epoch;
 	pythia->n_flagged = 0;
-	for (uint32_t i = 0; i < look->groups->n; i++) {
-		pythia->n_flagged += look->groups->rows[i].detection != 0;
+	for (uint32_t i = 0; i < round->groups->n; i++) {
+		pythia->n_flagged += round->groups->rows[i].detection != 0;
 	}
 	forget_silent(pythia);
-	say_lacks(pythia, look->live);
-	cost_refresh(pythia, look->recent);
+	say_lacks(pythia, round->live);
+	cost_refresh(pythia, round->recent);
 	guard_budget(pythia);
-	norms_judge(pythia, look->recent);
-	excess_judge(pythia, look->recent);
-	site_watch(pythia, look);
-	judge_calm(pythia, look);
-	judge_boring(pythia, look);
+	norms_judge(pythia, round->recent);
+	excess_judge(pythia, round->recent);
+	site_watch(pythia, round);
+	judge_calm(pythia, round);
+	judge_uninformative(pythia, round);
 	if (waits_for_host(pythia)) {
 		return;
 	}
 	if (!is_decided_on(pythia) || pythia_propose_skeleton(pythia) ||
-			pythia_propose_learning(pythia, look->groups)) {
+			pythia_propose_learning(pythia, round->groups)) {
 		return;
 	}
-	search_groups(pythia, look);
+	search_groups(pythia, round);
 	if (steps_proposed(&pythia->steps) || steps_busy(&pythia->steps)) {
 		return;
 	}
@@ -548,11 +550,11 @@ static void look_on(struct pythia *pythia, const struct pythia_look *look)
 	}
 }
 
-void pythia_look(struct pythia *pythia, const struct pythia_look *look)
+void pythia_round(struct pythia *pythia, const struct pythia_round *round)
 {
-	look_on(pythia, look);
-	changed_judge(pythia, look);
-	judge_dwarfed(pythia, look);
+	look_on(pythia, round);
+	changed_judge(pythia, round);
+	judge_outweighed(pythia, round);
 }
 
 static bool learns(const struct pythia *pythia, uint32_t step, enum step_state state)
@@ -584,10 +586,10 @@ void pythia_before_learning(struct pythia *pythia, const struct groups_view *gro
 	failures_learn(pythia, groups);
 }
 
-void pythia_learned(struct pythia *pythia, const struct pythia_look *look)
+void pythia_learned(struct pythia *pythia, const struct pythia_round *round)
 {
-	for (uint32_t d = 0; d < look->n_details; d++) {
-		const struct pythia_detail *detail = &look->details[d];
+	for (uint32_t d = 0; d < round->n_details; d++) {
+		const struct pythia_detail *detail = &round->details[d];
 
 		if (reserve_nodes(pythia, detail->tree->n)) {
 			space_observe(&pythia->space, &pythia->points,
@@ -595,9 +597,9 @@ void pythia_learned(struct pythia *pythia, const struct pythia_look *look)
 					detail->offset_ns, true, pythia->nodes);
 		}
 	}
-	for (uint32_t i = 0; i < look->groups->n; i++) {
-		norms_learn(pythia, &look->groups->rows[i], true);
+	for (uint32_t i = 0; i < round->groups->n; i++) {
+		norms_learn(pythia, &round->groups->rows[i], true);
 	}
-	failures_learn(pythia, look->groups);
+	failures_learn(pythia, round->groups);
 	pythia->space.learned = true;
 }

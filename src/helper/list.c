@@ -33,7 +33,7 @@ static const char *domain_name(enum lttng_domain_type domain)
 
 /* --- sessions --- */
 
-void look_sessions(const struct helper *helper, struct answer *answer, const json_t *request)
+void list_sessions(const struct helper *helper, struct answer *answer, const json_t *request)
 {
 	struct lttng_session *sessions = NULL;
 	uint64_t timer_us;
@@ -167,7 +167,7 @@ static int send_session(const struct helper *helper, struct answer *answer, cons
 	return code;
 }
 
-void look_channels(const struct helper *helper, struct answer *answer, const json_t *request)
+void list_channels(const struct helper *helper, struct answer *answer, const json_t *request)
 {
 	const char *session = json_string_value(json_object_get(request, "session"));
 	const char *wrong = session ? check_session(session) : NULL;
@@ -355,7 +355,7 @@ static void send_points(const struct helper *helper, struct answer *answer,
 	int i, next;
 
 	qsort(events, (size_t)n, sizeof(*events), by_name);
-	for (i = 0; i < n && !answer->deaf; i = next) {
+	for (i = 0; i < n && !answer->unread; i = next) {
 		const char *name = events[i].name;
 
 		for (next = i + 1; next < n && strcmp(events[next].name, name) == 0;) {
@@ -392,7 +392,7 @@ static int leave_out_agents(struct lttng_event *events, int n)
 	return n < 0 ? n : kept;
 }
 
-static void look_loggers(
+static void list_loggers(
 		const struct helper *helper, struct answer *answer, const struct rules *rules)
 {
 	for (size_t i = 0; i < LOGGER_AGENTS; i++) {
@@ -409,7 +409,7 @@ static void look_loggers(
 	}
 }
 
-static int look_ust(const struct helper *helper, struct answer *answer, const struct rules *rules)
+static int list_ust(const struct helper *helper, struct answer *answer, const struct rules *rules)
 {
 	struct lttng_domain domain = {.type = LTTNG_DOMAIN_UST};
 	struct lttng_handle *handle = lttng_create_handle(NULL, &domain);
@@ -427,14 +427,14 @@ static int look_ust(const struct helper *helper, struct answer *answer, const st
 	if (n >= 0 && n_fields >= 0) {
 		qsort(fields, (size_t)n_fields, sizeof(*fields), field_by_event);
 		send_points(helper, answer, rules, domain, false, events, n, fields, n_fields);
-		look_loggers(helper, answer, rules);
+		list_loggers(helper, answer, rules);
 	}
 	free(events);
 	free(fields);
 	return n < 0 ? n : n_fields < 0 ? n_fields : 0;
 }
 
-static void look_kernel(
+static void list_kernel(
 		const struct helper *helper, struct answer *answer, const struct rules *rules)
 {
 	struct lttng_domain domain = {.type = LTTNG_DOMAIN_KERNEL};
@@ -465,7 +465,7 @@ static void look_kernel(
 	free(events);
 }
 
-void look_points(const struct helper *helper, struct answer *answer, const json_t *request)
+void list_points(const struct helper *helper, struct answer *answer, const json_t *request)
 {
 	bool with_lttng = !helper->rights.only_functions;
 	struct rules rules = {0};
@@ -473,7 +473,7 @@ void look_points(const struct helper *helper, struct answer *answer, const json_
 
 	(void)request;
 	if (code == 0 && with_lttng) {
-		code = look_ust(helper, answer, &rules);
+		code = list_ust(helper, answer, &rules);
 	}
 	if (code == -LTTNG_ERR_NO_SESSIOND && probed_alone(helper)) {
 		answer_lack(answer, "tracepoints of programs", code);
@@ -485,7 +485,7 @@ void look_points(const struct helper *helper, struct answer *answer, const json_
 		probed_rules(helper, &rules);
 		probed_functions(helper, answer, &rules);
 		if (with_lttng) {
-			look_kernel(helper, answer, &rules);
+			list_kernel(helper, answer, &rules);
 		}
 		answer_ok(answer, NULL);
 	}
