@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "bite.h"
+#include "injection.h"
 #include "hog.h"
 #include "process.h"
 #include "work.h"
@@ -143,18 +143,18 @@ static int read_service(const struct command *command, size_t key, const char *o
 	return fail(command, "no such service or host", name);
 }
 
-static void set_bite(const struct command *command, enum bite_kind kind, enum point_id point,
-		const struct bite *bite)
+static void set_bite(const struct command *command, enum injection_kind kind, enum point_id point,
+		const struct injection *injection)
 {
 	if (!command->dry) {
-		bite_set(kind, point, bite);
+		injection_set(kind, point, injection);
 	}
 }
 
 static int apply_none(const struct command *command)
 {
 	if (!command->dry) {
-		bite_clear_all();
+		injection_clear_all();
 		atomic_store(&build_limit, NO_LIMIT);
 		atomic_store(&lost_answers, 0);
 		work_slow_down(1);
@@ -183,30 +183,31 @@ static int apply_semaphore(const struct command *command)
 
 static int apply_delay(const struct command *command)
 {
-	struct bite bite;
+	struct injection injection;
 	enum point_id point;
 
 	if (command->values[0] == NULL || command->values[1] == NULL) {
 		return fail(command, "delay needs", "point=PROVIDER:NAME and dist=DIST");
 	}
-	if (read_point(command, 0, "", &point) != 0 || read_dist(command, 1, "", &bite.time) != 0 ||
-			read_probability(command, 2, 1, &bite.probability) != 0) {
+	if (read_point(command, 0, "", &point) != 0 ||
+			read_dist(command, 1, "", &injection.time) != 0 ||
+			read_probability(command, 2, 1, &injection.probability) != 0) {
 		return -1;
 	}
-	set_bite(command, BITE_WAIT, point, &bite);
+	set_bite(command, INJECTION_WAIT, point, &injection);
 	return 0;
 }
 
 static int apply_slowdown(const struct command *command)
 {
-	struct bite bite = {.time.shape = DIST_CONST, .probability = 1};
+	struct injection injection = {.time.shape = DIST_CONST, .probability = 1};
 	enum point_id point;
 
 	if (read_point(command, 0, "compute:boot_wait", &point) != 0 ||
-			read_time(command, 1, "60ms", &bite.time.a) != 0) {
+			read_time(command, 1, "60ms", &injection.time.a) != 0) {
 		return -1;
 	}
-	set_bite(command, BITE_WAIT, point, &bite);
+	set_bite(command, INJECTION_WAIT, point, &injection);
 	return 0;
 }
 
@@ -227,7 +228,7 @@ static int apply_slow_replica(const struct command *command)
 
 static int apply_size_cost(const struct command *command)
 {
-	struct bite bite = {.time.shape = DIST_CONST, .probability = 1};
+	struct injection injection = {.time.shape = DIST_CONST, .probability = 1};
 	enum point_id point;
 	double cost_ns, mib;
 
@@ -241,24 +242,24 @@ static int apply_size_cost(const struct command *command)
 					strcmp(points[point].kind, "image") != 0)) {
 		return fail(command, "this point records no size", points[point].name);
 	}
-	bite.time.a = cost_ns / (mib * 1048576);
-	set_bite(command, BITE_SIZE, point, &bite);
+	injection.time.a = cost_ns / (mib * 1048576);
+	set_bite(command, INJECTION_SIZE, point, &injection);
 	return 0;
 }
 
 static int apply_cache_miss(const struct command *command)
 {
-	struct bite bite = {.time.shape = DIST_CONST};
+	struct injection injection = {.time.shape = DIST_CONST};
 	enum point_id point;
 	bool is_cache;
 
 	if (read_point(command, 0, "api:image_lookup", &point) != 0 ||
-			read_probability(command, 1, 0.03, &bite.probability) != 0 ||
-			read_time(command, 2, "600ms", &bite.time.a) != 0) {
+			read_probability(command, 1, 0.03, &injection.probability) != 0 ||
+			read_time(command, 2, "600ms", &injection.time.a) != 0) {
 		return -1;
 	}
 	is_cache = points[point].kind != NULL && strcmp(points[point].kind, "cache") == 0;
-	set_bite(command, is_cache ? BITE_MISS : BITE_WAIT, point, &bite);
+	set_bite(command, is_cache ? INJECTION_MISS : INJECTION_WAIT, point, &injection);
 	return 0;
 }
 
@@ -294,84 +295,84 @@ static int apply_cpu_hog(const struct command *command)
 
 static int apply_lock_convoy(const struct command *command)
 {
-	struct bite bite = {.time.shape = DIST_CONST};
+	struct injection injection = {.time.shape = DIST_CONST};
 	enum point_id point;
 
 	if (read_point(command, 0, "api:quota_lock", &point) != 0 ||
-			read_probability(command, 1, 0.02, &bite.probability) != 0 ||
-			read_time(command, 2, "150ms", &bite.time.a) != 0) {
+			read_probability(command, 1, 0.02, &injection.probability) != 0 ||
+			read_time(command, 2, "150ms", &injection.time.a) != 0) {
 		return -1;
 	}
 	if (points[point].kind == NULL || strcmp(points[point].kind, "queue") != 0 ||
 			point == POINT_compute_sem_acquire) {
 		return fail(command, "no lock is taken at this point", points[point].name);
 	}
-	set_bite(command, BITE_HOLD, point, &bite);
+	set_bite(command, INJECTION_HOLD, point, &injection);
 	return 0;
 }
 
 static int apply_library(const struct command *command)
 {
-	struct bite bite;
+	struct injection injection;
 	enum point_id point;
 
 	if (read_point(command, 0, "compute:spawn", &point) != 0 ||
-			read_dist(command, 1, "exp:40ms", &bite.time) != 0 ||
-			read_probability(command, 2, 0.5, &bite.probability) != 0) {
+			read_dist(command, 1, "exp:40ms", &injection.time) != 0 ||
+			read_probability(command, 2, 0.5, &injection.probability) != 0) {
 		return -1;
 	}
 	if (points[point].kind == NULL) {
 		return fail(command, "nothing is done at this point", points[point].name);
 	}
-	set_bite(command, BITE_LIBRARY, point, &bite);
+	set_bite(command, INJECTION_LIBRARY, point, &injection);
 	return 0;
 }
 
 static int apply_noise(const struct command *command)
 {
-	struct bite bite = {.time.shape = DIST_CONST, .probability = 1};
+	struct injection injection = {.time.shape = DIST_CONST, .probability = 1};
 	enum point_id point, with;
 
 	if (read_point(command, 0, "compute:kvm_create", &point) != 0 ||
 			read_point(command, 1, "compute:vif_up", &with) != 0 ||
-			read_time(command, 2, "40ms", &bite.time.a) != 0) {
+			read_time(command, 2, "40ms", &injection.time.a) != 0) {
 		return -1;
 	}
-	set_bite(command, BITE_SHARE, point, &bite);
-	set_bite(command, BITE_REST, with, &bite);
+	set_bite(command, INJECTION_SHARE, point, &injection);
+	set_bite(command, INJECTION_REST, with, &injection);
 	return 0;
 }
 
 static int apply_off_path(const struct command *command)
 {
-	struct bite bite;
+	struct injection injection;
 	enum point_id point;
 
 	if (read_point(command, 0, "net:notify_send", &point) != 0 ||
-			read_dist(command, 1, "uniform:0ms,30ms", &bite.time) != 0 ||
-			read_probability(command, 2, 1, &bite.probability) != 0) {
+			read_dist(command, 1, "uniform:0ms,30ms", &injection.time) != 0 ||
+			read_probability(command, 2, 1, &injection.probability) != 0) {
 		return -1;
 	}
 	if (strncmp(points[point].name, "net:notify", strlen("net:notify")) != 0) {
 		return fail(command, "not in a branch that runs beside", points[point].name);
 	}
-	set_bite(command, BITE_WAIT, point, &bite);
+	set_bite(command, INJECTION_WAIT, point, &injection);
 	return 0;
 }
 
 static int apply_two(const struct command *command)
 {
-	struct bite bite;
+	struct injection injection;
 	enum point_id point, with;
 
 	if (read_point(command, 0, "compute:disk_format", &point) != 0 ||
 			read_point(command, 1, "net:rules_commit", &with) != 0 ||
-			read_dist(command, 2, "exp:40ms", &bite.time) != 0 ||
-			read_probability(command, 3, 0.5, &bite.probability) != 0) {
+			read_dist(command, 2, "exp:40ms", &injection.time) != 0 ||
+			read_probability(command, 3, 0.5, &injection.probability) != 0) {
 		return -1;
 	}
-	set_bite(command, BITE_WAIT, point, &bite);
-	set_bite(command, BITE_WAIT, with, &bite);
+	set_bite(command, INJECTION_WAIT, point, &injection);
+	set_bite(command, INJECTION_WAIT, with, &injection);
 	return 0;
 }
 
@@ -390,20 +391,20 @@ static bool has_status(const char *kind)
 
 static int apply_error(const struct command *command)
 {
-	struct bite bite = {.time.shape = DIST_CONST};
+	struct injection injection = {.time.shape = DIST_CONST};
 	enum point_id point;
 	double error;
 
 	if (read_point(command, 0, "compute:disk_format", &point) != 0 ||
-			read_probability(command, 1, 0.2, &bite.probability) != 0 ||
+			read_probability(command, 1, 0.2, &injection.probability) != 0 ||
 			read_number(command, 2, EIO, 1, 4095, &error) != 0) {
 		return -1;
 	}
 	if (!has_status(points[point].kind)) {
 		return fail(command, "no status is recorded at this point", points[point].name);
 	}
-	bite.error = (int)error;
-	set_bite(command, BITE_ERROR, point, &bite);
+	injection.error = (int)error;
+	set_bite(command, INJECTION_ERROR, point, &injection);
 	return 0;
 }
 

@@ -12,8 +12,8 @@
  * control socket (node.c) and are never traced, so that whoever diagnoses has only the effect.
  *
  * A new fault is one line of the table in fault.c, a function that reads its arguments, and the
- * place where it bites: a point (bite.h), what all work is made of (work.h), a service, a process
- * beside it (hog.h).
+ * place where it acts: a point (injection.h), what all work is made of (work.h), a service, a
+ * process beside it (hog.h).
  *
  * Threads: all functions may be called by any thread.
  */

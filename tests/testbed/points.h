@@ -7,7 +7,7 @@
  * injector its chance. An injected delay of a pair falls between its entry and its exit, so the
  * point encloses its own fault; nothing that is traced tells that it was injected.
  */
-#include "bite.h"
+#include "injection.h"
 #include "rpc.h"
 #include "tp.h"
 #include "work.h"
@@ -16,20 +16,20 @@
 	static inline struct span provider##_##name##_enter(struct span span)                      \
 	{                                                                                          \
 		lttng_ust_tracepoint(provider, name##_entry, &span);                               \
-		bite_begin(POINT_##provider##_##name);                                             \
+		injection_begin(POINT_##provider##_##name);                                        \
 		return span;                                                                       \
 	}                                                                                          \
 	static inline void provider##_##name##_leave(struct span *span)                            \
 	{                                                                                          \
-		bite_end(POINT_##provider##_##name, span->size_bytes);                             \
-		span->status = bite_status(POINT_##provider##_##name, span->status);               \
+		injection_end(POINT_##provider##_##name, span->size_bytes);                        \
+		span->status = injection_status(POINT_##provider##_##name, span->status);          \
 		lttng_ust_tracepoint(provider, name##_exit, span);                                 \
 	}
 #define PT_POINT(provider, name, kind)                                                             \
 	static inline void provider##_##name##_hit(struct span *span)                              \
 	{                                                                                          \
 		lttng_ust_tracepoint(provider, name, span);                                        \
-		bite_begin(POINT_##provider##_##name);                                             \
+		injection_begin(POINT_##provider##_##name);                                        \
 	}
 #include "points.def"
 #undef PT_PAIR
@@ -87,7 +87,7 @@
 #define SPAN_LOCK(provider, point, lock)                                                           \
 	SPAN(provider, point, .queue_len = lock_waiting(lock)) {                                   \
 		lock_take(lock);                                                                   \
-		bite_hold(POINT_##provider##_##point);                                             \
+		injection_hold(POINT_##provider##_##point);                                        \
 	}
 #define SPAN_WRITE(provider, point, journal, bytes)                                                \
 	SPAN(provider, point, .size_bytes = bytes) {                                               \
@@ -100,8 +100,8 @@
 /* Looks key up in the cache, into the bool hit. */
 #define SPAN_LOOKUP(provider, point, cache, what, hit)                                             \
 	SPAN_AS(lookup_##point, provider, point, .key = what) {                                    \
-		lookup_##point.cache_hit = hit =                                                   \
-				bite_lookup(POINT_##provider##_##point, cache_has(cache, what));   \
+		lookup_##point.cache_hit = hit = injection_lookup(                                 \
+				POINT_##provider##_##point, cache_has(cache, what));               \
 	}
 
 #endif

@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "bite.h"
+#include "injection.h"
 #include "fault.h"
 #include "node.h"
 #include "work.h"
@@ -122,7 +122,7 @@ int rpc_exchange(const char *peer, struct message *message)
 
 void rpc_take_error(struct message *message)
 {
-	int error = bite_take_error();
+	int error = injection_take_error();
 
 	message->status = message->status ? message->status : error;
 }
@@ -190,7 +190,7 @@ static void *worker_thread(void *unused)
 		message.status = 0;
 		message.received_bytes = message.payload_bytes;
 		message.payload_bytes = 0;
-		bite_take_error(); /* of what was no request's */
+		injection_take_error(); /* of what was no request's */
 		server.service->handle(&message);
 		rpc_take_error(&message); /* of the outermost span */
 		if (loses_answer() || wire_send(fd, &message) != 0 ||

@@ -7,29 +7,29 @@
 # the code by what it could not see; others' sessions are as before, and none of ours is left.
 #
 # Without LTTNG_NETWORK_SOCKET_TIMEOUT, so that a stopped relay daemon may hold the session daemon up.
-# Two consoles run side by side, beside daemons and a testbed of their own each. Two lanes are tests
+# Two consoles run side by side, beside daemons and a testbed of their own each. Two parts are tests
 # of their own: "console", and "second": one on the same daemons enables nothing that the first has on.
 # test_loop_daemons.sh SOURCE-DIR BUILD-DIR [console|helper|relay|second]
 set -u
 unset LTTNG_NETWORK_SOCKET_TIMEOUT
-if [ -z "${PT_LANE:-}" ] && [ $# -eq 2 ]; then
-	ends=$(mktemp -d) lanes=()
+if [ -z "${PT_PART:-}" ] && [ $# -eq 2 ]; then
+	ends=$(mktemp -d) parts=()
 	trap 'rm -rf "$ends"' EXIT
-	for lane in helper relay; do
-		"$0" "$1" "$2" $lane >"$ends/$lane" 2>&1 &
-		lanes+=($!)
+	for part in helper relay; do
+		"$0" "$1" "$2" $part >"$ends/$part" 2>&1 &
+		parts+=($!)
 	done
 	status=0
-	for pid in "${lanes[@]}"; do
+	for pid in "${parts[@]}"; do
 		wait "$pid" || status=$?
 	done
 	cat "$ends"/*
 	exit $status
 fi
-export PT_LANE=${PT_LANE:-$3}
+export PT_PART=${PT_PART:-$3}
 . "$1/tests/live/lib.sh"
 sessions=(--session demo)
-[ "$PT_LANE" != second ] || sessions+=(--session demo2)
+[ "$PT_PART" != second ] || sessions+=(--session demo2)
 beside_daemons "${sessions[@]}" --events skeleton -- "$1" "$2"
 . "$source_dir/tests/live/control.sh"
 
@@ -164,7 +164,7 @@ count_judged() {
 ready='"ready":true,"session":"pythiatop-[^"]*","text":null'
 
 # --- the console itself: gone at once, or when its lease (10 s) is over ---
-lane_console() {
+part_console() {
 	local signal
 	for signal in KILL STOP TERM; do
 		start_loop "$PT_RELAY"
@@ -178,7 +178,7 @@ lane_console() {
 }
 
 # --- what control is made of, and what it talks to ---
-lane_helper() {
+part_helper() {
 	start_loop "$PT_RELAY"
 	expect_step "worker killed"
 	kill -KILL "$worker"
@@ -238,7 +238,7 @@ lane_helper() {
 }
 
 # --- where events come from, and where they go ---
-lane_relay() {
+part_relay() {
 	local service relayd judged
 	start_loop "$PT_RELAY"
 	expect_step "relay daemon stopped"
@@ -297,7 +297,7 @@ rules_of() {
 	lttng --no-sessiond list "$1" | sed -nE 's/^ +([a-z]+:[a-z_]+) .*\[enabled\]$/\1/p' | sort
 }
 
-lane_second() {
+part_second() {
 	local first
 	start_loop "$(session_url demo)"
 	expect_step "first console"
@@ -312,4 +312,4 @@ lane_second() {
 	echo "second console: ok, $SECONDS s after the begin"
 }
 
-"lane_$PT_LANE"
+"lane_$PT_PART"
