@@ -12,7 +12,7 @@
 #include "registry.h"
 #include "requests/contexts.h"
 #include "requests/extract.h"
-#include "requests/fill.h"
+#include "requests/request_snapshot.h"
 #include "requests/model.h"
 #include "requests/dump.h"
 #include "requests/requests.h"

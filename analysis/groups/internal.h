@@ -49,7 +49,7 @@
  *   objectives.c  what goes by a group's name: what a schema expects, its place in the baseline
  *   view.c     what is shown at an instant: totals, slowest request
  *   failing.c  where requests fail, by second; failing_common.c: what these have in common
- *   fill.c     views into snapshots
+ *   groups_snapshot.c     views into snapshots
  */
 #define QUARTER_NS         UINT64_C(250000000)
 #define MAX_QUARTERS       4096                  /* of a window: 17 minutes */

@@ -37,7 +37,7 @@
  *   evidence.c  what is told of a finding beside its text
  *   watch.c     whether a step is kept
  *   pythia.c    what is set, offered, decided
- *   fill.c      into snapshots; profile.c  from and to files' values
+ *   steps_snapshot.c      into snapshots; profile.c  from and to files' values
  */
 #define NS_PER_S    UINT64_C(1000000000)
 #define PATIENCE_NS (60 * NS_PER_S) /* for the worst group, before others are looked at */

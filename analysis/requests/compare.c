@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "requests/fill.h"
+#include "requests/request_snapshot.h"
 #include "requests/internal.h"
 #include "requests/span_values.h"
 

@@ -261,7 +261,7 @@ struct feed {
 	bool kept; /* there is a copy */
 };
 
-/* whose.c: the thread of an event, NULL if not known. */
+/* event_thread.c: the thread of an event, NULL if not known. */
 struct thread *feed_thread(struct requests *r, const struct plan *plan, const struct event *event,
 		struct stream *stream);
 
@@ -379,10 +379,10 @@ bool measuring_whole(struct requests *r, const struct request *request, struct m
 /* What a span is called: interned; 0: nobody told. */
 uint32_t span_name(const struct requests *r, const struct span *span);
 
-/* fill.c: the name of the process that a thread is of, interned; 0: not known. */
+/* request_snapshot.c: the name of the process that a thread is of, interned; 0: not known. */
 uint32_t requests_process(const struct requests *r, uint32_t host, int32_t tid, int32_t pid);
 
-/* text.c: onto the text in the scratch, of which `used` bytes are. False if out of memory. */
+/* value_text.c: onto the text in the scratch, of which `used` bytes are. False if out of memory. */
 bool text_append(struct requests *r, uint32_t *used, const char *text, size_t length);
 /* The value of a field, of a string at most `max` bytes; of a tree nothing. */
 bool text_append_value(struct requests *r, uint32_t *used, const struct event_type *type,

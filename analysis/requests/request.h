@@ -12,8 +12,8 @@
  *
  * `type` and the entries of `path` are interned numbers (names.h, contexts.h), so that finding the
  * group of a request compares numbers. A request is counted by reference where it is kept for
- * drill-down; the request engine alone knows how its events and spans are stored (fill.c reads
- * them back).
+ * drill-down; the request engine alone knows how its events and spans are stored
+ * (request_snapshot.c reads them back).
  */
 #define REQUEST_MANY_HOSTS (UINT64_C(1) << 63)
 #define REQUEST_HOST(host) ((host) < 63 ? UINT64_C(1) << (host) : REQUEST_MANY_HOSTS)

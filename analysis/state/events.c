@@ -5,7 +5,7 @@
 
 #include "values.h"
 #include "state/files.h"
-#include "state/fill.h"
+#include "state/state_snapshot.h"
 
 /*
  * The original events of the thread or fd in focus: for an fd the calls that made it, which may be

@@ -6,7 +6,7 @@
 #include "state/internal.h"
 
 /*
- * What files.c, file_calls.c and files_fill.c share: whose table a thread's is, where a host's
+ * What files.c, file_calls.c and files_snapshot.c share: whose table a thread's is, where a host's
  * events were lost.
  *
  * Memory: fds, see fds.h; FILES_LOSSES intervals of loss a host: the two oldest become one.

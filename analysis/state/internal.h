@@ -248,7 +248,7 @@ static inline int64_t field_int(const struct state_plan *plan, const struct even
 	return has_field(plan, field) ? (int64_t)event->slots[plan->slots[field]] : otherwise;
 }
 
-/* who.c: the thread that runs on the event's CPU; NULL: not known, or the idle loop. */
+/* cpu_threads.c: the thread that runs on the event's CPU; NULL: not known, or the idle loop. */
 struct thread_state *state_current(struct state_cx *cx, const struct event *event);
 /* The thread of a host by its tid (as the kernel counts), new if it was not known. NULL: tid 0,
  * or out of memory. */
@@ -311,7 +311,8 @@ void nets_expire(struct state_cx *cx);
 enum status nets_fill(
 		struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot);
 
-/* --- who.c, kernel.c, calls.c, irqs.c, perf.c, users.c -------------------------------------- */
+/* --- cpu_threads.c, kernel.c, calls.c, irqs.c, perf.c, users.c
+ * -------------------------------------- */
 
 struct call_record {
 	uint64_t end_ns, duration_ns;
@@ -349,7 +350,7 @@ enum status irqs_fill(
 enum status events_fill(struct state_cx *cx, const struct focus *focus, uint64_t from_ns,
 		uint64_t at_ns, struct snapshot *snapshot);
 
-/* who.c: a CPU; NULL: the event has none, or out of memory. Its first event is noted. */
+/* cpu_threads.c: a CPU; NULL: the event has none, or out of memory. Its first event is noted. */
 struct cpu_state *state_cpu(struct state_cx *cx, uint32_t host, uint32_t cpu);
 /* What a CPU does has changed: takes down its mode and its thread's status. */
 void cpu_changed(struct state_cx *cx, struct cpu_state *cpu, uint64_t now_ns);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "softirq.h"
-#include "state/fill.h"
+#include "state/state_snapshot.h"
 #include "state/internal.h"
 
 /*

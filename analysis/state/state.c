@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "state/fill.h"
+#include "state/state_snapshot.h"
 #include "state/internal.h"
 
 #define TICKS  10 /* between samples of the number of events */

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "state/fill.h"
+#include "state/state_snapshot.h"
 #include "state/internal.h"
 
 /*

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef PT_STATE_FILL_H
-#define PT_STATE_FILL_H
+#ifndef PT_STATE_STATE_SNAPSHOT_H
+#define PT_STATE_STATE_SNAPSHOT_H
 
 #include "state/internal.h"
 

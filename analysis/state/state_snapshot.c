@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "state/fill.h"
+#include "state/state_snapshot.h"
 
 #define MAX_GONE 256u /* of threads that are gone, so many are looked at to find one */
 

@@ -210,9 +210,9 @@ static const struct finding *changed_at(const struct pythia *pythia, uint32_t pl
 	return NULL;
 }
 
-/* Requests that began to fail, what has changed since the baseline, then verdicts, then what is searched, then what names
- * nothing beside it, then what is healthy; each in the order of finding. What was asked for comes
- * last. */
+/* Requests that began to fail, what has changed since the baseline, then verdicts, then what is
+ * searched, then what names nothing beside it, then what is healthy; each in the order of finding.
+ * What was asked for comes last. */
 #define RANKS         4u
 #define CHANGE_PLACES 64u /* of changes: CHANGE_MAX_ROWS */
 static uint32_t rank_of(const struct finding *finding)
@@ -250,8 +250,8 @@ static enum status fill_findings(struct pythia *pythia, struct snapshot *snapsho
 	}
 	for (uint32_t rank = 0; rank < RANKS && failed == STATUS_OK; rank++) {
 		if (rank == 1) { /* no verdict on a request */
-			failed = failures_fill(pythia, true, STOP_FAILS, snapshot, out,
-					&view->n_findings);
+			failed = failures_fill(
+					pythia, true, STOP_FAILS, snapshot, out, &view->n_findings);
 		}
 		for (uint32_t i = 0; i < pythia->n_findings; i++) {
 			enum status status;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef PT_REQUESTS_FILL_H
-#define PT_REQUESTS_FILL_H
+#ifndef PT_REQUESTS_REQUEST_SNAPSHOT_H
+#define PT_REQUESTS_REQUEST_SNAPSHOT_H
 
 #include "pythiatop/snapshot/snapshot.h"
 #include "pythiatop/status.h"

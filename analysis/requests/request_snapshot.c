@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "requests/fill.h"
+#include "requests/request_snapshot.h"
 #include "requests/internal.h"
 #include "requests/span_values.h"
 
@@ -430,10 +430,12 @@ static void warn_of_named(const struct requests *r, struct snapshot *snapshot)
 		n += r->plans[i].role == SPAN_ENTRY ? r->stats[i].total : 0;
 	}
 	if (r->named.function && r->named.n == 0 && n >= WARN_FROM) {
-		snapshot_warn(snapshot, snapshot_printf(snapshot,
-				"no span %s of a program %s was entered, of %" PRIu64
-				" spans: see --request; --show-schema lists what there is",
-				r->named.function, r->named.program, n));
+		snapshot_warn(snapshot,
+				snapshot_printf(snapshot,
+						"no span %s of a program %s was entered, of "
+						"%" PRIu64 " spans: see --request; --show-schema "
+							   "lists what there is",
+						r->named.function, r->named.program, n));
 	}
 }
 
@@ -451,10 +453,13 @@ void requests_fill_warnings(struct requests *r, struct snapshot *snapshot)
 		exit = unpaired_exit(r, r->plans[i].pair_name, &exits);
 		if (exit) {
 			snapshot_warn(snapshot, snapshot_printf(snapshot,
-					"%s and %s never pair (%" PRIu64 " and %" PRIu64
-					" of them): no span of theirs has a length; see what "
-					"--show-schema pairs them by",
-					r->registry->types[i].name, exit, entries, exits));
+								"%s and %s never pair (%" PRIu64
+								" and %" PRIu64
+								" of them): no span of theirs has "
+								"a length; see what "
+								"--show-schema pairs them by",
+								r->registry->types[i].name, exit,
+								entries, exits));
 		}
 	}
 }
