@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Keeps the table of docs/architecture.md true: which folder may include what, what the top level
-# holds, and that every source file names its licence. Usage: architecture.sh SOURCE_DIR
+# holds, that every source file names its licence, and that rooms of the search keep to themselves.
+# Usage: architecture.sh SOURCE_DIR
 set -u
 cd "$1" || exit 2
 failures=0
@@ -58,6 +59,19 @@ done < <(includes src | grep -E ':lttng/' | grep -v '^src/helper/')
 while IFS= read -r line; do
 	complain "only src/probe may include libbpf: $line"
 done < <(includes src | grep -E ':bpf/' | grep -v '^src/probe/')
+
+# Each room of the search writes its own state alone (analysis/pythia/state.h).
+room() { # MEMBER REGEX: only files of that name may write it.
+	local line
+	while IFS= read -r line; do
+		complain "$1 is written outside its room: $line"
+	done < <(grep -HnE "pythia->$1(\.[a-z_]+|\[[^]]*\])+ *([-+*/|&^]?=[^=]|\+\+|--)" analysis/pythia/*.c |
+		grep -vE "^analysis/pythia/($2)\.c:")
+}
+room detecting 'norms|deviation|excess|places'
+room locating 'finding|readiness|search|slow|site|changed|evidence'
+room planning 'planning|candidates|cost|strategy|split|propose|kernel|watch'
+room failing failures
 
 # The top level.
 for entry in * .[!.]*; do

@@ -4,27 +4,24 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "pythia/internal.h"
+#include "pythia/state.h"
 
-#define MAX_GAPS  64u
-#define ITSELF_SHARE  0.5  /* of the edge's sd */
-#define VARYING_SHARE 0.35 /* likewise */
-#define VARYING_EACH  0.15 /* of the variance of all */
-#define GAP_SHARE 0.8 /* of the edge's: the rest is not looked at, unless in vain */
+#define MAX_GAPS 64u
 
 static bool candidates_reserve(struct pythia *pythia, uint32_t n)
 {
 	uint32_t room = n * 2;
 
-	if (n <= pythia->candidates_room) {
+	if (n <= pythia->planning.candidates_room) {
 		return true;
 	}
-	if (!array_resize(&pythia->candidates, room) || !array_resize(&pythia->chosen, room) ||
-			!array_resize(&pythia->in_time, room) ||
-			!array_resize(&pythia->doubles, 4 * room)) {
+	if (!array_resize(&pythia->planning.candidates, room) ||
+			!array_resize(&pythia->planning.chosen, room) ||
+			!array_resize(&pythia->planning.in_time, room) ||
+			!array_resize(&pythia->planning.doubles, 4 * room)) {
 		return false;
 	}
-	pythia->candidates_room = room;
+	pythia->planning.candidates_room = room;
 	return true;
 }
 
@@ -33,7 +30,7 @@ static bool can_enable(struct pythia *pythia, const struct point *point)
 	/* A moment has no time of its own: it would split nothing. */
 	bool can = point->entry && (point->exit || point->kernel) && point_off(point);
 
-	pythia->n_excluded += can && point->excluded > pythia->epoch;
+	pythia->planning.n_excluded += can && point->excluded > pythia->epoch;
 	return can && point->excluded <= pythia->epoch;
 }
 
@@ -47,8 +44,8 @@ static uint32_t container_of(const struct pythia *pythia, uint32_t node, uint32_
 {
 	for (node = pythia->space.nodes[node].parent; node != edge;
 			node = pythia->space.nodes[node].parent) {
-		for (uint32_t i = pythia->n_candidates; i > 0; i--) {
-			if (pythia->candidates[i - 1].node == node) {
+		for (uint32_t i = pythia->planning.n_candidates; i > 0; i--) {
+			if (pythia->planning.candidates[i - 1].node == node) {
 				return i - 1;
 			}
 		}
@@ -79,16 +76,18 @@ static void add_candidate(struct pythia *pythia, uint32_t edge, uint32_t node, u
 	bool known = node != SPACE_NONE && pythia->space.nodes[node].requests && edge_ns > 0;
 	double share = known ? pythia->space.nodes[node].total_ns / edge_ns : -1;
 
-	if (!candidates_reserve(pythia, pythia->n_candidates + 1)) {
+	if (!candidates_reserve(pythia, pythia->planning.n_candidates + 1)) {
 		return;
 	}
-	candidate = &pythia->candidates[pythia->n_candidates++];
+	candidate = &pythia->planning.candidates[pythia->planning.n_candidates++];
 	*candidate = (struct candidate){.node = node,
 			.point = point,
 			.above = above,
 			.begin_ns = node == SPACE_NONE ? -1
 						       : space_offset(&pythia->space, node, edge),
-			.depth = above == CANDIDATE_NONE ? 1 : pythia->candidates[above].depth + 1,
+			.depth = above == CANDIDATE_NONE
+						 ? 1
+						 : pythia->planning.candidates[above].depth + 1,
 			.share = share > 1 ? 1 : share,
 			.events_per_s = rate < 0 ? 0 : rate,
 			.explained = pythia->points.items[point].explained,
@@ -100,10 +99,11 @@ static void set_ordered(struct pythia *pythia)
 {
 	bool ordered = true;
 
-	for (uint32_t k = 0; k < pythia->n_candidates; k++) {
-		struct candidate *at = &pythia->candidates[pythia->in_time[k]];
+	for (uint32_t k = 0; k < pythia->planning.n_candidates; k++) {
+		struct candidate *at = &pythia->planning.candidates[pythia->planning.in_time[k]];
 
-		if (k == 0 || pythia->candidates[pythia->in_time[k - 1]].above != at->above) {
+		if (k == 0 || pythia->planning.candidates[pythia->planning.in_time[k - 1]].above !=
+						at->above) {
 			ordered = at->begin_ns >= 0;
 		}
 		at->ordered = ordered;
@@ -113,42 +113,42 @@ static void set_ordered(struct pythia *pythia)
 /* By container, then by time; containers stand before what is in them. */
 static void sort_in_time(struct pythia *pythia)
 {
-	const struct candidate *candidates = pythia->candidates;
+	const struct candidate *candidates = pythia->planning.candidates;
 
-	for (uint32_t i = 0; i < pythia->n_candidates; i++) {
-		pythia->in_time[i] = i;
+	for (uint32_t i = 0; i < pythia->planning.n_candidates; i++) {
+		pythia->planning.in_time[i] = i;
 	}
 	/* They are nearly in this order, as code was seen to run: few have to move far. */
-	for (uint32_t i = 1; i < pythia->n_candidates; i++) {
-		uint32_t moved = pythia->in_time[i], at = i;
+	for (uint32_t i = 1; i < pythia->planning.n_candidates; i++) {
+		uint32_t moved = pythia->planning.in_time[i], at = i;
 
 		for (; at > 0; at--) {
-			const struct candidate *a = &candidates[pythia->in_time[at - 1]],
+			const struct candidate *a = &candidates[pythia->planning.in_time[at - 1]],
 					       *b = &candidates[moved];
 
 			if (a->above + 1 < b->above + 1 || /* CANDIDATE_NONE + 1 is 0 */
 					(a->above == b->above && a->begin_ns <= b->begin_ns)) {
 				break;
 			}
-			pythia->in_time[at] = pythia->in_time[at - 1];
+			pythia->planning.in_time[at] = pythia->planning.in_time[at - 1];
 		}
-		pythia->in_time[at] = moved;
+		pythia->planning.in_time[at] = moved;
 	}
 }
 
 /* Where each lies in the edge's time: as was learned, else as siblings were found. */
 static void set_positions(struct pythia *pythia)
 {
-	double *begin = pythia->doubles, *filled, edge_filled = 0;
+	double *begin = pythia->planning.doubles, *filled, edge_filled = 0;
 
-	if (pythia->n_candidates == 0) {
+	if (pythia->planning.n_candidates == 0) {
 		return; /* there may be no scratch yet */
 	}
-	filled = begin + pythia->candidates_room;
+	filled = begin + pythia->planning.candidates_room;
 	sort_in_time(pythia);
-	for (uint32_t k = 0; k < pythia->n_candidates; k++) {
-		uint32_t i = pythia->in_time[k];
-		struct candidate *candidate = &pythia->candidates[i];
+	for (uint32_t k = 0; k < pythia->planning.n_candidates; k++) {
+		uint32_t i = pythia->planning.in_time[k];
+		struct candidate *candidate = &pythia->planning.candidates[i];
 		double share = candidate->share > 0 ? candidate->share : 0;
 		double *used = candidate->above == CANDIDATE_NONE ? &edge_filled
 								  : &filled[candidate->above];
@@ -292,7 +292,7 @@ static void find_candidates(struct pythia *pythia, const struct finding *finding
 	double edge_ns = space_own_time(pythia, edge);
 	uint32_t at = space_next(space, edge, edge, false);
 
-	pythia->n_candidates = pythia->n_excluded = 0;
+	pythia->planning.n_candidates = pythia->planning.n_excluded = 0;
 	while (at != SPACE_NONE) {
 		const struct point *point = &pythia->points.items[space->nodes[at].point];
 		bool out = finding_rules_out(finding, space->nodes[at].point) ||
@@ -305,7 +305,7 @@ static void find_candidates(struct pythia *pythia, const struct finding *finding
 		}
 		at = space_next(space, edge, at, skip);
 	}
-	if (pythia->n_candidates == 0 && !space->learned) {
+	if (pythia->planning.n_candidates == 0 && !space->learned) {
 		add_never_seen(pythia, finding, edge);
 	}
 	set_positions(pythia);
@@ -343,11 +343,14 @@ static bool find_stretch(const struct pythia *pythia, const struct pythia_detail
 		return false; /* of no point */
 	}
 	if (gaps[0].after) {
-		out->from_ns = space_offset(&pythia->space, pythia->nodes[after], edge->node);
+		out->from_ns = space_offset(
+				&pythia->space, pythia->locating.nodes[after], edge->node);
 	}
 	for (uint32_t i = edge->row + 1; i <= edge->row + row->n_below && out->from_ns >= 0; i++) {
-		double begin = tree->rows[i].parent == edge->row && pythia->nodes[i] != SPACE_NONE
-					       ? space_offset(&pythia->space, pythia->nodes[i],
+		double begin = tree->rows[i].parent == edge->row && pythia->locating.nodes[i] !=
+										    SPACE_NONE
+					       ? space_offset(&pythia->space,
+								 pythia->locating.nodes[i],
 								 edge->node)
 					       : -1;
 
@@ -367,7 +370,7 @@ static bool varied_itself(
 {
 	const struct space_node *node = &pythia->space.nodes[edge->node];
 
-	return pythia->n_candidates > 0 && row->segment_sd_ns > 0 &&
+	return pythia->planning.n_candidates > 0 && row->segment_sd_ns > 0 &&
 	       node->sd_ns >= ITSELF_SHARE * row->segment_sd_ns;
 }
 
@@ -380,8 +383,8 @@ static bool keep_varying(struct pythia *pythia, const struct tree_row *row)
 	double sum = 0, least;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < pythia->n_candidates; i++) {
-		uint32_t node = pythia->candidates[i].node;
+	for (uint32_t i = 0; i < pythia->planning.n_candidates; i++) {
+		uint32_t node = pythia->planning.candidates[i].node;
 		double sd = node == SPACE_NONE ? -1 : pythia->space.nodes[node].sd_ns;
 
 		if (sd < 0) {
@@ -393,17 +396,17 @@ static bool keep_varying(struct pythia *pythia, const struct tree_row *row)
 	if (sum == 0 || sum < least * least) {
 		return false;
 	}
-	for (uint32_t i = 0; i < pythia->n_candidates; i++) {
-		struct candidate candidate = pythia->candidates[i];
+	for (uint32_t i = 0; i < pythia->planning.n_candidates; i++) {
+		struct candidate candidate = pythia->planning.candidates[i];
 		double sd = pythia->space.nodes[candidate.node].sd_ns;
 
 		if (sd * sd >= VARYING_EACH * sum) {
 			candidate.above = CANDIDATE_NONE;
 			candidate.depth = 1;
-			pythia->candidates[n++] = candidate;
+			pythia->planning.candidates[n++] = candidate;
 		}
 	}
-	pythia->n_candidates = n;
+	pythia->planning.n_candidates = n;
 	set_positions(pythia);
 	return n > 0;
 }
@@ -422,20 +425,21 @@ void candidates_of_edge(struct pythia *pythia, const struct finding *finding,
 	struct stretch stretch;
 
 	find_candidates(pythia, finding, edge->node, NULL);
-	if (pythia->strategy->whole) {
+	if (pythia->planning.strategy->whole) {
 		return;
 	}
 	edge->itself = seen && varied_itself(pythia, edge, row);
 	if (edge->itself) {
-		pythia->n_candidates = 0;
+		pythia->planning.n_candidates = 0;
 		return;
 	}
-	if (pythia->n_candidates <= pythia->budget.points || (seen && keep_varying(pythia, row)) ||
+	if (pythia->planning.n_candidates <= pythia->planning.budget.points ||
+			(seen && keep_varying(pythia, row)) ||
 			!find_stretch(pythia, detail, round, edge, &stretch)) {
 		return;
 	}
 	find_candidates(pythia, finding, edge->node, &stretch);
-	if (pythia->n_candidates == 0) {
+	if (pythia->planning.n_candidates == 0) {
 		find_candidates(pythia, finding, edge->node, NULL);
 	}
 }
@@ -445,7 +449,7 @@ void candidates_of_kernel(struct pythia *pythia)
 {
 	const char *event;
 
-	pythia->n_candidates = 0;
+	pythia->planning.n_candidates = 0;
 	for (uint32_t e = 0; (event = kernel_event_name(e)) != NULL; e++) {
 		uint32_t point = points_of_event(&pythia->points, pythia_intern(pythia, event));
 
@@ -454,4 +458,9 @@ void candidates_of_kernel(struct pythia *pythia)
 		}
 	}
 	set_positions(pythia);
+}
+
+void candidates_clear(struct planning *planning)
+{
+	planning->n_candidates = 0;
 }

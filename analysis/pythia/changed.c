@@ -4,16 +4,13 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "pythia/internal.h"
+#include "pythia/state.h"
 
 /*
  * What has changed since the baseline, as findings: of each group the change that adds most time to
  * all requests. With a baseline the question is what is otherwise, not what varies: so such a
  * finding comes before those of the variation, and takes the place of one that names another place.
  */
-#define SURE_ROUNDS 2u             /* in a row, of a change, before it is a verdict */
-#define SURE_NS    (5 * NS_PER_S) /* that they span */
-#define GONE_ROUNDS 3u             /* without it, until it is over */
 #define TEXT_BYTES 1024u
 
 static bool is_verdict(const struct change_row *row)
@@ -160,16 +157,16 @@ void changed_judge(struct pythia *pythia, const struct pythia_round *round)
 {
 	const struct changes_view *changes = round->changes;
 
-	for (uint32_t i = 0; i < pythia->n_findings; i++) {
-		pythia->findings[i].change = 0;
+	for (uint32_t i = 0; i < pythia->locating.n_findings; i++) {
+		pythia->locating.findings[i].change = 0;
 	}
 	for (uint32_t i = 0; changes && changes->compared && i < changes->n; i++) {
 		if (is_verdict(&changes->rows[i])) {
 			judge(pythia, round, &changes->rows[i], i + 1);
 		}
 	}
-	for (uint32_t i = 0; i < pythia->n_findings; i++) {
-		struct finding *finding = &pythia->findings[i];
+	for (uint32_t i = 0; i < pythia->locating.n_findings; i++) {
+		struct finding *finding = &pythia->locating.findings[i];
 
 		if (!finding->change && finding->rule == STOP_CHANGED &&
 				++finding->unchanged >= GONE_ROUNDS) {

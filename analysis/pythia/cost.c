@@ -4,15 +4,13 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "pythia/internal.h"
+#include "pythia/state.h"
 
 /*
  * Until something is measured. LTTng-UST 2.13 with three contexts takes 91 to 148 ns an event; half
  * of a usual event is its header and contexts. A host's helper measures the former when it starts;
  * the latter is what the records of the same point were, or else of all that were seen.
  */
-#define USUAL_NS    150.0
-#define USUAL_BYTES 60.0
 
 static double events_per_span(const struct point *point)
 {
@@ -37,18 +35,18 @@ void cost_refresh(struct pythia *pythia, const struct groups_view *groups)
 	uint32_t n = pythia->points.n, type = 0, seen = 0;
 	double rate = 0;
 
-	if (!array_reserve(&pythia->rates, &pythia->rates_room, n)) {
+	if (!array_reserve(&pythia->planning.rates, &pythia->planning.rates_room, n)) {
 		return;
 	}
-	pythia->event_bytes = 0;
+	pythia->planning.event_bytes = 0;
 	for (uint32_t i = 0; i < n; i++) {
 		double bytes = pythia->points.items[i].bytes;
 
-		pythia->rates[i] = -1;
+		pythia->planning.rates[i] = -1;
 		seen += bytes > 0;
-		pythia->event_bytes += bytes;
+		pythia->planning.event_bytes += bytes;
 	}
-	pythia->event_bytes = seen ? pythia->event_bytes / seen : 0;
+	pythia->planning.event_bytes = seen ? pythia->planning.event_bytes / seen : 0;
 	/* Nodes of a type follow each other more often than not. */
 	for (uint32_t i = 0; i < pythia->space.n; i++) {
 		const struct space_node *node = &pythia->space.nodes[i];
@@ -61,7 +59,7 @@ void cost_refresh(struct pythia *pythia, const struct groups_view *groups)
 			type = node->type;
 			rate = rate_of_type(pythia, groups, type);
 		}
-		sum = &pythia->rates[node->point];
+		sum = &pythia->planning.rates[node->point];
 		*sum = (*sum < 0 ? 0 : *sum) +
 		       rate * node->count * events_per_span(&pythia->points.items[node->point]);
 	}
@@ -69,12 +67,15 @@ void cost_refresh(struct pythia *pythia, const struct groups_view *groups)
 
 double cost_of_point(const struct pythia *pythia, uint32_t point)
 {
-	return point < pythia->rates_room && pythia->rates ? pythia->rates[point] : -1;
+	return point < pythia->planning.rates_room && pythia->planning.rates
+			       ? pythia->planning.rates[point]
+			       : -1;
 }
 
 static double ns_on(const struct pythia *pythia, uint32_t host)
 {
-	return pythia->event_ns[host] > 0 ? pythia->event_ns[host] : USUAL_NS;
+	return pythia->planning.event_ns[host] > 0 ? pythia->planning.event_ns[host]
+						   : USUAL_EVENT_NS;
 }
 
 /* Where the hosts differ, the slowest of those given; without one, of all. */
@@ -87,14 +88,16 @@ static double ns_of(const struct pythia *pythia, uint64_t hosts)
 
 		most = counts ? fmax(most, ns_on(pythia, host)) : most;
 	}
-	return most > 0 ? most : USUAL_NS;
+	return most > 0 ? most : USUAL_EVENT_NS;
 }
 
 static double bytes_of(const struct pythia *pythia, uint32_t point)
 {
 	double known = pythia->points.items[point].bytes;
 
-	return known > 0 ? known : pythia->event_bytes > 0 ? pythia->event_bytes : USUAL_BYTES;
+	return known > 0                          ? known
+	       : pythia->planning.event_bytes > 0 ? pythia->planning.event_bytes
+						  : USUAL_EVENT_BYTES;
 }
 
 /* Adds what a point costs at a rate on its hosts, which are taken to share it evenly. */
@@ -127,9 +130,10 @@ struct step_cost cost_of_parts(
 
 double cost_bound(const struct pythia *pythia)
 {
-	const struct step_budget *budget = &pythia->budget;
+	const struct step_budget *budget = &pythia->planning.budget;
 	uint32_t hosts = pythia->points.n_hosts ? pythia->points.n_hosts : 1;
-	double bytes = pythia->event_bytes > 0 ? pythia->event_bytes : USUAL_BYTES;
+	double bytes = pythia->planning.event_bytes > 0 ? pythia->planning.event_bytes
+							: USUAL_EVENT_BYTES;
 	double bounds[3] = {budget->events_per_s, budget->bytes_per_s / bytes,
 			budget->cpu_share * hosts / (ns_of(pythia, 0) * 1e-9)};
 	double least = -1;
@@ -155,4 +159,39 @@ struct step_cost cost_spent(const struct pythia *pythia)
 		}
 	}
 	return sum;
+}
+
+/* The load may grow after a step was kept, and its cost with it: the newest one goes then. */
+void cost_guard(struct pythia *pythia)
+{
+	double bound = cost_bound(pythia);
+
+	if (bound < 0 || cost_spent(pythia).events_per_s <= bound || steps_busy(&pythia->steps)) {
+		pythia->planning.over_rounds = 0;
+		return;
+	}
+	if (++pythia->planning.over_rounds < OVER_ROUNDS) {
+		return;
+	}
+	pythia->planning.over_rounds = 0;
+	for (uint32_t i = pythia->steps.n; i > 0; i--) {
+		struct step *step = &pythia->steps.items[i - 1];
+
+		if (step->state == STEP_KEPT && step->kind == STEP_ENABLE) {
+			step_say(step,
+					"undone by itself: the load has grown, and the steps' cost "
+					"beyond the budget of %.0f events/s",
+					bound);
+			pythia_exclude(pythia, step);
+			step_undo(step, STEP_BY_WATCH, pythia->now_ns);
+			return;
+		}
+	}
+}
+
+void cost_calibrate(struct planning *planning, uint64_t bit, double event_ns)
+{
+	if (bit && event_ns > 0) {
+		planning->event_ns[__builtin_ctzll(bit)] = event_ns;
+	}
 }

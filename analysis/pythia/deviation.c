@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pythia/internal.h"
+#include "pythia/state.h"
 
 /*
  * Services vary by themselves: an image is large or small, a cache is hit or missed. What a profile
@@ -28,21 +28,6 @@
  * The first two are measured against what the group in the middle does in the same window, so that
  * what is beyond is beyond more than the machine is busy.
  */
-#define FEWEST        10u /* of a window, to judge a group by */
-#define WINDOWS_ALONE 3
-#define HALF_WINDOWS  2u
-#define MIDDLE_GROWS  2.0 /* surely, against the norm's estimate */
-#define MIDDLE_COUNTS 0.2 /* and by so much of its median */
-#define USUAL_GROUPS  4u  /* fewer say nothing of the machine */
-#define USUAL_MOST    4.0
-#define WINDOWS_ALL   9u
-#define COMMON_SHARE  (1.0 / 3) /* of the requests that have norms */
-#define COMMON_GROUPS 4u        /* and in so many groups: beyond them all at once */
-#define SMALL_SHARE   0.05      /* of the standard deviations a second, over all groups */
-#define USUAL_COV     0.3
-#define COV_GROWS     1.5 /* its lower bound against the norm's estimate */
-#define MEDIAN_GROWS  1.5
-#define SHIFT_SPREAD  0.25 /* sd, of what the median has grown by: all are slower alike */
 
 /* What a person expects, or saved as a baseline, goes before what was seen: it is not met. */
 static bool is_promised(const struct groups_row *row)
@@ -113,7 +98,7 @@ bool norms_shifted(const struct pythia *pythia, const struct groups_row *row)
 
 static bool is_judged(const struct groups_row *row)
 {
-	return row->count >= FEWEST && !row->lossy && !row->idle_wait;
+	return row->count >= JUDGED_REQUESTS && !row->lossy && !row->idle_wait;
 }
 
 static bool exceeds_norm(const struct pythia *pythia, const struct groups_row *row)
@@ -128,15 +113,15 @@ static bool stands_out(const struct pythia *pythia, const struct groups_row *row
 	const struct norm *norm = norm_of(pythia, row);
 
 	return exceeds_norm(pythia, row) &&
-	       (!norm || !is_within(norm, row, pythia->usual_cov) ||
-			       is_wide(norm, row, pythia->usual_middle));
+	       (!norm || !is_within(norm, row, pythia->detecting.usual_cov) ||
+			       is_wide(norm, row, pythia->detecting.usual_middle));
 }
 
 static bool has_wide(const struct pythia *pythia, const struct groups_row *row)
 {
 	const struct norm *norm = norm_of(pythia, row);
 
-	return norm && is_wide(norm, row, pythia->usual_middle);
+	return norm && is_wide(norm, row, pythia->detecting.usual_middle);
 }
 
 /* So much of all that is going on is like this that the cause is none of a group's own. */
@@ -172,8 +157,8 @@ static struct norm *stand_in(struct pythia *pythia, const struct groups_row *row
 			.applies = true,
 			.stands_in = true};
 
-	for (uint32_t i = 0; i < pythia->n_norms; i++) {
-		const struct norm *norm = &pythia->norms[i];
+	for (uint32_t i = 0; i < pythia->detecting.n_norms; i++) {
+		const struct norm *norm = &pythia->detecting.norms[i];
 
 		if (norm->applies && !norm->stands_in && norm->type == widest.type) {
 			widest.cov = fmax(widest.cov, norm->cov);
@@ -193,8 +178,8 @@ static struct norm *stand_in(struct pythia *pythia, const struct groups_row *row
 
 static bool knows_norms(const struct pythia *pythia)
 {
-	for (uint32_t i = 0; i < pythia->n_norms; i++) {
-		if (pythia->norms[i].applies) {
+	for (uint32_t i = 0; i < pythia->detecting.n_norms; i++) {
+		if (pythia->detecting.norms[i].applies) {
 			return true;
 		}
 	}
@@ -243,8 +228,8 @@ static void find_usual(struct pythia *pythia, const struct groups_view *recent)
 			middles[n_middles++] = row->middle_ns / norm->middle_ns;
 		}
 	}
-	pythia->usual_cov = middle_one(covs, n);
-	pythia->usual_middle = middle_one(middles, n_middles);
+	pythia->detecting.usual_cov = middle_one(covs, n);
+	pythia->detecting.usual_middle = middle_one(middles, n_middles);
 	free(covs);
 }
 
@@ -303,18 +288,20 @@ static void judge_middles(struct pythia *pythia, const struct groups_view *recen
 
 void norms_judge(struct pythia *pythia, const struct groups_view *recent)
 {
-	pythia->norms_ns = pythia->norms_ns ? pythia->norms_ns : pythia->now_ns;
-	pythia->wide_ns = pythia->wide_ns ? pythia->wide_ns : pythia->now_ns;
+	pythia->detecting.norms_ns =
+			pythia->detecting.norms_ns ? pythia->detecting.norms_ns : pythia->now_ns;
+	pythia->detecting.wide_ns =
+			pythia->detecting.wide_ns ? pythia->detecting.wide_ns : pythia->now_ns;
 	if (!knows_norms(pythia)) {
 		return;
 	}
 	find_usual(pythia, recent);
-	if (pythia->now_ns >= pythia->wide_ns + NORM_WINDOW_NS / 2) {
-		pythia->wide_ns = pythia->now_ns;
+	if (pythia->now_ns >= pythia->detecting.wide_ns + NORM_WINDOW_NS / 2) {
+		pythia->detecting.wide_ns = pythia->now_ns;
 		judge_middles(pythia, recent);
 	}
-	if (pythia->now_ns >= pythia->norms_ns + NORM_WINDOW_NS) {
-		pythia->norms_ns = pythia->now_ns;
+	if (pythia->now_ns >= pythia->detecting.norms_ns + NORM_WINDOW_NS) {
+		pythia->detecting.norms_ns = pythia->now_ns;
 		judge_windows(pythia, recent);
 	}
 }
@@ -322,9 +309,9 @@ void norms_judge(struct pythia *pythia, const struct groups_view *recent)
 /* Its search is on: steps made for it change what is seen of it. */
 static bool is_searched(const struct pythia *pythia, uint32_t group_id)
 {
-	for (uint32_t i = 0; i < pythia->n_findings; i++) {
-		if (pythia->findings[i].group_id == group_id) {
-			return pythia->findings[i].rule == STOP_NONE;
+	for (uint32_t i = 0; i < pythia->locating.n_findings; i++) {
+		if (pythia->locating.findings[i].group_id == group_id) {
+			return pythia->locating.findings[i].rule == STOP_NONE;
 		}
 	}
 	return false;

@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pythia/internal.h"
+#include "pythia/state.h"
 
 #define MAX_OUT  40u /* places and keys that are told to be ruled out */
 #define MAX_KEYS 8u
-#define WEAK     0.1 /* omega^2 of a key that may matter, and yet explains next to nothing */
 
 /* ---- what does not explain it ---- */
 
@@ -73,7 +72,7 @@ static void add_keys(const struct explanation *explanation, struct ruled_out *ou
 	for (uint32_t i = 0; explanation && i < explanation->n_keys && n < MAX_KEYS; i++) {
 		const struct explained_key *key = &explanation->keys[i];
 
-		if (key->confirmed && key->omega2_held >= WEAK) {
+		if (key->confirmed && key->omega2_held >= WEAK_OMEGA2) {
 			continue;
 		}
 		n++;

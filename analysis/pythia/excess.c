@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "pythia/internal.h"
+#include "pythia/state.h"
 
 /*
  * How much of what a group varies is beyond its norm, and beyond what the machine makes of all. A
@@ -19,19 +19,10 @@
  * machine holds up so few requests that short ones hardly ever meet it, the group in the middle
  * tells nothing of that: so what is costly must be large for what the requests take, too.
  */
-#define GROWS         1.5 /* of the norm's, before it counts */
-#define MACHINE_TIMES 4.0 /* what others have by the machine, likewise */
-#define LEAST         0.3 /* of the norm's median: the sd beyond both, to count as costly */
-#define FEWEST        10u /* requests of a window, to judge a group by */
-#define USUAL_GROUPS  4u  /* fewer say nothing of the machine */
-#define ROUND_NS      (5 * NS_PER_S)
-#define SMALL_SHARE   0.05 /* of all variation, in a window */
-#define LARGE_EXCESS  0.6  /* of a window's, in sum */
-#define EXCESS_ROUNDS 3u
 
 static bool is_judged(const struct groups_row *row)
 {
-	return row->count >= FEWEST && !row->lossy && row->mean_ns > 0;
+	return row->count >= JUDGED_REQUESTS && !row->lossy && row->mean_ns > 0;
 }
 
 /* Without the slowest one. */
@@ -47,9 +38,9 @@ static double variance_of_others(const struct groups_row *row)
 /* The variance beyond the norm, in ns^2; what all requests take longer counts as well. */
 static double excess_variance(const struct norm *norm, const struct groups_row *row)
 {
-	double sd = GROWS * norm->cov * norm->p50_ns, slower = 0;
+	double sd = EXCESS_GROWS * norm->cov * norm->p50_ns, slower = 0;
 
-	if ((double)row->p50_ns > GROWS * norm->p50_ns) {
+	if ((double)row->p50_ns > EXCESS_GROWS * norm->p50_ns) {
 		slower = (double)row->p50_ns - norm->p50_ns;
 	}
 	return fmax(0, variance_of_others(row) + slower * slower - sd * sd);
@@ -88,7 +79,7 @@ static double find_machine(const struct pythia *pythia, const struct groups_view
 static double excess_sd(
 		const struct pythia *pythia, const struct norm *norm, const struct groups_row *row)
 {
-	double machine = MACHINE_TIMES * pythia->machine_ns * row->mean_ns;
+	double machine = MACHINE_TIMES * pythia->detecting.machine_ns * row->mean_ns;
 
 	return sqrt(fmax(0, excess_variance(norm, row) - machine));
 }
@@ -122,7 +113,8 @@ static struct type_excess *find_excesses(
 			double sd = is_judged(row) ? excess_sd(pythia, norm, row) : 0;
 
 			excesses[i].norm = norm;
-			excesses[i].sum = sd > LEAST * norm->p50_ns ? (double)row->count * sd : 0;
+			excesses[i].sum = sd > EXCESS_LEAST * norm->p50_ns ? (double)row->count * sd
+									   : 0;
 		}
 	}
 	return excesses;
@@ -154,12 +146,13 @@ void excess_judge(struct pythia *pythia, const struct groups_view *recent)
 	struct type_excess *excesses;
 	double all;
 
-	pythia->excess_ns = pythia->excess_ns ? pythia->excess_ns : pythia->now_ns;
-	if (pythia->now_ns < pythia->excess_ns + ROUND_NS) {
+	pythia->detecting.excess_ns =
+			pythia->detecting.excess_ns ? pythia->detecting.excess_ns : pythia->now_ns;
+	if (pythia->now_ns < pythia->detecting.excess_ns + EXCESS_ROUND_NS) {
 		return;
 	}
-	pythia->excess_ns = pythia->now_ns;
-	pythia->machine_ns = find_machine(pythia, recent);
+	pythia->detecting.excess_ns = pythia->now_ns;
+	pythia->detecting.machine_ns = find_machine(pythia, recent);
 	excesses = find_excesses(pythia, recent, &all);
 	for (uint32_t i = 0; excesses && i < recent->n; i++) {
 		struct norm *norm = excesses[i].norm;

@@ -5,11 +5,8 @@
 #include <string.h>
 
 #include "pythia/explaining.h"
+#include "pythia/thresholds.h"
 
-#define FOUND_P      0.05
-#define FOUND_OMEGA2 0.1 /* a key may surely matter, and explain next to nothing */
-#define SYSTEM_P     0.01
-#define MOST_OMEGA2  0.5
 #define SHOWN        4u /* values */
 
 struct text {

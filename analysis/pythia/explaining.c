@@ -4,17 +4,10 @@
 #include <string.h>
 
 #include "pythia/explaining.h"
-#include "pythia/internal.h"
+#include "pythia/state.h"
 
-#define CLEAR_PHI    0.3                   /* lower bound: a place worth to be explained */
-#define READY_NS     (10 * NS_PER_S)       /* of an epoch, as for a step */
-#define RETRY_NS     (5 * NS_PER_S)        /* between tables of a group */
-#define BELIEVED     (2 * EXPLAIN_BELIEVE) /* rows, before rule 2 may fire */
-#define ROWS_LAST    512u                  /* twice as many are never kept */
 #define AT_THE_END   1u                    /* begun when nothing more will come */
 #define SAY_BYTES    1024
-#define BROAD_P      0.01
-#define BROAD_OMEGA2 0.2 /* of the half held out: the other hosts vary, too */
 
 /* ---- groups that are explained ---- */
 
@@ -100,8 +93,8 @@ static struct explain_job *job_add(
  */
 static void add_jobs(struct pythia *pythia, const struct pythia_keys *keys)
 {
-	for (uint32_t i = 0; i < pythia->n_findings; i++) {
-		const struct finding *finding = &pythia->findings[i];
+	for (uint32_t i = 0; i < pythia->locating.n_findings; i++) {
+		const struct finding *finding = &pythia->locating.findings[i];
 		struct explain_job *job = job_find(&pythia->explaining, finding->group_id);
 
 		if (!job && finding->rule != STOP_HEALTHY) {
@@ -147,7 +140,7 @@ bool pythia_explains(const struct pythia *pythia)
 
 bool pythia_has_findings(const struct pythia *pythia)
 {
-	return pythia->n_findings > 0;
+	return pythia->locating.n_findings > 0;
 }
 
 /* ---- what came of it ---- */
@@ -301,7 +294,7 @@ static bool is_enough(const struct explain_job *job, const struct finding *findi
 		return wished ||
 		       (rows >= EXPLAIN_ENOUGH &&
 				       (!finding || finding->rule != STOP_NONE ||
-						       now_ns >= job->since_ns + READY_NS));
+						       now_ns >= job->since_ns + EPOCH_NS));
 	}
 	return wished || rows >= 2 * job->rows || (rows >= BELIEVED && job->rows < BELIEVED);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "pythia/internal.h"
+#include "pythia/state.h"
 #include "stats/share.h"
 
 /*
@@ -24,20 +24,7 @@
  * likelihood ratio against the old one. (Page, "Continuous inspection schemes", Biometrika 1954;
  * Hinkley 1970.)
  */
-#define ERRORS_NOW    4.0
-#define ERRORS_BEFORE 3.0
-#define TIMES         1.5
-#define FEW_FAILED    5u
-#define FEW_BEFORE    30u /* requests, before anything is said of what was usual */
-#define BURST_S       10u
-#define OVER_S        30u             /* as seldom as before, for so long: it is over */
-#define YOUNG_NS      (30 * NS_PER_S) /* while so old its text is made anew more often */
-#define TELL_NS       (5 * NS_PER_S)
-#define TELL_OLD_NS   (30 * NS_PER_S)
-#define TEXT_BYTES    1024u
-#define SETTLED_NS    (5 * NS_PER_S) /* so old, and of so many requests, it is a verdict; */
-#define SETTLED_MANY  20u
-#define SETTLED_LATE  (20 * NS_PER_S) /* or so old */
+#define TEXT_BYTES 1024u
 
 static const uint32_t windows[] = {5, 10, 30, 60};
 
@@ -80,9 +67,9 @@ static double surely_below(const struct counts *counts, double errors)
 
 const struct usual_failures *failures_usual_of(const struct pythia *pythia, uint32_t type)
 {
-	for (uint32_t i = 0; i < pythia->n_usual; i++) {
-		if (pythia->usual[i].type == type) {
-			return &pythia->usual[i];
+	for (uint32_t i = 0; i < pythia->failing.n_usual; i++) {
+		if (pythia->failing.usual[i].type == type) {
+			return &pythia->failing.usual[i];
 		}
 	}
 	return NULL;
@@ -90,37 +77,38 @@ const struct usual_failures *failures_usual_of(const struct pythia *pythia, uint
 
 void failures_usual(struct pythia *pythia, const struct usual_failures *usual)
 {
-	for (uint32_t i = 0; i < pythia->n_usual; i++) {
-		if (pythia->usual[i].type == usual->type) {
-			pythia->usual[i] = *usual;
+	for (uint32_t i = 0; i < pythia->failing.n_usual; i++) {
+		if (pythia->failing.usual[i].type == usual->type) {
+			pythia->failing.usual[i] = *usual;
 			return;
 		}
 	}
-	if (array_reserve(&pythia->usual, &pythia->usual_room, pythia->n_usual + 1)) {
-		pythia->usual[pythia->n_usual++] = *usual;
+	if (array_reserve(&pythia->failing.usual, &pythia->failing.usual_room,
+			    pythia->failing.n_usual + 1)) {
+		pythia->failing.usual[pythia->failing.n_usual++] = *usual;
 	}
 }
 
 void failures_learn(struct pythia *pythia, const struct groups_view *groups)
 {
-	uint32_t known = pythia->n_usual;
+	uint32_t known = pythia->failing.n_usual;
 
 	for (uint32_t i = 0; i < groups->n; i++) {
 		const struct groups_row *row = &groups->rows[i];
 		uint32_t type = pythia_intern(pythia, row->type), at = 0;
 
-		while (at < pythia->n_usual && pythia->usual[at].type != type) {
+		while (at < pythia->failing.n_usual && pythia->failing.usual[at].type != type) {
 			at++;
 		}
 		if (at < known) {
 			continue;
 		}
-		if (at == pythia->n_usual) {
+		if (at == pythia->failing.n_usual) {
 			failures_usual(pythia, &(struct usual_failures){.type = type});
 		}
-		if (at < pythia->n_usual) {
-			pythia->usual[at].failed += row->failed;
-			pythia->usual[at].ended += row->ended;
+		if (at < pythia->failing.n_usual) {
+			pythia->failing.usual[at].failed += row->failed;
+			pythia->failing.usual[at].ended += row->ended;
 		}
 	}
 }
@@ -143,21 +131,21 @@ static bool is_new(const struct pythia *pythia, const struct failure *failure,
 	for (uint32_t w = 0; w < sizeof(windows) / sizeof(windows[0]); w++) {
 		uint32_t from = place->n > windows[w] ? place->n - windows[w] : 0;
 		struct counts now = sum(place, from, place->n), past = sum(place, 0, from);
-		double low = surely_above(&now, ERRORS_NOW);
+		double low = surely_above(&now, FAIL_ERRORS_NOW);
 
 		past.failed += place->failed_before;
 		past.ended += place->ended_before;
-		if (now.failed < FEW_FAILED) {
+		if (now.failed < FAIL_FEW_FAILED) {
 			continue;
 		}
-		if (past.ended >= FEW_BEFORE && low > failure->worst &&
-				low > TIMES * surely_below(&past, ERRORS_BEFORE)) {
+		if (past.ended >= FAIL_FEW_BEFORE && low > failure->worst &&
+				low > FAIL_TIMES * surely_below(&past, FAIL_ERRORS_BEFORE)) {
 			*before = past;
 			*by_norm = false;
 			return true;
 		}
-		if (norm.ended >= FEW_BEFORE && !place->call &&
-				low > TIMES * surely_below(&norm, ERRORS_BEFORE)) {
+		if (norm.ended >= FAIL_FEW_BEFORE && !place->call &&
+				low > FAIL_TIMES * surely_below(&norm, FAIL_ERRORS_BEFORE)) {
 			*before = norm;
 			*by_norm = true;
 			return true;
@@ -328,18 +316,18 @@ static struct failure *failure_of(struct pythia *pythia, const struct pythia_fai
 {
 	struct failure *failure;
 
-	for (uint32_t i = 0; i < pythia->n_failures; i++) {
-		if (pythia->failures[i].key == place->key) {
-			return &pythia->failures[i];
+	for (uint32_t i = 0; i < pythia->failing.n; i++) {
+		if (pythia->failing.items[i].key == place->key) {
+			return &pythia->failing.items[i];
 		}
 	}
-	if (!pythia->failures) {
-		pythia->failures = calloc(FAILURES_MAX, sizeof(*pythia->failures));
+	if (!pythia->failing.items) {
+		pythia->failing.items = calloc(FAILURES_MAX, sizeof(*pythia->failing.items));
 	}
-	if (!pythia->failures || pythia->n_failures == FAILURES_MAX) {
+	if (!pythia->failing.items || pythia->failing.n == FAILURES_MAX) {
 		return NULL;
 	}
-	failure = &pythia->failures[pythia->n_failures];
+	failure = &pythia->failing.items[pythia->failing.n];
 	*failure = (struct failure){.key = place->key, .type = place->type, .call = place->call};
 	finding_set_text(&failure->where, place->where);
 	finding_set_text(&failure->text, "");
@@ -355,7 +343,7 @@ static struct failure *failure_of(struct pythia *pythia, const struct pythia_fai
 		free(failure->next);
 		return NULL;
 	}
-	pythia->n_failures++;
+	pythia->failing.n++;
 	return failure;
 }
 
@@ -391,8 +379,8 @@ static void begin(struct failure *failure, const struct pythia_failing *place,
 /* As seldom as before, or much more seldom than when it was found; not just nobody to tell. */
 static bool is_over(const struct failure *failure, const struct pythia_failing *place)
 {
-	uint32_t to = place->late && place->n > OVER_S ? place->n - OVER_S : place->n;
-	struct counts last = sum(place, to > OVER_S ? to - OVER_S : 0, to);
+	uint32_t to = place->late && place->n > FAIL_OVER_S ? place->n - FAIL_OVER_S : place->n;
+	struct counts last = sum(place, to > FAIL_OVER_S ? to - FAIL_OVER_S : 0, to);
 	struct counts before = {failure->failed_before, failure->ended_before};
 	double usual = surely_below(&before, 1),
 	       found = share_of(&(struct counts){failure->failed, failure->ended});
@@ -406,12 +394,13 @@ static void examine_open(struct pythia *pythia, struct failure *failure,
 {
 	const struct pythia_failing *place = &failures->places[at];
 	uint64_t now_ns = failures->now_ns;
-	uint64_t pause_ns = now_ns < failure->found_ns + YOUNG_NS ? TELL_NS : TELL_OLD_NS;
+	uint64_t pause_ns = now_ns < failure->found_ns + FAIL_YOUNG_NS ? FAIL_TELL_NS
+								       : FAIL_TELL_OLD_NS;
 	struct pythia_failed common = {
 			.host = "", .process = "", .told = "", .key = "", .where = "", .value = ""};
 	char text[TEXT_BYTES], clock[16];
 
-	if (now_ns > failure->found_ns + YOUNG_NS && is_over(failure, place)) {
+	if (now_ns > failure->found_ns + FAIL_YOUNG_NS && is_over(failure, place)) {
 		failure->rule = STOP_HEALTHY;
 		failure->ended_ns = now_ns;
 		snprintf(text, sizeof(text), "as seldom as before, seen at %s",
@@ -422,9 +411,9 @@ static void examine_open(struct pythia *pythia, struct failure *failure,
 	count_since(failure, place, now_ns);
 	failure->group_id = place->group_id;
 	if (!failure->settled &&
-			(failures->last || now_ns >= failure->found_ns + SETTLED_LATE ||
-					(now_ns >= failure->found_ns + SETTLED_NS &&
-							failure->failed >= SETTLED_MANY))) {
+			(failures->last || now_ns >= failure->found_ns + FAIL_SETTLED_LATE_NS ||
+					(now_ns >= failure->found_ns + FAIL_SETTLED_NS &&
+							failure->failed >= FAIL_SETTLED_MANY))) {
 		failure->settled = true;
 	} else if (failure->told_ns && now_ns < failure->told_ns + pause_ns) {
 		return;
@@ -455,8 +444,8 @@ void pythia_examine_failures(struct pythia *pythia, const struct pythia_failures
 			examine_open(pythia, failure, failures, i);
 			continue;
 		}
-		burst = sum(place, 0, place->n < BURST_S ? place->n : BURST_S);
-		if (burst.ended >= FEW_BEFORE && share_of(&burst) > failure->worst) {
+		burst = sum(place, 0, place->n < FAIL_BURST_S ? place->n : FAIL_BURST_S);
+		if (burst.ended >= FAIL_FEW_BEFORE && share_of(&burst) > failure->worst) {
 			failure->worst = share_of(&burst);
 		}
 	}
@@ -468,14 +457,14 @@ void pythia_examine_failures(struct pythia *pythia, const struct pythia_failures
  */
 static bool is_shadowed(const struct pythia *pythia, const struct failure *failure)
 {
-	for (uint32_t i = 0; failure->call && i < pythia->n_failures; i++) {
-		const struct failure *other = &pythia->failures[i];
+	for (uint32_t i = 0; failure->call && i < pythia->failing.n; i++) {
+		const struct failure *other = &pythia->failing.items[i];
 		uint64_t apart = other->since_ns > failure->since_ns
 						 ? other->since_ns - failure->since_ns
 						 : failure->since_ns - other->since_ns;
 
 		if (other != failure && other->call && other->type == failure->type &&
-				other->rule == failure->rule && apart < SETTLED_NS &&
+				other->rule == failure->rule && apart < FAIL_SETTLED_NS &&
 				(other->failed > failure->failed ||
 						(other->failed == failure->failed &&
 								other < failure))) {
@@ -489,8 +478,8 @@ static bool is_shadowed(const struct pythia *pythia, const struct failure *failu
 
 void failures_release(struct pythia *pythia)
 {
-	for (uint32_t i = 0; i < pythia->n_failures; i++) {
-		struct failure *failure = &pythia->failures[i];
+	for (uint32_t i = 0; i < pythia->failing.n; i++) {
+		struct failure *failure = &pythia->failing.items[i];
 
 		free(failure->text);
 		free(failure->where);
@@ -501,16 +490,16 @@ void failures_release(struct pythia *pythia)
 			free(failure->history[k]);
 		}
 	}
-	free(pythia->failures);
-	free(pythia->usual);
+	free(pythia->failing.items);
+	free(pythia->failing.usual);
 }
 
 uint64_t failures_standing(const struct pythia *pythia)
 {
 	uint64_t n = 0;
 
-	for (uint32_t i = 0; i < pythia->n_failures; i++) {
-		n += (pythia->failures[i].rule * 2 + pythia->failures[i].settled) *
+	for (uint32_t i = 0; i < pythia->failing.n; i++) {
+		n += (pythia->failing.items[i].rule * 2 + pythia->failing.items[i].settled) *
 		     (uint64_t)(i + 1);
 	}
 	return n;
@@ -519,8 +508,8 @@ uint64_t failures_standing(const struct pythia *pythia)
 enum status failures_fill(const struct pythia *pythia, bool call, enum stop_rule rule,
 		struct snapshot *snapshot, struct steps_finding *out, uint32_t *n)
 {
-	for (uint32_t i = 0; i < pythia->n_failures; i++) {
-		const struct failure *failure = &pythia->failures[i];
+	for (uint32_t i = 0; i < pythia->failing.n; i++) {
+		const struct failure *failure = &pythia->failing.items[i];
 		const char **history;
 
 		if (failure->rule != rule || failure->call != call ||

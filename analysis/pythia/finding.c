@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "pythia/internal.h"
+#include "pythia/state.h"
 
 /* What is known of a group's search: its record, without what makes it go on. */
 
@@ -23,21 +23,22 @@ void finding_release(struct finding *finding)
 
 struct finding *finding_of(struct pythia *pythia, uint32_t group_id, bool make, uint32_t type)
 {
-	for (uint32_t i = 0; i < pythia->n_findings; i++) {
-		if (pythia->findings[i].group_id == group_id) {
-			return &pythia->findings[i];
+	for (uint32_t i = 0; i < pythia->locating.n_findings; i++) {
+		if (pythia->locating.findings[i].group_id == group_id) {
+			return &pythia->locating.findings[i];
 		}
 	}
-	if (!make || pythia->n_findings == PYTHIA_MAX_FINDINGS) {
+	if (!make || pythia->locating.n_findings == PYTHIA_MAX_FINDINGS) {
 		return NULL;
 	}
-	pythia->findings[pythia->n_findings] = (struct finding){.group_id = group_id,
-			.type = type,
-			.edge = SPACE_NONE,
-			.judged_epoch = UINT32_MAX,
-			.calm_ns = pythia->now_ns,
-			.started_ns = pythia->now_ns};
-	return &pythia->findings[pythia->n_findings++];
+	pythia->locating.findings[pythia->locating.n_findings] =
+			(struct finding){.group_id = group_id,
+					.type = type,
+					.edge = SPACE_NONE,
+					.judged_epoch = UINT32_MAX,
+					.calm_ns = pythia->now_ns,
+					.started_ns = pythia->now_ns};
+	return &pythia->locating.findings[pythia->locating.n_findings++];
 }
 
 void finding_rule_out(struct finding *finding, uint32_t point, double phi)
@@ -102,4 +103,22 @@ void finding_note(struct finding *finding, const char *format, ...)
 		finding->n_history--;
 	}
 	finding->history[finding->n_history++] = copy;
+}
+
+void locating_release(struct locating *locating)
+{
+	for (uint32_t i = 0; i < locating->n_findings; i++) {
+		finding_release(&locating->findings[i]);
+	}
+	free(locating->nodes);
+}
+
+bool locating_reserve(struct locating *locating, uint32_t n)
+{
+	return array_reserve(&locating->nodes, &locating->nodes_room, n);
+}
+
+const char *finding_share_of(const struct finding *finding)
+{
+	return finding->slow ? "slowdown" : "variance";
 }

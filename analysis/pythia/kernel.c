@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pythia/internal.h"
+#include "pythia/state.h"
 
 /*
  * Kernel events, where the code itself has no more points: of the threads that requests of the

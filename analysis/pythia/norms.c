@@ -3,18 +3,18 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "pythia/internal.h"
+#include "pythia/state.h"
 
 /* What is normal of each group: learned, or from a profile. */
 
-#define MAX_NORMS    10000u
-#define FEW_REQUESTS 50u /* less is no norm */
+#define MAX_NORMS 10000u
 
 static struct norm *find(const struct pythia *pythia, uint32_t type, uint32_t path)
 {
-	for (uint32_t i = 0; i < pythia->n_norms; i++) {
-		if (pythia->norms[i].type == type && pythia->norms[i].path == path) {
-			return &pythia->norms[i];
+	for (uint32_t i = 0; i < pythia->detecting.n_norms; i++) {
+		if (pythia->detecting.norms[i].type == type &&
+				pythia->detecting.norms[i].path == path) {
+			return &pythia->detecting.norms[i];
 		}
 	}
 	return NULL;
@@ -37,12 +37,13 @@ void norms_set(struct pythia *pythia, const struct norm *norm)
 		forget_places(at);
 		return;
 	}
-	if (pythia->n_norms >= 2 * MAX_NORMS ||
-			!array_reserve(&pythia->norms, &pythia->norms_room, pythia->n_norms + 1)) {
+	if (pythia->detecting.n_norms >= 2 * MAX_NORMS ||
+			!array_reserve(&pythia->detecting.norms, &pythia->detecting.norms_room,
+					pythia->detecting.n_norms + 1)) {
 		return;
 	}
-	pythia->norms[pythia->n_norms] = *norm;
-	forget_places(&pythia->norms[pythia->n_norms++]);
+	pythia->detecting.norms[pythia->detecting.n_norms] = *norm;
+	forget_places(&pythia->detecting.norms[pythia->detecting.n_norms++]);
 }
 
 void norms_learn(struct pythia *pythia, const struct groups_row *row, bool tracing)
@@ -73,7 +74,7 @@ void norms_drop(struct pythia *pythia, const struct groups_row *row)
 			names_add(pythia->names, row->path, strlen(row->path)));
 
 	if (norm) {
-		*norm = pythia->norms[--pythia->n_norms];
+		*norm = pythia->detecting.norms[--pythia->detecting.n_norms];
 	}
 }
 
@@ -83,4 +84,14 @@ struct norm *norm_of(const struct pythia *pythia, const struct groups_row *row)
 			names_add(pythia->names, row->path, strlen(row->path)));
 
 	return norm && norm->applies ? norm : NULL;
+}
+
+void detecting_init(struct detecting *detecting)
+{
+	detecting->usual_cov = detecting->usual_middle = 1;
+}
+
+void detecting_release(struct detecting *detecting)
+{
+	free(detecting->norms);
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pythia/internal.h"
+#include "pythia/state.h"
 
 /*
  * Where a group that is beyond its norm takes more, before it is searched.
@@ -22,12 +22,6 @@
  *
  * Waits are no place: they grow with the machine.
  */
-#define HOLDS_PHI    0.5 /* lower bound of its share */
-#define HOLDS_NORMAL 0.7 /* of a group that is within its norm */
-#define GROWN        1.3 /* its time against what was learned, beyond what the others grow by */
-#define GROWN_SHARE  0.5 /* of all that is taken more */
-#define ROUNDS       3u
-#define ROUNDS_BULK  2u /* one after the other */
 
 struct grown {
 	double was_ns, is_ns; /* own times, of all places */
@@ -40,7 +34,8 @@ static bool has_grown(const struct grown *all, double was_ns, double is_ns)
 	double others_ns = all->was_ns - was_ns,
 	       usual = others_ns > 0 ? fmax((all->is_ns - is_ns) / others_ns, 1) : 1;
 
-	return is_ns > GROWN * usual * was_ns && is_ns - was_ns >= GROWN_SHARE * all->more_ns;
+	return is_ns > PLACE_GROWN * usual * was_ns &&
+	       is_ns - was_ns >= PLACE_GROWN_SHARE * all->more_ns;
 }
 
 /* The place that accounts for what the group takes more; SPACE_NONE: none does. */
@@ -53,10 +48,10 @@ static uint32_t find_place(const struct pythia *pythia, const struct tree_view *
 	for (uint32_t i = 0; i < tree->n; i++) {
 		double was, is;
 
-		if (pythia->nodes[i] == SPACE_NONE) {
+		if (pythia->locating.nodes[i] == SPACE_NONE) {
 			continue;
 		}
-		was = space_own_time(pythia, pythia->nodes[i]);
+		was = space_own_time(pythia, pythia->locating.nodes[i]);
 		is = slow_own_time(tree, i);
 		all.was_ns += was;
 		all.is_ns += is;
@@ -66,9 +61,11 @@ static uint32_t find_place(const struct pythia *pythia, const struct tree_view *
 			at = i;
 		}
 	}
-	return at != UINT32_MAX && has_grown(&all, space_own_time(pythia, pythia->nodes[at]),
+	return at != UINT32_MAX && has_grown(&all,
+						   space_own_time(pythia,
+								   pythia->locating.nodes[at]),
 						   slow_own_time(tree, at))
-			       ? pythia->nodes[at]
+			       ? pythia->locating.nodes[at]
 			       : SPACE_NONE;
 }
 
@@ -94,8 +91,8 @@ static void judge(struct pythia *pythia, struct norm *norm, bool bulk)
 	for (uint32_t i = 0; i < NORM_PLACES; i++) {
 		n += is_same(pythia, norm->places[0], norm->places[i]);
 	}
-	norm->placed = n >= ROUNDS ||
-		       (n >= ROUNDS_BULK && bulk &&
+	norm->placed = n >= PLACE_ROUNDS ||
+		       (n >= PLACE_ROUNDS_BULK && bulk &&
 				       is_same(pythia, norm->places[0], norm->places[1]));
 }
 
@@ -103,11 +100,12 @@ uint32_t pythia_suspects(struct pythia *pythia, const struct pythia_round *round
 {
 	uint32_t n = 0;
 
-	pythia->places_ns = pythia->places_ns ? pythia->places_ns : round->now_ns;
-	if (round->now_ns < pythia->places_ns + NORM_WINDOW_NS / 2) {
+	pythia->detecting.places_ns =
+			pythia->detecting.places_ns ? pythia->detecting.places_ns : round->now_ns;
+	if (round->now_ns < pythia->detecting.places_ns + NORM_WINDOW_NS / 2) {
 		return 0;
 	}
-	pythia->places_ns = round->now_ns;
+	pythia->detecting.places_ns = round->now_ns;
 	for (uint32_t i = 0; i < round->recent->n; i++) {
 		const struct groups_row *row = &round->recent->rows[i];
 		struct norm *norm = norm_of(pythia, row);
@@ -132,14 +130,15 @@ void pythia_judge_place(struct pythia *pythia, const struct pythia_detail *detai
 	struct norm *norm = norm_of(pythia, row);
 	struct tree_row *slow = NULL;
 
-	if (!norm || !detail->tree->located || !reserve_nodes(pythia, detail->tree->n)) {
+	if (!norm || !detail->tree->located ||
+			!locating_reserve(&pythia->locating, detail->tree->n)) {
 		return;
 	}
 	space_look_up(&pythia->space, &pythia->points, pythia_intern(pythia, row->type),
-			detail->tree, pythia->nodes);
+			detail->tree, pythia->locating.nodes);
 	slow = slow_is(pythia, detail) ? slow_rows(pythia, detail->tree) : NULL;
 	norm->places[0] = find_place(pythia, detail->tree, slow ? slow : detail->tree->rows,
-			norms_hold(pythia, row) ? HOLDS_NORMAL : HOLDS_PHI);
+			norms_hold(pythia, row) ? PLACE_PHI_NORMAL : PLACE_PHI);
 	judge(pythia, norm, norms_bulk(pythia, row));
 	free(slow);
 }

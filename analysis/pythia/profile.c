@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pythia/internal.h"
+#include "pythia/state.h"
 
 static uint32_t learn_point(struct pythia *pythia, const struct profile_node *node)
 {
@@ -130,11 +130,12 @@ static uint32_t write_type(const struct pythia *pythia, uint32_t root, uint32_t 
 static struct profile_norm *write_norms(
 		const struct pythia *pythia, uint32_t type, struct arena *arena, uint32_t *n)
 {
-	struct profile_norm *norms = arena_alloc(arena, (pythia->n_norms + 1) * sizeof(*norms));
+	struct profile_norm *norms =
+			arena_alloc(arena, (pythia->detecting.n_norms + 1) * sizeof(*norms));
 
 	*n = 0;
-	for (uint32_t i = 0; norms && i < pythia->n_norms; i++) {
-		const struct norm *norm = &pythia->norms[i];
+	for (uint32_t i = 0; norms && i < pythia->detecting.n_norms; i++) {
+		const struct norm *norm = &pythia->detecting.norms[i];
 
 		if (norm->type == type && !norm->stands_in) {
 			norms[(*n)++] = (struct profile_norm){

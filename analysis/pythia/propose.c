@@ -4,18 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pythia/internal.h"
+#include "pythia/state.h"
 
-#define LEARN_PART   10u /* of the points must be off, for learning to be worth it */
-#define BAR_EPOCHS   5u
-#define FEW_REQUESTS 50u
-#define UNINFORMATIVE_ROUNDS 3u
-#define UNSEEN_NS    (360 * NS_PER_S)
-#define SILENCE_NS   (5 * NS_PER_S)  /* without a skeleton, before one is proposed */
-#define MOST         0.95            /* of the requests */
-#define NORMS_NS     (30 * NS_PER_S) /* to see how they perform, before learning */
-#define TITLE_BYTES  256
-#define BOUNDED_RATE 100000.0 /* events/s of a host, of a quarter of a CPU at some us each */
+#define TITLE_BYTES 256
 
 struct step *pythia_add_step(struct pythia *pythia, enum step_kind kind,
 		const struct step_part *parts, uint32_t n, uint32_t group_id, const char *title,
@@ -125,7 +116,7 @@ bool pythia_propose_skeleton(struct pythia *pythia)
 	uint32_t n;
 
 	if (count_skeleton_on(pythia) || pythia->now_ns < pythia->first_ns + SILENCE_NS ||
-			pythia->now_ns < pythia->skeleton_ns) {
+			pythia->now_ns < pythia->planning.skeleton_ns) {
 		return false;
 	}
 	parts = gather(pythia, is_skeleton_off, true, &n);
@@ -187,7 +178,7 @@ static bool has_norms(const struct pythia *pythia, const struct groups_view *gro
 		all += count;
 		enough += count >= FEW_REQUESTS ? count : 0;
 	}
-	return enough > 0 && ((double)enough >= MOST * (double)all ||
+	return enough > 0 && ((double)enough >= NORMS_MOST * (double)all ||
 					     pythia->now_ns >= pythia->first_ns + NORMS_NS);
 }
 
@@ -203,7 +194,8 @@ bool pythia_propose_learning(struct pythia *pythia, const struct groups_view *gr
 	double rate;
 	uint32_t n;
 
-	if (pythia->space.learned || pythia->learn_tried || pythia->now_ns < pythia->learn_ns) {
+	if (pythia->space.learned || pythia->planning.learn_tried ||
+			pythia->now_ns < pythia->planning.learn_ns) {
 		return false;
 	}
 	parts = gather(pythia, is_off, true, &n);
@@ -215,7 +207,8 @@ bool pythia_propose_learning(struct pythia *pythia, const struct groups_view *gr
 		return false;
 	}
 	rate = predict_learning(pythia, groups, n);
-	if (pythia->budget.learn_events_per_s > 0 && rate > pythia->budget.learn_events_per_s) {
+	if (pythia->planning.budget.learn_events_per_s > 0 &&
+			rate > pythia->planning.budget.learn_events_per_s) {
 		snprintf(pythia->lacks, sizeof(pythia->lacks),
 				"not learned: about %.0f events/s, more than :budget learn allows; "
 				"give --learn FILE",
@@ -262,6 +255,7 @@ bool pythia_propose_disabling(struct pythia *pythia, bool all, uint32_t group_id
 void pythia_exclude(struct pythia *pythia, const struct step *step)
 {
 	for (uint32_t i = 0; i < step->n_parts; i++) {
-		pythia->points.items[step->parts[i].point].excluded = pythia->epoch + BAR_EPOCHS;
+		pythia->points.items[step->parts[i].point].excluded =
+				pythia->epoch + EXCLUDED_EPOCHS;
 	}
 }

@@ -5,15 +5,13 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "pythia/internal.h"
+#include "pythia/state.h"
 
-#define BAR_EPOCHS  5u
 #define TITLE_BYTES 256
 
 struct pythia *pythia_create(struct names *names)
 {
 	struct pythia *pythia = calloc(1, sizeof(*pythia));
-	uint32_t n;
 
 	if (!pythia) {
 		return NULL;
@@ -21,9 +19,8 @@ struct pythia *pythia_create(struct names *names)
 	pythia->names = names;
 	points_init(&pythia->points, names);
 	space_init(&pythia->space);
-	pythia->budget = STEP_USUAL_BUDGET;
-	pythia->usual_cov = pythia->usual_middle = 1;
-	pythia->strategy = strategies(&n);
+	detecting_init(&pythia->detecting);
+	planning_init(&pythia->planning);
 	return pythia;
 }
 
@@ -32,22 +29,15 @@ void pythia_destroy(struct pythia *pythia)
 	if (!pythia) {
 		return;
 	}
-	for (uint32_t i = 0; i < pythia->n_findings; i++) {
-		finding_release(&pythia->findings[i]);
-	}
+	detecting_release(&pythia->detecting);
+	locating_release(&pythia->locating);
+	planning_release(&pythia->planning);
 	failures_release(pythia);
 	explaining_release(&pythia->explaining);
 	points_release(&pythia->points);
 	space_release(&pythia->space);
 	steps_release(&pythia->steps);
-	free(pythia->norms);
-	free(pythia->touched_points);
-	free(pythia->rates);
-	free(pythia->candidates);
-	free(pythia->chosen);
-	free(pythia->in_time);
-	free(pythia->nodes);
-	free(pythia->doubles);
+	free(pythia->touched.points);
 	free(pythia);
 }
 
@@ -62,7 +52,7 @@ static void bar_left_out(struct pythia *pythia, const struct step *step)
 		struct point *point = &pythia->points.items[part->point];
 
 		if (part->left_out) {
-			point->excluded = pythia->epoch + BAR_EPOCHS;
+			point->excluded = pythia->epoch + EXCLUDED_EPOCHS;
 			point->pinned |= !part->enable;
 		}
 	}
@@ -74,7 +64,7 @@ void pythia_set_mode(struct pythia *pythia, enum step_mode mode, uint64_t now_ns
 	char error[128];
 
 	pythia->mode = mode;
-	pythia->skeleton_ns = pythia->learn_ns = 0; /* it may be decided otherwise now */
+	planning_resume(&pythia->planning);
 	if (mode == MODE_AUTOPILOT && step) {
 		bar_left_out(pythia, step);
 		step_decide(step, STEP_APPROVE, STEP_BY_AUTOPILOT, now_ns, error, sizeof(error));
@@ -88,26 +78,17 @@ enum step_mode pythia_mode(const struct pythia *pythia)
 
 const struct step_budget *pythia_budget(const struct pythia *pythia)
 {
-	return &pythia->budget;
+	return &pythia->planning.budget;
 }
 
 void pythia_set_budget(struct pythia *pythia, const struct step_budget *budget)
 {
-	pythia->budget = *budget;
-	if (pythia->budget.points == 0) {
-		pythia->budget.points = STEP_USUAL_BUDGET.points;
-	}
+	planning_set_budget(&pythia->planning, budget);
 }
 
 enum status pythia_set_strategy(struct pythia *pythia, const char *name)
 {
-	const struct strategy *strategy = strategy_find(name);
-
-	if (!strategy) {
-		return STATUS_NOT_FOUND;
-	}
-	pythia->strategy = strategy;
-	return STATUS_OK;
+	return planning_set_strategy(&pythia->planning, name) ? STATUS_OK : STATUS_NOT_FOUND;
 }
 
 /* --- what is offered, and recorded ----------------------------------------------------------- */
@@ -145,7 +126,8 @@ enum status pythia_offer(struct pythia *pythia, const char *host, const struct p
 	pythia->offers += n > 0;
 	if (pythia->gone & bit) {
 		pythia->gone &= ~bit;
-		pythia->learn_tried = false; /* it may have failed for that */
+		planning_set_learn_tried(
+				&pythia->planning, false); /* it may have failed for that */
 	}
 	for (uint32_t i = 0; i < points->n; i++) {
 		points->items[i].offered &= ~bit;
@@ -184,11 +166,7 @@ void pythia_recorded(struct pythia *pythia, const char *event, const char *const
 
 void pythia_calibrate(struct pythia *pythia, const char *host, double event_ns)
 {
-	uint64_t bit = points_host(&pythia->points, host);
-
-	if (bit && event_ns > 0) {
-		pythia->event_ns[__builtin_ctzll(bit)] = event_ns;
-	}
+	cost_calibrate(&pythia->planning, points_host(&pythia->points, host), event_ns);
 }
 
 /* --- decisions and outcomes ------------------------------------------------------------------ */
@@ -217,7 +195,9 @@ enum status pythia_decide(struct pythia *pythia, uint32_t id, enum step_decision
 	}
 	if (status == STATUS_OK && decision == STEP_REJECT) {
 		pythia_exclude(pythia, step);
-		pythia->learn_tried |= step->kind == STEP_LEARN;
+		if (step->kind == STEP_LEARN) {
+			planning_set_learn_tried(&pythia->planning, true);
+		}
 		finding = finding_of(pythia, step->group_id, false, 0);
 		if (finding) {
 			finding_note(finding, "rejected: %s", step->title);
@@ -311,11 +291,11 @@ void pythia_undo_all(struct pythia *pythia, enum step_by by, uint64_t now_ns)
 /* Out of memory for the points, any may be touched. */
 static void forget_touched(struct pythia *pythia)
 {
-	bool *points = realloc(pythia->touched_points, pythia->points.n + 1);
+	bool *points = realloc(pythia->touched.points, pythia->points.n + 1);
 
-	pythia->touched_points = points ? points : pythia->touched_points;
-	pythia->n_touched = points ? pythia->points.n : 0;
-	pythia->touched_hosts = 0;
+	pythia->touched.points = points ? points : pythia->touched.points;
+	pythia->touched.n = points ? pythia->points.n : 0;
+	pythia->touched.hosts = 0;
 	if (points) {
 		memset(points, 0, pythia->points.n);
 	}
@@ -323,9 +303,9 @@ static void forget_touched(struct pythia *pythia)
 
 static void note_touched(struct pythia *pythia, uint32_t point, uint64_t hosts)
 {
-	pythia->touched_hosts |= hosts;
-	if (point < pythia->n_touched) {
-		pythia->touched_points[point] = true;
+	pythia->touched.hosts |= hosts;
+	if (point < pythia->touched.n) {
+		pythia->touched.points[point] = true;
 	}
 }
 
@@ -338,7 +318,7 @@ static bool note_host(struct pythia *pythia, uint64_t bit)
 			note_touched(pythia, i, bit);
 		}
 	}
-	return pythia->touched_hosts != 0;
+	return pythia->touched.hosts != 0;
 }
 
 bool pythia_silent(struct pythia *pythia, const char *host, bool is, uint64_t now_ns)
@@ -382,7 +362,7 @@ bool pythia_touches_host(const struct pythia *pythia, const char *host)
 
 	for (uint32_t i = 0; i < pythia->points.n_hosts; i++) {
 		if (pythia->points.hosts[i] == name) {
-			return (pythia->touched_hosts >> i & 1) != 0;
+			return (pythia->touched.hosts >> i & 1) != 0;
 		}
 	}
 	return false;
@@ -396,8 +376,8 @@ bool pythia_touches_type(const struct pythia *pythia, uint32_t type)
 	if (root == SPACE_NONE || !space_is_whole(space, root)) {
 		return true;
 	}
-	for (uint32_t i = 0; i < pythia->n_touched; i++) {
-		if (pythia->touched_points[i] && !pythia->points.items[i].placed) {
+	for (uint32_t i = 0; i < pythia->touched.n; i++) {
+		if (pythia->touched.points[i] && !pythia->points.items[i].placed) {
 			return true;
 		}
 	}
@@ -405,7 +385,7 @@ bool pythia_touches_type(const struct pythia *pythia, uint32_t type)
 			at = space_next(space, root, at, false)) {
 		uint32_t point = space->nodes[at].point;
 
-		if (point >= pythia->n_touched || pythia->touched_points[point]) {
+		if (point >= pythia->touched.n || pythia->touched.points[point]) {
 			return true;
 		}
 	}
@@ -434,7 +414,8 @@ bool pythia_order_done(struct pythia *pythia, const struct step_outcome *outcome
 		finding->n_steps += outcome->ok;
 	}
 	if (!outcome->ok && step->kind == STEP_LEARN) {
-		pythia->learn_tried = true; /* a host forbids it, say: it would again */
+		/* A host forbids it, say: it would again. */
+		planning_set_learn_tried(&pythia->planning, true);
 	} else if (!outcome->ok) {
 		pythia_exclude(pythia, step);
 	}
@@ -455,10 +436,10 @@ bool pythia_can_act(const struct pythia *pythia)
 
 uint64_t pythia_standing(const struct pythia *pythia)
 {
-	uint64_t standing = pythia->n_findings;
+	uint64_t standing = pythia->locating.n_findings;
 
-	for (uint32_t i = 0; i < pythia->n_findings; i++) {
-		const struct finding *finding = &pythia->findings[i];
+	for (uint32_t i = 0; i < pythia->locating.n_findings; i++) {
+		const struct finding *finding = &pythia->locating.findings[i];
 
 		standing = hash_pair(standing, finding->group_id);
 		standing = hash_pair(standing, (uint64_t)finding->edge << 8 | finding->rule);

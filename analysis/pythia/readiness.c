@@ -1,15 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "pythia/internal.h"
+#include "pythia/state.h"
 
 /* Whether enough of a group was seen to decide on it. */
-
-#define WINDOW_STEP_NS (NS_PER_S / 4) /* the window of ten seconds may be so much shorter */
-#define EPOCH_REQUESTS 200u
-#define CLEAR_EPOCH_NS (5 * NS_PER_S) /* where one place surely holds most of the variance */
-#define MOST_PHI       0.5
-#define LONG_EPOCH_NS  (30 * NS_PER_S) /* or that long with fewer */
-#define FEW_REQUESTS   50u
-#define CLEAR_PHI      0.3 /* a lower bound that needs no more requests */
 
 uint64_t pythia_age_of_epoch(const struct pythia_round *round, const struct groups_row *row)
 {

@@ -3,23 +3,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pythia/internal.h"
-
-#define OVER_ROUNDS         3u /* over the budget, before the newest step is undone */
-#define CALM_ROUNDS         2u /* healthy: nothing varies in so many windows; one more in a search */
-#define UNINFORMATIVE_PHI   0.02 /* upper bound of what a uninformative point's time holds */
-#define UNINFORMATIVE_HIDES 0.1  /* shares of opposite sign that merging would hide */
-#define STALE_NS            (60 * NS_PER_S)  /* a proposal nobody decided on */
-#define AGAIN_NS            (600 * NS_PER_S) /* and then of a skeleton, or to learn */
-#define GONE_NS             (60 * NS_PER_S)  /* a host may need to come back */
-#define EASED               0.7 /* of the standard deviation that a verdict was about */
-#define OUTWEIGHS           3.0 /* times the excess: what has less than that is not looked at before */
+#include "pythia/state.h"
 
 static const struct finding *search_of(const struct pythia *pythia, uint32_t group_id)
 {
-	for (uint32_t i = 0; i < pythia->n_findings; i++) {
-		if (pythia->findings[i].group_id == group_id) {
-			return pythia->findings[i].rule == STOP_NONE ? &pythia->findings[i] : NULL;
+	for (uint32_t i = 0; i < pythia->locating.n_findings; i++) {
+		if (pythia->locating.findings[i].group_id == group_id) {
+			return pythia->locating.findings[i].rule == STOP_NONE
+					       ? &pythia->locating.findings[i]
+					       : NULL;
 		}
 	}
 	return NULL;
@@ -84,9 +76,10 @@ static enum wish_rank rank_of(const struct pythia *pythia, uint32_t group_id)
 	if (search) {
 		return search->n_steps > 0 ? WISH_GOING : WISH_OPEN;
 	}
-	for (uint32_t i = 0; i < pythia->n_findings; i++) {
-		if (pythia->findings[i].group_id == group_id) {
-			return pythia->findings[i].rule == STOP_HEALTHY ? WISH_OPEN : WISH_ENDED;
+	for (uint32_t i = 0; i < pythia->locating.n_findings; i++) {
+		if (pythia->locating.findings[i].group_id == group_id) {
+			return pythia->locating.findings[i].rule == STOP_HEALTHY ? WISH_OPEN
+										 : WISH_ENDED;
 		}
 	}
 	return WISH_OPEN;
@@ -156,8 +149,8 @@ uint32_t pythia_wants(const struct pythia *pythia, const struct pythia_round *ro
 /* On the way to the edge that is searched, or that was the answer. */
 static bool is_on_path(const struct pythia *pythia, uint32_t point)
 {
-	for (uint32_t i = 0; i < pythia->n_findings; i++) {
-		uint32_t at = pythia->findings[i].edge;
+	for (uint32_t i = 0; i < pythia->locating.n_findings; i++) {
+		uint32_t at = pythia->locating.findings[i].edge;
 
 		for (; at != SPACE_NONE; at = pythia->space.nodes[at].parent) {
 			if (pythia->space.nodes[at].point == point) {
@@ -240,8 +233,8 @@ static bool has_eased(const struct finding *finding, const struct groups_row *ro
 /* Groups that calmed down: their search is over, and what it enabled goes. */
 static void judge_calm(struct pythia *pythia, const struct pythia_round *round)
 {
-	for (uint32_t i = 0; i < pythia->n_findings; i++) {
-		struct finding *finding = &pythia->findings[i];
+	for (uint32_t i = 0; i < pythia->locating.n_findings; i++) {
+		struct finding *finding = &pythia->locating.findings[i];
 		const struct groups_row *row = row_of(round->recent, finding->group_id);
 
 		if (finding->rule == STOP_HEALTHY || finding->rule == STOP_CHANGED || !row ||
@@ -265,8 +258,8 @@ static void judge_calm(struct pythia *pythia, const struct pythia_round *round)
 
 static bool is_searching(const struct pythia *pythia)
 {
-	for (uint32_t i = 0; i < pythia->n_findings; i++) {
-		if (pythia->findings[i].rule == STOP_NONE) {
+	for (uint32_t i = 0; i < pythia->locating.n_findings; i++) {
+		if (pythia->locating.findings[i].rule == STOP_NONE) {
 			return true;
 		}
 	}
@@ -275,12 +268,12 @@ static bool is_searching(const struct pythia *pythia)
 
 static bool all_calm(const struct pythia *pythia)
 {
-	for (uint32_t i = 0; i < pythia->n_findings; i++) {
-		if (pythia->findings[i].rule != STOP_HEALTHY) {
+	for (uint32_t i = 0; i < pythia->locating.n_findings; i++) {
+		if (pythia->locating.findings[i].rule != STOP_HEALTHY) {
 			return false;
 		}
 	}
-	return pythia->n_findings > 0;
+	return pythia->locating.n_findings > 0;
 }
 
 /* A group that varies again is searched again. */
@@ -343,11 +336,11 @@ static void search_groups(struct pythia *pythia, const struct pythia_round *roun
 		}
 		reopen(pythia, finding);
 		if (finding->rule != STOP_NONE || finding->judged_epoch == detail->row->epoch ||
-				!reserve_nodes(pythia, detail->tree->n)) {
+				!locating_reserve(&pythia->locating, detail->tree->n)) {
 			continue;
 		}
 		space_observe(&pythia->space, &pythia->points, type, detail->tree, NULL, false,
-				pythia->nodes);
+				pythia->locating.nodes);
 		finding->judged_epoch = detail->row->epoch;
 		if (!pythia_can_act(pythia) && finding->n_steps == 0) {
 			finding->started_ns = detail->row->since_ns; /* what it was found in */
@@ -376,11 +369,7 @@ static bool is_decided_on(struct pythia *pythia)
 		step->ended_ns = pythia->now_ns;
 		step_say(step, "withdrawn: nobody decided for a minute; looked at anew");
 		/* The search goes on without them, as well as it can. */
-		if (step->kind == STEP_SKELETON) {
-			pythia->skeleton_ns = pythia->now_ns + AGAIN_NS;
-		} else if (step->kind == STEP_LEARN) {
-			pythia->learn_ns = pythia->now_ns + AGAIN_NS;
-		}
+		planning_postpone(&pythia->planning, step->kind, pythia->now_ns);
 		if (finding) {
 			finding->judged_epoch = UINT32_MAX;
 			finding->anew_ns = pythia->now_ns;
@@ -451,34 +440,6 @@ static void say_lacks(struct pythia *pythia, bool live)
 	}
 }
 
-/* The load may grow after a step was kept, and its cost with it: the newest one goes then. */
-static void guard_budget(struct pythia *pythia)
-{
-	double bound = cost_bound(pythia);
-
-	if (bound < 0 || cost_spent(pythia).events_per_s <= bound || steps_busy(&pythia->steps)) {
-		pythia->over_rounds = 0;
-		return;
-	}
-	if (++pythia->over_rounds < OVER_ROUNDS) {
-		return;
-	}
-	pythia->over_rounds = 0;
-	for (uint32_t i = pythia->steps.n; i > 0; i--) {
-		struct step *step = &pythia->steps.items[i - 1];
-
-		if (step->state == STEP_KEPT && step->kind == STEP_ENABLE) {
-			step_say(step,
-					"undone by itself: the load has grown, and the steps' cost "
-					"beyond the budget of %.0f events/s",
-					bound);
-			pythia_exclude(pythia, step);
-			step_undo(step, STEP_BY_WATCH, pythia->now_ns);
-			return;
-		}
-	}
-}
-
 /* It is searched, or, for a while, may be soon. */
 static bool is_open(const struct pythia *pythia, const struct groups_row *row, bool soon)
 {
@@ -493,8 +454,8 @@ static bool is_open(const struct pythia *pythia, const struct groups_row *row, b
  */
 static void judge_outweighed(struct pythia *pythia, const struct pythia_round *round)
 {
-	for (uint32_t i = 0; i < pythia->n_findings; i++) {
-		struct finding *finding = &pythia->findings[i];
+	for (uint32_t i = 0; i < pythia->locating.n_findings; i++) {
+		struct finding *finding = &pythia->locating.findings[i];
 		bool soon = pythia->now_ns < finding->ended_ns + PATIENCE_NS;
 
 		finding->outweighed = false;
@@ -513,7 +474,7 @@ static void judge_outweighed(struct pythia *pythia, const struct pythia_round *r
 	}
 }
 
-static void look_on(struct pythia *pythia, const struct pythia_round *round)
+static void examine_groups(struct pythia *pythia, const struct pythia_round *round)
 {
 	pythia->first_ns = pythia->first_ns ? pythia->first_ns : round->now_ns;
 	pythia->now_ns = round->now_ns;
@@ -525,7 +486,7 @@ static void look_on(struct pythia *pythia, const struct pythia_round *round)
 	forget_silent(pythia);
 	say_lacks(pythia, round->live);
 	cost_refresh(pythia, round->recent);
-	guard_budget(pythia);
+	cost_guard(pythia);
 	norms_judge(pythia, round->recent);
 	excess_judge(pythia, round->recent);
 	site_watch(pythia, round);
@@ -552,7 +513,7 @@ static void look_on(struct pythia *pythia, const struct pythia_round *round)
 
 void pythia_round(struct pythia *pythia, const struct pythia_round *round)
 {
-	look_on(pythia, round);
+	examine_groups(pythia, round);
 	changed_judge(pythia, round);
 	judge_outweighed(pythia, round);
 }
@@ -591,10 +552,10 @@ void pythia_learned(struct pythia *pythia, const struct pythia_round *round)
 	for (uint32_t d = 0; d < round->n_details; d++) {
 		const struct pythia_detail *detail = &round->details[d];
 
-		if (reserve_nodes(pythia, detail->tree->n)) {
+		if (locating_reserve(&pythia->locating, detail->tree->n)) {
 			space_observe(&pythia->space, &pythia->points,
 					pythia_intern(pythia, detail->row->type), detail->tree,
-					detail->offset_ns, true, pythia->nodes);
+					detail->offset_ns, true, pythia->locating.nodes);
 		}
 	}
 	for (uint32_t i = 0; i < round->groups->n; i++) {

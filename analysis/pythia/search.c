@@ -4,21 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pythia/internal.h"
+#include "pythia/state.h"
 
-/* An edge is worth splitting from here; the place is found where it holds half or more. */
-#define ELIGIBLE_PHI     0.10
-#define VERDICT_PHI      0.5
-#define FRUITLESS_SPLITS 2u
-#define NAMED_STEPS      5u /* by names, before nothing is thought to be in an edge */
+/* The search of one group: its edges, and the verdict where there is one. */
 #define MAX_EDGES        16u
 #define MAX_WHERE        512
-
-/* What its shares are of. */
-static const char *share_of(const struct finding *finding)
-{
-	return finding->slow ? "slowdown" : "variance";
-}
 
 static void where_text(const struct tree_view *tree, uint32_t row, char *out, size_t size)
 {
@@ -51,12 +41,12 @@ static bool is_given_up(const struct finding *finding, uint32_t node)
 static uint32_t find_edges(struct pythia *pythia, const struct finding *finding,
 		const struct tree_view *tree, struct edge *edges)
 {
-	bool by_phi = pythia->strategy->edges == EDGE_BY_PHI;
+	bool by_phi = pythia->planning.strategy->edges == EDGE_BY_PHI;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < tree->n; i++) {
 		const struct tree_row *row = &tree->rows[i];
-		struct edge edge = {.row = i, .node = pythia->nodes[i]};
+		struct edge edge = {.row = i, .node = pythia->locating.nodes[i]};
 		uint32_t at;
 
 		if (row->phi_low <= ELIGIBLE_PHI) {
@@ -79,106 +69,6 @@ static uint32_t find_edges(struct pythia *pythia, const struct finding *finding,
 		}
 	}
 	return n;
-}
-
-/* What the budget leaves; negative: there is no bound. */
-static double events_left(const struct pythia *pythia)
-{
-	double bound = cost_bound(pythia), left = bound - cost_spent(pythia).events_per_s;
-
-	return bound < 0 ? -1 : left > 0 ? left : 0;
-}
-
-static bool any_fits(const struct pythia *pythia)
-{
-	double left = events_left(pythia);
-
-	for (uint32_t i = 0; i < pythia->n_candidates && left >= 0; i++) {
-		if (pythia->candidates[i].events_per_s <= left) {
-			return true;
-		}
-	}
-	return left < 0;
-}
-
-/* What was chosen, as parts; kernel events only of the threads of the group's requests. */
-static uint32_t parts_of(struct pythia *pythia, const struct pythia_detail *detail,
-		const struct pythia_round *round, uint32_t n_chosen, struct step_part *parts)
-{
-	struct pythia_thread *threads = NULL;
-	uint32_t n = 0, n_threads = 0;
-
-	for (uint32_t i = 0; i < n_chosen; i++) {
-		const struct candidate *candidate = &pythia->candidates[pythia->chosen[i]];
-
-		if (!candidate->kernel) {
-			parts[n++] = (struct step_part){.point = candidate->point,
-					.hosts = point_off(&pythia->points.items[candidate->point]),
-					.enable = true};
-			continue;
-		}
-		if (!threads && round->threads) {
-			threads = calloc(KERNEL_THREADS, sizeof(*threads));
-			n_threads = threads ? round->threads(round->callback_context,
-							      detail->row->id,
-							      detail->row->since_ns, threads,
-							      KERNEL_THREADS)
-					    : 0;
-		}
-		n += kernel_parts(pythia, candidate->point, threads, n_threads, parts + n);
-	}
-	free(threads);
-	return n;
-}
-
-/* The step that the strategy makes of the candidates. False: none fits. */
-static bool propose(struct pythia *pythia, struct finding *finding,
-		const struct pythia_detail *detail, const struct pythia_round *round, uint32_t row,
-		bool any_number)
-{
-	const struct tree_row *edge = row == UINT32_MAX ? NULL : &detail->tree->rows[row];
-	struct choice choice = {.candidates = pythia->candidates,
-			.n = pythia->n_candidates,
-			.max = any_number ? pythia->n_candidates : pythia->budget.points,
-			.events_left = events_left(pythia),
-			.seed = ((uint64_t)pythia->epoch << 32) + finding->group_id,
-			.chosen = pythia->chosen,
-			.scratch = pythia->doubles,
-			.in_time = pythia->in_time};
-	char title[256], why[512];
-	struct step_part *parts;
-	struct step *step;
-	uint32_t n, n_parts;
-
-	n = choice.n ? pythia->strategy->choose(&choice) : 0;
-	parts = n ? calloc(n * POINTS_MAX_HOSTS + pythia->points.n, sizeof(*parts)) : NULL;
-	if (!parts) {
-		return false;
-	}
-	n_parts = parts_of(pythia, detail, round, n, parts);
-	snprintf(title, sizeof(title), "+%u %s%s", n, edge ? "inside " : "kernel events",
-			edge ? edge->name : "");
-	if (edge) {
-		snprintf(why, sizeof(why),
-				"%.0f%% (%.0f to %.0f) of the %s of %s lies in its own time",
-				100 * edge->phi, 100 * edge->phi_low, 100 * edge->phi_high,
-				share_of(finding), detail->row->type);
-	} else {
-		snprintf(why, sizeof(why), "no point of the code holds the variance of %s",
-				detail->row->type);
-	}
-	/* What is uninformative goes along, so that it needs no epoch of its own. */
-	step = pythia_add_step(pythia, STEP_ENABLE, parts,
-			n_parts + pythia_gather_uninformative(pythia, parts + n_parts),
-			finding->group_id, title, why);
-	for (uint32_t i = 0; i < n_parts; i++) {
-		free(parts[i].filter);
-	}
-	free(parts);
-	if (step) {
-		median_bounds(detail->group, &step->median_low_ns, &step->median_high_ns);
-	}
-	return step != NULL;
 }
 
 static void take_figures(struct finding *finding, const struct pythia_detail *detail, uint32_t row)
@@ -226,16 +116,17 @@ static void verdict_code(struct pythia *pythia, struct finding *finding,
 					: "no point deeper in it was seen to fire, of those "
 					  "that were tried (where points stand was not "
 					  "learned)");
-	if (!edge->leaf && pythia->n_excluded) {
+	if (!edge->leaf && pythia->planning.n_excluded) {
 		snprintf(deeper, sizeof(deeper),
 				"deeper in it %u point%s left off: rejected, refused or undone",
-				pythia->n_excluded, pythia->n_excluded == 1 ? " is" : "s are");
+				pythia->planning.n_excluded,
+				pythia->planning.n_excluded == 1 ? " is" : "s are");
 	}
 	take_figures(finding, detail, edge->row);
 	finding_say(finding,
 			"%s: the time goes in %s (%.0f%% of the %s, %.0f to %.0f, n %llu); "
 			"%s",
-			detail->row->type, row->name, 100 * row->phi, share_of(finding),
+			detail->row->type, row->name, 100 * row->phi, finding_share_of(finding),
 			100 * row->phi_low, 100 * row->phi_high,
 			(unsigned long long)detail->tree->counted, deeper);
 	if (edge->node != SPACE_NONE) {
@@ -298,8 +189,8 @@ static void verdict_waiting(struct pythia *pythia, struct finding *finding,
 			code == UINT32_MAX ? "" : " in ",
 			code == UINT32_MAX ? "" : detail->tree->rows[code].name,
 			finding->site ? " of " : "", finding->site ? finding->site : "",
-			100 * row->phi, share_of(finding), 100 * row->phi_low, 100 * row->phi_high,
-			(unsigned long long)detail->tree->counted);
+			100 * row->phi, finding_share_of(finding), 100 * row->phi_low,
+			100 * row->phi_high, (unsigned long long)detail->tree->counted);
 	norms_drop(pythia, detail->row);
 	stop(pythia, finding, STOP_DIFFUSE);
 }
@@ -390,16 +281,16 @@ static bool is_tried(const struct pythia *pythia, const struct tree_row *row, ui
 {
 	uint32_t provider, tried = 0;
 
-	if (!pythia->n_candidates || pythia->candidates[0].node != SPACE_NONE || row->n_below > 0 ||
-			pythia->space.nodes[node].named < NAMED_STEPS) {
+	if (!pythia->planning.n_candidates || pythia->planning.candidates[0].node != SPACE_NONE ||
+			row->n_below > 0 || pythia->space.nodes[node].named < NAMED_STEPS) {
 		return false;
 	}
-	provider = pythia->points.items[pythia->candidates[0].point].provider;
+	provider = pythia->points.items[pythia->planning.candidates[0].point].provider;
 	for (uint32_t i = 0; i < pythia->points.n; i++) {
 		tried += pythia->points.items[i].provider == provider &&
 			 pythia->points.items[i].ever;
 	}
-	return tried > pythia->n_candidates;
+	return tried > pythia->planning.n_candidates;
 }
 
 /* With more requests of the same epoch again. */
@@ -427,14 +318,14 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 	for (uint32_t i = 0; i < n; i++) {
 		const struct tree_row *row = &detail->tree->rows[edges[i].row];
 
-		pythia->n_candidates = 0;
+		candidates_clear(&pythia->planning);
 		if (!edges[i].leaf) {
 			candidates_of_edge(pythia, finding, detail, round, &edges[i]);
 		}
 		if (is_tried(pythia, row, edges[i].node)) {
-			pythia->n_candidates = 0;
+			candidates_clear(&pythia->planning);
 		}
-		if (pythia->n_candidates == 0) {
+		if (pythia->planning.n_candidates == 0) {
 			if (row->phi_low >= VERDICT_PHI &&
 					!pythia_is_settled(pythia, round, detail)) {
 				wait_for_more(finding);
@@ -454,19 +345,19 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 			}
 			continue;
 		}
-		by_name = pythia->candidates[0].node == SPACE_NONE;
-		if (propose(pythia, finding, detail, round, edges[i].row, false)) {
+		by_name = pythia->planning.candidates[0].node == SPACE_NONE;
+		if (split_propose(pythia, finding, detail, round, edges[i].row, false)) {
 			pythia->space.nodes[edges[i].node].named += by_name;
 			finding->edge = edges[i].node;
 			finding->split_noted = false;
 			finding->edge_phi = row->phi;
 			take_figures(finding, detail, edges[i].row);
 			finding_say(finding, "%s: %.0f%% of the %s is inside %s; looking deeper",
-					detail->row->type, 100 * row->phi, share_of(finding),
-					row->name);
+					detail->row->type, 100 * row->phi,
+					finding_share_of(finding), row->name);
 			return;
 		}
-		over_budget |= !any_fits(pythia);
+		over_budget |= !split_any_fits(pythia);
 	}
 	if (over_budget) {
 		finding_say(finding,
@@ -478,7 +369,8 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 		return;
 	}
 	candidates_of_kernel(pythia);
-	if (pythia->n_candidates && propose(pythia, finding, detail, round, UINT32_MAX, true)) {
+	if (pythia->planning.n_candidates &&
+			split_propose(pythia, finding, detail, round, UINT32_MAX, true)) {
 		return;
 	}
 	if (!pythia_is_settled(pythia, round, detail) ||

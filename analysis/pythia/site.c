@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pythia/internal.h"
+#include "pythia/state.h"
 
 /*
  * In which process, on which host. What varies in all that one process does, at the same times, is
@@ -14,28 +14,17 @@
  * That takes evidence from many places: waiting and working, of any requests. Where one place makes
  * most of what is added, it is that place which may starve the others, and the search goes on.
  */
-#define SITES_MOST  32u
-#define SITE_PHI    0.5 /* of the group's variance, as for a verdict on code */
-#define PLACES      4u  /* judged, to say "all that it does" */
-#define MOST_PLACES (2.0 / 3)
-#define FEW_PLACES  (1.0 / 3) /* up to which a process is well */
-#define WORKING     2u        /* that work, and do not only wait for it */
-#define ONE_PLACE   0.8       /* of what is added: it explains more than its share */
-#define HELD_THERE  0.8       /* of a place's own share: it varies in one process alone */
-#define AGAIN_NS    (5 * NS_PER_S)
-#define WINDOW_NS   (10 * NS_PER_S)
-#define WINDOWS     2u
-#define WELL        2u /* other processes, for it not to be the machine */
+#define SITES_MOST 32u
 
 bool site_is_slow(const struct pythia_site *site)
 {
-	return site->places >= PLACES && site->along >= MOST_PLACES * site->places &&
-	       site->working >= WORKING && site->most <= ONE_PLACE;
+	return site->places >= SITE_PLACES && site->along >= SITE_MOST_PLACES * site->places &&
+	       site->working >= SITE_WORKING && site->most <= SITE_ONE_PLACE;
 }
 
 static bool is_well(const struct pythia_site *site)
 {
-	return site->places >= PLACES && site->along <= FEW_PLACES * site->places;
+	return site->places >= SITE_PLACES && site->along <= SITE_FEW_PLACES * site->places;
 }
 
 void site_text(const struct pythia_site *site, char *out, size_t size)
@@ -77,8 +66,8 @@ static void take_site(struct finding *finding, const struct pythia_site *site)
 /* Another finding says so already; NULL: none does. */
 static const struct finding *told_by(const struct pythia *pythia, const struct finding *but)
 {
-	for (uint32_t i = 0; i < pythia->n_findings; i++) {
-		const struct finding *finding = &pythia->findings[i];
+	for (uint32_t i = 0; i < pythia->locating.n_findings; i++) {
+		const struct finding *finding = &pythia->locating.findings[i];
 
 		if (finding != but && finding->at_site && finding->rule == STOP_DIFFUSE &&
 				strcmp(finding->site, but->site) == 0) {
@@ -130,7 +119,7 @@ bool site_verdict(struct pythia *pythia, struct finding *finding,
 	uint32_t n;
 
 	if (!round->sites || finding->slow ||
-			(finding->sites_ns && round->now_ns < finding->sites_ns + AGAIN_NS)) {
+			(finding->sites_ns && round->now_ns < finding->sites_ns + SITE_AGAIN_NS)) {
 		return false;
 	}
 	finding->sites_ns = round->now_ns;
@@ -180,7 +169,7 @@ static bool is_alone(const struct pythia_site *sites, uint32_t n)
 		n_slow += site_is_slow(&sites[i]);
 	}
 	return n > 0 && sites[0].phi >= SITE_PHI && site_is_slow(&sites[0]) && n_slow == 1 &&
-	       n_well >= WELL;
+	       n_well >= SITE_WELL;
 }
 
 void site_watch(struct pythia *pythia, const struct pythia_round *round)
@@ -190,24 +179,25 @@ void site_watch(struct pythia *pythia, const struct pythia_round *round)
 	char text[SITE_TEXT];
 	uint32_t n;
 
-	if (!round->sites || pythia->now_ns < pythia->slow_site.ns + WINDOW_NS) {
+	if (!round->sites || pythia->now_ns < pythia->locating.slow_site.ns + NORM_WINDOW_NS) {
 		return;
 	}
-	pythia->slow_site.ns = pythia->now_ns;
+	pythia->locating.slow_site.ns = pythia->now_ns;
 	row = worst_exceeding(pythia, round->recent);
 	n = row ? round->sites(round->callback_context, row->id, row->since_ns, 0, sites,
 				  SITES_MOST)
 		: 0;
 	if (!is_alone(sites, n)) {
-		pythia->slow_site.windows = 0;
+		pythia->locating.slow_site.windows = 0;
 		return;
 	}
 	site_text(&sites[0], text, sizeof(text));
-	pythia->slow_site.windows = strcmp(text, pythia->slow_site.text) == 0
-						    ? pythia->slow_site.windows + 1
-						    : 1;
-	memcpy(pythia->slow_site.text, text, sizeof(text));
-	if (pythia->slow_site.windows >= WINDOWS) {
+	pythia->locating.slow_site.windows =
+			strcmp(text, pythia->locating.slow_site.text) == 0
+					? pythia->locating.slow_site.windows + 1
+					: 1;
+	memcpy(pythia->locating.slow_site.text, text, sizeof(text));
+	if (pythia->locating.slow_site.windows >= SITE_WINDOWS) {
 		norms_let_through(pythia, row);
 	}
 }
@@ -225,7 +215,7 @@ void site_of_place(struct finding *finding, const struct pythia_detail *detail,
 	for (uint32_t i = 0; i < n; i++) {
 		sum += sites[i].phi;
 	}
-	if (n > 0 && sites[0].phi > 0 && sites[0].phi >= HELD_THERE * sum) {
+	if (n > 0 && sites[0].phi > 0 && sites[0].phi >= SITE_HELD_THERE * sum) {
 		take_site(finding, &sites[0]);
 	}
 }

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pythia/internal.h"
+#include "pythia/state.h"
 
 /*
  * Requests that are all slower, and differ no more than they did, have no variance that would lead
@@ -11,7 +11,6 @@
  * share of all that is taken more, in the place of phi, with an interval of the normal distribution
  * from the sd of its own part.
  */
-#define Z90 1.645
 
 bool slow_is(const struct pythia *pythia, const struct pythia_detail *detail)
 {
@@ -44,7 +43,7 @@ struct tree_row *slow_rows(const struct pythia *pythia, const struct tree_view *
 	}
 	memcpy(rows, tree->rows, tree->n * sizeof(*rows));
 	for (uint32_t i = 0; i < tree->n; i++) {
-		uint32_t node = pythia->nodes[i];
+		uint32_t node = pythia->locating.nodes[i];
 		double grown = 0;
 
 		if (rows[i].mark != TREE_NO_POINT && node != SPACE_NONE) {
@@ -74,11 +73,11 @@ double slow_surest(struct pythia *pythia, const struct pythia_detail *detail)
 	struct tree_row *rows;
 	double surest = 0;
 
-	if (!tree->located || !reserve_nodes(pythia, tree->n)) {
+	if (!tree->located || !locating_reserve(&pythia->locating, tree->n)) {
 		return 0;
 	}
 	space_look_up(&pythia->space, &pythia->points, pythia_intern(pythia, detail->row->type),
-			tree, pythia->nodes);
+			tree, pythia->locating.nodes);
 	rows = slow_rows(pythia, tree);
 	for (uint32_t i = 0; i < tree->n && rows; i++) {
 		surest = fmax(surest, rows[i].phi_low);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pythia/internal.h"
+#include "pythia/state.h"
 
 #define LISTED_EVENTS 256u  /* of a step that was decided; a proposed one shows all */
 #define NAMED_HOSTS   2u    /* of a point that can be left out; further ones are counted */
@@ -67,7 +67,7 @@ static enum status fill_step(struct pythia *pythia, const struct step *step,
 	bool listed = n <= LISTED_EVENTS || step->state == STEP_PROPOSED;
 	struct step_event *events =
 			snapshot_alloc(snapshot, ((listed ? n : 0) + 1) * sizeof(*events));
-	double budget = pythia->budget.events_per_s;
+	double budget = pythia->planning.budget.events_per_s;
 
 	if (!events) {
 		return STATUS_NO_MEMORY;
@@ -202,9 +202,9 @@ static enum status fill_finding(struct pythia *pythia, const struct finding *fin
 /* The finding at a place among what has changed; NULL: none. */
 static const struct finding *changed_at(const struct pythia *pythia, uint32_t place)
 {
-	for (uint32_t i = 0; i < pythia->n_findings; i++) {
-		if (pythia->findings[i].change == place) {
-			return &pythia->findings[i];
+	for (uint32_t i = 0; i < pythia->locating.n_findings; i++) {
+		if (pythia->locating.findings[i].change == place) {
+			return &pythia->locating.findings[i];
 		}
 	}
 	return NULL;
@@ -226,9 +226,9 @@ static uint32_t rank_of(const struct finding *finding)
 static enum status fill_findings(struct pythia *pythia, struct snapshot *snapshot)
 {
 	struct steps_view *view = &snapshot->steps;
-	struct steps_finding *out = snapshot_alloc(
-			snapshot, (pythia->n_findings + pythia->n_failures + EXPLAINING_MAX + 1) *
-						  sizeof(*out));
+	struct steps_finding *out = snapshot_alloc(snapshot,
+			(pythia->locating.n_findings + pythia->failing.n + EXPLAINING_MAX + 1) *
+					sizeof(*out));
 	enum status failed = STATUS_OK;
 
 	if (!out) {
@@ -253,13 +253,14 @@ static enum status fill_findings(struct pythia *pythia, struct snapshot *snapsho
 			failed = failures_fill(
 					pythia, true, STOP_FAILS, snapshot, out, &view->n_findings);
 		}
-		for (uint32_t i = 0; i < pythia->n_findings; i++) {
+		for (uint32_t i = 0; i < pythia->locating.n_findings; i++) {
 			enum status status;
 
-			if (rank_of(&pythia->findings[i]) != rank || pythia->findings[i].change) {
+			if (rank_of(&pythia->locating.findings[i]) != rank ||
+					pythia->locating.findings[i].change) {
 				continue;
 			}
-			status = fill_finding(pythia, &pythia->findings[i], snapshot,
+			status = fill_finding(pythia, &pythia->locating.findings[i], snapshot,
 					&out[view->n_findings++]);
 			if (status != STATUS_OK) {
 				return status;
@@ -283,8 +284,8 @@ enum status pythia_fill(struct pythia *pythia, struct snapshot *snapshot)
 	enum status status;
 
 	view->mode = pythia->mode;
-	view->strategy = pythia->strategy->name;
-	view->budget = pythia->budget;
+	view->strategy = pythia->planning.strategy->name;
+	view->budget = pythia->planning.budget;
 	view->spent = cost_spent(pythia);
 	view->n_flagged = pythia->n_flagged;
 	view->lacks = snapshot_text(snapshot, pythia->lacks);

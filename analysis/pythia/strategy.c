@@ -4,10 +4,8 @@
 
 #include "base/hash.h"
 #include "pythia/strategy.h"
+#include "pythia/thresholds.h"
 #include "pythiatop/step.h"
-
-/* A point that costs next to nothing is not worth any number of times more than one that does. */
-#define COST_FLOOR 10.0 /* events/s */
 
 static bool is_chosen(const struct choice *choice, uint32_t n, uint32_t at)
 {

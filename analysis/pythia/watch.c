@@ -4,15 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pythia/internal.h"
-
-#define FEW_REQUESTS  50u
-#define MEDIAN_MOVES  0.02
-#define SLIGHT_NS     50000.0 /* what nobody notices: a message to another host takes as long */
-#define MEDIAN_ERRORS 2.6
-#define BURSTS        4.0 /* requests that follow each other are alike: so many count as one */
-#define OVERSHOOT     2.0
-#define SLIGHT        0.05 /* of the budget: off by so little, a prediction is right */
+#include "pythia/state.h"
 
 /* The smallest latency that a share of the histogram does not exceed; bins are 16 to the octave. */
 static double quantile(const struct group_view *group, double share)
@@ -63,13 +55,14 @@ static bool median_rose(const struct step *step, const struct group_view *group,
  */
 static double most_of(double predicted, double budget, double usual)
 {
-	return fmax(OVERSHOOT * predicted, predicted + SLIGHT * (budget > 0 ? budget : usual));
+	return fmax(OVERSHOOT * predicted,
+			predicted + SLIGHT_SHARE * (budget > 0 ? budget : usual));
 }
 
 static void keep_or_undo(struct pythia *pythia, struct step *step, const struct step_watch *watch,
 		const struct group_view *group, uint64_t now_ns)
 {
-	const struct step_budget *budget = &pythia->budget, usual = STEP_USUAL_BUDGET;
+	const struct step_budget *budget = &pythia->planning.budget, usual = STEP_USUAL_BUDGET;
 	const struct step_cost *predicted = &step->predicted, spent = cost_spent(pythia);
 	double events = spent.events_per_s +
 			most_of(predicted->events_per_s, budget->events_per_s, usual.events_per_s);
@@ -92,10 +85,10 @@ static void keep_or_undo(struct pythia *pythia, struct step *step, const struct 
 				"undone by itself: %.0f bytes/s of all steps, where at most %.0f "
 				"were expected",
 				watch->actual.bytes_per_s, bytes);
-	} else if (pythia->budget.events_per_s > 0 && step->kind == STEP_ENABLE &&
-			watch->actual.events_per_s > pythia->budget.events_per_s) {
+	} else if (pythia->planning.budget.events_per_s > 0 && step->kind == STEP_ENABLE &&
+			watch->actual.events_per_s > pythia->planning.budget.events_per_s) {
 		step_say(step, "undone by itself: %.0f events/s are over the budget of %.0f",
-				watch->actual.events_per_s, pythia->budget.events_per_s);
+				watch->actual.events_per_s, pythia->planning.budget.events_per_s);
 	} else if (step->kind == STEP_ENABLE && median_rose(step, group, &moved)) {
 		step_say(step, "undone by itself: the median rose by at least %.0f%%", 100 * moved);
 	} else {
@@ -110,9 +103,9 @@ static void keep_or_undo(struct pythia *pythia, struct step *step, const struct 
 /* What came on top of what the steps before cost; CPU is by what an event costs on the host. */
 static void take_actual(struct pythia *pythia, struct step *step, const struct step_cost *all)
 {
-	const struct step_cost before = pythia->actual;
+	const struct step_cost before = pythia->planning.actual;
 
-	step->actual = pythia->actual = *all;
+	step->actual = pythia->planning.actual = *all;
 	step->actual.events_per_s -= before.events_per_s;
 	if (all->bytes_per_s >= 0) {
 		step->actual.bytes_per_s -= fmax(before.bytes_per_s, 0);
@@ -141,7 +134,7 @@ void pythia_watch_over(struct pythia *pythia, const struct step_watch *watch,
 	}
 	take_actual(pythia, step, &watch->actual);
 	if (step->kind == STEP_LEARN) {
-		pythia->learn_tried = true;
+		pythia->planning.learn_tried = true;
 		step_say(step, "%u places of %u points learned", pythia->space.n, pythia->points.n);
 		step_undo(step, step->by, now_ns);
 	} else {

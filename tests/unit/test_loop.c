@@ -18,7 +18,7 @@
 #include "config/profile_file.h"
 #include "loop.h"
 #include "pythiatop/engine.h"
-#include "pythia/internal.h"
+#include "pythia/state.h"
 #include "pythia/space.h"
 #include "pythia/steps.h"
 #include "pythia/strategy.h"
@@ -424,11 +424,11 @@ static void editing_init(struct editing *editing, enum step_kind kind)
 				.hosts = points_host(&pythia->points, "h"),
 				.enable = kind != STEP_DISABLE};
 	}
-	pythia->rates = calloc(3, sizeof(*pythia->rates));
-	assert_non_null(pythia->rates);
-	pythia->rates_room = 3;
+	pythia->planning.rates = calloc(3, sizeof(*pythia->planning.rates));
+	assert_non_null(pythia->planning.rates);
+	pythia->planning.rates_room = 3;
 	for (uint32_t i = 0; i < 3; i++) {
-		pythia->rates[editing->points[i]] = 10.0 * (i + 1);
+		pythia->planning.rates[editing->points[i]] = 10.0 * (i + 1);
 	}
 	pythia_set_mode(pythia, MODE_APPROVE, 1);
 	assert_non_null(pythia_add_step(pythia, kind, editing->parts, 3, 0, "+3 inside f", "why"));
@@ -1025,13 +1025,13 @@ static void norms_are_of_before_learning(void **state)
 
 	(void)state;
 	pythia_before_learning(pythia, &groups);
-	assert_int_equal(pythia->n_norms, 1);
+	assert_int_equal(pythia->detecting.n_norms, 1);
 	rows[0].cov = rows[1].cov = 2.8;
 	rows[1].count = 200;
 	pythia_learned(pythia, &(struct pythia_round){.groups = &groups, .recent = &groups});
-	assert_int_equal(pythia->n_norms, 2);
-	assert_true(pythia->norms[0].cov == 0.3);
-	assert_true(pythia->norms[1].cov == 2.8);
+	assert_int_equal(pythia->detecting.n_norms, 2);
+	assert_true(pythia->detecting.norms[0].cov == 0.3);
+	assert_true(pythia->detecting.norms[1].cov == 2.8);
 	pythia_destroy(pythia);
 	names_destroy(names);
 }
@@ -1080,15 +1080,15 @@ static void costs_are_measured(void **state)
 
 	(void)state;
 	assert_int_equal(pythia_offer(pythia, "h", offers, 2), STATUS_OK);
-	pythia->rates = &rate;
-	pythia->rates_room = 1;
+	pythia->planning.rates = &rate;
+	pythia->planning.rates_room = 1;
 	cost = cost_of_parts(pythia, &part, 1);
 	assert_true(cost.bytes_per_s == 100 * 60 && fabs(cost.cpu_share - 100 * 150e-9) < 1e-12);
 	pythia_calibrate(pythia, "h", 200);
 	pythia_recorded(pythia, "p:x_entry", (const char *[]){"h"}, 1, 33);
 	cost = cost_of_parts(pythia, &part, 1);
 	assert_true(cost.bytes_per_s == 100 * 33 && fabs(cost.cpu_share - 100 * 200e-9) < 1e-12);
-	pythia->rates = NULL;
+	pythia->planning.rates = NULL;
 	pythia_destroy(pythia);
 	names_destroy(names);
 }
@@ -1138,7 +1138,7 @@ static void where_all_is_as_it_was_looks_are_rarer(void **state)
 	assert_int_equal(looks_in(&loop, 100, 141), 5); /* each 10 s for 40 s */
 	assert_in_range(looks_in(&loop, 141, 260), 5, 8);
 	assert_in_range(looks_in(&loop, 260, 560), 10, 11); /* each 30 s */
-	loop.pythia->findings[loop.pythia->n_findings++] =
+	loop.pythia->locating.findings[loop.pythia->locating.n_findings++] =
 			(struct finding){.group_id = 3, .rule = STOP_HEALTHY};
 	looks_in(&loop, 560, 590);
 	assert_in_range(looks_in(&loop, 590, 620), 3, 4); /* each 10 s again */

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_PYTHIA_LOCATION_H
+#define PT_PYTHIA_LOCATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "pythia/pythia.h"
+#include "pythiatop/snapshot/snapshot.h"
+
+/*
+ * Where: the edge that holds most of what varies in a group, and the process. finding.c: what is
+ * known of a group's search; readiness.c: whether enough was seen; search.c: edges and verdicts;
+ * slow.c: shares where all requests are slower, and vary no more; site.c: processes; changed.c:
+ * what has changed since a baseline, as findings; evidence.c: what is told of a finding beside its
+ * text.
+ *
+ * The room's own state is struct locating, the findings.
+ */
+struct pythia;
+
+#define FINDING_RULED_OUT 16u
+#define SITE_TEXT         192u
+
+/* A group whose variation is searched. */
+struct finding {
+	uint32_t group_id, type;
+	enum stop_rule rule;
+	char *text, *where;
+	double phi, phi_low, phi_high;
+	uint64_t requests, started_ns, ended_ns;
+	uint64_t anew_ns; /* event time since which it is looked at anew: nobody decided on its step
+			   */
+	uint32_t n_steps;
+	char *site, *host, *process; /* where its place varies, in words; NULL: not known */
+	bool at_site;      /* all that this process does is slow, and that is the verdict */
+	uint64_t sites_ns; /* when they were last examined */
+	bool no_normal;    /* nothing told what is normal when its search began */
+	uint32_t change;   /* place among what has changed, by the last round; 0: none */
+	uint64_t changed_key, changed_ns;   /* which change that is, and since when it is seen; */
+	uint32_t changed_rounds, unchanged; /* rounds in a row with it, and without any */
+	bool told_all;                      /* its text names what explains it */
+	bool slow;          /* shares are of what takes longer, not of the variance: slow.c */
+	double excess;      /* that its group had when it was last looked at: excess_of() */
+	double sd_ns;       /* and its standard deviation */
+	bool outweighed;    /* it names nothing, and what costs much more is searched, or will be */
+	uint32_t edge;      /* node searched now; SPACE_NONE: none */
+	double edge_phi;    /* of it when it was split last */
+	bool split_noted;   /* what that has shown is in the history */
+	uint32_t fruitless; /* splits of it in a row that showed nothing */
+	uint32_t given_up[PYTHIA_MAX_HISTORY], n_given_up; /* edges, after two such */
+	uint32_t calm;                /* rounds in a row at which nothing varied */
+	uint64_t calm_ns;             /* of the last */
+	uint32_t judged_epoch;        /* the group's epoch that was last decided on */
+	uint32_t uninformative_epoch; /* in which its points were last judged uninformative or not,
+					 plus 1 */
+	char *history[PYTHIA_MAX_HISTORY];
+	uint32_t n_history;
+	double given_up_phi[PYTHIA_MAX_HISTORY]; /* that they held then */
+	uint64_t *told_nothing; /* points that did, a bit each: they and what they enclose */
+	uint32_t told_words;
+	struct {
+		uint32_t point;
+		double phi;
+	} ruled_out[FINDING_RULED_OUT]; /* the first of these */
+	uint32_t n_ruled_out;
+};
+
+struct locating {
+	struct finding findings[PYTHIA_MAX_FINDINGS];
+	uint32_t n_findings;
+	struct {
+		char text[SITE_TEXT]; /* the process that was slow in the last window; or "" */
+		uint32_t windows;     /* in a row */
+		uint64_t ns;          /* event time of the last */
+	} slow_site;
+	/* Scratch: nodes of a tree's rows. */
+	uint32_t *nodes;
+	uint32_t nodes_room;
+};
+
+void locating_release(struct locating *locating);
+/* Room in `nodes` for so many rows. False: out of memory. */
+bool locating_reserve(struct locating *locating, uint32_t n);
+
+/* An edge of a group: a row of its tree, with its own time. */
+struct edge {
+	uint32_t row, node;
+	double weight;
+	bool leaf;
+	bool itself; /* nothing in it varied when all was on */
+};
+
+/* finding.c */
+/* A copy of the text takes the place of the one that is there; out of memory: that stays. */
+void finding_set_text(char **at, const char *text);
+void finding_say(struct finding *finding, const char *format, ...)
+		__attribute__((format(printf, 2, 3)));
+struct finding *finding_of(struct pythia *pythia, uint32_t group_id, bool make, uint32_t type);
+/* What its shares are of: "variance", or "slowdown". */
+const char *finding_share_of(const struct finding *finding);
+void finding_release(struct finding *finding);
+void finding_note(struct finding *finding, const char *format, ...)
+		__attribute__((format(printf, 2, 3)));
+/* A point was on in this search, and what it encloses held next to nothing: phi. */
+void finding_rule_out(struct finding *finding, uint32_t point, double phi);
+bool finding_rules_out(const struct finding *finding, uint32_t point);
+
+/* readiness.c: how long a group's epoch has lasted; and whether that is enough for a verdict. */
+uint64_t pythia_age_of_epoch(const struct pythia_round *round, const struct groups_row *row);
+bool pythia_is_settled(struct pythia *pythia, const struct pythia_round *round,
+		const struct pythia_detail *detail);
+
+/* search.c: decides on a group that there is enough to see of; may add a proposed step. */
+void finding_search(struct pythia *pythia, struct finding *finding,
+		const struct pythia_detail *detail, const struct pythia_round *round);
+
+/* slow.c */
+/* What a row takes in a request, with the parts below it that are no span's: a span's own time when
+ * it was learned. */
+double slow_own_time(const struct tree_view *tree, uint32_t at);
+/* All requests of the group are slower than they were, and vary as they ever did. */
+bool slow_is(const struct pythia *pythia, const struct pythia_detail *detail);
+/*
+ * The rows of a tree, whose nodes are in pythia->locating.nodes, with shares of what takes longer
+ * than was learned in the place of phi. free() them. NULL if out of memory.
+ */
+struct tree_row *slow_rows(const struct pythia *pythia, const struct tree_view *tree);
+/* The largest lower bound of such a share; sets pythia->locating.nodes. */
+double slow_surest(struct pythia *pythia, const struct pythia_detail *detail);
+
+/* site.c */
+/* Nearly all places of a process are slow at the same times, and none of them alone adds most. */
+bool site_is_slow(const struct pythia_site *site);
+/* "pt-compute (compute-1) on node7" */
+void site_text(const struct pythia_site *site, char *out, size_t size);
+/*
+ * The process that holds most of the group's variance is slow at all it does: the verdict, in
+ * words. Looked at every five seconds at most.
+ */
+bool site_verdict(struct pythia *pythia, struct finding *finding,
+		const struct pythia_detail *detail, const struct pythia_round *round, char *out,
+		size_t size);
+/*
+ * Several groups beyond their norms at once may have a busy machine for it, or a process that they
+ * share. Where the worst of them varies in one process, which is slow at all it does while others
+ * are well, in two windows in a row, it is that: no excuse. Once a window.
+ */
+void site_watch(struct pythia *pythia, const struct pythia_round *round);
+/* Where a place varies, if in one process alone: into the finding. */
+/* The host, and the process, of all that the group's requests do, where it is one. */
+void site_of_all(struct finding *finding, const struct pythia_detail *detail,
+		const struct pythia_round *round);
+void site_of_place(struct finding *finding, const struct pythia_detail *detail,
+		const struct pythia_round *round, const struct tree_row *place);
+void site_release(struct finding *finding);
+
+/* changed.c: takes up what has changed since the baseline; may end searches. */
+void changed_judge(struct pythia *pythia, const struct pythia_round *round);
+
+/* evidence.c: what was ruled out, what its points cost, what explains it, what to look at next. */
+enum status finding_fill_evidence(struct pythia *pythia, const struct finding *finding,
+		struct snapshot *snapshot, struct steps_finding *out);
+/* Groups that a person asked to be explained, and that no search is about. */
+enum status evidence_fill_asked(struct pythia *pythia, struct snapshot *snapshot,
+		struct steps_finding *out, uint32_t *n);
+
+#endif

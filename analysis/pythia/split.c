@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "pythia/state.h"
+
+/* The step that splits an edge: what the strategy makes of its candidates. */
+
+/* What the budget leaves; negative: there is no bound. */
+static double events_left(const struct pythia *pythia)
+{
+	double bound = cost_bound(pythia), left = bound - cost_spent(pythia).events_per_s;
+
+	return bound < 0 ? -1 : left > 0 ? left : 0;
+}
+
+bool split_any_fits(const struct pythia *pythia)
+{
+	double left = events_left(pythia);
+
+	for (uint32_t i = 0; i < pythia->planning.n_candidates && left >= 0; i++) {
+		if (pythia->planning.candidates[i].events_per_s <= left) {
+			return true;
+		}
+	}
+	return left < 0;
+}
+
+/* What was chosen, as parts; kernel events only of the threads of the group's requests. */
+static uint32_t parts_of(struct pythia *pythia, const struct pythia_detail *detail,
+		const struct pythia_round *round, uint32_t n_chosen, struct step_part *parts)
+{
+	struct pythia_thread *threads = NULL;
+	uint32_t n = 0, n_threads = 0;
+
+	for (uint32_t i = 0; i < n_chosen; i++) {
+		const struct candidate *candidate =
+				&pythia->planning.candidates[pythia->planning.chosen[i]];
+
+		if (!candidate->kernel) {
+			parts[n++] = (struct step_part){.point = candidate->point,
+					.hosts = point_off(&pythia->points.items[candidate->point]),
+					.enable = true};
+			continue;
+		}
+		if (!threads && round->threads) {
+			threads = calloc(KERNEL_THREADS, sizeof(*threads));
+			n_threads = threads ? round->threads(round->callback_context,
+							      detail->row->id,
+							      detail->row->since_ns, threads,
+							      KERNEL_THREADS)
+					    : 0;
+		}
+		n += kernel_parts(pythia, candidate->point, threads, n_threads, parts + n);
+	}
+	free(threads);
+	return n;
+}
+
+bool split_propose(struct pythia *pythia, struct finding *finding,
+		const struct pythia_detail *detail, const struct pythia_round *round, uint32_t row,
+		bool any_number)
+{
+	const struct tree_row *edge = row == UINT32_MAX ? NULL : &detail->tree->rows[row];
+	struct choice choice = {.candidates = pythia->planning.candidates,
+			.n = pythia->planning.n_candidates,
+			.max = any_number ? pythia->planning.n_candidates
+					  : pythia->planning.budget.points,
+			.events_left = events_left(pythia),
+			.seed = ((uint64_t)pythia->epoch << 32) + finding->group_id,
+			.chosen = pythia->planning.chosen,
+			.scratch = pythia->planning.doubles,
+			.in_time = pythia->planning.in_time};
+	char title[256], why[512];
+	struct step_part *parts;
+	struct step *step;
+	uint32_t n, n_parts;
+
+	n = choice.n ? pythia->planning.strategy->choose(&choice) : 0;
+	parts = n ? calloc(n * POINTS_MAX_HOSTS + pythia->points.n, sizeof(*parts)) : NULL;
+	if (!parts) {
+		return false;
+	}
+	n_parts = parts_of(pythia, detail, round, n, parts);
+	snprintf(title, sizeof(title), "+%u %s%s", n, edge ? "inside " : "kernel events",
+			edge ? edge->name : "");
+	if (edge) {
+		snprintf(why, sizeof(why),
+				"%.0f%% (%.0f to %.0f) of the %s of %s lies in its own time",
+				100 * edge->phi, 100 * edge->phi_low, 100 * edge->phi_high,
+				finding_share_of(finding), detail->row->type);
+	} else {
+		snprintf(why, sizeof(why), "no point of the code holds the variance of %s",
+				detail->row->type);
+	}
+	/* What is uninformative goes along, so that it needs no epoch of its own. */
+	step = pythia_add_step(pythia, STEP_ENABLE, parts,
+			n_parts + pythia_gather_uninformative(pythia, parts + n_parts),
+			finding->group_id, title, why);
+	for (uint32_t i = 0; i < n_parts; i++) {
+		free(parts[i].filter);
+	}
+	free(parts);
+	if (step) {
+		median_bounds(detail->group, &step->median_low_ns, &step->median_high_ns);
+	}
+	return step != NULL;
+}

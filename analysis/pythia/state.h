@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_PYTHIA_STATE_H
+#define PT_PYTHIA_STATE_H
+
+#include <string.h>
+
+#include "pythia/detection.h"
+#include "pythia/explaining.h"
+#include "pythia/failing.h"
+#include "pythia/location.h"
+#include "pythia/planning.h"
+#include "pythia/points.h"
+#include "pythia/pythia.h"
+#include "pythia/space.h"
+#include "pythia/steps.h"
+#include "pythia/thresholds.h"
+
+/*
+ * What the search stands on, and its rooms. Each room has a header and a state of its own, that it
+ * alone writes: detection.h (when to search), location.h (where), planning.h (what next), failing.h
+ * (what began to fail), explaining.h (key-values). thresholds.h has all that they decide by.
+ *
+ *   round.c, readiness.c  what is done once a second, and for which groups
+ *   points.c              what can be recorded, and is
+ *   space.c               where it stands in requests; profile.c: from and to files' values
+ *   steps.c               the list of steps
+ *   pythia.c              what is set, offered, decided; what orders touched
+ *   steps_snapshot.c      all of it, as a part of a snapshot
+ */
+struct pythia {
+	struct names *names;
+	struct points points;
+	struct space space;
+	struct steps steps;
+	enum step_mode mode;
+	struct detecting detecting;
+	struct locating locating;
+	struct planning planning;
+	struct failing failing;
+	struct explaining explaining;
+	uint64_t first_ns, now_ns;
+	uint32_t epoch;
+	uint32_t n_flagged; /* groups, at the last round */
+	uint32_t offers;    /* lists of them that came */
+	struct {
+		uint64_t hosts; /* by the order that was done last, a bit each */
+		bool *points;   /* likewise, of the first n; the others may be */
+		uint32_t n;
+	} touched;
+	uint64_t silent, silent_ns; /* hosts whose events of our session are not seen now; since */
+	/* Hosts without control now; event time at which the last was lost. */
+	uint64_t gone, gone_ns;
+	char lacks[256]; /* what the search lacks, in words; "": nothing */
+};
+
+/* The row of a group; NULL: it is not among them (NULL: there are none). */
+static inline const struct groups_row *row_of(const struct groups_view *groups, uint32_t group_id)
+{
+	for (uint32_t i = 0; groups && i < groups->n; i++) {
+		if (groups->rows[i].id == group_id) {
+			return &groups->rows[i];
+		}
+	}
+	return NULL;
+}
+
+/* Its path; "": as above. */
+static inline const char *path_of(const struct groups_view *groups, uint32_t group_id)
+{
+	const struct groups_row *row = row_of(groups, group_id);
+
+	return row ? row->path : "";
+}
+
+static inline uint32_t pythia_intern(struct pythia *pythia, const char *text)
+{
+	return names_add(pythia->names, text, strlen(text));
+}
+
+#endif
