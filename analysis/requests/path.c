@@ -4,39 +4,12 @@
 
 #include "base/array.h"
 #include "requests/path.h"
+#include "requests/path_nodes.h"
 
 #define MAX_JUMPS 1024u /* to wakers, of one request */
-#define FEW       48u   /* so few are sorted by insertion */
-#define FAR_NS    (INT64_C(1) << 59)
-#define MAX_PAST  8u /* spans of a thread looked at for the one that woke another */
-
-/* A span as the walk sees it; times from the root's start, by the root's clock. */
-struct path_node {
-	int64_t start_ns, end_ns;
-	int64_t shift_ns;            /* from its host's clock to the root's */
-	int64_t wait_ns;             /* of a call's callee: when its caller began to wait */
-	int64_t gap_from_ns, gap_ns; /* of a call: its longest stretch without own children */
-	int64_t cursor_ns;           /* of a call: end of the last of these */
-	uint32_t callee;             /* of a call: the one that ended last, of its host */
-	uint32_t join;               /* which span could have waited for its end */
-	uint32_t jump, height;       /* up the chain of joins, see find_join() */
-	uint32_t first, next;        /* those that join it, the last to end first */
-	uint32_t outer;              /* while the walk is within a callee: the one around it */
-	uint32_t n_pieces;           /* when the walk came in */
-	int64_t came_ns;
-	bool callee_of_wait; /* its caller's wait is known */
-	bool retry;          /* likewise, but another callee of the wait came after it */
-	bool is_call;
-};
+#define MAX_PAST  8u    /* spans of a thread looked at for the one that woke another */
 
 __extension__ typedef unsigned __int128 path_uint128;
-
-/* What is sorted by: when a span ended, or on which thread it began. */
-struct path_key {
-	uint64_t major;
-	int64_t minor_ns;
-	uint32_t index;
-};
 
 /* One walk back. */
 struct walk {
@@ -77,279 +50,6 @@ static bool reserve_nodes(struct path *path, uint32_t n)
 static bool reserve_pieces(struct path *path)
 {
 	return array_reserve(&path->pieces, &path->room, path->n + 1);
-}
-
-static int compare_keys(const void *a, const void *b)
-{
-	const struct path_key *x = a, *y = b;
-
-	if (x->major != y->major) {
-		return x->major < y->major ? -1 : 1;
-	}
-	if (x->minor_ns != y->minor_ns) {
-		return x->minor_ns < y->minor_ns ? -1 : 1;
-	}
-	return x->index < y->index ? -1 : x->index > y->index;
-}
-
-static void sort_keys(struct path_key *keys, uint32_t n)
-{
-	uint32_t i, j;
-
-	if (n > FEW) {
-		qsort(keys, n, sizeof(*keys), compare_keys);
-		return;
-	}
-	for (i = 1; i < n; i++) {
-		struct path_key key = keys[i];
-
-		for (j = i; j > 0 && compare_keys(&key, &keys[j - 1]) < 0; j--) {
-			keys[j] = keys[j - 1];
-		}
-		keys[j] = key;
-	}
-}
-
-/* Damaged times may be anything: no sum of a few of these overflows. */
-static int64_t clamp(int64_t ns)
-{
-	return ns > FAR_NS ? FAR_NS : ns < -FAR_NS ? -FAR_NS : ns;
-}
-
-/* From the root's start, by the clock of whose it is. */
-static int64_t since(const struct spans *spans, uint64_t ns)
-{
-	uint64_t start_ns = spans->items[spans->root].start_ns;
-	uint64_t apart_ns = ns > start_ns ? ns - start_ns : start_ns - ns;
-	int64_t far_ns = apart_ns > (uint64_t)FAR_NS ? FAR_NS : (int64_t)apart_ns;
-
-	return ns > start_ns ? far_ns : -far_ns;
-}
-
-/* --- the clocks of hosts --------------------------------------------------------------------- */
-
-static bool crosses_hosts(const struct spans *spans, const struct span *span)
-{
-	return span->by_message && span->parent != SPAN_NONE && span->cause != SPAN_NONE &&
-	       spans->items[span->parent].host != span->host;
-}
-
-/* Points take no time, and of a span whose entry was not seen nobody knows how much. */
-static bool takes_time(const struct span *span)
-{
-	return !span->point && (span->entry || !span->exit);
-}
-
-/* Is the parent of a span the call itself, rather than a span within which a point sent it? */
-static bool is_called(const struct span *span)
-{
-	return span->cause == span->parent;
-}
-
-/* A call's longest stretch in which its thread had no other span open. */
-static void add_gap(struct path_node *call, int64_t to_ns)
-{
-	if (to_ns - call->cursor_ns > call->gap_ns) {
-		call->gap_from_ns = call->cursor_ns;
-		call->gap_ns = to_ns - call->cursor_ns;
-	}
-}
-
-/* Of calls to other hosts: how long they could have waited. Times by the caller's own clock. */
-static void find_gaps(const struct spans *spans, struct path_node *nodes)
-{
-	uint32_t i;
-
-	for (i = 0; i < spans->n; i++) {
-		const struct span *span = &spans->items[i];
-		struct path_node *parent;
-
-		if (span->parent == SPAN_NONE || !takes_time(span) || span->below != span->parent ||
-				span->by_guess) {
-			continue;
-		}
-		parent = &nodes[span->parent];
-		if (parent->is_call && since(spans, span->end_ns) > parent->cursor_ns) {
-			add_gap(parent, since(spans, span->start_ns));
-			parent->cursor_ns = since(spans, span->end_ns);
-		}
-	}
-	for (i = 0; i < spans->n; i++) {
-		if (nodes[i].is_call) {
-			add_gap(&nodes[i], since(spans, spans->items[i].end_ns));
-		}
-	}
-}
-
-/* Marks the calls to other hosts, and of their callees the one that ended last. */
-static bool mark_calls(const struct spans *spans, struct path_node *nodes)
-{
-	bool any = false;
-	uint32_t i;
-
-	for (i = 0; i < spans->n; i++) {
-		const struct span *span = &spans->items[i];
-		struct path_node *call;
-
-		if (span->point || !crosses_hosts(spans, span)) {
-			continue;
-		}
-		any = true;
-		call = &nodes[span->parent];
-		if (!is_called(span) || spans->items[span->parent].point) {
-			continue;
-		}
-		if (!call->is_call) {
-			call->is_call = true;
-			call->cursor_ns = since(spans, spans->items[span->parent].start_ns);
-			call->callee = i;
-		} else if (spans->items[call->callee].host == span->host &&
-				spans->items[call->callee].end_ns < span->end_ns) {
-			call->callee = i;
-		}
-	}
-	return any;
-}
-
-/* When the caller of a span waited for it, by the caller's own clock; false: not known. */
-static bool find_wait(const struct spans *spans, const struct path_node *nodes, uint32_t index,
-		int64_t *from_ns, int64_t *to_ns)
-{
-	const struct span *span = &spans->items[index];
-	const struct span *parent = &spans->items[span->parent];
-	const struct span *cause = &spans->items[span->cause];
-	const struct path_node *call = &nodes[span->parent];
-
-	if (parent->point) {
-		return false;
-	}
-	if (!is_called(span)) {
-		*from_ns = since(spans, cause->start_ns);
-		*to_ns = since(spans, cause->answer_ns);
-		return cause->answer_ns > cause->start_ns && cause->answer_ns <= parent->end_ns &&
-		       cause->start_ns >= parent->start_ns;
-	}
-	*from_ns = call->gap_from_ns;
-	*to_ns = call->gap_from_ns + call->gap_ns;
-	if (span->end_ns - span->start_ns > (uint64_t)call->gap_ns) {
-		*from_ns = since(spans, parent->start_ns);
-		*to_ns = since(spans, parent->end_ns);
-	}
-	return true;
-}
-
-/* Lays a callee into its caller's wait, at the end of it. */
-static void place_callee(const struct spans *spans, struct path_node *nodes, uint32_t index)
-{
-	const struct span *span = &spans->items[index];
-	struct path_node *node = &nodes[index];
-	const struct path_node *parent = &nodes[span->parent];
-	uint32_t last = is_called(span) ? parent->callee : index;
-	int64_t from_ns, to_ns;
-
-	if (last == SPAN_NONE || spans->items[last].host != span->host) {
-		last = index;
-	}
-	if (!find_wait(spans, nodes, last, &from_ns, &to_ns)) {
-		return;
-	}
-	node->shift_ns = clamp(parent->shift_ns + to_ns - since(spans, spans->items[last].end_ns));
-	node->wait_ns = from_ns + parent->shift_ns;
-	node->callee_of_wait = last == index;
-	node->retry = last != index;
-}
-
-static void set_times(const struct spans *spans, struct path_node *nodes)
-{
-	bool any = mark_calls(spans, nodes);
-	uint32_t i;
-
-	if (any) {
-		find_gaps(spans, nodes);
-	}
-	for (i = 0; i < spans->n; i++) {
-		uint32_t index = spans->order[i];
-		const struct span *span = &spans->items[index];
-		struct path_node *node = &nodes[index];
-
-		if (any && index != spans->root) {
-			if (!span->point && crosses_hosts(spans, span)) {
-				place_callee(spans, nodes, index);
-			} else if (spans->items[span->parent].host == span->host) {
-				node->shift_ns = nodes[span->parent].shift_ns;
-			}
-		}
-		node->start_ns = since(spans, span->start_ns) + node->shift_ns;
-		node->end_ns = since(spans, span->end_ns) + node->shift_ns;
-	}
-}
-
-/* --- who could have waited for whom ---------------------------------------------------------- */
-
-/*
- * The nearest ancestor that ends no earlier. Along a chain of joins ends only grow, so it is found
- * by jumps whose lengths are those of the skew-binary numbers: O(log n). (Myers, "An applicative
- * random-access stack", 1983.)
- */
-static uint32_t find_join(const struct path_node *nodes, uint32_t parent, int64_t end_ns)
-{
-	uint32_t at = parent;
-
-	while (at != SPAN_NONE && nodes[at].end_ns < end_ns) {
-		uint32_t jump = nodes[at].jump;
-
-		at = jump != SPAN_NONE && nodes[jump].end_ns < end_ns ? jump : nodes[at].join;
-	}
-	return at;
-}
-
-static void set_jump(struct path_node *nodes, uint32_t index)
-{
-	struct path_node *node = &nodes[index];
-	uint32_t join = node->join, jump = join == SPAN_NONE ? SPAN_NONE : nodes[join].jump;
-
-	node->height = join == SPAN_NONE ? 0 : nodes[join].height + 1;
-	node->jump = join;
-	if (jump != SPAN_NONE && nodes[jump].jump != SPAN_NONE &&
-			nodes[join].height - nodes[jump].height ==
-					nodes[jump].height - nodes[nodes[jump].jump].height) {
-		node->jump = nodes[jump].jump;
-	}
-}
-
-/* Lists for each span those that join it. Of two that end together, the one that took longer comes
- * first. */
-static void set_joins(struct path *path, const struct spans *spans)
-{
-	struct path_node *nodes = path->nodes;
-	uint32_t i, n = 0;
-
-	for (i = 0; i < spans->n; i++) {
-		uint32_t index = spans->order[i];
-		const struct span *span = &spans->items[index];
-		struct path_node *node = &nodes[index];
-
-		node->join = index == spans->root ? SPAN_NONE
-			     : node->callee_of_wait || node->retry
-					     ? span->parent
-					     : find_join(nodes, span->parent, node->end_ns);
-		set_jump(nodes, index);
-		if (!takes_time(span) || node->join == SPAN_NONE) {
-			continue;
-		}
-		path->keys[n++] = (struct path_key){
-				.major = (uint64_t)node->end_ns ^ (UINT64_C(1) << 63),
-				.minor_ns = -node->start_ns,
-				.index = index};
-	}
-	sort_keys(path->keys, n);
-	for (i = 0; i < n; i++) {
-		uint32_t index = path->keys[i].index;
-		struct path_node *join = &nodes[nodes[index].join];
-
-		nodes[index].next = join->first;
-		join->first = index;
-	}
 }
 
 /* --- the walk -------------------------------------------------------------------------------- */
@@ -490,14 +190,15 @@ static int64_t sent(struct walk *walk, const struct span *span)
 {
 	const struct path_node *node = &walk->nodes[walk->at];
 	const struct span *cause = &walk->spans->items[span->cause];
-	int64_t sent_ns = since(walk->spans, cause->start_ns) + walk->nodes[span->parent].shift_ns;
+	int64_t sent_ns = path_since(walk->spans, cause->start_ns) +
+			  walk->nodes[span->parent].shift_ns;
 	uint32_t child;
 
 	if (node->callee_of_wait || node->retry) {
 		return node->wait_ns;
 	}
-	child = is_called(span) && cause->host == span->host ? last_to_end(walk, span->parent)
-							     : SPAN_NONE;
+	child = path_is_called(span) && cause->host == span->host ? last_to_end(walk, span->parent)
+								  : SPAN_NONE;
 	if (child != SPAN_NONE && walk->spans->items[child].below == span->parent &&
 			walk->nodes[child].end_ns > sent_ns) {
 		return walk->nodes[child].end_ns;
@@ -557,14 +258,14 @@ static void sort_by_thread(struct walk *walk)
 	for (i = 0; i < spans->n; i++) {
 		const struct span *span = &spans->items[i];
 
-		if (span->entry && takes_time(span)) {
-			walk->path->keys[walk->n_keys++] =
-					(struct path_key){.major = thread_of(span->host, span->tid),
-							.minor_ns = since(spans, span->start_ns),
-							.index = i};
+		if (span->entry && path_takes_time(span)) {
+			walk->path->keys[walk->n_keys++] = (struct path_key){
+					.major = thread_of(span->host, span->tid),
+					.minor_ns = path_since(spans, span->start_ns),
+					.index = i};
 		}
 	}
-	sort_keys(walk->path->keys, walk->n_keys);
+	path_sort_keys(walk->path->keys, walk->n_keys);
 }
 
 /* The innermost span of the request that was open on a thread then; SPAN_NONE: none. */
@@ -582,7 +283,7 @@ static uint32_t open_on(struct walk *walk, uint32_t host, int32_t tid, int64_t t
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (compare_keys(&keys[middle], &wanted) < 0) {
+		if (path_compare_keys(&keys[middle], &wanted) < 0) {
 			low = middle + 1;
 		} else {
 			high = middle;
@@ -593,7 +294,8 @@ static uint32_t open_on(struct walk *walk, uint32_t host, int32_t tid, int64_t t
 		uint32_t index = keys[low - 1].index;
 
 		while (index != SPAN_NONE &&
-				since(walk->spans, walk->spans->items[index].end_ns) < then_ns) {
+				path_since(walk->spans, walk->spans->items[index].end_ns) <
+						then_ns) {
 			index = walk->spans->items[index].below;
 		}
 		if (index != SPAN_NONE) {
@@ -681,7 +383,7 @@ static bool own_time(struct walk *walk, int64_t to_ns)
 			!walk->failed &&
 			walk->kernel->doing(walk->kernel->context, span,
 					root_ns + (uint64_t)(walk->now_ns - shift_ns), &doing)) {
-		int64_t since_ns = since(walk->spans, doing.since_ns) + shift_ns;
+		int64_t since_ns = path_since(walk->spans, doing.since_ns) + shift_ns;
 		uint32_t n = walk->path->n;
 
 		if (doing.what == PATH_BLOCKED && (go_to_waker(walk, doing.waker_tid) ||
@@ -704,9 +406,9 @@ static bool own_time(struct walk *walk, int64_t to_ns)
 /* --- the root's end --------------------------------------------------------------------------- */
 
 /*
- * A root that is paired by a key ends, or goes on, while spans of a thread are open that outlive it:
- * a request of a server ends with the last send of the answer, within whatever function sends. Such
- * a span worked for it until then. Goes on in the innermost one; false: none is open.
+ * A root that is paired by a key ends, or goes on, while spans of a thread are open that outlive
+ * it: a request of a server ends with the last send of the answer, within whatever function sends.
+ * Such a span worked for it until then. Goes on in the innermost one; false: none is open.
  */
 static bool go_to_open(struct walk *walk, int32_t tid)
 {
@@ -825,7 +527,6 @@ bool path_find(struct path *path, const struct spans *spans, const struct path_k
 			.inner = SPAN_NONE,
 			.jumped_ns = INT64_MAX};
 	uint64_t steps = 0;
-	uint32_t i;
 
 	path->n = 0;
 	path->skewed = false;
@@ -838,12 +539,7 @@ bool path_find(struct path *path, const struct spans *spans, const struct path_k
 		return put_all(path, spans);
 	}
 	walk.nodes = path->nodes;
-	for (i = 0; i < spans->n; i++) {
-		path->nodes[i] = (struct path_node){
-				.callee = SPAN_NONE, .first = SPAN_NONE, .next = SPAN_NONE};
-	}
-	set_times(spans, path->nodes);
-	set_joins(path, spans);
+	path_set_nodes(path, spans);
 	walk.now_ns = path->nodes[spans->root].end_ns;
 	if (spans->items[spans->root].exit) {
 		(void)go_to_open(&walk, spans->items[spans->root].exit->tid);
