@@ -22,7 +22,8 @@ double detect_median_low_share(uint64_t n)
 	return (fmax(rank, 1) - 0.5) / (double)n;
 }
 
-void detect_forget(struct groups_row *row)
+/* There is no verdict, or not yet: clears what detect_row() fills. */
+static void detect_forget(struct groups_row *row)
 {
 	row->detection &= DETECTION_SLOW;
 	row->cov_low = 0;

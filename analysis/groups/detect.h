@@ -46,9 +46,6 @@ bool detect_is_lossy(uint64_t count, uint64_t tainted);
  * verdict may be given. */
 bool detect_may_speak(struct groups_row *row, uint32_t enough);
 
-/* There is no verdict, or not yet: clears what detect_row() fills. */
-void detect_forget(struct groups_row *row);
-
 /*
  * Gives the verdict on a row that may have one, but for SLOW, from what the row shows: its moments
  * and histogram. `was` may be NULL. Returns what it cost, in bins gone through (a few ns each).

@@ -43,7 +43,8 @@ static void add_duration(struct text *text, double ns)
 	add(text, "%.3g%s", ns / units[i].ns, units[i].unit);
 }
 
-bool explained_found(const struct explanation *explanation)
+/* The first key is believed in: found, and confirmed in the half that was held out. */
+static bool explained_found(const struct explanation *explanation)
 {
 	const struct explained_key *key = explanation->keys;
 

@@ -70,7 +70,5 @@ void explained_next(const struct explanation *explanation, char *out, size_t siz
 bool explained_by_system(const struct explanation *explanation);
 /* It holds less than half of the variance, so that there is more to it. */
 bool explained_partly(const struct explanation *explanation);
-/* The first key is believed in: found, and confirmed in the half that was held out. */
-bool explained_found(const struct explanation *explanation);
 
 #endif

@@ -9,7 +9,7 @@
 
 /* What is known of a group's search: its record, without what makes it go on. */
 
-void finding_release(struct finding *finding)
+static void finding_release(struct finding *finding)
 {
 	free(finding->text);
 	free(finding->where);

@@ -99,7 +99,6 @@ void finding_say(struct finding *finding, const char *format, ...)
 struct finding *finding_of(struct pythia *pythia, uint32_t group_id, bool make, uint32_t type);
 /* What its shares are of: "variance", or "slowdown". */
 const char *finding_share_of(const struct finding *finding);
-void finding_release(struct finding *finding);
 void finding_note(struct finding *finding, const char *format, ...)
 		__attribute__((format(printf, 2, 3)));
 /* A point was on in this search, and what it encloses held next to nothing: phi. */
@@ -130,10 +129,6 @@ struct tree_row *slow_rows(const struct pythia *pythia, const struct tree_view *
 double slow_surest(struct pythia *pythia, const struct pythia_detail *detail);
 
 /* site.c */
-/* Nearly all places of a process are slow at the same times, and none of them alone adds most. */
-bool site_is_slow(const struct pythia_site *site);
-/* "pt-compute (compute-1) on node7" */
-void site_text(const struct pythia_site *site, char *out, size_t size);
 /*
  * The process that holds most of the group's variance is slow at all it does: the verdict, in
  * words. Looked at every five seconds at most.

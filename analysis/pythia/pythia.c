@@ -71,11 +71,6 @@ void pythia_set_mode(struct pythia *pythia, enum step_mode mode, uint64_t now_ns
 	}
 }
 
-enum step_mode pythia_mode(const struct pythia *pythia)
-{
-	return pythia->mode;
-}
-
 const struct step_budget *pythia_budget(const struct pythia *pythia)
 {
 	return &pythia->planning.budget;

@@ -34,7 +34,6 @@ struct pythia *pythia_create(struct names *names); /* NULL if out of memory */
 void pythia_destroy(struct pythia *pythia);
 
 void pythia_set_mode(struct pythia *pythia, enum step_mode mode, uint64_t now_ns);
-enum step_mode pythia_mode(const struct pythia *pythia);
 const struct step_budget *pythia_budget(const struct pythia *pythia);
 void pythia_set_budget(struct pythia *pythia, const struct step_budget *budget);
 enum status pythia_set_strategy(struct pythia *pythia, const char *name);

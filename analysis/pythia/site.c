@@ -16,7 +16,8 @@
  */
 #define SITES_MOST 32u
 
-bool site_is_slow(const struct pythia_site *site)
+/* Nearly all places of a process are slow at the same times, and none of them alone adds most. */
+static bool site_is_slow(const struct pythia_site *site)
 {
 	return site->places >= SITE_PLACES && site->along >= SITE_MOST_PLACES * site->places &&
 	       site->working >= SITE_WORKING && site->most <= SITE_ONE_PLACE;
@@ -27,7 +28,8 @@ static bool is_well(const struct pythia_site *site)
 	return site->places >= SITE_PLACES && site->along <= SITE_FEW_PLACES * site->places;
 }
 
-void site_text(const struct pythia_site *site, char *out, size_t size)
+/* "pt-compute (compute-1) on node7" */
+static void site_text(const struct pythia_site *site, char *out, size_t size)
 {
 	char process[128] = "";
 

@@ -170,7 +170,8 @@ static bool is_within(const struct space *space, uint32_t node, uint32_t above)
 	return node == above;
 }
 
-uint32_t space_place(struct space *space, uint32_t parent, uint32_t point)
+/* Where a point that was seen below that node stands; made if need be. */
+static uint32_t space_place(struct space *space, uint32_t parent, uint32_t point)
 {
 	uint32_t at = space_find(space, parent, point), above;
 

@@ -56,8 +56,6 @@ uint32_t space_add_type(struct space *space, uint32_t type);
 uint32_t space_add(struct space *space, uint32_t parent, uint32_t point);
 /* Where a point that was seen below that node stands; SPACE_NONE: not known. */
 uint32_t space_find(const struct space *space, uint32_t parent, uint32_t point);
-/* Where a point that was seen below that node stands; made if need be. */
-uint32_t space_place(struct space *space, uint32_t parent, uint32_t point);
 
 /* Requests of that root's type were seen, or learned from a file, with everything on. */
 bool space_is_whole(const struct space *space, uint32_t root);

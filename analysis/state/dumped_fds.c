@@ -6,7 +6,8 @@
 
 /* The file descriptors that a statedump lists. */
 
-enum fd_kind files_kind_of_path(const char *path, uint32_t length)
+/* What the path that the tracer lists for an fd says of its kind. */
+static enum fd_kind files_kind_of_path(const char *path, uint32_t length)
 {
 	static const struct {
 		const char *begin;

@@ -178,6 +178,5 @@ struct fd_at {
 	uint64_t window_read_bytes, window_write_bytes;
 };
 bool fd_at(const struct fd *fd, uint64_t from_ns, uint64_t at_ns, struct fd_at *out);
-bool fd_was_open(const struct fd *fd, uint64_t at_ns);
 
 #endif

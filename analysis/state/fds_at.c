@@ -3,7 +3,7 @@
 
 /* An fd as it was at an instant: later uses are taken back, later names are not its own yet. */
 
-bool fd_was_open(const struct fd *fd, uint64_t at_ns)
+static bool fd_was_open(const struct fd *fd, uint64_t at_ns)
 {
 	return fd->known_ns <= at_ns && (!fd->closed_ns || fd->closed_ns > at_ns);
 }

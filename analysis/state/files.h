@@ -34,8 +34,6 @@ void files_set_table(struct state_cx *cx, struct thread_state *thread, struct fi
 bool files_uncertain(const struct files *files, const struct fd *fd, uint64_t at_ns);
 /* Is it a call that reads or writes? Its time counts as such while it lasts. */
 bool files_is_transfer(const struct call_rule *rule);
-/* What the path that the tracer lists for an fd says of its kind. */
-enum fd_kind files_kind_of_path(const char *path, uint32_t length);
 
 #define OPEN_CLOEXEC 02000000 /* O_CLOEXEC of Linux, but for alpha, mips, parisc and sparc */
 

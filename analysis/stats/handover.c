@@ -31,7 +31,8 @@ uint32_t handover_first(const struct handover_end *ends, uint32_t n_ends, uint64
 	return low;
 }
 
-void handover_interval(uint32_t fits, uint32_t waits, double *low, double *high)
+/* Wilson's 95 % interval of a share. */
+static void handover_interval(uint32_t fits, uint32_t waits, double *low, double *high)
 {
 	double n = waits, share = waits ? fits / n : 0;
 	double middle = share + Z * Z / (2 * fmax(n, 1));

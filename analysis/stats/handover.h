@@ -67,7 +67,5 @@ static inline bool handover_fits(const struct handover_wait *wait, const struct 
 }
 /* The first of the ends at that time or later. */
 uint32_t handover_first(const struct handover_end *ends, uint32_t n_ends, uint64_t at_ns);
-/* Wilson's 95 % interval of a share. */
-void handover_interval(uint32_t fits, uint32_t waits, double *low, double *high);
 
 #endif

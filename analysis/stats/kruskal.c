@@ -36,16 +36,6 @@ static struct squares squares_of(
 	return squares;
 }
 
-double kruskal_h(const double *ranks, const uint8_t *levels, uint32_t n, uint32_t n_levels)
-{
-	struct squares squares = squares_of(ranks, levels, n, n_levels);
-
-	/* With mid-ranks the correction for ties is in the sum of squares already. */
-	return squares.total > 0 && squares.n_levels > 1
-			       ? (n - 1.0) * squares.between / squares.total
-			       : 0;
-}
-
 double kruskal_omega2(const double *values, const uint8_t *levels, uint32_t n, uint32_t n_levels)
 {
 	struct squares squares = squares_of(values, levels, n, n_levels);
@@ -63,14 +53,4 @@ double kruskal_deviate(double chi2, double df)
 	double spread = 2 / (9 * df);
 
 	return (cbrt(chi2 / df) - (1 - spread)) / sqrt(spread);
-}
-
-uint32_t kruskal_levels(const uint8_t *levels, uint32_t n, uint32_t n_levels)
-{
-	uint64_t seen = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		seen |= UINT64_C(1) << levels[i];
-	}
-	return n_levels ? (uint32_t)__builtin_popcountll(seen) : 0;
 }

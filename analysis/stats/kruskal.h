@@ -11,12 +11,6 @@
 #define KRUSKAL_MAX_LEVELS 64u
 
 /*
- * H of Kruskal & Wallis (1952), with the correction for ties: chi^2 with levels - 1 degrees of
- * freedom where the levels do not matter. 0 if all are of one level, or all values are equal.
- */
-double kruskal_h(const double *ranks, const uint8_t *levels, uint32_t n, uint32_t n_levels);
-
-/*
  * omega^2 (Hays 1963): the share of the variance that goes with the levels, without what chance
  * alone makes of so many of them: (SSB - df MSW) / (SST + MSW). 0..1; 0 where nothing varies or
  * each row has its own level.
@@ -28,8 +22,5 @@ double kruskal_omega2(const double *values, const uint8_t *levels, uint32_t n, u
  * with few can be compared (Wilson & Hilferty 1931). df above 0.
  */
 double kruskal_deviate(double chi2, double df);
-
-/* How many levels have a row. */
-uint32_t kruskal_levels(const uint8_t *levels, uint32_t n, uint32_t n_levels);
 
 #endif

@@ -34,22 +34,6 @@ static size_t next(const char **text, char *before, char out[2 * TEXT_ESCAPE_BYT
 	return used;
 }
 
-size_t markdown_escape(char *out, size_t size, const char *text)
-{
-	char piece[2 * TEXT_ESCAPE_BYTES];
-	size_t used = 0, length;
-	char before = 0;
-
-	while ((length = next(&text, &before, piece)) > 0 && used + length < size) {
-		memcpy(out + used, piece, length);
-		used += length;
-	}
-	if (size > 0) {
-		out[used] = '\0';
-	}
-	return used;
-}
-
 void markdown_put(FILE *out, const char *text)
 {
 	char piece[2 * TEXT_ESCAPE_BYTES];

@@ -2,7 +2,6 @@
 #ifndef PT_OUTPUT_MARKDOWN_H
 #define PT_OUTPUT_MARKDOWN_H
 
-#include <stddef.h>
 #include <stdio.h>
 
 /*
@@ -10,8 +9,6 @@
  * (pythiatop/text.h), then what Markdown or HTML would take for their own gets a backslash. It
  * never begins a line: whoever writes it puts words of his own before it, or a cell's border.
  */
-size_t markdown_escape(char *out, size_t size, const char *text);
-
 void markdown_put(FILE *out, const char *text);
 
 #endif

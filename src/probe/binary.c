@@ -59,7 +59,8 @@ static void read_segments(struct binary *binary, Elf *elf)
 	}
 }
 
-bool binary_offset(const struct binary *binary, uint64_t address, uint64_t *offset)
+/* Where the byte at `address` stands in the file; false: nowhere. */
+static bool binary_offset(const struct binary *binary, uint64_t address, uint64_t *offset)
 {
 	for (uint32_t i = 0; i < binary->n_segments; i++) {
 		const struct segment *segment = &binary->segments[i];

@@ -71,9 +71,6 @@ void binary_close(struct binary *binary); /* NULL is allowed */
 /* By address; of several names of one address the first one by the alphabet. */
 const struct binary_function *binary_functions(const struct binary *binary, uint32_t *n);
 
-/* Where the byte at `address` stands in the file; false: nowhere. */
-bool binary_offset(const struct binary *binary, uint64_t address, uint64_t *offset);
-
 /* As binary_function.stepped, of the instruction at `offset`. */
 bool binary_is_stepped(const struct binary *binary, uint64_t offset);
 

@@ -10,7 +10,8 @@
 
 /* One thread in full: what is known of it, the fds of its process, the original events. */
 
-const struct state_thread *state_chosen(const struct state_screen *screen)
+/* The thread that the screen is about; NULL: none. */
+static const struct state_thread *state_chosen(const struct state_screen *screen)
 {
 	uint32_t i;
 

@@ -95,7 +95,6 @@ void state_tree_release(struct state_tree *tree);
 bool state_tree_fold(struct state_screen *screen, bool fold);
 
 /* state_process.c */
-const struct state_thread *state_chosen(const struct state_screen *screen); /* or NULL */
 void state_draw_process(const struct state_screen *screen, const struct view_frame *frame,
 		struct area *area);
 void state_draw_events_of(const struct state_screen *screen, const struct view_frame *frame,

@@ -16,7 +16,8 @@ const struct view_ops *const all_views[N_VIEWS] = {
 #undef X
 };
 
-void view_path(char *out, size_t size, const char *path)
+/* The services of a path ("api>sched") with the sign shown between them. */
+static void view_path(char *out, size_t size, const char *path)
 {
 	size_t used = 0, length;
 	const char *end;

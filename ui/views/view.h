@@ -142,9 +142,6 @@ int view_keys(const struct view_frame *frame, struct area line, const enum actio
 /* A group as a person names it: "server create api›sched›compute". */
 void view_group_name(char *out, size_t size, const char *type, const char *path);
 
-/* The services of a path ("api>sched") with the sign shown between them. */
-void view_path(char *out, size_t size, const char *path);
-
 /* Paths begin alike and end in what tells them apart: the end of a long one is shown. Returns
  * the columns used. */
 int view_draw_path(struct canvas *canvas, int y, int x, int width, const char *path);
