@@ -12,7 +12,7 @@
 #define EVENTS       20000u
 #define RING_BYTES   (256u << 10)
 #define RECORD_BYTES 64u
-/* Of tracing with LTTng-UST and three contexts to the work below; see docs/measured.md. */
+/* Of tracing with LTTng-UST and three contexts to the work below; see docs/results/measured.md. */
 #define TRACING_OVER_WORK 3.5
 
 struct ring {

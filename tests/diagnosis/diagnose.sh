@@ -13,7 +13,7 @@ usage() {
 		       ./run diagnose overhead [options]   what tracing costs the services
 		       ./run diagnose changed [options]    what has changed since a minute without a fault
 		       ./run diagnose score FILE...        tables of results
-		       ./run diagnose summary              write docs/scoreboard.md from all results
+		       ./run diagnose summary              write docs/results/scoreboard.md from all results
 		  --set tuning|scoring     rows of sites.def (tuning)
 		  --scenarios "NAME..."    only these (all)
 		  --seeds N, --first N     runs of each scenario, and the first one's seed (20, from 1);
@@ -336,7 +336,7 @@ score)
 	exec "$score" table "${files[@]}"
 	;;
 summary)
-	"$here/summary.sh" "$build" "$work" "$source_dir/docs/scoreboard.md"
+	"$here/summary.sh" "$build" "$work" "$source_dir/docs/results/scoreboard.md"
 	;;
 *)
 	usage >&2
