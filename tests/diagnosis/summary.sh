@@ -19,17 +19,20 @@ section() {
 	cat <<-'END'
 		# Scoreboard
 
-		How often the loop is right, on faults of the testbed. `./run diagnose summary` writes this page from the results that the commands
-		below leave in `build/diagnosis/`; `tests/diagnosis/README.md` says what a hit is and how it is measured, `tests/diagnosis/sites.def`
-		which faults there are, on which sites things are tuned and on which they are scored. Shares stand with Wilson's 95 % interval, all else
-		is a median: of the runs that stopped by themselves (steps, requests, seconds) or of all (points, as a share of those beyond the skeleton
-		that fire where everything is on). The first strategy is the one that has to reach the bounds; the others are baselines on the same
-		recordings with the same budget.
+		How often the loop is right, on faults of the testbed. `./run diagnose summary` writes this page
+		from the results that the commands below leave in `build/diagnosis/`; `tests/diagnosis/README.md`
+		says what a hit is and how it is measured, `tests/diagnosis/sites.def` which faults there are, on
+		which sites things are tuned and on which they are scored. Shares stand with Wilson's 95 % interval,
+		all else is a median: of the runs that stopped by themselves (steps, requests, seconds) or of all
+		(points, as a share of those beyond the skeleton that fire where everything is on). The first
+		strategy is the one that has to reach the bounds; the others are baselines on the same recordings
+		with the same budget.
 
-		What is to be reached, on the scoring sites: hit@1 of at least 90 %, hit@3 of at least 97 % over all scenarios with a fault; hit@1 of
-		no scenario below 75 %; false alarms in at most 2 % of the runs without a fault; at most 5 % of the points ever enabled (median), and a
-		better hit@1 than every baseline at the same budget; live, the semaphore's verdict within 60 s of the fault; p50 of the services on
-		autopilot at most 1.02 times that without tracing (upper 95 % bound).
+		What is to be reached, on the scoring sites: hit@1 of at least 90 %, hit@3 of at least 97 % over all
+		scenarios with a fault; hit@1 of no scenario below 75 %; false alarms in at most 2 % of the runs
+		without a fault; at most 5 % of the points ever enabled (median), and a better hit@1 than every
+		baseline at the same budget; live, the semaphore's verdict within 60 s of the fault; p50 of the
+		services on autopilot at most 1.02 times that without tracing (upper 95 % bound).
 	END
 	# What a person has to say of these results.
 	[ ! -s "$results/about" ] || { echo; cat "$results/about"; }
