@@ -183,6 +183,38 @@ enum action keymap_find(const struct keymap *keymap, uint32_t key)
 	return ACTION_NONE;
 }
 
+char *keymap_expand(const struct keymap *keymap, const char *text, char *out, size_t size)
+{
+	static const char mark[] = "{key:";
+	size_t used = 0;
+
+	while (*text && used + 1 < size) {
+		size_t length = strncmp(text, mark, sizeof(mark) - 1) == 0 ? strcspn(text, "}") : 0;
+		const char *name = text + sizeof(mark) - 1;
+		char keys[KEYMAP_TEXT];
+		int i;
+
+		for (i = 0; length && i < ACTION_COUNT; i++) {
+			if (strlen(actions[i].name) == (size_t)(text + length - name) &&
+					strncmp(name, actions[i].name,
+							(size_t)(text + length - name)) == 0) {
+				break;
+			}
+		}
+		if (length && text[length] && i < ACTION_COUNT) {
+			keymap_text(keymap, (enum action)i, keys, sizeof(keys));
+			used += (size_t)snprintf(out + used, size - used, "%.*s",
+					(int)strcspn(keys, " "), keys);
+			used = used < size ? used : size - 1;
+			text += length + 1;
+		} else {
+			out[used++] = *text++;
+		}
+	}
+	out[used] = '\0';
+	return out;
+}
+
 char *keymap_text(const struct keymap *keymap, enum action action, char *out, size_t size)
 {
 	char name[KEY_NAME_BYTES];

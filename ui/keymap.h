@@ -15,6 +15,7 @@
  * Memory: constant; at most KEYMAP_KEYS keys an action.
  */
 #define KEYMAP_KEYS 4
+#define KEYMAP_TEXT 64 /* bytes of the keys of an action as text */
 
 struct keymap {
 	uint32_t keys[ACTION_COUNT][KEYMAP_KEYS]; /* K_NONE after the last */
@@ -35,6 +36,12 @@ enum action keymap_find(const struct keymap *keymap, uint32_t key);
 
 /* The keys of an action as text: "? F1". */
 char *keymap_text(const struct keymap *keymap, enum action action, char *out, size_t size);
+
+/*
+ * A sentence in which {key:ACTION} stands for the first key of an action: "key {key:approve}
+ * approves it". Who writes it need not know which keys a person has set. At most `size` bytes.
+ */
+char *keymap_expand(const struct keymap *keymap, const char *text, char *out, size_t size);
 
 const char *action_name(enum action action);
 const char *action_label(enum action action);

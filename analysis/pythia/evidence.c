@@ -207,6 +207,7 @@ enum status finding_fill_evidence(struct pythia *pythia, const struct finding *f
 						snapshot, &out->explanation)) {
 		return STATUS_NO_MEMORY;
 	}
+	out->names_key = finding->told_key;
 	if (finding->told_all) {
 		/* nothing to add */
 	} else if (job && job->system && finding->rule == STOP_DIFFUSE) {
@@ -214,11 +215,14 @@ enum status finding_fill_evidence(struct pythia *pythia, const struct finding *f
 				"%s: explained by %s; no place of the code holds half of the "
 				"variance",
 				out->type, job->found);
+		out->names_key = true;
 	} else if (job && job->found && finding->rule != STOP_VARIABLE &&
 			finding->rule != STOP_HEALTHY) {
 		out->text = snapshot_printf(snapshot, "%s; %sexplained by %s", out->text,
 				job->partly ? "partly " : "", job->found);
+		out->names_key = true;
 	}
+	out->names_key = out->names_key && explained_by_name(out->explanation);
 	add_places(pythia, finding, &ruled_out);
 	add_keys(out->explanation, &ruled_out);
 	out->ruled_out = ruled_out.texts;

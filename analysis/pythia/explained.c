@@ -87,6 +87,12 @@ static const char *name_of(const struct explained_key *key)
 	return key->name;
 }
 
+bool explained_by_name(const struct explanation *explanation)
+{
+	return explanation && explanation->n_keys > 0 &&
+	       name_of(explanation->keys) == explanation->keys->name;
+}
+
 /* Of many, those at both ends. */
 static void add_values(struct text *text, const struct explanation *explanation)
 {

@@ -165,6 +165,7 @@ static void verdict_variable(struct pythia *pythia, struct finding *finding,
 	set_text(&finding->text, text);
 	finding->requests = (uint64_t)sure->n + sure->n_held;
 	finding->rule = STOP_VARIABLE;
+	finding->told_key = true;
 	finding->ended_ns = pythia->now_ns;
 	if (row) {
 		norms_drop(pythia, row);
@@ -194,7 +195,7 @@ static bool verdict_broad(struct pythia *pythia, struct finding *finding,
 	set_text(&finding->text, text);
 	finding->rule = STOP_DIFFUSE;
 	finding->ended_ns = pythia->now_ns;
-	finding->told_all = true;
+	finding->told_all = finding->told_key = true;
 	if (row) {
 		norms_drop(pythia, row);
 	}

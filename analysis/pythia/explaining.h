@@ -66,6 +66,8 @@ bool explaining_fill(const struct explaining *explaining, uint32_t group_id,
 void explained_say(const struct explanation *explanation, char *out, size_t size);
 /* What to look at because of it; "": nothing. */
 void explained_next(const struct explanation *explanation, char *out, size_t size);
+/* Words about it have the name of its first key, rather than what that is: "interrupts". */
+bool explained_by_name(const struct explanation *explanation);
 /* It is a host or a resource that holds half of the variance: rather that than no place at all. */
 bool explained_by_system(const struct explanation *explanation);
 /* It holds less than half of the variance, so that there is more to it. */

@@ -40,6 +40,7 @@ struct finding {
 	uint64_t changed_key, changed_ns;   /* which change that is, and since when it is seen; */
 	uint32_t changed_rounds, unchanged; /* rounds in a row with it, and without any */
 	bool told_all;                      /* its text names what explains it */
+	bool told_key;                      /* which is a key-value */
 	bool slow;          /* shares are of what takes longer, not of the variance: slow.c */
 	double excess;      /* that its group had when it was last looked at: excess_of() */
 	double sd_ns;       /* and its standard deviation */

@@ -180,8 +180,7 @@ enum status pythia_decide(struct pythia *pythia, uint32_t id, enum step_decision
 	}
 	waits = step->state == STEP_PROPOSED;
 	if (decision == STEP_APPROVE && pythia->mode == MODE_OBSERVE) {
-		snprintf(error, size,
-				"the mode is observe: nothing is changed; key m changes the mode");
+		snprintf(error, size, "the mode is observe: nothing is changed");
 		return STATUS_INVALID;
 	}
 	status = step_decide(step, decision, by, now_ns, error, size);

@@ -199,7 +199,7 @@ static void put_verdict(FILE *out, const struct report_page *page)
 	if (!report_is_explained(finding) || finding->explanation->n_keys == 0 ||
 			!finding->explanation->keys[0].confirmed) {
 		put_no_variable(out, finding->explanation);
-	} else if (strstr(finding->text, finding->explanation->keys[0].name)) {
+	} else if (finding->names_key) {
 		fprintf(out, "Why the search ended: %s.", rule_words[finding->rule]);
 	} else {
 		put_variable(out, finding->explanation);

@@ -71,7 +71,8 @@ static void begin_epoch(const struct order *order)
 	struct pipeline *pipeline = order->pipeline;
 
 	pipeline_input(pipeline, &(struct engine_input){.kind = INPUT_EPOCH}, NULL, 0);
-	pipeline_notice(pipeline, "A new epoch begins. Key t shows its statistics; it is compared "
+	pipeline_notice(pipeline, "A new epoch begins. Key {key:horizon} shows its statistics; it "
+				  "is compared "
 				  "with the one before, unless a baseline was given.");
 }
 

@@ -21,6 +21,16 @@ static bool parse_number(const char *text, uint32_t *number)
 	return *text >= '0' && *text <= '9' && !*end && !errno && value <= UINT32_MAX;
 }
 
+static bool is_observe(struct pipeline *pipeline)
+{
+	const struct focus focus = {.parts = FOCUS_STEPS};
+	struct snapshot *snapshot = pipeline_answer(pipeline, &focus);
+	bool is = snapshot && snapshot->steps.mode == MODE_OBSERVE;
+
+	snapshot_destroy(snapshot);
+	return is;
+}
+
 /* False: the person has been told why not. */
 static bool tell(struct pipeline *pipeline, const struct engine_input *input)
 {
@@ -28,7 +38,11 @@ static bool tell(struct pipeline *pipeline, const struct engine_input *input)
 	bool told = pipeline_input(pipeline, input, error, sizeof(error)) == STATUS_OK;
 
 	if (!told) {
-		pipeline_notice(pipeline, "%s", error);
+		bool mode = input->kind == INPUT_DECIDE && input->decide.decision == STEP_APPROVE &&
+			    is_observe(pipeline);
+
+		pipeline_notice(pipeline, "%s%s", error,
+				mode ? "; key {key:mode} changes the mode" : "");
 	}
 	return told;
 }
@@ -76,7 +90,7 @@ void steps_edit(const struct order *order)
 
 	if (!parse_number(first, &input.edit.step) || !parse_number(rest, &input.edit.part)) {
 		pipeline_notice(pipeline,
-				"expected: %s STEP POINT; its points count from 1, key e "
+				"expected: %s STEP POINT; its points count from 1, key {key:edit} "
 				"shows them",
 				keep ? "take" : "leave");
 	} else if (tell(pipeline, &input)) {
@@ -124,10 +138,11 @@ void steps_propose(const struct order *order)
 			.kind = INPUT_PROPOSE, .propose.enable = order->command == COMMAND_ENABLE};
 
 	if (!parse_number(order->argument, &input.propose.context)) {
-		pipeline_notice(pipeline, "expected the number of a calling context; keys + and - "
-					  "of the tree know it");
+		pipeline_notice(pipeline,
+				"expected the number of a calling context; keys {key:enable} and "
+				"{key:disable} of the tree know it");
 	} else if (tell(pipeline, &input)) {
-		pipeline_notice(pipeline, "proposed by hand: key a approves it");
+		pipeline_notice(pipeline, "proposed by hand: key {key:approve} approves it");
 	}
 }
 

@@ -207,7 +207,8 @@ static void a_page_stands_whatever_names_are(void **state)
 	assert_non_null(strstr(text, "Their 18 original events"));
 	free(text);
 	named = finding;
-	named.text = "explained by " HOSTILE "!"; /* its own sentence says it */
+	named.text = "explained by " HOSTILE "!";
+	named.names_key = true; /* its own sentence says it */
 	page.finding = &named;
 	text = page_of(&page);
 	check_page(text);

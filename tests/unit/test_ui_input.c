@@ -112,6 +112,25 @@ static enum status read_theme(
 	return theme_read(theme, &settings, error, 256);
 }
 
+static void sentences_have_the_keys_of_the_map(void **state)
+{
+	struct keymap keymap;
+	char text[64], small[12];
+
+	(void)state;
+	keymap_init(&keymap);
+	assert_string_equal(
+			keymap_expand(&keymap, "key {key:approve} approves it", text, sizeof(text)),
+			"key a approves it");
+	keymap.keys[ACTION_APPROVE][0] = 'y';
+	assert_string_equal(keymap_expand(&keymap, "{key:approve}", text, sizeof(text)), "y");
+	assert_string_equal(
+			keymap_expand(&keymap, "{key:help}, {key:no} {key:", text, sizeof(text)),
+			"?, {key:no} {key:");
+	assert_string_equal(keymap_expand(&keymap, "0123456789{key:help}...", small, sizeof(small)),
+			"0123456789?");
+}
+
 static void themes_are_read(void **state)
 {
 	struct theme_cell_style look;
@@ -342,6 +361,7 @@ int main(void)
 			cmocka_unit_test(keys_have_names),
 			cmocka_unit_test(default_keys_do_not_collide),
 			cmocka_unit_test(keys_can_be_changed),
+			cmocka_unit_test(sentences_have_the_keys_of_the_map),
 			cmocka_unit_test(themes_are_read),
 			cmocka_unit_test(wrong_themes_are_told),
 			cmocka_unit_test(own_themes_are_right),

@@ -338,6 +338,8 @@ static void draw_list_state(struct console *console, struct canvas *canvas, stru
 
 static void draw_status(struct console *console, struct canvas *canvas, struct area line)
 {
+	char text[512];
+
 	layout_cut_columns(&line, 1);
 	layout_cut_columns(&line, -1);
 	if (console->message[0]) {
@@ -345,7 +347,8 @@ static void draw_status(struct console *console, struct canvas *canvas, struct a
 				console->message);
 	} else if (console->notice) {
 		canvas_text(canvas, line.y, line.x, line.width, ROLE_NOTICE,
-				shown(console)->notice);
+				keymap_expand(&console->keymap, shown(console)->notice, text,
+						sizeof(text)));
 	} else {
 		draw_list_state(console, canvas, line);
 	}

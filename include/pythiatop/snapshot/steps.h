@@ -62,6 +62,7 @@ struct steps_finding {
 	bool outweighed; /* it names nothing, and what costs much more is searched, or will be soon
 			  */
 	const char *text;  /* the verdict, or what is looked at now, in one sentence */
+	bool names_key;    /* it names the first key of the explanation */
 	const char *where; /* calling context; "" if none */
 	/* Where that varies, if in one process alone; "" if not known. */
 	const char *host, *process;
