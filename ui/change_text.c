@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "change_text.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -23,17 +23,6 @@ static const struct {
 		[CHANGE_RATE] = {"rate", ""},
 };
 
-__attribute__((format(printf, 3, 4))) static void append(
-		char *out, size_t size, const char *format, ...)
-{
-	size_t used = strlen(out);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(out + used, size - used, format, args);
-	va_end(args);
-}
-
 const char *change_kind(enum change_kind kind)
 {
 	return words[kind].kind;
@@ -46,19 +35,19 @@ void change_place(char *out, size_t size, const struct change_row *row)
 	out[0] = '\0';
 	switch (row->kind) {
 	case CHANGE_RATE:
-		append(out, size, "%s", row->type);
+		text_add(out, size, "%s", row->type);
 		return;
 	case CHANGE_TRANSIT:
-		append(out, size, "%s, from and to %s", row->service, row->others);
+		text_add(out, size, "%s, from and to %s", row->service, row->others);
 		return;
 	default:
-		append(out, size, "%s%s%s%s%s", row->service, row->provider[0] && !alone ? " " : "",
-				alone ? "" : row->provider, row->provider[0] ? ":" : " ",
-				row->name);
+		text_add(out, size, "%s%s%s%s%s", row->service,
+				row->provider[0] && !alone ? " " : "", alone ? "" : row->provider,
+				row->provider[0] ? ":" : " ", row->name);
 		break;
 	}
 	if (row->kind == CHANGE_MORE || row->kind == CHANGE_FEWER) {
-		append(out, size, ", to %s", row->others);
+		text_add(out, size, ", to %s", row->others);
 	}
 }
 
@@ -112,7 +101,7 @@ static void append_values(char *out, size_t size, const struct change_row *row)
 		snprintf(low, sizeof(low), "%+.2f", row->difference_low);
 		snprintf(high, sizeof(high), "%+.2f", row->difference_high);
 	}
-	append(out, size, ": %s -> %s (%s to %s)%s", before, after, low, high,
+	text_add(out, size, ": %s -> %s (%s to %s)%s", before, after, low, high,
 			row->kind == CHANGE_RATE ? " a second"
 			: times                  ? " a span"
 						 : " calls a span");
@@ -136,32 +125,32 @@ void change_sentence(char *out, size_t size, const struct change_row *row)
 {
 	out[0] = '\0';
 	if (row->kind == CHANGE_RATE) {
-		append(out, size, "its requests come %s often",
+		text_add(out, size, "its requests come %s often",
 				row->after > row->before ? "more" : "less");
 	} else {
-		append(out, size, "%s", words[row->kind].does);
+		text_add(out, size, "%s", words[row->kind].does);
 	}
 	append_values(out, size, row);
 	if (row->types > 1) {
-		append(out, size, ", in %" PRIu32 " types of requests", row->types);
+		text_add(out, size, ", in %" PRIu32 " types of requests", row->types);
 	} else if (row->type[0] && row->kind != CHANGE_RATE) {
-		append(out, size, ", in %s", row->type);
+		text_add(out, size, ", in %s", row->type);
 	}
 	if (row->where[0]) {
-		append(out, size, ", below %s", end_of_chain(row->where));
+		text_add(out, size, ", below %s", end_of_chain(row->where));
 	}
 	if (row->waits_for[0]) {
-		append(out, size, "; no more than messages to %s do", row->waits_for);
+		text_add(out, size, "; no more than messages to %s do", row->waits_for);
 	}
 	if (row->path_unknown) {
-		append(out, size, "; what it adds to requests is not known");
+		text_add(out, size, "; what it adds to requests is not known");
 	}
-	append(out, size, "%s%s%s%s", row->by_clocks ? "; by the clocks of both alone" : "",
+	text_add(out, size, "%s%s%s%s", row->by_clocks ? "; by the clocks of both alone" : "",
 			row->callee_too ? "; its own time grew, too" : "",
 			row->waited_for ? "; so did the wait for it" : "",
 			row->off_path ? "; no request is surely slower for it" : "");
 	if (!row->sure) {
-		append(out, size, "; not sure: chance makes such a one in %.0f%% of comparisons",
+		text_add(out, size, "; not sure: chance makes such a one in %.0f%% of comparisons",
 				row->p * 100);
 	}
 }
@@ -182,21 +171,21 @@ void change_headline(char *out, size_t size, const struct changes_view *changes)
 		return;
 	}
 	if (!change_is_sure(changes)) {
-		append(out, size, "nothing has surely changed since %s", file);
+		text_add(out, size, "nothing has surely changed since %s", file);
 		return;
 	}
 	change_place(place, sizeof(place), first);
-	append(out, size, "CHANGED %s", place);
+	text_add(out, size, "CHANGED %s", place);
 	if (first->kind == CHANGE_RATE) {
-		append(out, size, ": comes %s often",
+		text_add(out, size, ": comes %s often",
 				first->after > first->before ? "more" : "less");
 	} else if (first->path_unknown) {
-		append(out, size, " %s", words[first->kind].does);
+		text_add(out, size, " %s", words[first->kind].does);
 	} else {
 		change_signed(added, sizeof(added), first->added_ns_per_s);
-		append(out, size, " %s, %s/s", words[first->kind].does, added);
+		text_add(out, size, " %s, %s/s", words[first->kind].does, added);
 	}
 	if (changes->n > 1) {
-		append(out, size, "; %" PRIu32 " more", changes->n - 1);
+		text_add(out, size, "; %" PRIu32 " more", changes->n - 1);
 	}
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "explain_text.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,17 +19,6 @@ bool explain_found(const struct explanation *explanation)
 {
 	return explanation && explanation->state == EXPLANATION_DONE && explanation->n_keys > 0 &&
 	       explanation->keys[0].confirmed;
-}
-
-__attribute__((format(printf, 3, 4))) static void append(
-		char *out, size_t size, const char *format, ...)
-{
-	size_t used = strlen(out);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(out + used, size - used, format, args);
-	va_end(args);
 }
 
 /* Two digits, rounded up: what is below the bound stays below it. */
@@ -146,10 +135,10 @@ void explain_sentence(char *out, size_t size, const struct explanation *explanat
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		if (n > VALUES_NAMED && i == VALUES_NAMED - 1) {
-			append(out, size, ", …"); /* of many, those at both ends */
+			text_add(out, size, ", …"); /* of many, those at both ends */
 			i = n - 1;
 		}
-		append(out, size, "%s %.60s -> %s", i ? "," : ":", explanation->values[i].text,
+		text_add(out, size, "%s %.60s -> %s", i ? "," : ":", explanation->values[i].text,
 				format_duration(took, (double)explanation->values[i].p50_ns));
 	}
 }

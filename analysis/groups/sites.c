@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/sort.h"
 #include "groups/walk.h"
 #include "stats/together.h"
 
@@ -285,13 +286,6 @@ static int by_time(const void *left, const void *right)
 				    : (a->request > b->request) - (a->request < b->request);
 }
 
-static int by_size(const void *left, const void *right)
-{
-	const double *a = left, *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
-
 /* A place, by its first part. */
 struct kind {
 	uint32_t group;
@@ -317,7 +311,7 @@ static void count_along(struct group_site *site, const struct together_place *pl
 			last = kinds[i].group;
 		}
 	}
-	qsort(times, site->along, sizeof(*times), by_size);
+	sort_doubles(times, site->along);
 	site->most = sum > 0 ? most / sum : 0;
 	site->times = site->along ? times[site->along / 2] : 0;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sort.h"
 #include "pythia/state.h"
 
 /*
@@ -186,20 +187,13 @@ static bool knows_norms(const struct pythia *pythia)
 	return false;
 }
 
-static int by_size(const void *left, const void *right)
-{
-	const double *a = left, *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
-
 /* At least 1; and no more than would hide whatever is wrong. */
 static double middle_one(double *ratios, uint32_t n)
 {
 	if (n < USUAL_GROUPS) {
 		return 1;
 	}
-	qsort(ratios, n, sizeof(*ratios), by_size);
+	sort_doubles(ratios, n);
 	return fmin(fmax(ratios[n / 2], 1), USUAL_MOST);
 }
 

@@ -122,17 +122,6 @@ static void fill_cost(const struct pythia *pythia, uint32_t group_id, struct ste
 
 /* ---- what to look at now ---- */
 
-/* The last name of a calling context. */
-static const char *last_of(const char *where)
-{
-	const char *at;
-
-	for (const char *next = where; (at = strstr(next, " > ")); where = next) {
-		next = at + 3;
-	}
-	return where;
-}
-
 static const char *next_of_code(const struct pythia *pythia)
 {
 	if (kernel_is(pythia, true)) {
@@ -158,7 +147,7 @@ static const char *next_of(struct pythia *pythia, const struct finding *finding,
 		return snapshot_printf(snapshot,
 				"what was changed in %s since the baseline; all changes are in the "
 				"list of them",
-				where[0] ? last_of(where) : "it");
+				where[0] ? last_context(where) : "it");
 	}
 	if (finding->rule != STOP_NONE && job && job->next_place && !job->partly &&
 			!finding->at_site) {
@@ -167,7 +156,7 @@ static const char *next_of(struct pythia *pythia, const struct finding *finding,
 	switch (finding->rule) {
 	case STOP_CODE:
 		return snapshot_printf(snapshot, "code of %s%s%s: no deeper point; %s",
-				where[0] ? last_of(where) : "this request",
+				where[0] ? last_context(where) : "this request",
 				finding->site ? " in " : "", finding->site ? finding->site : "",
 				next_of_code(pythia));
 	case STOP_DIFFUSE:

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/sort.h"
 #include "pythia/state.h"
 
 /*
@@ -46,13 +47,6 @@ static double excess_variance(const struct norm *norm, const struct groups_row *
 	return fmax(0, variance_of_others(row) + slower * slower - sd * sd);
 }
 
-static int by_size(const void *left, const void *right)
-{
-	const double *a = left, *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
-
 /* What it adds for each ns of a request, in ns. */
 static double find_machine(const struct pythia *pythia, const struct groups_view *recent)
 {
@@ -68,7 +62,7 @@ static double find_machine(const struct pythia *pythia, const struct groups_view
 		}
 	}
 	if (n >= USUAL_GROUPS) {
-		qsort(added, n, sizeof(*added), by_size);
+		sort_doubles(added, n);
 		middle = added[n / 2];
 	}
 	free(added);

@@ -212,16 +212,6 @@ static const char *clock_text(char out[16], uint64_t ns)
 	return out;
 }
 
-static const char *last_of(const char *where)
-{
-	const char *at;
-
-	for (const char *next = where; (at = strstr(next, " > ")); where = next) {
-		next = at + 3;
-	}
-	return where;
-}
-
 static void add(char *text, size_t *used, const char *format, ...)
 		__attribute__((format(printf, 3, 4)));
 static void add(char *text, size_t *used, const char *format, ...)
@@ -252,7 +242,7 @@ static void add_common(char *text, size_t *used, const struct failure *failure,
 	char share[16], others[16];
 
 	if (failure->where[0]) {
-		add(text, used, "; it begins in %s", last_of(failure->where));
+		add(text, used, "; it begins in %s", last_context(failure->where));
 	}
 	if (common->process[0]) {
 		add(text, used, " of %s", common->process);
@@ -295,7 +285,7 @@ static void tell(struct pythia *pythia, struct failure *failure, const struct py
 	finding_set_text(&failure->host, common->host);
 	finding_set_text(&failure->process, common->process);
 	snprintf(text, sizeof(text), "a request that failed, and %s in it",
-			failure->where[0] ? last_of(failure->where) : "where it ends");
+			failure->where[0] ? last_context(failure->where) : "where it ends");
 	finding_set_text(&failure->next, text);
 	failure->told_ns = pythia->now_ns > failure->found_ns ? pythia->now_ns : failure->found_ns;
 }

@@ -72,6 +72,17 @@ static inline const char *path_of(const struct groups_view *groups, uint32_t gro
 	return row ? row->path : "";
 }
 
+/* The last name of a chain of calling contexts, "a > b". */
+static inline const char *last_context(const char *where)
+{
+	const char *at;
+
+	for (const char *next = where; (at = strstr(next, " > ")); where = next) {
+		next = at + 3;
+	}
+	return where;
+}
+
 static inline uint32_t pythia_intern(struct pythia *pythia, const char *text)
 {
 	return names_add(pythia->names, text, strlen(text));

@@ -220,46 +220,50 @@ static uint32_t join(const struct using *using, const char *path, uint32_t lengt
 	return n > 0 && (uint32_t)n < FDS_MAX_PATH ? (uint32_t)n : 0;
 }
 
+/* What an fd is of that was opened by a path; false: nothing was opened. */
+static bool use_path(struct state_cx *cx, const struct call_end *end, struct using *using,
+		struct made *made, char joined[FDS_MAX_PATH])
+{
+	uint32_t length;
+
+	*made = (struct made){.number = end->ret, .kind = FD_FILE, .network = FD_NO};
+	if (end->ret < 0 || !use(using, cx, end)) {
+		return false;
+	}
+	made->path = text_argument(using, OPEN_PATH, &made->length);
+	length = made->path ? join(using, made->path, made->length, joined) : 0;
+	if (length > 0) {
+		made->path = joined;
+		made->length = length;
+	}
+	return true;
+}
+
 static void end_open(struct state_cx *cx, const struct call_end *end)
 {
 	char joined[FDS_MAX_PATH];
 	struct using using;
-	struct made made = {.number = end->ret, .kind = FD_FILE, .network = FD_NO};
+	struct made made;
 	int64_t flags;
-	uint32_t length;
 
-	if (end->ret < 0 || !use(&using, cx, end)) {
-		return;
+	if (use_path(cx, end, &using, &made, joined)) {
+		made.close_on_exec = argument(&using, OPEN_FLAGS, &flags)
+						     ? fd_yes_if(flags & OPEN_CLOEXEC)
+						     : FD_MAYBE;
+		make_fd(&using, &made);
 	}
-	made.path = text_argument(&using, OPEN_PATH, &made.length);
-	length = made.path ? join(&using, made.path, made.length, joined) : 0;
-	if (length > 0) {
-		made.path = joined;
-		made.length = length;
-	}
-	made.close_on_exec = argument(&using, OPEN_FLAGS, &flags) ? fd_yes_if(flags & OPEN_CLOEXEC)
-								  : FD_MAYBE;
-	make_fd(&using, &made);
 }
 
 static void end_creat(struct state_cx *cx, const struct call_end *end)
 {
 	char joined[FDS_MAX_PATH];
 	struct using using;
-	struct made made = {.number = end->ret, .kind = FD_FILE, .network = FD_NO};
-	uint32_t length;
+	struct made made;
 
-	if (end->ret < 0 || !use(&using, cx, end)) {
-		return;
+	if (use_path(cx, end, &using, &made, joined)) {
+		made.close_on_exec = FD_NO;
+		make_fd(&using, &made);
 	}
-	made.path = text_argument(&using, OPEN_PATH, &made.length);
-	length = made.path ? join(&using, made.path, made.length, joined) : 0;
-	if (length > 0) {
-		made.path = joined;
-		made.length = length;
-	}
-	made.close_on_exec = FD_NO;
-	make_fd(&using, &made);
 }
 
 /* --- chdir, fchdir: nothing tells where a process worked before its first one ---------------- */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "views/view.h"
+#include "text.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -198,17 +198,6 @@ void view_share(char *out, size_t size, double share, double low, double high)
 	snprintf(out, size, "%s ±%.0f", format_share(text, share), (high - low) * 50);
 }
 
-__attribute__((format(printf, 3, 4))) static void append(
-		char *out, size_t size, const char *format, ...)
-{
-	size_t used = strlen(out);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(out + used, size - used, format, args);
-	va_end(args);
-}
-
 /* "three latencies: 412ms 61%  1.20s 27%  2.10s 12%" */
 static void add_modes(char *out, size_t size, const struct groups_row *row)
 {
@@ -217,17 +206,17 @@ static void add_modes(char *out, size_t size, const struct groups_row *row)
 	uint32_t i, n = row->n_modes < GROUPS_MAX_MODES ? row->n_modes : GROUPS_MAX_MODES;
 
 	if (row->n_modes < 2) {
-		append(out, size, "%s",
+		text_add(out, size, "%s",
 				row->n_modes == 1 ? "one latency" : "latencies not told apart");
 		return;
 	}
 	if (row->n_modes > GROUPS_MAX_MODES) {
-		append(out, size, "%" PRIu32 " latencies:", row->n_modes);
+		text_add(out, size, "%" PRIu32 " latencies:", row->n_modes);
 	} else {
-		append(out, size, "%s latencies:", words[n]);
+		text_add(out, size, "%s latencies:", words[n]);
 	}
 	for (i = 0; i < n; i++) {
-		append(out, size, "%s%s %s", i ? "  " : " ",
+		text_add(out, size, "%s%s %s", i ? "  " : " ",
 				format_duration(peak, (double)row->modes[i].peak_ns),
 				format_share(share, row->modes[i].share));
 	}
@@ -239,35 +228,35 @@ void view_verdict(char *out, size_t size, const struct groups_row *row)
 
 	out[0] = '\0';
 	if (row->idle_wait) {
-		append(out, size, "idle wait: a thread's own, for something to do; no variation");
+		text_add(out, size, "idle wait: a thread's own, for something to do; no variation");
 		return;
 	}
 	if (row->lossy) {
-		append(out, size, "%s of %s requests lost events: nothing is said of it",
+		text_add(out, size, "%s of %s requests lost events: nothing is said of it",
 				format_count(number, row->tainted),
 				format_count(more, row->tainted + row->count));
 		return;
 	}
 	if (row->missing > 0) {
-		append(out, size, "not yet: %" PRIu32 " more request%s", row->missing,
+		text_add(out, size, "not yet: %" PRIu32 " more request%s", row->missing,
 				row->missing == 1 ? "" : "s");
 		return;
 	}
 	if (row->detection & DETECTION_VARIES) {
-		append(out, size, "varies: CoV ≥ %s; ", format_ratio(number, row->cov_low));
+		text_add(out, size, "varies: CoV ≥ %s; ", format_ratio(number, row->cov_low));
 	} else {
-		append(out, size, "%s", row->detection ? "" : "not flagged: ");
+		text_add(out, size, "%s", row->detection ? "" : "not flagged: ");
 	}
 	add_modes(out, size, row);
 	if (row->detection & DETECTION_SLOW && row->objective_ns > 0 &&
 			row->p50_ns > row->objective_ns) {
-		append(out, size, "; slower than its objective of %s",
+		text_add(out, size, "; slower than its objective of %s",
 				format_duration(number, (double)row->objective_ns));
 	} else if (row->detection & DETECTION_SLOW) {
-		append(out, size, "; slower than the other groups");
+		text_add(out, size, "; slower than the other groups");
 	}
 	if (row->detection & DETECTION_SHIFTED && row->shift > 0) {
-		append(out, size, "; median %s times the baseline's",
+		text_add(out, size, "; median %s times the baseline's",
 				format_ratio(number, row->shift));
 	}
 }
@@ -316,13 +305,13 @@ void view_location(char *out, size_t size, const struct group_location *location
 	out[0] = '\0';
 	if (!location->located) {
 		if (location->missing > 0) {
-			append(out, size, "where: not yet, %" PRIu32 " more request%s",
+			text_add(out, size, "where: not yet, %" PRIu32 " more request%s",
 					location->missing, location->missing == 1 ? "" : "s");
 		}
 		return;
 	}
 	if (location->common_cause) {
-		append(out, size,
+		text_add(out, size,
 				"no single place: a common cause (%s) moves all; look at hosts and "
 				"kernel",
 				format_share(share, location->first_component));
@@ -332,14 +321,15 @@ void view_location(char *out, size_t size, const struct group_location *location
 		return;
 	}
 	view_segment_name(name, sizeof(name), first);
-	append(out, size, "inside %s %s of the variance (%s to %s)", name,
+	text_add(out, size, "inside %s %s of the variance (%s to %s)", name,
 			format_share(share, first->phi), format_share(low, first->phi_low),
 			format_share(high, first->phi_high));
 	if (tree && nothing_deeper(tree, first->context)) {
-		append(out, size, "; nothing deeper is on");
+		text_add(out, size, "; nothing deeper is on");
 	} else if (location->n_segments > 1 && location->segments[1].phi > 0.1) {
 		view_segment_name(name, sizeof(name), &location->segments[1]);
-		append(out, size, ", %s %s", name, format_share(share, location->segments[1].phi));
+		text_add(out, size, ", %s %s", name,
+				format_share(share, location->segments[1].phi));
 	}
 }
 
