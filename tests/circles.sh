@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # No circle of folders: each can be read, and tested, with what stands below it. Within a folder files
-# may use each other as they like. A file beside folders (analysis/engine.c) stands for itself. Taken
+# may use each other as they like. A file beside folders (analysis/loop.c) stands for itself. Taken
 # from the object files, so it is what uses what, not what includes what.
 # Usage: circles.sh SOURCE_DIR BUILD_DIR
 set -u

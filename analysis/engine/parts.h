@@ -23,8 +23,8 @@
 #include "waits.h"
 
 /*
- * What the engine consists of. engine.c: its life, and events; engine_inputs.c: what is told
- * besides, and the loop; engine_fill.c: snapshots; engine_dump.c: original events.
+ * What the engine consists of. engine.c: its life, and events; inputs.c: what is told
+ * besides, and the loop; snapshots.c: snapshots; original_events.c: original events.
  */
 #define NS_PER_S     UINT64_C(1000000000)
 #define RATE_SECONDS 64 /* of history, hence the longest window with a rate */

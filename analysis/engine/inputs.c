@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "engine_parts.h"
+#include "engine/parts.h"
 
 /* What is told besides events, and what the loop says. */
 

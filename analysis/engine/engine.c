@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine_parts.h"
+#include "engine/parts.h"
 
 #define MAX_NAMES    (1u << 20)
 #define MAX_CONTEXTS (1u << 20)

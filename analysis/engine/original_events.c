@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "engine_parts.h"
+#include "engine/parts.h"
 
 /* Original events, of the window or of requests. */
 
