@@ -7,12 +7,14 @@ static const struct served_rule rules[SERVED_COUNT] = {
 		[SERVED_REQUEST] = {"served_request", true, true, true, false},
 		[SERVED_WORK] = {"served_work", false, false, false, true},
 		[SERVED_CALL] = {"served_call", true, false, true, false},
+		[SERVED_QUEUED] = {"served_queued", true, false, false, false},
 };
 
 static const char *const event_names[SERVED_COUNT][2] = {
 		[SERVED_REQUEST] = {"served_request_entry", "served_request_exit"},
 		[SERVED_WORK] = {"served_work_entry", "served_work_exit"},
 		[SERVED_CALL] = {"served_call_entry", "served_call_exit"},
+		[SERVED_QUEUED] = {"served_queued_entry", "served_queued_exit"},
 };
 
 const struct served_rule *served_rule(const char *event, bool *exit)

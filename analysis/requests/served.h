@@ -13,6 +13,7 @@
  * one table that the inference of schemas reads as well.
  */
 #define SERVED_FIELDS 4u
+#define SERVED_QUEUED_NAME "(in the socket)"
 #define SERVED_NAME   64u /* bytes of a name, with the final 0; a multiple of 8 */
 
 struct served_ids {

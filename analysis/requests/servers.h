@@ -15,7 +15,8 @@
  *
  * A connection whose local port is listened on, or Unix socket that has a name, is a server's. A
  * request is from the message that a server receives until the last send of the answer before the
- * next message. A thread works for the connection whose message it received last, until it receives
+ * next message: from when it was sent, if that was seen, else from when it could be read, as far as
+ * wake-ups and returns from waits tell, else from when it was read. A thread works for the connection whose message it received last, until it receives
  * from another one, or waits for something to do once the answer was sent. What it sends to a
  * server meanwhile is a call; the request that the peer receives by it, told by both addresses,
  * both ports and the position in the stream, is its child.
@@ -69,6 +70,7 @@ enum served {
 	SERVED_REQUEST = 0, /* from the message until the end of the answer */
 	SERVED_WORK,        /* a thread works for it */
 	SERVED_CALL,        /* it asked another server, until that answers */
+	SERVED_QUEUED,      /* its message could be read, and was not so far */
 	SERVED_COUNT
 };
 

@@ -8,7 +8,7 @@
 
 static const char *const socket_fields[F_COUNT] = {"family", "netns", "sport", "dport",
 		"saddr_high", "saddr_low", "daddr_high", "daddr_low", "named", "position", "length",
-		"tid"};
+		"tid", "ret"};
 
 static uint8_t told_by(const char *name)
 {
@@ -40,7 +40,9 @@ void sockets_read_type(const struct event_type *type, struct type_told *told)
 {
 	told->told = told_by(type->name);
 	told->futex = told->told == TOLD_WAIT && strncmp(type->name + 14, "futex", 5) == 0;
+	told->input = told->told == TOLD_WAIT && wait_class(type->name + 14) == WAITS_INPUT;
 	told->multiplexes = told->told == TOLD_WAIT && wait_multiplexes(type->name + 14);
+	told->in_order = told->multiplexes && strstr(type->name, "epoll");
 	for (uint32_t f = 0; f < F_COUNT; f++) {
 		told->fields[f] = UINT16_MAX;
 		for (uint32_t i = 0; i < type->n_fields; i++) {
@@ -54,7 +56,7 @@ void sockets_read_type(const struct event_type *type, struct type_told *told)
 			told->told = TOLD_NOTHING;
 		}
 		/* A listening socket tells its port alone. */
-		if (told->fields[f] == UINT16_MAX && f != F_TID &&
+		if (told->fields[f] == UINT16_MAX && f != F_TID && f != F_RET &&
 				(told->told == TOLD_RECV || told->told == TOLD_SEND ||
 						told->told == TOLD_CONNECT ||
 						(told->told == TOLD_LISTEN &&

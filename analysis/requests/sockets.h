@@ -41,12 +41,15 @@ enum socket_field {
 	F_LENGTH,
 	F_TID, /* not needed: else it is the thread that the CPU runs; of TOLD_WOKEN: who is woken
 		*/
+	F_RET, /* of TOLD_SENT, not needed */
 	F_COUNT
 };
 
 struct type_told {
 	uint8_t told;
-	bool multiplexes; /* waits for whatever comes of many */
+	bool multiplexes; /* TOLD_WAIT: for whatever comes of many */
+	bool in_order;    /* likewise, and tells them in the order in which they came */
+	bool input;       /* TOLD_WAIT: for what comes of one, or it reads from a file */
 	bool futex;       /* TOLD_WAIT: on a futex, or it wakes who waits there */
 	uint16_t fields[F_COUNT];
 };

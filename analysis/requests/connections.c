@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Connections of servers and clients, and which bytes of a stream were sent when. */
+#include <string.h>
+
+#include "base/hash.h"
+#include "requests/serving.h"
+
+static uint32_t bucket_of(const struct pair *pair)
+{
+	return (uint32_t)hash_bytes(pair, sizeof(*pair)) & (SERVING_BUCKETS - 1);
+}
+
+struct connection *connection_find(const struct servers *servers, const struct pair *pair)
+{
+	struct connection *c = servers->connections[bucket_of(pair)];
+
+	while (c && memcmp(&c->pair, pair, sizeof(*pair)) != 0) {
+		c = c->chained;
+	}
+	return c;
+}
+
+struct connection *connection_peer(const struct servers *servers, const struct connection *c)
+{
+	struct pair pair = c->pair;
+
+	pair.own = c->pair.peer;
+	pair.peer = c->pair.own;
+	return connection_find(servers, &pair);
+}
+
+static void age_remove(struct servers *servers, struct connection *c)
+{
+	*(c->older ? &c->older->newer : &servers->oldest) = c->newer;
+	*(c->newer ? &c->newer->older : &servers->newest) = c->older;
+}
+
+static void age_append(struct servers *servers, struct connection *c)
+{
+	c->older = servers->newest;
+	c->newer = NULL;
+	*(servers->newest ? &servers->newest->newer : &servers->oldest) = c;
+	servers->newest = c;
+}
+
+struct connection *connection_of(struct servers *servers, const struct event *event,
+		const struct type_told *told, const struct where *where)
+{
+	const struct pair pair = sockets_pair(event, told, where->host);
+	struct connection *c = connection_find(servers, &pair);
+	uint32_t bucket = bucket_of(&pair);
+
+	if (c) {
+		age_remove(servers, c);
+		age_append(servers, c);
+		return c;
+	}
+	if (servers->n_connections == SERVERS_MAX_CONNECTIONS) {
+		connection_drop(servers, servers->oldest, where);
+	}
+	c = pool_alloc(&servers->pool, sizeof(*c));
+	if (!c) {
+		return NULL;
+	}
+	*c = (struct connection){.chained = servers->connections[bucket],
+			.made_ns = servers->now_ns,
+			.host = where->host};
+	c->pair = pair;
+	c->role = (pair.family == SOCKETS_UNIX ? event->slots[told->fields[F_NAMED]] != 0
+					       : ports_has(&servers->ports, where->host,
+								 (uint32_t)event->slots
+										 [told->fields[F_NETNS]],
+								 pair.own.port))
+				  ? ROLE_SERVER
+				  : ROLE_CLIENT;
+	servers->connections[bucket] = c;
+	servers->n_connections++;
+	age_append(servers, c);
+	return c;
+}
+
+void connection_remove(struct servers *servers, struct connection *c)
+{
+	struct connection **at = &servers->connections[bucket_of(&c->pair)];
+
+	for (; *at; at = &(*at)->chained) {
+		if (*at == c) {
+			*at = c->chained;
+			break;
+		}
+	}
+	age_remove(servers, c);
+	servers->n_connections--;
+	pool_free(&servers->pool, c, sizeof(*c));
+}
+
+bool connection_is_of_message(const struct connection *peer, uint32_t first)
+{
+	return peer->sent_ns &&
+	       (peer->pair.family == SOCKETS_UNIX || first - peer->position < UINT32_C(1) << 31);
+}
+
+static bool is_behind(uint32_t position, uint32_t other)
+{
+	return position - other < UINT32_C(1) << 31; /* streams' numbers come round */
+}
+
+void connection_note_send(struct connection *c, uint32_t position, uint64_t now_ns)
+{
+	if (c->pair.family == SOCKETS_UNIX) {
+		return; /* has no positions */
+	}
+	if (c->n_sends == MAX_SENDS) {
+		c->n_sends--;
+		memmove(c->sends, c->sends + 1, c->n_sends * sizeof(*c->sends));
+	}
+	c->sends[c->n_sends++] = (struct sending){.at_ns = now_ns, .position = position};
+}
+
+uint64_t connection_sent_at(const struct connection *peer, uint32_t first)
+{
+	uint32_t i = peer->n_sends;
+
+	while (i > 0 && !is_behind(first, peer->sends[i - 1].position)) {
+		i--;
+	}
+	if (i > 0) {
+		return peer->sends[i - 1].at_ns;
+	}
+	return connection_is_of_message(peer, first) ? peer->sent_ns : 0;
+}
+
+bool connection_is_several(const struct connection *peer, uint32_t first, uint32_t length)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < peer->n_sends; i++) {
+		uint32_t within = peer->sends[i].position - first;
+
+		n += within > 0 && within < length;
+	}
+	return n > 0;
+}

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Requests of servers, and what they ask of other servers. */
+#include <stdio.h>
+#include <string.h>
+
+#include "requests/serving.h"
+
+static void dequeue(struct servers *servers, struct served_request *served)
+{
+	if (!served->queued) {
+		return;
+	}
+	*(served->earlier ? &served->earlier->later : &servers->first_answered) = served->later;
+	*(served->later ? &served->later->earlier : &servers->last_answered) = served->earlier;
+	served->queued = false;
+}
+
+void served_enqueue(struct servers *servers, struct served_request *served)
+{
+	dequeue(servers, served);
+	served->earlier = servers->last_answered;
+	served->later = NULL;
+	*(servers->last_answered ? &servers->last_answered->later : &servers->first_answered) =
+			served;
+	servers->last_answered = served;
+	served->queued = true;
+}
+
+void call_end(struct servers *servers, struct call *call, const struct where *near)
+{
+	struct where where = *near;
+	struct served_ids ids = serving_ids(call->of, call->id, call->id);
+
+	if (!call->open) {
+		return;
+	}
+	where.host = call->host;
+	where.thread = call->thread;
+	serving_tell(servers, SERVED_CALL, true, &where, 0, &ids, call->name, 0);
+	call->open = false;
+	servers->found.n_calls++;
+	servers->found.n_unseen += !call->callee;
+}
+
+void call_forget(struct connection *c)
+{
+	if (c->call) {
+		c->call->on = NULL;
+		c->call = NULL;
+	}
+}
+
+void served_end(struct servers *servers, struct served_request *served, const struct where *near)
+{
+	const struct where where = {.host = served->host,
+			.stream = near->stream,
+			.cpu = near->cpu,
+			.thread = served->answered ? served->answerer : near->thread};
+	struct served_ids ids = serving_ids(served, served->id, 0);
+	struct call *call, *next;
+
+	for (call = served->calls; call; call = next) {
+		next = call->next;
+		call_end(servers, call, near);
+		if (call->callee) {
+			struct served_request *callee = call->callee;
+
+			callee->by = NULL;
+			if (callee->answered) {
+				served_end(servers, callee, near);
+			}
+		}
+		if (call->on) {
+			call_forget(call->on);
+		}
+		pool_free(&servers->pool, call, sizeof(*call));
+	}
+	if (served->by) {
+		served->by->callee = NULL;
+	}
+	while (served->n_workers > 0) {
+		worker_stop(servers, served->workers[0], near);
+	}
+	handover_forget_successor(served);
+	handover_set_waits(served, false);
+	serving_tell(servers, SERVED_REQUEST, true, &where,
+			served->answered && !served->doubtful ? served->sent_ns : 0, &ids,
+			served->name, 0);
+	if (served->sender) {
+		served->sender->sending = NULL;
+	}
+	dequeue(servers, served);
+	if (served->on->current == served) {
+		served->on->current = NULL;
+	}
+	pool_free(&servers->pool, served, sizeof(*served));
+}
+
+void connection_drop(struct servers *servers, struct connection *c, const struct where *near)
+{
+	if (c->current) {
+		served_end(servers, c->current, near);
+	}
+	if (c->call) {
+		call_end(servers, c->call, near);
+		call_forget(c);
+	}
+	connection_remove(servers, c);
+}
+
+/* PROGRAM:PORT; of a Unix socket the program alone. */
+static uint32_t name_of(struct servers *servers, uint32_t program, uint32_t port)
+{
+	const char *text = program ? names_text(servers->config.names, program) : "";
+	char name[SERVED_NAME];
+
+	if (port) {
+		snprintf(name, sizeof(name), "%.40s:%u", text, port);
+	} else {
+		snprintf(name, sizeof(name), "%.40s", program ? text : "(unknown)");
+	}
+	return names_add(servers->config.names, name, (uint32_t)strlen(name));
+}
+
+/* The message lay in the socket from then on. */
+static void tell_queued(struct servers *servers, const struct served_request *served,
+		uint64_t since_ns, const struct where *where)
+{
+	const struct served_ids ids = serving_ids(served, ++servers->next_id, 0);
+	uint32_t name = names_add(servers->config.names, SERVED_QUEUED_NAME,
+			(uint32_t)strlen(SERVED_QUEUED_NAME));
+
+	serving_tell(servers, SERVED_QUEUED, false, where, since_ns, &ids, name, served->seq);
+	serving_tell(servers, SERVED_QUEUED, true, where, 0, &ids, name, 0);
+}
+
+struct served_request *served_begin(struct servers *servers, struct connection *c, uint32_t first,
+		uint64_t ready_ns, const struct where *where)
+{
+	const struct connection *peer = connection_peer(servers, c);
+	uint64_t sent_ns = peer ? connection_sent_at(peer, first) : 0;
+	struct call *call = peer && connection_is_of_message(peer, first) ? peer->call : NULL;
+	struct served_request *served;
+	struct served_ids ids;
+
+	if (!serving_add_types(servers)) {
+		return NULL;
+	}
+	served = pool_alloc(&servers->pool, sizeof(*served));
+	if (!served) {
+		return NULL;
+	}
+	*served = (struct served_request){.id = ++servers->next_id,
+			.on = c,
+			.start_ns = sent_ns    ? sent_ns
+				    : ready_ns ? ready_ns
+					       : servers->now_ns,
+			.host = where->host,
+			.stream = where->stream,
+			.cpu = where->cpu};
+	served->name = name_of(servers,
+			threads_program(servers->config.threads, where->host, where->thread),
+			c->pair.own.port);
+	served->tree = served->id;
+	/* A call has one callee: what comes further on the connection belongs to nobody known. */
+	if (call && !call->callee && !peer->shared) {
+		served->by = call;
+		served->tree = call->of->tree;
+		call->callee = served;
+	}
+	servers->found.n_shared += call && peer->shared;
+	found_add(&servers->found, served->name, c->pair.own.port != 0, !c->counted,
+			served->by != NULL);
+	c->counted = true;
+	servers->found.n_pipelined += sent_ns && sent_ns < c->answered_ns;
+	ids = serving_ids(served, served->id, served->by ? served->by->id : 0);
+	c->current = served;
+	served->seq = serving_tell(servers, SERVED_REQUEST, false, where, served->start_ns, &ids,
+			served->name, 0);
+	if (ready_ns) {
+		tell_queued(servers, served,
+				ready_ns > served->start_ns ? ready_ns : served->start_ns, where);
+	}
+	return served;
+}
+
+/* By the port alone: so it is the same whether or not the peer is known, and was from the start. */
+static uint32_t call_name(struct servers *servers, uint32_t port)
+{
+	char name[SERVED_NAME];
+
+	if (port) {
+		snprintf(name, sizeof(name), "call :%u", port);
+	} else {
+		snprintf(name, sizeof(name), "call");
+	}
+	return names_add(servers->config.names, name, (uint32_t)strlen(name));
+}
+
+struct call *call_plan(struct servers *servers, struct connection *c, struct served_request *served,
+		const struct where *where)
+{
+	struct call *call = pool_alloc(&servers->pool, sizeof(*call));
+
+	call_forget(c);
+	if (!call) {
+		return NULL;
+	}
+	c->shared = false;
+	*call = (struct call){.of = served, .next = served->calls, .on = c, .planned = true};
+	call->thread = where->thread;
+	call->host = where->host;
+	call->name = call_name(servers, c->pair.peer.port);
+	served->calls = call;
+	c->call = call;
+	return call;
+}
+
+static void begin_call(struct servers *servers, struct call *call, const struct where *where)
+{
+	struct served_ids ids;
+
+	call->id = ++servers->next_id;
+	call->planned = false;
+	call->open = true;
+	call->thread = where->thread;
+	ids = serving_ids(call->of, call->id, call->id);
+	serving_tell(servers, SERVED_CALL, false, where, 0, &ids, call->name, call->of->seq);
+}
+
+void call_ask(struct servers *servers, struct connection *c, struct worker *w,
+		const struct where *where)
+{
+	struct call *call = c->call;
+
+	if (call && call->planned) {
+		worker_work_for(servers, w, call->of, where);
+		w->waited = false;
+		begin_call(servers, call, where);
+	} else if (call && call->open) {
+		/* Which answer is whose is not known. */
+		c->shared |= call->of != w->served;
+	} else if (handover_works_surely(servers, w, where)) {
+		call = call_plan(servers, c, w->served, where);
+		if (call) {
+			begin_call(servers, call, where);
+		}
+	} else {
+		w->asked = w->pooled;
+		call_forget(c);
+	}
+}
