@@ -110,7 +110,9 @@ static void write_behind(struct decisions *log)
 		log->failed = errno;
 	}
 	log->n_behind -= done;
-	memmove(log->behind, log->behind + done, log->n_behind);
+	if (done > 0) {
+		memmove(log->behind, log->behind + done, log->n_behind);
+	}
 }
 
 /*
