@@ -182,6 +182,22 @@ static bool has_norms(const struct pythia *pythia, const struct groups_view *gro
 					     pythia->now_ns >= pythia->first_ns + NORMS_NS);
 }
 
+/* How often it was begun and came to nothing. */
+static uint32_t failed_learning(const struct steps *steps)
+{
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < steps->n; i++) {
+		const struct step *step = &steps->items[i];
+
+		n += step->kind == STEP_LEARN &&
+		     (step->state == STEP_FAILED ||
+				     (step->state == STEP_UNDONE &&
+						     step->undone_by == STEP_BY_WATCH));
+	}
+	return n;
+}
+
 /*
  * Where points stand is learned once, by having all of them on for a short while. True: that is
  * proposed, or will be as soon as norms are seen, and nothing else is until then.
@@ -196,6 +212,12 @@ bool pythia_propose_learning(struct pythia *pythia, const struct groups_view *gr
 
 	if (pythia->space.learned || pythia->planning.learn_tried ||
 			pythia->now_ns < pythia->planning.learn_ns) {
+		return false;
+	}
+	n = failed_learning(&pythia->steps);
+	if (n >= LEARN_TRIES) {
+		snprintf(pythia->lacks, sizeof(pythia->lacks),
+				"not learned: it failed %u times; give --learn FILE", n);
 		return false;
 	}
 	parts = gather(pythia, is_off, true, &n);

@@ -89,6 +89,7 @@
 #define UNSEEN_NS            (360 * NS_PER_S) /* that a point was never seen, likewise */
 #define EXCLUDED_EPOCHS      5u  /* epochs that what was rejected, or failed, is left alone */
 #define LEARN_PART           10u /* a tenth of the points must be off, for learning to be worth it */
+#define LEARN_TRIES          2u  /* what failed twice would again: a host has not the time for it */
 #define SILENCE_NS           (5 * NS_PER_S) /* without a skeleton, before one is proposed */
 #define NORMS_MOST           0.95 /* of the requests in groups that can be learned, before; */
 #define NORMS_NS             (30 * NS_PER_S) /* for so long that is waited for */

@@ -591,13 +591,17 @@ static void recursion_makes_no_circle(void **state)
 }
 
 /*
- * A server's request and the work of its threads have one name, and of the latter there are more: what
- * was learned inside the work is found where the work is seen alone.
+ * A server's request and the work of its threads have one name, and of the latter there are more:
+ * what was learned inside the work is found where the work is seen alone.
  */
 static void the_outer_one_of_a_name_is_meant(void **state)
 {
 	const struct tree_row whole[] = {
-			{.parent = UINT32_MAX, .name = "f", .provider = "", .count = 100, .n_below = 2},
+			{.parent = UINT32_MAX,
+					.name = "f",
+					.provider = "",
+					.count = 100,
+					.n_below = 2},
 			{.parent = 0,
 					.depth = 1,
 					.name = "f",
@@ -605,7 +609,11 @@ static void the_outer_one_of_a_name_is_meant(void **state)
 					.count = 120,
 					.n_below = 1,
 					.segment_sd_ns = 70},
-			{.parent = 1, .depth = 2, .name = "call", .provider = "f", .count = 100,
+			{.parent = 1,
+					.depth = 2,
+					.name = "call",
+					.provider = "f",
+					.count = 100,
 					.segment_sd_ns = 900},
 	};
 	const struct tree_view learned = {.requests = 100, .n = 3, .rows = whole};
@@ -885,6 +893,51 @@ static void learning_holds_nothing_up(void **state)
 			assert_int_equal(proposed(pythia), STEP_LEARN + 1);
 		}
 	}
+	pythia_destroy(pythia);
+	names_destroy(names);
+}
+
+/* A host that goes whenever it is to learn is not asked again and again. */
+static void learning_that_fails_is_given_up(void **state)
+{
+	static const char *const host[] = {"h"};
+	const struct pythia_offer offers[] = {{.event = "p:r_entry",
+							      .skeleton = true,
+							      .role = OFFER_ENTRY,
+							      .provider = "p",
+							      .span = "r"},
+			{.event = "p:x_entry", .role = OFFER_ENTRY, .provider = "p", .span = "x"},
+			{.event = "p:x_exit", .role = OFFER_EXIT, .provider = "p", .span = "x"}};
+	const struct groups_row row = {.id = 1, .type = "a", .path = "p", .count = 200};
+	const struct groups_view groups = {.n = 1, .rows = &row};
+	struct names *names = names_create(1000);
+	struct pythia *pythia = pythia_create(names);
+	uint32_t ordered = 0;
+
+	(void)state;
+	pythia_set_mode(pythia, MODE_AUTOPILOT, NS_PER_S);
+	assert_int_equal(pythia_offer(pythia, "h", offers, 3), STATUS_OK);
+	for (uint64_t second = 1; second <= 400; second++) {
+		const struct step_order *order;
+		struct step_outcome outcome;
+
+		pythia_recorded(pythia, "p:r_entry", host, 1, 40);
+		pythia_round(pythia, &(struct pythia_round){.now_ns = second * NS_PER_S,
+						     .groups = &groups,
+						     .recent = &groups});
+		order = pythia_next_order(pythia);
+		if (!order) {
+			continue;
+		}
+		ordered += !order->undo;
+		outcome = (struct step_outcome){
+				.step = order->step, .undo = order->undo, .ok = true};
+		pythia_order_done(pythia, &outcome, second * NS_PER_S);
+		pythia_host_gone(pythia, "h", second * NS_PER_S);
+		assert_int_equal(pythia_offer(pythia, "h", offers, 3), STATUS_OK);
+	}
+	assert_int_equal(ordered, 2);
+	assert_non_null(strstr(pythia->lacks, "it failed 2 times"));
 	pythia_destroy(pythia);
 	names_destroy(names);
 }
@@ -1171,6 +1224,7 @@ int main(void)
 			cmocka_unit_test(only_types_that_hold_a_point_are_touched),
 			cmocka_unit_test(a_slight_cost_is_no_surprise),
 			cmocka_unit_test(learning_holds_nothing_up),
+			cmocka_unit_test(learning_that_fails_is_given_up),
 			cmocka_unit_test(learning_comes_first),
 			cmocka_unit_test(kernel_events_are_of_threads),
 			cmocka_unit_test(bytes_are_those_of_records),
