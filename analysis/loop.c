@@ -13,7 +13,7 @@
 #define NS_PER_S      UINT64_C(1000000000)
 #define IDLE_ROUND_NS UINT64_C(10000000000)
 #define IDLE_MOST_NS  UINT64_C(30000000000)
-#define IDLE_SHARE    4u /* of the time for which nothing new was found, until the next round */
+#define IDLE_SHARE    4u  /* of the time for which nothing new was found, until the next round */
 #define IDLE_REQUESTS 50u /* less says nothing new of any group */
 #define MAX_GAPS      64u
 #define HEADER_BYTES  8u    /* of LTTng's records, in channels of more than 30 events */
@@ -144,6 +144,22 @@ static uint32_t find_gaps(void *context, uint32_t group_id, uint64_t since_ns, u
 		out[i] = (struct pythia_gap){.after = gaps[i].after, .phi = gaps[i].phi};
 	}
 	return n;
+}
+
+static void find_waits(void *context, uint32_t group_id, uint32_t edge, char *out, size_t size)
+{
+	struct snapshot *snapshot =
+			answer(context, (struct focus){.horizon = HORIZON_EPOCH,
+							.parts = FOCUS_GROUP | FOCUS_WAITS,
+							.group_id = group_id});
+	const struct group_wait *wait =
+			snapshot ? group_wait_of(&snapshot->group.waits, edge) : NULL;
+
+	out[0] = '\0';
+	if (wait) {
+		group_wait_text(out, size, wait);
+	}
+	snapshot_destroy(snapshot);
 }
 
 static uint32_t find_threads(void *context, uint32_t group_id, uint64_t since_ns,
@@ -355,8 +371,7 @@ static const char *chain_of(const struct loop *loop, uint32_t context, struct ar
 	return chain ? chain : "";
 }
 
-static bool find_common(
-		void *context, uint32_t place, uint64_t since_ns, struct pythia_failed *out)
+static bool find_common(void *context, uint32_t place, uint64_t since_ns, struct pythia_failed *out)
 {
 	struct failures_round *round = context;
 	const struct registry *registry = round->loop->host.registry;
@@ -440,9 +455,9 @@ static void examine_groups(struct loop *loop, enum round_kind kind)
 	struct snapshot *recent = answer(
 			loop, (struct focus){.horizon = HORIZON_WINDOW, .parts = FOCUS_GROUPS});
 	/* Last, as the groups looked at closely are of the epoch, too. */
-	struct snapshot *epoch = answer(
-			loop, (struct focus){.horizon = HORIZON_EPOCH,
-					      .parts = FOCUS_GROUPS | FOCUS_CHANGES});
+	struct snapshot *epoch =
+			answer(loop, (struct focus){.horizon = HORIZON_EPOCH,
+						     .parts = FOCUS_GROUPS | FOCUS_CHANGES});
 	uint32_t *ids = epoch ? calloc(epoch->groups.n + PYTHIA_DETAILS, sizeof(*ids)) : NULL;
 	uint32_t n = 0;
 
@@ -458,6 +473,7 @@ static void examine_groups(struct loop *loop, enum round_kind kind)
 				.gaps = find_gaps,
 				.threads = find_threads,
 				.sites = find_sites,
+				.waits = find_waits,
 				.callback_context = loop};
 
 		if (learned) {

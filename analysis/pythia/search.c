@@ -7,8 +7,9 @@
 #include "pythia/state.h"
 
 /* The search of one group: its edges, and the verdict where there is one. */
-#define MAX_EDGES        16u
-#define MAX_WHERE        512
+#define MAX_EDGES     16u
+#define MAX_WHERE     512
+#define HOLDERS_BYTES 384u
 
 static void where_text(const struct tree_view *tree, uint32_t row, char *out, size_t size)
 {
@@ -102,14 +103,27 @@ static void stop(struct pythia *pythia, struct finding *finding, enum stop_rule 
 	finding_note(finding, "stopped: %s", finding->text);
 }
 
+/* In the time of the edge, in words; "": not known. */
+static void who_was_waited_for(const struct pythia_round *round, const struct pythia_detail *detail,
+		const struct edge *edge, char holders[HOLDERS_BYTES])
+{
+	holders[0] = '\0';
+	if (round->waits) {
+		round->waits(round->callback_context, detail->row->id,
+				detail->tree->rows[edge->row].context, holders, HOLDERS_BYTES);
+	}
+}
+
 static void verdict_code(struct pythia *pythia, struct finding *finding,
-		const struct pythia_detail *detail, const struct edge *edge)
+		const struct pythia_detail *detail, const struct pythia_round *round,
+		const struct edge *edge)
 {
 	const struct tree_row *row = &detail->tree->rows[edge->row];
-	char deeper[128];
+	char deeper[128], holders[HOLDERS_BYTES];
 
 	snprintf(deeper, sizeof(deeper), "%s",
-			edge->itself ? "nothing deeper in it varied when all that could be was recorded"
+			edge->itself ? "nothing deeper in it varied when all that could be was "
+				       "recorded"
 			: !pythia_can_act(pythia) ? "nothing deeper in it was recorded"
 			: pythia->space.learned
 					? "no point deeper in it is known to fire"
@@ -122,13 +136,15 @@ static void verdict_code(struct pythia *pythia, struct finding *finding,
 				pythia->planning.n_excluded,
 				pythia->planning.n_excluded == 1 ? " is" : "s are");
 	}
+	who_was_waited_for(round, detail, edge, holders);
 	take_figures(finding, detail, edge->row);
 	finding_say(finding,
 			"%s: the time goes in %s (%.0f%% of the %s, %.0f to %.0f, n %llu); "
-			"%s",
+			"%s%s%s",
 			detail->row->type, row->name, 100 * row->phi, finding_share_of(finding),
 			100 * row->phi_low, 100 * row->phi_high,
-			(unsigned long long)detail->tree->counted, deeper);
+			(unsigned long long)detail->tree->counted, deeper, holders[0] ? "; " : "",
+			holders);
 	if (edge->node != SPACE_NONE) {
 		finding->edge = edge->node; /* the way there is kept */
 		pythia->points.items[pythia->space.nodes[edge->node].point].explained++;
@@ -171,26 +187,31 @@ static uint32_t code_above(const struct tree_view *tree, uint32_t at)
 	return calls ? at : UINT32_MAX;
 }
 
-/* No span works in it: what is waited for is a host or a resource, and no code is at fault. */
+/* No span works in it: what is waited for is a host, a resource, or whoever holds it. */
 static void verdict_waiting(struct pythia *pythia, struct finding *finding,
-		const struct pythia_detail *detail, const struct edge *edge)
+		const struct pythia_detail *detail, const struct pythia_round *round,
+		const struct edge *edge)
 {
 	const struct tree_row *row = &detail->tree->rows[edge->row];
 	const struct tree_row *within =
 			row->parent == UINT32_MAX ? row : &detail->tree->rows[row->parent];
 	uint32_t code = code_above(detail->tree, edge->row);
+	char holders[HOLDERS_BYTES];
 
+	who_was_waited_for(round, detail, edge, holders);
 	take_figures(finding, detail, edge->row);
 	finding_say(finding,
 			"%s: the time goes by in %s of %s%s%s%s%s (%.0f%% of the %s, %.0f to %.0f, "
-			"n %llu): no "
-			"code works then, it is a host or a resource that is waited for",
+			"n %llu): %s",
 			detail->row->type, row->name, within->name,
 			code == UINT32_MAX ? "" : " in ",
 			code == UINT32_MAX ? "" : detail->tree->rows[code].name,
 			finding->site ? " of " : "", finding->site ? finding->site : "",
 			100 * row->phi, finding_share_of(finding), 100 * row->phi_low,
-			100 * row->phi_high, (unsigned long long)detail->tree->counted);
+			100 * row->phi_high, (unsigned long long)detail->tree->counted,
+			holders[0] ? holders
+				   : "no code works then, it is a host or a resource that is "
+				     "waited for");
 	norms_drop(pythia, detail->row);
 	stop(pythia, finding, STOP_DIFFUSE);
 }
@@ -223,8 +244,8 @@ static void verdict_diffuse(struct pythia *pythia, struct finding *finding,
 		finding_say(finding, "%s: no place surely holds half of the variance%s%s%s",
 				detail->row->type, n ? ": " : "", places,
 				kernel_is(pythia, true) ? ""
-						       : "; kernel events could say more, but no "
-							 "host offers them");
+							: "; kernel events could say more, but no "
+							  "host offers them");
 	}
 	stop(pythia, finding, STOP_DIFFUSE);
 }
@@ -336,11 +357,11 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 				site_of_all(finding, detail, round);
 			}
 			if (row->phi_low >= VERDICT_PHI && row->mark == TREE_NO_POINT) {
-				verdict_waiting(pythia, finding, detail, &edges[i]);
+				verdict_waiting(pythia, finding, detail, round, &edges[i]);
 				return;
 			}
 			if (row->phi_low >= VERDICT_PHI) {
-				verdict_code(pythia, finding, detail, &edges[i]);
+				verdict_code(pythia, finding, detail, round, &edges[i]);
 				return;
 			}
 			continue;

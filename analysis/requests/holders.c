@@ -114,6 +114,9 @@ static bool is_wait(
 	case PATH_WAIT:
 		*how = HELD_QUEUED;
 		return true;
+	case PATH_RUNNABLE:
+		*how = HELD_RAN;
+		return true;
 	case PATH_SELF:
 		*how = HELD_INFERRED;
 		return !holders->r->config.state || !state_has_kernel(holders->r->config.state);
@@ -377,7 +380,7 @@ static void tell(struct telling *telling, const struct lived *span, uint32_t pro
 	struct holder wanted = {.process = process, .waits = 1, .ns = ns};
 	uint32_t i = 0;
 
-	if (!span && telling->at.how != HELD_WOKEN) {
+	if (!span && telling->at.how != HELD_WOKEN && telling->at.how != HELD_RAN) {
 		return;
 	}
 
@@ -512,6 +515,20 @@ static void follow(struct telling *telling, uint32_t host, int32_t tid, uint32_t
 	telling->depth = depth;
 }
 
+/* A stretch in which another thread had the CPU. */
+static void tell_ran(void *context, int32_t tid, uint64_t from_ns, uint64_t to_ns)
+{
+	struct telling *telling = context;
+	struct wait stretch = telling->at;
+
+	stretch.from_ns = from_ns;
+	stretch.to_ns = to_ns;
+	if (tid > 0 && to_ns > from_ns) {
+		telling->depth = 0;
+		follow(telling, stretch.host, tid, 0, &stretch);
+	}
+}
+
 static bool tell_wait(struct telling *telling, const struct wait *wait)
 {
 	const struct ending *ending;
@@ -537,6 +554,9 @@ static bool tell_wait(struct telling *telling, const struct wait *wait)
 					ending->number, wait);
 		}
 		return ending != NULL;
+	case HELD_RAN:
+		return state_ran_instead(telling->holders->r->config.state, wait->host, wait->tid,
+				wait->from_ns, wait->to_ns, tell_ran, telling);
 	}
 	return false;
 }
@@ -585,7 +605,7 @@ static bool judge_kind(
 	for (uint32_t i = 0; i < out->n; i++) {
 		told_ns += out->holders[i].ns;
 	}
-	if (out->how != HELD_WOKEN && (double)told_ns < HOLDERS_TOLD * (double)out->ns) {
+	if (out->how != HELD_WOKEN && out->how != HELD_RAN && (double)told_ns < HOLDERS_TOLD * (double)out->ns) {
 		out->n = out->known = 0;
 	}
 	free(telling);

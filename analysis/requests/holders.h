@@ -13,6 +13,7 @@
  *
  *   woken     kernel events: whoever woke the thread (Giraldeau & Dagenais 2016), if that works for
  *             another request or for none. Where that one was blocked as well, whoever woke it.
+ *   ran       kernel events: the thread was runnable, and others ran on the CPU that it was given.
  *   queued    a message was sent and its thread had not begun: what that thread did instead.
  *   inferred  without kernel events: a thread of the same process that ended, just before the end
  *             of the wait, the kind of span that ends there again and again
@@ -41,7 +42,7 @@
 #define HOLDERS_CHAIN    16u
 #define HOLDERS_KINDS    4u /* of waits, those of most time */
 
-enum held_how { HELD_WOKEN = 0, HELD_QUEUED, HELD_INFERRED };
+enum held_how { HELD_WOKEN = 0, HELD_QUEUED, HELD_INFERRED, HELD_RAN };
 
 struct holder {
 	uint32_t name, provider; /* of its span; 0: it was in none that was recorded */
@@ -53,7 +54,7 @@ struct holder {
 
 /* The waits of one calling context. */
 struct held {
-	uint32_t context; /* "(blocked: futex)" of a span, or the span itself */
+	uint32_t context; /* "(blocked: futex)", "(runnable)" of a span, or the span itself */
 	enum held_how how;
 	uint32_t waits, known; /* known: of which the holder is */
 	uint64_t ns;

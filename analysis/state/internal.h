@@ -182,6 +182,7 @@ struct cpu_state {
 	uint64_t raised_ns[SOFTIRQS]; /* 0: not pending, or not seen */
 	struct attribute mode;        /* enum cpu_mode */
 	struct attribute running;     /* tid + 1 of the current thread; 0: not known */
+	struct attribute taken_from;  /* tid + 1 that it was taken from, where running was 0 */
 	struct attribute frequency_khz;
 	uint64_t perf_last[STATE_PERF]; /* counters of the CPU when last seen */
 	uint32_t perf_seen;

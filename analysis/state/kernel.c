@@ -207,6 +207,9 @@ static void sched_switch(
 	cpu->idle = next_tid == 0;
 	threads_switch(cx->threads, host, event->cpu,
 			thread_host_key((uint64_t)next_tid, event->cpu));
+	if (cpu->running.value == 0) {
+		attribute_set(&cx->store, &cpu->taken_from, event->ts_ns, (uint64_t)prev_tid + 1);
+	}
 	attribute_set(&cx->store, &cpu->running, event->ts_ns, (uint64_t)next_tid + 1);
 	cpu_changed(cx, cpu, event->ts_ns);
 }

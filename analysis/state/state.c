@@ -322,6 +322,7 @@ static void expire_host(struct state_cx *cx, struct host_state *host)
 	for (i = 0; i < host->n_cpus; i++) {
 		attribute_expire(&cx->store, &host->cpus[i].mode);
 		attribute_expire(&cx->store, &host->cpus[i].running);
+		attribute_expire(&cx->store, &host->cpus[i].taken_from);
 		attribute_expire(&cx->store, &host->cpus[i].frequency_khz);
 	}
 }
@@ -610,6 +611,7 @@ void state_destroy(struct state *state)
 		for (c = 0; c < cx->hosts[i].n_cpus; c++) {
 			attribute_release(&cx->store, &cx->hosts[i].cpus[c].mode);
 			attribute_release(&cx->store, &cx->hosts[i].cpus[c].running);
+			attribute_release(&cx->store, &cx->hosts[i].cpus[c].taken_from);
 			attribute_release(&cx->store, &cx->hosts[i].cpus[c].frequency_khz);
 		}
 		attribute_release(&cx->store, &cx->hosts[i].events);
@@ -669,6 +671,34 @@ bool state_has_kernel(const struct state *state)
 bool state_has_wakers(const struct state *state)
 {
 	return state->cx.has_waking;
+}
+
+bool state_ran_instead(const struct state *state, uint32_t host, int32_t tid, uint64_t from_ns,
+		uint64_t to_ns, state_ran *ran, void *context)
+{
+	const struct state_cx *cx = &state->cx;
+	const struct cpu_state *cpu = NULL;
+	struct attribute_walk walk = {.started = false};
+
+	for (uint32_t i = 0; host < cx->n_hosts && i < cx->hosts[host].n_cpus && !cpu; i++) {
+		uint64_t since_ns, now = attribute_since(&cx->hosts[host].cpus[i].running, to_ns,
+						   &since_ns);
+
+		cpu = now == (uint64_t)tid + 1 && since_ns == to_ns ? &cx->hosts[host].cpus[i]
+								    : NULL;
+	}
+	while (cpu && attribute_step(&cpu->running, from_ns, to_ns, &walk)) {
+		uint64_t value = walk.value, since_ns;
+
+		if (value == 0 && walk.end_ns == to_ns) {
+			value = attribute_since(&cpu->taken_from, to_ns, &since_ns);
+			value = since_ns == to_ns ? value : 0;
+		}
+		if (value > 0) {
+			ran(context, (int32_t)(value - 1), walk.begin_ns, walk.end_ns);
+		}
+	}
+	return cpu != NULL;
 }
 
 bool state_doing(struct state *state, uint32_t host, int32_t tid, int32_t pid, uint64_t before_ns,

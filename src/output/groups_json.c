@@ -105,7 +105,7 @@ static void location(struct json_out *json, const struct group_location *locatio
 
 static const char *evidence_name(enum wait_evidence evidence)
 {
-	static const char *const names[] = {"woken", "queued", "inferred"};
+	static const char *const names[] = {"woken", "queued", "inferred", "ran"};
 
 	return names[evidence];
 }

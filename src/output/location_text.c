@@ -66,6 +66,12 @@ static void write_wait(FILE *out, const struct group_waits *all, const struct gr
 	for (uint32_t i = 0; i < wait->n && i < HOLDERS; i++) {
 		const struct group_holder *holder = &wait->holders[i];
 
+		if (wait->evidence == WAIT_RAN) {
+			fprintf(out, "    %5.1f%% %s had the processor\n", 100 * holder->share,
+					output_safe(name, of_type(holder)));
+			continue;
+		}
+
 		fprintf(out, "    %5.1f%% for %s%s%s%s\n", 100 * holder->share,
 				holder->name[0] ? output_safe(name, holder->name)
 						: "no recorded span",

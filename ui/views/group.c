@@ -157,7 +157,7 @@ static uint32_t group_parts(const void *view, const struct snapshot *snapshot)
 {
 	(void)view;
 	(void)snapshot;
-	return FOCUS_GROUP;
+	return FOCUS_GROUP | FOCUS_WAITS;
 }
 
 static void group_update(void *view, const struct snapshot *snapshot)

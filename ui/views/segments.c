@@ -153,6 +153,23 @@ static void draw_pair(const struct group_location *location, const struct group_
 	canvas_text(frame->canvas, line.y, line.x + 2, line.width - 3, ROLE_DIM, text);
 }
 
+/* Who was waited for in the one that the cursor is on; "": not known, or it is no wait. */
+static void waited_for(const struct segments *segments, char *text, size_t size)
+{
+	const struct group_location *location = &segments->group->location;
+	uint32_t row = table_row(&segments->table);
+	const struct group_wait *wait =
+			row < location->n_segments
+					? group_wait_of(&segments->group->waits,
+							  location->segments[row].context)
+					: NULL;
+
+	text[0] = '\0';
+	if (wait) {
+		group_wait_text(text, size, wait);
+	}
+}
+
 static int pairs_shown(const struct group_location *location, int height)
 {
 	int n = height / 5 < MOST_PAIRS ? height / 5 : MOST_PAIRS;
@@ -181,7 +198,7 @@ void segments_draw(struct segments *segments, const struct view_frame *frame, st
 		bool active)
 {
 	const struct group_location *location = &segments->group->location;
-	struct area pairs, cause = {0};
+	struct area pairs, line, cause = {0};
 	char text[512];
 	int i, n;
 
@@ -189,6 +206,11 @@ void segments_draw(struct segments *segments, const struct view_frame *frame, st
 	if (!location->located) {
 		draw_nothing(segments, frame, area);
 		return;
+	}
+	waited_for(segments, text, sizeof(text));
+	if (text[0] && area.height > 2) {
+		line = layout_cut_rows(&area, -1);
+		canvas_text(frame->canvas, line.y, line.x + 2, line.width - 3, ROLE_TEXT, text);
 	}
 	n = pairs_shown(location, area.height);
 	pairs = layout_cut_rows(&area, -n);

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <stddef.h>
+
 #include "pythiatop/snapshot/groups.h"
 
 /* How a request ended. */
@@ -56,7 +58,7 @@ struct group_location {
 	/* It is not the group's: it is below two thirds or above one and a half times that. So the
 	 * shares are the sample's, and the largest requests may not be in it. */
 	bool unlike;
-	uint64_t skewed; /* left out: clocks of hosts differ by more than a wait */
+	uint64_t skewed;     /* left out: clocks of hosts differ by more than a wait */
 	uint32_t n_segments; /* by phi, largest first; the rest last */
 	const struct group_segment *segments;
 	uint32_t n_pairs; /* by absolute share, largest first */
@@ -70,6 +72,7 @@ enum wait_evidence {
 	WAIT_WOKEN = 0, /* kernel events: who woke the thread */
 	WAIT_QUEUED,    /* a message lay there: what the thread did that took it */
 	WAIT_INFERRED,  /* without kernel events: work of others ends where waits do */
+	WAIT_RAN,       /* kernel events: who ran on the CPU that it was given */
 };
 
 /* Whom requests waited for: other requests, by what they were in meanwhile. */
@@ -86,9 +89,10 @@ struct group_holder {
 /* One kind of wait on critical paths: of one calling context. */
 struct group_wait {
 	uint32_t context, within; /* that its time is of; of the span that waited */
-	const char *name;  /* of the span that waited */
-	const char *where; /* the chain that leads there */
-	const char *what;  /* "(blocked: futex)", "(wait)"; "": told by the span alone */
+	const char *name;         /* of the span that waited */
+	const char *where;        /* the chain that leads there */
+	const char *what; /* "(blocked: futex)", "(wait)", "(runnable)"; "": told by the span alone
+			   */
 	enum wait_evidence evidence;
 	uint32_t waits, known; /* known: of which it is known who was waited for */
 	double mean_ns;
@@ -101,6 +105,15 @@ struct group_wait {
 	uint32_t n; /* the one of most time first; what is left of the time is not known */
 	const struct group_holder *holders;
 };
+
+/*
+ * Who was waited for, in words: "python3 had the processor 92% of it, cc1 5%", "rules_commit of
+ * server_create is waited for 71% of it". Of the first few; "" where nobody is known.
+ */
+void group_wait_text(char *out, size_t size, const struct group_wait *wait);
+struct group_waits;
+/* That of a calling context; NULL: nothing is known of it. */
+const struct group_wait *group_wait_of(const struct group_waits *waits, uint32_t context);
 
 /* Of kept requests of the group, the newest: all kinds of waits that take most time. */
 struct group_waits {
