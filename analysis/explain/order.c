@@ -11,7 +11,9 @@
  * tree within an error). A time that was waited for a resource is a part of the duration, and would
  * be stronger than its cause, such as the length of a queue; and who is slow polls and tries again
  * more often, so that how often something is done, other than whether it is, may follow from the
- * duration. These come first only where nothing else is half as strong.
+ * duration. These come first only where nothing else is half as strong, and stand for no value that
+ * they go together with. Even whether something is done follows where a value elsewhere tells as
+ * much: a count says it all only of values of what is counted.
  */
 #define NEARLY_AS_STRONG 0.02
 #define SAME_RHO         0.95
@@ -47,10 +49,26 @@ static bool is_waiting(const struct key *key)
 	       strcmp(key->name + length - 3, "_ns") == 0;
 }
 
-/* It may follow from how long the request takes. */
-static bool may_follow(const struct key *key)
+/* It is done so and so often, not only done or not. */
+static bool repeats(const struct explain *explain, const struct key *key)
 {
-	return is_waiting(key) || (key->source == EXPLANATION_COUNT && key->levels.n > 2);
+	double first = 0;
+
+	for (uint32_t i = 0; i < explain->n; i++) {
+		double value = isnan(key->values[i]) ? 0 : key->values[i];
+
+		if (value > 0 && first > 0 && (value < first || value > first)) {
+			return true;
+		}
+		first = value > 0 ? value : first;
+	}
+	return false;
+}
+
+/* It may follow from how long the request takes. */
+static bool may_follow(const struct explain *explain, const struct key *key)
+{
+	return is_waiting(key) || (key->source == EXPLANATION_COUNT && repeats(explain, key));
 }
 
 /* The place of the strongest that does not follow; what may where none is half as strong. */
@@ -61,7 +79,7 @@ static uint32_t find_strongest(const struct explain *explain)
 	for (uint32_t i = 0; i < explain->n_tested; i++) {
 		const struct key *key = &explain->keys[explain->tested[i]];
 
-		if (key->omega2 > 0 && key->omega2 >= half && !may_follow(key)) {
+		if (key->omega2 > 0 && key->omega2 >= half && !may_follow(explain, key)) {
 			return i;
 		}
 	}
@@ -79,9 +97,39 @@ static uint32_t depth_of(const struct key *key)
 	return depth;
 }
 
+/* Is the key a value of what the other one counts, or of what is done within? */
+static bool is_of_counted(const struct key *key, const struct key *count)
+{
+	static const char counted[] = "count of ";
+	const char *name = count->name, *rest = key->where;
+	size_t above = strlen(count->where), length;
+
+	if (strncmp(name, counted, sizeof(counted) - 1) != 0 ||
+			strncmp(key->where, count->where, above) != 0) {
+		return false;
+	}
+	name += sizeof(counted) - 1;
+	length = strlen(name);
+	if (!rest[above] && strncmp(key->name, name, length) == 0) {
+		return key->name[length] == '.';
+	}
+	rest += above;
+	rest += strncmp(rest, "›", strlen("›")) == 0 ? strlen("›") : 0;
+	return strncmp(rest, name, length) == 0 &&
+	       (!rest[length] || strncmp(rest + length, "›", strlen("›")) == 0);
+}
+
 /* Says it with fewer levels, or as many but nearer to where it is. */
 static bool is_simpler(const struct key *a, const struct key *b)
 {
+	bool counts[2] = {a->source == EXPLANATION_COUNT, b->source == EXPLANATION_COUNT};
+
+	if (counts[0] && !counts[1] && !is_of_counted(b, a)) {
+		return false;
+	}
+	if (counts[1] && !counts[0] && !is_of_counted(a, b)) {
+		return true;
+	}
 	return a->levels.n < b->levels.n ||
 	       (a->levels.n == b->levels.n && depth_of(a) > depth_of(b));
 }
@@ -97,7 +145,7 @@ void order_keys(struct explain *explain)
 	for (uint32_t i = simplest + 1; i < explain->n_tested; i++) {
 		const struct key *key = &explain->keys[keys[i]];
 
-		if (key->omega2 > 0 && key->omega2 >= least && !may_follow(key) &&
+		if (key->omega2 > 0 && key->omega2 >= least && !may_follow(explain, key) &&
 				is_simpler(key, &explain->keys[keys[simplest]])) {
 			simplest = i;
 		}
@@ -130,6 +178,20 @@ static bool go_together(const struct explain *explain, const struct key *a, cons
 	return alike >= SAME_RHO * n && fabs(rho) > SAME_RHO;
 }
 
+/* The key stands for what the one in that place stood for. */
+static void take_place(struct explain *explain, uint32_t place, uint32_t at)
+{
+	uint32_t other = explain->ordered[place];
+
+	for (uint32_t i = 0; i < explain->n_keys; i++) {
+		if (explain->keys[i].stands_for == other) {
+			explain->keys[i].stands_for = at;
+		}
+	}
+	explain->keys[other].stands_for = at;
+	explain->ordered[place] = at;
+}
+
 void order_place(struct explain *explain, uint32_t i)
 {
 	uint32_t at = explain->tested[i];
@@ -138,10 +200,18 @@ void order_place(struct explain *explain, uint32_t i)
 	for (uint32_t before = 0; before < explain->n_ordered; before++) {
 		uint32_t other = explain->ordered[before];
 
-		if (go_together(explain, &explain->keys[other], key)) {
-			key->stands_for = other;
-			return;
+		if (!go_together(explain, &explain->keys[other], key)) {
+			continue;
 		}
+		/* The value takes the place of what may follow, but for the first, which was
+		 * chosen. */
+		if (before > 0 && may_follow(explain, &explain->keys[other]) &&
+				!may_follow(explain, key)) {
+			take_place(explain, before, at);
+		} else {
+			key->stands_for = other;
+		}
+		return;
 	}
 	explain->ordered[explain->n_ordered++] = at;
 }

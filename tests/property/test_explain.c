@@ -608,8 +608,7 @@ static void test_derived_keys_are_left_out(void **state)
 	assert_string_equal(why_out(&out, "rpc.result"), "is the duration");
 	assert_string_equal(why_out(&out, "rpc.constant"), "does not vary");
 	assert_string_equal(why_out(&out, "rpc.request_id"), "says which request it is");
-	assert_string_equal(why_out(&out, "rpc.buf"),
-			"an address, a hash or a clock, by its size");
+	assert_string_equal(why_out(&out, "rpc.buf"), "an address, a hash or a clock, by its size");
 	snapshot_destroy(snapshot);
 }
 
@@ -644,6 +643,42 @@ static void test_counts_follow(void **state)
 	snapshot = shown(&table, 2000, &out, &sure);
 	assert_string_equal(out.keys[0].name, "poll");
 	snapshot_destroy(snapshot);
+}
+
+/* A call is made again where the first took too long: that goes with the duration as much as the
+ * value that makes it long, and has fewer levels; yet it follows. */
+static void test_a_repeated_call_follows(void **state)
+{
+	static struct table table;
+	struct bootstrap_random random = {.state = 12};
+	struct explanation out;
+	struct snapshot *snapshot;
+	double *length, *calls, *retry;
+	bool sure;
+
+	(void)state;
+	for (uint32_t whether = 0; whether < 2; whether++) {
+		table_begin(&table, 600);
+		calls = add_number(&table, "count of backend.call");
+		retry = add_number(&table, "count of backend.retry");
+		length = add_number(&table, "queue.length");
+		table.keys[0].source = table.keys[1].source = EXPLANATION_COUNT;
+		for (uint32_t i = 0; i < 600; i++) {
+			bool slow;
+
+			length[i] = bootstrap_below(&random, 6);
+			slow = length[i] >= 4;
+			/* Once or twice, or one more span that others lack. */
+			calls[i] = whether ? 1 : 1 + slow;
+			retry[i] = whether ? slow : 0;
+			table.durations[i] =
+					(slow ? 9e8 : 1e8) * exp(0.1 * bootstrap_normal(&random));
+		}
+		snapshot = shown(&table, 2000, &out, &sure);
+		assert_string_equal(out.keys[0].name, "queue.length");
+		assert_true(out.keys[0].confirmed);
+		snapshot_destroy(snapshot);
+	}
 }
 
 /* Names of requests, and hosts that only the slow ones run on. */
@@ -830,6 +865,7 @@ int main(void)
 			cmocka_unit_test(test_latency_by_value),
 			cmocka_unit_test(test_derived_keys_are_left_out),
 			cmocka_unit_test(test_counts_follow),
+			cmocka_unit_test(test_a_repeated_call_follows),
 			cmocka_unit_test(test_categories),
 			cmocka_unit_test(test_slow_everywhere),
 			cmocka_unit_test(test_few),
