@@ -21,6 +21,8 @@ static const struct {
 		[CHANGE_FEWER] = {"calls -", "makes fewer calls"},
 		[CHANGE_FASTER] = {"faster", "takes less itself"},
 		[CHANGE_RATE] = {"rate", ""},
+		[CHANGE_SPLIT] = {"split", "requests go other ways"},
+		[CHANGE_MERGE] = {"merge", "requests of several groups go one way"},
 };
 
 const char *change_kind(enum change_kind kind)
@@ -36,6 +38,10 @@ void change_place(char *out, size_t size, const struct change_row *row)
 	switch (row->kind) {
 	case CHANGE_RATE:
 		text_add(out, size, "%s", row->type);
+		return;
+	case CHANGE_SPLIT:
+	case CHANGE_MERGE:
+		text_add(out, size, "%s, from %s to %s", row->type, row->from, row->others);
 		return;
 	case CHANGE_TRANSIT:
 		text_add(out, size, "%s, from and to %s", row->service, row->others);
@@ -63,6 +69,11 @@ void change_value(char *out, size_t size, const struct change_row *row, double v
 	case CHANGE_RATE:
 		snprintf(out, size, "%s", format_rate(text, value));
 		break;
+	case CHANGE_SPLIT:
+	case CHANGE_MERGE:
+		format_share(text, value);
+		snprintf(out, size, "%s", text);
+		break;
 	default:
 		snprintf(out, size, "%s", format_duration(text, value));
 		break;
@@ -85,6 +96,11 @@ void change_interval(char *out, size_t size, const struct change_row *row)
 	snprintf(out, size, "%s to %s", low, high);
 }
 
+static bool is_way(const struct change_row *row)
+{
+	return row->kind == CHANGE_SPLIT || row->kind == CHANGE_MERGE;
+}
+
 /* "2.00ms -> 9.98ms (+7.70ms to +8.20ms)" */
 static void append_values(char *out, size_t size, const struct change_row *row)
 {
@@ -104,6 +120,7 @@ static void append_values(char *out, size_t size, const struct change_row *row)
 	text_add(out, size, ": %s -> %s (%s to %s)%s", before, after, low, high,
 			row->kind == CHANGE_RATE ? " a second"
 			: times                  ? " a span"
+			: is_way(row)            ? " of the type's requests"
 						 : " calls a span");
 }
 
@@ -119,6 +136,19 @@ static const char *end_of_chain(const char *chain)
 		last = at;
 	}
 	return before;
+}
+
+static void append_since(char *out, size_t size, const struct change_row *row)
+{
+	char at[FORMAT_BYTES], low[FORMAT_BYTES], high[FORMAT_BYTES];
+
+	if (row->since_ns) {
+		text_add(out, size, "; since %s (%s to %s)", format_clock(at, row->since_ns),
+				format_clock(low, row->since_low_ns),
+				format_clock(high, row->since_high_ns));
+	} else if (row->since_begin) {
+		text_add(out, size, "; from the begin on");
+	}
 }
 
 void change_sentence(char *out, size_t size, const struct change_row *row)
@@ -142,13 +172,17 @@ void change_sentence(char *out, size_t size, const struct change_row *row)
 	if (row->waits_for[0]) {
 		text_add(out, size, "; no more than messages to %s do", row->waits_for);
 	}
-	if (row->path_unknown) {
+	if (is_way(row) && row->name[0]) {
+		text_add(out, size, "; it begins in %s of %s", row->name, row->service);
+	}
+	if (row->path_unknown && !is_way(row)) {
 		text_add(out, size, "; what it adds to requests is not known");
 	}
 	text_add(out, size, "%s%s%s%s", row->by_clocks ? "; by the clocks of both alone" : "",
 			row->callee_too ? "; its own time grew, too" : "",
 			row->waited_for ? "; so did the wait for it" : "",
 			row->off_path ? "; no request is surely slower for it" : "");
+	append_since(out, size, row);
 	if (!row->sure) {
 		text_add(out, size, "; not sure: chance makes such a one in %.0f%% of comparisons",
 				row->p * 100);

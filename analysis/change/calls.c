@@ -49,6 +49,7 @@ static void put_calls(struct work *work, const struct difference *d, uint32_t pa
 		found->pair = parent;
 		found_put_place(work, found);
 		found_put_difference(work, &found->row, d, family);
+		found->called = pair;
 		found->row.sure = sure;
 		found->row.others = name;
 	} else if (sure == found->row.sure) {
@@ -56,6 +57,7 @@ static void put_calls(struct work *work, const struct difference *d, uint32_t pa
 
 		if (found_p(work, d, family) < row->p) {
 			found_put_difference(work, row, d, family);
+			found->called = pair;
 		}
 		half = difference_half(d->added_variance, d->freedom);
 		row->added_ns_per_s = sum.added_ns_per_s + d->added;

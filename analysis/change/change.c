@@ -28,7 +28,8 @@ struct found *row_add(struct work *work, enum change_kind kind)
 	*found = (struct found){.pair = NO_PAIR, .place = UINT32_MAX};
 	found->row.kind = kind;
 	found->row.service = found->row.provider = found->row.name = "";
-	found->row.where = found->row.type = found->row.others = found->row.waits_for = "";
+	found->row.where = found->row.type = found->row.others = found->row.waits_for =
+			found->row.from = "";
 	return found;
 }
 
@@ -411,6 +412,9 @@ static void count_unmatched(struct work *work, struct changes_view *out)
 		out->n_contexts_gone += !matched->pairs[i].sides[1];
 		out->n_contexts_new += !matched->pairs[i].sides[0];
 	}
+	out->n_cut = matched->n_cut;
+	out->cut_requests = matched->cut_requests;
+	out->cut = matched->cut;
 	out->n_types = matched->n_types - told[0] - told[1];
 	out->n_types_gone = told[0];
 	out->n_types_new = told[1];
@@ -457,6 +461,7 @@ static void find_rate(struct work *work, uint32_t at)
 		found->row.added_ns_per_s = found->row.added_low = found->row.added_high = 0;
 		found->row.type = (type->sides[1] ? type->sides[1] : type->sides[0])->type;
 		found->row.types = 1;
+		found->type = at;
 		found->row.group_id = group_of_type(type->sides[1]);
 		found->rank = -1; /* load: what is slow for it is told before */
 	}
@@ -515,7 +520,10 @@ bool changes_find(const struct baseline *before, const struct baseline *after, s
 			.before_length_ns = before->length_ns,
 			.after_length_ns = after->length_ns,
 			.types_gone = "",
-			.types_new = ""};
+			.types_new = "",
+			.groups_gone = "",
+			.groups_new = "",
+			.cut = ""};
 	if (!before->n_types || !after->n_types) {
 		return true;
 	}
@@ -529,7 +537,7 @@ bool changes_find(const struct baseline *before, const struct baseline *after, s
 	}
 	count_tests(&work);
 	out->tests = work.tests[OF_PLACES] + work.tests[OF_CONTEXTS];
-	work.room = 3 * work.matched.n_places + work.matched.n + work.matched.n_types + 1;
+	work.room = 3 * work.matched.n_places + work.matched.n + 2 * work.matched.n_types + 1;
 	work.found = arena_alloc(arena, work.room * sizeof(*work.found));
 	work.places = arena_alloc(arena, (work.matched.n_places + 1u) * sizeof(*work.places));
 	if (!work.found || !work.places) {
@@ -551,6 +559,9 @@ bool changes_find(const struct baseline *before, const struct baseline *after, s
 	for (uint32_t i = 0; i < work.matched.n_types; i++) {
 		find_rate(&work, i);
 	}
+	if (!split_find(&work, before, after, out)) {
+		return false;
+	}
 	qsort(work.found, work.n, sizeof(*work.found), by_rank);
 	rows = arena_alloc(arena, (work.n + 1u) * sizeof(*rows)); /* zeros */
 	if (!rows) {
@@ -565,6 +576,7 @@ bool changes_find(const struct baseline *before, const struct baseline *after, s
 			if (!put_context(&work, &work.found[i])) {
 				return false;
 			}
+			since_tell(&work, after, &work.found[i]);
 			rows[out->n] = *row;
 			rows[out->n].p = row->p < 1 ? row->p : 1;
 			out->n++;

@@ -9,6 +9,7 @@
  *
  *   match.c    contexts of both sides side by side; which service each is of, and what it calls
  *   test.c     differences, and whether they can be chance
+ *   since.c    since when; split.c: groups that split or merge
  *   change.c   the rows: of places and rates, their order; ways.c: of ways; calls.c: of calls, and
  *              which follows from which
  */
@@ -53,6 +54,10 @@ struct matched {
 	uint32_t *next; /* the next pair of the place; NO_PAIR: none */
 	struct place *places;
 	double seconds[2];
+	/* Types that were cut off (changes_view): in none of the above. */
+	uint32_t n_cut;
+	uint64_t cut_requests;
+	const char *cut;
 };
 
 /* All texts are those of the baselines. False if out of memory. */
@@ -100,9 +105,24 @@ double difference_half(double variance, double freedom);
 struct found {
 	struct change_row row;
 	double rank;
-	uint32_t pair;  /* NO_PAIR: of a place as a whole */
-	uint32_t place; /* UINT32_MAX: of calls, or a rate */
-	bool follows;   /* from another row: not told */
+	uint32_t pair;   /* NO_PAIR: of a place as a whole */
+	uint32_t place;  /* UINT32_MAX: of calls, or a rate */
+	uint32_t called; /* a pair of what is called, of calls */
+	uint32_t type;   /* of a rate, or of groups */
+	bool follows;    /* from another row: not told */
+};
+
+/* A group of requests on both sides. */
+struct matched_group {
+	const struct baseline_group *sides[2]; /* one may be NULL */
+	uint32_t type;
+	double share[2]; /* of the type's requests */
+	bool shrank, grew;
+};
+
+struct matched_groups {
+	struct matched_group *items; /* those of a type follow each other */
+	uint32_t n;
 };
 
 struct work {
@@ -116,6 +136,7 @@ struct work {
 	double *places; /* z of the difference of each in own time; NaN: none */
 	struct calls *calls;
 	uint32_t n_calls;
+	struct matched_groups groups;
 };
 
 enum family { OF_PLACES, OF_CONTEXTS };
@@ -145,6 +166,37 @@ void found_put_place(struct work *work, struct found *found);
 
 /* ways.c: false if out of memory */
 bool ways_find(struct work *work);
+
+/* since.c */
+#define SERIES_MOST 128u
+
+/* What was counted, or summed, in so much time, or in so many spans. */
+struct series {
+	bool counts; /* as of a Poisson process; else means, as of a normal distribution */
+	bool more;   /* than before */
+	double before;
+	uint32_t n, bucket[SERIES_MOST];
+	double sum[SERIES_MOST], exposure[SERIES_MOST];
+};
+
+/* In buckets from the first. */
+struct since {
+	bool begin; /* it was so from the begin on; the rest is 0 */
+	uint32_t at;
+	double low, high;
+};
+/* Buckets in their order; what has no exposure is left out. */
+void series_add(struct series *series, uint32_t bucket, double sum, double exposure);
+/* False: it is not known. */
+bool since_find(const struct series *series, struct since *out);
+void since_tell(struct work *work, const struct baseline *after, struct found *found);
+
+/* split.c: groups whose requests go another way; false if out of memory */
+bool split_find(struct work *work, const struct baseline *before, const struct baseline *after,
+		struct changes_view *out);
+/* What the requests that are told of did by the bucket. */
+void split_list(const struct work *work, const struct baseline *after, const struct found *found,
+		struct series *out);
 
 /* calls.c */
 void calls_find(struct work *work);

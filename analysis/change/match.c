@@ -5,6 +5,9 @@
 #include "requests/measured.h"
 #include "base/hash.h"
 
+#define CUT_DEVIATIONS 3.0  /* of durations: longer ones are few */
+#define CUT_MOST_NS    60e9 /* of a recording's begin */
+
 struct table {
 	uint64_t *keys;
 	uint32_t *values, room;
@@ -40,6 +43,59 @@ static uint64_t hash_text(const char *text)
 	return hash_bytes(text, strlen(text));
 }
 
+static bool is_span(const struct baseline_node *node)
+{
+	return node->name[0] != '(' && node->spans;
+}
+
+/* How late after the begin a request of the type may begin, if it is cut off: as late as one ends
+ * that it is a part of. 0: it is a part of none. */
+static double cut_until(const struct baseline *side, const struct baseline_type *type)
+{
+	double until = 0;
+
+	for (uint32_t i = 0; i < side->n_types; i++) {
+		const struct baseline_type *other = &side->types[i];
+		double longest = other->mean_ns + CUT_DEVIATIONS * other->sd_ns;
+		bool within = false;
+
+		for (uint32_t k = 0; other != type && k < other->n; k++) {
+			for (uint32_t r = 0; r < type->n && !within; r++) {
+				within = type->nodes[r].parent == UINT32_MAX &&
+					 other->nodes[k].parent != UINT32_MAX &&
+					 is_span(&type->nodes[r]) &&
+					 !strcmp(type->nodes[r].name, other->nodes[k].name) &&
+					 !strcmp(type->nodes[r].provider, other->nodes[k].provider);
+			}
+		}
+		until = within && longest > until ? longest : until;
+	}
+	return until;
+}
+
+/*
+ * What began before the recording, so that its first spans are missing, begins with a span that is
+ * deep within another type, and no other request of that kind begins later.
+ */
+static bool is_cut(const struct baseline *side, const struct baseline_type *type)
+{
+	uint64_t begin_ns = side->time_ns > side->length_ns ? side->time_ns - side->length_ns : 0;
+
+	return type->last_start_ns && side->length_ns &&
+	       (double)type->last_start_ns <= (double)begin_ns + CUT_MOST_NS &&
+	       (double)type->last_start_ns <= (double)begin_ns + cut_until(side, type);
+}
+
+static bool add_cut(struct matched *out, const struct baseline_type *type, struct arena *arena)
+{
+	out->cut_requests += type->all;
+	if (out->n_cut++ < NAMES_TOLD) {
+		out->cut = arena_printf(arena, "%s%s%s", out->n_cut > 1 ? out->cut : "",
+				out->n_cut > 1 ? ", " : "", type->type);
+	}
+	return out->cut != NULL;
+}
+
 static bool add_types(
 		struct matched *out, const struct baseline *const sides[2], struct arena *arena)
 {
@@ -51,8 +107,15 @@ static bool add_types(
 	for (uint32_t side = 0; side < 2; side++) {
 		for (uint32_t i = 0; i < sides[side]->n_types; i++) {
 			const struct baseline_type *type = &sides[side]->types[i];
-			uint32_t *at = table_at(&table, hash_text(type->type));
+			uint32_t *at;
 
+			if (is_cut(sides[side], type)) {
+				if (!add_cut(out, type, arena)) {
+					return false;
+				}
+				continue;
+			}
+			at = table_at(&table, hash_text(type->type));
 			if (!*at) {
 				*at = ++out->n_types;
 			}
@@ -282,7 +345,7 @@ bool match_baselines(struct matched *out, const struct baseline *before,
 	const struct baseline *sides[2] = {before, after};
 	uint32_t most = 1;
 
-	*out = (struct matched){.n = 0};
+	*out = (struct matched){.cut = ""};
 	for (uint32_t side = 0; side < 2; side++) {
 		for (uint32_t i = 0; i < sides[side]->n_types; i++) {
 			most += sides[side]->types[i].n;

@@ -109,6 +109,7 @@ static void own_texts(struct snapshot *snapshot, struct change_row *rows, struct
 		row->where = snapshot_text(snapshot, row->where);
 		row->others = snapshot_text(snapshot, row->others);
 		row->waits_for = snapshot_text(snapshot, row->waits_for);
+		row->from = snapshot_text(snapshot, row->from);
 		own_steps(snapshot, row);
 	}
 	changes->rows = rows;
@@ -119,6 +120,9 @@ static void own_texts(struct snapshot *snapshot, struct change_row *rows, struct
 	changes->baseline = snapshot_text(snapshot, changes->baseline);
 	changes->types_gone = snapshot_text(snapshot, changes->types_gone);
 	changes->types_new = snapshot_text(snapshot, changes->types_new);
+	changes->groups_gone = snapshot_text(snapshot, changes->groups_gone);
+	changes->groups_new = snapshot_text(snapshot, changes->groups_new);
+	changes->cut = snapshot_text(snapshot, changes->cut);
 }
 
 static enum status fill_changes(

@@ -26,11 +26,29 @@ static bool baseline_fill_group(
 	return true;
 }
 
+/* Which buckets the horizon has, whole or in part; returns the first of them. */
+static uint32_t put_buckets(
+		struct baseline *out, const struct timelines *timelines, const struct view *view)
+{
+	uint32_t skipped = 0, n = 0;
+
+	while (n < TIMELINE_BUCKETS && timelines->begun &&
+			timelines->origin_ns + n * timelines->width_ns <= view->at_ns) {
+		n++;
+		skipped += timelines->origin_ns + n * timelines->width_ns <= view->start_ns;
+	}
+	out->n_buckets = n > skipped ? n - skipped : 0;
+	out->bucket_ns = timelines->width_ns;
+	out->bucket_0_ns = timelines->origin_ns + skipped * timelines->width_ns;
+	return skipped;
+}
+
 const struct baseline *groups_baseline(struct groups *groups, enum horizon horizon, uint64_t at_ns)
 {
 	struct view view = view_at(groups, horizon, at_ns);
 	struct arena *arena = &groups->made_arena;
 	struct baseline_group *list;
+	uint32_t skipped;
 
 	label_again(groups);
 	arena_release(arena);
@@ -39,7 +57,9 @@ const struct baseline *groups_baseline(struct groups *groups, enum horizon horiz
 		return NULL;
 	}
 	groups->made = (struct baseline){.origin = "", .time_ns = view.at_ns, .groups = list};
+	skipped = put_buckets(&groups->made, &groups->timelines, &view);
 	for (uint32_t i = 0; i < view.n_groups; i++) {
+		const uint32_t *counts = timelines_of_group(&groups->timelines, i);
 		const struct group *group = groups->items[i];
 		const struct totals *totals = view_totals(groups, &view, group);
 
@@ -54,9 +74,11 @@ const struct baseline *groups_baseline(struct groups *groups, enum horizon horiz
 		if (!list->type || !list->path || !baseline_fill_group(arena, list, totals)) {
 			return NULL;
 		}
+		list->key = group->key;
+		list->counts = counts ? counts + skipped : NULL;
 		list++;
 		groups->made.n++;
 	}
 	groups->made.length_ns = view.at_ns > view.start_ns ? view.at_ns - view.start_ns : 0;
-	return baseline_types(groups, &view, &groups->made, arena) ? &groups->made : NULL;
+	return baseline_types(groups, &view, skipped, &groups->made, arena) ? &groups->made : NULL;
 }

@@ -13,7 +13,8 @@
 #define PROCESSES_OF    4u  /* requests of a group that are asked which processes they ran in */
 #define INFLATION_LEAST 64u /* requests in a row that tell how alike neighbours are */
 #define INFLATION_BATCH 16u /* batches that they are cut into */
-#define INFLATION_LIMIT 16.0
+#define INFLATION_LAGS  64u /* requests apart */
+#define INFLATION_LIMIT 32.0
 
 /* Sums of one context, of all groups of the type so far. */
 struct sums {
@@ -28,11 +29,13 @@ struct sums {
 struct type_work {
 	struct groups *groups;
 	const struct view *view;
-	uint32_t *nodes; /* index + 1 by context; 0: none so far */
+	uint32_t skipped, n_buckets; /* of timelines */
+	uint32_t *counts;            /* requests by bucket */
+	uint32_t *nodes;             /* index + 1 by context; 0: none so far */
 	uint32_t n_contexts;
 	struct sums *items;
 	uint32_t n, room;
-	uint64_t measured, counted, all;
+	uint64_t measured, counted, all, last_start_ns;
 	double total, squares, inflation, weight;
 	bool failed;
 };
@@ -110,50 +113,111 @@ static void ask_processes(struct type_work *work, const struct group *group)
 	}
 }
 
-/*
- * The variance of means of batches of neighbours over what independent requests would make it: 1
- * where durations say nothing of those that follow. (Law & Carson 1979.)
- */
-static double inflation_of(const struct sample_ring *ring)
+/* How long the i-th of the last n requests took, beyond their mean. */
+static double beyond_mean(const struct sample_ring *ring, uint32_t n, uint32_t i, double mean)
 {
-	uint32_t size = ring->n / INFLATION_BATCH, n = size * INFLATION_BATCH;
-	double sum = 0, squares = 0, between = 0, variance;
+	return (double)ring_at(ring, ring->n - n + i)->request.duration_ns - mean;
+}
 
-	if (ring->n < INFLATION_LEAST) {
-		return 1;
-	}
+/*
+ * The variance of means of batches of neighbours over what independent requests would make it (Law
+ * & Carson 1979). Of the last n requests with that mean and sum of squares around it.
+ */
+static double inflation_by_batches(
+		const struct sample_ring *ring, uint32_t n, double mean, double squares)
+{
+	uint32_t size = n / INFLATION_BATCH;
+	double between = 0;
+
 	for (uint32_t batch = 0; batch < INFLATION_BATCH; batch++) {
 		double of_batch = 0;
 
 		for (uint32_t i = 0; i < size; i++) {
-			double ns = (double)ring_at(ring, ring->n - n + batch * size + i)
-						    ->request.duration_ns;
-
-			of_batch += ns;
-			squares += ns * ns;
+			of_batch += beyond_mean(ring, n, batch * size + i, mean);
 		}
-		sum += of_batch;
 		between += of_batch * of_batch / size;
 	}
-	variance = (squares - sum * sum / n) / (n - 1);
-	between = (between - sum * sum / n) / (INFLATION_BATCH - 1);
-	if (variance <= 0 || between <= variance) {
+	return between / (INFLATION_BATCH - 1) / (squares / (n - 1));
+}
+
+static double correlation_at(const struct sample_ring *ring, uint32_t n, uint32_t lag, double mean,
+		double squares)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i + lag < n; i++) {
+		sum += beyond_mean(ring, n, i, mean) * beyond_mean(ring, n, i + lag, mean);
+	}
+	return sum / squares;
+}
+
+/*
+ * The same by how alike requests are that follow each other, at ever larger distances, for as long
+ * as two neighbouring ones together are (initial positive sequence, Geyer 1992): it sees what
+ * outlasts the batches.
+ */
+static double inflation_by_lags(
+		const struct sample_ring *ring, uint32_t n, double mean, double squares)
+{
+	double inflation = -1;
+
+	for (uint32_t lag = 0; lag < INFLATION_LAGS && lag + 1 < n / 2; lag += 2) {
+		double pair = correlation_at(ring, n, lag, mean, squares) +
+			      correlation_at(ring, n, lag + 1, mean, squares);
+
+		if (pair <= 0) {
+			break;
+		}
+		inflation += 2 * pair;
+	}
+	return inflation;
+}
+
+/* How much more means vary than those of independent requests: 1 where durations say nothing of
+ * those that follow. */
+static double inflation_of(const struct sample_ring *ring)
+{
+	uint32_t n = ring->n / INFLATION_BATCH * INFLATION_BATCH;
+	double mean = 0, squares = 0, batches, lags, most;
+
+	if (ring->n < INFLATION_LEAST) {
 		return 1;
 	}
-	return between > INFLATION_LIMIT * variance ? INFLATION_LIMIT : between / variance;
+	for (uint32_t i = 0; i < n; i++) {
+		mean += beyond_mean(ring, n, i, 0) / n;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		double by = beyond_mean(ring, n, i, mean);
+
+		squares += by * by;
+	}
+	if (squares <= 0) {
+		return 1;
+	}
+	batches = inflation_by_batches(ring, n, mean, squares);
+	lags = inflation_by_lags(ring, n, mean, squares);
+	most = lags > batches ? lags : batches;
+	return most < 1 ? 1 : most > INFLATION_LIMIT ? INFLATION_LIMIT : most;
 }
 
 static bool add_group(struct type_work *work, const struct group *group)
 {
 	const struct totals *totals = view_totals(work->groups, work->view, group);
+	const uint32_t *in_time = timelines_of_group(&work->groups->timelines, group->index);
 	const struct profile_counts *counts;
 	struct instant instant;
 
 	if (!totals || !instant_at(work->groups, work->view, group, &instant)) {
 		return false;
 	}
+	for (uint32_t i = 0; in_time && i < work->n_buckets; i++) {
+		work->counts[i] += in_time[work->skipped + i];
+	}
 	counts = &instant.profile->counts[instant.view.horizon];
 	work->all += totals->moments.count + totals->tainted + totals->partial;
+	if (group->last_start_ns > work->last_start_ns) {
+		work->last_start_ns = group->last_start_ns;
+	}
 	if (!counts->requests) {
 		return true;
 	}
@@ -199,6 +263,8 @@ static bool put_type(struct type_work *work, uint32_t type, struct arena *arena,
 			.mean_ns = work->counted ? work->total / (double)work->counted : 0,
 			.sd_ns = sd_of((double)work->counted, work->total, work->squares),
 			.inflation = work->weight > 0 ? work->inflation / work->weight : 1,
+			.last_start_ns = work->last_start_ns,
+			.counts = work->counts,
 			.n = work->n,
 			.nodes = nodes};
 	for (uint32_t i = 0; i < work->n; i++) {
@@ -208,6 +274,8 @@ static bool put_type(struct type_work *work, uint32_t type, struct arena *arena,
 		uint64_t requests = part ? work->items[sums->parent].requests : sums->requests;
 		/* Shares of the path are known of complete requests alone. */
 		double n = (double)requests, on_path = n * complete;
+		const struct baseline_bucket *buckets =
+				timelines_of_context(&work->groups->timelines, sums->context);
 
 		nodes[i] = (struct baseline_node){.parent = sums->parent,
 				.name = sums->context ? text_of(work->groups, arena, context->name)
@@ -219,6 +287,7 @@ static bool put_type(struct type_work *work, uint32_t type, struct arena *arena,
 				.spans = sums->spans,
 				.requests = requests,
 				.group_id = sums->group_id,
+				.buckets = buckets ? buckets + work->skipped : NULL,
 				.segment_ns = on_path > 0 ? sums->segment / on_path : 0,
 				.segment_sd_ns = sd_of(
 						on_path, sums->segment, sums->segment_squares),
@@ -231,18 +300,19 @@ static bool put_type(struct type_work *work, uint32_t type, struct arena *arena,
 	return out->type != NULL;
 }
 
-static bool make_type(struct groups *groups, const struct view *view, uint32_t newest,
-		struct arena *arena, struct baseline_type *out)
+/* Of the type that a group is of. */
+static bool make_type(struct type_work work, uint32_t newest, struct arena *arena,
+		struct baseline_type *out)
 {
-	struct type_work work = {.groups = groups,
-			.view = view,
-			.n_contexts = contexts_count(groups->contexts) + 1};
-	bool made = true;
+	struct groups *groups = work.groups;
+	bool made;
 
+	work.n_contexts = contexts_count(groups->contexts) + 1;
 	work.nodes = calloc(work.n_contexts, sizeof(*work.nodes));
-	made = work.nodes != NULL;
+	work.counts = arena_alloc(arena, (work.n_buckets + 1u) * sizeof(*work.counts));
+	made = work.nodes != NULL && work.counts != NULL;
 	for (uint32_t i = newest; made && i; i = groups->items[i - 1]->same_type) {
-		made = !view_has(view, groups->items[i - 1]) ||
+		made = !view_has(work.view, groups->items[i - 1]) ||
 		       add_group(&work, groups->items[i - 1]);
 	}
 	made = made && put_type(&work, groups->items[newest - 1]->type, arena, out);
@@ -251,9 +321,13 @@ static bool make_type(struct groups *groups, const struct view *view, uint32_t n
 	return made;
 }
 
-bool baseline_types(struct groups *groups, const struct view *view, struct baseline *baseline,
-		struct arena *arena)
+bool baseline_types(struct groups *groups, const struct view *view, uint32_t skipped,
+		struct baseline *baseline, struct arena *arena)
 {
+	const struct type_work work = {.groups = groups,
+			.view = view,
+			.skipped = skipped,
+			.n_buckets = baseline->n_buckets};
 	struct baseline_type *types = arena_alloc(arena, (groups->n_types + 1u) * sizeof(*types));
 
 	if (!types) {
@@ -266,7 +340,7 @@ bool baseline_types(struct groups *groups, const struct view *view, struct basel
 		if (!newest) {
 			continue;
 		}
-		if (!make_type(groups, view, newest, arena, &types[baseline->n_types])) {
+		if (!make_type(work, newest, arena, &types[baseline->n_types])) {
 			return false;
 		}
 		baseline->n_types += types[baseline->n_types].requests > 0;

@@ -7,7 +7,7 @@
 
 #define STEPS (HISTOGRAM_BINS >> HISTOGRAM_SHIFT_PER_16TH)
 
-/* A copy of a baseline, and its groups by hash of their names. */
+/* A copy of a baseline, and its groups by their keys, where it has any, else by their paths. */
 struct baseline_copy {
 	struct arena arena;
 	const struct baseline_group *groups;
@@ -23,17 +23,24 @@ void baseline_copy_destroy(struct baseline_copy *copy)
 	}
 }
 
+static bool is_group(const struct baseline_group *group, const char *type, uint64_t key,
+		const char *path)
+{
+	return !strcmp(group->type, type) && group->key == key &&
+	       (key || !strcmp(group->path, path));
+}
+
 /* The place where the group stands, or would stand. */
 static uint32_t *baseline_place(
-		const struct baseline_copy *copy, const char *type, const char *path)
+		const struct baseline_copy *copy, const char *type, uint64_t key, const char *path)
 {
-	uint64_t at = hash_pair(hash_bytes(type, strlen(type)), hash_bytes(path, strlen(path)));
+	uint64_t at = hash_pair(
+			hash_bytes(type, strlen(type)), key ? key : hash_bytes(path, strlen(path)));
 
 	for (;; at++) {
 		uint32_t *place = &copy->table[at & (copy->room - 1)];
 
-		if (!*place || (!strcmp(copy->groups[*place - 1].type, type) &&
-					       !strcmp(copy->groups[*place - 1].path, path))) {
+		if (!*place || is_group(&copy->groups[*place - 1], type, key, path)) {
 			return place;
 		}
 	}
@@ -49,6 +56,7 @@ static bool baseline_group_copy(
 	to->type = arena_text(arena, from->type);
 	to->path = arena_text(arena, from->path);
 	to->histogram = histogram;
+	to->counts = NULL;
 	if (!to->type || !to->path || !histogram) {
 		return false;
 	}
@@ -72,6 +80,7 @@ static bool baseline_node_copy(struct arena *arena, struct baseline_node *to,
 	to->name = arena_text(arena, from->name);
 	to->provider = arena_text(arena, from->provider);
 	to->process = arena_text(arena, from->process);
+	to->buckets = NULL;
 	/* What comes before its parent could be a circle. */
 	return to->name && to->provider && to->process &&
 	       (from->parent == UINT32_MAX || from->parent < index);
@@ -85,6 +94,7 @@ static bool baseline_types_copy(
 	*to = *from;
 	to->groups = NULL;
 	to->n = 0;
+	to->n_buckets = 0;
 	to->types = types;
 	to->origin = arena_text(arena, from->origin);
 	if (!types || !to->origin) {
@@ -96,6 +106,7 @@ static bool baseline_types_copy(
 
 		types[i] = *type;
 		types[i].nodes = nodes;
+		types[i].counts = NULL;
 		types[i].type = arena_text(arena, type->type);
 		if (!nodes || !types[i].type) {
 			return false;
@@ -124,8 +135,7 @@ static struct baseline_copy *baseline_copy_create(const struct baseline *baselin
 	groups = arena_alloc(&copy->arena, (baseline->n + 1u) * sizeof(*groups));
 	copy->table = arena_alloc(&copy->arena, copy->room * sizeof(*copy->table));
 	copy->groups = groups;
-	if (!groups || !copy->table ||
-			!baseline_types_copy(&copy->arena, &copy->whole, baseline)) {
+	if (!groups || !copy->table || !baseline_types_copy(&copy->arena, &copy->whole, baseline)) {
 		baseline_copy_destroy(copy);
 		return NULL;
 	}
@@ -139,9 +149,11 @@ static struct baseline_copy *baseline_copy_create(const struct baseline *baselin
 			baseline_copy_destroy(copy);
 			return NULL;
 		}
-		place = baseline_place(copy, groups[i].type, groups[i].path);
+		place = baseline_place(copy, groups[i].type, groups[i].key, groups[i].path);
 		*place = *place ? *place : i + 1; /* of two alike the first holds */
 	}
+	copy->whole.groups = groups;
+	copy->whole.n = baseline->n;
 	return copy;
 }
 
@@ -156,7 +168,12 @@ void baseline_apply(struct groups *groups, struct group *group)
 	uint32_t found = 0;
 
 	if (copy) {
-		found = *baseline_place(copy, names_text(groups->names, group->type), group->label);
+		const char *type = names_text(groups->names, group->type);
+
+		found = *baseline_place(copy, type, group->key, group->label);
+		if (!found) { /* a file that has no keys */
+			found = *baseline_place(copy, type, 0, group->label);
+		}
 	}
 	group->was = found ? &copy->groups[found - 1] : NULL;
 	group->rows_judged = 0;

@@ -105,6 +105,7 @@ void groups_destroy(struct groups *groups)
 	}
 	free(groups->objectives);
 	failing_destroy(groups->failing);
+	timelines_release(&groups->timelines);
 	baseline_copy_destroy(groups->baseline);
 	arena_release(&groups->made_arena);
 	free(groups->newest_of_type);
@@ -331,9 +332,13 @@ void groups_add(struct groups *groups, struct request *request)
 	}
 	request->group_id = group->index + 1;
 	failing_add(groups->failing, request);
+	timelines_count(&groups->timelines, group->index, request->end_ns);
 	group_before_change(groups, group);
 	group->hosts |= request->hosts;
 	group_changed(groups, group);
+	if (request->start_ns > group->last_start_ns) {
+		group->last_start_ns = request->start_ns;
+	}
 	if (quarter < group->first_quarter) {
 		group->first_quarter = quarter;
 	}
@@ -414,6 +419,7 @@ void groups_pin(struct groups *groups, uint64_t now_ns)
 
 	groups_unpin(groups);
 	groups_advance(groups, now_ns);
+	label_again(groups);
 	memset(pin, 0, sizeof(*pin));
 	pin->on = true;
 	pin->ns = groups->now_ns;

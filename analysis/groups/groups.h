@@ -94,7 +94,8 @@ void groups_renamed(struct groups *groups);
 
 /* See engine_set_baseline() and engine_baseline(). Memory: that of the baseline, once more. */
 enum status groups_set_baseline(struct groups *groups, const struct baseline *baseline);
-/* The one that was set last, its types alone; NULL: none. */
+/* The one that was set last, without buckets; groups that are not sound have no type (NULL). NULL:
+ * none. */
 const struct baseline *groups_reference_baseline(const struct groups *groups);
 const struct baseline *groups_baseline(struct groups *groups, enum horizon horizon, uint64_t at_ns);
 

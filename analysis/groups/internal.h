@@ -10,6 +10,7 @@
 #include "groups/locate.h"
 #include "groups/profile.h"
 #include "groups/sample.h"
+#include "groups/timeline.h"
 #include "base/pool.h"
 #include "stats/histogram.h"
 #include "stats/moments.h"
@@ -40,6 +41,7 @@
  *   locate.c   shares of the variance, by share_interval.c with their intervals
  *   where.c    what is located at an instant
  *   gaps.c     the order of things within a span
+ *   timeline.c what requests did by the second, for since when
  *   tree.c     the calling-context tree
  *   label.c    the text that tells a group's path
  *   detect.c   the rules of detection; judge.c: when they are applied
@@ -134,17 +136,20 @@ struct group {
 	struct horizons *pinned; /* NULL: as now, or no pin */
 	struct slice *newest, *oldest;
 	uint64_t first_quarter;
-	uint64_t hosts;      /* that its requests visited, a bit each */
-	bool idle;           /* see groups_row.idle_wait */
-	uint32_t epoch;      /* number of its epoch, 0: none was begun */
-	uint64_t epoch_ns;   /* and its begin */
-	char *label;         /* services, plus what tells it from a like group */
-	uint8_t rows_valid;  /* its cached rows that are of its totals: a bit for each horizon */
-	uint8_t rows_judged; /* its verdicts that are of its rows */
+	uint64_t last_start_ns; /* of all its requests */
+	uint64_t hosts;         /* that its requests visited, a bit each */
+	bool idle;              /* see groups_row.idle_wait */
+	uint32_t epoch;         /* number of its epoch, 0: none was begun */
+	uint64_t epoch_ns;      /* and its begin */
+	char *label;            /* services, plus what tells it from a like group */
+	bool unlabelled;        /* what tells it from like groups is still to be found */
+	uint8_t rows_valid;     /* its cached rows that are of its totals: a bit for each horizon */
+	uint8_t rows_judged;    /* its verdicts that are of its rows */
 	struct slow window_slowest;
 	struct ring ring;
 	struct horizons now;
 	struct tops tops, epoch_tops;
+	uint64_t key;          /* of its path by names: the same in every run; never 0 */
 	char *services;        /* providers visited, variant: "api>sched image=a", U+203A */
 	uint32_t same_type;    /* index + 1 of the group of its type made before it; 0: none */
 	uint64_t objective_ns; /* median that a schema expects; 0: none */
@@ -247,6 +252,7 @@ struct groups {
 	struct groups_config config;
 	const struct names *names;
 	const struct contexts *contexts;
+	bool unlabelled;  /* some group is */
 	bool renamed;     /* names of contexts or types may be shown otherwise than labels say */
 	struct pool pool; /* of slices and histograms */
 	struct kept_store kept;
@@ -284,6 +290,7 @@ struct groups {
 	struct detect_medians compared_medians;
 	uint32_t judge_next; /* group whose turn it is to be judged */
 
+	struct timelines timelines;
 	struct failing *failing; /* where they fail, and how often */
 
 	struct objective *objectives;
@@ -366,9 +373,10 @@ void collect_dropped(struct groups *groups, const struct sample_keys *keys);
 /* A sample is about to leave the ring of its group. */
 void collect_leave(struct group *group, const struct sample *sample);
 
-/* Fills services and label of a new group. False if out of memory. */
+/* Fills key, services and, until the next look, label of a new group. False if out of memory. */
 bool label_group(struct groups *groups, struct group *group);
-/* Again, where functions have got names since. O(groups) then, else nothing. */
+/* Gives labels where groups are new, or functions have got names since. O(groups) then, else
+ * nothing. */
 void label_again(struct groups *groups);
 /* What goes by a group's type and path: its objective, and itself in the baseline. */
 void group_named(struct groups *groups, struct group *group);
@@ -377,9 +385,10 @@ void group_named(struct groups *groups, struct group *group);
 enum status judge_rows(struct groups *groups, const struct view *view, const struct focus *focus,
 		const struct place *places, uint32_t n);
 
-/* Fills what a baseline tells of types. False if out of memory. */
-bool baseline_types(struct groups *groups, const struct view *view, struct baseline *baseline,
-		struct arena *arena);
+/* Fills what a baseline tells of types; its buckets are those after the `skipped` first ones. False
+ * if out of memory. */
+bool baseline_types(struct groups *groups, const struct view *view, uint32_t skipped,
+		struct baseline *baseline, struct arena *arena);
 /* Looks the group up in the baseline. */
 void baseline_apply(struct groups *groups, struct group *group);
 void baseline_copy_destroy(struct baseline_copy *copy);

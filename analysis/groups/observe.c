@@ -38,6 +38,23 @@ void observe_begin_epoch(struct group *group)
 	group->now.observed.changes++;
 }
 
+/* Requests that are complete alone know their path: as the profile counts them. */
+static void count_in_time(
+		struct groups *groups, const struct group *group, const struct sample *head)
+{
+	const struct profile *profile = &group->now.observed.profile;
+
+	for (uint32_t i = 0; i < groups->items_of_one.n; i++) {
+		const struct profile_item *item = &groups->items_of_one.items[i];
+
+		if (profile->nodes[item->node].context) {
+			timelines_add(&groups->timelines, profile->nodes[item->node].context,
+					head->start_ns, item->spans, item->self_ns,
+					head->request.counted ? item->segment_ns : 0);
+		}
+	}
+}
+
 void observe_request(struct groups *groups, struct group *group, const struct request *request,
 		bool in_window)
 {
@@ -71,6 +88,7 @@ void observe_request(struct groups *groups, struct group *group, const struct re
 		return;
 	}
 	collect_taken(group, sample);
+	count_in_time(groups, group, &head);
 	observed_count(observed, HORIZON_ALL, sample, false);
 	if (group->epoch && request->start_ns >= group->epoch_ns) {
 		observed_count(observed, HORIZON_EPOCH, sample, false);

@@ -16,7 +16,7 @@
 static bool is_verdict(const struct change_row *row)
 {
 	return row->sure && row->group_id && !row->waits_for[0] && row->kind != CHANGE_FASTER &&
-	       row->kind != CHANGE_RATE;
+	       row->kind != CHANGE_RATE && row->kind != CHANGE_SPLIT && row->kind != CHANGE_MERGE;
 }
 
 static uint64_t key_of(struct pythia *pythia, const struct change_row *row)

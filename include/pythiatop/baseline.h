@@ -6,7 +6,8 @@
 
 /*
  * How the groups performed at a time that a person found right: saved, and compared with later.
- * A group is known by its type and its path as text, since numbers differ from run to run.
+ * A group is known by its type and its key, without one by its path as text, since numbers
+ * differ from run to run.
  */
 struct baseline_group {
 	const char *type, *path;
@@ -15,6 +16,15 @@ struct baseline_group {
 	int32_t histogram_low; /* as in struct group_view: 16 bins to the octave */
 	uint32_t histogram_bins;
 	const uint64_t *histogram;
+	const uint32_t *counts; /* requests by bucket (struct baseline); NULL: not known */
+	uint64_t key; /* of the path's contexts, by their names: the same in every run; 0: not known
+		       */
+};
+
+/* What sampled requests that started in a bucket did in one calling context, in all its groups. */
+struct baseline_bucket {
+	uint32_t requests, spans;
+	uint64_t self_ns, segment_ns;
 };
 
 /*
@@ -31,6 +41,7 @@ struct baseline_node {
 	double segment_ns, segment_sd_ns;
 	double self_ns, self_sd_ns;
 	uint32_t group_id; /* the group that tells most of it; 0: not known, as of a file */
+	const struct baseline_bucket *buckets; /* NULL: not known, as of a file */
 };
 
 struct baseline_type {
@@ -44,6 +55,8 @@ struct baseline_type {
 	double inflation;
 	uint32_t n;
 	const struct baseline_node *nodes;
+	const uint32_t *counts; /* requests by bucket, by when they ended; NULL: not known */
+	uint64_t last_start_ns; /* event time that its last request began at; 0: not known */
 };
 
 struct baseline {
@@ -54,6 +67,9 @@ struct baseline {
 	const struct baseline_group *groups;
 	uint32_t n_types; /* 0: it tells of groups alone */
 	const struct baseline_type *types;
+	/* Buckets that groups, types and contexts tell of: the first begins at bucket_0_ns. */
+	uint32_t n_buckets; /* 0: none, as of a file */
+	uint64_t bucket_0_ns, bucket_ns;
 };
 
 #endif

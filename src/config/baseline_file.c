@@ -52,13 +52,13 @@ static bool take_group(const struct complaint *complaint, size_t at, json_t *obj
 		struct baseline_group *group, uint64_t *bins)
 {
 	json_error_t error;
-	json_int_t count, low;
+	json_int_t count, low, key = 0;
 	json_t *histogram;
 
-	if (json_unpack_ex(object, &error, JSON_STRICT, "{s:s, s:s, s:I, s:F, s:F, s:I, s:o}",
-			    "type", &group->type, "path", &group->path, "count", &count, "mean_ns",
-			    &group->mean_ns, "sd_ns", &group->sd_ns, "histogram_low", &low,
-			    "histogram", &histogram) != 0) {
+	if (json_unpack_ex(object, &error, JSON_STRICT, "{s?I, s:s, s:s, s:I, s:F, s:F, s:I, s:o}",
+			    "key", &key, "type", &group->type, "path", &group->path, "count",
+			    &count, "mean_ns", &group->mean_ns, "sd_ns", &group->sd_ns,
+			    "histogram_low", &low, "histogram", &histogram) != 0) {
 		return complain(complaint, "group %zu: %s", at, error.text);
 	}
 	if (!take_count(count, &group->count) || group->mean_ns < 0 || group->sd_ns < 0) {
@@ -73,6 +73,7 @@ static bool take_group(const struct complaint *complaint, size_t at, json_t *obj
 				at, group->type, BASELINE_MAX_BINS - 1);
 	}
 	group->histogram_low = (int32_t)low;
+	group->key = (uint64_t)key;
 	if (!take_bins(histogram, group, bins)) {
 		return complain(complaint,
 				"group %zu (%s): a histogram's bins are counts, 0 or more", at,
@@ -186,11 +187,12 @@ static bool take_type(const struct complaint *complaint, size_t at, json_t *obje
 		struct baseline_type *type, struct baseline_node *nodes)
 {
 	json_t *contexts, *context;
-	json_int_t requests, complete, all;
+	json_int_t requests, complete, all, last = 0;
 	json_error_t error;
 	size_t i;
 
-	if (json_unpack_ex(object, &error, JSON_STRICT, "{s:s, s:I, s:I, s:I, s:F, s:F, s:F, s:o}",
+	if (json_unpack_ex(object, &error, JSON_STRICT,
+			    "{s?I, s:s, s:I, s:I, s:I, s:F, s:F, s:F, s:o}", "last_start_ns", &last,
 			    "type", &type->type, "requests", &requests, "complete", &complete,
 			    "all", &all, "mean_ns", &type->mean_ns, "sd_ns", &type->sd_ns,
 			    "inflation", &type->inflation, "contexts", &contexts) != 0) {
@@ -198,7 +200,8 @@ static bool take_type(const struct complaint *complaint, size_t at, json_t *obje
 	}
 	if (!take_count(requests, &type->requests) || !take_count(all, &type->all) ||
 			!take_count(complete, &type->complete) || complete > requests ||
-			!is_time(type->mean_ns) || !is_time(type->sd_ns) || type->inflation < 1 ||
+			!take_count(last, &type->last_start_ns) || !is_time(type->mean_ns) ||
+			!is_time(type->sd_ns) || type->inflation < 1 ||
 			type->inflation > BASELINE_MAX_INFLATION) {
 		return complain(complaint,
 				"type %zu (%s): a negative number, a time beyond 2^64 ns, more "
@@ -317,10 +320,10 @@ static json_t *group(const struct baseline_group *group)
 	for (i = 0; i < group->histogram_bins; i++) {
 		json_array_append_new(histogram, json_integer((json_int_t)group->histogram[i]));
 	}
-	return json_pack("{so so sI sf sf si so}", "type", json_file_text(group->type), "path",
-			json_file_text(group->path), "count", (json_int_t)group->count, "mean_ns",
-			group->mean_ns, "sd_ns", group->sd_ns, "histogram_low",
-			group->histogram_low, "histogram", histogram);
+	return json_pack("{sI so so sI sf sf si so}", "key", (json_int_t)group->key, "type",
+			json_file_text(group->type), "path", json_file_text(group->path), "count",
+			(json_int_t)group->count, "mean_ns", group->mean_ns, "sd_ns", group->sd_ns,
+			"histogram_low", group->histogram_low, "histogram", histogram);
 }
 
 static json_t *node(const struct baseline_node *node)
@@ -341,7 +344,8 @@ static json_t *type(const struct baseline_type *type)
 	for (uint32_t i = 0; i < type->n; i++) {
 		json_array_append_new(contexts, node(&type->nodes[i]));
 	}
-	return json_pack("{so sI sI sI sf sf sf so}", "type", json_file_text(type->type),
+	return json_pack("{sI so sI sI sI sf sf sf so}", "last_start_ns",
+			(json_int_t)type->last_start_ns, "type", json_file_text(type->type),
 			"requests", (json_int_t)type->requests, "complete",
 			(json_int_t)type->complete, "all", (json_int_t)type->all, "mean_ns",
 			type->mean_ns, "sd_ns", type->sd_ns, "inflation", type->inflation,

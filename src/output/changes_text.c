@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <inttypes.h>
 #include <math.h>
+#include <time.h>
 
 #include "output/formats.h"
 
@@ -35,6 +36,38 @@ static void write_values(FILE *out, const struct change_row *row)
 				row->difference_low, row->difference_high,
 				row->kind == CHANGE_RATE ? " a second" : " a span");
 		break;
+	case CHANGE_SPLIT:
+	case CHANGE_MERGE:
+		fprintf(out, "%.0f %% -> %.0f %% (%+.0f to %+.0f)", 100 * row->before,
+				100 * row->after, 100 * row->difference_low,
+				100 * row->difference_high);
+		break;
+	}
+}
+
+static const char *clock_of(char *cell, uint64_t time_ns)
+{
+	time_t seconds = (time_t)(time_ns / 1000000000u);
+	char clock[16] = "-";
+	struct tm utc;
+
+	if (gmtime_r(&seconds, &utc)) {
+		strftime(clock, sizeof(clock), "%H:%M:%S", &utc);
+	}
+	snprintf(cell, OUTPUT_CELL, "%s.%03u", clock, (unsigned int)(time_ns / 1000000u % 1000u));
+	return cell;
+}
+
+static void write_since(FILE *out, const struct change_row *row)
+{
+	char at[OUTPUT_CELL], low[OUTPUT_CELL], high[OUTPUT_CELL];
+
+	if (row->since_ns) {
+		fprintf(out, "; since %s (%s to %s UTC)", clock_of(at, row->since_ns),
+				clock_of(low, row->since_low_ns),
+				clock_of(high, row->since_high_ns));
+	} else if (row->since_begin) {
+		fprintf(out, "; from the begin on");
 	}
 }
 
@@ -49,6 +82,23 @@ static void write_place(FILE *out, const struct change_row *row)
 	fprintf(out, "%s ", output_safe(name, row->name));
 }
 
+/* Requests that go another way than before. */
+static void write_ways(FILE *out, uint32_t number, const struct change_row *row)
+{
+	char type[OUTPUT_CELL], from[OUTPUT_CELL], others[OUTPUT_CELL];
+
+	fprintf(out, "%3" PRIu32 " %9s %-22s requests of %s: those of %s are now of %s: ", number,
+			"-", "", output_safe(type, row->type), output_safe(from, row->from),
+			output_safe(others, row->others));
+	write_values(out, row);
+	if (row->name[0]) {
+		fprintf(out, "; it begins in ");
+		write_place(out, row);
+	}
+	write_since(out, row);
+	fputc('\n', out);
+}
+
 static void write_change(FILE *out, uint32_t number, const struct change_row *row)
 {
 	char added[OUTPUT_CELL], low[OUTPUT_CELL], high[OUTPUT_CELL], others[OUTPUT_CELL];
@@ -59,7 +109,12 @@ static void write_change(FILE *out, uint32_t number, const struct change_row *ro
 				"", output_safe(type, row->type),
 				row->after > row->before ? "more" : "less");
 		write_values(out, row);
+		write_since(out, row);
 		fputc('\n', out);
+		return;
+	}
+	if (row->kind == CHANGE_SPLIT || row->kind == CHANGE_MERGE) {
+		write_ways(out, number, row);
 		return;
 	}
 	signed_duration(low, row->added_low);
@@ -86,6 +141,8 @@ static void write_change(FILE *out, uint32_t number, const struct change_row *ro
 				row->kind == CHANGE_MORE ? "more" : "less");
 		break;
 	case CHANGE_RATE:
+	case CHANGE_SPLIT:
+	case CHANGE_MERGE:
 		break;
 	}
 	write_values(out, row);
@@ -100,10 +157,12 @@ static void write_change(FILE *out, uint32_t number, const struct change_row *ro
 	if (row->waits_for[0]) {
 		fprintf(out, "; no more than messages to %s do", output_safe(type, row->waits_for));
 	}
-	fprintf(out, "%s%s%s%s\n", row->by_clocks ? "; by the clocks of both alone" : "",
+	fprintf(out, "%s%s%s%s", row->by_clocks ? "; by the clocks of both alone" : "",
 			row->callee_too ? "; its own time grew, too" : "",
 			row->waited_for ? "; so did the wait for it" : "",
 			row->off_path ? "; no request is surely slower for it" : "");
+	write_since(out, row);
+	fputc('\n', out);
 }
 
 static void write_type(FILE *out, const struct change_type *row)
@@ -153,6 +212,18 @@ void output_text_changes(FILE *out, const struct changes_view *changes)
 	if (changes->n_types_new) {
 		fprintf(out, "types not there before: %" PRIu32 ": %s\n", changes->n_types_new,
 				output_safe(text, changes->types_new));
+	}
+	if (changes->n_groups_gone) {
+		fprintf(out, "groups no longer there: %" PRIu32 ": %s\n", changes->n_groups_gone,
+				output_safe(text, changes->groups_gone));
+	}
+	if (changes->n_groups_new) {
+		fprintf(out, "groups not there before: %" PRIu32 ": %s\n", changes->n_groups_new,
+				output_safe(text, changes->groups_new));
+	}
+	if (changes->n_cut) {
+		fprintf(out, "requests cut off by the begin of a recording: %" PRIu64 ": %s\n",
+				changes->cut_requests, output_safe(text, changes->cut));
 	}
 	fprintf(out,
 			"calling contexts compared: %" PRIu32 ", no longer there: %" PRIu32

@@ -23,8 +23,8 @@ const char *const output_step_doers[] = {STEP_BY_NAMES};
 const char *const output_step_modes[] = {STEP_MODE_NAMES};
 const char *const output_rules[] = {
 		"none", "code", "variable", "healthy", "diffuse", "spent", "changed", "fails"};
-const char *const output_change_kinds[] = {
-		"slower", "transit", "more_calls", "fewer_calls", "faster", "rate"};
+const char *const output_change_kinds[] = {"slower", "transit", "more_calls", "fewer_calls",
+		"faster", "rate", "split", "merge"};
 const char *const output_key_sources[] = {"field", "host", "count", "resource"};
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -232,7 +232,7 @@ static void nothing_is_found_where_nothing_changed(void **state)
 				printf("CoV %g, autocorrelation %g: %.1f %%\n", covs[c], alike[i],
 						100.0 * n / trials);
 			}
-			if (n > 0.03 * trials + 3) {
+			if (n > 0.03 * trials + 1) {
 				fail_msg("CoV %g, autocorrelation %g: %u of %u", covs[c], alike[i],
 						n, trials);
 			}

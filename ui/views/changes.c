@@ -62,10 +62,12 @@ static uint64_t row_key(const void *data, uint32_t index)
 /* What costs requests time is bad, what saves it good, and what is not sure is neither. */
 static enum role role_of(const struct change_row *row)
 {
-	return !row->sure || row->kind == CHANGE_RATE ? ROLE_DIM
-	       : row->path_unknown                    ? ROLE_WARN
-	       : row->added_ns_per_s > 0              ? ROLE_BAD
-						      : ROLE_GOOD;
+	return !row->sure || row->kind == CHANGE_RATE || row->kind == CHANGE_SPLIT ||
+					       row->kind == CHANGE_MERGE
+			       ? ROLE_DIM
+	       : row->path_unknown       ? ROLE_WARN
+	       : row->added_ns_per_s > 0 ? ROLE_BAD
+					 : ROLE_GOOD;
 }
 
 static void row_cell(const void *data, uint32_t index, int column, struct table_cell *cell)
@@ -297,8 +299,15 @@ static void draw_detail(const struct changes_screen *screen, const struct view_f
 /* What could not be compared is not silent; types that are on one side alone are in the list. */
 static void unmatched_text(const struct changes_view *changes, char *out, size_t size)
 {
-	snprintf(out, size, "contexts compared: %" PRIu32 ", gone: %" PRIu32 ", new: %" PRIu32,
-			changes->n_contexts, changes->n_contexts_gone, changes->n_contexts_new);
+	snprintf(out, size,
+			"gone, new: %" PRIu32 ", %" PRIu32 " groups; %" PRIu32 ", %" PRIu32
+			" contexts",
+			changes->n_groups_gone, changes->n_groups_new, changes->n_contexts_gone,
+			changes->n_contexts_new);
+	if (changes->n_cut) {
+		snprintf(out + strlen(out), size - strlen(out), "; cut off: %" PRIu64,
+				changes->cut_requests);
+	}
 }
 
 static void draw_types(

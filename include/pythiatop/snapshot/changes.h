@@ -18,6 +18,8 @@ enum change_kind {
 	CHANGE_FEWER,      /* it calls something less often */
 	CHANGE_FASTER,     /* its own time shrank */
 	CHANGE_RATE,       /* requests of the type come more or less often */
+	CHANGE_SPLIT,      /* requests of one group are spread over others now, or go another way */
+	CHANGE_MERGE,      /* those of several groups are of one now */
 };
 
 /* A span by provider and name, on the way to a calling context. */
@@ -41,8 +43,16 @@ struct change_row {
 	 */
 	uint32_t n_steps, group_id;
 	const struct change_step *steps;
-	/* Services at the other ends of CHANGE_TRANSIT; what is called for MORE and FEWER. */
+	/* Services at the other ends of CHANGE_TRANSIT; what is called for MORE and FEWER; groups,
+	 * with their shares of the type's requests, that have more of them for SPLIT and MERGE. */
 	const char *others;
+	const char *from; /* the groups that have fewer; "" for other kinds */
+	/*
+	 * Event time since when it is so, with its 95 % interval, by buckets of a second or more;
+	 * 0: not known. since_begin: it was so when the time that is looked at began.
+	 */
+	uint64_t since_ns, since_low_ns, since_high_ns;
+	bool since_begin;
 	bool sure;       /* chance makes such a row in less than one comparison of a hundred */
 	bool callee_too; /* CHANGE_TRANSIT: the service's own time grew as well */
 	bool waited_for; /* CHANGE_SLOWER: the wait for the service grew as well: in added_ns_per_s
@@ -54,14 +64,16 @@ struct change_row {
 	/* CHANGE_SLOWER: it grew by no more than messages to this service take longer, which it may
 	 * wait for; else "". */
 	const char *waits_for;
-	bool by_clocks; /* CHANGE_TRANSIT: by the clocks of the senders and of the receivers alone */
+	bool by_clocks; /* CHANGE_TRANSIT: by the clocks of the senders and of the receivers alone
+			 */
 	/*
 	 * What it adds to all requests together, in ns a second, as an estimate, below 0: it saves
 	 * so much. With its 95 % interval.
 	 */
 	double added_ns_per_s, added_low, added_high;
 	/* Means before and after, and the 95 % interval of the difference: ns a span, calls a span
-	 * of the caller, or requests a second. */
+	 * of the caller, requests a second, or, of SPLIT and MERGE, the share of the type's
+	 * requests that is of those groups that have more. */
 	double before, after, difference_low, difference_high;
 	uint64_t requests_before, requests_after; /* that say so */
 	double p; /* that chance makes such a difference anywhere: times the number looked at */
@@ -89,6 +101,14 @@ struct changes_view {
 	/* Types and calling contexts on one side alone, which nothing could be compared with. */
 	uint32_t n_types, n_types_gone, n_types_new, n_contexts, n_contexts_gone, n_contexts_new;
 	const char *types_gone, *types_new; /* the first names */
+	/* Groups of types that are on both sides, likewise. */
+	uint32_t n_groups, n_groups_gone, n_groups_new;
+	const char *groups_gone, *groups_new;
+	/* Types of requests that began before the recording did, so that they begin in the midst of
+	 * another type, and how many of them: not compared, and in neither of the above. */
+	uint32_t n_cut;
+	uint64_t cut_requests;
+	const char *cut;
 };
 
 #endif

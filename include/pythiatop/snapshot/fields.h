@@ -108,6 +108,11 @@
 	X(CHANGE_TYPES, "types", U32, types, COUNT, NULL)                                          \
 	X(CHANGE_GROUP, "group", U32, group_id, ID, change_has_group)                              \
 	X(CHANGE_OTHERS, "others", NAME, others, NONE, NULL)                                       \
+	X(CHANGE_FROM, "from", NAME, from, NONE, NULL)                                             \
+	X(CHANGE_SINCE, "since_ns", U64, since_ns, NONE, change_has_since)                         \
+	X(CHANGE_SINCE_LOW, "since_low_ns", U64, since_low_ns, NONE, change_has_since)             \
+	X(CHANGE_SINCE_HIGH, "since_high_ns", U64, since_high_ns, NONE, change_has_since)          \
+	X(CHANGE_SINCE_BEGIN, "since_begin", FLAG, since_begin, NONE, NULL)                        \
 	X(CHANGE_SURE, "sure", FLAG, sure, NONE, NULL)                                             \
 	X(CHANGE_CALLEE_TOO, "callee_too", FLAG, callee_too, NONE, NULL)                           \
 	X(CHANGE_WAITED_FOR, "waited_for", FLAG, waited_for, NONE, NULL)                           \
