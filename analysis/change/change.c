@@ -281,7 +281,7 @@ static void find_service(struct work *work, uint32_t first)
 	const char *service = matched->places[first].service;
 	struct difference all = {.freedom = 1e6, .variance = 1};
 	uint32_t n = 0;
-	double z = 0;
+	double z = 0, variance = 0, half;
 	struct found *found;
 
 	for (uint32_t i = 0; i < matched->n_places; i++) {
@@ -300,6 +300,7 @@ static void find_service(struct work *work, uint32_t first)
 			z += work->places[i];
 			all.before += d.before;
 			all.after += d.after;
+			variance += d.variance;
 			all.added += d.added;
 			all.added_variance += d.added_variance;
 			all.n[0] = d.n[0] > all.n[0] ? d.n[0] : all.n[0];
@@ -322,7 +323,9 @@ static void find_service(struct work *work, uint32_t first)
 		found->row.service = service;
 		found->row.name = "(all)";
 		found->place = first;
-		found->row.difference_low = found->row.difference_high = all.after - all.before;
+		half = difference_half(variance, all.freedom);
+		found->row.difference_low = all.after - all.before - half;
+		found->row.difference_high = all.after - all.before + half;
 		found->rank = all.value > 0 ? all.added : -1;
 	}
 }
@@ -440,7 +443,8 @@ static void find_rate(struct work *work, uint32_t at)
 
 		count[i] = side ? (double)side->all : 0;
 		rate[i] = count[i] / work->matched.seconds[i];
-		inflation = side && side->inflation > inflation ? side->inflation : inflation;
+		inflation = inflation_of_side(type, i) > inflation ? inflation_of_side(type, i)
+								   : inflation;
 		d.n[i] = side ? side->all : 0;
 	}
 	for (uint32_t i = 0; i < 2; i++) {

@@ -85,6 +85,8 @@ bool difference_of_place(const struct matched *matched, uint32_t place, enum mea
  * bytes from one to the next. */
 bool difference_of_calls(const struct matched *matched, const uint32_t *first, size_t stride,
 		uint32_t n, struct difference *out);
+/* How much more means of a side vary than those of independent requests would. */
+double inflation_of_side(const struct matched_type *type, uint32_t side);
 /* That chance makes such a difference, either way. */
 double difference_p(const struct difference *difference);
 /* That p as a distance from the mean of a normal distribution, 0 or more. */

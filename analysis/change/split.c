@@ -114,7 +114,7 @@ static void difference_of_share(const struct matched_type *type, double const n[
 	for (uint32_t i = 0; i < 2; i++) {
 		double share = (counts[i] + 1) / (n[i] + 2);
 
-		out->variance += share * (1 - share) / (n[i] + 2) * type->sides[i]->inflation;
+		out->variance += share * (1 - share) / (n[i] + 2) * inflation_of_side(type, i);
 	}
 	out->before = counts[0] / n[0];
 	out->after = counts[1] / n[1];

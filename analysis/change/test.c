@@ -8,11 +8,28 @@
 #define LEAST          2.0  /* degrees of freedom of a difference of times */
 #define LEAST_ALIKE    10.0 /* the same, where all were the same */
 #define CLOCK_VARIANCE 1.0  /* ns^2 */
+#define INFLATION_MORE 2.0  /* of the later side, times that of the earlier */
 
 /* What one side says of a pair: mean and variance of a span, from so many requests. */
 struct side {
 	double n, mean, variance, spans, inflation;
 };
+
+/*
+ * A change in the midst of the later side makes its requests resemble those that follow as well:
+ * that is what is looked for, and no ordinary variation. So it counts up to twice what it was.
+ */
+double inflation_of_side(const struct matched_type *type, uint32_t side)
+{
+	double inflation = type->sides[side] ? type->sides[side]->inflation : 1;
+	double before = type->sides[0] ? type->sides[0]->inflation : inflation;
+
+	before = before > 1 ? before : 1;
+	if (side == 1 && inflation > INFLATION_MORE * before) {
+		inflation = INFLATION_MORE * before;
+	}
+	return inflation > 1 ? inflation : 1;
+}
 
 static struct side side_of(const struct matched *matched, const struct pair *pair, uint32_t i,
 		enum measure measure)
@@ -40,7 +57,7 @@ static struct side side_of(const struct matched *matched, const struct pair *pai
 	side.mean = (measure == OWN_TIME ? node->self_ns : node->segment_ns) / each;
 	sd = (measure == OWN_TIME ? node->self_sd_ns : node->segment_sd_ns) / each;
 	side.variance = sd * sd;
-	side.inflation = type->inflation > 1 ? type->inflation : 1;
+	side.inflation = inflation_of_side(&matched->types[pair->type], i);
 	return side;
 }
 

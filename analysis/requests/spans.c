@@ -6,6 +6,9 @@
 #include "base/hash.h"
 #include "requests/spans.h"
 
+/* What took so many times as long as was left of the span that it began in was handed on there. */
+#define HANDED_ON 2.0
+
 enum mark {
 	MARK_NEW = 0,
 	MARK_WALKING,
@@ -301,6 +304,36 @@ static void adopt_by_message(struct spans *spans)
 	}
 }
 
+/* What was open when it began did no more than hand the work on, or does the same beside it. */
+static bool only_handed_on(const struct span *parent, const struct span *span)
+{
+	if (parent->by_guess && parent->entry && parent->entry->name == span->entry->name) {
+		return true;
+	}
+	return parent->exit && parent->end_ns < span->end_ns &&
+	       HANDED_ON * (double)(parent->end_ns - span->start_ns) <
+			       (double)(span->end_ns - span->start_ns);
+}
+
+/*
+ * Work that is handed to another thread begins within the span that hands it on or just after,
+ * which is chance, and must not tell requests apart: it is of what encloses that span. So is work
+ * that several threads do at the same time.
+ */
+static void leave_what_handed_on(struct spans *spans)
+{
+	for (uint32_t i = 0; i < spans->n; i++) {
+		struct span *span = &spans->items[i];
+
+		while (span->by_guess && !span->by_message && span->exit && i != spans->root &&
+				span->parent != SPAN_NONE && span->parent != spans->root &&
+				spans->items[span->parent].parent < span->parent && /* no circle */
+				only_handed_on(&spans->items[span->parent], span)) {
+			span->parent = spans->items[span->parent].parent;
+		}
+	}
+}
+
 /* Parents before children; a circle, which only damaged data can make, is cut at the root. */
 static void put_in_order(struct spans *spans)
 {
@@ -388,6 +421,7 @@ bool spans_build(struct spans *spans, const struct spans_input *input)
 	spans->items[spans->root].start_ns = input->start_ns;
 	spans->items[spans->root].end_ns = input->end_ns;
 	adopt_by_message(spans);
+	leave_what_handed_on(spans);
 	put_in_order(spans);
 	complete_times(spans);
 	return true;

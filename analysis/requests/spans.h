@@ -14,7 +14,7 @@
  *
  * The parent of a span is the span that encloses it on its thread; else, where it joined through a
  * message, the span that the message came from; else the span entered last of those open on other
- * threads; else the root. Of two spans of a message, the one enclosed on its own thread is the
+ * threads, or what encloses it, where it ended soon after or is the same work; else the root. Of two spans of a message, the one enclosed on its own thread is the
  * caller, whatever the clocks of the hosts say.
  */
 #define SPAN_NONE UINT32_MAX

@@ -392,6 +392,82 @@ static void names_do_not_depend_on_the_first(void **state)
 	snapshot_destroy(snapshot);
 }
 
+/* --- work that is handed to other threads ----------------------------------------------------- */
+
+#define HANDED_TYPES 8u
+
+/* A request puts work into a queue, for two threads that begin while it does, or just after. */
+static uint32_t groups_of_handed_work(uint64_t seed)
+{
+	static const char *const events[HANDED_TYPES] = {"app:root_entry", "app:root_exit",
+			"app:put_entry", "app:put_exit", "app:work_entry", "app:work_exit",
+			"app:step_entry", "app:step_exit"};
+	static const struct {
+		uint32_t type, thread, at_us, by_us; /* and a chance of so much later */
+	} happens[] = {
+			{0, 1, 0, 0},
+			{2, 1, 100, 0},
+			{4, 2, 105, 20}, /* `put` ends at 115 */
+			{3, 1, 115, 0},
+			{4, 3, 130, 900},
+			{6, 2, 1200, 0},
+			{7, 2, 1300, 0},
+			{5, 2, 2000, 800},
+			{5, 3, 2100, 800},
+			{1, 1, 3000, 0},
+	};
+	struct bootstrap_random random = {.state = seed};
+	struct snapshot *snapshot = snapshot_create();
+	struct feed *feed = calloc(1, sizeof(*feed));
+	uint32_t types[HANDED_TYPES], n;
+
+	assert_non_null(feed);
+	feed_start(feed, &(struct engine_config){.window_ns = 0});
+	for (uint32_t i = 0; i < HANDED_TYPES; i++) {
+		types[i] = feed_type(feed, events[i], "vpid:c vtid:c request_id:u");
+	}
+	for (uint32_t i = 0; i < 100; i++) {
+		uint64_t ats[sizeof(happens) / sizeof(happens[0])], last = 0;
+
+		for (uint32_t left = sizeof(happens) / sizeof(happens[0]); left > 0; left--) {
+			uint32_t best = UINT32_MAX;
+
+			for (uint32_t k = 0; k < sizeof(happens) / sizeof(happens[0]); k++) {
+				if (left == sizeof(happens) / sizeof(happens[0])) {
+					ats[k] = happens[k].at_us * 1000u +
+						 bootstrap_below(&random,
+								 happens[k].by_us * 1000u + 1);
+				}
+				if (ats[k] >= last && ats[k] != UINT64_MAX &&
+						(best == UINT32_MAX || ats[k] < ats[best])) {
+					best = k;
+				}
+			}
+			assert_true(best != UINT32_MAX);
+			feed_event(feed, types[happens[best].type], T0 + i * (S / 100) + ats[best],
+					0,
+					(union feed_value[]){{.u = 10}, {.u = happens[best].thread},
+							{.u = i + 1}});
+			last = ats[best];
+			ats[best] = UINT64_MAX;
+		}
+	}
+	engine_finish(feed->engine);
+	assert_int_equal(engine_fill(feed->engine, &focus, snapshot), STATUS_OK);
+	n = snapshot->groups.n;
+	feed_stop(feed);
+	free(feed);
+	snapshot_destroy(snapshot);
+	return n;
+}
+
+static void handing_on_does_not_split(void **state)
+{
+	(void)state;
+	assert_int_equal(groups_of_handed_work(1), 1);
+	assert_int_equal(groups_of_handed_work(2), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -402,6 +478,7 @@ int main(void)
 			cmocka_unit_test(a_cut_request_is_no_type),
 			cmocka_unit_test(tens_of_requests_speak),
 			cmocka_unit_test(names_do_not_depend_on_the_first),
+			cmocka_unit_test(handing_on_does_not_split),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
