@@ -226,7 +226,6 @@ static uint32_t where_it_begins(const struct work *work, uint32_t type, double m
 static void put_split(struct work *work, const struct matched_group *groups, uint32_t n,
 		double const requests[2])
 {
-	const struct baseline_group *most = NULL;
 	uint32_t shrank = 0, grew = 0, type = groups[0].type;
 	double counts[2] = {0, 0};
 	struct difference d;
@@ -239,9 +238,6 @@ static void put_split(struct work *work, const struct matched_group *groups, uin
 		if (groups[i].grew) {
 			counts[0] += count_of(groups[i].sides[0]);
 			counts[1] += count_of(groups[i].sides[1]);
-			most = most && most->count > count_of(groups[i].sides[1])
-					       ? most
-					       : groups[i].sides[1];
 		}
 	}
 	if (!shrank || !grew) {
