@@ -157,6 +157,15 @@ static enum status fill_changes(
 	return status;
 }
 
+static enum status fill_waits(
+		struct engine *engine, const struct focus *focus, struct snapshot *snapshot)
+{
+	return focus->parts & FOCUS_WAITS
+			       ? waits_fill(engine->waits, engine->requests, engine->groups,
+						 engine->names, engine->contexts, focus, snapshot)
+			       : STATUS_OK;
+}
+
 /* The request in focus beside another one: the one asked for, else one like most of its group. */
 static enum status fill_compare(
 		struct engine *engine, const struct focus *focus, struct snapshot *snapshot)
@@ -189,9 +198,8 @@ enum status engine_fill(struct engine *engine, const struct focus *focus, struct
 	fill_totals(engine, focus->horizon, snapshot);
 	requests_fill_warnings(engine->requests, snapshot);
 	status = groups_fill(engine->groups, focus, snapshot->time_ns, snapshot);
-	if (status == STATUS_OK && (focus->parts & FOCUS_WAITS)) {
-		status = waits_fill(engine->waits, engine->requests, engine->groups, engine->names,
-				engine->contexts, focus, snapshot);
+	if (status == STATUS_OK) {
+		status = fill_waits(engine, focus, snapshot);
 	}
 	if (status == STATUS_OK && (focus->parts & FOCUS_UNMATCHED)) {
 		status = requests_fill_unmatched(engine->requests, engine->now_ns,
@@ -232,5 +240,6 @@ bool engine_fill_as_of_now(void *context, const struct focus *focus, struct snap
 	return !engine->pinned &&
 	       groups_fill(engine->groups, focus, engine->now_ns, snapshot) == STATUS_OK &&
 	       (!(focus->parts & FOCUS_CHANGES) ||
-			       fill_changes(engine, focus, snapshot) == STATUS_OK);
+			       fill_changes(engine, focus, snapshot) == STATUS_OK) &&
+	       fill_waits(engine, focus, snapshot) == STATUS_OK;
 }
