@@ -54,6 +54,7 @@ static void emit(void *context, struct request *request)
 
 	groups_add(engine->groups, request);
 	loop_request(&engine->loop);
+	behaving_request(engine->behaving, request);
 }
 
 /*
@@ -68,6 +69,7 @@ static void begin_epoch(void *context, uint64_t answered_ns,
 	bool follows = answered_ns > now_ns && answered_ns - now_ns < MAX_LAG_NS;
 
 	groups_begin_epoch(engine->groups, follows ? answered_ns : now_ns, touches, touched);
+	behaving_begin_epoch(engine->behaving, follows ? answered_ns : now_ns, touches, touched);
 	loop_epoch(&engine->loop);
 }
 
@@ -192,8 +194,12 @@ struct engine *engine_create(const struct engine_config *config)
 						.context = engine});
 	}
 	engine->waits = waits_create();
+	engine->behaving = engine->requests && engine->groups
+					   ? behaving_create(engine->requests, engine->groups,
+							     engine->names, c->window_ns)
+					   : NULL;
 	if (!engine->servers || !engine->activations || !engine->groups || !engine->state ||
-			!engine->waits ||
+			!engine->waits || !engine->behaving ||
 			!loop_init(&engine->loop,
 					&(struct loop_host){.names = engine->names,
 							.contexts = engine->contexts,
@@ -220,6 +226,7 @@ void engine_destroy(struct engine *engine)
 	loop_release(&engine->loop);
 	state_destroy(engine->state);
 	log_destroy(engine->log);
+	behaving_destroy(engine->behaving);
 	groups_destroy(engine->groups);
 	waits_destroy(engine->waits);
 	servers_destroy(engine->servers);
@@ -532,6 +539,7 @@ static void advance_to(struct engine *engine, uint64_t ts_ns)
 	}
 	requests_expire(engine->requests, ts_ns);
 	groups_advance(engine->groups, ts_ns);
+	behaving_advance(engine->behaving, ts_ns);
 	if (turned && !engine->pinned) {
 		loop_round(&engine->loop, ts_ns);
 	} else if (turned && engine->loop.slice_ns != UINT64_MAX) {

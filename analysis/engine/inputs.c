@@ -125,6 +125,7 @@ enum status engine_input(
 	case INPUT_EPOCH:
 		compare_with_epoch(engine);
 		groups_begin_epoch(engine->groups, now_ns, NULL, NULL);
+		behaving_begin_epoch(engine->behaving, now_ns, NULL, NULL);
 		loop_epoch(loop);
 		return STATUS_OK;
 	case INPUT_CALIBRATE:

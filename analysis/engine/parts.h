@@ -2,6 +2,7 @@
 #ifndef PT_ENGINE_PARTS_H
 #define PT_ENGINE_PARTS_H
 
+#include "behaving.h"
 #include "base/array.h"
 #include "base/names.h"
 #include "change/change.h"
@@ -47,6 +48,7 @@ struct engine {
 	struct state *state;
 	struct loop loop;
 	struct waits_memory *waits;
+	struct behaving *behaving;
 
 	uint64_t in, late, dropped, discarded; /* dropped: copies, damaged and misdated events */
 	uint64_t first_ns, now_ns;

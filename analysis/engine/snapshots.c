@@ -201,6 +201,9 @@ enum status engine_fill(struct engine *engine, const struct focus *focus, struct
 	if (status == STATUS_OK) {
 		status = fill_waits(engine, focus, snapshot);
 	}
+	if (status == STATUS_OK && (focus->parts & FOCUS_SHAPES)) {
+		status = behaving_fill(engine->behaving, focus, engine->pinned, snapshot);
+	}
 	if (status == STATUS_OK && (focus->parts & FOCUS_UNMATCHED)) {
 		status = requests_fill_unmatched(engine->requests, engine->now_ns,
 				engine->config.window_ns, snapshot);

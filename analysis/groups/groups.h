@@ -193,6 +193,15 @@ struct request *groups_find_request(struct groups *groups, uint64_t id);
 uint64_t groups_median_request(
 		struct groups *groups, const struct focus *focus, uint64_t at_ns, uint32_t id);
 
+/*
+ * Keeps a request that groups_add() was called for, until it is let go of: as any kept one it may go
+ * before that where memory is short. Returns what groups_let_go() takes; 0: out of memory.
+ */
+uint32_t groups_hold(struct groups *groups, struct request *request);
+void groups_let_go(struct groups *groups, uint32_t held);
+/* Interned; 0: there is no such group. */
+uint32_t groups_type(const struct groups *groups, uint32_t group_id);
+
 /* The path of a group as its row shows it, "" if there is no such group. Borrowed until the next
  * fill. */
 const char *groups_path(const struct groups *groups, uint32_t id);

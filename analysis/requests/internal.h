@@ -9,6 +9,7 @@
 #include "requests/measured.h"
 #include "requests/path.h"
 #include "requests/requests.h"
+#include "requests/sequence.h"
 #include "requests/spans.h"
 #include "requests/usage.h"
 #include "state/threads.h"
@@ -225,6 +226,7 @@ struct requests {
 	uint32_t *path; /* scratch for emission */
 	uint32_t path_room;
 	struct measuring measuring; /* scratch for measured.c */
+	struct sequencing sequencing; /* scratch for sequence.c */
 	struct keys_reader keys_reader;
 	struct number_map told; /* what failures told, by hash: failure.c */
 	uint64_t calls_second;  /* that n_calls is of */

@@ -58,6 +58,7 @@ void requests_destroy(struct requests *r)
 	free(r->named.function);
 	spans_release(&r->spans);
 	measuring_release(&r->measuring);
+	sequencing_release(&r->sequencing);
 	keys_reader_release(&r->keys_reader);
 	key_table_release(&r->intervals);
 	key_table_release(&r->keyed);

@@ -21,6 +21,7 @@ enum screen {
 	SCREEN_CHANGES = 8,
 	SCREEN_COMPARE = 9, /* one request laid over another; no number leads there */
 	SCREEN_HELP = 10,   /* nor there */
+	SCREEN_SHAPES = 11, /* nor there: a letter does */
 };
 
 /* Which part of the past statistics speak of. */
@@ -63,9 +64,12 @@ enum focus_part {
 	/* Who was waited for: with FOCUS_GROUP of that group, with FOCUS_LOCATE of the first
 	 * GROUPS_WAITS. */
 	FOCUS_WAITS = 1u << 15,
+	/* What requests did: of the type of the group in focus on SCREEN_SHAPES, else of all. */
+	FOCUS_SHAPES = 1u << 16,
 	FOCUS_ALL = FOCUS_GROUPS | FOCUS_GROUP | FOCUS_REQUEST | FOCUS_SOURCES | FOCUS_UNMATCHED |
 		    FOCUS_STATE | FOCUS_EVENTS | FOCUS_TREE | FOCUS_COMPARE | FOCUS_LOCATE |
-		    FOCUS_THOROUGH | FOCUS_STEPS | FOCUS_CHANGES | FOCUS_WAITS,
+		    FOCUS_THOROUGH | FOCUS_STEPS | FOCUS_CHANGES | FOCUS_WAITS |
+		    FOCUS_SHAPES,
 };
 
 struct focus {

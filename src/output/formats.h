@@ -39,6 +39,9 @@ void output_text_changes(FILE *out, const struct changes_view *changes);
 /* "changes" of a document: null where nothing was compared. */
 void output_json_changes(struct json_out *json, const struct changes_view *changes);
 
+/* "shapes", "improbable" and "shape_types" of a document. */
+void output_json_shapes(struct json_out *json, const struct shapes_view *shapes);
+
 /* The state of the systems: "state" of a document. */
 void output_json_state(struct json_out *json, const struct state_view *state);
 

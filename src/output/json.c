@@ -47,6 +47,7 @@ enum status output_json(FILE *out, const struct snapshot *snapshot)
 	}
 	json_out_close(&json, ']');
 	output_json_contexts(&json, snapshot);
+	output_json_shapes(&json, &snapshot->shapes);
 	output_json_changes(&json, &snapshot->changes);
 	output_json_verdict(&json, snapshot);
 	output_json_loop(&json, &snapshot->steps);

@@ -12,6 +12,7 @@
 #include "pythiatop/snapshot/group.h"
 #include "pythiatop/snapshot/groups.h"
 #include "pythiatop/snapshot/request.h"
+#include "pythiatop/snapshot/shapes.h"
 #include "pythiatop/snapshot/sources.h"
 #include "pythiatop/snapshot/state.h"
 #include "pythiatop/snapshot/steps.h"
@@ -72,6 +73,7 @@ struct snapshot {
 	struct steps_view steps;
 	struct compare_view compare;
 	struct changes_view changes;
+	struct shapes_view shapes;
 	struct arena *arena; /* owned; see below */
 };
 
