@@ -21,6 +21,8 @@
 	X(STATE, "state", SCREENS, "6", "state", "the systems: CPU, I/O, processes, calls, disks") \
 	X(SOURCES, "sources", SCREENS, "7", "sources", "sources, streams, unmatched events")       \
 	X(CHANGES, "changes", SCREENS, "8", "changes", "what has changed since the baseline")      \
+	X(SHAPES, "shapes", SCREENS, "b", "shapes",                                               \
+			"behaviour: shapes of requests of this type, and those unlike them")       \
 	X(HELP, "help", SCREENS, "? F1", "help", "this help")                                      \
 	X(PANE, "pane", SCREENS, "Tab", "", "next pane of the screen")                             \
 	X(PANE_BACK, "pane-back", SCREENS, "BackTab", "", "previous pane")                         \

@@ -586,6 +586,9 @@ struct snapshot *cloud_snapshot(const struct focus *focus, void *context)
 	if (focus->parts & FOCUS_CHANGES) {
 		made_changes_fill(snapshot, &cloud->changes);
 	}
+	if (focus->parts & FOCUS_SHAPES && !cloud->no_groups) {
+		made_shapes_fill(snapshot, &cloud->shapes);
+	}
 	if (focus->parts & FOCUS_STATE) {
 		made_state_fill(snapshot, focus, &cloud->state);
 	}

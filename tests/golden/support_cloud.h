@@ -4,6 +4,7 @@
 
 #include "pythiatop/snapshot/snapshot.h"
 #include "support_changes.h"
+#include "support_shapes.h"
 #include "support_state.h"
 #include "support_steps.h"
 #include "support_variation.h"
@@ -25,6 +26,7 @@ struct cloud {
 	struct made_variation variation;
 	struct made_steps steps;
 	struct made_changes changes;
+	struct made_shapes shapes;
 	bool no_path;               /* requests have no critical path */
 	bool measured;              /* requests have resources */
 	bool failing;               /* some requests fail: in image.fetch */

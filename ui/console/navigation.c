@@ -98,7 +98,7 @@ void navigation_show(struct console *console, struct view_call *call)
 		console_settle_moment(console);
 	}
 	if (call->go == SCREEN_GROUP || call->go == SCREEN_TREE || call->go == SCREEN_REQUEST ||
-			call->go == SCREEN_COMPARE) {
+			call->go == SCREEN_COMPARE || call->go == SCREEN_SHAPES) {
 		console->focus.group_id = call->group_id;
 		console->focus.request_id = call->request_id;
 		console->focus.compare_id = call->median ? 0 : console->tagged;

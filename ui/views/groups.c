@@ -571,6 +571,10 @@ static bool groups_act(void *view, enum action action, struct view_call *call)
 		call->go = SCREEN_TREE;
 		call->group_id = row ? row->id : 0;
 		return true;
+	case ACTION_SHAPES:
+		call->go = SCREEN_SHAPES;
+		call->group_id = row ? row->id : 0;
+		return true;
 	case ACTION_REQUEST:
 		call->go = SCREEN_REQUEST;
 		call->group_id = row ? row->id : 0;

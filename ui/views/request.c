@@ -544,7 +544,7 @@ const struct view_ops view_request = {
 		.screen = SCREEN_REQUEST,
 		.key = ACTION_REQUEST,
 		.up = SCREEN_GROUP,
-		.back_to = SCREEN_BIT(SCREEN_TREE),
+		.back_to = SCREEN_BIT(SCREEN_TREE) | SCREEN_BIT(SCREEN_SHAPES),
 		.up_from = SCREEN_BIT(SCREEN_GROUPS) | SCREEN_BIT(SCREEN_GROUP),
 		.about = "One request. Its spans, the caller above what it called; colour and "
 			 "WHERE tell host, "

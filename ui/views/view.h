@@ -112,7 +112,7 @@ struct view_ops {
 /* All of them; the first is the one to begin with. */
 #define UI_VIEWS(X)                                                                                \
 	X(groups)                                                                                  \
-	X(group) X(tree) X(request) X(compare) X(steps) X(state) X(sources) X(changes) X(help)
+	X(group) X(tree) X(request) X(compare) X(steps) X(state) X(sources) X(changes) X(shapes) X(help)
 
 #define X(name) VIEW_##name,
 enum { UI_VIEWS(X) N_VIEWS };
