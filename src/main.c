@@ -19,6 +19,7 @@
 #include "pythiatop/text.h"
 #include "run/analysis.h"
 #include "run/baselines.h"
+#include "run/workloads.h"
 #include "run/batch.h"
 #include "run/dump.h"
 #include "run/report.h"
@@ -533,6 +534,14 @@ static int run(struct pipeline *pipeline, const struct options *options, struct 
 
 		if (!baselines_save(pipeline, choose_horizon(pipeline, options),
 				    options->save_baseline, error, sizeof(error))) {
+			code = tell(false, error);
+		}
+	}
+	if (options->workload && code == EXIT_SUCCESS) {
+		char error[1024];
+
+		if (!workloads_save(pipeline, choose_horizon(pipeline, options), options->workload,
+				    error, sizeof(error))) {
 			code = tell(false, error);
 		}
 	}

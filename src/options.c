@@ -398,6 +398,9 @@ static const char *take(struct options *options, enum option_id id, const char *
 	case OPTION_BASELINE:
 		options->baseline = value;
 		return NULL;
+	case OPTION_WORKLOAD:
+		options->workload = value;
+		return NULL;
 	case OPTION_SAVE_BASELINE:
 		options->save_baseline = value;
 		return NULL;

@@ -45,6 +45,9 @@
 	X(BASELINE, 0, "baseline", "FILE",                                                         \
 			"compare with how requests performed then: a file of --save-baseline or "  \
 			":baseline save, or a directory of recordings")                            \
+	X(WORKLOAD, 0, "workload", "FILE",                                                         \
+			"at the end, write the workload to FILE: types and shapes of requests, "   \
+			"when they come, what they demand")                                        \
 	X(SAVE_BASELINE, 0, "save-baseline", "FILE",                                               \
 			"at the end, write how requests performed to FILE, for --baseline")        \
 	X(REQUEST, 0, "request", "PROGRAM:FUNCTION",                                               \
@@ -156,6 +159,7 @@ struct options {
 	bool rehearse;
 	uint64_t rehearse_from_ns, rehearse_for_ns; /* 0: from the begin, to the end */
 	const char *baseline;                       /* NULL: not given */
+	const char *workload;                       /* NULL: not asked for */
 	const char *save_baseline;                  /* NULL: not asked for */
 	const char *request;                        /* "PROGRAM:FUNCTION"; NULL: not given */
 	const char *theme;                          /* NULL: not given */

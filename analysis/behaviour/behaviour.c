@@ -11,7 +11,8 @@
 #define NS_PER_S    UINT64_C(1000000000)
 #define MOST_STEPS  (SEQUENCE_MAX + 1) /* with that it fell silent */
 #define HASH_CHAINS 4096u
-#define LIFE        2u                    /* windows that a string stays that was seen once */
+#define BURST       2u /* seconds' worth that is taken in one before the share is halved */
+#define LIFE        2u /* windows that a string stays that was seen once */
 #define RENEWALS    (BEHAVIOUR_SLOTS / 2) /* slots in which the same request stays kept */
 
 /* What is left of strings as they get coarser. */
@@ -21,6 +22,12 @@ static const struct {
 } levels[] = {{UINT32_MAX, false}, {5, false}, {3, false}, {3, true}, {1, true}, {0, true}};
 #define N_LEVELS (sizeof(levels) / sizeof(levels[0]))
 
+/* What was seen of the requests that ended in a second, and which of them are looked at. */
+struct pace {
+	uint64_t second, seen, taken, threshold;
+};
+#define PACES 16u
+
 struct behaviour {
 	struct behaviour_config config;
 	const struct names *names;
@@ -29,8 +36,9 @@ struct behaviour {
 	uint32_t n_types, n_strings;
 	struct number_map by_type;
 	struct behaviour_string *chains[HASH_CHAINS];
-	uint64_t slot_ns, slot, second, seen, threshold; /* seen: in this second */
-	uint32_t symbols[MOST_STEPS];                    /* scratch */
+	uint64_t slot_ns, slot;
+	struct pace paces[PACES];     /* by second modulo PACES */
+	uint32_t symbols[MOST_STEPS]; /* scratch */
 	uint8_t depths[MOST_STEPS];
 };
 
@@ -43,7 +51,6 @@ struct behaviour *behaviour_create(const struct behaviour_config *config, const 
 		b->names = names;
 		b->slot_ns = config->window_ns / (BEHAVIOUR_SLOTS - 2);
 		b->slot_ns = b->slot_ns ? b->slot_ns : 1;
-		b->threshold = UINT32_MAX;
 	}
 	return b;
 }
@@ -199,26 +206,40 @@ const struct names *behaviour_names(const struct behaviour *b)
 	return b->names;
 }
 
+/* The second of an instant; where nothing was told of it so far, what is expected of it. */
+static struct pace *pace_of(struct behaviour *b, uint64_t second)
+{
+	struct pace *pace = &b->paces[second % PACES];
+	const struct pace *before = &b->paces[(second - 1) % PACES];
+	uint64_t expected = before->second + 1 == second ? before->seen : 0;
+
+	if (pace->second < second) {
+		*pace = (struct pace){.second = second, .threshold = UINT32_MAX};
+		if (expected > BEHAVIOUR_PER_S) {
+			pace->threshold = ((uint64_t)BEHAVIOUR_PER_S << 32) / expected;
+		}
+	}
+	return pace;
+}
+
 bool behaviour_wants(struct behaviour *b, uint32_t id, uint64_t start_ns, uint64_t end_ns)
 {
 	struct behaviour_type *type = type_of(b, id);
-	uint64_t second = end_ns / NS_PER_S;
+	struct pace *pace = pace_of(b, end_ns / NS_PER_S);
 
-	if (second > b->second) {
-		uint64_t expected = second == b->second + 1 ? b->seen : 0;
-
-		b->threshold = expected > BEHAVIOUR_PER_S
-					       ? ((uint64_t)BEHAVIOUR_PER_S << 32) / expected
-					       : UINT32_MAX;
-		b->second = second;
-		b->seen = 0;
-	}
-	b->seen++;
+	pace->seen++;
 	if (!type) {
 		return false;
 	}
 	count(b, type, &type->seen, start_ns, end_ns);
-	return (uint32_t)hash_pair(start_ns, end_ns) <= b->threshold;
+	arrivals_add(&type->arrivals, start_ns);
+	if ((uint32_t)hash_pair(start_ns, end_ns) > pace->threshold) {
+		return false;
+	}
+	if (++pace->taken % (BURST * BEHAVIOUR_PER_S) == 0) {
+		pace->threshold /= 2;
+	}
+	return true;
 }
 
 /* ---- strings ---- */
@@ -355,6 +376,7 @@ static void join(struct behaviour *b, struct behaviour_string *to, struct behavi
 		to->resources.amount[i] += from->resources.amount[i];
 	}
 	to->resources.known |= from->resources.known;
+	demands_join(&to->demands, &from->demands);
 	to->last_ns = to->last_ns > from->last_ns ? to->last_ns : from->last_ns;
 	to->cut |= from->cut;
 	if (from->request && is_better(b, to, from->request_start_ns, from->request_end_ns)) {
@@ -441,6 +463,7 @@ static void count_string(struct behaviour *b, struct behaviour_type *type,
 		struct behaviour_string *string, const struct behaved *request)
 {
 	count(b, type, &string->tallies, request->start_ns, request->end_ns);
+	demands_add(&string->demands, request->start_ns, request->end_ns, &request->resources);
 	string->cut |= request->sequence.cut;
 	string->last_ns = request->end_ns > string->last_ns ? request->end_ns : string->last_ns;
 	if (request->resources.known) {

@@ -7,6 +7,8 @@
 
 #include "base/arena.h"
 #include "base/names.h"
+#include "behaviour/arrivals.h"
+#include "behaviour/demands.h"
 #include "behaviour/distance.h"
 #include "pythiatop/focus.h"
 #include "requests/sequence.h"
@@ -27,16 +29,17 @@
  * time they had been seen, go at the turn of a slot (a tenth of the window).
  *
  * Where more than BEHAVIOUR_PER_S requests a second end, a share of them is looked at, chosen by
- * the hash of their times: so many are expected of it as there were in the second before.
+ * the hash of their times: so many are expected of it as there were in the second before; where
+ * these were far less the share is halved in the midst of it, and only there the order matters.
  *
- * Memory: a string has some 300 bytes and five a step, so at most 23 MiB with BEHAVIOUR_ALL_STRINGS
+ * Memory: a string has some 900 bytes and five a step, so at most 28 MiB with BEHAVIOUR_ALL_STRINGS
  * of the longest, usually some 100 KiB a type; beyond that number requests are counted as others.
  * Each has a request kept for it, renewed at most twice a window. Threads: one.
  */
 #define BEHAVIOUR_TYPES       256u
 #define BEHAVIOUR_STRINGS     512u
 #define BEHAVIOUR_ALL_STRINGS 8192u
-#define BEHAVIOUR_PER_S       2000u
+#define BEHAVIOUR_PER_S       1000u
 #define BEHAVIOUR_SLOTS       12u /* a tenth of the window each: the last ten and the one that runs */
 
 struct behaviour;
@@ -96,6 +99,7 @@ struct behaviour_string {
 	struct behaviour_tallies tallies;
 	uint64_t measured; /* requests that `resources` are sums of */
 	struct resources resources;
+	struct demands demands;
 	uint64_t last_ns;
 	uint64_t request, request_end_ns, request_start_ns; /* the one that is kept; 0: none */
 	uint32_t group_id, held;
@@ -111,6 +115,7 @@ struct behaviour_type {
 	uint32_t n, coarseness; /* coarseness: a level; 0: nothing is left out */
 	bool unordered;         /* strings are sets */
 	struct behaviour_string *first;
+	struct arrivals arrivals;      /* of all its requests, as `seen` */
 	struct behaviour_tallies seen; /* all its requests, looked at or not */
 	uint64_t others;               /* looked at, and without a string (any more) */
 	uint64_t hosts, epoch_ns;

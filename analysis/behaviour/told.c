@@ -20,6 +20,27 @@ struct telling {
 	uint32_t n, n_improbable, n_types;
 };
 
+/* Quantiles over the strings of a shape. */
+static bool tell_demands(struct telling *telling, const struct reading *reading, uint32_t i,
+		struct shape_row *row)
+{
+	struct demands_part *parts = arena_alloc(telling->arena, (reading->n + 1) * sizeof(*parts));
+	uint32_t n = 0;
+	bool done = parts != NULL;
+
+	for (uint32_t j = 0; done && j < reading->n; j++) {
+		if (reading->strings[j].shape == i) {
+			parts[n++] = (struct demands_part){
+					.demands = &reading->strings[j].string->demands,
+					.count = reading->strings[j].count};
+		}
+	}
+	for (int j = 0; done && j < DEMAND_COUNT; j++) {
+		done = demands_quantiles(parts, n, (enum shape_demand)j, &row->demands[j]);
+	}
+	return done;
+}
+
 static bool tell_shape(struct telling *telling, const struct reading *reading, uint32_t i)
 {
 	const struct reading_shape *shape = &reading->shapes[i];
@@ -28,6 +49,7 @@ static bool tell_shape(struct telling *telling, const struct reading *reading, u
 	struct shape_row *row = &telling->rows[telling->n++];
 
 	*row = (struct shape_row){.type = names_text(reading->names, reading->type->type),
+			.type_index = telling->n_types,
 			.group_id = leader->string->group_id,
 			.number = i + 1,
 			.count = shape->count,
@@ -44,7 +66,7 @@ static bool tell_shape(struct telling *telling, const struct reading *reading, u
 			.wait_ns = shape->resources.amount[RESOURCE_WAIT],
 			.bytes = shape->resources.amount[RESOURCE_BYTES]};
 	share_bounds(row->count, row->of, SHARE_95, &row->share_low, &row->share_high);
-	return row->differs != NULL;
+	return row->differs != NULL && tell_demands(telling, reading, i, row);
 }
 
 static bool is_improbable(const struct reading *reading, const struct reading_string *string)
@@ -110,6 +132,7 @@ static bool tell_all_improbable(struct telling *telling, const struct reading *r
 static bool tell_type(struct telling *telling, const struct behaviour_type *type)
 {
 	struct shapes_type *about = &telling->types[telling->n_types];
+	struct arrivals_view arrivals;
 	struct reading reading;
 
 	if (!reading_make(&reading, telling->behaviour, type, telling->horizon, telling->arena)) {
@@ -126,12 +149,18 @@ static bool tell_type(struct telling *telling, const struct behaviour_type *type
 			return false;
 		}
 	}
-	telling->n_types++;
+	arrivals_read(&type->arrivals, &arrivals);
 	*about = (struct shapes_type){.type = names_text(reading.names, type->type),
+			.index = telling->n_types++,
 			.requests = behaviour_count(
 					telling->behaviour, type, &type->seen, telling->horizon)
 						    .n,
 			.looked_at = reading.total,
+			.seconds = arrivals.seconds,
+			.rate_per_s = arrivals.rate_per_s,
+			.dispersion = arrivals.seconds > 1 && arrivals.rate_per_s > 0
+						      ? arrivals.dispersion
+						      : -1,
 			.states = reading.states,
 			.coarseness = type->coarseness,
 			.cut = reading.cut};

@@ -55,7 +55,9 @@
 	X(STRATEGY, "strategy", "NAME", "how points are chosen:" STRATEGY_NAMES)                   \
 	X(TAKE, "take", "N POINT", "take that point of step N back")                               \
 	X(THEME, "theme", "NAME", "change the colours: default, light, colorblind, mono")          \
-	X(UNDO, "undo", "N|all", "undo step N, or everything")
+	X(UNDO, "undo", "N|all", "undo step N, or everything")                                   \
+	X(WORKLOAD_SAVE, "workload save", "FILE",                                                  \
+			"save types and shapes of requests, when they come, what they demand")
 
 enum command {
 #define X(id, name, arguments, help) COMMAND_##id,

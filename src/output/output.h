@@ -22,6 +22,9 @@ struct output_style {
 enum status output_write(FILE *out, const struct output_style *style,
 		const struct snapshot *snapshot, bool first);
 
+/* The workload of a snapshot with FOCUS_SHAPES of all types, as JSON. STATUS_IO: as above. */
+enum status output_workload(FILE *out, const struct snapshot *snapshot);
+
 /* What a reader of folded stacks must know and the format has no place for: that they are of samples. */
 void output_folded_samples(FILE *out, const struct snapshot *snapshot);
 

@@ -47,6 +47,8 @@ static void type(struct json_out *json, const struct shapes_type *row)
 	JSON_OUT_ROW(json, {"type", value_name(row->type)},
 			{"requests", value_count(row->requests)},
 			{"looked_at", value_count(row->looked_at)},
+			{"rate_per_s", value_real_if(row->seconds > 0, row->rate_per_s)},
+			{"dispersion", value_real_if(row->dispersion >= 0, row->dispersion)},
 			{"states", value_count(row->states)},
 			{"coarseness", value_count(row->coarseness)},
 			{"cut", value_flag(row->cut)});

@@ -12,6 +12,7 @@
 #include "output/output.h"
 #include "pythiatop/command.h"
 #include "run/baselines.h"
+#include "run/workloads.h"
 #include "run/dump.h"
 #include "run/dump_job.h"
 #include "run/new_file.h"
@@ -155,6 +156,18 @@ static void save_baseline(const struct order *order)
 	}
 }
 
+static void save_workload(const struct order *order)
+{
+	char error[PATH_MAX + 200];
+
+	if (workloads_save(order->pipeline, order->focus->horizon, order->argument, error,
+			    sizeof(error))) {
+		answer_written(order->pipeline, order->argument, true);
+	} else {
+		pipeline_notice(order->pipeline, "%s", error);
+	}
+}
+
 /* What the horizon shows becomes what all is compared with. */
 static void baseline_now(const struct order *order)
 {
@@ -224,6 +237,7 @@ static const struct {
 		[COMMAND_BASELINE_LOAD] = {load_baseline, false},
 		[COMMAND_BASELINE_NOW] = {baseline_now, false},
 		[COMMAND_BASELINE_SAVE] = {save_baseline, false},
+		[COMMAND_WORKLOAD_SAVE] = {save_workload, false},
 		[COMMAND_BUDGET] = {steps_set_budget, true},
 		[COMMAND_DETACH] = {detach, false},
 		[COMMAND_DISABLE] = {steps_propose, true},

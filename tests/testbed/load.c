@@ -9,6 +9,9 @@
  *
  * What is asked for comes with a body of 0.1 to 3.5 KiB. With --drift, the rate swings slowly.
  *
+ * With --workload requests come by themselves, as often and as unevenly as the file has it
+ * (schedule.h), and the objects are of all clients together: whoever is free asks next.
+ *
  * Reproducible for a seed in what each client does; when, depends on the machine as well.
  */
 #include <errno.h>
@@ -25,11 +28,13 @@
 #include <unistd.h>
 
 #include "process.h"
+#include "schedule.h"
 #include "wire.h"
 #include "work.h"
 
 #define MAX_CLIENTS 1000
 #define MAX_OWNED   16  /* objects of one kind; a client that has so many deletes one */
+#define MAX_SHARED  256 /* the same of all clients together, with --workload */
 #define BINS        512 /* of the latency histogram: 16 per octave from 1 us */
 
 enum kind { KIND_SERVER, KIND_FIP, KIND_VOLUME, N_KINDS };
@@ -65,14 +70,19 @@ struct load {
 	struct tally tallies[N_TYPES];
 	FILE *log;
 	atomic_bool stop;
+	const char *workload;        /* a file; NULL: none */
+	struct schedule *schedule;   /* of it */
+	struct client *owner;        /* of all objects, with a schedule */
+	int32_t owed[N_KINDS];       /* deletes that became creates, less the other way round */
+	pthread_mutex_t owner_mutex; /* guards these */
 };
 
 struct client {
 	struct load *load;
 	uint32_t number;
 	int fd;
-	uint64_t owned[N_KINDS][MAX_OWNED];
-	uint32_t n_owned[N_KINDS];
+	uint64_t owned[N_KINDS][MAX_SHARED];
+	uint32_t n_owned[N_KINDS], most_owned;
 };
 
 static void count(struct load *load, size_t type, const struct message *reply, uint64_t start_ns)
@@ -109,7 +119,7 @@ static size_t choose(const struct client *client)
 	if (type % N_VERBS == VERB_DELETE && n == 0) {
 		return type - VERB_DELETE + VERB_CREATE;
 	}
-	if (type % N_VERBS == VERB_CREATE && n == MAX_OWNED) {
+	if (type % N_VERBS == VERB_CREATE && n == client->most_owned) {
 		return type - VERB_CREATE + VERB_DELETE;
 	}
 	return type;
@@ -125,6 +135,32 @@ static uint64_t choose_image(void)
 static uint32_t choose_body(void)
 {
 	return 128 + (uint32_t)fmin(3456, random_exponential(800));
+}
+
+/*
+ * The next one of the schedule, and when. Where there is nothing to delete something is created,
+ * and a later request of the kind is the other way round, so that the shares stay.
+ */
+static size_t choose_scheduled(struct load *load, uint64_t *due_ns)
+{
+	size_t type = schedule_next(load->schedule, due_ns), other;
+	enum kind kind = (enum kind)(type / N_VERBS);
+	size_t creates = (size_t)kind * N_VERBS + VERB_CREATE;
+	size_t deletes = (size_t)kind * N_VERBS + VERB_DELETE;
+	uint32_t owned = load->owner->n_owned[kind];
+
+	*due_ns += load->start_ns;
+	if (type != creates && type != deletes) {
+		return type;
+	}
+	other = load->owed[kind] > 0 ? deletes : load->owed[kind] < 0 ? creates : type;
+	if (owned == 0) {
+		other = creates;
+	} else if (owned >= MAX_SHARED - 64) { /* as many may be under way */
+		other = deletes;
+	}
+	load->owed[kind] += type != other ? (other == creates ? 1 : -1) : 0;
+	return other;
 }
 
 static void prepare(struct client *client, size_t type, struct message *message)
@@ -168,17 +204,48 @@ static int ask(struct client *client, struct message *message)
 	return status;
 }
 
+/* What is asked for next, and who owns what it is about. Waits until it is time. */
+static size_t begin_request(struct client *client, struct message *message)
+{
+	struct load *load = client->load;
+	uint64_t due_ns, now_ns;
+	size_t type;
+
+	if (load->schedule == NULL) {
+		type = choose(client);
+		prepare(client, type, message);
+		return type;
+	}
+	pthread_mutex_lock(&load->owner_mutex);
+	type = choose_scheduled(load, &due_ns);
+	prepare(load->owner, type, message);
+	message->arg[0] = client->number;
+	pthread_mutex_unlock(&load->owner_mutex);
+	now_ns = clock_ns();
+	if (due_ns > now_ns) {
+		sleep_ns(due_ns - now_ns);
+	}
+	return type;
+}
+
+static void keep(struct client *client, enum kind kind, uint64_t object)
+{
+	if (client->n_owned[kind] < MAX_SHARED) {
+		client->owned[kind][client->n_owned[kind]++] = object;
+	}
+}
+
 static void request(struct client *client)
 {
 	struct load *load = client->load;
-	size_t type = choose(client);
-	enum kind kind = (enum kind)(type / N_VERBS);
 	struct message message;
+	size_t type = begin_request(client, &message);
+	enum kind kind = (enum kind)(type / N_VERBS);
 	uint64_t start_ns;
 	int status;
 
-	prepare(client, type, &message);
-	if (type == METHOD_server_create - METHOD_server_create && load->burst_ns > 0) {
+	if (type == METHOD_server_create - METHOD_server_create && load->burst_ns > 0 &&
+			load->schedule == NULL) {
 		sleep_ns(load->burst_ns - clock_ns() % load->burst_ns);
 	}
 	start_ns = clock_ns();
@@ -189,7 +256,9 @@ static void request(struct client *client)
 	}
 	count(load, type, &message, start_ns);
 	if (message.status == 0 && type % N_VERBS == VERB_CREATE) {
-		client->owned[kind][client->n_owned[kind]++] = message.arg[0];
+		pthread_mutex_lock(&load->owner_mutex);
+		keep(load->schedule != NULL ? load->owner : client, kind, message.arg[0]);
+		pthread_mutex_unlock(&load->owner_mutex);
 	}
 }
 
@@ -215,6 +284,10 @@ static void *client_thread(void *argument)
 	while (!atomic_load(&load->stop)) {
 		double now_ns, gap_ns = gap_now_ns(load);
 
+		if (load->schedule != NULL) {
+			request(client);
+			continue;
+		}
 		due_ns += random_exponential(gap_ns);
 		now_ns = (double)clock_ns();
 		if (due_ns > now_ns) {
@@ -285,6 +358,7 @@ static int read_options(int argc, char **argv, struct load *load)
 			{"duration", required_argument, NULL, 't'},
 			{"burst-ms", required_argument, NULL, 'b'},
 			{"drift", required_argument, NULL, 'v'},
+			{"workload", required_argument, NULL, 'w'},
 			{"log", required_argument, NULL, 'l'}, {NULL, 0, NULL, 0}};
 	int c;
 
@@ -313,6 +387,9 @@ static int read_options(int argc, char **argv, struct load *load)
 				return -1;
 			}
 			break;
+		case 'w':
+			load->workload = optarg;
+			break;
 		case 'l':
 			load->log = fopen(optarg, "we");
 			if (load->log == NULL) {
@@ -330,11 +407,26 @@ static int read_options(int argc, char **argv, struct load *load)
 		fprintf(stderr,
 				"usage: pt-load --dir DIR [--clients 1..%d] [--rate PER_S] [--seed "
 				"N]"
-				" [--duration S] [--burst-ms N] [--drift SHARE:S] [--log FILE]\n",
+				" [--duration S] [--burst-ms N] [--drift SHARE:S] [--workload "
+				"FILE] [--log FILE]\n",
 				MAX_CLIENTS);
 		return -1;
 	}
 	return 0;
+}
+
+static bool read_workload(struct load *load)
+{
+	const char *names[N_TYPES];
+
+	if (load->workload == NULL) {
+		return true;
+	}
+	for (size_t i = 0; i < N_TYPES; i++) {
+		names[i] = types[i].name;
+	}
+	load->schedule = schedule_read(load->workload, names, N_TYPES, load->seed);
+	return load->schedule != NULL;
 }
 
 /* Waits for the end of the time given, or for a signal to stop. */
@@ -353,13 +445,18 @@ int main(int argc, char **argv)
 			.seed = 1,
 			.rate_per_s = 130,
 			.burst_ns = 200000000,
-			.mutex = PTHREAD_MUTEX_INITIALIZER};
-	static struct client clients[MAX_CLIENTS];
+			.mutex = PTHREAD_MUTEX_INITIALIZER,
+			.owner_mutex = PTHREAD_MUTEX_INITIALIZER};
+	static struct client clients[MAX_CLIENTS], owner = {.number = 0, .most_owned = MAX_SHARED};
 	sigset_t signals;
 
 	if (read_options(argc, argv, &load) != 0) {
 		return 2;
 	}
+	if (!read_workload(&load)) {
+		return 2;
+	}
+	load.owner = &owner;
 	sigemptyset(&signals);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGINT);
@@ -370,7 +467,8 @@ int main(int argc, char **argv)
 	for (uint32_t i = 0; i < load.clients; i++) {
 		pthread_t thread;
 
-		clients[i] = (struct client){.load = &load, .number = i, .fd = -1};
+		clients[i] = (struct client){
+				.load = &load, .number = i, .fd = -1, .most_owned = MAX_OWNED};
 		if (pthread_create(&thread, NULL, client_thread, &clients[i]) != 0) {
 			fprintf(stderr, "pt-load: cannot start client %u\n", i);
 			return 1;

@@ -290,6 +290,7 @@ static int usage(FILE *out)
 		     "  --duration S    (0: until a signal)      --burst-ms N  (200; 0: none)\n"
 		     "  --drift SHARE:S the rate goes up and down by that share, slowly, in S "
 		     "seconds\n"
+		     "  --workload FILE requests come as in that file of pythiatop --workload\n"
 		     "  --log FILE      a line a request: end time, type, request id, ns, "
 		     "status\n");
 	return out == stdout ? 0 : 2;
@@ -305,6 +306,7 @@ static int read_options(int argc, char **argv, struct testbed *testbed)
 			{"duration", required_argument, NULL, 'L'},
 			{"burst-ms", required_argument, NULL, 'L'},
 			{"drift", required_argument, NULL, 'L'},
+			{"workload", required_argument, NULL, 'L'},
 			{"log", required_argument, NULL, 'L'}, {NULL, 0, NULL, 0}};
 	static char names[MAX_LOAD_ARGS][16];
 	int c, index = 0;

@@ -9,8 +9,23 @@
  * Shapes: requests of a type that did the same, or nearly; and those that did what was not to be
  * expected of their type. analysis/behaviour/ has how they are told.
  */
+enum shape_demand {
+	DEMAND_DURATION, /* ns */
+	DEMAND_CPU,      /* ns */
+	DEMAND_WAIT,     /* ns */
+	DEMAND_BYTES,
+	DEMAND_COUNT
+};
+
+/* Of a sample of the whole run, whatever the horizon. */
+struct shape_quantiles {
+	bool known;
+	double p50, p90, p99;
+};
+
 struct shape_row {
 	const char *type;
+	uint32_t type_index;                 /* `index` of its struct shapes_type */
 	uint32_t group_id;                   /* of `request` */
 	uint32_t number;                     /* within its type, from 1: the most frequent first */
 	uint64_t count, of;                  /* of the requests of its type that were looked at */
@@ -20,6 +35,7 @@ struct shape_row {
 	uint64_t request;    /* a kept one that did just this; 0: none is kept */
 	uint32_t steps, variants; /* of the most frequent string; strings it is made of */
 	double mean_ns;
+	struct shape_quantiles demands[DEMAND_COUNT];
 	bool measured;                 /* below is known */
 	double cpu_ns, wait_ns, bytes; /* means; wait: for locks, disks, networks; bytes: of both */
 };
@@ -41,7 +57,12 @@ struct improbable_row {
 /* What a type's shapes were told of. */
 struct shapes_type {
 	const char *type;
+	uint32_t index; /* that its shapes name */
 	uint64_t requests, looked_at; /* of the horizon; others are counted in neither */
+	/* When they began, over the whole run. */
+	uint64_t seconds;  /* whole ones */
+	double rate_per_s; /* valid if there are any */
+	double dispersion; /* variance of the numbers a second by their mean; below 0: not known */
 	uint32_t states;              /* of the automaton */
 	uint32_t coarseness; /* 0: whole strings; above: deep steps are left out, then the order */
 	bool cut;            /* the longest were not looked at to their end */
