@@ -224,18 +224,29 @@ static struct transition *next_blue(const struct automaton *a, uint32_t *from)
 	return NULL;
 }
 
+/* The first red state that a blue one is like; n_red: it is like none. */
+static uint32_t find_alike(struct automaton *a, uint32_t state)
+{
+	uint32_t i = 0;
+
+	if (a->states[state].arrivals < AUTOMATON_LEAST || a->work > AUTOMATON_WORK) {
+		return a->n_red;
+	}
+	while (i < a->n_red && (a->states[a->red[i]].arrivals < AUTOMATON_LEAST ||
+					       !compatible(a, a->red[i], state))) {
+		i++;
+	}
+	return i;
+}
+
 static bool merge_all(struct automaton *a)
 {
 	struct transition *blue;
 	uint32_t from = 0;
 
 	while ((blue = next_blue(a, &from))) {
-		uint32_t state = blue->to, i = 0;
+		uint32_t state = blue->to, i = find_alike(a, state);
 
-		while (i < a->n_red &&
-				(a->work > AUTOMATON_WORK || !compatible(a, a->red[i], state))) {
-			i++;
-		}
 		if (i < a->n_red) {
 			blue->to = a->red[i];
 			fold(a, a->red[i], state);

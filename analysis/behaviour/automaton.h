@@ -17,13 +17,15 @@
  *
  * f1 of n1 and f2 of n2 differ if |f1/n1 - f2/n2| > (1/sqrt(n1) + 1/sqrt(n2)) sqrt(ln(2/alpha) / 2)
  * (Hoeffding 1963); two states do if that is so of their ends, of any symbol, or of any two states
- * behind them on the same way.
+ * behind them on the same way. A state that fewer than AUTOMATON_LEAST strings came to is neither
+ * merged nor merged with: the bound would have it like any other, and what is behind it improbable.
  *
  * Pure: the order of the strings does not matter. Memory: at most AUTOMATON_STATES states; strings
  * that would need more are left out, so give the most frequent first. Cost: states x red states x
  * size of what is behind them; after AUTOMATON_WORK comparisons no more states are merged.
  */
 #define AUTOMATON_ALPHA  0.05
+#define AUTOMATON_LEAST  30u
 #define AUTOMATON_STATES 8192u
 #define AUTOMATON_WORK   UINT64_C(20000000)
 #define AUTOMATON_ODDS   10.0

@@ -179,13 +179,47 @@ static void say_run(struct aligned *at, uint32_t from, uint32_t to)
 	}
 }
 
+static const struct symbol *symbol_at(const struct aligned *at, uint32_t i)
+{
+	return symbol_of(at->reading, at->b->ranks[i]);
+}
+
+/* Is the step at `i` part of the one at `of`, by whatever is between? Parts come behind. */
+static bool is_part(const struct aligned *at, uint32_t i, uint32_t of)
+{
+	const struct symbol *part = symbol_at(at, i);
+
+	while (i-- > of) {
+		const struct symbol *above = symbol_at(at, i);
+
+		if (above->name == part->above_name && above->provider == part->above_provider) {
+			if (i == of) {
+				return true;
+			}
+			part = above;
+		}
+	}
+	return false;
+}
+
+/* A failure that a part of the step tells, too, is said of that part. */
+static bool fails_below(const struct aligned *at, uint32_t of)
+{
+	for (uint32_t i = of + 1; i < at->b->n; i++) {
+		if (symbol_at(at, i)->failed && is_part(at, i, of)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 static void say_changed(struct aligned *at, const struct column *column)
 {
 	uint32_t now = at->b->ranks[column->b];
 	const struct symbol *before = symbol_of(at->reading, at->a->ranks[column->a]);
 	const struct symbol *after = symbol_of(at->reading, now);
 
-	if (before->failed != after->failed) {
+	if (before->failed != after->failed && !(after->failed && fails_below(at, column->b))) {
 		say(at, "", name_of(at, now), after->failed ? " fails" : " does not fail");
 	}
 	if (before->many != after->many) {

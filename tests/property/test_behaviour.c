@@ -203,8 +203,11 @@ static void naive_learn(struct naive *naive)
 		if (blue == UINT32_MAX) {
 			return;
 		}
-		for (i = 0; i < n_red && !naive_compatible(naive, naive->block[red[i]], blue);
-				i++) {
+		i = sums_of(naive, blue).n < AUTOMATON_LEAST ? n_red : 0;
+		while (i < n_red && (sums_of(naive, naive->block[red[i]]).n < AUTOMATON_LEAST ||
+						    !naive_compatible(naive, naive->block[red[i]],
+								    blue))) {
+			i++;
 		}
 		if (i < n_red) {
 			naive_merge(naive, naive->block[red[i]], blue);
