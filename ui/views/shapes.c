@@ -253,7 +253,7 @@ static void draw_head(const struct shapes_screen *screen, const struct view_fram
 				format_count(count[1], type->requests),
 				type->coarseness ? ", roughly" : "");
 	}
-	view_crumbs(frame, line, view->n > 0 ? view->rows[0].type : "group", "shapes", right);
+	view_breadcrumbs(frame, line, view->n > 0 ? view->rows[0].type : "group", "shapes", right);
 }
 
 static void draw_nothing(const struct view_frame *frame, struct area area)
