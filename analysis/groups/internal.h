@@ -41,7 +41,7 @@
  *   locate.c   shares of the variance, by share_interval.c with their intervals
  *   where.c    what is located at an instant
  *   gaps.c     the order of things within a span
- *   timeline.c what requests did by the second, for since when
+ *   timeline.c what requests did in course of time, for since when
  *   tree.c     the calling-context tree
  *   label.c    the text that tells a group's path
  *   detect.c   the rules of detection; judge.c: when they are applied

@@ -5,7 +5,8 @@
 
 #include "base/array.h"
 
-#define NS_PER_S UINT64_C(1000000000)
+#define NS_PER_S    UINT64_C(1000000000)
+#define FIRST_WIDTH (NS_PER_S / 4)
 
 void timelines_release(struct timelines *timelines)
 {
@@ -48,7 +49,7 @@ static uint32_t bucket_at(struct timelines *timelines, uint64_t at_ns)
 	if (!timelines->begun) {
 		timelines->begun = true;
 		timelines->origin_ns = at_ns - at_ns % NS_PER_S;
-		timelines->width_ns = NS_PER_S;
+		timelines->width_ns = FIRST_WIDTH;
 	}
 	if (at_ns < timelines->origin_ns) {
 		return 0;

@@ -8,13 +8,14 @@
 #include "pythiatop/baseline.h"
 
 /*
- * What requests did by the second, of the whole run: of each group how many ended, of each calling
+ * What requests did in the course of the whole run: of each group how many ended, of each calling
  * context what sampled requests that started then spent in it. From it follows since when something
  * is otherwise (change/since.c).
  *
- * Buckets are a second long at first; a run that outlasts them makes all twice as long. Memory: 3
- * KiB each of the first 2,048 contexts, 512 bytes each of the first 4,096 groups: 8 MiB at most.
- * What comes later, or for want of memory, has none. Threads: the caller's.
+ * Buckets are a quarter of a second long at first; a run that outlasts them makes all twice as
+ * long: a second from 64 s on. Memory: 3 KiB each of the first 2,048 contexts, 512 bytes each of
+ * the first 4,096 groups: 8 MiB at most. What comes later, or for want of memory, has none.
+ * Threads: the caller's.
  */
 #define TIMELINE_BUCKETS  128u
 #define TIMELINE_CONTEXTS 2048u

@@ -48,8 +48,8 @@ struct change_row {
 	const char *others;
 	const char *from; /* the groups that have fewer; "" for other kinds */
 	/*
-	 * Event time since when it is so, with its 95 % interval, by buckets of a second or more;
-	 * 0: not known. since_begin: it was so when the time that is looked at began.
+	 * Event time since when it is so, with its 95 % interval, by buckets of 0.25 s or more; 0:
+	 * not known. since_begin: it was so when the time that is looked at began.
 	 */
 	uint64_t since_ns, since_low_ns, since_high_ns;
 	bool since_begin;
