@@ -312,4 +312,4 @@ part_second() {
 	echo "second console: ok, $SECONDS s after the begin"
 }
 
-"lane_$PT_PART"
+"part_$PT_PART"
