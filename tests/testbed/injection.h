@@ -11,7 +11,7 @@
 
 /*
  * Where faults are injected at points: each point has at most one injection of each kind, none at
- * first. What is bitten takes longer within its span; nothing that is traced tells that it was
+ * first. What a fault acts on takes longer within its span; nothing that is traced tells that it was
  * injected.
  *
  * Threads: everything may be used by any thread.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # Under load, with everything recorded: at least 300 points fire, at least 100 requests/s get done, no
-# event is lost, the trace is what its readers rely on, and where faults are said to injection, points fire:
+# event is lost, the trace is what its readers rely on, and where faults are injected, points fire:
 # test_points.sh SOURCE-DIR PROGRAM-DIR
 set -eu
 source_dir=$1 programs=$2
