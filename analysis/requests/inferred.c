@@ -90,8 +90,8 @@ static void bind_served(struct arena *arena, const struct served_rule *rule,
 	bind(arena, binds, &event->n_bind, "req", event->seed ? BIND_ENTER : BIND_BASIC,
 			"request_id", NULL);
 	if (rule->message) {
-		bind(arena, binds, &event->n_bind, "msg", entry ? BIND_ENTER : BIND_LEAVE,
-				"msg_id", NULL);
+		bind(arena, binds, &event->n_bind, "msg", entry ? BIND_ENTER : BIND_LEAVE, "msg_id",
+				NULL);
 	}
 	if (rule->thread) {
 		bind(arena, binds, &event->n_bind, "thr", entry ? BIND_ENTER : BIND_LEAVE, "$tid",
@@ -393,7 +393,14 @@ static bool is_execution_skeleton(const struct schema_event *event)
 /* Inferred: what carries ids, or, where nothing does, what could be an outermost span. */
 static bool inferred_skeleton(const struct model *model, const struct schema_event *event)
 {
+	const struct served_rule *rule;
+	bool exit;
 	uint32_t i;
+
+	rule = served_rule(event->match, &exit);
+	if (rule && rule->aside) {
+		return false;
+	}
 
 	if (!model->by_id) {
 		return is_execution_skeleton(event);

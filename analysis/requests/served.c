@@ -4,10 +4,10 @@
 #include <string.h>
 
 static const struct served_rule rules[SERVED_COUNT] = {
-		[SERVED_REQUEST] = {"served_request", true, true, true, false},
-		[SERVED_WORK] = {"served_work", false, false, false, true},
-		[SERVED_CALL] = {"served_call", true, false, true, false},
-		[SERVED_QUEUED] = {"served_queued", true, false, false, false},
+		[SERVED_REQUEST] = {"served_request", true, true, true, false, false},
+		[SERVED_WORK] = {"served_work", false, false, false, true, false},
+		[SERVED_CALL] = {"served_call", true, false, true, false, false},
+		[SERVED_QUEUED] = {"served_queued", true, false, false, false, true},
 };
 
 static const char *const event_names[SERVED_COUNT][2] = {

@@ -12,9 +12,9 @@
  * The events that servers.c derives: what they are called, their fields, and what these mean, in
  * one table that the inference of schemas reads as well.
  */
-#define SERVED_FIELDS 4u
+#define SERVED_FIELDS      4u
 #define SERVED_QUEUED_NAME "(in the socket)"
-#define SERVED_NAME   64u /* bytes of a name, with the final 0; a multiple of 8 */
+#define SERVED_NAME        64u /* bytes of a name, with the final 0; a multiple of 8 */
 
 struct served_ids {
 	uint64_t request; /* shared by all requests that one led to */
@@ -26,6 +26,7 @@ struct served_rule {
 	const char *stem; /* "_entry" and "_exit" follow */
 	bool keyed;       /* paired by the id: it goes on whatever its thread does meanwhile */
 	bool seed, message, thread;
+	bool aside; /* groups are not told apart by it: it goes with a request */
 };
 
 /* NULL: the event is none of these. */
