@@ -161,7 +161,23 @@ struct step_cost cost_spent(const struct pythia *pythia)
 	return sum;
 }
 
-/* The load may grow after a step was kept, and its cost with it: the newest one goes then. */
+void cost_take_back(struct pythia *pythia, double events_per_s)
+{
+	for (uint32_t i = pythia->steps.n; i > 0; i--) {
+		struct step *step = &pythia->steps.items[i - 1];
+
+		if (step->state == STEP_KEPT && step->kind == STEP_ENABLE) {
+			step_say(step,
+					"undone by itself: the load has grown: %.0f events/s of "
+					"all steps, the budget is %.0f",
+					events_per_s, cost_bound(pythia));
+			pythia_exclude(pythia, step);
+			step_undo(step, STEP_BY_WATCH, pythia->now_ns);
+			return;
+		}
+	}
+}
+
 void cost_guard(struct pythia *pythia)
 {
 	double bound = cost_bound(pythia);
@@ -174,19 +190,7 @@ void cost_guard(struct pythia *pythia)
 		return;
 	}
 	pythia->planning.over_rounds = 0;
-	for (uint32_t i = pythia->steps.n; i > 0; i--) {
-		struct step *step = &pythia->steps.items[i - 1];
-
-		if (step->state == STEP_KEPT && step->kind == STEP_ENABLE) {
-			step_say(step,
-					"undone by itself: the load has grown, and the steps' cost "
-					"beyond the budget of %.0f events/s",
-					bound);
-			pythia_exclude(pythia, step);
-			step_undo(step, STEP_BY_WATCH, pythia->now_ns);
-			return;
-		}
-	}
+	cost_take_back(pythia, cost_spent(pythia).events_per_s);
 }
 
 void cost_calibrate(struct planning *planning, uint64_t bit, double event_ns)

@@ -70,6 +70,8 @@ struct step_cost cost_spent(const struct pythia *pythia);
 void cost_calibrate(struct planning *planning, uint64_t bit, double event_ns);
 /* The load may grow after a step was kept, and its cost with it: the newest one goes then. */
 void cost_guard(struct pythia *pythia);
+/* Undoes the newest step that was kept. */
+void cost_take_back(struct pythia *pythia, double events_per_s);
 
 /* candidates.c */
 /* The time of an edge that nothing recorded below it takes, by the profile, in ns a request; 0: not

@@ -129,6 +129,9 @@ void pythia_watch_over(struct pythia *pythia, const struct step_watch *watch,
 {
 	struct step *step = steps_find(&pythia->steps, watch->step);
 
+	if (watch->step == 0 && !steps_busy(&pythia->steps)) {
+		cost_take_back(pythia, watch->actual.events_per_s);
+	}
 	if (!step || step->state != STEP_WATCHED) {
 		return;
 	}

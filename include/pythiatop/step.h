@@ -118,7 +118,7 @@ struct step_outcome {
 
 /* What was seen while a step was watched. */
 struct step_watch {
-	uint32_t step;
+	uint32_t step;           /* 0: of no step; all that were kept bring more than the budget */
 	uint64_t discarded;      /* events the tracer lost meanwhile */
 	struct step_cost actual; /* of all that is recorded because of steps */
 };

@@ -65,6 +65,7 @@ struct conductor {
 	uint64_t ordered_ns; /* when the last order was given; 0: none was */
 	struct watching watching;
 	struct coverage coverage; /* of the step that is watched */
+	struct load load;         /* of all steps, while none is watched */
 	struct dry_run dry_run;
 	bool changed;
 	char own_name[256];

@@ -128,6 +128,23 @@ static bool is_silent(const struct conductor *conductor)
 	return false;
 }
 
+/* What was kept is judged by what comes of it now: a mean over a window is told too late. */
+static void tend_load(struct conductor *conductor, uint64_t now_ns, uint64_t time_ns)
+{
+	struct engine_input input = {.kind = INPUT_WATCH,
+			.watch = {.step = 0, .actual = {-1, -1, -1}}};
+	uint64_t events = conductor_own_counts(conductor).events;
+
+	if (conductor->playing.on || !conductor->load.check_ns) {
+		load_begin(&conductor->load, now_ns, time_ns, events);
+	} else if (load_check(&conductor->load, now_ns, time_ns, events,
+				   engine_budget(conductor->setup.engine))) {
+		input.watch.actual.events_per_s = conductor->load.rate;
+		conductor_tell(conductor, &input);
+		conductor->changed = true;
+	}
+}
+
 /* Watches by what is seen. */
 void conductor_tend_watch(struct conductor *conductor, uint64_t now_ns)
 {
@@ -135,8 +152,10 @@ void conductor_tend_watch(struct conductor *conductor, uint64_t now_ns)
 	uint64_t time_ns = engine_time(conductor->setup.engine);
 
 	if (!conductor->watching.on) {
+		tend_load(conductor, now_ns, time_ns);
 		return;
 	}
+	load_begin(&conductor->load, now_ns, time_ns, conductor_own_counts(conductor).events);
 	coverage_update(coverage, now_ns, time_ns, is_silent(conductor));
 	if (coverage_is_lost(coverage, now_ns, time_ns)) {
 		undo_unseen(conductor);

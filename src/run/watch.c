@@ -3,6 +3,7 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 #define OVER     2u /* seconds in a row */
+#define LOAD_OVER 3u /* the same, of what was kept */
 
 void watch_begin(struct watch *watch, uint32_t step, bool learning, uint32_t seconds,
 		uint64_t now_ns, struct watch_counts counts)
@@ -59,4 +60,31 @@ struct step_watch watch_end(const struct watch *watch, uint64_t now_ns, struct w
 			.actual = {.events_per_s = rate,
 					.bytes_per_s = counts.bytes ? bytes : -1,
 					.cpu_share = -1}};
+}
+
+void load_begin(struct load *load, uint64_t now_ns, uint64_t time_ns, uint64_t events)
+{
+	*load = (struct load){.check_ns = now_ns, .time_ns = time_ns, .events = events};
+}
+
+bool load_check(struct load *load, uint64_t now_ns, uint64_t time_ns, uint64_t events,
+		const struct step_budget *budget)
+{
+	uint64_t passed_ns = now_ns - load->check_ns;
+	uint64_t happened_ns = time_ns > load->time_ns ? time_ns - load->time_ns : 0;
+	bool over;
+
+	if (passed_ns < NS_PER_S) {
+		return false;
+	}
+	passed_ns = happened_ns > passed_ns ? happened_ns : passed_ns;
+	load->rate = (double)(events - load->events) * 1e9 / (double)passed_ns;
+	load->over = budget->events_per_s > 0 && load->rate > budget->events_per_s ? load->over + 1
+										   : 0;
+	over = load->over >= LOAD_OVER;
+	load->over = over ? 0 : load->over;
+	load->check_ns = now_ns;
+	load->time_ns = time_ns;
+	load->events = events;
+	return over;
 }

@@ -28,6 +28,16 @@ struct watch {
 	double rate;                     /* events/s at the last check; 0: none so far */
 };
 
+/*
+ * What all kept steps bring, between watches: the load may grow. Where a source held events back
+ * they come faster than they happened, so the longer of both clocks counts.
+ */
+struct load {
+	uint64_t check_ns, time_ns, events; /* at the last check; time_ns is event time */
+	uint32_t over;                      /* checks in a row over the budget */
+	double rate;                        /* events/s at the last check */
+};
+
 void watch_begin(struct watch *watch, uint32_t step, bool learning, uint32_t seconds,
 		uint64_t now_ns, struct watch_counts counts);
 /* When to check, or to end. */
@@ -38,5 +48,10 @@ void watch_check(struct watch *watch, uint64_t now_ns, uint64_t events,
 /* What was seen; to be called when end_ns has come. `discarded`: events lost since the begin. */
 struct step_watch watch_end(const struct watch *watch, uint64_t now_ns, struct watch_counts counts,
 		uint64_t discarded);
+
+void load_begin(struct load *load, uint64_t now_ns, uint64_t time_ns, uint64_t events);
+/* To be called often. True: it was over the budget for three seconds in a row; it begins anew. */
+bool load_check(struct load *load, uint64_t now_ns, uint64_t time_ns, uint64_t events,
+		const struct step_budget *budget);
 
 #endif

@@ -8,11 +8,13 @@ set -u
 usage() {
 	cat <<-'END'
 		usage: ./run field [--set tuning|scoring] [--runs N] [--sites FILE] [--results FILE]
-		                   [--keep] [SCENARIO...]
+		                   [--strategy hybrid|cpu-profile|off-cpu|random] [--keep]
+		                   [SCENARIO...]
 		       ./run field summary [FILE...]
 
 		Runs each row of the set, N times (1); a line for each run goes to FILE
 		(build/field/results.jsonl). Needs root, for the probe. summary: tables of what FILEs have.
+		--strategy: not pythiatop but a profiler, ten seconds with the fault; baselines.sh says which.
 	END
 }
 
@@ -21,7 +23,7 @@ build=$(cd "$1" && pwd) || exit 2
 shift
 results=$build/field/results.jsonl
 sites=$here/sites.def
-set_=scoring runs=1 keep="" scenarios=()
+set_=scoring runs=1 keep="" strategy=hybrid scenarios=()
 if [ "${1-}" = summary ]; then
 	shift
 	[ $# -gt 0 ] || set -- "$results"
@@ -33,6 +35,7 @@ while [ $# -gt 0 ]; do
 	--runs) runs=$2 && shift ;;
 	--sites) sites=$2 && shift ;;
 	--results) results=$2 && shift ;;
+	--strategy) strategy=$2 && shift ;;
 	--keep) keep=1 ;;
 	-h | --help)
 		usage
@@ -46,6 +49,14 @@ while [ $# -gt 0 ]; do
 	esac
 	shift
 done
+case $strategy in
+hybrid) ;;
+cpu-profile | off-cpu | random) . "$here/baselines.sh" ;;
+*)
+	usage >&2
+	exit 2
+	;;
+esac
 mkdir -p "$(dirname "$results")"
 export LC_ALL=C
 LIMIT_S=150 # what is not found by then is missed
@@ -85,6 +96,12 @@ run() {
 	"$scenario"
 	sleep 3
 	for pid in "${load_pids[@]}"; do kill -USR1 "$pid"; done
+	if [ $strategy != hybrid ]; then
+		begin_fault
+		sleep 1
+		run_baseline || fail "$strategy: $(tail -n 3 "$work/profile.err")"
+		return
+	fi
 	if [ "$kind" = none ] || [ -n "$learns" ]; then
 		TMPDIR=$work/tmp timeout --foreground 60 "$build/pythiatop" --batch=json -p "$watched" --autopilot \
 			--until=learned >/dev/null 2>"$work/learn.err" || fail "learning: $(cat "$work/learn.err")"
@@ -111,6 +128,7 @@ run() {
 failed=0
 while IFS=$'\t' read -r scenario of words hits says kind programs <&4; do
 	[[ $scenario != "#"* && -n $scenario && $of == "$set_" ]] || continue
+	[ $strategy = hybrid ] || [ "$kind" != none ] || continue
 	[ ${#scenarios[@]} = 0 ] || [[ " ${scenarios[*]} " == *" $scenario "* ]] || continue
 	for program in $programs; do
 		PATH=$PATH:$(find /usr/lib/postgresql/*/bin -maxdepth 0 2>/dev/null | tail -n 1) command -v "$program" >/dev/null || {
