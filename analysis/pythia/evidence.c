@@ -199,7 +199,8 @@ enum status finding_fill_evidence(struct pythia *pythia, const struct finding *f
 	out->names_key = finding->told_key;
 	if (finding->told_all) {
 		/* nothing to add */
-	} else if (job && job->system && finding->rule == STOP_DIFFUSE) {
+	} else if (job && job->system && finding->rule == STOP_DIFFUSE &&
+			finding->phi_low < VERDICT_PHI) {
 		out->text = snapshot_printf(snapshot,
 				"%s: explained by %s; no place of the code holds half of the "
 				"variance",

@@ -12,7 +12,7 @@ source_dir=$1 build=$2
 mkfifo "$work/documents"
 "$check_loop" budget 1000 5 <"$work/documents" >"$work/said" 2>&1 &
 check=$!
-start_loop budget "$work/documents" semaphore --autopilot --until=80 --budget=events=1000 \
+start_loop budget "$work/documents" semaphore --autopilot --until=60 --budget=events=1000 \
 	--strategy=all -d 0.5
 wait $check || fail "$(cat "$work/said")
 $(head -n 3 "$work/err-budget")"
