@@ -68,10 +68,13 @@ double cost_bound(const struct pythia *pythia);
 struct step_cost cost_spent(const struct pythia *pythia);
 /* What recording an event costs on a host, in ns of CPU; of which `bit` is its number. */
 void cost_calibrate(struct planning *planning, uint64_t bit, double event_ns);
-/* The load may grow after a step was kept, and its cost with it: the newest one goes then. */
-void cost_guard(struct pythia *pythia);
-/* Undoes the newest step that was kept. */
+/*
+ * The load may grow after a step was kept, and its cost with it. cost_take_back() undoes the newest
+ * one, of which it says that all steps bring `events_per_s`; cost_guard() does so when the rates of
+ * the moving window are over the budget for some rounds.
+ */
 void cost_take_back(struct pythia *pythia, double events_per_s);
+void cost_guard(struct pythia *pythia);
 
 /* candidates.c */
 /* The time of an edge that nothing recorded below it takes, by the profile, in ns a request; 0: not

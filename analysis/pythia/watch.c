@@ -129,8 +129,11 @@ void pythia_watch_over(struct pythia *pythia, const struct step_watch *watch,
 {
 	struct step *step = steps_find(&pythia->steps, watch->step);
 
-	if (watch->step == 0 && !steps_busy(&pythia->steps)) {
-		cost_take_back(pythia, watch->actual.events_per_s);
+	if (watch->step == 0) { /* of all that was kept; a step under way may be its end already */
+		if (!steps_busy(&pythia->steps)) {
+			cost_take_back(pythia, watch->actual.events_per_s);
+		}
+		return;
 	}
 	if (!step || step->state != STEP_WATCHED) {
 		return;

@@ -14,8 +14,8 @@
 #define OFFERS_NS     (30 * NS_PER_S) /* between checks at what a host offers */
 #define CALM_NS       (60 * NS_PER_S) /* after the last order nobody waits for what comes of it */
 #define RETRY_NS      (5 * NS_PER_S)
-#define POLL_NS       (3 * NS_PER_S) /* between checks whether our session is still there */
-#define POLL_LIMIT_NS (6 * NS_PER_S) /* of one: a stopped application holds it up for 5 s */
+#define POLL_NS       (3 * NS_PER_S)  /* between checks whether our session is still there */
+#define POLL_LIMIT_NS (6 * NS_PER_S)  /* of one: a stopped application holds it up for 5 s */
 #define LISTED_NS     (10 * NS_PER_S) /* until a relay daemon lists a session that was made */
 #define MAX_HOSTS     CONDUCTOR_MAX_FDS
 #define TEXT_BYTES    512

@@ -128,14 +128,17 @@ static bool is_silent(const struct conductor *conductor)
 	return false;
 }
 
-/* What was kept is judged by what comes of it now: a mean over a window is told too late. */
+/*
+ * What was kept is judged by each second of it: the mean of a moving window is over the budget long
+ * after the load has grown. Where no step was ever ordered there is nothing to take back.
+ */
 static void tend_load(struct conductor *conductor, uint64_t now_ns, uint64_t time_ns)
 {
-	struct engine_input input = {.kind = INPUT_WATCH,
-			.watch = {.step = 0, .actual = {-1, -1, -1}}};
+	struct engine_input input = {
+			.kind = INPUT_WATCH, .watch = {.step = 0, .actual = {-1, -1, -1}}};
 	uint64_t events = conductor_own_counts(conductor).events;
 
-	if (conductor->playing.on || !conductor->load.check_ns) {
+	if (conductor->playing.on || !conductor->ordered_ns || !conductor->load.check_ns) {
 		load_begin(&conductor->load, now_ns, time_ns, events);
 	} else if (load_check(&conductor->load, now_ns, time_ns, events,
 				   engine_budget(conductor->setup.engine))) {

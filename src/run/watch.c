@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "run/watch.h"
 
-#define NS_PER_S UINT64_C(1000000000)
-#define OVER     2u /* seconds in a row */
-#define LOAD_OVER 3u /* the same, of what was kept */
+#define NS_PER_S  UINT64_C(1000000000)
+#define OVER      2u /* seconds in a row, while a step is watched */
+#define LOAD_OVER 3u /* and of what was kept */
 
 void watch_begin(struct watch *watch, uint32_t step, bool learning, uint32_t seconds,
 		uint64_t now_ns, struct watch_counts counts)
@@ -78,7 +78,7 @@ bool load_check(struct load *load, uint64_t now_ns, uint64_t time_ns, uint64_t e
 		return false;
 	}
 	passed_ns = happened_ns > passed_ns ? happened_ns : passed_ns;
-	load->rate = (double)(events - load->events) * 1e9 / (double)passed_ns;
+	load->rate = rate_since(events - load->events, 0, passed_ns);
 	load->over = budget->events_per_s > 0 && load->rate > budget->events_per_s ? load->over + 1
 										   : 0;
 	over = load->over >= LOAD_OVER;

@@ -21,8 +21,8 @@ struct watch_counts {
 struct watch {
 	bool learning;
 	uint32_t step;
-	uint64_t begin_ns, end_ns;     /* the end may come earlier than it was to */
-	struct watch_counts counts;    /* at the begin */
+	uint64_t begin_ns, end_ns;       /* the end may come earlier than it was to */
+	struct watch_counts counts;      /* at the begin */
 	uint64_t check_ns, check_events; /* of the last check in between */
 	uint32_t over;                   /* checks in a row over the budget */
 	double rate;                     /* events/s at the last check; 0: none so far */

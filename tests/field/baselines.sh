@@ -4,13 +4,19 @@
 # What a profiler says of the same fault, for field.sh: the hottest place of ten seconds, and the three
 # hottest, scored as a verdict of pythiatop is.
 #
-#   cpu-profile  perf: the function that most samples of the processor lie in
+#   cpu-profile  perf: the function of a program or library that most samples lie in (those of the kernel
+#                pile up where it lets interrupts in again, and name nothing)
 #   off-cpu      strace: the system call that the most time passes in, that of idle threads with it
 #   random       one of the functions that perf saw, each as likely
 
 PROFILE_S=10
 
-# The watched process and all that it started, with commas between.
+# The watched program and all that it started, with commas between. What is watched by its name is the
+# postmaster.
+watched_tree() {
+	tree_of "$([ "$watched" = postgres ] && echo "$postgres" || echo "$watched")"
+}
+
 tree_of() {
 	local pid=$1 child
 	echo -n "$pid"
@@ -22,15 +28,15 @@ tree_of() {
 
 # Names of functions, the hottest first.
 perf_functions() {
-	perf record -q -e cpu-clock -F 499 -p "$(tree_of "$watched")" -o "$work/perf.data" -- sleep $PROFILE_S \
+	perf record -q -e cpu-clock -F 499 -p "$(watched_tree)" -o "$work/perf.data" -- sleep $PROFILE_S \
 		2>"$work/profile.err" || return
 	perf report -i "$work/perf.data" --no-children -s symbol --stdio -q 2>>"$work/profile.err" |
-		sed -n 's/^ *[0-9.]*% *\[[k.]\] *\([^ ]*\).*/\1/p'
+		sed -n 's/^ *[0-9.]*% *\[\.\] *\([^ ]*\).*/\1/p'
 }
 
 strace_calls() {
 	timeout --signal=INT $PROFILE_S strace -f -c -w -o "$work/strace" \
-		$(tree_of "$watched" | tr , '\n' | sed 's/^/-p /') 2>"$work/profile.err"
+		$(watched_tree | tr , '\n' | sed 's/^/-p /') 2>"$work/profile.err"
 	sed -n 's/^ *[0-9.]* .* \([a-z_0-9]*\)$/syscall_\1/p' "$work/strace" | grep -v -E '_(total|syscall)$'
 }
 
@@ -42,7 +48,7 @@ names_of_strategy() {
 	esac
 }
 
-# A place of the row, or one of its words: as a verdict's place or sentence.
+# A place of the row, or one of its words, whole: as a verdict's place or sentence.
 is_hit() {
 	local name=$1 hit
 	local -a all
@@ -52,7 +58,7 @@ is_hit() {
 	done
 	IFS='|' read -ra all <<<"$says"
 	for hit in "${all[@]}"; do
-		[[ $hit != - && $hit != *=* && $name == *"$hit"* ]] && return
+		[[ $hit != - && $hit != *=* && $name =~ (^|[^[:alnum:]])"$hit"([^[:alnum:]]|$) ]] && return
 	done
 	return 1
 }

@@ -788,8 +788,9 @@ static void only_types_that_hold_a_point_are_touched(void **state)
 	names_destroy(names);
 }
 
-/* How a step ends that was thought to cost nothing, by what it does cost. */
-static enum step_state watched(double events_per_s, double bytes_per_s, double budget)
+/* With a step 1 that was thought to cost nothing, and was watched to its end: pythia_destroy(). */
+static struct pythia *with_watched_step(
+		struct names *names, double events_per_s, double bytes_per_s, double budget)
 {
 	const struct profile_node nodes[] = {{.parent = UINT32_MAX,
 			.name = "x",
@@ -803,10 +804,8 @@ static enum step_state watched(double events_per_s, double bytes_per_s, double b
 			{.event = "p:x_entry", .role = OFFER_ENTRY, .provider = "p", .span = "x"},
 			{.event = "p:x_exit", .role = OFFER_EXIT, .provider = "p", .span = "x"}};
 	struct step_budget bounds = STEP_USUAL_BUDGET;
-	struct names *names = names_create(1000);
 	struct pythia *pythia = pythia_create(names);
 	struct step_outcome outcome;
-	enum step_state ended;
 	char error[128];
 
 	bounds.events_per_s = budget;
@@ -829,7 +828,16 @@ static enum step_state watched(double events_per_s, double bytes_per_s, double b
 					.actual = {.events_per_s = events_per_s,
 							.bytes_per_s = bytes_per_s}},
 			NULL, 1);
-	ended = steps_find(&pythia->steps, 1)->state;
+	return pythia;
+}
+
+/* How such a step ends, by what it does cost. */
+static enum step_state watched(double events_per_s, double bytes_per_s, double budget)
+{
+	struct names *names = names_create(1000);
+	struct pythia *pythia = with_watched_step(names, events_per_s, bytes_per_s, budget);
+	enum step_state ended = steps_find(&pythia->steps, 1)->state;
+
 	pythia_destroy(pythia);
 	names_destroy(names);
 	return ended;
@@ -847,6 +855,32 @@ static void a_slight_cost_is_no_surprise(void **state)
 	/* Without a bound, by the usual one. */
 	assert_int_equal(watched(249, 6000, 0), STEP_KEPT);
 	assert_int_not_equal(watched(251, 6000, 0), STEP_KEPT);
+}
+
+/* The newest step that was kept goes, and one at a time. */
+static void a_load_that_grew_takes_a_step_back(void **state)
+{
+	const struct step_watch grown = {.step = 0, .actual = {.events_per_s = 5200}};
+	struct names *names = names_create(1000);
+	struct pythia *pythia = with_watched_step(names, 100, 6000, 5000);
+	struct step *step = steps_find(&pythia->steps, 1);
+	struct step_outcome outcome = told(1, true, true);
+
+	(void)state;
+	assert_int_equal(step->state, STEP_KEPT);
+	pythia_watch_over(pythia, &grown, NULL, 2);
+	assert_int_equal(step->state, STEP_UNDOING);
+	assert_int_equal(step->undone_by, STEP_BY_WATCH);
+	assert_string_equal(step->effect, "undone by itself: the load has grown: 5200 events/s of "
+					  "all steps, the budget is 5000");
+	pythia_watch_over(pythia, &grown, NULL, 3);
+	assert_int_equal(step->state, STEP_UNDOING);
+	assert_non_null(pythia_next_order(pythia));
+	assert_true(pythia_order_done(pythia, &outcome, 4));
+	pythia_watch_over(pythia, &grown, NULL, 5);
+	assert_int_equal(step->state, STEP_UNDONE);
+	pythia_destroy(pythia);
+	names_destroy(names);
 }
 
 static uint32_t proposed(struct pythia *pythia)
@@ -1223,6 +1257,7 @@ int main(void)
 			cmocka_unit_test(order_is_bisected),
 			cmocka_unit_test(only_types_that_hold_a_point_are_touched),
 			cmocka_unit_test(a_slight_cost_is_no_surprise),
+			cmocka_unit_test(a_load_that_grew_takes_a_step_back),
 			cmocka_unit_test(learning_holds_nothing_up),
 			cmocka_unit_test(learning_that_fails_is_given_up),
 			cmocka_unit_test(learning_comes_first),

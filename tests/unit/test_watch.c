@@ -25,7 +25,7 @@ static void watching_ends_early_over_the_budget(void **state)
 	watch_check(&watch, NOW + 2 * S, 2500, &budget);
 	assert_true(watch.end_ns == NOW + 2 * S);
 	assert_float_equal(watch_end(&watch, NOW + 2 * S, (struct watch_counts){2500, 0}, 0)
-					    .actual.events_per_s,
+					   .actual.events_per_s,
 			1200, 1e-6);
 }
 
@@ -74,8 +74,8 @@ static void without_a_budget_nothing_is_over_it(void **state)
 	(void)state;
 	load_begin(&load, NOW, TIME, 0);
 	for (uint32_t i = 1; i <= 9; i++) {
-		assert_false(load_check(&load, NOW + i * S, TIME + i * S, (uint64_t)i * 1000000,
-				&none));
+		assert_false(load_check(
+				&load, NOW + i * S, TIME + i * S, (uint64_t)i * 1000000, &none));
 	}
 }
 
