@@ -32,6 +32,20 @@ static uint32_t hold(void *context, uint64_t id)
 	return groups_hold(behaving->groups, behaving->request);
 }
 
+static enum behaviour_held held(void *context, uint32_t request)
+{
+	struct behaving *behaving = context;
+
+	switch (groups_held(behaving->groups, request)) {
+	case GROUPS_HELD_GONE:
+		return BEHAVIOUR_HELD_GONE;
+	case GROUPS_HELD_OLD:
+		return BEHAVIOUR_HELD_OLD;
+	default:
+		return BEHAVIOUR_HELD;
+	}
+}
+
 static void let_go(void *context, uint32_t held)
 {
 	struct behaving *behaving = context;
@@ -51,6 +65,7 @@ struct behaving *behaving_create(struct requests *requests, struct groups *group
 	behaving->groups = groups;
 	behaving->behaviour = behaviour_create(&(struct behaviour_config){.window_ns = window_ns,
 							       .hold = hold,
+							       .held = held,
 							       .let_go = let_go,
 							       .context = behaving},
 			names);

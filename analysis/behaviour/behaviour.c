@@ -55,12 +55,18 @@ struct behaviour *behaviour_create(const struct behaviour_config *config, const 
 	return b;
 }
 
+static void drop(struct behaviour *b, uint32_t *held)
+{
+	if (*held && b->config.let_go) {
+		b->config.let_go(b->config.context, *held);
+	}
+	*held = 0;
+}
+
 static void let_go(struct behaviour *b, struct behaviour_string *string)
 {
-	if (string->held && b->config.let_go) {
-		b->config.let_go(b->config.context, string->held);
-	}
-	string->held = 0;
+	drop(b, &string->held);
+	drop(b, &string->held_before);
 	string->request = 0;
 }
 
@@ -353,19 +359,38 @@ static struct behaviour_string *create(struct behaviour *b, struct behaviour_typ
 	return string;
 }
 
+/* The number of the slots in which the same request stays kept. */
+static uint64_t renewal_of(const struct behaviour *b, uint64_t end_ns)
+{
+	return end_ns / b->slot_ns / RENEWALS;
+}
+
 /* Of two requests the one that is kept, whichever came first: of the later slots, the earlier one.
  */
 static bool is_better(const struct behaviour *b, const struct behaviour_string *string,
 		uint64_t start_ns, uint64_t end_ns)
 {
-	uint64_t slots = end_ns / b->slot_ns / RENEWALS;
-	uint64_t known = string->request_end_ns / b->slot_ns / RENEWALS;
+	uint64_t slots = renewal_of(b, end_ns);
+	uint64_t known = renewal_of(b, string->request_end_ns);
 
 	if (!string->request || slots != known) {
 		return !string->request || slots > known;
 	}
 	return end_ns != string->request_end_ns ? end_ns < string->request_end_ns
 						: start_ns < string->request_start_ns;
+}
+
+static enum behaviour_held held(const struct behaviour *b, const struct behaviour_string *string)
+{
+	if (!string->request) {
+		return BEHAVIOUR_HELD_GONE;
+	}
+	return b->config.held ? b->config.held(b->config.context, string->held) : BEHAVIOUR_HELD;
+}
+
+uint64_t behaviour_request(const struct behaviour *b, const struct behaviour_string *string)
+{
+	return held(b, string) == BEHAVIOUR_HELD_GONE ? 0 : string->request;
 }
 
 static void join(struct behaviour *b, struct behaviour_string *to, struct behaviour_string *from)
@@ -439,20 +464,27 @@ static uint32_t write_string(struct behaviour *b, const struct behaved *request)
 	return n;
 }
 
+/* Another one takes the place of one that is old early, while a screen still shows the old one. */
 static void keep(
 		struct behaviour *b, struct behaviour_string *string, const struct behaved *request)
 {
-	uint32_t held;
+	bool is_old = held(b, string) != BEHAVIOUR_HELD;
+	uint32_t kept;
 
-	if (!is_better(b, string, request->start_ns, request->end_ns)) {
+	if (!is_old && !is_better(b, string, request->start_ns, request->end_ns)) {
 		return;
 	}
-	held = b->config.hold ? b->config.hold(b->config.context, request->id) : 0;
-	if (b->config.hold && !held) {
+	kept = b->config.hold ? b->config.hold(b->config.context, request->id) : 0;
+	if (b->config.hold && !kept) {
 		return;
 	}
-	let_go(b, string);
-	string->held = held;
+	if (is_old || renewal_of(b, request->end_ns) != renewal_of(b, string->request_end_ns)) {
+		drop(b, &string->held_before);
+		string->held_before = string->held;
+	} else {
+		drop(b, &string->held);
+	}
+	string->held = kept;
 	string->request = request->id;
 	string->request_start_ns = request->start_ns;
 	string->request_end_ns = request->end_ns;

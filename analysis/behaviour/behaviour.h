@@ -44,11 +44,21 @@
 
 struct behaviour;
 
+enum behaviour_held {
+	BEHAVIOUR_HELD_GONE,
+	BEHAVIOUR_HELD_OLD, /* gone soon */
+	BEHAVIOUR_HELD,
+};
+
 struct behaviour_config {
 	uint64_t window_ns;
-	/* Keeps a finished request, which is at hand; returns what let_go() takes, 0: it could not.
-	 * Both may be NULL. */
+	/*
+	 * Keeps a finished request, which is at hand; returns what the others take, 0: it could
+	 * not. It may be forgotten all the same, where memory is short: held() tells. All may be
+	 * NULL.
+	 */
 	uint32_t (*hold)(void *context, uint64_t id);
+	enum behaviour_held (*held)(void *context, uint32_t held);
 	void (*let_go)(void *context, uint32_t held);
 	void *context;
 };
@@ -101,8 +111,11 @@ struct behaviour_string {
 	struct resources resources;
 	struct demands demands;
 	uint64_t last_ns;
-	uint64_t request, request_end_ns, request_start_ns; /* the one that is kept; 0: none */
-	uint32_t group_id, held;
+	/* The one that is kept, unless it was forgotten: behaviour_request(). 0: none. */
+	uint64_t request, request_end_ns, request_start_ns;
+	uint32_t group_id;
+	uint32_t held, held_before; /* the latter: of the one kept before, which a screen may show
+				     */
 	bool cut;
 	uint32_t n;
 	uint32_t *symbols; /* of the alphabet */
@@ -121,6 +134,9 @@ struct behaviour_type {
 	uint64_t hosts, epoch_ns;
 	bool epoch; /* one was begun */
 };
+
+/* The one that is kept of those that were this string; 0: none is any more. */
+uint64_t behaviour_request(const struct behaviour *b, const struct behaviour_string *string);
 
 /* Of a horizon as of now. */
 struct behaviour_tally behaviour_count(const struct behaviour *behaviour,

@@ -41,23 +41,45 @@ static bool tell_demands(struct telling *telling, const struct reading *reading,
 	return done;
 }
 
+/* The leader, if a request of it is still kept; else the string that a later one is kept of. */
+static const struct behaviour_string *example_of(
+		const struct telling *telling, const struct reading *reading, uint32_t i)
+{
+	const struct behaviour_string *leader = reading->strings[reading->shapes[i].leader].string,
+				      *example = leader;
+
+	for (uint32_t j = 0; !behaviour_request(telling->behaviour, leader) && j < reading->n;
+			j++) {
+		const struct behaviour_string *string = reading->strings[j].string;
+
+		if (reading->strings[j].shape == i &&
+				behaviour_request(telling->behaviour, string) &&
+				(example == leader ||
+						string->request_end_ns > example->request_end_ns)) {
+			example = string;
+		}
+	}
+	return example;
+}
+
 static bool tell_shape(struct telling *telling, const struct reading *reading, uint32_t i)
 {
 	const struct reading_shape *shape = &reading->shapes[i];
 	const struct reading_string *leader = &reading->strings[shape->leader];
 	const struct reading_string *usual = &reading->strings[reading->shapes[0].leader];
+	const struct behaviour_string *example = example_of(telling, reading, i);
 	struct shape_row *row = &telling->rows[telling->n++];
 
 	*row = (struct shape_row){.type = names_text(reading->names, reading->type->type),
 			.type_index = telling->n_types,
-			.group_id = leader->string->group_id,
+			.group_id = example->group_id,
 			.number = i + 1,
 			.count = shape->count,
 			.of = reading->total,
 			.share = (double)shape->count / (double)reading->total,
 			.differs = i ? words_of_difference(reading, usual, leader, telling->arena)
 				     : "",
-			.request = leader->string->request,
+			.request = behaviour_request(telling->behaviour, example),
 			.steps = leader->n,
 			.variants = shape->strings,
 			.mean_ns = shape->duration_ns / (double)shape->count,
@@ -84,7 +106,7 @@ static bool tell_improbable(struct telling *telling, const struct reading *readi
 
 	*row = (struct improbable_row){.type = names_text(reading->names, reading->type->type),
 			.group_id = string->string->group_id,
-			.request = string->string->request,
+			.request = behaviour_request(telling->behaviour, string->string),
 			.count = string->count,
 			.probability = exp(walk->log_probability),
 			.surprise = -walk->log_probability / log(2),

@@ -184,6 +184,16 @@ static enum status fill_compare(
 	return status;
 }
 
+/* What a person looks at is there for as long as they look. */
+static void keep_shown(struct engine *engine, const struct focus *focus)
+{
+	bool request = focus->parts & (FOCUS_REQUEST | FOCUS_COMPARE);
+	bool compared = focus->parts & FOCUS_COMPARE;
+
+	groups_show(engine->groups, (uint64_t[GROUPS_MAX_SHOWN]){request ? focus->request_id : 0,
+						    compared ? focus->compare_id : 0});
+}
+
 enum status engine_fill(struct engine *engine, const struct focus *focus, struct snapshot *snapshot)
 {
 	enum status status;
@@ -191,6 +201,7 @@ enum status engine_fill(struct engine *engine, const struct focus *focus, struct
 
 	snapshot->focus = *focus;
 	snapshot->time_ns = engine_follow_pin(engine, focus);
+	keep_shown(engine, focus);
 	if (!engine->started) {
 		snapshot->time_ns = 0;
 	}

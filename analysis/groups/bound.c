@@ -27,14 +27,47 @@ static void tops_remove(struct groups *groups, struct tops *tops, uint32_t recor
 	tops->n = n;
 }
 
-/* The oldest kept request goes, unless it is one of the slowest and was not spared yet. */
+static bool is_shown(const struct groups *groups, uint32_t record)
+{
+	for (int i = 0; i < GROUPS_MAX_SHOWN; i++) {
+		if (groups->shown[i] == record) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Of what is shown and takes room among what is kept anyway. */
+static uint64_t shown_bytes(const struct groups *groups)
+{
+	uint64_t bytes = 0;
+
+	for (int i = 0; i < GROUPS_MAX_SHOWN; i++) {
+		const struct kept *kept = &groups->kept.records[groups->shown[i]];
+
+		if (groups->shown[i] && kept->request && !kept->pinned) {
+			bytes += kept->bytes;
+		}
+	}
+	return bytes;
+}
+
+/*
+ * The oldest kept request goes, unless somebody looks at it, or it is one of the slowest, or an
+ * example of what requests do, and was not spared yet.
+ */
 static void keep_forget_oldest(struct groups *groups)
 {
 	uint32_t record = kept_oldest(&groups->kept);
 	struct group *group = groups->items[groups->kept.records[record].group];
-	bool top = tops_has(&group->tops, record) || tops_has(&group->epoch_tops, record);
+	bool wanted = groups->kept.records[record].held || tops_has(&group->tops, record) ||
+		      tops_has(&group->epoch_tops, record);
 
-	if (top && kept_spare(&groups->kept, record)) {
+	if (is_shown(groups, record)) {
+		kept_renew(&groups->kept, record);
+		return;
+	}
+	if (wanted && kept_spare(&groups->kept, record)) {
 		return;
 	}
 	group_before_change(groups, group);
@@ -54,7 +87,7 @@ void keep_bound(struct groups *groups)
 {
 	struct pin *pin = &groups->pin;
 
-	while (groups->kept.live.bytes > groups->config.max_kept_bytes) {
+	while (groups->kept.live.bytes > groups->config.max_kept_bytes + shown_bytes(groups)) {
 		keep_forget_oldest(groups);
 	}
 	while (pin->on && pin->bytes + groups->kept.pinned.bytes > groups->config.max_pin_bytes) {

@@ -194,11 +194,26 @@ uint64_t groups_median_request(
 		struct groups *groups, const struct focus *focus, uint64_t at_ns, uint32_t id);
 
 /*
- * Keeps a request that groups_add() was called for, until it is let go of: as any kept one it may go
- * before that where memory is short. Returns what groups_let_go() takes; 0: out of memory.
+ * Keeps a request that groups_add() was called for, until it is let go of. Where memory is short it
+ * goes before that, but later than others, as the slowest ones do; groups_held() tells. Returns
+ * what the other two take; 0: out of memory.
  */
 uint32_t groups_hold(struct groups *groups, struct request *request);
+enum groups_held {
+	GROUPS_HELD_GONE,
+	GROUPS_HELD_OLD, /* the next one to go, but for those that were spared as well */
+	GROUPS_HELD,
+};
+enum groups_held groups_held(const struct groups *groups, uint32_t held);
 void groups_let_go(struct groups *groups, uint32_t held);
+
+/*
+ * Keeps what a person looks at, for as long as they do: these requests, by id, if they are kept
+ * now, and no longer those of the call before. 0: none. Their memory comes on top of
+ * max_kept_bytes.
+ */
+#define GROUPS_MAX_SHOWN 2
+void groups_show(struct groups *groups, const uint64_t ids[GROUPS_MAX_SHOWN]);
 /* Interned; 0: there is no such group. */
 uint32_t groups_type(const struct groups *groups, uint32_t group_id);
 

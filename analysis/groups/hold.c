@@ -7,20 +7,50 @@ uint32_t groups_hold(struct groups *groups, struct request *request)
 
 	if (record) {
 		kept_hold(&groups->kept, record);
-		return record;
+	} else if (request->group_id) {
+		record = kept_add(&groups->kept, request, request->group_id - 1);
+		if (record) {
+			groups->kept.records[record].quarter =
+					(uint32_t)(request->end_ns / QUARTER_NS);
+		}
 	}
-	if (!request->group_id) {
-		return 0;
-	}
-	record = kept_add(&groups->kept, request, request->group_id - 1);
 	if (record) {
-		groups->kept.records[record].quarter = (uint32_t)(request->end_ns / QUARTER_NS);
+		groups->kept.records[record].held = true;
 	}
 	return record;
 }
 
+enum groups_held groups_held(const struct groups *groups, uint32_t held)
+{
+	const struct kept *record = &groups->kept.records[held];
+
+	if (!record->request) {
+		return GROUPS_HELD_GONE;
+	}
+	return record->spared ? GROUPS_HELD_OLD : GROUPS_HELD;
+}
+
+void groups_show(struct groups *groups, const uint64_t ids[GROUPS_MAX_SHOWN])
+{
+	uint32_t before[GROUPS_MAX_SHOWN];
+
+	for (int i = 0; i < GROUPS_MAX_SHOWN; i++) {
+		before[i] = groups->shown[i];
+		groups->shown[i] = ids[i] ? kept_find(&groups->kept, ids[i]) : 0;
+		if (groups->shown[i]) {
+			kept_hold(&groups->kept, groups->shown[i]);
+		}
+	}
+	for (int i = 0; i < GROUPS_MAX_SHOWN; i++) {
+		if (before[i]) {
+			kept_drop(&groups->kept, before[i]);
+		}
+	}
+}
+
 void groups_let_go(struct groups *groups, uint32_t held)
 {
+	groups->kept.records[held].held = false;
 	kept_drop(&groups->kept, held);
 }
 

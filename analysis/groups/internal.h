@@ -256,6 +256,7 @@ struct groups {
 	bool renamed;     /* names of contexts or types may be shown otherwise than labels say */
 	struct pool pool; /* of slices and histograms */
 	struct kept_store kept;
+	uint32_t shown[GROUPS_MAX_SHOWN]; /* records of it that a person looks at; 0: none */
 
 	struct group **items;
 	uint32_t n, room;

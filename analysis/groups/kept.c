@@ -235,6 +235,12 @@ uint32_t kept_oldest(const struct kept_store *store)
 	return store->live.oldest;
 }
 
+void kept_renew(struct kept_store *store, uint32_t record)
+{
+	list_remove(store, &store->live, record);
+	list_append(store, &store->live, record);
+}
+
 bool kept_spare(struct kept_store *store, uint32_t record)
 {
 	struct kept *kept = &store->records[record];
@@ -243,8 +249,7 @@ bool kept_spare(struct kept_store *store, uint32_t record)
 		return false;
 	}
 	kept->spared = true;
-	list_remove(store, &store->live, record);
-	list_append(store, &store->live, record);
+	kept_renew(store, record);
 	return true;
 }
 

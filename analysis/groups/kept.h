@@ -33,7 +33,8 @@ struct kept {                    /* 64 bytes, and a cache line: there may be a m
 	uint32_t next_of_slice; /* for its slice to use */
 	uint8_t references;     /* at most one for each reason, see groups/internal.h */
 	bool pinned;            /* the pin refers to it, and without the pin it would be gone */
-	bool spared;            /* was oldest once, and one of the slowest */
+	bool held;              /* as an example of what requests do */
+	bool spared;            /* was oldest once, and one of the slowest or held */
 };
 
 struct kept_list {
@@ -63,8 +64,9 @@ uint32_t kept_add(struct kept_store *store, struct request *request, uint32_t gr
 void kept_hold(struct kept_store *store, uint32_t record);
 void kept_drop(struct kept_store *store, uint32_t record);
 
-/* The oldest that no pin keeps, 0 if none. kept_spare() makes it the newest, once. */
+/* The oldest that no pin keeps, 0 if none. The others make it the newest, kept_spare() once. */
 uint32_t kept_oldest(const struct kept_store *store);
+void kept_renew(struct kept_store *store, uint32_t record);
 bool kept_spare(struct kept_store *store, uint32_t record);
 
 /* Lets a request go although it is referred to; to the pin, if it is one that the pin shows. */

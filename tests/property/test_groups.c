@@ -707,6 +707,14 @@ static void test_worst_of_the_window(void **state)
 	bench_release(&bench);
 }
 
+static void add_many(struct bench *bench, uint64_t from_ns)
+{
+	for (uint32_t i = 0; i < 1500; i++) {
+		add(bench, types[i % 5], from_ns + i * MS, lognormal(bench, 20 * MS, 0.4));
+		assert_true(request_source_bytes(&bench->source) <= 300000);
+	}
+}
+
 /* Kept requests stay within their bytes; the slowest go last. */
 static void test_bound_on_kept_bytes(void **state)
 {
@@ -719,12 +727,34 @@ static void test_bound_on_kept_bytes(void **state)
 	bench_init(&bench, &config, 14);
 	groups_advance(bench.groups, START);
 	slowest = add(&bench, "a", START + MS, 20 * S);
-	for (uint32_t i = 0; i < 1500; i++) {
-		add(&bench, types[i % 5], START + i * MS, lognormal(&bench, 20 * MS, 0.4));
-		assert_true(request_source_bytes(&bench.source) <= 300000);
-	}
+	add_many(&bench, START);
 	assert_non_null(groups_find_request(bench.groups, slowest));
 	assert_null(groups_find_request(bench.groups, 2));
+	bench_release(&bench);
+}
+
+/* What a person looks at stays for as long as they do, and no longer. */
+static void test_what_is_shown_stays(void **state)
+{
+	struct groups_config config = usual;
+	struct bench bench;
+	uint64_t shown;
+
+	(void)state;
+	config.max_kept_bytes = 220000;
+	bench_init(&bench, &config, 15);
+	groups_advance(bench.groups, START);
+	add(&bench, "a", START, 40 * MS);
+	shown = add(&bench, "a", START + MS, 20 * MS);
+	groups_show(bench.groups, (uint64_t[]){shown, shown});
+	add_many(&bench, START + 2 * MS);
+	assert_non_null(groups_find_request(bench.groups, shown));
+	groups_show(bench.groups, (uint64_t[]){shown, 0}); /* asked for once more */
+	add_many(&bench, START + 2 * S);
+	assert_non_null(groups_find_request(bench.groups, shown));
+	groups_show(bench.groups, (uint64_t[]){0, 0});
+	add_many(&bench, START + 4 * S);
+	assert_null(groups_find_request(bench.groups, shown));
 	bench_release(&bench);
 }
 
@@ -1143,6 +1173,7 @@ int main(void)
 			cmocka_unit_test(test_drill_down_leads_to_requests),
 			cmocka_unit_test(test_worst_of_the_window),
 			cmocka_unit_test(test_bound_on_kept_bytes),
+			cmocka_unit_test(test_what_is_shown_stays),
 			cmocka_unit_test(test_sample_of_a_sudden_load),
 			cmocka_unit_test(test_pin_keeps_requests_beyond_the_bound),
 			cmocka_unit_test(test_bound_on_buckets),
