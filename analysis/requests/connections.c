@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Connections of servers and clients, and which bytes of a stream were sent when. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -43,6 +44,55 @@ static void age_append(struct servers *servers, struct connection *c)
 	servers->newest = c;
 }
 
+void connections_listen(
+		struct servers *servers, uint32_t netns, uint32_t port, const struct where *where)
+{
+	if (!ports_add(&servers->ports, where->host, netns, port)) {
+		return;
+	}
+	for (struct connection *c = servers->oldest; c; c = c->newer) {
+		if (c->role == ROLE_SERVER || c->host != where->host || c->netns != netns ||
+				c->pair.own.port != port || c->pair.family == SOCKETS_UNIX) {
+			continue;
+		}
+		if (c->call) {
+			call_end(servers, c->call, where);
+			call_forget(c);
+		}
+		c->n_sends = 0;
+		c->sent_ns = 0;
+		c->role = ROLE_SERVER;
+	}
+}
+
+/*
+ * Nobody may have said that a port is listened on: another network namespace's is not dumped, nor
+ * is anything to a viewer that comes later. But clients have a port for each connection: one that
+ * is below those of two of its peers is a server's.
+ */
+static void guess_port(
+		struct servers *servers, const struct connection *c, const struct where *where)
+{
+	uint32_t own = c->pair.own.port, peer = c->pair.peer.port;
+	struct own_port *at;
+
+	if (!servers->own_ports) {
+		servers->own_ports = calloc(OWN_PORTS, sizeof(*servers->own_ports));
+	}
+	if (!servers->own_ports || own >= peer || c->role == ROLE_SERVER ||
+			c->pair.family == SOCKETS_UNIX) {
+		return;
+	}
+	at = &servers->own_ports[hash_pair((uint64_t)c->host << 32 | c->netns, own) &
+				 (OWN_PORTS - 1)];
+	if (at->own != own || at->host != c->host || at->netns != c->netns) {
+		*at = (struct own_port){
+				.host = c->host, .netns = c->netns, .own = own, .peer = peer};
+	} else if (at->peer != peer) {
+		connections_listen(servers, c->netns, own, where);
+	}
+}
+
 struct connection *connection_of(struct servers *servers, const struct event *event,
 		const struct type_told *told, const struct where *where)
 {
@@ -64,18 +114,18 @@ struct connection *connection_of(struct servers *servers, const struct event *ev
 	}
 	*c = (struct connection){.chained = servers->connections[bucket],
 			.made_ns = servers->now_ns,
-			.host = where->host};
+			.host = where->host,
+			.netns = (uint32_t)event->slots[told->fields[F_NETNS]]};
 	c->pair = pair;
 	c->role = (pair.family == SOCKETS_UNIX ? event->slots[told->fields[F_NAMED]] != 0
-					       : ports_has(&servers->ports, where->host,
-								 (uint32_t)event->slots
-										 [told->fields[F_NETNS]],
+					       : ports_has(&servers->ports, c->host, c->netns,
 								 pair.own.port))
 				  ? ROLE_SERVER
 				  : ROLE_CLIENT;
 	servers->connections[bucket] = c;
 	servers->n_connections++;
 	age_append(servers, c);
+	guess_port(servers, c, where);
 	return c;
 }
 

@@ -23,6 +23,7 @@ void servers_destroy(struct servers *servers)
 		pool_release(&servers->pool);
 		found_release(&servers->found);
 		free(servers->types);
+		free(servers->own_ports);
 		free(servers);
 	}
 }
@@ -242,7 +243,8 @@ void servers_before(struct servers *servers, const struct event *event)
 		connect_to(servers, event, told, &where);
 		break;
 	case TOLD_LISTEN:
-		ports_add(&servers->ports, event, told, where.host);
+		connections_listen(servers, (uint32_t)event->slots[told->fields[F_NETNS]],
+				(uint32_t)event->slots[told->fields[F_SPORT]], &where);
 		break;
 	case TOLD_WAIT: {
 		struct worker *w = worker_of(

@@ -52,7 +52,7 @@ struct connection {
 	uint64_t answered_ns; /* a server's: the first send of the last answer */
 	uint64_t made_ns,
 			received_ns; /* when it was seen first; when something was received last */
-	uint32_t host;
+	uint32_t host, netns;
 	uint8_t role;
 	bool shared; /* a call began before the one of another request was answered */
 	bool counted;
@@ -112,6 +112,13 @@ struct worker {
 	struct served_request *handed; /* it was woken for; NULL: none, or nobody knows */
 };
 
+/* A port at a host's own end, and at the other end of the first connection of it. */
+#define OWN_PORTS 4096u /* a power of two */
+
+struct own_port {
+	uint32_t host, netns, own, peer; /* own 0: none */
+};
+
 struct servers {
 	struct servers_config config;
 	struct pool pool;
@@ -126,6 +133,7 @@ struct servers {
 	struct found found;
 	struct served_request *first_answered, *last_answered;
 	struct ports ports;
+	struct own_port *own_ports; /* OWN_PORTS of them; NULL: none is known */
 	uint64_t next_id, now_ns;
 	uint32_t derived[SERVED_COUNT][2]; /* types; ID_NONE: not added so far */
 	bool adding, added, off;
@@ -149,6 +157,9 @@ struct connection *connection_peer(const struct servers *servers, const struct c
 /* The one that an event is of, which is made where it is new; NULL if out of memory. */
 struct connection *connection_of(struct servers *servers, const struct event *event,
 		const struct type_told *told, const struct where *where);
+/* Somebody listens on the port: connections of it that there are, are a server's from now on. */
+void connections_listen(
+		struct servers *servers, uint32_t netns, uint32_t port, const struct where *where);
 /* Forgets one that nothing is under way on: see connection_drop(). */
 void connection_remove(struct servers *servers, struct connection *c);
 /* Was what begins at this position sent by the message that the other end sends? */

@@ -106,14 +106,11 @@ bool ports_has(const struct ports *ports, uint32_t host, uint32_t netns, uint32_
 	return false;
 }
 
-void ports_add(struct ports *ports, const struct event *event, const struct type_told *told,
-		uint32_t host)
+bool ports_add(struct ports *ports, uint32_t host, uint32_t netns, uint32_t port)
 {
-	uint32_t netns = (uint32_t)event->slots[told->fields[F_NETNS]];
-	uint32_t port = (uint32_t)event->slots[told->fields[F_SPORT]];
-
-	if (port && ports->n < SERVERS_MAX_PORTS && !ports_has(ports, host, netns, port)) {
-		ports->list[ports->n++] =
-				(struct listened){.host = host, .netns = netns, .port = port};
+	if (!port || ports->n == SERVERS_MAX_PORTS || ports_has(ports, host, netns, port)) {
+		return false;
 	}
+	ports->list[ports->n++] = (struct listened){.host = host, .netns = netns, .port = port};
+	return true;
 }

@@ -83,8 +83,7 @@ struct ports {
 };
 
 bool ports_has(const struct ports *ports, uint32_t host, uint32_t netns, uint32_t port);
-/* Of an event of a listening socket; one beyond SERVERS_MAX_PORTS is left out. */
-void ports_add(struct ports *ports, const struct event *event, const struct type_told *told,
-		uint32_t host);
+/* False: it was known, or is left out as one beyond SERVERS_MAX_PORTS. */
+bool ports_add(struct ports *ports, uint32_t host, uint32_t netns, uint32_t port);
 
 #endif

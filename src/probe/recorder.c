@@ -20,7 +20,7 @@
 #define LINGER_MS      500 /* at most: viewers come for the last packets; with the session they go */
 #define RETRY_NS       (1000 * MS)
 #define DUMP_NS        (10 * MS) /* of the state's dump, between two readings of the rings */
-#define SECOND_DUMP_NS (3000 * MS)
+#define SECOND_DUMP_NS (UINT64_C(3000) * MS)
 #define EACH_DUMP_NS   (60000 * MS)
 #define SUMS_NS        (1000 * MS)
 
@@ -70,17 +70,20 @@ static bool is_recorded(void *context, int pid)
 
 /*
  * A viewer that comes later sees nothing of what was dumped before: the state is dumped once more
- * when those have come that waited for the session, and then each minute.
+ * when those have come that waited for the session, after twice that time for those that a busy
+ * machine held up, and so on until it is each minute.
  */
 static void begin_dump(struct recorder *recorder)
 {
 	uint64_t now_ns = describe_now_ns();
+	uint64_t wait_ns = recorder->n_dumps < 5 ? SECOND_DUMP_NS << recorder->n_dumps
+						 : EACH_DUMP_NS;
 
 	if (recorder->wants_state && !recorder->foreign_pids) {
 		recorder->dump = statedump_begin(
 				recorder->processes ? is_recorded : NULL, recorder->processes);
-		recorder->next_dump_ns =
-				now_ns + (recorder->n_dumps++ == 0 ? SECOND_DUMP_NS : EACH_DUMP_NS);
+		recorder->next_dump_ns = now_ns + wait_ns;
+		recorder->n_dumps++;
 	}
 }
 

@@ -405,6 +405,17 @@ static void connect_wire(struct wire *wire, uint32_t client, uint32_t server, ui
 	wire->sent[1] = wire->received[1] = draw(world, 1u << 20);
 }
 
+static void listen_all(struct world *world)
+{
+	static const uint32_t ports[] = {FRONT_PORT, BACK_PORT, DATA_PORT};
+
+	for (uint32_t i = 0; i < 3; i++) {
+		const uint64_t slots[] = {2, 1, ports[i], 0, 0, 0, 0, 0, 0, 0, 0};
+
+		feed(world, world->socket_type[2], FRONT, slots, 11);
+	}
+}
+
 static void start(struct world *world, uint32_t seed)
 {
 	static const char *const socket_fields[] = {"family", "netns", "sport", "dport",
@@ -413,7 +424,6 @@ static void start(struct world *world, uint32_t seed)
 	static const char *const one[] = {"fd"}, *const ret[] = {"ret"};
 	static const char *const tids[] = {"prev_tid", "next_tid", "prev_state"};
 	static const char *const names[] = {"socket_recv", "socket_send", "socket_listen"};
-	static const uint32_t ports[] = {FRONT_PORT, BACK_PORT, DATA_PORT};
 	uint32_t session;
 
 	memset(world, 0, sizeof(*world));
@@ -435,11 +445,6 @@ static void start(struct world *world, uint32_t seed)
 
 		world->sending[t] = UINT32_MAX;
 		feed(world, world->switched, t, slots, 3);
-	}
-	for (uint32_t i = 0; i < 3; i++) {
-		const uint64_t slots[] = {2, 1, ports[i], 0, 0, 0, 0, 0, 0, 0, 0};
-
-		feed(world, world->socket_type[2], FRONT, slots, 11);
 	}
 	for (uint32_t i = 0; i < CLIENTS; i++) {
 		connect_wire(&world->front[i], CLIENT + i, FRONT, FRONT_PORT, 40000 + i, world);
@@ -465,6 +470,7 @@ static void test_exact(void **state)
 		uint32_t done = 0, found = 0;
 
 		start(&world, seed);
+		listen_all(&world);
 		for (uint32_t i = 0; i < 4 * ROUNDS; i++) {
 			step(&world);
 		}
@@ -492,6 +498,7 @@ static void test_lossy(void **state)
 	(void)state;
 	for (uint32_t seed = 100; seed < 120; seed++) {
 		start(&world, seed);
+		listen_all(&world);
 		world.lossy = true;
 		for (uint32_t i = 0; i < 4 * ROUNDS; i++) {
 			uint64_t begin_ns = world.now_ns;
@@ -519,9 +526,41 @@ static void test_lossy(void **state)
 	}
 }
 
+/* Nobody says who listens, or only when all is under way: requests are found, and none is wrong. */
+static void check_ports(bool told, uint32_t seed)
+{
+	static struct world world;
+
+	start(&world, seed);
+	world.lossy = true;
+	for (uint32_t i = 0; i < 4 * ROUNDS; i++) {
+		if (told && i == ROUNDS) {
+			listen_all(&world);
+		}
+		step(&world);
+	}
+	finish(&world);
+	if (world.wrong || world.complete <= 200) {
+		print_error("seed %u: %u wrong of %u\n", seed, world.wrong, world.complete);
+	}
+	assert_int_equal(world.wrong, 0);
+	assert_true(world.complete > 200);
+	lab_stop(&world.lab);
+}
+
+static void test_ports_are_told_late(void **state)
+{
+	(void)state;
+	for (uint32_t seed = 200; seed < 210; seed++) {
+		check_ports(true, seed);
+		check_ports(false, seed);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+			cmocka_unit_test(test_ports_are_told_late),
 			cmocka_unit_test(test_exact),
 			cmocka_unit_test(test_lossy),
 	};
