@@ -35,6 +35,7 @@ static bool copy_key(struct explain *explain, struct key *key, const struct expl
 			.where = arena_text(&explain->arena, from->where ? from->where : ""),
 			.source = from->source,
 			.numeric = from->numeric,
+			.told = from->told,
 			.values = copy_values(&explain->rows, from->values, explain->n),
 			.n_texts = from->n_texts,
 			.texts = texts,

@@ -40,6 +40,7 @@ struct explain_key {
 	const char *name, *where;
 	enum explanation_source source;
 	bool numeric;
+	double told;          /* the share of Var(T) in the time until its value is told */
 	const double *values; /* by row; NAN: the request lacks it; categories: index of texts */
 	uint32_t n_texts;
 	const char *const *texts;

@@ -11,13 +11,15 @@
  * tree within an error). A time that was waited for a resource is a part of the duration, and would
  * be stronger than its cause, such as the length of a queue; and who is slow polls and tries again
  * more often, so that how often something is done, other than whether it is, may follow from the
- * duration. These come first only where nothing else is half as strong, and stand for no value that
- * they go together with. Even whether something is done follows where a value elsewhere tells as
- * much: a count says it all only of values of what is counted.
+ * duration; and what is told only when the time that varies has gone by, such as the length of the
+ * answer, may. These come first only where nothing else is half as strong, and stand for no value
+ * that they go together with. Even whether something is done follows where a value elsewhere tells
+ * as much: a count says it all only of values of what is counted.
  */
 #define NEARLY_AS_STRONG 0.02
 #define SAME_RHO         0.95
 #define SAME_LEVELS      0.95
+#define TOLD_LATE        0.5 /* of Var(T) has gone by when the value is told */
 
 static bool is_stronger(const struct explain *explain, uint32_t left, uint32_t right)
 {
@@ -68,7 +70,8 @@ static bool repeats(const struct explain *explain, const struct key *key)
 /* It may follow from how long the request takes. */
 static bool may_follow(const struct explain *explain, const struct key *key)
 {
-	return is_waiting(key) || (key->source == EXPLANATION_COUNT && repeats(explain, key));
+	return is_waiting(key) || key->told >= TOLD_LATE ||
+	       (key->source == EXPLANATION_COUNT && repeats(explain, key));
 }
 
 /* The place of the strongest that does not follow; what may where none is half as strong. */

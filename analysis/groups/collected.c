@@ -93,6 +93,18 @@ static struct collected_key *key_of(struct collected *collected, uint32_t n_samp
 
 /* ---- requests coming in ---- */
 
+/* Welford's sums (1962), of two variables. */
+static void count_elapsed(struct elapsed *elapsed, double after, double duration)
+{
+	double d = duration - elapsed->duration;
+
+	elapsed->n++;
+	elapsed->duration += d / elapsed->n;
+	elapsed->variance += d * (duration - elapsed->duration);
+	elapsed->after += (after - elapsed->after) / elapsed->n;
+	elapsed->covariance += d * (after - elapsed->after);
+}
+
 /* By serial: where all keys were met before this is the order that they come in, or nearly so. */
 static void insert(struct sample_keys *keys, const struct sample_key *key)
 {
@@ -125,6 +137,8 @@ const struct sample_keys *collect_read(
 			continue;
 		}
 		key->last_row = group->collected->taken + 1; /* this request's: it stays */
+		count_elapsed(&key->elapsed, (double)from->after_ns,
+				(double)(request->end_ns - request->start_ns));
 		one = (struct sample_key){.serial = key->serial,
 				.numeric = from->numeric,
 				.number = from->number};

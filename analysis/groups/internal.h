@@ -230,6 +230,13 @@ struct tree_work {
 };
 
 /* A key that requests of a group have. Those whose requests all left the ring have none left. */
+/* Over all requests that were read with a key: how long they took, and how long until it was told.
+ */
+struct elapsed {
+	double n, after, duration;   /* means, ns */
+	double covariance, variance; /* times n */
+};
+
 struct collected_key {
 	enum explanation_source source;
 	bool numeric;
@@ -237,6 +244,7 @@ struct collected_key {
 	uint32_t serial;
 	uint32_t rows;     /* samples in the ring that have it */
 	uint64_t last_row; /* of those taken in, counted from 1 */
+	struct elapsed elapsed;
 };
 
 #define COLLECTED_SLOTS (2 * SAMPLE_MAX_KEYS)

@@ -30,6 +30,7 @@ struct column {
 	double *values; /* by row; categories: by first appearance, from 0 */
 	uint32_t n_texts;
 	uint64_t hash; /* of the values */
+	double told;   /* see struct explain_key */
 };
 
 struct table_work {
@@ -147,6 +148,9 @@ static void add_keys(struct table_work *work)
 
 		column->numeric = key->numeric;
 		column->context = key->context;
+		column->told = key->elapsed.variance > 0
+					       ? key->elapsed.covariance / key->elapsed.variance
+					       : 0;
 		column->field = names_text(work->groups->names, key->name);
 	}
 }
@@ -375,6 +379,7 @@ static bool put_key(struct table_work *work, const struct column *column, struct
 			.where = context_chain(work->groups, column->context, work->arena),
 			.source = column->source,
 			.numeric = column->numeric,
+			.told = column->told,
 			.values = copy_values(work, column->values),
 			.n_texts = column->n_texts,
 			.texts = texts};

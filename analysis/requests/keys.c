@@ -37,8 +37,8 @@ static bool is_number(const struct field *field)
 }
 
 /*
- * Where something of the kernel's stands in its memory: a timer, a buffer of a packet. It tells nobody
- * anything. Addresses of sockets say who asked.
+ * Where something of the kernel's stands in its memory: a timer, a buffer of a packet. It tells
+ * nobody anything. Addresses of sockets say who asked.
  */
 static bool is_kernel_address(const struct event_type *type, const struct field *field)
 {
@@ -180,6 +180,13 @@ static uint64_t span_ns(const struct span *span)
 	return span->end_ns > span->start_ns ? span->end_ns - span->start_ns : 0;
 }
 
+static uint64_t after_ns(const struct requests *r, const struct event_copy *copy)
+{
+	uint64_t start_ns = r->spans.items[r->spans.root].start_ns;
+
+	return copy->ts_ns > start_ns ? copy->ts_ns - start_ns : 0;
+}
+
 static bool read_event(struct requests *r, uint32_t index, const struct event_copy *copy)
 {
 	const struct span *span = &r->spans.items[index];
@@ -201,6 +208,7 @@ static bool read_event(struct requests *r, uint32_t index, const struct event_co
 		item->key.context = span->context;
 		item->key.name = from->name;
 		item->key.numeric = from->numeric;
+		item->key.after_ns = after_ns(r, copy);
 		item->span = index;
 		item->ns = span_ns(span);
 		if (!read_value(&event, &r->registry->types[copy->type].fields[from->at], from,
@@ -321,6 +329,9 @@ static uint32_t unite(struct key_item *first, const struct key_item *end)
 			continue;
 		} else if (at->key.numeric) {
 			sum.key.number += at->key.number;
+			if (at->key.after_ns > sum.key.after_ns) {
+				sum.key.after_ns = at->key.after_ns;
+			}
 		} else if (at->ns > sum.ns) {
 			sum = *at;
 		}

@@ -39,6 +39,8 @@ struct request_key {
 	uint32_t name;    /* interned; 0 for hosts */
 	bool numeric;
 	double number;    /* numeric; finite */
+	/* From the request's start until all of the value was told, ns; 0: that cannot be said. */
+	uint64_t after_ns;
 	const char *text; /* else; need not end in 0 */
 	uint32_t length;
 };

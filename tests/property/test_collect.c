@@ -96,6 +96,12 @@ static bool is_numeric(uint32_t key)
 	return source_of(key) == EXPLANATION_RESOURCE || (key < 30 && key % 3 != 2);
 }
 
+/* So many times the duration, and something that has nothing to do with it. */
+static uint64_t after_of(uint32_t key, const struct request *request)
+{
+	return (request->end_ns - request->start_ns) * (key % 10) + key;
+}
+
 static bool read_keys(void *context, const struct request *request, struct request_keys *out)
 {
 	struct bench *bench = context;
@@ -115,6 +121,7 @@ static bool read_keys(void *context, const struct request *request, struct reque
 				.name = bench->names[k],
 				.numeric = is_numeric(k),
 				.number = fate->numbers[k],
+				.after_ns = after_of(k, request),
 				.text = fate->texts[k],
 				.length = (uint32_t)strlen(fate->texts[k])};
 	}
@@ -297,9 +304,12 @@ static bool check_key(const struct explain_table *table, struct fate *const *row
 {
 	const struct explain_key *key;
 	char name[40];
-	bool any = false;
+	bool any = false, alike = true;
+	double duration = 0;
 
 	for (uint32_t i = 0; i < table->n_rows; i++) {
+		alike &= !rows[i]->has[k] || !any || table->duration_ns[i] == duration;
+		duration = rows[i]->has[k] ? table->duration_ns[i] : duration;
 		any |= rows[i]->has[k];
 	}
 	if (!any) {
@@ -308,6 +318,7 @@ static bool check_key(const struct explain_table *table, struct fate *const *row
 	key_name(k, name, sizeof(name));
 	key = find_key(table, source_of(k), name);
 	assert_int_equal(key->numeric, is_numeric(k));
+	assert_true((alike && key->told == 0) || fabs(key->told - k % 10) < 1e-3);
 	assert_string_equal(key->where, source_of(k) == EXPLANATION_RESOURCE || place_of(k) == 0
 							? ""
 					: place_of(k) < 3 ? "span_0"
