@@ -168,6 +168,26 @@ enum {
 	SWITCH_NEXT_PRIO
 };
 
+/* NULL: nobody that can be kept. */
+static void take_cpu(struct state_cx *cx, uint32_t host, const struct event *event,
+		struct cpu_state *cpu, struct thread_state *next, int64_t next_tid)
+{
+	if (next) {
+		switch_in(cx, host, event->cpu, next, event->ts_ns);
+		next->softirq.since_ns = event->ts_ns;
+	}
+	/* Interrupts do not switch: what is still open here lost its exit. A softirq goes with its
+	 * thread, and where it really lost its exit nothing comes of that. */
+	cpu->irq_depth = cpu->softirq_depth = 0;
+	cpu->in_timer = false;
+	cpu->current = next;
+	cpu->idle = next_tid == 0;
+	threads_switch(cx->threads, host, event->cpu,
+			thread_host_key((uint64_t)next_tid, event->cpu));
+	attribute_set(&cx->store, &cpu->running, event->ts_ns, (uint64_t)next_tid + 1);
+	cpu_changed(cx, cpu, event->ts_ns);
+}
+
 static void sched_switch(
 		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
@@ -196,22 +216,11 @@ static void sched_switch(
 	if (next) {
 		take_name(cx, next, plan, event, SWITCH_NEXT_COMM);
 		take_prio(cx, next, plan, event, SWITCH_NEXT_PRIO);
-		switch_in(cx, host, event->cpu, next, event->ts_ns);
-		next->softirq.since_ns = event->ts_ns;
 	}
-	/* Interrupts do not switch: what is still open here lost its exit. A softirq goes with its
-	 * thread, and where it really lost its exit nothing comes of that. */
-	cpu->irq_depth = cpu->softirq_depth = 0;
-	cpu->in_timer = false;
-	cpu->current = next;
-	cpu->idle = next_tid == 0;
-	threads_switch(cx->threads, host, event->cpu,
-			thread_host_key((uint64_t)next_tid, event->cpu));
 	if (cpu->running.value == 0) {
 		attribute_set(&cx->store, &cpu->taken_from, event->ts_ns, (uint64_t)prev_tid + 1);
 	}
-	attribute_set(&cx->store, &cpu->running, event->ts_ns, (uint64_t)next_tid + 1);
-	cpu_changed(cx, cpu, event->ts_ns);
+	take_cpu(cx, host, event, cpu, next, next_tid);
 }
 
 /* --- wake-ups -------------------------------------------------------------------------------- */
@@ -562,8 +571,7 @@ static void power_frequency(
 }
 
 /* The recorder tells nothing more of the CPU until it runs a process that is recorded. */
-static void cpu_left(
-		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+static void cpu_left(struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct cpu_state *cpu = state_cpu(cx, event_host(cx, event), event->cpu);
 
@@ -573,6 +581,24 @@ static void cpu_left(
 	}
 }
 
+/* A thread runs that the CPU was not told to run: since when, nobody knows. */
+static void cpu_taken(struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+{
+	uint32_t host = event_host(cx, event);
+	int64_t tid = field_int(plan, event, 0, 0);
+	struct cpu_state *cpu = state_cpu(cx, host, event->cpu);
+	struct thread_state *thread = state_thread(cx, host, tid);
+
+	if (!cpu || !thread || cpu->current == thread) {
+		return;
+	}
+	if (cpu->current) {
+		thread_lose(cx, cpu->current, event->ts_ns);
+	}
+	take_name(cx, thread, plan, event, 1);
+	take_cpu(cx, host, event, cpu, thread, tid);
+}
+
 const struct state_rule kernel_rules[] = {
 		{.names = "sched_switch",
 				.handle = sched_switch,
@@ -580,6 +606,10 @@ const struct state_rule kernel_rules[] = {
 						"prev_comm", "next_comm", "prev_prio", "next_prio"},
 				.required = 2},
 		{.names = "pythiatop_cpu_left", .handle = cpu_left},
+		{.names = "pythiatop_cpu_taken",
+				.handle = cpu_taken,
+				.fields = {"tid", "comm"},
+				.required = 1},
 		{.names = "sched_waking",
 				.handle = sched_waking,
 				.fields = {"tid|pid", "comm", "prio", "target_cpu"},

@@ -334,6 +334,11 @@ static void detach(struct kernel *kernel, uint32_t event)
 	kernel->links[event] = NULL;
 }
 
+bool kernel_event_is_beside(uint32_t event)
+{
+	return event == PROBE_pythiatop_cpu_left || event == PROBE_pythiatop_cpu_taken;
+}
+
 /* Is it told at system calls? */
 static bool is_call(uint32_t event)
 {
@@ -346,7 +351,7 @@ static enum status attach_all(struct kernel *kernel, struct kernel_fault *fault)
 	enum status status = STATUS_OK;
 
 	for (uint32_t event = 0; status == STATUS_OK && event < N_EVENTS; event++) {
-		if (events[event].present && !is_call(event) && event != PROBE_pythiatop_cpu_left) {
+		if (events[event].present && !is_call(event) && !kernel_event_is_beside(event)) {
 			status = attach(kernel, event, fault);
 		}
 	}

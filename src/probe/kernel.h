@@ -34,6 +34,8 @@ struct kernel_event {
 
 /* Of events.def and the two of system calls. `n`: how many. NULL: this kernel has no BTF. */
 const struct kernel_event *kernel_events(uint32_t *n);
+/* Is it told by the programs of other events, and cannot be chosen alone? */
+bool kernel_event_is_beside(uint32_t event);
 
 /* Whether this user may load BPF programs, and this kernel can take them; as kernel_open() says it.
  */

@@ -28,7 +28,7 @@
 #define RING_BYTES  ((size_t)1 << 20)
 #define GROW_NS     UINT64_C(5000000000)
 #define MOST_PLACES 200000u /* functions times processes that are learned at once */
-#define WAIT_MS     2000   /* for a viewer of answers that does not read */
+#define WAIT_MS     2000    /* for a viewer of answers that does not read */
 
 enum rule_kind {
 	RULE_TRACEPOINT = 0,
@@ -136,7 +136,7 @@ static void do_offers(struct server *server)
 	}
 	for (uint32_t i = 0; events && i < n; i++) {
 		if (events[i].present && !strchr(events[i].name, '*') &&
-				i != PROBE_pythiatop_cpu_left) {
+				!kernel_event_is_beside(i)) {
 			answer(server, '+', "tracepoint %s", events[i].name);
 		}
 	}

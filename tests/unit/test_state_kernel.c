@@ -116,7 +116,8 @@ static void ended_hosts(void **state)
 	snapshot_destroy(snapshot);
 	snapshot = kernel_state(&kernel, 0);
 	assert_int_equal(snapshot->state.cpus[0].tid, -1);
-	/* Until its last event: what ran then collects no time, and the rest is no part of its window. */
+	/* Until its last event: what ran then collects no time, and the rest is no part of its
+	 * window. */
 	assert_int_equal(snapshot->state.cpus[0].known_ns, 2 * SECOND);
 	assert_int_equal(kernel_thread(snapshot, 9)->status, THREAD_UNKNOWN);
 	assert_int_equal(kernel_thread(snapshot, 9)->cpu_ns, 0);
@@ -138,8 +139,8 @@ static void ended_hosts(void **state)
 }
 
 /*
- * With PREEMPT_RT a softirq runs as a part of its thread, and gives way with it: it takes of a CPU what
- * the thread ran meanwhile. A softirq whose exit was lost leaves nothing behind.
+ * With PREEMPT_RT a softirq runs as a part of its thread, and gives way with it: it takes of a CPU
+ * what the thread ran meanwhile. A softirq whose exit was lost leaves nothing behind.
  */
 static void softirqs_that_switch(void **state)
 {
@@ -152,7 +153,8 @@ static void softirqs_that_switch(void **state)
 	kernel_run(&kernel, T0, 0, 0, 20);
 	kernel_event(&kernel, T0 + 100, 0, "irq_softirq_entry vec:u=3");
 	kernel_run(&kernel, T0 + 300, 0, 20, 7);
-	kernel_event(&kernel, T0 + 350, 0, "irq_softirq_entry vec:u=1"); /* of 7: its exit is lost */
+	kernel_event(&kernel, T0 + 350, 0,
+			"irq_softirq_entry vec:u=1"); /* of 7: its exit is lost */
 	kernel_run(&kernel, T0 + 400, 0, 7, 20);
 	kernel_run(&kernel, T0 + 450, 0, 20, 8);
 	kernel_run(&kernel, T0 + 500, 0, 8, 20);
@@ -223,6 +225,38 @@ static void lent_priorities(void **state)
 	snapshot = kernel_state(&kernel, 0);
 	assert_int_equal(kernel_thread(snapshot, 7)->prio, 20);
 	snapshot_destroy(snapshot);
+	kernel_stop(&kernel);
+}
+
+/* Whom the CPU runs at that time. */
+static int64_t runs_at(struct kernel_feed *kernel, uint64_t at_ns)
+{
+	struct snapshot *snapshot = kernel_state(kernel, at_ns);
+	int64_t tid = snapshot->state.cpus[0].tid;
+
+	snapshot_destroy(snapshot);
+	return tid;
+}
+
+/* A switch that the kernel did not trace: what the thread does next says that it runs. */
+static void switches_that_were_not_traced(void **state)
+{
+	struct kernel_feed kernel;
+
+	(void)state;
+	kernel_start(&kernel, NULL);
+	kernel_run(&kernel, T0, 0, 0, 7);
+	kernel_event(&kernel, T0 + MS, 0,
+			"sched_switch prev_comm:s=t7 prev_tid:i=7 prev_state:i=1 next_comm:s=y "
+			"next_tid:i=8");
+	kernel_event(&kernel, T0 + MS + 1, 0, "pythiatop_cpu_left");
+	kernel_event(&kernel, T0 + 3 * MS, 0, "pythiatop_cpu_taken comm:s=t7 tid:i=7");
+	kernel_event(&kernel, T0 + 4 * MS, 0, "pythiatop_cpu_taken comm:s=t9 tid:i=9");
+	kernel_event(&kernel, T0 + 5 * MS, 0, "pythiatop_cpu_taken comm:s=t9 tid:i=9");
+	assert_int_equal(runs_at(&kernel, T0 + MS / 2), 7);
+	assert_int_equal(runs_at(&kernel, T0 + 2 * MS), -1);
+	assert_int_equal(runs_at(&kernel, T0 + 3 * MS + MS / 2), 7);
+	assert_int_equal(runs_at(&kernel, 0), 9);
 	kernel_stop(&kernel);
 }
 
@@ -305,6 +339,7 @@ int main(void)
 			cmocka_unit_test(softirqs_that_switch),
 			cmocka_unit_test(frequencies),
 			cmocka_unit_test(lent_priorities),
+			cmocka_unit_test(switches_that_were_not_traced),
 			cmocka_unit_test(pid_namespaces),
 	};
 

@@ -49,6 +49,35 @@ static __always_inline unsigned int state_of(struct task_struct *task)
 						    : (unsigned int)BPF_CORE_READ(before, state);
 }
 
+/* Whom that is recorded each CPU was told to run last; 0: nobody. */
+int runs[PROBE_CPUS];
+
+static __always_inline void note_runs(int pid)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+
+	if (cpu < PROBE_CPUS) {
+		runs[cpu] = pid;
+	}
+}
+
+/* That the thread runs, of a process that is recorded, unless its CPU was told so. */
+static __always_inline int tell_runs(void)
+{
+	__u32 cpu = bpf_get_smp_processor_id();
+	int pid = (int)bpf_get_current_pid_tgid();
+
+	if (cpu >= PROBE_CPUS || runs[cpu] == pid) {
+		return 0;
+	}
+	runs[cpu] = pid;
+	RECORD(pythiatop_cpu_taken);
+	bpf_get_current_comm(record->body.comm, PROBE_COMM);
+	record->body.tid = pid;
+	SUBMIT();
+	return 0;
+}
+
 static __always_inline int leave_cpu(void)
 {
 	RECORD(pythiatop_cpu_left);
@@ -67,6 +96,7 @@ int on_sched_switch(__u64 *ctx)
 
 	bool leaves = is_ours(prev->tgid), comes = is_ours(next->tgid);
 
+	note_runs(comes ? next->pid : 0);
 	if (!leaves && !comes) {
 		return 0;
 	}

@@ -448,6 +448,7 @@ SEC("tp_btf/sys_enter")
 int on_all_enter(__u64 *ctx)
 {
 	if (is_wanted()) {
+		tell_runs();
 		tell_send(ctx);
 		tell_entry(ctx);
 	}
@@ -458,6 +459,7 @@ SEC("tp_btf/sys_exit")
 int on_all_exit(__u64 *ctx)
 {
 	if (is_wanted()) {
+		tell_runs();
 		tell_exit(ctx);
 		tell_recv(ctx);
 		tell_listen(ctx);
