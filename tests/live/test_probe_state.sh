@@ -44,7 +44,7 @@ shown_ns=$(grep -o "\"tid\":$tid,[^}]*" "$work/document" | grep -o '"cpu_ns":[0-
 
 # When the process is switched in and out, and from what on: all of it, and of the console's window. Of
 # some threads a kernel may tell BPF nothing (seen with a sandbox's own): who runs after them is not known
-# until the next switch.
+# until it makes a system call, or the next switch.
 babeltrace2 --clock-seconds "$(kept state)" 2>"$work/read.err" | awk -v tid="$tid" \
 	-v live="$((live_ns / 1000000000 - 10))" \
 	-v from="$(((at_ns - 10000000000) / 1000000000)).$(printf %09d $(((at_ns - 10000000000) % 1000000000)))" '
@@ -62,6 +62,14 @@ babeltrace2 --clock-seconds "$(kept state)" 2>"$work/read.err" | awk -v tid="$ti
 			if (now > from) late += now - (began > from ? began : from)
 			began = 0
 		}
+	}
+	/ pythiatop_cpu_taken: / {
+		now = substr($1, 2) + 0
+		cpu = number($0, "cpu_id")
+		if (cpu in runs && now > live && now < live + 10) hidden += now - since[cpu]
+		runs[cpu] = number($0, "[{,] tid")
+		since[cpu] = now
+		if (runs[cpu] == tid && !began) began = now
 	}
 	END { printf "%.6f %.6f %.6f\n", sum, late, hidden }' >"$work/sums"
 [ ! -s "$work/read.err" ] || fail "babeltrace2 says: $(head -n 3 "$work/read.err")"
