@@ -20,9 +20,9 @@ static const char *const settings[] = {
 static const char *const identities[] = {"ptr", "pointer", "addr", "address", "skbaddr", "saddr",
 		"daddr", "hash", "checksum", "crc", "digest", "fingerprint", "cookie", "token",
 		"handle", "nonce", "uuid", "guid", "inode", "ino", "tid", "pid", "vtid", "vpid",
-		"ppid", "tgid", "pthread", "uid", "gid", "fd", "port", "sport", "dport", "dev", "netns",
-		"family", "protocol", "mode", "state", "prio", "priority", "errno", "irq", "vec", "cpu",
-		"opcode"};
+		"ppid", "tgid", "pthread", "uid", "gid", "fd", "port", "sport", "dport", "dev",
+		"netns", "family", "protocol", "mode", "state", "prio", "priority", "errno", "irq",
+		"vec", "cpu", "opcode"};
 static const char *const ids[] = {"id", "ids", "seq", "seqno", "sequence", "serial", "request",
 		"req", "trace", "span", "cid", "xid"};
 /* Waiting for a resource is a part of the duration as well, but says for what. */
@@ -78,4 +78,17 @@ struct field_words field_words(const char *name)
 		words.resource |= IS_ONE_OF(word, resources);
 	}
 	return words;
+}
+
+bool is_interruption(const char *event)
+{
+	static const char *const prefixes[] = {
+			"sched_", "irq_", "softirq_", "timer_", "pythiatop_cpu_"};
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
+		if (strncmp(event, prefixes[i], strlen(prefixes[i])) == 0) {
+			return true;
+		}
+	}
+	return false;
 }

@@ -15,11 +15,18 @@ struct field_words {
 	bool setting;  /* any is one of a limit that somebody set */
 	bool identity; /* the last is one of a number that is only a name: an address, a hash, a
 			  handle, a process; more of it is not more of anything */
-	bool id;       /* the last is one of a number that says which request it is, or an identity */
+	bool id; /* the last is one of a number that says which request it is, or an identity */
 	bool resource; /* any is one of a resource that is waited for */
 };
 
 /* Pure. */
 struct field_words field_words(const char *name);
+
+/*
+ * Of an event's name, or that of a span: what the kernel does to a thread that is at work, or has
+ * it do. The longer a request takes, the more of it falls into its time. Who had the processor is
+ * told by the state of the systems.
+ */
+bool is_interruption(const char *event);
 
 #endif

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "explain/internal.h"
+#include "field_words.h"
 
 /*
  * The strongest first, by omega^2 in the explored half alone. Of keys that are nearly as strong as
@@ -67,11 +68,22 @@ static bool repeats(const struct explain *explain, const struct key *key)
 	return false;
 }
 
+/* What a key counts; "": it does not count. */
+static const char *counted_by(const struct key *key)
+{
+	static const char counted[] = "count of ";
+
+	return strncmp(key->name, counted, sizeof(counted) - 1) == 0
+			       ? key->name + sizeof(counted) - 1
+			       : "";
+}
+
 /* It may follow from how long the request takes. */
 static bool may_follow(const struct explain *explain, const struct key *key)
 {
 	return is_waiting(key) || key->told >= TOLD_LATE ||
-	       (key->source == EXPLANATION_COUNT && repeats(explain, key));
+	       (key->source == EXPLANATION_COUNT &&
+			       (repeats(explain, key) || is_interruption(counted_by(key))));
 }
 
 /* The place of the strongest that does not follow; what may where none is half as strong. */
@@ -103,15 +115,12 @@ static uint32_t depth_of(const struct key *key)
 /* Is the key a value of what the other one counts, or of what is done within? */
 static bool is_of_counted(const struct key *key, const struct key *count)
 {
-	static const char counted[] = "count of ";
-	const char *name = count->name, *rest = key->where;
+	const char *name = counted_by(count), *rest = key->where;
 	size_t above = strlen(count->where), length;
 
-	if (strncmp(name, counted, sizeof(counted) - 1) != 0 ||
-			strncmp(key->where, count->where, above) != 0) {
+	if (!name[0] || strncmp(key->where, count->where, above) != 0) {
 		return false;
 	}
-	name += sizeof(counted) - 1;
 	length = strlen(name);
 	if (!rest[above] && strncmp(key->name, name, length) == 0) {
 		return key->name[length] == '.';

@@ -97,7 +97,7 @@ static bool list_fields(struct requests *r, uint32_t type, struct keys_of_type *
 	if (!of->fields) {
 		return false;
 	}
-	for (uint32_t i = 0; i < about->n_fields; i++) {
+	for (uint32_t i = 0; i < about->n_fields && !is_interruption(about->name); i++) {
 		const struct field *field = &about->fields[i];
 		uint32_t name;
 

@@ -15,9 +15,10 @@
  * request, message or span it is: what the event joins or pairs by, and whatever is called like a
  * field that names requests or messages elsewhere. Integers shown in base ten, and floating point
  * numbers, are numbers; enumerations, strings, and integers shown in another base (addresses,
- * flags), and those that their name says to be codes (field_words.h) are categories. Trees, what is not
- * finite, and where in its memory the kernel has something are left out. Where entry and exit of a span
- * tell the same field, the exit's holds: what it was in the end.
+ * flags), and those that their name says to be codes (field_words.h) are categories. Trees, what is
+ * not finite, where in its memory the kernel has something, and what it interrupts a thread with
+ * (switches, interrupts, timers) are left out. Where entry and exit of a span tell the same field,
+ * the exit's holds: what it was in the end.
  *
  * HOST: where the root ran, and each context whose span is not nested in its parent on its thread:
  * work that was handed on, so that somebody chose where to.
@@ -38,7 +39,7 @@ struct request_key {
 	uint32_t context; /* 0: of the request as a whole */
 	uint32_t name;    /* interned; 0 for hosts */
 	bool numeric;
-	double number;    /* numeric; finite */
+	double number; /* numeric; finite */
 	/* From the request's start until all of the value was told, ns; 0: that cannot be said. */
 	uint64_t after_ns;
 	const char *text; /* else; need not end in 0 */
