@@ -9,6 +9,7 @@
 #include "clocks.h"
 #include "outlet.h"
 #include "plan.h"
+#include "trace_names.h"
 
 /*
  * What is known of the traces being read: their streams, clocks and event classes, with the numbers
@@ -34,11 +35,6 @@ struct known_stream {
 	uint8_t domain;     /* enum event_domain */
 	bool has_clock;
 	bool announced;
-};
-
-/* What the traces themselves do not tell: used where their environment says nothing. */
-struct trace_names {
-	const char *host, *session;
 };
 
 /* Borrows the outlet; copies the names. NULL if out of memory. */
