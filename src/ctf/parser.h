@@ -16,9 +16,17 @@ struct alias {
 	struct ctf_type *type;
 };
 
-struct document { /* what tsdl_release() finds again */
+struct document { /* what tsdl_release() and tsdl_append() find again */
 	struct ctf_metadata metadata;
 	struct arena arena;
+	size_t bytes; /* of text so far */
+	uint32_t lines;
+	struct alias *aliases; /* of the outermost block */
+	uint32_t n_aliases, aliases_room;
+	struct ctf_event_class **last_event;
+	struct ctf_stream_class **last_stream;
+	struct ctf_clock **last_clock;
+	struct ctf_variable **last_variable;
 };
 
 struct parser {
@@ -32,9 +40,6 @@ struct parser {
 	struct alias *aliases; /* of the blocks around; the innermost last */
 	uint32_t n_aliases, aliases_room;
 	struct document *document;
-	struct ctf_event_class **last_event;
-	struct ctf_stream_class **last_stream;
-	struct ctf_clock **last_clock;
 	char *error;
 	size_t error_room;
 	bool failed;

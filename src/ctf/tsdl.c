@@ -432,7 +432,24 @@ struct target { /* what a block's assignments go to */
 	struct ctf_stream_class *stream;
 	struct ctf_event_class *event;
 	struct ctf_clock *clock;
+	bool is_environment;
 };
+
+static void add_variable(struct parser *p, const char *name)
+{
+	struct ctf_variable *variable = parser_alloc(p, sizeof(*variable));
+
+	if (variable) {
+		variable->name = arena_text(&p->document->arena, name);
+		variable->text = p->token == TEXT ? parser_text(p) : "";
+		if (!variable->name) {
+			parser_fail(p, "out of memory");
+			return;
+		}
+		*p->document->last_variable = variable;
+		p->document->last_variable = &variable->next;
+	}
+}
 
 static void assign_type(struct parser *p, const struct target *to, const char *name)
 {
@@ -474,6 +491,7 @@ static void assign_value(struct parser *p, const struct target *to, const char *
 		to->event->id = parser_number(p);
 	} else if (to->event && !strcmp(name, "stream_id")) {
 		to->event->stream_id = parser_number(p);
+		to->event->has_stream_id = true;
 	} else if (to->event && !strcmp(name, "name")) {
 		to->event->name = parser_text(p);
 	} else if (to->clock && !strcmp(name, "name")) {
@@ -490,6 +508,8 @@ static void assign_value(struct parser *p, const struct target *to, const char *
 		to->clock->absolute =
 				p->token == NUMBER ? p->number != 0
 						   : parser_is(p, "true") || parser_is(p, "TRUE");
+	} else if (to->is_environment) {
+		add_variable(p, name);
 	}
 	skip_value(p);
 }
@@ -529,8 +549,8 @@ static void parse_event(struct parser *p)
 	if (event) {
 		event->name = "";
 		parse_body(p, &(struct target){.event = event});
-		*p->last_event = event;
-		p->last_event = &event->next;
+		*p->document->last_event = event;
+		p->document->last_event = &event->next;
 	}
 }
 
@@ -540,8 +560,8 @@ static void parse_stream(struct parser *p)
 
 	if (stream) {
 		parse_body(p, &(struct target){.stream = stream});
-		*p->last_stream = stream;
-		p->last_stream = &stream->next;
+		*p->document->last_stream = stream;
+		p->document->last_stream = &stream->next;
 	}
 }
 
@@ -558,8 +578,8 @@ static void parse_clock(struct parser *p)
 	if (clock->hz == 0) {
 		parser_fail(p, "a clock that stands still");
 	}
-	*p->last_clock = clock;
-	p->last_clock = &clock->next;
+	*p->document->last_clock = clock;
+	p->document->last_clock = &clock->next;
 }
 
 static void parse_statement(struct parser *p)
@@ -576,7 +596,9 @@ static void parse_statement(struct parser *p)
 		parse_event(p);
 	} else if (parser_accept(p, "clock")) {
 		parse_clock(p);
-	} else if (parser_accept(p, "env") || parser_accept(p, "callsite")) {
+	} else if (parser_accept(p, "env")) {
+		parse_body(p, &(struct target){.is_environment = true});
+	} else if (parser_accept(p, "callsite")) {
 		parse_body(p, &(struct target){0});
 	} else if (parser_is(p, "struct") || parser_is(p, "variant") || parser_is(p, "enum")) {
 		parse_type(p);
@@ -586,35 +608,107 @@ static void parse_statement(struct parser *p)
 	}
 }
 
-struct ctf_metadata *tsdl_parse(const char *text, size_t length, char *error, size_t error_room)
+struct ctf_metadata *tsdl_create(void)
 {
 	struct document *document = calloc(1, sizeof(*document));
-	struct parser p = {.at = text,
-			.end = text + length,
-			.line = 1,
-			.error = error,
-			.error_room = error_room,
-			.document = document};
 
-	if (!document || length > TSDL_MAX_BYTES) {
-		parser_fail(&p, document ? "too long" : "out of memory");
-		free(document);
+	if (!document) {
 		return NULL;
 	}
 	document->metadata.uuid = "";
-	p.last_event = &document->metadata.events;
-	p.last_stream = &document->metadata.streams;
-	p.last_clock = &document->metadata.clocks;
+	document->lines = 1;
+	document->last_event = &document->metadata.events;
+	document->last_stream = &document->metadata.streams;
+	document->last_clock = &document->metadata.clocks;
+	document->last_variable = &document->metadata.environment;
+	return &document->metadata;
+}
+
+bool tsdl_append(struct ctf_metadata *metadata, const char *text, size_t length, char *error,
+		size_t error_room)
+{
+	struct document *document = (struct document *)metadata; /* its first member */
+	struct parser p = {.at = text,
+			.end = text + length,
+			.line = document->lines,
+			.error = error,
+			.error_room = error_room,
+			.aliases = document->aliases,
+			.n_aliases = document->n_aliases,
+			.aliases_room = document->aliases_room,
+			.document = document};
+
+	document->bytes += length;
+	if (length > TSDL_MAX_BYTES || document->bytes > TSDL_MAX_BYTES) {
+		parser_fail(&p, "too long");
+		return false;
+	}
 	parser_next(&p);
 	while (!p.failed && p.token != END) {
 		parse_statement(&p);
 	}
-	free(p.aliases);
-	if (p.failed) {
-		tsdl_release(&document->metadata);
+	document->aliases = p.aliases;
+	document->n_aliases = p.n_aliases;
+	document->aliases_room = p.aliases_room;
+	document->lines = p.line;
+	return !p.failed;
+}
+
+struct ctf_metadata *tsdl_parse(const char *text, size_t length, char *error, size_t error_room)
+{
+	struct ctf_metadata *metadata = tsdl_create();
+
+	if (!metadata) {
+		snprintf(error, error_room, "out of memory");
 		return NULL;
 	}
-	return &document->metadata;
+	if (!tsdl_append(metadata, text, length, error, error_room)) {
+		tsdl_release(metadata);
+		return NULL;
+	}
+	return metadata;
+}
+
+/* Behind a comment or a text that begins at text[at]; `at` if none does. */
+static size_t skip_quiet(const char *text, size_t length, size_t at)
+{
+	const char *end = NULL;
+
+	if (text[at] == '"') {
+		for (at++; at < length && text[at] != '"'; at++) {
+			at += text[at] == '\\';
+		}
+		return at < length ? at + 1 : length;
+	}
+	if (text[at] == '/' && at + 1 < length && text[at + 1] == '/') {
+		end = memchr(text + at, '\n', length - at);
+	} else if (text[at] == '/' && at + 1 < length && text[at + 1] == '*') {
+		end = at + 2 < length ? memmem(text + at + 2, length - at - 2, "*/", 2) : NULL;
+		end = end ? end + 1 : NULL;
+	} else {
+		return at;
+	}
+	return end ? (size_t)(end - text) + 1 : length;
+}
+
+size_t tsdl_whole(const char *text, size_t length)
+{
+	size_t whole = 0, at = 0, depth = 0;
+
+	while (at < length) {
+		size_t behind = skip_quiet(text, length, at);
+
+		if (behind != at) {
+			at = behind;
+			continue;
+		}
+		depth += text[at] == '{';
+		depth -= text[at] == '}' && depth > 0;
+		if (text[at++] == ';' && depth == 0) {
+			whole = at;
+		}
+	}
+	return whole;
 }
 
 void tsdl_release(struct ctf_metadata *metadata)
@@ -623,6 +717,7 @@ void tsdl_release(struct ctf_metadata *metadata)
 
 	if (document) {
 		arena_release(&document->arena);
+		free(document->aliases);
 		free(document);
 	}
 }

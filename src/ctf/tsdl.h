@@ -84,8 +84,15 @@ struct ctf_stream_class {
 struct ctf_event_class {
 	struct ctf_event_class *next;
 	uint64_t id, stream_id;
+	bool has_stream_id;
 	const char *name;
 	struct ctf_type *context, *fields; /* NULL if not declared */
+};
+
+struct ctf_variable { /* of the environment */
+	struct ctf_variable *next;
+	const char *name;
+	const char *text; /* "" if it is a number */
 };
 
 struct ctf_metadata {
@@ -95,11 +102,22 @@ struct ctf_metadata {
 	struct ctf_clock *clocks;
 	struct ctf_stream_class *streams;
 	struct ctf_event_class *events; /* in the order of the text */
+	struct ctf_variable *environment;
 };
 
 /* NULL if the text is not TSDL or memory is short; `error` then says what, and in which line. */
 struct ctf_metadata *tsdl_parse(const char *text, size_t length, char *error, size_t error_room);
 void tsdl_release(struct ctf_metadata *metadata);
+
+/*
+ * The same piece by piece, for metadata that grows: what was declared stays where it is. A piece
+ * has to be of whole statements, of which tsdl_whole() tells the bytes at the start of a text.
+ * After a failure nothing more can be appended.
+ */
+struct ctf_metadata *tsdl_create(void);
+bool tsdl_append(struct ctf_metadata *metadata, const char *text, size_t length, char *error,
+		size_t error_room);
+size_t tsdl_whole(const char *text, size_t length);
 
 /*
  * The text in a metadata stream that is cut into packets, in either byte order, as a copy to

@@ -17,6 +17,7 @@
 #include "listing.h"
 #include "live.h"
 #include "outlet.h"
+#include "reader_choice.h"
 #include "recorded.h"
 #include "write.h"
 
@@ -37,6 +38,7 @@ struct task {
 	enum mode mode;
 	const char *what;
 	uint64_t live_timer_us;
+	enum reader_choice reader;
 };
 
 static int usage(void)
@@ -44,7 +46,7 @@ static int usage(void)
 	fprintf(stderr, "usage: pythiatop-source --ring MEMORY,DATA,SPACE "
 			"(--trace[-progress] DIR | --live URL [--timer-us N] | --list RELAY[:PORT] "
 			"| "
-			"--write DIR)\n"
+			"--write DIR) [--reader=auto|own|babeltrace2]\n"
 			"pythiatop starts this program; there is no use in starting it by hand\n");
 	return 2;
 }
@@ -64,6 +66,7 @@ static bool parse(struct task *task, int argc, char **argv)
 			{"list", required_argument, NULL, MODE_LIST},
 			{"write", required_argument, NULL, MODE_WRITE},
 			{"timer-us", required_argument, NULL, 'u'},
+			{"reader", required_argument, NULL, 'R'},
 			{0},
 	};
 	int option;
@@ -75,6 +78,11 @@ static bool parse(struct task *task, int argc, char **argv)
 			break;
 		case 'u':
 			task->live_timer_us = strtoull(optarg, NULL, 10);
+			break;
+		case 'R':
+			if (!reader_choice_parse(optarg, &task->reader)) {
+				return false;
+			}
 			break;
 		case MODE_TRACE:
 		case MODE_TRACE_PROGRESS:
@@ -110,7 +118,8 @@ static int run(const struct task *task, struct outlet *outlet)
 	struct url url;
 
 	if (task->mode == MODE_TRACE || task->mode == MODE_TRACE_PROGRESS) {
-		return recorded_read(outlet, task->what, task->mode == MODE_TRACE_PROGRESS);
+		return recorded_read(outlet, task->what, task->mode == MODE_TRACE_PROGRESS,
+				task->reader);
 	}
 	if (!parse_url(task->what, task->mode, &url)) {
 		return usage();

@@ -33,7 +33,7 @@ struct packet_stream; /* one data stream of a trace */
 enum packets_step {
 	PACKETS_MORE,  /* go on */
 	PACKETS_WAIT,  /* nothing can be said before a stream has more: packet_stream_wants() */
-	PACKETS_END,   /* no stream is left */
+	PACKETS_END,   /* no stream is left: all are ended and read, or failed */
 	PACKETS_ERROR, /* out of memory, or the console is gone */
 };
 
@@ -52,6 +52,21 @@ struct packet_trace *packets_trace(struct packets *packets);
  */
 bool packet_trace_metadata(struct packet_trace *trace, const unsigned char *bytes, size_t size,
 		char *error, size_t room);
+
+/* What a packet tells of itself. */
+struct packet_look {
+	uint64_t class_id;         /* of its stream class */
+	uint64_t stream_id;        /* UINT64_MAX: it does not tell */
+	uint64_t bytes;            /* of the packet; of all that there is, where it does not tell */
+	uint64_t begin_ns, end_ns; /* 0: not known */
+};
+
+/*
+ * Looks at the packet that begins there: for recordings, whose packets lie in files one after the
+ * other. False with a sentence in `error`.
+ */
+bool packet_trace_look(struct packet_trace *trace, const unsigned char *bytes, size_t size,
+		struct packet_look *look, char *error, size_t room);
 
 /*
  * A stream begins. `id` is its number where packets do not tell (stream_instance_id). `name` is
@@ -90,7 +105,8 @@ void packet_trace_end(struct packet_trace *trace);
  * Commits up to `most` records as long as no stream could still have something earlier. On
  * PACKETS_WAIT a watermark tells up to when all is known, and what lies before it is visible.
  *
- * A packet that cannot be read ends its stream, with packets_fault(); the others go on.
+ * A packet that cannot be read fails its stream, with packets_fault(): what it is given is freed,
+ * and the others go on. PACKETS_END: no stream is left that could have something.
  */
 enum packets_step packets_run(struct packets *packets, uint32_t most);
 

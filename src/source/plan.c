@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "event_bytes.h"
 #include "type_record.h"
 
 #define DEPTH_MAX 8 /* structures inside structures that are flattened; deeper ones are trees */
@@ -328,32 +329,6 @@ void plan_destroy(struct plan *plan)
 	}
 }
 
-/* A string or a tree behind the slots, and the slot for it. Cut to what an event may have. */
-static bool put_bytes(struct outlet *outlet, uint64_t *slot, const void *bytes, uint64_t length,
-		uint32_t *used)
-{
-	uint64_t room = EVENT_MAX_BYTES - 8 - *used;
-	unsigned char *to;
-	uint32_t at;
-
-	if (*used + 8 >= EVENT_MAX_BYTES) {
-		*slot = EVENT_ABSENT;
-		return true;
-	}
-	if (length > room) {
-		length = room;
-	}
-	to = outlet_extend(outlet, length + 1, &at);
-	if (!to) {
-		return false;
-	}
-	memcpy(to, bytes, length);
-	at -= (uint32_t)offsetof(struct record_event, slots);
-	*used = at + (((uint32_t)length + 8) & ~7u);
-	*slot = (uint64_t)at << 32 | length;
-	return true;
-}
-
 static uint64_t double_bits(double value)
 {
 	uint64_t bits;
@@ -365,12 +340,11 @@ static uint64_t double_bits(double value)
 static bool put_tree(struct outlet *outlet, uint64_t *slot, const bt_field *field,
 		struct tree *tree, uint32_t *used)
 {
-	/* Half a tree cannot be read: all of it, or nothing. */
-	if (!tree_encode(tree, field) || *used + tree->size + 16 > EVENT_MAX_BYTES) {
+	if (!tree_encode(tree, field)) {
 		*slot = EVENT_ABSENT;
 		return true;
 	}
-	return put_bytes(outlet, slot, tree->bytes, tree->size, used);
+	return event_put_tree(outlet, slot, tree, used);
 }
 
 bool plan_write(const struct plan *plan, const bt_event *event, struct outlet *outlet,
@@ -433,7 +407,7 @@ bool plan_write(const struct plan *plan, const bt_event *event, struct outlet *o
 			*slot = double_bits(bt_field_real_double_precision_get_value(field));
 			break;
 		case STEP_STRING:
-			if (!put_bytes(outlet, slot, bt_field_string_get_value(field),
+			if (!event_put_bytes(outlet, slot, bt_field_string_get_value(field),
 					    bt_field_string_get_length(field), &used)) {
 				return false;
 			}

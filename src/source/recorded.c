@@ -11,15 +11,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "files.h"
 #include "graph.h"
 #include "library.h"
 #include "metadata.h"
 
-#define PROGRESS_STEPS 200
+#define PROGRESS_STEPS  200
+#define RECORDS_PER_RUN 2048
 
 struct recording {
 	struct outlet *outlet;
 	bool tell_progress;
+	enum reader_choice reader;
 	struct traces *traces;
 	struct graph *graph;
 	char path[PATH_MAX];
@@ -277,19 +280,23 @@ static bool report_progress(struct recording *recording, uint64_t latest_ns)
 			recording->stream_bytes);
 }
 
+struct result {
+	uint64_t events;
+	uint32_t n_failed, n_timeless; /* streams */
+	const char *fault;             /* of the first that failed */
+};
+
 /* What is to be said of a trace that was read to its end, or as far as it goes. */
-static void judge(struct recording *recording)
+static void judge(struct recording *recording, const struct result *result)
 {
-	const struct reader *reader = graph_reader(recording->graph);
-	uint32_t n_failed, n_timeless = traces_without_clock(recording->traces);
-	const struct fault *fault = reader_fault(reader, &n_failed);
-	uint64_t events = reader_events(reader);
+	uint32_t n_failed = result->n_failed, n_timeless = result->n_timeless;
 
 	if (n_failed > 0) {
 		refuse(recording,
 				"%s is damaged: %u of its stream files could not be read to the "
 				"end, so there are only %llu events (%s)",
-				recording->path, n_failed, (unsigned long long)events, fault->text);
+				recording->path, n_failed, (unsigned long long)result->events,
+				result->fault);
 	} else if (n_timeless > 0) {
 		refuse(recording,
 				"%s has %u stream(s) without a clock: their events have no times "
@@ -302,6 +309,16 @@ static void judge(struct recording *recording)
 				recording->path,
 				(unsigned long long)outlet_clamped(recording->outlet));
 	}
+}
+
+static struct result library_result(const struct recording *recording)
+{
+	const struct reader *reader = graph_reader(recording->graph);
+	struct result result = {.events = reader_events(reader),
+			.n_timeless = traces_without_clock(recording->traces)};
+
+	result.fault = reader_fault(reader, &result.n_failed)->text;
+	return result;
 }
 
 /* Adds the line of the metadata that is at fault, where it is known. */
@@ -350,7 +367,9 @@ static bool read_all(struct recording *recording)
 	if (step == READER_ERROR && fault.text[0]) {
 		refuse_for(recording, &fault);
 	} else {
-		judge(recording);
+		const struct result result = library_result(recording);
+
+		judge(recording, &result);
 	}
 	return step != READER_ERROR || recording->refusal[0];
 }
@@ -372,19 +391,70 @@ static bool open_and_read(struct recording *recording, const bt_value *parameter
 	return outlet_state(recording->outlet, SOURCE_ACTIVE, "") && read_all(recording);
 }
 
-static bool read_recording(struct recording *recording)
+static bool read_by_library(struct recording *recording, const struct trace_names *names)
 {
-	struct trace_names names = {.host = "", .session = recording->session};
 	bt_value *parameters = make_parameters(recording->path);
 	bool alive = false;
 
-	recording->traces = traces_create(recording->outlet, &names);
+	recording->traces = traces_create(recording->outlet, names);
 	if (recording->traces && parameters &&
 			outlet_progress(recording->outlet, 0, recording->stream_bytes)) {
 		alive = open_and_read(recording, parameters);
 	}
 	bt_value_put_ref(parameters);
 	return alive;
+}
+
+/* False if the console is gone. */
+static bool run_packets(struct recording *recording, struct packets *packets, struct files *files)
+{
+	struct result result;
+	struct files_fault fault;
+	enum packets_step step;
+
+	do {
+		if (!files_give(files, &fault)) {
+			refuse(recording, "cannot read %s", fault.text);
+			return true;
+		}
+		step = packets_run(packets, RECORDS_PER_RUN);
+	} while (step == PACKETS_MORE || step == PACKETS_WAIT);
+	result.events = packets_events(packets);
+	result.n_timeless = packets_without_clock(packets);
+	result.fault = packets_fault(packets, &result.n_failed);
+	judge(recording, &result);
+	return step != PACKETS_ERROR;
+}
+
+/* Without the library. */
+static bool read_by_packets(struct recording *recording, const struct trace_names *names)
+{
+	struct packets *packets = packets_create(recording->outlet, names);
+	struct files_fault fault = {.text = ""};
+	struct files *files = packets ? files_open(packets, recording->path, &fault) : NULL;
+	bool alive = false;
+
+	if (files) {
+		alive = outlet_state(recording->outlet, SOURCE_ACTIVE, "") &&
+			run_packets(recording, packets, files);
+	} else if (fault.text[0]) {
+		refuse(recording, "cannot read the trace %s: %s", recording->path, fault.text);
+		alive = true;
+	}
+	files_close(files);
+	packets_destroy(packets);
+	return alive;
+}
+
+static bool read_recording(struct recording *recording)
+{
+	struct trace_names names = {.host = "", .session = recording->session};
+
+	if (recording->reader == READER_CHOICE_OWN) {
+		return outlet_progress(recording->outlet, 0, recording->stream_bytes) &&
+		       read_by_packets(recording, &names);
+	}
+	return read_by_library(recording, &names);
 }
 
 /* The last words. False if the console is gone. */
@@ -396,7 +466,8 @@ static bool say_end(struct recording *recording)
 	       outlet_state(outlet, SOURCE_ENDED, recording->remark) && outlet_end(outlet);
 }
 
-int recorded_read(struct outlet *outlet, const char *directory, bool tell_progress)
+int recorded_read(struct outlet *outlet, const char *directory, bool tell_progress,
+		enum reader_choice reader)
 {
 	struct recording *recording = calloc(1, sizeof(*recording));
 	bool alive = true, refused;
@@ -406,6 +477,7 @@ int recorded_read(struct outlet *outlet, const char *directory, bool tell_progre
 	}
 	recording->outlet = outlet;
 	recording->tell_progress = tell_progress;
+	recording->reader = reader;
 	if (check(recording, directory)) {
 		alive = read_recording(recording);
 	}

@@ -3,6 +3,7 @@
 #define PT_SOURCE_RECORDED_H
 
 #include "outlet.h"
+#include "reader_choice.h"
 
 /*
  * Reads one recorded CTF trace directory to its end, as fast as the console takes it.
@@ -13,7 +14,12 @@
  *
  * tell_progress: tells on the way how far it is. To find out, the library has to open the trace a
  * second time.
+ *
+ * READER_CHOICE_OWN reads without libbabeltrace2, and does not tell on the way how far it is; what
+ * metadata it does not understand is left to the library. READER_CHOICE_AUTO is the library, where
+ * it can read the trace.
  */
-int recorded_read(struct outlet *outlet, const char *directory, bool tell_progress);
+int recorded_read(struct outlet *outlet, const char *directory, bool tell_progress,
+		enum reader_choice reader);
 
 #endif

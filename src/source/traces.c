@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "traces.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pointer_map.h"
 #include "pythiatop/engine.h"
+#include "stream_record.h"
 
-#define NAME_MAX_BYTES 255
 #define SPREAD_MAX_NS  1000000000u /* offsets further apart would delay a live view too much */
 
 /* What belongs to one trace, to be forgotten with it. */
@@ -176,8 +175,7 @@ static void set_cpu(struct known_stream *stream, uint32_t cpu)
 	uint64_t channel = bt_stream_class_get_id(class), id = bt_stream_get_id(stream->stream);
 
 	stream->cpu = cpu;
-	stream->rank = (uint64_t)(cpu & 0xffffff) << 40 | (uint64_t)stream->domain << 38 |
-		       (channel & 0x3fff) << 24 | (id & 0xffffff);
+	stream->rank = stream_rank(cpu, stream->domain, channel, id);
 }
 
 static struct known_stream *add_stream(struct traces *traces, const bt_stream *bt_stream)
@@ -310,75 +308,31 @@ void traces_begin_packet(struct known_stream *stream, const bt_packet *packet)
 	set_cpu(stream, cpu < CPU_NONE ? (uint32_t)cpu : CPU_NONE);
 }
 
-/*
- * LTTng names a stream file CHANNEL_CPU, or CHANNEL_CPU_FILE where files are limited in size.
- * A live stream's name is no file's: then the channel is not known.
- */
-static void channel_name(const struct known_stream *stream, char name[NAME_MAX_BYTES + 1])
+static const char *file_name(const struct known_stream *stream)
 {
 	const char *path = bt_stream_get_name(stream->stream);
 	const char *base = path ? strrchr(path, '/') : NULL;
-	char suffix[32];
-	char *at;
 
-	name[0] = '\0';
-	if (!base) {
-		return;
-	}
-	snprintf(name, NAME_MAX_BYTES + 1, "%s", base + 1);
-	snprintf(suffix, sizeof(suffix), "_%u", stream->cpu);
-	for (at = strstr(name, suffix); at; at = strstr(at + 1, suffix)) {
-		const char *rest = at + strlen(suffix);
-
-		if (!*rest || (*rest == '_' && rest[1] &&
-					      rest[1 + strspn(rest + 1, "0123456789")] == '\0')) {
-			*at = '\0';
-			return;
-		}
-	}
-}
-
-static uint32_t append(unsigned char *record, uint32_t *at, const char *text)
-{
-	uint32_t start = *at;
-	size_t length = strnlen(text, NAME_MAX_BYTES);
-
-	memcpy(record + start, text, length);
-	record[start + length] = '\0';
-	*at = start + (uint32_t)length + 1;
-	return start;
+	return base ? base + 1 : ""; /* a live stream's name is no file's */
 }
 
 bool traces_announce(struct traces *traces, struct known_stream *stream)
 {
 	const bt_trace *trace = bt_stream_borrow_trace_const(stream->stream);
-	const char *host = env_text(trace, "hostname", traces->host);
-	const char *session = env_text(trace, "trace_name", traces->session);
-	const char *release = env_text(trace, "kernel_release", "");
-	char channel[NAME_MAX_BYTES + 1];
-	struct record_stream *record;
-	uint32_t at = sizeof(*record);
 
 	if (stream->announced) {
 		return true;
 	}
 	stream->announced = true;
 	stream->number = traces->n_streams++;
-	channel_name(stream, channel);
-	record = outlet_begin(
-			traces->outlet, sizeof(*record) + 4 * (NAME_MAX_BYTES + 1), RECORD_STREAM);
-	if (!record) {
-		return false;
-	}
-	record->stream = stream->number;
-	record->domain = stream->domain;
-	record->cpu = stream->cpu;
-	record->host = append((unsigned char *)record, &at, host);
-	record->session = append((unsigned char *)record, &at, session);
-	record->channel = append((unsigned char *)record, &at, channel);
-	record->kernel_release = append((unsigned char *)record, &at, release);
-	record->reserved = 0;
-	memcpy(record->clock_uuid, stream->clock.uuid, sizeof(record->clock_uuid));
-	record->clock_offset_ns = stream->clock.offset_ns;
-	return outlet_commit(traces->outlet);
+	return stream_record_write(traces->outlet, &(struct stream_description){
+			.number = stream->number,
+			.domain = stream->domain,
+			.cpu = stream->cpu,
+			.host = env_text(trace, "hostname", traces->host),
+			.session = env_text(trace, "trace_name", traces->session),
+			.kernel_release = env_text(trace, "kernel_release", ""),
+			.file = file_name(stream),
+			.clock = &stream->clock,
+	});
 }

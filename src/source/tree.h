@@ -4,26 +4,10 @@
 
 #include <babeltrace2/babeltrace.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-/*
- * Arrays, sequences, variants and what is inside them, as the bytes of a FIELD_TREE
- * (pythiatop/event.h has the format).
- *
- * Memory: one buffer of EVENT_MAX_BYTES, used for one field after the other. A tree that does not
- * fit, or is nested deeper than TREE_DEPTH_MAX, is absent as a whole.
- */
-#define TREE_DEPTH_MAX 32
+#include "tree_bytes.h"
 
-struct tree {
-	unsigned char *bytes;
-	size_t size;
-};
-
-/* NULL-filled on failure: false if out of memory. */
-bool tree_init(struct tree *tree);
-void tree_release(struct tree *tree);
+/* What libbabeltrace2 gives as a field, as the bytes of a FIELD_TREE. */
 
 /* Writes the field to tree->bytes, tree->size of them. False if it is to be absent. */
 bool tree_encode(struct tree *tree, const bt_field *field);

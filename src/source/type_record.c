@@ -161,5 +161,7 @@ bool type_record_write(struct type_record *type, struct outlet *outlet)
 		memcpy(out, type->labels, type->head.n_labels * sizeof(struct record_label));
 	}
 	memcpy((unsigned char *)record + start, type->text, type->text_size);
+	/* A record is a multiple of 8 long. */
+	memset((unsigned char *)record + start + type->text_size, 0, -(start + type->text_size) & 7);
 	return outlet_commit(outlet);
 }
