@@ -41,14 +41,12 @@ static bool is_before(const struct loser_tree *tree, uint32_t a, uint32_t b)
 /* Leaf i is node n + i, and the nodes 2 k and 2 k + 1 play at node k. */
 void loser_tree_play(struct loser_tree *tree)
 {
-	uint32_t n = tree->n, *winners = tree->nodes + n;
+	uint32_t n = tree->n, *winners;
 
-	if (n <= 1) {
-		if (n == 1) {
-			tree->nodes[0] = 0;
-		}
+	if (n == 0) {
 		return;
 	}
+	winners = tree->nodes + n;
 	/* Winners of the nodes k are kept at the nodes' own places, until they have played. */
 	for (uint32_t i = 0; i < n; i++) {
 		winners[i] = i;

@@ -3,7 +3,7 @@
  * Reads a recorded trace through a pythiatop-source process and does nothing with it: what decoding
  * and the ring cost, without the analysis.
  *
- * usage: drain PYTHIATOP_SOURCE DIRECTORY
+ * usage: drain PYTHIATOP_SOURCE DIRECTORY [READER]
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,7 +14,8 @@
 
 #include "ring/ring.h"
 
-static void run_source(const char *program, const char *directory, const struct ring_fds *fds)
+static void run_source(const char *program, const char *directory, const char *reader,
+		const struct ring_fds *fds)
 {
 	char text[64];
 
@@ -22,7 +23,8 @@ static void run_source(const char *program, const char *directory, const struct 
 	fcntl(fds->data_event, F_SETFD, 0);
 	fcntl(fds->space_event, F_SETFD, 0);
 	snprintf(text, sizeof(text), "%d,%d,%d", fds->memory, fds->data_event, fds->space_event);
-	execl(program, program, "--ring", text, "--trace", directory, (char *)NULL);
+	execl(program, program, "--ring", text, "--trace", directory, "--reader", reader,
+			(char *)NULL);
 	perror(program);
 	_exit(127);
 }
@@ -34,15 +36,15 @@ int main(int argc, char **argv)
 	bool broken = false, ended = false;
 	pid_t child;
 
-	if (argc != 3 || !ring) {
-		fprintf(stderr, "usage: drain PYTHIATOP_SOURCE DIRECTORY\n");
+	if (argc < 3 || argc > 4 || !ring) {
+		fprintf(stderr, "usage: drain PYTHIATOP_SOURCE DIRECTORY [READER]\n");
 		return 2;
 	}
 	child = fork();
 	if (child == 0) {
 		struct ring_fds fds = ring_fds(ring);
 
-		run_source(argv[1], argv[2], &fds);
+		run_source(argv[1], argv[2], argc > 3 ? argv[3] : "auto", &fds);
 	}
 	while (!ended) {
 		const struct record *record = ring_peek(ring, &broken);
