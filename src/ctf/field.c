@@ -36,6 +36,11 @@ static struct ctf_field *add_inside(struct ctf_fields *fields, struct ctf_field 
 	return field->inside;
 }
 
+static bool is_ctf_1(const struct ctf_fields *fields)
+{
+	return fields->metadata->version == 1;
+}
+
 static bool build_members(
 		struct ctf_fields *fields, struct ctf_field *field, const struct ctf_type *type)
 {
@@ -44,7 +49,7 @@ static bool build_members(
 
 	for (uint32_t i = 0; inside && i < type->n; i++, member = member->next) {
 		inside[i].declared = member->name;
-		inside[i].name = member->name + (member->name[0] == '_');
+		inside[i].name = member->name + (is_ctf_1(fields) && member->name[0] == '_');
 		if (!build(fields, &inside[i], member->type)) {
 			return false;
 		}
@@ -59,6 +64,8 @@ static void build_number(
 
 	field->bits = type->bits;
 	field->is_signed = type->is_signed;
+	field->is_bool = type->is_bool;
+	field->is_variable = type->is_variable;
 	field->base = type->base;
 	if (!type->clock) {
 		return;
@@ -73,6 +80,30 @@ static void build_number(
 	}
 	fields->clock = clock;
 	field->is_clock = true;
+}
+
+/* CTF 2: what a field means is said where it is declared. */
+static void take_role(struct ctf_fields *fields, struct ctf_field *field)
+{
+	enum ctf_meaning meaning = field->type->meaning;
+	enum ctf_scope scope = meaning <= CTF_MEANS_STREAM     ? CTF_PACKET_HEADER
+			       : meaning <= CTF_MEANS_SEQUENCE ? CTF_PACKET_CONTEXT
+							       : CTF_EVENT_HEADER;
+
+	if (meaning == CTF_MEANS_NOTHING) {
+		return;
+	}
+	if (meaning == CTF_MEANS_BEGIN && fields->scope == CTF_EVENT_HEADER) {
+		meaning = CTF_MEANS_NOTHING; /* it is the event's time */
+		scope = CTF_EVENT_HEADER;
+		field->is_clock = true;
+	} else if (meaning == CTF_MEANS_BEGIN) {
+		field->is_clock = true;
+	}
+	field->meaning = (uint8_t)meaning;
+	if (scope != fields->scope || field->is_signed || (field->is_clock && !fields->clock)) {
+		ctf_fields_fail(fields, "a role that it cannot have", field->declared);
+	}
 }
 
 /* Of 8-bit characters: such arrays are texts. */
@@ -102,9 +133,11 @@ static bool build(struct ctf_fields *fields, struct ctf_field *field, const stru
 	case CTF_FLOAT:
 	case CTF_ENUM:
 		build_number(fields, field, number);
+		take_role(fields, field);
 		break;
 	case CTF_STRUCT:
 	case CTF_VARIANT:
+		field->is_optional = type->is_optional;
 		return build_members(fields, field, type);
 	case CTF_ARRAY:
 	case CTF_SEQUENCE:
@@ -271,7 +304,8 @@ static int64_t struct_size(const struct ctf_field *field)
 
 static int64_t array_size(const struct ctf_field *field)
 {
-	int64_t element = field->inside->fixed, stride = round_up(element, field->align);
+	int64_t element = field->inside->fixed;
+	int64_t stride = round_up(element, field->inside->align);
 
 	if (element < 0 || field->length > (uint64_t)FIXED_MAX) {
 		return -1;
@@ -294,8 +328,23 @@ static void measure(struct ctf_field *field)
 		field->fixed = struct_size(field);
 	} else if (field->kind == CTF_ARRAY) {
 		field->fixed = array_size(field);
-	} else if (field->bits > 0 && field->kept < 0 && !field->is_clock && !field->meaning) {
+	} else if (field->bits > 0 && !field->is_variable && field->kept < 0 && !field->is_clock &&
+			!field->meaning) {
 		field->fixed = field->bits;
+	}
+}
+
+/* CTF 1.8: by the names of fields. */
+static void find_meanings(struct ctf_fields *fields, struct ctf_field *root, enum ctf_scope scope)
+{
+	if (scope == CTF_EVENT_HEADER || scope == CTF_PACKET_CONTEXT) {
+		map_times(fields, root, scope);
+	}
+	for (uint32_t i = 0; i < root->n; i++) {
+		set_meaning(fields, &root->inside[i], scope);
+	}
+	if (scope == CTF_EVENT_HEADER) {
+		set_event_class(fields, root, false);
 	}
 }
 
@@ -312,24 +361,19 @@ bool ctf_fields_add(struct ctf_fields *fields, enum ctf_scope scope, const struc
 		return false;
 	}
 	fields->n_fields = 0;
+	fields->scope = scope;
 	root->declared = root->name = "";
 	if (!build(fields, root, type)) {
 		return false;
 	}
 	fields->scopes[scope] = root;
-	if (scope == CTF_EVENT_HEADER || scope == CTF_PACKET_CONTEXT) {
-		map_times(fields, root, scope);
-	}
-	for (uint32_t i = 0; i < root->n; i++) {
-		set_meaning(fields, &root->inside[i], scope);
-	}
-	if (scope == CTF_EVENT_HEADER) {
-		set_event_class(fields, root, false);
+	if (is_ctf_1(fields)) {
+		find_meanings(fields, root, scope);
 	}
 	if (scope <= CTF_PACKET_CONTEXT && !keep_all(fields, root)) {
 		return false;
 	}
-	if (!ctf_resolve(fields, scope, root) || fields->failed) {
+	if (!ctf_resolve(fields, root) || fields->failed) {
 		return false;
 	}
 	measure(root);

@@ -64,6 +64,7 @@ struct ctf_field {
 	bool is_text;   /* CTF_ARRAY, CTF_SEQUENCE of bytes up to the first 0 */
 	bool is_shown;  /* to whoever reads the trace; others are there for the decoder alone */
 	bool is_needed; /* something that is shown depends on it */
+	bool is_bool, is_variable, is_optional; /* as of struct ctf_type */
 	uint32_t bits, align;
 	uint32_t n; /* CTF_STRUCT: members; CTF_VARIANT: options; CTF_ARRAY, CTF_SEQUENCE: 1 */
 	struct ctf_field *inside;
@@ -86,6 +87,7 @@ struct ctf_fields {
 	struct arena *arena;
 	const struct ctf_metadata *metadata;
 	struct ctf_field *scopes[CTF_SCOPES]; /* NULL: there is none, or not yet */
+	enum ctf_scope scope;                 /* that is being made */
 	const struct ctf_clock *clock;        /* of the stream class, as far as is known */
 	int16_t n_kept;                       /* values that are kept */
 	int16_t n_kept_of_stream; /* up to the last one of a scope that all events have */

@@ -20,6 +20,7 @@ struct document { /* what tsdl_release() and tsdl_append() find again */
 	struct ctf_metadata metadata;
 	struct arena arena;
 	size_t bytes; /* of text so far */
+	bool has_preamble;
 	uint32_t lines;
 	struct alias *aliases; /* of the outermost block */
 	uint32_t n_aliases, aliases_room;

@@ -31,6 +31,7 @@ enum step_kind {
 	/* Wherever the step before has ended: */
 	STEP_TEXT,
 	STEP_TREE,
+	STEP_NUMBER, /* of variable length */
 	STEP_SKIP,
 	STEP_OPTION, /* of a variant that nobody shows: a program for each */
 };
@@ -148,7 +149,7 @@ static bool is_noted(const struct ctf_field *field)
 static void add_number(struct ctf_program *program, const struct ctf_field *field, uint16_t slot)
 {
 	uint32_t offset = place(program, field->align, field->bits);
-	bool whole = program->align >= 8 && offset % 8 == 0;
+	bool whole = program->align >= 8 && offset % 8 == 0 && !field->is_bool;
 	enum step_kind kind = is_noted(field) ? STEP_NOTED
 			      : whole         ? kind_of_bytes(field)
 					      : STEP_BITS;
@@ -202,6 +203,8 @@ void ctf_program_add(struct ctf_program *program, const struct ctf_field *field,
 
 	if (slot == CTF_NO_SLOT) {
 		ctf_program_pass(program, field);
+	} else if (field->is_variable) {
+		add_open(program, STEP_NUMBER, field, slot);
 	} else if (ctf_field_is_number(field) || field->kind == CTF_FLOAT) {
 		add_number(program, field, slot);
 	} else if (is_text && is_short) {
@@ -242,7 +245,9 @@ static void pass_variant(struct ctf_program *program, const struct ctf_field *fi
 
 void ctf_program_pass(struct ctf_program *program, const struct ctf_field *field)
 {
-	if (ctf_field_is_number(field) || field->kind == CTF_FLOAT) {
+	if (field->is_variable) {
+		add_open(program, STEP_SKIP, field, CTF_NO_SLOT);
+	} else if (ctf_field_is_number(field) || field->kind == CTF_FLOAT) {
 		add_number(program, field, CTF_NO_SLOT);
 	} else if (field->fixed >= 0 && field->fixed <= SEGMENT_MAX / 2) {
 		place(program, field->align, (uint64_t)field->fixed);
@@ -281,6 +286,9 @@ static uint64_t odd_number(const struct step *step, const struct ctf_place *plac
 	if (field->is_signed) {
 		value = ctf_extend_sign(value, field->bits);
 	}
+	if (field->is_bool) {
+		return value != 0;
+	}
 	return field->kind == CTF_FLOAT && field->bits == 32 ? single_as_double((uint32_t)value)
 							     : value;
 }
@@ -293,7 +301,7 @@ static bool run_noted(
 	if (step->slot != CTF_NO_SLOT) {
 		slots[step->slot] = value;
 	}
-	return ctf_note(place, step->field, value);
+	return ctf_note(place, step->field, value, step->field->bits);
 }
 
 static bool run_option(const struct step *step, struct ctf_place *place, uint64_t *slots,
@@ -316,6 +324,8 @@ static bool run_open(const struct step *step, struct ctf_place *place, uint64_t 
 		late[step->slot].text = NULL;
 		late[step->slot].at = place->at;
 		return ctf_skip(place, step->field);
+	case STEP_NUMBER:
+		return ctf_take_number(place, step->field, &slots[step->slot]);
 	case STEP_SKIP:
 		return ctf_skip(place, step->field);
 	default:

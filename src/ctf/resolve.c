@@ -12,16 +12,15 @@ static const char *const prefixes[CTF_SCOPES] = {
 		[CTF_PAYLOAD] = "event.fields.",
 };
 
-/* The member that the first piece of the path names, among the first n. */
-static struct ctf_field *member_of(const struct ctf_field *structure, const char *path, uint32_t n)
+/* The member that the first piece of the path names, of `length`, among the first n. */
+static struct ctf_field *member_of(
+		const struct ctf_field *structure, const char *piece, size_t length, uint32_t n)
 {
-	size_t length = strcspn(path, ".");
-
 	for (uint32_t i = 0; i < n; i++) {
 		struct ctf_field *member = &structure->inside[i];
 
 		if (strlen(member->declared) == length &&
-				memcmp(member->declared, path, length) == 0) {
+				memcmp(member->declared, piece, length) == 0) {
 			return member;
 		}
 	}
@@ -29,24 +28,26 @@ static struct ctf_field *member_of(const struct ctf_field *structure, const char
 }
 
 /* Down from a structure, of which only the first n members lie before the field that asks. */
-static struct ctf_field *descend(const struct ctf_field *structure, const char *path, uint32_t n)
+static struct ctf_field *descend(
+		const struct ctf_field *structure, const char *path, char separator, uint32_t n)
 {
 	struct ctf_field *field = NULL;
 
 	while (structure && structure->kind == CTF_STRUCT) {
-		field = member_of(structure, path, n);
-		path += strcspn(path, ".");
-		if (!field || !*path) {
+		const char *end = strchr(path, separator);
+
+		field = member_of(structure, path, end ? (size_t)(end - path) : strlen(path), n);
+		if (!field || !end) {
 			return field;
 		}
-		path++;
+		path = end + 1;
 		structure = field;
 		n = field->n;
 	}
 	return NULL;
 }
 
-/* Whether the field lies inside the other, or is it; then it does not come after it. */
+/* How many members of a structure lie before the field. */
 static uint32_t members_before(const struct ctf_field *structure, const struct ctf_field *field)
 {
 	while (field && field->outside != structure) {
@@ -55,55 +56,71 @@ static uint32_t members_before(const struct ctf_field *structure, const struct c
 	return field ? (uint32_t)(field - structure->inside) : structure->n;
 }
 
-static struct ctf_field *find(struct ctf_fields *fields, enum ctf_scope scope,
-		const struct ctf_field *field, const char *path)
+static const struct ctf_field *structure_around(const struct ctf_field *field)
 {
-	const struct ctf_field *around;
-	struct ctf_field *found;
+	do {
+		field = field->outside;
+	} while (field && field->kind != CTF_STRUCT);
+	return field;
+}
 
-	for (uint32_t i = 0; i <= (uint32_t)scope; i++) {
+/* CTF 1.8: the path begins with the name of a scope, or in any structure around the field. */
+static struct ctf_field *find_1(struct ctf_fields *fields, const struct ctf_field *field)
+{
+	const char *path = field->type->path ? field->type->path : "";
+	const struct ctf_field *around = structure_around(field);
+	struct ctf_field *found = NULL;
+
+	for (uint32_t i = 0; i <= (uint32_t)fields->scope; i++) {
 		size_t length = strlen(prefixes[i]);
 
 		if (fields->scopes[i] && strncmp(path, prefixes[i], length) == 0) {
-			return descend(fields->scopes[i], path + length,
+			return descend(fields->scopes[i], path + length, '.',
 					members_before(fields->scopes[i], field));
 		}
 	}
-	for (around = field->outside; around; around = around->outside) {
-		if (around->kind != CTF_STRUCT) {
-			continue;
-		}
-		found = descend(around, path, members_before(around, field));
-		if (found) {
-			return found;
-		}
+	for (; around && !found; around = structure_around(around)) {
+		found = descend(around, path, '.', members_before(around, field));
 	}
-	return NULL;
+	return found;
 }
 
-static bool add_choices(struct ctf_fields *fields, struct ctf_field *variant,
-		const struct ctf_field *tag, bool count_only)
+/* CTF 2: in the scope that is said, or from the structure around the field, or further up. */
+static struct ctf_field *find_2(struct ctf_fields *fields, const struct ctf_field *field)
 {
+	const char *path = field->type->path;
+	const struct ctf_field *around = field->type->origin < CTF_SCOPES
+							 ? fields->scopes[field->type->origin]
+							 : structure_around(field);
+
+	while (around && *path == CTF_PIECE) {
+		around = structure_around(around);
+		path++;
+	}
+	return around ? descend(around, path, CTF_PIECE, members_before(around, field)) : NULL;
+}
+
+/* The tags that select the options: by ranges of their own, or by labels that are called alike. */
+static uint32_t list_choices(const struct ctf_field *variant, const struct ctf_field *tag,
+		struct ctf_choice *choices)
+{
+	const struct ctf_member *member = variant->type->members;
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < variant->n; i++) {
-		for (const struct ctf_label *label = tag->type->labels; label;
-				label = label->next) {
-			if (strcmp(label->name, variant->inside[i].declared) != 0) {
+	for (uint32_t i = 0; i < variant->n; i++, member = member->next) {
+		const struct ctf_label *label = member->ranges ? member->ranges : tag->type->labels;
+
+		for (; label; label = label->next) {
+			if (!member->ranges && strcmp(label->name, member->name) != 0) {
 				continue;
 			}
-			if (!count_only) {
-				variant->choices[n] =
-						(struct ctf_choice){label->lower, label->upper, i};
+			if (choices) {
+				choices[n] = (struct ctf_choice){label->lower, label->upper, i};
 			}
 			n++;
 		}
 	}
-	if (count_only) {
-		variant->choices = arena_alloc(fields->arena, (n + 1) * sizeof(*variant->choices));
-	}
-	variant->n_choices = n;
-	return variant->choices != NULL;
+	return n;
 }
 
 static bool connect(struct ctf_fields *fields, struct ctf_field *field, struct ctf_field *other)
@@ -125,25 +142,32 @@ static bool connect(struct ctf_fields *fields, struct ctf_field *field, struct c
 static bool connect_variant(
 		struct ctf_fields *fields, struct ctf_field *field, struct ctf_field *tag)
 {
-	if (!tag || tag->kind != CTF_ENUM) {
+	bool is_fit = tag && (fields->metadata->version == 1 ? tag->kind == CTF_ENUM
+							     : ctf_field_is_number(tag));
+
+	if (!is_fit) {
 		ctf_fields_fail(fields, "its tag is no enumeration before it", field->declared);
 		return false;
 	}
 	field->tag_is_signed = tag->is_signed;
-	if (!add_choices(fields, field, tag, true) || !add_choices(fields, field, tag, false)) {
+	field->n_choices = list_choices(field, tag, NULL);
+	field->choices = arena_alloc(
+			fields->arena, (field->n_choices + 1) * sizeof(*field->choices));
+	if (!field->choices) {
 		ctf_fields_fail(fields, "out of memory", field->declared);
 		return false;
 	}
+	list_choices(field, tag, field->choices);
 	return connect(fields, field, tag);
 }
 
-bool ctf_resolve(struct ctf_fields *fields, enum ctf_scope scope, struct ctf_field *field)
+bool ctf_resolve(struct ctf_fields *fields, struct ctf_field *field)
 {
 	bool is_variant = field->kind == CTF_VARIANT;
 
 	if (is_variant || field->kind == CTF_SEQUENCE) {
-		const char *path = field->type->path ? field->type->path : "";
-		struct ctf_field *other = find(fields, scope, field, path);
+		struct ctf_field *other = fields->metadata->version == 1 ? find_1(fields, field)
+									 : find_2(fields, field);
 
 		if (is_variant ? !connect_variant(fields, field, other)
 			       : !connect(fields, field, other)) {
@@ -151,7 +175,7 @@ bool ctf_resolve(struct ctf_fields *fields, enum ctf_scope scope, struct ctf_fie
 		}
 	}
 	for (uint32_t i = 0; i < field->n; i++) {
-		if (!ctf_resolve(fields, scope, &field->inside[i])) {
+		if (!ctf_resolve(fields, &field->inside[i])) {
 			return false;
 		}
 	}

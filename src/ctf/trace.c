@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "json.h"
 
 struct ctf_trace {
 	struct ctf_metadata *metadata;
@@ -88,7 +89,7 @@ static bool add_header(const struct growth *growth)
 {
 	struct ctf_trace *trace = growth->trace;
 
-	if (trace->has_header) {
+	if (trace->has_header || !trace->metadata->streams) {
 		return true;
 	}
 	trace->has_header = true;
@@ -103,22 +104,44 @@ static bool add_header(const struct growth *growth)
 	       (!trace->made.clock || refuse(growth, "a clock in the header of packets"));
 }
 
-static void look_at_context(struct ctf_stream *stream)
+static void look_at_context(struct ctf_stream *stream, const struct ctf_field *field)
+{
+	stream->has_begin |= field->meaning == CTF_MEANS_BEGIN;
+	stream->has_end |= field->meaning == CTF_MEANS_END;
+	stream->has_discarded |= field->meaning == CTF_MEANS_DISCARDED;
+	stream->has_sequence |= field->meaning == CTF_MEANS_SEQUENCE;
+	for (uint32_t i = 0; i < field->n; i++) {
+		look_at_context(stream, &field->inside[i]);
+	}
+}
+
+static void find_cpu(struct ctf_stream *stream)
 {
 	const struct ctf_field *context = stream->packet_context;
 
-	for (uint32_t i = 0; context && i < context->n; i++) {
+	for (uint32_t i = 0; i < context->n; i++) {
 		const struct ctf_field *field = &context->inside[i];
 
-		stream->has_begin |= field->meaning == CTF_MEANS_BEGIN;
-		stream->has_end |= field->meaning == CTF_MEANS_END;
-		stream->has_discarded |= field->meaning == CTF_MEANS_DISCARDED;
-		stream->has_sequence |= field->meaning == CTF_MEANS_SEQUENCE;
 		if (ctf_field_is_number(field) && !field->is_signed &&
 				strcmp(field->name, "cpu_id") == 0) {
 			stream->cpu = field;
 		}
 	}
+}
+
+/* CTF 2 names the clock of a stream class. */
+static bool name_clock(const struct growth *growth, struct ctf_fields *made, const char *name)
+{
+	const struct ctf_clock *clock = growth->trace->metadata->clocks;
+
+	if (!name) {
+		return true;
+	}
+	while (clock && strcmp(clock->name, name) != 0) {
+		clock = clock->next;
+	}
+	made->clock = clock;
+	return clock || refuse(growth, "a stream class of a clock that is not declared");
 }
 
 static bool add_stream(const struct growth *growth, const struct ctf_stream_class *class)
@@ -138,7 +161,8 @@ static bool add_stream(const struct growth *growth, const struct ctf_stream_clas
 	made->error = growth->error;
 	made->error_room = growth->error_room;
 	stream->id = class->id;
-	if (!ctf_fields_add(made, CTF_PACKET_CONTEXT, class->packet_context) ||
+	if (!name_clock(growth, made, class->clock) ||
+			!ctf_fields_add(made, CTF_PACKET_CONTEXT, class->packet_context) ||
 			!ctf_fields_add(made, CTF_EVENT_HEADER, class->event_header) ||
 			!ctf_fields_add(made, CTF_COMMON_CONTEXT, class->event_context)) {
 		return false;
@@ -146,7 +170,10 @@ static bool add_stream(const struct growth *growth, const struct ctf_stream_clas
 	stream->packet_context = made->scopes[CTF_PACKET_CONTEXT];
 	stream->event_header = made->scopes[CTF_EVENT_HEADER];
 	stream->event_context = made->scopes[CTF_COMMON_CONTEXT];
-	look_at_context(stream);
+	if (stream->packet_context) {
+		look_at_context(stream, stream->packet_context);
+		find_cpu(stream);
+	}
 	*trace->last = stream;
 	trace->last = &stream->next;
 	return true;
@@ -234,6 +261,20 @@ static bool finish_stream(const struct growth *growth, struct ctf_stream *stream
 	return ctf_program_is_whole(stream->header) || refuse(growth, "the header is too long");
 }
 
+static bool append(struct ctf_trace *trace, const char *text, size_t length, char *error,
+		size_t error_room)
+{
+	return length > 0 && text[0] == CTF_JSON_BEGIN
+			       ? json_append(trace->metadata, text, length, error, error_room)
+			       : tsdl_append(trace->metadata, text, length, error, error_room);
+}
+
+size_t ctf_trace_whole(const char *text, size_t length)
+{
+	return length > 0 && text[0] == CTF_JSON_BEGIN ? json_whole(text, length)
+						       : tsdl_whole(text, length);
+}
+
 bool ctf_trace_add(struct ctf_trace *trace, const char *text, size_t length, char *error,
 		size_t error_room)
 {
@@ -241,8 +282,7 @@ bool ctf_trace_add(struct ctf_trace *trace, const char *text, size_t length, cha
 	const struct ctf_stream_class *class;
 	const struct ctf_event_class *event;
 
-	if (!tsdl_append(trace->metadata, text, length, error, error_room) ||
-			!add_header(&growth)) {
+	if (!append(trace, text, length, error, error_room) || !add_header(&growth)) {
 		return false;
 	}
 	class = trace->last_stream ? trace->last_stream->next : trace->metadata->streams;

@@ -44,9 +44,12 @@ struct ctf_trace; /* opaque */
 struct ctf_trace *ctf_trace_create(void);
 void ctf_trace_destroy(struct ctf_trace *trace);
 
+/* The bytes at the start of a text that can be added. */
+size_t ctf_trace_whole(const char *text, size_t length);
+
 /*
- * More of the metadata's text. False with a sentence in `error` that names what cannot be read;
- * nothing may be added after that.
+ * More of the metadata's text, TSDL or CTF 2, in whole statements or fragments. False with a
+ * sentence in `error` that names what cannot be read; nothing may be added after that.
  */
 bool ctf_trace_add(struct ctf_trace *trace, const char *text, size_t length, char *error,
 		size_t error_room);

@@ -78,6 +78,7 @@ static struct ctf_type *new_type(struct parser *p, enum ctf_kind kind)
 
 	if (type) {
 		type->kind = (uint8_t)kind;
+		type->separator = '.';
 		type->align = 1;
 		type->base = 10;
 		type->depth = 1;
@@ -616,6 +617,7 @@ struct ctf_metadata *tsdl_create(void)
 		return NULL;
 	}
 	document->metadata.uuid = "";
+	document->metadata.version = 1;
 	document->lines = 1;
 	document->last_event = &document->metadata.events;
 	document->last_stream = &document->metadata.streams;

@@ -34,6 +34,8 @@ enum ctf_order {
 	CTF_ORDER_BIG,
 };
 
+#define CTF_PIECE '\x1f'
+
 /* Both ends included; two's complement where the enumeration is of a signed integer. */
 struct ctf_label {
 	struct ctf_label *next;
@@ -45,6 +47,7 @@ struct ctf_member {
 	struct ctf_member *next;
 	const char *name; /* as declared, with a leading underscore if it has one */
 	struct ctf_type *type;
+	struct ctf_label *ranges; /* CTF 2, an option: of the tags that select it */
 };
 
 struct ctf_type {
@@ -54,6 +57,12 @@ struct ctf_type {
 	uint8_t depth; /* 1 for one without others inside */
 	bool is_signed;
 	bool is_text;      /* an integer with an encoding: arrays of it are strings */
+	bool is_bool;      /* an integer that is shown as 0 or 1 */
+	bool is_variable;  /* an integer of 7 bits a byte, up to 64 (LEB128) */
+	bool is_optional;  /* CTF_VARIANT of one option, or of nothing */
+	uint8_t meaning;   /* CTF 2: enum ctf_meaning, by its role */
+	uint8_t origin;    /* CTF 2: the scope where `path` begins; CTF_SCOPES: around the field */
+	char separator;    /* of the pieces of `path`: '.', or CTF_PIECE; a piece "" goes up */
 	uint32_t bits;     /* CTF_INTEGER 1 to 64; CTF_FLOAT: 32 or 64 */
 	uint32_t align;    /* bits, a power of two; of a structure at least its members' */
 	uint32_t n;        /* members, options or labels */
@@ -79,6 +88,7 @@ struct ctf_stream_class {
 	struct ctf_stream_class *next;
 	uint64_t id;
 	struct ctf_type *packet_context, *event_header, *event_context; /* NULL if not declared */
+	const char *clock; /* CTF 2: the name of its clock; else NULL */
 };
 
 struct ctf_event_class {
@@ -96,6 +106,7 @@ struct ctf_variable { /* of the environment */
 };
 
 struct ctf_metadata {
+	uint32_t version; /* of CTF: 1, or 2 */
 	enum ctf_order order;
 	const char *uuid; /* "" if not said */
 	struct ctf_type *packet_header;

@@ -11,7 +11,7 @@ bool ctf_fault(struct ctf_place *place, const char *why)
 	return false;
 }
 
-bool ctf_note(struct ctf_place *place, const struct ctf_field *field, uint64_t value)
+bool ctf_note(struct ctf_place *place, const struct ctf_field *field, uint64_t value, uint32_t bits)
 {
 	if (field->kept >= 0) {
 		place->kept[field->kept] = value;
@@ -27,7 +27,11 @@ bool ctf_note(struct ctf_place *place, const struct ctf_field *field, uint64_t v
 		}
 	}
 	if (field->is_clock) {
-		ctf_set_clock(place, value, field->bits);
+		ctf_set_clock(place, value, bits);
+		/* CTF 2: its lowest bits alone may be told. */
+		if (field->type->meaning && field->meaning == CTF_MEANS_BEGIN) {
+			place->told[CTF_MEANS_BEGIN] = place->clock;
+		}
 	}
 	return true;
 }
@@ -49,17 +53,55 @@ static bool step(struct ctf_place *place)
 	return true;
 }
 
+/* Seven bits a byte, the lowest ones first; the highest bit of a byte says that more come. */
+static bool take_variable(struct ctf_place *place, const struct ctf_field *field, uint64_t *value)
+{
+	uint32_t bits = 0;
+	unsigned char byte;
+
+	if (!ctf_align(place, 8)) {
+		return false;
+	}
+	*value = 0;
+	do {
+		if (!has(place, 8)) {
+			return false;
+		}
+		byte = place->bytes[place->at / 8];
+		place->at += 8;
+		if (bits > 63 || (bits == 63 && (byte & 0x7e) != 0 && (byte & 0x7f) != 0x7f)) {
+			return ctf_fault(place, "a number of more than 64 bits");
+		}
+		*value |= (uint64_t)(byte & 0x7f) << bits;
+		bits += 7;
+	} while (byte & 0x80);
+	bits = bits < 64 ? bits : 64;
+	if (field->is_signed) {
+		*value = ctf_extend_sign(*value, bits);
+	}
+	return ctf_note(place, field, *value, bits);
+}
+
 bool ctf_take_number(struct ctf_place *place, const struct ctf_field *field, uint64_t *value)
 {
-	if (!step(place) || !ctf_align(place, field->align) || !has(place, field->bits)) {
+	if (!step(place)) {
+		return false;
+	}
+	if (field->is_variable) {
+		return take_variable(place, field, value);
+	}
+	if (!ctf_align(place, field->align) || !has(place, field->bits)) {
 		return false;
 	}
 	*value = ctf_load(place->bytes, place->at, field->bits, field->is_big);
 	if (field->is_signed) {
 		*value = ctf_extend_sign(*value, field->bits);
 	}
+	if (field->is_bool) {
+		*value = *value != 0;
+	}
 	place->at += field->bits;
-	return ctf_note(place, field, *value);
+	return ctf_note(place, field, *value, field->bits);
 }
 
 static bool take_string(struct ctf_place *place, const unsigned char **text, uint64_t *length)
@@ -102,11 +144,13 @@ bool ctf_take_text(struct ctf_place *place, const struct ctf_field *field,
 
 bool ctf_take_length(struct ctf_place *place, const struct ctf_field *field, uint64_t *length)
 {
+	uint32_t least = field->inside->is_variable ? 8 : field->inside->bits;
+
 	*length = field->kind == CTF_ARRAY ? field->length : place->kept[field->source];
 	if (!ctf_align(place, field->align)) {
 		return false;
 	}
-	if (field->inside->bits > 0 && *length > (place->end - place->at) / field->inside->bits) {
+	if (least > 0 && *length > (place->end - place->at) / least) {
 		return ctf_fault(place, "an array goes beyond the end of its packet");
 	}
 	return true;
@@ -126,7 +170,9 @@ const struct ctf_field *ctf_take_option(struct ctf_place *place, const struct ct
 			return &field->inside[choice->option];
 		}
 	}
-	ctf_fault(place, "a tag that selects nothing");
+	if (!field->is_optional) {
+		ctf_fault(place, "a tag that selects nothing");
+	}
 	return NULL;
 }
 
@@ -204,7 +250,7 @@ bool ctf_skip(struct ctf_place *place, const struct ctf_field *field)
 		return skip_array(place, field);
 	case CTF_VARIANT:
 		option = ctf_take_option(place, field);
-		return option && ctf_skip(place, option);
+		return option ? ctf_skip(place, option) : place->fault == NULL;
 	case CTF_STRING:
 		return ctf_take_text(place, field, &text, &value);
 	default:

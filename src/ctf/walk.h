@@ -47,8 +47,9 @@ static inline void ctf_set_clock(struct ctf_place *place, uint64_t value, uint32
 	place->clock = (place->clock & ~mask) | value;
 }
 
-/* What follows from the value of a number; false if it cannot be. */
-bool ctf_note(struct ctf_place *place, const struct ctf_field *field, uint64_t value);
+/* What follows from the value of a number of so many bits; false if it cannot be. */
+bool ctf_note(struct ctf_place *place, const struct ctf_field *field, uint64_t value,
+		uint32_t bits);
 
 static inline bool ctf_align(struct ctf_place *place, uint32_t align)
 {
@@ -72,7 +73,7 @@ bool ctf_take_text(struct ctf_place *place, const struct ctf_field *field,
 /* CTF_ARRAY, CTF_SEQUENCE: how many elements come now. */
 bool ctf_take_length(struct ctf_place *place, const struct ctf_field *field, uint64_t *length);
 
-/* CTF_VARIANT: the option that comes now. NULL with a fault. */
+/* CTF_VARIANT: the option that comes now. NULL with a fault, or without where it is optional. */
 const struct ctf_field *ctf_take_option(struct ctf_place *place, const struct ctf_field *field);
 
 /* Behind the field, with all that it notes. */

@@ -99,7 +99,8 @@ static bool read_metadata(struct files *files, int directory, struct files_fault
 	if (!bytes) {
 		return fail(fault, "cannot read %s/metadata", files->directory);
 	}
-	done = packet_trace_metadata(files->trace, bytes, size, why, sizeof(why));
+	done = packet_trace_metadata(files->trace, bytes, size, why, sizeof(why)) &&
+	       packet_trace_is_whole(files->trace, why, sizeof(why));
 	munmap(bytes, size);
 	fault->is_metadata = !done;
 	return done || fail(fault, "%s", why);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -116,10 +117,10 @@ static bool append_text(struct packet_trace *trace, const char *text, size_t len
 	return true;
 }
 
-/* Reads the whole statements, and keeps what is left. */
+/* Reads what is whole, and keeps what is left. */
 static bool read_text(struct packet_trace *trace, char *error, size_t room)
 {
-	size_t whole = tsdl_whole(trace->rest, trace->rest_bytes);
+	size_t whole = ctf_trace_whole(trace->rest, trace->rest_bytes);
 
 	if (whole > 0 && !ctf_trace_add(trace->ctf, trace->rest, whole, error, room)) {
 		return false;
@@ -154,6 +155,21 @@ bool packet_trace_metadata(struct packet_trace *trace, const unsigned char *byte
 	}
 	trace->broken = !read_text(trace, error, room);
 	return !trace->broken;
+}
+
+bool packet_trace_is_whole(const struct packet_trace *trace, char *error, size_t room)
+{
+	for (size_t i = 0; i < trace->rest_bytes; i++) {
+		if (!isspace((unsigned char)trace->rest[i])) {
+			snprintf(error, room, "its metadata ends in the middle of a statement");
+			return false;
+		}
+	}
+	if (!ctf_trace_streams(trace->ctf)) {
+		snprintf(error, room, "its metadata declares no stream");
+		return false;
+	}
+	return true;
 }
 
 /* --- Clocks -------------------------------------------------------------------------------------

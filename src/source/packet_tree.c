@@ -54,6 +54,11 @@ static bool encode_variant(struct tree *tree, const struct ctf_field *field,
 {
 	const struct ctf_field *option = ctf_take_option(place, field);
 
+	/* An option without content is an array of nothing. */
+	if (field->is_optional && !place->fault) {
+		return option ? encode(tree, option, place, depth)
+			      : tree_add_node(tree, TREE_ARRAY, 0, 0);
+	}
 	return option && tree_add_node(tree, TREE_VARIANT, 1, 0) &&
 	       tree_add_name(tree, option->name) && encode(tree, option, place, depth);
 }

@@ -53,6 +53,12 @@ struct packet_trace *packets_trace(struct packets *packets);
 bool packet_trace_metadata(struct packet_trace *trace, const unsigned char *bytes, size_t size,
 		char *error, size_t room);
 
+/*
+ * Whether the metadata so far declares something to read, and ends with a whole statement: for
+ * recordings, where nothing more will come. False with a sentence in `error`.
+ */
+bool packet_trace_is_whole(const struct packet_trace *trace, char *error, size_t room);
+
 /* What a packet tells of itself. */
 struct packet_look {
 	uint64_t class_id;         /* of its stream class */

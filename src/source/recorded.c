@@ -80,6 +80,22 @@ static void name_session(struct recording *recording)
 			base ? base + 1 : path);
 }
 
+/* What the library cannot read our own reader does, unless the library is asked for. */
+static bool suits_ctf_2(struct recording *recording)
+{
+	if (library_knows_ctf_2()) {
+		return true;
+	}
+	if (recording->reader == READER_CHOICE_LIBRARY) {
+		return refuse(recording,
+				"%s is in CTF 2, which this babeltrace2 cannot read; leave it to "
+				"--reader=auto",
+				recording->path);
+	}
+	recording->reader = READER_CHOICE_OWN;
+	return true;
+}
+
 static bool check_metadata(struct recording *recording)
 {
 	char path[PATH_MAX + 16];
@@ -118,15 +134,7 @@ static bool check_metadata(struct recording *recording)
 	case METADATA_CTF_1:
 		return true;
 	case METADATA_CTF_2:
-		return library_knows_ctf_2() ||
-		       refuse(recording,
-				       "%s is in CTF 2, which this babeltrace2 cannot read; record "
-				       "it "
-				       "with "
-				       "lttng create --trace-format=ctf-1.8, or convert it with a "
-				       "newer "
-				       "babeltrace2",
-				       recording->path);
+		return suits_ctf_2(recording);
 	case METADATA_EMPTY:
 		return refuse(recording, "%s is empty: the recording has no description", path);
 	default:

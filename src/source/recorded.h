@@ -15,9 +15,8 @@
  * tell_progress: tells on the way how far it is. To find out, the library has to open the trace a
  * second time.
  *
- * READER_CHOICE_OWN reads without libbabeltrace2, and does not tell on the way how far it is; what
- * metadata it does not understand is left to the library. READER_CHOICE_AUTO is the library, where
- * it can read the trace.
+ * READER_CHOICE_OWN reads without libbabeltrace2, and does not tell on the way how far it is.
+ * READER_CHOICE_AUTO is the library where it knows the format of the trace, else that.
  */
 int recorded_read(struct outlet *outlet, const char *directory, bool tell_progress,
 		enum reader_choice reader);
