@@ -10,6 +10,8 @@
 #include "packet_tree.h"
 #include "type_record.h"
 
+#define LABELS_GROUPED 256
+
 #define DEPTH_MAX 8 /* structures inside structures that are flattened; deeper ones are trees */
 
 /* A slot for a text or a tree. */
@@ -64,6 +66,35 @@ static uint8_t base_of(const struct ctf_field *field)
 	return ctf_field_is_number(field) ? field->base : 10;
 }
 
+/* Whether one of the labels before it is called alike. */
+static bool is_repeated(const struct ctf_label *labels, const struct ctf_label *label)
+{
+	while (labels != label && strcmp(labels->name, label->name) != 0) {
+		labels = labels->next;
+	}
+	return labels != label;
+}
+
+/* Those of one name together, as the library has them; so many that it would take long, as is. */
+static void add_labels(struct type_record *type, const struct ctf_type *enumeration)
+{
+	bool is_grouped = enumeration->n <= LABELS_GROUPED;
+
+	for (const struct ctf_label *label = enumeration->labels; label; label = label->next) {
+		if (is_grouped && is_repeated(enumeration->labels, label)) {
+			continue;
+		}
+		type_record_add_label(type, label->name, label->lower, label->upper);
+		for (const struct ctf_label *other = is_grouped ? label->next : NULL; other;
+				other = other->next) {
+			if (strcmp(other->name, label->name) == 0) {
+				type_record_add_label(
+						type, other->name, other->lower, other->upper);
+			}
+		}
+	}
+}
+
 static void add_value(struct compiler *compiler, const struct ctf_field *field, const char *name)
 {
 	enum field_kind kind = kind_of(field);
@@ -86,11 +117,7 @@ static void add_value(struct compiler *compiler, const struct ctf_field *field, 
 				(struct late_slot){field, (uint16_t)slot};
 	}
 	if (field->kind == CTF_ENUM) {
-		for (const struct ctf_label *label = field->type->labels; label;
-				label = label->next) {
-			type_record_add_label(
-					&compiler->type, label->name, label->lower, label->upper);
-		}
+		add_labels(&compiler->type, field->type);
 	}
 	type_record_sort_labels(&compiler->type);
 }

@@ -53,18 +53,30 @@ static void read_by(const char *reader, const char *directory, struct reading *r
 	source_probe_stop(&probe);
 }
 
-static void print_record(const char *reader, const unsigned char *bytes)
+/* The bytes around the first one that differs. */
+static void print_record(const char *reader, const unsigned char *bytes, size_t differs)
 {
 	const struct record *record = (const struct record *)bytes;
+	size_t begin = differs > 48 ? (differs - 48) & ~(size_t)7 : 0;
 
-	print_message("%-12s kind %u, %u bytes:", reader, record->kind, record->size);
-	for (uint32_t i = 8; i + 8 <= record->size && i < 400; i += 8) {
-		uint64_t word;
-
-		memcpy(&word, bytes + i, sizeof(word));
-		print_message(" %" PRIx64, word);
+	print_message("%-12s kind %u, %u bytes, from %zu:", reader, record->kind, record->size,
+			begin);
+	for (size_t i = begin; i < record->size && i < begin + 96; i++) {
+		print_message(bytes[i] >= ' ' && bytes[i] < 127 ? "%s%c" : "%s%02x",
+				i % 8 == 0 ? " " : "", bytes[i]);
 	}
 	print_message("\n");
+}
+
+static size_t first_difference(const struct record *a, const struct record *b)
+{
+	const unsigned char *first = (const unsigned char *)a, *second = (const unsigned char *)b;
+	size_t i = 0;
+
+	while (i < a->size && i < b->size && first[i] == second[i]) {
+		i++;
+	}
+	return i;
 }
 
 static void compare(const struct reading *library, const struct reading *own)
@@ -77,9 +89,11 @@ static void compare(const struct reading *library, const struct reading *own)
 		const struct record *b = (const struct record *)(own->bytes + at);
 
 		if (a->size != b->size || memcmp(a, b, a->size) != 0) {
-			print_message("record %" PRIu64 " differs\n", n);
-			print_record("babeltrace2", library->bytes + at);
-			print_record("own", own->bytes + at);
+			size_t differs = first_difference(a, b);
+
+			print_message("record %" PRIu64 " differs at %zu\n", n, differs);
+			print_record("babeltrace2", library->bytes + at, differs);
+			print_record("own", own->bytes + at, differs);
 			fail();
 		}
 		at += a->size;
