@@ -102,7 +102,6 @@ static bool read_metadata(struct files *files, int directory, struct files_fault
 	done = packet_trace_metadata(files->trace, bytes, size, why, sizeof(why)) &&
 	       packet_trace_is_whole(files->trace, why, sizeof(why));
 	munmap(bytes, size);
-	fault->is_metadata = !done;
 	return done || fail(fault, "%s", why);
 }
 
@@ -278,7 +277,6 @@ struct files *files_open(struct packets *packets, const char *directory, struct 
 	bool done;
 
 	fault->text[0] = '\0';
-	fault->is_metadata = false;
 	if (!files) {
 		return NULL;
 	}

@@ -16,7 +16,6 @@ struct files;
 
 struct files_fault {
 	char text[PATH_MAX + 256]; /* "" if only the console is gone, or memory */
-	bool is_metadata;          /* what it says is not understood; nothing was written */
 };
 
 /* Opens the trace in the directory. NULL with the fault. */
