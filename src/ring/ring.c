@@ -315,6 +315,12 @@ uint64_t ring_position(const struct ring *ring)
 	return ring->reserved;
 }
 
+uint64_t ring_room(struct ring *ring)
+{
+	ring->tail = atomic_load(&ring->header->tail);
+	return ring->bytes - (ring->reserved - ring->tail);
+}
+
 void *ring_at(const struct ring *ring, uint64_t position)
 {
 	return ring->data + (position & (ring->bytes - 1));

@@ -189,6 +189,7 @@ size_t ring_bytes(const struct ring *ring);
  */
 void *ring_reserve(struct ring *ring, size_t size);
 uint64_t ring_position(const struct ring *ring); /* end of what is reserved */
+uint64_t ring_room(struct ring *ring);           /* bytes that can be reserved without waiting */
 void *ring_at(const struct ring *ring, uint64_t position);
 void ring_publish(struct ring *ring, uint64_t end);
 void ring_wake(struct ring *ring);

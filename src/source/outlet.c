@@ -284,6 +284,11 @@ uint64_t outlet_sleep(struct outlet *outlet, uint64_t least_ns)
 	return ring_sleep(outlet->ring, least_ns);
 }
 
+bool outlet_is_crowded(const struct outlet *outlet)
+{
+	return ring_room(outlet->ring) < ring_bytes(outlet->ring) / 2;
+}
+
 bool outlet_state(struct outlet *outlet, enum source_state state, const char *text)
 {
 	size_t length = strnlen(text, STATE_TEXT_MAX);

@@ -55,6 +55,9 @@ void outlet_flush_all(struct outlet *outlet);
 /* Sleeps as ring_sleep() does. */
 uint64_t outlet_sleep(struct outlet *outlet, uint64_t least_ns);
 
+/* The ring is more than half full: who writes on may soon have to wait for the console. */
+bool outlet_is_crowded(const struct outlet *outlet);
+
 /* Records that had to be given a later time, so as not to go back. */
 uint64_t outlet_clamped(const struct outlet *outlet);
 

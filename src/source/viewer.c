@@ -10,65 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "relay/connection.h"
+#include "viewer_wire.h"
 
-#define PATH_BYTES     4096
-#define PROTOCOL_MAJOR 2
-#define PROTOCOL_MINOR 4
 #define METADATA_LIMIT (64u << 20)
-
-enum command {
-	COMMAND_CONNECT = 1,
-	COMMAND_LIST_SESSIONS = 2,
-	COMMAND_ATTACH_SESSION = 3,
-	COMMAND_GET_METADATA = 6,
-	COMMAND_CREATE_SESSION = 8,
-};
-
-enum { CLIENT_COMMANDS = 1, SEEK_LAST = 2, CREATE_OK = 1 };
-enum attach_answer { ATTACH_OK = 1, ATTACH_ALREADY, ATTACH_UNKNOWN, ATTACH_NOT_LIVE };
-enum metadata_answer { METADATA_OK = 1, METADATA_NONE_NEW };
-
-struct wire_command {
-	uint64_t data_size;
-	uint32_t command, version;
-} __attribute__((packed));
-
-struct wire_connect {
-	uint64_t viewer_session;
-	uint32_t major, minor, type;
-} __attribute__((packed));
-
-struct wire_session {
-	uint64_t id;
-	uint32_t live_timer, clients, streams;
-	char host[VIEWER_HOST_BYTES];
-	char name[VIEWER_NAME_BYTES];
-} __attribute__((packed));
-
-struct wire_attach {
-	uint64_t session, offset;
-	uint32_t seek;
-} __attribute__((packed));
-
-struct wire_attached {
-	uint32_t status, n_streams;
-} __attribute__((packed));
-
-struct wire_stream {
-	uint64_t id, trace;
-	uint32_t is_metadata;
-	char path[PATH_BYTES];
-	char channel[VIEWER_NAME_BYTES];
-} __attribute__((packed));
-
-struct wire_metadata {
-	uint64_t length;
-	uint32_t status;
-} __attribute__((packed));
 
 struct viewer {
 	struct connection connection;
+	uint32_t minor;
 	char name[300]; /* of the relay, for people */
 };
 
@@ -110,9 +60,10 @@ static enum status explain(
 }
 
 /* Sends a command with its data in one piece: in two, a delayed ACK would hold up the second. */
-static enum status ask(struct viewer *viewer, enum command command, const void *data, size_t size)
+static enum status ask(
+		struct viewer *viewer, enum wire_commands command, const void *data, size_t size)
 {
-	unsigned char message[sizeof(struct wire_command) + sizeof(struct wire_connect)];
+	unsigned char message[WIRE_COMMAND_BYTES];
 	struct wire_command head = {
 			.data_size = htobe64(size),
 			.command = htobe32((uint32_t)command),
@@ -132,8 +83,8 @@ static enum status ask(struct viewer *viewer, enum command command, const void *
 static enum status shake_hands(struct viewer *viewer)
 {
 	struct wire_connect hello = {
-			.major = htobe32(PROTOCOL_MAJOR),
-			.minor = htobe32(PROTOCOL_MINOR),
+			.major = htobe32(WIRE_MAJOR),
+			.minor = htobe32(VIEWER_MINOR),
 			.type = htobe32(CLIENT_COMMANDS),
 	};
 	enum status status = ask(viewer, COMMAND_CONNECT, &hello, sizeof(hello));
@@ -141,9 +92,10 @@ static enum status shake_hands(struct viewer *viewer)
 	if (status == STATUS_OK) {
 		status = connection_receive(&viewer->connection, &hello, sizeof(hello));
 	}
-	if (status == STATUS_OK && be32toh(hello.major) != PROTOCOL_MAJOR) {
+	if (status == STATUS_OK && be32toh(hello.major) != WIRE_MAJOR) {
 		status = STATUS_PROTOCOL;
 	}
+	viewer->minor = be32toh(hello.minor) < VIEWER_MINOR ? be32toh(hello.minor) : VIEWER_MINOR;
 	return status;
 }
 
@@ -281,23 +233,11 @@ static enum status create_session(struct viewer *viewer)
 	return status;
 }
 
-/* Attaches; the number of the first metadata stream goes to *metadata. */
-static enum status attach(struct viewer *viewer, uint64_t session, uint64_t *metadata, bool *found)
+static enum status attach_status(uint32_t answer)
 {
-	struct wire_attach request = {.session = htobe64(session), .seek = htobe32(SEEK_LAST)};
-	struct wire_attached answer;
-	enum status status = ask(viewer, COMMAND_ATTACH_SESSION, &request, sizeof(request));
-
-	*found = false;
-	if (status == STATUS_OK) {
-		status = connection_receive(&viewer->connection, &answer, sizeof(answer));
-	}
-	if (status != STATUS_OK) {
-		return status;
-	}
-	switch (be32toh(answer.status)) {
+	switch (answer) {
 	case ATTACH_OK:
-		break;
+		return STATUS_OK;
 	case ATTACH_ALREADY:
 		return STATUS_BUSY;
 	case ATTACH_UNKNOWN:
@@ -306,22 +246,98 @@ static enum status attach(struct viewer *viewer, uint64_t session, uint64_t *met
 	default:
 		return STATUS_PROTOCOL;
 	}
-	if (be32toh(answer.n_streams) > VIEWER_MAX_STREAMS) {
-		return STATUS_PROTOCOL;
+}
+
+bool viewer_streams_add(struct viewer_streams *list, const struct wire_stream *wire)
+{
+	struct viewer_stream *stream;
+
+	if (!array_reserve(&list->streams, &list->room, list->n + 1)) {
+		return false;
 	}
-	for (uint32_t i = 0; i < be32toh(answer.n_streams); i++) {
+	stream = &list->streams[list->n++];
+	stream->id = be64toh(wire->id);
+	stream->trace = be64toh(wire->trace);
+	stream->is_metadata = wire->is_metadata != 0;
+	memcpy(stream->channel, wire->channel, sizeof(wire->channel));
+	stream->channel[sizeof(wire->channel)] = '\0';
+	return true;
+}
+
+void viewer_streams_release(struct viewer_streams *list)
+{
+	free(list->streams);
+	*list = (struct viewer_streams){0};
+}
+
+static enum status attach(struct viewer *viewer, uint64_t session, struct viewer_streams *streams)
+{
+	struct wire_attach request = {.session = htobe64(session), .seek = htobe32(SEEK_LAST)};
+	struct wire_streams answer = {0};
+	enum status status = ask(viewer, COMMAND_ATTACH_SESSION, &request, sizeof(request));
+
+	if (status == STATUS_OK) {
+		status = connection_receive(&viewer->connection, &answer, sizeof(answer));
+	}
+	if (status == STATUS_OK) {
+		status = attach_status(be32toh(answer.status));
+	}
+	if (status == STATUS_OK && be32toh(answer.n_streams) > VIEWER_MAX_STREAMS) {
+		status = STATUS_PROTOCOL;
+	}
+	for (uint32_t i = 0; status == STATUS_OK && i < be32toh(answer.n_streams); i++) {
 		struct wire_stream stream;
 
 		status = connection_receive(&viewer->connection, &stream, sizeof(stream));
-		if (status != STATUS_OK) {
-			return status;
-		}
-		if (stream.is_metadata && !*found) {
-			*found = true;
-			*metadata = stream.id; /* goes back as it came */
+		if (status == STATUS_OK && !viewer_streams_add(streams, &stream)) {
+			status = STATUS_NO_MEMORY;
 		}
 	}
-	return STATUS_OK;
+	return status;
+}
+
+/* For people only where they can do something about it. */
+static enum status explain_session(
+		const struct viewer *viewer, enum status status, struct viewer_fault *fault)
+{
+	switch (status) {
+	case STATUS_OK:
+	case STATUS_BUSY:
+	case STATUS_NOT_FOUND:
+	case STATUS_NOT_YET:
+		return status;
+	case STATUS_NO_MEMORY:
+		return fail(fault, status, "out of memory");
+	default:
+		return explain(viewer, status, fault);
+	}
+}
+
+enum status viewer_attach(struct viewer *viewer, uint64_t session, struct viewer_streams *streams,
+		struct viewer_fault *fault)
+{
+	enum status status = create_session(viewer);
+
+	*streams = (struct viewer_streams){0};
+	if (status == STATUS_OK) {
+		status = attach(viewer, session, streams);
+	}
+	return explain_session(viewer, status, fault);
+}
+
+int viewer_fd(const struct viewer *viewer)
+{
+	return viewer->connection.fd;
+}
+
+uint32_t viewer_minor(const struct viewer *viewer)
+{
+	return viewer->minor;
+}
+
+const char *viewer_name(const struct viewer *viewer)
+{
+	return viewer->name;
 }
 
 static enum status receive_metadata(struct viewer *viewer, uint64_t stream, unsigned char *bytes,
@@ -353,25 +369,22 @@ static enum status receive_metadata(struct viewer *viewer, uint64_t stream, unsi
 enum status viewer_peek_metadata(struct viewer *viewer, uint64_t session, unsigned char *bytes,
 		size_t room, size_t *size, struct viewer_fault *fault)
 {
-	enum status status = create_session(viewer);
-	uint64_t metadata = 0;
-	bool found = false;
+	struct viewer_streams streams;
+	enum status status = viewer_attach(viewer, session, &streams, fault);
+	uint32_t i = 0;
 
 	*size = 0;
-	if (status == STATUS_OK) {
-		status = attach(viewer, session, &metadata, &found);
+	while (i < streams.n && !streams.streams[i].is_metadata) {
+		i++;
+	}
+	if (status == STATUS_OK && i == streams.n) {
+		status = STATUS_NOT_YET;
 	}
 	if (status == STATUS_OK) {
-		status = found ? receive_metadata(viewer, metadata, bytes, room, size)
-			       : STATUS_NOT_YET;
+		status = receive_metadata(
+				viewer, htobe64(streams.streams[i].id), bytes, room, size);
+		status = explain_session(viewer, status, fault);
 	}
-	switch (status) {
-	case STATUS_OK:
-	case STATUS_BUSY:
-	case STATUS_NOT_FOUND:
-	case STATUS_NOT_YET:
-		return status;
-	default:
-		return explain(viewer, status, fault);
-	}
+	viewer_streams_release(&streams);
+	return status;
 }

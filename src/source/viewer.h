@@ -2,6 +2,7 @@
 #ifndef PT_SOURCE_VIEWER_H
 #define PT_SOURCE_VIEWER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,6 +57,39 @@ void viewer_close(struct viewer *viewer);
 enum status viewer_list(
 		struct viewer *viewer, struct viewer_list *list, struct viewer_fault *fault);
 void viewer_list_release(struct viewer_list *list);
+
+/* The protocol that is spoken: what both sides know. Newer relay daemons speak older ones as well.
+ */
+#define VIEWER_MINOR 14u
+uint32_t viewer_minor(const struct viewer *viewer);
+
+struct wire_stream;
+
+struct viewer_stream {
+	uint64_t id, trace;
+	bool is_metadata;
+	char channel[VIEWER_NAME_BYTES + 1];
+};
+
+struct viewer_streams {
+	struct viewer_stream *streams; /* viewer_streams_release() */
+	uint32_t n, room;
+};
+
+/* False if out of memory. */
+bool viewer_streams_add(struct viewer_streams *list, const struct wire_stream *wire);
+void viewer_streams_release(struct viewer_streams *list);
+
+/*
+ * Attaches to the session, at the newest data. The list is overwritten; release it in any case.
+ * STATUS_BUSY: another viewer is attached. STATUS_NOT_FOUND: the session is gone.
+ */
+enum status viewer_attach(struct viewer *viewer, uint64_t session, struct viewer_streams *streams,
+		struct viewer_fault *fault);
+
+/* The connection, non-blocking, for whoever asks several things at once: see relay_link.h. */
+int viewer_fd(const struct viewer *viewer);
+const char *viewer_name(const struct viewer *viewer); /* of the relay daemon, for people */
 
 /*
  * Attaches to the session and reads the first bytes of the first metadata that it has. Closing the
