@@ -635,6 +635,7 @@ int main(int argc, char **argv)
 								      options.dump_file ||
 								      options.state_of.set);
 	if (pipeline) {
+		intake_set_reader(pipeline_intake(pipeline), options.reader);
 		code = run(pipeline, &options, local);
 		pipeline_destroy(pipeline);
 	} else {

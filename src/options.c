@@ -332,6 +332,12 @@ static const char *take(struct options *options, enum option_id id, const char *
 	switch (id) {
 	case OPTION_RELAY:
 		return add_relay(options, value) == STATUS_OK ? NULL : no_memory;
+	case OPTION_READER:
+		options->reader = strcmp(value, "auto") == 0 ? NULL : value;
+		return !options->reader || strcmp(value, "own") == 0 ||
+						       strcmp(value, "babeltrace2") == 0
+				       ? NULL
+				       : "own, babeltrace2 or auto";
 	case OPTION_PROCESS:
 		options->process = value;
 		return value[0] ? NULL : "the number of a process, or a program's name";

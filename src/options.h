@@ -24,6 +24,10 @@
  */
 #define OPTIONS(X)                                                                                 \
 	X(RELAY, 'r', "relay", "HOST", "watch all sessions of the relay daemon on HOST")           \
+	X(READER, 0, "reader", "WHO",                                                              \
+			"who reads live sessions: own (pythiatop), babeltrace2 (its library), or " \
+			"auto: own, and the library what that does not understand (default); "     \
+			"recordings are read by the library unless own is asked for")              \
 	X(PROCESS, 'p', "process", "PID|NAME",                                                     \
 			"watch a program that runs, as it is: its processes' kernel events, "      \
 			"requests, functions; as root. `-- COMMAND...` starts one")                \
@@ -121,6 +125,7 @@
 struct options {
 	const char **sources; /* "net://..." or a path; owned array of borrowed or owned texts */
 	uint32_t n_sources;
+	const char *reader;   /* own or babeltrace2; NULL: auto */
 	const char *process;  /* its number, or a program's name; NULL: not given */
 	char *const *command; /* to be started; NULL: none */
 	const char *functions; /* patterns; NULL: all */

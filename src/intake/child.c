@@ -107,14 +107,21 @@ static int spawn(struct child *child, const char *program, char *const *argument
 }
 
 static int run_program(struct child *child, const char *program, enum child_mode mode,
-		const char *url, uint32_t timer_us, int error_fd)
+		const char *url, uint32_t timer_us, const char *reader, int error_fd)
 {
 	struct ring_fds fds = ring_fds(child->ring);
 	char ring[48], timer[16];
-	const char *arguments[] = {"pythiatop-source", "--ring", ring, mode_options[mode], url,
-			mode == CHILD_LIVE ? "--timer-us" : NULL, timer, NULL};
-	int failed;
+	const char *arguments[10] = {"pythiatop-source", "--ring", ring, mode_options[mode], url};
+	int n = 5, failed;
 
+	if (mode == CHILD_LIVE) {
+		arguments[n++] = "--timer-us";
+		arguments[n++] = timer;
+	}
+	if (reader) {
+		arguments[n++] = "--reader";
+		arguments[n++] = reader;
+	}
 	snprintf(ring, sizeof(ring), "%d,%d,%d", fds.memory, fds.data_event, fds.space_event);
 	snprintf(timer, sizeof(timer), "%u", timer_us);
 	failed = spawn(child, program, (char *const *)arguments, error_fd);
@@ -132,7 +139,8 @@ static bool is_recorded(enum child_mode mode)
 }
 
 enum status child_start(struct child *child, const char *program, enum child_mode mode,
-		const char *url, uint32_t timer_us, char *error, size_t error_size)
+		const char *url, uint32_t timer_us, const char *reader, char *error,
+		size_t error_size)
 {
 	int errors[2] = {-1, -1};
 	int failed = 0;
@@ -146,7 +154,7 @@ enum status child_start(struct child *child, const char *program, enum child_mod
 	} else {
 		child->error_fd = errors[0];
 		fcntl(errors[0], F_SETFL, O_NONBLOCK);
-		failed = run_program(child, program, mode, url, timer_us, errors[1]);
+		failed = run_program(child, program, mode, url, timer_us, reader, errors[1]);
 		if (mode == CHILD_WRITE) {
 			ring_turn(child->ring, child->pid);
 		}

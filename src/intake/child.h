@@ -48,11 +48,13 @@ struct child {
 
 /*
  * Starts `program` on a URL (or path, which CHILD_WRITE writes to). timer_us: the live timer of the
- * session, 0 if not known. STATUS_IO: `error` says what failed; the child is then as after
+ * session, 0 if not known. reader: who is to read, as --reader of pythiatop-source; NULL: its own
+ * choice. STATUS_IO: `error` says what failed; the child is then as after
  * child_stop().
  */
 enum status child_start(struct child *child, const char *program, enum child_mode mode,
-		const char *url, uint32_t timer_us, char *error, size_t error_size);
+		const char *url, uint32_t timer_us, const char *reader, char *error,
+		size_t error_size);
 
 /* Reads what it said and sees whether it ended. Does not wait. */
 void child_poll(struct child *child);

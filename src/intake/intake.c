@@ -46,6 +46,11 @@ struct intake *intake_create(const struct intake_sink *sink, const char *program
 	return intake;
 }
 
+void intake_set_reader(struct intake *intake, const char *reader)
+{
+	intake->reader = reader;
+}
+
 void intake_destroy(struct intake *intake)
 {
 	uint32_t i;

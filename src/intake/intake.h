@@ -26,6 +26,9 @@ struct intake;
 /* `program` reads a source: "pythiatop-source". NULL if out of memory or descriptors. */
 struct intake *intake_create(const struct intake_sink *sink, const char *program);
 
+/* Who is to read what is attached from now on, see child_start(). Borrows the text. */
+void intake_set_reader(struct intake *intake, const char *reader);
+
 /* Ends all source processes at once, whatever they do. */
 void intake_destroy(struct intake *intake);
 

@@ -258,6 +258,12 @@ static void prepare_queue(struct source *source)
 	source->queue.session_asked = source->url.session;
 }
 
+/* A listing is nobody's choice. */
+static const char *reader_of(const struct source *source)
+{
+	return source->role == ROLE_RELAY ? NULL : source->intake->reader;
+}
+
 static void source_start(struct source *source)
 {
 	struct intake *intake = source->intake;
@@ -272,7 +278,8 @@ static void source_start(struct source *source)
 	source->sign_ns = intake->mono_ns;
 	watchdog_reset(&source->watchdog);
 	if (child_start(&source->child, intake->program, mode_of(source), source->text,
-			    source->listed.live_timer_us, error, sizeof(error)) != STATUS_OK) {
+			    source->listed.live_timer_us, reader_of(source), error,
+			    sizeof(error)) != STATUS_OK) {
 		source_say(source, source->role == ROLE_TRACE ? SOURCE_REFUSED : SOURCE_BROKEN,
 				"%s", error);
 		pause_and_retry(source);

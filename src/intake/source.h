@@ -128,7 +128,7 @@ void relay_note_end(struct source *relay, uint64_t mono_ns);
 struct intake {
 	const struct intake_sink *sink;
 	void (*note)(void *context, const struct record *record); /* of every source's queue */
-	const char *program;
+	const char *program, *reader; /* reader: NULL: the program's choice */
 	struct merge *merge;
 	struct source **sources;
 	uint32_t n, max;

@@ -364,8 +364,8 @@ static bool write_traces(struct pipeline *pipeline, const struct selection *sele
 	struct child child;
 	bool written;
 
-	if (child_start(&child, pipeline_program(pipeline), CHILD_WRITE, temporary, 0, said,
-			    size) != STATUS_OK) {
+	if (child_start(&child, pipeline_program(pipeline), CHILD_WRITE, temporary, 0, NULL,
+			    said, size) != STATUS_OK) {
 		return false;
 	}
 	dump.outlet = outlet_create(child.ring);

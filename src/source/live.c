@@ -6,11 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "graph.h"
 #include "library.h"
 #include "metadata.h"
+#include "own.h"
 #include "viewer.h"
 
 #define ANSWER_TIMEOUT_MS 5000
@@ -18,6 +20,7 @@
 #define SIGN_OF_LIFE_NS   2000000000u
 #define SLEEP_MAX_NS      250000000u
 #define CLEAN_UP_S        15 /* detaching and asking why may block: then the process just ends */
+#define DETACH_STEPS      30 /* until a relay daemon has seen that we hung up, 100 ms each */
 
 struct live {
 	struct outlet *outlet;
@@ -26,6 +29,9 @@ struct live {
 	uint64_t sleep_ns;
 	uint64_t slept_ns; /* since the last sign of life */
 	bool attached, active;
+	/* Of the reader before this one: what it told, and why it gave up. */
+	uint32_t n_streams, n_types;
+	char note[STATE_TEXT_MAX]; /* "": there was none */
 	/* Why it failed. */
 	enum source_state state;
 	char why[STATE_TEXT_MAX];
@@ -61,46 +67,46 @@ static bool fail_gone(struct live *live)
 			relay, live->url->session, live->url->host, relay);
 }
 
-/* Looks for the session in the list; *viewers tells of all sessions of its name together. */
-static const struct viewer_session *find_session(
-		const struct live *live, const struct viewer_list *list, uint32_t *viewers)
-{
-	const struct viewer_session *found = NULL;
+/* All sessions of a name: those of the kernel and of user space are different ones. */
+struct found {
+	uint64_t ids[OWN_MAX_SESSIONS];
+	uint32_t n, viewers;
+};
 
-	*viewers = 0;
+static void find_sessions(
+		const struct live *live, const struct viewer_list *list, struct found *found)
+{
+	*found = (struct found){0};
 	for (uint32_t i = 0; i < list->n; i++) {
 		const struct viewer_session *session = &list->sessions[i];
 
-		if (session->live_timer_us != 0 && strcmp(session->host, live->url->host) == 0 &&
+		if (session->live_timer_us != 0 && found->n < OWN_MAX_SESSIONS &&
+				strcmp(session->host, live->url->host) == 0 &&
 				strcmp(session->name, live->url->session) == 0) {
-			found = session;
-			*viewers += session->viewers;
+			found->ids[found->n++] = session->id;
+			found->viewers += session->viewers;
 		}
 	}
-	return found;
 }
 
 /*
  * Whether the session is there for us. Asked before the library is, which has no timeouts, and
  * afterwards, when it failed: its own words name functions, not causes.
  */
-static bool check_session(struct live *live, struct viewer *viewer, uint64_t *id)
+static bool check_session(struct live *live, struct viewer *viewer, struct found *found)
 {
-	const struct viewer_session *session;
 	struct viewer_fault fault;
 	struct viewer_list list;
-	uint32_t viewers;
 	bool available = false;
 
 	if (viewer_list(viewer, &list, &fault) != STATUS_OK) {
 		fail(live, SOURCE_BROKEN, "%s", fault.text);
-	} else if (!(session = find_session(live, &list, &viewers))) {
-		fail_gone(live);
-	} else if (viewers > 0) {
-		fail_busy(live);
 	} else {
-		*id = session->id;
-		available = true;
+		find_sessions(live, &list, found);
+		available = found->n > 0 && found->viewers == 0;
+		if (!available) {
+			found->n == 0 ? fail_gone(live) : fail_busy(live);
+		}
 	}
 	viewer_list_release(&list);
 	return available;
@@ -120,13 +126,13 @@ static bool connect_viewer(struct live *live, struct viewer **viewer)
 static bool is_available(struct live *live)
 {
 	struct viewer *viewer;
-	uint64_t id;
+	struct found found;
 	bool available;
 
 	if (!connect_viewer(live, &viewer)) {
 		return false;
 	}
-	available = check_session(live, viewer, &id);
+	available = check_session(live, viewer, &found);
 	viewer_close(viewer);
 	return available;
 }
@@ -138,15 +144,15 @@ static void diagnose(struct live *live, const struct fault *fault)
 	unsigned char head[METADATA_HEAD_BYTES];
 	struct viewer_fault viewer_fault;
 	struct viewer *viewer;
-	uint64_t id;
+	struct found found;
 	size_t size;
 
 	if (!connect_viewer(live, &viewer)) {
 		return;
 	}
-	if (check_session(live, viewer, &id)) {
+	if (check_session(live, viewer, &found)) {
 		enum status status = viewer_peek_metadata(
-				viewer, id, head, sizeof(head), &size, &viewer_fault);
+				viewer, found.ids[0], head, sizeof(head), &size, &viewer_fault);
 
 		if (status == STATUS_BUSY) {
 			fail_busy(live);
@@ -202,18 +208,19 @@ static bool rest(struct live *live, const struct graph *graph, const struct trac
 		return true;
 	}
 	live->slept_ns = 0;
-	return outlet_state(live->outlet, live->active ? SOURCE_ACTIVE : SOURCE_ATTACHED, "");
+	return outlet_state(
+			live->outlet, live->active ? SOURCE_ACTIVE : SOURCE_ATTACHED, live->note);
 }
 
 static bool tell_progress(struct live *live, const struct graph *graph)
 {
 	if (!live->active && reader_events(graph_reader(graph)) > 0) {
 		live->attached = live->active = true;
-		return outlet_state(live->outlet, SOURCE_ACTIVE, "");
+		return outlet_state(live->outlet, SOURCE_ACTIVE, live->note);
 	}
 	if (!live->attached) {
 		live->attached = true;
-		return outlet_state(live->outlet, SOURCE_ATTACHED, "");
+		return outlet_state(live->outlet, SOURCE_ATTACHED, live->note);
 	}
 	return true;
 }
@@ -256,6 +263,7 @@ static bool read_session(struct live *live)
 	bool ended = false;
 
 	if (traces && parameters) {
+		traces_go_on(traces, live->n_streams, live->n_types);
 		graph = graph_create("lttng-live", parameters, live->outlet, traces, &fault);
 	}
 	if (graph) {
@@ -288,8 +296,114 @@ static uint64_t sleep_for(uint64_t live_timer_us)
 	return sleep_ns < SLEEP_MIN_NS ? SLEEP_MIN_NS : sleep_ns;
 }
 
+/* Attaches a session to our own reader. Takes the viewer over. */
+static bool attach(struct live *live, struct own *own, struct viewer *viewer, uint64_t id)
+{
+	struct viewer_fault fault;
+	struct viewer_streams streams;
+	bool attached = false;
+
+	switch (viewer_attach(viewer, id, &streams, &fault)) {
+	case STATUS_OK:
+		attached = own_add(own, viewer, id, &streams) ||
+			   fail(live, SOURCE_BROKEN, "out of memory");
+		viewer = NULL;
+		break;
+	case STATUS_BUSY:
+		fail_busy(live);
+		break;
+	case STATUS_NOT_FOUND:
+		fail_gone(live);
+		break;
+	default:
+		fail(live, SOURCE_BROKEN, "session \"%s\" could not be read: %s",
+				live->url->session, fault.text);
+		break;
+	}
+	viewer_streams_release(&streams);
+	viewer_close(viewer);
+	return attached;
+}
+
+/* On the connection that is there, and on one more for each further session of the name. */
+static bool attach_all(struct live *live, struct own *own, struct viewer *viewer,
+		const struct found *found)
+{
+	if (!attach(live, own, viewer, found->ids[0])) {
+		return false;
+	}
+	for (uint32_t i = 1; i < found->n; i++) {
+		if (!connect_viewer(live, &viewer) || !attach(live, own, viewer, found->ids[i])) {
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Reads without the library. Takes the viewer over. */
+static enum own_end read_own(struct live *live, struct viewer *viewer, const struct found *found)
+{
+	struct trace_names names = {.host = live->url->host, .session = live->url->session};
+	struct own *own = own_create(live->outlet, &names, live->sleep_ns);
+	enum own_end end = OWN_FAILED;
+
+	if (!own) {
+		viewer_close(viewer);
+		fail(live, SOURCE_BROKEN, "out of memory");
+		return end;
+	}
+	if (attach_all(live, own, viewer, found)) {
+		end = own_follow(own);
+		outlet_flush_all(live->outlet);
+		own_announced(own, &live->n_streams, &live->n_types);
+		if (end != OWN_ENDED) {
+			fail(live, end == OWN_NOT_UNDERSTOOD ? SOURCE_REFUSED : SOURCE_BROKEN,
+					"session \"%s\" could not be read: %s", live->url->session,
+					own_why(own));
+		}
+	}
+	own_destroy(own);
+	return end;
+}
+
+/* What our own reader does not understand. */
+static bool hand_over(struct live *live)
+{
+	const struct timespec step = {.tv_nsec = 100000000};
+
+	snprintf(live->note, sizeof(live->note), "read by libbabeltrace2: %.900s", live->why);
+	if (!outlet_state(live->outlet, SOURCE_CONNECTING, live->note)) {
+		return false;
+	}
+	/* The relay daemon lets nobody in before it has seen that we left. */
+	for (int i = 0; i < DETACH_STEPS; i++) {
+		if (is_available(live)) {
+			return read_session(live);
+		}
+		nanosleep(&step, NULL);
+	}
+	return false;
+}
+
+/* The session is there. Takes the viewer over. */
+static bool read_by(struct live *live, struct viewer *viewer, const struct found *found,
+		enum reader_choice reader)
+{
+	enum own_end end;
+
+	if (reader == READER_CHOICE_LIBRARY) {
+		viewer_close(viewer);
+		return read_session(live);
+	}
+	end = read_own(live, viewer, found);
+	if (end == OWN_NOT_UNDERSTOOD && reader == READER_CHOICE_AUTO) {
+		return hand_over(live);
+	}
+	return end == OWN_ENDED;
+}
+
 int live_read(struct outlet *outlet, const char *url_text, const struct url *url,
-		uint64_t live_timer_us)
+		uint64_t live_timer_us, enum reader_choice reader)
 {
 	struct live live = {
 			.outlet = outlet,
@@ -297,11 +411,21 @@ int live_read(struct outlet *outlet, const char *url_text, const struct url *url
 			.url = url,
 			.sleep_ns = sleep_for(live_timer_us),
 	};
+	struct viewer *viewer;
+	struct found found;
+	bool ended = false;
 
 	if (!outlet_state(outlet, SOURCE_CONNECTING, "")) {
 		return EXIT_FAILURE;
 	}
-	if (is_available(&live) && read_session(&live)) {
+	if (connect_viewer(&live, &viewer)) {
+		if (check_session(&live, viewer, &found)) {
+			ended = read_by(&live, viewer, &found, reader);
+		} else {
+			viewer_close(viewer);
+		}
+	}
+	if (ended) {
 		return outlet_end(outlet) ? EXIT_SUCCESS : EXIT_FAILURE;
 	}
 	outlet_state(outlet, live.state, live.why);

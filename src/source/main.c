@@ -125,7 +125,8 @@ static int run(const struct task *task, struct outlet *outlet)
 		return usage();
 	}
 	return task->mode == MODE_LIST ? listing_watch(outlet, url.relay, url.port)
-				       : live_read(outlet, task->what, &url, task->live_timer_us);
+				       : live_read(outlet, task->what, &url, task->live_timer_us,
+						     task->reader);
 }
 
 int main(int argc, char **argv)

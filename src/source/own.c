@@ -59,6 +59,11 @@ const char *own_why(const struct own *own)
 	return own->why;
 }
 
+void own_announced(const struct own *own, uint32_t *n_streams, uint32_t *n_types)
+{
+	packets_announced(own->packets, n_streams, n_types);
+}
+
 bool own_add(struct own *own, struct viewer *viewer, uint64_t id,
 		const struct viewer_streams *streams)
 {

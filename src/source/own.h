@@ -41,6 +41,9 @@ bool own_add(struct own *own, struct viewer *viewer, uint64_t id,
  * 2 s as long as the relay daemon answers.
  */
 enum own_end own_follow(struct own *own);
+
+/* Streams and types that the ring was told of: where another reader goes on. */
+void own_announced(const struct own *own, uint32_t *n_streams, uint32_t *n_types);
 const char *own_why(const struct own *own);
 
 #endif

@@ -331,6 +331,12 @@ void packets_expect(struct packets *packets, uint64_t begin_ns, uint64_t end_ns)
 	packets->end_ns = end_ns;
 }
 
+void packets_announced(const struct packets *packets, uint32_t *n_streams, uint32_t *n_types)
+{
+	*n_streams = packets->n_numbers;
+	*n_types = packets->n_types;
+}
+
 uint64_t packets_events(const struct packets *packets)
 {
 	return packets->events;

@@ -119,6 +119,9 @@ enum packets_step packets_run(struct packets *packets, uint32_t most);
 /* As reader_expect(): what is read is of between these instants. */
 void packets_expect(struct packets *packets, uint64_t begin_ns, uint64_t end_ns);
 
+/* Streams and types that the ring was told of: where another reader goes on. */
+void packets_announced(const struct packets *packets, uint32_t *n_streams, uint32_t *n_types);
+
 uint64_t packets_events(const struct packets *packets);
 uint64_t packets_latest_ns(const struct packets *packets); /* of all records so far */
 

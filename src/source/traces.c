@@ -48,6 +48,12 @@ struct traces *traces_create(struct outlet *outlet, const struct trace_names *na
 	return traces;
 }
 
+void traces_go_on(struct traces *traces, uint32_t n_streams, uint32_t n_types)
+{
+	traces->n_streams = n_streams;
+	traces->n_types = n_types;
+}
+
 static void trace_release(struct known_trace *trace)
 {
 	struct traces *traces = trace->traces;

@@ -40,6 +40,9 @@ struct known_stream {
 /* Borrows the outlet; copies the names. NULL if out of memory. */
 struct traces *traces_create(struct outlet *outlet, const struct trace_names *names);
 
+/* So many streams and types were announced already, by another reader. Before anything is read. */
+void traces_go_on(struct traces *traces, uint32_t n_streams, uint32_t n_types);
+
 /* Only after the graph is gone: its traces tell this when they end. */
 void traces_destroy(struct traces *traces);
 

@@ -5,19 +5,21 @@
  * to measure it alone.
  *
  * usage: fetch RELAY PORT HOST SESSION DIR [SLEEP_MS]    DIR -: nothing is written
- * Prints packets, bytes, beacons and streams when the session has ended.
+ * Prints packets, bytes, beacons, streams, and how long packets came, when the session has ended.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "source/own.h"
 #include "source/packets.h"
 
 struct packets {
 	uint32_t n_living, n_streams, n_traces;
 	uint64_t n_packets, n_bytes, n_beacons;
+	uint64_t first_ns, last_ns; /* when packets came */
 };
 
 struct packet_trace {
@@ -112,11 +114,19 @@ struct packet_stream *packet_trace_stream(struct packet_trace *trace, uint64_t i
 	return stream;
 }
 
+static void take(struct packets *packets, size_t size)
+{
+	packets->last_ns = clock_monotonic_ns();
+	if (packets->n_packets++ == 0) {
+		packets->first_ns = packets->last_ns;
+	}
+	packets->n_bytes += size;
+}
+
 bool packet_stream_give(struct packet_stream *stream, unsigned char *bytes, size_t size)
 {
 	keep(stream->file, bytes, size);
-	stream->trace->packets->n_packets++;
-	stream->trace->packets->n_bytes += size;
+	take(stream->trace->packets, size);
 	free(bytes);
 	return true;
 }
@@ -157,6 +167,12 @@ enum packets_step packets_run(struct packets *packets, uint32_t most)
 {
 	(void)most;
 	return packets->n_living > 0 ? PACKETS_WAIT : PACKETS_END;
+}
+
+void packets_announced(const struct packets *packets, uint32_t *n_streams, uint32_t *n_types)
+{
+	(void)packets;
+	*n_streams = *n_types = 0;
 }
 
 uint64_t packets_events(const struct packets *packets)
@@ -234,8 +250,9 @@ int main(int argc, char **argv)
 	}
 	own_destroy(own);
 	printf("packets %" PRIu64 " bytes %" PRIu64 " beacons %" PRIu64 " streams %" PRIu32
-	       " traces %" PRIu32 "\n",
-			all.n_packets, all.n_bytes, all.n_beacons, all.n_streams, all.n_traces);
+	       " traces %" PRIu32 " ms %.1f\n",
+			all.n_packets, all.n_bytes, all.n_beacons, all.n_streams, all.n_traces,
+			(double)(all.last_ns - all.first_ns) / 1e6);
 	outlet_destroy(outlet);
 	ring_destroy(ring);
 	return end == OWN_ENDED ? 0 : 1;

@@ -3,7 +3,7 @@
  * Prints what a source process sends, one line for each event and loss, to compare two readings of
  * the same session. Fails if the ring's promises are broken.
  *
- * usage: records --trace DIR | --live URL
+ * usage: records --trace DIR | --live URL [READER]
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,11 +30,14 @@ static void print_record(struct source_probe *probe, const struct record *record
 int main(int argc, char **argv)
 {
 	struct source_probe probe = {.on_record = print_record};
-	const char *arguments[] = {NULL, NULL, "--timer-us", "200000", NULL};
+	const char *arguments[] = {NULL, NULL, "--timer-us", "200000", "--reader", "auto", NULL};
 
-	if (argc != 3) {
-		fprintf(stderr, "usage: records --trace DIR | --live URL\n");
+	if (argc != 3 && argc != 4) {
+		fprintf(stderr, "usage: records --trace DIR | --live URL [READER]\n");
 		return 2;
+	}
+	if (argc == 4) {
+		arguments[5] = argv[3];
 	}
 	arguments[0] = argv[1];
 	arguments[1] = argv[2];

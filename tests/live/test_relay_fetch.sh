@@ -53,7 +53,7 @@ wait "$pid"
 sleep 1
 destroy_session pid
 await pid
-grep -q 'streams 12 traces 6$' "$work/pid.said" || fail "$(cat "$work/pid.said")"
+grep -q 'streams 12 traces 6 ' "$work/pid.said" || fail "$(cat "$work/pid.said")"
 # The relay daemon 2.13 tells the end of a stream that is closed, at times, before its last packets:
 # whatever comes is the begin of one of its files.
 for file in "${fetched[@]}"; do

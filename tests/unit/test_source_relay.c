@@ -213,12 +213,13 @@ static void stop_peer(const struct peer *peer)
 }
 
 /* Starts a source against such a peer and expects that it ends with these words. */
-static void expect(enum manner manner, bool live, enum source_state state, const char *words)
+static void expect_of(const char *reader, enum manner manner, bool live, enum source_state state,
+		const char *words)
 {
 	struct peer peer = start_peer(manner);
 	struct source_probe probe = {0};
 	char url[128];
-	const char *arguments[] = {live ? "--live" : "--list", url, NULL};
+	const char *arguments[] = {live ? "--live" : "--list", url, "--reader", reader, NULL};
 	int status;
 
 	snprintf(url, sizeof(url), live ? "net://127.0.0.1:%u/host/there/work" : "127.0.0.1:%u",
@@ -234,6 +235,11 @@ static void expect(enum manner manner, bool live, enum source_state state, const
 	assert_true(WIFEXITED(status));
 	assert_int_equal(WEXITSTATUS(status), 1);
 	assert_false(probe.ended);
+}
+
+static void expect(enum manner manner, bool live, enum source_state state, const char *words)
+{
+	expect_of("auto", manner, live, state, words);
 }
 
 static void check_listed(struct source_probe *probe, const struct record *record)
@@ -311,7 +317,7 @@ static void test_ctf_2_is_refused_by_name(void **state)
 		printf("skipped: this babeltrace2 reads CTF 2, and waits for the rest of it\n");
 		skip();
 	}
-	expect(TELLS_TRUTH, true, SOURCE_REFUSED, "--trace-format=ctf-1.8");
+	expect_of("babeltrace2", TELLS_TRUTH, true, SOURCE_REFUSED, "--trace-format=ctf-1.8");
 }
 
 static void test_unknown_hosts_and_closed_ports_are_told_apart(void **state)
