@@ -85,6 +85,7 @@ struct packet_stream {
 	uint64_t discarded, sequence, end; /* of the packet before; UINT64_MAX: not known */
 	uint64_t latest_ns;                /* of its events */
 	uint64_t packet_ns;                /* when its packet began; 0: not known */
+	uint64_t quiet_ns;                 /* nothing of it lies before, but for packets it holds */
 	uint32_t number, cpu;
 	uint8_t domain;
 	bool has_clock, announced;

@@ -301,13 +301,36 @@ static bool next_event(struct packet_stream *stream, bool *done)
 	return true;
 }
 
+/*
+ * The stream has no packet: it waits, and nothing of it can lie before what is known. Live, the end
+ * of its packet tells so as well: where all streams flush at once, nobody then waits for another
+ * look. (The next packet of a recording is there at once.)
+ */
+static void be_without_packet(struct packet_stream *stream)
+{
+	uint64_t known_ns = stream->quiet_ns;
+
+	/* What was lost after it is told at its last event where packets have no times. */
+	if (stream->end != UINT64_MAX && has_times(stream) && stream->trace->packets->end_ns == 0) {
+		uint64_t end_ns = told_ns(stream, stream->end);
+
+		if (end_ns > known_ns && !is_misdated(stream, end_ns)) {
+			known_ns = end_ns;
+		}
+	}
+	if (known_ns > stream->ts_ns) {
+		stream->ts_ns = known_ns;
+	}
+	stream->state = stream->ended ? STREAM_GONE : STREAM_WAITS;
+}
+
 /* One stage on. False: no memory, console gone. */
 static bool go_on(struct packet_stream *stream, bool *done)
 {
 	switch (stream->stage) {
 	case STAGE_NONE:
 		if (!stream->first) {
-			stream->state = stream->ended ? STREAM_GONE : STREAM_WAITS;
+			be_without_packet(stream);
 			*done = true;
 			return true;
 		}

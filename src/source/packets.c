@@ -143,9 +143,6 @@ void packet_stream_quiet(struct packet_stream *stream, uint64_t clock_value)
 	struct packet_clock used;
 	uint64_t ns;
 
-	if (stream->state != STREAM_WAITS) {
-		return;
-	}
 	if (stream->has_clock) {
 		ns = packet_clock_ns(&stream->clock, clock_value);
 	} else if (!stream->class && clock) {
@@ -154,7 +151,10 @@ void packet_stream_quiet(struct packet_stream *stream, uint64_t clock_value)
 	} else {
 		return;
 	}
-	if (ns > stream->ts_ns) {
+	if (ns > stream->quiet_ns) {
+		stream->quiet_ns = ns;
+	}
+	if (stream->state == STREAM_WAITS && ns > stream->ts_ns) {
 		stream->ts_ns = ns;
 		packets->changed = true;
 	}

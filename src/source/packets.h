@@ -89,7 +89,7 @@ struct packet_stream *packet_trace_stream(
 bool packet_stream_give(struct packet_stream *stream, unsigned char *bytes, size_t size);
 
 /*
- * Nothing of the stream lies before this clock value, and there is no packet now. Of the clock of
+ * Nothing of the stream lies before this clock value, but for packets that it was given. Of the clock of
  * its class; of the trace's first clock as long as the stream has had no packet.
  */
 void packet_stream_quiet(struct packet_stream *stream, uint64_t clock_value);

@@ -232,6 +232,19 @@ static void send_paced(struct session *sessions, uint32_t n_sessions, uint32_t n
 			(double)worst_ns / 1e6);
 }
 
+/* Nothing more comes: so that what came last is not waited with until the end of the session. */
+static void tell_idle(struct session *sessions, uint32_t n_sessions, uint32_t n_streams)
+{
+	const struct producer_packet beacon = {.end_ns = clock_real_ns()};
+
+	for (uint32_t s = 0; s < n_sessions; s++) {
+		for (uint32_t i = 0; i < n_streams; i++) {
+			check(producer_send_beacon(sessions[s].producer,
+					&sessions[s].streams[i].sent, &beacon, &fault));
+		}
+	}
+}
+
 /* Packets that are there before anybody is told, of equal spans of time. */
 static void send_ready(struct session *session, uint32_t n_streams, uint64_t n_events)
 {
@@ -290,7 +303,11 @@ int main(int argc, char **argv)
 	if (rate > 0) {
 		send_paced(sessions, n_sessions, n_streams, rate, atof(argv[7]),
 				timer_us * UINT64_C(1000));
-		sleep(3); /* what nobody has asked for goes when a session ends */
+		/* What nobody has asked for goes when a session ends. */
+		for (int i = 0; i < 15; i++) {
+			usleep(timer_us);
+			tell_idle(sessions, n_sessions, n_streams);
+		}
 	}
 	for (uint32_t i = 0; i < n_sessions && rate <= 0; i++) {
 		add_streams(&sessions[i], n_streams);
