@@ -35,6 +35,17 @@ enum manner {
 	NOT_LIVE,
 	NAMES_WITHOUT_END,
 	ENDS_AFTER_ATTACH,
+	/* With a data stream, whose metadata is TSDL. */
+	ODD_METADATA,    /* that is no TSDL */
+	HUGE_METADATA,   /* longer than memory */
+	HUGE_INDEX,      /* of a packet longer than memory */
+	ODD_INDEX,       /* of a packet of 3 bits */
+	OTHER_LENGTH,    /* a packet is not as long as asked for */
+	GARBAGE_PACKET,  /* is not one */
+	NO_PACKET,       /* after its index */
+	HUGE_STREAMS,    /* new ones */
+	SAYS_TOO_MUCH,   /* beside what it was asked */
+	UNKNOWN_ANSWERS, /* numbers that mean nothing */
 };
 
 struct peer {
@@ -103,20 +114,78 @@ static void reply_list(int fd, enum manner manner)
 	}
 }
 
+static void reply_stream(int fd, uint64_t id, bool is_metadata)
+{
+	reply_u64(fd, id);
+	reply_u64(fd, 1);
+	reply_u32(fd, is_metadata ? 1 : 0);
+	reply_text(fd, "path", 4096, false);
+	reply_text(fd, is_metadata ? "metadata" : "channel_0", 255, false);
+}
+
 static void reply_attach(int fd, enum manner manner)
 {
 	reply_u32(fd, manner == ATTACHED_BY_ANOTHER ? 2 : 1);
-	reply_u32(fd, manner == ATTACHED_BY_ANOTHER ? 0 : 1);
+	reply_u32(fd, manner == ATTACHED_BY_ANOTHER ? 0 : manner >= ODD_METADATA ? 2 : 1);
 	if (manner == ATTACHED_BY_ANOTHER) {
 		return;
 	}
-	reply_u64(fd, 7);
-	reply_u64(fd, 1);
-	reply_u32(fd, 1);
-	reply_text(fd, "path", 4096, false);
-	reply_text(fd, "metadata", 255, false);
+	reply_stream(fd, 7, true);
+	if (manner >= ODD_METADATA) {
+		reply_stream(fd, 8, false);
+	}
 	if (manner == ENDS_AFTER_ATTACH) {
 		close(fd);
+	}
+}
+
+/* Of a session with a data stream. */
+static void reply_tsdl(int fd, enum manner manner)
+{
+	static const char tsdl[] =
+			"/* CTF 1.8 */ typealias integer { size = 32; align = 8; signed = false; } "
+			":= uint32_t; trace { major = 1; minor = 8; byte_order = le; packet.header "
+			":= struct { uint32_t magic; uint32_t stream_id; }; }; stream { id = 0; "
+			"event.header := struct { uint32_t id; }; }; event { name = \"a\"; id = 0; "
+			"stream_id = 0; fields := struct { uint32_t x; }; };";
+	static const char odd[] = "/* CTF 1.8 */ trace { this is not } what anybody wrote;";
+	const char *text = manner == ODD_METADATA ? odd : tsdl;
+
+	reply_u64(fd, manner == HUGE_METADATA ? UINT64_C(1) << 40 : strlen(text));
+	reply_u32(fd, manner == UNKNOWN_ANSWERS ? 77 : 1);
+	reply(fd, text, strlen(text));
+}
+
+/* A packet of 64 bytes; what lies depends on the manner. */
+static void reply_index(int fd, enum manner manner, bool again)
+{
+	uint64_t bits = manner == HUGE_INDEX ? UINT64_C(1) << 60 : manner == ODD_INDEX ? 3 : 512;
+
+	reply_u64(fd, 0);
+	reply_u64(fd, bits);
+	reply_u64(fd, bits);
+	for (int i = 0; i < 4; i++) {
+		reply_u64(fd, 0);
+	}
+	reply_u32(fd, again ? 2 : 1);
+	reply_u32(fd, manner == HUGE_STREAMS ? 2 : 0);
+	if (manner == SAYS_TOO_MUCH) {
+		for (int i = 0; i < 100; i++) {
+			reply_u64(fd, UINT64_C(0x0101010101010101));
+		}
+	}
+}
+
+static void reply_packet(int fd, enum manner manner)
+{
+	unsigned char bytes[64];
+
+	memset(bytes, 0x5a, sizeof(bytes));
+	reply_u32(fd, manner == NO_PACKET ? 3 : 1);
+	reply_u32(fd, manner == NO_PACKET ? 0 : manner == OTHER_LENGTH ? 65 : 64);
+	reply_u32(fd, 0);
+	if (manner != NO_PACKET) {
+		reply(fd, bytes, sizeof(bytes));
 	}
 }
 
@@ -138,7 +207,7 @@ static void serve(int fd, enum manner manner)
 {
 	unsigned char data[64];
 	struct command command;
-	uint32_t n_lists = 0, n_metadata = 0;
+	uint32_t n_lists = 0, n_metadata = 0, n_indexes = 0;
 
 	if (manner == SENDS_GARBAGE) {
 		for (int i = 0; i < 4096; i++) {
@@ -167,12 +236,23 @@ static void serve(int fd, enum manner manner)
 		case 3: /* attach */
 			reply_attach(fd, manner);
 			break;
+		case 4: /* get next index */
+			reply_index(fd, manner, n_indexes++ > 0);
+			break;
+		case 5: /* get packet */
+			reply_packet(fd, manner);
+			break;
 		case 6: /* get metadata */
-			reply_metadata(fd, n_metadata++ > 0);
+			if (manner >= ODD_METADATA && n_metadata == 0) {
+				reply_tsdl(fd, manner);
+				n_metadata++;
+			} else {
+				reply_metadata(fd, n_metadata++ > 0);
+			}
 			break;
 		case 7: /* get new streams */
-			reply_u32(fd, 2);
-			reply_u32(fd, 0);
+			reply_u32(fd, manner == HUGE_STREAMS ? 1 : 2);
+			reply_u32(fd, manner == HUGE_STREAMS ? 4000000000u : 0);
 			break;
 		default: /* create and detach session */
 			reply_u32(fd, 1);
@@ -310,6 +390,52 @@ static void test_live_survives_liars(void **state)
 	expect(ENDS_AFTER_ATTACH, true, SOURCE_BROKEN, "could not be read");
 }
 
+/* What lies once a session is attached costs that source, and says what it was. */
+static void test_own_reader_survives_liars(void **state)
+{
+	static const char unlike[] = "does not speak like a relay daemon";
+
+	(void)state;
+	expect_of("own", ODD_METADATA, true, SOURCE_REFUSED, "could not be read");
+	expect_of("own", HUGE_METADATA, true, SOURCE_BROKEN, unlike);
+	expect_of("own", HUGE_INDEX, true, SOURCE_BROKEN, unlike);
+	expect_of("own", ODD_INDEX, true, SOURCE_BROKEN, unlike);
+	expect_of("own", OTHER_LENGTH, true, SOURCE_BROKEN, unlike);
+	expect_of("own", GARBAGE_PACKET, true, SOURCE_REFUSED, "could not be read");
+	expect_of("own", NO_PACKET, true, SOURCE_BROKEN, "could not give a packet");
+	expect_of("own", HUGE_STREAMS, true, SOURCE_BROKEN, unlike);
+	expect_of("own", SAYS_TOO_MUCH, true, SOURCE_BROKEN, "");
+	expect_of("own", UNKNOWN_ANSWERS, true, SOURCE_BROKEN, "could not give metadata");
+}
+
+static void note_handover(struct source_probe *probe, const struct record *record)
+{
+	const struct record_state *said = (const struct record_state *)record;
+
+	if (record->kind == RECORD_STATE && strstr(said->text, "read by libbabeltrace2: ")) {
+		*(bool *)probe->user = true;
+	}
+}
+
+/* What our reader does not understand is the library's: said, and tried. */
+static void test_library_takes_over(void **state)
+{
+	struct peer peer = start_peer(ODD_METADATA);
+	bool handed_over = false;
+	struct source_probe probe = {.on_record = note_handover, .user = &handed_over};
+	char url[128];
+	const char *arguments[] = {"--live", url, NULL};
+
+	(void)state;
+	snprintf(url, sizeof(url), "net://127.0.0.1:%u/host/there/work", peer.port);
+	source_probe_start(&probe, arguments);
+	source_probe_run(&probe, 20000);
+	source_probe_stop(&probe);
+	stop_peer(&peer);
+	assert_true(handed_over);
+	assert_int_equal(probe.state, SOURCE_BROKEN); /* no reader makes sense of it */
+}
+
 static void test_ctf_2_is_refused_by_name(void **state)
 {
 	(void)state;
@@ -347,6 +473,8 @@ int main(void)
 			cmocka_unit_test(test_listing_survives_liars),
 			cmocka_unit_test(test_silence_has_an_end),
 			cmocka_unit_test(test_live_survives_liars),
+			cmocka_unit_test(test_own_reader_survives_liars),
+			cmocka_unit_test(test_library_takes_over),
 			cmocka_unit_test(test_ctf_2_is_refused_by_name),
 			cmocka_unit_test(test_unknown_hosts_and_closed_ports_are_told_apart),
 	};
