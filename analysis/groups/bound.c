@@ -43,11 +43,13 @@ static uint64_t shown_bytes(const struct groups *groups)
 	uint64_t bytes = 0;
 
 	for (int i = 0; i < GROUPS_MAX_SHOWN; i++) {
-		const struct kept *kept = &groups->kept.records[groups->shown[i]];
+		const struct kept *kept;
 
-		if (groups->shown[i] && kept->request && !kept->pinned) {
-			bytes += kept->bytes;
+		if (!groups->shown[i]) {
+			continue;
 		}
+		kept = &groups->kept.records[groups->shown[i]];
+		bytes += kept->request && !kept->pinned ? kept->bytes : 0;
 	}
 	return bytes;
 }

@@ -174,6 +174,7 @@ struct keys_reader {
 	uint32_t n_types, n, room, key_room;
 	uint32_t n_ids, ids[KEY_IDS]; /* interned names of fields that name requests or messages */
 	bool ids_known;
+	uint64_t received_ns; /* when the request's message was received; UINT64_MAX: none was */
 };
 
 struct requests {

@@ -180,10 +180,32 @@ static uint64_t span_ns(const struct span *span)
 	return span->end_ns > span->start_ns ? span->end_ns - span->start_ns : 0;
 }
 
+static bool receives(const struct requests *r, const struct event_copy *copy)
+{
+	return copy && strcmp(r->registry->types[copy->type].name, "socket_recv") == 0;
+}
+
+/* The first one: what came later are answers to what the request itself asked. */
+static void find_received(struct requests *r)
+{
+	r->keys_reader.received_ns = UINT64_MAX;
+	for (uint32_t i = 0; i < r->spans.n; i++) {
+		const struct event_copy *copy = r->spans.items[i].entry;
+
+		if (receives(r, copy) && copy->ts_ns < r->keys_reader.received_ns) {
+			r->keys_reader.received_ns = copy->ts_ns;
+		}
+	}
+}
+
+/* The message that a request begins with was there before it was read. */
 static uint64_t after_ns(const struct requests *r, const struct event_copy *copy)
 {
 	uint64_t start_ns = r->spans.items[r->spans.root].start_ns;
 
+	if (copy->ts_ns == r->keys_reader.received_ns && receives(r, copy)) {
+		return 0;
+	}
 	return copy->ts_ns > start_ns ? copy->ts_ns - start_ns : 0;
 }
 
@@ -386,6 +408,7 @@ bool requests_read_keys(struct requests *r, const struct request *request, struc
 	}
 	r->keys_reader.n = 0;
 	measuring_name(r, request);
+	find_received(r);
 	return read_spans(r) && read_resources(r, requests_resources(r, kept)) &&
 	       unite_all(&r->keys_reader, out);
 }

@@ -40,7 +40,10 @@ struct request_key {
 	uint32_t name;    /* interned; 0 for hosts */
 	bool numeric;
 	double number; /* numeric; finite */
-	/* From the request's start until all of the value was told, ns; 0: that cannot be said. */
+	/*
+	 * From the request's start until all of the value was told, ns; 0: that cannot be said, or
+	 * it is of the message that the request begins with, which was there before it was read.
+	 */
 	uint64_t after_ns;
 	const char *text; /* else; need not end in 0 */
 	uint32_t length;
