@@ -22,6 +22,7 @@ struct bench {
 	uint32_t alpha, beta, kernel; /* streams */
 	uint32_t n_fields[64];
 	bool is_string[64][16];
+	bool after; /* is told, in ms, instead of values */
 	char said[8192];
 	size_t n_said;
 };
@@ -58,7 +59,9 @@ static void tell(void *context, struct request *request)
 		say(bench, "%d %s/%s.%s = ", key->source, names_text(lab->names, above->name),
 				names_text(lab->names, at->name),
 				names_text(lab->names, key->name));
-		if (key->numeric) {
+		if (bench->after) {
+			say(bench, "after %.1f ms\n", (double)key->after_ns / MS);
+		} else if (key->numeric) {
 			say(bench, "%.17g\n", key->number);
 		} else {
 			say(bench, "'%.*s'\n", (int)key->length, key->text);
@@ -350,6 +353,32 @@ static void names_that_are_numbers(void **state)
 			   "1 /work. = 'alpha'\n");
 }
 
+/* A value is told with its event; what the request was sent with was there from the start. */
+static void when_told(void **state)
+{
+	struct bench bench;
+	uint32_t enter, leave, received, rows;
+
+	(void)state;
+	bench_start(&bench);
+	bench.after = true;
+	enter = type(&bench, "app:work_entry", "kind:s vtid:c");
+	leave = type(&bench, "app:work_exit", "status:u vtid:c");
+	received = type(&bench, "socket_recv", "length:u vtid:c");
+	rows = type(&bench, "app:rows", "n:u vtid:c");
+	feed(&bench, bench.alpha, enter, T0, V({.s = "read"}, {.u = 5}));
+	feed(&bench, bench.alpha, received, T0 + 2 * MS, V({.u = 100}, {.u = 5}));
+	feed(&bench, bench.alpha, rows, T0 + 4 * MS, V({.u = 10}, {.u = 5}));
+	feed(&bench, bench.alpha, rows, T0 + 5 * MS, V({.u = 10}, {.u = 5}));
+	feed(&bench, bench.alpha, leave, T0 + 6 * MS, V({.u = 0}, {.u = 5}));
+	bench_stop(&bench, "work:\n"
+			   "0 /work.kind = after 0.0 ms\n"
+			   "0 /work.status = after 6.0 ms\n"
+			   "0 work/socket_recv.length = after 0.0 ms\n"
+			   "0 work/rows.n = after 5.0 ms\n"
+			   "1 /work. = after 0.0 ms\n");
+}
+
 /* With kernel events: 1 ms on a CPU, 2 ms blocked, 2 ms runnable, 1 ms on a CPU again. */
 static void resources(void **state)
 {
@@ -403,6 +432,7 @@ int main(void)
 			cmocka_unit_test(given_schema),
 			cmocka_unit_test(texts),
 			cmocka_unit_test(names_that_are_numbers),
+			cmocka_unit_test(when_told),
 			cmocka_unit_test(resources),
 	};
 
