@@ -32,18 +32,11 @@ static uint32_t hold(void *context, uint64_t id)
 	return groups_hold(behaving->groups, behaving->request);
 }
 
-static enum behaviour_held held(void *context, uint32_t request)
+static enum request_kept held(void *context, uint32_t request)
 {
 	struct behaving *behaving = context;
 
-	switch (groups_held(behaving->groups, request)) {
-	case GROUPS_HELD_GONE:
-		return BEHAVIOUR_HELD_GONE;
-	case GROUPS_HELD_OLD:
-		return BEHAVIOUR_HELD_OLD;
-	default:
-		return BEHAVIOUR_HELD;
-	}
+	return groups_held(behaving->groups, request);
 }
 
 static void let_go(void *context, uint32_t held)

@@ -380,17 +380,17 @@ static bool is_better(const struct behaviour *b, const struct behaviour_string *
 						: start_ns < string->request_start_ns;
 }
 
-static enum behaviour_held held(const struct behaviour *b, const struct behaviour_string *string)
+static enum request_kept held(const struct behaviour *b, const struct behaviour_string *string)
 {
 	if (!string->request) {
-		return BEHAVIOUR_HELD_GONE;
+		return REQUEST_GONE;
 	}
-	return b->config.held ? b->config.held(b->config.context, string->held) : BEHAVIOUR_HELD;
+	return b->config.held ? b->config.held(b->config.context, string->held) : REQUEST_KEPT;
 }
 
 uint64_t behaviour_request(const struct behaviour *b, const struct behaviour_string *string)
 {
-	return held(b, string) == BEHAVIOUR_HELD_GONE ? 0 : string->request;
+	return held(b, string) == REQUEST_GONE ? 0 : string->request;
 }
 
 static void join(struct behaviour *b, struct behaviour_string *to, struct behaviour_string *from)
@@ -468,7 +468,7 @@ static uint32_t write_string(struct behaviour *b, const struct behaved *request)
 static void keep(
 		struct behaviour *b, struct behaviour_string *string, const struct behaved *request)
 {
-	bool is_old = held(b, string) != BEHAVIOUR_HELD;
+	bool is_old = held(b, string) != REQUEST_KEPT;
 	uint32_t kept;
 
 	if (!is_old && !is_better(b, string, request->start_ns, request->end_ns)) {

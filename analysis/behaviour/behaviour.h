@@ -11,6 +11,7 @@
 #include "behaviour/demands.h"
 #include "behaviour/distance.h"
 #include "pythiatop/focus.h"
+#include "requests/request.h"
 #include "requests/sequence.h"
 
 /*
@@ -44,12 +45,6 @@
 
 struct behaviour;
 
-enum behaviour_held {
-	BEHAVIOUR_HELD_GONE,
-	BEHAVIOUR_HELD_OLD, /* gone soon */
-	BEHAVIOUR_HELD,
-};
-
 struct behaviour_config {
 	uint64_t window_ns;
 	/*
@@ -58,7 +53,7 @@ struct behaviour_config {
 	 * NULL.
 	 */
 	uint32_t (*hold)(void *context, uint64_t id);
-	enum behaviour_held (*held)(void *context, uint32_t held);
+	enum request_kept (*held)(void *context, uint32_t held);
 	void (*let_go)(void *context, uint32_t held);
 	void *context;
 };

@@ -199,12 +199,7 @@ uint64_t groups_median_request(
  * what the other two take; 0: out of memory.
  */
 uint32_t groups_hold(struct groups *groups, struct request *request);
-enum groups_held {
-	GROUPS_HELD_GONE,
-	GROUPS_HELD_OLD, /* the next one to go, but for those that were spared as well */
-	GROUPS_HELD,
-};
-enum groups_held groups_held(const struct groups *groups, uint32_t held);
+enum request_kept groups_held(const struct groups *groups, uint32_t held);
 void groups_let_go(struct groups *groups, uint32_t held);
 
 /*

@@ -20,14 +20,14 @@ uint32_t groups_hold(struct groups *groups, struct request *request)
 	return record;
 }
 
-enum groups_held groups_held(const struct groups *groups, uint32_t held)
+enum request_kept groups_held(const struct groups *groups, uint32_t held)
 {
 	const struct kept *record = &groups->kept.records[held];
 
 	if (!record->request) {
-		return GROUPS_HELD_GONE;
+		return REQUEST_GONE;
 	}
-	return record->spared ? GROUPS_HELD_OLD : GROUPS_HELD;
+	return record->spared ? REQUEST_AGING : REQUEST_KEPT;
 }
 
 void groups_show(struct groups *groups, const uint64_t ids[GROUPS_MAX_SHOWN])

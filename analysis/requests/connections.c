@@ -76,11 +76,13 @@ static void guess_port(
 	uint32_t own = c->pair.own.port, peer = c->pair.peer.port;
 	struct own_port *at;
 
+	if (own >= peer || c->role == ROLE_SERVER || c->pair.family == SOCKETS_UNIX) {
+		return;
+	}
 	if (!servers->own_ports) {
 		servers->own_ports = calloc(OWN_PORTS, sizeof(*servers->own_ports));
 	}
-	if (!servers->own_ports || own >= peer || c->role == ROLE_SERVER ||
-			c->pair.family == SOCKETS_UNIX) {
+	if (!servers->own_ports) {
 		return;
 	}
 	at = &servers->own_ports[hash_pair((uint64_t)c->host << 32 | c->netns, own) &

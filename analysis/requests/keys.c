@@ -214,6 +214,7 @@ static bool read_event(struct requests *r, uint32_t index, const struct event_co
 	const struct span *span = &r->spans.items[index];
 	const struct event event = copy_event(copy);
 	const struct keys_of_type *of = fields_of(r, copy->type);
+	uint64_t after = after_ns(r, copy);
 
 	for (uint32_t i = 0; of && i < of->n; i++) {
 		const struct key_field *from = &of->fields[i];
@@ -230,7 +231,7 @@ static bool read_event(struct requests *r, uint32_t index, const struct event_co
 		item->key.context = span->context;
 		item->key.name = from->name;
 		item->key.numeric = from->numeric;
-		item->key.after_ns = after_ns(r, copy);
+		item->key.after_ns = after;
 		item->span = index;
 		item->ns = span_ns(span);
 		if (!read_value(&event, &r->registry->types[copy->type].fields[from->at], from,

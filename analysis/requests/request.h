@@ -48,6 +48,13 @@ struct request_failure {
 	uint32_t more[REQUEST_MORE_CALLS];
 };
 
+/* Of a finished request that is kept for a while: until when. */
+enum request_kept {
+	REQUEST_GONE,
+	REQUEST_AGING, /* it goes next, but for others that age */
+	REQUEST_KEPT,
+};
+
 struct request {
 	/* What letting go of it touches stands first: by then it is in no cache. */
 	uint32_t references;       /* request_keep(), request_drop() */

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-#define NS_PER_S 1000000000
+#define NS_PER_S    1000000000
+#define MISDATED_NS (UINT64_C(60) * NS_PER_S)
+#define DAY_NS      (UINT64_C(86400) * NS_PER_S)
 
 __extension__ typedef __int128 wide;
 
@@ -50,4 +52,12 @@ struct clock_rule clocks_rule(struct clocks *clocks, const struct clock_descript
 		clocks->n++;
 	}
 	return rule;
+}
+
+bool clock_is_misdated(uint64_t ts_ns, uint64_t begin_ns, uint64_t end_ns, uint64_t wall_ns)
+{
+	if (end_ns == 0) {
+		end_ns = (begin_ns > wall_ns ? begin_ns : wall_ns) + DAY_NS;
+	}
+	return ts_ns + MISDATED_NS < begin_ns || (ts_ns > end_ns && ts_ns - end_ns > MISDATED_NS);
 }

@@ -2,6 +2,7 @@
 #ifndef PT_SOURCE_CLOCKS_H
 #define PT_SOURCE_CLOCKS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -53,5 +54,12 @@ static inline uint64_t clock_rule_ns(const struct clock_rule *rule, uint64_t cyc
 	}
 	return clock_rule_scaled_ns(rule, cycles);
 }
+
+/*
+ * Whether an event cannot have been at ts_ns: more than a minute before its packet began (or what
+ * is read, where the packet does not tell), or after what is read ends. end_ns 0: that is not
+ * known, and no clock of a live host is more than a day ahead of wall_ns, or of the packet.
+ */
+bool clock_is_misdated(uint64_t ts_ns, uint64_t begin_ns, uint64_t end_ns, uint64_t wall_ns);
 
 #endif

@@ -8,9 +8,6 @@
 #include "pythiatop/engine.h"
 #include "stream_record.h"
 
-#define MISDATED_NS UINT64_C(60000000000)    /* so far beyond what is possible */
-#define DAY_NS      UINT64_C(86400000000000) /* no clock of a live host is so far ahead */
-
 static void free_packet(struct packet_stream *stream)
 {
 	struct packet *packet = stream->first;
@@ -237,30 +234,38 @@ static bool is_misdated(const struct packet_stream *stream, uint64_t ts_ns)
 {
 	const struct packets *packets = stream->trace->packets;
 	uint64_t begin_ns = stream->packet_ns ? stream->packet_ns : packets->begin_ns;
-	uint64_t end_ns = packets->end_ns;
 
-	if (end_ns == 0) {
-		end_ns = (begin_ns > packets->wall_ns ? begin_ns : packets->wall_ns) + DAY_NS;
+	return clock_is_misdated(ts_ns, begin_ns, packets->end_ns, packets->wall_ns);
+}
+
+/* The whole event, before its record is begun. *plan NULL: it is cut off, and the stream has
+ * failed. */
+static bool read_event(struct packet_stream *stream, const struct packet_plan **plan)
+{
+	*plan = packet_plan_of(stream);
+	if (!*plan) {
+		return false;
 	}
-	return ts_ns + MISDATED_NS < begin_ns || (ts_ns > end_ns && ts_ns - end_ns > MISDATED_NS);
+	if (!packet_plan_read(*plan, &stream->reader, &stream->trace->packets->desk)) {
+		fail(stream);
+		*plan = NULL;
+		return true;
+	}
+	return announce(stream);
 }
 
 /* An event that cannot have been when it says. False: no memory, console gone. */
 static bool put_aside(struct packet_stream *stream, uint64_t ts_ns)
 {
 	struct packets *packets = stream->trace->packets;
-	const struct packet_plan *plan = packet_plan_of(stream);
+	const struct packet_plan *plan;
 	struct record_misdated *record;
 
+	if (!read_event(stream, &plan)) {
+		return false;
+	}
 	if (!plan) {
-		return false;
-	}
-	if (!packet_plan_read(plan, &stream->reader, &packets->desk)) {
-		fail(stream);
 		return true;
-	}
-	if (!announce(stream)) {
-		return false;
 	}
 	record = outlet_begin(packets->outlet, sizeof(*record), RECORD_MISDATED);
 	if (!record) {
@@ -395,18 +400,14 @@ static bool write_loss(struct packet_stream *stream)
 static bool write_event(struct packet_stream *stream)
 {
 	struct packets *packets = stream->trace->packets;
-	const struct packet_plan *plan = packet_plan_of(stream);
+	const struct packet_plan *plan;
 	struct record_event *record;
 
+	if (!read_event(stream, &plan)) {
+		return false;
+	}
 	if (!plan) {
-		return false;
-	}
-	if (!packet_plan_read(plan, &stream->reader, &packets->desk)) {
-		fail(stream);
 		return true;
-	}
-	if (!announce(stream)) {
-		return false;
 	}
 	record = packet_plan_write(plan, &stream->reader, &packets->desk, packets->outlet);
 	if (!record) {

@@ -9,8 +9,6 @@
 #include "tree.h"
 
 #define EVENTS_PER_RUN 2048
-#define MISDATED_NS    UINT64_C(60000000000)    /* so far beyond what is possible */
-#define DAY_NS         UINT64_C(86400000000000) /* no clock of a live host is so far ahead */
 
 /* Where one input stands: at a message that has a time, or at its end. */
 struct input {
@@ -291,13 +289,8 @@ static bool is_misdated(
 		const struct reader *reader, const struct known_stream *stream, uint64_t ts_ns)
 {
 	uint64_t begin_ns = stream->packet_ns ? stream->packet_ns : reader->begin_ns;
-	uint64_t end_ns = reader->end_ns;
 
-	if (end_ns == 0) {
-		end_ns = (begin_ns > reader->wall_ns ? begin_ns : reader->wall_ns) + DAY_NS;
-	}
-	return ts_ns + MISDATED_NS < begin_ns ||
-	       (ts_ns > end_ns && ts_ns - end_ns > MISDATED_NS);
+	return clock_is_misdated(ts_ns, begin_ns, reader->end_ns, reader->wall_ns);
 }
 
 static enum arrival put_aside(struct reader *reader, struct known_stream *stream, uint64_t ts_ns)

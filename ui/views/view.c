@@ -261,17 +261,38 @@ void view_verdict(char *out, size_t size, const struct groups_row *row)
 	}
 }
 
+/* "(blocked: futex)" names the system call that it is a part of. */
+static bool names_call(const char *part, const char *call)
+{
+	static const char blocked[] = "(blocked: ";
+	size_t length = strlen(call);
+
+	return strncmp(part, blocked, sizeof(blocked) - 1) == 0 &&
+	       strncmp(part + sizeof(blocked) - 1, call, length) == 0 &&
+	       part[sizeof(blocked) - 1 + length] == ')';
+}
+
 void view_segment_name(char *out, size_t size, const struct group_segment *segment)
 {
-	const char *caller = segment->where, *next;
+	static const char syscall[] = "syscall_";
+	const char *caller = segment->where, *above = NULL, *next;
+	int length = 0; /* of what is above the caller */
 
 	while ((next = strstr(caller, "›"))) {
+		above = caller;
+		length = (int)(next - caller);
 		caller = next + strlen("›");
 	}
-	if (segment->name[0] == '(' && caller[0]) {
-		snprintf(out, size, "%.120s %.120s", caller, segment->name);
-	} else {
+	if (segment->name[0] != '(' || !caller[0]) {
 		text_copy(out, size, segment->name);
+	} else if (!above || strncmp(caller, syscall, sizeof(syscall) - 1) != 0) {
+		snprintf(out, size, "%.120s %.120s", caller, segment->name);
+	} else if (names_call(segment->name, caller + sizeof(syscall) - 1)) {
+		snprintf(out, size, "%.*s %.120s", length < 120 ? length : 120, above,
+				segment->name);
+	} else {
+		snprintf(out, size, "%.*s›%.60s %.60s", length < 120 ? length : 120, above,
+				caller + sizeof(syscall) - 1, segment->name);
 	}
 }
 

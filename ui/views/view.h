@@ -168,7 +168,10 @@ void view_share(char *out, size_t size, double share, double low, double high);
  */
 void view_verdict(char *out, size_t size, const struct groups_row *row);
 
-/* A segment as a person names it: "sem.acquire", of what is no span "poll (wait)". */
+/*
+ * A segment as a person names it: "sem.acquire", of what is no span "poll (wait)", of a part of a
+ * system call who made it: "sem.acquire (blocked: futex)", "sem.acquire›futex (runnable)".
+ */
 void view_segment_name(char *out, size_t size, const struct group_segment *segment);
 
 /*
