@@ -71,11 +71,12 @@ static uint32_t node_for(struct type_work *work, uint32_t context)
 	return work->n - 1;
 }
 
+/* `scale`: what weighed sums are taken times, to be those of as many requests as were measured. */
 static void add_node(struct type_work *work, const struct profile_node *node, enum horizon horizon,
-		uint32_t group_id)
+		double scale, uint32_t group_id)
 {
 	const struct profile_sums *sums = &node->sums[horizon];
-	double tells = sums->requests ? (double)sums->requests : (double)sums->segment;
+	double tells = sums->requests ? (double)sums->requests : (double)sums->segment * scale;
 	uint32_t at;
 
 	if (!sums->spans && !sums->segment && (!sums->self || !node->context)) {
@@ -87,8 +88,8 @@ static void add_node(struct type_work *work, const struct profile_node *node, en
 	}
 	work->items[at].spans += sums->spans;
 	work->items[at].requests += sums->requests;
-	work->items[at].segment += (double)sums->segment;
-	work->items[at].segment_squares += (double)sums->segment_squares;
+	work->items[at].segment += (double)sums->segment * scale;
+	work->items[at].segment_squares += (double)sums->segment_squares * scale;
 	work->items[at].self += (double)sums->self;
 	work->items[at].self_squares += (double)sums->self_squares;
 	if (tells > work->items[at].most) {
@@ -113,10 +114,28 @@ static void ask_processes(struct type_work *work, const struct group *group)
 	}
 }
 
-/* How long the i-th of the last n requests took, beyond their mean. */
-static double beyond_mean(const struct sample_ring *ring, uint32_t n, uint32_t i, double mean)
+/* Of the requests of a group that are a uniform sample, in their order. */
+struct durations {
+	uint32_t n;
+	double ns[SAMPLES_MAX];
+};
+
+static void durations_read(struct durations *out, const struct sample_ring *ring)
 {
-	return (double)ring_at(ring, ring->n - n + i)->request.duration_ns - mean;
+	out->n = 0;
+	for (uint32_t i = 0; i < ring->n; i++) {
+		const struct profile_request *request = &ring_at(ring, i)->request;
+
+		if (!request->added) {
+			out->ns[out->n++] = (double)request->duration_ns;
+		}
+	}
+}
+
+/* How long the i-th of the last n requests took, beyond their mean. */
+static double beyond_mean(const struct durations *of, uint32_t n, uint32_t i, double mean)
+{
+	return of->ns[of->n - n + i] - mean;
 }
 
 /*
@@ -124,7 +143,7 @@ static double beyond_mean(const struct sample_ring *ring, uint32_t n, uint32_t i
  * & Carson 1979). Of the last n requests with that mean and sum of squares around it.
  */
 static double inflation_by_batches(
-		const struct sample_ring *ring, uint32_t n, double mean, double squares)
+		const struct durations *of, uint32_t n, double mean, double squares)
 {
 	uint32_t size = n / INFLATION_BATCH;
 	double between = 0;
@@ -133,20 +152,20 @@ static double inflation_by_batches(
 		double of_batch = 0;
 
 		for (uint32_t i = 0; i < size; i++) {
-			of_batch += beyond_mean(ring, n, batch * size + i, mean);
+			of_batch += beyond_mean(of, n, batch * size + i, mean);
 		}
 		between += of_batch * of_batch / size;
 	}
 	return between / (INFLATION_BATCH - 1) / (squares / (n - 1));
 }
 
-static double correlation_at(const struct sample_ring *ring, uint32_t n, uint32_t lag, double mean,
-		double squares)
+static double correlation_at(
+		const struct durations *of, uint32_t n, uint32_t lag, double mean, double squares)
 {
 	double sum = 0;
 
 	for (uint32_t i = 0; i + lag < n; i++) {
-		sum += beyond_mean(ring, n, i, mean) * beyond_mean(ring, n, i + lag, mean);
+		sum += beyond_mean(of, n, i, mean) * beyond_mean(of, n, i + lag, mean);
 	}
 	return sum / squares;
 }
@@ -156,14 +175,13 @@ static double correlation_at(const struct sample_ring *ring, uint32_t n, uint32_
  * as two neighbouring ones together are (initial positive sequence, Geyer 1992): it sees what
  * outlasts the batches.
  */
-static double inflation_by_lags(
-		const struct sample_ring *ring, uint32_t n, double mean, double squares)
+static double inflation_by_lags(const struct durations *of, uint32_t n, double mean, double squares)
 {
 	double inflation = -1;
 
 	for (uint32_t lag = 0; lag < INFLATION_LAGS && lag + 1 < n / 2; lag += 2) {
-		double pair = correlation_at(ring, n, lag, mean, squares) +
-			      correlation_at(ring, n, lag + 1, mean, squares);
+		double pair = correlation_at(of, n, lag, mean, squares) +
+			      correlation_at(of, n, lag + 1, mean, squares);
 
 		if (pair <= 0) {
 			break;
@@ -177,25 +195,28 @@ static double inflation_by_lags(
  * those that follow. */
 static double inflation_of(const struct sample_ring *ring)
 {
-	uint32_t n = ring->n / INFLATION_BATCH * INFLATION_BATCH;
+	struct durations durations, *of = &durations;
 	double mean = 0, squares = 0, batches, lags, most;
+	uint32_t n;
 
-	if (ring->n < INFLATION_LEAST) {
+	durations_read(of, ring);
+	n = of->n / INFLATION_BATCH * INFLATION_BATCH;
+	if (of->n < INFLATION_LEAST) {
 		return 1;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		mean += beyond_mean(ring, n, i, 0) / n;
+		mean += beyond_mean(of, n, i, 0) / n;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		double by = beyond_mean(ring, n, i, mean);
+		double by = beyond_mean(of, n, i, mean);
 
 		squares += by * by;
 	}
 	if (squares <= 0) {
 		return 1;
 	}
-	batches = inflation_by_batches(ring, n, mean, squares);
-	lags = inflation_by_lags(ring, n, mean, squares);
+	batches = inflation_by_batches(of, n, mean, squares);
+	lags = inflation_by_lags(of, n, mean, squares);
 	most = lags > batches ? lags : batches;
 	return most < 1 ? 1 : most > INFLATION_LIMIT ? INFLATION_LIMIT : most;
 }
@@ -206,6 +227,7 @@ static bool add_group(struct type_work *work, const struct group *group)
 	const uint32_t *in_time = timelines_of_group(&work->groups->timelines, group->index);
 	const struct profile_counts *counts;
 	struct instant instant;
+	double scale;
 
 	if (!totals || !instant_at(work->groups, work->view, group, &instant)) {
 		return false;
@@ -221,14 +243,16 @@ static bool add_group(struct type_work *work, const struct group *group)
 	if (!counts->requests) {
 		return true;
 	}
+	scale = counts->weight ? (double)counts->counted / (double)counts->weight : 0;
 	work->measured += counts->requests;
 	work->counted += counts->counted;
-	work->total += (double)counts->total;
-	work->squares += (double)counts->squares;
+	work->total += (double)counts->total * scale;
+	work->squares += (double)counts->squares * scale;
 	work->inflation += (double)counts->requests * inflation_of(instant.ring);
 	work->weight += (double)counts->requests;
 	for (uint32_t i = 0; i < instant.profile->n; i++) {
-		add_node(work, &instant.profile->nodes[i], instant.view.horizon, group->index + 1);
+		add_node(work, &instant.profile->nodes[i], instant.view.horizon, scale,
+				group->index + 1);
 	}
 	ask_processes(work, group);
 	return !work->failed;

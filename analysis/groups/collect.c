@@ -43,7 +43,9 @@ static bool begin(struct groups *groups, struct group *group)
 		return false;
 	}
 	for (uint32_t i = 0; i < ring->n; i++) {
-		if (ring_at(ring, i)->request.counted && !ring_at(ring, i)->keyed) {
+		const struct sample *sample = ring_at(ring, i);
+
+		if (sample->request.counted && !sample->request.added && !sample->keyed) {
 			read_again(groups, group, i);
 		}
 	}

@@ -319,6 +319,8 @@ void groups_add(struct groups *groups, struct request *request)
 	uint64_t ns = request->end_ns - request->start_ns;
 	uint64_t quarter = request->end_ns / QUARTER_NS;
 	bool sampled, new_cell = false;
+	enum sampling sampling;
+	uint32_t weight;
 	struct totals *sums[4];
 	struct group *group;
 	struct slice *slice;
@@ -346,7 +348,8 @@ void groups_add(struct groups *groups, struct request *request)
 			request->start_ns >= group->epoch_ns ? group->epoch : group->epoch - 1);
 	bin = histogram_bin(ns);
 	new_cell = counts && slice && is_new_cell(slice, bin);
-	sampled = keep_sample(groups, group, request);
+	sampling = keep_sample(groups, group, request, counts ? bin : UINT32_MAX, &weight);
+	sampled = sampling == SAMPLING_UNIFORM;
 	n = totals_of(group, slice, request, sums);
 	for (uint32_t i = 0; i < n; i++) {
 		sums[i]->sampled += sampled;
@@ -358,8 +361,9 @@ void groups_add(struct groups *groups, struct request *request)
 			sums[i]->failed += request_failed(request);
 		}
 	}
-	if (sampled) {
-		observe_request(groups, group, request, slice && slice->in_window);
+	if (sampling != SAMPLING_NONE) {
+		observe_request(groups, group, request, sampling, weight,
+				slice && slice->in_window);
 	}
 	if (keep_request(groups, group, slice, request, sampled, new_cell)) {
 		keep_bound(groups);

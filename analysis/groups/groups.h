@@ -30,11 +30,12 @@
  * only.
  *
  * Of each group a sample is measured (samples_per_s as a rule and at most 2,000 a second, chosen by
- * the hash of their ids, so uniform where load is steady). Kept for drill-down: of the sample a
- * quarter of samples_per_s, chosen likewise, which is all of it where there are not more; the first
- * request of each cell of the heat map, the slowest of each quarter and the first four that failed,
- * for as long as buckets last; whatever their age the last 16 of the sample, and the slowest 16 of
- * the whole run and of the epoch.
+ * the hash of their ids, so uniform where load is steady), and, for shares of the variance, a
+ * quarter as many of the slowest: all that are beyond a quantile of the window. Kept for
+ * drill-down: of the sample a quarter of samples_per_s, chosen likewise, which is all of it where
+ * there are not more; the first request of each cell of the heat map, the slowest of each quarter
+ * and the first four that failed, for as long as buckets last; whatever their age the last 16 of
+ * the sample, and the slowest 16 of the whole run and of the epoch.
  *
  * Memory: about 1.2 KiB a group, its histograms (stats/histogram.h: usually 0.5 to 2 KiB each), and
  * 256 bytes and a histogram for each quarter with requests. Beyond max_bucket_bytes the oldest

@@ -105,11 +105,19 @@ struct tops {
 struct ring {
 	uint32_t *records;
 	uint32_t room, first, n; /* room is a power of two */
-	uint64_t second;         /* that seen and taken count */
-	uint32_t seen, taken;
+	uint64_t second;         /* that seen, taken and added count */
+	uint32_t seen, taken, added;
 	uint64_t mean; /* of those seen a second, in 256ths */
 	/* A request whose hash is above is left out of the sample, or not kept with it. */
 	uint32_t threshold, kept_threshold;
+	uint32_t slow_bin; /* from that bin of durations on all are measured; UINT32_MAX: none */
+};
+
+/* Whether a request belongs to the sample of its group. */
+enum sampling {
+	SAMPLING_NONE,
+	SAMPLING_UNIFORM,
+	SAMPLING_ADDED, /* for shares of the variance only */
 };
 
 /* Where the time of the sampled requests went. */
@@ -343,8 +351,13 @@ void group_find_window_slowest(struct groups *groups, struct group *group);
  * its cell of the heat map. */
 bool keep_request(struct groups *groups, struct group *group, struct slice *slice,
 		struct request *request, bool sampled, bool new_cell);
-/* Decides, by the hash of its id, whether the request belongs to the sample of its group. */
-bool keep_sample(struct groups *groups, struct group *group, const struct request *request);
+/*
+ * Decides, by the hash of its id, whether the request belongs to the sample of its group; `bin`: of
+ * its duration, UINT32_MAX of one that is of no use to statistics. Sets what it weighs in shares of
+ * the variance.
+ */
+enum sampling keep_sample(struct groups *groups, struct group *group, const struct request *request,
+		uint32_t bin, uint32_t *weight);
 /* Lets go of the group's sampled requests that ended in a quarter before `floor`, but for the last
  * RING_LEAST; and of those that are kept no more. */
 void keep_trim_sample(struct groups *groups, struct group *group, uint64_t floor);
@@ -355,7 +368,7 @@ void keep_bound(struct groups *groups);
 
 /* Measures a sampled request, and counts where its time went. */
 void observe_request(struct groups *groups, struct group *group, const struct request *request,
-		bool in_window);
+		enum sampling sampling, uint32_t weight, bool in_window);
 /* The window begins after that quarter. */
 void observe_leave_window(struct groups *groups, uint64_t quarter);
 void observe_begin_epoch(struct group *group);

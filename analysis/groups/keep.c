@@ -10,6 +10,7 @@
 #define PER_KEPT  4u   /* samples, of which one is kept where they are many */
 #define LONG_AGO  64u  /* seconds, after which nothing of a mean is left */
 #define BURST     2u   /* seconds' worth of samples, taken in one before fewer are */
+#define PER_ADDED 4u   /* samples, for one slow request that is added to them */
 
 /* So many of those expected, as a threshold of hashes. */
 static uint32_t share_of(uint32_t n, uint32_t expected)
@@ -17,9 +18,24 @@ static uint32_t share_of(uint32_t n, uint32_t expected)
 	return expected > n ? (uint32_t)(((uint64_t)n << 32) / expected) : UINT32_MAX;
 }
 
-/* A burst is remembered for about eight seconds. */
-static void ring_turn_second(struct ring *ring, uint64_t second, uint32_t usual)
+/* The bin that the slowest of the window begin at, one for PER_ADDED samples. */
+static uint32_t slow_bin_of(const struct group *group, uint32_t usual, uint32_t expected)
 {
+	const struct histogram *histogram = &group->now.totals[HORIZON_WINDOW].histogram;
+	double share = 1 - (double)usual / PER_ADDED / expected;
+	uint32_t bin;
+
+	if (expected <= usual || !histogram->count) {
+		return UINT32_MAX;
+	}
+	histogram_quantiles(histogram, &share, 1, &bin);
+	return bin + 1;
+}
+
+/* A burst is remembered for about eight seconds. */
+static void turn_second(struct group *group, uint64_t second, uint32_t usual)
+{
+	struct ring *ring = &group->ring;
 	uint64_t passed = second - ring->second;
 	uint32_t expected = passed == 1 ? ring->seen : 0;
 
@@ -33,33 +49,45 @@ static void ring_turn_second(struct ring *ring, uint64_t second, uint32_t usual)
 	}
 	ring->threshold = share_of(usual, expected);
 	ring->kept_threshold = share_of((usual + PER_KEPT - 1) / PER_KEPT, expected);
+	ring->slow_bin = slow_bin_of(group, usual, expected);
 	ring->second = second;
 	ring->seen = 0;
 	ring->taken = 0;
+	ring->added = 0;
 }
 
 /*
  * The share of a second's requests follows from how many the second before had, or those before it
  * on average. Where load grew so much that the share is too large, it is halved for each BURST
  * times samples_per_s that were taken; and none are beyond SAMPLES_PER_S: the sample is then
- * uniform only up to there.
+ * uniform only up to there. Slow requests are few, and most of the variance may be theirs: all of
+ * these are taken. Each weighs as many as it stands for: itself, or those left out, too.
  */
-bool keep_sample(struct groups *groups, struct group *group, const struct request *request)
+enum sampling keep_sample(struct groups *groups, struct group *group, const struct request *request,
+		uint32_t bin, uint32_t *weight)
 {
 	struct ring *ring = &group->ring;
 	uint64_t second = request->end_ns / NS_PER_S;
+	uint32_t hash = (uint32_t)hash_u64(request->id), usual = groups->config.samples_per_s;
+	bool slow;
 
 	if (second > ring->second) {
-		ring_turn_second(ring, second, groups->config.samples_per_s);
+		turn_second(group, second, usual);
 	}
 	ring->seen += ring->seen < UINT32_MAX;
-	if (ring->taken >= SAMPLES_PER_S || (uint32_t)hash_u64(request->id) > ring->threshold) {
-		return false;
+	slow = bin != UINT32_MAX && bin >= ring->slow_bin &&
+	       ring->added < BURST * usual / PER_ADDED;
+	ring->added += slow;
+	*weight = slow ? PROFILE_WEIGHT
+		       : (uint32_t)(((uint64_t)PROFILE_WEIGHT << 32) /
+					 (ring->threshold + UINT64_C(1)));
+	if (ring->taken >= SAMPLES_PER_S || hash > ring->threshold) {
+		return slow ? SAMPLING_ADDED : SAMPLING_NONE;
 	}
-	if (++ring->taken % (BURST * groups->config.samples_per_s) == 0) {
+	if (++ring->taken % (BURST * usual) == 0) {
 		ring->threshold /= 2;
 	}
-	return true;
+	return SAMPLING_UNIFORM;
 }
 
 /* The ring doubles up to GROUPS_MAX_SAMPLES: most groups never need all of it. */

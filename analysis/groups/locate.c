@@ -30,10 +30,12 @@ struct work {
 	uint32_t width;
 	uint32_t *columns;           /* by node */
 	double *durations;           /* by sample, ns */
+	double *weights;             /* by sample: how many requests it stands for */
 	double *parts;               /* by sample and column, ns */
 	double *slowest, *faster;    /* by node: sums over the tail, and over the faster half */
 	struct share_blocks *blocks; /* by node: see share_interval.h */
-	double mean, variance;       /* of `durations`; the latter times n */
+	double weight;               /* of all samples */
+	double mean, variance;       /* of `durations`; the latter times that weight */
 };
 
 static const struct profile_sums *sums_of(const struct work *work, uint32_t node)
@@ -86,7 +88,7 @@ static uint32_t weigh_segments(
 		}
 		n++;
 		one->node = i;
-		one->mean_ns = (double)sums->segment / (double)counts->counted;
+		one->mean_ns = (double)sums->segment / (double)counts->weight;
 		one->sd_ns = profile_segment_sd(counts, sums);
 		one->phi = profile_covariance(counts, sums) / variance;
 		one->weight = fmax(fabs(one->phi), one->sd_ns * one->sd_ns / variance);
@@ -162,25 +164,39 @@ static bool list_segments(struct work *work)
 
 /* ---- what the samples tell ---- */
 
-static int by_value(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
+struct weighed {
+	double duration, weight;
+};
 
-	return a < b ? -1 : a > b;
+static int by_duration(const void *left, const void *right)
+{
+	const struct weighed *a = left, *b = right;
+
+	return a->duration < b->duration ? -1 : a->duration > b->duration;
 }
 
 /* The durations that the tail begins at, and that the faster half ends at. */
 static bool find_tail(const struct work *work, double *tail, double *half)
 {
-	double *sorted = malloc(work->n * sizeof(*sorted));
+	struct weighed *sorted = malloc(work->n * sizeof(*sorted));
+	double below = 0;
+	uint32_t at = 0;
 
 	if (!sorted) {
 		return false;
 	}
-	memcpy(sorted, work->durations, work->n * sizeof(*sorted));
-	qsort(sorted, work->n, sizeof(*sorted), by_value);
-	*tail = sorted[(uint32_t)ceil(TAIL_SHARE * work->n) - 1];
-	*half = sorted[(uint32_t)ceil(FASTER_SHARE * work->n) - 1];
+	for (uint32_t i = 0; i < work->n; i++) {
+		sorted[i] = (struct weighed){work->durations[i], work->weights[i]};
+	}
+	qsort(sorted, work->n, sizeof(*sorted), by_duration);
+	for (; at + 1 < work->n && below + sorted[at].weight < FASTER_SHARE * work->weight; at++) {
+		below += sorted[at].weight;
+	}
+	*half = sorted[at].duration;
+	for (; at + 1 < work->n && below + sorted[at].weight < TAIL_SHARE * work->weight; at++) {
+		below += sorted[at].weight;
+	}
+	*tail = sorted[at].duration;
 	free(sorted);
 	return true;
 }
@@ -191,13 +207,15 @@ static void read_durations(struct work *work)
 
 	for (uint32_t i = 0; i < work->n; i++) {
 		work->durations[i] = (double)work->samples[i]->request.duration_ns;
-		sum += work->durations[i];
+		work->weights[i] = (double)work->samples[i]->request.weight / PROFILE_WEIGHT;
+		work->weight += work->weights[i];
+		sum += work->weights[i] * work->durations[i];
 	}
-	work->mean = sum / work->n;
+	work->mean = sum / work->weight;
 	for (uint32_t i = 0; i < work->n; i++) {
 		double distance = work->durations[i] - work->mean;
 
-		work->variance += distance * distance;
+		work->variance += work->weights[i] * distance * distance;
 	}
 }
 
@@ -226,14 +244,15 @@ static bool read_samples(struct work *work)
 	}
 	for (uint32_t i = 0; i < work->n; i++) {
 		struct sample_reader reader = sample_read(work->samples[i]);
-		bool slow = work->durations[i] >= tail, fast = work->durations[i] <= half;
+		double slow = work->durations[i] >= tail ? work->weights[i] : 0;
+		double fast = work->durations[i] <= half ? work->weights[i] : 0;
 		double *parts = &work->parts[i * work->width];
 		struct profile_item item;
 
 		n_of[0] += slow;
 		n_of[1] += fast;
-		t_of[0] += slow ? work->durations[i] : 0;
-		t_of[1] += fast ? work->durations[i] : 0;
+		t_of[0] += slow * work->durations[i];
+		t_of[1] += fast * work->durations[i];
 		while (sample_next(&reader, &item)) {
 			double part = (double)item.segment_ns;
 
@@ -241,8 +260,8 @@ static bool read_samples(struct work *work)
 				continue;
 			}
 			parts[work->columns[item.node]] += part;
-			work->slowest[item.node] += slow ? part : 0;
-			work->faster[item.node] += fast ? part : 0;
+			work->slowest[item.node] += slow * part;
+			work->faster[item.node] += fast * part;
 		}
 	}
 	read_tails(work, n_of, t_of);
@@ -263,7 +282,7 @@ static bool unlisted_intervals(struct work *work, uint32_t length, double narrow
 	struct location *out = work->out;
 	struct share_totals totals;
 
-	if (!share_totals_init(&totals, work->durations, work->n, length)) {
+	if (!share_totals_init(&totals, work->durations, work->weights, work->n, length)) {
 		return false;
 	}
 	for (uint32_t i = 0; i < work->n; i++) {
@@ -293,10 +312,11 @@ static bool make_intervals(struct work *work)
 {
 	struct location *out = work->out;
 	double below[WIDTH_MAX], above[WIDTH_MAX];
-	double narrower = sqrt((double)work->n / (double)work->counts->counted);
+	uint64_t all = work->counts->counted + work->counts->added;
+	double narrower = sqrt((double)work->n / (double)all);
 	uint32_t length;
 
-	if (!share_intervals(work->durations, work->parts, work->n, work->width,
+	if (!share_intervals(work->durations, work->weights, work->parts, work->n, work->width,
 			    work->samples[work->n - 1]->id, below, above, &length)) {
 		return false;
 	}
@@ -320,7 +340,7 @@ static void make_covariances(const struct work *work, double *matrix)
 
 	for (uint32_t i = 0; i < work->n; i++) {
 		for (uint32_t a = 0; a < width; a++) {
-			means[a] += work->parts[i * width + a] / work->n;
+			means[a] += work->weights[i] * work->parts[i * width + a] / work->weight;
 		}
 	}
 	memset(matrix, 0, width * width * sizeof(*matrix));
@@ -330,7 +350,8 @@ static void make_covariances(const struct work *work, double *matrix)
 		}
 		for (uint32_t a = 0; a < width; a++) {
 			for (uint32_t b = 0; b <= a; b++) {
-				matrix[a * width + b] += distances[a] * distances[b];
+				matrix[a * width + b] +=
+						work->weights[i] * distances[a] * distances[b];
 			}
 		}
 	}
@@ -430,14 +451,15 @@ static void find_rest_sd(struct work *work)
 	double sum = 0, squares = 0;
 
 	for (uint32_t i = 0; i < work->n; i++) {
-		sum += work->parts[i * work->width + work->out->n_listed];
+		sum += work->weights[i] * work->parts[i * work->width + work->out->n_listed];
 	}
 	for (uint32_t i = 0; i < work->n; i++) {
 		double part = work->parts[i * work->width + work->out->n_listed];
 
-		squares += (part - sum / work->n) * (part - sum / work->n);
+		squares += work->weights[i] * (part - sum / work->weight) *
+			   (part - sum / work->weight);
 	}
-	work->out->rest.sd_ns = sqrt(squares / (work->n - 1));
+	work->out->rest.sd_ns = work->weight > 1 ? sqrt(squares / (work->weight - 1)) : 0;
 }
 
 static bool work_allocate(struct work *work)
@@ -449,10 +471,11 @@ static bool work_allocate(struct work *work)
 	work->faster = calloc(n_nodes, sizeof(*work->faster));
 	work->blocks = calloc(n_nodes, sizeof(*work->blocks));
 	work->durations = calloc(work->n, sizeof(*work->durations));
+	work->weights = calloc(work->n, sizeof(*work->weights));
 	work->parts = calloc((size_t)work->n * WIDTH_MAX, sizeof(*work->parts));
 	work->out->nodes = calloc(n_nodes, sizeof(*work->out->nodes));
 	return work->columns && work->slowest && work->faster && work->blocks && work->durations &&
-	       work->parts && work->out->nodes;
+	       work->weights && work->parts && work->out->nodes;
 }
 
 static void work_release(struct work *work)
@@ -462,6 +485,7 @@ static void work_release(struct work *work)
 	free(work->faster);
 	free(work->blocks);
 	free(work->durations);
+	free(work->weights);
 	free(work->parts);
 }
 
@@ -492,12 +516,13 @@ bool location_make(struct location *out, const struct profile *profile, enum hor
 			.counts = counts,
 			.samples = samples,
 			.n = n_samples};
-	uint64_t n = n_samples < counts->counted ? n_samples : counts->counted;
+	uint64_t all = counts->counted + counts->added;
+	uint64_t n = n_samples < all ? n_samples : all;
 	double variance = profile_variance(counts);
 	bool ok;
 
 	memset(out, 0, sizeof(*out));
-	out->requests = counts->counted;
+	out->requests = all;
 	out->skewed = counts->skewed;
 	out->variance = variance;
 	if (n < enough) {

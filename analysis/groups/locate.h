@@ -13,7 +13,7 @@
  * Where the variance of a group's requests comes from: the share of each context's own part S of
  * the critical path, phi = Cov(S, T) / Var(T) (Huang et al., EuroSys 2017). Shares come from the
  * exact sums of the horizon, over all contexts; everything else from the samples of it: intervals,
- * tail shares, pairs, the first principal component.
+ * tail shares, pairs, the first principal component. Each sample counts as its weight says.
  *
  * Intervals: bootstrap-t over circular blocks (Hall 1988; Politis & Romano 1992), because
  * durations are skewed, few, and follow from each other: percentile intervals of 90 % cover 65 to

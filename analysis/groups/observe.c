@@ -56,7 +56,7 @@ static void count_in_time(
 }
 
 void observe_request(struct groups *groups, struct group *group, const struct request *request,
-		bool in_window)
+		enum sampling sampling, uint32_t weight, bool in_window)
 {
 	struct observed *observed = &group->now.observed;
 	struct sample *sample, head = {.group = group->index};
@@ -78,7 +78,12 @@ void observe_request(struct groups *groups, struct group *group, const struct re
 	head.request.skewed = complete && measured.skewed;
 	head.request.counted = complete && !head.request.skewed &&
 			       head.request.duration_ns <= MOMENTS_MAX_NS;
-	if (group->collected && head.request.counted) {
+	head.request.weight = weight;
+	head.request.added = sampling == SAMPLING_ADDED;
+	if (head.request.added && !head.request.counted) {
+		return;
+	}
+	if (group->collected && head.request.counted && !head.request.added) {
 		keys = collect_read(groups, group, request);
 	}
 	make_room(groups, group);
@@ -88,7 +93,9 @@ void observe_request(struct groups *groups, struct group *group, const struct re
 		return;
 	}
 	collect_taken(group, sample);
-	count_in_time(groups, group, &head);
+	if (!head.request.added) {
+		count_in_time(groups, group, &head);
+	}
 	observed_count(observed, HORIZON_ALL, sample, false);
 	if (group->epoch && request->start_ns >= group->epoch_ns) {
 		observed_count(observed, HORIZON_EPOCH, sample, false);

@@ -223,6 +223,16 @@ void profile_count_item(struct profile *profile, enum horizon horizon,
 	struct profile_sums *sums = &profile->nodes[item->node].sums[horizon];
 	measured_uint128 segment = item->segment_ns;
 
+	if (request->counted && segment) {
+		measured_uint128 weighed = segment * request->weight;
+
+		sums->segment += signed_by(weighed, away);
+		sums->segment_squares += signed_by(weighed * segment, away);
+		sums->product += signed_by(weighed * request->duration_ns, away);
+	}
+	if (request->added) {
+		return;
+	}
 	if (item->spans) {
 		sums->spans += away ? -(uint64_t)item->spans : item->spans;
 		sums->failed += away ? -(uint64_t)item->failed : item->failed;
@@ -232,11 +242,6 @@ void profile_count_item(struct profile *profile, enum horizon horizon,
 	}
 	sums->self += signed_by(item->self_ns, away);
 	sums->self_squares += signed_by((measured_uint128)item->self_ns * item->self_ns, away);
-	if (request->counted && segment) {
-		sums->segment += signed_by(segment, away);
-		sums->segment_squares += signed_by(segment * segment, away);
-		sums->product += signed_by(segment * request->duration_ns, away);
-	}
 }
 
 void profile_count_request(struct profile *profile, enum horizon horizon,
@@ -246,6 +251,15 @@ void profile_count_request(struct profile *profile, enum horizon horizon,
 	measured_uint128 duration = request->duration_ns;
 	uint64_t one = away ? UINT64_MAX : 1;
 
+	if (request->counted) {
+		counts->weight += away ? -(uint64_t)request->weight : request->weight;
+		counts->total += signed_by(duration * request->weight, away);
+		counts->squares += signed_by(duration * duration * request->weight, away);
+	}
+	if (request->added) {
+		counts->added += one;
+		return;
+	}
 	counts->requests += one;
 	counts->folded_spans += away ? -request->folded_spans : request->folded_spans;
 	if (request->skewed) {
@@ -253,8 +267,6 @@ void profile_count_request(struct profile *profile, enum horizon horizon,
 	}
 	if (request->counted) {
 		counts->counted += one;
-		counts->total += signed_by(duration, away);
-		counts->squares += signed_by(duration * duration, away);
 	}
 }
 
@@ -289,8 +301,9 @@ bool profile_copy(struct profile *copy, const struct profile *profile)
 /*
  * With a = floor(A / n), b = floor(B / n) and rests ra, rb, the products of the distances from a
  * and b add up to AB - a B - b A + n a b = AB - a B - b ra, and those from the means to that less
- * ra rb / n. The first is below 2^127 as durations are below 2^48, so that arithmetic modulo 2^128
- * gives it exactly even where its terms wrap. (See moments_sd().)
+ * ra rb / n. The first is below 2^127, as durations are below 2^48 and are 33 million such at
+ * most, so that arithmetic modulo 2^128 gives it exactly even where its terms wrap. (See
+ * moments_sd().) Here n is the weight of all, and PROFILE_WEIGHT that of one.
  */
 static double covariance(uint64_t n, measured_uint128 sum_a, measured_uint128 sum_b,
 		measured_uint128 products)
@@ -298,7 +311,7 @@ static double covariance(uint64_t n, measured_uint128 sum_a, measured_uint128 su
 	measured_uint128 a, b, rest_a, rest_b;
 	signed_int128 distances;
 
-	if (n < 2) {
+	if (n < 2 * PROFILE_WEIGHT) {
 		return 0;
 	}
 	a = sum_a / n;
@@ -308,23 +321,23 @@ static double covariance(uint64_t n, measured_uint128 sum_a, measured_uint128 su
 	distances = (signed_int128)(products - a * sum_b - b * rest_a);
 	return (double)(((long double)distances - (long double)rest_a * (long double)rest_b /
 								  (long double)n) /
-			(long double)(n - 1));
+			(long double)(n - PROFILE_WEIGHT));
 }
 
 double profile_variance(const struct profile_counts *counts)
 {
-	return covariance(counts->counted, counts->total, counts->total, counts->squares);
+	return covariance(counts->weight, counts->total, counts->total, counts->squares);
 }
 
 double profile_covariance(const struct profile_counts *counts, const struct profile_sums *sums)
 {
-	return covariance(counts->counted, sums->segment, counts->total, sums->product);
+	return covariance(counts->weight, sums->segment, counts->total, sums->product);
 }
 
 double profile_segment_sd(const struct profile_counts *counts, const struct profile_sums *sums)
 {
 	double variance = covariance(
-			counts->counted, sums->segment, sums->segment, sums->segment_squares);
+			counts->weight, sums->segment, sums->segment, sums->segment_squares);
 
 	return variance > 0 ? sqrt(variance) : 0;
 }

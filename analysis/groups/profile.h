@@ -16,6 +16,10 @@
  * shares of the variance, phi = Cov(S, T) / Var(T), add up to 1 over all contexts with no more than
  * the rounding of the last division.
  *
+ * Shares are of a stratified sample: slow requests are all measured, of others some, each of which
+ * weighs as many as it stands for (Horvitz & Thompson 1952). Everything else is of the sample that
+ * is uniform, one request as much as another.
+ *
  * Contexts deeper than PROFILE_MAX_DEPTH, and those that have no room, count as their nearest
  * ancestor that has: their own time becomes its own time, and their spans are counted as folded.
  * Context 0, the rest, always has room. What is no span has no own time, but for lags, of which it is
@@ -26,6 +30,7 @@
  * caller's.
  */
 #define PROFILE_MAX_DEPTH 128
+#define PROFILE_WEIGHT    64u /* of a request that stands for itself alone */
 
 /* What one request, or all requests of a horizon, did in a context. */
 struct profile_sums {
@@ -33,8 +38,8 @@ struct profile_sums {
 	uint64_t failed;          /* of the spans */
 	measured_uint128 total, squares, self;
 	measured_uint128 self_squares; /* of each request's own time */
-	/* Of requests that count in shares: own part S of the critical path, with T their duration.
-	 */
+	/* Of requests that count in shares: own part S of the critical path, with T their duration;
+	 * times their weights. */
 	measured_uint128 segment, segment_squares, product; /* S, S^2, S T */
 };
 
@@ -50,8 +55,10 @@ struct profile_counts {
 	uint64_t requests; /* measured */
 	uint64_t counted;  /* of which shares of the variance speak */
 	uint64_t skewed;   /* complete, but left out of these */
+	uint64_t added;    /* slow ones, of which only shares speak */
+	uint64_t weight;   /* of those that shares speak of, counted and added */
 	uint64_t folded_spans;
-	measured_uint128 total, squares; /* of the durations of those counted */
+	measured_uint128 total, squares; /* of their durations, times their weights */
 };
 
 struct profile {
@@ -83,7 +90,9 @@ struct profile_items {
 /* What is counted with the items of a request. */
 struct profile_request {
 	uint64_t duration_ns, folded_spans;
+	uint32_t weight; /* in shares of the variance, PROFILE_WEIGHT or more */
 	bool counted, skewed;
+	bool added; /* it is measured for shares of the variance alone: see keep.c */
 };
 
 void profile_release(struct profile *profile);

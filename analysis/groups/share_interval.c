@@ -18,21 +18,23 @@
 /*
  * All circular blocks of `length`: one row of `stride` values for each sample it may begin at. With
  * s and d the distances of S and T from their means: per column the sums of s, then of s d; then
- * the sums of d and of d^2.
+ * the sums of d and of d^2, and the weight; all by weight.
  */
 struct series {
 	uint32_t n, width, length, n_blocks, stride;
+	const double *weights;
+	double weight; /* of all samples */
 	double *rows, *distances;
 	double *means;          /* of the columns */
 	double *phi, *error;    /* by column */
 	double *sums, *squares; /* of a resample */
 	double *resampled;      /* RESAMPLES values of t by column */
-	double variance;        /* times n */
+	double variance;        /* times the weight */
 };
 
 static bool series_allocate(struct series *series, uint32_t n, uint32_t width)
 {
-	size_t stride = 2 * (size_t)width + 2;
+	size_t stride = 2 * (size_t)width + 3;
 	size_t small = (size_t)n + 4 * width + stride + RESAMPLES * (size_t)width;
 	double *at = calloc(small + n * stride, sizeof(*at));
 
@@ -64,18 +66,24 @@ static void find_shares(struct series *series, const double *durations, const do
 	double mean = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		mean += durations[i] / n;
+		series->weight += series->weights[i];
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		double weight = series->weights[i];
+
+		mean += weight * durations[i] / series->weight;
 		for (uint32_t a = 0; a < width; a++) {
-			series->means[a] += parts[i * width + a] / n;
+			series->means[a] += weight * parts[i * width + a] / series->weight;
 		}
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		double distance = durations[i] - mean;
+		double distance = durations[i] - mean, weight = series->weights[i];
 
 		series->distances[i] = distance;
-		series->variance += distance * distance;
+		series->variance += weight * distance * distance;
 		for (uint32_t a = 0; a < width; a++) {
-			series->phi[a] += (parts[i * width + a] - series->means[a]) * distance;
+			series->phi[a] += weight * (parts[i * width + a] - series->means[a]) *
+					  distance;
 		}
 	}
 	for (uint32_t a = 0; a < width; a++) {
@@ -112,7 +120,7 @@ static bool choose_length(struct series *series, const double *parts)
 			double d = series->distances[i];
 			double s = parts[i * series->width + leader] - series->means[leader];
 
-			influence[i] = s * d - series->phi[leader] * d * d;
+			influence[i] = series->weights[i] * (s * d - series->phi[leader] * d * d);
 		}
 		own = LONGER * bootstrap_block_length(influence, n);
 		length = own > length ? own : length;
@@ -129,16 +137,17 @@ static void row_add(const struct series *series, const double *parts, double *ro
 		double sign)
 {
 	uint32_t width = series->width;
-	double d = sign * series->distances[i];
+	double weight = sign * series->weights[i], d = weight * series->distances[i];
 
 	for (uint32_t a = 0; a < width; a++) {
 		double s = parts[i * width + a] - series->means[a];
 
-		row[a] += sign * s;
+		row[a] += weight * s;
 		row[width + a] += d * s;
 	}
 	row[2 * width] += d;
 	row[2 * width + 1] += d * series->distances[i];
+	row[2 * width + 2] += weight;
 }
 
 static void make_rows(struct series *series, const double *parts)
@@ -188,7 +197,7 @@ static bool resample(struct series *series, struct bootstrap_random *random, uin
 		double *phi, double *t, uint32_t t_stride)
 {
 	uint32_t width = series->width;
-	double m = (double)series->n_blocks * series->length, mean, variance;
+	double m, mean, variance;
 
 	memset(series->sums, 0, series->stride * sizeof(*series->sums));
 	memset(series->squares, 0, width * sizeof(*series->squares));
@@ -201,6 +210,7 @@ static bool resample(struct series *series, struct bootstrap_random *random, uin
 			series->sums[a] += row[a];
 		}
 	}
+	m = series->sums[2 * width + 2];
 	mean = series->sums[2 * width] / m;
 	variance = series->sums[2 * width + 1] - mean * mean * m;
 	if (variance <= SMALLEST * series->variance) {
@@ -212,7 +222,7 @@ static bool resample(struct series *series, struct bootstrap_random *random, uin
 	}
 	for (uint32_t k = 0; k < series->n_blocks; k++) {
 		const double *row = &series->rows[(size_t)begins[k] * series->stride];
-		double d = row[2 * width] - series->length * mean;
+		double d = row[2 * width] - row[2 * width + 2] * mean;
 		double v = row[2 * width + 1] - mean * (row[2 * width] + d);
 
 		for (uint32_t a = 0; a < width; a++) {
@@ -251,11 +261,12 @@ static void read_intervals(
 	}
 }
 
-bool share_intervals(const double *durations, const double *parts, uint32_t n, uint32_t width,
-		uint64_t seed, double *below, double *above, uint32_t *length)
+bool share_intervals(const double *durations, const double *weights, const double *parts,
+		uint32_t n, uint32_t width, uint64_t seed, double *below, double *above,
+		uint32_t *length)
 {
 	struct bootstrap_random random = {.state = seed};
-	struct series series = {.n = 0};
+	struct series series = {.weights = weights};
 	uint32_t *begins = malloc(n * sizeof(*begins)), done = 0, tries = RESAMPLES;
 	double *phi = malloc(width * sizeof(*phi));
 	bool ok = begins && phi && series_allocate(&series, n, width);
@@ -280,13 +291,14 @@ bool share_intervals(const double *durations, const double *parts, uint32_t n, u
 	return ok;
 }
 
-bool share_totals_init(
-		struct share_totals *totals, const double *durations, uint32_t n, uint32_t length)
+bool share_totals_init(struct share_totals *totals, const double *durations, const double *weights,
+		uint32_t n, uint32_t length)
 {
 	double mean = 0;
 
 	memset(totals, 0, sizeof(*totals));
 	totals->n = n;
+	totals->weights = weights;
 	totals->length = length;
 	totals->n_blocks = (n + length - 1) / length;
 	totals->distances = calloc(n + 2 * (size_t)totals->n_blocks, sizeof(double));
@@ -296,13 +308,16 @@ bool share_totals_init(
 	totals->a = totals->distances + n;
 	totals->v = totals->a + totals->n_blocks;
 	for (uint32_t i = 0; i < n; i++) {
-		mean += durations[i] / n;
+		totals->weight += weights[i];
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		mean += weights[i] * durations[i] / totals->weight;
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		double d = totals->distances[i] = durations[i] - mean;
 
-		totals->a[i / length] += d;
-		totals->v[i / length] += d * d;
+		totals->a[i / length] += weights[i] * d;
+		totals->v[i / length] += weights[i] * d * d;
 	}
 	for (uint32_t k = 0; k < totals->n_blocks; k++) {
 		totals->sum_aa += totals->a[k] * totals->a[k];
@@ -334,13 +349,14 @@ void share_blocks_add(struct share_blocks *blocks, const struct share_totals *to
 		blocks_flush(blocks, totals);
 		blocks->block = i / totals->length;
 	}
+	part *= totals->weights[i];
 	blocks->c += part * totals->distances[i];
 	blocks->sum_s += part;
 }
 
 double share_blocks_error(struct share_blocks *blocks, const struct share_totals *totals)
 {
-	double m = blocks->sum_s / totals->n, phi, squares;
+	double m = blocks->sum_s / totals->weight, phi, squares;
 
 	blocks_flush(blocks, totals);
 	phi = blocks->sum_c / totals->sum_v;

@@ -12,21 +12,25 @@
 
 /*
  * Bootstrap-t intervals of `width` columns: phi - below .. phi + above. `parts` has `width` values
- * for each of n durations; the variance of these must not be 0. `length` is set to that of the
- * blocks. The seed decides on the draws. False if out of memory. See locate.h.
+ * for each of n durations, which count by their weights (above 0); the variance of these must not
+ * be 0. `length` is set to that of the blocks. The seed decides on the draws. False if out of
+ * memory. See locate.h.
  */
-bool share_intervals(const double *durations, const double *parts, uint32_t n, uint32_t width,
-		uint64_t seed, double *below, double *above, uint32_t *length);
+bool share_intervals(const double *durations, const double *weights, const double *parts,
+		uint32_t n, uint32_t width, uint64_t seed, double *below, double *above,
+		uint32_t *length);
 
 /*
  * The standard error of a column that is mostly 0, from blocks beside each other: what a block
  * adds to (phi' - phi) Var(T) is u = C - m A - phi V, where m is the mean of S, and C, A, V are
- * the block's sums of S d, d and d^2, d being T less its mean (delta method).
+ * the block's sums of S d, d and d^2, d being T less its mean (delta method), all by weight.
  */
 struct share_totals {
 	uint32_t n, length, n_blocks;
-	double *distances; /* by sample: d */
-	double *a, *v;     /* by block */
+	double weight;         /* of all samples */
+	const double *weights; /* by sample; borrowed */
+	double *distances;     /* by sample: d */
+	double *a, *v;         /* by block */
 	double sum_aa, sum_av, sum_vv, sum_v;
 };
 
@@ -37,8 +41,8 @@ struct share_blocks {
 };
 
 /* False if out of memory. */
-bool share_totals_init(
-		struct share_totals *totals, const double *durations, uint32_t n, uint32_t length);
+bool share_totals_init(struct share_totals *totals, const double *durations,
+		const double *weights, uint32_t n, uint32_t length);
 void share_totals_release(struct share_totals *totals);
 
 /* Sample i has a part of this column; samples come in their order. */

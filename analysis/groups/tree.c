@@ -103,7 +103,9 @@ static bool is_visited(const struct profile_node *node, const struct profile_sum
 	return sums->spans || sums->segment || (sums->self && !node->context);
 }
 
-static void sums_add(struct profile_sums *sums, const struct profile_sums *other)
+/* What is weighed is added as that of as many requests as were measured. */
+static void sums_add(struct profile_sums *sums, const struct profile_sums *other,
+		const struct profile_counts *counts)
 {
 	sums->spans += other->spans;
 	sums->failed += other->failed;
@@ -111,9 +113,7 @@ static void sums_add(struct profile_sums *sums, const struct profile_sums *other
 	sums->total += other->total;
 	sums->squares += other->squares;
 	sums->self += other->self;
-	sums->segment += other->segment;
-	sums->segment_squares += other->segment_squares;
-	sums->product += other->product;
+	sums->segment += counts->weight ? other->segment * counts->counted / counts->weight : 0;
 }
 
 /* Adds what a group did; the rest hangs from nowhere, and is a row of its own. */
@@ -148,7 +148,8 @@ static bool grow(struct groups *groups, const struct instant *instant, uint32_t 
 			return false;
 		}
 		groups->tree.branches[branch].node = i;
-		sums_add(&groups->tree.sums[branch], sums);
+		sums_add(&groups->tree.sums[branch], sums,
+				&profile->counts[instant->view.horizon]);
 	}
 	return true;
 }

@@ -508,6 +508,103 @@ static void test_tail_disagrees(void **state)
 	bench_release(&bench);
 }
 
+/* Cov(S, T) / Var(T) of a plain list. */
+static double share_of_list(const double *part, const double *duration, uint32_t n)
+{
+	double s = 0, t = 0, product = 0, squares = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		s += part[i] / n;
+		t += duration[i] / n;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		product += (part[i] - s) * (duration[i] - t);
+		squares += (duration[i] - t) * (duration[i] - t);
+	}
+	return product / squares;
+}
+
+/*
+ * 800 requests a second, one in 2,700 of them slow: a uniform sample of 51 a second has none of
+ * these mostly. Shares and spread are those of all requests, in each of the trials; and what is
+ * counted one by one is still of the uniform sample.
+ */
+static void test_rare_slow_requests_are_measured(void **state)
+{
+	enum { RATE = 800, SECONDS = 20, RARE = 2700, WINDOW = 10 * RATE };
+	static double slow[RATE * SECONDS], duration[RATE * SECONDS];
+	struct groups_config sampling = usual;
+
+	(void)state;
+	sampling.samples_per_s = 51;
+	for (uint64_t trial = 0; trial < 20; trial++) {
+		const struct group_segment *segment;
+		struct snapshot *snapshot;
+		struct bench bench;
+		double exact;
+
+		bench_init(&bench, &sampling, 9000 + trial);
+		for (uint32_t k = 0; k < RATE * SECONDS; k++) {
+			uint64_t a = (uint64_t)(100000 * exp(0.5 * normal(&bench)));
+			uint64_t b = 20000 + below(&bench, 10000);
+			uint64_t c = k % RARE == 1700 ? 15000000 + below(&bench, 9000000) : 0;
+
+			part(&bench, 0, a);
+			part(&bench, 1, b);
+			part(&bench, 2, c);
+			slow[k] = (double)c;
+			duration[k] = (double)(a + b + c);
+			add(&bench, "a", START + k * (S / RATE));
+		}
+		snapshot = fill(&bench, HORIZON_WINDOW, START + SECONDS * S);
+		exact = share_of_list(slow + WINDOW, duration + WINDOW, WINDOW);
+		segment = segment_of(&bench, snapshot, 2);
+		assert_true(fabs(segment->phi - exact) < 0.01);
+		assert_true(segment->phi_low > 0.9);
+		assert_false(snapshot->group.location.unlike);
+		assert_true(snapshot->tree.requests > 400 && snapshot->tree.requests < 650);
+		snapshot_destroy(snapshot);
+		bench_release(&bench);
+	}
+}
+
+/* The same of a spread that follows no plan: shares of half the variance are within a twentieth. */
+static void test_shares_are_those_of_all_requests(void **state)
+{
+	enum { RATE = 1500, SECONDS = 20, WINDOW = 10 * RATE };
+	static double first[RATE * SECONDS], duration[RATE * SECONDS];
+	struct groups_config sampling = usual;
+	double off = 0;
+
+	(void)state;
+	sampling.samples_per_s = 51;
+	for (uint64_t trial = 0; trial < 10; trial++) {
+		struct snapshot *snapshot;
+		struct bench bench;
+
+		bench_init(&bench, &sampling, 9100 + trial);
+		for (uint32_t k = 0; k < RATE * SECONDS; k++) {
+			uint64_t a = (uint64_t)(100000 * exp(0.9 * normal(&bench)));
+			uint64_t b = (uint64_t)(100000 * exp(0.9 * normal(&bench)));
+
+			part(&bench, 0, a);
+			part(&bench, 1, b);
+			first[k] = (double)a;
+			duration[k] = (double)(a + b);
+			add(&bench, "a", START + k * (S / RATE));
+		}
+		snapshot = fill(&bench, HORIZON_WINDOW, START + SECONDS * S);
+		off += segment_of(&bench, snapshot, 0)->phi -
+		       share_of_list(first + WINDOW, duration + WINDOW, WINDOW);
+		assert_true(fabs(snapshot->group.location.sample_sd_ns /
+						    snapshot->groups.rows[0].sd_ns -
+					    1) < 0.1);
+		snapshot_destroy(snapshot);
+		bench_release(&bench);
+	}
+	assert_true(fabs(off / 10) < 0.05);
+}
+
 /* Sums do not depend on the order that requests were completed in. */
 static void test_any_order_gives_the_same_sums(void **state)
 {
@@ -974,6 +1071,8 @@ int main(void)
 			cmocka_unit_test(test_noisy_pair_does_not_win),
 			cmocka_unit_test(test_common_cause),
 			cmocka_unit_test(test_tail_disagrees),
+			cmocka_unit_test(test_rare_slow_requests_are_measured),
+			cmocka_unit_test(test_shares_are_those_of_all_requests),
 			cmocka_unit_test(test_any_order_gives_the_same_sums),
 			cmocka_unit_test(test_horizons_are_those_of_a_plain_list),
 			cmocka_unit_test(test_pinned_views_stay_byte_for_byte),
