@@ -44,6 +44,12 @@ static void age_append(struct servers *servers, struct connection *c)
 	servers->newest = c;
 }
 
+/* The number of its own port, see PORT_OF_DATAGRAMS. */
+static uint32_t own_port(const struct pair *pair)
+{
+	return pair->own.port | (pair->family == SOCKETS_DATAGRAM ? PORT_OF_DATAGRAMS : 0);
+}
+
 void connections_listen(
 		struct servers *servers, uint32_t netns, uint32_t port, const struct where *where)
 {
@@ -52,7 +58,7 @@ void connections_listen(
 	}
 	for (struct connection *c = servers->oldest; c; c = c->newer) {
 		if (c->role == ROLE_SERVER || c->host != where->host || c->netns != netns ||
-				c->pair.own.port != port || c->pair.family == SOCKETS_UNIX) {
+				own_port(&c->pair) != port || c->pair.family == SOCKETS_UNIX) {
 			continue;
 		}
 		if (c->call) {
@@ -73,10 +79,10 @@ void connections_listen(
 static void guess_port(
 		struct servers *servers, const struct connection *c, const struct where *where)
 {
-	uint32_t own = c->pair.own.port, peer = c->pair.peer.port;
+	uint32_t own = own_port(&c->pair), peer = c->pair.peer.port;
 	struct own_port *at;
 
-	if (own >= peer || c->role == ROLE_SERVER || c->pair.family == SOCKETS_UNIX) {
+	if (c->pair.own.port >= peer || c->role == ROLE_SERVER || c->pair.family == SOCKETS_UNIX) {
 		return;
 	}
 	if (!servers->own_ports) {
@@ -93,6 +99,23 @@ static void guess_port(
 	} else if (at->peer != peer) {
 		connections_listen(servers, c->netns, own, where);
 	}
+}
+
+/*
+ * Who listens is the server. Clients of datagrams may be bound to a port of their own as well: they
+ * send first, to a lower one.
+ */
+static bool is_server(const struct servers *servers, const struct connection *c,
+		const struct event *event, const struct type_told *told)
+{
+	const struct pair *pair = &c->pair;
+
+	if (pair->family == SOCKETS_UNIX) {
+		return event->slots[told->fields[F_NAMED]] != 0;
+	}
+	return ports_has(&servers->ports, c->host, c->netns, own_port(pair)) &&
+	       (pair->family != SOCKETS_DATAGRAM || told->told == TOLD_RECV ||
+			       pair->own.port < pair->peer.port);
 }
 
 struct connection *connection_of(struct servers *servers, const struct event *event,
@@ -119,11 +142,7 @@ struct connection *connection_of(struct servers *servers, const struct event *ev
 			.host = where->host,
 			.netns = (uint32_t)event->slots[told->fields[F_NETNS]]};
 	c->pair = pair;
-	c->role = (pair.family == SOCKETS_UNIX ? event->slots[told->fields[F_NAMED]] != 0
-					       : ports_has(&servers->ports, c->host, c->netns,
-								 pair.own.port))
-				  ? ROLE_SERVER
-				  : ROLE_CLIENT;
+	c->role = is_server(servers, c, event, told) ? ROLE_SERVER : ROLE_CLIENT;
 	servers->connections[bucket] = c;
 	servers->n_connections++;
 	age_append(servers, c);
@@ -148,8 +167,7 @@ void connection_remove(struct servers *servers, struct connection *c)
 
 bool connection_is_of_message(const struct connection *peer, uint32_t first)
 {
-	return peer->sent_ns &&
-	       (peer->pair.family == SOCKETS_UNIX || first - peer->position < UINT32_C(1) << 31);
+	return peer->sent_ns && (peer->pair.family || first - peer->position < UINT32_C(1) << 31);
 }
 
 static bool is_behind(uint32_t position, uint32_t other)
@@ -169,10 +187,27 @@ void connection_note_send(struct connection *c, uint32_t position, uint64_t now_
 	c->sends[c->n_sends++] = (struct sending){.at_ns = now_ns, .position = position};
 }
 
-uint64_t connection_sent_at(const struct connection *peer, uint32_t first)
+/* They come in the order in which they were sent; one that is lost is forgotten. */
+static uint64_t datagram_sent_at(struct connection *peer, uint64_t now_ns)
+{
+	uint64_t at_ns = 0;
+	uint32_t n = 0;
+
+	while (n < peer->n_sends && (!at_ns || at_ns + SERVERS_LOST_NS < now_ns)) {
+		at_ns = peer->sends[n++].at_ns;
+	}
+	peer->n_sends -= n;
+	memmove(peer->sends, peer->sends + n, peer->n_sends * sizeof(*peer->sends));
+	return at_ns;
+}
+
+uint64_t connection_sent_at(struct connection *peer, uint32_t first, uint64_t now_ns)
 {
 	uint32_t i = peer->n_sends;
 
+	if (peer->pair.family == SOCKETS_DATAGRAM) {
+		return datagram_sent_at(peer, now_ns);
+	}
 	while (i > 0 && !is_behind(first, peer->sends[i - 1].position)) {
 		i--;
 	}
@@ -186,7 +221,7 @@ bool connection_is_several(const struct connection *peer, uint32_t first, uint32
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; i < peer->n_sends; i++) {
+	for (uint32_t i = 0; !peer->pair.family && i < peer->n_sends; i++) {
 		uint32_t within = peer->sends[i].position - first;
 
 		n += within > 0 && within < length;

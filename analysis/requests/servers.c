@@ -82,7 +82,8 @@ static void receive(struct servers *servers, const struct event *event,
 	struct connection *c = connection_of(servers, event, told, where);
 	uint32_t length = (uint32_t)event->slots[told->fields[F_LENGTH]];
 	uint32_t first = (uint32_t)event->slots[told->fields[F_POSITION]] - length;
-	const struct connection *peer;
+	bool datagram = c && c->pair.family == SOCKETS_DATAGRAM;
+	struct connection *peer;
 	struct worker *w = worker_of(servers, where->host, where->thread, true);
 	uint64_t ready_ns;
 
@@ -91,7 +92,7 @@ static void receive(struct servers *servers, const struct event *event,
 	}
 	ready_ns = arrival_since(&w->arrival, c->made_ns, c->received_ns);
 	c->received_ns = servers->now_ns;
-	if (length == 0) {
+	if (length == 0 && !datagram) {
 		connection_drop(servers, c, where); /* the other end has closed it */
 		return;
 	}
@@ -107,11 +108,17 @@ static void receive(struct servers *servers, const struct event *event,
 		worker_work_for(servers, w, call ? call->of : NULL, where);
 		return;
 	}
-	if (c->current && c->current->answered) {
+	/* A datagram that is not answered for long will not be. */
+	if (c->current && (c->current->answered ||
+					  (datagram && c->current->start_ns + SERVERS_LOST_NS <
+									  servers->now_ns))) {
 		served_end(servers, c->current, where);
 	}
 	peer = connection_peer(servers, c);
 	servers->found.n_several += peer && connection_is_several(peer, first, length);
+	if (datagram && peer && c->current) {
+		(void)connection_sent_at(peer, first, servers->now_ns); /* it belongs to that one */
+	}
 	if (!c->current && served_begin(servers, c, first, ready_ns, where)) {
 		c->current->receiver = w;
 		c->current->process = w->hands ? handover_process(servers, w) : NULL;
@@ -244,7 +251,11 @@ void servers_before(struct servers *servers, const struct event *event)
 		break;
 	case TOLD_LISTEN:
 		connections_listen(servers, (uint32_t)event->slots[told->fields[F_NETNS]],
-				(uint32_t)event->slots[told->fields[F_SPORT]], &where);
+				(uint32_t)event->slots[told->fields[F_SPORT]] |
+						(sockets_is_datagram(event, told)
+										? PORT_OF_DATAGRAMS
+										: 0),
+				&where);
 		break;
 	case TOLD_WAIT: {
 		struct worker *w = worker_of(

@@ -34,6 +34,8 @@ struct servers;
 #define SERVERS_MAX_THREADS     65536u
 /* An answer is over when nothing more of it was sent for so long. */
 #define SERVERS_SILENCE_NS UINT64_C(100000000)
+/* A datagram that is not received, or not answered, for that long is lost. */
+#define SERVERS_LOST_NS UINT64_C(1000000000)
 
 struct servers_config {
 	struct registry *registry;

@@ -167,9 +167,10 @@ bool connection_is_of_message(const struct connection *peer, uint32_t first);
 void connection_note_send(struct connection *c, uint32_t position, uint64_t now_ns);
 /*
  * When the bytes from `first` on were sent, 0 if nobody saw it. A client that does not wait for an
- * answer before it sends the next request has several under way.
+ * answer before it sends the next request has several under way. Of datagrams it is the oldest that
+ * was not asked for, and not long ago: each is asked for once.
  */
-uint64_t connection_sent_at(const struct connection *peer, uint32_t first);
+uint64_t connection_sent_at(struct connection *peer, uint32_t first, uint64_t now_ns);
 /* Were several sends of the client, or parts of them, read at once? */
 bool connection_is_several(const struct connection *peer, uint32_t first, uint32_t length);
 

@@ -137,8 +137,8 @@ static void tell_queued(struct servers *servers, const struct served_request *se
 struct served_request *served_begin(struct servers *servers, struct connection *c, uint32_t first,
 		uint64_t ready_ns, const struct where *where)
 {
-	const struct connection *peer = connection_peer(servers, c);
-	uint64_t sent_ns = peer ? connection_sent_at(peer, first) : 0;
+	struct connection *peer = connection_peer(servers, c);
+	uint64_t sent_ns = peer ? connection_sent_at(peer, first, servers->now_ns) : 0;
 	struct call *call = peer && connection_is_of_message(peer, first) ? peer->call : NULL;
 	struct served_request *served;
 	struct served_ids ids;

@@ -6,9 +6,12 @@
 #include "base/hash.h"
 #include "requests/waits.h"
 
+#define TYPE_DATAGRAM 2u                       /* SOCK_DGRAM of Linux */
+#define ANY_IPV4      (UINT64_C(0xffff) << 32) /* ::ffff:0.0.0.0 */
+
 static const char *const socket_fields[F_COUNT] = {"family", "netns", "sport", "dport",
 		"saddr_high", "saddr_low", "daddr_high", "daddr_low", "named", "position", "length",
-		"tid", "ret"};
+		"type", "tid", "ret"};
 
 static uint8_t told_by(const char *name)
 {
@@ -56,7 +59,7 @@ void sockets_read_type(const struct event_type *type, struct type_told *told)
 			told->told = TOLD_NOTHING;
 		}
 		/* A listening socket tells its port alone. */
-		if (told->fields[f] == UINT16_MAX && f != F_TID && f != F_RET &&
+		if (told->fields[f] == UINT16_MAX && f != F_TYPE && f != F_TID && f != F_RET &&
 				(told->told == TOLD_RECV || told->told == TOLD_SEND ||
 						told->told == TOLD_CONNECT ||
 						(told->told == TOLD_LISTEN &&
@@ -72,6 +75,18 @@ static bool is_loopback(const struct end *end)
 	       (end->address[0] == 0 && end->address[1] == 1);
 }
 
+static bool is_any(const struct end *end)
+{
+	return end->address[0] == 0 && (end->address[1] == 0 || end->address[1] == ANY_IPV4);
+}
+
+bool sockets_is_datagram(const struct event *event, const struct type_told *told)
+{
+	uint16_t at = told->fields[F_TYPE];
+
+	return at != UINT16_MAX && event->slots[at] == TYPE_DATAGRAM;
+}
+
 struct pair sockets_pair(const struct event *event, const struct type_told *told, uint32_t host)
 {
 	const uint64_t *slots = event->slots;
@@ -79,13 +94,20 @@ struct pair sockets_pair(const struct event *event, const struct type_told *told
 	struct pair pair;
 
 	memset(&pair, 0, sizeof(pair)); /* with what lies between: it is compared as bytes */
-	pair.family = (uint32_t)slots[at[F_FAMILY]] == SOCKETS_UNIX ? SOCKETS_UNIX : 0;
+	pair.family = (uint32_t)slots[at[F_FAMILY]] == SOCKETS_UNIX ? SOCKETS_UNIX
+		      : sockets_is_datagram(event, told)            ? SOCKETS_DATAGRAM
+								    : 0;
 	pair.own.address[0] = slots[at[F_SADDR_HIGH]];
 	pair.own.address[1] = slots[at[F_SADDR_LOW]];
 	pair.own.port = (uint32_t)slots[at[F_SPORT]];
 	pair.peer.address[0] = slots[at[F_DADDR_HIGH]];
 	pair.peer.address[1] = slots[at[F_DADDR_LOW]];
 	pair.peer.port = (uint32_t)slots[at[F_DPORT]];
+	/* A socket of UDP may be bound to no address of its own; of this host the other end has
+	 * one. */
+	if (pair.family == SOCKETS_DATAGRAM && is_any(&pair.own) && is_loopback(&pair.peer)) {
+		memcpy(pair.own.address, pair.peer.address, sizeof(pair.own.address));
+	}
 	if (pair.family == SOCKETS_UNIX) {
 		pair.space = host + 1;
 	} else if (is_loopback(&pair.own) || is_loopback(&pair.peer)) {

@@ -39,9 +39,10 @@ enum socket_field {
 	F_NAMED,
 	F_POSITION,
 	F_LENGTH,
-	F_TID, /* not needed: else it is the thread that the CPU runs; of TOLD_WOKEN: who is woken
-		*/
-	F_RET, /* of TOLD_SENT, not needed */
+	F_TYPE, /* not needed: else it is a stream's */
+	F_TID,  /* not needed: else it is the thread that the CPU runs; of TOLD_WOKEN: who is woken
+		 */
+	F_RET,  /* of TOLD_SENT, not needed */
 	F_COUNT
 };
 
@@ -59,7 +60,9 @@ struct end {
 	uint32_t port;
 };
 
-#define SOCKETS_UNIX 1u /* pair.family of Unix sockets; 0: of the others */
+/* pair.family of Unix sockets, and of datagrams of UDP; 0: of streams of TCP. */
+#define SOCKETS_UNIX     1u
+#define SOCKETS_DATAGRAM 2u
 
 struct pair {
 	struct end own, peer;
@@ -72,6 +75,9 @@ void sockets_read_type(const struct event_type *type, struct type_told *told);
 /* The ends that an event of such a type names, its own first. Compared as bytes. */
 struct pair sockets_pair(const struct event *event, const struct type_told *told, uint32_t host);
 
+/* The socket that an event is of sends and receives datagrams. */
+bool sockets_is_datagram(const struct event *event, const struct type_told *told);
+
 /* The ports that are listened on, by host and network namespace. */
 #define SERVERS_MAX_PORTS 1024u
 
@@ -81,6 +87,9 @@ struct ports {
 		uint32_t host, netns, port;
 	} list[SERVERS_MAX_PORTS];
 };
+
+/* A port by its number: those of datagrams are others than those of streams. */
+#define PORT_OF_DATAGRAMS (UINT32_C(1) << 16)
 
 bool ports_has(const struct ports *ports, uint32_t host, uint32_t netns, uint32_t port);
 /* False: it was known, or is left out as one beyond SERVERS_MAX_PORTS. */

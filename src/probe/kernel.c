@@ -311,6 +311,16 @@ static enum status follow_last(struct kernel *kernel, struct kernel_fault *fault
 	return attach_program(kernel->skeleton->progs.follow_free, &kernel->follow_free, fault);
 }
 
+/* Datagrams are sent elsewhere than streams. */
+static enum status attach_datagrams(struct kernel *kernel, struct kernel_fault *fault)
+{
+	struct bpf_program *program = kernel->skeleton->progs.on_datagram;
+
+	return kernel->datagrams || bpf_program__fd(program) < 0
+			       ? STATUS_OK
+			       : attach_program(program, &kernel->datagrams, fault);
+}
+
 static enum status attach(struct kernel *kernel, uint32_t event, struct kernel_fault *fault)
 {
 	enum status status;
@@ -323,6 +333,9 @@ static enum status attach(struct kernel *kernel, uint32_t event, struct kernel_f
 				events[event].name);
 	}
 	status = attach_program(program_of(kernel, event), &kernel->links[event], fault);
+	if (status == STATUS_OK && event == PROBE_socket_send) {
+		status = attach_datagrams(kernel, fault);
+	}
 	return status == STATUS_OK && kernel->follow_free && event == PROBE_sched_process_free
 			       ? follow_last(kernel, fault)
 			       : status;
@@ -332,6 +345,10 @@ static void detach(struct kernel *kernel, uint32_t event)
 {
 	bpf_link__destroy(kernel->links[event]);
 	kernel->links[event] = NULL;
+	if (event == PROBE_socket_send) {
+		bpf_link__destroy(kernel->datagrams);
+		kernel->datagrams = NULL;
+	}
 }
 
 bool kernel_event_is_beside(uint32_t event)
@@ -358,6 +375,9 @@ static enum status attach_all(struct kernel *kernel, struct kernel_fault *fault)
 	if (status == STATUS_OK) {
 		status = attach_program(kernel->skeleton->progs.on_all_enter,
 				&kernel->links[SYS_ENTER], fault);
+	}
+	if (status == STATUS_OK) {
+		status = attach_datagrams(kernel, fault);
 	}
 	return status == STATUS_OK ? attach_program(kernel->skeleton->progs.on_all_exit,
 						     &kernel->links[SYS_EXIT], fault)

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@
 #define LINE     4096
 #define KTHREADD 0x200000u /* PF_KTHREAD */
 #define LISTENS  10u       /* TCP_LISTEN */
+#define UNCONNECTED 7         /* likewise: of a socket of UDP */
 #define BLOCKS   "/sys/class/block"
 
 /* LTTng's numbers (lttng-modules, lttng-statedump-impl.c). */
@@ -305,27 +307,52 @@ static enum status dump_interfaces(struct cpu_ring *ring)
 	return status;
 }
 
-/* Ports of TCP that are listened on, in the network namespace of the probe. */
+/* The first of the ports that the kernel gives to sockets which asked for none. */
+static unsigned int first_given_port(void)
+{
+	FILE *range = fopen("/proc/sys/net/ipv4/ip_local_port_range", "re");
+	unsigned int first = 32768;
+
+	if (range) {
+		(void)!fscanf(range, "%u", &first);
+		fclose(range);
+	}
+	return first;
+}
+
+/*
+ * Ports that are listened on, in the network namespace of the probe; of UDP those that are bound,
+ * but for the ones of clients.
+ */
 static enum status dump_listeners(struct cpu_ring *ring)
 {
-	static const char *const tables[] = {"/proc/net/tcp", "/proc/net/tcp6"};
+	static const struct {
+		const char *path;
+		unsigned int state, type;
+	} tables[] = {{"/proc/net/tcp", LISTENS, SOCK_STREAM},
+			{"/proc/net/tcp6", LISTENS, SOCK_STREAM},
+			{"/proc/net/udp", UNCONNECTED, SOCK_DGRAM},
+			{"/proc/net/udp6", UNCONNECTED, SOCK_DGRAM}};
+	unsigned int first_given = first_given_port();
 	enum status status = STATUS_OK;
 	struct stat space;
 	char line[512];
 
-	for (size_t i = 0; i < 2 && status == STATUS_OK && stat("/proc/self/ns/net", &space) == 0;
+	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]) && status == STATUS_OK &&
+			   stat("/proc/self/ns/net", &space) == 0;
 			i++) {
-		FILE *table = fopen(tables[i], "re");
+		FILE *table = fopen(tables[i].path, "re");
 
 		while (table && status == STATUS_OK && fgets(line, sizeof(line), table)) {
 			struct body_pythiatop_statedump_listener body = {
-					.netns = (uint32_t)space.st_ino};
+					.netns = (uint32_t)space.st_ino, .type = tables[i].type};
 			unsigned int port, state;
 			struct entry entry;
 
 			if (sscanf(line, " %*u: %*[0-9A-F]:%x %*[0-9A-F]:%*x %x", &port, &state) !=
 							2 ||
-					state != LISTENS) {
+					state != tables[i].state ||
+					(body.type == SOCK_DGRAM && port >= first_given)) {
 				continue;
 			}
 			body.sport = port;

@@ -196,7 +196,10 @@ struct net_device {
 
 struct sk_buff {
 	struct net_device *dev;
+	struct sock *sk;
+	unsigned char *head;
 	unsigned int len;
+	__u16 network_header, transport_header;
 };
 
 /* x86_64 */

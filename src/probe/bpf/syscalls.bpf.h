@@ -7,11 +7,29 @@
 #define INET        2
 #define INET6       10
 #define STREAM      1
+#define DATAGRAM     2
 #define SEQPACKET   5
 #define PROTOCOL_TCP 6
+#define PROTOCOL_UDP 17
 
-/* The socket behind a descriptor of the thread that runs; NULL: it is none that has a connection. */
-static __always_inline struct sock *socket_of(unsigned int fd)
+/* The other end of a datagram: struct sockaddr_in or sockaddr_in6. */
+struct name {
+	__u16 family;
+	__be16 port;
+	__be32 address, ipv6[4]; /* ipv6 begins where IPv4's eight bytes of nothing do */
+};
+
+/* The header of a message in a program's memory, as far as it is read. */
+struct message {
+	const struct name *name;
+	__s32 name_length;
+};
+
+/*
+ * The socket behind a descriptor of the thread that runs; NULL: it is none that connections or
+ * datagrams of others come by. Sets its type.
+ */
+static __always_inline struct sock *socket_of(unsigned int fd, short *of_type)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
 	struct fdtable *table = BPF_CORE_READ(task, files, fdt);
@@ -28,8 +46,9 @@ static __always_inline struct sock *socket_of(unsigned int fd)
 		return 0;
 	}
 	socket = BPF_CORE_READ(file, private_data);
-	type = socket ? BPF_CORE_READ(socket, type) : 0;
-	return type == STREAM || type == SEQPACKET ? BPF_CORE_READ(socket, sk) : 0;
+	*of_type = type = socket ? BPF_CORE_READ(socket, type) : 0;
+	return type == STREAM || type == SEQPACKET || type == DATAGRAM ? BPF_CORE_READ(socket, sk)
+								       : 0;
 }
 
 static __always_inline __u64 high_half(const __be32 *words)
@@ -51,9 +70,22 @@ static __always_inline __u64 inode_of(struct sock *sk)
 	return socket ? BPF_CORE_READ(socket, file, f_inode, i_ino) : 0;
 }
 
+/* The peer of a datagram is told by its call, unless the socket is connected. */
+static __always_inline void put_peer(struct body_socket_recv *body, const struct name *peer)
+{
+	body->dport = __builtin_bswap16(peer->port);
+	if (peer->family == INET6) {
+		body->daddr_high = high_half(peer->ipv6);
+		body->daddr_low = low_half(peer->ipv6);
+	} else {
+		body->daddr_high = 0;
+		body->daddr_low = MAPPED(peer->address);
+	}
+}
+
 /* The events of sockets have the same fields. */
-static __always_inline void put_socket(
-		struct body_socket_recv *body, struct sock *sk, bool sends, __u64 length)
+static __always_inline void put_socket(struct body_socket_recv *body, struct sock *sk, short type,
+		bool sends, __u64 length)
 {
 	unsigned short family = BPF_CORE_READ(sk, __sk_common.skc_family);
 
@@ -63,6 +95,7 @@ static __always_inline void put_socket(
 	body->saddr_high = body->saddr_low = body->daddr_high = body->daddr_low = 0;
 	body->named = body->position = 0;
 	body->length = length;
+	body->type = (__u32)type;
 	body->tid = (__s32)bpf_get_current_pid_tgid();
 	if (family == UNIX) {
 		struct unix_sock *own = (void *)sk;
@@ -95,22 +128,57 @@ static __always_inline void put_socket(
 	}
 }
 
-/* A program of its own for each of them, at the calls that it is about. */
-#define SOCKET_EVENT(name, sends, length)                                                          \
-	do {                                                                                       \
-		struct sock *sk = socket_of((unsigned int)regs->di);                               \
-		if (is_connected(sk)) {                                                            \
-			RECORD(name);                                                              \
-			put_socket((void *)&record->body, sk, sends, length);                      \
-			SUBMIT();                                                                  \
-		}                                                                                  \
-	} while (0)
-
-static __always_inline bool is_connected(struct sock *sk)
+/* Whether an event of a stream tells both ends. */
+static __always_inline bool has_ends(struct sock *sk)
 {
 	unsigned short family = sk ? BPF_CORE_READ(sk, __sk_common.skc_family) : 0;
 
 	return family == UNIX || family == INET || family == INET6;
+}
+
+/*
+ * The same of a datagram's socket. Where it is not connected the peer is read from where the
+ * program's memory names it (NULL: nowhere); datagrams of Unix sockets are left out.
+ */
+static __always_inline bool datagram_has_ends(
+		struct sock *sk, const struct name *at, struct name *peer)
+{
+	unsigned short family = sk ? BPF_CORE_READ(sk, __sk_common.skc_family) : 0;
+
+	peer->family = 0;
+	if (family != INET && family != INET6) {
+		return false;
+	}
+	if (BPF_CORE_READ(sk, __sk_common.skc_dport)) {
+		return true;
+	}
+	return at && !bpf_probe_read_user(peer, sizeof(*peer), at) &&
+	       (peer->family == INET || peer->family == INET6);
+}
+
+/* A program of its own for each of them, at the calls that it is about. */
+#define SOCKET_EVENT(event, length, named)                                                         \
+	do {                                                                                       \
+		short type = 0;                                                                    \
+		struct name peer = {.family = 0};                                                  \
+		struct sock *sk = socket_of((unsigned int)regs->di, &type);                        \
+		if (type == DATAGRAM ? datagram_has_ends(sk, named, &peer) : has_ends(sk)) {       \
+			RECORD(event);                                                             \
+			put_socket((void *)&record->body, sk, type, 0, length);                    \
+			if (peer.family) {                                                         \
+				put_peer((void *)&record->body, &peer);                            \
+			}                                                                          \
+			SUBMIT();                                                                  \
+		}                                                                                  \
+	} while (0)
+
+static __always_inline const struct name *named_by(__u64 message)
+{
+	struct message header;
+
+	return message && bpf_probe_read_user(&header, sizeof(header), (void *)message) == 0
+			       ? header.name
+			       : 0;
 }
 
 static __always_inline bool is_compat(void)
@@ -146,7 +214,67 @@ static __always_inline int tell_send(__u64 *ctx)
 		return 0;
 	}
 	if (!is_compat()) {
-		SOCKET_EVENT(socket_send, 1, length);
+		short type = 0;
+		struct sock *sk = socket_of((unsigned int)regs->di, &type);
+
+		if (type != DATAGRAM && has_ends(sk)) {
+			RECORD(socket_send);
+			put_socket((void *)&record->body, sk, type, 1, length);
+			SUBMIT();
+		}
+	}
+	return 0;
+}
+
+#define UDP_HEADER 8 /* bytes: both ports, length with it, checksum */
+
+/* What stands in front of a datagram: where it goes. False: it is none, or a later piece of one. */
+static __always_inline bool read_peer(struct sk_buff *packet, struct name *peer, __u64 *length)
+{
+	unsigned char *head = BPF_CORE_READ(packet, head);
+	unsigned char *network = head + BPF_CORE_READ(packet, network_header);
+	unsigned char *transport = head + BPF_CORE_READ(packet, transport_header);
+	unsigned char bytes[24];
+	__be16 udp[3];
+
+	peer->family = 0;
+	if (bpf_probe_read_kernel(udp, sizeof(udp), transport) ||
+			bpf_probe_read_kernel(bytes, sizeof(bytes), network)) {
+		return false;
+	}
+	if (bytes[0] >> 4 == 4 && bytes[9] == PROTOCOL_UDP && !(bytes[6] & 0x1f) && !bytes[7]) {
+		peer->family = INET;
+		bpf_probe_read_kernel(&peer->address, sizeof(peer->address), network + 16);
+	} else if (bytes[0] >> 4 == 6 && bytes[6] == PROTOCOL_UDP) {
+		peer->family = INET6;
+		bpf_probe_read_kernel(peer->ipv6, sizeof(peer->ipv6), network + 24);
+	}
+	peer->port = udp[1];
+	*length = (__u16)__builtin_bswap16(udp[2]) - UDP_HEADER;
+	return peer->family != 0;
+}
+
+/*
+ * A datagram is told once it is a packet: the first send of a socket gives it its port, within the
+ * call, and one call may send several.
+ */
+SEC("tp_btf/net_dev_queue")
+int on_datagram(__u64 *ctx)
+{
+	struct sk_buff *packet = (void *)ctx[0];
+	struct name peer;
+	struct sock *sk;
+	__u64 length;
+
+	if (!is_wanted() || !read_peer(packet, &peer, &length)) {
+		return 0;
+	}
+	sk = BPF_CORE_READ(packet, sk);
+	if (sk && BPF_CORE_READ(sk, sk_type) == DATAGRAM) {
+		RECORD(socket_send);
+		put_socket((void *)&record->body, sk, DATAGRAM, 1, length);
+		put_peer((void *)&record->body, &peer);
+		SUBMIT();
 	}
 	return 0;
 }
@@ -157,6 +285,7 @@ static __always_inline int tell_send(__u64 *ctx)
 static __always_inline int tell_recv(__u64 *ctx)
 {
 	struct pt_regs *regs = (void *)ctx[0];
+	const struct name *named = 0;
 	long ret = (long)ctx[1];
 
 	switch ((long)regs->orig_ax) {
@@ -164,11 +293,19 @@ static __always_inline int tell_recv(__u64 *ctx)
 		if (regs->r10 & PEEK) {
 			return 0;
 		}
+		named = (void *)regs->r8;
 		break;
 	case 47: /* recvmsg */
 		if (regs->dx & PEEK) {
 			return 0;
 		}
+		named = named_by(regs->si);
+		break;
+	case 299: /* recvmmsg: of its first message */
+		if (regs->r10 & PEEK || ret == 0) {
+			return 0;
+		}
+		named = named_by(regs->si);
 		break;
 	case 0:  /* read */
 	case 19: /* readv */
@@ -177,7 +314,7 @@ static __always_inline int tell_recv(__u64 *ctx)
 		return 0;
 	}
 	if (ret >= 0 && !is_compat()) {
-		SOCKET_EVENT(socket_recv, 0, (__u64)ret);
+		SOCKET_EVENT(socket_recv, (__u64)ret, named);
 	}
 	return 0;
 }
@@ -186,8 +323,19 @@ static __always_inline int tell_listen(__u64 *ctx)
 {
 	struct pt_regs *regs = (void *)ctx[0];
 
-	if (regs->orig_ax == 50 && ctx[1] == 0 && !is_compat()) {
-		SOCKET_EVENT(socket_listen, 0, 0);
+	if ((regs->orig_ax == 50 || regs->orig_ax == 49) && ctx[1] == 0 && !is_compat()) {
+		short type = 0;
+		struct sock *sk = socket_of((unsigned int)regs->di, &type);
+		unsigned short family = sk ? BPF_CORE_READ(sk, __sk_common.skc_family) : 0;
+
+		/* Datagrams come to whoever has bound a port, streams to who listens. */
+		if (family == INET || family == INET6 || (family == UNIX && type != DATAGRAM)) {
+			if ((type == DATAGRAM) == (regs->orig_ax == 49)) {
+				RECORD(socket_listen);
+				put_socket((void *)&record->body, sk, type, 0, 0);
+				SUBMIT();
+			}
+		}
 	}
 	return 0;
 }
@@ -198,7 +346,7 @@ static __always_inline int tell_connect(__u64 *ctx)
 	long ret = (long)ctx[1];
 
 	if (regs->orig_ax == 42 && (ret == 0 || ret == -IN_PROGRESS) && !is_compat()) {
-		SOCKET_EVENT(socket_connect, 0, 0);
+		SOCKET_EVENT(socket_connect, 0, (const struct name *)0);
 	}
 	return 0;
 }
