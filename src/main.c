@@ -562,14 +562,15 @@ static void raise_limits(void)
 /* With -p and a command: what is to be watched has to be started first. */
 static bool begin_local(struct options *options, struct local **local)
 {
-	const struct local_setup setup = {.process = options->process,
+	const struct local_setup setup = {.processes = options->processes,
+			.n_processes = options->n_processes,
 			.command = options->command,
 			.functions = options->functions,
 			.quiet = !options->batch};
 	char error[1024];
 
 	*local = NULL;
-	if (!options->process && !options->command) {
+	if (!options->n_processes && !options->command) {
 		return true;
 	}
 	if (local_start(local, &setup, error, sizeof(error)) != STATUS_OK) {

@@ -339,7 +339,10 @@ static const char *take(struct options *options, enum option_id id, const char *
 				       ? NULL
 				       : "own, babeltrace2 or auto";
 	case OPTION_PROCESS:
-		options->process = value;
+		if (options->n_processes == LOCAL_PROCESSES) {
+			return "no more than 8 programs";
+		}
+		options->processes[options->n_processes++] = value;
 		return value[0] ? NULL : "the number of a process, or a program's name";
 	case OPTION_FUNCTIONS:
 		options->functions = value;
@@ -604,8 +607,8 @@ static int take_command(struct options *options, int argc, char *const *argv)
 /* One program, that runs or is started, and nothing else to watch. */
 static enum status check_local(const struct options *options, FILE *err)
 {
-	bool wrong = (options->process && options->command) ||
-		     ((options->process || options->command) &&
+	bool wrong = (options->n_processes && options->command) ||
+		     ((options->n_processes || options->command) &&
 				     (options->n_sources > 0 || options->list_url));
 
 	if (wrong) {

@@ -8,6 +8,7 @@
 
 #include "config/instant.h"
 #include "config/settings.h"
+#include "local/local.h"
 #include "output/output.h"
 #include "output/select.h"
 #include "pythiatop/focus.h"
@@ -30,7 +31,8 @@
 			"recordings are read by the library unless own is asked for")              \
 	X(PROCESS, 'p', "process", "PID|NAME",                                                     \
 			"watch a program that runs, as it is: its processes' kernel events, "      \
-			"requests, functions; as root. `-- COMMAND...` starts one")                \
+			"requests, functions; as root; again for others beside it. "               \
+			"`-- COMMAND...` starts one")                                              \
 	X(FUNCTIONS, 0, "functions", "NAMES",                                                      \
 			"with -p or a command: of its functions those of these names "             \
 			"(patterns, with commas between; default: *)")                             \
@@ -126,7 +128,8 @@ struct options {
 	const char **sources; /* "net://..." or a path; owned array of borrowed or owned texts */
 	uint32_t n_sources;
 	const char *reader;   /* own or babeltrace2; NULL: auto */
-	const char *process;  /* its number, or a program's name; NULL: not given */
+	const char *processes[LOCAL_PROCESSES]; /* their numbers, or programs' names */
+	uint32_t n_processes;
 	char *const *command; /* to be started; NULL: none */
 	const char *functions; /* patterns; NULL: all */
 	const char *list_url; /* NULL: not asked for */

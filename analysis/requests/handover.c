@@ -92,12 +92,24 @@ static bool is_sure(const struct worker *w)
 			       (process->n_waiting == 0 && process->n_jobs == w->n_jobs));
 }
 
+/*
+ * A thread that has several requests at once may receive a few of them, or of the answers to its
+ * calls, and only then go on with each: what it asks now is of any of these.
+ */
+static bool may_ask_for_others(const struct worker *w)
+{
+	uint32_t own = w->served->untouched && w->served->receiver == w;
+
+	return w->interleaves && (w->n_turned > 1 || w->n_untouched > own || w->served->answered);
+}
+
 bool handover_works_surely(struct servers *servers, struct worker *w, const struct where *near)
 {
 	if (!w->served || w->waited) {
 		return false;
 	}
-	if (is_sure(w)) {
+	if (is_sure(w) && !may_ask_for_others(w)) {
+		w->n_turned = 0;
 		return true;
 	}
 	servers->found.n_ambiguous++;
@@ -171,6 +183,7 @@ void handover_give(struct servers *servers, struct worker *w, struct worker *to,
 		handover_set_waits(served, true);
 	}
 	served->successor = to;
+	served_touch(served);
 	to->handed = served;
 }
 
@@ -191,6 +204,7 @@ void handover_take(struct servers *servers, struct worker *w, const struct where
 	served->n_taken++;
 	handover_set_waits(served, false);
 	served->holder = w;
+	served_touch(served);
 	w->waited = false;
 	w->n_jobs = process->n_jobs;
 	worker_work_for(servers, w, served, where);

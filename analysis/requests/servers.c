@@ -100,12 +100,14 @@ static void receive(struct servers *servers, const struct event *event,
 	w->waited = false;
 	if (c->role == ROLE_CLIENT) {
 		struct call *call = c->call;
+		struct served_request *of = call ? call->of : NULL;
 
 		if (call) {
 			call_end(servers, call, where);
 		}
 		/* An answer to a call that was not seen: for whom it works now is not known. */
-		worker_work_for(servers, w, call ? call->of : NULL, where);
+		w->n_turned += of != w->served;
+		worker_work_for(servers, w, of, where);
 		return;
 	}
 	/* A datagram that is not answered for long will not be. */
@@ -120,13 +122,14 @@ static void receive(struct servers *servers, const struct event *event,
 		(void)connection_sent_at(peer, first, servers->now_ns); /* it belongs to that one */
 	}
 	if (!c->current && served_begin(servers, c, first, ready_ns, where)) {
-		c->current->receiver = w;
+		served_received(c->current, w);
 		c->current->process = w->hands ? handover_process(servers, w) : NULL;
 		handover_set_waits(c->current, w->hands);
 	}
 	if (w->process) {
 		w->n_jobs = w->process->n_jobs; /* what it received it works for */
 	}
+	w->n_turned += c->current != w->served;
 	worker_work_for(servers, w, c->current, where);
 }
 
@@ -165,6 +168,7 @@ static void send(struct servers *servers, const struct event *event, const struc
 			handover_answered(servers, served, w);
 		}
 		served->answered = true;
+		served_close(served);
 		served->sent_ns = servers->now_ns;
 		served->answerer = w->thread;
 		served_enqueue(servers, served);
@@ -263,6 +267,7 @@ void servers_before(struct servers *servers, const struct event *event)
 
 		if (w) {
 			handover_set_in_futex(w, told->futex);
+			w->n_turned = 0;
 			arrival_enter(&w->arrival, told);
 		}
 		if (w && w->served && w->served->answered) {

@@ -69,6 +69,8 @@ struct served_request {
 	uint64_t start_ns, sent_ns;
 	uint32_t host, name, stream, cpu;
 	bool answered, queued;
+	bool untouched; /* its receiver did nothing for it so far */
+	bool closed;    /* its receiver has it open no more */
 	struct worker *workers[MAX_WORKERS]; /* that work for it now */
 	uint32_t n_workers;
 	struct worker *sender;    /* that is sending the answer */
@@ -101,7 +103,12 @@ struct worker {
 	struct served_request *served; /* NULL: none */
 	struct served_request *sending;
 	uint32_t program;
-	bool waited;   /* for whatever comes, since it last received */
+	/* How often a receive made it turn to another request, since it waited or asked. */
+	uint32_t n_turned;
+	/* Requests that it received and that were not answered; of these, nothing was done for. */
+	uint32_t n_open, n_untouched;
+	bool interleaves; /* it has had several at once */
+	bool waited;      /* for whatever comes, since it last received */
 	bool in_futex; /* in that call: it waits, or wakes others */
 	bool hands;    /* it hands on what it receives */
 	bool pooled;   /* it takes over what others have received */
@@ -200,7 +207,10 @@ void handover_set_pooled(struct worker *w, bool pooled);
 struct process *handover_process(struct servers *servers, struct worker *w);
 /* It may lie in a queue from now on, or does no more. */
 void handover_set_waits(struct served_request *served, bool waits);
-/* True: it works for a request, and for no other one. Else it works for nobody who is known. */
+/*
+ * True: it works for a request, and for no other one. Else it works for nobody who is known: it may
+ * have taken over several; or, as an event loop, received several and asks for them afterwards.
+ */
 bool handover_works_surely(struct servers *servers, struct worker *w, const struct where *near);
 void handover_forget_successor(struct served_request *served);
 /* A thread wakes another one of its process: both are in a futex call. */
@@ -221,6 +231,13 @@ struct served_request *served_begin(struct servers *servers, struct connection *
  * answered, nobody knows its end: it is left without one, and so cut off.
  */
 void served_end(struct servers *servers, struct served_request *served, const struct where *near);
+/*
+ * Its receiver has it as one more that is open; has done something for it, or handed it on; and has
+ * it open no more.
+ */
+void served_received(struct served_request *served, struct worker *w);
+void served_touch(struct served_request *served);
+void served_close(struct served_request *served);
 /* It was answered just now: it ends when nothing more comes for long. */
 void served_enqueue(struct servers *servers, struct served_request *served);
 /*

@@ -83,6 +83,7 @@ void served_end(struct servers *servers, struct served_request *served, const st
 	}
 	handover_forget_successor(served);
 	handover_set_waits(served, false);
+	served_close(served);
 	serving_tell(servers, SERVED_REQUEST, true, &where,
 			served->answered && !served->doubtful ? served->sent_ns : 0, &ids,
 			served->name, 0);
@@ -197,6 +198,31 @@ static uint32_t call_name(struct servers *servers, uint32_t port)
 	return names_add(servers->config.names, name, (uint32_t)strlen(name));
 }
 
+void served_received(struct served_request *served, struct worker *w)
+{
+	served->receiver = w;
+	served->untouched = true;
+	w->n_untouched++;
+	w->interleaves |= ++w->n_open > 1;
+}
+
+void served_touch(struct served_request *served)
+{
+	if (served->untouched) {
+		served->untouched = false;
+		served->receiver->n_untouched--;
+	}
+}
+
+void served_close(struct served_request *served)
+{
+	served_touch(served);
+	if (served->receiver && !served->closed) {
+		served->receiver->n_open--;
+	}
+	served->closed = true;
+}
+
 struct call *call_plan(struct servers *servers, struct connection *c, struct served_request *served,
 		const struct where *where)
 {
@@ -212,6 +238,7 @@ struct call *call_plan(struct servers *servers, struct connection *c, struct ser
 	call->host = where->host;
 	call->name = call_name(servers, c->pair.peer.port);
 	served->calls = call;
+	served_touch(served);
 	c->call = call;
 	return call;
 }

@@ -277,17 +277,21 @@ static void begin_command(struct keeper *keeper)
 static bool start_probe(struct keeper *keeper)
 {
 	const struct keeper_setup *setup = keeper->setup;
-	char relay[64], tree[LOCAL_NAME], session[LOCAL_NAME];
-	const char *arguments[] = {setup->probe, "--kernel", "--relay", relay, "--tree", tree,
-			"--session", session, "--keep", KEEP_MIB, NULL};
+	char relay[64], command[32];
+	const char *arguments[9 + 2 * LOCAL_PROCESSES] = {setup->probe, "--kernel", "--relay",
+			relay, "--session", setup->programs[0], "--keep", KEEP_MIB};
+	uint32_t n = 8;
 	int errors[2];
 
-	if (keeper->command > 0) {
-		snprintf(tree, sizeof(tree), "%d", (int)keeper->command);
-	} else {
-		snprintf(tree, sizeof(tree), "%s", setup->wish->process);
+	snprintf(command, sizeof(command), "%d", (int)keeper->command);
+	for (uint32_t i = 0; i < setup->wish->n_processes; i++) {
+		arguments[n++] = "--tree";
+		arguments[n++] = setup->wish->processes[i];
 	}
-	snprintf(session, sizeof(session), "%s", setup->program);
+	if (keeper->command > 0) {
+		arguments[n++] = "--tree";
+		arguments[n++] = command;
+	}
 	snprintf(relay, sizeof(relay), "net://127.0.0.1:%u:%u", keeper->ports[PORT_CONTROL],
 			keeper->ports[PORT_DATA]);
 	if (pipe2(errors, O_CLOEXEC | O_NONBLOCK) != 0) {
@@ -439,7 +443,7 @@ _Noreturn void keeper_run(const struct keeper_setup *setup)
 		snprintf(host, sizeof(host), "localhost"); /* as the probe does */
 	}
 	tell(&keeper, "+ net://127.0.0.1:%u/host/%s/%s net://127.0.0.1:%u:%u %d",
-			keeper.ports[PORT_LIVE], host, setup->program, keeper.ports[PORT_CONTROL],
+			keeper.ports[PORT_LIVE], host, setup->programs[0], keeper.ports[PORT_CONTROL],
 			keeper.ports[PORT_DATA], (int)keeper.command);
 	begin_command(&keeper);
 	for (;;) {

@@ -22,7 +22,7 @@
 
 struct keeper_setup {
 	const struct local_setup *wish;
-	char program[LOCAL_NAME];
+	char programs[LOCAL_PROCESSES][LOCAL_NAME]; /* names; the session is called as the first */
 	char probe[PATH_MAX]; /* path of pythiatop-probe */
 	char folder[PATH_MAX];
 	int lease;

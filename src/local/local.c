@@ -24,7 +24,6 @@
 #define START_MS   15000
 #define END_MS     10000
 #define FOLDERS    "/tmp"
-#define MOST_WORDS 8
 #define MOMENT_NS  UINT64_C(1500000000) /* for what is on its way */
 
 struct local {
@@ -33,8 +32,8 @@ struct local {
 	uint64_t ended_ns; /* 0: it goes on */
 	char said[KEEPER_PACKET];
 	char source[1024], relay_url[64];
-	char functions[KEEPER_PACKET], tree[LOCAL_NAME + 8];
-	const char *helper[MOST_WORDS];
+	char functions[LOCAL_PROCESSES][KEEPER_PACKET], trees[LOCAL_PROCESSES][LOCAL_NAME + 8];
+	const char *helper[2 + 2 * LOCAL_PROCESSES];
 };
 
 static enum status refuse(char *error, size_t size, enum status status, const char *sentence)
@@ -89,13 +88,16 @@ static enum status prepare(const struct local_setup *wish, struct keeper_setup *
 				"libbpf, clang and bpftool to be built");
 	}
 	if (wish->command) {
-		snprintf(setup->program, sizeof(setup->program), "%s",
-				slash ? slash + 1 : wish->command[0]);
-	} else if (!process_name(wish->process, setup->program, sizeof(setup->program))) {
-		snprintf(error, size,
-				"no process %s runs: give the number of one, or its program's name",
-				wish->process);
-		return STATUS_INVALID;
+		snprintf(setup->programs[0], LOCAL_NAME, "%s", slash ? slash + 1 : wish->command[0]);
+	}
+	for (uint32_t i = 0; i < wish->n_processes; i++) {
+		if (!process_name(wish->processes[i], setup->programs[i], LOCAL_NAME)) {
+			snprintf(error, size,
+					"no process %s runs: give the number of one, or its "
+					"program's name",
+					wish->processes[i]);
+			return STATUS_INVALID;
+		}
 	}
 	return STATUS_OK;
 }
@@ -155,16 +157,23 @@ static enum status start_keeper(struct local *local, struct keeper_setup *setup)
 
 static void say_helper(struct local *local, const struct keeper_setup *setup)
 {
-	const char *const words[] = {"pythiatop-control", local->functions, local->tree, NULL};
+	const struct local_setup *wish = setup->wish;
+	uint32_t n = 0;
 
-	snprintf(local->functions, sizeof(local->functions), "--functions=%s:%s", setup->program,
-			setup->wish->functions ? setup->wish->functions : "*");
-	if (setup->wish->process) {
-		snprintf(local->tree, sizeof(local->tree), "--tree=%s", setup->wish->process);
-	} else {
-		snprintf(local->tree, sizeof(local->tree), "--tree=%d", local->command);
+	local->helper[n++] = "pythiatop-control";
+	for (uint32_t i = 0; i == 0 || i < wish->n_processes; i++) {
+		snprintf(local->functions[i], sizeof(local->functions[i]), "--functions=%s:%s",
+				setup->programs[i], wish->functions ? wish->functions : "*");
+		if (wish->n_processes) {
+			snprintf(local->trees[i], sizeof(local->trees[i]), "--tree=%s",
+					wish->processes[i]);
+		} else {
+			snprintf(local->trees[i], sizeof(local->trees[i]), "--tree=%d",
+					local->command);
+		}
+		local->helper[n++] = local->functions[i];
+		local->helper[n++] = local->trees[i];
 	}
-	memcpy(local->helper, words, sizeof(words));
 }
 
 enum status local_start(

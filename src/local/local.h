@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "pythiatop/status.h"
 
@@ -18,13 +19,15 @@
  *
  * Threads: to be started before there are others.
  */
-#define LOCAL_NAME 256
+#define LOCAL_NAME      256
+#define LOCAL_PROCESSES 8u /* that may be watched at once, each with those it has started */
 
 struct local; /* opaque */
 
 struct local_setup {
-	const char *process;   /* its number, or a program's name; NULL: `command` is started */
-	char *const *command;  /* with its arguments, as execvp() takes them */
+	const char *const *processes; /* their numbers, or programs' names */
+	uint32_t n_processes;         /* at most LOCAL_PROCESSES; 0: `command` is started */
+	char *const *command;         /* with its arguments, as execvp() takes them */
 	const char *functions; /* patterns of names, with commas between; NULL: all */
 	bool quiet; /* what the command prints goes nowhere; else to our standard error */
 };

@@ -93,6 +93,13 @@ calls=$(jq -r '.state.syscalls[] | select(.pid != null) | .pid' "$work/watched" 
 [ "$calls" = "$server" ] || fail "calls of others: $calls, not only $server"
 expect_nothing_left "a batch of five documents ended"
 
+# Two programs at once, the second by its name: calls of both, and of nobody else.
+watch -p "$server" -p redis-cli -n 3 >"$work/both" 2>"$work/both.err" || fail "$(cat "$work/both.err")"
+calls=$(jq -r '.state.syscalls[] | select(.pid != null) | .process' "$work/both" | sort -u | paste -sd' ')
+[ "$calls" = "redis-cli redis-server" ] || fail "not the calls of both: $calls"
+expect_nothing_left "two programs were watched"
+watch $(printf -- '-p %s ' "$server"{,,,,,,,,}) 2>&1 | grep -q 'no more than 8 programs' || fail "nine programs"
+
 # On a machine that is busy with other things the waits for a processor are what varies, and that is what
 # is to be said. Otherwise once more.
 for attempt in 1 2; do
