@@ -47,6 +47,7 @@ struct detecting {
 	uint64_t places_ns; /* and at which the places of groups were examined */
 	/* What the window of a usual group is against its norm, at least 1: a busy machine. */
 	double usual_cov, usual_middle;
+	bool meets_norms; /* a group has come that a profile knows: it is of these programs */
 	uint64_t excess_ns; /* event time of the last round about what exceeds norms */
 	double machine_ns;  /* variance that the machine added then for each ns of a request */
 };

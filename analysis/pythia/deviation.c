@@ -177,14 +177,13 @@ static struct norm *stand_in(struct pythia *pythia, const struct groups_row *row
 	return norm_of(pythia, row);
 }
 
-static bool knows_norms(const struct pythia *pythia)
+/* A profile of other programs says nothing of these: some group that it knows must have come. */
+static bool meets_norms(struct pythia *pythia, const struct groups_view *recent)
 {
-	for (uint32_t i = 0; i < pythia->detecting.n_norms; i++) {
-		if (pythia->detecting.norms[i].applies) {
-			return true;
-		}
+	for (uint32_t i = 0; i < recent->n && !pythia->detecting.meets_norms; i++) {
+		pythia->detecting.meets_norms = norm_of(pythia, &recent->rows[i]) != NULL;
 	}
-	return false;
+	return pythia->detecting.meets_norms;
 }
 
 /* At least 1; and no more than would hide whatever is wrong. */
@@ -286,7 +285,7 @@ void norms_judge(struct pythia *pythia, const struct groups_view *recent)
 			pythia->detecting.norms_ns ? pythia->detecting.norms_ns : pythia->now_ns;
 	pythia->detecting.wide_ns =
 			pythia->detecting.wide_ns ? pythia->detecting.wide_ns : pythia->now_ns;
-	if (!knows_norms(pythia)) {
+	if (!meets_norms(pythia, recent)) {
 		return;
 	}
 	find_usual(pythia, recent);
@@ -342,7 +341,7 @@ bool norms_excuse(const struct pythia *pythia, const struct groups_row *row)
 		return true;
 	}
 	if (!norm) {
-		return knows_norms(pythia); /* the next window gives it one */
+		return pythia->detecting.meets_norms; /* the next window gives it one */
 	}
 	return (norm->alone < WINDOWS_ALONE && norm->exceeding < WINDOWS_ALL &&
 			       norm->wide < HALF_WINDOWS) ||

@@ -11,6 +11,7 @@ pythiatop=$1/pythiatop traces=$2 here=$(dirname "$0")
 	exit 77
 }
 work=$(mktemp -d "${TMPDIR:-/tmp}/pt-activations.XXXXXX") || exit 1
+export XDG_STATE_HOME=$work/state # what was learned here is nothing to it
 trap 'rm -rf "$work"' EXIT
 failures=0
 

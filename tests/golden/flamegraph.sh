@@ -7,6 +7,7 @@ set -u
 build=$1 trace=${PYTHIATOP_TRACES:-$2}/ust-cyg-profile
 tool=$(command -v flamegraph.pl || echo /usr/share/perl5/Devel/NYTProf/flamegraph.pl)
 work=$(mktemp -d)
+export XDG_STATE_HOME=$work/state # what was learned here is nothing to it
 trap 'rm -rf "$work"' EXIT
 
 fail() {

@@ -10,6 +10,7 @@ if [ ! -d "$traces/ust-cyg-profile" ]; then
 	exit 77
 fi
 work=$(mktemp -d "${TMPDIR:-/tmp}/pt-names.XXXXXX")
+export XDG_STATE_HOME=$work/state # what was learned here is nothing to it
 trap 'rm -rf "$work"' EXIT
 failed=0
 complain() {

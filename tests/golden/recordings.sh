@@ -9,6 +9,7 @@ pythiatop=$1/pythiatop traces=$2
 	exit 77
 }
 work=$(mktemp -d "${TMPDIR:-/tmp}/pt-recordings.XXXXXX") || exit 1
+export XDG_STATE_HOME=$work/state # what was learned here is nothing to it
 trap 'rm -rf "$work"' EXIT
 failures=0
 

@@ -204,6 +204,21 @@ static void what_lasts_is_searched(void **state)
 	scene_release(&scene);
 }
 
+/* A profile of other programs, as of what was watched yesterday, is no reason to wait. */
+static void other_programs_tell_nothing(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	scene_init(&scene);
+	for (uint32_t i = 0; i < GROUPS; i++) {
+		snprintf(scene.types[i], sizeof(scene.types[i]), "other %u", i);
+	}
+	set_varies(&scene, 2, 1, true);
+	assert_int_equal(wanted_after(&scene, 1), 1);
+	scene_release(&scene);
+}
+
 /* Of two types that go beyond at once each window counts for half. */
 static void company_makes_it_wait(void **state)
 {
@@ -547,6 +562,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(what_lasts_is_searched),
+			cmocka_unit_test(other_programs_tell_nothing),
 			cmocka_unit_test(company_makes_it_wait),
 			cmocka_unit_test(the_middle_tells_sooner),
 			cmocka_unit_test(a_wide_middle_everywhere_waits),
