@@ -90,8 +90,19 @@ enum status pythia_learn(struct pythia *pythia, const struct profile *profile)
 	for (uint32_t i = 0; i < profile->n && status == STATUS_OK; i++) {
 		status = learn_type(pythia, &profile->types[i]);
 	}
-	pythia->space.learned |= status == STATUS_OK && profile->n > 0;
+	pythia->space.saved |= status == STATUS_OK && profile->n > 0;
 	return status;
+}
+
+void profile_meet(struct pythia *pythia, const struct groups_view *groups)
+{
+	struct space *space = &pythia->space;
+
+	for (uint32_t i = 0; i < groups->n && space->saved && !space->learned; i++) {
+		uint32_t root = space_type(space, pythia_intern(pythia, groups->rows[i].type));
+
+		space->learned = root != SPACE_NONE && space_is_whole(space, root);
+	}
 }
 
 /* The nodes below a root, depth first, so that parents precede. */
@@ -162,7 +173,7 @@ static uint64_t requests_below(const struct space *space, uint32_t root)
 
 bool pythia_has_learned(const struct pythia *pythia)
 {
-	return pythia->space.learned;
+	return pythia->space.learned || pythia->space.saved;
 }
 
 const struct profile *pythia_profile(const struct pythia *pythia, struct arena *arena)

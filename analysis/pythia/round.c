@@ -487,6 +487,7 @@ static void examine_groups(struct pythia *pythia, const struct pythia_round *rou
 	say_lacks(pythia, round->live);
 	cost_refresh(pythia, round->recent);
 	cost_guard(pythia);
+	profile_meet(pythia, round->groups);
 	norms_judge(pythia, round->recent);
 	excess_judge(pythia, round->recent);
 	site_watch(pythia, round);

@@ -42,7 +42,8 @@ struct space {
 	uint32_t n, room;
 	struct number_map roots;  /* by type */
 	uint64_t learned_ns; /* event time of the last learning; 0: none */
-	bool learned;
+	bool saved;   /* a profile told something, maybe of other programs */
+	bool learned; /* in this run, or a type is among the requests that a profile told of */
 };
 
 void space_init(struct space *space);

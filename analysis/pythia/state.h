@@ -83,6 +83,9 @@ static inline const char *last_context(const char *where)
 	return where;
 }
 
+/* profile.c: what was saved counts as learned once it is of the requests that there are. */
+void profile_meet(struct pythia *pythia, const struct groups_view *groups);
+
 static inline uint32_t pythia_intern(struct pythia *pythia, const char *text)
 {
 	return names_add(pythia->names, text, strlen(text));

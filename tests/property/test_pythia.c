@@ -901,6 +901,37 @@ static void learns_in_vain_once(void **state)
 	scene_end(&scene);
 }
 
+/* A profile that was saved when something else was watched is none; one of the same type is. */
+static void learns_what_a_profile_does_not_know(void **state)
+{
+	static const char *const types[] = {"other", "work"};
+
+	(void)state;
+	for (uint32_t known = 0; known < 2; known++) {
+		const struct profile_node node = {.parent = UINT32_MAX,
+				.name = "a",
+				.provider = "app",
+				.entry = "app:a_entry",
+				.exit = "app:a_exit",
+				.count = 1};
+		const struct profile_type type = {
+				.type = types[known], .requests = 300, .n = 1, .nodes = &node};
+		const struct step_order *order;
+		struct scene scene;
+
+		scene_begin(&scene);
+		assert_int_equal(pythia_learn(scene.pythia,
+						 &(struct profile){.n = 1, .types = &type}),
+				STATUS_OK);
+		for (uint64_t i = 0; i < 5 && !(order = pythia_next_order(scene.pythia)); i++) {
+			scene_look(&scene, (10 + i) * SECOND);
+		}
+		assert_true(known ? !order || order->kind != STEP_LEARN
+				  : order && order->kind == STEP_LEARN);
+		scene_end(&scene);
+	}
+}
+
 /* The second of the first order, where our session is silent until then (100: it stays so). */
 static uint32_t first_order(uint32_t silent_s)
 {
@@ -1010,6 +1041,7 @@ int main(void)
 			cmocka_unit_test(finds_what_slows_all),
 			cmocka_unit_test(survives_lost_control),
 			cmocka_unit_test(learns_in_vain_once),
+			cmocka_unit_test(learns_what_a_profile_does_not_know),
 			cmocka_unit_test(what_is_not_seen_is_not_judged),
 			cmocka_unit_test(tells_what_was_rejected),
 			cmocka_unit_test(waits_anew_where_nobody_decides),
