@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "text.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <wchar.h>
@@ -198,14 +197,4 @@ void text_copy(char *out, size_t size, const char *text)
 	}
 	memcpy(out, text, length);
 	out[length] = '\0';
-}
-
-void text_add(char *out, size_t size, const char *format, ...)
-{
-	size_t used = strlen(out);
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(out + used, size - used, format, args);
-	va_end(args);
 }

@@ -44,8 +44,4 @@ void text_copy(char *out, size_t size, const char *text);
 /* Writes a code point as UTF-8 into `out` (5 bytes); its length. */
 size_t text_encode(uint32_t code, char *out);
 
-/* Adds to a text of `size` bytes what has room. */
-void text_add(char *out, size_t size, const char *format, ...)
-		__attribute__((format(printf, 3, 4)));
-
 #endif
