@@ -146,20 +146,15 @@ static uint32_t find_gaps(void *context, uint32_t group_id, uint64_t since_ns, u
 	return n;
 }
 
-static void find_waits(void *context, uint32_t group_id, uint32_t edge, char *out, size_t size)
+static const struct group_wait *find_waits(void *context, uint32_t group_id, uint32_t edge)
 {
-	struct snapshot *snapshot =
-			answer(context, (struct focus){.horizon = HORIZON_EPOCH,
-							.parts = FOCUS_GROUP | FOCUS_WAITS,
-							.group_id = group_id});
-	const struct group_wait *wait =
-			snapshot ? group_wait_of(&snapshot->group.waits, edge) : NULL;
+	struct loop *loop = context;
 
-	out[0] = '\0';
-	if (wait) {
-		group_wait_text(out, size, wait);
-	}
-	snapshot_destroy(snapshot);
+	snapshot_destroy(loop->waits);
+	loop->waits = answer(loop, (struct focus){.horizon = HORIZON_EPOCH,
+						   .parts = FOCUS_GROUP | FOCUS_WAITS,
+						   .group_id = group_id});
+	return loop->waits ? group_wait_of(&loop->waits->group.waits, edge) : NULL;
 }
 
 static uint32_t find_threads(void *context, uint32_t group_id, uint64_t since_ns,
@@ -488,6 +483,8 @@ static void examine_groups(struct loop *loop, enum round_kind kind)
 		examine_closely(loop, &round, ids, n, learned);
 	}
 	free(ids);
+	snapshot_destroy(loop->waits);
+	loop->waits = NULL;
 	snapshot_destroy(epoch);
 	snapshot_destroy(recent);
 }

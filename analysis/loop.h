@@ -57,6 +57,7 @@ struct loop {
 	struct group_site sites[SITES_MAX], shown_sites[SITES_MAX];
 	uint32_t n_sites, sites_group;
 	uint64_t sites_since_ns;
+	struct snapshot *waits; /* the last answer of find_waits(), in this round */
 };
 
 /* False if out of memory. The names are Pythia's to add to. */

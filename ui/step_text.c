@@ -96,38 +96,12 @@ const char *step_by_name(enum step_by by)
 	return names[by];
 }
 
-const char *step_rule_name(enum stop_rule rule)
-{
-	static const char *const names[] = {
-			[STOP_NONE] = "searching",
-			[STOP_CODE] = "rule 1",
-			[STOP_VARIABLE] = "rule 2",
-			[STOP_HEALTHY] = "healthy",
-			[STOP_DIFFUSE] = "rule 4",
-			[STOP_SPENT] = "rule 5",
-			[STOP_CHANGED] = "rule 6",
-			[STOP_FAILS] = "rule 7",
-	};
-
-	return names[rule];
-}
-
 void step_rule(char *out, size_t size, enum stop_rule rule)
 {
-	static const char *const why[] = {
-			[STOP_CODE] = "this code",
-			[STOP_VARIABLE] = "a variable explains it",
-			[STOP_HEALTHY] = "varies no more than usual",
-			[STOP_DIFFUSE] = "no single place holds it",
-			[STOP_SPENT] = "budget or time used up",
-			[STOP_CHANGED] = "changed since the baseline",
-			[STOP_FAILS] = "requests began to fail",
-	};
-
 	if (rule == STOP_NONE) {
 		snprintf(out, size, "searching");
 	} else {
-		snprintf(out, size, "stopped by rule %d \"%s\"", (int)rule, why[rule]);
+		snprintf(out, size, "stopped by rule %d \"%s\"", (int)rule, stop_rule_words[rule]);
 	}
 }
 

@@ -44,8 +44,6 @@ void step_stop(char *out, size_t size, const struct steps_finding *finding, uint
 /* Whether anything is to be told of a variable, be it that it is looked for. */
 bool step_tells_variable(const struct steps_finding *finding);
 
-/* "rule 2", "searching", "healthy" */
-const char *step_rule_name(enum stop_rule rule);
 
 /* "about +310 ev/s", "cost not known". */
 void step_rate(char *out, size_t size, const struct step_row *row);

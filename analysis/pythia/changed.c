@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/text_add.h"
 #include "pythia/state.h"
 
 /*
@@ -29,65 +29,37 @@ static uint64_t key_of(struct pythia *pythia, const struct change_row *row)
 /* "api.create > sem.acquire" */
 static void where_of(const struct change_row *row, char *out, size_t size)
 {
-	size_t used = 0;
-
 	out[0] = '\0';
-	for (uint32_t i = 0; i < row->n_steps && used < size; i++) {
-		used += (size_t)snprintf(out + used, size - used, "%s%s", i ? " > " : "",
-				row->steps[i].name);
+	for (uint32_t i = 0; i < row->n_steps; i++) {
+		text_add(out, size, "%s%s", i ? " > " : "", row->steps[i].name);
 	}
 }
 
-static const char *duration(char out[32], double ns)
+static struct steps_verdict verdict_of(const struct change_row *row)
 {
-	static const struct {
-		double ns;
-		const char *unit;
-	} units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
-	size_t i = 0;
+	struct steps_verdict verdict = {.process = row->service,
+			.place = row->kind == CHANGE_TRANSIT ? "" : row->name,
+			.added_ns_per_s = row->path_unknown ? NAN : row->added_ns_per_s};
 
-	while (i < 3 && fabs(ns) < 0.9995 * units[i].ns) {
-		i++;
-	}
-	snprintf(out, 32, "%.3g%s", ns / units[i].ns, units[i].unit);
-	return out;
-}
-
-static void say_change(
-		const struct pythia *pythia, struct finding *finding, const struct change_row *row)
-{
-	char low[32], high[32], adds[64] = "", added[32];
-	const char *type = names_text(pythia->names, finding->type);
-
-	if (!row->path_unknown) {
-		snprintf(adds, sizeof(adds), ", which adds %s a second to all requests",
-				duration(added, row->added_ns_per_s));
-	}
-	duration(low, row->difference_low);
-	duration(high, row->difference_high);
 	switch (row->kind) {
-	case CHANGE_TRANSIT:
-		finding_say(finding,
-				"%s: since the baseline the way between %s and %s takes longer, by "
-				"%s to %s%s%s",
-				type, row->service, row->others, low, high, adds,
-				row->callee_too ? "; the own time of the former grew, too" : "");
-		break;
 	case CHANGE_MORE:
 	case CHANGE_FEWER:
-		finding_say(finding,
-				"%s: since the baseline %s in %s makes %s calls of %s, %.3g "
-				"instead of %.3g a span%s",
-				type, row->name, row->service,
-				row->kind == CHANGE_MORE ? "more" : "fewer", row->others,
-				row->after, row->before, adds);
+		verdict.reason = REASON_CALLS;
+		verdict.others = row->others;
+		verdict.calls_before = row->before;
+		verdict.calls_after = row->after;
+		return verdict;
+	case CHANGE_TRANSIT:
+		verdict.reason = REASON_TRANSIT;
+		verdict.others = row->others;
+		verdict.callee_too = row->callee_too;
 		break;
 	default:
-		finding_say(finding, "%s: since the baseline %s in %s takes longer, by %s to %s%s",
-				type, strcmp(row->name, "(all)") == 0 ? "each span" : row->name,
-				row->service, low, high, adds);
-		break;
+		verdict.reason = REASON_SLOWER;
 	}
+	verdict.longer_low_ns = row->difference_low;
+	verdict.longer_high_ns = row->difference_high;
+	return verdict;
 }
 
 /* A search that goes on says where deeper; what it came to stands where it is the same place. */
@@ -109,23 +81,22 @@ static bool is_open_to(
 
 static void conclude(struct pythia *pythia, struct finding *finding, const struct change_row *row)
 {
-	bool fresh = finding->rule != STOP_CHANGED;
+	struct steps_verdict verdict = verdict_of(row);
 	char where[TEXT_BYTES];
 
 	where_of(row, where, sizeof(where));
 	if (!is_open_to(pythia, finding, where)) {
 		return;
 	}
-	say_change(pythia, finding, row);
 	finding_set_text(&finding->where, where);
 	finding_set_text(&finding->process, row->service); /* that is slow, or slow to reach */
-	finding->rule = STOP_CHANGED;
 	finding->told_all = true;
 	finding->requests = 0; /* no shares of a variance */
 	finding->edge = SPACE_NONE;
-	if (fresh) {
-		finding->ended_ns = pythia->now_ns;
-		finding_note(finding, "stopped: %s", finding->text);
+	if (finding->rule != STOP_CHANGED) {
+		finding_stop(pythia, finding, STOP_CHANGED, &verdict);
+	} else {
+		finding_tell(pythia, finding, &verdict);
 	}
 }
 

@@ -138,6 +138,7 @@ static const char *next_of(struct pythia *pythia, const struct finding *finding,
 		const struct explain_job *job, struct snapshot *snapshot)
 {
 	const struct step *step = steps_proposed(&pythia->steps);
+	const struct verdict_key *key = explaining_key(job);
 	const char *where = finding->where ? finding->where : "";
 
 	if (finding->rule == STOP_HEALTHY) {
@@ -149,9 +150,8 @@ static const char *next_of(struct pythia *pythia, const struct finding *finding,
 				"list of them",
 				where[0] ? last_context(where) : "it");
 	}
-	if (finding->rule != STOP_NONE && job && job->next_place && !job->partly &&
-			!finding->at_site) {
-		return snapshot_text(snapshot, job->next_place);
+	if (finding->rule != STOP_NONE && key && !key->partly && !finding->at_site) {
+		return explained_next(key, snapshot);
 	}
 	switch (finding->rule) {
 	case STOP_CODE:
@@ -185,10 +185,23 @@ static const char *next_of(struct pythia *pythia, const struct finding *finding,
 	return "";
 }
 
+bool finding_say(struct steps_finding *finding, struct snapshot *snapshot)
+{
+	char text[VERDICT_BYTES];
+
+	if (!verdict_own(&finding->verdict, snapshot->arena)) {
+		return false;
+	}
+	verdict_text(text, sizeof(text), &finding->verdict);
+	finding->text = snapshot_text(snapshot, text);
+	return true;
+}
+
 enum status finding_fill_evidence(struct pythia *pythia, const struct finding *finding,
 		struct snapshot *snapshot, struct steps_finding *out)
 {
 	const struct explain_job *job = explaining_of(&pythia->explaining, finding->group_id);
+	const struct verdict_key *key = explaining_key(job);
 	struct ruled_out ruled_out = {.snapshot = snapshot,
 			.texts = snapshot_alloc(snapshot, MAX_OUT * sizeof(char *))};
 
@@ -196,23 +209,19 @@ enum status finding_fill_evidence(struct pythia *pythia, const struct finding *f
 						snapshot, &out->explanation)) {
 		return STATUS_NO_MEMORY;
 	}
-	out->names_key = finding->told_key;
-	if (finding->told_all) {
-		/* nothing to add */
-	} else if (job && job->system && finding->rule == STOP_DIFFUSE &&
-			finding->phi_low < VERDICT_PHI) {
-		out->text = snapshot_printf(snapshot,
-				"%s: explained by %s; no place of the code holds half of the "
-				"variance",
-				out->type, job->found);
-		out->names_key = true;
-	} else if (job && job->found && finding->rule != STOP_VARIABLE &&
+	out->verdict = finding->kept.verdict;
+	if (key && !finding->told_all && finding->rule != STOP_VARIABLE &&
 			finding->rule != STOP_HEALTHY) {
-		out->text = snapshot_printf(snapshot, "%s; %sexplained by %s", out->text,
-				job->partly ? "partly " : "", job->found);
-		out->names_key = true;
+		out->verdict.key = *key;
+		if (finding->rule == STOP_DIFFUSE && finding->phi_low < VERDICT_PHI &&
+				explained_by_system(key)) {
+			out->verdict = (struct steps_verdict){
+					.reason = REASON_SYSTEM, .type = out->type, .key = *key};
+		}
 	}
-	out->names_key = out->names_key && explained_by_name(out->explanation);
+	if (!finding_say(out, snapshot)) {
+		return STATUS_NO_MEMORY;
+	}
 	add_places(pythia, finding, &ruled_out);
 	add_keys(out->explanation, &ruled_out);
 	out->ruled_out = ruled_out.texts;
@@ -227,35 +236,29 @@ enum status evidence_fill_asked(struct pythia *pythia, struct snapshot *snapshot
 {
 	for (uint32_t i = 0; i < pythia->explaining.n; i++) {
 		const struct explain_job *job = &pythia->explaining.jobs[i];
-		const char *type = names_text(pythia->names, job->type);
+		const struct verdict_key *key = explaining_key(job);
 		struct steps_finding *row = &out[*n];
 
 		if (!job->asked || finding_of(pythia, job->group_id, false, 0)) {
 			continue;
 		}
 		*row = (struct steps_finding){.group_id = job->group_id,
-				.type = snapshot_text(snapshot, type),
+				.type = snapshot_text(
+						snapshot, names_text(pythia->names, job->type)),
 				.path = path_of(&snapshot->groups, job->group_id),
+				.verdict = {.reason = key || job->answered ? REASON_ASKED
+									   : REASON_ASKING},
 				.where = "",
 				.host = "",
 				.process = "",
-				.next = job->next_place ? snapshot_text(snapshot, job->next_place)
-							: ""};
-		if (!explaining_fill(&pythia->explaining, job->group_id, NULL, snapshot,
-				    &row->explanation)) {
+				.next = key ? explained_next(key, snapshot) : ""};
+		row->verdict.type = row->type;
+		row->verdict.key = key ? *key : (struct verdict_key){.name = ""};
+		if (!finding_say(row, snapshot) ||
+				!explaining_fill(&pythia->explaining, job->group_id, NULL, snapshot,
+						&row->explanation)) {
 			return STATUS_NO_MEMORY;
 		}
-		row->text = job->found      ? snapshot_printf(snapshot,
-							      "%s, as asked: %sexplained by %s", type,
-                                                         job->partly ? "partly " : "", job->found)
-			    : job->answered ? snapshot_printf(snapshot,
-							      "%s, as asked: no key-value surely "
-							      "explains "
-							      "how long it takes",
-							      type)
-					    : snapshot_printf(snapshot,
-							      "%s: being explained, as asked",
-							      type);
 		(*n)++;
 	}
 	return STATUS_OK;

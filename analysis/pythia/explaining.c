@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pythia/explaining.h"
 #include "pythia/state.h"
 
-#define AT_THE_END   1u                    /* begun when nothing more will come */
-#define SAY_BYTES    1024
+#define AT_THE_END 1u /* begun when nothing more will come */
 
 /* ---- groups that are explained ---- */
 
@@ -15,8 +13,7 @@ static void job_release(struct explain_job *job)
 {
 	explain_destroy(job->running);
 	explain_destroy(job->done);
-	free(job->found);
-	free(job->next_place);
+	verdict_release(&job->kept);
 	*job = (struct explain_job){.group_id = 0};
 }
 
@@ -145,10 +142,11 @@ bool pythia_has_findings(const struct pythia *pythia)
 
 /* ---- what came of it ---- */
 
-static void set_text(char **at, const char *text)
+const struct verdict_key *explaining_key(const struct explain_job *job)
 {
-	free(*at);
-	*at = text[0] ? strdup(text) : NULL;
+	const struct verdict_key *key = job ? &job->kept.verdict.key : NULL;
+
+	return key && key->name && key->name[0] ? key : NULL;
 }
 
 /* Rule 2: the variable, whatever was said of the code. */
@@ -156,84 +154,74 @@ static void verdict_variable(struct pythia *pythia, struct finding *finding,
 		const struct explain_job *job, const struct explain_verdict *sure,
 		const struct groups_row *row)
 {
-	char text[SAY_BYTES + 256];
-
-	snprintf(text, sizeof(text), "%s: explained by %s%s%s",
-			names_text(pythia->names, finding->type), job->found,
-			finding->rule == STOP_CODE ? "; the time goes in " : "",
-			finding->rule == STOP_CODE && finding->where ? finding->where : "");
-	set_text(&finding->text, text);
 	finding->requests = (uint64_t)sure->n + sure->n_held;
-	finding->rule = STOP_VARIABLE;
-	finding->told_key = true;
-	finding->ended_ns = pythia->now_ns;
 	if (row) {
 		norms_drop(pythia, row);
 	}
-	finding_note(finding, "stopped: %s", text);
+	finding_stop(pythia, finding, STOP_VARIABLE,
+			&(struct steps_verdict){.reason = REASON_VARIABLE,
+					.place = finding->rule == STOP_CODE ? finding->where : "",
+					.key = job->kept.verdict.key});
 }
 
 /* With one value all is slower that is done: no code is at fault, whatever part of it is longest.
  */
 static bool verdict_broad(struct pythia *pythia, struct finding *finding,
-		const struct explain_job *job, const struct explanation *explanation,
-		const struct groups_row *row)
+		const struct explain_job *job, const struct groups_row *row)
 {
+	const struct verdict_key *key = &job->kept.verdict.key;
 	struct explain_broad broad;
-	char text[SAY_BYTES + 256];
 
-	if (!explain_is_broad(job->done, &broad) || explanation->keys->p >= BROAD_P ||
-			explanation->keys->omega2_held < BROAD_OMEGA2) {
+	if (!explain_is_broad(job->done, &broad) || key->p >= BROAD_P || key->held < BROAD_OMEGA2) {
 		return false;
 	}
-	snprintf(text, sizeof(text),
-			"%s: all is slower with %s, in %u of %u places, %.1f times in the middle: "
-			"not "
-			"the code, but where or in what it runs; explained by %s",
-			names_text(pythia->names, finding->type), broad.value, broad.slower,
-			broad.places, broad.times, job->found);
-	set_text(&finding->text, text);
-	finding->rule = STOP_DIFFUSE;
-	finding->ended_ns = pythia->now_ns;
-	finding->told_all = finding->told_key = true;
+	finding->told_all = true;
 	if (row) {
 		norms_drop(pythia, row);
 	}
-	finding_note(finding, "stopped: %s", text);
+	finding_stop(pythia, finding, STOP_DIFFUSE,
+			&(struct steps_verdict){.reason = REASON_VALUE,
+					.value = broad.value,
+					.examined = broad.places,
+					.slow = broad.slower,
+					.times = broad.times,
+					.key = *key});
 	return true;
+}
+
+/* False: out of memory. */
+static bool take_key(struct explain_job *job)
+{
+	struct snapshot *snapshot = snapshot_create();
+	struct explanation explanation;
+	bool taken = snapshot && explain_fill(job->done, snapshot, &explanation) == STATUS_OK;
+
+	if (taken) {
+		verdict_keep(&job->kept,
+				&(struct steps_verdict){.key = explained_by(&explanation)});
+	}
+	snapshot_destroy(snapshot);
+	return taken;
 }
 
 /* What is found is noted once. */
 static void conclude(struct pythia *pythia, struct explain_job *job, const struct groups_row *row)
 {
 	struct finding *finding = finding_of(pythia, job->group_id, false, 0);
-	struct snapshot *snapshot = snapshot_create();
 	struct explain_verdict sure;
-	struct explanation explanation;
-	char say[SAY_BYTES] = "", next[SAY_BYTES] = "";
-	bool known = job->found != NULL;
+	bool known = explaining_key(job);
+	char text[VERDICT_BYTES];
 
-	if (!snapshot || explain_fill(job->done, snapshot, &explanation) != STATUS_OK) {
-		snapshot_destroy(snapshot);
+	if (!take_key(job) || !finding || finding->rule == STOP_HEALTHY ||
+			finding->rule == STOP_VARIABLE || finding->told_all ||
+			!explaining_key(job) || verdict_broad(pythia, finding, job, row)) {
 		return;
 	}
-	explained_say(&explanation, say, sizeof(say));
-	explained_next(&explanation, next, sizeof(next));
-	set_text(&job->found, say);
-	set_text(&job->next_place, next);
-	job->partly = explained_partly(&explanation);
-	job->system = explained_by_system(&explanation);
-	if (!finding || finding->rule == STOP_HEALTHY || finding->rule == STOP_VARIABLE ||
-			finding->told_all || !job->found ||
-			verdict_broad(pythia, finding, job, &explanation, row)) {
-		snapshot_destroy(snapshot);
-		return;
-	}
-	snapshot_destroy(snapshot);
 	if (explain_is_sure(job->done, &sure)) {
 		verdict_variable(pythia, finding, job, &sure, row);
 	} else if (!known) {
-		finding_note(finding, "%sexplained by %s", job->partly ? "partly " : "", say);
+		verdict_text(text, sizeof(text), &job->kept.verdict);
+		finding_note(finding, "%s", text);
 	}
 }
 

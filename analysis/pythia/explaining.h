@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "explain/explain.h"
+#include "verdict.h"
 
 /*
  * Which groups are explained by their key-values, and when: those of a finding that has a place (an
@@ -37,11 +38,8 @@ struct explain_job {
 	uint32_t running_rows;
 	struct explain *done;
 	uint64_t made_ns, done_since_ns;
-	uint32_t rows; /* of `done` */
-	char *found;   /* what explains it, in words; NULL: nothing surely does */
-	char *next_place; /* what a person should look at then */
-	bool partly;   /* it holds less than half of the variance */
-	bool system;   /* what explains it is a host or a resource, and holds half of it */
+	uint32_t rows;            /* of `done` */
+	struct kept_verdict kept; /* its key: what explains it; "": nothing surely does */
 };
 
 struct explaining {
@@ -53,6 +51,8 @@ struct explaining {
 void explaining_release(struct explaining *explaining);
 /* NULL: it is not explained. */
 const struct explain_job *explaining_of(const struct explaining *explaining, uint32_t group_id);
+/* What surely explains it; NULL: nothing, or not known. */
+const struct verdict_key *explaining_key(const struct explain_job *job);
 /*
  * What is shown of it: NULL if there is nothing; to be made again if the requests that a verdict is
  * of have not been tried since. False if out of memory.
@@ -62,15 +62,11 @@ bool explaining_fill(const struct explaining *explaining, uint32_t group_id,
 		const struct finding *finding, struct snapshot *snapshot,
 		const struct explanation **out);
 
-/* explained.c: what an explanation says, in words; "" if no key surely explains anything. */
-void explained_say(const struct explanation *explanation, char *out, size_t size);
-/* What to look at because of it; "": nothing. */
-void explained_next(const struct explanation *explanation, char *out, size_t size);
-/* Words about it have the name of its first key, rather than what that is: "interrupts". */
-bool explained_by_name(const struct explanation *explanation);
+/* explained.c: what surely explains it; borrowed from the explanation. */
+struct verdict_key explained_by(const struct explanation *explanation);
+/* What to look at because of a key. */
+const char *explained_next(const struct verdict_key *key, struct snapshot *snapshot);
 /* It is a host or a resource that holds half of the variance: rather that than no place at all. */
-bool explained_by_system(const struct explanation *explanation);
-/* It holds less than half of the variance, so that there is more to it. */
-bool explained_partly(const struct explanation *explanation);
+bool explained_by_system(const struct verdict_key *key);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "pythia/pythia.h"
 #include "pythiatop/snapshot/snapshot.h"
+#include "verdict.h"
 
 /* What began to fail: findings of their own, that need no search. failures.c alone writes them. */
 #define FAILURES_MAX 256u
@@ -25,12 +26,13 @@ struct failure {
 	bool call;
 	enum stop_rule rule; /* STOP_NONE: it is as always, STOP_FAILS, STOP_HEALTHY */
 	double worst;        /* largest share of ten seconds, in what is over for long */
-	uint64_t since_ns, found_ns, ended_ns, told_ns; /* told_ns: when its text was made */
+	uint64_t since_ns, found_ns, ended_ns, told_ns; /* told_ns: when its verdict was made */
 	uint64_t failed, ended;               /* since then, of the last seconds at most; */
 	uint64_t failed_before, ended_before; /* and before that, when it was found */
 	bool by_norm;                         /* that is what was learned */
-	bool settled; /* it is a verdict: enough were seen to say what they have in common */
-	char *text, *where, *host, *process, *next;
+	bool settled;   /* it is a verdict: enough were seen to say what they have in common */
+	uint32_t where; /* calling context, interned */
+	struct kept_verdict kept;
 	char *history[4];
 	uint32_t n_history;
 };

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text_add.h"
 #include "pythia/state.h"
 #include "stats/share.h"
 
@@ -24,8 +22,6 @@
  * likelihood ratio against the old one. (Page, "Continuous inspection schemes", Biometrika 1954;
  * Hinkley 1970.)
  */
-#define TEXT_BYTES 1024u
-
 static const uint32_t windows[] = {5, 10, 30, 60};
 
 struct counts {
@@ -187,111 +183,50 @@ static uint32_t begin_of(const struct pythia_failing *place, const struct counts
 	return at;
 }
 
-/* --- in words -------------------------------------------------------------------------------- */
+/* --- what is said of it ----------------------------------------------------------------------- */
 
-static const char *percent(char out[16], double share)
+static const char *place_of(const struct pythia *pythia, const struct failure *failure)
 {
-	if (!(share > 0)) {
-		return strcpy(out, "0%");
-	}
-	snprintf(out, 16,
-			share > 0 && share < 0.001 ? "<0.1%%"
-			: share < 0.0995           ? "%.1f%%"
-						   : "%.0f%%",
-			share * 100);
-	return out;
-}
-
-/* "22:13:20", of the day in UTC, as all instants are shown. */
-static const char *clock_text(char out[16], uint64_t ns)
-{
-	uint64_t second = ns / NS_PER_S % 86400;
-
-	snprintf(out, 16, "%02u:%02u:%02u", (uint32_t)(second / 3600), (uint32_t)(second / 60 % 60),
-			(uint32_t)(second % 60));
-	return out;
-}
-
-static void add(char *text, size_t *used, const char *format, ...)
-		__attribute__((format(printf, 3, 4)));
-static void add(char *text, size_t *used, const char *format, ...)
-{
-	va_list list;
-	int n;
-
-	va_start(list, format);
-	n = vsnprintf(text + *used, TEXT_BYTES - *used, format, list);
-	va_end(list);
-	*used += n > 0 ? (size_t)n : 0;
-	*used = *used < TEXT_BYTES ? *used : TEXT_BYTES - 1;
-}
-
-static void add_before(char *text, size_t *used, const struct failure *failure)
-{
-	struct counts before = {failure->failed_before, failure->ended_before};
-	char share[16];
-
-	add(text, used, failure->by_norm ? ", %s when it was learned" : ", before %s",
-			percent(share, share_of(&before)));
-	add(text, used, " (%" PRIu64 " of %" PRIu64 ")", before.failed, before.ended);
-}
-
-static void add_common(char *text, size_t *used, const struct failure *failure,
-		const struct pythia_failed *common)
-{
-	char share[16], others[16];
-
-	if (failure->where[0]) {
-		add(text, used, "; it begins in %s", last_context(failure->where));
-	}
-	if (common->process[0]) {
-		add(text, used, " of %s", common->process);
-	}
-	if (common->host[0]) {
-		add(text, used, " on %s", common->host);
-	} else if (common->n_hosts > 1) {
-		add(text, used, " on several hosts");
-	}
-	if (common->told[0]) {
-		add(text, used, ": %s", common->told);
-		if (common->told_share < 0.995) {
-			add(text, used, " in %s", percent(share, common->told_share));
-		}
-	}
-	if (common->key[0]) {
-		add(text, used, "; %s=%s%s%s in %s of them, in %s of the others", common->key,
-				common->value, common->where[0] ? " in " : "", common->where,
-				percent(share, common->share), percent(others, common->others));
-	}
+	return last_context(names_text(pythia->names, failure->where));
 }
 
 static void tell(struct pythia *pythia, struct failure *failure, const struct pythia_failing *place,
 		const struct pythia_failed *common)
 {
 	struct counts now = {failure->failed, failure->ended};
-	char text[TEXT_BYTES], share[16], low[16], high[16], clock[16];
-	double bounds[2];
-	size_t used = 0;
+	struct steps_verdict verdict = {.reason = REASON_FAILS,
+			.type = names_text(pythia->names, failure->type),
+			.place = place_of(pythia, failure),
+			.process = common->process,
+			.host = common->host,
+			.several_hosts = common->n_hosts > 1,
+			.share_of = "requests",
+			.share = share_of(&now),
+			.failed = now.failed,
+			.requests = now.ended,
+			.fails_how = place->what,
+			.since_ns = failure->since_ns,
+			.failed_before = failure->failed_before,
+			.requests_before = failure->ended_before,
+			.learned = failure->by_norm,
+			.told = common->told,
+			.told_share = common->told_share,
+			.attribute = common->key,
+			.attribute_where = common->where,
+			.value = common->value,
+			.value_share = common->share,
+			.value_others = common->others};
 
-	share_bounds(now.failed, now.ended, SHARE_95, &bounds[0], &bounds[1]);
-	add(text, &used, "%s: since %s %s of requests %s (%s to %s, %" PRIu64 " of %" PRIu64 ")",
-			names_text(pythia->names, failure->type),
-			clock_text(clock, failure->since_ns), percent(share, share_of(&now)),
-			place->what, percent(low, bounds[0]), percent(high, bounds[1]), now.failed,
-			now.ended);
-	add_before(text, &used, failure);
-	add_common(text, &used, failure, common);
-	finding_set_text(&failure->text, text);
-	finding_set_text(&failure->host, common->host);
-	finding_set_text(&failure->process, common->process);
-	snprintf(text, sizeof(text), "a request that failed, and %s in it",
-			failure->where[0] ? last_context(failure->where) : "where it ends");
-	finding_set_text(&failure->next, text);
+	share_bounds(now.failed, now.ended, SHARE_95, &verdict.share_low, &verdict.share_high);
+	verdict_keep(&failure->kept, &verdict);
 	failure->told_ns = pythia->now_ns > failure->found_ns ? pythia->now_ns : failure->found_ns;
 }
 
-static void note(struct failure *failure, const char *text)
+static void note_over(struct failure *failure, uint64_t now_ns)
 {
+	char text[64] = "as seldom as before, seen at ";
+
+	text_add_clock(text, sizeof(text), now_ns);
 	if (failure->n_history < sizeof(failure->history) / sizeof(failure->history[0])) {
 		char *copy = strdup(text);
 
@@ -318,21 +253,10 @@ static struct failure *failure_of(struct pythia *pythia, const struct pythia_fai
 		return NULL;
 	}
 	failure = &pythia->failing.items[pythia->failing.n];
-	*failure = (struct failure){.key = place->key, .type = place->type, .call = place->call};
-	finding_set_text(&failure->where, place->where);
-	finding_set_text(&failure->text, "");
-	finding_set_text(&failure->host, "");
-	finding_set_text(&failure->process, "");
-	finding_set_text(&failure->next, "");
-	if (!failure->where || !failure->text || !failure->host || !failure->process ||
-			!failure->next) {
-		free(failure->where);
-		free(failure->text);
-		free(failure->host);
-		free(failure->process);
-		free(failure->next);
-		return NULL;
-	}
+	*failure = (struct failure){.key = place->key,
+			.type = place->type,
+			.call = place->call,
+			.where = pythia_intern(pythia, place->where)};
 	pythia->failing.n++;
 	return failure;
 }
@@ -388,14 +312,11 @@ static void examine_open(struct pythia *pythia, struct failure *failure,
 								       : FAIL_TELL_OLD_NS;
 	struct pythia_failed common = {
 			.host = "", .process = "", .told = "", .key = "", .where = "", .value = ""};
-	char text[TEXT_BYTES], clock[16];
 
 	if (now_ns > failure->found_ns + FAIL_YOUNG_NS && is_over(failure, place)) {
 		failure->rule = STOP_HEALTHY;
 		failure->ended_ns = now_ns;
-		snprintf(text, sizeof(text), "as seldom as before, seen at %s",
-				clock_text(clock, now_ns));
-		note(failure, text);
+		note_over(failure, now_ns);
 		return;
 	}
 	count_since(failure, place, now_ns);
@@ -471,11 +392,7 @@ void failures_release(struct pythia *pythia)
 	for (uint32_t i = 0; i < pythia->failing.n; i++) {
 		struct failure *failure = &pythia->failing.items[i];
 
-		free(failure->text);
-		free(failure->where);
-		free(failure->host);
-		free(failure->process);
-		free(failure->next);
+		verdict_release(&failure->kept);
 		for (uint32_t k = 0; k < failure->n_history; k++) {
 			free(failure->history[k]);
 		}
@@ -495,11 +412,21 @@ uint64_t failures_standing(const struct pythia *pythia)
 	return n;
 }
 
+static const char *next_of(const struct pythia *pythia, const struct failure *failure,
+		struct snapshot *snapshot)
+{
+	const char *place = place_of(pythia, failure);
+
+	return snapshot_printf(snapshot, "a request that failed, and %s in it",
+			place[0] ? place : "where it ends");
+}
+
 enum status failures_fill(const struct pythia *pythia, bool call, enum stop_rule rule,
 		struct snapshot *snapshot, struct steps_finding *out, uint32_t *n)
 {
 	for (uint32_t i = 0; i < pythia->failing.n; i++) {
 		const struct failure *failure = &pythia->failing.items[i];
+		const struct steps_verdict *verdict = &failure->kept.verdict;
 		const char **history;
 
 		if (failure->rule != rule || failure->call != call ||
@@ -518,10 +445,11 @@ enum status failures_fill(const struct pythia *pythia, bool call, enum stop_rule
 						snapshot, names_text(pythia->names, failure->type)),
 				.path = path_of(&snapshot->groups, failure->group_id),
 				.rule = rule == STOP_FAILS && !failure->settled ? STOP_NONE : rule,
-				.text = snapshot_text(snapshot, failure->text),
-				.where = snapshot_text(snapshot, failure->where),
-				.host = snapshot_text(snapshot, failure->host),
-				.process = snapshot_text(snapshot, failure->process),
+				.verdict = *verdict,
+				.where = snapshot_text(snapshot,
+						names_text(pythia->names, failure->where)),
+				.host = snapshot_text(snapshot, verdict->host),
+				.process = snapshot_text(snapshot, verdict->process),
 				.failed = failure->failed,
 				.ended = failure->ended,
 				.since_ns = failure->since_ns,
@@ -529,10 +457,12 @@ enum status failures_fill(const struct pythia *pythia, bool call, enum stop_rule
 				.seconds = (double)(failure->found_ns - failure->since_ns) * 1e-9,
 				.history = history,
 				.n_history = failure->n_history,
-				.next = rule == STOP_HEALTHY
-							? ""
-							: snapshot_text(snapshot, failure->next),
+				.next = rule == STOP_HEALTHY ? ""
+							     : next_of(pythia, failure, snapshot),
 				.cost = {.events_per_s = 0, .bytes_per_s = 0, .cpu_share = 0}};
+		if (!finding_say(&out[*n - 1], snapshot)) {
+			return STATUS_NO_MEMORY;
+		}
 	}
 	return STATUS_OK;
 }

@@ -11,7 +11,7 @@
 
 static void finding_release(struct finding *finding)
 {
-	free(finding->text);
+	verdict_release(&finding->kept);
 	free(finding->where);
 	free(finding->told_nothing);
 	site_release(finding);
@@ -72,15 +72,28 @@ void finding_set_text(char **at, const char *text)
 	}
 }
 
-void finding_say(struct finding *finding, const char *format, ...)
+void finding_tell(const struct pythia *pythia, struct finding *finding,
+		const struct steps_verdict *verdict)
 {
-	char text[768];
-	va_list list;
+	struct steps_verdict typed = *verdict;
 
-	va_start(list, format);
-	vsnprintf(text, sizeof(text), format, list);
-	va_end(list);
-	finding_set_text(&finding->text, text);
+	typed.type = typed.type ? typed.type : names_text(pythia->names, finding->type);
+	verdict_keep(&finding->kept, &typed);
+}
+
+void finding_stop(const struct pythia *pythia, struct finding *finding, enum stop_rule rule,
+		const struct steps_verdict *verdict)
+{
+	struct steps_verdict placed = *verdict;
+	char text[VERDICT_BYTES];
+
+	placed.process = placed.process ? placed.process : finding->process;
+	placed.host = placed.host ? placed.host : finding->host;
+	finding_tell(pythia, finding, &placed);
+	finding->rule = rule;
+	finding->ended_ns = pythia->now_ns;
+	verdict_text(text, sizeof(text), &finding->kept.verdict);
+	finding_note(finding, "stopped: %s", text);
 }
 
 void finding_note(struct finding *finding, const char *format, ...)

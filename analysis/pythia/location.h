@@ -7,6 +7,7 @@
 
 #include "pythia/pythia.h"
 #include "pythiatop/snapshot/snapshot.h"
+#include "verdict.h"
 
 /*
  * Where: the edge that holds most of what varies in a group, and the process. finding.c: what is
@@ -26,7 +27,8 @@ struct pythia;
 struct finding {
 	uint32_t group_id, type;
 	enum stop_rule rule;
-	char *text, *where;
+	struct kept_verdict kept;
+	char *where;
 	double phi, phi_low, phi_high;
 	uint64_t requests, started_ns, ended_ns;
 	uint64_t anew_ns; /* event time since which it is looked at anew: nobody decided on its step
@@ -39,8 +41,7 @@ struct finding {
 	uint32_t change;   /* place among what has changed, by the last round; 0: none */
 	uint64_t changed_key, changed_ns;   /* which change that is, and since when it is seen; */
 	uint32_t changed_rounds, unchanged; /* rounds in a row with it, and without any */
-	bool told_all;                      /* its text names what explains it */
-	bool told_key;                      /* which is a key-value */
+	bool told_all;                      /* its verdict names what explains it */
 	bool slow;          /* shares are of what takes longer, not of the variance: slow.c */
 	double excess;      /* that its group had when it was last looked at: excess_of() */
 	double sd_ns;       /* and its standard deviation */
@@ -95,8 +96,12 @@ struct edge {
 /* finding.c */
 /* A copy of the text takes the place of the one that is there; out of memory: that stays. */
 void finding_set_text(char **at, const char *text);
-void finding_say(struct finding *finding, const char *format, ...)
-		__attribute__((format(printf, 2, 3)));
+/* What is said of it now; the type of requests, and where a verdict is, are added. */
+void finding_tell(const struct pythia *pythia, struct finding *finding,
+		const struct steps_verdict *verdict);
+/* The search has come to its end with that. */
+void finding_stop(const struct pythia *pythia, struct finding *finding, enum stop_rule rule,
+		const struct steps_verdict *verdict);
 struct finding *finding_of(struct pythia *pythia, uint32_t group_id, bool make, uint32_t type);
 /* What its shares are of: "variance", or "slowdown". */
 const char *finding_share_of(const struct finding *finding);
@@ -131,12 +136,11 @@ double slow_surest(struct pythia *pythia, const struct pythia_detail *detail);
 
 /* site.c */
 /*
- * The process that holds most of the group's variance is slow at all it does: the verdict, in
- * words. Looked at every five seconds at most.
+ * The process that holds most of the group's variance is slow at all it does: that is the verdict.
+ * Looked at every five seconds at most.
  */
 bool site_verdict(struct pythia *pythia, struct finding *finding,
-		const struct pythia_detail *detail, const struct pythia_round *round, char *out,
-		size_t size);
+		const struct pythia_detail *detail, const struct pythia_round *round);
 /*
  * Several groups beyond their norms at once may have a busy machine for it, or a process that they
  * share. Where the worst of them varies in one process, which is slow at all it does while others
@@ -154,7 +158,9 @@ void site_release(struct finding *finding);
 /* changed.c: takes up what has changed since the baseline; may end searches. */
 void changed_judge(struct pythia *pythia, const struct pythia_round *round);
 
-/* evidence.c: what was ruled out, what its points cost, what explains it, what to look at next. */
+/* evidence.c: copies the verdict of a row of the snapshot into that, with its sentence. */
+bool finding_say(struct steps_finding *finding, struct snapshot *snapshot);
+/* What was ruled out, what its points cost, what explains it, what to look at next. */
 enum status finding_fill_evidence(struct pythia *pythia, const struct finding *finding,
 		struct snapshot *snapshot, struct steps_finding *out);
 /* Groups that a person asked to be explained, and that no search is about. */

@@ -125,10 +125,10 @@ struct pythia_round {
 	 */
 	uint32_t (*sites)(void *callback_context, uint32_t group_id, uint64_t since_ns,
 			uint32_t context, struct pythia_site *out, uint32_t max);
-	/* Who was waited for in a context of requests of the group, in words; "": not known. May be
-	 * NULL. */
-	void (*waits)(void *callback_context, uint32_t group_id, uint32_t context, char *out,
-			size_t size);
+	/* Who was waited for in a context of requests of the group, until the next call; NULL: not
+	 * known. May be NULL. */
+	const struct group_wait *(*waits)(
+			void *callback_context, uint32_t group_id, uint32_t context);
 	void *callback_context;
 };
 

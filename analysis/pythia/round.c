@@ -282,7 +282,7 @@ static void reopen(struct pythia *pythia, struct finding *finding)
 	if (finding->rule == STOP_HEALTHY) {
 		finding_note(finding, "it varies again");
 		finding->rule = STOP_NONE;
-		finding->told_all = finding->told_key = finding->at_site = false;
+		finding->told_all = finding->at_site = false;
 		finding->calm = finding->fruitless = finding->n_given_up = 0;
 		finding->judged_epoch = UINT32_MAX;
 		finding->started_ns = pythia->now_ns;

@@ -1,30 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/text_add.h"
 #include "pythia/state.h"
 
 /* The search of one group: its edges, and the verdict where there is one. */
-#define MAX_EDGES     16u
-#define MAX_WHERE     512
-#define HOLDERS_BYTES 384u
+#define MAX_EDGES 16u
+#define MAX_WHERE 512
 
 static void where_text(const struct tree_view *tree, uint32_t row, char *out, size_t size)
 {
 	uint32_t chain[64], n = 0;
-	size_t used = 0;
 
 	for (; row != UINT32_MAX && n < 64; row = tree->rows[row].parent) {
 		chain[n++] = row;
 	}
 	out[0] = '\0';
-	while (n > 0 && used < size) {
-		int length = snprintf(out + used, size - used, "%s%s", used ? " > " : "",
-				tree->rows[chain[--n]].name);
-
-		used += length > 0 ? (size_t)length : 0;
+	while (n > 0) {
+		text_add(out, size, "%s%s", out[0] ? " > " : "", tree->rows[chain[--n]].name);
 	}
 }
 
@@ -96,61 +89,63 @@ static uint32_t largest_row(const struct tree_view *tree)
 	return largest;
 }
 
-static void stop(struct pythia *pythia, struct finding *finding, enum stop_rule rule)
+/* On an edge: with its share. */
+static struct steps_verdict verdict_of(enum verdict_reason reason, const struct finding *finding,
+		const struct pythia_detail *detail, uint32_t at)
 {
-	finding->rule = rule;
-	finding->ended_ns = pythia->now_ns;
-	finding_note(finding, "stopped: %s", finding->text);
+	const struct tree_row *row = &detail->tree->rows[at];
+
+	return (struct steps_verdict){.reason = reason,
+			.type = detail->row->type,
+			.place = row->name,
+			.share_of = finding_share_of(finding),
+			.share = row->phi,
+			.share_low = row->phi_low,
+			.share_high = row->phi_high,
+			.requests = detail->tree->counted};
 }
 
-/* In the time of the edge, in words; "": not known. */
 static void who_was_waited_for(const struct pythia_round *round, const struct pythia_detail *detail,
-		const struct edge *edge, char holders[HOLDERS_BYTES])
+		const struct edge *edge, struct steps_verdict *verdict)
 {
-	holders[0] = '\0';
-	if (round->waits) {
-		round->waits(round->callback_context, detail->row->id,
-				detail->tree->rows[edge->row].context, holders, HOLDERS_BYTES);
+	const struct group_wait *wait =
+			round->waits ? round->waits(round->callback_context, detail->row->id,
+						       detail->tree->rows[edge->row].context)
+				     : NULL;
+
+	if (wait) {
+		verdict->evidence = wait->evidence;
+		for (uint32_t i = 0; i < wait->n && i < VERDICT_HOLDERS; i++) {
+			verdict->holders[verdict->n_holders++] = wait->holders[i];
+		}
 	}
+}
+
+static enum verdict_deeper why_no_deeper(struct pythia *pythia, const struct edge *edge)
+{
+	return !edge->leaf && pythia->planning.n_excluded ? DEEPER_LEFT_OFF
+	       : edge->itself                             ? DEEPER_STEADY
+	       : !pythia_can_act(pythia)                  ? DEEPER_NOT_RECORDED
+	       : pythia->space.learned                    ? DEEPER_SILENT
+							  : DEEPER_NOT_SEEN;
 }
 
 static void verdict_code(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round,
 		const struct edge *edge)
 {
-	const struct tree_row *row = &detail->tree->rows[edge->row];
-	char deeper[128], holders[HOLDERS_BYTES];
+	struct steps_verdict verdict = verdict_of(REASON_CODE, finding, detail, edge->row);
 
-	snprintf(deeper, sizeof(deeper), "%s",
-			edge->itself ? "nothing deeper in it varied when all that could be was "
-				       "recorded"
-			: !pythia_can_act(pythia) ? "nothing deeper in it was recorded"
-			: pythia->space.learned
-					? "no point deeper in it is known to fire"
-					: "no point deeper in it was seen to fire, of those "
-					  "that were tried (where points stand was not "
-					  "learned)");
-	if (!edge->leaf && pythia->planning.n_excluded) {
-		snprintf(deeper, sizeof(deeper),
-				"deeper in it %u point%s left off: rejected, refused or undone",
-				pythia->planning.n_excluded,
-				pythia->planning.n_excluded == 1 ? " is" : "s are");
-	}
-	who_was_waited_for(round, detail, edge, holders);
+	verdict.deeper = why_no_deeper(pythia, edge);
+	verdict.left_off = verdict.deeper == DEEPER_LEFT_OFF ? pythia->planning.n_excluded : 0;
+	who_was_waited_for(round, detail, edge, &verdict);
 	take_figures(finding, detail, edge->row);
-	finding_say(finding,
-			"%s: the time goes in %s (%.0f%% of the %s, %.0f to %.0f, n %llu); "
-			"%s%s%s",
-			detail->row->type, row->name, 100 * row->phi, finding_share_of(finding),
-			100 * row->phi_low, 100 * row->phi_high,
-			(unsigned long long)detail->tree->counted, deeper, holders[0] ? "; " : "",
-			holders);
 	if (edge->node != SPACE_NONE) {
 		finding->edge = edge->node; /* the way there is kept */
 		pythia->points.items[pythia->space.nodes[edge->node].point].explained++;
 	}
 	norms_drop(pythia, detail->row);
-	stop(pythia, finding, STOP_CODE);
+	finding_stop(pythia, finding, STOP_CODE, &verdict);
 }
 
 /* All that one process does is slow, whatever part of it is longest. */
@@ -158,18 +153,14 @@ static bool verdict_site(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round,
 		const struct edge *edges, uint32_t n)
 {
-	char text[768];
-
-	if (!site_verdict(pythia, finding, detail, round, text, sizeof(text))) {
+	if (!site_verdict(pythia, finding, detail, round)) {
 		return false;
 	}
 	if (n > 0) {
 		take_figures(finding, detail, edges[0].row);
 	}
-	finding_say(finding, "%s", text);
 	finding->told_all = true;
 	norms_drop(pythia, detail->row);
-	stop(pythia, finding, STOP_DIFFUSE);
 	return true;
 }
 
@@ -192,28 +183,17 @@ static void verdict_waiting(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round,
 		const struct edge *edge)
 {
-	const struct tree_row *row = &detail->tree->rows[edge->row];
-	const struct tree_row *within =
-			row->parent == UINT32_MAX ? row : &detail->tree->rows[row->parent];
-	uint32_t code = code_above(detail->tree, edge->row);
-	char holders[HOLDERS_BYTES];
+	const struct tree_row *rows = detail->tree->rows;
+	uint32_t parent = rows[edge->row].parent, code = code_above(detail->tree, edge->row);
+	struct steps_verdict verdict = verdict_of(REASON_WAIT, finding, detail, edge->row);
 
-	who_was_waited_for(round, detail, edge, holders);
+	verdict.within = rows[parent == UINT32_MAX ? edge->row : parent].name;
+	verdict.code = code == UINT32_MAX ? "" : rows[code].name;
+	verdict.site = finding->site;
+	who_was_waited_for(round, detail, edge, &verdict);
 	take_figures(finding, detail, edge->row);
-	finding_say(finding,
-			"%s: the time goes by in %s of %s%s%s%s%s (%.0f%% of the %s, %.0f to %.0f, "
-			"n %llu): %s",
-			detail->row->type, row->name, within->name,
-			code == UINT32_MAX ? "" : " in ",
-			code == UINT32_MAX ? "" : detail->tree->rows[code].name,
-			finding->site ? " of " : "", finding->site ? finding->site : "",
-			100 * row->phi, finding_share_of(finding), 100 * row->phi_low,
-			100 * row->phi_high, (unsigned long long)detail->tree->counted,
-			holders[0] ? holders
-				   : "no code works then, it is a host or a resource that is "
-				     "waited for");
 	norms_drop(pythia, detail->row);
-	stop(pythia, finding, STOP_DIFFUSE);
+	finding_stop(pythia, finding, STOP_DIFFUSE, &verdict);
 }
 
 static void verdict_diffuse(struct pythia *pythia, struct finding *finding,
@@ -221,33 +201,27 @@ static void verdict_diffuse(struct pythia *pythia, struct finding *finding,
 		const struct edge *edges, uint32_t n)
 {
 	const struct group_location *location = &detail->group->location;
-	char places[256] = "";
-	size_t used = 0;
+	struct steps_verdict verdict = {.reason = REASON_NO_PLACE, .type = detail->row->type};
 
-	for (uint32_t i = 0; i < n && i < 3 && used < sizeof(places); i++) {
-		const struct tree_row *row = &detail->tree->rows[edges[i].row];
-		int length = snprintf(places + used, sizeof(places) - used, "%s%s %.0f%%",
-				used ? ", " : "", row->name, 100 * row->phi);
-
-		used += length > 0 ? (size_t)length : 0;
-	}
 	if (n > 0 || detail->tree->n > 0) {
 		take_figures(finding, detail, n > 0 ? edges[0].row : largest_row(detail->tree));
 	}
 	site_of_all(finding, detail, round);
 	if (location->common_cause) {
-		finding_say(finding,
-				"%s: many places vary together (%.0f%% in one direction): a common "
-				"cause, such as a host or a resource",
-				detail->row->type, 100 * location->first_component);
+		verdict.reason = REASON_COMMON_CAUSE;
+		verdict.share_of = "variance";
+		verdict.share = location->first_component;
 	} else {
-		finding_say(finding, "%s: no place surely holds half of the variance%s%s%s",
-				detail->row->type, n ? ": " : "", places,
-				kernel_is(pythia, true) ? ""
-							: "; kernel events could say more, but no "
-							  "host offers them");
+		verdict.no_kernel_events = !kernel_is(pythia, true);
+		for (uint32_t i = 0; i < n && i < VERDICT_PLACES; i++) {
+			const struct tree_row *row = &detail->tree->rows[edges[i].row];
+
+			verdict.places[i].name = row->name;
+			verdict.places[i].share = row->phi;
+			verdict.n_places = i + 1;
+		}
 	}
-	stop(pythia, finding, STOP_DIFFUSE);
+	finding_stop(pythia, finding, STOP_DIFFUSE, &verdict);
 }
 
 /* A place may hold half of the variance, or not: one odd request can make intervals that wide. */
@@ -325,6 +299,7 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round)
 {
 	struct edge edges[MAX_EDGES];
+	struct steps_verdict verdict;
 	uint32_t n = find_edges(pythia, finding, detail->tree, edges),
 		 given_up = finding->n_given_up;
 	bool over_budget = false, by_name;
@@ -373,20 +348,17 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 			finding->split_noted = false;
 			finding->edge_phi = row->phi;
 			take_figures(finding, detail, edges[i].row);
-			finding_say(finding, "%s: %.0f%% of the %s is inside %s; looking deeper",
-					detail->row->type, 100 * row->phi,
-					finding_share_of(finding), row->name);
+			verdict = verdict_of(REASON_INSIDE, finding, detail, edges[i].row);
+			finding_tell(pythia, finding, &verdict);
 			return;
 		}
 		over_budget |= !split_any_fits(pythia);
 	}
 	if (over_budget) {
-		finding_say(finding,
-				"%s: the budget of %.0f events/s (or its bytes, or CPU) leaves no "
-				"room for a further "
-				"point",
-				detail->row->type, cost_bound(pythia));
-		stop(pythia, finding, STOP_SPENT);
+		verdict = (struct steps_verdict){.reason = REASON_BUDGET,
+				.type = detail->row->type,
+				.budget_per_s = cost_bound(pythia)};
+		finding_stop(pythia, finding, STOP_SPENT, &verdict);
 		return;
 	}
 	candidates_of_kernel(pythia);
@@ -397,8 +369,9 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 	if (!pythia_is_settled(pythia, round, detail) ||
 			(is_unsure(detail->tree) && is_patient(finding, detail, round))) {
 		wait_for_more(finding);
-		finding_say(finding, "%s: where its variance lies is not clear yet",
-				detail->row->type);
+		verdict = (struct steps_verdict){
+				.reason = REASON_UNCLEAR, .type = detail->row->type};
+		finding_tell(pythia, finding, &verdict);
 		return;
 	}
 	verdict_diffuse(pythia, finding, detail, round, edges, n);

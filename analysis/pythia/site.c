@@ -45,24 +45,14 @@ static void site_text(const struct pythia_site *site, char *out, size_t size)
 			site->host[0] || process[0] ? site->host : "one process");
 }
 
-static void set(char **at, const char *text)
-{
-	char *copy = strdup(text);
-
-	if (copy) {
-		free(*at);
-		*at = copy;
-	}
-}
-
 static void take_site(struct finding *finding, const struct pythia_site *site)
 {
 	char text[SITE_TEXT];
 
 	site_text(site, text, sizeof(text));
-	set(&finding->site, text);
-	set(&finding->host, site->host);
-	set(&finding->process, site->process);
+	finding_set_text(&finding->site, text);
+	finding_set_text(&finding->host, site->host);
+	finding_set_text(&finding->process, site->process);
 }
 
 /* Another finding says so already; NULL: none does. */
@@ -84,40 +74,40 @@ static bool are_twins(const struct pythia_site *a, const struct pythia_site *b)
 	return a->process[0] && strcmp(a->process, b->process) == 0;
 }
 
-/* Which others are as slow, and which are not: those with the same code first. */
-static void others_text(const struct pythia_site *sites, uint32_t n, char *out, size_t size)
+/* Which others are as slow, the first of them; and one with the same code which is not. */
+struct others {
+	char ill[SITE_TEXT], twin[SITE_TEXT];
+	uint32_t n_ill, n_well;
+};
+
+static struct others others_of(const struct pythia_site *sites, uint32_t n)
 {
 	const struct pythia_site *ill = NULL, *twin = NULL;
-	char text[SITE_TEXT];
-	uint32_t n_ill = 0, n_well = 0;
+	struct others others = {.n_ill = 0};
 
 	for (uint32_t i = 1; i < n; i++) {
 		bool slow = site_is_slow(&sites[i]), well = is_well(&sites[i]);
 
-		n_ill += slow;
-		n_well += well;
+		others.n_ill += slow;
+		others.n_well += well;
 		ill = slow && !ill ? &sites[i] : ill;
 		twin = well && !twin && are_twins(&sites[0], &sites[i]) ? &sites[i] : twin;
 	}
-	out[0] = '\0';
 	if (ill) {
-		site_text(ill, text, sizeof(text));
-		snprintf(out, size, "; so is %s%s", text, n_ill > 1 ? " and others" : "");
-	} else if (twin) {
-		site_text(twin, text, sizeof(text));
-		snprintf(out, size, "; not so %s, which does the same", text);
-	} else if (n_well) {
-		snprintf(out, size, "; not so %u other process%s", n_well, n_well > 1 ? "es" : "");
+		site_text(ill, others.ill, sizeof(others.ill));
 	}
+	if (twin) {
+		site_text(twin, others.twin, sizeof(others.twin));
+	}
+	return others;
 }
 
 bool site_verdict(struct pythia *pythia, struct finding *finding,
-		const struct pythia_detail *detail, const struct pythia_round *round, char *out,
-		size_t size)
+		const struct pythia_detail *detail, const struct pythia_round *round)
 {
 	struct pythia_site sites[SITES_MOST];
 	const struct finding *told;
-	char others[SITE_TEXT + 64];
+	struct others others;
 	uint32_t n;
 
 	if (!round->sites || finding->slow ||
@@ -132,15 +122,22 @@ bool site_verdict(struct pythia *pythia, struct finding *finding,
 	}
 	take_site(finding, &sites[0]);
 	told = told_by(pythia, finding);
-	others_text(sites, n, others, sizeof(others));
-	snprintf(out, size,
-			"%s: all that %s does is slow at the same times%s%s: %u of %u places, %.1f "
-			"times in the middle; %.0f%% of the variance is there%s; not the code, but "
-			"its CPU, its host, or what all of it waits for",
-			detail->row->type, finding->site, told ? ", as for " : "",
-			told ? names_text(pythia->names, told->type) : "", sites[0].along,
-			sites[0].places, sites[0].times, 100 * fmin(sites[0].phi, 1), others);
+	others = others_of(sites, n);
 	finding->at_site = true;
+	finding_stop(pythia, finding, STOP_DIFFUSE,
+			&(struct steps_verdict){.reason = REASON_PROCESS,
+					.type = detail->row->type,
+					.site = finding->site,
+					.as_for = told ? names_text(pythia->names, told->type) : "",
+					.share_of = "variance",
+					.share = fmin(sites[0].phi, 1),
+					.examined = sites[0].places,
+					.slow = sites[0].along,
+					.times = sites[0].times,
+					.also_slow = others.ill,
+					.n_also_slow = others.n_ill,
+					.twin_well = others.twin,
+					.n_well = others.n_well});
 	return true;
 }
 
@@ -238,10 +235,10 @@ void site_of_all(struct finding *finding, const struct pythia_detail *detail,
 		one_process &= strcmp(sites[i].process, sites[0].process) == 0;
 	}
 	if (one_host) {
-		set(&finding->host, sites[0].host);
+		finding_set_text(&finding->host, sites[0].host);
 	}
 	if (one_host && one_process && sites[0].process[0]) {
-		set(&finding->process, sites[0].process);
+		finding_set_text(&finding->process, sites[0].process);
 	}
 }
 

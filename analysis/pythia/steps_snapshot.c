@@ -183,7 +183,6 @@ static enum status fill_finding(struct pythia *pythia, const struct finding *fin
 			.change = finding->change,
 			.no_normal = finding->no_normal,
 			.outweighed = finding->outweighed,
-			.text = snapshot_text(snapshot, finding->text ? finding->text : ""),
 			.where = snapshot_text(snapshot, finding->where ? finding->where : ""),
 			.host = snapshot_text(snapshot, finding->host ? finding->host : ""),
 			.process = snapshot_text(

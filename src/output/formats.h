@@ -51,6 +51,12 @@ void output_json_controls(struct json_out *json, const struct steps_view *view);
 /* "verdict" of a document: null as long as there is none. */
 void output_json_verdict(struct json_out *json, const struct snapshot *snapshot);
 
+/* Who was waited for: "holders". */
+void output_json_holders(struct json_out *json, const struct group_holder *holders, uint32_t n);
+
+/* "verdict" of a finding: what its sentence says, as data. */
+void output_json_verdict_data(struct json_out *json, const struct steps_finding *finding);
+
 /* "explanation" of a finding: by key-values; NULL: none was made. */
 void output_json_explanation(struct json_out *json, const struct explanation *explanation);
 

@@ -103,18 +103,11 @@ static void location(struct json_out *json, const struct group_location *locatio
 	json_out_close(json, '}');
 }
 
-static const char *evidence_name(enum wait_evidence evidence)
-{
-	static const char *const names[] = {"woken", "queued", "inferred", "ran"};
-
-	return names[evidence];
-}
-
-static void holders(struct json_out *json, const struct group_wait *wait)
+void output_json_holders(struct json_out *json, const struct group_holder *holders, uint32_t n)
 {
 	json_out_open(json, "holders", '[');
-	for (uint32_t i = 0; i < wait->n; i++) {
-		const struct group_holder *holder = &wait->holders[i];
+	for (uint32_t i = 0; i < n; i++) {
+		const struct group_holder *holder = &holders[i];
 
 		JSON_OUT_ROW(json, {"name", value_text(holder->name)},
 				{"provider", value_text(holder->provider)},
@@ -143,7 +136,7 @@ static void waits(struct json_out *json, const struct group_waits *all)
 				{"context", value_text(wait->name)},
 				{"where", value_text(wait->where)},
 				{"what", value_text(wait->what)},
-				{"evidence", value_text(evidence_name(wait->evidence))},
+				{"evidence", value_text(output_evidence[wait->evidence])},
 				{"requests", value_count(all->requests)},
 				{"waits", value_count(wait->waits)},
 				{"known", value_count(wait->known)},
@@ -153,7 +146,7 @@ static void waits(struct json_out *json, const struct group_waits *all)
 				{"fits_low", value_real_if(inferred, wait->fits_low)},
 				{"fits_high", value_real_if(inferred, wait->fits_high)},
 				{"chance", value_real_if(inferred, wait->chance)});
-		holders(json, wait);
+		output_json_holders(json, wait->holders, wait->n);
 		json_out_close(json, '}');
 	}
 	json_out_close(json, ']');

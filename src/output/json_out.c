@@ -274,6 +274,35 @@ void json_out_fields(struct json_out *json, const struct row_field *fields, int 
 	}
 }
 
+static bool is_set(const struct value *value)
+{
+	switch (value->kind) {
+	case VALUE_FLAG:
+		return value->flag;
+	case VALUE_NUMBER:
+		return value->number != 0;
+	case VALUE_REAL:
+		return fpclassify(value->real) != FP_ZERO;
+	case VALUE_TEXT:
+		return value->text[0] != '\0';
+	case VALUE_NULL:
+	default:
+		return false;
+	}
+}
+
+void json_out_set_fields(
+		struct json_out *json, const struct row_field *fields, int n, const void *row)
+{
+	for (int i = 0; i < n; i++) {
+		struct value value = value_of(row_read(&fields[i], row));
+
+		if (is_set(&value)) {
+			json_out_value(json, fields[i].name, value);
+		}
+	}
+}
+
 void json_out_row(struct json_out *json, const struct row_field *fields, int n, const void *row)
 {
 	json_out_open(json, NULL, '{');

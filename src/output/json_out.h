@@ -67,6 +67,9 @@ void json_out_texts(struct json_out *json, const char *name, const char *const *
 /* Those of the fields first .. last that documents have, in their order. */
 void json_out_fields(struct json_out *json, const struct row_field *fields, int first, int last,
 		const void *row);
+/* Of all of them those that say something: no null, false, 0 or "". */
+void json_out_set_fields(
+		struct json_out *json, const struct row_field *fields, int n, const void *row);
 /* An object in an array: all of them. */
 void json_out_row(struct json_out *json, const struct row_field *fields, int n, const void *row);
 void json_out_flush(struct json_out *json);

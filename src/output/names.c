@@ -21,10 +21,9 @@ const char *const output_step_states[] = {"proposed", "approved", "watched", "ke
 		"undone", "rejected", "failed"};
 const char *const output_step_doers[] = {STEP_BY_NAMES};
 const char *const output_step_modes[] = {STEP_MODE_NAMES};
-const char *const output_rules[] = {
-		"none", "code", "variable", "healthy", "diffuse", "spent", "changed", "fails"};
 const char *const output_change_kinds[] = {"slower", "transit", "more_calls", "fewer_calls",
 		"faster", "rate", "split", "merge"};
+const char *const output_evidence[] = {"woken", "queued", "inferred", "ran"};
 const char *const output_key_sources[] = {"field", "host", "count", "resource"};
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

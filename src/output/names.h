@@ -38,10 +38,9 @@ extern const char *const output_step_kinds[],
 		*const output_step_states[],
 				*const output_step_doers[],
 						*const output_step_modes[],
-								*const output_rules[],
-										*const output_key_sources
-												[];
+								*const output_key_sources[];
 extern const char *const output_change_kinds[]; /* by enum change_kind */
+extern const char *const output_evidence[];     /* by enum wait_evidence */
 const char *output_mark_name(enum tree_mark mark);
 
 #endif

@@ -12,17 +12,6 @@
 #define SEGMENTS   12 /* of the critical path */
 #define STEPS_MOST 100
 
-static const char *const rule_words[] = {
-		[STOP_NONE] = "the search goes on",
-		[STOP_CODE] = "rule 1: this code",
-		[STOP_VARIABLE] = "rule 2: a variable explains it",
-		[STOP_HEALTHY] = "rule 3: varies no more than usual",
-		[STOP_DIFFUSE] = "rule 4: no single place holds it",
-		[STOP_SPENT] = "rule 5: budget or time used up",
-		[STOP_CHANGED] = "rule 6: changed since the baseline",
-		[STOP_FAILS] = "rule 7: requests began to fail",
-};
-
 /* --- words --- */
 
 /* 2026-01-31 10:00:06.500 UTC; "-": not known. */
@@ -38,6 +27,17 @@ static const char *instant(char *cell, uint64_t time_ns)
 	} else {
 		snprintf(cell, OUTPUT_CELL, "%s.%03u UTC", day,
 				(unsigned int)(time_ns / 1000000 % 1000));
+	}
+	return cell;
+}
+
+/* "rule 1: this code" */
+static const char *rule_words(char *cell, enum stop_rule rule)
+{
+	if (rule == STOP_NONE) {
+		snprintf(cell, OUTPUT_CELL, "%s", stop_rule_words[rule]);
+	} else {
+		snprintf(cell, OUTPUT_CELL, "rule %d: %s", (int)rule, stop_rule_words[rule]);
 	}
 	return cell;
 }
@@ -187,6 +187,7 @@ static void put_no_finding(FILE *out, const struct report_page *page)
 static void put_verdict(FILE *out, const struct report_page *page)
 {
 	const struct steps_finding *finding = page->finding;
+	char cell[OUTPUT_CELL];
 
 	if (!finding) {
 		put_no_finding(out, page);
@@ -199,8 +200,8 @@ static void put_verdict(FILE *out, const struct report_page *page)
 	if (!report_is_explained(finding) || finding->explanation->n_keys == 0 ||
 			!finding->explanation->keys[0].confirmed) {
 		put_no_variable(out, finding->explanation);
-	} else if (finding->names_key) {
-		fprintf(out, "Why the search ended: %s.", rule_words[finding->rule]);
+	} else if (verdict_names_key(&finding->verdict)) {
+		fprintf(out, "Why the search ended: %s.", rule_words(cell, finding->rule));
 	} else {
 		put_variable(out, finding->explanation);
 	}
@@ -215,7 +216,7 @@ static void put_finding(FILE *out, const struct report_page *page)
 	char a[OUTPUT_CELL], b[OUTPUT_CELL], c[OUTPUT_CELL];
 	bool figures = finding->requests > 0;
 
-	fprintf(out, "| why the search ended | %s |\n", rule_words[finding->rule]);
+	fprintf(out, "| why the search ended | %s |\n", rule_words(a, finding->rule));
 	fprintf(out, "| whether that is normal | %s |\n",
 			finding->no_normal ? "not known: there was no baseline, and nothing learned"
 			: finding->rule == STOP_HEALTHY ? "it is"

@@ -75,7 +75,8 @@ static void finding(struct json_out *json, const char *name, const struct steps_
 		const struct steps_finding *finding)
 {
 	bool figures = finding->requests > 0;
-	struct value rule = value_text_if(finding->rule != STOP_NONE, output_rules[finding->rule]);
+	struct value rule =
+			value_text_if(finding->rule != STOP_NONE, stop_rule_names[finding->rule]);
 
 	json_out_open(json, name, '{');
 	JSON_OUT_MEMBERS(json, {"group", value_count(finding->group_id)},
@@ -94,6 +95,7 @@ static void finding(struct json_out *json, const char *name, const struct steps_
 			{"steps", value_count(finding->n_steps)},
 			{"points", value_count(finding->n_points)},
 			{"seconds", value_real_if(true, finding->seconds)});
+	output_json_verdict_data(json, finding);
 	step_ids(json, view, finding->group_id);
 	cost(json, "cost", &finding->cost);
 	output_json_explanation(json, finding->explanation);

@@ -307,32 +307,38 @@ static void what_is_said(void **state)
 			.keys = &key,
 			.n_values = 3,
 			.values = values};
+	struct steps_verdict verdict = {.reason = REASON_VARIABLE, .type = "create", .place = ""};
+	struct snapshot *snapshot = snapshot_create();
 	char text[512];
 
 	(void)state;
-	explained_say(&explanation, text, sizeof(text));
+	assert_non_null(snapshot);
+	verdict.key = explained_by(&explanation);
+	verdict_text(text, sizeof(text), &verdict);
 	assert_string_equal(text,
-			"host of build: compute-1 -> 48ms, compute-3 -> 49.5ms, compute-2 -> 1.3s "
-			"(62% of the variance held out, n 300+301, p <= 0.002)");
-	explained_next(&explanation, text, sizeof(text));
-	assert_non_null(strstr(text, "compute-2"));
-	assert_true(explained_by_system(&explanation) && !explained_partly(&explanation));
+			"create: explained by host of build: compute-1 -> 48ms, compute-3 -> 49.5ms, "
+			"compute-2 -> 1.3s (62% of the variance held out, n 300+301, p <= 0.002)");
+	assert_true(verdict_names_key(&verdict));
+	assert_non_null(strstr(explained_next(&verdict.key, snapshot), "compute-2"));
+	assert_true(explained_by_system(&verdict.key) && !verdict.key.partly);
 	key.omega2_held = 0.49;
-	assert_true(explained_partly(&explanation) && !explained_by_system(&explanation));
-	explained_say(&explanation, text, 20); /* what has no room is cut */
-	assert_string_equal(text, "host of build: comp");
+	verdict.key = explained_by(&explanation);
+	assert_true(verdict.key.partly && !explained_by_system(&verdict.key));
+	verdict_text(text, 20, &verdict); /* what has no room is cut */
+	assert_string_equal(text, "create: explained b");
 
 	key.source = EXPLANATION_RESOURCE;
 	key.name = "runqueue_ns";
-	explained_say(&explanation, text, sizeof(text));
-	assert_non_null(strstr(text, "waiting for a CPU: "));
+	verdict.key = explained_by(&explanation);
+	verdict_text(text, sizeof(text), &verdict);
+	assert_non_null(strstr(text, "explained by waiting for a CPU: "));
+	assert_false(verdict_names_key(&verdict));
 	key.source = EXPLANATION_FIELD;
-	assert_false(explained_by_system(&explanation));
+	verdict.key = explained_by(&explanation);
+	assert_false(explained_by_system(&verdict.key));
 	key.confirmed = false;
-	explained_say(&explanation, text, sizeof(text));
-	assert_string_equal(text, "");
-	explained_next(&explanation, text, sizeof(text));
-	assert_string_equal(text, "");
+	assert_string_equal(explained_by(&explanation).name, "");
+	snapshot_destroy(snapshot);
 }
 
 int main(void)

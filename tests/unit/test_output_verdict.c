@@ -71,6 +71,24 @@ static const struct steps_finding findings[] = {
 				.path = "",
 				.rule = STOP_VARIABLE,
 				.text = "waits",
+				.verdict = {.reason = REASON_WAIT,
+						.place = "(wait)",
+						.within = "sem." HOSTILE,
+						.host = "",
+						.share = 0.97,
+						.requests = 888,
+						.deeper = DEEPER_UNKNOWN,
+						.evidence = WAIT_INFERRED,
+						.n_holders = 1,
+						.holders = {{.name = "spawn", .share = 0.7}},
+						.n_places = 1,
+						.places = {{"sem", 0.9}},
+						.key = {.name = "queue_len",
+								.held = 0.92,
+								.n_values = 12,
+								.values = {{"0", 1}, {"1", 2},
+										{"8", 3},
+										{"9", 4}}}},
 				.where = "api > sem",
 				.phi = 0.97,
 				.phi_low = 0.95,
@@ -197,7 +215,7 @@ static void it_has_all_that_is_known(void **state)
 {
 	struct snapshot *snapshot = make(0, DETECTION_VARIES);
 	json_t *json = document(snapshot), *verdict = json_object_get(json, "verdict"), *explained,
-	       *row;
+	       *data, *row;
 
 	(void)state;
 	assert_true(json_equal(verdict, json_array_get(json_object_get(json, "findings"), 0)));
@@ -212,6 +230,25 @@ static void it_has_all_that_is_known(void **state)
 	row = json_object_get(verdict, "cost");
 	assert_true(fabs(number(row, "events_per_s") - 321) < 1e-9);
 	assert_true(json_is_null(json_object_get(row, "cpu_share")));
+	data = json_object_get(verdict, "verdict");
+	assert_string_equal(json_string_value(json_object_get(data, "rule")), "variable");
+	assert_string_equal(json_string_value(json_object_get(data, "reason")), "wait");
+	assert_string_equal(json_string_value(json_object_get(data, "place")), "(wait)");
+	assert_non_null(strstr(json_string_value(json_object_get(data, "within")), "\\x1b[2J"));
+	assert_true(fabs(number(data, "share") - 0.97) < 1e-9);
+	assert_int_equal((int)number(data, "requests"), 888);
+	assert_null(json_object_get(data, "host")); /* what it does not speak of is left out */
+	assert_null(json_object_get(data, "deeper"));
+	assert_null(json_object_get(data, "left_off"));
+	assert_null(json_object_get(data, "times"));
+	assert_null(json_object_get(data, "learned"));
+	assert_string_equal(json_string_value(json_object_get(data, "evidence")), "inferred");
+	assert_int_equal(json_array_size(json_object_get(data, "holders")), 1);
+	assert_int_equal(json_array_size(json_object_get(data, "places")), 1);
+	row = json_object_get(data, "explained_by");
+	assert_string_equal(json_string_value(json_object_get(row, "name")), "queue_len");
+	assert_int_equal((int)number(row, "n_values"), 12);
+	assert_int_equal(json_array_size(json_object_get(row, "values")), VERDICT_KEY_VALUES);
 	explained = json_object_get(verdict, "explanation");
 	assert_string_equal(json_string_value(json_object_get(explained, "state")), "done");
 	assert_int_equal((int)number(explained, "n_held"), 443);
@@ -244,6 +281,7 @@ static void what_is_not_known_is_null(void **state)
 	assert_true(json_is_null(json_object_get(row, "rule")));
 	assert_true(json_is_null(json_object_get(row, "next")));
 	assert_true(json_is_null(json_object_get(row, "phi")));
+	assert_int_equal(json_object_size(json_object_get(row, "verdict")), 2);
 	row = json_object_get(row, "explanation");
 	assert_true(fabs(number(row, "progress") - 0.4) < 1e-9);
 	assert_true(json_is_null(json_object_get(row, "n")));

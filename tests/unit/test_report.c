@@ -208,7 +208,7 @@ static void a_page_stands_whatever_names_are(void **state)
 	free(text);
 	named = finding;
 	named.text = "explained by " HOSTILE "!";
-	named.names_key = true; /* its own sentence says it */
+	named.verdict.key.name = HOSTILE; /* its own sentence says it */
 	page.finding = &named;
 	text = page_of(&page);
 	check_page(text);

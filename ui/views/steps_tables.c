@@ -52,7 +52,10 @@ static void finding_cell(const void *data, uint32_t row, int column, struct tabl
 
 	switch (column) {
 	case F_RULE:
-		strcpy(cell->text, step_rule_name(finding->rule));
+		strcpy(cell->text, finding->rule == STOP_NONE ? "searching" : "healthy");
+		if (finding->rule != STOP_NONE && finding->rule != STOP_HEALTHY) {
+			snprintf(cell->text, sizeof(cell->text), "rule %d", (int)finding->rule);
+		}
 		cell->role = finding->rule == STOP_NONE      ? ROLE_DIM
 			     : finding->rule == STOP_HEALTHY ? ROLE_GOOD
 							     : ROLE_NEXT;

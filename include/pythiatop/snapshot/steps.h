@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "pythiatop/snapshot/explanation.h"
+#include "pythiatop/snapshot/verdict.h"
 #include "pythiatop/step.h"
 
 /* A point of a step that waits for a decision. */
@@ -37,18 +38,6 @@ struct step_row {
 	const struct step_point *parts;
 };
 
-/* Why the search for a group has come to its end. */
-enum stop_rule {
-	STOP_NONE = 0,
-	STOP_CODE,     /* 1: a leaf holds at least half of the variance: this code */
-	STOP_VARIABLE, /* 2: a variable explains it */
-	STOP_HEALTHY,  /* 3: varies no more than usual */
-	STOP_DIFFUSE,  /* 4: no place holds a share of it */
-	STOP_SPENT,    /* 5: budget or time is used up */
-	STOP_CHANGED,  /* 6: it is otherwise than in the baseline */
-	STOP_FAILS,    /* 7: requests began to fail, or do so more often */
-};
-
 /* What is known, or supposed, of one group. */
 struct steps_finding {
 	uint32_t group_id;
@@ -61,13 +50,13 @@ struct steps_finding {
 	bool no_normal;
 	bool outweighed; /* it names nothing, and what costs much more is searched, or will be soon
 			  */
-	const char *text;  /* the verdict, or what is looked at now, in one sentence */
-	bool names_key;    /* it names the first key of the explanation */
-	const char *where; /* calling context; "" if none */
+	struct steps_verdict verdict; /* or what is looked at now, */
+	const char *text;             /* and that in one sentence: verdict_text() */
+	const char *where;            /* calling context; "" if none */
 	/* Where that varies, if in one process alone; "" if not known. */
 	const char *host, *process;
-	/* STOP_FAILS, and what has ended of it: requests that failed, of those that ended, since when.
-	 * Else 0. */
+	/* STOP_FAILS, and what has ended of it: requests that failed, of those that ended, since
+	 * when. Else 0. */
 	uint64_t failed, ended, since_ns;
 	bool call; /* system calls alone told so: it may well be as it should */
 	double phi, phi_low, phi_high;
@@ -116,7 +105,8 @@ struct steps_view {
 	uint32_t n_controls;
 	const struct steps_control *controls;
 	uint32_t n_flagged;  /* groups, when it last looked */
-	uint32_t n_findings; /* what fails; what has changed, by what it adds; verdicts; then what is searched */
+	uint32_t n_findings; /* what fails; what has changed, by what it adds; verdicts; then what
+				is searched */
 	const struct steps_finding *findings;
 	/* Points: a pair of entry and exit, or a single tracepoint. */
 	uint32_t skeleton, enabled, ever_enabled, known;
