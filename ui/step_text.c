@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text_add.h"
 #include "explain_text.h"
 #include "format.h"
 
@@ -37,16 +38,6 @@ const struct step_row *step_newest_in_force(const struct steps_view *steps)
 	for (uint32_t i = 0; i < steps->n; i++) {
 		if (step_in_force(&steps->rows[i])) {
 			return &steps->rows[i];
-		}
-	}
-	return NULL;
-}
-
-const struct steps_finding *step_finding(const struct steps_view *steps, uint32_t group_id)
-{
-	for (uint32_t i = 0; i < steps->n_findings; i++) {
-		if (steps->findings[i].group_id == group_id) {
-			return &steps->findings[i];
 		}
 	}
 	return NULL;
@@ -165,15 +156,14 @@ void step_rate(char *out, size_t size, const struct step_row *row)
 static void add_cost(char *out, size_t size, const struct step_cost *cost)
 {
 	char number[FORMAT_BYTES];
-	size_t used = strlen(out);
 
-	if (cost->bytes_per_s >= 0 && used < size) {
-		used += (size_t)snprintf(out + used, size - used, ", %s/s",
+	if (cost->bytes_per_s >= 0) {
+		text_add(out, size, ", %s/s",
 				format_bytes(number, (uint64_t)(cost->bytes_per_s + 0.5)));
 	}
-	if (cost->cpu_share >= 0 && used < size) {
+	if (cost->cpu_share >= 0) {
 		step_cpu(number, sizeof(number), cost->cpu_share);
-		snprintf(out + used, size - used, ", %s CPU", number);
+		text_add(out, size, ", %s CPU", number);
 	}
 }
 
@@ -225,19 +215,16 @@ bool step_is_first_of_host(const struct step_event *events, uint32_t at)
 void step_points(char *out, size_t size, const struct step_row *row)
 {
 	uint32_t n = 0;
-	size_t used = 0;
 
 	out[0] = '\0';
-	for (uint32_t i = 0; i < row->n_parts && used < size; i++) {
+	for (uint32_t i = 0; i < row->n_parts; i++) {
 		const struct step_point *part = &row->parts[i];
 		const char *colon = strchr(part->name, ':');
 
 		if (!part->kept || !part->enable) {
 			continue;
 		}
-		used += (size_t)snprintf(out + used, size - used, "%s%.80s", n ? ", " : "",
-				colon ? colon + 1 : part->name);
-		n++;
+		text_add(out, size, "%s%.80s", n++ ? ", " : "", colon ? colon + 1 : part->name);
 	}
 	if (n > POINTS_NAMED) {
 		out[0] = '\0';
@@ -257,21 +244,19 @@ uint32_t step_count_hosts(const struct step_event *events, uint32_t n)
 void step_hosts(char *out, size_t size, const struct step_row *row)
 {
 	uint32_t hosts = 0;
-	size_t used = 0;
 
 	out[0] = '\0';
-	for (uint32_t i = 0; i < row->n_events && used < size; i++) {
+	for (uint32_t i = 0; i < row->n_events; i++) {
 		if (!step_is_first_of_host(row->events, i)) {
 			continue;
 		}
 		if (hosts < HOSTS_NAMED) {
-			used += (size_t)snprintf(out + used, size - used, "%s%.120s",
-					hosts ? ", " : "", row->events[i].host);
+			text_add(out, size, "%s%.120s", hosts ? ", " : "", row->events[i].host);
 		}
 		hosts++;
 	}
-	if (hosts > HOSTS_NAMED && used < size) {
-		snprintf(out + used, size - used, " and %u more", hosts - HOSTS_NAMED);
+	if (hosts > HOSTS_NAMED) {
+		text_add(out, size, " and %u more", hosts - HOSTS_NAMED);
 	}
 }
 

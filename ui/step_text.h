@@ -24,9 +24,6 @@ bool step_in_force(const struct step_row *row);
 /* The newest one that can be undone, or NULL. */
 const struct step_row *step_newest_in_force(const struct steps_view *steps);
 
-/* What is searched, or was found, for a group; NULL: nothing. */
-const struct steps_finding *step_finding(const struct steps_view *steps, uint32_t group_id);
-
 const char *step_mode_name(enum step_mode mode);
 const char *step_state_name(const struct step_row *row); /* one that nobody rejected: "withdrawn" */
 enum role step_state_role(enum step_state state);
@@ -43,7 +40,6 @@ void step_stop(char *out, size_t size, const struct steps_finding *finding, uint
 
 /* Whether anything is to be told of a variable, be it that it is looked for. */
 bool step_tells_variable(const struct steps_finding *finding);
-
 
 /* "about +310 ev/s", "cost not known". */
 void step_rate(char *out, size_t size, const struct step_row *row);

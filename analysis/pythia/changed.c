@@ -88,8 +88,9 @@ static void conclude(struct pythia *pythia, struct finding *finding, const struc
 	if (!is_open_to(pythia, finding, where)) {
 		return;
 	}
-	finding_set_text(&finding->where, where);
-	finding_set_text(&finding->process, row->service); /* that is slow, or slow to reach */
+	finding->where = pythia_keep(pythia, where);
+	/* That is slow, or slow to reach. */
+	finding->process = pythia_keep(pythia, row->service);
 	finding->told_all = true;
 	finding->requests = 0; /* no shares of a variance */
 	finding->edge = SPACE_NONE;

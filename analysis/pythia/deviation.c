@@ -299,17 +299,6 @@ void norms_judge(struct pythia *pythia, const struct groups_view *recent)
 	}
 }
 
-/* Its search is on: steps made for it change what is seen of it. */
-static bool is_searched(const struct pythia *pythia, uint32_t group_id)
-{
-	for (uint32_t i = 0; i < pythia->locating.n_findings; i++) {
-		if (pythia->locating.findings[i].group_id == group_id) {
-			return pythia->locating.findings[i].rule == STOP_NONE;
-		}
-	}
-	return false;
-}
-
 bool norms_exceeded(const struct pythia *pythia, const struct groups_row *row)
 {
 	const struct norm *norm = norm_of(pythia, row);
@@ -331,7 +320,7 @@ bool norms_excuse(const struct pythia *pythia, const struct groups_row *row)
 {
 	const struct norm *norm = norm_of(pythia, row);
 
-	if (is_promised(row) || is_searched(pythia, row->id)) {
+	if (is_promised(row) || finding_searched(pythia, row->id)) {
 		return false; /* a search ends by itself */
 	}
 	if (norm && (norm->placed || excess_is_large(norm))) {

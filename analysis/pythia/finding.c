@@ -12,21 +12,36 @@
 static void finding_release(struct finding *finding)
 {
 	verdict_release(&finding->kept);
-	free(finding->where);
 	free(finding->told_nothing);
-	site_release(finding);
 	for (uint32_t i = 0; i < finding->n_history; i++) {
 		free(finding->history[i]);
 	}
 	*finding = (struct finding){.edge = SPACE_NONE};
 }
 
-struct finding *finding_of(struct pythia *pythia, uint32_t group_id, bool make, uint32_t type)
+const struct finding *finding_find(const struct pythia *pythia, uint32_t group_id)
 {
 	for (uint32_t i = 0; i < pythia->locating.n_findings; i++) {
 		if (pythia->locating.findings[i].group_id == group_id) {
 			return &pythia->locating.findings[i];
 		}
+	}
+	return NULL;
+}
+
+const struct finding *finding_searched(const struct pythia *pythia, uint32_t group_id)
+{
+	const struct finding *finding = finding_find(pythia, group_id);
+
+	return finding && finding->rule == STOP_NONE ? finding : NULL;
+}
+
+struct finding *finding_of(struct pythia *pythia, uint32_t group_id, bool make, uint32_t type)
+{
+	const struct finding *found = finding_find(pythia, group_id);
+
+	if (found) {
+		return &pythia->locating.findings[found - pythia->locating.findings];
 	}
 	if (!make || pythia->locating.n_findings == PYTHIA_MAX_FINDINGS) {
 		return NULL;
@@ -60,16 +75,6 @@ bool finding_rules_out(const struct finding *finding, uint32_t point)
 {
 	return point / 64 < finding->told_words &&
 	       (finding->told_nothing[point / 64] >> point % 64 & 1);
-}
-
-void finding_set_text(char **at, const char *text)
-{
-	char *copy = strdup(text);
-
-	if (copy) {
-		free(*at);
-		*at = copy;
-	}
 }
 
 void finding_tell(const struct pythia *pythia, struct finding *finding,

@@ -28,13 +28,13 @@ struct finding {
 	uint32_t group_id, type;
 	enum stop_rule rule;
 	struct kept_verdict kept;
-	char *where;
+	const char *where; /* calling context of its place: pythia_keep(); NULL: not known */
 	double phi, phi_low, phi_high;
 	uint64_t requests, started_ns, ended_ns;
 	uint64_t anew_ns; /* event time since which it is looked at anew: nobody decided on its step
 			   */
 	uint32_t n_steps;
-	char *site, *host, *process; /* where its place varies, in words; NULL: not known */
+	const char *site, *host, *process; /* where that varies, likewise */
 	bool at_site;      /* all that this process does is slow, and that is the verdict */
 	uint64_t sites_ns; /* when they were last examined */
 	bool no_normal;    /* nothing told what is normal when its search began */
@@ -94,8 +94,6 @@ struct edge {
 };
 
 /* finding.c */
-/* A copy of the text takes the place of the one that is there; out of memory: that stays. */
-void finding_set_text(char **at, const char *text);
 /* What is said of it now; the type of requests, and where a verdict is, are added. */
 void finding_tell(const struct pythia *pythia, struct finding *finding,
 		const struct steps_verdict *verdict);
@@ -103,6 +101,9 @@ void finding_tell(const struct pythia *pythia, struct finding *finding,
 void finding_stop(const struct pythia *pythia, struct finding *finding, enum stop_rule rule,
 		const struct steps_verdict *verdict);
 struct finding *finding_of(struct pythia *pythia, uint32_t group_id, bool make, uint32_t type);
+/* NULL: there is none; of the second one: none whose search goes on. */
+const struct finding *finding_find(const struct pythia *pythia, uint32_t group_id);
+const struct finding *finding_searched(const struct pythia *pythia, uint32_t group_id);
 /* What its shares are of: "variance", or "slowdown". */
 const char *finding_share_of(const struct finding *finding);
 void finding_note(struct finding *finding, const char *format, ...)
@@ -149,11 +150,11 @@ bool site_verdict(struct pythia *pythia, struct finding *finding,
 void site_watch(struct pythia *pythia, const struct pythia_round *round);
 /* Where a place varies, if in one process alone: into the finding. */
 /* The host, and the process, of all that the group's requests do, where it is one. */
-void site_of_all(struct finding *finding, const struct pythia_detail *detail,
+void site_of_all(struct pythia *pythia, struct finding *finding, const struct pythia_detail *detail,
 		const struct pythia_round *round);
-void site_of_place(struct finding *finding, const struct pythia_detail *detail,
-		const struct pythia_round *round, const struct tree_row *place);
-void site_release(struct finding *finding);
+void site_of_place(struct pythia *pythia, struct finding *finding,
+		const struct pythia_detail *detail, const struct pythia_round *round,
+		const struct tree_row *place);
 
 /* changed.c: takes up what has changed since the baseline; may end searches. */
 void changed_judge(struct pythia *pythia, const struct pythia_round *round);

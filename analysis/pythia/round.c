@@ -5,24 +5,12 @@
 
 #include "pythia/state.h"
 
-static const struct finding *search_of(const struct pythia *pythia, uint32_t group_id)
-{
-	for (uint32_t i = 0; i < pythia->locating.n_findings; i++) {
-		if (pythia->locating.findings[i].group_id == group_id) {
-			return pythia->locating.findings[i].rule == STOP_NONE
-					       ? &pythia->locating.findings[i]
-					       : NULL;
-		}
-	}
-	return NULL;
-}
-
 bool pythia_wants_epoch(
 		const struct pythia *pythia, const struct pythia_round *round, uint32_t group_id)
 {
 	const struct groups_row *epoch = row_of(round->groups, group_id),
 				*window = row_of(round->recent, group_id);
-	const struct finding *finding = search_of(pythia, group_id);
+	const struct finding *finding = finding_searched(pythia, group_id);
 	bool fresh;
 
 	if (!epoch || !window) {
@@ -43,7 +31,7 @@ static bool has_large_excess(const struct pythia *pythia, const struct groups_ro
 static bool is_wanted(const struct pythia *pythia, const struct groups_row *row)
 {
 	return row && row->missing == 0 && !row->idle_wait &&
-	       (row->detection || search_of(pythia, row->id) || norms_slowed(pythia, row) ||
+	       (row->detection || finding_searched(pythia, row->id) || norms_slowed(pythia, row) ||
 			       has_large_excess(pythia, row)) &&
 	       !norms_excuse(pythia, row);
 }
@@ -71,18 +59,12 @@ struct wish {
 
 static enum wish_rank rank_of(const struct pythia *pythia, uint32_t group_id)
 {
-	const struct finding *search = search_of(pythia, group_id);
+	const struct finding *finding = finding_find(pythia, group_id);
 
-	if (search) {
-		return search->n_steps > 0 ? WISH_GOING : WISH_OPEN;
-	}
-	for (uint32_t i = 0; i < pythia->locating.n_findings; i++) {
-		if (pythia->locating.findings[i].group_id == group_id) {
-			return pythia->locating.findings[i].rule == STOP_HEALTHY ? WISH_OPEN
-										 : WISH_ENDED;
-		}
-	}
-	return WISH_OPEN;
+	return !finding || finding->rule == STOP_HEALTHY ? WISH_OPEN
+	       : finding->rule != STOP_NONE              ? WISH_ENDED
+	       : finding->n_steps > 0                    ? WISH_GOING
+							 : WISH_OPEN;
 }
 
 static bool comes_before(const struct wish *a, const struct wish *b)
@@ -443,7 +425,7 @@ static void say_lacks(struct pythia *pythia, bool live)
 /* It is searched, or, for a while, may be soon. */
 static bool is_open(const struct pythia *pythia, const struct groups_row *row, bool soon)
 {
-	return search_of(pythia, row->id) ||
+	return finding_searched(pythia, row->id) ||
 	       (soon && rank_of(pythia, row->id) == WISH_OPEN &&
 			       (is_wanted(pythia, row) || excess_may_grow_large(pythia, row)));
 }

@@ -65,7 +65,8 @@ static uint32_t find_edges(struct pythia *pythia, const struct finding *finding,
 	return n;
 }
 
-static void take_figures(struct finding *finding, const struct pythia_detail *detail, uint32_t row)
+static void take_figures(struct pythia *pythia, struct finding *finding,
+		const struct pythia_detail *detail, uint32_t row)
 {
 	const struct tree_row *edge = &detail->tree->rows[row];
 	char where[MAX_WHERE];
@@ -75,7 +76,7 @@ static void take_figures(struct finding *finding, const struct pythia_detail *de
 	finding->phi_high = edge->phi_high;
 	finding->requests = detail->tree->counted;
 	where_text(detail->tree, row, where, sizeof(where));
-	finding_set_text(&finding->where, where);
+	finding->where = pythia_keep(pythia, where);
 }
 
 /* The row that holds most, for a verdict that names no place. */
@@ -139,7 +140,7 @@ static void verdict_code(struct pythia *pythia, struct finding *finding,
 	verdict.deeper = why_no_deeper(pythia, edge);
 	verdict.left_off = verdict.deeper == DEEPER_LEFT_OFF ? pythia->planning.n_excluded : 0;
 	who_was_waited_for(round, detail, edge, &verdict);
-	take_figures(finding, detail, edge->row);
+	take_figures(pythia, finding, detail, edge->row);
 	if (edge->node != SPACE_NONE) {
 		finding->edge = edge->node; /* the way there is kept */
 		pythia->points.items[pythia->space.nodes[edge->node].point].explained++;
@@ -157,7 +158,7 @@ static bool verdict_site(struct pythia *pythia, struct finding *finding,
 		return false;
 	}
 	if (n > 0) {
-		take_figures(finding, detail, edges[0].row);
+		take_figures(pythia, finding, detail, edges[0].row);
 	}
 	finding->told_all = true;
 	norms_drop(pythia, detail->row);
@@ -191,7 +192,7 @@ static void verdict_waiting(struct pythia *pythia, struct finding *finding,
 	verdict.code = code == UINT32_MAX ? "" : rows[code].name;
 	verdict.site = finding->site;
 	who_was_waited_for(round, detail, edge, &verdict);
-	take_figures(finding, detail, edge->row);
+	take_figures(pythia, finding, detail, edge->row);
 	norms_drop(pythia, detail->row);
 	finding_stop(pythia, finding, STOP_DIFFUSE, &verdict);
 }
@@ -204,9 +205,10 @@ static void verdict_diffuse(struct pythia *pythia, struct finding *finding,
 	struct steps_verdict verdict = {.reason = REASON_NO_PLACE, .type = detail->row->type};
 
 	if (n > 0 || detail->tree->n > 0) {
-		take_figures(finding, detail, n > 0 ? edges[0].row : largest_row(detail->tree));
+		take_figures(pythia, finding, detail,
+				n > 0 ? edges[0].row : largest_row(detail->tree));
 	}
-	site_of_all(finding, detail, round);
+	site_of_all(pythia, finding, detail, round);
 	if (location->common_cause) {
 		verdict.reason = REASON_COMMON_CAUSE;
 		verdict.share_of = "variance";
@@ -328,8 +330,8 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 				return;
 			}
 			if (row->phi_low >= VERDICT_PHI) {
-				site_of_place(finding, detail, round, row);
-				site_of_all(finding, detail, round);
+				site_of_place(pythia, finding, detail, round, row);
+				site_of_all(pythia, finding, detail, round);
 			}
 			if (row->phi_low >= VERDICT_PHI && row->mark == TREE_NO_POINT) {
 				verdict_waiting(pythia, finding, detail, round, &edges[i]);
@@ -347,7 +349,7 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 			finding->edge = edges[i].node;
 			finding->split_noted = false;
 			finding->edge_phi = row->phi;
-			take_figures(finding, detail, edges[i].row);
+			take_figures(pythia, finding, detail, edges[i].row);
 			verdict = verdict_of(REASON_INSIDE, finding, detail, edges[i].row);
 			finding_tell(pythia, finding, &verdict);
 			return;

@@ -45,14 +45,15 @@ static void site_text(const struct pythia_site *site, char *out, size_t size)
 			site->host[0] || process[0] ? site->host : "one process");
 }
 
-static void take_site(struct finding *finding, const struct pythia_site *site)
+static void take_site(
+		struct pythia *pythia, struct finding *finding, const struct pythia_site *site)
 {
 	char text[SITE_TEXT];
 
 	site_text(site, text, sizeof(text));
-	finding_set_text(&finding->site, text);
-	finding_set_text(&finding->host, site->host);
-	finding_set_text(&finding->process, site->process);
+	finding->site = pythia_keep(pythia, text);
+	finding->host = pythia_keep(pythia, site->host);
+	finding->process = pythia_keep(pythia, site->process);
 }
 
 /* Another finding says so already; NULL: none does. */
@@ -120,7 +121,7 @@ bool site_verdict(struct pythia *pythia, struct finding *finding,
 	if (n == 0 || sites[0].phi < SITE_PHI || !site_is_slow(&sites[0])) {
 		return false;
 	}
-	take_site(finding, &sites[0]);
+	take_site(pythia, finding, &sites[0]);
 	told = told_by(pythia, finding);
 	others = others_of(sites, n);
 	finding->at_site = true;
@@ -201,8 +202,9 @@ void site_watch(struct pythia *pythia, const struct pythia_round *round)
 	}
 }
 
-void site_of_place(struct finding *finding, const struct pythia_detail *detail,
-		const struct pythia_round *round, const struct tree_row *place)
+void site_of_place(struct pythia *pythia, struct finding *finding,
+		const struct pythia_detail *detail, const struct pythia_round *round,
+		const struct tree_row *place)
 {
 	struct pythia_site sites[SITES_MOST];
 	uint32_t n = round->sites ? round->sites(round->callback_context, detail->row->id,
@@ -215,12 +217,12 @@ void site_of_place(struct finding *finding, const struct pythia_detail *detail,
 		sum += sites[i].phi;
 	}
 	if (n > 0 && sites[0].phi > 0 && sites[0].phi >= SITE_HELD_THERE * sum) {
-		take_site(finding, &sites[0]);
+		take_site(pythia, finding, &sites[0]);
 	}
 }
 
 /* Sites that hold nothing of the variance do not tell where it is. */
-void site_of_all(struct finding *finding, const struct pythia_detail *detail,
+void site_of_all(struct pythia *pythia, struct finding *finding, const struct pythia_detail *detail,
 		const struct pythia_round *round)
 {
 	struct pythia_site sites[SITES_MOST];
@@ -235,16 +237,9 @@ void site_of_all(struct finding *finding, const struct pythia_detail *detail,
 		one_process &= strcmp(sites[i].process, sites[0].process) == 0;
 	}
 	if (one_host) {
-		finding_set_text(&finding->host, sites[0].host);
+		finding->host = pythia_keep(pythia, sites[0].host);
 	}
 	if (one_host && one_process && sites[0].process[0]) {
-		finding_set_text(&finding->process, sites[0].process);
+		finding->process = pythia_keep(pythia, sites[0].process);
 	}
-}
-
-void site_release(struct finding *finding)
-{
-	free(finding->site);
-	free(finding->host);
-	free(finding->process);
 }

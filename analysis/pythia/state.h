@@ -91,4 +91,10 @@ static inline uint32_t pythia_intern(struct pythia *pythia, const char *text)
 	return names_add(pythia->names, text, strlen(text));
 }
 
+/* The same text, for as long as there are names; of names and places alone, as these are few. */
+static inline const char *pythia_keep(struct pythia *pythia, const char *text)
+{
+	return names_own_text(pythia->names, pythia_intern(pythia, text));
+}
+
 #endif

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text_add.h"
 #include "output/output.h"
 #include "output/report.h"
 #include "output/verdict.h"
@@ -40,16 +41,6 @@ static bool say_failed(const char *path, const char *why, char *said, size_t siz
 
 /* --- what it is about --- */
 
-static const struct steps_finding *find_of(const struct steps_view *steps, uint32_t group_id)
-{
-	for (uint32_t i = 0; i < steps->n_findings; i++) {
-		if (steps->findings[i].group_id == group_id) {
-			return &steps->findings[i];
-		}
-	}
-	return NULL;
-}
-
 /* The group that the report is about; 0: none is flagged. */
 static uint32_t choose(const struct snapshot *snapshot, uint32_t in_focus)
 {
@@ -58,7 +49,7 @@ static uint32_t choose(const struct snapshot *snapshot, uint32_t in_focus)
 	if (verdict) {
 		return verdict->group_id;
 	}
-	if (find_of(&snapshot->steps, in_focus)) {
+	if (step_finding(&snapshot->steps, in_focus)) {
 		return in_focus;
 	}
 	if (snapshot->steps.n_findings > 0) {
@@ -95,7 +86,7 @@ static bool take_snapshot(struct report *report, const struct focus *focus)
 		return false;
 	}
 	page->snapshot = report->snapshot;
-	page->finding = find_of(&report->snapshot->steps, page->group_id);
+	page->finding = step_finding(&report->snapshot->steps, page->group_id);
 	if (page->group_id && report->snapshot->group.id == page->group_id) {
 		page->exemplars = report->exemplars;
 		page->n_exemplars = exemplars_pick(report->pipeline, report->snapshot,
@@ -304,8 +295,8 @@ bool report_write(struct pipeline *pipeline, const struct focus *focus, const ch
 				  : say_failed(directory, "out of memory", said, size);
 	snapshot_destroy(report.snapshot);
 	if (!written && !temporary_remove(report.temporary)) {
-		snprintf(said + strlen(said), size - strlen(said),
-				"; what was written is left, incomplete, in %s", report.temporary);
+		text_add(said, size, "; what was written is left, incomplete, in %s",
+				report.temporary);
 	}
 	return written;
 }

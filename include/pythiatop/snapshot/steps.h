@@ -3,6 +3,7 @@
 #define PYTHIATOP_SNAPSHOT_STEPS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "pythiatop/snapshot/explanation.h"
@@ -112,5 +113,17 @@ struct steps_view {
 	uint32_t skeleton, enabled, ever_enabled, known;
 	struct steps_rehearsal rehearsal;
 };
+
+/* What is searched, or was found, for a group, the first of it; NULL: nothing. */
+static inline const struct steps_finding *step_finding(
+		const struct steps_view *steps, uint32_t group_id)
+{
+	for (uint32_t i = 0; i < steps->n_findings; i++) {
+		if (steps->findings[i].group_id == group_id) {
+			return &steps->findings[i];
+		}
+	}
+	return NULL;
+}
 
 #endif
