@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text_add.h"
 #include "pythiatop/command.h"
 
 const struct command_row commands[COMMAND_COUNT] = {
@@ -53,31 +54,29 @@ static bool begins_alike(const char *a, const char *b)
 char *command_suggest(const char *line, char *out, size_t size)
 {
 	const struct command_row *last = NULL;
-	size_t used = 0;
 	int i, n = 0;
 
 	for (i = 0; i < COMMAND_COUNT; i++) {
 		n += begins_alike(commands[i].name, line);
 	}
 	if (n > 0) {
-		used = (size_t)snprintf(out, size, "expected: ");
+		snprintf(out, size, "expected: ");
 	} else {
-		used = (size_t)snprintf(out, size, "unknown command \"%.60s\"; there are: ", line);
+		snprintf(out, size, "unknown command \"%.60s\"; there are: ", line);
 	}
-	for (i = 0; i < COMMAND_COUNT && used < size; i++) {
+	for (i = 0; i < COMMAND_COUNT; i++) {
 		const struct command_row *row = &commands[i];
 
 		if (n > 0 && !begins_alike(row->name, line)) {
 			continue;
 		}
 		/* All of them are too many to tell their arguments as well. */
-		used += (size_t)snprintf(out + used, size - used, "%s%s%s%s", last ? ", " : "",
-				row->name, n > 0 && row->arguments[0] ? " " : "",
-				n > 0 ? row->arguments : "");
+		text_add(out, size, "%s%s%s%s", last ? ", " : "", row->name,
+				n > 0 && row->arguments[0] ? " " : "", n > 0 ? row->arguments : "");
 		last = row;
 	}
-	if (n == 1 && used < size) {
-		snprintf(out + used, size - used, ": %s", last->help);
+	if (n == 1) {
+		text_add(out, size, ": %s", last->help);
 	}
 	return out;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdio.h>
 
+#include "base/text_add.h"
 #include "pythiatop/snapshot/snapshot.h"
 
 #define FEW   3u
@@ -22,30 +23,23 @@ static void holder_text(char *out, size_t size, const struct group_holder *holde
 void group_wait_text(char *out, size_t size, const struct group_wait *wait)
 {
 	bool ran = wait->evidence == WAIT_RAN;
-	size_t used = 0;
 
-	if (size > 0) {
-		out[0] = '\0';
-	}
-	for (uint32_t i = 0; i < wait->n && i < FEW && used < size; i++) {
+	out[0] = '\0';
+	for (uint32_t i = 0; i < wait->n && i < FEW; i++) {
 		const struct group_holder *holder = &wait->holders[i];
+		const char *does = ran ? " had the processor" : " is waited for";
+		bool first = !out[0];
 		char name[256];
-		int length;
 
 		holder_text(name, sizeof(name), holder, ran);
 		if (holder->share < LEAST || !name[0]) {
 			continue;
 		}
-		length = snprintf(out + used, size - used, "%s%s%s %.0f%%%s", used ? ", " : "",
-				name,
-				used  ? ""
-				: ran ? " had the processor"
-				      : " is waited for",
-				100 * holder->share, used ? "" : " of it");
-		used += length > 0 ? (size_t)length : 0;
+		text_add(out, size, "%s%s%s %.0f%%%s", first ? "" : ", ", name, first ? does : "",
+				100 * holder->share, first ? " of it" : "");
 	}
-	if (used > 0 && used < size && wait->evidence == WAIT_INFERRED) {
-		snprintf(out + used, size - used, " (inferred)");
+	if (out[0] && wait->evidence == WAIT_INFERRED) {
+		text_add(out, size, " (inferred)");
 	}
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "base/text_add.h"
 #include "keymap.h"
 
 #include <stdbool.h>
@@ -218,13 +219,11 @@ char *keymap_expand(const struct keymap *keymap, const char *text, char *out, si
 char *keymap_text(const struct keymap *keymap, enum action action, char *out, size_t size)
 {
 	char name[KEY_NAME_BYTES];
-	size_t used = 0;
 	int k;
 
 	out[0] = '\0';
-	for (k = 0; k < KEYMAP_KEYS && keymap->keys[action][k] && used < size; k++) {
-		used += (size_t)snprintf(out + used, size - used, "%s%s", k ? " " : "",
-				key_text(keymap->keys[action][k], name));
+	for (k = 0; k < KEYMAP_KEYS && keymap->keys[action][k]; k++) {
+		text_add(out, size, "%s%s", k ? " " : "", key_text(keymap->keys[action][k], name));
 	}
 	return out;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_add.h"
 #include "pythiatop/command.h"
 
 struct history {
@@ -242,21 +243,20 @@ enum prompt_answer prompt_key(struct prompt *prompt, uint32_t key)
 /* What may be typed, shown behind the line: the commands that begin so. */
 static void hint(const struct prompt *prompt, char *out, size_t size)
 {
-	size_t typed = strlen(prompt->text), used = 0, i, shown = typed;
+	size_t typed = strlen(prompt->text), i, shown = typed;
 
 	out[0] = '\0';
 	while (shown > 0 && prompt->text[shown - 1] == ' ') {
 		shown--;
 	}
-	for (i = 0; i < COMMAND_COUNT && used < size; i++) {
+	for (i = 0; i < COMMAND_COUNT; i++) {
 		if (typed > shown && strncmp(commands[i].name, prompt->text, shown) == 0 &&
 				commands[i].name[shown] == '\0') {
 			snprintf(out, size, "%s  %s", commands[i].arguments, commands[i].help);
 			return;
 		}
 		if (strncmp(commands[i].name, prompt->text, typed) == 0) {
-			used += (size_t)snprintf(
-					out + used, size - used, "%s   ", commands[i].name);
+			text_add(out, size, "%s   ", commands[i].name);
 		}
 	}
 }

@@ -2,6 +2,7 @@
 #include <string.h>
 #include <wchar.h>
 
+#include "base/text_add.h"
 #include "output/formats.h"
 #include "pythiatop/text.h"
 
@@ -106,14 +107,11 @@ const char *output_fit(char *cell, const char *text, int columns)
 
 const char *output_flags(char *cell, const struct groups_row *row)
 {
-	size_t used = 0;
-	uint32_t i;
-
 	cell[0] = '\0';
-	for (i = 0; i < OUTPUT_DETECTIONS; i++) {
+	for (uint32_t i = 0; i < OUTPUT_DETECTIONS; i++) {
 		if (row->detection & 1u << i) {
-			used += (size_t)snprintf(cell + used, OUTPUT_CELL - used, "%s%s",
-					used ? "+" : "", output_detections[i]);
+			text_add(cell, OUTPUT_CELL, "%s%s", cell[0] ? "+" : "",
+					output_detections[i]);
 		}
 	}
 	return cell;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/text_add.h"
 #include "intake/child.h"
 #include "output/event_text.h"
 #include "pythiatop/ids.h"
@@ -59,24 +60,21 @@ static void say_written(const struct dump *dump, const char *path, char *said, s
 {
 	const struct dump_span *span = &dump->span;
 	char words[512];
-	size_t n;
 
-	n = (size_t)snprintf(words, sizeof(words), "%" PRIu64 " events of %.3f s",
-			dump->n - dump->n_older,
+	snprintf(words, sizeof(words), "%" PRIu64 " events of %.3f s", dump->n - dump->n_older,
 			dump->n > dump->n_older ? (double)(dump->last_ns - dump->first_ns) / 1e9
 						: 0.0);
 	if (dump->n_older) {
-		n += (size_t)snprintf(words + n, sizeof(words) - n,
+		text_add(words, sizeof(words),
 				", and %" PRIu64 " older ones, of what was open then",
 				dump->n_older);
 	}
 	if (dump->n_lost || dump->lost_unknown) {
-		n += (size_t)snprintf(words + n, sizeof(words) - n, "; %s%" PRIu64 " were lost",
+		text_add(words, sizeof(words), "; %s%" PRIu64 " were lost",
 				dump->lost_unknown ? "more than " : "", dump->n_lost);
 	}
 	if (span->kept_from_ns > span->window_from_ns) {
-		snprintf(words + n, sizeof(words) - n,
-				"; of the window, what is older than %.3f s %s",
+		text_add(words, sizeof(words), "; of the window, what is older than %.3f s %s",
 				span->kept_from_ns < dump->last_ns
 						? (double)(dump->last_ns - span->kept_from_ns) / 1e9
 						: 0.0,
@@ -327,8 +325,7 @@ static void say_child_failed(const struct child *child, const char *path, char *
 	} else if (child->signal) {
 		child_describe_end(child, words, sizeof(words));
 		say_failed(path, "", said, size);
-		snprintf(said + strlen(said), size - strlen(said),
-				"the writing process %s; is there room on the disk?", words);
+		text_add(said, size, "the writing process %s; is there room on the disk?", words);
 		return;
 	}
 	say_failed(path, words[0] ? words : "the writing process gave no reason", said, size);
@@ -364,8 +361,8 @@ static bool write_traces(struct pipeline *pipeline, const struct selection *sele
 	struct child child;
 	bool written;
 
-	if (child_start(&child, pipeline_program(pipeline), CHILD_WRITE, temporary, 0, NULL,
-			    said, size) != STATUS_OK) {
+	if (child_start(&child, pipeline_program(pipeline), CHILD_WRITE, temporary, 0, NULL, said,
+			    size) != STATUS_OK) {
 		return false;
 	}
 	dump.outlet = outlet_create(child.ring);
@@ -432,8 +429,7 @@ bool dump_traces(struct pipeline *pipeline, const struct focus *focus, const cha
 		written = say_failed(directory, strerror(errno), said, size);
 	}
 	if (!written && !temporary_remove(temporary)) {
-		snprintf(said + strlen(said), size - strlen(said),
-				"; what was written is left, incomplete, in %s", temporary);
+		text_add(said, size, "; what was written is left, incomplete, in %s", temporary);
 	}
 	return written;
 }

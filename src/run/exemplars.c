@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_add.h"
+
 #define HOST_OF  "host of "
 #define COUNT_OF "count of "
 #define NONE     "(none)"
@@ -123,7 +125,6 @@ static bool is_whole(const struct group_request *request)
 static void take(struct picks *picks, const struct group_request *request, const char *why)
 {
 	struct report_exemplar *exemplar;
-	size_t used;
 	uint32_t i;
 
 	for (i = 0; i < picks->n && picks->out[i].request.id != request->id; i++) {
@@ -138,8 +139,7 @@ static void take(struct picks *picks, const struct group_request *request, const
 		snprintf(exemplar->why, sizeof(exemplar->why), "%s", why);
 		return;
 	}
-	used = strlen(exemplar->why);
-	snprintf(exemplar->why + used, sizeof(exemplar->why) - used, "; %s", why);
+	text_add(exemplar->why, sizeof(exemplar->why), "; %s", why);
 }
 
 static uint64_t distance(uint64_t a, uint64_t b)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_add.h"
 #include "change_text.h"
 #include "format.h"
 #include "layout.h"
@@ -252,8 +253,7 @@ static void draw_head(const struct changes_screen *screen, const struct view_fra
 			whole_seconds(after, changes->after_length_ns),
 			whole_seconds(before, changes->before_length_ns));
 	if (change_is_sure(changes)) {
-		snprintf(text + strlen(text), sizeof(text) - strlen(text),
-				"  %" PRIu32 " of %" PRIu32 " differences", changes->n,
+		text_add(text, sizeof(text), "  %" PRIu32 " of %" PRIu32 " differences", changes->n,
 				changes->tests);
 	}
 	snprintf(since, sizeof(since), "changes since %.900s",
@@ -305,8 +305,7 @@ static void unmatched_text(const struct changes_view *changes, char *out, size_t
 			changes->n_groups_gone, changes->n_groups_new, changes->n_contexts_gone,
 			changes->n_contexts_new);
 	if (changes->n_cut) {
-		snprintf(out + strlen(out), size - strlen(out), "; cut off: %" PRIu64,
-				changes->cut_requests);
+		text_add(out, size, "; cut off: %" PRIu64, changes->cut_requests);
 	}
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_add.h"
 #include "change_text.h"
 #include "explain_text.h"
 #include "format.h"
@@ -74,10 +75,8 @@ static uint64_t row_key(const void *data, uint32_t row)
 /* The figure that is the reason why a group is flagged stands out, by a sign and a colour. */
 static void flag_cell(bool flagged, const char *sign, struct table_cell *cell)
 {
-	size_t used = strlen(cell->text);
-
 	if (flagged) {
-		snprintf(cell->text + used, sizeof(cell->text) - used, "%s", sign);
+		text_add(cell->text, sizeof(cell->text), "%s", sign);
 		cell->role = ROLE_BAD;
 	}
 }

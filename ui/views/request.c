@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_add.h"
 #include "format.h"
 #include "layout.h"
 #include "views/request_screen.h"
@@ -192,9 +193,7 @@ static void draw_breadcrumbs(const struct request_screen *screen, const struct v
 				view_state_name(request->state));
 	}
 	if (request->failure[0]) {
-		size_t used = strlen(right);
-
-		snprintf(right + used, sizeof(right) - used, "  failed: %.20s", request->failure);
+		text_add(right, sizeof(right), "  failed: %.20s", request->failure);
 	}
 	view_breadcrumbs(frame, line, group, name, right);
 }
@@ -202,23 +201,20 @@ static void draw_breadcrumbs(const struct request_screen *screen, const struct v
 /* Adds ` name duration` if there is any. */
 static void add_time(char *text, size_t size, const char *name, uint64_t ns)
 {
-	size_t used = strlen(text);
 	char duration[FORMAT_BYTES];
 
-	if (ns > 0 && used < size) {
-		snprintf(text + used, size - used, "%s %s", name,
-				format_duration(duration, (double)ns));
+	if (ns > 0) {
+		text_add(text, size, "%s %s", name, format_duration(duration, (double)ns));
 	}
 }
 
 /* ` name read/written` if there is any. */
 static void add_bytes(char *text, size_t size, const char *name, uint64_t in, uint64_t out)
 {
-	size_t used = strlen(text);
 	char one[FORMAT_BYTES], two[FORMAT_BYTES];
 
-	if (in + out > 0 && used < size) {
-		snprintf(text + used, size - used, "%s %s/%s", name, format_bytes(one, in),
+	if (in + out > 0) {
+		text_add(text, size, "%s %s/%s", name, format_bytes(one, in),
 				format_bytes(two, out));
 	}
 }

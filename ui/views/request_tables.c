@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text_add.h"
 #include "format.h"
 #include "views/request_screen.h"
 
@@ -39,13 +40,9 @@ static void track_text(const struct request_view *request, uint32_t track, char 
 
 static void values_text(const struct request_value *values, uint32_t n, char *out, size_t size)
 {
-	size_t used = 0;
-	uint32_t i;
-
 	out[0] = '\0';
-	for (i = 0; i < n && used < size; i++) {
-		used += (size_t)snprintf(out + used, size - used, "%s%s=%s", i ? " " : "",
-				values[i].name, values[i].text);
+	for (uint32_t i = 0; i < n; i++) {
+		text_add(out, size, "%s%s=%s", i ? " " : "", values[i].name, values[i].text);
 	}
 }
 

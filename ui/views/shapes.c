@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_add.h"
 #include "format.h"
 #include "layout.h"
 #include "views/view.h"
@@ -271,16 +272,14 @@ static void draw_nothing(const struct view_frame *frame, struct area area)
 static void shape_sentence(char *out, size_t size, const struct shape_row *row)
 {
 	char text[4][FORMAT_BYTES], between[64];
-	int used;
 
 	interval(between, sizeof(between), row);
-	used = snprintf(out, size,
-			"%s. %s of %s requests (%s); %" PRIu32 " steps, %" PRIu32 " variant%s",
+	snprintf(out, size, "%s. %s of %s requests (%s); %" PRIu32 " steps, %" PRIu32 " variant%s",
 			differs(row), format_count(text[0], row->count),
 			format_count(text[1], row->of), between, row->steps, row->variants,
 			row->variants == 1 ? "" : "s");
-	if (row->measured && used > 0 && (size_t)used < size) {
-		snprintf(out + used, size - (size_t)used, "; CPU %s, waits %s, %s on average",
+	if (row->measured) {
+		text_add(out, size, "; CPU %s, waits %s, %s on average",
 				format_duration(text[0], row->cpu_ns),
 				format_duration(text[1], row->wait_ns),
 				format_bytes(text[2], (uint64_t)row->bytes));

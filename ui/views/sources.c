@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_add.h"
 #include "format.h"
 #include "layout.h"
 #include "pythiatop/snapshot/fields.h"
@@ -316,12 +317,12 @@ static void draw_accounting(const struct sources_screen *screen, const struct vi
 			{"late", a->late}, {"dropped", a->dropped}};
 	char count[FORMAT_BYTES], text[512];
 	const char *sign = " = ";
-	size_t used, i;
+	size_t i;
 
-	used = (size_t)snprintf(text, sizeof(text), "%s events", format_count(count, a->in));
+	snprintf(text, sizeof(text), "%s events", format_count(count, a->in));
 	for (i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		if (parts[i].count > 0) {
-			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s %s", sign,
+			text_add(text, sizeof(text), "%s%s %s", sign,
 					format_count(count, parts[i].count), parts[i].name);
 			sign = " + ";
 		}

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text_add.h"
 #include "format.h"
 #include "layout.h"
 #include "views/state_screen.h"
@@ -27,27 +28,19 @@ static const struct state_thread *state_chosen(const struct state_screen *screen
 
 struct fact_line {
 	char text[512];
-	size_t used;
 };
 
 /* Adds a fact, two blanks after the one before. */
 __attribute__((format(printf, 2, 3))) static void add(
 		struct fact_line *line, const char *format, ...)
 {
+	char fact[sizeof(line->text)];
 	va_list args;
-	int length;
 
-	if (line->used > 0 && line->used + 2 < sizeof(line->text)) {
-		memcpy(line->text + line->used, "  ", 3);
-		line->used += 2;
-	}
 	va_start(args, format);
-	length = vsnprintf(line->text + line->used, sizeof(line->text) - line->used, format, args);
+	vsnprintf(fact, sizeof(fact), format, args);
 	va_end(args);
-	line->used += length > 0 ? (size_t)length : 0;
-	if (line->used >= sizeof(line->text)) {
-		line->used = sizeof(line->text) - 1;
-	}
+	text_add(line->text, sizeof(line->text), "%s%s", line->text[0] ? "  " : "", fact);
 }
 
 static void who(struct fact_line *line, const struct state_thread *thread)
@@ -139,7 +132,7 @@ static void draw_line(const struct view_frame *frame, struct area *area, enum ro
 {
 	struct area line;
 
-	if (text->used > 0) {
+	if (text->text[0]) {
 		line = layout_cut_rows(area, 1);
 		canvas_text(frame->canvas, line.y, line.x + 1, line.width - 2, role, text->text);
 	}
@@ -171,7 +164,7 @@ void state_draw_process(const struct state_screen *screen, const struct view_fra
 		struct area *area)
 {
 	const struct state_thread *thread = state_chosen(screen);
-	struct fact_line lines[5] = {{.used = 0}};
+	struct fact_line lines[5] = {{.text = ""}};
 
 	if (!thread) {
 		draw_missing(screen, frame, area);
@@ -340,7 +333,7 @@ void state_draw_events_of(const struct state_screen *screen, const struct view_f
 		struct area *area)
 {
 	const struct state_thread *thread = state_chosen(screen);
-	struct fact_line line = {.used = 0};
+	struct fact_line line = {.text = ""};
 	uint32_t i;
 
 	for (i = 0; i < screen->state->n_fds; i++) {
@@ -353,11 +346,11 @@ void state_draw_events_of(const struct state_screen *screen, const struct view_f
 			break;
 		}
 	}
-	if (line.used == 0 && screen->fd_id) {
+	if (!line.text[0] && screen->fd_id) {
 		add(&line, "this fd is not known at this instant");
-	} else if (line.used == 0 && thread) {
+	} else if (!line.text[0] && thread) {
 		who(&line, thread);
-	} else if (line.used == 0) {
+	} else if (!line.text[0]) {
 		add(&line, "of a thread or an fd: choose one in the pane cpu or process");
 	}
 	if (screen->state->n_events > 0) {

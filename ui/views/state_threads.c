@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text_add.h"
 #include "format.h"
 #include "layout.h"
 #include "views/state_screen.h"
@@ -381,15 +382,13 @@ static void draw_not_measured(const struct state_screen *screen, const struct vi
 		struct area *area)
 {
 	char text[512] = "CPU not measured: no kernel events of ";
-	size_t used = strlen(text);
 	const char *between = "";
 	struct area line;
 	uint32_t i;
 
-	for (i = 0; i < screen->state->n_hosts && used < sizeof(text); i++) {
+	for (i = 0; i < screen->state->n_hosts; i++) {
 		if (!screen->state->hosts[i].has_kernel) {
-			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", between,
-					screen->state->hosts[i].host);
+			text_add(text, sizeof(text), "%s%s", between, screen->state->hosts[i].host);
 			between = ", ";
 		}
 	}

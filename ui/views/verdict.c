@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text_add.h"
 #include "explain_text.h"
 #include "format.h"
 #include "layout.h"
@@ -173,11 +174,9 @@ static void add_ruled_out(struct verdict *verdict, const struct style *style)
 {
 	const struct steps_finding *finding = verdict->finding;
 	char text[TEXT_BYTES] = "ruled out: ";
-	size_t used = strlen(text);
 
-	for (uint32_t i = 0; i < finding->n_ruled_out && used < sizeof(text); i++) {
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? "; " : "",
-				finding->ruled_out[i]);
+	for (uint32_t i = 0; i < finding->n_ruled_out; i++) {
+		text_add(text, sizeof(text), "%s%s", i ? "; " : "", finding->ruled_out[i]);
 	}
 	if (finding->n_ruled_out > 0) {
 		add_text(verdict, style, text);
@@ -228,17 +227,14 @@ void verdict_brief(struct verdict *verdict, const struct steps_finding *finding,
 static void add_key(struct verdict *verdict, const struct style *style, uint32_t at)
 {
 	const struct explained_key *key = &verdict->finding->explanation->keys[at];
-	char text[TEXT_BYTES];
-	size_t used;
+	char text[TEXT_BYTES] = "cannot be told from: ";
 
 	add(verdict, VERDICT_KEY, 0)->at = at;
 	if (key->where[0]) {
 		add_format(verdict, style, "of %s", key->where);
 	}
-	used = (size_t)snprintf(text, sizeof(text), "cannot be told from: ");
-	for (uint32_t i = 0; i < key->n_together && used < sizeof(text); i++) {
-		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%s", i ? ", " : "",
-				key->together[i]);
+	for (uint32_t i = 0; i < key->n_together; i++) {
+		text_add(text, sizeof(text), "%s%s", i ? ", " : "", key->together[i]);
 	}
 	if (key->n_together > 0) {
 		add_text(verdict, style, text);
