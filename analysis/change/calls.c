@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "change/internal.h"
+#include "change/rows.h"
 
 /* Calls that are made more or less often, and rows that follow from others. */
 

@@ -5,17 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "change/internal.h"
+#include "change/rows.h"
+#include "change/since.h"
 
 #define RATE_FACTOR 2.0  /* rates that differ by less are load as ever */
 #define LIKELY      0.05 /* p of one difference alone */
 #define MAX_LIKELY  3u
 #define LEAST_SHARE 0.01 /* of the mean: smaller changes are not told, however sure */
-
-const struct baseline_node *pair_either(const struct pair *pair)
-{
-	return pair->sides[1] ? pair->sides[1] : pair->sides[0];
-}
 
 struct found *row_add(struct work *work, enum change_kind kind)
 {

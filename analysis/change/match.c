@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "change/internal.h"
+#include "change/match.h"
 #include "requests/measured.h"
 #include "base/hash.h"
 
@@ -337,6 +337,11 @@ static bool add_places(struct matched *out, struct arena *arena)
 		out->places[pair->place].first = i;
 	}
 	return true;
+}
+
+const struct baseline_node *pair_either(const struct pair *pair)
+{
+	return pair->sides[1] ? pair->sides[1] : pair->sides[0];
 }
 
 bool match_baselines(struct matched *out, const struct baseline *before,

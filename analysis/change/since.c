@@ -2,7 +2,7 @@
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 
-#include "change/internal.h"
+#include "change/since.h"
 
 /*
  * Since when something is otherwise: the change point of a series of buckets, by likelihood

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "change/internal.h"
+#include "change/since.h"
 
 /*
  * Groups whose requests go another way than before: of a type whose groups have other shares of its

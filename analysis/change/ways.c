@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "change/internal.h"
+#include "change/rows.h"
 
 /* Ways between services that take longer, and waits for them. */
 

@@ -2,7 +2,7 @@
 #include <gsl/gsl_cdf.h>
 #include <math.h>
 
-#include "change/internal.h"
+#include "change/difference.h"
 
 #define OWN_VARIANCE   30.0 /* requests from which a context's own variance is used */
 #define LEAST          2.0  /* degrees of freedom of a difference of times */
