@@ -19,7 +19,7 @@
  *   joint.c     all keys together
  *   values.c    how long requests with each value took
  *   broad.c     whether a value makes many places slow
- *   fill.c      into snapshots
+ *   explain_snapshot.c  into snapshots
  */
 #define NOT_TOGETHER UINT32_MAX
 
