@@ -86,26 +86,25 @@ static inline uint64_t kernel_array(struct kernel_words *words, char *text)
 	return kernel_bytes(words, tree, 8 + head[1] * 16);
 }
 
-static inline void kernel_event(
-		struct kernel_feed *kernel, uint64_t ts_ns, uint32_t cpu, const char *text)
+/* Takes the words apart: words->type, words->slots, words->used bytes of them. */
+static inline void kernel_parse(struct kernel_words *words, const char *text)
 {
-	static struct kernel_words words;
 	char *values[KERNEL_FIELDS], *save = NULL, *at;
-	uint32_t i, id;
+	uint32_t i;
 
-	memset(&words, 0, sizeof(words));
-	snprintf(words.text, sizeof(words.text), "%s", text);
-	words.type.name = strtok_r(words.text, " ", &save);
-	words.type.fields = words.fields;
+	memset(words, 0, sizeof(*words));
+	snprintf(words->text, sizeof(words->text), "%s", text);
+	words->type.name = strtok_r(words->text, " ", &save);
+	words->type.fields = words->fields;
 	while ((at = strtok_r(NULL, " ", &save))) {
 		char *colon = strchr(at, ':'), *value = colon ? strchr(colon, '=') : NULL;
-		struct field *field = &words.fields[words.type.n_fields];
+		struct field *field = &words->fields[words->type.n_fields];
 
-		if (!value || words.type.n_fields == KERNEL_FIELDS) {
+		if (!value || words->type.n_fields == KERNEL_FIELDS) {
 			abort();
 		}
 		*colon = *value = '\0';
-		values[words.type.n_fields++] = value + 1;
+		values[words->type.n_fields++] = value + 1;
 		field->name = at;
 		field->kind = colon[1] == 's'   ? FIELD_STRING
 			      : colon[1] == 'a' ? FIELD_TREE
@@ -113,16 +112,26 @@ static inline void kernel_event(
 						: FIELD_UINT;
 		field->base = 10;
 	}
-	words.used = words.type.n_fields * 8;
-	for (i = 0; i < words.type.n_fields; i++) {
-		uint8_t kind = words.fields[i].kind;
+	words->used = words->type.n_fields * 8;
+	for (i = 0; i < words->type.n_fields; i++) {
+		uint8_t kind = words->fields[i].kind;
 
-		words.slots[i] = kind == FIELD_STRING ? kernel_bytes(&words, values[i],
-									(uint32_t)strlen(values[i]))
-				 : kind == FIELD_TREE ? kernel_array(&words, values[i])
-				 : kind == FIELD_INT  ? (uint64_t)strtoll(values[i], NULL, 0)
-						      : strtoull(values[i], NULL, 0);
+		words->slots[i] = kind == FIELD_STRING
+						  ? kernel_bytes(words, values[i],
+								    (uint32_t)strlen(values[i]))
+				  : kind == FIELD_TREE ? kernel_array(words, values[i])
+				  : kind == FIELD_INT  ? (uint64_t)strtoll(values[i], NULL, 0)
+						       : strtoull(values[i], NULL, 0);
 	}
+}
+
+static inline void kernel_event(
+		struct kernel_feed *kernel, uint64_t ts_ns, uint32_t cpu, const char *text)
+{
+	static struct kernel_words words;
+	uint32_t id;
+
+	kernel_parse(&words, text);
 	id = engine_add_type(kernel->engine, &words.type);
 	if (id == ID_NONE) {
 		abort();

@@ -76,8 +76,13 @@ void calls_entry(struct state_cx *cx, const struct state_plan *plan, const struc
 	call->ts_ns = event->ts_ns;
 	call->number = cx->number;
 	log_hold(cx->log, call->number);
+	call->slept = call->sends = call->sent = false;
+	call->n_syns = 0;
 	keep_entry(cx, call, event);
 	cpu_changed(cx, &cx->hosts[thread->host].cpus[event->cpu], event->ts_ns);
+	if (plan->call_rule && plan->call_rule->begin) {
+		plan->call_rule->begin(cx, thread, event, plan->slots_call);
+	}
 }
 
 static void tell_end(struct state_cx *cx, struct thread_state *thread,
@@ -141,7 +146,8 @@ void calls_exit(struct state_cx *cx, const struct state_plan *plan, const struct
 		if (!thread->call.inherited) {
 			count_call(cx, thread, event, ret);
 		}
-		if (cx->plans[thread->call.type].call_rule) {
+		if (cx->plans[thread->call.type].call_rule &&
+				cx->plans[thread->call.type].call_rule->end) {
 			tell_end(cx, thread, plan, event, ret);
 		}
 	}
@@ -351,8 +357,7 @@ enum status calls_fill(struct state_cx *cx, const struct focus *focus, uint64_t 
 	}
 	collect(cx, rows, focus->thread_id, from_ns, at_ns);
 	if (rows->n > 0) {
-		qsort_r(rows->items, rows->n, sizeof(*rows->items), compare_rows,
-				cx->names);
+		qsort_r(rows->items, rows->n, sizeof(*rows->items), compare_rows, cx->names);
 	}
 	view->n_syscalls = rows->n < MAX_ROWS ? rows->n : MAX_ROWS;
 	out = snapshot_alloc(snapshot, (view->n_syscalls + 1) * sizeof(*out));

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "state/fds.h"
+#include "state/socket_table.h"
 
 #define FIRST_SLOTS 256u
 
@@ -384,6 +384,7 @@ static void drop_fd(struct fds *fds, struct fd *fd)
 {
 	struct file_table *table = fd->table;
 
+	socket_release(fds, fd->socket);
 	unlink_table(fd);
 	if (fd->holds) {
 		making_let_go(fds, fd->making);
@@ -455,6 +456,8 @@ void fds_close(struct fds *fds, struct fd *fd, uint64_t now_ns)
 	remove_slot(fds, fd);
 	unlink_history(fds, fd);
 	unlink_table(fd);
+	socket_release(fds, fd->socket);
+	fd->socket = NULL;
 	fd->closed_ns = now_ns;
 	link_table(fd->table, fd);
 	link_closed(fds, fd);
@@ -533,6 +536,7 @@ struct file_table *table_copy(struct fds *fds, const struct file_table *table, i
 			twin->confidence = fd->confidence;
 			twin->close_on_exec = fd->close_on_exec;
 			twin->network = fd->network;
+			twin->socket = socket_share(fd->socket);
 		}
 	}
 	if (copy) {
@@ -629,6 +633,10 @@ static void merge_fd(struct fds *fds, struct fd *from, struct fd *into)
 		into->opened_ns = from->opened_ns;
 		into->close_on_exec = from->close_on_exec;
 		into->network = from->network;
+	}
+	if (!into->socket) {
+		into->socket = from->socket;
+		from->socket = NULL;
 	}
 	if (from->known_ns < into->known_ns) {
 		into->known_ns = from->known_ns;

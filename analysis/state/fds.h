@@ -29,6 +29,7 @@
 
 struct thread_state;
 struct file_table;
+struct socket; /* socket_table.h */
 
 /* The calls that made an fd, and what it was opened as. */
 struct making {
@@ -78,6 +79,8 @@ struct fd {
 	int32_t number;
 	uint8_t kind, confidence;       /* enum fd_kind, enum fd_confidence */
 	uint8_t close_on_exec, network; /* enum fd_answer */
+	bool counted;                   /* among sockets of nobody known */
+	struct socket *socket;          /* open ones: a reference; NULL: nothing is known of one */
 };
 
 struct file_table {
@@ -107,6 +110,7 @@ struct fds {
 	struct file_table *addresses[FDS_ADDRESSES];
 	struct fd **slots; /* open ones by (table, number) */
 	uint32_t n_slots, n_open, n_all;
+	uint32_t n_sockets;
 	struct fd *closed_oldest, *closed_newest;
 	struct fd *closed_holding; /* the oldest of these that holds */
 	struct fd *history;        /* open ones with operations or names to forget */

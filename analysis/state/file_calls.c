@@ -2,7 +2,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "state/files.h"
+#include "state/file_calls.h"
+#include "state/linux_sockets.h"
+#include "state/socket_table.h"
 #include "state/thread_io.h"
 
 /*
@@ -14,176 +16,9 @@
 #define F_SETFD             2
 #define F_DUPFD_CLOEXEC     1030
 #define FD_CLOEXEC          1
-#define ERROR_EBADF         (-9)
-#define AF_UNIX             1
-#define AF_INET             2
-#define AF_INET6            10
 #define CLONE_FILES         0x400
 #define CLOSE_RANGE_UNSHARE 2
 #define CLOSE_RANGE_CLOEXEC 4
-#define PEER_LENGTH         64
-#define MAX_NUMBERS         16
-
-/* --- values of the entry and the exit -------------------------------------------------------- */
-
-/* What is used again and again about the end of a call. */
-struct using
-{
-	struct state_cx *cx;
-	struct fds *fds;
-	const struct call_end *end;
-	struct file_table *table;
-	uint64_t now_ns, began_ns;
-};
-
-static bool use(struct using *using, struct state_cx *cx, const struct call_end *end)
-{
-	*using = (struct using){.cx = cx,
-			.fds = &cx->files->fds,
-			.end = end,
-			.now_ns = end->exit->ts_ns,
-			.began_ns = end->call->ts_ns};
-	using->table = files_table(cx, end->thread);
-	return using->table != NULL;
-}
-
-static const struct field *field_of(
-		const struct using *using, const struct event *event, uint16_t slot)
-{
-	return &using->cx->registry->types[event->type].fields[slot];
-}
-
-/* A number among the arguments; false: the trace does not tell it. */
-static bool argument(const struct using *using, uint32_t i, int64_t *value)
-{
-	const struct call_end *end = using->end;
-
-	if (!end->entry || end->in[i] == STATE_NO_FIELD ||
-			field_of(using, end->entry, end->in[i])->kind > FIELD_INT) {
-		return false;
-	}
-	*value = (int64_t)end->entry->slots[end->in[i]];
-	return true;
-}
-
-static int64_t argument_or(const struct using *using, uint32_t i, int64_t otherwise)
-{
-	int64_t value;
-
-	return argument(using, i, &value) ? value : otherwise;
-}
-
-/* An fd among the arguments: negative if it is not told, or none. */
-static int32_t fd_argument(const struct using *using, uint32_t i)
-{
-	return (int32_t)argument_or(using, i, -1);
-}
-
-static const char *text_argument(const struct using *using, uint32_t i, uint32_t *length)
-{
-	const struct call_end *end = using->end;
-
-	*length = 0;
-	if (!end->entry || end->in[i] == STATE_NO_FIELD ||
-			field_of(using, end->entry, end->in[i])->kind != FIELD_STRING) {
-		return NULL;
-	}
-	return event_bytes(end->entry, end->in[i], length);
-}
-
-/* The numbers of an array of an event; 0: there are none, or not that many. */
-static uint32_t numbers_of(const struct using *using, const struct event *event, uint16_t slot,
-		uint64_t *numbers, uint32_t max)
-{
-	uint32_t length, head[2], i;
-	const char *tree;
-
-	if (!event || slot == STATE_NO_FIELD || field_of(using, event, slot)->kind != FIELD_TREE) {
-		return 0;
-	}
-	tree = event_bytes(event, slot, &length);
-	if (!tree || length < sizeof(head)) {
-		return 0;
-	}
-	memcpy(head, tree, sizeof(head));
-	if (head[0] != TREE_ARRAY || head[1] > max || length < 8 + head[1] * 16) {
-		return 0;
-	}
-	for (i = 0; i < head[1]; i++) {
-		memcpy(&numbers[i], tree + 8 + i * 16 + 8, sizeof(numbers[i]));
-	}
-	return head[1];
-}
-
-/* --- making fds ------------------------------------------------------------------------------ */
-
-struct made {
-	int64_t number;
-	const char *path;
-	uint32_t length;
-	enum fd_kind kind;
-	enum fd_answer close_on_exec, network;
-	struct making *origin; /* a reference taken over; NULL: none */
-};
-
-static enum fd_answer network_of(int64_t family)
-{
-	return family < 0 ? FD_MAYBE : fd_yes_if(family == AF_INET || family == AF_INET6);
-}
-
-static void describe(struct fd *fd, const struct using *using, const struct made *made)
-{
-	fd->kind = (uint8_t)made->kind;
-	fd->confidence = FD_OBSERVED;
-	fd->close_on_exec = (uint8_t)made->close_on_exec;
-	fd->network = (uint8_t)made->network;
-	fd->opened_ns = using->now_ns;
-}
-
-/*
- * The call has made an fd. Where another thread's use of it, or the statedump, was seen before the
- * call's end, it is known already: what the call says of it completes that.
- */
-static void make_fd(const struct using *using, const struct made *made)
-{
-	struct making *making;
-	struct fd *fd;
-
-	if (made->number < 0 || made->number > INT32_MAX) {
-		making_release(using->fds, made->origin);
-		return;
-	}
-	making = making_create(using->fds, using->end->call->number, using->cx->number,
-			made->path ? made->path : "", made->path ? made->length : 0, made->origin);
-	fd = fds_find(using->fds, using->table, (int32_t)made->number);
-	if (fd && fd->confidence != FD_OBSERVED && fd->known_ns > using->began_ns) {
-		fds_tell(using->fds, fd, making);
-	} else {
-		fd = fds_open(using->fds, using->table, (int32_t)made->number, making,
-				using->now_ns);
-	}
-	if (fd) {
-		describe(fd, using, made);
-	}
-}
-
-/* An fd that a call used with success: if nobody told of it, it is there nevertheless. */
-static struct fd *used_fd(const struct using *using, int32_t number)
-{
-	struct fd *fd;
-
-	if (number < 0) {
-		return NULL;
-	}
-	fd = fds_find(using->fds, using->table, number);
-	if (!fd) {
-		fd = fds_open(using->fds, using->table, number, NULL, using->now_ns);
-		if (fd) {
-			fd->confidence = FD_GUESSED;
-		}
-	}
-	return fd;
-}
 
 /* --- open, openat, openat2, creat ------------------------------------------------------------ */
 
@@ -192,7 +27,7 @@ enum { OPEN_PATH, OPEN_FLAGS, OPEN_DIRECTORY };
 /* The directory that relative paths of the call are of: an fd, or where the process works. */
 static const char *base_of(const struct using *using)
 {
-	int32_t number = fd_argument(using, OPEN_DIRECTORY);
+	int32_t number = call_fd(using, OPEN_DIRECTORY);
 	const struct fd *directory;
 
 	if (number < 0) {
@@ -227,10 +62,10 @@ static bool use_path(struct state_cx *cx, const struct call_end *end, struct usi
 	uint32_t length;
 
 	*made = (struct made){.number = end->ret, .kind = FD_FILE, .network = FD_NO};
-	if (end->ret < 0 || !use(using, cx, end)) {
+	if (end->ret < 0 || !call_use(using, cx, end)) {
 		return false;
 	}
-	made->path = text_argument(using, OPEN_PATH, &made->length);
+	made->path = call_text(using, OPEN_PATH, &made->length);
 	length = made->path ? join(using, made->path, made->length, joined) : 0;
 	if (length > 0) {
 		made->path = joined;
@@ -247,10 +82,10 @@ static void end_open(struct state_cx *cx, const struct call_end *end)
 	int64_t flags;
 
 	if (use_path(cx, end, &using, &made, joined)) {
-		made.close_on_exec = argument(&using, OPEN_FLAGS, &flags)
+		made.close_on_exec = call_argument(&using, OPEN_FLAGS, &flags)
 						     ? fd_yes_if(flags & OPEN_CLOEXEC)
 						     : FD_MAYBE;
-		make_fd(&using, &made);
+		fd_make(&using, &made);
 	}
 }
 
@@ -262,7 +97,7 @@ static void end_creat(struct state_cx *cx, const struct call_end *end)
 
 	if (use_path(cx, end, &using, &made, joined)) {
 		made.close_on_exec = FD_NO;
-		make_fd(&using, &made);
+		fd_make(&using, &made);
 	}
 }
 
@@ -275,10 +110,10 @@ static void end_chdir(struct state_cx *cx, const struct call_end *end)
 	const char *path;
 	uint32_t length, whole;
 
-	if (end->ret != 0 || !use(&using, cx, end)) {
+	if (end->ret != 0 || !call_use(&using, cx, end)) {
 		return;
 	}
-	path = text_argument(&using, OPEN_PATH, &length);
+	path = call_text(&using, OPEN_PATH, &length);
 	whole = path ? join(&using, path, length, joined) : 0;
 	if (whole > 0) {
 		path = joined;
@@ -294,10 +129,10 @@ static void end_fchdir(struct state_cx *cx, const struct call_end *end)
 	struct using using;
 	const char *path;
 
-	if (end->ret != 0 || !use(&using, cx, end)) {
+	if (end->ret != 0 || !call_use(&using, cx, end)) {
 		return;
 	}
-	directory = fds_find(using.fds, using.table, fd_argument(&using, 0));
+	directory = fds_find(using.fds, using.table, call_fd(&using, 0));
 	path = directory ? making_path(directory->making) : "";
 	table_set_cwd(using.fds, using.table, path, path[0] == '/' ? (uint32_t)strlen(path) : 0);
 }
@@ -318,20 +153,23 @@ static struct making *root_of(struct fd *fd)
 
 static void duplicate(const struct using *using, int32_t from, enum fd_answer close_on_exec)
 {
-	struct fd *old;
+	struct fd *old, *made;
 
 	if (from < 0 || from == using->end->ret) {
 		return; /* dup2() onto itself does nothing */
 	}
-	old = used_fd(using, from);
+	old = fd_use(using, from);
 	if (!old) {
 		return;
 	}
-	make_fd(using, &(struct made){.number = using->end->ret,
-				       .kind = old->kind,
-				       .close_on_exec = close_on_exec,
-				       .network = old->network,
-				       .origin = root_of(old)});
+	made = fd_make(using, &(struct made){.number = using->end->ret,
+					      .kind = old->kind,
+					      .close_on_exec = close_on_exec,
+					      .network = old->network,
+					      .origin = root_of(old)});
+	if (made && !made->socket) {
+		made->socket = socket_share(old->socket);
+	}
 }
 
 enum { DUP_OLD, DUP_FLAGS };
@@ -340,9 +178,9 @@ static void end_dup(struct state_cx *cx, const struct call_end *end)
 {
 	struct using using;
 
-	if (end->ret >= 0 && use(&using, cx, end)) {
-		duplicate(&using, fd_argument(&using, DUP_OLD),
-				fd_yes_if(argument_or(&using, DUP_FLAGS, 0) & OPEN_CLOEXEC));
+	if (end->ret >= 0 && call_use(&using, cx, end)) {
+		duplicate(&using, call_fd(&using, DUP_OLD),
+				fd_yes_if(call_argument_or(&using, DUP_FLAGS, 0) & OPEN_CLOEXEC));
 	}
 }
 
@@ -354,172 +192,27 @@ static void end_fcntl(struct state_cx *cx, const struct call_end *end)
 	int64_t command, argument_value;
 	struct fd *fd;
 
-	if (end->ret < 0 || !use(&using, cx, end) || !argument(&using, FCNTL_COMMAND, &command)) {
+	if (end->ret < 0 || !call_use(&using, cx, end) ||
+			!call_argument(&using, FCNTL_COMMAND, &command)) {
 		return;
 	}
 	if (command == F_DUPFD || command == F_DUPFD_CLOEXEC) {
-		duplicate(&using, fd_argument(&using, FCNTL_FD),
-				fd_yes_if(command == F_DUPFD_CLOEXEC));
-	} else if (command == F_SETFD && argument(&using, FCNTL_ARGUMENT, &argument_value)) {
-		fd = used_fd(&using, fd_argument(&using, FCNTL_FD));
+		duplicate(&using, call_fd(&using, FCNTL_FD), fd_yes_if(command == F_DUPFD_CLOEXEC));
+	} else if (command == F_SETFD && call_argument(&using, FCNTL_ARGUMENT, &argument_value)) {
+		fd = fd_use(&using, call_fd(&using, FCNTL_FD));
 		if (fd) {
 			fd->close_on_exec = (uint8_t)fd_yes_if(argument_value & FD_CLOEXEC);
 		}
 	}
 }
 
-/* --- pairs ----------------------------------------------------------------------------------- */
-
-enum { PAIR_FLAGS };
-enum { PAIR_FDS };
-
-static void make_pair(struct state_cx *cx, const struct call_end *end, enum fd_kind kind)
-{
-	struct using using;
-	uint64_t numbers[2];
-	uint32_t i;
-
-	if (end->ret < 0 || !use(&using, cx, end) ||
-			numbers_of(&using, end->exit, end->out[PAIR_FDS], numbers, 2) != 2) {
-		return;
-	}
-	for (i = 0; i < 2; i++) {
-		make_fd(&using, &(struct made){.number = (int32_t)numbers[i],
-						.kind = kind,
-						.close_on_exec = fd_yes_if(
-								argument_or(&using, PAIR_FLAGS, 0) &
-								OPEN_CLOEXEC),
-						.network = FD_NO});
-	}
-}
+/* --- pipe, pipe2 ----------------------------------------------------------------------------- */
 
 static void end_pipe(struct state_cx *cx, const struct call_end *end)
 {
-	make_pair(cx, end, FD_PIPE);
-}
+	struct fd *fds[2];
 
-/* Pairs are of local sockets only. */
-static void end_socketpair(struct state_cx *cx, const struct call_end *end)
-{
-	make_pair(cx, end, FD_SOCKET);
-}
-
-/* --- sockets --------------------------------------------------------------------------------- */
-
-enum { SOCKET_FAMILY, SOCKET_TYPE };
-
-static void end_socket(struct state_cx *cx, const struct call_end *end)
-{
-	struct using using;
-	int64_t type;
-
-	if (end->ret >= 0 && use(&using, cx, end)) {
-		make_fd(&using, &(struct made){.number = end->ret,
-						.kind = FD_SOCKET,
-						.close_on_exec =
-								argument(&using, SOCKET_TYPE, &type)
-										? fd_yes_if(type &
-												  OPEN_CLOEXEC)
-										: FD_MAYBE,
-						.network = network_of(argument_or(
-								&using, SOCKET_FAMILY, -1))});
-	}
-}
-
-/* "192.0.2.1:80", "[2001:db8::1]:80"; 0: not told. */
-static uint32_t peer_text(const struct using *using, const struct event *event,
-		const uint16_t *slots, char *text)
-{
-	uint64_t address[MAX_NUMBERS];
-	int64_t port;
-	int n = 0;
-
-	if (!event || slots[1] == STATE_NO_FIELD ||
-			field_of(using, event, slots[1])->kind > FIELD_INT) {
-		return 0;
-	}
-	port = (int64_t)event->slots[slots[1]];
-	if (numbers_of(using, event, slots[2], address, 4) == 4) {
-		n = snprintf(text, PEER_LENGTH, "%u.%u.%u.%u:%u", (unsigned int)address[0] & 255u,
-				(unsigned int)address[1] & 255u, (unsigned int)address[2] & 255u,
-				(unsigned int)address[3] & 255u, (unsigned int)port & 65535u);
-	} else if (numbers_of(using, event, slots[3], address, 8) == 8) {
-		uint32_t i;
-
-		n = snprintf(text, PEER_LENGTH, "[");
-		for (i = 0; i < 8; i++) {
-			n += snprintf(text + n, PEER_LENGTH - (size_t)n, "%x%s",
-					(unsigned int)address[i] & 65535u, i < 7 ? ":" : "]:");
-		}
-		n += snprintf(text + n, PEER_LENGTH - (size_t)n, "%u", (unsigned int)port & 65535u);
-	}
-	return n > 0 ? (uint32_t)n : 0;
-}
-
-enum { ACCEPT_FD, ACCEPT_FLAGS };
-enum { ACCEPT_FAMILY, ACCEPT_PORT, ACCEPT_V4, ACCEPT_V6 };
-
-static void end_accept(struct state_cx *cx, const struct call_end *end)
-{
-	char text[PEER_LENGTH];
-	struct using using;
-	struct made made = {.number = end->ret, .kind = FD_SOCKET, .path = text};
-	struct fd *listening;
-
-	if (end->ret < 0 || !use(&using, cx, end)) {
-		return;
-	}
-	listening = used_fd(&using, fd_argument(&using, ACCEPT_FD));
-	made.network = listening ? listening->network : FD_MAYBE;
-	if (listening) {
-		listening->kind = FD_SOCKET;
-	}
-	if (end->out[ACCEPT_FAMILY] != STATE_NO_FIELD &&
-			end->exit->slots[end->out[ACCEPT_FAMILY]] != 0) {
-		made.network = network_of((int64_t)end->exit->slots[end->out[ACCEPT_FAMILY]]);
-	}
-	made.length = peer_text(&using, end->exit, end->out, text);
-	made.close_on_exec = fd_yes_if(argument_or(&using, ACCEPT_FLAGS, 0) & OPEN_CLOEXEC);
-	make_fd(&using, &made);
-}
-
-/* Errors of connect() that leave the connection to be made meanwhile. */
-#define ERROR_EINPROGRESS (-115)
-#define ERROR_EINTR       (-4)
-
-enum { CONNECT_FD = 4 };
-
-static void end_connect(struct state_cx *cx, const struct call_end *end)
-{
-	char text[PEER_LENGTH];
-	struct using using;
-	struct making *making, *origin;
-	struct fd *fd;
-	uint32_t length;
-
-	if ((end->ret < 0 && end->ret != ERROR_EINPROGRESS && end->ret != ERROR_EINTR) ||
-			!use(&using, cx, end)) {
-		return;
-	}
-	fd = used_fd(&using, fd_argument(&using, CONNECT_FD));
-	if (!fd) {
-		return;
-	}
-	fd->kind = FD_SOCKET;
-	if (fd->network == FD_MAYBE) {
-		fd->network = (uint8_t)network_of(argument_or(&using, ACCEPT_FAMILY, -1));
-	}
-	length = peer_text(&using, end->entry, end->in, text);
-	if (length == 0) {
-		return;
-	}
-	/* A socket that is connected anew forgets the last peer, not where it comes from. */
-	origin = fd->making && fd->making->length > 0 ? fd->making->origin : fd->making;
-	making = making_create(using.fds, end->call->number, cx->number, text, length,
-			making_share(origin));
-	if (making) {
-		fds_rename(using.fds, fd, making, using.now_ns);
-	}
+	fd_make_pair(cx, end, FD_PIPE, fds);
 }
 
 /* --- what else makes an fd ------------------------------------------------------------------- */
@@ -576,22 +269,22 @@ static void end_make(struct state_cx *cx, const struct call_end *end)
 	int64_t flags;
 	uint32_t length;
 
-	if (end->ret < 0 || !use(&using, cx, end) || !(maker = maker_of(&using))) {
+	if (end->ret < 0 || !call_use(&using, cx, end) || !(maker = maker_of(&using))) {
 		return;
 	}
-	if (fd_argument(&using, MAKE_OLD) >= 0 && fd_argument(&using, MAKE_OLD) == end->ret) {
+	if (call_fd(&using, MAKE_OLD) >= 0 && call_fd(&using, MAKE_OLD) == end->ret) {
 		return; /* signalfd() of an old one changes its signals */
 	}
-	name = text_argument(&using, MAKE_NAME, &length);
+	name = call_text(&using, MAKE_NAME, &length);
 	made.length = (uint32_t)snprintf(path, sizeof(path), "%s%.*s", maker->path,
 			name && length < FDS_MAX_PATH / 2 ? (int)length : 0, name ? name : "");
 	made.kind = maker->kind;
 	made.close_on_exec = maker->close_on_exec == -1  ? FD_YES
 			     : maker->close_on_exec == 0 ? FD_NO
-			     : argument(&using, MAKE_FLAGS, &flags)
+			     : call_argument(&using, MAKE_FLAGS, &flags)
 					     ? fd_yes_if(flags & maker->close_on_exec)
 					     : FD_MAYBE;
-	make_fd(&using, &made);
+	fd_make(&using, &made);
 }
 
 /* --- closing --------------------------------------------------------------------------------- */
@@ -608,10 +301,10 @@ static void end_close(struct state_cx *cx, const struct call_end *end)
 	struct fd *fd;
 	int32_t number;
 
-	if (end->ret == ERROR_EBADF || !use(&using, cx, end)) {
+	if (end->ret == ERROR_EBADF || !call_use(&using, cx, end)) {
 		return;
 	}
-	number = fd_argument(&using, CLOSE_FD);
+	number = call_fd(&using, CLOSE_FD);
 	fd = number >= 0 ? fds_find(using.fds, using.table, number) : NULL;
 	if (fd && (fd->confidence != FD_OBSERVED || fd->opened_ns <= using.began_ns)) {
 		fds_close(using.fds, fd, using.now_ns);
@@ -641,11 +334,12 @@ static void end_close_range(struct state_cx *cx, const struct call_end *end)
 	int64_t first, last, flags;
 	struct fd *fd, *next;
 
-	if (end->ret < 0 || !use(&using, cx, end) || !argument(&using, RANGE_FIRST, &first) ||
-			!argument(&using, RANGE_LAST, &last)) {
+	if (end->ret < 0 || !call_use(&using, cx, end) ||
+			!call_argument(&using, RANGE_FIRST, &first) ||
+			!call_argument(&using, RANGE_LAST, &last)) {
 		return;
 	}
-	flags = argument_or(&using, RANGE_FLAGS, 0);
+	flags = call_argument_or(&using, RANGE_FLAGS, 0);
 	if (flags & CLOSE_RANGE_UNSHARE) {
 		own_table(&using);
 	}
@@ -668,69 +362,83 @@ static void end_unshare(struct state_cx *cx, const struct call_end *end)
 {
 	struct using using;
 
-	if (end->ret >= 0 && use(&using, cx, end) && (argument_or(&using, 0, 0) & CLONE_FILES)) {
+	if (end->ret >= 0 && call_use(&using, cx, end) &&
+			(call_argument_or(&using, 0, 0) & CLONE_FILES)) {
 		own_table(&using);
 	}
 }
 
 /* --- reading and writing --------------------------------------------------------------------- */
 
-enum { TRANSFER_FD, TRANSFER_TO };
+enum { TRANSFER_FD, TRANSFER_TO, TRANSFER_LENGTH, TRANSFER_FLAGS };
 
-static void count(const struct using *using, int32_t number, bool write, uint64_t bytes,
-		bool is_socket, uint64_t thread_ns)
+#define BYTES_UNKNOWN UINT64_MAX
+
+/* What calls do with bytes. */
+struct way {
+	bool write, is_socket, knows_bytes;
+	bool tells; /* of a socket, that a message was received */
+};
+
+static void count(const struct using *using, int32_t number, const struct way *how,
+		uint64_t thread_ns)
 {
-	struct fd *fd = used_fd(using, number);
-	enum io_way way = write ? IO_WRITE : IO_READ;
+	struct fd *fd = fd_use(using, number);
+	uint64_t bytes = how->knows_bytes ? (uint64_t) using->end->ret : 0;
+	enum io_way way = how->write ? IO_WRITE : IO_READ;
 
 	if (fd) {
-		if (is_socket) {
+		if (how->is_socket) {
 			fd->kind = FD_SOCKET;
 		}
 		if (fd->network == FD_YES) {
-			way = write ? IO_NET_WRITE : IO_NET_READ;
+			way = how->write ? IO_NET_WRITE : IO_NET_READ;
 		}
-		fds_count(using->fds, fd, write, bytes, using->now_ns - using->began_ns,
+		fds_count(using->fds, fd, how->write, bytes, using->now_ns - using->began_ns,
 				using->now_ns);
 	}
 	thread_io_add(using->cx, using->end->thread, way, bytes, thread_ns);
+	bytes = how->knows_bytes ? bytes : BYTES_UNKNOWN;
+	if (fd && how->write) {
+		sockets_sent(using->cx, fd, bytes);
+	} else if (fd && !(call_argument_or(using, TRANSFER_FLAGS, 0) & MSG_PEEKS)) {
+		sockets_received(using->cx, using->end->thread, fd, bytes, how->tells);
+	}
 }
 
-static void transfer(struct state_cx *cx, const struct call_end *end, bool write, bool is_socket,
-		bool counts_bytes)
+static void transfer(struct state_cx *cx, const struct call_end *end, const struct way *how)
 {
 	struct using using;
 
-	if (end->ret >= 0 && use(&using, cx, end)) {
-		count(&using, fd_argument(&using, TRANSFER_FD), write,
-				counts_bytes ? (uint64_t)end->ret : 0, is_socket,
-				using.now_ns - using.began_ns);
+	if (end->ret >= 0 && call_use(&using, cx, end)) {
+		count(&using, call_fd(&using, TRANSFER_FD), how, using.now_ns - using.began_ns);
 	}
 }
 
-#define TRANSFER(name, write, is_socket, counts_bytes)                                             \
+#define TRANSFER(name, ...)                                                                        \
 	static void name(struct state_cx *cx, const struct call_end *end)                          \
 	{                                                                                          \
-		transfer(cx, end, write, is_socket, counts_bytes);                                 \
+		transfer(cx, end, &(struct way){__VA_ARGS__});                                     \
 	}
 
-TRANSFER(end_read, false, false, true)
-TRANSFER(end_write, true, false, true)
-TRANSFER(end_receive, false, true, true)
-TRANSFER(end_send, true, true, true)
+TRANSFER(end_read, .knows_bytes = true, .tells = true)
+TRANSFER(end_write, .write = true, .knows_bytes = true)
+TRANSFER(end_receive, .is_socket = true, .knows_bytes = true, .tells = true)
+TRANSFER(end_send, .write = true, .is_socket = true, .knows_bytes = true)
 /* They return how many messages: of how many bytes, the trace does not tell. */
-TRANSFER(end_receive_many, false, true, false)
-TRANSFER(end_send_many, true, true, false)
+TRANSFER(end_receive_many, .is_socket = true)
+TRANSFER(end_send_many, .write = true, .is_socket = true)
 
 /* From one fd to another, within the kernel: both read and written, in one time. */
 static void end_copy(struct state_cx *cx, const struct call_end *end)
 {
 	struct using using;
 
-	if (end->ret >= 0 && use(&using, cx, end)) {
-		count(&using, fd_argument(&using, TRANSFER_FD), false, (uint64_t)end->ret, false,
+	if (end->ret >= 0 && call_use(&using, cx, end)) {
+		count(&using, call_fd(&using, TRANSFER_FD), &(struct way){.knows_bytes = true},
 				using.now_ns - using.began_ns);
-		count(&using, fd_argument(&using, TRANSFER_TO), true, (uint64_t)end->ret, false, 0);
+		count(&using, call_fd(&using, TRANSFER_TO),
+				&(struct way){.write = true, .knows_bytes = true}, 0);
 	}
 }
 
@@ -757,11 +465,13 @@ const struct call_rule files_calls[] = {
 				.in = {"type"},
 				.out = {"socket|usockvec|sv"}},
 		{.names = "socket", .end = end_socket, .in = {"family|domain", "type"}},
+		{.names = "listen", .end = end_listen, .in = {"fd|sockfd"}},
 		{.names = "accept|accept4",
 				.end = end_accept,
 				.in = {"fd|sockfd", "flags"},
 				.out = {"family", "sport", "v4addr", "v6addr"}},
 		{.names = "connect",
+				.begin = begin_connect,
 				.end = end_connect,
 				.in = {"family", "dport", "v4addr", "v6addr", "fd|sockfd"}},
 		{.names = "epoll_create|epoll_create1|eventfd|eventfd2|timerfd_create|signalfd|"
@@ -777,14 +487,28 @@ const struct call_rule files_calls[] = {
 		{.names = "unshare", .end = end_unshare, .in = {"unshare_flags|flags"}},
 		{.names = "read|pread|pread64|readv|preadv|preadv2", .end = end_read, .in = {"fd"}},
 		{.names = "write|pwrite|pwrite64|writev|pwritev|pwritev2",
+				.begin = begin_send,
 				.end = end_write,
-				.in = {"fd"}},
-		{.names = "recv|recvfrom|recvmsg", .end = end_receive, .in = {"fd|sockfd"}},
-		{.names = "send|sendto|sendmsg", .end = end_send, .in = {"fd|sockfd"}},
+				.in = {"fd", NULL, "count"}},
+		{.names = "recv|recvfrom|recvmsg",
+				.end = end_receive,
+				.in = {"fd|sockfd", NULL, NULL, "flags"}},
+		{.names = "send|sendto|sendmsg",
+				.begin = begin_send,
+				.end = end_send,
+				.in = {"fd|sockfd", NULL, "len"}},
 		{.names = "recvmmsg|recvmmsg_time64", .end = end_receive_many, .in = {"fd|sockfd"}},
-		{.names = "sendmmsg", .end = end_send_many, .in = {"fd|sockfd"}},
-		{.names = "sendfile|sendfile64|splice|tee|copy_file_range",
+		{.names = "sendmmsg",
+				.begin = begin_send,
+				.end = end_send_many,
+				.in = {"fd|sockfd"}},
+		{.names = "sendfile|sendfile64",
+				.begin = begin_sendfile,
 				.end = end_copy,
 				.in = {"in_fd|fd_in|fdin", "out_fd|fd_out|fdout"}},
+		{.names = "splice|tee|copy_file_range",
+				.end = end_copy,
+				.in = {"in_fd|fd_in|fdin", "out_fd|fd_out|fdout"}},
+		{.names = "io_uring_enter|socketcall", .begin = begin_hidden},
 		{.names = NULL},
 };

@@ -5,6 +5,7 @@
 #include "pythiatop/snapshot/snapshot.h"
 #include "softirq.h"
 #include "state/state.h"
+#include "state/sockets.h"
 #include "state/store.h"
 
 /*
@@ -29,6 +30,7 @@ struct thread_io;  /* files.c: what a thread read and wrote */
 struct files;
 struct disks;
 struct nets;
+struct sockets; /* socket_table.c */
 
 /* The system call that a thread is in. */
 struct call {
@@ -41,6 +43,12 @@ struct call {
 	/* A copy of the entry event's values; bytes 0: too long to keep, or inherited by fork. */
 	uint32_t bytes, room;
 	uint64_t *slots;
+	bool slept;       /* the thread was blocked in it */
+	bool sends, sent; /* on send_fd; and a packet with bytes has gone out */
+	int32_t send_fd;
+	/* It connects: the packets that asked for it came from that end. */
+	uint32_t n_syns, syn_seq;
+	struct socket_end syn_from;
 };
 
 enum cpu_mode {
@@ -146,9 +154,12 @@ struct call_end {
 
 /* A system call that a file wants to hear of when it ends. */
 struct call_rule {
-	const char *names; /* "open|openat|openat2" */
-	void (*end)(struct state_cx *cx, const struct call_end *end);
+	const char *names;                                            /* "open|openat|openat2" */
+	void (*end)(struct state_cx *cx, const struct call_end *end); /* NULL: nothing */
 	const char *in[STATE_FIELDS], *out[STATE_FIELDS]; /* fields of the entry, of the exit */
+	/* And when it begins; `in`: slots of the fields of the entry. */
+	void (*begin)(struct state_cx *cx, struct thread_state *thread, const struct event *entry,
+			const uint16_t *in);
 };
 
 /* By event type. */
@@ -221,6 +232,7 @@ struct state_cx {
 	struct files *files; /* of files.c, disks.c, net.c: theirs alone */
 	struct disks *disks;
 	struct nets *nets;
+	struct sockets *sockets;
 	struct series calls;             /* struct call_record, by end */
 	struct series irqs;              /* struct irq_record, by end */
 	uint64_t last_id;                /* of a thread */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "state/internal.h"
+#include "state/socket_table.h"
 
 /*
  * Linux' scheduler, as its events tell: who runs on a CPU, who waits for one, who is blocked and
@@ -98,6 +99,7 @@ static void switch_out(struct state_cx *cx, struct host_state *host, struct thre
 
 	if (what.status == THREAD_BLOCKED) {
 		what.wait = wait_of(cx, prev);
+		prev->call.slept = true;
 	}
 	prev->on_cpu = CPU_NONE;
 	attribute_set(&cx->store, &prev->status, now_ns, what_pack(what));
@@ -200,6 +202,9 @@ static void sched_switch(
 
 	if (!cpu) {
 		return;
+	}
+	if (cpu->current ? cpu->current != prev : cpu->idle && prev) {
+		sockets_miss(cx, host);
 	}
 	if (cpu->current && cpu->current != prev) {
 		thread_lose(cx, cpu->current, event->ts_ns);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "state/internal.h"
+#include "state/socket_table.h"
 
 /*
  * Network interfaces of all hosts: packets and bytes received and sent in the window.
@@ -114,7 +115,8 @@ static struct net *net_of(struct state_cx *cx, uint32_t host, const char *name, 
 	return net;
 }
 
-enum { NET_LENGTH, NET_NAME, NET_CODE };
+enum { NET_LENGTH, NET_NAME, NET_HEADERS };
+enum { NET_CODE = NET_HEADERS };
 
 static struct net *event_net(
 		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
@@ -138,6 +140,17 @@ static void count(struct state_cx *cx, struct traffic *traffic, const struct sta
 			(uint32_t)field_int(plan, event, NET_LENGTH, 0));
 }
 
+static void read_headers(struct state_cx *cx, const struct state_plan *plan,
+		const struct event *event, bool sent)
+{
+	uint16_t slot = plan->slots[NET_HEADERS];
+
+	if (slot != STATE_NO_FIELD &&
+			cx->registry->types[event->type].fields[slot].kind == FIELD_TREE) {
+		tcp_flows_packet(cx, event, slot, sent);
+	}
+}
+
 static void net_queue(struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct net *net = event_net(cx, plan, event);
@@ -146,6 +159,7 @@ static void net_queue(struct state_cx *cx, const struct state_plan *plan, const 
 		cx->hosts[net->host].tells_sent = true;
 		count(cx, &net->queued, plan, event);
 	}
+	read_headers(cx, plan, event, true);
 }
 
 static void net_xmit(struct state_cx *cx, const struct state_plan *plan, const struct event *event)
@@ -170,6 +184,7 @@ static void net_receive(
 		cx->hosts[net->host].tells_received = true;
 		count(cx, &net->received, plan, event);
 	}
+	read_headers(cx, plan, event, false);
 }
 
 static void dump_interface(
@@ -181,7 +196,7 @@ static void dump_interface(
 const struct state_rule nets_rules[] = {
 		{.names = "net_dev_queue",
 				.handle = net_queue,
-				.fields = {"len", "name"},
+				.fields = {"len", "name", "network_header"},
 				.required = 1},
 		{.names = "net_dev_xmit",
 				.handle = net_xmit,
@@ -189,7 +204,7 @@ const struct state_rule nets_rules[] = {
 				.required = 1},
 		{.names = "netif_receive_skb|net_if_receive_skb",
 				.handle = net_receive,
-				.fields = {"len", "name"},
+				.fields = {"len", "name", "network_header"},
 				.required = 1},
 		{.names = "lttng_statedump_network_interface",
 				.handle = dump_interface,

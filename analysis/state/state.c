@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "state/socket_table.h"
 #include "state/state_snapshot.h"
 #include "state/internal.h"
 
@@ -524,6 +525,7 @@ bool state_feed(struct state *state, const struct event *event, uint64_t number)
 	cx->now_ns = event->ts_ns;
 	cx->number = number;
 	cx->no_use = false;
+	cx->sockets->calls.n = 0;
 	if (cx->registry->streams[event->stream].desc.domain != DOMAIN_UST) {
 		cx->hosts[event_host(cx, event)].last_ns = event->ts_ns;
 		cx->hosts[event_host(cx, event)].ended = false;
@@ -556,6 +558,7 @@ void state_lose(struct state *state, const struct loss *loss)
 		}
 	}
 	files_on_loss(cx, stream->host, loss);
+	sockets_lose(cx, stream->host);
 	/* Calls may have ended, and threads have been woken, unseen. */
 	for (thread = cx->oldest; thread; thread = thread->next) {
 		if (thread->host == stream->host && thread->thread) {
@@ -583,7 +586,8 @@ struct state *state_create(const struct state_config *config, struct registry *r
 	state->cx.window_ns = config->window_ns;
 	state->cx.innermost = config->innermost;
 	store_init(&state->cx.store);
-	if (!files_create(&state->cx) || !disks_create(&state->cx) || !nets_create(&state->cx)) {
+	if (!files_create(&state->cx) || !disks_create(&state->cx) || !nets_create(&state->cx) ||
+			!sockets_create(&state->cx)) {
 		state_destroy(state);
 		return NULL;
 	}
@@ -622,6 +626,7 @@ void state_destroy(struct state *state)
 	nets_destroy(cx);
 	disks_destroy(cx);
 	files_destroy(cx);
+	sockets_destroy(cx);
 	free(cx->hosts);
 	free(cx->plans);
 	store_release(&cx->store);
@@ -654,6 +659,16 @@ void state_add_resources(struct state *state, uint32_t host, uint64_t thread_key
 					.owners = owners,
 					.n_owners = n_owners},
 			out);
+}
+
+const struct socket_calls *state_socket_calls(const struct state *state)
+{
+	return &state->cx.sockets->calls;
+}
+
+const struct socket_counts *state_socket_counts(const struct state *state)
+{
+	return &state->cx.sockets->counts;
 }
 
 bool state_has_kernel(const struct state *state)

@@ -9,6 +9,7 @@
 #include "pythiatop/engine.h"
 #include "registry.h"
 #include "state/log.h"
+#include "state/sockets.h"
 #include "state/threads.h"
 
 /*
@@ -38,6 +39,9 @@ bool state_add_type(struct state *state); /* a type was added to the registry */
 bool state_uses(const struct state *state, uint32_t type);
 /* Takes an event of such a type; false: it told nothing, after all. */
 bool state_feed(struct state *state, const struct event *event, uint64_t number);
+/* What the event that was fed last told of connections; and what all told. */
+const struct socket_calls *state_socket_calls(const struct state *state);
+const struct socket_counts *state_socket_counts(const struct state *state);
 void state_lose(struct state *state, const struct loss *loss);
 
 /* Collects what left the window, and samples: to be called, before the event of that time, when
@@ -82,8 +86,8 @@ bool state_doing(struct state *state, uint32_t host, int32_t tid, int32_t pid, u
 
 /*
  * Who ran on the CPU that a thread was given at to_ns, from from_ns until then: each stretch, the
- * oldest first; tid 0: nobody, it was idle. What was not told is left out, but for the last stretch:
- * it is of the thread that the CPU was taken from. False: which CPU it was is not known.
+ * oldest first; tid 0: nobody, it was idle. What was not told is left out, but for the last
+ * stretch: it is of the thread that the CPU was taken from. False: which CPU it was is not known.
  */
 typedef void state_ran(void *context, int32_t tid, uint64_t from_ns, uint64_t to_ns);
 bool state_ran_instead(const struct state *state, uint32_t host, int32_t tid, uint64_t from_ns,
