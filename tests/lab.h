@@ -78,6 +78,7 @@ static inline void lab_start(struct lab *lab, requests_emit_fn *emit, void *cont
 			.threads = lab->threads,
 			.model = lab->model,
 			.requests = lab->requests,
+			.state = lab->state,
 			.add_type = lab_add_type,
 			.context = lab});
 	lab->activations =
@@ -161,18 +162,22 @@ static inline void lab_advance(void *context, uint64_t ts_ns)
 static inline void lab_feed(void *context, const struct event *event)
 {
 	struct lab *lab = context;
+	const struct socket_calls *calls = NULL;
 	bool used;
 
 	if (event->ts_ns < lab->now_ns) {
 		return;
 	}
 	lab_advance(lab, event->ts_ns);
-	used = state_uses(lab->state, event->type) &&
-	       state_feed(lab->state, event, log_add(lab->log, event));
-	servers_before(lab->servers, event);
+	used = state_uses(lab->state, event->type);
+	if (used) {
+		calls = state_socket_calls(lab->state);
+		used = state_feed(lab->state, event, log_add(lab->log, event));
+	}
+	servers_before(lab->servers, event, calls);
 	activations_before(lab->activations);
 	requests_feed(lab->requests, event, used);
-	servers_after(lab->servers, event);
+	servers_after(lab->servers, event, calls);
 	activations_after(lab->activations, event);
 }
 

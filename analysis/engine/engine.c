@@ -182,6 +182,7 @@ struct engine *engine_create(const struct engine_config *config)
 						.threads = engine->threads,
 						.model = engine->model,
 						.requests = engine->requests,
+						.state = engine->state,
 						.add_type = add_type,
 						.context = engine});
 		engine->activations = activations_create(
@@ -417,6 +418,7 @@ void engine_feed(struct engine *engine, const struct event *event)
 {
 	struct registry *registry = &engine->registry;
 	struct session *session;
+	const struct socket_calls *calls = NULL;
 	uint64_t number = 0;
 	bool used;
 
@@ -455,11 +457,14 @@ void engine_feed(struct engine *engine, const struct event *event)
 	if (used || engine->config.keep_events) {
 		number = log_add(engine->log, event);
 	}
-	used = used && state_feed(engine->state, event, number);
-	servers_before(engine->servers, event);
+	if (used) {
+		calls = state_socket_calls(engine->state);
+		used = state_feed(engine->state, event, number);
+	}
+	servers_before(engine->servers, event, calls);
 	activations_before(engine->activations);
 	requests_feed(engine->requests, extractor_feed(engine->extractor, event), used);
-	servers_after(engine->servers, event);
+	servers_after(engine->servers, event, calls);
 	activations_after(engine->activations, event);
 	if (requests_renamed(engine->requests)) {
 		groups_renamed(engine->groups);

@@ -8,14 +8,14 @@
 
 static uint32_t bucket_of(const struct pair *pair)
 {
-	return (uint32_t)hash_bytes(pair, sizeof(*pair)) & (SERVING_BUCKETS - 1);
+	return (uint32_t)pair_hash(pair) & (SERVING_BUCKETS - 1);
 }
 
 struct connection *connection_find(const struct servers *servers, const struct pair *pair)
 {
 	struct connection *c = servers->connections[bucket_of(pair)];
 
-	while (c && memcmp(&c->pair, pair, sizeof(*pair)) != 0) {
+	while (c && !pair_is(&c->pair, pair)) {
 		c = c->chained;
 	}
 	return c;
@@ -44,6 +44,12 @@ static void age_append(struct servers *servers, struct connection *c)
 	servers->newest = c;
 }
 
+/* Its ends are named by addresses and ports. */
+static bool has_ports(const struct pair *pair)
+{
+	return pair->family == SOCKETS_IP || pair->family == SOCKETS_DATAGRAM;
+}
+
 /* The number of its own port, see PORT_OF_DATAGRAMS. */
 static uint32_t own_port(const struct pair *pair)
 {
@@ -58,7 +64,7 @@ void connections_listen(
 	}
 	for (struct connection *c = servers->oldest; c; c = c->newer) {
 		if (c->role == ROLE_SERVER || c->host != where->host || c->netns != netns ||
-				own_port(&c->pair) != port || c->pair.family == SOCKETS_UNIX) {
+				own_port(&c->pair) != port || !has_ports(&c->pair)) {
 			continue;
 		}
 		if (c->call) {
@@ -82,7 +88,7 @@ static void guess_port(
 	uint32_t own = own_port(&c->pair), peer = c->pair.peer.port;
 	struct own_port *at;
 
-	if (c->pair.own.port >= peer || c->role == ROLE_SERVER || c->pair.family == SOCKETS_UNIX) {
+	if (c->pair.own.port >= peer || c->role == ROLE_SERVER || !has_ports(&c->pair)) {
 		return;
 	}
 	if (!servers->own_ports) {
@@ -101,29 +107,72 @@ static void guess_port(
 	}
 }
 
-/*
- * Who listens is the server. Clients of datagrams may be bound to a port of their own as well: they
- * send first, to a lower one.
- */
-static bool is_server(const struct servers *servers, const struct connection *c,
-		const struct event *event, const struct type_told *told)
+/* Its bytes have no places that both ends agree on. */
+static void loosen(struct connection *c)
 {
-	const struct pair *pair = &c->pair;
-
-	if (pair->family == SOCKETS_UNIX) {
-		return event->slots[told->fields[F_NAMED]] != 0;
-	}
-	return ports_has(&servers->ports, c->host, c->netns, own_port(pair)) &&
-	       (pair->family != SOCKETS_DATAGRAM || told->told == TOLD_RECV ||
-			       pair->own.port < pair->peer.port);
+	c->loose = true;
+	c->n_sends = 0;
 }
 
-struct connection *connection_of(struct servers *servers, const struct event *event,
-		const struct type_told *told, const struct where *where)
+/*
+ * Whose end of a new connection is it? Who listens is the server. Clients of datagrams may be bound
+ * to a port of their own as well: they send first, to a lower one.
+ */
+static uint8_t role_of(const struct servers *servers, const struct use *use, uint32_t host)
 {
-	const struct pair pair = sockets_pair(event, told, where->host);
-	struct connection *c = connection_find(servers, &pair);
-	uint32_t bucket = bucket_of(&pair);
+	const struct pair *pair = &use->pair;
+	bool listened = has_ports(pair) &&
+			ports_has(&servers->ports, host, use->netns, own_port(pair)) &&
+			(pair->family != SOCKETS_DATAGRAM || use->receives ||
+					pair->own.port < pair->peer.port);
+
+	return use->serves || listened ? ROLE_SERVER : ROLE_CLIENT;
+}
+
+void connection_set_positioned(
+		const struct servers *servers, struct connection *c, const struct use *use)
+{
+	struct connection *peer;
+
+	if (use->positioned || c->loose) {
+		return;
+	}
+	loosen(c);
+	peer = connection_peer(servers, c);
+	if (peer) {
+		loosen(peer);
+	}
+}
+
+void connection_rename(struct servers *servers, const struct pair *before, const struct use *use,
+		const struct where *where)
+{
+	struct connection *c = connection_find(servers, before);
+	struct connection *other = connection_find(servers, &use->pair);
+	struct connection **at;
+
+	if (!c || c == other) {
+		return;
+	}
+	if (other) {
+		connection_drop(servers, other, where);
+	}
+	for (at = &servers->connections[bucket_of(before)]; *at != c; at = &(*at)->chained) {
+	}
+	*at = c->chained;
+	c->pair = use->pair;
+	at = &servers->connections[bucket_of(&c->pair)];
+	c->chained = *at;
+	*at = c;
+	c->unix_domain = c->counted = false;
+	loosen(c);
+}
+
+struct connection *connection_of(
+		struct servers *servers, const struct use *use, const struct where *where)
+{
+	struct connection *c = connection_find(servers, &use->pair);
+	uint32_t bucket = bucket_of(&use->pair);
 
 	if (c) {
 		age_remove(servers, c);
@@ -137,12 +186,16 @@ struct connection *connection_of(struct servers *servers, const struct event *ev
 	if (!c) {
 		return NULL;
 	}
-	*c = (struct connection){.chained = servers->connections[bucket],
+	*c = (struct connection){.pair = use->pair,
+			.chained = servers->connections[bucket],
 			.made_ns = servers->now_ns,
 			.host = where->host,
-			.netns = (uint32_t)event->slots[told->fields[F_NETNS]]};
-	c->pair = pair;
-	c->role = is_server(servers, c, event, told) ? ROLE_SERVER : ROLE_CLIENT;
+			.netns = use->netns,
+			.role = role_of(servers, use, where->host),
+			.loose = !use->positioned,
+			.unix_domain = use->unix_domain,
+			.accepted = use->serves,
+			.by_calls = use->by_calls};
 	servers->connections[bucket] = c;
 	servers->n_connections++;
 	age_append(servers, c);
@@ -167,7 +220,7 @@ void connection_remove(struct servers *servers, struct connection *c)
 
 bool connection_is_of_message(const struct connection *peer, uint32_t first)
 {
-	return peer->sent_ns && (peer->pair.family || first - peer->position < UINT32_C(1) << 31);
+	return peer->sent_ns && (peer->loose || first - peer->position < UINT32_C(1) << 31);
 }
 
 static bool is_behind(uint32_t position, uint32_t other)
@@ -177,8 +230,8 @@ static bool is_behind(uint32_t position, uint32_t other)
 
 void connection_note_send(struct connection *c, uint32_t position, uint64_t now_ns)
 {
-	if (c->pair.family == SOCKETS_UNIX) {
-		return; /* has no positions */
+	if (c->loose && c->pair.family != SOCKETS_DATAGRAM) {
+		return;
 	}
 	if (c->n_sends == MAX_SENDS) {
 		c->n_sends--;
@@ -221,7 +274,7 @@ bool connection_is_several(const struct connection *peer, uint32_t first, uint32
 {
 	uint32_t n = 0;
 
-	for (uint32_t i = 0; !peer->pair.family && i < peer->n_sends; i++) {
+	for (uint32_t i = 0; !peer->loose && i < peer->n_sends; i++) {
 		uint32_t within = peer->sends[i].position - first;
 
 		n += within > 0 && within < length;

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/names.h"
 #include "base/number_map.h"
+#include "state/sockets.h"
 
 /*
  * What was found of servers (servers.c), and what it rests on, for whoever asks why requests are
@@ -16,10 +17,33 @@
  * Memory: FOUND_MAX servers are counted one by one; of further ones only that there are.
  */
 #define FOUND_MAX 64u
+/* Where activations would end: so many requests over Unix sockets a second, for so many seconds. */
+#define FOUND_LEAST         50u
+#define FOUND_LEAST_SECONDS 3u
+
+/* Why it is a server. */
+enum found_why {
+	FOUND_LISTENS = 0, /* its port is listened on */
+	FOUND_NAMED,       /* its Unix socket has a name */
+	FOUND_ACCEPTS, /* it accepts connections, at a port that no event tells, or a Unix socket */
+};
+
+/* What names both ends of a connection. */
+enum found_by {
+	FOUND_BY_ADDRESS = 0, /* and the position in the stream */
+	FOUND_BY_PACKETS,     /* addresses that packets told, late: no positions */
+	FOUND_BY_INODE,
+	FOUND_BY_ORDER, /* of connect and accept */
+	FOUND_BY_COUNT
+};
 
 struct found_server {
-	uint32_t name; /* interned */
-	bool by_port;  /* its port is listened on; else its Unix socket has a name */
+	uint32_t name;              /* interned */
+	uint8_t why;                /* enum found_why */
+	uint8_t by;                 /* a bit for each enum found_by */
+	uint64_t n_held;            /* requests that were left out, with so few of them */
+	uint64_t second;            /* of the last one of these */
+	uint32_t in_second, n_busy; /* seconds before that had enough, in a row */
 	uint64_t n_connections, n_requests;
 	uint64_t n_joined; /* requests of which it is known which call led to them */
 };
@@ -37,12 +61,21 @@ struct found {
 };
 
 void found_release(struct found *found);
-/* A request of a server; `first`: of its connection. */
-void found_add(struct found *found, uint32_t name, bool by_port, bool first, bool joined);
+struct found_request {
+	uint32_t name;
+	enum found_why why;
+	enum found_by by;
+	bool first; /* of its connection */
+	bool joined;
+};
+void found_add(struct found *found, const struct found_request *request);
+/* A request of a server that may be left out: are there too few of them still? */
+bool found_hold(struct found *found, const struct found_request *request, uint64_t now_ns);
 /* Is it what requests of a server are called? */
 bool found_has(const struct found *found, uint32_t name);
-/* In sentences; returns how many, at most `room`. */
-uint32_t found_notes(const struct found *found, const struct names *names, struct arena *arena,
-		const char **notes, uint32_t room);
+/* In sentences; returns how many, at most `room`. `told`: by system calls and packets;
+ * NULL: nothing. */
+uint32_t found_notes(const struct found *found, const struct socket_counts *told,
+		const struct names *names, struct arena *arena, const char **notes, uint32_t room);
 
 #endif

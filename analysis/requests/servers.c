@@ -24,6 +24,7 @@ void servers_destroy(struct servers *servers)
 		found_release(&servers->found);
 		free(servers->types);
 		free(servers->own_ports);
+		free(servers->tracers);
 		free(servers);
 	}
 }
@@ -45,6 +46,7 @@ bool servers_add_type(struct servers *servers)
 	if (servers->adding) {
 		told->told = TOLD_NOTHING;
 	}
+	servers->by_probe |= told->by_probe && told->told != TOLD_NOTHING;
 	return true;
 }
 
@@ -76,12 +78,11 @@ bool serving_add_types(struct servers *servers)
 
 /* --- Events ----------------------------------------------------------------------------------- */
 
-static void receive(struct servers *servers, const struct event *event,
-		const struct type_told *told, const struct where *where)
+static void receive(struct servers *servers, const struct use *use, const struct where *where)
 {
-	struct connection *c = connection_of(servers, event, told, where);
-	uint32_t length = (uint32_t)event->slots[told->fields[F_LENGTH]];
-	uint32_t first = (uint32_t)event->slots[told->fields[F_POSITION]] - length;
+	struct connection *c = connection_of(servers, use, where);
+	uint32_t length = (uint32_t)use->length;
+	uint32_t first = use->position - length;
 	bool datagram = c && c->pair.family == SOCKETS_DATAGRAM;
 	struct connection *peer;
 	struct worker *w = worker_of(servers, where->host, where->thread, true);
@@ -90,6 +91,7 @@ static void receive(struct servers *servers, const struct event *event,
 	if (!c || !w) {
 		return;
 	}
+	connection_set_positioned(servers, c, use);
 	ready_ns = arrival_since(&w->arrival, c->made_ns, c->received_ns);
 	c->received_ns = servers->now_ns;
 	if (length == 0 && !datagram) {
@@ -133,22 +135,21 @@ static void receive(struct servers *servers, const struct event *event,
 	worker_work_for(servers, w, c->current, where);
 }
 
-static void send(struct servers *servers, const struct event *event, const struct type_told *told,
-		const struct where *where)
+static void send(struct servers *servers, const struct use *use, const struct where *where)
 {
-	struct connection *c = connection_of(servers, event, told, where);
+	struct connection *c = connection_of(servers, use, where);
 	struct worker *w = worker_of(servers, where->host, where->thread, true);
 
 	if (!c || !w) {
 		return;
 	}
+	connection_set_positioned(servers, c, use);
 	if (c->role == ROLE_CLIENT) {
-		connection_note_send(c, (uint32_t)event->slots[told->fields[F_POSITION]],
-				servers->now_ns);
+		connection_note_send(c, use->position, servers->now_ns);
 	}
 	if (!c->sent_ns) {
 		c->sent_ns = servers->now_ns;
-		c->position = (uint32_t)event->slots[told->fields[F_POSITION]];
+		c->position = use->position;
 	}
 	if (c->role == ROLE_CLIENT) {
 		call_ask(servers, c, w, where);
@@ -183,18 +184,26 @@ static void send(struct servers *servers, const struct event *event, const struc
 	}
 }
 
-/* A new connection: an old one of the same addresses is gone. */
-static void connect_to(struct servers *servers, const struct event *event,
-		const struct type_told *told, const struct where *where)
+/* It may have been a message of another request: for whom the thread works now is not known. */
+static void receive_unknown(struct servers *servers, const struct where *where)
 {
-	const struct pair pair = sockets_pair(event, told, where->host);
+	struct worker *w = worker_of(servers, where->host, where->thread, false);
+
+	if (w) {
+		worker_stop(servers, w, where);
+	}
+}
+
+/* A new connection: an old one of the same addresses is gone. */
+static void connect_to(struct servers *servers, const struct use *use, const struct where *where)
+{
 	struct worker *w = worker_of(servers, where->host, where->thread, true);
-	struct connection *c = connection_find(servers, &pair);
+	struct connection *c = connection_find(servers, &use->pair);
 
 	if (c) {
 		connection_drop(servers, c, where);
 	}
-	c = connection_of(servers, event, told, where);
+	c = connection_of(servers, use, where);
 	if (c && w && c->role == ROLE_CLIENT && handover_works_surely(servers, w, where)) {
 		(void)call_plan(servers, c, w->served, where);
 	}
@@ -235,23 +244,137 @@ static bool look(struct servers *servers, const struct event *event, struct type
 					       &where->thread));
 }
 
-void servers_before(struct servers *servers, const struct event *event)
+/*
+ * Where a probe records as well, or a recording of its is read beside: who tells of this host's
+ * sockets? What the state makes of a probe's system calls would tell all once more.
+ */
+static bool is_told_by_calls(struct servers *servers, uint32_t host)
 {
-	struct type_told *told;
-	struct where where;
+	return !servers->by_probe ||
+	       (host < servers->n_tracers && servers->tracers[host] == TRACER_LTTNG);
+}
 
-	if (!look(servers, event, &told, &where)) {
+static void learn_tracer(struct servers *servers, uint32_t host, const struct type_told *told)
+{
+	if (!array_extend(&servers->tracers, &servers->n_tracers, host + 1)) {
 		return;
 	}
+	if (told->by_probe) {
+		servers->tracers[host] = TRACER_PROBE;
+	} else if (servers->tracers[host] == TRACER_UNKNOWN) {
+		servers->tracers[host] = TRACER_LTTNG;
+	}
+}
+
+/* What the state tells of: sends before the call is seen, the others after it has ended. */
+static void take_calls(struct servers *servers, const struct event *event,
+		const struct socket_calls *calls, bool ended)
+{
+	struct where where = {.host = calls->items[0].host, /* all are of that */
+			.stream = event->stream,
+			.cpu = event->cpu};
+
+	if (!is_told_by_calls(servers, where.host)) {
+		return;
+	}
+	for (uint32_t i = 0; i < calls->n && !servers->off; i++) {
+		const struct socket_call *call = &calls->items[i];
+		const struct use use = sockets_use_of_call(call);
+		bool ends = call->action == SOCKET_RECEIVED || call->action == SOCKET_CONNECTED ||
+			    call->action == SOCKET_UNKNOWN;
+		struct pair before;
+
+		if (ends != ended) {
+			continue;
+		}
+		where.thread = thread_host_key((uint64_t)call->tid, event->cpu);
+		switch (call->action) {
+		case SOCKET_SENDS:
+			send(servers, &use, &where);
+			break;
+		case SOCKET_RECEIVED:
+			receive(servers, &use, &where);
+			break;
+		case SOCKET_CONNECTED:
+			connect_to(servers, &use, &where);
+			break;
+		case SOCKET_LISTENS:
+			connections_listen(servers, 0, use.pair.own.port, &where);
+			break;
+		case SOCKET_RENAMED:
+			before = sockets_pair(&call->before, call->host);
+			connection_rename(servers, &before, &use, &where);
+			break;
+		case SOCKET_UNKNOWN:
+			receive_unknown(servers, &where);
+			break;
+		}
+	}
+}
+
+/* A thread waits for something to do, or wakes those who do. */
+static void enter_wait(
+		struct servers *servers, const struct type_told *told, const struct where *where)
+{
+	struct worker *w = worker_of(
+			servers, where->host, where->thread, told->futex && servers->added);
+
+	if (!w) {
+		return;
+	}
+	handover_set_in_futex(w, told->futex);
+	w->n_turned = 0;
+	arrival_enter(&w->arrival, told);
+	if (w->served && w->served->answered) {
+		worker_stop(servers, w, where);
+	} else {
+		w->waited |= told->multiplexes;
+	}
+}
+
+static void forget_thread(struct servers *servers, uint32_t host, uint64_t thread)
+{
+	struct worker *w = worker_of(servers, host, thread, false);
+
+	if (w) {
+		handover_set_pooled(w, false); /* its tid may be given anew */
+		w->hands = w->in_futex = false;
+		w->arrival = (struct arrival){.waits = false};
+		w->process = NULL;
+	}
+}
+
+static void wake(struct servers *servers, uint64_t woken, const struct where *where)
+{
+	struct worker *w = worker_of(servers, where->host, where->thread, false);
+	struct worker *to = worker_of(servers, where->host, woken, false);
+
+	if (to) {
+		arrival_wake(&to->arrival, servers->now_ns);
+	}
+	if (w && to && w != to && w->in_futex && to->in_futex) {
+		handover_give(servers, w, to, where);
+	}
+}
+
+static void take_event(struct servers *servers, const struct event *event,
+		const struct type_told *told, const struct where *where)
+{
+	uint16_t tid = told->fields[F_TID];
+	struct use use;
+
 	switch (told->told) {
 	case TOLD_RECV:
-		receive(servers, event, told, &where);
+		use = sockets_use(event, told, where->host);
+		receive(servers, &use, where);
 		break;
 	case TOLD_SEND:
-		send(servers, event, told, &where);
+		use = sockets_use(event, told, where->host);
+		send(servers, &use, where);
 		break;
 	case TOLD_CONNECT:
-		connect_to(servers, event, told, &where);
+		use = sockets_use(event, told, where->host);
+		connect_to(servers, &use, where);
 		break;
 	case TOLD_LISTEN:
 		connections_listen(servers, (uint32_t)event->slots[told->fields[F_NETNS]],
@@ -259,60 +382,44 @@ void servers_before(struct servers *servers, const struct event *event)
 						(sockets_is_datagram(event, told)
 										? PORT_OF_DATAGRAMS
 										: 0),
-				&where);
+				where);
 		break;
-	case TOLD_WAIT: {
-		struct worker *w = worker_of(
-				servers, where.host, where.thread, told->futex && servers->added);
-
-		if (w) {
-			handover_set_in_futex(w, told->futex);
-			w->n_turned = 0;
-			arrival_enter(&w->arrival, told);
-		}
-		if (w && w->served && w->served->answered) {
-			worker_stop(servers, w, &where);
-		} else if (w) {
-			w->waited |= told->multiplexes;
+	case TOLD_WAIT:
+		enter_wait(servers, told, where);
+		break;
+	case TOLD_GONE:
+		if (tid != UINT16_MAX) {
+			forget_thread(servers, where->host, event->slots[tid]);
 		}
 		break;
-	}
-	case TOLD_GONE: {
-		struct worker *w =
-				told->fields[F_TID] == UINT16_MAX
-						? NULL
-						: worker_of(servers, where.host,
-								  event->slots[told->fields[F_TID]],
-								  false);
-
-		if (w) {
-			handover_set_pooled(w, false); /* its tid may be given anew */
-			w->hands = w->in_futex = false;
-			w->arrival = (struct arrival){.waits = false};
-			w->process = NULL;
-		}
+	case TOLD_WOKEN:
+		wake(servers, thread_host_key(event->slots[tid], event->cpu), where);
 		break;
-	}
-	case TOLD_WOKEN: {
-		struct worker *w = worker_of(servers, where.host, where.thread, false);
-		struct worker *to = worker_of(servers, where.host,
-				thread_host_key(event->slots[told->fields[F_TID]], event->cpu),
-				false);
-
-		if (to) {
-			arrival_wake(&to->arrival, servers->now_ns);
-		}
-		if (w && to && w != to && w->in_futex && to->in_futex) {
-			handover_give(servers, w, to, &where);
-		}
-		break;
-	}
 	default:
 		break;
 	}
 }
 
-void servers_after(struct servers *servers, const struct event *event)
+void servers_before(struct servers *servers, const struct event *event,
+		const struct socket_calls *calls)
+{
+	struct type_told *told = NULL;
+	struct where where;
+	bool tells = look(servers, event, &told, &where);
+
+	if (told && servers->by_probe && (told->by_probe || told->by_lttng)) {
+		learn_tracer(servers, where.host, told);
+	}
+	if (calls && calls->n > 0) {
+		take_calls(servers, event, calls, false);
+	}
+	if (tells) {
+		take_event(servers, event, &servers->types[event->type], &where);
+	}
+}
+
+/* A system call has ended. */
+static void leave_call(struct servers *servers, const struct event *event)
 {
 	struct type_told *told;
 	struct where where;
@@ -338,6 +445,15 @@ void servers_after(struct servers *servers, const struct event *event)
 		w->sending->sent_ns = servers->now_ns;
 		w->sending->sender = NULL;
 		w->sending = NULL;
+	}
+}
+
+void servers_after(struct servers *servers, const struct event *event,
+		const struct socket_calls *calls)
+{
+	leave_call(servers, event);
+	if (calls && calls->n > 0) {
+		take_calls(servers, event, calls, true);
 	}
 }
 
@@ -383,5 +499,7 @@ bool servers_serve(const struct servers *servers, uint32_t name)
 uint32_t servers_notes(const struct servers *servers, struct arena *arena, const char **notes,
 		uint32_t room)
 {
-	return found_notes(&servers->found, servers->config.names, arena, notes, room);
+	return found_notes(&servers->found,
+			servers->by_probe ? NULL : state_socket_counts(servers->config.state),
+			servers->config.names, arena, notes, room);
 }

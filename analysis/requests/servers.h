@@ -9,17 +9,19 @@
 #include "requests/requests.h"
 
 /*
- * Requests of servers that carry no ids, from what processes do with sockets (socket_recv,
- * socket_send, socket_listen of pythiatop-probe, and system calls). (After Barham et al., OSDI
+ * Requests of servers that carry no ids, from what processes do with sockets: as pythiatop-probe
+ * tells it (socket_recv, socket_send, socket_listen, socket_connect), or as the state puts it
+ * together from LTTng's system calls and packets (state/sockets.h). (After Barham et al., OSDI
  * 2004.)
  *
  * A connection whose local port is listened on, or Unix socket that has a name, is a server's. A
  * request is from the message that a server receives until the last send of the answer before the
  * next message: from when it was sent, if that was seen, else from when it could be read, as far as
- * wake-ups and returns from waits tell, else from when it was read. A thread works for the connection whose message it received last, until it receives
- * from another one, or waits for something to do once the answer was sent. What it sends to a
- * server meanwhile is a call; the request that the peer receives by it, told by both addresses,
- * both ports and the position in the stream, is its child.
+ * wake-ups and returns from waits tell, else from when it was read. A thread works for the
+ * connection whose message it received last, until it receives from another one, or waits for
+ * something to do once the answer was sent. What it sends to a server meanwhile is a call; the
+ * request that the peer receives by it, told by both addresses, both ports and the position in the
+ * stream, is its child.
  *
  * What is found becomes events of its own (served_*), with ids, that the request engine takes as
  * any others: no joins, spans or statistics are here.
@@ -43,6 +45,7 @@ struct servers_config {
 	struct threads *threads;
 	struct model *model;
 	struct requests *requests;
+	const struct state *state;
 	/* Adds a type as any other; ID_NONE if out of memory. */
 	uint32_t (*add_type)(void *context, const struct event_type *type);
 	void *context;
@@ -52,9 +55,14 @@ struct servers *servers_create(const struct servers_config *config);
 void servers_destroy(struct servers *servers);
 /* A type was added to the registry. False if out of memory. */
 bool servers_add_type(struct servers *servers);
-/* Looks at an event; before the request engine does (receives and entries), and after (exits). */
-void servers_before(struct servers *servers, const struct event *event);
-void servers_after(struct servers *servers, const struct event *event);
+/*
+ * Looks at an event; before the request engine does (receives and entries), and after (exits).
+ * `calls`: what the state makes of it (state_socket_calls()); NULL: nothing.
+ */
+void servers_before(struct servers *servers, const struct event *event,
+		const struct socket_calls *calls);
+void servers_after(struct servers *servers, const struct event *event,
+		const struct socket_calls *calls);
 /* Events were lost: what stands is cut, so that nothing is joined over the gap. */
 void servers_lose(struct servers *servers, uint32_t stream, uint64_t now_ns);
 /* Ends the answers that nothing more can come of. */

@@ -56,6 +56,8 @@ struct connection {
 	uint8_t role;
 	bool shared; /* a call began before the one of another request was answered */
 	bool counted;
+	bool loose; /* positions are not known: a message is what goes one way */
+	bool unix_domain, accepted, by_calls; /* as struct use has them */
 };
 
 #define MAX_WORKERS 8u
@@ -142,8 +144,18 @@ struct servers {
 	struct ports ports;
 	struct own_port *own_ports; /* OWN_PORTS of them; NULL: none is known */
 	uint64_t next_id, now_ns;
+	uint8_t *tracers; /* enum tracer of each host; by number */
+	uint32_t n_tracers;
 	uint32_t derived[SERVED_COUNT][2]; /* types; ID_NONE: not added so far */
 	bool adding, added, off;
+	bool by_probe; /* it is recorded somewhere: events that it alone has are declared */
+};
+
+/* Who tells of the sockets of a host, where there is a probe at all. */
+enum tracer {
+	TRACER_UNKNOWN = 0,
+	TRACER_PROBE,
+	TRACER_LTTNG,
 };
 
 struct where {
@@ -162,8 +174,14 @@ struct connection *connection_find(const struct servers *servers, const struct p
 /* The other end, NULL where it was not seen. */
 struct connection *connection_peer(const struct servers *servers, const struct connection *c);
 /* The one that an event is of, which is made where it is new; NULL if out of memory. */
-struct connection *connection_of(struct servers *servers, const struct event *event,
-		const struct type_told *told, const struct where *where);
+struct connection *connection_of(
+		struct servers *servers, const struct use *use, const struct where *where);
+/* Where positions are not known at one end any more, they are of no use at both. */
+void connection_set_positioned(
+		const struct servers *servers, struct connection *c, const struct use *use);
+/* Its ends turned out to be others than it was known by. */
+void connection_rename(struct servers *servers, const struct pair *before, const struct use *use,
+		const struct where *where);
 /* Somebody listens on the port: connections of it that there are, are a server's from now on. */
 void connections_listen(
 		struct servers *servers, uint32_t netns, uint32_t port, const struct where *where);

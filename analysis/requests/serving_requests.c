@@ -109,14 +109,17 @@ void connection_drop(struct servers *servers, struct connection *c, const struct
 	connection_remove(servers, c);
 }
 
-/* PROGRAM:PORT; of a Unix socket the program alone. */
-static uint32_t name_of(struct servers *servers, uint32_t program, uint32_t port)
+/* PROGRAM:PORT; of a Unix socket the program alone; PROGRAM:? where no event tells the port. */
+static uint32_t name_of(struct servers *servers, uint32_t program, const struct connection *c)
 {
 	const char *text = program ? names_text(servers->config.names, program) : "";
+	uint32_t port = c->pair.own.port;
 	char name[SERVED_NAME];
 
 	if (port) {
 		snprintf(name, sizeof(name), "%.40s:%u", text, port);
+	} else if (!c->unix_domain) {
+		snprintf(name, sizeof(name), "%.40s:?", text);
 	} else {
 		snprintf(name, sizeof(name), "%.40s", program ? text : "(unknown)");
 	}
@@ -135,15 +138,51 @@ static void tell_queued(struct servers *servers, const struct served_request *se
 	serving_tell(servers, SERVED_QUEUED, true, where, 0, &ids, name, 0);
 }
 
+static enum found_why why_of(const struct connection *c)
+{
+	return c->pair.own.port ? FOUND_LISTENS : c->by_calls ? FOUND_ACCEPTS : FOUND_NAMED;
+}
+
+static enum found_by by_of(const struct connection *c)
+{
+	switch (c->pair.family) {
+	case SOCKETS_LINKED:
+		return FOUND_BY_ORDER;
+	case SOCKETS_UNIX:
+		return FOUND_BY_INODE;
+	default:
+		return c->loose ? FOUND_BY_PACKETS : FOUND_BY_ADDRESS;
+	}
+}
+
+/*
+ * Of a host whose kernel alone is traced nothing else is shown once there is a request. On a
+ * desktop there are always a few over Unix sockets: they are not worth it.
+ */
+static bool is_held(struct servers *servers, const struct connection *c,
+		const struct found_request *request)
+{
+	return !servers->added && c->by_calls && c->unix_domain &&
+	       model_takes_activations(servers->config.model) &&
+	       found_hold(&servers->found, request, servers->now_ns);
+}
+
 struct served_request *served_begin(struct servers *servers, struct connection *c, uint32_t first,
 		uint64_t ready_ns, const struct where *where)
 {
 	struct connection *peer = connection_peer(servers, c);
 	uint64_t sent_ns = peer ? connection_sent_at(peer, first, servers->now_ns) : 0;
 	struct call *call = peer && connection_is_of_message(peer, first) ? peer->call : NULL;
+	struct found_request found = {.why = why_of(c), .by = by_of(c), .first = !c->counted};
 	struct served_request *served;
 	struct served_ids ids;
 
+	found.name = name_of(servers,
+			threads_program(servers->config.threads, where->host, where->thread), c);
+	if (is_held(servers, c, &found)) {
+		c->counted = true;
+		return NULL;
+	}
 	if (!serving_add_types(servers)) {
 		return NULL;
 	}
@@ -158,10 +197,8 @@ struct served_request *served_begin(struct servers *servers, struct connection *
 					       : servers->now_ns,
 			.host = where->host,
 			.stream = where->stream,
-			.cpu = where->cpu};
-	served->name = name_of(servers,
-			threads_program(servers->config.threads, where->host, where->thread),
-			c->pair.own.port);
+			.cpu = where->cpu,
+			.name = found.name};
 	served->tree = served->id;
 	/* A call has one callee: what comes further on the connection belongs to nobody known. */
 	if (call && !call->callee && !peer->shared) {
@@ -170,8 +207,8 @@ struct served_request *served_begin(struct servers *servers, struct connection *
 		call->callee = served;
 	}
 	servers->found.n_shared += call && peer->shared;
-	found_add(&servers->found, served->name, c->pair.own.port != 0, !c->counted,
-			served->by != NULL);
+	found.joined = served->by != NULL;
+	found_add(&servers->found, &found);
 	c->counted = true;
 	servers->found.n_pipelined += sent_ns && sent_ns < c->answered_ns;
 	ids = serving_ids(served, served->id, served->by ? served->by->id : 0);

@@ -6,10 +6,11 @@
 #include <stdint.h>
 
 #include "pythiatop/event.h"
+#include "state/sockets.h"
 
 /*
- * What events of pythiatop-probe tell of sockets, as types of events come (docs/probe.md), and the
- * two ends of a connection that one names.
+ * What events of pythiatop-probe tell of sockets, as types of events come (docs/probe.md), and what
+ * the state has put together from LTTng's (state/sockets.h), in one form.
  *
  * Pure. Threads: any.
  */
@@ -52,28 +53,51 @@ struct type_told {
 	bool in_order;    /* likewise, and tells them in the order in which they came */
 	bool input;       /* TOLD_WAIT: for what comes of one, or it reads from a file */
 	bool futex;       /* TOLD_WAIT: on a futex, or it wakes who waits there */
+	bool by_probe;    /* LTTng has no such events */
+	bool by_lttng;    /* and this one the probe has not */
 	uint16_t fields[F_COUNT];
 };
 
-struct end {
-	uint64_t address[2];
-	uint32_t port;
-};
-
-/* pair.family of Unix sockets, and of datagrams of UDP; 0: of streams of TCP. */
+/*
+ * pair.family: addresses and ports of streams, or of datagrams; inodes of Unix sockets; or numbers of
+ * the state's own.
+ */
+#define SOCKETS_IP       0u
 #define SOCKETS_UNIX     1u
-#define SOCKETS_DATAGRAM 2u
+#define SOCKETS_LINKED   2u
+#define SOCKETS_DATAGRAM 3u
 
 struct pair {
-	struct end own, peer;
+	struct socket_end own, peer;
 	uint32_t family, space; /* space: of addresses that other hosts or networks have, too */
+};
+
+/* What a call does with a connection. */
+struct use {
+	struct pair pair; /* its own end first */
+	uint32_t netns;
+	bool by_calls; /* it was put together from system calls */
+	bool unix_domain;
+	bool serves; /* its end was accepted, or is a Unix socket that has a name */
+	bool receives;
+	bool positioned;
+	uint32_t position; /* in the stream: of the first byte sent, or behind the last one received
+			    */
+	uint64_t length;   /* 0: end of the stream; of a send: not told */
 };
 
 /* What events of the type tell; TOLD_NOTHING also where a field lacks that they need. */
 void sockets_read_type(const struct event_type *type, struct type_told *told);
 
-/* The ends that an event of such a type names, its own first. Compared as bytes. */
-struct pair sockets_pair(const struct event *event, const struct type_told *told, uint32_t host);
+bool pair_is(const struct pair *pair, const struct pair *other);
+uint64_t pair_hash(const struct pair *pair);
+
+/* Of an event of such a type. */
+struct use sockets_use(const struct event *event, const struct type_told *told, uint32_t host);
+/* Of one that the state tells of. */
+struct use sockets_use_of_call(const struct socket_call *call);
+/* The ends as the state names them. */
+struct pair sockets_pair(const struct socket_ends *ends, uint32_t host);
 
 /* The socket that an event is of sends and receives datagrams. */
 bool sockets_is_datagram(const struct event *event, const struct type_told *told);
