@@ -73,6 +73,82 @@ start_postgres() {
 	fail "postgres: $(tail -n 3 "$work/pg.log")"
 }
 
+# Are nginx and the Python of the system there, with its client of PostgreSQL? Sets $python.
+needs_chain() {
+	needs_programs nginx python3
+	# That of the system is the one that packages are for.
+	python=$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)
+	if ! "$python" -c 'import psycopg2' 2>/dev/null; then
+		echo "skipped: python3-psycopg2 is not installed"
+		exit 77
+	fi
+}
+
+# An application at $app_port that asks the database at $pg_port.
+start_application() {
+	local try i app
+	for ((try = 0; try < 20; try++)); do
+		app_port=$(some_port)
+		"$python" "$source_dir/tests/live/servers_app.py" serve "$app_port" "$pg_port" \
+			>"$work/app" 2>"$work/app.err" &
+		app=$!
+		started+=("$app")
+		for ((i = 0; i < 100; i++)); do
+			grep -qs ready "$work/app" && return
+			kill -0 "$app" 2>/dev/null || break
+			sleep 0.1
+		done
+	done
+	fail "the application: $(tail -n 3 "$work/app.err")"
+}
+
+# nginx at $web_port, before the application. It has answered one request.
+start_nginx() {
+	local try i nginx
+	for ((try = 0; try < 20; try++)); do
+		web_port=$(some_port)
+		mkdir -p "$work/nginx"
+		cat >"$work/nginx.conf" <<-END
+			daemon off; master_process off; pid $work/nginx.pid; error_log $work/nginx.err;
+			events { }
+			http {
+				access_log off;
+				client_body_temp_path $work/nginx; proxy_temp_path $work/nginx;
+				fastcgi_temp_path $work/nginx; uwsgi_temp_path $work/nginx; scgi_temp_path $work/nginx;
+				server {
+					listen 127.0.0.1:$web_port;
+					location / { proxy_pass http://127.0.0.1:$app_port; }
+				}
+			}
+		END
+		nginx -e "$work/nginx.err" -c "$work/nginx.conf" 2>>"$work/nginx.err" &
+		nginx=$!
+		started+=("$nginx")
+		for ((i = 0; i < 50; i++)); do
+			"$python" "$source_dir/tests/live/servers_app.py" load "$web_port" 1 2>/dev/null && return
+			kill -0 "$nginx" 2>/dev/null || break
+			sleep 0.1
+		done
+	done
+	fail "nginx: $(tail -n 3 "$work/nginx.err")"
+}
+
+# Its clients ask $1 times.
+load_chain() {
+	"$python" "$source_dir/tests/live/servers_app.py" load "$web_port" "$1" 2>"$work/load.err" ||
+		fail "the clients: $(cat "$work/load.err")"
+}
+
+# The recording $1 as LTTng's kernel tracer would have made it, in the directory $2: see as_lttng.c, which
+# has options.  as_lttng FROM TO [OPTION]
+as_lttng() {
+	babeltrace2 -o ctf-metadata "$1" >"$work/metadata.text" 2>"$work/metadata.err" ||
+		fail "babeltrace2: $(head -n 3 "$work/metadata.err")"
+	"$build_dir/tests/live/pt-as-lttng" "${@:3}" "$work/metadata.text" "$1" "$2" || fail "no conversion of $1"
+	babeltrace2 -o dummy "$2" 2>"$work/converted.err" && [ ! -s "$work/converted.err" ] ||
+		fail "babeltrace2 on what was converted: $(head -n 3 "$work/converted.err")"
+}
+
 # Is the median of an oracle ours, but for what lies between where they are measured: 5 % or 50 us? On a
 # machine with other work clients wait for a processor before they look at an answer, which is no part of
 # the request: then theirs is up to three times ours, and never less.

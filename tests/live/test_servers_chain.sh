@@ -7,62 +7,17 @@ beside_daemons --session none -- "$@"
 . "$source_dir/tests/live/probe.sh"
 . "$source_dir/tests/live/servers.sh"
 needs_probe
-needs_programs jq setpriv nginx python3
-# That of the system is the one that packages are for.
-python=$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)
-if ! "$python" -c 'import psycopg2' 2>/dev/null; then
-	echo "skipped: python3-psycopg2 is not installed"
-	exit 77
-fi
+needs_programs jq setpriv
+needs_chain
 start_postgres
-
-for ((try = 0; try < 20; try++)); do
-	app_port=$(some_port)
-	"$python" "$source_dir/tests/live/servers_app.py" serve "$app_port" "$pg_port" \
-		>"$work/app" 2>"$work/app.err" &
-	app=$!
-	started+=("$app")
-	for ((i = 0; i < 100; i++)); do
-		grep -q ready "$work/app" && break 2
-		kill -0 "$app" 2>/dev/null || break
-		sleep 0.1
-	done
-done
-grep -q ready "$work/app" || fail "the application: $(tail -n 3 "$work/app.err")"
-
-for ((try = 0; try < 20; try++)); do
-	web_port=$(some_port)
-	mkdir -p "$work/nginx"
-	cat >"$work/nginx.conf" <<-END
-		daemon off; master_process off; pid $work/nginx.pid; error_log $work/nginx.err;
-		events { }
-		http {
-			access_log off;
-			client_body_temp_path $work/nginx; proxy_temp_path $work/nginx;
-			fastcgi_temp_path $work/nginx; uwsgi_temp_path $work/nginx; scgi_temp_path $work/nginx;
-			server {
-				listen 127.0.0.1:$web_port;
-				location / { proxy_pass http://127.0.0.1:$app_port; }
-			}
-		}
-	END
-	nginx -e "$work/nginx.err" -c "$work/nginx.conf" 2>>"$work/nginx.err" &
-	nginx=$!
-	started+=("$nginx")
-	for ((i = 0; i < 50; i++)); do
-		"$python" "$source_dir/tests/live/servers_app.py" load "$web_port" 1 2>/dev/null && break 2
-		kill -0 "$nginx" 2>/dev/null || break
-		sleep 0.1
-	done
-done
-kill -0 "$nginx" 2>/dev/null || fail "nginx: $(tail -n 3 "$work/nginx.err")"
+start_application
+start_nginx
 
 start_probe --session chain
 expect_session 5 chain
 sleep 1
 n=1200
-"$python" "$source_dir/tests/live/servers_app.py" load "$web_port" $n 2>"$work/load.err" ||
-	fail "the clients: $(cat "$work/load.err")"
+load_chain $n
 sleep 1
 end_probe
 "$build_dir/pythiatop" --batch=json --window=60 "$(kept chain)" >"$work/out.json" 2>"$work/out.err" ||
