@@ -123,7 +123,7 @@ static void receive(struct servers *servers, const struct use *use, const struct
 	if (datagram && peer && c->current) {
 		(void)connection_sent_at(peer, first, servers->now_ns); /* it belongs to that one */
 	}
-	if (!c->current && served_begin(servers, c, first, ready_ns, where)) {
+	if (!c->current && !c->held && served_begin(servers, c, first, ready_ns, where)) {
 		served_received(c->current, w);
 		c->current->process = w->hands ? handover_process(servers, w) : NULL;
 		handover_set_waits(c->current, w->hands);
@@ -155,6 +155,7 @@ static void send(struct servers *servers, const struct use *use, const struct wh
 		call_ask(servers, c, w, where);
 		return;
 	}
+	c->held = false;
 	if (c->current) {
 		struct served_request *served = c->current;
 

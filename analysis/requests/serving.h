@@ -57,6 +57,7 @@ struct connection {
 	bool shared; /* a call began before the one of another request was answered */
 	bool counted;
 	bool loose; /* positions are not known: a message is what goes one way */
+	bool held;  /* a request is under way that nothing is made of (found_hold()) */
 	bool unix_domain, accepted, by_calls; /* as struct use has them */
 };
 

@@ -180,7 +180,7 @@ struct served_request *served_begin(struct servers *servers, struct connection *
 	found.name = name_of(servers,
 			threads_program(servers->config.threads, where->host, where->thread), c);
 	if (is_held(servers, c, &found)) {
-		c->counted = true;
+		c->counted = c->held = true;
 		return NULL;
 	}
 	if (!serving_add_types(servers)) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What a bare kernel trace shows: no group is a wait of an idle thread, and the activations of each
-# program and the requests of disks are as many, and as long, as babeltrace2's text says. Skipped where
-# the recordings are missing.
+# program and the requests of disks are as many, and as long, as babeltrace2's text says. What was asked
+# of servers over Unix sockets meanwhile is counted beside. Skipped where the recordings are missing.
 # Usage: activations.sh BUILD_DIR TRACES_DIR
 set -u
 pythiatop=$1/pythiatop traces=$2 here=$(dirname "$0")
@@ -37,7 +37,8 @@ sums='local $/; my $d = decode_json(<STDIN>); my (%n, %sum, %other);
 
 for trace in kernel-6.2-2cpu:3500 kernel-4.4-basic:800; do
 	least=${trace#*:} trace=${trace%:*}
-	babeltrace2 "$traces/$trace" | perl "$here/activations.pl" >"$work/true"
+	babeltrace2 "$traces/$trace" >"$work/text"
+	perl "$here/activations.pl" <"$work/text" >"$work/true"
 	"$pythiatop" --batch=json --horizon=all --window=3600 "$traces/$trace" >"$work/json" 2>"$work/err" ||
 		complain "$trace: $(cat "$work/err")"
 	perl -MJSON::PP -e "$sums" <"$work/json" >"$work/ours"
@@ -48,6 +49,10 @@ for trace in kernel-6.2-2cpu:3500 kernel-4.4-basic:800; do
 	"$pythiatop" --show-schema "$traces/$trace" >"$work/schema.yaml" 2>/dev/null
 	grep -q '^# nothing but a kernel is traced: .* (an activation)' "$work/schema.yaml" ||
 		complain "$trace: the schema does not say what requests are"
+	perl "$here/desktop_servers.pl" <"$work/text" >"$work/asked"
+	sed -nE 's/^# server ([^ ]+) \(it accepts connections\): ([0-9]+) requests? over Unix sockets .*/\1 \2/p' \
+		"$work/schema.yaml" | LC_ALL=C sort | diff "$work/asked" - >"$work/diff" && [ -s "$work/asked" ] ||
+		complain "$trace: requests over Unix sockets: expected <, is >: $(cat "$work/diff")"
 	"$pythiatop" --batch=json --horizon=all --window=3600 --schema="$work/schema.yaml" "$traces/$trace" \
 		>"$work/given" 2>"$work/err" || complain "$trace, as its schema says: $(cat "$work/err")"
 	cmp -s "$work/json" "$work/given" || complain "$trace: its own schema makes other requests"
