@@ -17,6 +17,7 @@ enum { PACKET_SYN = 2, PACKET_ACK = 16 };
 
 struct packet_header {
 	uint32_t from_port, to_port, seq, ack, flags, payload;
+	uint32_t from, to; /* 0: loopback */
 	bool is_6;
 };
 
@@ -61,14 +62,16 @@ static inline void packet_put_number(struct packet_tree *tree, const char *name,
 	packet_put(tree, &value, sizeof(value));
 }
 
-static inline void packet_put_address(struct packet_tree *tree, const char *name, bool is_6)
+static inline void packet_put_address(
+		struct packet_tree *tree, const char *name, uint32_t address, bool is_6)
 {
-	static const uint64_t parts[2][8] = {{127, 0, 0, 1}, {0, 0, 0, 0, 0, 0, 0, 1}};
+	static const uint64_t loopback_6[] = {0, 0, 0, 0, 0, 0, 0, 1};
 
+	address = address ? address : 0x7f000001;
 	packet_put_name(tree, name);
 	packet_put_node(tree, TREE_ARRAY, is_6 ? 8 : 4);
 	for (uint32_t i = 0; i < (is_6 ? 8u : 4u); i++) {
-		packet_put_number(tree, NULL, parts[is_6][i]);
+		packet_put_number(tree, NULL, is_6 ? loopback_6[i] : address >> 8 * (3 - i) & 255);
 	}
 }
 
@@ -105,8 +108,8 @@ static inline void packet_headers(struct packet_tree *tree, const struct packet_
 		packet_put_number(tree, "tot_len", 20 + 32 + header->payload);
 		packet_put_number(tree, "protocol", 6);
 	}
-	packet_put_address(tree, "saddr", header->is_6);
-	packet_put_address(tree, "daddr", header->is_6);
+	packet_put_address(tree, "saddr", header->from, header->is_6);
+	packet_put_address(tree, "daddr", header->to, header->is_6);
 	packet_put_tcp(tree, header);
 }
 

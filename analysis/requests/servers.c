@@ -188,9 +188,11 @@ static void send(struct servers *servers, const struct use *use, const struct wh
 /* It may have been a message of another request: for whom the thread works now is not known. */
 static void receive_unknown(struct servers *servers, const struct where *where)
 {
-	struct worker *w = worker_of(servers, where->host, where->thread, false);
+	struct worker *w = worker_of(servers, where->host, where->thread, servers->added);
 
 	if (w) {
+		w->n_turned++;
+		w->interleaves = true;
 		worker_stop(servers, w, where);
 	}
 }

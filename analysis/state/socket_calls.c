@@ -307,9 +307,11 @@ void begin_connect(struct state_cx *cx, struct thread_state *thread, const struc
 	struct socket_end to = {.port = 0};
 	int64_t family = 0;
 
-	if (!on || !number_of(cx, entry, in[ADDRESS_FAMILY], &family) ||
-			(socket->type && socket->type != TYPE_STREAM &&
-					socket->type != TYPE_SEQPACKET)) {
+	if (!on || !number_of(cx, entry, in[ADDRESS_FAMILY], &family)) {
+		return;
+	}
+	if (socket->type && socket->type != TYPE_STREAM && socket->type != TYPE_SEQPACKET) {
+		socket->role = SOCKET_CLIENT; /* of datagrams: what comes are answers */
 		return;
 	}
 	if (family != FAMILY_UNIX) {

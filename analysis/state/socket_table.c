@@ -301,11 +301,16 @@ void sockets_sent(struct state_cx *cx, struct fd *fd, uint64_t bytes)
 	}
 }
 
-/* May a message have come, on a connection that nobody saw made? */
-static bool may_be_connected(const struct fd *fd, const struct socket *socket)
+/* May somebody have asked for something, on a connection that nobody saw made, or by a datagram? */
+static bool may_be_asked(const struct fd *fd, const struct socket *socket)
 {
 	if (!socket) {
 		return fd->kind == FD_SOCKET || fd->kind == FD_UNKNOWN;
+	}
+	if (socket->type == TYPE_DGRAM) {
+		return socket->role != SOCKET_CLIENT &&
+		       (socket->family == FAMILY_INET || socket->family == FAMILY_INET6 ||
+				       socket->family == FAMILY_UNIX);
 	}
 	return socket->type == 0 || socket->type == TYPE_STREAM || socket->type == TYPE_SEQPACKET;
 }
@@ -317,7 +322,7 @@ void sockets_received(struct state_cx *cx, const struct thread_state *thread, st
 	bool connected = socket && socket_is_connected(socket);
 	struct socket_call *call;
 
-	if (!connected && (!tells || bytes == 0 || !may_be_connected(fd, socket))) {
+	if (!connected && (!tells || bytes == 0 || !may_be_asked(fd, socket))) {
 		return;
 	}
 	if (!connected) {

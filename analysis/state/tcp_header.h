@@ -9,9 +9,9 @@
 #include "state/sockets.h"
 
 /*
- * The TCP header of a packet, as events of network interfaces tell it (net_dev_queue,
- * net_if_receive_skb and netif_receive_skb of lttng-modules 2.7 and later: the field
- * network_header, a variant whose member transport_header is another one).
+ * The TCP header of a packet, as events of network interfaces tell it (net_dev_queue and
+ * net_if_receive_skb of lttng-modules 2.13: the field network_header, a variant whose member
+ * transport_header is another one; older ones may tell none).
  *
  * Pure. Threads: any. Cost: a walk over some thirty nodes.
  */

@@ -271,6 +271,7 @@ struct told {
 	uint16_t own_port, peer_port;
 	uint64_t own[2], peer[2], length;
 	int32_t tid;
+	bool is_datagram;
 };
 
 static struct told told_by(const struct event *event)
@@ -284,7 +285,8 @@ static struct told told_by(const struct event *event)
 			.peer = {number(at + 32, 8), number(at + 40, 8)},
 			.position = (uint32_t)number(at + 52, 4),
 			.tid = (int32_t)number(at + 56, 4),
-			.length = number(at + 60, 8)};
+			.is_datagram = number(at + 60, 4) == 2,
+			.length = number(at + 64, 8)};
 }
 
 static bool is_reverse(const struct told *a, const struct told *b)
@@ -392,7 +394,8 @@ static void tell_handshake(uint32_t at, const struct cpu *cpu)
 	struct told connect = told_by(&events[at]), server = reversed(&connect);
 	uint32_t isn[2];
 
-	if (connect.family == 1 || cpu->n_queued == 0 || !find_begin(at, &connect, isn)) {
+	if (connect.family == 1 || connect.is_datagram || cpu->n_queued == 0 ||
+			!find_begin(at, &connect, isn)) {
 		return;
 	}
 	events[cpu->queued[0]].header = header_of(&connect, isn[0], SYN, 0);
@@ -472,7 +475,7 @@ static void follow(uint32_t i)
 		break;
 	case SOCKET_SEND:
 		cpu->on = told_by(event);
-		cpu->sends = cpu->on.family != 1 && cpu->on.tid == cpu->tid;
+		cpu->sends = cpu->on.family != 1 && !cpu->on.is_datagram && cpu->on.tid == cpu->tid;
 		cpu->next = cpu->on.position;
 		break;
 	case CALL_EXIT:

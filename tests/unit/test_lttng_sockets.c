@@ -17,6 +17,7 @@
 #include "lab.h"
 #include "packet_headers.h"
 #include "requests/found.h"
+#include "requests/walked.h"
 #include "state/socket_table.h"
 #include "state/tcp_header.h"
 
@@ -32,15 +33,26 @@ struct scene {
 	uint32_t stream;
 	uint64_t now_ns;
 	const char *types[MOST]; /* of requests that are called as servers */
-	uint32_t n;
+	uint64_t start_ns[MOST];
+	uint32_t n, n_calls; /* in these */
 };
 
 static void note(void *context, struct request *request)
 {
 	struct scene *scene = context;
+	struct walked walked;
 
-	if (servers_serve(scene->lab.servers, request->type) && scene->n < MOST) {
-		scene->types[scene->n++] = names_text(scene->lab.names, request->type);
+	if (!servers_serve(scene->lab.servers, request->type) || scene->n == MOST) {
+		return;
+	}
+	scene->start_ns[scene->n] = request->start_ns;
+	scene->types[scene->n++] = names_text(scene->lab.names, request->type);
+	assert_true(requests_walk(scene->lab.requests, request, &walked));
+	for (uint32_t i = 0; i < walked.n_spans; i++) {
+		const struct context *c =
+				contexts_get(scene->lab.contexts, walked.spans[i].context);
+
+		scene->n_calls += strncmp(names_text(scene->lab.names, c->name), "call", 4) == 0;
 	}
 }
 
@@ -304,6 +316,57 @@ static void test_headers(void **state)
 	}
 }
 
+/* Both ends are on hosts of their own: a request is from when it was sent on the other one. */
+static void test_two_hosts(void **state)
+{
+	const uint32_t hosts[] = {0xc0000201, 0xc0000202};
+	const struct packet_header syn = {.from = hosts[0],
+			.to = hosts[1],
+			.from_port = 50000,
+			.to_port = 8080,
+			.seq = 1000,
+			.flags = PACKET_SYN};
+	const struct packet_header answer = {.from = hosts[1],
+			.to = hosts[0],
+			.from_port = 8080,
+			.to_port = 50000,
+			.seq = 2000,
+			.ack = 1001,
+			.flags = PACKET_SYN | PACKET_ACK};
+	static struct scene scene;
+	uint32_t alpha, beta;
+	uint64_t sent_ns;
+
+	(void)state;
+	start(&scene);
+	alpha = scene.stream;
+	beta = scene.stream = add_host(&scene, "beta");
+	run_all(&scene);
+	scene.stream = alpha;
+	call(&scene, CLIENT, "socket", "family:i=2 type:i=1", 7, "");
+	tell(&scene, CLIENT,
+			"syscall_entry_connect fd:i=7 family:u=2 dport:u=8080 v4addr:a=192,0,2,2 "
+			"v6addr:a=");
+	packet(&scene, CLIENT, &syn);
+	scene.stream = beta;
+	packet(&scene, OTHER, &syn);
+	packet(&scene, OTHER, &answer);
+	scene.stream = alpha;
+	packet(&scene, OTHER, &answer);
+	tell(&scene, CLIENT, "syscall_exit_connect ret:i=0");
+	tell(&scene, CLIENT, "syscall_entry_write fd:u=7 count:u=20");
+	sent_ns = scene.now_ns;
+	tell(&scene, CLIENT, "syscall_exit_write ret:i=20");
+	scene.stream = beta;
+	call(&scene, SERVER, "accept4", "fd:i=3 flags:i=0", 4,
+			"family:u=2 sport:u=50000 v4addr:a=192,0,2,1 v6addr:a=");
+	serve_one(&scene, "4");
+	finish(&scene);
+	assert_int_equal(count(&scene, "server:8080"), 1);
+	assert_int_equal(scene.start_ns[0], sent_ns);
+	lab_stop(&scene.lab);
+}
+
 static void send_late(struct scene *scene, uint32_t seq, uint32_t length)
 {
 	tell(scene, SERVER, "syscall_entry_write fd:u=9 count:u=%u", length);
@@ -360,6 +423,51 @@ static void test_datagrams(void **state)
 	assert_int_equal(scene.n, 0);
 	assert_int_equal(state_socket_counts(scene.lab.state)->n_unknown, 0);
 	lab_stop(&scene.lab);
+}
+
+/*
+ * Who has received something from somebody unknown asks for nobody known: on a descriptor that was
+ * there before, or a datagram; but for an answer.
+ */
+static void test_asked_for(void **state)
+{
+	static const struct {
+		const char *call, *fd;
+		uint32_t n_calls;
+	} cases[] = {
+			{NULL, NULL, 1}, {"read", "9", 0}, /* nothing is known of it */
+			{"recvfrom", "5", 0},              /* datagrams */
+			{"recvfrom", "6", 1}, /* likewise, connected: it asked for that */
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		static struct scene scene;
+		char text[64];
+
+		start(&scene);
+		call(&scene, SERVER, "socket", "family:i=2 type:i=2", 5, "");
+		call(&scene, SERVER, "socket", "family:i=2 type:i=2", 6, "");
+		call(&scene, SERVER, "connect",
+				"fd:i=6 family:u=2 dport:u=53 v4addr:a=127,0,0,53 v6addr:a=", 0,
+				"");
+		handshake(&scene, false);
+		call(&scene, SERVER, "accept4", "fd:i=3 flags:i=0", 4, LOCAL(50000));
+		call(&scene, SERVER, "recvfrom", "fd:i=4 flags:u=0", 20, "");
+		if (cases[i].call) {
+			snprintf(text, sizeof(text), "fd:i=%s flags:u=0", cases[i].fd);
+			call(&scene, SERVER, cases[i].call, text, 12, "");
+		}
+		call(&scene, SERVER, "socket", "family:i=1 type:i=1", 8, "");
+		call(&scene, SERVER, "connect",
+				"fd:i=8 family:u=1 dport:u=0 v4addr:a= v6addr:a=", 0, "");
+		call(&scene, SERVER, "sendto", "fd:i=8 len:u=9 flags:u=0", 9, "");
+		call(&scene, SERVER, "sendto", "fd:i=4 len:u=30 flags:u=0", 30, "");
+		finish(&scene);
+		assert_int_equal(count(&scene, "server:8080"), 1);
+		assert_int_equal(scene.n_calls, cases[i].n_calls);
+		lab_stop(&scene.lab);
+	}
 }
 
 /* Below fifty requests a second, for three seconds, Unix sockets do not end activations. */
@@ -524,8 +632,10 @@ int main(void)
 			cmocka_unit_test(test_port_of_client),
 			cmocka_unit_test(test_not_whole),
 			cmocka_unit_test(test_headers),
+			cmocka_unit_test(test_two_hosts),
 			cmocka_unit_test(test_before_recording),
 			cmocka_unit_test(test_datagrams),
+			cmocka_unit_test(test_asked_for),
 			cmocka_unit_test(test_held),
 			cmocka_unit_test(test_beside_probe),
 			cmocka_unit_test(test_beside_lttng),
