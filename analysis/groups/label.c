@@ -45,17 +45,25 @@ static bool is_before(const struct groups *groups, uint32_t name, uint32_t other
 	return strcmp(names_text(groups->names, name), names_text(groups->names, other)) < 0;
 }
 
-/* Whose a context is: a provider of events, or a server that was asked by another one; 0: nobody's.
+static bool serves(const struct groups *groups, uint32_t name)
+{
+	return groups->config.serves && groups->config.serves(groups->config.measurer, name);
+}
+
+/*
+ * Whose a context is: a provider of events, or a server that was asked by another one; 0: nobody's.
+ * What a server's threads do has their program's name, which other requests of it may have as well:
+ * it lies right below the request.
  */
 static uint32_t service_of(const struct groups *groups, const struct context *context)
 {
-	const struct groups_config *config = &groups->config;
-
 	if (!context || context->provider) {
 		return context ? context->provider : 0;
 	}
-	return context->depth > 1 && config->serves &&
-					       config->serves(config->measurer, context->name)
+	return context->depth > 1 && serves(groups, context->name) &&
+					       !serves(groups, contexts_get(groups->contexts,
+									       context->parent)
+									       ->name)
 			       ? context->name
 			       : 0;
 }
@@ -97,8 +105,7 @@ static void append_services(
 		const char *mark = n ? SEPARATOR : "";
 
 		/* The first server is the type of the request, which stands before. */
-		if (groups->config.serves &&
-				groups->config.serves(groups->config.measurer, service)) {
+		if (serves(groups, service)) {
 			mark = n ? SERVES : &SERVES[1];
 		}
 		if (!label_append(label, mark, name)) {
