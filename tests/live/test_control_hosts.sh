@@ -312,7 +312,9 @@ start_autopilot
 expect 30 "$(control_of alpha false '"this host is read-only: control.read_only in its control.conf')"
 expect 40 '"kind":"learn","state":"failed",.*"effect":"failed: (alpha: this host is read-only|beta: this host lets single)'
 sleep 3
-[ "$(grep -c '"do":"order".*"undo":false' "$work/log")" = 1 ] || fail "it is tried again: $(tail -n 5 "$work/log")"
+# (To go on by names is something else, and is refused as well.)
+learned=$(tail -n 2 "$documents" | head -n 1 | grep -o '"kind":"learn"' | wc -l)
+[ "$learned" = 1 ] || fail "it is tried again, $learned times: $(tail -n 5 "$work/log")"
 [ -z "$(ours_on alpha)" ] || fail "a session on a read-only host: $(ours_on alpha)"
 ! on beta lttng --no-sessiond list "$(ours_on beta)" | grep '\[enabled\]$' | grep 'gen:' ||
 	fail "beta forbids it, and it is enabled"
