@@ -340,6 +340,7 @@ static const char *take(struct options *options, enum option_id id, const char *
 				       : "own, babeltrace2 or auto";
 	case OPTION_PROCESS:
 		if (options->n_processes == LOCAL_PROCESSES) {
+			_Static_assert(LOCAL_PROCESSES == 8, "the sentence says how many");
 			return "no more than 8 programs";
 		}
 		options->processes[options->n_processes++] = value;

@@ -105,8 +105,8 @@ struct tops {
 struct ring {
 	uint32_t *records;
 	uint32_t room, first, n; /* room is a power of two */
-	uint64_t second;         /* that seen, taken and added count */
-	uint32_t seen, taken, added;
+	uint64_t second;         /* that seen, taken and slow count */
+	uint32_t seen, taken, slow;
 	uint64_t mean; /* of those seen a second, in 256ths */
 	/* A request whose hash is above is left out of the sample, or not kept with it. */
 	uint32_t threshold, kept_threshold;

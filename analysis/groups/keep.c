@@ -10,7 +10,7 @@
 #define PER_KEPT  4u   /* samples, of which one is kept where they are many */
 #define LONG_AGO  64u  /* seconds, after which nothing of a mean is left */
 #define BURST     2u   /* seconds' worth of samples, taken in one before fewer are */
-#define PER_ADDED 4u   /* samples, for one slow request that is added to them */
+#define PER_SLOW  4u   /* samples, for one slow request that is measured beside them */
 
 /* So many of those expected, as a threshold of hashes. */
 static uint32_t share_of(uint32_t n, uint32_t expected)
@@ -18,11 +18,11 @@ static uint32_t share_of(uint32_t n, uint32_t expected)
 	return expected > n ? (uint32_t)(((uint64_t)n << 32) / expected) : UINT32_MAX;
 }
 
-/* The bin that the slowest of the window begin at, one for PER_ADDED samples. */
+/* The bin that the slowest of the window begin at, one for PER_SLOW samples. */
 static uint32_t slow_bin_of(const struct group *group, uint32_t usual, uint32_t expected)
 {
 	const struct histogram *histogram = &group->now.totals[HORIZON_WINDOW].histogram;
-	double share = 1 - (double)usual / PER_ADDED / expected;
+	double share = 1 - (double)usual / PER_SLOW / expected;
 	uint32_t bin;
 
 	if (expected <= usual || !histogram->count) {
@@ -30,6 +30,14 @@ static uint32_t slow_bin_of(const struct group *group, uint32_t usual, uint32_t 
 	}
 	histogram_quantiles(histogram, &share, 1, &bin);
 	return bin + 1;
+}
+
+/* How many requests one stands for whose hash is not above the threshold. */
+static uint32_t weight_of(uint32_t threshold)
+{
+	uint64_t weight = ((uint64_t)PROFILE_WEIGHT << 32) / (threshold + UINT64_C(1));
+
+	return weight < UINT32_MAX ? (uint32_t)weight : UINT32_MAX;
 }
 
 /* A burst is remembered for about eight seconds. */
@@ -53,7 +61,7 @@ static void turn_second(struct group *group, uint64_t second, uint32_t usual)
 	ring->second = second;
 	ring->seen = 0;
 	ring->taken = 0;
-	ring->added = 0;
+	ring->slow = 0;
 }
 
 /*
@@ -75,12 +83,9 @@ enum sampling keep_sample(struct groups *groups, struct group *group, const stru
 		turn_second(group, second, usual);
 	}
 	ring->seen += ring->seen < UINT32_MAX;
-	slow = bin != UINT32_MAX && bin >= ring->slow_bin &&
-	       ring->added < BURST * usual / PER_ADDED;
-	ring->added += slow;
-	*weight = slow ? PROFILE_WEIGHT
-		       : (uint32_t)(((uint64_t)PROFILE_WEIGHT << 32) /
-					 (ring->threshold + UINT64_C(1)));
+	slow = bin != UINT32_MAX && bin >= ring->slow_bin && ring->slow < BURST * usual / PER_SLOW;
+	ring->slow += slow;
+	*weight = slow ? PROFILE_WEIGHT : weight_of(ring->threshold);
 	if (ring->taken >= SAMPLES_PER_S || hash > ring->threshold) {
 		return slow ? SAMPLING_ADDED : SAMPLING_NONE;
 	}

@@ -78,6 +78,14 @@ bool serving_add_types(struct servers *servers)
 
 /* --- Events ----------------------------------------------------------------------------------- */
 
+/* What comes now is another request: the one before was answered; a datagram's never will be. */
+static bool is_over(const struct servers *servers, const struct connection *c)
+{
+	return c->current->answered ||
+	       (c->pair.family == SOCKETS_DATAGRAM &&
+			       c->current->start_ns + SERVERS_LOST_NS < servers->now_ns);
+}
+
 static void receive(struct servers *servers, const struct use *use, const struct where *where)
 {
 	struct connection *c = connection_of(servers, use, where);
@@ -112,10 +120,7 @@ static void receive(struct servers *servers, const struct use *use, const struct
 		worker_work_for(servers, w, of, where);
 		return;
 	}
-	/* A datagram that is not answered for long will not be. */
-	if (c->current && (c->current->answered ||
-					  (datagram && c->current->start_ns + SERVERS_LOST_NS <
-									  servers->now_ns))) {
+	if (c->current && is_over(servers, c)) {
 		served_end(servers, c->current, where);
 	}
 	peer = connection_peer(servers, c);
@@ -381,11 +386,7 @@ static void take_event(struct servers *servers, const struct event *event,
 		break;
 	case TOLD_LISTEN:
 		connections_listen(servers, (uint32_t)event->slots[told->fields[F_NETNS]],
-				(uint32_t)event->slots[told->fields[F_SPORT]] |
-						(sockets_is_datagram(event, told)
-										? PORT_OF_DATAGRAMS
-										: 0),
-				where);
+				sockets_listened(event, told), where);
 		break;
 	case TOLD_WAIT:
 		enter_wait(servers, told, where);

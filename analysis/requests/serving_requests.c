@@ -240,7 +240,8 @@ void served_received(struct served_request *served, struct worker *w)
 	served->receiver = w;
 	served->untouched = true;
 	w->n_untouched++;
-	w->interleaves |= ++w->n_open > 1;
+	w->n_open++;
+	w->interleaves |= w->n_open > 1;
 }
 
 void served_touch(struct served_request *served)

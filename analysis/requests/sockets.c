@@ -93,11 +93,17 @@ static bool is_any(const struct socket_end *end)
 	return end->address[0] == 0 && (end->address[1] == 0 || end->address[1] == ANY_IPV4);
 }
 
-bool sockets_is_datagram(const struct event *event, const struct type_told *told)
+static bool is_datagram(const struct event *event, const struct type_told *told)
 {
 	uint16_t at = told->fields[F_TYPE];
 
 	return at != UINT16_MAX && event->slots[at] == TYPE_DATAGRAM;
+}
+
+uint32_t sockets_listened(const struct event *event, const struct type_told *told)
+{
+	return (uint32_t)event->slots[told->fields[F_SPORT]] |
+	       (is_datagram(event, told) ? PORT_OF_DATAGRAMS : 0);
 }
 
 uint64_t pair_hash(const struct pair *pair)
@@ -126,9 +132,9 @@ struct use sockets_use(const struct event *event, const struct type_told *told, 
 	struct use use = {.unix_domain = (uint32_t)slots[at[F_FAMILY]] == SOCKETS_UNIX};
 	struct pair *pair = &use.pair;
 
-	pair->family = use.unix_domain                    ? SOCKETS_UNIX
-		       : sockets_is_datagram(event, told) ? SOCKETS_DATAGRAM
-							  : SOCKETS_IP;
+	pair->family = use.unix_domain            ? SOCKETS_UNIX
+		       : is_datagram(event, told) ? SOCKETS_DATAGRAM
+						  : SOCKETS_IP;
 	pair->own.address[0] = slots[at[F_SADDR_HIGH]];
 	pair->own.address[1] = slots[at[F_SADDR_LOW]];
 	pair->own.port = (uint32_t)slots[at[F_SPORT]];

@@ -99,9 +99,6 @@ struct use sockets_use_of_call(const struct socket_call *call);
 /* The ends as the state names them. */
 struct pair sockets_pair(const struct socket_ends *ends, uint32_t host);
 
-/* The socket that an event is of sends and receives datagrams. */
-bool sockets_is_datagram(const struct event *event, const struct type_told *told);
-
 /* The ports that are listened on, by host and network namespace. */
 #define SERVERS_MAX_PORTS 1024u
 
@@ -114,6 +111,8 @@ struct ports {
 
 /* A port by its number: those of datagrams are others than those of streams. */
 #define PORT_OF_DATAGRAMS (UINT32_C(1) << 16)
+/* The one that an event says is listened on. */
+uint32_t sockets_listened(const struct event *event, const struct type_told *told);
 
 bool ports_has(const struct ports *ports, uint32_t host, uint32_t netns, uint32_t port);
 /* False: it was known, or is left out as one beyond SERVERS_MAX_PORTS. */

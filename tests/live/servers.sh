@@ -19,21 +19,30 @@ some_port() {
 	echo $((20000 + RANDOM % 12000))
 }
 
+# Does COMMAND succeed within so many tenths of a second, while the process runs?
+# is_ready TENTHS PID COMMAND...
+is_ready() {
+	local i tenths=$1 pid=$2
+	shift 2
+	for ((i = 0; i < tenths; i++)); do
+		"$@" && return
+		kill -0 "$pid" 2>/dev/null || return
+		sleep 0.1
+	done
+	return 1
+}
+
 # Runs a server of its own at $redis_port, whose number is $redis: it says itself whether it got the port.
 # start_redis [OPTION...]
 start_redis() {
-	local try i
+	local try
 	for ((try = 0; try < 20; try++)); do
 		redis_port=$(some_port)
 		redis-server --port "$redis_port" --bind 127.0.0.1 --save '' --appendonly no --dir "$work" \
 			"$@" >"$work/redis.log" 2>&1 &
 		redis=$!
 		started+=("$redis")
-		for ((i = 0; i < 50; i++)); do
-			grep -q "Ready to accept" "$work/redis.log" && return
-			kill -0 "$redis" 2>/dev/null || break
-			sleep 0.1
-		done
+		is_ready 50 "$redis" grep -q "Ready to accept" "$work/redis.log" && return
 	done
 	fail "redis-server: $(tail -n 3 "$work/redis.log")"
 }
@@ -41,7 +50,7 @@ start_redis() {
 # Runs a server of its own at $pg_port, which logs each statement to $work/pg.log.
 # start_postgres [OPTION...]
 start_postgres() {
-	local bin try i
+	local bin try
 	bin=$(find /usr/lib/postgresql/*/bin -maxdepth 0 2>/dev/null | sort -V | tail -n 1)
 	if [ -z "$bin" ] || ! id postgres >/dev/null 2>&1; then
 		echo "skipped: PostgreSQL is not installed"
@@ -64,11 +73,7 @@ start_postgres() {
 			>>"$work/pg.log" 2>&1 &
 		postgres=$!
 		started+=("$postgres")
-		for ((i = 0; i < 100; i++)); do
-			grep -q "ready to accept connections" "$work/pg.log" && return
-			kill -0 "$postgres" 2>/dev/null || break
-			sleep 0.1
-		done
+		is_ready 100 "$postgres" grep -q "ready to accept connections" "$work/pg.log" && return
 	done
 	fail "postgres: $(tail -n 3 "$work/pg.log")"
 }
@@ -86,25 +91,21 @@ needs_chain() {
 
 # An application at $app_port that asks the database at $pg_port.
 start_application() {
-	local try i app
+	local try app
 	for ((try = 0; try < 20; try++)); do
 		app_port=$(some_port)
 		"$python" "$source_dir/tests/live/servers_app.py" serve "$app_port" "$pg_port" \
 			>"$work/app" 2>"$work/app.err" &
 		app=$!
 		started+=("$app")
-		for ((i = 0; i < 100; i++)); do
-			grep -qs ready "$work/app" && return
-			kill -0 "$app" 2>/dev/null || break
-			sleep 0.1
-		done
+		is_ready 100 "$app" grep -qs ready "$work/app" && return
 	done
 	fail "the application: $(tail -n 3 "$work/app.err")"
 }
 
 # nginx at $web_port, before the application. It has answered one request.
 start_nginx() {
-	local try i nginx
+	local try nginx
 	for ((try = 0; try < 20; try++)); do
 		web_port=$(some_port)
 		mkdir -p "$work/nginx"
@@ -124,11 +125,7 @@ start_nginx() {
 		nginx -e "$work/nginx.err" -c "$work/nginx.conf" 2>>"$work/nginx.err" &
 		nginx=$!
 		started+=("$nginx")
-		for ((i = 0; i < 50; i++)); do
-			"$python" "$source_dir/tests/live/servers_app.py" load "$web_port" 1 2>/dev/null && return
-			kill -0 "$nginx" 2>/dev/null || break
-			sleep 0.1
-		done
+		is_ready 50 "$nginx" "$python" "$source_dir/tests/live/servers_app.py" load "$web_port" 1 2>/dev/null && return
 	done
 	fail "nginx: $(tail -n 3 "$work/nginx.err")"
 }

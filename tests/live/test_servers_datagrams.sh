@@ -12,18 +12,13 @@ needs_programs dnsmasq jq python3
 
 # Starts one whose port is $1. start_dns NAME PORT OPTION...
 start_dns() {
-	local name=$1 port=$2 i
+	local name=$1 port=$2
 	shift 2
 	dnsmasq --keep-in-foreground --port="$port" --listen-address=127.0.0.1 --bind-interfaces \
 		--no-resolv --no-hosts --conf-file=/dev/null --pid-file --user=root --cache-size=0 \
 		--log-facility=- "$@" >"$work/$name.log" 2>&1 &
 	started+=($!)
-	for ((i = 0; i < 50; i++)); do
-		grep -q started "$work/$name.log" && return
-		kill -0 $! 2>/dev/null || break
-		sleep 0.1
-	done
-	return 1
+	is_ready 50 $! grep -q started "$work/$name.log"
 }
 
 for ((try = 0; ; try++)); do

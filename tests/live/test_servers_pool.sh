@@ -16,11 +16,7 @@ for ((try = 0; try < 20; try++)); do
 	"$build_dir/tests/live/pt-pooled" serve "$asking" "$other" "$redis_port" 4 >"$work/pool" 2>"$work/pool.err" &
 	pool=$!
 	started+=("$pool")
-	for ((i = 0; i < 50; i++)); do
-		grep -q ready "$work/pool" && break 2
-		kill -0 "$pool" 2>/dev/null || break
-		sleep 0.1
-	done
+	is_ready 50 "$pool" grep -q ready "$work/pool" && break
 done
 grep -q ready "$work/pool" || fail "the server: $(cat "$work/pool.err")"
 

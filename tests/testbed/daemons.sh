@@ -52,14 +52,16 @@ listens() {
 	return 1
 }
 
-# Ends the process $1: politely, after five seconds not.
+# Ends the process $1: politely, after five seconds not, and then what it has started as well.
 end() {
-	local i
+	local i children
 	[ -n "$1" ] || return 0
+	children=$(cat "/proc/$1/task/"*/children 2>/dev/null)
 	kill -TERM "$1" 2>/dev/null || return 0
 	for i in $(seq 100); do
 		kill -0 "$1" 2>/dev/null || break
-		[ "$i" -lt 100 ] || kill -KILL "$1" 2>/dev/null
+		# shellcheck disable=SC2086
+		[ "$i" -lt 100 ] || kill -KILL "$1" $children 2>/dev/null
 		sleep 0.05
 	done
 	wait "$1" 2>/dev/null

@@ -12,18 +12,14 @@
 
 #include <cmocka.h>
 
-#include "lab.h"
+#include "socket_scene.h"
 
-#define T0   UINT64_C(1700000000000000000)
-#define MS   UINT64_C(1000000)
 #define MOST 16u
 
 enum { SERVER = 100, CLIENT = 200, PORT = 80, CLIENT_PORT = 40000 };
 
 struct scene {
-	struct lab lab;
-	uint32_t stream, send, receive;
-	uint64_t now_ns;
+	struct socket_scene sockets;
 	uint32_t n;
 	uint64_t start_ns[MOST], end_ns[MOST]; /* of complete requests */
 };
@@ -38,78 +34,41 @@ static void note(void *context, struct request *request)
 	}
 }
 
-static void feed(
-		struct scene *scene, uint32_t type, uint32_t tid, const uint64_t *slots, uint32_t n)
-{
-	scene->now_ns += MS;
-	lab_feed(&scene->lab, &(struct event){.ts_ns = scene->now_ns,
-					      .type = type,
-					      .stream = scene->stream,
-					      .cpu = tid,
-					      .bytes = n * 8,
-					      .slots = slots});
-}
-
-/* `position`: of a send where it begins, of a receive where it ends. Returns when it was. */
+/* Returns when it was. */
 static uint64_t message(
 		struct scene *scene, bool client, bool send, uint32_t position, uint32_t length)
 {
-	const uint64_t slots[] = {2, 1, client ? CLIENT_PORT : PORT, client ? PORT : CLIENT_PORT, 0,
-			0xffff7f000001, 0, 0xffff7f000001, 0, position, length};
-
-	feed(scene, send ? scene->send : scene->receive, client ? CLIENT : SERVER, slots, 11);
-	return scene->now_ns;
-}
-
-static uint32_t add_type(
-		struct scene *scene, const char *name, const char *const *fields, uint32_t n)
-{
-	struct field list[12];
-	struct event_type type = {.name = name, .n_fields = n, .fields = list};
-
-	for (uint32_t i = 0; i < n; i++) {
-		list[i] = (struct field){.name = fields[i], .kind = FIELD_UINT, .base = 10};
-	}
-	return lab_add_type(&scene->lab, &type);
+	return scene_act(&scene->sockets,
+			&(struct socket_act){.event = send ? scene->sockets.send
+							   : scene->sockets.receive,
+					.thread = client ? CLIENT : SERVER,
+					.from = client ? CLIENT_PORT : PORT,
+					.to = client ? PORT : CLIENT_PORT,
+					.position = position,
+					.length = length});
 }
 
 static void start(struct scene *scene)
 {
-	static const char *const fields[] = {"family", "netns", "sport", "dport", "saddr_high",
-			"saddr_low", "daddr_high", "daddr_low", "named", "position", "length"};
-	static const char *const tids[] = {"prev_tid", "next_tid", "prev_state"};
-	const uint64_t listens[] = {2, 1, PORT, 0, 0, 0, 0, 0, 0, 0, 0};
-	const uint64_t runs[2][3] = {{0, SERVER, 0}, {0, CLIENT, 0}};
-	uint32_t switched;
+	static const uint32_t threads[] = {SERVER, CLIENT};
 
 	memset(scene, 0, sizeof(*scene));
-	scene->now_ns = T0;
-	lab_start(&scene->lab, note, scene);
-	scene->stream = lab_add_stream(&scene->lab,
-			&(struct stream_desc){
-					.session = lab_add_session(&scene->lab,
-							&(struct session_desc){.host = "alpha",
-									.name = "test"}),
-					.domain = DOMAIN_KERNEL});
-	scene->send = add_type(scene, "socket_send", fields, 11);
-	scene->receive = add_type(scene, "socket_recv", fields, 11);
-	switched = add_type(scene, "sched_switch", tids, 3);
-	feed(scene, add_type(scene, "socket_listen", fields, 11), SERVER, listens, 11);
-	feed(scene, switched, SERVER, runs[0], 3);
-	feed(scene, switched, CLIENT, runs[1], 3);
+	scene_start(&scene->sockets, note, scene, threads, 2);
+	scene_act(&scene->sockets, &(struct socket_act){.event = scene->sockets.listen,
+						   .thread = SERVER,
+						   .from = PORT});
 }
 
 static void stop(struct scene *scene)
 {
-	servers_finish(scene->lab.servers);
-	requests_finish(scene->lab.requests);
+	scene_finish(&scene->sockets);
 }
 
 static bool is_noted(struct scene *scene, const char *text)
 {
 	struct arena arena = {0};
 	const char *notes[32];
-	uint32_t n = servers_notes(scene->lab.servers, &arena, notes, 32);
+	uint32_t n = servers_notes(scene->sockets.lab.servers, &arena, notes, 32);
 	bool found = false;
 
 	for (uint32_t i = 0; i < n; i++) {
@@ -147,7 +106,7 @@ static void test_one_by_one(void **state)
 	}
 	assert_true(is_noted(&scene, "3 requests were sent before the one before was answered"));
 	assert_false(is_noted(&scene, "in several pieces"));
-	lab_stop(&scene.lab);
+	lab_stop(&scene.sockets.lab);
 }
 
 /* Read at once, and one in two pieces: that these may be several is said. */
@@ -169,7 +128,7 @@ static void test_at_once(void **state)
 	assert_int_equal(scene.n, 2);
 	assert_true(is_noted(&scene, "1 time a server received at once"));
 	assert_false(is_noted(&scene, "before the one before"));
-	lab_stop(&scene.lab);
+	lab_stop(&scene.sockets.lab);
 }
 
 int main(void)

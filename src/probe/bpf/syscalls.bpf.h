@@ -128,7 +128,7 @@ static __always_inline void put_socket(struct body_socket_recv *body, struct soc
 	}
 }
 
-/* Whether an event of a stream tells both ends. */
+/* Whether an event tells the ends of a socket, those of a stream both. */
 static __always_inline bool has_ends(struct sock *sk)
 {
 	unsigned short family = sk ? BPF_CORE_READ(sk, __sk_common.skc_family) : 0;
@@ -137,7 +137,7 @@ static __always_inline bool has_ends(struct sock *sk)
 }
 
 /*
- * The same of a datagram's socket. Where it is not connected the peer is read from where the
+ * Both of a datagram's socket. Where it is not connected the peer is read from where the
  * program's memory names it (NULL: nowhere); datagrams of Unix sockets are left out.
  */
 static __always_inline bool datagram_has_ends(
@@ -266,11 +266,12 @@ int on_datagram(__u64 *ctx)
 	struct sock *sk;
 	__u64 length;
 
-	if (!is_wanted() || !read_peer(packet, &peer, &length)) {
+	if (!is_wanted()) {
 		return 0;
 	}
+	/* Most packets are others; of a connection that is being made there is no whole socket. */
 	sk = BPF_CORE_READ(packet, sk);
-	if (sk && BPF_CORE_READ(sk, sk_type) == DATAGRAM) {
+	if (sk && BPF_CORE_READ(sk, sk_type) == DATAGRAM && read_peer(packet, &peer, &length)) {
 		RECORD(socket_send);
 		put_socket((void *)&record->body, sk, DATAGRAM, 1, length);
 		put_peer((void *)&record->body, &peer);
@@ -326,15 +327,12 @@ static __always_inline int tell_listen(__u64 *ctx)
 	if ((regs->orig_ax == 50 || regs->orig_ax == 49) && ctx[1] == 0 && !is_compat()) {
 		short type = 0;
 		struct sock *sk = socket_of((unsigned int)regs->di, &type);
-		unsigned short family = sk ? BPF_CORE_READ(sk, __sk_common.skc_family) : 0;
 
 		/* Datagrams come to whoever has bound a port, streams to who listens. */
-		if (family == INET || family == INET6 || (family == UNIX && type != DATAGRAM)) {
-			if ((type == DATAGRAM) == (regs->orig_ax == 49)) {
-				RECORD(socket_listen);
-				put_socket((void *)&record->body, sk, type, 0, 0);
-				SUBMIT();
-			}
+		if ((type == DATAGRAM) == (regs->orig_ax == 49) && has_ends(sk)) {
+			RECORD(socket_listen);
+			put_socket((void *)&record->body, sk, type, 0, 0);
+			SUBMIT();
 		}
 	}
 	return 0;
