@@ -295,6 +295,18 @@ static void search_group(struct pythia *pythia, struct finding *finding,
 	free(rows);
 }
 
+/* What is slower than it was learned is compared with that, and must not take its place. */
+static void place_in_space(struct pythia *pythia, uint32_t type, const struct pythia_detail *detail)
+{
+	if (slow_is(pythia, detail)) {
+		space_place(&pythia->space, &pythia->points, type, detail->tree,
+				pythia->locating.nodes);
+	} else {
+		space_observe(&pythia->space, &pythia->points, type, detail->tree, NULL, false,
+				pythia->locating.nodes);
+	}
+}
+
 static void search_groups(struct pythia *pythia, const struct pythia_round *round)
 {
 	for (uint32_t d = 0; d < round->n_details; d++) {
@@ -321,8 +333,7 @@ static void search_groups(struct pythia *pythia, const struct pythia_round *roun
 				!locating_reserve(&pythia->locating, detail->tree->n)) {
 			continue;
 		}
-		space_observe(&pythia->space, &pythia->points, type, detail->tree, NULL, false,
-				pythia->locating.nodes);
+		place_in_space(pythia, type, detail);
 		finding->judged_epoch = detail->row->epoch;
 		if (!pythia_can_act(pythia) && finding->n_steps == 0) {
 			finding->started_ns = detail->row->since_ns; /* what it was found in */

@@ -171,7 +171,7 @@ static bool is_within(const struct space *space, uint32_t node, uint32_t above)
 }
 
 /* Where a point that was seen below that node stands; made if need be. */
-static uint32_t space_place(struct space *space, uint32_t parent, uint32_t point)
+static uint32_t place_point(struct space *space, uint32_t parent, uint32_t point)
 {
 	uint32_t at = space_find(space, parent, point), above;
 
@@ -204,7 +204,7 @@ static uint32_t place_row(struct space *space, struct points *points, const stru
 	if (point == POINT_NONE) {
 		return SPACE_NONE;
 	}
-	node = all_on ? space_add(space, parent, point) : space_place(space, parent, point);
+	node = all_on ? space_add(space, parent, point) : place_point(space, parent, point);
 	if (node != SPACE_NONE && all_on) {
 		space->nodes[node].guessed = false;
 	}
@@ -212,22 +212,36 @@ static uint32_t place_row(struct space *space, struct points *points, const stru
 	return node;
 }
 
-void space_observe(struct space *space, struct points *points, uint32_t type,
-		const struct tree_view *tree, const double *offset_ns, bool all_on, uint32_t *nodes)
+static void place_rows(struct space *space, struct points *points, uint32_t type,
+		const struct tree_view *tree, bool all_on, uint32_t *nodes)
 {
 	uint32_t root = space_add_type(space, type);
 
 	for (uint32_t i = 0; i < tree->n; i++) {
 		const struct tree_row *row = &tree->rows[i];
 		uint32_t parent = row->parent == UINT32_MAX ? root : nodes[row->parent];
+
+		nodes[i] = parent == SPACE_NONE || row->mark == TREE_NO_POINT
+					   ? SPACE_NONE
+					   : place_row(space, points, row, parent, all_on);
+	}
+}
+
+void space_place(struct space *space, struct points *points, uint32_t type,
+		const struct tree_view *tree, uint32_t *nodes)
+{
+	place_rows(space, points, type, tree, false, nodes);
+}
+
+void space_observe(struct space *space, struct points *points, uint32_t type,
+		const struct tree_view *tree, const double *offset_ns, bool all_on, uint32_t *nodes)
+{
+	place_rows(space, points, type, tree, all_on, nodes);
+	for (uint32_t i = 0; i < tree->n && tree->requests >= SPACE_FEW; i++) {
+		const struct tree_row *row = &tree->rows[i];
 		struct space_node *node;
 
-		nodes[i] = SPACE_NONE;
-		if (parent == SPACE_NONE || row->mark == TREE_NO_POINT) {
-			continue;
-		}
-		nodes[i] = place_row(space, points, row, parent, all_on);
-		if (nodes[i] == SPACE_NONE || tree->requests < SPACE_FEW) {
+		if (nodes[i] == SPACE_NONE) {
 			continue;
 		}
 		/* Several groups of a type differ: the one that more requests speak for wins. */

@@ -76,6 +76,10 @@ void space_observe(struct space *space, struct points *points, uint32_t type,
 		const struct tree_view *tree, const double *offset_ns, bool all_on,
 		uint32_t *nodes);
 
+/* Likewise, but what it takes is not taken up: it is slower than what was learned. */
+void space_place(struct space *space, struct points *points, uint32_t type,
+		const struct tree_view *tree, uint32_t *nodes);
+
 /* The node of each row, SPACE_NONE where none is known: what is seen is not learned from. */
 void space_look_up(const struct space *space, const struct points *points, uint32_t type,
 		const struct tree_view *tree, uint32_t *nodes);

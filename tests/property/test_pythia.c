@@ -121,6 +121,17 @@ static double begin_of(const struct service *service, uint32_t at)
 	return begin + service->mean_ns[above] * before / (children + 1);
 }
 
+/* What spans of a point take of a request now: what slows all is in those around the fault. */
+static double taken_by(const struct service *service, uint32_t at)
+{
+	uint32_t above = service->fault;
+
+	while (above > at) {
+		above = service->parent[above];
+	}
+	return total_of(service, at) + (above == at ? service->more_ns : 0);
+}
+
 struct sight {
 	double offset_ns[MAX_POINTS];
 	struct groups_row row;
@@ -142,7 +153,7 @@ static void add_row(const struct service *service, struct sight *sight, uint32_t
 			.name = service->names[at],
 			.provider = "app",
 			.count = sight->tree.requests,
-			.total_ns = total_of(service, at) * (double)sight->tree.requests,
+			.total_ns = taken_by(service, at) * (double)sight->tree.requests,
 			.phi = holds ? 0.99 : 0,
 			.phi_low = service->odd ? -0.5
 				   : holds      ? 0.97
