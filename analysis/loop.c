@@ -6,6 +6,7 @@
 #include "groups/collect.h"
 #include "groups/failing.h"
 #include "loop.h"
+#include "loop_questions.h"
 #include "pythia/explaining.h"
 #include "requests/meaning.h"
 #include "requests/request.h"
@@ -13,9 +14,8 @@
 #define NS_PER_S      UINT64_C(1000000000)
 #define IDLE_ROUND_NS UINT64_C(10000000000)
 #define IDLE_MOST_NS  UINT64_C(30000000000)
-#define IDLE_SHARE    4u  /* of the time for which nothing new was found, until the next round */
-#define IDLE_REQUESTS 50u /* less says nothing new of any group */
-#define MAX_GAPS      64u
+#define IDLE_SHARE    4u    /* of the time for which nothing new was found, until the next round */
+#define IDLE_REQUESTS 50u   /* less says nothing new of any group */
 #define HEADER_BYTES  8u    /* of LTTng's records, in channels of more than 30 events */
 #define MAX_TREES     1000u /* groups that places are learned from at a time */
 
@@ -121,107 +121,6 @@ static void tell_recorded(struct loop *loop)
 	}
 }
 
-static struct snapshot *answer(struct loop *loop, struct focus focus)
-{
-	struct snapshot *snapshot = snapshot_create();
-
-	if (snapshot && !loop->host.fill(loop->host.context, &focus, snapshot)) {
-		snapshot_destroy(snapshot);
-		snapshot = NULL;
-	}
-	return snapshot;
-}
-
-static uint32_t find_gaps(void *context, uint32_t group_id, uint64_t since_ns, uint32_t edge,
-		struct pythia_gap *out, uint32_t max)
-{
-	const struct loop *loop = context;
-	struct group_gap gaps[MAX_GAPS];
-	uint32_t n = groups_gaps(loop->host.groups, group_id, since_ns, edge, gaps,
-			max < MAX_GAPS ? max : MAX_GAPS);
-
-	for (uint32_t i = 0; i < n; i++) {
-		out[i] = (struct pythia_gap){.after = gaps[i].after, .phi = gaps[i].phi};
-	}
-	return n;
-}
-
-static const struct group_wait *find_waits(void *context, uint32_t group_id, uint32_t edge)
-{
-	struct loop *loop = context;
-
-	snapshot_destroy(loop->waits);
-	loop->waits = answer(loop, (struct focus){.horizon = HORIZON_EPOCH,
-						   .parts = FOCUS_GROUP | FOCUS_WAITS,
-						   .group_id = group_id});
-	return loop->waits ? group_wait_of(&loop->waits->group.waits, edge) : NULL;
-}
-
-static uint32_t find_threads(void *context, uint32_t group_id, uint64_t since_ns,
-		struct pythia_thread *out, uint32_t max)
-{
-	const struct loop *loop = context;
-	const struct registry *registry = loop->host.registry;
-	struct group_thread *threads = calloc(max + 1, sizeof(*threads));
-	uint32_t n = threads ? groups_threads(loop->host.groups, group_id, since_ns, threads, max)
-			     : 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t host = threads[i].host;
-
-		out[i] = (struct pythia_thread){
-				.host = host < registry->n_hosts ? registry->hosts[host].name : "",
-				.tid = threads[i].tid};
-	}
-	free(threads);
-	return n;
-}
-
-/* In loop->sites; a round asks of the same group more than once, and to find them is costly. */
-static uint32_t sites_of(struct loop *loop, uint32_t group_id, uint64_t since_ns)
-{
-	if (loop->sites_group != group_id || loop->sites_since_ns != since_ns) {
-		loop->n_sites = groups_sites(loop->host.groups, group_id, since_ns, loop->sites);
-		loop->sites_group = group_id;
-		loop->sites_since_ns = since_ns;
-	}
-	return loop->n_sites;
-}
-
-static uint32_t find_sites(void *context, uint32_t group_id, uint64_t since_ns, uint32_t within,
-		struct pythia_site *out, uint32_t max)
-{
-	struct loop *loop = context;
-	const struct registry *registry = loop->host.registry;
-	struct group_site *sites = loop->shown_sites;
-	uint32_t n = sites_of(loop, group_id, since_ns);
-
-	memcpy(sites, loop->sites, n * sizeof(*sites));
-	if (within && !groups_sites_weigh(
-				      loop->host.groups, group_id, since_ns, within, sites, n)) {
-		return 0;
-	}
-	n = n < max ? n : max;
-	for (uint32_t i = 0; i < n; i++) {
-		const struct group_site *site = &sites[i];
-
-		out[i] = (struct pythia_site){
-				.host = site->host < registry->n_hosts
-							? registry->hosts[site->host].name
-							: "",
-				.process = names_text(loop->host.names, site->process),
-				.tells = site->tells,
-				.pid = site->pid,
-				.phi = site->phi,
-				.places = site->places,
-				.along = site->along,
-				.working = site->working,
-				.most = site->most,
-				.times = site->times};
-	}
-	return n;
-}
-
 /* Where the spans of each row begin; NULL: nobody knows. */
 static const double *order_of(struct loop *loop, struct snapshot *snapshot)
 {
@@ -238,9 +137,10 @@ static const double *order_of(struct loop *loop, struct snapshot *snapshot)
 static struct snapshot *show_group(
 		struct loop *loop, uint32_t id, enum horizon horizon, struct pythia_detail *out)
 {
-	struct snapshot *snapshot = answer(loop, (struct focus){.horizon = horizon,
-								 .parts = FOCUS_GROUP | FOCUS_TREE,
-								 .group_id = id});
+	struct snapshot *snapshot =
+			loop_answer(loop, (struct focus){.horizon = horizon,
+							  .parts = FOCUS_GROUP | FOCUS_TREE,
+							  .group_id = id});
 
 	if (snapshot) {
 		*out = (struct pythia_detail){.row = &snapshot->group.row,
@@ -314,6 +214,27 @@ static void judge_places(struct loop *loop, const struct pythia_round *round)
 			pythia_judge_place(loop->pythia, &detail);
 		}
 		snapshot_destroy(snapshot);
+	}
+}
+
+/* Groups that take longer than those that do the same, but ask another server. */
+static void judge_siblings(struct loop *loop, const struct pythia_round *round)
+{
+	struct pythia_compared compared[PYTHIA_COMPARED];
+	uint32_t n = pythia_compare_siblings(loop->pythia, round, compared);
+
+	for (uint32_t i = 0; i < n; i++) {
+		struct pythia_detail slow, other;
+		struct snapshot *shown[2] = {
+				show_group(loop, compared[i].group_id, HORIZON_WINDOW, &slow),
+				show_group(loop, compared[i].sibling.group_id, HORIZON_WINDOW,
+						&other)};
+
+		if (shown[0] && shown[1]) {
+			pythia_judge_siblings(loop->pythia, round, &compared[i], &slow, &other);
+		}
+		snapshot_destroy(shown[0]);
+		snapshot_destroy(shown[1]);
 	}
 }
 
@@ -447,12 +368,12 @@ enum round_kind { ROUND_USUAL, ROUND_LEARNED, ROUND_LAST };
 static void examine_groups(struct loop *loop, enum round_kind kind)
 {
 	bool learned = kind == ROUND_LEARNED;
-	struct snapshot *recent = answer(
+	struct snapshot *recent = loop_answer(
 			loop, (struct focus){.horizon = HORIZON_WINDOW, .parts = FOCUS_GROUPS});
 	/* Last, as the groups looked at closely are of the epoch, too. */
 	struct snapshot *epoch =
-			answer(loop, (struct focus){.horizon = HORIZON_EPOCH,
-						     .parts = FOCUS_GROUPS | FOCUS_CHANGES});
+			loop_answer(loop, (struct focus){.horizon = HORIZON_EPOCH,
+							  .parts = FOCUS_GROUPS | FOCUS_CHANGES});
 	uint32_t *ids = epoch ? calloc(epoch->groups.n + PYTHIA_DETAILS, sizeof(*ids)) : NULL;
 	uint32_t n = 0;
 
@@ -464,13 +385,9 @@ static void examine_groups(struct loop *loop, enum round_kind kind)
 				.epoch = loop->epoch,
 				.groups = &epoch->groups,
 				.recent = &recent->groups,
-				.changes = &epoch->changes,
-				.gaps = find_gaps,
-				.threads = find_threads,
-				.sites = find_sites,
-				.waits = find_waits,
-				.callback_context = loop};
+				.changes = &epoch->changes};
 
+		loop_take_questions(loop, &round);
 		if (learned) {
 			while (n < epoch->groups.n && n < MAX_TREES) {
 				ids[n] = epoch->groups.rows[n].id;
@@ -478,6 +395,7 @@ static void examine_groups(struct loop *loop, enum round_kind kind)
 			}
 		} else {
 			judge_places(loop, &round);
+			judge_siblings(loop, &round);
 			n = pythia_wants(loop->pythia, &round, ids);
 		}
 		examine_closely(loop, &round, ids, n, learned);
@@ -518,8 +436,8 @@ static struct pythia_keys keys_of(const struct loop *loop)
 /* The rows of the epoch, as far as explaining needs them. */
 static struct snapshot *answer_unjudged(struct loop *loop)
 {
-	return answer(loop, (struct focus){.horizon = HORIZON_EPOCH,
-					    .parts = FOCUS_GROUPS | FOCUS_UNJUDGED});
+	return loop_answer(loop, (struct focus){.horizon = HORIZON_EPOCH,
+						 .parts = FOCUS_GROUPS | FOCUS_UNJUDGED});
 }
 
 void loop_explain_round(struct loop *loop, uint64_t now_ns)
@@ -723,8 +641,8 @@ void loop_order_done(struct loop *loop, const struct step_outcome *outcome)
 	struct snapshot *before = NULL;
 
 	if (pythia_will_learn(loop->pythia, outcome->step)) {
-		before = answer(loop, (struct focus){.horizon = HORIZON_EPOCH,
-						      .parts = FOCUS_GROUPS | FOCUS_THOROUGH});
+		before = loop_answer(loop, (struct focus){.horizon = HORIZON_EPOCH,
+							   .parts = FOCUS_GROUPS | FOCUS_THOROUGH});
 	}
 	if (before) {
 		pythia_before_learning(loop->pythia, &before->groups);
@@ -743,9 +661,9 @@ void loop_watch_over(struct loop *loop, const struct step_watch *watch)
 	if (pythia_is_learning(loop->pythia, watch->step)) {
 		examine_groups(loop, ROUND_LEARNED);
 	} else if (group) {
-		shown = answer(loop, (struct focus){.horizon = HORIZON_EPOCH,
-						     .parts = FOCUS_GROUP,
-						     .group_id = group});
+		shown = loop_answer(loop, (struct focus){.horizon = HORIZON_EPOCH,
+							  .parts = FOCUS_GROUP,
+							  .group_id = group});
 	}
 	pythia_watch_over(loop->pythia, watch, shown && shown->group.id ? &shown->group : NULL,
 			loop->now_ns);

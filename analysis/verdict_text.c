@@ -249,6 +249,25 @@ static void say_calls(char *out, size_t size, const struct steps_verdict *verdic
 	add_added(out, size, verdict);
 }
 
+/* --- of like servers -------------------------------------------------------------------------- */
+
+static void say_peer(char *out, size_t size, const struct steps_verdict *verdict)
+{
+	text_add(out, size, "requests that ask %s take ", verdict->called);
+	text_add_duration(out, size, verdict->mean_ns);
+	text_add(out, size, " (mean of %" PRIu64 "), those that ask %s", verdict->requests,
+			verdict->called_others);
+	if (verdict->n_siblings > 1) {
+		text_add(out, size, " or one of %u more", verdict->n_siblings - 1);
+	}
+	text_add(out, size, " ");
+	text_add_duration(out, size, verdict->mean_others_ns);
+	text_add(out, size, " (of %" PRIu64 "): the difference is in %s%s%s (%.0f%%, %.0f to %.0f)",
+			verdict->requests_others, verdict->place, verdict->within[0] ? " of " : "",
+			verdict->within, 100 * verdict->share, 100 * verdict->share_low,
+			100 * verdict->share_high);
+}
+
 /* --- what fails ------------------------------------------------------------------------------- */
 
 /* Since when, how often, and before. */

@@ -70,7 +70,7 @@ room() { # MEMBER REGEX: only files of that name may write it.
 		grep -vE "^analysis/pythia/($2)\.c:")
 }
 room detecting 'norms|deviation|excess|places'
-room locating 'finding|readiness|search|slow|site|changed|evidence'
+room locating 'finding|readiness|search|slow|site|changed|siblings|evidence'
 room planning 'planning|candidates|cost|strategy|split|propose|kernel|watch'
 room failing failures
 

@@ -106,6 +106,20 @@ static bool serves(void *context, uint32_t name)
 	return servers_serve(engine->servers, name);
 }
 
+static bool asked(void *context, const struct request *request, uint64_t *bytes)
+{
+	struct engine *engine = context;
+
+	return requests_read_asked(engine->requests, request, bytes);
+}
+
+static uint32_t server_kind(void *context, uint32_t name)
+{
+	struct engine *engine = context;
+
+	return servers_kind(engine->servers, name);
+}
+
 static uint32_t told(void *context, uint32_t span, struct request_key *out, uint32_t max)
 {
 	struct engine *engine = context;
@@ -169,9 +183,11 @@ struct engine *engine_create(const struct engine_config *config)
 							       .samples_per_s = samples,
 							       .measure = measure,
 							       .read_keys = read_keys,
+							       .asked = asked,
 							       .walk = walk,
 							       .told = told,
 							       .serves = serves,
+							       .server_kind = server_kind,
 							       .measurer = engine},
 				engine->names, engine->contexts, &engine->pool);
 	}

@@ -71,12 +71,17 @@ struct groups_config {
 	bool (*measure)(void *measurer, const struct request *request, struct measured *out);
 	/* The same of its key-values; asked of groups that are being explained (collect.h). */
 	bool (*read_keys)(void *measurer, const struct request *request, struct request_keys *out);
+	/* How long the message is that it begins with; as above. NULL: not known. */
+	bool (*asked)(void *measurer, const struct request *request, uint64_t *bytes);
 	/* Walks a request; as above. NULL: nobody knows the order of things. */
 	bool (*walk)(void *measurer, const struct request *request, struct walked *out);
 	/* What a span of the request walked last tells in words (requests_told()); or NULL. */
 	uint32_t (*told)(void *measurer, uint32_t span, struct request_key *out, uint32_t max);
 	/* Is that name one of a server's requests? NULL: none is. */
 	bool (*serves)(void *measurer, uint32_t name);
+	/* Of the name of a server's requests, or of a call: how many bytes tell what kind of server
+	 * it is, and not which; 0: another name. NULL: likewise. */
+	uint32_t (*server_kind)(void *measurer, uint32_t name);
 	void *measurer;
 };
 

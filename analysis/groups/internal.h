@@ -43,6 +43,7 @@
  *   gaps.c     the order of things within a span
  *   timeline.c what requests did in course of time, for since when
  *   tree.c     the calling-context tree
+ *   siblings.c groups that differ by whom they ask
  *   label.c    the text that tells a group's path
  *   detect.c   the rules of detection; judge.c: when they are applied
  *   metric.c   what rows are ordered by
@@ -158,6 +159,7 @@ struct group {
 	struct horizons now;
 	struct tops tops, epoch_tops;
 	uint64_t key;          /* of its path by names: the same in every run; never 0 */
+	uint64_t kinds; /* likewise, of servers by their kind; 0: not asked for; see siblings.h */
 	char *services;        /* providers visited, variant: "api>sched image=a", U+203A */
 	uint32_t same_type;    /* index + 1 of the group of its type made before it; 0: none */
 	uint64_t objective_ns; /* median that a schema expects; 0: none */

@@ -150,6 +150,12 @@ static const char *next_of(struct pythia *pythia, const struct finding *finding,
 				"list of them",
 				where[0] ? last_context(where) : "it");
 	}
+	if (finding->rule == STOP_PEER) {
+		return snapshot_printf(snapshot,
+				"what %s does meanwhile, and what of it, its host or its load is "
+				"other than with %s",
+				finding->kept.verdict.called, finding->kept.verdict.called_others);
+	}
 	if (finding->rule != STOP_NONE && key && !key->partly && !finding->at_site) {
 		return explained_next(key, snapshot);
 	}

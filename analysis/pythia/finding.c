@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/text_add.h"
 #include "pythia/state.h"
 
 /* What is known of a group's search: its record, without what makes it go on. */
@@ -139,4 +140,17 @@ bool locating_reserve(struct locating *locating, uint32_t n)
 const char *finding_share_of(const struct finding *finding)
 {
 	return finding->slow ? "slowdown" : "variance";
+}
+
+void tree_where(const struct tree_view *tree, uint32_t row, char *out, size_t size)
+{
+	uint32_t chain[64], n = 0;
+
+	for (; row != UINT32_MAX && n < 64; row = tree->rows[row].parent) {
+		chain[n++] = row;
+	}
+	out[0] = '\0';
+	while (n > 0) {
+		text_add(out, size, "%s%s", out[0] ? " > " : "", tree->rows[chain[--n]].name);
+	}
 }

@@ -14,7 +14,7 @@
  * known of a group's search; readiness.c: whether enough was seen; search.c: edges and verdicts;
  * slow.c: shares where all requests are slower, and vary no more; site.c: processes; changed.c:
  * what has changed since a baseline, as findings; evidence.c: what is told of a finding beside its
- * text.
+ * text; siblings.c: groups that differ by which of several like servers they ask.
  *
  * The room's own state is struct locating, the findings.
  */
@@ -42,6 +42,7 @@ struct finding {
 	uint64_t changed_key, changed_ns;   /* which change that is, and since when it is seen; */
 	uint32_t changed_rounds, unchanged; /* rounds in a row with it, and without any */
 	bool told_all;                      /* its verdict names what explains it */
+	uint32_t alone; /* STOP_PEER: rounds in a row that did not show it */
 	bool slow;          /* shares are of what takes longer, not of the variance: slow.c */
 	double excess;      /* that its group had when it was last looked at: excess_of() */
 	double sd_ns;       /* and its standard deviation */
@@ -76,6 +77,12 @@ struct locating {
 		uint32_t windows;     /* in a row */
 		uint64_t ns;          /* event time of the last */
 	} slow_site;
+	/* Groups that took longer than their siblings in the last rounds. */
+	struct {
+		uint32_t group_id, call, rounds;
+		uint64_t ns; /* event time of the last; 0: none */
+	} beside[PYTHIA_COMPARED];
+	uint64_t siblings_ns, siblings_before_ns; /* of the last two rounds */
 	/* Scratch: nodes of a tree's rows. */
 	uint32_t *nodes;
 	uint32_t nodes_room;
@@ -116,6 +123,9 @@ bool finding_rules_out(const struct finding *finding, uint32_t point);
 uint64_t pythia_age_of_epoch(const struct pythia_round *round, const struct groups_row *row);
 bool pythia_is_settled(struct pythia *pythia, const struct pythia_round *round,
 		const struct pythia_detail *detail);
+
+/* finding.c: "a > b", the chain of calling contexts that leads to a row. */
+void tree_where(const struct tree_view *tree, uint32_t row, char *out, size_t size);
 
 /* search.c: decides on a group that there is enough to see of; may add a proposed step. */
 void finding_search(struct pythia *pythia, struct finding *finding,

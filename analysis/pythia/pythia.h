@@ -99,6 +99,12 @@ struct pythia_site {
 	double times;     /* slower, in the middle of those */
 };
 
+/* A group that does the same as another one, but for which of several like servers it asks. */
+struct pythia_sibling {
+	uint32_t group_id;
+	uint32_t own, its; /* contexts of the calls */
+};
+
 struct pythia_round {
 	bool last;   /* nothing more will come: what was seen has to do */
 	bool live;   /* some session is, so that hosts could offer points */
@@ -129,6 +135,14 @@ struct pythia_round {
 	 * known. May be NULL. */
 	const struct group_wait *(*waits)(
 			void *callback_context, uint32_t group_id, uint32_t context);
+	/* The siblings of a group; returns how many, at most max. May be NULL. */
+	uint32_t (*siblings)(void *callback_context, uint32_t group_id, struct pythia_sibling *out,
+			uint32_t max);
+	/* What the requests of two siblings were asked tells nothing of whom they ask. */
+	bool (*ask_alike)(void *callback_context, uint32_t group_id, uint32_t other_id);
+	/* Whom a group calls in that context: "python3:8002". */
+	void (*called)(void *callback_context, uint32_t group_id, uint32_t call, char *out,
+			size_t size);
 	void *callback_context;
 };
 
@@ -187,6 +201,25 @@ uint64_t pythia_standing(const struct pythia *pythia);
  */
 uint32_t pythia_suspects(struct pythia *pythia, const struct pythia_round *round, uint32_t *ids);
 void pythia_judge_place(struct pythia *pythia, const struct pythia_detail *detail);
+/*
+ * Twice a window: a group whose requests surely take longer than those of its siblings, and the one
+ * of these with most requests; both are to be shown to pythia_judge_siblings(), as the window has
+ * them. At most PYTHIA_COMPARED; returns how many. See siblings.c.
+ */
+#define PYTHIA_COMPARED 2u
+struct pythia_compared {
+	struct pythia_sibling sibling; /* `its` and group_id are the other's */
+	uint32_t group_id, n_siblings;
+	double others_ns;         /* mean of the siblings together */
+	uint64_t others_requests; /* that it is of */
+	double low_ns, high_ns;   /* difference of the means, for all comparisons together */
+};
+uint32_t pythia_compare_siblings(struct pythia *pythia, const struct pythia_round *round,
+		struct pythia_compared *out);
+void pythia_judge_siblings(struct pythia *pythia, const struct pythia_round *round,
+		const struct pythia_compared *compared, const struct pythia_detail *slow,
+		const struct pythia_detail *other);
+
 /*
  * The groups that should be looked at closely next, at most PYTHIA_DETAILS; returns how many. The
  * round has no details so far.

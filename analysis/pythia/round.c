@@ -219,8 +219,8 @@ static void judge_calm(struct pythia *pythia, const struct pythia_round *round)
 		struct finding *finding = &pythia->locating.findings[i];
 		const struct groups_row *row = row_of(round->recent, finding->group_id);
 
-		if (finding->rule == STOP_HEALTHY || finding->rule == STOP_CHANGED || !row ||
-				row->missing || row->lossy ||
+		if (finding->rule == STOP_HEALTHY || finding->rule == STOP_CHANGED ||
+				finding->rule == STOP_PEER || !row || row->missing || row->lossy ||
 				pythia->now_ns < finding->calm_ns + EPOCH_NS) {
 			continue;
 		}

@@ -1,25 +1,11 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "base/text_add.h"
 #include "pythia/state.h"
 
 /* The search of one group: its edges, and the verdict where there is one. */
 #define MAX_EDGES 16u
 #define MAX_WHERE 512
-
-static void where_text(const struct tree_view *tree, uint32_t row, char *out, size_t size)
-{
-	uint32_t chain[64], n = 0;
-
-	for (; row != UINT32_MAX && n < 64; row = tree->rows[row].parent) {
-		chain[n++] = row;
-	}
-	out[0] = '\0';
-	while (n > 0) {
-		text_add(out, size, "%s%s", out[0] ? " > " : "", tree->rows[chain[--n]].name);
-	}
-}
 
 static bool is_given_up(const struct finding *finding, uint32_t node)
 {
@@ -75,7 +61,7 @@ static void take_figures(struct pythia *pythia, struct finding *finding,
 	finding->phi_low = edge->phi_low;
 	finding->phi_high = edge->phi_high;
 	finding->requests = detail->tree->counted;
-	where_text(detail->tree, row, where, sizeof(where));
+	tree_where(detail->tree, row, where, sizeof(where));
 	finding->where = pythia_keep(pythia, where);
 }
 

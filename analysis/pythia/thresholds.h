@@ -70,6 +70,15 @@
 #define SURE_NS          (5 * NS_PER_S) /* that they span */
 #define GONE_ROUNDS      3u             /* without a change, until it is over */
 
+/* --- Which of several like servers: siblings.c */
+#define SIBLING_P        0.01 /* that chance makes one differ, all comparisons of a round together */
+#define SIBLING_TIMES    1.5 /* times the mean of the others, surely; of what was normal, likewise */
+#define SIBLING_LEAST_NS 50000.0 /* and so much longer: less nobody notices */
+#define SIBLING_PHI      0.5     /* of the difference, surely, in the call: as for a verdict */
+#define SIBLING_ROUNDS   2u      /* in a row, */
+#define SIBLING_ROUND_NS (5 * NS_PER_S) /* so far apart */
+#define SIBLING_GONE     3u             /* rounds without it, until it is over */
+
 /* --- What next: candidates.c, cost.c, strategy.c, propose.c, watch.c, round.c */
 #define ITSELF_SHARE      0.5  /* of the edge's sd, when all was on: it is the place itself */
 #define VARYING_SHARE     0.35 /* likewise: only points that varied are candidates */

@@ -185,17 +185,19 @@ static bool receives(const struct requests *r, const struct event_copy *copy)
 	return copy && strcmp(r->registry->types[copy->type].name, "socket_recv") == 0;
 }
 
-/* The first one: what came later are answers to what the request itself asked. */
-static void find_received(struct requests *r)
+/* The first one: what came later are answers to what the request itself asked. NULL: none. */
+static const struct event_copy *find_received(const struct requests *r)
 {
-	r->keys_reader.received_ns = UINT64_MAX;
+	const struct event_copy *first = NULL;
+
 	for (uint32_t i = 0; i < r->spans.n; i++) {
 		const struct event_copy *copy = r->spans.items[i].entry;
 
-		if (receives(r, copy) && copy->ts_ns < r->keys_reader.received_ns) {
-			r->keys_reader.received_ns = copy->ts_ns;
+		if (receives(r, copy) && (!first || copy->ts_ns < first->ts_ns)) {
+			first = copy;
 		}
 	}
+	return first;
 }
 
 /* The message that a request begins with was there before it was read. */
@@ -403,15 +405,31 @@ static bool unite_all(struct keys_reader *reader, struct request_keys *out)
 bool requests_read_keys(struct requests *r, const struct request *request, struct request_keys *out)
 {
 	struct kept_request *kept = (struct kept_request *)(uintptr_t)request;
+	const struct event_copy *received;
 
 	if (!measuring_build(r, request)) {
 		return false;
 	}
 	r->keys_reader.n = 0;
 	measuring_name(r, request);
-	find_received(r);
+	received = find_received(r);
+	r->keys_reader.received_ns = received ? received->ts_ns : UINT64_MAX;
 	return read_spans(r) && read_resources(r, requests_resources(r, kept)) &&
 	       unite_all(&r->keys_reader, out);
+}
+
+bool requests_read_asked(struct requests *r, const struct request *request, uint64_t *bytes)
+{
+	const struct event_copy *copy = measuring_build(r, request) ? find_received(r) : NULL;
+	const struct event_type *type = copy ? &r->registry->types[copy->type] : NULL;
+
+	for (uint32_t i = 0; type && i < type->n_fields && (i + 1) * 8 <= copy->bytes; i++) {
+		if (strcmp(type->fields[i].name, "length") == 0) {
+			*bytes = copy_event(copy).slots[i];
+			return true;
+		}
+	}
+	return false;
 }
 
 static uint32_t told_by(struct requests *r, uint32_t index, const struct event_copy *copy,

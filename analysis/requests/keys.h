@@ -64,6 +64,12 @@ bool requests_read_keys(
 		struct requests *requests, const struct request *request, struct request_keys *out);
 
 /*
+ * How long the message is that a request of a server begins with, as far as it was read at once.
+ * As above. False: it is not known.
+ */
+bool requests_read_asked(struct requests *requests, const struct request *request, uint64_t *bytes);
+
+/*
  * What the events of a span of the request that was walked last tell in words: its string fields
  * and labels, those that keys are made of. Returns how many, at most max; texts last as the
  * request does.

@@ -500,6 +500,17 @@ bool servers_serve(const struct servers *servers, uint32_t name)
 	return found_has(&servers->found, name);
 }
 
+uint32_t servers_kind(const struct servers *servers, uint32_t name)
+{
+	const char *text = names_own_text(servers->config.names, name);
+	const char *port = strrchr(text, ':');
+
+	if (!port || !port[1] || port[1 + strspn(port + 1, "0123456789")]) {
+		return 0;
+	}
+	return serving_is_call(text) || servers_serve(servers, name) ? (uint32_t)(port - text) : 0;
+}
+
 uint32_t servers_notes(const struct servers *servers, struct arena *arena, const char **notes,
 		uint32_t room)
 {

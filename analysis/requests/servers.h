@@ -70,6 +70,11 @@ void servers_finish(struct servers *servers);
 
 /* Is it what requests of a server are called (PROGRAM:PORT)? `name` interned. */
 bool servers_serve(const struct servers *servers, uint32_t name);
+/*
+ * Of such a name, and of that of a call (`call :PORT`): how many bytes tell what kind of server it
+ * is; the rest tells which of that kind. 0: another name, or one that does not tell which.
+ */
+uint32_t servers_kind(const struct servers *servers, uint32_t name);
 /* What was found, and what it rests on, in sentences for the reader of a schema; returns how many.
  */
 uint32_t servers_notes(const struct servers *servers, struct arena *arena, const char **notes,

@@ -269,6 +269,8 @@ void call_ask(struct servers *servers, struct connection *c, struct worker *w,
 struct call *call_plan(struct servers *servers, struct connection *c, struct served_request *served,
 		const struct where *where);
 void call_end(struct servers *servers, struct call *call, const struct where *near);
+/* Is it what a call to a port is called? */
+bool serving_is_call(const char *name);
 /* The connection goes on to something else, or goes. */
 void call_forget(struct connection *c);
 /* The connection is gone, with what is under way on it. */

@@ -222,15 +222,22 @@ struct served_request *served_begin(struct servers *servers, struct connection *
 	return served;
 }
 
+#define CALL "call"
+
+bool serving_is_call(const char *name)
+{
+	return strncmp(name, CALL " :", sizeof(CALL " :") - 1) == 0;
+}
+
 /* By the port alone: so it is the same whether or not the peer is known, and was from the start. */
 static uint32_t call_name(struct servers *servers, uint32_t port)
 {
 	char name[SERVED_NAME];
 
 	if (port) {
-		snprintf(name, sizeof(name), "call :%u", port);
+		snprintf(name, sizeof(name), CALL " :%u", port);
 	} else {
-		snprintf(name, sizeof(name), "call");
+		snprintf(name, sizeof(name), CALL);
 	}
 	return names_add(servers->config.names, name, (uint32_t)strlen(name));
 }

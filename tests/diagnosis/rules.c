@@ -35,7 +35,7 @@ static bool is_code(const char *rule)
 static bool is_stop(const char *rule)
 {
 	return is_code(rule) || strcmp(rule, "diffuse") == 0 || strcmp(rule, "spent") == 0 ||
-	       strcmp(rule, "fails") == 0;
+	       strcmp(rule, "fails") == 0 || strcmp(rule, "peer") == 0;
 }
 
 static json_t *tree_of(json_t *document, double group)

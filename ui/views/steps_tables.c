@@ -75,7 +75,7 @@ static void finding_cell(const void *data, uint32_t row, int column, struct tabl
 			format_count(cell->text, finding->ended);
 			break;
 		}
-		if (finding->requests == 0 && finding->rule == STOP_CHANGED) {
+		if (finding->requests == 0 && (finding->rule == STOP_CHANGED || finding->rule == STOP_PEER)) {
 			strcpy(cell->text, "-"); /* no shares of a variance */
 			break;
 		}

@@ -33,7 +33,8 @@
 	X(DIFFUSE, "diffuse", "no single place holds it")                                          \
 	X(SPENT, "spent", "budget or time used up")                                                \
 	X(CHANGED, "changed", "changed since the baseline")                                        \
-	X(FAILS, "fails", "requests began to fail") /* or do so more often */
+	X(FAILS, "fails", "requests began to fail") /* or do so more often */                      \
+	X(PEER, "peer", "one of like servers takes longer") /* of those that are asked */
 
 #define STOP_RULE_ID(id, name, words) STOP_##id,
 enum stop_rule { STOP_RULES(STOP_RULE_ID) };
@@ -53,6 +54,7 @@ extern const char *const stop_rule_names[], *const stop_rule_words[];
 	X(SLOWER, slower)             /* the place takes longer than in the baseline */            \
 	X(TRANSIT, transit)           /* the way from the process to others does */                \
 	X(CALLS, calls)               /* the place makes more, or fewer, calls of others */        \
+	X(PEER, peer)                 /* requests that ask one of like servers take longer */      \
 	X(FAILS, fails)               /* requests began to fail in the place */                    \
 	X(VARIABLE, variable)         /* a key-value explains it */                                \
 	X(VALUE, value)               /* all is slower with a value */                             \
@@ -131,6 +133,15 @@ struct steps_verdict {
 	double added_ns_per_s; /* to all requests; NAN: not known */
 	const char *others;    /* services, or what is called */
 	bool callee_too;       /* the process's own time grew, too */
+	/*
+	 * Requests of a group, against those of its siblings, which ask another one of several like
+	 * servers: means, and in `longer` the interval of their difference, 99 % for all that is
+	 * compared together. The share is of the difference, in the place.
+	 */
+	const char *called, *called_others; /* ":8002"; the one of them that most requests ask */
+	uint32_t n_siblings;                /* groups */
+	uint64_t requests_others;
+	double mean_ns, mean_others_ns;
 	/* Of what fails. */
 	const char *fails_how; /* requests "fail" */
 	uint64_t since_ns, failed, failed_before, requests_before;
@@ -179,6 +190,12 @@ struct steps_verdict {
 	X(VERDICT_ADDED, "added_ns_per_s", REAL, added_ns_per_s, NONE, NULL)                       \
 	X(VERDICT_OTHERS, "others", NAME, others, NONE, NULL)                                      \
 	X(VERDICT_CALLEE_TOO, "callee_too", FLAG, callee_too, NONE, NULL)                          \
+	X(VERDICT_CALLED, "called", NAME, called, NONE, NULL)                                      \
+	X(VERDICT_CALLED_OTHERS, "called_others", NAME, called_others, NONE, NULL)                 \
+	X(VERDICT_SIBLINGS, "siblings", U32, n_siblings, COUNT, NULL)                              \
+	X(VERDICT_REQUESTS_OTHERS, "requests_others", U64, requests_others, COUNT, NULL)           \
+	X(VERDICT_MEAN, "mean_ns", REAL, mean_ns, NS, NULL)                                        \
+	X(VERDICT_MEAN_OTHERS, "mean_others_ns", REAL, mean_others_ns, NS, NULL)                   \
 	X(VERDICT_HOW, "fails_how", NAME, fails_how, NONE, NULL)                                   \
 	X(VERDICT_SINCE, "since_ns", U64, since_ns, CLOCK, NULL)                                   \
 	X(VERDICT_FAILED, "failed", U64, failed, COUNT, NULL)                                      \
