@@ -153,6 +153,17 @@ static void say_wait(char *out, size_t size, const struct steps_verdict *verdict
 			"no code works then, it is a host or a resource that is waited for");
 }
 
+static void say_interrupts(char *out, size_t size, const struct steps_verdict *verdict)
+{
+	text_add(out, size, "the time goes by in %s while %s is at work%s%s", verdict->place,
+			verdict->within[0] ? verdict->within : "it", verdict->site[0] ? " in " : "",
+			verdict->site);
+	add_share(out, size, verdict);
+	text_add(out, size,
+			": no code of the request, but what the machine does meanwhile, the more "
+			"the longer it takes");
+}
+
 static void say_process(char *out, size_t size, const struct steps_verdict *verdict)
 {
 	text_add(out, size,

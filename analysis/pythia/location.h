@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "field_words.h"
 #include "pythia/pythia.h"
 #include "pythiatop/snapshot/snapshot.h"
 #include "verdict.h"
@@ -123,6 +124,12 @@ bool finding_rules_out(const struct finding *finding, uint32_t point);
 uint64_t pythia_age_of_epoch(const struct pythia_round *round, const struct groups_row *row);
 bool pythia_is_settled(struct pythia *pythia, const struct pythia_round *round,
 		const struct pythia_detail *detail);
+
+/* What the kernel does of its own accord to a thread that is at work: no code of the request. */
+static inline bool tree_row_interrupts(const struct tree_row *row)
+{
+	return !row->provider[0] && is_interruption(row->name);
+}
 
 /* finding.c: "a > b", the chain of calling contexts that leads to a row. */
 void tree_where(const struct tree_view *tree, uint32_t row, char *out, size_t size);

@@ -56,7 +56,7 @@ static uint32_t find_place(const struct pythia *pythia, const struct tree_view *
 		all.was_ns += was;
 		all.is_ns += is;
 		all.more_ns += fmax(is - was, 0);
-		if (shares[i].phi_low >= holds &&
+		if (shares[i].phi_low >= holds && !tree_row_interrupts(&tree->rows[i]) &&
 				(at == UINT32_MAX || shares[i].phi_low > shares[at].phi_low)) {
 			at = i;
 		}

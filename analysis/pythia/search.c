@@ -32,8 +32,12 @@ static uint32_t find_edges(struct pythia *pythia, const struct finding *finding,
 		if (row->phi_low <= ELIGIBLE_PHI) {
 			continue;
 		}
-		edge.leaf = row->mark == TREE_NO_POINT || edge.node == SPACE_NONE;
+		edge.leaf = row->mark == TREE_NO_POINT || edge.node == SPACE_NONE ||
+			    tree_row_interrupts(row);
 		edge.weight = by_phi ? row->phi_low : row->segment_sd_ns;
+		if (tree_row_interrupts(row)) {
+			edge.weight *= INTERRUPTS_COUNT;
+		}
 		if (is_given_up(finding, edge.node)) {
 			edge.weight *= 1e-6;
 		}
@@ -183,6 +187,24 @@ static void verdict_waiting(struct pythia *pythia, struct finding *finding,
 	finding_stop(pythia, finding, STOP_DIFFUSE, &verdict);
 }
 
+/*
+ * What the kernel does of its own accord while a request is worked on: the longer that takes, and
+ * the more others do, the more of it. So no code of the request is named.
+ */
+static void verdict_interrupted(struct pythia *pythia, struct finding *finding,
+		const struct pythia_detail *detail, const struct edge *edge)
+{
+	const struct tree_row *rows = detail->tree->rows;
+	uint32_t parent = rows[edge->row].parent;
+	struct steps_verdict verdict = verdict_of(REASON_INTERRUPTS, finding, detail, edge->row);
+
+	verdict.within = parent == UINT32_MAX ? "" : rows[parent].name;
+	verdict.site = finding->site;
+	take_figures(pythia, finding, detail, edge->row);
+	norms_drop(pythia, detail->row);
+	finding_stop(pythia, finding, STOP_DIFFUSE, &verdict);
+}
+
 static void verdict_diffuse(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round,
 		const struct edge *edges, uint32_t n)
@@ -318,6 +340,10 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 			if (row->phi_low >= VERDICT_PHI) {
 				site_of_place(pythia, finding, detail, round, row);
 				site_of_all(pythia, finding, detail, round);
+			}
+			if (row->phi_low >= VERDICT_PHI && tree_row_interrupts(row)) {
+				verdict_interrupted(pythia, finding, detail, &edges[i]);
+				return;
 			}
 			if (row->phi_low >= VERDICT_PHI && row->mark == TREE_NO_POINT) {
 				verdict_waiting(pythia, finding, detail, round, &edges[i]);

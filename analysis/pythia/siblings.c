@@ -308,7 +308,8 @@ static uint32_t find_place(const struct pythia_compared *told, const struct tree
 	for (uint32_t i = at + 1; i <= end; i++) {
 		uint32_t twin;
 
-		if (slow->rows[i].parent != at || slow->rows[i].mark == TREE_NO_POINT) {
+		if (slow->rows[i].parent != at || slow->rows[i].mark == TREE_NO_POINT ||
+				tree_row_interrupts(&slow->rows[i])) {
 			continue;
 		}
 		twin = twin_below(other, its, &slow->rows[i]);

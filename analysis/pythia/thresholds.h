@@ -54,6 +54,8 @@
 #define ELIGIBLE_PHI     0.10            /* lower bound of a share that is worth splitting */
 #define VERDICT_PHI      0.5   /* of a share that is the place: more than all others together */
 #define FRUITLESS_SPLITS 2u    /* of an edge in vain, before the next edge comes first */
+#define INTERRUPTS_COUNT 0.5   /* of their share: what holds half as much is looked at before them \
+				*/
 #define NAMED_STEPS      5u    /* by names, before nothing is thought to be in an edge */
 #define Z90              1.645 /* standard errors on both sides: 90 % of a normal distribution */
 #define SITE_PHI         0.5   /* of the group's variance, as for a verdict on code */

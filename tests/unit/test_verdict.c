@@ -161,6 +161,15 @@ static const struct {
 				"boot: since the baseline the way between link and a, b takes "
 				"longer, by "
 				"7.5ms to 8ms; the own time of the former grew, too"},
+		{{.reason = REASON_INTERRUPTS,
+				 .type = "boot",
+				 .place = "softirq_net_rx",
+				 .within = "syscall_connect",
+				 SHARE},
+				"boot: the time goes by in softirq_net_rx while syscall_connect is "
+				"at work (93% of the variance, 62 to 100, n 90): no code of the "
+				"request, but what the machine does meanwhile, the more the longer "
+				"it takes"},
 		{{.reason = REASON_PEER,
 				 .type = "nginx:80",
 				 .place = "call :8002",

@@ -47,6 +47,7 @@ extern const char *const stop_rule_names[], *const stop_rule_words[];
 	X(UNCLEAR, unclear)           /* where it lies is not clear yet */                         \
 	X(CODE, code)                 /* the time goes in the place */                             \
 	X(WAIT, wait)                 /* it goes by in waits, of kind `place`, of `within` */      \
+	X(INTERRUPTS, interrupts)     /* it goes by in such while `within` is at work */           \
 	X(PROCESS, process)           /* all that a process does is slow at the same times */      \
 	X(COMMON_CAUSE, common_cause) /* many places vary together */                              \
 	X(NO_PLACE, no_place)         /* none surely holds half */                                 \
