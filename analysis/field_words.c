@@ -92,3 +92,8 @@ bool is_interruption(const char *event)
 	}
 	return false;
 }
+
+bool is_system_call(const char *event)
+{
+	return strncmp(event, "syscall_", 8) == 0;
+}

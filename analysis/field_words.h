@@ -29,4 +29,7 @@ struct field_words field_words(const char *name);
  */
 bool is_interruption(const char *event);
 
+/* Likewise: a system call, by the name that its span has. */
+bool is_system_call(const char *event);
+
 #endif

@@ -35,6 +35,7 @@ static bool copy_key(struct explain *explain, struct key *key, const struct expl
 			.where = arena_text(&explain->arena, from->where ? from->where : ""),
 			.source = from->source,
 			.numeric = from->numeric,
+			.done = from->done,
 			.told = from->told,
 			.values = copy_values(&explain->rows, from->values, explain->n),
 			.n_texts = from->n_texts,
@@ -438,7 +439,7 @@ bool explain_is_sure(const struct explain *explain, struct explain_verdict *out)
 		return false;
 	}
 	key = &explain->keys[explain->ordered[0]];
-	if (!key->confirmed || key->omega2_held < BELIEVE || key->p >= BELIEVE_P) {
+	if (key->done || !key->confirmed || key->omega2_held < BELIEVE || key->p >= BELIEVE_P) {
 		return false;
 	}
 	*out = (struct explain_verdict){.name = key->name,

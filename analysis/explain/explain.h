@@ -40,6 +40,11 @@ struct explain_key {
 	const char *name, *where;
 	enum explanation_source source;
 	bool numeric;
+	/*
+	 * It is of what was done for the request, not of what it brought: a number that one of its
+	 * system calls tells, or how often the kernel was asked for something, or did it.
+	 */
+	bool done;
 	double told;          /* the share of Var(T) in the time until its value is told */
 	const double *values; /* by row; NAN: the request lacks it; categories: index of texts */
 	uint32_t n_texts;
@@ -70,7 +75,10 @@ bool explain_work(struct explain *explain, uint64_t units);
 enum status explain_fill(
 		const struct explain *explain, struct snapshot *snapshot, struct explanation *out);
 
-/* Rule 2: the first key, if it surely explains the variation; NULL: none does. Borrowed. */
+/*
+ * Rule 2: the first key, if it surely explains the variation; NULL: none does. What was done for a
+ * request goes with the way that it took, and is told by its places: no such key is one. Borrowed.
+ */
 struct explain_verdict {
 	const char *name, *where;
 	double omega2_held, p;

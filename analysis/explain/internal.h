@@ -27,6 +27,7 @@ struct key {
 	const char *name, *where; /* in the arena, as all texts */
 	enum explanation_source source;
 	bool numeric;
+	bool done;   /* as in struct explain_key */
 	double told; /* as in struct explain_key */
 	double *values;
 	double *scores; /* of a number: ranks, centred, of length 1; 0 where it has no value */

@@ -12,7 +12,8 @@
  * tree within an error). A time that was waited for a resource is a part of the duration, and would
  * be stronger than its cause, such as the length of a queue; and who is slow polls and tries again
  * more often, so that how often something is done, other than whether it is, may follow from the
- * duration; and what is told only when the time that varies has gone by, such as the length of the
+ * duration; and what system calls tell, and whether they are made, follows from the way that the
+ * code took; and what is told only when the time that varies has gone by, such as the length of the
  * answer, may. These come first only where nothing else is half as strong, and stand for no value
  * that they go together with. Even whether something is done follows where a value elsewhere tells
  * as much: a count says it all only of values of what is counted.
@@ -81,7 +82,7 @@ static const char *counted_by(const struct key *key)
 /* It may follow from how long the request takes. */
 static bool may_follow(const struct explain *explain, const struct key *key)
 {
-	return is_waiting(key) || key->told >= TOLD_LATE ||
+	return key->done || is_waiting(key) || key->told >= TOLD_LATE ||
 	       (key->source == EXPLANATION_COUNT &&
 			       (repeats(explain, key) || is_interruption(counted_by(key))));
 }

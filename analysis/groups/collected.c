@@ -84,6 +84,7 @@ static struct collected_key *key_of(struct collected *collected, uint32_t n_samp
 	*slot = (uint16_t)collected->n;
 	*key = (struct collected_key){.source = of->source,
 			.numeric = of->numeric,
+			.is_text = of->is_text,
 			.context = of->context,
 			.name = of->name,
 			.serial = collected->next_serial++,

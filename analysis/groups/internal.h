@@ -249,7 +249,7 @@ struct elapsed {
 
 struct collected_key {
 	enum explanation_source source;
-	bool numeric;
+	bool numeric, is_text; /* see struct request_key */
 	uint32_t context, name;
 	uint32_t serial;
 	uint32_t rows;     /* samples in the ring that have it */

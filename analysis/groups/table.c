@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "field_words.h"
 #include "groups/collect.h"
 #include "groups/internal.h"
 #include "base/hash.h"
@@ -27,6 +28,7 @@ struct column {
 	uint32_t copies;   /* columns before it that say the same; of the first, all that do */
 	enum worth worth;
 	bool of_kernel; /* of a kernel event */
+	bool is_text;   /* see struct request_key */
 	double *values; /* by row; categories: by first appearance, from 0 */
 	uint32_t n_texts;
 	uint64_t hash; /* of the values */
@@ -147,6 +149,7 @@ static void add_keys(struct table_work *work)
 		struct column *column = column_add(work, key->source);
 
 		column->numeric = key->numeric;
+		column->is_text = key->is_text;
 		column->context = key->context;
 		column->told = key->elapsed.variance > 0
 					       ? key->elapsed.covariance / key->elapsed.variance
@@ -359,6 +362,19 @@ static const char *key_name(const struct table_work *work, const struct column *
 	return name;
 }
 
+/* See struct explain_key. Of a request that is a system call itself, its fields are what it brings.
+ */
+static bool is_done(const struct table_work *work, const struct column *column)
+{
+	if (!column->of_kernel ||
+			contexts_get(work->groups->contexts, column->context)->depth == 1) {
+		return false;
+	}
+	return column->source == EXPLANATION_COUNT ||
+	       (column->source == EXPLANATION_FIELD && !column->is_text &&
+			       is_system_call(context_name(work->groups, column->context)));
+}
+
 static double *copy_values(struct table_work *work, const double *values)
 {
 	double *copy = arena_alloc(work->arena, (work->n_rows + 1) * sizeof(*copy));
@@ -380,6 +396,7 @@ static bool put_key(struct table_work *work, const struct column *column, struct
 			.source = column->source,
 			.numeric = column->numeric,
 			.told = column->told,
+			.done = is_done(work, column),
 			.values = copy_values(work, column->values),
 			.n_texts = column->n_texts,
 			.texts = texts};

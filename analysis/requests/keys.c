@@ -160,6 +160,7 @@ static bool read_value(const struct event *event, const struct field *field,
 		return isfinite(key->number);
 	}
 	if (field->kind == FIELD_STRING) {
+		key->is_text = true;
 		key->text = event_bytes(event, from->at, &key->length);
 		key->length = key->length < KEY_TEXT_BYTES ? key->length : KEY_TEXT_BYTES;
 		key->length = key->text ? (uint32_t)strnlen(key->text, key->length) : 0;

@@ -45,6 +45,7 @@ struct request_key {
 	 * it is of the message that the request begins with, which was there before it was read.
 	 */
 	uint64_t after_ns;
+	bool is_text;     /* the event tells a text, rather than a number that is only a name */
 	const char *text; /* else; need not end in 0 */
 	uint32_t length;
 };

@@ -976,6 +976,71 @@ static void test_a_key_stays_of_its_kind(void **state)
 	free(fickle);
 }
 
+/* ---- what was done, and what was brought ---- */
+
+#define DOINGS 4u
+
+struct doing {
+	struct bench bench;
+	uint32_t contexts[DOINGS];
+	struct request_key keys[DOINGS];
+};
+
+/* A number of the request's own, one and a path that a system call tells, one of a socket. */
+static bool read_doing(void *context, const struct request *request, struct request_keys *out)
+{
+	struct doing *doing = context;
+
+	for (uint32_t i = 0; i < DOINGS; i++) {
+		doing->keys[i] = (struct request_key){.context = doing->contexts[i],
+				.name = doing->bench.names[i],
+				.numeric = i != 2,
+				.number = (double)request->id,
+				.is_text = i == 2,
+				.text = request->id % 2 ? "one" : "two",
+				.length = 3};
+	}
+	*out = (struct request_keys){.n = DOINGS, .items = doing->keys};
+	return true;
+}
+
+static void test_what_was_done_is_marked(void **state)
+{
+	static const char *const names[DOINGS] = {
+			"syscall_write", "syscall_lseek", "syscall_openat", "socket_recv"};
+	struct doing *doing = calloc(1, sizeof(*doing));
+	struct arena arena = {.chunks = NULL};
+	const struct explain_table *table;
+
+	(void)state;
+	assert_non_null(doing);
+	bench_init(&doing->bench, &usual, 1);
+	doing->bench.groups->config.read_keys = read_doing;
+	for (uint32_t i = 0; i < DOINGS; i++) {
+		/* The first is the request itself. */
+		doing->contexts[i] = request_source_context(
+				&doing->bench.source, i ? doing->contexts[0] : 0, "", names[i]);
+	}
+	for (uint32_t i = 0; i < 60; i++) {
+		struct fate *fate = fate_next(&doing->bench);
+
+		fate->parts[0] = 5 + i;
+		fate->start_ns = fate->end_ns - 5 - i;
+		add(&doing->bench, fate);
+		assert_true(groups_collect(doing->bench.groups, 1, true));
+	}
+	table = groups_table(doing->bench.groups, 1, 0, &arena);
+	assert_true(table && table->n_keys == DOINGS);
+	for (uint32_t i = 0; i < DOINGS; i++) {
+		bool is = strncmp(table->keys[i].name, "syscall_lseek.", 14) == 0;
+
+		assert_int_equal(table->keys[i].done, is);
+	}
+	arena_release(&arena);
+	bench_release(&doing->bench);
+	free(doing);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -988,6 +1053,7 @@ int main(void)
 			cmocka_unit_test(test_rare_keys_make_room),
 			cmocka_unit_test(test_what_varies_is_taken),
 			cmocka_unit_test(test_a_key_stays_of_its_kind),
+			cmocka_unit_test(test_what_was_done_is_marked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -712,6 +712,47 @@ static void test_a_repeated_call_follows(void **state)
 	}
 }
 
+/* What a system call tells goes with the way that the code took: the message comes first that it was
+ * taken for, if it tells half as much; alone it is named, and is no verdict. */
+static void test_what_was_done_follows(void **state)
+{
+	static struct table table;
+	struct bootstrap_random random = {.state = 13};
+	struct explanation out;
+	struct snapshot *snapshot;
+	double *length, *size;
+	bool sure;
+
+	(void)state;
+	table_begin(&table, 1000);
+	size = add_number(&table, "syscall_lseek.ret");
+	length = add_number(&table, "socket_recv.length");
+	table.keys[0].done = true;
+	for (uint32_t i = 0; i < 1000; i++) {
+		bool slow = bootstrap_below(&random, 3) == 0;
+
+		size[i] = slow ? 58408960 : 147456;
+		length[i] = (slow ? 60 : 57) + bootstrap_below(&random, 4);
+		table.durations[i] = (slow ? 9e8 : 1e8) * exp(0.1 * bootstrap_normal(&random));
+	}
+	snapshot = shown(&table, 2000, &out, &sure);
+	assert_string_equal(out.keys[0].name, "socket_recv.length");
+	assert_true(out.keys[0].omega2 < out.keys[1].omega2);
+	snapshot_destroy(snapshot);
+	for (uint32_t i = 0; i < 1000; i++) {
+		length[i] = 57 + bootstrap_below(&random, 4);
+	}
+	snapshot = shown(&table, 2000, &out, &sure);
+	assert_string_equal(out.keys[0].name, "syscall_lseek.ret");
+	assert_true(out.keys[0].omega2_held > 0.9 && out.keys[0].confirmed);
+	assert_false(sure);
+	snapshot_destroy(snapshot);
+	table.keys[0].done = false;
+	snapshot = shown(&table, 2000, &out, &sure);
+	assert_true(sure);
+	snapshot_destroy(snapshot);
+}
+
 /* Names of requests, and hosts that only the slow ones run on. */
 static void test_categories(void **state)
 {
@@ -898,6 +939,7 @@ int main(void)
 			cmocka_unit_test(test_derived_keys_are_left_out),
 			cmocka_unit_test(test_counts_follow),
 			cmocka_unit_test(test_a_repeated_call_follows),
+			cmocka_unit_test(test_what_was_done_follows),
 			cmocka_unit_test(test_categories),
 			cmocka_unit_test(test_slow_everywhere),
 			cmocka_unit_test(test_few),
