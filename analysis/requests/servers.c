@@ -43,8 +43,10 @@ bool servers_add_type(struct servers *servers)
 	servers->n_types = at + 1;
 	told = &servers->types[at];
 	sockets_read_type(type, told);
+	starting_read_type(type, told);
 	if (servers->adding) {
 		told->told = TOLD_NOTHING;
+		told->starts = STARTS_NOTHING;
 	}
 	servers->by_probe |= told->by_probe && told->told != TOLD_NOTHING;
 	return true;
@@ -416,6 +418,10 @@ void servers_before(struct servers *servers, const struct event *event,
 	}
 	if (calls && calls->n > 0) {
 		take_calls(servers, event, calls, false);
+	}
+	if (servers->added && !servers->off && event->type < servers->n_types &&
+			servers->types[event->type].starts) {
+		starting_see(servers, event, &servers->types[event->type]);
 	}
 	if (tells) {
 		take_event(servers, event, &servers->types[event->type], &where);

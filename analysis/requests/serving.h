@@ -82,6 +82,7 @@ struct served_request {
 	struct worker *successor; /* woken for it, and does not run yet; NULL: none */
 	struct worker *holder;    /* took it over last; NULL: nobody */
 	struct worker *receiver;  /* of its message */
+	uint64_t asks_to_start;   /* thread that was signalled for it; 0: none */
 	bool waits;               /* it may lie in a queue of its process */
 	bool doubtful;            /* what was taken for its work may be another's, or lack */
 	uint32_t n_taken;         /* how often it was taken over */
@@ -120,6 +121,8 @@ struct worker {
 	uint64_t n_jobs;               /* of its process, when it took over */
 	struct process *process;       /* NULL: not known so far */
 	struct served_request *handed; /* it was woken for; NULL: none, or nobody knows */
+	uint64_t started; /* thread that it started, and told nobody of so far; 0: none */
+	bool was_started; /* for the request that it works for */
 };
 
 /* A port at a host's own end, and at the other end of the first connection of it. */
@@ -239,6 +242,12 @@ void handover_give(struct servers *servers, struct worker *w, struct worker *to,
 void handover_take(struct servers *servers, struct worker *w, const struct where *where);
 /* The first send of an answer. */
 void handover_answered(struct servers *servers, struct served_request *served, struct worker *w);
+
+/* --- starting.c ------------------------------------------------------------------------------- */
+
+void starting_read_type(const struct event_type *type, struct type_told *told);
+/* An event that tells of processes that are started, or end. */
+void starting_see(struct servers *servers, const struct event *event, const struct type_told *told);
 
 /* --- serving_requests.c ----------------------------------------------------------------------- */
 

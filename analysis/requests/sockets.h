@@ -47,8 +47,18 @@ enum socket_field {
 	F_COUNT
 };
 
+/* What it tells of processes that are started (starting.c). */
+enum starts {
+	STARTS_NOTHING = 0,
+	STARTS_SIGNAL,  /* the thread that runs signals a process */
+	STARTS_PROCESS, /* it starts one */
+	STARTS_END,     /* a thread ends */
+};
+
 struct type_told {
 	uint8_t told;
+	uint8_t starts;
+	uint16_t starts_whom; /* field: whom it is about */
 	bool multiplexes; /* TOLD_WAIT: for whatever comes of many */
 	bool in_order;    /* likewise, and tells them in the order in which they came */
 	bool input;       /* TOLD_WAIT: for what comes of one, or it reads from a file */
