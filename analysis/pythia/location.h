@@ -96,6 +96,7 @@ bool locating_reserve(struct locating *locating, uint32_t n);
 /* An edge of a group: a row of its tree, with its own time. */
 struct edge {
 	uint32_t row, node;
+	uint32_t within; /* row whose points may be enabled: the edge's, or what waited in it */
 	double weight;
 	bool leaf;
 	bool itself; /* nothing in it varied when all was on */

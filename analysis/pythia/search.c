@@ -26,7 +26,7 @@ static uint32_t find_edges(struct pythia *pythia, const struct finding *finding,
 
 	for (uint32_t i = 0; i < tree->n; i++) {
 		const struct tree_row *row = &tree->rows[i];
-		struct edge edge = {.row = i, .node = pythia->locating.nodes[i]};
+		struct edge edge = {.row = i, .node = pythia->locating.nodes[i], .within = i};
 		uint32_t at;
 
 		if (row->phi_low <= ELIGIBLE_PHI) {
@@ -253,6 +253,68 @@ static bool is_patient(const struct finding *finding, const struct pythia_detail
 	       (finding->anew_ns && round->now_ns < finding->anew_ns + PATIENCE_NS);
 }
 
+/* Code waits for a processor that its own program has: the processes of its requests, or of others. */
+static bool is_own_load(const struct pythia_detail *detail, const struct pythia_round *round,
+		const struct tree_row *row)
+{
+	const char *type = detail->row->type, *port = strrchr(type, ':');
+	size_t length = port ? (size_t)(port - type) : strlen(type);
+	const struct group_wait *wait =
+			row->mark == TREE_NO_POINT && strcmp(row->name, "(runnable)") == 0 &&
+							round->waits
+					? round->waits(round->callback_context, detail->row->id,
+							  row->context)
+					: NULL;
+	double told = 0, own = 0;
+
+	for (uint32_t i = 0; wait && wait->evidence == WAIT_RAN && i < wait->n; i++) {
+		const struct group_holder *holder = &wait->holders[i];
+
+		told += holder->share;
+		own += strlen(holder->process) == length &&
+						       strncmp(holder->process, type, length) == 0
+				       ? holder->share
+				       : 0;
+	}
+	return own > 0 && own >= OWN_LOAD * told;
+}
+
+/*
+ * A wait for a processor that the program itself uses up falls into the code that does: where that
+ * is known, the points of what waited are looked at, as if it had worked. Of edges that would be a
+ * verdict, since to ask who had it costs time.
+ */
+static void look_within(const struct pythia *pythia, const struct pythia_detail *detail,
+		const struct pythia_round *round, struct edge *edges, uint32_t n)
+{
+	for (uint32_t i = 0; i < n && pythia->space.learned; i++) {
+		const struct tree_row *row = &detail->tree->rows[edges[i].row];
+		uint32_t node = row->parent == UINT32_MAX ? SPACE_NONE
+							  : pythia->locating.nodes[row->parent];
+
+		if (row->phi_low >= VERDICT_PHI && node != SPACE_NONE &&
+				is_own_load(detail, round, row)) {
+			edges[i].within = row->parent;
+			edges[i].node = node;
+		}
+	}
+}
+
+/* The candidates of an edge, those of what waited in it likewise. */
+static void find_candidates_of(struct pythia *pythia, const struct finding *finding,
+		const struct pythia_detail *detail, const struct pythia_round *round,
+		struct edge *edge)
+{
+	struct edge within = {.row = edge->within, .node = edge->node, .within = edge->within};
+
+	candidates_clear(&pythia->planning);
+	if (edge->within != edge->row) {
+		candidates_of_edge(pythia, finding, detail, round, &within);
+	} else if (!edge->leaf) {
+		candidates_of_edge(pythia, finding, detail, round, edge);
+	}
+}
+
 /* What the last split of the edge has shown. */
 static void learn_from_split(struct finding *finding, const struct edge *edges, uint32_t n,
 		const struct tree_view *tree)
@@ -314,20 +376,19 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 		 given_up = finding->n_given_up;
 	bool over_budget = false, by_name;
 
+	look_within(pythia, detail, round, edges, n);
 	learn_from_split(finding, edges, n, detail->tree);
 	if (verdict_site(pythia, finding, detail, round, edges, n)) {
 		return;
 	}
 	if (finding->n_given_up > given_up) {
 		n = find_edges(pythia, finding, detail->tree, edges);
+		look_within(pythia, detail, round, edges, n);
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		const struct tree_row *row = &detail->tree->rows[edges[i].row];
 
-		candidates_clear(&pythia->planning);
-		if (!edges[i].leaf) {
-			candidates_of_edge(pythia, finding, detail, round, &edges[i]);
-		}
+		find_candidates_of(pythia, finding, detail, round, &edges[i]);
 		if (is_tried(pythia, row, edges[i].node)) {
 			candidates_clear(&pythia->planning);
 		}
@@ -356,13 +417,14 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 			continue;
 		}
 		by_name = pythia->planning.candidates[0].node == SPACE_NONE;
-		if (split_propose(pythia, finding, detail, round, edges[i].row, false)) {
+		if (split_propose(pythia, finding, detail, round, edges[i].within, false)) {
 			pythia->space.nodes[edges[i].node].named += by_name;
 			finding->edge = edges[i].node;
 			finding->split_noted = false;
 			finding->edge_phi = row->phi;
 			take_figures(pythia, finding, detail, edges[i].row);
 			verdict = verdict_of(REASON_INSIDE, finding, detail, edges[i].row);
+			verdict.place = detail->tree->rows[edges[i].within].name;
 			finding_tell(pythia, finding, &verdict);
 			return;
 		}

@@ -106,11 +106,171 @@ static void what_holds_as_much_comes_first(void **state)
 	snapshot_destroy(snapshot);
 }
 
+/* ---- a processor that is waited for ---- */
+
+/* Who had it meanwhile: the server's own program, and another one. */
+static const struct group_wait *find_waits(void *context, uint32_t group_id, uint32_t row_context)
+{
+	static struct group_holder holders[2];
+	static struct group_wait wait = {
+			.evidence = WAIT_RAN, .n = 2, .holders = holders, .context = 3};
+	double own = *(const double *)context;
+
+	assert_int_equal(group_id, 1);
+	assert_int_equal(row_context, 3);
+	holders[0] = (struct group_holder){.name = "work",
+			.provider = "web",
+			.type = "",
+			.process = "web",
+			.share = own / 2};
+	holders[1] = (struct group_holder){.name = "",
+			.provider = "",
+			.type = "",
+			.process = "other",
+			.share = (1 - own) / 2};
+	return &wait;
+}
+
+static void offer(struct pythia *pythia, const struct profile_node *nodes, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct pythia_offer offers[2] = {{.event = nodes[i].entry,
+								       .role = OFFER_ENTRY,
+								       .skeleton = i < 2,
+								       .provider = "web",
+								       .span = nodes[i].name},
+				{.event = nodes[i].exit,
+						.role = OFFER_EXIT,
+						.skeleton = i < 2,
+						.provider = "web",
+						.span = nodes[i].name}};
+
+		pythia_know(pythia, &offers[0]);
+		pythia_know(pythia, &offers[1]);
+		if (i == 2) {
+			assert_int_equal(pythia_offer(pythia, "host", offers, 2), STATUS_OK);
+		}
+	}
+}
+
+/* Most of a request is waiting for one, within `work`, which is known to call `deep`. */
+static void search_waiting(double own, struct snapshot *snapshot)
+{
+	static const struct profile_node learned[] = {{.parent = UINT32_MAX,
+								      .name = "web:80",
+								      .provider = "web",
+								      .entry = "web:80_entry",
+								      .exit = "web:80_exit",
+								      .count = 1,
+								      .total_ns = 1e6},
+			{.parent = 0,
+					.name = "work",
+					.provider = "web",
+					.entry = "web:work_entry",
+					.exit = "web:work_exit",
+					.count = 1,
+					.total_ns = 1e6},
+			{.parent = 1,
+					.name = "deep",
+					.provider = "web",
+					.entry = "web:deep_entry",
+					.exit = "web:deep_exit",
+					.count = 1,
+					.total_ns = 9e5}};
+	static const struct tree_row rows[] = {{.context = 1,
+							       .parent = UINT32_MAX,
+							       .n_below = 2,
+							       .name = "web:80",
+							       .provider = "web"},
+			{.context = 2,
+					.parent = 0,
+					.n_below = 1,
+					.name = "work",
+					.provider = "web"},
+			{.context = 3,
+					.parent = 1,
+					.name = "(runnable)",
+					.provider = "",
+					.mark = TREE_NO_POINT,
+					.phi = 0.8,
+					.phi_low = 0.75,
+					.phi_high = 0.85,
+					.segment_sd_ns = 1e6}};
+	struct names *names = names_create(1000);
+	struct pythia *pythia = pythia_create(names);
+	struct groups_row row = {.id = 1,
+			.type = "web:80",
+			.path = "web",
+			.count = 400,
+			.rate_per_s = 20,
+			.mean_ns = 1e6,
+			.sd_ns = 1e6,
+			.p50_ns = 1000000,
+			.objective_ns = 1000,
+			.detection = DETECTION_VARIES};
+	struct tree_view tree = {.group_id = 1,
+			.type = "web:80",
+			.path = "web",
+			.requests = 400,
+			.counted = 400,
+			.located = true,
+			.n = 3,
+			.rows = rows};
+	struct group_view group = {.row = row, .location = {.located = true}};
+	struct pythia_detail detail = {.row = &row, .tree = &tree, .group = &group};
+	struct groups_view groups = {.n = 1, .rows = &row};
+
+	assert_int_equal(
+			pythia_learn(pythia,
+					&(struct profile){.n = 1,
+							.types = &(struct profile_type){.type = "we"
+												"b:"
+												"8"
+												"0",
+									.requests = 1000,
+									.n = 3,
+									.nodes = learned}}),
+			STATUS_OK);
+	offer(pythia, learned, 3);
+	for (uint32_t s = 1; s < 40; s++) {
+		pythia_round(pythia, &(struct pythia_round){.now_ns = s * SECOND,
+						     .groups = &groups,
+						     .recent = &groups,
+						     .n_details = 1,
+						     .details = &detail,
+						     .waits = find_waits,
+						     .callback_context = &own});
+	}
+	assert_int_equal(pythia_fill(pythia, snapshot), STATUS_OK);
+	pythia_destroy(pythia);
+	names_destroy(names);
+}
+
+/* Where the program itself uses it up, the code that waits is looked into; else that is it. */
+static void own_load_is_looked_into(void **state)
+{
+	struct snapshot *snapshot = snapshot_create();
+
+	(void)state;
+	search_waiting(0.9, snapshot);
+	assert_int_equal(snapshot->steps.n, 1);
+	assert_string_equal(snapshot->steps.rows[0].title, "+1 inside work");
+	assert_int_equal(snapshot->steps.findings[0].rule, STOP_NONE);
+	snapshot_destroy(snapshot);
+	snapshot = snapshot_create();
+	search_waiting(0.4, snapshot);
+	assert_int_equal(snapshot->steps.n, 0);
+	assert_int_equal(snapshot->steps.findings[0].rule, STOP_DIFFUSE);
+	assert_non_null(strstr(snapshot->steps.findings[0].text, "(runnable) of work"));
+	snapshot_destroy(snapshot);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(interrupts_are_no_code),
 			cmocka_unit_test(what_holds_as_much_comes_first),
+			cmocka_unit_test(own_load_is_looked_into),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
