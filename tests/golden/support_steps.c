@@ -413,6 +413,21 @@ static void fill_findings(struct snapshot *snapshot, const struct made_steps *ma
 				   "all requests";
 		findings[0].explanation = NULL;
 	}
+	if (made->peer) {
+		findings[0].rule = STOP_PEER;
+		findings[0].requests = 0;
+		findings[0].type = "nginx:80";
+		findings[0].path = "";
+		findings[0].text = "nginx:80: requests that ask python3:8002 take 42ms (mean of "
+				   "473), those that ask python3:8001 2ms (of 474): the difference "
+				   "is in call :8002 (96%, 94 to 98)";
+		findings[0].where = "nginx:80 > nginx > call :8002";
+		findings[0].next = "what python3:8002 does meanwhile, and what of it, its host or "
+				   "its load is other than with python3:8001";
+		findings[0].explanation = NULL;
+		findings[0].n_history = 0;
+		findings[0].n_ruled_out = 0;
+	}
 	snapshot->steps.findings = findings;
 	snapshot->steps.n_findings = made->verdict || made->searching ? 2 : 0;
 }

@@ -24,6 +24,7 @@ struct made_steps {
 	bool many;       /* values and words, as many as there may be */
 	bool no_normal;  /* nothing tells what is normal */
 	bool changed;    /* the verdict is what has changed since a baseline */
+	bool peer;       /* it is which of several like servers takes longer */
 	bool at_once;    /* the verdict took no step: all was on */
 	/*
 	 * By key-values: with a verdict it is explained, else nobody has asked; or `explaining`: it

@@ -189,8 +189,11 @@ static void add_normal(struct verdict *verdict, struct style style)
 	style.priority = 2;
 	if (verdict->finding->no_normal) {
 		add_text(verdict, &style,
-				"it varies; whether more than normal is not known: no baseline, "
-				"nothing learned");
+				verdict->finding->rule == STOP_PEER
+						? "whether that is normal is not known: no "
+						  "baseline, nothing learned"
+						: "it varies; whether more than normal is not "
+						  "known: no baseline, nothing learned");
 	}
 }
 
