@@ -10,6 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/background.h"
 #include "config/paths.h"
 #include "control/points.h"
 #include "intake/url.h"
@@ -163,6 +164,7 @@ static int run_batch(struct pipeline *pipeline, const struct options *options, s
 			.progress = isatty(STDERR_FILENO) == 1,
 	};
 
+	background_enter();
 	return batch_run(pipeline, &batch);
 }
 

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/background.h"
+
 #define MAX_QUESTIONS 4096u
 #define MAX_ID        64u
 #define NAME_BYTES    256u
@@ -84,6 +86,7 @@ static void *symbols_main(void *context)
 	struct question question;
 	bool last;
 
+	background_enter();
 	pthread_mutex_lock(&symbols->mutex);
 	while (!symbols->stop) {
 		if (symbols->n == 0) {

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/background.h"
 #include "base/clock.h"
 #include "local/process.h"
 #include "run/temporary.h"
@@ -86,7 +87,10 @@ static void put_fd(int fd, int as)
 	}
 }
 
-/* `gate`: it is there, and runs the program once a byte comes from it; NULL: at once. */
+/*
+ * `gate`: it is there, and runs the program once a byte comes from it; NULL: one of ours, at once and
+ * in the background.
+ */
 static pid_t start(const char *const *arguments, int out, int error, const int *gate)
 {
 	pid_t keeper = getpid(), pid = fork();
@@ -101,6 +105,8 @@ static pid_t start(const char *const *arguments, int out, int error, const int *
 		put_fd(error >= 0 ? error : nothing, STDERR_FILENO);
 		if (gate) {
 			close(gate[1]);
+		} else {
+			background_enter();
 		}
 		if (!gate || read(gate[0], &byte, 1) == 1) {
 			execvp(arguments[0], (char *const *)(uintptr_t)arguments);

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/background.h"
 #include "probe/binary.h"
 #include "probe/options.h"
 #include "probe/processes.h"
@@ -524,6 +525,7 @@ int main(int argc, char **argv)
 						       .say = say}};
 	int status;
 
+	background_enter();
 	if (gethostname(orders.setup.host, sizeof(orders.setup.host) - 1) != 0) {
 		snprintf(orders.setup.host, sizeof(orders.setup.host), "localhost");
 	}

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <urcu/urcu-memb.h>
 
+#include "base/background.h"
 #include "base/clock.h"
 #include "base/array.h"
 #include "config/instant.h"
@@ -143,6 +144,7 @@ static void *analysis_main(void *context)
 	uint64_t answered_ns = 0, took_ns = 0, changes = 0, asked_ns = 0;
 	bool asked = true, more, rests;
 
+	background_enter();
 	while (!atomic_load(&analysis->stop)) {
 		uint64_t now_ns, due_ns;
 

@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/background.h"
 #include "intake/url.h"
 #include "listing.h"
 #include "live.h"
@@ -138,6 +139,7 @@ int main(int argc, char **argv)
 
 	/* Whatever becomes of the console: nobody else would end this process. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	background_enter();
 	if (!parse(&task, argc, argv)) {
 		return usage();
 	}
