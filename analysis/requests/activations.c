@@ -433,8 +433,12 @@ void activations_after(struct activations *a, const struct event *event)
 	if (type->what == WHAT_SWITCH) {
 		key = thread_host_key(event->slots[type->next], event->cpu);
 		actor = actor_of(a, host, key);
-		/* One that may be in a call is in it until it returns. */
-		if (actor && actor->phase == PHASE_IDLE && actor->call == CALL_UNKNOWN) {
+		/*
+		 * One that may be in a call is in it until it returns. One whose wake-up nobody told is
+		 * not recorded: others had the processor before and after.
+		 */
+		if (actor && actor->phase == PHASE_IDLE && actor->call == CALL_UNKNOWN &&
+				actor->woken_ns) {
 			begin(a, actor, event);
 		}
 	}

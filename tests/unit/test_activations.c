@@ -292,6 +292,32 @@ static void test_disk_requests(void **state)
 	kernel_stop(&scene.kernel);
 }
 
+/*
+ * Where one program alone is recorded, others are seen where they had the processor before it and
+ * after: nobody tells what they did, nor that they were woken.
+ */
+static void test_others_of_one_program(void **state)
+{
+	struct scene scene;
+	uint64_t total_ns;
+
+	(void)state;
+	start(&scene);
+	make_idle(&scene, 1000);
+	for (int i = 0; i < 3; i++) {
+		scene.running = 20; /* since when, and that it was woken, is not told */
+		wake(&scene, 1000);
+		run(&scene, 1000, 1);
+		leave(&scene, "poll");
+		enter(&scene, "poll");
+		run(&scene, 20, 1);
+		feed(&scene, "pythiatop_cpu_left nothing:i=0");
+	}
+	assert_int_equal(count(&scene, "service", &total_ns), 3);
+	assert_int_equal(count(&scene, "kworker", &total_ns), 0);
+	kernel_stop(&scene.kernel);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -300,6 +326,7 @@ int main(void)
 			cmocka_unit_test(test_the_recorder),
 			cmocka_unit_test(test_new_process),
 			cmocka_unit_test(test_what_is_not_known),
+			cmocka_unit_test(test_others_of_one_program),
 			cmocka_unit_test(test_disk_requests),
 	};
 
