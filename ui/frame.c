@@ -105,6 +105,10 @@ static void add_warnings(struct segments *segments, const struct snapshot *snaps
 		add(segments, ROLE_LOST, 0, true, " LOST %s ",
 				format_count(text, snapshot->discarded));
 	}
+	if (snapshot->unrecorded > 0) {
+		add(segments, ROLE_TITLE_WARN, 0, true, "REC %s",
+				format_share(text, 1 - snapshot->unrecorded));
+	}
 	if (snapshot->late > 0) {
 		add(segments, ROLE_TITLE_WARN, 0, true, "LATE %s",
 				format_count(text, snapshot->late));

@@ -113,6 +113,13 @@ static bool asked(void *context, const struct request *request, uint64_t *bytes)
 	return requests_read_asked(engine->requests, request, bytes);
 }
 
+static uint64_t paused(void *context, uint64_t hosts, uint64_t begin_ns, uint64_t end_ns)
+{
+	const struct engine *engine = context;
+
+	return pauses_within(&engine->pauses, hosts, begin_ns, end_ns);
+}
+
 static uint32_t server_kind(void *context, uint32_t name)
 {
 	struct engine *engine = context;
@@ -188,6 +195,7 @@ struct engine *engine_create(const struct engine_config *config)
 							       .told = told,
 							       .serves = serves,
 							       .server_kind = server_kind,
+							       .paused = paused,
 							       .measurer = engine},
 				engine->names, engine->contexts, &engine->pool);
 	}
@@ -254,6 +262,7 @@ void engine_destroy(struct engine *engine)
 	contexts_destroy(engine->contexts);
 	names_destroy(engine->names);
 	duplicates_release(&engine->duplicates);
+	pauses_release(&engine->pauses);
 	registry_release(&engine->registry);
 	arena_release(&engine->notes);
 	free(engine->losses);
@@ -314,7 +323,8 @@ static bool type_added(struct engine *engine, uint32_t id, const struct schema_e
 	return model_add_extracted(engine->model, &engine->registry.types[id], event) &&
 	       requests_add_type(engine->requests) && servers_add_type(engine->servers) &&
 	       activations_add_type(engine->activations) && state_add_type(engine->state) &&
-	       loop_add_type(&engine->loop);
+	       loop_add_type(&engine->loop) &&
+	       pauses_add_type(&engine->pauses, engine->registry.types[id].name);
 }
 
 /* What the schemas extract from events of a type. */
@@ -430,6 +440,26 @@ static void host_seen(struct host *host, uint64_t ts_ns)
 	host->last_ns = ts_ns;
 }
 
+/* What went on there meanwhile is not known. */
+static void be_uncertain(struct engine *engine, const struct loss *loss)
+{
+	engine_tidy(engine);
+	requests_lose(engine->requests, loss);
+	servers_lose(engine->servers, loss->stream, engine->now_ns);
+	activations_lose(engine->activations, loss->stream, engine->now_ns);
+	state_lose(engine->state, loss);
+}
+
+/* What was under way when the host was recorded no more is as uncertain as after a loss. */
+static void see_pause(struct engine *engine, const struct event *event, uint32_t host)
+{
+	struct loss loss = {.stream = event->stream, .cpu = CPU_NONE, .end_ns = event->ts_ns};
+
+	if (pauses_see(&engine->pauses, event, host, &loss.begin_ns)) {
+		be_uncertain(engine, &loss);
+	}
+}
+
 void engine_feed(struct engine *engine, const struct event *event)
 {
 	struct registry *registry = &engine->registry;
@@ -482,6 +512,7 @@ void engine_feed(struct engine *engine, const struct event *event)
 	requests_feed(engine->requests, extractor_feed(engine->extractor, event), used);
 	servers_after(engine->servers, event, calls);
 	activations_after(engine->activations, event);
+	see_pause(engine, event, session->host);
 	if (requests_renamed(engine->requests)) {
 		groups_renamed(engine->groups);
 	}
@@ -523,11 +554,7 @@ void engine_lose(struct engine *engine, const struct loss *loss)
 		engine->discarded += loss->count;
 	}
 	keep_loss(engine, loss);
-	engine_tidy(engine);
-	requests_lose(engine->requests, loss);
-	servers_lose(engine->servers, loss->stream, engine->now_ns);
-	activations_lose(engine->activations, loss->stream, engine->now_ns);
-	state_lose(engine->state, loss);
+	be_uncertain(engine, loss);
 }
 
 void engine_late(struct engine *engine, uint32_t session, uint64_t count)

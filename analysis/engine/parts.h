@@ -16,6 +16,7 @@
 #include "requests/dump.h"
 #include "requests/extract.h"
 #include "requests/model.h"
+#include "requests/pauses.h"
 #include "requests/request_snapshot.h"
 #include "requests/requests.h"
 #include "requests/servers.h"
@@ -49,6 +50,7 @@ struct engine {
 	struct loop loop;
 	struct waits_memory *waits;
 	struct behaving *behaving;
+	struct pauses pauses;
 
 	uint64_t in, late, dropped, discarded; /* dropped: copies, damaged and misdated events */
 	uint64_t first_ns, now_ns;

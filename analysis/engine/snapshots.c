@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "engine/parts.h"
@@ -49,6 +51,38 @@ static void fill_totals(
 	}
 	snapshot->discarded = engine->discarded;
 	snapshot->late = engine->late;
+}
+
+/* Of the window, what no host was recorded in least; the others may have been in more of it. */
+static void fill_unrecorded(const struct engine *engine, struct snapshot *snapshot)
+{
+	uint32_t host = 0;
+	char text[256];
+
+	for (uint32_t i = 0; i < engine->registry.n_hosts; i++) {
+		uint64_t begin_ns = engine_window_begin(engine, snapshot->time_ns);
+		uint64_t first_ns = engine->registry.hosts[i].first_ns, out_ns;
+
+		begin_ns = begin_ns > first_ns ? begin_ns : first_ns;
+		out_ns = snapshot->time_ns > begin_ns
+					 ? pauses_of_host(&engine->pauses, i, begin_ns,
+							   snapshot->time_ns)
+					 : 0;
+		if (out_ns > 0 && (double)out_ns / (double)(snapshot->time_ns - begin_ns) >
+						  snapshot->unrecorded) {
+			snapshot->unrecorded = (double)out_ns /
+					       (double)(snapshot->time_ns - begin_ns);
+			host = i;
+		}
+	}
+	if (snapshot->unrecorded > 0) {
+		snprintf(text, sizeof(text),
+				"%s was recorded %.0f %% of the time: it is at its limit, and all "
+				"of it would cost more than it may (--cost)",
+				engine->registry.hosts[host].name,
+				fmax(1, 100 * (1 - snapshot->unrecorded)));
+		snapshot_warn(snapshot, text);
+	}
 }
 
 /* The instant that a focus looks at; its pin, if it has one, is there. */
@@ -207,6 +241,7 @@ enum status engine_fill(struct engine *engine, const struct focus *focus, struct
 	}
 	fill_accounting(engine, snapshot);
 	fill_totals(engine, focus->horizon, snapshot);
+	fill_unrecorded(engine, snapshot);
 	requests_fill_warnings(engine->requests, snapshot);
 	status = groups_fill(engine->groups, focus, snapshot->time_ns, snapshot);
 	if (status == STATUS_OK) {

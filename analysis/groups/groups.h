@@ -82,6 +82,9 @@ struct groups_config {
 	/* Of the name of a server's requests, or of a call: how many bytes tell what kind of server
 	 * it is, and not which; 0: another name. NULL: likewise. */
 	uint32_t (*server_kind)(void *measurer, uint32_t name);
+	/* How much of the time between two instants any of the hosts (request.h) was not recorded on
+	 * purpose. NULL: none. */
+	uint64_t (*paused)(void *measurer, uint64_t hosts, uint64_t begin_ns, uint64_t end_ns);
 	void *measurer;
 };
 

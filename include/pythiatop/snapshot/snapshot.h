@@ -53,6 +53,7 @@ struct snapshot {
 	uint32_t hosts, sessions;
 	uint64_t discarded; /* events lost by the tracers, of all sources */
 	uint64_t late;
+	double unrecorded; /* share of the window that a host was not recorded in, on purpose */
 	uint64_t lag_ns;    /* the largest of any attached live source */
 	double progress;    /* of recorded sources, 0..1; < 0: nothing recorded */
 	bool ended;         /* all sources are at their end: nothing more will come */
