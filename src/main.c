@@ -568,6 +568,7 @@ static bool begin_local(struct options *options, struct local **local)
 			.n_processes = options->n_processes,
 			.command = options->command,
 			.functions = options->functions,
+			.cost_percent = (uint32_t)options->cost_percent,
 			.quiet = !options->batch};
 	char error[1024];
 

@@ -350,6 +350,10 @@ static const char *take(struct options *options, enum option_id id, const char *
 		return value[0] && strcspn(value, " \t:") == strlen(value)
 				       ? NULL
 				       : "patterns of names, with commas between: exec_*,Exec*";
+	case OPTION_COST:
+		return parse_count(value, &options->cost_percent) && options->cost_percent <= 100
+				       ? NULL
+				       : "percent, 1 to 100";
 	case OPTION_SCHEMA:
 		return add_text(&options->schemas, &options->n_schemas, value) == STATUS_OK
 				       ? NULL
@@ -631,6 +635,7 @@ enum status options_parse(
 			.delay_ns = 1000000000u,
 			.horizon = HORIZON_WINDOW,
 			.window_ns = 10000000000u,
+			.cost_percent = USUAL_COST_PERCENT,
 	};
 	argc = take_command(options, argc, argv);
 	no_color = getenv("NO_COLOR");

@@ -36,6 +36,10 @@
 	X(FUNCTIONS, 0, "functions", "NAMES",                                                      \
 			"with -p or a command: of its functions those of these names "             \
 			"(patterns, with commas between; default: *)")                             \
+	X(COST, 0, "cost", "PERCENT",                                                              \
+			"with -p or a command: of what its processes have of the processors, "     \
+			"watching may take, where they are at their limit; beyond, only spans "    \
+			"of time are recorded (default: 3; 100: no limit)")                        \
 	X(LIST, 'l', "list", "URL", "list what the relay daemon at URL has, and end")              \
 	X(BATCH, 'b', "batch", "FORMAT",                                                           \
 			"no screen: print json, text, csv, or folded (flame graph)")               \
@@ -124,6 +128,8 @@
 	X(HELP, 'h', "help", NULL, "print this help, and end")                                     \
 	X(VERSION, 'V', "version", NULL, "print the version, and end")
 
+#define USUAL_COST_PERCENT 3u /* as the help says */
+
 struct options {
 	const char **sources; /* "net://..." or a path; owned array of borrowed or owned texts */
 	uint32_t n_sources;
@@ -132,6 +138,7 @@ struct options {
 	uint32_t n_processes;
 	char *const *command; /* to be started; NULL: none */
 	const char *functions; /* patterns; NULL: all */
+	uint64_t cost_percent; /* of what these processes do, that watching may take */
 	const char *list_url; /* NULL: not asked for */
 	bool batch;
 	bool compare; /* BEFORE is `baseline` */

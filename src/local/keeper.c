@@ -88,8 +88,8 @@ static void put_fd(int fd, int as)
 }
 
 /*
- * `gate`: it is there, and runs the program once a byte comes from it; NULL: one of ours, at once and
- * in the background.
+ * `gate`: it is there, and runs the program once a byte comes from it; NULL: one of ours, at once
+ * and in the background.
  */
 static pid_t start(const char *const *arguments, int out, int error, const int *gate)
 {
@@ -283,13 +283,16 @@ static void begin_command(struct keeper *keeper)
 static bool start_probe(struct keeper *keeper)
 {
 	const struct keeper_setup *setup = keeper->setup;
-	char relay[64], command[32];
-	const char *arguments[9 + 2 * LOCAL_PROCESSES] = {setup->probe, "--kernel", "--relay",
-			relay, "--session", setup->programs[0], "--keep", KEEP_MIB};
-	uint32_t n = 8;
+	char relay[64], command[32], cost[32], console[32];
+	const char *arguments[13 + 2 * LOCAL_PROCESSES] = {setup->probe, "--kernel", "--relay",
+			relay, "--session", setup->programs[0], "--keep", KEEP_MIB, "--cost", cost,
+			"--beside", console};
+	uint32_t n = 12;
 	int errors[2];
 
 	snprintf(command, sizeof(command), "%d", (int)keeper->command);
+	snprintf(cost, sizeof(cost), "%u", setup->wish->cost_percent);
+	snprintf(console, sizeof(console), "%d", (int)getppid());
 	for (uint32_t i = 0; i < setup->wish->n_processes; i++) {
 		arguments[n++] = "--tree";
 		arguments[n++] = setup->wish->processes[i];
@@ -449,8 +452,8 @@ _Noreturn void keeper_run(const struct keeper_setup *setup)
 		snprintf(host, sizeof(host), "localhost"); /* as the probe does */
 	}
 	tell(&keeper, "+ net://127.0.0.1:%u/host/%s/%s net://127.0.0.1:%u:%u %d",
-			keeper.ports[PORT_LIVE], host, setup->programs[0], keeper.ports[PORT_CONTROL],
-			keeper.ports[PORT_DATA], (int)keeper.command);
+			keeper.ports[PORT_LIVE], host, setup->programs[0],
+			keeper.ports[PORT_CONTROL], keeper.ports[PORT_DATA], (int)keeper.command);
 	begin_command(&keeper);
 	for (;;) {
 		fds[1].fd = keeper.said;

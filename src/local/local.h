@@ -29,6 +29,7 @@ struct local_setup {
 	uint32_t n_processes;         /* at most LOCAL_PROCESSES; 0: `command` is started */
 	char *const *command;         /* with its arguments, as execvp() takes them */
 	const char *functions; /* patterns of names, with commas between; NULL: all */
+	uint32_t cost_percent; /* that watching may take of what they do; pythiatop-probe --cost */
 	bool quiet; /* what the command prints goes nowhere; else to our standard error */
 };
 

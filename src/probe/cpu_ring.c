@@ -156,6 +156,12 @@ size_t cpu_ring_read_bytes(const struct cpu_ring *ring)
 	return ring->read_to - *ring->consumer;
 }
 
+size_t cpu_ring_written(const struct cpu_ring *ring)
+{
+	return __atomic_load_n(
+			(const unsigned long *)(const void *)ring->producer, __ATOMIC_ACQUIRE);
+}
+
 const struct probe_head *cpu_ring_next(struct cpu_ring *ring)
 {
 	if (ring->next == ring->n_refs || ring->refs[ring->next].ts_ns > ring->limit_ns) {

@@ -45,6 +45,9 @@ enum status cpu_ring_begin(struct cpu_ring *ring, uint64_t now_ns);
 /* Bytes that cpu_ring_begin() found in the ring buffer. */
 size_t cpu_ring_read_bytes(const struct cpu_ring *ring);
 
+/* Bytes that were ever written into it. */
+size_t cpu_ring_written(const struct cpu_ring *ring);
+
 /* The next record, valid until cpu_ring_end(); NULL: that was the last one up to the instant. */
 const struct probe_head *cpu_ring_next(struct cpu_ring *ring);
 

@@ -351,6 +351,13 @@ static void detach(struct kernel *kernel, uint32_t event)
 	}
 }
 
+void kernel_detach_all(struct kernel *kernel)
+{
+	for (uint32_t i = 0; i < N_EVENTS; i++) {
+		detach(kernel, i);
+	}
+}
+
 bool kernel_event_is_beside(uint32_t event)
 {
 	return event == PROBE_pythiatop_cpu_left || event == PROBE_pythiatop_cpu_taken;
@@ -363,7 +370,7 @@ static bool is_call(uint32_t event)
 }
 
 /* Of what is told at system calls one program at either end does all. */
-static enum status attach_all(struct kernel *kernel, struct kernel_fault *fault)
+enum status kernel_attach_all(struct kernel *kernel, struct kernel_fault *fault)
 {
 	enum status status = STATUS_OK;
 
@@ -403,6 +410,7 @@ enum status kernel_open(
 		return kernel_refuse(fault, STATUS_NO_MEMORY, "out of memory");
 	}
 	kernel->takes_many = !setup->one_by_one && knows_many();
+	kernel->statistics = -1;
 	status = load(kernel, setup, fault);
 	if (status == STATUS_OK) {
 		status = make_rings(kernel, setup->ring_bytes, fault);
@@ -417,7 +425,7 @@ enum status kernel_open(
 		status = setup->some ? follow(kernel, fault) : STATUS_OK;
 	}
 	if (status == STATUS_OK && setup->events) {
-		status = attach_all(kernel, fault);
+		status = kernel_attach_all(kernel, fault);
 	}
 	if (status != STATUS_OK) {
 		kernel_close(kernel);
@@ -436,9 +444,8 @@ void kernel_close(struct kernel *kernel)
 	for (uint32_t i = 0; i < kernel->n_rings; i++) {
 		cpu_ring_release(&kernel->rings[i]);
 	}
-	for (uint32_t i = 0; i < N_EVENTS; i++) {
-		detach(kernel, i);
-	}
+	kernel_detach_all(kernel);
+	kernel_stop_measuring(kernel);
 	bpf_link__destroy(kernel->follow_fork);
 	bpf_link__destroy(kernel->follow_free);
 	probe_bpf__destroy(kernel->skeleton);
@@ -465,22 +472,20 @@ bool kernel_has_process(const struct kernel *kernel, int pid)
 	       bpf_map_lookup_elem(bpf_map__fd(kernel->skeleton->maps.processes), &pid, &one) == 0;
 }
 
-static void set_state(struct kernel *kernel, enum probe_state state)
+void kernel_set_state(struct kernel *kernel, enum probe_state state)
 {
 	__atomic_store_n(&kernel->skeleton->bss->state, state, __ATOMIC_RELEASE);
 }
 
 void kernel_record(struct kernel *kernel, bool on)
 {
-	set_state(kernel, on ? PROBE_RECORD : PROBE_DROP);
+	kernel_set_state(kernel, on ? PROBE_RECORD : PROBE_DROP);
 }
 
 void kernel_detach(struct kernel *kernel)
 {
-	set_state(kernel, PROBE_ENDED); /* all at once: they are detached one after the other */
-	for (uint32_t i = 0; i < N_EVENTS; i++) {
-		detach(kernel, i);
-	}
+	kernel_set_state(kernel, PROBE_ENDED); /* all at once: they are detached one after the other */
+	kernel_detach_all(kernel);
 }
 
 uint32_t kernel_n_rings(const struct kernel *kernel)

@@ -73,6 +73,30 @@ void kernel_record(struct kernel *kernel, bool on);
 /* Detaches the programs: nothing is recorded any more; what is in the rings stays. */
 void kernel_detach(struct kernel *kernel);
 
+/* --- Pauses --- */
+
+/*
+ * From now on the kernel measures how long the programs run, where this user may ask for that, and
+ * how long those that are recorded do. Costs some 20 ns a run.
+ */
+void kernel_measure(struct kernel *kernel);
+void kernel_stop_measuring(struct kernel *kernel);
+
+/* Nothing is recorded from now on, and nothing counted as lost; programs are detached. */
+void kernel_pause(struct kernel *kernel);
+/*
+ * Attaches them again; kernel_record() lets them record. Not STATUS_OK: it stays paused.
+ */
+enum status kernel_resume(struct kernel *kernel, struct kernel_fault *fault);
+
+/* CPU time of the processes that are recorded, all CPUs together, but in pauses. */
+uint64_t kernel_busy_ns(const struct kernel *kernel);
+/*
+ * How long the programs have run, all CPUs together; where the kernel does not measure it for this
+ * user (it takes CAP_SYS_ADMIN), a guess by what they have written.
+ */
+uint64_t kernel_run_ns(const struct kernel *kernel);
+
 uint32_t kernel_n_rings(const struct kernel *kernel);
 const uint32_t *kernel_cpus(const struct kernel *kernel); /* of the rings */
 struct cpu_ring *kernel_ring(struct kernel *kernel, uint32_t at);

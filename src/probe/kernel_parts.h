@@ -5,7 +5,7 @@
 #include "probe/kernel.h"
 #include "probe_bpf.skel.h"
 
-/* What the files with libbpf share: kernel.c, kernel_functions.c. */
+/* What the files with libbpf share: kernel.c, kernel_functions.c, kernel_pace.c. */
 
 /* Those of events.def, then those of system calls. */
 enum kernel_event_index {
@@ -29,8 +29,14 @@ struct kernel {
 	struct cpu_ring *rings;
 	uint32_t *cpus;
 	uint32_t n_rings;
+	int statistics; /* while it is open, the kernel measures how long programs run; -1: not */
 	uint64_t elsewhere; /* dropped by CPUs without a ring, and by running programs */
 };
+
+/* All events; those that are attached stay. */
+enum status kernel_attach_all(struct kernel *kernel, struct kernel_fault *fault);
+void kernel_detach_all(struct kernel *kernel);
+void kernel_set_state(struct kernel *kernel, enum probe_state state);
 
 /* What libbpf said before explains nothing from here on. */
 void kernel_hear_anew(void);

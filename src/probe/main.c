@@ -372,6 +372,13 @@ static int take_number(struct orders *orders, enum option_id id, const char *arg
 	case OPTION_PID:
 		setup->pid = (int)number(argument, 1, INT_MAX);
 		return setup->pid ? -1 : usage("is no number of a process", argument);
+	case OPTION_COST:
+		value = number(argument, 1, LIMIT_MOST);
+		setup->cost = value / 100.0;
+		return value ? -1 : usage("is no share from 1 to 100 percent", argument);
+	case OPTION_BESIDE:
+		setup->beside = (int)number(argument, 1, INT_MAX);
+		return setup->beside ? -1 : usage("is no number of a process", argument);
 	case OPTION_LIMIT:
 		value = number(argument, 1, LIMIT_MOST);
 		setup->limit = value / 100.0;
@@ -416,6 +423,8 @@ static int take_option(struct orders *orders, enum option_id id, const char *arg
 	case OPTION_KEEP:
 	case OPTION_PID:
 	case OPTION_LIMIT:
+	case OPTION_COST:
+	case OPTION_BESIDE:
 	case OPTION_ONE_IN:
 		return take_number(orders, id, argument);
 	case OPTION_EVENTS:
@@ -491,6 +500,9 @@ static int check(struct orders *orders)
 	}
 	if (orders->setup.one_in && !has_root(orders)) {
 		return usage("needs --within, which says what a request is", "--one-in");
+	}
+	if (orders->setup.cost > 0 && !orders->setup.kernel) {
+		return usage("is about kernel events: it needs --kernel", "--cost");
 	}
 	wrong = producer_parse(&orders->setup.target, orders->relay);
 	return wrong ? usage(wrong, orders->relay) : -1;

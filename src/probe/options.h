@@ -29,6 +29,13 @@
 	X(LIMIT, 0, "limit", "PERCENT",                                                            \
 			"of a CPU that recording the functions of one program may take; beyond, "  \
 			"the most expensive are let go of (default 25)")                           \
+	X(COST, 0, "cost", "PERCENT",                                                              \
+			"of what recorded processes have of the processors, recording kernel "     \
+			"events may take, where they are at their limit; beyond, only spans of "   \
+			"time are recorded (default: no limit)")                                   \
+	X(BESIDE, 0, "beside", "PID",                                                              \
+			"with --cost: that process, and what it has started, works on what is "    \
+			"recorded, and counts, too (default: the probe alone)")                    \
 	X(ONE_BY_ONE, 0, "one-by-one", NULL,                                                       \
 			"attach functions by a perf event each, as before Linux 6.6: at most 64")  \
 	X(LIST, 'l', "list", "PROGRAM[:NAMES]",                                                    \

@@ -64,7 +64,15 @@ enum probe_set {
 enum probe_state {
 	PROBE_DROP, /* there is no session: they are counted as lost */
 	PROBE_RECORD,
+	PROBE_PAUSED, /* on purpose: nothing is recorded, and nothing lost */
 	PROBE_ENDED, /* nobody wants them any more */
+};
+
+/* How long a CPU ran threads that are recorded, while that is counted; a line of the cache each. */
+struct probe_busy {
+	__u64 since_ns; /* 0: it runs none */
+	__u64 ns;       /* before */
+	__u64 padding[6];
 };
 
 struct probe_head {

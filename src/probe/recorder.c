@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "probe/describe.h"
+#include "probe/pacing.h"
 #include "probe/processes.h"
 #include "probe/session.h"
 #include "probe/statedump.h"
@@ -30,6 +31,7 @@ struct recorder {
 	struct kernel *kernel;
 	struct functions *functions; /* NULL: none are asked for */
 	struct processes *processes; /* NULL: of all */
+	struct pacing pacing;        /* without a kernel: there is no limit to the cost */
 	struct session *session;     /* NULL: the relay daemon is away */
 	struct statedump *dump;      /* under way */
 	/* By part and ring: what was lost before this session; in it, up to the last reading. */
@@ -109,6 +111,9 @@ static enum status open_session(struct recorder *recorder, struct producer_fault
 		return status;
 	}
 	kernel_record(recorder->kernel, true);
+	if (recorder->pacing.kernel) {
+		pacing_restart(&recorder->pacing, begin_ns);
+	}
 	kernel_count_lost(recorder->kernel);
 	for (uint32_t i = 0; i < SESSION_PARTS * recorder->setup.n_cpus; i++) {
 		uint32_t part = i / recorder->setup.n_cpus, at = i % recorder->setup.n_cpus;
@@ -126,7 +131,12 @@ static enum status open_session(struct recorder *recorder, struct producer_fault
 /* Events are dropped and counted until there is a session again. */
 static void lose_session(struct recorder *recorder, const struct producer_fault *fault)
 {
+	struct kernel_fault unable;
+
 	say(&recorder->wish, "%s; events are dropped until it is there again", fault->text);
+	if (recorder->pacing.kernel && pacing_stop(&recorder->pacing, &unable) != STATUS_OK) {
+		say(&recorder->wish, "%s", unable.text);
+	}
 	kernel_record(recorder->kernel, false);
 	end_dump(recorder);
 	session_close(recorder->session, false);
@@ -293,12 +303,26 @@ static enum status dump_more(struct recorder *recorder, struct producer_fault *f
 	return status;
 }
 
+static enum status pace(struct recorder *recorder, struct producer_fault *fault)
+{
+	struct kernel_fault unable;
+	enum status status = pacing_step(&recorder->pacing, describe_now_ns(), &unable);
+
+	if (status != STATUS_OK) {
+		snprintf(fault->text, sizeof(fault->text), "%s", unable.text);
+	}
+	return status;
+}
+
 static void step(struct recorder *recorder)
 {
 	struct producer_fault fault;
 	enum status status = drain(recorder, &fault);
 	uint64_t now_ns = describe_now_ns();
 
+	if (status == STATUS_OK && recorder->pacing.kernel) {
+		status = pace(recorder, &fault);
+	}
 	if (!recorder->dump && now_ns >= recorder->next_dump_ns) {
 		begin_dump(recorder);
 	}
@@ -390,6 +414,14 @@ static bool prepare(struct recorder *recorder)
 			say(wish, "%s", fault.text);
 			return false;
 		}
+	}
+	if (wish->cost > 0) {
+		recorder->pacing = (struct pacing){.kernel = recorder->kernel,
+				.processes = recorder->processes,
+				.beside = wish->beside,
+				.say = wish->say,
+				.context = wish->context};
+		pacing_begin(&recorder->pacing, wish->cost);
 	}
 	recorder->foreign_pids = kernel_own_pid(recorder->kernel) != getpid();
 	if (recorder->foreign_pids && wish->kernel) {
@@ -484,8 +516,8 @@ void recorder_dump_state(struct recorder *recorder)
 void recorder_tell(struct recorder *recorder, void (*tell)(void *context, const char *sentence),
 		void *context)
 {
-	recorder->wish.say = tell;
-	recorder->wish.context = context;
+	recorder->wish.say = recorder->pacing.say = tell;
+	recorder->wish.context = recorder->pacing.context = context;
 	if (recorder->functions) {
 		functions_tell(recorder->functions, tell, context);
 	}

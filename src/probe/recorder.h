@@ -36,6 +36,8 @@ struct recorder_setup {
 	uint32_t n_trees;         /* 0: all */
 	int pid;                  /* of the functions, see functions.h */
 	double limit;
+	double cost; /* of all events, see pace.h; 0: no limit */
+	int beside;  /* see pacing.h */
 	uint32_t one_in;
 	void (*say)(void *context, const char *sentence);
 	void *context;

@@ -9,7 +9,7 @@ static __always_inline void *reserve_or_count(__u64 size, __u64 *lost_here)
 	void *own = now == PROBE_RECORD ? bpf_map_lookup_elem(&rings, &cpu) : 0;
 	void *record = own ? bpf_ringbuf_reserve(own, size, 0) : 0;
 
-	if (!record && now != PROBE_ENDED && cpu < PROBE_CPUS) {
+	if (!record && (now == PROBE_RECORD || now == PROBE_DROP) && cpu < PROBE_CPUS) {
 		__sync_fetch_and_add(&lost_here[cpu], 1);
 	}
 	return record;

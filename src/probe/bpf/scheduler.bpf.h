@@ -52,12 +52,29 @@ static __always_inline unsigned int state_of(struct task_struct *task)
 /* Whom that is recorded each CPU was told to run last; 0: nobody. */
 int runs[PROBE_CPUS];
 
+/* Where it is wanted: how long the CPUs run those that are recorded. */
+bool counts_busy;
+struct probe_busy busy[PROBE_CPUS];
+
+static __always_inline void note_busy(__u32 cpu, int pid)
+{
+	__u64 now_ns, since_ns = busy[cpu].since_ns;
+
+	if (!counts_busy || (!pid && !since_ns)) {
+		return;
+	}
+	now_ns = bpf_ktime_get_ns();
+	busy[cpu].ns += since_ns ? now_ns - since_ns : 0;
+	busy[cpu].since_ns = pid ? now_ns : 0;
+}
+
 static __always_inline void note_runs(int pid)
 {
 	__u32 cpu = bpf_get_smp_processor_id();
 
 	if (cpu < PROBE_CPUS) {
 		runs[cpu] = pid;
+		note_busy(cpu, pid);
 	}
 }
 
@@ -71,6 +88,7 @@ static __always_inline int tell_runs(void)
 		return 0;
 	}
 	runs[cpu] = pid;
+	note_busy(cpu, pid);
 	RECORD(pythiatop_cpu_taken);
 	bpf_get_current_comm(record->body.comm, PROBE_COMM);
 	record->body.tid = pid;

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include "probe/pace.h"
+
+#include <math.h>
+#include <stdbool.h>
+
+/* Processors that recording all of the time would take. */
+static double whole_cost(const struct pace_seen *seen)
+{
+	double kernel = seen->kernel_ns / (double)seen->span_ns;
+	double beside = seen->idle < PACE_IDLE ? seen->beside_ns / (double)seen->span_ns : 0;
+
+	return kernel + fmax(0, beside); /* less than before: one of them has ended */
+}
+
+/* What the limit allows: 1 is all of the time. */
+static double allowed(const struct pace *pace, const struct pace_seen *seen)
+{
+	double busy = seen->busy_ns / (double)seen->span_ns, cost = whole_cost(seen);
+	bool much = busy >= PACE_MUCH || (busy >= PACE_SOME && seen->idle < PACE_IDLE);
+
+	return much && cost > 0 ? fmin(1, fmax(PACE_LEAST, pace->limit * busy / cost)) : 1;
+}
+
+double pace_decide(struct pace *pace, const struct pace_seen *seen)
+{
+	double wanted = seen->span_ns ? allowed(pace, seen) : 1;
+
+	/* Less soon, as it harms; more in steps, as one span says little. */
+	if (pace->duty == 0) {
+		pace->duty = wanted;
+	} else if (wanted < pace->duty) {
+		pace->duty = sqrt(wanted * pace->duty);
+	} else {
+		pace->duty = fmin(wanted, PACE_GROWTH * pace->duty);
+	}
+	return pace->duty;
+}
+
+static uint64_t period_ns(const struct pace *pace)
+{
+	double wanted = (double)PACE_SPAN_NS / pace->duty;
+
+	return (uint64_t)fmin((double)PACE_LONGEST_NS, fmax((double)PACE_PERIOD_NS, wanted));
+}
+
+uint64_t pace_span_ns(const struct pace *pace)
+{
+	if (pace->duty == 0) {
+		return PACE_FIRST_NS;
+	}
+	return pace->duty < 1 ? (uint64_t)(pace->duty * (double)period_ns(pace)) : PACE_PERIOD_NS;
+}
+
+uint64_t pace_pause_ns(const struct pace *pace)
+{
+	return pace->duty > 0 && pace->duty < 1 ? period_ns(pace) - pace_span_ns(pace) : 0;
+}

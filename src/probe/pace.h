@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_PROBE_PACE_H
+#define PT_PROBE_PACE_H
+
+#include <stdint.h>
+
+/*
+ * How much of the time is recorded, so that recording takes no more than a share of what the
+ * recorded processes have of the processors. It is a matter only where they have much to do: they
+ * use a quarter of a processor, or the machine has none idle. Then spans of time are recorded
+ * whole, and between them nothing is. Who does less is recorded all of the time: a server that is
+ * asked a few hundred times a second does not become slower for whoever asks.
+ *
+ * What it costs to record is what the kernel's programs take, most of it in the recorded threads;
+ * where no processor is idle it is what is done elsewhere for it, too: by the probe, the relay
+ * daemon, the console.
+ *
+ * Pure. Threads: the caller's. O(1).
+ */
+#define PACE_PERIOD_NS  UINT64_C(2000000000) /* a span and the pause behind it, at least */
+#define PACE_LONGEST_NS UINT64_C(5000000000) /* and at most: two are in a window */
+#define PACE_SPAN_NS    UINT64_C(100000000)  /* a span, if the period is not too long for it */
+#define PACE_FIRST_NS   UINT64_C(500000000)  /* the first span, before anything is known */
+#define PACE_LEAST      0.02                 /* share of the time that is recorded at least */
+#define PACE_MUCH       0.25 /* processors; who uses less is recorded all of the time, */
+#define PACE_SOME       0.05 /* and as many where none is idle */
+#define PACE_IDLE       0.1  /* share of all processors; less: none is idle */
+#define PACE_GROWTH     1.5  /* of the share of the time, at most, from one span to the next */
+
+struct pace {
+	double limit; /* share of the CPU time of what is recorded */
+	double duty;  /* share of the time that is recorded; 0: nothing was decided so far */
+};
+
+/* What was seen since the span before began. */
+struct pace_seen {
+	uint64_t span_ns; /* recorded */
+	double busy_ns;   /* CPU time of what is recorded, in the span */
+	double kernel_ns; /* of the kernel's programs, in the span */
+	double beside_ns; /* of who works on what was recorded, since the span before */
+	double idle;      /* share of all processors that was idle, since then: 0 to 1 */
+};
+
+/* After a span: the share of the time from now on. */
+double pace_decide(struct pace *pace, const struct pace_seen *seen);
+
+uint64_t pace_span_ns(const struct pace *pace);
+uint64_t pace_pause_ns(const struct pace *pace); /* 0: all is recorded */
+
+#endif
