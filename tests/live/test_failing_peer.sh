@@ -86,7 +86,7 @@ serve "$port"
 python3 "$work/client.py" "$port" 2>"$work/client.err" &
 started+=($!)
 
-timeout --foreground 150 "$build_dir/pythiatop" --batch=json -d 1 -n 120 -p "$pid" >"$work/documents" \
+timeout --foreground 150 "$build_dir/pythiatop" --batch=json --cost=100 -d 1 -n 120 -p "$pid" >"$work/documents" \
 	2>"$work/err" &
 console=$!
 started+=("$console")

@@ -32,8 +32,9 @@ for tool in redis-server redis-cli lttng-relayd jq setpriv; do
 done
 export TMPDIR=$work/tmp XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
 mkdir "$TMPDIR"
+# All of the time is recorded, also where other tests take the processors (test_process_pace.sh).
 watch() {
-	timeout --foreground 100 "$build_dir/pythiatop" --batch=json "$@"
+	timeout --foreground 100 "$build_dir/pythiatop" --batch=json --cost=100 "$@"
 }
 
 # What was started beside a console, and its directory, is gone at the latest after ten seconds.
@@ -103,7 +104,7 @@ watch $(printf -- '-p %s ' "$server"{,,,,,,,,}) 2>&1 | grep -q 'no more than 8 p
 # On a machine that is busy with other things the waits for a processor are what varies, and that is what
 # is to be said. Otherwise once more.
 for attempt in 1 2; do
-	timeout --foreground 150 "$build_dir/pythiatop" --batch=json -p "$server" --autopilot --until=verdict \
+	timeout --foreground 150 "$build_dir/pythiatop" --batch=json --cost=100 -p "$server" --autopilot --until=verdict \
 		--log="$work/log.$attempt" >"$work/found" 2>"$work/found.err"
 	status=$?
 	tail -n 1 "$work/found" | jq -c '.verdict | [.rule, .where, .text]'
