@@ -14,9 +14,11 @@
  * more often, so that how often something is done, other than whether it is, may follow from the
  * duration; and what system calls tell, and whether they are made, follows from the way that the
  * code took; and what is told only when the time that varies has gone by, such as the length of the
- * answer, may. These come first only where nothing else is half as strong, and stand for no value
- * that they go together with. Even whether something is done follows where a value elsewhere tells
- * as much: a count says it all only of values of what is counted.
+ * answer, may. And the port at the other end of a request's own connection is only a name of who
+ * asks: where that goes with what is asked, it is what is asked that makes it slow, and that each
+ * client asks its own may be chance. These come first only where nothing else is half as strong,
+ * and stand for no value that they go together with. Even whether something is done follows where a
+ * value elsewhere tells as much: a count says it all only of values of what is counted.
  */
 #define NEARLY_AS_STRONG 0.02
 #define SAME_RHO         0.95
@@ -79,10 +81,21 @@ static const char *counted_by(const struct key *key)
 			       : "";
 }
 
-/* It may follow from how long the request takes. */
+/*
+ * It tells by which connection the request came. Where it asks others the port tells whom, which is
+ * not meant.
+ */
+static bool names_asker(const struct key *key)
+{
+	return strstr(key->where, "›call :") == NULL &&
+	       (strcmp(key->name, "socket_recv.dport") == 0 ||
+			       strcmp(key->name, "socket_send.dport") == 0);
+}
+
+/* It may follow from how long the request takes, or from what it asks for. */
 static bool may_follow(const struct explain *explain, const struct key *key)
 {
-	return key->done || is_waiting(key) || key->told >= TOLD_LATE ||
+	return key->done || is_waiting(key) || names_asker(key) || key->told >= TOLD_LATE ||
 	       (key->source == EXPLANATION_COUNT &&
 			       (repeats(explain, key) || is_interruption(counted_by(key))));
 }

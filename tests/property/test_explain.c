@@ -753,6 +753,44 @@ static void test_what_was_done_follows(void **state)
 	snapshot_destroy(snapshot);
 }
 
+/*
+ * One client of five asks for what is slow: its port tells that with fewer levels than what it asks
+ * for, which comes first nevertheless. Where nothing that is asked for tells it, who asks does.
+ */
+static void test_who_asks_comes_second(void **state)
+{
+	static struct table table;
+	struct bootstrap_random random = {.state = 17};
+	struct explanation out;
+	struct snapshot *snapshot;
+	double *port, *length;
+	bool sure;
+
+	(void)state;
+	table_begin(&table, 1000);
+	port = add_number(&table, "socket_recv.dport");
+	length = add_number(&table, "socket_recv.length");
+	for (uint32_t i = 0; i < 1000; i++) {
+		uint32_t client = bootstrap_below(&random, 5);
+		bool slow = client == 4;
+
+		port[i] = 46000 + 4 * client;
+		length[i] = slow ? 31 : 22 + bootstrap_below(&random, 8);
+		table.durations[i] = (slow ? 3e6 : 6e4) * exp(0.1 * bootstrap_normal(&random));
+	}
+	snapshot = shown(&table, 2000, &out, &sure);
+	assert_string_equal(out.keys[0].name, "socket_recv.length");
+	assert_true(sure);
+	snapshot_destroy(snapshot);
+	for (uint32_t i = 0; i < 1000; i++) {
+		length[i] = 22 + bootstrap_below(&random, 8);
+	}
+	snapshot = shown(&table, 2000, &out, &sure);
+	assert_string_equal(out.keys[0].name, "socket_recv.dport");
+	assert_true(sure);
+	snapshot_destroy(snapshot);
+}
+
 /* Names of requests, and hosts that only the slow ones run on. */
 static void test_categories(void **state)
 {
@@ -940,6 +978,7 @@ int main(void)
 			cmocka_unit_test(test_counts_follow),
 			cmocka_unit_test(test_a_repeated_call_follows),
 			cmocka_unit_test(test_what_was_done_follows),
+			cmocka_unit_test(test_who_asks_comes_second),
 			cmocka_unit_test(test_categories),
 			cmocka_unit_test(test_slow_everywhere),
 			cmocka_unit_test(test_few),
