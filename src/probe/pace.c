@@ -27,7 +27,7 @@ double pace_decide(struct pace *pace, const struct pace_seen *seen)
 	double wanted = seen->span_ns ? allowed(pace, seen) : 1;
 
 	/* Less soon, as it harms; more in steps, as one span says little. */
-	if (pace->duty == 0) {
+	if (pace->duty == 0 || pace->duty == 1) {
 		pace->duty = wanted;
 	} else if (wanted < pace->duty) {
 		pace->duty = sqrt(wanted * pace->duty);
@@ -46,10 +46,8 @@ static uint64_t period_ns(const struct pace *pace)
 
 uint64_t pace_span_ns(const struct pace *pace)
 {
-	if (pace->duty == 0) {
-		return PACE_FIRST_NS;
-	}
-	return pace->duty < 1 ? (uint64_t)(pace->duty * (double)period_ns(pace)) : PACE_PERIOD_NS;
+	return pace->duty > 0 && pace->duty < 1 ? (uint64_t)(pace->duty * (double)period_ns(pace))
+						: PACE_LOOK_NS;
 }
 
 uint64_t pace_pause_ns(const struct pace *pace)

@@ -20,7 +20,7 @@
 #define PACE_PERIOD_NS  UINT64_C(2000000000) /* a span and the pause behind it, at least */
 #define PACE_LONGEST_NS UINT64_C(5000000000) /* and at most: two are in a window */
 #define PACE_SPAN_NS    UINT64_C(100000000)  /* a span, if the period is not too long for it */
-#define PACE_FIRST_NS   UINT64_C(500000000)  /* the first span, before anything is known */
+#define PACE_LOOK_NS    UINT64_C(500000000)  /* a span, while all of the time is recorded */
 #define PACE_LEAST      0.02                 /* share of the time that is recorded at least */
 #define PACE_MUCH       0.25 /* processors; who uses less is recorded all of the time, */
 #define PACE_SOME       0.05 /* and as many where none is idle */
