@@ -77,8 +77,8 @@ static void fill_unrecorded(const struct engine *engine, struct snapshot *snapsh
 	}
 	if (snapshot->unrecorded > 0) {
 		snprintf(text, sizeof(text),
-				"%s was recorded %.0f %% of the time: it is at its limit, and all "
-				"of it would cost more than it may (--cost)",
+				"%s was recorded %.0f %% of the time: all of it would cost what is "
+				"watched more than it may (--cost)",
 				engine->registry.hosts[host].name,
 				fmax(1, 100 * (1 - snapshot->unrecorded)));
 		snapshot_warn(snapshot, text);

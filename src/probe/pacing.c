@@ -73,9 +73,8 @@ static void tell(struct pacing *pacing)
 	if (partly != pacing->said) {
 		pacing->said = partly;
 		snprintf(text, sizeof(text),
-				partly ? "what is watched is at its limit: %.0f %% of the time is "
-					 "recorded from now on, as all of it would cost more than "
-					 "%.1f %%"
+				partly ? "%.0f %% of the time is recorded from now on, as all of it "
+					 "would cost what is watched more than %.0f %%"
 				       : "all of the time is recorded again",
 				100 * pacing->pace.duty, 100 * pacing->pace.limit);
 		pacing->say(pacing->context, text);
