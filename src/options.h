@@ -38,8 +38,8 @@
 			"(patterns, with commas between; default: *)")                             \
 	X(COST, 0, "cost", "PERCENT",                                                              \
 			"with -p or a command: of what its processes have of the processors, "     \
-			"watching may take, where they are at their limit; beyond, only spans "    \
-			"of time are recorded (default: 3; 100: no limit)")                        \
+			"watching may take, where they have much to do; beyond, only spans of "    \
+			"time are recorded (default: 3; 100: no limit)")                           \
 	X(LIST, 'l', "list", "URL", "list what the relay daemon at URL has, and end")              \
 	X(BATCH, 'b', "batch", "FORMAT",                                                           \
 			"no screen: print json, text, csv, or folded (flame graph)")               \

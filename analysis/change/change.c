@@ -430,7 +430,7 @@ static void count_unmatched(struct work *work, struct changes_view *out)
 static void find_rate(struct work *work, uint32_t at)
 {
 	const struct matched_type *type = &work->matched.types[at];
-	double freedom = 1e6, rate[2], count[2], inflation = 1, factor;
+	double freedom = 1e6, seconds[2], rate[2], count[2], inflation = 1, factor;
 	struct difference d = {.freedom = freedom};
 	struct found *found;
 
@@ -438,14 +438,14 @@ static void find_rate(struct work *work, uint32_t at)
 		const struct baseline_type *side = type->sides[i];
 
 		count[i] = side ? (double)side->all : 0;
-		rate[i] = count[i] / work->matched.seconds[i];
+		seconds[i] = matched_seconds(&work->matched, at, i);
+		rate[i] = count[i] / seconds[i];
 		inflation = inflation_of_side(type, i) > inflation ? inflation_of_side(type, i)
 								   : inflation;
 		d.n[i] = side ? side->all : 0;
 	}
 	for (uint32_t i = 0; i < 2; i++) {
-		d.variance += inflation * (count[i] + 0.5) /
-			      (work->matched.seconds[i] * work->matched.seconds[i]);
+		d.variance += inflation * (count[i] + 0.5) / (seconds[i] * seconds[i]);
 	}
 	factor = rate[0] < rate[1] ? rate[1] / rate[0] : rate[0] / rate[1];
 	d.before = rate[0];
@@ -494,7 +494,7 @@ static bool put_types(struct work *work, struct changes_view *out)
 				types[i].type = it->type;
 				types[i].requests[side] = it->all;
 				types[i].rate_per_s[side] =
-						(double)it->all / matched->seconds[side];
+						(double)it->all / matched_seconds(matched, i, side);
 				types[i].mean_ns[side] = it->mean_ns;
 				types[i].group_id = side ? group_of_type(it) : 0;
 			}

@@ -72,7 +72,7 @@ static double spans_per_s(const struct matched *matched, const struct pair *pair
 		scale = (double)type->all / (double)type->complete;
 	}
 
-	return after->spans * scale / matched->seconds[1];
+	return after->spans * scale / matched_seconds(matched, pair->type, 1);
 }
 
 /* Sums over the pairs of a place, each weighted by what its two sides tell together. */

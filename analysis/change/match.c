@@ -344,6 +344,14 @@ const struct baseline_node *pair_either(const struct pair *pair)
 	return pair->sides[1] ? pair->sides[1] : pair->sides[0];
 }
 
+double matched_seconds(const struct matched *matched, uint32_t type, uint32_t side)
+{
+	const struct baseline_type *of = matched->types[type].sides[side];
+	double seconds = matched->seconds[side], rest = of ? (double)of->unrecorded_ns / 1e9 : 0;
+
+	return seconds > rest ? seconds - rest : seconds;
+}
+
 bool match_baselines(struct matched *out, const struct baseline *before,
 		const struct baseline *after, struct arena *arena)
 {

@@ -53,12 +53,15 @@ struct matched {
 	struct pair *pairs;
 	uint32_t *next; /* the next pair of the place; NO_PAIR: none */
 	struct place *places;
-	double seconds[2];
+	double seconds[2]; /* how long the baselines are */
 	/* Types that were cut off (changes_view): in none of the above. */
 	uint32_t n_cut;
 	uint64_t cut_requests;
 	const char *cut;
 };
+
+/* How long a type was recorded on that side, in s: rates are of that time. */
+double matched_seconds(const struct matched *matched, uint32_t type, uint32_t side);
 
 /* Of after, or of before where it is gone. */
 const struct baseline_node *pair_either(const struct pair *pair);

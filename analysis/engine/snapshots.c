@@ -53,35 +53,53 @@ static void fill_totals(
 	snapshot->late = engine->late;
 }
 
-/* Of the window, what no host was recorded in least; the others may have been in more of it. */
+/* The share of the window that a host was not recorded in, on purpose. */
+static double unrecorded(const struct engine *engine, uint32_t host, uint64_t at_ns)
+{
+	uint64_t begin_ns = engine_window_begin(engine, at_ns);
+	uint64_t first_ns = engine->registry.hosts[host].first_ns;
+
+	begin_ns = begin_ns > first_ns ? begin_ns : first_ns;
+	return at_ns > begin_ns ? (double)pauses_within(&engine->pauses, REQUEST_HOST(host),
+						  begin_ns, at_ns) /
+						  (double)(at_ns - begin_ns)
+				: 0;
+}
+
+/* What takes longer than it is recorded at a time is never seen whole: that must be known. */
+static void warn_unrecorded(const struct engine *engine, uint32_t host, struct snapshot *snapshot)
+{
+	uint64_t span_ns = pauses_span_ns(&engine->pauses, host);
+	char text[256], span[64] = "";
+
+	if (span_ns) {
+		snprintf(span, sizeof(span), ", %.1f s at a time",
+				fmax(0.1, (double)span_ns / 1e9));
+	}
+	snprintf(text, sizeof(text),
+			"%s was recorded %.0f %% of the time%s: more would cost what is watched "
+			"more "
+			"than it may (--cost); requests that take longer are not seen",
+			engine->registry.hosts[host].name,
+			fmax(1, 100 * (1 - snapshot->unrecorded)), span);
+	snapshot_warn(snapshot, text);
+}
+
+/* Of the host that was recorded least. */
 static void fill_unrecorded(const struct engine *engine, struct snapshot *snapshot)
 {
-	uint32_t host = 0;
-	char text[256];
+	uint32_t least = 0;
 
-	for (uint32_t i = 0; i < engine->registry.n_hosts; i++) {
-		uint64_t begin_ns = engine_window_begin(engine, snapshot->time_ns);
-		uint64_t first_ns = engine->registry.hosts[i].first_ns, out_ns;
+	for (uint32_t host = 0; host < engine->registry.n_hosts; host++) {
+		double share = unrecorded(engine, host, snapshot->time_ns);
 
-		begin_ns = begin_ns > first_ns ? begin_ns : first_ns;
-		out_ns = snapshot->time_ns > begin_ns
-					 ? pauses_of_host(&engine->pauses, i, begin_ns,
-							   snapshot->time_ns)
-					 : 0;
-		if (out_ns > 0 && (double)out_ns / (double)(snapshot->time_ns - begin_ns) >
-						  snapshot->unrecorded) {
-			snapshot->unrecorded = (double)out_ns /
-					       (double)(snapshot->time_ns - begin_ns);
-			host = i;
+		if (share > snapshot->unrecorded) {
+			snapshot->unrecorded = share;
+			least = host;
 		}
 	}
 	if (snapshot->unrecorded > 0) {
-		snprintf(text, sizeof(text),
-				"%s was recorded %.0f %% of the time: all of it would cost what is "
-				"watched more than it may (--cost)",
-				engine->registry.hosts[host].name,
-				fmax(1, 100 * (1 - snapshot->unrecorded)));
-		snapshot_warn(snapshot, text);
+		warn_unrecorded(engine, least, snapshot);
 	}
 }
 

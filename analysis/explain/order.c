@@ -82,8 +82,8 @@ static const char *counted_by(const struct key *key)
 }
 
 /*
- * It tells by which connection the request came. Where it asks others the port tells whom, which is
- * not meant.
+ * The port at the other end of the connection that the request came by. (In a call to another
+ * server the port at the other end tells which server was asked: a variable like any other.)
  */
 static bool names_asker(const struct key *key)
 {

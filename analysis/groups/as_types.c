@@ -36,6 +36,7 @@ struct type_work {
 	struct sums *items;
 	uint32_t n, room;
 	uint64_t measured, counted, all, last_start_ns;
+	uint64_t hosts; /* bits, see request.h */
 	double total, squares, inflation, weight;
 	bool failed;
 };
@@ -237,6 +238,7 @@ static bool add_group(struct type_work *work, const struct group *group)
 	}
 	counts = &instant.profile->counts[instant.view.horizon];
 	work->all += totals->moments.count + totals->tainted + totals->partial;
+	work->hosts |= group->hosts;
 	if (group->last_start_ns > work->last_start_ns) {
 		work->last_start_ns = group->last_start_ns;
 	}
@@ -288,6 +290,7 @@ static bool put_type(struct type_work *work, uint32_t type, struct arena *arena,
 			.sd_ns = sd_of((double)work->counted, work->total, work->squares),
 			.inflation = work->weight > 0 ? work->inflation / work->weight : 1,
 			.last_start_ns = work->last_start_ns,
+			.unrecorded_ns = groups_unrecorded(work->groups, work->hosts, work->view),
 			.counts = work->counts,
 			.n = work->n,
 			.nodes = nodes};

@@ -218,16 +218,12 @@ static uint64_t length_of(const struct view *view)
 	return view->at_ns > view->start_ns ? view->at_ns - view->start_ns : 0;
 }
 
-/* Of its time, what was not recorded on purpose. */
-static uint64_t paused_within(
-		const struct groups *groups, const struct group *group, const struct view *view)
+uint64_t groups_unrecorded(const struct groups *groups, uint64_t hosts, const struct view *view)
 {
 	const struct groups_config *config = &groups->config;
 
-	return config->paused && view->at_ns > view->start_ns
-			       ? config->paused(config->measurer, group->hosts, view->start_ns,
-						 view->at_ns)
-			       : 0;
+	return config->paused ? config->paused(config->measurer, hosts, view->start_ns, view->at_ns)
+			      : 0;
 }
 
 /* Rates, and what they make of the place of a row, are of its own horizon. */
@@ -237,7 +233,7 @@ static void row_set_horizon(const struct groups *groups, const struct view *view
 	const struct group *group = groups->items[place->index];
 	const struct view own = view_of(groups, view, group);
 	uint64_t length_ns = length_of(&own), longest_ns = length_of(view);
-	uint64_t seen_ns = length_ns - paused_within(groups, group, &own);
+	uint64_t seen_ns = length_ns - groups_unrecorded(groups, group->hosts, &own);
 
 	row->epoch = own.epoch;
 	row->since_ns = own.start_ns;

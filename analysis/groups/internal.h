@@ -423,6 +423,8 @@ struct view view_of(
 		const struct groups *groups, const struct view *view, const struct group *group);
 /* The group existed then. */
 bool view_has(const struct view *view, const struct group *group);
+/* Of the view's time, what any of the hosts was not recorded in, on purpose, in ns. */
+uint64_t groups_unrecorded(const struct groups *groups, uint64_t hosts, const struct view *view);
 /* The slice belongs to the window that ends then. */
 bool view_in_window(
 		const struct groups *groups, const struct view *view, const struct slice *slice);

@@ -12,7 +12,7 @@ void pauses_release(struct pauses *pauses)
 {
 	free(pauses->kinds);
 	free(pauses->items);
-	free(pauses->since);
+	free(pauses->hosts);
 	*pauses = (struct pauses){.kinds = NULL};
 }
 
@@ -51,26 +51,40 @@ static void add(struct pauses *pauses, uint32_t host, uint64_t begin_ns, uint64_
 	}
 }
 
+static void pause_host(struct pauses_of_host *host, uint64_t now_ns)
+{
+	host->span_ns = host->resumed_ns ? now_ns - host->resumed_ns : 0;
+	host->since_ns = now_ns;
+}
+
+/* Returns since when it was paused; `told_ns`: for so long, as the event has it. */
+static uint64_t resume_host(struct pauses_of_host *host, uint64_t now_ns, uint64_t told_ns)
+{
+	uint64_t since_ns = host->since_ns;
+
+	if (!since_ns) { /* the begin of it was not seen */
+		since_ns = now_ns - (told_ns < now_ns ? told_ns : now_ns);
+	}
+	host->since_ns = 0;
+	host->resumed_ns = now_ns;
+	return since_ns;
+}
+
 bool pauses_see(struct pauses *pauses, const struct event *event, uint32_t host, uint64_t *begin_ns)
 {
 	uint8_t kind = event->type < pauses->n_types ? pauses->kinds[event->type] : KIND_OTHER;
-	uint64_t paused_ns;
 
-	if (kind == KIND_OTHER || !array_extend(&pauses->since, &pauses->n_hosts, host + 1)) {
+	if (kind == KIND_OTHER || !array_extend(&pauses->hosts, &pauses->n_hosts, host + 1)) {
 		return false;
 	}
-	*begin_ns = event->ts_ns;
 	if (kind == KIND_PAUSED) {
-		pauses->since[host] = event->ts_ns;
-		return true;
+		pause_host(&pauses->hosts[host], event->ts_ns);
+		*begin_ns = event->ts_ns;
+	} else {
+		*begin_ns = resume_host(&pauses->hosts[host], event->ts_ns,
+				event->bytes >= sizeof(uint64_t) ? event->slots[0] : 0);
+		add(pauses, host, *begin_ns, event->ts_ns);
 	}
-	paused_ns = event->bytes >= sizeof(uint64_t) ? event->slots[0] : 0;
-	*begin_ns -= paused_ns < event->ts_ns ? paused_ns : event->ts_ns;
-	if (pauses->since[host]) {
-		*begin_ns = pauses->since[host];
-	}
-	pauses->since[host] = 0;
-	add(pauses, host, *begin_ns, event->ts_ns);
 	return true;
 }
 
@@ -78,7 +92,7 @@ bool pauses_see(struct pauses *pauses, const struct event *event, uint32_t host,
 static uint64_t paused_since(const struct pauses *pauses, uint64_t hosts, uint64_t end_ns)
 {
 	for (uint32_t host = 0; host < pauses->n_hosts; host++) {
-		uint64_t since_ns = pauses->since[host];
+		uint64_t since_ns = pauses->hosts[host].since_ns;
 
 		if (since_ns && since_ns < end_ns && (REQUEST_HOST(host) & hosts)) {
 			end_ns = since_ns;
@@ -115,8 +129,7 @@ uint64_t pauses_within(
 	return sum_ns;
 }
 
-uint64_t pauses_of_host(
-		const struct pauses *pauses, uint32_t host, uint64_t begin_ns, uint64_t end_ns)
+uint64_t pauses_span_ns(const struct pauses *pauses, uint32_t host)
 {
-	return pauses_within(pauses, REQUEST_HOST(host), begin_ns, end_ns);
+	return host < pauses->n_hosts ? pauses->hosts[host].span_ns : 0;
 }

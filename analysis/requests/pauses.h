@@ -13,6 +13,8 @@
  * pythiatop_paused and pythiatop_resumed. What was under way then is as uncertain as after a loss,
  * but nothing is lost: there are fewer requests, and rates are of the time that was recorded.
  *
+ * Hosts beyond the 63rd share a bit (request.h), and the pauses of each other.
+ *
  * Memory: at most PAUSES_KEPT pauses of all hosts; the oldest go.
  */
 #define PAUSES_KEPT 4096u
@@ -29,7 +31,12 @@ struct pauses {
 	uint64_t n;          /* that were ever added */
 	uint32_t room;
 	uint64_t longest_ns;
-	uint64_t *since; /* by host: it is paused since; 0: it is not */
+	struct pauses_of_host {
+		uint64_t since_ns;   /* it is paused since; 0: it is not */
+		uint64_t resumed_ns; /* when it was resumed last; 0: not so far */
+		uint64_t span_ns;    /* how long it was recorded between the last two pauses; 0: not
+				      * known */
+	} * hosts;
 	uint32_t n_hosts;
 };
 
@@ -44,8 +51,7 @@ bool pauses_see(struct pauses *pauses, const struct event *event, uint32_t host,
 /* How much of the time between the two instants any of the hosts was not recorded, in ns. */
 uint64_t pauses_within(
 		const struct pauses *pauses, uint64_t hosts, uint64_t begin_ns, uint64_t end_ns);
-/* Likewise of one host, by number. */
-uint64_t pauses_of_host(
-		const struct pauses *pauses, uint32_t host, uint64_t begin_ns, uint64_t end_ns);
+/* Of one host, by number: how long it is recorded at a time, in ns. 0: not known. */
+uint64_t pauses_span_ns(const struct pauses *pauses, uint32_t host);
 
 #endif

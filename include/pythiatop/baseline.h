@@ -57,6 +57,8 @@ struct baseline_type {
 	const struct baseline_node *nodes;
 	const uint32_t *counts; /* requests by bucket, by when they ended; NULL: not known */
 	uint64_t last_start_ns; /* event time that its last request began at; 0: not known */
+	uint64_t unrecorded_ns; /* of the baseline's length, what its hosts were not recorded in, on
+				 * purpose */
 };
 
 struct baseline {

@@ -187,20 +187,22 @@ static bool take_type(const struct complaint *complaint, size_t at, json_t *obje
 		struct baseline_type *type, struct baseline_node *nodes)
 {
 	json_t *contexts, *context;
-	json_int_t requests, complete, all, last = 0;
+	json_int_t requests, complete, all, last = 0, unrecorded = 0;
 	json_error_t error;
 	size_t i;
 
 	if (json_unpack_ex(object, &error, JSON_STRICT,
-			    "{s?I, s:s, s:I, s:I, s:I, s:F, s:F, s:F, s:o}", "last_start_ns", &last,
-			    "type", &type->type, "requests", &requests, "complete", &complete,
-			    "all", &all, "mean_ns", &type->mean_ns, "sd_ns", &type->sd_ns,
-			    "inflation", &type->inflation, "contexts", &contexts) != 0) {
+			    "{s?I, s?I, s:s, s:I, s:I, s:I, s:F, s:F, s:F, s:o}", "last_start_ns",
+			    &last, "unrecorded_ns", &unrecorded, "type", &type->type, "requests",
+			    &requests, "complete", &complete, "all", &all, "mean_ns",
+			    &type->mean_ns, "sd_ns", &type->sd_ns, "inflation", &type->inflation,
+			    "contexts", &contexts) != 0) {
 		return complain(complaint, "type %zu: %s", at, error.text);
 	}
 	if (!take_count(requests, &type->requests) || !take_count(all, &type->all) ||
 			!take_count(complete, &type->complete) || complete > requests ||
-			!take_count(last, &type->last_start_ns) || !is_time(type->mean_ns) ||
+			!take_count(last, &type->last_start_ns) ||
+			!take_count(unrecorded, &type->unrecorded_ns) || !is_time(type->mean_ns) ||
 			!is_time(type->sd_ns) || type->inflation < 1 ||
 			type->inflation > BASELINE_MAX_INFLATION) {
 		return complain(complaint,
@@ -344,8 +346,9 @@ static json_t *type(const struct baseline_type *type)
 	for (uint32_t i = 0; i < type->n; i++) {
 		json_array_append_new(contexts, node(&type->nodes[i]));
 	}
-	return json_pack("{sI so sI sI sI sf sf sf so}", "last_start_ns",
-			(json_int_t)type->last_start_ns, "type", json_file_text(type->type),
+	return json_pack("{sI sI so sI sI sI sf sf sf so}", "last_start_ns",
+			(json_int_t)type->last_start_ns, "unrecorded_ns",
+			(json_int_t)type->unrecorded_ns, "type", json_file_text(type->type),
 			"requests", (json_int_t)type->requests, "complete",
 			(json_int_t)type->complete, "all", (json_int_t)type->all, "mean_ns",
 			type->mean_ns, "sd_ns", type->sd_ns, "inflation", type->inflation,

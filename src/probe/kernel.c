@@ -595,8 +595,7 @@ enum status kernel_choose_syscall(
 
 /* --- Loss ------------------------------------------------------------------------------------- */
 
-/* Events of a program that came while it ran on that CPU: the kernel leaves them out. */
-static uint64_t missed(const struct kernel *kernel)
+uint64_t kernel_sum(const struct kernel *kernel, uint64_t (*read)(const struct bpf_prog_info *info))
 {
 	struct bpf_program *program;
 	uint64_t n = 0;
@@ -610,15 +609,21 @@ static uint64_t missed(const struct kernel *kernel)
 		if (bpf_program__fd(program) >= 0 &&
 				bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) ==
 						0) {
-			n += info.recursion_misses;
+			n += read(&info);
 		}
 	}
 	return n;
 }
 
+/* Events that came while the program ran on that CPU: the kernel leaves them out. */
+static uint64_t missed(const struct bpf_prog_info *info)
+{
+	return info->recursion_misses;
+}
+
 void kernel_count_lost(struct kernel *kernel)
 {
-	uint64_t n = missed(kernel);
+	uint64_t n = kernel_sum(kernel, missed);
 	uint32_t next = 0;
 
 	for (uint32_t cpu = 0; cpu < PROBE_CPUS; cpu++) {

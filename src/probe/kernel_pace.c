@@ -74,25 +74,12 @@ static uint64_t guess_run_ns(const struct kernel *kernel)
 	return bytes * NS_PER_BYTE;
 }
 
+static uint64_t run_ns(const struct bpf_prog_info *info)
+{
+	return info->run_time_ns;
+}
+
 uint64_t kernel_run_ns(const struct kernel *kernel)
 {
-	struct bpf_program *program;
-	uint64_t ns = 0;
-
-	if (kernel->statistics < 0) {
-		return guess_run_ns(kernel);
-	}
-	bpf_object__for_each_program(program, kernel->skeleton->obj)
-	{
-		struct bpf_prog_info info;
-		uint32_t size = sizeof(info);
-
-		memset(&info, 0, sizeof(info));
-		if (bpf_program__fd(program) >= 0 &&
-				bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) ==
-						0) {
-			ns += info.run_time_ns;
-		}
-	}
-	return ns;
+	return kernel->statistics < 0 ? guess_run_ns(kernel) : kernel_sum(kernel, run_ns);
 }

@@ -33,10 +33,14 @@ struct kernel {
 	uint64_t elsewhere; /* dropped by CPUs without a ring, and by running programs */
 };
 
-/* All events; those that are attached stay. */
+/* All events; none of them is attached so far. */
 enum status kernel_attach_all(struct kernel *kernel, struct kernel_fault *fault);
 void kernel_detach_all(struct kernel *kernel);
 void kernel_set_state(struct kernel *kernel, enum probe_state state);
+
+/* What the kernel tells of the programs, summed up over all of them. */
+uint64_t kernel_sum(
+		const struct kernel *kernel, uint64_t (*read)(const struct bpf_prog_info *info));
 
 /* What libbpf said before explains nothing from here on. */
 void kernel_hear_anew(void);

@@ -374,7 +374,7 @@ static int take_number(struct orders *orders, enum option_id id, const char *arg
 		return setup->pid ? -1 : usage("is no number of a process", argument);
 	case OPTION_COST:
 		value = number(argument, 1, LIMIT_MOST);
-		setup->cost = value / 100.0;
+		setup->cost = value < 100 ? value / 100.0 : 0;
 		return value ? -1 : usage("is no share from 1 to 100 percent", argument);
 	case OPTION_BESIDE:
 		setup->beside = (int)number(argument, 1, INT_MAX);

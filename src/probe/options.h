@@ -31,8 +31,8 @@
 			"the most expensive are let go of (default 25)")                           \
 	X(COST, 0, "cost", "PERCENT",                                                              \
 			"of what recorded processes have of the processors, recording kernel "     \
-			"events may take, where they are at their limit; beyond, only spans of "   \
-			"time are recorded (default: no limit)")                                   \
+			"events may take, where they have much to do; beyond, only spans of time " \
+			"are recorded (default, and 100: no limit)")                               \
 	X(BESIDE, 0, "beside", "PID",                                                              \
 			"with --cost: that process, and what it has started, works on what is "    \
 			"recorded, and counts, too (default: the probe alone)")                    \

@@ -17,7 +17,8 @@ static double whole_cost(const struct pace_seen *seen)
 static double allowed(const struct pace *pace, const struct pace_seen *seen)
 {
 	double busy = seen->busy_ns / (double)seen->span_ns, cost = whole_cost(seen);
-	bool much = busy >= PACE_MUCH || (busy >= PACE_SOME && seen->idle < PACE_IDLE);
+	bool much = busy >= PACE_LEAST_BUSY ||
+		    (busy >= PACE_LEAST_BUSY_FULL && seen->idle < PACE_IDLE);
 
 	return much && cost > 0 ? fmin(1, fmax(PACE_LEAST, pace->limit * busy / cost)) : 1;
 }

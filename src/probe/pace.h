@@ -17,15 +17,15 @@
  *
  * Pure. Threads: the caller's. O(1).
  */
-#define PACE_PERIOD_NS  UINT64_C(2000000000) /* a span and the pause behind it, at least */
-#define PACE_LONGEST_NS UINT64_C(5000000000) /* and at most: two are in a window */
-#define PACE_SPAN_NS    UINT64_C(100000000)  /* a span, if the period is not too long for it */
-#define PACE_LOOK_NS    UINT64_C(500000000)  /* a span, while all of the time is recorded */
-#define PACE_LEAST      0.02                 /* share of the time that is recorded at least */
-#define PACE_MUCH       0.25 /* processors; who uses less is recorded all of the time, */
-#define PACE_SOME       0.05 /* and as many where none is idle */
-#define PACE_IDLE       0.1  /* share of all processors; less: none is idle */
-#define PACE_GROWTH     1.5  /* of the share of the time, at most, from one span to the next */
+#define PACE_PERIOD_NS       UINT64_C(2000000000) /* a span and the pause behind it, at least */
+#define PACE_LONGEST_NS      UINT64_C(5000000000) /* and at most: two are in a window */
+#define PACE_SPAN_NS         UINT64_C(250000000)  /* a span, if the period is not too long for it */
+#define PACE_LOOK_NS         UINT64_C(500000000)  /* a span, while all of the time is recorded */
+#define PACE_LEAST           0.02                 /* share of the time that is recorded at least */
+#define PACE_LEAST_BUSY      0.25 /* processors; who uses less is recorded all of the time, */
+#define PACE_LEAST_BUSY_FULL 0.05 /* and as many where none is idle */
+#define PACE_IDLE            0.1  /* share of all processors; less: none is idle */
+#define PACE_GROWTH          1.5  /* of the share of the time, at most, from one span to the next */
 
 struct pace {
 	double limit; /* share of the CPU time of what is recorded */

@@ -64,21 +64,23 @@ static enum status put(struct pacing *pacing, enum probe_event event, uint64_t n
 	return cpu_ring_put(kernel_ring(pacing->kernel, 0), &record.head);
 }
 
-/* What it comes to, once. */
+/* Whether all of the time is recorded, each time that changes. */
 static void tell(struct pacing *pacing)
 {
-	char text[256];
 	bool partly = pacing->pace.duty < 1;
+	char text[128];
 
-	if (partly != pacing->said) {
-		pacing->said = partly;
-		snprintf(text, sizeof(text),
-				partly ? "%.0f %% of the time is recorded from now on, as all of it "
-					 "would cost what is watched more than %.0f %%"
-				       : "all of the time is recorded again",
-				100 * pacing->pace.duty, 100 * pacing->pace.limit);
-		pacing->say(pacing->context, text);
+	if (partly == pacing->partly) {
+		return;
 	}
+	pacing->partly = partly;
+	snprintf(text, sizeof(text),
+			partly ? "spans of time are recorded: all of it would cost what is watched "
+				 "more "
+				 "than %.0f %%"
+			       : "all of the time is recorded again: that costs less than %.0f %%",
+			100 * pacing->pace.limit);
+	pacing->say(pacing->context, text);
 }
 
 static void decide(struct pacing *pacing, uint64_t now_ns)

@@ -25,7 +25,8 @@ struct pacing {
 	void *context;
 	/* Of the module. */
 	struct pace pace;
-	bool paused, said;
+	bool paused;
+	bool partly;                     /* it was told that not all of the time is recorded */
 	uint64_t span_began_ns, ends_ns; /* of the span or the pause */
 	uint64_t paused_ns;              /* when */
 	uint64_t busy_ns, run_ns;        /* when the span began */

@@ -4,33 +4,8 @@
 # other is ended: that connecting to it fails from then on is found, with the error and since when, and
 # not before; no request is counted as failed for a system call's error alone.
 # test_failing_peer.sh SOURCE-DIR BUILD-DIR
-set -u
-build_dir=$2
-work=$(mktemp -d "${TMPDIR:-/tmp}/pt-failing-peer.XXXXXX")
-started=()
-finish() {
-	for pid in "${started[@]}"; do
-		kill -KILL "$pid" 2>/dev/null
-		wait "$pid" 2>/dev/null
-	done
-	rm -rf "$work"
-}
-trap finish EXIT
-trap 'exit 1' INT TERM
-
-fail() {
-	echo "FAILED: $*" >&2
-	exit 1
-}
-
-for tool in python3 lttng-relayd jq; do
-	command -v $tool >/dev/null || {
-		echo "skipped: $tool is not installed"
-		exit 77
-	}
-done
-export TMPDIR=$work/tmp XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
-mkdir "$TMPDIR"
+. "$(dirname "$0")/process.sh"
+begin "$2" python3
 
 # Serves; with a port, by asking there first. Tells its own port.
 cat >"$work/server.py" <<'END'
@@ -101,10 +76,7 @@ served() {
 }
 for ((i = 0; i < 600; i++)); do
 	kill -0 $console 2>/dev/null || {
-		grep -q 'may not\|CONFIG_DEBUG_INFO_BTF\|is not installed beside' "$work/err" && {
-			echo "skipped: $(cat "$work/err")"
-			exit 77
-		}
+		skip_unable "$work/err"
 		fail "the console ended: $(cat "$work/err")"
 	}
 	[ "$(served)" -ge 150 ] 2>/dev/null && break

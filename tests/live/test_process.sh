@@ -5,33 +5,8 @@
 # some are slow in; events are of its processes alone; a command's end is the batch's; wrong
 # processes and missing rights get a sentence; however it ends, nothing is left.
 # test_process.sh SOURCE-DIR BUILD-DIR
-set -u
-build_dir=$2
-work=$(mktemp -d "${TMPDIR:-/tmp}/pt-process.XXXXXX")
-started=()
-finish() {
-	for pid in "${started[@]}"; do
-		kill -KILL "$pid" 2>/dev/null
-		wait "$pid" 2>/dev/null
-	done
-	rm -rf "$work"
-}
-trap finish EXIT
-trap 'exit 1' INT TERM
-
-fail() {
-	echo "FAILED: $*" >&2
-	exit 1
-}
-
-for tool in redis-server redis-cli lttng-relayd jq setpriv; do
-	command -v $tool >/dev/null || {
-		echo "skipped: $tool is not installed"
-		exit 77
-	}
-done
-export TMPDIR=$work/tmp XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
-mkdir "$TMPDIR"
+. "$(dirname "$0")/process.sh"
+begin "$2" redis-server redis-cli setpriv
 # All of the time is recorded, also where other tests take the processors (test_process_pace.sh).
 watch() {
 	timeout --foreground 100 "$build_dir/pythiatop" --batch=json --cost=100 "$@"
@@ -57,10 +32,7 @@ expect_nothing_left() {
 # --- a command: its events and no others, and the batch ends with it; it fails, which is said
 if ! watch -- sh -c 'for i in 1 2 3 4 5; do ls / >/dev/null; done; sleep 0.2; exit 7' >"$work/command" \
 	2>"$work/command.err"; then
-	grep -q 'may not\|CONFIG_DEBUG_INFO_BTF\|is not installed beside' "$work/command.err" && {
-		echo "skipped: $(cat "$work/command.err")"
-		exit 77
-	}
+	skip_unable "$work/command.err"
 	fail "pythiatop -- sh: $(cat "$work/command.err")"
 fi
 grep -q '^pythiatop: sh ended with code 7$' "$work/command.err" || fail "its end is not told: $(cat "$work/command.err")"
@@ -71,14 +43,7 @@ calls=$(jq -r '.state.syscalls[] | select(.pid != null) | .process' "$work/comma
 expect_nothing_left "the command ended"
 
 # --- a stock server with something wrong: the function that is slow, and the variable
-socket=$work/redis.sock
-redis-server --port 0 --unixsocket "$socket" --save '' --dir "$work" >"$work/redis.log" 2>&1 </dev/null &
-server=$!
-started+=("$server")
-for ((i = 0; i < 50; i++)); do
-	redis-cli -s "$socket" PING >/dev/null 2>&1 && break
-	sleep 0.1
-done
+start_redis
 seq -f 'RPUSH big item-%.0f' 20000 | redis-cli -s "$socket" >/dev/null || fail "$(tail -n 1 "$work/redis.log")"
 for i in 1 2 3; do
 	redis-cli -s "$socket" -r 100000000 -i 0.003 GET "key$i" >/dev/null </dev/null &

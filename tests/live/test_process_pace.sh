@@ -4,41 +4,9 @@
 # counts as lost, requests are whole, and their rate is that of the time that was recorded. Without a
 # limit all of the time is recorded.
 # test_process_pace.sh SOURCE-DIR BUILD-DIR
-set -u
-build_dir=$2
-work=$(mktemp -d "${TMPDIR:-/tmp}/pt-pace.XXXXXX")
-started=()
-finish() {
-	for pid in "${started[@]}"; do
-		kill -KILL "$pid" 2>/dev/null
-		wait "$pid" 2>/dev/null
-	done
-	rm -rf "$work"
-}
-trap finish EXIT
-trap 'exit 1' INT TERM
-
-fail() {
-	echo "FAILED: $*" >&2
-	exit 1
-}
-
-for tool in redis-server redis-cli redis-benchmark lttng-relayd jq; do
-	command -v $tool >/dev/null || {
-		echo "skipped: $tool is not installed"
-		exit 77
-	}
-done
-export TMPDIR=$work/tmp XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
-mkdir "$TMPDIR"
-socket=$work/redis.sock
-redis-server --port 0 --unixsocket "$socket" --save '' --dir "$work" >"$work/redis.log" 2>&1 </dev/null &
-server=$!
-started+=("$server")
-for ((i = 0; i < 50; i++)); do
-	redis-cli -s "$socket" PING >/dev/null 2>&1 && break
-	sleep 0.1
-done
+. "$(dirname "$0")/process.sh"
+begin "$2" redis-server redis-cli redis-benchmark
+start_redis
 redis-benchmark -s "$socket" -t get -c 20 -n 1000000000 --csv >/dev/null 2>&1 </dev/null &
 started+=($!)
 commands() {
@@ -52,10 +20,7 @@ watch() {
 	begin=$(date +%s%N)
 	timeout --foreground 100 "$build_dir/pythiatop" --batch=json -p "$server" "$@" >"$work/documents" \
 		2>"$work/said" || {
-		grep -q 'may not\|CONFIG_DEBUG_INFO_BTF\|is not installed beside' "$work/said" && {
-			echo "skipped: $(cat "$work/said")"
-			exit 77
-		}
+		skip_unable "$work/said"
 		fail "pythiatop -p: $(cat "$work/said")"
 	}
 	rate=$((($(commands) - before) * 1000 / (($(date +%s%N) - begin) / 1000000)))
@@ -66,6 +31,7 @@ watch -n 14
 jq -c '[.warnings, .discarded, (.groups[] | [.type, .count, .tainted, .partial, .rate_per_s])]' <<<"$last"
 echo "the server: $rate requests/s"
 share=$(jq -r '.warnings[]' <<<"$last" | sed -n 's/.* was recorded \([0-9]*\) % of the time.*/\1/p')
+jq -r '.warnings[]' <<<"$last" | grep -q '[0-9] s at a time: ' || fail "it is not said how long a span is"
 [ -n "$share" ] || fail "it is not said that it was not recorded all of the time"
 ((share < 60)) || fail "$share % of the time was recorded of a server at its limit"
 jq -e '.discarded == 0' <<<"$last" >/dev/null || fail "events are lost"

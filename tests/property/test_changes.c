@@ -49,7 +49,7 @@ static double log_normal(double mean, double cov, double z)
 enum what { ROOT, BIG, SMALL, N_WHAT };
 
 struct types {
-	uint32_t entry[N_WHAT], exit[N_WHAT];
+	uint32_t entry[N_WHAT], exit[N_WHAT], paused, resumed;
 };
 
 static void start(struct feed *feed, struct types *types)
@@ -64,6 +64,8 @@ static void start(struct feed *feed, struct types *types)
 		snprintf(name, sizeof(name), "app:%s_exit", names[i]);
 		types->exit[i] = feed_type(feed, name, "vpid:c vtid:c");
 	}
+	types->paused = feed_type(feed, "pythiatop_paused", "");
+	types->resumed = feed_type(feed, "pythiatop_resumed", "paused_ns:u");
 }
 
 static uint64_t span(struct feed *feed, const struct types *types, enum what what, uint64_t at,
@@ -82,7 +84,27 @@ struct world {
 	double big, small; /* ns more, always */
 	double alike;      /* of each request with the one before; 0: they are independent */
 	uint32_t n;
+	uint32_t one_in; /* spans of 20 s are recorded, one in so many; 0, 1: all of the time */
+	bool silent;     /* and the pauses between them are not told */
 };
+
+#define SPAN_REQUESTS 80u /* in 20 s */
+
+static bool is_recorded(const struct world *world, uint32_t i)
+{
+	return world->one_in < 2 || i / SPAN_REQUESTS % world->one_in == 0;
+}
+
+static void tell_pause(struct feed *feed, const struct types *types, const struct world *world,
+		uint32_t i, uint64_t at)
+{
+	bool was = i == 0 || is_recorded(world, i - 1), is = is_recorded(world, i);
+
+	if (was != is && !world->silent) {
+		feed_event(feed, is ? types->resumed : types->paused, at, 0,
+				(union feed_value[]){{.u = 0}});
+	}
+}
 
 /* A minute or so of it, one request after the other. */
 static void play(struct feed *feed, const struct types *types, const struct world *world)
@@ -93,6 +115,11 @@ static void play(struct feed *feed, const struct types *types, const struct worl
 
 	for (uint32_t i = 0; i < world->n; i++) {
 		z = world->alike * z + rest * normal();
+		tell_pause(feed, types, world, i, at);
+		if (!is_recorded(world, i)) {
+			at += (uint64_t)(MEAN_MS * MS) + 250000000;
+			continue;
+		}
 		feed_event(feed, types->entry[ROOT], at, 0, ids);
 		at = span(feed, types, BIG, at + 500000,
 				log_normal(6 * MS, world->cov, z) + world->big);
@@ -240,6 +267,28 @@ static void nothing_is_found_where_nothing_changed(void **state)
 	}
 }
 
+/*
+ * What was recorded a tenth of the time has a tenth of the requests, at the same rate: nothing has
+ * changed. Where nobody tells of the pauses, it has.
+ */
+static void rates_are_of_the_time_recorded(void **state)
+{
+	struct world before = {.cov = 0.3, .n = 10 * SPAN_REQUESTS}, after = before;
+	struct snapshot *snapshot;
+
+	(void)state;
+	random_state = 7;
+	after.n = 41 * SPAN_REQUESTS;
+	after.one_in = 10;
+	snapshot = compare(&before, &after);
+	assert_int_equal(snapshot->changes.n, 0);
+	snapshot_destroy(snapshot);
+	after.silent = true;
+	snapshot = compare(&before, &after);
+	assert_true(snapshot->changes.n > 0);
+	snapshot_destroy(snapshot);
+}
+
 /* --- order ----------------------------------------------------------------------------------- */
 
 #define CALLEES 5u
@@ -341,6 +390,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(shifts_are_found),
 			cmocka_unit_test(nothing_is_found_where_nothing_changed),
+			cmocka_unit_test(rates_are_of_the_time_recorded),
 			cmocka_unit_test(names_do_not_depend_on_order),
 	};
 

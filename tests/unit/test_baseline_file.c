@@ -53,7 +53,8 @@ static void comes_back(void **state)
 			{UINT32_MAX, "a \"b\"", "p", "", 5, 4, 1.5, 1.0 / 3, 0, 1e-300},
 			{0, "(wait)", "", "", 0, 4, 0, 0, 0, 0},
 	};
-	static const struct baseline_type types[] = {{"t", 4, 3, 9, 1.0 / 3, 2, 1.25, 2, nodes},
+	static const struct baseline_type types[] = {
+			{"t", 4, 3, 9, 1.0 / 3, 2, 1.25, 2, nodes, .unrecorded_ns = 7},
 			{"u", 0, 0, 0, 0, 0, 1, 0, NULL}};
 	const struct baseline baseline = {.origin = "",
 			.time_ns = 1700000000000000001,
@@ -94,7 +95,8 @@ static void comes_back(void **state)
 	assert_true(read->types[0].requests == 4 && read->types[0].complete == 3 &&
 			read->types[0].all == 9 && read->types[0].mean_ns == 1.0 / 3 &&
 			read->types[0].sd_ns == 2 && read->types[0].inflation == 1.25 &&
-			read->types[0].n == 2 && read->types[1].n == 0);
+			read->types[0].n == 2 && read->types[0].unrecorded_ns == 7 &&
+			read->types[1].n == 0);
 	for (i = 0; i < 2; i++) {
 		const struct baseline_node *a = &nodes[i], *b = &read->types[0].nodes[i];
 

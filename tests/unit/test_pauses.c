@@ -135,6 +135,7 @@ static void requests_across_a_pause_do_not_count(void **state)
 	assert_true(snapshot->unrecorded > 0.4 && snapshot->unrecorded < 0.55);
 	assert_int_equal(snapshot->n_warnings, 1);
 	assert_non_null(strstr(snapshot->warnings[0], "alpha was recorded"));
+	assert_non_null(strstr(snapshot->warnings[0], ", 1.0 s at a time: "));
 	snapshot_destroy(snapshot);
 	feed_stop(&scene.feed);
 }
