@@ -451,11 +451,12 @@ static void be_uncertain(struct engine *engine, const struct loss *loss)
 }
 
 /* What was under way when the host was recorded no more is as uncertain as after a loss. */
-static void see_pause(struct engine *engine, const struct event *event, uint32_t host)
+static void see_pause(struct engine *engine, const struct event *event)
 {
+	const struct stream *stream = &engine->registry.streams[event->stream];
 	struct loss loss = {.stream = event->stream, .cpu = CPU_NONE, .end_ns = event->ts_ns};
 
-	if (pauses_see(&engine->pauses, event, host, &loss.begin_ns)) {
+	if (pauses_see(&engine->pauses, event, stream, &loss.begin_ns)) {
 		be_uncertain(engine, &loss);
 	}
 }
@@ -512,7 +513,7 @@ void engine_feed(struct engine *engine, const struct event *event)
 	requests_feed(engine->requests, extractor_feed(engine->extractor, event), used);
 	servers_after(engine->servers, event, calls);
 	activations_after(engine->activations, event);
-	see_pause(engine, event, session->host);
+	see_pause(engine, event);
 	if (requests_renamed(engine->requests)) {
 		groups_renamed(engine->groups);
 	}

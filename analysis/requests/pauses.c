@@ -51,8 +51,9 @@ static void add(struct pauses *pauses, uint32_t host, uint64_t begin_ns, uint64_
 	}
 }
 
-static void pause_host(struct pauses_of_host *host, uint64_t now_ns)
+static void pause_host(struct pauses_of_host *host, uint32_t session, uint64_t now_ns)
 {
+	host->session = session;
 	host->span_ns = host->resumed_ns ? now_ns - host->resumed_ns : 0;
 	host->since_ns = now_ns;
 }
@@ -70,19 +71,33 @@ static uint64_t resume_host(struct pauses_of_host *host, uint64_t now_ns, uint64
 	return since_ns;
 }
 
-bool pauses_see(struct pauses *pauses, const struct event *event, uint32_t host, uint64_t *begin_ns)
+static bool is_recorded_again(
+		const struct pauses *pauses, uint32_t host, const struct stream *stream)
+{
+	return host < pauses->n_hosts && pauses->hosts[host].since_ns &&
+	       stream->desc.domain == DOMAIN_KERNEL &&
+	       stream->desc.session != pauses->hosts[host].session;
+}
+
+bool pauses_see(struct pauses *pauses, const struct event *event, const struct stream *stream,
+		uint64_t *begin_ns)
 {
 	uint8_t kind = event->type < pauses->n_types ? pauses->kinds[event->type] : KIND_OTHER;
+	uint64_t told_ns = event->bytes >= sizeof(uint64_t) ? event->slots[0] : 0;
+	uint32_t host = stream->host;
 
+	if (kind == KIND_OTHER && is_recorded_again(pauses, host, stream)) {
+		kind = KIND_RESUMED;
+		told_ns = 0;
+	}
 	if (kind == KIND_OTHER || !array_extend(&pauses->hosts, &pauses->n_hosts, host + 1)) {
 		return false;
 	}
 	if (kind == KIND_PAUSED) {
-		pause_host(&pauses->hosts[host], event->ts_ns);
+		pause_host(&pauses->hosts[host], stream->desc.session, event->ts_ns);
 		*begin_ns = event->ts_ns;
 	} else {
-		*begin_ns = resume_host(&pauses->hosts[host], event->ts_ns,
-				event->bytes >= sizeof(uint64_t) ? event->slots[0] : 0);
+		*begin_ns = resume_host(&pauses->hosts[host], event->ts_ns, told_ns);
 		add(pauses, host, *begin_ns, event->ts_ns);
 	}
 	return true;

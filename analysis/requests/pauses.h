@@ -33,6 +33,7 @@ struct pauses {
 	uint64_t longest_ns;
 	struct pauses_of_host {
 		uint64_t since_ns;   /* it is paused since; 0: it is not */
+		uint32_t session;    /* that told so */
 		uint64_t resumed_ns; /* when it was resumed last; 0: not so far */
 		uint64_t span_ns;    /* how long it was recorded between the last two pauses; 0: not
 				      * known */
@@ -44,9 +45,10 @@ void pauses_release(struct pauses *pauses);
 /* The type that was added last. False if out of memory. */
 bool pauses_add_type(struct pauses *pauses, const char *name);
 /*
- * Is the event about a pause of `host`? Then nothing is known of the host from *begin_ns until it.
+ * Is the event about a pause of its host? Then nothing is known of the host from *begin_ns until
+ * it. A pause is over, too, when another session's kernel events come: who paused was killed, say.
  */
-bool pauses_see(struct pauses *pauses, const struct event *event, uint32_t host,
+bool pauses_see(struct pauses *pauses, const struct event *event, const struct stream *stream,
 		uint64_t *begin_ns);
 /* How much of the time between the two instants any of the hosts was not recorded, in ns. */
 uint64_t pauses_within(

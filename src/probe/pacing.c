@@ -41,15 +41,6 @@ void pacing_begin(struct pacing *pacing, double limit)
 	kernel_measure(pacing->kernel);
 }
 
-void pacing_restart(struct pacing *pacing, uint64_t now_ns)
-{
-	begin_period(pacing);
-	begin_span(pacing, now_ns);
-	if (pacing->paused) {
-		pacing->ends_ns = now_ns; /* programs could not be attached: once more */
-	}
-}
-
 static enum status put(struct pacing *pacing, enum probe_event event, uint64_t ns)
 {
 	struct {
@@ -62,6 +53,22 @@ static enum status put(struct pacing *pacing, enum probe_event event, uint64_t n
 			.body = {.paused_ns = ns}};
 
 	return cpu_ring_put(kernel_ring(pacing->kernel, 0), &record.head);
+}
+
+static enum status tell_resumed(struct pacing *pacing)
+{
+	return put(pacing, PROBE_pythiatop_resumed, clock_monotonic_ns() - pacing->paused_ns);
+}
+
+void pacing_restart(struct pacing *pacing, uint64_t now_ns)
+{
+	begin_period(pacing);
+	begin_span(pacing, now_ns);
+	if (pacing->paused) {
+		pacing->ends_ns = now_ns; /* programs could not be attached: once more */
+	} else if (pacing->untold) {
+		pacing->untold = tell_resumed(pacing) != STATUS_OK;
+	}
 }
 
 /* Whether all of the time is recorded, each time that changes. */
@@ -114,9 +121,8 @@ static enum status go_on(struct pacing *pacing, struct kernel_fault *fault)
 	enum status status = kernel_resume(pacing->kernel, fault);
 
 	if (status == STATUS_OK) {
-		status = put(pacing, PROBE_pythiatop_resumed,
-				clock_monotonic_ns() - pacing->paused_ns);
-		pacing->paused = false;
+		status = tell_resumed(pacing);
+		pacing->paused = pacing->untold = false;
 		begin_span(pacing, clock_monotonic_ns());
 		kernel_record(pacing->kernel, true);
 	}
@@ -127,6 +133,7 @@ enum status pacing_stop(struct pacing *pacing, struct kernel_fault *fault)
 {
 	enum status status = pacing->paused ? kernel_resume(pacing->kernel, fault) : STATUS_OK;
 
+	pacing->untold = pacing->untold || pacing->paused;
 	pacing->paused = pacing->paused && status != STATUS_OK;
 	return status;
 }

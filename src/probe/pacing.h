@@ -26,6 +26,7 @@ struct pacing {
 	/* Of the module. */
 	struct pace pace;
 	bool paused;
+	bool untold;                     /* that it goes on, as the session was lost in a pause */
 	bool partly;                     /* it was told that not all of the time is recorded */
 	uint64_t span_began_ns, ends_ns; /* of the span or the pause */
 	uint64_t paused_ns;              /* when */
@@ -36,7 +37,7 @@ struct pacing {
 
 /* Before the first session. Sets all but the first five members, which are the caller's. */
 void pacing_begin(struct pacing *pacing, double limit);
-/* A session begins, in which all is recorded so far. */
+/* A session begins, and records. */
 void pacing_restart(struct pacing *pacing, uint64_t now_ns);
 /*
  * There is no session any more: no pause, either. Not STATUS_OK: the programs cannot be attached.

@@ -21,8 +21,9 @@ static void see(struct pauses *pauses, uint32_t type, uint32_t host, uint64_t at
 {
 	uint64_t slots[1] = {paused}, begin_ns;
 	const struct event event = {.type = type, .ts_ns = at, .bytes = 8, .slots = slots};
+	const struct stream stream = {.host = host, .desc = {.domain = DOMAIN_KERNEL}};
 
-	assert_true(pauses_see(pauses, &event, host, &begin_ns));
+	assert_true(pauses_see(pauses, &event, &stream, &begin_ns));
 	assert_int_equal(begin_ns, type == PAUSED ? at : at - paused);
 }
 
@@ -71,6 +72,32 @@ static void times_of_hosts_are_united(void **state)
 		}
 		pauses_release(&pauses);
 	}
+}
+
+/* Who paused was killed, and another session records: not before its first kernel event. */
+static void another_session_ends_a_pause(void **state)
+{
+	struct pauses pauses = {.kinds = NULL};
+	const struct stream functions = {.desc = {.session = 2, .domain = DOMAIN_UST}};
+	const struct stream same = {.desc = {.session = 0, .domain = DOMAIN_KERNEL}};
+	const struct stream other = {.desc = {.session = 2, .domain = DOMAIN_KERNEL}};
+	struct event event = {.type = 2, .ts_ns = 200};
+	uint64_t begin_ns;
+
+	(void)state;
+	assert_true(pauses_add_type(&pauses, "pythiatop_paused"));
+	assert_true(pauses_add_type(&pauses, "pythiatop_resumed"));
+	assert_true(pauses_add_type(&pauses, "sched_switch"));
+	see(&pauses, PAUSED, 0, 100, 0);
+	assert_false(pauses_see(&pauses, &event, &functions, &begin_ns));
+	assert_false(pauses_see(&pauses, &event, &same, &begin_ns));
+	assert_int_equal(pauses_within(&pauses, REQUEST_HOST(0), 0, 1000), 900);
+	event.ts_ns = 300;
+	assert_true(pauses_see(&pauses, &event, &other, &begin_ns));
+	assert_int_equal(begin_ns, 100);
+	assert_int_equal(pauses_within(&pauses, REQUEST_HOST(0), 0, 1000), 200);
+	assert_false(pauses_see(&pauses, &event, &other, &begin_ns));
+	pauses_release(&pauses);
 }
 
 /* --- In the engine --- */
@@ -144,6 +171,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(times_of_hosts_are_united),
+			cmocka_unit_test(another_session_ends_a_pause),
 			cmocka_unit_test(requests_across_a_pause_do_not_count),
 	};
 
