@@ -74,6 +74,7 @@ run() {
 	started=() mounted=() load_pids=() learns=
 	finish() {
 		local i
+		! declare -F end_postgres >/dev/null || end_postgres # of servers.sh
 		for ((i = ${#started[@]} - 1; i >= 0; i--)); do
 			kill "${started[i]}" 2>/dev/null
 		done

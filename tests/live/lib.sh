@@ -42,6 +42,7 @@ beside_daemons() {
 # Everything that a test started ends with it.
 finish() {
 	local status=$? pid
+	! declare -F end_postgres >/dev/null || end_postgres # of servers.sh
 	for pid in "${started[@]}"; do
 		kill -KILL "$pid" 2>/dev/null
 		wait "$pid" 2>/dev/null

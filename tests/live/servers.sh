@@ -78,6 +78,16 @@ start_postgres() {
 	fail "postgres: $(tail -n 3 "$work/pg.log")"
 }
 
+# Killed, it would leave its shared memory on the machine. Clients need not have gone.
+end_postgres() {
+	local i
+	[ -n "${postgres:-}" ] && kill -INT "$postgres" 2>/dev/null || return 0
+	for ((i = 0; i < 100; i++)); do
+		kill -0 "$postgres" 2>/dev/null || return 0
+		sleep 0.05
+	done
+}
+
 # Are nginx and the Python of the system there, with its client of PostgreSQL? Sets $python.
 needs_chain() {
 	needs_programs nginx python3
