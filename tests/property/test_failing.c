@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "feed.h"
+#include "trials.h"
 
 /*
  * Requests that begin to fail, through the front door: events in, findings out. What fails as it
@@ -134,7 +135,7 @@ static void what_always_failed_is_none(void **state)
 	static const double shares[] = {0, 0.002, 0.05, 0.3, 1};
 
 	(void)state;
-	for (uint64_t seed = 0; seed < 100; seed++) {
+	for (uint64_t seed = 0; seed < TRIALS(100); seed++) {
 		struct snapshot *snapshot;
 		struct shop shop;
 
@@ -180,7 +181,7 @@ static void what_begins_to_fail_is_found(void **state)
 	} cases[] = {{0, 0.05}, {0, 0.3}, {0.02, 0.15}, {0.1, 0.5}, {0, 1}};
 
 	(void)state;
-	for (uint64_t seed = 0; seed < 25; seed++) {
+	for (uint64_t seed = 0; seed < TRIALS(40); seed++) {
 		const struct steps_finding *finding;
 		struct snapshot *snapshot;
 		struct shop shop;
