@@ -68,15 +68,15 @@ calls=$(jq -r '.state.syscalls[] | select(.pid != null) | .process' "$work/both"
 expect_nothing_left "two programs were watched"
 watch $(printf -- '-p %s ' "$server"{,,,,,,,,}) 2>&1 | grep -q 'no more than 8 programs' || fail "nine programs"
 
-# On a machine that is busy with other things the waits for a processor are what varies, and that is what
-# is to be said. Otherwise once more.
+# On a machine that is busy with other things the waits for a processor are what varies, of one place or
+# of all, and that is what is to be said. Otherwise once more.
 for attempt in 1 2; do
 	timeout --foreground 150 "$build_dir/pythiatop" --batch=json --cost=100 -p "$server" --autopilot --until=verdict \
 		--log="$work/log.$attempt" >"$work/found" 2>"$work/found.err"
 	status=$?
 	tail -n 1 "$work/found" | jq -c '.verdict | [.rule, .where, .text]'
 	named=$(tail -n 1 "$work/found" | jq -r '.verdict | .where + " " + .text' |
-		grep -oE 'addListRangeReply|lrangeCommand|length.*: 23 -> |in \(runnable\) of redis-server' | head -n 1)
+		grep -oE 'addListRangeReply|lrangeCommand|length.*: 23 -> |in \(runnable\) of redis-server|not the code, but its CPU' | head -n 1)
 	[ $status != 0 ] || [ -z "$named" ] || break
 done
 [ $status = 0 ] || fail "no verdict ($status): $(cat "$work/found.err") $(tail -n 1 "$work/found" | jq -c .budget)"
