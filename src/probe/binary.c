@@ -73,11 +73,20 @@ static bool binary_offset(const struct binary *binary, uint64_t address, uint64_
 	return false;
 }
 
+/* As they are in the file; NULL: not all of them are in it. */
+static const unsigned char *bytes_at(const struct binary *binary, uint64_t offset, size_t n)
+{
+	size_t size = 0;
+	const char *file = elf_rawfile(binary->elf, &size);
+
+	return file && offset <= size && size - offset >= n ? (const unsigned char *)file + offset
+							    : NULL;
+}
+
 /* A push of a register, a nop, a call or a jump: what x86 kernels emulate. */
 bool binary_is_stepped(const struct binary *binary, uint64_t offset)
 {
-	const Elf_Data *data = elf_getdata_rawchunk(binary->elf, (int64_t)offset, 2, ELF_T_BYTE);
-	const unsigned char *code = data && data->d_size == 2 ? data->d_buf : NULL;
+	const unsigned char *code = bytes_at(binary, offset, 2);
 
 	if (!code) {
 		return true;
@@ -85,6 +94,40 @@ bool binary_is_stepped(const struct binary *binary, uint64_t offset)
 	code += code[0] == 0x41; /* registers from r8 on */
 	return !((*code & 0xf8) == 0x50 || *code == 0x90 || *code == 0xe8 || *code == 0xe9 ||
 			*code == 0xeb);
+}
+
+void binary_code(const struct binary *binary, uint64_t *offset, uint64_t *bytes)
+{
+	uint64_t begins = UINT64_MAX, ends = 0;
+
+	*offset = 0;
+	for (uint32_t i = 0; i < binary->n_segments; i++) {
+		const struct segment *segment = &binary->segments[i];
+
+		if (segment->address < begins) {
+			begins = segment->address;
+			*offset = segment->offset;
+		}
+		if (segment->address + segment->bytes > ends) {
+			ends = segment->address + segment->bytes;
+		}
+	}
+	*bytes = ends > begins ? ends - begins : 0;
+}
+
+/* call rel32 (e8), or an indirect call (ff /2) with one to six bytes of operand. */
+bool binary_is_return(const struct binary *binary, uint64_t offset)
+{
+	static const uint8_t lengths[] = {2, 3, 4, 6, 7};
+	const unsigned char *before = offset < 7 ? NULL : bytes_at(binary, offset - 7, 7);
+	bool found = before && before[7 - 5] == 0xe8;
+
+	for (size_t i = 0; before && !found && i < sizeof(lengths); i++) {
+		const unsigned char *code = before + 7 - lengths[i];
+
+		found = code[0] == 0xff && (code[1] >> 3 & 7) == 2;
+	}
+	return found;
 }
 
 /* The personality routines that unwinding asks in each frame; names may have a version behind. */

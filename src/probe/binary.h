@@ -74,6 +74,12 @@ const struct binary_function *binary_functions(const struct binary *binary, uint
 /* As binary_function.stepped, of the instruction at `offset`. */
 bool binary_is_stepped(const struct binary *binary, uint64_t offset);
 
+/* The code of the file, all of it: where the first byte stands in the file, and its length in
+ * memory. */
+void binary_code(const struct binary *binary, uint64_t *offset, uint64_t *bytes);
+/* Is it behind a call, so that it may be an address that a function returns to? */
+bool binary_is_return(const struct binary *binary, uint64_t offset);
+
 /* Takes time where a program is large: its debugging information is searched. */
 void binary_arguments(const struct binary *binary, const struct binary_function *function,
 		struct binary_arguments *arguments);

@@ -284,7 +284,7 @@ static struct bpf_program *program_of(const struct kernel *kernel, uint32_t even
 	return bpf_object__find_program_by_name(kernel->skeleton->obj, name);
 }
 
-static enum status attach_program(
+enum status kernel_attach(
 		struct bpf_program *program, struct bpf_link **out, struct kernel_fault *fault)
 {
 	struct bpf_link *link;
@@ -308,7 +308,7 @@ static enum status follow_last(struct kernel *kernel, struct kernel_fault *fault
 {
 	bpf_link__destroy(kernel->follow_free);
 	kernel->follow_free = NULL;
-	return attach_program(kernel->skeleton->progs.follow_free, &kernel->follow_free, fault);
+	return kernel_attach(kernel->skeleton->progs.follow_free, &kernel->follow_free, fault);
 }
 
 /* Datagrams are sent elsewhere than streams. */
@@ -318,7 +318,7 @@ static enum status attach_datagrams(struct kernel *kernel, struct kernel_fault *
 
 	return kernel->datagrams || bpf_program__fd(program) < 0
 			       ? STATUS_OK
-			       : attach_program(program, &kernel->datagrams, fault);
+			       : kernel_attach(program, &kernel->datagrams, fault);
 }
 
 static enum status attach(struct kernel *kernel, uint32_t event, struct kernel_fault *fault)
@@ -332,7 +332,7 @@ static enum status attach(struct kernel *kernel, uint32_t event, struct kernel_f
 		return kernel_refuse(fault, STATUS_NOT_FOUND, "%s is none that can be chosen",
 				events[event].name);
 	}
-	status = attach_program(program_of(kernel, event), &kernel->links[event], fault);
+	status = kernel_attach(program_of(kernel, event), &kernel->links[event], fault);
 	if (status == STATUS_OK && event == PROBE_socket_send) {
 		status = attach_datagrams(kernel, fault);
 	}
@@ -380,20 +380,20 @@ enum status kernel_attach_all(struct kernel *kernel, struct kernel_fault *fault)
 		}
 	}
 	if (status == STATUS_OK) {
-		status = attach_program(kernel->skeleton->progs.on_all_enter,
+		status = kernel_attach(kernel->skeleton->progs.on_all_enter,
 				&kernel->links[SYS_ENTER], fault);
 	}
 	if (status == STATUS_OK) {
 		status = attach_datagrams(kernel, fault);
 	}
-	return status == STATUS_OK ? attach_program(kernel->skeleton->progs.on_all_exit,
+	return status == STATUS_OK ? kernel_attach(kernel->skeleton->progs.on_all_exit,
 						     &kernel->links[SYS_EXIT], fault)
 				   : status;
 }
 
 static enum status follow(struct kernel *kernel, struct kernel_fault *fault)
 {
-	enum status status = attach_program(
+	enum status status = kernel_attach(
 			kernel->skeleton->progs.follow_fork, &kernel->follow_fork, fault);
 
 	return status == STATUS_OK ? follow_last(kernel, fault) : status;
@@ -445,6 +445,7 @@ void kernel_close(struct kernel *kernel)
 		cpu_ring_release(&kernel->rings[i]);
 	}
 	kernel_detach_all(kernel);
+	kernel_stop_sampling(kernel);
 	kernel_stop_measuring(kernel);
 	bpf_link__destroy(kernel->follow_fork);
 	bpf_link__destroy(kernel->follow_free);

@@ -153,6 +153,21 @@ bool kernel_take_sums(struct kernel *kernel,
  */
 void kernel_forget_calls(struct kernel *kernel);
 
+/* --- Stacks --- */
+
+/*
+ * Stacks of the threads that are recorded are looked at from now on: by a timer 999 times a second
+ * of what works on each CPU, and at system calls. Costs about 2 us each. `take` is called with each
+ * by kernel_take_stacks(); what no room was left for meanwhile (256 KiB) is gone. STATUS_NOT_FOUND:
+ * the kernel lacks what it needs (Linux 5.15). STATUS_BUSY, STATUS_IO as kernel_open().
+ */
+enum status kernel_sample(struct kernel *kernel,
+		void (*take)(void *context, const struct probe_stack *stack), void *context,
+		struct kernel_fault *fault);
+void kernel_take_stacks(struct kernel *kernel);
+void kernel_stop_sampling(struct kernel *kernel);
+bool kernel_samples(const struct kernel *kernel);
+
 /* Events of functions that the ring's CPU dropped since the beginning. */
 uint64_t kernel_lost_functions(const struct kernel *kernel, uint32_t at);
 

@@ -5,7 +5,9 @@
 #include "probe/kernel.h"
 #include "probe_bpf.skel.h"
 
-/* What the files with libbpf share: kernel.c, kernel_functions.c, kernel_pace.c. */
+/*
+ * What the files with libbpf share: kernel.c, kernel_functions.c, kernel_pace.c, kernel_stacks.c.
+ */
 
 /* Those of events.def, then those of system calls. */
 enum kernel_event_index {
@@ -24,6 +26,7 @@ struct kernel {
 	struct bpf_link *links[N_EVENTS];           /* NULL: not attached */
 	struct bpf_link *datagrams;                 /* with that of socket_send */
 	struct bpf_link *follow_fork, *follow_free; /* where only some processes are recorded */
+	struct sampling *sampling;                  /* NULL: stacks are not looked at */
 	uint32_t n_syscalls;                        /* that are chosen */
 	bool takes_many;
 	struct cpu_ring *rings;
@@ -33,6 +36,9 @@ struct kernel {
 	uint64_t elsewhere; /* dropped by CPUs without a ring, and by running programs */
 };
 
+/* One program, to where its section says. */
+enum status kernel_attach(
+		struct bpf_program *program, struct bpf_link **link, struct kernel_fault *fault);
 /* All events; none of them is attached so far. */
 enum status kernel_attach_all(struct kernel *kernel, struct kernel_fault *fault);
 void kernel_detach_all(struct kernel *kernel);

@@ -5,7 +5,6 @@
  * programs away with the process, however that ends.
  */
 #include <errno.h>
-#include <fnmatch.h>
 #include <getopt.h>
 #include <limits.h>
 #include <signal.h>
@@ -17,10 +16,9 @@
 #include <unistd.h>
 
 #include "base/background.h"
-#include "probe/binary.h"
+#include "probe/list.h"
 #include "probe/options.h"
 #include "probe/processes.h"
-#include "probe/program.h"
 #include "probe/recorder.h"
 #include "probe/serve.h"
 
@@ -33,11 +31,13 @@
 #define LIMIT_MOST    100u
 #define ONE_IN_MOST   1000000u
 #define MAX_SPECS     32u
+#define SEEN_MOST     3600u
 
 /* What is asked for on the command line. */
 struct orders {
 	struct recorder_setup setup;
-	const char *relay;
+	const char *relay, *list;
+	uint32_t seen_s;
 	bool serve;
 	const char *trees[PROCESSES_NAMES];
 	uint32_t n_specs;
@@ -117,84 +117,6 @@ static int serve_orders(const struct orders *orders)
 		texts[i] = orders->specs[i].text;
 	}
 	return serve(&orders->setup, texts, orders->n_specs);
-}
-
-/* --- Lists ------------------------------------------------------------------------------------ */
-
-static void print_text(const char *text)
-{
-	for (; *text; text++) {
-		putchar((unsigned char)*text < ' ' || *text == 0x7f ? '?' : *text);
-	}
-}
-
-static void print_arguments(const struct binary *binary, const struct binary_function *function)
-{
-	static const char *const kinds[] = {
-			[BINARY_SIGNED] = "int",
-			[BINARY_UNSIGNED] = "unsigned",
-			[BINARY_POINTER] = "pointer",
-			[BINARY_TEXT] = "string",
-	};
-	struct binary_arguments arguments;
-
-	binary_arguments(binary, function, &arguments);
-	if (!arguments.known) {
-		return;
-	}
-	fputs("  (", stdout);
-	for (uint32_t i = 0; i < arguments.n; i++) {
-		printf("%s%s %s", i ? ", " : "", kinds[arguments.list[i].kind],
-				arguments.list[i].name);
-	}
-	printf(")%s%s", arguments.returns ? " -> " : "",
-			arguments.returns ? kinds[arguments.result.kind] : "");
-}
-
-static int list_functions(const struct orders *orders, const char *what)
-{
-	const char *colon = strchr(what, ':'), *pattern = colon ? colon + 1 : "*";
-	char name[PATH_MAX], path[PATH_MAX];
-	const struct binary_function *list;
-	struct binary *binary = NULL;
-	uint32_t n, n_listed = 0;
-
-	snprintf(name, sizeof(name), "%.*s", colon ? (int)(colon - what) : (int)strlen(what), what);
-	if (!program_find(name, orders->setup.pid, path)) {
-		fprintf(stderr,
-				"pythiatop-probe: there is no program %s: give its path, or the "
-				"name of one that runs or is in the PATH\n",
-				name);
-		return 1;
-	}
-	if (binary_open(&binary, path) != STATUS_OK) {
-		fprintf(stderr,
-				"pythiatop-probe: %s is no program of this machine that can be "
-				"read\n",
-				path);
-		return 1;
-	}
-	list = binary_functions(binary, &n);
-	for (uint32_t i = 0; i < n; i++) {
-		if (fnmatch(pattern, list[i].name, 0) != 0) {
-			continue;
-		}
-		printf("0x%08llx ", (unsigned long long)list[i].offset);
-		print_text(list[i].name);
-		if (n_listed++ < FUNCTIONS_ARGUMENTS) {
-			print_arguments(binary, &list[i]);
-		}
-		putchar('\n');
-	}
-	binary_close(binary);
-	if (n_listed == 0) {
-		fprintf(stderr, "pythiatop-probe: %s %s\n", path,
-				n == 0 ? "has no symbols: it was stripped, and there is no "
-					 "separate debug file; functions can be given by their "
-					 "place in the file, as 0xOFFSET"
-				       : "has no function of that name");
-	}
-	return n_listed == 0;
 }
 
 /* --- The command line ------------------------------------------------------------------------- */
@@ -379,6 +301,10 @@ static int take_number(struct orders *orders, enum option_id id, const char *arg
 	case OPTION_BESIDE:
 		setup->beside = (int)number(argument, 1, INT_MAX);
 		return setup->beside ? -1 : usage("is no number of a process", argument);
+	case OPTION_SEEN:
+		orders->seen_s = number(argument, 1, SEEN_MOST);
+		return orders->seen_s ? -1
+				      : usage("is no number of seconds from 1 to 3600", argument);
 	case OPTION_LIMIT:
 		value = number(argument, 1, LIMIT_MOST);
 		setup->limit = value / 100.0;
@@ -426,11 +352,13 @@ static int take_option(struct orders *orders, enum option_id id, const char *arg
 	case OPTION_COST:
 	case OPTION_BESIDE:
 	case OPTION_ONE_IN:
+	case OPTION_SEEN:
 		return take_number(orders, id, argument);
 	case OPTION_EVENTS:
 		return print_events();
 	case OPTION_LIST:
-		return list_functions(orders, argument);
+		orders->list = argument;
+		return -1;
 	case OPTION_HELP:
 		print_help(stdout);
 		return 0;
@@ -489,8 +417,11 @@ static int check(struct orders *orders)
 {
 	const char *wrong;
 
-	if (orders->serve) {
+	if (orders->serve || orders->list) {
 		return -1;
+	}
+	if (orders->seen_s) {
+		return usage("needs --list, which says of which program", "--seen");
 	}
 	if (!orders->relay) {
 		return usage("where to: give --relay=URL", "say");
@@ -544,6 +475,9 @@ int main(int argc, char **argv)
 	status = parse(&orders, argc, argv);
 	if (status >= 0) {
 		return status;
+	}
+	if (orders.list) {
+		return list_functions(orders.list, orders.setup.pid, orders.seen_s);
 	}
 	return orders.serve ? serve_orders(&orders) : run(&orders);
 }

@@ -41,6 +41,9 @@
 	X(LIST, 'l', "list", "PROGRAM[:NAMES]",                                                    \
 			"list the functions that can be recorded, where they stand in the file "   \
 			"and, of at most 256, their arguments; and end")                           \
+	X(SEEN, 0, "seen", "SECONDS",                                                              \
+			"with --list: watch the program for so long, and list only functions "     \
+			"that its threads were seen in, and on how many of their stacks")          \
 	X(SERVE, 0, "serve", NULL, "for pythiatop-control: do what it asks on standard input")     \
 	X(SESSION, 's', "session", "NAME", "the session's name (default: probe)")                  \
 	X(HOST, 0, "host", "NAME", "the host's name (default: its own)")                           \

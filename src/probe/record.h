@@ -178,6 +178,21 @@ struct body_summary {
 };
 
 /*
+ * What looks like code of the program's own on the stack of a thread: where it was, and what may be
+ * return addresses, the innermost first. `text_begins` and `text_ends` are of that code in the
+ * process' memory.
+ */
+#define PROBE_STACK_WORDS  1024 /* of 8 bytes, that are looked through */
+#define PROBE_STACK_RETURN 64   /* at most that are told */
+
+struct probe_stack {
+	__u64 text_begins, text_ends;
+	__u64 at; /* 0: not in that code */
+	__u32 n, padding;
+	__u64 returns[PROBE_STACK_RETURN];
+};
+
+/*
  * What to take of a system call's arguments. How many at the entry and at the exit (0, PROBE_FEW or
  * all; all where something is copied), and what to copy from user space: an argument's number + 1,
  * 0: none.

@@ -2,7 +2,6 @@
 #include "probe/serve.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
@@ -18,9 +17,10 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "probe/binary.h"
 #include "probe/filter.h"
+#include "probe/offered.h"
 #include "probe/program.h"
+#include "probe/seen.h"
 #include "probe/type.h"
 
 #define IDLE_MS     1000
@@ -28,6 +28,14 @@
 #define RING_BYTES  ((size_t)1 << 20)
 #define GROW_NS     UINT64_C(5000000000)
 #define MOST_PLACES 200000u /* functions times processes that are learned at once */
+/*
+ * Beyond so many only functions that are seen on stacks, in so many ns, if so many stacks are seen;
+ * and of these functions the most seen: each takes some 20 ms where others fork.
+ */
+#define MANY_PLACES  20000u
+#define STACKS_NS    UINT64_C(3000000000)
+#define STACKS_LEAST 100u
+#define SEEN_MOST    128u
 #define WAIT_MS     2000    /* for a viewer of answers that does not read */
 
 enum rule_kind {
@@ -61,6 +69,8 @@ struct server {
 	uint32_t n_places; /* functions of the file listed */
 	uint32_t n_often, often_room;
 	char **often; /* "PROVIDER:FUNCTION" that were let go of: they are offered no more */
+	struct seen *seen; /* while it is learned: only these, on so many stacks; NULL: all */
+	uint32_t seen_least;
 	char listed[PATH_MAX], pids[512]; /* the file whose processes these are */
 	uint64_t heard_ns;
 	bool over;
@@ -146,62 +156,6 @@ static void do_offers(struct server *server)
 	answer_ok(server);
 }
 
-static bool is_listed(const char *patterns, const char *name)
-{
-	char *copy = strdup(patterns), *rest = copy, *word;
-	bool found = false;
-
-	while (!found && (word = strsep(&rest, ","))) {
-		found = fnmatch(word, name, 0) == 0;
-	}
-	free(copy);
-	return found;
-}
-
-/* Takes a specification apart: its patterns; `program`: room for PATH_MAX. */
-static const char *split_spec(const char *spec, char *program)
-{
-	const char *colon = strchr(spec, ':');
-
-	snprintf(program, PATH_MAX, "%.*s", colon ? (int)(colon - spec) : (int)strlen(spec), spec);
-	return colon ? colon + 1 : "*";
-}
-
-/*
- * Calls `take` for each function that may be recorded, of `provider` or of all (NULL). False: it
- * said so, or there is nothing to read.
- */
-static bool each_function(struct server *server, const char *wanted,
-		bool (*take)(struct server *server, const char *provider, const char *name,
-				const char *path))
-{
-	char program[PATH_MAX], path[PATH_MAX], provider[BINARY_NAME], clean[1024];
-	bool goes_on = true;
-
-	for (uint32_t i = 0; i < server->n_specs && goes_on; i++) {
-		const char *patterns = split_spec(server->specs[i], program);
-		const struct binary_function *list;
-		struct binary *binary = NULL;
-		uint32_t n = 0;
-
-		program_provider(program, provider, sizeof(provider));
-		if ((wanted && strcmp(wanted, provider) != 0) || !program_find(program, 0, path) ||
-				binary_open(&binary, path) != STATUS_OK) {
-			continue;
-		}
-		list = binary_functions(binary, &n);
-		n = binary_unwinds(binary) ? 0 : n; /* see there */
-		for (uint32_t k = 0; k < n && goes_on; k++) {
-			if (is_listed(patterns, list[k].name)) {
-				function_type_clean(clean, sizeof(clean), list[k].name);
-				goes_on = take(server, provider, clean, path);
-			}
-		}
-		binary_close(binary);
-	}
-	return goes_on;
-}
-
 static bool is_too_often(const struct server *server, const char *provider, const char *name)
 {
 	size_t n = strlen(provider);
@@ -215,24 +169,32 @@ static bool is_too_often(const struct server *server, const char *provider, cons
 	return false;
 }
 
-static bool offer_function(
-		struct server *server, const char *provider, const char *name, const char *path)
+/* Which processes run the file; false: as before. */
+static bool list_processes(struct server *server, const char *path)
 {
-	if (is_too_often(server, provider, name)) {
-		return true;
+	if (strcmp(server->listed, path) == 0) {
+		return false;
 	}
-	if (strcmp(server->listed, path) != 0) {
-		snprintf(server->listed, sizeof(server->listed), "%s", path);
-		program_processes(path, server->pids, sizeof(server->pids));
+	snprintf(server->listed, sizeof(server->listed), "%s", path);
+	program_processes(path, server->pids, sizeof(server->pids));
+	return true;
+}
+
+static bool offer_function(void *context, const struct offered *offered)
+{
+	struct server *server = context;
+
+	if (!is_too_often(server, offered->provider, offered->name)) {
+		list_processes(server, offered->path);
+		answer(server, '+', "%s:%s %s", offered->provider, offered->name, server->pids);
 	}
-	answer(server, '+', "%s:%s %s", provider, name, server->pids);
 	return true;
 }
 
 static void do_functions(struct server *server)
 {
 	server->listed[0] = '\0';
-	each_function(server, NULL, offer_function);
+	offered_each(server->specs, server->n_specs, NULL, offer_function, server);
 	answer_ok(server);
 }
 
@@ -245,6 +207,12 @@ static void forget_rules(struct server *server)
 		free(server->rules[i].filter);
 	}
 	server->n_rules = 0;
+}
+
+static void forget_seen(struct server *server)
+{
+	seen_close(server->seen);
+	server->seen = NULL;
 }
 
 static void close_session(struct server *server)
@@ -344,38 +312,6 @@ static bool keep_rule(
 	return true;
 }
 
-/*
- * "PROVIDER:FUNCTION_entry" of a program that may be recorded: the program, and the function, in
- * `name` itself.
- */
-static bool split_function(
-		struct server *server, char *name, char *program, char **function, bool *exit)
-{
-	char *colon = strchr(name, ':'), provider[BINARY_NAME];
-	size_t n;
-
-	if (!colon) {
-		return false;
-	}
-	*colon = '\0';
-	*function = colon + 1;
-	n = strlen(*function);
-	*exit = n > 5 && strcmp(*function + n - 5, "_exit") == 0;
-	if (!*exit && !(n > 6 && strcmp(*function + n - 6, "_entry") == 0)) {
-		return false;
-	}
-	(*function)[n - (*exit ? 5 : 6)] = '\0';
-	for (uint32_t i = 0; i < server->n_specs; i++) {
-		const char *patterns = split_spec(server->specs[i], program);
-
-		program_provider(program, provider, sizeof(provider));
-		if (strcmp(provider, name) == 0 && is_listed(patterns, *function)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static enum status choose_function(struct server *server, const char *name, bool on, bool dry,
 		struct kernel_fault *fault)
 {
@@ -385,7 +321,7 @@ static enum status choose_function(struct server *server, const char *name, bool
 	bool exit;
 
 	snprintf(copy, sizeof(copy), "%s", name);
-	if (!split_function(server, copy, program, &function, &exit)) {
+	if (!offered_split(server->specs, server->n_specs, copy, program, &function, &exit)) {
 		snprintf(fault->text, sizeof(fault->text),
 				"%s is no entry or exit of a function that may be recorded", name);
 		return STATUS_INVALID;
@@ -516,7 +452,7 @@ static bool stays(struct server *server, const char *rule)
 	bool exit;
 
 	snprintf(copy, sizeof(copy), "%s", rule);
-	if (!split_function(server, copy, program, &function, &exit)) {
+	if (!offered_split(server->specs, server->n_specs, copy, program, &function, &exit)) {
 		return false;
 	}
 	if (functions_is_on(recorder_functions(server->recorder), program, function, exit)) {
@@ -553,26 +489,62 @@ static bool learn_hook(struct server *server, const char *provider, const char *
 	return true;
 }
 
-static bool learn_function(
-		struct server *server, const char *provider, const char *name, const char *path)
+static bool learn_function(void *context, const struct offered *offered)
 {
-	(void)path;
-	return learn_hook(server, provider, name, false) &&
-	       learn_hook(server, provider, name, true);
+	struct server *server = context;
+
+	if (server->seen && seen_times(server->seen, offered->offset) < server->seen_least) {
+		return true;
+	}
+	return learn_hook(server, offered->provider, offered->name, false) &&
+	       learn_hook(server, offered->provider, offered->name, true);
 }
 
-static bool count_function(
-		struct server *server, const char *provider, const char *name, const char *path)
+static bool count_function(void *context, const struct offered *offered)
 {
-	(void)provider;
-	(void)name;
-	if (strcmp(server->listed, path) != 0) {
-		snprintf(server->listed, sizeof(server->listed), "%s", path);
-		program_processes(path, server->pids, sizeof(server->pids));
+	struct server *server = context;
+
+	if (list_processes(server, offered->path)) {
 		server->n_places = 0;
 	}
 	server->n_places++;
 	return true;
+}
+
+/* --- Which of many functions ------------------------------------------------------------------ */
+
+static void take_stack(void *context, const struct probe_stack *stack)
+{
+	seen_add(context, stack);
+}
+
+/*
+ * Of functions times processes that are too many to attach in a moment, only those that threads are
+ * seen in are learned: what takes time is among them. Where stacks cannot be looked at, or nothing
+ * works, it stays with all.
+ */
+static void look_at_stacks(struct server *server)
+{
+	struct kernel *kernel = recorder_kernel(server->recorder);
+	uint64_t until_ns = clock_monotonic_ns() + STACKS_NS;
+	struct kernel_fault fault;
+
+	if (seen_open(&server->seen, server->listed) != STATUS_OK) {
+		return;
+	}
+	if (kernel_sample(kernel, take_stack, server->seen, &fault) != STATUS_OK) {
+		say(NULL, fault.text);
+	}
+	while (kernel_samples(kernel) && clock_monotonic_ns() < until_ns) {
+		poll(NULL, 0, recorder_step(server->recorder));
+		kernel_take_stacks(kernel);
+	}
+	kernel_stop_sampling(kernel);
+	if (seen_stacks(server->seen) < STACKS_LEAST) {
+		forget_seen(server);
+	} else {
+		server->seen_least = seen_least(server->seen, SEEN_MOST);
+	}
 }
 
 /* Requests that are learned from have all functions in them: it is answered once they are on. */
@@ -598,22 +570,27 @@ static void do_learn(struct server *server, const char *provider)
 
 	server->listed[0] = server->pids[0] = '\0';
 	server->n_places = 0;
-	each_function(server, provider, count_function);
+	offered_each(server->specs, server->n_specs, provider, count_function, server);
 	n = program_n_processes(server->pids);
+	if (server->recorder && (uint64_t)server->n_places * n > MANY_PLACES) {
+		look_at_stacks(server);
+	}
 	if (!server->recorder) {
 		answer(server, '!', "there is no session of the probe");
-	} else if ((uint64_t)server->n_places * n > MOST_PLACES) {
+	} else if (!server->seen && (uint64_t)server->n_places * n > MOST_PLACES) {
 		answer(server, '!',
 				"%u functions of %s in %u processes are too many to record at "
 				"once: it "
 				"would take the kernel seconds to let go of one; name those that "
 				"matter (--functions, control.functions)",
 				server->n_places, provider, n);
-	} else if (!each_function(server, provider, learn_function)) {
+	} else if (!offered_each(server->specs, server->n_specs, provider, learn_function,
+				   server)) {
 		answer(server, '!', "out of memory");
 	} else {
 		apply_all(server);
 	}
+	forget_seen(server);
 }
 
 static void do_learned(struct server *server)

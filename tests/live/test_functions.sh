@@ -143,6 +143,22 @@ calls() {
 	fail "the buckets do not hold all calls"
 ! grep -q _entry: "$work/kept" || fail "events besides the sums"
 
+# --- by looks at stacks: what its threads are in, and nothing else
+"$work/one" hot 4 >/dev/null &
+busy=$!
+started+=("$busy")
+"$build_dir/pythiatop-probe" --list "$work/one" --seen 2 --pid "$busy" >"$work/seen" 2>"$work/seen.err" ||
+	fail "$(cat "$work/seen.err")"
+seen() { awk -v name="$1" '$2 == name { n = $NF } END { print n + 0 }' "$work/seen"; }
+stacks=$(sed -nE 's/.*: ([0-9]+) stacks of .*/\1/p' "$work/seen.err")
+[ "${stacks:-0}" -ge 500 ] || fail "of a thread that works for 2 s: $(cat "$work/seen.err")"
+[ "$(seen main)" -ge $((stacks * 9 / 10)) ] && [ "$(seen called_hot)" -gt 0 ] ||
+	fail "not where it works: $(cat "$work/seen")"
+[ "$(seen called_request)" = 0 ] && [ "$(seen called_text)" = 0 ] || fail "where it never was: $(cat "$work/seen")"
+"$build_dir/pythiatop-probe" --list "$work/one:called_text" --seen 1 >/dev/null 2>"$work/seen.err" &&
+	fail "a function that never runs is seen"
+grep -q 'give it more time, or more to do' "$work/seen.err" || fail "$(cat "$work/seen.err")"
+
 # --- called too often: let go of, and the program goes on
 start_functions hot --function "$work/one:called_hot"
 "$work/one" hot 3 >"$work/hot"

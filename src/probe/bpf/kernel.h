@@ -33,6 +33,11 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_RINGBUF = 27,
 };
 
+/* Helpers that are asked for before they are called. */
+enum bpf_func_id {
+	BPF_FUNC_task_pt_regs = 175,
+};
+
 #define BPF_F_NO_PREALLOC 1u
 #define BPF_RB_NO_WAKEUP 1ul
 
@@ -61,6 +66,10 @@ struct thread_info {
 	__u32 cpu; /* x86: since 5.16 */
 };
 
+struct mm_struct {
+	unsigned long start_code, end_code;
+};
+
 struct task_struct {
 	struct thread_info thread_info;
 	unsigned int __state; /* since 5.14 */
@@ -72,6 +81,7 @@ struct task_struct {
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	struct files_struct *files;
+	struct mm_struct *mm;
 	char comm[16];
 };
 
@@ -204,7 +214,7 @@ struct sk_buff {
 
 /* x86_64 */
 struct pt_regs {
-	unsigned long r10, r9, r8, ax, cx, dx, si, di, orig_ax, sp;
+	unsigned long r10, r9, r8, ax, cx, dx, si, di, orig_ax, ip, sp;
 };
 
 #pragma clang attribute pop

@@ -86,3 +86,4 @@ static __always_inline bool is_own(void)
 #include "syscalls.bpf.h"
 #include "functions.bpf.h"
 #include "calls.bpf.h"
+#include "stacks.bpf.h"
