@@ -143,6 +143,17 @@ static void say_code(char *out, size_t size, const struct steps_verdict *verdict
 	add_holders(out, size, "; ", verdict, "");
 }
 
+static void say_load(char *out, size_t size, const struct steps_verdict *verdict)
+{
+	text_add(out, size, "the time goes in %s", verdict->place);
+	add_share(out, size, verdict);
+	text_add(out, size,
+			": %.0f%% of the %s is waits in it for a processor, which the program "
+			"itself keeps busy",
+			100 * verdict->waiting_share, verdict->share_of);
+	add_holders(out, size, "; ", verdict, "");
+}
+
 static void say_wait(char *out, size_t size, const struct steps_verdict *verdict)
 {
 	text_add(out, size, "the time goes by in %s of %s%s%s%s%s", verdict->place, verdict->within,

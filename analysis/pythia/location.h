@@ -13,9 +13,10 @@
 /*
  * Where: the edge that holds most of what varies in a group, and the process. finding.c: what is
  * known of a group's search; readiness.c: whether enough was seen; search.c: edges and verdicts;
- * slow.c: shares where all requests are slower, and vary no more; site.c: processes; changed.c:
- * what has changed since a baseline, as findings; evidence.c: what is told of a finding beside its
- * text; siblings.c: groups that differ by which of several like servers they ask.
+ * load.c: waits for a processor that the program
+ * itself has; slow.c: shares where all requests are slower, and vary no more; site.c: processes;
+ * changed.c: what has changed since a baseline, as findings; evidence.c: what is told of a finding
+ * beside its text; siblings.c: groups that differ by which of several like servers they ask.
  *
  * The room's own state is struct locating, the findings.
  */
@@ -138,6 +139,28 @@ void tree_where(const struct tree_view *tree, uint32_t row, char *out, size_t si
 /* search.c: decides on a group that there is enough to see of; may add a proposed step. */
 void finding_search(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round);
+
+/* load.c */
+/* The code that made the system call which a row is of; UINT32_MAX: it is of none, or nobody's. */
+uint32_t tree_code_above(const struct tree_view *tree, uint32_t at);
+/*
+ * A wait for a processor that the program itself uses up falls into the code that does: where
+ * points are known in that, they are looked at, as if it had worked.
+ */
+void load_look_within(const struct pythia *pythia, const struct pythia_detail *detail,
+		const struct pythia_round *round, struct edge *edges, uint32_t n);
+/*
+ * What code holds in all its contexts, with its waits for processors that its own program has. The
+ * bounds are sums of bounds: no standard error of a sum is larger than the sum of them, so they are
+ * as sure, or surer.
+ */
+struct load {
+	double phi, low, high; /* shares, as phi of rows */
+	double waiting;        /* of that, the waits */
+};
+/* False: it does not wait so, or is no code below the request's first. */
+bool load_of(const struct pythia *pythia, const struct pythia_detail *detail,
+		const struct pythia_round *round, uint32_t code, struct load *load);
 
 /* slow.c */
 /* What a row takes in a request, with the parts below it that are no span's: a span's own time when

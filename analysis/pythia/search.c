@@ -155,27 +155,13 @@ static bool verdict_site(struct pythia *pythia, struct finding *finding,
 	return true;
 }
 
-/* The code that made the system call which a row is of; UINT32_MAX: it is of none, or nobody's. */
-static uint32_t code_above(const struct tree_view *tree, uint32_t at)
-{
-	bool calls = false;
-
-	while (at != UINT32_MAX &&
-			(tree->rows[at].name[0] == '(' ||
-					strncmp(tree->rows[at].name, "syscall_", 8) == 0)) {
-		calls = calls || tree->rows[at].name[0] != '(';
-		at = tree->rows[at].parent;
-	}
-	return calls ? at : UINT32_MAX;
-}
-
 /* No span works in it: what is waited for is a host, a resource, or whoever holds it. */
 static void verdict_waiting(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round,
 		const struct edge *edge)
 {
 	const struct tree_row *rows = detail->tree->rows;
-	uint32_t parent = rows[edge->row].parent, code = code_above(detail->tree, edge->row);
+	uint32_t parent = rows[edge->row].parent, code = tree_code_above(detail->tree, edge->row);
 	struct steps_verdict verdict = verdict_of(REASON_WAIT, finding, detail, edge->row);
 
 	verdict.within = rows[parent == UINT32_MAX ? edge->row : parent].name;
@@ -185,6 +171,36 @@ static void verdict_waiting(struct pythia *pythia, struct finding *finding,
 	take_figures(pythia, finding, detail, edge->row);
 	norms_drop(pythia, detail->row);
 	finding_stop(pythia, finding, STOP_DIFFUSE, &verdict);
+}
+
+/*
+ * Code and what it waits for its own program in, where that surely holds half together, in all
+ * contexts of the code. False: it does not, or is not settled.
+ */
+static bool verdict_load(struct pythia *pythia, struct finding *finding,
+		const struct pythia_detail *detail, const struct pythia_round *round,
+		const struct edge *edge)
+{
+	struct steps_verdict verdict;
+	struct load load;
+
+	if (!load_of(pythia, detail, round, edge->within, &load) || load.low < VERDICT_PHI ||
+			!pythia_is_settled(pythia, round, detail)) {
+		return false;
+	}
+	verdict = verdict_of(REASON_LOAD, finding, detail, edge->within);
+	verdict.share = load.phi;
+	verdict.share_low = load.low;
+	verdict.share_high = load.high;
+	verdict.waiting_share = load.waiting;
+	take_figures(pythia, finding, detail, edge->within);
+	finding->phi = load.phi;
+	finding->phi_low = load.low;
+	finding->phi_high = load.high;
+	who_was_waited_for(round, detail, edge, &verdict);
+	norms_drop(pythia, detail->row);
+	finding_stop(pythia, finding, STOP_CODE, &verdict);
+	return true;
 }
 
 /*
@@ -251,53 +267,6 @@ static bool is_patient(const struct finding *finding, const struct pythia_detail
 {
 	return (!round->last && pythia_age_of_epoch(round, detail->row) < PATIENCE_NS) ||
 	       (finding->anew_ns && round->now_ns < finding->anew_ns + PATIENCE_NS);
-}
-
-/* Code waits for a processor that its own program has: the processes of its requests, or of others. */
-static bool is_own_load(const struct pythia_detail *detail, const struct pythia_round *round,
-		const struct tree_row *row)
-{
-	const char *type = detail->row->type, *port = strrchr(type, ':');
-	size_t length = port ? (size_t)(port - type) : strlen(type);
-	const struct group_wait *wait =
-			row->mark == TREE_NO_POINT && strcmp(row->name, "(runnable)") == 0 &&
-							round->waits
-					? round->waits(round->callback_context, detail->row->id,
-							  row->context)
-					: NULL;
-	double told = 0, own = 0;
-
-	for (uint32_t i = 0; wait && wait->evidence == WAIT_RAN && i < wait->n; i++) {
-		const struct group_holder *holder = &wait->holders[i];
-
-		told += holder->share;
-		own += strlen(holder->process) == length &&
-						       strncmp(holder->process, type, length) == 0
-				       ? holder->share
-				       : 0;
-	}
-	return own > 0 && own >= OWN_LOAD * told;
-}
-
-/*
- * A wait for a processor that the program itself uses up falls into the code that does: where that
- * is known, the points of what waited are looked at, as if it had worked. Of edges that would be a
- * verdict, since to ask who had it costs time.
- */
-static void look_within(const struct pythia *pythia, const struct pythia_detail *detail,
-		const struct pythia_round *round, struct edge *edges, uint32_t n)
-{
-	for (uint32_t i = 0; i < n && pythia->space.learned; i++) {
-		const struct tree_row *row = &detail->tree->rows[edges[i].row];
-		uint32_t node = row->parent == UINT32_MAX ? SPACE_NONE
-							  : pythia->locating.nodes[row->parent];
-
-		if (row->phi_low >= VERDICT_PHI && node != SPACE_NONE &&
-				is_own_load(detail, round, row)) {
-			edges[i].within = row->parent;
-			edges[i].node = node;
-		}
-	}
 }
 
 /* The candidates of an edge, those of what waited in it likewise. */
@@ -376,14 +345,20 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 		 given_up = finding->n_given_up;
 	bool over_budget = false, by_name;
 
-	look_within(pythia, detail, round, edges, n);
+	load_look_within(pythia, detail, round, edges, n);
 	learn_from_split(finding, edges, n, detail->tree);
 	if (verdict_site(pythia, finding, detail, round, edges, n)) {
 		return;
 	}
 	if (finding->n_given_up > given_up) {
 		n = find_edges(pythia, finding, detail->tree, edges);
-		look_within(pythia, detail, round, edges, n);
+		load_look_within(pythia, detail, round, edges, n);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (is_given_up(finding, edges[i].node) &&
+				verdict_load(pythia, finding, detail, round, &edges[i])) {
+			return;
+		}
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		const struct tree_row *row = &detail->tree->rows[edges[i].row];
@@ -401,6 +376,9 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 			if (row->phi_low >= VERDICT_PHI) {
 				site_of_place(pythia, finding, detail, round, row);
 				site_of_all(pythia, finding, detail, round);
+			}
+			if (verdict_load(pythia, finding, detail, round, &edges[i])) {
+				return;
 			}
 			if (row->phi_low >= VERDICT_PHI && tree_row_interrupts(row)) {
 				verdict_interrupted(pythia, finding, detail, &edges[i]);

@@ -153,8 +153,9 @@ static void offer(struct pythia *pythia, const struct profile_node *nodes, uint3
 	}
 }
 
-/* Most of a request is waiting for one, within `work`, which is known to call `deep`. */
-static void search_waiting(double own, struct snapshot *snapshot)
+/* A search where `work` is known, and `deep` in it, if that is among the `n_learned`. */
+static void search_rows(double own, const struct tree_row *rows, uint32_t n, uint32_t n_learned,
+		struct snapshot *snapshot)
 {
 	static const struct profile_node learned[] = {{.parent = UINT32_MAX,
 								      .name = "web:80",
@@ -177,6 +178,59 @@ static void search_waiting(double own, struct snapshot *snapshot)
 					.exit = "web:deep_exit",
 					.count = 1,
 					.total_ns = 9e5}};
+	struct names *names = names_create(1000);
+	struct pythia *pythia = pythia_create(names);
+	struct groups_row row = {.id = 1,
+			.type = "web:80",
+			.path = "web",
+			.count = 400,
+			.rate_per_s = 20,
+			.mean_ns = 1e6,
+			.sd_ns = 1e6,
+			.p50_ns = 1000000,
+			.objective_ns = 1000,
+			.detection = DETECTION_VARIES};
+	struct tree_view tree = {.group_id = 1,
+			.type = "web:80",
+			.path = "web",
+			.requests = 400,
+			.counted = 400,
+			.located = true,
+			.n = n,
+			.rows = rows};
+	struct group_view group = {.row = row, .location = {.located = true}};
+	struct pythia_detail detail = {.row = &row, .tree = &tree, .group = &group};
+	struct groups_view groups = {.n = 1, .rows = &row};
+
+	assert_int_equal(
+			pythia_learn(pythia,
+					&(struct profile){.n = 1,
+							.types = &(struct profile_type){.type = "we"
+												"b:"
+												"8"
+												"0",
+									.requests = 1000,
+									.n = n_learned,
+									.nodes = learned}}),
+			STATUS_OK);
+	offer(pythia, learned, n_learned);
+	for (uint32_t s = 1; s < 40; s++) {
+		pythia_round(pythia, &(struct pythia_round){.now_ns = s * SECOND,
+						     .groups = &groups,
+						     .recent = &groups,
+						     .n_details = 1,
+						     .details = &detail,
+						     .waits = find_waits,
+						     .callback_context = &own});
+	}
+	assert_int_equal(pythia_fill(pythia, snapshot), STATUS_OK);
+	pythia_destroy(pythia);
+	names_destroy(names);
+}
+
+/* Most of a request is waiting for one, within `work`, which is known to call `deep`. */
+static void search_waiting(double own, struct snapshot *snapshot)
+{
 	static const struct tree_row rows[] = {{.context = 1,
 							       .parent = UINT32_MAX,
 							       .n_below = 2,
@@ -196,54 +250,8 @@ static void search_waiting(double own, struct snapshot *snapshot)
 					.phi_low = 0.75,
 					.phi_high = 0.85,
 					.segment_sd_ns = 1e6}};
-	struct names *names = names_create(1000);
-	struct pythia *pythia = pythia_create(names);
-	struct groups_row row = {.id = 1,
-			.type = "web:80",
-			.path = "web",
-			.count = 400,
-			.rate_per_s = 20,
-			.mean_ns = 1e6,
-			.sd_ns = 1e6,
-			.p50_ns = 1000000,
-			.objective_ns = 1000,
-			.detection = DETECTION_VARIES};
-	struct tree_view tree = {.group_id = 1,
-			.type = "web:80",
-			.path = "web",
-			.requests = 400,
-			.counted = 400,
-			.located = true,
-			.n = 3,
-			.rows = rows};
-	struct group_view group = {.row = row, .location = {.located = true}};
-	struct pythia_detail detail = {.row = &row, .tree = &tree, .group = &group};
-	struct groups_view groups = {.n = 1, .rows = &row};
 
-	assert_int_equal(
-			pythia_learn(pythia,
-					&(struct profile){.n = 1,
-							.types = &(struct profile_type){.type = "we"
-												"b:"
-												"8"
-												"0",
-									.requests = 1000,
-									.n = 3,
-									.nodes = learned}}),
-			STATUS_OK);
-	offer(pythia, learned, 3);
-	for (uint32_t s = 1; s < 40; s++) {
-		pythia_round(pythia, &(struct pythia_round){.now_ns = s * SECOND,
-						     .groups = &groups,
-						     .recent = &groups,
-						     .n_details = 1,
-						     .details = &detail,
-						     .waits = find_waits,
-						     .callback_context = &own});
-	}
-	assert_int_equal(pythia_fill(pythia, snapshot), STATUS_OK);
-	pythia_destroy(pythia);
-	names_destroy(names);
+	search_rows(own, rows, 3, 3, snapshot);
 }
 
 /* Where the program itself uses it up, the code that waits is looked into; else that is it. */
@@ -265,12 +273,70 @@ static void own_load_is_looked_into(void **state)
 	snapshot_destroy(snapshot);
 }
 
+/* Neither surely holds half: the code in two contexts, and its wait for its own program in one. */
+static void code_and_its_own_load_are_one(void **state)
+{
+	static const struct tree_row rows[] = {{.context = 1,
+							       .parent = UINT32_MAX,
+							       .n_below = 4,
+							       .name = "web:80",
+							       .provider = "web"},
+			{.context = 2,
+					.parent = 0,
+					.n_below = 2,
+					.name = "work",
+					.provider = "web",
+					.phi = 0.25,
+					.phi_low = 0.2,
+					.phi_high = 0.3,
+					.segment_sd_ns = 1e6},
+			{.context = 4,
+					.parent = 1,
+					.n_below = 1,
+					.name = "syscall_futex",
+					.provider = ""},
+			{.context = 3,
+					.parent = 2,
+					.name = "(runnable)",
+					.provider = "",
+					.mark = TREE_NO_POINT,
+					.phi = 0.45,
+					.phi_low = 0.35,
+					.phi_high = 0.55,
+					.segment_sd_ns = 1e6},
+			{.context = 5,
+					.parent = 0,
+					.name = "work",
+					.provider = "web",
+					.phi = 0.15,
+					.phi_low = 0.05,
+					.phi_high = 0.25,
+					.segment_sd_ns = 1e6}};
+	struct snapshot *snapshot = snapshot_create();
+
+	(void)state;
+	search_rows(0.9, rows, 5, 2, snapshot);
+	assert_int_equal(snapshot->steps.findings[0].rule, STOP_CODE);
+	assert_non_null(strstr(snapshot->steps.findings[0].text,
+			"the time goes in work (85% of the variance, 60 to 100, n 400): 45% of the "
+			"variance is waits in it for a processor, which the program itself keeps "
+			"busy"));
+	assert_string_equal(snapshot->steps.findings[0].where, "web:80 > work");
+	snapshot_destroy(snapshot);
+	/* Of others: no place holds half. */
+	snapshot = snapshot_create();
+	search_rows(0.4, rows, 5, 2, snapshot);
+	assert_int_not_equal(snapshot->steps.findings[0].rule, STOP_CODE);
+	snapshot_destroy(snapshot);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(interrupts_are_no_code),
 			cmocka_unit_test(what_holds_as_much_comes_first),
 			cmocka_unit_test(own_load_is_looked_into),
+			cmocka_unit_test(code_and_its_own_load_are_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

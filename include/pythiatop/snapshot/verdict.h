@@ -46,6 +46,7 @@ extern const char *const stop_rule_names[], *const stop_rule_words[];
 	X(INSIDE, inside)             /* it is inside the place, and the search goes on there */   \
 	X(UNCLEAR, unclear)           /* where it lies is not clear yet */                         \
 	X(CODE, code)                 /* the time goes in the place */                             \
+	X(LOAD, load)                 /* it goes in the place, and in waits for its own program */ \
 	X(WAIT, wait)                 /* it goes by in waits, of kind `place`, of `within` */      \
 	X(INTERRUPTS, interrupts)     /* it goes by in such while `within` is at work */           \
 	X(PROCESS, process)           /* all that a process does is slow at the same times */      \
@@ -113,6 +114,7 @@ struct steps_verdict {
 	/* How much. */
 	const char *share_of;                /* "variance", "slowdown", "requests" */
 	double share, share_low, share_high; /* 90 % interval; of requests 95 % */
+	double waiting_share;                /* of REASON_LOAD: waits for a processor, of that */
 	uint64_t requests;                   /* that these are of */
 	enum verdict_deeper deeper;
 	uint32_t left_off;           /* points, of DEEPER_LEFT_OFF */
@@ -171,6 +173,7 @@ struct steps_verdict {
 	X(VERDICT_SHARE, "share", REAL, share, SHARE, NULL)                                        \
 	X(VERDICT_SHARE_LOW, "share_low", REAL, share_low, SHARE, NULL)                            \
 	X(VERDICT_SHARE_HIGH, "share_high", REAL, share_high, SHARE, NULL)                         \
+	X(VERDICT_WAITING, "waiting_share", REAL, waiting_share, SHARE, NULL)                      \
 	X(VERDICT_REQUESTS, "requests", U64, requests, COUNT, NULL)                                \
 	X(VERDICT_DEEPER, "deeper", READ, verdict_deeper_name, NONE, NULL)                         \
 	X(VERDICT_LEFT_OFF, "left_off", U32, left_off, COUNT, NULL)                                \

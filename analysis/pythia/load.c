@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
+#include <string.h>
+
+#include "pythia/state.h"
+
+/* Waits for a processor that the program itself uses up: they fall into the code that does. */
+
+uint32_t tree_code_above(const struct tree_view *tree, uint32_t at)
+{
+	bool calls = false;
+
+	while (at != UINT32_MAX &&
+			(tree->rows[at].name[0] == '(' ||
+					strncmp(tree->rows[at].name, "syscall_", 8) == 0)) {
+		calls = calls || tree->rows[at].name[0] != '(';
+		at = tree->rows[at].parent;
+	}
+	return calls ? at : UINT32_MAX;
+}
+
+/* Code waits for a processor that its own program has: the processes of its requests, or of others.
+ */
+static bool is_own_load(const struct pythia_detail *detail, const struct pythia_round *round,
+		const struct tree_row *row)
+{
+	const char *type = detail->row->type, *port = strrchr(type, ':');
+	size_t length = port ? (size_t)(port - type) : strlen(type);
+	const struct group_wait *wait =
+			row->mark == TREE_NO_POINT && strcmp(row->name, "(runnable)") == 0 &&
+							round->waits
+					? round->waits(round->callback_context, detail->row->id,
+							  row->context)
+					: NULL;
+	double told = 0, own = 0;
+
+	for (uint32_t i = 0; wait && wait->evidence == WAIT_RAN && i < wait->n; i++) {
+		const struct group_holder *holder = &wait->holders[i];
+
+		told += holder->share;
+		own += strlen(holder->process) == length &&
+						       strncmp(holder->process, type, length) == 0
+				       ? holder->share
+				       : 0;
+	}
+	return own > 0 && own >= OWN_LOAD * told;
+}
+
+/* The code that a row of a wait is in. */
+static uint32_t code_of(const struct tree_view *tree, uint32_t at)
+{
+	uint32_t code = tree_code_above(tree, at);
+
+	return code == UINT32_MAX ? tree->rows[at].parent : code;
+}
+
+/* To ask who had it costs time: of edges alone. */
+void load_look_within(const struct pythia *pythia, const struct pythia_detail *detail,
+		const struct pythia_round *round, struct edge *edges, uint32_t n)
+{
+	for (uint32_t i = 0; i < n && pythia->space.learned; i++) {
+		uint32_t code = code_of(detail->tree, edges[i].row);
+		uint32_t node = code == UINT32_MAX ? SPACE_NONE : pythia->locating.nodes[code];
+
+		if (node != SPACE_NONE &&
+				is_own_load(detail, round, &detail->tree->rows[edges[i].row])) {
+			edges[i].within = code;
+			edges[i].node = node;
+		}
+	}
+}
+
+static bool is_same_code(const struct tree_row *a, const struct tree_row *b)
+{
+	return strcmp(a->name, b->name) == 0 && strcmp(a->provider, b->provider) == 0;
+}
+
+static void add(struct load *load, const struct tree_row *row)
+{
+	load->phi += row->phi;
+	load->low += row->phi_low;
+	load->high += row->phi_high;
+}
+
+bool load_of(const struct pythia *pythia, const struct pythia_detail *detail,
+		const struct pythia_round *round, uint32_t code, struct load *load)
+{
+	const struct tree_view *tree = detail->tree;
+
+	*load = (struct load){.phi = 0};
+	if (tree->rows[code].mark == TREE_NO_POINT || tree->rows[code].parent == UINT32_MAX ||
+			!tree->rows[code].provider[0] || !pythia->space.learned) {
+		return false;
+	}
+	for (uint32_t i = 0; i < tree->n; i++) {
+		const struct tree_row *row = &tree->rows[i];
+		uint32_t within = code_of(tree, i);
+
+		if (fabs(row->phi) < UNINFORMATIVE_PHI) {
+			continue;
+		}
+		if (is_same_code(row, &tree->rows[code])) {
+			add(load, row);
+		} else if (within != UINT32_MAX &&
+				is_same_code(&tree->rows[within], &tree->rows[code]) &&
+				is_own_load(detail, round, row)) {
+			add(load, row);
+			load->waiting += row->phi;
+		}
+	}
+	load->high = load->high < 1 ? load->high : 1;
+	return load->waiting > 0;
+}
