@@ -290,10 +290,31 @@ static int by_time(const void *left, const void *right)
 struct kind {
 	uint32_t group;
 	bool own;
+	uint32_t wait; /* name of what it waits in: one place, wherever that is called from; 0: none */
 };
 
+/* Not of the processor, which is the process' as a whole. */
+static uint32_t wait_of(const struct groups *groups, uint32_t context)
+{
+	const char *name = context_name(groups, context);
+
+	return strncmp(name, "(blocked: ", 10) == 0 ? contexts_get(groups->contexts, context)->name
+						    : 0;
+}
+
+/* What a place takes longer, with all others that wait in the same. */
+static double added_with_like(const struct kind *kinds, const double *added, uint32_t n, uint32_t at)
+{
+	double sum = added[at];
+
+	for (uint32_t i = 0; i < n; i++) {
+		sum += i != at && kinds[at].wait && kinds[i].wait == kinds[at].wait ? added[i] : 0;
+	}
+	return sum;
+}
+
 static void count_along(struct group_site *site, const struct together_place *places,
-		const struct kind *kinds, uint32_t n, double *times)
+		const struct kind *kinds, uint32_t n, double *times, double *added)
 {
 	double sum = 0, most = 0;
 	uint32_t last = 0;
@@ -302,14 +323,18 @@ static void count_along(struct group_site *site, const struct together_place *pl
 		const struct together_place *place = &places[i];
 
 		site->places += place->judged;
+		added[i] = 0;
 		if (place->judged && place->along) {
 			times[site->along++] = place->busy_ns / fmax(place->calm_ns, 1);
-			sum += (place->busy_ns - place->calm_ns) * place->n;
-			most = fmax(most, (place->busy_ns - place->calm_ns) * place->n);
+			added[i] = (place->busy_ns - place->calm_ns) * place->n;
+			sum += added[i];
 			site->working += kinds[i].own;
 			site->groups += kinds[i].group != last; /* in order of groups */
 			last = kinds[i].group;
 		}
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		most = fmax(most, added_with_like(kinds, added, n, i));
 	}
 	sort_doubles(times, site->along);
 	site->most = sum > 0 ? most / sum : 0;
@@ -317,18 +342,20 @@ static void count_along(struct group_site *site, const struct together_place *pl
 }
 
 /* Parts of one site, in order of their places. */
-static bool judge_site(struct group_site *site, struct part *parts, uint32_t n)
+static bool judge_site(const struct groups *groups, struct group_site *site, struct part *parts,
+		uint32_t n)
 {
 	struct together_item *items = malloc((n + 1) * sizeof(*items));
 	struct together_place *places = malloc((n + 1) * sizeof(*places));
 	struct kind *kinds = malloc((n + 1) * sizeof(*kinds));
-	double *times = malloc((n + 1) * sizeof(*times));
-	bool done = items && places && kinds && times;
+	double *times = malloc((n + 1) * sizeof(*times)), *added = malloc((n + 1) * sizeof(*added));
+	bool done = items && places && kinds && times && added;
 	uint32_t n_places = 0;
 
 	for (uint32_t i = 0; i < n && done; i++) {
 		if (i == 0 || by_place(&parts[i - 1], &parts[i]) != 0) {
-			kinds[n_places++] = (struct kind){parts[i].group, parts[i].own};
+			kinds[n_places++] = (struct kind){parts[i].group, parts[i].own,
+					wait_of(groups, parts[i].context)};
 		}
 		parts[i].place = n_places - 1;
 	}
@@ -341,12 +368,13 @@ static bool judge_site(struct group_site *site, struct part *parts, uint32_t n)
 	}
 	done = done && together_judge(items, n, places, n_places);
 	if (done) {
-		count_along(site, places, kinds, n_places, times);
+		count_along(site, places, kinds, n_places, times, added);
 	}
 	free(items);
 	free(places);
 	free(kinds);
 	free(times);
+	free(added);
 	return done;
 }
 
@@ -358,7 +386,8 @@ static bool judge_sites(struct work *work)
 
 		for (end = i; end < work->n && work->parts[end].site == site; end++) {
 		}
-		if (!judge_site(&work->sites[site].figures, &work->parts[i], end - i)) {
+		if (!judge_site(work->groups, &work->sites[site].figures, &work->parts[i],
+				    end - i)) {
 			return false;
 		}
 	}

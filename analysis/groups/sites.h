@@ -40,7 +40,8 @@ struct group_site {
 	uint32_t along;         /* of these, slow when the others are; */
 	uint32_t working;       /* of those, such in which code works, rather than waits */
 	uint32_t groups;        /* whose requests have places that go along */
-	/* Of what they take longer then, all together, the share of the one that adds most. */
+	/* Of what they take longer then, all together, the share of the one that adds most; waits in
+	 * the same ("(blocked: fdatasync)") are one, wherever that is called from. */
 	double most;
 	double times; /* slower, in the middle of those along; 0: none is */
 };
