@@ -385,6 +385,7 @@ static void examine_groups(struct loop *loop, enum round_kind kind)
 				.epoch = loop->epoch,
 				.groups = &epoch->groups,
 				.recent = &recent->groups,
+				.unrecorded = recent->unrecorded,
 				.changes = &epoch->changes};
 
 		loop_take_questions(loop, &round);

@@ -114,8 +114,8 @@ static void add_watch(struct dialog *dialog, const struct step_row *row)
 {
 	if (row->kind == STEP_LEARN) {
 		dialog_fact(dialog, ROLE_TEXT,
-				"for %d s, then it is undone; at once if events are lost",
-				STEP_LEARN_S);
+				"for %u s, then it is undone; at once if events are lost",
+				row->learn_s);
 	} else if (row->kind == STEP_DISABLE) {
 		dialog_fact(dialog, ROLE_TEXT, "only what steps enabled is disabled");
 	} else {

@@ -85,8 +85,8 @@ static void warn_unrecorded(const struct engine *engine, uint32_t host, struct s
 	snapshot_warn(snapshot, text);
 }
 
-/* Of the host that was recorded least. */
-static void fill_unrecorded(const struct engine *engine, struct snapshot *snapshot)
+/* Of the host that was recorded least: which one. */
+static uint32_t fill_unrecorded(const struct engine *engine, struct snapshot *snapshot)
 {
 	uint32_t least = 0;
 
@@ -98,9 +98,7 @@ static void fill_unrecorded(const struct engine *engine, struct snapshot *snapsh
 			least = host;
 		}
 	}
-	if (snapshot->unrecorded > 0) {
-		warn_unrecorded(engine, least, snapshot);
-	}
+	return least;
 }
 
 /* The instant that a focus looks at; its pin, if it has one, is there. */
@@ -250,6 +248,7 @@ enum status engine_fill(struct engine *engine, const struct focus *focus, struct
 {
 	enum status status;
 	struct request *request;
+	uint32_t least;
 
 	snapshot->focus = *focus;
 	snapshot->time_ns = engine_follow_pin(engine, focus);
@@ -259,7 +258,10 @@ enum status engine_fill(struct engine *engine, const struct focus *focus, struct
 	}
 	fill_accounting(engine, snapshot);
 	fill_totals(engine, focus->horizon, snapshot);
-	fill_unrecorded(engine, snapshot);
+	least = fill_unrecorded(engine, snapshot);
+	if (snapshot->unrecorded > 0) {
+		warn_unrecorded(engine, least, snapshot);
+	}
 	requests_fill_warnings(engine->requests, snapshot);
 	status = groups_fill(engine->groups, focus, snapshot->time_ns, snapshot);
 	if (status == STATUS_OK) {
@@ -304,6 +306,7 @@ bool engine_fill_as_of_now(void *context, const struct focus *focus, struct snap
 
 	snapshot->focus = *focus;
 	snapshot->time_ns = engine->now_ns;
+	fill_unrecorded(engine, snapshot);
 	return !engine->pinned &&
 	       groups_fill(engine->groups, focus, engine->now_ns, snapshot) == STATUS_OK &&
 	       (!(focus->parts & FOCUS_CHANGES) ||

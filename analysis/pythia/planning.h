@@ -107,7 +107,7 @@ void median_bounds(const struct group_view *group, double *low_ns, double *high_
 
 /* propose.c: each may add a step. False: there is nothing to propose. */
 bool pythia_propose_skeleton(struct pythia *pythia);
-bool pythia_propose_learning(struct pythia *pythia, const struct groups_view *groups);
+bool pythia_propose_learning(struct pythia *pythia, const struct pythia_round *round);
 bool pythia_propose_disabling(struct pythia *pythia, bool all, uint32_t group_id, const char *why);
 /* What a person rejected, or what failed, is left alone for a while. */
 void pythia_exclude(struct pythia *pythia, const struct step *step);

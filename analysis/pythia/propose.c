@@ -198,17 +198,26 @@ static uint32_t failed_learning(const struct steps *steps)
 	return n;
 }
 
+/* As many seconds recorded as where all of the time is, or nearly. */
+static uint32_t learning_lasts(const struct pythia_round *round)
+{
+	double recorded = fmax(1 - round->unrecorded, 0.01), seconds = ceil(STEP_LEARN_S / recorded);
+
+	return seconds < STEP_LEARN_MOST_S ? (uint32_t)seconds : STEP_LEARN_MOST_S;
+}
+
 /*
  * Where points stand is learned once, by having all of them on for a short while. True: that is
  * proposed, or will be as soon as norms are seen, and nothing else is until then.
  */
-bool pythia_propose_learning(struct pythia *pythia, const struct groups_view *groups)
+bool pythia_propose_learning(struct pythia *pythia, const struct pythia_round *round)
 {
+	const struct groups_view *groups = round->groups;
 	char title[TITLE_BYTES];
 	struct step_part *parts;
 	struct step *step;
 	double rate;
-	uint32_t n;
+	uint32_t n, seconds = learning_lasts(round);
 
 	if (pythia->space.learned || pythia->planning.learn_tried ||
 			pythia->now_ns < pythia->planning.learn_ns) {
@@ -245,10 +254,13 @@ bool pythia_propose_learning(struct pythia *pythia, const struct groups_view *gr
 		free(parts);
 		return true;
 	}
-	snprintf(title, sizeof(title), "learn: %u points for 10 s", n);
+	snprintf(title, sizeof(title), "learn: %u points for %u s", n, seconds);
 	step = pythia_add_step(pythia, STEP_LEARN, parts, n, 0, title,
 			"where points stand in requests, and what they cost, is not known");
 	free(parts);
+	if (step) {
+		step->learn_s = seconds;
+	}
 	if (step && rate >= 0) {
 		step->predicted.events_per_s = rate;
 	}

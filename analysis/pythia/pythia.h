@@ -112,6 +112,7 @@ struct pythia_round {
 	uint32_t epoch;  /* number of the one that was begun last, of some groups or all */
 	const struct groups_view *groups; /* of their epochs */
 	const struct groups_view *recent; /* of the window */
+	double unrecorded; /* share of the window that a host was not recorded in, on purpose */
 	const struct changes_view *changes; /* of the epochs, against the baseline; may be NULL */
 	uint32_t n_details;
 	const struct pythia_detail *details;

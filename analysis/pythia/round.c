@@ -490,7 +490,7 @@ static void examine_groups(struct pythia *pythia, const struct pythia_round *rou
 		return;
 	}
 	if (!is_decided_on(pythia) || pythia_propose_skeleton(pythia) ||
-			pythia_propose_learning(pythia, round->groups)) {
+			pythia_propose_learning(pythia, round)) {
 		return;
 	}
 	search_groups(pythia, round);

@@ -311,7 +311,7 @@ const struct step_order *steps_next_order(struct steps *steps, const struct poin
 		steps->order = (struct step_order){.step = step->id,
 				.undo = undo,
 				.kind = step->kind,
-				.watch_s = step->kind == STEP_LEARN ? STEP_LEARN_S : STEP_WATCH_S,
+				.watch_s = step->kind == STEP_LEARN ? step->learn_s : STEP_WATCH_S,
 				.n = n,
 				.events = steps->events};
 		step->ordered = true;

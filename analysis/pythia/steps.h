@@ -36,6 +36,7 @@ struct step {
 	size_t title_bytes; /* of the title as proposed; what was edited is said after it */
 	uint64_t proposed_ns, decided_ns, done_ns, ended_ns;
 	struct step_cost predicted, actual;
+	uint32_t learn_s; /* seconds that learning lasts */
 	uint32_t n_parts;
 	struct step_part *parts;
 	bool ordered; /* its order is with the hosts */

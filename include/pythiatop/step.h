@@ -78,9 +78,11 @@ struct step_cost {
 	double cpu_share; /* of one CPU, on the host where it is highest */
 };
 
-/* Seconds that a step is watched after it is done, and that learning lasts. */
+/* Seconds that a step is watched after it is done. */
 #define STEP_WATCH_S 5
-#define STEP_LEARN_S 10
+/* That learning lasts; longer, where only a part of the time is recorded, by that, but not beyond. */
+#define STEP_LEARN_S      10
+#define STEP_LEARN_MOST_S 30
 
 /* Bounds on what all steps together may cost, and on each. 0: no bound. */
 struct step_budget {

@@ -149,6 +149,7 @@ static struct step_row learning(struct snapshot *snapshot, const struct made_ste
 			.title = "learn: 271 points for 10 s",
 			.why = "where points stand in requests, and what they cost, is not known",
 			.effect = "",
+			.learn_s = STEP_LEARN_S,
 			.proposed_ns = snapshot->time_ns,
 			.predicted = cost(made->unknown ? -1 : 24000),
 			.actual = cost(-1),

@@ -911,9 +911,11 @@ static void learning_holds_nothing_up(void **state)
 		pythia_recorded(pythia, "p:r_entry", (const char *[]){"h"}, 1, 40);
 		pythia_round(pythia, &(struct pythia_round){.now_ns = second * NS_PER_S,
 						     .groups = &groups,
-						     .recent = &groups});
+						     .recent = &groups,
+						     .unrecorded = second > 300 ? 0.6 : 0});
 		if (second == 30) {
 			assert_int_equal(proposed(pythia), STEP_LEARN + 1);
+			assert_int_equal(pythia->steps.items[0].learn_s, STEP_LEARN_S);
 		}
 		if (second == 100) {
 			assert_int_equal(proposed(pythia), 0);
@@ -924,7 +926,12 @@ static void learning_holds_nothing_up(void **state)
 			pythia_set_mode(pythia, MODE_APPROVE, second * NS_PER_S);
 		}
 		if (second == 302) {
+			const struct step *step = &pythia->steps.items[pythia->steps.n - 1];
+
 			assert_int_equal(proposed(pythia), STEP_LEARN + 1);
+			/* Recorded for 0.4 of the time. */
+			assert_int_equal(step->learn_s, 25);
+			assert_non_null(strstr(step->title, "for 25 s"));
 		}
 	}
 	pythia_destroy(pythia);

@@ -29,6 +29,7 @@ struct step_row {
 	const char *title;  /* "+3 inside build_instance" */
 	const char *why;    /* "97% of the variance of server create is inside it" */
 	const char *effect; /* what came of it, or why it failed; "" so far */
+	uint32_t learn_s; /* of learning: seconds that it lasts */
 	uint64_t proposed_ns, decided_ns, done_ns, ended_ns;
 	struct step_cost predicted, actual;
 	double share_of_budget; /* predicted events/s with all others, of the budget; < 0: unknown
