@@ -49,7 +49,8 @@ awk -F';' '
 		a = ARGV[1]; b = ARGV[2]
 		for (key in keys) {
 			type = keys[key]; x = n[a, key] + 0; y = n[b, key] + 0; m = of[a, type]; k = of[b, type]
-			if (x + y < 24) { continue } # what has less than eight requests is told with its like
+			if (x + y < 24) { continue }
+			if (x * y == 0) { x += x ? 0 : 7; y += y ? 0 : 7 } # less than eight are told with their like
 			p = (x + y) / (m + k); se = sqrt(p * (1 - p) * (1 / m + 1 / k))
 			z = se > 0 ? (x / m - y / k) / se : 0
 			printf "%-50s %4d of %4d, %4d of %4d: %5.2f\n", key, x, m, y, k, z
