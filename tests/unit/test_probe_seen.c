@@ -117,8 +117,9 @@ static void callers_are_seen(void **state)
 	assert_int_equal(seen_times(seen, offset_of("called_by_pointer")), 1);
 	assert_int_equal(seen_times(seen, offset_of("never_called")), 0);
 	/* Once a stack, however often it is on it. */
-	stack.n = 2;
-	stack.returns[1] = stack.returns[0];
+	for (uint32_t i = 0, n = stack.n; i < n && stack.n < PROBE_STACK_RETURN; i++) {
+		stack.returns[stack.n++] = stack.returns[i];
+	}
 	seen_add(seen, &stack);
 	assert_int_equal(seen_stacks(seen), 2);
 	assert_int_equal(seen_times(seen, offset_of("called_directly")), 2);
