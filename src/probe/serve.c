@@ -731,6 +731,15 @@ static void hold_signals(sigset_t *before)
 	signal(SIGPIPE, SIG_IGN);
 }
 
+/* A request, or the kernel, may have taken longer than the lease: what came meanwhile counts. */
+static bool is_abandoned(const struct server *server)
+{
+	struct pollfd lease = {.fd = SERVE_LEASE, .events = POLLIN};
+
+	return clock_monotonic_ns() - server->heard_ns >= SERVE_LEASE_MS * UINT64_C(1000000) &&
+	       poll(&lease, 1, 0) <= 0;
+}
+
 int serve(const struct recorder_setup *setup, const char *const *functions, uint32_t n_functions)
 {
 	static struct server server;
@@ -753,9 +762,7 @@ int serve(const struct recorder_setup *setup, const char *const *functions, uint
 	server.n_specs = n_functions;
 	server.setup.ring_bytes = RING_BYTES;
 	server.heard_ns = clock_monotonic_ns();
-	while (!told && !server.over &&
-			clock_monotonic_ns() - server.heard_ns <
-					SERVE_LEASE_MS * UINT64_C(1000000)) {
+	while (!told && !server.over && !is_abandoned(&server)) {
 		int ms = server.recorder ? recorder_step(server.recorder) : IDLE_MS;
 
 		wait_and_read(&server, ms, &mask);
