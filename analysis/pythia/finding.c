@@ -154,3 +154,16 @@ void tree_where(const struct tree_view *tree, uint32_t row, char *out, size_t si
 		text_add(out, size, "%s%s", out[0] ? " > " : "", tree->rows[chain[--n]].name);
 	}
 }
+
+uint32_t tree_code_above(const struct tree_view *tree, uint32_t at)
+{
+	bool calls = false;
+
+	while (at != UINT32_MAX &&
+			(tree->rows[at].name[0] == '(' ||
+					strncmp(tree->rows[at].name, "syscall_", 8) == 0)) {
+		calls = calls || tree->rows[at].name[0] != '(';
+		at = tree->rows[at].parent;
+	}
+	return calls ? at : UINT32_MAX;
+}

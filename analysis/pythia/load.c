@@ -6,19 +6,6 @@
 
 /* Waits for a processor that the program itself uses up: they fall into the code that does. */
 
-uint32_t tree_code_above(const struct tree_view *tree, uint32_t at)
-{
-	bool calls = false;
-
-	while (at != UINT32_MAX &&
-			(tree->rows[at].name[0] == '(' ||
-					strncmp(tree->rows[at].name, "syscall_", 8) == 0)) {
-		calls = calls || tree->rows[at].name[0] != '(';
-		at = tree->rows[at].parent;
-	}
-	return calls ? at : UINT32_MAX;
-}
-
 /* Code waits for a processor that its own program has: the processes of its requests, or of others.
  */
 static bool is_own_load(const struct pythia_detail *detail, const struct pythia_round *round,

@@ -13,10 +13,10 @@
 /*
  * Where: the edge that holds most of what varies in a group, and the process. finding.c: what is
  * known of a group's search; readiness.c: whether enough was seen; search.c: edges and verdicts;
- * load.c: waits for a processor that the program
- * itself has; slow.c: shares where all requests are slower, and vary no more; site.c: processes;
- * changed.c: what has changed since a baseline, as findings; evidence.c: what is told of a finding
- * beside its text; siblings.c: groups that differ by which of several like servers they ask.
+ * load.c: waits for a processor that the program itself has; slow.c: shares where all requests are
+ * slower, and vary no more; site.c: processes; changed.c: what has changed since a baseline, as
+ * findings; evidence.c: what is told of a finding beside its text; siblings.c: groups that differ
+ * by which of several like servers they ask.
  *
  * The room's own state is struct locating, the findings.
  */
@@ -135,14 +135,14 @@ static inline bool tree_row_interrupts(const struct tree_row *row)
 
 /* finding.c: "a > b", the chain of calling contexts that leads to a row. */
 void tree_where(const struct tree_view *tree, uint32_t row, char *out, size_t size);
+/* The code that made the system call which a row is of; UINT32_MAX: it is of none, or nobody's. */
+uint32_t tree_code_above(const struct tree_view *tree, uint32_t at);
 
 /* search.c: decides on a group that there is enough to see of; may add a proposed step. */
 void finding_search(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round);
 
 /* load.c */
-/* The code that made the system call which a row is of; UINT32_MAX: it is of none, or nobody's. */
-uint32_t tree_code_above(const struct tree_view *tree, uint32_t at);
 /*
  * A wait for a processor that the program itself uses up falls into the code that does: where
  * points are known in that, they are looked at, as if it had worked.

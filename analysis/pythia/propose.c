@@ -254,7 +254,7 @@ bool pythia_propose_learning(struct pythia *pythia, const struct pythia_round *r
 		free(parts);
 		return true;
 	}
-	snprintf(title, sizeof(title), "learn: %u points for %u s", n, seconds);
+	snprintf(title, sizeof(title), "learn: up to %u points for %u s", n, seconds);
 	step = pythia_add_step(pythia, STEP_LEARN, parts, n, 0, title,
 			"where points stand in requests, and what they cost, is not known");
 	free(parts);

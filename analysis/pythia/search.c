@@ -174,8 +174,8 @@ static void verdict_waiting(struct pythia *pythia, struct finding *finding,
 }
 
 /*
- * Code and what it waits for its own program in, where that surely holds half together, in all
- * contexts of the code. False: it does not, or is not settled.
+ * A function, with its waits for processors that its own program has, in all of its contexts: the
+ * verdict, where these together surely hold half. False: they do not, or it is not settled.
  */
 static bool verdict_load(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round,

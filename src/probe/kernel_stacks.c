@@ -13,7 +13,7 @@
 
 /* Stacks of threads, now and then: by a timer of each CPU, and at system calls. */
 
-#define FREQUENCY    999 /* a second: in step with nothing that programs or kernels do by the ms */
+#define FREQUENCY    999 /* a second; 1,000 would be in step with whatever happens each ms */
 #define TASK_PT_REGS 175 /* enum bpf_func_id; since 5.15 */
 
 struct sampling {

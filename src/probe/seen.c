@@ -64,10 +64,10 @@ static uint32_t find(const struct seen *seen, uint64_t offset)
 
 static bool mark(struct seen *seen, uint64_t offset)
 {
-	uint32_t at = find(seen, offset);
+	uint32_t at = offset - seen->code_offset < seen->code_bytes ? find(seen, offset) : seen->n;
 
 	if (at == seen->n) {
-		return false;
+		return false; /* not in the code, or before the first function */
 	}
 	seen->n_seen += seen->counts[at].times == 0;
 	seen->counts[at].times += seen->counts[at].last != seen->n_added;

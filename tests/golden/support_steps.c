@@ -146,7 +146,7 @@ static struct step_row learning(struct snapshot *snapshot, const struct made_ste
 {
 	struct step_row row = {.id = 2,
 			.kind = STEP_LEARN,
-			.title = "learn: 271 points for 10 s",
+			.title = "learn: up to 271 points for 10 s",
 			.why = "where points stand in requests, and what they cost, is not known",
 			.effect = "",
 			.learn_s = STEP_LEARN_S,

@@ -176,7 +176,9 @@ static void nothing_is_taken_for_granted(void **state)
 		}
 		seen_add(seen, &stack);
 	}
-	assert_true(seen_stacks(seen) <= 100000);
+	/* A third of the places are in the code, and nearly all of these in a function. */
+	assert_in_range(seen_stacks(seen), 30000, 40000);
+	assert_in_range(seen_times(seen, offset_of("innermost")), 0, seen_stacks(seen));
 	seen_close(seen);
 }
 

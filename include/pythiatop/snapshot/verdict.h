@@ -46,7 +46,7 @@ extern const char *const stop_rule_names[], *const stop_rule_words[];
 	X(INSIDE, inside)             /* it is inside the place, and the search goes on there */   \
 	X(UNCLEAR, unclear)           /* where it lies is not clear yet */                         \
 	X(CODE, code)                 /* the time goes in the place */                             \
-	X(LOAD, load)                 /* it goes in the place, and in waits for its own program */ \
+	X(LOAD, load)                 /* in the place, and its waits for its own program there */  \
 	X(WAIT, wait)                 /* it goes by in waits, of kind `place`, of `within` */      \
 	X(INTERRUPTS, interrupts)     /* it goes by in such while `within` is at work */           \
 	X(PROCESS, process)           /* all that a process does is slow at the same times */      \

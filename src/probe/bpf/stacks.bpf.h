@@ -6,7 +6,10 @@ struct {
 	__uint(max_entries, 256 * 1024);
 } sampled SEC(".maps");
 
-/* The timer's program may interrupt the other one. */
+/* Of each CPU two copies of a stack: the timer's program may interrupt that of system calls. */
+#define STACK_OF_TIMER 0
+#define STACK_OF_CALL  1
+
 struct stack_words {
 	__u64 words[PROBE_STACK_WORDS];
 };
@@ -21,7 +24,7 @@ struct {
 /* When a stack was last looked at in each system call. */
 __u64 sampled_calls[PROBE_SYSCALLS];
 
-/* Less where the stack ends before, which leaves zeros behind. */
+/* As much as there is, by halves: a copy that fails leaves zeros in all of its room. */
 static __always_inline void read_stack(struct stack_words *stack, __u64 sp)
 {
 	__u32 n = PROBE_STACK_WORDS;
@@ -46,12 +49,12 @@ static __always_inline __u64 is_below(__u64 value, __u64 limit)
  * Stacks are searched for all that points into the code, without knowing frames: programs come
  * without frame pointers. What is no return address is found out later, by the code before it.
  */
-static __always_inline void take_stack(struct pt_regs *regs, __u32 slot)
+static __always_inline void take_stack(struct pt_regs *regs, __u32 copy)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
 	__u64 begins = BPF_CORE_READ(task, mm, start_code), ends = BPF_CORE_READ(task, mm, end_code);
 	__u64 sp = BPF_CORE_READ(regs, sp), ip = BPF_CORE_READ(regs, ip);
-	struct stack_words *stack = bpf_map_lookup_elem(&stack_words, &slot);
+	struct stack_words *stack = bpf_map_lookup_elem(&stack_words, &copy);
 	struct probe_stack *record;
 	__u64 n = 0;
 
@@ -82,7 +85,7 @@ SEC("perf_event")
 int sample_cpu(void *context)
 {
 	if (bpf_core_enum_value_exists(enum bpf_func_id, BPF_FUNC_task_pt_regs)) {
-		take_stack((void *)bpf_task_pt_regs(bpf_get_current_task_btf()), 0);
+		take_stack((void *)bpf_task_pt_regs(bpf_get_current_task_btf()), STACK_OF_TIMER);
 	}
 	return 0;
 }
@@ -98,7 +101,7 @@ int sample_call(__u64 *ctx)
 	}
 	if (ours_runs()) {
 		sampled_calls[number] = now_ns;
-		take_stack((void *)ctx[0], 1);
+		take_stack((void *)ctx[0], STACK_OF_CALL);
 	}
 	return 0;
 }
