@@ -2,10 +2,10 @@
 /*
  * A program to be recorded by pythiatop-probe, that says what is to be found of it.
  *
- * usage: pt-probed calls DIRECTORY   makes system calls, under a name with escape sequences; writes
- * a line "EVENT|PAYLOAD" for each event, as babeltrace2 shows it pt-probed burn SECONDS      works
- * and rests; writes "TID CPU_NS" as the kernel counts it pt-probed flood SECONDS     system calls
- * as fast as they can be made; writes how many
+ * usage: pt-probed calls DIRECTORY   system calls under a name with escape sequences; writes a line
+ *                                    "EVENT|PAYLOAD" for each event, as babeltrace2 shows it
+ *        pt-probed burn SECONDS      works and rests; writes "TID CPU_NS" as the kernel counts it
+ *        pt-probed flood SECONDS N   N system calls a second; writes "PID CALLS"
  */
 #include <arpa/inet.h>
 #include <errno.h>

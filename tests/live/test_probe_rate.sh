@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # pythiatop-probe with its default buffers at 200,000 events/s and more for five seconds: every system
-# call is there, twice, and nothing is lost. Says what it took of a CPU for that.
+# call is there, twice, or is told as lost; a machine that gives it no processor for a while may lose
+# one in twenty so. Says what it took of a CPU for that.
 . "$(dirname "$0")/lib.sh"
 beside_daemons --session none -- "$@"
 . "$source_dir/tests/live/probe.sh"
@@ -34,5 +35,9 @@ awk -v events="$events" -v made="$made" -v entries="$entries" -v exits="$exits" 
 		entries, exits, ns / 1000 / events
 	printf "%.1f %% of one at 50,000 events/s\n", 100 * ns / events * 50000 / 1e9 }'
 [ "$made" -ge 300000 ] || fail "the machine made only $made calls in five seconds"
-[ ! -s "$work/err" ] || fail "babeltrace2 says: $(head -n 3 "$work/err")"
-[ "$entries" -ge "$made" ] && [ "$exits" -ge "$made" ] || fail "calls are missing"
+! grep -v '^$\|WARNING: Tracer discarded [0-9]* events between ' "$work/err" >"$work/other" ||
+	fail "babeltrace2 says: $(head -n 3 "$work/other")"
+lost=$(awk '/ discarded [0-9]* events / { n += $4 } END { print n + 0 }' "$work/err")
+echo "$lost events are told as lost"
+[ "$((lost * 20))" -le "$events" ] || fail "$lost events are lost, of $events"
+[ "$((entries + exits + lost))" -ge "$((2 * made))" ] || fail "calls are missing that no loss tells of"
