@@ -163,17 +163,21 @@ struct step_cost cost_spent(const struct pythia *pythia)
 
 void cost_take_back(struct pythia *pythia, double events_per_s)
 {
-	for (uint32_t i = pythia->steps.n; i > 0; i--) {
+	double bound = cost_bound(pythia), left = events_per_s;
+	bool enough = false;
+
+	for (uint32_t i = pythia->steps.n; i > 0 && !enough; i--) {
 		struct step *step = &pythia->steps.items[i - 1];
 
 		if (step->state == STEP_KEPT && step->kind == STEP_ENABLE) {
 			step_say(step,
 					"undone by itself: the load has grown: %.0f events/s of "
 					"all steps, the budget is %.0f",
-					events_per_s, cost_bound(pythia));
+					events_per_s, bound);
 			pythia_exclude(pythia, step);
 			step_undo(step, STEP_BY_WATCH, pythia->now_ns);
-			return;
+			left -= step->actual.events_per_s;
+			enough = bound < 0 || left <= bound;
 		}
 	}
 }

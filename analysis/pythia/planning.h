@@ -70,8 +70,9 @@ struct step_cost cost_spent(const struct pythia *pythia);
 void cost_calibrate(struct planning *planning, uint64_t bit, double event_ns);
 /*
  * The load may grow after a step was kept, and its cost with it. cost_take_back() undoes the newest
- * one, of which it says that all steps bring `events_per_s`; cost_guard() does so when the rates of
- * the moving window are over the budget for some rounds.
+ * ones, of which it says that all steps bring `events_per_s`, until what the others brought is
+ * within the budget; cost_guard() does so when the rates of the moving window are over it for some
+ * rounds.
  */
 void cost_take_back(struct pythia *pythia, double events_per_s);
 void cost_guard(struct pythia *pythia);

@@ -857,7 +857,35 @@ static void a_slight_cost_is_no_surprise(void **state)
 	assert_int_not_equal(watched(251, 6000, 0), STEP_KEPT);
 }
 
-/* The newest step that was kept goes, and one at a time. */
+/* A step more that was kept, and brought so much. */
+static uint32_t keep_step(struct pythia *pythia, double events_per_s)
+{
+	const struct step_part part = steps_find(&pythia->steps, 1)->parts[0];
+	struct step *step = steps_add(&pythia->steps, STEP_ENABLE, &part, 1, "more", "", 1);
+
+	step->state = STEP_KEPT;
+	step->actual.events_per_s = events_per_s;
+	return step->id;
+}
+
+/* The newest steps go, as many as it takes. */
+static void a_load_that_grew_takes_steps_back(void **state)
+{
+	const struct step_watch grown = {.step = 0, .actual = {.events_per_s = 5900}};
+	struct names *names = names_create(1000);
+	struct pythia *pythia = with_watched_step(names, 100, 6000, 5000);
+	uint32_t second = keep_step(pythia, 600), third = keep_step(pythia, 400);
+
+	(void)state;
+	pythia_watch_over(pythia, &grown, NULL, 2);
+	assert_int_equal(steps_find(&pythia->steps, third)->state, STEP_UNDOING);
+	assert_int_equal(steps_find(&pythia->steps, second)->state, STEP_UNDOING);
+	assert_int_equal(steps_find(&pythia->steps, 1)->state, STEP_KEPT);
+	pythia_destroy(pythia);
+	names_destroy(names);
+}
+
+/* The newest step that was kept goes. */
 static void a_load_that_grew_takes_a_step_back(void **state)
 {
 	const struct step_watch grown = {.step = 0, .actual = {.events_per_s = 5200}};
@@ -1265,6 +1293,7 @@ int main(void)
 			cmocka_unit_test(only_types_that_hold_a_point_are_touched),
 			cmocka_unit_test(a_slight_cost_is_no_surprise),
 			cmocka_unit_test(a_load_that_grew_takes_a_step_back),
+			cmocka_unit_test(a_load_that_grew_takes_steps_back),
 			cmocka_unit_test(learning_holds_nothing_up),
 			cmocka_unit_test(learning_that_fails_is_given_up),
 			cmocka_unit_test(learning_comes_first),
