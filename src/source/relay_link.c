@@ -18,18 +18,6 @@
 
 _Static_assert(IN_BYTES >= sizeof(struct wire_stream), "a stream's record fits the buffer");
 
-/*
- * What differs between versions of the protocol, as far as it is of concern here. The messages are
- * the same from 2.4 to VIEWER_MINOR.
- */
-static const struct version {
-	uint32_t minor; /* from this one on */
-	bool chains;    /* relay_link_may_chain() */
-} versions[] = {
-		{0, false},
-		{7, true},
-};
-
 struct question {
 	enum wire_commands command;
 	uint32_t bytes; /* of a packet */
@@ -38,7 +26,6 @@ struct question {
 
 struct relay_link {
 	struct viewer *viewer;
-	const struct version *version;
 	struct relay_answers answers;
 	void *user;
 
@@ -80,11 +67,6 @@ struct relay_link *relay_link_create(
 	link->in = malloc(IN_BYTES);
 	link->questions = calloc(ROOM_FIRST, sizeof(*link->questions));
 	link->room = ROOM_FIRST;
-	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
-		if (viewer_minor(viewer) >= versions[i].minor) {
-			link->version = &versions[i];
-		}
-	}
 	if (!link->in || !link->questions) {
 		relay_link_destroy(link);
 		return NULL;
@@ -517,7 +499,7 @@ short relay_link_events(const struct relay_link *link)
 
 bool relay_link_may_chain(const struct relay_link *link)
 {
-	return link->version->chains;
+	return viewer_version(link->viewer)->chains;
 }
 
 const char *relay_link_name(const struct relay_link *link)

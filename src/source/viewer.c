@@ -16,9 +16,15 @@
 
 #define METADATA_LIMIT (64u << 20)
 
+static const struct viewer_version versions[] = {
+		{.minor = 0},
+		{.minor = 7, .chains = true},
+		{.minor = VIEWER_MINOR, .chains = true, .counted_names = true},
+};
+
 struct viewer {
 	struct connection connection;
-	uint32_t minor;
+	const struct viewer_version *version;
 	char name[300]; /* of the relay, for people */
 };
 
@@ -95,7 +101,11 @@ static enum status shake_hands(struct viewer *viewer)
 	if (status == STATUS_OK && be32toh(hello.major) != WIRE_MAJOR) {
 		status = STATUS_PROTOCOL;
 	}
-	viewer->minor = be32toh(hello.minor) < VIEWER_MINOR ? be32toh(hello.minor) : VIEWER_MINOR;
+	for (size_t i = 0; i < sizeof(versions) / sizeof(versions[0]); i++) {
+		if (versions[i].minor <= be32toh(hello.minor)) {
+			viewer->version = &versions[i];
+		}
+	}
 	return status;
 }
 
@@ -168,16 +178,60 @@ void viewer_list_release(struct viewer_list *list)
 	*list = (struct viewer_list){0};
 }
 
-static void take_session(struct viewer_session *session, const struct wire_session *wire)
+static enum status receive_names(struct viewer *viewer, struct viewer_session *session)
 {
-	session->id = be64toh(wire->id);
-	session->live_timer_us = be32toh(wire->live_timer);
-	session->viewers = be32toh(wire->clients);
-	session->streams = be32toh(wire->streams);
-	memcpy(session->host, wire->host, sizeof(wire->host));
-	session->host[sizeof(wire->host)] = '\0';
-	memcpy(session->name, wire->name, sizeof(wire->name));
-	session->name[sizeof(wire->name)] = '\0';
+	struct wire_names names = {0};
+	enum status status = connection_receive(&viewer->connection, &names, sizeof(names));
+
+	memcpy(session->host, names.host, sizeof(names.host));
+	memcpy(session->name, names.name, sizeof(names.name));
+	return status;
+}
+
+static enum status receive_name(
+		struct viewer *viewer, uint32_t length, char name[VIEWER_NAME_BYTES + 1])
+{
+	char bytes[WIRE_NAME_MAX];
+	enum status status = length <= sizeof(bytes) ? STATUS_OK : STATUS_PROTOCOL;
+
+	if (status == STATUS_OK && length > 0) {
+		status = connection_receive(&viewer->connection, bytes, length);
+	}
+	if (status == STATUS_OK) {
+		memcpy(name, bytes, length < VIEWER_NAME_BYTES ? length : VIEWER_NAME_BYTES);
+	}
+	return status;
+}
+
+static enum status receive_counted_names(struct viewer *viewer, struct viewer_session *session)
+{
+	struct wire_name_lengths lengths;
+	enum status status = connection_receive(&viewer->connection, &lengths, sizeof(lengths));
+
+	if (status == STATUS_OK) {
+		status = receive_name(viewer, be32toh(lengths.host), session->host);
+	}
+	if (status == STATUS_OK) {
+		status = receive_name(viewer, be32toh(lengths.name), session->name);
+	}
+	return status;
+}
+
+/* Into a session that is all zeros. */
+static enum status receive_session(struct viewer *viewer, struct viewer_session *session)
+{
+	struct wire_session wire;
+	enum status status = connection_receive(&viewer->connection, &wire, sizeof(wire));
+
+	if (status != STATUS_OK) {
+		return status;
+	}
+	session->id = be64toh(wire.id);
+	session->live_timer_us = be32toh(wire.live_timer);
+	session->viewers = be32toh(wire.clients);
+	session->streams = be32toh(wire.streams);
+	return viewer->version->counted_names ? receive_counted_names(viewer, session)
+					      : receive_names(viewer, session);
 }
 
 static enum status receive_list(struct viewer *viewer, struct viewer_list *list)
@@ -196,16 +250,11 @@ static enum status receive_list(struct viewer *viewer, struct viewer_list *list)
 	if (!list->sessions) {
 		return STATUS_NO_MEMORY;
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		struct wire_session wire;
-
-		status = connection_receive(&viewer->connection, &wire, sizeof(wire));
-		if (status != STATUS_OK) {
-			return status;
-		}
-		take_session(&list->sessions[list->n++], &wire);
+	while (status == STATUS_OK && list->n < n) {
+		status = receive_session(viewer, &list->sessions[list->n]);
+		list->n += status == STATUS_OK;
 	}
-	return STATUS_OK;
+	return status;
 }
 
 enum status viewer_list(struct viewer *viewer, struct viewer_list *list, struct viewer_fault *fault)
@@ -330,9 +379,9 @@ int viewer_fd(const struct viewer *viewer)
 	return viewer->connection.fd;
 }
 
-uint32_t viewer_minor(const struct viewer *viewer)
+const struct viewer_version *viewer_version(const struct viewer *viewer)
 {
-	return viewer->minor;
+	return viewer->version;
 }
 
 const char *viewer_name(const struct viewer *viewer)

@@ -21,7 +21,6 @@
  */
 #define VIEWER_MAX_SESSIONS 4096
 #define VIEWER_MAX_STREAMS  65536
-#define VIEWER_HOST_BYTES   64
 #define VIEWER_NAME_BYTES   255
 
 struct viewer; /* opaque: a connection */
@@ -30,7 +29,7 @@ struct viewer_session {
 	uint64_t id;
 	uint32_t live_timer_us; /* 0: not a live session */
 	uint32_t viewers, streams;
-	char host[VIEWER_HOST_BYTES + 1];
+	char host[VIEWER_NAME_BYTES + 1]; /* what is longer is cut */
 	char name[VIEWER_NAME_BYTES + 1];
 };
 
@@ -58,10 +57,17 @@ enum status viewer_list(
 		struct viewer *viewer, struct viewer_list *list, struct viewer_fault *fault);
 void viewer_list_release(struct viewer_list *list);
 
-/* The protocol that is spoken: what both sides know. Newer relay daemons speak older ones as well.
+/*
+ * The protocol that is spoken is what both sides know; newer relay daemons speak older ones as
+ * well. What differs from 2.4 to 2.VIEWER_MINOR, as far as it is of concern here:
  */
-#define VIEWER_MINOR 14u
-uint32_t viewer_minor(const struct viewer *viewer);
+#define VIEWER_MINOR 15u
+struct viewer_version {
+	uint32_t minor;     /* from this one on */
+	bool chains;        /* relay_link_may_chain() */
+	bool counted_names; /* the names of sessions tell their lengths */
+};
+const struct viewer_version *viewer_version(const struct viewer *viewer);
 
 struct wire_stream;
 

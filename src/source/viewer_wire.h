@@ -12,6 +12,7 @@
 #define WIRE_PATH_BYTES    4096
 #define WIRE_HOST_BYTES    64
 #define WIRE_NAME_BYTES    255
+#define WIRE_NAME_MAX      4096 /* of a name that tells its length: more is no name */
 #define WIRE_COMMAND_BYTES (sizeof(struct wire_command) + sizeof(struct wire_connect))
 
 enum wire_commands {
@@ -55,8 +56,18 @@ struct wire_connect {
 struct wire_session {
 	uint64_t id;
 	uint32_t live_timer, clients, streams;
+} __attribute__((packed));
+
+/* What follows it before 2.15 ... */
+struct wire_names {
 	char host[WIRE_HOST_BYTES];
 	char name[WIRE_NAME_BYTES];
+} __attribute__((packed));
+
+/* ... and since: so many bytes of both follow, without a zero. */
+struct wire_name_lengths {
+	uint32_t host, name;
+	uint32_t format; /* 0: CTF 1.8, 1: CTF 2; the metadata says so, too */
 } __attribute__((packed));
 
 struct wire_attach {

@@ -43,14 +43,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "intake/url.h"
 #include "relay/producer.h"
-#include "source/viewer.h"
+#include "watched.h"
 
 #define LIVE_TIMER_US 200000u
 #define TIMER_NS      (LIVE_TIMER_US * UINT64_C(1000))
 #define STREAMS_MAX   64
-#define WAIT_VIEWER_S 30
 #define LINGER_S      5 /* the relay daemon forgets what nobody has asked for when a session ends */
 #define TRACES_MAX    16
 #define LOOP_GAP_NS   1000000u /* between the last event of a round and the first of the next */
@@ -353,46 +351,6 @@ static void end_session(struct replay *replay)
 	producer_close(replay->producer);
 }
 
-static bool has_viewer(struct viewer *viewer, const struct replay *replay)
-{
-	struct viewer_list list = {.sessions = NULL};
-	struct viewer_fault fault;
-	bool found = false;
-
-	if (viewer_list(viewer, &list, &fault) != STATUS_OK) {
-		die("%s", fault.text);
-	}
-	for (uint32_t i = 0; i < list.n; i++) {
-		found = found || (strcmp(list.sessions[i].name, replay->session) == 0 &&
-						 strcmp(list.sessions[i].host, replay->host) == 0 &&
-						 list.sessions[i].viewers > 0);
-	}
-	viewer_list_release(&list);
-	return found;
-}
-
-static void wait_for_viewer(const struct replay *replay)
-{
-	struct viewer_fault fault;
-	struct viewer *viewer;
-	char error[256];
-	struct url url;
-
-	if (!replay->relay || url_parse(&url, replay->relay, error, sizeof(error)) != STATUS_OK ||
-			viewer_connect(&viewer, url.relay, url.port, 5000, &fault) != STATUS_OK) {
-		die("--wait-viewer: cannot ask the relay daemon %s",
-				replay->relay ? replay->relay : "(no --relay)");
-	}
-	for (int i = 0; !has_viewer(viewer, replay); i++) {
-		if (i == WAIT_VIEWER_S * 20) {
-			die("no viewer came within %d s", WAIT_VIEWER_S);
-		}
-		usleep(50000);
-	}
-	viewer_close(viewer);
-	usleep(300000); /* it has attached; now it asks for the streams */
-}
-
 /* --- Sending --- */
 
 static struct producer_packet told_of(const struct packet_head *head)
@@ -507,7 +465,11 @@ static void replay_trace(struct replay *replay, uint64_t shift_ns)
 	begin_session(replay, description);
 	free(description);
 	if (replay->wait_viewer) {
-		wait_for_viewer(replay);
+		const char *wrong = wait_for_viewer(replay->relay, replay->host, replay->session);
+
+		if (wrong) {
+			die("--wait-viewer: %s", wrong);
+		}
 	}
 	send_all(replay);
 	sleep(LINGER_S);

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PACKET_BYTES 512u
-
 void ctf2_metadata(const struct trace_maker *maker, const char *const *fragments)
 {
 	size_t size;
@@ -140,7 +138,7 @@ static void put_metadata(const struct trace_maker *maker)
  */
 
 struct bytes {
-	unsigned char at[PACKET_BYTES];
+	unsigned char at[CTF2_PACKET_BYTES];
 	size_t n;
 };
 
@@ -171,21 +169,37 @@ static void align(struct bytes *bytes, size_t to)
 	}
 }
 
-struct packet_head {
-	uint64_t begin, end;
-	uint32_t lost, sequence;
-};
+#define CONTENT_AT 26 /* bytes into the packet; begin, end, lost and sequence follow */
 
-static void begin_packet(struct bytes *bytes, const struct packet_head *head)
+static uint64_t get_number(const unsigned char *at, unsigned int size)
+{
+	uint64_t value = 0;
+
+	for (unsigned int i = size; i > 0; i--) {
+		value = value << 8 | at[i - 1];
+	}
+	return value;
+}
+
+void ctf2_packet_read(const unsigned char *bytes, struct ctf2_packet *packet)
+{
+	packet->content_bits = get_number(bytes + CONTENT_AT, 4);
+	packet->begin = get_number(bytes + CONTENT_AT + 4, 8);
+	packet->end = get_number(bytes + CONTENT_AT + 12, 8);
+	packet->lost = get_number(bytes + CONTENT_AT + 20, 4);
+	packet->sequence = get_number(bytes + CONTENT_AT + 24, 4);
+}
+
+static void begin_packet(struct bytes *bytes, const struct ctf2_packet *head)
 {
 	static const unsigned char uuid[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 
 	memset(bytes, 0, sizeof(*bytes));
 	put_number(bytes, 0xc1fc1fc1, 4);
 	put(bytes, uuid, sizeof(uuid));
-	put_number(bytes, 7, 1);
-	put_number(bytes, 9, 1);
-	put_number(bytes, PACKET_BYTES * 8, 4);
+	put_number(bytes, CTF2_STREAM_CLASS, 1);
+	put_number(bytes, CTF2_STREAM_INSTANCE, 1);
+	put_number(bytes, CTF2_PACKET_BYTES * 8, 4);
 	put_number(bytes, 0, 4);
 	put_number(bytes, head->begin, 8);
 	put_number(bytes, head->end, 8);
@@ -198,9 +212,9 @@ static void end_packet(struct bytes *bytes, FILE *out)
 {
 	size_t content = bytes->n;
 
-	bytes->n = 26;
+	bytes->n = CONTENT_AT;
 	put_number(bytes, content * 8, 4);
-	fwrite(bytes->at, 1, PACKET_BYTES, out);
+	fwrite(bytes->at, 1, CTF2_PACKET_BYTES, out);
 }
 
 static void put_tick(struct bytes *bytes, uint16_t time, uint8_t n)
@@ -258,15 +272,15 @@ void ctf2_all_kinds(const struct trace_maker *maker)
 	FILE *out = open_memstream(&data, &size);
 
 	put_metadata(maker);
-	begin_packet(&bytes, &(struct packet_head){.begin = 0x1fff0, .end = 0x20100});
+	begin_packet(&bytes, &(struct ctf2_packet){.begin = 0x1fff0, .end = 0x20100});
 	put_tick(&bytes, 0xfff1, 1);
 	put_tick(&bytes, 0x0002, 2); /* its 16 bits have wrapped */
 	put_kinds(&bytes, 0x0010);
 	end_packet(&bytes, out);
-	begin_packet(&bytes, &(struct packet_head){0x20200, 0x20300, 5, 3});
+	begin_packet(&bytes, &(struct ctf2_packet){0, 0x20200, 0x20300, 5, 3});
 	put_tick(&bytes, 0x0201, 3);
 	end_packet(&bytes, out);
 	fclose(out);
-	trace_maker_put(maker, "chan_3", data, size);
+	trace_maker_put(maker, CTF2_STREAM, data, size);
 	free(data);
 }

@@ -22,7 +22,11 @@
 #include "support_source.h"
 
 enum manner {
-	TELLS_TRUTH, /* one live session, whose metadata is `metadata` */
+	TELLS_TRUTH,   /* one live session, whose metadata is `metadata` */
+	COUNTS_NAMES,  /* the same by protocol 2.15, which most tell by 2.4 */
+	HUGE_NAMES,    /* by 2.15, a name that is longer than memory */
+	CUT_NAMES,     /* by 2.15, hangs up in a name */
+	LONGEST_NAMES, /* by 2.15, longer than anybody has */
 	SENDS_GARBAGE,
 	SAYS_NOTHING,
 	HANGS_UP,
@@ -89,9 +93,29 @@ static void reply_text(int fd, const char *text, size_t size, bool without_end)
 	if (without_end) {
 		memset(bytes, 'x', size);
 	} else {
-		snprintf(bytes, size, "%s", text);
+		snprintf(bytes, sizeof(bytes), "%s", text);
 	}
 	reply(fd, bytes, size);
+}
+
+/* Lengths, the format of the trace (CTF 1.8), and the names without an end. */
+static void reply_counted_names(int fd, enum manner manner)
+{
+	uint32_t n = manner == LONGEST_NAMES ? 4096 : 5;
+
+	reply_u32(fd, manner == HUGE_NAMES ? 4000000000u : n);
+	reply_u32(fd, 4);
+	reply_u32(fd, 0);
+	reply_text(fd, "there", n, manner == LONGEST_NAMES);
+	if (manner == CUT_NAMES) {
+		_exit(0);
+	}
+	reply_text(fd, "work", 4, false);
+}
+
+static bool counts_names(enum manner manner)
+{
+	return manner >= COUNTS_NAMES && manner <= LONGEST_NAMES;
 }
 
 static void reply_list(int fd, enum manner manner)
@@ -107,6 +131,10 @@ static void reply_list(int fd, enum manner manner)
 	reply_u32(fd, manner == NOT_LIVE ? 0 : 100000);
 	reply_u32(fd, 0);
 	reply_u32(fd, 1);
+	if (counts_names(manner)) {
+		reply_counted_names(fd, manner);
+		return;
+	}
 	reply_text(fd, "there", 64, manner == NAMES_WITHOUT_END);
 	reply_text(fd, "work", 255, manner == NAMES_WITHOUT_END);
 	if (manner == CUT_LIST) {
@@ -224,7 +252,7 @@ static void serve(int fd, enum manner manner)
 		case 1: /* connect */
 			reply_u64(fd, 1);
 			reply_u32(fd, manner == WRONG_VERSION ? 77 : 2);
-			reply_u32(fd, 4);
+			reply_u32(fd, counts_names(manner) ? 15 : 4);
 			reply_u32(fd, 1);
 			break;
 		case 2: /* list sessions */
@@ -338,14 +366,13 @@ static void check_listed(struct source_probe *probe, const struct record *record
 }
 
 /* At once, and again as a sign of life although nothing changes; until it is ended. */
-static void test_listing_tells_what_there_is(void **state)
+static void check_listing(enum manner manner)
 {
-	struct peer peer = start_peer(TELLS_TRUTH);
+	struct peer peer = start_peer(manner);
 	struct source_probe probe = {.on_record = check_listed};
 	char relay[64];
 	const char *arguments[] = {"--list", relay, NULL};
 
-	(void)state;
 	snprintf(relay, sizeof(relay), "127.0.0.1:%u", peer.port);
 	source_probe_start(&probe, arguments);
 	for (int i = 0; i < 100 && probe.n_lists < 2 && !probe.broken; i++) {
@@ -359,6 +386,13 @@ static void test_listing_tells_what_there_is(void **state)
 	stop_peer(&peer);
 }
 
+static void test_listing_tells_what_there_is(void **state)
+{
+	(void)state;
+	check_listing(TELLS_TRUTH);
+	check_listing(COUNTS_NAMES);
+}
+
 static void test_listing_survives_liars(void **state)
 {
 	(void)state;
@@ -367,6 +401,8 @@ static void test_listing_survives_liars(void **state)
 	expect(WRONG_VERSION, false, SOURCE_BROKEN, "does not speak like a relay daemon");
 	expect(HUGE_LIST, false, SOURCE_BROKEN, "does not speak like a relay daemon");
 	expect(CUT_LIST, false, SOURCE_BROKEN, "closed the connection");
+	expect(HUGE_NAMES, false, SOURCE_BROKEN, "does not speak like a relay daemon");
+	expect(CUT_NAMES, false, SOURCE_BROKEN, "closed the connection");
 }
 
 static void test_silence_has_an_end(void **state)
@@ -386,6 +422,7 @@ static void test_live_survives_liars(void **state)
 	expect(NO_SESSIONS, true, SOURCE_BROKEN, "no live session \"work\"");
 	expect(NOT_LIVE, true, SOURCE_BROKEN, "no live session \"work\"");
 	expect(NAMES_WITHOUT_END, true, SOURCE_BROKEN, "no live session \"work\"");
+	expect(LONGEST_NAMES, true, SOURCE_BROKEN, "no live session \"work\"");
 	expect(ATTACHED_BY_ANOTHER, true, SOURCE_BROKEN, "another viewer is attached");
 	expect(ENDS_AFTER_ATTACH, true, SOURCE_BROKEN, "could not be read");
 }

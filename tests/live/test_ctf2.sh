@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+# A session in CTF 2 through a real relay daemon: live there are the same events, with the same values,
+# as in its files, which unit/test_ctf2 knows one by one; and the console shows them.
+. "$(dirname "$0")/lib.sh"
+beside_daemons --session none -- "$@"
+
+send() { # SESSION
+	mkdir "$work/$1"
+	background "$build_dir/tests/live/pt-send-ctf2" "$PT_RELAY" "${PT_RELAY_CONTROL##*:}" \
+		"${PT_RELAY_DATA##*:}" "$1" "$work/$1"
+	sender=$pid
+}
+
+send raw
+background "$build_dir/tests/live/pt-records" --live "$PT_RELAY/host/h2/raw" own >"$work/live"
+reader=$pid
+wait "$sender" || fail "the session could not be sent"
+wait "$reader" || fail "the session could not be read"
+"$build_dir/tests/live/pt-records" --trace "$work/raw" own >"$work/recorded" || fail "no recording"
+[ "$(wc -l <"$work/recorded")" -eq 4 ] || fail "recorded: $(cat "$work/recorded")"
+cmp "$work/live" "$work/recorded" || fail "live (<): $(diff "$work/live" "$work/recorded")"
+
+send shown
+url=$PT_RELAY/host/h2/shown
+start_console "$url"
+expect 20 "$(row "$url" '[a-z]*' '"events":4[,}]')"
+wait "$sender" || fail "the session could not be sent"
+end_console
