@@ -293,12 +293,19 @@ static void note_done(struct control_hosts *hosts, struct host *host, const stru
 	hosts->changed = true;
 }
 
+static void take_failure(struct control_hosts *hosts, struct ask *ask, const json_t *line)
+{
+	char message[CONTROL_SENTENCE_BYTES];
+
+	read_failure(line, message, sizeof(message));
+	ask_answer(hosts, ask, STATUS_INVALID, message, NULL, line);
+}
+
 static bool take_last(
 		struct control_hosts *hosts, struct host *host, struct ask *ask, const json_t *line)
 {
 	bool changes = ask->verb == CONTROL_ASK_ENABLE || ask->verb == CONTROL_ASK_DISABLE ||
 		       ask->verb == CONTROL_ASK_CHECK;
-	char message[CONTROL_SENTENCE_BYTES];
 	struct rows rows = host->rows;
 	bool sane = true;
 
@@ -311,8 +318,7 @@ static bool take_last(
 			ask_answer(hosts, ask, STATUS_OK, "", &rows, line);
 		}
 	} else {
-		read_failure(line, message, sizeof(message));
-		ask_answer(hosts, ask, STATUS_INVALID, message, NULL, line);
+		take_failure(hosts, ask, line);
 	}
 	rows_clear(&rows);
 	return sane;
@@ -330,6 +336,11 @@ static bool take_answer(
 		return last && number <= hosts->last; /* of a renewal, of a giving up */
 	}
 	if (host->collecting != 0 && host->collecting != number) {
+		/* What waits behind it may have been given up meanwhile. */
+		if (last && !json_is_true(json_object_get(line, "ok"))) {
+			take_failure(hosts, ask, line);
+			return true;
+		}
 		return false;
 	}
 	if (last) {

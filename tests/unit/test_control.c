@@ -360,6 +360,33 @@ static void endless_rows(void **state)
 	end(&scene);
 }
 
+/* What waits in the helper's queue may be given up while rows of what is before it come. */
+static void given_up_between_rows(void **state)
+{
+	struct scene scene;
+
+	(void)state;
+	ask_with(&scene, "if [ -z \"$first\" ]; then first=$id; " POINT(
+					 ",\\\"uses\\\":[]") "; else echo "
+							     "\"{\\\"id\\\":$id,\\\"ok\\\":false,"
+							     "\\\"error\\\":"
+							     "\\\"given "
+							     "up\\\",\\\"help\\\":\\\"\\\"}\"; "
+							     "sleep 0.3; id=$first; " POINT(
+									     ",\\\"uses\\\":[]")
+									     LAST "; fi");
+	control_ask_points(scene.hosts, 0, 0, take, &scene);
+	control_ask_points(scene.hosts, 0, 0, take, &scene);
+	wait_answer(&scene);
+	assert_int_equal(scene.status, STATUS_INVALID);
+	assert_string_equal(scene.message, "given up");
+	scene.n_answers = 0;
+	wait_answer(&scene);
+	assert_int_equal(scene.status, STATUS_OK);
+	assert_int_equal(scene.n_points, 2);
+	end(&scene);
+}
+
 /* Too late, given up, and a helper that does not give up. */
 static void unanswered(void **state)
 {
@@ -525,6 +552,7 @@ int main(void)
 			cmocka_unit_test(wrong_rows),
 			cmocka_unit_test(missing_changes),
 			cmocka_unit_test(endless_rows),
+			cmocka_unit_test(given_up_between_rows),
 			cmocka_unit_test(unanswered),
 			cmocka_unit_test(too_many),
 			cmocka_unit_test(off),
