@@ -119,6 +119,7 @@ enum status pythia_offer(struct pythia *pythia, const char *host, const struct p
 		return STATUS_NOT_FOUND;
 	}
 	pythia->offers += n > 0;
+	pythia->awaited &= ~bit;
 	if (pythia->gone & bit) {
 		pythia->gone &= ~bit;
 		planning_set_learn_tried(
@@ -159,9 +160,27 @@ void pythia_recorded(struct pythia *pythia, const char *event, const char *const
 	}
 }
 
+static bool offers_any(const struct pythia *pythia, uint64_t bit)
+{
+	uint32_t i = 0;
+
+	while (i < pythia->points.n && !(pythia->points.items[i].offered & bit)) {
+		i++;
+	}
+	return i < pythia->points.n;
+}
+
+/* Its control is there, so it will tell what it offers: a program of many functions after a while.
+ */
 void pythia_calibrate(struct pythia *pythia, const char *host, double event_ns)
 {
-	cost_calibrate(&pythia->planning, points_host(&pythia->points, host), event_ns);
+	uint64_t bit = points_host(&pythia->points, host);
+
+	cost_calibrate(&pythia->planning, bit, event_ns);
+	if (!offers_any(pythia, bit)) {
+		pythia->awaited |= bit;
+		pythia->awaited_ns = 0;
+	}
 }
 
 /* --- decisions and outcomes ------------------------------------------------------------------ */

@@ -62,7 +62,10 @@ void pythia_know(struct pythia *pythia, const struct pythia_offer *event);
 /* Events of that name, of so many bytes on average, came from these hosts lately. */
 void pythia_recorded(struct pythia *pythia, const char *event, const char *const *hosts, uint32_t n,
 		double bytes);
-/* What recording an event costs on a host, in ns of CPU; see helper/calibrate.h. */
+/*
+ * What recording an event costs on a host, in ns of CPU; see helper/calibrate.h. Until the host has
+ * told what it offers, the search waits for it, at most half a minute.
+ */
 void pythia_calibrate(struct pythia *pythia, const char *host, double event_ns);
 
 /* A group looked at closely. */

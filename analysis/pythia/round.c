@@ -399,6 +399,13 @@ static bool waits_for_host(const struct pythia *pythia)
 	return (pythia->gone && pythia->now_ns < pythia->gone_ns + GONE_NS) || is_delayed(pythia);
 }
 
+/* Likewise what is not known yet. */
+static bool waits_for_offers(struct pythia *pythia)
+{
+	pythia->awaited_ns = pythia->awaited_ns ? pythia->awaited_ns : pythia->now_ns;
+	return pythia->awaited && pythia->now_ns < pythia->awaited_ns + AWAITED_NS;
+}
+
 static void say_lacks(struct pythia *pythia, bool live)
 {
 	uint32_t offered = 0;
@@ -415,6 +422,10 @@ static void say_lacks(struct pythia *pythia, bool live)
 		snprintf(pythia->lacks, sizeof(pythia->lacks),
 				"control of a host is lost: the search waits for it, at most a "
 				"minute");
+	} else if (waits_for_offers(pythia)) {
+		snprintf(pythia->lacks, sizeof(pythia->lacks),
+				"a host has not told so far what can be enabled: the search waits "
+				"for that, at most half a minute");
 	} else if (!offered && !live) {
 		snprintf(pythia->lacks, sizeof(pythia->lacks),
 				"a recording offers no tracepoints: nothing can be enabled in it");
@@ -486,7 +497,7 @@ static void examine_groups(struct pythia *pythia, const struct pythia_round *rou
 	site_watch(pythia, round);
 	judge_calm(pythia, round);
 	judge_uninformative(pythia, round);
-	if (waits_for_host(pythia)) {
+	if (waits_for_host(pythia) || waits_for_offers(pythia)) {
 		return;
 	}
 	if (!is_decided_on(pythia) || pythia_propose_skeleton(pythia) ||

@@ -50,6 +50,8 @@ struct pythia {
 	uint64_t silent, silent_ns; /* hosts whose events of our session are not seen now; since */
 	/* Hosts without control now; event time at which the last was lost. */
 	uint64_t gone, gone_ns;
+	/* Hosts under control that have not told so far what they offer; since, 0: not seen yet. */
+	uint64_t awaited, awaited_ns;
 	char lacks[256]; /* what the search lacks, in words; "": nothing */
 };
 

@@ -94,7 +94,8 @@
 #define STALE_NS          (60 * NS_PER_S) /* a proposal that nobody decided on is withdrawn, */
 #define PROPOSE_AGAIN_NS                                                                           \
 	(600 * NS_PER_S) /* and a skeleton, or learning, not proposed again before */
-#define GONE_NS              (60 * NS_PER_S) /* that a host may need to come back */
+#define GONE_NS              (60 * NS_PER_S) /* that a host may need to come back, */
+#define AWAITED_NS           (30 * NS_PER_S) /* and to tell what it offers */
 #define UNINFORMATIVE_PHI    0.02 /* upper bound of the share of an uninformative point, */
 #define UNINFORMATIVE_HIDES  0.1  /* unless merging it would hide shares of opposite sign */
 #define UNINFORMATIVE_ROUNDS 3u   /* epochs in a row, before it is disabled */

@@ -1062,6 +1062,18 @@ static void learning_comes_first(void **state)
 	struct pythia *pythia = pythia_create(names);
 
 	(void)state;
+	/* Until the host has told what can be enabled there is nothing to search in. */
+	pythia_calibrate(pythia, "h", 200);
+	for (uint64_t second = 1; second <= 10; second++) {
+		pythia_round(pythia, &(struct pythia_round){.now_ns = (90 + second) * NS_PER_S,
+						     .groups = &groups,
+						     .recent = &groups,
+						     .n_details = 1,
+						     .details = &detail});
+		assert_non_null(strstr(pythia->lacks, "has not told so far"));
+		assert_int_equal(pythia->steps.n, 0);
+		assert_int_equal(pythia->locating.n_findings, 0);
+	}
 	assert_int_equal(pythia_offer(pythia, "h", offers, 4), STATUS_OK);
 	for (uint64_t second = 1; second <= 40 && pythia->steps.n == 0; second++) {
 		pythia_recorded(pythia, "p:r_entry", host, 1, 40);
