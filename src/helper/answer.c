@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "helper/answer.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <time.h>
 
@@ -66,6 +67,15 @@ void answer_calling(struct answer *answer)
 void answer_row(struct answer *answer, const char *key, json_t *value)
 {
 	send_line(answer, ANSWER_ROW, json_pack("{sI so}", "id", answer->id, key, value));
+	answer->rows++;
+}
+
+void answer_row_text(struct answer *answer, const char *key, const char *json)
+{
+	if (!answer->unread && printf("%c{\"id\":%" PRIu64 ",\"%s\":%s}\n", ANSWER_ROW,
+					       (uint64_t)answer->id, key, json) < 0) {
+		answer->unread = true;
+	}
 	answer->rows++;
 }
 

@@ -94,6 +94,8 @@ void answer_calling(struct answer *answer);
 
 /* A row {key: value}; takes the reference of `value`, NULL is "out of memory". */
 void answer_row(struct answer *answer, const char *key, json_t *value);
+/* The same of a text in JSON: for rows by the ten thousands. */
+void answer_row_text(struct answer *answer, const char *key, const char *json);
 
 /* The last line. `more` (may be NULL) is merged into it; its reference is taken. */
 void answer_ok(struct answer *answer, json_t *more);

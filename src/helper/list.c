@@ -470,6 +470,7 @@ void list_points(const struct helper *helper, struct answer *answer, const json_
 	bool with_lttng = !helper->rights.only_functions;
 	struct rules rules = {0};
 	int code = with_lttng ? read_all_rules(helper, answer, &rules) : 0;
+	char error[1024];
 
 	(void)request;
 	if (code == 0 && with_lttng) {
@@ -483,11 +484,14 @@ void list_points(const struct helper *helper, struct answer *answer, const json_
 		answer_lttng(answer, code);
 	} else {
 		probed_rules(helper, &rules);
-		probed_functions(helper, answer, &rules);
 		if (with_lttng) {
 			list_kernel(helper, answer, &rules);
 		}
-		answer_ok(answer, NULL);
+		if (probed_functions(helper, answer, &rules, error, sizeof(error))) {
+			answer_ok(answer, NULL);
+		} else {
+			answer_error(answer, error, "it is asked again");
+		}
 	}
 	rules_release(&rules);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "helper/kernel.h"
 
 #define ERROR_BYTES 1024
@@ -219,56 +220,127 @@ bool probed_kernel_points(const struct helper *helper, struct answer *answer,
 	return prober_ask(helper->prober, "offers", send_kernel_point, &listing, error, size);
 }
 
-static void send_function(const struct listing *listing, const char *name, json_t *processes)
+/* What the probe told, to be passed on when all is there: it should not wait for the console. */
+struct told {
+	char **rows;
+	uint32_t n, room;
+	bool failed; /* out of memory */
+};
+
+static void keep_row(void *context, char *row)
 {
-	answer_row(listing->answer, "point",
-			json_pack("{ss ss sb ss si sI so so so}", "domain", "ust", "type",
-					"tracepoint", "bounded", 1, "name", name, "loglevel", 12, "n_processes",
-					(json_int_t)json_array_size(processes), "processes",
-					json_incref(processes), "fields", json_array(), "uses",
-					uses_of(listing, RULE_UST, false, name)));
+	struct told *told = context;
+	char *copy = strdup(row);
+
+	if (!copy || !array_reserve(&told->rows, &told->room, told->n + 1)) {
+		told->failed = true;
+		free(copy);
+		return;
+	}
+	told->rows[told->n++] = copy;
 }
 
-static json_t *processes_of(const char *name, char *pids)
+static void release_told(struct told *told)
+{
+	while (told->n > 0) {
+		free(told->rows[--told->n]);
+	}
+	free(told->rows);
+}
+
+/* "[{"pid":1,"name":"postgres"}]" of "1,2"; NULL: out of memory. */
+static char *processes_of(const char *provider, char *pids, uint32_t *n)
 {
 	json_t *array = json_array();
-	char *pid;
+	char *pid, *text;
 
-	while (pids && (pid = strsep(&pids, ","))) {
+	while ((pid = strsep(&pids, ","))) {
 		if (*pid) {
-			json_array_append_new(
-					array, json_pack("{si ss#}", "pid", atoi(pid), "name", name,
-							       (int)strcspn(name, ":")));
+			json_array_append_new(array,
+					json_pack("{si ss}", "pid", atoi(pid), "name", provider));
 		}
 	}
-	return array;
+	*n = (uint32_t)json_array_size(array);
+	text = json_dumps(array, JSON_COMPACT);
+	json_decref(array);
+	return text;
 }
 
-/* "PROVIDER:FUNCTION PID,PID": its entry and its exit are points. */
-static void send_function_points(void *context, char *row)
+/* Texts that check_point() has let pass need no quoting. The processes are told with entries. */
+static bool send_event(const struct listing *listing, const char *name, bool is_entry,
+		const char *processes, uint32_t n_processes)
 {
-	const struct listing *listing = context;
-	const char *function = strsep(&row, " ");
-	json_t *processes = processes_of(function, row);
-	char name[2 * CHECK_NAME_BYTES];
+	json_t *used = uses_of(listing, RULE_UST, false, name);
+	char *uses = json_dumps(used, JSON_COMPACT), *text = NULL;
+	bool done = uses &&
+		    asprintf(&text,
+				    "{\"domain\":\"ust\",\"type\":\"tracepoint\","
+				    "\"bounded\":true,\"name\":\"%s\",\"loglevel\":12,"
+				    "\"n_processes\":%u,\"processes\":%s,\"fields\":[],"
+				    "\"uses\":%s}",
+				    name, n_processes, is_entry ? processes : "[]", uses) >= 0;
 
-	for (int exit = 0; exit < 2; exit++) {
-		snprintf(name, sizeof(name), "%s_%s", function, exit ? "exit" : "entry");
-		/* What no rule could name is not offered. */
-		if (strlen(name) < CHECK_NAME_BYTES && !check_point(name)) {
-			send_function(listing, name, processes);
+	if (done) {
+		answer_row_text(listing->answer, "point", text);
+		free(text);
+	}
+	free(uses);
+	json_decref(used);
+	return done;
+}
+
+/* "PROVIDER PID,PID FUNCTION...": entries and exits are points. Their number, < 0: no memory. */
+static int32_t send_functions(const struct listing *listing, char *row)
+{
+	const char *provider = strsep(&row, " "), *function;
+	char *pids = strsep(&row, " "), name[2 * CHECK_NAME_BYTES];
+	uint32_t n_processes = 0;
+	char *processes = processes_of(provider, pids, &n_processes);
+	bool done = processes != NULL;
+	int32_t n = 0;
+
+	for (; done && (function = strsep(&row, " ")); n++) {
+		for (int exit = 0; exit < 2 && done; exit++) {
+			snprintf(name, sizeof(name), "%s:%s_%s", provider, function,
+					exit ? "exit" : "entry");
+			/* What no rule could name is not offered. */
+			if (strlen(name) < CHECK_NAME_BYTES && !check_point(name)) {
+				done = send_event(listing, name, !exit, processes, n_processes);
+			}
 		}
 	}
-	json_decref(processes);
+	free(processes);
+	return done ? n : -1;
 }
 
-void probed_functions(const struct helper *helper, struct answer *answer, const struct rules *rules)
+bool probed_functions(const struct helper *helper, struct answer *answer, const struct rules *rules,
+		char *error, size_t size)
 {
-	struct listing listing = {.helper = helper, .answer = answer, .rules = rules};
-	char error[ERROR_BYTES];
+	const struct listing listing = {.helper = helper, .answer = answer, .rules = rules};
+	struct told told = {.n = 0};
+	int32_t listed = 0, n = 0;
+	bool done = true;
 
-	if (helper->rights.functions.n > 0 && probed_any(helper)) {
-		prober_ask(helper->prober, "functions", send_function_points, &listing, error,
-				sizeof(error));
+	if (helper->rights.functions.n == 0 || !probed_any(helper)) {
+		return true;
 	}
+	done = prober_ask(helper->prober, "functions", keep_row, &told, error, size);
+	listed = done ? atoi(error) : 0;
+	for (uint32_t i = 0; done && i < told.n; i++) {
+		int32_t sent = send_functions(&listing, told.rows[i]);
+
+		done = sent >= 0;
+		n += sent;
+		told.failed |= !done;
+	}
+	if (told.failed) {
+		snprintf(error, size, "out of memory");
+		done = false;
+	} else if (done && n != listed) {
+		snprintf(error, size, "pythiatop-probe told %d functions of %d", (int)n,
+				(int)listed);
+		done = false;
+	}
+	release_told(&told);
+	return done;
 }

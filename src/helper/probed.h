@@ -45,8 +45,8 @@ bool probed_apply(const struct helper *helper, char *error, size_t size);
 /* Rows of its points; `rules` says which are on. False: `error` says why there are none. */
 bool probed_kernel_points(const struct helper *helper, struct answer *answer,
 		const struct rules *rules, char *error, size_t size);
-void probed_functions(
-		const struct helper *helper, struct answer *answer, const struct rules *rules);
+bool probed_functions(const struct helper *helper, struct answer *answer, const struct rules *rules,
+		char *error, size_t size);
 
 /* All functions of a provider, until probed_learned(). */
 bool probed_learn(const struct helper *helper, const char *provider, char *error, size_t size);

@@ -50,7 +50,7 @@ bool prober_is_there(const struct prober *prober);
 
 /*
  * Asks, and waits for the answer, at most 10 s. `take` (NULL: rows are left out) gets each row.
- * False: `error` says why.
+ * False: `error` says why. True: `error` has what is said of the whole, "" as a rule.
  */
 bool prober_ask(const struct prober *prober, const char *request,
 		void (*take)(void *context, char *row), void *context, char *error, size_t size);

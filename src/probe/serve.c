@@ -180,22 +180,56 @@ static bool list_processes(struct server *server, const char *path)
 	return true;
 }
 
+/* A row of functions, with as many as have room. */
+struct functions {
+	struct server *server;
+	const char *provider; /* NULL: the row is not begun */
+	char text[SERVE_MOST_BYTES];
+	int n;
+	uint32_t listed; /* of all rows */
+};
+
+static void send_row(struct functions *functions)
+{
+	if (functions->provider) {
+		send_text(SERVE_ASK, functions->text, 1);
+		functions->provider = NULL;
+	}
+}
+
 static bool offer_function(void *context, const struct offered *offered)
 {
-	struct server *server = context;
+	struct functions *functions = context;
+	struct server *server = functions->server;
+	size_t room = sizeof(functions->text) - (size_t)functions->n;
 
-	if (!is_too_often(server, offered->provider, offered->name)) {
-		list_processes(server, offered->path);
-		answer(server, '+', "%s:%s %s", offered->provider, offered->name, server->pids);
+	if (is_too_often(server, offered->provider, offered->name)) {
+		return true;
 	}
+	if (list_processes(server, offered->path) || strlen(offered->name) + 2 > room) {
+		send_row(functions);
+	}
+	if (!functions->provider) {
+		functions->provider = offered->provider;
+		functions->n = snprintf(functions->text, sizeof(functions->text), "%s + %s %s",
+				server->tag, offered->provider, server->pids);
+	}
+	functions->n += snprintf(functions->text + functions->n,
+			sizeof(functions->text) - (size_t)functions->n, " %s", offered->name);
+	functions->listed++;
 	return true;
 }
 
+/* In few packets: who asks may be slow, and what is recorded waits meanwhile. */
 static void do_functions(struct server *server)
 {
+	static struct functions functions;
+
+	functions = (struct functions){.server = server};
 	server->listed[0] = '\0';
-	offered_each(server->specs, server->n_specs, NULL, offer_function, server);
-	answer_ok(server);
+	offered_each(server->specs, server->n_specs, NULL, offer_function, &functions);
+	send_row(&functions);
+	answer(server, '.', "%u", functions.listed);
 }
 
 /* --- The session ------------------------------------------------------------------------------ */

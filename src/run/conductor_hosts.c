@@ -99,6 +99,8 @@ static void on_points(void *context, const struct control_answer *answer)
 	player->asking = false;
 	conductor->changed = true;
 	if (answer->status == STATUS_OK) {
+		/* To tell of ten thousand functions takes a busy host seconds. */
+		player->offers_ns += OFFERS_RARER * (answer->answered_ns - answer->asked_ns);
 		take_points(conductor, answer);
 	} else {
 		player->offers_ns = answer->answered_ns + RETRY_NS;
@@ -134,7 +136,10 @@ static void on_created(void *context, const struct control_answer *answer)
 	player->complaint[0] = '\0';
 	player->created_ns = answer->answered_ns;
 	player->poll_ns = answer->answered_ns + POLL_NS;
-	player->offers_ns = 0; /* a search may wait for it, after one was lost */
+	if (player->lost) {
+		player->lost = false;
+		player->offers_ns = 0; /* a search may wait for it */
+	}
 	snprintf(player->session, sizeof(player->session), "%s", answer->session);
 	snprintf(player->probe, sizeof(player->probe), "%s", answer->probe);
 	control_hosts_view(conductor->hosts, answer->host, NULL, &host);
@@ -197,7 +202,7 @@ static void lose_session(struct conductor *conductor, int at, const char *why)
 	snprintf(text, sizeof(text), "%s: our session is lost, and made again: %s", host.name, why);
 	conductor->setup.sources.say(conductor->setup.sources.context, text);
 	player->silent = player->missed = false;
-	player->afresh = true;
+	player->afresh = player->lost = true;
 	player->create_ns = 0;
 	player->creating = control_ask_destroy(conductor->hosts, at, 0, on_cleared, conductor) != 0;
 }

@@ -11,7 +11,8 @@
 /* What the files of the conductor share: conductor.c, conductor_hosts.c, conductor_watch.c. */
 
 #define NS_PER_S      UINT64_C(1000000000)
-#define OFFERS_NS     (30 * NS_PER_S) /* between checks at what a host offers */
+#define OFFERS_NS     (30 * NS_PER_S) /* between checks at what a host offers, at least, */
+#define OFFERS_RARER  50u             /* and so many times what the last answer took more */
 #define CALM_NS       (60 * NS_PER_S) /* after the last order nobody waits for what comes of it */
 #define RETRY_NS      (5 * NS_PER_S)
 #define POLL_NS       (3 * NS_PER_S)  /* between checks whether our session is still there */
@@ -26,6 +27,7 @@ struct player {
 	bool asking;         /* for what it offers */
 	bool creating;
 	bool afresh;  /* creating was not tried since its helper came, or since it was lost */
+	bool lost;    /* our session was, and is not made again so far */
 	bool polling; /* whether our session is still there */
 	bool silent;  /* our session: its events do not come */
 	bool missed;  /* by the last check; one may be in vain, if just then a call was ended */
