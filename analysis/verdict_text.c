@@ -164,6 +164,14 @@ static void say_wait(char *out, size_t size, const struct steps_verdict *verdict
 			"no code works then, it is a host or a resource that is waited for");
 }
 
+static void say_tracing(char *out, size_t size, const struct steps_verdict *verdict)
+{
+	text_add(out, size, "what varies is how long it waits for a processor that tracing has");
+	add_share(out, size, verdict);
+	add_holders(out, size, ": ", verdict, "");
+	text_add(out, size, "; that is no finding, and the search goes on");
+}
+
 static void say_interrupts(char *out, size_t size, const struct steps_verdict *verdict)
 {
 	text_add(out, size, "the time goes by in %s while %s is at work%s%s", verdict->place,

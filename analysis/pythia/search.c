@@ -155,6 +155,44 @@ static bool verdict_site(struct pythia *pythia, struct finding *finding,
 	return true;
 }
 
+static bool is_tracing(const char *process)
+{
+	static const char *const daemons[] = {"lttng-relayd", "lttng-sessiond", "lttng-consumerd"};
+	bool is = strncmp(process, "pythiatop", strlen("pythiatop")) == 0;
+
+	for (size_t i = 0; i < sizeof(daemons) / sizeof(daemons[0]); i++) {
+		is |= strcmp(process, daemons[i]) == 0;
+	}
+	return is;
+}
+
+/* Who watches had the processor: without being watched it would not vary so. */
+static bool waits_for_tracing(const struct pythia_round *round, const struct pythia_detail *detail,
+		const struct edge *edge)
+{
+	const struct group_wait *wait =
+			round->waits ? round->waits(round->callback_context, detail->row->id,
+						       detail->tree->rows[edge->row].context)
+				     : NULL;
+	double share = 0;
+
+	for (uint32_t i = 0; wait && wait->evidence == WAIT_RAN && i < wait->n; i++) {
+		share += is_tracing(wait->holders[i].process) ? wait->holders[i].share : 0;
+	}
+	return share >= TRACING_LOAD;
+}
+
+static void tell_tracing(struct pythia *pythia, struct finding *finding,
+		const struct pythia_detail *detail, const struct pythia_round *round,
+		const struct edge *edge)
+{
+	struct steps_verdict verdict = verdict_of(REASON_TRACING, finding, detail, edge->row);
+
+	who_was_waited_for(round, detail, edge, &verdict);
+	take_figures(pythia, finding, detail, edge->row);
+	finding_tell(pythia, finding, &verdict);
+}
+
 /* No span works in it: what is waited for is a host, a resource, or whoever holds it. */
 static void verdict_waiting(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round,
@@ -382,6 +420,12 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 			}
 			if (row->phi_low >= VERDICT_PHI && tree_row_interrupts(row)) {
 				verdict_interrupted(pythia, finding, detail, &edges[i]);
+				return;
+			}
+			if (row->phi_low >= VERDICT_PHI && row->mark == TREE_NO_POINT &&
+					waits_for_tracing(round, detail, &edges[i])) {
+				wait_for_more(finding);
+				tell_tracing(pythia, finding, detail, round, &edges[i]);
 				return;
 			}
 			if (row->phi_low >= VERDICT_PHI && row->mark == TREE_NO_POINT) {

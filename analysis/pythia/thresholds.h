@@ -56,6 +56,7 @@
 #define FRUITLESS_SPLITS 2u    /* of an edge in vain, before the next edge comes first */
 #define INTERRUPTS_COUNT 0.5   /* of their share: what holds half as much is looked at before them \
 				*/
+#define TRACING_LOAD     0.5   /* of the time of waits: who traces had the processor meanwhile */
 #define OWN_LOAD         0.7   /* of who had the processor meanwhile: the program's own processes */
 #define NAMED_STEPS      5u    /* by names, before nothing is thought to be in an edge */
 #define Z90              1.645 /* standard errors on both sides: 90 % of a normal distribution */

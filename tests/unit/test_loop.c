@@ -1092,6 +1092,101 @@ static void learning_comes_first(void **state)
 	names_destroy(names);
 }
 
+static const struct group_wait *wait_of(void *context, uint32_t group_id, uint32_t of)
+{
+	(void)group_id;
+	return of == 2 ? context : NULL;
+}
+
+/* What is found where requests vary by their waits for a processor that these had, half each. */
+static enum verdict_reason found_behind(const char *one, const char *other, enum stop_rule *rule)
+{
+	const struct groups_row row = {.id = 1,
+			.type = "a",
+			.path = "p",
+			.count = 300,
+			.rate_per_s = 10,
+			.mean_ns = 1e7,
+			.sd_ns = 1e7,
+			.p50_ns = 10000000,
+			.detection = DETECTION_VARIES};
+	const struct tree_row rows[] = {{.context = 1,
+							.parent = UINT32_MAX,
+							.n_below = 1,
+							.name = "r",
+							.provider = "",
+							.count = 300},
+			{.context = 2,
+					.parent = 0,
+					.name = "(runnable)",
+					.provider = "",
+					.mark = TREE_NO_POINT,
+					.count = 300,
+					.total_ns = 3e9,
+					.phi = 0.95,
+					.phi_low = 0.9,
+					.phi_high = 1,
+					.segment_sd_ns = 1e7}};
+	const struct tree_view tree = {.group_id = 1,
+			.type = "a",
+			.requests = 300,
+			.counted = 300,
+			.located = true,
+			.n = 2,
+			.rows = rows};
+	const struct group_holder holders[] = {
+			{.name = "", .provider = "", .type = "", .process = one, .share = 0.4},
+			{.name = "", .provider = "", .type = "", .process = other, .share = 0.4}};
+	struct group_wait wait = {.context = 2,
+			.within = 1,
+			.name = "r",
+			.where = "r",
+			.what = "(runnable)",
+			.evidence = WAIT_RAN,
+			.waits = 300,
+			.known = 300,
+			.n = 2,
+			.holders = holders};
+	const struct group_view group = {.histogram_bins = 0};
+	const struct pythia_detail detail = {.row = &row, .tree = &tree, .group = &group};
+	const struct groups_view groups = {.n = 1, .rows = &row};
+	struct names *names = names_create(1000);
+	struct pythia *pythia = pythia_create(names);
+	const struct finding *finding;
+	enum verdict_reason reason;
+
+	for (uint64_t second = 1; second <= 60; second++) {
+		pythia_round(pythia, &(struct pythia_round){.now_ns = (100 + second) * NS_PER_S,
+						     .groups = &groups,
+						     .recent = &groups,
+						     .n_details = 1,
+						     .details = &detail,
+						     .waits = wait_of,
+						     .callback_context = &wait});
+	}
+	finding = finding_find(pythia, 1);
+	assert_non_null(finding);
+	reason = finding->kept.verdict.reason;
+	*rule = finding->rule;
+	pythia_destroy(pythia);
+	names_destroy(names);
+	return reason;
+}
+
+/* That tracing has the processor is no finding about the program. */
+static void what_tracing_takes_is_no_finding(void **state)
+{
+	enum stop_rule rule;
+
+	(void)state;
+	assert_int_equal(found_behind("python3", "cc1", &rule), REASON_WAIT);
+	assert_int_equal(rule, STOP_DIFFUSE);
+	assert_int_equal(found_behind("python3", "pythiatop", &rule), REASON_WAIT);
+	assert_int_equal(rule, STOP_DIFFUSE);
+	assert_int_equal(found_behind("lttng-relayd", "pythiatop-probe", &rule), REASON_TRACING);
+	assert_int_equal(rule, STOP_NONE);
+}
+
 /* Kernel events of the threads that requests were on, host by host; of interrupts all. */
 static void kernel_events_are_of_threads(void **state)
 {
@@ -1309,6 +1404,7 @@ int main(void)
 			cmocka_unit_test(learning_holds_nothing_up),
 			cmocka_unit_test(learning_that_fails_is_given_up),
 			cmocka_unit_test(learning_comes_first),
+			cmocka_unit_test(what_tracing_takes_is_no_finding),
 			cmocka_unit_test(kernel_events_are_of_threads),
 			cmocka_unit_test(bytes_are_those_of_records),
 			cmocka_unit_test(costs_are_measured),

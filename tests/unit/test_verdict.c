@@ -107,6 +107,21 @@ static const struct {
 				"pt-compute (compute-1) on vm (93% of the variance, 62 to 100, n "
 				"90): no "
 				"code works then, it is a host or a resource that is waited for"},
+		{{.reason = REASON_TRACING,
+				 .type = "boot",
+				 .place = "(runnable)",
+				 SHARE,
+				 .evidence = WAIT_RAN,
+				 .n_holders = 1,
+				 .holders = {{.name = "",
+						 .provider = "",
+						 .type = "",
+						 .process = "pythiatop",
+						 .share = 0.6}}},
+				"boot: what varies is how long it waits for a processor that "
+				"tracing "
+				"has (93% of the variance, 62 to 100, n 90): pythiatop had the "
+				"processor 60% of it; that is no finding, and the search goes on"},
 		{{.reason = REASON_PROCESS,
 				 .type = "boot",
 				 .site = "app on vm",
