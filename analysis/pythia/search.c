@@ -155,6 +155,13 @@ static bool verdict_site(struct pythia *pythia, struct finding *finding,
 	return true;
 }
 
+/* With more requests of the same epoch again. */
+static void wait_for_more(struct finding *finding)
+{
+	finding->judged_epoch = UINT32_MAX;
+	finding->split_noted = true;
+}
+
 static bool is_tracing(const char *process)
 {
 	static const char *const daemons[] = {"lttng-relayd", "lttng-sessiond", "lttng-consumerd"};
@@ -166,6 +173,13 @@ static bool is_tracing(const char *process)
 	return is;
 }
 
+/* A fair scheduler lets others run for longer than that, and a sleeping processor takes its time.
+ */
+static bool is_slight_wait(const struct tree_row *row)
+{
+	return strcmp(row->name, "(runnable)") == 0 && row->segment_sd_ns < SLIGHT_WAIT_NS;
+}
+
 /* Who watches had the processor: without being watched it would not vary so. */
 static bool waits_for_tracing(const struct pythia_round *round, const struct pythia_detail *detail,
 		const struct edge *edge)
@@ -174,23 +188,36 @@ static bool waits_for_tracing(const struct pythia_round *round, const struct pyt
 			round->waits ? round->waits(round->callback_context, detail->row->id,
 						       detail->tree->rows[edge->row].context)
 				     : NULL;
-	double share = 0;
+	double told = 0, tracing = 0;
 
 	for (uint32_t i = 0; wait && wait->evidence == WAIT_RAN && i < wait->n; i++) {
-		share += is_tracing(wait->holders[i].process) ? wait->holders[i].share : 0;
+		const struct group_holder *holder = &wait->holders[i];
+
+		told += holder->share;
+		tracing += is_tracing(holder->process) ? holder->share : 0;
 	}
-	return share >= TRACING_LOAD;
+	return told >= TRACING_TOLD && tracing > TRACING_LOAD * told;
 }
 
-static void tell_tracing(struct pythia *pythia, struct finding *finding,
+/* Waits that are no finding: said, while the search goes on. False: it is one. */
+static bool tell_no_finding(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round,
 		const struct edge *edge)
 {
-	struct steps_verdict verdict = verdict_of(REASON_TRACING, finding, detail, edge->row);
+	const struct tree_row *row = &detail->tree->rows[edge->row];
+	bool slight = is_slight_wait(row);
+	struct steps_verdict verdict;
 
+	if (!slight && !waits_for_tracing(round, detail, edge)) {
+		return false;
+	}
+	verdict = verdict_of(slight ? REASON_SLIGHT : REASON_TRACING, finding, detail, edge->row);
+	verdict.sd_ns = slight ? row->segment_sd_ns : 0;
 	who_was_waited_for(round, detail, edge, &verdict);
 	take_figures(pythia, finding, detail, edge->row);
 	finding_tell(pythia, finding, &verdict);
+	wait_for_more(finding);
+	return true;
 }
 
 /* No span works in it: what is waited for is a host, a resource, or whoever holds it. */
@@ -367,13 +394,6 @@ static bool is_tried(const struct pythia *pythia, const struct tree_row *row, ui
 	return tried > pythia->planning.n_candidates;
 }
 
-/* With more requests of the same epoch again. */
-static void wait_for_more(struct finding *finding)
-{
-	finding->judged_epoch = UINT32_MAX;
-	finding->split_noted = true;
-}
-
 void finding_search(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round)
 {
@@ -422,14 +442,10 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 				verdict_interrupted(pythia, finding, detail, &edges[i]);
 				return;
 			}
-			if (row->phi_low >= VERDICT_PHI && row->mark == TREE_NO_POINT &&
-					waits_for_tracing(round, detail, &edges[i])) {
-				wait_for_more(finding);
-				tell_tracing(pythia, finding, detail, round, &edges[i]);
-				return;
-			}
 			if (row->phi_low >= VERDICT_PHI && row->mark == TREE_NO_POINT) {
-				verdict_waiting(pythia, finding, detail, round, &edges[i]);
+				if (!tell_no_finding(pythia, finding, detail, round, &edges[i])) {
+					verdict_waiting(pythia, finding, detail, round, &edges[i]);
+				}
 				return;
 			}
 			if (row->phi_low >= VERDICT_PHI) {

@@ -1099,7 +1099,8 @@ static const struct group_wait *wait_of(void *context, uint32_t group_id, uint32
 }
 
 /* What is found where requests vary by their waits for a processor that these had, half each. */
-static enum verdict_reason found_behind(const char *one, const char *other, enum stop_rule *rule)
+static enum verdict_reason found_behind(
+		const char *one, const char *other, double sd_ns, enum stop_rule *rule)
 {
 	const struct groups_row row = {.id = 1,
 			.type = "a",
@@ -1126,7 +1127,7 @@ static enum verdict_reason found_behind(const char *one, const char *other, enum
 					.phi = 0.95,
 					.phi_low = 0.9,
 					.phi_high = 1,
-					.segment_sd_ns = 1e7}};
+					.segment_sd_ns = sd_ns}};
 	const struct tree_view tree = {.group_id = 1,
 			.type = "a",
 			.requests = 300,
@@ -1173,17 +1174,20 @@ static enum verdict_reason found_behind(const char *one, const char *other, enum
 	return reason;
 }
 
-/* That tracing has the processor is no finding about the program. */
-static void what_tracing_takes_is_no_finding(void **state)
+/* That tracing has the processor, or anybody for a moment, is no finding about the program. */
+static void waits_that_are_no_findings(void **state)
 {
 	enum stop_rule rule;
 
 	(void)state;
-	assert_int_equal(found_behind("python3", "cc1", &rule), REASON_WAIT);
+	assert_int_equal(found_behind("python3", "cc1", 1e7, &rule), REASON_WAIT);
 	assert_int_equal(rule, STOP_DIFFUSE);
-	assert_int_equal(found_behind("python3", "pythiatop", &rule), REASON_WAIT);
+	assert_int_equal(found_behind("python3", "pythiatop", 1e7, &rule), REASON_WAIT);
 	assert_int_equal(rule, STOP_DIFFUSE);
-	assert_int_equal(found_behind("lttng-relayd", "pythiatop-probe", &rule), REASON_TRACING);
+	assert_int_equal(found_behind("lttng-relayd", "pythiatop-probe", 1e7, &rule),
+			REASON_TRACING);
+	assert_int_equal(rule, STOP_NONE);
+	assert_int_equal(found_behind("python3", "cc1", 1e5, &rule), REASON_SLIGHT);
 	assert_int_equal(rule, STOP_NONE);
 }
 
@@ -1404,7 +1408,7 @@ int main(void)
 			cmocka_unit_test(learning_holds_nothing_up),
 			cmocka_unit_test(learning_that_fails_is_given_up),
 			cmocka_unit_test(learning_comes_first),
-			cmocka_unit_test(what_tracing_takes_is_no_finding),
+			cmocka_unit_test(waits_that_are_no_findings),
 			cmocka_unit_test(kernel_events_are_of_threads),
 			cmocka_unit_test(bytes_are_those_of_records),
 			cmocka_unit_test(costs_are_measured),

@@ -122,6 +122,15 @@ static const struct {
 				"tracing "
 				"has (93% of the variance, 62 to 100, n 90): pythiatop had the "
 				"processor 60% of it; that is no finding, and the search goes on"},
+		{{.reason = REASON_SLIGHT,
+				 .type = "boot",
+				 .place = "(runnable)",
+				 SHARE,
+				 .sd_ns = 43000},
+				"boot: what varies is how long it waits for a processor (93% of "
+				"the "
+				"variance, 62 to 100, n 90), by 43us (sd), as on any machine; that "
+				"is no finding, and the search goes on"},
 		{{.reason = REASON_PROCESS,
 				 .type = "boot",
 				 .site = "app on vm",
