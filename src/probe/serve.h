@@ -16,12 +16,16 @@
  *
  *   check                      may BPF be used here
  *   offers                     rows "tracepoint NAME", "syscall NAME"
- *   functions                  rows "PROVIDER PID,PID... FUNCTION...": of those on the command
- * line, which alone may be recorded, but for those that were let go of; then ". N", how many there
- * are open RELAY SESSION TIMER_US KERNEL   KERNEL: 1 with a trace of the kernel, else 0 enable KIND
- * NAME [FILTER]  KIND: tracepoint, syscall; function: NAME is PROVIDER:FUNCTION_entry or _exit,
- * without a filter disable KIND NAME try ...                    as enable; nothing is changed apply
- * functions take effect learn PROVIDER             all of its functions that are not on, at once
+ *   functions                  rows "PROVIDER PID,PID... FUNCTION...": of those on the command line,
+ *                              which alone may be recorded, but for those that were let go of;
+ *                              then ". N", how many there are
+ *   open RELAY SESSION TIMER_US KERNEL   KERNEL: 1 with a trace of the kernel, else 0
+ *   enable KIND NAME [FILTER]  KIND: tracepoint, syscall; function: NAME is PROVIDER:FUNCTION_entry
+ *                              or _exit, without a filter
+ *   disable KIND NAME
+ *   try ...                    as enable; nothing is changed
+ *   apply                      functions take effect
+ *   learn PROVIDER             all of its functions that are not on, at once
  *   learned                    no longer
  *   rules                      rows as the arguments of enable
  *   session                    a row "NAME TIMER_US", while it is there

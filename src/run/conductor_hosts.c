@@ -99,8 +99,10 @@ static void on_points(void *context, const struct control_answer *answer)
 	player->asking = false;
 	conductor->changed = true;
 	if (answer->status == STATUS_OK) {
+		uint64_t rarer_ns = OFFERS_RARER * (answer->answered_ns - answer->asked_ns);
+
 		/* To tell of ten thousand functions takes a busy host seconds. */
-		player->offers_ns += OFFERS_RARER * (answer->answered_ns - answer->asked_ns);
+		player->offers_ns += rarer_ns < OFFERS_MOST_NS ? rarer_ns : OFFERS_MOST_NS;
 		take_points(conductor, answer);
 	} else {
 		player->offers_ns = answer->answered_ns + RETRY_NS;

@@ -10,16 +10,17 @@
 
 /* What the files of the conductor share: conductor.c, conductor_hosts.c, conductor_watch.c. */
 
-#define NS_PER_S      UINT64_C(1000000000)
-#define OFFERS_NS     (30 * NS_PER_S) /* between checks at what a host offers, at least, */
-#define OFFERS_RARER  50u             /* and so many times what the last answer took more */
-#define CALM_NS       (60 * NS_PER_S) /* after the last order nobody waits for what comes of it */
-#define RETRY_NS      (5 * NS_PER_S)
-#define POLL_NS       (3 * NS_PER_S)  /* between checks whether our session is still there */
-#define POLL_LIMIT_NS (6 * NS_PER_S)  /* of one: a stopped application holds it up for 5 s */
-#define LISTED_NS     (10 * NS_PER_S) /* until a relay daemon lists a session that was made */
-#define MAX_HOSTS     CONDUCTOR_MAX_FDS
-#define TEXT_BYTES    512
+#define NS_PER_S       UINT64_C(1000000000)
+#define OFFERS_NS      (30 * NS_PER_S)  /* between checks at what a host offers, at least, */
+#define OFFERS_RARER   50u              /* and so many times what the last answer took more, */
+#define OFFERS_MOST_NS (300 * NS_PER_S) /* at most */
+#define CALM_NS        (60 * NS_PER_S)  /* after an order nobody waits for what comes of it */
+#define RETRY_NS       (5 * NS_PER_S)
+#define POLL_NS        (3 * NS_PER_S)  /* between checks whether our session is still there */
+#define POLL_LIMIT_NS  (6 * NS_PER_S)  /* of one: a stopped application holds it up for 5 s */
+#define LISTED_NS      (10 * NS_PER_S) /* until a relay daemon lists a session that was made */
+#define MAX_HOSTS      CONDUCTOR_MAX_FDS
+#define TEXT_BYTES     512
 
 /* A host, by its index among the control hosts. */
 struct player {
