@@ -173,30 +173,29 @@ static bool is_tracing(const char *process)
 	return is;
 }
 
-/* A fair scheduler lets others run for longer than that, and a sleeping processor takes its time.
- */
-static bool is_slight_wait(const struct tree_row *row)
-{
-	return strcmp(row->name, "(runnable)") == 0 && row->segment_sd_ns < SLIGHT_WAIT_NS;
-}
-
-/* Who watches had the processor: without being watched it would not vary so. */
-static bool waits_for_tracing(const struct pythia_round *round, const struct pythia_detail *detail,
-		const struct edge *edge)
+/* Of the time of waits: it is known who had the processor, and of that, who traces. */
+static void who_had_it(const struct pythia_round *round, const struct pythia_detail *detail,
+		const struct edge *edge, double *told, double *tracing)
 {
 	const struct group_wait *wait =
 			round->waits ? round->waits(round->callback_context, detail->row->id,
 						       detail->tree->rows[edge->row].context)
 				     : NULL;
-	double told = 0, tracing = 0;
 
+	*told = *tracing = 0;
 	for (uint32_t i = 0; wait && wait->evidence == WAIT_RAN && i < wait->n; i++) {
 		const struct group_holder *holder = &wait->holders[i];
 
-		told += holder->share;
-		tracing += is_tracing(holder->process) ? holder->share : 0;
+		*told += holder->share;
+		*tracing += is_tracing(holder->process) ? holder->share : 0;
 	}
-	return told >= TRACING_TOLD && tracing > TRACING_LOAD * told;
+}
+
+/* Nobody had it, as far as is known: a processor that sleeps takes its time. */
+static bool is_slight_wait(const struct tree_row *row, double told)
+{
+	return strcmp(row->name, "(runnable)") == 0 && row->segment_sd_ns < SLIGHT_WAIT_NS &&
+	       told < SLIGHT_TOLD;
 }
 
 /* Waits that are no finding: said, while the search goes on. False: it is one. */
@@ -205,10 +204,14 @@ static bool tell_no_finding(struct pythia *pythia, struct finding *finding,
 		const struct edge *edge)
 {
 	const struct tree_row *row = &detail->tree->rows[edge->row];
-	bool slight = is_slight_wait(row);
 	struct steps_verdict verdict;
+	double told, tracing;
+	bool slight;
 
-	if (!slight && !waits_for_tracing(round, detail, edge)) {
+	who_had_it(round, detail, edge, &told, &tracing);
+	slight = is_slight_wait(row, told);
+	/* Without being watched it would not vary so. */
+	if (!slight && (told < TRACING_TOLD || tracing <= TRACING_LOAD * told)) {
 		return false;
 	}
 	verdict = verdict_of(slight ? REASON_SLIGHT : REASON_TRACING, finding, detail, edge->row);

@@ -1145,8 +1145,8 @@ static enum verdict_reason found_behind(
 			.what = "(runnable)",
 			.evidence = WAIT_RAN,
 			.waits = 300,
-			.known = 300,
-			.n = 2,
+			.known = one ? 300 : 0,
+			.n = one ? 2 : 0,
 			.holders = holders};
 	const struct group_view group = {.histogram_bins = 0};
 	const struct pythia_detail detail = {.row = &row, .tree = &tree, .group = &group};
@@ -1187,7 +1187,10 @@ static void waits_that_are_no_findings(void **state)
 	assert_int_equal(found_behind("lttng-relayd", "pythiatop-probe", 1e7, &rule),
 			REASON_TRACING);
 	assert_int_equal(rule, STOP_NONE);
-	assert_int_equal(found_behind("python3", "cc1", 1e5, &rule), REASON_SLIGHT);
+	assert_int_equal(found_behind("python3", "cc1", 1e5, &rule), REASON_WAIT);
+	assert_int_equal(rule, STOP_DIFFUSE);
+	assert_int_equal(found_behind(NULL, NULL, 1e7, &rule), REASON_WAIT);
+	assert_int_equal(found_behind(NULL, NULL, 1e5, &rule), REASON_SLIGHT);
 	assert_int_equal(rule, STOP_NONE);
 }
 
