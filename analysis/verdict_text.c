@@ -169,16 +169,7 @@ static void say_tracing(char *out, size_t size, const struct steps_verdict *verd
 	text_add(out, size, "what varies is how long it waits for a processor that tracing has");
 	add_share(out, size, verdict);
 	add_holders(out, size, ": ", verdict, "");
-	text_add(out, size, "; that is no finding, and the search goes on");
-}
-
-static void say_slight(char *out, size_t size, const struct steps_verdict *verdict)
-{
-	text_add(out, size, "what varies is how long it waits for a processor");
-	add_share(out, size, verdict);
-	text_add(out, size, ", by ");
-	text_add_duration(out, size, verdict->sd_ns);
-	text_add(out, size, " (sd), as on any machine; that is no finding, and the search goes on");
+	text_add(out, size, "; that is no finding");
 }
 
 static void say_interrupts(char *out, size_t size, const struct steps_verdict *verdict)

@@ -14,11 +14,7 @@ static bool is_own_load(const struct pythia_detail *detail, const struct pythia_
 	const char *type = detail->row->type, *port = strrchr(type, ':');
 	size_t length = port ? (size_t)(port - type) : strlen(type);
 	const struct group_wait *wait =
-			row->mark == TREE_NO_POINT && strcmp(row->name, "(runnable)") == 0 &&
-							round->waits
-					? round->waits(round->callback_context, detail->row->id,
-							  row->context)
-					: NULL;
+			pythia_waits_for_processor(row) ? pythia_wait_of(round, detail, row) : NULL;
 	double told = 0, own = 0;
 
 	for (uint32_t i = 0; wait && wait->evidence == WAIT_RAN && i < wait->n; i++) {

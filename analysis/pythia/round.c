@@ -400,9 +400,8 @@ static bool waits_for_host(const struct pythia *pythia)
 }
 
 /* Likewise what is not known yet. */
-static bool waits_for_offers(struct pythia *pythia)
+static bool waits_for_offers(const struct pythia *pythia)
 {
-	pythia->awaited_ns = pythia->awaited_ns ? pythia->awaited_ns : pythia->now_ns;
 	return pythia->awaited && pythia->now_ns < pythia->awaited_ns + AWAITED_NS;
 }
 
@@ -483,6 +482,7 @@ static void examine_groups(struct pythia *pythia, const struct pythia_round *rou
 	pythia->first_ns = pythia->first_ns ? pythia->first_ns : round->now_ns;
 	pythia->now_ns = round->now_ns;
 	pythia->epoch = round->epoch;
+	pythia->awaited_ns = pythia->awaited_ns ? pythia->awaited_ns : round->now_ns;
 	pythia->n_flagged = 0;
 	for (uint32_t i = 0; i < round->groups->n; i++) {
 		pythia->n_flagged += round->groups->rows[i].detection != 0;

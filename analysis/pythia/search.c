@@ -100,9 +100,7 @@ static void who_was_waited_for(const struct pythia_round *round, const struct py
 		const struct edge *edge, struct steps_verdict *verdict)
 {
 	const struct group_wait *wait =
-			round->waits ? round->waits(round->callback_context, detail->row->id,
-						       detail->tree->rows[edge->row].context)
-				     : NULL;
+			pythia_wait_of(round, detail, &detail->tree->rows[edge->row]);
 
 	if (wait) {
 		verdict->evidence = wait->evidence;
@@ -173,54 +171,32 @@ static bool is_tracing(const char *process)
 	return is;
 }
 
-/* Of the time of waits: it is known who had the processor, and of that, who traces. */
-static void who_had_it(const struct pythia_round *round, const struct pythia_detail *detail,
-		const struct edge *edge, double *told, double *tracing)
+/* Without being watched it would not vary so. */
+static bool waits_for_tracing(const struct pythia_round *round, const struct pythia_detail *detail,
+		const struct edge *edge)
 {
 	const struct group_wait *wait =
-			round->waits ? round->waits(round->callback_context, detail->row->id,
-						       detail->tree->rows[edge->row].context)
-				     : NULL;
+			pythia_wait_of(round, detail, &detail->tree->rows[edge->row]);
+	double told = 0, tracing = 0;
 
-	*told = *tracing = 0;
 	for (uint32_t i = 0; wait && wait->evidence == WAIT_RAN && i < wait->n; i++) {
-		const struct group_holder *holder = &wait->holders[i];
-
-		*told += holder->share;
-		*tracing += is_tracing(holder->process) ? holder->share : 0;
+		told += wait->holders[i].share;
+		tracing += is_tracing(wait->holders[i].process) ? wait->holders[i].share : 0;
 	}
+	return told >= TRACING_TOLD && tracing > TRACING_LOAD * told;
 }
 
-/* Nobody had it, as far as is known: a processor that sleeps takes its time. */
-static bool is_slight_wait(const struct tree_row *row, double told)
-{
-	return strcmp(row->name, "(runnable)") == 0 && row->segment_sd_ns < SLIGHT_WAIT_NS &&
-	       told < SLIGHT_TOLD;
-}
-
-/* Waits that are no finding: said, while the search goes on. False: it is one. */
-static bool tell_no_finding(struct pythia *pythia, struct finding *finding,
+/* No finding: said, while the search goes on. */
+static void tell_tracing(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round,
 		const struct edge *edge)
 {
-	const struct tree_row *row = &detail->tree->rows[edge->row];
-	struct steps_verdict verdict;
-	double told, tracing;
-	bool slight;
+	struct steps_verdict verdict = verdict_of(REASON_TRACING, finding, detail, edge->row);
 
-	who_had_it(round, detail, edge, &told, &tracing);
-	slight = is_slight_wait(row, told);
-	/* Without being watched it would not vary so. */
-	if (!slight && (told < TRACING_TOLD || tracing <= TRACING_LOAD * told)) {
-		return false;
-	}
-	verdict = verdict_of(slight ? REASON_SLIGHT : REASON_TRACING, finding, detail, edge->row);
-	verdict.sd_ns = slight ? row->segment_sd_ns : 0;
 	who_was_waited_for(round, detail, edge, &verdict);
 	take_figures(pythia, finding, detail, edge->row);
 	finding_tell(pythia, finding, &verdict);
 	wait_for_more(finding);
-	return true;
 }
 
 /* No span works in it: what is waited for is a host, a resource, or whoever holds it. */
@@ -446,7 +422,9 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 				return;
 			}
 			if (row->phi_low >= VERDICT_PHI && row->mark == TREE_NO_POINT) {
-				if (!tell_no_finding(pythia, finding, detail, round, &edges[i])) {
+				if (waits_for_tracing(round, detail, &edges[i])) {
+					tell_tracing(pythia, finding, detail, round, &edges[i]);
+				} else {
 					verdict_waiting(pythia, finding, detail, round, &edges[i]);
 				}
 				return;

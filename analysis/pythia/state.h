@@ -50,7 +50,8 @@ struct pythia {
 	uint64_t silent, silent_ns; /* hosts whose events of our session are not seen now; since */
 	/* Hosts without control now; event time at which the last was lost. */
 	uint64_t gone, gone_ns;
-	/* Hosts under control that have not told so far what they offer; since, 0: not seen yet. */
+	/* Hosts under control that have not told so far what they offer; since which round, 0: it
+	 * is to come. */
 	uint64_t awaited, awaited_ns;
 	char lacks[256]; /* what the search lacks, in words; "": nothing */
 };
@@ -83,6 +84,20 @@ static inline const char *last_context(const char *where)
 		next = at + 3;
 	}
 	return where;
+}
+
+/* Who was waited for in a row of the group's tree; NULL: not known. To ask costs time. */
+static inline const struct group_wait *pythia_wait_of(const struct pythia_round *round,
+		const struct pythia_detail *detail, const struct tree_row *row)
+{
+	return round->waits ? round->waits(round->callback_context, detail->row->id, row->context)
+			    : NULL;
+}
+
+/* On the run queue, that is. */
+static inline bool pythia_waits_for_processor(const struct tree_row *row)
+{
+	return row->mark == TREE_NO_POINT && strcmp(row->name, "(runnable)") == 0;
 }
 
 /* profile.c: what was saved counts as learned once it is of the requests that there are. */

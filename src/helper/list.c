@@ -490,7 +490,7 @@ void list_points(const struct helper *helper, struct answer *answer, const json_
 		if (probed_functions(helper, answer, &rules, error, sizeof(error))) {
 			answer_ok(answer, NULL);
 		} else {
-			answer_error(answer, error, "it is asked again");
+			answer_error(answer, error, "ask again");
 		}
 	}
 	rules_release(&rules);

@@ -17,6 +17,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "probe/binary.h"
 #include "probe/filter.h"
 #include "probe/offered.h"
 #include "probe/program.h"
@@ -183,39 +184,44 @@ static bool list_processes(struct server *server, const char *path)
 /* A row of functions, with as many as have room. */
 struct functions {
 	struct server *server;
-	const char *provider; /* NULL: the row is not begun */
+	char provider[BINARY_NAME]; /* "": the row is not begun */
 	char text[SERVE_MOST_BYTES];
-	int n;
+	size_t n;
 	uint32_t listed; /* of all rows */
 };
 
 static void send_row(struct functions *functions)
 {
-	if (functions->provider) {
+	if (functions->provider[0]) {
 		send_text(SERVE_ASK, functions->text, 1);
-		functions->provider = NULL;
+		functions->provider[0] = '\0';
 	}
+}
+
+static void begin_row(struct functions *functions, const struct offered *offered)
+{
+	snprintf(functions->provider, sizeof(functions->provider), "%s", offered->provider);
+	functions->n = (size_t)snprintf(functions->text, sizeof(functions->text), "%s + %s %s",
+			functions->server->tag, offered->provider, functions->server->pids);
 }
 
 static bool offer_function(void *context, const struct offered *offered)
 {
 	struct functions *functions = context;
 	struct server *server = functions->server;
-	size_t room = sizeof(functions->text) - (size_t)functions->n;
 
 	if (is_too_often(server, offered->provider, offered->name)) {
 		return true;
 	}
-	if (list_processes(server, offered->path) || strlen(offered->name) + 2 > room) {
+	/* One file may be two programs, by two names. */
+	if (list_processes(server, offered->path) ||
+			strcmp(functions->provider, offered->provider) != 0 ||
+			functions->n + strlen(offered->name) + 2 > sizeof(functions->text)) {
 		send_row(functions);
+		begin_row(functions, offered);
 	}
-	if (!functions->provider) {
-		functions->provider = offered->provider;
-		functions->n = snprintf(functions->text, sizeof(functions->text), "%s + %s %s",
-				server->tag, offered->provider, server->pids);
-	}
-	functions->n += snprintf(functions->text + functions->n,
-			sizeof(functions->text) - (size_t)functions->n, " %s", offered->name);
+	functions->n += (size_t)snprintf(functions->text + functions->n,
+			sizeof(functions->text) - functions->n, " %s", offered->name);
 	functions->listed++;
 	return true;
 }

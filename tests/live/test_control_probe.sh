@@ -11,10 +11,12 @@ needs_probe
 
 called=$work/one
 cp "$build_dir/tests/live/pt-called" "$called"
+ln -s one "$work/two" # one file as two programs, as redis-check-rdb is redis-server
 mkdir -p "$XDG_CONFIG_HOME/pythiatop"
 rights=$XDG_CONFIG_HOME/pythiatop/control.conf
 cat >"$rights" <<END
 control.functions = $called:called_request,called_step
+control.functions = $work/two:called_step
 control.deny = *irq*
 END
 
@@ -61,6 +63,8 @@ tell points
 grep -q '^point sched_switch processes=0 ' <<<"$said" && grep -q '^point openat processes=0 ' <<<"$said" ||
 	fail "no kernel events are offered: $(head -n 5 <<<"$said")"
 grep -q '^point one:called_step_exit ' <<<"$said" || fail "no functions are offered"
+grep -q '^point two:called_step_exit ' <<<"$said" || fail "no functions by the file's other name"
+! grep -q 'two:called_request' <<<"$said" || fail "the file's other name offers what is not its own"
 ! grep -q 'called_hot' <<<"$said" || fail "offered although it is not allowed"
 tells '^change sched_switch would probe$' 'check kernel:sched_switch'
 tells '^change sched_switch would probe$' 'check kernel:sched_switch prev_tid == 3'

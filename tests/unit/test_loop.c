@@ -1011,6 +1011,55 @@ static void learning_that_fails_is_given_up(void **state)
 	names_destroy(names);
 }
 
+/* --- a group that varies, and where --- */
+
+static const struct groups_row varying = {.id = 1,
+		.type = "a",
+		.path = "p",
+		.count = 300,
+		.rate_per_s = 10,
+		.mean_ns = 1e7,
+		.sd_ns = 1e7,
+		.p50_ns = 10000000,
+		.detection = DETECTION_VARIES};
+
+/* Of a row of its tree. */
+#define HOLDS_NEARLY_ALL .count = 300, .total_ns = 3e9, .phi = 0.95, .phi_low = 0.9, .phi_high = 1
+
+static struct tree_view tree_of(const struct tree_row *rows, uint32_t n)
+{
+	return (struct tree_view){.group_id = 1,
+			.type = "a",
+			.requests = 300,
+			.counted = 300,
+			.located = true,
+			.n = n,
+			.rows = rows};
+}
+
+static const struct group_wait *wait_of(void *context, uint32_t group_id, uint32_t of)
+{
+	(void)group_id;
+	return of == 2 ? context : NULL;
+}
+
+/* Context 2 waits for `wait`. */
+static void round_at(struct pythia *pythia, uint64_t second, const struct groups_view *groups,
+		const struct tree_view *tree, struct group_wait *wait)
+{
+	const struct group_view group = {.histogram_bins = 0};
+	const struct pythia_detail detail = {
+			.row = &groups->rows[0], .tree = tree, .group = &group};
+
+	pythia_round(pythia, &(struct pythia_round){.now_ns = second * NS_PER_S,
+					     .groups = groups,
+					     .recent = groups,
+					     .n_details = 1,
+					     .details = &detail,
+					     .waits = wait_of,
+					     .callback_context = wait});
+}
+
 /* Half of the requests are of a group too rare to have a norm so far: nothing is searched before.
  */
 static void learning_comes_first(void **state)
@@ -1028,36 +1077,16 @@ static void learning_comes_first(void **state)
 					.span = "r"},
 			{.event = "p:x_entry", .role = OFFER_ENTRY, .provider = "p", .span = "x"},
 			{.event = "p:x_exit", .role = OFFER_EXIT, .provider = "p", .span = "x"}};
-	struct groups_row rows[] = {{.id = 1,
-						    .type = "a",
-						    .path = "p",
-						    .count = 300,
-						    .rate_per_s = 10,
-						    .mean_ns = 1e7,
-						    .sd_ns = 1e7,
-						    .p50_ns = 10000000,
-						    .detection = DETECTION_VARIES},
-			{.id = 2, .type = "b", .path = "p", .count = 40}};
+	const struct groups_row rows[] = {
+			varying, {.id = 2, .type = "b", .path = "p", .count = 40}};
+	const struct groups_view groups = {.n = 2, .rows = rows};
 	const struct tree_row edge = {.context = 1,
 			.parent = UINT32_MAX,
 			.name = "r",
 			.provider = "p",
-			.count = 300,
-			.total_ns = 3e9,
-			.phi = 0.95,
-			.phi_low = 0.9,
-			.phi_high = 1,
+			HOLDS_NEARLY_ALL,
 			.segment_sd_ns = 1e7};
-	const struct tree_view tree = {.group_id = 1,
-			.type = "a",
-			.requests = 300,
-			.counted = 300,
-			.located = true,
-			.n = 1,
-			.rows = &edge};
-	const struct group_view group = {.histogram_bins = 0};
-	const struct pythia_detail detail = {.row = &rows[0], .tree = &tree, .group = &group};
-	struct groups_view groups = {.n = 2, .rows = rows};
+	const struct tree_view tree = tree_of(&edge, 1);
 	struct names *names = names_create(1000);
 	struct pythia *pythia = pythia_create(names);
 
@@ -1065,11 +1094,7 @@ static void learning_comes_first(void **state)
 	/* Until the host has told what can be enabled there is nothing to search in. */
 	pythia_calibrate(pythia, "h", 200);
 	for (uint64_t second = 1; second <= 10; second++) {
-		pythia_round(pythia, &(struct pythia_round){.now_ns = (90 + second) * NS_PER_S,
-						     .groups = &groups,
-						     .recent = &groups,
-						     .n_details = 1,
-						     .details = &detail});
+		round_at(pythia, 90 + second, &groups, &tree, NULL);
 		assert_non_null(strstr(pythia->lacks, "has not told so far"));
 		assert_int_equal(pythia->steps.n, 0);
 		assert_int_equal(pythia->locating.n_findings, 0);
@@ -1078,11 +1103,7 @@ static void learning_comes_first(void **state)
 	for (uint64_t second = 1; second <= 40 && pythia->steps.n == 0; second++) {
 		pythia_recorded(pythia, "p:r_entry", host, 1, 40);
 		pythia_recorded(pythia, "p:r_exit", host, 1, 40);
-		pythia_round(pythia, &(struct pythia_round){.now_ns = (100 + second) * NS_PER_S,
-						     .groups = &groups,
-						     .recent = &groups,
-						     .n_details = 1,
-						     .details = &detail});
+		round_at(pythia, 100 + second, &groups, &tree, NULL);
 		if (second == 20) {
 			assert_non_null(strstr(pythia->lacks, "will propose to learn"));
 		}
@@ -1092,25 +1113,29 @@ static void learning_comes_first(void **state)
 	names_destroy(names);
 }
 
-static const struct group_wait *wait_of(void *context, uint32_t group_id, uint32_t of)
+/* A host that never tells what it offers is waited for so long. */
+static void offers_are_awaited_for_half_a_minute(void **state)
 {
-	(void)group_id;
-	return of == 2 ? context : NULL;
+	const struct groups_view none = {.n = 0};
+	struct names *names = names_create(1000);
+	struct pythia *pythia = pythia_create(names);
+
+	(void)state;
+	pythia_calibrate(pythia, "h", 200);
+	for (uint64_t second = 0; second <= 30; second++) {
+		pythia_round(pythia, &(struct pythia_round){.live = true,
+						     .now_ns = (100 + second) * NS_PER_S,
+						     .groups = &none,
+						     .recent = &none});
+		assert_int_equal(strstr(pythia->lacks, "has not told so far") != NULL, second < 30);
+	}
+	pythia_destroy(pythia);
+	names_destroy(names);
 }
 
 /* What is found where requests vary by their waits for a processor that these had, half each. */
-static enum verdict_reason found_behind(
-		const char *one, const char *other, double sd_ns, enum stop_rule *rule)
+static enum verdict_reason found_behind(const char *one, const char *other, enum stop_rule *rule)
 {
-	const struct groups_row row = {.id = 1,
-			.type = "a",
-			.path = "p",
-			.count = 300,
-			.rate_per_s = 10,
-			.mean_ns = 1e7,
-			.sd_ns = 1e7,
-			.p50_ns = 10000000,
-			.detection = DETECTION_VARIES};
 	const struct tree_row rows[] = {{.context = 1,
 							.parent = UINT32_MAX,
 							.n_below = 1,
@@ -1122,19 +1147,9 @@ static enum verdict_reason found_behind(
 					.name = "(runnable)",
 					.provider = "",
 					.mark = TREE_NO_POINT,
-					.count = 300,
-					.total_ns = 3e9,
-					.phi = 0.95,
-					.phi_low = 0.9,
-					.phi_high = 1,
-					.segment_sd_ns = sd_ns}};
-	const struct tree_view tree = {.group_id = 1,
-			.type = "a",
-			.requests = 300,
-			.counted = 300,
-			.located = true,
-			.n = 2,
-			.rows = rows};
+					HOLDS_NEARLY_ALL,
+					.segment_sd_ns = 1e7}};
+	const struct tree_view tree = tree_of(rows, 2);
 	const struct group_holder holders[] = {
 			{.name = "", .provider = "", .type = "", .process = one, .share = 0.4},
 			{.name = "", .provider = "", .type = "", .process = other, .share = 0.4}};
@@ -1145,25 +1160,17 @@ static enum verdict_reason found_behind(
 			.what = "(runnable)",
 			.evidence = WAIT_RAN,
 			.waits = 300,
-			.known = one ? 300 : 0,
-			.n = one ? 2 : 0,
+			.known = 300,
+			.n = 2,
 			.holders = holders};
-	const struct group_view group = {.histogram_bins = 0};
-	const struct pythia_detail detail = {.row = &row, .tree = &tree, .group = &group};
-	const struct groups_view groups = {.n = 1, .rows = &row};
+	const struct groups_view groups = {.n = 1, .rows = &varying};
 	struct names *names = names_create(1000);
 	struct pythia *pythia = pythia_create(names);
 	const struct finding *finding;
 	enum verdict_reason reason;
 
 	for (uint64_t second = 1; second <= 60; second++) {
-		pythia_round(pythia, &(struct pythia_round){.now_ns = (100 + second) * NS_PER_S,
-						     .groups = &groups,
-						     .recent = &groups,
-						     .n_details = 1,
-						     .details = &detail,
-						     .waits = wait_of,
-						     .callback_context = &wait});
+		round_at(pythia, 100 + second, &groups, &tree, &wait);
 	}
 	finding = finding_find(pythia, 1);
 	assert_non_null(finding);
@@ -1174,23 +1181,17 @@ static enum verdict_reason found_behind(
 	return reason;
 }
 
-/* That tracing has the processor, or anybody for a moment, is no finding about the program. */
-static void waits_that_are_no_findings(void **state)
+/* That tracing has the processor is no finding about the program. */
+static void waits_for_tracing_are_no_finding(void **state)
 {
 	enum stop_rule rule;
 
 	(void)state;
-	assert_int_equal(found_behind("python3", "cc1", 1e7, &rule), REASON_WAIT);
+	assert_int_equal(found_behind("python3", "cc1", &rule), REASON_WAIT);
 	assert_int_equal(rule, STOP_DIFFUSE);
-	assert_int_equal(found_behind("python3", "pythiatop", 1e7, &rule), REASON_WAIT);
+	assert_int_equal(found_behind("python3", "pythiatop", &rule), REASON_WAIT);
 	assert_int_equal(rule, STOP_DIFFUSE);
-	assert_int_equal(found_behind("lttng-relayd", "pythiatop-probe", 1e7, &rule),
-			REASON_TRACING);
-	assert_int_equal(rule, STOP_NONE);
-	assert_int_equal(found_behind("python3", "cc1", 1e5, &rule), REASON_WAIT);
-	assert_int_equal(rule, STOP_DIFFUSE);
-	assert_int_equal(found_behind(NULL, NULL, 1e7, &rule), REASON_WAIT);
-	assert_int_equal(found_behind(NULL, NULL, 1e5, &rule), REASON_SLIGHT);
+	assert_int_equal(found_behind("lttng-relayd", "pythiatop-probe", &rule), REASON_TRACING);
 	assert_int_equal(rule, STOP_NONE);
 }
 
@@ -1411,7 +1412,8 @@ int main(void)
 			cmocka_unit_test(learning_holds_nothing_up),
 			cmocka_unit_test(learning_that_fails_is_given_up),
 			cmocka_unit_test(learning_comes_first),
-			cmocka_unit_test(waits_that_are_no_findings),
+			cmocka_unit_test(offers_are_awaited_for_half_a_minute),
+			cmocka_unit_test(waits_for_tracing_are_no_finding),
 			cmocka_unit_test(kernel_events_are_of_threads),
 			cmocka_unit_test(bytes_are_those_of_records),
 			cmocka_unit_test(costs_are_measured),

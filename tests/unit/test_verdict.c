@@ -17,6 +17,9 @@
 #define SHARE                                                                                      \
 	.share_of = "variance", .share = 0.93, .share_low = 0.62, .share_high = 0.996,             \
 	.requests = 90
+#define RAN(who, part)                                                                             \
+	.evidence = WAIT_RAN, .n_holders = 1, .holders = {                                         \
+		{.name = "", .provider = "", .type = "", .process = (who), .share = (part)}}
 #define KEY                                                                                        \
 	.key = {.name = "sem_acquire.queue_len",                                                   \
 			.where = "build",                                                          \
@@ -84,13 +87,7 @@ static const struct {
 				 .place = "sem_acquire",
 				 .waiting_share = 0.7,
 				 SHARE,
-				 .evidence = WAIT_RAN,
-				 .n_holders = 1,
-				 .holders = {{.name = "",
-						 .provider = "",
-						 .type = "",
-						 .process = "app",
-						 .share = 0.97}}},
+				 RAN("app", 0.97)},
 				"boot: the time goes in sem_acquire (93% of the variance, 62 to "
 				"100, n 90): 70% of the variance is waits in it for a processor, "
 				"which the program itself keeps busy; app had the processor 97% of "
@@ -111,26 +108,10 @@ static const struct {
 				 .type = "boot",
 				 .place = "(runnable)",
 				 SHARE,
-				 .evidence = WAIT_RAN,
-				 .n_holders = 1,
-				 .holders = {{.name = "",
-						 .provider = "",
-						 .type = "",
-						 .process = "pythiatop",
-						 .share = 0.6}}},
+				 RAN("pythiatop", 0.6)},
 				"boot: what varies is how long it waits for a processor that "
-				"tracing "
-				"has (93% of the variance, 62 to 100, n 90): pythiatop had the "
-				"processor 60% of it; that is no finding, and the search goes on"},
-		{{.reason = REASON_SLIGHT,
-				 .type = "boot",
-				 .place = "(runnable)",
-				 SHARE,
-				 .sd_ns = 43000},
-				"boot: what varies is how long it waits for a processor (93% of "
-				"the "
-				"variance, 62 to 100, n 90), by 43us (sd), as on any machine; that "
-				"is no finding, and the search goes on"},
+				"tracing has (93% of the variance, 62 to 100, n 90): pythiatop had "
+				"the processor 60% of it; that is no finding"},
 		{{.reason = REASON_PROCESS,
 				 .type = "boot",
 				 .site = "app on vm",

@@ -49,7 +49,6 @@ extern const char *const stop_rule_names[], *const stop_rule_words[];
 	X(LOAD, load)                 /* in the place, and its waits for its own program there */  \
 	X(WAIT, wait)                 /* it goes by in waits, of kind `place`, of `within` */      \
 	X(TRACING, tracing)           /* likewise, for who traces; the search goes on */           \
-	X(SLIGHT, slight)             /* likewise, as on any machine: `sd_ns`; it goes on, too */  \
 	X(INTERRUPTS, interrupts)     /* it goes by in such while `within` is at work */           \
 	X(PROCESS, process)           /* all that a process does is slow at the same times */      \
 	X(COMMON_CAUSE, common_cause) /* many places vary together */                              \
@@ -117,7 +116,6 @@ struct steps_verdict {
 	const char *share_of;                /* "variance", "slowdown", "requests" */
 	double share, share_low, share_high; /* 90 % interval; of requests 95 % */
 	double waiting_share;                /* of REASON_LOAD: waits for a processor, of that */
-	double sd_ns;                        /* of REASON_SLIGHT: by which these vary */
 	uint64_t requests;                   /* that these are of */
 	enum verdict_deeper deeper;
 	uint32_t left_off;           /* points, of DEEPER_LEFT_OFF */
@@ -177,7 +175,6 @@ struct steps_verdict {
 	X(VERDICT_SHARE_LOW, "share_low", REAL, share_low, SHARE, NULL)                            \
 	X(VERDICT_SHARE_HIGH, "share_high", REAL, share_high, SHARE, NULL)                         \
 	X(VERDICT_WAITING, "waiting_share", REAL, waiting_share, SHARE, NULL)                      \
-	X(VERDICT_SD, "sd_ns", REAL, sd_ns, NS, NULL)                                              \
 	X(VERDICT_REQUESTS, "requests", U64, requests, COUNT, NULL)                                \
 	X(VERDICT_DEEPER, "deeper", READ, verdict_deeper_name, NONE, NULL)                         \
 	X(VERDICT_LEFT_OFF, "left_off", U32, left_off, COUNT, NULL)                                \
