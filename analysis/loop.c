@@ -159,7 +159,7 @@ static struct snapshot *show_wanted(struct loop *loop, const struct pythia_round
 
 	if (!pythia_wants_epoch(loop->pythia, round, id)) {
 		snapshot = show_group(loop, id, HORIZON_WINDOW, out);
-		if (snapshot && pythia_is_ready(loop->pythia, round, out)) {
+		if (snapshot && pythia_window_will_do(loop->pythia, round, out)) {
 			return snapshot;
 		}
 		snapshot_destroy(snapshot);

@@ -164,12 +164,24 @@ static void say_wait(char *out, size_t size, const struct steps_verdict *verdict
 			"no code works then, it is a host or a resource that is waited for");
 }
 
-static void say_tracing(char *out, size_t size, const struct steps_verdict *verdict)
+/* Waits for a processor that are nobody's doing. */
+static void say_no_finding(
+		char *out, size_t size, const struct steps_verdict *verdict, const char *that)
 {
-	text_add(out, size, "what varies is how long it waits for a processor that tracing has");
+	text_add(out, size, "what varies is how long it waits for a processor that %s", that);
 	add_share(out, size, verdict);
 	add_holders(out, size, ": ", verdict, "");
 	text_add(out, size, "; that is no finding");
+}
+
+static void say_tracing(char *out, size_t size, const struct steps_verdict *verdict)
+{
+	say_no_finding(out, size, verdict, "tracing has");
+}
+
+static void say_idle(char *out, size_t size, const struct steps_verdict *verdict)
+{
+	say_no_finding(out, size, verdict, "sleeps, and takes its time to wake up");
 }
 
 static void say_interrupts(char *out, size_t size, const struct steps_verdict *verdict)

@@ -11,7 +11,9 @@ static void holder_text(char *out, size_t size, const struct group_holder *holde
 {
 	const char *of = holder->type[0] ? holder->type : holder->process;
 
-	if (ran) {
+	if (holder->idle) {
+		snprintf(out, size, "nobody");
+	} else if (ran) {
 		snprintf(out, size, "%s", holder->process[0] ? holder->process : of);
 	} else if (!holder->name[0]) {
 		snprintf(out, size, "%s", of);
@@ -27,16 +29,17 @@ void group_wait_text(char *out, size_t size, const struct group_wait *wait)
 	out[0] = '\0';
 	for (uint32_t i = 0; i < wait->n && i < FEW; i++) {
 		const struct group_holder *holder = &wait->holders[i];
+		double share = ran ? holder->of_variation : holder->share;
 		const char *does = ran ? " had the processor" : " is waited for";
 		bool first = !out[0];
 		char name[256];
 
 		holder_text(name, sizeof(name), holder, ran);
-		if (holder->share < LEAST || !name[0]) {
+		if (share < LEAST || !name[0]) {
 			continue;
 		}
 		text_add(out, size, "%s%s%s %.0f%%%s", first ? "" : ", ", name, first ? does : "",
-				100 * holder->share, first ? " of it" : "");
+				100 * share, first ? " of it" : "");
 	}
 	if (out[0] && wait->evidence == WAIT_INFERRED) {
 		text_add(out, size, " (inferred)");

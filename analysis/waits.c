@@ -103,13 +103,19 @@ static enum status fill_holders(
 	}
 	for (uint32_t i = 0; i < held->n; i++) {
 		const struct holder *holder = &held->holders[i];
+		double share = held->ns ? (double)holder->ns / (double)held->ns : 0;
 
 		rows[i] = (struct group_holder){.name = name_of(filling, holder->name),
 				.provider = name_of(filling, holder->provider),
 				.type = name_of(filling, holder->type),
 				.process = name_of(filling, holder->process),
-				.share = held->ns ? (double)holder->ns / (double)held->ns : 0,
+				.share = share,
 				.waits = holder->waits,
+				.of_variation = held->variation > 0
+								? holder->variation /
+										  held->variation
+								: share,
+				.idle = holder->idle,
 				.same_place = holder->name && holder->name == within->name &&
 					      holder->provider == within->provider};
 	}

@@ -122,9 +122,12 @@ void finding_note(struct finding *finding, const char *format, ...)
 void finding_rule_out(struct finding *finding, uint32_t point, double phi);
 bool finding_rules_out(const struct finding *finding, uint32_t point);
 
-/* readiness.c: how long a group's epoch has lasted; and whether that is enough for a verdict. */
+/* readiness.c: how long a group's epoch has lasted; whether that is enough for a verdict, and for
+ * the next step. */
 uint64_t pythia_age_of_epoch(const struct pythia_round *round, const struct groups_row *row);
 bool pythia_is_settled(struct pythia *pythia, const struct pythia_round *round,
+		const struct pythia_detail *detail);
+bool pythia_is_ready(struct pythia *pythia, const struct pythia_round *round,
 		const struct pythia_detail *detail);
 
 /* What the kernel does of its own accord to a thread that is at work: no code of the request. */

@@ -232,12 +232,14 @@ uint32_t pythia_wants(const struct pythia *pythia, const struct pythia_round *ro
 /*
  * A step was made for the group in the last 20 s, or its epoch is no older than the window: that is
  * what is shown. Else it may have been well for most of its epoch, or odd at its begin, and what is
- * seen of the window is shown where that is enough to decide on.
+ * seen of the window is shown where that is enough to decide on, and one place surely holds half
+ * there; or the epoch is older than a minute. What is slow twice in ten seconds may not be in the
+ * window just now.
  */
 bool pythia_wants_epoch(
 		const struct pythia *pythia, const struct pythia_round *round, uint32_t group_id);
-bool pythia_is_ready(struct pythia *pythia, const struct pythia_round *round,
-		const struct pythia_detail *detail);
+bool pythia_window_will_do(struct pythia *pythia, const struct pythia_round *round,
+		const struct pythia_detail *window);
 /* Looks, and may propose a step, or in autopilot approve it. */
 void pythia_round(struct pythia *pythia, const struct pythia_round *round);
 

@@ -47,3 +47,13 @@ bool pythia_is_ready(struct pythia *pythia, const struct pythia_round *round,
 			       pythia_age_of_epoch(round, detail->row) >= CLEAR_EPOCH_NS &&
 			       is_clear(pythia, detail, MOST_PHI));
 }
+
+bool pythia_window_will_do(struct pythia *pythia, const struct pythia_round *round,
+		const struct pythia_detail *window)
+{
+	const struct groups_row *epoch = row_of(round->groups, window->row->id);
+
+	return pythia_is_ready(pythia, round, window) &&
+	       (is_clear(pythia, window, VERDICT_PHI) || !epoch ||
+			       pythia_age_of_epoch(round, epoch) >= PATIENCE_NS);
+}

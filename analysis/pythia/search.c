@@ -171,32 +171,47 @@ static bool is_tracing(const char *process)
 	return is;
 }
 
-/* Without being watched it would not vary so. */
-static bool waits_for_tracing(const struct pythia_round *round, const struct pythia_detail *detail,
-		const struct edge *edge)
+/*
+ * Waits for a processor that are nobody's doing: of a machine that is not watched it would not be
+ * found, or nobody has it, and it takes its time to wake up. REASON_NONE: they are somebody's.
+ */
+static enum verdict_reason why_no_finding(const struct pythia_round *round,
+		const struct pythia_detail *detail, const struct edge *edge)
 {
 	const struct group_wait *wait =
 			pythia_wait_of(round, detail, &detail->tree->rows[edge->row]);
-	double told = 0, tracing = 0;
+	double told = 0, tracing = 0, idle = 0;
 
 	for (uint32_t i = 0; wait && wait->evidence == WAIT_RAN && i < wait->n; i++) {
-		told += wait->holders[i].share;
-		tracing += is_tracing(wait->holders[i].process) ? wait->holders[i].share : 0;
+		const struct group_holder *holder = &wait->holders[i];
+
+		told += holder->of_variation;
+		idle += holder->idle ? holder->of_variation : 0;
+		tracing += is_tracing(holder->process) ? holder->of_variation : 0;
 	}
-	return told >= TRACING_TOLD && tracing > TRACING_LOAD * told;
+	if (told < NOBODYS_TOLD || idle + tracing <= NOBODYS_SHARE * told) {
+		return REASON_NONE;
+	}
+	return idle > tracing ? REASON_IDLE : REASON_TRACING;
 }
 
-/* No finding: said, while the search goes on. */
-static void tell_tracing(struct pythia *pythia, struct finding *finding,
+/* Those are said, while the search goes on. False: they are a finding. */
+static bool tell_no_finding(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round,
 		const struct edge *edge)
 {
-	struct steps_verdict verdict = verdict_of(REASON_TRACING, finding, detail, edge->row);
+	enum verdict_reason why = why_no_finding(round, detail, edge);
+	struct steps_verdict verdict;
 
+	if (why == REASON_NONE) {
+		return false;
+	}
+	verdict = verdict_of(why, finding, detail, edge->row);
 	who_was_waited_for(round, detail, edge, &verdict);
 	take_figures(pythia, finding, detail, edge->row);
 	finding_tell(pythia, finding, &verdict);
 	wait_for_more(finding);
+	return true;
 }
 
 /* No span works in it: what is waited for is a host, a resource, or whoever holds it. */
@@ -422,9 +437,7 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 				return;
 			}
 			if (row->phi_low >= VERDICT_PHI && row->mark == TREE_NO_POINT) {
-				if (waits_for_tracing(round, detail, &edges[i])) {
-					tell_tracing(pythia, finding, detail, round, &edges[i]);
-				} else {
+				if (!tell_no_finding(pythia, finding, detail, round, &edges[i])) {
 					verdict_waiting(pythia, finding, detail, round, &edges[i]);
 				}
 				return;

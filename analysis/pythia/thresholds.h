@@ -56,8 +56,8 @@
 #define FRUITLESS_SPLITS 2u    /* of an edge in vain, before the next edge comes first */
 #define INTERRUPTS_COUNT 0.5   /* of their share: what holds half as much is looked at before them \
 				*/
-#define TRACING_TOLD     0.25  /* of the time of waits: it is known who had the processor, */
-#define TRACING_LOAD     0.5   /* and of that more: who traces */
+#define NOBODYS_TOLD     0.25  /* of how waits vary: it is known who had the processor, */
+#define NOBODYS_SHARE    0.5   /* and of that more: who traces, and nobody */
 #define OWN_LOAD         0.7   /* of who had the processor meanwhile: the program's own processes */
 #define NAMED_STEPS      5u    /* by names, before nothing is thought to be in an edge */
 #define Z90              1.645 /* standard errors on both sides: 90 % of a normal distribution */

@@ -66,7 +66,8 @@ struct telling {
 	const struct handover *evidence;
 	struct holder items[ALIKE];
 	uint32_t n;
-	struct wait at; /* the wait at hand */
+	struct wait at;   /* the wait at hand */
+	double beyond_ns; /* what it takes more than the mean of them */
 	uint64_t chain[HOLDERS_CHAIN];
 	uint32_t depth;
 };
@@ -147,8 +148,8 @@ bool holders_add(struct holders *holders, const struct request *request)
 		enum held_how how;
 
 		at_ns += piece->ns;
-		if (piece->ns < HOLDERS_LEAST_NS || from_ns < holders->first_ns || !span->entry ||
-				!is_wait(holders, piece, &how)) {
+		if (from_ns < holders->first_ns || !span->entry || !is_wait(holders, piece, &how) ||
+				piece->ns < (how == HELD_RAN ? HOLDERS_RAN_NS : HOLDERS_LEAST_NS)) {
 			continue;
 		}
 		if (!array_reserve(&holders->waits, &holders->room, holders->n + 1)) {
@@ -375,32 +376,45 @@ static const struct lived *innermost(const struct lived *spans, uint32_t n, uint
 
 /* ---- what is told ---- */
 
+static bool is_same_holder(const struct holder *one, const struct holder *other)
+{
+	return one->name == other->name && one->provider == other->provider &&
+	       one->type == other->type && one->process == other->process &&
+	       one->idle == other->idle;
+}
+
+static void tell_holder(struct telling *telling, const struct holder *holder)
+{
+	uint32_t i = 0;
+
+	while (i < telling->n && !is_same_holder(&telling->items[i], holder)) {
+		i++;
+	}
+	if (i == ALIKE) {
+		return;
+	}
+	if (i == telling->n) {
+		telling->items[telling->n++] = *holder;
+		telling->items[i].ns = 0;
+	}
+	telling->items[i].waits++;
+	telling->items[i].ns += holder->ns;
+	telling->items[i].variation += (double)holder->ns * telling->beyond_ns;
+}
+
 static void tell(struct telling *telling, const struct lived *span, uint32_t process, uint64_t ns)
 {
-	struct holder wanted = {.process = process, .waits = 1, .ns = ns};
-	uint32_t i = 0;
+	struct holder holder = {.process = process, .ns = ns};
 
 	if (!span && telling->at.how != HELD_WOKEN && telling->at.how != HELD_RAN) {
 		return;
 	}
-
 	if (span) {
-		wanted.name = span->name;
-		wanted.provider = span->provider;
-		wanted.type = span->type;
+		holder.name = span->name;
+		holder.provider = span->provider;
+		holder.type = span->type;
 	}
-	while (i < telling->n && (telling->items[i].name != wanted.name ||
-						 telling->items[i].provider != wanted.provider ||
-						 telling->items[i].type != wanted.type ||
-						 telling->items[i].process != process)) {
-		i++;
-	}
-	if (i < telling->n) {
-		telling->items[i].ns += ns;
-		telling->items[i].waits++;
-	} else if (i < ALIKE) {
-		telling->items[telling->n++] = wanted;
-	}
+	tell_holder(telling, &holder);
 }
 
 static bool enter_chain(struct telling *telling, uint64_t thread)
@@ -515,7 +529,7 @@ static void follow(struct telling *telling, uint32_t host, int32_t tid, uint32_t
 	telling->depth = depth;
 }
 
-/* A stretch in which another thread had the CPU. */
+/* A stretch in which another thread had the CPU, or none. */
 static void tell_ran(void *context, int32_t tid, uint64_t from_ns, uint64_t to_ns)
 {
 	struct telling *telling = context;
@@ -523,7 +537,9 @@ static void tell_ran(void *context, int32_t tid, uint64_t from_ns, uint64_t to_n
 
 	stretch.from_ns = from_ns;
 	stretch.to_ns = to_ns;
-	if (tid > 0 && to_ns > from_ns) {
+	if (tid == 0 && to_ns > from_ns) {
+		tell_holder(telling, &(struct holder){.idle = true, .ns = to_ns - from_ns});
+	} else if (tid > 0 && to_ns > from_ns) {
 		telling->depth = 0;
 		follow(telling, stretch.host, tid, 0, &stretch);
 	}
@@ -571,6 +587,14 @@ static int by_share(const void *left, const void *right)
 	return (a->name > b->name) - (a->name < b->name);
 }
 
+static int by_variation(const void *left, const void *right)
+{
+	const struct holder *a = left, *b = right;
+
+	return a->variation != b->variation ? (a->variation > b->variation ? -1 : 1)
+					    : by_share(left, right);
+}
+
 /* Waits of one kind: by context, the one of most time first within a context. */
 static bool judge_kind(
 		struct holders *holders, const struct wait *waits, uint32_t n, struct held *out)
@@ -579,9 +603,13 @@ static bool judge_kind(
 	struct handover_wait *shapes = calloc(n + 1, sizeof(*shapes));
 	uint64_t told_ns = 0;
 	uint32_t n_shapes = 0;
+	double mean_ns;
 	bool done = telling && shapes;
 
 	*out = (struct held){.context = waits[0].context, .how = waits[0].how, .waits = n};
+	if (done) {
+		*telling = (struct telling){.holders = holders, .evidence = &out->evidence};
+	}
 	for (uint32_t i = 0; done && waits[0].how == HELD_INFERRED && i < n; i++) {
 		n_shapes += as_handover(holders, &waits[i], &shapes[n_shapes]);
 	}
@@ -591,14 +619,20 @@ static bool judge_kind(
 	for (uint32_t i = 0; i < out->n_ends; i++) {
 		out->ends[i] = holders->kinds[out->evidence.kinds[i]].name;
 	}
-	for (uint32_t i = 0; done && i < n; i++) {
-		*telling = i ? *telling
-			     : (struct telling){.holders = holders, .evidence = &out->evidence};
+	for (uint32_t i = 0; i < n; i++) {
 		out->ns += waits[i].to_ns - waits[i].from_ns;
+	}
+	mean_ns = (double)out->ns / n;
+	for (uint32_t i = 0; done && i < n; i++) {
+		double ns = (double)(waits[i].to_ns - waits[i].from_ns);
+
+		telling->beyond_ns = ns - mean_ns;
+		out->variation += ns * telling->beyond_ns;
 		out->known += tell_wait(telling, &waits[i]);
 	}
 	if (done) {
-		qsort(telling->items, telling->n, sizeof(*telling->items), by_share);
+		qsort(telling->items, telling->n, sizeof(*telling->items),
+				out->how == HELD_RAN ? by_variation : by_share);
 		out->n = telling->n < HOLDERS_MAX ? telling->n : HOLDERS_MAX;
 		memcpy(out->holders, telling->items, out->n * sizeof(*out->holders));
 	}

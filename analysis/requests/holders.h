@@ -13,7 +13,8 @@
  *
  *   woken     kernel events: whoever woke the thread (Giraldeau & Dagenais 2016), if that works for
  *             another request or for none. Where that one was blocked as well, whoever woke it.
- *   ran       kernel events: the thread was runnable, and others ran on the CPU that it was given.
+ *   ran       kernel events: the thread was runnable, and others ran on the CPU whose run queue it
+ *             was on, or nobody.
  *   queued    a message was sent and its thread had not begun: what that thread did instead.
  *   inferred  without kernel events: a thread of the same process that ended, just before the end
  *             of the wait, the kind of span that ends there again and again
@@ -23,10 +24,11 @@
  * the last one counts, HOLDERS_CHAIN at most; one that comes back to a thread of its own ends
  * there.
  *
- * Only waits of HOLDERS_LEAST_NS or more are looked at, HOLDERS_WAITS of them at most, as far as
- * the last spans that ended tell of that time (ended.h). Of each kind of wait the HOLDERS_MAX
- * holders of most time are kept. A share is of the time of all waits of its kind that were looked
- * at; what no holder has is not known.
+ * Only waits of HOLDERS_LEAST_NS or more (on run queues HOLDERS_RAN_NS) are looked at,
+ * HOLDERS_WAITS of them at most, as far as the last spans that ended tell of that time (ended.h).
+ * Of each kind of wait the HOLDERS_MAX holders of most time are kept, of run queues those of most
+ * variation: many short waits are no reason why requests vary. A share is of the time of all waits
+ * of its kind that were looked at; what no holder has is not known.
  *
  * What a thread did in no span is known with kernel events alone. Where a queue's thread, or who
  * ends waits by inference, was in spans for less than HOLDERS_TOLD of the time of the waits,
@@ -36,6 +38,7 @@
  * Cost: O(spans that ended) a judgement, and of each wait those near its end.
  */
 #define HOLDERS_LEAST_NS UINT64_C(100000)
+#define HOLDERS_RAN_NS   UINT64_C(10000) /* likewise of run queues: it is cheap to know who ran */
 #define HOLDERS_WAITS    8192u
 #define HOLDERS_TOLD     0.3
 #define HOLDERS_MAX      8u
@@ -48,8 +51,15 @@ struct holder {
 	uint32_t name, provider; /* of its span; 0: it was in none that was recorded */
 	uint32_t type;           /* of its request, interned; 0: of none, or not known */
 	uint32_t process;        /* interned; 0: not known */
+	bool idle;               /* nobody: the CPU slept, and takes its time to wake up */
 	uint32_t waits;
 	uint64_t ns;
+	/*
+	 * Of the sum over waits of w * (w - mean), their variation, its part: of its ns in them,
+	 * weighted alike. Parts sum up to the whole; who is waited for in the short ones alone has
+	 * less than none. ns^2.
+	 */
+	double variation;
 };
 
 /* The waits of one calling context. */
@@ -58,6 +68,7 @@ struct held {
 	enum held_how how;
 	uint32_t waits, known; /* known: of which the holder is */
 	uint64_t ns;
+	double variation;                     /* of all of them, ns^2 */
 	struct handover evidence;             /* HELD_INFERRED */
 	uint32_t n_ends, ends[HANDOVER_MOST]; /* likewise: names of the spans that end there */
 	uint32_t n;                           /* holders, the one of most time first */

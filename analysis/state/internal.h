@@ -123,6 +123,7 @@ struct thread_state {
 	struct attribute prio;   /* PRIO_KNOWN | as u32 */
 	struct attribute waker;  /* tid + 1 of who woke it last */
 	struct attribute migrations;
+	struct attribute moved_from; /* CPU + 1 whose run queue it was moved away from last */
 	struct attribute owner; /* whom it works for; see state_set_owner() */
 	struct attribute *perf; /* running totals, by cx->perf_names; n_perf of them */
 	uint32_t n_perf;

@@ -223,7 +223,7 @@ static void sched_switch(
 		take_prio(cx, next, plan, event, SWITCH_NEXT_PRIO);
 	}
 	if (cpu->running.value == 0) {
-		attribute_set(&cx->store, &cpu->taken_from, event->ts_ns, (uint64_t)prev_tid + 1);
+		attribute_mark(&cx->store, &cpu->taken_from, event->ts_ns, (uint64_t)prev_tid + 1);
 	}
 	take_cpu(cx, host, event, cpu, next, next_tid);
 }
@@ -332,15 +332,21 @@ static void sched_wakeup(
 	}
 }
 
+enum { MIGRATE_TID, MIGRATE_COMM, MIGRATE_FROM };
+
 static void sched_migrate(
 		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
-	struct thread_state *thread =
-			state_thread(cx, event_host(cx, event), field_int(plan, event, 0, 0));
+	struct thread_state *thread = state_thread(
+			cx, event_host(cx, event), field_int(plan, event, MIGRATE_TID, 0));
 
 	if (thread) {
-		take_name(cx, thread, plan, event, 1);
+		take_name(cx, thread, plan, event, MIGRATE_COMM);
 		attribute_add(&cx->store, &thread->migrations, event->ts_ns, 1);
+		if (has_field(plan, MIGRATE_FROM)) {
+			attribute_mark(&cx->store, &thread->moved_from, event->ts_ns,
+					event->slots[plan->slots[MIGRATE_FROM]] + 1);
+		}
 	}
 }
 
@@ -625,7 +631,7 @@ const struct state_rule kernel_rules[] = {
 				.required = 1},
 		{.names = "sched_migrate_task",
 				.handle = sched_migrate,
-				.fields = {"tid|pid", "comm"},
+				.fields = {"tid|pid", "comm", "orig_cpu"},
 				.required = 1},
 		{.names = "sched_pi_setprio",
 				.handle = sched_setprio,

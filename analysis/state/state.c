@@ -291,6 +291,7 @@ static void forget_thread(struct state_cx *cx, struct thread_state *thread)
 	attribute_release(&cx->store, &thread->prio);
 	attribute_release(&cx->store, &thread->waker);
 	attribute_release(&cx->store, &thread->migrations);
+	attribute_release(&cx->store, &thread->moved_from);
 	attribute_release(&cx->store, &thread->owner);
 	for (i = 0; i < thread->n_perf; i++) {
 		attribute_release(&cx->store, &thread->perf[i]);
@@ -309,6 +310,7 @@ static void expire_thread(struct state_cx *cx, struct thread_state *thread)
 	attribute_expire(&cx->store, &thread->prio);
 	attribute_expire(&cx->store, &thread->waker);
 	attribute_expire(&cx->store, &thread->migrations);
+	attribute_expire(&cx->store, &thread->moved_from);
 	attribute_expire(&cx->store, &thread->owner);
 	for (i = 0; i < thread->n_perf; i++) {
 		attribute_expire(&cx->store, &thread->perf[i]);
@@ -688,32 +690,56 @@ bool state_has_wakers(const struct state *state)
 	return state->cx.has_waking;
 }
 
-bool state_ran_instead(const struct state *state, uint32_t host, int32_t tid, uint64_t from_ns,
-		uint64_t to_ns, state_ran *ran, void *context)
+/* Which CPU was told to run the thread just then; n_cpus: none. */
+static uint32_t given_cpu(const struct host_state *host, int32_t tid, uint64_t at_ns)
 {
-	const struct state_cx *cx = &state->cx;
-	const struct cpu_state *cpu = NULL;
+	uint32_t cpu = 0;
+	uint64_t since_ns;
+
+	while (cpu < host->n_cpus && (attribute_since(&host->cpus[cpu].running, at_ns, &since_ns) !=
+								     (uint64_t)tid + 1 ||
+						     since_ns != at_ns)) {
+		cpu++;
+	}
+	return cpu;
+}
+
+static void tell_who_ran(const struct cpu_state *cpu, uint64_t from_ns, uint64_t to_ns,
+		state_ran *ran, void *context)
+{
 	struct attribute_walk walk = {.started = false};
 
-	for (uint32_t i = 0; host < cx->n_hosts && i < cx->hosts[host].n_cpus && !cpu; i++) {
-		uint64_t since_ns, now = attribute_since(&cx->hosts[host].cpus[i].running, to_ns,
-						   &since_ns);
-
-		cpu = now == (uint64_t)tid + 1 && since_ns == to_ns ? &cx->hosts[host].cpus[i]
-								    : NULL;
-	}
-	while (cpu && attribute_step(&cpu->running, from_ns, to_ns, &walk)) {
+	while (attribute_step(&cpu->running, from_ns, to_ns, &walk)) {
 		uint64_t value = walk.value, since_ns;
 
-		if (value == 0 && walk.end_ns == to_ns) {
-			value = attribute_since(&cpu->taken_from, to_ns, &since_ns);
-			value = since_ns == to_ns ? value : 0;
+		if (value == 0) {
+			value = attribute_marked(&cpu->taken_from, walk.end_ns, &since_ns);
+			value = since_ns == walk.end_ns ? value : 0;
 		}
 		if (value > 0) {
 			ran(context, (int32_t)(value - 1), walk.begin_ns, walk.end_ns);
 		}
 	}
-	return cpu != NULL;
+}
+
+bool state_ran_instead(struct state *state, uint32_t host, int32_t tid, uint64_t from_ns,
+		uint64_t to_ns, state_ran *ran, void *context)
+{
+	struct state_cx *cx = &state->cx;
+	const struct thread_state *thread = state_find_thread(cx, host, tid);
+	uint32_t cpu = thread ? given_cpu(&cx->hosts[host], tid, to_ns) : 0;
+	bool known = thread && cpu < cx->hosts[host].n_cpus;
+
+	while (known && cpu < cx->hosts[host].n_cpus && to_ns > from_ns) {
+		uint64_t moved_ns, before = attribute_marked(&thread->moved_from, to_ns, &moved_ns);
+		uint64_t begin_ns = before && moved_ns > from_ns ? moved_ns : from_ns;
+
+		tell_who_ran(&cx->hosts[host].cpus[cpu], begin_ns, to_ns, ran, context);
+		/* Of two moves at once the later is known. */
+		to_ns = begin_ns - (begin_ns > from_ns);
+		cpu = (uint32_t)before - 1;
+	}
+	return known;
 }
 
 bool state_doing(struct state *state, uint32_t host, int32_t tid, int32_t pid, uint64_t before_ns,

@@ -85,12 +85,13 @@ bool state_doing(struct state *state, uint32_t host, int32_t tid, int32_t pid, u
 		struct state_doing *out);
 
 /*
- * Who ran on the CPU that a thread was given at to_ns, from from_ns until then: each stretch, the
- * oldest first; tid 0: nobody, it was idle. What was not told is left out, but for the last
- * stretch: it is of the thread that the CPU was taken from. False: which CPU it was is not known.
+ * Who ran on the CPU that a thread was given at to_ns, and before on those whose run queues it was
+ * on, from from_ns until then: each stretch, the last CPU's first; tid 0: nobody, it was idle. What
+ * was not told is left out, unless a switch tells at its end whom the CPU was taken from. False:
+ * which CPU it was is not known.
  */
 typedef void state_ran(void *context, int32_t tid, uint64_t from_ns, uint64_t to_ns);
-bool state_ran_instead(const struct state *state, uint32_t host, int32_t tid, uint64_t from_ns,
+bool state_ran_instead(struct state *state, uint32_t host, int32_t tid, uint64_t from_ns,
 		uint64_t to_ns, state_ran *ran, void *context);
 
 /* The thread works for `owner` from now on (0: nobody we know of). Cheap, and nothing for a thread

@@ -192,6 +192,18 @@ void attribute_set(struct store *store, struct attribute *attribute, uint64_t at
 	attribute->value = value;
 }
 
+/* The lowest bit alternates, so that no value is as the one before. */
+void attribute_mark(
+		struct store *store, struct attribute *attribute, uint64_t at_ns, uint64_t value)
+{
+	attribute_set(store, attribute, at_ns, value << 1 | (~attribute->value & 1));
+}
+
+uint64_t attribute_marked(const struct attribute *attribute, uint64_t at_ns, uint64_t *since_ns)
+{
+	return attribute_since(attribute, at_ns, since_ns) >> 1;
+}
+
 void attribute_add(struct store *store, struct attribute *attribute, uint64_t at_ns, uint64_t more)
 {
 	attribute_set(store, attribute, at_ns, attribute->value + more);

@@ -66,6 +66,13 @@ void attribute_set(
 uint64_t attribute_at(const struct attribute *attribute, uint64_t at_ns);
 /* The same, and when that value began. */
 uint64_t attribute_since(const struct attribute *attribute, uint64_t at_ns, uint64_t *since_ns);
+/*
+ * What happened at an instant, where the same may happen again: value (below 2^63) and when, 0 if
+ * it never did. What is marked is read with attribute_marked() alone.
+ */
+void attribute_mark(
+		struct store *store, struct attribute *attribute, uint64_t at_ns, uint64_t value);
+uint64_t attribute_marked(const struct attribute *attribute, uint64_t at_ns, uint64_t *since_ns);
 /* As attribute_set(value + more), for running totals. */
 void attribute_add(struct store *store, struct attribute *attribute, uint64_t at_ns, uint64_t more);
 /* What a running total gained after from_ns and until to_ns. */

@@ -114,7 +114,9 @@ void output_json_holders(struct json_out *json, const struct group_holder *holde
 				{"type", value_text(holder->type)},
 				{"process", value_text(holder->process)},
 				{"share", value_real_if(true, holder->share)},
+				{"of_variation", value_real_if(true, holder->of_variation)},
 				{"waits", value_count(holder->waits)},
+				{"idle", value_flag(holder->idle)},
 				{"same_place", value_flag(holder->same_place)});
 	}
 	json_out_close(json, ']');

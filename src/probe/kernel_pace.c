@@ -35,8 +35,11 @@ enum status kernel_resume(struct kernel *kernel, struct kernel_fault *fault)
 	struct probe_bpf__bss *bss = kernel->skeleton->bss;
 	enum status status;
 
-	/* Who runs now is not known. */
+	/* Who runs now is not known, nor who waits for it. */
 	memset(bss->runs, 0, sizeof(bss->runs));
+	memset(bss->n_queued, 0, sizeof(bss->n_queued));
+	memset(bss->told_other, 0, sizeof(bss->told_other));
+	bss->pauses++;
 	for (uint32_t cpu = 0; cpu < PROBE_CPUS; cpu++) {
 		bss->busy[cpu].since_ns = 0;
 	}

@@ -99,7 +99,7 @@ grep -q ' unknown  ' "$work/text" && complain "a table of unknown threads"
 
 document "$work/chains" "$traces/ust-ros2"
 verdict=$(field "$work/chains" '$d->{findings}[0]{text}')
-[[ $verdict == *'callback source'*'no place surely holds half'*'(wait) 79%'* ]] ||
+[[ $verdict == *'callback source'*'no place surely holds half'*'(wait) 93%'* ]] ||
 	complain "10.2 s of ROS 2, chains: $verdict"
 document "$work/ros2" --until=verdict --schema=inferred "$traces/ust-ros2"
 verdict=$(field "$work/ros2" '$d->{verdict}{text}')

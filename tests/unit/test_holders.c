@@ -175,6 +175,86 @@ static void woken_through_a_chain(void **state)
 	feed_stop(&shop.feed);
 }
 
+/* The share of the waits' time in which that process had the processor, NULL: nobody. All of how
+ * they vary is somebody's. */
+static double share_of(const struct group_wait *wait, const char *process)
+{
+	double share = 0, variation = 0;
+
+	for (uint32_t i = 0; i < wait->n; i++) {
+		variation += wait->holders[i].of_variation;
+	}
+	assert_float_equal(variation, 1, 1e-6);
+
+	for (uint32_t i = 0; i < wait->n; i++) {
+		const struct group_holder *holder = &wait->holders[i];
+
+		share += process ? (strcmp(holder->process, process) == 0) * holder->share
+				 : holder->idle * holder->share;
+	}
+	return share;
+}
+
+static void switch_named(struct shop *shop, uint64_t ns, uint32_t cpu, const char *prev,
+		int prev_tid, int state, const char *next, int next_tid)
+{
+	char text[200];
+
+	snprintf(text, sizeof(text),
+			"sched_switch prev_comm:s=%s prev_tid:i=%d prev_prio:i=20 prev_state:i=%d "
+			"next_comm:s=%s next_tid:i=%d next_prio:i=20",
+			prev, prev_tid, state, next, next_tid);
+	kernel_event(&shop->kernel, T0 + ns, cpu, text);
+}
+
+/*
+ * Of one process alone it is told whom its threads wait for on run queues: 10 ms of a hog that was
+ * not seen to begin, twice, then 1 ms of a thread of the kernel; 5 ms of a hog on the queue before
+ * it is moved to one where nobody runs, and 1 ms there.
+ */
+static void who_ran_on_its_run_queues(void **state)
+{
+	const struct group_wait *wait;
+	struct snapshot *snapshot;
+	struct shop shop;
+	uint64_t at = 1 * MS;
+
+	(void)state;
+	shop_start(&shop);
+	use_kernel(&shop);
+	run(&shop, 1 * US, 0, 5, 1, 100);
+	tell(&shop, 10 * US, SERVE, false, 1, 100);
+	for (int i = 0; i < 2; i++, at += 20 * MS) {
+		switch_named(&shop, at, 0, "shop", 100, 1, "hog", 50);
+		kernel_event(&shop.kernel, T0 + at + 1, 0, "pythiatop_cpu_left");
+		wake(&shop, at + 5 * MS, 1, 100);
+		switch_named(&shop, at + 15 * MS, 0, "hog", 50, 0, "kworker", 60);
+		switch_named(&shop, at + 16 * MS, 0, "kworker", 60, 1, "shop", 100);
+	}
+	switch_named(&shop, at, 0, "shop", 100, 0, "hog", 50);
+	kernel_event(&shop.kernel, T0 + at + 5 * MS, 1,
+			"sched_migrate_task comm:s=shop tid:i=100 prio:i=20 orig_cpu:i=0 "
+			"dest_cpu:i=1");
+	switch_named(&shop, at + 5500 * US, 0, "hog", 50, 0, "other", 70);
+	switch_named(&shop, at + 6 * MS, 1, "swapper", 0, 0, "shop", 100);
+	tell(&shop, at + 7 * MS, SERVE, true, 1, 100);
+
+	wait = the_wait(waits_of(&shop, &snapshot), "(runnable)");
+	assert_int_equal(wait->evidence, WAIT_RAN);
+	assert_int_equal(wait->waits, 3);
+	assert_int_equal(wait->known, 3);
+	assert_float_equal(share_of(wait, "hog"), 25.0 / 28, 1e-6);
+	assert_float_equal(share_of(wait, "kworker"), 2.0 / 28, 1e-6);
+	assert_float_equal(share_of(wait, NULL), 1.0 / 28, 1e-6);
+	/* It had the processor in most of the longer ones; nobody in the short one, so in less than
+	 * none. */
+	assert_string_equal(wait->holders[0].process, "hog");
+	assert_true(wait->holders[0].of_variation > 0.9);
+	assert_true(wait->holders[wait->n - 1].idle && wait->holders[wait->n - 1].of_variation < 0);
+	snapshot_destroy(snapshot);
+	feed_stop(&shop.feed);
+}
+
 /* What is fed in order of time. */
 struct item {
 	uint64_t at_ns, request, tid;
@@ -304,6 +384,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(woken_through_a_chain),
+			cmocka_unit_test(who_ran_on_its_run_queues),
 			cmocka_unit_test(inferred_from_ends),
 			cmocka_unit_test(nobody_is_named),
 			cmocka_unit_test(log_is_bounded),

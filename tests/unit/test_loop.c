@@ -1113,6 +1113,34 @@ static void learning_comes_first(void **state)
 	names_destroy(names);
 }
 
+/* The window is decided on where it is clear, or where the epoch has been looked at for a minute.
+ */
+static void the_window_does_where_it_is_clear(void **state)
+{
+	struct tree_row row = {.context = 1, .parent = UINT32_MAX, .name = "r", HOLDS_NEARLY_ALL};
+	const struct tree_view tree = tree_of(&row, 1);
+	struct groups_row window = varying, epoch = varying;
+	const struct groups_view groups = {.n = 1, .rows = &epoch};
+	const struct pythia_detail detail = {.row = &window, .tree = &tree};
+	struct pythia_round round = {
+			.now_ns = 100 * NS_PER_S, .groups = &groups, .recent = &groups};
+	struct names *names = names_create(1000);
+	struct pythia *pythia = pythia_create(names);
+
+	(void)state;
+	window.since_ns = 90 * NS_PER_S;
+	epoch.since_ns = 70 * NS_PER_S;
+	assert_true(pythia_window_will_do(pythia, &round, &detail));
+	row.phi_low = 0.4;
+	assert_false(pythia_window_will_do(pythia, &round, &detail));
+	epoch.since_ns = 40 * NS_PER_S;
+	assert_true(pythia_window_will_do(pythia, &round, &detail));
+	window.since_ns = 98 * NS_PER_S;
+	assert_false(pythia_window_will_do(pythia, &round, &detail));
+	pythia_destroy(pythia);
+	names_destroy(names);
+}
+
 /* A host that never tells what it offers is waited for so long. */
 static void offers_are_awaited_for_half_a_minute(void **state)
 {
@@ -1133,7 +1161,7 @@ static void offers_are_awaited_for_half_a_minute(void **state)
 	names_destroy(names);
 }
 
-/* What is found where requests vary by their waits for a processor that these had, half each. */
+/* What is found where requests vary by their waits for a processor that these had. */
 static enum verdict_reason found_behind(const char *one, const char *other, enum stop_rule *rule)
 {
 	const struct tree_row rows[] = {{.context = 1,
@@ -1150,9 +1178,20 @@ static enum verdict_reason found_behind(const char *one, const char *other, enum
 					HOLDS_NEARLY_ALL,
 					.segment_sd_ns = 1e7}};
 	const struct tree_view tree = tree_of(rows, 2);
-	const struct group_holder holders[] = {
-			{.name = "", .provider = "", .type = "", .process = one, .share = 0.4},
-			{.name = "", .provider = "", .type = "", .process = other, .share = 0.4}};
+	/* NULL: nobody. */
+	const struct group_holder holders[] = {{.name = "",
+							       .provider = "",
+							       .type = "",
+							       .process = one ? one : "",
+							       .idle = !one,
+							       .share = 0.4,
+							       .of_variation = 0.4},
+			{.name = "",
+					.provider = "",
+					.type = "",
+					.process = other,
+					.share = 0.3,
+					.of_variation = 0.3}};
 	struct group_wait wait = {.context = 2,
 			.within = 1,
 			.name = "r",
@@ -1181,8 +1220,8 @@ static enum verdict_reason found_behind(const char *one, const char *other, enum
 	return reason;
 }
 
-/* That tracing has the processor is no finding about the program. */
-static void waits_for_tracing_are_no_finding(void **state)
+/* That tracing has the processor, or that it sleeps, is no finding about the program. */
+static void waits_that_are_nobodys_are_no_finding(void **state)
 {
 	enum stop_rule rule;
 
@@ -1192,6 +1231,8 @@ static void waits_for_tracing_are_no_finding(void **state)
 	assert_int_equal(found_behind("python3", "pythiatop", &rule), REASON_WAIT);
 	assert_int_equal(rule, STOP_DIFFUSE);
 	assert_int_equal(found_behind("lttng-relayd", "pythiatop-probe", &rule), REASON_TRACING);
+	assert_int_equal(rule, STOP_NONE);
+	assert_int_equal(found_behind(NULL, "pythiatop-probe", &rule), REASON_IDLE);
 	assert_int_equal(rule, STOP_NONE);
 }
 
@@ -1412,8 +1453,9 @@ int main(void)
 			cmocka_unit_test(learning_holds_nothing_up),
 			cmocka_unit_test(learning_that_fails_is_given_up),
 			cmocka_unit_test(learning_comes_first),
+			cmocka_unit_test(the_window_does_where_it_is_clear),
 			cmocka_unit_test(offers_are_awaited_for_half_a_minute),
-			cmocka_unit_test(waits_for_tracing_are_no_finding),
+			cmocka_unit_test(waits_that_are_nobodys_are_no_finding),
 			cmocka_unit_test(kernel_events_are_of_threads),
 			cmocka_unit_test(bytes_are_those_of_records),
 			cmocka_unit_test(costs_are_measured),

@@ -18,8 +18,12 @@
 	.share_of = "variance", .share = 0.93, .share_low = 0.62, .share_high = 0.996,             \
 	.requests = 90
 #define RAN(who, part)                                                                             \
-	.evidence = WAIT_RAN, .n_holders = 1, .holders = {                                         \
-		{.name = "", .provider = "", .type = "", .process = (who), .share = (part)}}
+	.evidence = WAIT_RAN, .n_holders = 1,                                                      \
+	.holders = {{.name = "",                                                                   \
+			.provider = "",                                                            \
+			.type = "",                                                                \
+			.process = (who),                                                          \
+			.of_variation = (part)}}
 #define KEY                                                                                        \
 	.key = {.name = "sem_acquire.queue_len",                                                   \
 			.where = "build",                                                          \
@@ -112,6 +116,22 @@ static const struct {
 				"boot: what varies is how long it waits for a processor that "
 				"tracing has (93% of the variance, 62 to 100, n 90): pythiatop had "
 				"the processor 60% of it; that is no finding"},
+		{{.reason = REASON_IDLE,
+				 .type = "boot",
+				 .place = "(runnable)",
+				 SHARE,
+				 .evidence = WAIT_RAN,
+				 .n_holders = 1,
+				 .holders = {{.name = "",
+						 .provider = "",
+						 .type = "",
+						 .process = "",
+						 .idle = true,
+						 .of_variation = 0.6}}},
+				"boot: what varies is how long it waits for a processor that "
+				"sleeps, and takes its time to wake up (93% of the variance, 62 to "
+				"100, n 90): nobody had the processor 60% of it; that is no "
+				"finding"},
 		{{.reason = REASON_PROCESS,
 				 .type = "boot",
 				 .site = "app on vm",

@@ -72,7 +72,7 @@ enum wait_evidence {
 	WAIT_WOKEN = 0, /* kernel events: who woke the thread */
 	WAIT_QUEUED,    /* a message lay there: what the thread did that took it */
 	WAIT_INFERRED,  /* without kernel events: work of others ends where waits do */
-	WAIT_RAN,       /* kernel events: who ran on the CPU that it was given */
+	WAIT_RAN,       /* kernel events: who ran on the CPU that it was to be run by */
 };
 
 /* Whom requests waited for: other requests, by what they were in meanwhile. */
@@ -81,7 +81,13 @@ struct group_holder {
 	const char *type;            /* of its request; "": of none, or not known */
 	const char *process;         /* "": not known */
 	double share;                /* of the time of these waits; 0..1 */
+	/*
+	 * Of how these waits vary, where the longer ones count more: all of it is 1. Below 0: it is
+	 * waited for in short ones. `share` where they do not vary.
+	 */
+	double of_variation;
 	uint32_t waits;
+	bool idle;       /* nobody: the processor slept, and takes its time to wake up */
 	bool same_place; /* it is the span that waited, in another request: it had what was waited
 			    for */
 };
@@ -102,13 +108,15 @@ struct group_wait {
 	 */
 	const char *ends_with; /* "rules_commit, remove_commit" */
 	double fits, fits_low, fits_high, chance;
-	uint32_t n; /* the one of most time first; what is left of the time is not known */
+	/* The one of most time first, of WAIT_RAN of most variation; what is left is not known. */
+	uint32_t n;
 	const struct group_holder *holders;
 };
 
 /*
  * Who was waited for, in words: "python3 had the processor 92% of it, cc1 5%", "rules_commit of
- * server_create is waited for 71% of it". Of the first few; "" where nobody is known.
+ * server_create is waited for 71% of it": of the time of the waits, of WAIT_RAN of how they vary.
+ * Of the first few; "" where nobody is known.
  */
 void group_wait_text(char *out, size_t size, const struct group_wait *wait);
 struct group_waits;

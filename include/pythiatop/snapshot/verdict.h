@@ -49,6 +49,7 @@ extern const char *const stop_rule_names[], *const stop_rule_words[];
 	X(LOAD, load)                 /* in the place, and its waits for its own program there */  \
 	X(WAIT, wait)                 /* it goes by in waits, of kind `place`, of `within` */      \
 	X(TRACING, tracing)           /* likewise, for who traces; the search goes on */           \
+	X(IDLE, idle)                 /* likewise, for a processor that sleeps; it goes on, too */ \
 	X(INTERRUPTS, interrupts)     /* it goes by in such while `within` is at work */           \
 	X(PROCESS, process)           /* all that a process does is slow at the same times */      \
 	X(COMMON_CAUSE, common_cause) /* many places vary together */                              \

@@ -79,6 +79,7 @@ static __always_inline bool is_own(void)
 #include "processes.bpf.h"
 #include "chosen.bpf.h"
 #include "records.bpf.h"
+#include "queues.bpf.h"
 #include "scheduler.bpf.h"
 #include "interrupts.bpf.h"
 #include "disks.bpf.h"

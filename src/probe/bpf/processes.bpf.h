@@ -37,6 +37,8 @@ int follow_fork(__u64 *ctx)
 	return 0;
 }
 
+static __always_inline void queue_forget(__s32 tid);
+
 /* Attached after all others, so that the last event is recorded. */
 SEC("tp_btf/sched_process_free")
 int follow_free(__u64 *ctx)
@@ -44,6 +46,7 @@ int follow_free(__u64 *ctx)
 	struct task_struct *task = (void *)ctx[0];
 	__s32 pid = task->tgid;
 
+	queue_forget(task->pid);
 	if (task->pid == pid) {
 		bpf_map_delete_elem(&processes, &pid);
 	}

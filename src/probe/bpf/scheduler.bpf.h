@@ -104,6 +104,16 @@ static __always_inline int leave_cpu(void)
 	return 0;
 }
 
+/* Whom the CPU ran was told, and it runs another: nobody waits for that one. */
+static __always_inline int leave_told(__u32 cpu)
+{
+	if (cpu >= PROBE_CPUS || !told_other[cpu]) {
+		return 0;
+	}
+	told_other[cpu] = false;
+	return leave_cpu();
+}
+
 SEC("tp_btf/sched_switch")
 int on_sched_switch(__u64 *ctx)
 {
@@ -112,22 +122,34 @@ int on_sched_switch(__u64 *ctx)
 	unsigned int state = LINUX_KERNEL_VERSION >= KERNEL(5, 18) ? (unsigned int)ctx[3]
 								   : state_of(prev);
 
-	bool leaves = is_ours(prev->tgid), comes = is_ours(next->tgid);
+	__s64 left_in = reported(ctx[0], state, prev->exit_state);
+	__u32 cpu = bpf_get_smp_processor_id();
+	bool leaves = is_ours(prev->tgid), comes = is_ours(next->tgid), waited;
 
 	note_runs(comes ? next->pid : 0);
-	if (!leaves && !comes) {
-		return 0;
+	if (leaves) {
+		queue_on(prev->pid, left_in == 0 || left_in == REPORT_MAX ? (__s32)cpu : NO_CPU);
+	}
+	if (comes) {
+		queue_on(next->pid, NO_CPU);
+	}
+	waited = is_waited_for(cpu);
+	if (!leaves && !comes && !waited) {
+		return leave_told(cpu);
 	}
 	RECORD_OF(sched_switch, prev->pid, next->pid);
 	PUT_COMM(record->body.prev_comm, prev);
 	record->body.prev_tid = prev->pid;
 	record->body.prev_prio = prev->prio - MAX_RT_PRIO;
-	record->body.prev_state = reported(ctx[0], state, prev->exit_state);
+	record->body.prev_state = left_in;
 	PUT_COMM(record->body.next_comm, next);
 	record->body.next_tid = next->pid;
 	record->body.next_prio = next->prio - MAX_RT_PRIO;
 	SUBMIT();
-	return comes ? 0 : leave_cpu();
+	if (cpu < PROBE_CPUS) {
+		told_other[cpu] = !comes && waited;
+	}
+	return comes || waited ? 0 : leave_cpu();
 }
 
 #define WAKING(name)                                                                               \
@@ -139,6 +161,7 @@ int on_sched_switch(__u64 *ctx)
 		if (!is_ours(task->tgid)) {                                                        \
 			return 0;                                                                  \
 		}                                                                                  \
+		queue_on(task->pid, cpu_of(task));                                                 \
 		RECORD_OF(name, task->pid, 0);                                                     \
 		PUT_COMM(record->body.comm, task);                                                 \
 		record->body.tid = task->pid;                                                      \
@@ -158,6 +181,9 @@ int on_sched_migrate_task(__u64 *ctx)
 
 	if (!is_ours(task->tgid)) {
 		return 0;
+	}
+	if (is_queued(task->pid)) {
+		queue_on(task->pid, (__s32)ctx[1]);
 	}
 	RECORD_OF(sched_migrate_task, task->pid, 0);
 	PUT_COMM(record->body.comm, task);
