@@ -121,6 +121,14 @@ static void add_holders(char *out, size_t size, const char *before,
 	}
 }
 
+static void say_budget(char *out, size_t size, const struct steps_verdict *verdict)
+{
+	text_add(out, size,
+			"the budget of %.0f events/s (or its bytes, or CPU) leaves no room for a "
+			"further point",
+			verdict->budget_per_s);
+}
+
 static void say_code(char *out, size_t size, const struct steps_verdict *verdict)
 {
 	static const char *const deeper[] = {[DEEPER_UNKNOWN] = "",
@@ -137,6 +145,10 @@ static void say_code(char *out, size_t size, const struct steps_verdict *verdict
 		text_add(out, size,
 				"; deeper in it %u point%s left off: rejected, refused or undone",
 				verdict->left_off, verdict->left_off == 1 ? " is" : "s are");
+	} else if (verdict->deeper == DEEPER_BUDGET) {
+		text_add(out, size, "; ");
+		say_budget(out, size, verdict);
+		text_add(out, size, " deeper in it");
 	} else {
 		text_add(out, size, "; %s", deeper[verdict->deeper]);
 	}
@@ -232,14 +244,6 @@ static void say_no_place(char *out, size_t size, const struct steps_verdict *ver
 	if (verdict->no_kernel_events) {
 		text_add(out, size, "; kernel events could say more, but no host offers them");
 	}
-}
-
-static void say_budget(char *out, size_t size, const struct steps_verdict *verdict)
-{
-	text_add(out, size,
-			"the budget of %.0f events/s (or its bytes, or CPU) leaves no room for a "
-			"further point",
-			verdict->budget_per_s);
 }
 
 /* --- since a baseline ------------------------------------------------------------------------- */

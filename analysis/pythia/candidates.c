@@ -413,8 +413,9 @@ static bool keep_varying(struct pythia *pythia, const struct tree_row *row)
 
 /*
  * The points of an edge that are off; of those, where that is known, in which it can vary: as was
- * seen when all was on, unless that was in vain, or what all take longer is asked for, which was not
- * seen then; else by where in its time it varies.
+ * seen when all was on, unless that was in vain, or what all take longer is asked for, which was
+ * not seen then; else by where in its time it varies. Where the budget has room for none of those
+ * that varied, all: what encloses them fires less often.
  */
 void candidates_of_edge(struct pythia *pythia, const struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round,
@@ -433,9 +434,16 @@ void candidates_of_edge(struct pythia *pythia, const struct finding *finding,
 		pythia->planning.n_candidates = 0;
 		return;
 	}
-	if (pythia->planning.n_candidates <= pythia->planning.budget.points ||
-			(seen && keep_varying(pythia, row)) ||
-			!find_stretch(pythia, detail, round, edge, &stretch)) {
+	if (pythia->planning.n_candidates <= pythia->planning.budget.points) {
+		return;
+	}
+	if (seen && keep_varying(pythia, row)) {
+		if (!split_any_fits(pythia)) {
+			find_candidates(pythia, finding, edge->node, NULL);
+		}
+		return;
+	}
+	if (!find_stretch(pythia, detail, round, edge, &stretch)) {
 		return;
 	}
 	find_candidates(pythia, finding, edge->node, &stretch);

@@ -6,7 +6,20 @@
 
 /* Waits for a processor that the program itself uses up: they fall into the code that does. */
 
-/* Code waits for a processor that its own program has: the processes of its requests, or of others.
+bool holder_is_tracing(const struct group_holder *holder)
+{
+	static const char *const daemons[] = {"lttng-relayd", "lttng-sessiond", "lttng-consumerd"};
+	bool is = strncmp(holder->process, "pythiatop", strlen("pythiatop")) == 0;
+
+	for (size_t i = 0; i < sizeof(daemons) / sizeof(daemons[0]); i++) {
+		is |= strcmp(holder->process, daemons[i]) == 0;
+	}
+	return is;
+}
+
+/*
+ * Code waits for a processor that its own program has, its requests' processes or others: mostly,
+ * of what is somebody's. Nobody's are waits for a processor that sleeps, or that tracing has.
  */
 static bool is_own_load(const struct pythia_detail *detail, const struct pythia_round *round,
 		const struct tree_row *row)
@@ -15,18 +28,19 @@ static bool is_own_load(const struct pythia_detail *detail, const struct pythia_
 	size_t length = port ? (size_t)(port - type) : strlen(type);
 	const struct group_wait *wait =
 			pythia_waits_for_processor(row) ? pythia_wait_of(round, detail, row) : NULL;
-	double told = 0, own = 0;
+	double told = 0, nobodys = 0, own = 0;
 
 	for (uint32_t i = 0; wait && wait->evidence == WAIT_RAN && i < wait->n; i++) {
 		const struct group_holder *holder = &wait->holders[i];
 
 		told += holder->share;
+		nobodys += holder->idle || holder_is_tracing(holder) ? holder->share : 0;
 		own += strlen(holder->process) == length &&
 						       strncmp(holder->process, type, length) == 0
 				       ? holder->share
 				       : 0;
 	}
-	return own > 0 && own >= OWN_LOAD * told;
+	return own > nobodys && own >= OWN_LOAD * (told - nobodys);
 }
 
 /* The code that a row of a wait is in. */

@@ -146,6 +146,8 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round);
 
 /* load.c */
+/* pythiatop, or one of LTTng's daemons. */
+bool holder_is_tracing(const struct group_holder *holder);
 /*
  * A wait for a processor that the program itself uses up falls into the code that does: where
  * points are known in that, they are looked at, as if it had worked.

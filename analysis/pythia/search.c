@@ -112,11 +112,12 @@ static void who_was_waited_for(const struct pythia_round *round, const struct py
 
 static enum verdict_deeper why_no_deeper(struct pythia *pythia, const struct edge *edge)
 {
-	return !edge->leaf && pythia->planning.n_excluded ? DEEPER_LEFT_OFF
-	       : edge->itself                             ? DEEPER_STEADY
-	       : !pythia_can_act(pythia)                  ? DEEPER_NOT_RECORDED
-	       : pythia->space.learned                    ? DEEPER_SILENT
-							  : DEEPER_NOT_SEEN;
+	return pythia->planning.n_candidates                ? DEEPER_BUDGET
+	       : !edge->leaf && pythia->planning.n_excluded ? DEEPER_LEFT_OFF
+	       : edge->itself                               ? DEEPER_STEADY
+	       : !pythia_can_act(pythia)                    ? DEEPER_NOT_RECORDED
+	       : pythia->space.learned                      ? DEEPER_SILENT
+							    : DEEPER_NOT_SEEN;
 }
 
 static void verdict_code(struct pythia *pythia, struct finding *finding,
@@ -126,6 +127,7 @@ static void verdict_code(struct pythia *pythia, struct finding *finding,
 	struct steps_verdict verdict = verdict_of(REASON_CODE, finding, detail, edge->row);
 
 	verdict.deeper = why_no_deeper(pythia, edge);
+	verdict.budget_per_s = verdict.deeper == DEEPER_BUDGET ? cost_bound(pythia) : 0;
 	verdict.left_off = verdict.deeper == DEEPER_LEFT_OFF ? pythia->planning.n_excluded : 0;
 	who_was_waited_for(round, detail, edge, &verdict);
 	take_figures(pythia, finding, detail, edge->row);
@@ -160,17 +162,6 @@ static void wait_for_more(struct finding *finding)
 	finding->split_noted = true;
 }
 
-static bool is_tracing(const char *process)
-{
-	static const char *const daemons[] = {"lttng-relayd", "lttng-sessiond", "lttng-consumerd"};
-	bool is = strncmp(process, "pythiatop", strlen("pythiatop")) == 0;
-
-	for (size_t i = 0; i < sizeof(daemons) / sizeof(daemons[0]); i++) {
-		is |= strcmp(process, daemons[i]) == 0;
-	}
-	return is;
-}
-
 /*
  * Waits for a processor that are nobody's doing: of a machine that is not watched it would not be
  * found, or nobody has it, and it takes its time to wake up. REASON_NONE: they are somebody's.
@@ -187,7 +178,7 @@ static enum verdict_reason why_no_finding(const struct pythia_round *round,
 
 		told += holder->of_variation;
 		idle += holder->idle ? holder->of_variation : 0;
-		tracing += is_tracing(holder->process) ? holder->of_variation : 0;
+		tracing += holder_is_tracing(holder) ? holder->of_variation : 0;
 	}
 	if (told < NOBODYS_TOLD || idle + tracing <= NOBODYS_SHARE * told) {
 		return REASON_NONE;
@@ -388,6 +379,34 @@ static bool is_tried(const struct pythia *pythia, const struct tree_row *row, ui
 	return tried > pythia->planning.n_candidates;
 }
 
+/*
+ * Of what lies deeper the budget has no room for anything: a function that was found on the way
+ * there is the verdict, where it surely holds half. False: there is none.
+ */
+static bool verdict_within_budget(struct pythia *pythia, struct finding *finding,
+		const struct pythia_detail *detail, const struct pythia_round *round,
+		struct edge *edges, uint32_t n)
+{
+	for (uint32_t i = 0; i < n; i++) {
+		const struct tree_row *within = &detail->tree->rows[edges[i].within];
+
+		find_candidates_of(pythia, finding, detail, round, &edges[i]);
+		if (edges[i].node == SPACE_NONE ||
+				!pythia->points.items[pythia->space.nodes[edges[i].node].point]
+						 .ours) {
+			continue;
+		}
+		if (verdict_load(pythia, finding, detail, round, &edges[i])) {
+			return true;
+		}
+		if (edges[i].within == edges[i].row && within->phi_low >= VERDICT_PHI) {
+			verdict_code(pythia, finding, detail, round, &edges[i]);
+			return true;
+		}
+	}
+	return false;
+}
+
 void finding_search(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round)
 {
@@ -461,6 +480,13 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 			return;
 		}
 		over_budget |= !split_any_fits(pythia);
+	}
+	if (over_budget && !pythia_is_settled(pythia, round, detail)) {
+		wait_for_more(finding);
+		return;
+	}
+	if (over_budget && verdict_within_budget(pythia, finding, detail, round, edges, n)) {
+		return;
 	}
 	if (over_budget) {
 		verdict = (struct steps_verdict){.reason = REASON_BUDGET,

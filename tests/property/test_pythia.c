@@ -41,6 +41,8 @@ struct service {
 	const struct pythia_site *sites;
 	uint32_t lost_at; /* the look at which control of the host is lost; 0: never */
 	bool odd;         /* an odd request makes all intervals wide */
+	/* Spans of the fault, and of what lies in it, in each request; 0: one. */
+	uint32_t often;
 };
 
 static uint32_t below(struct service *service, uint32_t n)
@@ -146,13 +148,19 @@ static void add_row(const struct service *service, struct sight *sight, uint32_t
 	uint32_t index = sight->tree.n++;
 	struct tree_row *row = &sight->rows[index];
 	bool holds = varies && service->more_ns <= 0 && visible(service, service->fault) == at;
+	uint32_t around = at;
+
+	while (around > service->fault) {
+		around = service->parent[around];
+	}
 
 	*row = (struct tree_row){.context = at + 1,
 			.parent = parent,
 			.depth = depth,
 			.name = service->names[at],
 			.provider = "app",
-			.count = sight->tree.requests,
+			.count = sight->tree.requests *
+				 (service->often && around == service->fault ? service->often : 1),
 			.total_ns = taken_by(service, at) * (double)sight->tree.requests,
 			.phi = holds ? 0.99 : 0,
 			.phi_low = service->odd ? -0.5
@@ -275,14 +283,14 @@ static void offer_all(struct pythia *pythia, const struct service *service)
 }
 
 /* Everything at once, as learning shows it. */
-static void learn_all(struct pythia *pythia, struct service *service)
+static void learn(struct pythia *pythia, struct service *service, bool varies)
 {
 	struct sight *sight = test_malloc(sizeof(*sight));
 	struct groups_view groups = {.n = 1};
 	struct pythia_detail detail;
 
 	memset(service->on, true, sizeof(service->on));
-	look_at(service, sight, 300, false);
+	look_at(service, sight, 300, varies);
 	memset(service->on, false, sizeof(service->on));
 	service->on[0] = true;
 	groups.rows = &sight->row;
@@ -294,6 +302,11 @@ static void learn_all(struct pythia *pythia, struct service *service)
 					       .n_details = 1,
 					       .details = &detail});
 	test_free(sight);
+}
+
+static void learn_all(struct pythia *pythia, struct service *service)
+{
+	learn(pythia, service, false);
 }
 
 static uint32_t point_of_event(const struct service *service, const char *event)
@@ -633,6 +646,44 @@ static void keeps_within_a_budget_that_shrinks(void **state)
 	test_free(service);
 	pythia_destroy(pythia);
 	names_destroy(names);
+}
+
+/* What varied when all was on is called too often to be enabled: what it lies in is named instead.
+ */
+static void names_what_the_budget_reaches(void **state)
+{
+	uint32_t looked_at = 0;
+
+	(void)state;
+	for (uint32_t seed = 1; seed <= 30; seed++) {
+		struct names *names = names_create(100000);
+		struct pythia *pythia = pythia_create(names);
+		struct service *service = test_malloc(sizeof(*service));
+		uint32_t around;
+
+		make_service(service, seed, 100);
+		service->often = 1000;
+		around = service->parent[service->fault];
+		if (around) {
+			struct run run;
+
+			offer_all(pythia, service);
+			pythia_set_mode(pythia, MODE_AUTOPILOT, SECOND);
+			learn(pythia, service, true);
+			run = run_loop(pythia, service, true);
+			if (run.rule != STOP_CODE ||
+					!ends_with(run.where, service->names[around]) ||
+					!strstr(run.text, "no room for a further point deeper")) {
+				fail_msg("seed %u: it ends in %s, not in %s: %s", seed, run.where,
+						service->names[around], run.text);
+			}
+			looked_at++;
+		}
+		test_free(service);
+		pythia_destroy(pythia);
+		names_destroy(names);
+	}
+	assert_true(looked_at >= 20);
 }
 
 /* Requests that are all slower, and do not differ, lead there too. */
@@ -1063,6 +1114,7 @@ int main(void)
 			cmocka_unit_test(goes_by_names),
 			cmocka_unit_test(leaves_healthy_alone),
 			cmocka_unit_test(keeps_within_a_budget_that_shrinks),
+			cmocka_unit_test(names_what_the_budget_reaches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

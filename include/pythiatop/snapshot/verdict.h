@@ -76,7 +76,8 @@ enum verdict_reason { VERDICT_REASONS(VERDICT_REASON_ID) };
 	X(NOT_RECORDED, "not_recorded") /* and nothing can be enabled */                           \
 	X(SILENT, "silent")             /* no further point is known to fire there */              \
 	X(NOT_SEEN, "not_seen")         /* none of those that were tried, by their names */        \
-	X(LEFT_OFF, "left_off")         /* so many points: rejected, refused or undone */
+	X(LEFT_OFF, "left_off")         /* so many points: rejected, refused or undone */          \
+	X(BUDGET, "budget")             /* it has no room for any, of `budget_per_s` */
 
 #define VERDICT_DEEPER_ID(id, name) DEEPER_##id,
 enum verdict_deeper { VERDICT_DEEPER(VERDICT_DEEPER_ID) };
@@ -124,7 +125,7 @@ struct steps_verdict {
 	uint32_t n_holders;          /* who was waited for there, the first; 0: not known */
 	struct group_holder holders[VERDICT_HOLDERS];
 	bool no_kernel_events; /* they could say more */
-	double budget_per_s;   /* events, of REASON_BUDGET */
+	double budget_per_s;   /* events, of REASON_BUDGET and DEEPER_BUDGET */
 	/* Of a process, or a value: places examined, those slower, by what factor in the middle. */
 	uint32_t examined, slow;
 	double times;
