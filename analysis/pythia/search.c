@@ -163,8 +163,8 @@ static void wait_for_more(struct finding *finding)
 }
 
 /*
- * Waits for a processor that are nobody's doing: of a machine that is not watched it would not be
- * found, or nobody has it, and it takes its time to wake up. REASON_NONE: they are somebody's.
+ * Waits for a processor that are nobody's doing: tracing has it, as it would not where nobody
+ * watches, or nobody has it, and it takes its time to wake up. REASON_NONE: they are somebody's.
  */
 static enum verdict_reason why_no_finding(const struct pythia_round *round,
 		const struct pythia_detail *detail, const struct edge *edge)
