@@ -18,8 +18,8 @@ bool holder_is_tracing(const struct group_holder *holder)
 }
 
 /*
- * Code waits for a processor that its own program has, its requests' processes or others: mostly,
- * of what is somebody's. Nobody's are waits for a processor that sleeps, or that tracing has.
+ * Code waits for a processor that its own program mostly has: the processes of its requests, or
+ * others. What nobody or tracing had is left out.
  */
 static bool is_own_load(const struct pythia_detail *detail, const struct pythia_round *round,
 		const struct tree_row *row)

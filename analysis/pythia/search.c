@@ -110,6 +110,7 @@ static void who_was_waited_for(const struct pythia_round *round, const struct py
 	}
 }
 
+/* Candidates that are left: the budget has room for none of them. */
 static enum verdict_deeper why_no_deeper(struct pythia *pythia, const struct edge *edge)
 {
 	return pythia->planning.n_candidates                ? DEEPER_BUDGET
