@@ -99,9 +99,11 @@ static void tell_types(struct loop *loop)
 	}
 }
 
-static void tell_recorded(struct loop *loop)
+/* What came in the time since it was last told. */
+static void tell_recorded(struct loop *loop, uint64_t ns)
 {
 	const struct registry *registry = loop->host.registry;
+	double seconds = (double)ns * 1e-9;
 	const char *hosts[64];
 
 	for (uint32_t type = 0; type < registry->n_types; type++) {
@@ -115,10 +117,21 @@ static void tell_recorded(struct loop *loop)
 		if (n) {
 			pythia_recorded(loop->pythia, registry->types[type].name, hosts, n,
 					(double)loop->types[type].bytes /
-							(double)loop->types[type].events);
+							(double)loop->types[type].events,
+					seconds > 0 ? (double)loop->types[type].events / seconds
+						    : 0);
 		}
 		loop->types[type].seen = loop->types[type].events = loop->types[type].bytes = 0;
 	}
+}
+
+static void begin_round(struct loop *loop, uint64_t now_ns)
+{
+	uint64_t before_ns = loop->now_ns;
+
+	loop->now_ns = now_ns;
+	tell_types(loop);
+	tell_recorded(loop, before_ns ? now_ns - before_ns : 0);
 }
 
 /* Where the spans of each row begin; NULL: nobody knows. */
@@ -477,9 +490,7 @@ void loop_finish(struct loop *loop, uint64_t now_ns)
 	if (!pythia_can_act(loop->pythia) && !is_live(loop) &&
 			loop->requests > loop->seen_requests) {
 		loop->seen_requests = loop->requests;
-		loop->now_ns = now_ns;
-		tell_types(loop);
-		tell_recorded(loop);
+		begin_round(loop, now_ns);
 		examine_groups(loop, ROUND_LAST);
 		note_news(loop);
 		loop_explain_round(loop, now_ns);
@@ -521,9 +532,7 @@ void loop_round(struct loop *loop, uint64_t now_ns)
 		return;
 	}
 	loop->seen_requests = loop->requests;
-	loop->now_ns = now_ns;
-	tell_types(loop);
-	tell_recorded(loop);
+	begin_round(loop, now_ns);
 	examine_groups(loop, ROUND_USUAL);
 	note_news(loop);
 	if (pythia_explains(loop->pythia) || pythia_has_findings(loop->pythia)) {

@@ -63,6 +63,16 @@ void cost_refresh(struct pythia *pythia, const struct groups_view *groups)
 		*sum = (*sum < 0 ? 0 : *sum) +
 		       rate * node->count * events_per_span(&pythia->points.items[node->point]);
 	}
+	/* Calls outside of requests are events as well: no fewer than there were. */
+	for (uint32_t i = 0; i < n; i++) {
+		const struct point *point = &pythia->points.items[i];
+
+		if (pythia->planning.rates[i] >= 0 &&
+				pythia->now_ns < point->seen_ns + SEEN_RATE_NS) {
+			pythia->planning.rates[i] =
+					fmax(pythia->planning.rates[i], point->seen_per_s);
+		}
+	}
 }
 
 double cost_of_point(const struct pythia *pythia, uint32_t point)

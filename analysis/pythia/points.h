@@ -19,6 +19,7 @@
 #define POINTS_MAX_HOSTS 64u
 #define POINTS_SEEN_NS   UINT64_C(60000000000)
 #define POINTS_LATE_NS   UINT64_C(5000000000) /* events of what is undone may come so late */
+#define POINTS_APART_NS  UINT64_C(3000000000) /* without an event: it was recorded anew since */
 #define POINT_NONE       UINT32_MAX
 
 struct point {
@@ -33,6 +34,7 @@ struct point {
 	uint64_t recorded;   /* its events came from there within POINTS_SEEN_NS */
 	uint64_t ours;       /* steps in force record it there */
 	uint64_t seen_ns;    /* event time of its last event; 0: never */
+	double seen_per_s; /* its events, in requests or not, at most, when it was last recorded */
 	uint64_t enabled_ns; /* event time at which a step last enabled it */
 	uint64_t undone;     /* hosts where it was ours last, */
 	uint64_t undone_ns;  /* until this event time */
@@ -70,6 +72,18 @@ uint32_t points_of_event(const struct points *points, uint32_t event);
 static inline uint64_t point_off(const struct point *point)
 {
 	return point->offered & ~(point->recorded | point->ours);
+}
+
+/* Events came at a rate, of its entries or of its exits: within a request or not. */
+static inline void points_see(struct point *point, double events_per_s, uint64_t now_ns)
+{
+	double all = point->exit ? 2 * events_per_s : events_per_s;
+
+	if (now_ns > point->seen_ns + POINTS_APART_NS) {
+		point->seen_per_s = 0;
+	}
+	point->seen_per_s = all > point->seen_per_s ? all : point->seen_per_s;
+	point->seen_ns = now_ns;
 }
 
 /*

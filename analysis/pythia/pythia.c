@@ -142,7 +142,7 @@ enum status pythia_offer(struct pythia *pythia, const char *host, const struct p
 }
 
 void pythia_recorded(struct pythia *pythia, const char *event, const char *const *hosts, uint32_t n,
-		double bytes)
+		double bytes, double events_per_s)
 {
 	uint32_t at = points_of_event(&pythia->points, pythia_intern(pythia, event));
 	struct point *point;
@@ -153,7 +153,7 @@ void pythia_recorded(struct pythia *pythia, const char *event, const char *const
 	}
 	point = &pythia->points.items[at];
 	late = pythia->now_ns < point->undone_ns + POINTS_LATE_NS ? point->undone : 0;
-	point->seen_ns = pythia->now_ns;
+	points_see(point, events_per_s, pythia->now_ns);
 	point->bytes = bytes;
 	for (uint32_t i = 0; i < n; i++) {
 		point->recorded |= points_host(&pythia->points, hosts[i]) & ~late;

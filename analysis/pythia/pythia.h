@@ -59,9 +59,9 @@ const struct profile *pythia_profile(const struct pythia *pythia, struct arena *
 /* An event that is recorded, and what it means, whether anybody offers it or not. */
 void pythia_know(struct pythia *pythia, const struct pythia_offer *event);
 
-/* Events of that name, of so many bytes on average, came from these hosts lately. */
+/* Events of that name, of so many bytes on average, came from these hosts since the last round. */
 void pythia_recorded(struct pythia *pythia, const char *event, const char *const *hosts, uint32_t n,
-		double bytes);
+		double bytes, double events_per_s);
 /*
  * What recording an event costs on a host, in ns of CPU; see helper/calibrate.h. Until the host has
  * told what it offers, the search waits for it, at most half a minute.

@@ -114,7 +114,8 @@
 #define MEDIAN_ERRORS        2.6      /* standard errors of one half: 99 % */
 #define BURSTS               4.0 /* requests count as one: those that follow each other are alike */
 #define OVERSHOOT            2.0 /* times what was predicted: a step is undone */
-#define SLIGHT_SHARE         0.05 /* of the budget: off by so little, a prediction is right */
+#define SEEN_RATE_NS         (300 * NS_PER_S) /* that the load may be taken for what it was */
+#define SLIGHT_SHARE         0.2 /* of the budget: off by so little, a prediction is right */
 
 /* --- What explains it: explaining.c, explained.c, evidence.c */
 #define RETRY_NS     (5 * NS_PER_S)        /* between tables of a group */

@@ -227,7 +227,7 @@ static double bench_case(const struct shape *shape, const char *strategy, uint32
 		uint64_t begin;
 
 		for (uint32_t point = 0; point < POINTS; point += points_of_type(&bench)) {
-			pythia_recorded(bench.pythia, bench.events[point][0], host, 1, 40);
+			pythia_recorded(bench.pythia, bench.events[point][0], host, 1, 40, 0);
 		}
 		begin = cpu_ns();
 		look(&bench, epoch);

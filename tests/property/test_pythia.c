@@ -370,7 +370,7 @@ static void lose(struct pythia *pythia, struct service *service, uint32_t look, 
 		for (uint32_t i = 1; i < service->n; i++) {
 			if (service->ever[i]) {
 				pythia_recorded(pythia, service->events[i][0],
-						(const char *[]){"host"}, 1, 40);
+						(const char *[]){"host"}, 1, 40, 0);
 			}
 		}
 	}
@@ -407,7 +407,7 @@ static struct run run_loop(struct pythia *pythia, struct service *service, bool 
 		struct pythia_detail detail;
 		uint32_t ids[PYTHIA_DETAILS];
 
-		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1, 40);
+		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1, 40, 0);
 		if (service->lost_at) {
 			lose(pythia, service, i, now_ns);
 		}
@@ -631,7 +631,7 @@ static void keeps_within_a_budget_that_shrinks(void **state)
 		look_at(service, sight, 300, true);
 		sight->row.since_ns = now_ns;
 		groups.rows = &sight->row;
-		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1, 40);
+		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1, 40, 0);
 		pythia_round(pythia, &(struct pythia_round){.now_ns = now_ns,
 						     .epoch = (uint32_t)(1000 + i),
 						     .groups = &groups,
@@ -755,7 +755,7 @@ static void look_in_epoch(struct pythia *pythia, const struct service *service, 
 	look_at(service, sight, 300, true);
 	sight->row.epoch = 1;
 	sight->row.since_ns = since_ns;
-	pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1, 40);
+	pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1, 40, 0);
 	pythia_round(pythia, &(struct pythia_round){.now_ns = now_ns,
 					     .epoch = 1,
 					     .groups = &groups,
@@ -851,7 +851,7 @@ static enum stop_rule rule_after(struct pythia *pythia, const struct service *se
 	look_at(service, sight, 300, true);
 	sight->row.sd_ns = sd_ns;
 	for (uint32_t i = 0; i < 6; i++) {
-		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1, 40);
+		pythia_recorded(pythia, service->events[0][0], (const char *[]){"host"}, 1, 40, 0);
 		pythia_round(pythia, &(struct pythia_round){.now_ns = from_ns + 10 * i * SECOND,
 						     .groups = &groups,
 						     .recent = &groups});
@@ -917,7 +917,7 @@ static void scene_look(struct scene *scene, uint64_t now_ns)
 	const struct groups_view groups = {.n = 1, .rows = &scene->sight->row};
 
 	pythia_recorded(scene->pythia, scene->service->events[0][0], (const char *[]){"host"}, 1,
-			40);
+			40, 0);
 	pythia_round(scene->pythia,
 			&(struct pythia_round){
 					.now_ns = now_ns, .groups = &groups, .recent = &groups});

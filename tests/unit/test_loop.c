@@ -847,14 +847,68 @@ static void a_slight_cost_is_no_surprise(void **state)
 {
 	(void)state;
 	assert_int_equal(watched(0, 0, 5000), STEP_KEPT);
-	assert_int_equal(watched(249, 6000, 5000), STEP_KEPT);
-	assert_int_not_equal(watched(251, 6000, 5000), STEP_KEPT);
-	assert_int_equal(watched(24, 600, 500), STEP_KEPT);
-	assert_int_not_equal(watched(26, 600, 500), STEP_KEPT);
-	assert_int_not_equal(watched(10, 26000, 5000), STEP_KEPT);
+	assert_int_equal(watched(999, 6000, 5000), STEP_KEPT);
+	assert_int_not_equal(watched(1001, 6000, 5000), STEP_KEPT);
+	assert_int_equal(watched(99, 600, 500), STEP_KEPT);
+	assert_int_not_equal(watched(101, 600, 500), STEP_KEPT);
+	assert_int_not_equal(watched(10, 101000, 5000), STEP_KEPT);
 	/* Without a bound, by the usual one. */
-	assert_int_equal(watched(249, 6000, 0), STEP_KEPT);
-	assert_int_not_equal(watched(251, 6000, 0), STEP_KEPT);
+	assert_int_equal(watched(999, 6000, 0), STEP_KEPT);
+	assert_int_not_equal(watched(1001, 6000, 0), STEP_KEPT);
+}
+
+/* Two points of one request a type: of the second there are calls outside of requests, too. */
+static void calls_outside_of_requests_cost(void **state)
+{
+	const struct profile_node nodes[] = {{.parent = UINT32_MAX,
+							     .name = "x",
+							     .provider = "p",
+							     .entry = "p:x_entry",
+							     .exit = "p:x_exit",
+							     .count = 1},
+			{.parent = 0,
+					.name = "y",
+					.provider = "p",
+					.entry = "p:y_entry",
+					.exit = "p:y_exit",
+					.count = 1}};
+	const struct profile_type types[] = {
+			{.type = "a", .requests = 100, .n = 2, .nodes = nodes}};
+	const struct groups_row row = {.type = "a", .path = "", .rate_per_s = 50};
+	const struct groups_view groups = {.rows = &row, .n = 1};
+	struct names *names = names_create(1000);
+	struct pythia *pythia = pythia_create(names);
+	uint32_t x, y;
+
+	(void)state;
+	assert_int_equal(
+			pythia_learn(pythia, &(struct profile){.n = 1, .types = types}), STATUS_OK);
+	x = points_of_event(&pythia->points, pythia_intern(pythia, "p:x_entry"));
+	y = points_of_event(&pythia->points, pythia_intern(pythia, "p:y_entry"));
+	cost_refresh(pythia, &groups);
+	assert_true(cost_of_point(pythia, x) == 100 && cost_of_point(pythia, y) == 100);
+	/* Seen for three seconds, and not the whole of the last. */
+	for (uint64_t second = 1; second <= 3; second++) {
+		double rate = second < 3 ? 9000 : 100;
+
+		pythia->now_ns = second * NS_PER_S;
+		pythia_recorded(pythia, "p:x_entry", (const char *[]){"h"}, 1, 40, 30);
+		pythia_recorded(pythia, "p:y_entry", (const char *[]){"h"}, 1, 40, rate);
+		pythia_recorded(pythia, "p:y_exit", (const char *[]){"h"}, 1, 40, rate);
+	}
+	cost_refresh(pythia, &groups);
+	assert_true(cost_of_point(pythia, x) == 100);
+	assert_true(cost_of_point(pythia, y) == 18000);
+	/* Recorded anew, there are fewer; and what was long ago is not how it is. */
+	pythia->now_ns = 60 * NS_PER_S;
+	pythia_recorded(pythia, "p:y_entry", (const char *[]){"h"}, 1, 40, 700);
+	cost_refresh(pythia, &groups);
+	assert_true(cost_of_point(pythia, y) == 1400);
+	pythia->now_ns = 400 * NS_PER_S;
+	cost_refresh(pythia, &groups);
+	assert_true(cost_of_point(pythia, y) == 100);
+	pythia_destroy(pythia);
+	names_destroy(names);
 }
 
 /* A step more that was kept, and brought so much. */
@@ -936,7 +990,7 @@ static void learning_holds_nothing_up(void **state)
 	(void)state;
 	assert_int_equal(pythia_offer(pythia, "h", offers, 3), STATUS_OK);
 	for (uint64_t second = 1; second <= 400; second++) {
-		pythia_recorded(pythia, "p:r_entry", (const char *[]){"h"}, 1, 40);
+		pythia_recorded(pythia, "p:r_entry", (const char *[]){"h"}, 1, 40, 0);
 		pythia_round(pythia, &(struct pythia_round){.now_ns = second * NS_PER_S,
 						     .groups = &groups,
 						     .recent = &groups,
@@ -990,7 +1044,7 @@ static void learning_that_fails_is_given_up(void **state)
 		const struct step_order *order;
 		struct step_outcome outcome;
 
-		pythia_recorded(pythia, "p:r_entry", host, 1, 40);
+		pythia_recorded(pythia, "p:r_entry", host, 1, 40, 0);
 		pythia_round(pythia, &(struct pythia_round){.now_ns = second * NS_PER_S,
 						     .groups = &groups,
 						     .recent = &groups});
@@ -1101,8 +1155,8 @@ static void learning_comes_first(void **state)
 	}
 	assert_int_equal(pythia_offer(pythia, "h", offers, 4), STATUS_OK);
 	for (uint64_t second = 1; second <= 40 && pythia->steps.n == 0; second++) {
-		pythia_recorded(pythia, "p:r_entry", host, 1, 40);
-		pythia_recorded(pythia, "p:r_exit", host, 1, 40);
+		pythia_recorded(pythia, "p:r_entry", host, 1, 40, 0);
+		pythia_recorded(pythia, "p:r_exit", host, 1, 40, 0);
 		round_at(pythia, 100 + second, &groups, &tree, NULL);
 		if (second == 20) {
 			assert_non_null(strstr(pythia->lacks, "will propose to learn"));
@@ -1363,7 +1417,7 @@ static void costs_are_measured(void **state)
 	cost = cost_of_parts(pythia, &part, 1);
 	assert_true(cost.bytes_per_s == 100 * 60 && fabs(cost.cpu_share - 100 * 150e-9) < 1e-12);
 	pythia_calibrate(pythia, "h", 200);
-	pythia_recorded(pythia, "p:x_entry", (const char *[]){"h"}, 1, 33);
+	pythia_recorded(pythia, "p:x_entry", (const char *[]){"h"}, 1, 33, 0);
 	cost = cost_of_parts(pythia, &part, 1);
 	assert_true(cost.bytes_per_s == 100 * 33 && fabs(cost.cpu_share - 100 * 200e-9) < 1e-12);
 	pythia->planning.rates = NULL;
@@ -1448,6 +1502,7 @@ int main(void)
 			cmocka_unit_test(order_is_bisected),
 			cmocka_unit_test(only_types_that_hold_a_point_are_touched),
 			cmocka_unit_test(a_slight_cost_is_no_surprise),
+			cmocka_unit_test(calls_outside_of_requests_cost),
 			cmocka_unit_test(a_load_that_grew_takes_a_step_back),
 			cmocka_unit_test(a_load_that_grew_takes_steps_back),
 			cmocka_unit_test(learning_holds_nothing_up),

@@ -113,9 +113,9 @@ static void tell_recorded(struct scene *scene)
 {
 	for (uint32_t i = 0; i < 3; i++) {
 		pythia_recorded(scene->pythia, learned[i].entry, (const char *const[]){"host"}, 1,
-				30);
+				30, 0);
 		pythia_recorded(scene->pythia, learned[i].exit, (const char *const[]){"host"}, 1,
-				30);
+				30, 0);
 	}
 }
 
