@@ -4,9 +4,9 @@
  * what reads packets (fuzz_packets parses metadata anew for each input). The input: steps
  * (packet_steps.h).
  *
- * PT_FUZZ_TRACE=DIR takes the metadata of a recorded trace, and writes its shortest packets, one
- * of each file, as seeds into the first directory named on the command line. Without it the
- * metadata is that of a seed of fuzz_packets.
+ * PT_FUZZ_TRACE=DIR takes the metadata of a recorded trace, and its shortest packets, one of each
+ * file, as seeds; without it, both are those of a seed of fuzz_packets. Seeds are written into the
+ * first directory named on the command line.
  */
 #include <dirent.h>
 #include <limits.h>
@@ -81,7 +81,7 @@ static void write_seed(struct packet_trace *trace, const unsigned char *bytes, s
 	fclose(seed);
 }
 
-static void write_seeds(const char *trace_path, const char *corpus)
+static void write_seeds_of_trace(const char *trace_path, const char *corpus)
 {
 	struct packets *packets = packets_create(NULL, &NAMES);
 	struct packet_trace *trace = open_trace(packets);
@@ -110,10 +110,30 @@ static void write_seeds(const char *trace_path, const char *corpus)
 	packets_destroy(packets);
 }
 
+/* A seed of fuzz_packets: the length of the metadata, the metadata, and steps. */
+static void split_seed(const char *corpus)
+{
+	size_t length = (size_t)metadata[0] | (size_t)metadata[1] << 8;
+	char path[PATH_MAX];
+	FILE *seed;
+
+	snprintf(path, sizeof(path), "%s/seed-steps", corpus ? corpus : "");
+	if (corpus && (seed = fopen(path, "wb"))) {
+		fwrite(metadata + 2 + length, 1, metadata_bytes - 2 - length, seed);
+		fclose(seed);
+	}
+	memmove(metadata, metadata + 2, length);
+	metadata_bytes = length;
+}
+
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-	const char *recorded = getenv("PT_FUZZ_TRACE");
+	const char *recorded = getenv("PT_FUZZ_TRACE"), *corpus = NULL;
 	char path[PATH_MAX];
+
+	for (int i = *argc - 1; i > 0; i--) {
+		corpus = (*argv)[i][0] != '-' ? (*argv)[i] : corpus;
+	}
 
 	snprintf(path, sizeof(path), "%s", PT_FUZZ_SEED);
 	if (recorded) {
@@ -125,16 +145,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 		exit(1);
 	}
 	if (!recorded) {
-		/* Its length, itself, and steps, which the fuzzer is to find by itself. */
-		metadata_bytes = (size_t)metadata[0] | (size_t)metadata[1] << 8;
-		memmove(metadata, metadata + 2, metadata_bytes);
-		return 0;
-	}
-	for (int i = 1; i < *argc; i++) {
-		if ((*argv)[i][0] != '-') {
-			write_seeds(recorded, (*argv)[i]);
-			break;
-		}
+		split_seed(corpus);
+	} else if (corpus) {
+		write_seeds_of_trace(recorded, corpus);
 	}
 	return 0;
 }
