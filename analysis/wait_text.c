@@ -7,14 +7,18 @@
 #define FEW   3u
 #define LEAST 0.05 /* of the time: what is less is not worth a word */
 
-static void holder_text(char *out, size_t size, const struct group_holder *holder, bool ran)
+void group_holder_text(char *out, size_t size, const struct group_holder *holder, bool ran)
 {
 	const char *of = holder->type[0] ? holder->type : holder->process;
 
 	if (holder->idle) {
 		snprintf(out, size, "nobody");
 	} else if (ran) {
-		snprintf(out, size, "%s", holder->process[0] ? holder->process : of);
+		const char *name = holder->process[0] ? holder->process : of;
+		bool told = holder->child && holder->made_in[0];
+
+		snprintf(out, size, "%s%s%s%s%s", holder->child ? "its child " : "", name,
+				told ? " (by " : "", told ? holder->made_in : "", told ? ")" : "");
 	} else if (!holder->name[0]) {
 		snprintf(out, size, "%s", of);
 	} else {
@@ -34,7 +38,7 @@ void group_wait_text(char *out, size_t size, const struct group_wait *wait)
 		bool first = !out[0];
 		char name[256];
 
-		holder_text(name, sizeof(name), holder, ran);
+		group_holder_text(name, sizeof(name), holder, ran);
 		if (share < LEAST || !name[0]) {
 			continue;
 		}

@@ -116,6 +116,8 @@ static enum status fill_holders(
 										  held->variation
 								: share,
 				.idle = holder->idle,
+				.child = holder->child,
+				.made_in = name_of(filling, holder->made_in),
 				.same_place = holder->name && holder->name == within->name &&
 					      holder->provider == within->provider};
 	}

@@ -35,8 +35,8 @@ static bool is_own_load(const struct pythia_detail *detail, const struct pythia_
 
 		told += holder->share;
 		nobodys += holder->idle || holder_is_tracing(holder) ? holder->share : 0;
-		own += strlen(holder->process) == length &&
-						       strncmp(holder->process, type, length) == 0
+		own += holder->child || (strlen(holder->process) == length &&
+							strncmp(holder->process, type, length) == 0)
 				       ? holder->share
 				       : 0;
 	}

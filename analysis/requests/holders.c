@@ -60,13 +60,21 @@ struct lived {
 	uint32_t name, provider, type;
 };
 
+/* Whose thread it is. */
+struct doer {
+	uint32_t process; /* interned */
+	bool child;       /* the process that waits has made it, */
+	uint32_t made_in; /* interned: in that call; 0: not told */
+};
+
 /* What is told of one kind of wait. */
 struct telling {
 	struct holders *holders;
 	const struct handover *evidence;
 	struct holder items[ALIKE];
 	uint32_t n;
-	struct wait at;   /* the wait at hand */
+	struct wait at;   /* the wait at hand, */
+	int64_t pid;      /* and the process that waits, as the kernel numbers it */
 	double beyond_ns; /* what it takes more than the mean of them */
 	uint64_t chain[HOLDERS_CHAIN];
 	uint32_t depth;
@@ -380,7 +388,7 @@ static bool is_same_holder(const struct holder *one, const struct holder *other)
 {
 	return one->name == other->name && one->provider == other->provider &&
 	       one->type == other->type && one->process == other->process &&
-	       one->idle == other->idle;
+	       one->idle == other->idle && one->child == other->child;
 }
 
 static void tell_holder(struct telling *telling, const struct holder *holder)
@@ -397,14 +405,21 @@ static void tell_holder(struct telling *telling, const struct holder *holder)
 		telling->items[telling->n++] = *holder;
 		telling->items[i].ns = 0;
 	}
+	if (!telling->items[i].made_in) {
+		telling->items[i].made_in = holder->made_in;
+	}
 	telling->items[i].waits++;
 	telling->items[i].ns += holder->ns;
 	telling->items[i].variation += (double)holder->ns * telling->beyond_ns;
 }
 
-static void tell(struct telling *telling, const struct lived *span, uint32_t process, uint64_t ns)
+static void tell(struct telling *telling, const struct lived *span, const struct doer *doer,
+		uint64_t ns)
 {
-	struct holder holder = {.process = process, .ns = ns};
+	struct holder holder = {.process = doer->process,
+			.child = doer->child,
+			.made_in = doer->made_in,
+			.ns = ns};
 
 	if (!span && telling->at.how != HELD_WOKEN && telling->at.how != HELD_RAN) {
 		return;
@@ -492,13 +507,16 @@ static void follow(struct telling *telling, uint32_t host, int32_t tid, uint32_t
 	const struct thread *thread = threads_find(
 			r->threads, host, known ? known->key : thread_host_key((uint32_t)tid, 0));
 	int32_t pid = known ? known->pid : thread ? thread->pid : -1;
-	uint32_t process = requests_process(r, host, tid, pid), n, depth = telling->depth;
+	struct doer doer = {.process = requests_process(r, host, tid, pid)};
+	uint32_t n, depth = telling->depth;
 	struct lived *spans;
 	uint64_t at_ns = wait->to_ns;
 
 	if (!enter_chain(telling, thread_of(host, tid))) {
 		return;
 	}
+	doer.child = threads_is_child(
+			r->threads, host, pid >= 0 ? pid : tid, telling->pid, &doer.made_in);
 	spans = calloc(OF_THREAD, sizeof(*spans));
 	n = spans ? lived_by(telling->holders, thread, number, wait, spans) : 0;
 	while (spans && at_ns > wait->from_ns) {
@@ -521,7 +539,7 @@ static void follow(struct telling *telling, uint32_t host, int32_t tid, uint32_t
 			}
 		}
 		if (!pass_on(telling, span, host, tid, pid, &stretch)) {
-			tell(telling, span, process, stretch.to_ns - stretch.from_ns);
+			tell(telling, span, &doer, stretch.to_ns - stretch.from_ns);
 		}
 		at_ns = stretch.from_ns;
 	}
@@ -545,11 +563,20 @@ static void tell_ran(void *context, int32_t tid, uint64_t from_ns, uint64_t to_n
 	}
 }
 
+static int64_t process_that_waits(const struct requests *r, const struct wait *wait)
+{
+	const struct thread *thread = threads_find(
+			r->threads, wait->host, thread_host_key((uint32_t)wait->tid, 0));
+
+	return thread && thread->pid >= 0 ? thread->pid : wait->pid;
+}
+
 static bool tell_wait(struct telling *telling, const struct wait *wait)
 {
 	const struct ending *ending;
 
 	telling->at = *wait;
+	telling->pid = process_that_waits(telling->holders->r, wait);
 	telling->depth = 0;
 	enter_chain(telling, thread_of(wait->host, wait->tid));
 	switch (wait->how) {

@@ -52,6 +52,8 @@ struct holder {
 	uint32_t type;           /* of its request, interned; 0: of none, or not known */
 	uint32_t process;        /* interned; 0: not known */
 	bool idle;               /* nobody: the CPU slept, and takes its time to wake up */
+	bool child;              /* the process that waited has made it, */
+	uint32_t made_in;        /* interned: in that call; 0: not told */
 	uint32_t waits;
 	uint64_t ns;
 	/*

@@ -468,6 +468,10 @@ static void sched_fork(
 		same = child->pid >= 0 && child->pid == parent->pid;
 		child->ppid = same ? parent->ppid : parent->pid;
 		child->kthread = parent->tid == KTHREADD;
+		if (!same) {
+			threads_bear_process(cx->threads, host, child->pid, parent->pid,
+					parent->call.open ? parent->call.name : 0);
+		}
 		inherit_call(parent, child, event->ts_ns);
 		files_on_fork(cx, parent, child, clone_flags(cx, parent, same));
 	}
@@ -681,6 +685,7 @@ static void dump_process(
 {
 	struct thread_state *thread = state_thread(
 			cx, event_host(cx, event), field_int(plan, event, DUMP_TID, 0));
+	uint32_t made_in;
 
 	if (!thread) {
 		return;
@@ -701,6 +706,11 @@ static void dump_process(
 	}
 	if (thread->comm.value == 0) {
 		take_name(cx, thread, plan, event, DUMP_NAME);
+	}
+	if (thread->pid >= 0 && thread->ppid >= 0 &&
+			!threads_is_child(cx->threads, thread->host, thread->pid, thread->ppid,
+					&made_in)) {
+		threads_bear_process(cx->threads, thread->host, thread->pid, thread->ppid, 0);
 	}
 	if (field_int(plan, event, DUMP_TYPE, 0) == 1 && !thread->kthread) {
 		thread->kthread = true;

@@ -26,6 +26,8 @@ struct host_cpus {
 struct process {
 	uint32_t host, name;
 	int64_t pid; /* 0 and name 0: empty */
+	int64_t parent;
+	uint32_t made_in;
 };
 
 struct alias {
@@ -301,7 +303,31 @@ void threads_name_process(struct threads *threads, uint32_t host, int64_t pid, u
 		}
 		threads->n_processes++;
 	}
-	threads->processes[at] = (struct process){.host = host, .pid = pid, .name = name};
+	if (!threads->processes[at].name) {
+		threads->processes[at] = (struct process){.host = host, .pid = pid, .parent = -1};
+	}
+	threads->processes[at].name = name;
+}
+
+void threads_bear_process(struct threads *threads, uint32_t host, int64_t pid, int64_t parent,
+		uint32_t made_in)
+{
+	struct process *process = &threads->processes[process_slot(threads, host, pid)];
+
+	if (process->name) {
+		process->parent = parent;
+		process->made_in = made_in;
+	}
+}
+
+bool threads_is_child(const struct threads *threads, uint32_t host, int64_t pid, int64_t parent,
+		uint32_t *made_in)
+{
+	const struct process *process = &threads->processes[process_slot(threads, host, pid)];
+	bool is = process->name && parent > 0 && process->parent == parent;
+
+	*made_in = is ? process->made_in : 0;
+	return is;
 }
 
 uint32_t threads_process_name(const struct threads *threads, uint32_t host, int64_t pid)

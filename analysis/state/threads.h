@@ -89,6 +89,14 @@ void threads_switch(struct threads *threads, uint32_t host, uint32_t cpu, uint64
 /* What a process is called; 0 if not known. At most 65,536 of them; then all are learned anew. */
 void threads_name_process(struct threads *threads, uint32_t host, int64_t pid, uint32_t name);
 uint32_t threads_process_name(const struct threads *threads, uint32_t host, int64_t pid);
+/*
+ * A process that has a name was made by another, in a call of that one (interned; 0: not seen). And
+ * whether that is so, and in which call, while the name is known.
+ */
+void threads_bear_process(struct threads *threads, uint32_t host, int64_t pid, int64_t parent,
+		uint32_t made_in);
+bool threads_is_child(const struct threads *threads, uint32_t host, int64_t pid, int64_t parent,
+		uint32_t *made_in);
 /* What the process of a thread is called, as its first thread is; 0 if not known. */
 uint32_t threads_program(struct threads *threads, uint32_t host, uint64_t key);
 

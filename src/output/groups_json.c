@@ -117,6 +117,8 @@ void output_json_holders(struct json_out *json, const struct group_holder *holde
 				{"of_variation", value_real_if(true, holder->of_variation)},
 				{"waits", value_count(holder->waits)},
 				{"idle", value_flag(holder->idle)},
+				{"child", value_flag(holder->child)},
+				{"made_in", value_text(holder->made_in)},
 				{"same_place", value_flag(holder->same_place)});
 	}
 	json_out_close(json, ']');

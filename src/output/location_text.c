@@ -67,10 +67,11 @@ static void write_wait(FILE *out, const struct group_waits *all, const struct gr
 		const struct group_holder *holder = &wait->holders[i];
 
 		if (wait->evidence == WAIT_RAN) {
+			char words[OUTPUT_CELL];
+
+			group_holder_text(words, sizeof(words), holder, true);
 			fprintf(out, "    %5.1f%% %s had the processor: %.0f%% of how they vary\n",
-					100 * holder->share,
-					output_safe(name,
-							holder->idle ? "nobody" : of_type(holder)),
+					100 * holder->share, output_safe(name, words),
 					100 * holder->of_variation);
 			continue;
 		}

@@ -457,20 +457,37 @@ void kernel_close(struct kernel *kernel)
 
 enum status kernel_join(struct kernel *kernel, int pid)
 {
-	unsigned char one = 1;
+	unsigned char how = PROBE_PROCESS_UNTOLD;
 
-	return bpf_map_update_elem(bpf_map__fd(kernel->skeleton->maps.processes), &pid, &one,
-			       BPF_ANY) == 0
-			       ? STATUS_OK
-			       : STATUS_NO_MEMORY;
+	if (bpf_map_update_elem(bpf_map__fd(kernel->skeleton->maps.processes), &pid, &how,
+			    BPF_ANY) != 0) {
+		return STATUS_NO_MEMORY;
+	}
+	__atomic_fetch_add(&kernel->skeleton->bss->n_untold, 1, __ATOMIC_RELAXED);
+	return STATUS_OK;
 }
 
 bool kernel_has_process(const struct kernel *kernel, int pid)
 {
-	unsigned char one;
+	unsigned char how;
 
 	return !kernel->follow_fork ||
-	       bpf_map_lookup_elem(bpf_map__fd(kernel->skeleton->maps.processes), &pid, &one) == 0;
+	       bpf_map_lookup_elem(bpf_map__fd(kernel->skeleton->maps.processes), &pid, &how) == 0;
+}
+
+bool kernel_take_untold(struct kernel *kernel)
+{
+	return __atomic_exchange_n(&kernel->skeleton->bss->n_untold, 0, __ATOMIC_RELAXED) > 0;
+}
+
+bool kernel_take_process(struct kernel *kernel, int pid)
+{
+	int map = bpf_map__fd(kernel->skeleton->maps.processes);
+	unsigned char how, told = PROBE_PROCESS_TOLD;
+
+	/* Of one that ends meanwhile nothing comes back. */
+	return bpf_map_lookup_elem(map, &pid, &how) == 0 && how == PROBE_PROCESS_UNTOLD &&
+	       bpf_map_update_elem(map, &pid, &told, BPF_EXIST) == 0;
 }
 
 void kernel_set_state(struct kernel *kernel, enum probe_state state)

@@ -66,6 +66,13 @@ void kernel_close(struct kernel *kernel);
  */
 enum status kernel_join(struct kernel *kernel, int pid);
 bool kernel_has_process(const struct kernel *kernel, int pid); /* without `some` all */
+/*
+ * Of `some`: whether there are processes of which the trace tells no beginning, as they began in a
+ * pause or before kernel_join(); true once for those that have come since. And whether a process is
+ * one of them; then it is none any more: the state is to be dumped.
+ */
+bool kernel_take_untold(struct kernel *kernel);
+bool kernel_take_process(struct kernel *kernel, int pid);
 
 /* From now on events go into the rings, or are dropped and counted. */
 void kernel_record(struct kernel *kernel, bool on);

@@ -68,6 +68,12 @@ enum probe_state {
 	PROBE_ENDED, /* nobody wants them any more */
 };
 
+/* Of a process that is recorded: whether the trace tells of its beginning. */
+enum probe_process {
+	PROBE_PROCESS_TOLD = 1, /* by an event, or a dump of the state */
+	PROBE_PROCESS_UNTOLD,   /* it began in a pause, or before it was to be recorded */
+};
+
 /* How long a CPU ran threads that are recorded, while that is counted; a line of the cache each. */
 struct probe_busy {
 	__u64 since_ns; /* 0: it runs none */

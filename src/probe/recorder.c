@@ -70,6 +70,22 @@ static bool is_recorded(void *context, int pid)
 	return processes_has(context, pid);
 }
 
+/* Of which the trace tells no beginning. */
+static bool is_untold(void *context, int pid)
+{
+	return kernel_take_process(context, pid);
+}
+
+/* Of those that have begun in a pause, or that were found later, there are names and files as well.
+ */
+static void dump_untold(struct recorder *recorder)
+{
+	if (recorder->wants_state && !recorder->foreign_pids && recorder->processes &&
+			!recorder->pacing.paused && kernel_take_untold(recorder->kernel)) {
+		recorder->dump = statedump_begin(is_untold, recorder->kernel);
+	}
+}
+
 /*
  * A viewer that comes later sees nothing of what was dumped before: the state is dumped once more
  * when those have come that waited for the session, after twice that time for those that a busy
@@ -325,6 +341,9 @@ static void step(struct recorder *recorder)
 	}
 	if (!recorder->dump && now_ns >= recorder->next_dump_ns) {
 		begin_dump(recorder);
+	}
+	if (!recorder->dump) {
+		dump_untold(recorder);
 	}
 	if (status == STATUS_OK && recorder->dump) {
 		status = dump_more(recorder, &fault);

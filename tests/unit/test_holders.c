@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -255,6 +256,45 @@ static void who_ran_on_its_run_queues(void **state)
 	feed_stop(&shop.feed);
 }
 
+/* A child of the process has the processor that it waits for, and then one of another's. */
+static void a_child_of_its_own(void **state)
+{
+	const struct group_wait *wait;
+	struct snapshot *snapshot;
+	struct shop shop;
+	char text[400];
+
+	(void)state;
+	shop_start(&shop);
+	use_kernel(&shop);
+	run(&shop, 1 * US, 0, 5, 1, 100);
+	tell(&shop, 10 * US, SERVE, false, 1, 100);
+	kernel_event(&shop.kernel, T0 + 20 * US, 0, "syscall_entry_clone flags:u=0");
+	kernel_event(&shop.kernel, T0 + 30 * US, 0,
+			"sched_process_fork parent_comm:s=shop parent_tid:i=100 parent_pid:i=100 "
+			"child_comm:s=shop child_tid:i=200 child_pid:i=200");
+	kernel_event(&shop.kernel, T0 + 40 * US, 0, "syscall_exit_clone ret:i=200");
+	switch_named(&shop, 1 * MS, 0, "shop", 100, 0, "shop", 200);
+	switch_named(&shop, 5 * MS, 0, "shop", 200, 0, "shop", 100);
+	kernel_event(&shop.kernel, T0 + 6 * MS, 0,
+			"sched_process_fork parent_comm:s=cron parent_tid:i=50 parent_pid:i=50 "
+			"child_comm:s=cron child_tid:i=60 child_pid:i=60");
+	switch_named(&shop, 7 * MS, 0, "shop", 100, 0, "cron", 60);
+	switch_named(&shop, 8 * MS, 0, "cron", 60, 0, "shop", 100);
+	tell(&shop, 9 * MS, SERVE, true, 1, 100);
+
+	wait = the_wait(waits_of(&shop, &snapshot), "(runnable)");
+	assert_int_equal(wait->n, 2);
+	assert_true(wait->holders[0].child);
+	assert_string_equal(wait->holders[0].made_in, "clone");
+	assert_float_equal(wait->holders[0].share, 4.0 / 5, 1e-6);
+	assert_false(wait->holders[1].child);
+	group_wait_text(text, sizeof(text), wait);
+	assert_ptr_equal(strstr(text, "its child shop (by clone) had the processor "), text);
+	snapshot_destroy(snapshot);
+	feed_stop(&shop.feed);
+}
+
 /* What is fed in order of time. */
 struct item {
 	uint64_t at_ns, request, tid;
@@ -385,6 +425,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(woken_through_a_chain),
 			cmocka_unit_test(who_ran_on_its_run_queues),
+			cmocka_unit_test(a_child_of_its_own),
 			cmocka_unit_test(inferred_from_ends),
 			cmocka_unit_test(nobody_is_named),
 			cmocka_unit_test(log_is_bounded),

@@ -88,6 +88,8 @@ struct group_holder {
 	double of_variation;
 	uint32_t waits;
 	bool idle;       /* nobody: the processor slept, and takes its time to wake up */
+	bool child;      /* a child of the process that waits, */
+	const char *made_in; /* which made it in that system call: "clone"; "": not told */
 	bool same_place; /* it is the span that waited, in another request: it had what was waited
 			    for */
 };
@@ -113,6 +115,8 @@ struct group_wait {
 	const struct group_holder *holders;
 };
 
+/* One of them in words; `ran`: of WAIT_RAN. "nobody", "its child redis-server (by clone)". */
+void group_holder_text(char *out, size_t size, const struct group_holder *holder, bool ran);
 /*
  * Who was waited for, in words: "python3 had the processor 92% of it, cc1 5%", "rules_commit of
  * server_create is waited for 71% of it": of the time of the waits, of WAIT_RAN of how they vary.

@@ -9,8 +9,11 @@ struct {
 	__uint(max_entries, PROBE_PROCESSES);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
 	__type(key, __s32);
-	__type(value, __u8);
+	__type(value, __u8); /* enum probe_process */
 } processes SEC(".maps");
+
+/* How many have come to be PROBE_PROCESS_UNTOLD since this side took it up. */
+__u32 n_untold;
 
 static __always_inline bool is_ours(__s32 pid)
 {
@@ -29,10 +32,13 @@ int follow_fork(__u64 *ctx)
 {
 	struct task_struct *parent = (void *)ctx[0], *child = (void *)ctx[1];
 	__s32 pid = child->tgid;
-	__u8 one = 1;
+	__u8 how = READ_ONCE(state) == PROBE_RECORD ? PROBE_PROCESS_TOLD : PROBE_PROCESS_UNTOLD;
 
 	if (pid != parent->tgid && is_ours(parent->tgid)) {
-		bpf_map_update_elem(&processes, &pid, &one, 0);
+		bpf_map_update_elem(&processes, &pid, &how, 0);
+		if (how == PROBE_PROCESS_UNTOLD) {
+			__sync_fetch_and_add(&n_untold, 1);
+		}
 	}
 	return 0;
 }
