@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # A stock redis-server at its limit, watched: spans of time are recorded, and that is said; nothing
-# counts as lost, requests are whole, and their rate is that of the time that was recorded. Without a
-# limit all of the time is recorded.
+# counts as lost, requests are whole, and their rate is that of the time that was recorded. What it forks
+# in a pause is known as its child. Without a limit all of the time is recorded.
 # test_process_pace.sh SOURCE-DIR BUILD-DIR
 . "$(dirname "$0")/process.sh"
 begin "$2" redis-server redis-cli redis-benchmark
@@ -42,6 +42,28 @@ jq -e '[.groups[] | select(.type == "redis-server")][0] |
 jq -e --argjson rate "$rate" '[.groups[] | select(.type == "redis-server") | .rate_per_s] | add |
 	. >= 0.15 * $rate and . <= 1.5 * $rate' <<<"$last" >/dev/null ||
 	fail "its rate is not that of the time that was recorded"
+
+# Children that it forks, most of them in a pause, and that live for a second or so.
+saves() {
+	sed -n 's/.*Background saving started by pid \([0-9]*\)$/\1/p' "$work/redis.log"
+}
+redis-cli -s "$socket" EVAL "for i = 1, 1000 do redis.call('SET', 'key' .. i, i) end" 0 >/dev/null
+redis-cli -s "$socket" CONFIG SET rdb-key-save-delay 1500 >/dev/null
+(while sleep 0.3; do
+	redis-cli -s "$socket" BGSAVE >/dev/null 2>&1
+done) &
+started+=($!)
+watch -n 10 --dump-text="$work/events"
+kill "${started[-1]}"
+seen=0
+for child in $(saves); do
+	grep -q "next_tid = $child," "$work/events" || continue
+	seen=$((seen + 1))
+	grep -Eq "sched_process_fork: .*child_tid = $child,|process_state: .* tid = $child,.* ppid = $server," \
+		"$work/events" || fail "nothing tells whose child $child is"
+done
+echo "$seen children ran, of $(saves | wc -l)"
+((seen >= 1)) || fail "no child was seen"
 
 watch -n 4 --cost=100
 jq -e '[.warnings[] | select(contains("was recorded"))] == []' <<<"$last" >/dev/null ||
