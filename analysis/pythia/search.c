@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <string.h>
 
 #include "pythia/state.h"
@@ -17,11 +18,44 @@ static bool is_given_up(const struct finding *finding, uint32_t node)
 	return false;
 }
 
+/* Of the variance: by how long idle processors take to wake up. `most`: the row with most of it. */
+static double waking_share(const struct tree_view *tree, uint32_t *most)
+{
+	double sum = 0, largest = 0;
+
+	for (uint32_t i = 0; i < tree->n; i++) {
+		double phi = pythia_waits_for_nobody(&tree->rows[i]) ? tree->rows[i].phi : 0;
+
+		sum += phi;
+		*most = phi > largest ? i : *most;
+		largest = fmax(phi, largest);
+	}
+	return fmax(sum, 0);
+}
+
+/*
+ * What is left: that is nobody's doing, and the search is for what varies besides, as if the one
+ * did not go with the other.
+ */
+static double rest_of(const struct tree_view *tree)
+{
+	uint32_t most = 0;
+
+	return 1 - fmin(waking_share(tree, &most), NOBODYS_SHARE);
+}
+
+/* A lower bound is that of most of what is anybody's. */
+static bool holds_most(const struct tree_view *tree, double phi_low)
+{
+	return phi_low >= VERDICT_PHI * rest_of(tree);
+}
+
 /* Those that hold a share of the variance, the surest first; given-up ones last. */
 static uint32_t find_edges(struct pythia *pythia, const struct finding *finding,
 		const struct tree_view *tree, struct edge *edges)
 {
 	bool by_phi = pythia->planning.strategy->edges == EDGE_BY_PHI;
+	double rest = rest_of(tree);
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < tree->n; i++) {
@@ -29,7 +63,7 @@ static uint32_t find_edges(struct pythia *pythia, const struct finding *finding,
 		struct edge edge = {.row = i, .node = pythia->locating.nodes[i], .within = i};
 		uint32_t at;
 
-		if (row->phi_low <= ELIGIBLE_PHI) {
+		if (row->phi_low <= ELIGIBLE_PHI * rest || pythia_waits_for_nobody(row)) {
 			continue;
 		}
 		edge.leaf = row->mark == TREE_NO_POINT || edge.node == SPACE_NONE ||
@@ -85,8 +119,11 @@ static struct steps_verdict verdict_of(enum verdict_reason reason, const struct 
 		const struct pythia_detail *detail, uint32_t at)
 {
 	const struct tree_row *row = &detail->tree->rows[at];
+	uint32_t most = 0;
+	double waking = waking_share(detail->tree, &most);
 
 	return (struct steps_verdict){.reason = reason,
+			.waking_share = waking > NOBODYS_SLIGHT ? waking : 0,
 			.type = detail->row->type,
 			.place = row->name,
 			.share_of = finding_share_of(finding),
@@ -206,6 +243,24 @@ static bool tell_no_finding(struct pythia *pythia, struct finding *finding,
 	return true;
 }
 
+/* Most of it is processors that sleep, on the run queues of which it was alone. */
+static bool tell_waking(
+		struct pythia *pythia, struct finding *finding, const struct pythia_detail *detail)
+{
+	uint32_t most = 0;
+	struct steps_verdict verdict;
+
+	if (waking_share(detail->tree, &most) < NOBODYS_SHARE) {
+		return false;
+	}
+	verdict = verdict_of(REASON_IDLE, finding, detail, most);
+	verdict.waking_share = 0; /* it says that already */
+	take_figures(pythia, finding, detail, most);
+	finding_tell(pythia, finding, &verdict);
+	wait_for_more(finding);
+	return true;
+}
+
 /* No span works in it: what is waited for is a host, a resource, or whoever holds it. */
 static void verdict_waiting(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round,
@@ -235,7 +290,8 @@ static bool verdict_load(struct pythia *pythia, struct finding *finding,
 	struct steps_verdict verdict;
 	struct load load;
 
-	if (!load_of(pythia, detail, round, edge->within, &load) || load.low < VERDICT_PHI ||
+	if (!load_of(pythia, detail, round, edge->within, &load) ||
+			!holds_most(detail->tree, load.low) ||
 			!pythia_is_settled(pythia, round, detail)) {
 		return false;
 	}
@@ -305,7 +361,8 @@ static void verdict_diffuse(struct pythia *pythia, struct finding *finding,
 static bool is_unsure(const struct tree_view *tree)
 {
 	for (uint32_t i = 0; i < tree->n; i++) {
-		if (tree->rows[i].phi_low < VERDICT_PHI && tree->rows[i].phi_high >= VERDICT_PHI) {
+		if (!holds_most(tree, tree->rows[i].phi_low) &&
+				holds_most(tree, tree->rows[i].phi_high)) {
 			return true;
 		}
 	}
@@ -400,7 +457,7 @@ static bool verdict_within_budget(struct pythia *pythia, struct finding *finding
 		if (verdict_load(pythia, finding, detail, round, &edges[i])) {
 			return true;
 		}
-		if (edges[i].within == edges[i].row && within->phi_low >= VERDICT_PHI) {
+		if (edges[i].within == edges[i].row && holds_most(detail->tree, within->phi_low)) {
 			verdict_code(pythia, finding, detail, round, &edges[i]);
 			return true;
 		}
@@ -417,6 +474,9 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 		 given_up = finding->n_given_up;
 	bool over_budget = false, by_name;
 
+	if (tell_waking(pythia, finding, detail)) {
+		return;
+	}
 	load_look_within(pythia, detail, round, edges, n);
 	learn_from_split(finding, edges, n, detail->tree);
 	if (verdict_site(pythia, finding, detail, round, edges, n)) {
@@ -440,29 +500,30 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 			candidates_clear(&pythia->planning);
 		}
 		if (pythia->planning.n_candidates == 0) {
-			if (row->phi_low >= VERDICT_PHI &&
-					!pythia_is_settled(pythia, round, detail)) {
+			bool most = holds_most(detail->tree, row->phi_low);
+
+			if (most && !pythia_is_settled(pythia, round, detail)) {
 				wait_for_more(finding);
 				return;
 			}
-			if (row->phi_low >= VERDICT_PHI) {
+			if (most) {
 				site_of_place(pythia, finding, detail, round, row);
 				site_of_all(pythia, finding, detail, round);
 			}
 			if (verdict_load(pythia, finding, detail, round, &edges[i])) {
 				return;
 			}
-			if (row->phi_low >= VERDICT_PHI && tree_row_interrupts(row)) {
+			if (most && tree_row_interrupts(row)) {
 				verdict_interrupted(pythia, finding, detail, &edges[i]);
 				return;
 			}
-			if (row->phi_low >= VERDICT_PHI && row->mark == TREE_NO_POINT) {
+			if (most && row->mark == TREE_NO_POINT) {
 				if (!tell_no_finding(pythia, finding, detail, round, &edges[i])) {
 					verdict_waiting(pythia, finding, detail, round, &edges[i]);
 				}
 				return;
 			}
-			if (row->phi_low >= VERDICT_PHI) {
+			if (most) {
 				verdict_code(pythia, finding, detail, round, &edges[i]);
 				return;
 			}

@@ -108,6 +108,12 @@ static inline uint32_t pythia_intern(struct pythia *pythia, const char *text)
 	return names_add(pythia->names, text, strlen(text));
 }
 
+/* For one that nobody had: it sleeps, and takes its time to wake up. */
+static inline bool pythia_waits_for_nobody(const struct tree_row *row)
+{
+	return row->mark == TREE_NO_POINT && strcmp(row->name, "(waking up)") == 0;
+}
+
 /* The same text, for as long as there are names; of names and places alone, as these are few. */
 static inline const char *pythia_keep(struct pythia *pythia, const char *text)
 {

@@ -58,6 +58,7 @@
 				*/
 #define NOBODYS_TOLD     0.25  /* of how waits vary: it is known who had the processor, */
 #define NOBODYS_SHARE    0.5   /* and of that more: who traces, and nobody */
+#define NOBODYS_SLIGHT   0.05  /* of the variance: what wakes up is not worth a word */
 #define OWN_LOAD         0.7   /* of who had the processor meanwhile: the program's own processes */
 #define NAMED_STEPS      5u    /* by names, before nothing is thought to be in an edge */
 #define Z90              1.645 /* standard errors on both sides: 90 % of a normal distribution */

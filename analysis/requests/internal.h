@@ -117,7 +117,7 @@ struct measuring {
 	struct walked_piece *walked_pieces;
 	uint32_t walked_span_room, walked_piece_room;
 	/* Interned names of parts that no span owns. */
-	uint32_t wait, transit, runnable, blocked, lag;
+	uint32_t wait, transit, runnable, waking, blocked, lag;
 	uint32_t blocked_on[MEASURING_MEMO][2];    /* name of a call: that of the part */
 };
 

@@ -113,6 +113,8 @@ uint32_t measuring_part(struct requests *r, const struct path_piece *piece)
 		return intern(r, &m->transit, "(transit)");
 	case PATH_RUNNABLE:
 		return intern(r, &m->runnable, "(runnable)");
+	case PATH_WAKING:
+		return intern(r, &m->waking, "(waking up)");
 	case PATH_BLOCKED:
 		return blocked_name(r, piece->on);
 	default:
@@ -135,6 +137,22 @@ static bool of_no_thread(const struct plan *plan)
 {
 	return plan->seed && plan->keyed && plan->n_bind == 1 && plan->bind[0].kind == NS_REQUEST &&
 	       !plan->bind[0].global;
+}
+
+/* ns of a stretch in which a CPU ran a thread, or (tid 0) none. */
+static void add_idle(void *context, int32_t tid, uint64_t from_ns, uint64_t to_ns)
+{
+	*(uint64_t *)context += tid == 0 ? to_ns - from_ns : 0;
+}
+
+/* A thread waited for a CPU that for most of the time nobody had. */
+static bool is_waking(struct requests *r, const struct span *span, uint64_t from_ns, uint64_t to_ns)
+{
+	uint64_t idle_ns = 0;
+
+	return state_ran_instead(r->config.state, span->host, span->tid, from_ns, to_ns, add_idle,
+			       &idle_ns) &&
+	       2 * idle_ns > to_ns - from_ns;
 }
 
 /* What the state knows of a span's thread. */
@@ -162,7 +180,8 @@ static bool doing(
 	if (known.status == THREAD_BLOCKED) {
 		out->what = PATH_BLOCKED;
 	} else if (known.status == THREAD_WAIT_CPU || known.status == THREAD_WAIT_FORK) {
-		out->what = PATH_RUNNABLE;
+		out->what = is_waking(r, span, known.since_ns, before_ns) ? PATH_WAKING
+									  : PATH_RUNNABLE;
 	}
 	return true;
 }

@@ -45,7 +45,8 @@ enum path_what {
 	PATH_SELF = 0, /* the span itself worked */
 	PATH_WAIT,     /* sent, but not begun */
 	PATH_TRANSIT,  /* of the caller: between hosts */
-	PATH_RUNNABLE, /* its thread waited for a CPU */
+	PATH_RUNNABLE, /* its thread waited for a CPU, which others had */
+	PATH_WAKING,   /* likewise, and the CPU was idle: it takes its time to wake up */
 	PATH_BLOCKED,  /* its thread was blocked */
 };
 
@@ -59,7 +60,7 @@ struct path_piece {
 
 /* What a thread did just before an instant, and since when. */
 struct path_doing {
-	uint8_t what; /* PATH_SELF, PATH_RUNNABLE, PATH_BLOCKED */
+	uint8_t what; /* PATH_SELF, PATH_RUNNABLE, PATH_WAKING, PATH_BLOCKED */
 	bool sure;    /* false: PATH_SELF for want of anything better */
 	uint32_t on;
 	uint64_t since_ns;

@@ -116,8 +116,8 @@ grep -q 'lttng_test_filter_event .* thread not known: record sched_switch' \
 # Each verdict says where, on which host, and what it is of.
 for trace in kernel-6.2-2cpu kernel-4.4-basic ust-ros2; do
 	document "$work/verdicts" --schema=inferred "$traces/$trace"
-	bad=$(field "$work/verdicts" 'join ",", map { $_->{type} } grep { !$_->{where} || !$_->{host} || $_->{seconds} <= 0 } @{$d->{findings}}')
-	n=$(field "$work/verdicts" 'scalar @{$d->{findings}}')
+	bad=$(field "$work/verdicts" 'join ",", map { $_->{type} } grep { $_->{rule} && (!$_->{where} || !$_->{host} || $_->{seconds} <= 0) } @{$d->{findings}}')
+	n=$(field "$work/verdicts" 'scalar grep { $_->{rule} } @{$d->{findings}}')
 	[ -z "$bad" ] && [ "$n" -ge 3 ] || complain "$trace: $n verdicts, of them without place, host or time: $bad"
 done
 

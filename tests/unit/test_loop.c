@@ -1215,6 +1215,28 @@ static void offers_are_awaited_for_half_a_minute(void **state)
 	names_destroy(names);
 }
 
+/* What is found in such a tree after a minute. */
+static enum verdict_reason found_in(
+		const struct tree_view *tree, struct group_wait *wait, enum stop_rule *rule)
+{
+	const struct groups_view groups = {.n = 1, .rows = &varying};
+	struct names *names = names_create(1000);
+	struct pythia *pythia = pythia_create(names);
+	const struct finding *finding;
+	enum verdict_reason reason;
+
+	for (uint64_t second = 1; second <= 60; second++) {
+		round_at(pythia, 100 + second, &groups, tree, wait);
+	}
+	finding = finding_find(pythia, 1);
+	assert_non_null(finding);
+	reason = finding->kept.verdict.reason;
+	*rule = finding->rule;
+	pythia_destroy(pythia);
+	names_destroy(names);
+	return reason;
+}
+
 /* What is found where requests vary by their waits for a processor that these had. */
 static enum verdict_reason found_behind(const char *one, const char *other, enum stop_rule *rule)
 {
@@ -1256,22 +1278,7 @@ static enum verdict_reason found_behind(const char *one, const char *other, enum
 			.known = 300,
 			.n = 2,
 			.holders = holders};
-	const struct groups_view groups = {.n = 1, .rows = &varying};
-	struct names *names = names_create(1000);
-	struct pythia *pythia = pythia_create(names);
-	const struct finding *finding;
-	enum verdict_reason reason;
-
-	for (uint64_t second = 1; second <= 60; second++) {
-		round_at(pythia, 100 + second, &groups, &tree, &wait);
-	}
-	finding = finding_find(pythia, 1);
-	assert_non_null(finding);
-	reason = finding->kept.verdict.reason;
-	*rule = finding->rule;
-	pythia_destroy(pythia);
-	names_destroy(names);
-	return reason;
+	return found_in(&tree, &wait, rule);
 }
 
 /* That tracing has the processor, or that it sleeps, is no finding about the program. */
@@ -1287,6 +1294,49 @@ static void waits_that_are_nobodys_are_no_finding(void **state)
 	assert_int_equal(found_behind("lttng-relayd", "pythiatop-probe", &rule), REASON_TRACING);
 	assert_int_equal(rule, STOP_NONE);
 	assert_int_equal(found_behind(NULL, "pythiatop-probe", &rule), REASON_IDLE);
+	assert_int_equal(rule, STOP_NONE);
+}
+
+/* Where processors that wake up have so much of it, and a span so much, surely. */
+static enum verdict_reason found_beside_waking(double waking, double span_low, enum stop_rule *rule)
+{
+	const struct tree_row rows[] = {{.context = 1,
+							.parent = UINT32_MAX,
+							.n_below = 1,
+							.name = "r",
+							.provider = "",
+							.count = 300,
+							.phi = span_low + 0.05,
+							.phi_low = span_low,
+							.phi_high = span_low + 0.1,
+							.segment_sd_ns = 1e7},
+			{.context = 2,
+					.parent = 0,
+					.name = "(waking up)",
+					.provider = "",
+					.mark = TREE_NO_POINT,
+					.count = 300,
+					.phi = waking,
+					.phi_low = waking - 0.05,
+					.phi_high = waking + 0.05,
+					.segment_sd_ns = 2e7}};
+	const struct tree_view tree = tree_of(rows, 2);
+
+	return found_in(&tree, NULL, rule);
+}
+
+/* What idle processors take to wake up is nobody's; what varies besides is searched. */
+static void what_wakes_up_is_left_out(void **state)
+{
+	enum stop_rule rule;
+
+	(void)state;
+	assert_int_equal(found_beside_waking(0.4, 0.35, &rule), REASON_CODE);
+	assert_int_equal(rule, STOP_CODE);
+	assert_int_equal(found_beside_waking(0.4, 0.25, &rule), REASON_NO_PLACE);
+	assert_int_equal(rule, STOP_DIFFUSE);
+	assert_int_equal(found_beside_waking(0.1, 0.35, &rule), REASON_NO_PLACE);
+	assert_int_equal(found_beside_waking(0.6, 0.35, &rule), REASON_IDLE);
 	assert_int_equal(rule, STOP_NONE);
 }
 
@@ -1511,6 +1561,7 @@ int main(void)
 			cmocka_unit_test(the_window_does_where_it_is_clear),
 			cmocka_unit_test(offers_are_awaited_for_half_a_minute),
 			cmocka_unit_test(waits_that_are_nobodys_are_no_finding),
+			cmocka_unit_test(what_wakes_up_is_left_out),
 			cmocka_unit_test(kernel_events_are_of_threads),
 			cmocka_unit_test(bytes_are_those_of_records),
 			cmocka_unit_test(costs_are_measured),

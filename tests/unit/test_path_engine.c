@@ -154,6 +154,35 @@ static void own_time_is_split(void **state)
 	feed_stop(&office.feed);
 }
 
+/* Its processor slept when it was woken, and then once another ran there for a moment. */
+static void a_processor_wakes_up(void **state)
+{
+	struct office office;
+
+	(void)state;
+	office_start(&office);
+	run(&office, 0, 0, 5, 1, 100);
+	serve(&office, office.begin, 1000, 0, 100);
+	for (uint64_t at = 2000; at <= 12000; at += 10000) {
+		call(&office, at, 0, "syscall_entry_fsync fd:u=3");
+		run(&office, at + 500, 0, 100, 2, 0);
+		call(&office, at + 2990, 0, "irq_handler_entry irq:i=9 name:s=disk");
+		wake(&office, at + 3000, 0, 100, "sched_waking");
+		call(&office, at + 3010, 0, "irq_handler_exit irq:i=9 ret:i=1");
+		if (at > 2000) {
+			run(&office, at + 3500, 0, 0, 0, 6);
+		}
+		run(&office, at + 5000, 0, at > 2000 ? 6 : 0, at > 2000, 100);
+		call(&office, at + 5500, 0, "syscall_exit_fsync ret:i=0");
+	}
+	serve(&office, office.end, 18000, 0, 100);
+	assert_string_equal(path_of(&office),
+			"serve 1000, fsync 500, fsync(blocked: fsync) 2500, fsync(waking up) 2000, "
+			"fsync 500, serve 4500, fsync 500, fsync(blocked: fsync) 2500, "
+			"fsync(runnable) 2000, fsync 500, serve 500");
+	feed_stop(&office.feed);
+}
+
 /*
  * Thread 100 takes a lock that thread 200 holds while it works for the same request: the path goes
  * on with it, from where it began.
@@ -249,6 +278,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(without_a_kernel),
 			cmocka_unit_test(own_time_is_split),
+			cmocka_unit_test(a_processor_wakes_up),
 			cmocka_unit_test(path_goes_on_with_the_waker),
 			cmocka_unit_test(stranger_wakes),
 			cmocka_unit_test(ping_pong),

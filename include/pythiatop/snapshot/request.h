@@ -52,7 +52,7 @@ struct request_span {
 /*
  * A piece of the critical path; they follow each other without a gap from the request's start to
  * its end. `what` is "" where the span itself worked, else "(wait)", "(transit)", "(runnable)",
- * "(blocked: futex)".
+ * "(waking up)", "(blocked: futex)".
  */
 struct request_piece {
 	uint32_t span;

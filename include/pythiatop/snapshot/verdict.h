@@ -118,6 +118,7 @@ struct steps_verdict {
 	const char *share_of;                /* "variance", "slowdown", "requests" */
 	double share, share_low, share_high; /* 90 % interval; of requests 95 % */
 	double waiting_share;                /* of REASON_LOAD: waits for a processor, of that */
+	double waking_share; /* of the variance: idle processors that take their time to wake up */
 	uint64_t requests;                   /* that these are of */
 	enum verdict_deeper deeper;
 	uint32_t left_off;           /* points, of DEEPER_LEFT_OFF */
@@ -177,6 +178,7 @@ struct steps_verdict {
 	X(VERDICT_SHARE_LOW, "share_low", REAL, share_low, SHARE, NULL)                            \
 	X(VERDICT_SHARE_HIGH, "share_high", REAL, share_high, SHARE, NULL)                         \
 	X(VERDICT_WAITING, "waiting_share", REAL, waiting_share, SHARE, NULL)                      \
+	X(VERDICT_WAKING, "waking_share", REAL, waking_share, SHARE, NULL)                         \
 	X(VERDICT_REQUESTS, "requests", U64, requests, COUNT, NULL)                                \
 	X(VERDICT_DEEPER, "deeper", READ, verdict_deeper_name, NONE, NULL)                         \
 	X(VERDICT_LEFT_OFF, "left_off", U32, left_off, COUNT, NULL)                                \
