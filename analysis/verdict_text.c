@@ -144,7 +144,8 @@ static void say_code(char *out, size_t size, const struct steps_verdict *verdict
 			[DEEPER_NOT_SEEN] = "no point deeper in it was seen to fire, of those that "
 					    "were tried (where points stand was not learned)"};
 
-	text_add(out, size, "the time goes in %s", verdict->place);
+	text_add(out, size, "the time goes in %s%s", verdict->place,
+			verdict->with_callees ? " with what it calls" : "");
 	add_share(out, size, verdict);
 	if (verdict->deeper == DEEPER_LEFT_OFF) {
 		text_add(out, size,

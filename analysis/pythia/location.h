@@ -13,10 +13,10 @@
 /*
  * Where: the edge that holds most of what varies in a group, and the process. finding.c: what is
  * known of a group's search; readiness.c: whether enough was seen; search.c: edges and verdicts;
- * load.c: waits for a processor that the program itself has; slow.c: shares where all requests are
- * slower, and vary no more; site.c: processes; changed.c: what has changed since a baseline, as
- * findings; evidence.c: what is told of a finding beside its text; siblings.c: groups that differ
- * by which of several like servers they ask.
+ * load.c: waits for a processor that the program itself has; within.c: code with what it calls;
+ * slow.c: shares where all requests are slower, and vary no more; site.c: processes; changed.c:
+ * what has changed since a baseline, as findings; evidence.c: what is told of a finding beside its
+ * text; siblings.c: groups that differ by which of several like servers they ask.
  *
  * The room's own state is struct locating, the findings.
  */
@@ -166,6 +166,21 @@ struct load {
 /* False: it does not wait so, or is no code below the request's first. */
 bool load_of(const struct pythia *pythia, const struct pythia_detail *detail,
 		const struct pythia_round *round, uint32_t code, struct load *load);
+
+/* within.c */
+/*
+ * What code holds with all that it calls and waits for there, in all its contexts. Errors of the
+ * rows are taken for independent: as shares of one whole they rather make up for each other.
+ */
+struct within {
+	uint32_t row;          /* of the code, the first */
+	double phi, low, high; /* shares, as phi of rows */
+};
+/*
+ * The deepest code below the request's first that so holds `least` at the lower bound. False: there
+ * is none. O(rows^2 x depth).
+ */
+bool within_of(const struct tree_view *tree, double least, struct within *out);
 
 /* slow.c */
 /* What a row takes in a request, with the parts below it that are no span's: a span's own time when

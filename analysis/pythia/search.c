@@ -437,9 +437,36 @@ static bool is_tried(const struct pythia *pythia, const struct tree_row *row, ui
 	return tried > pythia->planning.n_candidates;
 }
 
+/* No place holds most, and the deepest code that does with what it calls is known. */
+static bool verdict_within(struct pythia *pythia, struct finding *finding,
+		const struct pythia_detail *detail, enum verdict_deeper deeper)
+{
+	struct steps_verdict verdict;
+	struct within within;
+
+	if (!within_of(detail->tree, VERDICT_PHI * rest_of(detail->tree), &within)) {
+		return false;
+	}
+	verdict = verdict_of(REASON_CODE, finding, detail, within.row);
+	verdict.with_callees = true;
+	verdict.share = within.phi;
+	verdict.share_low = within.low;
+	verdict.share_high = within.high;
+	verdict.deeper = deeper;
+	verdict.budget_per_s = deeper == DEEPER_BUDGET ? cost_bound(pythia) : 0;
+	take_figures(pythia, finding, detail, within.row);
+	finding->phi = within.phi;
+	finding->phi_low = within.low;
+	finding->phi_high = within.high;
+	norms_drop(pythia, detail->row);
+	finding_stop(pythia, finding, STOP_CODE, &verdict);
+	return true;
+}
+
 /*
  * Of what lies deeper the budget has no room for anything: a function that was found on the way
- * there is the verdict, where it surely holds half. False: there is none.
+ * there is the verdict, where it surely holds half, by itself or with what it calls. False: there
+ * is none.
  */
 static bool verdict_within_budget(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round,
@@ -462,7 +489,7 @@ static bool verdict_within_budget(struct pythia *pythia, struct finding *finding
 			return true;
 		}
 	}
-	return false;
+	return verdict_within(pythia, finding, detail, DEEPER_BUDGET);
 }
 
 void finding_search(struct pythia *pythia, struct finding *finding,

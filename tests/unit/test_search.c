@@ -3,6 +3,7 @@
  * What a search ends with, of one group whose tree is told: what interrupts a request is no code of
  * it, and comes after what holds half as much.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +14,7 @@
 
 #include "base/names.h"
 #include "pythia/pythia.h"
+#include "pythia/state.h"
 
 #define SECOND UINT64_C(1000000000)
 #define ROWS   4u
@@ -330,12 +332,41 @@ static void code_and_its_own_load_are_one(void **state)
 	snapshot_destroy(snapshot);
 }
 
+/* Code that holds most with what it calls, in two contexts; what it calls itself counts once. */
+static void code_with_what_it_calls(void **state)
+{
+#define ROW(above, deep, below, text, of, share)                                                   \
+	{                                                                                          \
+		.parent = (above), .depth = (deep), .n_below = (below), .name = (text),            \
+		.provider = (of), .mark = (text)[0] == '(' ? TREE_NO_POINT : TREE_ON,              \
+		.phi = (share), .phi_low = (share) - 0.06, .phi_high = (share) + 0.06              \
+	}
+	const struct tree_row rows[] = {ROW(UINT32_MAX, 0, 8, "r", "", 0),
+			ROW(0, 1, 4, "portal", "p", 0.02), ROW(1, 2, 3, "run", "p", 0.1),
+			ROW(2, 3, 0, "(runnable)", "", 0.3), ROW(2, 3, 1, "read", "p", 0.04),
+			ROW(4, 4, 0, "run", "p", 0.06), ROW(0, 1, 2, "worker", "p", 0),
+			ROW(6, 2, 1, "run", "p", 0.1), ROW(7, 3, 0, "(runnable)", "", 0.3)};
+#undef ROW
+	const struct tree_view tree = {.n = 9, .located = true, .rows = rows};
+	struct within within;
+
+	(void)state;
+	assert_true(within_of(&tree, 0.5, &within));
+	assert_string_equal(rows[within.row].name, "run");
+	assert_true(fabs(within.phi - 0.9) < 1e-9);
+	assert_true(fabs(within.low - (0.9 - 0.06 * sqrt(6))) < 1e-9);
+	assert_true(within.high <= 1);
+	/* Nothing holds so much but the request itself, which is no answer. */
+	assert_false(within_of(&tree, 0.8, &within));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(interrupts_are_no_code),
 			cmocka_unit_test(what_holds_as_much_comes_first),
 			cmocka_unit_test(own_load_is_looked_into),
+			cmocka_unit_test(code_with_what_it_calls),
 			cmocka_unit_test(code_and_its_own_load_are_one),
 	};
 

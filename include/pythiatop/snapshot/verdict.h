@@ -117,6 +117,7 @@ struct steps_verdict {
 	/* How much. */
 	const char *share_of;                /* "variance", "slowdown", "requests" */
 	double share, share_low, share_high; /* 90 % interval; of requests 95 % */
+	bool with_callees;                   /* of all that the place calls, too */
 	double waiting_share;                /* of REASON_LOAD: waits for a processor, of that */
 	double waking_share; /* of the variance: idle processors that take their time to wake up */
 	uint64_t requests;                   /* that these are of */
@@ -177,6 +178,7 @@ struct steps_verdict {
 	X(VERDICT_SHARE, "share", REAL, share, SHARE, NULL)                                        \
 	X(VERDICT_SHARE_LOW, "share_low", REAL, share_low, SHARE, NULL)                            \
 	X(VERDICT_SHARE_HIGH, "share_high", REAL, share_high, SHARE, NULL)                         \
+	X(VERDICT_CALLEES, "with_callees", FLAG, with_callees, NONE, NULL)                         \
 	X(VERDICT_WAITING, "waiting_share", REAL, waiting_share, SHARE, NULL)                      \
 	X(VERDICT_WAKING, "waking_share", REAL, waking_share, SHARE, NULL)                         \
 	X(VERDICT_REQUESTS, "requests", U64, requests, COUNT, NULL)                                \
