@@ -43,7 +43,8 @@ static bool own_key(struct verdict_key *key, struct arena *arena)
 static bool own_holder(struct group_holder *holder, struct arena *arena)
 {
 	return own(&holder->name, arena) && own(&holder->provider, arena) &&
-	       own(&holder->type, arena) && own(&holder->process, arena);
+	       own(&holder->type, arena) && own(&holder->process, arena) &&
+	       own(&holder->made_in, arena);
 }
 
 bool verdict_own(struct steps_verdict *verdict, struct arena *arena)

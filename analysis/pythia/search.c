@@ -589,8 +589,12 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 			split_propose(pythia, finding, detail, round, UINT32_MAX, true)) {
 		return;
 	}
+	/* What names no place is not said before what is rare has had its time to come. */
 	if (!pythia_is_settled(pythia, round, detail) ||
-			(is_unsure(detail->tree) && is_patient(finding, detail, round))) {
+			(is_patient(finding, detail, round) &&
+					(is_unsure(detail->tree) ||
+							pythia_age_of_epoch(round, detail->row) <
+									LONG_EPOCH_NS))) {
 		wait_for_more(finding);
 		verdict = (struct steps_verdict){
 				.reason = REASON_UNCLEAR, .type = detail->row->type};

@@ -105,6 +105,35 @@ static const struct {
 				"100, n 90): 70% of the variance is waits in it for a processor, "
 				"which the program itself keeps busy; app had the processor 97% of "
 				"it"},
+		{{.reason = REASON_CODE,
+				 .type = "boot",
+				 .place = "build",
+				 .with_callees = true,
+				 SHARE,
+				 .waking_share = 0.2,
+				 .deeper = DEEPER_BUDGET,
+				 .budget_per_s = 5000},
+				"boot: the time goes in build with what it calls (93% of the "
+				"variance, 62 to 100, n 90; 20% is idle processors that wake up); "
+				"the budget of 5000 events/s (or its bytes, or CPU) leaves no room "
+				"for a further point deeper in it"},
+		{{.reason = REASON_WAIT,
+				 .type = "boot",
+				 .place = "(runnable)",
+				 .within = "sem_acquire",
+				 SHARE,
+				 .evidence = WAIT_RAN,
+				 .n_holders = 1,
+				 .holders = {{.name = "",
+						 .provider = "",
+						 .type = "",
+						 .process = "redis-server",
+						 .of_variation = 0.9,
+						 .child = true,
+						 .made_in = "clone"}}},
+				"boot: the time goes by in (runnable) of sem_acquire (93% of the "
+				"variance, 62 to 100, n 90): its child redis-server (by clone) had "
+				"the processor 90% of it"},
 		{{.reason = REASON_WAIT,
 				 .type = "boot",
 				 .place = "(blocked: futex)",
@@ -349,7 +378,11 @@ static void it_keeps_its_texts(void **state)
 						.provider = name,
 						.type = name,
 						.process = name,
-						.share = 1}},
+						.child = true,
+						.made_in = name,
+						.share = 1,
+						.of_variation = 1}},
+				.evidence = WAIT_RAN,
 				.n_places = 1,
 				.places = {{name, 1}},
 				.key = {.name = name,
