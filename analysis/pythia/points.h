@@ -34,7 +34,7 @@ struct point {
 	uint64_t recorded;   /* its events came from there within POINTS_SEEN_NS */
 	uint64_t ours;       /* steps in force record it there */
 	uint64_t seen_ns;    /* event time of its last event; 0: never */
-	double seen_per_s; /* its events, in requests or not, at most, when it was last recorded */
+	double seen_per_s;   /* its events, in requests or not: points_see() */
 	uint64_t enabled_ns; /* event time at which a step last enabled it */
 	uint64_t undone;     /* hosts where it was ours last, */
 	uint64_t undone_ns;  /* until this event time */
@@ -74,13 +74,19 @@ static inline uint64_t point_off(const struct point *point)
 	return point->offered & ~(point->recorded | point->ours);
 }
 
-/* Events came at a rate, of its entries or of its exits: within a request or not. */
+/*
+ * Events came at a rate in a round, of its entries or of its exits: within a request or not. The
+ * largest counts, and less by a tenth each round after it; the last round, mostly a part of one,
+ * tells nothing.
+ */
 static inline void points_see(struct point *point, double events_per_s, uint64_t now_ns)
 {
 	double all = point->exit ? 2 * events_per_s : events_per_s;
 
 	if (now_ns > point->seen_ns + POINTS_APART_NS) {
 		point->seen_per_s = 0;
+	} else if (now_ns > point->seen_ns) {
+		point->seen_per_s *= 0.9;
 	}
 	point->seen_per_s = all > point->seen_per_s ? all : point->seen_per_s;
 	point->seen_ns = now_ns;

@@ -361,8 +361,10 @@ static void verdict_diffuse(struct pythia *pythia, struct finding *finding,
 static bool is_unsure(const struct tree_view *tree)
 {
 	for (uint32_t i = 0; i < tree->n; i++) {
-		if (!holds_most(tree, tree->rows[i].phi_low) &&
-				holds_most(tree, tree->rows[i].phi_high)) {
+		const struct tree_row *row = &tree->rows[i];
+
+		if (!pythia_waits_for_nobody(row) && !holds_most(tree, row->phi_low) &&
+				holds_most(tree, row->phi_high)) {
 			return true;
 		}
 	}

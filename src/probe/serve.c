@@ -6,7 +6,6 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +16,7 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "probe/serve_answer.h"
 #include "probe/binary.h"
 #include "probe/filter.h"
 #include "probe/offered.h"
@@ -37,7 +37,6 @@
 #define STACKS_NS    UINT64_C(3000000000)
 #define STACKS_LEAST 100u
 #define SEEN_MOST    128u
-#define WAIT_MS     2000    /* for a viewer of answers that does not read */
 
 enum rule_kind {
 	RULE_TRACEPOINT = 0,
@@ -86,40 +85,9 @@ static void take_signal(int number)
 	told = 1;
 }
 
-/* --- Answers ---------------------------------------------------------------------------------- */
-
-static void send_text(int fd, const char *text, int flags)
-{
-	struct pollfd ready = {.fd = fd, .events = POLLOUT};
-
-	if (send(fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 && errno == EAGAIN &&
-			flags && poll(&ready, 1, WAIT_MS) > 0) {
-		send(fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT);
-	}
-}
-
-__attribute__((format(printf, 3, 4))) static void answer(
-		struct server *server, char mark, const char *format, ...)
-{
-	char text[2048];
-	int n = snprintf(text, sizeof(text), "%s %c ", server->tag, mark);
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text + n, sizeof(text) - (size_t)n, format, arguments);
-	va_end(arguments);
-	send_text(SERVE_ASK, text, 1);
-}
-
 static void answer_ok(struct server *server)
 {
-	answer(server, '.', "%s", "");
-}
-
-static void say(void *context, const char *sentence)
-{
-	(void)context;
-	send_text(SERVE_LEASE, sentence, 0);
+	serve_answer(server->tag, '.', "%s", "");
 }
 
 /* --- What there is ---------------------------------------------------------------------------- */
@@ -131,7 +99,7 @@ static void do_check(struct server *server)
 	if (kernel_may(&fault) == STATUS_OK) {
 		answer_ok(server);
 	} else {
-		answer(server, '!', "%s", fault.text);
+		serve_answer(server->tag, '!', "%s", fault.text);
 	}
 }
 
@@ -142,17 +110,17 @@ static void do_offers(struct server *server)
 	struct kernel_fault fault;
 
 	if (kernel_may(&fault) != STATUS_OK) {
-		answer(server, '!', "%s", fault.text);
+		serve_answer(server->tag, '!', "%s", fault.text);
 		return;
 	}
 	for (uint32_t i = 0; events && i < n; i++) {
 		if (events[i].present && !strchr(events[i].name, '*') &&
 				!kernel_event_is_beside(i)) {
-			answer(server, '+', "tracepoint %s", events[i].name);
+			serve_answer(server->tag, '+', "tracepoint %s", events[i].name);
 		}
 	}
 	for (uint32_t i = 0; i < n_syscalls; i++) {
-		answer(server, '+', "syscall %s", syscalls[i].entry.name);
+		serve_answer(server->tag, '+', "syscall %s", syscalls[i].entry.name);
 	}
 	answer_ok(server);
 }
@@ -193,7 +161,7 @@ struct functions {
 static void send_row(struct functions *functions)
 {
 	if (functions->provider[0]) {
-		send_text(SERVE_ASK, functions->text, 1);
+		serve_answer_text(functions->text);
 		functions->provider[0] = '\0';
 	}
 }
@@ -235,7 +203,7 @@ static void do_functions(struct server *server)
 	server->listed[0] = '\0';
 	offered_each(server->specs, server->n_specs, NULL, offer_function, &functions);
 	send_row(&functions);
-	answer(server, '.', "%u", functions.listed);
+	serve_answer(server->tag, '.', "%u", functions.listed);
 }
 
 /* --- The session ------------------------------------------------------------------------------ */
@@ -286,13 +254,13 @@ static void do_open(struct server *server, char *arguments)
 	const char *wrong;
 
 	if (!arguments || strlen(session) >= NAME_BYTES) {
-		answer(server, '!', "not what was agreed upon");
+		serve_answer(server->tag, '!', "not what was agreed upon");
 		return;
 	}
 	close_session(server);
 	wrong = producer_parse(&server->setup.target, relay);
 	if (wrong) {
-		answer(server, '!', "%s %s", relay, wrong);
+		serve_answer(server->tag, '!', "%s %s", relay, wrong);
 		return;
 	}
 	snprintf(server->session, sizeof(server->session), "%s", session);
@@ -305,10 +273,10 @@ static void do_open(struct server *server, char *arguments)
 	server->recorder = recorder_begin(&server->setup);
 	if (!server->recorder) {
 		close_session(server);
-		answer(server, '!', "%s", heard.text);
+		serve_answer(server->tag, '!', "%s", heard.text);
 		return;
 	}
-	recorder_tell(server->recorder, say, NULL);
+	recorder_tell(server->recorder, serve_say, NULL);
 	answer_ok(server);
 }
 
@@ -444,7 +412,7 @@ static void do_rule(struct server *server, char *arguments, bool on, bool dry)
 		kind++;
 	}
 	if (!name || strcmp(kind_names[kind], kind_name) != 0 || (!server->recorder && !dry)) {
-		answer(server, '!', "%s",
+		serve_answer(server->tag, '!', "%s",
 				server->recorder ? fault.text : "there is no session of the probe");
 		return;
 	}
@@ -453,7 +421,7 @@ static void do_rule(struct server *server, char *arguments, bool on, bool dry)
 		*filter++ = '\0';
 	}
 	if (choose(server, kind, name, filter, on, dry, &fault) != STATUS_OK) {
-		answer(server, '!', "%s", fault.text);
+		serve_answer(server->tag, '!', "%s", fault.text);
 		return;
 	}
 	if (on && !dry && kind != RULE_FUNCTION) {
@@ -461,7 +429,7 @@ static void do_rule(struct server *server, char *arguments, bool on, bool dry)
 	}
 	before = find_rule(server, kind, name);
 	if (on && !dry && !keep_rule(server, kind, name, filter)) {
-		answer(server, '!', "out of memory");
+		serve_answer(server->tag, '!', "out of memory");
 		return;
 	}
 	if (!on && before) {
@@ -477,7 +445,7 @@ static void do_apply(struct server *server)
 	struct kernel_fault fault;
 
 	if (functions && functions_apply(functions, &fault) != STATUS_OK) {
-		answer(server, '!', "%s", fault.text);
+		serve_answer(server->tag, '!', "%s", fault.text);
 		return;
 	}
 	answer_ok(server);
@@ -573,7 +541,7 @@ static void look_at_stacks(struct server *server)
 		return;
 	}
 	if (kernel_sample(kernel, take_stack, server->seen, &fault) != STATUS_OK) {
-		say(NULL, fault.text);
+		serve_say(NULL, fault.text);
 	}
 	while (kernel_samples(kernel) && clock_monotonic_ns() < until_ns) {
 		poll(NULL, 0, recorder_step(server->recorder));
@@ -595,7 +563,7 @@ static void apply_all(struct server *server)
 	struct kernel_fault fault;
 
 	if (functions_apply(functions, &fault) != STATUS_OK) {
-		answer(server, '!', "%s", fault.text);
+		serve_answer(server->tag, '!', "%s", fault.text);
 		return;
 	}
 	while (functions_grows(functions) && clock_monotonic_ns() < until_ns) {
@@ -616,9 +584,9 @@ static void do_learn(struct server *server, const char *provider)
 		look_at_stacks(server);
 	}
 	if (!server->recorder) {
-		answer(server, '!', "there is no session of the probe");
+		serve_answer(server->tag, '!', "there is no session of the probe");
 	} else if (!server->seen && (uint64_t)server->n_places * n > MOST_PLACES) {
-		answer(server, '!',
+		serve_answer(server->tag, '!',
 				"%u functions of %s in %u processes are too many to record at "
 				"once: it "
 				"would take the kernel seconds to let go of one; name those that "
@@ -626,7 +594,7 @@ static void do_learn(struct server *server, const char *provider)
 				server->n_places, provider, n);
 	} else if (!offered_each(server->specs, server->n_specs, provider, learn_function,
 				   server)) {
-		answer(server, '!', "out of memory");
+		serve_answer(server->tag, '!', "out of memory");
 	} else {
 		apply_all(server);
 	}
@@ -660,8 +628,9 @@ static void do_rules(struct server *server)
 
 		/* A function that was let go of is no rule any more. */
 		if (rule->kind != RULE_FUNCTION || stays(server, rule->name)) {
-			answer(server, '+', "%s %s%s%s", kind_names[rule->kind], rule->name,
-					rule->filter ? " " : "", rule->filter ? rule->filter : "");
+			serve_answer(server->tag, '+', "%s %s%s%s", kind_names[rule->kind],
+					rule->name, rule->filter ? " " : "",
+					rule->filter ? rule->filter : "");
 		}
 	}
 	answer_ok(server);
@@ -670,7 +639,8 @@ static void do_rules(struct server *server)
 static void do_session(struct server *server)
 {
 	if (server->recorder) {
-		answer(server, '+', "%s %u", server->session, server->setup.live_timer_us);
+		serve_answer(server->tag, '+', "%s %u", server->session,
+				server->setup.live_timer_us);
 	}
 	answer_ok(server);
 }
@@ -714,7 +684,7 @@ static void take_request(struct server *server, char *text)
 		close_session(server);
 		answer_ok(server);
 	} else {
-		answer(server, '!', "not what was agreed upon");
+		serve_answer(server->tag, '!', "not what was agreed upon");
 	}
 }
 

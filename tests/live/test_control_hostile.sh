@@ -31,6 +31,15 @@ refuses() {
 	[ -z "$(ours)" ] || fail "$*: left $(ours)"
 }
 
+# Says LINES first, if any, and each of $lines in the same breath: that many answers must match.
+refuses_each() {
+	local wanted=$1 n
+	shift
+	refuses "$wanted" "$@" "${lines[@]}"
+	n=$(grep -Ec -- "$wanted" <<<"$answers")
+	[ "$n" = ${#lines[@]} ] || fail "of ${#lines[@]} $n are answered $wanted: $answers"
+}
+
 create='{"id":2,"do":"create","kind":"live","relay":"'$relay'"}'
 point() { # NAME-AS-JSON [FILTER-AS-JSON]
 	echo "{\"id\":3,\"do\":\"enable\",\"kind\":\"live\",\"points\":[{\"domain\":\"ust\",\"name\":$1${2:+,\"filter\":$2}}]}"
@@ -51,23 +60,28 @@ refuses 'the session.s name has a character' '{"id":4,"do":"channels","session":
 refuses 'the session.s name has a character' '{"id":4,"do":"channels","session":"a\nb"}'
 refuses 'the session.s name is longer' \
 	"{\"id\":4,\"do\":\"channels\",\"session\":\"$(head -c 100000 /dev/zero | tr '\0' x)\"}"
+lines=()
 for name in '"a\nb"' '"$(touch shot)"' '"`touch shot`"' '"a;touch shot"' '"gen:point\" x"' "\"it's\"" \
 	'"a b"' '"\u001b[31m"' '"-x"' '"ünï"' "\"$(head -c 1000000 /dev/zero | tr '\0' x)\"" '""'; do
-	refuses '"done":"refused","channel":"","session":"","error":"the point (has|is)' "$create" "$(point "$name")"
+	lines+=("$(point "$name")")
 done
+refuses_each '"done":"refused","channel":"","session":"","error":"the point (has|is)' "$create"
 refuses '"error":"the point is a pattern' "$create" "$(point '"gen:*"')"
 refuses '"error":"the point has no name"' "$create" "$(point 7)"
+lines=()
 for filter in '"kind == 1\nlength"' '"length == $(touch shot)"' '"length == \"x"' '"$ctx.nosuch == 1"' \
 	'"touch == 1"' '" "' '7' "\"$(head -c 5000 /dev/zero | tr '\0' '(')\""; do
-	refuses '"done":"refused"' "$create" "$(point '"gen:point"' "$filter")"
+	lines+=("$(point '"gen:point"' "$filter")")
 done
+refuses_each '"done":"refused"' "$create"
 # The parser of lttng-ctl itself is given what is deep and odd.
 refuses '"done":"(refused|done)"' "$create" "$(point '"gen:point"' "\"$(head -c 2000 /dev/zero | tr '\0' '(')1\"")"
+lines=()
 for url in file:///tmp/x 'net://$(touch shot)' 'net://a:b' 'net://host:1:2:3' tcp://x 'net://' 'net://-x' \
 	"net://$(head -c 5000 /dev/zero | tr '\0' x)" 'net://h/path'; do
-	refuses '"id":2,"ok":false,"error":"the relay daemon.s URL' \
-		"{\"id\":2,\"do\":\"create\",\"kind\":\"live\",\"relay\":\"$url\"}"
+	lines+=("{\"id\":2,\"do\":\"create\",\"kind\":\"live\",\"relay\":\"$url\"}")
 done
+refuses_each '"id":2,"ok":false,"error":"the relay daemon.s URL'
 refuses '"a live timer has 10 ms' \
 	'{"id":2,"do":"create","kind":"live","relay":"net://h","live_timer_us":1}'
 refuses 'no list of 1 to 1,000' '{"id":4,"do":"enable","kind":"live","points":[]}'
