@@ -230,6 +230,11 @@ static void say_process(char *out, size_t size, const struct steps_verdict *verd
 				verdict->n_well > 1 ? "es" : "");
 	}
 	text_add(out, size, "; not the code, but its CPU, its host, or what all of it waits for");
+	if (verdict->waiting_share > 0) {
+		text_add(out, size, "; (runnable) is %.0f%% of the variance",
+				100 * verdict->waiting_share);
+		add_holders(out, size, ": ", verdict, "");
+	}
 }
 
 static void say_common_cause(char *out, size_t size, const struct steps_verdict *verdict)

@@ -144,6 +144,9 @@ uint32_t tree_code_above(const struct tree_view *tree, uint32_t at);
 /* search.c: decides on a group that there is enough to see of; may add a proposed step. */
 void finding_search(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round);
+/* The holders of a row's waits, into a verdict; they are left as they are where none is known. */
+void search_who_was_waited_for(const struct pythia_round *round, const struct pythia_detail *detail,
+		uint32_t row, struct steps_verdict *verdict);
 
 /* load.c */
 /* pythiatop, or one of LTTng's daemons. */

@@ -133,11 +133,10 @@ static struct steps_verdict verdict_of(enum verdict_reason reason, const struct 
 			.requests = detail->tree->counted};
 }
 
-static void who_was_waited_for(const struct pythia_round *round, const struct pythia_detail *detail,
-		const struct edge *edge, struct steps_verdict *verdict)
+void search_who_was_waited_for(const struct pythia_round *round, const struct pythia_detail *detail,
+		uint32_t row, struct steps_verdict *verdict)
 {
-	const struct group_wait *wait =
-			pythia_wait_of(round, detail, &detail->tree->rows[edge->row]);
+	const struct group_wait *wait = pythia_wait_of(round, detail, &detail->tree->rows[row]);
 
 	if (wait) {
 		verdict->evidence = wait->evidence;
@@ -167,7 +166,7 @@ static void verdict_code(struct pythia *pythia, struct finding *finding,
 	verdict.deeper = why_no_deeper(pythia, edge);
 	verdict.budget_per_s = verdict.deeper == DEEPER_BUDGET ? cost_bound(pythia) : 0;
 	verdict.left_off = verdict.deeper == DEEPER_LEFT_OFF ? pythia->planning.n_excluded : 0;
-	who_was_waited_for(round, detail, edge, &verdict);
+	search_who_was_waited_for(round, detail, edge->row, &verdict);
 	take_figures(pythia, finding, detail, edge->row);
 	if (edge->node != SPACE_NONE) {
 		finding->edge = edge->node; /* the way there is kept */
@@ -236,7 +235,7 @@ static bool tell_no_finding(struct pythia *pythia, struct finding *finding,
 		return false;
 	}
 	verdict = verdict_of(why, finding, detail, edge->row);
-	who_was_waited_for(round, detail, edge, &verdict);
+	search_who_was_waited_for(round, detail, edge->row, &verdict);
 	take_figures(pythia, finding, detail, edge->row);
 	finding_tell(pythia, finding, &verdict);
 	wait_for_more(finding);
@@ -273,7 +272,7 @@ static void verdict_waiting(struct pythia *pythia, struct finding *finding,
 	verdict.within = rows[parent == UINT32_MAX ? edge->row : parent].name;
 	verdict.code = code == UINT32_MAX ? "" : rows[code].name;
 	verdict.site = finding->site;
-	who_was_waited_for(round, detail, edge, &verdict);
+	search_who_was_waited_for(round, detail, edge->row, &verdict);
 	take_figures(pythia, finding, detail, edge->row);
 	norms_drop(pythia, detail->row);
 	finding_stop(pythia, finding, STOP_DIFFUSE, &verdict);
@@ -304,7 +303,7 @@ static bool verdict_load(struct pythia *pythia, struct finding *finding,
 	finding->phi = load.phi;
 	finding->phi_low = load.low;
 	finding->phi_high = load.high;
-	who_was_waited_for(round, detail, edge, &verdict);
+	search_who_was_waited_for(round, detail, edge->row, &verdict);
 	norms_drop(pythia, detail->row);
 	finding_stop(pythia, finding, STOP_CODE, &verdict);
 	return true;

@@ -103,11 +103,35 @@ static struct others others_of(const struct pythia_site *sites, uint32_t n)
 	return others;
 }
 
+/* A process that starves is slow in all that it does: how much of it is its run queues, and who had
+ * the processor. */
+static void tell_run_queues(const struct pythia_round *round, const struct pythia_detail *detail,
+		struct steps_verdict *verdict)
+{
+	const struct tree_view *tree = detail->tree;
+	uint32_t most = UINT32_MAX;
+
+	for (uint32_t i = 0; i < tree->n; i++) {
+		if (pythia_waits_for_processor(&tree->rows[i])) {
+			verdict->waiting_share += tree->rows[i].phi;
+			most = most == UINT32_MAX || tree->rows[i].phi > tree->rows[most].phi
+					       ? i
+					       : most;
+		}
+	}
+	if (verdict->waiting_share < NOBODYS_SLIGHT) {
+		verdict->waiting_share = 0;
+	} else {
+		search_who_was_waited_for(round, detail, most, verdict);
+	}
+}
+
 bool site_verdict(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round)
 {
 	struct pythia_site sites[SITES_MOST];
 	const struct finding *told;
+	struct steps_verdict verdict;
 	struct others others;
 	uint32_t n;
 
@@ -125,20 +149,21 @@ bool site_verdict(struct pythia *pythia, struct finding *finding,
 	told = told_by(pythia, finding);
 	others = others_of(sites, n);
 	finding->at_site = true;
-	finding_stop(pythia, finding, STOP_DIFFUSE,
-			&(struct steps_verdict){.reason = REASON_PROCESS,
-					.type = detail->row->type,
-					.site = finding->site,
-					.as_for = told ? names_text(pythia->names, told->type) : "",
-					.share_of = "variance",
-					.share = fmin(sites[0].phi, 1),
-					.examined = sites[0].places,
-					.slow = sites[0].along,
-					.times = sites[0].times,
-					.also_slow = others.ill,
-					.n_also_slow = others.n_ill,
-					.twin_well = others.twin,
-					.n_well = others.n_well});
+	verdict = (struct steps_verdict){.reason = REASON_PROCESS,
+			.type = detail->row->type,
+			.site = finding->site,
+			.as_for = told ? names_text(pythia->names, told->type) : "",
+			.share_of = "variance",
+			.share = fmin(sites[0].phi, 1),
+			.examined = sites[0].places,
+			.slow = sites[0].along,
+			.times = sites[0].times,
+			.also_slow = others.ill,
+			.n_also_slow = others.n_ill,
+			.twin_well = others.twin,
+			.n_well = others.n_well};
+	tell_run_queues(round, detail, &verdict);
+	finding_stop(pythia, finding, STOP_DIFFUSE, &verdict);
 	return true;
 }
 

@@ -1104,6 +1104,29 @@ static const struct group_wait *wait_of(void *context, uint32_t group_id, uint32
 	return of == 2 ? context : NULL;
 }
 
+/* The process that requests are on is slow at all it does, where this is set. */
+static bool starves;
+
+static uint32_t slow_process(void *context, uint32_t group_id, uint64_t since_ns, uint32_t of,
+		struct pythia_site *out, uint32_t max)
+{
+	(void)context;
+	(void)group_id;
+	(void)since_ns;
+	(void)of;
+	assert_true(max > 0);
+	out[0] = (struct pythia_site){.host = "h",
+			.process = "app",
+			.tells = "",
+			.phi = 1,
+			.places = 5,
+			.along = 4,
+			.working = 3,
+			.most = 0.4,
+			.times = 1.5};
+	return 1;
+}
+
 /* Context 2 waits for `wait`. */
 static void round_at(struct pythia *pythia, uint64_t second, const struct groups_view *groups,
 		const struct tree_view *tree, struct group_wait *wait)
@@ -1118,6 +1141,7 @@ static void round_at(struct pythia *pythia, uint64_t second, const struct groups
 					     .n_details = 1,
 					     .details = &detail,
 					     .waits = wait_of,
+					     .sites = starves ? slow_process : NULL,
 					     .callback_context = wait});
 }
 
@@ -1302,6 +1326,69 @@ static void waits_that_are_nobodys_are_no_finding(void **state)
 	assert_int_equal(rule, STOP_NONE);
 	assert_int_equal(found_behind(NULL, "pythiatop-probe", &rule), REASON_IDLE);
 	assert_int_equal(rule, STOP_NONE);
+}
+
+/* A process that is slow in all: with what is known of its run queues. */
+static void who_has_the_processor_of_the_slow(void **state)
+{
+	const struct tree_row rows[] = {{.context = 1,
+							.parent = UINT32_MAX,
+							.n_below = 1,
+							.name = "r",
+							.provider = "",
+							.count = 300,
+							.phi = 0.7,
+							.phi_low = 0.65,
+							.phi_high = 0.75,
+							.segment_sd_ns = 1e7},
+			{.context = 2,
+					.parent = 0,
+					.name = "(runnable)",
+					.provider = "",
+					.mark = TREE_NO_POINT,
+					.count = 300,
+					.phi = 0.2,
+					.phi_low = 0.15,
+					.phi_high = 0.25,
+					.segment_sd_ns = 1e6}};
+	const struct tree_view tree = tree_of(rows, 2);
+	const struct group_holder holder = {.name = "",
+			.provider = "",
+			.type = "",
+			.process = "python3",
+			.made_in = "",
+			.share = 0.8,
+			.of_variation = 0.8};
+	struct group_wait wait = {.context = 2,
+			.within = 1,
+			.name = "r",
+			.where = "r",
+			.what = "(runnable)",
+			.evidence = WAIT_RAN,
+			.waits = 300,
+			.known = 300,
+			.n = 1,
+			.holders = &holder};
+	const struct groups_view groups = {.n = 1, .rows = &varying};
+	struct names *names = names_create(1000);
+	struct pythia *pythia = pythia_create(names);
+	const struct finding *finding;
+	char text[512];
+
+	(void)state;
+	starves = true;
+	for (uint64_t second = 1; second <= 60; second++) {
+		round_at(pythia, 100 + second, &groups, &tree, &wait);
+	}
+	starves = false;
+	finding = finding_find(pythia, 1);
+	assert_non_null(finding);
+	assert_int_equal(finding->kept.verdict.reason, REASON_PROCESS);
+	verdict_text(text, sizeof(text), &finding->kept.verdict);
+	assert_non_null(strstr(text, "; (runnable) is 20% of the variance: python3 had the "
+				     "processor 80% of it"));
+	pythia_destroy(pythia);
+	names_destroy(names);
 }
 
 /* Where processors that wake up have so much of it, and a span so much, surely. */
@@ -1569,6 +1656,7 @@ int main(void)
 			cmocka_unit_test(offers_are_awaited_for_half_a_minute),
 			cmocka_unit_test(waits_that_are_nobodys_are_no_finding),
 			cmocka_unit_test(what_wakes_up_is_left_out),
+			cmocka_unit_test(who_has_the_processor_of_the_slow),
 			cmocka_unit_test(kernel_events_are_of_threads),
 			cmocka_unit_test(bytes_are_those_of_records),
 			cmocka_unit_test(costs_are_measured),

@@ -203,6 +203,20 @@ static const struct {
 				"processes; not the code, but its CPU, its host, or what all of it "
 				"waits "
 				"for"},
+		{{.reason = REASON_PROCESS,
+				 .type = "boot",
+				 .site = "app on vm",
+				 .examined = 5,
+				 .slow = 4,
+				 .times = 1.5,
+				 .share = 1,
+				 .waiting_share = 0.19,
+				 RAN("python3", 0.64)},
+				"boot: all that app on vm does is slow at the same times: 4 of 5 "
+				"places, 1.5 times in the middle; 100% of the variance is there; "
+				"not the code, but its CPU, its host, or what all of it waits for; "
+				"(runnable) is 19% of the variance: python3 had the processor 64% "
+				"of it"},
 		{{.reason = REASON_COMMON_CAUSE, .type = "boot", .share = 0.7},
 				"boot: many places vary together (70% in one direction): a common "
 				"cause, "

@@ -118,7 +118,7 @@ struct steps_verdict {
 	const char *share_of;                /* "variance", "slowdown", "requests" */
 	double share, share_low, share_high; /* 90 % interval; of requests 95 % */
 	bool with_callees;                   /* of all that the place calls, too */
-	double waiting_share;                /* of REASON_LOAD: waits for a processor, of that */
+	double waiting_share; /* of REASON_LOAD, REASON_PROCESS: waits for a processor */
 	double waking_share; /* of the variance: idle processors that take their time to wake up */
 	uint64_t requests;                   /* that these are of */
 	enum verdict_deeper deeper;
