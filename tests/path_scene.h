@@ -167,7 +167,12 @@ static inline const char *scene_name(const struct scene *scene, uint32_t span)
 /* Aborts where the parts do not add up. */
 static inline const char *scene_path(struct scene *scene, const struct path_kernel *kernel)
 {
-	static const char *const what[] = {"", "(wait)", "(transit)", "(runnable)", "(blocked)"};
+	static const char *const what[] = {[PATH_SELF] = "",
+			[PATH_WAIT] = "(wait)",
+			[PATH_TRANSIT] = "(transit)",
+			[PATH_RUNNABLE] = "(runnable)",
+			[PATH_WAKING] = "(waking up)",
+			[PATH_BLOCKED] = "(blocked)"};
 	uint64_t sum_ns = 0;
 	size_t used = 0;
 	uint32_t i;

@@ -53,7 +53,7 @@ redis-cli -s "$socket" CONFIG SET rdb-key-save-delay 1500 >/dev/null
 	redis-cli -s "$socket" BGSAVE >/dev/null 2>&1
 done) &
 started+=($!)
-watch -n 10 --dump-text="$work/events"
+watch -n 10 --window=30 --dump-text="$work/events"
 kill "${started[-1]}"
 seen=0
 for child in $(saves); do
