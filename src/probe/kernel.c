@@ -459,6 +459,9 @@ enum status kernel_join(struct kernel *kernel, int pid)
 {
 	unsigned char how = PROBE_PROCESS_UNTOLD;
 
+	if (kernel_has_process(kernel, pid)) {
+		return STATUS_OK; /* those of a control group are joined again and again */
+	}
 	if (bpf_map_update_elem(bpf_map__fd(kernel->skeleton->maps.processes), &pid, &how,
 			    BPF_ANY) != 0) {
 		return STATUS_NO_MEMORY;

@@ -67,7 +67,10 @@ static uint64_t lost(const struct recorder *recorder, int part, uint32_t at)
 
 static bool is_recorded(void *context, int pid)
 {
-	return processes_has(context, pid);
+	const struct recorder *recorder = context;
+
+	kernel_take_process(recorder->kernel, pid);
+	return processes_has(recorder->processes, pid);
 }
 
 /* Of which the trace tells no beginning. */
@@ -98,8 +101,11 @@ static void begin_dump(struct recorder *recorder)
 						 : EACH_DUMP_NS;
 
 	if (recorder->wants_state && !recorder->foreign_pids) {
-		recorder->dump = statedump_begin(
-				recorder->processes ? is_recorded : NULL, recorder->processes);
+		if (recorder->processes) {
+			kernel_take_untold(recorder->kernel); /* this one is of them, too */
+		}
+		recorder->dump =
+				statedump_begin(recorder->processes ? is_recorded : NULL, recorder);
 		recorder->next_dump_ns = now_ns + wait_ns;
 		recorder->n_dumps++;
 	}

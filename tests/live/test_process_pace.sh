@@ -43,13 +43,15 @@ jq -e --argjson rate "$rate" '[.groups[] | select(.type == "redis-server") | .ra
 	. >= 0.15 * $rate and . <= 1.5 * $rate' <<<"$last" >/dev/null ||
 	fail "its rate is not that of the time that was recorded"
 
-# Children that it forks, most of them in a pause, and that live for a second or so.
+# Children that it forks, most of them in a pause, and that live for a second or so; from when the
+# viewer has come, for whom the state of those before is dumped only later.
 saves() {
 	sed -n 's/.*Background saving started by pid \([0-9]*\)$/\1/p' "$work/redis.log"
 }
 redis-cli -s "$socket" EVAL "for i = 1, 1000 do redis.call('SET', 'key' .. i, i) end" 0 >/dev/null
 redis-cli -s "$socket" CONFIG SET rdb-key-save-delay 1500 >/dev/null
-(while sleep 0.3; do
+(sleep 4
+while sleep 0.3; do
 	redis-cli -s "$socket" BGSAVE >/dev/null 2>&1
 done) &
 started+=($!)
