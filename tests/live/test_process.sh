@@ -69,7 +69,9 @@ expect_nothing_left "two programs were watched"
 watch $(printf -- '-p %s ' "$server"{,,,,,,,,}) 2>&1 | grep -q 'no more than 8 programs' || fail "nine programs"
 
 # On a machine that is busy with other things the waits for a processor are what varies, of one place or
-# of all, and that is what is to be said. Otherwise once more.
+# of all, and that is what is to be said; or, of a virtual one, how long processors take to wake up, which
+# is no verdict. Otherwise once more.
+wakes=''
 for attempt in 1 2; do
 	timeout --foreground 150 "$build_dir/pythiatop" --batch=json --cost=100 -p "$server" --autopilot --until=verdict \
 		--log="$work/log.$attempt" >"$work/found" 2>"$work/found.err"
@@ -78,10 +80,13 @@ for attempt in 1 2; do
 	named=$(tail -n 1 "$work/found" | jq -r '.verdict | .where + " " + .text' |
 		grep -oE 'addListRangeReply|lrangeCommand|length.*: 23 -> |in \(runnable\) of redis-server|not the code, but its CPU' | head -n 1)
 	[ $status != 0 ] || [ -z "$named" ] || break
+	tail -n 3 "$work/found" | grep -q 'sleeps, and takes its time to wake up' && wakes=1 && break
 done
-[ $status = 0 ] || fail "no verdict ($status): $(cat "$work/found.err") $(tail -n 1 "$work/found" | jq -c .budget)"
-[ -n "$named" ] || fail "neither the list nor the command is named"
-grep -q '"do":"order".*"redis-server:[A-Za-z_]*_entry"' "$work"/log.* || fail "no function was recorded"
+if [ -z "$wakes" ]; then
+	[ $status = 0 ] || fail "no verdict ($status): $(cat "$work/found.err") $(tail -n 1 "$work/found" | jq -c .budget)"
+	[ -n "$named" ] || fail "neither the list nor the command is named"
+	grep -q '"do":"order".*"redis-server:[A-Za-z_]*_entry"' "$work"/log.* || fail "no function was recorded"
+fi
 expect_nothing_left "a verdict was found"
 
 # --- killed, in whatever way: nothing is left, and the server goes on
