@@ -264,7 +264,8 @@ static void *flip_main(void *argument)
 	return NULL;
 }
 
-static void run_round(const struct flip *flip)
+/* One round; calm: nothing flips, and all that was written must be read. */
+static void run_round(const struct flip *flip, bool calm)
 {
 	static const struct intake_sink sink = {.add_type = add_type,
 			.add_session = add_session,
@@ -278,8 +279,9 @@ static void run_round(const struct flip *flip)
 	struct ring_fds fds = ring_fds(reader);
 	struct ring *writer = ring_attach(&fds);
 	struct flipper flipper = {.flip = flip};
-	uint32_t budget = 2 * RECORDS;
+	uint32_t budget = 3 * RECORDS;
 	uint64_t now_ns = 0;
+	enum input_queue_status status;
 	struct input_queue queue;
 	pthread_t thread;
 
@@ -295,13 +297,20 @@ static void run_round(const struct flip *flip)
 	for (uint32_t i = 0; i < RECORDS; i++) {
 		flipper.records[flipper.n++] = write_record(writer, flip->kind, i);
 	}
-	assert_int_equal(pthread_create(&thread, NULL, flip_main, &flipper), 0);
-	ring_publish(writer, ring_position(writer));
-	while (input_queue_run(&queue, UINT64_MAX, &now_ns, &budget) == INPUT_QUEUE_MORE &&
-			budget > 0) {
+	if (!calm) {
+		assert_int_equal(pthread_create(&thread, NULL, flip_main, &flipper), 0);
 	}
-	atomic_store(&flipper.stop, true);
-	pthread_join(thread, NULL);
+	ring_publish(writer, ring_position(writer));
+	do {
+		status = input_queue_run(&queue, UINT64_MAX, &now_ns, &budget);
+	} while (status == INPUT_QUEUE_MORE && budget > 0);
+	if (calm) {
+		assert_int_equal(status, INPUT_QUEUE_EMPTY);
+		assert_null(queue.fault);
+	} else {
+		atomic_store(&flipper.stop, true);
+		pthread_join(thread, NULL);
+	}
 	input_queue_close(&queue);
 	input_queue_release(&queue);
 	ring_destroy(writer);
@@ -359,13 +368,17 @@ static void what_is_checked_is_what_is_used(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(flips) / sizeof(*flips); i++) {
+		/*
+		 * Records that are left alone are read to the end: the rounds that follow would
+		 * else prove nothing. How many are read there is a matter of who runs when.
+		 */
 		n_told = 0;
-		for (uint32_t round = 0; round < ROUNDS; round++) {
-			run_round(&flips[i]);
+		run_round(&flips[i], true);
+		if (n_told == 0) {
+			fail_msg("%s: no record was read", flips[i].name);
 		}
-		/* Some were read as they should be: the test would else prove nothing. */
-		if (n_told < ROUNDS / 4) {
-			fail_msg("%s: only %u records were read", flips[i].name, n_told);
+		for (uint32_t round = 0; round < ROUNDS; round++) {
+			run_round(&flips[i], false);
 		}
 	}
 }
