@@ -67,11 +67,6 @@ void load_look_within(const struct pythia *pythia, const struct pythia_detail *d
 	}
 }
 
-static bool is_same_code(const struct tree_row *a, const struct tree_row *b)
-{
-	return strcmp(a->name, b->name) == 0 && strcmp(a->provider, b->provider) == 0;
-}
-
 static void add(struct load *load, const struct tree_row *row)
 {
 	load->phi += row->phi;
@@ -96,10 +91,10 @@ bool load_of(const struct pythia *pythia, const struct pythia_detail *detail,
 		if (fabs(row->phi) < UNINFORMATIVE_PHI) {
 			continue;
 		}
-		if (is_same_code(row, &tree->rows[code])) {
+		if (pythia_is_same_code(row, &tree->rows[code])) {
 			add(load, row);
 		} else if (within != UINT32_MAX &&
-				is_same_code(&tree->rows[within], &tree->rows[code]) &&
+				pythia_is_same_code(&tree->rows[within], &tree->rows[code]) &&
 				is_own_load(detail, round, row)) {
 			add(load, row);
 			load->waiting += row->phi;

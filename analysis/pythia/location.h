@@ -212,10 +212,10 @@ bool site_verdict(struct pythia *pythia, struct finding *finding,
  * are well, in two windows in a row, it is that: no excuse. Once a window.
  */
 void site_watch(struct pythia *pythia, const struct pythia_round *round);
-/* Where a place varies, if in one process alone: into the finding. */
 /* The host, and the process, of all that the group's requests do, where it is one. */
 void site_of_all(struct pythia *pythia, struct finding *finding, const struct pythia_detail *detail,
 		const struct pythia_round *round);
+/* Where a place varies, if in one process alone: into the finding. */
 void site_of_place(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round,
 		const struct tree_row *place);

@@ -242,24 +242,6 @@ static bool tell_no_finding(struct pythia *pythia, struct finding *finding,
 	return true;
 }
 
-/* Most of it is processors that sleep, on the run queues of which it was alone. */
-static bool tell_waking(
-		struct pythia *pythia, struct finding *finding, const struct pythia_detail *detail)
-{
-	uint32_t most = 0;
-	struct steps_verdict verdict;
-
-	if (waking_share(detail->tree, &most) < NOBODYS_SHARE) {
-		return false;
-	}
-	verdict = verdict_of(REASON_IDLE, finding, detail, most);
-	verdict.waking_share = 0; /* it says that already */
-	take_figures(pythia, finding, detail, most);
-	finding_tell(pythia, finding, &verdict);
-	wait_for_more(finding);
-	return true;
-}
-
 /* No span works in it: what is waited for is a host, a resource, or whoever holds it. */
 static void verdict_waiting(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round,
@@ -438,6 +420,80 @@ static bool is_tried(const struct pythia *pythia, const struct tree_row *row, ui
 	return tried > pythia->planning.n_candidates;
 }
 
+/* The candidates of an edge that there is hope in. False: there are none. */
+static bool find_untried_of(struct pythia *pythia, const struct finding *finding,
+		const struct pythia_detail *detail, const struct pythia_round *round,
+		struct edge *edge)
+{
+	find_candidates_of(pythia, finding, detail, round, edge);
+	if (is_tried(pythia, &detail->tree->rows[edge->row], edge->node)) {
+		candidates_clear(&pythia->planning);
+	}
+	return pythia->planning.n_candidates > 0;
+}
+
+/* A step into an edge, by the candidates that were found. False: none fits. */
+static bool propose_inside(struct pythia *pythia, struct finding *finding,
+		const struct pythia_detail *detail, const struct pythia_round *round,
+		const struct edge *edge)
+{
+	bool by_name = pythia->planning.candidates[0].node == SPACE_NONE;
+	struct steps_verdict verdict;
+
+	if (!split_propose(pythia, finding, detail, round, edge->within, false)) {
+		return false;
+	}
+	pythia->space.nodes[edge->node].named += by_name;
+	finding->edge = edge->node;
+	finding->split_noted = false;
+	finding->edge_phi = detail->tree->rows[edge->row].phi;
+	take_figures(pythia, finding, detail, edge->row);
+	verdict = verdict_of(REASON_INSIDE, finding, detail, edge->row);
+	verdict.place = detail->tree->rows[edge->within].name;
+	finding_tell(pythia, finding, &verdict);
+	return true;
+}
+
+static bool propose_kernel(struct pythia *pythia, struct finding *finding,
+		const struct pythia_detail *detail, const struct pythia_round *round)
+{
+	candidates_of_kernel(pythia);
+	return pythia->planning.n_candidates &&
+	       split_propose(pythia, finding, detail, round, UINT32_MAX, true);
+}
+
+/*
+ * Most of it is processors that sleep, on the run queues of which it was alone: while that is so,
+ * steps are proposed all the same, so that what varies besides is in view once it is not, but
+ * nothing is found. False: it is not so.
+ */
+static bool search_beside_waking(struct pythia *pythia, struct finding *finding,
+		const struct pythia_detail *detail, const struct pythia_round *round,
+		struct edge *edges, uint32_t n)
+{
+	uint32_t most = 0;
+	struct steps_verdict verdict;
+
+	if (waking_share(detail->tree, &most) < NOBODYS_SHARE) {
+		return false;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (find_untried_of(pythia, finding, detail, round, &edges[i]) &&
+				propose_inside(pythia, finding, detail, round, &edges[i])) {
+			return true;
+		}
+	}
+	if (propose_kernel(pythia, finding, detail, round)) {
+		return true;
+	}
+	verdict = verdict_of(REASON_IDLE, finding, detail, most);
+	verdict.waking_share = 0; /* it says that already */
+	take_figures(pythia, finding, detail, most);
+	finding_tell(pythia, finding, &verdict);
+	wait_for_more(finding);
+	return true;
+}
+
 /* No place holds most, and the deepest code that does with what it calls is known. */
 static bool verdict_within(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, enum verdict_deeper deeper)
@@ -500,13 +556,13 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 	struct steps_verdict verdict;
 	uint32_t n = find_edges(pythia, finding, detail->tree, edges),
 		 given_up = finding->n_given_up;
-	bool over_budget = false, by_name;
+	bool over_budget = false;
 
-	if (tell_waking(pythia, finding, detail)) {
-		return;
-	}
 	load_look_within(pythia, detail, round, edges, n);
 	learn_from_split(finding, edges, n, detail->tree);
+	if (search_beside_waking(pythia, finding, detail, round, edges, n)) {
+		return;
+	}
 	if (verdict_site(pythia, finding, detail, round, edges, n)) {
 		return;
 	}
@@ -523,11 +579,7 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 	for (uint32_t i = 0; i < n; i++) {
 		const struct tree_row *row = &detail->tree->rows[edges[i].row];
 
-		find_candidates_of(pythia, finding, detail, round, &edges[i]);
-		if (is_tried(pythia, row, edges[i].node)) {
-			candidates_clear(&pythia->planning);
-		}
-		if (pythia->planning.n_candidates == 0) {
+		if (!find_untried_of(pythia, finding, detail, round, &edges[i])) {
 			bool most = holds_most(detail->tree, row->phi_low);
 
 			if (most && !pythia_is_settled(pythia, round, detail)) {
@@ -557,16 +609,7 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 			}
 			continue;
 		}
-		by_name = pythia->planning.candidates[0].node == SPACE_NONE;
-		if (split_propose(pythia, finding, detail, round, edges[i].within, false)) {
-			pythia->space.nodes[edges[i].node].named += by_name;
-			finding->edge = edges[i].node;
-			finding->split_noted = false;
-			finding->edge_phi = row->phi;
-			take_figures(pythia, finding, detail, edges[i].row);
-			verdict = verdict_of(REASON_INSIDE, finding, detail, edges[i].row);
-			verdict.place = detail->tree->rows[edges[i].within].name;
-			finding_tell(pythia, finding, &verdict);
+		if (propose_inside(pythia, finding, detail, round, &edges[i])) {
 			return;
 		}
 		over_budget |= !split_any_fits(pythia);
@@ -585,9 +628,7 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 		finding_stop(pythia, finding, STOP_SPENT, &verdict);
 		return;
 	}
-	candidates_of_kernel(pythia);
-	if (pythia->planning.n_candidates &&
-			split_propose(pythia, finding, detail, round, UINT32_MAX, true)) {
+	if (propose_kernel(pythia, finding, detail, round)) {
 		return;
 	}
 	/* What names no place is not said before what is rare has had its time to come. */

@@ -114,6 +114,12 @@ static inline bool pythia_waits_for_nobody(const struct tree_row *row)
 	return row->mark == TREE_NO_POINT && strcmp(row->name, "(waking up)") == 0;
 }
 
+/* One function, in whatever contexts. */
+static inline bool pythia_is_same_code(const struct tree_row *a, const struct tree_row *b)
+{
+	return strcmp(a->name, b->name) == 0 && strcmp(a->provider, b->provider) == 0;
+}
+
 /* The same text, for as long as there are names; of names and places alone, as these are few. */
 static inline const char *pythia_keep(struct pythia *pythia, const char *text)
 {

@@ -6,11 +6,6 @@
 
 /* Code with all that it calls: what is known where no single place holds most. */
 
-static bool is_same(const struct tree_row *a, const struct tree_row *b)
-{
-	return strcmp(a->name, b->name) == 0 && strcmp(a->provider, b->provider) == 0;
-}
-
 static bool is_code(const struct tree_row *row)
 {
 	return row->mark != TREE_NO_POINT && row->parent != UINT32_MAX && row->provider[0];
@@ -21,7 +16,7 @@ static bool is_counted(const struct tree_view *tree, uint32_t at)
 {
 	uint32_t above = tree->rows[at].parent;
 
-	while (above != UINT32_MAX && !is_same(&tree->rows[above], &tree->rows[at])) {
+	while (above != UINT32_MAX && !pythia_is_same_code(&tree->rows[above], &tree->rows[at])) {
 		above = tree->rows[above].parent;
 	}
 	return above != UINT32_MAX;
@@ -48,7 +43,8 @@ static struct within inside(const struct tree_view *tree, uint32_t code)
 	double squares = 0;
 
 	for (uint32_t i = 0; i < tree->n; i++) {
-		if (is_same(&tree->rows[i], &tree->rows[code]) && !is_counted(tree, i)) {
+		if (pythia_is_same_code(&tree->rows[i], &tree->rows[code]) &&
+				!is_counted(tree, i)) {
 			add_below(tree, i, &sum, &squares);
 		}
 	}

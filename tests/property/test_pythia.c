@@ -25,6 +25,7 @@
 #define EVENT_BYTES 64
 #define MAX_ROUNDS  2000
 #define WIDTH       14u
+#define WAKING      0.6 /* of the variance, where processors sleep */
 #define SECOND      UINT64_C(1000000000)
 
 struct service {
@@ -43,6 +44,9 @@ struct service {
 	bool odd;         /* an odd request makes all intervals wide */
 	/* Spans of the fault, and of what lies in it, in each request; 0: one. */
 	uint32_t often;
+	/* Until that look most of what varies is processors that wake up; 0: never. */
+	uint32_t sleeps_until;
+	bool sleeps;
 };
 
 static uint32_t below(struct service *service, uint32_t n)
@@ -137,7 +141,7 @@ static double taken_by(const struct service *service, uint32_t at)
 struct sight {
 	double offset_ns[MAX_POINTS];
 	struct groups_row row;
-	struct tree_row rows[MAX_POINTS];
+	struct tree_row rows[MAX_POINTS + 1];
 	struct tree_view tree;
 	struct group_view group;
 };
@@ -148,6 +152,7 @@ static void add_row(const struct service *service, struct sight *sight, uint32_t
 	uint32_t index = sight->tree.n++;
 	struct tree_row *row = &sight->rows[index];
 	bool holds = varies && service->more_ns <= 0 && visible(service, service->fault) == at;
+	double waking = service->sleeps ? WAKING : 0;
 	uint32_t around = at;
 
 	while (around > service->fault) {
@@ -162,11 +167,11 @@ static void add_row(const struct service *service, struct sight *sight, uint32_t
 			.count = sight->tree.requests *
 				 (service->often && around == service->fault ? service->often : 1),
 			.total_ns = taken_by(service, at) * (double)sight->tree.requests,
-			.phi = holds ? 0.99 : 0,
+			.phi = holds ? 0.99 - waking : 0,
 			.phi_low = service->odd ? -0.5
-				   : holds      ? 0.97
+				   : holds      ? 0.97 - waking
 						: -0.01,
-			.phi_high = holds ? 1.0 : 0.01,
+			.phi_high = holds ? 1.0 - waking : 0.01,
 			.segment_mean_ns =
 					total_of(service, at) +
 					(visible(service, service->fault) == at ? service->more_ns
@@ -260,6 +265,19 @@ static void look_at(
 			.counted = requests,
 			.located = true};
 	add_row(service, sight, 0, UINT32_MAX, 0, varies);
+	if (service->sleeps) {
+		sight->rows[0].n_below++;
+		sight->rows[sight->tree.n++] = (struct tree_row){.context = MAX_POINTS + 1,
+				.depth = 1,
+				.name = "(waking up)",
+				.provider = "",
+				.mark = TREE_NO_POINT,
+				.count = requests,
+				.phi = WAKING,
+				.phi_low = WAKING - 0.01,
+				.phi_high = WAKING + 0.01,
+				.segment_sd_ns = 1e6};
+	}
 	sight->tree.rows = sight->rows;
 	sight->group.row = sight->row;
 	sight->group.location.located = true;
@@ -382,7 +400,7 @@ static void lose(struct pythia *pythia, struct service *service, uint32_t look, 
 struct run {
 	enum stop_rule rule;
 	char where[512], text[768], host[64], process[64], next[256];
-	uint32_t steps, enabled;
+	uint32_t steps, enabled, looks;
 	bool around; /* not the fault itself was named, but what it lies in */
 };
 
@@ -411,6 +429,8 @@ static struct run run_loop(struct pythia *pythia, struct service *service, bool 
 		if (service->lost_at) {
 			lose(pythia, service, i, now_ns);
 		}
+		service->sleeps = i < service->sleeps_until;
+		run.looks = i + 1;
 		look_at(service, sight, (now_ns - epoch_ns) / SECOND * 20, varies);
 		sight->row.epoch = epoch;
 		sight->row.since_ns = epoch_ns;
@@ -646,6 +666,34 @@ static void keeps_within_a_budget_that_shrinks(void **state)
 	test_free(service);
 	pythia_destroy(pythia);
 	names_destroy(names);
+}
+
+/*
+ * Where processors that wake up are most of what varies nothing is found, but steps are taken: once
+ * that is over the fault is named with hardly a further one.
+ */
+static void goes_on_where_processors_sleep(void **state)
+{
+	(void)state;
+	for (uint32_t seed = 1; seed <= 30; seed++) {
+		struct names *names = names_create(100000);
+		struct pythia *pythia = pythia_create(names);
+		struct service *service = test_malloc(sizeof(*service));
+		struct run run;
+
+		make_service(service, seed * 7 + 1, 100);
+		service->sleeps_until = 300;
+		offer_all(pythia, service);
+		pythia_set_mode(pythia, MODE_AUTOPILOT, SECOND);
+		learn_all(pythia, service);
+		run = run_loop(pythia, service, true);
+		assert_int_equal(run.rule, STOP_CODE);
+		assert_true(ends_with(run.where, service->names[service->fault]));
+		assert_in_range(run.looks, service->sleeps_until + 1, service->sleeps_until + 2);
+		test_free(service);
+		pythia_destroy(pythia);
+		names_destroy(names);
+	}
 }
 
 /* What varied when all was on is called too often to be enabled: what it lies in is named instead.
@@ -1114,6 +1162,7 @@ int main(void)
 			cmocka_unit_test(goes_by_names),
 			cmocka_unit_test(leaves_healthy_alone),
 			cmocka_unit_test(keeps_within_a_budget_that_shrinks),
+			cmocka_unit_test(goes_on_where_processors_sleep),
 			cmocka_unit_test(names_what_the_budget_reaches),
 	};
 

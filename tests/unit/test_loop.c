@@ -1098,6 +1098,38 @@ static struct tree_view tree_of(const struct tree_row *rows, uint32_t n)
 			.rows = rows};
 }
 
+/* A request in which context 2 waits for a processor: the rows are given what they hold. */
+#define REQUEST_ROW .context = 1, .parent = UINT32_MAX, .n_below = 1, .name = "r", .provider = ""
+#define RUNNABLE_ROW                                                                               \
+	.context = 2, .parent = 0, .name = "(runnable)", .provider = "", .mark = TREE_NO_POINT
+
+/* A process that had the processor for such a part of what varies. */
+static struct group_holder had_it(const char *process, double part)
+{
+	return (struct group_holder){.name = "",
+			.provider = "",
+			.type = "",
+			.process = process ? process : "",
+			.made_in = "",
+			.idle = !process,
+			.share = part,
+			.of_variation = part};
+}
+
+static struct group_wait runnable_wait(const struct group_holder *holders, uint32_t n)
+{
+	return (struct group_wait){.context = 2,
+			.within = 1,
+			.name = "r",
+			.where = "r",
+			.what = "(runnable)",
+			.evidence = WAIT_RAN,
+			.waits = 300,
+			.known = 300,
+			.n = n,
+			.holders = holders};
+}
+
 static const struct group_wait *wait_of(void *context, uint32_t group_id, uint32_t of)
 {
 	(void)group_id;
@@ -1268,47 +1300,15 @@ static enum verdict_reason found_in(
 	return reason;
 }
 
-/* What is found where requests vary by their waits for a processor that these had. */
+/* What is found where requests vary by their waits for a processor that these had; NULL: nobody. */
 static enum verdict_reason found_behind(const char *one, const char *other, enum stop_rule *rule)
 {
-	const struct tree_row rows[] = {{.context = 1,
-							.parent = UINT32_MAX,
-							.n_below = 1,
-							.name = "r",
-							.provider = "",
-							.count = 300},
-			{.context = 2,
-					.parent = 0,
-					.name = "(runnable)",
-					.provider = "",
-					.mark = TREE_NO_POINT,
-					HOLDS_NEARLY_ALL,
-					.segment_sd_ns = 1e7}};
+	const struct tree_row rows[] = {{REQUEST_ROW, .count = 300},
+			{RUNNABLE_ROW, HOLDS_NEARLY_ALL, .segment_sd_ns = 1e7}};
 	const struct tree_view tree = tree_of(rows, 2);
-	/* NULL: nobody. */
-	const struct group_holder holders[] = {{.name = "",
-							       .provider = "",
-							       .type = "",
-							       .process = one ? one : "",
-							       .idle = !one,
-							       .share = 0.4,
-							       .of_variation = 0.4},
-			{.name = "",
-					.provider = "",
-					.type = "",
-					.process = other,
-					.share = 0.3,
-					.of_variation = 0.3}};
-	struct group_wait wait = {.context = 2,
-			.within = 1,
-			.name = "r",
-			.where = "r",
-			.what = "(runnable)",
-			.evidence = WAIT_RAN,
-			.waits = 300,
-			.known = 300,
-			.n = 2,
-			.holders = holders};
+	const struct group_holder holders[] = {had_it(one, 0.4), had_it(other, 0.3)};
+	struct group_wait wait = runnable_wait(holders, 2);
+
 	return found_in(&tree, &wait, rule);
 }
 
@@ -1331,44 +1331,13 @@ static void waits_that_are_nobodys_are_no_finding(void **state)
 /* A process that is slow in all: with what is known of its run queues. */
 static void who_has_the_processor_of_the_slow(void **state)
 {
-	const struct tree_row rows[] = {{.context = 1,
-							.parent = UINT32_MAX,
-							.n_below = 1,
-							.name = "r",
-							.provider = "",
-							.count = 300,
-							.phi = 0.7,
-							.phi_low = 0.65,
-							.phi_high = 0.75,
-							.segment_sd_ns = 1e7},
-			{.context = 2,
-					.parent = 0,
-					.name = "(runnable)",
-					.provider = "",
-					.mark = TREE_NO_POINT,
-					.count = 300,
-					.phi = 0.2,
-					.phi_low = 0.15,
-					.phi_high = 0.25,
+	const struct tree_row rows[] = {{REQUEST_ROW, .count = 300, .phi = 0.7, .phi_low = 0.65,
+							.phi_high = 0.75, .segment_sd_ns = 1e7},
+			{RUNNABLE_ROW, .count = 300, .phi = 0.2, .phi_low = 0.15, .phi_high = 0.25,
 					.segment_sd_ns = 1e6}};
 	const struct tree_view tree = tree_of(rows, 2);
-	const struct group_holder holder = {.name = "",
-			.provider = "",
-			.type = "",
-			.process = "python3",
-			.made_in = "",
-			.share = 0.8,
-			.of_variation = 0.8};
-	struct group_wait wait = {.context = 2,
-			.within = 1,
-			.name = "r",
-			.where = "r",
-			.what = "(runnable)",
-			.evidence = WAIT_RAN,
-			.waits = 300,
-			.known = 300,
-			.n = 1,
-			.holders = &holder};
+	const struct group_holder holder = had_it("python3", 0.8);
+	struct group_wait wait = runnable_wait(&holder, 1);
 	const struct groups_view groups = {.n = 1, .rows = &varying};
 	struct names *names = names_create(1000);
 	struct pythia *pythia = pythia_create(names);
@@ -1394,16 +1363,9 @@ static void who_has_the_processor_of_the_slow(void **state)
 /* Where processors that wake up have so much of it, and a span so much, surely. */
 static enum verdict_reason found_beside_waking(double waking, double span_low, enum stop_rule *rule)
 {
-	const struct tree_row rows[] = {{.context = 1,
-							.parent = UINT32_MAX,
-							.n_below = 1,
-							.name = "r",
-							.provider = "",
-							.count = 300,
-							.phi = span_low + 0.05,
-							.phi_low = span_low,
-							.phi_high = span_low + 0.1,
-							.segment_sd_ns = 1e7},
+	const struct tree_row rows[] = {
+			{REQUEST_ROW, .count = 300, .phi = span_low + 0.05, .phi_low = span_low,
+					.phi_high = span_low + 0.1, .segment_sd_ns = 1e7},
 			{.context = 2,
 					.parent = 0,
 					.name = "(waking up)",

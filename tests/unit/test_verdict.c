@@ -17,13 +17,10 @@
 #define SHARE                                                                                      \
 	.share_of = "variance", .share = 0.93, .share_low = 0.62, .share_high = 0.996,             \
 	.requests = 90
-#define RAN(who, part)                                                                             \
+#define RAN_AS(...)                                                                                \
 	.evidence = WAIT_RAN, .n_holders = 1,                                                      \
-	.holders = {{.name = "",                                                                   \
-			.provider = "",                                                            \
-			.type = "",                                                                \
-			.process = (who),                                                          \
-			.of_variation = (part)}}
+	.holders = {{.name = "", .provider = "", .type = "", __VA_ARGS__}}
+#define RAN(who, part) RAN_AS(.process = (who), .of_variation = (part))
 #define KEY                                                                                        \
 	.key = {.name = "sem_acquire.queue_len",                                                   \
 			.where = "build",                                                          \
@@ -122,15 +119,8 @@ static const struct {
 				 .place = "(runnable)",
 				 .within = "sem_acquire",
 				 SHARE,
-				 .evidence = WAIT_RAN,
-				 .n_holders = 1,
-				 .holders = {{.name = "",
-						 .provider = "",
-						 .type = "",
-						 .process = "redis-server",
-						 .of_variation = 0.9,
-						 .child = true,
-						 .made_in = "clone"}}},
+				 RAN_AS(.process = "redis-server", .of_variation = 0.9,
+						 .child = true, .made_in = "clone")},
 				"boot: the time goes by in (runnable) of sem_acquire (93% of the "
 				"variance, 62 to 100, n 90): its child redis-server (by clone) had "
 				"the processor 90% of it"},
@@ -158,14 +148,7 @@ static const struct {
 				 .type = "boot",
 				 .place = "(runnable)",
 				 SHARE,
-				 .evidence = WAIT_RAN,
-				 .n_holders = 1,
-				 .holders = {{.name = "",
-						 .provider = "",
-						 .type = "",
-						 .process = "",
-						 .idle = true,
-						 .of_variation = 0.6}}},
+				 RAN_AS(.process = "", .idle = true, .of_variation = 0.6)},
 				"boot: what varies is how long it waits for a processor that "
 				"sleeps, and takes its time to wake up (93% of the variance, 62 to "
 				"100, n 90): nobody had the processor 60% of it; that is no "
