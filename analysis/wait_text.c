@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "base/text_add.h"
@@ -7,22 +8,42 @@
 #define FEW   3u
 #define LEAST 0.05 /* of the time: what is less is not worth a word */
 
+/* What tells one process from others: how it was made, and its number, or its thread's. */
+static void add_which(char *out, size_t size, const struct group_holder *holder)
+{
+	const char *by = holder->child ? holder->made_in : "";
+	int64_t number = holder->pid > 0 ? holder->pid : holder->tid;
+
+	if (by[0]) {
+		text_add(out, size, " (by %s", by);
+	}
+	if (number > 0) {
+		text_add(out, size, "%s%s %" PRId64, by[0] ? ", " : " (",
+				holder->pid > 0 ? "pid" : "tid", number);
+	}
+	if (by[0] || number > 0) {
+		text_add(out, size, ")");
+	}
+}
+
 void group_holder_text(char *out, size_t size, const struct group_holder *holder, bool ran)
 {
 	const char *of = holder->type[0] ? holder->type : holder->process;
+	const char *process = holder->process[0] ? holder->process : of;
 
 	if (holder->idle) {
 		snprintf(out, size, "nobody");
-	} else if (ran) {
-		const char *name = holder->process[0] ? holder->process : of;
-		bool told = holder->child && holder->made_in[0];
-
-		snprintf(out, size, "%s%s%s%s%s", holder->child ? "its child " : "", name,
-				told ? " (by " : "", told ? holder->made_in : "", told ? ")" : "");
+		return;
+	}
+	if (ran) {
+		snprintf(out, size, "%s%s", holder->child ? "its child " : "", process);
 	} else if (!holder->name[0]) {
 		snprintf(out, size, "%s", of);
 	} else {
 		snprintf(out, size, "%s%s%s", holder->name, of[0] ? " of " : "", of);
+	}
+	if (out[0]) {
+		add_which(out, size, holder);
 	}
 }
 

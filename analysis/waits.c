@@ -109,6 +109,8 @@ static enum status fill_holders(
 				.provider = name_of(filling, holder->provider),
 				.type = name_of(filling, holder->type),
 				.process = name_of(filling, holder->process),
+				.pid = holder->pid,
+				.tid = holder->tid,
 				.share = share,
 				.waits = holder->waits,
 				.of_variation = held->variation > 0

@@ -63,6 +63,8 @@ struct lived {
 /* Whose thread it is. */
 struct doer {
 	uint32_t process; /* interned */
+	int64_t pid;      /* 0: not known, or the one that waits, */
+	int32_t tid;      /* of which no thread is told; 0 */
 	bool child;       /* the process that waits has made it, */
 	uint32_t made_in; /* interned: in that call; 0: not told */
 };
@@ -405,6 +407,12 @@ static void tell_holder(struct telling *telling, const struct holder *holder)
 		telling->items[telling->n++] = *holder;
 		telling->items[i].ns = 0;
 	}
+	if (telling->items[i].pid != holder->pid) {
+		telling->items[i].pid = 0;
+	}
+	if (telling->items[i].tid != holder->tid) {
+		telling->items[i].tid = 0;
+	}
 	if (!telling->items[i].made_in) {
 		telling->items[i].made_in = holder->made_in;
 	}
@@ -417,6 +425,8 @@ static void tell(struct telling *telling, const struct lived *span, const struct
 		uint64_t ns)
 {
 	struct holder holder = {.process = doer->process,
+			.pid = doer->pid,
+			.tid = doer->tid,
 			.child = doer->child,
 			.made_in = doer->made_in,
 			.ns = ns};
@@ -515,6 +525,8 @@ static void follow(struct telling *telling, uint32_t host, int32_t tid, uint32_t
 	if (!enter_chain(telling, thread_of(host, tid))) {
 		return;
 	}
+	doer.pid = pid > 0 && pid != telling->pid ? pid : 0;
+	doer.tid = pid != telling->pid ? tid : 0;
 	doer.child = threads_is_child(
 			r->threads, host, pid >= 0 ? pid : tid, telling->pid, &doer.made_in);
 	spans = calloc(OF_THREAD, sizeof(*spans));

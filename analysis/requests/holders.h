@@ -51,6 +51,8 @@ struct holder {
 	uint32_t name, provider; /* of its span; 0: it was in none that was recorded */
 	uint32_t type;           /* of its request, interned; 0: of none, or not known */
 	uint32_t process;        /* interned; 0: not known */
+	int64_t pid;             /* of another process than the one that waits; 0: of several */
+	int32_t tid;             /* likewise of its thread */
 	bool idle;               /* nobody: the CPU slept, and takes its time to wake up */
 	bool child;              /* the process that waited has made it, */
 	uint32_t made_in;        /* interned: in that call; 0: not told */

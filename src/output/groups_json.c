@@ -113,6 +113,8 @@ void output_json_holders(struct json_out *json, const struct group_holder *holde
 				{"provider", value_text(holder->provider)},
 				{"type", value_text(holder->type)},
 				{"process", value_text(holder->process)},
+				{"pid", value_count_if(holder->pid > 0, (uint64_t)holder->pid)},
+				{"tid", value_count_if(holder->tid > 0, (uint64_t)holder->tid)},
 				{"share", value_real_if(true, holder->share)},
 				{"of_variation", value_real_if(true, holder->of_variation)},
 				{"waits", value_count(holder->waits)},

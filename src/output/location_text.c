@@ -43,11 +43,6 @@ static void write_group(
 	}
 }
 
-static const char *of_type(const struct group_holder *holder)
-{
-	return holder->type[0] ? holder->type : holder->process;
-}
-
 static void write_wait(FILE *out, const struct group_waits *all, const struct group_wait *wait)
 {
 	char name[OUTPUT_CELL], of[OUTPUT_CELL], mean[OUTPUT_CELL];
@@ -65,22 +60,20 @@ static void write_wait(FILE *out, const struct group_waits *all, const struct gr
 	}
 	for (uint32_t i = 0; i < wait->n && i < HOLDERS; i++) {
 		const struct group_holder *holder = &wait->holders[i];
+		bool ran = wait->evidence == WAIT_RAN;
+		char words[OUTPUT_CELL];
 
-		if (wait->evidence == WAIT_RAN) {
-			char words[OUTPUT_CELL];
-
-			group_holder_text(words, sizeof(words), holder, true);
+		group_holder_text(words, sizeof(words), holder, ran);
+		output_safe(name, words);
+		if (ran) {
 			fprintf(out, "    %5.1f%% %s had the processor: %.0f%% of how they vary\n",
-					100 * holder->share, output_safe(name, words),
-					100 * holder->of_variation);
-			continue;
+					100 * holder->share, name, 100 * holder->of_variation);
+		} else {
+			fprintf(out, "    %5.1f%% for %s%s%s%s\n", 100 * holder->share,
+					holder->name[0] ? "" : "no recorded span",
+					!holder->name[0] && name[0] ? " of " : "", name,
+					holder->same_place ? ", which had it" : "");
 		}
-
-		fprintf(out, "    %5.1f%% for %s%s%s%s\n", 100 * holder->share,
-				holder->name[0] ? output_safe(name, holder->name)
-						: "no recorded span",
-				of_type(holder)[0] ? " of " : "", output_safe(of, of_type(holder)),
-				holder->same_place ? ", which had it" : "");
 	}
 }
 

@@ -290,7 +290,9 @@ static void a_child_of_its_own(void **state)
 	assert_float_equal(wait->holders[0].share, 4.0 / 5, 1e-6);
 	assert_false(wait->holders[1].child);
 	group_wait_text(text, sizeof(text), wait);
-	assert_ptr_equal(strstr(text, "its child shop (by clone) had the processor "), text);
+	assert_ptr_equal(strstr(text, "its child shop (by clone, pid 200) had the processor "),
+			text);
+	assert_int_equal(wait->holders[1].pid, 60);
 	snapshot_destroy(snapshot);
 	feed_stop(&shop.feed);
 }

@@ -119,11 +119,37 @@ static const struct {
 				 .place = "(runnable)",
 				 .within = "sem_acquire",
 				 SHARE,
-				 RAN_AS(.process = "redis-server", .of_variation = 0.9,
-						 .child = true, .made_in = "clone")},
+				 RAN_AS(.process = "redis-server", .pid = 812, .tid = 813,
+						 .of_variation = 0.9, .child = true,
+						 .made_in = "clone")},
 				"boot: the time goes by in (runnable) of sem_acquire (93% of the "
-				"variance, 62 to 100, n 90): its child redis-server (by clone) had "
-				"the processor 90% of it"},
+				"variance, 62 to 100, n 90): its child redis-server (by clone, pid "
+				"812) had the processor 90% of it"},
+		{{.reason = REASON_WAIT,
+				 .type = "boot",
+				 .place = "(runnable)",
+				 .within = "build",
+				 SHARE,
+				 RAN_AS(.process = "python3", .tid = 813, .of_variation = 0.9)},
+				"boot: the time goes by in (runnable) of build (93% of the "
+				"variance, 62 to 100, n 90): python3 (tid 813) had the processor "
+				"90% of it"},
+		{{.reason = REASON_WAIT,
+				 .type = "boot",
+				 .place = "(blocked: epoll_wait)",
+				 .within = "syscall_epoll_wait",
+				 SHARE,
+				 .evidence = WAIT_WOKEN,
+				 .n_holders = 1,
+				 .holders = {{.name = "WaitEventSetWait",
+						 .provider = "postgres",
+						 .type = "",
+						 .process = "postgres",
+						 .pid = 4711,
+						 .share = 0.99}}},
+				"boot: the time goes by in (blocked: epoll_wait) of "
+				"syscall_epoll_wait (93% of the variance, 62 to 100, n 90): "
+				"WaitEventSetWait of postgres (pid 4711) is waited for 99% of it"},
 		{{.reason = REASON_WAIT,
 				 .type = "boot",
 				 .place = "(blocked: futex)",

@@ -80,6 +80,8 @@ struct group_holder {
 	const char *name, *provider; /* of the innermost span; "": in none that is recorded */
 	const char *type;            /* of its request; "": of none, or not known */
 	const char *process;         /* "": not known */
+	int64_t pid; /* of another process than the one that waits; 0: of several, not known */
+	int32_t tid; /* likewise of its thread */
 	double share;                /* of the time of these waits; 0..1 */
 	/*
 	 * Of how these waits vary, where the longer ones count more: all of it is 1. Below 0: it is
@@ -115,7 +117,10 @@ struct group_wait {
 	const struct group_holder *holders;
 };
 
-/* One of them in words; `ran`: of WAIT_RAN. "nobody", "its child redis-server (by clone)". */
+/*
+ * One of them in words; `ran`: of WAIT_RAN. "nobody", "its child redis-server (by clone, pid 812)",
+ * "WaitEventSetWait of postgres (pid 4711)".
+ */
 void group_holder_text(char *out, size_t size, const struct group_holder *holder, bool ran);
 /*
  * Who was waited for, in words: "python3 had the processor 92% of it, cc1 5%", "rules_commit of
