@@ -16,12 +16,12 @@
 
 #include "base/array.h"
 #include "base/clock.h"
-#include "probe/serve_answer.h"
 #include "probe/binary.h"
 #include "probe/filter.h"
 #include "probe/offered.h"
 #include "probe/program.h"
 #include "probe/seen.h"
+#include "probe/serve_answer.h"
 #include "probe/type.h"
 
 #define IDLE_MS     1000
