@@ -9,6 +9,19 @@
 #define NAME(names, value)                                                                         \
 	((size_t)(value) < sizeof(names) / sizeof((names)[0]) ? (names)[value] : "?")
 
+const char *interrupt_kind_name(enum interrupt_kind kind)
+{
+	static const char *const names[] = {
+			[INTERRUPT_NONE] = "",
+			[INTERRUPT_TIMER] = "timer",
+			[INTERRUPT_DISK] = "disk",
+			[INTERRUPT_NETWORK] = "network",
+			[INTERRUPT_OTHER] = "interrupt",
+	};
+
+	return NAME(names, kind);
+}
+
 const char *thread_status_name(enum thread_status status)
 {
 	static const char *const names[] = {

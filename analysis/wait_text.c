@@ -28,11 +28,15 @@ static void add_which(char *out, size_t size, const struct group_holder *holder)
 
 void group_holder_text(char *out, size_t size, const struct group_holder *holder, bool ran)
 {
+	static const char *const kernel[] = {[INTERRUPT_TIMER] = "a timer",
+			[INTERRUPT_DISK] = "a disk",
+			[INTERRUPT_NETWORK] = "the network",
+			[INTERRUPT_OTHER] = "an interrupt"};
 	const char *of = holder->type[0] ? holder->type : holder->process;
 	const char *process = holder->process[0] ? holder->process : of;
 
-	if (holder->idle) {
-		snprintf(out, size, "nobody");
+	if (holder->idle || holder->interrupt) {
+		snprintf(out, size, "%s", holder->idle ? "nobody" : kernel[holder->interrupt]);
 		return;
 	}
 	if (ran) {

@@ -117,6 +117,7 @@ static enum status fill_holders(
 								? holder->variation /
 										  held->variation
 								: share,
+				.interrupt = holder->interrupt,
 				.idle = holder->idle,
 				.child = holder->child,
 				.made_in = name_of(filling, holder->made_in),

@@ -390,7 +390,8 @@ static bool is_same_holder(const struct holder *one, const struct holder *other)
 {
 	return one->name == other->name && one->provider == other->provider &&
 	       one->type == other->type && one->process == other->process &&
-	       one->idle == other->idle && one->child == other->child;
+	       one->idle == other->idle && one->child == other->child &&
+	       one->interrupt == other->interrupt;
 }
 
 static void tell_holder(struct telling *telling, const struct holder *holder)
@@ -583,6 +584,20 @@ static int64_t process_that_waits(const struct requests *r, const struct wait *w
 	return thread && thread->pid >= 0 ? thread->pid : wait->pid;
 }
 
+/* No thread ended the wait: an interrupt did. False: nor is that known. */
+static bool tell_interrupt(struct telling *telling, const struct wait *wait)
+{
+	struct state_doing doing;
+
+	if (!is_blocked(telling, wait->host, wait->tid, wait->to_ns, &doing) ||
+			doing.woken_by == INTERRUPT_NONE) {
+		return false;
+	}
+	tell_holder(telling, &(struct holder){.interrupt = doing.woken_by,
+					     .ns = wait->to_ns - wait->from_ns});
+	return true;
+}
+
 static bool tell_wait(struct telling *telling, const struct wait *wait)
 {
 	const struct ending *ending;
@@ -594,7 +609,7 @@ static bool tell_wait(struct telling *telling, const struct wait *wait)
 	switch (wait->how) {
 	case HELD_WOKEN:
 		if (wait->waker_tid <= 0 || wait->waker_tid == wait->tid) {
-			return false;
+			return tell_interrupt(telling, wait);
 		}
 		follow(telling, wait->host, wait->waker_tid, 0, wait);
 		return true;

@@ -12,7 +12,8 @@
  * Who was waited for, on the critical paths of some requests, and what those did meanwhile.
  *
  *   woken     kernel events: whoever woke the thread (Giraldeau & Dagenais 2016), if that works for
- *             another request or for none. Where that one was blocked as well, whoever woke it.
+ *             another request or for none. Where that one was blocked as well, whoever woke it. Or
+ *             an interrupt did: a timer, a disk.
  *   ran       kernel events: the thread was runnable, and others ran on the CPU whose run queue it
  *             was on, or nobody.
  *   queued    a message was sent and its thread had not begun: what that thread did instead.
@@ -53,6 +54,7 @@ struct holder {
 	uint32_t process;        /* interned; 0: not known */
 	int64_t pid;             /* of another process than the one that waits; 0: of several */
 	int32_t tid;             /* likewise of its thread */
+	enum interrupt_kind interrupt; /* no thread: the kernel was told by that; else NONE */
 	bool idle;               /* nobody: the CPU slept, and takes its time to wake up */
 	bool child;              /* the process that waited has made it, */
 	uint32_t made_in;        /* interned: in that call; 0: not told */

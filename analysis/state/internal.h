@@ -69,6 +69,24 @@ enum wait_kind {
 	WAIT_TIMER,
 };
 
+/* A value of thread_state.waker: a thread, or (tid -1) the kernel; 0: not told. */
+#define WAKER_KERNEL (UINT64_C(1) << 40)
+
+static inline uint64_t waker_pack(int32_t tid, enum interrupt_kind kind)
+{
+	return tid >= 0 ? (uint64_t)tid + 1 : kind ? WAKER_KERNEL | (uint64_t)kind : 0;
+}
+
+static inline int32_t waker_tid(uint64_t value)
+{
+	return value & WAKER_KERNEL ? -1 : (int32_t)(uint32_t)value - 1;
+}
+
+static inline enum interrupt_kind waker_interrupt(uint64_t value)
+{
+	return value & WAKER_KERNEL ? (enum interrupt_kind)(value & 0xff) : INTERRUPT_NONE;
+}
+
 /* A value of thread_state.status: since when it holds is the attribute's. */
 struct thread_what {
 	enum thread_status status;
@@ -121,7 +139,7 @@ struct thread_state {
 	struct attribute status; /* what_pack() */
 	struct attribute comm;   /* interned */
 	struct attribute prio;   /* PRIO_KNOWN | as u32 */
-	struct attribute waker;  /* tid + 1 of who woke it last */
+	struct attribute waker;  /* who, or what, woke it last: waker_pack() */
 	struct attribute migrations;
 	struct attribute moved_from; /* CPU + 1 whose run queue it was moved away from last */
 	struct attribute owner; /* whom it works for; see state_set_owner() */
@@ -190,6 +208,8 @@ struct cpu_state {
 	uint32_t irq_name[IRQ_DEPTH];
 	bool in_timer;   /* a high resolution timer's function runs */
 	int32_t softirq; /* the one being served; valid if softirq_depth > 0 */
+	uint64_t waker;  /* waker_pack(), of the wake-up that comes next: told at this instant */
+	uint64_t waker_ns;
 	uint64_t softirq_begin_ns, softirq_wait_ns;
 	uint64_t raised_ns[SOFTIRQS]; /* 0: not pending, or not seen */
 	struct attribute mode;        /* enum cpu_mode */

@@ -16,6 +16,7 @@
 #define SOFTIRQ_NET_TX  2
 #define SOFTIRQ_NET_RX  3
 #define SOFTIRQ_BLOCK   4
+#define WAKER_TOLD_NS   UINT64_C(50000) /* from who wakes a thread to that it is woken, at most */
 #define SOFTIRQ_TIMER   1
 #define SOFTIRQ_HRTIMER 8
 
@@ -281,15 +282,55 @@ static struct thread_state *woken(
 	return thread;
 }
 
-/* Who runs when an interrupt or a timer wakes a thread has nothing to do with it. */
+static enum interrupt_kind interrupt_of(enum wait_kind kind)
+{
+	switch (kind) {
+	case WAIT_DISK:
+		return INTERRUPT_DISK;
+	case WAIT_NET:
+		return INTERRUPT_NETWORK;
+	case WAIT_TIMER:
+		return INTERRUPT_TIMER;
+	default:
+		return INTERRUPT_OTHER;
+	}
+}
+
+/*
+ * The interrupt that wakes a thread. INTERRUPT_NONE: whoever runs does it, in a softirq for the
+ * network as well: what stays on the host is received while it is sent.
+ */
+static enum interrupt_kind waking_interrupt(const struct cpu_state *cpu)
+{
+	enum wait_kind kind = waker_kind(cpu);
+	bool nobody = cpu->running.value == 1; /* tid 0 */
+	bool softly = cpu->irq_depth == 0 && (kind == WAIT_DISK || kind == WAIT_TIMER);
+
+	return cpu->irq_depth > 0 || cpu->in_timer || softly || nobody ? interrupt_of(kind)
+								       : INTERRUPT_NONE;
+}
+
+/*
+ * Who runs when an interrupt or a timer wakes a thread has nothing to do with it. Where only some
+ * processes are recorded, the recorder tells who wakes theirs.
+ */
 static void set_waker(struct state_cx *cx, struct thread_state *thread, const struct event *event)
 {
 	const struct thread_state *waker = state_current(cx, event);
-	const struct cpu_state *cpu = state_cpu(cx, event_host(cx, event), event->cpu);
-	bool told = waker && waker != thread && cpu && cpu->irq_depth == 0 && !cpu->in_timer;
+	struct cpu_state *cpu = state_cpu(cx, event_host(cx, event), event->cpu);
+	enum interrupt_kind kind = cpu ? waking_interrupt(cpu) : INTERRUPT_NONE;
+	bool told = waker && waker != thread && cpu && kind == INTERRUPT_NONE;
+	uint64_t value = waker_pack(told ? waker->tid : -1, kind);
 
-	attribute_set(&cx->store, &thread->waker, event->ts_ns,
-			told ? (uint64_t)waker->tid + 1 : 0);
+	if (cpu && cpu->waker) {
+		value = event->ts_ns - cpu->waker_ns < WAKER_TOLD_NS ? cpu->waker : value;
+		cpu->waker = 0;
+	}
+	if (waker_interrupt(value) == INTERRUPT_OTHER) {
+		/* The call tells, in which the thread is blocked. */
+		value = waker_pack(-1, interrupt_of(what_unpack(thread->status.value).wait));
+	}
+	attribute_set(&cx->store, &thread->waker, event->ts_ns, value);
 }
 
 static void enqueue(struct state_cx *cx, struct thread_state *thread, uint64_t now_ns)
@@ -614,6 +655,32 @@ static void cpu_taken(struct state_cx *cx, const struct state_plan *plan, const 
 	take_cpu(cx, host, event, cpu, thread, tid);
 }
 
+enum { WAKER_TID, WAKER_COMM, WAKER_INTERRUPT };
+
+/* Who is about to wake a thread, on a CPU of which the recorder has not told whom it runs. */
+static void told_waker(
+		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
+{
+	/* In the order of events.def of the probe. */
+	static const enum interrupt_kind kinds[] = {INTERRUPT_NONE, INTERRUPT_TIMER, INTERRUPT_DISK,
+			INTERRUPT_NETWORK, INTERRUPT_OTHER};
+	uint32_t host = event_host(cx, event);
+	int64_t tid = field_int(plan, event, WAKER_TID, -1);
+	uint64_t kind = (uint64_t)field_int(plan, event, WAKER_INTERRUPT, 0);
+	struct cpu_state *cpu = state_cpu(cx, host, event->cpu);
+	struct thread_state *thread = tid > 0 ? state_thread(cx, host, tid) : NULL;
+
+	if (thread) {
+		take_name(cx, thread, plan, event, WAKER_COMM);
+	}
+	if (cpu) {
+		cpu->waker = waker_pack(thread ? thread->tid : -1,
+				kind < sizeof(kinds) / sizeof(kinds[0]) ? kinds[kind]
+									: INTERRUPT_OTHER);
+		cpu->waker_ns = event->ts_ns;
+	}
+}
+
 const struct state_rule kernel_rules[] = {
 		{.names = "sched_switch",
 				.handle = sched_switch,
@@ -624,6 +691,10 @@ const struct state_rule kernel_rules[] = {
 		{.names = "pythiatop_cpu_taken",
 				.handle = cpu_taken,
 				.fields = {"tid", "comm"},
+				.required = 1},
+		{.names = "pythiatop_waker",
+				.handle = told_waker,
+				.fields = {"tid", "comm", "interrupt"},
 				.required = 1},
 		{.names = "sched_waking",
 				.handle = sched_waking,

@@ -69,7 +69,8 @@ struct state_doing {
 	enum thread_status status;
 	uint64_t since_ns;
 	uint32_t blocked_on; /* interned: the call it is blocked in, else what for; 0: not told */
-	int32_t waker_tid;   /* who ended a block, at that instant; -1: not told, an interrupt */
+	int32_t waker_tid;   /* who ended a block, at that instant; -1: not told, or */
+	enum interrupt_kind woken_by; /* an interrupt of that kind did */
 };
 
 /* Are there kernel events at all? Without them state_doing() knows nothing. */

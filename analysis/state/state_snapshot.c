@@ -324,7 +324,7 @@ static enum status show_thread(struct state_cx *cx, const struct thread_state *t
 			.vpid = thread->vpid,
 			.status = what.status,
 			.since_ns = what.status == THREAD_UNKNOWN ? 0 : since_ns,
-			.waker_tid = (int64_t)attribute_at(&thread->waker, at_ns) - 1,
+			.waker_tid = waker_tid(attribute_at(&thread->waker, at_ns)),
 			.uncertain = thread->uncertain,
 			.measured = true,
 			.window_ns = snapshot->state.hosts[thread->host].window_ns,
@@ -500,6 +500,7 @@ bool fill_doing(struct state_cx *cx, uint32_t host, int32_t tid, int32_t pid, ui
 {
 	const struct thread_state *thread;
 	struct thread_what what, then;
+	uint64_t woken;
 
 	if (host >= cx->n_hosts || cx->hosts[host].n_cpus == 0 || tid < 0 || before_ns == 0) {
 		return false;
@@ -517,10 +518,11 @@ bool fill_doing(struct state_cx *cx, uint32_t host, int32_t tid, int32_t pid, ui
 	out->status = what.status;
 	out->blocked_on = blocked_on(cx, what);
 	/* A wake-up without sched_waking may be told by the CPU where the thread will run. */
-	out->waker_tid = what.status == THREAD_BLOCKED && then.status == THREAD_WAIT_CPU &&
-							 cx->has_waking
-					 ? (int32_t)attribute_at(&thread->waker, before_ns) - 1
-					 : -1;
+	woken = what.status == THREAD_BLOCKED && then.status == THREAD_WAIT_CPU && cx->has_waking
+				? attribute_at(&thread->waker, before_ns)
+				: 0;
+	out->waker_tid = waker_tid(woken);
+	out->woken_by = waker_interrupt(woken);
 	return true;
 }
 

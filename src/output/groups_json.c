@@ -118,6 +118,7 @@ void output_json_holders(struct json_out *json, const struct group_holder *holde
 				{"share", value_real_if(true, holder->share)},
 				{"of_variation", value_real_if(true, holder->of_variation)},
 				{"waits", value_count(holder->waits)},
+				{"interrupt", value_text(interrupt_kind_name(holder->interrupt))},
 				{"idle", value_flag(holder->idle)},
 				{"child", value_flag(holder->child)},
 				{"made_in", value_text(holder->made_in)},

@@ -61,6 +61,7 @@ static void write_wait(FILE *out, const struct group_waits *all, const struct gr
 	for (uint32_t i = 0; i < wait->n && i < HOLDERS; i++) {
 		const struct group_holder *holder = &wait->holders[i];
 		bool ran = wait->evidence == WAIT_RAN;
+		bool spanless = !holder->name[0] && !holder->interrupt;
 		char words[OUTPUT_CELL];
 
 		group_holder_text(words, sizeof(words), holder, ran);
@@ -70,8 +71,8 @@ static void write_wait(FILE *out, const struct group_waits *all, const struct gr
 					100 * holder->share, name, 100 * holder->of_variation);
 		} else {
 			fprintf(out, "    %5.1f%% for %s%s%s%s\n", 100 * holder->share,
-					holder->name[0] ? "" : "no recorded span",
-					!holder->name[0] && name[0] ? " of " : "", name,
+					spanless ? "no recorded span" : "",
+					spanless && name[0] ? " of " : "", name,
 					holder->same_place ? ", which had it" : "");
 		}
 	}

@@ -360,7 +360,8 @@ void kernel_detach_all(struct kernel *kernel)
 
 bool kernel_event_is_beside(uint32_t event)
 {
-	return event == PROBE_pythiatop_cpu_left || event == PROBE_pythiatop_cpu_taken;
+	return event == PROBE_pythiatop_cpu_left || event == PROBE_pythiatop_cpu_taken ||
+	       event == PROBE_pythiatop_waker;
 }
 
 /* Is it told at system calls? */

@@ -297,6 +297,89 @@ static void a_child_of_its_own(void **state)
 	feed_stop(&shop.feed);
 }
 
+/* Thread 100 blocks in a call, and nobody has its processor. */
+static void block(struct shop *shop, uint64_t from_ns, const char *name)
+{
+	char text[100];
+
+	snprintf(text, sizeof(text), "syscall_entry_%s fd:u=3", name);
+	call(shop, from_ns, 0, text);
+	run(shop, from_ns + 10 * US, 0, 100, 1, 0);
+}
+
+static void unblock(struct shop *shop, uint64_t to_ns, const char *name)
+{
+	char text[100];
+
+	snprintf(text, sizeof(text), "syscall_exit_%s ret:i=0", name);
+	run(shop, to_ns + 10 * US, 0, 0, 0, 100);
+	call(shop, to_ns + 20 * US, 0, text);
+}
+
+/*
+ * No thread ends these waits: a timer, a disk (by the call, where the processor was idle), and, as
+ * the recorder tells of a processor that others have, another timer. Then it tells of a thread.
+ */
+static void an_interrupt_ends_it(void **state)
+{
+	const struct group_wait *wait;
+	const struct group_waits *waits;
+	struct snapshot *snapshot;
+	struct shop shop;
+	char text[400];
+
+	(void)state;
+	shop_start(&shop);
+	use_kernel(&shop);
+	run(&shop, 1 * US, 0, 5, 1, 100);
+	run(&shop, 2 * US, 1, 6, 1, 50);
+	call(&shop, 3 * US, 1, "pythiatop_cpu_left");
+	/* Calls become spans once their kinds are known. */
+	call(&shop, 4 * US, 0, "syscall_entry_epoll_wait fd:u=3");
+	call(&shop, 5 * US, 0, "syscall_exit_epoll_wait ret:i=0");
+	tell(&shop, 10 * US, SERVE, false, 1, 100);
+	block(&shop, 1 * MS, "epoll_wait");
+	call(&shop, 3 * MS, 0, "timer_hrtimer_expire_entry hrtimer:u=1 now:i=1 function:u=1");
+	wake(&shop, 3 * MS + 1 * US, 0, 100);
+	call(&shop, 3 * MS + 2 * US, 0, "timer_hrtimer_expire_exit hrtimer:u=1");
+	unblock(&shop, 3 * MS, "epoll_wait");
+	block(&shop, 4 * MS, "fsync");
+	wake(&shop, 5 * MS, 0, 100);
+	unblock(&shop, 5 * MS, "fsync");
+	block(&shop, 6 * MS, "epoll_wait");
+	call(&shop, 7 * MS, 1, "pythiatop_waker comm:s= tid:i=-1 interrupt:u=1");
+	wake(&shop, 7 * MS + 1 * US, 1, 100);
+	unblock(&shop, 7 * MS, "epoll_wait");
+	block(&shop, 8 * MS, "epoll_wait");
+	call(&shop, 9 * MS, 1, "pythiatop_waker comm:s=psql tid:i=77 interrupt:u=0");
+	wake(&shop, 9 * MS + 1 * US, 1, 100);
+	unblock(&shop, 9 * MS, "epoll_wait");
+	/* Whoever was told last wakes nobody else. */
+	block(&shop, 10 * MS, "poll");
+	wake(&shop, 11 * MS, 1, 100);
+	unblock(&shop, 11 * MS, "poll");
+	tell(&shop, 12 * MS, SERVE, true, 1, 100);
+
+	waits = waits_of(&shop, &snapshot);
+	wait = the_wait(waits, "(blocked: epoll_wait)");
+	assert_int_equal(wait->waits, 3);
+	assert_int_equal(wait->known, 3);
+	assert_int_equal(wait->n, 2);
+	assert_int_equal(wait->holders[0].interrupt, INTERRUPT_TIMER);
+	assert_int_equal(wait->holders[1].interrupt, INTERRUPT_NONE);
+	assert_int_equal(wait->holders[1].tid, 77);
+	group_wait_text(text, sizeof(text), wait);
+	assert_string_equal(text, "a timer is waited for 75% of it, psql (tid 77) 25%");
+	wait = the_wait(waits, "(blocked: fsync)");
+	assert_int_equal(wait->holders[0].interrupt, INTERRUPT_DISK);
+	for (uint32_t i = 0; i < waits->n; i++) {
+		assert_true(strcmp(waits->items[i].what, "(blocked: poll)") != 0 ||
+				waits->items[i].known == 0);
+	}
+	snapshot_destroy(snapshot);
+	feed_stop(&shop.feed);
+}
+
 /* What is fed in order of time. */
 struct item {
 	uint64_t at_ns, request, tid;
@@ -428,6 +511,7 @@ int main(void)
 			cmocka_unit_test(woken_through_a_chain),
 			cmocka_unit_test(who_ran_on_its_run_queues),
 			cmocka_unit_test(a_child_of_its_own),
+			cmocka_unit_test(an_interrupt_ends_it),
 			cmocka_unit_test(inferred_from_ends),
 			cmocka_unit_test(nobody_is_named),
 			cmocka_unit_test(log_is_bounded),

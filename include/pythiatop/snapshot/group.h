@@ -8,6 +8,7 @@
 #include <stddef.h>
 
 #include "pythiatop/snapshot/groups.h"
+#include "pythiatop/snapshot/state.h"
 
 /* How a request ended. */
 enum request_state {
@@ -89,6 +90,7 @@ struct group_holder {
 	 */
 	double of_variation;
 	uint32_t waits;
+	enum interrupt_kind interrupt; /* no thread but the kernel, which was told by that */
 	bool idle;       /* nobody: the processor slept, and takes its time to wake up */
 	bool child;      /* a child of the process that waits, */
 	const char *made_in; /* which made it in that system call: "clone"; "": not told */
@@ -118,8 +120,8 @@ struct group_wait {
 };
 
 /*
- * One of them in words; `ran`: of WAIT_RAN. "nobody", "its child redis-server (by clone, pid 812)",
- * "WaitEventSetWait of postgres (pid 4711)".
+ * One of them in words; `ran`: of WAIT_RAN. "nobody", "a timer", "its child redis-server (by clone,
+ * pid 812)", "WaitEventSetWait of postgres (pid 4711)".
  */
 void group_holder_text(char *out, size_t size, const struct group_holder *holder, bool ran);
 /*

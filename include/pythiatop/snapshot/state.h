@@ -25,6 +25,15 @@ enum thread_status {
 	THREAD_DEAD,        /* exited within the window */
 };
 
+/* What the kernel was told by when it woke a thread, where no other thread did. */
+enum interrupt_kind {
+	INTERRUPT_NONE = 0, /* a thread did, or it is not known */
+	INTERRUPT_TIMER,
+	INTERRUPT_DISK,
+	INTERRUPT_NETWORK,
+	INTERRUPT_OTHER,
+};
+
 enum fd_confidence {
 	FD_OBSERVED = 0, /* the call that made it was seen */
 	FD_STATEDUMP,    /* listed by the tracer when it attached */
@@ -41,6 +50,7 @@ enum fd_kind {
 
 /* As people and programs read them: "run_user", "pipe", "statedump". */
 const char *thread_status_name(enum thread_status status);
+const char *interrupt_kind_name(enum interrupt_kind kind);
 const char *fd_kind_name(enum fd_kind kind);
 const char *fd_confidence_name(enum fd_confidence confidence);
 

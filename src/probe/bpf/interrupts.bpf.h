@@ -6,6 +6,7 @@ int on_irq_handler_entry(__u64 *ctx)
 {
 	struct irqaction *action = (void *)ctx[1];
 
+	SERVES(irq, true);
 	if (!ours_runs()) {
 		return 0;
 	}
@@ -19,6 +20,7 @@ int on_irq_handler_entry(__u64 *ctx)
 SEC("tp_btf/irq_handler_exit")
 int on_irq_handler_exit(__u64 *ctx)
 {
+	SERVES(irq, false);
 	if (!ours_runs()) {
 		return 0;
 	}
@@ -29,10 +31,11 @@ int on_irq_handler_exit(__u64 *ctx)
 	return 0;
 }
 
-#define SOFTIRQ(name)                                                                              \
+#define SOFTIRQ(name, note)                                                                        \
 	SEC("tp_btf/softirq_" #name)                                                               \
 	int on_irq_softirq_##name(__u64 *ctx)                                                      \
 	{                                                                                          \
+		note;                                                                              \
 		if (!ours_runs()) {                                                                \
 			return 0;                                                                  \
 		}                                                                                  \
@@ -42,9 +45,9 @@ int on_irq_handler_exit(__u64 *ctx)
 		return 0;                                                                          \
 	}
 
-SOFTIRQ(raise)
-SOFTIRQ(entry)
-SOFTIRQ(exit)
+SOFTIRQ(raise, )
+SOFTIRQ(entry, SERVES(softirq, (__u8)ctx[0] + 1))
+SOFTIRQ(exit, SERVES(softirq, 0))
 
 SEC("tp_btf/hrtimer_start")
 int on_timer_hrtimer_start(__u64 *ctx)
@@ -64,10 +67,11 @@ int on_timer_hrtimer_start(__u64 *ctx)
 	return 0;
 }
 
-#define HRTIMER(name)                                                                              \
+#define HRTIMER_END(name, note)                                                                  \
 	SEC("tp_btf/hrtimer_" #name)                                                               \
 	int on_timer_hrtimer_##name(__u64 *ctx)                                                    \
 	{                                                                                          \
+		note;                                                                              \
 		if (!ours_runs()) {                                                                \
 			return 0;                                                                  \
 		}                                                                                  \
@@ -77,14 +81,15 @@ int on_timer_hrtimer_start(__u64 *ctx)
 		return 0;                                                                          \
 	}
 
-HRTIMER(cancel)
-HRTIMER(expire_exit)
+HRTIMER_END(cancel, )
+HRTIMER_END(expire_exit, SERVES(timer, false))
 
 SEC("tp_btf/hrtimer_expire_entry")
 int on_timer_hrtimer_expire_entry(__u64 *ctx)
 {
 	struct hrtimer *timer = (void *)ctx[0];
 
+	SERVES(timer, true);
 	if (!ours_runs()) {
 		return 0;
 	}

@@ -80,6 +80,7 @@ static __always_inline bool is_own(void)
 #include "chosen.bpf.h"
 #include "records.bpf.h"
 #include "queues.bpf.h"
+#include "wakers.bpf.h"
 #include "scheduler.bpf.h"
 #include "interrupts.bpf.h"
 #include "disks.bpf.h"

@@ -152,7 +152,7 @@ int on_sched_switch(__u64 *ctx)
 	return comes || waited ? 0 : leave_cpu();
 }
 
-#define WAKING(name)                                                                               \
+#define WAKING(name, waker)                                                                        \
 	SEC("tp_btf/" #name)                                                                       \
 	int on_##name(__u64 *ctx)                                                                  \
 	{                                                                                          \
@@ -162,6 +162,7 @@ int on_sched_switch(__u64 *ctx)
 			return 0;                                                                  \
 		}                                                                                  \
 		queue_on(task->pid, cpu_of(task));                                                 \
+		waker;                                                                             \
 		RECORD_OF(name, task->pid, 0);                                                     \
 		PUT_COMM(record->body.comm, task);                                                 \
 		record->body.tid = task->pid;                                                      \
@@ -171,8 +172,8 @@ int on_sched_switch(__u64 *ctx)
 		return 0;                                                                          \
 	}
 
-WAKING(sched_waking)
-WAKING(sched_wakeup_new)
+WAKING(sched_waking, tell_waker())
+WAKING(sched_wakeup_new, )
 
 SEC("tp_btf/sched_migrate_task")
 int on_sched_migrate_task(__u64 *ctx)
