@@ -67,7 +67,7 @@ int on_timer_hrtimer_start(__u64 *ctx)
 	return 0;
 }
 
-#define HRTIMER_END(name, note)                                                                  \
+#define HRTIMER_OF(name, note)                                                                     \
 	SEC("tp_btf/hrtimer_" #name)                                                               \
 	int on_timer_hrtimer_##name(__u64 *ctx)                                                    \
 	{                                                                                          \
@@ -81,8 +81,8 @@ int on_timer_hrtimer_start(__u64 *ctx)
 		return 0;                                                                          \
 	}
 
-HRTIMER_END(cancel, )
-HRTIMER_END(expire_exit, SERVES(timer, false))
+HRTIMER_OF(cancel, )
+HRTIMER_OF(expire_exit, SERVES(timer, false))
 
 SEC("tp_btf/hrtimer_expire_entry")
 int on_timer_hrtimer_expire_entry(__u64 *ctx)

@@ -28,51 +28,72 @@ static __always_inline struct serving *serves(void)
 		}                                                                                  \
 	} while (0)
 
-/* Numbers of softirqs. */
-#define TIMER   1
-#define NET_TX  2
-#define NET_RX  3
-#define BLOCK   4
-#define HRTIMER 8
+/* Numbers of softirqs, as the kernel names them. */
+enum {
+	TIMER_SOFTIRQ = 1,
+	NET_TX_SOFTIRQ = 2,
+	NET_RX_SOFTIRQ = 3,
+	BLOCK_SOFTIRQ = 4,
+	HRTIMER_SOFTIRQ = 8,
+};
+
+/* Values of pythiatop_waker.interrupt. */
+enum waking_by {
+	BY_THREAD = 0,
+	BY_TIMER,
+	BY_DISK,
+	BY_NETWORK,
+	BY_OTHER,
+};
 
 /*
- * In which interrupt a thread is woken: 0, by the one that runs. So in softirqs of the network, as
- * what stays on the host is received while it is sent, unless nobody runs.
+ * What wakes a thread. A softirq of the network counts as the thread that runs, as what stays on
+ * the host is received while it is sent, unless none runs.
  */
-static __always_inline __u32 waking_interrupt(int running)
+static __always_inline enum waking_by waking_by(int running)
 {
 	struct serving *here = serves();
-	__u8 softirq = here && here->softirq ? here->softirq - 1 : 0;
 
-	if (here && (here->timer || (!here->irq && (softirq == TIMER || softirq == HRTIMER)))) {
-		return 1;
+	if (!here) {
+		return running ? BY_THREAD : BY_OTHER;
 	}
-	if (here && !here->irq && softirq == BLOCK) {
-		return 2;
+	if (here->timer) {
+		return BY_TIMER;
 	}
-	if (here && !here->irq && (softirq == NET_RX || softirq == NET_TX) && !running) {
-		return 3;
+	if (here->irq) {
+		return BY_OTHER;
 	}
-	return !running || (here && here->irq) ? 4 : 0;
+	switch (here->softirq - 1) {
+	case TIMER_SOFTIRQ:
+	case HRTIMER_SOFTIRQ:
+		return BY_TIMER;
+	case BLOCK_SOFTIRQ:
+		return BY_DISK;
+	case NET_TX_SOFTIRQ:
+	case NET_RX_SOFTIRQ:
+		return running ? BY_THREAD : BY_NETWORK;
+	default:
+		return running ? BY_THREAD : BY_OTHER;
+	}
 }
 
 /* Who wakes a thread of theirs, where its CPU was told to run none of theirs. */
 static __always_inline int tell_waker(void)
 {
 	int running = (int)bpf_get_current_pid_tgid();
-	__u32 interrupt;
+	enum waking_by by;
 
 	if (!some_only || ours_runs()) {
 		return 0;
 	}
-	interrupt = waking_interrupt(running);
+	by = waking_by(running);
 	RECORD(pythiatop_waker);
 	__builtin_memset(record->body.comm, 0, PROBE_COMM);
-	if (!interrupt) {
+	if (by == BY_THREAD) {
 		bpf_get_current_comm(record->body.comm, PROBE_COMM);
 	}
-	record->body.tid = interrupt ? -1 : running;
-	record->body.interrupt = interrupt;
+	record->body.tid = by == BY_THREAD ? running : -1;
+	record->body.interrupt = by;
 	SUBMIT();
 	return 0;
 }
