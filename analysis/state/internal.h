@@ -208,6 +208,7 @@ struct cpu_state {
 	uint32_t irq_name[IRQ_DEPTH];
 	bool in_timer;   /* a high resolution timer's function runs */
 	int32_t softirq; /* the one being served; valid if softirq_depth > 0 */
+	bool from_outside; /* it has received from another host, in the softirq at hand */
 	uint64_t waker;  /* waker_pack(), of the wake-up that comes next: told at this instant */
 	uint64_t waker_ns;
 	uint64_t softirq_begin_ns, softirq_wait_ns;

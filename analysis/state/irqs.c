@@ -90,6 +90,7 @@ static void softirq_entry(
 		cpu->current->softirq.open = false; /* its exit was lost */
 	}
 	cpu->softirq_depth = 1;
+	cpu->from_outside = false;
 	cpu->softirq = (int32_t)field_int(plan, event, 0, 0);
 	cpu->softirq_begin_ns = event->ts_ns;
 	cpu->softirq_wait_ns = UINT64_MAX;

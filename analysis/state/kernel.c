@@ -297,14 +297,17 @@ static enum interrupt_kind interrupt_of(enum wait_kind kind)
 }
 
 /*
- * The interrupt that wakes a thread. INTERRUPT_NONE: whoever runs does it, in a softirq for the
- * network as well: what stays on the host is received while it is sent.
+ * The interrupt that wakes a thread. INTERRUPT_NONE: whoever runs does it; so in a softirq for the
+ * network that received nothing from outside, as what stays on the host is received while it is
+ * sent.
  */
 static enum interrupt_kind waking_interrupt(const struct cpu_state *cpu)
 {
 	enum wait_kind kind = waker_kind(cpu);
 	bool nobody = cpu->running.value == 1; /* tid 0 */
-	bool softly = cpu->irq_depth == 0 && (kind == WAIT_DISK || kind == WAIT_TIMER);
+	bool softly = cpu->irq_depth == 0 &&
+		      (kind == WAIT_DISK || kind == WAIT_TIMER ||
+				      (kind == WAIT_NET && cpu->from_outside));
 
 	return cpu->irq_depth > 0 || cpu->in_timer || softly || nobody ? interrupt_of(kind)
 								       : INTERRUPT_NONE;

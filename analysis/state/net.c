@@ -179,10 +179,14 @@ static void net_receive(
 		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
 	struct net *net = event_net(cx, plan, event);
+	struct cpu_state *cpu = state_cpu(cx, event_host(cx, event), event->cpu);
 
 	if (net) {
 		cx->hosts[net->host].tells_received = true;
 		count(cx, &net->received, plan, event);
+	}
+	if (net && cpu) {
+		cpu->from_outside = strcmp(names_text(cx->names, net->name), "lo") != 0;
 	}
 	read_headers(cx, plan, event, false);
 }

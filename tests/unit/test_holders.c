@@ -322,6 +322,7 @@ static void unblock(struct shop *shop, uint64_t to_ns, const char *name)
  */
 static void an_interrupt_ends_it(void **state)
 {
+	static const char *const calls[] = {"epoll_wait", "fsync", "poll", "recvfrom"};
 	const struct group_wait *wait;
 	const struct group_waits *waits;
 	struct snapshot *snapshot;
@@ -334,10 +335,13 @@ static void an_interrupt_ends_it(void **state)
 	run(&shop, 1 * US, 0, 5, 1, 100);
 	run(&shop, 2 * US, 1, 6, 1, 50);
 	call(&shop, 3 * US, 1, "pythiatop_cpu_left");
+	run(&shop, 3 * US + 1, 2, 6, 1, 60);
 	/* Calls become spans once their kinds are known. */
-	call(&shop, 4 * US, 0, "syscall_entry_epoll_wait fd:u=3");
-	call(&shop, 5 * US, 0, "syscall_exit_epoll_wait ret:i=0");
-	tell(&shop, 10 * US, SERVE, false, 1, 100);
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		block(&shop, (4 + 50 * i) * US, calls[i]);
+		unblock(&shop, (24 + 50 * i) * US, calls[i]);
+	}
+	tell(&shop, 900 * US, SERVE, false, 1, 100);
 	block(&shop, 1 * MS, "epoll_wait");
 	call(&shop, 3 * MS, 0, "timer_hrtimer_expire_entry hrtimer:u=1 now:i=1 function:u=1");
 	wake(&shop, 3 * MS + 1 * US, 0, 100);
@@ -358,7 +362,18 @@ static void an_interrupt_ends_it(void **state)
 	block(&shop, 10 * MS, "poll");
 	wake(&shop, 11 * MS, 1, 100);
 	unblock(&shop, 11 * MS, "poll");
-	tell(&shop, 12 * MS, SERVE, true, 1, 100);
+	/* Who runs when a packet comes is nobody, unless that comes from this host. */
+	for (uint64_t at = 12; at <= 14; at += 2) {
+		block(&shop, at * MS, "recvfrom");
+		call(&shop, (at + 1) * MS - 3 * US, 2, "irq_softirq_entry vec:u=3");
+		call(&shop, (at + 1) * MS - 2 * US, 2,
+				at == 12 ? "net_if_receive_skb skbaddr:u=1 len:u=1 name:s=eth0"
+					 : "net_if_receive_skb skbaddr:u=1 len:u=1 name:s=lo");
+		wake(&shop, (at + 1) * MS, 2, 100);
+		call(&shop, (at + 1) * MS + 1 * US, 2, "irq_softirq_exit vec:u=3");
+		unblock(&shop, (at + 1) * MS, "recvfrom");
+	}
+	tell(&shop, 16 * MS, SERVE, true, 1, 100);
 
 	waits = waits_of(&shop, &snapshot);
 	wait = the_wait(waits, "(blocked: epoll_wait)");
@@ -370,6 +385,12 @@ static void an_interrupt_ends_it(void **state)
 	assert_int_equal(wait->holders[1].tid, 77);
 	group_wait_text(text, sizeof(text), wait);
 	assert_string_equal(text, "a timer is waited for 75% of it, psql (tid 77) 25%");
+	wait = the_wait(waits, "(blocked: recvfrom)");
+	assert_int_equal(wait->known, 2);
+	assert_int_equal(wait->n, 2);
+	assert_int_equal(wait->holders[0].interrupt + wait->holders[1].interrupt,
+			INTERRUPT_NETWORK + INTERRUPT_NONE);
+	assert_int_equal(wait->holders[0].tid + wait->holders[1].tid, 60);
 	wait = the_wait(waits, "(blocked: fsync)");
 	assert_int_equal(wait->holders[0].interrupt, INTERRUPT_DISK);
 	for (uint32_t i = 0; i < waits->n; i++) {

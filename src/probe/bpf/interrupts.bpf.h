@@ -46,8 +46,8 @@ int on_irq_handler_exit(__u64 *ctx)
 	}
 
 SOFTIRQ(raise, )
-SOFTIRQ(entry, SERVES(softirq, (__u8)ctx[0] + 1))
-SOFTIRQ(exit, SERVES(softirq, 0))
+SOFTIRQ(entry, serve_softirq((int)ctx[0]))
+SOFTIRQ(exit, serve_softirq(-1))
 
 SEC("tp_btf/hrtimer_start")
 int on_timer_hrtimer_start(__u64 *ctx)

@@ -5,6 +5,7 @@
 struct serving {
 	__u32 pause; /* number of pauses before: the end of what was served then may not have come */
 	bool timer, irq;
+	bool outside; /* a packet came from another host, in this softirq */
 	__u8 softirq; /* number + 1; 0: none */
 };
 static struct serving serving[PROBE_CPUS];
@@ -28,6 +29,17 @@ static __always_inline struct serving *serves(void)
 		}                                                                                  \
 	} while (0)
 
+/* Begins to serve a softirq, or (number -1) ends. */
+static __always_inline void serve_softirq(int number)
+{
+	struct serving *here = serves();
+
+	if (here) {
+		here->softirq = (__u8)(number + 1);
+		here->outside = false;
+	}
+}
+
 /* Numbers of softirqs, as the kernel names them. */
 enum {
 	TIMER_SOFTIRQ = 1,
@@ -47,8 +59,8 @@ enum waking_by {
 };
 
 /*
- * What wakes a thread. A softirq of the network counts as the thread that runs, as what stays on
- * the host is received while it is sent, unless none runs.
+ * What wakes a thread. A softirq of the network that received nothing from outside counts as the
+ * thread that runs: what stays on the host is received while it is sent.
  */
 static __always_inline enum waking_by waking_by(int running)
 {
@@ -71,7 +83,7 @@ static __always_inline enum waking_by waking_by(int running)
 		return BY_DISK;
 	case NET_TX_SOFTIRQ:
 	case NET_RX_SOFTIRQ:
-		return running ? BY_THREAD : BY_NETWORK;
+		return running && !here->outside ? BY_THREAD : BY_NETWORK;
 	default:
 		return running ? BY_THREAD : BY_OTHER;
 	}
