@@ -16,9 +16,9 @@
 #define SOFTIRQ_NET_TX  2
 #define SOFTIRQ_NET_RX  3
 #define SOFTIRQ_BLOCK   4
-#define WAKER_TOLD_NS   UINT64_C(50000) /* from who wakes a thread to that it is woken, at most */
 #define SOFTIRQ_TIMER   1
 #define SOFTIRQ_HRTIMER 8
+#define WAKER_TOLD_NS   UINT64_C(50000) /* from who wakes a thread to that it is woken, at most */
 
 /* --- sched_switch ---------------------------------------------------------------------------- */
 

@@ -668,6 +668,22 @@ static void keeps_within_a_budget_that_shrinks(void **state)
 	names_destroy(names);
 }
 
+/* What is found in a service that varies, on autopilot, with a profile of it. */
+static struct run run_learned(struct service *service)
+{
+	struct names *names = names_create(100000);
+	struct pythia *pythia = pythia_create(names);
+	struct run run;
+
+	offer_all(pythia, service);
+	pythia_set_mode(pythia, MODE_AUTOPILOT, SECOND);
+	learn_all(pythia, service);
+	run = run_loop(pythia, service, true);
+	pythia_destroy(pythia);
+	names_destroy(names);
+	return run;
+}
+
 /*
  * Where processors that wake up are most of what varies nothing is found, but steps are taken: once
  * that is over the fault is named with hardly a further one.
@@ -676,23 +692,16 @@ static void goes_on_where_processors_sleep(void **state)
 {
 	(void)state;
 	for (uint32_t seed = 1; seed <= 30; seed++) {
-		struct names *names = names_create(100000);
-		struct pythia *pythia = pythia_create(names);
 		struct service *service = test_malloc(sizeof(*service));
 		struct run run;
 
 		make_service(service, seed * 7 + 1, 100);
 		service->sleeps_until = 300;
-		offer_all(pythia, service);
-		pythia_set_mode(pythia, MODE_AUTOPILOT, SECOND);
-		learn_all(pythia, service);
-		run = run_loop(pythia, service, true);
+		run = run_learned(service);
 		assert_int_equal(run.rule, STOP_CODE);
 		assert_true(ends_with(run.where, service->names[service->fault]));
 		assert_in_range(run.looks, service->sleeps_until + 1, service->sleeps_until + 2);
 		test_free(service);
-		pythia_destroy(pythia);
-		names_destroy(names);
 	}
 }
 
@@ -771,25 +780,18 @@ static void survives_lost_control(void **state)
 {
 	(void)state;
 	for (uint32_t seed = 1; seed <= 20; seed++) {
-		struct names *names = names_create(100000);
-		struct pythia *pythia = pythia_create(names);
 		struct service *service = test_malloc(sizeof(*service));
 		struct run run;
 
 		make_service(service, seed, 100);
 		service->lost_at = 14 + seed % 20;
-		offer_all(pythia, service);
-		pythia_set_mode(pythia, MODE_AUTOPILOT, SECOND);
-		learn_all(pythia, service);
-		run = run_loop(pythia, service, true);
+		run = run_learned(service);
 		assert_int_equal(run.rule, STOP_CODE);
 		if (!ends_with(run.where, service->names[service->fault])) {
 			fail_msg("seed %u: it ends in %s, not in %s", seed, run.where,
 					service->names[service->fault]);
 		}
 		test_free(service);
-		pythia_destroy(pythia);
-		names_destroy(names);
 	}
 }
 
