@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/text_add.h"
 #include "pythiatop/snapshot/snapshot.h"
@@ -44,22 +46,33 @@ void group_holder_text(char *out, size_t size, const struct group_holder *holder
 	} else if (!holder->name[0]) {
 		snprintf(out, size, "%s", of);
 	} else {
-		snprintf(out, size, "%s%s%s", holder->name, of[0] ? " of " : "", of);
+		/* A thread that works for a request is called as its program. */
+		bool says_more = strcmp(holder->name, holder->process) != 0 || !of[0];
+
+		snprintf(out, size, "%s%s%s", says_more ? holder->name : "",
+				says_more && of[0] ? " of " : "", of);
 	}
 	if (out[0]) {
 		add_which(out, size, holder);
 	}
 }
 
+/* What comes in front of the first holder, and behind it. */
+static const struct {
+	const char *before, *behind;
+} said[] = {[WAIT_WOKEN] = {"", " is waited for"},
+		[WAIT_QUEUED] = {"its thread is busy with ", ""},
+		[WAIT_INFERRED] = {"", " is waited for"},
+		[WAIT_RAN] = {"", " had the processor"}};
+
 void group_wait_text(char *out, size_t size, const struct group_wait *wait)
 {
-	bool ran = wait->evidence == WAIT_RAN;
+	bool ran = wait->evidence == WAIT_RAN, queue = ran || wait->evidence == WAIT_QUEUED;
 
 	out[0] = '\0';
 	for (uint32_t i = 0; i < wait->n && i < FEW; i++) {
 		const struct group_holder *holder = &wait->holders[i];
-		double share = ran ? holder->of_variation : holder->share;
-		const char *does = ran ? " had the processor" : " is waited for";
+		double share = fmin(queue ? holder->of_variation : holder->share, 1);
 		bool first = !out[0];
 		char name[256];
 
@@ -67,8 +80,9 @@ void group_wait_text(char *out, size_t size, const struct group_wait *wait)
 		if (share < LEAST || !name[0]) {
 			continue;
 		}
-		text_add(out, size, "%s%s%s %.0f%%%s", first ? "" : ", ", name, first ? does : "",
-				100 * share, first ? " of it" : "");
+		text_add(out, size, "%s%s%s %.0f%%%s", first ? said[wait->evidence].before : ", ",
+				name, first ? said[wait->evidence].behind : "", 100 * share,
+				first ? " of it" : "");
 	}
 	if (out[0] && wait->evidence == WAIT_INFERRED) {
 		text_add(out, size, " (inferred)");

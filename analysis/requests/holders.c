@@ -115,12 +115,15 @@ void holders_end(struct holders *holders)
 /* ---- waits ---- */
 
 /* Is this piece of a path a wait, and how can it be known whose? */
-static bool is_wait(
-		const struct holders *holders, const struct path_piece *piece, enum held_how *how)
+static bool is_wait(const struct holders *holders, const struct span *span,
+		const struct path_piece *piece, enum held_how *how)
 {
+	/* While a message lies in a socket its thread works, or waits, for others. */
+	bool queued = span_name(holders->r, span) == holders->r->queued_name;
+
 	switch ((enum path_what)piece->what) {
 	case PATH_BLOCKED:
-		*how = HELD_WOKEN;
+		*how = queued ? HELD_QUEUED : HELD_WOKEN;
 		return true;
 	case PATH_WAIT:
 		*how = HELD_QUEUED;
@@ -129,8 +132,9 @@ static bool is_wait(
 		*how = HELD_RAN;
 		return true;
 	case PATH_SELF:
-		*how = HELD_INFERRED;
-		return !holders->r->config.state || !state_has_kernel(holders->r->config.state);
+		*how = queued ? HELD_QUEUED : HELD_INFERRED;
+		return queued || !holders->r->config.state ||
+		       !state_has_kernel(holders->r->config.state);
 	default:
 		return false;
 	}
@@ -158,7 +162,8 @@ bool holders_add(struct holders *holders, const struct request *request)
 		enum held_how how;
 
 		at_ns += piece->ns;
-		if (from_ns < holders->first_ns || !span->entry || !is_wait(holders, piece, &how) ||
+		if (from_ns < holders->first_ns || !span->entry ||
+				!is_wait(holders, span, piece, &how) ||
 				piece->ns < (how == HELD_RAN ? HOLDERS_RAN_NS : HOLDERS_LEAST_NS)) {
 			continue;
 		}
@@ -312,10 +317,12 @@ static const struct ending *handed_by(
 
 /* ---- what a thread did ---- */
 
-static uint32_t take(struct lived *out, uint32_t n, const struct ended_span *span,
-		const struct wait *wait)
+/* (In a queue's span no thread does anything.) */
+static uint32_t take(const struct requests *r, struct lived *out, uint32_t n,
+		const struct ended_span *span, const struct wait *wait)
 {
-	if (n < OF_THREAD && span->start_ns < wait->to_ns && span->end_ns > wait->from_ns) {
+	if (n < OF_THREAD && span->name != r->queued_name && span->start_ns < wait->to_ns &&
+			span->end_ns > wait->from_ns) {
 		out[n++] = (struct lived){span->start_ns, span->end_ns, span->name, span->provider,
 				span->type};
 	}
@@ -323,19 +330,20 @@ static uint32_t take(struct lived *out, uint32_t n, const struct ended_span *spa
 }
 
 /* Those that ended, around one of them, or (0) back from the last. */
-static uint32_t ended_of(const struct ended *log, uint32_t number, uint32_t last,
+static uint32_t ended_of(const struct requests *r, uint32_t number, uint32_t last,
 		const struct wait *wait, struct lived *out)
 {
+	const struct ended *log = &r->ended;
 	const struct ended_span *span = ended_get(log, number ? number : last);
 	uint32_t n = 0, passed = 0;
 
 	for (const struct ended_span *at = number && span ? ended_get(log, span->newer) : NULL;
 			at && passed < OF_THREAD; at = ended_get(log, at->newer), passed++) {
-		n = take(out, n, at, wait);
+		n = take(r, out, n, at, wait);
 	}
 	for (passed = 0; span && passed < FAR_BACK && span->end_ns > wait->from_ns;
 			span = ended_get(log, span->older), passed++) {
-		n = take(out, n, span, wait);
+		n = take(r, out, n, span, wait);
 	}
 	return n;
 }
@@ -345,11 +353,11 @@ static uint32_t lived_by(const struct holders *holders, const struct thread *thr
 		uint32_t number, const struct wait *wait, struct lived *out)
 {
 	const struct requests *r = holders->r;
-	uint32_t n = ended_of(&r->ended, number, thread ? thread->ended : 0, wait, out);
+	uint32_t n = ended_of(r, number, thread ? thread->ended : 0, wait, out);
 
 	for (const struct open_span *span = thread ? thread->top : NULL; span && n < OF_THREAD;
 			span = span->below) {
-		if (span->start_ns < wait->to_ns) {
+		if (span->start_ns < wait->to_ns && span->name != r->queued_name) {
 			out[n++] = (struct lived){span->start_ns, UINT64_MAX, span->name,
 					r->plans[span->type].provider,
 					span->fragment ? span->fragment->type : 0};
@@ -686,14 +694,16 @@ static bool judge_kind(
 	}
 	if (done) {
 		qsort(telling->items, telling->n, sizeof(*telling->items),
-				out->how == HELD_RAN ? by_variation : by_share);
+				(out->how == HELD_RAN || out->how == HELD_QUEUED) ? by_variation
+										  : by_share);
 		out->n = telling->n < HOLDERS_MAX ? telling->n : HOLDERS_MAX;
 		memcpy(out->holders, telling->items, out->n * sizeof(*out->holders));
 	}
 	for (uint32_t i = 0; i < out->n; i++) {
 		told_ns += out->holders[i].ns;
 	}
-	if (out->how != HELD_WOKEN && out->how != HELD_RAN && (double)told_ns < HOLDERS_TOLD * (double)out->ns) {
+	if (out->how != HELD_WOKEN && out->how != HELD_RAN &&
+			(double)told_ns < HOLDERS_TOLD * (double)out->ns) {
 		out->n = out->known = 0;
 	}
 	free(telling);

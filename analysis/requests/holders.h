@@ -16,9 +16,9 @@
  *             an interrupt did: a timer, a disk.
  *   ran       kernel events: the thread was runnable, and others ran on the CPU whose run queue it
  *             was on, or nobody.
- *   queued    a message was sent and its thread had not begun: what that thread did instead.
- *   inferred  without kernel events: a thread of the same process that ended, just before the end
- *             of the wait, the kind of span that ends there again and again
+ *   queued    a message was sent, or lies in a socket, and its thread had not begun: what that
+ * thread did instead. inferred  without kernel events: a thread of the same process that ended,
+ * just before the end of the wait, the kind of span that ends there again and again
  *             (stats/handover.h). Where its own span ended so as well, whoever ended that.
  *
  * The time of a wait is told of the innermost spans of that thread meanwhile. Of chains of waits
@@ -27,7 +27,7 @@
  *
  * Only waits of HOLDERS_LEAST_NS or more (on run queues HOLDERS_RAN_NS) are looked at,
  * HOLDERS_WAITS of them at most, as far as the last spans that ended tell of that time (ended.h).
- * Of each kind of wait the HOLDERS_MAX holders of most time are kept, of run queues those of most
+ * Of each kind of wait the HOLDERS_MAX holders of most time are kept, of queues those of most
  * variation: many short waits are no reason why requests vary. A share is of the time of all waits
  * of its kind that were looked at; what no holder has is not known.
  *

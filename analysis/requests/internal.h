@@ -182,6 +182,7 @@ struct requests {
 	struct registry *registry;
 	struct model *model;
 	struct names *names;
+	uint32_t queued_name; /* interned: of a span in which a message lies in a socket */
 	struct contexts *contexts;
 	struct request_pool *pool;
 	requests_emit_fn *emit;

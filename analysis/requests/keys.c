@@ -46,6 +46,13 @@ static bool is_kernel_address(const struct event_type *type, const struct field 
 	       strncmp(type->name, "socket_", 7) != 0;
 }
 
+/* How long a message lay in the socket is a part of how long its request takes: it explains
+ * nothing. */
+static bool is_time_itself(const struct event_type *type, const struct field *field)
+{
+	return strcmp(type->name, "socket_recv") == 0 && strcmp(field->name, "queued") == 0;
+}
+
 static bool is_id(const struct keys_reader *reader, uint32_t name)
 {
 	for (uint32_t i = 0; i < reader->n_ids; i++) {
@@ -102,6 +109,7 @@ static bool list_fields(struct requests *r, uint32_t type, struct keys_of_type *
 		uint32_t name;
 
 		if (field->kind == FIELD_TREE || is_kernel_address(about, field) ||
+				is_time_itself(about, field) ||
 				!value_is_told(r, type, i, VALUES_COMPARED)) {
 			continue;
 		}

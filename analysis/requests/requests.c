@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "requests/internal.h"
+#include "requests/served.h"
 
 struct requests *requests_create(const struct requests_config *config, struct registry *registry,
 		struct model *model, struct names *names, struct contexts *contexts,
@@ -20,6 +21,7 @@ struct requests *requests_create(const struct requests_config *config, struct re
 	r->registry = registry;
 	r->model = model;
 	r->names = names;
+	r->queued_name = names_add(names, SERVED_QUEUED_NAME, strlen(SERVED_QUEUED_NAME));
 	r->contexts = contexts;
 	r->threads = threads;
 	r->pool = pool;

@@ -103,6 +103,9 @@ static void receive(struct servers *servers, const struct use *use, const struct
 	}
 	connection_set_positioned(servers, c, use);
 	ready_ns = arrival_since(&w->arrival, c->made_ns, c->received_ns);
+	if (use->queued_ns && use->queued_ns < servers->now_ns) {
+		ready_ns = servers->now_ns - use->queued_ns;
+	}
 	c->received_ns = servers->now_ns;
 	if (length == 0 && !datagram) {
 		connection_drop(servers, c, where); /* the other end has closed it */

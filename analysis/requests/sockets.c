@@ -11,7 +11,7 @@
 
 static const char *const socket_fields[F_COUNT] = {"family", "netns", "sport", "dport",
 		"saddr_high", "saddr_low", "daddr_high", "daddr_low", "named", "position", "length",
-		"type", "tid", "ret"};
+		"type", "tid", "ret", "queued"};
 
 static uint8_t told_by(const char *name)
 {
@@ -73,6 +73,7 @@ void sockets_read_type(const struct event_type *type, struct type_told *told)
 		}
 		/* A listening socket tells its port alone. */
 		if (told->fields[f] == UINT16_MAX && f != F_TYPE && f != F_TID && f != F_RET &&
+				f != F_QUEUED &&
 				(told->told == TOLD_RECV || told->told == TOLD_SEND ||
 						told->told == TOLD_CONNECT ||
 						(told->told == TOLD_LISTEN &&
@@ -154,6 +155,7 @@ struct use sockets_use(const struct event *event, const struct type_told *told, 
 	use.receives = told->told == TOLD_RECV;
 	use.position = (uint32_t)slots[at[F_POSITION]];
 	use.length = slots[at[F_LENGTH]];
+	use.queued_ns = at[F_QUEUED] == UINT16_MAX ? 0 : slots[at[F_QUEUED]];
 	return use;
 }
 
@@ -175,7 +177,8 @@ struct use sockets_use_of_call(const struct socket_call *call)
 			.serves = call->accepted,
 			.positioned = call->positioned,
 			.position = call->position,
-			.length = call->length};
+			.length = call->length,
+			.queued_ns = call->queued_ns};
 }
 
 bool ports_has(const struct ports *ports, uint32_t host, uint32_t netns, uint32_t port)

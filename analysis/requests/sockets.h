@@ -44,6 +44,7 @@ enum socket_field {
 	F_TID,  /* not needed: else it is the thread that the CPU runs; of TOLD_WOKEN: who is woken
 		 */
 	F_RET,  /* of TOLD_SENT, not needed */
+	F_QUEUED, /* of TOLD_RECV, not needed */
 	F_COUNT
 };
 
@@ -94,6 +95,7 @@ struct use {
 	uint32_t position; /* in the stream: of the first byte sent, or behind the last one received
 			    */
 	uint64_t length;   /* 0: end of the stream; of a send: not told */
+	uint64_t queued_ns; /* what it received had come that long before, at least; 0: not known */
 };
 
 /* What events of the type tell; TOLD_NOTHING also where a field lacks that they need. */

@@ -321,6 +321,7 @@ void sockets_received(struct state_cx *cx, const struct thread_state *thread, st
 	struct socket *socket = socket_of(cx, fd);
 	bool connected = socket && socket_is_connected(socket);
 	struct socket_call *call;
+	uint64_t since_ns;
 
 	if (!connected && (!tells || bytes == 0 || !may_be_asked(fd, socket))) {
 		return;
@@ -343,5 +344,7 @@ void sockets_received(struct state_cx *cx, const struct thread_state *thread, st
 		socket->told = true;
 		call->position = call->positioned ? socket->rx : 0;
 		call->length = bytes;
+		since_ns = tcp_flow_since(cx->sockets, socket, thread->call.ts_ns);
+		call->queued_ns = since_ns ? cx->now_ns - since_ns : 0;
 	}
 }

@@ -64,6 +64,7 @@ struct tcp_flow {
 	struct socket_end client, server;
 	uint32_t host;
 	uint32_t client_isn, server_isn; /* the first byte is the next one */
+	uint64_t to_client_ns, to_server_ns; /* when bytes last came there; 0: never */
 	bool has_server_isn, accepted;
 };
 
@@ -152,6 +153,12 @@ struct tcp_flow *tcp_flow_find(const struct sockets *sockets, uint32_t host,
  */
 struct tcp_flow *tcp_flow_to_accept(const struct sockets *sockets, uint32_t host,
 		const struct socket_end *client, uint32_t port);
+/*
+ * Since when bytes lay in a socket of known ends when a thread asked for them, at asked_ns; 0: not
+ * known, or they came later.
+ */
+uint64_t tcp_flow_since(
+		const struct sockets *sockets, const struct socket *socket, uint64_t asked_ns);
 /* A packet that an interface was given, or has received. `field`: its headers. */
 void tcp_flows_packet(struct state_cx *cx, const struct event *event, uint16_t field, bool sent);
 /* Those of a host. */

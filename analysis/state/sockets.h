@@ -52,6 +52,9 @@ struct socket_call {
 	bool positioned;   /* position is that of the stream, in the same numbers at both ends */
 	uint32_t position; /* of the first byte to be sent, or behind the last one received */
 	uint64_t length;   /* of SOCKET_SENDS 0 where the call does not tell it */
+	/* Of SOCKET_RECEIVED: bytes last came that long before it ended, and before it began; 0:
+	 * they did not, or packets do not tell. */
+	uint64_t queued_ns;
 };
 
 /* What one event told, in this order. */

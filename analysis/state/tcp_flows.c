@@ -125,6 +125,34 @@ static void take_answer(struct state_cx *cx, uint32_t host, const struct tcp_hea
 	}
 }
 
+static void take_bytes(struct state_cx *cx, uint32_t host, const struct tcp_header *header)
+{
+	struct tcp_flow *flow = tcp_flow_find(cx->sockets, host, &header->from, &header->to);
+
+	if (flow) {
+		flow->to_server_ns = cx->now_ns;
+		return;
+	}
+	flow = tcp_flow_find(cx->sockets, host, &header->to, &header->from);
+	if (flow) {
+		flow->to_client_ns = cx->now_ns;
+	}
+}
+
+uint64_t tcp_flow_since(
+		const struct sockets *sockets, const struct socket *socket, uint64_t asked_ns)
+{
+	bool serves = socket->role == SOCKET_SERVER;
+	const struct tcp_flow *flow =
+			!socket->known ? NULL
+			: serves ? tcp_flow_find(sockets, socket->host, &socket->peer, &socket->own)
+				 : tcp_flow_find(sockets, socket->host, &socket->own,
+						   &socket->peer);
+	uint64_t since_ns = !flow ? 0 : serves ? flow->to_server_ns : flow->to_client_ns;
+
+	return since_ns < asked_ns ? since_ns : 0;
+}
+
 /* The call that the thread is in which gave the interface the packet; NULL: it was an interrupt. */
 static struct thread_state *sender_of(struct state_cx *cx, const struct event *event)
 {
@@ -174,5 +202,7 @@ void tcp_flows_packet(struct state_cx *cx, const struct event *event, uint16_t f
 	}
 	if (sent) {
 		take_sent(cx, event, &header);
+	} else if (header.payload > 0) {
+		take_bytes(cx, host, &header);
 	}
 }

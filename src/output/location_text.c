@@ -66,9 +66,11 @@ static void write_wait(FILE *out, const struct group_waits *all, const struct gr
 
 		group_holder_text(words, sizeof(words), holder, ran);
 		output_safe(name, words);
-		if (ran) {
-			fprintf(out, "    %5.1f%% %s had the processor: %.0f%% of how they vary\n",
-					100 * holder->share, name, 100 * holder->of_variation);
+		if (ran || (wait->evidence == WAIT_QUEUED && name[0])) {
+			fprintf(out, "    %5.1f%% %s%s: %.0f%% of how they vary\n",
+					100 * holder->share, name,
+					ran ? " had the processor" : " is what its thread did",
+					100 * holder->of_variation);
 		} else {
 			fprintf(out, "    %5.1f%% for %s%s%s%s\n", 100 * holder->share,
 					spanless ? "no recorded span" : "",

@@ -311,14 +311,24 @@ static enum status follow_last(struct kernel *kernel, struct kernel_fault *fault
 	return kernel_attach(kernel->skeleton->progs.follow_free, &kernel->follow_free, fault);
 }
 
-/* Datagrams are sent elsewhere than streams. */
-static enum status attach_datagrams(struct kernel *kernel, struct kernel_fault *fault)
+/*
+ * A second program that an event needs: datagrams are sent elsewhere than streams; how long what is
+ * received was there is told before the call. NULL: it needs none.
+ */
+static struct bpf_program *program_beside(struct kernel *kernel, uint32_t event)
 {
-	struct bpf_program *program = kernel->skeleton->progs.on_datagram;
+	return event == PROBE_socket_send   ? kernel->skeleton->progs.on_datagram
+	       : event == PROBE_socket_recv ? kernel->skeleton->progs.on_reading
+					    : NULL;
+}
 
-	return kernel->datagrams || bpf_program__fd(program) < 0
+static enum status attach_beside(struct kernel *kernel, uint32_t event, struct kernel_fault *fault)
+{
+	struct bpf_program *program = program_beside(kernel, event);
+
+	return !program || kernel->beside[event] || bpf_program__fd(program) < 0
 			       ? STATUS_OK
-			       : kernel_attach(program, &kernel->datagrams, fault);
+			       : kernel_attach(program, &kernel->beside[event], fault);
 }
 
 static enum status attach(struct kernel *kernel, uint32_t event, struct kernel_fault *fault)
@@ -333,8 +343,8 @@ static enum status attach(struct kernel *kernel, uint32_t event, struct kernel_f
 				events[event].name);
 	}
 	status = kernel_attach(program_of(kernel, event), &kernel->links[event], fault);
-	if (status == STATUS_OK && event == PROBE_socket_send) {
-		status = attach_datagrams(kernel, fault);
+	if (status == STATUS_OK) {
+		status = attach_beside(kernel, event, fault);
 	}
 	return status == STATUS_OK && kernel->follow_free && event == PROBE_sched_process_free
 			       ? follow_last(kernel, fault)
@@ -345,10 +355,8 @@ static void detach(struct kernel *kernel, uint32_t event)
 {
 	bpf_link__destroy(kernel->links[event]);
 	kernel->links[event] = NULL;
-	if (event == PROBE_socket_send) {
-		bpf_link__destroy(kernel->datagrams);
-		kernel->datagrams = NULL;
-	}
+	bpf_link__destroy(kernel->beside[event]);
+	kernel->beside[event] = NULL;
 }
 
 void kernel_detach_all(struct kernel *kernel)
@@ -385,7 +393,7 @@ enum status kernel_attach_all(struct kernel *kernel, struct kernel_fault *fault)
 				&kernel->links[SYS_ENTER], fault);
 	}
 	if (status == STATUS_OK) {
-		status = attach_datagrams(kernel, fault);
+		status = attach_beside(kernel, PROBE_socket_send, fault);
 	}
 	return status == STATUS_OK ? kernel_attach(kernel->skeleton->progs.on_all_exit,
 						     &kernel->links[SYS_EXIT], fault)

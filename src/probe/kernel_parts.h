@@ -24,7 +24,7 @@ enum kernel_event_index {
 struct kernel {
 	struct probe_bpf *skeleton;
 	struct bpf_link *links[N_EVENTS];           /* NULL: not attached */
-	struct bpf_link *datagrams;                 /* with that of socket_send */
+	struct bpf_link *beside[N_EVENTS];          /* of the second program of some */
 	struct bpf_link *follow_fork, *follow_free; /* where only some processes are recorded */
 	struct sampling *sampling;                  /* NULL: stacks are not looked at */
 	uint32_t n_syscalls;                        /* that are chosen */

@@ -131,6 +131,7 @@ struct wire {
 	uint64_t inode[2];
 	uint32_t position[2]; /* of the next byte that the end sends */
 	uint32_t unread[2];   /* bytes that the end has not read */
+	uint64_t came_ns[2];  /* when bytes last came there */
 	uint32_t caller;      /* of the front end: which client's wire it asks for */
 	bool asked, taken;
 };
@@ -262,7 +263,7 @@ static void leave(struct world *world, uint32_t cpu, const char *call, int64_t r
 
 /* As pythiatop-probe has it, at the time of the call's event. */
 static void socket_event(struct world *world, const char *what, const struct wire *wire,
-		uint32_t end, uint32_t position, uint32_t length)
+		uint32_t end, uint32_t position, uint32_t length, uint64_t queued_ns)
 {
 	uint32_t ports[2] = {wire->client_port, wire->port};
 
@@ -270,7 +271,7 @@ static void socket_event(struct world *world, const char *what, const struct wir
 		tell(world, TO_PROBE, wire->cpu[end],
 				"socket_%s family:u=1 netns:u=1 sport:u=0 dport:u=0 saddr_high:u=0 "
 				"saddr_low:u=%lu daddr_high:u=0 daddr_low:u=%lu named:u=%u "
-				"position:u=0 tid:i=%d length:u=%u",
+				"position:u=0 tid:i=%d length:u=%u queued:u=0",
 				what, (unsigned long)wire->inode[end],
 				(unsigned long)wire->inode[!end], end, world->tid[wire->cpu[end]],
 				length);
@@ -279,9 +280,9 @@ static void socket_event(struct world *world, const char *what, const struct wir
 	tell(world, TO_PROBE, wire->cpu[end],
 			"socket_%s family:u=2 netns:u=1 sport:u=%u dport:u=%u saddr_high:u=0 "
 			"saddr_low:u=0xffff7f000001 daddr_high:u=0 daddr_low:u=0xffff7f000001 "
-			"named:u=0 position:u=%u tid:i=%d length:u=%u",
-			what, ports[end], ports[!end], position, world->tid[wire->cpu[end]],
-			length);
+			"named:u=0 position:u=%u tid:i=%d length:u=%u queued:u=%lu",
+			what, ports[end], ports[!end], position, world->tid[wire->cpu[end]], length,
+			(unsigned long)queued_ns);
 }
 
 /* --- packets ---------------------------------------------------------------------------------- */
@@ -367,7 +368,7 @@ static void open_wire(struct world *world, struct wire *wire)
 	packet(world, wire, cpu, 1, answer, isn + 1, PACKET_SYN | PACKET_ACK, 0);
 	packet(world, wire, cpu, 0, isn + 1, answer + 1, PACKET_ACK, 0);
 	leave(world, cpu, "connect", waits || wire->is_unix ? 0 : -115);
-	socket_event(world, "connect", wire, 0, 0, 0);
+	socket_event(world, "connect", wire, 0, 0, 0, 0);
 }
 
 /* Somebody asks for a port that nobody listens on. */
@@ -503,8 +504,9 @@ static void transmit(struct world *world, struct wire *wire, uint32_t end, uint3
 
 	pass_time(world);
 	/* The probe tells of a send before the call, at its time. */
-	socket_event(world, "send", wire, end, wire->position[end], tells ? length : 0);
+	socket_event(world, "send", wire, end, wire->position[end], tells ? length : 0, 0);
 	world->in_call[cpu] = true;
+	wire->came_ns[!end] = world->now_ns;
 	if (which == 4) {
 		tell(world, TO_BOTH, cpu,
 				"syscall_entry_sendfile64 out_fd:i=%d in_fd:i=60 count:u=%u",
@@ -533,15 +535,18 @@ static void receive(struct world *world, struct wire *wire, uint32_t end, uint32
 	static const char *const calls[] = {"read", "recvfrom", "recvmsg", "readv"};
 	uint32_t cpu = wire->cpu[end], which = draw(world, 4);
 	const char *flags = which == 1 || which == 2 ? " flags:u=0" : "";
+	bool was_there; /* as far as packets tell it, too */
 
 	if (draw(world, 6) == 0) { /* looks first, without taking it */
 		enter(world, cpu, "recvfrom", "fd:i=%d size:u=1 flags:u=2", wire->fd[end]);
 		leave(world, cpu, "recvfrom", length ? 1 : 0);
 	}
 	enter(world, cpu, calls[which], "fd:i=%d%s", wire->fd[end], flags);
+	was_there = world->manner.headers && wire->came_ns[end] < world->now_ns;
 	wire->unread[end] -= length;
 	leave(world, cpu, calls[which], length);
-	socket_event(world, "recv", wire, end, wire->position[!end] - wire->unread[end], length);
+	socket_event(world, "recv", wire, end, wire->position[!end] - wire->unread[end], length,
+			was_there ? world->now_ns - wire->came_ns[end] : 0);
 	if (draw(world, 6) == 0) {
 		enter(world, cpu, calls[which], "fd:i=%d%s", wire->fd[end], flags);
 		leave(world, cpu, calls[which], -11);

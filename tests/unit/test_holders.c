@@ -89,7 +89,8 @@ static void call(struct shop *shop, uint64_t ns, uint32_t cpu, const char *text)
 }
 
 /* Those of the worst group of that type. */
-static const struct group_waits *waits_of(struct shop *shop, struct snapshot **snapshot)
+static const struct group_waits *waits_of_type(
+		struct shop *shop, const char *type, struct snapshot **snapshot)
 {
 	struct focus focus = {.parts = FOCUS_GROUPS, .horizon = HORIZON_ALL};
 
@@ -97,7 +98,7 @@ static const struct group_waits *waits_of(struct shop *shop, struct snapshot **s
 	assert_non_null(*snapshot);
 	assert_int_equal(engine_fill(shop->feed.engine, &focus, *snapshot), STATUS_OK);
 	for (uint32_t i = (*snapshot)->groups.n; i > 0; i--) {
-		if (strcmp((*snapshot)->groups.rows[i - 1].type, "serve") == 0) {
+		if (strcmp((*snapshot)->groups.rows[i - 1].type, type) == 0) {
 			focus.group_id = (*snapshot)->groups.rows[i - 1].id;
 		}
 	}
@@ -109,6 +110,11 @@ static const struct group_waits *waits_of(struct shop *shop, struct snapshot **s
 	assert_int_equal(engine_fill(shop->feed.engine, &focus, *snapshot), STATUS_OK);
 	assert_true((*snapshot)->group.waits.told);
 	return &(*snapshot)->group.waits;
+}
+
+static const struct group_waits *waits_of(struct shop *shop, struct snapshot **snapshot)
+{
+	return waits_of_type(shop, "serve", snapshot);
 }
 
 /* The only one of that kind; one of no waits if there is none. */
@@ -401,6 +407,57 @@ static void an_interrupt_ends_it(void **state)
 	feed_stop(&shop.feed);
 }
 
+/* As the probe tells it, of the connection with a client to that port. */
+static void socket_does(struct shop *shop, uint64_t ns, const char *what, uint32_t port,
+		uint32_t position, uint64_t queued_ns)
+{
+	char text[400];
+
+	snprintf(text, sizeof(text),
+			"socket_%s family:u=2 netns:u=1 sport:u=%u dport:u=50000 saddr_high:u=0 "
+			"saddr_low:u=0xffff7f000001 daddr_high:u=0 daddr_low:u=0xffff7f000001 "
+			"named:u=0 position:u=%u tid:i=100 type:u=1 length:u=10 queued:u=%lu",
+			what, port, position, (unsigned long)queued_ns);
+	kernel_event(&shop->kernel, T0 + ns, 0, text);
+}
+
+/* One thread serves two ports: what comes at one of them lies there while it is busy with the
+ * other. */
+static void what_its_thread_served(void **state)
+{
+	const struct group_wait *wait;
+	struct snapshot *snapshot;
+	char text[256];
+	struct shop shop;
+
+	(void)state;
+	feed_start(&shop.feed, NULL);
+	shop.kernel = (struct kernel_feed){
+			.engine = shop.feed.engine, .session = shop.feed.session};
+	use_kernel(&shop);
+	run(&shop, 1 * US, 0, 5, 1, 100);
+	socket_does(&shop, 2 * US, "listen", 6001, 0, 0);
+	socket_does(&shop, 3 * US, "listen", 6002, 0, 0);
+	for (uint64_t i = 1; i <= 20; i++) {
+		uint64_t at = i * 20 * MS;
+		uint32_t position = (uint32_t)i * 10;
+
+		socket_does(&shop, at, "recv", 6001, position, 0);
+		socket_does(&shop, at + 8 * MS, "send", 6001, position, 0);
+		socket_does(&shop, at + 8 * MS + 10 * US, "recv", 6002, position, 5 * MS);
+		socket_does(&shop, at + 9 * MS, "send", 6002, position, 0);
+	}
+	wait = the_wait(waits_of_type(&shop, "b:6002", &snapshot), "(in the socket)");
+	assert_int_equal(wait->evidence, WAIT_QUEUED);
+	assert_true(fabs(wait->mean_ns - 5e6) < 1e5);
+	assert_string_equal(wait->holders[0].type, "b:6001");
+	assert_true(wait->holders[0].share > 0.95);
+	group_wait_text(text, sizeof(text), wait);
+	assert_string_equal(text, "its thread is busy with b:6001 100% of it");
+	snapshot_destroy(snapshot);
+	feed_stop(&shop.feed);
+}
+
 /* What is fed in order of time. */
 struct item {
 	uint64_t at_ns, request, tid;
@@ -533,6 +590,7 @@ int main(void)
 			cmocka_unit_test(who_ran_on_its_run_queues),
 			cmocka_unit_test(a_child_of_its_own),
 			cmocka_unit_test(an_interrupt_ends_it),
+			cmocka_unit_test(what_its_thread_served),
 			cmocka_unit_test(inferred_from_ends),
 			cmocka_unit_test(nobody_is_named),
 			cmocka_unit_test(log_is_bounded),

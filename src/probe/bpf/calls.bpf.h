@@ -270,5 +270,6 @@ SEC("raw_tp/sys_enter")
 int tell_own(void *ctx)
 {
 	own_tgid = (int)(bpf_get_current_pid_tgid() >> 32);
+	begin_clocks();
 	return 0;
 }

@@ -119,8 +119,15 @@ struct sock {
 	__u16 sk_type, sk_protocol;
 };
 
+struct inet_connection_sock {
+	struct {
+		__u32 lrcvtime;
+	} icsk_ack;
+};
+
 struct tcp_sock {
-	__u32 copied_seq, write_seq;
+	__u32 copied_seq, write_seq, rcv_nxt;
+	__u64 tcp_clock_cache;
 };
 
 struct unix_sock {

@@ -85,6 +85,7 @@ static __always_inline bool is_own(void)
 #include "interrupts.bpf.h"
 #include "disks.bpf.h"
 #include "networks.bpf.h"
+#include "sockets.bpf.h"
 #include "syscalls.bpf.h"
 #include "functions.bpf.h"
 #include "calls.bpf.h"
