@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-# An application as any other, behind a web server: app.py PORT DELAY-FILE THREADS
+# An application as any other, behind a web server: app.py ADDRESS:PORT DELAY-FILE THREADS
 # DELAY-FILE has nothing, or "MIN-SECONDS MAX-SECONDS": each request takes so much longer.
 import http.server
 import queue
@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 
-port, delay, threads = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+where, delay, threads = sys.argv[1].split(":"), sys.argv[2], int(sys.argv[3])
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -49,6 +49,6 @@ class Server(http.server.HTTPServer):
             self.shutdown_request(request[0])
 
 
-server = Server(("127.0.0.1", port), Handler)
+server = Server((where[0], int(where[1])), Handler)
 print("ready", flush=True)
 server.serve_forever()

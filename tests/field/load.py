@@ -2,7 +2,8 @@
 # Clients of a server, at a rate that does not depend on how fast it answers:
 #   load.py redis PORT RATE CLIENTS SEED COMMAND WEIGHT [COMMAND WEIGHT...]
 #   load.py http PORT RATE CLIENTS SEED PATH WEIGHT [PATH WEIGHT...]
-# RATE: requests a second, of all clients together; 40,60,20 changes between these every ten seconds.
+# RATE: requests a second, of all clients together; 40,60,20 changes between these every ten seconds;
+# "every 0.5": all clients ask at once, each half second.
 # "#" in a command or path is a number below 1000. On SIGUSR1, and when SIGTERM ends it, it prints how
 # many it sent since the last time, the median of how long they took and the slowest, in microseconds.
 import http.client
@@ -52,13 +53,23 @@ class Http:
         self.connection.getresponse().read()
 
 
-def client(kind, where, rates, seed, asked, weights, times):
-    randomly = random.Random(seed)
-    connection = {"redis": Redis, "http": Http}[kind](where)
-    begin = time.monotonic()
-    due = begin
+def at_rates(rates, randomly):
+    begin = due = time.monotonic()
     while True:
         due += randomly.expovariate(rates[int((due - begin) / 10) % len(rates)])
+        yield due
+
+
+def at_once(every):
+    due = time.monotonic() // every * every
+    while True:
+        due += every
+        yield due
+
+
+def client(kind, where, dues, randomly, asked, weights, times):
+    connection = {"redis": Redis, "http": Http}[kind](where)
+    for due in dues:
         time.sleep(max(0, due - time.monotonic()))
         what = randomly.choices(asked, weights)[0]
         what = what.replace("#", str(randomly.randrange(1000)))
@@ -69,7 +80,6 @@ def client(kind, where, rates, seed, asked, weights, times):
 
 def main(kind, where, rate, clients, seed, *mix):
     n, times = int(clients), []
-    rates = [float(each) / n for each in rate.split(",")]
     asked, weights = mix[0::2], [float(weight) for weight in mix[1::2]]
 
     def tell(*_):
@@ -90,9 +100,14 @@ def main(kind, where, rate, clients, seed, *mix):
     signal.signal(signal.SIGUSR1, tell)
     signal.signal(signal.SIGTERM, end)
     for i in range(n):
+        randomly = random.Random(int(seed) * 1000 + i)
+        if rate.startswith("every "):
+            dues = at_once(float(rate.split()[1]))
+        else:
+            dues = at_rates([float(each) / n for each in rate.split(",")], randomly)
         threading.Thread(
             target=client,
-            args=(kind, where, rates, int(seed) * 1000 + i, asked, weights, times),
+            args=(kind, where, dues, randomly, asked, weights, times),
             daemon=True,
         ).start()
     while True:

@@ -164,18 +164,25 @@ quiet_postgres() {
 	begin_fault() { :; }
 }
 
-# --- nginx before an application --------------------------------------------------------------------
+# --- web servers before an application --------------------------------------------------------------
 
-# A Python service with two threads, and a delay that is read before each request: application NAME
+# A Python service with eight threads, and a delay that is read before each request: application NAME
+# That one called "far" is reached over a network that is told in $work/order what to do to packets.
 application() {
-	local try i
+	local try i number through=() address=127.0.0.1
 	: >"$work/$1.delay"
 	for ((try = 0; try < 20; try++)); do
+		if [ "$1" = far ]; then
+			number=$((RANDOM % 255 + 1)) # another run may have that one
+			through=("$build/tests/slownet" "$work/order" "$number")
+			address=10.99.$number.2
+		fi
 		app_port=$(some_port)
-		"$python" "$here/app.py" "$app_port" "$work/$1.delay" "${2:-8}" >"$work/$1.out" 2>"$work/$1.err" &
+		"${through[@]}" "$python" "$here/app.py" "$address:$app_port" "$work/$1.delay" 8 >"$work/$1.out" \
+			2>"$work/$1.err" &
 		started+=($!)
 		for ((i = 0; i < 50; i++)); do
-			grep -q ready "$work/$1.out" && return
+			grep -q ready "$work/$1.out" && app=$address:$app_port && return
 			kill -0 $! 2>/dev/null || break
 			sleep 0.1
 		done
@@ -183,12 +190,12 @@ application() {
 	fail "the application: $(tail -n 3 "$work/$1.err")"
 }
 
-# nginx_before LOG PORT...
+# nginx_before LOG ADDRESS:PORT...
 nginx_before() {
-	local log=$1 port try i servers=""
+	local log=$1 app try i servers=""
 	shift
-	for port in "$@"; do
-		servers+="server 127.0.0.1:$port;"
+	for app in "$@"; do
+		servers+="server $app;"
 	done
 	mkdir -p "$work/nginx"
 	for ((try = 0; try < 20; try++)); do
@@ -227,10 +234,10 @@ upstream() {
 	local first
 	learns=1
 	application first
-	first=$app_port
+	first=$app
 	application second
-	says=${says//second/$app_port}
-	nginx_before off "$first" "$app_port"
+	says=${says//second/${app#*:}}
+	nginx_before off "$first" "$app"
 	clients http "$web_port" 100 4 "/page#" 1
 	begin_fault() {
 		echo "$words" >"$work/second.delay"
@@ -241,8 +248,19 @@ upstream() {
 slow_log() {
 	slow_directory
 	application first
-	nginx_before "$slow/access.log" "$app_port"
+	nginx_before "$slow/access.log" "$app"
 	clients http "$web_port" 100 4 "/page#" 1
+	begin_fault() {
+		echo "$words" >"$work/order"
+	}
+}
+
+# The application is on another host, and packets on the way are late, or lost: WORDS as slownet takes them.
+slow_net() {
+	: >"$work/order"
+	application far
+	nginx_before off "$app"
+	clients http "$web_port" 50 8 "/page#" 1
 	begin_fault() {
 		echo "$words" >"$work/order"
 	}
@@ -250,9 +268,56 @@ slow_log() {
 
 quiet_nginx() {
 	application first
-	nginx_before "$work/access.log" "$app_port"
+	nginx_before "$work/access.log" "$app"
 	clients http "$web_port" "$words" 4 "/page#" 1
 	begin_fault() { :; }
+}
+
+# A web application with WORKERS processes that serve one request each: pool_of WORKERS
+pool_of() {
+	local try
+	for ((try = 0; try < 20; try++)); do
+		web_port=$(some_port)
+		gunicorn --chdir "$here" --workers "$1" --bind "127.0.0.1:$web_port" wsgi:application \
+			>"$work/gunicorn.log" 2>&1 &
+		watched=$!
+		started+=("$watched")
+		is_ready 50 "$watched" grep -q "Booting worker.*" "$work/gunicorn.log" &&
+			is_ready 50 "$watched" curl -sf -o "$work/got" "http://127.0.0.1:$web_port/" && return
+	done
+	fail "gunicorn: $(tail -n 3 "$work/gunicorn.log")"
+}
+
+# More ask at once, now and then, than there are processes that serve: WORKERS CLIENTS EVERY-SECONDS
+pool_burst() {
+	local workers
+	read -r workers _ <<<"$words"
+	pool_of "$workers"
+	clients http "$web_port" 20 4 "/page#" 1
+	begin_fault() {
+		local n every
+		read -r _ n every <<<"$words"
+		clients http "$web_port" "every $every" "$n" "/page#" 1
+	}
+}
+
+quiet_pool() {
+	pool_of 2
+	clients http "$web_port" "$words" 4 "/page#" 1
+	begin_fault() { :; }
+}
+
+# Others hold all of them, now and then, for what they wait for elsewhere: WORKERS EVERY-SECONDS PATH
+pool_held() {
+	local workers
+	read -r workers _ <<<"$words"
+	pool_of "$workers"
+	clients http "$web_port" 20 4 "/page#" 1
+	begin_fault() {
+		local workers every path
+		read -r workers every path <<<"$words"
+		clients http "$web_port" "every $every" "$workers" "$path" 1
+	}
 }
 
 # --- disks ------------------------------------------------------------------------------------------
