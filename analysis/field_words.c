@@ -83,7 +83,7 @@ struct field_words field_words(const char *name)
 bool is_interruption(const char *event)
 {
 	static const char *const prefixes[] = {
-			"sched_", "irq_", "softirq_", "timer_", "pythiatop_cpu_"};
+			"sched_", "irq_", "softirq_", "timer_", "pythiatop_", "socket_retransmit"};
 
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
 		if (strncmp(event, prefixes[i], strlen(prefixes[i])) == 0) {

@@ -98,7 +98,8 @@ static struct column *column_add(struct table_work *work, enum explanation_sourc
 	return column;
 }
 
-/* Columns of those that vary, as many as there is room for. */
+/* Columns of those that vary, as many as there is room for; but that a wait ("(in the socket)") was
+ * there is no reason for it. */
 static void add_counts(struct table_work *work, const struct node_spans *nodes, uint32_t *column_of)
 {
 	const struct profile *profile = &work->group->now.observed.profile;
@@ -107,7 +108,8 @@ static void add_counts(struct table_work *work, const struct node_spans *nodes, 
 		struct column *column;
 
 		column_of[i] = UINT32_MAX;
-		if (!spans_vary(&nodes[i]) || work->n == work->room) {
+		if (!spans_vary(&nodes[i]) || work->n == work->room ||
+				context_name(work->groups, profile->nodes[i].context)[0] == '(') {
 			continue;
 		}
 		column_of[i] = work->n;

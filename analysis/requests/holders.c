@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "requests/internal.h"
+#include "requests/waits.h"
 
 #define PROCESSES  64u /* with waits; those of further ones have no inferred holder */
 #define OF_THREAD  256u
@@ -20,6 +21,7 @@ struct wait {
 	uint32_t name, provider; /* of the span */
 	uint32_t host;
 	int32_t tid, pid, waker_tid;
+	uint64_t later_ns; /* than to_ns the wake-up that ends it, for an event loop */
 	enum held_how how;
 };
 
@@ -120,6 +122,7 @@ static bool is_wait(const struct holders *holders, const struct span *span,
 {
 	/* While a message lies in a socket its thread works, or waits, for others. */
 	bool queued = span_name(holders->r, span) == holders->r->queued_name;
+	bool unacked = span_name(holders->r, span) == holders->r->unacked_name;
 
 	switch ((enum path_what)piece->what) {
 	case PATH_BLOCKED:
@@ -132,12 +135,37 @@ static bool is_wait(const struct holders *holders, const struct span *span,
 		*how = HELD_RAN;
 		return true;
 	case PATH_SELF:
-		*how = queued ? HELD_QUEUED : HELD_INFERRED;
-		return queued || !holders->r->config.state ||
+		*how = queued ? HELD_QUEUED : unacked ? HELD_WOKEN : HELD_INFERRED;
+		return queued || unacked || !holders->r->config.state ||
 		       !state_has_kernel(holders->r->config.state);
 	default:
 		return false;
 	}
+}
+
+static bool waits_for_many(const struct holders *holders, const struct path_piece *piece)
+{
+	return piece->what == PATH_BLOCKED &&
+	       wait_multiplexes(names_text(holders->r->names, piece->on));
+}
+
+/*
+ * An event loop is woken for whatever comes: what it waits for on behalf of one request ends with
+ * the last wake-up before it works for that again. The index of the piece that ends so.
+ */
+static uint32_t piece_that_ends(const struct holders *holders, uint32_t first)
+{
+	const struct path *path = &holders->r->measuring.path;
+	const struct path_piece *piece = &path->pieces[first];
+	uint32_t last = first;
+
+	if (!waits_for_many(holders, piece)) {
+		return first;
+	}
+	for (uint32_t i = first; i < path->n && path->pieces[i].span == piece->span; i++) {
+		last = waits_for_many(holders, &path->pieces[i]) ? i : last;
+	}
+	return last;
 }
 
 bool holders_add(struct holders *holders, const struct request *request)
@@ -160,6 +188,7 @@ bool holders_add(struct holders *holders, const struct request *request)
 		uint64_t from_ns = at_ns;
 		struct wait *wait;
 		enum held_how how;
+		uint32_t ends;
 
 		at_ns += piece->ns;
 		if (from_ns < holders->first_ns || !span->entry ||
@@ -170,6 +199,7 @@ bool holders_add(struct holders *holders, const struct request *request)
 		if (!array_reserve(&holders->waits, &holders->room, holders->n + 1)) {
 			return false;
 		}
+		ends = how == HELD_WOKEN ? piece_that_ends(holders, i) : i;
 		wait = &holders->waits[holders->n++];
 		*wait = (struct wait){.from_ns = from_ns,
 				.to_ns = at_ns,
@@ -181,8 +211,11 @@ bool holders_add(struct holders *holders, const struct request *request)
 				.host = span->host,
 				.tid = span->tid,
 				.pid = span->entry->pid,
-				.waker_tid = piece->waker_tid,
+				.waker_tid = path->pieces[ends].waker_tid,
 				.how = how};
+		for (uint32_t k = i + 1; k <= ends; k++) {
+			wait->later_ns += path->pieces[k].ns;
+		}
 		if (how == HELD_INFERRED && span->end_ns <= wait->to_ns + HANDOVER_NS &&
 				span->end_ns > from_ns) {
 			/* Of another host: by its own clock. */
@@ -317,11 +350,16 @@ static const struct ending *handed_by(
 
 /* ---- what a thread did ---- */
 
-/* (In a queue's span no thread does anything.) */
+/* A span in which no thread does anything. */
+static bool of_nobody(const struct requests *r, uint32_t name)
+{
+	return name == r->queued_name || name == r->unacked_name;
+}
+
 static uint32_t take(const struct requests *r, struct lived *out, uint32_t n,
 		const struct ended_span *span, const struct wait *wait)
 {
-	if (n < OF_THREAD && span->name != r->queued_name && span->start_ns < wait->to_ns &&
+	if (n < OF_THREAD && !of_nobody(r, span->name) && span->start_ns < wait->to_ns &&
 			span->end_ns > wait->from_ns) {
 		out[n++] = (struct lived){span->start_ns, span->end_ns, span->name, span->provider,
 				span->type};
@@ -357,7 +395,7 @@ static uint32_t lived_by(const struct holders *holders, const struct thread *thr
 
 	for (const struct open_span *span = thread ? thread->top : NULL; span && n < OF_THREAD;
 			span = span->below) {
-		if (span->start_ns < wait->to_ns && span->name != r->queued_name) {
+		if (span->start_ns < wait->to_ns && !of_nobody(r, span->name)) {
 			out[n++] = (struct lived){span->start_ns, UINT64_MAX, span->name,
 					r->plans[span->type].provider,
 					span->fragment ? span->fragment->type : 0};
@@ -597,7 +635,7 @@ static bool tell_interrupt(struct telling *telling, const struct wait *wait)
 {
 	struct state_doing doing;
 
-	if (!is_blocked(telling, wait->host, wait->tid, wait->to_ns, &doing) ||
+	if (!is_blocked(telling, wait->host, wait->tid, wait->to_ns + wait->later_ns, &doing) ||
 			doing.woken_by == INTERRUPT_NONE) {
 		return false;
 	}
@@ -616,6 +654,11 @@ static bool tell_wait(struct telling *telling, const struct wait *wait)
 	enter_chain(telling, thread_of(wait->host, wait->tid));
 	switch (wait->how) {
 	case HELD_WOKEN:
+		if (wait->name == telling->holders->r->unacked_name) {
+			tell_holder(telling, &(struct holder){.interrupt = INTERRUPT_NETWORK,
+							     .ns = wait->to_ns - wait->from_ns});
+			return true;
+		}
 		if (wait->waker_tid <= 0 || wait->waker_tid == wait->tid) {
 			return tell_interrupt(telling, wait);
 		}

@@ -182,7 +182,8 @@ struct requests {
 	struct registry *registry;
 	struct model *model;
 	struct names *names;
-	uint32_t queued_name; /* interned: of a span in which a message lies in a socket */
+	/* Interned: of spans in which a message lies in a socket, and was not acknowledged. */
+	uint32_t queued_name, unacked_name;
 	struct contexts *contexts;
 	struct request_pool *pool;
 	requests_emit_fn *emit;

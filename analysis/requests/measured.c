@@ -163,8 +163,10 @@ static bool doing(
 	const struct event_copy *copy = span->entry ? span->entry : span->exit;
 	struct state_doing known;
 
-	/* A device's work: what the thread does that asked for it is another matter. */
-	if (copy && !copy->derived && of_no_thread(&r->plans[copy->type])) {
+	/* A device's work, or the network's: what the thread does that asked for it is another
+	 * matter. */
+	if (copy && (copy->derived ? span_name(r, span) == r->unacked_name
+				   : of_no_thread(&r->plans[copy->type]))) {
 		*out = (struct path_doing){.what = PATH_SELF, .sure = true, .waker_tid = -1};
 		return true;
 	}

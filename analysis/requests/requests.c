@@ -22,6 +22,7 @@ struct requests *requests_create(const struct requests_config *config, struct re
 	r->model = model;
 	r->names = names;
 	r->queued_name = names_add(names, SERVED_QUEUED_NAME, strlen(SERVED_QUEUED_NAME));
+	r->unacked_name = names_add(names, SERVED_UNACKED_NAME, strlen(SERVED_UNACKED_NAME));
 	r->contexts = contexts;
 	r->threads = threads;
 	r->pool = pool;

@@ -70,8 +70,8 @@ void requests_feed(struct requests *requests, const struct event *event, bool us
 
 /*
  * The same of an event that servers.c made of others: `at_ns`, if not 0, is when it happened, not
- * after its own time; `under`: number of the entry of the span that it is part of, 0: its thread's.
- * Returns its own number.
+ * after its own time; `under`: number of the entry of the span that it is part of, unless its
+ * thread has begun one since; 0: its thread's. Returns its own number.
  */
 struct requests_derived {
 	uint64_t at_ns, under;

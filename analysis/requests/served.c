@@ -8,6 +8,7 @@ static const struct served_rule rules[SERVED_COUNT] = {
 		[SERVED_WORK] = {"served_work", false, false, false, true, false},
 		[SERVED_CALL] = {"served_call", true, false, true, false, false},
 		[SERVED_QUEUED] = {"served_queued", true, false, false, false, true},
+		[SERVED_UNACKED] = {"served_unacked", true, false, false, false, true},
 };
 
 static const char *const event_names[SERVED_COUNT][2] = {
@@ -15,6 +16,7 @@ static const char *const event_names[SERVED_COUNT][2] = {
 		[SERVED_WORK] = {"served_work_entry", "served_work_exit"},
 		[SERVED_CALL] = {"served_call_entry", "served_call_exit"},
 		[SERVED_QUEUED] = {"served_queued_entry", "served_queued_exit"},
+		[SERVED_UNACKED] = {"served_unacked_entry", "served_unacked_exit"},
 };
 
 const struct served_rule *served_rule(const char *event, bool *exit)

@@ -13,8 +13,10 @@
  * one table that the inference of schemas reads as well.
  */
 #define SERVED_FIELDS      4u
-#define SERVED_QUEUED_NAME "(in the socket)"
 #define SERVED_NAME        64u /* bytes of a name, with the final 0; a multiple of 8 */
+/* What spans are called in which nobody works; as contexts they are of no code. */
+#define SERVED_QUEUED_NAME  "(in the socket)"
+#define SERVED_UNACKED_NAME "(no acknowledgement)"
 
 struct served_ids {
 	uint64_t request; /* shared by all requests that one led to */

@@ -222,6 +222,16 @@ static void connect_to(struct servers *servers, const struct use *use, const str
 	}
 }
 
+/* (Of an answer it is not told: it has ended for the server when it was sent.) */
+static void retransmit(struct servers *servers, const struct use *use, const struct where *where)
+{
+	struct connection *c = connection_find(servers, &use->pair);
+
+	if (c && c->role == ROLE_CLIENT) {
+		call_retransmit(servers, c, where);
+	}
+}
+
 /* Answers of which nothing came for long are over. */
 static void end_silent(struct servers *servers, const struct where *where)
 {
@@ -252,7 +262,7 @@ static bool look(struct servers *servers, const struct event *event, struct type
 		return true;
 	}
 	return (*told)->told != TOLD_NOTHING &&
-	       ((*told)->told == TOLD_LISTEN ||
+	       ((*told)->told == TOLD_LISTEN || (*told)->told == TOLD_RETRANSMIT ||
 			       threads_current(servers->config.threads, where->host, event->cpu,
 					       &where->thread));
 }
@@ -338,6 +348,7 @@ static void enter_wait(
 	handover_set_in_futex(w, told->futex);
 	w->n_turned = 0;
 	arrival_enter(&w->arrival, told);
+	w->wait_ns = servers->now_ns;
 	if (w->served && w->served->answered) {
 		worker_stop(servers, w, where);
 	} else {
@@ -388,6 +399,10 @@ static void take_event(struct servers *servers, const struct event *event,
 	case TOLD_CONNECT:
 		use = sockets_use(event, told, where->host);
 		connect_to(servers, &use, where);
+		break;
+	case TOLD_RETRANSMIT:
+		use = sockets_use(event, told, where->host);
+		retransmit(servers, &use, where);
 		break;
 	case TOLD_LISTEN:
 		connections_listen(servers, (uint32_t)event->slots[told->fields[F_NETNS]],

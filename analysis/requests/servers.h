@@ -86,6 +86,7 @@ enum served {
 	SERVED_WORK,        /* a thread works for it */
 	SERVED_CALL,        /* it asked another server, until that answers */
 	SERVED_QUEUED,      /* its message could be read, and was not so far */
+	SERVED_UNACKED,     /* what it sent was not acknowledged, until it was sent again */
 	SERVED_COUNT
 };
 

@@ -25,7 +25,7 @@ enum role { ROLE_CLIENT = 0, ROLE_SERVER };
 struct served_request;
 
 struct call {
-	uint64_t id;
+	uint64_t id, seq; /* seq: of its span, once it is open */
 	struct served_request *of;
 	struct served_request *callee; /* NULL: not seen */
 	struct call *next;             /* of its request */
@@ -50,6 +50,7 @@ struct connection {
 	} sends[MAX_SENDS];
 	uint32_t n_sends;
 	uint64_t answered_ns; /* a server's: the first send of the last answer */
+	uint64_t retransmitted_ns; /* the last time */
 	uint64_t made_ns,
 			received_ns; /* when it was seen first; when something was received last */
 	uint32_t host, netns;
@@ -118,6 +119,7 @@ struct worker {
 	bool pooled;   /* it takes over what others have received */
 	bool asked;    /* likewise; it asked a server, for nobody that is known */
 	struct arrival arrival;
+	uint64_t wait_ns;              /* when it last entered a call that waits */
 	uint64_t n_jobs;               /* of its process, when it took over */
 	struct process *process;       /* NULL: not known so far */
 	struct served_request *handed; /* it was woken for; NULL: none, or nobody knows */
@@ -268,6 +270,8 @@ void served_touch(struct served_request *served);
 void served_close(struct served_request *served);
 /* It was answered just now: it ends when nothing more comes for long. */
 void served_enqueue(struct servers *servers, struct served_request *served);
+/* What it sent, or that it asks for a connection, was not acknowledged: it was sent again. */
+void call_retransmit(struct servers *servers, struct connection *c, const struct where *near);
 /*
  * A message to a server. Who connected is whose it is; else it is of the request that the thread
  * works for, unless it has looked for something to do meanwhile: then nobody knows.

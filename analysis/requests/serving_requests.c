@@ -126,16 +126,16 @@ static uint32_t name_of(struct servers *servers, uint32_t program, const struct 
 	return names_add(servers->config.names, name, (uint32_t)strlen(name));
 }
 
-/* The message lay in the socket from then on. */
-static void tell_queued(struct servers *servers, const struct served_request *served,
-		uint64_t since_ns, const struct where *where)
+/* What was so of a request from then on until now; below the span with that number. */
+static void tell_until_now(struct servers *servers, const struct served_request *served,
+		enum served what, const char *text, uint64_t since_ns, const struct where *where,
+		uint64_t under)
 {
 	const struct served_ids ids = serving_ids(served, ++servers->next_id, 0);
-	uint32_t name = names_add(servers->config.names, SERVED_QUEUED_NAME,
-			(uint32_t)strlen(SERVED_QUEUED_NAME));
+	uint32_t name = names_add(servers->config.names, text, (uint32_t)strlen(text));
 
-	serving_tell(servers, SERVED_QUEUED, false, where, since_ns, &ids, name, served->seq);
-	serving_tell(servers, SERVED_QUEUED, true, where, 0, &ids, name, 0);
+	serving_tell(servers, what, false, where, since_ns, &ids, name, under);
+	serving_tell(servers, what, true, where, 0, &ids, name, 0);
 }
 
 static enum found_why why_of(const struct connection *c)
@@ -216,8 +216,9 @@ struct served_request *served_begin(struct servers *servers, struct connection *
 	served->seq = serving_tell(servers, SERVED_REQUEST, false, where, served->start_ns, &ids,
 			served->name, 0);
 	if (ready_ns) {
-		tell_queued(servers, served,
-				ready_ns > served->start_ns ? ready_ns : served->start_ns, where);
+		tell_until_now(servers, served, SERVED_QUEUED, SERVED_QUEUED_NAME,
+				ready_ns > served->start_ns ? ready_ns : served->start_ns, where,
+				served->seq);
 	}
 	return served;
 }
@@ -297,7 +298,31 @@ static void begin_call(struct servers *servers, struct call *call, const struct 
 	call->open = true;
 	call->thread = where->thread;
 	ids = serving_ids(call->of, call->id, call->id);
-	serving_tell(servers, SERVED_CALL, false, where, 0, &ids, call->name, call->of->seq);
+	call->seq = serving_tell(
+			servers, SERVED_CALL, false, where, 0, &ids, call->name, call->of->seq);
+}
+
+void call_retransmit(struct servers *servers, struct connection *c, const struct where *near)
+{
+	const struct call *call = c->call;
+	uint64_t since_ns = !call ? 0 : call->planned ? c->made_ns : call->open ? c->sent_ns : 0;
+	const struct worker *w = call ? worker_of(servers, call->host, call->thread, false) : NULL;
+	struct where where = *near;
+
+	if (since_ns && c->retransmitted_ns > since_ns) {
+		since_ns = c->retransmitted_ns;
+	}
+	/* Where its thread waits for nothing else, it is a part of that call. */
+	if (since_ns && w && w->served == call->of && w->arrival.waits && w->wait_ns > since_ns) {
+		since_ns = w->wait_ns;
+	}
+	c->retransmitted_ns = servers->now_ns;
+	if (since_ns) {
+		where.host = call->host;
+		where.thread = call->thread;
+		tell_until_now(servers, call->of, SERVED_UNACKED, SERVED_UNACKED_NAME, since_ns,
+				&where, call->open ? call->seq : call->of->seq);
+	}
 }
 
 void call_ask(struct servers *servers, struct connection *c, struct worker *w,

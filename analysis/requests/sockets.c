@@ -23,6 +23,7 @@ static uint8_t told_by(const char *name)
 			{"socket_send", TOLD_SEND},
 			{"socket_listen", TOLD_LISTEN},
 			{"socket_connect", TOLD_CONNECT},
+			{"socket_retransmit", TOLD_RETRANSMIT},
 			{"pythiatop_statedump_listener", TOLD_LISTEN},
 			{"sched_process_free", TOLD_GONE},
 			{"sched_waking", TOLD_WOKEN},
@@ -76,6 +77,7 @@ void sockets_read_type(const struct event_type *type, struct type_told *told)
 				f != F_QUEUED &&
 				(told->told == TOLD_RECV || told->told == TOLD_SEND ||
 						told->told == TOLD_CONNECT ||
+						told->told == TOLD_RETRANSMIT ||
 						(told->told == TOLD_LISTEN &&
 								(f == F_NETNS || f == F_SPORT)))) {
 			told->told = TOLD_NOTHING;

@@ -22,6 +22,7 @@ enum told {
 	TOLD_SEND,
 	TOLD_LISTEN,
 	TOLD_CONNECT,
+	TOLD_RETRANSMIT,
 	TOLD_WAIT,  /* entry of a system call by which a thread waits for something to do */
 	TOLD_SENT,  /* exit of a system call */
 	TOLD_GONE,  /* a thread ends */

@@ -186,6 +186,8 @@ static void enter(struct spans *spans, const struct spans_input *input,
 	struct span *span = &spans->items[index];
 	/* A derived request begins when it was asked for, whatever its thread does then. */
 	uint32_t enclosing = copy->derived && copy->keyed && !copy->under ? SPAN_NONE : *top;
+	/* What it is said to be below, if its thread has begun nothing since. */
+	uint32_t under = copy->under ? *map_at(&spans->by_seq, copy->under) : SPAN_NONE;
 
 	*span = (struct span){
 			.entry = copy,
@@ -208,8 +210,8 @@ static void enter(struct spans *spans, const struct spans_input *input,
 			answer(spans, copy, span->host);
 		}
 	}
-	if (span->parent == SPAN_NONE && copy->under) {
-		span->parent = *map_at(&spans->by_seq, copy->under);
+	if (under != SPAN_NONE && (enclosing == SPAN_NONE || under > enclosing)) {
+		span->parent = under;
 	}
 	if (span->parent == SPAN_NONE) {
 		span->parent = latest_elsewhere(spans, span->host, span->tid);

@@ -126,6 +126,7 @@ static uint8_t what_of(const char *name)
 		uint8_t what;
 	} whats[] = {
 			{"socket_listen", LEFT_OUT},
+			{"socket_retransmit", LEFT_OUT},
 			{"socket_send", SOCKET_SEND},
 			{"socket_recv", SOCKET_RECV},
 			{"socket_connect", SOCKET_CONNECT},

@@ -115,6 +115,11 @@ start_application() {
 
 # nginx at $web_port, before the application. It has answered one request.
 start_nginx() {
+	start_nginx_before "http://127.0.0.1:$app_port" "access_log off;"
+}
+
+# Before another server, with a line for its log: start_nginx_before URL LINE
+start_nginx_before() {
 	local try nginx
 	for ((try = 0; try < 20; try++)); do
 		web_port=$(some_port)
@@ -123,12 +128,12 @@ start_nginx() {
 			daemon off; master_process off; pid $work/nginx.pid; error_log $work/nginx.err;
 			events { }
 			http {
-				access_log off;
+				$2
 				client_body_temp_path $work/nginx; proxy_temp_path $work/nginx;
 				fastcgi_temp_path $work/nginx; uwsgi_temp_path $work/nginx; scgi_temp_path $work/nginx;
 				server {
 					listen 127.0.0.1:$web_port;
-					location / { proxy_pass http://127.0.0.1:$app_port; }
+					location / { proxy_pass $1; }
 				}
 			}
 		END

@@ -407,22 +407,32 @@ static void an_interrupt_ends_it(void **state)
 	feed_stop(&shop.feed);
 }
 
-/* As the probe tells it, of the connection with a client to that port. */
-static void socket_does(struct shop *shop, uint64_t ns, const char *what, uint32_t port,
-		uint32_t position, uint64_t queued_ns)
+/* As the probe tells it, of the connection between two ports, by thread 100. */
+static void socket_does(struct shop *shop, uint64_t ns, const char *what, uint32_t own,
+		uint32_t peer, uint32_t position, uint64_t queued_ns)
 {
 	char text[400];
 
 	snprintf(text, sizeof(text),
-			"socket_%s family:u=2 netns:u=1 sport:u=%u dport:u=50000 saddr_high:u=0 "
+			"socket_%s family:u=2 netns:u=1 sport:u=%u dport:u=%u saddr_high:u=0 "
 			"saddr_low:u=0xffff7f000001 daddr_high:u=0 daddr_low:u=0xffff7f000001 "
 			"named:u=0 position:u=%u tid:i=100 type:u=1 length:u=10 queued:u=%lu",
-			what, port, position, (unsigned long)queued_ns);
+			what, own, peer, position, (unsigned long)queued_ns);
 	kernel_event(&shop->kernel, T0 + ns, 0, text);
 }
 
-/* One thread serves two ports: what comes at one of them lies there while it is busy with the
- * other. */
+static void use_kernel_alone(struct shop *shop)
+{
+	feed_start(&shop->feed, NULL);
+	shop->kernel = (struct kernel_feed){
+			.engine = shop->feed.engine, .session = shop->feed.session};
+	use_kernel(shop);
+	run(shop, 1 * US, 0, 5, 1, 100);
+	socket_does(shop, 2 * US, "listen", 6001, 0, 0, 0);
+	socket_does(shop, 3 * US, "listen", 6002, 0, 0, 0);
+}
+
+/* One thread serves two ports: what comes at one lies there while it is busy with the other. */
 static void what_its_thread_served(void **state)
 {
 	const struct group_wait *wait;
@@ -431,21 +441,15 @@ static void what_its_thread_served(void **state)
 	struct shop shop;
 
 	(void)state;
-	feed_start(&shop.feed, NULL);
-	shop.kernel = (struct kernel_feed){
-			.engine = shop.feed.engine, .session = shop.feed.session};
-	use_kernel(&shop);
-	run(&shop, 1 * US, 0, 5, 1, 100);
-	socket_does(&shop, 2 * US, "listen", 6001, 0, 0);
-	socket_does(&shop, 3 * US, "listen", 6002, 0, 0);
+	use_kernel_alone(&shop);
 	for (uint64_t i = 1; i <= 20; i++) {
 		uint64_t at = i * 20 * MS;
 		uint32_t position = (uint32_t)i * 10;
 
-		socket_does(&shop, at, "recv", 6001, position, 0);
-		socket_does(&shop, at + 8 * MS, "send", 6001, position, 0);
-		socket_does(&shop, at + 8 * MS + 10 * US, "recv", 6002, position, 5 * MS);
-		socket_does(&shop, at + 9 * MS, "send", 6002, position, 0);
+		socket_does(&shop, at, "recv", 6001, 50001, position, 0);
+		socket_does(&shop, at + 8 * MS, "send", 6001, 50001, position, 0);
+		socket_does(&shop, at + 8 * MS + 10 * US, "recv", 6002, 50002, position, 5 * MS);
+		socket_does(&shop, at + 9 * MS, "send", 6002, 50002, position, 0);
 	}
 	wait = the_wait(waits_of_type(&shop, "b:6002", &snapshot), "(in the socket)");
 	assert_int_equal(wait->evidence, WAIT_QUEUED);
@@ -454,6 +458,44 @@ static void what_its_thread_served(void **state)
 	assert_true(wait->holders[0].share > 0.95);
 	group_wait_text(text, sizeof(text), wait);
 	assert_string_equal(text, "its thread is busy with b:6001 100% of it");
+	snapshot_destroy(snapshot);
+	feed_stop(&shop.feed);
+}
+
+/* It asks another server, and some of what it sends is lost: TCP sends it again, some of it twice.
+ */
+static void what_was_not_acknowledged(void **state)
+{
+	const struct group_wait *wait;
+	struct snapshot *snapshot;
+	char text[256];
+	struct shop shop;
+
+	(void)state;
+	use_kernel_alone(&shop);
+	for (uint64_t i = 1; i <= 40; i++) {
+		uint64_t at = i * 100 * MS;
+		uint32_t position = (uint32_t)i * 10;
+
+		socket_does(&shop, at, "recv", 6001, 50001, position, 0);
+		socket_does(&shop, at += 1 * MS, "send", 40000, 7000, position, 0);
+		if (i % 2) {
+			at += 20 * MS;
+			socket_does(&shop, at, "retransmit", 40000, 7000, position, 0);
+		}
+		if (i % 4 == 1) {
+			at += 40 * MS;
+			socket_does(&shop, at, "retransmit", 40000, 7000, position, 0);
+		}
+		socket_does(&shop, at += 2 * MS, "recv", 40000, 7000, position, 0);
+		socket_does(&shop, at += 1 * MS, "send", 6001, 50001, position, 0);
+	}
+	wait = the_wait(waits_of_type(&shop, "b:6001", &snapshot), "(no acknowledgement)");
+	assert_int_equal(wait->waits, 30);
+	assert_true(fabs(wait->mean_ns - (10 * 20e6 + 5 * 40e6) / 15) < 1e5);
+	assert_int_equal(wait->holders[0].interrupt, INTERRUPT_NETWORK);
+	group_wait_text(text, sizeof(text), wait);
+	assert_string_equal(text, "the network is waited for 100% of it");
 	snapshot_destroy(snapshot);
 	feed_stop(&shop.feed);
 }
@@ -591,6 +633,7 @@ int main(void)
 			cmocka_unit_test(a_child_of_its_own),
 			cmocka_unit_test(an_interrupt_ends_it),
 			cmocka_unit_test(what_its_thread_served),
+			cmocka_unit_test(what_was_not_acknowledged),
 			cmocka_unit_test(inferred_from_ends),
 			cmocka_unit_test(nobody_is_named),
 			cmocka_unit_test(log_is_bounded),

@@ -126,7 +126,7 @@ struct inet_connection_sock {
 };
 
 struct tcp_sock {
-	__u32 copied_seq, write_seq, rcv_nxt;
+	__u32 copied_seq, write_seq, rcv_nxt, snd_una;
 	__u64 tcp_clock_cache;
 };
 

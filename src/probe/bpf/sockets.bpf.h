@@ -210,6 +210,23 @@ static __always_inline int tell_send(__u64 *ctx)
 	return 0;
 }
 
+SEC("tp_btf/tcp_retransmit_skb")
+int on_socket_retransmit(__u64 *ctx)
+{
+	struct sock *sk = (void *)ctx[0];
+	struct sk_buff *packet = (void *)ctx[1];
+
+	if (!has_ends(sk)) {
+		return 0;
+	}
+	RECORD(socket_retransmit);
+	put_socket((void *)&record->body, sk, STREAM, 1, packet->len);
+	record->body.position = BPF_CORE_READ((struct tcp_sock *)sk, snd_una);
+	record->body.tid = -1; /* nobody's doing */
+	SUBMIT();
+	return 0;
+}
+
 #define UDP_HEADER 8 /* bytes: both ports, length with it, checksum */
 
 /* What stands in front of a datagram: where it goes. False: it is none, or a later piece of one. */
