@@ -102,14 +102,18 @@ static void say_unclear(char *out, size_t size, const struct steps_verdict *verd
 /* "(93% of the variance, 62 to 100, n 90)" */
 static void add_share(char *out, size_t size, const struct steps_verdict *verdict)
 {
-	text_add(out, size, " (%.0f%% of the %s, %.0f to %.0f, n %" PRIu64 "%s",
-			100 * verdict->share, verdict->share_of, 100 * verdict->share_low,
-			100 * verdict->share_high, verdict->requests,
-			verdict->waking_share > 0 ? "" : ")");
+	text_add(out, size, " (%.0f%% of the %s, %.0f to %.0f, n %" PRIu64, 100 * verdict->share,
+			verdict->share_of, 100 * verdict->share_low, 100 * verdict->share_high,
+			verdict->requests);
+	if (verdict->queued_share > 0) {
+		text_add(out, size, "; %.0f%% is requests that wait behind others in the socket",
+				100 * verdict->queued_share);
+	}
 	if (verdict->waking_share > 0) {
-		text_add(out, size, "; %.0f%% is idle processors that wake up)",
+		text_add(out, size, "; %.0f%% is idle processors that wake up",
 				100 * verdict->waking_share);
 	}
+	text_add(out, size, ")");
 }
 
 static void add_holders(char *out, size_t size, const char *before,

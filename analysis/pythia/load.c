@@ -18,19 +18,16 @@ bool holder_is_tracing(const struct group_holder *holder)
 }
 
 /*
- * Code waits for a processor that its own program mostly has: the processes of its requests, or
- * others. What nobody or tracing had is left out.
+ * Who is waited for is the requests' own program, mostly: its processes, or others of its name.
+ * What nobody or tracing had is left out.
  */
-static bool is_own_load(const struct pythia_detail *detail, const struct pythia_round *round,
-		const struct tree_row *row)
+static bool is_own(const struct pythia_detail *detail, const struct group_wait *wait)
 {
 	const char *type = detail->row->type, *port = strrchr(type, ':');
 	size_t length = port ? (size_t)(port - type) : strlen(type);
-	const struct group_wait *wait =
-			pythia_waits_for_processor(row) ? pythia_wait_of(round, detail, row) : NULL;
 	double told = 0, nobodys = 0, own = 0;
 
-	for (uint32_t i = 0; wait && wait->evidence == WAIT_RAN && i < wait->n; i++) {
+	for (uint32_t i = 0; i < wait->n; i++) {
 		const struct group_holder *holder = &wait->holders[i];
 
 		told += holder->share;
@@ -41,6 +38,55 @@ static bool is_own_load(const struct pythia_detail *detail, const struct pythia_
 				       : 0;
 	}
 	return own > nobodys && own >= OWN_LOAD * (told - nobodys);
+}
+
+/* Code waits for a processor that its own program has. */
+static bool is_own_load(const struct pythia_detail *detail, const struct pythia_round *round,
+		const struct tree_row *row)
+{
+	const struct group_wait *wait =
+			pythia_waits_for_processor(row) ? pythia_wait_of(round, detail, row) : NULL;
+
+	return wait && wait->evidence == WAIT_RAN && is_own(detail, wait);
+}
+
+static bool is_queue(const struct tree_row *row)
+{
+	return row->mark == TREE_NO_POINT && strcmp(row->name, "(in the socket)") == 0;
+}
+
+bool load_lies_in_socket(const struct tree_view *tree, uint32_t at)
+{
+	while (at != UINT32_MAX && !is_queue(&tree->rows[at])) {
+		at = tree->rows[at].parent;
+	}
+	return at != UINT32_MAX;
+}
+
+double load_queued_share(const struct pythia_detail *detail, const struct pythia_round *round)
+{
+	const struct tree_view *tree = detail->tree;
+	const struct group_wait *wait;
+	double queued = 0, most_queued = 0, most = 0;
+	uint32_t longest = 0; /* of those in the socket */
+
+	for (uint32_t i = 0; i < tree->n; i++) {
+		double phi = tree->rows[i].phi;
+
+		if (load_lies_in_socket(tree, i)) {
+			longest = phi > most_queued ? i : longest;
+			most_queued = fmax(most_queued, phi);
+			queued += phi;
+		} else if (!pythia_waits_for_nobody(&tree->rows[i])) {
+			most = fmax(most, phi);
+		}
+	}
+	if (queued < QUEUED_SHARE || 1 - queued < BESIDE_QUEUE ||
+			most < VERDICT_PHI * (1 - queued)) {
+		return 0;
+	}
+	wait = pythia_wait_of(round, detail, &tree->rows[longest]);
+	return wait && wait->evidence == WAIT_QUEUED && is_own(detail, wait) ? queued : 0;
 }
 
 /* The code that a row of a wait is in. */

@@ -167,6 +167,15 @@ struct load {
 	double waiting;        /* of that, the waits */
 };
 /* False: it does not wait so, or is no code below the request's first. */
+/*
+ * Of the variance: requests that wait in the socket behind others of their kind, where what these
+ * do varies as well: it is searched for, and the rest follows. 0: they do not, or what is left is
+ * too little, or no place holds half of it (then the queue itself is the place: more come at once
+ * than are served).
+ */
+double load_queued_share(const struct pythia_detail *detail, const struct pythia_round *round);
+/* A row of such a wait. */
+bool load_lies_in_socket(const struct tree_view *tree, uint32_t at);
 bool load_of(const struct pythia *pythia, const struct pythia_detail *detail,
 		const struct pythia_round *round, uint32_t code, struct load *load);
 

@@ -75,6 +75,7 @@ struct pythia_detail {
 	const struct group_view *group; /* likewise */
 	/* Of each row, mean time from the begin of the one around; < 0: not known; or NULL. */
 	const double *offset_ns;
+	double queued_share; /* set aside by the search: load_queued_share() */
 };
 
 /* A part of a context's own time, from the begin of one of its children to that of the next. */

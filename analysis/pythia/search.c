@@ -33,29 +33,34 @@ static double waking_share(const struct tree_view *tree, uint32_t *most)
 	return fmax(sum, 0);
 }
 
-/*
- * What is left: that is nobody's doing, and the search is for what varies besides, as if the one
- * did not go with the other.
- */
-static double rest_of(const struct tree_view *tree)
+/* It is set aside: nobody's doing, or what waits behind what is searched for. */
+static bool is_aside(const struct pythia_detail *detail, uint32_t row)
+{
+	return pythia_waits_for_nobody(&detail->tree->rows[row]) ||
+	       (detail->queued_share > 0 && load_lies_in_socket(detail->tree, row));
+}
+
+/* What is left: the search is for what varies besides, as if the one did not go with the other. */
+static double rest_of(const struct pythia_detail *detail)
 {
 	uint32_t most = 0;
 
-	return 1 - fmin(waking_share(tree, &most), NOBODYS_SHARE);
+	return 1 - fmin(waking_share(detail->tree, &most), NOBODYS_SHARE) - detail->queued_share;
 }
 
-/* A lower bound is that of most of what is anybody's. */
-static bool holds_most(const struct tree_view *tree, double phi_low)
+/* A lower bound is that of most of what is left. */
+static bool holds_most(const struct pythia_detail *detail, double phi_low)
 {
-	return phi_low >= VERDICT_PHI * rest_of(tree);
+	return phi_low >= VERDICT_PHI * rest_of(detail);
 }
 
 /* Those that hold a share of the variance, the surest first; given-up ones last. */
 static uint32_t find_edges(struct pythia *pythia, const struct finding *finding,
-		const struct tree_view *tree, struct edge *edges)
+		const struct pythia_detail *detail, struct edge *edges)
 {
+	const struct tree_view *tree = detail->tree;
 	bool by_phi = pythia->planning.strategy->edges == EDGE_BY_PHI;
-	double rest = rest_of(tree);
+	double rest = rest_of(detail);
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < tree->n; i++) {
@@ -63,7 +68,7 @@ static uint32_t find_edges(struct pythia *pythia, const struct finding *finding,
 		struct edge edge = {.row = i, .node = pythia->locating.nodes[i], .within = i};
 		uint32_t at;
 
-		if (row->phi_low <= ELIGIBLE_PHI * rest || pythia_waits_for_nobody(row)) {
+		if (row->phi_low <= ELIGIBLE_PHI * rest || is_aside(detail, i)) {
 			continue;
 		}
 		edge.leaf = row->mark == TREE_NO_POINT || edge.node == SPACE_NONE ||
@@ -124,6 +129,7 @@ static struct steps_verdict verdict_of(enum verdict_reason reason, const struct 
 
 	return (struct steps_verdict){.reason = reason,
 			.waking_share = waking > NOBODYS_SLIGHT ? waking : 0,
+			.queued_share = detail->queued_share,
 			.type = detail->row->type,
 			.place = row->name,
 			.share_of = finding_share_of(finding),
@@ -271,8 +277,7 @@ static bool verdict_load(struct pythia *pythia, struct finding *finding,
 	struct steps_verdict verdict;
 	struct load load;
 
-	if (!load_of(pythia, detail, round, edge->within, &load) ||
-			!holds_most(detail->tree, load.low) ||
+	if (!load_of(pythia, detail, round, edge->within, &load) || !holds_most(detail, load.low) ||
 			!pythia_is_settled(pythia, round, detail)) {
 		return false;
 	}
@@ -339,13 +344,15 @@ static void verdict_diffuse(struct pythia *pythia, struct finding *finding,
 }
 
 /* A place may hold half of the variance, or not: one odd request can make intervals that wide. */
-static bool is_unsure(const struct tree_view *tree)
+static bool is_unsure(const struct pythia_detail *detail)
 {
+	const struct tree_view *tree = detail->tree;
+
 	for (uint32_t i = 0; i < tree->n; i++) {
 		const struct tree_row *row = &tree->rows[i];
 
-		if (!pythia_waits_for_nobody(row) && !holds_most(tree, row->phi_low) &&
-				holds_most(tree, row->phi_high)) {
+		if (!is_aside(detail, i) && !holds_most(detail, row->phi_low) &&
+				holds_most(detail, row->phi_high)) {
 			return true;
 		}
 	}
@@ -501,7 +508,7 @@ static bool verdict_within(struct pythia *pythia, struct finding *finding,
 	struct steps_verdict verdict;
 	struct within within;
 
-	if (!within_of(detail->tree, VERDICT_PHI * rest_of(detail->tree), &within)) {
+	if (!within_of(detail->tree, VERDICT_PHI * rest_of(detail), &within)) {
 		return false;
 	}
 	verdict = verdict_of(REASON_CODE, finding, detail, within.row);
@@ -541,7 +548,7 @@ static bool verdict_within_budget(struct pythia *pythia, struct finding *finding
 		if (verdict_load(pythia, finding, detail, round, &edges[i])) {
 			return true;
 		}
-		if (edges[i].within == edges[i].row && holds_most(detail->tree, within->phi_low)) {
+		if (edges[i].within == edges[i].row && holds_most(detail, within->phi_low)) {
 			verdict_code(pythia, finding, detail, round, &edges[i]);
 			return true;
 		}
@@ -550,14 +557,16 @@ static bool verdict_within_budget(struct pythia *pythia, struct finding *finding
 }
 
 void finding_search(struct pythia *pythia, struct finding *finding,
-		const struct pythia_detail *detail, const struct pythia_round *round)
+		const struct pythia_detail *whole, const struct pythia_round *round)
 {
+	struct pythia_detail beside = *whole, *detail = &beside;
 	struct edge edges[MAX_EDGES];
 	struct steps_verdict verdict;
-	uint32_t n = find_edges(pythia, finding, detail->tree, edges),
-		 given_up = finding->n_given_up;
+	uint32_t n, given_up = finding->n_given_up;
 	bool over_budget = false;
 
+	beside.queued_share = load_queued_share(whole, round);
+	n = find_edges(pythia, finding, detail, edges);
 	load_look_within(pythia, detail, round, edges, n);
 	learn_from_split(finding, edges, n, detail->tree);
 	if (search_beside_waking(pythia, finding, detail, round, edges, n)) {
@@ -567,7 +576,7 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 		return;
 	}
 	if (finding->n_given_up > given_up) {
-		n = find_edges(pythia, finding, detail->tree, edges);
+		n = find_edges(pythia, finding, detail, edges);
 		load_look_within(pythia, detail, round, edges, n);
 	}
 	for (uint32_t i = 0; i < n; i++) {
@@ -580,7 +589,7 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 		const struct tree_row *row = &detail->tree->rows[edges[i].row];
 
 		if (!find_untried_of(pythia, finding, detail, round, &edges[i])) {
-			bool most = holds_most(detail->tree, row->phi_low);
+			bool most = holds_most(detail, row->phi_low);
 
 			if (most && !pythia_is_settled(pythia, round, detail)) {
 				wait_for_more(finding);
@@ -634,7 +643,7 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 	/* What names no place is not said before what is rare has had its time to come. */
 	if (!pythia_is_settled(pythia, round, detail) ||
 			(is_patient(finding, detail, round) &&
-					(is_unsure(detail->tree) ||
+					(is_unsure(detail) ||
 							pythia_age_of_epoch(round, detail->row) <
 									LONG_EPOCH_NS))) {
 		wait_for_more(finding);

@@ -59,6 +59,8 @@
 #define NOBODYS_TOLD     0.25  /* of how waits vary: it is known who had the processor, */
 #define NOBODYS_SHARE    0.5   /* and of that more: who traces, and nobody */
 #define NOBODYS_SLIGHT   0.05  /* of the variance: what wakes up is not worth a word */
+#define QUEUED_SHARE     0.1   /* of the variance is requests behind others in a socket, and */
+#define BESIDE_QUEUE     0.1   /* so much is not: it is searched for what those others do */
 #define OWN_LOAD         0.7   /* of who had the processor meanwhile: the program's own processes */
 #define NAMED_STEPS      5u    /* by names, before nothing is thought to be in an edge */
 #define Z90              1.645 /* standard errors on both sides: 90 % of a normal distribution */

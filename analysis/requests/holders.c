@@ -590,8 +590,11 @@ static void follow(struct telling *telling, uint32_t host, int32_t tid, uint32_t
 				stretch.from_ns =
 						doing.since_ns < at_ns ? doing.since_ns : at_ns - 1;
 			}
-			if (doing.status == THREAD_BLOCKED && doing.waker_tid > 0 &&
-					doing.waker_tid != tid && telling->depth < HOLDERS_CHAIN) {
+			/* Who lies in a socket waits for what is served; what that waits for is
+			 * another matter. */
+			if (telling->at.name != r->queued_name && doing.status == THREAD_BLOCKED &&
+					doing.waker_tid > 0 && doing.waker_tid != tid &&
+					telling->depth < HOLDERS_CHAIN) {
 				follow(telling, host, doing.waker_tid, 0, &stretch);
 				at_ns = stretch.from_ns;
 				continue;

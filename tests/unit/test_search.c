@@ -110,13 +110,16 @@ static void what_holds_as_much_comes_first(void **state)
 
 /* ---- a processor that is waited for ---- */
 
+static enum wait_evidence evidence = WAIT_RAN;
+
 /* Who had it meanwhile: the server's own program, and another one. */
 static const struct group_wait *find_waits(void *context, uint32_t group_id, uint32_t row_context)
 {
 	static struct group_holder holders[2];
-	static struct group_wait wait = {
-			.evidence = WAIT_RAN, .n = 2, .holders = holders, .context = 3};
+	static struct group_wait wait = {.n = 2, .holders = holders, .context = 3};
 	double own = *(const double *)context;
+
+	wait.evidence = evidence;
 
 	assert_int_equal(group_id, 1);
 	assert_int_equal(row_context, 3);
@@ -275,6 +278,60 @@ static void own_load_is_looked_into(void **state)
 	snapshot_destroy(snapshot);
 }
 
+/* Requests lie in the socket behind others, of which `work` takes longer at times. */
+static void search_queue(double own, double queued, double work, struct snapshot *snapshot)
+{
+	const struct tree_row rows[] = {{.context = 1,
+							.parent = UINT32_MAX,
+							.n_below = 2,
+							.name = "web:80",
+							.provider = "web"},
+			{.context = 3,
+					.parent = 0,
+					.name = "(in the socket)",
+					.provider = "",
+					.mark = TREE_NO_POINT,
+					.phi = queued,
+					.phi_low = queued - 0.05,
+					.phi_high = queued + 0.05,
+					.segment_sd_ns = 1e6},
+			{.context = 2,
+					.parent = 0,
+					.name = "work",
+					.provider = "web",
+					.phi = work,
+					.phi_low = work - 0.05,
+					.phi_high = work + 0.05,
+					.segment_sd_ns = 1e6}};
+
+	evidence = WAIT_QUEUED;
+	search_rows(own, rows, 3, 3, snapshot);
+	evidence = WAIT_RAN;
+}
+
+/* What those do is searched for; where it varies little, or they are others, the queue is the
+ * place. */
+static void a_queue_is_of_what_is_served(void **state)
+{
+	struct snapshot *snapshot = snapshot_create();
+
+	(void)state;
+	search_queue(0.9, 0.65, 0.3, snapshot);
+	assert_int_equal(snapshot->steps.n, 1);
+	assert_string_equal(snapshot->steps.rows[0].title, "+1 inside work");
+	assert_int_equal(snapshot->steps.findings[0].rule, STOP_NONE);
+	snapshot_destroy(snapshot);
+	for (uint32_t i = 0; i < 2; i++) {
+		snapshot = snapshot_create();
+		search_queue(i ? 0.4 : 0.9, i ? 0.65 : 0.92, i ? 0.3 : 0.06, snapshot);
+		assert_int_equal(snapshot->steps.n, 0);
+		assert_int_equal(snapshot->steps.findings[0].rule, STOP_DIFFUSE);
+		assert_non_null(strstr(
+				snapshot->steps.findings[0].text, "(in the socket) of web:80"));
+		snapshot_destroy(snapshot);
+	}
+}
+
 /* Neither surely holds half: the code in two contexts, and its wait for its own program in one. */
 static void code_and_its_own_load_are_one(void **state)
 {
@@ -366,6 +423,7 @@ int main(void)
 			cmocka_unit_test(interrupts_are_no_code),
 			cmocka_unit_test(what_holds_as_much_comes_first),
 			cmocka_unit_test(own_load_is_looked_into),
+			cmocka_unit_test(a_queue_is_of_what_is_served),
 			cmocka_unit_test(code_with_what_it_calls),
 			cmocka_unit_test(code_and_its_own_load_are_one),
 	};

@@ -120,6 +120,7 @@ struct steps_verdict {
 	bool with_callees;                   /* of all that the place calls, too */
 	double waiting_share; /* of REASON_LOAD, REASON_PROCESS: waits for a processor */
 	double waking_share; /* of the variance: idle processors that take their time to wake up */
+	double queued_share; /* of the variance: others that wait in the socket meanwhile */
 	uint64_t requests;                   /* that these are of */
 	enum verdict_deeper deeper;
 	uint32_t left_off;           /* points, of DEEPER_LEFT_OFF */
@@ -181,6 +182,7 @@ struct steps_verdict {
 	X(VERDICT_CALLEES, "with_callees", FLAG, with_callees, NONE, NULL)                         \
 	X(VERDICT_WAITING, "waiting_share", REAL, waiting_share, SHARE, NULL)                      \
 	X(VERDICT_WAKING, "waking_share", REAL, waking_share, SHARE, NULL)                         \
+	X(VERDICT_QUEUED, "queued_share", REAL, queued_share, SHARE, NULL)                         \
 	X(VERDICT_REQUESTS, "requests", U64, requests, COUNT, NULL)                                \
 	X(VERDICT_DEEPER, "deeper", READ, verdict_deeper_name, NONE, NULL)                         \
 	X(VERDICT_LEFT_OFF, "left_off", U32, left_off, COUNT, NULL)                                \
