@@ -63,30 +63,66 @@ bool load_lies_in_socket(const struct tree_view *tree, uint32_t at)
 	return at != UINT32_MAX;
 }
 
+bool load_in_socket(const struct tree_view *tree, struct load *load, uint32_t *row)
+{
+	double squares = 0;
+	bool found = false;
+
+	*load = (struct load){.phi = 0};
+	for (uint32_t i = 0; i < tree->n; i++) {
+		const struct tree_row *at = &tree->rows[i];
+
+		if (!load_lies_in_socket(tree, i)) {
+			continue;
+		}
+		if (is_queue(at) && (!found || at->phi > tree->rows[*row].phi)) {
+			*row = i;
+			found = true;
+		}
+		load->phi += at->phi;
+		squares += (at->phi - at->phi_low) * (at->phi - at->phi_low);
+	}
+	load->low = load->phi - sqrt(squares);
+	load->high = fmin(load->phi + sqrt(squares), 1);
+	return found;
+}
+
+/* Of those rows, or of the others but what is nobody's and waits for a processor. */
+static uint32_t find_longest(const struct tree_view *tree, bool in_socket)
+{
+	uint32_t longest = 0;
+	double most = 0;
+
+	for (uint32_t i = 0; i < tree->n; i++) {
+		const struct tree_row *row = &tree->rows[i];
+		bool counts = in_socket ||
+			      (!pythia_waits_for_nobody(row) && !pythia_waits_for_processor(row));
+
+		if (load_lies_in_socket(tree, i) == in_socket && counts && row->phi > most) {
+			most = row->phi;
+			longest = i;
+		}
+	}
+	return longest;
+}
+
 double load_queued_share(const struct pythia_detail *detail, const struct pythia_round *round)
 {
 	const struct tree_view *tree = detail->tree;
 	const struct group_wait *wait;
-	double queued = 0, most_queued = 0, most = 0;
-	uint32_t longest = 0; /* of those in the socket */
+	struct load queue;
+	uint32_t row;
+	double rest;
 
-	for (uint32_t i = 0; i < tree->n; i++) {
-		double phi = tree->rows[i].phi;
-
-		if (load_lies_in_socket(tree, i)) {
-			longest = phi > most_queued ? i : longest;
-			most_queued = fmax(most_queued, phi);
-			queued += phi;
-		} else if (!pythia_waits_for_nobody(&tree->rows[i])) {
-			most = fmax(most, phi);
-		}
-	}
-	if (queued < QUEUED_SHARE || 1 - queued < BESIDE_QUEUE ||
-			most < VERDICT_PHI * (1 - queued)) {
+	if (!load_in_socket(tree, &queue, &row) || queue.phi < QUEUED_SHARE) {
 		return 0;
 	}
-	wait = pythia_wait_of(round, detail, &tree->rows[longest]);
-	return wait && wait->evidence == WAIT_QUEUED && is_own(detail, wait) ? queued : 0;
+	rest = 1 - queue.phi;
+	if (rest < BESIDE_QUEUE || tree->rows[find_longest(tree, false)].phi < VERDICT_PHI * rest) {
+		return 0;
+	}
+	wait = pythia_wait_of(round, detail, &tree->rows[find_longest(tree, true)]);
+	return wait && wait->evidence == WAIT_QUEUED && is_own(detail, wait) ? queue.phi : 0;
 }
 
 /* The code that a row of a wait is in. */

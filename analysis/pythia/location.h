@@ -167,17 +167,19 @@ struct load {
 	double waiting;        /* of that, the waits */
 };
 /* False: it does not wait so, or is no code below the request's first. */
+bool load_of(const struct pythia *pythia, const struct pythia_detail *detail,
+		const struct pythia_round *round, uint32_t code, struct load *load);
 /*
  * Of the variance: requests that wait in the socket behind others of their kind, where what these
  * do varies as well: it is searched for, and the rest follows. 0: they do not, or what is left is
- * too little, or no place holds half of it (then the queue itself is the place: more come at once
- * than are served).
+ * too little, or no place holds half of it but a wait for a processor: then the queue itself is the
+ * place, as more come at once than are served.
  */
 double load_queued_share(const struct pythia_detail *detail, const struct pythia_round *round);
-/* A row of such a wait. */
+/* A row of such a wait: "(in the socket)", or what its thread waits for meanwhile. */
 bool load_lies_in_socket(const struct tree_view *tree, uint32_t at);
-bool load_of(const struct pythia *pythia, const struct pythia_detail *detail,
-		const struct pythia_round *round, uint32_t code, struct load *load);
+/* All of these together, and the first of them that is the span itself. False: there is none. */
+bool load_in_socket(const struct tree_view *tree, struct load *load, uint32_t *row);
 
 /* within.c */
 /*

@@ -248,10 +248,13 @@ static bool tell_no_finding(struct pythia *pythia, struct finding *finding,
 	return true;
 }
 
-/* No span works in it: what is waited for is a host, a resource, or whoever holds it. */
+/*
+ * No span works in it: what is waited for is a host, a resource, or whoever holds it. `all`: of
+ * what it is a part of; NULL: it is told by itself.
+ */
 static void verdict_waiting(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round,
-		const struct edge *edge)
+		const struct edge *edge, const struct load *all)
 {
 	const struct tree_row *rows = detail->tree->rows;
 	uint32_t parent = rows[edge->row].parent, code = tree_code_above(detail->tree, edge->row);
@@ -262,6 +265,11 @@ static void verdict_waiting(struct pythia *pythia, struct finding *finding,
 	verdict.site = finding->site;
 	search_who_was_waited_for(round, detail, edge->row, &verdict);
 	take_figures(pythia, finding, detail, edge->row);
+	if (all) {
+		verdict.share = finding->phi = all->phi;
+		verdict.share_low = finding->phi_low = all->low;
+		verdict.share_high = finding->phi_high = all->high;
+	}
 	norms_drop(pythia, detail->row);
 	finding_stop(pythia, finding, STOP_DIFFUSE, &verdict);
 }
@@ -293,6 +301,22 @@ static bool verdict_load(struct pythia *pythia, struct finding *finding,
 	search_who_was_waited_for(round, detail, edge->row, &verdict);
 	norms_drop(pythia, detail->row);
 	finding_stop(pythia, finding, STOP_CODE, &verdict);
+	return true;
+}
+
+/* Messages that lie in the socket, whatever their thread waits for meanwhile: all of it holds most.
+ */
+static bool verdict_queue(struct pythia *pythia, struct finding *finding,
+		const struct pythia_detail *detail, const struct pythia_round *round)
+{
+	struct load queue;
+	struct edge edge = {.row = 0};
+
+	if (detail->queued_share > 0 || !load_in_socket(detail->tree, &queue, &edge.row) ||
+			!holds_most(detail, queue.low)) {
+		return false;
+	}
+	verdict_waiting(pythia, finding, detail, round, &edge, &queue);
 	return true;
 }
 
@@ -608,7 +632,8 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 			}
 			if (most && row->mark == TREE_NO_POINT) {
 				if (!tell_no_finding(pythia, finding, detail, round, &edges[i])) {
-					verdict_waiting(pythia, finding, detail, round, &edges[i]);
+					verdict_waiting(pythia, finding, detail, round, &edges[i],
+							NULL);
 				}
 				return;
 			}
@@ -638,6 +663,10 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 		return;
 	}
 	if (propose_kernel(pythia, finding, detail, round)) {
+		return;
+	}
+	if (pythia_is_settled(pythia, round, detail) &&
+			verdict_queue(pythia, finding, detail, round)) {
 		return;
 	}
 	/* What names no place is not said before what is rare has had its time to come. */

@@ -278,9 +278,16 @@ static void own_load_is_looked_into(void **state)
 	snapshot_destroy(snapshot);
 }
 
-/* Requests lie in the socket behind others, of which `work` takes longer at times. */
-static void search_queue(double own, double queued, double work, struct snapshot *snapshot)
+/* Requests lie in the socket behind others, of which something takes longer at times. */
+struct queue {
+	double own, queued; /* of who is served meanwhile; of the variance, the wait */
+	const char *other;
+	double share; /* of the variance, of the other */
+};
+
+static void search_queue(const struct queue *queue, struct snapshot *snapshot)
 {
+	const bool is_code = queue->other[0] != '(';
 	const struct tree_row rows[] = {{.context = 1,
 							.parent = UINT32_MAX,
 							.n_below = 2,
@@ -291,45 +298,76 @@ static void search_queue(double own, double queued, double work, struct snapshot
 					.name = "(in the socket)",
 					.provider = "",
 					.mark = TREE_NO_POINT,
-					.phi = queued,
-					.phi_low = queued - 0.05,
-					.phi_high = queued + 0.05,
+					.phi = queue->queued,
+					.phi_low = queue->queued - 0.05,
+					.phi_high = queue->queued + 0.05,
 					.segment_sd_ns = 1e6},
-			{.context = 2,
+			{.context = is_code ? 2 : 3,
 					.parent = 0,
-					.name = "work",
-					.provider = "web",
-					.phi = work,
-					.phi_low = work - 0.05,
-					.phi_high = work + 0.05,
+					.name = queue->other,
+					.provider = is_code ? "web" : "",
+					.mark = is_code ? TREE_ON : TREE_NO_POINT,
+					.phi = queue->share,
+					.phi_low = queue->share - 0.05,
+					.phi_high = queue->share + 0.05,
 					.segment_sd_ns = 1e6}};
 
 	evidence = WAIT_QUEUED;
-	search_rows(own, rows, 3, 3, snapshot);
+	search_rows(queue->own, rows, 3, 3, snapshot);
 	evidence = WAIT_RAN;
 }
 
-/* What those do is searched for; where it varies little, or they are others, the queue is the
- * place. */
+/*
+ * What those do is searched for; where it varies little, or for want of a processor, or they are
+ * others, the queue is the place.
+ */
 static void a_queue_is_of_what_is_served(void **state)
 {
+	static const struct queue queues[] = {{0.9, 0.92, "work", 0.06},
+			{0.9, 0.8, "(runnable)", 0.18}, {0.4, 0.65, "work", 0.3}};
 	struct snapshot *snapshot = snapshot_create();
 
 	(void)state;
-	search_queue(0.9, 0.65, 0.3, snapshot);
+	search_queue(&(struct queue){0.9, 0.65, "work", 0.3}, snapshot);
 	assert_int_equal(snapshot->steps.n, 1);
 	assert_string_equal(snapshot->steps.rows[0].title, "+1 inside work");
 	assert_int_equal(snapshot->steps.findings[0].rule, STOP_NONE);
 	snapshot_destroy(snapshot);
-	for (uint32_t i = 0; i < 2; i++) {
+	for (size_t i = 0; i < sizeof(queues) / sizeof(queues[0]); i++) {
 		snapshot = snapshot_create();
-		search_queue(i ? 0.4 : 0.9, i ? 0.65 : 0.92, i ? 0.3 : 0.06, snapshot);
+		search_queue(&queues[i], snapshot);
 		assert_int_equal(snapshot->steps.n, 0);
 		assert_int_equal(snapshot->steps.findings[0].rule, STOP_DIFFUSE);
 		assert_non_null(strstr(
 				snapshot->steps.findings[0].text, "(in the socket) of web:80"));
 		snapshot_destroy(snapshot);
 	}
+}
+
+/* It lies there while its thread works, or waits for a processor: neither surely holds half. */
+static void all_of_a_queue_is_one(void **state)
+{
+#define ROW(id, above, below, text, share)                                                         \
+	{                                                                                          \
+		.context = (id), .parent = (above), .n_below = (below), .name = (text),            \
+		.provider = (text)[0] == '(' ? "" : "web",                                         \
+		.mark = (text)[0] == '(' ? TREE_NO_POINT : TREE_ON, .phi = (share),                \
+		.phi_low = (share)-0.06, .phi_high = (share) + 0.06, .segment_sd_ns = 1e6          \
+	}
+	const struct tree_row rows[] = {ROW(1, UINT32_MAX, 4, "web:80", 0),
+			ROW(3, 0, 1, "(in the socket)", 0.41), ROW(3, 1, 0, "(runnable)", 0.37),
+			ROW(2, 0, 1, "work", 0.05), ROW(3, 3, 0, "(runnable)", 0.15)};
+#undef ROW
+	struct snapshot *snapshot = snapshot_create();
+
+	(void)state;
+	evidence = WAIT_QUEUED;
+	search_rows(0.9, rows, 5, 2, snapshot);
+	evidence = WAIT_RAN;
+	assert_int_equal(snapshot->steps.findings[0].rule, STOP_DIFFUSE);
+	assert_non_null(strstr(snapshot->steps.findings[0].text,
+			"(in the socket) of web:80 (78% of the variance, 70 to 86, n 400)"));
+	snapshot_destroy(snapshot);
 }
 
 /* Neither surely holds half: the code in two contexts, and its wait for its own program in one. */
@@ -424,6 +462,7 @@ int main(void)
 			cmocka_unit_test(what_holds_as_much_comes_first),
 			cmocka_unit_test(own_load_is_looked_into),
 			cmocka_unit_test(a_queue_is_of_what_is_served),
+			cmocka_unit_test(all_of_a_queue_is_one),
 			cmocka_unit_test(code_with_what_it_calls),
 			cmocka_unit_test(code_and_its_own_load_are_one),
 	};
