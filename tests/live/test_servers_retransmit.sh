@@ -8,7 +8,7 @@ beside_daemons --session none -- "$@"
 . "$source_dir/tests/live/probe.sh"
 . "$source_dir/tests/live/servers.sh"
 needs_probe
-needs_programs nginx curl jq python3
+needs_programs nginx jq
 python=$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)
 : >"$work/order" >"$work/delay"
 for ((try = 0; try < 20; try++)); do
@@ -28,7 +28,7 @@ start_probe --session lost --tree nginx
 expect_session 5 lost
 sleep 1
 : >"$work/access.log"
-ask() { curl -sf -o "$work/got" "http://127.0.0.1:$web_port/" || fail "curl"; }
+ask() { "$python" "$source_dir/tests/live/servers_app.py" load "$web_port" 1 || fail "no answer"; }
 for i in 1 2 3 4; do
 	for j in 1 2 3 4 5; do ask; done
 	# What asks for a connection is lost; it is sent again after a second.
@@ -37,7 +37,7 @@ for i in 1 2 3 4; do
 	asks=$!
 	sleep 0.3
 	: >"$work/order"
-	wait "$asks" || fail "curl"
+	wait "$asks" || fail "no answer"
 done
 sleep 1
 end_probe
