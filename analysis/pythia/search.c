@@ -304,8 +304,7 @@ static bool verdict_load(struct pythia *pythia, struct finding *finding,
 	return true;
 }
 
-/* Messages that lie in the socket, whatever their thread waits for meanwhile: all of it holds most.
- */
+/* All that lies in the socket, whatever its thread waits for meanwhile, as one place. */
 static bool verdict_queue(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round)
 {

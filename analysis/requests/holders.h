@@ -16,9 +16,10 @@
  *             an interrupt did: a timer, a disk.
  *   ran       kernel events: the thread was runnable, and others ran on the CPU whose run queue it
  *             was on, or nobody.
- *   queued    a message was sent, or lies in a socket, and its thread had not begun: what that
- * thread did instead. inferred  without kernel events: a thread of the same process that ended,
- * just before the end of the wait, the kind of span that ends there again and again
+ *   queued    a message was sent, or lies in a socket, and its thread had not begun: what that one
+ *             did instead.
+ *   inferred  without kernel events: a thread of the same process that ended, just before the end
+ *             of the wait, the kind of span that ends there again and again
  *             (stats/handover.h). Where its own span ended so as well, whoever ended that.
  *
  * The time of a wait is told of the innermost spans of that thread meanwhile. Of chains of waits

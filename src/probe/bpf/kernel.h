@@ -82,6 +82,7 @@ struct task_struct {
 	struct pid *thread_pid;
 	struct files_struct *files;
 	struct mm_struct *mm;
+	unsigned long nvcsw, nivcsw;
 	char comm[16];
 };
 

@@ -282,12 +282,14 @@ int on_datagram(__u64 *ctx)
 }
 
 /*
- * What a call reads was there before, or comes while it waits. How long it was there the kernel tells only
- * until it is read: the entry of the call notes it for the exit, on the CPU. Who comes out on another
- * one, or behind another thread that read there, has waited: then it is not known.
+ * What a call reads was there before, or comes while it waits. How long it was there the kernel
+ * tells only until it is read: the entry of the call notes it for the exit, on the CPU. Whose
+ * thread was switched from meanwhile, has waited, and may come out elsewhere: then it is not known.
  */
 struct reading {
-	__u64 thread, since_ns; /* 0: not known, or nothing was there */
+	__u64 thread;
+	__u64 switches;  /* how often that has left a CPU so far */
+	__u64 since_ns;  /* 0: not known, or nothing was there */
 	struct sock *sk; /* NULL: it does not read from a socket */
 	short type;
 };
@@ -298,6 +300,13 @@ static __always_inline struct reading *reading_here(void)
 	__u32 cpu = bpf_get_smp_processor_id();
 
 	return cpu < PROBE_CPUS ? &readings[cpu] : 0;
+}
+
+static __always_inline __u64 switches_so_far(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+
+	return BPF_CORE_READ(task, nvcsw) + BPF_CORE_READ(task, nivcsw);
 }
 
 /* When the probe began, by both clocks of the kernel. */
@@ -364,6 +373,7 @@ static __always_inline int note_read(__u64 *ctx)
 		here->sk = socket_of((unsigned int)regs->di, &here->type);
 		here->since_ns = here->sk && here->type == STREAM ? queued_since(here->sk) : 0;
 		here->thread = bpf_get_current_pid_tgid();
+		here->switches = switches_so_far();
 	}
 	return 0;
 }
@@ -411,7 +421,7 @@ static __always_inline int tell_recv(__u64 *ctx)
 	if (here) {
 		reading = *here;
 	}
-	if (reading.thread != bpf_get_current_pid_tgid()) {
+	if (reading.thread != bpf_get_current_pid_tgid() || reading.switches != switches_so_far()) {
 		reading.sk = socket_of((unsigned int)regs->di, &reading.type);
 		reading.since_ns = 0;
 	}
