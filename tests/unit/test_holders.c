@@ -432,72 +432,64 @@ static void use_kernel_alone(struct shop *shop)
 	socket_does(shop, 3 * US, "listen", 6002, 0, 0, 0);
 }
 
+/* The one wait of that kind in requests of that type; it is the last to be looked at. */
+static void end_with_wait(struct shop *shop, const char *type, const char *what, double mean_ns,
+		const char *says)
+{
+	struct snapshot *snapshot;
+	const struct group_wait *wait = the_wait(waits_of_type(shop, type, &snapshot), what);
+	char text[256];
+
+	assert_true(fabs(wait->mean_ns - mean_ns) < 1e5);
+	group_wait_text(text, sizeof(text), wait);
+	assert_string_equal(text, says);
+	snapshot_destroy(snapshot);
+	feed_stop(&shop->feed);
+}
+
 /* One thread serves two ports: what comes at one lies there while it is busy with the other. */
 static void what_its_thread_served(void **state)
 {
-	const struct group_wait *wait;
-	struct snapshot *snapshot;
-	char text[256];
 	struct shop shop;
 
 	(void)state;
 	use_kernel_alone(&shop);
-	for (uint64_t i = 1; i <= 20; i++) {
+	for (uint32_t i = 1; i <= 20; i++) {
 		uint64_t at = i * 20 * MS;
-		uint32_t position = (uint32_t)i * 10;
 
-		socket_does(&shop, at, "recv", 6001, 50001, position, 0);
-		socket_does(&shop, at + 8 * MS, "send", 6001, 50001, position, 0);
-		socket_does(&shop, at + 8 * MS + 10 * US, "recv", 6002, 50002, position, 5 * MS);
-		socket_does(&shop, at + 9 * MS, "send", 6002, 50002, position, 0);
+		socket_does(&shop, at, "recv", 6001, 50001, i * 10, 0);
+		socket_does(&shop, at += 8 * MS, "send", 6001, 50001, i * 10, 0);
+		socket_does(&shop, at += 10 * US, "recv", 6002, 50002, i * 10, 5 * MS);
+		socket_does(&shop, at += 1 * MS, "send", 6002, 50002, i * 10, 0);
 	}
-	wait = the_wait(waits_of_type(&shop, "b:6002", &snapshot), "(in the socket)");
-	assert_int_equal(wait->evidence, WAIT_QUEUED);
-	assert_true(fabs(wait->mean_ns - 5e6) < 1e5);
-	assert_string_equal(wait->holders[0].type, "b:6001");
-	assert_true(wait->holders[0].share > 0.95);
-	group_wait_text(text, sizeof(text), wait);
-	assert_string_equal(text, "its thread is busy with b:6001 100% of it");
-	snapshot_destroy(snapshot);
-	feed_stop(&shop.feed);
+	end_with_wait(&shop, "b:6002", "(in the socket)", 5e6,
+			"its thread is busy with b:6001 100% of it");
 }
 
-/* It asks another server, and some of what it sends is lost: TCP sends it again, some of it twice.
+/* It asks another server, and of what it sends some is lost: TCP sends it again, some of it twice.
  */
 static void what_was_not_acknowledged(void **state)
 {
-	const struct group_wait *wait;
-	struct snapshot *snapshot;
-	char text[256];
 	struct shop shop;
 
 	(void)state;
 	use_kernel_alone(&shop);
-	for (uint64_t i = 1; i <= 40; i++) {
+	for (uint32_t i = 1; i <= 40; i++) {
 		uint64_t at = i * 100 * MS;
-		uint32_t position = (uint32_t)i * 10;
 
-		socket_does(&shop, at, "recv", 6001, 50001, position, 0);
-		socket_does(&shop, at += 1 * MS, "send", 40000, 7000, position, 0);
+		socket_does(&shop, at, "recv", 6001, 50001, i * 10, 0);
+		socket_does(&shop, at += 1 * MS, "send", 40000, 7000, i * 10, 0);
 		if (i % 2) {
-			at += 20 * MS;
-			socket_does(&shop, at, "retransmit", 40000, 7000, position, 0);
+			socket_does(&shop, at += 20 * MS, "retransmit", 40000, 7000, i * 10, 0);
 		}
 		if (i % 4 == 1) {
-			at += 40 * MS;
-			socket_does(&shop, at, "retransmit", 40000, 7000, position, 0);
+			socket_does(&shop, at += 40 * MS, "retransmit", 40000, 7000, i * 10, 0);
 		}
-		socket_does(&shop, at += 2 * MS, "recv", 40000, 7000, position, 0);
-		socket_does(&shop, at += 1 * MS, "send", 6001, 50001, position, 0);
+		socket_does(&shop, at += 2 * MS, "recv", 40000, 7000, i * 10, 0);
+		socket_does(&shop, at += 1 * MS, "send", 6001, 50001, i * 10, 0);
 	}
-	wait = the_wait(waits_of_type(&shop, "b:6001", &snapshot), "(no acknowledgement)");
-	assert_int_equal(wait->waits, 30);
-	assert_true(fabs(wait->mean_ns - (10 * 20e6 + 5 * 40e6) / 15) < 1e5);
-	assert_int_equal(wait->holders[0].interrupt, INTERRUPT_NETWORK);
-	group_wait_text(text, sizeof(text), wait);
-	assert_string_equal(text, "the network is waited for 100% of it");
-	snapshot_destroy(snapshot);
-	feed_stop(&shop.feed);
+	end_with_wait(&shop, "b:6001", "(no acknowledgement)", (20 * 20e6 + 10 * 40e6) / 30,
+			"the network is waited for 100% of it");
 }
 
 /* What is fed in order of time. */
