@@ -147,6 +147,10 @@ calls() {
 "$work/one" hot 4 >/dev/null &
 busy=$!
 started+=("$busy")
+for ((i = 0; i < 100; i++)); do
+	[ "/proc/$busy/exe" -ef "$work/one" ] && break # until then it is the shell that starts it
+	sleep 0.01
+done
 "$build_dir/pythiatop-probe" --list "$work/one" --seen 2 --pid "$busy" >"$work/seen" 2>"$work/seen.err" ||
 	fail "$(cat "$work/seen.err")"
 seen() { awk -v name="$1" '$2 == name { n = $NF } END { print n + 0 }' "$work/seen"; }
