@@ -350,16 +350,10 @@ static const struct ending *handed_by(
 
 /* ---- what a thread did ---- */
 
-/* A span in which no thread does anything. */
-static bool of_nobody(const struct requests *r, uint32_t name)
-{
-	return name == r->queued_name || name == r->unacked_name;
-}
-
 static uint32_t take(const struct requests *r, struct lived *out, uint32_t n,
 		const struct ended_span *span, const struct wait *wait)
 {
-	if (n < OF_THREAD && !of_nobody(r, span->name) && span->start_ns < wait->to_ns &&
+	if (n < OF_THREAD && !is_of_nobody(r, span->name) && span->start_ns < wait->to_ns &&
 			span->end_ns > wait->from_ns) {
 		out[n++] = (struct lived){span->start_ns, span->end_ns, span->name, span->provider,
 				span->type};
@@ -395,7 +389,7 @@ static uint32_t lived_by(const struct holders *holders, const struct thread *thr
 
 	for (const struct open_span *span = thread ? thread->top : NULL; span && n < OF_THREAD;
 			span = span->below) {
-		if (span->start_ns < wait->to_ns && !of_nobody(r, span->name)) {
+		if (span->start_ns < wait->to_ns && !is_of_nobody(r, span->name)) {
 			out[n++] = (struct lived){span->start_ns, UINT64_MAX, span->name,
 					r->plans[span->type].provider,
 					span->fragment ? span->fragment->type : 0};

@@ -383,6 +383,11 @@ uint32_t measuring_owner(struct requests *r, const struct path_piece *piece);
 bool measuring_whole(struct requests *r, const struct request *request, struct measured *out);
 /* What a span is called: interned; 0: nobody told. */
 uint32_t span_name(const struct requests *r, const struct span *span);
+/* By that name: no thread does anything in it. */
+static inline bool is_of_nobody(const struct requests *r, uint32_t name)
+{
+	return name == r->queued_name || name == r->unacked_name;
+}
 
 /* request_snapshot.c: the name of the process that a thread is of, interned; 0: not known. */
 uint32_t requests_process(const struct requests *r, uint32_t host, int32_t tid, int32_t pid);
