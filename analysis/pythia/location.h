@@ -13,10 +13,11 @@
 /*
  * Where: the edge that holds most of what varies in a group, and the process. finding.c: what is
  * known of a group's search; readiness.c: whether enough was seen; search.c: edges and verdicts;
- * load.c: waits for a processor that the program itself has; within.c: code with what it calls;
- * slow.c: shares where all requests are slower, and vary no more; site.c: processes; changed.c:
- * what has changed since a baseline, as findings; evidence.c: what is told of a finding beside its
- * text; siblings.c: groups that differ by which of several like servers they ask.
+ * load.c: waits for a processor that the program itself has, and in sockets for what it serves;
+ * within.c: code with what it calls; slow.c: shares where all requests are slower, and vary no
+ * more; site.c: processes; changed.c: what has changed since a baseline, as findings; evidence.c:
+ * what is told of a finding beside its text; siblings.c: groups that differ by which of several
+ * like servers they ask.
  *
  * The room's own state is struct locating, the findings.
  */

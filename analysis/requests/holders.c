@@ -21,7 +21,7 @@ struct wait {
 	uint32_t name, provider; /* of the span */
 	uint32_t host;
 	int32_t tid, pid, waker_tid;
-	uint64_t later_ns; /* than to_ns the wake-up that ends it, for an event loop */
+	uint64_t later_ns; /* of an event loop: from to_ns until the wake-up that ends it */
 	enum held_how how;
 };
 

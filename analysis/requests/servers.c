@@ -228,7 +228,7 @@ static void retransmit(struct servers *servers, const struct use *use, const str
 	struct connection *c = connection_find(servers, &use->pair);
 
 	if (c && c->role == ROLE_CLIENT) {
-		call_retransmit(servers, c, where);
+		call_retransmit(servers, c, use->position, where);
 	}
 }
 

@@ -270,8 +270,10 @@ void served_touch(struct served_request *served);
 void served_close(struct served_request *served);
 /* It was answered just now: it ends when nothing more comes for long. */
 void served_enqueue(struct servers *servers, struct served_request *served);
-/* What it sent, or that it asks for a connection, was not acknowledged: it was sent again. */
-void call_retransmit(struct servers *servers, struct connection *c, const struct where *near);
+/* What it sent, from that byte on, or that it asks for a connection, was not acknowledged: it was
+ * sent again. */
+void call_retransmit(struct servers *servers, struct connection *c, uint32_t position,
+		const struct where *near);
 /*
  * A message to a server. Who connected is whose it is; else it is of the request that the thread
  * works for, unless it has looked for something to do meanwhile: then nobody knows.

@@ -302,10 +302,20 @@ static void begin_call(struct servers *servers, struct call *call, const struct 
 			servers, SERVED_CALL, false, where, 0, &ids, call->name, call->of->seq);
 }
 
-void call_retransmit(struct servers *servers, struct connection *c, const struct where *near)
+/* When what is not acknowledged was sent, from that byte on; 0: not known. */
+static uint64_t unacked_since(struct servers *servers, struct connection *c, uint32_t position)
+{
+	if (!c->call || !(c->call->planned || c->call->open)) {
+		return 0;
+	}
+	return c->call->planned ? c->made_ns : connection_sent_at(c, position, servers->now_ns);
+}
+
+void call_retransmit(struct servers *servers, struct connection *c, uint32_t position,
+		const struct where *near)
 {
 	const struct call *call = c->call;
-	uint64_t since_ns = !call ? 0 : call->planned ? c->made_ns : call->open ? c->sent_ns : 0;
+	uint64_t since_ns = unacked_since(servers, c, position);
 	const struct worker *w = call ? worker_of(servers, call->host, call->thread, false) : NULL;
 	struct where where = *near;
 

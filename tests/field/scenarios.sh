@@ -282,7 +282,7 @@ pool_of() {
 			>"$work/gunicorn.log" 2>&1 &
 		watched=$!
 		started+=("$watched")
-		is_ready 50 "$watched" grep -q "Booting worker.*" "$work/gunicorn.log" &&
+		is_ready 50 "$watched" grep -q "Booting worker" "$work/gunicorn.log" &&
 			is_ready 50 "$watched" curl -sf -o "$work/got" "http://127.0.0.1:$web_port/" && return
 	done
 	fail "gunicorn: $(tail -n 3 "$work/gunicorn.log")"

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * A network that delays or loses packets while it is told to: a command runs in a network namespace of
- * its own, which one link joins to this one, as a host that is reached over a bad line.
+ * A network that delays or loses packets while it is told to: a command runs in a network namespace
+ * of its own, which one link joins to this one, as a host that is reached over a bad line.
  *
  *   slownet ORDER NUMBER COMMAND [ARGUMENT...]
  *
  * This side of the link has the address 10.99.NUMBER.1, the command's 10.99.NUMBER.2.
- * ORDER is a file that is read for each packet: "delay MIN-MS MAX-MS SHARE", such as "delay 5 20 0.1": one
- * packet of ten arrives 5 to 20 ms later, and what is sent behind it not before; "loss 0 0 0.02": one of
- * fifty never arrives. Nothing in it: nothing is wrong. It ends with the command. Needs root.
+ * ORDER is a file that is read for each packet: "delay MIN-MS MAX-MS SHARE", such as "delay 5 20
+ * 0.1": one packet of ten arrives 5 to 20 ms later, and what is sent behind it not before; "loss 0
+ * 0 0.02": one of fifty never arrives. Nothing in it: nothing is wrong. It ends with the command,
+ * and as that. Needs root.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -214,8 +215,10 @@ static void forward(void)
 
 static void ended(int signal)
 {
+	int status = 0;
+
 	(void)signal;
-	_exit(0);
+	_exit(wait(&status) > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 }
 
 int main(int argc, char **argv)

@@ -478,12 +478,16 @@ static void what_was_not_acknowledged(void **state)
 		uint64_t at = i * 100 * MS;
 
 		socket_does(&shop, at, "recv", 6001, 50001, i * 10, 0);
-		socket_does(&shop, at += 1 * MS, "send", 40000, 7000, i * 10, 0);
+		/* In two pieces, and the second one is lost. */
+		socket_does(&shop, at += 1 * MS, "send", 40000, 7000, i * 20, 0);
+		socket_does(&shop, at += 5 * MS, "send", 40000, 7000, i * 20 + 10, 0);
 		if (i % 2) {
-			socket_does(&shop, at += 20 * MS, "retransmit", 40000, 7000, i * 10, 0);
+			socket_does(&shop, at += 20 * MS, "retransmit", 40000, 7000, i * 20 + 10,
+					0);
 		}
 		if (i % 4 == 1) {
-			socket_does(&shop, at += 40 * MS, "retransmit", 40000, 7000, i * 10, 0);
+			socket_does(&shop, at += 40 * MS, "retransmit", 40000, 7000, i * 20 + 10,
+					0);
 		}
 		socket_does(&shop, at += 2 * MS, "recv", 40000, 7000, i * 10, 0);
 		socket_does(&shop, at += 1 * MS, "send", 6001, 50001, i * 10, 0);
