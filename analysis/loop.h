@@ -57,7 +57,8 @@ struct loop {
 	struct group_site sites[SITES_MAX], shown_sites[SITES_MAX];
 	uint32_t n_sites, sites_group;
 	uint64_t sites_since_ns;
-	struct snapshot *waits; /* the last answer of find_waits(), in this round */
+	struct snapshot *
+			waits; /* of the group that find_waits() was asked of last, in this round */
 };
 
 /* False if out of memory. The names are Pythia's to add to. */

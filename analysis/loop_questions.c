@@ -38,10 +38,12 @@ static const struct group_wait *find_waits(void *context, uint32_t group_id, uin
 {
 	struct loop *loop = context;
 
-	snapshot_destroy(loop->waits);
-	loop->waits = loop_answer(loop, (struct focus){.horizon = HORIZON_EPOCH,
-							.parts = FOCUS_GROUP | FOCUS_WAITS,
-							.group_id = group_id});
+	if (!loop->waits || loop->waits->group.id != group_id) {
+		snapshot_destroy(loop->waits);
+		loop->waits = loop_answer(loop, (struct focus){.horizon = HORIZON_EPOCH,
+								.parts = FOCUS_GROUP | FOCUS_WAITS,
+								.group_id = group_id});
+	}
 	return loop->waits ? group_wait_of(&loop->waits->group.waits, edge) : NULL;
 }
 

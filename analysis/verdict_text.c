@@ -178,9 +178,13 @@ static void say_load(char *out, size_t size, const struct steps_verdict *verdict
 
 static void say_wait(char *out, size_t size, const struct steps_verdict *verdict)
 {
-	text_add(out, size, "the time goes by in %s of %s%s%s%s%s", verdict->place, verdict->within,
-			verdict->code[0] ? " in " : "", verdict->code,
-			verdict->site[0] ? " of " : "", verdict->site);
+	text_add(out, size, "the time goes by in %s of %s%s%s", verdict->place, verdict->within,
+			verdict->code[0] ? " in " : "", verdict->code);
+	if (verdict->n_more_places) {
+		text_add(out, size, " and in %u more place%s", verdict->n_more_places,
+				verdict->n_more_places == 1 ? "" : "s");
+	}
+	text_add(out, size, "%s%s", verdict->site[0] ? " of " : "", verdict->site);
 	add_share(out, size, verdict);
 	add_holders(out, size, ": ", verdict,
 			"no code works then, it is a host or a resource that is waited for");

@@ -35,13 +35,50 @@ void waits_destroy(struct waits_memory *memory)
 	free(memory);
 }
 
+static uint64_t duration_of(const struct request *request)
+{
+	return request->end_ns - request->start_ns;
+}
+
+static int by_duration(const void *left, const void *right)
+{
+	const struct request *const *a = left, *const *b = right;
+
+	if (duration_of(*a) != duration_of(*b)) {
+		return duration_of(*a) > duration_of(*b) ? -1 : 1;
+	}
+	return ((*a)->id > (*b)->id) - ((*a)->id < (*b)->id);
+}
+
+/*
+ * Takes the waits of the slowest requests, and of others at even distances in the order of their
+ * durations, each of which stands for as many as there are per one taken.
+ */
+static bool add_requests(struct holders *holders, const struct request **requests, uint32_t n)
+{
+	bool all = n <= WAITS_REQUESTS, done = true;
+	uint32_t n_slowest = all ? n : WAITS_SLOWEST, rest = WAITS_REQUESTS - WAITS_SLOWEST;
+	double each = (double)(n - n_slowest) / rest;
+
+	qsort(requests, n, sizeof(*requests), by_duration);
+	for (uint32_t i = 0; done && i < n_slowest; i++) {
+		done = holders_add(holders, requests[i], 1);
+	}
+	for (uint32_t i = 0; done && !all && i < rest; i++) {
+		done = holders_add(
+				holders, requests[n_slowest + (uint32_t)(each * (i + 0.5))], each);
+	}
+	return done;
+}
+
 static enum status judge(struct waits_memory *memory, struct requests *requests,
 		struct groups *groups, uint32_t group_id, const struct snapshot *snapshot)
 {
-	const struct request *newest[WAITS_REQUESTS];
+	const struct request *kept[WAITS_LOOKED_AT];
+	uint32_t n;
 	uint64_t second = snapshot->time_ns / NS_PER_S;
 	struct holders *holders;
-	bool done = true;
+	bool done;
 
 	if (!(snapshot->focus.parts & FOCUS_THOROUGH) && memory->group_id == group_id &&
 			memory->second == second && memory->horizon == snapshot->focus.horizon) {
@@ -51,11 +88,9 @@ static enum status judge(struct waits_memory *memory, struct requests *requests,
 	if (!holders) {
 		return STATUS_NO_MEMORY;
 	}
-	memory->requests = groups_newest(
-			groups, group_id, snapshot->focus.horizon, newest, WAITS_REQUESTS);
-	for (uint32_t i = 0; done && i < memory->requests; i++) {
-		done = holders_add(holders, newest[i]);
-	}
+	n = groups_newest(groups, group_id, snapshot->focus.horizon, kept, WAITS_LOOKED_AT);
+	memory->requests = n < WAITS_REQUESTS ? n : WAITS_REQUESTS;
+	done = add_requests(holders, kept, n);
 	memory->n = done ? holders_judge(holders, 0, memory->held) : 0;
 	memory->group_id = done ? group_id : 0;
 	memory->second = second;
@@ -162,7 +197,7 @@ static enum status fill_wait(
 			.evidence = (enum wait_evidence)held->how,
 			.waits = held->waits,
 			.known = held->known,
-			.mean_ns = (double)held->ns / held->waits,
+			.mean_ns = (double)held->ns / held->weight,
 			.ends_with = ends_of(filling, held),
 			.fits = evidence->n ? (double)evidence->fits / evidence->waits : 0,
 			.fits_low = evidence->low,

@@ -95,6 +95,8 @@ void locating_release(struct locating *locating);
 /* Room in `nodes` for so many rows. False: out of memory. */
 bool locating_reserve(struct locating *locating, uint32_t n);
 
+#define MAX_EDGES 16u /* of a group that are looked at */
+
 /* An edge of a group: a row of its tree, with its own time. */
 struct edge {
 	uint32_t row, node;
@@ -181,6 +183,19 @@ double load_queued_share(const struct pythia_detail *detail, const struct pythia
 bool load_lies_in_socket(const struct tree_view *tree, uint32_t at);
 /* All of these together, and the first of them that is the span itself. False: there is none. */
 bool load_in_socket(const struct tree_view *tree, struct load *load, uint32_t *row);
+
+/* waiting.c */
+/* Waits of one kind that are for the same holder, together. */
+struct waiting {
+	struct load load;
+	uint32_t edge, places; /* the first of them; how many contexts */
+};
+/*
+ * The surest such of at most MAX_EDGES edges. False: there is none, or it is in one context. Errors
+ * of the rows are taken for independent. Holders are borrowed as `round->waits` lends them.
+ */
+bool waiting_of(const struct pythia_detail *detail, const struct pythia_round *round,
+		const struct edge *edges, uint32_t n, struct waiting *waiting);
 
 /* within.c */
 /*

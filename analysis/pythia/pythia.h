@@ -136,8 +136,10 @@ struct pythia_round {
 	 */
 	uint32_t (*sites)(void *callback_context, uint32_t group_id, uint64_t since_ns,
 			uint32_t context, struct pythia_site *out, uint32_t max);
-	/* Who was waited for in a context of requests of the group, until the next call; NULL: not
-	 * known. May be NULL. */
+	/*
+	 * Who was waited for in a context of requests of the group, until another group is asked
+	 * for, or the round ends; NULL: not known. May be NULL.
+	 */
 	const struct group_wait *(*waits)(
 			void *callback_context, uint32_t group_id, uint32_t context);
 	/* The siblings of a group; returns how many, at most max. May be NULL. */

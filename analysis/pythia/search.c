@@ -5,7 +5,6 @@
 #include "pythia/state.h"
 
 /* The search of one group: its edges, and the verdict where there is one. */
-#define MAX_EDGES 16u
 #define MAX_WHERE 512
 
 static bool is_given_up(const struct finding *finding, uint32_t node)
@@ -250,17 +249,18 @@ static bool tell_no_finding(struct pythia *pythia, struct finding *finding,
 
 /*
  * No span works in it: what is waited for is a host, a resource, or whoever holds it. `all`: of
- * what it is a part of; NULL: it is told by itself.
+ * what it is a part of, with others in so many more contexts; NULL: it is told by itself.
  */
 static void verdict_waiting(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round,
-		const struct edge *edge, const struct load *all)
+		const struct edge *edge, const struct load *all, uint32_t more)
 {
 	const struct tree_row *rows = detail->tree->rows;
 	uint32_t parent = rows[edge->row].parent, code = tree_code_above(detail->tree, edge->row);
 	struct steps_verdict verdict = verdict_of(REASON_WAIT, finding, detail, edge->row);
 
 	verdict.within = rows[parent == UINT32_MAX ? edge->row : parent].name;
+	verdict.n_more_places = more;
 	verdict.code = code == UINT32_MAX ? "" : rows[code].name;
 	verdict.site = finding->site;
 	search_who_was_waited_for(round, detail, edge->row, &verdict);
@@ -315,7 +315,25 @@ static bool verdict_queue(struct pythia *pythia, struct finding *finding,
 			!holds_most(detail, queue.low)) {
 		return false;
 	}
-	verdict_waiting(pythia, finding, detail, round, &edge, &queue);
+	verdict_waiting(pythia, finding, detail, round, &edge, &queue, 0);
+	return true;
+}
+
+/* Waits for one holder that no context alone surely has most of. */
+static bool verdict_one_holder(struct pythia *pythia, struct finding *finding,
+		const struct pythia_detail *detail, const struct pythia_round *round,
+		const struct edge *edges, uint32_t n)
+{
+	struct waiting waiting;
+
+	if (!waiting_of(detail, round, edges, n, &waiting) ||
+			!holds_most(detail, waiting.load.low)) {
+		return false;
+	}
+	if (!tell_no_finding(pythia, finding, detail, round, &edges[waiting.edge])) {
+		verdict_waiting(pythia, finding, detail, round, &edges[waiting.edge], &waiting.load,
+				waiting.places - 1);
+	}
 	return true;
 }
 
@@ -632,7 +650,7 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 			if (most && row->mark == TREE_NO_POINT) {
 				if (!tell_no_finding(pythia, finding, detail, round, &edges[i])) {
 					verdict_waiting(pythia, finding, detail, round, &edges[i],
-							NULL);
+							NULL, 0);
 				}
 				return;
 			}
@@ -665,7 +683,9 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 		return;
 	}
 	if (pythia_is_settled(pythia, round, detail) &&
-			verdict_queue(pythia, finding, detail, round)) {
+			(verdict_queue(pythia, finding, detail, round) ||
+					verdict_one_holder(pythia, finding, detail, round, edges,
+							n))) {
 		return;
 	}
 	/* What names no place is not said before what is rare has had its time to come. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "requests/holders.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,6 +24,7 @@ struct wait {
 	int32_t tid, pid, waker_tid;
 	uint64_t later_ns; /* of an event loop: from to_ns until the wake-up that ends it */
 	enum held_how how;
+	double weight; /* how many it stands for */
 };
 
 struct process {
@@ -83,6 +85,11 @@ struct telling {
 	uint64_t chain[HOLDERS_CHAIN];
 	uint32_t depth;
 };
+
+static uint64_t weighted(const struct wait *wait, uint64_t ns)
+{
+	return (uint64_t)llround(wait->weight * (double)ns);
+}
 
 static uint64_t thread_of(uint32_t host, int32_t tid)
 {
@@ -168,7 +175,7 @@ static uint32_t piece_that_ends(const struct holders *holders, uint32_t first)
 	return last;
 }
 
-bool holders_add(struct holders *holders, const struct request *request)
+bool holders_add(struct holders *holders, const struct request *request, double weight)
 {
 	const struct kept_request *kept = (const struct kept_request *)(const void *)request;
 	struct requests *r = holders->r;
@@ -212,7 +219,8 @@ bool holders_add(struct holders *holders, const struct request *request)
 				.tid = span->tid,
 				.pid = span->entry->pid,
 				.waker_tid = path->pieces[ends].waker_tid,
-				.how = how};
+				.how = how,
+				.weight = weight};
 		for (uint32_t k = i + 1; k <= ends; k++) {
 			wait->later_ns += path->pieces[k].ns;
 		}
@@ -458,8 +466,8 @@ static void tell_holder(struct telling *telling, const struct holder *holder)
 		telling->items[i].made_in = holder->made_in;
 	}
 	telling->items[i].waits++;
-	telling->items[i].ns += holder->ns;
-	telling->items[i].variation += (double)holder->ns * telling->beyond_ns;
+	telling->items[i].ns += weighted(&telling->at, holder->ns);
+	telling->items[i].variation += telling->at.weight * (double)holder->ns * telling->beyond_ns;
 }
 
 static void tell(struct telling *telling, const struct lived *span, const struct doer *doer,
@@ -722,14 +730,15 @@ static bool judge_kind(
 		out->ends[i] = holders->kinds[out->evidence.kinds[i]].name;
 	}
 	for (uint32_t i = 0; i < n; i++) {
-		out->ns += waits[i].to_ns - waits[i].from_ns;
+		out->ns += weighted(&waits[i], waits[i].to_ns - waits[i].from_ns);
+		out->weight += waits[i].weight;
 	}
-	mean_ns = (double)out->ns / n;
+	mean_ns = (double)out->ns / out->weight;
 	for (uint32_t i = 0; done && i < n; i++) {
 		double ns = (double)(waits[i].to_ns - waits[i].from_ns);
 
 		telling->beyond_ns = ns - mean_ns;
-		out->variation += ns * telling->beyond_ns;
+		out->variation += waits[i].weight * ns * telling->beyond_ns;
 		out->known += tell_wait(telling, &waits[i]);
 	}
 	if (done) {
@@ -782,7 +791,7 @@ static uint32_t find_runs(const struct holders *holders, uint32_t context, struc
 		for (end = i; end < holders->n && waits[end].context == waits[i].context &&
 				waits[end].how == waits[i].how;
 				end++) {
-			run.ns += waits[end].to_ns - waits[end].from_ns;
+			run.ns += weighted(&waits[end], waits[end].to_ns - waits[end].from_ns);
 		}
 		run.n = end - i;
 		if (context && waits[i].context != context && waits[i].within != context) {

@@ -74,7 +74,8 @@ struct held {
 	uint32_t context; /* "(blocked: futex)", "(runnable)" of a span, or the span itself */
 	enum held_how how;
 	uint32_t waits, known; /* known: of which the holder is */
-	uint64_t ns;
+	double weight;         /* of the waits: how many they stand for */
+	uint64_t ns;           /* weighted, as holders' are */
 	double variation;                     /* of all of them, ns^2 */
 	struct handover evidence;             /* HELD_INFERRED */
 	uint32_t n_ends, ends[HANDOVER_MOST]; /* likewise: names of the spans that end there */
@@ -87,8 +88,11 @@ struct holders;
 /* NULL if out of memory. */
 struct holders *holders_begin(struct requests *requests);
 void holders_end(struct holders *holders);
-/* Takes the waits of one finished request. False if out of memory. */
-bool holders_add(struct holders *holders, const struct request *request);
+/*
+ * Takes the waits of one finished request, which stands for so many as it (1 or more). False if out
+ * of memory.
+ */
+bool holders_add(struct holders *holders, const struct request *request, double weight);
 /*
  * Judges them, the kind of most time first; of one context (0: all) and of what is waited for
  * within its own time. Returns how many are told, at most HOLDERS_KINDS.

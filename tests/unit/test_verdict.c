@@ -155,10 +155,11 @@ static const struct {
 				 .place = "(blocked: futex)",
 				 .within = "sem_acquire",
 				 .code = "build",
+				 .n_more_places = 2,
 				 .site = "pt-compute (compute-1) on vm",
 				 SHARE},
 				"boot: the time goes by in (blocked: futex) of sem_acquire in "
-				"build of "
+				"build and in 2 more places of "
 				"pt-compute (compute-1) on vm (93% of the variance, 62 to 100, n "
 				"90): no "
 				"code works then, it is a host or a resource that is waited for"},

@@ -106,6 +106,7 @@ struct steps_verdict {
 	/* Where: a span, or a kind of its own time; the span around it; the one that made the
 	 * system call which the place is. */
 	const char *place, *within, *code;
+	uint32_t n_more_places;     /* of the kind `place`, for the same holder; it is the surest */
 	const char *process, *host; /* "": not one, or not known */
 	const char *site;           /* the process, as it is told from others of its name */
 	bool several_hosts;
@@ -171,6 +172,7 @@ struct steps_verdict {
 	X(VERDICT_PLACE, "place", NAME, place, NONE, NULL)                                         \
 	X(VERDICT_WITHIN, "within", NAME, within, NONE, NULL)                                      \
 	X(VERDICT_CODE, "code", NAME, code, NONE, NULL)                                            \
+	X(VERDICT_MORE_PLACES, "more_places", U32, n_more_places, COUNT, NULL)                     \
 	X(VERDICT_PROCESS, "process", NAME, process, NONE, NULL)                                   \
 	X(VERDICT_HOST, "host", NAME, host, NONE, NULL)                                            \
 	X(VERDICT_SITE, "site", NAME, site, NONE, NULL)                                            \
