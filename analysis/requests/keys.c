@@ -20,6 +20,7 @@ struct key_item {
 	const struct field *field; /* of a category without a text so far */
 	uint64_t slot;
 	uint64_t ns;          /* the span took */
+	bool failed;          /* it did */
 	uint32_t span, order; /* order: by span, its exit after its entry */
 };
 
@@ -189,6 +190,15 @@ static uint64_t span_ns(const struct span *span)
 	return span->end_ns > span->start_ns ? span->end_ns - span->start_ns : 0;
 }
 
+static void take_span(const struct requests *r, struct key_item *item, uint32_t index)
+{
+	const struct span *span = &r->spans.items[index];
+
+	item->span = index;
+	item->ns = span_ns(span);
+	item->failed = failure_of_span(span) != NULL;
+}
+
 static bool receives(const struct requests *r, const struct event_copy *copy)
 {
 	return copy && strcmp(r->registry->types[copy->type].name, "socket_recv") == 0;
@@ -243,8 +253,7 @@ static bool read_event(struct requests *r, uint32_t index, const struct event_co
 		item->key.name = from->name;
 		item->key.numeric = from->numeric;
 		item->key.after_ns = after;
-		item->span = index;
-		item->ns = span_ns(span);
+		take_span(r, item, index);
 		if (!read_value(&event, &r->registry->types[copy->type].fields[from->at], from,
 				    item)) {
 			r->keys_reader.n--;
@@ -266,8 +275,7 @@ static bool read_host(struct requests *r, uint32_t index)
 	item->key.context = span->context;
 	item->key.text = name;
 	item->key.length = (uint32_t)strnlen(name, KEY_TEXT_BYTES);
-	item->span = index;
-	item->ns = span_ns(span);
+	take_span(r, item, index);
 	return true;
 }
 
@@ -367,7 +375,7 @@ static uint32_t unite(struct key_item *first, const struct key_item *end)
 			if (at->key.after_ns > sum.key.after_ns) {
 				sum.key.after_ns = at->key.after_ns;
 			}
-		} else if (at->ns > sum.ns) {
+		} else if (at->failed != sum.failed ? at->failed : at->ns > sum.ns) {
 			sum = *at;
 		}
 	}

@@ -29,8 +29,9 @@
  * How often a context ran is not among them: it is in struct measured.
  *
  * A key is told by (source, calling context, name). Where a context has several spans in a request,
- * a numeric field is their sum; a category, and a host, is that of the longest span, of equal ones
- * of the first. A field that is now a number, now a category, is what the first of them is.
+ * a numeric field is their sum; a category, and a host, is that of a span that failed, if one did,
+ * and of the longest of those that remain, of equal ones of the first. A field that is now a
+ * number, now a category, is what the first of them is.
  */
 #define KEY_TEXT_BYTES 128u /* of a category; longer ones are cut */
 

@@ -353,6 +353,32 @@ static void names_that_are_numbers(void **state)
 			   "1 /work. = 'alpha'\n");
 }
 
+/* Two are asked, and the one that does not answer is asked for less long: it is of the failure. */
+static void what_failed_comes_first(void **state)
+{
+	struct bench bench;
+	uint32_t begin, end, call, back;
+
+	(void)state;
+	bench_start(&bench);
+	begin = type(&bench, "app:list_entry", "request_id:u vtid:c");
+	end = type(&bench, "app:list_exit", "request_id:u vtid:c");
+	call = type(&bench, "app:call_entry", "peer:s vtid:c");
+	back = type(&bench, "app:call_exit", "status:i vtid:c");
+	feed(&bench, bench.alpha, begin, T0, V({.u = 1}, {.u = 1}));
+	feed(&bench, bench.alpha, call, T0 + 1 * US, V({.s = "c-1"}, {.u = 1}));
+	feed(&bench, bench.alpha, back, T0 + 20 * US, V({.i = 0}, {.u = 1}));
+	feed(&bench, bench.alpha, call, T0 + 21 * US, V({.s = "c-2"}, {.u = 1}));
+	feed(&bench, bench.alpha, back, T0 + 22 * US, V({.i = -111}, {.u = 1}));
+	feed(&bench, bench.alpha, call, T0 + 23 * US, V({.s = "c-3"}, {.u = 1}));
+	feed(&bench, bench.alpha, back, T0 + 50 * US, V({.i = 0}, {.u = 1}));
+	feed(&bench, bench.alpha, end, T0 + 60 * US, V({.u = 1}, {.u = 1}));
+	bench_stop(&bench, "list:\n"
+			   "0 list/call.peer = 'c-2'\n"
+			   "0 list/call.status = -111\n"
+			   "1 /list. = 'alpha'\n");
+}
+
 /* A value is told with its event; what the request was sent with was there from the start. */
 static void when_told(void **state)
 {
@@ -432,6 +458,7 @@ int main(void)
 			cmocka_unit_test(given_schema),
 			cmocka_unit_test(texts),
 			cmocka_unit_test(names_that_are_numbers),
+			cmocka_unit_test(what_failed_comes_first),
 			cmocka_unit_test(when_told),
 			cmocka_unit_test(resources),
 	};
