@@ -52,21 +52,29 @@ static int by_duration(const void *left, const void *right)
 
 /*
  * Takes the waits of the slowest requests, and of others at even distances in the order of their
- * durations, each of which stands for as many as there are per one taken.
+ * durations, each of which stands for those around it as well.
  */
-static bool add_requests(struct holders *holders, const struct request **requests, uint32_t n)
+static bool add_requests(struct waits_memory *memory, struct groups *groups, uint32_t group_id,
+		enum horizon horizon, struct holders *holders)
 {
-	bool all = n <= WAITS_REQUESTS, done = true;
-	uint32_t n_slowest = all ? n : WAITS_SLOWEST, rest = WAITS_REQUESTS - WAITS_SLOWEST;
-	double each = (double)(n - n_slowest) / rest;
+	const struct request *kept[WAITS_LOOKED_AT];
+	double weights[WAITS_LOOKED_AT];
+	uint32_t n = groups_newest(groups, group_id, horizon, kept, WAITS_LOOKED_AT);
+	uint32_t n_slowest = n <= WAITS_REQUESTS ? n : WAITS_SLOWEST;
+	uint32_t n_others = n <= WAITS_REQUESTS ? 0 : WAITS_REQUESTS - WAITS_SLOWEST;
+	double each = n_others ? (double)(n - n_slowest) / n_others : 0;
+	bool done = true;
 
-	qsort(requests, n, sizeof(*requests), by_duration);
+	memory->requests = n_slowest + n_others;
+	qsort(kept, n, sizeof(*kept), by_duration);
+	groups_weigh(groups, group_id, horizon, kept, n, weights);
 	for (uint32_t i = 0; done && i < n_slowest; i++) {
-		done = holders_add(holders, requests[i], 1);
+		done = holders_add(holders, kept[i], weights[i]);
 	}
-	for (uint32_t i = 0; done && !all && i < rest; i++) {
-		done = holders_add(
-				holders, requests[n_slowest + (uint32_t)(each * (i + 0.5))], each);
+	for (uint32_t i = 0; done && i < n_others; i++) {
+		uint32_t at = n_slowest + (uint32_t)(each * (i + 0.5));
+
+		done = holders_add(holders, kept[at], weights[at] * each);
 	}
 	return done;
 }
@@ -74,8 +82,6 @@ static bool add_requests(struct holders *holders, const struct request **request
 static enum status judge(struct waits_memory *memory, struct requests *requests,
 		struct groups *groups, uint32_t group_id, const struct snapshot *snapshot)
 {
-	const struct request *kept[WAITS_LOOKED_AT];
-	uint32_t n;
 	uint64_t second = snapshot->time_ns / NS_PER_S;
 	struct holders *holders;
 	bool done;
@@ -88,9 +94,7 @@ static enum status judge(struct waits_memory *memory, struct requests *requests,
 	if (!holders) {
 		return STATUS_NO_MEMORY;
 	}
-	n = groups_newest(groups, group_id, snapshot->focus.horizon, kept, WAITS_LOOKED_AT);
-	memory->requests = n < WAITS_REQUESTS ? n : WAITS_REQUESTS;
-	done = add_requests(holders, kept, n);
+	done = add_requests(memory, groups, group_id, snapshot->focus.horizon, holders);
 	memory->n = done ? holders_judge(holders, 0, memory->held) : 0;
 	memory->group_id = done ? group_id : 0;
 	memory->second = second;

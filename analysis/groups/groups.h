@@ -181,6 +181,12 @@ uint32_t groups_gaps(struct groups *groups, uint32_t group_id, uint64_t since_ns
  * newest first; returns how many, at most max. They are borrowed until something is added. */
 uint32_t groups_newest(struct groups *groups, uint32_t group_id, enum horizon horizon,
 		const struct request **out, uint32_t max);
+/*
+ * For how many of the horizon each of such requests stands, 1 or more: more of the slow ones are
+ * kept than of the others, so that they are counted by durations, in eighths of an octave.
+ */
+void groups_weigh(struct groups *groups, uint32_t group_id, enum horizon horizon,
+		const struct request *const *requests, uint32_t n, double *weights);
 
 /* A thread that requests of a group were worked on by. */
 struct group_thread {

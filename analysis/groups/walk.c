@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "groups/walk.h"
 
+#define DURATION_CLASSES ((HISTOGRAM_BINS >> HISTOGRAM_SHIFT_PER_8TH) + 1)
+
 struct walk walk_begin(struct groups *groups, enum horizon horizon, uint32_t group_id,
 		uint64_t since_ns, uint32_t most)
 {
@@ -57,4 +59,31 @@ uint32_t groups_newest(struct groups *groups, uint32_t group_id, enum horizon ho
 		n++;
 	}
 	return n;
+}
+
+static uint32_t duration_class(const struct request *request)
+{
+	return histogram_bin(request->end_ns - request->start_ns) >> HISTOGRAM_SHIFT_PER_8TH;
+}
+
+void groups_weigh(struct groups *groups, uint32_t group_id, enum horizon horizon,
+		const struct request *const *requests, uint32_t n, double *weights)
+{
+	struct view view = view_at(groups, horizon, groups->now_ns);
+	uint32_t kept[DURATION_CLASSES] = {0};
+	uint64_t all[DURATION_CLASSES] = {0};
+
+	if (group_id && group_id <= view.n_groups) {
+		histogram_coarsen(
+				&view_totals(groups, &view, groups->items[group_id - 1])->histogram,
+				HISTOGRAM_SHIFT_PER_8TH, 0, DURATION_CLASSES, all);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		kept[duration_class(requests[i])]++;
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t class = duration_class(requests[i]);
+
+		weights[i] = all[class] > kept[class] ? (double)all[class] / kept[class] : 1;
+	}
 }

@@ -303,6 +303,45 @@ static void a_child_of_its_own(void **state)
 	feed_stop(&shop.feed);
 }
 
+/*
+ * Of more requests than are looked at: the long waits of a few are of long ago, and the others that
+ * stand for the rest count as many.
+ */
+static void long_waits_of_long_ago(void **state)
+{
+	enum { N_LONG = 20, N_ALL = 620 };
+	const struct group_waits *waits;
+	const struct group_wait *wait;
+	struct snapshot *snapshot;
+	struct shop shop;
+
+	(void)state;
+	shop_start(&shop);
+	use_kernel(&shop);
+	run(&shop, 1 * US, 0, 5, 1, 100);
+	for (uint64_t i = 0; i < N_ALL; i++) {
+		uint64_t at = (1 + 12 * i) * MS, ns = i < N_LONG ? 10 * MS : 1 * MS;
+
+		tell(&shop, at, SERVE, false, 1 + i, 100);
+		switch_named(&shop, at + 10 * US, 0, "shop", 100, 0, i < N_LONG ? "hog" : "usual",
+				i < N_LONG ? 50 : 60);
+		switch_named(&shop, at + 10 * US + ns, 0, i < N_LONG ? "hog" : "usual",
+				i < N_LONG ? 50 : 60, 0, "shop", 100);
+		tell(&shop, at + 20 * US + ns, SERVE, true, 1 + i, 100);
+	}
+
+	waits = waits_of(&shop, &snapshot);
+	assert_true(waits->requests < N_ALL - N_LONG);
+	wait = the_wait(waits, "(runnable)");
+	assert_float_equal(share_of(wait, "hog"), 200.0 / 800, 1e-3);
+	assert_float_equal(share_of(wait, "usual"), 600.0 / 800, 1e-3);
+	assert_float_equal(wait->mean_ns, 800.0 / N_ALL * MS, 1e-3 * MS);
+	assert_string_equal(wait->holders[0].process, "hog");
+	assert_true(wait->holders[0].of_variation > 0.9);
+	snapshot_destroy(snapshot);
+	feed_stop(&shop.feed);
+}
+
 /* Thread 100 blocks in a call, and nobody has its processor. */
 static void block(struct shop *shop, uint64_t from_ns, const char *name)
 {
@@ -627,6 +666,7 @@ int main(void)
 			cmocka_unit_test(woken_through_a_chain),
 			cmocka_unit_test(who_ran_on_its_run_queues),
 			cmocka_unit_test(a_child_of_its_own),
+			cmocka_unit_test(long_waits_of_long_ago),
 			cmocka_unit_test(an_interrupt_ends_it),
 			cmocka_unit_test(what_its_thread_served),
 			cmocka_unit_test(what_was_not_acknowledged),
