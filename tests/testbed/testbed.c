@@ -43,7 +43,6 @@ struct testbed {
 	int n_load_args;
 	char *const *command; /* runs beside the load, with the terminal; NULL: none */
 	pid_t services[N_SERVICES];
-	bool crashed[N_SERVICES]; /* as a fault had told it to */
 	pid_t load, command_pid;
 };
 
@@ -117,7 +116,6 @@ static const char *find_dead(struct testbed *testbed)
 		if (!WIFSIGNALED(how) || WTERMSIG(how) != SIGABRT) {
 			return services[i].name;
 		}
-		testbed->crashed[i] = true;
 		fprintf(stderr, "pt-testbed: %s crashed\n", services[i].name);
 	}
 	return NULL;
@@ -266,14 +264,12 @@ static void end(struct testbed *testbed)
 	end_child(testbed->load);
 	/* Callers before those they call: no call fails because its callee went first. */
 	for (size_t i = N_SERVICES; i > 0; i--) {
-		end_child(testbed->services[i - 1]);
-		if (testbed->crashed[i - 1]) {
-			char path[500];
+		char path[500];
 
-			snprintf(path, sizeof(path), "%s/%s.port", testbed->dir,
-					services[i - 1].name);
-			unlink(path);
-		}
+		end_child(testbed->services[i - 1]);
+		/* It takes that away itself, unless it crashed or was killed. */
+		snprintf(path, sizeof(path), "%s/%s.port", testbed->dir, services[i - 1].name);
+		unlink(path);
 	}
 	rmdir(testbed->dir);
 }
