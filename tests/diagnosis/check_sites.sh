@@ -40,7 +40,7 @@ awk -F '\t' -v work="$work" '
 	{
 		for (i = 1; i <= 10; i++) if ($i == "") wrong("field " i " is empty, not -")
 		if ($2 != "tuning" && $2 != "scoring") wrong("no such set: " $2)
-		if ($10 !~ /^(code|variable|host|resource|none)$/) wrong("no such kind: " $10)
+		if ($10 !~ /^(code|variable|holder|host|resource|none)$/) wrong("no such kind: " $10)
 		if (seen[$3, $4, $5, $6]++) wrong("a row twice")
 		n = $3 == "-" ? 0 : split($3, part, "|")
 		for (i = 1; i <= n; i++) {
@@ -52,7 +52,7 @@ awk -F '\t' -v work="$work" '
 		for (i = 1; i <= n; i++) {
 			if (!(part[i] in fires)) wrong("does not exist or not fire: " part[i])
 			if (index($4, "point=" part[i] " ") + index($4 " ", "with=" part[i] " ") == 0 &&
-					$1 != "semaphore" && $1 != "lock_convoy")
+					$1 != "semaphore" && $1 != "lock_convoy" && $10 != "holder")
 				wrong("a hit that the fault does not name: " part[i])
 			if ($1 != "semaphore") place[$2, part[i]] = FNR
 		}
@@ -61,7 +61,13 @@ awk -F '\t' -v work="$work" '
 		if (($7 == "-") != ($10 == "none")) wrong("a fault, but in no type, or the other way round")
 		if (($8 == "-") != ($10 ~ /^(host|resource|none)$/)) wrong("hits do not fit the kind")
 		if (($9 == "-") != ($10 ~ /^(code|none)$/)) wrong("the variable does not fit the kind")
-		if ($9 != "-" && $9 !~ /^(queue_len|size_bytes|cache_hit|host=compute-[12]|cpu@[a-z0-9-]+)$/)
+		n = $10 == "holder" ? split($9, part, "|") : 0
+		for (i = 1; i <= n; i++) {
+			if (!(part[i] in fires)) wrong("does not exist or not fire: " part[i])
+			if (index($4, "point=" part[i] " ") == 0) wrong("holds what the fault does not name: " part[i])
+			place[$2, part[i]] = FNR
+		}
+		if ($9 != "-" && $10 != "holder" && $9 !~ /^(queue_len|size_bytes|cache_hit|host=compute-[12]|cpu@[a-z0-9-]+)$/)
 			wrong("no such variable: " $9)
 		rows[$1, $2]++
 		scenario[$1]

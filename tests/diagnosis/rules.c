@@ -92,6 +92,11 @@ static void name_place(json_t *document, json_t *finding, char *out)
 	}
 }
 
+static bool wants_holder(const struct truth *truth)
+{
+	return strcmp(truth->kind, "holder") == 0;
+}
+
 static bool is_nothing(const char *words)
 {
 	return strcmp(words, "-") == 0;
@@ -265,6 +270,27 @@ static bool is_either(json_t *finding, const char *place, const struct truth *tr
 	return !is_nothing(truth->variable) && says_it(finding, said, truth->variable);
 }
 
+/* Whom a verdict names first: PROVIDER:NAME, or "". */
+static void name_holder(json_t *finding, char *out)
+{
+	json_t *holder = json_array_get(
+			json_object_get(json_object_get(finding, "verdict"), "holders"), 0);
+	const char *provider = text(holder, "provider");
+
+	snprintf(out, SCORE_NAME, "%s%s%s", provider, provider[0] ? ":" : "", text(holder, "name"));
+}
+
+/* Where it is held, or where that is waited for. */
+static bool is_held(json_t *finding, const char *place, const struct truth *truth)
+{
+	char holder[SCORE_NAME];
+
+	name_holder(finding, holder);
+	return is_among(place, truth->variable, same_point) ||
+	       (is_among(place, truth->hits, same_point) &&
+			       is_among(holder, truth->variable, same_point));
+}
+
 /* Does a finding tell the truth? As the first one it must be a verdict, too. */
 static bool is_right(json_t *document, json_t *finding, const struct truth *truth, bool as_verdict)
 {
@@ -285,7 +311,8 @@ static bool is_right(json_t *document, json_t *finding, const struct truth *trut
 		return (is_stop(rule) || !as_verdict) && is_either(finding, place, truth);
 	}
 	return (is_code(rule) || strcmp(rule, "fails") == 0 || !as_verdict) &&
-	       is_among(place, truth->hits, same_point);
+	       (wants_holder(truth) ? is_held(finding, place, truth)
+				    : is_among(place, truth->hits, same_point));
 }
 
 /* --- hits ------------------------------------------------------------------------------------ */
@@ -320,7 +347,8 @@ static bool is_edge_right(json_t *document, json_t *finding, const struct truth 
 		below = number(best, "phi");
 		name_row(best, place);
 		seen += strcmp(place, own) != 0;
-		if (is_among(place, truth->hits, same_point)) {
+		if (is_among(place, wants_holder(truth) ? truth->variable : truth->hits,
+				    same_point)) {
 			return true;
 		}
 	}
@@ -441,6 +469,10 @@ bool score_document(json_t *document, const struct truth *truth, struct score *s
 	snprintf(score->text, sizeof(score->text), "%s", text(first, "text"));
 	if (first) {
 		name_place(document, first, score->where);
+		name_holder(first, score->holder);
+	}
+	if (wants_holder(truth) && is_among(score->where, truth->variable, same_point)) {
+		snprintf(score->holder, sizeof(score->holder), "%s", score->where);
 	}
 	score->requests = (uint64_t)number(first, "requests");
 	score->stopped = is_stop(score->rule);

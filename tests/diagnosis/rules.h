@@ -16,9 +16,11 @@
 struct truth {
 	const char *types;    /* of requests: a finding must be of one of them */
 	const char *hits;     /* PROVIDER:NAME of points; any is right */
-	const char *variable; /* of host=NAME and cpu@NAME that name must be told */
+	const char *variable; /* of host=NAME and cpu@NAME that name must be told; of kind holder:
+				 PROVIDER:NAME of points where it is held */
 	const char *kind;     /* code, variable, host, resource, none; either: a hit, or what
-				 `variable` says: KEY=VALUE, or a word of the sentence */
+				 `variable` says: KEY=VALUE, or a word of the sentence; holder: where
+				 it is held, or a hit that waits for that */
 	uint64_t fault_ns;    /* event time since which it is wrong */
 };
 
@@ -29,6 +31,8 @@ struct truth {
 struct score {
 	char rule[16];          /* "" if it did not stop by itself */
 	char where[SCORE_NAME]; /* PROVIDER:NAME, or NAME where no tree has it; "": no place */
+	char holder[SCORE_NAME]; /* who is waited for most there, likewise, or the place
+				    itself, if it is held there; "": nobody is named */
 	char text[512];
 	bool stopped, hit1, hit3;
 	bool false_alarm;    /* nothing was wrong yet, and it gave a verdict or enabled a point */

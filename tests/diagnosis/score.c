@@ -41,6 +41,7 @@ static void set_figures(json_t *line, const struct score *score)
 	json_object_set_new(line, "stopped", json_boolean(score->stopped));
 	json_object_set_new(line, "rule", json_string(score->rule));
 	json_object_set_new(line, "where", json_string(score->where));
+	json_object_set_new(line, "holder", json_string(score->holder));
 	json_object_set_new(line, "hit1", json_boolean(score->hit1));
 	json_object_set_new(line, "hit3", json_boolean(score->hit3));
 	json_object_set_new(line, "false_alarm", json_boolean(score->false_alarm));
@@ -374,6 +375,31 @@ static void print_fault_bounds(json_t *lines, const struct kinds *faults,
 	release_tally(&all);
 }
 
+/* In scenarios in which requests wait for each other: stops that name who was waited for. */
+static void print_holder_bound(json_t *lines, const char *strategy)
+{
+	uint32_t n = 0, named = 0;
+	double low, high;
+	json_t *line;
+	size_t i;
+
+	json_array_foreach(lines, i, line)
+	{
+		if (flag(line, "stopped") && strcmp(text(line, "strategy"), strategy) == 0 &&
+				(is_of(line, "semaphore", strategy) ||
+						is_of(line, "lock_convoy", strategy) ||
+						is_of(line, "slow_holder", strategy))) {
+			n++;
+			named += text(line, "holder")[0] != '\0';
+		}
+	}
+	if (n) {
+		wilson(named, n, &low, &high);
+		print_bound("who holds locks and semaphores is named in >= 75 %", named >= 0.75 * n,
+				"%u of %u (%.0f to %.0f %%)", named, n, 100 * low, 100 * high);
+	}
+}
+
 static void print_quiet_bound(json_t *lines, const char *strategy)
 {
 	uint32_t n = 0, alarms = 0;
@@ -433,6 +459,7 @@ static int table(int argc, char **argv)
 	printf("\n| to be reached by %s | measured | reached |\n|---|---|---|\n",
 			strategies.names[0]);
 	print_fault_bounds(lines, &faults, &strategies, strategies.names[0]);
+	print_holder_bound(lines, strategies.names[0]);
 	print_quiet_bound(lines, strategies.names[0]);
 	json_decref(lines);
 	return 0;

@@ -99,6 +99,35 @@ static void other_places_are_misses(void **state)
 	assert_false(judge("", &semaphore).hit1);
 }
 
+/* Where it is held, or where it is waited for, if that is who is waited for first. */
+static void who_holds_it(void **state)
+{
+#define HELD_BY(provider, name)                                                                    \
+	",\"verdict\":{\"holders\":[{\"name\":\"" name "\",\"provider\":\"" provider               \
+	"\"},{\"name\":\"spawn\",\"provider\":\"compute\"}]}"
+	const struct truth truth = {.types = "server_create|server_delete",
+			.hits = "compute:sem_acquire",
+			.variable = "compute:spawn|compute:list",
+			.kind = "holder"};
+	struct score score = judge(SERVER CODE "," AT("spawn") "}", &truth);
+
+	(void)state;
+	assert_true(score.hit1);
+	assert_string_equal(score.holder, "compute:spawn");
+	score = judge(SERVER CODE "," AT("sem_acquire") HELD_BY("compute", "list") "}", &truth);
+	assert_true(score.hit1);
+	assert_string_equal(score.holder, "compute:list");
+	score = judge(SERVER CODE "," AT("sem_acquire") HELD_BY("compute", "boot") "}", &truth);
+	assert_false(score.hit1);
+	assert_string_equal(score.holder, "compute:boot");
+	score = judge(SERVER CODE "," AT("sem_acquire") "}", &truth);
+	assert_false(score.hit1);
+	assert_string_equal(score.holder, "");
+	assert_false(judge(SERVER CODE "," AT("sem_acquire") HELD_BY("net", "list") "}", &truth)
+					.hit1);
+#undef HELD_BY
+}
+
 static void names_are_of_their_provider(void **state)
 {
 	struct truth truth = semaphore;
@@ -378,6 +407,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(the_point_is_a_hit),
 			cmocka_unit_test(other_places_are_misses),
+			cmocka_unit_test(who_holds_it),
 			cmocka_unit_test(names_are_of_their_provider),
 			cmocka_unit_test(a_place_is_no_verdict),
 			cmocka_unit_test(the_verdict_is_first),
