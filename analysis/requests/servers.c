@@ -118,6 +118,7 @@ static void receive(struct servers *servers, const struct use *use, const struct
 		struct served_request *of = call ? call->of : NULL;
 
 		if (call) {
+			call_lay(servers, call, use->queued_ns, where);
 			call_end(servers, call, where);
 		}
 		/* An answer to a call that was not seen: for whom it works now is not known. */

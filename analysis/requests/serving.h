@@ -25,7 +25,8 @@ enum role { ROLE_CLIENT = 0, ROLE_SERVER };
 struct served_request;
 
 struct call {
-	uint64_t id, seq; /* seq: of its span, once it is open */
+	uint64_t id, seq;  /* seq: of its span, once it is open, */
+	uint64_t asked_ns; /* likewise when that began */
 	struct served_request *of;
 	struct served_request *callee; /* NULL: not seen */
 	struct call *next;             /* of its request */
@@ -283,6 +284,13 @@ void call_ask(struct servers *servers, struct connection *c, struct worker *w,
 /* The thread connects for a request, and has not sent so far. NULL if out of memory. */
 struct call *call_plan(struct servers *servers, struct connection *c, struct served_request *served,
 		const struct where *where);
+/*
+ * Its answer had come so long before it was received, at least; 0: not known. Less than
+ * CALL_LAY_NS is what it takes to wake up, and not told.
+ */
+#define CALL_LAY_NS UINT64_C(100000)
+void call_lay(struct servers *servers, const struct call *call, uint64_t queued_ns,
+		const struct where *near);
 void call_end(struct servers *servers, struct call *call, const struct where *near);
 /* Is it what a call to a port is called? */
 bool serving_is_call(const char *name);

@@ -296,10 +296,27 @@ static void begin_call(struct servers *servers, struct call *call, const struct 
 	call->id = ++servers->next_id;
 	call->planned = false;
 	call->open = true;
+	call->asked_ns = servers->now_ns;
 	call->thread = where->thread;
 	ids = serving_ids(call->of, call->id, call->id);
 	call->seq = serving_tell(
 			servers, SERVED_CALL, false, where, 0, &ids, call->name, call->of->seq);
+}
+
+void call_lay(struct servers *servers, const struct call *call, uint64_t queued_ns,
+		const struct where *near)
+{
+	struct where where = *near;
+	uint64_t since_ns;
+
+	if (!call->open || queued_ns < CALL_LAY_NS || queued_ns >= servers->now_ns) {
+		return;
+	}
+	since_ns = servers->now_ns - queued_ns;
+	where.host = call->host;
+	where.thread = call->thread;
+	tell_until_now(servers, call->of, SERVED_QUEUED, SERVED_QUEUED_NAME,
+			since_ns > call->asked_ns ? since_ns : call->asked_ns, &where, call->seq);
 }
 
 /* When what is not acknowledged was sent, from that byte on; 0: not known. */
