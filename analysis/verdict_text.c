@@ -130,6 +130,14 @@ static void add_holders(char *out, size_t size, const char *before,
 	}
 }
 
+static void say_holder(char *out, size_t size, const struct steps_verdict *verdict)
+{
+	text_add(out, size, "%.0f%% of the %s is in %s", 100 * verdict->share, verdict->share_of,
+			verdict->place);
+	add_holders(out, size, ": ", verdict, "");
+	text_add(out, size, "; looking deeper there");
+}
+
 static void say_budget(char *out, size_t size, const struct steps_verdict *verdict)
 {
 	text_add(out, size,

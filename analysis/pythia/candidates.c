@@ -285,7 +285,7 @@ static bool is_within(const struct space *space, uint32_t node, uint32_t edge,
 	return begin + at->total_ns / spans >= stretch->from_ns && begin <= stretch->to_ns;
 }
 
-static void find_candidates(struct pythia *pythia, const struct finding *finding, uint32_t edge,
+static void find_known(struct pythia *pythia, const struct finding *finding, uint32_t edge,
 		const struct stretch *stretch)
 {
 	const struct space *space = &pythia->space;
@@ -305,9 +305,21 @@ static void find_candidates(struct pythia *pythia, const struct finding *finding
 		}
 		at = space_next(space, edge, at, skip);
 	}
-	if (pythia->planning.n_candidates == 0 && !space->learned) {
+}
+
+static void find_candidates(struct pythia *pythia, const struct finding *finding, uint32_t edge,
+		const struct stretch *stretch)
+{
+	find_known(pythia, finding, edge, stretch);
+	if (pythia->planning.n_candidates == 0 && !pythia->space.learned) {
 		add_never_seen(pythia, finding, edge);
 	}
+	set_positions(pythia);
+}
+
+void candidates_known_within(struct pythia *pythia, const struct finding *finding, uint32_t node)
+{
+	find_known(pythia, finding, node, NULL);
 	set_positions(pythia);
 }
 

@@ -49,12 +49,17 @@ void planning_resume(struct planning *planning); /* it may be decided otherwise 
 void planning_set_learn_tried(struct planning *planning, bool tried);
 
 /*
- * split.c: the step that the strategy makes of the candidates; `row` of the tree, UINT32_MAX:
- * kernel events. `any_number`: not only as many as the budget says. False: none fits.
+ * split.c: the step that the strategy makes of the candidates. False: none fits.
  */
+struct split {
+	uint32_t row;    /* of the tree, that they are of; UINT32_MAX: kernel events */
+	bool any_number; /* not only as many as the budget says */
+	const struct group_holder *holder; /* they are in the span of who is waited for in the row;
+					      NULL: in the row itself */
+};
 bool split_propose(struct pythia *pythia, struct finding *finding,
-		const struct pythia_detail *detail, const struct pythia_round *round, uint32_t row,
-		bool any_number);
+		const struct pythia_detail *detail, const struct pythia_round *round,
+		const struct split *split);
 /* Some candidate is within the budget. */
 bool split_any_fits(const struct pythia *pythia);
 
@@ -86,6 +91,8 @@ double space_own_time(const struct pythia *pythia, uint32_t edge);
 void candidates_of_edge(struct pythia *pythia, const struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round,
 		struct edge *edge);
+/* Those that are off and known to stand below that node, of whatever type it is. */
+void candidates_known_within(struct pythia *pythia, const struct finding *finding, uint32_t node);
 /* Kernel events, where the code itself has no more points and a host offers them. */
 void candidates_of_kernel(struct pythia *pythia);
 void candidates_clear(struct planning *planning);
@@ -119,5 +126,13 @@ uint32_t pythia_gather_uninformative(const struct pythia *pythia, struct step_pa
 struct step *pythia_add_step(struct pythia *pythia, enum step_kind kind,
 		const struct step_part *parts, uint32_t n, uint32_t group_id, const char *title,
 		const char *why);
+
+/*
+ * holding.c: a step into the span of who is waited for in an edge, if it has a good part of the
+ * wait. False: nobody is, or nothing can be enabled there that is known to fire.
+ */
+bool holding_propose(struct pythia *pythia, struct finding *finding,
+		const struct pythia_detail *detail, const struct pythia_round *round,
+		const struct edge *edge);
 
 #endif

@@ -488,7 +488,7 @@ static bool propose_inside(struct pythia *pythia, struct finding *finding,
 	bool by_name = pythia->planning.candidates[0].node == SPACE_NONE;
 	struct steps_verdict verdict;
 
-	if (!split_propose(pythia, finding, detail, round, edge->within, false)) {
+	if (!split_propose(pythia, finding, detail, round, &(struct split){.row = edge->within})) {
 		return false;
 	}
 	pythia->space.nodes[edge->node].named += by_name;
@@ -502,12 +502,30 @@ static bool propose_inside(struct pythia *pythia, struct finding *finding,
 	return true;
 }
 
+/* A step into what whoever is waited for does meanwhile. */
+static bool propose_at_holder(struct pythia *pythia, struct finding *finding,
+		const struct pythia_detail *detail, const struct pythia_round *round,
+		const struct edge *edge)
+{
+	struct steps_verdict verdict;
+
+	if (!holding_propose(pythia, finding, detail, round, edge)) {
+		return false;
+	}
+	take_figures(pythia, finding, detail, edge->row);
+	verdict = verdict_of(REASON_HOLDER, finding, detail, edge->row);
+	search_who_was_waited_for(round, detail, edge->row, &verdict);
+	finding_tell(pythia, finding, &verdict);
+	return true;
+}
+
 static bool propose_kernel(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round)
 {
 	candidates_of_kernel(pythia);
 	return pythia->planning.n_candidates &&
-	       split_propose(pythia, finding, detail, round, UINT32_MAX, true);
+	       split_propose(pythia, finding, detail, round,
+			       &(struct split){.row = UINT32_MAX, .any_number = true});
 }
 
 /*
@@ -634,6 +652,9 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 
 			if (most && !pythia_is_settled(pythia, round, detail)) {
 				wait_for_more(finding);
+				return;
+			}
+			if (most && propose_at_holder(pythia, finding, detail, round, &edges[i])) {
 				return;
 			}
 			if (most) {

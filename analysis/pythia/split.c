@@ -58,14 +58,15 @@ static uint32_t parts_of(struct pythia *pythia, const struct pythia_detail *deta
 }
 
 bool split_propose(struct pythia *pythia, struct finding *finding,
-		const struct pythia_detail *detail, const struct pythia_round *round, uint32_t row,
-		bool any_number)
+		const struct pythia_detail *detail, const struct pythia_round *round,
+		const struct split *split)
 {
-	const struct tree_row *edge = row == UINT32_MAX ? NULL : &detail->tree->rows[row];
+	const struct tree_row *edge =
+			split->row == UINT32_MAX ? NULL : &detail->tree->rows[split->row];
 	struct choice choice = {.candidates = pythia->planning.candidates,
 			.n = pythia->planning.n_candidates,
-			.max = any_number ? pythia->planning.n_candidates
-					  : pythia->planning.budget.points,
+			.max = split->any_number ? pythia->planning.n_candidates
+						 : pythia->planning.budget.points,
 			.events_left = events_left(pythia),
 			.seed = ((uint64_t)pythia->epoch << 32) + finding->group_id,
 			.chosen = pythia->planning.chosen,
@@ -83,8 +84,14 @@ bool split_propose(struct pythia *pythia, struct finding *finding,
 	}
 	n_parts = parts_of(pythia, detail, round, n, parts);
 	snprintf(title, sizeof(title), "+%u %s%s", n, edge ? "inside " : "kernel events",
-			edge ? edge->name : "");
-	if (edge) {
+			split->holder ? split->holder->name
+			: edge        ? edge->name
+				      : "");
+	if (split->holder) {
+		snprintf(why, sizeof(why), "%s of %s is waited for %.0f%% of the time in %s of %s",
+				split->holder->name, split->holder->type,
+				100 * split->holder->share, edge->name, detail->row->type);
+	} else if (edge) {
 		snprintf(why, sizeof(why),
 				"%.0f%% (%.0f to %.0f) of the %s of %s lies in its own time",
 				100 * edge->phi, 100 * edge->phi_low, 100 * edge->phi_high,

@@ -430,6 +430,51 @@ static void waits_for_one_holder_are_one(void **state)
 	snapshot_destroy(snapshot);
 }
 
+/* Others hold what is waited for, while they work; or for a little of it alone. */
+static const struct group_wait *find_worker(void *context, uint32_t group_id, uint32_t row_context)
+{
+	static struct group_holder holder = {
+			.name = "work", .provider = "web", .type = "web:80", .process = "web"};
+	static const struct group_wait wait = {
+			.evidence = WAIT_INFERRED, .n = 1, .holders = &holder};
+
+	assert_int_equal(group_id, 1);
+	assert_int_equal(row_context, 3);
+	holder.share = holder.of_variation = *(const double *)context;
+	return &wait;
+}
+
+/* What is waited for is looked into where it is held: `work` is known to call `deep`. */
+static void the_holder_is_looked_into(void **state)
+{
+	const struct tree_row rows[] = {ROW(1, UINT32_MAX, 1, "web:80", 0),
+			ROW(3, 0, 0, "(blocked: futex)", 0.9)};
+	double much = 0.4, little = 0.2;
+	struct snapshot *snapshot = snapshot_create();
+
+	(void)state;
+	search_told(find_worker, &much, rows, 2, 3, snapshot);
+	assert_int_equal(snapshot->steps.n, 1);
+	assert_string_equal(snapshot->steps.rows[0].title, "+1 inside work");
+	assert_int_equal(snapshot->steps.findings[0].rule, STOP_NONE);
+	assert_non_null(strstr(snapshot->steps.findings[0].text,
+			"90% of the variance is in (blocked: futex): work of web:80 is waited for "
+			"40% of it (inferred); looking deeper there"));
+	snapshot_destroy(snapshot);
+
+	snapshot = snapshot_create();
+	search_told(find_worker, &little, rows, 2, 3, snapshot);
+	assert_int_equal(snapshot->steps.n, 0);
+	assert_int_equal(snapshot->steps.findings[0].rule, STOP_DIFFUSE);
+	snapshot_destroy(snapshot);
+
+	/* Nothing is known in it. */
+	snapshot = snapshot_create();
+	search_told(find_worker, &much, rows, 2, 2, snapshot);
+	assert_int_equal(snapshot->steps.n, 0);
+	assert_int_equal(snapshot->steps.findings[0].rule, STOP_DIFFUSE);
+	snapshot_destroy(snapshot);
+}
 #undef ROW
 
 /* Neither surely holds half: the code in two contexts, and its wait for its own program in one. */
@@ -526,6 +571,7 @@ int main(void)
 			cmocka_unit_test(a_queue_is_of_what_is_served),
 			cmocka_unit_test(all_of_a_queue_is_one),
 			cmocka_unit_test(waits_for_one_holder_are_one),
+			cmocka_unit_test(the_holder_is_looked_into),
 			cmocka_unit_test(code_with_what_it_calls),
 			cmocka_unit_test(code_and_its_own_load_are_one),
 	};

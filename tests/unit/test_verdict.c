@@ -41,6 +41,19 @@ static const struct {
 	const char *says;
 } sentences[] = {
 		{{.reason = REASON_NONE, .type = "boot"}, ""},
+		{{.reason = REASON_HOLDER,
+				 .type = "boot",
+				 .place = "lock",
+				 SHARE,
+				 .evidence = WAIT_INFERRED,
+				 .n_holders = 1,
+				 .holders = {{.name = "apply",
+						 .provider = "net",
+						 .type = "route",
+						 .process = "",
+						 .share = 0.38}}},
+				"boot: 93% of the variance is in lock: apply of route is waited "
+				"for 38% of it (inferred); looking deeper there"},
 		{{.reason = REASON_INSIDE, .type = "boot", .place = "build", SHARE},
 				"boot: 93% of the variance is inside build; looking deeper"},
 		{{.reason = REASON_UNCLEAR, .type = "boot"},

@@ -44,6 +44,7 @@ extern const char *const stop_rule_names[], *const stop_rule_words[];
 #define VERDICT_REASONS(X)                                                                         \
 	X(NONE, none)                 /* nothing so far */                                         \
 	X(INSIDE, inside)             /* it is inside the place, and the search goes on there */   \
+	X(HOLDER, holder)             /* it is there, and the search goes on at the holder */      \
 	X(UNCLEAR, unclear)           /* where it lies is not clear yet */                         \
 	X(CODE, code)                 /* the time goes in the place */                             \
 	X(LOAD, load)                 /* in the place, and its waits for its own program there */  \
