@@ -15,14 +15,19 @@ static bool is_worth(const struct group_holder *holder)
 	return holder->share >= HOLDER_SHARE && holder->name[0] && holder->type[0];
 }
 
+static uint32_t point_of(struct pythia *pythia, const struct group_holder *holder)
+{
+	return points_find(&pythia->points, pythia_intern(pythia, holder->provider),
+			pythia_intern(pythia, holder->name));
+}
+
 /* The candidates in a span of requests of that type, in the first of its places that has any. */
 static bool find_within(struct pythia *pythia, const struct finding *finding,
 		const struct group_holder *holder)
 {
 	struct space *space = &pythia->space;
 	uint32_t root = space_type(space, pythia_intern(pythia, holder->type));
-	uint32_t point = points_find(&pythia->points, pythia_intern(pythia, holder->provider),
-			pythia_intern(pythia, holder->name));
+	uint32_t point = point_of(pythia, holder);
 	uint32_t at = root == SPACE_NONE ? SPACE_NONE : space_next(space, root, root, false);
 
 	candidates_clear(&pythia->planning);
@@ -35,6 +40,30 @@ static bool find_within(struct pythia *pythia, const struct finding *finding,
 	return pythia->planning.n_candidates > 0;
 }
 
+static void set_held(struct pythia *pythia, uint32_t point)
+{
+	if (point != POINT_NONE) {
+		pythia->points.items[point].held_ns = pythia->now_ns;
+	}
+}
+
+/* A step into one of them. False: nothing can be enabled there, or none fits. */
+static bool propose_in(struct pythia *pythia, struct finding *finding,
+		const struct pythia_detail *detail, const struct pythia_round *round, uint32_t row,
+		const struct group_holder *holder)
+{
+	const struct split split = {.row = row, .holder = holder};
+
+	if (!find_within(pythia, finding, holder) ||
+			!split_propose(pythia, finding, detail, round, &split)) {
+		return false;
+	}
+	for (uint32_t i = 0; i < pythia->planning.n_candidates; i++) {
+		set_held(pythia, pythia->planning.candidates[i].point);
+	}
+	return true;
+}
+
 bool holding_propose(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round,
 		const struct edge *edge)
@@ -42,14 +71,16 @@ bool holding_propose(struct pythia *pythia, struct finding *finding,
 	const struct group_wait *wait =
 			pythia_wait_of(round, detail, &detail->tree->rows[edge->row]);
 	bool told = wait && (wait->evidence == WAIT_INFERRED || wait->evidence == WAIT_WOKEN);
+	uint32_t n = told ? wait->n : 0;
 
-	for (uint32_t i = 0; told && i < wait->n; i++) {
-		const struct group_holder *holder = &wait->holders[i];
-
-		if (is_worth(holder) && find_within(pythia, finding, holder) &&
-				split_propose(pythia, finding, detail, round,
-						&(struct split){.row = edge->row,
-								.holder = holder})) {
+	for (uint32_t i = 0; i < n; i++) {
+		if (is_worth(&wait->holders[i])) {
+			set_held(pythia, point_of(pythia, &wait->holders[i]));
+		}
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (is_worth(&wait->holders[i]) && propose_in(pythia, finding, detail, round,
+								   edge->row, &wait->holders[i])) {
 			return true;
 		}
 	}

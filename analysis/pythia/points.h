@@ -20,6 +20,7 @@
 #define POINTS_SEEN_NS   UINT64_C(60000000000)
 #define POINTS_LATE_NS   UINT64_C(5000000000) /* events of what is undone may come so late */
 #define POINTS_APART_NS  UINT64_C(3000000000) /* without an event: it was recorded anew since */
+#define POINTS_HELD_NS   UINT64_C(60000000000)
 #define POINT_NONE       UINT32_MAX
 
 struct point {
@@ -39,11 +40,19 @@ struct point {
 	uint64_t undone;     /* hosts where it was ours last, */
 	uint64_t undone_ns;  /* until this event time */
 	double bytes;        /* of a record of it when it was last seen; 0: it never was */
+	uint64_t held_ns;    /* event time at which it was last who is waited for, or was enabled to
+				look into that; 0: never */
 	uint32_t uninformative;       /* epochs in a row in which it told nothing */
 	uint32_t uninformative_epoch; /* the last of them, plus 1 */
 	uint32_t excluded;            /* not before that epoch again */
 	uint32_t explained;  /* how often it was the answer */
 };
+
+/* What it tells is who is waited for, not what a request itself spends its time in. */
+static inline bool point_is_held(const struct point *point, uint64_t now_ns)
+{
+	return point->held_ns && now_ns < point->held_ns + POINTS_HELD_NS;
+}
 
 struct points {
 	struct names *names;

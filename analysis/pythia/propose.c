@@ -66,7 +66,8 @@ static bool is_off(const struct pythia *pythia, const struct point *point)
 
 static bool is_uninformative(const struct pythia *pythia, const struct point *point)
 {
-	if (!point->ours || point->skeleton || point->pinned) {
+	if (!point->ours || point->skeleton || point->pinned ||
+			point_is_held(point, pythia->now_ns)) {
 		return false;
 	}
 	return point->uninformative >= UNINFORMATIVE_ROUNDS ||

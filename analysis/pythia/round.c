@@ -188,7 +188,8 @@ static void judge_uninformative(struct pythia *pythia, const struct pythia_round
 				continue;
 			}
 			if (row_is_uninformative(tree, row) && !leads_somewhere(tree, i) &&
-					!is_on_path(pythia, at)) {
+					!is_on_path(pythia, at) &&
+					!point_is_held(&pythia->points.items[at], round->now_ns)) {
 				struct point *point = &pythia->points.items[at];
 
 				point->uninformative +=
