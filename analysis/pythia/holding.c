@@ -52,7 +52,7 @@ static bool propose_in(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round, uint32_t row,
 		const struct group_holder *holder)
 {
-	const struct split split = {.row = row, .holder = holder};
+	const struct split split = {.row = row, .most = HOLDER_POINTS, .holder = holder};
 
 	if (!find_within(pythia, finding, holder) ||
 			!split_propose(pythia, finding, detail, round, &split)) {

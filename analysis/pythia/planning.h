@@ -52,8 +52,8 @@ void planning_set_learn_tried(struct planning *planning, bool tried);
  * split.c: the step that the strategy makes of the candidates. False: none fits.
  */
 struct split {
-	uint32_t row;    /* of the tree, that they are of; UINT32_MAX: kernel events */
-	bool any_number; /* not only as many as the budget says */
+	uint32_t row;  /* of the tree, that they are of; UINT32_MAX: kernel events */
+	uint32_t most; /* points; 0: as many as the budget says */
 	const struct group_holder *holder; /* they are in the span of who is waited for in the row;
 					      NULL: in the row itself */
 };

@@ -525,7 +525,7 @@ static bool propose_kernel(struct pythia *pythia, struct finding *finding,
 	candidates_of_kernel(pythia);
 	return pythia->planning.n_candidates &&
 	       split_propose(pythia, finding, detail, round,
-			       &(struct split){.row = UINT32_MAX, .any_number = true});
+			       &(struct split){.row = UINT32_MAX, .most = UINT32_MAX});
 }
 
 /*

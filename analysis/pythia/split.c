@@ -63,10 +63,11 @@ bool split_propose(struct pythia *pythia, struct finding *finding,
 {
 	const struct tree_row *edge =
 			split->row == UINT32_MAX ? NULL : &detail->tree->rows[split->row];
+	uint32_t n_all = pythia->planning.n_candidates,
+		 most = split->most < n_all ? split->most : n_all;
 	struct choice choice = {.candidates = pythia->planning.candidates,
-			.n = pythia->planning.n_candidates,
-			.max = split->any_number ? pythia->planning.n_candidates
-						 : pythia->planning.budget.points,
+			.n = n_all,
+			.max = split->most ? most : pythia->planning.budget.points,
 			.events_left = events_left(pythia),
 			.seed = ((uint64_t)pythia->epoch << 32) + finding->group_id,
 			.chosen = pythia->planning.chosen,
