@@ -57,8 +57,8 @@ struct loop {
 	struct group_site sites[SITES_MAX], shown_sites[SITES_MAX];
 	uint32_t n_sites, sites_group;
 	uint64_t sites_since_ns;
-	struct snapshot *
-			waits; /* of the group that find_waits() was asked of last, in this round */
+	/* Of the group that find_waits() was asked of last, in this round. */
+	struct snapshot *waits;
 };
 
 /* False if out of memory. The names are Pythia's to add to. */

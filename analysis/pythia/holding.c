@@ -8,8 +8,7 @@
  * waited for are enabled as those in a request's own spans are, so that the deepest one is named.
  */
 
-/* Somebody's span, of a request that is known; a stretch of work that all of them are in is no end.
- */
+/* It is in a span, of a request that is known, for a good part of the wait. */
 static bool is_worth(const struct group_holder *holder)
 {
 	return holder->share >= HOLDER_SHARE && holder->name[0] && holder->type[0];

@@ -286,11 +286,13 @@ static bool read_spans(struct requests *r)
 		const struct span *span = &r->spans.items[i];
 		bool seen = span->entry || span->exit;
 		bool nested = i != r->spans.root && span->below == span->parent;
-		bool placed = !nested && !is_of_nobody(r, span_name(r, span));
 
+		if (is_of_nobody(r, span_name(r, span))) {
+			continue;
+		}
 		if ((span->entry && !read_event(r, i, span->entry)) ||
 				(span->exit && !read_event(r, i, span->exit)) ||
-				(seen && placed && !read_host(r, i))) {
+				(seen && !nested && !read_host(r, i))) {
 			return false;
 		}
 	}

@@ -7,9 +7,11 @@
 
 #include <cmocka.h>
 
+#include "engine/parts.h"
 #include "feed.h"
 #include "kernel_feed.h"
 #include "requests/ended.h"
+#include "requests/keys.h"
 
 /*
  * Who was waited for: a lock of one process, which one request holds while others wait; with kernel
@@ -471,6 +473,27 @@ static void use_kernel_alone(struct shop *shop)
 	socket_does(shop, 3 * US, "listen", 6002, 0, 0, 0);
 }
 
+/* No thread does anything in it, so that it has no variables. */
+static void has_no_keys(struct shop *shop, const struct snapshot *snapshot, const char *context)
+{
+	struct engine *engine = shop->feed.engine;
+	const struct request *requests[64];
+	struct request_keys keys;
+	uint32_t n = groups_newest(engine->groups, snapshot->group.id, HORIZON_ALL, requests, 64);
+
+	assert_true(n > 0);
+	for (uint32_t i = 0; i < n; i++) {
+		assert_true(requests_read_keys(engine->requests, requests[i], &keys));
+		assert_true(keys.n > 0);
+		for (uint32_t k = 0; k < keys.n; k++) {
+			uint32_t of = keys.items[k].context;
+			uint32_t name = of ? contexts_get(engine->contexts, of)->name : 0;
+
+			assert_string_not_equal(names_text(engine->names, name), context);
+		}
+	}
+}
+
 /* The one wait of that kind in requests of that type; it is the last to be looked at. */
 static void end_with_wait(struct shop *shop, const char *type, const char *what, double mean_ns,
 		const char *says)
@@ -482,6 +505,7 @@ static void end_with_wait(struct shop *shop, const char *type, const char *what,
 	assert_true(fabs(wait->mean_ns - mean_ns) < 1e5);
 	group_wait_text(text, sizeof(text), wait);
 	assert_string_equal(text, says);
+	has_no_keys(shop, snapshot, what);
 	snapshot_destroy(snapshot);
 	feed_stop(&shop->feed);
 }
