@@ -13,6 +13,11 @@ send() { # SESSION
 }
 
 send raw
+# The relay daemon tells of it once it was sent.
+for ((i = 0; i < 100; i++)); do
+	"$build_dir/pythiatop" --list "$PT_RELAY" 2>/dev/null | grep -q "/raw\b" && break
+	sleep 0.1
+done
 background "$build_dir/tests/live/pt-records" --live "$PT_RELAY/host/h2/raw" own >"$work/live"
 reader=$pid
 wait "$sender" || fail "the session could not be sent"
