@@ -22,13 +22,14 @@ def serve():
     while True:
         on, _ = listener.accept()
         on.recv(65536)
-        if pause:
+        stop = pause # of this request
+        if stop:
             os.kill(pid, signal.SIGSTOP)
             time.sleep(0.005)
         on.sendall(b"HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok")
         began = time.monotonic_ns()
-        if pause:
-            time.sleep(pause)
+        if stop:
+            time.sleep(stop)
             print(time.monotonic_ns() - began, flush=True)
             os.kill(pid, signal.SIGCONT)
         on.close()
