@@ -35,7 +35,7 @@ for i in 1 2 3 4; do
 	echo "loss 0 0 1" >"$work/order"
 	ask &
 	asks=$!
-	sleep 0.3
+	sleep 0.7 # to begin takes as long where other work is
 	: >"$work/order"
 	wait "$asks" || fail "no answer"
 done
