@@ -375,50 +375,67 @@ static void print_fault_bounds(json_t *lines, const struct kinds *faults,
 	release_tally(&all);
 }
 
-/* In scenarios in which requests wait for each other: stops that name who was waited for. */
-static void print_holder_bound(json_t *lines, const char *strategy)
+/* Lines of a strategy, and those of them that something is so of. */
+struct count {
+	uint32_t n, so;
+};
+
+static struct count count_lines(json_t *lines, const char *strategy, bool (*counts)(json_t *line),
+		bool (*is_so)(json_t *line))
 {
-	uint32_t n = 0, named = 0;
-	double low, high;
+	struct count count = {.n = 0};
 	json_t *line;
 	size_t i;
 
 	json_array_foreach(lines, i, line)
 	{
-		if (flag(line, "stopped") && strcmp(text(line, "strategy"), strategy) == 0 &&
-				(is_of(line, "semaphore", strategy) ||
-						is_of(line, "lock_convoy", strategy) ||
-						is_of(line, "slow_holder", strategy))) {
-			n++;
-			named += text(line, "holder")[0] != '\0';
+		if (counts(line) && strcmp(text(line, "strategy"), strategy) == 0) {
+			count.n++;
+			count.so += is_so(line);
 		}
 	}
-	if (n) {
-		wilson(named, n, &low, &high);
-		print_bound("who holds locks and semaphores is named in >= 75 %", named >= 0.75 * n,
-				"%u of %u (%.0f to %.0f %%)", named, n, 100 * low, 100 * high);
+	return count;
+}
+
+static void print_count_bound(const char *what, bool reached, struct count count)
+{
+	double low, high;
+
+	if (count.n) {
+		wilson(count.so, count.n, &low, &high);
+		print_bound(what, reached, "%u of %u (%.1f to %.1f %%)", count.so, count.n,
+				100 * low, 100 * high);
 	}
 }
 
-static void print_quiet_bound(json_t *lines, const char *strategy)
+/* It stopped in a scenario in which requests wait for each other. */
+static bool waits_for_holder(json_t *line)
 {
-	uint32_t n = 0, alarms = 0;
-	double low, high;
-	json_t *line;
-	size_t i;
+	const char *scenario = text(line, "scenario");
 
-	json_array_foreach(lines, i, line)
-	{
-		if (is_quiet(line) && strcmp(text(line, "strategy"), strategy) == 0) {
-			n++;
-			alarms += flag(line, "false_alarm");
-		}
-	}
-	if (n) {
-		wilson(alarms, n, &low, &high);
-		print_bound("false alarms without a fault <= 2 %", alarms <= 0.02 * n,
-				"%u of %u (%.1f to %.1f %%)", alarms, n, 100 * low, 100 * high);
-	}
+	return flag(line, "stopped") &&
+	       (strcmp(scenario, "semaphore") == 0 || strcmp(scenario, "lock_convoy") == 0 ||
+			       strcmp(scenario, "slow_holder") == 0);
+}
+
+static bool names_holder(json_t *line)
+{
+	return text(line, "holder")[0] != '\0';
+}
+
+static bool is_false_alarm(json_t *line)
+{
+	return flag(line, "false_alarm");
+}
+
+static void print_count_bounds(json_t *lines, const char *strategy)
+{
+	struct count held = count_lines(lines, strategy, waits_for_holder, names_holder);
+	struct count quiet = count_lines(lines, strategy, is_quiet, is_false_alarm);
+
+	print_count_bound("who holds locks and semaphores is named in >= 75 %",
+			held.so >= 0.75 * held.n, held);
+	print_count_bound("false alarms without a fault <= 2 %", quiet.so <= 0.02 * quiet.n, quiet);
 }
 
 static int table(int argc, char **argv)
@@ -459,8 +476,7 @@ static int table(int argc, char **argv)
 	printf("\n| to be reached by %s | measured | reached |\n|---|---|---|\n",
 			strategies.names[0]);
 	print_fault_bounds(lines, &faults, &strategies, strategies.names[0]);
-	print_holder_bound(lines, strategies.names[0]);
-	print_quiet_bound(lines, strategies.names[0]);
+	print_count_bounds(lines, strategies.names[0]);
 	json_decref(lines);
 	return 0;
 }
