@@ -9,7 +9,7 @@
  * while it connects, while it sends, and while there is nothing else to do.
  */
 
-/* Who is waited for most: of how these waits vary; NULL: nobody makes half of that. */
+/* Who makes half or more of how these waits vary; NULL: nobody. */
 static const struct group_holder *find_holder(const struct group_wait *wait)
 {
 	for (uint32_t i = 0; wait && i < wait->n; i++) {

@@ -4,6 +4,9 @@
 # For tests of requests of stock servers: these, with private data, on free ports of the loopback
 # interface. After lib.sh, beside_daemons and probe.sh.
 
+# That of the system is the one that packages are for.
+python=$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)
+
 needs_programs() {
 	local program
 	for program in "$@"; do
@@ -88,11 +91,9 @@ end_postgres() {
 	done
 }
 
-# Are nginx and the Python of the system there, with its client of PostgreSQL? Sets $python.
+# Are nginx and the Python of the system there, with its client of PostgreSQL?
 needs_chain() {
 	needs_programs nginx python3
-	# That of the system is the one that packages are for.
-	python=$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)
 	if ! "$python" -c 'import psycopg2' 2>/dev/null; then
 		echo "skipped: python3-psycopg2 is not installed"
 		exit 77

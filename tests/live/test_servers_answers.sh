@@ -9,7 +9,6 @@ beside_daemons --session none -- "$@"
 . "$source_dir/tests/live/servers.sh"
 needs_probe
 needs_programs nginx jq
-python=$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)
 # Answers at once, until $work/go names nginx' port and process; then asks it, and stops it meanwhile every
 # other time. Each line but the first, its own port: for how many ns since it had answered.
 "$python" - "$work/go" >"$work/upstream" 2>"$work/upstream.err" <<'END' &

@@ -10,7 +10,6 @@ beside_daemons --session none -- "$@"
 . "$source_dir/tests/live/servers.sh"
 needs_probe
 needs_programs redis-server jq
-python=$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)
 start_redis --enable-debug-command yes
 start_probe --session queued --tree "$redis"
 expect_session 5 queued

@@ -9,7 +9,6 @@ beside_daemons --session none -- "$@"
 . "$source_dir/tests/live/servers.sh"
 needs_probe
 needs_programs nginx jq
-python=$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)
 : >"$work/order" >"$work/delay"
 for ((try = 0; try < 20; try++)); do
 	number=$((RANDOM % 255 + 1)) # another test may have that one

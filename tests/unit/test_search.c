@@ -111,6 +111,7 @@ static void what_holds_as_much_comes_first(void **state)
 /* ---- a processor that is waited for ---- */
 
 static enum wait_evidence evidence = WAIT_RAN;
+static double budget_per_s; /* of events; 0: the usual one */
 
 /* Who had it meanwhile: the server's own program, and another one. */
 static const struct group_wait *find_waits(void *context, uint32_t group_id, uint32_t row_context)
@@ -223,6 +224,12 @@ static void search_told(const struct group_wait *(*waits)(void *, uint32_t, uint
 									.nodes = learned}}),
 			STATUS_OK);
 	offer(pythia, learned, n_learned);
+	if (budget_per_s > 0) {
+		struct step_budget budget = STEP_USUAL_BUDGET;
+
+		budget.events_per_s = budget_per_s;
+		pythia_set_budget(pythia, &budget);
+	}
 	for (uint32_t s = 1; s < 40; s++) {
 		pythia_round(pythia, &(struct pythia_round){.now_ns = s * SECOND,
 						     .groups = &groups,
@@ -448,7 +455,9 @@ static const struct group_wait *find_worker(void *context, uint32_t group_id, ui
 static void the_holder_is_looked_into(void **state)
 {
 	const struct tree_row rows[] = {ROW(1, UINT32_MAX, 1, "web:80", 0),
-			ROW(3, 0, 0, "(blocked: futex)", 0.9)};
+			ROW(3, 0, 0, "(blocked: futex)", 0.9)},
+			      in_code[] = {ROW(1, UINT32_MAX, 1, "web:80", 0),
+					      ROW(3, 0, 0, "lock", 0.9)};
 	double much = 0.4, little = 0.2;
 	struct snapshot *snapshot = snapshot_create();
 
@@ -466,6 +475,17 @@ static void the_holder_is_looked_into(void **state)
 	search_told(find_worker, &little, rows, 2, 3, snapshot);
 	assert_int_equal(snapshot->steps.n, 0);
 	assert_int_equal(snapshot->steps.findings[0].rule, STOP_DIFFUSE);
+	snapshot_destroy(snapshot);
+
+	/* There is no room for what is known there: of the place itself nothing was left out. */
+	snapshot = snapshot_create();
+	budget_per_s = 1;
+	search_told(find_worker, &much, in_code, 2, 3, snapshot);
+	budget_per_s = 0;
+	assert_int_equal(snapshot->steps.n, 0);
+	assert_int_equal(snapshot->steps.findings[0].rule, STOP_CODE);
+	assert_non_null(strstr(snapshot->steps.findings[0].text,
+			"no point deeper in it is known to fire; work of web:80 is waited for"));
 	snapshot_destroy(snapshot);
 
 	/* Nothing is known in it. */
