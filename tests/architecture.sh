@@ -71,7 +71,7 @@ room() { # MEMBER REGEX: only files of that name may write it.
 }
 room detecting 'norms|deviation|excess|places'
 room locating 'finding|readiness|search|slow|site|changed|siblings|evidence'
-room planning 'planning|candidates|cost|strategy|split|propose|kernel|watch'
+room planning 'planning|candidates|cost|strategy|split|propose|kernel|holding|watch'
 room failing failures
 
 # The top level.

@@ -68,7 +68,7 @@ bool holding_propose(struct pythia *pythia, struct finding *finding,
 	const struct group_wait *wait =
 			pythia_wait_of(round, detail, &detail->tree->rows[edge->row]);
 	bool told = wait && (wait->evidence == WAIT_INFERRED || wait->evidence == WAIT_WOKEN);
-	uint32_t n = told ? wait->n : 0;
+	uint32_t n = told ? wait->n : 0, n_excluded = pythia->planning.n_excluded;
 
 	for (uint32_t i = 0; i < n; i++) {
 		if (is_worth(&wait->holders[i])) {
@@ -81,5 +81,8 @@ bool holding_propose(struct pythia *pythia, struct finding *finding,
 			return true;
 		}
 	}
+	/* What the edge itself has left, which is nothing, is what a verdict speaks of. */
+	candidates_clear(&pythia->planning);
+	pythia->planning.n_excluded = n_excluded;
 	return false;
 }

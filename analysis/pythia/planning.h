@@ -14,7 +14,8 @@
 /*
  * What next: which points could be enabled, at what cost, and the step that is made of them.
  * candidates.c, cost.c, strategy.c, split.c: of an edge; propose.c: steps that are about no edge;
- * kernel.c: kernel events, of the threads that matter; watch.c: whether a step is kept.
+ * kernel.c: kernel events, of the threads that matter; holding.c: where what is waited for is held;
+ * watch.c: whether a step is kept.
  *
  * The room's own state is struct planning: only these files write it.
  */

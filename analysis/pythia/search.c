@@ -508,12 +508,8 @@ static bool propose_at_holder(struct pythia *pythia, struct finding *finding,
 		const struct edge *edge)
 {
 	struct steps_verdict verdict;
-	uint32_t n_excluded = pythia->planning.n_excluded;
 
 	if (!holding_propose(pythia, finding, detail, round, edge)) {
-		/* What the edge itself has left, which is nothing, is what a verdict speaks of. */
-		candidates_clear(&pythia->planning);
-		pythia->planning.n_excluded = n_excluded;
 		return false;
 	}
 	take_figures(pythia, finding, detail, edge->row);
