@@ -16,11 +16,14 @@
 #define TELLS_OF    32u /* requests of a group: names of processes do not change */
 #define MAX_TOLD    16u /* values of a span */
 #define SITE_NONE   UINT32_MAX
+#define NOTICED     0.01 /* of a site's time: a place that takes less tells nothing */
 
 /* What a context of a request takes of the critical path at a site. */
 struct part {
 	uint64_t at_ns, ns, request;
-	uint32_t site, group, context, place;
+	uint32_t site, group, context;
+	uint32_t name; /* what is one place, wherever that is called from; 0: each context is one */
+	uint32_t place, series;
 	bool own;
 };
 
@@ -158,6 +161,14 @@ static void name_site(const struct work *work, struct site *site)
 
 /* ---- what ---- */
 
+/* Waits for a processor are not one place: they are the process' as a whole. */
+static uint32_t place_name(const struct groups *groups, uint32_t context)
+{
+	bool is_runnable = strcmp(context_name(groups, context), "(runnable)") == 0;
+
+	return is_runnable ? 0 : contexts_get(groups->contexts, context)->name;
+}
+
 static struct part *part_of(struct work *work, uint32_t site, uint32_t group, uint32_t context)
 {
 	for (uint32_t i = work->begun; i < work->n; i++) {
@@ -169,7 +180,10 @@ static struct part *part_of(struct work *work, uint32_t site, uint32_t group, ui
 		work->failed = true;
 		return NULL;
 	}
-	work->parts[work->n] = (struct part){.site = site, .group = group, .context = context};
+	work->parts[work->n] = (struct part){.site = site,
+			.group = group,
+			.context = context,
+			.name = place_name(work->groups, context)};
 	return &work->parts[work->n++];
 }
 
@@ -262,17 +276,19 @@ static void walk_groups(struct work *work)
 
 /* ---- whether all of it goes together ---- */
 
-static int by_place(const void *left, const void *right)
+static int compare(uint32_t a, uint32_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int by_series(const void *left, const void *right)
 {
 	const struct part *a = left, *b = right;
 
-	if (a->site != b->site) {
-		return a->site < b->site ? -1 : 1;
-	}
-	if (a->group != b->group) {
-		return a->group < b->group ? -1 : 1;
-	}
-	return a->context != b->context ? (a->context < b->context ? -1 : 1) : 0;
+	return a->site != b->site     ? compare(a->site, b->site)
+	       : a->name != b->name   ? compare(a->name, b->name)
+	       : a->group != b->group ? compare(a->group, b->group)
+				      : compare(a->context, b->context);
 }
 
 static int by_time(const void *left, const void *right)
@@ -282,112 +298,100 @@ static int by_time(const void *left, const void *right)
 	if (a->at_ns != b->at_ns) {
 		return a->at_ns < b->at_ns ? -1 : 1;
 	}
-	return a->place != b->place ? (a->place < b->place ? -1 : 1)
-				    : (a->request > b->request) - (a->request < b->request);
+	return a->series != b->series ? compare(a->series, b->series)
+				      : (a->request > b->request) - (a->request < b->request);
 }
 
-/* A place, by its first part. */
-struct kind {
-	uint32_t group;
-	bool own;
-	uint32_t wait; /* name of what it waits in: one place, wherever that is called from; 0: none */
-};
-
-/* Not of the processor, which is the process' as a whole. */
-static uint32_t wait_of(const struct groups *groups, uint32_t context)
+/* Of those that take a noticed share of the site's time; own: of each place, is it work? */
+static void count_along(struct group_site *site, const struct together_place *places,
+		const bool *own, uint32_t n, double *times)
 {
-	const char *name = context_name(groups, context);
-
-	return strncmp(name, "(blocked: ", 10) == 0 ? contexts_get(groups->contexts, context)->name
-						    : 0;
-}
-
-/* What a place takes longer, with all others that wait in the same. */
-static double added_with_like(const struct kind *kinds, const double *added, uint32_t n, uint32_t at)
-{
-	double sum = added[at];
+	double all = 0, sum = 0, most = 0;
 
 	for (uint32_t i = 0; i < n; i++) {
-		sum += i != at && kinds[at].wait && kinds[i].wait == kinds[at].wait ? added[i] : 0;
+		all += places[i].sum_ns;
 	}
-	return sum;
-}
-
-static void count_along(struct group_site *site, const struct together_place *places,
-		const struct kind *kinds, uint32_t n, double *times, double *added)
-{
-	double sum = 0, most = 0;
-	uint32_t last = 0;
-
 	for (uint32_t i = 0; i < n; i++) {
 		const struct together_place *place = &places[i];
+		double added = (place->busy_ns - place->calm_ns) * place->n;
 
-		site->places += place->judged;
-		added[i] = 0;
-		if (place->judged && place->along) {
-			times[site->along++] = place->busy_ns / fmax(place->calm_ns, 1);
-			added[i] = (place->busy_ns - place->calm_ns) * place->n;
-			sum += added[i];
-			site->working += kinds[i].own;
-			site->groups += kinds[i].group != last; /* in order of groups */
-			last = kinds[i].group;
+		if (!place->judged || place->sum_ns < NOTICED * all) {
+			continue;
 		}
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		most = fmax(most, added_with_like(kinds, added, n, i));
+		site->places++;
+		if (place->along) {
+			times[site->along++] = place->busy_ns / fmax(place->calm_ns, 1);
+			site->working += own[i];
+			sum += added;
+			most = fmax(most, added);
+		}
 	}
 	sort_doubles(times, site->along);
 	site->most = sum > 0 ? most / sum : 0;
 	site->times = site->along ? times[site->along / 2] : 0;
 }
 
-/* Parts of one site, in order of their places. */
-static bool judge_site(const struct groups *groups, struct group_site *site, struct part *parts,
-		uint32_t n)
+/* Numbers the places and series of parts of one site, in order of these; notes whether a place is
+ * work, by its first part. Returns how many places, and sets how many series. */
+static uint32_t number_places(struct part *parts, uint32_t n, bool *own, uint32_t *n_series)
+{
+	uint32_t n_places = 0;
+
+	*n_series = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		bool begins = i == 0 || by_series(&parts[i - 1], &parts[i]) != 0;
+
+		*n_series += begins;
+		if (begins && (i == 0 || !parts[i].name || parts[i - 1].name != parts[i].name)) {
+			own[n_places++] = parts[i].own;
+		}
+		parts[i].series = *n_series - 1;
+		parts[i].place = n_places - 1;
+	}
+	return n_places;
+}
+
+/* Parts of one site, in order of their series. */
+static bool judge_site(struct group_site *site, struct part *parts, uint32_t n)
 {
 	struct together_item *items = malloc((n + 1) * sizeof(*items));
 	struct together_place *places = malloc((n + 1) * sizeof(*places));
-	struct kind *kinds = malloc((n + 1) * sizeof(*kinds));
-	double *times = malloc((n + 1) * sizeof(*times)), *added = malloc((n + 1) * sizeof(*added));
-	bool done = items && places && kinds && times && added;
-	uint32_t n_places = 0;
+	bool *own = malloc((n + 1) * sizeof(*own));
+	double *times = malloc((n + 1) * sizeof(*times));
+	bool done = items && places && own && times;
+	uint32_t n_places = 0, n_series = 0;
 
-	for (uint32_t i = 0; i < n && done; i++) {
-		if (i == 0 || by_place(&parts[i - 1], &parts[i]) != 0) {
-			kinds[n_places++] = (struct kind){parts[i].group, parts[i].own,
-					wait_of(groups, parts[i].context)};
-		}
-		parts[i].place = n_places - 1;
+	if (done) {
+		n_places = number_places(parts, n, own, &n_series);
+		qsort(parts, n, sizeof(*parts), by_time);
 	}
-	qsort(parts, n, sizeof(*parts), by_time);
 	for (uint32_t i = 0; i < n && done; i++) {
 		items[i] = (struct together_item){.at_ns = parts[i].at_ns,
 				.request = parts[i].request,
 				.place = parts[i].place,
+				.series = parts[i].series,
 				.ns = (double)parts[i].ns};
 	}
-	done = done && together_judge(items, n, places, n_places);
+	done = done && together_judge(items, n, n_series, places, n_places);
 	if (done) {
-		count_along(site, places, kinds, n_places, times, added);
+		count_along(site, places, own, n_places, times);
 	}
 	free(items);
 	free(places);
-	free(kinds);
+	free(own);
 	free(times);
-	free(added);
 	return done;
 }
 
 static bool judge_sites(struct work *work)
 {
-	qsort(work->parts, work->n, sizeof(*work->parts), by_place);
+	qsort(work->parts, work->n, sizeof(*work->parts), by_series);
 	for (uint32_t i = 0, end; i < work->n; i = end) {
 		uint32_t site = work->parts[i].site;
 
 		for (end = i; end < work->n && work->parts[end].site == site; end++) {
 		}
-		if (!judge_site(work->groups, &work->sites[site].figures, &work->parts[i],
-				    end - i)) {
+		if (!judge_site(&work->sites[site].figures, &work->parts[i], end - i)) {
 			return false;
 		}
 	}

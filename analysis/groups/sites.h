@@ -16,7 +16,9 @@
  * that take their time elsewhere take none here.
  *
  * A site is a process of a host, or the host where no trace tells processes. A place is what one
- * calling context (or its waiting) of one group takes of the critical path there.
+ * function, or waits in the same thing ("(blocked: fdatasync)"), take of the critical path there,
+ * of any group and wherever they are called from; but waits for a processor are one for each
+ * context. What takes less than a hundredth of the site's time is not judged.
  *
  * From kept requests of twice the window, at most SITES_OF_GROUP of a group and about
  * SITES_REQUESTS of all, fairly shared, the newest of each; each costs as much as measuring it.
@@ -39,10 +41,7 @@ struct group_site {
 	uint32_t places;        /* that could be judged */
 	uint32_t along;         /* of these, slow when the others are; */
 	uint32_t working;       /* of those, such in which code works, rather than waits */
-	uint32_t groups;        /* whose requests have places that go along */
-	/* Of what they take longer then, all together, the share of the one that adds most; waits in
-	 * the same ("(blocked: fdatasync)") are one, wherever that is called from. */
-	double most;
+	double most;  /* of what they take longer then, all together: of the one that adds most */
 	double times; /* slower, in the middle of those along; 0: none is */
 };
 

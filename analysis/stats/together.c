@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "stats/ranks.h"
 
@@ -10,12 +11,12 @@
 
 struct work {
 	const struct together_item *items;
-	uint32_t n, n_places;
-	double *scores;  /* of each item within its place: 0..1 */
+	uint32_t n;
+	double *scores;  /* of each item within its series: 0..1 */
 	double *near;    /* of each item, mean score of others near it; NAN: too few */
-	uint32_t *order; /* items by place, in time */
-	uint32_t *first; /* of each place, into order; one more */
-	double *values, *others, *ranks; /* of the place at hand */
+	uint32_t *order; /* items by series, then by place, in time */
+	uint32_t *first; /* of each of these, into order; one more */
+	double *values, *own, *others, *ranks; /* of the series or place at hand */
 };
 
 static void release(struct work *work)
@@ -25,48 +26,62 @@ static void release(struct work *work)
 	free(work->order);
 	free(work->first);
 	free(work->values);
+	free(work->own);
 	free(work->others);
 	free(work->ranks);
 }
 
-static bool prepare(struct work *work)
+static bool prepare(struct work *work, uint32_t most)
 {
 	size_t n = (size_t)work->n + 1;
 
 	work->scores = malloc(n * sizeof(double));
 	work->near = malloc(n * sizeof(double));
 	work->order = malloc(n * sizeof(*work->order));
-	work->first = calloc((size_t)work->n_places + 2, sizeof(*work->first));
+	work->first = calloc((size_t)most + 2, sizeof(*work->first));
 	work->values = malloc(n * sizeof(double));
+	work->own = malloc(n * sizeof(double));
 	work->others = malloc(n * sizeof(double));
 	work->ranks = malloc(n * sizeof(double));
 	return work->scores && work->near && work->order && work->first && work->values &&
 	       work->others && work->ranks;
 }
 
-/* Counting sort: first[p] becomes where place p begins, first[n_places] is n. */
-static void sort_by_place(struct work *work)
+static uint32_t series_of(const struct together_item *item)
 {
-	uint32_t *end = work->first + 1; /* of each place, while it is filled its next */
+	return item->series;
+}
+
+static uint32_t place_of(const struct together_item *item)
+{
+	return item->place;
+}
+
+/* Counting sort by what is 0..n_of-1: first[i] becomes where that begins, first[n_of] is n. */
+static void sort_by(
+		struct work *work, uint32_t (*of)(const struct together_item *item), uint32_t n_of)
+{
+	uint32_t *end = work->first + 1; /* of each, while it is filled its next */
 	uint32_t at = 0;
 
+	memset(work->first, 0, ((size_t)n_of + 1) * sizeof(*work->first));
 	for (uint32_t i = 0; i < work->n; i++) {
-		end[work->items[i].place]++;
+		end[of(&work->items[i])]++;
 	}
-	for (uint32_t p = 0; p < work->n_places; p++) {
+	for (uint32_t p = 0; p < n_of; p++) {
 		uint32_t count = end[p];
 
 		end[p] = at;
 		at += count;
 	}
 	for (uint32_t i = 0; i < work->n; i++) {
-		work->order[end[work->items[i].place]++] = i;
+		work->order[end[of(&work->items[i])]++] = i;
 	}
 }
 
-static bool rank_place(struct work *work, uint32_t place)
+static bool rank_series(struct work *work, uint32_t series)
 {
-	uint32_t from = work->first[place], n = work->first[place + 1] - from;
+	uint32_t from = work->first[series], n = work->first[series + 1] - from;
 
 	for (uint32_t i = 0; i < n; i++) {
 		work->values[i] = work->items[work->order[from + i]].ns;
@@ -148,8 +163,10 @@ static bool judge_place(struct work *work, uint32_t at, struct together_place *p
 	for (uint32_t i = work->first[at]; i < work->first[at + 1]; i++) {
 		uint32_t item = work->order[i];
 
+		place->sum_ns += work->items[item].ns;
 		if (!isnan(work->near[item])) {
 			work->values[place->n] = work->items[item].ns;
+			work->own[place->n] = work->scores[item];
 			work->others[place->n++] = work->near[item];
 		}
 	}
@@ -157,7 +174,7 @@ static bool judge_place(struct work *work, uint32_t at, struct together_place *p
 	if (!place->judged) {
 		return true;
 	}
-	if (!ranks_spearman(work->values, work->others, place->n, &place->rho) ||
+	if (!ranks_spearman(work->own, work->others, place->n, &place->rho) ||
 			!compare_thirds(work, place)) {
 		return false;
 	}
@@ -166,20 +183,23 @@ static bool judge_place(struct work *work, uint32_t at, struct together_place *p
 	return true;
 }
 
-bool together_judge(const struct together_item *items, uint32_t n, struct together_place *places,
-		uint32_t n_places)
+bool together_judge(const struct together_item *items, uint32_t n, uint32_t n_series,
+		struct together_place *places, uint32_t n_places)
 {
-	struct work work = {.items = items, .n = n, .n_places = n_places};
-	bool done = prepare(&work);
+	struct work work = {.items = items, .n = n};
+	bool done = prepare(&work, n_series > n_places ? n_series : n_places);
 
 	if (done) {
-		sort_by_place(&work);
+		sort_by(&work, series_of, n_series);
 	}
-	for (uint32_t p = 0; p < n_places && done; p++) {
-		done = rank_place(&work, p);
+	for (uint32_t i = 0; i < n_series && done; i++) {
+		done = rank_series(&work, i);
 	}
 	for (uint32_t i = 0; i < n && done; i++) {
 		work.near[i] = near_of(&work, i);
+	}
+	if (done) {
+		sort_by(&work, place_of, n_places);
 	}
 	for (uint32_t p = 0; p < n_places && done; p++) {
 		done = judge_place(&work, p, &places[p]);
