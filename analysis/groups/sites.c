@@ -16,7 +16,7 @@
 #define TELLS_OF    32u /* requests of a group: names of processes do not change */
 #define MAX_TOLD    16u /* values of a span */
 #define SITE_NONE   UINT32_MAX
-#define NOTICED     0.01 /* of a site's time: a place that takes less tells nothing */
+#define NOTICED     0.01 /* of a site's time: a place that takes less tells little */
 
 /* What a context of a request takes of the critical path at a site. */
 struct part {
@@ -302,7 +302,8 @@ static int by_time(const void *left, const void *right)
 				      : (a->request > b->request) - (a->request < b->request);
 }
 
-/* Of those that take a noticed share of the site's time; own: of each place, is it work? */
+/* Of those that take a noticed share of the site's time, but for the first two; own: of each place,
+ * is it work? */
 static void count_along(struct group_site *site, const struct together_place *places,
 		const bool *own, uint32_t n, double *times)
 {
@@ -315,6 +316,8 @@ static void count_along(struct group_site *site, const struct together_place *pl
 		const struct together_place *place = &places[i];
 		double added = (place->busy_ns - place->calm_ns) * place->n;
 
+		site->judged += place->judged;
+		site->judged_along += place->judged && place->along;
 		if (!place->judged || place->sum_ns < NOTICED * all) {
 			continue;
 		}

@@ -18,7 +18,7 @@
  * A site is a process of a host, or the host where no trace tells processes. A place is what one
  * function, or waits in the same thing ("(blocked: fdatasync)"), take of the critical path there,
  * of any group and wherever they are called from; but waits for a processor are one for each
- * context. What takes less than a hundredth of the site's time is not judged.
+ * context.
  *
  * From kept requests of twice the window, at most SITES_OF_GROUP of a group and about
  * SITES_REQUESTS of all, fairly shared, the newest of each; each costs as much as measuring it.
@@ -38,8 +38,10 @@ struct group_site {
 				   a value that all its events tell and none of that one's; or "" */
 	double phi;             /* of the group's variance: what is there of it */
 	uint32_t requests;      /* of the group: with a part of it there */
-	uint32_t places;        /* that could be judged */
-	uint32_t along;         /* of these, slow when the others are; */
+	uint32_t judged;        /* places that could be */
+	uint32_t judged_along;  /* of these, slow when the others are */
+	/* Likewise, of those that take a hundredth of the site's time or more: */
+	uint32_t places, along;
 	uint32_t working;       /* of those, such in which code works, rather than waits */
 	double most;  /* of what they take longer then, all together: of the one that adds most */
 	double times; /* slower, in the middle of those along; 0: none is */

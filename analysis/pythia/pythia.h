@@ -96,9 +96,10 @@ struct pythia_site {
 	const char *tells; /* a value that sets it apart from others of its name; "" if none */
 	int32_t pid;       /* -1: not known */
 	double phi;        /* share of the variance that was asked for; an estimate */
-	/* Places of its work, in requests of any group: judged, and slow when the others are. */
-	uint32_t places, along;
-	uint32_t working; /* of these, such in which code works rather than waits */
+	/* Places of its work, in requests of any group: judged, and slow when the others are; */
+	uint32_t judged, judged_along;
+	uint32_t places, along; /* the same of those that take a noticed share of its time, */
+	uint32_t working;       /* and of these, such in which code works rather than waits */
 	double most;      /* of what they take longer together: by the one that adds most */
 	double times;     /* slower, in the middle of those */
 };

@@ -20,6 +20,7 @@
 static bool site_is_slow(const struct pythia_site *site)
 {
 	return site->places >= SITE_PLACES && site->along >= SITE_MOST_PLACES * site->places &&
+	       site->judged_along >= SITE_MANY_PLACES * site->judged &&
 	       site->working >= SITE_WORKING && site->most <= SITE_ONE_PLACE;
 }
 

@@ -97,7 +97,7 @@ struct step_budget {
 			.bytes_per_s = 500e3,                                                      \
 			.cpu_share = 0.02,                                                         \
 			.learn_events_per_s = 50000,                                               \
-			.points = 3})
+			.points = 6})
 
 /* What the hosts are told: to carry a step out, or to take it back. */
 struct step_order {

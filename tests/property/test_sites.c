@@ -306,7 +306,7 @@ static void names_the_starved_of_two(void **state)
 /* ---- places that take next to nothing ---- */
 
 #define LONG  4u /* places that are as long as their process gets its processor */
-#define SHORT 8u /* places of some microseconds, which hardly ever lose it */
+#define SHORT 5u /* places of some microseconds, which hardly ever lose it */
 
 /* One process at work: its long places share the time, the short ones take theirs before. */
 static bool walk_short(void *context, const struct request *request, struct walked *out)
@@ -342,7 +342,7 @@ static bool walk_short(void *context, const struct request *request, struct walk
 	return true;
 }
 
-/* What takes microseconds is no evidence against a process whose long places are all slow. */
+/* What takes microseconds is little evidence against a process whose long places are all slow. */
 static void short_places_do_not_count(void **state)
 {
 	struct bootstrap_random random = {.state = 5};
@@ -377,6 +377,8 @@ static void short_places_do_not_count(void **state)
 		request_drop(&source.pool, request);
 	}
 	assert_int_equal(groups_sites(groups, 1, 0, sites), 1);
+	assert_int_equal(sites[0].judged, LONG + SHORT);
+	assert_int_equal(sites[0].judged_along, LONG);
 	assert_int_equal(sites[0].places, LONG);
 	assert_int_equal(sites[0].along, LONG);
 	assert_true(sites[0].times > 2 && sites[0].times < 4);
