@@ -159,6 +159,10 @@ static void say_code(char *out, size_t size, const struct steps_verdict *verdict
 	text_add(out, size, "the time goes in %s%s", verdict->place,
 			verdict->with_callees ? " with what it calls" : "");
 	add_share(out, size, verdict);
+	for (uint32_t i = 0; i < verdict->n_places; i++) {
+		text_add(out, size, " and in %s (%.0f%%)", verdict->places[i].name,
+				100 * verdict->places[i].share);
+	}
 	if (verdict->deeper == DEEPER_LEFT_OFF) {
 		text_add(out, size,
 				"; deeper in it %u point%s left off: rejected, refused or undone",

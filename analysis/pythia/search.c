@@ -138,6 +138,18 @@ static struct steps_verdict verdict_of(enum verdict_reason reason, const struct 
 			.requests = detail->tree->counted};
 }
 
+static void take_places(struct steps_verdict *verdict, const struct pythia_detail *detail,
+		const struct edge *edges, uint32_t n)
+{
+	for (uint32_t i = 0; i < n && i < VERDICT_PLACES; i++) {
+		const struct tree_row *row = &detail->tree->rows[edges[i].row];
+
+		verdict->places[i].name = row->name;
+		verdict->places[i].share = row->phi;
+		verdict->n_places = i + 1;
+	}
+}
+
 void search_who_was_waited_for(const struct pythia_round *round, const struct pythia_detail *detail,
 		uint32_t row, struct steps_verdict *verdict)
 {
@@ -162,16 +174,20 @@ static enum verdict_deeper why_no_deeper(struct pythia *pythia, const struct edg
 							    : DEEPER_NOT_SEEN;
 }
 
+/* The first of n edges is the place, or all of them are. */
 static void verdict_code(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round,
-		const struct edge *edge)
+		const struct edge *edge, uint32_t n)
 {
 	struct steps_verdict verdict = verdict_of(REASON_CODE, finding, detail, edge->row);
 
+	take_places(&verdict, detail, edge + 1, n - 1);
 	verdict.deeper = why_no_deeper(pythia, edge);
 	verdict.budget_per_s = verdict.deeper == DEEPER_BUDGET ? cost_bound(pythia) : 0;
 	verdict.left_off = verdict.deeper == DEEPER_LEFT_OFF ? pythia->planning.n_excluded : 0;
-	search_who_was_waited_for(round, detail, edge->row, &verdict);
+	if (n == 1) {
+		search_who_was_waited_for(round, detail, edge->row, &verdict);
+	}
 	take_figures(pythia, finding, detail, edge->row);
 	if (edge->node != SPACE_NONE) {
 		finding->edge = edge->node; /* the way there is kept */
@@ -373,13 +389,7 @@ static void verdict_diffuse(struct pythia *pythia, struct finding *finding,
 		verdict.share = location->first_component;
 	} else {
 		verdict.no_kernel_events = !kernel_is(pythia, true);
-		for (uint32_t i = 0; i < n && i < VERDICT_PLACES; i++) {
-			const struct tree_row *row = &detail->tree->rows[edges[i].row];
-
-			verdict.places[i].name = row->name;
-			verdict.places[i].share = row->phi;
-			verdict.n_places = i + 1;
-		}
+		take_places(&verdict, detail, edges, n);
 	}
 	finding_stop(pythia, finding, STOP_DIFFUSE, &verdict);
 }
@@ -608,11 +618,40 @@ static bool verdict_within_budget(struct pythia *pythia, struct finding *finding
 			return true;
 		}
 		if (edges[i].within == edges[i].row && holds_most(detail, within->phi_low)) {
-			verdict_code(pythia, finding, detail, round, &edges[i]);
+			verdict_code(pythia, finding, detail, round, &edges[i], 1);
 			return true;
 		}
 	}
 	return verdict_within(pythia, finding, detail, DEEPER_BUDGET);
+}
+
+/*
+ * Two or three places of code each surely hold a fair share, and half together, as two faults do.
+ * False: there are not, or they vary together, or nothing can be said before more is known.
+ */
+static bool verdict_several(struct pythia *pythia, struct finding *finding,
+		const struct pythia_detail *detail, const struct pythia_round *round,
+		const struct edge *edges, uint32_t n)
+{
+	struct edge shared[MAX_EDGES];
+	uint32_t n_shared = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		const struct tree_row *row = &detail->tree->rows[edges[i].row];
+
+		if (row->phi_low >= SHARED_PHI * rest_of(detail)) {
+			if (row->mark == TREE_NO_POINT || tree_row_interrupts(row)) {
+				return false;
+			}
+			shared[n_shared++] = edges[i];
+		}
+	}
+	if (n_shared < 2 || detail->group->location.common_cause) {
+		return false;
+	}
+	find_candidates_of(pythia, finding, detail, round, &shared[0]);
+	verdict_code(pythia, finding, detail, round, shared, n_shared);
+	return true;
 }
 
 void finding_search(struct pythia *pythia, struct finding *finding,
@@ -676,7 +715,7 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 				return;
 			}
 			if (most) {
-				verdict_code(pythia, finding, detail, round, &edges[i]);
+				verdict_code(pythia, finding, detail, round, &edges[i], 1);
 				return;
 			}
 			continue;
@@ -709,6 +748,10 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 							n))) {
 		return;
 	}
+	if (pythia_is_settled(pythia, round, detail) && !is_unsure(detail) &&
+			verdict_several(pythia, finding, detail, round, edges, n)) {
+		return;
+	}
 	/* What names no place is not said before what is rare has had its time to come. */
 	if (!pythia_is_settled(pythia, round, detail) ||
 			(is_patient(finding, detail, round) &&
@@ -721,5 +764,7 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 		finding_tell(pythia, finding, &verdict);
 		return;
 	}
-	verdict_diffuse(pythia, finding, detail, round, edges, n);
+	if (!verdict_several(pythia, finding, detail, round, edges, n)) {
+		verdict_diffuse(pythia, finding, detail, round, edges, n);
+	}
 }

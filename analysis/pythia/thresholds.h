@@ -53,6 +53,7 @@
 #define PATIENCE_NS      (60 * NS_PER_S) /* for the worst group, before others are examined */
 #define ELIGIBLE_PHI     0.10            /* lower bound of a share that is worth splitting */
 #define VERDICT_PHI      0.5   /* of a share that is the place: more than all others together */
+#define SHARED_PHI       0.25  /* likewise of each of two or three that are */
 #define FRUITLESS_SPLITS 2u    /* of an edge in vain, before the next edge comes first */
 #define INTERRUPTS_COUNT 0.5   /* of their share: what holds half as much is looked at before them \
 				*/

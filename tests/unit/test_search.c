@@ -437,6 +437,39 @@ static void waits_for_one_holder_are_one(void **state)
 	snapshot_destroy(snapshot);
 }
 
+/* Two places of code hold as much, as two faults do; or one of them is a wait. */
+static void search_two(const char *second, double share, struct snapshot *snapshot)
+{
+	const struct tree_row rows[] = {ROW(1, UINT32_MAX, 2, "web:80", 0),
+			ROW(2, 0, 0, "work", 0.38), ROW(4, 0, 0, second, share),
+			ROW(5, 0, 0, "rest", 0.13)};
+
+	search_told(find_interrupts, &(uint32_t){UINT32_MAX}, rows, 4, 2, snapshot);
+}
+
+static void two_places_are_both_named(void **state)
+{
+	struct snapshot *snapshot = snapshot_create();
+
+	(void)state;
+	search_two("other", 0.36, snapshot);
+	assert_int_equal(snapshot->steps.findings[0].rule, STOP_CODE);
+	assert_non_null(strstr(snapshot->steps.findings[0].text,
+			"the time goes in work (38% of the variance, 32 to 44, n 400) and in other "
+			"(36%); nothing deeper"));
+	snapshot_destroy(snapshot);
+
+	snapshot = snapshot_create();
+	search_two("other", 0.27, snapshot); /* surely a fifth, no more */
+	assert_int_equal(snapshot->steps.findings[0].rule, STOP_DIFFUSE);
+	snapshot_destroy(snapshot);
+
+	snapshot = snapshot_create();
+	search_two("(blocked: read)", 0.36, snapshot);
+	assert_int_equal(snapshot->steps.findings[0].rule, STOP_DIFFUSE);
+	snapshot_destroy(snapshot);
+}
+
 /* Others hold what is waited for, while they work; or for a little of it alone. */
 static const struct group_wait *find_worker(void *context, uint32_t group_id, uint32_t row_context)
 {
@@ -591,6 +624,7 @@ int main(void)
 			cmocka_unit_test(a_queue_is_of_what_is_served),
 			cmocka_unit_test(all_of_a_queue_is_one),
 			cmocka_unit_test(waits_for_one_holder_are_one),
+			cmocka_unit_test(two_places_are_both_named),
 			cmocka_unit_test(the_holder_is_looked_into),
 			cmocka_unit_test(code_with_what_it_calls),
 			cmocka_unit_test(code_and_its_own_load_are_one),

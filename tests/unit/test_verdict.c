@@ -72,6 +72,16 @@ static const struct {
 				 .type = "boot",
 				 .place = "sem_acquire",
 				 SHARE,
+				 .n_places = 1,
+				 .places = {{"fold", 0.31}},
+				 .deeper = DEEPER_SILENT},
+				"boot: the time goes in sem_acquire (93% of the variance, 62 to "
+				"100, n 90) and in fold (31%); no point deeper in it is known to "
+				"fire"},
+		{{.reason = REASON_CODE,
+				 .type = "boot",
+				 .place = "sem_acquire",
+				 SHARE,
 				 .deeper = DEEPER_LEFT_OFF,
 				 .left_off = 1},
 				"boot: the time goes in sem_acquire (93% of the variance, 62 to "

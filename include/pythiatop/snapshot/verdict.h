@@ -115,7 +115,8 @@ struct steps_verdict {
 	struct {
 		const char *name;
 		double share;
-	} places[VERDICT_PLACES]; /* of REASON_NO_PLACE, those that surely hold most */
+	} places[VERDICT_PLACES]; /* of REASON_NO_PLACE, those that hold most; of REASON_CODE, the
+				   further ones that hold a fair share */
 	/* How much. */
 	const char *share_of;                /* "variance", "slowdown", "requests" */
 	double share, share_low, share_high; /* 90 % interval; of requests 95 % */
