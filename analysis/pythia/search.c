@@ -185,9 +185,7 @@ static void verdict_code(struct pythia *pythia, struct finding *finding,
 	verdict.deeper = why_no_deeper(pythia, edge);
 	verdict.budget_per_s = verdict.deeper == DEEPER_BUDGET ? cost_bound(pythia) : 0;
 	verdict.left_off = verdict.deeper == DEEPER_LEFT_OFF ? pythia->planning.n_excluded : 0;
-	if (n == 1) {
-		search_who_was_waited_for(round, detail, edge->row, &verdict);
-	}
+	search_who_was_waited_for(round, detail, edge->row, &verdict);
 	take_figures(pythia, finding, detail, edge->row);
 	if (edge->node != SPACE_NONE) {
 		finding->edge = edge->node; /* the way there is kept */
@@ -748,7 +746,7 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 							n))) {
 		return;
 	}
-	if (pythia_is_settled(pythia, round, detail) && !is_unsure(detail) &&
+	if (pythia_is_settled(pythia, round, detail) &&
 			verdict_several(pythia, finding, detail, round, edges, n)) {
 		return;
 	}

@@ -26,6 +26,15 @@ bool split_any_fits(const struct pythia *pythia)
 	return left < 0;
 }
 
+/* Twice as many after each split of the same edge that was in vain. */
+static uint32_t most_points(const struct pythia *pythia, const struct finding *finding)
+{
+	uint32_t twice = finding->fruitless < FRUITLESS_SPLITS ? finding->fruitless
+							       : FRUITLESS_SPLITS;
+
+	return pythia->planning.budget.points << twice;
+}
+
 /* What was chosen, as parts; kernel events only of the threads of the group's requests. */
 static uint32_t parts_of(struct pythia *pythia, const struct pythia_detail *detail,
 		const struct pythia_round *round, uint32_t n_chosen, struct step_part *parts)
@@ -67,7 +76,7 @@ bool split_propose(struct pythia *pythia, struct finding *finding,
 		 most = split->most < n_all ? split->most : n_all;
 	struct choice choice = {.candidates = pythia->planning.candidates,
 			.n = n_all,
-			.max = split->most ? most : pythia->planning.budget.points,
+			.max = split->most ? most : most_points(pythia, finding),
 			.events_left = events_left(pythia),
 			.seed = ((uint64_t)pythia->epoch << 32) + finding->group_id,
 			.chosen = pythia->planning.chosen,

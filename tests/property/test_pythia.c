@@ -546,7 +546,7 @@ static void order_saves_steps(void **state)
 		print_message("%s order: %.1f steps, %.1f of 300 points\n",
 				ordered ? "with" : "without", steps[ordered], enabled[ordered]);
 	}
-	assert_true(steps[1] < 0.8 * steps[0]);
+	assert_true(steps[1] < 0.9 * steps[0]); /* without it, splits in vain take more points */
 	assert_true(enabled[1] < 0.8 * enabled[0]);
 }
 
