@@ -437,37 +437,29 @@ static void waits_for_one_holder_are_one(void **state)
 	snapshot_destroy(snapshot);
 }
 
-/* Two places of code hold as much, as two faults do; or one of them is a wait. */
-static void search_two(const char *second, double share, struct snapshot *snapshot)
+/* Of two places: what is told. */
+static void search_two(const char *second, double share, enum stop_rule rule, const char *text)
 {
 	const struct tree_row rows[] = {ROW(1, UINT32_MAX, 2, "web:80", 0),
 			ROW(2, 0, 0, "work", 0.38), ROW(4, 0, 0, second, share),
 			ROW(5, 0, 0, "rest", 0.13)};
-
-	search_told(find_interrupts, &(uint32_t){UINT32_MAX}, rows, 4, 2, snapshot);
-}
-
-static void two_places_are_both_named(void **state)
-{
 	struct snapshot *snapshot = snapshot_create();
 
+	search_told(find_interrupts, &(uint32_t){UINT32_MAX}, rows, 4, 2, snapshot);
+	assert_int_equal(snapshot->steps.findings[0].rule, rule);
+	assert_non_null(strstr(snapshot->steps.findings[0].text, text));
+	snapshot_destroy(snapshot);
+}
+
+/* They hold as much, as two faults do; one surely has a fifth, no more; or is a wait. */
+static void two_places_are_both_named(void **state)
+{
 	(void)state;
-	search_two("other", 0.36, snapshot);
-	assert_int_equal(snapshot->steps.findings[0].rule, STOP_CODE);
-	assert_non_null(strstr(snapshot->steps.findings[0].text,
+	search_two("other", 0.36, STOP_CODE,
 			"the time goes in work (38% of the variance, 32 to 44, n 400) and in other "
-			"(36%); nothing deeper"));
-	snapshot_destroy(snapshot);
-
-	snapshot = snapshot_create();
-	search_two("other", 0.27, snapshot); /* surely a fifth, no more */
-	assert_int_equal(snapshot->steps.findings[0].rule, STOP_DIFFUSE);
-	snapshot_destroy(snapshot);
-
-	snapshot = snapshot_create();
-	search_two("(blocked: read)", 0.36, snapshot);
-	assert_int_equal(snapshot->steps.findings[0].rule, STOP_DIFFUSE);
-	snapshot_destroy(snapshot);
+			"(36%); nothing deeper");
+	search_two("other", 0.27, STOP_DIFFUSE, "no place surely holds half");
+	search_two("(blocked: read)", 0.36, STOP_DIFFUSE, "no place surely holds half");
 }
 
 /* Others hold what is waited for, while they work; or for a little of it alone. */
