@@ -137,6 +137,7 @@ static uint32_t find_sites(void *context, uint32_t group_id, uint64_t since_ns, 
 				.judged_along = site->judged_along,
 				.places = site->places,
 				.along = site->along,
+				.of_group = site->of_group,
 				.working = site->working,
 				.most = site->most,
 				.times = site->times};

@@ -302,18 +302,62 @@ static int by_time(const void *left, const void *right)
 				      : (a->request > b->request) - (a->request < b->request);
 }
 
-/* Of those that take a noticed share of the site's time, but for the first two; own: of each place,
- * is it work? */
-static void count_along(struct group_site *site, const struct together_place *places,
-		const bool *own, uint32_t n, double *times)
+/* A place of a group. */
+struct pair {
+	uint32_t group, place;
+};
+
+static int by_group(const void *left, const void *right)
+{
+	const struct pair *a = left, *b = right;
+
+	return a->group != b->group ? compare(a->group, b->group) : compare(a->place, b->place);
+}
+
+/* What judging a site takes. */
+struct judging {
+	struct together_item *items;
+	struct together_place *places;
+	bool *own, *goes; /* of each place: it is work; it counts, and goes along */
+	double *times;
+	struct pair *pairs; /* of each series */
+	uint32_t n_places, n_series;
+};
+
+static bool judging_begin(struct judging *judging, uint32_t n)
+{
+	size_t room = (size_t)n + 1;
+
+	*judging = (struct judging){.items = malloc(room * sizeof(*judging->items)),
+			.places = malloc(room * sizeof(*judging->places)),
+			.own = calloc(room, sizeof(*judging->own)),
+			.goes = calloc(room, sizeof(*judging->goes)),
+			.times = malloc(room * sizeof(*judging->times)),
+			.pairs = malloc(room * sizeof(*judging->pairs))};
+	return judging->items && judging->places && judging->own && judging->goes &&
+	       judging->times && judging->pairs;
+}
+
+static void judging_end(struct judging *judging)
+{
+	free(judging->items);
+	free(judging->places);
+	free(judging->own);
+	free(judging->goes);
+	free(judging->times);
+	free(judging->pairs);
+}
+
+/* Of those that take a noticed share of the site's time, but for the first two. */
+static void count_along(struct group_site *site, struct judging *judging)
 {
 	double all = 0, sum = 0, most = 0;
 
-	for (uint32_t i = 0; i < n; i++) {
-		all += places[i].sum_ns;
+	for (uint32_t i = 0; i < judging->n_places; i++) {
+		all += judging->places[i].sum_ns;
 	}
-	for (uint32_t i = 0; i < n; i++) {
-		const struct together_place *place = &places[i];
+	for (uint32_t i = 0; i < judging->n_places; i++) {
+		const struct together_place *place = &judging->places[i];
 		double added = (place->busy_ns - place->calm_ns) * place->n;
 
 		site->judged += place->judged;
@@ -323,66 +367,79 @@ static void count_along(struct group_site *site, const struct together_place *pl
 		}
 		site->places++;
 		if (place->along) {
-			times[site->along++] = place->busy_ns / fmax(place->calm_ns, 1);
-			site->working += own[i];
+			judging->goes[i] = true;
+			judging->times[site->along++] = place->busy_ns / fmax(place->calm_ns, 1);
+			site->working += judging->own[i];
 			sum += added;
 			most = fmax(most, added);
 		}
 	}
-	sort_doubles(times, site->along);
+	sort_doubles(judging->times, site->along);
 	site->most = sum > 0 ? most / sum : 0;
-	site->times = site->along ? times[site->along / 2] : 0;
+	site->times = site->along ? judging->times[site->along / 2] : 0;
 }
 
-/* Numbers the places and series of parts of one site, in order of these; notes whether a place is
- * work, by its first part. Returns how many places, and sets how many series. */
-static uint32_t number_places(struct part *parts, uint32_t n, bool *own, uint32_t *n_series)
+/* How many places go along for a group, where any does. */
+static void count_of_groups(struct group_site *site, struct judging *judging)
 {
-	uint32_t n_places = 0;
+	uint32_t n_groups = 0, n_pairs = 0;
+	const struct pair *last = NULL;
 
-	*n_series = 0;
+	qsort(judging->pairs, judging->n_series, sizeof(*judging->pairs), by_group);
+	for (uint32_t i = 0; i < judging->n_series; i++) {
+		const struct pair *pair = &judging->pairs[i];
+
+		if (judging->goes[pair->place]) {
+			n_groups += !last || last->group != pair->group;
+			n_pairs += !last || by_group(last, pair) != 0;
+			last = pair;
+		}
+	}
+	site->of_group = n_groups ? (double)n_pairs / n_groups : 0;
+}
+
+/* Numbers the places and series of parts of one site, in order of these. */
+static void number_places(struct judging *judging, struct part *parts, uint32_t n)
+{
 	for (uint32_t i = 0; i < n; i++) {
 		bool begins = i == 0 || by_series(&parts[i - 1], &parts[i]) != 0;
 
-		*n_series += begins;
 		if (begins && (i == 0 || !parts[i].name || parts[i - 1].name != parts[i].name)) {
-			own[n_places++] = parts[i].own;
+			judging->own[judging->n_places++] = parts[i].own;
 		}
-		parts[i].series = *n_series - 1;
-		parts[i].place = n_places - 1;
+		if (begins) {
+			judging->pairs[judging->n_series++] =
+					(struct pair){parts[i].group, judging->n_places - 1};
+		}
+		parts[i].series = judging->n_series - 1;
+		parts[i].place = judging->n_places - 1;
 	}
-	return n_places;
 }
 
 /* Parts of one site, in order of their series. */
 static bool judge_site(struct group_site *site, struct part *parts, uint32_t n)
 {
-	struct together_item *items = malloc((n + 1) * sizeof(*items));
-	struct together_place *places = malloc((n + 1) * sizeof(*places));
-	bool *own = malloc((n + 1) * sizeof(*own));
-	double *times = malloc((n + 1) * sizeof(*times));
-	bool done = items && places && own && times;
-	uint32_t n_places = 0, n_series = 0;
+	struct judging judging;
+	bool done = judging_begin(&judging, n);
 
 	if (done) {
-		n_places = number_places(parts, n, own, &n_series);
+		number_places(&judging, parts, n);
 		qsort(parts, n, sizeof(*parts), by_time);
 	}
 	for (uint32_t i = 0; i < n && done; i++) {
-		items[i] = (struct together_item){.at_ns = parts[i].at_ns,
+		judging.items[i] = (struct together_item){.at_ns = parts[i].at_ns,
 				.request = parts[i].request,
 				.place = parts[i].place,
 				.series = parts[i].series,
 				.ns = (double)parts[i].ns};
 	}
-	done = done && together_judge(items, n, n_series, places, n_places);
+	done = done &&
+	       together_judge(judging.items, n, judging.n_series, judging.places, judging.n_places);
 	if (done) {
-		count_along(site, places, own, n_places, times);
+		count_along(site, &judging);
+		count_of_groups(site, &judging);
 	}
-	free(items);
-	free(places);
-	free(own);
-	free(times);
+	judging_end(&judging);
 	return done;
 }
 

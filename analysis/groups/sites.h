@@ -42,6 +42,7 @@ struct group_site {
 	uint32_t judged_along;  /* of these, slow when the others are */
 	/* Likewise, of those that take a hundredth of the site's time or more: */
 	uint32_t places, along;
+	double of_group;        /* of those along, how many a group passes, where it passes any */
 	uint32_t working;       /* of those, such in which code works, rather than waits */
 	double most;  /* of what they take longer then, all together: of the one that adds most */
 	double times; /* slower, in the middle of those along; 0: none is */

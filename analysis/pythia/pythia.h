@@ -99,6 +99,7 @@ struct pythia_site {
 	/* Places of its work, in requests of any group: judged, and slow when the others are; */
 	uint32_t judged, judged_along;
 	uint32_t places, along; /* the same of those that take a noticed share of its time, */
+	double of_group;        /* as many of a group, of those where any is, */
 	uint32_t working;       /* and of these, such in which code works rather than waits */
 	double most;      /* of what they take longer together: by the one that adds most */
 	double times;     /* slower, in the middle of those */

@@ -16,12 +16,16 @@
  */
 #define SITES_MOST 32u
 
-/* Nearly all places of a process are slow at the same times, and none of them alone adds most. */
+/*
+ * Most places of a process are slow at the same times, and none of them alone adds most, nor is
+ * there one alone in each type of request: that is code which all of them pass.
+ */
 static bool site_is_slow(const struct pythia_site *site)
 {
 	return site->places >= SITE_PLACES && site->along >= SITE_MOST_PLACES * site->places &&
 	       site->judged_along >= SITE_MANY_PLACES * site->judged &&
-	       site->working >= SITE_WORKING && site->most <= SITE_ONE_PLACE;
+	       site->of_group >= SITE_OF_GROUP && site->working >= SITE_WORKING &&
+	       site->most <= SITE_ONE_PLACE;
 }
 
 static bool is_well(const struct pythia_site *site)

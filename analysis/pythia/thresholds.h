@@ -72,6 +72,7 @@
 #define SITE_PLACES      4u    /* judged, to say "all that it does" */
 #define SITE_MOST_PLACES 0.6   /* of them slow at the same times, */
 #define SITE_MANY_PLACES 0.4   /* and with those that take next to no time */
+#define SITE_OF_GROUP    1.3   /* of those, in a type of requests */
 #define SITE_FEW_PLACES  (1.0 / 3) /* up to which a process is well */
 #define SITE_WORKING     2u        /* places that work, and do not only wait for it */
 #define SITE_ONE_PLACE   0.8       /* of what is added: one place explains more than its share */

@@ -1113,6 +1113,7 @@ static void names_the_process_that_is_slow(void **state)
 			.phi = 0.9,
 			.places = 9,
 			.along = 7,
+			.of_group = 2,
 			.working = 4,
 			.most = 0.3,
 			.times = 3};
@@ -1138,6 +1139,13 @@ static void names_the_process_that_is_slow(void **state)
 	assert_int_equal(diagnose_with_sites(sites).rule, STOP_CODE);
 	sites[0] = slow;
 	sites[0].working = 1; /* they wait for it, and it works as ever: a queue */
+	assert_int_equal(diagnose_with_sites(sites).rule, STOP_CODE);
+	sites[0] = slow;
+	sites[0].of_group = 1; /* one in each type: code that all of them pass */
+	assert_int_equal(diagnose_with_sites(sites).rule, STOP_CODE);
+	sites[0] = slow;
+	sites[0].judged = 20; /* with the short ones it is few */
+	sites[0].judged_along = 7;
 	assert_int_equal(diagnose_with_sites(sites).rule, STOP_CODE);
 	sites[0] = slow;
 	sites[0].phi = sites[1].phi = 0.4;

@@ -270,6 +270,7 @@ static void find_the_starved(const char *wait, uint32_t places, double most_low,
 	assert_true(sites[0].phi > 0.9 && sites[0].phi < 1.5);
 	/* What is called from two places is one; the processor is waited for in each. */
 	assert_true(sites[0].places == places && sites[0].along == places && sites[0].working == 2);
+	assert_true(sites[0].of_group > 2.99);
 	assert_true(sites[0].times > 2 && sites[0].times < 4);
 	assert_true(sites[0].most > most_low && sites[0].most < most_high);
 	for (uint32_t i = 1; i < n; i++) {

@@ -1153,6 +1153,7 @@ static uint32_t slow_process(void *context, uint32_t group_id, uint64_t since_ns
 			.phi = 1,
 			.places = 5,
 			.along = 4,
+			.of_group = 2,
 			.working = 3,
 			.most = 0.4,
 			.times = 1.5};
