@@ -33,6 +33,27 @@ static bool is_there(const struct ended *ended, uint32_t number)
 	return number && ended->n > 0 && ended->last - number < ended->n;
 }
 
+/* Goes on with the stride of the one before, or begins another at that one. */
+static void take_stride(struct ended *ended, struct ended_span *item)
+{
+	struct ended_span *older = &ended->items[item->older & (ended->room - 1)];
+
+	item->far = item->older;
+	item->apart = 1;
+	item->first_start_ns = item->start_ns;
+	if (!item->older) {
+		return;
+	}
+	older->newer = ended->last;
+	if (older->far && older->apart < ENDED_STRIDE) {
+		item->far = older->far;
+		item->apart = older->apart + 1;
+		if (older->first_start_ns < item->first_start_ns) {
+			item->first_start_ns = older->first_start_ns;
+		}
+	}
+}
+
 void ended_add(struct ended *ended, const struct ended_span *span, uint32_t *of_thread)
 {
 	struct ended_span *item;
@@ -52,13 +73,20 @@ void ended_add(struct ended *ended, const struct ended_span *span, uint32_t *of_
 	*item = *span;
 	item->newer = 0;
 	item->older = is_there(ended, *of_thread) ? *of_thread : 0;
-	if (item->older) {
-		ended->items[item->older & (ended->room - 1)].newer = ended->last;
-	}
+	take_stride(ended, item);
 	*of_thread = ended->last;
 }
 
 const struct ended_span *ended_get(const struct ended *ended, uint32_t number)
 {
 	return is_there(ended, number) ? &ended->items[number & (ended->room - 1)] : NULL;
+}
+
+const struct ended_span *ended_before(
+		const struct ended *ended, const struct ended_span *span, uint64_t to_ns)
+{
+	const struct ended_span *far =
+			span->first_start_ns >= to_ns ? ended_get(ended, span->far) : NULL;
+
+	return far ? far : ended_get(ended, span->older);
 }

@@ -9,10 +9,11 @@
  * The last spans that ended, of all threads, of whatever request or none: what others did while
  * somebody waited. A request that is not kept has no copies, but here its spans are for a while.
  *
- * Memory: 80 bytes a span, at most ENDED_SPANS of them (10 MiB); a new one takes the place of the
+ * Memory: 96 bytes a span, at most ENDED_SPANS of them (12 MiB); a new one takes the place of the
  * oldest. Cost: O(1) a span. Threads: one at a time. Units: ns of event time.
  */
-#define ENDED_SPANS (1u << 17) /* a power of two */
+#define ENDED_SPANS  (1u << 17) /* a power of two */
+#define ENDED_STRIDE 64u        /* spans of a thread */
 
 struct ended_span {
 	uint64_t start_ns, end_ns;
@@ -25,6 +26,12 @@ struct ended_span {
 	uint32_t type;         /* of its request, interned; 0: none, or not known yet */
 	uint32_t older, newer; /* numbers of those of its thread that ended before, after; 0: none
 				*/
+	/*
+	 * The way back in strides: the number of an older one of its thread (0: none), how many
+	 * there are from it to this one, and when the first of these, without it, started.
+	 */
+	uint32_t far, apart;
+	uint64_t first_start_ns;
 };
 
 struct ended {
@@ -41,5 +48,11 @@ void ended_release(struct ended *ended);
 void ended_add(struct ended *ended, const struct ended_span *span, uint32_t *of_thread);
 /* By its number; NULL: it is not there any more. */
 const struct ended_span *ended_get(const struct ended *ended, uint32_t number);
+/*
+ * The next one back in its thread that may have been open before to_ns: those in between started
+ * then or later. NULL: there is none.
+ */
+const struct ended_span *ended_before(
+		const struct ended *ended, const struct ended_span *span, uint64_t to_ns);
 
 #endif

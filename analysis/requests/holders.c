@@ -11,7 +11,7 @@
 
 #define PROCESSES  64u /* with waits; those of further ones have no inferred holder */
 #define OF_THREAD  256u
-#define FAR_BACK   16384u /* spans of a thread that are passed to find those of an instant */
+#define FAR_BACK   16384u /* steps back in a thread's spans to those of an instant */
 #define ALIKE      64u    /* holders of one kind of wait that are told apart */
 #define PROCESS_NS 50     /* bits: times of different processes are so far apart */
 
@@ -382,7 +382,7 @@ static uint32_t ended_of(const struct requests *r, uint32_t number, uint32_t las
 		n = take(r, out, n, at, wait);
 	}
 	for (passed = 0; span && passed < FAR_BACK && span->end_ns > wait->from_ns;
-			span = ended_get(log, span->older), passed++) {
+			span = ended_before(log, span, wait->to_ns), passed++) {
 		n = take(r, out, n, span, wait);
 	}
 	return n;

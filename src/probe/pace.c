@@ -7,7 +7,7 @@
 /* Processors that recording all of the time would take. */
 static double whole_cost(const struct pace_seen *seen)
 {
-	double kernel = seen->kernel_ns / (double)seen->span_ns;
+	double kernel = PACE_CALLING * seen->kernel_ns / (double)seen->span_ns;
 	double beside = seen->idle < PACE_IDLE ? seen->beside_ns / (double)seen->span_ns : 0;
 
 	return kernel + fmax(0, beside); /* less than before: one of them has ended */

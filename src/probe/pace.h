@@ -11,9 +11,10 @@
  * whole, and between them nothing is. Who does less is recorded all of the time: a server that is
  * asked a few hundred times a second does not become slower for whoever asks.
  *
- * What it costs to record is what the kernel's programs take, most of it in the recorded threads;
- * where no processor is idle it is what is done elsewhere for it, too: by the probe, the relay
- * daemon, the console.
+ * What it costs to record is what the kernel's programs take, most of it in the recorded threads,
+ * and what it takes to call them and to measure that, PACE_CALLING times as much in all; where no
+ * processor is idle it is what is done elsewhere for it, too: by the probe, the relay daemon, the
+ * console.
  *
  * Pure. Threads: the caller's. O(1).
  */
@@ -25,6 +26,7 @@
 #define PACE_LEAST_BUSY      0.25 /* processors; who uses less is recorded all of the time, */
 #define PACE_LEAST_BUSY_FULL 0.05 /* and as many where none is idle */
 #define PACE_IDLE            0.1  /* share of all processors; less: none is idle */
+#define PACE_CALLING         1.6  /* of what the programs take by themselves */
 #define PACE_GROWTH          1.5  /* of the share of the time, at most, from one span to the next */
 
 struct pace {
