@@ -24,10 +24,24 @@ shift
 results=$build/field/results.jsonl
 sites=$here/sites.def
 set_=scoring runs=1 keep="" strategy=hybrid scenarios=()
+# What watching took: of each scenario and of all, the median and the most.
+cost_table() {
+	jq -rs '
+		def middle: sort | if length == 0 then null else (.[length / 2 | floor] + .[(length - 1) / 2 | floor]) / 2 end;
+		def figures: "\(length) | \(map(.cost) | middle * 10 | round / 10) | \(map(.cost) | max) | " +
+			"\(map(.watching) | middle * 10 | round / 10) | \(map(.watching) | max) |";
+		map(select(.cost != null) | .cost |= tonumber | .watching |= tonumber) | if length == 0 then empty else
+			"\n| what watching takes | runs | CPU time of a request, % more: median | most | of a processor beside, %: median | most |",
+			"|---|--:|--:|--:|--:|--:|",
+			(group_by(.scenario)[] | "| \(.[0].scenario) | \(figures)"),
+			"| **all** | \(figures)"
+		end' "$@"
+}
 if [ "${1-}" = summary ]; then
 	shift
 	[ $# -gt 0 ] || set -- "$results"
-	exec "$build/tests/diagnosis/score" table "$@"
+	"$build/tests/diagnosis/score" table "$@" && cost_table "$@"
+	exit
 fi
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -60,6 +74,7 @@ esac
 mkdir -p "$(dirname "$results")"
 export LC_ALL=C
 LIMIT_S=150 # what is not found by then is missed
+PLAIN_S=12  # with the fault and not watched, to tell what watching takes
 python=$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)
 
 fail() {
@@ -67,9 +82,11 @@ fail() {
 	exit 1
 }
 
+. "$here/cost.sh"
+
 # One run, in a shell of its own: what it starts ends with it.
 run() {
-	local status fault_ns line document oracle
+	local status fault_ns line document oracle TIMEFORMAT='%U %S'
 	work=$(mktemp -d "${TMPDIR:-/tmp}/pt-field.XXXXXX")
 	started=() mounted=() load_pids=() learns=
 	finish() {
@@ -96,7 +113,7 @@ run() {
 	export XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
 	"$scenario"
 	sleep 3
-	for pid in "${load_pids[@]}"; do kill -USR1 "$pid"; done
+	mark before
 	if [ $strategy != hybrid ]; then
 		begin_fault
 		sleep 1
@@ -109,20 +126,27 @@ run() {
 	fi
 	begin_fault
 	sleep 1
+	mark plain
+	sleep $PLAIN_S
+	mark begin
 	fault_ns=$(date +%s%N)
-	TMPDIR=$work/tmp timeout --foreground "$LIMIT_S" "$build/pythiatop" --batch=json -p "$watched" --autopilot \
-		--until=verdict --log="$work/log" --report="$work/report" >"$work/documents" 2>"$work/said"
+	{
+		time TMPDIR=$work/tmp timeout --foreground "$LIMIT_S" "$build/pythiatop" --batch=json -p "$watched" --autopilot \
+			--until=verdict --log="$work/log" --report="$work/report" >"$work/documents" 2>"$work/said"
+	} 2>"$work/took"
 	status=$?
+	mark end
 	for pid in "${load_pids[@]}"; do kill -TERM "$pid"; done
 	sleep 0.3
 	oracle=$(cat "$work"/load.[0-9] 2>/dev/null | paste -sd';')
 	document=$(tail -n 1 "$work/documents")
 	[ -n "$document" ] || fail "no document ($status): $(cat "$work/said")"
 	line=$("$build/tests/diagnosis/score" one - "$hits" "$says" "$kind" "$fault_ns" scenario="$scenario" strategy=hybrid \
-		set="$set_" site="$words" seed="$seed" clients="$oracle" <<<"$document") || fail "score"
+		set="$set_" site="$words" seed="$seed" clients="$oracle" cost="$(cost plain begin end)" \
+		watching="$(processor_share begin end <"$work/took")" <<<"$document") || fail "score"
 	echo "$line" >>"$results"
 	echo "$line" | jq -r '[.scenario, .site, (if .kind == "none" then (if .false_alarm then "ALARM" else "quiet" end)
-		elif .hit1 then "hit" elif .hit3 then "hit@3" else "MISS" end), .rule, "\(.seconds) s", .where, .text] | join("  ")' |
+		elif .hit1 then "hit" elif .hit3 then "hit@3" else "MISS" end), .rule, "\(.seconds) s", "\(.cost) %", .where, .text] | join("  ")' |
 		cut -c1-220
 }
 

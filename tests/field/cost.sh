@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# shellcheck shell=bash
+#
+# What watching takes of a program, for field.sh: its CPU time for each request that was served, watched
+# and not, with the same load. A mark is a moment of a run ($work/marks/NAME): when, how many requests
+# were served so far, and what each thread had of the processors.
+
+# The program with all that it has started: a process, or the server that has that name here.
+pids_of_watched() {
+	local top=$watched
+	[[ $top =~ ^[0-9]+$ ]] || top=${postgres:?}
+	ps -eo pid=,ppid= | awk -v top="$top" '
+		{ parent[$1] = $2 }
+		END { for (pid in parent) for (at = pid; at > 1; at = parent[at]) if (at == top) { print pid; break } }'
+}
+
+# Clients say how many on SIGUSR1. pgbench says each second what it did in that, so its lines are waited for.
+served() {
+	local pid lines i
+	if [ -e "$work/pgbench" ]; then
+		lines=$(wc -l <"$work/pgbench")
+		for ((i = 0; i < 100; i++)); do
+			[ "$(wc -l <"$work/pgbench")" = "$lines" ] || break
+			sleep 0.02
+		done
+		awk '/^progress/ { n += $4 } END { printf "%d\n", n }' "$work/pgbench"
+		return
+	fi
+	for pid in "${load_pids[@]}"; do kill -USR1 "$pid"; done
+	sleep 0.1
+	cat "$work"/load.[0-9] | awk '{ n += $1 } END { print n + 0 }'
+}
+
+mark() { # NAME
+	local pid task
+	mkdir -p "$work/marks"
+	{
+		echo "served $(served)"
+		echo "at $(date +%s%N)"
+		for pid in $(pids_of_watched); do
+			for task in "/proc/$pid/task"/*; do
+				echo "${task##*/} $(cut -d' ' -f1 "$task/schedstat")"
+			done
+		done
+	} >"$work/marks/$1" 2>/dev/null
+}
+
+# CPU time of a request from BEGIN to END beyond that from PLAIN to BEGIN, in percent of that: threads that
+# were there all the time. cost PLAIN BEGIN END
+cost() {
+	(cd "$work/marks" && awk '
+		FNR == 1 { file++ }
+		{ value[file, $1] = $2; n[$1]++ }
+		END {
+			for (key in n)
+				if (n[key] == 3 && key ~ /^[0-9]/) {
+					plain += value[2, key] - value[1, key]
+					watched += value[3, key] - value[2, key]
+				}
+			plain /= value[2, "served"] - value[1, "served"]
+			watched /= value[3, "served"] - value[2, "served"]
+			printf "%.1f", 100 * (watched / plain - 1)
+		}' "$1" "$2" "$3")
+}
+
+# "USER SYSTEM", seconds of CPU time, as percent of one processor: processor_share BEGIN END
+processor_share() {
+	local ns=$(($(awk '/^at/ { print $2 }' "$work/marks/$2") - $(awk '/^at/ { print $2 }' "$work/marks/$1")))
+	awk -v ns="$ns" 'END { printf "%.1f", 100 * ($1 + $2) * 1e9 / ns }'
+}
