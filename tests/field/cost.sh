@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
 #
-# What watching takes of a program, for field.sh: its CPU time for each request that was served, watched
-# and not, with the same load. A mark is a moment of a run ($work/marks/NAME): when, how many requests
-# were served so far, and what each thread had of the processors.
+# What watching takes of a program, for field.sh: the requests that it serves and what it has of the
+# processors, watched and not, with the same load. A mark is a moment of a run ($work/marks/NAME): when,
+# how many requests were served so far, and what each thread had of the processors.
 
 # The program with all that it has started: a process, or the server that has that name here.
 pids_of_watched() {
@@ -45,21 +45,22 @@ mark() { # NAME
 	} >"$work/marks/$1" 2>/dev/null
 }
 
-# CPU time of a request from BEGIN to END beyond that from PLAIN to BEGIN, in percent of that: threads that
-# were there all the time. cost PLAIN BEGIN END
+# From PLAIN to BEGIN, and from there to END: requests a second, and what threads had that were there all the
+# time, in percent of a processor. As fields of a line of results: cost PLAIN BEGIN END
 cost() {
 	(cd "$work/marks" && awk '
 		FNR == 1 { file++ }
 		{ value[file, $1] = $2; n[$1]++ }
+		function change(key, to) { return value[to, key] - value[to - 1, key] }
 		END {
 			for (key in n)
-				if (n[key] == 3 && key ~ /^[0-9]/) {
-					plain += value[2, key] - value[1, key]
-					watched += value[3, key] - value[2, key]
-				}
-			plain /= value[2, "served"] - value[1, "served"]
-			watched /= value[3, "served"] - value[2, "served"]
-			printf "%.1f", 100 * (watched / plain - 1)
+				if (n[key] == 3 && key ~ /^[0-9]/)
+					for (to = 2; to <= 3; to++) cpu[to] += change(key, to)
+			for (to = 2; to <= 3; to++) {
+				name = to == 2 ? "plain" : "watched"
+				printf "%s_per_s=%.1f %s_cpu=%.2f ", name, change("served", to) * 1e9 / change("at", to),
+					name, 100 * cpu[to] / change("at", to)
+			}
 		}' "$1" "$2" "$3")
 }
 

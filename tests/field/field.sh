@@ -24,15 +24,19 @@ shift
 results=$build/field/results.jsonl
 sites=$here/sites.def
 set_=scoring runs=1 keep="" strategy=hybrid scenarios=()
-# What watching took: of each scenario and of all, the median and the most.
+# What watching took, of each scenario and of all: medians, and the least that was served.
 cost_table() {
 	jq -rs '
-		def middle: sort | if length == 0 then null else (.[length / 2 | floor] + .[(length - 1) / 2 | floor]) / 2 end;
-		def figures: "\(length) | \(map(.cost) | middle * 10 | round / 10) | \(map(.cost) | max) | " +
-			"\(map(.watching) | middle * 10 | round / 10) | \(map(.watching) | max) |";
-		map(select(.cost != null) | .cost |= tonumber | .watching |= tonumber) | if length == 0 then empty else
-			"\n| what watching takes | runs | CPU time of a request, % more: median | most | of a processor beside, %: median | most |",
-			"|---|--:|--:|--:|--:|--:|",
+		def tenth: . * 10 | round / 10;
+		def middle: sort | (.[length / 2 | floor] + .[(length - 1) / 2 | floor]) / 2 | tenth;
+		def served: map(100 * .watched_per_s / .plain_per_s);
+		def figures: "\(length) | \(served | middle) | \(served | min | tenth) | \(map(.plain_cpu) | middle) | " +
+			"\(map(.watched_cpu) | middle) | \(map(.watching) | middle) |";
+		map(select(.watched_cpu) | {scenario} + (to_entries | map(select(.key | IN("plain_per_s", "watched_per_s",
+			"plain_cpu", "watched_cpu", "watching")) | .value |= tonumber) | from_entries)) | if length == 0 then empty else
+			"\n| what watching takes | runs | requests/s of those not watched, %: median | least | " +
+			"the program, % of a processor, not watched | watched | who watches, % of a processor |",
+			"|---|--:|--:|--:|--:|--:|--:|",
 			(group_by(.scenario)[] | "| \(.[0].scenario) | \(figures)"),
 			"| **all** | \(figures)"
 		end' "$@"
@@ -142,11 +146,11 @@ run() {
 	document=$(tail -n 1 "$work/documents")
 	[ -n "$document" ] || fail "no document ($status): $(cat "$work/said")"
 	line=$("$build/tests/diagnosis/score" one - "$hits" "$says" "$kind" "$fault_ns" scenario="$scenario" strategy=hybrid \
-		set="$set_" site="$words" seed="$seed" clients="$oracle" cost="$(cost plain begin end)" \
+		set="$set_" site="$words" seed="$seed" clients="$oracle" $(cost plain begin end) \
 		watching="$(processor_share begin end <"$work/took")" <<<"$document") || fail "score"
 	echo "$line" >>"$results"
 	echo "$line" | jq -r '[.scenario, .site, (if .kind == "none" then (if .false_alarm then "ALARM" else "quiet" end)
-		elif .hit1 then "hit" elif .hit3 then "hit@3" else "MISS" end), .rule, "\(.seconds) s", "\(.cost) %", .where, .text] | join("  ")' |
+		elif .hit1 then "hit" elif .hit3 then "hit@3" else "MISS" end), .rule, "\(.seconds) s", .where, .text] | join("  ")' |
 		cut -c1-220
 }
 
