@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "intake/demangle.h"
 #include "intake/symbols.h"
 
 #define MAX_FILES      256u
@@ -138,13 +139,15 @@ static bool add_text(struct symbol_file *file, const char *text, uint32_t *at)
 static bool add_function(struct symbol_file *file, const GElf_Sym *symbol, const char *name)
 {
 	struct function *function;
+	char source[MAX_NAME];
 
 	if (!array_reserve(&file->functions, &file->room, file->n + 1)) {
 		return false;
 	}
 	function = &file->functions[file->n];
 	*function = (struct function){.address = symbol->st_value, .size = symbol->st_size};
-	if (!add_text(file, name, &function->name)) {
+	if (!add_text(file, demangle(name, source, sizeof(source)) ? source : name,
+			    &function->name)) {
 		return false;
 	}
 	file->n++;

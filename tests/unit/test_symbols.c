@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "intake/demangle.h"
 #include "intake/symbols.h"
 #include "requests/addresses.h"
 
@@ -32,6 +33,13 @@ __attribute__((noinline)) void symbols_test_function(void);
 void symbols_test_function(void)
 {
 	__asm__ volatile("nop; nop; nop; nop");
+}
+
+/* One that a compiler of C++ would have named so. */
+__attribute__((noinline)) void symbols_test_cpp(void) __asm__("_ZN4shop5orderEi");
+void symbols_test_cpp(void)
+{
+	__asm__ volatile("nop; nop");
 }
 
 static int take_base(struct dl_phdr_info *info, size_t size, void *context)
@@ -91,6 +99,11 @@ static void by_file(void **state)
 				name, sizeof(name)));
 		assert_string_equal(name, "symbols_test_function");
 	}
+	assert_true(symbol_files_find(files, self, build_id, build_id_bytes,
+			offset_of(symbols_test_cpp), name, sizeof(name)));
+	assert_string_equal(name, demangle("_ZN4shop5orderEi", name, sizeof(name))
+						  ? "shop::order(int)"
+						  : "_ZN4shop5orderEi");
 	/* Where there is no function. */
 	assert_false(symbol_files_find(
 			files, self, build_id, build_id_bytes, 0, name, sizeof(name)));
@@ -105,6 +118,49 @@ static void by_file(void **state)
 			files, self, build_id, build_id_bytes - 1, offset, name, sizeof(name)));
 	assert_false(symbol_files_find(files, self, build_id, 0, offset, name, sizeof(name)));
 	symbol_files_destroy(files);
+}
+
+static void mangled_names(void **state)
+{
+	static const char *const names[][2] = {
+			{"_ZN4shop5orderEi", "shop::order(int)"},
+			{"_ZNSt6vectorIiSaIiEE9push_backEOi",
+					"std::vector<int, std::allocator<int> >::push_back(int&&)"},
+			{"_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
+					"core::fmt::Formatter::pad"},
+			{"_ZN60_$LT$alloc..string..String$u20$as$u20$core..fmt..Display$GT$3fmt"
+			 "17h0123456789abcdefE",
+					"<alloc::string::String as core::fmt::Display>::fmt"},
+	};
+	static const char *const others[] = {"main", "", "_Z", "_ZN", "_Zzzzz", "_ZN99999999999x"};
+	char out[256], bomb[1000];
+
+	(void)state;
+	if (!demangle(names[0][0], out, sizeof(out))) {
+		skip(); /* no C++ library here */
+	}
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		assert_true(demangle(names[i][0], out, sizeof(out)));
+		assert_string_equal(out, names[i][1]);
+		assert_false(demangle(names[i][0], out, strlen(names[i][1]))); /* no room */
+	}
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		assert_false(demangle(others[i], out, sizeof(out)));
+	}
+	/* Each argument is a pair of the one before: the name is exponentially long. */
+	strcpy(bomb, "_Z1f1aSt4pairIS_S_E");
+	for (char next = '0'; next <= '9'; next++) {
+		snprintf(bomb + strlen(bomb), 32, "St4pairIS%c_S%c_E", next, next);
+	}
+	for (char next = 'A'; next <= 'Y'; next++) {
+		snprintf(bomb + strlen(bomb), 32, "St4pairIS%c_S%c_E", next, next);
+	}
+	assert_false(demangle(bomb, out, sizeof(out)));
+	/* As an attacker's symbol table may have it. */
+	memset(bomb, 'P', sizeof(bomb) - 1);
+	memcpy(bomb, "_Z1f", 4);
+	bomb[sizeof(bomb) - 1] = '\0';
+	demangle(bomb, out, sizeof(out));
 }
 
 /* Paths from a trace may name anything. */
@@ -354,6 +410,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(by_file),
+			cmocka_unit_test(mangled_names),
 			cmocka_unit_test(hostile_files),
 			cmocka_unit_test(places),
 			cmocka_unit_test(damaged),
