@@ -625,7 +625,7 @@ static bool verdict_within_budget(struct pythia *pythia, struct finding *finding
 
 /*
  * Two or three places of code each surely hold a fair share, and half together, as two faults do.
- * False: there are not, or they vary together, or nothing can be said before more is known.
+ * False: there are not, or they vary together.
  */
 static bool verdict_several(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round,
@@ -762,7 +762,5 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 		finding_tell(pythia, finding, &verdict);
 		return;
 	}
-	if (!verdict_several(pythia, finding, detail, round, edges, n)) {
-		verdict_diffuse(pythia, finding, detail, round, edges, n);
-	}
+	verdict_diffuse(pythia, finding, detail, round, edges, n);
 }

@@ -29,10 +29,12 @@ bool split_any_fits(const struct pythia *pythia)
 /* Twice as many after each split of the same edge that was in vain. */
 static uint32_t most_points(const struct pythia *pythia, const struct finding *finding)
 {
-	uint32_t twice = finding->fruitless < FRUITLESS_SPLITS ? finding->fruitless
-							       : FRUITLESS_SPLITS;
+	uint32_t points = pythia->planning.budget.points;
 
-	return pythia->planning.budget.points << twice;
+	for (uint32_t i = 0; i < finding->fruitless && i < FRUITLESS_SPLITS; i++) {
+		points += points <= UINT32_MAX / 2 ? points : 0;
+	}
+	return points;
 }
 
 /* What was chosen, as parts; kernel events only of the threads of the group's requests. */

@@ -44,7 +44,7 @@ static bool prepare(struct work *work, uint32_t most)
 	work->others = malloc(n * sizeof(double));
 	work->ranks = malloc(n * sizeof(double));
 	return work->scores && work->near && work->order && work->first && work->values &&
-	       work->others && work->ranks;
+	       work->own && work->others && work->ranks;
 }
 
 static uint32_t series_of(const struct together_item *item)
