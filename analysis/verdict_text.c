@@ -236,7 +236,7 @@ static void say_interrupts(char *out, size_t size, const struct steps_verdict *v
 static void say_process(char *out, size_t size, const struct steps_verdict *verdict)
 {
 	text_add(out, size,
-			"all that %s does is slow at the same times%s%s: %u of %u places, %.1f "
+			"most of what %s does is slow at the same times%s%s: %u of %u places, %.1f "
 			"times in the middle; %.0f%% of the variance is there",
 			verdict->site, verdict->as_for[0] ? ", as for " : "", verdict->as_for,
 			verdict->slow, verdict->examined, verdict->times, 100 * verdict->share);

@@ -38,7 +38,7 @@ struct finding {
 			   */
 	uint32_t n_steps;
 	const char *site, *host, *process; /* where that varies, likewise */
-	bool at_site;      /* all that this process does is slow, and that is the verdict */
+	bool at_site;      /* most of what this process does is slow, and that is the verdict */
 	uint64_t sites_ns; /* when they were last examined */
 	bool no_normal;    /* nothing told what is normal when its search began */
 	uint32_t change;   /* place among what has changed, by the last round; 0: none */

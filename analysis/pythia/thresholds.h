@@ -69,7 +69,7 @@
 #define NAMED_STEPS      5u    /* by names, before nothing is thought to be in an edge */
 #define Z90              1.645 /* standard errors on both sides: 90 % of a normal distribution */
 #define SITE_PHI         0.5   /* of the group's variance, as for a verdict on code */
-#define SITE_PLACES      4u    /* judged, to say "all that it does" */
+#define SITE_PLACES      4u    /* judged, to say "most of what it does" */
 #define SITE_MOST_PLACES 0.6   /* of them slow at the same times, */
 #define SITE_MANY_PLACES 0.4   /* and with those that take next to no time */
 #define SITE_OF_GROUP    1.3   /* of those, in a type of requests */

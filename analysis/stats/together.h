@@ -18,7 +18,7 @@
  * average as in the third at which they are fastest. Those are sizes of an effect, not tests: many
  * places tell the same, and whoever asks wants most of them to.
  *
- * What changes within less than TOGETHER_NEAR_NS, or not at all while it is looked at, is not seen.
+ * What changes faster than these are apart, or not at all while it is looked at, is not seen.
  *
  * Units: ns. Pure. Memory: about 60 bytes an item while it works. Cost: O(n log n), and of each
  * item those near it, at most TOGETHER_MOST_NEAR on either side. Threads: the caller's.

@@ -55,7 +55,7 @@ static const struct {
 		{"$u5b$", "["}, {"$u5d$", "]"}, {"$u7b$", "{"}, {"$u7d$", "}"}, {"$u3b$", ";"},
 		{"$u2b$", "+"}, {"$u22$", "\""}, {"..", "::"}};
 
-/* In place: none is longer than what stands for it. */
+/* In place: no text is longer than its code. */
 static void take_escapes_out(char *text)
 {
 	char *to = text;
@@ -75,9 +75,8 @@ static void take_escapes_out(char *text)
 			continue;
 		}
 		from += strlen(escapes[i].code);
-		for (const char *text_of = escapes[i].text; *text_of; text_of++) {
-			*to++ = *text_of;
-		}
+		memcpy(to, escapes[i].text, strlen(escapes[i].text));
+		to += strlen(escapes[i].text);
 	}
 	*to = '\0';
 }

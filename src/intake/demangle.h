@@ -10,8 +10,7 @@
  * ("_ZN4shop5orderEi": "shop::order(int)"), and Rust's first scheme, which is the same with a hash
  * behind and escapes within. By the C++ library, if it is on this host; it is not linked.
  *
- * Names may be hostile, and few bytes tell of many: those of 160 bytes or more stay as they are
- * (2 MB of memory at most, for the time).
+ * Names may be hostile, and few bytes tell of many: those of 160 bytes or more stay as they are.
  *
  * False: the name is not mangled so, is too long, or there is no such library. Threads: any.
  */

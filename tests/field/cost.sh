@@ -69,3 +69,22 @@ processor_share() {
 	local ns=$(($(awk '/^at/ { print $2 }' "$work/marks/$2") - $(awk '/^at/ { print $2 }' "$work/marks/$1")))
 	awk -v ns="$ns" 'END { printf "%.1f", 100 * ($1 + $2) * 1e9 / ns }'
 }
+
+# What watching took, of each scenario and of all: medians, and the least that was served. Where the load itself
+# changes (300,600,900) a time before tells nothing of one after. cost_table FILE...
+cost_table() {
+	jq -rs '
+		def tenth: . * 10 | round / 10;
+		def middle: sort | (.[length / 2 | floor] + .[(length - 1) / 2 | floor]) / 2 | tenth;
+		def served: map(100 * .watched_per_s / .plain_per_s);
+		def figures: "\(length) | \(served | middle) | \(served | min | tenth) | \(map(.plain_cpu) | middle) | " +
+			"\(map(.watched_cpu) | middle) | \(map(.watching) | middle) |";
+		map(select(.watched_cpu and (.site | contains(",") | not)) | {scenario} + (to_entries | map(select(.key | IN("plain_per_s", "watched_per_s",
+			"plain_cpu", "watched_cpu", "watching")) | .value |= tonumber) | from_entries)) | if length == 0 then empty else
+			"\n| what watching takes | runs | requests/s of those not watched, %: median | least | " +
+			"the program, % of a processor, not watched | watched | who watches, % of a processor |",
+			"|---|--:|--:|--:|--:|--:|--:|",
+			(group_by(.scenario)[] | "| \(.[0].scenario) | \(figures)"),
+			"| **all** | \(figures)"
+		end' "$@"
+}

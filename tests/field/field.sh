@@ -24,23 +24,7 @@ shift
 results=$build/field/results.jsonl
 sites=$here/sites.def
 set_=scoring runs=1 keep="" strategy=hybrid scenarios=()
-# What watching took, of each scenario and of all: medians, and the least that was served.
-cost_table() {
-	jq -rs '
-		def tenth: . * 10 | round / 10;
-		def middle: sort | (.[length / 2 | floor] + .[(length - 1) / 2 | floor]) / 2 | tenth;
-		def served: map(100 * .watched_per_s / .plain_per_s);
-		def figures: "\(length) | \(served | middle) | \(served | min | tenth) | \(map(.plain_cpu) | middle) | " +
-			"\(map(.watched_cpu) | middle) | \(map(.watching) | middle) |";
-		map(select(.watched_cpu) | {scenario} + (to_entries | map(select(.key | IN("plain_per_s", "watched_per_s",
-			"plain_cpu", "watched_cpu", "watching")) | .value |= tonumber) | from_entries)) | if length == 0 then empty else
-			"\n| what watching takes | runs | requests/s of those not watched, %: median | least | " +
-			"the program, % of a processor, not watched | watched | who watches, % of a processor |",
-			"|---|--:|--:|--:|--:|--:|--:|",
-			(group_by(.scenario)[] | "| \(.[0].scenario) | \(figures)"),
-			"| **all** | \(figures)"
-		end' "$@"
-}
+. "$here/cost.sh"
 if [ "${1-}" = summary ]; then
 	shift
 	[ $# -gt 0 ] || set -- "$results"
@@ -85,8 +69,6 @@ fail() {
 	echo "field: $scenario ($words): $*" >&2
 	exit 1
 }
-
-. "$here/cost.sh"
 
 # One run, in a shell of its own: what it starts ends with it.
 run() {

@@ -1125,8 +1125,9 @@ static void names_the_process_that_is_slow(void **state)
 	assert_int_equal(run.enabled, 0);
 	assert_string_equal(run.host, "node-1");
 	assert_string_equal(run.process, "app");
-	assert_non_null(strstr(run.text, "all that app on node-1 does is slow at the same times: "
-					 "7 of 9 places"));
+	assert_non_null(strstr(run.text,
+			"most of what app on node-1 does is slow at the same times: "
+			"7 of 9 places"));
 	assert_non_null(strstr(run.text, "not so app on node-2, which does the same"));
 	assert_non_null(strstr(run.next, "app on node-1: its CPU"));
 	sites[0].along = 5;

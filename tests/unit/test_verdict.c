@@ -214,7 +214,8 @@ static const struct {
 				 .also_slow = "db on vm",
 				 .n_also_slow = 2,
 				 .n_well = 3},
-				"boot: all that app on vm does is slow at the same times, as for "
+				"boot: most of what app on vm does is slow at the same times, as "
+				"for "
 				"stop: 8 "
 				"of 9 places, 2.3 times in the middle; 60% of the variance is "
 				"there; so "
@@ -229,7 +230,8 @@ static const struct {
 				 .times = 2.34,
 				 .share = 0.6,
 				 .n_well = 3},
-				"boot: all that app on vm does is slow at the same times: 8 of 9 "
+				"boot: most of what app on vm does is slow at the same times: 8 of "
+				"9 "
 				"places, "
 				"2.3 times in the middle; 60% of the variance is there; not so 3 "
 				"other "
@@ -245,7 +247,8 @@ static const struct {
 				 .share = 1,
 				 .waiting_share = 0.19,
 				 RAN("python3", 0.64)},
-				"boot: all that app on vm does is slow at the same times: 4 of 5 "
+				"boot: most of what app on vm does is slow at the same times: 4 of "
+				"5 "
 				"places, 1.5 times in the middle; 100% of the variance is there; "
 				"not the code, but its CPU, its host, or what all of it waits for; "
 				"(runnable) is 19% of the variance: python3 had the processor 64% "

@@ -52,7 +52,7 @@ extern const char *const stop_rule_names[], *const stop_rule_words[];
 	X(TRACING, tracing)           /* likewise, for who traces; the search goes on */           \
 	X(IDLE, idle)                 /* likewise, for a processor that sleeps; it goes on, too */ \
 	X(INTERRUPTS, interrupts)     /* it goes by in such while `within` is at work */           \
-	X(PROCESS, process)           /* all that a process does is slow at the same times */      \
+	X(PROCESS, process)           /* most of what a process does is slow at the same times */  \
 	X(COMMON_CAUSE, common_cause) /* many places vary together */                              \
 	X(NO_PLACE, no_place)         /* none surely holds half */                                 \
 	X(BUDGET, budget)             /* it leaves no room for a further point */                  \
