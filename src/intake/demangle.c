@@ -1,105 +1,47 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "intake/demangle.h"
 
-#include <ctype.h>
-#include <dlfcn.h>
-#include <pthread.h>
-#include <stdlib.h>
+#include <libiberty/demangle.h>
+#include <setjmp.h>
 #include <string.h>
 
-/* Some 8 bytes can double what is told, so that a longer one could tell of gigabytes. */
-#define MOST_MANGLED 160u
+struct told {
+	char *out;
+	size_t size, length;
+	jmp_buf no_room;
+};
 
-/* Of <cxxabi.h>. */
-typedef char *(*demangler)(const char *mangled, char *out, size_t *room, int *status);
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static demangler by_library;
-
-static void load(void)
+/*
+ * Leaves the library as soon as there is no more room, for few bytes of a name can tell of
+ * gigabytes. It holds nothing then: what calls back allocates nothing but on the stack.
+ */
+static void add(const char *text, size_t length, void *context)
 {
-	void *library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
-	void *symbol = library ? dlsym(library, "__cxa_demangle") : NULL;
+	struct told *told = context;
 
-	/* ISO C has no conversion of one to the other. */
-	_Static_assert(sizeof(symbol) == sizeof(by_library), "pointers of one size");
-	memcpy(&by_library, &symbol, sizeof(by_library));
-}
-
-/* ---- Rust ---- */
-
-#define HASH 19u /* "::h" and 16 digits */
-
-/* The hash is cut off; false: there is none. */
-static bool cut_hash(char *text)
-{
-	size_t length = strlen(text);
-	const char *hash = text + length - HASH;
-
-	if (length <= HASH || strncmp(hash, "::h", 3) != 0) {
-		return false;
+	if (length >= told->size - told->length) {
+		longjmp(told->no_room, 1);
 	}
-	for (size_t i = 3; i < HASH; i++) {
-		if (!isxdigit((unsigned char)hash[i])) {
-			return false;
-		}
-	}
-	text[length - HASH] = '\0';
-	return true;
+	memcpy(told->out + told->length, text, length);
+	told->length += length;
 }
-
-static const struct {
-	const char *code, *text;
-} escapes[] = {{"$LT$", "<"}, {"$GT$", ">"}, {"$LP$", "("}, {"$RP$", ")"}, {"$C$", ","},
-		{"$RF$", "&"}, {"$BP$", "*"}, {"$SP$", "@"}, {"$u20$", " "}, {"$u27$", "'"},
-		{"$u5b$", "["}, {"$u5d$", "]"}, {"$u7b$", "{"}, {"$u7d$", "}"}, {"$u3b$", ";"},
-		{"$u2b$", "+"}, {"$u22$", "\""}, {"..", "::"}};
-
-/* In place: no text is longer than its code. */
-static void take_escapes_out(char *text)
-{
-	char *to = text;
-
-	for (const char *from = text; *from;) {
-		size_t i = 0, n = sizeof(escapes) / sizeof(escapes[0]);
-
-		/* "_$" where a part would begin with an escape. */
-		if (from[0] == '_' && from[1] == '$' && (from == text || from[-1] == ':')) {
-			from++;
-		}
-		while (i < n && strncmp(from, escapes[i].code, strlen(escapes[i].code)) != 0) {
-			i++;
-		}
-		if (i == n) {
-			*to++ = *from++;
-			continue;
-		}
-		from += strlen(escapes[i].code);
-		memcpy(to, escapes[i].text, strlen(escapes[i].text));
-		to += strlen(escapes[i].text);
-	}
-	*to = '\0';
-}
-
-/* ---- the whole ---- */
 
 bool demangle(const char *name, char *out, size_t size)
 {
-	char *told = NULL;
-	int status = 0;
+	struct told told = {.out = out, .size = size};
 
-	if (strncmp(name, "_Z", 2) == 0 && strnlen(name, MOST_MANGLED) < MOST_MANGLED &&
-			pthread_once(&once, load) == 0 && by_library) {
-		told = by_library(name, NULL, NULL, &status);
-	}
-	if (!told || strlen(told) >= size) {
-		free(told);
+	if (size == 0 || setjmp(told.no_room) != 0) {
 		return false;
 	}
-	memcpy(out, told, strlen(told) + 1);
-	free(told);
-	if (cut_hash(out)) {
-		take_escapes_out(out);
+	/* Rust's first scheme looks as C++ does. */
+	if (!rust_demangle_callback(name, DMGL_NO_OPTS, add, &told)) {
+		told.length = 0;
+		if (strncmp(name, "_Z", 2) != 0 ||
+				!cplus_demangle_v3_callback(
+						name, DMGL_PARAMS | DMGL_ANSI, add, &told)) {
+			return false;
+		}
 	}
+	out[told.length] = '\0';
 	return true;
 }
