@@ -24,6 +24,7 @@
 #define NAME_BYTES  32
 #define EVENT_BYTES 64
 #define MAX_ROUNDS  2000
+#define MAX_STEPS   100u
 #define WIDTH       14u
 #define WAKING      0.6 /* of the variance, where processors sleep */
 #define SECOND      UINT64_C(1000000000)
@@ -47,6 +48,7 @@ struct service {
 	/* Until that look most of what varies is processors that wake up; 0: never. */
 	uint32_t sleeps_until;
 	bool sleeps;
+	uint32_t n_steps, step_points[MAX_STEPS]; /* points that each step enabled */
 };
 
 static uint32_t below(struct service *service, uint32_t n)
@@ -348,6 +350,7 @@ static bool obey(struct pythia *pythia, struct service *service, uint64_t now_ns
 	for (; order; order = pythia_next_order(pythia)) {
 		uint32_t step = order->step;
 		bool undo = order->undo;
+		uint32_t n_enabled = 0; /* entries and exits */
 
 		for (uint32_t i = 0; i < order->n; i++) {
 			uint32_t point = point_of_event(service, order->events[i].name);
@@ -355,6 +358,10 @@ static bool obey(struct pythia *pythia, struct service *service, uint64_t now_ns
 			assert_string_equal(order->events[i].host, "host");
 			service->on[point] = order->events[i].enable;
 			service->ever[point] |= order->events[i].enable;
+			n_enabled += order->events[i].enable;
+		}
+		if (!undo && service->n_steps < MAX_STEPS) {
+			service->step_points[service->n_steps++] = n_enabled / 2;
 		}
 		any = true;
 		assert_true(pythia_order_done(pythia,
@@ -402,6 +409,7 @@ struct run {
 	char where[512], text[768], host[64], process[64], next[256];
 	uint32_t steps, enabled, looks;
 	bool around; /* not the fault itself was named, but what it lies in */
+	uint32_t n_steps, step_points[MAX_STEPS];
 };
 
 /* Runs the loop until it stops by itself. */
@@ -468,6 +476,8 @@ static struct run run_loop(struct pythia *pythia, struct service *service, bool 
 			break;
 		}
 	}
+	run.n_steps = service->n_steps;
+	memcpy(run.step_points, service->step_points, sizeof(run.step_points));
 	test_free(sight);
 	return run;
 }
@@ -548,6 +558,29 @@ static void order_saves_steps(void **state)
 	}
 	assert_true(steps[1] < 0.9 * steps[0]); /* without it, splits in vain take more points */
 	assert_true(enabled[1] < 0.8 * enabled[0]);
+}
+
+/* A step after one in vain has twice the points, and the next one four times as many, no more. */
+static void steps_in_vain_grow(void **state)
+{
+	const uint32_t usual = STEP_USUAL_BUDGET.points;
+	uint32_t n_doubled = 0;
+
+	(void)state;
+	for (uint32_t seed = 0; seed < 20; seed++) {
+		struct run run = diagnose_shape(
+				"flat", seed * 7 + 1, 300, true, true, true, true, false);
+
+		assert_true(run.n_steps > 0 && run.step_points[0] <= usual);
+		for (uint32_t i = 1; i < run.n_steps; i++) {
+			assert_true(run.step_points[i] <= usual << 2);
+			if (run.step_points[i] > usual) {
+				assert_true(run.step_points[i] <= 2 * run.step_points[i - 1]);
+				n_doubled += run.step_points[i] == 2 * run.step_points[i - 1];
+			}
+		}
+	}
+	assert_true(n_doubled > 0);
 }
 
 /* With a profile: the fault is named, and on the way few points were enabled. */
@@ -1169,6 +1202,7 @@ int main(void)
 			cmocka_unit_test(a_wide_norm_does_not_heal),
 			cmocka_unit_test(finds_the_fault),
 			cmocka_unit_test(order_saves_steps),
+			cmocka_unit_test(steps_in_vain_grow),
 			cmocka_unit_test(baselines_end),
 			cmocka_unit_test(goes_by_names),
 			cmocka_unit_test(leaves_healthy_alone),
