@@ -450,7 +450,7 @@ void candidates_of_edge(struct pythia *pythia, const struct finding *finding,
 		return;
 	}
 	if (seen && keep_varying(pythia, row)) {
-		if (!split_any_fits(pythia)) {
+		if (!split_any_fits(pythia, finding)) {
 			find_candidates(pythia, finding, edge->node, NULL);
 		}
 		return;

@@ -184,7 +184,7 @@ void cost_take_back(struct pythia *pythia, double events_per_s)
 					"undone by itself: the load has grown: %.0f events/s of "
 					"all steps, the budget is %.0f",
 					events_per_s, bound);
-			pythia_exclude(pythia, step);
+			split_take_fewer(pythia, step, bound > 0 ? events_per_s / bound : 1);
 			step_undo(step, STEP_BY_WATCH, pythia->now_ns);
 			left -= step->actual.events_per_s;
 			enough = bound < 0 || left <= bound;

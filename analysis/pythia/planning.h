@@ -62,7 +62,12 @@ bool split_propose(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round,
 		const struct split *split);
 /* Some candidate is within the budget. */
-bool split_any_fits(const struct pythia *pythia);
+bool split_any_fits(const struct pythia *pythia, const struct finding *finding);
+/*
+ * All steps cost so many times the budget, this one among them, which is undone: by no more than
+ * rates differ from what was learned. Its search goes on with fewer points, not with others.
+ */
+void split_take_fewer(struct pythia *pythia, const struct step *step, double times);
 
 /* cost.c */
 void cost_refresh(struct pythia *pythia, const struct groups_view *groups);
@@ -121,8 +126,11 @@ bool pythia_propose_disabling(struct pythia *pythia, bool all, uint32_t group_id
 /* What a person rejected, or what failed, is left alone for a while. */
 void pythia_exclude(struct pythia *pythia, const struct step *step);
 
-/* The uninformative points, as parts to disable; room for all points. Returns how many. */
-uint32_t pythia_gather_uninformative(const struct pythia *pythia, struct step_part *parts);
+/* A point of ours that nobody pinned told nothing for so many epochs in a row, or is not seen. */
+bool pythia_tells_nothing(const struct pythia *pythia, const struct point *point, uint32_t epochs);
+/* Such points, as parts to disable; room for all points. Returns how many. */
+uint32_t pythia_gather_uninformative(
+		const struct pythia *pythia, uint32_t epochs, struct step_part *parts);
 /* Adds a step, and approves it where that is the mode. */
 struct step *pythia_add_step(struct pythia *pythia, enum step_kind kind,
 		const struct step_part *parts, uint32_t n, uint32_t group_id, const char *title,

@@ -44,6 +44,7 @@ struct point {
 				look into that; 0: never */
 	uint32_t uninformative;       /* epochs in a row in which it told nothing */
 	uint32_t uninformative_epoch; /* the last of them, plus 1 */
+	uint32_t informative_epoch;   /* the last in which it told something, plus 1 */
 	uint32_t excluded;            /* not before that epoch again */
 	uint32_t explained;  /* how often it was the answer */
 };

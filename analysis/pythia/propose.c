@@ -64,25 +64,31 @@ static bool is_off(const struct pythia *pythia, const struct point *point)
 	return point->entry && !point->kernel && point_off(point);
 }
 
-static bool is_uninformative(const struct pythia *pythia, const struct point *point)
+bool pythia_tells_nothing(const struct pythia *pythia, const struct point *point, uint32_t epochs)
 {
 	if (!point->ours || point->skeleton || point->pinned ||
 			point_is_held(point, pythia->now_ns)) {
 		return false;
 	}
-	return point->uninformative >= UNINFORMATIVE_ROUNDS ||
+	return point->uninformative >= epochs ||
 	       (pythia->now_ns > UNSEEN_NS + point->enabled_ns &&
 			       pythia->now_ns > UNSEEN_NS + point->seen_ns);
 }
 
-uint32_t pythia_gather_uninformative(const struct pythia *pythia, struct step_part *parts)
+static bool is_uninformative(const struct pythia *pythia, const struct point *point)
+{
+	return pythia_tells_nothing(pythia, point, UNINFORMATIVE_EPOCHS);
+}
+
+uint32_t pythia_gather_uninformative(
+		const struct pythia *pythia, uint32_t epochs, struct step_part *parts)
 {
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < pythia->points.n; i++) {
 		const struct point *point = &pythia->points.items[i];
 
-		if (is_uninformative(pythia, point)) {
+		if (pythia_tells_nothing(pythia, point, epochs)) {
 			parts[n++] = (struct step_part){
 					.point = i, .hosts = point->ours, .enable = false};
 		}

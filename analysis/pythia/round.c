@@ -193,11 +193,13 @@ static void judge_uninformative(struct pythia *pythia, const struct pythia_round
 				struct point *point = &pythia->points.items[at];
 
 				point->uninformative +=
-						point->uninformative_epoch != round->epoch + 1;
+						point->uninformative_epoch != round->epoch + 1 &&
+						point->informative_epoch != round->epoch + 1;
 				point->uninformative_epoch = round->epoch + 1;
 				finding_rule_out(finding, at, row->phi);
 			} else {
 				pythia->points.items[at].uninformative = 0;
+				pythia->points.items[at].informative_epoch = round->epoch + 1;
 			}
 		}
 	}
@@ -267,6 +269,7 @@ static void reopen(struct pythia *pythia, struct finding *finding)
 		finding->rule = STOP_NONE;
 		finding->told_all = finding->at_site = false;
 		finding->calm = finding->fruitless = finding->n_given_up = 0;
+		finding->dearer = 0;
 		finding->judged_epoch = UINT32_MAX;
 		finding->started_ns = pythia->now_ns;
 		finding->told_words = 0; /* what told nothing then may tell now */

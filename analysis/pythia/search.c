@@ -721,7 +721,7 @@ void finding_search(struct pythia *pythia, struct finding *finding,
 		if (propose_inside(pythia, finding, detail, round, &edges[i])) {
 			return;
 		}
-		over_budget |= !split_any_fits(pythia);
+		over_budget |= !split_any_fits(pythia, finding);
 	}
 	if (over_budget && !pythia_is_settled(pythia, round, detail)) {
 		wait_for_more(finding);

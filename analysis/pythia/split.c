@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -6,17 +7,32 @@
 
 /* The step that splits an edge: what the strategy makes of its candidates. */
 
-/* What the budget leaves; negative: there is no bound. */
-static double events_left(const struct pythia *pythia)
+/* What points take that go with the step, because they told nothing for so many epochs. */
+static double freed(const struct pythia *pythia, uint32_t epochs)
 {
-	double bound = cost_bound(pythia), left = bound - cost_spent(pythia).events_per_s;
+	double sum = 0;
 
-	return bound < 0 ? -1 : left > 0 ? left : 0;
+	for (uint32_t i = 0; i < pythia->points.n; i++) {
+		if (pythia_tells_nothing(pythia, &pythia->points.items[i], epochs)) {
+			sum += fmax(0, cost_of_point(pythia, i));
+		}
+	}
+	return sum;
 }
 
-bool split_any_fits(const struct pythia *pythia)
+/* Events/s that the budget leaves, as they are thought to be; negative: there is no bound. */
+static double events_left(
+		const struct pythia *pythia, const struct finding *finding, uint32_t epochs)
 {
-	double left = events_left(pythia);
+	double bound = cost_bound(pythia);
+	double left = bound - cost_spent(pythia).events_per_s + freed(pythia, epochs);
+
+	return bound < 0 ? -1 : left > 0 ? left / fmax(DEARER, finding->dearer) : 0;
+}
+
+bool split_any_fits(const struct pythia *pythia, const struct finding *finding)
+{
+	double left = events_left(pythia, finding, UNINFORMATIVE_SCARCE);
 
 	for (uint32_t i = 0; i < pythia->planning.n_candidates && left >= 0; i++) {
 		if (pythia->planning.candidates[i].events_per_s <= left) {
@@ -24,6 +40,18 @@ bool split_any_fits(const struct pythia *pythia)
 		}
 	}
 	return left < 0;
+}
+
+void split_take_fewer(struct pythia *pythia, const struct step *step, double times)
+{
+	struct finding *finding = finding_of(pythia, step->group_id, false, 0);
+
+	if (!finding) {
+		pythia_exclude(pythia, step);
+		return;
+	}
+	finding->dearer = fmax(DEARER, finding->dearer) * times * DEARER;
+	finding->split_noted = true; /* it has shown nothing */
 }
 
 /* Twice as many after each split of the same edge that was in vain. */
@@ -68,6 +96,25 @@ static uint32_t parts_of(struct pythia *pythia, const struct pythia_detail *deta
 	return n;
 }
 
+/* How many of them; where the budget is what cuts them short, more goes with the step. */
+static uint32_t choose(const struct pythia *pythia, const struct finding *finding,
+		struct choice *choice, uint32_t *epochs)
+{
+	uint32_t n = 0, wanted = choice->n < choice->max ? choice->n : choice->max;
+
+	*epochs = UNINFORMATIVE_EPOCHS;
+	if (choice->n) {
+		choice->events_left = events_left(pythia, finding, *epochs);
+		n = pythia->planning.strategy->choose(choice);
+	}
+	if (n < wanted && choice->events_left >= 0) {
+		*epochs = UNINFORMATIVE_SCARCE;
+		choice->events_left = events_left(pythia, finding, *epochs);
+		n = pythia->planning.strategy->choose(choice);
+	}
+	return n;
+}
+
 bool split_propose(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round,
 		const struct split *split)
@@ -79,7 +126,6 @@ bool split_propose(struct pythia *pythia, struct finding *finding,
 	struct choice choice = {.candidates = pythia->planning.candidates,
 			.n = n_all,
 			.max = split->most ? most : most_points(pythia, finding),
-			.events_left = events_left(pythia),
 			.seed = ((uint64_t)pythia->epoch << 32) + finding->group_id,
 			.chosen = pythia->planning.chosen,
 			.scratch = pythia->planning.doubles,
@@ -87,9 +133,9 @@ bool split_propose(struct pythia *pythia, struct finding *finding,
 	char title[256], why[512];
 	struct step_part *parts;
 	struct step *step;
-	uint32_t n, n_parts;
+	uint32_t n, n_parts, epochs;
 
-	n = choice.n ? pythia->planning.strategy->choose(&choice) : 0;
+	n = choose(pythia, finding, &choice, &epochs);
 	parts = n ? calloc(n * POINTS_MAX_HOSTS + pythia->points.n, sizeof(*parts)) : NULL;
 	if (!parts) {
 		return false;
@@ -114,7 +160,7 @@ bool split_propose(struct pythia *pythia, struct finding *finding,
 	}
 	/* What is uninformative goes along, so that it needs no epoch of its own. */
 	step = pythia_add_step(pythia, STEP_ENABLE, parts,
-			n_parts + pythia_gather_uninformative(pythia, parts + n_parts),
+			n_parts + pythia_gather_uninformative(pythia, epochs, parts + n_parts),
 			finding->group_id, title, why);
 	for (uint32_t i = 0; i < n_parts; i++) {
 		free(parts[i].filter);

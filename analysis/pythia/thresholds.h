@@ -100,6 +100,7 @@
 #define GAP_SHARE         0.8  /* of the edge's: points elsewhere are none, unless it was in vain */
 #define USUAL_EVENT_NS    150.0 /* ns of CPU an event, until a host has measured it */
 #define USUAL_EVENT_BYTES 60.0  /* of an event, until any of the point was seen */
+#define DEARER            1.1   /* times what a step is thought to cost is left for it */
 #define COST_FLOOR        10.0 /* events/s: what costs less is not worth any number of times more */
 #define OVER_ROUNDS       3u   /* over the budget, before the newest step is undone */
 #define STALE_NS          (60 * NS_PER_S) /* a proposal that nobody decided on is withdrawn, */
@@ -109,7 +110,8 @@
 #define AWAITED_NS           (30 * NS_PER_S) /* and to tell what it offers */
 #define UNINFORMATIVE_PHI    0.02 /* upper bound of the share of an uninformative point, */
 #define UNINFORMATIVE_HIDES  0.1  /* unless merging it would hide shares of opposite sign */
-#define UNINFORMATIVE_ROUNDS 3u   /* epochs in a row, before it is disabled */
+#define UNINFORMATIVE_EPOCHS 3u   /* in a row, before it is disabled; */
+#define UNINFORMATIVE_SCARCE 1u   /* where the budget has no room for what else would be enabled */
 #define UNSEEN_NS            (360 * NS_PER_S) /* that a point was never seen, likewise */
 #define EXCLUDED_EPOCHS      5u  /* epochs that what was rejected, or failed, is left alone */
 #define LEARN_PART           10u /* a tenth of the points must be off, for learning to be worth it */

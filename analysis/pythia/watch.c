@@ -59,16 +59,31 @@ static double most_of(double predicted, double budget, double usual)
 			predicted + SLIGHT_SHARE * (budget > 0 ? budget : usual));
 }
 
+/* What was predicted of the points that it enabled: others may have gone with it. */
+static double enabled_per_s(const struct pythia *pythia, const struct step *step)
+{
+	double sum = 0;
+
+	for (uint32_t i = 0; i < step->n_parts; i++) {
+		if (step->parts[i].enable && !step->parts[i].left_out) {
+			sum += fmax(0, cost_of_point(pythia, step->parts[i].point));
+		}
+	}
+	return fmax(sum, step->predicted.events_per_s);
+}
+
 static void keep_or_undo(struct pythia *pythia, struct step *step, const struct step_watch *watch,
 		const struct group_view *group, uint64_t now_ns)
 {
 	const struct step_budget *budget = &pythia->planning.budget, usual = STEP_USUAL_BUDGET;
 	const struct step_cost *predicted = &step->predicted, spent = cost_spent(pythia);
-	double events = spent.events_per_s +
-			most_of(predicted->events_per_s, budget->events_per_s, usual.events_per_s);
+	double events = spent.events_per_s + most_of(enabled_per_s(pythia, step),
+							     budget->events_per_s,
+							     usual.events_per_s);
 	double bytes = spent.bytes_per_s +
 		       most_of(predicted->bytes_per_s, budget->bytes_per_s, usual.bytes_per_s);
 	double moved = 0;
+	bool fewer = false;
 
 	if (watch->discarded) {
 		step_say(step, "undone by itself: the tracer lost %llu events",
@@ -85,10 +100,11 @@ static void keep_or_undo(struct pythia *pythia, struct step *step, const struct 
 				"undone by itself: %.0f bytes/s of all steps, where at most %.0f "
 				"were expected",
 				watch->actual.bytes_per_s, bytes);
-	} else if (pythia->planning.budget.events_per_s > 0 && step->kind == STEP_ENABLE &&
-			watch->actual.events_per_s > pythia->planning.budget.events_per_s) {
+	} else if (budget->events_per_s > 0 && step->kind == STEP_ENABLE &&
+			watch->actual.events_per_s > budget->events_per_s) {
 		step_say(step, "undone by itself: %.0f events/s are over the budget of %.0f",
-				watch->actual.events_per_s, pythia->planning.budget.events_per_s);
+				watch->actual.events_per_s, budget->events_per_s);
+		fewer = true;
 	} else if (step->kind == STEP_ENABLE && median_rose(step, group, &moved)) {
 		step_say(step, "undone by itself: the median rose by at least %.0f%%", 100 * moved);
 	} else {
@@ -96,7 +112,11 @@ static void keep_or_undo(struct pythia *pythia, struct step *step, const struct 
 		step_say(step, "%.0f events/s of all steps", watch->actual.events_per_s);
 		return;
 	}
-	pythia_exclude(pythia, step);
+	if (fewer) {
+		split_take_fewer(pythia, step, watch->actual.events_per_s / budget->events_per_s);
+	} else {
+		pythia_exclude(pythia, step);
+	}
 	step_undo(step, STEP_BY_WATCH, now_ns);
 }
 

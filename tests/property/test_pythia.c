@@ -49,6 +49,8 @@ struct service {
 	uint32_t sleeps_until;
 	bool sleeps;
 	uint32_t n_steps, step_points[MAX_STEPS]; /* points that each step enabled */
+	double point_per_s; /* events/s that a point brings, whatever was learned; 0: next to none
+			     */
 };
 
 static uint32_t below(struct service *service, uint32_t n)
@@ -341,6 +343,17 @@ static uint32_t point_of_event(const struct service *service, const char *event)
 	return 0;
 }
 
+/* Events/s of all that was enabled. */
+static double brought(const struct service *service)
+{
+	double sum = 10;
+
+	for (uint32_t i = 1; i < service->n; i++) {
+		sum += service->on[i] ? service->point_per_s : 0;
+	}
+	return sum;
+}
+
 /* Does what is ordered; true: something was. */
 static bool obey(struct pythia *pythia, struct service *service, uint64_t now_ns)
 {
@@ -373,7 +386,8 @@ static bool obey(struct pythia *pythia, struct service *service, uint64_t now_ns
 		if (!undo) {
 			pythia_watch_over(pythia,
 					&(struct step_watch){.step = step,
-							.actual = {.events_per_s = 10}},
+							.actual = {.events_per_s = brought(
+										   service)}},
 					NULL, now_ns);
 		}
 	}
@@ -774,6 +788,42 @@ static void names_what_the_budget_reaches(void **state)
 		names_destroy(names);
 	}
 	assert_true(looked_at >= 20);
+}
+
+/*
+ * There is room for four points, and each brings a third more than was learned: what was over the
+ * budget is tried again, fewer at a time, and what told nothing makes room.
+ */
+static void goes_on_within_a_small_budget(void **state)
+{
+	struct step_budget budget = STEP_USUAL_BUDGET;
+	uint32_t found = 0;
+
+	(void)state;
+	budget.events_per_s = 200;
+	for (uint32_t seed = 1; seed <= 30; seed++) {
+		struct names *names = names_create(100000);
+		struct pythia *pythia = pythia_create(names);
+		struct service *service = test_malloc(sizeof(*service));
+		struct run run;
+
+		make_service(service, seed, 100);
+		widen(service);
+		service->point_per_s = 1.3 * 40;
+		offer_all(pythia, service);
+		pythia_set_budget(pythia, &budget);
+		pythia_set_mode(pythia, MODE_AUTOPILOT, SECOND);
+		learn_all(pythia, service);
+		run = run_loop(pythia, service, true);
+		found += run.rule == STOP_CODE &&
+			 ends_with(run.where, service->names[service->fault]);
+		assert_true(run.step_points[0] == 4 && run.step_points[1] <= 3);
+		test_free(service);
+		pythia_destroy(pythia);
+		names_destroy(names);
+	}
+	print_message("%u of 30 found\n", found);
+	assert_int_equal(found, 30);
 }
 
 /* Requests that are all slower, and do not differ, lead there too. */
@@ -1209,6 +1259,7 @@ int main(void)
 			cmocka_unit_test(keeps_within_a_budget_that_shrinks),
 			cmocka_unit_test(goes_on_where_processors_sleep),
 			cmocka_unit_test(names_what_the_budget_reaches),
+			cmocka_unit_test(goes_on_within_a_small_budget),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
