@@ -25,6 +25,7 @@ results=$build/field/results.jsonl
 sites=$here/sites.def
 set_=scoring runs=1 keep="" strategy=hybrid scenarios=()
 . "$here/cost.sh"
+. "$here/stage.sh"
 if [ "${1-}" = summary ]; then
 	shift
 	[ $# -gt 0 ] || set -- "$results"
@@ -63,7 +64,6 @@ mkdir -p "$(dirname "$results")"
 export LC_ALL=C
 LIMIT_S=150 # what is not found by then is missed
 PLAIN_S=12  # with the fault and not watched, to tell what watching takes
-python=$([ -x /usr/bin/python3 ] && echo /usr/bin/python3 || echo python3)
 
 fail() {
 	echo "field: $scenario ($words): $*" >&2
@@ -73,30 +73,7 @@ fail() {
 # One run, in a shell of its own: what it starts ends with it.
 run() {
 	local status fault_ns line document oracle TIMEFORMAT='%U %S'
-	work=$(mktemp -d "${TMPDIR:-/tmp}/pt-field.XXXXXX")
-	started=() mounted=() load_pids=() learns=
-	finish() {
-		local i
-		! declare -F end_postgres >/dev/null || end_postgres # of servers.sh
-		for ((i = ${#started[@]} - 1; i >= 0; i--)); do
-			kill "${started[i]}" 2>/dev/null
-		done
-		sleep 0.3
-		for ((i = ${#started[@]} - 1; i >= 0; i--)); do
-			kill -KILL "${started[i]}" 2>/dev/null
-			wait "${started[i]}" 2>/dev/null
-		done
-		for i in "${mounted[@]}"; do
-			mountpoint -q "$i" && umount -l "$i"
-		done
-		[ -n "$keep" ] && echo "field: kept $work" >&2 || rm -rf "$work"
-	}
-	trap finish EXIT
-	trap 'exit 1' INT TERM
-	. "$here/../live/servers.sh"
-	chmod 755 "$work"
-	mkdir -m 755 "$work/tmp" "$work/config"
-	export XDG_STATE_HOME=$work/state XDG_CONFIG_HOME=$work/config
+	set_stage
 	"$scenario"
 	sleep 3
 	mark before

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
 #
-# The scenarios of sites.def, for field.sh: each function prepares a stock server with load on it, sets
-# `watched` (the process for `pythiatop -p`), `learns` if what is normal is learned before the fault, and
-# defines begin_fault. `words` is the row's, `seed` of the
-# run; `load_pids` are of load.py, which tell what clients saw.
+# The scenarios of sites.def, for field.sh and demo.sh, on the stage of stage.sh: each function prepares
+# a stock server with load on it, sets `watched` (the process for `pythiatop -p`), `learns` if what is
+# normal is learned before the fault, and defines begin_fault. `words` is the row's, `seed` of the run;
+# `load_pids` are of load.py, which tell what clients saw.
 
 # Clients in the background: clients KIND WHERE RATE NUMBER COMMAND WEIGHT...
 clients() {
@@ -154,6 +154,21 @@ pg_lock() {
 		[ "$what" = table ] || statement="SELECT id FROM stock WHERE id < 1900 FOR UPDATE"
 		(while :; do
 			echo "BEGIN; $statement; SELECT pg_sleep($held); COMMIT; SELECT pg_sleep($between);"
+		done | "${psql[@]}" -t >/dev/null 2>&1) &
+		started+=($!)
+	}
+}
+
+# A report over one table keeps another one locked for as long as it takes: TABLE BETWEEN-SECONDS
+pg_report() {
+	postgres_with 100
+	begin_fault() {
+		local of between
+		read -r of between <<<"$words"
+		(while :; do
+			echo "BEGIN; LOCK TABLE stock IN EXCLUSIVE MODE;"
+			echo "SELECT count(DISTINCT md5(note || id)) FROM $of; COMMIT;"
+			sleep "$between"
 		done | "${psql[@]}" -t >/dev/null 2>&1) &
 		started+=($!)
 	}

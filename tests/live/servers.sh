@@ -50,11 +50,13 @@ start_redis() {
 	fail "redis-server: $(tail -n 3 "$work/redis.log")"
 }
 
-# Runs a server of its own at $pg_port, which logs each statement to $work/pg.log.
+# Runs a server of its own at $pg_port, which root may not run, and which logs each statement to $work/pg.log.
 # start_postgres [OPTION...]
 start_postgres() {
 	local bin try
 	bin=$(find /usr/lib/postgresql/*/bin -maxdepth 0 2>/dev/null | sort -V | tail -n 1)
+	as_postgres=()
+	[ "$(id -u)" != 0 ] || as_postgres=(setpriv --reuid=postgres --regid=postgres --clear-groups)
 	if [ -z "$bin" ] || ! id postgres >/dev/null 2>&1; then
 		echo "skipped: PostgreSQL is not installed"
 		exit 77
@@ -63,9 +65,8 @@ start_postgres() {
 	export PGSSLMODE=disable PGGSSENCMODE=disable
 	mkdir "$work/pg"
 	: >"$work/pg.log"
-	chown postgres "$work/pg" "$work/pg.log"
+	[ ${#as_postgres[@]} = 0 ] || chown postgres "$work/pg" "$work/pg.log"
 	chmod 755 "$work"
-	as_postgres=(setpriv --reuid=postgres --regid=postgres --clear-groups)
 	(cd "$work/pg" && "${as_postgres[@]}" "$bin/initdb" -A trust -D "$work/pg/data" -U postgres \
 		--no-sync) >"$work/initdb" 2>&1 || fail "initdb: $(tail -n 3 "$work/initdb")"
 	for ((try = 0; try < 20; try++)); do

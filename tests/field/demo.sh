@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-3.0-or-later
+#
+# The demo on a stock server: a scenario of the field, and the console on autopilot beside it, from
+# nothing. All of it ends with the console: demo.sh BUILD-DIR redis|postgres [CONSOLE OPTION...]
+set -u
+
+here=$(cd "$(dirname "$0")" && pwd)
+build=$(cd "$1" && pwd) || exit 2
+which=$2
+shift 2
+
+fail() {
+	echo "demo: $*" >&2
+	exit 1
+}
+
+. "$here/stage.sh"
+. "$here/scenarios.sh"
+set_stage
+seed=1
+case $which in
+redis)
+	words="LRANGE big 0 -1"
+	redis_dear
+	says="redis-server, some of whose clients ask for a whole list now and then"
+	;;
+postgres)
+	words="orders 1"
+	pg_report
+	says="PostgreSQL under pgbench, where a report keeps a table locked now and then"
+	;;
+esac
+sleep 1
+begin_fault
+echo "demo: $says" >&2
+TMPDIR=$work/tmp "$build/pythiatop" -p "$watched" --autopilot "$@"
