@@ -11,6 +11,8 @@
 #define NAMED_SHARE  0.5  /* enough where the name says that it is an id, or for a clock */
 #define SAME_SHARE   0.9  /* of the rows, in which it is the duration but for its unit */
 #define SAME_NEARLY  0.02
+#define PART_SHARE                                                                                 \
+	0.25 /* of how durations vary: less of it is in a part, which follows from them */
 /* Bytes, rows or nanoseconds that are waited for are fewer: 2^40 ns are 18 minutes. */
 #define ADDRESS_FROM 0x1p40
 #define GROWS_VALUES 4u /* a quarter of the rows: what is set now and then does not grow */
@@ -103,6 +105,38 @@ static bool looks_like_addresses(
 	return rows > 0 && 2 * far >= rows;
 }
 
+bool key_is_part(const struct key *key)
+{
+	size_t length = strlen(key->name);
+
+	return key->source == EXPLANATION_RESOURCE && length > 3 &&
+	       strcmp(key->name + length - 3, "_ns") == 0;
+}
+
+/*
+ * The share of the durations' variance that lies in a part of them, Cov(part, whole) / Var(whole):
+ * the shares of all parts add up to one. Where it is small, whoever takes long has only more of it.
+ */
+static double share_of_part(const struct explain *explain, const struct key *key)
+{
+	double mean = 0, part_mean = 0, both = 0, variance = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < explain->n; i++) {
+		double part = key->values[i], whole = explain->durations[i], off;
+
+		if (isnan(part)) {
+			continue;
+		}
+		off = whole - mean;
+		mean += off / ++n;
+		part_mean += (part - part_mean) / n;
+		variance += off * (whole - mean);
+		both += off * (part - part_mean);
+	}
+	return variance > 0 ? both / variance : 0;
+}
+
 bool derived_judge(const struct explain *explain, const struct key *key, const char **why)
 {
 	uint32_t distinct, rows;
@@ -127,6 +161,10 @@ bool derived_judge(const struct explain *explain, const struct key *key, const c
 		return true;
 	}
 	if (!key->numeric) {
+		return true;
+	}
+	if (key_is_part(key) && share_of_part(explain, key) < PART_SHARE) {
+		*why = "a small part of the duration";
 		return true;
 	}
 	if (distinct * GROWS_VALUES >= rows && rows * 2 >= explain->n) {

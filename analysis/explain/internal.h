@@ -112,6 +112,8 @@ bool key_rho(const struct explain *explain, const struct key *key, const struct 
 bool derived_judge(const struct explain *explain, const struct key *key, const char **why);
 /* By its name alone. */
 const char *derived_by_name(const struct key *key);
+/* A time spent waiting for a resource: a part of the duration, so that it always goes with it. */
+bool key_is_part(const struct key *key);
 
 /* order.c: the strongest first; then places the i-th among them, or with one before it. */
 void order_keys(struct explain *explain);

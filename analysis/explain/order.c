@@ -46,15 +46,6 @@ static void sort(struct explain *explain)
 	}
 }
 
-/* A time spent waiting for a resource: a part of the duration, so that it always goes with it. */
-static bool is_waiting(const struct key *key)
-{
-	size_t length = strlen(key->name);
-
-	return key->source == EXPLANATION_RESOURCE && length > 3 &&
-	       strcmp(key->name + length - 3, "_ns") == 0;
-}
-
 /* It is done so and so often, not only done or not. */
 static bool repeats(const struct explain *explain, const struct key *key)
 {
@@ -95,7 +86,7 @@ static bool names_asker(const struct key *key)
 /* It may follow from how long the request takes, or from what it asks for. */
 static bool may_follow(const struct explain *explain, const struct key *key)
 {
-	return key->done || is_waiting(key) || names_asker(key) || key->told >= TOLD_LATE ||
+	return key->done || key_is_part(key) || names_asker(key) || key->told >= TOLD_LATE ||
 	       (key->source == EXPLANATION_COUNT &&
 			       (repeats(explain, key) || is_interruption(counted_by(key))));
 }

@@ -69,15 +69,21 @@ bool holding_propose(struct pythia *pythia, struct finding *finding,
 			pythia_wait_of(round, detail, &detail->tree->rows[edge->row]);
 	bool told = wait && (wait->evidence == WAIT_INFERRED || wait->evidence == WAIT_WOKEN);
 	uint32_t n = told ? wait->n : 0, n_excluded = pythia->planning.n_excluded;
+	uint32_t most = POINT_NONE, steps;
 
-	for (uint32_t i = 0; i < n; i++) {
-		if (is_worth(&wait->holders[i])) {
-			set_held(pythia, point_of(pythia, &wait->holders[i]));
+	for (uint32_t i = n; i > 0; i--) {
+		if (is_worth(&wait->holders[i - 1])) {
+			most = point_of(pythia, &wait->holders[i - 1]);
+			set_held(pythia, most);
 		}
 	}
-	for (uint32_t i = 0; i < n; i++) {
+	/* In a large program there are always more points to try. */
+	steps = finding->holder == most ? finding->holder_steps : 0;
+	for (uint32_t i = 0; i < n && steps < HOLDER_STEPS; i++) {
 		if (is_worth(&wait->holders[i]) && propose_in(pythia, finding, detail, round,
 								   edge->row, &wait->holders[i])) {
+			finding->holder = most;
+			finding->holder_steps = steps + 1;
 			return true;
 		}
 	}

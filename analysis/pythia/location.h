@@ -54,6 +54,8 @@ struct finding {
 	double edge_phi;    /* of it when it was split last */
 	bool split_noted;   /* what that has shown is in the history */
 	uint32_t fruitless; /* splits of it in a row that showed nothing */
+	uint32_t holder; /* point of whoever was waited for most when one more was looked into, */
+	uint32_t holder_steps; /* and how often that was, in a row */
 	double dearer; /* times what they are thought to cost its steps do; 0: nothing is known */
 	uint32_t given_up[PYTHIA_MAX_HISTORY], n_given_up; /* edges, after two such */
 	uint32_t calm;                /* rounds in a row at which nothing varied */

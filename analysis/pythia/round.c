@@ -270,6 +270,7 @@ static void reopen(struct pythia *pythia, struct finding *finding)
 		finding->told_all = finding->at_site = false;
 		finding->calm = finding->fruitless = finding->n_given_up = 0;
 		finding->dearer = 0;
+		finding->holder_steps = 0;
 		finding->judged_epoch = UINT32_MAX;
 		finding->started_ns = pythia->now_ns;
 		finding->told_words = 0; /* what told nothing then may tell now */

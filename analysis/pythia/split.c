@@ -52,6 +52,7 @@ void split_take_fewer(struct pythia *pythia, const struct step *step, double tim
 	}
 	finding->dearer = fmax(DEARER, finding->dearer) * times * DEARER;
 	finding->split_noted = true; /* it has shown nothing */
+	finding->holder_steps -= finding->holder_steps > 0;
 }
 
 /* Twice as many after each split of the same edge that was in vain. */

@@ -65,6 +65,7 @@
 #define OWN_LOAD         0.7   /* of who had the processor meanwhile: the program's own processes */
 #define ONE_HOLDER       0.5   /* of how waits vary: it is whom they are for */
 #define HOLDER_SHARE     0.25  /* of a wait: points in its span are worth enabling */
+#define HOLDER_STEPS     3u    /* while it is the same, before it is the answer */
 #define HOLDER_POINTS    32u   /* of them at once: the innermost span is told by few waits */
 #define NAMED_STEPS      5u    /* by names, before nothing is thought to be in an edge */
 #define Z90              1.645 /* standard errors on both sides: 90 % of a normal distribution */

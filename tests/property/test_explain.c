@@ -643,6 +643,37 @@ static void test_derived_keys_are_left_out(void **state)
 	snapshot_destroy(snapshot);
 }
 
+/* What waits for a lock waits for a processor after it, too: for little of what it takes. */
+static void test_small_parts_are_left_out(void **state)
+{
+	static struct table table;
+	struct bootstrap_random random = {.state = 5};
+	struct explanation out;
+	struct snapshot *snapshot;
+	double *part, *most;
+	bool sure;
+
+	(void)state;
+	table_begin(&table, 600);
+	durations_of(&random, 0.5, table.durations, 600);
+	part = add_number(&table, "runqueue_ns");
+	most = add_number(&table, "blocked_disk_ns");
+	for (uint32_t k = 0; k < 2; k++) {
+		table.keys[k].source = EXPLANATION_RESOURCE;
+	}
+	for (uint32_t i = 0; i < 600; i++) {
+		double noise = bootstrap_uniform(&random);
+
+		part[i] = table.durations[i] * (0.02 + 0.002 * noise);
+		most[i] = table.durations[i] * (0.6 + 0.1 * noise);
+	}
+	snapshot = shown(&table, 2000, &out, &sure);
+	assert_string_equal(why_out(&out, "runqueue_ns"), "a small part of the duration");
+	assert_null(why_out(&out, "blocked_disk_ns"));
+	assert_non_null(key_named(&out, "blocked_disk_ns"));
+	snapshot_destroy(snapshot);
+}
+
 /* Polls and retries are as many as there is time for: the value that makes it long comes first. */
 static void test_counts_follow(void **state)
 {
@@ -975,6 +1006,7 @@ int main(void)
 			cmocka_unit_test(test_order_is_what_counts),
 			cmocka_unit_test(test_latency_by_value),
 			cmocka_unit_test(test_derived_keys_are_left_out),
+			cmocka_unit_test(test_small_parts_are_left_out),
 			cmocka_unit_test(test_counts_follow),
 			cmocka_unit_test(test_a_repeated_call_follows),
 			cmocka_unit_test(test_what_was_done_follows),
