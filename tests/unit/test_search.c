@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -18,6 +19,8 @@
 
 #define SECOND UINT64_C(1000000000)
 #define ROWS   4u
+#define KNOWN  3u   /* places that are learned, */
+#define MANY   200u /* and as many more in `work`, where `many` */
 
 /* A request, what it does in user space, a system call of that, and what interrupts the latter. */
 static const struct tree_row usual[ROWS] = {{.context = 1,
@@ -111,6 +114,7 @@ static void what_holds_as_much_comes_first(void **state)
 /* ---- a processor that is waited for ---- */
 
 static enum wait_evidence evidence = WAIT_RAN;
+static bool many;           /* more is known in `work` than can be tried, and autopilot tries it */
 static double budget_per_s; /* of events; 0: the usual one */
 
 /* Who had it meanwhile: the server's own program, and another one. */
@@ -137,26 +141,52 @@ static const struct group_wait *find_waits(void *context, uint32_t group_id, uin
 	return &wait;
 }
 
+/* What is in `work` can be enabled; the others are recorded. */
 static void offer(struct pythia *pythia, const struct profile_node *nodes, uint32_t n)
 {
-	for (uint32_t i = 0; i < n; i++) {
-		const struct pythia_offer offers[2] = {{.event = nodes[i].entry,
-								       .role = OFFER_ENTRY,
-								       .skeleton = i < 2,
-								       .provider = "web",
-								       .span = nodes[i].name},
-				{.event = nodes[i].exit,
-						.role = OFFER_EXIT,
-						.skeleton = i < 2,
-						.provider = "web",
-						.span = nodes[i].name}};
+	static struct pythia_offer offers[2 * (KNOWN + MANY)];
+	uint32_t n_offers = 0;
 
-		pythia_know(pythia, &offers[0]);
-		pythia_know(pythia, &offers[1]);
-		if (i == 2) {
-			assert_int_equal(pythia_offer(pythia, "host", offers, 2), STATUS_OK);
+	for (uint32_t i = 0; i < n; i++) {
+		for (uint32_t exit = 0; exit < 2; exit++) {
+			struct pythia_offer one = {.event = exit ? nodes[i].exit : nodes[i].entry,
+					.role = exit ? OFFER_EXIT : OFFER_ENTRY,
+					.skeleton = i < 2,
+					.provider = "web",
+					.span = nodes[i].name};
+
+			pythia_know(pythia, &one);
+			if (i >= 2) {
+				offers[n_offers++] = one;
+			}
 		}
 	}
+	if (n_offers) {
+		assert_int_equal(pythia_offer(pythia, "host", offers, n_offers), STATUS_OK);
+	}
+}
+
+/* Does what is ordered, as autopilot has it; true: something was. */
+static bool obey(struct pythia *pythia, uint64_t now_ns)
+{
+	const struct step_order *order;
+	bool any = false;
+
+	while ((order = pythia_next_order(pythia)) != NULL) {
+		uint32_t step = order->step;
+
+		assert_true(pythia_order_done(pythia,
+				&(struct step_outcome){.step = step,
+						.undo = order->undo,
+						.ok = true,
+						.error = ""},
+				now_ns));
+		pythia_watch_over(pythia,
+				&(struct step_watch){.step = step, .actual = {.events_per_s = 10}},
+				NULL, now_ns);
+		any = true;
+	}
+	return any;
 }
 
 /*
@@ -167,13 +197,13 @@ static void search_told(const struct group_wait *(*waits)(void *, uint32_t, uint
 		void *context, const struct tree_row *rows, uint32_t n, uint32_t n_learned,
 		struct snapshot *snapshot)
 {
-	static const struct profile_node learned[] = {{.parent = UINT32_MAX,
-								      .name = "web:80",
-								      .provider = "web",
-								      .entry = "web:80_entry",
-								      .exit = "web:80_exit",
-								      .count = 1,
-								      .total_ns = 1e6},
+	static const struct profile_node known[KNOWN] = {{.parent = UINT32_MAX,
+									 .name = "web:80",
+									 .provider = "web",
+									 .entry = "web:80_entry",
+									 .exit = "web:80_exit",
+									 .count = 1,
+									 .total_ns = 1e6},
 			{.parent = 0,
 					.name = "work",
 					.provider = "web",
@@ -188,6 +218,7 @@ static void search_told(const struct group_wait *(*waits)(void *, uint32_t, uint
 					.exit = "web:deep_exit",
 					.count = 1,
 					.total_ns = 9e5}};
+	static struct profile_node learned[KNOWN + MANY];
 	struct names *names = names_create(1000);
 	struct pythia *pythia = pythia_create(names);
 	struct groups_row row = {.id = 1,
@@ -212,6 +243,22 @@ static void search_told(const struct group_wait *(*waits)(void *, uint32_t, uint
 	struct pythia_detail detail = {.row = &row, .tree = &tree, .group = &group};
 	struct groups_view groups = {.n = 1, .rows = &row};
 
+	memcpy(learned, known, sizeof(known));
+	for (uint32_t i = 0; i < MANY && many; i++) {
+		static char entries[MANY][32], exits[MANY][32], spans[MANY][32];
+		struct profile_node *node = &learned[n_learned++];
+
+		snprintf(spans[i], sizeof(spans[i]), "deep_%u", i);
+		snprintf(entries[i], sizeof(entries[i]), "web:deep_%u_entry", i);
+		snprintf(exits[i], sizeof(exits[i]), "web:deep_%u_exit", i);
+		*node = known[2];
+		node->name = spans[i];
+		node->entry = entries[i];
+		node->exit = exits[i];
+	}
+	if (many) {
+		pythia_set_mode(pythia, MODE_AUTOPILOT, SECOND);
+	}
 	assert_int_equal(
 			pythia_learn(pythia,
 					&(struct profile){.n = 1,
@@ -230,14 +277,20 @@ static void search_told(const struct group_wait *(*waits)(void *, uint32_t, uint
 		budget.events_per_s = budget_per_s;
 		pythia_set_budget(pythia, &budget);
 	}
-	for (uint32_t s = 1; s < 40; s++) {
+	for (uint32_t s = 1; s < (many ? 200 : 40); s++) {
+		pythia_recorded(pythia, known[0].entry, (const char *[]){"host"}, 1, 40, 0);
 		pythia_round(pythia, &(struct pythia_round){.now_ns = s * SECOND,
+						     .epoch = row.epoch,
 						     .groups = &groups,
 						     .recent = &groups,
 						     .n_details = 1,
 						     .details = &detail,
 						     .waits = waits,
 						     .callback_context = context});
+		if (many && obey(pythia, s * SECOND)) {
+			row.epoch++;
+			row.since_ns = s * SECOND;
+		}
 	}
 	assert_int_equal(pythia_fill(pythia, snapshot), STATUS_OK);
 	pythia_destroy(pythia);
@@ -511,6 +564,17 @@ static void the_holder_is_looked_into(void **state)
 	assert_int_equal(snapshot->steps.findings[0].rule, STOP_CODE);
 	assert_non_null(strstr(snapshot->steps.findings[0].text,
 			"no point deeper in it is known to fire; work of web:80 is waited for"));
+	snapshot_destroy(snapshot);
+
+	/* Much is known there: it ends with who was waited for in three steps. */
+	snapshot = snapshot_create();
+	many = true;
+	search_told(find_worker, &much, rows, 2, 3, snapshot);
+	many = false;
+	assert_int_equal(snapshot->steps.n, 3);
+	assert_int_equal(snapshot->steps.findings[0].rule, STOP_DIFFUSE);
+	assert_non_null(strstr(snapshot->steps.findings[0].text,
+			"work of web:80 is waited for 40% of it"));
 	snapshot_destroy(snapshot);
 
 	/* Nothing is known in it. */
