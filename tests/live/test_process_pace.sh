@@ -27,14 +27,24 @@ watch() {
 	last=$(tail -n 1 "$work/documents")
 }
 
-watch -n 14
+is_whole() {
+	jq -e '.discarded == 0' <<<"$last" >/dev/null
+}
+
+# Where the whole machine stands still for a moment, what a span records at a million events a second does
+# not fit into the buffers: then once more.
+for ((attempt = 1; attempt <= 2; attempt++)); do
+	watch -n 14
+	is_whole && break
+	echo "events are lost: $(jq -c .discarded <<<"$last")"
+done
 jq -c '[.warnings, .discarded, (.groups[] | [.type, .count, .tainted, .partial, .rate_per_s])]' <<<"$last"
 echo "the server: $rate requests/s"
 share=$(jq -r '.warnings[]' <<<"$last" | sed -n 's/.* was recorded \([0-9]*\) % of the time.*/\1/p')
 jq -r '.warnings[]' <<<"$last" | grep -q '[0-9] s at a time: ' || fail "it is not said how long a span is"
 [ -n "$share" ] || fail "it is not said that it was not recorded all of the time"
 ((share < 60)) || fail "$share % of the time was recorded of a server at its limit"
-jq -e '.discarded == 0' <<<"$last" >/dev/null || fail "events are lost"
+is_whole || fail "events are lost"
 jq -e '[.groups[] | select(.type == "redis-server")][0] |
 	.count >= 500 and .tainted + .partial <= 0.05 * .count' <<<"$last" >/dev/null ||
 	fail "requests are few, or not whole"
