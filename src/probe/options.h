@@ -49,8 +49,8 @@
 	X(HOST, 0, "host", "NAME", "the host's name (default: its own)")                           \
 	X(LIVE, 0, "live", "US", "send news at least this often, in us (default 200000)")          \
 	X(BUFFER, 0, "buffer", "KIB",                                                              \
-			"ring buffer of each CPU (default 4096); what does not fit is lost and "   \
-			"counted")                                                                 \
+			"ring buffer of each CPU (default 16384, beyond 4 CPUs 8192, beyond 8 "    \
+			"4096); what does not fit is lost and counted")                            \
 	X(KEEP, 0, "keep", "MIB",                                                                  \
 			"what the relay daemon keeps of each stream; older packets are "           \
 			"overwritten (default: all)")                                              \
