@@ -28,6 +28,13 @@ static size_t bytes_of(const struct probe_head *head)
 	return padded(sizeof(*head) + head->bytes);
 }
 
+size_t cpu_ring_usual_bytes(size_t most)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return cpus <= 4 ? most : cpus <= 8 ? most / 2 : most / 4;
+}
+
 enum status cpu_ring_init(struct cpu_ring *ring, int fd, size_t size)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/background.h"
+#include "probe/cpu_ring.h"
 #include "probe/list.h"
 #include "probe/options.h"
 #include "probe/processes.h"
@@ -26,6 +27,7 @@
 #define LIVE_LEAST_US 1000u
 #define LIVE_MOST_US  60000000u
 #define BUFFER_LEAST  64u /* KiB */
+#define RING_MOST     ((size_t)16 << 20)
 #define BUFFER_MOST   (1u << 20)
 #define KEEP_MOST     (1u << 20) /* MiB */
 #define LIMIT_MOST    100u
@@ -459,18 +461,6 @@ static int parse(struct orders *orders, int argc, char **argv)
 	return check(orders);
 }
 
-/*
- * Of each CPU. A server at its limit brings some 40 MB a second on one, and whoever empties the
- * buffers waits for a processor like anybody else: 0.4 s of that on a small machine, 0.1 s on a
- * large one.
- */
-static size_t usual_ring_bytes(void)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-
-	return (size_t)(cpus <= 4 ? 16 : cpus <= 8 ? 8 : 4) << 20;
-}
-
 int main(int argc, char **argv)
 {
 	static struct orders orders = {.setup = {.name = "probe",
@@ -480,7 +470,7 @@ int main(int argc, char **argv)
 	int status;
 
 	background_enter();
-	orders.setup.ring_bytes = usual_ring_bytes();
+	orders.setup.ring_bytes = cpu_ring_usual_bytes(RING_MOST);
 	if (gethostname(orders.setup.host, sizeof(orders.setup.host) - 1) != 0) {
 		snprintf(orders.setup.host, sizeof(orders.setup.host), "localhost");
 	}

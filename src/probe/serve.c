@@ -17,6 +17,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "probe/binary.h"
+#include "probe/cpu_ring.h"
 #include "probe/filter.h"
 #include "probe/offered.h"
 #include "probe/program.h"
@@ -26,7 +27,7 @@
 
 #define IDLE_MS     1000
 #define NAME_BYTES  256u
-#define RING_BYTES  ((size_t)1 << 20)
+#define RING_MOST   ((size_t)4 << 20)
 #define GROW_NS     UINT64_C(5000000000)
 #define MOST_PLACES 200000u /* functions times processes that are learned at once */
 /*
@@ -770,7 +771,7 @@ int serve(const struct recorder_setup *setup, const char *const *functions, uint
 	server.setup = *setup;
 	server.specs = functions;
 	server.n_specs = n_functions;
-	server.setup.ring_bytes = RING_BYTES;
+	server.setup.ring_bytes = cpu_ring_usual_bytes(RING_MOST);
 	server.heard_ns = clock_monotonic_ns();
 	while (!told && !server.over && !is_abandoned(&server)) {
 		int ms = server.recorder ? recorder_step(server.recorder) : IDLE_MS;

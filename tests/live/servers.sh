@@ -50,7 +50,7 @@ start_redis() {
 	fail "redis-server: $(tail -n 3 "$work/redis.log")"
 }
 
-# Runs a server of its own at $pg_port, which root may not run, and which logs each statement to $work/pg.log.
+# Runs a server of its own at $pg_port, as another user than root; it logs each statement to $work/pg.log.
 # start_postgres [OPTION...]
 start_postgres() {
 	local bin try
