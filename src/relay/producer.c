@@ -319,12 +319,12 @@ enum status producer_create_session(struct producer *producer,
 	put32(&message, (uint32_t)strlen(folder) + 1);
 	put32(&message, session->live_timer_us);
 	put8(&message, 0);                 /* no snapshot session */
+	put8(&message, 0);                 /* the name contains no time */
 	put(&message, uuid, sizeof(uuid)); /* of the session daemon */
 	put64(&message, 1);                /* the session's number there */
 	put64(&message, session->begin_s);
 	put8(&message, 0); /* no chunk so far */
 	put64(&message, 0);
-	put8(&message, 0); /* the name contains no time */
 	put(&message, session->name, strlen(session->name) + 1);
 	put(&message, session->host, strlen(session->host) + 1);
 	put(&message, folder, strlen(folder) + 1);

@@ -22,6 +22,8 @@ background "$build_dir/tests/live/pt-records" --live "$PT_RELAY/host/h2/raw" own
 reader=$pid
 wait "$sender" || fail "the session could not be sent"
 wait "$reader" || fail "the session could not be read"
+# Its folder is named as the sender says when it began.
+ls -d "$PT_DIR"/relay/h2/raw-"$(date +%Y)"* >/dev/null || fail "folders: $(ls "$PT_DIR"/relay/h2)"
 "$build_dir/tests/live/pt-records" --trace "$work/raw" own >"$work/recorded" || fail "no recording"
 [ "$(wc -l <"$work/recorded")" -eq 4 ] || fail "recorded: $(cat "$work/recorded")"
 cmp "$work/live" "$work/recorded" || fail "live (<): $(diff "$work/live" "$work/recorded")"

@@ -16,7 +16,7 @@ expect_nothing_left() {
 	for ((i = 0; i < 100; i++)); do
 		left=$(grep -lzxF "PT_DEMO_MARK=$work" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3 | grep -vxF "$$" |
 			while read -r pid; do
-				[ "$(ps -o ppid= -p "$pid" | tr -d ' ')" = "$$" ] || ps -o pid=,args= -p "$pid"
+				[ "$(ps -o ppid= -p "$pid" | tr -d ' ')" = "$$" ] || ps -o pid=,ppid=,stat=,wchan:24=,args= -p "$pid"
 			done)
 		[ -n "$left$(ls "$TMPDIR")" ] || return 0
 		sleep 0.1
@@ -36,7 +36,7 @@ if ! demo redis --batch=json -n 3 >"$work/documents"; then
 	skip_unable "$work/said"
 	fail "demo redis: $(cat "$work/said")"
 fi
-expect_requests '^redis-server' 500
+expect_requests '^redis-server' 100
 
 demo postgres --batch=json -n 5 >"$work/documents" || {
 	status=$?
@@ -44,4 +44,4 @@ demo postgres --batch=json -n 5 >"$work/documents" || {
 	[ $status != 77 ] || exit 77
 	fail "demo postgres ended with $status: $(cat "$work/said")"
 }
-expect_requests '^postgres:' 200
+expect_requests '^postgres:' 50
