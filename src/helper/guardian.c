@@ -546,7 +546,10 @@ static void wait_for(struct guardian *guardian, struct pollfd fds[N_FDS])
 	const struct child *worker = &guardian->worker;
 	bool reads = guardian->phase == PHASE_SERVING && !guardian->plain;
 	bool writes = line_out_pending(&guardian->out) > 0 && !guardian->out_broken;
-	bool listens = worker->pid > 0 && line_out_pending(&guardian->out) < OUT_ENOUGH;
+	/* The undo's answer is for us alone, whatever the console has not read. */
+	bool listens = worker->pid > 0 &&
+		       (guardian->phase == PHASE_UNDOING ||
+				       line_out_pending(&guardian->out) < OUT_ENOUGH);
 
 	fds[FD_SIGNAL] = (struct pollfd){.fd = guardian->signal_fd, .events = POLLIN};
 	fds[FD_IN] = (struct pollfd){.fd = reads ? STDIN_FILENO : -1, .events = POLLIN};

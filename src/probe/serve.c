@@ -75,6 +75,7 @@ struct server {
 	char listed[PATH_MAX], pids[512]; /* the file whose processes these are */
 	uint64_t heard_ns;
 	bool over;
+	sigset_t mask;   /* signals are for where we wait */
 	const char *tag; /* of the request that is being answered */
 };
 
@@ -89,6 +90,22 @@ static void take_signal(int number)
 static void answer_ok(struct server *server)
 {
 	serve_answer(server->tag, '.', "%s", "");
+}
+
+/* --- Waiting ---------------------------------------------------------------------------------- */
+
+static int wait_for(const struct server *server, struct pollfd *fds, nfds_t n, int ms)
+{
+	const struct timespec limit = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+
+	return ppoll(fds, n, &limit, &server->mask);
+}
+
+/* Records within a request that takes a while. False: it is not to be waited for any longer. */
+static bool record_until(const struct server *server, uint64_t until_ns)
+{
+	wait_for(server, NULL, 0, recorder_step(server->recorder));
+	return !told && clock_monotonic_ns() < until_ns;
 }
 
 /* --- What there is ---------------------------------------------------------------------------- */
@@ -544,8 +561,7 @@ static void look_at_stacks(struct server *server)
 	if (kernel_sample(kernel, take_stack, server->seen, &fault) != STATUS_OK) {
 		serve_say(NULL, fault.text);
 	}
-	while (kernel_samples(kernel) && clock_monotonic_ns() < until_ns) {
-		poll(NULL, 0, recorder_step(server->recorder));
+	while (kernel_samples(kernel) && record_until(server, until_ns)) {
 		kernel_take_stacks(kernel);
 	}
 	kernel_stop_sampling(kernel);
@@ -567,8 +583,7 @@ static void apply_all(struct server *server)
 		serve_answer(server->tag, '!', "%s", fault.text);
 		return;
 	}
-	while (functions_grows(functions) && clock_monotonic_ns() < until_ns) {
-		poll(NULL, 0, recorder_step(server->recorder));
+	while (functions_grows(functions) && record_until(server, until_ns)) {
 	}
 	answer_ok(server);
 }
@@ -708,13 +723,12 @@ static void read_socket(struct server *server, int fd)
 	}
 }
 
-static void wait_and_read(struct server *server, int ms, const sigset_t *mask)
+static void wait_and_read(struct server *server, int ms)
 {
 	struct pollfd fds[] = {
 			{.fd = SERVE_LEASE, .events = POLLIN}, {.fd = SERVE_ASK, .events = POLLIN}};
-	const struct timespec limit = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
 
-	if (ppoll(fds, 2, &limit, mask) > 0) {
+	if (wait_for(server, fds, 2, ms) > 0) {
 		for (int i = 0; i < 2; i++) {
 			if (fds[i].revents) {
 				read_socket(server, fds[i].fd);
@@ -754,7 +768,6 @@ static bool is_abandoned(const struct server *server)
 int serve(const struct recorder_setup *setup, const char *const *functions, uint32_t n_functions)
 {
 	static struct server server;
-	sigset_t mask;
 	int type = 0;
 	socklen_t size = sizeof(type);
 
@@ -764,9 +777,9 @@ int serve(const struct recorder_setup *setup, const char *const *functions, uint
 				stderr);
 		return 2;
 	}
-	/* Stopped, and its helper killed: nobody else would end it. */
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	hold_signals(&mask);
+	/* Stopped, and its helper killed: it goes on, to find that nobody asks any more. */
+	prctl(PR_SET_PDEATHSIG, SIGCONT);
+	hold_signals(&server.mask);
 	types_init();
 	server.setup = *setup;
 	server.specs = functions;
@@ -776,7 +789,7 @@ int serve(const struct recorder_setup *setup, const char *const *functions, uint
 	while (!told && !server.over && !is_abandoned(&server)) {
 		int ms = server.recorder ? recorder_step(server.recorder) : IDLE_MS;
 
-		wait_and_read(&server, ms, &mask);
+		wait_and_read(&server, ms);
 	}
 	close_session(&server);
 	free(server.rules);

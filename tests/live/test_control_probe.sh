@@ -159,6 +159,56 @@ expect_nothing_left "guardian stopped"
 kill -KILL "$guardian" 2>/dev/null # the console has done it, most likely
 end_driver
 
+# --- a console that is gone before it has read all that it has asked for, while functions are attached
+cp "$rights" "$work/rights"
+echo "control.functions = $build_dir/pythiatop:*" >"$rights"
+mkfifo "$work/ask" "$work/answers"
+"$helper" <"$work/ask" >"$work/answers" &
+guardian=$!
+started+=("$guardian")
+exec {ask}>"$work/ask" {answers}<"$work/answers"
+printf '{"id":%s}\n' '1,"do":"hello","protocol":2' "2,\"do\":\"create\",\"kind\":\"live\",\"relay\":\"$relay\"" \
+	'3,"do":"points"' '4,"do":"points"' >&"$ask"
+for ((i = 0; i < 100; i++)); do
+	[ -z "$(ours)" ] || break
+	sleep 0.1
+done
+sleep 3
+[ "$(ours)" ] || fail "no session was made"
+probe=$(children_named "$guardian" pythiatop-probe)
+programs=$(programs_of_probe)
+exec {ask}>&- {answers}<&-
+expect_none 5 "console gone with answers unread"
+expect_nothing_left "console gone with answers unread"
+for ((i = 0; i < 50; i++)); do
+	kill -0 "$guardian" 2>/dev/null || break
+	sleep 0.1
+done
+! kill -0 "$guardian" 2>/dev/null || fail "the helper is left: $(ps -fp "$guardian")"
+expect_no_record
+
+mkfifo "$work/learn"
+"$helper" <"$work/learn" >"$work/learned" &
+guardian=$!
+started+=("$guardian")
+exec {ask}>"$work/learn"
+printf '{"id":%s}\n' '1,"do":"hello","protocol":2' "2,\"do\":\"create\",\"kind\":\"live\",\"relay\":\"$relay\"" \
+	'3,"do":"learn","providers":["pythiatop"]' >&"$ask"
+for ((i = 0; i < 100; i++)); do
+	probe=$(children_named "$guardian" pythiatop-probe)
+	[ -z "$probe" ] || [ "$(ls "/proc/$probe/fd" | wc -l)" -lt 120 ] || break
+	sleep 0.1
+done
+[ "$i" -lt 100 ] || fail "no functions are attached: $(cat "$work/learned")"
+programs=$(programs_of_probe)
+kill -TERM "$guardian"
+exec {ask}>&-
+began=$(date +%s%N)
+expect_nothing_left "helper ended while it learned"
+took=$((($(date +%s%N) - began) / 1000000))
+[ "$took" -lt 5000 ] || fail "it took $took ms to let go of functions"
+cp "$work/rights" "$rights"
+
 # --- a host without LTTng is controlled by the probe alone; where LTTng is, its daemon is waited for
 kill -KILL "$PT_SESSIOND_PID"
 sleep 0.5

@@ -7,41 +7,53 @@ begin "$2" redis-server python3
 source_dir=$1
 chmod 755 "$work" "$TMPDIR" # PostgreSQL is not root's
 export PT_DEMO_MARK=$work # of all that the demos start
-demo() {
-	timeout --foreground 120 "$source_dir/tests/field/demo.sh" "$build_dir" "$@" 2>"$work/said"
+
+# Numbers of all that the demos have started, and of the processes that look for them.
+marked() {
+	grep -lzxF "PT_DEMO_MARK=$work" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3 | grep -vx "$$"
 }
 
+# SESSIONS: also of processes that are ending, whose environment can be read no more, nothing is there.
 expect_nothing_left() {
-	local i left
-	for ((i = 0; i < 100; i++)); do
-		left=$(grep -lzxF "PT_DEMO_MARK=$work" /proc/[0-9]*/environ 2>/dev/null | cut -d/ -f3 | grep -vxF "$$" |
-			while read -r pid; do
-				[ "$(ps -o ppid= -p "$pid" | tr -d ' ')" = "$$" ] || ps -o pid=,ppid=,stat=,wchan:24=,args= -p "$pid"
-			done)
+	local pid left until=$((SECONDS + 10))
+	while [ $SECONDS -lt $until ]; do
+		left=
+		for pid in $(marked; ps -o pid= -s "$1"); do
+			[ ! -d "/proc/$pid" ] || left+=" $pid"
+		done
 		[ -n "$left$(ls "$TMPDIR")" ] || return 0
 		sleep 0.1
 	done
-	fail "left: $left $(ls "$TMPDIR")"
+	fail "left: $(ls "$TMPDIR")
+$(for pid in $left; do ps -o pid=,ppid=,stat=,wchan:24=,args= -p "$pid"; done)"
 }
 
-# TYPE NUMBER: a group of that type (a pattern) has so many requests, and with the demo everything ends.
+# DEMO TYPE: a group of that type (a pattern) soon has 50 requests, and with the console, which ends on
+# SIGINT as on `q`, all of the demo ends.
 expect_requests() {
-	jq -se --arg type "$1" --argjson n "$2" \
-		'last | [.groups[] | select(.type | test($type))][0].count >= $n' "$work/documents" >/dev/null ||
-		fail "no requests of $1: $(tail -n 1 "$work/documents" | jq -c '[.groups[] | [.type, .count]]')"
-	expect_nothing_left
+	local demo console sessions seen='' until=$((SECONDS + 60))
+	timeout --foreground 200 "$source_dir/tests/field/demo.sh" "$build_dir" "$1" --batch=json \
+		>"$work/documents" 2>"$work/said" &
+	demo=$!
+	while [ -z "$seen" ] && [ $SECONDS -lt $until ] && kill -0 "$demo" 2>/dev/null; do
+		sleep 0.2
+		seen=$(tail -n 1 "$work/documents" | jq --arg type "$2" \
+			'.groups[] | select((.type | test($type)) and .count >= 50)' 2>/dev/null)
+	done
+	sessions=$(marked | xargs -r ps -o sid= -p | sort -u | grep -vx " *$(ps -o sid= -p $$ | tr -d ' ')" |
+		tr -d ' ' | paste -sd,)
+	console=$(pgrep -x pythiatop -P "$(pgrep -P "$demo")")
+	[ -z "$console" ] || kill -INT "$console"
+	wait "$demo" || {
+		status=$?
+		[ $status != 77 ] || cat "$work/documents"
+		[ $status != 77 ] || exit 77
+		skip_unable "$work/said"
+		fail "demo $1 ended with $status: $(cat "$work/said")"
+	}
+	[ -n "$seen" ] || fail "no requests of $2: $(tail -n 1 "$work/documents" | jq -c '[.groups[] | [.type, .count]]')"
+	expect_nothing_left "$sessions"
 }
 
-if ! demo redis --batch=json -n 3 >"$work/documents"; then
-	skip_unable "$work/said"
-	fail "demo redis: $(cat "$work/said")"
-fi
-expect_requests '^redis-server' 100
-
-demo postgres --batch=json -n 5 >"$work/documents" || {
-	status=$?
-	[ $status != 77 ] || cat "$work/documents"
-	[ $status != 77 ] || exit 77
-	fail "demo postgres ended with $status: $(cat "$work/said")"
-}
-expect_requests '^postgres:' 50
+expect_requests redis '^redis-server'
+expect_requests postgres '^postgres:'
