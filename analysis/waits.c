@@ -9,13 +9,20 @@
 #define NS_PER_S  UINT64_C(1000000000)
 #define SEPARATOR "›"
 
-/* What was judged last. */
-struct waits_memory {
+/* What was judged of a group. */
+struct judged {
 	uint32_t group_id; /* 0: nothing */
 	enum horizon horizon;
-	uint64_t second;
+	uint64_t second, fill;
 	uint32_t requests, n;
 	struct held held[HOLDERS_KINDS];
+};
+
+/* Of those of a document, and of one in focus besides; the one that was judged first goes first. */
+struct waits_memory {
+	struct judged items[GROUPS_WAITS + 1];
+	uint32_t next;
+	uint64_t fill; /* the number of the one that is under way */
 };
 
 /* What one fill works on. */
@@ -54,20 +61,20 @@ static int by_duration(const void *left, const void *right)
  * Takes the waits of the slowest requests, and of others at even distances in the order of their
  * durations, each of which stands for those around it as well.
  */
-static bool add_requests(struct waits_memory *memory, struct groups *groups, uint32_t group_id,
-		enum horizon horizon, struct holders *holders)
+static bool add_requests(struct judged *judged, struct groups *groups, struct holders *holders)
 {
 	const struct request *kept[WAITS_LOOKED_AT];
 	double weights[WAITS_LOOKED_AT];
-	uint32_t n = groups_newest(groups, group_id, horizon, kept, WAITS_LOOKED_AT);
+	uint32_t n = groups_newest(
+			groups, judged->group_id, judged->horizon, kept, WAITS_LOOKED_AT);
 	uint32_t n_slowest = n <= WAITS_REQUESTS ? n : WAITS_SLOWEST;
 	uint32_t n_others = n <= WAITS_REQUESTS ? 0 : WAITS_REQUESTS - WAITS_SLOWEST;
 	double each = n_others ? (double)(n - n_slowest) / n_others : 0;
 	bool done = true;
 
-	memory->requests = n_slowest + n_others;
+	judged->requests = n_slowest + n_others;
 	qsort(kept, n, sizeof(*kept), by_duration);
-	groups_weigh(groups, group_id, horizon, kept, n, weights);
+	groups_weigh(groups, judged->group_id, judged->horizon, kept, n, weights);
 	for (uint32_t i = 0; done && i < n_slowest; i++) {
 		done = holders_add(holders, kept[i], weights[i]);
 	}
@@ -79,28 +86,48 @@ static bool add_requests(struct waits_memory *memory, struct groups *groups, uin
 	return done;
 }
 
-static enum status judge(struct waits_memory *memory, struct requests *requests,
+static struct judged *find_judged(
+		struct waits_memory *memory, uint32_t group_id, enum horizon horizon)
+{
+	for (uint32_t i = 0; i < GROUPS_WAITS + 1; i++) {
+		if (memory->items[i].group_id == group_id && memory->items[i].horizon == horizon) {
+			return &memory->items[i];
+		}
+	}
+	return NULL;
+}
+
+/* NULL: out of memory. */
+static const struct judged *judge(struct waits_memory *memory, struct requests *requests,
 		struct groups *groups, uint32_t group_id, const struct snapshot *snapshot)
 {
+	const struct focus *focus = &snapshot->focus;
+	struct judged *judged = find_judged(memory, group_id, focus->horizon);
 	uint64_t second = snapshot->time_ns / NS_PER_S;
 	struct holders *holders;
 	bool done;
 
-	if (!(snapshot->focus.parts & FOCUS_THOROUGH) && memory->group_id == group_id &&
-			memory->second == second && memory->horizon == snapshot->focus.horizon) {
-		return STATUS_OK;
+	if (judged && (focus->parts & FOCUS_THOROUGH ? judged->fill == memory->fill
+						     : judged->second == second)) {
+		return judged;
 	}
 	holders = holders_begin(requests);
 	if (!holders) {
-		return STATUS_NO_MEMORY;
+		return NULL;
 	}
-	done = add_requests(memory, groups, group_id, snapshot->focus.horizon, holders);
-	memory->n = done ? holders_judge(holders, 0, memory->held) : 0;
-	memory->group_id = done ? group_id : 0;
-	memory->second = second;
-	memory->horizon = snapshot->focus.horizon;
+	if (!judged) {
+		judged = &memory->items[memory->next];
+		memory->next = (memory->next + 1) % (GROUPS_WAITS + 1);
+	}
+	*judged = (struct judged){.group_id = group_id,
+			.horizon = focus->horizon,
+			.second = second,
+			.fill = memory->fill};
+	done = add_requests(judged, groups, holders);
+	judged->n = done ? holders_judge(holders, 0, judged->held) : 0;
+	judged->group_id = done ? group_id : 0;
 	holders_end(holders);
-	return done ? STATUS_OK : STATUS_NO_MEMORY;
+	return done ? judged : NULL;
 }
 
 /* "(blocked: futex)": a part of a span's time, rather than a span. */
@@ -210,18 +237,23 @@ static enum status fill_wait(
 	return fill_holders(filling, held, out);
 }
 
-static enum status fill_group(const struct filling *filling, const struct waits_memory *memory,
-		struct group_waits *out)
+/* `judged`: NULL if out of memory. */
+static enum status fill_group(
+		const struct filling *filling, const struct judged *judged, struct group_waits *out)
 {
 	struct group_wait *items =
-			snapshot_alloc(filling->snapshot, (memory->n + 1) * sizeof(*items));
+			judged ? snapshot_alloc(filling->snapshot, (judged->n + 1) * sizeof(*items))
+			       : NULL;
 	enum status status = items ? STATUS_OK : STATUS_NO_MEMORY;
 
-	*out = (struct group_waits){.told = true, .requests = memory->requests, .items = items};
-	for (uint32_t i = 0; i < memory->n && status == STATUS_OK; i++) {
+	if (!items) {
+		return status;
+	}
+	*out = (struct group_waits){.told = true, .requests = judged->requests, .items = items};
+	for (uint32_t i = 0; i < judged->n && status == STATUS_OK; i++) {
 		/* Of an inferred one not even that it is a wait is known, where nobody is. */
-		if (memory->held[i].n) {
-			status = fill_wait(filling, &memory->held[i], &items[out->n]);
+		if (judged->held[i].n) {
+			status = fill_wait(filling, &judged->held[i], &items[out->n]);
 			out->n += status == STATUS_OK;
 		}
 	}
@@ -240,21 +272,21 @@ enum status waits_fill(struct waits_memory *memory, struct requests *requests,
 	if (n && !all) {
 		return STATUS_NO_MEMORY;
 	}
+	memory->fill++;
 	if (n) {
 		memset(all, 0, n * sizeof(*all));
 	}
 	for (uint32_t i = 0; i < n && i < GROUPS_WAITS && status == STATUS_OK; i++) {
-		status = judge(memory, requests, groups, snapshot->groups.rows[i].id, snapshot);
-		if (status == STATUS_OK) {
-			status = fill_group(&filling, memory, &all[i]);
-		}
+		status = fill_group(&filling,
+				judge(memory, requests, groups, snapshot->groups.rows[i].id,
+						snapshot),
+				&all[i]);
 	}
 	snapshot->groups.waits = all;
 	if (status == STATUS_OK && (focus->parts & FOCUS_GROUP) && snapshot->group.id) {
-		status = judge(memory, requests, groups, snapshot->group.id, snapshot);
-		if (status == STATUS_OK) {
-			status = fill_group(&filling, memory, &snapshot->group.waits);
-		}
+		status = fill_group(&filling,
+				judge(memory, requests, groups, snapshot->group.id, snapshot),
+				&snapshot->group.waits);
 	}
 	return status;
 }

@@ -12,8 +12,8 @@
  * for: requests/holders.h says how that is known. Of each group WAITS_REQUESTS of the newest
  * WAITS_LOOKED_AT of the horizon, the slowest of them and others that stand for the rest, weighed
  * so that they stand for all of the horizon; each costs as much as measuring it. What was told of a
- * group in the same second of event time, and of the same horizon, is told again, unless the focus
- * is thorough.
+ * group in the same second of event time, and of the same horizon, is told again, or, if the focus
+ * is thorough, in the same fill.
  */
 #define WAITS_REQUESTS  256u
 #define WAITS_SLOWEST   128u

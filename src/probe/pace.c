@@ -8,7 +8,7 @@
 static double whole_cost(const struct pace_seen *seen)
 {
 	double kernel = PACE_CALLING * seen->kernel_ns / (double)seen->span_ns;
-	double beside = seen->idle < PACE_IDLE ? seen->beside_ns / (double)seen->span_ns : 0;
+	double beside = (1 - seen->idle) * seen->beside_ns / (double)seen->span_ns;
 
 	return kernel + fmax(0, beside); /* less than before: one of them has ended */
 }
@@ -47,8 +47,10 @@ static uint64_t period_ns(const struct pace *pace)
 
 uint64_t pace_span_ns(const struct pace *pace)
 {
-	return pace->duty > 0 && pace->duty < 1 ? (uint64_t)(pace->duty * (double)period_ns(pace))
-						: PACE_LOOK_NS;
+	if (pace->duty == 0) {
+		return PACE_FIRST_NS;
+	}
+	return pace->duty < 1 ? (uint64_t)(pace->duty * (double)period_ns(pace)) : PACE_LOOK_NS;
 }
 
 uint64_t pace_pause_ns(const struct pace *pace)

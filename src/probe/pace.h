@@ -12,9 +12,9 @@
  * asked a few hundred times a second does not become slower for whoever asks.
  *
  * What it costs to record is what the kernel's programs take, most of it in the recorded threads,
- * and what it takes to call them and to measure that, PACE_CALLING times as much in all; where no
- * processor is idle it is what is done elsewhere for it, too: by the probe, the relay daemon, the
- * console.
+ * and what it takes to call them and to measure that, PACE_CALLING times as much in all; and of
+ * what is done elsewhere for it, by the probe, the relay daemon, the console, the share of the
+ * processors' time that is not idle: so often somebody has to wait for it.
  *
  * Pure. Threads: the caller's. O(1).
  */
@@ -22,6 +22,7 @@
 #define PACE_LONGEST_NS      UINT64_C(5000000000) /* and at most: two are in a window */
 #define PACE_SPAN_NS         UINT64_C(250000000)  /* a span, if the period is not too long for it */
 #define PACE_LOOK_NS         UINT64_C(500000000)  /* a span, while all of the time is recorded */
+#define PACE_FIRST_NS        UINT64_C(100000000)  /* the first one: nothing is known so far */
 #define PACE_LEAST           0.02                 /* share of the time that is recorded at least */
 #define PACE_LEAST_BUSY      0.25 /* processors; who uses less is recorded all of the time, */
 #define PACE_LEAST_BUSY_FULL 0.05 /* and as many where none is idle */

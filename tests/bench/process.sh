@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # What `pythiatop -p` costs the program that it watches, before any step: requests/s of a redis-server
-# at a rate that leaves processors idle and as fast as it goes, of PostgreSQL under pgbench where that
-# is installed; watched and not, in turns, as the median of the ratios (1: it costs nothing).
+# at a rate that leaves processors idle and as fast as it goes, of nginx with two workers under wrk and
+# of PostgreSQL under pgbench where these are installed; watched and not, in turns, as the median of the
+# ratios (1: it costs nothing).
 #
 # usage: process.sh [ROUNDS [SECONDS]]    (6 rounds of 5 s each way)
 set -u
@@ -54,6 +55,32 @@ gets() { # CLIENTS
 }
 compare redis-1-client $redis_pid gets 1
 compare redis-20-clients $redis_pid gets 20
+
+if command -v nginx wrk >/dev/null; then
+	cat >"$work/nginx.conf" <<-END
+		worker_processes 2;
+		daemon off;
+		pid $work/nginx.pid;
+		error_log $work/nginx.log;
+		events { }
+		http {
+			access_log off;
+			server { listen 127.0.0.1:$((20000 + RANDOM % 12000)); root $work/www; }
+		}
+	END
+	mkdir "$work/www"
+	head -c 4096 /dev/zero >"$work/www/page"
+	chmod -R a+rX "$work"
+	nginx -c "$work/nginx.conf" -p "$work" >/dev/null 2>&1 </dev/null &
+	pids+=($!)
+	nginx_pid=$!
+	sleep 0.5
+	pages() {
+		wrk -t1 -c8 -d"$seconds" "http://$(sed -n 's/.*listen \([0-9.:]*\);.*/\1/p' "$work/nginx.conf")/page" |
+			sed -n 's/^Requests.sec: *//p'
+	}
+	compare nginx-8-connections $nginx_pid pages
+fi
 
 bin=$(find /usr/lib/postgresql/*/bin -maxdepth 0 2>/dev/null | tail -n 1)
 if [ -n "$bin" ] && [ "$(id -u)" = 0 ]; then

@@ -58,6 +58,7 @@ static void recording_takes_its_share_and_no_more(void **state)
 			{.busy = 1, .kernel = 0.3, .idle = 0.5},
 			{.busy = 1, .kernel = 0.3, .beside = 0.2, .idle = 0},
 			{.busy = 16, .kernel = 2, .beside = 1, .idle = 0.05},
+			{.busy = 1, .kernel = 0.1, .beside = 0.5, .idle = 0.4},
 			{.busy = 0.3, .kernel = 0.02, .idle = 0.9},
 	};
 
@@ -67,7 +68,7 @@ static void recording_takes_its_share_and_no_more(void **state)
 		struct pace pace = {.limit = 0.03};
 		double duty = settle(&pace, machine, 20);
 		double cost = PACE_CALLING * machine->kernel +
-			      (machine->idle < PACE_IDLE ? machine->beside : 0);
+			      (1 - machine->idle) * machine->beside;
 		uint64_t period_ns = pace_span_ns(&pace) + pace_pause_ns(&pace);
 
 		assert_true(fabs(duty * cost - 0.03 * machine->busy) < 0.0003 * machine->busy);
