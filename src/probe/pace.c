@@ -8,7 +8,8 @@
 static double whole_cost(const struct pace_seen *seen)
 {
 	double kernel = PACE_CALLING * seen->kernel_ns / (double)seen->span_ns;
-	double beside = (1 - seen->idle) * seen->beside_ns / (double)seen->span_ns;
+	double full = pow(1 - seen->idle, seen->processors);
+	double beside = full * seen->beside_ns / (double)seen->span_ns;
 
 	return kernel + fmax(0, beside); /* less than before: one of them has ended */
 }

@@ -42,6 +42,7 @@ struct pace_seen {
 	double kernel_ns; /* of the kernel's programs, in the span */
 	double beside_ns; /* of who works on what was recorded, since the span before */
 	double idle;      /* share of all processors that was idle, since then: 0 to 1 */
+	double processors; /* how many there are */
 };
 
 /* After a span: the share of the time from now on. */

@@ -96,7 +96,8 @@ static void decide(struct pacing *pacing, uint64_t now_ns)
 			.busy_ns = (double)kernel_busy_ns(pacing->kernel) - (double)pacing->busy_ns,
 			.kernel_ns = (double)kernel_run_ns(pacing->kernel) - (double)pacing->run_ns,
 			.beside_ns = (double)beside_ns(pacing) - (double)pacing->beside_ns,
-			.idle = 1};
+			.idle = 1,
+			.processors = (double)sysconf(_SC_NPROCESSORS_ONLN)};
 	struct usage_idle idle;
 
 	if (usage_read_idle(&idle)) {

@@ -18,7 +18,13 @@ struct machine {
 	double kernel;        /* that recording takes in the kernel, while it goes on */
 	double beside, fixed; /* elsewhere, for each second that is recorded, and in any case */
 	double idle;
+	double processors; /* 0: 2 */
 };
+
+static double processors_of(const struct machine *machine)
+{
+	return machine->processors > 0 ? machine->processors : 2;
+}
 
 /* The share of the time after so many spans. */
 static double settle(struct pace *pace, const struct machine *machine, int spans)
@@ -32,7 +38,9 @@ static double settle(struct pace *pace, const struct machine *machine, int spans
 							      .kernel_ns = machine->kernel * span,
 							      .beside_ns = machine->beside * span +
 									   machine->fixed * period,
-							      .idle = machine->idle}) >=
+							      .idle = machine->idle,
+							      .processors = processors_of(
+									      machine)}) >=
 				PACE_LEAST);
 		assert_true(pace->duty <= 1);
 	}
@@ -57,7 +65,7 @@ static void recording_takes_its_share_and_no_more(void **state)
 	const struct machine machines[] = {
 			{.busy = 1, .kernel = 0.3, .idle = 0.5},
 			{.busy = 1, .kernel = 0.3, .beside = 0.2, .idle = 0},
-			{.busy = 16, .kernel = 2, .beside = 1, .idle = 0.05},
+			{.busy = 16, .kernel = 2, .beside = 1, .idle = 0.05, .processors = 32},
 			{.busy = 1, .kernel = 0.1, .beside = 0.5, .idle = 0.4},
 			{.busy = 0.3, .kernel = 0.02, .idle = 0.9},
 	};
@@ -68,7 +76,7 @@ static void recording_takes_its_share_and_no_more(void **state)
 		struct pace pace = {.limit = 0.03};
 		double duty = settle(&pace, machine, 20);
 		double cost = PACE_CALLING * machine->kernel +
-			      (1 - machine->idle) * machine->beside;
+			      pow(1 - machine->idle, processors_of(machine)) * machine->beside;
 		uint64_t period_ns = pace_span_ns(&pace) + pace_pause_ns(&pace);
 
 		assert_true(fabs(duty * cost - 0.03 * machine->busy) < 0.0003 * machine->busy);
