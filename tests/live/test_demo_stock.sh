@@ -28,7 +28,7 @@ expect_nothing_left() {
 $(for pid in $left; do ps -o pid=,ppid=,stat=,wchan:24=,args= -p "$pid"; done)"
 }
 
-# DEMO TYPE: a group of that type (a pattern) soon has 50 requests, and with the console, which ends on
+# DEMO TYPE: a group of that type (a pattern) soon has 10 requests, and with the console, which ends on
 # SIGINT as on `q`, all of the demo ends.
 expect_requests() {
 	local demo console sessions seen='' until=$((SECONDS + 60))
@@ -38,7 +38,7 @@ expect_requests() {
 	while [ -z "$seen" ] && [ $SECONDS -lt $until ] && kill -0 "$demo" 2>/dev/null; do
 		sleep 0.2
 		seen=$(tail -n 1 "$work/documents" | jq --arg type "$2" \
-			'.groups[] | select((.type | test($type)) and .count >= 50)' 2>/dev/null)
+			'.groups[] | select((.type | test($type)) and .count >= 10)' 2>/dev/null)
 	done
 	sessions=$(marked | xargs -r ps -o sid= -p | sort -u | grep -vx " *$(ps -o sid= -p $$ | tr -d ' ')" |
 		tr -d ' ' | paste -sd,)
