@@ -22,7 +22,7 @@
 #define ANSWER_MS   10000
 #define RETRY_NS    UINT64_C(5000000000)
 #define MOST_BYTES  16384
-#define GIVEN_UP_MS  5000 /* functions are let go of in order, which takes the kernel a while */
+#define GIVEN_UP_MS 5000 /* functions are let go of in order, which takes the kernel a while */
 
 extern char **environ;
 

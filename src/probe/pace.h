@@ -12,9 +12,10 @@
  * asked a few hundred times a second does not become slower for whoever asks.
  *
  * What it costs to record is what the kernel's programs take, most of it in the recorded threads,
- * and what it takes to call them and to measure that, PACE_CALLING times as much in all; and of
- * what is done elsewhere for it, by the probe, the relay daemon, the console, the share of the
- * processors' time that is not idle: so often somebody has to wait for it.
+ * and what it takes to call them and to measure that, PACE_CALLING times as much in all. What is
+ * done elsewhere for it, by the probe, the relay daemon and the console, counts for the share of the
+ * time in which no processor is idle, as somebody has to wait for it then: (1 - idle)^processors, as
+ * if each were idle or not regardless of the others.
  *
  * Pure. Threads: the caller's. O(1).
  */
@@ -26,7 +27,7 @@
 #define PACE_LEAST           0.02                 /* share of the time that is recorded at least */
 #define PACE_LEAST_BUSY      0.25 /* processors; who uses less is recorded all of the time, */
 #define PACE_LEAST_BUSY_FULL 0.05 /* and as many where none is idle */
-#define PACE_IDLE            0.1  /* share of all processors; less: none is idle */
+#define PACE_IDLE            0.1  /* share of all processors; less: none counts as idle */
 #define PACE_CALLING         1.6  /* of what the programs take by themselves */
 #define PACE_GROWTH          1.5  /* of the share of the time, at most, from one span to the next */
 
@@ -37,11 +38,11 @@ struct pace {
 
 /* What was seen since the span before began. */
 struct pace_seen {
-	uint64_t span_ns; /* recorded */
-	double busy_ns;   /* CPU time of what is recorded, in the span */
-	double kernel_ns; /* of the kernel's programs, in the span */
-	double beside_ns; /* of who works on what was recorded, since the span before */
-	double idle;      /* share of all processors that was idle, since then: 0 to 1 */
+	uint64_t span_ns;  /* recorded */
+	double busy_ns;    /* CPU time of what is recorded, in the span */
+	double kernel_ns;  /* of the kernel's programs, in the span */
+	double beside_ns;  /* of who works on what was recorded, since the span before */
+	double idle;       /* share of all processors that was idle, since then: 0 to 1 */
 	double processors; /* how many there are */
 };
 

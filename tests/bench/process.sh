@@ -56,7 +56,7 @@ gets() { # CLIENTS
 compare redis-1-client $redis_pid gets 1
 compare redis-20-clients $redis_pid gets 20
 
-if command -v nginx wrk >/dev/null; then
+if command -v nginx >/dev/null && command -v wrk >/dev/null; then
 	cat >"$work/nginx.conf" <<-END
 		worker_processes 2;
 		daemon off;
