@@ -5,6 +5,15 @@
 
 #include "base/array.h"
 
+struct ended_slice {
+	uint32_t first, n; /* strides, the newest first */
+};
+
+struct ended_stride {
+	uint64_t first_start_ns; /* of it and all newer ones */
+	uint32_t number;         /* of its newest span */
+};
+
 void ended_release(struct ended *ended)
 {
 	free(ended->items);
@@ -89,4 +98,61 @@ const struct ended_span *ended_before(
 			span->first_start_ns >= to_ns ? ended_get(ended, span->far) : NULL;
 
 	return far ? far : ended_get(ended, span->older);
+}
+
+void ended_index_release(struct ended_index *index)
+{
+	number_map_release(&index->threads);
+	free(index->slices);
+	free(index->strides);
+	*index = (struct ended_index){.n_slices = 0};
+}
+
+/* NULL: out of memory. */
+static const struct ended_slice *list_strides(
+		struct ended_index *index, const struct ended *ended, uint32_t last)
+{
+	struct ended_slice slice = {.first = index->n_strides};
+	uint64_t first_start_ns = UINT64_MAX;
+	uint32_t number = last;
+
+	for (const struct ended_span *span = ended_get(ended, last); span;
+			number = span->far, span = ended_get(ended, number)) {
+		if (!array_reserve(&index->strides, &index->stride_room, index->n_strides + 1)) {
+			return NULL;
+		}
+		if (span->first_start_ns < first_start_ns) {
+			first_start_ns = span->first_start_ns;
+		}
+		index->strides[index->n_strides++] = (struct ended_stride){first_start_ns, number};
+	}
+	slice.n = index->n_strides - slice.first;
+	if (!array_reserve(&index->slices, &index->slice_room, index->n_slices + 1) ||
+			!number_map_set(&index->threads, last, index->n_slices)) {
+		return NULL;
+	}
+	index->slices[index->n_slices] = slice;
+	return &index->slices[index->n_slices++];
+}
+
+const struct ended_span *ended_index_before(
+		struct ended_index *index, const struct ended *ended, uint32_t last, uint64_t to_ns)
+{
+	uint32_t at = number_map_find(&index->threads, last), low = 0, high;
+	const struct ended_slice *slice =
+			at != NUMBER_NONE ? &index->slices[at] : list_strides(index, ended, last);
+
+	if (!slice) {
+		return ended_get(ended, last);
+	}
+	for (high = slice->n; low < high;) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (index->strides[slice->first + middle].first_start_ns >= to_ns) {
+			low = middle + 1;
+		} else {
+			high = middle;
+		}
+	}
+	return low < slice->n ? ended_get(ended, index->strides[slice->first + low].number) : NULL;
 }

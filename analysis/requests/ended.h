@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/number_map.h"
+
 /*
  * The last spans that ended, of all threads, of whatever request or none: what others did while
  * somebody waited. A request that is not kept has no copies, but here its spans are for a while.
@@ -13,7 +15,7 @@
  * oldest. Cost: O(1) a span. Threads: one at a time. Units: ns of event time.
  */
 #define ENDED_SPANS  (1u << 17) /* a power of two */
-#define ENDED_STRIDE 64u        /* spans of a thread */
+#define ENDED_STRIDE 16u        /* spans of a thread */
 
 struct ended_span {
 	uint64_t start_ns, end_ns;
@@ -54,5 +56,25 @@ const struct ended_span *ended_get(const struct ended *ended, uint32_t number);
  */
 const struct ended_span *ended_before(
 		const struct ended *ended, const struct ended_span *span, uint64_t to_ns);
+
+/*
+ * The strides of threads, for many questions about the past while no span ends: each thread's are
+ * listed when it is first asked about. Memory: 16 bytes a stride. Zeroed at first.
+ */
+struct ended_index {
+	struct number_map threads; /* by the number of a thread's last span: its slice */
+	struct ended_slice *slices;
+	uint32_t n_slices, slice_room;
+	struct ended_stride *strides;
+	uint32_t n_strides, stride_room;
+};
+
+void ended_index_release(struct ended_index *index);
+/*
+ * Of a thread whose last span has that number, the newest one from which ended_before() goes on to
+ * those that may have been open before to_ns: O(log strides). NULL: it has none.
+ */
+const struct ended_span *ended_index_before(struct ended_index *index, const struct ended *ended,
+		uint32_t last, uint64_t to_ns);
 
 #endif

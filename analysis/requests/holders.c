@@ -7,11 +7,10 @@
 
 #include "base/array.h"
 #include "requests/internal.h"
+#include "requests/lived.h"
 #include "requests/waits.h"
 
-#define PROCESSES  64u /* with waits; those of further ones have no inferred holder */
-#define OF_THREAD  256u
-#define FAR_BACK   16384u /* steps back in a thread's spans to those of an instant */
+#define PROCESSES  64u    /* with waits; those of further ones have no inferred holder */
 #define ALIKE      64u    /* holders of one kind of wait that are told apart */
 #define PROCESS_NS 50     /* bits: times of different processes are so far apart */
 
@@ -56,12 +55,9 @@ struct holders {
 	uint32_t n_ends;
 	bool indexed;
 	uint64_t first_ns; /* since which the log is whole */
-};
 
-/* One span of a thread, open or ended. */
-struct lived {
-	uint64_t start_ns, end_ns;
-	uint32_t name, provider, type;
+	struct ended_index index;          /* of the log */
+	struct lived lived[HOLDERS_CHAIN]; /* by depth: of the threads of a chain */
 };
 
 /* Whose thread it is. */
@@ -114,6 +110,7 @@ struct holders *holders_begin(struct requests *requests)
 void holders_end(struct holders *holders)
 {
 	if (holders) {
+		ended_index_release(&holders->index);
 		free(holders->waits);
 		free(holders->endings);
 		free(holders->ends);
@@ -356,82 +353,6 @@ static const struct ending *handed_by(
 	return found;
 }
 
-/* ---- what a thread did ---- */
-
-static uint32_t take(const struct requests *r, struct lived *out, uint32_t n,
-		const struct ended_span *span, const struct wait *wait)
-{
-	if (n < OF_THREAD && !is_of_nobody(r, span->name) && span->start_ns < wait->to_ns &&
-			span->end_ns > wait->from_ns) {
-		out[n++] = (struct lived){span->start_ns, span->end_ns, span->name, span->provider,
-				span->type};
-	}
-	return n;
-}
-
-/* Those that ended, around one of them, or (0) back from the last. */
-static uint32_t ended_of(const struct requests *r, uint32_t number, uint32_t last,
-		const struct wait *wait, struct lived *out)
-{
-	const struct ended *log = &r->ended;
-	const struct ended_span *span = ended_get(log, number ? number : last);
-	uint32_t n = 0, passed = 0;
-
-	for (const struct ended_span *at = number && span ? ended_get(log, span->newer) : NULL;
-			at && passed < OF_THREAD; at = ended_get(log, at->newer), passed++) {
-		n = take(r, out, n, at, wait);
-	}
-	for (passed = 0; span && passed < FAR_BACK && span->end_ns > wait->from_ns;
-			span = ended_before(log, span, wait->to_ns), passed++) {
-		n = take(r, out, n, span, wait);
-	}
-	return n;
-}
-
-/* Spans of a thread that has not been let go, in the time of the wait. */
-static uint32_t lived_by(const struct holders *holders, const struct thread *thread,
-		uint32_t number, const struct wait *wait, struct lived *out)
-{
-	const struct requests *r = holders->r;
-	uint32_t n = ended_of(r, number, thread ? thread->ended : 0, wait, out);
-
-	for (const struct open_span *span = thread ? thread->top : NULL; span && n < OF_THREAD;
-			span = span->below) {
-		if (span->start_ns < wait->to_ns && !is_of_nobody(r, span->name)) {
-			out[n++] = (struct lived){span->start_ns, UINT64_MAX, span->name,
-					r->plans[span->type].provider,
-					span->fragment ? span->fragment->type : 0};
-		}
-	}
-	return n;
-}
-
-/* The innermost of them just before an instant, and since when it is; NULL: none. */
-static const struct lived *innermost(const struct lived *spans, uint32_t n, uint64_t before_ns,
-		uint64_t least_ns, uint64_t *since_ns)
-{
-	const struct lived *found = NULL;
-
-	*since_ns = least_ns;
-	for (uint32_t i = 0; i < n; i++) {
-		if (spans[i].start_ns < before_ns && spans[i].end_ns >= before_ns &&
-				(!found || spans[i].start_ns > found->start_ns ||
-						(spans[i].start_ns == found->start_ns &&
-								spans[i].end_ns < found->end_ns))) {
-			found = &spans[i];
-		}
-	}
-	if (found && found->start_ns > *since_ns) {
-		*since_ns = found->start_ns;
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		if (spans[i].end_ns < before_ns && spans[i].end_ns > *since_ns) {
-			*since_ns = spans[i].end_ns;
-		}
-	}
-	return found;
-}
-
 /* ---- what is told ---- */
 
 static bool is_same_holder(const struct holder *one, const struct holder *other)
@@ -470,7 +391,7 @@ static void tell_holder(struct telling *telling, const struct holder *holder)
 	telling->items[i].variation += telling->at.weight * (double)holder->ns * telling->beyond_ns;
 }
 
-static void tell(struct telling *telling, const struct lived *span, const struct doer *doer,
+static void tell(struct telling *telling, const struct lived_span *span, const struct doer *doer,
 		uint64_t ns)
 {
 	struct holder holder = {.process = doer->process,
@@ -519,7 +440,7 @@ static bool is_blocked(struct telling *telling, uint32_t host, int32_t tid, uint
 }
 
 /* Does a kind of span end waits, rather than wait? */
-static bool ends_waits(const struct telling *telling, const struct lived *span)
+static bool ends_waits(const struct telling *telling, const struct lived_span *span)
 {
 	for (uint32_t i = 0; i < telling->evidence->n; i++) {
 		const struct kind *kind = &telling->holders->kinds[telling->evidence->kinds[i]];
@@ -533,8 +454,8 @@ static bool ends_waits(const struct telling *telling, const struct lived *span)
 
 /* The stretch was a wait for the same, by where it ended, and whoever ended it is known: it is
  * theirs. */
-static bool pass_on(struct telling *telling, const struct lived *span, uint32_t host, int32_t tid,
-		int32_t pid, const struct wait *stretch)
+static bool pass_on(struct telling *telling, const struct lived_span *span, uint32_t host,
+		int32_t tid, int32_t pid, const struct wait *stretch)
 {
 	struct wait inner = *stretch;
 	const struct ending *ending;
@@ -567,8 +488,8 @@ static void follow(struct telling *telling, uint32_t host, int32_t tid, uint32_t
 			r->threads, host, known ? known->key : thread_host_key((uint32_t)tid, 0));
 	int32_t pid = known ? known->pid : thread ? thread->pid : -1;
 	struct doer doer = {.process = requests_process(r, host, tid, pid)};
-	uint32_t n, depth = telling->depth;
-	struct lived *spans;
+	uint32_t depth = telling->depth;
+	struct lived *lived = &telling->holders->lived[depth];
 	uint64_t at_ns = wait->to_ns;
 
 	if (!enter_chain(telling, thread_of(host, tid))) {
@@ -578,13 +499,11 @@ static void follow(struct telling *telling, uint32_t host, int32_t tid, uint32_t
 	doer.tid = pid != telling->pid ? tid : 0;
 	doer.child = threads_is_child(
 			r->threads, host, pid >= 0 ? pid : tid, telling->pid, &doer.made_in);
-	spans = calloc(OF_THREAD, sizeof(*spans));
-	n = spans ? lived_by(telling->holders, thread, number, wait, spans) : 0;
-	while (spans && at_ns > wait->from_ns) {
+	lived_begin(lived, r, &telling->holders->index, thread, number, wait->from_ns, wait->to_ns);
+	while (at_ns > wait->from_ns) {
 		struct wait stretch = *wait;
 		struct state_doing doing;
-		const struct lived *span =
-				innermost(spans, n, at_ns, wait->from_ns, &stretch.from_ns);
+		const struct lived_span *span = lived_before(lived, at_ns, &stretch.from_ns);
 
 		stretch.to_ns = at_ns;
 		if (is_blocked(telling, host, tid, at_ns, &doing)) {
@@ -607,7 +526,6 @@ static void follow(struct telling *telling, uint32_t host, int32_t tid, uint32_t
 		}
 		at_ns = stretch.from_ns;
 	}
-	free(spans);
 	telling->depth = depth;
 }
 

@@ -36,8 +36,9 @@
  * ends waits by inference, was in spans for less than HOLDERS_TOLD of the time of the waits,
  * nothing is told: it was not that which took the time.
  *
- * Units: ns of event time. Memory: 80 bytes a wait, and 40 a span that ended while it judges.
- * Cost: O(spans that ended) a judgement, and of each wait those near its end.
+ * Units: ns of event time. Memory: 80 bytes a wait, and 40 a span that ended while it judges; 300
+ * KiB for the way back in the threads that are asked about. Cost: O(spans that ended) a judgement,
+ * and of each wait those near its end.
  */
 #define HOLDERS_LEAST_NS UINT64_C(100000)
 #define HOLDERS_RAN_NS   UINT64_C(10000) /* likewise of run queues: it is cheap to know who ran */

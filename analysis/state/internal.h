@@ -140,6 +140,7 @@ struct thread_state {
 	struct attribute comm;   /* interned */
 	struct attribute prio;   /* PRIO_KNOWN | as u32 */
 	struct attribute waker;  /* who, or what, woke it last: waker_pack() */
+	uint32_t status_near, waker_near; /* in their pasts, where fill_doing() looked last */
 	struct attribute migrations;
 	struct attribute moved_from; /* CPU + 1 whose run queue it was moved away from last */
 	struct attribute owner; /* whom it works for; see state_set_owner() */

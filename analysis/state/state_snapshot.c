@@ -476,12 +476,12 @@ static uint32_t blocked_on(struct state_cx *cx, struct thread_what what)
 }
 
 /* The last thread of that tid, be it gone: for requests that have just ended. */
-static const struct thread_state *latest_thread(struct state_cx *cx, uint32_t host, int32_t tid)
+static struct thread_state *latest_thread(struct state_cx *cx, uint32_t host, int32_t tid)
 {
 	uint64_t key = thread_host_key((uint64_t)tid, 0);
 	const struct thread *shared =
 			threads_find(cx->threads, host, threads_resolve(cx->threads, host, key));
-	const struct thread_state *thread = cx->newest;
+	struct thread_state *thread = cx->newest;
 	uint32_t i;
 
 	if (shared) {
@@ -498,9 +498,10 @@ static const struct thread_state *latest_thread(struct state_cx *cx, uint32_t ho
 bool fill_doing(struct state_cx *cx, uint32_t host, int32_t tid, int32_t pid, uint64_t before_ns,
 		struct state_doing *out)
 {
-	const struct thread_state *thread;
-	struct thread_what what, then;
-	uint64_t woken;
+	struct thread_state *thread;
+	struct thread_what what;
+	uint64_t woken = 0, since_ns;
+	uint32_t next;
 
 	if (host >= cx->n_hosts || cx->hosts[host].n_cpus == 0 || tid < 0 || before_ns == 0) {
 		return false;
@@ -510,17 +511,22 @@ bool fill_doing(struct state_cx *cx, uint32_t host, int32_t tid, int32_t pid, ui
 	if (!thread || (pid >= 0 && thread->pid >= 0 && pid != thread->pid)) {
 		return false;
 	}
-	what = what_unpack(attribute_since(&thread->status, before_ns - 1, &out->since_ns));
-	then = what_unpack(attribute_at(&thread->status, before_ns));
+	what = what_unpack(attribute_since_near(
+			&thread->status, before_ns - 1, &out->since_ns, &thread->status_near));
 	if (out->since_ns == 0) {
 		return false; /* before the first event about it, or longer ago than is kept */
 	}
 	out->status = what.status;
 	out->blocked_on = blocked_on(cx, what);
 	/* A wake-up without sched_waking may be told by the CPU where the thread will run. */
-	woken = what.status == THREAD_BLOCKED && then.status == THREAD_WAIT_CPU && cx->has_waking
-				? attribute_at(&thread->waker, before_ns)
-				: 0;
+	next = thread->status_near + 1;
+	if (what.status == THREAD_BLOCKED && cx->has_waking &&
+			what_unpack(attribute_since_near(
+						    &thread->status, before_ns, &since_ns, &next))
+							.status == THREAD_WAIT_CPU) {
+		woken = attribute_since_near(
+				&thread->waker, before_ns, &since_ns, &thread->waker_near);
+	}
 	out->waker_tid = waker_tid(woken);
 	out->woken_by = waker_interrupt(woken);
 	return true;

@@ -209,22 +209,27 @@ void attribute_add(struct store *store, struct attribute *attribute, uint64_t at
 	attribute_set(store, attribute, at_ns, attribute->value + more);
 }
 
-/* The index of the past value in force at an instant; UINT32_MAX: before the first. */
-static uint32_t past_index(const struct attribute *attribute, uint64_t at_ns)
+/* The index of the past value in force at an instant, most often a little before `near`;
+ * UINT32_MAX: before the first. */
+static uint32_t past_index(const struct attribute *attribute, uint64_t at_ns, uint32_t near)
 {
 	uint32_t n = attribute->past.n, i;
 
-	/* Most often it is asked about what was just now. */
-	for (i = 1; i <= n && i <= NEAR; i++) {
-		if (attribute_past(attribute, n - i)->at_ns <= at_ns) {
-			return n - i;
+	if (near >= n || near + 1 == n || attribute_past(attribute, near + 1)->at_ns > at_ns) {
+		uint32_t end = near < n ? near + 1 : n;
+
+		for (i = 1; i <= end && i <= NEAR; i++) {
+			if (attribute_past(attribute, end - i)->at_ns <= at_ns) {
+				return end - i;
+			}
 		}
 	}
 	n = series_from(&attribute->past, at_ns + 1);
 	return n > 0 ? n - 1 : UINT32_MAX;
 }
 
-uint64_t attribute_since(const struct attribute *attribute, uint64_t at_ns, uint64_t *since_ns)
+uint64_t attribute_since_near(const struct attribute *attribute, uint64_t at_ns, uint64_t *since_ns,
+		uint32_t *near)
 {
 	uint32_t i;
 
@@ -233,12 +238,20 @@ uint64_t attribute_since(const struct attribute *attribute, uint64_t at_ns, uint
 		*since_ns = attribute->since_ns;
 		return attribute->value;
 	}
-	i = past_index(attribute, at_ns);
+	i = past_index(attribute, at_ns, *near);
 	if (i == UINT32_MAX) {
 		return 0;
 	}
+	*near = i;
 	*since_ns = attribute_past(attribute, i)->at_ns;
 	return attribute_past(attribute, i)->value;
+}
+
+uint64_t attribute_since(const struct attribute *attribute, uint64_t at_ns, uint64_t *since_ns)
+{
+	uint32_t last = UINT32_MAX;
+
+	return attribute_since_near(attribute, at_ns, since_ns, &last);
 }
 
 uint64_t attribute_at(const struct attribute *attribute, uint64_t at_ns)
@@ -279,7 +292,8 @@ void attribute_release(struct store *store, struct attribute *attribute)
 
 uint32_t attribute_first(const struct attribute *attribute, uint64_t from_ns)
 {
-	return from_ns >= attribute->since_ns ? attribute->past.n : past_index(attribute, from_ns);
+	return from_ns >= attribute->since_ns ? attribute->past.n
+					      : past_index(attribute, from_ns, UINT32_MAX);
 }
 
 void attribute_times(const struct attribute *attribute, uint64_t from_ns, uint64_t to_ns,
@@ -288,7 +302,7 @@ void attribute_times(const struct attribute *attribute, uint64_t from_ns, uint64
 	const struct past_value *ring = (const void *)attribute->past.ring;
 	uint32_t n = attribute->past.n, first = attribute->past.first;
 	uint32_t mask = attribute->past.room - 1;
-	uint32_t i = from_ns < attribute->since_ns ? past_index(attribute, from_ns) : n;
+	uint32_t i = from_ns < attribute->since_ns ? past_index(attribute, from_ns, UINT32_MAX) : n;
 	uint64_t at_ns = from_ns, value = 0;
 
 	if (i == UINT32_MAX) {

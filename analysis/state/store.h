@@ -66,6 +66,10 @@ void attribute_set(
 uint64_t attribute_at(const struct attribute *attribute, uint64_t at_ns);
 /* The same, and when that value began. */
 uint64_t attribute_since(const struct attribute *attribute, uint64_t at_ns, uint64_t *since_ns);
+/* The same for one instant after the other, back in time: *near, of the past, is where the one
+ * before was found, and is set; whatever it is, the answer is right. */
+uint64_t attribute_since_near(const struct attribute *attribute, uint64_t at_ns, uint64_t *since_ns,
+		uint32_t *near);
 /*
  * What happened at an instant, where the same may happen again: value (below 2^63) and when, 0 if
  * it never did. What is marked is read with attribute_marked() alone.

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+#ifndef PT_REQUESTS_LIVED_H
+#define PT_REQUESTS_LIVED_H
+
+#include "requests/internal.h"
+
+/*
+ * What one thread did in a stretch of time, by its spans: the innermost one at each instant, walked
+ * back from the end.
+ *
+ * Bounds: LIVED_SPANS spans, and LIVED_BACK steps back in the log of those that ended (ended.h).
+ * Cost: O(spans of the stretch) for each span's begin or end that is passed. Units: ns of event
+ * time.
+ */
+#define LIVED_SPANS 256u
+#define LIVED_BACK  16384u
+
+/* One span of the thread, open or ended. */
+struct lived_span {
+	uint64_t start_ns, end_ns; /* UINT64_MAX: open */
+	uint32_t name, provider, type;
+};
+
+struct lived {
+	uint64_t from_ns;
+	struct lived_span spans[LIVED_SPANS];
+	uint32_t n;
+	/* What was found last, for instants in (since_ns, found_ns]. */
+	const struct lived_span *innermost;
+	uint64_t since_ns, found_ns;
+};
+
+/*
+ * Takes the spans of a thread in [from_ns, to_ns): those that ended, around the number of one in
+ * the log, or (0) back from the thread's last, by an index of those; and open ones. `thread`: NULL if
+ * it has been let go.
+ */
+void lived_begin(struct lived *lived, const struct requests *r, struct ended_index *index,
+		const struct thread *thread, uint32_t number, uint64_t from_ns, uint64_t to_ns);
+/* The innermost one just before an instant, and since when it is, from_ns at the earliest; NULL:
+ * none. */
+const struct lived_span *lived_before(struct lived *lived, uint64_t before_ns, uint64_t *since_ns);
+
+#endif
