@@ -2,7 +2,6 @@
 #include "probe/pace.h"
 
 #include <math.h>
-#include <stdbool.h>
 
 /* Processors that recording all of the time would take. */
 static double whole_cost(const struct pace_seen *seen)
@@ -14,29 +13,47 @@ static double whole_cost(const struct pace_seen *seen)
 	return kernel + fmax(0, beside); /* less than before: one of them has ended */
 }
 
+static double busy_share(const struct pace_seen *seen)
+{
+	return seen->span_ns ? seen->busy_ns / (double)seen->span_ns : 0;
+}
+
+static bool has_much_to_do(const struct pace_seen *seen)
+{
+	double busy = busy_share(seen);
+
+	return busy >= PACE_LEAST_BUSY || (busy >= PACE_LEAST_BUSY_FULL && seen->idle < PACE_IDLE);
+}
+
 /* What the limit allows: 1 is all of the time. */
 static double allowed(const struct pace *pace, const struct pace_seen *seen)
 {
-	double busy = seen->busy_ns / (double)seen->span_ns, cost = whole_cost(seen);
-	bool much = busy >= PACE_LEAST_BUSY ||
-		    (busy >= PACE_LEAST_BUSY_FULL && seen->idle < PACE_IDLE);
+	double cost = pace->much ? whole_cost(seen) : 0;
 
-	return much && cost > 0 ? fmin(1, fmax(PACE_LEAST, pace->limit * busy / cost)) : 1;
+	return cost > 0 ? fmin(1, fmax(PACE_LEAST, pace->limit * busy_share(seen) / cost)) : 1;
 }
 
 double pace_decide(struct pace *pace, const struct pace_seen *seen)
 {
-	double wanted = seen->span_ns ? allowed(pace, seen) : 1;
+	double wanted;
 
+	pace->much = has_much_to_do(seen);
+	wanted = allowed(pace, seen);
 	/* Less soon, as it harms; more in steps, as one span says little. */
 	if (pace->duty == 0 || pace->duty == 1) {
-		pace->duty = wanted;
+		pace->duty = wanted < 1 ? fmax(PACE_LEAST, PACE_FIRST * wanted) : 1;
 	} else if (wanted < pace->duty) {
 		pace->duty = sqrt(wanted * pace->duty);
 	} else {
 		pace->duty = fmin(wanted, PACE_GROWTH * pace->duty);
 	}
 	return pace->duty;
+}
+
+bool pace_load_begins(const struct pace *pace, uint64_t span_ns, double busy_ns)
+{
+	return pace->duty == 1 && !pace->much && span_ns >= PACE_FIRST_NS &&
+	       busy_ns >= PACE_LEAST_BUSY * (double)span_ns;
 }
 
 static uint64_t period_ns(const struct pace *pace)

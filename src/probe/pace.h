@@ -2,6 +2,7 @@
 #ifndef PT_PROBE_PACE_H
 #define PT_PROBE_PACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -23,17 +24,19 @@
 #define PACE_LONGEST_NS      UINT64_C(5000000000) /* and at most: two are in a window */
 #define PACE_SPAN_NS         UINT64_C(250000000)  /* a span, if the period is not too long for it */
 #define PACE_LOOK_NS         UINT64_C(500000000)  /* a span, while all of the time is recorded */
-#define PACE_FIRST_NS        UINT64_C(100000000)  /* the first one: nothing is known so far */
+#define PACE_FIRST_NS        UINT64_C(100000000)  /* the first one, and where a load begins */
 #define PACE_LEAST           0.02                 /* share of the time that is recorded at least */
 #define PACE_LEAST_BUSY      0.25 /* processors; who uses less is recorded all of the time, */
 #define PACE_LEAST_BUSY_FULL 0.05 /* and as many where none is idle */
 #define PACE_IDLE            0.1  /* share of all processors; less: none counts as idle */
 #define PACE_CALLING         1.6  /* of what the programs take by themselves */
 #define PACE_GROWTH          1.5  /* of the share of the time, at most, from one span to the next */
+#define PACE_FIRST           0.5  /* of what the first span allows: that one says little */
 
 struct pace {
 	double limit; /* share of the CPU time of what is recorded */
 	double duty;  /* share of the time that is recorded; 0: nothing was decided so far */
+	bool much;    /* what is recorded had much to do, when that was decided */
 };
 
 /* What was seen since the span before began. */
@@ -48,6 +51,11 @@ struct pace_seen {
 
 /* After a span: the share of the time from now on. */
 double pace_decide(struct pace *pace, const struct pace_seen *seen);
+
+/* A load begins in a span of so far span_ns, all of the time being recorded: it is to be decided
+ * now.
+ */
+bool pace_load_begins(const struct pace *pace, uint64_t span_ns, double busy_ns);
 
 uint64_t pace_span_ns(const struct pace *pace);
 uint64_t pace_pause_ns(const struct pace *pace); /* 0: all is recorded */

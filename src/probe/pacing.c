@@ -139,11 +139,18 @@ enum status pacing_stop(struct pacing *pacing, struct kernel_fault *fault)
 	return status;
 }
 
+static bool load_begins(const struct pacing *pacing, uint64_t now_ns)
+{
+	double busy_ns = (double)kernel_busy_ns(pacing->kernel) - (double)pacing->busy_ns;
+
+	return pace_load_begins(&pacing->pace, now_ns - pacing->span_began_ns, busy_ns);
+}
+
 enum status pacing_step(struct pacing *pacing, uint64_t now_ns, struct kernel_fault *fault)
 {
 	enum status status = STATUS_OK;
 
-	if (now_ns < pacing->ends_ns) {
+	if (now_ns < pacing->ends_ns && (pacing->paused || !load_begins(pacing, now_ns))) {
 		return status;
 	}
 	if (pacing->paused) {

@@ -3,15 +3,19 @@
 # What `pythiatop -p` costs the program that it watches, before any step: requests/s of a redis-server
 # at a rate that leaves processors idle and as fast as it goes, of nginx with two workers under wrk and
 # of PostgreSQL under pgbench where these are installed; watched and not, in turns, as the median of the
-# ratios (1: it costs nothing).
+# ratios (1: it costs nothing). The console is on a terminal of 80x24, as somebody uses it; with "json"
+# it writes all that it knows each second instead.
 #
-# usage: process.sh [ROUNDS [SECONDS]]    (6 rounds of 5 s each way)
+# usage: process.sh [ROUNDS [SECONDS [json]]]    (6 rounds of 5 s each way)
 set -u
-rounds=${1:-6} seconds=${2:-5}
+rounds=${1:-6} seconds=${2:-5} json=${3:-}
 build=$(cd "$(dirname "$0")/../../build" && pwd)
 work=$(mktemp -d "${TMPDIR:-/tmp}/pt-bench.XXXXXX") || exit 1
 pids=()
+export XDG_STATE_HOME=$work/state
+tmux=(tmux -L "pt-bench-$$" -f /dev/null)
 finish() {
+	"${tmux[@]}" kill-server 2>/dev/null
 	kill "${pids[@]}" 2>/dev/null
 	wait "${pids[@]}" 2>/dev/null
 	rm -rf "$work"
@@ -19,20 +23,45 @@ finish() {
 trap finish EXIT
 median() { sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 
+# Begins to watch $1, until something of it is told; $watcher is the console.
+watch() { # PROGRAM
+	if [ "$json" ]; then
+		: >"$work/documents"
+		"$build/pythiatop" -p "$1" --batch=json >"$work/documents" 2>&1 &
+		watcher=$!
+		while [ ! -s "$work/documents" ] && kill -0 $watcher 2>/dev/null; do sleep 0.1; done
+	else
+		"${tmux[@]}" new-session -d -x 80 -y 24 "exec '$build/pythiatop' -p '$1' 2>'$work/err'"
+		watcher=$("${tmux[@]}" list-panes -F '#{pane_pid}')
+		while kill -0 "$watcher" 2>/dev/null && ! "${tmux[@]}" capture-pane -p | grep -q '^>'; do
+			sleep 0.1
+		done
+	fi
+}
+# Ends that, and prints how many events a second there were last.
+unwatch() {
+	if [ "$json" ]; then
+		kill -INT "$watcher"
+		wait "$watcher"
+		tail -n 1 "$work/documents" | jq .events_per_s
+	else
+		"${tmux[@]}" capture-pane -p | sed -n '1s/.* \([0-9.]*\)\(k\{0,1\}\) ev.s.*/\1 \2/p' |
+			awk '{ print $1 * ($2 == "k" ? 1000 : 1) }'
+		kill -TERM "$watcher"
+		while kill -0 "$watcher" 2>/dev/null; do sleep 0.1; done
+	fi
+}
+
 # Runs "$@", which prints a rate, with and without the console on $program in turns.
 compare() { # NAME PROGRAM COMMAND...
-	local name=$1 program=$2 round pid plain watched
+	local name=$1 program=$2 round plain watched
 	shift 2
 	for ((round = 0; round < rounds; round++)); do
 		plain=$("$@")
-		"$build/pythiatop" -p "$program" --batch=json >"$work/documents" 2>&1 &
-		pid=$!
-		while [ ! -s "$work/documents" ] && kill -0 $pid 2>/dev/null; do sleep 0.1; done
+		watch "$program"
 		watched=$("$@")
-		kill -INT $pid
-		wait $pid
+		unwatch >>"$work/events.$name"
 		awk -v a="$watched" -v b="$plain" 'BEGIN { print a / b }' >>"$work/ratios.$name"
-		tail -n 1 "$work/documents" | jq .events_per_s >>"$work/events.$name"
 		printf '.' >&2
 	done
 	printf '\n%-28s %.3f at %.0f events/s\n' "$name" "$(median <"$work/ratios.$name")" \

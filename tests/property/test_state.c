@@ -56,8 +56,15 @@ static void check_attribute(const struct attribute *attribute, const struct naiv
 	uint64_t from_ns = horizon_ns + draw(now_ns - horizon_ns + 1);
 	uint64_t to_ns = from_ns + draw(now_ns - from_ns + 1), at_ns = from_ns, next_ns = from_ns;
 	struct attribute_walk walk = {.next = 0};
+	uint32_t near = (uint32_t)draw(attribute->past.n + 3);
+	uint64_t since_ns, near_since_ns, value = attribute_since(attribute, from_ns, &since_ns);
 
-	assert_int_equal(attribute_at(attribute, from_ns), naive_at(naive, from_ns));
+	assert_int_equal(value, naive_at(naive, from_ns));
+	for (uint32_t i = 0; i < 2; i++) { /* from anywhere, and from where it was found */
+		assert_int_equal(attribute_since_near(attribute, from_ns, &near_since_ns, &near),
+				value);
+		assert_int_equal(near_since_ns, since_ns);
+	}
 	while (attribute_step(attribute, from_ns, to_ns, &walk)) {
 		assert_int_equal(walk.begin_ns, next_ns);
 		assert_true(walk.end_ns > walk.begin_ns && walk.since_ns <= walk.begin_ns);

@@ -14,17 +14,22 @@
 #define SPANS   (ENDED_SPANS + 30000u) /* so that the oldest have gone */
 #define ASKED   500u
 
-/* How many of a thread's spans were open in a time, by each step back or in strides. */
-static uint32_t count_open(const struct ended *log, uint32_t last, uint64_t from_ns, uint64_t to_ns,
-		bool strides, uint32_t *steps)
+enum way { STEP_BY_STEP, IN_STRIDES, BY_INDEX };
+
+/* How many of a thread's spans were open in a time. */
+static uint32_t count_open(const struct ended *log, struct ended_index *index, uint32_t last,
+		uint64_t from_ns, uint64_t to_ns, enum way way, uint32_t *steps)
 {
-	const struct ended_span *span = ended_get(log, last);
+	const struct ended_span *span =
+			way == BY_INDEX ? ended_index_before(index, log, last, to_ns)
+					: ended_get(log, last);
 	uint32_t n = 0;
 
 	*steps = 0;
 	while (span && span->end_ns > from_ns) {
 		n += span->start_ns < to_ns;
-		span = strides ? ended_before(log, span, to_ns) : ended_get(log, span->older);
+		span = way == STEP_BY_STEP ? ended_get(log, span->older)
+					   : ended_before(log, span, to_ns);
 		++*steps;
 	}
 	return n;
@@ -56,7 +61,8 @@ static void add_spans(struct ended *log, uint32_t last[THREADS])
 static void strides_pass_over_none(void **state)
 {
 	struct ended log = {.n = 0};
-	uint32_t last[THREADS] = {0}, steps, least, far = 0, all = 0;
+	struct ended_index index = {.n_strides = 0};
+	uint32_t last[THREADS] = {0}, steps, by_stride, by_index, far = 0, near = 0, all = 0;
 
 	(void)state;
 	srand(7);
@@ -68,13 +74,25 @@ static void strides_pass_over_none(void **state)
 		uint64_t to_ns = newest_ns - (uint64_t)rand() % 3000000;
 		uint64_t from_ns = to_ns - (uint64_t)(rand() % 3000);
 
-		assert_int_equal(count_open(&log, last[thread], from_ns, to_ns, true, &least),
-				count_open(&log, last[thread], from_ns, to_ns, false, &steps));
-		assert_true(least <= steps);
-		far += least;
+		uint32_t open = count_open(
+				&log, &index, last[thread], from_ns, to_ns, STEP_BY_STEP, &steps);
+
+		assert_int_equal(count_open(&log, &index, last[thread], from_ns, to_ns, IN_STRIDES,
+						 &by_stride),
+				open);
+		assert_int_equal(count_open(&log, &index, last[thread], from_ns, to_ns, BY_INDEX,
+						 &by_index),
+				open);
+		assert_true(by_index <= by_stride && by_stride <= steps);
+		near += by_index;
+		far += by_stride;
 		all += steps;
 	}
 	assert_true(far < all / 4);
+	assert_true(near < far / 4);
+	assert_null(ended_index_before(&index, &log, last[0], 0));
+	assert_null(ended_index_before(&index, &log, 0, UINT64_MAX));
+	ended_index_release(&index);
 	ended_release(&log);
 }
 

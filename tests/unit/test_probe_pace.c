@@ -98,6 +98,27 @@ static void it_follows_the_load(void **state)
 	assert_true(settle(&pace, &little, 9) == 1);
 }
 
+/* It need not wait for the end of a span, unless it was there before. */
+static void a_load_that_begins_is_seen_at_once(void **state)
+{
+	const struct machine little = {.busy = 0.05, .kernel = 0.02, .idle = 0.9};
+	const struct machine much = {.busy = 0.3, .kernel = 0.0001, .idle = 0.4};
+	const double busy_ns = 0.3 * (double)PACE_FIRST_NS;
+	struct pace pace = {.limit = 0.03};
+
+	(void)state;
+	assert_true(settle(&pace, &little, 3) == 1);
+	assert_true(pace_load_begins(&pace, PACE_FIRST_NS, busy_ns));
+	assert_false(pace_load_begins(&pace, PACE_FIRST_NS - 1, busy_ns));
+	assert_false(pace_load_begins(&pace, 2 * PACE_FIRST_NS, busy_ns));
+	/* What goes on is looked at in turn, */
+	assert_true(settle(&pace, &much, 1) == 1);
+	assert_false(pace_load_begins(&pace, PACE_FIRST_NS, busy_ns));
+	/* and where not all of the time is recorded there are pauses for that. */
+	assert_true(settle(&pace, &(struct machine){.busy = 1, .kernel = 0.4}, 1) < 1);
+	assert_false(pace_load_begins(&pace, PACE_FIRST_NS, busy_ns));
+}
+
 /* What runs in any case is not made less by recording less: that ends at the least share. */
 static void what_runs_anyway_ends_at_the_least(void **state)
 {
@@ -115,6 +136,7 @@ int main(void)
 			cmocka_unit_test(who_does_little_is_recorded_always),
 			cmocka_unit_test(recording_takes_its_share_and_no_more),
 			cmocka_unit_test(it_follows_the_load),
+			cmocka_unit_test(a_load_that_begins_is_seen_at_once),
 			cmocka_unit_test(what_runs_anyway_ends_at_the_least),
 	};
 
