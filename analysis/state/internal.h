@@ -347,8 +347,7 @@ void nets_expire(struct state_cx *cx);
 enum status nets_fill(
 		struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot);
 
-/* --- cpu_threads.c, kernel.c, calls.c, irqs.c, perf.c, users.c
- * -------------------------------------- */
+/* --- cpu_threads.c, kernel.c, lives.c, calls.c, irqs.c, perf.c, users.c ----------------------- */
 
 struct call_record {
 	uint64_t end_ns, duration_ns;
@@ -368,10 +367,13 @@ struct irq_record {
 };
 
 extern const struct state_rule kernel_rules[];
-extern const struct state_rule dump_rules[];
+extern const struct state_rule life_rules[];
 extern const struct state_rule irqs_rules[];
 extern const struct state_rule users_rules[];
 extern const struct state_rule pages_rules[];
+/* kernel.c: what an event's field says that the thread is called, if there is that field. */
+void thread_take_name(struct state_cx *cx, struct thread_state *thread,
+		const struct state_plan *plan, const struct event *event, uint32_t field);
 /* Of system calls, found by what their names begin with. */
 void calls_entry(struct state_cx *cx, const struct state_plan *plan, const struct event *event);
 void calls_exit(struct state_cx *cx, const struct state_plan *plan, const struct event *event);

@@ -23,7 +23,8 @@ finish() {
 trap finish EXIT
 median() { sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
 
-# Begins to watch $1, until something of it is told; $watcher is the console.
+# Begins to watch $1, until something of it is told and starting is over (functions are listed, what is
+# there is dumped); $watcher is the console.
 watch() { # PROGRAM
 	if [ "$json" ]; then
 		: >"$work/documents"
@@ -37,6 +38,7 @@ watch() { # PROGRAM
 			sleep 0.1
 		done
 	fi
+	sleep 3
 }
 # Ends that, and prints how many events a second there were last.
 unwatch() {
