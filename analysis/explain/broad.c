@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "explain/internal.h"
+#include "explain/explaining.h"
 
 /*
  * Whether requests with the slowest value of a category are slower in many places, or in one. What

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explain/internal.h"
+#include "explain/explaining.h"
 #include "field_words.h"
 
 #define GROWS_RHO    0.98 /* with the order of rows, or with when they began */

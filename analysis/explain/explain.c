@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explain/internal.h"
+#include "explain/explaining.h"
 #include "stats/kruskal.h"
 #include "stats/ranks.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 
-#include "explain/internal.h"
+#include "explain/explaining.h"
 
 /* The names of the keys that a key stands for. */
 static bool fill_together(const struct explain *explain, struct snapshot *snapshot, uint32_t index,

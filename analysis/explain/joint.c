@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "explain/internal.h"
+#include "explain/explaining.h"
 #include "stats/ranks.h"
 
 /*

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "explain/internal.h"
+#include "explain/explaining.h"
 #include "field_words.h"
 
 /*

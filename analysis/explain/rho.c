@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <math.h>
 
-#include "explain/internal.h"
+#include "explain/explaining.h"
 #include "stats/ranks.h"
 
 bool key_rho(const struct explain *explain, const struct key *key, const struct ranked *with,

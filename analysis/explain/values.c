@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "explain/internal.h"
+#include "explain/explaining.h"
 
 /*
  * How long requests with each value of the first key took, all of them: its values, or ranges of

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "groups/internal.h"
+#include "groups/baselines.h"
+#include "groups/grouping.h"
+#include "groups/label.h"
 
 /* False if out of memory. */
 static bool baseline_fill_group(

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "groups/internal.h"
+#include "groups/baselines.h"
+#include "groups/grouping.h"
 #include "groups/walk.h"
 
 /*

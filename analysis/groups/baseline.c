@@ -2,7 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "groups/internal.h"
+#include "groups/baselines.h"
+#include "groups/grouping.h"
 #include "base/hash.h"
 
 #define STEPS (HISTOGRAM_BINS >> HISTOGRAM_SHIFT_PER_16TH)

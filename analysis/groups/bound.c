@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "groups/internal.h"
+#include "groups/grouping.h"
+#include "groups/keep.h"
 
 /* What is kept stays within its bounds. */
 

@@ -3,7 +3,8 @@
 
 #include <stdlib.h>
 
-#include "groups/internal.h"
+#include "groups/grouping.h"
+#include "groups/observe.h"
 
 /* Reads the keys of a sample, if its request is still kept. */
 static void read_again(struct groups *groups, struct group *group, uint32_t i)

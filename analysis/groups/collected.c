@@ -2,7 +2,8 @@
 #include <string.h>
 
 #include "groups/collect.h"
-#include "groups/internal.h"
+#include "groups/collected.h"
+#include "groups/grouping.h"
 #include "base/hash.h"
 
 #define RARE 100u /* a key that less than one of so many samples have */

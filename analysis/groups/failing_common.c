@@ -7,7 +7,7 @@
 #include "base/hash.h"
 #include "base/number_map.h"
 #include "groups/failing.h"
-#include "groups/internal.h"
+#include "groups/grouping.h"
 #include "requests/fails.h"
 #include "requests/keys.h"
 #include "stats/share.h"

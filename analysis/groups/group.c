@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 
-#include "groups/internal.h"
+#include "groups/group.h"
+#include "groups/grouping.h"
 
 /* What is cached of a group, or shown of it, before it changes. */
 

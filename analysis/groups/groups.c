@@ -3,7 +3,11 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "groups/internal.h"
+#include "groups/baselines.h"
+#include "groups/grouping.h"
+#include "groups/keep.h"
+#include "groups/label.h"
+#include "groups/observe.h"
 #include "base/hash.h"
 #include "requests/waits.h"
 

@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "groups/internal.h"
+#include "groups/grouping.h"
+#include "groups/label.h"
 #include "groups/metric.h"
 #include "stats/share.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "groups/internal.h"
+#include "groups/grouping.h"
 
 uint32_t groups_hold(struct groups *groups, struct request *request)
 {

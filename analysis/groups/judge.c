@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "groups/internal.h"
+#include "groups/grouping.h"
 #include "groups/metric.h"
 
 /*

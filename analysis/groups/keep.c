@@ -2,7 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "groups/internal.h"
+#include "groups/grouping.h"
+#include "groups/keep.h"
 #include "base/hash.h"
 
 #define NS_PER_S  UINT64_C(1000000000)

@@ -31,7 +31,7 @@ struct kept {                    /* 64 bytes, and a cache line: there may be a m
 	uint32_t group_older, group_newer;
 	uint32_t next_same_hash;
 	uint32_t next_of_slice; /* for its slice to use */
-	uint8_t references;     /* at most one for each reason, see groups/internal.h */
+	uint8_t references;     /* at most one for each reason, see groups/keep.h */
 	bool pinned;            /* the pin refers to it, and without the pin it would be gone */
 	bool held;              /* as an example of what requests do */
 	bool spared;            /* was oldest once, and one of the slowest or held */

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "groups/internal.h"
+#include "groups/grouping.h"
+#include "groups/label.h"
 
 /*
  * The text of a group's path follows from the groups that there are, not from the order in which

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "groups/internal.h"
+#include "groups/grouping.h"
+#include "groups/observe.h"
 
 static void sample_leave_window(struct groups *groups, struct sample *sample)
 {

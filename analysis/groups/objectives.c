@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "groups/internal.h"
+#include "groups/baselines.h"
+#include "groups/grouping.h"
+#include "groups/label.h"
 #include "requests/glob.h"
 
 /* Of the most specific glob that matches; of equal ones the first. */

@@ -2,7 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "groups/internal.h"
+#include "groups/grouping.h"
+#include "groups/keep.h"
+#include "groups/observe.h"
 
 static void sample_enter_window(struct groups *groups, struct group *group, struct sample *sample)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "groups/internal.h"
+#include "groups/grouping.h"
 
 #define KINDS_NONE UINT64_C(1) /* it asks no server that could be another one */
 

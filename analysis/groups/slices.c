@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "groups/internal.h"
+#include "groups/grouping.h"
+#include "groups/keep.h"
+#include "groups/observe.h"
+#include "groups/slices.h"
 
 /* Puts a slice behind `older` (NULL: first) in its group's order. */
 static void slice_link(struct group *group, struct slice *slice, struct slice *older)

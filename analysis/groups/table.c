@@ -5,7 +5,7 @@
 
 #include "field_words.h"
 #include "groups/collect.h"
-#include "groups/internal.h"
+#include "groups/grouping.h"
 #include "base/hash.h"
 
 /* Which keys are taken first where there are too many. Nothing of it looks at durations. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "groups/internal.h"
+#include "groups/grouping.h"
+#include "groups/totals.h"
 
 bool totals_add_complete(struct totals *totals, struct pool *pool, uint64_t ns, uint32_t bin)
 {

@@ -4,7 +4,8 @@
 
 #include "base/array.h"
 #include "groups/detect.h"
-#include "groups/internal.h"
+#include "groups/grouping.h"
+#include "groups/tree.h"
 #include "stats/share.h"
 
 /*

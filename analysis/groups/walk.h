@@ -2,7 +2,7 @@
 #ifndef PT_GROUPS_WALK_H
 #define PT_GROUPS_WALK_H
 
-#include "groups/internal.h"
+#include "groups/grouping.h"
 #include "requests/walked.h"
 
 /*

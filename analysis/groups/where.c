@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "groups/detect.h"
-#include "groups/internal.h"
+#include "groups/grouping.h"
 
 #define UNLIKE     (2.0 / 3) /* of the group's standard deviation, or the sample's */
 #define CHAIN_LINK "\u203a"

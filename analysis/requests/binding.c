@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "base/hash.h"
-#include "requests/internal.h"
+#include "requests/engine.h"
+#include "requests/feed.h"
+#include "requests/pairing.h"
 
 static bool key_value(const struct feed *feed, const struct plan_key *part, uint64_t *value)
 {

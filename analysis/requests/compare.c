@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "requests/request_snapshot.h"
-#include "requests/internal.h"
+#include "requests/engine.h"
 #include "requests/span_values.h"
 
 #define MAX_ALIKE  8u    /* spans of one context whose values are compared, one by one */

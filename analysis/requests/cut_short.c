@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "requests/internal.h"
+#include "requests/engine.h"
+#include "requests/pairing.h"
 
 /* Spans whose ends will not come. */
 

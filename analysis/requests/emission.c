@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "requests/internal.h"
+#include "requests/engine.h"
+#include "requests/failure.h"
 
 #define MAX_PATH 4096 /* contexts of one request's path */
 

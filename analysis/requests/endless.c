@@ -3,7 +3,10 @@
 #include <string.h>
 
 #include "requests/glob.h"
-#include "requests/internal.h"
+#include "requests/endless.h"
+#include "requests/engine.h"
+#include "requests/feed.h"
+#include "requests/pairing.h"
 
 /*
  * Where nothing names requests, the outermost span of a thread is one. But the outermost function

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "requests/internal.h"
+#include "requests/engine.h"
+#include "requests/feed.h"
 
 /* The key of the thread that an event happened on; false: not known. */
 static bool thread_key(struct requests *r, const struct plan *plan, const struct event *event,

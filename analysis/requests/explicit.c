@@ -4,7 +4,7 @@
 #include "requests/compile.h"
 #include "requests/extract.h"
 #include "requests/glob.h"
-#include "requests/model_internal.h"
+#include "requests/model_parts.h"
 
 static void merge_namespaces(struct model *model)
 {

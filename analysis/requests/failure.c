@@ -5,7 +5,10 @@
 
 #include "base/hash.h"
 #include "requests/fails.h"
-#include "requests/internal.h"
+#include "requests/engine.h"
+#include "requests/failure.h"
+#include "requests/feed.h"
+#include "requests/value_text.h"
 #include "values.h"
 
 /* Whether requests failed, and where that began. */

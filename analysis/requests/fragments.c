@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "requests/internal.h"
+#include "requests/engine.h"
+#include "requests/fragments.h"
+#include "requests/pairing.h"
 
 static void list_remove(struct fragment_list *list, struct fragment *f)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "requests/internal.h"
+#include "requests/engine.h"
 #include "requests/lived.h"
 #include "requests/waits.h"
 

@@ -6,7 +6,7 @@
 #include "requests/activations.h"
 #include "requests/compile.h"
 #include "requests/fails.h"
-#include "requests/model_internal.h"
+#include "requests/model_parts.h"
 #include "requests/served.h"
 #include "requests/waits.h"
 

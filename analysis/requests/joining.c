@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "requests/internal.h"
+#include "requests/engine.h"
+#include "requests/feed.h"
+#include "requests/pairing.h"
+#include "requests/value_text.h"
 
 /* Enabling a point never changes which requests exist: it goes with what is open. */
 enum unmatched_why feed_attach(struct requests *r, struct feed *feed)

@@ -8,7 +8,8 @@
 
 #include "base/array.h"
 #include "field_words.h"
-#include "requests/internal.h"
+#include "requests/engine.h"
+#include "requests/failure.h"
 #include "requests/span_values.h"
 #include "values.h"
 

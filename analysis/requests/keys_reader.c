@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <stdlib.h>
 
-#include "requests/internal.h"
+#include "requests/engine.h"
+#include "requests/keys_reader.h"
 
 void keys_reader_refresh(struct keys_reader *reader)
 {

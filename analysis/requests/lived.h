@@ -2,7 +2,7 @@
 #ifndef PT_REQUESTS_LIVED_H
 #define PT_REQUESTS_LIVED_H
 
-#include "requests/internal.h"
+#include "requests/engine.h"
 
 /*
  * What one thread did in a stretch of time, by its spans: the innermost one at each instant, walked
@@ -32,8 +32,8 @@ struct lived {
 
 /*
  * Takes the spans of a thread in [from_ns, to_ns): those that ended, around the number of one in
- * the log, or (0) back from the thread's last, by an index of those; and open ones. `thread`: NULL if
- * it has been let go.
+ * the log, or (0) back from the thread's last, by an index of those; and open ones. `thread`: NULL
+ * if it has been let go.
  */
 void lived_begin(struct lived *lived, const struct requests *r, struct ended_index *index,
 		const struct thread *thread, uint32_t number, uint64_t from_ns, uint64_t to_ns);

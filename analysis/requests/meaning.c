@@ -4,7 +4,7 @@
 #include "pythiatop/logger.h"
 #include "requests/extract.h"
 #include "requests/meaning.h"
-#include "requests/model_internal.h"
+#include "requests/model_parts.h"
 
 /* Events with texts: what would be extracted is known of their type alone. */
 static bool add_logger(struct model *trial, const struct event_type *type, uint32_t *n)

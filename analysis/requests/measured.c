@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "requests/internal.h"
+#include "requests/engine.h"
+#include "requests/failure.h"
 
 #define FEW 32u /* so few are sorted by insertion */
 

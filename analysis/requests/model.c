@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 #include "requests/glob.h"
-#include "requests/model_internal.h"
+#include "requests/model_parts.h"
 #include "requests/schema_copy.h"
 
 struct model *model_create(struct names *names)

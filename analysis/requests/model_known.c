@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "requests/model_internal.h"
+#include "requests/model_parts.h"
 
 #define SEVERAL (UINT32_MAX - 1)
 

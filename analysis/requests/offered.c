@@ -4,7 +4,7 @@
 
 #include "requests/compile.h"
 #include "requests/glob.h"
-#include "requests/model_internal.h"
+#include "requests/model_parts.h"
 #include "requests/schema_copy.h"
 
 /* Ready schemas that nobody gave: one is in force once an event is declared that it is made for. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "requests/glob.h"
-#include "requests/internal.h"
+#include "requests/engine.h"
+#include "requests/pairing.h"
 
 static void leave_fragment(struct open_span *span)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "requests/internal.h"
+#include "requests/engine.h"
 
 /*
  * Takes up new plans. Where they use other namespaces than before (a request id turned up in a

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "requests/request_snapshot.h"
-#include "requests/internal.h"
+#include "requests/engine.h"
+#include "requests/failure.h"
 #include "requests/span_values.h"
 
 #define WARN_FROM 16u /* events of each end, before it is said that none of them pairs */

@@ -4,7 +4,11 @@
 
 #include "base/array.h"
 #include "base/hash.h"
-#include "requests/internal.h"
+#include "requests/engine.h"
+#include "requests/failure.h"
+#include "requests/feed.h"
+#include "requests/pairing.h"
+#include "requests/value_text.h"
 #include "requests/served.h"
 
 struct requests *requests_create(const struct requests_config *config, struct registry *registry,

@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "base/hash.h"
-#include "requests/internal.h"
+#include "requests/engine.h"
 #include "requests/waits.h"
 
 /* A span, with its parts as a list. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "requests/model_internal.h"
+#include "requests/model_parts.h"
 
 static bool is_shown(const struct model_shown *which, uint32_t type)
 {

@@ -4,7 +4,7 @@
 
 #include "pythiatop/snapshot/request.h"
 #include "pythiatop/status.h"
-#include "requests/internal.h"
+#include "requests/engine.h"
 
 /* What events and spans tell beside their names: fields and their values, as text. */
 enum values {

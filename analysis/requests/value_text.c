@@ -5,7 +5,8 @@
 
 #include "base/array.h"
 #include "base/hash.h"
-#include "requests/internal.h"
+#include "requests/engine.h"
+#include "requests/value_text.h"
 #include "softirq.h"
 #include "values.h"
 

@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "requests/compile.h"
-#include "requests/internal.h"
+#include "requests/engine.h"
+#include "requests/value_text.h"
+#include "requests/variants.h"
 
 #define FIRST_ROOM  64u
 #define VALUE_BYTES 64u /* a value that sets apart, not a document */

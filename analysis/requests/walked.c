@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "requests/internal.h"
+#include "requests/engine.h"
 
 static bool reserve(struct measuring *m, uint32_t n_spans, uint32_t n_pieces)
 {

@@ -5,7 +5,8 @@
 
 #include "base/array.h"
 #include "base/hash.h"
-#include "state/internal.h"
+#include "state/calls.h"
+#include "state/cx.h"
 
 /*
  * System calls: attributed through the thread that the CPU runs, open from entry to exit.

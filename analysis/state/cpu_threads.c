@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "state/internal.h"
+#include "state/cx.h"
 
 /* Which CPU and which thread an event is about, and what a CPU does for whom. */
 #define MAX_CPUS 8192u

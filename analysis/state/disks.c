@@ -3,7 +3,8 @@
 #include <string.h>
 
 #include "base/hash.h"
-#include "state/internal.h"
+#include "state/cx.h"
+#include "state/disks.h"
 #include "state/thread_io.h"
 
 /*

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "values.h"
+#include "state/events.h"
 #include "state/files.h"
 #include "state/state_snapshot.h"
 

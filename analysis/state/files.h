@@ -3,11 +3,11 @@
 #define PT_STATE_FILES_H
 
 #include "state/fds.h"
-#include "state/internal.h"
+#include "state/cx.h"
 
 /*
- * What files.c, file_calls.c and files_snapshot.c share: whose table a thread's is, where a host's
- * events were lost.
+ * What threads have open: whose table a thread's is, where a host's events were lost. (files.c,
+ * file_calls.c, files_snapshot.c.)
  *
  * Memory: fds, see fds.h; FILES_LOSSES intervals of loss a host: the two oldest become one.
  */
@@ -25,6 +25,39 @@ struct files {
 	struct files_host *hosts;
 	uint32_t n_hosts;
 };
+
+/* Every thread has a file table (its process') or NULL; tables count their threads. */
+extern const struct state_rule files_rules[];
+extern const struct call_rule files_calls[];
+bool files_create(struct state_cx *cx);
+void files_destroy(struct state_cx *cx);
+/* flags: of clone(2), CLONE_FILES tells sharing; where not known, set for threads of a process. */
+void files_on_fork(struct state_cx *cx, struct thread_state *parent, struct thread_state *child,
+		uint64_t flags);
+void files_on_exec(struct state_cx *cx, struct thread_state *thread);
+/* The statedump lists the thread, after its pid is known. file_table is the kernel's address of its
+ * table (lttng-modules >= 2.12: fds are listed by it); 0: not told. */
+void files_on_statedump(struct state_cx *cx, struct thread_state *thread, uint64_t file_table);
+void files_on_free(struct state_cx *cx, struct thread_state *thread);   /* dead: lets go of fds */
+void files_on_forget(struct state_cx *cx, struct thread_state *thread); /* its memory goes */
+/* Events of a CPU (CPU_NONE: of any) of a host were lost until now. */
+void files_on_loss(struct state_cx *cx, uint32_t host, const struct loss *loss);
+/* Forgets what ended before cx->store.horizon_ns. */
+void files_expire(struct state_cx *cx);
+/* Calls that made fds which were closed a window ago are no longer held in the log. O(1): called as
+ * time goes on, so that a dump holds exactly what is still referenced. */
+void files_let_go(struct state_cx *cx);
+/* view->fds; and for view->threads, one call each. The window is (from_ns, at_ns]. */
+enum status files_fill(struct state_cx *cx, const struct focus *focus, uint64_t from_ns,
+		uint64_t at_ns, struct snapshot *snapshot);
+void files_fill_thread(struct state_cx *cx, const struct thread_state *thread, uint64_t from_ns,
+		uint64_t at_ns, struct state_thread *out);
+uint32_t files_count_open(const struct state_cx *cx, uint32_t host, uint64_t at_ns);
+/* What the fd of a thread's call is now: for what it is blocked on. */
+enum fd_kind files_kind(const struct state_cx *cx, const struct thread_state *thread, int32_t fd);
+/* Disk and network bytes of a thread in (from, to], added to *out. */
+void files_add_resources(struct state_cx *cx, const struct thread_state *thread, uint64_t from_ns,
+		uint64_t to_ns, struct state_resources *out);
 
 /* The table of a living thread, new if nothing is known. NULL: out of memory. */
 struct file_table *files_table(struct state_cx *cx, struct thread_state *thread);

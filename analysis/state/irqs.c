@@ -3,7 +3,8 @@
 
 #include "softirq.h"
 #include "state/state_snapshot.h"
-#include "state/internal.h"
+#include "state/cx.h"
+#include "state/irqs.h"
 
 /*
  * Interrupts and softirqs: what they take of a CPU, and how long a softirq waits from when it is

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "state/internal.h"
+#include "state/cx.h"
+#include "state/files.h"
 #include "state/socket_table.h"
 
 /*

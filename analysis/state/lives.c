@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "state/internal.h"
+#include "state/cx.h"
+#include "state/files.h"
 
 /*
  * Threads that come and go: forks, programs that others become, ends; and those that were there

@@ -2,7 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "state/internal.h"
+#include "state/cx.h"
+#include "state/net.h"
 #include "state/socket_table.h"
 
 /*

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include <string.h>
 
-#include "state/internal.h"
+#include "state/cx.h"
+#include "state/perf.h"
 
 /*
  * Perf counters that a tracer adds to events. Those of a kernel count on a CPU: what it counted

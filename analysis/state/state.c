@@ -5,7 +5,12 @@
 #include "base/array.h"
 #include "state/socket_table.h"
 #include "state/state_snapshot.h"
-#include "state/internal.h"
+#include "state/calls.h"
+#include "state/cx.h"
+#include "state/disks.h"
+#include "state/files.h"
+#include "state/net.h"
+#include "state/perf.h"
 
 #define TICKS  10 /* between samples of the number of events */
 #define SWEEPS 8  /* of the collector, per window */

@@ -2,6 +2,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "state/calls.h"
+#include "state/disks.h"
+#include "state/events.h"
+#include "state/files.h"
+#include "state/irqs.h"
+#include "state/net.h"
 #include "state/state_snapshot.h"
 
 #define MAX_GONE 256u /* of threads that are gone, so many are looked at to find one */

@@ -2,7 +2,7 @@
 #ifndef PT_STATE_STATE_SNAPSHOT_H
 #define PT_STATE_STATE_SNAPSHOT_H
 
-#include "state/internal.h"
+#include "state/cx.h"
 
 /* From histories to what is shown, as of an instant and for the window that ends there. */
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "state/internal.h"
+#include "state/calls.h"
+#include "state/cx.h"
+#include "state/files.h"
 
 /* What it holds of others; its past stays. */
 void thread_end(struct state_cx *cx, struct thread_state *thread, uint64_t now_ns)

@@ -2,7 +2,7 @@
 #ifndef PT_STATE_THREAD_IO_H
 #define PT_STATE_THREAD_IO_H
 
-#include "state/internal.h"
+#include "state/cx.h"
 
 /*
  * What a thread read and wrote, of the window: by system calls (and of that over IP sockets), and

@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 #include "state/state_snapshot.h"
-#include "state/internal.h"
+#include "state/cx.h"
 
 /*
  * What user space tells of itself. Its spans are the request engine's (struct thread.top); here

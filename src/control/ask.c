@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "control/internal.h"
+#include "control/ask.h"
 
 #define USUAL_TIMEOUT_NS 20000000000u
 #define GIVE_UP_NS       5000000000u /* the helper kills the call at once: more is a sick helper */

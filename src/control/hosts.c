@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "control/internal.h"
+#include "control/ask.h"
 #include "helper/answer.h"
 #include "helper/check.h"
 #include "pythiatop/text.h"

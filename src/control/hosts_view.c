@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "control/internal.h"
+#include "control/ask.h"
 #include "pythiatop/text.h"
 
 void control_hosts_view(const struct control_hosts *hosts, int index, const char *name,

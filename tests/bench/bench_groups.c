@@ -22,7 +22,7 @@
 #include <time.h>
 
 #include "groups/collect.h"
-#include "groups/internal.h"
+#include "groups/grouping.h"
 #include "base/hash.h"
 #include "base/names.h"
 #include "requests/contexts.h"

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "groups/collect.h"
-#include "groups/internal.h"
+#include "groups/grouping.h"
 #include "base/hash.h"
 #include "support_request.h"
 

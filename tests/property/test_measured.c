@@ -10,7 +10,7 @@
 
 #include "lab.h"
 #include "requests/walked.h"
-#include "requests/internal.h"
+#include "requests/engine.h"
 #include "requests/keys.h"
 #include "trace_feed.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef PT_REQUESTS_MODEL_INTERNAL_H
-#define PT_REQUESTS_MODEL_INTERNAL_H
+#ifndef PT_REQUESTS_MODEL_PARTS_H
+#define PT_REQUESTS_MODEL_PARTS_H
 
 #include "base/number_map.h"
 #include "requests/infer.h"

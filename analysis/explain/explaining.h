@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef PT_EXPLAIN_INTERNAL_H
-#define PT_EXPLAIN_INTERNAL_H
+#ifndef PT_EXPLAIN_EXPLAINING_H
+#define PT_EXPLAIN_EXPLAINING_H
 
 #include "base/arena.h"
 #include "explain/explain.h"
@@ -9,7 +9,7 @@
 #include "stats/shift_test.h"
 
 /*
- * What the files of this folder share.
+ * An explanation in the making: what the files of this folder share.
  *
  *   explain.c   what is done when, in slices
  *   rho.c       whether a number goes with what all rows have

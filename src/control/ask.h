@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#ifndef PT_CONTROL_INTERNAL_H
-#define PT_CONTROL_INTERNAL_H
+#ifndef PT_CONTROL_ASK_H
+#define PT_CONTROL_ASK_H
 
 #include <jansson.h>
 
@@ -9,7 +9,7 @@
 #include "control/rows.h"
 #include "control/target.h"
 
-/* What the files of this folder share; hosts.h is for everybody else. */
+/* What hosts are asked, and what the files of this folder share; hosts.h is for everybody else. */
 #define CONTROL_MAX_NOTICES 16u
 
 struct ask {
