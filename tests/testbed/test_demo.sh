@@ -48,7 +48,11 @@ for signal in INT TERM HUP; do
 	# A shell's background commands ignore SIGINT, unlike what a terminal runs.
 	(demo $signal semaphore limit=1 --batch=json -d 0.5) &
 	within_10s has_documents $signal || fail "no document: $(cat "$work/err-$signal")"
+	dir=$(tr '\0' '\n' <"/proc/$(process $signal 'name volume')/cmdline" | sed -n '/^--dir$/{ n; p }')
+	[ -d "$dir" ] || fail "no run directory: $dir"
 	kill -$signal "$(process $signal '^[^ ]*bash .*daemons.sh')"
-	within_10s is_gone $signal || fail "left by SIG$signal: $(processes $signal)"
+	within_10s is_gone $signal || within_10s is_gone $signal ||
+		fail "left by SIG$signal: $(processes $signal)"
+	[ ! -e "$dir" ] || fail "left by SIG$signal: $dir"
 done
 echo "the demo prints documents, and ends as a whole"
