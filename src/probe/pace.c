@@ -40,8 +40,12 @@ double pace_decide(struct pace *pace, const struct pace_seen *seen)
 	pace->much = has_much_to_do(seen);
 	wanted = allowed(pace, seen);
 	/* Less soon, as it harms; more in steps, as one span says little. */
-	if (pace->duty == 0 || pace->duty == 1) {
-		pace->duty = wanted < 1 ? fmax(PACE_LEAST, PACE_FIRST * wanted) : 1;
+	if (pace->duty == 0) {
+		pace->duty = wanted;
+	} else if (pace->duty == 1) {
+		pace->duty = wanted < 1 && seen->span_ns < PACE_LOOK_NS
+					     ? fmax(PACE_LEAST, PACE_FIRST * wanted)
+					     : wanted;
 	} else if (wanted < pace->duty) {
 		pace->duty = sqrt(wanted * pace->duty);
 	} else {
@@ -53,7 +57,7 @@ double pace_decide(struct pace *pace, const struct pace_seen *seen)
 bool pace_load_begins(const struct pace *pace, uint64_t span_ns, double busy_ns)
 {
 	return pace->duty == 1 && !pace->much && span_ns >= PACE_FIRST_NS &&
-	       busy_ns >= PACE_LEAST_BUSY * (double)span_ns;
+	       busy_ns >= PACE_LEAST_BUSY * (double)PACE_LOOK_NS;
 }
 
 static uint64_t period_ns(const struct pace *pace)

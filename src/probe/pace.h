@@ -31,7 +31,7 @@
 #define PACE_IDLE            0.1  /* share of all processors; less: none counts as idle */
 #define PACE_CALLING         1.6  /* of what the programs take by themselves */
 #define PACE_GROWTH          1.5  /* of the share of the time, at most, from one span to the next */
-#define PACE_FIRST           0.5  /* of what the first span allows: that one says little */
+#define PACE_FIRST           0.5  /* of what is allowed where a load begins: that says little */
 
 struct pace {
 	double limit; /* share of the CPU time of what is recorded */
