@@ -125,8 +125,9 @@ shows 'redraw|quit'
 press Escape
 shows 'unmatched'
 
-# Any size; the message below 40x10; and back without losing the screen.
-press 1
+# Any size; the message below 40x10; and back without losing the screen. Six lines of the list are on the
+# smallest one, so that the first has to be the one that is asked about.
+press 1 g
 for size in 200x50 40x10 120x15 80x24; do
 	"${tmux[@]}" resize-window -t console -x "${size%x*}" -y "${size#*x}"
 	shows 'server create' 50
