@@ -7,7 +7,6 @@
 
 /* What is shown, at which instant. */
 
-/* What is shown, and when. */
 struct view {
 	uint64_t at_ns, start_ns; /* of the horizon */
 	uint64_t quarter;         /* of at_ns */
@@ -51,7 +50,6 @@ bool view_in_window(
 /* Borrowed until the next call. NULL if out of memory. */
 const struct totals *view_totals(
 		struct groups *groups, const struct view *view, const struct group *group);
-
 /* Id of the slowest complete request kept of the horizon, 0 if none is. */
 uint64_t view_slowest(
 		const struct groups *groups, const struct view *view, const struct group *group);

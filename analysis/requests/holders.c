@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "requests/engine.h"
-#include "requests/lived.h"
+#include "requests/thread_spans.h"
 #include "requests/waits.h"
 
 #define PROCESSES  64u    /* with waits; those of further ones have no inferred holder */
@@ -56,8 +56,8 @@ struct holders {
 	bool indexed;
 	uint64_t first_ns; /* since which the log is whole */
 
-	struct ended_index index;          /* of the log */
-	struct lived lived[HOLDERS_CHAIN]; /* by depth: of the threads of a chain */
+	struct ended_index index;                 /* of the log */
+	struct thread_spans spans[HOLDERS_CHAIN]; /* by depth: of the threads of a chain */
 };
 
 /* Whose thread it is. */
@@ -391,7 +391,7 @@ static void tell_holder(struct telling *telling, const struct holder *holder)
 	telling->items[i].variation += telling->at.weight * (double)holder->ns * telling->beyond_ns;
 }
 
-static void tell(struct telling *telling, const struct lived_span *span, const struct doer *doer,
+static void tell(struct telling *telling, const struct thread_span *span, const struct doer *doer,
 		uint64_t ns)
 {
 	struct holder holder = {.process = doer->process,
@@ -440,7 +440,7 @@ static bool is_blocked(struct telling *telling, uint32_t host, int32_t tid, uint
 }
 
 /* Does a kind of span end waits, rather than wait? */
-static bool ends_waits(const struct telling *telling, const struct lived_span *span)
+static bool ends_waits(const struct telling *telling, const struct thread_span *span)
 {
 	for (uint32_t i = 0; i < telling->evidence->n; i++) {
 		const struct kind *kind = &telling->holders->kinds[telling->evidence->kinds[i]];
@@ -454,7 +454,7 @@ static bool ends_waits(const struct telling *telling, const struct lived_span *s
 
 /* The stretch was a wait for the same, by where it ended, and whoever ended it is known: it is
  * theirs. */
-static bool pass_on(struct telling *telling, const struct lived_span *span, uint32_t host,
+static bool pass_on(struct telling *telling, const struct thread_span *span, uint32_t host,
 		int32_t tid, int32_t pid, const struct wait *stretch)
 {
 	struct wait inner = *stretch;
@@ -489,7 +489,7 @@ static void follow(struct telling *telling, uint32_t host, int32_t tid, uint32_t
 	int32_t pid = known ? known->pid : thread ? thread->pid : -1;
 	struct doer doer = {.process = requests_process(r, host, tid, pid)};
 	uint32_t depth = telling->depth;
-	struct lived *lived = &telling->holders->lived[depth];
+	struct thread_spans *spans = &telling->holders->spans[depth];
 	uint64_t at_ns = wait->to_ns;
 
 	if (!enter_chain(telling, thread_of(host, tid))) {
@@ -499,11 +499,13 @@ static void follow(struct telling *telling, uint32_t host, int32_t tid, uint32_t
 	doer.tid = pid != telling->pid ? tid : 0;
 	doer.child = threads_is_child(
 			r->threads, host, pid >= 0 ? pid : tid, telling->pid, &doer.made_in);
-	lived_begin(lived, r, &telling->holders->index, thread, number, wait->from_ns, wait->to_ns);
+	thread_spans_begin(spans, r, &telling->holders->index, thread, number, wait->from_ns,
+			wait->to_ns);
 	while (at_ns > wait->from_ns) {
 		struct wait stretch = *wait;
 		struct state_doing doing;
-		const struct lived_span *span = lived_before(lived, at_ns, &stretch.from_ns);
+		const struct thread_span *span =
+				thread_spans_innermost(spans, at_ns, &stretch.from_ns);
 
 		stretch.to_ns = at_ns;
 		if (is_blocked(telling, host, tid, at_ns, &doing)) {

@@ -80,7 +80,7 @@ static inline int64_t field_int(const struct state_plan *plan, const struct even
 
 /* The tables of rules, of the files that have nothing else to declare. */
 extern const struct state_rule kernel_rules[];
-extern const struct state_rule life_rules[];
+extern const struct state_rule lifecycle_rules[];
 extern const struct state_rule irqs_rules[];
 extern const struct state_rule users_rules[];
 extern const struct state_rule pages_rules[];

@@ -28,7 +28,7 @@ struct state {
 
 /* --- which events are wanted ----------------------------------------------------------------- */
 
-static const struct state_rule *const rule_tables[] = {kernel_rules, life_rules, irqs_rules,
+static const struct state_rule *const rule_tables[] = {kernel_rules, lifecycle_rules, irqs_rules,
 		users_rules, files_rules, pages_rules, disks_rules, nets_rules};
 
 /* Is `name` among "a|b|c"? */

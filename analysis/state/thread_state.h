@@ -139,11 +139,12 @@ void thread_name(struct state_cx *cx, struct thread_state *thread, uint64_t at_n
 		uint32_t length);
 /* It leaves its CPU without anybody having said where to. */
 void thread_lose(struct state_cx *cx, struct thread_state *thread, uint64_t now_ns);
-/* kernel.c: what an event's field says that the thread is called, if there is that field. */
+/* kernel.c: the name of the thread, where the event has it in that field. */
 void thread_take_name(struct state_cx *cx, struct thread_state *thread,
 		const struct state_plan *plan, const struct event *event, uint32_t field);
-/* thread_end.c: what it holds of others goes, its past stays; and where it is known to be dead. */
+/* thread_end.c: what it holds of others goes, its past stays. */
 void thread_end(struct state_cx *cx, struct thread_state *thread, uint64_t now_ns);
+/* Likewise, and it is known to be dead. */
 void thread_die(struct state_cx *cx, struct thread_state *thread, uint64_t now_ns);
 
 #endif

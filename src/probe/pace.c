@@ -44,7 +44,7 @@ double pace_decide(struct pace *pace, const struct pace_seen *seen)
 		pace->duty = wanted;
 	} else if (pace->duty == 1) {
 		pace->duty = wanted < 1 && seen->span_ns < PACE_LOOK_NS
-					     ? fmax(PACE_LEAST, PACE_FIRST * wanted)
+					     ? fmax(PACE_LEAST, PACE_CAUTION * wanted)
 					     : wanted;
 	} else if (wanted < pace->duty) {
 		pace->duty = sqrt(wanted * pace->duty);

@@ -31,7 +31,7 @@
 #define PACE_IDLE            0.1  /* share of all processors; less: none counts as idle */
 #define PACE_CALLING         1.6  /* of what the programs take by themselves */
 #define PACE_GROWTH          1.5  /* of the share of the time, at most, from one span to the next */
-#define PACE_FIRST           0.5  /* of what is allowed where a load begins: that says little */
+#define PACE_CAUTION         0.5  /* of what is allowed where a load begins: that says little */
 
 struct pace {
 	double limit; /* share of the CPU time of what is recorded */
@@ -52,8 +52,10 @@ struct pace_seen {
 /* After a span: the share of the time from now on. */
 double pace_decide(struct pace *pace, const struct pace_seen *seen);
 
-/* A load begins in a span of so far span_ns, all of the time being recorded: it is to be decided
- * now.
+/*
+ * All of the time is recorded, and a load begins: is it to be decided now, span_ns after the span
+ * began? It is once what is recorded has used so much that the whole look would find it busy; less
+ * is a burst.
  */
 bool pace_load_begins(const struct pace *pace, uint64_t span_ns, double busy_ns);
 

@@ -297,7 +297,7 @@ static void dump_pid_ns(
 	}
 }
 
-const struct state_rule life_rules[] = {
+const struct state_rule lifecycle_rules[] = {
 		{.names = "sched_process_fork",
 				.handle = sched_fork,
 				.fields = {"parent_tid", "child_tid", "parent_pid", "child_pid",
