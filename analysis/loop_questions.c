@@ -29,7 +29,10 @@ static uint32_t find_gaps(void *context, uint32_t group_id, uint64_t since_ns, u
 			max < MAX_GAPS ? max : MAX_GAPS);
 
 	for (uint32_t i = 0; i < n; i++) {
-		out[i] = (struct pythia_gap){.after = gaps[i].after, .phi = gaps[i].phi};
+		out[i] = (struct pythia_gap){.after = gaps[i].after,
+				.before = gaps[i].before,
+				.lag_ns = gaps[i].lag_ns,
+				.phi = gaps[i].phi};
 	}
 	return n;
 }

@@ -65,7 +65,8 @@ bool groups_offsets(struct groups *groups, uint32_t group_id, enum horizon horiz
 
 /* Sums over requests of a gap's time, and of its products with the request's. */
 struct gap_sums {
-	uint32_t after;
+	uint32_t after, before;
+	double lag;
 	double sum, product, now; /* now: of the request at hand */
 };
 
@@ -75,33 +76,52 @@ struct gap_work {
 	double requests, total, squares;
 };
 
-/* The context of the child of a span that had begun last before an instant; 0: none had. */
-static uint32_t child_before(const struct walked *walked, uint32_t parent, uint64_t at_ns)
+/* The child of a span that had begun last before an instant; NULL: none had. */
+static const struct walked_span *child_before(
+		const struct walked *walked, uint32_t parent, uint64_t at_ns)
 {
-	uint32_t context = 0;
+	const struct walked_span *child = NULL;
 
 	for (uint32_t i = 0; i < walked->n_spans; i++) {
 		if (walked->spans[i].parent == parent && walked->spans[i].start_ns < at_ns) {
-			context = walked->spans[i].context; /* in the order of entries */
+			child = &walked->spans[i]; /* in the order of entries */
 		}
 	}
-	return context;
+	return child;
 }
 
-static void count_piece(struct gap_work *work, uint32_t after, uint64_t ns)
+/* The one that begins next, at that instant or later; NULL: none does. */
+static const struct walked_span *child_after(
+		const struct walked *walked, uint32_t parent, uint64_t at_ns)
 {
-	uint32_t at = 0;
+	for (uint32_t i = 0; i < walked->n_spans; i++) {
+		if (walked->spans[i].parent == parent && walked->spans[i].start_ns >= at_ns) {
+			return &walked->spans[i];
+		}
+	}
+	return NULL;
+}
 
-	while (at < work->n && work->gaps[at].after != after) {
+static void count_piece(struct gap_work *work, const struct walked *walked,
+		const struct walked_piece *piece)
+{
+	const struct walked_span *last = child_before(walked, piece->span, piece->start_ns),
+				 *next = child_after(walked, piece->span, piece->start_ns);
+	uint32_t at = 0, after = last ? last->context : 0, before = next ? next->context : 0;
+	double lag = last ? (double)(piece->start_ns - last->start_ns) : 0;
+
+	while (at < work->n && (work->gaps[at].after != after || work->gaps[at].before != before)) {
 		at++;
 	}
 	if (at == MAX_GAPS) {
 		return;
 	}
 	if (at == work->n) {
-		work->gaps[work->n++] = (struct gap_sums){.after = after};
+		work->gaps[work->n++] =
+				(struct gap_sums){.after = after, .before = before, .lag = lag};
 	}
-	work->gaps[at].now += (double)ns;
+	work->gaps[at].lag = fmin(work->gaps[at].lag, lag);
+	work->gaps[at].now += (double)piece->ns;
 }
 
 static void count_request(struct gap_work *work, const struct walked *walked)
@@ -112,8 +132,7 @@ static void count_request(struct gap_work *work, const struct walked *walked)
 		const struct walked_piece *piece = &walked->pieces[i];
 
 		if (piece->own && walked->spans[piece->span].context == work->context) {
-			count_piece(work, child_before(walked, piece->span, piece->start_ns),
-					piece->ns);
+			count_piece(work, walked, piece);
 		}
 	}
 	for (uint32_t i = 0; i < work->n; i++) {
@@ -132,8 +151,11 @@ static int by_phi(const void *left, const void *right)
 {
 	const struct group_gap *a = left, *b = right;
 
-	return a->phi != b->phi ? (a->phi > b->phi ? -1 : 1)
-				: (a->after > b->after) - (a->after < b->after);
+	if (a->phi != b->phi) {
+		return a->phi > b->phi ? -1 : 1;
+	}
+	return a->after != b->after ? (a->after > b->after ? 1 : -1)
+				    : (a->before > b->before) - (a->before < b->before);
 }
 
 uint32_t groups_gaps(struct groups *groups, uint32_t group_id, uint64_t since_ns, uint32_t context,
@@ -155,6 +177,8 @@ uint32_t groups_gaps(struct groups *groups, uint32_t group_id, uint64_t since_ns
 		const struct gap_sums *gap = &work.gaps[i];
 
 		gaps[i].after = gap->after;
+		gaps[i].before = gap->before;
+		gaps[i].lag_ns = gap->lag;
 		gaps[i].phi = (gap->product - gap->sum * work.total / work.requests) / variance;
 	}
 	qsort(gaps, work.n, sizeof(*gaps), by_phi);

@@ -165,8 +165,10 @@ bool groups_offsets(struct groups *groups, uint32_t group_id, enum horizon horiz
 
 /* A part of a context's own time: from the begin of one of its children, to that of the next. */
 struct group_gap {
-	uint32_t after; /* context of the child; 0: from its own begin */
-	double phi;     /* of the group's variance, by an estimate */
+	uint32_t after;  /* context of the child; 0: from its own begin */
+	uint32_t before; /* of the next; 0: to its own end */
+	double lag_ns;   /* least time from there until the context itself went on */
+	double phi;      /* of the group's variance, by an estimate */
 };
 
 /*

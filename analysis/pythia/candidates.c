@@ -5,8 +5,7 @@
 
 #include "base/array.h"
 #include "pythia/state.h"
-
-#define MAX_GAPS 64u
+#include "pythia/stretch.h"
 
 static bool candidates_reserve(struct pythia *pythia, uint32_t n)
 {
@@ -17,8 +16,9 @@ static bool candidates_reserve(struct pythia *pythia, uint32_t n)
 	}
 	if (!array_resize(&pythia->planning.candidates, room) ||
 			!array_resize(&pythia->planning.chosen, room) ||
-			!array_resize(&pythia->planning.in_time, room) ||
-			!array_resize(&pythia->planning.doubles, 4 * room)) {
+			!array_resize(&pythia->planning.ranks, room) ||
+			!array_resize(&pythia->planning.places, room) ||
+			!array_resize(&pythia->planning.parts, 2 * room + 1)) {
 		return false;
 	}
 	pythia->planning.candidates_room = room;
@@ -69,12 +69,12 @@ double space_own_time(const struct pythia *pythia, uint32_t edge)
 }
 
 static void add_candidate(struct pythia *pythia, uint32_t edge, uint32_t node, uint32_t point,
-		uint32_t above, double edge_ns)
+		uint32_t above, double of_ns, double edge_ns)
 {
 	double rate = cost_of_point(pythia, point);
 	struct candidate *candidate;
 	bool known = node != SPACE_NONE && pythia->space.nodes[node].requests && edge_ns > 0;
-	double share = known ? pythia->space.nodes[node].total_ns / edge_ns : -1;
+	double share = known ? of_ns / edge_ns : -1;
 
 	if (!candidates_reserve(pythia, pythia->planning.n_candidates + 1)) {
 		return;
@@ -94,72 +94,9 @@ static void add_candidate(struct pythia *pythia, uint32_t edge, uint32_t node, u
 			.kernel = pythia->points.items[point].kernel};
 }
 
-/* The first of a container is the one that has no begin, if any has none. */
-static void set_ordered(struct pythia *pythia)
+static void set_order(struct planning *planning)
 {
-	bool ordered = true;
-
-	for (uint32_t k = 0; k < pythia->planning.n_candidates; k++) {
-		struct candidate *at = &pythia->planning.candidates[pythia->planning.in_time[k]];
-
-		if (k == 0 || pythia->planning.candidates[pythia->planning.in_time[k - 1]].above !=
-						at->above) {
-			ordered = at->begin_ns >= 0;
-		}
-		at->ordered = ordered;
-	}
-}
-
-/* By container, then by time; containers stand before what is in them. */
-static void sort_in_time(struct pythia *pythia)
-{
-	const struct candidate *candidates = pythia->planning.candidates;
-
-	for (uint32_t i = 0; i < pythia->planning.n_candidates; i++) {
-		pythia->planning.in_time[i] = i;
-	}
-	/* They are nearly in this order, as code was seen to run: few have to move far. */
-	for (uint32_t i = 1; i < pythia->planning.n_candidates; i++) {
-		uint32_t moved = pythia->planning.in_time[i], at = i;
-
-		for (; at > 0; at--) {
-			const struct candidate *a = &candidates[pythia->planning.in_time[at - 1]],
-					       *b = &candidates[moved];
-
-			if (a->above + 1 < b->above + 1 || /* CANDIDATE_NONE + 1 is 0 */
-					(a->above == b->above && a->begin_ns <= b->begin_ns)) {
-				break;
-			}
-			pythia->planning.in_time[at] = pythia->planning.in_time[at - 1];
-		}
-		pythia->planning.in_time[at] = moved;
-	}
-}
-
-/* Where each lies in the edge's time: as was learned, else as siblings were found. */
-static void set_positions(struct pythia *pythia)
-{
-	double *begin = pythia->planning.doubles, *filled, edge_filled = 0;
-
-	if (pythia->planning.n_candidates == 0) {
-		return; /* there may be no scratch yet */
-	}
-	filled = begin + pythia->planning.candidates_room;
-	sort_in_time(pythia);
-	for (uint32_t k = 0; k < pythia->planning.n_candidates; k++) {
-		uint32_t i = pythia->planning.in_time[k];
-		struct candidate *candidate = &pythia->planning.candidates[i];
-		double share = candidate->share > 0 ? candidate->share : 0;
-		double *used = candidate->above == CANDIDATE_NONE ? &edge_filled
-								  : &filled[candidate->above];
-
-		begin[i] = (candidate->above == CANDIDATE_NONE ? 0 : begin[candidate->above]) +
-			   *used;
-		*used += share;
-		filled[i] = 0;
-		candidate->position = begin[i] + share / 2;
-	}
-	set_ordered(pythia);
+	planning->first = candidates_order(planning->candidates, planning->n_candidates);
 }
 
 /* --- where points stand is not known --- */
@@ -259,7 +196,7 @@ static void add_never_seen(struct pythia *pythia, const struct finding *finding,
 				!finding_rules_out(finding, list[i].point) &&
 				can_enable(pythia, point)) {
 			add_candidate(pythia, SPACE_NONE, SPACE_NONE, list[i].point, CANDIDATE_NONE,
-					0);
+					0, 0);
 		}
 	}
 	free(list);
@@ -267,41 +204,26 @@ static void add_never_seen(struct pythia *pythia, const struct finding *finding,
 
 /* --- where they are known to stand --- */
 
-/* A stretch of an edge's time, by the profile: between two of its children that are on. */
-struct stretch {
-	double from_ns, to_ns;
-};
-
-/* Some of the node lies within the stretch; the child that it begins with does not. */
-static bool is_within(const struct space *space, uint32_t node, uint32_t edge,
-		const struct stretch *stretch)
-{
-	const struct space_node *at = &space->nodes[node];
-	double begin = space_offset(space, node, edge), spans = at->count > 0 ? at->count : 1;
-
-	if (!stretch || begin < 0) {
-		return true;
-	}
-	return begin + at->total_ns / spans >= stretch->from_ns && begin <= stretch->to_ns;
-}
-
 static void find_known(struct pythia *pythia, const struct finding *finding, uint32_t edge,
 		const struct stretch *stretch)
 {
 	const struct space *space = &pythia->space;
-	double edge_ns = space_own_time(pythia, edge);
+	double edge_ns = stretch ? stretch->to_ns - stretch->from_ns : space_own_time(pythia, edge);
 	uint32_t at = space_next(space, edge, edge, false);
 
 	pythia->planning.n_candidates = pythia->planning.n_excluded = 0;
 	while (at != SPACE_NONE) {
 		const struct point *point = &pythia->points.items[space->nodes[at].point];
 		bool out = finding_rules_out(finding, space->nodes[at].point) ||
-			   !is_within(space, at, edge, stretch);
+			   (stretch && !stretch_has(space, at, edge, stretch));
 		bool skip = out || is_visible(point);
 
 		if (!out && can_enable(pythia, point)) {
 			add_candidate(pythia, edge, at, space->nodes[at].point,
-					container_of(pythia, at, edge), edge_ns);
+					container_of(pythia, at, edge),
+					stretch ? stretch_overlap(space, at, edge, stretch)
+						: space->nodes[at].total_ns,
+					edge_ns);
 		}
 		at = space_next(space, edge, at, skip);
 	}
@@ -314,63 +236,13 @@ static void find_candidates(struct pythia *pythia, const struct finding *finding
 	if (pythia->planning.n_candidates == 0 && !pythia->space.learned) {
 		add_never_seen(pythia, finding, edge);
 	}
-	set_positions(pythia);
+	set_order(&pythia->planning);
 }
 
 void candidates_known_within(struct pythia *pythia, const struct finding *finding, uint32_t node)
 {
 	find_known(pythia, finding, node, NULL);
-	set_positions(pythia);
-}
-
-/* The row of a context that is directly below another row; UINT32_MAX: there is none. */
-static uint32_t child_row(const struct tree_view *tree, uint32_t parent, uint32_t context)
-{
-	for (uint32_t i = parent + 1; i <= parent + tree->rows[parent].n_below; i++) {
-		if (tree->rows[i].parent == parent && tree->rows[i].context == context) {
-			return i;
-		}
-	}
-	return UINT32_MAX;
-}
-
-/* Where in the time of an edge nearly all of its variation is. False: it is not known. */
-static bool find_stretch(const struct pythia *pythia, const struct pythia_detail *detail,
-		const struct pythia_round *round, const struct edge *edge, struct stretch *out)
-{
-	const struct tree_view *tree = detail->tree;
-	const struct tree_row *row = &tree->rows[edge->row];
-	struct pythia_gap gaps[MAX_GAPS];
-	uint32_t after, n = round->gaps ? round->gaps(round->callback_context, detail->row->id,
-							  detail->row->since_ns, row->context, gaps,
-							  MAX_GAPS)
-					: 0;
-
-	if (n < 2 || gaps[0].phi < GAP_SHARE * row->phi) {
-		return false;
-	}
-	*out = (struct stretch){.from_ns = 0, .to_ns = HUGE_VAL};
-	after = gaps[0].after ? child_row(tree, edge->row, gaps[0].after) : edge->row;
-	if (after == UINT32_MAX) {
-		return false; /* of no point */
-	}
-	if (gaps[0].after) {
-		out->from_ns = space_offset(
-				&pythia->space, pythia->locating.nodes[after], edge->node);
-	}
-	for (uint32_t i = edge->row + 1; i <= edge->row + row->n_below && out->from_ns >= 0; i++) {
-		double begin = tree->rows[i].parent == edge->row && pythia->locating.nodes[i] !=
-										    SPACE_NONE
-					       ? space_offset(&pythia->space,
-								 pythia->locating.nodes[i],
-								 edge->node)
-					       : -1;
-
-		if (begin > out->from_ns && begin < out->to_ns && i != after) {
-			out->to_ns = begin;
-		}
-	}
-	return out->from_ns >= 0;
+	set_order(&pythia->planning);
 }
 
 /*
@@ -419,7 +291,7 @@ static bool keep_varying(struct pythia *pythia, const struct tree_row *row)
 		}
 	}
 	pythia->planning.n_candidates = n;
-	set_positions(pythia);
+	set_order(&pythia->planning);
 	return n > 0;
 }
 
@@ -455,7 +327,7 @@ void candidates_of_edge(struct pythia *pythia, const struct finding *finding,
 		}
 		return;
 	}
-	if (!find_stretch(pythia, detail, round, edge, &stretch)) {
+	if (!stretch_find(pythia, detail, round, edge, &stretch)) {
 		return;
 	}
 	find_candidates(pythia, finding, edge->node, &stretch);
@@ -474,10 +346,10 @@ void candidates_of_kernel(struct pythia *pythia)
 		uint32_t point = points_of_event(&pythia->points, pythia_intern(pythia, event));
 
 		if (point != POINT_NONE && can_enable(pythia, &pythia->points.items[point])) {
-			add_candidate(pythia, SPACE_NONE, SPACE_NONE, point, CANDIDATE_NONE, 0);
+			add_candidate(pythia, SPACE_NONE, SPACE_NONE, point, CANDIDATE_NONE, 0, 0);
 		}
 	}
-	set_positions(pythia);
+	set_order(&pythia->planning);
 }
 
 void candidates_clear(struct planning *planning)

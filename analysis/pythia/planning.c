@@ -17,8 +17,9 @@ void planning_release(struct planning *planning)
 	free(planning->rates);
 	free(planning->candidates);
 	free(planning->chosen);
-	free(planning->in_time);
-	free(planning->doubles);
+	free(planning->ranks);
+	free(planning->parts);
+	free(planning->places);
 }
 
 void planning_set_budget(struct planning *planning, const struct step_budget *budget)

@@ -36,8 +36,10 @@ struct planning {
 	struct candidate *candidates;
 	uint32_t n_candidates, candidates_room;
 	uint32_t n_excluded; /* points that would be candidates, were they not excluded */
-	uint32_t *chosen, *in_time;
-	double *doubles;
+	uint32_t first;      /* of the candidates directly in the edge, by time */
+	uint32_t *chosen;
+	double *ranks, *parts;
+	struct place *places;
 };
 
 void planning_init(struct planning *planning);
@@ -92,7 +94,7 @@ void cost_guard(struct pythia *pythia);
 /* The time of an edge that nothing recorded below it takes, by the profile, in ns a request; 0: not
  * known. */
 double space_own_time(const struct pythia *pythia, uint32_t edge);
-/* Each sets pythia->planning.candidates, in_time. */
+/* Each sets pythia->planning.candidates. */
 /* The points of an edge that are off; of those, where that is known, in which it can vary. */
 void candidates_of_edge(struct pythia *pythia, const struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round,

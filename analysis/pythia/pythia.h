@@ -80,8 +80,10 @@ struct pythia_detail {
 
 /* A part of a context's own time, from the begin of one of its children to that of the next. */
 struct pythia_gap {
-	uint32_t after; /* context of the child; 0: from its own begin */
-	double phi;     /* share of the variance, an estimate */
+	uint32_t after;  /* context of the child; 0: from its own begin */
+	uint32_t before; /* of the next; 0: to its own end */
+	double lag_ns;   /* least time from there until the context itself went on */
+	double phi;      /* share of the variance, an estimate */
 };
 
 /* A thread of a host that requests were worked on by. */

@@ -151,7 +151,7 @@ static bool row_is_uninformative(const struct tree_view *tree, const struct tree
 	if (row->phi_high >= UNINFORMATIVE_PHI) {
 		return false;
 	}
-	return !parent || row->phi * parent->phi >= 0 ||
+	return !parent || row->phi > -UNINFORMATIVE_PHI || row->phi * parent->phi >= 0 ||
 	       (row->phi > -UNINFORMATIVE_HIDES && parent->phi < UNINFORMATIVE_HIDES);
 }
 

@@ -129,8 +129,10 @@ bool split_propose(struct pythia *pythia, struct finding *finding,
 			.max = split->most ? most : most_points(pythia, finding),
 			.seed = ((uint64_t)pythia->epoch << 32) + finding->group_id,
 			.chosen = pythia->planning.chosen,
-			.scratch = pythia->planning.doubles,
-			.in_time = pythia->planning.in_time};
+			.first = pythia->planning.first,
+			.ranks = pythia->planning.ranks,
+			.places = pythia->planning.places,
+			.parts = pythia->planning.parts};
 	char title[256], why[512];
 	struct step_part *parts;
 	struct step *step;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
+#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -7,15 +8,58 @@
 #include "pythia/thresholds.h"
 #include "pythiatop/step.h"
 
-static bool is_chosen(const struct choice *choice, uint32_t n, uint32_t at)
+/* --- the order of candidates -------------------------------------------------------------------
+ */
+
+/*
+ * Puts all into the lists of their containers, by time: they are nearly in this order, as code was
+ * seen to run. What has no begin comes first, so that the first tells whether all have one.
+ */
+static uint32_t link_in_time(struct candidate *candidates, uint32_t n)
 {
+	uint32_t first = CANDIDATE_NONE;
+
 	for (uint32_t i = 0; i < n; i++) {
-		if (choice->chosen[i] == at) {
-			return true;
-		}
+		candidates[i].first = CANDIDATE_NONE;
 	}
-	return false;
+	for (uint32_t i = n; i > 0; i--) {
+		struct candidate *at = &candidates[i - 1];
+		uint32_t *link =
+				at->above == CANDIDATE_NONE ? &first : &candidates[at->above].first;
+
+		while (*link != CANDIDATE_NONE && candidates[*link].begin_ns < at->begin_ns) {
+			link = &candidates[*link].next;
+		}
+		at->next = *link;
+		*link = i - 1;
+	}
+	return first;
 }
+
+/* Where those of a container lie in the edge's time, one behind the other: first their begins. */
+static void set_begins(struct candidate *candidates, uint32_t first, double begin)
+{
+	for (uint32_t at = first; at != CANDIDATE_NONE; at = candidates[at].next) {
+		candidates[at].position = begin;
+		candidates[at].ordered = candidates[first].begin_ns >= 0;
+		begin += fmax(0, candidates[at].share);
+	}
+}
+
+uint32_t candidates_order(struct candidate *candidates, uint32_t n)
+{
+	uint32_t first = link_in_time(candidates, n);
+
+	set_begins(candidates, first, 0);
+	for (uint32_t i = 0; i < n; i++) {
+		set_begins(candidates, candidates[i].first, candidates[i].position);
+		candidates[i].position += fmax(0, candidates[i].share) / 2;
+	}
+	return first;
+}
+
+/* --- strategies --------------------------------------------------------------------------------
+ */
 
 /* The same point at another place is on with it. */
 static bool is_on(const struct choice *choice, uint32_t n, uint32_t at)
@@ -28,12 +72,6 @@ static bool is_on(const struct choice *choice, uint32_t n, uint32_t at)
 	return false;
 }
 
-static bool fits(const struct choice *choice, uint32_t at, double spent)
-{
-	return choice->events_left < 0 ||
-	       spent + choice->candidates[at].events_per_s <= choice->events_left;
-}
-
 /* Takes the candidates by falling rank while they fit; rank < 0: never. */
 static uint32_t take_best(struct choice *choice, uint32_t max, const double *rank)
 {
@@ -44,7 +82,7 @@ static uint32_t take_best(struct choice *choice, uint32_t max, const double *ran
 		uint32_t best = CANDIDATE_NONE;
 
 		for (uint32_t i = 0; i < choice->n; i++) {
-			if (rank[i] >= 0 && !is_on(choice, n, i) && fits(choice, i, spent) &&
+			if (rank[i] >= 0 && !is_on(choice, n, i) && choice_fits(choice, i, spent) &&
 					(best == CANDIDATE_NONE || rank[i] > rank[best])) {
 				best = i;
 			}
@@ -82,142 +120,16 @@ enum {
 	WHOLE_pythia = true,
 };
 
-/* --- hybrid ---------------------------------------------------------------------------------- */
-
-/*
- * What share of the edge each takes: half by time, half by how many of the points in its container
- * are it or lie in it, as each may be where it varies. What is not known by time goes by the
- * latter. `within` is scratch, a number for each candidate.
- */
-static void set_shares(const struct choice *choice, double *share, double *within)
-{
-	double of_edge = 0;
-
-	for (uint32_t i = 0; i < choice->n; i++) {
-		within[i] = 0;
-	}
-	for (uint32_t i = choice->n; i > 0; i--) {
-		uint32_t above = choice->candidates[i - 1].above;
-
-		*(above == CANDIDATE_NONE ? &of_edge : &within[above]) += 1 + within[i - 1];
-	}
-	for (uint32_t i = 0; i < choice->n; i++) {
-		const struct candidate *candidate = &choice->candidates[i];
-		double all = candidate->above == CANDIDATE_NONE ? of_edge
-								: within[candidate->above];
-		double container = candidate->above == CANDIDATE_NONE ? 1 : share[candidate->above];
-		double even = container * (1 + within[i]) / (all + 1);
-
-		share[i] = candidate->share < 0 ? even : 0.5 * candidate->share + 0.5 * even;
-	}
-}
-
-/* One past the last, in time, of those in the same container. */
-static uint32_t end_of_container(const struct choice *choice, uint32_t from)
-{
-	uint32_t end = from + 1;
-
-	while (end < choice->n && choice->candidates[choice->in_time[end]].above ==
-						  choice->candidates[choice->in_time[from]].above) {
-		end++;
-	}
-	return end;
-}
-
-/*
- * Of each candidate, the shares of what is off around it in time, up to the next that is chosen; an
- * even share of the container's own time lies around each.
- */
-static void set_beside(const struct choice *choice, uint32_t n, const double *share, double *before,
-		double *after)
-{
-	for (uint32_t from = 0, end; from < choice->n; from = end) {
-		uint32_t above = choice->candidates[choice->in_time[from]].above;
-		double own = above == CANDIDATE_NONE ? 1 : share[above], run;
-
-		end = end_of_container(choice, from);
-		own /= (end - from + 1.0) * (end - from + 1.0);
-		run = own;
-		for (uint32_t k = from; k < end; k++) {
-			uint32_t at = choice->in_time[k];
-
-			before[at] = run;
-			run = own + (is_chosen(choice, n, at) ? 0 : run + share[at]);
-		}
-		run = own;
-		for (uint32_t k = end; k > from; k--) {
-			uint32_t at = choice->in_time[k - 1];
-
-			after[at] = run;
-			run = own + (is_chosen(choice, n, at) ? 0 : run + share[at]);
-		}
-	}
-}
-
-/*
- * Greedy by value over cost. Candidates are those directly in the edge, then also those in what was
- * just chosen. Splitting share s off a part c gains 2 s (c - s) of 1 - sum p^2; where it also tells
- * what is before it, b, from what is after, a, that is 2 (s a + s b + a b).
- */
-static uint32_t choose_hybrid(struct choice *choice)
-{
-	double *share = choice->scratch, *left = share + choice->n, *before = left + choice->n,
-	       *after = before + choice->n;
-	double edge = 1, spent = 0;
-	uint32_t n = 0;
-
-	set_shares(choice, share, left);
-	memcpy(left, share, choice->n * sizeof(*left));
-	while (n < choice->max) {
-		uint32_t best = CANDIDATE_NONE;
-		double best_worth = 0;
-
-		set_beside(choice, n, share, before, after);
-		for (uint32_t i = 0; i < choice->n; i++) {
-			uint32_t above = choice->candidates[i].above;
-			double part, cut, worth;
-
-			if (is_on(choice, n, i) || !fits(choice, i, spent) ||
-					(above != CANDIDATE_NONE && !is_chosen(choice, n, above))) {
-				continue;
-			}
-			part = above == CANDIDATE_NONE ? edge : left[above];
-			cut = share[i] < part ? share[i] : part / 2;
-			worth = choice->candidates[i].ordered ? share[i] * (before[i] + after[i]) +
-										before[i] * after[i]
-							      : cut * (part - cut);
-			worth /= choice->candidates[i].events_per_s + COST_FLOOR;
-			if (worth > best_worth) {
-				best_worth = worth;
-				best = i;
-			}
-		}
-		if (best == CANDIDATE_NONE) {
-			break;
-		}
-		if (choice->candidates[best].above == CANDIDATE_NONE) {
-			edge = edge > share[best] ? edge - share[best] : 0;
-		} else {
-			left[choice->candidates[best].above] -= share[best];
-		}
-		choice->chosen[n++] = best;
-		spent += choice->candidates[best].events_per_s;
-	}
-	return n;
-}
-
-/* --- the others ------------------------------------------------------------------------------ */
-
 static uint32_t choose_hierarchical(struct choice *choice)
 {
 	for (uint32_t i = 0; i < choice->n; i++) {
 		const struct candidate *candidate = &choice->candidates[i];
 
-		choice->scratch[i] = candidate->depth != 1  ? -1
-				     : candidate->share < 0 ? 0
-							    : candidate->share;
+		choice->ranks[i] = candidate->depth != 1  ? -1
+				   : candidate->share < 0 ? 0
+							  : candidate->share;
 	}
-	return take_best(choice, choice->max, choice->scratch);
+	return take_best(choice, choice->max, choice->ranks);
 }
 
 /* Evenly through the edge's time: with max = 1 its middle, hence binary search. */
@@ -236,7 +148,7 @@ static uint32_t choose_flat(struct choice *choice)
 
 			distance = distance < 0 ? -distance : distance;
 			if (distance < best_distance && !is_on(choice, n, i) &&
-					fits(choice, i, spent)) {
+					choice_fits(choice, i, spent)) {
 				best_distance = distance;
 				best = i;
 			}
@@ -257,41 +169,41 @@ static uint32_t choose_historic(struct choice *choice)
 	for (uint32_t i = 0; i < choice->n; i++) {
 		uint32_t explained = choice->candidates[i].explained;
 
-		choice->scratch[i] = explained ? (double)explained : -1;
+		choice->ranks[i] = explained ? (double)explained : -1;
 	}
-	n = take_best(choice, choice->max, choice->scratch);
+	n = take_best(choice, choice->max, choice->ranks);
 	return n ? n : choose_hybrid(choice);
 }
 
 static uint32_t choose_cross_layer(struct choice *choice)
 {
 	for (uint32_t i = 0; i < choice->n; i++) {
-		choice->scratch[i] = choice->candidates[i].kernel ? 1 : -1;
+		choice->ranks[i] = choice->candidates[i].kernel ? 1 : -1;
 	}
-	return take_best(choice, choice->n, choice->scratch);
+	return take_best(choice, choice->n, choice->ranks);
 }
 
 static uint32_t choose_random(struct choice *choice)
 {
 	for (uint32_t i = 0; i < choice->n; i++) {
-		choice->scratch[i] = (double)(hash_pair(choice->seed, i) >> 11);
+		choice->ranks[i] = (double)(hash_pair(choice->seed, i) >> 11);
 	}
-	return take_best(choice, choice->max, choice->scratch);
+	return take_best(choice, choice->max, choice->ranks);
 }
 
 static uint32_t choose_all(struct choice *choice)
 {
-	memset(choice->scratch, 0, choice->n * sizeof(*choice->scratch));
-	return take_best(choice, choice->n, choice->scratch);
+	memset(choice->ranks, 0, choice->n * sizeof(*choice->ranks));
+	return take_best(choice, choice->n, choice->ranks);
 }
 
 /* The prototype's rule: all that lies directly in the edge of the largest variance. */
 static uint32_t choose_pythia(struct choice *choice)
 {
 	for (uint32_t i = 0; i < choice->n; i++) {
-		choice->scratch[i] = choice->candidates[i].depth == 1 ? 0 : -1;
+		choice->ranks[i] = choice->candidates[i].depth == 1 ? 0 : -1;
 	}
-	return take_best(choice, choice->n, choice->scratch);
+	return take_best(choice, choice->n, choice->ranks);
 }
 
 static const struct strategy table[] = {

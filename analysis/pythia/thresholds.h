@@ -99,6 +99,7 @@
 #define VARYING_SHARE     0.35 /* likewise: only points that varied are candidates */
 #define VARYING_EACH      0.15 /* of the variance of all of them, to be one */
 #define GAP_SHARE         0.8  /* of the edge's: points elsewhere are none, unless it was in vain */
+#define BY_TIME           0.25 /* of the chance that a point is the place: by the time it takes */
 #define USUAL_EVENT_NS    150.0 /* ns of CPU an event, until a host has measured it */
 #define USUAL_EVENT_BYTES 60.0  /* of an event, until any of the point was seen */
 #define DEARER            1.1   /* times what a step is thought to cost is left for it */

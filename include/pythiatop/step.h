@@ -16,7 +16,7 @@
 
 /* How points are chosen. X(id, name, help); the first is the usual one. */
 #define PYTHIATOP_STRATEGIES(X)                                                                    \
-	X(hybrid, "hybrid", "children of the edge, split by the time they take")                   \
+	X(hybrid, "hybrid", "points of the edge, split by the time they take")                     \
 	X(hierarchical, "hierarchical", "children of the edge, the longest first")                 \
 	X(flat, "flat", "evenly through the edge's time")                                          \
 	X(historic, "historic", "what explained before, else as hybrid")                           \

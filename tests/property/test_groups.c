@@ -1146,6 +1146,8 @@ static void test_time_within_a_span(void **state)
 	}
 	assert_int_equal(groups_gaps(bench.groups, 1, 0, 10, gaps, 4), 3);
 	assert_int_equal(gaps[0].after, 11);
+	assert_int_equal(gaps[0].before, 12);
+	assert_true(gaps[0].lag_ns == 10.0 * MS);
 	assert_true(fabs(gaps[0].phi - 1) < 1e-6);
 	assert_true(fabs(gaps[1].phi) < 1e-6 && fabs(gaps[2].phi) < 1e-6);
 	assert_int_equal(groups_gaps(bench.groups, 1, START + 4 * S, 10, gaps, 4), 0);

@@ -4,6 +4,7 @@
  * which the loop sees only what it has enabled. It must end at that point, enabling few, within its
  * budget, and leave nothing behind.
  */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -171,7 +172,7 @@ static void add_row(const struct service *service, struct sight *sight, uint32_t
 			.count = sight->tree.requests *
 				 (service->often && around == service->fault ? service->often : 1),
 			.total_ns = taken_by(service, at) * (double)sight->tree.requests,
-			.phi = holds ? 0.99 - waking : 0,
+			.phi = holds ? 0.99 - waking : -1e-4, /* an estimate has either sign */
 			.phi_low = service->odd ? -0.5
 				   : holds      ? 0.97 - waking
 						: -0.01,
@@ -202,20 +203,21 @@ static void add_row(const struct service *service, struct sight *sight, uint32_t
 	}
 }
 
-/* The fault varies where it begins: after the child of the edge that is on and began last. */
+/* The fault varies where it begins: between two children of the edge that are on. */
 static uint32_t find_gaps(void *callback_context, uint32_t group_id, uint64_t since_ns,
 		uint32_t context, struct pythia_gap *out, uint32_t max)
 {
 	const struct service *service = callback_context;
-	double begin = begin_of(service, service->fault), last = -1;
+	double fault = begin_of(service, service->fault), last = -1, next = HUGE_VAL;
 
 	(void)since_ns;
 	assert_int_equal(group_id, 1);
 	assert_true(max >= 2);
-	out[0] = (struct pythia_gap){.after = 0, .phi = 0.95};
-	out[1] = (struct pythia_gap){.after = 0, .phi = 0.01};
+	out[0] = (struct pythia_gap){.phi = 0.95};
+	out[1] = (struct pythia_gap){.phi = 0.01};
 	for (uint32_t i = 1; i < service->n; i++) {
 		uint32_t above = service->parent[i];
+		double begin = begin_of(service, i);
 
 		while (!service->on[above]) {
 			above = service->parent[above];
@@ -223,11 +225,13 @@ static uint32_t find_gaps(void *callback_context, uint32_t group_id, uint64_t si
 		if (!service->on[i] || above != context - 1 || i == service->fault) {
 			continue;
 		}
-		if (begin_of(service, i) < begin && begin_of(service, i) > last) {
-			last = begin_of(service, i);
+		if (begin < fault && begin > last) {
+			last = begin;
 			out[0].after = i + 1;
-		} else {
-			out[1].after = i + 1;
+			out[0].lag_ns = total_of(service, i);
+		} else if (begin >= fault && begin < next) {
+			next = begin;
+			out[0].before = out[1].after = i + 1;
 		}
 	}
 	return out[1].after || out[0].after ? 2 : 1;
