@@ -402,9 +402,8 @@ static void say_fails(char *out, size_t size, const struct steps_verdict *verdic
 
 static void say_variable(char *out, size_t size, const struct steps_verdict *verdict)
 {
-	add_key(out, size, &verdict->key);
 	if (verdict->place[0]) {
-		text_add(out, size, "; the time goes in %s", verdict->place);
+		text_add(out, size, "the time goes in %s", verdict->place);
 	}
 }
 
@@ -412,25 +411,21 @@ static void say_value(char *out, size_t size, const struct steps_verdict *verdic
 {
 	text_add(out, size,
 			"all is slower with %s, in %u of %u places, %.1f times in the middle: not "
-			"the code, but where or in what it runs; ",
+			"the code, but where or in what it runs",
 			verdict->value, verdict->slow, verdict->examined, verdict->times);
-	add_key(out, size, &verdict->key);
 }
 
 static void say_system(char *out, size_t size, const struct steps_verdict *verdict)
 {
-	add_key(out, size, &verdict->key);
-	text_add(out, size, "; no place of the code holds half of the variance");
+	(void)verdict;
+	text_add(out, size, "no place of the code holds half of the variance");
 }
 
 static void say_asked(char *out, size_t size, const struct steps_verdict *verdict)
 {
 	if (!has_key(verdict)) {
 		text_add(out, size, "no key-value surely explains how long it takes");
-		return;
 	}
-	text_add(out, size, "%s", verdict->key.partly ? "partly " : "");
-	add_key(out, size, &verdict->key);
 }
 
 static void say_asking(char *out, size_t size, const struct steps_verdict *verdict)
@@ -441,25 +436,58 @@ static void say_asking(char *out, size_t size, const struct steps_verdict *verdi
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-/* The sentence is about the key as such; behind others it is added. */
-static bool is_about_key(enum verdict_reason reason)
+/* The sentence begins with the key-value; others end with it. */
+static bool key_comes_first(enum verdict_reason reason)
 {
-	return reason == REASON_VARIABLE || reason == REASON_VALUE || reason == REASON_SYSTEM ||
-	       reason == REASON_ASKED;
+	return reason == REASON_VARIABLE || reason == REASON_SYSTEM || reason == REASON_ASKED;
 }
 
-#define SAY(id, name) [REASON_##id] = say_##name,
-void verdict_text(char *out, size_t size, const struct steps_verdict *verdict)
+static void add_type(char *out, size_t size, const struct steps_verdict *verdict)
 {
-	static say_function *const say[] = {VERDICT_REASONS(SAY)};
-
 	out[0] = '\0';
 	text_add(out, size, "%s%s: ", verdict->type ? verdict->type : "",
 			verdict->reason == REASON_ASKED ? ", as asked" : "");
+}
+
+#define SAY(id, name) [REASON_##id] = say_##name,
+static void add_reason(char *out, size_t size, const struct steps_verdict *verdict)
+{
+	static say_function *const say[] = {VERDICT_REASONS(SAY)};
+
 	say[verdict->reason](out, size, verdict);
-	if (has_key(verdict) && !is_about_key(verdict->reason)) {
-		text_add(out, size, "%s%s", out[0] ? "; " : "",
-				verdict->key.partly ? "partly " : "");
-		add_key(out, size, &verdict->key);
+}
+
+void verdict_text_without_key(char *out, size_t size, const struct steps_verdict *verdict)
+{
+	add_type(out, size, verdict);
+	add_reason(out, size, verdict);
+}
+
+static void add_whole_key(char *out, size_t size, const struct verdict_key *key)
+{
+	text_add(out, size, "%s", key->partly ? "partly " : "");
+	add_key(out, size, key);
+}
+
+void verdict_text(char *out, size_t size, const struct steps_verdict *verdict)
+{
+	size_t end, begin;
+
+	if (!has_key(verdict) || !key_comes_first(verdict->reason)) {
+		verdict_text_without_key(out, size, verdict);
+		if (has_key(verdict)) {
+			text_add(out, size, "%s", out[0] ? "; " : "");
+			add_whole_key(out, size, &verdict->key);
+		}
+		return;
+	}
+	add_type(out, size, verdict);
+	add_whole_key(out, size, &verdict->key);
+	end = strlen(out);
+	text_add(out, size, "; ");
+	begin = strlen(out);
+	add_reason(out, size, verdict);
+	if (!out[begin]) {
+		out[end] = '\0'; /* the reason says no more */
 	}
 }

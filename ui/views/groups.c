@@ -359,18 +359,20 @@ static void draw_next(
 }
 
 /*
- * What is known, or supposed, of it; or why nothing can be found out; "" if all is well. Why the
- * search ended is told where no variable has to be.
+ * What is known, or supposed, of it; or why nothing can be found out; "" if all is well. What
+ * explains it has a line of its own; where nothing does, it is told why the search ended.
  */
 static void finding_text(const struct groups_screen *screen, const struct steps_finding *finding,
 		bool explained, char *out, size_t size)
 {
-	char rule[128];
+	char text[768], rule[128];
 
-	if (finding && finding->rule != STOP_NONE) {
+	if (finding && finding->rule != STOP_NONE && explained) {
+		verdict_text_without_key(text, sizeof(text), &finding->verdict);
+		snprintf(out, size, "VERDICT %s", text[0] ? text : finding->text);
+	} else if (finding && finding->rule != STOP_NONE) {
 		step_rule(rule, sizeof(rule), finding->rule);
-		snprintf(out, size, "VERDICT %.600s%s%s", finding->text, explained ? "" : "; ",
-				explained ? "" : rule);
+		snprintf(out, size, "VERDICT %.600s; %s", finding->text, rule);
 	} else {
 		text_copy(out, size, finding ? finding->text : step_control_trouble(screen->steps));
 	}
