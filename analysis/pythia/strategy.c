@@ -8,8 +8,7 @@
 #include "pythia/thresholds.h"
 #include "pythiatop/step.h"
 
-/* --- the order of candidates -------------------------------------------------------------------
- */
+/* --- the order of candidates ------------------------------------------------------------------ */
 
 /*
  * Puts all into the lists of their containers, by time: they are nearly in this order, as code was
@@ -58,8 +57,7 @@ uint32_t candidates_order(struct candidate *candidates, uint32_t n)
 	return first;
 }
 
-/* --- strategies --------------------------------------------------------------------------------
- */
+/* --- strategies ------------------------------------------------------------------------------- */
 
 /* The same point at another place is on with it. */
 static bool is_on(const struct choice *choice, uint32_t n, uint32_t at)
