@@ -325,7 +325,7 @@ static void what_is_said(void **state)
 	verdict.key = explained_by(&explanation);
 	assert_true(verdict.key.partly && !explained_by_system(&verdict.key));
 	verdict_text(text, 20, &verdict); /* what has no room is cut */
-	assert_string_equal(text, "create: explained b");
+	assert_string_equal(text, "create: partly expl");
 
 	key.source = EXPLANATION_RESOURCE;
 	key.name = "runqueue_ns";
