@@ -459,8 +459,14 @@ static void add_reason(char *out, size_t size, const struct steps_verdict *verdi
 
 void verdict_text_without_key(char *out, size_t size, const struct steps_verdict *verdict)
 {
+	size_t begin;
+
 	add_type(out, size, verdict);
+	begin = strlen(out);
 	add_reason(out, size, verdict);
+	if (!out[begin]) {
+		out[0] = '\0';
+	}
 }
 
 static void add_whole_key(char *out, size_t size, const struct verdict_key *key)

@@ -319,6 +319,14 @@ static void what_is_said(void **state)
 			"create: explained by host of build: compute-1 -> 48ms, compute-3 -> 49.5ms, "
 			"compute-2 -> 1.3s (62% of the variance held out, n 300+301, p <= 0.002)");
 	assert_true(verdict_names_key(&verdict));
+	verdict_text_without_key(text, sizeof(text), &verdict);
+	assert_string_equal(text, "");
+	verdict.place = "build";
+	verdict_text_without_key(text, sizeof(text), &verdict);
+	assert_string_equal(text, "create: the time goes in build");
+	verdict_text(text, sizeof(text), &verdict);
+	assert_non_null(strstr(text, "p <= 0.002); the time goes in build"));
+	verdict.place = "";
 	assert_non_null(strstr(explained_next(&verdict.key, snapshot), "compute-2"));
 	assert_true(explained_by_system(&verdict.key) && !verdict.key.partly);
 	key.omega2_held = 0.49;

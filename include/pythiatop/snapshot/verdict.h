@@ -232,7 +232,10 @@ extern const struct row_field verdict_fields[N_VERDICT_FIELDS];
 
 /* The sentence; "" of REASON_NONE. At least one byte. */
 void verdict_text(char *out, size_t size, const struct steps_verdict *verdict);
-/* The same without the key-value that goes with it, where that is told beside it. */
+/*
+ * The same without the key-value that goes with it, where that is told beside it; "" if the
+ * sentence is of the key-value alone.
+ */
 void verdict_text_without_key(char *out, size_t size, const struct steps_verdict *verdict);
 /* What a key is called in it: its name, or of a resource what that is: "interrupts". */
 const char *verdict_key_words(const struct verdict_key *key);
