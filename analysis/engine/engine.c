@@ -374,22 +374,7 @@ uint32_t engine_add_stream(struct engine *engine, const struct stream_desc *stre
 	return registry_add_stream(&engine->registry, stream);
 }
 
-/*
- * Nobody is left who could end what is open, or go on with what was begun: event time itself stands
- * still. Once: the end of the last session is the end of a recording, too.
- */
-static void finish(struct engine *engine)
-{
-	if (engine->finished) {
-		return;
-	}
-	servers_finish(engine->servers);
-	requests_finish(engine->requests);
-	loop_finish(&engine->loop, engine->now_ns);
-	engine->finished = true;
-}
-
-void engine_end_session(struct engine *engine, uint32_t session)
+bool engine_end_session(struct engine *engine, uint32_t session)
 {
 	uint32_t i;
 
@@ -397,10 +382,10 @@ void engine_end_session(struct engine *engine, uint32_t session)
 	state_end_session(engine->state);
 	for (i = 0; i < engine->registry.n_sessions; i++) {
 		if (engine->registry.sessions[i].attached) {
-			return;
+			return false;
 		}
 	}
-	finish(engine);
+	return true;
 }
 
 bool engine_next_symbol(struct engine *engine, struct symbol_query *query)
@@ -624,9 +609,19 @@ void engine_advance(struct engine *engine, uint64_t ts_ns)
 	advance_to(engine, ts_ns);
 }
 
+/*
+ * Nobody is left who could end what is open, or go on with what was begun: event time itself stands
+ * still. Once: the end of the last session is the end of a recording, too.
+ */
 void engine_finish(struct engine *engine)
 {
-	finish(engine);
+	if (engine->finished) {
+		return;
+	}
+	servers_finish(engine->servers);
+	requests_finish(engine->requests);
+	loop_finish(&engine->loop, engine->now_ns);
+	engine->finished = true;
 }
 
 uint64_t engine_time(const struct engine *engine)

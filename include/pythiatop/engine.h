@@ -110,10 +110,10 @@ enum status engine_set_request(struct engine *engine, const char *program, const
 
 /*
  * A session supplies no more events (for now): another one of its host may supply its tracepoints.
- * After the last one of all, what is open is emitted as at engine_finish(): what would end it
+ * True: it was the last one of all, and engine_finish() is due, for what would end what is open
  * cannot be seen any more, even if a session of that name begins later.
  */
-void engine_end_session(struct engine *engine, uint32_t session);
+bool engine_end_session(struct engine *engine, uint32_t session);
 
 /*
  * Which function is at a place in a binary that spans are named by, only the file tells. The next
@@ -150,7 +150,10 @@ void engine_misdated(struct engine *engine, uint32_t session);
  */
 void engine_advance(struct engine *engine, uint64_t ts_ns);
 
-/* Nothing more will come: open requests are emitted as truncated, the rest is unmatched. */
+/*
+ * Nothing more will come (for now): open requests are emitted as truncated, the rest is unmatched.
+ * Once, until something comes again.
+ */
 void engine_finish(struct engine *engine);
 
 /*

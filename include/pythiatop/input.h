@@ -69,6 +69,7 @@ enum input_kind {
 	INPUT_CLOCK,   /* clock: what one was taken to be off the epoch */
 	INPUT_PROFILE, /* text, a file that was learned from */
 	INPUT_ORDER,   /* order: as engine_next_order() gave it */
+	INPUT_FINISH,  /* all sources ended: engine_finish() */
 	INPUT_END,     /* of a run */
 	INPUT_KINDS,
 };

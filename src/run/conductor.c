@@ -391,6 +391,12 @@ void conductor_see_first(struct conductor *conductor, uint64_t event_ns)
 	conductor_note(conductor, &(struct engine_input){.kind = INPUT_FIRST});
 }
 
+void conductor_see_last(struct conductor *conductor)
+{
+	decisions_at(conductor->decisions, engine_time(conductor->setup.engine));
+	conductor_note(conductor, &(struct engine_input){.kind = INPUT_FINISH});
+}
+
 /* Hosts that traces come from, and that nobody said how to control. */
 static uint32_t fill_others(const struct conductor *conductor, struct snapshot *snapshot,
 		struct steps_control *controls, uint32_t n)

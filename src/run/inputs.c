@@ -135,6 +135,7 @@ static const struct {
 				{{"step", NUMBER, AT(order.step)}, {"undo", FLAG, AT(order.undo)},
 						{"events", ROWS_OF(order.events, order.n, event,
 									   struct step_event)}}},
+		[INPUT_FINISH] = {.name = "finish"},
 		[INPUT_END] = {.name = "end"},
 };
 

@@ -91,11 +91,26 @@ static uint32_t sink_add_stream(void *context, const struct stream_desc *stream)
 	return engine_add_stream(pipeline->engine, stream);
 }
 
+/* No source is left: a replay knows from its log whether the live run was told so, too. */
+static void finish(struct pipeline *pipeline)
+{
+	if (pipeline->replay) {
+		replay_finish(pipeline->replay, pipeline->engine);
+		return;
+	}
+	if (pipeline->conductor) {
+		conductor_see_last(pipeline->conductor);
+	}
+	engine_finish(pipeline->engine);
+}
+
 static void sink_end_session(void *context, uint32_t session)
 {
 	struct pipeline *pipeline = context;
 
-	engine_end_session(pipeline->engine, session);
+	if (engine_end_session(pipeline->engine, session)) {
+		finish(pipeline);
+	}
 }
 
 static void tell_hold(struct pipeline *pipeline)
@@ -250,9 +265,9 @@ void pipeline_destroy(struct pipeline *pipeline)
 	symbols_destroy(pipeline->symbols);
 	conductor_destroy(pipeline->conductor);
 	pipeline->conductor = NULL; /* sources that go are none of its concern any more */
-	replay_destroy(pipeline->replay);
 	rehearse_destroy(pipeline->rehearse);
-	intake_destroy(pipeline->intake);
+	intake_destroy(pipeline->intake); /* whose sessions end, which a replay is told */
+	replay_destroy(pipeline->replay);
 	engine_destroy(pipeline->engine);
 	free(pipeline);
 }
@@ -645,10 +660,7 @@ bool pipeline_ended(struct pipeline *pipeline)
 			hold_end(&pipeline->hold, pipeline->engine);
 			tell_hold(pipeline);
 		}
-		if (pipeline->replay) {
-			replay_finish(pipeline->replay, pipeline->engine);
-		}
-		engine_finish(pipeline->engine);
+		finish(pipeline);
 	}
 	return true;
 }

@@ -31,7 +31,7 @@ struct replay {
 	uint32_t n, room, next;
 	uint64_t first_ns; /* event time of the live run's begin; 0: it does not say */
 	uint64_t last_ns;  /* of its last line */
-	bool any, over;
+	bool any, finished, over;
 	char departure[1024]; /* "": none so far */
 };
 
@@ -317,6 +317,10 @@ static void give(struct replay *replay, struct engine *engine)
 	case INPUT_FIRST: /* both, and clocks, are known from the start */
 	case INPUT_CLOCK:
 		break;
+	case INPUT_FINISH:
+		replay->finished = true;
+		engine_finish(engine);
+		break;
 	case INPUT_END:
 		replay->over = true;
 		break;
@@ -376,5 +380,9 @@ void replay_finish(struct replay *replay, struct engine *engine)
 	}
 	while (!replay->over && replay->next < replay->n) {
 		give(replay, engine);
+	}
+	/* A live run that was killed goes on to the end of the recording. */
+	if (!replay->over && !replay->finished) {
+		engine_finish(engine);
 	}
 }

@@ -39,7 +39,10 @@ bool replay_see(struct replay *replay, struct engine *engine, uint64_t ts_ns);
 bool replay_runs(const struct replay *replay);
 /* The live run ended here. */
 bool replay_is_over(const struct replay *replay);
-/* Nothing more will come: to be called before engine_finish(). */
+/*
+ * Nothing more will come. The engine is told as then: it has finished (engine_finish()) where the
+ * sources of the live run had ended, or that run has no end in the log.
+ */
 void replay_finish(struct replay *replay, struct engine *engine);
 
 /* Where it first went another way than the live run; NULL: it did not. */

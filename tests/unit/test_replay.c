@@ -103,9 +103,10 @@ static char *describe(struct engine *engine)
 	for (uint32_t i = 0; i < snapshot->steps.n_findings; i++) {
 		const struct steps_finding *finding = &snapshot->steps.findings[i];
 
-		fprintf(out, "finding of %u: rule %d, explained: %d; %s; next: %s\n",
+		fprintf(out, "finding of %u: rule %d, explained: %d at %lu; %s; next: %s\n",
 				finding->group_id, (int)finding->rule,
 				finding->explanation ? (int)finding->explanation->state : -1,
+				finding->explanation ? finding->explanation->made_ns : 0,
 				finding->text, finding->next);
 	}
 	for (uint32_t i = 0; i < snapshot->state.n_threads; i++) {
@@ -288,8 +289,11 @@ static void lose_host(struct live *live)
 	live->work_on = false;
 }
 
-/* The same strategy twice, an epoch by hand, a mode: whatever a person may say. */
-static void live_run(struct recording *recording, char **steps)
+/*
+ * The same strategy twice, an epoch by hand, a mode: whatever a person may say. At its end a group
+ * is being explained; `finished`: and the sources end before the run does.
+ */
+static void live_run(struct recording *recording, bool finished, char **steps)
 {
 	struct live live = {.recording = recording};
 	struct engine_input clock = {.kind = INPUT_CLOCK};
@@ -330,7 +334,14 @@ static void live_run(struct recording *recording, char **steps)
 			offer(&live);
 		} else if (second == 80) {
 			TELL(&live, INPUT_UNDO_ALL, .text = NULL);
+		} else if (second == SECONDS - 1) {
+			assert_int_equal(TELL(&live, INPUT_EXPLAIN, .number = 1), STATUS_OK);
 		}
+	}
+	decisions_at(live.log, engine_time(live.feed.engine));
+	if (finished) {
+		decisions_put(live.log, &(struct engine_input){.kind = INPUT_FINISH});
+		engine_finish(live.feed.engine);
 	}
 	decisions_close(live.log);
 	*steps = describe(live.feed.engine);
@@ -391,9 +402,9 @@ static void the_same_steps_are_taken_again(void **state)
 	(void)state;
 	assert_non_null(recording);
 	/* Two runs in one file: the last one counts. */
-	live_run(recording, &steps);
+	live_run(recording, false, &steps);
 	free(steps);
-	live_run(recording, &steps);
+	live_run(recording, false, &steps);
 	/* Something was learned, enabled and undone. */
 	assert_non_null(strstr(steps, "kind 1 state 5"));
 	assert_non_null(strstr(steps, "kind 2 "));
@@ -409,6 +420,31 @@ static void the_same_steps_are_taken_again(void **state)
 	free(recording);
 }
 
+/*
+ * What is at work when the live run ends stays so, although the recording has no more either; it is
+ * done at once where its sources had ended.
+ */
+static void it_is_finished_as_then(void **state)
+{
+	struct recording *recording = calloc(1, sizeof(*recording));
+	char *steps[2], *again, departure[1024];
+
+	(void)state;
+	assert_non_null(recording);
+	for (uint32_t finished = 0; finished < 2; finished++) {
+		live_run(recording, finished, &steps[finished]);
+		recording->n -= 20 * 2 * PER_S; /* of what came after the run */
+		again = replayed(recording, departure, sizeof(departure));
+		assert_string_equal(departure, "");
+		assert_string_equal(again, steps[finished]);
+		free(again);
+	}
+	assert_string_not_equal(steps[0], steps[1]);
+	free(steps[0]);
+	free(steps[1]);
+	free(recording);
+}
+
 /* Other events: that it went another way is told, with the line. */
 static void another_way_is_told(void **state)
 {
@@ -417,7 +453,7 @@ static void another_way_is_told(void **state)
 
 	(void)state;
 	assert_non_null(recording);
-	live_run(recording, &steps);
+	live_run(recording, false, &steps);
 	free(steps);
 	for (uint32_t i = 0; i < recording->n; i++) {
 		recording->events[i].ts_ns += 3600 * 1000 * MS;
@@ -506,6 +542,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test_setup_teardown(
 					the_same_steps_are_taken_again, make_file, remove_file),
+			cmocka_unit_test_setup_teardown(
+					it_is_finished_as_then, make_file, remove_file),
 			cmocka_unit_test_setup_teardown(
 					another_way_is_told, make_file, remove_file),
 			cmocka_unit_test_setup_teardown(
