@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "requests/ends.h"
 #include "requests/holders.h"
 
 #define NS_PER_S  UINT64_C(1000000000)
@@ -22,7 +23,8 @@ struct judged {
 struct waits_memory {
 	struct judged items[GROUPS_WAITS + 1];
 	uint32_t next;
-	uint64_t fill; /* the number of the one that is under way */
+	uint64_t fill;     /* the number of the one that is under way */
+	struct ends *ends; /* for all that it judges; else NULL */
 };
 
 /* What one fill works on. */
@@ -111,7 +113,7 @@ static const struct judged *judge(struct waits_memory *memory, struct requests *
 						     : judged->second == second)) {
 		return judged;
 	}
-	holders = holders_begin(requests);
+	holders = holders_begin(requests, &memory->ends);
 	if (!holders) {
 		return NULL;
 	}
@@ -288,5 +290,7 @@ enum status waits_fill(struct waits_memory *memory, struct requests *requests,
 				judge(memory, requests, groups, snapshot->group.id, snapshot),
 				&snapshot->group.waits);
 	}
+	ends_destroy(memory->ends);
+	memory->ends = NULL;
 	return status;
 }

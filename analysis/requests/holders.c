@@ -6,13 +6,12 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "requests/ends.h"
 #include "requests/engine.h"
 #include "requests/thread_spans.h"
 #include "requests/waits.h"
 
-#define PROCESSES  64u    /* with waits; those of further ones have no inferred holder */
-#define ALIKE      64u    /* holders of one kind of wait that are told apart */
-#define PROCESS_NS 50     /* bits: times of different processes are so far apart */
+#define ALIKE 64u /* holders of one kind of wait that are told apart */
 
 struct wait {
 	uint64_t from_ns, to_ns, request;
@@ -26,34 +25,12 @@ struct wait {
 	double weight; /* how many it stands for */
 };
 
-struct process {
-	uint32_t host;
-	int32_t pid;
-};
-
-/* A span that ended in a process with waits. */
-struct ending {
-	struct handover_end end;
-	uint32_t number; /* in the log */
-};
-
-struct kind {
-	uint32_t name, provider;
-};
-
 struct holders {
 	struct requests *r;
 	struct wait *waits;
 	uint32_t n, room;
 
-	struct process processes[PROCESSES];
-	uint32_t n_processes;
-	struct kind kinds[HANDOVER_KINDS];
-	uint32_t n_kinds;
-	struct ending *endings;
-	struct handover_end *ends; /* the same */
-	uint32_t n_ends;
-	bool indexed;
+	struct ends **ends; /* the caller's; of it NULL: they were not needed yet */
 	uint64_t first_ns; /* since which the log is whole */
 
 	struct ended_index index;                 /* of the log */
@@ -87,17 +64,13 @@ static uint64_t weighted(const struct wait *wait, uint64_t ns)
 	return (uint64_t)llround(wait->weight * (double)ns);
 }
 
-static uint64_t thread_of(uint32_t host, int32_t tid)
-{
-	return (uint64_t)host << 32 | (uint32_t)tid;
-}
-
-struct holders *holders_begin(struct requests *requests)
+struct holders *holders_begin(struct requests *requests, struct ends **ends)
 {
 	struct holders *holders = calloc(1, sizeof(*holders));
 
 	if (holders) {
 		holders->r = requests;
+		holders->ends = ends;
 		if (requests->ended.n == ENDED_SPANS) {
 			holders->first_ns = ended_get(&requests->ended,
 					requests->ended.last - requests->ended.n + 1)
@@ -112,8 +85,6 @@ void holders_end(struct holders *holders)
 	if (holders) {
 		ended_index_release(&holders->index);
 		free(holders->waits);
-		free(holders->endings);
-		free(holders->ends);
 		free(holders);
 	}
 }
@@ -233,120 +204,71 @@ bool holders_add(struct holders *holders, const struct request *request, double 
 
 /* ---- what ended in their processes ---- */
 
-static uint32_t process_of(struct holders *holders, uint32_t host, int32_t pid, bool make)
+/* False: out of memory. */
+static bool find_ends(struct holders *holders)
 {
-	for (uint32_t i = 0; i < holders->n_processes; i++) {
-		if (holders->processes[i].host == host && holders->processes[i].pid == pid) {
-			return i;
-		}
+	bool inferred = false;
+
+	for (uint32_t i = 0; i < holders->n && !inferred; i++) {
+		inferred = holders->waits[i].how == HELD_INFERRED;
 	}
-	if (!make || holders->n_processes == PROCESSES) {
-		return PROCESSES;
+	if (inferred && !*holders->ends) {
+		*holders->ends = ends_make(&holders->r->ended);
 	}
-	holders->processes[holders->n_processes] = (struct process){host, pid};
-	return holders->n_processes++;
+	return !inferred || *holders->ends;
 }
 
-static uint32_t kind_of(struct holders *holders, uint32_t name, uint32_t provider)
+static struct handover_wait as_handover(const struct holders *holders, const struct wait *wait)
 {
-	uint32_t i = 0;
+	const struct ends *ends = *holders->ends;
 
-	while (i < holders->n_kinds && (holders->kinds[i].name != name ||
-						       holders->kinds[i].provider != provider)) {
-		i++;
-	}
-	if (i == holders->n_kinds && i < HANDOVER_KINDS) {
-		holders->kinds[holders->n_kinds++] = (struct kind){name, provider};
-	}
-	return i;
-}
-
-/* Times of one process, apart from those of others. */
-static uint64_t time_of(uint32_t process, uint64_t ns)
-{
-	return ((uint64_t)(process + 1) << PROCESS_NS) + (ns & ((UINT64_C(1) << PROCESS_NS) - 1));
-}
-
-static int by_time(const void *left, const void *right)
-{
-	const struct ending *a = left, *b = right;
-
-	if (a->end.at_ns != b->end.at_ns) {
-		return a->end.at_ns < b->end.at_ns ? -1 : 1;
-	}
-	return (a->number > b->number) - (a->number < b->number);
-}
-
-static bool index_ends(struct holders *holders)
-{
-	const struct ended *log = &holders->r->ended;
-	uint32_t n = 0;
-
-	for (uint32_t i = 0; i < holders->n; i++) {
-		if (holders->waits[i].how == HELD_INFERRED) {
-			process_of(holders, holders->waits[i].host, holders->waits[i].pid, true);
-		}
-	}
-	holders->indexed = true;
-	holders->endings = calloc(log->n + 1, sizeof(*holders->endings));
-	holders->ends = calloc(log->n + 1, sizeof(*holders->ends));
-	if (!holders->endings || !holders->ends) {
-		return false;
-	}
-	for (uint32_t k = 0; k < log->n && holders->n_processes; k++) {
-		uint32_t number = log->last - log->n + 1 + k;
-		const struct ended_span *span = ended_get(log, number);
-		uint32_t process = span ? process_of(holders, span->host, span->pid, false)
-					: PROCESSES;
-
-		if (process < PROCESSES) {
-			holders->endings[n].number = number;
-			holders->endings[n++].end = (struct handover_end){
-					.at_ns = time_of(process, span->end_ns),
-					.thread = thread_of(span->host, span->tid),
-					/* What is of no request is of no wait's own. */
-					.request = span->request ? span->request : UINT64_MAX,
-					.kind = kind_of(holders, span->name, span->provider)};
-		}
-	}
-	qsort(holders->endings, n, sizeof(*holders->endings), by_time);
-	for (uint32_t i = 0; i < n; i++) {
-		holders->ends[i] = holders->endings[i].end;
-	}
-	holders->n_ends = n;
-	return true;
-}
-
-/* False: of a process beyond the bound. */
-static bool as_handover(struct holders *holders, const struct wait *wait, struct handover_wait *out)
-{
-	uint32_t process = process_of(holders, wait->host, wait->pid, false);
-
-	*out = (struct handover_wait){.from_ns = time_of(process, wait->from_ns),
-			.to_ns = time_of(process, wait->to_ns),
-			.thread = thread_of(wait->host, wait->tid),
+	return (struct handover_wait){
+			.from_ns = ends_time(ends, wait->host, wait->pid, wait->from_ns),
+			.to_ns = ends_time(ends, wait->host, wait->pid, wait->to_ns),
+			.thread = ends_thread(wait->host, wait->tid),
 			.request = wait->request};
-	return process < PROCESSES && out->from_ns < out->to_ns;
+}
+
+/* Judges waits by what ended near them: the rest of the log says nothing of these. */
+static bool judge_ends(const struct holders *holders, const struct handover_wait *waits, uint32_t n,
+		struct handover *out)
+{
+	const uint64_t reach_ns = HANDOVER_STEPS * HANDOVER_NS;
+	const struct ends *ends = *holders->ends;
+	uint64_t from_ns = UINT64_MAX, to_ns = 0;
+	uint32_t first, last;
+
+	if (n == 0) {
+		return handover_judge(waits, n, NULL, 0, out);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		from_ns = waits[i].to_ns < from_ns ? waits[i].to_ns : from_ns;
+		to_ns = waits[i].to_ns > to_ns ? waits[i].to_ns : to_ns;
+	}
+	first = handover_first(ends->items, ends->n, from_ns - reach_ns);
+	last = handover_first(ends->items, ends->n, to_ns + reach_ns + 1);
+	return handover_judge(waits, n, &ends->items[first], last - first, out);
 }
 
 /* The last of the surest kind that ended just before the end of a wait; NULL: none did. */
-static const struct ending *handed_by(
-		struct holders *holders, const struct wait *wait, const struct handover *evidence)
+static const struct handover_end *handed_by(const struct holders *holders, const struct wait *wait,
+		const struct handover *evidence)
 {
+	const struct ends *ends = *holders->ends;
 	struct handover_wait shape;
-	const struct ending *found = NULL;
+	const struct handover_end *found = NULL;
 
-	if (!as_handover(holders, wait, &shape)) {
+	if (evidence->n == 0) {
 		return NULL;
 	}
+	shape = as_handover(holders, wait);
 	for (uint32_t k = 0; k < evidence->n && !found; k++) {
-		uint32_t i = handover_first(
-				holders->ends, holders->n_ends, shape.to_ns - HANDOVER_NS);
+		uint32_t i = handover_first(ends->items, ends->n, shape.to_ns - HANDOVER_NS);
 
-		for (; i < holders->n_ends && holders->ends[i].at_ns <= shape.to_ns; i++) {
-			if (holders->ends[i].kind == evidence->kinds[k] &&
-					handover_fits(&shape, &holders->ends[i])) {
-				found = &holders->endings[i];
+		for (; i < ends->n && ends->items[i].at_ns <= shape.to_ns; i++) {
+			if (ends->items[i].kind == evidence->kinds[k] &&
+					handover_fits(&shape, &ends->items[i])) {
+				found = &ends->items[i];
 			}
 		}
 	}
@@ -443,7 +365,8 @@ static bool is_blocked(struct telling *telling, uint32_t host, int32_t tid, uint
 static bool ends_waits(const struct telling *telling, const struct thread_span *span)
 {
 	for (uint32_t i = 0; i < telling->evidence->n; i++) {
-		const struct kind *kind = &telling->holders->kinds[telling->evidence->kinds[i]];
+		const struct ends_kind *kind =
+				&(*telling->holders->ends)->kinds[telling->evidence->kinds[i]];
 
 		if (kind->name == span->name && kind->provider == span->provider) {
 			return true;
@@ -458,7 +381,7 @@ static bool pass_on(struct telling *telling, const struct thread_span *span, uin
 		int32_t tid, int32_t pid, const struct wait *stretch)
 {
 	struct wait inner = *stretch;
-	const struct ending *ending;
+	const struct handover_end *ending;
 
 	if (!span || telling->at.how != HELD_INFERRED || span->end_ns > stretch->to_ns ||
 			span->end_ns - span->start_ns < HANDOVER_NS || ends_waits(telling, span)) {
@@ -474,7 +397,7 @@ static bool pass_on(struct telling *telling, const struct thread_span *span, uin
 	if (!ending) {
 		return false;
 	}
-	follow(telling, host, (int32_t)(uint32_t)ending->end.thread, ending->number, stretch);
+	follow(telling, host, (int32_t)(uint32_t)ending->thread, ending->number, stretch);
 	return true;
 }
 
@@ -492,7 +415,7 @@ static void follow(struct telling *telling, uint32_t host, int32_t tid, uint32_t
 	struct thread_spans *spans = &telling->holders->spans[depth];
 	uint64_t at_ns = wait->to_ns;
 
-	if (!enter_chain(telling, thread_of(host, tid))) {
+	if (!enter_chain(telling, ends_thread(host, tid))) {
 		return;
 	}
 	doer.pid = pid > 0 && pid != telling->pid ? pid : 0;
@@ -571,12 +494,12 @@ static bool tell_interrupt(struct telling *telling, const struct wait *wait)
 
 static bool tell_wait(struct telling *telling, const struct wait *wait)
 {
-	const struct ending *ending;
+	const struct handover_end *ending;
 
 	telling->at = *wait;
 	telling->pid = process_that_waits(telling->holders->r, wait);
 	telling->depth = 0;
-	enter_chain(telling, thread_of(wait->host, wait->tid));
+	enter_chain(telling, ends_thread(wait->host, wait->tid));
 	switch (wait->how) {
 	case HELD_WOKEN:
 		if (wait->name == telling->holders->r->unacked_name) {
@@ -596,7 +519,7 @@ static bool tell_wait(struct telling *telling, const struct wait *wait)
 	case HELD_INFERRED:
 		ending = handed_by(telling->holders, wait, telling->evidence);
 		if (ending) {
-			follow(telling, wait->host, (int32_t)(uint32_t)ending->end.thread,
+			follow(telling, wait->host, (int32_t)(uint32_t)ending->thread,
 					ending->number, wait);
 		}
 		return ending != NULL;
@@ -641,13 +564,13 @@ static bool judge_kind(
 		*telling = (struct telling){.holders = holders, .evidence = &out->evidence};
 	}
 	for (uint32_t i = 0; done && waits[0].how == HELD_INFERRED && i < n; i++) {
-		n_shapes += as_handover(holders, &waits[i], &shapes[n_shapes]);
+		shapes[n_shapes] = as_handover(holders, &waits[i]);
+		n_shapes += shapes[n_shapes].from_ns < shapes[n_shapes].to_ns;
 	}
-	done = done &&
-	       handover_judge(shapes, n_shapes, holders->ends, holders->n_ends, &out->evidence);
+	done = done && judge_ends(holders, shapes, n_shapes, &out->evidence);
 	out->n_ends = out->evidence.n;
 	for (uint32_t i = 0; i < out->n_ends; i++) {
-		out->ends[i] = holders->kinds[out->evidence.kinds[i]].name;
+		out->ends[i] = (*holders->ends)->kinds[out->evidence.kinds[i]].name;
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		out->ns += weighted(&waits[i], waits[i].to_ns - waits[i].from_ns);
@@ -736,7 +659,7 @@ uint32_t holders_judge(struct holders *holders, uint32_t context, struct held *o
 	struct run runs[HOLDERS_KINDS];
 	uint32_t n_runs, n = 0;
 
-	if (!holders->indexed && !index_ends(holders)) {
+	if (!find_ends(holders)) {
 		return 0;
 	}
 	if (holders->n) {

@@ -36,9 +36,9 @@
  * ends waits by inference, was in spans for less than HOLDERS_TOLD of the time of the waits,
  * nothing is told: it was not that which took the time.
  *
- * Units: ns of event time. Memory: 80 bytes a wait, and 40 a span that ended while it judges; 300
- * KiB for the way back in the threads that are asked about. Cost: O(spans that ended) a judgement,
- * and of each wait those near its end.
+ * Units: ns of event time. Memory: 80 bytes a wait, 300 KiB for the way back in the threads that
+ * are asked about, and what ended (ends.h) once for all that are judged at an instant. Cost: of
+ * each wait what ended near its end.
  */
 #define HOLDERS_LEAST_NS UINT64_C(100000)
 #define HOLDERS_RAN_NS   UINT64_C(10000) /* likewise of run queues: it is cheap to know who ran */
@@ -85,9 +85,13 @@ struct held {
 };
 
 struct holders;
+struct ends;
 
-/* NULL if out of memory. */
-struct holders *holders_begin(struct requests *requests);
+/*
+ * NULL if out of memory. *ends, NULL at first, is set once what ended is asked for (ends.h): the
+ * caller gives it to those judged at the same instant, and destroys it before the next event.
+ */
+struct holders *holders_begin(struct requests *requests, struct ends **ends);
 void holders_end(struct holders *holders);
 /*
  * Takes the waits of one finished request, which stands for so many as it (1 or more). False if out

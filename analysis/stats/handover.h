@@ -45,7 +45,8 @@ struct handover_wait {
 struct handover_end {
 	uint64_t at_ns; /* ascending */
 	uint64_t thread, request;
-	uint32_t kind; /* 0..HANDOVER_KINDS-1; others are left out */
+	uint32_t kind;   /* 0..HANDOVER_KINDS-1; others are left out */
+	uint32_t number; /* the caller's */
 };
 
 struct handover {
