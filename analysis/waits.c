@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "requests/ends.h"
 #include "requests/holders.h"
+#include "requests/process_ends.h"
 
 #define NS_PER_S  UINT64_C(1000000000)
 #define SEPARATOR "›"
@@ -23,8 +23,8 @@ struct judged {
 struct waits_memory {
 	struct judged items[GROUPS_WAITS + 1];
 	uint32_t next;
-	uint64_t fill;     /* the number of the one that is under way */
-	struct ends *ends; /* for all that it judges; else NULL */
+	uint64_t fill;             /* the number of the one that is under way */
+	struct process_ends *ends; /* for all that it judges; else NULL */
 };
 
 /* What one fill works on. */
@@ -290,7 +290,7 @@ enum status waits_fill(struct waits_memory *memory, struct requests *requests,
 				judge(memory, requests, groups, snapshot->group.id, snapshot),
 				&snapshot->group.waits);
 	}
-	ends_destroy(memory->ends);
+	process_ends_destroy(memory->ends);
 	memory->ends = NULL;
 	return status;
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "requests/ends.h"
 #include "requests/engine.h"
+#include "requests/process_ends.h"
 #include "requests/thread_spans.h"
 #include "requests/waits.h"
 
@@ -30,8 +30,8 @@ struct holders {
 	struct wait *waits;
 	uint32_t n, room;
 
-	struct ends **ends; /* the caller's; of it NULL: they were not needed yet */
-	uint64_t first_ns; /* since which the log is whole */
+	struct process_ends **ends; /* the caller's; of it NULL: they were not needed yet */
+	uint64_t first_ns;          /* since which the log is whole */
 
 	struct ended_index index;                 /* of the log */
 	struct thread_spans spans[HOLDERS_CHAIN]; /* by depth: of the threads of a chain */
@@ -64,7 +64,7 @@ static uint64_t weighted(const struct wait *wait, uint64_t ns)
 	return (uint64_t)llround(wait->weight * (double)ns);
 }
 
-struct holders *holders_begin(struct requests *requests, struct ends **ends)
+struct holders *holders_begin(struct requests *requests, struct process_ends **ends)
 {
 	struct holders *holders = calloc(1, sizeof(*holders));
 
@@ -213,19 +213,19 @@ static bool find_ends(struct holders *holders)
 		inferred = holders->waits[i].how == HELD_INFERRED;
 	}
 	if (inferred && !*holders->ends) {
-		*holders->ends = ends_make(&holders->r->ended);
+		*holders->ends = process_ends_make(&holders->r->ended);
 	}
 	return !inferred || *holders->ends;
 }
 
 static struct handover_wait as_handover(const struct holders *holders, const struct wait *wait)
 {
-	const struct ends *ends = *holders->ends;
+	const struct process_ends *ends = *holders->ends;
 
 	return (struct handover_wait){
-			.from_ns = ends_time(ends, wait->host, wait->pid, wait->from_ns),
-			.to_ns = ends_time(ends, wait->host, wait->pid, wait->to_ns),
-			.thread = ends_thread(wait->host, wait->tid),
+			.from_ns = process_ends_time(ends, wait->host, wait->pid, wait->from_ns),
+			.to_ns = process_ends_time(ends, wait->host, wait->pid, wait->to_ns),
+			.thread = process_ends_thread(wait->host, wait->tid),
 			.request = wait->request};
 }
 
@@ -234,7 +234,7 @@ static bool judge_ends(const struct holders *holders, const struct handover_wait
 		struct handover *out)
 {
 	const uint64_t reach_ns = HANDOVER_STEPS * HANDOVER_NS;
-	const struct ends *ends = *holders->ends;
+	const struct process_ends *ends = *holders->ends;
 	uint64_t from_ns = UINT64_MAX, to_ns = 0;
 	uint32_t first, last;
 
@@ -254,7 +254,7 @@ static bool judge_ends(const struct holders *holders, const struct handover_wait
 static const struct handover_end *handed_by(const struct holders *holders, const struct wait *wait,
 		const struct handover *evidence)
 {
-	const struct ends *ends = *holders->ends;
+	const struct process_ends *ends = *holders->ends;
 	struct handover_wait shape;
 	const struct handover_end *found = NULL;
 
@@ -365,7 +365,7 @@ static bool is_blocked(struct telling *telling, uint32_t host, int32_t tid, uint
 static bool ends_waits(const struct telling *telling, const struct thread_span *span)
 {
 	for (uint32_t i = 0; i < telling->evidence->n; i++) {
-		const struct ends_kind *kind =
+		const struct process_ends_kind *kind =
 				&(*telling->holders->ends)->kinds[telling->evidence->kinds[i]];
 
 		if (kind->name == span->name && kind->provider == span->provider) {
@@ -415,7 +415,7 @@ static void follow(struct telling *telling, uint32_t host, int32_t tid, uint32_t
 	struct thread_spans *spans = &telling->holders->spans[depth];
 	uint64_t at_ns = wait->to_ns;
 
-	if (!enter_chain(telling, ends_thread(host, tid))) {
+	if (!enter_chain(telling, process_ends_thread(host, tid))) {
 		return;
 	}
 	doer.pid = pid > 0 && pid != telling->pid ? pid : 0;
@@ -499,7 +499,7 @@ static bool tell_wait(struct telling *telling, const struct wait *wait)
 	telling->at = *wait;
 	telling->pid = process_that_waits(telling->holders->r, wait);
 	telling->depth = 0;
-	enter_chain(telling, ends_thread(wait->host, wait->tid));
+	enter_chain(telling, process_ends_thread(wait->host, wait->tid));
 	switch (wait->how) {
 	case HELD_WOKEN:
 		if (wait->name == telling->holders->r->unacked_name) {

@@ -37,8 +37,8 @@
  * nothing is told: it was not that which took the time.
  *
  * Units: ns of event time. Memory: 80 bytes a wait, 300 KiB for the way back in the threads that
- * are asked about, and what ended (ends.h) once for all that are judged at an instant. Cost: of
- * each wait what ended near its end.
+ * are asked about, and what ended (process_ends.h) once for all that are judged at an instant.
+ * Cost: of each wait what ended near its end.
  */
 #define HOLDERS_LEAST_NS UINT64_C(100000)
 #define HOLDERS_RAN_NS   UINT64_C(10000) /* likewise of run queues: it is cheap to know who ran */
@@ -85,13 +85,14 @@ struct held {
 };
 
 struct holders;
-struct ends;
+struct process_ends;
 
 /*
- * NULL if out of memory. *ends, NULL at first, is set once what ended is asked for (ends.h): the
- * caller gives it to those judged at the same instant, and destroys it before the next event.
+ * NULL if out of memory. *ends, NULL at first, is set once what ended is asked for
+ * (process_ends.h): the caller gives it to those judged at the same instant, and destroys it before
+ * the next event.
  */
-struct holders *holders_begin(struct requests *requests, struct ends **ends);
+struct holders *holders_begin(struct requests *requests, struct process_ends **ends);
 void holders_end(struct holders *holders);
 /*
  * Takes the waits of one finished request, which stands for so many as it (1 or more). False if out

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
-#include "requests/ends.h"
+#include "requests/process_ends.h"
 #include "trials.h"
 
 #define MOST      1500u
@@ -64,7 +64,7 @@ static bool is_same_process(const struct ended_span *one, const struct ended_spa
 }
 
 /* The place in the list of one span; it is there once. */
-static uint32_t place_of(const struct ends *ends, uint32_t number)
+static uint32_t place_of(const struct process_ends *ends, uint32_t number)
 {
 	uint32_t at = UINT32_MAX;
 
@@ -78,15 +78,15 @@ static uint32_t place_of(const struct ends *ends, uint32_t number)
 	return at;
 }
 
-static void check_span(const struct scene *scene, const struct ends *ends, uint32_t number)
+static void check_span(const struct scene *scene, const struct process_ends *ends, uint32_t number)
 {
 	const struct ended_span *span = ended_get(&scene->log, number);
 	const struct handover_end *item = &ends->items[place_of(ends, number)];
-	uint64_t at_ns = ends_time(ends, span->host, span->pid, span->end_ns);
+	uint64_t at_ns = process_ends_time(ends, span->host, span->pid, span->end_ns);
 	uint32_t near = 0, expected = 0;
 
 	assert_true(item->at_ns == at_ns);
-	assert_true(item->thread == ends_thread(span->host, span->tid));
+	assert_true(item->thread == process_ends_thread(span->host, span->tid));
 	assert_true(item->request == (span->request ? span->request : UINT64_MAX));
 	if (item->kind < HANDOVER_KINDS) {
 		assert_int_equal(ends->kinds[item->kind].name, span->name);
@@ -109,11 +109,11 @@ static void all_are_listed_by_process_and_time(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= TRIALS(200); seed++) {
 		struct scene scene;
-		struct ends *ends;
+		struct process_ends *ends;
 		uint32_t left_out = 0;
 
 		make_scene(&scene, seed);
-		ends = ends_make(&scene.log);
+		ends = process_ends_make(&scene.log);
 		assert_non_null(ends);
 		assert_int_equal(ends->n, scene.log.n);
 		for (uint32_t i = 1; i < ends->n; i++) {
@@ -129,10 +129,11 @@ static void all_are_listed_by_process_and_time(void **state)
 		assert_true(left_out == 0 || ends->kind_numbers.n == HANDOVER_KINDS);
 		/* A process in which nothing ended is far from all others. */
 		for (uint32_t i = 0; i < ends->n; i++) {
-			assert_true(ends_time(ends, 9, 9, T0) > ends->items[i].at_ns + NEAR_NS);
+			assert_true(process_ends_time(ends, 9, 9, T0) >
+					ends->items[i].at_ns + NEAR_NS);
 		}
 		beyond += left_out > 0;
-		ends_destroy(ends);
+		process_ends_destroy(ends);
 		ended_release(&scene.log);
 	}
 	assert_true(beyond > 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-#include "requests/ends.h"
+#include "requests/process_ends.h"
 
 #include <stdlib.h>
 
@@ -16,29 +16,29 @@ static uint64_t process_key(uint32_t host, int32_t pid)
 }
 
 /* From 0 on, in the order they are met; NUMBER_NONE: beyond the bound, or out of memory. */
-static uint32_t number_of(struct number_map *map, uint64_t key, uint32_t most, bool *full)
+static uint32_t number_of(struct number_map *map, uint64_t key, uint32_t most, bool *no_memory)
 {
 	uint32_t number = number_map_find(map, key);
 
 	if (number == NUMBER_NONE && map->n < most) {
 		number = map->n;
 		if (!number_map_set(map, key, number)) {
-			*full = true;
+			*no_memory = true;
 			return NUMBER_NONE;
 		}
 	}
 	return number;
 }
 
-static uint32_t kind_of(struct ends *ends, const struct ended_span *span, bool *full)
+static uint32_t kind_of(struct process_ends *ends, const struct ended_span *span, bool *no_memory)
 {
 	uint64_t key = (uint64_t)span->name << 32 | span->provider;
-	uint32_t kind = number_of(&ends->kind_numbers, key, HANDOVER_KINDS, full);
+	uint32_t kind = number_of(&ends->kind_numbers, key, HANDOVER_KINDS, no_memory);
 
 	if (kind == NUMBER_NONE) {
 		return HANDOVER_KINDS;
 	}
-	ends->kinds[kind] = (struct ends_kind){span->name, span->provider};
+	ends->kinds[kind] = (struct process_ends_kind){span->name, span->provider};
 	return kind;
 }
 
@@ -52,7 +52,7 @@ static int by_time(const void *left, const void *right)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-static void sort(struct ends *ends)
+static void sort(struct process_ends *ends)
 {
 	for (uint32_t i = 1; i < ends->n; i++) {
 		if (ends->items[i].at_ns < ends->items[i - 1].at_ns) {
@@ -63,17 +63,18 @@ static void sort(struct ends *ends)
 }
 
 /* Those of each process one after another, in the order of the log: almost always that of time. */
-static bool list(struct ends *ends, const struct ended *log, uint32_t *process_of, uint32_t *first)
+static bool list(struct process_ends *ends, const struct ended *log, uint32_t *process_of,
+		uint32_t *first)
 {
 	uint32_t oldest = log->last - log->n + 1;
-	bool full = false;
+	bool no_memory = false;
 
 	for (uint32_t k = 0; k < log->n; k++) {
 		const struct ended_span *span = ended_get(log, oldest + k);
 
 		process_of[k] = span ? number_of(&ends->processes,
 						       process_key(span->host, span->pid),
-						       ENDS_PROCESSES, &full)
+						       PROCESS_ENDS_MAX, &no_memory)
 				     : NUMBER_NONE;
 		if (process_of[k] != NUMBER_NONE) {
 			first[process_of[k] + 1]++;
@@ -91,21 +92,21 @@ static bool list(struct ends *ends, const struct ended *log, uint32_t *process_o
 		}
 		ends->items[first[process_of[k]]++] = (struct handover_end){
 				.at_ns = time_of(process_of[k], span->end_ns),
-				.thread = ends_thread(span->host, span->tid),
+				.thread = process_ends_thread(span->host, span->tid),
 				/* What is of no request is of no wait's own. */
 				.request = span->request ? span->request : UINT64_MAX,
-				.kind = kind_of(ends, span, &full),
+				.kind = kind_of(ends, span, &no_memory),
 				.number = oldest + k};
 	}
 	sort(ends);
-	return !full;
+	return !no_memory;
 }
 
-struct ends *ends_make(const struct ended *log)
+struct process_ends *process_ends_make(const struct ended *log)
 {
-	struct ends *ends = calloc(1, sizeof(*ends));
+	struct process_ends *ends = calloc(1, sizeof(*ends));
 	uint32_t *process_of = malloc((log->n + 1) * sizeof(*process_of));
-	uint32_t *first = calloc(ENDS_PROCESSES + 1, sizeof(*first));
+	uint32_t *first = calloc(PROCESS_ENDS_MAX + 1, sizeof(*first));
 	bool made = ends && process_of && first;
 
 	if (made) {
@@ -115,13 +116,13 @@ struct ends *ends_make(const struct ended *log)
 	free(process_of);
 	free(first);
 	if (!made) {
-		ends_destroy(ends);
+		process_ends_destroy(ends);
 		ends = NULL;
 	}
 	return ends;
 }
 
-void ends_destroy(struct ends *ends)
+void process_ends_destroy(struct process_ends *ends)
 {
 	if (ends) {
 		number_map_release(&ends->processes);
@@ -131,9 +132,9 @@ void ends_destroy(struct ends *ends)
 	}
 }
 
-uint64_t ends_time(const struct ends *ends, uint32_t host, int32_t pid, uint64_t ns)
+uint64_t process_ends_time(const struct process_ends *ends, uint32_t host, int32_t pid, uint64_t ns)
 {
 	uint32_t process = number_map_find(&ends->processes, process_key(host, pid));
 
-	return time_of(process == NUMBER_NONE ? ENDS_PROCESSES : process, ns);
+	return time_of(process == NUMBER_NONE ? PROCESS_ENDS_MAX : process, ns);
 }
