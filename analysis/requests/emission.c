@@ -52,6 +52,7 @@ static uint32_t make_path(struct requests *r, const struct fragment *f, bool *sk
 		return 0;
 	}
 	r->path[0] = root;
+	r->built = NULL;
 	if (f->n_skeleton_spans <= 1 || !spans_build(&r->spans, &input) ||
 			!path_reserve(r, r->spans.n)) {
 		return 1;
@@ -222,6 +223,7 @@ void fragment_finish(struct requests *r, struct fragment *f, enum request_state 
 	measure_kept(r, kept);
 	r->finishing = outer;
 	r->finishing_usage = outer_usage;
+	r->built = NULL;
 	usage_release(&r->pool->pool, &usage);
 	request_drop(r->pool, &kept->request);
 }

@@ -46,6 +46,8 @@ struct requests {
 	struct endless endless;
 	struct named_request named;
 	struct spans spans; /* scratch */
+	const struct kept_request
+			*built; /* the one being emitted, if spans are its own; else NULL */
 	struct key_table intervals, keyed;
 	struct open_span *oldest_keyed, *newest_keyed;
 	struct key_maker makers[PLAN_MAX_BINDS + 1];

@@ -52,7 +52,15 @@ bool measuring_build(struct requests *r, const struct request *request)
 	};
 
 	requests_refresh(r);
-	return spans_build(&r->spans, &input);
+	if (r->built && kept == r->built) {
+		return true; /* several ask for the same one while it is emitted */
+	}
+	r->built = NULL;
+	if (!spans_build(&r->spans, &input)) {
+		return false;
+	}
+	r->built = kept == r->finishing ? kept : NULL;
+	return true;
 }
 
 uint32_t measuring_name(struct requests *r, const struct request *request)
@@ -189,14 +197,18 @@ static bool doing(
 	return true;
 }
 
+static bool is_measured(const struct requests *r)
+{
+	return r->config.state && state_has_kernel(r->config.state);
+}
+
 bool measuring_walk(struct requests *r)
 {
-	bool measured = r->config.state && state_has_kernel(r->config.state);
 	const struct path_kernel kernel = {.context = r,
-			.wakes = measured && state_has_wakers(r->config.state),
+			.wakes = is_measured(r) && state_has_wakers(r->config.state),
 			.doing = doing};
 
-	return path_find(&r->measuring.path, &r->spans, measured ? &kernel : NULL);
+	return path_find(&r->measuring.path, &r->spans, is_measured(r) ? &kernel : NULL);
 }
 
 /* --- by context ------------------------------------------------------------------------------ */
@@ -462,83 +474,112 @@ static bool put_lags(struct requests *r, struct measured *out)
 	return true;
 }
 
-/* --- one span: most requests of a busy service --------------------------------------------- */
+/* --- one span: most requests of a busy service, and most system calls ---------------------- */
 
-/* Has it one span alone, of which nothing but points is to be told? Then there is no tree. */
-static bool is_plain(const struct requests *r, const struct kept_request *kept)
+/*
+ * Has it one span alone, beside which nothing but points is to be told? Then there is no tree;
+ * `root` is that span.
+ */
+static bool is_plain(const struct requests *r, const struct kept_request *kept, struct span *root)
 {
 	const struct event_copy *copy;
 	struct copy_chunk *chunk = NULL;
 	uint32_t offset = 0;
-	bool has_root = false;
 
-	if (kept->request.n_spans != 1 || kept->root == 0 || kept->events_left_out > 0 ||
-			(r->config.state && state_has_kernel(r->config.state))) {
+	if (kept->request.n_spans != 1 || kept->root == 0 || kept->events_left_out > 0) {
 		return false;
 	}
+	*root = (struct span){.parent = SPAN_NONE,
+			.below = SPAN_NONE,
+			.cause = SPAN_NONE,
+			.start_ns = kept->request.start_ns,
+			.end_ns = kept->request.end_ns};
 	while ((copy = copies_next(&kept->copies, &chunk, &offset))) {
-		if (copy->link) {
-			return false; /* may have been caused by another point */
+		/* It may have been caused by another point, or end what was not seen to begin. */
+		if (copy->link || (copy->role == COPY_EXIT && copy->span != kept->root)) {
+			return false;
 		}
-		has_root |= copy->seq == kept->root;
+		if (copy->seq == kept->root) {
+			root->entry = copy;
+			root->host = r->registry->streams[copy->stream].host;
+			root->tid = copy->tid;
+		} else if (copy->role == COPY_EXIT) {
+			root->exit = copy;
+		}
 	}
-	return has_root;
+	return root->entry != NULL;
 }
 
-static void put_plain_visits(struct requests *r, const struct kept_request *kept, uint32_t root,
-		struct measured *out)
+static void put_plain_visits(struct requests *r, const struct kept_request *kept,
+		const struct span *root, struct measured *out)
 {
 	struct measured_visit *visits = r->measuring.visits;
 	struct copy_chunk *chunk = NULL;
 	const struct event_copy *copy;
 	uint32_t offset = 0, n = 0;
-	bool root_failed = false;
 
 	while ((copy = copies_next(&kept->copies, &chunk, &offset))) {
 		struct measured_visit *visit = &visits[n];
 		uint32_t name = copy->name ? copy->name : r->plans[copy->type].name.fixed;
 
 		if (copy->role == COPY_EXIT) {
-			root_failed |= copy->span == kept->root && copy->fails != COPY_SOUND;
 			continue;
 		}
-		*visit = (struct measured_visit){.context = root,
+		*visit = (struct measured_visit){.context = root->context,
 				.count = 1,
-				.failed = copy->role == COPY_POINT && copy->fails != COPY_SOUND};
+				.failed = copy->fails != COPY_SOUND};
 		n++;
-		if (copy->seq == kept->root) {
+		if (copy == root->entry) {
+			visit->failed = failure_of_span(root) != NULL;
 			visit->total_ns = visit->self_ns = out->total_ns;
 			visit->squares = (measured_uint128)out->total_ns * out->total_ns;
 			continue;
 		}
 		visit->context = contexts_add(
-				r->contexts, root, name, r->plans[copy->type].provider);
-		out->folded += visit->context == root;
-	}
-	for (uint32_t i = 0; i < n && root_failed; i++) {
-		if (visits[i].context == root) {
-			visits[i].failed = 1;
-			break;
-		}
+				r->contexts, root->context, name, r->plans[copy->type].provider);
+		out->folded += visit->context == root->context;
 	}
 	out->visits = visits;
 	out->n_visits = unite_visits(visits, n);
 }
 
-static bool measure_plain(struct requests *r, const struct request *request, struct measured *out)
+static void put_plain_segments(struct requests *r, uint32_t context, struct measured *out)
+{
+	struct measured_segment *segments = r->measuring.segments;
+	const struct path *path = &r->measuring.path;
+
+	for (uint32_t i = 0; i < path->n; i++) {
+		uint32_t part = measuring_part(r, &path->pieces[i]);
+
+		segments[i] = (struct measured_segment){
+				.context = part ? contexts_add(r->contexts, context, part, 0)
+						: context,
+				.ns = path->pieces[i].ns};
+	}
+	out->segments = segments;
+	out->n_segments = unite_segments(segments, path->n);
+}
+
+static bool measure_plain(struct requests *r, const struct request *request, struct span *root,
+		struct measured *out)
 {
 	const struct kept_request *kept = kept_of(request);
+	const struct path_kernel kernel = {.context = r, .doing = doing};
 	struct measuring *m = &r->measuring;
-	uint32_t root = root_context(r, request);
 
+	*out = (struct measured){.total_ns = request->end_ns - request->start_ns,
+			.folded = kept->spans_left_out};
 	requests_refresh(r);
-	if (!reserve_segments(m, 1) || !reserve_visits(m, kept->copies.n)) {
+	root->context = root_context(r, request);
+	if (!reserve_visits(m, kept->copies.n)) {
 		return false;
 	}
-	m->segments[0] = (struct measured_segment){.context = root, .ns = out->total_ns};
-	out->segments = m->segments;
-	out->n_segments = out->total_ns > 0;
 	put_plain_visits(r, kept, root, out);
+	if (!path_find_alone(&m->path, root, is_measured(r) ? &kernel : NULL) ||
+			!reserve_segments(m, m->path.n + 1)) {
+		return false;
+	}
+	put_plain_segments(r, root->context, out);
 	return true;
 }
 
@@ -559,9 +600,8 @@ bool measuring_whole(struct requests *r, const struct request *request, struct m
 
 bool requests_measure(struct requests *r, const struct request *request, struct measured *out)
 {
-	if (!is_plain(r, kept_of(request))) {
-		return measuring_whole(r, request, out);
-	}
-	*out = (struct measured){.total_ns = request->end_ns - request->start_ns};
-	return measure_plain(r, request, out);
+	struct span root;
+
+	return is_plain(r, kept_of(request), &root) ? measure_plain(r, request, &root, out)
+						    : measuring_whole(r, request, out);
 }

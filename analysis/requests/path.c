@@ -500,22 +500,65 @@ static void reverse(struct path *path)
 }
 
 /* A request of many years is of damaged times: they tell nothing. */
-static bool put_all(struct path *path, const struct spans *spans)
+static bool is_damaged(const struct span *root)
 {
-	const struct span *root = &spans->items[spans->root];
+	return root->end_ns - root->start_ns > (uint64_t)FAR_NS;
+}
 
+static bool put_all(struct path *path, const struct span *root, uint32_t index)
+{
 	if (!reserve_pieces(path)) {
 		return false;
 	}
 	path->pieces[path->n++] = (struct path_piece){
-			.span = spans->root, .ns = root->end_ns - root->start_ns, .waker_tid = -1};
+			.span = index, .ns = root->end_ns - root->start_ns, .waker_tid = -1};
 	return true;
+}
+
+static void clear(struct path *path)
+{
+	path->n = 0;
+	path->skewed = false;
+	path->skew_ns = 0;
 }
 
 /* Damaged input alone takes more steps than that: what is left is the root's. */
 static uint64_t most_steps(const struct walk *walk)
 {
 	return (uint64_t)walk->spans->n * 32 + (walk->kernel ? UINT64_C(1) << 20 : 64);
+}
+
+bool path_find_alone(struct path *path, const struct span *root, const struct path_kernel *kernel)
+{
+	uint64_t now_ns = root->end_ns;
+	struct walk walk = {.path = path,
+			.inner = SPAN_NONE,
+			.now_ns = (int64_t)(root->end_ns - root->start_ns)};
+	struct path_doing doing;
+
+	clear(path);
+	if (is_damaged(root)) {
+		return put_all(path, root, 0);
+	}
+	while (kernel && now_ns > root->start_ns && path->n < PATH_MAX_PIECES && !walk.failed &&
+			kernel->doing(kernel->context, root, now_ns, &doing)) {
+		uint64_t since_ns =
+				doing.since_ns < root->start_ns ? root->start_ns : doing.since_ns;
+		uint32_t n = path->n;
+
+		if (since_ns >= now_ns) {
+			break;
+		}
+		go_down(&walk, (int64_t)(since_ns - root->start_ns), 0, (enum path_what)doing.what,
+				doing.on);
+		if (path->n > n && doing.what == PATH_BLOCKED) {
+			path->pieces[n].waker_tid = doing.waker_tid;
+		}
+		now_ns = since_ns;
+	}
+	go_down(&walk, 0, 0, PATH_SELF, 0);
+	reverse(path);
+	return !walk.failed;
 }
 
 bool path_find(struct path *path, const struct spans *spans, const struct path_kernel *kernel)
@@ -528,15 +571,12 @@ bool path_find(struct path *path, const struct spans *spans, const struct path_k
 			.jumped_ns = INT64_MAX};
 	uint64_t steps = 0;
 
-	path->n = 0;
-	path->skewed = false;
-	path->skew_ns = 0;
+	clear(path);
 	if (spans->root == SPAN_NONE || !reserve_nodes(path, spans->n)) {
 		return false;
 	}
-	if (spans->items[spans->root].end_ns - spans->items[spans->root].start_ns >
-			(uint64_t)FAR_NS) {
-		return put_all(path, spans);
+	if (is_damaged(&spans->items[spans->root])) {
+		return put_all(path, &spans->items[spans->root], spans->root);
 	}
 	walk.nodes = path->nodes;
 	path_set_nodes(path, spans);

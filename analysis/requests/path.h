@@ -95,5 +95,8 @@ struct path {
 void path_release(struct path *path);
 /* `kernel` may be NULL. False if out of memory. */
 bool path_find(struct path *path, const struct spans *spans, const struct path_kernel *kernel);
+/* The same of a root that has an entry, and beside it points without links alone: several times as
+ * fast. Its pieces are of span 0. */
+bool path_find_alone(struct path *path, const struct span *root, const struct path_kernel *kernel);
 
 #endif

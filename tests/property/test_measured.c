@@ -70,6 +70,7 @@ static void check_plain(
 	for (uint32_t i = 0; i < long_way.n_visits; i++) {
 		assert_int_equal(visits[i].context, long_way.visits[i].context);
 		assert_int_equal(visits[i].count, long_way.visits[i].count);
+		assert_int_equal(visits[i].failed, long_way.visits[i].failed);
 		assert_int_equal(visits[i].total_ns, long_way.visits[i].total_ns);
 		assert_int_equal(visits[i].self_ns, long_way.visits[i].self_ns);
 		assert_true(visits[i].squares == long_way.visits[i].squares);
