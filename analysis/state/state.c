@@ -5,6 +5,7 @@
 #include "base/array.h"
 #include "state/socket_table.h"
 #include "state/state_snapshot.h"
+#include "state/thread_life.h"
 #include "state/calls.h"
 #include "state/cx.h"
 #include "state/disks.h"
@@ -291,6 +292,7 @@ static void forget_thread(struct state_cx *cx, struct thread_state *thread)
 	*(thread->prev ? &thread->prev->next : &cx->oldest) = thread->next;
 	*(thread->next ? &thread->next->prev : &cx->newest) = thread->prev;
 	files_on_forget(cx, thread);
+	thread_life_forget(cx, thread);
 	attribute_release(&cx->store, &thread->status);
 	attribute_release(&cx->store, &thread->comm);
 	attribute_release(&cx->store, &thread->prio);
@@ -435,6 +437,7 @@ static void end_host(struct state_cx *cx, uint32_t number)
 		if (thread->host == number && thread->dead_ns == 0) {
 			thread->on_cpu = CPU_NONE;
 			attribute_set(&cx->store, &thread->status, host->last_ns, THREAD_UNKNOWN);
+			thread_life_forget(cx, thread);
 		}
 	}
 }

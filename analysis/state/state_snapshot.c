@@ -9,6 +9,7 @@
 #include "state/irqs.h"
 #include "state/net.h"
 #include "state/state_snapshot.h"
+#include "state/thread_life.h"
 
 #define MAX_GONE 256u /* of threads that are gone, so many are looked at to find one */
 
@@ -203,80 +204,21 @@ static bool lived(const struct thread_state *thread, uint64_t from_ns, uint64_t 
 	return thread->first_ns <= at_ns && (thread->dead_ns == 0 || thread->dead_ns > from_ns);
 }
 
-static bool is_running(enum thread_status status)
+static void show_life(const struct thread_life *life, struct state_thread *out)
 {
-	return status == THREAD_RUN_USER || status == THREAD_RUN_SYSCALL ||
-	       status == THREAD_INTERRUPTED;
-}
-
-/* One step of a thread's life; `before` is what it was. */
-static void add_step(struct state_thread *out, const struct attribute_walk *walk,
-		struct thread_what what, struct thread_what before, uint64_t before_ns,
-		uint64_t from_ns)
-{
-	uint64_t ns = walk->end_ns - walk->begin_ns;
-
-	switch (what.status) {
-	case THREAD_RUN_USER:
-		out->user_ns += ns;
-		break;
-	case THREAD_RUN_SYSCALL:
-		out->syscall_ns += ns;
-		break;
-	case THREAD_INTERRUPTED:
-		out->irq_ns += ns;
-		break;
-	case THREAD_WAIT_CPU:
-		out->runqueue_ns += ns;
-		break;
-	case THREAD_BLOCKED:
-		out->blocked_ns += ns;
-		break;
-	default:
-		break;
-	}
-	if (walk->since_ns <= from_ns) {
-		return; /* it became so before the window */
-	}
-	if (is_running(what.status) && !is_running(before.status)) {
-		out->switches++;
-		if (before.status == THREAD_WAIT_CPU) {
-			uint64_t waited_ns = walk->begin_ns - before_ns;
-
-			if (waited_ns > out->max_runqueue_ns) {
-				out->max_runqueue_ns = waited_ns;
-			}
-			if (before.woken) {
-				out->latencies++;
-				out->latency_ns += waited_ns;
-				out->latency_max_ns = waited_ns > out->latency_max_ns
-								      ? waited_ns
-								      : out->latency_max_ns;
-				out->latency_min_ns =
-						out->latencies == 1 || waited_ns < out->latency_min_ns
-								? waited_ns
-								: out->latency_min_ns;
-			}
-		}
-	}
-	out->wakeups += what.status == THREAD_WAIT_CPU && what.woken;
-}
-
-static void add_life(const struct thread_state *thread, uint64_t from_ns, uint64_t at_ns,
-		struct state_thread *out)
-{
-	struct attribute_walk walk = {.next = 0};
-	struct thread_what before = {.status = THREAD_UNKNOWN};
-	uint64_t before_ns = 0;
-
-	while (attribute_step(&thread->status, from_ns, at_ns, &walk)) {
-		struct thread_what what = what_unpack(walk.value);
-
-		add_step(out, &walk, what, before, before_ns, from_ns);
-		before = what;
-		before_ns = walk.since_ns;
-	}
+	out->user_ns = life->ns[THREAD_RUN_USER];
+	out->syscall_ns = life->ns[THREAD_RUN_SYSCALL];
 	out->cpu_ns = out->user_ns + out->syscall_ns;
+	out->irq_ns = life->ns[THREAD_INTERRUPTED];
+	out->runqueue_ns = life->ns[THREAD_WAIT_CPU];
+	out->blocked_ns = life->ns[THREAD_BLOCKED];
+	out->switches = life->switches;
+	out->wakeups = life->wakeups;
+	out->max_runqueue_ns = life->max_runqueue_ns;
+	out->latencies = life->latencies;
+	out->latency_ns = life->latency_ns;
+	out->latency_min_ns = life->latency_min_ns;
+	out->latency_max_ns = life->latency_max_ns;
 }
 
 /* By enum wait_kind. */
@@ -314,12 +256,12 @@ static enum status show_perf(struct state_cx *cx, const struct thread_state *thr
 	return STATUS_OK;
 }
 
-static enum status show_thread(struct state_cx *cx, const struct thread_state *thread,
-		uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot,
-		struct state_thread *out)
+static enum status show_thread(struct state_cx *cx, struct thread_state *thread, uint64_t from_ns,
+		uint64_t at_ns, struct snapshot *snapshot, struct state_thread *out)
 {
 	uint64_t since_ns, prio = attribute_at(&thread->prio, at_ns);
 	struct thread_what what = what_unpack(attribute_since(&thread->status, at_ns, &since_ns));
+	struct thread_life life;
 
 	*out = (struct state_thread){.id = thread->id,
 			.host = snapshot_text(snapshot, cx->registry->hosts[thread->host].name),
@@ -342,7 +284,8 @@ static enum status show_thread(struct state_cx *cx, const struct thread_state *t
 			names_text(cx->names, (uint32_t)attribute_at(&thread->comm, at_ns)));
 	out->syscall = snapshot_text(snapshot, names_text(cx->names, what.syscall));
 	out->waits_for = snapshot_text(snapshot, waits_for(cx, what));
-	add_life(thread, from_ns, at_ns, out);
+	thread_life(cx, thread, from_ns, at_ns, &life);
+	show_life(&life, out);
 	files_fill_thread(cx, thread, from_ns, at_ns, out);
 	if (thread->thread) {
 		fill_stack(cx, thread->thread, at_ns, snapshot, out);
@@ -364,7 +307,7 @@ static enum status fill_threads(
 		struct state_cx *cx, uint64_t from_ns, uint64_t at_ns, struct snapshot *snapshot)
 {
 	struct state_view *view = &snapshot->state;
-	const struct thread_state *thread;
+	struct thread_state *thread;
 	enum status status = STATUS_OK;
 	struct state_thread *out;
 	uint32_t n = 0;

@@ -13,6 +13,7 @@
 struct state_cx;
 struct file_table; /* files.c: what a process has open; shared by its threads */
 struct thread_io;  /* thread_io.c: what a thread read and wrote */
+struct thread_lives;
 
 /* The system call that a thread is in. */
 struct call {
@@ -119,6 +120,7 @@ struct thread_state {
 	struct attribute owner;      /* whom it works for; see state_set_owner() */
 	struct attribute *perf;      /* running totals, by cx->perf_names; n_perf of them */
 	uint32_t n_perf;
+	struct thread_lives *lives; /* thread_life.c's */
 	struct file_table *files; /* files.c's; on_* below keep it */
 	struct thread_io *io;
 };

@@ -253,7 +253,8 @@ static void act(struct world *world)
 	bool quiet = !world->in_irq[cpu] && !world->in_softirq[cpu];
 	int next = (int)draw(THREADS + 2) - 2;
 
-	world->now_ns += 1 + draw(60000);
+	/* Some are at whole ms: sums are kept by tenths of the window. */
+	world->now_ns = draw(16) ? world->now_ns + 1 + draw(60000) : (world->now_ns / MS + 1) * MS;
 	engine_advance(world->kernel.engine, world->now_ns);
 	switch (draw(5)) {
 	case 0:
@@ -282,8 +283,58 @@ static void act(struct world *world)
 
 struct sums {
 	uint64_t cpu_ns, irq_ns, runqueue_ns, blocked_ns;
+	uint64_t switches, wakeups, max_runqueue_ns;
+	uint64_t latencies, latency_ns, latency_min_ns, latency_max_ns;
 	enum thread_status status;
 };
+
+static bool is_running(enum thread_status status)
+{
+	return status == THREAD_RUN_USER || status == THREAD_RUN_SYSCALL ||
+	       status == THREAD_INTERRUPTED;
+}
+
+/* Changes after from_ns and before at_ns. */
+static void naive_changes(
+		const struct life *life, uint64_t from_ns, uint64_t at_ns, struct sums *sums)
+{
+	enum thread_status before = THREAD_UNKNOWN;
+	uint64_t before_ns = 0;
+	bool before_woken = false;
+
+	for (uint32_t i = 0; i < life->n && life->at_ns[i] < at_ns; i++) {
+		enum thread_status status = life->status[i];
+		bool woken = status == THREAD_WAIT_CPU && !is_running(before);
+		uint64_t waited_ns = life->at_ns[i] - before_ns;
+
+		if (status == before) {
+			continue;
+		}
+		if (life->at_ns[i] > from_ns) {
+			bool runs = is_running(status) && !is_running(before);
+
+			sums->switches += runs;
+			sums->wakeups += woken;
+			if (runs && before == THREAD_WAIT_CPU &&
+					waited_ns > sums->max_runqueue_ns) {
+				sums->max_runqueue_ns = waited_ns;
+			}
+			if (runs && before_woken) {
+				sums->latency_ns += waited_ns;
+				if (sums->latencies == 0 || waited_ns < sums->latency_min_ns) {
+					sums->latency_min_ns = waited_ns;
+				}
+				if (waited_ns > sums->latency_max_ns) {
+					sums->latency_max_ns = waited_ns;
+				}
+				sums->latencies++;
+			}
+		}
+		before = status;
+		before_ns = life->at_ns[i];
+		before_woken = woken;
+	}
+}
 
 static struct sums naive_life(const struct life *life, uint64_t from_ns, uint64_t at_ns)
 {
@@ -313,6 +364,7 @@ static struct sums naive_life(const struct life *life, uint64_t from_ns, uint64_
 			sums.blocked_ns += ns;
 		}
 	}
+	naive_changes(life, from_ns, at_ns, &sums);
 	return sums;
 }
 
@@ -352,6 +404,13 @@ static void check_world(struct world *world, const struct focus *focus, uint64_t
 		assert_int_equal(thread->irq_ns, sums.irq_ns);
 		assert_int_equal(thread->runqueue_ns, sums.runqueue_ns);
 		assert_int_equal(thread->blocked_ns, sums.blocked_ns);
+		assert_int_equal(thread->switches, sums.switches);
+		assert_int_equal(thread->wakeups, sums.wakeups);
+		assert_int_equal(thread->max_runqueue_ns, sums.max_runqueue_ns);
+		assert_int_equal(thread->latencies, sums.latencies);
+		assert_int_equal(thread->latency_ns, sums.latency_ns);
+		assert_int_equal(thread->latency_min_ns, sums.latency_min_ns);
+		assert_int_equal(thread->latency_max_ns, sums.latency_max_ns);
 	}
 	snapshot_destroy(snapshot);
 }
@@ -406,7 +465,8 @@ static void schedules_of_the_window(void **state)
 			for (i = 0; i < EVENTS / 8; i++) {
 				act(world);
 				if (draw(40) == 0) {
-					uint64_t back_ns = draw(WINDOW);
+					uint64_t back_ns =
+							draw(4) ? draw(WINDOW) : world->now_ns % MS;
 					uint64_t at_ns = world->now_ns - back_ns;
 
 					check_world(world,
