@@ -36,7 +36,7 @@ void *snapshot_alloc(struct snapshot *snapshot, size_t size)
 
 const char *snapshot_text(struct snapshot *snapshot, const char *text)
 {
-	const char *copy = arena_text(snapshot->arena, text);
+	const char *copy = text[0] ? arena_text(snapshot->arena, text) : "";
 
 	return copy ? copy : "";
 }

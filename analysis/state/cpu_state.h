@@ -17,6 +17,7 @@ enum cpu_mode {
 	CPU_SOFTIRQ,
 };
 
+#define TENTHS     10u /* of a window */
 #define IRQ_DEPTH  8
 #define STATE_PERF 32 /* different perf counters; further ones are left out */
 
@@ -36,6 +37,8 @@ struct cpu_state {
 	uint64_t softirq_begin_ns, softirq_wait_ns;
 	uint64_t raised_ns[SOFTIRQS]; /* 0: not pending, or not seen */
 	struct attribute mode;        /* enum cpu_mode */
+	/* Sums of it, for state_snapshot.c: see tenths.h. */
+	uint64_t mode_tenths[TENTHS], mode_ns[TENTHS][CPU_SOFTIRQ + 1];
 	struct attribute running;     /* tid + 1 of the current thread; 0: not known */
 	struct attribute taken_from;  /* tid + 1 that it was taken from, where running was 0 */
 	struct attribute frequency_khz;

@@ -216,9 +216,12 @@ static uint64_t running_ns(const struct state_cx *cx, const struct thread_state 
 void files_fill_thread(struct state_cx *cx, const struct thread_state *thread, uint64_t from_ns,
 		uint64_t at_ns, struct state_thread *out)
 {
-	struct io_sums sums;
+	bool did = thread->io && thread->io_ns > from_ns; /* most threads sleep */
+	struct io_sums sums = {.duration_ns = 0};
 
-	thread_io_sum(thread, from_ns, at_ns, &sums);
+	if (did) {
+		thread_io_sum(thread, from_ns, at_ns, &sums);
+	}
 	out->net_read_bytes = sums.bytes[IO_NET_READ];
 	out->net_write_bytes = sums.bytes[IO_NET_WRITE];
 	out->read_bytes = sums.bytes[IO_READ] + out->net_read_bytes;
@@ -226,7 +229,7 @@ void files_fill_thread(struct state_cx *cx, const struct thread_state *thread, u
 	out->disk_read_bytes = sums.bytes[IO_DISK_READ];
 	out->disk_write_bytes = sums.bytes[IO_DISK_WRITE];
 	out->io_ns = sums.duration_ns + running_ns(cx, thread, from_ns, at_ns);
-	if (thread->io) {
+	if (did) {
 		out->pages_allocated = attribute_gain(&thread->io->pages_allocated, from_ns, at_ns);
 		out->pages_freed = attribute_gain(&thread->io->pages_freed, from_ns, at_ns);
 	}

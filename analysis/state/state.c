@@ -432,6 +432,7 @@ static void end_host(struct state_cx *cx, uint32_t number)
 
 	for (uint32_t i = 0; i < host->n_cpus; i++) {
 		cpu_forget(cx, &host->cpus[i], host->last_ns);
+		memset(host->cpus[i].mode_tenths, 0, sizeof(host->cpus[i].mode_tenths));
 	}
 	for (thread = cx->oldest; thread; thread = thread->next) {
 		if (thread->host == number && thread->dead_ns == 0) {

@@ -9,6 +9,7 @@
 #include "state/irqs.h"
 #include "state/net.h"
 #include "state/state_snapshot.h"
+#include "state/tenths.h"
 #include "state/thread_life.h"
 
 #define MAX_GONE 256u /* of threads that are gone, so many are looked at to find one */
@@ -19,10 +20,33 @@ struct times {
 	uint64_t by_mode[CPU_SOFTIRQ + 1];
 };
 
-static struct times cpu_times(const struct cpu_state *cpu, uint64_t from_ns, uint64_t to_ns)
+static const uint64_t *times_of(struct cpu_state *cpu, const struct tenths *tenth)
 {
+	uint64_t place = tenth->number % TENTHS;
+
+	if (cpu->mode_tenths[place] != tenth->number + 1) {
+		memset(cpu->mode_ns[place], 0, sizeof(cpu->mode_ns[place]));
+		attribute_times(&cpu->mode, tenth->begin_ns, tenth->end_ns, cpu->mode_ns[place]);
+		cpu->mode_tenths[place] = tenth->number + 1;
+	}
+	return cpu->mode_ns[place];
+}
+
+static struct times cpu_times(
+		const struct state_cx *cx, struct cpu_state *cpu, uint64_t from_ns, uint64_t to_ns)
+{
+	struct tenths tenths = tenths_within(cx, from_ns, to_ns);
 	struct times times = {.by_mode = {0}};
 
+	while (tenths_next(&tenths)) {
+		const uint64_t *ns = times_of(cpu, &tenths);
+
+		attribute_times(&cpu->mode, from_ns, tenths.begin_ns, times.by_mode);
+		for (uint32_t mode = 0; mode <= CPU_SOFTIRQ; mode++) {
+			times.by_mode[mode] += ns[mode];
+		}
+		from_ns = tenths.end_ns;
+	}
 	attribute_times(&cpu->mode, from_ns, to_ns, times.by_mode);
 	return times;
 }
@@ -60,8 +84,8 @@ static void add_to_host(struct state_host *host, const struct times *times, uint
 static void show_cpu(struct state_cx *cx, uint32_t host, uint32_t number, uint64_t from_ns,
 		uint64_t at_ns, struct snapshot *snapshot, struct state_cpu *out)
 {
-	const struct cpu_state *cpu = &cx->hosts[host].cpus[number];
-	const struct times times = cpu_times(cpu, from_ns, at_ns);
+	struct cpu_state *cpu = &cx->hosts[host].cpus[number];
+	const struct times times = cpu_times(cx, cpu, from_ns, at_ns);
 	uint64_t running = attribute_at(&cpu->running, at_ns);
 	struct state_host *on = (struct state_host *)&snapshot->state.hosts[host];
 	const char *name = "";
@@ -264,7 +288,7 @@ static enum status show_thread(struct state_cx *cx, struct thread_state *thread,
 	struct thread_life life;
 
 	*out = (struct state_thread){.id = thread->id,
-			.host = snapshot_text(snapshot, cx->registry->hosts[thread->host].name),
+			.host = snapshot->state.hosts[thread->host].host,
 			.tid = thread->tid,
 			.pid = thread->pid,
 			.ppid = thread->ppid,

@@ -6,6 +6,7 @@
 
 struct thread_io *thread_io_get(struct state_cx *cx, struct thread_state *thread)
 {
+	thread->io_ns = cx->now_ns;
 	if (!thread->io) {
 		thread->io = pool_alloc(&cx->store.pool, sizeof(*thread->io));
 		if (thread->io) {

@@ -30,7 +30,7 @@ struct io_op {
 	uint64_t duration_ns; /* of the call; 0 for the block layer */
 };
 
-/* NULL: out of memory (counted). */
+/* For something that it does now. NULL: out of memory (counted). */
 struct thread_io *thread_io_get(struct state_cx *cx, struct thread_state *thread);
 void thread_io_add(struct state_cx *cx, struct thread_state *thread, enum io_way way,
 		uint64_t bytes, uint64_t duration_ns);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 #include "state/thread_life.h"
 
-#include "state/cx.h"
+#include "state/tenths.h"
 
-#define TENTHS 10u
-#define FEW    64u /* values: so few are walked */
+#define FEW 64u /* values: so few are walked */
 
 struct thread_lives {
-	uint64_t tenths[TENTHS]; /* 1 more than the number of the tenth since time 0; 0: none */
+	uint64_t tenths[TENTHS];
 	struct thread_life lives[TENTHS];
 };
 
@@ -105,29 +104,24 @@ static struct thread_lives *lives_of(struct state_cx *cx, struct thread_state *t
 	return thread->lives;
 }
 
-/* Of a tenth that is over. */
 static const struct thread_life *life_of(struct thread_lives *lives, const struct attribute *status,
-		uint64_t tenth, uint64_t tenth_ns)
+		const struct tenths *tenth)
 {
-	struct thread_life *life = &lives->lives[tenth % TENTHS];
+	uint64_t place = tenth->number % TENTHS;
 
-	if (lives->tenths[tenth % TENTHS] != tenth + 1) {
-		*life = (struct thread_life){.switches = 0};
-		walk(status, tenth * tenth_ns, (tenth + 1) * tenth_ns, life);
-		lives->tenths[tenth % TENTHS] = tenth + 1;
+	if (lives->tenths[place] != tenth->number + 1) {
+		lives->lives[place] = (struct thread_life){.switches = 0};
+		walk(status, tenth->begin_ns, tenth->end_ns, &lives->lives[place]);
+		lives->tenths[place] = tenth->number + 1;
 	}
-	return life;
+	return &lives->lives[place];
 }
 
 void thread_life(struct state_cx *cx, struct thread_state *thread, uint64_t from_ns, uint64_t to_ns,
 		struct thread_life *out)
 {
-	uint64_t tenth_ns = cx->window_ns / TENTHS;
-	/* Where memory was short, what is kept may be more than what is left. */
-	struct thread_lives *lives =
-			tenth_ns && cx->store.trimmed_ns <= from_ns ? lives_of(cx, thread) : NULL;
-	uint64_t known_ns = to_ns < cx->now_ns ? to_ns : cx->now_ns;
-	uint64_t tenth = lives ? from_ns / tenth_ns + 1 : 0;
+	struct tenths tenths = tenths_within(cx, from_ns, to_ns);
+	struct thread_lives *lives = lives_of(cx, thread);
 
 	*out = (struct thread_life){.switches = 0};
 	if (from_ns >= to_ns) {
@@ -135,12 +129,10 @@ void thread_life(struct state_cx *cx, struct thread_state *thread, uint64_t from
 	}
 	/* What it became at from_ns is no change within, but the first ns of it is. */
 	out->ns[what_unpack(attribute_at(&thread->status, from_ns++)).status] = 1;
-	for (; lives && (tenth + 1) * tenth_ns <= known_ns; tenth++) {
-		if (from_ns < tenth * tenth_ns) {
-			walk(&thread->status, from_ns, tenth * tenth_ns, out);
-		}
-		add(out, life_of(lives, &thread->status, tenth, tenth_ns));
-		from_ns = (tenth + 1) * tenth_ns;
+	while (lives && tenths_next(&tenths)) {
+		walk(&thread->status, from_ns, tenths.begin_ns, out);
+		add(out, life_of(lives, &thread->status, &tenths));
+		from_ns = tenths.end_ns;
 	}
 	walk(&thread->status, from_ns, to_ns, out);
 }

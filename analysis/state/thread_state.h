@@ -123,6 +123,7 @@ struct thread_state {
 	struct thread_lives *lives; /* thread_life.c's */
 	struct file_table *files; /* files.c's; on_* below keep it */
 	struct thread_io *io;
+	uint64_t io_ns; /* when it last read, wrote, took pages or gave them back; 0: never */
 };
 
 #define PRIO_KNOWN (UINT64_C(1) << 32)
