@@ -162,16 +162,13 @@ bool activations_add_type(struct activations *a)
 	return true;
 }
 
-/* Are activations requests here? Nothing else may be one, and a kernel must tell of wake-ups. */
-static bool in_force(struct activations *a)
+/* Nothing else may be a request, and a kernel must tell of wake-ups. */
+static void ask(struct activations *a)
 {
-	if (a->asked) {
-		return a->added && !a->off;
-	}
 	a->asked = true;
 	if (!a->switches || !a->wakes || !model_takes_activations(a->config.model)) {
 		a->off = true;
-		return false;
+		return;
 	}
 	a->off = false;
 	a->adding = true;
@@ -185,7 +182,15 @@ static bool in_force(struct activations *a)
 	}
 	a->adding = false;
 	a->added = !a->off;
-	return a->added;
+}
+
+/* Are activations requests here? Asked at each event. */
+static inline bool in_force(struct activations *a)
+{
+	if (!a->asked) {
+		ask(a);
+	}
+	return a->added && !a->off;
 }
 
 /* --- Threads ---------------------------------------------------------------------------------- */

@@ -35,6 +35,8 @@ struct requests {
 	bool renamed; /* something is shown by another name than before */
 	struct type_stats *stats;
 	uint32_t n_stats, stats_room;
+	uint32_t *occurred; /* types that events came of, ascending: a kernel has many more */
+	uint32_t n_occurred, occurred_room;
 
 	bool knows_switches; /* the kernel tells which thread its CPUs run */
 	struct threads *threads;
@@ -46,8 +48,7 @@ struct requests {
 	struct endless endless;
 	struct named_request named;
 	struct spans spans; /* scratch */
-	const struct kept_request
-			*built; /* the one being emitted, if spans are its own; else NULL */
+	const struct kept_request *built; /* whose spans these are, while it is emitted; or NULL */
 	struct key_table intervals, keyed;
 	struct open_span *oldest_keyed, *newest_keyed;
 	struct key_maker makers[PLAN_MAX_BINDS + 1];

@@ -302,6 +302,7 @@ static bool read_spans(struct requests *r)
 
 static bool read_resources(struct requests *r, const struct state_resources *resources)
 {
+	uint32_t *names = r->keys_reader.resources;
 #define MEMBER(name)                                                                               \
 	{                                                                                          \
 #name, offsetof(struct state_resources, name)                                      \
@@ -316,8 +317,9 @@ static bool read_resources(struct requests *r, const struct state_resources *res
 			MEMBER(net_write_bytes)};
 #undef MEMBER
 
-	for (uint32_t i = 0; resources && i < sizeof(members) / sizeof(*members); i++) {
-		const char *name = members[i].name;
+	_Static_assert(sizeof(members) / sizeof(*members) == KEY_RESOURCES, "one name each");
+
+	for (uint32_t i = 0; resources && i < KEY_RESOURCES; i++) {
 		struct key_item *item = item_add(&r->keys_reader);
 		uint64_t value;
 
@@ -326,7 +328,10 @@ static bool read_resources(struct requests *r, const struct state_resources *res
 		}
 		memcpy(&value, (const char *)resources + members[i].at, sizeof(value));
 		item->key.source = EXPLANATION_RESOURCE;
-		item->key.name = names_add(r->names, name, strlen(name));
+		if (!names[i]) {
+			names[i] = names_add(r->names, members[i].name, strlen(members[i].name));
+		}
+		item->key.name = names[i];
 		item->key.numeric = true;
 		item->key.number = (double)value;
 	}

@@ -9,6 +9,8 @@
 
 #define KEY_DIGITS 72u /* of a number as text, in whatever base */
 
+#define KEY_RESOURCES 14u /* of struct state_resources that are key-values */
+
 #define KEY_IDS 32u /* further names of ids are taken for values */
 
 struct key_item;
@@ -34,6 +36,7 @@ struct keys_reader {
 	uint32_t n_types, n, room, key_room;
 	uint32_t n_ids, ids[KEY_IDS]; /* interned names of fields that name requests or messages */
 	bool ids_known;
+	uint32_t resources[KEY_RESOURCES]; /* interned names; 0: not so far */
 	uint64_t received_ns; /* when the request's message was received; UINT64_MAX: none was */
 };
 

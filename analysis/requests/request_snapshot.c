@@ -413,11 +413,13 @@ uint64_t requests_seen(const struct requests *r, uint32_t type)
 /* The exit of that name of which so many came that some should have paired; NULL: none. */
 static const char *unpaired_exit(const struct requests *r, uint32_t name, uint64_t *n)
 {
-	for (uint32_t i = 0; i < r->n_stats; i++) {
-		if (r->plans[i].role == SPAN_EXIT && r->plans[i].pair_name == name &&
-				r->stats[i].total >= WARN_FROM && r->stats[i].paired == 0) {
-			*n = r->stats[i].total;
-			return r->registry->types[i].name;
+	for (uint32_t i = 0; i < r->n_occurred; i++) {
+		uint32_t type = r->occurred[i];
+
+		if (r->plans[type].role == SPAN_EXIT && r->plans[type].pair_name == name &&
+				r->stats[type].total >= WARN_FROM && r->stats[type].paired == 0) {
+			*n = r->stats[type].total;
+			return r->registry->types[type].name;
 		}
 	}
 	return NULL;
@@ -427,8 +429,10 @@ static void warn_of_named(const struct requests *r, struct snapshot *snapshot)
 {
 	uint64_t n = 0;
 
-	for (uint32_t i = 0; i < r->n_stats; i++) {
-		n += r->plans[i].role == SPAN_ENTRY ? r->stats[i].total : 0;
+	for (uint32_t i = 0; i < r->n_occurred; i++) {
+		uint32_t type = r->occurred[i];
+
+		n += r->plans[type].role == SPAN_ENTRY ? r->stats[type].total : 0;
 	}
 	if (r->named.function && r->named.n == 0 && n >= WARN_FROM) {
 		snapshot_warn(snapshot,
@@ -444,14 +448,16 @@ void requests_fill_warnings(struct requests *r, struct snapshot *snapshot)
 {
 	requests_refresh(r);
 	warn_of_named(r, snapshot);
-	for (uint32_t i = 0; i < r->n_stats && snapshot->n_warnings < SNAPSHOT_WARNINGS; i++) {
-		uint64_t entries = r->stats[i].total, exits = 0;
+	for (uint32_t i = 0; i < r->n_occurred && snapshot->n_warnings < SNAPSHOT_WARNINGS; i++) {
+		uint32_t type = r->occurred[i];
+		uint64_t entries = r->stats[type].total, exits = 0;
 		const char *exit;
 
-		if (r->plans[i].role != SPAN_ENTRY || entries < WARN_FROM || r->stats[i].paired) {
+		if (r->plans[type].role != SPAN_ENTRY || entries < WARN_FROM ||
+				r->stats[type].paired) {
 			continue;
 		}
-		exit = unpaired_exit(r, r->plans[i].pair_name, &exits);
+		exit = unpaired_exit(r, r->plans[type].pair_name, &exits);
 		if (exit) {
 			snapshot_warn(snapshot, snapshot_printf(snapshot,
 								"%s and %s never pair (%" PRIu64
@@ -459,7 +465,7 @@ void requests_fill_warnings(struct requests *r, struct snapshot *snapshot)
 								" of them): no span of theirs has "
 								"a length; see what "
 								"--show-schema pairs them by",
-								r->registry->types[i].name, exit,
+								r->registry->types[type].name, exit,
 								entries, exits));
 		}
 	}

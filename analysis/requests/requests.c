@@ -73,6 +73,7 @@ void requests_destroy(struct requests *r)
 		key_maker_release(&r->makers[i]);
 	}
 	free(r->stats);
+	free(r->occurred);
 	free(r->scratch);
 	free(r->path);
 	free(r);
@@ -384,6 +385,21 @@ static void belong(struct requests *r, struct feed *feed)
 	fragment_touch(r, f, feed->event->ts_ns);
 }
 
+/* The first of its type. Without memory nobody is warned of the type. */
+static void note_occurred(struct requests *r, uint32_t type)
+{
+	uint32_t at = r->n_occurred;
+
+	if (!array_reserve(&r->occurred, &r->occurred_room, at + 1)) {
+		return;
+	}
+	for (; at > 0 && r->occurred[at - 1] > type; at--) {
+		r->occurred[at] = r->occurred[at - 1];
+	}
+	r->occurred[at] = type;
+	r->n_occurred++;
+}
+
 static void feed_event(struct requests *r, const struct event *event, bool used,
 		const struct requests_derived *derived)
 {
@@ -395,7 +411,9 @@ static void feed_event(struct requests *r, const struct event *event, bool used,
 	}
 	r->seq++;
 	r->now_ns = event->ts_ns;
-	r->stats[event->type].total++;
+	if (r->stats[event->type].total++ == 0) {
+		note_occurred(r, event->type);
+	}
 	if (r->open_bytes > REQUESTS_OPEN_BYTES) {
 		requests_make_room(r);
 	}

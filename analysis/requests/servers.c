@@ -425,7 +425,16 @@ static void take_event(struct servers *servers, const struct event *event,
 	}
 }
 
-void servers_before(struct servers *servers, const struct event *event,
+/* Most events tell nothing here, whatever stands: there is no answer that may fall silent. */
+static bool tells_nothing(const struct servers *servers, const struct event *event)
+{
+	const struct type_told *told = &servers->types[event->type];
+
+	return event->type < servers->n_types && !servers->first_answered &&
+	       told->told == TOLD_NOTHING && !told->starts && !servers->by_probe;
+}
+
+static void take_any(struct servers *servers, const struct event *event,
 		const struct socket_calls *calls)
 {
 	struct type_told *told = NULL;
@@ -447,6 +456,16 @@ void servers_before(struct servers *servers, const struct event *event,
 	}
 }
 
+void servers_before(struct servers *servers, const struct event *event,
+		const struct socket_calls *calls)
+{
+	if ((calls && calls->n > 0) || !tells_nothing(servers, event)) {
+		take_any(servers, event, calls);
+	} else {
+		servers->now_ns = event->ts_ns;
+	}
+}
+
 /* A system call has ended. */
 static void leave_call(struct servers *servers, const struct event *event)
 {
@@ -454,8 +473,7 @@ static void leave_call(struct servers *servers, const struct event *event)
 	struct where where;
 	struct worker *w;
 
-	if (event->type >= servers->n_types || servers->types[event->type].told != TOLD_SENT ||
-			!look(servers, event, &told, &where)) {
+	if (!look(servers, event, &told, &where)) {
 		return;
 	}
 	w = worker_of(servers, where.host, where.thread, false);
@@ -480,7 +498,9 @@ static void leave_call(struct servers *servers, const struct event *event)
 void servers_after(struct servers *servers, const struct event *event,
 		const struct socket_calls *calls)
 {
-	leave_call(servers, event);
+	if (event->type < servers->n_types && servers->types[event->type].told == TOLD_SENT) {
+		leave_call(servers, event);
+	}
 	if (calls && calls->n > 0) {
 		take_calls(servers, event, calls, true);
 	}

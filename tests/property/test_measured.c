@@ -12,6 +12,7 @@
 #include "requests/walked.h"
 #include "requests/engine.h"
 #include "requests/keys.h"
+#include "requests/sequence.h"
 #include "trace_feed.h"
 
 /*
@@ -25,7 +26,8 @@
 
 struct work {
 	struct lab lab;
-	uint64_t n, n_spans, n_segments, n_split, n_plain, n_keys, measuring_ns, reading_ns;
+	uint64_t n, n_spans, n_segments, n_split, n_plain, n_alone, n_keys, measuring_ns,
+			reading_ns;
 };
 
 static uint64_t cpu_ns(void)
@@ -76,6 +78,41 @@ static void check_plain(
 		assert_true(visits[i].squares == long_way.visits[i].squares);
 	}
 	work->n_plain++;
+}
+
+/*
+ * Where all but the root are points of the kernel, the root is all that is told of what it did;
+ * that is found without the tree, which is here.
+ */
+static void check_sequence(struct work *work, const struct request *request)
+{
+	const struct requests *r = work->lab.requests;
+	struct sequence sequence;
+	bool alone = true;
+
+	assert_true(measuring_build(work->lab.requests, request));
+	for (uint32_t i = 0; i < r->spans.n; i++) {
+		const struct span *span = &r->spans.items[i];
+
+		alone &= i == r->spans.root ||
+			 (span->point && !r->plans[span->entry->type].provider);
+	}
+	assert_true(requests_sequence(work->lab.requests, request, &sequence));
+	assert_true(sequence.n > 0);
+	assert_int_equal(sequence.steps[0].name, request->type);
+	assert_int_equal(sequence.steps[0].above, SEQUENCE_NONE);
+	assert_false(sequence.steps[0].many);
+	if (alone) {
+		const struct span *root = &r->spans.items[r->spans.root];
+
+		assert_int_equal(sequence.n, 1);
+		assert_false(sequence.cut);
+		assert_int_equal(sequence.steps[0].failed,
+				root->exit && root->exit->fails == COPY_FAILS);
+		assert_int_equal(sequence.steps[0].provider,
+				root->entry ? r->plans[root->entry->type].provider : 0);
+		work->n_alone++;
+	}
 }
 
 /* By (source, context, name), each once, and each with a value. */
@@ -162,6 +199,7 @@ static void measure(void *context, struct request *request)
 	check_visits(&m);
 	check_plain(work, request, &m);
 	check_keys(work, request);
+	check_sequence(work, request);
 	if (work->n % WALKED_OF == 0) {
 		check_walk(lab, request);
 	}
@@ -200,7 +238,7 @@ static void measure_trace(const char *name, uint64_t at_least, bool kernel)
 	requests_finish(work.lab.requests);
 	tell(&work, name);
 	assert_true(work.n >= at_least && work.n_plain >= at_least / 2);
-	assert_true(!kernel || work.n_split > 0);
+	assert_true(!kernel || (work.n_split > 0 && work.n_alone > work.n / 2));
 	lab_stop(&work.lab);
 }
 
