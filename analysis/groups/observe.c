@@ -6,6 +6,7 @@
 #include "groups/keep.h"
 #include "groups/observe.h"
 
+/* Made of the items at hand. */
 static void sample_enter_window(struct groups *groups, struct group *group, struct sample *sample)
 {
 	struct sample **slot = &groups->sample_slots[sample->end_ns / QUARTER_NS % groups->window];
@@ -16,7 +17,8 @@ static void sample_enter_window(struct groups *groups, struct group *group, stru
 	}
 	*slot = sample;
 	sample->link_of_quarter = slot;
-	observed_count(&group->now.observed, HORIZON_WINDOW, sample, false);
+	observed_count_fresh(&group->now.observed, HORIZON_WINDOW, &sample->request,
+			&groups->items_of_one);
 }
 
 /* Room for one more; and what is old goes, so that memory does not grow for as long as it takes the
@@ -98,9 +100,9 @@ void observe_request(struct groups *groups, struct group *group, const struct re
 	if (!head.request.added) {
 		count_in_time(groups, group, &head);
 	}
-	observed_count(observed, HORIZON_ALL, sample, false);
+	observed_count_fresh(observed, HORIZON_ALL, &head.request, &groups->items_of_one);
 	if (group->epoch && request->start_ns >= group->epoch_ns) {
-		observed_count(observed, HORIZON_EPOCH, sample, false);
+		observed_count_fresh(observed, HORIZON_EPOCH, &head.request, &groups->items_of_one);
 	}
 	if (in_window) {
 		sample_enter_window(groups, group, sample);

@@ -37,3 +37,13 @@ void observed_count(struct observed *observed, enum horizon horizon, const struc
 	}
 	observed->changes++;
 }
+
+void observed_count_fresh(struct observed *observed, enum horizon horizon,
+		const struct profile_request *request, const struct profile_items *items)
+{
+	profile_count_request(&observed->profile, horizon, request, false);
+	for (uint32_t i = 0; i < items->n; i++) {
+		profile_count_item(&observed->profile, horizon, request, &items->items[i], false);
+	}
+	observed->changes++;
+}
