@@ -40,6 +40,7 @@ struct finding {
 	const char *site, *host, *process; /* where that varies, likewise */
 	bool at_site;      /* most of what this process does is slow, and that is the verdict */
 	uint64_t sites_ns; /* when they were last examined */
+	uint32_t sites_looks; /* how often before */
 	bool no_normal;    /* nothing told what is normal when its search began */
 	uint32_t change;   /* place among what has changed, by the last round; 0: none */
 	uint64_t changed_key, changed_ns;   /* which change that is, and since when it is seen; */

@@ -131,6 +131,20 @@ static void tell_run_queues(const struct pythia_round *round, const struct pythi
 	}
 }
 
+/* Looked at once more after a while; where nothing can be enabled meanwhile, twice as late each
+ * time.
+ */
+static bool is_time(const struct pythia *pythia, const struct finding *finding, bool last)
+{
+	uint64_t pause_ns = SITE_AGAIN_NS;
+
+	if (!pythia_can_act(pythia)) {
+		pause_ns <<= finding->sites_looks < 8 ? finding->sites_looks : 8;
+		pause_ns = pause_ns < SITE_LATEST_NS ? pause_ns : SITE_LATEST_NS;
+	}
+	return last || !finding->sites_ns || pythia->now_ns >= finding->sites_ns + pause_ns;
+}
+
 bool site_verdict(struct pythia *pythia, struct finding *finding,
 		const struct pythia_detail *detail, const struct pythia_round *round)
 {
@@ -140,11 +154,11 @@ bool site_verdict(struct pythia *pythia, struct finding *finding,
 	struct others others;
 	uint32_t n;
 
-	if (!round->sites || finding->slow ||
-			(finding->sites_ns && round->now_ns < finding->sites_ns + SITE_AGAIN_NS)) {
+	if (!round->sites || finding->slow || !is_time(pythia, finding, round->last)) {
 		return false;
 	}
-	finding->sites_ns = round->now_ns;
+	finding->sites_looks += finding->sites_ns > 0;
+	finding->sites_ns = pythia->now_ns;
 	n = round->sites(round->callback_context, detail->row->id, detail->row->since_ns, 0, sites,
 			SITES_MOST);
 	if (n == 0 || sites[0].phi < SITE_PHI || !site_is_slow(&sites[0])) {

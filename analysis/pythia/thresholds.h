@@ -79,6 +79,7 @@
 #define SITE_ONE_PLACE   0.8       /* of what is added: one place explains more than its share */
 #define SITE_HELD_THERE  0.8       /* of a place's own share: it varies in one process alone */
 #define SITE_AGAIN_NS    (5 * NS_PER_S) /* between examinations of the processes: they cost time */
+#define SITE_LATEST_NS   (120 * NS_PER_S)
 #define SITE_WINDOWS     2u             /* in a row, before a slow process is no excuse */
 #define SITE_WELL        2u /* other processes that are well, for it not to be the machine */
 #define SURE_ROUNDS      2u /* in a row, of a change, before it is a verdict, */
