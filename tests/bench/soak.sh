@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-3.0-or-later
 # The console on a live stream for minutes: 200,000 events/s through a real relay daemon. Nothing may
-# be lost, it may lag by the live timer + 250 ms, memory may move by 5 % once the window has filled,
-# and 99 of 100 keys are answered within 50 ms.
+# be lost, it may lag by the live timer + 250 ms, memory may move by 10 % once the window has filled
+# (after 25 s: a shorter run does not tell), and 99 of 100 keys are answered within 50 ms.
 #
 # usage: soak.sh [SECONDS [EVENTS_PER_S]]    (120 s, 200000/s)
 set -u
@@ -55,6 +55,10 @@ check 'events missing, % of those generated' \
 check 'events lost by the tracer' "$(sums discarded)" 0
 check 'largest lag, ms' "$(lags | sort -n | tail -n 1 | awk '{ print $1 / 1e6 }')" $((timer_us / 1000 + 250))
 check 'key answered, p99, ms' "$(field key_p99_ms)" 50
-check 'memory, high over low after the fill, %' \
-	"$(awk -v h="$(field memory_high_kib)" -v l="$(field memory_low_kib)" 'BEGIN { print 100 * (h / l - 1) }')" 10
+if [ "$seconds" -gt $fill ]; then
+	check 'memory, high over low after the fill, %' \
+		"$(awk -v h="$(field memory_high_kib)" -v l="$(field memory_low_kib)" 'BEGIN { if (l > 0) print 100 * (h / l - 1) }')" 10
+else
+	printf '%-44s %12s\n' 'memory, high over low after the fill, %' 'not measured'
+fi
 exit $failed
