@@ -131,9 +131,7 @@ static void tell_run_queues(const struct pythia_round *round, const struct pythi
 	}
 }
 
-/* Looked at once more after a while; where nothing can be enabled meanwhile, twice as late each
- * time.
- */
+/* Is it time to look again? Where nothing can be enabled meanwhile, twice as late each time. */
 static bool is_time(const struct pythia *pythia, const struct finding *finding, bool last)
 {
 	uint64_t pause_ns = SITE_AGAIN_NS;

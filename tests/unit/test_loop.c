@@ -1264,6 +1264,62 @@ static void the_window_does_where_it_is_clear(void **state)
 	names_destroy(names);
 }
 
+static uint32_t no_site(void *context, uint32_t group_id, uint64_t since_ns, uint32_t of,
+		struct pythia_site *out, uint32_t max)
+{
+	(void)group_id;
+	(void)since_ns;
+	(void)of;
+	(void)out;
+	(void)max;
+	++*(uint32_t *)context;
+	return 0;
+}
+
+/* Is it asked in this second in which process it is? */
+static bool asks_for_site(
+		struct pythia *pythia, struct finding *finding, uint64_t second, bool last)
+{
+	uint32_t asked = 0;
+	const struct pythia_detail detail = {.row = &varying};
+	const struct pythia_round round = {.now_ns = second * NS_PER_S,
+			.last = last,
+			.sites = no_site,
+			.callback_context = &asked};
+
+	pythia->now_ns = round.now_ns;
+	assert_false(site_verdict(pythia, finding, &detail, &round));
+	return asked > 0;
+}
+
+/* In which process it is is asked ever more rarely where nothing can be enabled. */
+static void processes_are_looked_at_again(void **state)
+{
+	static const uint64_t rarely[] = {100, 105, 115, 135, 175, 255, 375, 495};
+	const struct pythia_offer offer = {
+			.event = "p:x_entry", .role = OFFER_ENTRY, .provider = "p", .span = "x"};
+	struct finding finding = {.group_id = 1}, other = {.group_id = 1};
+	struct names *names = names_create(1000);
+	struct pythia *pythia = pythia_create(names);
+	uint32_t n = 0;
+
+	(void)state;
+	for (uint64_t second = 100; second < 500; second++) {
+		if (asks_for_site(pythia, &finding, second, false)) {
+			assert_true(n < sizeof(rarely) / sizeof(rarely[0]));
+			assert_int_equal(second, rarely[n++]);
+		}
+	}
+	assert_int_equal(n, sizeof(rarely) / sizeof(rarely[0]));
+	assert_true(asks_for_site(pythia, &finding, 500, true));
+	assert_int_equal(pythia_offer(pythia, "h", &offer, 1), STATUS_OK);
+	for (uint64_t second = 100; second < 200; second++) {
+		assert_int_equal(asks_for_site(pythia, &other, second, false), second % 5 == 0);
+	}
+	pythia_destroy(pythia);
+	names_destroy(names);
+}
+
 /* A host that never tells what it offers is waited for so long. */
 static void offers_are_awaited_for_half_a_minute(void **state)
 {
@@ -1621,6 +1677,7 @@ int main(void)
 			cmocka_unit_test(learning_that_fails_is_given_up),
 			cmocka_unit_test(learning_comes_first),
 			cmocka_unit_test(the_window_does_where_it_is_clear),
+			cmocka_unit_test(processes_are_looked_at_again),
 			cmocka_unit_test(offers_are_awaited_for_half_a_minute),
 			cmocka_unit_test(waits_that_are_nobodys_are_no_finding),
 			cmocka_unit_test(what_wakes_up_is_left_out),

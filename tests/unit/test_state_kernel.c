@@ -138,6 +138,35 @@ static void ended_hosts(void **state)
 	kernel_stop(&kernel);
 }
 
+/* The end is told later than it was: what was summed up of the time between is no longer so. */
+static void ended_hosts_that_were_looked_at(void **state)
+{
+	struct kernel_feed kernel;
+	struct snapshot *snapshot;
+	uint32_t first_session;
+
+	(void)state;
+	kernel_start(&kernel, NULL);
+	first_session = kernel.session;
+	for (uint32_t i = 0; i <= 200; i++) {
+		kernel_run(&kernel, T0 + i * (SECOND / 100), 0, i % 2 ? 8 : 9, i % 2 ? 9 : 8);
+	}
+	add_release(&kernel, "6.2.0");
+	for (uint32_t i = 3; i < 10; i++) {
+		kernel_run(&kernel, T0 + i * SECOND, 0, i % 2 ? 7 : 6, i % 2 ? 6 : 7);
+		snapshot = kernel_state(&kernel, 0);
+		assert_int_equal(kernel_thread(snapshot, 8)->cpu_ns,
+				i < 8 ? (i - 1) * SECOND : SECOND);
+		assert_int_equal(kernel_thread(snapshot, 9)->cpu_ns, SECOND);
+		assert_int_equal(snapshot->state.cpus[0].known_ns, i < 8 ? i * SECOND : 2 * SECOND);
+		snapshot_destroy(snapshot);
+		if (i == 7) {
+			engine_end_session(kernel.engine, first_session);
+		}
+	}
+	kernel_stop(&kernel);
+}
+
 /*
  * With PREEMPT_RT a softirq runs as a part of its thread, and gives way with it: it takes of a CPU
  * what the thread ran meanwhile. A softirq whose exit was lost leaves nothing behind.
@@ -336,6 +365,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 			cmocka_unit_test(states_of_all_kernels),
 			cmocka_unit_test(ended_hosts),
+			cmocka_unit_test(ended_hosts_that_were_looked_at),
 			cmocka_unit_test(softirqs_that_switch),
 			cmocka_unit_test(frequencies),
 			cmocka_unit_test(lent_priorities),
