@@ -523,8 +523,10 @@ void requests_expire(struct requests *r, uint64_t now_ns)
 		if (!f->seeded) {
 			fragment_expire(r, f);
 		} else if (f->ending && f->held && f->n_open > 0 &&
-				now_ns - f->last_ns < r->namespaces[f->ttl_ns_index].ttl_ns) {
-			fragment_wait(r, f, LIST_ENDING, now_ns + REQUESTS_SKEW_NS);
+				f->deadline_ns - f->last_ns <
+						r->namespaces[f->ttl_ns_index].ttl_ns) {
+			/* From then, not from now: whoever tells of time may do so rarely. */
+			fragment_wait(r, f, LIST_ENDING, f->deadline_ns + REQUESTS_SKEW_NS);
 		} else if (f->ending) {
 			fragment_finish(r, f, REQUEST_COMPLETE);
 		} else {
