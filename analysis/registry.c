@@ -288,6 +288,18 @@ static void share(struct registry *registry, uint32_t host)
 	registry->hosts[host].n_attached = attached;
 }
 
+uint32_t registry_find_session(const struct registry *registry, const char *host, const char *name)
+{
+	for (uint32_t i = 0; i < registry->n_sessions; i++) {
+		const struct session_desc *desc = &registry->sessions[i].desc;
+
+		if (same_text(desc->host, host) && same_text(desc->name, name)) {
+			return i;
+		}
+	}
+	return ID_NONE;
+}
+
 uint32_t registry_add_session(struct registry *registry, const struct session_desc *desc)
 {
 	struct session *sessions, *session;
@@ -296,14 +308,12 @@ uint32_t registry_add_session(struct registry *registry, const struct session_de
 	if (host == ID_NONE) {
 		return ID_NONE;
 	}
-	for (i = 0; i < registry->n_sessions; i++) {
-		session = &registry->sessions[i];
-		if (session->host == host && same_text(session->desc.name, desc->name)) {
-			session->desc.ours = desc->ours;
-			session->desc.live = desc->live;
-			registry_attach_session(registry, i);
-			return i;
-		}
+	i = registry_find_session(registry, registry->hosts[host].name, desc->name);
+	if (i != ID_NONE) {
+		registry->sessions[i].desc.ours = desc->ours;
+		registry->sessions[i].desc.live = desc->live;
+		registry_attach_session(registry, i);
+		return i;
 	}
 	sessions = reserve(registry->sessions, registry->n_sessions, &registry->session_room,
 			sizeof(*sessions));
@@ -359,10 +369,12 @@ void registry_attach_session(struct registry *registry, uint32_t session)
 	}
 }
 
-void registry_end_session(struct registry *registry, uint32_t session)
+bool registry_end_session(struct registry *registry, uint32_t session)
 {
-	if (session < registry->n_sessions && registry->sessions[session].attached) {
-		registry->sessions[session].attached = false;
-		share(registry, registry->sessions[session].host);
+	if (session >= registry->n_sessions || !registry->sessions[session].attached) {
+		return false;
 	}
+	registry->sessions[session].attached = false;
+	share(registry, registry->sessions[session].host);
+	return true;
 }

@@ -77,9 +77,12 @@ uint32_t registry_add_alternative(
 uint32_t registry_add_session(struct registry *registry, const struct session_desc *desc);
 uint32_t registry_add_stream(struct registry *registry, const struct stream_desc *desc);
 
+/* ID_NONE: there is none of that name. */
+uint32_t registry_find_session(const struct registry *registry, const char *host, const char *name);
 /* A session that had ended sends again. */
 void registry_attach_session(struct registry *registry, uint32_t session);
-void registry_end_session(struct registry *registry, uint32_t session);
+/* False: it had ended. */
+bool registry_end_session(struct registry *registry, uint32_t session);
 
 /* Whether another attached session of the host may tell the stream's events, too. */
 static inline bool registry_is_shared(const struct registry *registry, uint32_t stream)

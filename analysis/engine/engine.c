@@ -67,10 +67,19 @@ static void begin_epoch(void *context, uint64_t answered_ns,
 	struct engine *engine = context;
 	uint64_t now_ns = engine->now_ns;
 	bool follows = answered_ns > now_ns && answered_ns - now_ns < MAX_LAG_NS;
+	uint64_t from_ns = follows ? answered_ns : now_ns;
 
-	groups_begin_epoch(engine->groups, follows ? answered_ns : now_ns, touches, touched);
-	behaving_begin_epoch(engine->behaving, follows ? answered_ns : now_ns, touches, touched);
+	groups_begin_epoch(engine->groups, from_ns, touches, touched);
+	behaving_begin_epoch(engine->behaving, from_ns, touches, touched);
 	loop_epoch(&engine->loop);
+	for (uint32_t i = 0; i < engine->registry.n_hosts; i++) {
+		if (state_record(engine->state, i,
+				    pythia_records_switches(engine->loop.pythia,
+						    engine->registry.hosts[i].name),
+				    from_ns)) {
+			engine->forget_ns = from_ns;
+		}
+	}
 }
 
 static bool measure(void *context, const struct request *request, struct measured *out)
@@ -374,18 +383,20 @@ uint32_t engine_add_stream(struct engine *engine, const struct stream_desc *stre
 	return registry_add_stream(&engine->registry, stream);
 }
 
-bool engine_end_session(struct engine *engine, uint32_t session)
+enum session_end engine_end_session(struct engine *engine, uint32_t session)
 {
 	uint32_t i;
 
-	registry_end_session(&engine->registry, session);
-	state_end_session(engine->state);
+	if (!registry_end_session(&engine->registry, session)) {
+		return SESSION_HAD_ENDED;
+	}
+	state_forget(engine->state, engine->now_ns);
 	for (i = 0; i < engine->registry.n_sessions; i++) {
 		if (engine->registry.sessions[i].attached) {
-			return false;
+			return SESSION_ENDED;
 		}
 	}
-	return true;
+	return SESSION_ENDED_LAST;
 }
 
 bool engine_next_symbol(struct engine *engine, struct symbol_query *query)
@@ -591,13 +602,10 @@ static void advance_to(struct engine *engine, uint64_t ts_ns)
  * What the loop sees at the turn of a second is all that was before, whether an event after it or
  * the viewer has told that it turned: so a recording, which has no viewer, tells the same.
  */
-void engine_advance(struct engine *engine, uint64_t ts_ns)
+static void turn_to(struct engine *engine, uint64_t ts_ns)
 {
 	uint64_t second = ts_ns / NS_PER_S;
 
-	if (ts_ns < engine->now_ns) {
-		return;
-	}
 	if (engine->second && second > engine->second) {
 		if (second - engine->second > MOST_TURNS) {
 			advance_to(engine, (second - MOST_TURNS) * NS_PER_S);
@@ -607,6 +615,22 @@ void engine_advance(struct engine *engine, uint64_t ts_ns)
 		}
 	}
 	advance_to(engine, ts_ns);
+}
+
+void engine_advance(struct engine *engine, uint64_t ts_ns)
+{
+	uint64_t forget_ns = engine->forget_ns;
+
+	if (ts_ns < engine->now_ns) {
+		return;
+	}
+	/* Not with the next event, which a viewer may precede. */
+	if (forget_ns && ts_ns >= forget_ns) {
+		engine->forget_ns = 0;
+		turn_to(engine, forget_ns > engine->now_ns ? forget_ns : engine->now_ns);
+		state_forget(engine->state, engine->now_ns);
+	}
+	turn_to(engine, ts_ns);
 }
 
 /*

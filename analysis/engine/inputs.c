@@ -88,6 +88,17 @@ static void compare_with_epoch(struct engine *engine)
 	}
 }
 
+static enum status end_session(struct engine *engine, const char *host, const char *name)
+{
+	uint32_t session = registry_find_session(&engine->registry, host, name);
+
+	if (session == ID_NONE) {
+		return STATUS_NOT_FOUND;
+	}
+	engine_end_session(engine, session);
+	return STATUS_OK;
+}
+
 enum status engine_input(
 		struct engine *engine, const struct engine_input *in, char *error, size_t size)
 {
@@ -137,6 +148,8 @@ enum status engine_input(
 	case INPUT_SILENT:
 		loop_silent(loop, in->silent.host, in->silent.is, now_ns);
 		return STATUS_OK;
+	case INPUT_ENDED:
+		return end_session(engine, in->ended.host, in->ended.session);
 	case INPUT_OUTCOME:
 		loop_order_done(loop, &in->outcome);
 		return STATUS_OK;

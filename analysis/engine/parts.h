@@ -58,6 +58,7 @@ struct engine {
 	bool pinned;
 	uint64_t pinned_ns;
 	uint64_t next_tidy_ns; /* see tidy() */
+	uint64_t forget_ns;    /* event time of state_forget(); 0: none is due */
 	struct arena notes;    /* of engine_schema() */
 	struct loss *losses;   /* the last ENGINE_LOSSES, by number modulo that */
 	uint32_t losses_room;

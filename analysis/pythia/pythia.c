@@ -369,16 +369,32 @@ const struct step_order *pythia_next_order(struct pythia *pythia)
 	return steps_next_order(&pythia->steps, &pythia->points);
 }
 
-bool pythia_touches_host(const struct pythia *pythia, const char *host)
+/* The bit of a host that it knows of; else 0. */
+static uint64_t known_host(const struct pythia *pythia, const char *host)
 {
 	uint32_t name = names_add(pythia->names, host, strlen(host));
 
 	for (uint32_t i = 0; i < pythia->points.n_hosts; i++) {
 		if (pythia->points.hosts[i] == name) {
-			return (pythia->touched.hosts >> i & 1) != 0;
+			return UINT64_C(1) << i;
 		}
 	}
-	return false;
+	return 0;
+}
+
+bool pythia_touches_host(const struct pythia *pythia, const char *host)
+{
+	return (pythia->touched.hosts & known_host(pythia, host)) != 0;
+}
+
+bool pythia_records_switches(const struct pythia *pythia, const char *host)
+{
+	static const char event[] = "sched_switch";
+	uint32_t point = points_of_event(
+			&pythia->points, names_add(pythia->names, event, sizeof(event) - 1));
+
+	return point != POINT_NONE &&
+	       (pythia->points.items[point].ours & known_host(pythia, host)) != 0;
 }
 
 bool pythia_touches_type(const struct pythia *pythia, uint32_t type)

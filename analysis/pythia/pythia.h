@@ -291,6 +291,8 @@ bool pythia_order_done(struct pythia *pythia, const struct step_outcome *outcome
  */
 bool pythia_touches_host(const struct pythia *pythia, const char *host);
 bool pythia_touches_type(const struct pythia *pythia, uint32_t type);
+/* Does a step in force record there which threads run? */
+bool pythia_records_switches(const struct pythia *pythia, const char *host);
 /* `group`: the step's, in the epoch; NULL if it has none. */
 void pythia_watch_over(struct pythia *pythia, const struct step_watch *watch,
 		const struct group_view *group, uint64_t now_ns);

@@ -93,8 +93,9 @@ void holders_end(struct holders *holders)
 
 /* Is this piece of a path a wait, and how can it be known whose? */
 static bool is_wait(const struct holders *holders, const struct span *span,
-		const struct path_piece *piece, enum held_how *how)
+		const struct path_piece *piece, uint64_t from_ns, enum held_how *how)
 {
+	const struct state *state = holders->r->config.state;
 	/* While a message lies in a socket its thread works, or waits, for others. */
 	bool queued = span_name(holders->r, span) == holders->r->queued_name;
 	bool unacked = span_name(holders->r, span) == holders->r->unacked_name;
@@ -111,8 +112,8 @@ static bool is_wait(const struct holders *holders, const struct span *span,
 		return true;
 	case PATH_SELF:
 		*how = queued ? HELD_QUEUED : unacked ? HELD_WOKEN : HELD_INFERRED;
-		return queued || unacked || !holders->r->config.state ||
-		       !state_has_kernel(holders->r->config.state);
+		return queued || unacked || !state ||
+		       !state_was_told(state, span->host, from_ns, from_ns + piece->ns);
 	default:
 		return false;
 	}
@@ -167,7 +168,7 @@ bool holders_add(struct holders *holders, const struct request *request, double 
 
 		at_ns += piece->ns;
 		if (from_ns < holders->first_ns || !span->entry ||
-				!is_wait(holders, span, piece, &how) ||
+				!is_wait(holders, span, piece, from_ns, &how) ||
 				piece->ns < (how == HELD_RAN ? HOLDERS_RAN_NS : HOLDERS_LEAST_NS)) {
 			continue;
 		}

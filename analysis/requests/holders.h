@@ -18,8 +18,8 @@
  *             was on, or nobody.
  *   queued    a message was sent, or lies in a socket, and its thread had not begun: what that one
  *             did instead.
- *   inferred  without kernel events: a thread of the same process that ended, just before the end
- *             of the wait, the kind of span that ends there again and again
+ *   inferred  without kernel events at that time: a thread of the same process that ended, just
+ *             before the end of the wait, the kind of span that ends there again and again
  *             (stats/handover.h). Where its own span ended so as well, whoever ended that.
  *
  * The time of a wait is told of the innermost spans of that thread meanwhile. Of chains of waits

@@ -28,7 +28,10 @@ struct host_state {
 	uint32_t n_cpus;
 	bool statedump;
 	bool ended;                      /* its kernel is no longer traced */
-	uint64_t last_ns;                /* of its kernel's events */
+	bool by_us;                      /* steps of ours record what its threads run, */
+	uint64_t by_us_until_ns;         /* or did until then; else 0 */
+	uint64_t since_ns, last_ns; /* of its kernel's events; since: since it was traced anew */
+	uint64_t switched_ns;       /* of the last sched_switch */
 	bool tells_received, tells_sent; /* packets of interfaces: such events have come */
 	struct switch_states states;
 	struct attribute events; /* running total, sampled */

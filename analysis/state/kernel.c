@@ -202,6 +202,7 @@ static void sched_switch(
 	if (!cpu) {
 		return;
 	}
+	cx->hosts[host].switched_ns = event->ts_ns;
 	if (cpu->current ? cpu->current != prev : cpu->idle && prev) {
 		sockets_miss(cx, host);
 	}

@@ -15,6 +15,8 @@
 
 #define TICKS  10 /* between samples of the number of events */
 #define SWEEPS 8  /* of the collector, per window */
+/* Switches that come so long after a step was undone are recorded by somebody else. */
+#define LATE_NS UINT64_C(1000000000)
 /* A view back at the window's beginning needs the window before it. */
 #define KEPT_WINDOWS 2
 
@@ -409,15 +411,25 @@ static void sample(struct state_cx *cx, uint64_t at_ns)
 	}
 }
 
-static bool is_traced(const struct registry *registry, uint32_t host)
+/* What threads run was told because of steps alone, and these are undone. */
+static bool is_recorded_no_more(const struct state_cx *cx, const struct host_state *host)
 {
+	return host->by_us_until_ns && cx->now_ns >= host->by_us_until_ns &&
+	       host->switched_ns < host->by_us_until_ns + LATE_NS;
+}
+
+static bool is_traced(const struct state_cx *cx, uint32_t host)
+{
+	const struct registry *registry = cx->registry;
+	bool ours_tell = !is_recorded_no_more(cx, &cx->hosts[host]);
 	uint32_t i;
 
 	for (i = 0; i < registry->n_streams; i++) {
 		const struct stream *stream = &registry->streams[i];
+		const struct session *session = &registry->sessions[stream->desc.session];
 
 		if (stream->host == host && stream->desc.domain != DOMAIN_UST &&
-				registry->sessions[stream->desc.session].attached) {
+				session->attached && (ours_tell || !session->desc.ours)) {
 			return true;
 		}
 	}
@@ -458,7 +470,7 @@ static void forget_ended(struct state_cx *cx)
 	}
 	for (i = 0; i < cx->n_hosts && goes_on; i++) {
 		struct host_state *host = &cx->hosts[i];
-		bool ended = host->n_cpus > 0 && !is_traced(registry, i);
+		bool ended = host->n_cpus > 0 && !is_traced(cx, i);
 
 		if (ended && !host->ended) {
 			end_host(cx, i);
@@ -467,9 +479,25 @@ static void forget_ended(struct state_cx *cx)
 	}
 }
 
-void state_end_session(struct state *state)
+void state_forget(struct state *state, uint64_t now_ns)
 {
+	state->cx.now_ns = now_ns;
 	forget_ended(&state->cx);
+}
+
+bool state_record(struct state *state, uint32_t host, bool by_us, uint64_t at_ns)
+{
+	struct host_state *recorded;
+
+	if (host >= state->cx.n_hosts && !reserve_hosts(&state->cx)) {
+		return false;
+	}
+	recorded = &state->cx.hosts[host];
+	if (by_us || recorded->by_us) {
+		recorded->by_us_until_ns = by_us ? 0 : at_ns;
+	}
+	recorded->by_us = by_us;
+	return recorded->by_us_until_ns == at_ns;
 }
 
 void state_advance(struct state *state, uint64_t now_ns)
@@ -538,8 +566,13 @@ bool state_feed(struct state *state, const struct event *event, uint64_t number)
 	cx->no_use = false;
 	cx->sockets->calls.n = 0;
 	if (cx->registry->streams[event->stream].desc.domain != DOMAIN_UST) {
-		cx->hosts[event_host(cx, event)].last_ns = event->ts_ns;
-		cx->hosts[event_host(cx, event)].ended = false;
+		struct host_state *host = &cx->hosts[event_host(cx, event)];
+
+		if (host->last_ns == 0 || host->ended) {
+			host->since_ns = event->ts_ns;
+		}
+		host->last_ns = event->ts_ns;
+		host->ended = false;
 	}
 	if (plan->n_perf > 0) {
 		perf_take(cx, plan, event);
@@ -680,6 +713,14 @@ const struct socket_calls *state_socket_calls(const struct state *state)
 const struct socket_counts *state_socket_counts(const struct state *state)
 {
 	return &state->cx.sockets->counts;
+}
+
+bool state_was_told(const struct state *state, uint32_t host, uint64_t from_ns, uint64_t to_ns)
+{
+	const struct host_state *told = host < state->cx.n_hosts ? &state->cx.hosts[host] : NULL;
+
+	return told && told->n_cpus > 0 && to_ns > told->since_ns &&
+	       (!told->ended || from_ns < told->last_ns);
 }
 
 bool state_has_kernel(const struct state *state)

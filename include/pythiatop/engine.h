@@ -108,12 +108,17 @@ uint32_t engine_add_stream(struct engine *engine, const struct stream_desc *stre
  */
 enum status engine_set_request(struct engine *engine, const char *program, const char *function);
 
-/*
- * A session supplies no more events (for now): another one of its host may supply its tracepoints.
- * True: it was the last one of all, and engine_finish() is due, for what would end what is open
- * cannot be seen any more, even if a session of that name begins later.
+enum session_end {
+	SESSION_HAD_ENDED = 0, /* and nothing has come of it since */
+	SESSION_ENDED,
+	/* It was the last one of all, and engine_finish() is due, for what would end what is open
+	 * cannot be seen any more, even if a session of that name begins later. */
+	SESSION_ENDED_LAST,
+};
+
+/* A session supplies no more events (for now): another one of its host may supply its tracepoints.
  */
-bool engine_end_session(struct engine *engine, uint32_t session);
+enum session_end engine_end_session(struct engine *engine, uint32_t session);
 
 /*
  * Which function is at a place in a binary that spans are named by, only the file tells. The next

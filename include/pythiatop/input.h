@@ -60,6 +60,7 @@ enum input_kind {
 	 * on.
 	 */
 	INPUT_SILENT,
+	INPUT_ENDED,   /* ended: engine_end_session(); STATUS_NOT_FOUND: there is no such one */
 	INPUT_OUTCOME, /* outcome: what came of an order */
 	INPUT_WATCH,   /* watch: the time to watch a step, or to learn, is over */
 
@@ -114,6 +115,9 @@ struct engine_input {
 			const char *host;
 			bool is;
 		} silent;
+		struct {
+			const char *host, *session;
+		} ended;
 		struct step_outcome outcome;
 		struct step_watch watch;
 		struct {

@@ -391,6 +391,13 @@ void conductor_see_first(struct conductor *conductor, uint64_t event_ns)
 	conductor_note(conductor, &(struct engine_input){.kind = INPUT_FIRST});
 }
 
+void conductor_see_end(struct conductor *conductor, const struct session_desc *session)
+{
+	decisions_at(conductor->decisions, engine_time(conductor->setup.engine));
+	conductor_note(conductor, &(struct engine_input){.kind = INPUT_ENDED,
+						  .ended = {session->host, session->name}});
+}
+
 void conductor_see_last(struct conductor *conductor)
 {
 	decisions_at(conductor->decisions, engine_time(conductor->setup.engine));

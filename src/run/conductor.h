@@ -73,7 +73,8 @@ void conductor_see_host(struct conductor *conductor, const char *host);
 void conductor_see_silent(struct conductor *conductor, const struct session_desc *session, bool is);
 /* Event time begins: for the decision log. */
 void conductor_see_first(struct conductor *conductor, uint64_t event_ns);
-/* All sources have ended: for the decision log. */
+/* A session has ended, or all sources have: for the decision log. */
+void conductor_see_end(struct conductor *conductor, const struct session_desc *session);
 void conductor_see_last(struct conductor *conductor);
 /* For the log alone: a clock's first event comes; a profile was learned from. */
 void conductor_note(struct conductor *conductor, const struct engine_input *input);

@@ -111,6 +111,8 @@ static const struct {
 		[INPUT_HOST_GONE] = {"host_gone", {{"host", TEXT, AT(text)}}},
 		[INPUT_SILENT] = {"silent",
 				{{"host", TEXT, AT(silent.host)}, {"is", FLAG, AT(silent.is)}}},
+		[INPUT_ENDED] = {"ended", {{"host", TEXT, AT(ended.host)},
+							  {"session", TEXT, AT(ended.session)}}},
 		[INPUT_OUTCOME] = {"outcome",
 				{{"step", NUMBER, AT(outcome.step)},
 						{"undo", FLAG, AT(outcome.undo)},

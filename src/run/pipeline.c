@@ -108,7 +108,17 @@ static void sink_end_session(void *context, uint32_t session)
 {
 	struct pipeline *pipeline = context;
 
-	if (engine_end_session(pipeline->engine, session)) {
+	enum session_end end;
+
+	/* Recordings end sooner than what was live: its log tells when that did. */
+	if (pipeline->replay) {
+		return;
+	}
+	end = engine_end_session(pipeline->engine, session);
+	if (end != SESSION_HAD_ENDED && pipeline->conductor) {
+		conductor_see_end(pipeline->conductor, engine_session(pipeline->engine, session));
+	}
+	if (end == SESSION_ENDED_LAST) {
 		finish(pipeline);
 	}
 }

@@ -324,6 +324,10 @@ static void give(struct replay *replay, struct engine *engine)
 	case INPUT_END:
 		replay->over = true;
 		break;
+	case INPUT_ENDED:
+		/* Of a session without events the recording may tell no name. */
+		(void)engine_input(engine, &line->input, error, sizeof(error));
+		break;
 	case INPUT_ORDER:
 		give_order(replay, engine, line);
 		break;

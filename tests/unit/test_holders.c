@@ -47,15 +47,20 @@ static void shop_start(struct shop *shop)
 			.engine = shop->feed.engine, .session = shop->feed.session};
 }
 
-static void use_kernel(struct shop *shop)
+static void use_kernel_later(struct shop *shop, uint64_t ns)
 {
 	shop->kernel.stream = engine_add_stream(
 			shop->feed.engine, &(struct stream_desc){.session = shop->feed.session,
 							   .domain = DOMAIN_KERNEL,
 							   .channel = "kernel",
 							   .kernel_release = "6.2.0"});
-	kernel_event(&shop->kernel, T0, 7, "syscall_entry_futex uaddr:u=1 op:i=0");
-	kernel_event(&shop->kernel, T0, 7, "syscall_exit_futex ret:i=0");
+	kernel_event(&shop->kernel, T0 + ns, 7, "syscall_entry_futex uaddr:u=1 op:i=0");
+	kernel_event(&shop->kernel, T0 + ns, 7, "syscall_exit_futex ret:i=0");
+}
+
+static void use_kernel(struct shop *shop)
+{
+	use_kernel_later(shop, 0);
 }
 
 static void tell(struct shop *shop, uint64_t at_ns, enum span span, bool exit, uint64_t request,
@@ -642,6 +647,125 @@ static void inferred_from_ends(void **state)
 	feed_stop(&shop.feed);
 }
 
+/* A step that records which threads run, as an engineer approves or undoes it. */
+static void order(struct shop *shop, bool undo, uint64_t answered_ns)
+{
+	struct engine *engine = shop->feed.engine;
+	const struct step_order *order;
+	char error[256];
+
+	if (undo) {
+		assert_int_equal(
+				engine_input(engine, &(struct engine_input){.kind = INPUT_UNDO_ALL},
+						error, sizeof(error)),
+				STATUS_OK);
+	} else {
+		pythia_set_mode(engine->loop.pythia, MODE_APPROVE, engine->now_ns);
+		assert_int_equal(pythia_propose(engine->loop.pythia, "", "sched_switch", true,
+						 engine->now_ns, error, sizeof(error)),
+				STATUS_OK);
+		assert_int_equal(pythia_decide(engine->loop.pythia, 1, STEP_APPROVE, STEP_BY_PERSON,
+						 engine->now_ns, error, sizeof(error)),
+				STATUS_OK);
+	}
+	order = engine_next_order(engine);
+	assert_non_null(order);
+	assert_int_equal(order->undo, undo);
+	assert_int_equal(
+			engine_input(engine,
+					&(struct engine_input){.kind = INPUT_OUTCOME,
+							.outcome = {.step = order->step,
+									.undo = undo,
+									.ok = true,
+									.error = "",
+									.answered_ns = answered_ns}},
+					error, sizeof(error)),
+			STATUS_OK);
+}
+
+static bool is_told(struct shop *shop, uint64_t from_ns, uint64_t to_ns)
+{
+	return state_was_told(shop->feed.engine->state, 0, T0 + from_ns, T0 + to_ns);
+}
+
+static enum thread_status status_of(struct shop *shop, int32_t tid, uint64_t at_ns)
+{
+	struct state_doing doing = {.status = THREAD_UNKNOWN};
+
+	state_doing(shop->feed.engine->state, 0, tid, -1, T0 + at_ns, &doing);
+	return doing.status;
+}
+
+/*
+ * Threads 100 and 200 are recorded for a while by a step, or by somebody else, too; then the step
+ * is undone, and later one of them is seen in a dump of all threads.
+ */
+static void record_for_a_while(struct shop *shop, bool others)
+{
+	const struct pythia_offer offer = {.event = "sched_switch",
+			.kernel = true,
+			.provider = "",
+			.span = "sched_switch"};
+	struct session_desc session = {.host = "alpha", .name = "pythiatop-1-probe", .ours = true};
+
+	shop_start(shop);
+	shop->feed.session = engine_add_session(shop->feed.engine, &session);
+	use_kernel(shop);
+	assert_int_equal(pythia_offer(shop->feed.engine->loop.pythia, "alpha", &offer, 1),
+			STATUS_OK);
+	order(shop, false, T0 + 1 * US);
+	run(shop, 500 * US, 0, 200, 1, 100);
+	run(shop, 1000 * US, 0, 100, 1, 6);
+	assert_int_equal(status_of(shop, 100, 1500 * US), THREAD_BLOCKED);
+	order(shop, true, T0 + 3 * MS);
+	/* On its way when the host was asked. */
+	run(shop, 2500 * US, 0, 6, 1, 200);
+	run(shop, 2800 * US, 0, 200, 1, 6);
+	assert_int_equal(status_of(shop, 100, 2900 * US), THREAD_BLOCKED);
+	if (others) {
+		shop->feed.session = engine_add_session(shop->feed.engine,
+				&(struct session_desc){.host = "alpha", .name = "theirs"});
+		shop->kernel.session = shop->feed.session;
+		use_kernel_later(shop, 2900 * US);
+	}
+	engine_advance(shop->feed.engine, T0 + 3 * MS);
+}
+
+/* What threads did last when a step was undone they do not do for ever. */
+static void inferred_once_a_step_is_undone(void **state)
+{
+	const struct group_waits *waits;
+	struct snapshot *snapshot;
+	struct shop shop;
+
+	(void)state;
+	record_for_a_while(&shop, false);
+	assert_int_equal(status_of(&shop, 100, 2700 * US), THREAD_BLOCKED);
+	assert_int_equal(status_of(&shop, 100, 2900 * US), THREAD_UNKNOWN);
+	assert_true(is_told(&shop, 2 * MS, 4 * MS));
+	assert_false(is_told(&shop, 3 * MS, 4 * MS));
+	play(&shop, true);
+	waits = waits_of(&shop, &snapshot);
+	assert_int_equal(waits->n, 1);
+	assert_string_equal(the_wait(waits, "")->holders[0].name, "commit");
+	snapshot_destroy(snapshot);
+	/* A dump tells what a thread is, no more. */
+	call(&shop, 4100 * MS, 0,
+			"lttng_statedump_process_state tid:i=100 vtid:i=100 pid:i=100 vpid:i=100 "
+			"ppid:i=1 vppid:i=1 name:s=a type:i=0 mode:i=5 submode:i=0 status:i=5 "
+			"ns_level:i=0");
+	engine_advance(shop.feed.engine, T0 + 4300 * MS);
+	assert_int_equal(status_of(&shop, 100, 4300 * MS), THREAD_UNKNOWN);
+	assert_false(is_told(&shop, 4200 * MS, 4300 * MS));
+	feed_stop(&shop.feed);
+
+	record_for_a_while(&shop, true);
+	engine_advance(shop.feed.engine, T0 + 4 * MS);
+	assert_int_equal(status_of(&shop, 100, 4 * MS), THREAD_BLOCKED);
+	assert_true(is_told(&shop, 3 * MS, 4 * MS));
+	feed_stop(&shop.feed);
+}
+
 static void nobody_is_named(void **state)
 {
 	struct snapshot *snapshot;
@@ -695,6 +819,7 @@ int main(void)
 			cmocka_unit_test(what_its_thread_served),
 			cmocka_unit_test(what_was_not_acknowledged),
 			cmocka_unit_test(inferred_from_ends),
+			cmocka_unit_test(inferred_once_a_step_is_undone),
 			cmocka_unit_test(nobody_is_named),
 			cmocka_unit_test(log_is_bounded),
 	};

@@ -339,7 +339,12 @@ static void live_run(struct recording *recording, bool finished, char **steps)
 		}
 	}
 	decisions_at(live.log, engine_time(live.feed.engine));
+	assert_int_equal(TELL(&live, INPUT_ENDED, .ended = {"alpha", "empty"}), STATUS_NOT_FOUND);
+	/* Whose name is in the log, and not in the recording. */
+	decisions_put(live.log,
+			&(struct engine_input){.kind = INPUT_ENDED, .ended = {"alpha", "empty"}});
 	if (finished) {
+		TELL(&live, INPUT_ENDED, .ended = {"alpha", "test"});
 		decisions_put(live.log, &(struct engine_input){.kind = INPUT_FINISH});
 		engine_finish(live.feed.engine);
 	}
@@ -367,8 +372,9 @@ static void check_clocks(const struct replay *replay)
 	assert_false(replay_clock(replay, 2, uuid, &offset_ns));
 }
 
-/* What the engine comes to; the departure is copied. */
-static char *replayed(const struct recording *recording, char *departure, size_t size)
+/* What the engine comes to; the departure is copied. `had_ended`: its session, or NULL. */
+static char *replayed(
+		const struct recording *recording, bool *had_ended, char *departure, size_t size)
 {
 	struct feed feed;
 	uint32_t types[N_TYPES];
@@ -389,6 +395,9 @@ static char *replayed(const struct recording *recording, char *departure, size_t
 	assert_true(replay_is_over(replay));
 	snprintf(departure, size, "%s", replay_departure(replay) ? replay_departure(replay) : "");
 	steps = describe(feed.engine);
+	if (had_ended) {
+		*had_ended = engine_end_session(feed.engine, feed.session) == SESSION_HAD_ENDED;
+	}
 	replay_destroy(replay);
 	feed_stop(&feed);
 	return steps;
@@ -411,7 +420,7 @@ static void the_same_steps_are_taken_again(void **state)
 	assert_non_null(strstr(steps, "thread 100: service"));
 	assert_null(strstr(steps, "explained: -1")); /* EXPLANATION_DONE or EXPLANATION_FEW */
 	for (uint32_t i = 0; i < 2; i++) {
-		again = replayed(recording, departure, sizeof(departure));
+		again = replayed(recording, NULL, departure, sizeof(departure));
 		assert_string_equal(departure, "");
 		assert_string_equal(again, steps);
 		free(again);
@@ -428,15 +437,17 @@ static void it_is_finished_as_then(void **state)
 {
 	struct recording *recording = calloc(1, sizeof(*recording));
 	char *steps[2], *again, departure[1024];
+	bool had_ended;
 
 	(void)state;
 	assert_non_null(recording);
 	for (uint32_t finished = 0; finished < 2; finished++) {
 		live_run(recording, finished, &steps[finished]);
 		recording->n -= 20 * 2 * PER_S; /* of what came after the run */
-		again = replayed(recording, departure, sizeof(departure));
+		again = replayed(recording, &had_ended, departure, sizeof(departure));
 		assert_string_equal(departure, "");
 		assert_string_equal(again, steps[finished]);
+		assert_int_equal(had_ended, finished);
 		free(again);
 	}
 	assert_string_not_equal(steps[0], steps[1]);
@@ -458,13 +469,13 @@ static void another_way_is_told(void **state)
 	for (uint32_t i = 0; i < recording->n; i++) {
 		recording->events[i].ts_ns += 3600 * 1000 * MS;
 	}
-	free(replayed(recording, departure, sizeof(departure)));
+	free(replayed(recording, NULL, departure, sizeof(departure)));
 	assert_non_null(strstr(departure, "not as then"));
 	recording->n = 30; /* and one that ends before there was anything to say */
 	for (uint32_t i = 0; i < recording->n; i++) {
 		recording->events[i].ts_ns -= 3600 * 1000 * MS;
 	}
-	free(replayed(recording, departure, sizeof(departure)));
+	free(replayed(recording, NULL, departure, sizeof(departure)));
 	assert_non_null(strstr(departure, "not as then"));
 	assert_non_null(strstr(departure, path));
 	free(recording);
