@@ -33,6 +33,12 @@ static uint32_t slow_bin_of(const struct group *group, uint32_t usual, uint32_t 
 	return bin + 1;
 }
 
+/* Not by the id, which counts what came before: a replay sees more of the first moment. */
+static uint32_t draw_of(const struct request *request)
+{
+	return (uint32_t)hash_pair(request->start_ns, request->end_ns);
+}
+
 /* How many requests one stands for whose hash is not above the threshold. */
 static uint32_t weight_of(uint32_t threshold)
 {
@@ -77,7 +83,7 @@ enum sampling keep_sample(struct groups *groups, struct group *group, const stru
 {
 	struct ring *ring = &group->ring;
 	uint64_t second = request->end_ns / NS_PER_S;
-	uint32_t hash = (uint32_t)hash_u64(request->id), usual = groups->config.samples_per_s;
+	uint32_t draw = draw_of(request), usual = groups->config.samples_per_s;
 	bool slow;
 
 	if (second > ring->second) {
@@ -87,7 +93,7 @@ enum sampling keep_sample(struct groups *groups, struct group *group, const stru
 	slow = bin != UINT32_MAX && bin >= ring->slow_bin && ring->slow < BURST * usual / PER_SLOW;
 	ring->slow += slow;
 	*weight = slow ? PROFILE_WEIGHT : weight_of(ring->threshold);
-	if (ring->taken >= SAMPLES_PER_S || hash > ring->threshold) {
+	if (ring->taken >= SAMPLES_PER_S || draw > ring->threshold) {
 		return slow ? SAMPLING_ADDED : SAMPLING_NONE;
 	}
 	if (++ring->taken % (BURST * usual) == 0) {
@@ -208,7 +214,7 @@ bool keep_request(struct groups *groups, struct group *group, struct slice *slic
 			 tops_wants(&group->epoch_tops, ns);
 	struct slow slow = {.ns = ns, .id = request->id};
 
-	sampled = sampled && (uint32_t)hash_u64(request->id) <= group->ring.kept_threshold;
+	sampled = sampled && draw_of(request) <= group->ring.kept_threshold;
 	if (!new_cell && slice && request_failed(request) && !request->tainted &&
 			slice->kept_failed < FAILED_PER_QUARTER) {
 		slice->kept_failed++;

@@ -21,9 +21,9 @@ enum sampling {
 bool keep_request(struct groups *groups, struct group *group, struct slice *slice,
 		struct request *request, bool sampled, bool new_cell);
 /*
- * Decides, by the hash of its id, whether the request belongs to the sample of its group; `bin`: of
- * its duration, UINT32_MAX of one that is of no use to statistics. Sets what it weighs in shares of
- * the variance.
+ * Decides, by the hash of when it began and ended, whether the request belongs to the sample of its
+ * group; `bin`: of its duration, UINT32_MAX of one that is of no use to statistics. Sets what it
+ * weighs in shares of the variance.
  */
 enum sampling keep_sample(struct groups *groups, struct group *group, const struct request *request,
 		uint32_t bin, uint32_t *weight);

@@ -131,7 +131,7 @@ awk -v a="$truth" -v b="$stacks" 'BEGIN { exit !(a > 5e8 && b > 0.999 * a && b <
 	complain "stacks of $stacks ns, requests of $truth ns"
 grep -q 'are of samples, the smallest of 31 % .* standard error of at most' "$work/said" ||
 	complain "stacks of samples: $(cat "$work/said")"
-document "$work/sampled" --schema=lttng-kernel "$traces/kernel-6.2-2cpu"
+document "$work/sampled" --schema=lttng-kernel "$traces/kernel-4.4-basic"
 wrong=$(field "$work/sampled" 'scalar grep { my $l = $_->{location}; my $r = $l->{located} ? $l->{sample_sd_ns} / $_->{sd_ns} : 1;
 	$l->{located} && !!$l->{unlike} != ($r < 2 / 3 || $r > 1.5) } @{$d->{groups}}')
 unlike=$(field "$work/sampled" 'scalar grep { $_->{location}{unlike} } @{$d->{groups}}')

@@ -779,6 +779,39 @@ static void test_sample_of_a_sudden_load(void **state)
 	bench_release(&bench);
 }
 
+/* When the sampled requests of a group began, of 40,000 in four seconds. */
+static uint32_t sample_after(uint64_t earlier, uint64_t *starts, uint32_t max)
+{
+	const struct request *kept[5000];
+	struct bench bench;
+	uint32_t n;
+
+	bench_init(&bench, &usual, 21);
+	bench.source.next_id += earlier;
+	groups_advance(bench.groups, START);
+	for (uint32_t i = 0; i < 40000; i++) {
+		add(&bench, "a", START + i * (S / 10000), lognormal(&bench, MS, 0.5));
+	}
+	n = groups_newest(bench.groups, 1, HORIZON_WINDOW, kept, max);
+	for (uint32_t i = 0; i < n; i++) {
+		starts[i] = kept[i]->start_ns;
+	}
+	bench_release(&bench);
+	return n;
+}
+
+/* A replay sees more of the first moment than its live run did, and nothing else is to differ. */
+static void test_sample_whatever_was_before(void **state)
+{
+	static uint64_t starts[5000], others[5000];
+	uint32_t n = sample_after(0, starts, 5000);
+
+	(void)state;
+	assert_true(n > 1000 && n < 5000);
+	assert_int_equal(sample_after(1, others, 5000), n);
+	assert_memory_equal(starts, others, n * sizeof(*starts));
+}
+
 /* What the pin shows stays open to drill-down although newer requests fill the bytes. */
 static void test_pin_keeps_requests_beyond_the_bound(void **state)
 {
@@ -1177,6 +1210,7 @@ int main(void)
 			cmocka_unit_test(test_bound_on_kept_bytes),
 			cmocka_unit_test(test_what_is_shown_stays),
 			cmocka_unit_test(test_sample_of_a_sudden_load),
+			cmocka_unit_test(test_sample_whatever_was_before),
 			cmocka_unit_test(test_pin_keeps_requests_beyond_the_bound),
 			cmocka_unit_test(test_bound_on_buckets),
 			cmocka_unit_test(test_keys_and_labels),
