@@ -59,11 +59,18 @@ told() {
 		grep -Eo '"(title|why|kind|state|by|event|stopped_by|where)": ?"[^"]*"|"[a-z_]*_ns":[0-9]+'
 }
 
+# Of the last document of a run: what came in, and what came too late.
+counts() {
+	tail -n 1 "$1" | grep -Eo '"accounting":\{[^}]*\}' || echo "no document"
+}
+
 same() {
 	told "$work/$1.json" >"$work/then"
 	told "$work/$1.again" >"$work/now"
 	grep -q '"title"' "$work/then" || fail "$1: no steps to compare"
-	cmp -s "$work/then" "$work/now" || fail "$1: $(diff "$work/then" "$work/now")"
+	cmp -s "$work/then" "$work/now" || fail "$1: $(diff "$work/then" "$work/now")
+then $(counts "$work/$1.json"), now $(counts "$work/$1.again")
+$(grep -Eo '"event_ns":[0-9]+,"do":"[a-z_]*"' "$work/$1.log" | uniq -c)"
 	echo "$1: $(grep -c '"title"' "$work/now") steps, as then"
 }
 
