@@ -524,7 +524,7 @@ static void a_shuffle_within_the_reorder_window_changes_nothing(void **state)
 static void orphans_for_ever_need_no_more_memory(void **state)
 {
 	struct bench bench;
-	uint64_t i, half_bytes = 0, n = 400000;
+	uint64_t i, half_bytes = 0, n = TRIALS(400000);
 	uint32_t entry, exit, point;
 
 	(void)state;

@@ -15,6 +15,7 @@
 
 #include "kernel_feed.h"
 #include "state/store.h"
+#include "trials.h"
 
 #define MS     UINT64_C(1000000)
 #define WINDOW (100 * MS)
@@ -82,7 +83,7 @@ static void values_of_the_window(void **state)
 
 	(void)state;
 	assert_non_null(naive);
-	for (round = 1; round <= 20; round++) {
+	for (round = 1; round <= TRIALS(24); round++) {
 		struct store store;
 		struct attribute attribute = {.value = 0};
 		uint64_t now_ns = 1000;
