@@ -30,8 +30,8 @@ struct host_state {
 	bool ended;                      /* its kernel is no longer traced */
 	bool by_us;                      /* steps of ours record what its threads run, */
 	uint64_t by_us_until_ns;         /* or did until then; else 0 */
-	uint64_t since_ns, last_ns; /* of its kernel's events; since: since it was traced anew */
-	uint64_t switched_ns;       /* of the last sched_switch */
+	/* Of its kernel's events: the first since it was traced anew, the last, the last switch. */
+	uint64_t since_ns, last_ns, switched_ns;
 	bool tells_received, tells_sent; /* packets of interfaces: such events have come */
 	struct switch_states states;
 	struct attribute events; /* running total, sampled */

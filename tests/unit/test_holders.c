@@ -648,7 +648,7 @@ static void inferred_from_ends(void **state)
 }
 
 /* A step that records which threads run, as an engineer approves or undoes it. */
-static void order(struct shop *shop, bool undo, uint64_t answered_ns)
+static void take_step(struct shop *shop, bool undo, uint64_t answered_ns)
 {
 	struct engine *engine = shop->feed.engine;
 	const struct step_order *order;
@@ -697,8 +697,8 @@ static enum thread_status status_of(struct shop *shop, int32_t tid, uint64_t at_
 }
 
 /*
- * Threads 100 and 200 are recorded for a while by a step, or by somebody else, too; then the step
- * is undone, and later one of them is seen in a dump of all threads.
+ * Threads 100 and 200 are recorded for a while by a step, which is undone; `others`: and a session
+ * of somebody else traces that kernel, too.
  */
 static void record_for_a_while(struct shop *shop, bool others)
 {
@@ -713,11 +713,11 @@ static void record_for_a_while(struct shop *shop, bool others)
 	use_kernel(shop);
 	assert_int_equal(pythia_offer(shop->feed.engine->loop.pythia, "alpha", &offer, 1),
 			STATUS_OK);
-	order(shop, false, T0 + 1 * US);
+	take_step(shop, false, T0 + 1 * US);
 	run(shop, 500 * US, 0, 200, 1, 100);
 	run(shop, 1000 * US, 0, 100, 1, 6);
 	assert_int_equal(status_of(shop, 100, 1500 * US), THREAD_BLOCKED);
-	order(shop, true, T0 + 3 * MS);
+	take_step(shop, true, T0 + 3 * MS);
 	/* On its way when the host was asked. */
 	run(shop, 2500 * US, 0, 6, 1, 200);
 	run(shop, 2800 * US, 0, 200, 1, 6);
