@@ -17,20 +17,33 @@ marked() {
 	exec env PT_TEST_MARK="$mark-$name" "$@"
 }
 
-# Pids of all processes with mark $1, by number: parents come before their children.
+# Pids of all processes with mark $1.
 processes() {
 	grep -lsz "^PT_TEST_MARK=$mark-$1\$" /proc/[0-9]*/environ | cut -d/ -f3 | sort -n
 }
 
-# The first process with mark $1 whose command line matches $2.
+# The first process with mark $1 whose command line matches $2; not a subshell or a thread's fork of
+# it, whichever number the kernel gave that.
 process() {
-	local pid
+	local pid matching=' '
 	for pid in $(processes "$1"); do
 		if tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -q -- "$2"; then
-			echo "$pid"
-			return
+			matching+="$pid "
 		fi
 	done
+	for pid in $matching; do
+		case $matching in
+		*" $(parent_of "$pid") "*) ;;
+		*)
+			echo "$pid"
+			return
+			;;
+		esac
+	done
+}
+
+parent_of() {
+	sed -n 's/^PPid:\t//p' "/proc/$1/status" 2>/dev/null
 }
 
 # Ends whatever still has one of the marks given: a test that failed must leave nothing either.

@@ -121,7 +121,8 @@ for ((second = 0; second < 240; second++)); do
 		fi
 		press a
 		sees 'Esc cancel' 5 'a opens the dialog'
-		screen | grep -qE 'enable [a-z]+:[a-z_]+_entry' || fail "no events in the dialog: $(screen)"
+		screen | grep -qE 'enable ([a-z]+:[a-z_]+_entry|[a-z_]+ \(kernel\))' ||
+			fail "no events in the dialog: $(screen)"
 		press y
 		sees ' approved' 5 'y approves'
 		approved=$((approved + 1))
