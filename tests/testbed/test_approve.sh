@@ -142,8 +142,8 @@ read -r enabled known <<<"$(sed -nE 's|.*s, ([0-9]+)/([0-9]+) points.*|\1 \2|p' 
 	fail "more than a tenth of the points: $shown"
 
 # The session had begun before anybody attached: who the processes are, their host has told.
-press 6
-sees ' pt-compute' 5 'the names of processes'
+press 6 / ; press -l 'pt-compute' ; press Enter
+sees ' pt-compute-' 5 'the names of processes'
 press 5
 sees 'stopped by rule' 5 'the steps again'
 
