@@ -27,11 +27,13 @@ struct host_state {
 	struct cpu_state *cpus;
 	uint32_t n_cpus;
 	bool statedump;
-	bool ended;                      /* its kernel is no longer traced */
-	bool by_us;                      /* steps of ours record what its threads run, */
+	bool ended;                      /* nobody tells any more what its threads run */
+	bool by_us;                      /* steps of ours record it, */
 	uint64_t by_us_until_ns;         /* or did until then; else 0 */
-	/* Of its kernel's events: the first since it was traced anew, the last, the last switch. */
-	uint64_t since_ns, last_ns, switched_ns;
+	uint64_t last_ns;                /* of its kernel's events */
+	/* Of its switches: the first since they are told anew, the last, the last of others'
+	 * sessions. */
+	uint64_t since_ns, switched_ns, theirs_ns;
 	bool tells_received, tells_sent; /* packets of interfaces: such events have come */
 	struct switch_states states;
 	struct attribute events; /* running total, sampled */

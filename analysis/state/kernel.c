@@ -189,6 +189,20 @@ static void take_cpu(struct state_cx *cx, uint32_t host, const struct event *eve
 	cpu_changed(cx, cpu, event->ts_ns);
 }
 
+static void tell_switch(struct state_cx *cx, struct host_state *host, const struct event *event)
+{
+	const struct stream *stream = &cx->registry->streams[event->stream];
+
+	if (host->switched_ns == 0 || host->ended) {
+		host->since_ns = event->ts_ns;
+	}
+	host->switched_ns = event->ts_ns;
+	host->ended = false;
+	if (!cx->registry->sessions[stream->desc.session].desc.ours) {
+		host->theirs_ns = event->ts_ns;
+	}
+}
+
 static void sched_switch(
 		struct state_cx *cx, const struct state_plan *plan, const struct event *event)
 {
@@ -202,7 +216,7 @@ static void sched_switch(
 	if (!cpu) {
 		return;
 	}
-	cx->hosts[host].switched_ns = event->ts_ns;
+	tell_switch(cx, &cx->hosts[host], event);
 	if (cpu->current ? cpu->current != prev : cpu->idle && prev) {
 		sockets_miss(cx, host);
 	}

@@ -411,25 +411,27 @@ static void sample(struct state_cx *cx, uint64_t at_ns)
 	}
 }
 
-/* What threads run was told because of steps alone, and these are undone. */
+/*
+ * What threads run was told because of steps alone, and these are undone: somebody else who records
+ * it, whose session goes on, had told of it within the second before.
+ */
 static bool is_recorded_no_more(const struct state_cx *cx, const struct host_state *host)
 {
 	return host->by_us_until_ns && cx->now_ns >= host->by_us_until_ns &&
-	       host->switched_ns < host->by_us_until_ns + LATE_NS;
+	       host->switched_ns < host->by_us_until_ns + LATE_NS &&
+	       host->theirs_ns + LATE_NS < host->by_us_until_ns;
 }
 
 static bool is_traced(const struct state_cx *cx, uint32_t host)
 {
 	const struct registry *registry = cx->registry;
-	bool ours_tell = !is_recorded_no_more(cx, &cx->hosts[host]);
 	uint32_t i;
 
 	for (i = 0; i < registry->n_streams; i++) {
 		const struct stream *stream = &registry->streams[i];
-		const struct session *session = &registry->sessions[stream->desc.session];
 
 		if (stream->host == host && stream->desc.domain != DOMAIN_UST &&
-				session->attached && (ours_tell || !session->desc.ours)) {
+				registry->sessions[stream->desc.session].attached) {
 			return true;
 		}
 	}
@@ -470,7 +472,8 @@ static void forget_ended(struct state_cx *cx)
 	}
 	for (i = 0; i < cx->n_hosts && goes_on; i++) {
 		struct host_state *host = &cx->hosts[i];
-		bool ended = host->n_cpus > 0 && !is_traced(cx, i);
+		bool ended = host->n_cpus > 0 &&
+			     (!is_traced(cx, i) || is_recorded_no_more(cx, host));
 
 		if (ended && !host->ended) {
 			end_host(cx, i);
@@ -566,13 +569,7 @@ bool state_feed(struct state *state, const struct event *event, uint64_t number)
 	cx->no_use = false;
 	cx->sockets->calls.n = 0;
 	if (cx->registry->streams[event->stream].desc.domain != DOMAIN_UST) {
-		struct host_state *host = &cx->hosts[event_host(cx, event)];
-
-		if (host->last_ns == 0 || host->ended) {
-			host->since_ns = event->ts_ns;
-		}
-		host->last_ns = event->ts_ns;
-		host->ended = false;
+		cx->hosts[event_host(cx, event)].last_ns = event->ts_ns;
 	}
 	if (plan->n_perf > 0) {
 		perf_take(cx, plan, event);
@@ -719,8 +716,8 @@ bool state_was_told(const struct state *state, uint32_t host, uint64_t from_ns, 
 {
 	const struct host_state *told = host < state->cx.n_hosts ? &state->cx.hosts[host] : NULL;
 
-	return told && told->n_cpus > 0 && to_ns > told->since_ns &&
-	       (!told->ended || from_ns < told->last_ns);
+	return told && told->switched_ns && to_ns > told->since_ns &&
+	       (!told->ended || from_ns < told->switched_ns);
 }
 
 bool state_has_kernel(const struct state *state)

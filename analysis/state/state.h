@@ -48,13 +48,14 @@ void state_lose(struct state *state, const struct loss *loss);
  * event time reaches a multiple of state_tick_ns(), and before anybody looks. */
 void state_advance(struct state *state, uint64_t now_ns);
 /*
- * Of a host whose kernel nobody traces any more nothing is known from its last event on: to be
- * called when a session has ended, and when state_record() says so.
+ * Where nobody traces a host's kernel any more, or tells what runs there, nothing is known of its
+ * threads from its last event on: to be called when a session has ended, and when state_record()
+ * says so.
  */
 void state_forget(struct state *state, uint64_t now_ns);
 /*
- * Steps record which threads run on a host, or do so no more. True: they did until at_ns, and what
- * is not traced by others is to be forgotten then.
+ * Steps record which threads run on a host, or do so no more. True: they did until at_ns, and where
+ * no others do that is to be forgotten then.
  */
 bool state_record(struct state *state, uint32_t host, bool by_us, uint64_t at_ns);
 static inline uint64_t state_tick_ns(uint64_t window_ns)
@@ -83,7 +84,8 @@ struct state_doing {
 
 /* Are there kernel events at all? Without them state_doing() knows nothing. */
 bool state_has_kernel(const struct state *state);
-/* Did the kernel of a host tell of any of this time? Before it was traced anew, it did not. */
+/* Was it told which threads run on a host in any of this time? Before that was told anew, it was
+ * not. */
 bool state_was_told(const struct state *state, uint32_t host, uint64_t from_ns, uint64_t to_ns);
 /* What a disk is called, interned; 0: nothing told it. */
 uint32_t state_disk_name(const struct state *state, uint32_t host, uint64_t device);

@@ -696,11 +696,13 @@ static enum thread_status status_of(struct shop *shop, int32_t tid, uint64_t at_
 	return doing.status;
 }
 
+enum others { NO_OTHERS, OTHERS_RECORD_ELSE, OTHERS_RECORD_SWITCHES };
+
 /*
- * Threads 100 and 200 are recorded for a while by a step, which is undone; `others`: and a session
- * of somebody else traces that kernel, too.
+ * Threads 100 and 200 are recorded for a while by a step, which is undone; a session of somebody
+ * else may trace that kernel, too.
  */
-static void record_for_a_while(struct shop *shop, bool others)
+static void record_for_a_while(struct shop *shop, enum others others)
 {
 	const struct pythia_offer offer = {.event = "sched_switch",
 			.kernel = true,
@@ -728,6 +730,9 @@ static void record_for_a_while(struct shop *shop, bool others)
 		shop->kernel.session = shop->feed.session;
 		use_kernel_later(shop, 2900 * US);
 	}
+	if (others == OTHERS_RECORD_SWITCHES) {
+		run(shop, 2950 * US, 0, 6, 1, 7);
+	}
 	engine_advance(shop->feed.engine, T0 + 3 * MS);
 }
 
@@ -739,7 +744,7 @@ static void inferred_once_a_step_is_undone(void **state)
 	struct shop shop;
 
 	(void)state;
-	record_for_a_while(&shop, false);
+	record_for_a_while(&shop, NO_OTHERS);
 	assert_int_equal(status_of(&shop, 100, 2700 * US), THREAD_BLOCKED);
 	assert_int_equal(status_of(&shop, 100, 2900 * US), THREAD_UNKNOWN);
 	assert_true(is_told(&shop, 2 * MS, 4 * MS));
@@ -759,10 +764,18 @@ static void inferred_once_a_step_is_undone(void **state)
 	assert_false(is_told(&shop, 4200 * MS, 4300 * MS));
 	feed_stop(&shop.feed);
 
-	record_for_a_while(&shop, true);
+	record_for_a_while(&shop, OTHERS_RECORD_ELSE);
+	engine_advance(shop.feed.engine, T0 + 4 * MS);
+	assert_int_equal(status_of(&shop, 100, 4 * MS), THREAD_UNKNOWN);
+	call(&shop, 4200 * US, 0, "syscall_entry_read fd:u=3 count:u=64");
+	engine_advance(shop.feed.engine, T0 + 4300 * US);
+	assert_false(is_told(&shop, 4200 * US, 4300 * US));
+	feed_stop(&shop.feed);
+
+	record_for_a_while(&shop, OTHERS_RECORD_SWITCHES);
 	engine_advance(shop.feed.engine, T0 + 4 * MS);
 	assert_int_equal(status_of(&shop, 100, 4 * MS), THREAD_BLOCKED);
-	assert_true(is_told(&shop, 3 * MS, 4 * MS));
+	assert_true(is_told(&shop, 2500 * US, 4 * MS));
 	feed_stop(&shop.feed);
 }
 
