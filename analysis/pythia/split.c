@@ -158,7 +158,8 @@ bool split_propose(struct pythia *pythia, struct finding *finding,
 				100 * edge->phi, 100 * edge->phi_low, 100 * edge->phi_high,
 				finding_share_of(finding), detail->row->type);
 	} else {
-		snprintf(why, sizeof(why), "no point of the code holds the variance of %s",
+		snprintf(why, sizeof(why),
+				"no point of the code surely holds most of the variance of %s",
 				detail->row->type);
 	}
 	/* What is uninformative goes along, so that it needs no epoch of its own. */
