@@ -148,11 +148,19 @@ static void worker_kill(struct guardian *guardian)
 	guardian->busy = false;
 }
 
+/* Not while a worker is busy: one is needed then that knows of the new probe. */
+static void probe_start(struct guardian *guardian)
+{
+	if (prober_start(&guardian->prober, &guardian->helper->rights, guardian->now_ns)) {
+		worker_kill(guardian);
+	}
+}
+
 /* The probe is there before a worker, which is to know of it. */
 static bool worker_start(struct guardian *guardian)
 {
-	if (!guardian->plain && guardian->phase < PHASE_UNDOING) {
-		prober_start(&guardian->prober, &guardian->helper->rights, guardian->now_ns);
+	if (!guardian->plain && !guardian->busy && guardian->phase < PHASE_UNDOING) {
+		probe_start(guardian);
 	}
 	return guardian->worker.pid > 0 ||
 	       child_start(&guardian->worker, guardian->helper, guardian->signal_fd);
@@ -475,10 +483,7 @@ static void tend_prober(struct guardian *guardian)
 		}
 	} else if (guardian->prober.pid == 0 && !guardian->busy &&
 			guardian->phase < PHASE_UNDOING) {
-		prober_start(&guardian->prober, &guardian->helper->rights, guardian->now_ns);
-		if (guardian->prober.pid > 0) {
-			worker_kill(guardian);
-		}
+		probe_start(guardian);
 	}
 }
 

@@ -92,7 +92,7 @@ static int spawn(struct prober *prober, const char *path, char *const *arguments
 	return failed;
 }
 
-void prober_start(struct prober *prober, const struct rights *rights, uint64_t now_ns)
+bool prober_start(struct prober *prober, const struct rights *rights, uint64_t now_ns)
 {
 	const char *arguments[2 * RIGHTS_MAX_FUNCTIONS + 2 * RIGHTS_MAX_TREES + 5] = {
 			PROGRAM, "--serve", "--keep"};
@@ -101,11 +101,11 @@ void prober_start(struct prober *prober, const struct rights *rights, uint64_t n
 	uint32_t n = 3;
 
 	if (prober->pid > 0 || prober->absent || now_ns < prober->retry_ns) {
-		return;
+		return false;
 	}
 	if (!find_program(path, sizeof(path))) {
 		prober->absent = true;
-		return;
+		return false;
 	}
 	kept_mb = rights->tracefile_mb * rights->tracefiles;
 	snprintf(keep, sizeof(keep), "%llu",
@@ -121,7 +121,7 @@ void prober_start(struct prober *prober, const struct rights *rights, uint64_t n
 	}
 	arguments[n] = NULL;
 	prober->retry_ns = now_ns + RETRY_NS;
-	spawn(prober, path, (char *const *)(uintptr_t)arguments);
+	return spawn(prober, path, (char *const *)(uintptr_t)arguments) == 0;
 }
 
 bool prober_tend(struct prober *prober, uint64_t now_ns)

@@ -29,8 +29,8 @@ struct prober {
 /* Opens the sockets; starts nothing. */
 void prober_init(struct prober *prober);
 
-/* Starts it, if it does not run. */
-void prober_start(struct prober *prober, const struct rights *rights, uint64_t now_ns);
+/* Starts it, if it does not run. True: it has, so whoever was to ask it knows of none. */
+bool prober_start(struct prober *prober, const struct rights *rights, uint64_t now_ns);
 
 /* To be called once a second: renews its lease; true: it has ended, and says nothing more. */
 bool prober_tend(struct prober *prober, uint64_t now_ns);

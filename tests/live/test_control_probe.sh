@@ -144,8 +144,11 @@ tell channels
 ! grep -q '^rule .*sched_switch' <<<"$said" || fail "its rules stand although it is gone: $said"
 expect_no_programs "probe killed" "$programs"
 tells '^answer 0 ' destroy
-# It is there again for the next session.
-sleep 5
+# It is there again for the next session, whatever is asked meanwhile.
+for ((i = 0; i < 150; i++)); do
+	tell channels
+	[ -z "$(children_named "$guardian" pythiatop-probe)" ] || break
+done
 tells '^answer 0 ' "create $relay kernel"
 tells '^change sched_switch done probe$' 'enable kernel:sched_switch'
 probe=$(children_named "$guardian" pythiatop-probe)
