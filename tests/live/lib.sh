@@ -39,12 +39,17 @@ beside_daemons() {
 	trap 'exit 1' INT TERM
 }
 
+# Has this shell started process $1? One that ended long since may have left its number to another.
+is_ours() {
+	grep -qsx "PPid:	$$" "/proc/$1/status"
+}
+
 # Everything that a test started ends with it.
 finish() {
 	local status=$? pid
 	! declare -F end_postgres >/dev/null || end_postgres # of servers.sh
 	for pid in "${started[@]}"; do
-		kill -KILL "$pid" 2>/dev/null
+		! is_ours "$pid" || kill -KILL "$pid" 2>/dev/null
 		wait "$pid" 2>/dev/null
 	done
 	rm -rf "$work"
