@@ -31,8 +31,7 @@ struct host_state {
 	bool by_us;                      /* steps of ours record it, */
 	uint64_t by_us_until_ns;         /* or did until then; else 0 */
 	uint64_t last_ns;                /* of its kernel's events */
-	/* Of its switches: the first since they are told anew, the last, the last of others'
-	 * sessions. */
+	/* Of its switches: the first since they are told anew, the last, the last told by others. */
 	uint64_t since_ns, switched_ns, theirs_ns;
 	bool tells_received, tells_sent; /* packets of interfaces: such events have come */
 	struct switch_states states;

@@ -412,8 +412,8 @@ static void sample(struct state_cx *cx, uint64_t at_ns)
 }
 
 /*
- * What threads run was told because of steps alone, and these are undone: somebody else who records
- * it, whose session goes on, had told of it within the second before.
+ * Steps alone recorded which threads run, and these are undone. Others who record that, too, have
+ * told of a switch within the second before: no machine goes without one for that long.
  */
 static bool is_recorded_no_more(const struct state_cx *cx, const struct host_state *host)
 {
