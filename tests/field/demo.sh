@@ -35,4 +35,18 @@ esac
 sleep 1
 begin_fault
 echo "demo: $says" >&2
-TMPDIR=$work/tmp "$build/pythiatop" -p "$watched" --autopilot "$@"
+
+# A signal ends the console before what it looks at.
+end_console() {
+	kill -TERM "$console" 2>/dev/null
+	wait "$console"
+	exit 1
+}
+
+# In the background, so that signals reach us at once; with our standard input, and without the
+# SIGINT that shells ignore for such commands.
+TMPDIR=$work/tmp env --default-signal=INT,QUIT \
+	"$build/pythiatop" -p "$watched" --autopilot "$@" <&0 &
+console=$!
+trap end_console HUP INT TERM
+wait "$console"

@@ -45,7 +45,7 @@ start_redis() {
 			"$@" >"$work/redis.log" 2>&1 &
 		redis=$!
 		started+=("$redis")
-		is_ready 50 "$redis" grep -q "Ready to accept" "$work/redis.log" && return
+		is_ready 50 "$redis" grep -qs "Ready to accept" "$work/redis.log" && return
 	done
 	fail "redis-server: $(tail -n 3 "$work/redis.log")"
 }
