@@ -84,8 +84,7 @@ struct state_doing {
 
 /* Are there kernel events at all? Without them state_doing() knows nothing. */
 bool state_has_kernel(const struct state *state);
-/* Was it told which threads run on a host in any of this time? Before that was told anew, it was
- * not. */
+/* Was it told which threads ran on a host in any of this time? Not before it was told anew. */
 bool state_was_told(const struct state *state, uint32_t host, uint64_t from_ns, uint64_t to_ns);
 /* What a disk is called, interned; 0: nothing told it. */
 uint32_t state_disk_name(const struct state *state, uint32_t host, uint64_t device);

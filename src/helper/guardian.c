@@ -148,7 +148,7 @@ static void worker_kill(struct guardian *guardian)
 	guardian->busy = false;
 }
 
-/* Not while a worker is busy: one is needed then that knows of the new probe. */
+/* While no worker is busy: one from before does not know of the new probe, and is ended. */
 static void probe_start(struct guardian *guardian)
 {
 	if (prober_start(&guardian->prober, &guardian->helper->rights, guardian->now_ns)) {

@@ -29,7 +29,7 @@ struct prober {
 /* Opens the sockets; starts nothing. */
 void prober_init(struct prober *prober);
 
-/* Starts it, if it does not run. True: it has, so whoever was to ask it knows of none. */
+/* Starts it, if it does not run. True: it has; a worker from before does not know of it. */
 bool prober_start(struct prober *prober, const struct rights *rights, uint64_t now_ns);
 
 /* To be called once a second: renews its lease; true: it has ended, and says nothing more. */

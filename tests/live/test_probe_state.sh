@@ -40,7 +40,8 @@ read -r tid counted_ns <"$work/burn"
 
 # As of then, not of the end: a console that is far behind has been waited for meanwhile.
 "$build_dir/pythiatop" --batch=json --schema=lttng-kernel --state-of=tid="$tid" \
-	--state-at="$(date -u -d "@$ended" '+%F %T.%6N')" "$(kept state)" >"$work/document" 2>"$work/document.err" || fail "$(cat "$work/document.err")"
+	--state-at="$(date -u -d "@$ended" '+%F %T.%6N')" "$(kept state)" >"$work/document" \
+	2>"$work/document.err" || fail "$(cat "$work/document.err")"
 at_ns=$(grep -o '"state":{"at_ns":[0-9]*' "$work/document" | grep -o '[0-9]*$')
 shown_ns=$(grep -o "\"tid\":$tid,[^}]*" "$work/document" | grep -o '"cpu_ns":[0-9]*' | head -n 1 |
 	grep -o '[0-9]*$')

@@ -22,8 +22,8 @@ processes() {
 	grep -lsz "^PT_TEST_MARK=$mark-$1\$" /proc/[0-9]*/environ | cut -d/ -f3 | sort -n
 }
 
-# The first process with mark $1 whose command line matches $2; not a subshell or a thread's fork of
-# it, whichever number the kernel gave that.
+# The process with mark $1 whose command line matches $2, not a subshell of it: numbers do not tell
+# which of them came first, for they begin anew.
 process() {
 	local pid matching=' '
 	for pid in $(processes "$1"); do
